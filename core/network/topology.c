@@ -101,10 +101,18 @@ static cm_status verify_net(const cm_topology *t, uint32_t e, cm_error *error)
     return cm_fail(error, CM_BAD_NETWORK, "net %u has no pins", e);
   if (source >= t->vertex_count || (e > 0 && source < cm_topology_source(t, e - 1)))
     return cm_fail(error, CM_BAD_NETWORK, "net %u has source %u, out of range or of order", e, source);
-  for (uint64_t i = begin; i < end; i++) {
-    if (t->pin[i] >= t->vertex_count || (i > begin && t->pin[i] <= t->pin[i - 1]))
-      return cm_fail(error, CM_BAD_NETWORK, "net %u has pin %u, out of range or of order", e, t->pin[i]);
-    if (!t->directed && t->pin[i] == source)
+  /* Whether anything is wrong is asked of all pins without a branch; which it is, only then. */
+  const uint32_t *pin = t->pin;
+  unsigned wrong = end > begin && pin[end - 1] >= t->vertex_count;
+  for (uint64_t i = begin + 1; i < end; i++)
+    wrong |= pin[i] <= pin[i - 1];
+  if (!t->directed)
+    for (uint64_t i = begin; i < end; i++)
+      wrong |= pin[i] == source;
+  for (uint64_t i = begin; wrong && i < end; i++) {
+    if (pin[i] >= t->vertex_count || (i > begin && pin[i] <= pin[i - 1]))
+      return cm_fail(error, CM_BAD_NETWORK, "net %u has pin %u, out of range or of order", e, pin[i]);
+    if (!t->directed && pin[i] == source)
       return cm_fail(error, CM_BAD_NETWORK, "vertex %u of an undirected network has a self loop", source);
   }
   return CM_OK;

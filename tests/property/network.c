@@ -4,6 +4,8 @@
 #include "../unit/networks.h"
 
 #include <math.h>
+#include <sodium.h>
+#include <zip.h>
 
 #include "core/network/export.h"
 #include "core/network/import.h"
@@ -143,6 +145,139 @@ START_TEST(long_rows_are_read_as_they_were_written)
       free(bytes);
     }
   }
+}
+END_TEST
+
+/* The first axon of the file's edges by hand, after docs/topology-file.md, with differences of one, two, three and four bytes. */
+START_TEST(edges_lie_in_the_file_as_the_document_says)
+{
+  static const uint32_t difference[] = {127, 128, 1, 16383, 16384, 2, 2097151, 2097152, 3};
+  static const unsigned char lie[] = {10, 8, 5, 9, 4, 0x7f, 4, 0x81, 0x00, 4, 1, 4, 0xff, 0x7f, 4, 0x81, 0x80, 0x00, 4, 2,
+                                      4, 0xff, 0xff, 0x7f, 4, 0x81, 0x80, 0x80, 0x00, 4, 3};
+  uint64_t first[] = {0, 10}, rate[] = {9};
+  uint32_t source[] = {0}, pin[10] = {5};
+  for (int i = 0; i < 9; i++)
+    pin[i + 1] = pin[i] + difference[i];
+  cm_topology t = {.directed = true, .vertex_count = pin[9] + 1, .net_count = 1, .pin_count = 10, .net_first = first,
+                   .net_source = source, .net_weight = rate, .pin = pin, .weight_scale = 1, .size_total = pin[9] + 1}, *back;
+  char *bytes;
+  size_t size;
+  ck_ok(cm_topology_store(&t, in_folder("a.zip"), &run, &error));
+  ck_ok(cm_topology_load(in_folder("a.zip"), &run, &back, &error));
+  same(&t, back);
+  cm_topology_free(back);
+  ck_ok(cm_file_read(in_folder("a.zip"), 1 << 24, &bytes, &size, &error));
+  ck_assert_ptr_nonnull(memmem(bytes, size, lie, sizeof lie));
+  free(bytes);
+}
+END_TEST
+
+static void overwrite(zip_t *zip, const char *name, const void *data, size_t size)
+{
+  zip_source_t *source = zip_source_buffer(zip, data, size, 0);
+  ck_assert_int_ge(zip_file_add(zip, name, source, ZIP_FL_OVERWRITE), 0);
+}
+
+static size_t member(zip_t *zip, const char *name, unsigned char *bytes, size_t room)
+{
+  zip_file_t *file = zip_fopen(zip, name, 0);
+  ck_assert_ptr_nonnull(file);
+  zip_int64_t size = zip_fread(file, bytes, room);
+  ck_assert_msg(size > 0 && (size_t)size < room, "%s: %lld", name, (long long)size);
+  zip_fclose(file);
+  return (size_t)size;
+}
+
+/* Writes over the first edges at `at` in the file's only member of edges, and makes all checksums fit. */
+static void forge(size_t at, const unsigned char *bytes, size_t size)
+{
+  unsigned char edges[1024], manifest[4096], digest[32];
+  char was[65], is[65];
+  int code;
+  zip_t *zip = zip_open(in_folder("forged.zip"), 0, &code);
+  ck_assert_ptr_nonnull(zip);
+  size_t length = member(zip, "edges/000000", edges, sizeof edges), text = member(zip, "manifest.json", manifest, sizeof manifest);
+  ck_assert_uint_le(at + size, length);
+  crypto_generichash(digest, sizeof digest, edges, length, NULL, 0);
+  sodium_bin2hex(was, sizeof was, digest, sizeof digest);
+  memcpy(edges + at, bytes, size);
+  crypto_generichash(digest, sizeof digest, edges, length, NULL, 0);
+  sodium_bin2hex(is, sizeof is, digest, sizeof digest);
+  unsigned char *found = memmem(manifest, text, was, 64);
+  ck_assert_ptr_nonnull(found);
+  memcpy(found, is, 64);
+  overwrite(zip, "edges/000000", edges, length);
+  overwrite(zip, "manifest.json", manifest, text);
+  ck_assert_int_eq(zip_close(zip), 0);
+}
+
+/* Edges that no checksum gives away, in the middle of a row of plain ones: what they say is looked at. */
+START_TEST(forged_edges_are_refused)
+{
+  enum { PINS = 60, AT = 4 + 2 * 20 }; /* 20 plain edges of two bytes stand before */
+  static const struct {
+    unsigned char bytes[12];
+    size_t size;
+    const char *says;
+  } cases[] = {
+    {{4, 5}, 2, NULL}, /* as it was */
+    {{4, 0}, 2, "a vertex difference out of range"},
+    {{4, 0xff, 0x7f}, 3, "a vertex out of range"},
+    {{4, 0x80, 0x00}, 3, "a vertex difference out of range"},
+    {{4, 0xff, 0xff, 0x7f}, 4, "a vertex out of range"},
+    {{4, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, 12, "a vertex out of range"},
+    {{0, 5}, 2, "edge flags that do not belong here"},
+    {{16, 5}, 2, "unknown edge flags"},
+    {{4, 6}, 2, "a vertex difference out of range"}, /* the last target is the last vertex: one more leaves the network */
+  };
+  uint64_t first[] = {0, PINS}, rate[] = {9};
+  uint32_t source[] = {0}, pin[PINS];
+  for (uint32_t i = 0; i < PINS; i++)
+    pin[i] = 5 * i;
+  cm_topology t = {.directed = true, .vertex_count = pin[PINS - 1] + 1, .net_count = 1, .pin_count = PINS, .net_first = first,
+                   .net_source = source, .net_weight = rate, .pin = pin, .weight_scale = 1, .size_total = pin[PINS - 1] + 1}, *back;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    ck_ok(cm_topology_store(&t, in_folder("forged.zip"), &run, &error));
+    forge(AT, cases[i].bytes, cases[i].size);
+    cm_status status = cm_topology_load(in_folder("forged.zip"), &run, &back, &error);
+    if (cases[i].says == NULL) {
+      ck_ok(status);
+      same(&t, back);
+      cm_topology_free(back);
+      continue;
+    }
+    ck_fails(status, CM_BAD_NETWORK);
+    ck_assert_msg(strstr(error.detail, cases[i].says) != NULL, "case %zu: %s", i, error.detail);
+  }
+}
+END_TEST
+
+START_TEST(verify_names_the_pin_that_is_wrong)
+{
+  uint64_t first[] = {0, 2, 4, 5, 7}, rate[] = {1, 1, 1, 1};
+  uint32_t source[] = {0, 1, 2, 3}, pin[] = {1, 3, 0, 3, 3, 0, 1};
+  cm_topology t = {.directed = true, .vertex_count = 4, .net_count = 4, .pin_count = 7, .net_first = first, .net_source = source,
+                   .net_weight = rate, .pin = pin, .weight_scale = 1, .size_total = 4};
+  static const struct {
+    uint32_t at, pin;
+    const char *says;
+  } cases[] = {{1, 1, "net 0 has pin 1, out of range or of order"}, {2, 4, "net 1 has pin 4, out of range or of order"},
+               {3, UINT32_MAX, "net 1 has pin 4294967295, out of range or of order"},
+               {4, 4, "net 2 has pin 4, out of range or of order"}, {5, 2, "net 3 has pin 1, out of range or of order"}};
+  ck_ok(cm_topology_verify(&t, &error));
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    uint32_t was = pin[cases[i].at];
+    pin[cases[i].at] = cases[i].pin;
+    ck_fails(cm_topology_verify(&t, &error), CM_BAD_NETWORK);
+    ck_assert_msg(strstr(error.detail, cases[i].says) != NULL, "case %zu: %s", i, error.detail);
+    pin[cases[i].at] = was;
+  }
+  t.directed = false;
+  t.net_source = NULL;
+  t.net_weight = NULL;
+  pin[2] = 1; /* 0: 1 3, 1: 1 3 */
+  ck_fails(cm_topology_verify(&t, &error), CM_BAD_NETWORK);
+  ck_assert_ptr_nonnull(strstr(error.detail, "vertex 1 of an undirected network has a self loop"));
 }
 END_TEST
 
@@ -425,6 +560,9 @@ int main(void)
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_add_test(tests, topology_files_say_what_was_saved);
   tcase_add_test(tests, long_rows_are_read_as_they_were_written);
+  tcase_add_test(tests, edges_lie_in_the_file_as_the_document_says);
+  tcase_add_test(tests, forged_edges_are_refused);
+  tcase_add_test(tests, verify_names_the_pin_that_is_wrong);
   tcase_add_test(tests, equal_content_gives_equal_bytes);
   tcase_add_test(tests, levels_stream_both_ways);
   tcase_add_test(tests, snn_files_say_what_they_can);

@@ -215,9 +215,11 @@ static cm_status read_plain_edges(cm_topology_reader *r, uint64_t *count, cm_err
   uint32_t *target = r->target + *count;
   const uint8_t *at = s->block + s->begin, *const end = s->block + s->end;
   for (; n < most && end - at >= EDGE_BYTES_MAX && at[0] == CM_EDGE_DIFFERENCE; n++) {
-    uint64_t difference = at[1];
-    size_t used = 1;
-    if (difference >= 0x80 && (used = cm_varint_decode(at + 1, CM_VARINT_BYTES_MAX, &difference)) == 0)
+    /* One byte or two without a branch, for which of them it is nobody foresees. */
+    unsigned two = at[1] >> 7;
+    uint64_t difference = ((at[1] & 0x7fu & (0u - two)) << 7) | ((at[1] ^ ((at[1] ^ at[2]) & (0u - two))) & 0x7fu);
+    size_t used = 1 + two;
+    if ((two & at[2] >> 7) != 0 && (used = cm_varint_decode(at + 1, CM_VARINT_BYTES_MAX, &difference)) == 0)
       break;
     if (difference == 0 || difference > highest - last)
       break;

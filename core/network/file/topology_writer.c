@@ -206,20 +206,28 @@ static cm_status close_vertex(cm_topology_writer *w, cm_error *error)
  * where the others begin. */
 static uint64_t encode_plain_edges(cm_topology_writer *w, const cm_topology_row *row, uint64_t i)
 {
-  bytes *b = &w->vertex;
-  uint64_t from = i;
+  uint8_t *at = w->vertex.data + w->vertex.used;
+  const uint32_t *target = row->target;
+  const uint64_t *weight = row->weight, count = row->count, from = i, last_weight = w->last_weight;
+  uint32_t last = target[i - 1], vertices = w->header.vertex_count;
   if (w->sizes != NULL || w->last_size != 1 || (row->weight == NULL && w->last_weight != row->net_weight))
     return i;
-  for (; i < row->count && row->target[i] > row->target[i - 1] && row->target[i] < w->header.vertex_count &&
-         (row->weight == NULL || row->weight[i] == w->last_weight); i++) {
-    uint32_t difference = row->target[i] - row->target[i - 1];
-    b->data[b->used++] = CM_EDGE_DIFFERENCE;
-    if (difference < 0x80)
-      b->data[b->used++] = (uint8_t)difference;
-    else
-      put(b, difference);
+  for (; i < count && target[i] > last && target[i] < vertices && (weight == NULL || weight[i] == last_weight); i++) {
+    uint32_t difference = target[i] - last;
+    last = target[i];
+    *at++ = CM_EDGE_DIFFERENCE;
+    if (difference >= 1 << 14) {
+      at += cm_varint_encode(difference, at);
+      continue;
+    }
+    /* One byte or two without a branch, for which of them it is nobody foresees; the second is written over by what follows. */
+    unsigned two = difference >= 0x80;
+    at[0] = (uint8_t)(two << 7 | difference >> (7 * two));
+    at[1] = difference & 0x7f;
+    at += 1 + two;
   }
-  w->header.weight_total += (i - from) * w->last_weight;
+  w->vertex.used = (size_t)(at - w->vertex.data);
+  w->header.weight_total += (i - from) * last_weight;
   return i;
 }
 
