@@ -124,7 +124,7 @@ START_TEST(loads_by_hand)
 }
 END_TEST
 
-/* Neurons come and go at random: times and uses are those that recounting gives. */
+/* Neurons are put in one by one or part by part, come and go at random: times and uses are those that recounting gives. */
 START_TEST(sums_are_those_of_a_recount)
 {
   cm_random random;
@@ -135,7 +135,10 @@ START_TEST(sums_are_those_of_a_recount)
   cm_step_state s;
   ck_ok(cm_step_state_new(&t, &prices, &none, PARTS, &run, &s, &error));
   for (uint32_t v = 0; v < t.vertex_count; v++)
-    cm_step_put(&s, v, below(&random, PARTS));
+    if (_i % 2 == 0)
+      cm_step_put(&s, v, below(&random, PARTS));
+    else /* parts filled one after another */
+      cm_step_put_last(&s, v, v * PARTS / t.vertex_count);
   for (int moves = 0; moves < 200; moves++) {
     uint32_t v = below(&random, t.vertex_count);
     cm_step_take(&s, v);

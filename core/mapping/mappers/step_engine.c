@@ -293,7 +293,7 @@ static cm_status for_edp(const cm_engine_task *task, cm_run *run, cm_attempt *at
 static uint64_t step_bytes(const cm_engine_task *task)
 {
   const cm_topology *t = task->input->topology;
-  return t->pin_count * UINT64_C(12) + t->net_count * UINT64_C(28) + t->vertex_count * UINT64_C(80) +
+  return t->pin_count * UINT64_C(12) + t->net_count * UINT64_C(32) + t->vertex_count * UINT64_C(80) +
          t->scenario_count * (t->net_count * UINT64_C(8) + t->vertex_count * UINT64_C(32));
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/random.h"
+#include "core/base/wide.h"
 #include "core/partition/options.h"
 
 /* What a ns above the budget costs, and how much more for each further part of the budget. */
@@ -107,7 +108,7 @@ static void times_after(const cm_step_state *s, const shift *in, uint32_t v, uin
   }
 }
 
-static change price(const anneal *a, uint32_t v, uint32_t to)
+CM_WIDE_LOOP static change price(const anneal *a, uint32_t v, uint32_t to)
 {
   shift in[CM_SCENARIOS_MAX];
   const cm_step_state *s = a->s;

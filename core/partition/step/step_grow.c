@@ -28,8 +28,9 @@ typedef struct growth {
   double *shared_in, *planned_in, *sending_in; /* the same in every scenario, in rows */
   uint32_t pool[POOL], pool_count;
   uint32_t members, next_refresh;
+  uint32_t *last;         /* [nets] the last part that each reaches; CM_STEP_NO_PART: none yet */
   cm_step_window *window; /* NULL: all wait */
-  uint32_t lowest, end;   /* places in its order: the first that is in no part, and behind the last that waits */
+  uint32_t end;           /* behind the last place in its order that waits */
   uint32_t waiting;       /* how many do */
 } growth;
 
@@ -145,7 +146,8 @@ static void bring(growth *g, uint32_t e, uint32_t u)
     g->shared_in[u * (size_t)s->scenarios + j] += s->rate_in[e * (size_t)s->scenarios + j];
 }
 
-/* The same for all targets of an axon that wait. */
+/* The same for all targets of an axon that wait. Along a window those that were placed go to the front of its list, which
+ * `from` leaves behind: a few that wait for long would else keep all that went before them under their eyes. */
 static void bring_all(growth *g, uint32_t e)
 {
   const cm_topology *t = g->s->topology;
@@ -156,16 +158,18 @@ static void bring_all(growth *g, uint32_t e)
       bring(g, e, t->pin[k]);
     return;
   }
-  while (w->from[e] < end && w->target[w->from[e]] < g->lowest)
-    w->from[e]++;
-  for (uint64_t k = w->from[e]; k < end && w->target[k] < g->end; k++)
-    bring(g, e, w->order[w->target[k]]);
-}
-
-/* Whether the part under way, the last so far, has the axon. */
-static bool is_there(const cm_step_state *s, uint32_t e, uint32_t part)
-{
-  return s->reached[e] > 0 && s->reach_part[s->at[e] + s->reached[e] - 1] == part;
+  uint64_t k = w->from[e], kept;
+  while (k < end && w->target[k] < g->end)
+    k++;
+  for (kept = k; k-- > w->from[e];) {
+    uint32_t place = w->target[k], u = w->order[place];
+    if (g->of[u].placed)
+      continue;
+    w->target[k] = w->target[--kept];
+    w->target[kept] = place;
+    bring(g, e, u);
+  }
+  w->from[e] = kept;
 }
 
 /* Others wait in place of those that were placed; the part under way may have axons of theirs. */
@@ -174,12 +178,10 @@ static void move_window(growth *g, uint32_t part)
   const cm_step_state *s = g->s;
   const cm_step_window *w = g->window;
   uint32_t n = s->topology->vertex_count;
-  while (g->lowest < n && g->of[w->order[g->lowest]].placed)
-    g->lowest++;
   for (g->waiting--; g->end < n && g->waiting < CM_STEP_WINDOW; g->end++, g->waiting++) {
     uint32_t v = w->order[g->end];
     for (uint64_t i = s->in_first[v]; i < s->in_first[v + 1]; i++)
-      if (is_there(s, s->in_net[i], part))
+      if (g->last[s->in_net[i]] == part)
         bring(g, s->in_net[i], v);
   }
 }
@@ -188,12 +190,14 @@ static void join(growth *g, uint32_t part, uint32_t v)
 {
   cm_step_state *s = g->s;
   for (uint64_t i = s->in_first[v]; i < s->in_first[v + 1]; i++)
-    if (!is_there(s, s->in_net[i], part))
+    if (g->last[s->in_net[i]] != part) {
+      g->last[s->in_net[i]] = part;
       bring_all(g, s->in_net[i]);
+    }
   g->sending += g->planned[v];
   for (size_t j = 0; j < s->scenarios; j++)
     g->sending_in[j] += g->planned_in[v * (size_t)s->scenarios + j];
-  cm_step_put(s, v, part);
+  cm_step_put_last(s, v, part);
   g->of[v].placed = true;
   g->members++;
   if (g->window != NULL)
@@ -270,6 +274,7 @@ static void grow_part(growth *g, uint32_t part, uint32_t first)
 static void plan(growth *g)
 {
   const cm_step_state *s = g->s;
+  memset(g->last, 0xff, s->topology->net_count * sizeof *g->last);
   for (uint32_t v = 0; v < s->topology->vertex_count; v++) {
     g->planned[v] = s->own[v];
     for (uint32_t e = s->out_first[v]; e < s->out_first[v + 1]; e++)
@@ -309,11 +314,11 @@ cm_status cm_step_grow(cm_step_state *state, double budget_ns, const uint32_t *e
   cm_status status = CM_OK;
   if (CM_NEW(memory, g.of, n, error) != CM_OK ||
       CM_NEW(memory, g.touched, n, error) != CM_OK || CM_NEW(memory, g.left, n, error) != CM_OK ||
-      CM_NEW(memory, g.planned, n, error) != CM_OK)
+      CM_NEW(memory, g.planned, n, error) != CM_OK || CM_NEW(memory, g.last, state->topology->net_count, error) != CM_OK)
     status = error->status;
   else {
     if (window != NULL)
-      cm_step_window_reset(window, state->topology);
+      cm_step_window_reset(window, state);
     plan(&g);
     status = plan_scenarios(&g, error);
   }
@@ -329,6 +334,7 @@ cm_status cm_step_grow(cm_step_state *state, double budget_ns, const uint32_t *e
   cm_free(g.touched);
   cm_free(g.left);
   cm_free(g.planned);
+  cm_free(g.last);
   cm_free(g.shared_in);
   cm_free(g.planned_in);
   cm_free(g.sending_in);

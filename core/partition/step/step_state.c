@@ -196,22 +196,42 @@ static void change_inputs(cm_step_state *s, uint32_t v, uint32_t part, int more)
   s->use[(size_t)part * CM_RESOURCES + CM_SYNAPSES] += (uint64_t)(more * (int64_t)synapses);
 }
 
-void cm_step_put(cm_step_state *s, uint32_t v, uint32_t part)
+/* The rest of putting, once the part is among those that the neuron's inputs reach. */
+static void settle(cm_step_state *s, uint32_t v, uint32_t part)
 {
-  for (uint64_t i = s->in_first[v]; i < s->in_first[v + 1]; i++) {
-    uint32_t e = s->in_net[i], at = cm_step_find(s, e, part);
-    if (at < s->reached[e]) {
-      s->reach_pins[s->at[e] + at]++;
-      continue;
-    }
-    s->reach_part[s->at[e] + at] = part;
-    s->reach_pins[s->at[e] + at] = 1;
-    s->reached[e]++;
-    change_reach(s, e, part, 1);
-  }
   change_inputs(s, v, part, 1);
   change_source(s, v, part, 1);
   s->part[v] = part;
+}
+
+/* An input of the neuron reaches the part, which stands at a place of the net's list, or is new there. */
+static inline void put_input(cm_step_state *s, uint32_t e, uint32_t at, uint32_t part)
+{
+  if (at < s->reached[e]) {
+    s->reach_pins[s->at[e] + at]++;
+    return;
+  }
+  s->reach_part[s->at[e] + at] = part;
+  s->reach_pins[s->at[e] + at] = 1;
+  s->reached[e]++;
+  change_reach(s, e, part, 1);
+}
+
+void cm_step_put(cm_step_state *s, uint32_t v, uint32_t part)
+{
+  for (uint64_t i = s->in_first[v]; i < s->in_first[v + 1]; i++)
+    put_input(s, s->in_net[i], cm_step_find(s, s->in_net[i], part), part);
+  settle(s, v, part);
+}
+
+void cm_step_put_last(cm_step_state *s, uint32_t v, uint32_t part)
+{
+  for (uint64_t i = s->in_first[v]; i < s->in_first[v + 1]; i++) {
+    uint32_t e = s->in_net[i], count = s->reached[e];
+    bool there = count > 0 && s->reach_part[s->at[e] + count - 1] == part;
+    put_input(s, e, there ? count - 1 : count, part);
+  }
+  settle(s, v, part);
 }
 
 void cm_step_take(cm_step_state *s, uint32_t v)

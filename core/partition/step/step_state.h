@@ -55,22 +55,27 @@ static inline uint32_t cm_step_find(const cm_step_state *s, uint32_t net, uint32
   return i > 0 ? i - 1 : count;
 }
 
-/* The same of two parts in one pass, without jumps that depend on where they are: nobody could guess those. */
+/* The same of two parts in one pass, without jumps that depend on where they are: nobody could guess those. A part stands in a
+ * list once, so its place is a sum, which compilers vectorise. */
 static inline void cm_step_find_both(const cm_step_state *s, uint32_t net, const uint32_t part[2], uint32_t at[2])
 {
   const uint32_t *list = s->reach_part + s->at[net];
-  uint32_t count = s->reached[net], a = count, b = count;
+  uint32_t count = s->reached[net], first = part[0], second = part[1], a = 0, b = 0; /* places from 1 on */
   for (uint32_t i = 0; i < count; i++) {
-    a = list[i] == part[0] ? i : a;
-    b = list[i] == part[1] ? i : b;
+    a |= list[i] == first ? i + 1 : 0;
+    b |= list[i] == second ? i + 1 : 0;
   }
-  at[0] = a;
-  at[1] = b;
+  at[0] = a > 0 ? a - 1 : count;
+  at[1] = b > 0 ? b - 1 : count;
 }
 
 /* Puts a neuron that is in no part into one, or takes it out of its own. O(inbound axons * parts that they reach). */
 void cm_step_put(cm_step_state *state, uint32_t vertex, uint32_t part);
 void cm_step_take(cm_step_state *state, uint32_t vertex);
+
+/* Puts as cm_step_put does while parts are filled one after another: only the last that a net reaches can be this one.
+ * O(inbound axons). */
+void cm_step_put_last(cm_step_state *state, uint32_t vertex, uint32_t part);
 
 /* The scenario in which a part takes longest; there must be one. */
 uint32_t cm_step_worst_scenario(const cm_step_state *state, uint32_t part);

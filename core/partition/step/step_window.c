@@ -16,20 +16,6 @@ double cm_step_growth_looks(const cm_topology *t, uint32_t parts)
   return looks;
 }
 
-/* Targets by place: the vertices in order, each appended to the nets into it. */
-static void list_targets(cm_step_window *w, const cm_step_state *s)
-{
-  const cm_topology *t = s->topology;
-  cm_step_window_reset(w, t);
-  for (uint32_t i = 0; i < t->vertex_count; i++) {
-    uint32_t v = w->order[i];
-    w->place[v] = i;
-    for (uint64_t k = s->in_first[v]; k < s->in_first[v + 1]; k++)
-      w->target[w->from[s->in_net[k]]++] = i;
-  }
-  cm_step_window_reset(w, t);
-}
-
 cm_status cm_step_window_new(const cm_step_state *s, uint64_t seed, cm_step_window *window, cm_error *error)
 {
   const cm_topology *t = s->topology;
@@ -37,7 +23,7 @@ cm_status cm_step_window_new(const cm_step_state *s, uint64_t seed, cm_step_wind
   cm_synapses synapses = {0};
   cm_memory *memory = s->run->memory;
   cm_status status = CM_OK;
-  if (CM_NEW(memory, w.order, t->vertex_count, error) != CM_OK || CM_NEW(memory, w.place, t->vertex_count, error) != CM_OK ||
+  if (CM_NEW(memory, w.order, t->vertex_count, error) != CM_OK ||
       CM_NEW(memory, w.from, t->net_count, error) != CM_OK || cm_synapses_new(t, s->run, &synapses, error) != CM_OK ||
       cm_order_by_sources(&synapses, cm_mix(seed), s->run, w.order, error) != CM_OK)
     status = error->status;
@@ -48,7 +34,6 @@ cm_status cm_step_window_new(const cm_step_state *s, uint64_t seed, cm_step_wind
     cm_step_window_free(&w);
     return status;
   }
-  list_targets(&w, s);
   *window = w;
   return CM_OK;
 }
@@ -56,13 +41,20 @@ cm_status cm_step_window_new(const cm_step_state *s, uint64_t seed, cm_step_wind
 void cm_step_window_free(cm_step_window *window)
 {
   cm_free(window->order);
-  cm_free(window->place);
   cm_free(window->target);
   cm_free(window->from);
   *window = (cm_step_window){0};
 }
 
-void cm_step_window_reset(cm_step_window *window, const cm_topology *topology)
+void cm_step_window_reset(cm_step_window *w, const cm_step_state *s)
 {
-  memcpy(window->from, topology->net_first, topology->net_count * sizeof *window->from);
+  const cm_topology *t = s->topology;
+  size_t bytes = t->net_count * sizeof *w->from;
+  memcpy(w->from, t->net_first, bytes);
+  for (uint32_t i = 0; i < t->vertex_count; i++) {
+    uint32_t v = w->order[i];
+    for (uint64_t k = s->in_first[v]; k < s->in_first[v + 1]; k++)
+      w->target[w->from[s->in_net[k]]++] = i;
+  }
+  memcpy(w->from, t->net_first, bytes);
 }
