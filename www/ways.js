@@ -13,7 +13,7 @@ export class Ways {
     const count = ways.from.length,
       line = {};
     this.far = [];
-    // By cell of the routers' grid in which they begin: the near links of cell c are #near[first[c]] .. #near[first[c + 1] - 1].
+    // By cell of the routers' grid in which they begin: those of cell c that are near are near[first[c]] .. near[first[c + 1] - 1].
     this.first = new Uint32Array(columns * rows + 1);
     const cell = new Uint32Array(count);
     for (let i = 0; i < count; i++) {
