@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "api/handlers.h"
-#include "core/base/json.h"
-#include "core/base/text.h"
+#include "base/json.h"
+#include "base/text.h"
 #include "storage/audit.h"
 
 enum { EXPORT_MAX = 1000000 };

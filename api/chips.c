@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "api/handlers.h"
-#include "core/base/json.h"
+#include "base/json.h"
 #include "storage/chips.h"
 
 void cm_list_chips(cm_request *request)

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "api/handlers.h"
-#include "core/mapping/check/beside.h"
+#include "core/mapping/result/beside.h"
 #include "core/mapping/exports/exports.h"
-#include "core/mapping/export.h"
+#include "core/mapping/result/export.h"
 #include "core/mapping/picture/picture.h"
 #include "core/network/topology_file.h"
 #include "storage/mappings.h"

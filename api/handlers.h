@@ -4,7 +4,7 @@
 #define CM_API_HANDLERS_H
 
 #include "api/internal.h"
-#include "core/mapping/export.h"
+#include "core/mapping/result/export.h"
 #include "storage/audit.h"
 #include "storage/leases.h"
 #include "storage/limits.h"

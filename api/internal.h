@@ -20,7 +20,7 @@
 #include <sys/un.h>
 
 #include "api/server.h"
-#include "core/base/file.h"
+#include "base/file.h"
 #include "storage/monitor.h"
 #include "storage/owners.h"
 #include "storage/tokens.h"

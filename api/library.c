@@ -13,7 +13,7 @@
 
 #include "api/internal.h"
 #include "api/problem.h"
-#include "core/base/json.h"
+#include "base/json.h"
 
 enum { UNREAD_MAX = 1 << 18 };
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "api/internal.h"
-#include "core/base/number.h"
+#include "base/number.h"
 
 enum { BACKLOG = 4096 };
 

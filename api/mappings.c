@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "api/handlers.h"
-#include "core/base/number.h"
-#include "core/mapping/export.h"
+#include "base/number.h"
+#include "core/mapping/result/export.h"
 #include "core/mapping/pareto/pareto.h"
 #include "storage/leases.h"
 #include "storage/mappings.h"

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "api/handlers.h"
-#include "core/base/file.h"
-#include "core/base/text.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "storage/mappings.h"
 #include "storage/monitor.h"
 

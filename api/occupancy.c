@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "api/handlers.h"
-#include "core/base/json.h"
+#include "base/json.h"
 #include "storage/leases.h"
 #include "storage/occupancy.h"
 

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "core/base/status.h"
+#include "base/status.h"
 
 /* The HTTP status that a status code is answered with. */
 unsigned cm_problem_status(cm_status status);

@@ -12,7 +12,7 @@
 #include <sys/un.h>
 
 #include "api/internal.h"
-#include "core/base/number.h"
+#include "base/number.h"
 
 const char *cm_list_next(const char *list, char *one, size_t size)
 {

@@ -9,7 +9,7 @@
 
 #include "api/internal.h"
 #include "api/problem.h"
-#include "core/base/json.h"
+#include "base/json.h"
 
 static const char out_of_memory[] =
     "{\"type\":\"urn:coremapd:problem:no-memory\",\"title\":\"The machine has no memory left\",\"status\":503,"

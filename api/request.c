@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "api/internal.h"
-#include "core/base/json.h"
+#include "base/json.h"
 
 const char *cm_request_header(const cm_request *request, const char *name)
 {

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "api/handlers.h"
-#include "core/base/json.h"
+#include "base/json.h"
 
 enum {
   EVICTED_MAX = 64, /* connections of one thread that are shut down and not gone yet, or come between look and count */

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "api/handlers.h"
-#include "core/base/json.h"
+#include "base/json.h"
 #include "core/machine/compile.h"
-#include "core/mapping/export.h"
+#include "core/mapping/result/export.h"
 #include "core/mapping/map.h"
 #include "core/mapping/simulate/request.h"
 #include "storage/jobs.h"

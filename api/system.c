@@ -5,11 +5,11 @@
 
 #include "api/handlers.h"
 #include "storage/drain.h"
-#include "core/base/json.h"
+#include "base/json.h"
 #include "core/machine/compile.h"
 #include "core/mapping/map.h"
 #include "core/mapping/exports/exports.h"
-#include "core/mapping/metrics.h"
+#include "core/mapping/measure/measure.h"
 #include "core/mapping/picture/picture.h"
 #include "core/mapping/simulate/request.h"
 #include "core/network/formats.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/base/json.h"
+#include "base/json.h"
 
 /* Room for so many bytes more, and a NUL; NULL: no memory. */
 static char *room_for(cm_writer *w, size_t bytes)

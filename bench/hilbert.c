@@ -9,11 +9,12 @@
 #include <time.h>
 
 #include "core/mapping/map.h"
-#include "core/mapping/metrics.h"
+#include "core/mapping/measure/measure.h"
 #include "core/mapping/options.h"
 #include "core/mapping/stage/stage.h"
 #include "core/network/import.h"
 #include "core/partition/flows.h"
+#include "core/network/nets_by_part.h"
 #include "core/partition/partition.h"
 #include "core/placement/arrange.h"
 

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/base/order.h"
-#include "core/base/random.h"
-#include "core/mapping/check/certificate.h"
-#include "core/mapping/metrics.h"
+#include "base/order.h"
+#include "base/random.h"
+#include "core/verify/certificate.h"
+#include "core/mapping/measure/measure.h"
 #include "core/mapping/routes/routes.h"
 
 static const char usage[] =

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/placement/qap/qap.h"
 
 static const char usage[] =

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "api/server.h"
-#include "core/base/run.h"
+#include "base/run.h"
 #include "storage/jobs.h"
 #include "storage/networks.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/chip/fragments.h"
 #include "core/chip/region.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/base/threads.h"
+#include "base/threads.h"
 #include "core/mapping/stage/stage.h"
 #include "core/network/import.h"
 

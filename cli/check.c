@@ -2,12 +2,12 @@
 #include <stdio.h>
 
 #include "cli/cli.h"
-#include "core/base/file.h"
+#include "base/file.h"
 #include "core/machine/tiles/tiles.h"
-#include "core/mapping/check/again.h"
-#include "core/mapping/check/certificate.h"
-#include "core/mapping/check/routes_check.h"
-#include "core/mapping/check/units_check.h"
+#include "core/mapping/driver/again.h"
+#include "core/verify/certificate.h"
+#include "core/verify/routes_check.h"
+#include "core/verify/units_check.h"
 #include "core/mapping/map.h"
 
 typedef struct arguments {

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 #include "cli/command.h"
-#include "core/base/file.h"
-#include "core/base/run.h"
+#include "base/file.h"
+#include "base/run.h"
 #include "core/chip/chip.h"
 #include "core/chip/occupancy.h"
 #include "core/network/formats.h"

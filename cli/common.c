@@ -9,9 +9,9 @@
 
 #include "cli/cli.h"
 #include "cli/table.h"
-#include "core/base/file.h"
-#include "core/base/json.h"
-#include "core/base/number.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/number.h"
 
 enum { OCCUPANCY_BYTES_MAX = 1 << 28, BAR_WIDTH = 30 };
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "core/base/file.h"
-#include "core/base/json.h"
+#include "base/file.h"
+#include "base/json.h"
 #include "core/machine/compile.h"
 
 typedef struct arguments {

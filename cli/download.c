@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cli/remote.h"
-#include "core/base/file.h"
+#include "base/file.h"
 
 static const cli_flag flags[] = {
   {"output", "DIR|FILE", CLI_OUTPUT, "where it goes: a folder that is made, of a network the file; unless given, the id is its name"},

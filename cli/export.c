@@ -5,7 +5,7 @@
 #include "cli/mapped.h"
 #include "cli/remote.h"
 #include "cli/upload.h"
-#include "core/base/file.h"
+#include "base/file.h"
 #include "core/mapping/exports/exports.h"
 #include "core/mapping/picture/picture.h"
 

@@ -1,5 +1,5 @@
 #include "cli/http.h"
-#include "core/base/json.h"
+#include "base/json.h"
 
 #include <curl/curl.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "cli/job.h"
-#include "core/base/json.h"
+#include "base/json.h"
 #include "core/chip/classes.h"
-#include "core/mapping/metrics.h"
+#include "core/mapping/measure/measure.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "cli/cli.h"
-#include "core/base/file.h"
+#include "base/file.h"
 #include "core/mapping/stage/cache.h"
 #include "core/mapping/map.h"
 

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "cli/job.h"
-#include "core/mapping/check/certificate.h"
-#include "core/mapping/export.h"
-#include "core/mapping/metrics.h"
+#include "core/mapping/result/beside.h"
+#include "core/mapping/result/export.h"
+#include "core/mapping/measure/measure.h"
 #include "core/mapping/options.h"
 #include "core/mapping/pareto/pareto.h"
 #include "core/mapping/scenarios/scenarios.h"
@@ -82,7 +82,7 @@ static cm_status write_certificate(void *user, FILE *stream, cm_error *error)
 {
   const beside *b = user;
   const cli_job *job = b->job;
-  return cm_certificate_write(b->mapping, job->topology, job->chip, job->occupancy, job->network_id, &b->job->cli.run,
+  return cm_mapping_certify(b->mapping, job->topology, job->chip, job->occupancy, job->network_id, &b->job->cli.run,
                               stream, error);
 }
 

@@ -1,6 +1,6 @@
 /* coremap wait, get, cancel: jobs of a server and what they made. */
 #include "cli/remote.h"
-#include "core/base/json.h"
+#include "base/json.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "core/base/file.h"
-#include "core/base/random.h"
+#include "base/file.h"
+#include "base/random.h"
 #include "core/machine/run/simulate.h"
 #include "core/machine/run/timeline.h"
 #include "core/operators/control.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "core/base/file.h"
+#include "base/file.h"
 #include "core/schedule/request.h"
 #include "core/schedule/trace.h"
 

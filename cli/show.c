@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "core/base/json.h"
-#include "core/base/order.h"
-#include "core/base/text.h"
+#include "base/json.h"
+#include "base/order.h"
+#include "base/text.h"
 #include "core/chip/classes.h"
 #include "core/chip/fragments.h"
-#include "core/mapping/check/check.h"
+#include "core/verify/check.h"
 #include "core/mapping/pareto/pareto.h"
 #include "core/operators/evaluate.h"
 #include "core/operators/onnx/onnx.h"

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "core/base/file.h"
-#include "core/base/json.h"
-#include "core/mapping/check/check.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "core/verify/check.h"
 #include "core/mapping/map.h"
 #include "core/mapping/simulate/request.h"
 

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/file.h"
-#include "core/base/json.h"
+#include "base/file.h"
+#include "base/json.h"
 
 enum { FILE_BYTES_MAX = 1 << 20 };
 

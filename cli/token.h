@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "core/base/status.h"
+#include "base/status.h"
 
 enum { CLI_TOKEN_MAX = 256 };
 

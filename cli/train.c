@@ -6,8 +6,8 @@
 
 #include "cli/cli.h"
 #include "cli/training_set.h"
-#include "core/base/file.h"
-#include "core/base/json.h"
+#include "base/file.h"
+#include "base/json.h"
 #include "core/learning/pilot/pilot.h"
 #include "core/learning/training/train.h"
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cli/remote.h"
-#include "core/base/file.h"
+#include "base/file.h"
 
 const char *cli_base_name(const char *path)
 {

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/base/json.h"
-#include "core/base/number.h"
+#include "base/json.h"
+#include "base/number.h"
 #include "daemon/owner.h"
 #include "storage/audit.h"
 #include "storage/tokens.h"

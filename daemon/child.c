@@ -12,8 +12,8 @@
 
 #include "daemon/executor.h"
 #include "daemon/fork_server.h"
-#include "core/base/json.h"
-#include "core/base/confine.h"
+#include "base/json.h"
+#include "base/confine.h"
 
 /* How often the wish to stop is looked at, what a child may take to see it, and to see that its time is over. */
 static const double LOOK_S = 0.1, STOP_GRACE_S = 5, TIME_GRACE_S = 5;

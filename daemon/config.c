@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/number.h"
+#include "base/number.h"
 #include "daemon/executor.h"
 #include "storage/log.h"
 #include "storage/owners.h"

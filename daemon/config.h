@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/base/file.h"
+#include "base/file.h"
 
 /* What --print-NAME prints: "config", "man", "man-config". */
 extern const char *const cm_config_prints[];

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/base/number.h"
+#include "base/number.h"
 #include "daemon/owner.h"
 #include "storage/drain.h"
 #include "storage/folder.h"

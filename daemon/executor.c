@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/base/threads.h"
+#include "base/threads.h"
 
 static const cm_executor executors[] = {
   {"threads", false, cm_execute_in_thread},

@@ -29,7 +29,7 @@ const cm_executor *cm_executor_find(const char *name);
 /* In a thread of its own, while this one waits. */
 cm_status cm_execute_in_thread(const cm_execution *execution, cm_error *error);
 
-/* In a confined child (core/base/confine.h): whatever happens there costs this job only. */
+/* In a confined child (base/confine.h): whatever happens there costs this job only. */
 cm_status cm_execute_in_child(const cm_execution *execution, cm_error *error);
 
 #endif

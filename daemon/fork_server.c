@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/base/file.h"
+#include "base/file.h"
 #include "daemon/job/work.h"
 
 enum { OUTPUT, ERRORS, WIRE, PASSED }; /* the descriptors that come with a job */

@@ -3,7 +3,7 @@
 #ifndef CM_DAEMON_FORK_SERVER_H
 #define CM_DAEMON_FORK_SERVER_H
 
-#include "core/base/status.h"
+#include "base/status.h"
 
 /* A child that carries out the job of `folder` (cm_work_main), with `output` as its standard output and ours for errors; it
  * dies with us. The first call starts the fork server, and so does one after its end. `child`: a descriptor that stands for

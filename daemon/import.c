@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/json.h"
+#include "base/json.h"
 
 /* Nobody watches an upload being read. */
 static void ignore_progress(void *user, const char *phase, const char *progress, const char *phases)

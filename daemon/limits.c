@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/json.h"
+#include "base/json.h"
 #include "daemon/owner.h"
 #include "storage/audit.h"
 #include "storage/quotas.h"

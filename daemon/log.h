@@ -2,7 +2,7 @@
 #ifndef CM_DAEMON_LOG_H
 #define CM_DAEMON_LOG_H
 
-#include "core/base/status.h"
+#include "base/status.h"
 
 /* Makes standard error this file, appended to, made when it is not there; "": leaves it. Called again it opens the file
  * anew, so that it can have been renamed meanwhile. */

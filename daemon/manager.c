@@ -8,7 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "core/base/number.h"
+#include "base/number.h"
 
 enum { FIRST = 3 };
 

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "core/base/status.h"
+#include "base/status.h"
 
 enum { CM_SOCKETS_MAX = 16 };
 

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "core/machine/compile.h"
-#include "core/base/json.h"
-#include "core/mapping/export.h"
+#include "base/json.h"
+#include "core/mapping/result/export.h"
 #include "core/mapping/simulate/request.h"
 #include "daemon/running.h"
 #include "storage/leases.h"

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "api/problem.h"
-#include "core/base/json.h"
+#include "base/json.h"
 #include "daemon/executor.h"
 #include "storage/estimates.h"
 

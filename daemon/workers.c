@@ -6,8 +6,8 @@
 #include <time.h>
 
 #include "api/problem.h"
-#include "core/base/json.h"
-#include "core/base/run.h"
+#include "base/json.h"
+#include "base/run.h"
 #include "daemon/running.h"
 #include "storage/estimates.h"
 

@@ -1,7 +1,7 @@
 /* The independent check of a mapping. */
-#include "core/base/json.h"
-#include "core/mapping/check/certificate.h"
-#include "core/mapping/check/check.h"
+#include "base/json.h"
+#include "core/verify/certificate.h"
+#include "core/verify/check.h"
 #include "library/internal.h"
 
 static char *verdict(const cm_check_result *result)

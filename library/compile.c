@@ -1,5 +1,5 @@
 /* Models to programs. */
-#include "core/base/json.h"
+#include "base/json.h"
 #include "core/machine/compile.h"
 #include "library/internal.h"
 

@@ -6,8 +6,8 @@
 #include <jansson.h>
 #include <stdatomic.h>
 
-#include "core/base/file.h"
-#include "core/base/run.h"
+#include "base/file.h"
+#include "base/run.h"
 #include "core/chip/occupancy.h"
 #include "core/mapping/mapping.h"
 #include "core/network/topology.h"

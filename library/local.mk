@@ -11,7 +11,7 @@ library/libcoremap.so: $(shared_library_sources) library/internal.h library/expo
 	  $(CM_CFLAGS) $(CFLAGS) -fPIC -shared -Wl,-Bsymbolic -Wl,-soname,libcoremap.so.0 $(LDFLAGS) \
 	  -Wl,--version-script=$(srcdir)/library/exports.map -o $@ $(shared_library_sources:%=$(srcdir)/%) $(CORE_LIBS) $(CM_LDFLAGS) -lm -lpthread
 # What names data of other libraries is to stand in a shared library too (Makefile.am).
-core/base/scratch.o core/network/hdf5/h5.o core/network/hdf5/import_sonata.o core/network/hdf5/nir_read.o \
+base/scratch.o core/network/hdf5/h5.o core/network/hdf5/import_sonata.o core/network/hdf5/nir_read.o \
 core/network/hdf5/recognise_hdf5.o: $(srcdir)/library/local.mk
 CLEANFILES += library/libcoremap.so
 # A page a header, and one for each function that leads there.

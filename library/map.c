@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mapping/check/certificate.h"
-#include "core/mapping/export.h"
+#include "core/mapping/result/beside.h"
+#include "core/mapping/result/export.h"
 #include "core/mapping/map.h"
 #include "core/mapping/picture/picture.h"
 #include "library/internal.h"
@@ -118,7 +118,7 @@ static cm_status write_made(const coremap_mapping *m, const char *what, cm_run *
     return cm_mapping_write(m->mapping, &m->topology, m->chip->chip, id, what[0] == 'm' ? CM_VIEW_FULL_JSON : CM_VIEW_SUMMARY_JSON,
                             stream, error);
   if (strcmp(what, "certificate") == 0)
-    return cm_certificate_write(m->mapping, &m->topology, m->chip->chip, m->chip->occupancy, id, run, stream, error);
+    return cm_mapping_certify(m->mapping, &m->topology, m->chip->chip, m->chip->occupancy, id, run, stream, error);
   bool png = strncmp(what, "picture:png:", 12) == 0;
   if (png || strncmp(what, "picture:svg:", 12) == 0)
     return cm_picture_write(&mapped, what + 12, png ? CM_PICTURE_PNG : CM_PICTURE_SVG, run, stream, error);

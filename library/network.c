@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/option.h"
+#include "base/option.h"
 #include "core/network/apart.h"
 #include "core/network/csr.h"
 #include "core/network/export.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/json.h"
-#include "core/base/option.h"
+#include "base/json.h"
+#include "base/option.h"
 #include "library/internal.h"
 
 struct coremap_error {

@@ -1,5 +1,5 @@
 /* Packets of a mapping in motion. */
-#include "core/base/json.h"
+#include "base/json.h"
 #include "core/mapping/simulate/request.h"
 #include "library/internal.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/json.h"
+#include "base/json.h"
 #include "storage/blobs.h"
 #include "storage/jobs.h"
 #include "storage/mappings.h"

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/base/file.h"
+#include "base/file.h"
 #include "storage/internal.h"
 
 struct cm_changes {

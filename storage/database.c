@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/file.h"
-#include "core/base/run.h"
+#include "base/file.h"
+#include "base/run.h"
 #include "storage/audit.h"
 #include "storage/changes.h"
 #include "storage/connection.h"

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/base/status.h"
+#include "base/status.h"
 
 typedef struct cm_database cm_database;
 

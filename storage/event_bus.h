@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/base/status.h"
+#include "base/status.h"
 
 typedef struct cm_event_bus cm_event_bus;
 

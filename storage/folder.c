@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/json.h"
+#include "base/json.h"
 
 enum { MARKER_BYTES_MAX = 4096, NAMED_MAX = 3 };
 

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "core/base/file.h"
+#include "base/file.h"
 
 enum { CM_FOLDER_FORMAT = 1, CM_FOLDER_ID_MAX = 33 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/json.h"
+#include "base/json.h"
 #include "storage/clock.h"
 #include "storage/internal.h"
 

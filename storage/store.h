@@ -15,7 +15,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#include "core/base/file.h"
+#include "base/file.h"
 #include "storage/event_bus.h"
 #include "core/mapping/stage/cache.h"
 #include "storage/database.h"

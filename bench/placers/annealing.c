@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 
 enum { NOBODY = UINT32_MAX, SAMPLES = 500, CLOCK_EVERY = 64 };
 

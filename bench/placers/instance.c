@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/mapping/options.h"
 #include "core/network/import.h"
 #include "core/partition/flows.h"

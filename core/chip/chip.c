@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/file.h"
+#include "base/file.h"
 #include "core/chip/interconnect/interconnect.h"
 #include "core/chip/internal.h"
 #include "core/chip/turns.h"

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/base/memory.h"
-#include "core/base/status.h"
+#include "base/memory.h"
+#include "base/status.h"
 #include "core/chip/costs.h"
 #include "core/chip/target.h"
 

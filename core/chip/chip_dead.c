@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/order.h"
+#include "base/order.h"
 #include "core/chip/internal.h"
 #include "core/chip/turns.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/json.h"
+#include "base/json.h"
 #include "core/chip/chip.h"
 #include "core/chip/classes.h"
 #include "core/chip/interconnect/interconnect.h"

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/base/status.h"
+#include "base/status.h"
 
 /* What happens at a core in a step. */
 typedef enum cm_charge {

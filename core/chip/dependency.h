@@ -4,7 +4,7 @@
 #ifndef CM_CHIP_DEPENDENCY_H
 #define CM_CHIP_DEPENDENCY_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/chip/chip.h"
 #include "core/chip/routes.h"
 

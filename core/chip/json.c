@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/chip/internal.h"
-#include "core/base/json.h"
+#include "base/json.h"
 
 cm_status cm_json_fail(cm_error *error, cm_status status, const char *where, const char *format, ...)
 {

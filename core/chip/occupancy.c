@@ -10,8 +10,8 @@
 #include "core/chip/fragments.h"
 #include "core/chip/internal.h"
 
-#include "core/base/json.h"
-#include "core/base/text.h"
+#include "base/json.h"
+#include "base/text.h"
 
 enum { OWNER_NAME_MAX = 128, OCCUPANCY_BYTES_MAX = 64 << 20 };
 

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "core/base/order.h"
+#include "base/order.h"
 #include "core/chip/interconnect/sets.h"
 
 uint32_t cm_chip_next_router(const cm_chip *chip, uint32_t router, cm_direction direction)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/order.h"
+#include "base/order.h"
 #include "core/chip/region_search.h"
 #include "core/chip/internal.h"
 #include "core/chip/reach.h"

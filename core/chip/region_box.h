@@ -2,7 +2,7 @@
 #ifndef CM_CHIP_REGION_BOX_H
 #define CM_CHIP_REGION_BOX_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/chip/occupancy.h"
 
 typedef struct cm_box {

@@ -2,7 +2,7 @@
 #ifndef CM_CHIP_REGION_SEARCH_H
 #define CM_CHIP_REGION_SEARCH_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/chip/chip.h"
 
 /* Mean price of a way between two of these cores: energy of its links and of the routers it passes but one, in pJ

@@ -2,7 +2,7 @@
 #ifndef CM_CHIP_REGION_SET_H
 #define CM_CHIP_REGION_SET_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/chip/prices.h"
 
 typedef struct cm_ranked_core {

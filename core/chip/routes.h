@@ -7,7 +7,7 @@
 #ifndef CM_CHIP_ROUTES_H
 #define CM_CHIP_ROUTES_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/chip/turns.h"
 
 /* Shapes of a quadrant: along x first; along y first; a step at 1/4, 2/4, 3/4 of the way along x; along y. */

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/base/status.h"
+#include "base/status.h"
 
 enum {
   CM_TARGET_RATES_MAX = 16,    /* data types that a unit may state for a kind of operation */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/json.h"
+#include "base/json.h"
 #include "core/chip/internal.h"
 
 static const double RATE_MAX = 1e12;

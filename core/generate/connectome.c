@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/order.h"
-#include "core/base/random.h"
-#include "core/base/threads.h"
+#include "base/order.h"
+#include "base/random.h"
+#include "base/threads.h"
 #include "core/generate/generate.h"
 
 enum { BLOCK = 1024, RATE_SCALE = 1024, REGIONS_MAX = 78, REGION_MEAN = 600, PARTNERS = 4, TRIES = 32, CHECK_EVERY = 64 };

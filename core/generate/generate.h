@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/network/topology.h"
 
 enum { CM_FAN_OUT_MAX = 65536 };

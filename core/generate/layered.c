@@ -1,8 +1,8 @@
 /* Layered networks (docs/generators.md): every neuron reaches some of those around its like in the next layer. */
 #include <math.h>
 
-#include "core/base/random.h"
-#include "core/base/threads.h"
+#include "base/random.h"
+#include "base/threads.h"
 #include "core/generate/generate.h"
 
 enum { BLOCK = 4096, RATE_SCALE = 1024 };

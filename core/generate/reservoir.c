@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/random.h"
-#include "core/base/threads.h"
+#include "base/random.h"
+#include "base/threads.h"
 #include "core/generate/reservoir.h"
 
 #define MINUS_SHARE 0.1        /* of the neurons have direction -1 */

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/generate/reservoir.h"
 
 #define LONG_RANGE_SHARE 0.01

@@ -2,7 +2,7 @@
 #ifndef CM_LEARNING_ASSIGN_H
 #define CM_LEARNING_ASSIGN_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/chip/chip.h"
 
 /* How far two cores are: steps between their routers, around a torus where that is shorter. */

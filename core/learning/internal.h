@@ -2,7 +2,7 @@
 #ifndef CM_LEARNING_INTERNAL_H
 #define CM_LEARNING_INTERNAL_H
 
-#include "core/base/memory.h"
+#include "base/memory.h"
 #include "core/chip/chip.h"
 
 #define CM_NOBODY UINT32_MAX /* of a site: no node is on it */

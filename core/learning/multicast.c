@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/order.h"
-#include "core/partition/partition.h"
+#include "base/order.h"
+#include "core/network/nets_by_part.h"
 
 /* What one part after another is gathered in. */
 typedef struct gatherer {

@@ -2,7 +2,7 @@
 #ifndef CM_LEARNING_MULTICAST_H
 #define CM_LEARNING_MULTICAST_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/network/topology.h"
 
 /* The tree of each multicast node: the other parts that axons of its part reach. */

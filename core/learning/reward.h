@@ -11,7 +11,7 @@
 #ifndef CM_LEARNING_REWARD_H
 #define CM_LEARNING_REWARD_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/chip/chip.h"
 #include "core/chip/turns.h"
 #include "core/learning/assign.h"

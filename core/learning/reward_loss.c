@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/base/wide.h"
+#include "base/wide.h"
 #include "core/learning/reward_state.h"
 
 enum { HERE = 4 /* the direction of one's own router */, DIRECTIONS = 9, UNIT_BITS_MAX = 20 };

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/base/json.h"
+#include "base/json.h"
 #include "core/machine/internal.h"
 #include "core/machine/order.h"
 #include "core/machine/plan/partial_sums.h"

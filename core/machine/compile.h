@@ -4,8 +4,8 @@
 
 #include <jansson.h>
 
-#include "core/base/option.h"
-#include "core/base/run.h"
+#include "base/option.h"
+#include "base/run.h"
 #include "core/chip/chip.h"
 #include "core/operators/shapes.h"
 

@@ -2,7 +2,7 @@
 #ifndef CM_MACHINE_HOPS_H
 #define CM_MACHINE_HOPS_H
 
-#include "core/base/memory.h"
+#include "base/memory.h"
 #include "core/chip/target.h"
 
 /* Cores that units lie on are stations; one is all there is where no hop takes any time. */

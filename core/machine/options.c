@@ -1,7 +1,7 @@
 /* Options of compile jobs. */
 #include <string.h>
 
-#include "core/base/option.h"
+#include "base/option.h"
 #include "core/machine/compile.h"
 
 enum { THREADS_MAX = 1024 };

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/machine/internal.h"
 #include "core/machine/run/simulate.h"
 

@@ -4,17 +4,17 @@
 
 #include <math.h>
 
-#include "core/base/json.h"
+#include "base/json.h"
 #include "core/chip/interconnect/interconnect.h"
-#include "core/mapping/fitting.h"
+#include "core/mapping/driver/fitting.h"
 #include "core/mapping/mappers/step_engine.h"
-#include "core/mapping/metrics.h"
-#include "core/mapping/neurons.h"
+#include "core/mapping/measure/measure.h"
+#include "core/mapping/measure/neurons.h"
 #include "core/mapping/options.h"
 #include "core/mapping/pareto/pareto.h"
-#include "core/mapping/remap/remap.h"
+#include "core/mapping/incremental/remap.h"
 #include "core/mapping/scenarios/scenarios.h"
-#include "core/mapping/ways.h"
+#include "core/mapping/measure/ways.h"
 #include "core/partition/step/step_bound.h"
 
 static cm_status report(cm_proposal *j, cm_error *error)

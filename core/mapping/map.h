@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "core/base/option.h"
+#include "base/option.h"
 #include "core/chip/occupancy.h"
 #include "core/mapping/mapping.h"
 #include "core/network/topology.h"
@@ -41,7 +41,7 @@ cm_status cm_chip_limit_neurons(const cm_chip *chip, cm_topology *topology, cm_m
 /* The same for a mapping that is there: `summary` is its file without bulk. */
 cm_status cm_mapping_set_inputs(const json_t *summary, cm_topology *topology, cm_memory *memory, cm_error *error);
 
-/* Both for the mapping in a file (core/mapping/check/check.h reads it), which is only opened for networks with inputs. */
+/* Both for the mapping in a file (core/verify/check.h reads it), which is only opened for networks with inputs. */
 cm_status cm_mapping_file_set_inputs(const char *path, const cm_chip *chip, cm_topology *topology, cm_run *run, cm_error *error);
 
 /* Sets seed, threads, deadline and memory limit of a run from the options. */
@@ -73,7 +73,7 @@ typedef struct cm_map_input {
   const cm_map_options *options;
   const cm_level_cache *cache;     /* NULL: none; coarsened levels then live in `scratch_folder` */
   const char *scratch_folder;      /* for coarsened levels without a cache */
-  const char *from;                /* an old mapping's file to start from (core/mapping/remap/remap.h), NULL: map afresh */
+  const char *from;                /* an old mapping's file to start from (core/mapping/incremental/remap.h), NULL: map afresh */
   const char *policy;              /* a policy file for mapper learned; NULL: the one that ships */
   const uint32_t *part;            /* [vertices] parts that are made already; NULL: the partition stage makes them */
   uint32_t part_count;             /* of those; none empty */

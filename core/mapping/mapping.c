@@ -1,6 +1,6 @@
 #include "core/mapping/mapping.h"
 
-#include "core/mapping/metrics.h"
+#include "core/mapping/measure/measure.h"
 
 json_t *cm_attempts_json(const cm_attempt *attempts, uint32_t count, bool how)
 {
@@ -19,16 +19,6 @@ json_t *cm_attempts_json(const cm_attempt *attempts, uint32_t count, bool how)
     }
   }
   return list;
-}
-
-json_t *cm_bound_json(const cm_bound *bound)
-{
-  char reason[160];
-  const char *field = cm_bound_field(bound);
-  return json_pack("{s:I, s:s?, s:o, s:s}", "parts", (json_int_t)bound->parts, "limit",
-                   field, "per_core",
-                   field == NULL ? json_null() : json_integer((json_int_t)bound->limit), "reason",
-                   cm_bound_reason(bound, reason, sizeof reason));
 }
 
 void cm_mapping_free(cm_mapping *mapping)

@@ -1,4 +1,4 @@
-/* Options of mappings as one table (core/base/option.h), and what does not go together. */
+/* Options of mappings as one table (base/option.h), and what does not go together. */
 #include "core/mapping/options.h"
 
 #include <stddef.h>
@@ -6,9 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/number.h"
+#include "base/number.h"
 #include "core/mapping/mappers/step_engine.h"
 #include "core/partition/options.h"
+#include "core/verify/check.h"
 
 #define FIELD(name) offsetof(struct cm_map_options, name)
 static const double int64_most = 9223372036854774784.0; /* largest double below 2^63 */
@@ -207,4 +208,16 @@ void cm_map_options_apply(const cm_map_options *options, cm_run *run)
     run->deadline = cm_now() + options->time_limit;
   if (options->memory_limit > 0 && run->memory != NULL)
     run->memory->limit_bytes = options->memory_limit;
+}
+
+cm_status cm_mapping_file_set_inputs(const char *path, const cm_chip *chip, cm_topology *topology, cm_run *run, cm_error *error)
+{
+  json_t *summary;
+  if (cm_topology_inputs(topology) == 0)
+    return cm_chip_limit_neurons(chip, topology, run->memory, error);
+  if (cm_mapping_read_summary(path, run, &summary, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_mapping_set_inputs(summary, topology, run->memory, error);
+  json_decref(summary);
+  return status == CM_OK ? cm_chip_limit_neurons(chip, topology, run->memory, error) : status;
 }

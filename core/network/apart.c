@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/base/confine.h"
-#include "core/base/file.h"
+#include "base/confine.h"
+#include "base/file.h"
 #include "core/network/formats.h"
 #include "core/network/topology_file.h"
 

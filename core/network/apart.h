@@ -4,7 +4,7 @@
 
 #include "core/network/import.h"
 
-/* cm_import_as with the limits of cm_import_limits_default, in a confined child (core/base/confine.h): to be used where
+/* cm_import_as with the limits of cm_import_limits_default, in a confined child (base/confine.h): to be used where
  * cm_network_needs_confinement says so. `folder` is the caller's, and writable; nothing stays in it. A child that crashes is
  * CM_BAD_NETWORK. */
 cm_status cm_import_apart(const char *path, const cm_import_hint *hint, const char *folder, cm_run *run, cm_topology **topology,

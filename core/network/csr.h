@@ -2,7 +2,7 @@
 #ifndef CM_NETWORK_CSR_H
 #define CM_NETWORK_CSR_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/network/topology.h"
 
 /* A directed network of `neurons` neurons: neuron v has synapses to target[first[v]] .. target[first[v + 1] - 1], in any

@@ -3,7 +3,7 @@
 #ifndef CM_NETWORK_EXPORT_H
 #define CM_NETWORK_EXPORT_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/network/topology.h"
 
 /* Writes `topology` whole or not at all. .snn of an undirected graph, and .graph of a directed one, are

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "core/base/text.h"
+#include "base/text.h"
 #include "core/network/recognise.h"
 
 typedef enum advice_id {

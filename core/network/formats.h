@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/base/status.h"
+#include "base/status.h"
 
 typedef struct cm_network_format cm_network_format;
 

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/network/topology.h"
 
 typedef struct cm_import_limits {

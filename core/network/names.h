@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/memory.h"
+#include "base/memory.h"
 
 typedef struct cm_names {
   cm_memory *memory;

@@ -2,7 +2,7 @@
 #ifndef CM_NETWORK_PAIRS_H
 #define CM_NETWORK_PAIRS_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 
 /* Takes row `number`, from 0. */
 typedef cm_status (*cm_pair_take)(void *user, uint64_t number, uint64_t first, uint64_t second, cm_error *error);

@@ -2,7 +2,7 @@
 #ifndef CM_NETWORK_RATES_H
 #define CM_NETWORK_RATES_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/network/topology.h"
 
 /* Gives the axons of vertex v the rate rate[v], 0 or more; NAN: they keep theirs. Weights of synapses stay as they are, except

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "core/base/text.h"
+#include "base/text.h"
 
 static uint32_t u32(const uint8_t *bytes)
 {

@@ -16,8 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/base/memory.h"
-#include "core/base/status.h"
+#include "base/memory.h"
+#include "base/status.h"
 
 /* The largest counts that a topology may have. */
 #define CM_VERTICES_MAX UINT32_C(0x7ffffffe)

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/network/topology.h"
 
 typedef struct cm_topology_header {

@@ -2,7 +2,7 @@
 #ifndef CM_OPERATORS_ARENA_H
 #define CM_OPERATORS_ARENA_H
 
-#include "core/base/memory.h"
+#include "base/memory.h"
 
 typedef struct cm_arena {
   cm_memory *memory;

@@ -5,7 +5,7 @@
 #ifndef CM_OPERATORS_GRAPH_H
 #define CM_OPERATORS_GRAPH_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/operators/arena.h"
 #include "core/operators/tensor.h"
 

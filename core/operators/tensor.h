@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/memory.h"
-#include "core/base/status.h"
+#include "base/memory.h"
+#include "base/status.h"
 
 enum { CM_RANK_MAX = 8 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <zip.h>
 
-#include "core/base/file.h"
+#include "base/file.h"
 
 static const struct {
   const char *descr;

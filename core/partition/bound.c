@@ -403,28 +403,3 @@ cm_status cm_check_reach(const cm_topology *topology, const cm_bound *bound, con
   }
   return CM_OK;
 }
-
-const char *cm_bound_reason(const cm_bound *bound, char *text, size_t size)
-{
-  unsigned long long total = bound->total, limit = bound->limit;
-  const char *name = cm_resource_name(bound->resource);
-  switch (bound->argument) {
-    case CM_ARGUMENT_TOTAL:
-      (void)snprintf(text, size, "%s%llu %s in all, at most %llu in a core",
-                     bound->resource == CM_NEURONS || bound->resource == CM_SYNAPSES ? "" : "at least ", total, name,
-                     limit);
-      break;
-    case CM_ARGUMENT_GAPS:
-      (void)snprintf(text, size, "neurons that fill more than half of %llu %s leave gaps", limit, name);
-      break;
-    case CM_ARGUMENT_APART:
-      (void)snprintf(text, size, "no two of %u neurons fit a core together, the last pair for its %llu %s",
-                     bound->parts, limit, name);
-      break;
-    case CM_ARGUMENT_POPULATIONS:
-      (void)snprintf(text, size, "%llu populations, at most %llu in a core", total, limit);
-      break;
-    default: (void)snprintf(text, size, "no limit asks for more"); break;
-  }
-  return text;
-}

@@ -2,6 +2,8 @@
 #ifndef CM_PARTITION_BOUND_H
 #define CM_PARTITION_BOUND_H
 
+#include <jansson.h>
+
 #include "core/partition/limits.h"
 
 typedef enum cm_argument {
@@ -39,5 +41,8 @@ const char *cm_bound_field(const cm_bound *bound);
 
 /* The argument in words, "65536 neurons, at most 1024 in a core"; returns `text`. */
 const char *cm_bound_reason(const cm_bound *bound, char *text, size_t size);
+
+/* The bound as JSON: parts, limit (null: none), per_core, reason. NULL when out of memory. */
+json_t *cm_bound_json(const cm_bound *bound);
 
 #endif

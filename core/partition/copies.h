@@ -4,7 +4,7 @@
 #ifndef CM_PARTITION_COPIES_H
 #define CM_PARTITION_COPIES_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/network/topology.h"
 
 /* How many of a neuron a part needs where it reaches so many parts, at least 1. O(1). */

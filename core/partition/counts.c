@@ -1,6 +1,6 @@
 #include "core/partition/counts.h"
 
-#include "core/base/random.h"
+#include "base/random.h"
 
 static uint64_t find(const cm_counts *counts, uint64_t key)
 {

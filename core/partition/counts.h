@@ -2,7 +2,7 @@
 #ifndef CM_PARTITION_COUNTS_H
 #define CM_PARTITION_COUNTS_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 
 typedef struct cm_counts {
   uint64_t *key;   /* [slots] key + 1; 0: free */

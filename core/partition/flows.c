@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "core/base/threads.h"
-#include "core/partition/partition.h"
+#include "base/threads.h"
+#include "core/network/nets_by_part.h"
 
 /* What one slice of the parts sends: its flows stand in an object of its own. */
 typedef struct slice_tables {

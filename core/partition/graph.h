@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/network/topology.h"
 #include "core/network/topology_file.h"
 

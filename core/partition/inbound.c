@@ -1,6 +1,6 @@
 #include "core/partition/inbound.h"
 
-#include "core/base/threads.h"
+#include "base/threads.h"
 
 enum { RANGES = 32, CHECK_EVERY = 256 };
 

@@ -2,7 +2,7 @@
 #ifndef CM_PARTITION_INBOUND_H
 #define CM_PARTITION_INBOUND_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/network/topology.h"
 
 typedef struct cm_inbound {

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/base/memory.h"
+#include "base/memory.h"
 
 #define CM_INDEXED_HEAP_ABSENT UINT32_MAX
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/partition/part_usage.h"
 #include "core/partition/options.h"
 #include "core/partition/partition.h"

@@ -31,9 +31,4 @@ void cm_sort_parts(cm_part_size *list, uint32_t count);
 /* The refusal of a method that would need more parts than there are cores: CM_NO_ROOM. */
 cm_status cm_refuse_parts(uint64_t needed, uint64_t free, cm_error *error);
 
-/* The nets whose source lies in each part: net (*first)[p] .. (*first)[p + 1] - 1 of *net, ascending. Both arrays
- * are the caller's (cm_free). O(nets + parts). */
-cm_status cm_nets_by_part(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
-                          uint32_t **first, uint32_t **net, cm_error *error);
-
 #endif

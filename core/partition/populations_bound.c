@@ -2,13 +2,6 @@
 #include "core/partition/bound.h"
 #include "core/partition/populations.h"
 
-const char *cm_bound_field(const cm_bound *bound)
-{
-  if (bound->argument == CM_ARGUMENT_NONE)
-    return NULL;
-  return bound->argument == CM_ARGUMENT_POPULATIONS ? "populations_per_core" : cm_resource_field(bound->resource);
-}
-
 /* Each population on cores of its own: the sum of what each needs alone. */
 static cm_status add_up(cm_population_split *split, const cm_limits *limits, cm_run *run, uint64_t *parts, cm_error *error)
 {

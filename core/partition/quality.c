@@ -1,6 +1,6 @@
 #include "core/partition/quality.h"
 
-#include "core/base/threads.h"
+#include "base/threads.h"
 
 enum { CHECK_EVERY = 4096 };
 

@@ -2,7 +2,7 @@
 #ifndef CM_PARTITION_QUALITY_H
 #define CM_PARTITION_QUALITY_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/network/topology.h"
 
 /* In the network's own unit of weight. Undirected: all three are the edge cut. */

@@ -1,5 +1,5 @@
 /* The synapses of single vertices, out of them and into them, wherever the arrays stand: what is looked up here and
- * there in an array in a file is read there, not mapped (core/base/memory.h, cm_peek). */
+ * there in an array in a file is read there, not mapped (base/memory.h, cm_peek). */
 #ifndef CM_PARTITION_SYNAPSES_H
 #define CM_PARTITION_SYNAPSES_H
 

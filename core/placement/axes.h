@@ -3,7 +3,7 @@
 #ifndef CM_PLACEMENT_AXES_H
 #define CM_PLACEMENT_AXES_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/chip/chip.h"
 
 typedef struct cm_axes {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/base/wide.h"
+#include "base/wide.h"
 
 enum { CHANCES = 4096, CHECK_EVERY = 1024 };
 

@@ -3,7 +3,7 @@
 #ifndef CM_PLACEMENT_EXCHANGE_H
 #define CM_PLACEMENT_EXCHANGE_H
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/partition/edge/csr_graph.h"
 #include "core/placement/axes.h"
 

@@ -2,7 +2,7 @@
 #ifndef CM_PLACEMENT_PLACEMENT_H
 #define CM_PLACEMENT_PLACEMENT_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/chip/chip.h"
 #include "core/chip/region.h"
 #include "core/partition/graph.h"

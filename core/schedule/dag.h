@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "core/base/memory.h"
-#include "core/base/status.h"
+#include "base/memory.h"
+#include "base/status.h"
 
 typedef struct cm_arc {
   uint32_t from, to;

@@ -2,7 +2,7 @@
 #ifndef CM_SCHEDULE_MEASURE_H
 #define CM_SCHEDULE_MEASURE_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 
 /* Runs `command` (a shell command line) with the path of a file as "$1", and reads its standard output:
  * the last line must be the time taken in nanoseconds, a number that may have decimals (which are cut off). Standard

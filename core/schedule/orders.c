@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/base/threads.h"
+#include "base/threads.h"
 #include "core/schedule/orders_internal.h"
 #include "core/schedule/solve.h"
 

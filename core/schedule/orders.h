@@ -7,7 +7,7 @@
 #ifndef CM_SCHEDULE_ORDERS_H
 #define CM_SCHEDULE_ORDERS_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/schedule/dag.h"
 
 /* Subgraphs in the order of execution: subgraph s holds node[first[s]] .. node[first[s + 1] - 1], in the order that was

@@ -2,7 +2,7 @@
 #ifndef CM_SCHEDULE_ORDERS_INTERNAL_H
 #define CM_SCHEDULE_ORDERS_INTERNAL_H
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/schedule/orders.h"
 
 /* Its nodes are numbered 0 .. count-1 in the order of node[]. */

@@ -5,7 +5,7 @@
  * what is at most a falling threshold longer (threshold accepting: Dueck, Scheuer 1990). */
 #include <string.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/schedule/solve.h"
 
 enum {

@@ -5,7 +5,7 @@
  * Kolisch, Hartmann (Experimental investigation of heuristics for RCPSP: an update, EJOR 2006) for what works. */
 #include <string.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/schedule/generate.h"
 #include "core/schedule/solve.h"
 

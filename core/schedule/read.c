@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/file.h"
+#include "base/file.h"
 #include "core/schedule/read_text.h"
 
 /* ---- arcs as they are read ---- */

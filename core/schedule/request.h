@@ -2,7 +2,7 @@
 #ifndef CM_SCHEDULE_REQUEST_H
 #define CM_SCHEDULE_REQUEST_H
 
-#include "core/base/option.h"
+#include "base/option.h"
 #include "core/schedule/read.h"
 #include "core/schedule/schedule.h"
 

@@ -2,7 +2,7 @@
 #ifndef CM_SCHEDULE_SCHEDULE_H
 #define CM_SCHEDULE_SCHEDULE_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/schedule/workload.h"
 
 #define CM_NO_UNIT UINT32_MAX

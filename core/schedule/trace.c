@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "core/base/json.h"
+#include "base/json.h"
 #include "core/schedule/heap.h"
 
 /* Microseconds with what is left in thousandths. */

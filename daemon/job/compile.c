@@ -1,5 +1,5 @@
 /* Kind compile: a model in, a program or what another stage makes out. */
-#include "core/base/json.h"
+#include "base/json.h"
 #include "core/machine/compile.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "daemon/job/work.h"
-#include "core/base/json.h"
+#include "base/json.h"
 
 /* Names of figures and limits that the core has: some twenty. */
 enum { NAMES_MAX = 256, JOB_BYTES_MAX = 1 << 24, RESULT_BYTES_MAX = 1 << 28 };

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/json.h"
-#include "core/base/confine.h"
+#include "base/json.h"
+#include "base/confine.h"
 #include "daemon/job/levels.h"
 #include "daemon/job/work.h"
 

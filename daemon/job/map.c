@@ -1,9 +1,9 @@
 /* Kind map: load the network and the chip with its occupancy, map, write the views. */
 #include <stdlib.h>
 
-#include "core/mapping/check/beside.h"
-#include "core/mapping/export.h"
-#include "core/mapping/metrics.h"
+#include "core/mapping/result/beside.h"
+#include "core/mapping/result/export.h"
+#include "core/mapping/measure/measure.h"
 #include "core/mapping/pareto/pareto.h"
 #include "core/network/topology_file.h"
 #include "daemon/job/internal.h"

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/json.h"
-#include "core/mapping/check/check.h"
+#include "base/json.h"
+#include "core/verify/check.h"
 #include "core/mapping/map.h"
 #include "core/mapping/simulate/request.h"
 #include "core/network/topology_file.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "core/base/json.h"
+#include "base/json.h"
 #include "daemon/job/internal.h"
 
 typedef struct kind {

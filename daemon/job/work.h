@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "core/base/file.h"
+#include "base/file.h"
 #include "core/mapping/map.h"
 
 /* What a job folder holds; docs/executors.md says what each file is. */

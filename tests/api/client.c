@@ -13,8 +13,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "core/base/random.h"
-#include "core/base/run.h"
+#include "base/random.h"
+#include "base/run.h"
 
 /* ---- the daemon ---- */
 

@@ -9,8 +9,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "core/base/random.h"
-#include "core/base/run.h"
+#include "base/random.h"
+#include "base/run.h"
 
 static test_daemon server;
 static char folder[CM_PATH_MAX];

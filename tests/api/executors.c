@@ -12,8 +12,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "core/base/confine.h"
-#include "core/base/sanitized.h"
+#include "base/confine.h"
+#include "base/sanitized.h"
 #include "storage/jobs.h"
 
 static const char *const processes[] = {"--workers", "1", "--grace", "0", "--executor", "process", NULL};

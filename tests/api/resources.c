@@ -4,7 +4,7 @@
 #include <signal.h>
 
 #include "api/internal.h"
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/network/formats.h"
 
 static test_daemon server;

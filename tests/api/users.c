@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "core/base/run.h"
+#include "base/run.h"
 
 static test_daemon server;
 static char folder[CM_PATH_MAX], said[CM_PATH_MAX]; /* what commands say of themselves */

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "core/machine/compile.h"
-#include "core/mapping/check/beside.h"
-#include "core/mapping/check/certificate.h"
-#include "core/mapping/export.h"
+#include "core/mapping/result/beside.h"
+#include "core/verify/certificate.h"
+#include "core/mapping/result/export.h"
 #include "core/network/import.h"
 #include "core/network/topology_file.h"
 #include "tests/fault/operations.h"

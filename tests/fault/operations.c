@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/base/number.h"
+#include "base/number.h"
 #include "tests/lib/interpose.h"
 
 char operation_folder[CM_PATH_MAX];

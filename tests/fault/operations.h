@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "core/base/file.h"
-#include "core/base/run.h"
+#include "base/file.h"
+#include "base/run.h"
 
 typedef struct operation {
   const char *name;

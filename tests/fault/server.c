@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 
 static test_daemon server;
 static char folder[CM_PATH_MAX];

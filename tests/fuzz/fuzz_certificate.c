@@ -1,5 +1,5 @@
 /* Certificates as `coremap check --certificate` reads them, of a legal mapping. */
-#include "core/mapping/check/certificate.h"
+#include "core/verify/certificate.h"
 #include "old_mapping.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

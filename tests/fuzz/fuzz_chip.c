@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/chip/reach.h"
 #include "core/chip/region.h"
 

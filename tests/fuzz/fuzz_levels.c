@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <zip.h>
 
-#include "core/base/file.h"
+#include "base/file.h"
 #include "core/mapping/stage/cache.h"
 #include "core/partition/graph.h"
 #include "old.h"

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/base/run.h"
-#include "core/mapping/check/check.h"
+#include "base/run.h"
+#include "core/verify/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

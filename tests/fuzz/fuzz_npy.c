@@ -1,6 +1,6 @@
 /* Tensors as coremap run --input reads them: .npy, a member of .npz, raw elements. The first byte says which type is
  * expected. What was read is written, as .npy and raw, and read again: it is the same. */
-#include "core/base/file.h"
+#include "base/file.h"
 #include "core/operators/tensor_file.h"
 #include "old.h"
 

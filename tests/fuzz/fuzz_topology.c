@@ -5,7 +5,7 @@
 #include <string.h>
 #include <zip.h>
 
-#include "core/base/varint.h"
+#include "base/varint.h"
 #include "network.h"
 
 static zip_source_t *owned(const void *bytes, size_t size)

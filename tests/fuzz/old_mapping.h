@@ -2,9 +2,9 @@
 #ifndef CM_TESTS_FUZZ_OLD_MAPPING_H
 #define CM_TESTS_FUZZ_OLD_MAPPING_H
 
-#include "core/mapping/check/check.h"
-#include "core/mapping/export.h"
-#include "core/mapping/metrics.h"
+#include "core/verify/check.h"
+#include "core/mapping/result/export.h"
+#include "core/mapping/measure/measure.h"
 #include "old.h"
 
 typedef struct old_mapping {

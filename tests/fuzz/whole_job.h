@@ -6,8 +6,9 @@
 
 #include <jansson.h>
 
-#include "core/mapping/check/certificate.h"
-#include "core/mapping/export.h"
+#include "core/mapping/result/beside.h"
+#include "core/verify/certificate.h"
+#include "core/mapping/result/export.h"
 #include "core/mapping/map.h"
 #include "core/mapping/options.h"
 #include "core/mapping/routes/routes.h"
@@ -271,7 +272,7 @@ static inline void job_check(const cm_mapping *mapping, const cm_map_input *inpu
     job_demand(false, error.detail);
   job_legal(&result);
   stream = open_memstream(&proof, &proof_size);
-  if (cm_certificate_write(mapping, input->topology, input->chip, input->occupancy, "00", run, stream, &error) != CM_OK)
+  if (cm_mapping_certify(mapping, input->topology, input->chip, input->occupancy, "00", run, stream, &error) != CM_OK)
     job_demand(false, error.detail);
   fclose(stream);
   old_file(proof, proof_size, &proof_handle, proof_path);

@@ -3,7 +3,7 @@
 #include "../unit/unit.h"
 
 #include "../fuzz/whole_job.h"
-#include "core/base/random.h"
+#include "base/random.h"
 
 enum { HOW_MAX = 120, STEP = CM_SANITIZED ? 13 : 1, LONG_STEP = CM_SANITIZED ? 21 : 7 }; /* presets x mappers x objectives x communications */
 

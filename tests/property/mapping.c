@@ -3,9 +3,9 @@
  * every refusal is one that the input deserves. */
 #include "../unit/chips.h"
 
-#include "core/mapping/check/check.h"
-#include "core/mapping/check/routes_check.h"
-#include "core/mapping/export.h"
+#include "core/verify/check.h"
+#include "core/verify/routes_check.h"
+#include "core/mapping/result/export.h"
 #include "core/mapping/map.h"
 #include "core/mapping/routes/routes.h"
 #include "core/network/topology_file.h"

@@ -1,11 +1,11 @@
-/* core/mapping/metrics against the definitions written down naively: every packet of every net is walked over the chip
+/* core/mapping/measure against the definitions written down naively: every packet of every net is walked over the chip
  * step by step, probabilities by their recurrence, trees as sets of links. */
 #include "../unit/networks.h"
 
 #include <math.h>
 
-#include "core/mapping/check/check_internal.h"
-#include "core/mapping/metrics.h"
+#include "core/verify/check_internal.h"
+#include "core/mapping/measure/measure.h"
 
 enum { ROUTERS_MAX = 1024, PARTS_MAX = 64 };
 

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "core/mapping/map.h"
-#include "core/mapping/metrics.h"
+#include "core/mapping/measure/measure.h"
 #include "core/placement/links/links.h"
 #include "core/placement/relief/relief.h"
 

@@ -2,10 +2,10 @@
  * always legal to the independent check, never moving what can stay, and reporting what moved. */
 #include "../unit/networks.h"
 
-#include "core/mapping/check/check.h"
-#include "core/mapping/export.h"
+#include "core/verify/check.h"
+#include "core/mapping/result/export.h"
 #include "core/mapping/map.h"
-#include "core/mapping/remap/remap.h"
+#include "core/mapping/incremental/remap.h"
 #include "core/partition/flows.h"
 #include "core/placement/placement.h"
 

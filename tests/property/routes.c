@@ -4,8 +4,8 @@
 #include "../unit/networks.h"
 
 #include "core/chip/dependency.h"
-#include "core/mapping/check/certificate.h"
-#include "core/mapping/metrics.h"
+#include "core/verify/certificate.h"
+#include "core/mapping/measure/measure.h"
 #include "core/mapping/routes/minimise.h"
 #include "core/mapping/routes/routes.h"
 

@@ -1,7 +1,7 @@
 /* What lies on a chip by address (core/machine/course/space.h), beside a plain sorted array of the same residents. */
 #include "../unit/unit.h"
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/machine/course/space.h"
 #include "core/machine/schedule/addresses.h"
 

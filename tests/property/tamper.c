@@ -4,12 +4,13 @@
 
 #include <jansson.h>
 
-#include "core/mapping/check/again.h"
-#include "core/mapping/check/certificate.h"
-#include "core/mapping/check/routes_check.h"
-#include "core/mapping/export.h"
+#include "core/mapping/driver/again.h"
+#include "core/mapping/result/beside.h"
+#include "core/verify/certificate.h"
+#include "core/verify/routes_check.h"
+#include "core/mapping/result/export.h"
 #include "core/mapping/map.h"
-#include "core/mapping/metrics.h"
+#include "core/mapping/measure/measure.h"
 #include "core/mapping/routes/routes.h"
 
 static cm_error error;
@@ -112,7 +113,7 @@ static json_t *made(subject what, cm_turn_rule rule, bool multicast)
   if (what == MAPPING)
     ck_ok(cm_mapping_write(mapping, &network, chip, "net", CM_VIEW_FULL_JSON, stream, &error));
   else if (what == CERTIFICATE)
-    ck_ok(cm_certificate_write(mapping, &network, chip, occupancy, "net", &run, stream, &error));
+    ck_ok(cm_mapping_certify(mapping, &network, chip, occupancy, "net", &run, stream, &error));
   else {
     const cm_route_options options = {.rule = rule, .multicast = multicast};
     cm_routes *routes;

@@ -1,11 +1,11 @@
 /* A small network on chips of 16 million cores: memory follows what is used, and the mapping is that of a small chip. */
 #include "../unit/networks.h"
 
-#include "core/mapping/check/beside.h"
-#include "core/mapping/check/check.h"
-#include "core/mapping/export.h"
+#include "core/mapping/result/beside.h"
+#include "core/verify/check.h"
+#include "core/mapping/result/export.h"
 #include "core/mapping/map.h"
-#include "core/mapping/metrics.h"
+#include "core/mapping/measure/measure.h"
 #include "core/mapping/routes/routes.h"
 #include "core/network/topology_file.h"
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "core/base/threads.h"
+#include "base/threads.h"
 #include "core/partition/axon/anneal.h"
 #include "core/partition/axon/axon.h"
 #include "core/partition/axon/axon_levels.h"

@@ -1,4 +1,4 @@
-/* core/base: varints, random numbers, accounted memory, threads, run context, whole files. */
+/* base: varints, random numbers, accounted memory, threads, run context, whole files. */
 #include "unit.h"
 
 #include <fcntl.h>
@@ -6,13 +6,13 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "core/base/json.h"
-#include "core/base/memory.h"
-#include "core/base/number.h"
-#include "core/base/random.h"
-#include "core/base/text.h"
-#include "core/base/threads.h"
-#include "core/base/varint.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "base/threads.h"
+#include "base/varint.h"
 #include "core/machine/compile.h"
 #include "core/mapping/map.h"
 #include "core/mapping/simulate/request.h"

@@ -1,7 +1,7 @@
 /* core/chip: descriptions, presets, distances, occupancy, regions. */
 #include "unit.h"
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/chip/interconnect/internal.h"
 #include "core/chip/region.h"
 

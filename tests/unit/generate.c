@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/generate/generate.h"
 #include "core/network/topology_file.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdarg.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/operators/permute/cross.h"
 #include "core/operators/evaluate.h"
 #include "unit.h"

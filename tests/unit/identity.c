@@ -1,9 +1,9 @@
-/* core/mapping/identity: neurons known again in another version of their network, in which some have come and some
+/* core/network/identity: neurons known again in another version of their network, in which some have come and some
  * gone, against a list of who is who. */
 #include "networks.h"
 
 #include "core/generate/generate.h"
-#include "core/mapping/remap/identity.h"
+#include "core/network/identity.h"
 
 enum { N = 3000, MOST = N + 200 };
 

@@ -1,9 +1,9 @@
-/* core/mapping/metrics: cases computed by hand. */
+/* core/mapping/measure: cases computed by hand. */
 #include "networks.h"
 
 #include "core/machine/compile.h"
 #include "core/mapping/map.h"
-#include "core/mapping/metrics.h"
+#include "core/mapping/measure/measure.h"
 #include "core/mapping/simulate/request.h"
 
 static cm_error error;

@@ -4,7 +4,7 @@
 
 #include "unit.h"
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/network/topology.h"
 
 static inline void *network_array(size_t count, size_t size)

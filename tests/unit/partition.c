@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/network/topology_file.h"
 #include "core/partition/graph.h"
 #include "core/partition/limits.h"

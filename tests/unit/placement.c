@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/placement/placement.h"
 
 enum { MOST = 64, WIDE = 29 };

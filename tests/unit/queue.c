@@ -5,7 +5,7 @@
 #include <math.h>
 #include <pthread.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "storage/bin.h"
 #include "storage/chips.h"
 #include "storage/jobs.h"

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "core/mapping/metrics.h"
+#include "core/mapping/measure/measure.h"
 #include "core/mapping/simulate/events.h"
 #include "core/mapping/simulate/simulate.h"
 

@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-#include "core/base/order.h"
+#include "base/order.h"
 #include "core/chip/chip.h"
-#include "core/mapping/check/certificate.h"
+#include "core/verify/certificate.h"
 #include "core/partition/limits.h"
 #include "core/partition/step/loads.h"
 #include "core/partition/step/step.h"

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "storage/jobs.h"
 #include "storage/leases.h"
 #include "storage/occupancy.h"

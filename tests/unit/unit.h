@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/file.h"
-#include "core/base/run.h"
-#include "core/base/sanitized.h"
+#include "base/file.h"
+#include "base/run.h"
+#include "base/sanitized.h"
 
 /* Asserts that a call succeeds; shows the error's text otherwise. Needs a `cm_error error` in scope. */
 #define ck_ok(call)                                                                                \

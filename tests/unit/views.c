@@ -3,9 +3,9 @@
 
 #include <jansson.h>
 
-#include "core/mapping/check/check.h"
-#include "core/mapping/export.h"
-#include "core/mapping/metrics.h"
+#include "core/verify/check.h"
+#include "core/mapping/result/export.h"
+#include "core/mapping/measure/measure.h"
 
 static cm_error error;
 static cm_topology network;

@@ -2,7 +2,7 @@
 #ifndef CM_TESTS_UNIT_WORKLOADS_H
 #define CM_TESTS_UNIT_WORKLOADS_H
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/schedule/schedule.h"
 #include "unit.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/order.h"
+#include "base/order.h"
 #include "core/chip/interconnect/interconnect.h"
 #include "core/chip/turns.h"
 

@@ -2,7 +2,7 @@
 #ifndef CM_CHIP_INTERCONNECT_SETS_H
 #define CM_CHIP_INTERCONNECT_SETS_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/chip/occupancy.h"
 
 /* As cm_set_cost: mean energy of a way between two cores. O(routers in use squared); beyond 2^24 pairs of them, an even

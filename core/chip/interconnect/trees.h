@@ -9,7 +9,7 @@
 #ifndef CM_CHIP_INTERCONNECT_TREES_H
 #define CM_CHIP_INTERCONNECT_TREES_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/chip/interconnect/interconnect.h"
 
 /* A router of a tree. */

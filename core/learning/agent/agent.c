@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/random.h"
-#include "core/base/threads.h"
+#include "base/random.h"
+#include "base/threads.h"
 #include "core/learning/agent/swap_refinement.h"
 #include "core/partition/options.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/learning/agent/environment.h"
 #include "core/partition/options.h"
 #include "core/placement/arrange.h"

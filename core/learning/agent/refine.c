@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/learning/agent/trade.h"
 #include "core/partition/options.h"
 #include "core/placement/arrange.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/learning/internal.h"
 #include "core/partition/options.h"
 

@@ -3,7 +3,7 @@
 #ifndef CM_LEARNING_COMMUNITIES_H
 #define CM_LEARNING_COMMUNITIES_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/partition/graph.h"
 
 typedef struct cm_unfold_options {

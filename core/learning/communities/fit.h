@@ -2,7 +2,7 @@
 #ifndef CM_LEARNING_COMMUNITIES_FIT_H
 #define CM_LEARNING_COMMUNITIES_FIT_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/partition/graph.h"
 
 typedef struct cm_fit {

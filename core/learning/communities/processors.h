@@ -3,7 +3,7 @@
 #ifndef CM_LEARNING_PROCESSORS_H
 #define CM_LEARNING_PROCESSORS_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/chip/chip.h"
 #include "core/partition/graph.h"
 

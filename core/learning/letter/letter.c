@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/blas.h"
-#include "core/base/random.h"
+#include "base/blas.h"
+#include "base/random.h"
 #include "core/learning/letter/numbers.h"
 #include "core/partition/options.h"
 

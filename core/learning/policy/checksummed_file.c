@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/file.h"
+#include "base/file.h"
 
 void cm_checksummed_begin(cm_checksummed_writer *writer, const char magic[CM_MAGIC_BYTES + 1])
 {

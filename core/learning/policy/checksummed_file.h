@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/status.h"
+#include "base/status.h"
 
 enum { CM_MAGIC_BYTES = 8, CM_CHECKSUM_BYTES = 32 };
 

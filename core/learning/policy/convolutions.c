@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/blas.h"
+#include "base/blas.h"
 
 cm_convolutions cm_convolutions_of(const cm_policy_shape *shape)
 {

@@ -5,7 +5,7 @@
 #ifndef CM_LEARNING_POLICY_CONVOLUTIONS_H
 #define CM_LEARNING_POLICY_CONVOLUTIONS_H
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/learning/policy/laplacian.h"
 #include "core/learning/policy/shape.h"
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "core/base/wide.h"
+#include "base/wide.h"
 
 cm_status cm_laplacian_new(const cm_graph *graph, cm_run *run, cm_laplacian **laplacian, cm_error *error)
 {

@@ -1,7 +1,7 @@
 /* The policy network forth and back. */
 #include <math.h>
 
-#include "core/base/blas.h"
+#include "base/blas.h"
 #include "core/learning/letter/numbers.h"
 #include "core/learning/policy/parameters.h"
 #include "core/learning/pilot/pilot.h"

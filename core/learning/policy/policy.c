@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/learning/letter/numbers.h"
 #include "core/learning/policy/parameters.h"
 #include "core/learning/pilot/pilot.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/file.h"
+#include "base/file.h"
 #include "core/learning/policy/policy.h"
 #include "core/learning/policy/checksummed_file.h"
 #include "core/learning/policy/shipped.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/file.h"
+#include "base/file.h"
 #include "core/learning/training/state.h"
 
 enum { CHECKPOINT_BYTES_MAX = 256 << 20 };

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/learning/agent/swap_refinement.h"
 #include "core/partition/options.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/chip/region.h"
 #include "core/partition/edge/edge.h"
 #include "core/partition/options.h"

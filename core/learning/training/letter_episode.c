@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/learning/reward.h"
 #include "core/learning/training/episode.h"
 #include "core/partition/options.h"

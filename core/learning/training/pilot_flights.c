@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/random.h"
-#include "core/base/threads.h"
+#include "base/random.h"
+#include "base/threads.h"
 #include "core/learning/pilot/pilot.h"
 #include "core/learning/training/episode.h"
 #include "core/partition/options.h"

@@ -6,7 +6,7 @@
 #ifndef CM_MACHINE_SPACE_H
 #define CM_MACHINE_SPACE_H
 
-#include "core/base/memory.h"
+#include "base/memory.h"
 
 enum { CM_SPACE_BLOCK = 64 };
 

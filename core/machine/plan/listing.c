@@ -1,8 +1,8 @@
 /* A plan for people and other programs: its pieces as JSON. */
 #include <inttypes.h>
 
-#include "core/base/file.h"
-#include "core/base/json.h"
+#include "base/file.h"
+#include "base/json.h"
 #include "core/machine/internal.h"
 
 static int write_text(FILE *stream, const char *text)

@@ -3,7 +3,7 @@
 #ifndef CM_MACHINE_PACKS_H
 #define CM_MACHINE_PACKS_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/chip/target.h"
 #include "core/operators/graph.h"
 

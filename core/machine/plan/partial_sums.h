@@ -6,7 +6,7 @@
 #ifndef CM_MACHINE_PARTIAL_SUMS_H
 #define CM_MACHINE_PARTIAL_SUMS_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/chip/target.h"
 #include "core/operators/tiling/split.h"
 

@@ -6,7 +6,7 @@
 #ifndef CM_MACHINE_PLAN_H
 #define CM_MACHINE_PLAN_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/operators/evaluate.h"
 #include "core/machine/cost.h"
 #include "core/machine/hops.h"

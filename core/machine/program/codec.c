@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/base/varint.h"
+#include "base/varint.h"
 
 const uint8_t cm_program_magic[8] = {'C', 'M', 'P', 'R', 'O', 'G', '\r', '\n'};
 

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "core/base/memory.h"
+#include "base/memory.h"
 
 enum { CM_SECTION_HASH_BYTES = 16, CM_SECTION_HEADER_BYTES = 32, CM_PROGRAM_HEADER_BYTES = 16 };
 

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/chip/chip.h"
 #include "core/machine/cost.h"
 #include "core/operators/graph.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/file.h"
+#include "base/file.h"
 #include "core/machine/program/reading.h"
 #include "core/operators/operator.h"
 

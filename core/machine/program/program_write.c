@@ -1,7 +1,7 @@
 /* Program files out: docs/program-file.md. */
 #include <string.h>
 
-#include "core/base/file.h"
+#include "base/file.h"
 #include "core/machine/program/codec.h"
 #include "core/machine/program/program.h"
 

@@ -1,6 +1,6 @@
 #include "core/machine/run/timeline.h"
 
-#include "core/base/file.h"
+#include "base/file.h"
 #include "core/machine/run/analysis.h"
 #include "core/schedule/trace.h"
 

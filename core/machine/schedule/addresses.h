@@ -5,7 +5,7 @@
 #ifndef CM_MACHINE_ADDRESSES_H
 #define CM_MACHINE_ADDRESSES_H
 
-#include "core/base/memory.h"
+#include "base/memory.h"
 
 #define CM_NO_BUFFER UINT32_MAX
 

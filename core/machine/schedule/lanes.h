@@ -2,7 +2,7 @@
 #ifndef CM_MACHINE_LANES_H
 #define CM_MACHINE_LANES_H
 
-#include "core/base/memory.h"
+#include "base/memory.h"
 #include "core/machine/hops.h"
 
 enum { CM_LANE_GAPS = 16 };

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/threads.h"
+#include "base/threads.h"
 
 enum { NUMBERS = 10, BATCH_MAX = 9, SCORES_MIN = 12, SCORES_MAX = 72 };
 

@@ -1,9 +1,9 @@
 /* The tiles of a program beside it, or as what a compilation ends in. */
-#include "core/base/file.h"
+#include "base/file.h"
 #include "core/machine/internal.h"
 #include "core/machine/tiles/tiles.h"
-#include "core/mapping/export.h"
-#include "core/mapping/metrics.h"
+#include "core/mapping/result/export.h"
+#include "core/mapping/measure/measure.h"
 #include "core/network/export.h"
 
 /* What is made on the way. */

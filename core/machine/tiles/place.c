@@ -3,7 +3,7 @@
 
 #include "core/machine/tiles/tiles.h"
 #include "core/mapping/map.h"
-#include "core/mapping/metrics.h"
+#include "core/mapping/measure/measure.h"
 
 static bool computes(const cm_instruction *i)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/mapping/exports/exports_internal.h"
-#include "core/mapping/ways.h"
+#include "core/mapping/measure/ways.h"
 
 const cm_export_format cm_export_formats[] = {
   {"sanafe", "SANA-FE: architecture, network and mapping in one YAML file", "sanafe.yaml", "application/yaml", cm_export_sanafe},

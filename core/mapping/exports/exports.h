@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/chip/chip.h"
 #include "core/network/topology.h"
 

@@ -7,7 +7,7 @@
 
 #include "core/chip/turns.h"
 #include "core/mapping/exports/exports_internal.h"
-#include "core/partition/partition.h"
+#include "core/network/nets_by_part.h"
 
 /* The busiest router sends or takes so many packets a cycle where rates are of cycles: far below saturation. */
 static const double busiest_rate = 0.1;

@@ -1,7 +1,7 @@
 /* Where parts and layers are, and nothing else. */
 #include <inttypes.h>
 
-#include "core/base/json.h"
+#include "base/json.h"
 #include "core/mapping/exports/exports_internal.h"
 
 static void put_le(FILE *out, uint64_t value, unsigned bytes)

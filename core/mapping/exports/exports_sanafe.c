@@ -7,7 +7,7 @@
 
 #include "core/chip/turns.h"
 #include "core/mapping/exports/exports_internal.h"
-#include "core/mapping/step.h"
+#include "core/mapping/measure/step.h"
 
 typedef struct writer {
   const cm_mapped *m;

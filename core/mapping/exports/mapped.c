@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/json.h"
-#include "core/mapping/check/check.h"
+#include "base/json.h"
+#include "core/verify/check.h"
 #include "core/mapping/exports/exports.h"
 #include "core/mapping/map.h"
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/file.h"
-#include "core/base/json.h"
-#include "core/mapping/export.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "core/mapping/result/export.h"
 #include "core/mapping/options.h"
 
 /* Budgets between the two ends. */

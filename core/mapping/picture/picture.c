@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "core/chip/turns.h"
-#include "core/mapping/metrics.h"
+#include "core/mapping/measure/measure.h"
 #include "core/mapping/picture/picture_internal.h"
-#include "core/mapping/populations.h"
-#include "core/mapping/ways.h"
+#include "core/mapping/measure/populations.h"
+#include "core/mapping/measure/ways.h"
 
 enum { WHOLE_CORES_MAX = 65536, DRAWN_CORES_MAX = 1 << 22 };
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/run.h"
+#include "base/run.h"
 
 /* Keys that leave the router alike: those of an aligned block that equal `key` in all bits but those of `open`. Other keys
  * never come here. */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/json.h"
-#include "core/mapping/export.h"
+#include "base/json.h"
+#include "core/mapping/result/export.h"
 #include "core/mapping/routes/routes_internal.h"
 
 enum { BAND_ENTRIES_MAX = 1 << 24 };

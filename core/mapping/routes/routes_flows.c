@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/order.h"
+#include "base/order.h"
 #include "core/mapping/routes/routes_internal.h"
-#include "core/partition/partition.h"
+#include "core/network/nets_by_part.h"
 
 typedef struct builder {
   cm_routes *r;

@@ -6,7 +6,7 @@
  * interconnects, whose routers may have many links, numbers of sets (words.h). */
 #include <stdlib.h>
 
-#include "core/base/order.h"
+#include "base/order.h"
 #include "core/mapping/routes/routes_internal.h"
 
 /* An axon at a router. */

@@ -3,8 +3,8 @@
 #ifndef CM_MAPPING_ROUTES_WORDS_H
 #define CM_MAPPING_ROUTES_WORDS_H
 
-#include "core/base/memory.h"
-#include "core/base/status.h"
+#include "base/memory.h"
+#include "base/status.h"
 
 typedef struct cm_word {
   uint64_t cores;          /* bit: core behind the router */

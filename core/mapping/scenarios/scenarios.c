@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "core/mapping/metrics.h"
+#include "core/mapping/measure/measure.h"
 #include "core/mapping/options.h"
 #include "core/partition/step/step_bound.h"
 
@@ -12,21 +12,6 @@
 enum { ROUNDS = 3 };
 
 /* ---- figures ---- */
-
-double cm_figure_step_ns(const cm_metrics *m)
-{
-  return m->step_ns;
-}
-
-double cm_figure_core_ns_max(const cm_metrics *m)
-{
-  return m->core_ns_max;
-}
-
-double cm_figure_energy_step_pj(const cm_metrics *m)
-{
-  return m->energy_step_pj;
-}
 
 static double energy_pj(const cm_metrics *m)
 {

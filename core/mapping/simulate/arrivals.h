@@ -4,7 +4,7 @@
 #ifndef CM_MAPPING_SIMULATE_ARRIVALS_H
 #define CM_MAPPING_SIMULATE_ARRIVALS_H
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/mapping/simulate/events.h"
 #include "core/mapping/simulate/traffic.h"
 

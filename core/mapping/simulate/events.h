@@ -7,7 +7,7 @@
 #ifndef CM_MAPPING_SIMULATE_EVENTS_H
 #define CM_MAPPING_SIMULATE_EVENTS_H
 
-#include "core/base/memory.h"
+#include "base/memory.h"
 
 typedef enum cm_event_kind { CM_EVENT_ARRIVE, CM_EVENT_FREE, CM_EVENT_INJECT, CM_EVENT_DONE, CM_EVENT_OUTLET } cm_event_kind;
 

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "core/base/run.h"
+#include "base/run.h"
 
 enum { CM_FRAMES_MAX = 64, CM_FRAME_CELLS_MAX = 1 << 16 };
 

@@ -2,7 +2,7 @@
 #ifndef CM_MAPPING_SIMULATE_REQUEST_H
 #define CM_MAPPING_SIMULATE_REQUEST_H
 
-#include "core/base/option.h"
+#include "base/option.h"
 #include "core/mapping/simulate/simulate.h"
 
 enum { CM_SIMULATE_MAPPING_MAX = 64 };

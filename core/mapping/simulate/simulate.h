@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/chip/chip.h"
 #include "core/mapping/simulate/spikes.h"
 #include "core/network/topology.h"

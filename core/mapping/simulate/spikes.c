@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/base/number.h"
+#include "base/number.h"
 #include "core/network/pairs.h"
 
 enum { LINE_MAX_BYTES = 128, CHECK_EVERY = 1 << 16 };

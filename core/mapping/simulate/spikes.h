@@ -2,7 +2,7 @@
 #ifndef CM_MAPPING_SIMULATE_SPIKES_H
 #define CM_MAPPING_SIMULATE_SPIKES_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 
 enum { CM_SPIKE_STEPS_MAX = 100000 };
 

@@ -1,6 +1,6 @@
 /* One time step: every core goes through its neurons in order, sends what those that fire have to send, and processes
  * what comes in beside it. Where a chip does not do both at once, a core processes when it has sent. */
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/mapping/simulate/internal.h"
 #include "core/partition/options.h"
 

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "core/base/order.h"
+#include "base/order.h"
 #include "core/partition/copies.h"
 
 /* The targets of one net behind those that are there. */

@@ -2,7 +2,7 @@
 #ifndef CM_MAPPING_SIMULATE_TRAFFIC_H
 #define CM_MAPPING_SIMULATE_TRAFFIC_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/chip/chip.h"
 #include "core/network/topology.h"
 

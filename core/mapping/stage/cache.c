@@ -21,8 +21,8 @@
 #define HASH_NONFATAL_OOM 1 /* the default ends the process */
 #include <uthash.h>
 
-#include "core/base/file.h"
-#include "core/base/json.h"
+#include "base/file.h"
+#include "base/json.h"
 
 enum { KEY_MAX = CM_CACHE_KEY_MAX, FOLDER_MAX = 160, MANIFEST_BYTES_MAX = 1 << 20 };
 

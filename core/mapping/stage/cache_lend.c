@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/file.h"
+#include "base/file.h"
 #include "core/mapping/stage/cache.h"
 
 enum { LENT_MAX = 64 };

@@ -2,7 +2,7 @@
 #ifndef CM_MAPPING_LEVELS_H
 #define CM_MAPPING_LEVELS_H
 
-#include "core/base/file.h"
+#include "base/file.h"
 #include "core/mapping/map.h"
 #include "core/mapping/stage/cache.h"
 #include "core/partition/options.h"

@@ -2,7 +2,7 @@
 #ifndef CM_MAPPING_PART_FILE_H
 #define CM_MAPPING_PART_FILE_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 
 /* Reads the part of every vertex from a file; *part [vertices] is the caller's (cm_free), *parts counts the parts.
  * CM_BAD_MAPPING with the line as place when a line is no number, lines are missing or too many, or a part below the

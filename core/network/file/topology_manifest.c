@@ -5,7 +5,7 @@
 #include <zlib.h>
 
 #include "core/network/file/topology_reader.h"
-#include "core/base/json.h"
+#include "base/json.h"
 #include "core/network/names.h"
 #include "core/network/rates.h"
 

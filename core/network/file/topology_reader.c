@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/varint.h"
+#include "base/varint.h"
 #include "core/network/internal.h"
 #include "core/network/names.h"
 #include "core/network/file/topology_reader.h"

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/base/varint.h"
+#include "base/varint.h"
 #include "core/network/file/topology_reader.h"
 
 static cm_status cut_short(const cm_stream *s, cm_error *error)

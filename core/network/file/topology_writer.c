@@ -1,5 +1,5 @@
 /* Happy path: rows are encoded into groups, groups spooled to a scratch file; close lets libzip compress them from there
- * into the file under construction (core/base/file.h), which is then committed.
+ * into the file under construction (base/file.h), which is then committed.
  * What can fail: rows out of order (CM_INTERNAL: the caller's defect), no room on disk, no memory. */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,9 +12,9 @@
 #include <unistd.h>
 #include <zip.h>
 
-#include "core/base/file.h"
-#include "core/base/json.h"
-#include "core/base/varint.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/varint.h"
 #include "core/network/topology_file.h"
 #include "core/network/file/topology_format.h"
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/file.h"
+#include "base/file.h"
 
 typedef struct cm_sink {
   cm_file file;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/base/run.h"
+#include "base/run.h"
 
 struct cm_import_limits;
 struct cm_import_hint;

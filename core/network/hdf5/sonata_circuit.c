@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/base/json.h"
+#include "base/json.h"
 #include "core/network/names.h"
 
 cm_status sonata_circuit_bad(const char *place, const char *what, cm_error *error)

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/status.h"
+#include "base/status.h"
 
 struct ProtobufCMessageDescriptor;
 

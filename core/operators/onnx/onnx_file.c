@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/file.h"
+#include "base/file.h"
 #include "core/operators/onnx/onnx.h"
 #include "core/operators/onnx/onnx_external.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/base/file.h"
+#include "base/file.h"
 #include "core/operators/onnx/onnx.h"
 #include "core/operators/onnx/onnx.pb-c.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/blas.h"
+#include "base/blas.h"
 #include "core/operators/ops/window.h"
 
 enum { TILE = 4096 }; /* output positions unfolded at once */

@@ -1,7 +1,7 @@
 /* MatMul and Gemm. */
 #include <string.h>
 
-#include "core/base/blas.h"
+#include "base/blas.h"
 #include "core/operators/operator.h"
 
 /* ---- MatMul: NumPy's rules; a vector is a row on the left and a column on the right ---- */

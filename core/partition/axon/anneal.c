@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdatomic.h>
 
-#include "core/base/threads.h"
+#include "base/threads.h"
 #include "core/partition/axon/axon_table.h"
 #include "core/partition/axon/locality.h"
 

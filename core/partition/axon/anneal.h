@@ -2,7 +2,7 @@
 #ifndef CM_PARTITION_ANNEAL_H
 #define CM_PARTITION_ANNEAL_H
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/partition/axon/axon_state.h"
 
 typedef struct cm_anneal_options {

@@ -3,7 +3,7 @@
 #ifndef CM_PARTITION_AXON_H
 #define CM_PARTITION_AXON_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/partition/limits.h"
 #include "core/network/topology.h"
 #include "core/partition/axon/prices.h"

@@ -1,6 +1,6 @@
 #include "core/partition/axon/axon_fill.h"
 
-#include "core/base/threads.h"
+#include "base/threads.h"
 
 /* Work on a range of nets; ranges of different nets may run side by side. */
 enum { RANGES_MAX = 16 };

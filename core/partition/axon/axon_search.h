@@ -4,7 +4,7 @@
 #ifndef CM_PARTITION_AXON_SEARCH_H
 #define CM_PARTITION_AXON_SEARCH_H
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/partition/axon/anneal.h"
 #include "core/partition/axon/axon.h"
 #include "core/partition/axon/axon_levels.h"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "core/base/threads.h"
+#include "base/threads.h"
 #include "core/partition/axon/axon_fill.h"
 
 /* A part may exceed a limit by such a share of it while the search goes on. */

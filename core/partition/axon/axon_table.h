@@ -3,7 +3,7 @@
 #ifndef CM_PARTITION_AXON_TABLE_H
 #define CM_PARTITION_AXON_TABLE_H
 
-#include "core/base/threads.h"
+#include "base/threads.h"
 #include "core/partition/axon/axon_probe.h"
 
 /* What draws a vertex to a part, in six bytes: large tables take much of the time and memory that there is. */

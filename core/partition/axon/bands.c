@@ -1,7 +1,7 @@
 #include "core/partition/axon/bands.h"
 
-#include "core/base/random.h"
-#include "core/base/threads.h"
+#include "base/random.h"
+#include "base/threads.h"
 
 enum { DIGIT = 11, PASSES = 3, RADIX = 1 << DIGIT };
 #define NONE UINT32_MAX

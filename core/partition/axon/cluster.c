@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "core/base/random.h"
-#include "core/base/threads.h"
+#include "base/random.h"
+#include "base/threads.h"
 #include "core/partition/axon/bands.h"
 #include "core/partition/axon/locality.h"
 #include "core/partition/options.h"

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-#include "core/base/random.h"
-#include "core/base/threads.h"
-#include "core/base/wide.h"
+#include "base/random.h"
+#include "base/threads.h"
+#include "base/wide.h"
 #include "core/partition/axon/signature.h"
 #include "core/partition/partition.h"
 #include "core/partition/synapses.h"

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/partition/axon/signature.h"
 #include "core/partition/options.h"
 #include "core/partition/partition.h"

@@ -2,7 +2,7 @@
 #ifndef CM_PARTITION_GROW_H
 #define CM_PARTITION_GROW_H
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/partition/limits.h"
 #include "core/partition/axon/hypergraph.h"
 

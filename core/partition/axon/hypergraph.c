@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "core/base/threads.h"
+#include "base/threads.h"
 #include "core/partition/axon/locality.h"
 
 enum { RADIX = 1 << 16, SLICES = 64 };

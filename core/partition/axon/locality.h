@@ -3,8 +3,8 @@
 #ifndef CM_PARTITION_LOCALITY_H
 #define CM_PARTITION_LOCALITY_H
 
-#include "core/base/random.h"
-#include "core/base/run.h"
+#include "base/random.h"
+#include "base/run.h"
 #include "core/network/topology.h"
 
 /* Fills number [vertex_count] with a permutation: cells of vertices that one net reaches, cells beside cells that they

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/random.h"
-#include "core/base/threads.h"
+#include "base/random.h"
+#include "base/threads.h"
 
 enum { LENGTH = 8, PASSES = 3, SLICES = 64, LEAF = 32, DEPTH_MAX = 48, CHECK_EVERY = 256 };
 

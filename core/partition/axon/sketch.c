@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "core/base/random.h"
-#include "core/base/threads.h"
+#include "base/random.h"
+#include "base/threads.h"
 
 enum { BINS_LEAST = 8, SLICES = 64, EMPTY = UINT16_MAX };
 #define NONE UINT32_MAX

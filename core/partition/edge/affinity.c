@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/random.h"
-#include "core/base/threads.h"
+#include "base/random.h"
+#include "base/threads.h"
 #include "core/partition/edge/part_ties.h"
 #include "core/partition/options.h"
 

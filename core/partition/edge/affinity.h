@@ -3,7 +3,7 @@
 #ifndef CM_PARTITION_AFFINITY_H
 #define CM_PARTITION_AFFINITY_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/network/topology.h"
 
 typedef struct cm_affinity_options {

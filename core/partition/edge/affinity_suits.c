@@ -1,5 +1,5 @@
 /* Which networks are partitioned by ties alone. */
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/partition/edge/affinity.h"
 #include "core/partition/options.h"
 

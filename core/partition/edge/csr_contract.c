@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "core/base/threads.h"
+#include "base/threads.h"
 #include "core/partition/edge/csr_graph_rows.h"
 #include "core/partition/members.h"
 

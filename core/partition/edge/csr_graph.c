@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "core/base/threads.h"
+#include "base/threads.h"
 #include "core/partition/edge/csr_graph_rows.h"
 
 enum {

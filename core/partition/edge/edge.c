@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/threads.h"
+#include "base/threads.h"
 #include "core/partition/edge/clustering.h"
 #include "core/partition/edge/rebalance.h"
 #include "core/partition/edge/label_propagation.h"

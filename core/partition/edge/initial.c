@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/partition/edge/two_way_fm.h"
 #include "core/partition/indexed_heap.h"
 #include "core/partition/options.h"

@@ -2,7 +2,7 @@
 #ifndef CM_PARTITION_KWAY_ANNEAL_H
 #define CM_PARTITION_KWAY_ANNEAL_H
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/partition/edge/kway.h"
 
 typedef struct cm_kway_anneal_options {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/partition/fm_walk.h"
 #include "core/partition/indexed_heap.h"
 #include "core/partition/options.h"

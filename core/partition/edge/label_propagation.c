@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "core/base/random.h"
-#include "core/base/threads.h"
+#include "base/random.h"
+#include "base/threads.h"
 #include "core/partition/edge/ties.h"
 #include "core/partition/options.h"
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "core/base/threads.h"
+#include "base/threads.h"
 
 enum {
   BLOCKS = 16,        /* of vertices, for parallel work */

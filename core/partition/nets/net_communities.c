@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/partition/options.h"
 
 /* Visits of all nodes on a level at most, and the share of them that must have moved for another one. */

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/order.h"
-#include "core/base/random.h"
+#include "base/order.h"
+#include "base/random.h"
 
 #define NONE UINT32_MAX
 

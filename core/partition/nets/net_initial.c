@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/partition/indexed_heap.h"
 #include "core/partition/nets/net_fm.h"
 #include "core/partition/nets/net_levels.h"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/partition/options.h"
 
 #define NONE UINT32_MAX

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "core/base/threads.h"
+#include "base/threads.h"
 #include "core/partition/nets/net_communities.h"
 #include "core/partition/nets/net_fm.h"
 #include "core/partition/nets/net_initial.h"

@@ -4,7 +4,7 @@
 #ifndef CM_PARTITION_NETS_H
 #define CM_PARTITION_NETS_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/network/topology.h"
 
 typedef struct cm_nets_options {

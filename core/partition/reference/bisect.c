@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/random.h"
-#include "core/base/threads.h"
+#include "base/random.h"
+#include "base/threads.h"
 #include "core/partition/graph_rows.h"
 
 enum { CHECK_EVERY = 4096 };

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "core/base/file.h"
-#include "core/base/random.h"
-#include "core/base/threads.h"
+#include "base/file.h"
+#include "base/random.h"
+#include "base/threads.h"
 #include "core/partition/graph_gather.h"
 #include "core/partition/graph_rows.h"
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "core/base/file.h"
+#include "base/file.h"
 #include "core/partition/reference/bisect.h"
 #include "core/partition/reference/refine.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/partition/graph_rows.h"
 
 enum { CHECK_EVERY = 4096 };

@@ -1,6 +1,6 @@
 #include "core/partition/step/loads.h"
 
-#include "core/base/threads.h"
+#include "base/threads.h"
 #include "core/partition/copies.h"
 
 enum { TASKS_MAX = 16, TASK_PINS = 1 << 16 };

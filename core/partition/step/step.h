@@ -3,7 +3,7 @@
 #ifndef CM_PARTITION_STEP_H
 #define CM_PARTITION_STEP_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/chip/chip.h"
 #include "core/network/topology.h"
 

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/random.h"
-#include "core/base/wide.h"
+#include "base/random.h"
+#include "base/wide.h"
 #include "core/partition/options.h"
 
 /* What a ns above the budget costs, and how much more for each further part of the budget. */

@@ -2,7 +2,7 @@
 #ifndef CM_PARTITION_STEP_BOUND_H
 #define CM_PARTITION_STEP_BOUND_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/chip/costs.h"
 #include "core/network/topology.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/partition/axon/signature.h"
 
 double cm_step_growth_looks(const cm_topology *t, uint32_t parts)

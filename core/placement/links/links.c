@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/partition/options.h"
 
 enum { LINKS_MAX = 1 << 22, SAMPLES = 64, CHECK_EVERY = 64 };

@@ -3,7 +3,7 @@
 #ifndef CM_PLACEMENT_LINKS_H
 #define CM_PLACEMENT_LINKS_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/chip/region.h"
 #include "core/partition/flows.h"
 #include "core/placement/arrange.h"

@@ -2,7 +2,7 @@
 #ifndef CM_PLACEMENT_MESH_ANNEAL_H
 #define CM_PLACEMENT_MESH_ANNEAL_H
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/placement/mesh/mesh_state.h"
 
 enum { CM_CHANCES = 4096 };

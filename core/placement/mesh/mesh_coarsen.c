@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/random.h"
-#include "core/base/wide.h"
+#include "base/random.h"
+#include "base/wide.h"
 #include "core/partition/options.h"
 
 /* Test vectors, smoothings of them, and how fast clusters may grow beyond the mean vertex of their level. */

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "core/base/threads.h"
+#include "base/threads.h"
 #include "core/partition/options.h"
 #include "core/placement/mesh/mesh_anneal.h"
 

@@ -3,7 +3,7 @@
 #ifndef CM_PLACEMENT_MESH_DESCENT_H
 #define CM_PLACEMENT_MESH_DESCENT_H
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/placement/mesh/mesh.h"
 #include "core/placement/mesh/mesh_coarsen.h"
 

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/random.h"
-#include "core/base/wide.h"
+#include "base/random.h"
+#include "base/wide.h"
 #include "core/partition/options.h"
 #include "core/placement/mesh/mesh_coarsen.h"
 

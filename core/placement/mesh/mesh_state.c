@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "core/base/wide.h"
+#include "base/wide.h"
 
 enum { LANES = 8, LINE = 64 /* bytes of a cache line */, AHEAD = 4 /* rows for which memory is asked in advance */ };
 /* Up to so many edges a vertex, summing over them is faster than keeping tables that no cache holds. */

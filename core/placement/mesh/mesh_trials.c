@@ -1,7 +1,7 @@
 /* Which way to begin suits a network is tried: quick descents, then full ones of the best kind. */
 #include "core/placement/mesh/mesh_descent.h"
 
-#include "core/base/threads.h"
+#include "base/threads.h"
 
 /* So many of the visits are spent on each trial. */
 static const double trial_share[] = {[CM_BY_WEIGHT] = 0.1, [CM_BY_DISTANCE] = 0.1, [CM_BY_LAYOUT] = 0.02};

@@ -2,7 +2,7 @@
 #ifndef CM_PLACEMENT_CROSSING_H
 #define CM_PLACEMENT_CROSSING_H
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/placement/qap/symmetry.h"
 
 /* Fills turned [count] with the occupants of the second parent, under the symmetry in which it agrees best with the

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/threads.h"
+#include "base/threads.h"
 #include "core/partition/options.h"
 #include "core/placement/qap/crossing.h"
 #include "core/placement/qap/qap_internal.h"

@@ -2,7 +2,7 @@
 #ifndef CM_PLACEMENT_QAP_INTERNAL_H
 #define CM_PLACEMENT_QAP_INTERNAL_H
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/partition/graph.h"
 #include "core/placement/axes.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/wide.h"
+#include "base/wide.h"
 #include "core/placement/qap/qap.h"
 #include "core/placement/qap/qap_internal.h"
 

@@ -3,7 +3,7 @@
 #ifndef CM_PLACEMENT_LOADS_H
 #define CM_PLACEMENT_LOADS_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/chip/chip.h"
 #include "core/partition/flows.h"
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/partition/options.h"
-#include "core/partition/partition.h"
+#include "core/network/nets_by_part.h"
 
 void cm_casts_free(cm_casts *casts)
 {

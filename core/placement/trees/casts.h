@@ -2,7 +2,7 @@
 #ifndef CM_PLACEMENT_CASTS_H
 #define CM_PLACEMENT_CASTS_H
 
-#include "core/base/run.h"
+#include "base/run.h"
 #include "core/network/topology.h"
 
 /* Casts grouped by the part that sends them. Axons of a part that reach the same parts are one cast. */

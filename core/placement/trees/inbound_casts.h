@@ -2,7 +2,7 @@
 #ifndef CM_PLACEMENT_INBOUND_CASTS_H
 #define CM_PLACEMENT_INBOUND_CASTS_H
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/placement/trees/casts.h"
 
 #define CM_NO_PART UINT32_MAX

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/order.h"
+#include "base/order.h"
 #include "core/placement/axes.h"
 
 /* ---- axes ---- */

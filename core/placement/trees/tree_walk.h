@@ -2,7 +2,7 @@
 #ifndef CM_PLACEMENT_TREE_WALK_H
 #define CM_PLACEMENT_TREE_WALK_H
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/chip/region.h"
 #include "core/placement/trees/tree_prices.h"
 #include "core/placement/trees/tree_state.h"

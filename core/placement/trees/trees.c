@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/random.h"
-#include "core/base/threads.h"
+#include "base/random.h"
+#include "base/threads.h"
 #include "core/chip/interconnect/interconnect.h"
 #include "core/partition/options.h"
 #include "core/placement/axes.h"

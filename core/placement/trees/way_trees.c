@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/order.h"
-#include "core/base/random.h"
+#include "base/order.h"
+#include "base/random.h"
 #include "core/partition/options.h"
 #include "core/chip/turns.h"
 #include "core/placement/trees/way_state.h"

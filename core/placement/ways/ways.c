@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/random.h"
+#include "base/random.h"
 #include "core/chip/interconnect/interconnect.h"
 #include "core/chip/turns.h"
 #include "core/partition/edge/csr_graph.h"

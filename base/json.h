@@ -1,0 +1,37 @@
+/* JSON when memory is short: jansson tells a refused allocation as a syntax error, or, while something is built, only to
+ * callers that look at every step. This counts the refusals. */
+#ifndef CM_BASE_JSON_H
+#define CM_BASE_JSON_H
+
+#include <jansson.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/status.h"
+
+/* How many allocations jansson was refused in this thread so far. */
+uint64_t cm_json_refusals(void);
+
+/* json_loadb, but NULL whenever memory ran out, and then nothing stays allocated. */
+json_t *cm_json_loadb(const char *text, size_t size, size_t flags, json_error_t *where);
+
+/* json_dumps, but NULL whenever memory ran out: jansson may then give a text that lacks the ends of its keys. The caller
+ * frees it. */
+char *cm_json_dumps(const json_t *json, size_t flags);
+
+/* Writes what cm_json_dumps prints. 0, or -1 when memory ran out (errno is ENOMEM) or the stream failed. */
+int cm_json_dumpf(const json_t *json, FILE *stream, size_t flags);
+
+/* CM_OK when jansson was refused nothing since cm_json_refusals() gave `before`: then what was read or built in between
+ * is whole. Else CM_NO_MEMORY, with `what` ("the chip's description") in its text. */
+cm_status cm_json_whole(uint64_t before, const char *what, cm_error *error);
+
+/* A text without jansson, piece by piece: *plain bytes of it stand in a JSON string as they are (UTF-8 too), and behind them
+ * `escape`, of a byte that does not; "" at the end. Returns the text behind both. */
+enum { CM_JSON_ESCAPE_MAX = 7 };
+const char *cm_json_piece(const char *text, size_t *plain, char escape[CM_JSON_ESCAPE_MAX]);
+
+/* Writes a text as a JSON string, quotes and all. What the stream failed at, it tells itself. */
+void cm_json_put_string(const char *text, FILE *stream);
+
+#endif

@@ -1,0 +1,305 @@
+/* A block is a mapping of a file without a name. One thread watches all of them while there are any: when more pages
+ * are mapped than the accounts leave room for, it unmaps them all; those that are used come back from the kernel's
+ * cache. What is in them does not depend on when that happens. What can fail: the disk, address space. */
+#include "base/scratch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+enum { WATCH_NANOSECONDS = 2000000 };
+
+/* Room for mapped pages where an account is used up. */
+static const uint64_t room_least = UINT64_C(1) << 20;
+
+struct cm_scratch {
+  cm_memory *memory;
+  void *block;
+  size_t bytes;
+  int file;
+  cm_scratch *next;
+};
+
+/* All blocks. `life` is held while blocks come, change and go, `lock` while the list is walked or changed. */
+static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER, lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static cm_scratch *blocks;
+static pthread_t watcher;
+static atomic_bool crowded; /* too much is mapped */
+static int statm = -1;      /* /proc/self/statm while there are blocks */
+static uint64_t before;     /* resident before there were any: the program itself */
+static atomic_llong looked; /* when somebody looked last, in nanoseconds; 0: there are no blocks */
+
+/* ---- how much is mapped ---- */
+
+/* Bytes of files that the process has mapped and at hand; all there are where the system does not tell. */
+static uint64_t resident_bytes(void)
+{
+  char text[128];
+  unsigned long long total, resident, shared;
+  ssize_t got = pread(statm, text, sizeof text - 1, 0);
+  text[got > 0 ? got : 0] = '\0';
+  bool told = sscanf(text, "%llu %llu %llu", &total, &resident, &shared) == 3;
+  return told ? shared * (uint64_t)sysconf(_SC_PAGESIZE) : UINT64_MAX;
+}
+
+/* Half of what the accounts have left: the other half is for what they take until the watcher looks again. */
+static uint64_t room_for_pages(void)
+{
+  uint64_t room = 0;
+  for (const cm_scratch *s = blocks; s != NULL; s = s->next) {
+    const cm_scratch *first = blocks;
+    while (first->memory != s->memory)
+      first = first->next;
+    uint64_t used = atomic_load(&s->memory->used_bytes), limit = s->memory->limit_bytes;
+    uint64_t left = limit > used ? (limit - used) / 2 : 0;
+    if (first == s) /* every account once */
+      room += left > room_least ? left : room_least;
+  }
+  return room;
+}
+
+static long long nanoseconds(clockid_t clock)
+{
+  struct timespec now;
+  clock_gettime(clock, &now);
+  return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+/* Unmaps all blocks when too much is mapped. `lock` is held. */
+static void look(void)
+{
+  uint64_t now = resident_bytes();
+  if (now >= before && now - before > room_for_pages()) {
+    atomic_store(&crowded, true);
+    for (cm_scratch *s = blocks; s != NULL; s = s->next)
+      madvise(s->block, s->bytes, MADV_DONTNEED);
+    atomic_store(&crowded, false);
+  }
+  atomic_store(&looked, nanoseconds(CLOCK_MONOTONIC));
+}
+
+static void *watch(void *none)
+{
+  statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  before = resident_bytes();
+  before = before == UINT64_MAX ? 0 : before;
+  pthread_mutex_lock(&lock);
+  while (blocks != NULL) {
+    long long until = nanoseconds(CLOCK_MONOTONIC) + WATCH_NANOSECONDS;
+    struct timespec moment = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
+    pthread_cond_clockwait(&changed, &lock, CLOCK_MONOTONIC, &moment);
+    look();
+  }
+  atomic_store(&looked, 0);
+  pthread_mutex_unlock(&lock);
+  if (statm >= 0)
+    close(statm);
+  statm = -1;
+  return none;
+}
+
+/* Where the processors are busy with others the watcher comes late: whoever works looks in its place. */
+static void look_if_late(void)
+{
+  long long last = atomic_load_explicit(&looked, memory_order_relaxed);
+  if (last == 0 || nanoseconds(CLOCK_MONOTONIC) - last < 2 * WATCH_NANOSECONDS || pthread_mutex_trylock(&lock) != 0)
+    return;
+  if (atomic_load(&looked) != 0)
+    look();
+  pthread_mutex_unlock(&lock);
+}
+
+void cm_scratch_pause(void)
+{
+  if (!atomic_load_explicit(&crowded, memory_order_relaxed)) {
+    look_if_late();
+    return;
+  }
+  pthread_mutex_lock(&lock); /* held while pages are unmapped */
+  pthread_mutex_unlock(&lock);
+}
+
+static cm_status start_watching(cm_error *error)
+{
+  sigset_t all, masked;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &masked); /* signals are for the other threads */
+  int cause = pthread_create(&watcher, NULL, watch, NULL);
+  pthread_sigmask(SIG_SETMASK, &masked, NULL);
+  return cause == 0 ? CM_OK : cm_fail(error, CM_NO_MEMORY, "no thread can be had for the watch over scratch files");
+}
+
+/* ---- a disk that fails ---- */
+
+/* A page that the disk does not give back faults where the array is used, deep in a method: nothing there could go on
+ * without it, and no number after it could be trusted. The process says why and ends. */
+static void on_bus_error(int number, siginfo_t *info, void *context)
+{
+  static const char text[] = ": the disk failed under a scratch file; a larger memory limit needs none\n";
+  (void)context;
+  if (info->si_code != BUS_ADRERR && info->si_code != BUS_OBJERR) {
+    signal(number, SIG_DFL);
+    return;
+  }
+  (void)!write(STDERR_FILENO, program_invocation_short_name, strlen(program_invocation_short_name));
+  (void)!write(STDERR_FILENO, text, sizeof text - 1);
+  _exit(EXIT_FAILURE);
+}
+
+static void mind_bus_errors(void)
+{
+  struct sigaction action = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
+  sigemptyset(&action.sa_mask);
+  (void)sigaction(SIGBUS, &action, NULL);
+}
+
+/* ---- blocks ---- */
+
+/* Takes the space on the disk now: a full disk is an error here, and would be a crash later. */
+static cm_status take_space(int file, size_t bytes, const char *folder, cm_error *error)
+{
+  int cause;
+  do
+    cause = posix_fallocate(file, 0, (off_t)bytes);
+  while (cause == EINTR);
+  return cause == 0 ? CM_OK : cm_fail_errno(error, cause, "cannot make a scratch file in", folder);
+}
+
+static cm_status open_file(cm_scratch *s, cm_error *error)
+{
+  char path[CM_PATH_MAX];
+  const char *folder = s->memory->scratch_folder;
+  if (cm_path(path, error, "%s/coremap-XXXXXX", folder) != CM_OK)
+    return error->status;
+  s->file = mkostemp(path, O_CLOEXEC);
+  if (s->file < 0)
+    return cm_fail_errno(error, errno, "cannot make a scratch file in", folder);
+  (void)unlink(path);
+  return take_space(s->file, s->bytes, folder, error);
+}
+
+static cm_status map_file(cm_scratch *s, cm_error *error)
+{
+  void *block = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s->file, 0);
+  if (block == MAP_FAILED)
+    return cm_fail(error, CM_NO_MEMORY, "no address space for a scratch file of %zu bytes", s->bytes);
+  s->block = block;
+  return CM_OK;
+}
+
+static cm_status enlist(cm_scratch *s, cm_error *error)
+{
+  cm_status status = CM_OK;
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, mind_bus_errors);
+  pthread_mutex_lock(&life);
+  pthread_mutex_lock(&lock);
+  s->next = blocks;
+  blocks = s;
+  pthread_mutex_unlock(&lock);
+  if (s->next == NULL && (status = start_watching(error)) != CM_OK)
+    blocks = NULL;
+  pthread_mutex_unlock(&life);
+  return status;
+}
+
+static void delist(cm_scratch *s)
+{
+  pthread_mutex_lock(&life);
+  pthread_mutex_lock(&lock);
+  for (cm_scratch **at = &blocks; *at != NULL; at = &(*at)->next)
+    if (*at == s) {
+      *at = s->next;
+      break;
+    }
+  bool last = blocks == NULL;
+  pthread_cond_signal(&changed);
+  pthread_mutex_unlock(&lock);
+  if (last)
+    pthread_join(watcher, NULL);
+  pthread_mutex_unlock(&life);
+}
+
+static void release(cm_scratch *s)
+{
+  if (s->block != NULL)
+    munmap(s->block, s->bytes);
+  if (s->file >= 0)
+    close(s->file);
+  free(s);
+}
+
+cm_status cm_scratch_new(cm_memory *memory, size_t bytes, cm_scratch **scratch, cm_error *error)
+{
+  cm_scratch *s = calloc(1, sizeof *s);
+  if (s == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory for a scratch file");
+  s->memory = memory;
+  s->bytes = bytes;
+  s->file = -1;
+  if (open_file(s, error) != CM_OK || map_file(s, error) != CM_OK || enlist(s, error) != CM_OK) {
+    release(s);
+    return error->status;
+  }
+  *scratch = s;
+  return CM_OK;
+}
+
+void *cm_scratch_block(const cm_scratch *scratch)
+{
+  return scratch->block;
+}
+
+cm_status cm_scratch_read(const cm_scratch *s, uint64_t offset, size_t bytes, void *into, cm_error *error)
+{
+  for (char *at = into; bytes > 0;) {
+    ssize_t got = pread(s->file, at, bytes, (off_t)offset);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got <= 0)
+      return cm_fail_errno(error, got < 0 ? errno : EIO, "cannot read a scratch file in", s->memory->scratch_folder);
+    at += got;
+    offset += (uint64_t)got;
+    bytes -= (size_t)got;
+  }
+  return CM_OK;
+}
+
+cm_status cm_scratch_resize(cm_scratch *s, size_t bytes, cm_error *error)
+{
+  if (bytes > s->bytes && take_space(s->file, bytes, s->memory->scratch_folder, error) != CM_OK)
+    return error->status;
+  pthread_mutex_lock(&lock);
+  void *block = mremap(s->block, s->bytes, bytes, MREMAP_MAYMOVE);
+  bool moved = block != MAP_FAILED;
+  bool cut = moved && bytes < s->bytes;
+  if (moved) {
+    s->block = block;
+    s->bytes = bytes;
+  }
+  pthread_mutex_unlock(&lock);
+  if (!moved)
+    return cm_fail(error, CM_NO_MEMORY, "no address space for a scratch file of %zu bytes", bytes);
+  if (cut)
+    (void)!ftruncate(s->file, (off_t)bytes);
+  return CM_OK;
+}
+
+void cm_scratch_free(cm_scratch *scratch)
+{
+  if (scratch == NULL)
+    return;
+  delist(scratch);
+  release(scratch);
+}

@@ -1,0 +1,405 @@
+/* Happy path: read the old mapping, let every part keep its core and every neuron its part where that is still
+ * possible, settle the neurons that must move, seat the parts that lost their core, measure, report. What can fail: a
+ * file that is no mapping, too few cores, limits that no mapping meets, memory, a stop. */
+#include "core/mapping/incremental/remap.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/verify/check_internal.h"
+#include "core/mapping/mappers/step_engine.h"
+#include "core/mapping/incremental/hasten.h"
+#include "core/network/identity.h"
+#include "core/mapping/measure/measure.h"
+#include "core/mapping/options.h"
+#include "core/mapping/incremental/settle.h"
+#include "core/mapping/stage/classes.h"
+#include "core/mapping/stage/kinds.h"
+#include "core/partition/limits.h"
+#include "core/partition/populations.h"
+
+typedef struct remap {
+  const cm_map_input *input;
+  cm_run *run;
+  cm_occupancy *own_occupancy;
+  const cm_occupancy *occupancy;
+  cm_check_file old;
+  uint32_t *old_of;      /* [vertices] the old neuron that each is, CM_NOBODY: new */
+  uint32_t *old_core;    /* [old parts] core number, CM_NOWHERE where the chip has no such place or it is not usable */
+  uint64_t *allowed;     /* [vertices] kinds of cores that may take each neuron; NULL: cores do not differ */
+  uint32_t *tenant;      /* [cores] part there, CM_NOWHERE: none */
+  uint32_t usable;
+  cm_settlement settled; /* owns part and core until they become the mapping's */
+  cm_mapping *mapping;
+  uint32_t lost_cores, dissolved, seated, founded;
+} remap;
+
+/* ---- the old mapping ---- */
+
+static cm_status read_old(remap *r, cm_error *error)
+{
+  cm_run_phase(r->run, "load-old");
+  FILE *stream = fopen(r->input->from, "rbe");
+  if (stream == NULL)
+    return cm_fail_errno(error, errno, "cannot open", r->input->from);
+  cm_status status = cm_check_read(stream, CM_VERTICES_MAX, CM_CHIP_CORES_MAX, r->run, &r->old, error);
+  fclose(stream);
+  if (status != CM_OK)
+    return status;
+  if (!r->old.has_neurons || !r->old.has_cores)
+    return cm_fail(error, CM_BAD_MAPPING, "the old mapping has no \"%s\"; only the full JSON view can be mapped from",
+                   r->old.has_neurons ? "cores" : "neurons");
+  for (uint64_t v = 0; v < r->old.kept_neurons; v++)
+    if (r->old.neuron[v] >= r->old.kept_cores)
+      return cm_fail(error, CM_BAD_MAPPING, "neuron %llu of the old mapping is in part %u, but it has %llu parts",
+                     (unsigned long long)v, r->old.neuron[v], (unsigned long long)r->old.kept_cores);
+  return CM_OK;
+}
+
+/* Where the old parts stand on this chip; one core, one part. */
+static cm_status find_cores(remap *r, cm_error *error)
+{
+  const cm_chip *chip = r->input->chip;
+  uint32_t cores = cm_chip_cores(chip);
+  if (CM_NEW(r->run->memory, r->old_core, r->old.kept_cores, error) != CM_OK ||
+      CM_NEW(r->run->memory, r->tenant, cores, error) != CM_OK)
+    return error->status;
+  memset(r->old_core, 0xff, r->old.kept_cores * sizeof *r->old_core);
+  memset(r->tenant, 0xff, cores * sizeof *r->tenant);
+  for (uint32_t c = 0; c < cores; c++)
+    r->usable += r->occupancy->state[c] == CM_CORE_FREE;
+  for (uint64_t i = 0; i < r->old.kept_cores; i++) {
+    const cm_check_core *core = &r->old.core[i];
+    if (core->part >= r->old.kept_cores)
+      return cm_fail(error, CM_BAD_MAPPING, "the old mapping names part %llu, but it has %llu parts",
+                     (unsigned long long)core->part, (unsigned long long)r->old.kept_cores);
+    if (core->x >= chip->width || core->y >= chip->height) {
+      r->lost_cores++;
+      continue;
+    }
+    uint32_t number = (uint32_t)(core->y * chip->width + core->x);
+    if (r->tenant[number] != CM_NOWHERE)
+      return cm_fail(error, CM_BAD_MAPPING, "parts %u and %llu of the old mapping share core (%u, %u)",
+                     r->tenant[number], (unsigned long long)core->part, (unsigned)core->x, (unsigned)core->y);
+    if (r->occupancy->state[number] != CM_CORE_FREE) {
+      r->lost_cores++;
+      continue;
+    }
+    r->tenant[number] = (uint32_t)core->part;
+    r->old_core[core->part] = number;
+  }
+  return CM_OK;
+}
+
+/* Who is who. A file without keys, or with keys of another kind, leaves the numbers. */
+static cm_status match_neurons(remap *r, cm_error *error)
+{
+  const cm_topology *topology = r->input->topology;
+  const cm_check_file *old = &r->old;
+  uint32_t n = topology->vertex_count;
+  bool named = topology->label_text != NULL;
+  const json_t *before = json_object_get(json_object_get(old->rest, "network"), "labels");
+  uint64_t *key;
+  if (CM_NEW(r->run->memory, r->old_of, n, error) != CM_OK)
+    return error->status;
+  if (old->key_count != old->neuron_count || json_is_true(before) != named) {
+    for (uint32_t v = 0; v < n; v++)
+      r->old_of[v] = v < old->kept_neurons ? v : CM_NOBODY;
+    return CM_OK;
+  }
+  if (CM_NEW(r->run->memory, key, n, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_identify(topology, r->run, key, error);
+  if (status == CM_OK)
+    status = cm_match_neurons(old->key, (uint32_t)old->kept_keys, key, n, named, r->run, r->old_of, error);
+  cm_free(key);
+  return status;
+}
+
+/* ---- what can stay ---- */
+
+/* A chip's, or those of one of its kinds of cores, under the options. */
+static cm_limits limits_of(const remap *r, cm_limits limits)
+{
+  const struct cm_map_options *options = r->input->options;
+  if (options->max_part_size != 0 && (limits.neurons == 0 || options->max_part_size < limits.neurons))
+    limits.neurons = options->max_part_size;
+  bool bare = !cm_cores_differ(r->input->chip);
+  for (cm_resource k = 0; k < CM_RESOURCES; k++)
+    bare = bare && cm_limit(&limits, k) == 0;
+  if (!bare || limits.memory_bits != 0)
+    return limits;
+  /* A bare grid: parts may be as large as the old ones were, or as an even share with the allowed imbalance. */
+  uint64_t parts = r->old.kept_cores < r->usable ? r->old.kept_cores : r->usable;
+  uint64_t total = r->input->topology->size_total, most = parts == 0 ? total : (total + parts - 1) / parts;
+  limits.neurons = (uint64_t)floor((double)most * (1 + options->imbalance));
+  for (uint64_t i = 0; i < r->old.kept_cores; i++)
+    limits.neurons = r->old.core[i].neurons > limits.neurons ? r->old.core[i].neurons : limits.neurons;
+  return limits;
+}
+
+static cm_status keep_what_stays(remap *r, cm_error *error)
+{
+  const cm_topology *topology = r->input->topology;
+  cm_settlement *s = &r->settled;
+  const cm_chip *chip = r->input->chip;
+  *s = (cm_settlement){.topology = topology, .chip = chip, .limits = limits_of(r, cm_chip_widest_limits(chip)), .parts_max = r->usable,
+                       .parts = (uint32_t)r->old.kept_cores, .kinds = cm_chip_kinds(chip)};
+  for (uint32_t k = 0; k < s->kinds; k++)
+    s->of_kind[k] = limits_of(r, *cm_chip_kind_limits(chip, k));
+  for (uint32_t c = 0; c < cm_chip_cores(chip); c++)
+    s->cores[cm_chip_kind_of(chip, c)] += r->occupancy->state[c] == CM_CORE_FREE;
+  s->room = s->parts > s->parts_max ? s->parts : s->parts_max;
+  if (CM_NEW(r->run->memory, s->part, topology->vertex_count, error) != CM_OK ||
+      CM_NEW(r->run->memory, s->kind, (size_t)s->room + 1, error) != CM_OK ||
+      CM_NEW(r->run->memory, s->core, (size_t)s->room + 1, error) != CM_OK)
+    return error->status;
+  if (s->kinds > 1 && (CM_NEW(r->run->memory, r->allowed, topology->vertex_count, error) != CM_OK ||
+                       cm_allowed_kinds(topology, chip, s->cores, r->run, r->allowed, error) != CM_OK))
+    return error->status;
+  s->allowed = r->allowed;
+  memset(s->core, 0xff, ((size_t)s->room + 1) * sizeof *s->core);
+  for (uint32_t p = 0; p < s->parts; p++) {
+    s->core[p] = r->old_core[p];
+    s->kind[p] = s->core[p] == CM_NOWHERE ? 0 : (uint8_t)cm_chip_kind_of(chip, s->core[p]);
+  }
+  for (uint32_t v = 0; v < topology->vertex_count; v++)
+    s->part[v] = r->old_of[v] != CM_NOBODY ? r->old.neuron[r->old_of[v]] : CM_NOWHERE;
+  return CM_OK;
+}
+
+/* ---- the new mapping ---- */
+
+static cm_status make_region(remap *r, cm_error *error)
+{
+  const cm_chip *chip = r->input->chip;
+  cm_mapping *m = r->mapping;
+  cm_region *region;
+  if (CM_NEW(r->run->memory, region, 1, error) != CM_OK)
+    return error->status;
+  m->region = region;
+  if (CM_NEW(r->run->memory, region->cores, m->part_count, error) != CM_OK)
+    return error->status;
+  uint32_t x1 = 0, y1 = 0;
+  region->x0 = region->y0 = m->part_count == 0 ? 0 : UINT32_MAX;
+  for (uint32_t c = 0; c < cm_chip_cores(chip); c++) {
+    if (r->tenant[c] == CM_NOWHERE)
+      continue;
+    uint32_t x = c % chip->width, y = c / chip->width;
+    region->cores[region->core_count++] = c;
+    region->x0 = x < region->x0 ? x : region->x0;
+    region->y0 = y < region->y0 ? y : region->y0;
+    x1 = x + 1 > x1 ? x + 1 : x1;
+    y1 = y + 1 > y1 ? y + 1 : y1;
+  }
+  region->width = x1 - region->x0;
+  region->height = y1 - region->y0;
+  region->rectangle = true;
+  for (uint32_t y = region->y0; y < y1; y++)
+    for (uint32_t x = region->x0; x < x1; x++)
+      region->rectangle = region->rectangle && r->occupancy->state[(size_t)y * chip->width + x] == CM_CORE_FREE;
+  return CM_OK;
+}
+
+/* Nothing is trusted on its way out. */
+static cm_status verify(const remap *r, cm_error *error)
+{
+  const cm_settlement *s = &r->settled;
+  uint64_t *use;
+  uint32_t *populations = NULL;
+  if (CM_NEW(r->run->memory, use, (size_t)s->parts * CM_RESOURCES, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_NEW(r->run->memory, populations, s->parts, error);
+  if (status == CM_OK)
+    status = cm_count_use(s->topology, s->part, s->parts, r->run, use, error);
+  if (status == CM_OK && s->topology->population_of != NULL)
+    status = cm_count_populations(s->topology, s->part, s->parts, r->run, populations, error);
+  for (uint32_t p = 0; p < s->parts && status == CM_OK; p++) {
+    const cm_limits *limits = cm_settled_limits(s, p);
+    if (cm_find_violation(limits, use + (size_t)p * CM_RESOURCES, 1).broken_parts > 0 ||
+        (limits->populations != 0 && populations[p] > limits->populations))
+      status = cm_fail(error, CM_INTERNAL, "a part that breaks a limit was settled");
+    else if (s->core[p] == CM_NOWHERE || r->tenant[s->core[p]] != p || r->occupancy->state[s->core[p]] != CM_CORE_FREE ||
+             cm_chip_kind_of(s->chip, s->core[p]) != s->kind[p])
+      status = cm_fail(error, CM_INTERNAL, "part %u was seated on a core that is not its own", p);
+  }
+  for (uint32_t v = 0; v < s->topology->vertex_count && status == CM_OK; v++)
+    if (!cm_may_settle(s, v, s->kind[s->part[v]]))
+      status = cm_fail(error, CM_INTERNAL, "neuron %u was settled on a core that does not take it", v);
+  cm_free(use);
+  cm_free(populations);
+  return status;
+}
+
+/* Where the time of steps counts, those that had to leave, or are new, look for parts in which it is short. */
+static cm_status hasten(remap *r, cm_error *error)
+{
+  const struct cm_map_options *o = r->input->options;
+  cm_settlement *s = &r->settled;
+  bool energy = o->objective == CM_OBJECTIVE_ENERGY;
+  uint32_t *movable, count = 0;
+  if (cm_cores_differ(s->chip)) /* the search takes all cores for alike */
+    return CM_OK;
+  if (!s->topology->directed || !cm_objective_is_of_steps((cm_objective)o->objective) || (energy && o->step_budget_ns <= 0))
+    return CM_OK;
+  if (CM_NEW(r->run->memory, movable, s->topology->vertex_count, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < s->topology->vertex_count; v++)
+    if (r->old_of[v] == CM_NOBODY || r->old.neuron[r->old_of[v]] != s->part[v])
+      movable[count++] = v;
+  cm_run_phase(r->run, "hasten");
+  cm_status status = cm_hasten(s, movable, count, energy ? o->step_budget_ns : 0, o->seed, r->run, error);
+  cm_free(movable);
+  return status;
+}
+
+/* Parts with neurons that were not there before. */
+static cm_status count_founded(remap *r, uint32_t before, cm_error *error)
+{
+  const cm_settlement *s = &r->settled;
+  uint8_t *seen;
+  if (CM_NEW(r->run->memory, seen, s->parts, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < s->topology->vertex_count; v++) {
+    r->founded += s->part[v] >= before && !seen[s->part[v]];
+    seen[s->part[v]] = 1;
+  }
+  cm_free(seen);
+  return CM_OK;
+}
+
+static cm_status settle_and_seat(remap *r, bool *settled, cm_error *error)
+{
+  cm_run_phase(r->run, "settle");
+  cm_status status = cm_check_neurons(r->input->topology, &r->settled.limits, r->run, error);
+  if (status == CM_OK)
+    status = cm_bound_parts(r->input->topology, &r->settled.limits, r->run, &r->mapping->bound, error);
+  if (status == CM_OK)
+    status = cm_dissolve(&r->settled, r->run, &r->dissolved, error);
+  uint32_t before = r->settled.parts;
+  if (status == CM_OK)
+    status = cm_settle(&r->settled, r->run, settled, error);
+  if (status == CM_OK && *settled)
+    status = hasten(r, error);
+  if (status == CM_OK && *settled)
+    status = count_founded(r, before, error);
+  if (status != CM_OK || !*settled)
+    return status;
+  cm_run_phase(r->run, "seat");
+  if (cm_seat(&r->settled, r->occupancy, r->tenant, r->run, &r->seated, error) != CM_OK || verify(r, error) != CM_OK)
+    return error->status;
+  cm_mapping *m = r->mapping;
+  m->vertex_count = r->settled.topology->vertex_count;
+  m->part_count = r->settled.parts;
+  m->part = r->settled.part;
+  m->core = r->settled.core;
+  r->settled.part = r->settled.core = NULL;
+  if (make_region(r, error) != CM_OK)
+    return error->status;
+  m->attempts[0] = (cm_attempt){.capacity = r->settled.limits.neurons, .parts = m->part_count};
+  m->attempt_count = 1;
+  m->options = cm_map_options_shaping_json(r->input->options);
+  m->report = json_object();
+  if (m->options == NULL || m->report == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  cm_run_phase(r->run, "metrics");
+  status = cm_metrics_compute(r->input->topology, r->input->chip, m->part, m->part_count, m->core, r->run, &m->metrics,
+                              &m->detail, error);
+  m->attempts[0].edge_cut = m->metrics.edge_cut;
+  return status;
+}
+
+/* ---- report ---- */
+
+static cm_status map_afresh(const remap *r, cm_mapping **mapping, cm_error *error)
+{
+  cm_map_input input = *r->input;
+  input.from = NULL;
+  return cm_map(&input, r->run, mapping, error);
+}
+
+/* Neurons of both mappings, and those whose core is another one than before. */
+static void count_moved(const remap *r, uint64_t *both, uint64_t *moved)
+{
+  const cm_mapping *m = r->mapping;
+  *both = *moved = 0;
+  for (uint32_t v = 0; v < m->vertex_count; v++)
+    if (r->old_of[v] != CM_NOBODY) {
+      ++*both;
+      *moved += r->old_core[r->old.neuron[r->old_of[v]]] != m->core[m->part[v]];
+    }
+}
+
+static cm_status report(remap *r, bool afresh, cm_error *error)
+{
+  uint64_t both, moved;
+  count_moved(r, &both, &moved);
+  double before = json_number_value(json_object_get(json_object_get(r->old.rest, "metrics"), "energy_pj"));
+  json_t *told =
+      json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f}", "afresh", afresh, "kept_neurons",
+                (json_int_t)(both - moved), "moved_neurons", (json_int_t)moved, "new_neurons",
+                (json_int_t)(r->mapping->vertex_count - both), "vanished_neurons",
+                (json_int_t)(r->old.kept_neurons - both), "lost_cores", (json_int_t)r->lost_cores, "seated_parts",
+                (json_int_t)r->seated, "new_parts", (json_int_t)r->founded, "dissolved_parts", (json_int_t)r->dissolved,
+                "energy_before_pj", before, "energy_pj", r->mapping->metrics.energy_pj);
+  if (told == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  cm_status status = CM_OK;
+  if (r->input->options->compare && !afresh) {
+    cm_mapping *fresh = NULL;
+    status = map_afresh(r, &fresh, error);
+    if (status == CM_OK && (json_object_set_new(told, "fresh_energy_pj", json_real(fresh->metrics.energy_pj)) != 0 ||
+                            json_object_set_new(told, "fresh_parts", json_integer(fresh->part_count)) != 0))
+      status = cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+    cm_mapping_free(fresh);
+  }
+  if (json_object_set_new(r->mapping->report, "incremental", told) != 0 && status == CM_OK)
+    status = cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  return status;
+}
+
+static cm_status run_remap(remap *r, cm_error *error)
+{
+  bool settled = false;
+  if (read_old(r, error) != CM_OK || match_neurons(r, error) != CM_OK || find_cores(r, error) != CM_OK ||
+      keep_what_stays(r, error) != CM_OK || settle_and_seat(r, &settled, error) != CM_OK)
+    return error->status;
+  if (!settled) {
+    cm_mapping_free(r->mapping);
+    r->mapping = NULL;
+    r->founded = r->dissolved = 0;
+    if (map_afresh(r, &r->mapping, error) != CM_OK)
+      return error->status;
+  }
+  return report(r, !settled, error);
+}
+
+cm_status cm_remap(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
+{
+  remap r = {.input = input, .run = run, .occupancy = input->occupancy};
+  cm_status status = CM_NEW(run->memory, r.mapping, 1, error);
+  if (status == CM_OK && r.occupancy == NULL) {
+    status = cm_occupancy_new(input->chip, &r.own_occupancy, error);
+    r.occupancy = r.own_occupancy;
+  }
+  if (status == CM_OK)
+    status = run_remap(&r, error);
+  cm_run_finish(run);
+  cm_check_file_free(&r.old);
+  cm_free(r.old_of);
+  cm_free(r.old_core);
+  cm_free(r.tenant);
+  cm_free(r.settled.part);
+  cm_free(r.settled.core);
+  cm_free(r.settled.kind);
+  cm_free(r.allowed);
+  cm_occupancy_free(r.own_occupancy);
+  if (status != CM_OK) {
+    cm_mapping_free(r.mapping);
+    return status;
+  }
+  *mapping = r.mapping;
+  return CM_OK;
+}

@@ -1,0 +1,459 @@
+/* Rounds: count what every part asks of its core, take neurons out of parts that ask too much, find parts for all
+ * neurons that have none. What a neuron adds to a part is known exactly for neurons, synapses and inbound axons; what
+ * it does to the outbound axons and target cores of others shows in the next round's count. */
+#include "core/mapping/incremental/settle.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/partition/limits.h"
+#include "core/partition/population_tally.h"
+
+enum { ROUNDS_MAX = 12, CANDIDATES_MAX = 128 };
+
+typedef struct work {
+  cm_settlement *s;
+  const cm_topology *topology;
+  cm_run *run;
+  uint64_t *in_first;   /* [vertex_count + 1] */
+  uint32_t *in_net;     /* [pin_count] nets that have the neuron as a target */
+  uint32_t *out_first;  /* [vertex_count + 1] nets of a neuron stand together */
+  uint64_t *use;        /* [(room + 1) * CM_RESOURCES], the last part being nowhere */
+  uint32_t *members;    /* [room + 1] neurons of each part */
+  double *tie;          /* [room + 1] packets between the neuron under way and each part */
+  uint32_t *touched;    /* parts with a tie */
+  uint32_t touched_count;
+  uint32_t *known, *stamp; /* [room + 1] sources of the neuron whose axons come to the part already; the last, plus 1 */
+  uint32_t *reached;    /* parts that some source reaches */
+  uint32_t reached_count;
+  uint32_t *own_part;   /* [vertex_count] with nowhere as a part of its own, for counting */
+  cm_population_tally populations;
+} work;
+
+static cm_status index_nets(work *w, cm_error *error)
+{
+  const cm_topology *t = w->topology;
+  cm_memory *memory = w->run->memory;
+  if (CM_NEW(memory, w->in_first, (size_t)t->vertex_count + 2, error) != CM_OK ||
+      CM_NEW(memory, w->in_net, t->pin_count, error) != CM_OK ||
+      CM_NEW(memory, w->out_first, (size_t)t->vertex_count + 1, error) != CM_OK)
+    return error->status;
+  for (uint64_t i = 0; i < t->pin_count; i++)
+    w->in_first[t->pin[i] + 2]++;
+  for (uint32_t v = 0; v < t->vertex_count; v++)
+    w->in_first[v + 2] += w->in_first[v + 1];
+  for (uint32_t e = 0; e < t->net_count; e++)
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
+      w->in_net[w->in_first[t->pin[i] + 1]++] = e;
+  for (uint32_t e = 0; e < t->net_count; e++)
+    w->out_first[cm_topology_source(t, e) + 1]++;
+  for (uint32_t v = 0; v < t->vertex_count; v++)
+    w->out_first[v + 1] += w->out_first[v];
+  return CM_OK;
+}
+
+static uint64_t *use_of(const work *w, uint32_t part, cm_resource resource)
+{
+  return &w->use[(size_t)part * CM_RESOURCES + resource];
+}
+
+static bool admits_population(const work *w, uint32_t v, uint32_t part)
+{
+  return cm_population_tally_admits_up_to(&w->populations, v, part, cm_settled_limits(w->s, part)->populations);
+}
+
+/* Populations that a part may not hold beside those of its first neurons have to leave it. */
+static cm_status count_populations(work *w, cm_error *error)
+{
+  cm_settlement *s = w->s;
+  cm_population_tally_free(&w->populations);
+  cm_limits tightest = s->limits; /* on populations: what no kind of core can break needs no book */
+  for (uint32_t k = 0; k < s->kinds; k++) {
+    uint64_t most = s->of_kind[k].populations;
+    if (most != 0 && (tightest.populations == 0 || most < tightest.populations))
+      tightest.populations = most;
+  }
+  if (cm_population_tally_new(w->topology, &tightest, (size_t)s->room + 1, w->run, &w->populations, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; w->populations.most != 0 && v < w->topology->vertex_count; v++) {
+    if (s->part[v] == CM_NOWHERE)
+      continue;
+    if (cm_population_tally_reserve(&w->populations, w->run, error) != CM_OK)
+      return error->status;
+    if (admits_population(w, v, s->part[v]))
+      cm_population_tally_book(&w->populations, v, s->part[v], 1);
+    else
+      s->part[v] = CM_NOWHERE;
+  }
+  return CM_OK;
+}
+
+/* Counts all parts exactly; neurons without a part are counted as one more. */
+static cm_status count(work *w, cm_error *error)
+{
+  cm_settlement *s = w->s;
+  if (count_populations(w, error) != CM_OK)
+    return error->status;
+  memset(w->members, 0, ((size_t)s->room + 1) * sizeof *w->members);
+  for (uint32_t v = 0; v < w->topology->vertex_count; v++) {
+    w->own_part[v] = s->part[v] == CM_NOWHERE ? s->room : s->part[v];
+    w->members[w->own_part[v]]++;
+  }
+  return cm_count_use(w->topology, w->own_part, s->room + 1, w->run, w->use, error);
+}
+
+/* ---- out of parts that ask too much ---- */
+
+typedef struct ranked {
+  double tie;
+  uint32_t vertex;
+} ranked;
+
+static int by_tie(const void *a, const void *b)
+{
+  const ranked *p = a, *q = b;
+  if (p->tie != q->tie)
+    return p->tie < q->tie ? -1 : 1;
+  return p->vertex < q->vertex ? -1 : 1;
+}
+
+/* Packets that a neuron exchanges with its own part. */
+static double tie_to_own(const work *w, uint32_t v)
+{
+  const cm_topology *t = w->topology;
+  double sum = 0;
+  for (uint64_t i = w->in_first[v]; i < w->in_first[v + 1]; i++)
+    if (w->s->part[cm_topology_source(t, w->in_net[i])] == w->s->part[v])
+      sum += (double)cm_topology_net_weight(t, w->in_net[i]);
+  for (uint32_t e = w->out_first[v]; e < w->out_first[v + 1]; e++)
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
+      if (w->s->part[t->pin[i]] == w->s->part[v])
+        sum += (double)cm_topology_net_weight(t, e);
+  return sum;
+}
+
+static uint64_t memory_of(const work *w, uint32_t part)
+{
+  return cm_memory_bits(cm_settled_limits(w->s, part), *use_of(w, part, CM_NEURONS), *use_of(w, part, CM_SYNAPSES),
+                        *use_of(w, part, CM_INBOUND_AXONS));
+}
+
+/* Sends neurons of a part away until what can be told exactly fits, and a share of them for what cannot. */
+static void shrink(work *w, uint32_t part, ranked *list, uint32_t members)
+{
+  const cm_limits *limits = cm_settled_limits(w->s, part);
+  uint64_t least = 1;
+  for (cm_resource r = CM_INBOUND_AXONS; r < CM_RESOURCES; r++) {
+    uint64_t limit = cm_limit(limits, r), used = *use_of(w, part, r);
+    if (limit != 0 && used > limit) {
+      uint64_t share = (uint64_t)ceil((double)members * (double)(used - limit) / (double)used);
+      least = share > least ? share : least;
+    }
+  }
+  if (limits->memory_bits != 0 && memory_of(w, part) > limits->memory_bits) {
+    uint64_t used = memory_of(w, part);
+    uint64_t share = (uint64_t)ceil((double)members * (double)(used - limits->memory_bits) / (double)used);
+    least = share > least ? share : least;
+  }
+  qsort(list, members, sizeof *list, by_tie);
+  for (uint32_t i = 0; i < members; i++) {
+    bool full = (limits->neurons != 0 && *use_of(w, part, CM_NEURONS) > limits->neurons) ||
+                (limits->synapses != 0 && *use_of(w, part, CM_SYNAPSES) > limits->synapses);
+    if (!full && i >= least)
+      return;
+    uint32_t v = list[i].vertex;
+    *use_of(w, part, CM_NEURONS) -= cm_topology_size(w->topology, v);
+    *use_of(w, part, CM_SYNAPSES) -= w->in_first[v + 1] - w->in_first[v];
+    cm_population_tally_book(&w->populations, v, part, -1);
+    w->s->part[v] = CM_NOWHERE;
+    w->members[part]--;
+  }
+}
+
+static bool breaks_limit(const work *w, uint32_t part)
+{
+  const cm_limits *limits = cm_settled_limits(w->s, part);
+  for (cm_resource r = 0; r < CM_RESOURCES; r++)
+    if (cm_limit(limits, r) != 0 && *use_of(w, part, r) > cm_limit(limits, r))
+      return true;
+  return limits->memory_bits != 0 && memory_of(w, part) > limits->memory_bits;
+}
+
+/* Neurons by part: those of part p stand from first[p] on. */
+static void list_members(const work *w, uint32_t *first, uint32_t *vertex)
+{
+  uint32_t parts = w->s->parts;
+  for (uint32_t p = 0, sum = 0; p < parts; p++) {
+    first[p] = sum;
+    sum += w->members[p];
+  }
+  for (uint32_t v = 0; v < w->topology->vertex_count; v++)
+    if (w->s->part[v] != CM_NOWHERE)
+      vertex[first[w->s->part[v]]++] = v;
+  for (uint32_t p = 0; p < parts; p++)
+    first[p] -= w->members[p];
+}
+
+static cm_status shrink_all(work *w, bool *any, cm_error *error)
+{
+  cm_settlement *s = w->s;
+  ranked *list = NULL;
+  uint32_t *first = NULL, *vertex = NULL;
+  *any = false;
+  for (uint32_t p = 0; p < s->parts; p++)
+    *any = *any || breaks_limit(w, p);
+  if (!*any)
+    return CM_OK;
+  cm_status status = CM_OK;
+  if (CM_NEW(w->run->memory, list, w->topology->vertex_count, error) != CM_OK ||
+      CM_NEW(w->run->memory, first, s->parts, error) != CM_OK ||
+      CM_NEW(w->run->memory, vertex, w->topology->vertex_count, error) != CM_OK)
+    status = error->status;
+  else
+    list_members(w, first, vertex);
+  for (uint32_t p = 0; p < s->parts && status == CM_OK; p++) {
+    if (!breaks_limit(w, p))
+      continue;
+    uint32_t members = w->members[p];
+    for (uint32_t i = 0; i < members; i++)
+      list[i] = (ranked){tie_to_own(w, vertex[first[p] + i]), vertex[first[p] + i]};
+    shrink(w, p, list, members);
+    status = cm_run_check(w->run, error);
+  }
+  cm_free(list);
+  cm_free(first);
+  cm_free(vertex);
+  return status;
+}
+
+/* ---- into parts with room ---- */
+
+static void add_tie(work *w, uint32_t part, double packets)
+{
+  if (part == CM_NOWHERE)
+    return;
+  if (w->tie[part] == 0)
+    w->touched[w->touched_count++] = part;
+  w->tie[part] += packets + 1e-9; /* packets of rate 0 tie too */
+}
+
+/* Ties of a neuron, and which of its sources reach what parts already. */
+static void look_around(work *w, uint32_t v)
+{
+  const cm_topology *t = w->topology;
+  const uint32_t *part = w->s->part;
+  w->touched_count = w->reached_count = 0;
+  uint32_t last = CM_NOWHERE;
+  for (uint64_t i = w->in_first[v]; i < w->in_first[v + 1]; i++) {
+    uint32_t source = cm_topology_source(t, w->in_net[i]);
+    add_tie(w, part[source], (double)cm_topology_net_weight(t, w->in_net[i]));
+    if (source == last) /* nets of one source come one after the other */
+      continue;
+    last = source;
+    for (uint32_t e = w->out_first[source]; e < w->out_first[source + 1]; e++)
+      for (uint64_t k = t->net_first[e]; k < t->net_first[e + 1]; k++) {
+        uint32_t p = part[t->pin[k]];
+        if (p == CM_NOWHERE || w->stamp[p] == source + 1)
+          continue;
+        if (w->known[p] == 0)
+          w->reached[w->reached_count++] = p;
+        w->stamp[p] = source + 1;
+        w->known[p]++;
+      }
+  }
+  for (uint32_t e = w->out_first[v]; e < w->out_first[v + 1]; e++)
+    for (uint64_t k = t->net_first[e]; k < t->net_first[e + 1]; k++)
+      add_tie(w, part[t->pin[k]], (double)cm_topology_net_weight(t, e));
+}
+
+static void forget(work *w)
+{
+  for (uint32_t i = 0; i < w->reached_count; i++)
+    w->known[w->reached[i]] = w->stamp[w->reached[i]] = 0;
+  for (uint32_t i = 0; i < w->touched_count; i++)
+    w->tie[w->touched[i]] = 0;
+}
+
+static uint32_t distinct_sources(const work *w, uint32_t v)
+{
+  uint32_t last = CM_NOWHERE, found = 0;
+  for (uint64_t i = w->in_first[v]; i < w->in_first[v + 1]; i++) {
+    uint32_t source = cm_topology_source(w->topology, w->in_net[i]);
+    found += source != last;
+    last = source;
+  }
+  return found;
+}
+
+static bool has_room(const work *w, uint32_t part, uint32_t v, uint32_t sources)
+{
+  const cm_limits *limits = cm_settled_limits(w->s, part);
+  uint64_t outbound = 0;
+  if (limits->outbound_axons != 0) /* parts that it talks with are at most so many */
+    outbound = w->touched_count;
+  return cm_may_settle(w->s, v, w->s->kind[part]) && admits_population(w, v, part) &&
+         cm_memory_holds(limits, *use_of(w, part, CM_NEURONS) + cm_topology_size(w->topology, v),
+                         *use_of(w, part, CM_SYNAPSES) + (w->in_first[v + 1] - w->in_first[v]),
+                         *use_of(w, part, CM_INBOUND_AXONS) + (sources - w->known[part])) &&
+         (limits->neurons == 0 || *use_of(w, part, CM_NEURONS) + cm_topology_size(w->topology, v) <= limits->neurons) &&
+         (limits->synapses == 0 ||
+          *use_of(w, part, CM_SYNAPSES) + (w->in_first[v + 1] - w->in_first[v]) <= limits->synapses) &&
+         (limits->inbound_axons == 0 ||
+          *use_of(w, part, CM_INBOUND_AXONS) + (sources - w->known[part]) <= limits->inbound_axons) &&
+         (outbound == 0 || *use_of(w, part, CM_OUTBOUND_AXONS) + outbound <= limits->outbound_axons);
+}
+
+/* Packets times hops between a neuron in some part and those it talks with; a new core for a source's axon costs one
+ * hop more. */
+static double travel(const work *w, uint32_t part, uint32_t sources)
+{
+  const cm_settlement *s = w->s;
+  double sum = (double)(sources - w->known[part]) * 1e-6;
+  for (uint32_t i = 0; i < w->touched_count; i++) {
+    uint32_t other = w->touched[i];
+    if (other == part)
+      continue;
+    uint32_t a = s->core[part], b = s->core[other];
+    sum += w->tie[other] * (1 + (a == CM_NOWHERE || b == CM_NOWHERE ? 1 : cm_chip_distance(s->chip, a, b)));
+  }
+  return sum;
+}
+
+/* A part without neurons, or a new one, on the kind of core of which most are left; `used` [kinds]. CM_NOWHERE where no core is left. */
+static uint32_t found(work *w, uint32_t v, const uint32_t *used, uint32_t empty)
+{
+  cm_settlement *s = w->s;
+  uint32_t kind = CM_NOWHERE, part = empty != CM_NOWHERE ? empty : s->parts;
+  for (uint32_t k = 0; k < s->kinds; k++)
+    if (used[k] < s->cores[k] && cm_may_settle(s, v, k) && (kind == CM_NOWHERE || s->cores[k] - used[k] > s->cores[kind] - used[kind]))
+      kind = k;
+  if (kind == CM_NOWHERE)
+    return CM_NOWHERE;
+  if (part == s->parts || s->kind[part] != kind)
+    s->core[part] = CM_NOWHERE;
+  s->kind[part] = (uint8_t)kind;
+  return part;
+}
+
+/* The best part for a neuron: of the closest ones with room, else the first with room, else a new one; CM_NOWHERE:
+ * none. */
+static uint32_t choose(work *w, uint32_t v)
+{
+  cm_settlement *s = w->s;
+  uint32_t sources = distinct_sources(w, v), best = CM_NOWHERE, tried = 0;
+  double least = INFINITY;
+  for (uint32_t i = 0; i < w->touched_count && tried < CANDIDATES_MAX; i++) {
+    uint32_t p = w->touched[i];
+    if (w->members[p] == 0 || !has_room(w, p, v, sources))
+      continue;
+    tried++;
+    double here = travel(w, p, sources);
+    if (here < least || (here == least && p < best)) {
+      least = here;
+      best = p;
+    }
+  }
+  uint32_t used[CM_CORE_CLASSES_MAX + 1] = {0}, empty = CM_NOWHERE;
+  for (uint32_t p = 0; best == CM_NOWHERE && p < s->parts; p++) {
+    used[s->kind[p]] += w->members[p] > 0;
+    if (w->members[p] > 0 && has_room(w, p, v, sources))
+      best = p;
+    if (w->members[p] == 0 && empty == CM_NOWHERE)
+      empty = p;
+  }
+  return best != CM_NOWHERE ? best : found(w, v, used, empty);
+}
+
+static void enter(work *w, uint32_t v, uint32_t part)
+{
+  cm_settlement *s = w->s;
+  if (part == s->parts) {
+    s->core[s->parts++] = CM_NOWHERE;
+    memset(use_of(w, part, 0), 0, CM_RESOURCES * sizeof *w->use);
+  }
+  *use_of(w, part, CM_NEURONS) += cm_topology_size(w->topology, v);
+  *use_of(w, part, CM_SYNAPSES) += w->in_first[v + 1] - w->in_first[v];
+  *use_of(w, part, CM_INBOUND_AXONS) += distinct_sources(w, v) - w->known[part];
+  *use_of(w, part, CM_OUTBOUND_AXONS) += w->touched_count;
+  w->members[part]++;
+  cm_population_tally_book(&w->populations, v, part, 1);
+  s->part[v] = part;
+}
+
+static cm_status place_all(work *w, bool *settled, cm_error *error)
+{
+  cm_settlement *s = w->s;
+  for (uint32_t v = 0; v < w->topology->vertex_count; v++) {
+    if (s->part[v] != CM_NOWHERE)
+      continue;
+    look_around(w, v);
+    uint32_t part = choose(w, v);
+    if (part == CM_NOWHERE) {
+      forget(w);
+      *settled = false;
+      return CM_OK;
+    }
+    if (cm_population_tally_reserve(&w->populations, w->run, error) != CM_OK)
+      return error->status;
+    enter(w, v, part);
+    forget(w);
+    if (cm_run_check(w->run, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+static cm_status rounds(work *w, bool *settled, cm_error *error)
+{
+  *settled = true;
+  for (uint32_t v = 0; v < w->topology->vertex_count; v++)
+    if (w->s->part[v] != CM_NOWHERE && !cm_may_settle(w->s, v, w->s->kind[w->s->part[v]]))
+      w->s->part[v] = CM_NOWHERE;
+  for (int round = 0; round < ROUNDS_MAX; round++) {
+    bool shrunk, homeless = false;
+    if (count(w, error) != CM_OK || shrink_all(w, &shrunk, error) != CM_OK)
+      return error->status;
+    for (uint32_t v = 0; v < w->topology->vertex_count && !homeless; v++)
+      homeless = w->s->part[v] == CM_NOWHERE;
+    if (!shrunk && !homeless)
+      return CM_OK;
+    /* Evicted axons leave too: count again before rooms are given out. */
+    if ((shrunk && count(w, error) != CM_OK) || place_all(w, settled, error) != CM_OK)
+      return error->status;
+    if (!*settled)
+      return CM_OK;
+  }
+  *settled = false;
+  return CM_OK;
+}
+
+cm_status cm_settle(cm_settlement *settlement, cm_run *run, bool *settled, cm_error *error)
+{
+  work w = {.s = settlement, .topology = settlement->topology, .run = run};
+  cm_memory *memory = run->memory;
+  size_t parts = (size_t)settlement->room + 1;
+  cm_status status = index_nets(&w, error);
+  if (status == CM_OK &&
+      (CM_NEW(memory, w.use, parts * CM_RESOURCES, error) != CM_OK ||
+       CM_NEW(memory, w.members, parts, error) != CM_OK || CM_NEW(memory, w.tie, parts, error) != CM_OK ||
+       CM_NEW(memory, w.touched, parts, error) != CM_OK || CM_NEW(memory, w.known, parts, error) != CM_OK ||
+       CM_NEW(memory, w.stamp, parts, error) != CM_OK || CM_NEW(memory, w.reached, parts, error) != CM_OK ||
+       CM_NEW(memory, w.own_part, w.topology->vertex_count, error) != CM_OK))
+    status = error->status;
+  if (status == CM_OK)
+    status = rounds(&w, settled, error);
+  cm_free(w.in_first);
+  cm_free(w.in_net);
+  cm_free(w.out_first);
+  cm_free(w.use);
+  cm_free(w.members);
+  cm_free(w.tie);
+  cm_free(w.touched);
+  cm_free(w.known);
+  cm_free(w.stamp);
+  cm_free(w.reached);
+  cm_free(w.own_part);
+  cm_population_tally_free(&w.populations);
+  return status;
+}

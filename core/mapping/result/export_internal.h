@@ -1,0 +1,21 @@
+/* What the files that write views share. */
+#ifndef CM_MAPPING_EXPORT_INTERNAL_H
+#define CM_MAPPING_EXPORT_INTERNAL_H
+
+#include "core/mapping/result/export.h"
+
+/* One view under way; the stream keeps its errors. */
+typedef struct cm_view_writer {
+  const cm_mapping *mapping;
+  const cm_topology *topology;
+  const cm_chip *chip;
+  const char *network_id;
+  FILE *stream;
+  cm_error *error;
+} cm_view_writer;
+
+cm_status cm_write_neurons_binary(cm_view_writer *w);
+cm_status cm_write_cores_binary(cm_view_writer *w);
+cm_status cm_write_links_binary(cm_view_writer *w);
+
+#endif

@@ -1,0 +1,1 @@
+libcoremap_a_SOURCES += core/metrics/metrics.h core/metrics/metric_table.c

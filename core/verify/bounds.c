@@ -1,0 +1,274 @@
+/* Lower bounds. What a part sends to others cannot all go to its nearest neighbour: its partners sit on distinct cores,
+ * so the heaviest flow goes at best to the nearest core, the next to the second nearest, and so on. How many cores lie
+ * within r steps is counted around the usable core that has most of them. Each pair of parts has two ends and may be
+ * counted at either, in any shares; four ways to share are tried and the best bound counts. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/order.h"
+#include "core/verify/bounds_near.h"
+#include "core/verify/bounds_ways.h"
+#include "core/verify/certificate.h"
+#include "core/network/nets_by_part.h"
+
+/* Pairs up to which the other ways to share are tried. */
+enum { PAIRS_FOR_ALL_WAYS = 1 << 25 };
+
+typedef struct pair {
+  uint32_t to;
+  double packets;
+} pair;
+
+/* All that two parts say to each other, seen from one of them. */
+typedef struct partner {
+  uint32_t other;
+  double sent, received;
+} partner;
+
+typedef struct work {
+  const cm_topology *topology;
+  const cm_chip *chip;
+  const uint32_t *part;
+  uint32_t parts;
+  cm_run *run;
+  size_t *first;       /* [parts + 1] */
+  pair *pair;          /* by source: first[from] .. first[from + 1] - 1 */
+  uint64_t pair_count, pair_room;
+  size_t *partner_first; /* [parts + 1] the same in both directions; NULL when there are too many */
+  partner *partner;
+  uint32_t *partners;  /* [parts] distinct parts that a part talks with */
+  uint32_t most;       /* highest number of distinct partners */
+  double *hops, *cost; /* [most] least hops and energy to the i-th nearest other core */
+  double packets;      /* all */
+  double axons, tree_links; /* packets of axons that leave their part; the same times the links they need */
+} work;
+
+/* ---- what parts say to each other ---- */
+
+static cm_status put_pair(work *w, uint32_t to, double packets, cm_error *error)
+{
+  if (CM_ROOM(w->run->memory, w->pair, &w->pair_room, w->pair_count + 1, error) != CM_OK)
+    return error->status;
+  w->pair[w->pair_count++] = (pair){to, packets};
+  return CM_OK;
+}
+
+/* Links that an axon to `targets` other cores needs at least: one to each router beyond its own. */
+static double links_for(const cm_chip *chip, uint32_t targets)
+{
+  return (double)(targets / (chip->router_x * chip->router_y));
+}
+
+/* The flows of one part: `sum` and `seen` are [parts] scratch. */
+static cm_status gather_part(work *w, uint32_t part, const uint32_t *net, uint32_t nets, double *sum, uint32_t *seen,
+                             uint32_t *used, uint8_t *open, cm_error *error)
+{
+  const cm_topology *t = w->topology;
+  double unit = (double)t->weight_scale * (t->directed ? 1 : 2);
+  uint32_t reached = 0;
+  for (uint32_t i = 0; i < nets; i++) {
+    uint32_t targets = 0;
+    double rate = t->directed ? (double)cm_topology_net_weight(t, net[i]) / unit : 0;
+    for (uint64_t k = t->net_first[net[i]]; k < t->net_first[net[i] + 1]; k++) {
+      uint32_t p = w->part[t->pin[k]];
+      if (p == part || (t->directed && seen[p] == net[i] + 1))
+        continue;
+      seen[p] = net[i] + 1;
+      targets++;
+      if (!open[p]) {
+        open[p] = 1;
+        used[reached++] = p;
+      }
+      sum[p] += t->directed ? rate : (double)cm_topology_pin_weight(t, net[i], k) / unit;
+    }
+    w->axons += targets > 0 ? rate : 0;
+    w->tree_links += rate * links_for(w->chip, targets);
+  }
+  cm_status status = CM_OK;
+  for (uint32_t i = 0; i < reached && status == CM_OK; i++) {
+    uint32_t p = used[i];
+    w->packets += sum[p];
+    status = put_pair(w, p, sum[p], error);
+    sum[p] = 0;
+    open[p] = 0;
+  }
+  return status;
+}
+
+static cm_status gather(work *w, cm_error *error)
+{
+  cm_memory *memory = w->run->memory;
+  uint32_t *first = NULL, *net = NULL, *seen = NULL, *used = NULL;
+  uint8_t *open = NULL;
+  double *sum = NULL;
+  cm_status status = cm_nets_by_part(w->topology, w->part, w->parts, w->run, &first, &net, error);
+  if (status == CM_OK &&
+      (CM_NEW(memory, w->first, (size_t)w->parts + 1, error) != CM_OK ||
+       CM_NEW(memory, seen, w->parts, error) != CM_OK || CM_NEW(memory, used, w->parts, error) != CM_OK ||
+       CM_NEW(memory, open, w->parts, error) != CM_OK || CM_NEW(memory, sum, w->parts, error) != CM_OK))
+    status = error->status;
+  for (uint32_t p = 0; p < w->parts && status == CM_OK; p++) {
+    status = gather_part(w, p, net + first[p], first[p + 1] - first[p], sum, seen, used, open, error);
+    w->first[p + 1] = w->pair_count;
+    if (status == CM_OK && p % 64 == 0)
+      status = cm_run_check(w->run, error);
+  }
+  cm_free(first);
+  cm_free(net);
+  cm_free(seen);
+  cm_free(used);
+  cm_free(open);
+  cm_free(sum);
+  return status;
+}
+
+/* ---- bounds ---- */
+
+enum { AT_SOURCE, AT_TARGET, AT_BOTH, AT_BUSIER, WAYS };
+
+/* Lists each part's partners, what is sent and received together. */
+static cm_status meet(work *w, cm_error *error)
+{
+  uint32_t parts = w->parts;
+  size_t *slot = NULL, *begin = NULL, kept = 0; /* slot: where a partner of the part under way stands, plus 1 */
+  if (CM_NEW(w->run->memory, w->partner_first, (size_t)parts + 1, error) != CM_OK ||
+      CM_NEW(w->run->memory, w->partner, 2 * w->pair_count, error) != CM_OK ||
+      CM_NEW(w->run->memory, slot, parts, error) != CM_OK ||
+      CM_NEW(w->run->memory, begin, (size_t)parts + 2, error) != CM_OK) {
+    cm_free(slot);
+    return error->status;
+  }
+  for (uint32_t from = 0; from < parts; from++)
+    for (size_t i = w->first[from]; i < w->first[from + 1]; i++) {
+      begin[from + 2]++;
+      begin[w->pair[i].to + 2]++;
+    }
+  for (uint32_t p = 0; p < parts; p++)
+    begin[p + 2] += begin[p + 1];
+  for (uint32_t from = 0; from < parts; from++) /* begin[p + 1] moves from the start of p's to its end */
+    for (size_t i = w->first[from]; i < w->first[from + 1]; i++) {
+      uint32_t to = w->pair[i].to;
+      w->partner[begin[from + 1]++] = (partner){to, w->pair[i].packets, 0};
+      w->partner[begin[to + 1]++] = (partner){from, 0, w->pair[i].packets};
+    }
+  for (uint32_t p = 0; p < parts; p++) {
+    size_t first = kept;
+    for (size_t i = begin[p]; i < begin[p + 1]; i++) {
+      partner both = w->partner[i];
+      if (slot[both.other] > first) {
+        w->partner[slot[both.other] - 1].sent += both.sent;
+        w->partner[slot[both.other] - 1].received += both.received;
+      } else {
+        w->partner[kept++] = both;
+        slot[both.other] = kept;
+      }
+    }
+    w->partner_first[p + 1] = kept;
+  }
+  cm_free(slot);
+  cm_free(begin);
+  return CM_OK;
+}
+
+/* Distinct partners of every part and the highest number; without lists, those that it sends to. */
+static cm_status count_partners(work *w, cm_error *error)
+{
+  if (CM_NEW(w->run->memory, w->partners, w->parts, error) != CM_OK)
+    return error->status;
+  const size_t *first = w->partner_first != NULL ? w->partner_first : w->first;
+  for (uint32_t p = 0; p < w->parts; p++) {
+    w->partners[p] = (uint32_t)(first[p + 1] - first[p]);
+    w->most = w->partners[p] > w->most ? w->partners[p] : w->most;
+  }
+  return CM_OK;
+}
+
+static double share_of(const work *w, int way, uint32_t at, const partner *both)
+{
+  switch (way) {
+    case AT_SOURCE: return both->sent;
+    case AT_TARGET: return both->received;
+    case AT_BOTH: return (both->sent + both->received) / 2;
+    default: {
+      uint32_t mine = w->partners[at], theirs = w->partners[both->other];
+      return mine > theirs || (mine == theirs && at < both->other) ? both->sent + both->received : 0;
+    }
+  }
+}
+
+/* The heaviest flow to the nearest core, and so on; `flow` [count] is sorted. */
+static void lay_out(const work *w, double *flow, size_t count, double *hops, double *energy)
+{
+  qsort(flow, count, sizeof *flow, cm_ascending_real);
+  for (size_t i = 0; i < count; i++) {
+    *hops += flow[count - 1 - i] * w->hops[i];
+    *energy += flow[count - 1 - i] * w->cost[i];
+  }
+}
+
+static cm_status bound(const work *w, cm_bounds *best, cm_error *error)
+{
+  double *flow;
+  if (CM_NEW(w->run->memory, flow, w->most, error) != CM_OK)
+    return error->status;
+  for (int way = 0; way < (w->partner != NULL ? WAYS : 1); way++) {
+    double hops = 0, energy = 0;
+    for (uint32_t p = 0; p < w->parts; p++) {
+      size_t count = 0;
+      if (w->partner == NULL)
+        for (size_t i = w->first[p]; i < w->first[p + 1]; i++)
+          flow[count++] = w->pair[i].packets;
+      else
+        for (size_t i = w->partner_first[p]; i < w->partner_first[p + 1]; i++) {
+          double share = share_of(w, way, p, &w->partner[i]);
+          if (share > 0)
+            flow[count++] = share;
+        }
+      lay_out(w, flow, count, &hops, &energy);
+    }
+    best->hop_traffic = fmax(best->hop_traffic, hops);
+    best->energy_pj = fmax(best->energy_pj, energy);
+  }
+  cm_free(flow);
+  return CM_OK;
+}
+
+cm_status cm_bounds_compute(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t part_count,
+                            const uint8_t *usable, cm_run *run, cm_bounds *bounds, cm_error *error)
+{
+  work w = {.topology = topology, .chip = chip, .part = part, .parts = part_count, .run = run};
+  cm_bounds b = {0};
+  cm_status status = gather(&w, error);
+  if (status == CM_OK && w.pair_count <= PAIRS_FOR_ALL_WAYS)
+    status = meet(&w, error);
+  if (status == CM_OK)
+    status = count_partners(&w, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, w.hops, w.most, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, w.cost, w.most, error);
+  if (status == CM_OK)
+    status = cm_bound_nearness(chip, usable, w.most, run, w.hops, w.cost, error);
+  if (status == CM_OK)
+    status = bound(&w, &b, error);
+  if (status == CM_OK) {
+    const cm_hop_cost *e = &chip->energy_pj;
+    double x = cm_bound_step_pj(e, e->east_west, chip->dies_x), y = cm_bound_step_pj(e, e->north_south, chip->dies_y);
+    if (chip->interconnect != NULL)
+      x = y = cm_cheapest_hop(chip);
+    b.energy_pj += w.packets * e->router;
+    b.multicast_hops = topology->directed ? w.tree_links : b.hop_traffic;
+    b.multicast_energy_pj = topology->directed ? w.axons * e->router + w.tree_links * fmin(x, y) : b.energy_pj;
+  }
+  cm_free(w.first);
+  cm_free(w.pair);
+  cm_free(w.partner_first);
+  cm_free(w.partner);
+  cm_free(w.partners);
+  cm_free(w.hops);
+  cm_free(w.cost);
+  if (status == CM_OK)
+    *bounds = b;
+  return status;
+}

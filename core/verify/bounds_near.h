@@ -1,0 +1,16 @@
+/* How near other cores can be to one: what the lower bounds on hops and energy of a placement rest on. */
+#ifndef CM_VERIFY_BOUNDS_NEAR_H
+#define CM_VERIFY_BOUNDS_NEAR_H
+
+#include "base/run.h"
+#include "core/chip/chip.h"
+
+/* Least hops, and energy in pJ, from any usable core to its i-th nearest other one: hops and cost [most]. O(routers * the square
+ * of the radius that holds so many), and O(most log most). Errors: memory, stops. */
+cm_status cm_bound_nearness(const cm_chip *chip, const uint8_t *usable, uint32_t most, cm_run *run, double *hops, double *cost,
+                            cm_error *error);
+
+/* Energy of a step along an axis, its router included, at least: links between dies may be cheaper than those `inside`. */
+double cm_bound_step_pj(const cm_hop_cost *cost, double inside, uint32_t dies);
+
+#endif

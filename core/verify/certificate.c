@@ -1,0 +1,196 @@
+/* Writing and checking certificates. What can fail: memory, a stop, the stream; a file that is no certificate. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "core/verify/certificate_internal.h"
+#include "core/verify/check_internal.h"
+
+enum { FILE_BYTES_MAX = 64 << 20 };
+
+typedef cm_certificate_facts facts;
+
+cm_status cm_certificate_write(const cm_certified *made, const cm_topology *topology, const cm_chip *chip,
+                               const cm_occupancy *occupancy, const char *network_id, cm_run *run, FILE *stream,
+                               cm_error *error)
+{
+  cm_run_phase(run, "certificate");
+  facts f = {.made = made, .topology = topology, .chip = chip, .network_id = network_id};
+  cm_status status = cm_certificate_find(&f, occupancy, run, error);
+  cm_free(f.usable);
+  json_t *json = status == CM_OK ? cm_certificate_json(&f) : NULL;
+  cm_free(f.populations);
+  if (status != CM_OK)
+    return status;
+  if (json != NULL && made->options != NULL && json_object_set(json, "options", made->options) != 0) {
+    json_decref(json);
+    json = NULL;
+  }
+  char *text = json == NULL ? NULL : cm_json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+  json_decref(json);
+  if (text == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory for the certificate");
+  errno = 0;
+  int failed = fputs(text, stream) < 0 || fputc('\n', stream) < 0 || fflush(stream) != 0;
+  free(text);
+  return failed ? cm_fail_errno(error, errno != 0 ? errno : EIO, "cannot write", "the certificate") : CM_OK;
+}
+
+/* ---- check ---- */
+
+typedef struct checking {
+  cm_check_result result;
+  bool out_of_memory;
+} checking;
+
+/* A gap is a difference of nearly equal numbers: what a relative error of 1e-6 in its value makes of it is no lie. */
+static void compare_gaps(checking *c, const char *where, const json_t *stated, const json_t *truth)
+{
+  const json_t *list = json_object_get(stated, "bounds"), *is_list = json_object_get(truth, "bounds");
+  for (size_t i = 0; i < json_array_size(is_list); i++) {
+    const json_t *says = json_object_get(json_array_get(list, i), "gap_percent"),
+                 *is = json_object_get(json_array_get(is_list, i), "gap_percent");
+    double gap = json_number_value(is);
+    if (json_is_null(is) ? json_is_null(says)
+                         : json_is_number(says) && fabs(json_number_value(says) - gap) <= 1e-4 * (2 + fabs(gap) / 100))
+      continue;
+    cm_check_violation(&c->result, &c->out_of_memory, "certificate %s/bounds/%zu/gap_percent is stated as %.17g, but is %.17g",
+                       where, i, json_number_value(says), gap);
+  }
+}
+
+/* The figures of all scenarios; *figures is the caller's. */
+static cm_status measure_scenarios(const facts *f, const cm_certified *m, cm_run *run, cm_metrics **figures, cm_error *error)
+{
+  cm_status status = CM_NEW(run->memory, *figures, f->topology->scenario_count, error);
+  for (uint32_t k = 0; k < f->topology->scenario_count && status == CM_OK; k++) {
+    cm_check_truth truth;
+    status = cm_check_scenario_truth(f->topology, k, f->chip, m->part, m->core, m->parts, run, &truth, error);
+    (*figures)[k] = truth.metrics;
+    cm_free(truth.core);
+  }
+  return status;
+}
+
+/* All that a certificate of this mapping says, `options` being the mapping's. */
+static void compare(checking *c, json_t *stated, json_t *truth, const json_t *options)
+{
+  cm_check_comparison comparison = {.result = &c->result, .out_of_memory = &c->out_of_memory, .what = "certificate",
+                                    .except = "gap_percent"};
+  compare_gaps(c, "", stated, truth);
+  const json_t *scenarios = json_object_get(truth, "scenarios");
+  for (size_t i = 0; i < json_array_size(scenarios); i++) {
+    char where[32];
+    (void)snprintf(where, sizeof where, "/scenarios/%zu", i);
+    compare_gaps(c, where, json_array_get(json_object_get(stated, "scenarios"), i), json_array_get(scenarios, i));
+  }
+  json_t *whole = json_copy(truth);
+  if (whole == NULL || (options != NULL && json_object_set(whole, "options", (json_t *)(uintptr_t)options) != 0))
+    c->out_of_memory = true;
+  else
+    cm_check_compare(&comparison, "", stated, whole);
+  json_decref(whole);
+}
+
+static cm_status read_certificate(const char *path, json_t **json, cm_error *error)
+{
+  char *text;
+  size_t size;
+  json_error_t trouble;
+  cm_status status = cm_file_read(path, FILE_BYTES_MAX, &text, &size, error);
+  if (status != CM_OK)
+    return status;
+  uint64_t refusals = cm_json_refusals();
+  json_t *root = cm_json_loadb(text, size, JSON_REJECT_DUPLICATES, &trouble);
+  free(text);
+  if (root == NULL && cm_json_whole(refusals, "the certificate", error) != CM_OK)
+    return error->status;
+  if (root == NULL)
+    return cm_fail(error, CM_BAD_MAPPING, "the certificate is not valid JSON: line %d: %s", trouble.line, trouble.text);
+  const char *format = json_string_value(json_object_get(root, "format"));
+  if (format == NULL || strcmp(format, "coremapd certificate 1") != 0) {
+    json_decref(root);
+    return cm_fail(error, CM_BAD_MAPPING,
+                   "the file is no certificate: its \"format\" is not \"coremapd certificate 1\"");
+  }
+  *json = root;
+  return CM_OK;
+}
+
+/* Parts and cores of a mapping file that cm_check_mapping has found sound. */
+static cm_status read_mapping(const char *path, const cm_topology *topology, const cm_chip *chip, cm_run *run,
+                              cm_check_file *file, uint32_t **core, cm_error *error)
+{
+  FILE *stream = fopen(path, "rbe");
+  if (stream == NULL)
+    return cm_fail_errno(error, errno, "cannot open", path);
+  cm_status status = cm_check_read(stream, topology->vertex_count, cm_chip_cores(chip), run, file, error);
+  fclose(stream);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, *core, file->kept_cores, error);
+  for (uint64_t i = 0; status == CM_OK && i < file->kept_cores; i++)
+    (*core)[file->core[i].part] = (uint32_t)(file->core[i].y * chip->width + file->core[i].x);
+  return status;
+}
+
+cm_status cm_certificate_check(const char *path, const char *mapping_path, const cm_topology *topology,
+                               const cm_chip *chip, const cm_occupancy *occupancy, const char *network_id, cm_run *run,
+                               cm_check_result *result, cm_error *error)
+{
+  checking c = {0};
+  json_t *stated = NULL;
+  cm_status status = read_certificate(path, &stated, error);
+  if (status != CM_OK)
+    return status;
+  status = cm_check_mapping(mapping_path, topology, chip, occupancy, network_id, run, &c.result, error);
+  if (status != CM_OK || c.result.violation_count > 0) { /* figures of an illegal mapping certify nothing */
+    json_decref(stated);
+    if (status == CM_OK)
+      *result = c.result;
+    return status;
+  }
+  cm_check_file file = {0};
+  cm_check_truth truth = {0};
+  uint32_t *core = NULL;
+  cm_metrics *scenario = NULL;
+  cm_certified made = {.metrics = &truth.metrics};
+  facts f = {.made = &made, .topology = topology, .chip = chip, .network_id = network_id};
+  uint64_t refusals = cm_json_refusals();
+  status = read_mapping(mapping_path, topology, chip, run, &file, &core, error);
+  if (status == CM_OK)
+    status = cm_check_measure(topology, chip, file.neuron, (uint32_t)file.kept_cores, core, run, &truth, error);
+  if (status == CM_OK) {
+    made = (cm_certified){.part = file.neuron, .parts = (uint32_t)file.kept_cores, .core = core, .metrics = &truth.metrics,
+                          .load = truth.core};
+    status = measure_scenarios(&f, &made, run, &scenario, error);
+    made.scenario = scenario;
+  }
+  if (status == CM_OK)
+    status = cm_certificate_find(&f, occupancy, run, error);
+  json_t *true_json = status == CM_OK ? cm_certificate_json(&f) : NULL;
+  if (status == CM_OK && true_json == NULL)
+    status = cm_fail(error, CM_NO_MEMORY, "out of memory while checking the certificate");
+  if (status == CM_OK)
+    compare(&c, stated, true_json, json_object_get(file.rest, "options"));
+  if (status == CM_OK)
+    status = cm_json_whole(refusals, "the check of the certificate", error);
+  if (status == CM_OK && c.out_of_memory)
+    status = cm_fail(error, CM_NO_MEMORY, "out of memory while listing violations");
+  json_decref(true_json);
+  json_decref(stated);
+  cm_check_file_free(&file);
+  cm_free(core);
+  cm_free(truth.core);
+  cm_free(scenario);
+  cm_free(f.usable);
+  cm_free(f.populations);
+  if (status != CM_OK) {
+    cm_check_result_free(&c.result);
+    return status;
+  }
+  *result = c.result;
+  return CM_OK;
+}

@@ -1,0 +1,364 @@
+/* What a mapping says of its network, its chip, its region, the bound on parts and its neurons' keys. The bound and the keys
+ * are defined by what computes them (core/partition/bound.c, core/network/identity.c); they are computed again. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "core/chip/classes.h"
+#include "core/partition/bound.h"
+#include "core/verify/check_internal.h"
+#include "core/network/identity.h"
+
+typedef struct facts {
+  const cm_check_file *file;
+  const cm_topology *topology;
+  const cm_chip *chip;
+  const cm_occupancy *occupancy;
+  const uint32_t *core;
+  uint32_t parts;
+  uint64_t largest_part;
+  cm_run *run;
+  cm_check_comparison compare;
+} facts;
+
+#define violation(f, ...) cm_check_violation((f)->compare.result, (f)->compare.out_of_memory, __VA_ARGS__)
+
+/* ---- comparing ---- */
+
+static void differ(const cm_check_comparison *c, const char *where, const json_t *stated, const json_t *truth)
+{
+  char *says = stated == NULL ? NULL : cm_json_dumps(stated, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17)),
+       *is = truth == NULL ? NULL : cm_json_dumps(truth, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+  if (stated == NULL)
+    cm_check_violation(c->result, c->out_of_memory, "%s %s is missing; it is %.80s", c->what, where, is != NULL ? is : "?");
+  else if (truth == NULL)
+    cm_check_violation(c->result, c->out_of_memory, "%s %s does not belong there (%.80s)", c->what, where,
+                       says != NULL ? says : "?");
+  else
+    cm_check_violation(c->result, c->out_of_memory, "%s %s is stated as %.80s, but is %.80s", c->what, where,
+                       says != NULL ? says : "?", is != NULL ? is : "?");
+  free(says);
+  free(is);
+}
+
+static void compare_objects(const cm_check_comparison *c, const char *where, const json_t *stated, const json_t *truth)
+{
+  char place[200];
+  const char *name;
+  json_t *value;
+  json_object_foreach((json_t *)(uintptr_t)truth, name, value) {
+    (void)snprintf(place, sizeof place, "%s/%s", where, name);
+    cm_check_compare(c, place, json_object_get(stated, name), value);
+  }
+  json_object_foreach((json_t *)(uintptr_t)stated, name, value) {
+    if (c->partial || json_object_get(truth, name) != NULL || (c->except != NULL && strcmp(name, c->except) == 0))
+      continue;
+    (void)snprintf(place, sizeof place, "%s/%s", where, name);
+    differ(c, place, value, NULL);
+  }
+}
+
+void cm_check_compare(const cm_check_comparison *c, const char *where, const json_t *stated, const json_t *truth)
+{
+  const char *name = strrchr(where, '/');
+  if (c->except != NULL && name != NULL && strcmp(name + 1, c->except) == 0)
+    return;
+  if (json_is_object(truth) && json_is_object(stated)) {
+    compare_objects(c, where, stated, truth);
+    return;
+  }
+  if (json_is_array(truth) && json_is_array(stated) && json_array_size(truth) == json_array_size(stated)) {
+    char place[200];
+    for (size_t i = 0; i < json_array_size(truth); i++) {
+      (void)snprintf(place, sizeof place, "%s/%zu", where, i);
+      cm_check_compare(c, place, json_array_get(stated, i), json_array_get(truth, i));
+    }
+    return;
+  }
+  bool same = json_is_number(truth) && json_is_number(stated)
+                  ? !cm_check_differs(json_number_value(stated), json_number_value(truth))
+                  : json_equal(stated, truth);
+  if (!same)
+    differ(c, where, stated, truth);
+}
+
+/* Compares a member of the file with its true value, which is taken over. */
+static cm_status compare_member(facts *f, const char *where, const json_t *stated, json_t *truth, cm_error *error)
+{
+  if (truth == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while checking the mapping");
+  cm_check_compare(&f->compare, where, stated, truth);
+  json_decref(truth);
+  return CM_OK;
+}
+
+/* ---- network and chip ---- */
+
+static cm_status check_network(facts *f, const char *network_id, cm_error *error)
+{
+  const cm_topology *t = f->topology;
+  const json_t *stated = json_object_get(f->file->rest, "network");
+  /* A mapping of a network that was no file has no id. */
+  const json_t *id = json_object_get(stated, "id");
+  json_t *truth = json_pack("{s:O?, s:b, s:I, s:I, s:I, s:b}", "id", id, "directed", t->directed, "neurons",
+                            (json_int_t)t->vertex_count, "hyperedges", (json_int_t)cm_topology_hyperedges(t), "synapses",
+                            (json_int_t)cm_topology_synapses(t), "labels", t->label_text != NULL);
+  if (truth != NULL && network_id != NULL && !json_is_null(id))
+    (void)json_object_set_new(truth, "id", json_string(network_id));
+  return compare_member(f, "/network", stated, truth, error);
+}
+
+/* A part and a population in one number: parts, sorted so, are runs of runs. */
+static int by_both(const void *a, const void *b)
+{
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+static cm_status count_largest(const facts *f, json_t *of_parts, cm_error *error)
+{
+  const cm_topology *t = f->topology;
+  uint64_t *both;
+  uint32_t at = 0;
+  if (t->population_count == 0)
+    return CM_OK;
+  if (CM_NEW(f->run->memory, both, t->vertex_count, error) != CM_OK)
+    return error->status;
+  uint32_t held = 0;
+  for (uint32_t v = 0; v < t->vertex_count; v++)
+    if (!cm_topology_is_outside(t, v))
+      both[held++] = (uint64_t)f->file->neuron[v] << 32 | t->population_of[v];
+  qsort(both, held, sizeof *both, by_both);
+  for (uint32_t p = 0; p < f->parts; p++) {
+    uint32_t most = 0, best = 0;
+    while (at < held && both[at] >> 32 == p) {
+      uint32_t begin = at;
+      while (at < held && both[at] == both[begin])
+        at++;
+      if (at - begin > most) {
+        most = at - begin;
+        best = (uint32_t)both[begin];
+      }
+    }
+    (void)json_array_append_new(of_parts, json_integer(best));
+  }
+  cm_free(both);
+  return CM_OK;
+}
+
+/* Counted part by part. Mappings of before there were any say nothing; they have no figures of inputs outside either. */
+static cm_status check_populations(facts *f, cm_error *error)
+{
+  const cm_topology *t = f->topology;
+  const json_t *stated = json_object_get(f->file->rest, "populations");
+  if (stated == NULL && json_object_get(json_object_get(f->file->rest, "metrics"), "outside_inputs") != NULL) {
+    violation(f, "mapping /populations is missing");
+    return CM_OK;
+  }
+  json_t *list = json_array(), *of_parts = json_array();
+  uint32_t *count = NULL;
+  cm_status status = stated == NULL || t->population_count == 0 ? CM_OK : CM_NEW(f->run->memory, count, t->population_count, error);
+  for (uint32_t v = 0; count != NULL && v < t->vertex_count; v++)
+    count[t->population_of[v]]++;
+  for (uint32_t k = 0; count != NULL && k < t->population_count; k++)
+    (void)json_array_append_new(list, json_pack("{s:s, s:s, s:I}", "name", t->population[k].name, "kind", t->population[k].kind,
+                                                "neurons", (json_int_t)count[k]));
+  cm_free(count);
+  if (status == CM_OK && count_largest(f, of_parts, error) != CM_OK)
+    status = error->status;
+  if (status != CM_OK || stated == NULL || (json_is_null(stated) && t->population_count == 0)) {
+    json_decref(list);
+    json_decref(of_parts);
+    return status;
+  }
+  return compare_member(f, "/populations", stated, json_pack("{s:o, s:o}", "list", list, "of_parts", of_parts), error);
+}
+
+/* The chip block is a chip file: what it leaves out has the value that such a file gives it. */
+static cm_status check_chip(facts *f, cm_error *error)
+{
+  const json_t *stated = json_object_get(f->file->rest, "chip");
+  cm_error why;
+  cm_chip *chip = NULL;
+  json_t *block = json_copy((json_t *)(uintptr_t)stated);
+  (void)json_object_del(block, "width");
+  (void)json_object_del(block, "height");
+  char *text = block != NULL ? cm_json_dumps(block, JSON_REAL_PRECISION(17)) : NULL;
+  json_decref(block);
+  if (text == NULL) {
+    violation(f, "mapping /chip is missing or no object");
+    return CM_OK;
+  }
+  cm_status status = cm_chip_parse(text, strlen(text), &chip, &why);
+  free(text);
+  if (status == CM_NO_MEMORY) {
+    *error = why;
+    return status;
+  }
+  if (status != CM_OK) {
+    violation(f, "mapping /chip%s is no chip: %.180s", why.where, why.detail);
+    return CM_OK;
+  }
+  json_t *says = cm_chip_json(chip);
+  cm_chip_free(chip);
+  static const char *const sides[] = {"width", "height"};
+  const uint32_t size[] = {f->chip->width, f->chip->height};
+  json_t *is = cm_chip_json(f->chip);
+  for (int i = 0; i < 2 && says != NULL && is != NULL; i++) {
+    json_t *side = json_object_get(stated, sides[i]);
+    if (side != NULL)
+      (void)json_object_set(says, sides[i], side);
+    (void)json_object_set_new(is, sides[i], json_integer(size[i]));
+  }
+  status = says == NULL ? cm_fail(error, CM_NO_MEMORY, "out of memory while checking the mapping") : CM_OK;
+  if (status == CM_OK)
+    status = compare_member(f, "/chip", says, is, error);
+  else
+    json_decref(is);
+  json_decref(says);
+  return status;
+}
+
+/* ---- region ---- */
+
+/* Whether every core of a box is free, as far as the chip and the occupancy tell. */
+static cm_status box_is_free(const facts *f, uint32_t x0, uint32_t y0, uint32_t x1, uint32_t y1, bool *whole, cm_error *error)
+{
+  uint32_t width = f->chip->width;
+  *whole = true;
+  for (uint32_t i = 0; i < f->chip->dead_core_count && *whole; i++) {
+    uint32_t x = f->chip->dead_cores[i] % width, y = f->chip->dead_cores[i] / width;
+    *whole = x < x0 || x > x1 || y < y0 || y > y1;
+  }
+  for (uint32_t y = y0; f->occupancy != NULL && y <= y1 && *whole; y++) {
+    for (uint32_t x = x0; x <= x1 && *whole; x++)
+      *whole = f->occupancy->state[(size_t)y * width + x] == CM_CORE_FREE;
+    if (cm_run_check(f->run, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+/* The box is what the parts' cores span, and as many cores are given out as there are parts. */
+static cm_status check_region(facts *f, cm_error *error)
+{
+  const json_t *stated = json_object_get(f->file->rest, "region");
+  if (json_is_null(stated) || f->parts == 0)
+    return CM_OK;
+  uint32_t x0 = UINT32_MAX, y0 = UINT32_MAX, x1 = 0, y1 = 0;
+  for (uint32_t p = 0; p < f->parts; p++) {
+    uint32_t x = f->core[p] % f->chip->width, y = f->core[p] / f->chip->width;
+    x0 = x < x0 ? x : x0;
+    y0 = y < y0 ? y : y0;
+    x1 = x > x1 ? x : x1;
+    y1 = y > y1 ? y : y1;
+  }
+  bool whole;
+  if (box_is_free(f, x0, y0, x1, y1, &whole, error) != CM_OK)
+    return error->status;
+  /* Without the occupancy that it was made for, a box that seems free may not have been. */
+  if (f->occupancy == NULL && whole && json_is_false(json_object_get(stated, "rectangle")))
+    whole = false;
+  return compare_member(f, "/region", stated,
+                        json_pack("{s:I, s:I, s:I, s:I, s:b, s:I}", "x", (json_int_t)x0, "y", (json_int_t)y0, "width",
+                                  (json_int_t)(x1 - x0 + 1), "height", (json_int_t)(y1 - y0 + 1), "rectangle", whole,
+                                  "cores", (json_int_t)f->parts),
+                        error);
+}
+
+/* ---- options and bound ---- */
+
+static uint64_t option(const facts *f, const char *name)
+{
+  const json_t *value = json_object_get(json_object_get(f->file->rest, "options"), name);
+  return json_is_integer(value) && json_integer_value(value) > 0 ? (uint64_t)json_integer_value(value) : 0;
+}
+
+/* Objectives of time steps take so many parts at most, the others exactly so many. */
+static bool takes_fewer(const facts *f)
+{
+  const char *objective = json_string_value(json_object_get(json_object_get(f->file->rest, "options"), "objective"));
+  return objective != NULL &&
+         (strcmp(objective, "time") == 0 || strcmp(objective, "energy") == 0 || strcmp(objective, "edp") == 0 ||
+          strcmp(objective, "pareto") == 0);
+}
+
+static void check_options(facts *f)
+{
+  uint64_t parts = option(f, "parts"), most = option(f, "max_part_size");
+  if (parts != 0 && (f->parts > parts || (f->parts < parts && !takes_fewer(f))))
+    violation(f, "mapping /options/parts asks for %" PRIu64 " parts, but there are %" PRIu32, parts, f->parts);
+  if (most != 0 && f->largest_part > most)
+    violation(f, "mapping /options/max_part_size is %" PRIu64 ", but the largest part has %" PRIu64 " neurons", most,
+              f->largest_part);
+}
+
+/* The limits that the bound was proved for: the chip's, unless options ask for smaller parts. With a fixed number of parts
+ * their largest size follows from the imbalance, and stands in the bound itself; no part may exceed it. */
+static cm_limits limits_of_bound(facts *f, const json_t *stated)
+{
+  cm_limits limits = cm_chip_widest_limits(f->chip);
+  uint64_t most = option(f, "max_part_size");
+  if (most != 0 && (limits.neurons == 0 || most < limits.neurons))
+    limits.neurons = most;
+  const char *limit = json_string_value(json_object_get(stated, "limit"));
+  json_int_t per_core = json_integer_value(json_object_get(stated, "per_core"));
+  bool fixed = option(f, "parts") != 0 || (limits.neurons == 0 && limits.synapses == 0 && limits.inbound_axons == 0);
+  if (fixed && limit != NULL && strcmp(limit, cm_resource_name(CM_NEURONS)) == 0 && per_core > 0 &&
+      (uint64_t)per_core >= f->largest_part)
+    limits.neurons = (uint64_t)per_core;
+  return limits;
+}
+
+static cm_status check_bound(facts *f, cm_error *error)
+{
+  const json_t *stated = json_object_get(f->file->rest, "bound");
+  cm_limits limits = limits_of_bound(f, stated);
+  cm_bound bound;
+  if (json_integer_value(json_object_get(stated, "parts")) > f->parts)
+    violation(f, "mapping /bound/parts says that %" JSON_INTEGER_FORMAT " parts are the least, but this mapping has %" PRIu32,
+              json_integer_value(json_object_get(stated, "parts")), f->parts);
+  cm_status status = cm_bound_parts(f->topology, &limits, f->run, &bound, error);
+  return status == CM_OK ? compare_member(f, "/bound", stated, cm_bound_json(&bound), error) : status;
+}
+
+/* ---- keys ---- */
+
+static cm_status check_keys(facts *f, cm_error *error)
+{
+  const cm_check_file *file = f->file;
+  uint32_t neurons = f->topology->vertex_count;
+  uint64_t *key;
+  if (!file->has_keys) {
+    violation(f, "mapping /keys is missing; it has a key for each of %" PRIu32 " neurons", neurons);
+    return CM_OK;
+  }
+  if (file->key_count != neurons) {
+    violation(f, "mapping /keys has %" PRIu64 " entries, the network %" PRIu32 " neurons", file->key_count, neurons);
+    return CM_OK;
+  }
+  if (CM_NEW(f->run->memory, key, neurons, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_identify(f->topology, f->run, key, error);
+  for (uint32_t v = 0; v < neurons && status == CM_OK; v++)
+    if (key[v] != file->key[v])
+      violation(f, "mapping /keys/%" PRIu32 " is stated as %" PRIu64 ", but is %" PRIu64, v, file->key[v], key[v]);
+  cm_free(key);
+  return status;
+}
+
+cm_status cm_check_facts(const cm_check_file *file, const cm_topology *topology, const cm_chip *chip,
+                         const cm_occupancy *occupancy, const char *network_id, const uint32_t *core, uint32_t parts,
+                         uint64_t largest_part, cm_run *run, cm_check_result *result, bool *out_of_memory, cm_error *error)
+{
+  facts f = {.file = file, .topology = topology, .chip = chip, .occupancy = occupancy, .core = core, .parts = parts,
+             .largest_part = largest_part, .run = run,
+             .compare = {.result = result, .out_of_memory = out_of_memory, .what = "mapping"}};
+  check_options(&f);
+  if (check_network(&f, network_id, error) != CM_OK || check_chip(&f, error) != CM_OK || check_populations(&f, error) != CM_OK ||
+      check_region(&f, error) != CM_OK || check_bound(&f, error) != CM_OK)
+    return error->status;
+  return check_keys(&f, error);
+}

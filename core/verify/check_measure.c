@@ -1,0 +1,515 @@
+/* The check's own figures, computed the plain way: one packet per axon and target core, walked hop by hop. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/order.h"
+#include "core/chip/interconnect/interconnect.h"
+#include "core/verify/check_internal.h"
+#include "core/verify/check_ways.h"
+
+/* All packets from one part to another. */
+typedef struct pair {
+  uint32_t from, to;
+  double packets;
+} pair;
+
+typedef struct position {
+  int64_t x, y;
+} position;
+
+typedef struct measure {
+  const cm_topology *topology;
+  const cm_chip *chip;
+  const uint32_t *part, *core;
+  uint32_t parts;
+  cm_run *run;
+  int64_t columns, rows; /* routers */
+  uint32_t *net;         /* [nets] by the part of their source */
+  uint32_t *net_begin;   /* [parts + 1] */
+  pair *pair;            /* of the part under way; equal pairs may stand several times until squeezed */
+  size_t pair_count, pair_room;
+  double *link;          /* [routers * CM_DIRECTIONS] */
+  double *link_ns;       /* [routers * CM_DIRECTIONS] that a packet holds it */
+  double *cast;          /* [parts] packets of axons that leave it, each once */
+  double *passing;       /* [routers] congestion */
+  double *tree_link;     /* [routers * CM_DIRECTIONS] one packet a net, over the links of its tree */
+  uint32_t *link_stamp;  /* [routers * CM_DIRECTIONS] last net whose tree has the link, plus 1 */
+  uint32_t *seen;        /* [parts] last source neuron seen there, plus 1 */
+  uint32_t *target;      /* [longest net] */
+  double *wave[2];       /* [columns] */
+  cm_check_truth *truth;
+  double latency_sum;
+  size_t routers, links; /* switches included; links of the arrays */
+  cm_check_ways ways;    /* of an interconnect that is no plain mesh */
+  uint32_t *way, way_count; /* [routers] links of the way under way, the last first */
+} measure;
+
+static position place_of(const measure *m, uint32_t part)
+{
+  uint32_t core = m->core[part];
+  return (position){core % m->chip->width / m->chip->router_x, core / m->chip->width / m->chip->router_y};
+}
+
+/* How far to go along an axis, with sign; on a ring the shorter way, forward when equal. */
+static int64_t displacement(int64_t from, int64_t to, int64_t size, bool ring)
+{
+  int64_t d = to - from;
+  if (ring && 2 * d > size)
+    d -= size;
+  else if (ring && 2 * d <= -size)
+    d += size;
+  return d;
+}
+
+static position displace(const measure *m, uint32_t from, uint32_t to)
+{
+  position a = place_of(m, from), b = place_of(m, to);
+  return (position){displacement(a.x, b.x, m->columns, m->chip->torus_x),
+                    displacement(a.y, b.y, m->rows, m->chip->torus_y)};
+}
+
+static int64_t around(int64_t at, int64_t size)
+{
+  return at < 0 ? at + size : at >= size ? at - size : at;
+}
+
+/* Hops between two parts' cores; the way is in m->way then, where the chip is no plain mesh. */
+static cm_status count_hops(measure *m, uint32_t from, uint32_t to, double *hops, cm_error *error)
+{
+  if (m->chip->interconnect == NULL) {
+    position d = displace(m, from, to);
+    *hops = (double)(llabs(d.x) + llabs(d.y));
+    return CM_OK;
+  }
+  cm_status status = cm_check_way(&m->ways, m->core[from], m->core[to], m->way, &m->way_count, error);
+  *hops = m->way_count;
+  return status;
+}
+
+/* What a link adds to a packet's energy, its time, and how long it is taken. */
+static double link_pj(const measure *m, size_t link, bool along_x, bool between)
+{
+  const cm_hop_cost *e = &m->chip->energy_pj;
+  if (m->chip->interconnect != NULL)
+    return m->chip->interconnect->link[link].energy_pj;
+  return between ? e->die_to_die : along_x ? e->east_west : e->north_south;
+}
+
+static double link_latency(const measure *m, size_t link, bool along_x, bool between)
+{
+  const cm_hop_cost *l = &m->chip->latency_ns;
+  if (m->chip->interconnect != NULL)
+    return m->chip->interconnect->link[link].latency_ns;
+  return between ? l->die_to_die : along_x ? l->east_west : l->north_south;
+}
+
+/* Visits each link on the chip's own route: its index, and where it leads as seen by the die borders. */
+typedef void (*visit)(measure *m, size_t link, bool along_x, bool between_dies, void *user);
+
+static void walk_route(measure *m, uint32_t from, uint32_t to, visit each, void *user)
+{
+  if (m->chip->interconnect != NULL) { /* which count_hops has found */
+    for (uint32_t i = m->way_count; i-- > 0;)
+      each(m, m->way[i], false, false, user);
+    return;
+  }
+  position at = place_of(m, from), left = displace(m, from, to);
+  int64_t die_columns = m->chip->die_width / m->chip->router_x, die_rows = m->chip->die_height / m->chip->router_y;
+  while (left.x != 0 || left.y != 0) {
+    bool along_x = m->chip->routing == CM_ROUTING_XY ? left.x != 0 : left.y == 0;
+    position next = at;
+    size_t direction;
+    if (along_x) {
+      int64_t step = left.x > 0 ? 1 : -1;
+      next.x = around(at.x + step, m->columns);
+      left.x -= step;
+      direction = step > 0 ? CM_EAST : CM_WEST;
+    } else {
+      int64_t step = left.y > 0 ? 1 : -1;
+      next.y = around(at.y + step, m->rows);
+      left.y -= step;
+      direction = step > 0 ? CM_SOUTH : CM_NORTH;
+    }
+    bool between = at.x / die_columns != next.x / die_columns || at.y / die_rows != next.y / die_rows;
+    each(m, (size_t)(at.y * m->columns + at.x) * CM_DIRECTIONS + direction, along_x, between, user);
+    at = next;
+  }
+}
+
+typedef struct toll {
+  double packets, energy_pj, latency_ns;
+} toll;
+
+static void pay(measure *m, size_t link, bool along_x, bool between, void *user)
+{
+  toll *t = user;
+  double latency = link_latency(m, link, along_x, between), rate = m->chip->costs.link_packets_per_ns;
+  t->energy_pj += m->chip->energy_pj.router + link_pj(m, link, along_x, between);
+  t->latency_ns += m->chip->latency_ns.router + latency;
+  m->link[link] += t->packets;
+  m->link_ns[link] = rate > 0 ? 1 / rate : latency;
+  if (m->chip->interconnect != NULL) {
+    m->link_ns[link] /= m->chip->interconnect->link[link].bandwidth;
+    m->passing[m->chip->interconnect->link[link].to] += t->packets;
+  }
+}
+
+typedef struct tree {
+  uint32_t stamp;
+  double packets, links, energy_pj;
+} tree;
+
+static void grow_tree(measure *m, size_t link, bool along_x, bool between, void *user)
+{
+  tree *t = user;
+  if (m->link_stamp[link] == t->stamp)
+    return;
+  m->link_stamp[link] = t->stamp;
+  m->tree_link[link] += t->packets;
+  t->links++;
+  t->energy_pj += m->chip->energy_pj.router + link_pj(m, link, along_x, between);
+}
+
+/* Random minimal routing, row by row: the whole packet is in the first router; from each it goes on. */
+static void flood(measure *m, uint32_t from, uint32_t to, double packets)
+{
+  position start = place_of(m, from), d = displace(m, from, to);
+  int64_t width = llabs(d.x), height = llabs(d.y);
+  double *row = m->wave[0], *below = m->wave[1];
+  memset(row, 0, (size_t)(width + 1) * sizeof *row);
+  row[0] = packets;
+  for (int64_t j = 0; j <= height; j++) {
+    memset(below, 0, (size_t)(width + 1) * sizeof *below);
+    double *here = m->passing + around(start.y + (d.y < 0 ? -j : j), m->rows) * m->columns;
+    for (int64_t i = 0; i <= width; i++) {
+      here[around(start.x + (d.x < 0 ? -i : i), m->columns)] += row[i];
+      double onward = i < width && j < height ? row[i] / 2 : row[i];
+      if (i < width)
+        row[i + 1] += onward;
+      if (j < height)
+        below[i] += onward;
+    }
+    double *swap = row;
+    row = below;
+    below = swap;
+  }
+}
+
+static int by_pair(const void *a, const void *b)
+{
+  const pair *p = a, *q = b;
+  if (p->from != q->from)
+    return p->from < q->from ? -1 : 1;
+  return p->to < q->to ? -1 : p->to > q->to;
+}
+
+/* Sorts the pairs and adds equal ones up. */
+static void squeeze(measure *m)
+{
+  size_t kept = 0;
+  if (m->pair_count > 0)
+    qsort(m->pair, m->pair_count, sizeof *m->pair, by_pair);
+  for (size_t i = 0; i < m->pair_count; i++) {
+    if (kept > 0 && by_pair(&m->pair[kept - 1], &m->pair[i]) == 0)
+      m->pair[kept - 1].packets += m->pair[i].packets;
+    else
+      m->pair[kept++] = m->pair[i];
+  }
+  m->pair_count = kept;
+}
+
+static cm_status add_pair(measure *m, uint32_t from, uint32_t to, double packets, cm_error *error)
+{
+  if (m->pair_count == m->pair_room) {
+    squeeze(m);
+    if (m->pair_count > m->pair_room / 2 || m->pair_room == 0) {
+      size_t room = m->pair_room == 0 ? 1 << 10 : m->pair_room * 2;
+      pair *grown = cm_reallocate(m->run->memory, m->pair, room, sizeof *grown, error);
+      if (grown == NULL)
+        return error->status;
+      m->pair = grown;
+      m->pair_room = room;
+    }
+    cm_status status = cm_run_check(m->run, error);
+    if (status != CM_OK)
+      return status;
+  }
+  m->pair[m->pair_count++] = (pair){from, to, packets};
+  return CM_OK;
+}
+
+/* The parts that a net's pins lie in, each once, in m->target; their number. */
+static uint64_t distinct_targets(measure *m, uint32_t net)
+{
+  uint64_t first = m->topology->net_first[net], count = m->topology->net_first[net + 1] - first, kept = 0;
+  for (uint64_t i = 0; i < count; i++)
+    m->target[i] = m->part[m->topology->pin[first + i]];
+  qsort(m->target, count, sizeof *m->target, cm_ascending);
+  for (uint64_t i = 0; i < count; i++)
+    if (i == 0 || m->target[i] != m->target[i - 1])
+      m->target[kept++] = m->target[i];
+  return kept;
+}
+
+/* Synapses, axons and cut weights of one net; for a graph also the flow of each edge. */
+static cm_status count_pins(measure *m, uint32_t net, double scale, cm_error *error)
+{
+  const cm_topology *topology = m->topology;
+  uint32_t source = cm_topology_source(topology, net), home = m->part[source];
+  cm_metrics *sum = &m->truth->metrics;
+  for (uint64_t i = topology->net_first[net]; i < topology->net_first[net + 1]; i++) {
+    uint32_t p = m->part[topology->pin[i]];
+    m->truth->core[p].synapses++;
+    if (m->seen[p] != source + 1) {
+      m->seen[p] = source + 1;
+      m->truth->core[p].inbound_axons++;
+      m->truth->core[home].outbound_axons += p != home;
+    }
+    if (p == home)
+      continue;
+    double weight = (double)cm_topology_pin_weight(topology, net, i) / scale;
+    double hops = 0;
+    if (count_hops(m, home, p, &hops, error) != CM_OK)
+      return error->status;
+    sum->edge_cut += weight;
+    sum->edge_hop_traffic += weight * hops;
+    cm_status status = topology->directed ? CM_OK : add_pair(m, home, p, weight, error);
+    if (status != CM_OK)
+      return status;
+  }
+  return CM_OK;
+}
+
+static cm_status count_axon(measure *m, uint32_t net, double scale, cm_error *error)
+{
+  uint32_t home = m->part[cm_topology_source(m->topology, net)];
+  double rate = (double)cm_topology_net_weight(m->topology, net) / scale;
+  uint64_t targets = distinct_targets(m, net);
+  tree t = {net + 1, rate, 0, m->chip->energy_pj.router};
+  bool cut = false;
+  for (uint64_t i = 0; i < targets; i++) {
+    if (m->target[i] == home)
+      continue;
+    cut = true;
+    double hops;
+    if (count_hops(m, home, m->target[i], &hops, error) != CM_OK)
+      return error->status;
+    walk_route(m, home, m->target[i], grow_tree, &t);
+    cm_status status = add_pair(m, home, m->target[i], rate, error);
+    if (status != CM_OK)
+      return status;
+  }
+  m->truth->metrics.cut_net += cut ? rate : 0;
+  m->cast[home] += cut ? rate : 0;
+  m->truth->metrics.multicast_hops += rate * t.links;
+  m->truth->metrics.multicast_energy_pj += cut ? rate * t.energy_pj : 0;
+  return CM_OK;
+}
+
+/* The packets of the part under way. */
+static cm_status walk_pairs(measure *m, cm_error *error)
+{
+  cm_metrics *sum = &m->truth->metrics;
+  cm_core_load *core = m->truth->core;
+  squeeze(m);
+  for (size_t i = 0; i < m->pair_count; i++) {
+    const pair *p = &m->pair[i];
+    double hops = 0;
+    if (count_hops(m, p->from, p->to, &hops, error) != CM_OK)
+      return error->status;
+    toll t = {p->packets, m->chip->energy_pj.router, m->chip->latency_ns.router};
+    walk_route(m, p->from, p->to, pay, &t);
+    sum->energy_pj += p->packets * t.energy_pj;
+    m->latency_sum += p->packets * t.latency_ns;
+    sum->latency_max_ns = fmax(sum->latency_max_ns, t.latency_ns);
+    sum->hop_traffic += p->packets * hops;
+    sum->connectivity += p->packets;
+    core[p->from].traffic_out += p->packets;
+    core[p->to].traffic_in += p->packets;
+    core[p->from].target_cores++;
+    if (m->chip->interconnect == NULL)
+      flood(m, p->from, p->to, p->packets);
+    else
+      m->passing[(size_t)(place_of(m, p->from).y * m->columns + place_of(m, p->from).x)] += p->packets;
+    cm_status status = i % 256 == 0 ? cm_run_check(m->run, error) : CM_OK;
+    if (status != CM_OK)
+      return status;
+  }
+  return CM_OK;
+}
+
+static void largest(uint64_t *most, uint64_t value)
+{
+  if (value > *most)
+    *most = value;
+}
+
+static void conclude(measure *m, const uint32_t *vertices)
+{
+  cm_metrics *sum = &m->truth->metrics;
+  size_t routers = m->routers;
+  if (!m->topology->directed) {
+    sum->cut_net = sum->edge_cut;
+    sum->multicast_hops = sum->hop_traffic;
+    sum->multicast_energy_pj = sum->energy_pj;
+  }
+  sum->latency_mean_ns = sum->connectivity > 0 ? m->latency_sum / sum->connectivity : 0;
+  sum->congestion_mean = (sum->hop_traffic + sum->connectivity) / (double)cm_chip_cores(m->chip);
+  for (size_t r = 0; r < routers; r++)
+    sum->congestion_max = fmax(sum->congestion_max, m->passing[r]);
+  double load = 0, links = 0;
+  for (size_t l = 0; l < m->links; l++) {
+    load += m->link[l];
+    m->truth->link_most = fmax(m->truth->link_most, m->link[l]);
+    m->truth->channel_ns = fmax(m->truth->channel_ns, m->link[l] * m->link_ns[l]);
+    m->truth->link_step_ns = m->chip->costs.link_packets_per_ns > 0 ? m->truth->channel_ns : 0;
+    m->truth->tree_link_most = fmax(m->truth->tree_link_most, m->tree_link[l]);
+  }
+  for (uint32_t p = 0; p < m->parts; p++) {
+    const cm_core_load *c = &m->truth->core[p];
+    double cast = m->topology->directed ? m->cast[p] : c->traffic_out;
+    sum->port_load_max = fmax(sum->port_load_max, fmax(c->traffic_in, c->traffic_out));
+    sum->multicast_port_load_max = fmax(sum->multicast_port_load_max, fmax(c->traffic_in, cast));
+  }
+  sum->link_load_max = fmax(m->truth->link_most, sum->port_load_max);
+  if (!m->topology->directed)
+    m->truth->tree_link_most = m->truth->link_most;
+  sum->multicast_link_load_max = fmax(m->truth->tree_link_most, sum->multicast_port_load_max);
+  double across = (double)(m->chip->torus_x && m->columns > 1 ? m->columns : m->columns - 1);
+  double down = (double)(m->chip->torus_y && m->rows > 1 ? m->rows : m->rows - 1);
+  links = 2 * (across * (double)m->rows + down * (double)m->columns);
+  if (m->chip->interconnect != NULL) {
+    links = 0;
+    for (size_t l = 0; l < m->links; l++)
+      links += !m->chip->interconnect->link[l].dead;
+  }
+  sum->link_load_mean = links > 0 ? load / links : 0;
+  sum->multicast_link_load_mean = links > 0 ? sum->multicast_hops / links : 0;
+  double reuse = 0, neurons = 0;
+  for (uint32_t p = 0; p < m->parts; p++) {
+    const cm_core_load *core = &m->truth->core[p];
+    sum->cores_used += vertices[p] > 0;
+    neurons += (double)core->neurons;
+    reuse += core->inbound_axons > 0 ? (double)core->synapses / (double)core->inbound_axons : 0;
+    largest(&sum->largest_part, core->neurons);
+    largest(&sum->most_synapses, core->synapses);
+    largest(&sum->most_inbound_axons, core->inbound_axons);
+    largest(&sum->most_outbound_axons, core->outbound_axons);
+    largest(&sum->most_target_cores, core->target_cores);
+  }
+  if (sum->cores_used > 0) {
+    sum->synaptic_reuse_mean = reuse / sum->cores_used;
+    sum->balance = neurons > 0 ? (double)sum->largest_part * sum->cores_used / neurons : 1;
+  }
+}
+
+/* Nets by the part of their source, in their order inside a part. */
+static void group_nets(measure *m)
+{
+  const cm_topology *topology = m->topology;
+  for (uint32_t net = 0; net < topology->net_count; net++)
+    m->net_begin[m->part[cm_topology_source(topology, net)] + 1]++;
+  for (uint32_t p = 0; p < m->parts; p++)
+    m->net_begin[p + 1] += m->net_begin[p];
+  for (uint32_t net = topology->net_count; net-- > 0;) /* from the back: begins come down to where they belong */
+    m->net[--m->net_begin[m->part[cm_topology_source(topology, net)] + 1]] = net;
+  for (uint32_t p = 0; p < m->parts; p++)
+    m->net_begin[p] = m->net_begin[p + 1];
+  m->net_begin[m->parts] = topology->net_count;
+}
+
+static cm_status run_measure(measure *m, uint32_t *vertices, cm_error *error)
+{
+  const cm_topology *topology = m->topology;
+  /* In a graph each edge stands in two rows and each row carries half of it. */
+  double scale = (double)topology->weight_scale * (topology->directed ? 1 : 2);
+  uint32_t *copies;
+  cm_status status = CM_NEW(m->run->memory, copies, topology->vertex_count, error);
+  if (status == CM_OK)
+    status = cm_check_copies(topology, m->part, m->run, copies, error);
+  for (uint32_t v = 0; status == CM_OK && v < topology->vertex_count; v++) {
+    vertices[m->part[v]]++;
+    m->truth->core[m->part[v]].neurons += (uint64_t)copies[v] * cm_topology_size(topology, v);
+  }
+  cm_free(copies);
+  group_nets(m);
+  for (uint32_t p = 0; p < m->parts && status == CM_OK; p++) {
+    m->pair_count = 0;
+    for (uint32_t k = m->net_begin[p]; k < m->net_begin[p + 1] && status == CM_OK; k++) {
+      status = count_pins(m, m->net[k], scale, error);
+      if (status == CM_OK && topology->directed)
+        status = count_axon(m, m->net[k], scale, error);
+      if (status == CM_OK && k % 4096 == 0)
+        status = cm_run_check(m->run, error);
+    }
+    if (status == CM_OK)
+      status = walk_pairs(m, error);
+  }
+  if (status == CM_OK)
+    conclude(m, vertices);
+  return status;
+}
+
+cm_status cm_check_measure(const cm_topology *topology, const cm_chip *chip, const uint32_t *part,
+                           uint32_t part_count, const uint32_t *core, cm_run *run, cm_check_truth *truth,
+                           cm_error *error)
+{
+  cm_check_truth fresh = {0};
+  measure m = {.topology = topology, .chip = chip, .part = part, .core = core, .parts = part_count, .run = run,
+               .columns = chip->width / chip->router_x, .rows = chip->height / chip->router_y, .truth = &fresh};
+  const cm_interconnect *other = chip->interconnect;
+  m.routers = other != NULL ? other->routers : (size_t)(m.columns * m.rows);
+  m.links = other != NULL ? other->link_count : m.routers * CM_DIRECTIONS;
+  uint64_t longest = 0;
+  for (uint32_t net = 0; net < topology->net_count; net++)
+    if (topology->net_first[net + 1] - topology->net_first[net] > longest)
+      longest = topology->net_first[net + 1] - topology->net_first[net];
+  uint32_t *vertices = NULL;
+  cm_status status = CM_OK;
+  if (CM_NEW(run->memory, fresh.core, part_count, error) != CM_OK ||
+      CM_NEW(run->memory, vertices, part_count, error) != CM_OK ||
+      CM_NEW(run->memory, m.seen, part_count, error) != CM_OK ||
+      CM_NEW(run->memory, m.target, longest, error) != CM_OK ||
+      CM_NEW(run->memory, m.net, topology->net_count, error) != CM_OK ||
+      CM_NEW(run->memory, m.net_begin, (size_t)part_count + 1, error) != CM_OK ||
+      CM_NEW(run->memory, m.link, m.links, error) != CM_OK ||
+      CM_NEW(run->memory, m.link_ns, m.links, error) != CM_OK ||
+      CM_NEW(run->memory, m.cast, part_count, error) != CM_OK ||
+      CM_NEW(run->memory, m.tree_link, m.links, error) != CM_OK ||
+      CM_NEW(run->memory, m.link_stamp, m.links, error) != CM_OK ||
+      CM_NEW(run->memory, m.passing, m.routers, error) != CM_OK ||
+      (other != NULL && (CM_NEW(run->memory, m.way, m.routers, error) != CM_OK ||
+                       cm_check_ways_new(chip, run->memory, &m.ways, error) != CM_OK)) ||
+      CM_NEW(run->memory, m.wave[0], (size_t)m.columns + 1, error) != CM_OK ||
+      CM_NEW(run->memory, m.wave[1], (size_t)m.columns + 1, error) != CM_OK)
+    status = error->status;
+  else
+    status = run_measure(&m, vertices, error);
+  if (status == CM_OK)
+    cm_check_border(topology, chip, part, core, &fresh.metrics);
+  if (status == CM_OK)
+    status = cm_check_step(topology, chip, part, part_count, core, run, &fresh, error);
+  cm_free(vertices);
+  cm_free(m.seen);
+  cm_free(m.target);
+  cm_free(m.net);
+  cm_free(m.net_begin);
+  cm_free(m.link);
+  cm_free(m.link_ns);
+  cm_free(m.cast);
+  cm_free(m.tree_link);
+  cm_free(m.link_stamp);
+  cm_free(m.passing);
+  cm_free(m.wave[0]);
+  cm_free(m.wave[1]);
+  cm_free(m.pair);
+  cm_free(m.way);
+  cm_check_ways_free(&m.ways);
+  if (status != CM_OK) {
+    cm_free(fresh.core);
+    return status;
+  }
+  *truth = fresh;
+  return CM_OK;
+}

@@ -1,0 +1,69 @@
+/* Who is where, out of a mapping file, for those who neither check it nor map again. */
+#include <errno.h>
+#include <string.h>
+
+#include "core/verify/check_internal.h"
+
+static cm_status verify(const cm_check_file *file, uint32_t neurons, cm_error *error)
+{
+  if (!file->has_neurons || !file->has_cores)
+    return cm_fail(error, CM_BAD_MAPPING, "the mapping has no \"%s\": give the full JSON view (coremap map -o FILE)",
+                   file->has_neurons ? "cores" : "neurons");
+  if (file->neuron_count != neurons)
+    return cm_fail(error, CM_BAD_MAPPING, "the mapping is of a network of %llu neurons, and this one has %u",
+                   (unsigned long long)file->neuron_count, neurons);
+  for (uint32_t v = 0; v < neurons; v++)
+    if (file->neuron[v] >= file->core_count)
+      return cm_fail(error, CM_BAD_MAPPING, "neuron %u is in part %u, but the mapping has %llu parts", v, file->neuron[v],
+                     (unsigned long long)file->core_count);
+  return CM_OK;
+}
+
+static cm_status place(const cm_check_file *file, const cm_chip *chip, uint8_t *used, uint32_t *core, cm_error *error)
+{
+  memset(core, 0xff, file->kept_cores * sizeof *core);
+  for (uint64_t i = 0; i < file->kept_cores; i++) {
+    const cm_check_core *c = &file->core[i];
+    if (c->part >= file->kept_cores || c->x >= chip->width || c->y >= chip->height)
+      return cm_fail(error, CM_BAD_MAPPING, "part %llu is on core (%llu, %llu), which this chip or mapping does not have",
+                     (unsigned long long)c->part, (unsigned long long)c->x, (unsigned long long)c->y);
+    uint32_t number = (uint32_t)(c->y * chip->width + c->x);
+    if (used[number] || core[c->part] != UINT32_MAX)
+      return cm_fail(error, CM_BAD_MAPPING, "part %llu or core (%llu, %llu) stands in the mapping twice",
+                     (unsigned long long)c->part, (unsigned long long)c->x, (unsigned long long)c->y);
+    used[number] = 1;
+    core[c->part] = number;
+  }
+  return CM_OK;
+}
+
+cm_status cm_mapping_read_places(const char *path, uint32_t neurons, const cm_chip *chip, cm_run *run, uint32_t **part,
+                                 uint32_t *parts, uint32_t **core, cm_error *error)
+{
+  cm_check_file file = {0};
+  uint32_t *cores = NULL;
+  uint8_t *used = NULL;
+  FILE *stream = fopen(path, "rbe");
+  if (stream == NULL)
+    return cm_fail_errno(error, errno, "cannot open", path);
+  cm_status status = cm_check_read(stream, neurons, cm_chip_cores(chip), run, &file, error);
+  fclose(stream);
+  if (status != CM_OK)
+    return status;
+  status = verify(&file, neurons, error);
+  if (status == CM_OK && (CM_NEW(run->memory, cores, file.kept_cores, error) != CM_OK ||
+                          CM_NEW(run->memory, used, cm_chip_cores(chip), error) != CM_OK))
+    status = error->status;
+  if (status == CM_OK)
+    status = place(&file, chip, used, cores, error);
+  cm_free(used);
+  if (status == CM_OK) {
+    *part = file.neuron;
+    *parts = (uint32_t)file.kept_cores;
+    *core = cores;
+    file.neuron = NULL;
+  } else
+    cm_free(cores);
+  cm_check_file_free(&file);
+  return status;
+}

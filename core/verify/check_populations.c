@@ -1,0 +1,36 @@
+/* Which populations stand on each core, by sorting (part, population) of all neurons: nothing is shared with what
+ * partitions. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "core/verify/check_internal.h"
+
+typedef struct tenant {
+  uint32_t part, population;
+} tenant;
+
+static int by_part(const void *a, const void *b)
+{
+  const tenant *p = a, *q = b;
+  if (p->part != q->part)
+    return p->part < q->part ? -1 : 1;
+  return p->population < q->population ? -1 : p->population > q->population;
+}
+
+cm_status cm_check_measure_populations(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+                                       uint32_t *count, cm_error *error)
+{
+  uint32_t n = topology->vertex_count;
+  tenant *list;
+  if (CM_NEW(run->memory, list, n, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < n; v++)
+    list[v] = (tenant){part[v], topology->population_of != NULL ? topology->population_of[v] : 0};
+  qsort(list, n, sizeof *list, by_part);
+  for (uint32_t p = 0; p < parts; p++)
+    count[p] = 0;
+  for (uint32_t i = 0; i < n; i++)
+    count[list[i].part] += i == 0 || by_part(&list[i - 1], &list[i]) != 0;
+  cm_free(list);
+  return CM_OK;
+}

@@ -1,0 +1,206 @@
+/* The check's own figures of a time step, from the definitions of docs/step-time.md: every packet counted one by one. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/order.h"
+#include "core/verify/check_internal.h"
+
+/* What a core does in a step. */
+typedef struct duty {
+  double received, synapses, neurons, spikes, sent;
+} duty;
+
+/* One axon (or the row of an undirected vertex, whose every edge is a packet of half its weight). */
+static void count_net(const cm_topology *t, const uint32_t *part, uint32_t net, uint32_t *targets, duty *d)
+{
+  uint64_t first = t->net_first[net], count = t->net_first[net + 1] - first;
+  duty *home = &d[part[cm_topology_source(t, net)]];
+  for (uint64_t i = 0; i < count; i++)
+    targets[i] = part[t->pin[first + i]];
+  if (!t->directed) {
+    for (uint64_t i = 0; i < count; i++) {
+      double half = (double)cm_topology_pin_weight(t, net, first + i) / (double)t->weight_scale / 2;
+      d[targets[i]].received += half;
+      d[targets[i]].synapses += half;
+      home->sent += half;
+    }
+    return;
+  }
+  double rate = (double)cm_topology_net_weight(t, net) / (double)t->weight_scale;
+  home->spikes += rate;
+  qsort(targets, count, sizeof *targets, cm_ascending);
+  for (uint64_t i = 0; i < count; i++) {
+    d[targets[i]].synapses += rate;
+    if (i > 0 && targets[i] == targets[i - 1])
+      continue;
+    d[targets[i]].received += rate;
+    home->sent += rate;
+  }
+}
+
+static uint32_t tiles_in_use(const cm_chip *chip, const uint32_t *core, uint32_t parts, uint32_t *tile)
+{
+  uint32_t across = chip->width / chip->costs.barrier.tile_x + 1, found = 0;
+  for (uint32_t p = 0; p < parts; p++)
+    tile[p] = core[p] / chip->width / chip->costs.barrier.tile_y * across + core[p] % chip->width / chip->costs.barrier.tile_x;
+  qsort(tile, parts, sizeof *tile, cm_ascending);
+  for (uint32_t p = 0; p < parts; p++)
+    found += p == 0 || tile[p] != tile[p - 1];
+  return found;
+}
+
+static double barrier_of(const cm_barrier *b, uint32_t tiles)
+{
+  for (uint32_t i = b->points; i-- > 0;)
+    if (b->tiles[i] <= tiles)
+      return b->ns[i];
+  return 0;
+}
+
+static void conclude(const cm_chip *chip, const uint32_t *core, uint32_t parts, const duty *d, uint32_t *scratch,
+                     cm_check_truth *truth)
+{
+  const cm_charge_cost *c = chip->costs.charge;
+  double port = chip->costs.port_packets_per_ns;
+  cm_core_load *load = truth->core;
+  cm_metrics *m = &truth->metrics;
+  for (uint32_t p = 0; p < parts; p++) {
+    double receive = c[CM_CHARGE_PACKET_RECEIVED].ns * d[p].received + c[CM_CHARGE_SYNAPSE].ns * d[p].synapses;
+    double send = c[CM_CHARGE_NEURON].ns * d[p].neurons + c[CM_CHARGE_SPIKE].ns * d[p].spikes +
+                  c[CM_CHARGE_PACKET_SENT].ns * d[p].sent;
+    load[p].receive_ns = receive;
+    load[p].send_ns = send;
+    m->core_ns_max = fmax(m->core_ns_max, chip->costs.side_by_side ? fmax(receive, send) : receive + send);
+    m->energy_packets_pj += c[CM_CHARGE_PACKET_SENT].pj * d[p].sent + c[CM_CHARGE_PACKET_RECEIVED].pj * d[p].received;
+    m->energy_synapses_pj += c[CM_CHARGE_SYNAPSE].pj * d[p].synapses;
+    m->energy_neurons_pj += c[CM_CHARGE_NEURON].pj * d[p].neurons + c[CM_CHARGE_SPIKE].pj * d[p].spikes;
+  }
+  if (chip->costs.barrier.points > 0)
+    m->barrier_ns = barrier_of(&chip->costs.barrier, tiles_in_use(chip, core, parts, scratch));
+  m->step_ns = fmax(m->core_ns_max, fmax(port > 0 ? m->port_load_max / port : 0, truth->link_step_ns)) +
+               m->barrier_ns;
+  m->energy_step_pj = m->energy_pj + m->border_energy_pj + m->energy_packets_pj + m->energy_synapses_pj + m->energy_neurons_pj;
+  double fullest = fmax(m->port_load_max * (port > 0 ? 1 / port : chip->latency_ns.router), truth->channel_ns);
+  m->saturation_load = fullest > 0 ? 1 / fullest : 0;
+}
+
+cm_status cm_check_step(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t part_count,
+                        const uint32_t *core, cm_run *run, cm_check_truth *truth, cm_error *error)
+{
+  uint64_t longest = part_count;
+  uint32_t *scratch = NULL;
+  duty *d = NULL;
+  for (uint32_t net = 0; net < topology->net_count; net++)
+    if (topology->net_first[net + 1] - topology->net_first[net] > longest)
+      longest = topology->net_first[net + 1] - topology->net_first[net];
+  cm_status status = CM_NEW(run->memory, d, part_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, scratch, longest, error);
+  for (uint32_t net = 0; net < topology->net_count && status == CM_OK; net++) {
+    count_net(topology, part, net, scratch, d);
+    if (net % 4096 == 0)
+      status = cm_run_check(run, error);
+  }
+  uint32_t *copies = NULL;
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, copies, topology->vertex_count, error);
+  if (status == CM_OK)
+    status = cm_check_copies(topology, part, run, copies, error);
+  for (uint32_t v = 0; v < topology->vertex_count && status == CM_OK; v++)
+    d[part[v]].neurons += (double)copies[v] * cm_topology_size(topology, v);
+  cm_free(copies);
+  if (status == CM_OK)
+    conclude(chip, core, part_count, d, scratch, truth);
+  cm_free(d);
+  cm_free(scratch);
+  return status;
+}
+
+/* ---- the sentence that says what holds a step up ---- */
+
+/* Figures are printed with six digits. */
+static bool is_near(double stated, double truth)
+{
+  return fabs(stated - truth) <= 1e-4 * fabs(truth) + 1e-9;
+}
+
+static const cm_core_load *load_at(const cm_chip *chip, const uint32_t *core, uint32_t parts, const cm_core_load *load,
+                                   unsigned x, unsigned y)
+{
+  for (uint32_t p = 0; p < parts; p++)
+    if (core[p] % chip->width == x && core[p] / chip->width == y)
+      return &load[p];
+  return NULL;
+}
+
+static bool ends(const char *sentence, int read)
+{
+  return read > 0 && sentence[read] == '\0';
+}
+
+/* Whether the sentence is about a core that takes as long as the step, for what it says. */
+static bool names_core(const cm_chip *chip, const uint32_t *core, uint32_t parts, const cm_core_load *load, double busiest,
+                       const char *sentence)
+{
+  const cm_charge_cost *c = chip->costs.charge;
+  unsigned x, y, part;
+  double a, b, n, ns;
+  int read = 0;
+  if (sscanf(sentence, "core (%u, %u) with part %u receives %lf packets and handles %lf synapses in %lf ns%n", &x, &y, &part,
+             &a, &b, &ns, &read) == 6 && ends(sentence, read)) {
+    const cm_core_load *l = load_at(chip, core, parts, load, x, y);
+    return l == &load[part < parts ? part : 0] && is_near(l->receive_ns, busiest) && is_near(ns, busiest) &&
+           is_near(a * c[CM_CHARGE_PACKET_RECEIVED].ns + b * c[CM_CHARGE_SYNAPSE].ns, ns);
+  }
+  if (sscanf(sentence, "core (%u, %u) with part %u updates %lf neurons, of which %lf fire, and sends %lf packets in %lf ns%n",
+             &x, &y, &part, &n, &a, &b, &ns, &read) == 7 && ends(sentence, read)) {
+    const cm_core_load *l = load_at(chip, core, parts, load, x, y);
+    return l == &load[part < parts ? part : 0] && is_near(l->send_ns, busiest) && is_near(ns, busiest) &&
+           is_near(n * c[CM_CHARGE_NEURON].ns + a * c[CM_CHARGE_SPIKE].ns + b * c[CM_CHARGE_PACKET_SENT].ns, ns);
+  }
+  if (sscanf(sentence, "core (%u, %u) with part %u receives for %lf ns and then sends for %lf ns%n", &x, &y, &part, &a, &b,
+             &read) == 5 && ends(sentence, read)) {
+    const cm_core_load *l = load_at(chip, core, parts, load, x, y);
+    return l == &load[part < parts ? part : 0] && is_near(a, l->receive_ns) && is_near(b, l->send_ns) &&
+           is_near(l->receive_ns + l->send_ns, busiest);
+  }
+  return false;
+}
+
+static bool names_channel(const cm_chip *chip, const uint32_t *core, uint32_t parts, const cm_core_load *load, double busiest,
+                          const char *sentence)
+{
+  const cm_costs *costs = &chip->costs;
+  unsigned x, y;
+  double packets, ns;
+  char what[8];
+  int read = 0;
+  if (sscanf(sentence, "the %7[a-z] of core (%u, %u) passes %lf packets in %lf ns%n", what, &x, &y, &packets, &ns, &read) == 5 &&
+      ends(sentence, read)) {
+    const cm_core_load *l = load_at(chip, core, parts, load, x, y);
+    bool in = strcmp(what, "inlet") == 0;
+    return l != NULL && (in || strcmp(what, "outlet") == 0) && is_near(packets, in ? l->traffic_in : l->traffic_out) &&
+           is_near(ns, busiest) && is_near(packets / costs->port_packets_per_ns, ns);
+  }
+  if (chip->interconnect != NULL) { /* the ends and the load are told; the time is what counts */
+    int tail = 0;
+    const char *tail_of = strstr(sentence, " passes ");
+    bool link = strncmp(sentence, "the link from ", 14) == 0 && tail_of != NULL;
+    return link && sscanf(tail_of, " passes %lf packets in %lf ns%n", &packets, &ns, &tail) == 2 && ends(tail_of, tail) &&
+           is_near(ns, busiest) && packets > 0;
+  }
+  return sscanf(sentence, "the link %7[a-z] of router (%u, %u) passes %lf packets in %lf ns%n", what, &x, &y, &packets, &ns,
+                &read) == 5 &&
+         ends(sentence, read) && is_near(ns, busiest) && is_near(packets / costs->link_packets_per_ns, ns);
+}
+
+bool cm_check_step_limit(const cm_chip *chip, const uint32_t *core, uint32_t parts, const cm_check_truth *truth,
+                         const char *sentence)
+{
+  double busiest = truth->metrics.step_ns - truth->metrics.barrier_ns;
+  if (busiest <= 0)
+    return sentence[0] == '\0';
+  return names_core(chip, core, parts, truth->core, busiest, sentence) ||
+         names_channel(chip, core, parts, truth->core, busiest, sentence);
+}

@@ -1,0 +1,344 @@
+/* Happy path: read the file, carry every packet, look for rings, compare the figures. What can fail: the file, memory, a
+ * stop. Everything else is a violation and listed. */
+#include "core/verify/routes_check.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "core/verify/routes_check_internal.h"
+
+static const size_t FILE_BYTES_MAX = (size_t)1 << 31;
+static const char letters[] = "EWSN";
+
+/* The turns that a rule forbids (docs/routes.md), by the letters of the two directions. */
+static const struct {
+  const char *name, *forbidden;
+} rules[] = {
+  {"xy", "SE SW NE NW"}, {"yx", "ES EN WS WN"}, {"west-first", "SW NW"}, {"north-last", "NE NW"},
+  {"negative-first", "EN SW"},
+};
+
+static bool turn_is_legal(const cm_routes_checking *c, unsigned in, unsigned out)
+{
+  if (in == CM_DIRECTIONS || in == out)
+    return true;
+  if ((in ^ out) == 1) /* back */
+    return false;
+  const char turn[3] = {letters[in], letters[out], '\0'};
+  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+    if (c->rule != NULL && strcmp(c->rule, rules[i].name) == 0)
+      return strstr(rules[i].forbidden, turn) == NULL;
+  return false;
+}
+
+/* The router beyond a link; UINT32_MAX past the edge: links that close a torus are not used. */
+static uint32_t beyond(const cm_routes_checking *c, uint32_t router, unsigned out)
+{
+  uint32_t x = router % c->routers_x, y = router / c->routers_x;
+  switch (out) {
+    case CM_EAST: return x + 1 < c->routers_x ? router + 1 : UINT32_MAX;
+    case CM_WEST: return x > 0 ? router - 1 : UINT32_MAX;
+    case CM_SOUTH: return y + 1 < c->routers_y ? router + c->routers_x : UINT32_MAX;
+    default: return y > 0 ? router - c->routers_x : UINT32_MAX;
+  }
+}
+
+void cm_routes_name_router(const cm_routes_checking *c, uint32_t router, char name[CM_ROUTER_NAME_MAX])
+{
+  if (router < c->routers_x * c->routers_y)
+    (void)snprintf(name, CM_ROUTER_NAME_MAX, "router (%" PRIu32 ", %" PRIu32 ")", router % c->routers_x, router / c->routers_x);
+  else
+    (void)snprintf(name, CM_ROUTER_NAME_MAX, "switch %" PRIu32, router);
+}
+
+uint32_t cm_routes_hop(cm_routes_checking *c, uint32_t router, unsigned in, unsigned out, uint64_t weight, const char *who)
+{
+  if (c->net != NULL)
+    return cm_routes_ways_hop(c, router, in, out, weight, who);
+  uint32_t x = router % c->routers_x, y = router / c->routers_x, next = beyond(c, router, out);
+  size_t link = (size_t)router * CM_DIRECTIONS + out;
+  if (next == UINT32_MAX) {
+    routes_violation(c, "routes: %s leaves the chip at router (%" PRIu32 ", %" PRIu32 ") going %c", who, x, y, letters[out]);
+    return UINT32_MAX;
+  }
+  if (c->dead[link]) {
+    routes_violation(c, "routes: %s takes the dead link %c of router (%" PRIu32 ", %" PRIu32 ")", who, letters[out], x, y);
+    return UINT32_MAX;
+  }
+  if (!turn_is_legal(c, in, out)) { /* it goes on all the same: it may close a ring */
+    routes_violation(c, "routes: %s turns from %c to %c at router (%" PRIu32 ", %" PRIu32 "), which %s forbids", who,
+                     letters[in], letters[out], x, y, c->rule != NULL ? c->rule : "the rule");
+    if ((in ^ out) == 1)
+      return UINT32_MAX;
+  }
+  if (c->met[next] == c->packet + 1) {
+    routes_violation(c, "routes: %s comes to router (%" PRIu32 ", %" PRIu32 ") twice", who, next % c->routers_x,
+                     next / c->routers_x);
+    return UINT32_MAX;
+  }
+  c->met[next] = c->packet + 1;
+  c->load[link] += weight;
+  c->links++;
+  c->traffic += weight;
+  c->used[link] = 1;
+  if (in != CM_DIRECTIONS) /* the link by which it came waits for this one */
+    c->next[(size_t)beyond(c, router, in ^ 1) * CM_DIRECTIONS + in] |= (uint8_t)(1u << out);
+  return next;
+}
+
+void cm_routes_plain_way(cm_routes_checking *c, uint32_t from, uint32_t to, uint64_t weight)
+{
+  int64_t x = to % c->routers_x - (int64_t)(from % c->routers_x), y = to / c->routers_x - (int64_t)(from / c->routers_x);
+  unsigned along_x = x > 0 ? CM_EAST : CM_WEST, along_y = y > 0 ? CM_SOUTH : CM_NORTH;
+  bool x_first = x == 0 || y == 0 || turn_is_legal(c, along_x, along_y);
+  x = llabs(x);
+  y = llabs(y);
+  while (x > 0 || y > 0) {
+    bool go_x = x > 0 && (x_first || y == 0);
+    unsigned out = go_x ? along_x : along_y;
+    size_t link = (size_t)from * CM_DIRECTIONS + out;
+    if (c->linked[link] != c->packet + 1) {
+      c->linked[link] = c->packet + 1;
+      c->plain_load[link] += weight;
+    }
+    from = beyond(c, from, out);
+    *(go_x ? &x : &y) -= 1;
+  }
+}
+
+void cm_routes_reach(cm_routes_checking *c, uint32_t net)
+{
+  const cm_topology *t = c->topology;
+  uint32_t own = c->part[cm_topology_source(t, net)];
+  c->targets = 0;
+  c->reached++;
+  for (uint64_t i = t->net_first[net]; i < t->net_first[net + 1]; i++) {
+    uint32_t p = c->part[t->pin[i]];
+    if (p == own || c->stamp[p] == c->reached)
+      continue;
+    c->stamp[p] = c->reached;
+    c->target[c->targets++] = p;
+  }
+}
+
+/* ---- rings ---- */
+
+/* Takes links that wait for nobody away until none is left: those that stay wait in a ring. */
+static cm_status check_rings(cm_routes_checking *c, uint64_t *channels, uint64_t *dependencies, cm_error *error)
+{
+  if (c->net != NULL)
+    return cm_routes_ways_rings(c, channels, dependencies, error);
+  size_t links = c->link_count, ready = 0, done = 0;
+  uint32_t *waits = NULL, *queue = NULL; /* links that each waits for; those that wait for none any more */
+  if (CM_NEW(c->run->memory, waits, links, error) != CM_OK || CM_NEW(c->run->memory, queue, links, error) != CM_OK) {
+    cm_free(waits);
+    return error->status;
+  }
+  *channels = *dependencies = 0;
+  for (size_t l = 0; l < links; l++) {
+    *channels += c->used[l];
+    waits[l] = (uint32_t)__builtin_popcount(c->next[l]);
+    *dependencies += waits[l];
+    if (c->used[l] && waits[l] == 0)
+      queue[ready++] = (uint32_t)l;
+  }
+  for (; done < ready; done++) {
+    uint32_t router = queue[done] / CM_DIRECTIONS;
+    for (unsigned in = 0; in < CM_DIRECTIONS; in++) { /* links that end at this router and wait for this link */
+      uint32_t before = beyond(c, router, in ^ 1);
+      if (before == UINT32_MAX || !(c->next[(size_t)before * CM_DIRECTIONS + in] >> queue[done] % CM_DIRECTIONS & 1))
+        continue;
+      uint32_t link = before * CM_DIRECTIONS + in;
+      if (--waits[link] == 0)
+        queue[ready++] = link;
+    }
+  }
+  for (size_t l = 0; l < links && done < *channels; l++)
+    if (c->used[l] && waits[l] > 0) {
+      routes_violation(c, "routes: packets can wait for each other for ever: link %c of router (%" PRIu32 ", %" PRIu32
+                       ") waits in a ring", letters[l % CM_DIRECTIONS], (uint32_t)(l / CM_DIRECTIONS % c->routers_x),
+                       (uint32_t)(l / CM_DIRECTIONS / c->routers_x));
+      break;
+    }
+  cm_free(waits);
+  cm_free(queue);
+  return CM_OK;
+}
+
+/* ---- figures ---- */
+
+static json_t *tables_json(cm_routes_checking *c)
+{
+  uint64_t most = 0, over = 0, limit = c->chip->table_entries;
+  uint32_t fullest = 0;
+  for (uint32_t r = 0; r < c->routers; r++) {
+    uint64_t entries = c->first[r + 1] - c->first[r];
+    over += limit != 0 && entries > limit;
+    if (limit != 0 && entries > limit) {
+      char name[CM_ROUTER_NAME_MAX];
+      cm_routes_name_router(c, r, name);
+      routes_violation(c, "routes: the table of %s has %" PRIu64 " entries, the chip's have %" PRIu64 " at most", name, entries, limit);
+    }
+    fullest = entries > most ? r : fullest;
+    most = entries > most ? entries : most;
+  }
+  json_t *keys = limit == 0 ? NULL : json_integer((json_int_t)(c->links + c->flows));
+  json_t *where = c->net != NULL ? json_integer(fullest)
+                                 : json_pack("[I,I]", (json_int_t)(fullest % c->routers_x), (json_int_t)(fullest / c->routers_x));
+  return json_pack("{s:I, s:o, s:I, s:o, s:I, s:b, s:o*}", "entries", (json_int_t)c->first[c->routers], "limit",
+                   limit == 0 ? json_null() : json_integer((json_int_t)limit), "most", (json_int_t)most, "fullest", where,
+                   "routers_over", (json_int_t)over, "fit", over == 0, "one_per_key", keys);
+}
+
+static cm_status check_figures(cm_routes_checking *c, cm_error *error)
+{
+  uint64_t channels = 0, dependencies = 0, most = 0, plain = 0;
+  double unit = (double)c->topology->weight_scale * (c->topology->directed ? 1 : 2);
+  const json_t *stated = json_object_get(c->json, "figures");
+  if (check_rings(c, &channels, &dependencies, error) != CM_OK)
+    return error->status;
+  for (size_t l = 0; l < c->link_count; l++) {
+    most = c->load[l] > most ? c->load[l] : most;
+    plain = c->plain_load[l] > plain ? c->plain_load[l] : plain;
+    if (c->net != NULL && c->load[l] != c->plain_load[l])
+      routes_violation(c, "routes: the link from router %" PRIu32 " to router %" PRIu32 " carries %.17g, by the shortest ways %.17g",
+                       c->net->link[l].from, c->net->link[l].to, (double)c->load[l] / unit, (double)c->plain_load[l] / unit);
+  }
+  double before = (double)plain / unit;
+  if (c->chip->dead_link_count > 0) { /* ways around them have no first shape: it is no less than what came of it */
+    before = json_number_value(json_object_get(stated, "link_load_max_before"));
+    if (before * unit < (double)most * (1 - 1e-6))
+      before = (double)most / unit;
+  }
+  json_t *truth = json_pack("{s:s?, s:s, s:I, s:I, s:f, s:f, s:f, s:b, s:I, s:I}", "routing", c->rule, "model",
+                            c->multicast ? "multicast" : "unicast", "flows", (json_int_t)c->flows, "links",
+                            (json_int_t)c->links, "hop_traffic", (double)c->traffic / unit, "link_load_max_before",
+                            before, "link_load_max", (double)most / unit, "deadlock_free", 1, "channels",
+                            (json_int_t)channels, "dependencies", (json_int_t)dependencies);
+  bool whole = truth != NULL && (!c->multicast || json_object_set_new(truth, "tables", tables_json(c)) == 0);
+  if (whole && c->net != NULL) /* packets have been carried by the stated root */
+    whole = json_object_set(truth, "root", json_object_get(stated, "root")) == 0 &&
+            json_object_set_new(truth, "virtual_channels", json_integer(c->channels)) == 0;
+  if (!whole) {
+    json_decref(truth);
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while checking the routes");
+  }
+  cm_check_comparison comparison = {.result = c->result, .out_of_memory = &c->out_of_memory, .what = "routes"};
+  cm_check_compare(&comparison, "/figures", stated, truth);
+  json_decref(truth);
+  return CM_OK;
+}
+
+/* ---- all ---- */
+
+/* What the file says it is, as far as the packets need it. */
+static cm_status read_header(cm_routes_checking *c, cm_error *error)
+{
+  const char *format = json_string_value(json_object_get(c->json, "format")),
+             *code = json_string_value(json_object_get(json_object_get(c->json, "refused"), "code"));
+  if (format == NULL || strcmp(format, "coremapd routes 1") != 0)
+    return cm_fail(error, CM_BAD_MAPPING, "the routes' \"format\" is not \"coremapd routes 1\"");
+  if (code != NULL)
+    return cm_fail(error, CM_BAD_MAPPING, "the file holds no routes, but why there are none (%.40s): nothing to check", code);
+  const json_t *figures = json_object_get(c->json, "figures");
+  const char *rule = json_string_value(json_object_get(figures, "routing")),
+             *model = json_string_value(json_object_get(figures, "model"));
+  if (c->net != NULL)
+    c->rule = rule != NULL && strcmp(rule, "up-down") == 0 ? "up-down" : NULL;
+  for (size_t i = 0; i < sizeof rules / sizeof *rules && rule != NULL && c->net == NULL; i++)
+    c->rule = strcmp(rule, rules[i].name) == 0 ? rules[i].name : c->rule;
+  if (c->rule == NULL)
+    routes_violation(c, "routes /figures/routing names no turn rule");
+  c->multicast = json_object_get(c->json, "tables") != NULL;
+  if (model == NULL || strcmp(model, c->multicast ? "multicast" : "unicast") != 0)
+    routes_violation(c, "routes /figures/model is not what the file holds: %s", c->multicast ? "tables" : "paths");
+  if (c->multicast && !c->topology->directed)
+    return cm_fail(error, CM_BAD_MAPPING, "tables are for directed networks, and this one is not");
+  cm_check_comparison comparison = {.result = c->result, .out_of_memory = &c->out_of_memory, .what = "routes"};
+  json_t *routers = json_pack("[I,I]", (json_int_t)c->routers_x, (json_int_t)c->routers_y);
+  cm_check_compare(&comparison, "/routers", json_object_get(c->json, "routers"), routers);
+  json_decref(routers);
+  return CM_OK;
+}
+
+static cm_status prepare(cm_routes_checking *c, cm_error *error)
+{
+  cm_memory *memory = c->run->memory;
+  size_t links = c->link_count;
+  if (c->net != NULL && cm_routes_ways_prepare(c, error) != CM_OK)
+    return error->status;
+  if (CM_NEW(memory, c->dead, links, error) != CM_OK || CM_NEW(memory, c->load, links, error) != CM_OK ||
+      CM_NEW(memory, c->plain_load, links, error) != CM_OK || CM_NEW(memory, c->used, links, error) != CM_OK ||
+      CM_NEW(memory, c->next, links, error) != CM_OK || CM_NEW(memory, c->met, c->routers, error) != CM_OK ||
+      CM_NEW(memory, c->linked, links, error) != CM_OK || CM_NEW(memory, c->stamp, c->parts, error) != CM_OK ||
+      CM_NEW(memory, c->target, c->parts, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < c->chip->dead_link_count; i++)
+    c->dead[c->chip->dead_links[i]] = 1;
+  return CM_OK;
+}
+
+static cm_status read_file(cm_routes_checking *c, const char *path, cm_error *error)
+{
+  char *text;
+  size_t size;
+  json_error_t trouble;
+  if (cm_file_read(path, FILE_BYTES_MAX, &text, &size, error) != CM_OK)
+    return error->status;
+  uint64_t refusals = cm_json_refusals();
+  c->json = cm_json_loadb(text, size, JSON_REJECT_DUPLICATES, &trouble);
+  free(text);
+  if (c->json == NULL && cm_json_whole(refusals, "the routes", error) != CM_OK)
+    return error->status;
+  return c->json != NULL ? CM_OK
+                         : cm_fail(error, CM_BAD_MAPPING,
+                                   "the routes cannot be read as JSON (as coremap map --routes FILE.json writes them): "
+                                   "line %d: %s", trouble.line, trouble.text);
+}
+
+static cm_status check(cm_routes_checking *c, cm_error *error)
+{
+  if (read_header(c, error) != CM_OK || prepare(c, error) != CM_OK)
+    return error->status;
+  cm_status status;
+  if (c->multicast) {
+    status = cm_routes_read_tables(c, error);
+    if (status == CM_OK)
+      status = cm_routes_follow_tables(c, error);
+  } else
+    status = cm_routes_follow_paths(c, error);
+  return status == CM_OK ? check_figures(c, error) : status;
+}
+
+cm_status cm_routes_check(const char *path, const char *mapping_path, const cm_topology *topology, const cm_chip *chip,
+                          cm_run *run, cm_check_result *result, cm_error *error)
+{
+  cm_routes_checking c = {.topology = topology, .chip = chip, .run = run, .result = result,
+                          .routers_x = chip->width / chip->router_x, .routers_y = chip->height / chip->router_y};
+  c.net = chip->interconnect;
+  c.routers = c.net != NULL ? c.net->routers : c.routers_x * c.routers_y;
+  c.link_count = c.net != NULL ? c.net->link_count : c.routers * CM_DIRECTIONS;
+  c.start = c.net != NULL ? UINT32_MAX : CM_DIRECTIONS;
+  bool fresh = result->violations == NULL;
+  if (fresh && CM_NEW(NULL, result->violations, CM_CHECK_LISTED_MAX, error) != CM_OK)
+    return error->status;
+  cm_status status = read_file(&c, path, error);
+  if (status == CM_OK)
+    status = cm_mapping_read_places(mapping_path, topology->vertex_count, chip, run, &c.part, &c.parts, &c.core, error);
+  if (status == CM_OK)
+    status = check(&c, error);
+  if (status == CM_OK && c.out_of_memory)
+    status = cm_fail(error, CM_NO_MEMORY, "out of memory while listing violations");
+  json_decref(c.json);
+  void *blocks[] = {c.part, c.core, c.entry, c.first, c.block, c.dead, c.load, c.plain_load, c.used, c.next, c.met, c.linked,
+                    c.stamp, c.target, c.order, c.channel, c.way, c.out, c.waiting};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+    cm_free(blocks[i]);
+  cm_check_ways_free(&c.ways);
+  if (status != CM_OK && fresh)
+    cm_check_result_free(result);
+  return status;
+}

@@ -1,0 +1,189 @@
+/* Paths: one for every pair of parts of which one sends to the other. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/verify/routes_check_internal.h"
+
+/* What one part sends to another. */
+typedef struct pair {
+  uint64_t ends; /* from << 32 | to */
+  uint64_t weight;
+  bool routed;
+} pair;
+
+typedef struct pairs {
+  pair *pair;
+  uint64_t count, room;
+} pairs;
+
+static int by_ends(const void *a, const void *b)
+{
+  const pair *p = a, *q = b;
+  return p->ends < q->ends ? -1 : p->ends > q->ends;
+}
+
+/* Adds up equal pairs. */
+static void squeeze(pairs *all)
+{
+  uint64_t kept = 0;
+  if (all->count == 0)
+    return;
+  qsort(all->pair, all->count, sizeof *all->pair, by_ends);
+  for (uint64_t i = 0; i < all->count; i++)
+    if (kept > 0 && all->pair[kept - 1].ends == all->pair[i].ends)
+      all->pair[kept - 1].weight += all->pair[i].weight;
+    else
+      all->pair[kept++] = all->pair[i];
+  all->count = kept;
+}
+
+static cm_status add(cm_routes_checking *c, pairs *all, uint32_t from, uint32_t to, uint64_t weight, cm_error *error)
+{
+  if (all->count == all->room) {
+    squeeze(all); /* so that no more than twice the pairs that differ are held */
+    if (2 * all->count >= all->room &&
+        CM_ROOM(c->run->memory, all->pair, &all->room, 2 * all->count + 1024, error) != CM_OK)
+      return error->status;
+  }
+  all->pair[all->count++] = (pair){.ends = (uint64_t)from << 32 | to, .weight = weight};
+  return CM_OK;
+}
+
+static cm_status gather(cm_routes_checking *c, pairs *all, cm_error *error)
+{
+  const cm_topology *t = c->topology;
+  for (uint32_t net = 0; net < t->net_count; net++) {
+    uint32_t own = c->part[cm_topology_source(t, net)];
+    if (t->directed) {
+      cm_routes_reach(c, net);
+      for (uint32_t i = 0; i < c->targets; i++)
+        if (add(c, all, own, c->target[i], cm_topology_net_weight(t, net), error) != CM_OK)
+          return error->status;
+    } else
+      for (uint64_t i = t->net_first[net]; i < t->net_first[net + 1]; i++)
+        if (c->part[t->pin[i]] != own &&
+            add(c, all, own, c->part[t->pin[i]], cm_topology_pin_weight(t, net, i), error) != CM_OK)
+          return error->status;
+    if (net % 4096 == 0 && cm_run_check(c->run, error) != CM_OK)
+      return error->status;
+  }
+  squeeze(all);
+  return CM_OK;
+}
+
+static uint32_t router_of(const cm_routes_checking *c, uint32_t part)
+{
+  uint32_t x = c->core[part] % c->chip->width, y = c->core[part] / c->chip->width;
+  return y / c->chip->router_y * c->routers_x + x / c->chip->router_x;
+}
+
+/* Walks "E3S2"; false after a violation. */
+static bool walk(cm_routes_checking *c, const char *path, uint32_t from, uint32_t to, uint64_t weight, const char *who)
+{
+  static const char letters[] = "EWSN";
+  uint32_t at = from;
+  unsigned in = CM_DIRECTIONS;
+  c->met[at] = c->packet + 1;
+  while (*path != '\0') {
+    const char *letter = strchr(letters, *path);
+    char *end;
+    unsigned long long steps = letter != NULL && path[1] >= '1' && path[1] <= '9' ? strtoull(path + 1, &end, 10) : 0;
+    if (steps == 0 || steps > c->routers) {
+      routes_violation(c, "routes: the path of %s is no list of directions and steps: \"%.40s\"", who, path);
+      return false;
+    }
+    for (; steps > 0; steps--) {
+      at = cm_routes_hop(c, at, in, (unsigned)(letter - letters), weight, who);
+      in = (unsigned)(letter - letters);
+      if (at == UINT32_MAX)
+        return false;
+    }
+    path = end;
+  }
+  if (at != to)
+    routes_violation(c, "routes: the path of %s ends at router (%" PRIu32 ", %" PRIu32 "), not at (%" PRIu32 ", %" PRIu32 ")",
+                     who, at % c->routers_x, at / c->routers_x, to % c->routers_x, to / c->routers_x);
+  return at == to;
+}
+
+/* Walks the routers of a list, the source's first; false after a violation. */
+static bool walk_ways(cm_routes_checking *c, const json_t *path, uint32_t from, uint32_t to, uint64_t weight, const char *who)
+{
+  uint32_t at = from, in = c->start, next;
+  c->met[at] = c->packet + 1;
+  for (size_t i = 0; i < json_array_size(path); i++) {
+    const json_t *value = json_array_get(path, i);
+    json_int_t router = json_is_integer(value) ? json_integer_value(value) : -1;
+    int64_t link = i == 0 || router < 0 || router >= c->routers ? CM_NO_LINK : cm_interconnect_link(c->net, at, (uint32_t)router);
+    if (i == 0 ? router != from : link == CM_NO_LINK) {
+      routes_violation(c, "routes: the path of %s %s (place %zu)", who, i == 0 ? "does not begin at its source's router" : "takes a link that is none", i);
+      return false;
+    }
+    if (i == 0)
+      continue;
+    next = cm_routes_hop(c, at, in, (uint32_t)link, weight, who);
+    if (next == UINT32_MAX)
+      return false;
+    at = next;
+    in = (uint32_t)link;
+  }
+  if (at != to || json_array_size(path) == 0)
+    routes_violation(c, "routes: the path of %s ends at router %" PRIu32 ", not at %" PRIu32, who, at, to);
+  return at == to;
+}
+
+static void follow(cm_routes_checking *c, pairs *all, size_t index, const json_t *row)
+{
+  json_int_t from, to;
+  double packets;
+  json_t *path;
+  char who[80];
+  double unit = (double)c->topology->weight_scale * (c->topology->directed ? 1 : 2);
+  if (json_unpack((json_t *)(uintptr_t)row, "[I,I,F,o!]", &from, &to, &packets, &path) != 0 || from < 0 || to < 0 ||
+      from > UINT32_MAX || to > UINT32_MAX || !(c->net != NULL ? json_is_array(path) : json_is_string(path))) {
+    routes_violation(c, "routes /paths/%zu is not [from, to, packets, path]", index);
+    return;
+  }
+  const pair wanted = {.ends = (uint64_t)from << 32 | (uint64_t)to};
+  pair *found = bsearch(&wanted, all->pair, all->count, sizeof *all->pair, by_ends);
+  (void)snprintf(who, sizeof who, "part %" JSON_INTEGER_FORMAT " to part %" JSON_INTEGER_FORMAT, from, to);
+  if (found == NULL || found->routed) {
+    routes_violation(c, "routes /paths/%zu: %s %s", index, who, found == NULL ? "sends nothing" : "has a path already");
+    return;
+  }
+  found->routed = true;
+  if (cm_check_differs(packets, (double)found->weight / unit))
+    routes_violation(c, "routes /paths/%zu: packets from %s are stated as %.17g, but are %.17g", index, who, packets,
+                     (double)found->weight / unit);
+  uint32_t source = router_of(c, (uint32_t)from), target = router_of(c, (uint32_t)to);
+  c->flows++;
+  if (c->net != NULL) {
+    (void)walk_ways(c, path, source, target, found->weight, who);
+    cm_routes_ways_plain(c, c->core[from], c->core[to], found->weight);
+  } else {
+    (void)walk(c, json_string_value(path), source, target, found->weight, who);
+    cm_routes_plain_way(c, source, target, found->weight);
+  }
+  c->packet++;
+}
+
+cm_status cm_routes_follow_paths(cm_routes_checking *c, cm_error *error)
+{
+  pairs all = {0};
+  const json_t *list = json_object_get(c->json, "paths");
+  cm_status status = gather(c, &all, error);
+  if (status == CM_OK && !json_is_array(list))
+    status = cm_fail(error, CM_BAD_MAPPING, "the routes have neither \"tables\" nor \"paths\"");
+  for (size_t i = 0; status == CM_OK && i < json_array_size(list); i++) {
+    follow(c, &all, i, json_array_get(list, i));
+    status = i % 4096 == 0 ? cm_run_check(c->run, error) : CM_OK;
+  }
+  for (uint64_t i = 0; status == CM_OK && i < all.count; i++)
+    if (!all.pair[i].routed)
+      routes_violation(c, "routes: part %" PRIu64 " to part %" PRIu64 " has no path", all.pair[i].ends >> 32,
+                       all.pair[i].ends & UINT32_MAX);
+  cm_free(all.pair);
+  return status;
+}

@@ -1,0 +1,197 @@
+/* Reading routing tables: entries by router, by key or in the order of the file. What is no entry is a violation and matches no
+ * packet. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/order.h"
+#include "core/verify/routes_check_internal.h"
+
+/* "EWSN" in any order, each once; false: something else. */
+static bool read_links(const char *text, uint8_t *links)
+{
+  static const char letters[] = "EWSN";
+  *links = 0;
+  for (; *text != '\0'; text++) {
+    const char *letter = strchr(letters, *text);
+    if (letter == NULL || *links >> (letter - letters) & 1)
+      return false;
+    *links |= (uint8_t)(1u << (letter - letters));
+  }
+  return true;
+}
+
+/* Routers that links lead to, each once; their links go behind those of the entries before. false: something else. */
+static bool read_ways(cm_routes_checking *c, uint32_t router, const json_t *list, cm_stated_entry *entry)
+{
+  entry->out = c->outs;
+  entry->outs = 0;
+  if (!json_is_array(list) || CM_ROOM(c->run->memory, c->out, &c->out_room, c->outs + json_array_size(list) + 1, &(cm_error){0}) != CM_OK)
+    return false;
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    const json_t *value = json_array_get(list, i);
+    json_int_t to = json_is_integer(value) ? json_integer_value(value) : -1;
+    int64_t link = to < 0 || to >= c->routers ? CM_NO_LINK : cm_interconnect_link(c->net, router, (uint32_t)to);
+    for (uint32_t k = 0; k < entry->outs; k++)
+      if (c->out[entry->out + k] == link)
+        return false;
+    if (link == CM_NO_LINK)
+      return false;
+    c->out[entry->out + entry->outs++] = (uint32_t)link;
+  }
+  c->outs += entry->outs;
+  return true;
+}
+
+static bool read_cores(const cm_routes_checking *c, const json_t *list, uint64_t *cores)
+{
+  uint64_t behind = (uint64_t)c->chip->router_x * c->chip->router_y;
+  *cores = 0;
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    const json_t *value = json_array_get(list, i);
+    json_int_t core = json_integer_value(value);
+    if (!json_is_integer(value) || core < 0 || (uint64_t)core >= behind || *cores >> core & 1)
+      return false;
+    *cores |= UINT64_C(1) << core;
+  }
+  return json_is_array(list);
+}
+
+/* [key, mask, links, cores]; where the chip does not limit tables the mask leaves the lowest bits of a key open, and no others. */
+static bool read_entry(cm_routes_checking *c, uint32_t router, const json_t *row, cm_stated_entry *entry)
+{
+  json_int_t key, mask;
+  json_t *links, *cores;
+  uint64_t all = c->key_bits == 0 ? 0 : UINT64_MAX >> (64 - c->key_bits);
+  if (json_unpack((json_t *)(uintptr_t)row, "[I,I,o,o!]", &key, &mask, &links, &cores) != 0 || key < 0 || mask < 0)
+    return false;
+  uint64_t open = all & ~(uint64_t)mask;
+  *entry = (cm_stated_entry){.key = (uint64_t)key, .open = open};
+  return ((uint64_t)mask & ~all) == 0 && (c->block != NULL || (open & (open + 1)) == 0) && ((uint64_t)key & ~(uint64_t)mask) == 0 &&
+         (c->net != NULL ? read_ways(c, router, links, entry) : json_is_string(links) && read_links(json_string_value(links), &entry->links)) &&
+         read_cores(c, cores, &entry->cores) && (entry->links != 0 || entry->outs != 0 || entry->cores != 0);
+}
+
+static int by_key(const void *a, const void *b)
+{
+  const cm_stated_entry *p = a, *q = b;
+  return p->key != q->key ? p->key < q->key ? -1 : 1 : p->open < q->open ? -1 : p->open > q->open;
+}
+
+/* A whole number among an object's members, -1 where there is none. */
+static json_int_t whole_of(const json_t *object, const char *name)
+{
+  const json_t *value = json_object_get(object, name);
+  return json_is_integer(value) ? json_integer_value(value) : -1;
+}
+
+/* The router of a table, UINT32_MAX after a violation. */
+static uint32_t router_of_table(cm_routes_checking *c, size_t index, const json_t *table, uint8_t *seen)
+{
+  const json_int_t x = whole_of(table, "x"), y = whole_of(table, "y");
+  json_int_t number = c->net != NULL ? whole_of(table, "router") : -1;
+  if (c->net == NULL && x >= 0 && y >= 0 && x < c->routers_x && y < c->routers_y)
+    number = y * c->routers_x + x;
+  if (number < 0 || number >= c->routers || !json_is_array(json_object_get(table, "entries"))) {
+    routes_violation(c, "routes /tables/%zu is no router's: %s or entries", index, c->net != NULL ? "router" : "x, y");
+    return UINT32_MAX;
+  }
+  uint32_t router = (uint32_t)number;
+  if (seen[router]) {
+    char name[CM_ROUTER_NAME_MAX];
+    cm_routes_name_router(c, router, name);
+    routes_violation(c, "routes /tables/%zu: %s has a table already", index, name);
+    return UINT32_MAX;
+  }
+  seen[router] = 1;
+  return router;
+}
+
+/* Puts the entries of one table behind those of the routers before it. */
+static void read_table(cm_routes_checking *c, size_t index, uint32_t router, const json_t *list)
+{
+  cm_stated_entry *into = c->entry + c->first[router];
+  uint64_t count = 0;
+  for (size_t i = 0; i < json_array_size(list); i++)
+    if (read_entry(c, router, json_array_get(list, i), &into[count]))
+      count++;
+    else {
+      into[count] = (cm_stated_entry){.key = UINT64_MAX, .used = true}; /* for no packet */
+      count++;
+      routes_violation(c, "routes /tables/%zu/entries/%zu is not [key, mask, links, cores] as keys of %u bits and this "
+                       "chip have them", index, i, c->key_bits);
+    }
+  if (c->block != NULL)
+    return;
+  if (count > 0)
+    qsort(into, count, sizeof *into, by_key);
+  for (uint64_t i = 1; i < count; i++)
+    if (into[i].key <= (into[i - 1].key | into[i - 1].open) && into[i].key != UINT64_MAX)
+      routes_violation(c, "routes: router (%" PRIu32 ", %" PRIu32 ") has two entries for key %" PRIu64, router % c->routers_x,
+                       router / c->routers_x, into[i].key);
+}
+
+/* The blocks of parts' keys, each part another. */
+static cm_status read_blocks(cm_routes_checking *c, const json_t *list, cm_error *error)
+{
+  unsigned bits = c->key_bits - c->rank_bits;
+  uint32_t last = bits >= 32 ? UINT32_MAX : (UINT32_C(1) << bits) - 1, *sorted;
+  if (json_array_size(list) != c->parts)
+    return cm_fail(error, CM_BAD_MAPPING, "the routes' \"keys\" need \"blocks\", one a part: the chip limits tables");
+  if (CM_NEW(c->run->memory, c->block, c->parts, error) != CM_OK || CM_NEW(c->run->memory, sorted, c->parts, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_OK;
+  for (uint32_t p = 0; p < c->parts && status == CM_OK; p++) {
+    const json_t *value = json_array_get(list, p);
+    json_int_t block = json_integer_value(value);
+    if (!json_is_integer(value) || block < 0 || block > last)
+      status = cm_fail(error, CM_BAD_MAPPING, "routes /keys/blocks/%" PRIu32 " is no block of keys: \"bits\" and \"rank_bits\" leave 0 to %" PRIu32, p, last);
+    else
+      c->block[p] = sorted[p] = (uint32_t)block;
+  }
+  if (status == CM_OK)
+    qsort(sorted, c->parts, sizeof *sorted, cm_ascending);
+  for (uint32_t p = 1; p < c->parts && status == CM_OK; p++)
+    if (sorted[p] == sorted[p - 1])
+      status = cm_fail(error, CM_BAD_MAPPING, "routes /keys/blocks: block %" PRIu32 " is two parts'", sorted[p]);
+  cm_free(sorted);
+  return status;
+}
+
+cm_status cm_routes_read_tables(cm_routes_checking *c, cm_error *error)
+{
+  const json_t *list = json_object_get(c->json, "tables"), *keys = json_object_get(c->json, "keys");
+  const json_int_t bits = whole_of(keys, "bits"), rank_bits = whole_of(keys, "rank_bits");
+  uint32_t *router = NULL;
+  uint8_t *seen = NULL;
+  size_t tables = json_array_size(list);
+  if (bits < 0 || bits > 63 || rank_bits < 0 || rank_bits > bits || !json_is_array(list))
+    return cm_fail(error, CM_BAD_MAPPING, "the routes' \"keys\" (\"bits\", \"rank_bits\") or \"tables\" are missing or out of range");
+  c->key_bits = (unsigned)bits;
+  c->rank_bits = (unsigned)rank_bits;
+  if (c->chip->table_entries != 0 && read_blocks(c, json_object_get(keys, "blocks"), error) != CM_OK)
+    return error->status;
+  if (CM_NEW(c->run->memory, c->first, (size_t)c->routers + 1, error) != CM_OK ||
+      CM_NEW(c->run->memory, seen, c->routers, error) != CM_OK ||
+      CM_NEW(c->run->memory, router, tables, error) != CM_OK) {
+    cm_free(seen);
+    return error->status;
+  }
+  for (size_t i = 0; i < tables; i++) {
+    const json_t *table = json_array_get(list, i);
+    router[i] = router_of_table(c, i, table, seen);
+    if (router[i] != UINT32_MAX)
+      c->first[router[i] + 1] = json_array_size(json_object_get(table, "entries"));
+  }
+  for (uint32_t r = 0; r < c->routers; r++)
+    c->first[r + 1] += c->first[r];
+  cm_status status = CM_NEW(c->run->memory, c->entry, c->first[c->routers], error);
+  for (size_t i = 0; status == CM_OK && i < tables; i++) {
+    if (router[i] != UINT32_MAX)
+      read_table(c, i, router[i], json_object_get(json_array_get(list, i), "entries"));
+    status = cm_run_check(c->run, error);
+  }
+  cm_free(seen);
+  cm_free(router);
+  return status;
+}

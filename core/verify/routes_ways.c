@@ -1,0 +1,252 @@
+/* Routes on interconnects, hop by hop: every link a packet takes is there and alive; its virtual channel follows from the stated
+ * order of routers; what waits for what is gathered and taken apart. Shares nothing with what makes routes but the list of links.
+ * What can fail: memory. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/verify/routes_check_internal.h"
+
+#define NONE UINT64_MAX
+
+enum { WAITING_FIRST = 4096 };
+
+/* Levels around the root, corrected until none gets less. */
+static void find_levels(const cm_interconnect *net, uint32_t root, uint32_t *level)
+{
+  bool more = true;
+  for (uint32_t r = 0; r < net->routers; r++)
+    level[r] = r == root ? 0 : UINT32_MAX;
+  for (uint32_t at = 0; more; at++) {
+    more = false;
+    for (uint32_t i = 0; i < net->link_count; i++)
+      if (level[net->link[i].from] == at && level[net->link[i].to] == UINT32_MAX) {
+        level[net->link[i].to] = at + 1;
+        more = true;
+      }
+  }
+}
+
+cm_status cm_routes_ways_prepare(cm_routes_checking *c, cm_error *error)
+{
+  cm_memory *memory = c->run->memory;
+  const json_t *root = json_object_get(json_object_get(c->json, "figures"), "root");
+  json_int_t number = json_integer_value(root);
+  if (!json_is_null(root) && (!json_is_integer(root) || number < 0 || number >= c->routers))
+    return cm_fail(error, CM_BAD_MAPPING, "the routes' /figures/root is neither null nor one of %" PRIu32 " routers", c->routers);
+  json_int_t channels = json_integer_value(json_object_get(json_object_get(c->json, "figures"), "virtual_channels"));
+  if (channels < 0 || channels > c->routers)
+    return cm_fail(error, CM_BAD_MAPPING, "the routes' /figures/virtual_channels is missing or out of range");
+  c->last_channel = channels > 0 ? (uint32_t)channels - 1 : 0;
+  c->waiting_room = WAITING_FIRST;
+  if (CM_NEW(memory, c->order, c->routers, error) != CM_OK || CM_NEW(memory, c->channel, c->routers, error) != CM_OK ||
+      CM_NEW(memory, c->way, c->routers, error) != CM_OK || CM_NEW(memory, c->waiting, c->waiting_room, error) != CM_OK ||
+      cm_check_ways_new(c->chip, memory, &c->ways, error) != CM_OK)
+    return error->status;
+  memset(c->waiting, 0xff, c->waiting_room * sizeof *c->waiting);
+  if (!json_is_null(root)) /* all at level 0 otherwise */
+    find_levels(c->net, (uint32_t)number, c->order);
+  return CM_OK;
+}
+
+/* Whether a link leads to an earlier router: nearer to the root, else of lower number. */
+static bool is_up(const cm_routes_checking *c, uint32_t link)
+{
+  uint32_t from = c->net->link[link].from, to = c->net->link[link].to;
+  return c->order[to] != c->order[from] ? c->order[to] < c->order[from] : to < from;
+}
+
+static cm_waiting *find_waiting(cm_waiting *table, uint64_t room, cm_waiting wanted)
+{
+  uint64_t at = (wanted.channel * UINT64_C(0x9e3779b97f4a7c15) ^ wanted.next * UINT64_C(0xbf58476d1ce4e5b9)) >> 20 & (room - 1);
+  while (table[at].channel != NONE && (table[at].channel != wanted.channel || table[at].next != wanted.next))
+    at = (at + 1) & (room - 1);
+  return &table[at];
+}
+
+static void note_waiting(cm_routes_checking *c, uint64_t channel, uint64_t next)
+{
+  cm_waiting wanted = {channel, next}, *found = find_waiting(c->waiting, c->waiting_room, wanted);
+  if (found->channel != NONE)
+    return;
+  *found = wanted;
+  if (2 * ++c->waiting_count < c->waiting_room)
+    return;
+  cm_waiting *wider;
+  cm_error error;
+  if (CM_NEW(c->run->memory, wider, 2 * c->waiting_room, &error) != CM_OK) {
+    c->out_of_memory = true;
+    c->waiting_count--; /* what comes from here on may overwrite nothing */
+    *found = (cm_waiting){NONE, NONE};
+    return;
+  }
+  memset(wider, 0xff, 2 * c->waiting_room * sizeof *wider);
+  for (uint64_t i = 0; i < c->waiting_room; i++)
+    if (c->waiting[i].channel != NONE)
+      *find_waiting(wider, 2 * c->waiting_room, c->waiting[i]) = c->waiting[i];
+  cm_free(c->waiting);
+  c->waiting = wider;
+  c->waiting_room *= 2;
+}
+
+uint32_t cm_routes_ways_hop(cm_routes_checking *c, uint32_t router, uint32_t in, uint32_t out, uint64_t weight, const char *who)
+{
+  const cm_link *k = &c->net->link[out];
+  char from[CM_ROUTER_NAME_MAX], to[CM_ROUTER_NAME_MAX];
+  cm_routes_name_router(c, router, from);
+  cm_routes_name_router(c, k->to, to);
+  if (k->dead) {
+    routes_violation(c, "routes: %s takes the dead link from %s to %s", who, from, to);
+    return UINT32_MAX;
+  }
+  if (c->met[k->to] == c->packet + 1) {
+    routes_violation(c, "routes: %s comes to %s twice", who, to);
+    return UINT32_MAX;
+  }
+  uint32_t came = c->channel[router], channel = in == c->start ? 0 : came + (!is_up(c, in) && is_up(c, out));
+  channel = channel < c->last_channel ? channel : c->last_channel;
+  uint64_t number = (uint64_t)channel * c->link_count + out;
+  c->met[k->to] = c->packet + 1;
+  c->channel[k->to] = channel;
+  c->channels = channel >= c->channels ? channel + 1 : c->channels;
+  c->load[out] += weight;
+  c->links++;
+  c->traffic += weight;
+  note_waiting(c, number, NONE);
+  if (in != c->start)
+    note_waiting(c, (uint64_t)came * c->link_count + in, number);
+  return k->to;
+}
+
+/* By where the link's ends lie; a step of more than 1 goes round a ring. */
+uint32_t cm_routes_ways_straight(const cm_routes_checking *c, uint32_t in)
+{
+  uint32_t from = c->net->link[in].from, to = c->net->link[in].to, width = c->routers_x, height = c->routers_y;
+  if (c->net->kind != CM_GRID && c->net->kind != CM_HEXAGONAL)
+    return UINT32_MAX;
+  uint32_t right = (to % width + width - from % width) % width, down = (to / width + height - from / width) % height;
+  uint32_t next = (to / width + down) % height * width + (to % width + right) % width;
+  bool over_x = right == 1 ? to % width + 1 == width : right > 1 && to % width == 0,
+       over_y = down == 1 ? to / width + 1 == height : down > 1 && to / width == 0;
+  if ((over_x && !c->chip->torus_x) || (over_y && !c->chip->torus_y))
+    return UINT32_MAX;
+  for (uint32_t i = c->net->first[to]; i < c->net->first[to + 1]; i++)
+    if (c->net->link[i].to == next)
+      return i;
+  return UINT32_MAX;
+}
+
+void cm_routes_ways_plain(cm_routes_checking *c, uint32_t from_core, uint32_t to_core, uint64_t weight)
+{
+  uint32_t count;
+  cm_error error;
+  if (cm_check_way(&c->ways, from_core, to_core, c->way, &count, &error) != CM_OK) {
+    routes_violation(c, "routes: %s", error.detail);
+    return;
+  }
+  for (uint32_t i = 0; i < count; i++)
+    if (c->linked[c->way[i]] != c->packet + 1) {
+      c->linked[c->way[i]] = c->packet + 1;
+      c->plain_load[c->way[i]] += weight;
+    }
+}
+
+/* ---- rings ---- */
+
+static int by_next(const void *a, const void *b)
+{
+  const cm_waiting *p = a, *q = b;
+  if (p->next != q->next)
+    return p->next < q->next ? -1 : 1;
+  return p->channel < q->channel ? -1 : p->channel > q->channel;
+}
+
+static int by_number(const void *a, const void *b)
+{
+  uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
+  return p < q ? -1 : p > q;
+}
+
+typedef struct knot {
+  cm_waiting *arc; /* [arcs] by the channel waited for */
+  uint64_t arcs;
+  uint64_t *used;  /* [count] channels in use, ascending */
+  uint64_t count;
+  uint32_t *waits; /* [count] for how many it waits still */
+  uint64_t *queue; /* [count] channels that wait for none */
+} knot;
+
+static uint64_t place_of(const knot *k, uint64_t channel)
+{
+  const uint64_t *at = bsearch(&channel, k->used, k->count, sizeof *k->used, by_number);
+  return (uint64_t)(at - k->used);
+}
+
+/* Takes channels that wait for none away until none is left; how many went. */
+static uint64_t untie(knot *k)
+{
+  uint64_t ready = 0, done = 0;
+  for (uint64_t i = 0; i < k->arcs; i++)
+    k->waits[place_of(k, k->arc[i].channel)]++;
+  for (uint64_t i = 0; i < k->count; i++)
+    if (k->waits[i] == 0)
+      k->queue[ready++] = k->used[i];
+  for (; done < ready; done++) {
+    uint64_t low = 0, high = k->arcs;
+    while (low < high) { /* the first that waits for it */
+      uint64_t middle = low + (high - low) / 2;
+      if (k->arc[middle].next < k->queue[done])
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    for (; low < k->arcs && k->arc[low].next == k->queue[done]; low++)
+      if (--k->waits[place_of(k, k->arc[low].channel)] == 0)
+        k->queue[ready++] = k->arc[low].channel;
+  }
+  return done;
+}
+
+static void tell_ring(cm_routes_checking *c, const knot *k)
+{
+  for (uint64_t i = 0; i < k->count; i++)
+    if (k->waits[i] > 0) {
+      const cm_link *link = &c->net->link[k->used[i] % c->link_count];
+      routes_violation(c, "routes: packets can wait for each other for ever: virtual channel %" PRIu64 " of the link from router %" PRIu32
+                       " to router %" PRIu32 " waits in a ring", k->used[i] / c->link_count, link->from, link->to);
+      return;
+    }
+}
+
+cm_status cm_routes_ways_rings(cm_routes_checking *c, uint64_t *channels, uint64_t *dependencies, cm_error *error)
+{
+  knot k = {0};
+  cm_memory *memory = c->run->memory;
+  cm_status status = CM_OK;
+  if (CM_NEW(memory, k.arc, c->waiting_count, error) != CM_OK || CM_NEW(memory, k.used, c->waiting_count, error) != CM_OK ||
+      CM_NEW(memory, k.waits, c->waiting_count, error) != CM_OK || CM_NEW(memory, k.queue, c->waiting_count, error) != CM_OK)
+    status = error->status;
+  for (uint64_t i = 0; status == CM_OK && i < c->waiting_room; i++) {
+    if (c->waiting[i].channel == NONE)
+      continue;
+    if (c->waiting[i].next == NONE)
+      k.used[k.count++] = c->waiting[i].channel;
+    else
+      k.arc[k.arcs++] = c->waiting[i];
+  }
+  if (status == CM_OK) {
+    if (k.count > 0)
+      qsort(k.used, k.count, sizeof *k.used, by_number);
+    if (k.arcs > 0)
+      qsort(k.arc, k.arcs, sizeof *k.arc, by_next);
+    if (untie(&k) < k.count)
+      tell_ring(c, &k);
+    *channels = k.count;
+    *dependencies = k.arcs;
+  }
+  cm_free(k.arc);
+  cm_free(k.used);
+  cm_free(k.waits);
+  cm_free(k.queue);
+  return status;
+}
