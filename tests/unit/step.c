@@ -10,6 +10,7 @@
 #include "core/partition/limits.h"
 #include "core/partition/step/loads.h"
 #include "core/partition/step/step.h"
+#include "core/partition/step/step_anneal.h"
 #include "core/partition/step/step_window.h"
 #include "core/partition/step/step_bound.h"
 #include "core/partition/step/step_state.h"
@@ -321,6 +322,30 @@ START_TEST(full_parts_change_places)
 }
 END_TEST
 
+/* Two sweeps that each visit a tenth of the neurons move no more than that, and some of them. */
+START_TEST(a_share_of_the_neurons_is_visited)
+{
+  enum { N = 60, PARTS = 20, SWEEPS = 2 };
+  const double share = 0.1;
+  cm_random random;
+  cm_random_init(&random, 5, 9, 0);
+  cm_topology t = random_network(&random, N);
+  cm_step_state state;
+  ck_ok(cm_step_state_new(&t, &prices, &(cm_limits){0}, PARTS, &run, &state, &error));
+  for (uint32_t v = 0; v < N; v++)
+    cm_step_put(&state, v, v % PARTS);
+  cm_step_anneal_options options = {.budget_ns = INFINITY, .sweeps = SWEEPS, .share = share, .seed = 1};
+  ck_ok(cm_step_anneal(&state, &options, &error));
+  uint32_t moved = 0;
+  for (uint32_t v = 0; v < N; v++)
+    moved += state.part[v] != v % PARTS;
+  ck_assert_uint_gt(moved, 0);
+  ck_assert_uint_le(moved, SWEEPS * (uint32_t)(share * N));
+  cm_step_state_free(&state);
+  network_free(&t);
+}
+END_TEST
+
 /* Two scenarios on few neurons, all ways to part them: the search comes close to the best, for the worst and for the mean, and no
  * partition is below the bounds of either. */
 START_TEST(scenarios_are_searched)
@@ -390,6 +415,7 @@ int main(void)
   tcase_add_test(tests, parts_grown_along_a_window_keep_limits);
   tcase_add_loop_test(tests, limits_and_budgets_are_kept, 0, 4);
   tcase_add_test(tests, full_parts_change_places);
+  tcase_add_test(tests, a_share_of_the_neurons_is_visited);
   tcase_add_loop_test(tests, scenarios_are_searched, 0, 4);
   suite_add_tcase(suite, tests);
   return test_main(suite);

@@ -77,7 +77,7 @@ static cm_status search(cm_settlement *s, const numbering *n, cm_step_state *sta
   for (uint32_t i = 0; i < count; i++)
     cm_step_put(state, movable[i], n->number[s->part[movable[i]]]);
   cm_step_anneal_options options = {.budget_ns = fmax(fmax(stays, budget_ns), 1e-3), .heat = heat, .seed = seed,
-                                    .sweeps = sweeps_for(state, movable, count), .movable = movable, .movable_count = count};
+                                    .sweeps = sweeps_for(state, movable, count), .share = 1, .movable = movable, .movable_count = count};
   if (cm_step_anneal(state, &options, error) != CM_OK || check(s, state->part, state->parts, run, &legal, error) != CM_OK)
     return error->status;
   if (!legal)

@@ -15,7 +15,11 @@ static const double visits_for_heat = 300;
 static const double hot = 4, warm = 0.3;
 /* Visits in which two of them change places; each costs two visits more. */
 static const double swaps_when_hot = 0.35;
-enum { SWEEPS_MAX = 20000 };
+enum { SWEEPS_LEAST = 4, SWEEPS_MAX = 20000 };
+/* How many times the effort the fewest sweeps may take. Beyond it they visit a share of the neurons, from cold: heat would cost packets
+ * that so few visits do not win back; and growing, which finds more in that time, goes on. */
+static const double effort_most = 16;
+enum { MORE_GROWTHS = 2 };
 
 typedef struct search {
   const cm_step_options *o;
@@ -55,13 +59,42 @@ static cm_status grow_once(search *w, double budget, bool know, bool *fits, cm_e
   return CM_OK;
 }
 
+/* Synapses that a sweep looks at, about: a visit looks at every input, and at the parts that its axon reaches. */
+static double sweep_visits(const search *w)
+{
+  const cm_topology *t = w->s.topology;
+  double reached = 1;
+  for (uint32_t e = 0; e < t->net_count; e++)
+    reached += (double)w->s.reached[e] / t->net_count;
+  return (double)t->pin_count * (4 + reached / 4) + 64.0 * t->vertex_count;
+}
+
+/* So many sweeps as the effort allows. */
+static uint32_t sweeps_of(const search *w)
+{
+  double sweeps = w->o->visits / sweep_visits(w);
+  return sweeps < SWEEPS_LEAST ? SWEEPS_LEAST : sweeps > SWEEPS_MAX ? SWEEPS_MAX : (uint32_t)sweeps;
+}
+
+/* The share of the neurons that each of them visits. */
+static double share_of(const search *w)
+{
+  return fmin(1, effort_most * w->o->visits / (SWEEPS_LEAST * sweep_visits(w)));
+}
+
+/* More budgets where annealing is cut short. */
+static uint32_t growths_of(const search *w)
+{
+  return w->o->growths + (w->o->growths > 0 && share_of(w) < 1 ? MORE_GROWTHS : 0);
+}
+
 /* The shortest budget that gives as few parts as there are cores, between a bound and what is possible. */
 static cm_status grow(search *w, double bound_ns, cm_error *error)
 {
   double low = bound_ns, high = INFINITY, budget = w->o->budget_ns > 0 ? w->o->budget_ns : bound_ns * 1.25;
   bool know = false;
   cm_run_phase(w->s.run, "grow");
-  for (uint32_t i = 0; i < w->o->growths; i++) {
+  for (uint32_t i = 0; i < growths_of(w); i++) {
     bool fits;
     if (grow_once(w, budget, know, &fits, error) != CM_OK)
       return error->status;
@@ -75,27 +108,16 @@ static cm_status grow(search *w, double bound_ns, cm_error *error)
     budget = isinf(high) ? budget * (i < 4 ? 1.3 : 4) : sqrt(low * high);
     if (high / low < 1.01)
       break;
-    (void)cm_run_progress(w->s.run, (i + 1.0) / w->o->growths, -1, w->s.topology->vertex_count, high, error);
+    (void)cm_run_progress(w->s.run, (i + 1.0) / growths_of(w), -1, w->s.topology->vertex_count, high, error);
   }
   bool fits;
   return isinf(w->best_ns) ? grow_once(w, INFINITY, false, &fits, error) : CM_OK;
 }
 
-/* So many sweeps as the effort allows: a visit looks at every input, and at the parts that its axon reaches. */
-static uint32_t sweeps_of(const search *w)
-{
-  const cm_topology *t = w->s.topology;
-  double reached = 1;
-  for (uint32_t e = 0; e < t->net_count; e++)
-    reached += (double)w->s.reached[e] / t->net_count;
-  double sweeps = w->o->visits / ((double)t->pin_count * (4 + reached / 4) + 64.0 * t->vertex_count);
-  return sweeps < 4 ? 4 : sweeps > SWEEPS_MAX ? SWEEPS_MAX : (uint32_t)sweeps;
-}
-
 static cm_status anneal(search *w, cm_error *error)
 {
-  cm_step_anneal_options o = {.budget_ns = w->o->budget_ns, .seed = w->o->seed, .sweeps = sweeps_of(w)};
-  double heat = o.sweeps >= visits_for_heat ? hot : warm;
+  cm_step_anneal_options o = {.budget_ns = w->o->budget_ns, .seed = w->o->seed, .sweeps = sweeps_of(w), .share = share_of(w)};
+  double heat = o.share < 1 ? 0 : o.sweeps >= visits_for_heat ? hot : warm;
   o.swaps = o.sweeps >= visits_for_heat ? swaps_when_hot : 0;
   o.sweeps = (uint32_t)(o.sweeps / (1 + 2 * o.swaps));
   cm_run_phase(w->s.run, "anneal");
@@ -108,7 +130,7 @@ static cm_status anneal(search *w, cm_error *error)
     o.lower = false;
     o.budget_ns = cm_step_longest_ns(&w->s);
     o.sweeps = o.sweeps / 4 + 1;
-    heat = warm;
+    heat = fmin(heat, warm);
   }
   o.heat = heat;
   o.seed++;

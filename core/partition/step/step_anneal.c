@@ -301,15 +301,16 @@ static cm_status sweep(anneal *a, uint32_t number, uint32_t *order, cm_error *er
   enum { CHECK = 1024 };
   const uint32_t *movable = a->o->movable;
   uint32_t n = movable != NULL ? a->o->movable_count : a->s->topology->vertex_count;
+  uint32_t visits = (uint32_t)ceil(a->o->share * n);
   cm_status status = CM_OK;
   double cooling = a->o->sweeps > 1 ? (double)number / (a->o->sweeps - 1) : 1;
   a->temperature = a->mean_packet_ns * a->o->heat * pow(cold / fmax(a->o->heat, cold), cooling);
   cm_random_permutation(&a->random, order, n);
   refresh_slopes(a);
-  for (uint32_t i = 0; i < n && status == CM_OK; i++) {
+  for (uint32_t i = 0; i < visits && status == CM_OK; i++) {
     visit(a, movable != NULL ? movable[order[i]] : order[i]);
     if (i % CHECK == 0)
-      status = cm_run_progress(a->s->run, (number + (double)i / n) / a->o->sweeps, -1, n, cm_step_longest_ns(a->s), error);
+      status = cm_run_progress(a->s->run, (number + (double)i / visits) / a->o->sweeps, -1, n, cm_step_longest_ns(a->s), error);
   }
   keep_best(a);
   return status;

@@ -9,6 +9,7 @@ typedef struct cm_step_anneal_options {
   bool lower;        /* the budget goes down while hardly any part exceeds it */
   double heat;       /* at first, in mean packets */
   uint32_t sweeps;   /* visits of all neurons */
+  double share;      /* of the neurons, that each of them visits */
   double swaps;      /* share of visits that look at two neurons changing places */
   uint64_t seed;
   const uint32_t *movable; /* [movable_count] neurons that may change parts; NULL: all */
