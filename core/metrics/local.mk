@@ -1,1 +1,1 @@
-libcoremap_a_SOURCES += core/metrics/metrics.h core/metrics/metric_table.c
+libcoremap_a_SOURCES += core/metrics/metrics.h core/metrics/metrics.def core/metrics/metric_table.c

@@ -16,52 +16,13 @@ typedef struct metric {
   const char *about;
 } metric;
 
-#define FIELD(name) #name, METRIC_REAL, offsetof(cm_metrics, name), NULL
-#define COUNT(name) #name, METRIC_COUNT, offsetof(cm_metrics, name), NULL
-#define LONG_COUNT(name) #name, METRIC_LONG_COUNT, offsetof(cm_metrics, name), NULL
-#define TEXT(name) #name, METRIC_TEXT, offsetof(cm_metrics, name), NULL
-#define OF_OUTSIDE(name, kind) #name, kind, offsetof(cm_metrics, name), "outside_inputs"
-
+#define ROW(kind, name, where, since, ...) {#name, kind, offsetof(cm_metrics, name), where, __VA_ARGS__},
+#define REAL(...) ROW(METRIC_REAL, __VA_ARGS__)
+#define COUNT(...) ROW(METRIC_COUNT, __VA_ARGS__)
+#define LONG_COUNT(...) ROW(METRIC_LONG_COUNT, __VA_ARGS__)
+#define TEXT(...) ROW(METRIC_TEXT, __VA_ARGS__)
 static const metric table[] = {
-  {FIELD(energy_pj), "Energy", "pJ", -1, "all packets, routers and links"},
-  {FIELD(latency_mean_ns), "Latency, mean", "ns", -1, "over packets, weighted by traffic; 0 when none travels"},
-  {FIELD(latency_max_ns), "Latency, maximum", "ns", -1, "of the packet that takes longest"},
-  {FIELD(congestion_mean), "Congestion, mean", "packets", -1, "expected through a core under random minimal routing, over all cores of the chip"},
-  {FIELD(congestion_max), "Congestion, maximum", "packets", -1, "the same of the busiest core"},
-  {FIELD(link_load_mean), "Link load, mean", "packets", -1, "over a link between routers, each direction on its own, under the chip's routing"},
-  {FIELD(link_load_max), "Link load, maximum", "packets", -1, "over the busiest link, inlet or outlet of a core"},
-  {FIELD(hop_traffic), "Hop traffic", "packets * hops", -1, "once for each axon and target core (undirected: for each edge)"},
-  {FIELD(edge_hop_traffic), "Hop traffic of synapses", "weight * hops", -1, "once for each synapse or edge"},
-  {FIELD(multicast_hops), "Multicast hops", "packets * links", -1, "the union of the routes of each axon"},
-  {FIELD(multicast_energy_pj), "Multicast energy", "pJ", -1, "each axon once along that union: links + 1 routers, and the links"},
-  {FIELD(multicast_link_load_mean), "Multicast link load, mean", "packets", -1, "over a link when sent so"},
-  {FIELD(multicast_link_load_max), "Multicast link load, maximum", "packets", -1, "over the busiest link or port when sent so"},
-  {FIELD(connectivity), "Connectivity", "weight", -1, "of each net, times the parts that it touches less one"},
-  {FIELD(cut_net), "Cut nets", "weight", -1, "of the nets that touch several parts"},
-  {FIELD(edge_cut), "Edge cut", "weight", -1, "of the synapses or edges between parts"},
-  {FIELD(synaptic_reuse_mean), "Synaptic reuse, mean", "synapses per axon", 1, "mean over used cores of synapses / distinct inbound axons"},
-  {FIELD(balance), "Balance", "1", -1, "largest part / mean part, by size"},
-  {COUNT(cores_used), "Cores used", "cores", -1, "parts that hold a neuron"},
-  {LONG_COUNT(largest_part), "Largest part", "neurons", 0, "of the fullest core, by size"},
-  {LONG_COUNT(most_synapses), "Most synapses on a core", "synapses", 0, "of the core with most"},
-  {LONG_COUNT(most_inbound_axons), "Most inbound axons of a core", "axons", 0, "of the core with most"},
-  {LONG_COUNT(most_outbound_axons), "Most outbound axons of a core", "axons", 0, "of the core with most"},
-  {LONG_COUNT(most_target_cores), "Most target cores of a core", "cores", 0, "that one core sends to"},
-  {FIELD(step_ns), "Time step", "ns", -1, "a time step: the busiest core, port or link, and the barrier"},
-  {FIELD(core_ns_max), "Busiest core", "ns", -1, "of the busiest core in a step, without contention"},
-  {FIELD(barrier_ns), "Barrier", "ns", -1, "between steps, by the tiles in use"},
-  {FIELD(energy_step_pj), "Energy of a step", "pJ", -1, "a time step: packets, synapses, neurons, hops, and the way in of inputs outside"},
-  {FIELD(energy_packets_pj), "Energy of packets", "pJ", -1, "of a step: packets sent and received"},
-  {FIELD(energy_synapses_pj), "Energy of synapses", "pJ", 0, "of a step: the same in every mapping"},
-  {FIELD(energy_neurons_pj), "Energy of neurons", "pJ", 0, "of a step: the same in every mapping"},
-  {FIELD(port_load_max), "Port load, maximum", "packets", -1, "through the busiest inlet or outlet of a core"},
-  {FIELD(multicast_port_load_max), "Multicast port load, maximum", "packets", -1, "the same when an axon's packet leaves its core once"},
-  {FIELD(saturation_load), "Saturation load", "steps / ns", 1, "at which the busiest port or link is full"},
-  {OF_OUTSIDE(outside_inputs, METRIC_COUNT), "Inputs outside the chip", "neurons", 0, "inputs outside the chip, which take no room on a core"},
-  {OF_OUTSIDE(border_packets, METRIC_REAL), "Packets from the border", "packets", 0, "of these inputs, each once from the border to the core where it comes in"},
-  {OF_OUTSIDE(border_hops, METRIC_REAL), "Hops from the border", "packets * hops", -1, "of these packets, from the nearest router of the border"},
-  {OF_OUTSIDE(border_energy_pj, METRIC_REAL), "Energy from the border", "pJ", -1, "of these packets, routers and links; not in energy_pj"},
-  {TEXT(step_limit), "What limits a step", "", 0, "what holds the step up, in words"},
+#include "core/metrics/metrics.def"
 };
 enum { METRICS = sizeof table / sizeof *table };
 

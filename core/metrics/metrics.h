@@ -9,37 +9,19 @@
 
 enum { CM_STEP_LIMIT_MAX = 192 };
 
-/* Totals of section 8. Weights are in the network's own unit (scale divided out), energy in pJ, latency in ns. */
+/* Mapping files of older versions lack what came later. */
+typedef enum cm_metrics_age { CM_SINCE_FIRST, CM_SINCE_STEPS, CM_SINCE_PORTS, CM_SINCE_BORDER } cm_metrics_age;
+
 typedef struct cm_metrics {
-  double energy_pj;
-  double latency_mean_ns, latency_max_ns;
-  double congestion_mean, congestion_max; /* expected packets through a core under random minimal routing; of another interconnect than a plain mesh
-                                             on their ways */
-  double link_load_mean;                  /* over the links between routers, under the chip's own routing */
-  double link_load_max;                   /* of a link, or of a core's inlet or outlet */
-  double hop_traffic;                     /* sum over axons and target cores of w * d; undirected: over edges */
-  double edge_hop_traffic;                /* sum over synapses (or edges) of weight * d */
-  /* An axon's packet sent once along the union of its routes; undirected: as above. */
-  double multicast_hops;                  /* sum over axons of w * links of the union */
-  double multicast_energy_pj;             /* (links + 1) routers and the links */
-  double multicast_link_load_mean, multicast_link_load_max;
-  double connectivity, cut_net, edge_cut;
-  double synaptic_reuse_mean;             /* mean over used cores of synapses / distinct inbound axons */
-  double balance;                         /* largest part / mean part, by size */
-  uint32_t cores_used;
-  uint64_t largest_part, most_synapses, most_inbound_axons, most_outbound_axons, most_target_cores;
-  /* One time step, by the chip's costs (docs/step-time.md). */
-  double step_ns;                         /* the busiest core, port or link, and the barrier */
-  double core_ns_max, barrier_ns;         /* of the busiest core, without contention; between steps */
-  double energy_step_pj;                  /* all of the next three and of the hops */
-  double energy_packets_pj, energy_synapses_pj, energy_neurons_pj;
-  double port_load_max;                   /* packets through the busiest inlet or outlet of a core */
-  double multicast_port_load_max;         /* the same when an axon's packet leaves its core once */
-  double saturation_load;                 /* steps a ns at which the busiest port or link is full */
-  /* Inputs outside the chip: how many, their packets, and what these do between the border and the core where they come in. */
-  uint32_t outside_inputs;
-  double border_packets, border_hops, border_energy_pj;
-  char step_limit[CM_STEP_LIMIT_MAX];     /* what holds the step up, in words */
+#define REAL(name, ...) double name;
+#define COUNT(name, ...) uint32_t name;
+#define LONG_COUNT(name, ...) uint64_t name;
+#define TEXT(name, ...) char name[CM_STEP_LIMIT_MAX];
+#include "core/metrics/metrics.def"
+#undef REAL
+#undef COUNT
+#undef LONG_COUNT
+#undef TEXT
 } cm_metrics;
 
 /* One used core. */

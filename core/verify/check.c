@@ -248,13 +248,11 @@ static void check_loads(checker *c)
   }
 }
 
-/* Mappings of older versions lack what came later, and mean links between routers alone where ports count now. */
-typedef enum age { FIRST, STEPS, PORTS, BORDER } age;
-
-static cm_metrics as_of(const checker *c, age made)
+/* Links between routers alone counted in mappings of older versions, where ports count now. */
+static cm_metrics as_of(const checker *c, cm_metrics_age made)
 {
   cm_metrics m = c->truth.metrics;
-  if (made < PORTS) {
+  if (made < CM_SINCE_PORTS) {
     const cm_costs *costs = &c->chip->costs;
     double port = m.port_load_max / (costs->port_packets_per_ns > 0 ? costs->port_packets_per_ns : 1),
            link = c->truth.link_most / (costs->link_packets_per_ns > 0 ? costs->link_packets_per_ns : 1);
@@ -268,7 +266,7 @@ static cm_metrics as_of(const checker *c, age made)
 /* Whether a figure that older mappings mean otherwise is stated as it is meant now. */
 static bool counts_ports(const checker *c, const json_t *metrics)
 {
-  cm_metrics now = c->truth.metrics, before = as_of(c, STEPS);
+  cm_metrics now = c->truth.metrics, before = as_of(c, CM_SINCE_STEPS);
   const struct {
     const char *name;
     double now, before;
@@ -283,59 +281,68 @@ static bool counts_ports(const checker *c, const json_t *metrics)
   return false;
 }
 
+/* A metric of the table; sentences are judged apart. */
+typedef struct figure {
+  const char *name;
+  size_t offset, size;
+  bool real;
+  cm_metrics_age since;
+} figure;
+
+#define REAL(name, where, since, ...) {#name, offsetof(cm_metrics, name), sizeof(double), true, since},
+#define COUNT(name, where, since, ...) {#name, offsetof(cm_metrics, name), sizeof(uint32_t), false, since},
+#define LONG_COUNT(name, where, since, ...) {#name, offsetof(cm_metrics, name), sizeof(uint64_t), false, since},
+#define TEXT(...)
+static const figure figures[] = {
+#include "core/metrics/metrics.def"
+};
+enum { FIGURES = sizeof figures / sizeof *figures };
+
+/* How old the file is, by what it has. */
+static cm_metrics_age age_of(const checker *c, const json_t *metrics)
+{
+  cm_metrics_age made = CM_SINCE_FIRST;
+  if (c->topology->outside_count > 0) /* no older mapping has inputs outside */
+    return CM_SINCE_BORDER;
+  for (size_t i = 0; i < FIGURES; i++)
+    if (figures[i].real && figures[i].since > made && json_object_get(metrics, figures[i].name) != NULL)
+      made = figures[i].since;
+  return made < CM_SINCE_PORTS && counts_ports(c, metrics) ? CM_SINCE_PORTS : made;
+}
+
+static void check_figure(checker *c, const json_t *metrics, const figure *f, const cm_metrics *right)
+{
+  const void *field = (const char *)right + f->offset;
+  char what[64];
+  (void)snprintf(what, sizeof what, "metrics: %s", f->name);
+  if (!f->real) {
+    compare_count(c, metrics, f->name, what, f->size == sizeof(uint64_t) ? *(const uint64_t *)field : *(const uint32_t *)field);
+    return;
+  }
+  const json_t *stated = json_object_get(metrics, f->name);
+  double value = *(const double *)field;
+  if (!json_is_number(stated))
+    violation(c, "%s is missing; it is %.17g", what, value);
+  else if (cm_check_differs(json_number_value(stated), value))
+    violation(c, "%s is stated as %.17g, but is %.17g", what, json_number_value(stated), value);
+}
+
 static void check_metrics(checker *c)
 {
-  static const struct {
-    const char *name;
-    size_t offset;
-    age since;
-  } reals[] = {
-#define REAL(field) {#field, offsetof(cm_metrics, field), FIRST}
-#define NEWER(field, since) {#field, offsetof(cm_metrics, field), since}
-    REAL(energy_pj), REAL(latency_mean_ns), REAL(latency_max_ns), REAL(congestion_mean), REAL(congestion_max),
-    REAL(link_load_mean), REAL(link_load_max), REAL(hop_traffic), REAL(edge_hop_traffic), REAL(multicast_hops),
-    REAL(multicast_energy_pj), REAL(multicast_link_load_mean), REAL(multicast_link_load_max),
-    REAL(connectivity), REAL(cut_net), REAL(edge_cut), REAL(synaptic_reuse_mean), REAL(balance),
-    NEWER(step_ns, STEPS), NEWER(core_ns_max, STEPS), NEWER(barrier_ns, STEPS), NEWER(energy_step_pj, STEPS),
-    NEWER(energy_packets_pj, STEPS), NEWER(energy_synapses_pj, STEPS), NEWER(energy_neurons_pj, STEPS),
-    NEWER(port_load_max, STEPS), NEWER(saturation_load, STEPS), NEWER(multicast_port_load_max, PORTS),
-    NEWER(border_packets, BORDER), NEWER(border_hops, BORDER), NEWER(border_energy_pj, BORDER),
-  };
-  const cm_metrics *truth = &c->truth.metrics;
   const json_t *metrics = json_object_get(c->file.rest, "metrics");
-  age made = FIRST;
-  for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
-    if (reals[i].since > made && json_object_get(metrics, reals[i].name) != NULL)
-      made = reals[i].since;
-  made = made < PORTS && counts_ports(c, metrics) ? PORTS : made;
-  made = c->topology->outside_count > 0 ? BORDER : made; /* no older mapping has inputs outside */
-  cm_metrics right = as_of(c, made);
-  for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
-    double value;
-    memcpy(&value, (const char *)&right + reals[i].offset, sizeof value);
-    const json_t *stated = json_object_get(metrics, reals[i].name);
-    if (made < reals[i].since)
-      continue;
-    if (!json_is_number(stated))
-      violation(c, "metrics: %s is missing; it is %.17g", reals[i].name, value);
-    else if (cm_check_differs(json_number_value(stated), value))
-      violation(c, "metrics: %s is stated as %.17g, but is %.17g", reals[i].name, json_number_value(stated), value);
-  }
-  bool old = made < STEPS;
+  cm_metrics_age made = age_of(c, metrics);
+  const cm_metrics right = as_of(c, made);
+  for (size_t i = 0; i < FIGURES; i++)
+    if (made >= figures[i].since)
+      check_figure(c, metrics, &figures[i], &right);
   const char *limit = json_string_value(json_object_get(metrics, "step_limit"));
-  if (!old && json_object_get(metrics, "step_limit") == NULL)
+  if (made < CM_SINCE_STEPS)
+    return;
+  if (json_object_get(metrics, "step_limit") == NULL)
     violation(c, "metrics: step_limit is missing");
-  else if (!old && (limit == NULL || !cm_check_step_limit(c->chip, c->core, c->parts, &c->truth, limit)))
+  else if (limit == NULL || !cm_check_step_limit(c->chip, c->core, c->parts, &c->truth, limit))
     violation(c, "metrics: step_limit is stated as %.150s, which is not what takes as long as the step",
               limit != NULL ? limit : "no text");
-  if (made == BORDER)
-    compare_count(c, metrics, "outside_inputs", "metrics: outside_inputs", truth->outside_inputs);
-  compare_count(c, metrics, "cores_used", "metrics: cores_used", truth->cores_used);
-  compare_count(c, metrics, "largest_part", "metrics: largest_part", truth->largest_part);
-  compare_count(c, metrics, "most_synapses", "metrics: most_synapses", truth->most_synapses);
-  compare_count(c, metrics, "most_inbound_axons", "metrics: most_inbound_axons", truth->most_inbound_axons);
-  compare_count(c, metrics, "most_outbound_axons", "metrics: most_outbound_axons", truth->most_outbound_axons);
-  compare_count(c, metrics, "most_target_cores", "metrics: most_target_cores", truth->most_target_cores);
 }
 
 static cm_status check_all(checker *c, cm_error *error)
