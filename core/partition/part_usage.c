@@ -274,6 +274,7 @@ static cm_status fill(cm_part_usage *s, cm_error *error)
 {
   const cm_topology *t = s->topology;
   const cm_limits *l = &s->limits;
+  enum { CHECK = 256 };
   s->wide = l->outbound_axons != 0 || l->target_cores != 0;
   for (uint32_t p = 0; p < s->slots; p++) {
     s->over_place[p] = CM_NO_PART;
@@ -282,6 +283,8 @@ static cm_status fill(cm_part_usage *s, cm_error *error)
   for (uint32_t v = 0; v < t->vertex_count; v++) {
     uint32_t p = s->part[v];
     uint64_t ways = s->in_first[v + 1] - s->in_first[v];
+    if (v % CHECK == 0 && cm_run_check(s->run, error) != CM_OK)
+      return error->status;
     if (cm_counts_reserve(&s->presence, ways, s->run, error) != CM_OK ||
         (s->wide && cm_counts_reserve(&s->pair, ways, s->run, error) != CM_OK) || make_room(s, p, error) != CM_OK ||
         cm_population_tally_reserve(&s->populations, s->run, error) != CM_OK)

@@ -171,6 +171,22 @@ START_TEST(moves_keep_count_of_copies)
 }
 END_TEST
 
+START_TEST(counting_use_heeds_a_stop)
+{
+  cm_random random;
+  cm_random_init(&random, 3, 8, 0);
+  cm_topology t = network_directed(&random, SMALL, SMALL);
+  uint32_t part[SMALL] = {0};
+  cm_part_usage usage;
+  atomic_bool stop = true;
+  run.cancel = &stop;
+  ck_assert_int_eq(cm_part_usage_open(&usage, &t, &(cm_limits){.neurons = SMALL}, part, 1, &run, &error), CM_CANCELLED);
+  run.cancel = NULL;
+  cm_part_usage_free(&usage);
+  network_free(&t);
+}
+END_TEST
+
 /* ---- crafted ---- */
 
 /* One net a row of targets; sources are row numbers. */
@@ -326,6 +342,7 @@ int main(void)
   tcase_add_test(tests, no_partition_has_fewer_parts_of_populations_or_memory);
   tcase_add_test(tests, copies_and_relays);
   tcase_add_test(tests, moves_keep_count_of_copies);
+  tcase_add_test(tests, counting_use_heeds_a_stop);
   tcase_add_test(tests, each_argument_has_its_network);
   tcase_add_test(tests, neurons_that_cannot_be_together);
   tcase_add_test(tests, allocation_failures_leave_nothing);
