@@ -361,7 +361,7 @@ static void compare(const setting *s, const char *path, const cm_topology *t, co
   for (uint64_t seed = 1; seed <= s->seeds; seed++) {
     cm_run run;
     cm_map_options *options;
-    cm_stage stage = {0};
+    cm_candidate stage = {0};
     uint32_t *part = NULL;
     double figure[FIGURES];
     cm_run_init(&run);
@@ -377,7 +377,7 @@ static void compare(const setting *s, const char *path, const cm_topology *t, co
         part[v] = v;
       input.part = part;
     } else {
-      check(cm_stage_run(&input, &run, &stage, &error));
+      check(cm_make_parts(&input, &run, &stage, &error));
       input.part_count = stage.partition->part_count;
       input.part = stage.partition->part;
     }
@@ -388,7 +388,7 @@ static void compare(const setting *s, const char *path, const cm_topology *t, co
     theirs(&input, s->seconds, &run, figure);
     for (int k = 0; k < FIGURES; k++)
       peer[k] += figure[k] / (double)s->seeds;
-    cm_stage_free(&stage);
+    cm_candidate_free(&stage);
     cm_map_options_free(options);
     free(part);
   }

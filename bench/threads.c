@@ -74,7 +74,7 @@ static void play(const setting *s, unsigned threads, const cm_topology *topology
   cm_map_options *options;
   cm_occupancy *occupancy = NULL;
   cm_run run;
-  cm_stage stage = {0};
+  cm_candidate stage = {0};
   json_t *json = json_pack("{s:s, s:I}", "preset", s->preset, "seed", (json_int_t)s->seed);
   if (cm_map_options_parse(json, &options, &error) != CM_OK || cm_occupancy_new(chip, &occupancy, &error) != CM_OK)
     fail(&error);
@@ -85,13 +85,13 @@ static void play(const setting *s, unsigned threads, const cm_topology *topology
   cm_rounds_log log = {.run = &run};
   *t = (total){.threads = threads};
   cm_threads_record(&log);
-  if (cm_stage_run(&input, &run, &stage, &error) != CM_OK)
+  if (cm_make_parts(&input, &run, &stage, &error) != CM_OK)
     fail(&error);
   cm_run_finish(&run);
   cm_threads_record(NULL);
   t->checksum = checksum_of(stage.partition, topology->vertex_count);
   print_phases(s, &run, &log, t);
-  cm_stage_free(&stage);
+  cm_candidate_free(&stage);
   cm_occupancy_free(occupancy);
   cm_map_options_free(options);
   json_decref(json);

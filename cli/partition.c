@@ -17,7 +17,7 @@ typedef struct tally {
   double mean_use;             /* of the limit */
 } tally;
 
-static tally count(const cm_stage *stage, cm_resource resource)
+static tally count(const cm_candidate *stage, cm_resource resource)
 {
   tally t = {.limit = cm_limit(&stage->limits, resource)};
   for (uint32_t p = 0; p < stage->partition->part_count; p++) {
@@ -30,7 +30,7 @@ static tally count(const cm_stage *stage, cm_resource resource)
   return t;
 }
 
-static json_t *metrics_json(const cm_stage *stage)
+static json_t *metrics_json(const cm_candidate *stage)
 {
   tally neurons = count(stage, CM_NEURONS);
   uint32_t parts = stage->partition->part_count;
@@ -44,7 +44,7 @@ static json_t *metrics_json(const cm_stage *stage)
 }
 
 /* How full parts are of what is limited. */
-static json_t *limits_json(const cm_stage *stage)
+static json_t *limits_json(const cm_candidate *stage)
 {
   json_t *limits = json_object();
   for (cm_resource r = 0; r < CM_RESOURCES; r++) {
@@ -57,7 +57,7 @@ static json_t *limits_json(const cm_stage *stage)
   return limits;
 }
 
-static void print_json(const cli_job *job, const cm_stage *stage)
+static void print_json(const cli_job *job, const cm_candidate *stage)
 {
   cli_job_print_json(job, json_pack("{s:i, s:o, s:o, s:o, s:o}", "parts", (int)stage->partition->part_count, "bound",
                                     cm_bound_json(&stage->bound), "metrics", metrics_json(stage), "limits",
@@ -65,7 +65,7 @@ static void print_json(const cli_job *job, const cm_stage *stage)
                                     cm_attempts_json(stage->attempts, stage->attempt_count, true)));
 }
 
-static void print_table(const cli_job *job, const cm_stage *stage)
+static void print_table(const cli_job *job, const cm_candidate *stage)
 {
   cli_job_print_inputs(job);
   cli_job_print_parts(stage->partition->part_count, &stage->bound);
@@ -94,11 +94,11 @@ static cm_status write_part(void *user, FILE *stream, cm_error *error)
 static int run_command(cli_job *job)
 {
   cm_map_input input;
-  cm_stage stage = {0};
+  cm_candidate stage = {0};
   cm_error error;
   cm_status status = cli_job_open(job, &input, &error);
   if (status == CM_OK)
-    status = cm_stage_run(&input, &job->cli.run, &stage, &error);
+    status = cm_make_parts(&input, &job->cli.run, &stage, &error);
   cli_run_end(&job->cli);
   if (status == CM_OK)
     status = cli_job_write(job->part, write_part, stage.partition, &error);
@@ -106,7 +106,7 @@ static int run_command(cli_job *job)
     print_json(job, &stage);
   else if (status == CM_OK)
     print_table(job, &stage);
-  cm_stage_free(&stage);
+  cm_candidate_free(&stage);
   if (status != CM_OK)
     return cli_fail(&error);
   return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;

@@ -90,7 +90,7 @@ static void cut(bench_instance *b)
   bench_must(cm_map_options_parse(json, &options, &error), "no such options", &error);
   json_decref(json);
   cm_map_input input = {.topology = b->topology, .network_id = "bench", .options = options, .scratch_folder = "/tmp"};
-  bench_must(cm_stage_run(&input, &b->run, &b->stage, &error), "cannot cut the network", &error);
+  bench_must(cm_make_parts(&input, &b->run, &b->stage, &error), "cannot cut the network", &error);
   cm_map_options_free(options);
   b->parts = b->stage.partition->part_count;
   b->part = b->stage.partition->part;
@@ -136,7 +136,7 @@ void bench_instance_free(bench_instance *instance)
   cm_region_free(instance->region);
   cm_multicast_free(&instance->multicast);
   cm_graph_free(instance->graph);
-  cm_stage_free(&instance->stage);
+  cm_candidate_free(&instance->stage);
   cm_occupancy_free(instance->occupancy);
   cm_chip_free(instance->chip);
   cm_topology_free(instance->topology);

@@ -21,7 +21,7 @@ typedef struct bench_instance {
   cm_topology *topology;
   cm_chip *chip;
   cm_occupancy *occupancy;
-  cm_stage stage;
+  cm_candidate stage;
   uint32_t parts;
   const uint32_t *part;
   cm_graph *graph;

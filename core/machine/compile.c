@@ -35,7 +35,7 @@ typedef struct compiling {
   json_t *report, *search;
   cm_quantized quantized;
   cm_packs packs;
-  cm_candidate best; /* settings that the search found */
+  cm_plan_candidate best; /* settings that the search found */
   cm_target *part;   /* of the chip, that they are for; NULL: there was no search */
 } compiling;
 
@@ -72,7 +72,7 @@ static cm_status make_packs(compiling *c, const cm_plan_options *options, cm_err
 static cm_status search_settings(compiling *c, const cm_plan_options *options, const cm_search_options *search, cm_error *error)
 {
   cm_model *cut = c->cut;
-  cm_candidate best;
+  cm_plan_candidate best;
   json_t *report;
   if (cut == NULL || c->sums.needed)
     return cm_settings_search(planned(c), options, search, c->run, &c->best, &c->search, error);
@@ -138,7 +138,7 @@ static cm_status time_one_lane(compiling *c, double *ns, cm_error *error)
   cm_plan_options options = {.memory_bytes = memory_of(c), .tile_share = TILE_SHARE,
                              .chip_name = c->chip->name, .settings = &settings, .packs = &c->packs};
   cm_target *one;
-  cm_candidate candidate;
+  cm_plan_candidate candidate;
   if (CM_NEW(c->run->memory, one, 1, error) != CM_OK)
     return error->status;
   cm_target_copy(one, c->chip->target);
@@ -150,7 +150,7 @@ static cm_status time_one_lane(compiling *c, double *ns, cm_error *error)
   options.packs = c->packs.value_count > 0 ? options.packs : NULL;
   cm_status status = cm_target_number(one, error);
   if (status == CM_OK)
-    status = cm_candidate_make(planned(c), NULL, &options, c->run, &candidate, error);
+    status = cm_plan_candidate_make(planned(c), NULL, &options, c->run, &candidate, error);
   cm_free(one);
   if (status == CM_OK)
     *ns = candidate.time_ns;

@@ -1,7 +1,7 @@
 libcoremap_a_SOURCES += \
-  core/mapping/map.c core/mapping/map.h core/mapping/mapping.c core/mapping/mapping.h core/mapping/options.c core/mapping/options.h \
-  core/mapping/driver/again.c core/mapping/driver/again.h core/mapping/driver/contest.c core/mapping/driver/contest.h core/mapping/driver/fitting.c \
-  core/mapping/driver/fitting.h core/mapping/driver/proposal.c core/mapping/driver/proposal.h \
+  core/mapping/candidate.c core/mapping/candidate.h core/mapping/map.c core/mapping/map.h core/mapping/mapping.c core/mapping/mapping.h core/mapping/options.c core/mapping/options.h \
+  core/mapping/driver/again.c core/mapping/driver/again.h core/mapping/driver/make.c core/mapping/driver/make.h core/mapping/driver/fitting.c \
+  core/mapping/driver/fitting.h core/mapping/driver/portfolio.c core/mapping/driver/portfolio.h \
   core/mapping/exports/exports.c core/mapping/exports/exports.h core/mapping/exports/exports_flows.c core/mapping/exports/exports_internal.h \
   core/mapping/exports/exports_plain.c core/mapping/exports/exports_sanafe.c core/mapping/exports/exports_spinnaker.c \
   core/mapping/exports/exports_units.c core/mapping/exports/mapped.c \

@@ -1,4 +1,4 @@
-/* The pipeline: a proposal (partition under the limits, choose a region, place), measured and reported. What can fail:
+/* The pipeline: a candidate (partition under the limits, choose a region, place), measured and reported. What can fail:
  * the partition stage (stage/stage.h), memory, cancel. */
 #include "core/mapping/map.h"
 
@@ -17,20 +17,19 @@
 #include "core/mapping/measure/ways.h"
 #include "core/partition/step/step_bound.h"
 
-static cm_status report(cm_proposal *j, cm_error *error)
+static cm_status report(const cm_candidate *c, cm_mapping *m, cm_error *error)
 {
-  const cm_topology *topology = j->input->topology;
-  cm_mapping *m = j->mapping;
+  const cm_topology *topology = c->input->topology;
   const cm_attempt *last = &m->attempts[m->attempt_count - 1];
-  m->options = cm_map_options_shaping_json(j->input->options);
+  m->options = cm_map_options_shaping_json(c->input->options);
   m->report = json_pack("{s:I, s:{s:I, s:I, s:I}}", "capacity", (json_int_t)last->capacity, "merged", "duplicates",
                         (json_int_t)topology->duplicate_count, "self_loops", (json_int_t)topology->self_loop_count,
                         "empty_hyperedges", (json_int_t)topology->empty_net_count);
-  bool complete = m->options != NULL && m->report != NULL && json_object_update(m->report, j->placing.report) == 0 &&
-                  json_object_set_new(m->options, "objective", json_string(cm_objective_name(j->objective))) == 0 &&
+  bool complete = m->options != NULL && m->report != NULL && json_object_update(m->report, c->places.report) == 0 &&
+                  json_object_set_new(m->options, "objective", json_string(cm_objective_name(c->objective))) == 0 &&
                   json_object_set_new(m->report, "region",
-                                      json_pack("{s:i, s:i, s:f}", "candidates", (int)j->placing.region_count, "chosen",
-                                                (int)j->placing.region_chosen, "cost_pj", m->region->cost)) == 0;
+                                      json_pack("{s:i, s:i, s:f}", "candidates", (int)c->region_count, "chosen",
+                                                (int)c->places.number, "cost_pj", m->region->cost)) == 0;
   if (complete && last->capacity < m->attempts[0].capacity)
     complete =
         json_object_set_new(
@@ -81,11 +80,22 @@ static cm_status report_tables(cm_mapping *m, json_t *tables, cm_error *error)
   return json_object_set(m->report, "tables", tables) == 0 ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
 }
 
+static cm_status measure(const cm_map_input *input, cm_run *run, cm_mapping *m, cm_error *error)
+{
+  cm_run_phase(run, "metrics");
+  cm_status status = cm_metrics_compute(input->topology, input->chip, m->part, m->part_count, m->core, run, &m->metrics,
+                                        &m->detail, error);
+  if (status == CM_OK)
+    status = report_neurons(input->topology, m, run, error);
+  return status == CM_OK ? cm_scenarios_measure(input, run, m, error) : status;
+}
+
 /* One mapping; `bound` NULL: none is stated. */
 static cm_status map_once(const cm_map_input *input, const cm_step_bound *bound, cm_run *run, cm_mapping **mapping,
                           cm_error *error)
 {
-  cm_proposal j;
+  cm_candidate c;
+  cm_mapping *m = NULL;
   json_t *tables;
   cm_topology traffic = *input->topology;
   cm_map_input seen = *input;
@@ -94,28 +104,24 @@ static cm_status map_once(const cm_map_input *input, const cm_step_bound *bound,
     seen.topology = &traffic;
     seen.cache = NULL;
   }
-  cm_status status = cm_fitting_proposal(&seen, run, &j, &tables, error);
+  cm_status status = cm_fitting_candidate(&seen, run, &c, &tables, error);
   if (status != CM_OK)
     return status;
-  cm_run_phase(run, "metrics");
-  status = cm_metrics_compute(input->topology, input->chip, j.mapping->part, j.mapping->part_count, j.mapping->core,
-                              run, &j.mapping->metrics, &j.mapping->detail, error);
+  status = cm_candidate_deliver(&c, &m, error);
   if (status == CM_OK)
-    status = report(&j, error);
+    status = report(&c, m, error);
   if (status == CM_OK)
-    status = report_neurons(input->topology, j.mapping, run, error);
-  if (status == CM_OK)
-    status = cm_scenarios_measure(input, run, j.mapping, error);
+    status = measure(input, run, m, error);
   if (status == CM_OK && tables != NULL)
-    status = report_tables(j.mapping, tables, error);
-  json_decref(tables);
+    status = report_tables(m, tables, error);
   if (status == CM_OK && bound != NULL)
-    status = report_bound(j.mapping, bound, error);
-  if (status == CM_OK) {
-    *mapping = j.mapping;
-    j.mapping = NULL;
-  }
-  cm_proposal_free(&j);
+    status = report_bound(m, bound, error);
+  json_decref(tables);
+  cm_candidate_free(&c);
+  if (status == CM_OK)
+    *mapping = m;
+  else
+    cm_mapping_free(m);
   return status;
 }
 

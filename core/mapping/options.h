@@ -92,4 +92,19 @@ const char *cm_preset_name(cm_preset preset);
 /* "edge", "axon", ... */
 const char *cm_objective_name(cm_objective objective);
 
+/* A job with some of its options, or its network, replaced; the job itself is never written to. */
+typedef struct cm_variant {
+  struct cm_map_options options;
+  cm_map_input input;
+} cm_variant;
+
+/* The variant's input, which has the variant's options; both are the job's at first. */
+static inline cm_map_input *cm_vary(const cm_map_input *job, cm_variant *variant)
+{
+  variant->options = *job->options;
+  variant->input = *job;
+  variant->input.options = &variant->options;
+  return &variant->input;
+}
+
 #endif

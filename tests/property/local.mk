@@ -4,7 +4,7 @@ PROPERTY_TESTS = \
   tests/property/axons_on_mesh \
   tests/property/blocks \
   tests/property/region_search \
-  tests/property/contest \
+  tests/property/portfolio \
   tests/property/edges \
   tests/property/efforts \
   tests/property/jobs \

@@ -45,7 +45,7 @@ static bool fits(const cm_topology *t, const cm_limits *limits, uint32_t cores)
 
 /* `mapper`: NULL where no places are asked for. */
 static cm_status run_with(const cm_topology *t, const cm_chip *chip, const cm_occupancy *occupancy, const char *preset,
-                          const char *mapper, cm_stage *stage)
+                          const char *mapper, cm_candidate *stage)
 {
   cm_run run;
   cm_map_options *options;
@@ -59,18 +59,18 @@ static cm_status run_with(const cm_topology *t, const cm_chip *chip, const cm_oc
                         .options = options,
                         .scratch_folder = folder,
                         .places = mapper != NULL};
-  cm_status status = cm_stage_run(&input, &run, stage, &error);
+  cm_status status = cm_make_parts(&input, &run, stage, &error);
   cm_map_options_free(options);
   return status;
 }
 
 static cm_status run_stage(const cm_topology *t, const cm_chip *chip, const cm_occupancy *occupancy, const char *preset,
-                           cm_stage *stage)
+                           cm_candidate *stage)
 {
   return run_with(t, chip, occupancy, preset, NULL, stage);
 }
 
-static void check_legal(const cm_topology *t, const cm_limits *limits, uint32_t cores, const cm_stage *stage)
+static void check_legal(const cm_topology *t, const cm_limits *limits, uint32_t cores, const cm_candidate *stage)
 {
   truth found = {0};
   memset(found.least_reach, 0xff, sizeof found.least_reach);
@@ -125,7 +125,7 @@ START_TEST(what_is_said_is_so)
         round % 5 != 0 ? network_directed(&random, n, 1 + below(&random, n + 3)) : network_undirected(&random, n, 40);
     cm_chip *chip;
     cm_occupancy *occupancy;
-    cm_stage stage;
+    cm_candidate stage;
     ck_ok(cm_chip_mesh(1 + below(&random, 5), 1, &chip, &error));
     do
       chip->limits = random_limits(&random, &t);
@@ -138,7 +138,7 @@ START_TEST(what_is_said_is_so)
     cm_status status = run_stage(&t, chip, occupancy, presets[preset], &stage);
     if (status == CM_OK) {
       check_legal(&t, &chip->limits, cores, &stage);
-      cm_stage_free(&stage);
+      cm_candidate_free(&stage);
       made[preset]++;
     } else {
       check_refusal(&t, &chip->limits, cores, status);
@@ -216,7 +216,7 @@ START_TEST(what_fast_maps_is_not_refused_by_others)
       t.size_total += t.size[v] = 1 + (below(&random, 3) == 0 ? below(&random, 400) : below(&random, 30));
     bool fast = false;
     for (uint32_t p = 0; p < 3; p++) {
-      cm_stage stage;
+      cm_candidate stage;
       cm_status status = run_with(&t, chip, occupancy, presets[p], "auto", &stage);
       fast = fast || status == CM_OK;
       ck_assert_msg(status == CM_OK || !fast, "round %d: %s refuses: %s", (int)round, presets[p], error.detail);
@@ -224,9 +224,9 @@ START_TEST(what_fast_maps_is_not_refused_by_others)
         continue;
       made[p]++;
       ck_assert_uint_eq(stage.partition->part_count, 6);
-      cm_stage_free(&stage);
+      cm_candidate_free(&stage);
       if (p == 1 && run_with(&t, chip, occupancy, presets[p], "mesh", &stage) == CM_OK)
-        cm_stage_free(&stage);
+        cm_candidate_free(&stage);
       else
         mesh_refuses += p == 1;
     }
@@ -253,7 +253,7 @@ START_TEST(outbound_sides_are_kept_by_single_moves)
   const size_t tries = CM_SANITIZED ? 3 : 6;
   for (size_t i = 0; i < tries; i++) {
     cm_topology t = ring(CM_SANITIZED ? 500 : 800, 8, 40);
-    cm_stage stage;
+    cm_candidate stage;
     chip->limits = limits[i % 6 / 2];
     if (run_stage(&t, chip, occupancy, presets[i % 2], &stage) != CM_OK) {
       network_free(&t);
@@ -267,7 +267,7 @@ START_TEST(outbound_sides_are_kept_by_single_moves)
     ck_ok(cm_count_use(&t, stage.partition->part, stage.partition->part_count, &run, use, &error));
     ck_assert_uint_eq(cm_find_violation(&chip->limits, use, stage.partition->part_count).broken_parts, 0);
     moved += stage.attempts[stage.attempt_count - 1].moved;
-    cm_stage_free(&stage);
+    cm_candidate_free(&stage);
     network_free(&t);
   }
   ck_assert_uint_ge(made * 4, tries * (CM_SANITIZED ? 1 : 3));
@@ -285,7 +285,7 @@ static void bad_start(const cm_topology *t, uint32_t parts, uint32_t *part)
 
 /* ---- objective edge, where its methods do not keep a limit by themselves ---- */
 
-static void expect_legal(const cm_topology *t, const cm_limits *limits, const cm_stage *stage)
+static void expect_legal(const cm_topology *t, const cm_limits *limits, const cm_candidate *stage)
 {
   uint64_t use[400 * CM_RESOURCES];
   cm_run run;
@@ -310,7 +310,7 @@ START_TEST(axons_that_do_not_fit_are_left_to_the_method_for_axons)
   chip->limits = (cm_limits){.neurons = 60, .inbound_axons = 45};
   int smaller = 0; /* limits may leave no move */
   for (int p = 0; p < (CM_SANITIZED ? 1 : 2); p++) {
-    cm_stage edge, axon;
+    cm_candidate edge, axon;
     cm_map_options *options;
     cm_run run;
     cm_run_init(&run);
@@ -320,7 +320,7 @@ START_TEST(axons_that_do_not_fit_are_left_to_the_method_for_axons)
     json_decref(json);
     cm_map_input input = {
       .topology = &t, .chip = chip, .occupancy = occupancy, .options = options, .scratch_folder = folder};
-    ck_ok(cm_stage_run(&input, &run, &axon, &error));
+    ck_ok(cm_make_parts(&input, &run, &axon, &error));
     cm_map_options_free(options);
     ck_assert_int_eq(edge.objective, CM_OBJECTIVE_EDGE);
     ck_assert(edge.attempts[edge.attempt_count - 1].by_axons);
@@ -328,8 +328,8 @@ START_TEST(axons_that_do_not_fit_are_left_to_the_method_for_axons)
     ck_assert_uint_eq(edge.partition->part_count, axon.partition->part_count);
     ck_assert_double_le(edge.quality.edge_cut, axon.quality.edge_cut);
     smaller += edge.quality.edge_cut < axon.quality.edge_cut;
-    cm_stage_free(&edge);
-    cm_stage_free(&axon);
+    cm_candidate_free(&edge);
+    cm_candidate_free(&axon);
   }
   ck_assert_int_ge(smaller, CM_SANITIZED ? 0 : 1);
   cm_occupancy_free(occupancy);
@@ -346,7 +346,7 @@ START_TEST(the_mesh_mapper_is_mended_where_it_stands)
   cm_topology t = network_undirected(&random, 300, 4);
   cm_chip *chip;
   cm_occupancy *occupancy;
-  cm_stage free_one, tight;
+  cm_candidate free_one, tight;
   uint64_t use[9 * CM_RESOURCES], most = 0;
   cm_run run;
   cm_run_init(&run);
@@ -367,8 +367,8 @@ START_TEST(the_mesh_mapper_is_mended_where_it_stands)
   ck_assert_ptr_nonnull(tight.partition->core);
   ck_assert_int_eq(memcmp(tight.partition->core, free_one.partition->core, parts * sizeof(uint32_t)), 0);
   expect_legal(&t, &chip->limits, &tight);
-  cm_stage_free(&free_one);
-  cm_stage_free(&tight);
+  cm_candidate_free(&free_one);
+  cm_candidate_free(&tight);
   cm_occupancy_free(occupancy);
   cm_chip_free(chip);
   network_free(&t);

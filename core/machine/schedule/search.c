@@ -47,7 +47,7 @@ typedef struct searching {
   cm_run *run;
   cm_run untimed; /* what is begun is finished: the search ends between two candidates */
   point batch[BATCH_MAX];
-  cm_candidate made[BATCH_MAX];
+  cm_plan_candidate made[BATCH_MAX];
   bool failed[BATCH_MAX];
   point seen[SCORES_MAX * 8];
   uint32_t seen_count;
@@ -85,8 +85,8 @@ static point point_of(const cm_settings *s)
   return p;
 }
 
-cm_status cm_candidate_make(cm_model *model, const uint32_t *order, const cm_plan_options *options, cm_run *run,
-                            cm_candidate *candidate, cm_error *error)
+cm_status cm_plan_candidate_make(cm_model *model, const uint32_t *order, const cm_plan_options *options, cm_run *run,
+                            cm_plan_candidate *candidate, cm_error *error)
 {
   cm_plan *plan = NULL;
   cm_sequence sequence = {0};
@@ -97,7 +97,7 @@ cm_status cm_candidate_make(cm_model *model, const uint32_t *order, const cm_pla
   if (status == CM_OK)
     status = cm_timetable_make(plan, &sequence, options->target, options->settings, false, run, &table, error);
   if (status == CM_OK)
-    *candidate = (cm_candidate){.settings = *options->settings, .time_ns = table.time_ns, .score = table.time_ns,
+    *candidate = (cm_plan_candidate){.settings = *options->settings, .time_ns = table.time_ns, .score = table.time_ns,
                                 .bytes = table.traffic.loaded + table.traffic.stored + table.traffic.parameters,
                                 .pieces = plan->piece_count, .effort = table.effort};
   cm_timetable_free(&table);
@@ -112,7 +112,7 @@ static cm_status make_one(void *context, size_t index, cm_error *error)
   const cm_settings settings = settings_of(&s->batch[index]);
   cm_plan_options options = *s->options;
   options.settings = &settings;
-  cm_status status = cm_candidate_make(s->model, NULL, &options, &s->untimed, &s->made[index], error);
+  cm_status status = cm_plan_candidate_make(s->model, NULL, &options, &s->untimed, &s->made[index], error);
   s->made[index].score += BYTES_SHARE * s->reference_ns * (double)s->made[index].bytes / s->reference_bytes;
   /* Where the sizes of a candidate do not fit, another one's may. */
   s->failed[index] = status == CM_TOO_LARGE;
@@ -138,7 +138,7 @@ static void add(searching *s, const point *p, uint32_t *count)
 }
 
 /* Scores the batch; the best of it becomes *best when it is better. Among equals the first stays. */
-static cm_status score(searching *s, uint32_t count, point *at, cm_candidate *best, bool *better, cm_error *error)
+static cm_status score(searching *s, uint32_t count, point *at, cm_plan_candidate *best, bool *better, cm_error *error)
 {
   *better = false;
   if (count == 0)
@@ -169,7 +169,7 @@ static bool spent(const searching *s)
 }
 
 /* Starts that differ in how large pieces are and how full the memory is. */
-static cm_status try_starts(searching *s, point *at, cm_candidate *best, cm_error *error)
+static cm_status try_starts(searching *s, point *at, cm_plan_candidate *best, cm_error *error)
 {
   static const int moves[][NUMBERS] = {
     {2, 1, 0, 1, 1, 0, 0, 1, 0, 0},   {-2, -1, 0, 1, -1, 0, 1, 0, 0, 0}, {1, 0, 0, -1, -1, 1, -2, 0, 0, -2},
@@ -190,7 +190,7 @@ static cm_status try_starts(searching *s, point *at, cm_candidate *best, cm_erro
   return score(s, count, at, best, &better, error);
 }
 
-static cm_status descend(searching *s, point *at, cm_candidate *best, cm_error *error)
+static cm_status descend(searching *s, point *at, cm_plan_candidate *best, cm_error *error)
 {
   static const int turn[NUMBERS] = {9, 7, 8, 0, 3, 4, 1, 6, 2, 5};
   for (bool any = true; any && !spent(s);) {
@@ -226,8 +226,8 @@ cm_status cm_chip_search(cm_model *model, const cm_plan_options *options, const 
   s->untimed = *run;
   s->untimed.deadline = 0;
   s->until = until;
-  cm_candidate first, best;
-  cm_status status = cm_candidate_make(model, NULL, options, run, &first, error);
+  cm_plan_candidate first, best;
+  cm_status status = cm_plan_candidate_make(model, NULL, options, run, &first, error);
   if (status == CM_OK) {
     double held = (double)CM_SEARCH_EFFORT / (double)(first.effort + 1);
     s->most = search->scores > 0 ? search->scores : held < SCORES_MIN ? SCORES_MIN : held > SCORES_MAX ? SCORES_MAX : (uint64_t)held;

@@ -8,7 +8,7 @@
 #define CM_SEARCH_EFFORT UINT64_C(1800000000)
 
 typedef struct cm_found {
-  cm_candidate first, best;
+  cm_plan_candidate first, best;
   uint64_t scored, effort;
 } cm_found;
 

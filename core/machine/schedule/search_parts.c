@@ -31,7 +31,7 @@ typedef struct exploring {
   uint32_t count, searched;
   double until;
   uint64_t scored, effort, effort_first;
-  cm_candidate best;
+  cm_plan_candidate best;
 } exploring;
 
 static bool timed_out(const exploring *e)
@@ -140,7 +140,7 @@ static cm_status explore(exploring *e, double *first_ns, cm_error *error)
 
 static cm_status report_of(const exploring *e, double first_ns, json_t **report, cm_error *error)
 {
-  const cm_candidate *best = &e->best;
+  const cm_plan_candidate *best = &e->best;
   char name[256];
   const cm_settings *b = &best->settings;
   cm_subchip_name(&best->part, e->options->target, name, sizeof name);
@@ -153,7 +153,7 @@ static cm_status report_of(const exploring *e, double first_ns, json_t **report,
 }
 
 cm_status cm_settings_search(cm_model *model, const cm_plan_options *options, const cm_search_options *search, cm_run *run,
-                             cm_candidate *found, json_t **report, cm_error *error)
+                             cm_plan_candidate *found, json_t **report, cm_error *error)
 {
   exploring e = {.model = model, .options = options, .search = search, .run = run};
   double first_ns = 0;

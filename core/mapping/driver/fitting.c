@@ -1,10 +1,10 @@
-/* Happy path: the cheapest proposal -> its routes and their minimised tables -> they fit. Else other places, until some fit or
+/* Happy path: the cheapest candidate -> its routes and their minimised tables -> they fit. Else other places, until some fit or
  * none is left. What can fail: as mapping and routes. */
 #include "core/mapping/driver/fitting.h"
 
 #include <string.h>
 
-#include "core/mapping/driver/contest.h"
+#include "core/mapping/driver/portfolio.h"
 #include "core/mapping/routes/routes.h"
 
 static bool is_limited(const cm_map_input *in)
@@ -59,21 +59,20 @@ typedef struct try {
   uint32_t communication, kept; /* cores used behind a router; 0: all */
 } try;
 
-static cm_status propose(const cm_map_input *input, try by, cm_run *run, cm_proposal *proposal, cm_error *error)
+static cm_status propose(const cm_map_input *input, try by, cm_run *run, cm_candidate *candidate, cm_error *error)
 {
-  struct cm_map_options options = *input->options;
-  cm_map_input other = *input;
+  cm_variant variant;
+  cm_map_input *other = cm_vary(input, &variant);
   cm_occupancy *thinned = NULL;
-  options.communication = by.communication;
-  other.options = &options;
+  variant.options.communication = by.communication;
   if (by.kept != 0) {
     if (thin(input->chip, input->occupancy, by.kept, &thinned, error) != CM_OK)
       return error->status;
-    other.occupancy = thinned;
+    other->occupancy = thinned;
   }
-  cm_status status = cm_best_proposal(&other, run, proposal, error);
+  cm_status status = cm_best_candidate(other, run, candidate, error);
   if (status == CM_OK)
-    proposal->input = input;
+    candidate->input = input;
   cm_occupancy_free(thinned);
   return status;
 }
@@ -96,8 +95,8 @@ static cm_status note(json_t *tried, try by, uint64_t most, cm_error *error)
   return cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
 }
 
-/* Proposals until the tables of one fit. */
-static cm_status search(const cm_map_input *input, cm_run *run, json_t *tried, cm_proposal *proposal, json_t **told, cm_error *error)
+/* Candidates until the tables of one fit. */
+static cm_status search(const cm_map_input *input, cm_run *run, json_t *tried, cm_candidate *candidate, json_t **told, cm_error *error)
 {
   uint32_t behind = input->chip->router_x * input->chip->router_y, asked = input->options->communication;
   const try tries[] = {{asked, 0}, {CM_MULTICAST, 0}, {CM_MULTICAST, (behind + 1) / 2}, {CM_MULTICAST, (behind + 3) / 4}};
@@ -105,15 +104,16 @@ static cm_status search(const cm_map_input *input, cm_run *run, json_t *tried, c
   for (size_t i = 0; i < sizeof tries / sizeof *tries; i++) {
     if ((i == 1 && asked == CM_MULTICAST) || (i > 1 && tries[i].kept >= (i == 2 ? behind : tries[i - 1].kept)))
       continue;
-    cm_status status = propose(input, tries[i], run, proposal, error);
+    cm_status status = propose(input, tries[i], run, candidate, error);
     if (i > 0 && (status == CM_NO_ROOM || status == CM_LIMIT_BROKEN || status == CM_BAD_OPTION))
       continue;
     if (status != CM_OK)
       return status;
-    status = cm_fitting_check(input, proposal->mapping, run, told, error);
+    cm_mapping view = cm_candidate_view(candidate);
+    status = cm_fitting_check(input, &view, run, told, error);
     if (status == CM_OK)
       return CM_OK;
-    cm_proposal_free(proposal);
+    cm_candidate_free(candidate);
     if (status != CM_LIMIT_BROKEN)
       return status;
     if (least.status == CM_OK || needed(error) < needed(&least))
@@ -125,17 +125,17 @@ static cm_status search(const cm_map_input *input, cm_run *run, json_t *tried, c
   return least.status;
 }
 
-cm_status cm_fitting_proposal(const cm_map_input *input, cm_run *run, cm_proposal *proposal, json_t **told, cm_error *error)
+cm_status cm_fitting_candidate(const cm_map_input *input, cm_run *run, cm_candidate *candidate, json_t **told, cm_error *error)
 {
   *told = NULL;
   if (!is_limited(input))
-    return cm_best_proposal(input, run, proposal, error);
+    return cm_best_candidate(input, run, candidate, error);
   json_t *tried = json_array();
   if (tried == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
-  cm_status status = search(input, run, tried, proposal, told, error);
+  cm_status status = search(input, run, tried, candidate, told, error);
   if (status == CM_OK && *told != NULL && json_array_size(tried) > 0 && json_object_set(*told, "did_not_fit", tried) != 0) {
-    cm_proposal_free(proposal);
+    cm_candidate_free(candidate);
     json_decref(*told);
     *told = NULL;
     status = cm_fail(error, CM_NO_MEMORY, "out of memory for the report");

@@ -41,12 +41,11 @@ static double core_ns(const cm_mapping *m)
 
 static cm_status add(pareto *p, cm_objective objective, double budget_ns, cm_error *error)
 {
-  struct cm_map_options options = *p->input->options;
-  cm_map_input input = *p->input;
-  options.objective = objective;
-  options.step_budget_ns = budget_ns;
-  input.options = &options;
-  cm_status status = p->once(&input, p->bound, p->run, &p->point[p->count], error);
+  cm_variant variant;
+  const cm_map_input *input = cm_vary(p->input, &variant);
+  variant.options.objective = objective;
+  variant.options.step_budget_ns = budget_ns;
+  cm_status status = p->once(input, p->bound, p->run, &p->point[p->count], error);
   p->count += status == CM_OK;
   return budget_ns > 0 && (status == CM_NO_ROOM || status == CM_BAD_OPTION) ? CM_OK : status;
 }
@@ -136,8 +135,7 @@ static cm_status finish(pareto *p, cm_mapping **mapping, cm_error *error)
 {
   uint32_t best = knee(p);
   cm_mapping *m = p->point[best], *twin;
-  struct cm_map_options options = *p->input->options;
-  json_t *told = table(p, best), *stated = cm_map_options_shaping_json(&options), *report = json_copy(m->report);
+  json_t *told = table(p, best), *stated = cm_map_options_shaping_json(p->input->options), *report = json_copy(m->report);
   bool whole = told != NULL && stated != NULL && report != NULL && json_object_set(report, "pareto", told) == 0;
   json_decref(told);
   if (!whole || CM_NEW(p->run->memory, m->points, p->count, error) != CM_OK ||

@@ -18,7 +18,7 @@ static const struct {
 } efforts[] = {[CM_PRESET_REFERENCE] = {1e8, 2000}, [CM_PRESET_FAST] = {3e7, 2000}, [CM_PRESET_BALANCED] = {3e8, 20000}, [CM_PRESET_BEST] = {3e9, 200000}};
 
 typedef struct search {
-  cm_placing *g;
+  cm_candidate *c;
   uint8_t *usable;                 /* [cores] */
   uint32_t needed[KINDS], room[KINDS]; /* parts of each kind, and cores to choose from */
   uint32_t *hops;                  /* [cores] from the anchor under way */
@@ -39,15 +39,15 @@ static int by_cost(const void *a, const void *b)
 
 static cm_status count(search *s, cm_error *error)
 {
-  const cm_map_input *in = s->g->input;
+  const cm_map_input *in = s->c->input;
   uint32_t cores = cm_chip_cores(in->chip), free[KINDS] = {0}, ignored;
-  if (CM_NEW(s->g->run->memory, s->usable, cores, error) != CM_OK || CM_NEW(s->g->run->memory, s->hops, cores, error) != CM_OK ||
-      cm_usable_cores(in->chip, in->occupancy, s->g->run->memory, s->usable, &ignored, error) != CM_OK)
+  if (CM_NEW(s->c->run->memory, s->usable, cores, error) != CM_OK || CM_NEW(s->c->run->memory, s->hops, cores, error) != CM_OK ||
+      cm_usable_cores(in->chip, in->occupancy, s->c->run->memory, s->usable, &ignored, error) != CM_OK)
     return error->status;
   for (uint32_t c = 0; c < cores; c++)
     free[cm_chip_kind_of(in->chip, c)] += s->usable[c];
-  for (uint32_t p = 0; p < s->g->part_count; p++)
-    s->needed[s->g->kind[p]]++;
+  for (uint32_t p = 0; p < s->c->partition->part_count; p++)
+    s->needed[s->c->partition->kind[p]]++;
   for (uint32_t k = 0; k < KINDS; k++) {
     uint32_t more = s->needed[k] == 0 ? 0 : (uint32_t)ceil(sqrt((double)s->needed[k]));
     s->room[k] = s->needed[k] + more < free[k] ? s->needed[k] + more : free[k];
@@ -64,14 +64,14 @@ static cm_status count(search *s, cm_error *error)
 /* How far the nearest cores of all kinds are from one, in all; s->hops says how far each core is. */
 static cm_status look(search *s, uint32_t from, double *cost, cm_error *error)
 {
-  const cm_chip *chip = s->g->input->chip;
+  const cm_chip *chip = s->c->input->chip;
   uint32_t cores = cm_chip_cores(chip), farthest = 0;
   for (uint32_t c = 0; c < cores; c++) {
     s->hops[c] = s->usable[c] ? cm_chip_distance(chip, from, c) : 0;
     farthest = s->hops[c] > farthest ? s->hops[c] : farthest;
   }
   uint32_t *tally;
-  if (CM_NEW(s->g->run->memory, tally, (size_t)KINDS * (farthest + 1), error) != CM_OK)
+  if (CM_NEW(s->c->run->memory, tally, (size_t)KINDS * (farthest + 1), error) != CM_OK)
     return error->status;
   for (uint32_t c = 0; c < cores; c++)
     if (s->usable[c])
@@ -85,13 +85,13 @@ static cm_status look(search *s, uint32_t from, double *cost, cm_error *error)
       left -= here;
     }
   cm_free(tally);
-  return cm_run_check(s->g->run, error);
+  return cm_run_check(s->c->run, error);
 }
 
 /* Cores that regions may lie around, those that cost least first. */
 static cm_status find_anchors(search *s, anchor *list, uint32_t *found, cm_error *error)
 {
-  uint32_t cores = cm_chip_cores(s->g->input->chip), total = 0, seen = 0;
+  uint32_t cores = cm_chip_cores(s->c->input->chip), total = 0, seen = 0;
   for (uint32_t c = 0; c < cores; c++)
     total += s->usable[c];
   *found = 0;
@@ -113,17 +113,17 @@ static cm_status find_anchors(search *s, anchor *list, uint32_t *found, cm_error
 /* Of each kind the cores nearest to an anchor, some more than parts need. */
 static cm_status gather(search *s, uint32_t from, cm_region **region, cm_error *error)
 {
-  const cm_chip *chip = s->g->input->chip;
+  const cm_chip *chip = s->c->input->chip;
   uint32_t cores = cm_chip_cores(chip), total = 0, taken[KINDS] = {0};
   double ignored;
   cm_near_core *list;
   cm_region *r;
   for (uint32_t k = 0; k < KINDS; k++)
     total += s->room[k];
-  if (look(s, from, &ignored, error) != CM_OK || CM_NEW(s->g->run->memory, list, cores, error) != CM_OK)
+  if (look(s, from, &ignored, error) != CM_OK || CM_NEW(s->c->run->memory, list, cores, error) != CM_OK)
     return error->status;
-  cm_status status = CM_NEW(s->g->run->memory, r, 1, error);
-  if (status == CM_OK && (status = CM_NEW(s->g->run->memory, r->cores, total, error)) == CM_OK) {
+  cm_status status = CM_NEW(s->c->run->memory, r, 1, error);
+  if (status == CM_OK && (status = CM_NEW(s->c->run->memory, r->cores, total, error)) == CM_OK) {
     uint32_t listed = 0;
     for (uint32_t c = 0; c < cores; c++)
       if (s->usable[c] && s->room[cm_chip_kind_of(chip, c)] > 0)
@@ -135,7 +135,7 @@ static cm_status gather(search *s, uint32_t from, cm_region **region, cm_error *
         r->cores[r->core_count++] = list[i].core;
       taken[kind]++;
     }
-    status = cm_box_cores(s->g, r, error);
+    status = cm_box_cores(s->c, r, error);
   }
   cm_free(list);
   if (status == CM_OK)
@@ -145,56 +145,58 @@ static cm_status gather(search *s, uint32_t from, cm_region **region, cm_error *
   return status;
 }
 
-static cm_status place(cm_placing *g, const cm_region *region, cm_placed *placed, cm_error *error)
+static cm_status place(cm_candidate *c, const cm_region *region, cm_places *placed, cm_error *error)
 {
-  uint32_t preset = g->input->options->preset;
-  cm_kinds_options options = {.seed = g->input->options->placement_seed};
+  uint32_t preset = c->input->options->preset;
+  cm_kinds_options options = {.seed = c->input->options->placement_seed};
   cm_kinds_result made;
-  double sweep = 2 * (double)g->parts->entry_count + 4.0 * g->part_count;
+  double sweep = 2 * (double)c->partition->parts->entry_count + 4.0 * c->partition->part_count;
   options.entries = fmin(efforts[preset].entries, efforts[preset].sweeps * sweep);
-  *placed = (cm_placed){0};
-  if (CM_NEW(g->run->memory, placed->core, g->part_count, error) != CM_OK)
+  *placed = (cm_places){0};
+  if (CM_NEW(c->run->memory, placed->core, c->partition->part_count, error) != CM_OK)
     return error->status;
-  cm_status status = cm_place_by_kinds(g->parts, g->input->chip, region, g->kind, &options, g->run, placed->core, &made, error);
-  for (uint32_t p = 0; status == CM_OK && p < g->part_count; p++)
+  cm_status status = cm_place_by_kinds(c->partition->parts, c->input->chip, region, c->partition->kind, &options, c->run, placed->core, &made, error);
+  for (uint32_t p = 0; status == CM_OK && p < c->partition->part_count; p++)
     placed->core[p] = region->cores[placed->core[p]];
   if (status == CM_OK) {
-    double traffic = (double)cm_placement_traffic(g->parts, g->input->chip, placed->core);
-    placed->energy = cm_placement_energy(g->parts, g->input->chip, placed->core);
+    double traffic = (double)cm_placement_traffic(c->partition->parts, c->input->chip, placed->core);
+    placed->energy = cm_placement_energy(c->partition->parts, c->input->chip, placed->core);
     placed->report = json_pack("{s:{s:f, s:s, s:f, s:i, s:I}}", "placement", "part_traffic",
-                               traffic / (double)g->input->topology->weight_scale, "method", "exchanges among cores of a kind", "curve_ratio",
+                               traffic / (double)c->input->topology->weight_scale, "method", "exchanges among cores of a kind", "curve_ratio",
                                made.after > 0 ? made.before / made.after : 1, "rounds", 0, "swaps", (json_int_t)made.moves);
     if (placed->report == NULL)
       status = cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
   }
   if (status != CM_OK)
-    cm_placed_free(placed);
+    cm_places_free(placed);
   return status;
 }
 
-cm_status cm_place_on_kinds(cm_placing *g, cm_error *error)
+cm_status cm_place_on_kinds(cm_candidate *c, cm_error *error)
 {
-  search s = {.g = g};
+  search s = {.c = c};
   anchor list[ANCHORS + 1] = {0};
   uint32_t found = 0;
-  uint64_t most = g->input->options->regions;
+  uint64_t most = c->input->options->regions;
   cm_status status = count(&s, error);
   if (status == CM_OK)
     status = find_anchors(&s, list, &found, error);
   most = most < 1 ? 1 : most < REGIONS ? most : REGIONS;
-  g->region_count = found < most ? found : (uint32_t)most;
-  for (uint32_t i = 0; i < g->region_count && status == CM_OK; i++) {
+  c->region_count = found < most ? found : (uint32_t)most;
+  for (uint32_t i = 0; i < c->region_count && status == CM_OK; i++) {
     cm_region *region = NULL;
-    cm_placed placed = {0};
+    cm_places placed;
     status = gather(&s, list[i].core, &region, error);
-    if (status == CM_OK && (status = place(g, region, &placed, error)) != CM_OK)
+    if (status == CM_OK && (status = place(c, region, &placed, error)) != CM_OK)
       cm_region_free(region);
-    if (status == CM_OK)
-      cm_take_placed(g, region, &placed, i);
-    cm_placed_free(&placed);
+    if (status == CM_OK) {
+      placed.region = region;
+      placed.number = i;
+      cm_take_places(c, &placed);
+    }
   }
-  if (status == CM_OK && g->part_count == 0 && g->region == NULL)
-    status = cm_region_choose(g->input->chip, g->input->occupancy, 0, g->run, &g->region, error);
+  if (status == CM_OK && c->partition->part_count == 0 && c->places.region == NULL)
+    status = cm_region_choose(c->input->chip, c->input->occupancy, 0, c->run, &c->places.region, error);
   cm_free(s.usable);
   cm_free(s.hops);
   return status;

@@ -22,37 +22,37 @@ static cm_status told(const json_t *report, cm_error *error)
 }
 
 /* The seed's placement. */
-static cm_status place_by_seed(const cm_placing *g, const cm_region *region, uint32_t *core, json_t **report,
+static cm_status place_by_seed(const cm_candidate *c, const cm_region *region, uint32_t *core, json_t **report,
                                cm_error *error)
 {
-  const cm_chip *chip = g->input->chip;
-  const struct cm_map_options *o = g->input->options;
-  double scale = (double)g->input->topology->weight_scale;
+  const cm_chip *chip = c->input->chip;
+  const struct cm_map_options *o = c->input->options;
+  double scale = (double)c->input->topology->weight_scale;
   cm_force_options options = {.share = o->force_share, .rounds_max = o->force_rounds, .looks_max = force_looks};
   cm_force_result force;
-  if (cm_place_by_bisection(g->parts, chip, region, o->bisection_tries, o->placement_seed, g->run, core, error) !=
+  if (cm_place_by_bisection(c->partition->parts, chip, region, o->bisection_tries, o->placement_seed, c->run, core, error) !=
       CM_OK)
     return error->status;
-  double bisected = (double)cm_placement_traffic(g->parts, chip, core) / scale;
-  if (cm_place_by_force(g->parts, chip, region, &options, g->run, core, &force, error) != CM_OK)
+  double bisected = (double)cm_placement_traffic(c->partition->parts, chip, core) / scale;
+  if (cm_place_by_force(c->partition->parts, chip, region, &options, c->run, core, &force, error) != CM_OK)
     return error->status;
-  double refined = (double)cm_placement_traffic(g->parts, chip, core) / scale;
+  double refined = (double)cm_placement_traffic(c->partition->parts, chip, core) / scale;
   *report = json_pack("{s:{s:f, s:f}, s:{s:i, s:I, s:f, s:f}}", "part_traffic", "bisection", bisected, "force_directed",
                       refined, "force", "rounds", (int)force.rounds, "swaps", (json_int_t)force.swaps, "before",
                       force.force_before / scale, "after", force.force_after / scale);
   return told(*report, error);
 }
 
-cm_status cm_gather_flows(cm_placing *g, cm_error *error)
+cm_status cm_gather_flows(cm_candidate *c, cm_error *error)
 {
-  const struct cm_map_options *o = g->input->options;
-  const cm_topology *t = g->input->topology;
-  bool engine = g->input->chip->interconnect == NULL && o->mapper != CM_MAPPER_BISECTION && o->mapper != CM_MAPPER_LEARNED;
-  if (!engine || cm_pays_for_trees(g) || (o->preset != CM_PRESET_BALANCED && o->preset != CM_PRESET_BEST) ||
-      g->part_count > CM_ARRANGE_FEW)
+  const struct cm_map_options *o = c->input->options;
+  const cm_topology *t = c->input->topology;
+  bool engine = c->input->chip->interconnect == NULL && o->mapper != CM_MAPPER_BISECTION && o->mapper != CM_MAPPER_LEARNED;
+  if (!engine || cm_pays_for_trees(c) || (o->preset != CM_PRESET_BALANCED && o->preset != CM_PRESET_BEST) ||
+      c->partition->part_count > CM_ARRANGE_FEW)
     return CM_OK;
-  return t->directed ? cm_flows_of_axons(t, g->part, g->part_count, g->run, &g->flows, error)
-                     : cm_flows_of_graph(g->parts, g->run, &g->flows, error);
+  return t->directed ? cm_flows_of_axons(t, c->partition->part, c->partition->part_count, c->run, &c->flows, error)
+                     : cm_flows_of_graph(c->partition->parts, c->run, &c->flows, error);
 }
 
 static bool tell_relief(const cm_arrange_result *made, double unit, json_t *report)
@@ -65,16 +65,16 @@ static bool tell_relief(const cm_arrange_result *made, double unit, json_t *repo
 }
 
 /* The placement engine. */
-static cm_status place_by_engine(const cm_placing *g, const cm_region *region, cm_placed *placed, cm_error *error)
+static cm_status place_by_engine(const cm_candidate *c, const cm_region *region, cm_places *placed, cm_error *error)
 {
-  const struct cm_map_options *o = g->input->options;
-  cm_arrange_options options = {.effort = efforts[o->preset], .seed = o->placement_seed, .flows = g->flows};
+  const struct cm_map_options *o = c->input->options;
+  cm_arrange_options options = {.effort = efforts[o->preset], .seed = o->placement_seed, .flows = c->flows};
   cm_arrange_result made;
-  if (cm_arrange(g->parts, g->input->chip, region, &options, g->run, placed->core, &made, error) != CM_OK)
+  if (cm_arrange(c->partition->parts, c->input->chip, region, &options, c->run, placed->core, &made, error) != CM_OK)
     return error->status;
   double before = made.refined > 0 ? (double)made.curve / (double)made.refined : 1;
-  double refined = (double)cm_placement_traffic(g->parts, g->input->chip, placed->core);
-  double unit = (double)g->input->topology->weight_scale;
+  double refined = (double)cm_placement_traffic(c->partition->parts, c->input->chip, placed->core);
+  double unit = (double)c->input->topology->weight_scale;
   placed->busiest = made.busiest;
   placed->report = json_pack("{s:{s:f, s:s, s:f, s:i, s:I}}", "placement", "part_traffic", refined / unit, "method",
                              made.method, "curve_ratio", before, "rounds", (int)made.rounds, "swaps",
@@ -82,41 +82,34 @@ static cm_status place_by_engine(const cm_placing *g, const cm_region *region, c
   return told(tell_relief(&made, unit, placed->report) ? placed->report : NULL, error);
 }
 
-cm_status cm_place_on(const cm_placing *g, const cm_region *region, cm_placed *placed, cm_error *error)
+cm_status cm_place_on(const cm_candidate *c, const cm_region *region, cm_places *placed, cm_error *error)
 {
-  const struct cm_map_options *o = g->input->options;
-  cm_placed made = {0};
-  if (CM_NEW(g->run->memory, made.core, g->part_count, error) != CM_OK)
+  const struct cm_map_options *o = c->input->options;
+  cm_places made = {0};
+  if (CM_NEW(c->run->memory, made.core, c->partition->part_count, error) != CM_OK)
     return error->status;
   bool seeds =
     o->mapper == CM_MAPPER_BISECTION || (o->mapper == CM_MAPPER_AUTO && o->preset == CM_PRESET_REFERENCE);
   cm_status status = o->mapper == CM_MAPPER_LEARNED
-                       ? cm_place_by_policy(g->input, g->part, g->parts, region, g->run, made.core, &made.report, error)
-                     : seeds ? place_by_seed(g, region, made.core, &made.report, error)
-                             : place_by_engine(g, region, &made, error);
+                       ? cm_place_by_policy(c->input, c->partition->part, c->partition->parts, region, c->run, made.core, &made.report, error)
+                     : seeds ? place_by_seed(c, region, made.core, &made.report, error)
+                             : place_by_engine(c, region, &made, error);
   if (status != CM_OK) {
-    cm_placed_free(&made);
+    cm_places_free(&made);
     return status;
   }
-  made.energy = cm_placement_energy(g->parts, g->input->chip, made.core);
+  made.energy = cm_placement_energy(c->partition->parts, c->input->chip, made.core);
   *placed = made;
   return CM_OK;
 }
 
-void cm_placed_free(cm_placed *placed)
-{
-  cm_free(placed->core);
-  json_decref(placed->report);
-  *placed = (cm_placed){0};
-}
-
 /* ---- trees ---- */
 
-bool cm_pays_for_trees(const cm_placing *g)
+bool cm_pays_for_trees(const cm_candidate *c)
 {
-  const struct cm_map_options *o = g->input->options;
+  const struct cm_map_options *o = c->input->options;
   bool as_is = o->mapper == CM_MAPPER_LEARNED && !o->policy_refinement;
-  return o->communication == CM_MULTICAST && g->input->topology->directed && !as_is;
+  return o->communication == CM_MULTICAST && c->input->topology->directed && !as_is;
 }
 
 static json_t *tell(const cm_trees_result *made, double unit)
@@ -126,45 +119,48 @@ static json_t *tell(const cm_trees_result *made, double unit)
                    (json_int_t)made->swaps, "sampled", made->sampled);
 }
 
-cm_status cm_shorten_trees(cm_placing *g, cm_error *error)
+cm_status cm_shorten_trees(cm_candidate *c, cm_error *error)
 {
-  const struct cm_map_options *o = g->input->options;
+  const struct cm_map_options *o = c->input->options;
   cm_casts *casts;
   cm_trees_result made;
-  double unit = (double)g->input->topology->weight_scale * cm_trees_units(g->input->chip);
-  if (cm_casts_of_axons(g->input->topology, g->part, g->part_count, g->run, &casts, error) != CM_OK)
+  double unit = (double)c->input->topology->weight_scale * cm_trees_units(c->input->chip);
+  if (cm_casts_of_axons(c->input->topology, c->partition->part, c->partition->part_count, c->run, &casts, error) != CM_OK)
     return error->status;
-  cm_status status = cm_place_by_trees(casts, g->input->chip, g->region, efforts[o->preset], o->placement_seed, g->run,
-                                       g->core, &made, error);
+  cm_status status = cm_place_by_trees(casts, c->input->chip, c->places.region, efforts[o->preset], o->placement_seed, c->run,
+                                       c->places.core, &made, error);
   cm_casts_free(casts);
-  if (status == CM_OK && json_object_set_new(g->report, "multicast", tell(&made, unit)) != 0)
-    status = cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
-  return status;
+  if (status != CM_OK)
+    return status;
+  c->places.trees = (double)made.after / unit;
+  return json_object_set_new(c->places.report, "multicast", tell(&made, unit)) == 0
+           ? CM_OK
+           : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
 }
 
 /* ---- links ---- */
 
-cm_status cm_spread_over_links(cm_placing *g, cm_error *error)
+cm_status cm_spread_over_links(cm_candidate *c, cm_error *error)
 {
-  const struct cm_map_options *o = g->input->options;
+  const struct cm_map_options *o = c->input->options;
   cm_flows *flows;
   cm_links_result made;
-  double unit = (double)g->input->topology->weight_scale;
-  bool wanted = g->input->topology->directed &&
-                (o->objective == CM_OBJECTIVE_TIME || o->objective == CM_OBJECTIVE_EDP) && !cm_pays_for_trees(g) &&
-                o->mapper != CM_MAPPER_LEARNED && g->input->chip->interconnect == NULL && g->kind == NULL;
+  double unit = (double)c->input->topology->weight_scale;
+  bool wanted = c->input->topology->directed &&
+                (o->objective == CM_OBJECTIVE_TIME || o->objective == CM_OBJECTIVE_EDP) && !cm_pays_for_trees(c) &&
+                o->mapper != CM_MAPPER_LEARNED && c->input->chip->interconnect == NULL && c->partition->kind == NULL;
   if (!wanted)
     return CM_OK;
-  if (cm_flows_of_axons(g->input->topology, g->part, g->part_count, g->run, &flows, error) != CM_OK)
+  if (cm_flows_of_axons(c->input->topology, c->partition->part, c->partition->part_count, c->run, &flows, error) != CM_OK)
     return error->status;
-  cm_status status = cm_place_by_links(flows, g->input->chip, g->region, efforts[o->preset], o->placement_seed, g->run,
-                                       g->core, &made, error);
+  cm_status status = cm_place_by_links(flows, c->input->chip, c->places.region, efforts[o->preset], o->placement_seed, c->run,
+                                       c->places.core, &made, error);
   cm_flows_free(flows);
   if (status != CM_OK || !made.done)
     return status;
   json_t *told = json_pack("{s:f, s:f, s:I}", "busiest_ns_before", made.before / unit, "busiest_ns", made.after / unit,
                            "swaps", (json_int_t)made.swaps);
-  return json_object_set_new(g->report, "links", told) == 0
+  return json_object_set_new(c->places.report, "links", told) == 0
            ? CM_OK
            : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
 }

@@ -15,69 +15,58 @@
 enum { REGIONS_MAX = 64, ROAMING_MAX = 448 };
 
 /* Whether parts are few enough to be placed with cores to choose from as the last candidate. */
-static bool may_roam(const cm_placing *g)
+static bool may_roam(const cm_candidate *c)
 {
-  const struct cm_map_options *o = g->input->options;
+  const struct cm_map_options *o = c->input->options;
   return (o->preset == CM_PRESET_BALANCED || o->preset == CM_PRESET_BEST) && o->mapper != CM_MAPPER_BISECTION &&
-         o->mapper != CM_MAPPER_LEARNED && o->regions > 1 && g->part_count > 1 && g->part_count <= ROAMING_MAX;
+         o->mapper != CM_MAPPER_LEARNED && o->regions > 1 && c->partition->part_count > 1 && c->partition->part_count <= ROAMING_MAX;
 }
 
 /* The regions to compare; preset reference and others on request take the source's box alone. */
-static cm_status choose_regions(const cm_placing *g, cm_region **regions, uint32_t *found, cm_error *error)
+static cm_status choose_regions(const cm_candidate *c, cm_region **regions, uint32_t *found, cm_error *error)
 {
-  const cm_map_input *in = g->input;
-  uint32_t most = (uint32_t)in->options->regions - may_roam(g);
-  cm_run_phase(g->run, "region");
+  const cm_map_input *in = c->input;
+  uint32_t most = (uint32_t)in->options->regions - may_roam(c);
+  cm_run_phase(c->run, "region");
   *found = most == 0;
   return most == 0
-           ? cm_region_choose(in->chip, in->occupancy, g->part_count, g->run, &regions[0], error)
-           : cm_region_candidates(in->chip, in->occupancy, g->part_count, most, g->run, regions, found, error);
+           ? cm_region_choose(in->chip, in->occupancy, c->partition->part_count, c->run, &regions[0], error)
+           : cm_region_candidates(in->chip, in->occupancy, c->partition->part_count, most, c->run, regions, found, error);
 }
 
-/* Takes over a region with the placement on it, which were not taken over before. */
-static void take(cm_placing *g, cm_region *region, cm_placed *placed, uint32_t number)
+/* Whether places are better than those that there are: by energy, where loads were not looked at. */
+static bool is_better(const cm_places *old, const cm_places *new)
 {
-  cm_free(g->core);
-  cm_region_free(g->region);
-  json_decref(g->report);
-  g->core = placed->core;
-  g->region = region;
-  g->report = placed->report;
-  g->energy = placed->energy;
-  g->busiest = placed->busiest;
-  g->region_chosen = number;
-  *placed = (cm_placed){0};
-}
-
-/* Whether a placement is better than the one that there is: by energy, where loads were not looked at. */
-static bool is_better(const cm_placing *g, const cm_placed *placed)
-{
-  if (g->core == NULL)
+  if (old->core == NULL)
     return true;
-  if (g->busiest == 0 || placed->busiest == 0 || g->energy > cm_relief_dearer * placed->energy)
-    return placed->energy < g->energy;
-  return placed->energy <= cm_relief_dearer * g->energy &&
-         cm_relief_score(placed->energy, placed->busiest) < cm_relief_score(g->energy, g->busiest);
+  if (old->busiest == 0 || new->busiest == 0 || old->energy > cm_relief_dearer * new->energy)
+    return new->energy < old->energy;
+  return new->energy <= cm_relief_dearer * old->energy &&
+         cm_relief_score(new->energy, new->busiest) < cm_relief_score(old->energy, old->busiest);
 }
 
-void cm_take_placed(cm_placing *g, cm_region *region, cm_placed *placed, uint32_t number)
+void cm_take_places(cm_candidate *c, cm_places *places)
 {
-  if (is_better(g, placed))
-    take(g, region, placed, number);
-  else
-    cm_region_free(region);
+  if (is_better(&c->places, places)) {
+    cm_places_free(&c->places);
+    c->places = *places;
+    *places = (cm_places){0};
+  } else {
+    cm_places_free(places);
+  }
 }
 
-/* Places the parts on a region, which is taken over where that is better, and freed where not. */
-static cm_status try_region(cm_placing *g, cm_region *region, uint32_t number, cm_error *error)
+/* Places the parts on a region, which is taken over in any case. */
+static cm_status try_region(cm_candidate *c, cm_region *region, uint32_t number, cm_error *error)
 {
-  cm_placed placed;
-  if (cm_place_on(g, region, &placed, error) != CM_OK) {
+  cm_places places;
+  if (cm_place_on(c, region, &places, error) != CM_OK) {
     cm_region_free(region);
     return error->status;
   }
-  cm_take_placed(g, region, &placed, number);
-  cm_placed_free(&placed);
+  places.region = region;
+  places.number = number;
+  cm_take_places(c, &places);
   return CM_OK;
 }
 
@@ -89,44 +78,44 @@ static uint32_t room_for(uint32_t parts)
 
 /* On a region with some cores more than parts: a set of cores that is compact for even
  * traffic is not the best for the job's own. */
-static cm_status place_with_room(cm_placing *g, cm_error *error)
+static cm_status place_with_room(cm_candidate *c, cm_error *error)
 {
-  const cm_map_input *in = g->input;
+  const cm_map_input *in = c->input;
   cm_region *roomy;
   uint32_t found, free_cores = cm_occupancy_free_count(in->occupancy);
-  uint32_t wanted = g->part_count + room_for(g->part_count);
+  uint32_t wanted = c->partition->part_count + room_for(c->partition->part_count);
   wanted = wanted < free_cores ? wanted : free_cores;
-  if (wanted == g->part_count)
+  if (wanted == c->partition->part_count)
     return CM_OK;
-  g->region_count++;
-  cm_run_phase(g->run, "region");
-  cm_status status = cm_region_candidates(in->chip, in->occupancy, wanted, 1, g->run, &roomy, &found, error);
+  c->region_count++;
+  cm_run_phase(c->run, "region");
+  cm_status status = cm_region_candidates(in->chip, in->occupancy, wanted, 1, c->run, &roomy, &found, error);
   if (status == CM_NO_ROOM) /* some of the free ones are cut off */
     return CM_OK;
-  return status == CM_OK ? try_region(g, roomy, g->region_count - 1, error) : status;
+  return status == CM_OK ? try_region(c, roomy, c->region_count - 1, error) : status;
 }
 
-static cm_status place_on_candidates(cm_placing *g, cm_error *error)
+static cm_status place_on_candidates(cm_candidate *c, cm_error *error)
 {
   cm_region *regions[REGIONS_MAX] = {NULL};
-  if (cm_gather_flows(g, error) != CM_OK)
+  if (cm_gather_flows(c, error) != CM_OK)
     return error->status;
-  if (choose_regions(g, regions, &g->region_count, error) != CM_OK)
+  if (choose_regions(c, regions, &c->region_count, error) != CM_OK)
     return error->status;
   cm_status status = CM_OK;
-  for (uint32_t i = 0; i < g->region_count; i++)
+  for (uint32_t i = 0; i < c->region_count; i++)
     if (status == CM_OK)
-      status = try_region(g, regions[i], i, error);
+      status = try_region(c, regions[i], i, error);
     else
       cm_region_free(regions[i]);
-  return status == CM_OK && may_roam(g) ? place_with_room(g, error) : status;
+  return status == CM_OK && may_roam(c) ? place_with_room(c, error) : status;
 }
 
 /* ---- the region of parts that are on their cores ---- */
 
-cm_status cm_box_cores(const cm_placing *g, cm_region *region, cm_error *error)
+cm_status cm_box_cores(const cm_candidate *c, cm_region *region, cm_error *error)
 {
-  const cm_chip *chip = g->input->chip;
+  const cm_chip *chip = c->input->chip;
   uint32_t x0 = UINT32_MAX, y0 = UINT32_MAX, x1 = 0, y1 = 0, width = chip->width;
   qsort(region->cores, region->core_count, sizeof *region->cores, cm_ascending);
   for (uint32_t i = 0; i < region->core_count; i++) {
@@ -143,23 +132,23 @@ cm_status cm_box_cores(const cm_placing *g, cm_region *region, cm_error *error)
   region->rectangle = true;
   for (uint32_t y = y0; y <= y1; y++)
     for (uint32_t x = x0; x <= x1; x++)
-      region->rectangle &= g->input->occupancy->state[(size_t)y * width + x] == CM_CORE_FREE;
-  return cm_set_cost(chip, region->cores, region->core_count, g->run->memory, &region->cost, error);
+      region->rectangle &= c->input->occupancy->state[(size_t)y * width + x] == CM_CORE_FREE;
+  return cm_set_cost(chip, region->cores, region->core_count, c->run->memory, &region->cost, error);
 }
 
 /* The region becomes that of the cores in use. */
-static cm_status enclose(cm_placing *g, cm_error *error)
+static cm_status enclose(cm_candidate *c, cm_error *error)
 {
   cm_region *used;
-  if (CM_NEW(g->run->memory, used, 1, error) != CM_OK)
+  if (CM_NEW(c->run->memory, used, 1, error) != CM_OK)
     return error->status;
-  cm_region_free(g->region);
-  g->region = used;
-  if (CM_NEW(g->run->memory, used->cores, g->part_count, error) != CM_OK)
+  cm_region_free(c->places.region);
+  c->places.region = used;
+  if (CM_NEW(c->run->memory, used->cores, c->partition->part_count, error) != CM_OK)
     return error->status;
-  memcpy(used->cores, g->core, g->part_count * sizeof *g->core);
-  used->core_count = g->part_count;
-  return cm_box_cores(g, used, error);
+  memcpy(used->cores, c->places.core, c->partition->part_count * sizeof *c->places.core);
+  used->core_count = c->partition->part_count;
+  return cm_box_cores(c, used, error);
 }
 
 /* ---- free cores beside them ---- */
@@ -173,16 +162,16 @@ int cm_nearest_first(const void *a, const void *b)
 }
 
 /* Usable cores without a part in the box of the region and so many columns and rows around it, nearest first. */
-static cm_status rank_neighbours(const cm_placing *g, uint32_t margin, const uint8_t *usable, cm_near_core **list,
+static cm_status rank_neighbours(const cm_candidate *c, uint32_t margin, const uint8_t *usable, cm_near_core **list,
                                  uint32_t *count, cm_error *error)
 {
-  const cm_chip *chip = g->input->chip;
-  const cm_region *r = g->region;
+  const cm_chip *chip = c->input->chip;
+  const cm_region *r = c->places.region;
   uint32_t x0 = r->x0 > margin ? r->x0 - margin : 0, x1 = r->x0 + r->width + margin;
   uint32_t y0 = r->y0 > margin ? r->y0 - margin : 0, y1 = r->y0 + r->height + margin, found = 0, next = 0;
   x1 = x1 < chip->width ? x1 : chip->width;
   y1 = y1 < chip->height ? y1 : chip->height;
-  if (CM_NEW(g->run->memory, *list, (size_t)(x1 - x0) * (y1 - y0), error) != CM_OK)
+  if (CM_NEW(c->run->memory, *list, (size_t)(x1 - x0) * (y1 - y0), error) != CM_OK)
     return error->status;
   for (uint32_t y = y0; y < y1; y++)
     for (uint32_t x = x0; x < x1; x++) {
@@ -202,71 +191,57 @@ static cm_status rank_neighbours(const cm_placing *g, uint32_t margin, const uin
 }
 
 /* Adds free cores to the region of parts that have theirs, as many as parts without cores get to choose from. */
-static cm_status widen(cm_placing *g, cm_error *error)
+static cm_status widen(cm_candidate *c, cm_error *error)
 {
-  const cm_map_input *in = g->input;
-  uint32_t more = room_for(g->part_count), count = 0, ignored;
+  const cm_map_input *in = c->input;
+  uint32_t more = room_for(c->partition->part_count), count = 0, ignored;
   uint8_t *usable;
   cm_near_core *list = NULL;
-  if (CM_NEW(g->run->memory, usable, cm_chip_cores(in->chip), error) != CM_OK)
+  if (CM_NEW(c->run->memory, usable, cm_chip_cores(in->chip), error) != CM_OK)
     return error->status;
-  cm_status status = cm_usable_cores(in->chip, in->occupancy, g->run->memory, usable, &ignored, error);
+  cm_status status = cm_usable_cores(in->chip, in->occupancy, c->run->memory, usable, &ignored, error);
   if (status == CM_OK)
-    status = rank_neighbours(g, more, usable, &list, &count, error);
+    status = rank_neighbours(c, more, usable, &list, &count, error);
   if (status == CM_OK) {
     more = more < count ? more : count;
     uint32_t *cores =
-      cm_reallocate(g->run->memory, g->region->cores, (size_t)g->part_count + more, sizeof *cores, error);
+      cm_reallocate(c->run->memory, c->places.region->cores, (size_t)c->partition->part_count + more, sizeof *cores, error);
     if (cores == NULL)
       status = error->status;
     else
-      g->region->cores = cores;
+      c->places.region->cores = cores;
   }
   for (uint32_t i = 0; i < more && status == CM_OK; i++)
-    g->region->cores[g->region->core_count++] = list[i].core;
+    c->places.region->cores[c->places.region->core_count++] = list[i].core;
   cm_free(usable);
   cm_free(list);
-  return status == CM_OK ? cm_box_cores(g, g->region, error) : status;
+  return status == CM_OK ? cm_box_cores(c, c->places.region, error) : status;
 }
 
-static cm_status keep_places(cm_placing *g, cm_error *error)
+static cm_status keep_places(cm_candidate *c, cm_error *error)
 {
-  cm_status status = g->part_count == 0
-                       ? cm_region_choose(g->input->chip, g->input->occupancy, 0, g->run, &g->region, error)
-                       : enclose(g, error);
-  if (status == CM_OK && cm_pays_for_trees(g) && may_roam(g))
-    status = widen(g, error);
+  cm_status status = c->partition->part_count == 0
+                       ? cm_region_choose(c->input->chip, c->input->occupancy, 0, c->run, &c->places.region, error)
+                       : enclose(c, error);
+  if (status == CM_OK && cm_pays_for_trees(c) && may_roam(c))
+    status = widen(c, error);
   if (status != CM_OK)
     return status;
-  g->report = json_pack("{s:{s:s}}", "placement", "method", "multilevel on the mesh");
-  return g->report != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  c->places.report = json_pack("{s:{s:s}}", "placement", "method", "multilevel on the mesh");
+  return c->places.report != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
 }
 
-cm_status cm_place_parts(cm_placing *g, cm_error *error)
+cm_status cm_place_parts(cm_candidate *c, cm_error *error)
 {
-  cm_run_phase(g->run, "region");
-  cm_status status = g->core != NULL   ? keep_places(g, error)
-                     : g->kind != NULL ? cm_place_on_kinds(g, error)
-                                       : place_on_candidates(g, error);
-  if (status == CM_OK && cm_pays_for_trees(g))
-    status = cm_shorten_trees(g, error);
+  cm_run_phase(c->run, "region");
+  cm_status status = c->places.core != NULL   ? keep_places(c, error)
+                     : c->partition->kind != NULL ? cm_place_on_kinds(c, error)
+                                       : place_on_candidates(c, error);
+  if (status == CM_OK && cm_pays_for_trees(c))
+    status = cm_shorten_trees(c, error);
   if (status == CM_OK)
-    status = cm_spread_over_links(g, error);
-  if (status == CM_OK && g->region->core_count != g->part_count)
-    status = enclose(g, error);
+    status = cm_spread_over_links(c, error);
+  if (status == CM_OK && c->places.region->core_count != c->partition->part_count)
+    status = enclose(c, error);
   return status;
-}
-
-void cm_placing_free(cm_placing *g)
-{
-  cm_free(g->core);
-  cm_free(g->kind);
-  cm_flows_free(g->flows);
-  cm_region_free(g->region);
-  json_decref(g->report);
-  g->flows = NULL;
-  g->core = NULL;
-  g->kind = NULL;
-  g->region = NULL;
-  g->report = NULL;
 }

@@ -51,7 +51,7 @@ cm_status cm_attempts_begin(const cm_map_input *input, const cm_engine *engine, 
 
 void cm_attempts_end(cm_attempts *attempts)
 {
-  cm_stage_free(&attempts->made);
+  cm_candidate_free(&attempts->made);
   cm_partition_free(attempts->nearest);
   *attempts = (cm_attempts){0};
 }

@@ -16,7 +16,7 @@ typedef struct cm_attempts {
   bool alone;         /* no partition but that of a part a neuron keeps the terms: nothing is searched */
   double fill;        /* what the last attempt asks for of the scarcest of synapses and inbound axons, as a share of all
                          its cores together */
-  cm_stage made;    /* limits that count, attempts and, in the end, the legal partition */
+  cm_candidate made;    /* limits that count, attempts and, in the end, the legal partition */
   /* On failure, the attempt that came nearest: the one whose worst excess is least. */
   cm_partition *nearest;
   cm_violation violation;

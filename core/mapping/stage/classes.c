@@ -73,15 +73,15 @@ static cm_status no_room(const work *w, uint32_t kind, const cm_bound *bound, cm
 }
 
 /* Parts of neurons of the kind, without those that only sources elsewhere had. */
-static cm_status take_parts(work *w, uint32_t i, const cm_population_network *n, const cm_stage *stage, cm_error *error)
+static cm_status take_parts(work *w, uint32_t i, const cm_population_network *n, const cm_candidate *made, cm_error *error)
 {
-  uint32_t kind = w->split.number[i], first = w->parts, parts = stage->partition->part_count, *number;
-  const cm_attempt *last = &stage->attempts[stage->attempt_count - 1];
+  uint32_t kind = w->split.number[i], first = w->parts, parts = made->partition->part_count, *number;
+  const cm_attempt *last = &made->attempts[made->attempt_count - 1];
   if (CM_NEW(w->job->run->memory, number, parts, error) != CM_OK)
     return error->status;
   for (uint32_t v = 0; v < n->topology->vertex_count; v++)
     if (w->kind_of[n->origin[v]] == kind)
-      number[stage->partition->part[v]] = 1;
+      number[made->partition->part[v]] = 1;
   for (uint32_t p = 0; p < parts; p++) {
     bool has = number[p] != 0;
     number[p] = w->parts;
@@ -89,7 +89,7 @@ static cm_status take_parts(work *w, uint32_t i, const cm_population_network *n,
   }
   for (uint32_t v = 0; v < n->topology->vertex_count; v++)
     if (w->kind_of[n->origin[v]] == kind)
-      w->part[n->origin[v]] = number[stage->partition->part[v]];
+      w->part[n->origin[v]] = number[made->partition->part[v]];
   memset(w->part_kind + first, (int)kind, w->parts - first);
   cm_free(number);
   w->attempt.capacity = last->capacity > w->attempt.capacity ? last->capacity : w->attempt.capacity;
@@ -101,36 +101,35 @@ static cm_status take_parts(work *w, uint32_t i, const cm_population_network *n,
 static cm_status partition_network(work *w, uint32_t i, cm_population_network *n, cm_error *error)
 {
   const cm_by_population *job = w->job;
-  struct cm_map_options options = *job->input->options;
+  cm_variant variant;
+  cm_map_input *input = cm_vary(job->input, &variant);
   uint32_t kind = w->split.number[i];
-  cm_map_input input = *job->input;
   cm_chip chip = *job->input->chip;
   cm_bound bound;
-  cm_stage stage;
+  cm_candidate alone;
   chip.limits = *cm_chip_kind_limits(job->input->chip, kind);
   chip.limits.outbound_axons = chip.limits.target_cores = 0;
   chip.class_count = 0;
   chip.class_of = NULL;
-  options.objective = job->objective;
-  options.mapper = CM_MAPPER_STAGED;
-  options.parts = w->share[kind];
-  input.topology = n->topology;
-  input.chip = &chip;
-  input.options = &options;
-  input.cache = NULL;
-  input.network_id = input.levels_id = NULL;
-  input.places = false;
-  input.cores_max = w->cores[kind];
-  input.share = (double)(w->split.pin_first[i + 1] - w->split.pin_first[i] + n->topology->vertex_count) /
+  variant.options.objective = job->objective;
+  variant.options.mapper = CM_MAPPER_STAGED;
+  variant.options.parts = w->share[kind];
+  input->topology = n->topology;
+  input->chip = &chip;
+  input->cache = NULL;
+  input->network_id = input->levels_id = NULL;
+  input->places = false;
+  input->cores_max = w->cores[kind];
+  input->share = (double)(w->split.pin_first[i + 1] - w->split.pin_first[i] + n->topology->vertex_count) /
                 ((double)job->input->topology->pin_count + job->input->topology->vertex_count);
   if (cm_bound_parts(n->topology, &chip.limits, job->run, &bound, error) != CM_OK)
     return error->status;
   if (bound.parts > w->cores[kind])
     return no_room(w, kind, &bound, error);
-  cm_status status = cm_stage_run(&input, job->run, &stage, error);
+  cm_status status = cm_make_parts(input, job->run, &alone, error);
   if (status == CM_OK) {
-    status = take_parts(w, i, n, &stage, error);
-    cm_stage_free(&stage);
+    status = take_parts(w, i, n, &alone, error);
+    cm_candidate_free(&alone);
   } else if (status == CM_NO_ROOM || status == CM_LIMIT_BROKEN) {
     char labels[200], name[96];
     cm_name_labels(job->input->topology, w->kind, kind, labels, sizeof labels);
@@ -238,16 +237,16 @@ static cm_status partition(work *w, cm_error *error)
 /* ---- all together ---- */
 
 /* Limits that tie kinds together. */
-static cm_status judge(work *w, cm_stage *stage, cm_error *error)
+static cm_status judge(work *w, cm_candidate *made, cm_error *error)
 {
   const cm_by_population *job = w->job;
   const cm_topology *t = job->input->topology;
-  if (CM_NEW(job->run->memory, stage->use, (size_t)w->parts * CM_RESOURCES, error) != CM_OK ||
-      cm_count_use(t, w->part, w->parts, job->run, stage->use, error) != CM_OK)
+  if (CM_NEW(job->run->memory, made->use, (size_t)w->parts * CM_RESOURCES, error) != CM_OK ||
+      cm_count_use(t, w->part, w->parts, job->run, made->use, error) != CM_OK)
     return error->status;
   for (uint32_t p = 0; p < w->parts; p++) {
     const cm_limits *l = cm_chip_kind_limits(job->input->chip, w->part_kind[p]);
-    cm_violation v = cm_find_violation(l, stage->use + (size_t)p * CM_RESOURCES, 1);
+    cm_violation v = cm_find_violation(l, made->use + (size_t)p * CM_RESOURCES, 1);
     char name[96];
     if (v.broken_parts == 0)
       continue;
@@ -263,12 +262,12 @@ static cm_status judge(work *w, cm_stage *stage, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_partition_by_class(const cm_by_population *job, cm_stage *stage, cm_error *error)
+cm_status cm_partition_by_class(const cm_by_population *job, cm_candidate *result, cm_error *error)
 {
   uint32_t n = job->input->topology->vertex_count;
   work w = {.job = job, .kinds = cm_chip_kinds(job->input->chip)};
   cm_memory *memory = job->run->memory;
-  cm_stage made = {0};
+  cm_candidate made = {0};
   cm_status status = cm_count_kinds(job->input, job->run, w.cores, error);
   if (status == CM_OK && (CM_NEW(memory, w.allowed, n, error) != CM_OK || CM_NEW(memory, w.kind, n, error) != CM_OK ||
                           CM_NEW(memory, w.kind_of, n, error) != CM_OK || CM_NEW(memory, w.part, n, error) != CM_OK ||
@@ -287,8 +286,8 @@ cm_status cm_partition_by_class(const cm_by_population *job, cm_stage *stage, cm
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     cm_free(blocks[i]);
   if (status == CM_OK)
-    *stage = made;
+    *result = made;
   else
-    cm_stage_free(&made);
+    cm_candidate_free(&made);
   return status;
 }

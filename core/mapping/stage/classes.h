@@ -13,8 +13,8 @@ static inline bool cm_cores_differ(const cm_chip *chip)
 /* Every neuron gets a kind of core (kinds.h), and those of each kind are partitioned alone by the job's own method, which
  * costs what it costs in the whole network, less a constant (core/partition/populations.h); the partition says which kind
  * of core each part needs. Where parts of one kind find no room and some of its neurons may run elsewhere, they are given
- * out again. Fills partition, use, quality, attempts and limits of a zeroed *stage. CM_NO_ROOM: "N neurons of label X need
- * M cores of class A, K are free"; other errors as cm_stage_run and cm_allowed_kinds. */
-cm_status cm_partition_by_class(const cm_by_population *job, cm_stage *stage, cm_error *error);
+ * out again. Fills partition, use, quality, attempts and limits of a zeroed *made. CM_NO_ROOM: "N neurons of label X need
+ * M cores of class A, K are free"; other errors as cm_make_parts and cm_allowed_kinds. */
+cm_status cm_partition_by_class(const cm_by_population *job, cm_candidate *made, cm_error *error);
 
 #endif

@@ -146,9 +146,9 @@ static cm_status fill_up(work *w, uint32_t i, uint32_t first, cm_error *error)
   return status;
 }
 
-static void note_attempt(work *w, const cm_stage *stage)
+static void note_attempt(work *w, const cm_candidate *made)
 {
-  const cm_attempt *last = &stage->attempts[stage->attempt_count - 1];
+  const cm_attempt *last = &made->attempts[made->attempt_count - 1];
   w->attempt.capacity = last->capacity > w->attempt.capacity ? last->capacity : w->attempt.capacity;
   w->attempt.levels = last->levels > w->attempt.levels ? last->levels : w->attempt.levels;
   w->attempt.moved = w->attempt.moved || last->moved;
@@ -166,30 +166,29 @@ static double share_of_effort(const work *w, uint32_t i)
 static cm_status partition_one(work *w, uint32_t i, uint32_t cores, cm_error *error)
 {
   const cm_by_population *job = w->job;
-  struct cm_map_options options = *job->input->options;
-  cm_map_input input = *job->input;
+  cm_variant variant;
+  cm_map_input *input = cm_vary(job->input, &variant);
   cm_chip chip = *job->input->chip;
   cm_population_network n;
-  cm_stage stage;
+  cm_candidate alone;
   uint32_t first = w->parts;
   if (cm_population_network_make(&w->split, i, cm_wants_sources(job, &job->terms->limits), job->run, &n, error) != CM_OK)
     return error->status;
   chip.limits = limits_alone(w);
-  options.objective = job->objective;
-  options.parts = w->share[i];
-  input.topology = n.topology;
-  input.chip = &chip;
-  input.options = &options;
-  input.cache = NULL;
-  input.network_id = input.levels_id = NULL;
-  input.places = false;
-  input.cores_max = cores;
-  input.share = share_of_effort(w, i);
-  cm_status status = cm_stage_run(&input, job->run, &stage, error);
+  variant.options.objective = job->objective;
+  variant.options.parts = w->share[i];
+  input->topology = n.topology;
+  input->chip = &chip;
+  input->cache = NULL;
+  input->network_id = input->levels_id = NULL;
+  input->places = false;
+  input->cores_max = cores;
+  input->share = share_of_effort(w, i);
+  cm_status status = cm_make_parts(input, job->run, &alone, error);
   if (status == CM_OK) {
-    take_parts(w, i, &n, stage.partition);
-    note_attempt(w, &stage);
-    cm_stage_free(&stage);
+    take_parts(w, i, &n, alone.partition);
+    note_attempt(w, &alone);
+    cm_candidate_free(&alone);
     status = fill_up(w, i, first, error);
   } else if (status == CM_NO_ROOM || status == CM_LIMIT_BROKEN) {
     cm_fail_more(error, "; this is about population \"%.60s\", of %u that share no core",
@@ -253,17 +252,17 @@ static cm_status refuse(const work *w, const cm_violation *v, cm_error *error)
 }
 
 /* Counts the whole, and mends it once where something breaks. */
-static cm_status judge(work *w, cm_stage *stage, cm_error *error)
+static cm_status judge(work *w, cm_candidate *made, cm_error *error)
 {
   const cm_by_population *job = w->job;
   const cm_topology *t = job->input->topology;
   for (bool mended = false;; mended = true) {
     bool legal;
-    cm_free(stage->use);
-    if (CM_NEW(job->run->memory, stage->use, (size_t)w->parts * CM_RESOURCES, error) != CM_OK ||
-        cm_count_use(t, w->part, w->parts, job->run, stage->use, error) != CM_OK)
+    cm_free(made->use);
+    if (CM_NEW(job->run->memory, made->use, (size_t)w->parts * CM_RESOURCES, error) != CM_OK ||
+        cm_count_use(t, w->part, w->parts, job->run, made->use, error) != CM_OK)
       return error->status;
-    cm_violation v = cm_find_violation(&job->terms->limits, stage->use, w->parts);
+    cm_violation v = cm_find_violation(&job->terms->limits, made->use, w->parts);
     uint32_t asked = cm_objective_is_of_steps(job->objective) ? 0 : job->input->options->parts;
     if (v.broken_parts == 0 && w->parts <= job->terms->cores && (asked == 0 || asked == w->parts))
       return cm_refuse_populations(t, &job->terms->limits, w->part, w->parts, job->run, error);
@@ -275,7 +274,7 @@ static cm_status judge(work *w, cm_stage *stage, cm_error *error)
 }
 
 cm_status cm_deliver_parts(const cm_by_population *job, cm_attempt attempt, uint32_t **part, uint8_t **kind, uint32_t parts,
-                           cm_stage *stage, cm_error *error)
+                           cm_candidate *made, cm_error *error)
 {
   const cm_topology *t = job->input->topology;
   cm_partition *p;
@@ -285,15 +284,15 @@ cm_status cm_deliver_parts(const cm_by_population *job, cm_attempt attempt, uint
   *part = NULL;
   if (kind != NULL)
     *kind = NULL;
-  stage->partition = p;
-  if (cm_quality_compute(t, p->part, p->part_count, job->run, &stage->quality, error) != CM_OK ||
+  made->partition = p;
+  if (cm_quality_compute(t, p->part, p->part_count, job->run, &made->quality, error) != CM_OK ||
       job->engine->flows(t, p->part, p->part_count, job->run, &p->parts, error) != CM_OK)
     return error->status;
   attempt.parts = p->part_count;
-  attempt.edge_cut = stage->quality.edge_cut;
-  stage->attempts[0] = attempt;
-  stage->attempt_count = 1;
-  stage->limits = job->terms->limits;
+  attempt.edge_cut = made->quality.edge_cut;
+  made->attempts[0] = attempt;
+  made->attempt_count = 1;
+  made->limits = job->terms->limits;
   return CM_OK;
 }
 
@@ -317,10 +316,10 @@ static cm_status begin(work *w, cm_error *error)
   return total != 0 ? share_out(w, total, error) : CM_OK;
 }
 
-cm_status cm_partition_by_population(const cm_by_population *job, cm_stage *stage, cm_error *error)
+cm_status cm_partition_by_population(const cm_by_population *job, cm_candidate *result, cm_error *error)
 {
   work w = {.job = job};
-  cm_stage made = {0};
+  cm_candidate made = {0};
   cm_status status = begin(&w, error);
   if (status == CM_OK)
     status = partition_all(&w, error);
@@ -340,8 +339,8 @@ cm_status cm_partition_by_population(const cm_by_population *job, cm_stage *stag
   cm_free(w.weight);
   cm_free(w.part);
   if (status == CM_OK)
-    *stage = made;
+    *result = made;
   else
-    cm_stage_free(&made);
+    cm_candidate_free(&made);
   return status;
 }

@@ -15,9 +15,9 @@ typedef struct cm_by_population {
 /* Every population alone, by the job's own method (core/partition/populations.h: what it costs is what it costs in the
  * whole network, less a constant); where a core may hold several, parts that share sources are then put together. Limits
  * that tie populations to each other (outbound axons, target cores) are mended by single moves. Fills partition, use,
- * quality and attempts of a zeroed *stage. A stated number of parts, and of objectives of steps the cores, is shared out by
- * size, or by work. CM_NO_ROOM, CM_LIMIT_BROKEN name the population that found no parts; errors as cm_stage_run. */
-cm_status cm_partition_by_population(const cm_by_population *job, cm_stage *stage, cm_error *error);
+ * quality and attempts of a zeroed *made. A stated number of parts, and of objectives of steps the cores, is shared out by
+ * size, or by work. CM_NO_ROOM, CM_LIMIT_BROKEN name the population that found no parts; errors as cm_make_parts. */
+cm_status cm_partition_by_population(const cm_by_population *job, cm_candidate *made, cm_error *error);
 
 /* Whether sources elsewhere count: inbound axons or the synapses they bring do. */
 bool cm_wants_sources(const cm_by_population *job, const cm_limits *limits);
@@ -25,6 +25,6 @@ bool cm_wants_sources(const cm_by_population *job, const cm_limits *limits);
 /* Makes a stage's result, less its use, of parts that were made and judged. Takes *part [vertices] and *kind (of each part; NULL:
  * cores are alike), which become NULL. Errors: memory, those of flows. O(pins). */
 cm_status cm_deliver_parts(const cm_by_population *job, cm_attempt attempt, uint32_t **part, uint8_t **kind, uint32_t parts,
-                           cm_stage *stage, cm_error *error);
+                           cm_candidate *made, cm_error *error);
 
 #endif

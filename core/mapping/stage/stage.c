@@ -232,19 +232,18 @@ static cm_status attempt_in_stages(job *j, cm_error *error)
 /* The method of preset fast: what that can map, the others do not refuse. */
 static cm_status attempt_fast(job *j, cm_error *error)
 {
-  struct cm_map_options options = *j->options;
-  cm_map_input input = *j->input;
+  cm_variant variant;
+  const cm_map_input *input = cm_vary(j->input, &variant);
   cm_attempts other = {0};
-  options.preset = CM_PRESET_FAST;
-  input.options = &options;
-  cm_status status = cm_attempts_begin(&input, cm_engine_find(CM_PRESET_FAST, j->objective), &j->terms, j->run, &other,
+  variant.options.preset = CM_PRESET_FAST;
+  cm_status status = cm_attempts_begin(input, cm_engine_find(CM_PRESET_FAST, j->objective), &j->terms, j->run, &other,
                                        error);
   if (status == CM_OK)
     status = cm_attempts_run(&other, error);
   if (status == CM_OK) {
-    cm_stage_free(&j->attempts.made);
+    cm_candidate_free(&j->attempts.made);
     j->attempts.made = other.made;
-    other.made = (cm_stage){0};
+    other.made = (cm_candidate){0};
   }
   cm_attempts_end(&other);
   return status;
@@ -287,9 +286,9 @@ static cm_status attempt_again(void *context, const cm_terms *terms, cm_outcome 
           outcome->most[r] = other.made.use[(size_t)p * CM_RESOURCES + r];
     if (cm_outcome_keeps(outcome, &j->terms)) {
       other.made.limits = j->attempts.made.limits;
-      cm_stage_free(&j->attempts.made);
+      cm_candidate_free(&j->attempts.made);
       j->attempts.made = other.made;
-      other.made = (cm_stage){0};
+      other.made = (cm_candidate){0};
     }
   }
   cm_attempts_end(&other);
@@ -329,7 +328,7 @@ static cm_status attempt_by_population(job *j, cm_error *error)
       status = suits_populations(j, &suits, error);
     if (suits || (status != CM_OK && !refused(status)))
       return status;
-    cm_stage_free(&j->attempts.made);
+    cm_candidate_free(&j->attempts.made);
   }
   return cm_partition_by_population(&by, &j->attempts.made, error);
 }
@@ -340,7 +339,17 @@ static cm_status attempt_by_class(job *j, cm_error *error)
   return cm_partition_by_class(&by, &j->attempts.made, error);
 }
 
-cm_status cm_stage_run(const cm_map_input *input, cm_run *run, cm_stage *stage, cm_error *error)
+/* The cores of a method that places as it partitions. */
+static void take_cores(cm_candidate *candidate)
+{
+  cm_partition *p = candidate->partition;
+  candidate->places.core = p->core;
+  candidate->places.number = p->region_chosen;
+  candidate->region_count = p->regions;
+  p->core = NULL;
+}
+
+cm_status cm_make_parts(const cm_map_input *input, cm_run *run, cm_candidate *candidate, cm_error *error)
 {
   job j = {.input = input, .options = input->options, .run = run};
   cm_status status = prepare(&j, error);
@@ -354,18 +363,14 @@ cm_status cm_stage_run(const cm_map_input *input, cm_run *run, cm_stage *stage, 
       status = explain(&j, error);
   }
   if (status == CM_OK) {
-    *stage = j.attempts.made;
-    stage->bound = j.bound;
-    stage->objective = j.objective;
-    j.attempts.made = (cm_stage){0};
+    *candidate = j.attempts.made;
+    j.attempts.made = (cm_candidate){0};
+    candidate->input = input;
+    candidate->run = run;
+    candidate->bound = j.bound;
+    candidate->objective = j.objective;
+    take_cores(candidate);
   }
   cm_attempts_end(&j.attempts);
   return status;
-}
-
-void cm_stage_free(cm_stage *stage)
-{
-  cm_partition_free(stage->partition);
-  cm_free(stage->use);
-  *stage = (cm_stage){0};
 }

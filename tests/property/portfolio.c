@@ -181,16 +181,16 @@ END_TEST
 
 /* ---- objective axon where axons reach few ---- */
 
-static cm_stage stage_of(const cm_topology *t, const cm_chip *chip, const char *objective, const char *preset)
+static cm_candidate stage_of(const cm_topology *t, const cm_chip *chip, const char *objective, const char *preset)
 {
   json_t *json = options_of(objective, preset, "staged", 0);
   cm_map_options *options;
   cm_occupancy *occupancy;
-  cm_stage stage;
+  cm_candidate stage;
   ck_ok(cm_map_options_parse(json, &options, &error));
   ck_ok(cm_occupancy_new(chip, &occupancy, &error));
   cm_map_input input = {.topology = t, .chip = chip, .occupancy = occupancy, .options = options};
-  ck_ok(cm_stage_run(&input, &run, &stage, &error));
+  ck_ok(cm_make_parts(&input, &run, &stage, &error));
   cm_occupancy_free(occupancy);
   cm_map_options_free(options);
   json_decref(json);
@@ -204,9 +204,9 @@ START_TEST(rings_are_cut_little_by_axons_too)
   cm_chip *chip = chip_with(50, 1000);
   static const char *const presets[] = {"fast", "balanced"};
   for (size_t i = 0; i < 2; i++) {
-    cm_stage axons = stage_of(&t, chip, "axon", presets[i]);
+    cm_candidate axons = stage_of(&t, chip, "axon", presets[i]);
     ck_assert_double_le(axons.quality.connectivity, 1.5 * 40);
-    cm_stage_free(&axons);
+    cm_candidate_free(&axons);
   }
   cm_chip_free(chip);
   network_free(&t);
@@ -235,10 +235,10 @@ START_TEST(layers_of_convolutions_are_cut_by_axons_as_well_as_by_edges)
   cm_chip *chip = chip_with(1024, 4096);
   static const char *const presets[] = {"fast", "balanced"};
   for (size_t i = 0; i < 2; i++) {
-    cm_stage axons = stage_of(&t, chip, "axon", presets[i]), edges = stage_of(&t, chip, "edge", presets[i]);
+    cm_candidate axons = stage_of(&t, chip, "axon", presets[i]), edges = stage_of(&t, chip, "edge", presets[i]);
     ck_assert_double_le(axons.quality.connectivity, edges.quality.connectivity);
-    cm_stage_free(&axons);
-    cm_stage_free(&edges);
+    cm_candidate_free(&axons);
+    cm_candidate_free(&edges);
   }
   cm_chip_free(chip);
   network_free(&t);
@@ -251,14 +251,14 @@ START_TEST(inbound_limits_hold_where_edges_would_break_them)
   enum { MOST = 30 };
   cm_topology t = rings(60, 20);
   cm_chip *chip = chip_with(50, MOST);
-  cm_stage edges = stage_of(&t, chip, "edge", "fast"), axons = stage_of(&t, chip, "axon", "fast");
+  cm_candidate edges = stage_of(&t, chip, "edge", "fast"), axons = stage_of(&t, chip, "axon", "fast");
   ck_assert(edges.attempt_count > 1 || edges.attempts[0].moved); /* else this says nothing */
   ck_assert_uint_eq(axons.attempt_count, 1);
   ck_assert(!axons.attempts[0].moved);
   for (uint32_t p = 0; p < axons.partition->part_count; p++)
     ck_assert_uint_le(axons.use[(size_t)p * CM_RESOURCES + CM_INBOUND_AXONS], MOST);
-  cm_stage_free(&edges);
-  cm_stage_free(&axons);
+  cm_candidate_free(&edges);
+  cm_candidate_free(&axons);
   cm_chip_free(chip);
   network_free(&t);
 }
