@@ -1,35 +1,20 @@
 #include "core/partition/indexed_heap.h"
 
-static void set(cm_indexed_heap *queue, uint32_t at, cm_indexed_heap_item item)
+#include "base/heap.h"
+
+static inline void set(cm_indexed_heap *queue, size_t at, cm_indexed_heap_item item)
 {
   queue->item[at] = item;
-  queue->place[item.vertex] = at;
+  queue->place[item.vertex] = (uint32_t)at;
 }
 
-static void rise(cm_indexed_heap *queue, uint32_t at, cm_indexed_heap_item item)
+static inline bool before(const cm_indexed_heap *queue, cm_indexed_heap_item a, cm_indexed_heap_item b)
 {
-  while (at > 0 && queue->item[(at - 1) / 2].key < item.key) {
-    set(queue, at, queue->item[(at - 1) / 2]);
-    at = (at - 1) / 2;
-  }
-  set(queue, at, item);
+  (void)queue;
+  return a.key > b.key;
 }
 
-static void sink(cm_indexed_heap *queue, uint32_t at, cm_indexed_heap_item item)
-{
-  for (;;) {
-    uint32_t child = 2 * at + 1;
-    if (child >= queue->count)
-      break;
-    if (child + 1 < queue->count && queue->item[child + 1].key > queue->item[child].key)
-      child++;
-    if (queue->item[child].key <= item.key)
-      break;
-    set(queue, at, queue->item[child]);
-    at = child;
-  }
-  set(queue, at, item);
-}
+CM_HEAP_DEFINE(queue, cm_indexed_heap, cm_indexed_heap_item, 2, CM_HEAP_GET, set, before)
 
 cm_status cm_indexed_heap_push(cm_indexed_heap *queue, uint32_t vertex, int64_t key, cm_memory *memory, cm_error *error)
 {
@@ -41,32 +26,32 @@ cm_status cm_indexed_heap_push(cm_indexed_heap *queue, uint32_t vertex, int64_t 
     queue->item = item;
     queue->room = room;
   }
-  rise(queue, queue->count++, (cm_indexed_heap_item){key, vertex});
+  queue_rise(queue, queue->count++, (cm_indexed_heap_item){key, vertex});
   return CM_OK;
 }
 
 void cm_indexed_heap_change(cm_indexed_heap *queue, uint32_t vertex, int64_t key)
 {
   uint32_t at = queue->place[vertex];
-  int64_t before = queue->item[at].key;
-  if (key > before)
-    rise(queue, at, (cm_indexed_heap_item){key, vertex});
-  else if (key < before)
-    sink(queue, at, (cm_indexed_heap_item){key, vertex});
+  int64_t old = queue->item[at].key;
+  if (key > old)
+    queue_rise(queue, at, (cm_indexed_heap_item){key, vertex});
+  else if (key < old)
+    queue_sink(queue, queue->count, at, (cm_indexed_heap_item){key, vertex});
 }
 
 void cm_indexed_heap_remove(cm_indexed_heap *queue, uint32_t vertex)
 {
   uint32_t at = queue->place[vertex];
-  int64_t before = queue->item[at].key;
+  int64_t old = queue->item[at].key;
   queue->place[vertex] = CM_INDEXED_HEAP_ABSENT;
   cm_indexed_heap_item last = queue->item[--queue->count];
   if (at == queue->count)
     return;
-  if (last.key > before)
-    rise(queue, at, last);
+  if (last.key > old)
+    queue_rise(queue, at, last);
   else
-    sink(queue, at, last);
+    queue_sink(queue, queue->count, at, last);
 }
 
 void cm_indexed_heap_clear(cm_indexed_heap *queue)

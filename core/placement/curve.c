@@ -1,71 +1,64 @@
 /* Linear orders: of parts by what they say to each other, of cores along Hilbert's curve. */
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "core/placement/arrange.h"
 
 enum { GREEDY_ENTRIES_MAX = 1 << 24 };
 
-/* A heap of parts by priority; entries that were overtaken stay until they surface. */
+/* Parts by priority; entries that were overtaken stay until they surface. */
 typedef struct waiting {
   int64_t priority; /* more first; the lower part among equals */
   uint32_t part;
 } waiting;
 
-typedef struct heap {
-  waiting *entry;
+typedef struct queue {
+  waiting *item;
   size_t count, room;
-} heap;
+} queue;
 
-static bool before(waiting a, waiting b)
+static bool before(const queue *q, waiting a, waiting b)
 {
+  (void)q;
   return a.priority != b.priority ? a.priority > b.priority : a.part < b.part;
 }
 
-static cm_status push(heap *h, waiting fresh, cm_run *run, cm_error *error)
+CM_HEAP_DEFINE(queue, queue, waiting, 2, CM_HEAP_GET, CM_HEAP_SET, before)
+
+static cm_status push(queue *q, waiting fresh, cm_run *run, cm_error *error)
 {
-  if (h->count == h->room) {
-    size_t room = h->room * 2 + 64;
-    waiting *grown = cm_reallocate(run->memory, h->entry, room, sizeof *grown, error);
+  if (q->count == q->room) {
+    size_t room = q->room * 2 + 64;
+    waiting *grown = cm_reallocate(run->memory, q->item, room, sizeof *grown, error);
     if (grown == NULL)
       return error->status;
-    h->entry = grown;
-    h->room = room;
+    q->item = grown;
+    q->room = room;
   }
-  size_t i = h->count++;
-  for (; i > 0 && before(fresh, h->entry[(i - 1) / 2]); i = (i - 1) / 2)
-    h->entry[i] = h->entry[(i - 1) / 2];
-  h->entry[i] = fresh;
+  queue_rise(q, q->count++, fresh);
   return CM_OK;
 }
 
-static waiting pop(heap *h)
+static waiting pop(queue *q)
 {
-  waiting top = h->entry[0], last = h->entry[--h->count];
-  size_t i = 0;
-  for (size_t child; (child = 2 * i + 1) < h->count; i = child) {
-    if (child + 1 < h->count && before(h->entry[child + 1], h->entry[child]))
-      child++;
-    if (!before(h->entry[child], last))
-      break;
-    h->entry[i] = h->entry[child];
-  }
-  if (h->count > 0)
-    h->entry[i] = last;
+  waiting top = q->item[0];
+  if (--q->count > 0)
+    queue_sink(q, q->count, 0, q->item[q->count]);
   return top;
 }
 
 /* Greedy: priority[] is the weight to ordered parts less the weight to the others. */
-static cm_status order_greedily(const cm_graph *g, cm_run *run, int64_t *priority, uint8_t *ordered, heap *h,
+static cm_status order_greedily(const cm_graph *g, cm_run *run, int64_t *priority, uint8_t *ordered, queue *q,
                                 uint32_t *order, cm_error *error)
 {
   for (uint32_t u = 0; u < g->vertex_count; u++) {
     for (uint64_t i = g->first[u]; i < g->first[u + 1]; i++)
       priority[u] -= (int64_t)g->weight[i];
-    if (push(h, (waiting){priority[u], u}, run, error) != CM_OK)
+    if (push(q, (waiting){priority[u], u}, run, error) != CM_OK)
       return error->status;
   }
   for (uint32_t count = 0; count < g->vertex_count;) {
-    waiting next = pop(h);
+    waiting next = pop(q);
     if (ordered[next.part] || next.priority != priority[next.part])
       continue;
     ordered[next.part] = 1;
@@ -73,7 +66,7 @@ static cm_status order_greedily(const cm_graph *g, cm_run *run, int64_t *priorit
     for (uint64_t i = g->first[next.part]; i < g->first[next.part + 1]; i++) {
       uint32_t v = g->neighbour[i];
       priority[v] += 2 * (int64_t)g->weight[i];
-      if (!ordered[v] && g->weight[i] > 0 && push(h, (waiting){priority[v], v}, run, error) != CM_OK)
+      if (!ordered[v] && g->weight[i] > 0 && push(q, (waiting){priority[v], v}, run, error) != CM_OK)
         return error->status;
     }
     if (count % 1024 == 0 && cm_run_check(run, error) != CM_OK)
@@ -107,18 +100,18 @@ cm_status cm_order_parts(const cm_graph *parts, cm_run *run, uint32_t *order, cm
 {
   int64_t *priority = NULL;
   uint8_t *ordered;
-  heap h = {0};
+  queue q = {0};
   cm_status status = CM_NEW(run->memory, ordered, parts->vertex_count, error);
   if (status == CM_OK && parts->entry_count > GREEDY_ENTRIES_MAX)
     status = order_by_breadth(parts, run, ordered, order, error);
   else if (status == CM_OK) {
     status = CM_NEW(run->memory, priority, parts->vertex_count, error);
     if (status == CM_OK)
-      status = order_greedily(parts, run, priority, ordered, &h, order, error);
+      status = order_greedily(parts, run, priority, ordered, &q, order, error);
   }
   cm_free(priority);
   cm_free(ordered);
-  cm_free(h.entry);
+  cm_free(q.item);
   return status;
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/schedule/heap.h"
+#include "base/heap.h"
 
 void cm_dag_free(cm_dag *dag)
 {

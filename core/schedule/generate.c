@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/schedule/heap.h"
+#include "base/heap.h"
 
 /* Amounts of all resources side by side in as few words as they fit: each field has a spare bit on top, which stays set
  * under subtraction as long as the amount suffices. So one subtraction compares all of a word. */
@@ -226,7 +226,7 @@ static uint32_t best_queue(const cm_generator *g, const uint64_t *left)
 {
   uint32_t best = g->queues;
   for (uint32_t q = 0; q < g->queues; q++) {
-    if (g->queue[q].count == 0 || (best < g->queues && !cm_heap_before(g->queue[q].item[0], g->queue[best].item[0])))
+    if (g->queue[q].count == 0 || (best < g->queues && !cm_heap_before(NULL, g->queue[q].item[0], g->queue[best].item[0])))
       continue;
     uint32_t first = g->queue[q].item[0].number;
     if (g->project->time[first] == 0 || fits(g, g->words, left, g->need + (size_t)first * g->words))

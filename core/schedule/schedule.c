@@ -1,7 +1,7 @@
 #include "core/schedule/schedule.h"
 
 #include "core/schedule/bound.h"
-#include "core/schedule/heap.h"
+#include "base/heap.h"
 #include "core/schedule/solve.h"
 
 enum { PLACEMENTS = 4000000, SCHEDULES_MIN = 100, SCHEDULES_MAX = 400000 };

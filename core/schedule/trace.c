@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "base/json.h"
-#include "core/schedule/heap.h"
+#include "base/heap.h"
 
 /* Microseconds with what is left in thousandths. */
 static void put_time(uint64_t time, uint64_t units_per_us, FILE *stream)

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/heap.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -26,6 +27,62 @@ START_TEST(varint_is_the_seeds_figure)
   ck_assert_uint_eq(value, 0x012a95);
   ck_assert_uint_eq(cm_varint_decode(figure + 3, 1, &value), 1);
   ck_assert_uint_eq(value, 13);
+}
+END_TEST
+
+/* A heap of numbers that notes where each stands, with as many children a node as its test likes. */
+typedef struct numbers {
+  uint32_t item[300], place[300];
+} numbers;
+
+static bool number_before(const numbers *n, uint32_t a, uint32_t b)
+{
+  (void)n;
+  return a < b;
+}
+
+static void set_number(numbers *n, size_t at, uint32_t value)
+{
+  n->item[at] = value;
+  n->place[value] = (uint32_t)at;
+}
+
+CM_HEAP_DEFINE(two, numbers, uint32_t, 2, CM_HEAP_GET, set_number, number_before)
+CM_HEAP_DEFINE(five, numbers, uint32_t, 5, CM_HEAP_GET, set_number, number_before)
+
+START_TEST(heaps_give_out_in_order_and_know_where_items_stand)
+{
+  cm_random random;
+  cm_random_init(&random, 3, 0, 0);
+  for (uint32_t count = 1; count < 300; count += 13) {
+    numbers n = {0};
+    uint32_t put[300];
+    cm_random_permutation(&random, put, count);
+    for (uint32_t i = 0; i < count; i++)
+      (_i == 0 ? two_rise : five_rise)(&n, i, put[i]);
+    for (uint32_t left = count; left > 0; left--) {
+      ck_assert_uint_eq(n.item[0], count - left);
+      for (uint32_t i = 0; i < left; i++)
+        ck_assert_uint_eq(n.place[n.item[i]], i);
+      if (left > 1)
+        (_i == 0 ? two_sink : five_sink)(&n, left - 1, 0, n.item[left - 1]);
+    }
+  }
+}
+END_TEST
+
+START_TEST(equal_keys_come_out_by_number)
+{
+  cm_heap_item room[64];
+  cm_heap heap = {.item = room};
+  for (uint32_t i = 0; i < 64; i++)
+    cm_heap_push(&heap, (cm_heap_item){(i * 37 % 64) / 8, i * 37 % 64});
+  for (uint32_t i = 0; i < 64; i++) {
+    cm_heap_item top = cm_heap_pop(&heap);
+    ck_assert_uint_eq(top.number, i);
+    ck_assert_uint_eq(top.key, i / 8);
+  }
+  ck_assert_uint_eq(heap.count, 0);
 }
 END_TEST
 
@@ -625,6 +682,8 @@ int main(void)
   TCase *tests = tcase_create("base");
   tcase_set_timeout(tests, 60);
   tcase_add_test(tests, varint_is_the_seeds_figure);
+  tcase_add_loop_test(tests, heaps_give_out_in_order_and_know_where_items_stand, 0, 2);
+  tcase_add_test(tests, equal_keys_come_out_by_number);
   tcase_add_test(tests, varint_round_trips_every_length);
   tcase_add_test(tests, strings_of_json_are_read_back);
   tcase_add_test(tests, schemas_of_options_are_what_is_read);

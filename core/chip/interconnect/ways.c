@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/heap.h"
 #include "core/chip/interconnect/internal.h"
 
 static uint32_t magnitude(int64_t value)
@@ -106,57 +107,41 @@ bool cm_interconnect_has_table(const cm_interconnect *net)
   return net->kind == CM_GRAPH || net->dead_count > 0 || (net->kind != CM_ALL_TO_ALL && net->routers <= CM_TABLE_ROUTERS_MAX);
 }
 
-typedef struct heap_item {
+typedef struct open_router {
   uint32_t length, router;
-} heap_item;
+} open_router;
 
 typedef struct scratch {
   uint32_t *length; /* [routers] from the source */
   uint32_t *order;  /* routers by length */
-  heap_item *heap;
-  size_t heap_count;
+  open_router *item; /* the heap */
+  size_t count;
   uint32_t settled;
 } scratch;
 
-static bool before(heap_item a, heap_item b)
+static inline bool before(const scratch *s, open_router a, open_router b)
 {
+  (void)s;
   return a.length < b.length || (a.length == b.length && a.router < b.router);
 }
 
-static void push(scratch *s, heap_item item)
-{
-  size_t i = s->heap_count++;
-  for (; i > 0 && before(item, s->heap[(i - 1) / 2]); i = (i - 1) / 2)
-    s->heap[i] = s->heap[(i - 1) / 2];
-  s->heap[i] = item;
-}
+CM_HEAP_DEFINE(open, scratch, open_router, 2, CM_HEAP_GET, CM_HEAP_SET, before)
 
-static heap_item pop(scratch *s)
+static open_router pop(scratch *s)
 {
-  heap_item top = s->heap[0], last = s->heap[--s->heap_count];
-  size_t i = 0;
-  for (;;) {
-    size_t child = 2 * i + 1;
-    if (child >= s->heap_count)
-      break;
-    if (child + 1 < s->heap_count && before(s->heap[child + 1], s->heap[child]))
-      child++;
-    if (!before(s->heap[child], last))
-      break;
-    s->heap[i] = s->heap[child];
-    i = child;
-  }
-  s->heap[i] = last;
+  open_router top = s->item[0];
+  if (--s->count > 0)
+    open_sink(s, s->count, 0, s->item[s->count]);
   return top;
 }
 
 /* Lengths of all ways from a router (Dijkstra 1959). */
-static void settle_by_heap(const cm_interconnect *net, uint32_t from, scratch *s)
+static void settle_by_queue(const cm_interconnect *net, uint32_t from, scratch *s)
 {
-  push(s, (heap_item){0, from});
+  open_rise(s, s->count++, (open_router){0, from});
   s->length[from] = 0;
-  while (s->heap_count > 0) {
-    heap_item item = pop(s);
+  while (s->count > 0) {
+    open_router item = pop(s);
     if (item.length > s->length[item.router])
       continue;
     s->order[s->settled++] = item.router;
@@ -165,7 +150,7 @@ static void settle_by_heap(const cm_interconnect *net, uint32_t from, scratch *s
       if (k->dead || item.length + k->length >= s->length[k->to])
         continue;
       s->length[k->to] = item.length + k->length;
-      push(s, (heap_item){s->length[k->to], k->to});
+      open_rise(s, s->count++, (open_router){s->length[k->to], k->to});
     }
   }
 }
@@ -195,7 +180,7 @@ static void fill_ways(const cm_interconnect *net, uint32_t from, bool even, scra
   if (even)
     settle(net, from, s);
   else
-    settle_by_heap(net, from, s);
+    settle_by_queue(net, from, s);
   way[from] = (cm_way){0, 0, UINT16_MAX};
   for (uint32_t i = 1; i < s->settled; i++) {
     uint32_t to = s->order[i], first = net->first[to];
@@ -223,12 +208,12 @@ static cm_status make_table(cm_interconnect *net, cm_error *error)
   if (status == CM_OK)
     status = CM_NEW(NULL, s.order, net->routers, error);
   if (status == CM_OK)
-    status = CM_NEW(NULL, s.heap, (size_t)net->link_count + 1, error);
+    status = CM_NEW(NULL, s.item, (size_t)net->link_count + 1, error);
   for (uint32_t r = 0; status == CM_OK && r < net->routers; r++)
     fill_ways(net, r, ones, &s, way + (size_t)r * net->routers);
   cm_free(s.length);
   cm_free(s.order);
-  cm_free(s.heap);
+  cm_free(s.item);
   if (status == CM_OK)
     atomic_store_explicit(&net->way, way, memory_order_release);
   else

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/machine/course/pager.h"
-#include "core/schedule/heap.h"
+#include "base/heap.h"
 
 enum { STRETCH = 256 };
 

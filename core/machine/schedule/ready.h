@@ -3,7 +3,7 @@
 #define CM_MACHINE_READY_H
 
 #include "core/machine/schedule/lanes.h"
-#include "core/schedule/heap.h"
+#include "base/heap.h"
 
 /* One that has all it needs from `ready` on; the earlier its place in the sequence, the sooner it goes among several. */
 typedef struct cm_ready_piece {

@@ -1,5 +1,7 @@
 #include "core/mapping/simulate/events.h"
 
+#include "base/heap.h"
+
 /* Children of a node of the heap: four lie in about two lines of the cache. A first guess at how long a bucket lasts. */
 enum { FAN = 4, SHIFT_FIRST = 8, SHIFT_MOST = 40, LOOK_EVERY = 1 << 13, LANE_FIRST = 64, NONE = -1 };
 
@@ -10,34 +12,24 @@ static inline int comes_before(const cm_timed_event *a, const cm_timed_event *b)
 
 /* ---- the heap ---- */
 
+#define FAR(events, place) ((events)->heap[place])
+#define SET_FAR(events, place, event) ((events)->heap[place] = (event))
+#define COMES_BEFORE(events, a, b) comes_before(&(a), &(b))
+CM_HEAP_DEFINE(far, cm_events, cm_timed_event, FAN, FAR, SET_FAR, COMES_BEFORE)
+
 static cm_status put_far(cm_events *e, const cm_timed_event *made, cm_error *error)
 {
   if (CM_ROOM(e->memory, e->heap, &e->heap_room, e->heap_count + 1, error) != CM_OK)
     return error->status;
-  uint64_t at = e->heap_count++;
-  while (at > 0 && comes_before(made, &e->heap[(at - 1) / FAN])) {
-    e->heap[at] = e->heap[(at - 1) / FAN];
-    at = (at - 1) / FAN;
-  }
-  e->heap[at] = *made;
+  far_rise(e, e->heap_count++, *made);
   return CM_OK;
 }
 
 static cm_timed_event take_far(cm_events *e)
 {
-  cm_timed_event first = e->heap[0], last = e->heap[--e->heap_count];
-  uint64_t at = 0;
-  for (uint64_t child = 1; child < e->heap_count; child = FAN * at + 1) {
-    uint64_t least = child, end = child + FAN < e->heap_count ? child + FAN : e->heap_count;
-    for (uint64_t i = child + 1; i < end; i++)
-      if (comes_before(&e->heap[i], &e->heap[least]))
-        least = i;
-    if (!comes_before(&e->heap[least], &last))
-      break;
-    e->heap[at] = e->heap[least];
-    at = least;
-  }
-  e->heap[at] = last;
+  cm_timed_event first = e->heap[0];
+  if (--e->heap_count > 0)
+    far_sink(e, e->heap_count, 0, e->heap[e->heap_count]);
   return first;
 }
 

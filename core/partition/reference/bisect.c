@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/heap.h"
 #include "base/random.h"
 #include "base/threads.h"
 #include "core/partition/graph_rows.h"
@@ -16,58 +17,32 @@ typedef struct growth {
   cm_graph_rows rows;
   int64_t *cost;   /* [vertices] weight to unselected - weight to selected */
   uint32_t *stamp; /* [vertices] when the cost last changed: older first among equals */
-  uint32_t *heap;  /* [vertices] */
+  uint32_t *item;  /* [vertices] the heap */
   uint32_t *place; /* [vertices] position in the heap, ABSENT: selected */
   uint32_t count;
 } growth;
 
-static bool before(const growth *g, uint32_t a, uint32_t b)
+static inline bool before(const growth *g, uint32_t a, uint32_t b)
 {
   return g->cost[a] != g->cost[b] ? g->cost[a] < g->cost[b] : g->stamp[a] < g->stamp[b];
 }
 
-static void put(growth *g, uint32_t position, uint32_t v)
+static inline void put(growth *g, size_t position, uint32_t v)
 {
-  g->heap[position] = v;
-  g->place[v] = position;
+  g->item[position] = v;
+  g->place[v] = (uint32_t)position;
 }
 
-static void sift_up(growth *g, uint32_t position)
-{
-  uint32_t v = g->heap[position];
-  while (position > 0 && before(g, v, g->heap[(position - 1) / 2])) {
-    put(g, position, g->heap[(position - 1) / 2]);
-    position = (position - 1) / 2;
-  }
-  put(g, position, v);
-}
-
-static void sift_down(growth *g, uint32_t position)
-{
-  uint32_t v = g->heap[position];
-  for (;;) {
-    uint32_t child = 2 * position + 1;
-    if (child >= g->count)
-      break;
-    if (child + 1 < g->count && before(g, g->heap[child + 1], g->heap[child]))
-      child++;
-    if (!before(g, g->heap[child], v))
-      break;
-    put(g, position, g->heap[child]);
-    position = child;
-  }
-  put(g, position, v);
-}
+CM_HEAP_DEFINE(growth, growth, uint32_t, 2, CM_HEAP_GET, put, before)
 
 static void take(growth *g, uint32_t v)
 {
-  uint32_t position = g->place[v], last = g->heap[--g->count];
+  uint32_t position = g->place[v], last = g->item[--g->count];
   g->place[v] = ABSENT;
   if (last == v)
     return;
-  put(g, position, last);
-  sift_up(g, position);
-  sift_down(g, g->place[last]);
+  growth_rise(g, position, last);
+  growth_sink(g, g->count, g->place[last], last);
 }
 
 static void growth_free(growth *g)
@@ -75,7 +50,7 @@ static void growth_free(growth *g)
   cm_graph_rows_free(&g->rows);
   cm_free(g->cost);
   cm_free(g->stamp);
-  cm_free(g->heap);
+  cm_free(g->item);
   cm_free(g->place);
 }
 
@@ -84,7 +59,7 @@ static cm_status growth_new(const cm_graph *graph, const int64_t *degree, cm_ran
 {
   growth g = {.graph = graph, .count = graph->vertex_count};
   if (CM_NEW(run->memory, g.cost, g.count, error) != CM_OK || CM_NEW(run->memory, g.stamp, g.count, error) != CM_OK ||
-      CM_NEW(run->memory, g.heap, g.count, error) != CM_OK || CM_NEW(run->memory, g.place, g.count, error) != CM_OK ||
+      CM_NEW(run->memory, g.item, g.count, error) != CM_OK || CM_NEW(run->memory, g.place, g.count, error) != CM_OK ||
       cm_graph_rows_new(graph, run, &g.rows, error) != CM_OK) {
     growth_free(&g);
     return error->status;
@@ -94,7 +69,7 @@ static cm_status growth_new(const cm_graph *graph, const int64_t *degree, cm_ran
   for (uint32_t v = 0; v < g.count; v++)
     put(&g, v, v);
   for (uint32_t i = g.count / 2; i-- > 0;)
-    sift_down(&g, i);
+    growth_sink(&g, g.count, i, g.item[i]);
   *made = g;
   return CM_OK;
 }
@@ -112,7 +87,7 @@ static cm_status select_vertex(growth *g, uint32_t v, uint32_t now, cm_error *er
       continue;
     g->cost[u] -= 2 * (int64_t)row.weight[i];
     g->stamp[u] = now;
-    sift_up(g, g->place[u]);
+    growth_rise(g, g->place[u], u);
   }
   return CM_OK;
 }
@@ -136,7 +111,7 @@ static cm_status grow(growth *g, cm_half half, cm_random *random, cm_run *run, u
     held += gain;
     if (held >= half.target)
       break;
-    next = g->heap[0];
+    next = g->item[0];
     if (taken % CHECK_EVERY == 0 && cm_run_check(run, error) != CM_OK)
       return error->status;
   }

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/heap.h"
+
 enum { POOL = 64, REFRESH = 8 };
 
 /* What growing asks of a vertex again and again, side by side in memory. */
@@ -47,22 +49,10 @@ static bool before(const growth *g, uint32_t v, uint32_t u)
 }
 
 /* The best of the touched vertices, as a heap with the worst on top. */
-static void sink(growth *g, uint32_t i)
-{
-  for (;;) {
-    uint32_t worst = i, l = 2 * i + 1, r = l + 1;
-    if (l < g->pool_count && before(g, g->pool[worst], g->pool[l]))
-      worst = l;
-    if (r < g->pool_count && before(g, g->pool[worst], g->pool[r]))
-      worst = r;
-    if (worst == i)
-      return;
-    uint32_t v = g->pool[i];
-    g->pool[i] = g->pool[worst];
-    g->pool[worst] = v;
-    i = worst;
-  }
-}
+#define POOLED(growth, place) ((growth)->pool[place])
+#define SET_POOLED(growth, place, v) ((growth)->pool[place] = (v))
+#define COMES_OUT_BEFORE(growth, a, b) before(growth, b, a)
+CM_HEAP_DEFINE(pool, growth, uint32_t, 2, POOLED, SET_POOLED, COMES_OUT_BEFORE)
 
 static void fill_pool(growth *g)
 {
@@ -77,10 +67,9 @@ static void fill_pool(growth *g)
       g->pool[g->pool_count++] = v;
       if (g->pool_count == POOL)
         for (uint32_t k = POOL / 2; k-- > 0;)
-          sink(g, k);
+          pool_sink(g, POOL, k, g->pool[k]);
     } else if (before(g, v, g->pool[0])) {
-      g->pool[0] = v;
-      sink(g, 0);
+      pool_sink(g, POOL, 0, v);
     }
   }
   g->touched_count = kept;
