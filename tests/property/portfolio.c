@@ -290,8 +290,8 @@ END_TEST
 
 int main(void)
 {
-  Suite *suite = suite_create("contest");
-  TCase *tests = tcase_create("contest");
+  Suite *suite = suite_create("portfolio");
+  TCase *tests = tcase_create("portfolio");
   tcase_add_checked_fixture(tests, set_up, NULL);
   tcase_set_timeout(tests, 300);
   tcase_add_figures_test(tests, the_default_is_no_worse_than_partition_then_place);

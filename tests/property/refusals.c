@@ -364,8 +364,8 @@ START_TEST(the_mesh_mapper_is_mended_where_it_stands)
   ck_assert_uint_eq(tight.attempt_count, 1);
   ck_assert(tight.attempts[0].moved);
   ck_assert_uint_eq(tight.partition->part_count, parts);
-  ck_assert_ptr_nonnull(tight.partition->core);
-  ck_assert_int_eq(memcmp(tight.partition->core, free_one.partition->core, parts * sizeof(uint32_t)), 0);
+  ck_assert_ptr_nonnull(tight.places.core);
+  ck_assert_int_eq(memcmp(tight.places.core, free_one.places.core, parts * sizeof(uint32_t)), 0);
   expect_legal(&t, &chip->limits, &tight);
   cm_candidate_free(&free_one);
   cm_candidate_free(&tight);
