@@ -113,11 +113,12 @@ void cm_routes_reach(cm_routes_checking *c, uint32_t net)
 {
   const cm_topology *t = c->topology;
   uint32_t own = c->part[cm_topology_source(t, net)];
+  bool comes_back = c->multicast && c->chip->table_entries != 0;
   c->targets = 0;
   c->reached++;
   for (uint64_t i = t->net_first[net]; i < t->net_first[net + 1]; i++) {
     uint32_t p = c->part[t->pin[i]];
-    if (p == own || c->stamp[p] == c->reached)
+    if ((p == own && !comes_back) || c->stamp[p] == c->reached)
       continue;
     c->stamp[p] = c->reached;
     c->target[c->targets++] = p;

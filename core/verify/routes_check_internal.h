@@ -63,7 +63,7 @@ typedef struct cm_routes_checking {
   uint32_t packet;             /* number of the one under way */
   /* The net under way. */
   uint32_t *stamp, reached;    /* [parts] number of the last look at a net that reached the part; looks so far */
-  uint32_t *target, targets;   /* its parts but its own */
+  uint32_t *target, targets;   /* its parts; its own only where packets come back to it over the router */
 } cm_routes_checking;
 
 #define routes_violation(c, ...) cm_check_violation((c)->result, &(c)->out_of_memory, __VA_ARGS__)
@@ -104,7 +104,7 @@ void cm_routes_ways_plain(cm_routes_checking *c, uint32_t from_core, uint32_t to
 /* As check_rings of a mesh. */
 cm_status cm_routes_ways_rings(cm_routes_checking *c, uint64_t *channels, uint64_t *dependencies, cm_error *error);
 
-/* The parts but its own that a net reaches, in c->target [c->targets]. */
+/* The parts that a net reaches, its own only in tables under a limit, in c->target [c->targets]. */
 void cm_routes_reach(cm_routes_checking *c, uint32_t net);
 
 #endif

@@ -7,6 +7,7 @@ PROPERTY_TESTS = \
   tests/property/portfolio \
   tests/property/edges \
   tests/property/efforts \
+  tests/property/groups \
   tests/property/jobs \
   tests/property/mapping \
   tests/property/metrics \

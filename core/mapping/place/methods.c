@@ -114,9 +114,9 @@ bool cm_pays_for_trees(const cm_candidate *c)
 
 static json_t *tell(const cm_trees_result *made, double unit)
 {
-  return json_pack("{s:f, s:f, s:i, s:i, s:I, s:b}", "before", (double)made->before / unit, "after",
+  return json_pack("{s:f, s:f, s:i, s:i, s:I, s:b, s:s*}", "before", (double)made->before / unit, "after",
                    (double)made->after / unit, "sweeps", (int)made->sweeps, "starts", (int)made->starts, "swaps",
-                   (json_int_t)made->swaps, "sampled", made->sampled);
+                   (json_int_t)made->swaps, "sampled", made->sampled, "groups", made->groups);
 }
 
 cm_status cm_shorten_trees(cm_candidate *c, cm_error *error)

@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "base/order.h"
-#include "core/chip/region_search.h"
 #include "core/chip/reach.h"
+#include "core/chip/region_search.h"
 #include "core/mapping/place/methods.h"
 #include "core/placement/relief/relief.h"
+#include "core/placement/trees/trees.h"
 
 enum { REGIONS_MAX = 64, ROAMING_MAX = 448 };
 
@@ -22,12 +23,26 @@ static bool may_roam(const cm_candidate *c)
          o->mapper != CM_MAPPER_LEARNED && o->regions > 1 && c->partition->part_count > 1 && c->partition->part_count <= ROAMING_MAX;
 }
 
+/* So many cores more than parts let whole routers stand free. */
+static uint32_t room_for_groups(const cm_candidate *c)
+{
+  const cm_chip *chip = c->input->chip;
+  uint32_t free_cores = cm_occupancy_free_count(c->input->occupancy), parts = c->partition->part_count;
+  uint64_t wanted = (uint64_t)parts + parts / 3 + 2 * chip->router_x * chip->router_y;
+  return wanted < free_cores ? (uint32_t)wanted : free_cores;
+}
+
 /* The regions to compare; preset reference and others on request take the source's box alone. */
 static cm_status choose_regions(const cm_candidate *c, cm_region **regions, uint32_t *found, cm_error *error)
 {
   const cm_map_input *in = c->input;
   uint32_t most = (uint32_t)in->options->regions - may_roam(c);
   cm_run_phase(c->run, "region");
+  if (most > 0 && cm_pays_for_trees(c) && cm_has_groups(in->chip)) {
+    cm_status status = cm_region_candidates(in->chip, in->occupancy, room_for_groups(c), 1, c->run, regions, found, error);
+    if (status != CM_NO_ROOM) /* some of the free ones may be cut off */
+      return status;
+  }
   *found = most == 0;
   return most == 0
            ? cm_region_choose(in->chip, in->occupancy, c->partition->part_count, c->run, &regions[0], error)

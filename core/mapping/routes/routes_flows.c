@@ -72,7 +72,8 @@ static cm_status put_flow(builder *b, uint32_t part, uint32_t net, uint64_t weig
   return CM_OK;
 }
 
-/* The other parts that a net reaches, ascending, in b->used; their number. */
+/* The parts that a net reaches, ascending, in b->used; their number. Its own is one of them where the chip has SpiNNaker's
+ * routers, over which packets come back to their core too. */
 static uint32_t reach(builder *b, uint32_t net, uint32_t own)
 {
   const cm_topology *topology = b->r->topology;
@@ -80,7 +81,7 @@ static uint32_t reach(builder *b, uint32_t net, uint32_t own)
   uint32_t count = 0;
   for (uint64_t i = topology->net_first[net]; i < topology->net_first[net + 1]; i++) {
     uint32_t p = part[topology->pin[i]];
-    if (p == own || b->seen[p] == net + 1)
+    if ((p == own && b->r->chip->table_entries == 0) || b->seen[p] == net + 1)
       continue;
     b->seen[p] = net + 1;
     b->used[count++] = p;

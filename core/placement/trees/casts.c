@@ -26,6 +26,7 @@ static cm_status casts_new(uint32_t parts, uint64_t room, uint64_t pin_room, cm_
   if (CM_NEW(run->memory, made, 1, error) != CM_OK)
     return error->status;
   made->parts = parts;
+  made->packet = 1;
   if (CM_NEW(run->memory, made->of_part, (size_t)parts + 1, error) != CM_OK ||
       CM_NEW(run->memory, made->first, room + 1, error) != CM_OK ||
       CM_NEW(run->memory, made->weight, room, error) != CM_OK ||
@@ -197,6 +198,7 @@ cm_status cm_casts_of_axons(const cm_topology *topology, const uint32_t *part, u
     cm_casts_free(g.casts);
     return status;
   }
+  g.casts->packet = topology->weight_scale;
   *casts = g.casts;
   return CM_OK;
 }

@@ -12,6 +12,7 @@ typedef struct cm_casts {
   uint64_t *first;   /* [count + 1] */
   uint32_t *target;  /* [first[count]] never the sender, none twice; at least one a cast */
   uint64_t *weight;  /* [count] scaled, at least 1 */
+  uint64_t packet;   /* weight of one packet; of a sample 1 */
 } cm_casts;
 
 /* The casts of a directed network's axons under vertex -> part [parts]. Axons that stay in their part, and those

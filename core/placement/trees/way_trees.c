@@ -8,8 +8,9 @@
 
 #include "base/order.h"
 #include "base/random.h"
-#include "core/partition/options.h"
 #include "core/chip/turns.h"
+#include "core/partition/options.h"
+#include "core/placement/trees/groups.h"
 #include "core/placement/trees/way_state.h"
 
 enum { SAMPLES = 400, CHECK_EVERY = 256, STEPS_MAX = 3 };
@@ -220,8 +221,9 @@ static cm_status cost_of(const walk *w, const cm_casts *casts, const uint32_t *c
   return CM_OK;
 }
 
-cm_status cm_place_by_way_trees(const cm_casts *casts, const cm_chip *chip, const cm_region *region, cm_arrange_effort effort,
-                                uint64_t seed, cm_run *run, uint32_t *core, cm_trees_result *result, cm_error *error)
+/* Parts one by one, from where they stand. */
+static cm_status place_parts(const cm_casts *casts, const cm_chip *chip, const cm_region *region, cm_arrange_effort effort,
+                             uint64_t seed, cm_run *run, uint32_t *core, cm_trees_result *result, cm_error *error)
 {
   walk w = {.chip = chip, .net = chip->interconnect, .region = region, .run = run};
   cm_trees_result made = {.starts = 1};
@@ -248,5 +250,60 @@ cm_status cm_place_by_way_trees(const cm_casts *casts, const cm_chip *chip, cons
   cm_free(trial);
   if (status == CM_OK)
     *result = made;
+  return status;
+}
+
+/* ---- whole routers ---- */
+
+/* Parts are placed one by one too where whole routers are not cheaper than this much of where parts began. */
+static const double clearly = 0.95;
+
+/* Links looked at for each order of groups, for a part and in all. */
+static const struct {
+  double each, most;
+} group_efforts[] = {
+  [CM_ARRANGE_FAST] = {1e3, 1e7},
+  [CM_ARRANGE_BALANCED] = {1e4, 1e8},
+  [CM_ARRANGE_BEST] = {1e5, 1e9},
+};
+
+static cm_status place_groups(const cm_casts *casts, const cm_chip *chip, const cm_region *region, cm_arrange_effort effort,
+                              uint64_t seed, cm_run *run, uint32_t *core, uint32_t *trial, cm_trees_result *result,
+                              cm_error *error)
+{
+  cm_group_cost alone, groups;
+  const char *order;
+  double steps = fmin(group_efforts[effort].each * casts->parts, group_efforts[effort].most);
+  if (cm_group_cost_of(casts, chip, core, run, &alone, error) != CM_OK ||
+      cm_place_by_groups(casts, chip, region, steps, seed, run, trial, &groups, &order, error) != CM_OK)
+    return error->status;
+  cm_trees_result made = {.before = (uint64_t)alone.links, .after = (uint64_t)alone.links, .starts = 1};
+  if (groups.sum >= clearly * alone.sum && (place_parts(casts, chip, region, effort, seed, run, core, &made, error) != CM_OK ||
+                                            cm_group_cost_of(casts, chip, core, run, &alone, error) != CM_OK))
+    return error->status;
+  if (groups.sum < alone.sum) {
+    memcpy(core, trial, casts->parts * sizeof *core);
+    made.after = (uint64_t)groups.links;
+    made.groups = order;
+  }
+  *result = made;
+  return CM_OK;
+}
+
+bool cm_has_groups(const cm_chip *chip)
+{
+  return chip->interconnect != NULL && chip->table_entries != 0 && chip->class_of == NULL && chip->router_x * chip->router_y > 1;
+}
+
+cm_status cm_place_by_way_trees(const cm_casts *casts, const cm_chip *chip, const cm_region *region, cm_arrange_effort effort,
+                                uint64_t seed, cm_run *run, uint32_t *core, cm_trees_result *result, cm_error *error)
+{
+  uint32_t *trial;
+  if (!cm_has_groups(chip))
+    return place_parts(casts, chip, region, effort, seed, run, core, result, error);
+  if (CM_NEW(run->memory, trial, casts->parts, error) != CM_OK)
+    return error->status;
+  cm_status status = place_groups(casts, chip, region, effort, seed, run, core, trial, result, error);
+  cm_free(trial);
   return status;
 }

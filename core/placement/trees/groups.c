@@ -1,0 +1,305 @@
+/* Happy path: the routers of the region are filled with parts -> the groups are placed by the ways between each two -> what stands
+ * behind two routers is exchanged at a falling temperature, by what trees and tables cost. What can fail: memory, a stop. */
+#include "core/placement/trees/groups_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/chip/turns.h"
+#include "core/partition/options.h"
+#include "core/placement/trees/trees.h"
+#include "core/placement/ways/ways.h"
+
+enum { SAMPLES = 100, CHECK_EVERY = 64 };
+
+/* Temperatures in mean changes of a proposal; what is left of the effort is spent going downhill. */
+static const double hot = 0.2, cold = 0.005, annealed = 0.9;
+
+/* ---- seats ---- */
+
+/* Sorts the cores by router, routers in the order of their first core. */
+static cm_status sort_slots(cm_seating *w, const cm_region *region, cm_error *error)
+{
+  cm_memory *memory = w->run->memory;
+  uint32_t *order, *next, count = region->core_count;
+  if (CM_NEW(memory, order, count, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_NEW(memory, next, (size_t)count + 2, error);
+  if (status == CM_OK)
+    status = cm_order_by_ways(w->chip, region, w->run, order, error);
+  for (uint32_t i = 0; status == CM_OK && i < count; i++) {
+    uint32_t router = cm_router_of(w->chip, region->cores[order[i]]);
+    if (w->seat_at[router] == CM_NO_SEAT) {
+      w->router_at[w->seats] = router;
+      w->seat_at[router] = w->seats++;
+    }
+    next[w->seat_at[router] + 1]++;
+  }
+  for (uint32_t s = 0; status == CM_OK && s < w->seats; s++) {
+    next[s + 1] += next[s];
+    w->first_slot[s + 1] = next[s + 1];
+  }
+  for (uint32_t i = 0; status == CM_OK && i < count; i++) {
+    uint32_t core = region->cores[order[i]];
+    w->slot[next[w->seat_at[cm_router_of(w->chip, core)]]++] = core;
+  }
+  cm_free(order);
+  cm_free(next);
+  return status;
+}
+
+static cm_status prepare(cm_seating *w, const cm_region *region, cm_error *error)
+{
+  cm_memory *memory = w->run->memory;
+  uint32_t cores = region->core_count;
+  if (CM_NEW(memory, w->slot, cores, error) != CM_OK || CM_NEW(memory, w->first_slot, (size_t)cores + 1, error) != CM_OK ||
+      CM_NEW(memory, w->router_at, cores, error) != CM_OK || CM_NEW(memory, w->seat_at, w->net->routers, error) != CM_OK ||
+      CM_NEW(memory, w->group, w->casts->parts, error) != CM_OK || CM_NEW(memory, w->size, cores, error) != CM_OK ||
+      CM_NEW(memory, w->seat, cores, error) != CM_OK || CM_NEW(memory, w->occupant, cores, error) != CM_OK)
+    return error->status;
+  memset(w->seat_at, 0xff, w->net->routers * sizeof *w->seat_at);
+  if (sort_slots(w, region, error) != CM_OK)
+    return error->status;
+  for (uint32_t s = 0; s < w->seats; s++)
+    w->seat[s] = w->occupant[s] = s;
+  return CM_OK;
+}
+
+/* Puts parts behind one router after the other; some begin with one (NULL: none do), where that leaves routers for all. */
+static void fill(cm_seating *w, const uint32_t *order, const uint8_t *begins)
+{
+  uint32_t parts = w->casts->parts, left = w->first_slot[w->seats];
+  for (uint32_t i = 0, g = 0; i < parts; i++) {
+    uint32_t room = cm_seat_room(w, g) - w->size[g];
+    while (w->size[g] == cm_seat_room(w, g) ||
+           (begins != NULL && begins[order[i]] && w->size[g] > 0 && left - room >= parts - i)) {
+      left -= cm_seat_room(w, g) - w->size[g];
+      room = cm_seat_room(w, ++g);
+    }
+    left--;
+    w->group[order[i]] = g;
+    w->size[g]++;
+  }
+}
+
+/* As much as a packet pays for a link. */
+static double price_of(const cm_casts *casts, const cm_chip *chip)
+{
+  return (double)casts->packet * cm_trees_units(chip);
+}
+
+/* ---- exchanges ---- */
+
+static double cost(const cm_seating *w)
+{
+  return w->state.links + w->price * w->state.entries;
+}
+
+static cm_status book_group(cm_seating *w, uint32_t group, uint32_t other, int32_t by, cm_error *error)
+{
+  const cm_group_casts *c = &w->between;
+  const uint64_t *list = c->of_group;
+  uint64_t i = list[group], k = list[other];
+  while (i < list[group + 1] || k < list[other + 1]) { /* both ascend: each once */
+    uint32_t a = i < list[group + 1] ? c->touching[i] : UINT32_MAX, b = k < list[other + 1] ? c->touching[k] : UINT32_MAX;
+    i += a <= b;
+    k += b <= a;
+    if (cm_group_state_book(&w->state, a < b ? a : b, by, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+static void exchange(cm_seating *w, uint32_t a, uint32_t b)
+{
+  uint32_t p = w->seat[a], q = w->seat[b];
+  w->seat[a] = q;
+  w->seat[b] = p;
+  w->occupant[q] = a;
+  w->occupant[p] = b;
+  w->state.router[a] = w->router_at[q];
+  w->state.router[b] = w->router_at[p];
+}
+
+/* A router that a random link leads to; the same where that is dead. */
+static uint32_t beside(cm_seating *w, uint32_t router)
+{
+  const cm_interconnect *net = w->net;
+  uint32_t degree = net->first[router + 1] - net->first[router];
+  if (degree == 0)
+    return router;
+  const cm_link *link = &net->link[net->first[router] + cm_random_below(&w->random, degree)];
+  return link->dead ? router : link->to;
+}
+
+/* Draws two groups whose seats have room for each other: one, and who sits near a third that it talks with. */
+static bool propose(cm_seating *w, uint32_t *a, uint32_t *b)
+{
+  const cm_group_casts *c = &w->between;
+  uint32_t group = (uint32_t)cm_random_below(&w->random, w->seats);
+  uint64_t heard = c->of_group[group + 1] - c->of_group[group];
+  w->state.steps++;
+  if (heard == 0)
+    return false;
+  uint32_t cast = c->touching[c->of_group[group] + cm_random_below(&w->random, heard)], near = c->sender[cast];
+  if (near == group)
+    near = c->target[c->first[cast] + cm_random_below(&w->random, c->first[cast + 1] - c->first[cast])].group;
+  uint32_t seat = w->seat_at[beside(w, w->state.router[near])];
+  if (seat == CM_NO_SEAT || seat == w->seat[group])
+    return false;
+  *a = group;
+  *b = w->occupant[seat];
+  return w->size[group] <= cm_seat_room(w, seat) && w->size[*b] <= cm_seat_room(w, w->seat[group]);
+}
+
+/* Makes an exchange; what it costs more. */
+static cm_status make(cm_seating *w, uint32_t a, uint32_t b, double *change, cm_error *error)
+{
+  double before = cost(w);
+  if (book_group(w, a, b, -1, error) != CM_OK)
+    return error->status;
+  exchange(w, a, b);
+  if (book_group(w, a, b, 1, error) != CM_OK)
+    return error->status;
+  *change = cost(w) - before;
+  return CM_OK;
+}
+
+static cm_status mean_change(cm_seating *w, double *mean, cm_error *error)
+{
+  uint32_t a, b, counted = 0;
+  double sum = 0, change;
+  for (uint32_t i = 0; i < SAMPLES; i++) {
+    if (!propose(w, &a, &b))
+      continue;
+    if (make(w, a, b, &change, error) != CM_OK)
+      return error->status;
+    sum += fabs(change);
+    counted++;
+    if (make(w, a, b, &change, error) != CM_OK)
+      return error->status;
+  }
+  *mean = counted > 0 ? sum / counted : 0;
+  return CM_OK;
+}
+
+static cm_status anneal(cm_seating *w, double steps, cm_error *error)
+{
+  double mean = 0, done = 0, temperature = 0, change;
+  if (w->seats < 2)
+    return CM_OK;
+  if (mean_change(w, &mean, error) != CM_OK)
+    return error->status;
+  double begin = w->state.steps;
+  for (uint64_t i = 0; done < 1 && mean > 0; i++) {
+    uint32_t a, b;
+    if (i % CHECK_EVERY == 0) {
+      done = (w->state.steps - begin) / steps;
+      temperature = done > annealed ? 0 : mean * hot * pow(cold / hot, done / annealed);
+      if (cm_run_progress(w->run, fmin(done, 1), -1, w->casts->parts, NAN, error) != CM_OK)
+        return error->status;
+    }
+    if (!propose(w, &a, &b))
+      continue;
+    if (make(w, a, b, &change, error) != CM_OK)
+      return error->status;
+    bool stays =
+      change <= 0 || (temperature > 0 && change < 20 * temperature && cm_random_unit(&w->random) < exp(-change / temperature));
+    if (!stays && make(w, a, b, &change, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+/* ---- all of it ---- */
+
+static void take_cores(cm_seating *w, const uint32_t *order, uint32_t *core)
+{
+  memset(w->size, 0, w->seats * sizeof *w->size);
+  for (uint32_t i = 0; i < w->casts->parts; i++) {
+    uint32_t g = w->group[order[i]];
+    core[order[i]] = w->slot[w->first_slot[w->seat[g]] + w->size[g]++];
+  }
+}
+
+/* Books all trees with the groups where they are. */
+static cm_status enter(cm_seating *w, cm_error *error)
+{
+  uint32_t *router;
+  if (CM_NEW(w->run->memory, router, w->seats, error) != CM_OK)
+    return error->status;
+  for (uint32_t g = 0; g < w->seats; g++)
+    router[g] = w->router_at[w->seat[g]];
+  cm_status status = cm_group_state_new(&w->between, w->net, router, w->run, &w->state, error);
+  cm_free(router);
+  return status;
+}
+
+static cm_group_cost told(const cm_seating *w)
+{
+  return (cm_group_cost){w->state.links, w->state.entries, cost(w)};
+}
+
+static void seating_free(cm_seating *w)
+{
+  void *const blocks[] = {w->slot, w->first_slot, w->router_at, w->seat_at, w->group, w->size, w->seat, w->occupant};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+    cm_free(blocks[i]);
+  cm_group_casts_free(&w->between);
+  cm_group_state_free(&w->state);
+}
+
+cm_status cm_place_groups(const cm_casts *casts, const cm_chip *chip, const cm_region *region, const uint32_t *order,
+                          const uint8_t *begins, double steps, uint64_t seed, cm_run *run, uint32_t *core,
+                          cm_group_cost *cost_made, cm_error *error)
+{
+  cm_seating w = {.casts = casts, .chip = chip, .net = chip->interconnect, .run = run};
+  cm_random_init(&w.random, seed, CM_STREAM_TREES, 1);
+  cm_status status = cm_interconnect_prepare(w.net, error);
+  if (status == CM_OK)
+    status = prepare(&w, region, error);
+  if (status == CM_OK) {
+    fill(&w, order, begins);
+    w.price = price_of(casts, chip);
+    status = cm_group_casts_new(casts, w.group, w.seats, run->memory, &w.between, error);
+  }
+  if (status == CM_OK)
+    status = cm_seat_by_ways(&w, steps, seed, error);
+  if (status == CM_OK)
+    status = enter(&w, error);
+  if (status == CM_OK)
+    status = anneal(&w, steps, error);
+  if (status == CM_OK) {
+    take_cores(&w, order, core);
+    *cost_made = told(&w);
+  }
+  seating_free(&w);
+  return status;
+}
+
+cm_status cm_group_cost_of(const cm_casts *casts, const cm_chip *chip, const uint32_t *core, cm_run *run,
+                           cm_group_cost *cost_made, cm_error *error)
+{
+  cm_seating w = {.casts = casts, .chip = chip, .net = chip->interconnect, .run = run};
+  uint32_t *router = NULL, groups = w.net->columns * w.net->rows;
+  cm_status status = cm_interconnect_prepare(w.net, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, w.group, casts->parts, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, router, groups, error);
+  if (status == CM_OK) {
+    for (uint32_t r = 0; r < groups; r++)
+      router[r] = r;
+    for (uint32_t p = 0; p < casts->parts; p++)
+      w.group[p] = cm_router_of(chip, core[p]);
+    w.price = price_of(casts, chip);
+    status = cm_group_casts_new(casts, w.group, groups, run->memory, &w.between, error);
+  }
+  if (status == CM_OK)
+    status = cm_group_state_new(&w.between, w.net, router, run, &w.state, error);
+  if (status == CM_OK)
+    *cost_made = told(&w);
+  cm_free(router);
+  seating_free(&w);
+  return status;
+}
