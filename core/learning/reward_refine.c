@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/annealing.h"
 #include "base/random.h"
 #include "base/threads.h"
 #include "core/learning/reward.h"
@@ -142,7 +143,7 @@ static cm_status anneal_once(refiner *r, double heat, uint32_t begin, uint32_t e
   uint32_t widest = r->columns > r->rows ? r->columns : r->rows;
   for (uint32_t k = begin; k < end; k++) {
     double done = (double)(k - begin) / (end - begin);
-    sweep(r, heat * pow(COLDEST, done), 1 + (uint32_t)((1 - done) * (1 - done) * widest / 2));
+    sweep(r, cm_cooled(heat, COLDEST, done), 1 + (uint32_t)((1 - done) * (1 - done) * widest / 2));
     if (cm_reward_state_loss(r->state) < *best) {
       *best = cm_reward_state_loss(r->state);
       keep(r);

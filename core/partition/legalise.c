@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/annealing.h"
 #include "base/random.h"
 #include "core/partition/part_usage.h"
 #include "core/partition/options.h"
@@ -173,7 +174,7 @@ static bool accept(void *user, double price)
   patience *p = user;
   p->asked += fabs(price);
   p->questions += price != 0;
-  bool kept = price <= 0 || cm_random_unit(p->random) < exp(-price / p->temperature);
+  bool kept = cm_metropolis(p->random, price, p->temperature, INFINITY);
   p->paid += kept ? price : 0;
   return kept;
 }

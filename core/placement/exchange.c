@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/annealing.h"
 #include "base/wide.h"
 
 enum { CHANCES = 4096, CHECK_EVERY = 1024 };
@@ -184,7 +185,7 @@ static cm_status anneal(field *f, const cm_exchange_schedule *s, cm_random *rand
   uint32_t n = f->graph->vertex_count;
   double unit = typical(f);
   for (uint32_t k = 0; k < s->sweeps; k++) {
-    double temperature = unit * s->hot * pow(s->cold / s->hot, s->sweeps > 1 ? (double)k / (s->sweeps - 1) : 1);
+    double temperature = cm_cooled(unit * s->hot, s->cold / s->hot, s->sweeps > 1 ? (double)k / (s->sweeps - 1) : 1);
     for (uint32_t u = 0; u < n; u++) {
       look(f, u, temperature, random);
       if (u % CHECK_EVERY == 0 &&

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/annealing.h"
 #include "base/heap.h"
 #include "base/json.h"
 #include "base/memory.h"
@@ -27,6 +28,24 @@ START_TEST(varint_is_the_seeds_figure)
   ck_assert_uint_eq(value, 0x012a95);
   ck_assert_uint_eq(cm_varint_decode(figure + 3, 1, &value), 1);
   ck_assert_uint_eq(value, 13);
+}
+END_TEST
+
+START_TEST(metropolis_takes_as_often_as_its_rule_says)
+{
+  cm_random random;
+  cm_random_init(&random, 5, 0, 0);
+  uint32_t taken = 0, asked = 200000;
+  for (uint32_t i = 0; i < asked; i++)
+    taken += cm_metropolis(&random, 3, 2, CM_HOPELESS);
+  double chance = exp(-1.5), deviation = sqrt(chance * (1 - chance) * asked);
+  ck_assert_double_le(fabs(taken - chance * asked), 5 * deviation);
+  ck_assert(cm_metropolis(&random, 0, 0, INFINITY) && cm_metropolis(&random, -1, 0, CM_HOPELESS));
+  ck_assert(!cm_metropolis(&random, 1e-9, 0, INFINITY) && !cm_metropolis(&random, 1e-9, 0, CM_HOPELESS));
+  cm_random before = random;
+  ck_assert(!cm_metropolis(&random, 60, 3, CM_HOPELESS));
+  ck_assert_int_eq(memcmp(&before, &random, sizeof random), 0); /* without a draw */
+  ck_assert_double_eq_tol(cm_cooled(8, 1.0 / 16, 0.5), 2, 1e-12);
 }
 END_TEST
 
@@ -682,6 +701,7 @@ int main(void)
   TCase *tests = tcase_create("base");
   tcase_set_timeout(tests, 60);
   tcase_add_test(tests, varint_is_the_seeds_figure);
+  tcase_add_test(tests, metropolis_takes_as_often_as_its_rule_says);
   tcase_add_loop_test(tests, heaps_give_out_in_order_and_know_where_items_stand, 0, 2);
   tcase_add_test(tests, equal_keys_come_out_by_number);
   tcase_add_test(tests, varint_round_trips_every_length);

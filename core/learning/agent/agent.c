@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/annealing.h"
 #include "base/random.h"
 #include "base/threads.h"
 #include "core/learning/agent/swap_refinement.h"
@@ -92,7 +93,7 @@ static cm_status draw(const work *w, double heat, cm_random *random, scratch *s,
 static double heat_at(uint32_t step, uint32_t steps, double pays)
 {
   double done = (double)step / steps;
-  return done < COLD_FROM ? HEAT * pays * pow(COLDEST, done / COLD_FROM) : 0;
+  return done < COLD_FROM ? cm_cooled(HEAT * pays, COLDEST, done / COLD_FROM) : 0;
 }
 
 static cm_status take_steps(const work *w, uint32_t steps, scratch *s, cm_acted *acted, cm_error *error)

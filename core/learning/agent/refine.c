@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/annealing.h"
 #include "base/random.h"
 #include "core/learning/agent/trade.h"
 #include "core/partition/options.h"
@@ -84,7 +85,7 @@ static cm_status cool(annealer *a, uint64_t tries, cm_run *run, cm_error *error)
   memcpy(a->best, a->at, nodes * sizeof *a->best);
   for (uint64_t k = 0; k < tries; k++) {
     if (k % ADJUST_EVERY == 0) {
-      heat = start * pow(COLDEST, (double)k / (double)tries);
+      heat = cm_cooled(start, COLDEST, (double)k / (double)tries);
       a->window = fmin(fmax(a->window * (1 - ACCEPTANCE + a->accepted), 1), most);
     }
     if (k % CHECK_EVERY == 0 && cm_run_check(run, error) != CM_OK)

@@ -2,7 +2,10 @@
 
 #include <math.h>
 
+#include "base/annealing.h"
+
 enum { CHECK_EVERY = 8192, STEPS = 64 };
+static const double hopeless = 12; /* temperatures */
 
 /* A typical cost of a move: edges add up as independent ones do. */
 static double typical_cost(const cm_csr_graph *g)
@@ -25,7 +28,7 @@ static void propose(cm_kway *s, uint64_t most, double temperature, cm_random *ra
   if (to == s->part[v] || s->load[to] + g->size[v] > most)
     return;
   int64_t cost = s->inner[v] - cm_kway_tie(s, v, to);
-  if (cost > 0 && ((double)cost > 12 * temperature || cm_random_unit(random) >= exp(-(double)cost / temperature)))
+  if (!cm_metropolis(random, (double)cost, temperature, hopeless))
     return;
   cm_kway_move(s, v, to);
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/annealing.h"
 #include "base/random.h"
 #include "base/wide.h"
 #include "core/partition/options.h"
@@ -191,7 +192,7 @@ static void refresh_slopes(anneal *a)
 
 static bool accepts(anneal *a, double cost)
 {
-  return cost <= 0 || cm_random_unit(&a->random) < exp(-cost / a->temperature);
+  return cm_metropolis(&a->random, cost, a->temperature, INFINITY);
 }
 
 static void move(anneal *a, uint32_t v, uint32_t to)

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/annealing.h"
 #include "base/random.h"
 #include "core/chip/classes.h"
 #include "core/chip/interconnect/interconnect.h"
@@ -150,12 +151,11 @@ static cm_status anneal(work *w, double entries, cm_error *error)
     proposal p;
     if (i % CHECK_EVERY == 0) {
       double done = looked / entries;
-      temperature = done > 0.9 ? 0 : mean * hot * pow(cold / hot, done / 0.9);
+      temperature = done > 0.9 ? 0 : cm_cooled(mean * hot, cold / hot, done / 0.9);
       if (cm_run_progress(w->run, done, -1, w->graph->vertex_count, NAN, error) != CM_OK)
         return error->status;
     }
-    if (propose(w, &p, &looked) &&
-        (p.delta <= 0 || (temperature > 0 && p.delta < 20 * temperature && cm_random_unit(&w->random) < exp(-p.delta / temperature))))
+    if (propose(w, &p, &looked) && cm_metropolis(&w->random, p.delta, temperature, CM_HOPELESS))
       take(w, &p);
   }
   return CM_OK;

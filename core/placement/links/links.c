@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/annealing.h"
 #include "base/random.h"
 #include "core/partition/options.h"
 
@@ -155,14 +156,14 @@ static cm_status anneal(state *s, const budget *b, uint64_t seed, cm_run *run, u
     if (k % CHECK_EVERY == 0 && cm_run_progress(run, done, -1, s->flows->parts, sum, error) != CM_OK)
       return error->status;
     done = fmax(s->looks / b->looks, (double)k / (b->swaps * s->flows->parts));
-    double warmth = unit * hot * pow(cold / hot, done);
+    double warmth = cm_cooled(unit * hot, cold / hot, done);
     uint32_t part = (uint32_t)cm_random_below(&random, s->flows->parts), there = any_core(s, &random),
              here = s->core[part];
     s->looks++;
     if (there == here)
       continue;
     double change = swap(s, part, there);
-    if (change > 0 && cm_random_unit(&random) >= exp(-change / warmth)) {
+    if (!cm_metropolis(&random, change, warmth, INFINITY)) {
       (void)swap(s, part, here);
       continue;
     }

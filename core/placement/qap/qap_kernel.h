@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/annealing.h"
 #include "base/wide.h"
 #include "core/placement/qap/qap.h"
 #include "core/placement/qap/qap_internal.h"
@@ -222,7 +223,7 @@ static cm_status cool(state *s, const cm_qap_schedule *schedule, cm_random *rand
       if (a % COOL_EVERY == 0) {
         done = spent < work ? spent / work : 1;
         cold = cold || (a == 0 && done >= 1);
-        temperature = cold ? 0 : schedule->hot * pow(schedule->cold / schedule->hot, done);
+        temperature = cold ? 0 : cm_cooled(schedule->hot, schedule->cold / schedule->hot, done);
       }
       const float *threshold = q->threshold + cm_random_below(random, CM_QAP_THRESHOLDS);
       uint32_t here = visit(s, a, (float)temperature, threshold);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/annealing.h"
 #include "base/random.h"
 #include "core/partition/options.h"
 
@@ -136,7 +137,7 @@ static cm_status anneal(state *s, double least, const cm_relief_options *o, cm_r
   for (uint64_t k = 0; part < 1; k++) {
     if (k % CHECK_EVERY == 0 && cm_run_check(run, error) != CM_OK)
       return error->status;
-    double warmth = hot * pow(cold / hot, part) * unit;
+    double warmth = cm_cooled(hot, cold / hot, part) * unit;
     uint32_t u = (uint32_t)cm_random_below(&random, s->parts->vertex_count);
     uint32_t there = (uint32_t)cm_random_below(&random, s->axes->count);
     double allowed = -log(1 - cm_random_unit(&random)) * warmth;

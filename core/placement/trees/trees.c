@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/annealing.h"
 #include "base/random.h"
 #include "base/threads.h"
 #include "core/chip/interconnect/interconnect.h"
@@ -53,7 +54,7 @@ static cm_status sweep(cm_tree_walk *w, uint32_t sweeps, double from, double to,
   uint32_t parts = w->trees->casts->parts;
   double unit = from > 0 ? cm_tree_walk_typical(w, SAMPLES) : 0;
   for (uint32_t k = 0; k < sweeps; k++) {
-    double temperature = from > 0 ? unit * from * pow(to / from, sweeps > 1 ? (double)k / (sweeps - 1) : 1) : 0;
+    double temperature = from > 0 ? cm_cooled(unit * from, to / from, sweeps > 1 ? (double)k / (sweeps - 1) : 1) : 0;
     for (uint32_t u = 0; u < parts; u++) {
       cm_tree_walk_visit(w, u, temperature);
       if (cm_run_check(w->run, error) != CM_OK)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/annealing.h"
 #include "base/order.h"
 #include "base/random.h"
 #include "core/chip/turns.h"
@@ -163,15 +164,13 @@ static cm_status anneal(walk *w, double proposals, double steps, double mean, ui
     proposal p;
     if (*made % CHECK_EVERY == 0) {
       done = fmax((double)*made / proposals, (w->trees->steps - begin) / steps);
-      temperature = done > annealed ? 0 : mean * hot * pow(cold / hot, done / annealed);
+      temperature = done > annealed ? 0 : cm_cooled(mean * hot, cold / hot, done / annealed);
       if (cm_run_progress(w->run, fmin(done, 1), -1, w->trees->casts->parts, NAN, error) != CM_OK)
         return error->status;
     }
     if (!propose(w, &p))
       continue;
-    if ((p.change <= 0 || (temperature > 0 && (double)p.change < 20 * temperature &&
-                           cm_random_unit(&w->random) < exp(-(double)p.change / temperature))) &&
-        take(w, &p, error) != CM_OK)
+    if (cm_metropolis(&w->random, (double)p.change, temperature, CM_HOPELESS) && take(w, &p, error) != CM_OK)
       return error->status;
   }
   return CM_OK;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/annealing.h"
 #include "base/random.h"
 #include "core/chip/interconnect/interconnect.h"
 #include "core/chip/turns.h"
@@ -174,14 +175,13 @@ static cm_status anneal(stage *s, double entries, double start, cm_error *error)
     proposal p;
     if (i % CHECK_EVERY == 0) {
       double done = looked / entries;
-      temperature = done > 0.95 ? 0 : mean * start * pow(cold / start, done / 0.95);
+      temperature = done > 0.95 ? 0 : cm_cooled(mean * start, cold / start, done / 0.95);
       if (cm_run_progress(s->w->run, done, (int)(s->shift / BLOCK_BITS), s->blocks, NAN, error) != CM_OK)
         return error->status;
     }
     if (!propose(s, &p, &looked))
       continue;
-    if (p.delta <= 0 || (temperature > 0 && (double)p.delta < 20 * temperature &&
-                         cm_random_unit(&s->random) < exp(-(double)p.delta / temperature)))
+    if (cm_metropolis(&s->random, (double)p.delta, temperature, CM_HOPELESS))
       take(s, &p);
   }
   return CM_OK;
