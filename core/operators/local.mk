@@ -12,11 +12,11 @@ libcoremap_a_SOURCES += \
   core/operators/ops/op_move.c core/operators/ops/op_part.c core/operators/ops/op_resize.c core/operators/ops/op_quantize.c \
   core/operators/ops/op_index.c core/operators/ops/op_select.c core/operators/ops/op_einsum.c core/operators/ops/op_square.c \
   core/operators/ops/op_norm.c core/operators/ops/op_integer.c core/operators/ops/op_recurrent.c core/operators/ops/op_vision.c core/operators/ops/op_signal.c core/operators/ops/op_sampling.c \
-  core/operators/permute/layout.h core/operators/permute/layout.c core/operators/permute/mincut.h core/operators/permute/mincut.c \
+  core/operators/permute/layout.h core/operators/permute/layout.c core/operators/permute/layout_reshape.c core/operators/permute/mincut.h core/operators/permute/mincut.c \
   core/operators/permute/cross.h core/operators/permute/cross.c core/operators/permute/cross_elementwise.c core/operators/permute/cross_channels.c \
-  core/operators/permute/cross_axes.c core/operators/permute/cross_matrix.c \
+  core/operators/permute/cross_axes.c core/operators/permute/cross_pieces.c core/operators/permute/cross_matrix.c \
   core/operators/permute/permute.h core/operators/permute/permute_mark.c core/operators/permute/permute_normalise.c \
-  core/operators/permute/permute_region.h core/operators/permute/permute_region.c core/operators/permute/permute_carry.c \
+  core/operators/permute/permute_region.h core/operators/permute/permute_region.c core/operators/permute/permute_grow.c core/operators/permute/permute_carry.c \
   core/operators/permute/permute_emit.c core/operators/permute/permute_products.c core/operators/permute/permute_pads.c core/operators/permute/permute_copies.c core/operators/permute/permute_patches.c \
   core/operators/tiling/box.h core/operators/tiling/box.c core/operators/tiling/split.h core/operators/tiling/split_internal.h core/operators/tiling/split.c core/operators/tiling/split_boxes.c core/operators/tiling/split_window.c core/operators/tiling/split_moves.c \
   core/operators/permute/permutations.h core/operators/permute/permutations.c

@@ -34,7 +34,10 @@ uint32_t cm_maps_intern(cm_maps *maps, uint32_t length, const uint32_t *to);
 /* An array in which a map is built, not zeroed, valid until the next cm_maps_keep; NULL sticks as an error. */
 uint32_t *cm_maps_scratch(cm_maps *maps, uint32_t length);
 
-/* Interns what was built there; 0 for NULL. */
+/* Gives all such arrays back. */
+void cm_maps_end_scratch(cm_maps *maps);
+
+/* Interns what was built there, and gives all back; 0 for NULL. */
 uint32_t cm_maps_keep(cm_maps *maps, uint32_t length, const uint32_t *to);
 
 /* Entry `index` of a map. */

@@ -1,4 +1,5 @@
-/* Between the two halves of placing a permutation: deciding (permute_region.c) and carrying out (permute_carry.c). */
+/* Between the steps of placing a permutation: growing its region (permute_grow.c), deciding (permute_region.c) and carrying out
+ * (permute_carry.c). A region and all it points to live in its arena. */
 #ifndef CM_OPERATORS_PERMUTE_REGION_H
 #define CM_OPERATORS_PERMUTE_REGION_H
 
@@ -36,6 +37,9 @@ typedef struct cm_region {
   size_t queue_head, queue_tail;
   uint32_t *reader_first, *reader; /* nodes that read a value */
 } cm_region;
+
+/* Grows the region from the permutation at the layout node `seed`: values, and the groups that tie them. */
+cm_status cm_region_grow(cm_region *r, uint32_t seed, cm_error *error);
 
 /* The group in which a value is made, or NULL. */
 const cm_tie_group *cm_region_making_group(const cm_region *r, uint32_t value);
