@@ -1,0 +1,143 @@
+/* Members of a topology file: bytes on their way to the spool, and the tables beside the rows (sizes, labels, parents, signs, delays,
+ * populations, scenarios). What can fail: no room on disk, no memory. */
+#include <errno.h>
+#include <sodium.h>
+
+#include "base/varint.h"
+#include "core/network/file/topology_writer_internal.h"
+
+cm_status cm_topology_reserve(cm_topology_bytes *b, size_t more, cm_error *error)
+{
+  if (b->room - b->used >= more)
+    return CM_OK;
+  size_t room = b->used + more + b->room;
+  uint8_t *data = cm_reallocate(NULL, b->data, room, 1, error);
+  if (data == NULL)
+    return error->status;
+  b->data = data;
+  b->room = room;
+  return CM_OK;
+}
+
+
+void cm_topology_put(cm_topology_bytes *b, uint64_t value)
+{
+  b->used += cm_varint_encode(value, b->data + b->used);
+}
+
+cm_status cm_topology_spool(cm_topology_writer *w, const char *name, const uint8_t *data, size_t size, json_t *about,
+                              cm_error *error)
+{
+  unsigned char digest[CM_CHECKSUM_BYTES];
+  char hex[2 * CM_CHECKSUM_BYTES + 1];
+  crypto_generichash(digest, sizeof digest, data, size, NULL, 0);
+  sodium_bin2hex(hex, sizeof hex, digest, sizeof digest);
+  if (about == NULL || json_object_set_new(about, "name", json_string(name)) != 0 ||
+      json_object_set_new(about, "bytes", json_integer((json_int_t)size)) != 0 ||
+      json_object_set_new(about, "blake2b", json_string(hex)) != 0 || json_array_append(w->members, about) != 0) {
+    json_decref(about);
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while writing %s", w->out.path);
+  }
+  json_decref(about);
+  if (size > 0 && fwrite(data, 1, size, w->spool) != size)
+    return cm_fail_errno(error, errno, "cannot write", w->spool_path);
+  w->spooled += size;
+  return CM_OK;
+}
+
+/* A table of numbers as a member of its own. */
+static cm_status spool_numbers(cm_topology_writer *w, const char *name, const uint32_t *value, uint32_t count,
+                               cm_error *error)
+{
+  cm_topology_bytes b = {0};
+  cm_status status = cm_topology_reserve(&b, (size_t)count * 5 + CM_VARINT_BYTES_MAX, error);
+  for (uint32_t i = 0; i < count && status == CM_OK; i++)
+    cm_topology_put(&b, value[i]);
+  if (status == CM_OK)
+    status = cm_topology_spool(w, name, b.data, b.used, json_object(), error);
+  cm_free(b.data);
+  return status;
+}
+
+cm_status cm_topology_writer_labels(cm_topology_writer *w, const char *label_text, const uint64_t *label_first,
+                                    cm_error *error)
+{
+  w->header.has_labels = w->header.vertex_count > 0;
+  return cm_topology_spool(w, "labels", (const uint8_t *)label_text, label_first[w->header.vertex_count], json_object(),
+                      error);
+}
+
+cm_status cm_topology_writer_parents(cm_topology_writer *w, const uint32_t *parent, cm_error *error)
+{
+  return spool_numbers(w, "parents", parent, w->header.finer_count, error);
+}
+
+/* Bits and numbers lie in the file as they lie in memory. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "signs and delays are written as they lie");
+
+cm_status cm_topology_writer_signs(cm_topology_writer *w, const uint64_t *negative, uint64_t pins, cm_error *error)
+{
+  w->header.has_signs = true;
+  return cm_topology_spool(w, "signs", (const uint8_t *)negative, (size_t)((pins + 63) / 64 * 8), json_object(), error);
+}
+
+cm_status cm_topology_writer_delays(cm_topology_writer *w, const uint32_t *delay, uint64_t pins, cm_error *error)
+{
+  w->header.has_delays = true;
+  return cm_topology_spool(w, "delays", (const uint8_t *)delay, (size_t)pins * 4, json_object(), error);
+}
+
+cm_status cm_topology_writer_populations(cm_topology_writer *w, const cm_population *population, uint32_t count,
+                                         const uint32_t *population_of, cm_error *error)
+{
+  json_t *list = json_array();
+  for (uint32_t i = 0; i < count; i++)
+    if (json_array_append_new(list, json_pack("[s, s]", population[i].name, population[i].kind)) != 0) {
+      json_decref(list);
+      list = NULL;
+    }
+  if (list == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while writing %s", w->out.path);
+  json_decref(w->populations);
+  w->populations = list;
+  w->header.population_count = count;
+  return spool_numbers(w, "populations", population_of, w->header.vertex_count, error);
+}
+
+cm_status cm_topology_writer_scenarios(cm_topology_writer *w, const cm_scenario_name *name, uint32_t count,
+                                       const uint64_t *rate, uint32_t rows, cm_error *error)
+{
+  json_t *list = json_array();
+  cm_topology_bytes b = {0};
+  for (uint32_t i = 0; i < count; i++)
+    if (json_array_append_new(list, json_string(name[i])) != 0) {
+      json_decref(list);
+      list = NULL;
+    }
+  if (list == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while writing %s", w->out.path);
+  json_decref(w->scenarios);
+  w->scenarios = list;
+  w->header.scenario_count = count;
+  cm_status status = CM_OK;
+  for (size_t i = 0; i < (size_t)count * rows && status == CM_OK; i++) {
+    status = cm_topology_reserve(&b, CM_VARINT_BYTES_MAX, error);
+    if (status == CM_OK)
+      cm_topology_put(&b, rate[i]);
+  }
+  if (status == CM_OK)
+    status = cm_topology_spool(w, "scenarios", b.data, b.used, json_object(), error);
+  cm_free(b.data);
+  return status;
+}
+
+cm_status cm_topology_spool_sizes(cm_topology_writer *w, cm_error *error)
+{
+  if (w->sizes == NULL)
+    return CM_OK;
+  w->header.size_total = 0;
+  for (uint32_t v = 0; v < w->header.vertex_count; v++)
+    w->header.size_total += w->sizes[v];
+  w->header.has_sizes = true;
+  return spool_numbers(w, "sizes", w->sizes, w->header.vertex_count, error);
+}
