@@ -1,12 +1,11 @@
 /* Happy path: first capacity -> the method -> all limits counted -> legal. A method that knows the limits is helped
  * by single moves where it misses one; one that does not is asked again with a smaller capacity first. What can
  * fail: the method, memory, disk, a stop; limits that no attempt keeps. */
-#include "core/mapping/stage/attempts.h"
+#include "core/mapping/stage/attempts_internal.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "core/partition/legalise.h"
 
 /* The capacity that the first attempt takes: what a fixed number of parts asks for, else the neuron limit. */
 static uint64_t first_capacity(const cm_attempts *a)
@@ -89,9 +88,7 @@ static double mean_fill(const cm_limits *limits, const uint64_t *use, uint32_t p
   return fill;
 }
 
-/* Takes over a partition that is legal and has a core for every part; else *violation says which limit breaks, if
- * any does. */
-static cm_status judge(cm_attempts *a, cm_partition **partition, cm_violation *violation, cm_error *error)
+cm_status cm_attempt_judge(cm_attempts *a, cm_partition **partition, cm_violation *violation, cm_error *error)
 {
   const cm_topology *topology = a->input->topology;
   uint64_t *use;
@@ -122,114 +119,6 @@ static cm_status judge(cm_attempts *a, cm_partition **partition, cm_violation *v
   return CM_OK;
 }
 
-static bool done(const cm_attempts *a)
-{
-  return a->made.partition != NULL;
-}
-
-/* A copy without its graph, with its cores or without; the caller frees it. */
-static cm_status copy_partition(const cm_partition *from, bool cores, cm_run *run, cm_partition **copy,
-                                cm_error *error)
-{
-  cm_partition *made;
-  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
-    return error->status;
-  *made = (cm_partition){.vertex_count = from->vertex_count,
-                         .part_count = from->part_count,
-                         .regions = from->regions,
-                         .region_chosen = from->region_chosen};
-  if (CM_NEW(run->memory, made->part, from->vertex_count, error) != CM_OK ||
-      (cores && CM_NEW(run->memory, made->core, from->part_count, error) != CM_OK)) {
-    cm_partition_free(made);
-    return error->status;
-  }
-  memcpy(made->part, from->part, from->vertex_count * sizeof *made->part);
-  if (cores)
-    memcpy(made->core, from->core, from->part_count * sizeof *made->core);
-  *copy = made;
-  return CM_OK;
-}
-
-/* Makes a legal partition better for the engine's objective, and takes it over. */
-static cm_status polish(cm_attempts *a, cm_partition **partition, cm_error *error)
-{
-  cm_partition *p = *partition;
-  cm_violation violation;
-  cm_status status = CM_OK;
-  if (a->engine->polish != NULL)
-    status = a->engine->polish(a->input, &a->made.limits, p, a->run, error);
-  if (status == CM_OK && p->core == NULL)
-    status = a->engine->flows(a->input->topology, p->part, p->part_count, a->run, &p->parts, error);
-  return status == CM_OK ? judge(a, partition, &violation, error) : status;
-}
-
-/* Single moves on a copy of a partition; taken over when that makes it legal. Parts that are to keep their cores stay
- * as many. */
-static cm_status legalise(cm_attempts *a, const cm_partition *near, bool cores, uint32_t parts_max, cm_error *error)
-{
-  cm_legalise_options options = {.limits = a->made.limits,
-                                 .parts_max = parts_max < a->terms.cores ? parts_max : a->terms.cores,
-                                 .exact = a->terms.parts != 0 || cores,
-                                 .seed = a->input->options->seed};
-  cm_partition *copy = NULL;
-  bool legal = false;
-  cm_run_phase(a->run, "legalise");
-  if (copy_partition(near, cores, a->run, &copy, error) != CM_OK)
-    return error->status;
-  cm_status status =
-      cm_legalise(a->input->topology, &options, a->run, copy->part, &copy->part_count, &legal, error);
-  if (status == CM_OK && legal)
-    status = polish(a, &copy, error);
-  cm_partition_free(copy);
-  if (status == CM_OK && done(a)) {
-    cm_attempt *attempt = &a->made.attempts[a->made.attempt_count - 1];
-    attempt->parts = a->made.partition->part_count;
-    attempt->edge_cut = a->made.quality.edge_cut;
-    attempt->moved = true;
-    attempt->broken[0] = '\0';
-  }
-  return status;
-}
-
-/* The preset's method for axons, which keeps synapses and inbound axons by itself, where the engine's does not and
- * single moves have not helped; its partition is made better for the engine's objective. */
-static cm_status attempt_by_axons(cm_attempts *a, const cm_engine *keeper, uint64_t capacity, cm_error *error)
-{
-  cm_attempt *attempt = &a->made.attempts[a->made.attempt_count];
-  cm_engine_task task = {.input = a->input, .limits = a->made.limits, .parts_max = a->terms.cores};
-  cm_partition *partition = NULL;
-  *attempt = (cm_attempt){.capacity = capacity, .by_axons = true};
-  task.limits.neurons = capacity;
-  cm_status status = keeper->partition(&task, a->run, attempt, &partition, error);
-  if (status != CM_OK)
-    return status == CM_NO_ROOM ? CM_OK : status;
-  a->made.attempt_count++;
-  attempt->parts = partition->part_count;
-  cm_graph_free(partition->parts);
-  partition->parts = NULL;
-  status = polish(a, &partition, error);
-  attempt->edge_cut = a->made.quality.edge_cut;
-  if (status == CM_OK && !done(a))
-    (void)snprintf(attempt->broken, sizeof attempt->broken, "a limit that the method for axons does not keep breaks");
-  cm_partition_free(partition);
-  return status;
-}
-
-/* The preset's method for axons, where it is a help against what breaks and it is time for it; else NULL. Where axons
- * exceed the cores by little, somewhat smaller parts are nearer to the engine's own objective. */
-static const cm_engine *keeper_of(const cm_attempts *a, const cm_violation *violation)
-{
-  bool kept = violation->resource == CM_SYNAPSES || violation->resource == CM_INBOUND_AXONS || violation->resource == CM_MEMORY;
-  bool late = a->made.attempt_count > 1 || a->fill > 1.5;
-  bool tried = false;
-  for (uint32_t i = 0; i < a->made.attempt_count; i++)
-    tried |= a->made.attempts[i].by_axons;
-  return kept && late && !tried && violation->broken_parts > 0 && a->terms.parts == 0 && a->engine->mends &&
-                 !a->engine->keeps_limits && !a->engine->places
-             ? cm_engine_find((cm_preset)a->input->options->preset, CM_OBJECTIVE_AXON)
-             : NULL;
-}
-
 /* The method once. *violation says what breaks; nothing where there are only too many parts. */
 static cm_status attempt_once(cm_attempts *a, uint64_t capacity, uint32_t parts, uint32_t cores,
                               cm_violation *violation, cm_error *error)
@@ -243,10 +132,10 @@ static cm_status attempt_once(cm_attempts *a, uint64_t capacity, uint32_t parts,
     return error->status;
   const cm_partition *made = partition;
   attempt->parts = made->part_count;
-  cm_status status = judge(a, &partition, violation, error);
+  cm_status status = cm_attempt_judge(a, &partition, violation, error);
   attempt->edge_cut = a->made.quality.edge_cut;
   a->made.attempt_count++;
-  if (status == CM_OK && !done(a)) {
+  if (status == CM_OK && !cm_attempt_done(a)) {
     if (violation->broken_parts == 0)
       (void)snprintf(attempt->broken, sizeof attempt->broken, "%u parts, and %u cores are free", attempt->parts,
                      a->terms.cores);
@@ -257,7 +146,7 @@ static cm_status attempt_once(cm_attempts *a, uint64_t capacity, uint32_t parts,
                      (unsigned long long)violation->use, cm_resource_name(violation->resource),
                      (unsigned long long)violation->limit);
     if (a->engine->mends) /* many more parts are for a smaller capacity to make */
-      status = legalise(a, made, made->core != NULL && a->engine->polish != NULL, made->part_count + made->part_count / 8 + 1, error);
+      status = cm_attempt_legalise(a, made, made->core != NULL && a->engine->polish != NULL, made->part_count + made->part_count / 8 + 1, error);
   }
   cm_partition_free(partition);
   return status;
@@ -366,7 +255,7 @@ static cm_status attempt_from_neurons(cm_attempts *a, uint64_t capacity, cm_erro
     return error->status;
   cm_attempt *attempt = &a->made.attempts[a->made.attempt_count++];
   *attempt = (cm_attempt){.capacity = capacity, .parts = alone->part_count, .broken = "the method finds no partition"};
-  cm_status status = legalise(a, alone, false, UINT32_MAX, error);
+  cm_status status = cm_attempt_legalise(a, alone, false, UINT32_MAX, error);
   cm_partition_free(alone);
   return status;
 }
@@ -389,10 +278,10 @@ static cm_status attempt_alone(cm_attempts *a, cm_error *error)
   *attempt = (cm_attempt){.capacity = first_capacity(a), .parts = alone->part_count, .only = true};
   cm_status status = a->engine->flows(a->input->topology, alone->part, alone->part_count, a->run, &alone->parts, error);
   if (status == CM_OK)
-    status = judge(a, &alone, &violation, error);
+    status = cm_attempt_judge(a, &alone, &violation, error);
   attempt->edge_cut = a->made.quality.edge_cut;
   cm_partition_free(alone);
-  return status != CM_OK || done(a) ? status : refuse(a, "every neuron needs a core of its own", error);
+  return status != CM_OK || cm_attempt_done(a) ? status : refuse(a, "every neuron needs a core of its own", error);
 }
 
 cm_status cm_attempts_run(cm_attempts *a, cm_error *error)
@@ -407,16 +296,16 @@ cm_status cm_attempts_run(cm_attempts *a, cm_error *error)
     cm_status status = attempt_once(a, capacity, parts, a->terms.cores, &violation, error);
     if (status == CM_NO_ROOM && a->terms.cores != UINT32_MAX)
       status = attempt_with_more(a, capacity, &violation, error);
-    const cm_engine *keeper = status == CM_OK && !done(a) ? keeper_of(a, &violation) : NULL;
+    const cm_engine *keeper = status == CM_OK && !cm_attempt_done(a) ? cm_attempt_keeper(a, &violation) : NULL;
     if (keeper != NULL)
-      status = attempt_by_axons(a, keeper, capacity, error);
-    if (status != CM_OK || done(a))
+      status = cm_attempt_by_axons(a, keeper, capacity, error);
+    if (status != CM_OK || cm_attempt_done(a))
       return status;
     why = next_attempt(a, &violation, &capacity, &parts);
   }
   if (a->nearest != NULL) {
-    cm_status status = legalise(a, a->nearest, false, UINT32_MAX, error);
-    if (status != CM_OK || done(a))
+    cm_status status = cm_attempt_legalise(a, a->nearest, false, UINT32_MAX, error);
+    if (status != CM_OK || cm_attempt_done(a))
       return status;
   }
   return refuse(a, why, error);

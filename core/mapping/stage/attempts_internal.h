@@ -1,0 +1,28 @@
+/* Between the attempts (attempts.c) and what mends them (attempts_mend.c). */
+#ifndef CM_MAPPING_ATTEMPTS_INTERNAL_H
+#define CM_MAPPING_ATTEMPTS_INTERNAL_H
+
+#include "core/mapping/stage/attempts.h"
+
+/* Takes over a partition that is legal and has a core for every part; else *violation says which limit breaks, if
+ * any does. */
+cm_status cm_attempt_judge(cm_attempts *a, cm_partition **partition, cm_violation *violation, cm_error *error);
+
+/* Whether a partition was taken over. */
+static inline bool cm_attempt_done(const cm_attempts *a)
+{
+  return a->made.partition != NULL;
+}
+
+/* Single moves on a copy of a partition; taken over when that makes it legal. Parts that are to keep their cores stay
+ * as many. */
+cm_status cm_attempt_legalise(cm_attempts *a, const cm_partition *near, bool cores, uint32_t parts_max, cm_error *error);
+
+/* The preset's method for axons, where it is a help against what breaks and it is time for it; else NULL. Where axons
+ * exceed the cores by little, somewhat smaller parts are nearer to the engine's own objective. */
+const cm_engine *cm_attempt_keeper(const cm_attempts *a, const cm_violation *violation);
+
+/* An attempt by it, where single moves have not helped: its partition is made better for the engine's objective. */
+cm_status cm_attempt_by_axons(cm_attempts *a, const cm_engine *keeper, uint64_t capacity, cm_error *error);
+
+#endif
