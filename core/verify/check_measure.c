@@ -6,7 +6,7 @@
 #include "base/order.h"
 #include "core/chip/interconnect/interconnect.h"
 #include "core/verify/check_internal.h"
-#include "core/verify/check_ways.h"
+#include "core/verify/check_walk.h"
 
 /* All packets from one part to another. */
 typedef struct pair {
@@ -14,17 +14,12 @@ typedef struct pair {
   double packets;
 } pair;
 
-typedef struct position {
-  int64_t x, y;
-} position;
-
 typedef struct measure {
   const cm_topology *topology;
   const cm_chip *chip;
-  const uint32_t *part, *core;
+  const uint32_t *part;
   uint32_t parts;
   cm_run *run;
-  int64_t columns, rows; /* routers */
   uint32_t *net;         /* [nets] by the part of their source */
   uint32_t *net_begin;   /* [parts + 1] */
   pair *pair;            /* of the part under way; equal pairs may stand several times until squeezed */
@@ -37,118 +32,27 @@ typedef struct measure {
   uint32_t *link_stamp;  /* [routers * CM_DIRECTIONS] last net whose tree has the link, plus 1 */
   uint32_t *seen;        /* [parts] last source neuron seen there, plus 1 */
   uint32_t *target;      /* [longest net] */
-  double *wave[2];       /* [columns] */
   cm_check_truth *truth;
   double latency_sum;
   size_t routers, links; /* switches included; links of the arrays */
-  cm_check_ways ways;    /* of an interconnect that is no plain mesh */
-  uint32_t *way, way_count; /* [routers] links of the way under way, the last first */
+  cm_check_walk walk;
 } measure;
 
-static position place_of(const measure *m, uint32_t part)
-{
-  uint32_t core = m->core[part];
-  return (position){core % m->chip->width / m->chip->router_x, core / m->chip->width / m->chip->router_y};
-}
-
-/* How far to go along an axis, with sign; on a ring the shorter way, forward when equal. */
-static int64_t displacement(int64_t from, int64_t to, int64_t size, bool ring)
-{
-  int64_t d = to - from;
-  if (ring && 2 * d > size)
-    d -= size;
-  else if (ring && 2 * d <= -size)
-    d += size;
-  return d;
-}
-
-static position displace(const measure *m, uint32_t from, uint32_t to)
-{
-  position a = place_of(m, from), b = place_of(m, to);
-  return (position){displacement(a.x, b.x, m->columns, m->chip->torus_x),
-                    displacement(a.y, b.y, m->rows, m->chip->torus_y)};
-}
-
-static int64_t around(int64_t at, int64_t size)
-{
-  return at < 0 ? at + size : at >= size ? at - size : at;
-}
-
-/* Hops between two parts' cores; the way is in m->way then, where the chip is no plain mesh. */
-static cm_status count_hops(measure *m, uint32_t from, uint32_t to, double *hops, cm_error *error)
-{
-  if (m->chip->interconnect == NULL) {
-    position d = displace(m, from, to);
-    *hops = (double)(llabs(d.x) + llabs(d.y));
-    return CM_OK;
-  }
-  cm_status status = cm_check_way(&m->ways, m->core[from], m->core[to], m->way, &m->way_count, error);
-  *hops = m->way_count;
-  return status;
-}
-
-/* What a link adds to a packet's energy, its time, and how long it is taken. */
-static double link_pj(const measure *m, size_t link, bool along_x, bool between)
-{
-  const cm_hop_cost *e = &m->chip->energy_pj;
-  if (m->chip->interconnect != NULL)
-    return m->chip->interconnect->link[link].energy_pj;
-  return between ? e->die_to_die : along_x ? e->east_west : e->north_south;
-}
-
-static double link_latency(const measure *m, size_t link, bool along_x, bool between)
-{
-  const cm_hop_cost *l = &m->chip->latency_ns;
-  if (m->chip->interconnect != NULL)
-    return m->chip->interconnect->link[link].latency_ns;
-  return between ? l->die_to_die : along_x ? l->east_west : l->north_south;
-}
-
-/* Visits each link on the chip's own route: its index, and where it leads as seen by the die borders. */
-typedef void (*visit)(measure *m, size_t link, bool along_x, bool between_dies, void *user);
-
-static void walk_route(measure *m, uint32_t from, uint32_t to, visit each, void *user)
-{
-  if (m->chip->interconnect != NULL) { /* which count_hops has found */
-    for (uint32_t i = m->way_count; i-- > 0;)
-      each(m, m->way[i], false, false, user);
-    return;
-  }
-  position at = place_of(m, from), left = displace(m, from, to);
-  int64_t die_columns = m->chip->die_width / m->chip->router_x, die_rows = m->chip->die_height / m->chip->router_y;
-  while (left.x != 0 || left.y != 0) {
-    bool along_x = m->chip->routing == CM_ROUTING_XY ? left.x != 0 : left.y == 0;
-    position next = at;
-    size_t direction;
-    if (along_x) {
-      int64_t step = left.x > 0 ? 1 : -1;
-      next.x = around(at.x + step, m->columns);
-      left.x -= step;
-      direction = step > 0 ? CM_EAST : CM_WEST;
-    } else {
-      int64_t step = left.y > 0 ? 1 : -1;
-      next.y = around(at.y + step, m->rows);
-      left.y -= step;
-      direction = step > 0 ? CM_SOUTH : CM_NORTH;
-    }
-    bool between = at.x / die_columns != next.x / die_columns || at.y / die_rows != next.y / die_rows;
-    each(m, (size_t)(at.y * m->columns + at.x) * CM_DIRECTIONS + direction, along_x, between, user);
-    at = next;
-  }
-}
-
 typedef struct toll {
+  measure *m;
   double packets, energy_pj, latency_ns;
 } toll;
 
-static void pay(measure *m, size_t link, bool along_x, bool between, void *user)
+static void pay(const cm_check_hop *hop, void *user)
 {
   toll *t = user;
-  double latency = link_latency(m, link, along_x, between), rate = m->chip->costs.link_packets_per_ns;
-  t->energy_pj += m->chip->energy_pj.router + link_pj(m, link, along_x, between);
-  t->latency_ns += m->chip->latency_ns.router + latency;
+  measure *m = t->m;
+  size_t link = hop->link;
+  double rate = m->chip->costs.link_packets_per_ns;
+  t->energy_pj += m->chip->energy_pj.router + hop->energy_pj;
+  t->latency_ns += m->chip->latency_ns.router + hop->latency_ns;
   m->link[link] += t->packets;
-  m->link_ns[link] = rate > 0 ? 1 / rate : latency;
+  m->link_ns[link] = rate > 0 ? 1 / rate : hop->latency_ns;
   if (m->chip->interconnect != NULL) {
     m->link_ns[link] /= m->chip->interconnect->link[link].bandwidth;
     m->passing[m->chip->interconnect->link[link].to] += t->packets;
@@ -156,44 +60,21 @@ static void pay(measure *m, size_t link, bool along_x, bool between, void *user)
 }
 
 typedef struct tree {
+  measure *m;
   uint32_t stamp;
   double packets, links, energy_pj;
 } tree;
 
-static void grow_tree(measure *m, size_t link, bool along_x, bool between, void *user)
+static void grow_tree(const cm_check_hop *hop, void *user)
 {
   tree *t = user;
-  if (m->link_stamp[link] == t->stamp)
+  measure *m = t->m;
+  if (m->link_stamp[hop->link] == t->stamp)
     return;
-  m->link_stamp[link] = t->stamp;
-  m->tree_link[link] += t->packets;
+  m->link_stamp[hop->link] = t->stamp;
+  m->tree_link[hop->link] += t->packets;
   t->links++;
-  t->energy_pj += m->chip->energy_pj.router + link_pj(m, link, along_x, between);
-}
-
-/* Random minimal routing, row by row: the whole packet is in the first router; from each it goes on. */
-static void flood(measure *m, uint32_t from, uint32_t to, double packets)
-{
-  position start = place_of(m, from), d = displace(m, from, to);
-  int64_t width = llabs(d.x), height = llabs(d.y);
-  double *row = m->wave[0], *below = m->wave[1];
-  memset(row, 0, (size_t)(width + 1) * sizeof *row);
-  row[0] = packets;
-  for (int64_t j = 0; j <= height; j++) {
-    memset(below, 0, (size_t)(width + 1) * sizeof *below);
-    double *here = m->passing + around(start.y + (d.y < 0 ? -j : j), m->rows) * m->columns;
-    for (int64_t i = 0; i <= width; i++) {
-      here[around(start.x + (d.x < 0 ? -i : i), m->columns)] += row[i];
-      double onward = i < width && j < height ? row[i] / 2 : row[i];
-      if (i < width)
-        row[i + 1] += onward;
-      if (j < height)
-        below[i] += onward;
-    }
-    double *swap = row;
-    row = below;
-    below = swap;
-  }
+  t->energy_pj += m->chip->energy_pj.router + hop->energy_pj;
 }
 
 static int by_pair(const void *a, const void *b)
@@ -270,7 +151,7 @@ static cm_status count_pins(measure *m, uint32_t net, double scale, cm_error *er
       continue;
     double weight = (double)cm_topology_pin_weight(topology, net, i) / scale;
     double hops = 0;
-    if (count_hops(m, home, p, &hops, error) != CM_OK)
+    if (cm_check_hops(&m->walk, home, p, &hops, error) != CM_OK)
       return error->status;
     sum->edge_cut += weight;
     sum->edge_hop_traffic += weight * hops;
@@ -286,16 +167,16 @@ static cm_status count_axon(measure *m, uint32_t net, double scale, cm_error *er
   uint32_t home = m->part[cm_topology_source(m->topology, net)];
   double rate = (double)cm_topology_net_weight(m->topology, net) / scale;
   uint64_t targets = distinct_targets(m, net);
-  tree t = {net + 1, rate, 0, m->chip->energy_pj.router};
+  tree t = {m, net + 1, rate, 0, m->chip->energy_pj.router};
   bool cut = false;
   for (uint64_t i = 0; i < targets; i++) {
     if (m->target[i] == home)
       continue;
     cut = true;
     double hops;
-    if (count_hops(m, home, m->target[i], &hops, error) != CM_OK)
+    if (cm_check_hops(&m->walk, home, m->target[i], &hops, error) != CM_OK)
       return error->status;
-    walk_route(m, home, m->target[i], grow_tree, &t);
+    cm_check_walk_route(&m->walk, home, m->target[i], grow_tree, &t);
     cm_status status = add_pair(m, home, m->target[i], rate, error);
     if (status != CM_OK)
       return status;
@@ -316,10 +197,10 @@ static cm_status walk_pairs(measure *m, cm_error *error)
   for (size_t i = 0; i < m->pair_count; i++) {
     const pair *p = &m->pair[i];
     double hops = 0;
-    if (count_hops(m, p->from, p->to, &hops, error) != CM_OK)
+    if (cm_check_hops(&m->walk, p->from, p->to, &hops, error) != CM_OK)
       return error->status;
-    toll t = {p->packets, m->chip->energy_pj.router, m->chip->latency_ns.router};
-    walk_route(m, p->from, p->to, pay, &t);
+    toll t = {m, p->packets, m->chip->energy_pj.router, m->chip->latency_ns.router};
+    cm_check_walk_route(&m->walk, p->from, p->to, pay, &t);
     sum->energy_pj += p->packets * t.energy_pj;
     m->latency_sum += p->packets * t.latency_ns;
     sum->latency_max_ns = fmax(sum->latency_max_ns, t.latency_ns);
@@ -329,9 +210,9 @@ static cm_status walk_pairs(measure *m, cm_error *error)
     core[p->to].traffic_in += p->packets;
     core[p->from].target_cores++;
     if (m->chip->interconnect == NULL)
-      flood(m, p->from, p->to, p->packets);
+      cm_check_flood(&m->walk, p->from, p->to, p->packets, m->passing);
     else
-      m->passing[(size_t)(place_of(m, p->from).y * m->columns + place_of(m, p->from).x)] += p->packets;
+      m->passing[cm_check_router(&m->walk, p->from)] += p->packets;
     cm_status status = i % 256 == 0 ? cm_run_check(m->run, error) : CM_OK;
     if (status != CM_OK)
       return status;
@@ -376,9 +257,10 @@ static void conclude(measure *m, const uint32_t *vertices)
   if (!m->topology->directed)
     m->truth->tree_link_most = m->truth->link_most;
   sum->multicast_link_load_max = fmax(m->truth->tree_link_most, sum->multicast_port_load_max);
-  double across = (double)(m->chip->torus_x && m->columns > 1 ? m->columns : m->columns - 1);
-  double down = (double)(m->chip->torus_y && m->rows > 1 ? m->rows : m->rows - 1);
-  links = 2 * (across * (double)m->rows + down * (double)m->columns);
+  int64_t columns = m->walk.columns, rows = m->walk.rows;
+  double across = (double)(m->chip->torus_x && columns > 1 ? columns : columns - 1);
+  double down = (double)(m->chip->torus_y && rows > 1 ? rows : rows - 1);
+  links = 2 * (across * (double)rows + down * (double)columns);
   if (m->chip->interconnect != NULL) {
     links = 0;
     for (size_t l = 0; l < m->links; l++)
@@ -456,10 +338,9 @@ cm_status cm_check_measure(const cm_topology *topology, const cm_chip *chip, con
                            cm_error *error)
 {
   cm_check_truth fresh = {0};
-  measure m = {.topology = topology, .chip = chip, .part = part, .core = core, .parts = part_count, .run = run,
-               .columns = chip->width / chip->router_x, .rows = chip->height / chip->router_y, .truth = &fresh};
+  measure m = {.topology = topology, .chip = chip, .part = part, .parts = part_count, .run = run, .truth = &fresh};
   const cm_interconnect *other = chip->interconnect;
-  m.routers = other != NULL ? other->routers : (size_t)(m.columns * m.rows);
+  m.routers = other != NULL ? other->routers : (size_t)cm_chip_routers_x(chip) * cm_chip_routers_y(chip);
   m.links = other != NULL ? other->link_count : m.routers * CM_DIRECTIONS;
   uint64_t longest = 0;
   for (uint32_t net = 0; net < topology->net_count; net++)
@@ -479,10 +360,7 @@ cm_status cm_check_measure(const cm_topology *topology, const cm_chip *chip, con
       CM_NEW(run->memory, m.tree_link, m.links, error) != CM_OK ||
       CM_NEW(run->memory, m.link_stamp, m.links, error) != CM_OK ||
       CM_NEW(run->memory, m.passing, m.routers, error) != CM_OK ||
-      (other != NULL && (CM_NEW(run->memory, m.way, m.routers, error) != CM_OK ||
-                       cm_check_ways_new(chip, run->memory, &m.ways, error) != CM_OK)) ||
-      CM_NEW(run->memory, m.wave[0], (size_t)m.columns + 1, error) != CM_OK ||
-      CM_NEW(run->memory, m.wave[1], (size_t)m.columns + 1, error) != CM_OK)
+      cm_check_walk_new(chip, core, run->memory, &m.walk, error) != CM_OK)
     status = error->status;
   else
     status = run_measure(&m, vertices, error);
@@ -501,11 +379,8 @@ cm_status cm_check_measure(const cm_topology *topology, const cm_chip *chip, con
   cm_free(m.tree_link);
   cm_free(m.link_stamp);
   cm_free(m.passing);
-  cm_free(m.wave[0]);
-  cm_free(m.wave[1]);
   cm_free(m.pair);
-  cm_free(m.way);
-  cm_check_ways_free(&m.ways);
+  cm_check_walk_free(&m.walk);
   if (status != CM_OK) {
     cm_free(fresh.core);
     return status;

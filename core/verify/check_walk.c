@@ -1,0 +1,148 @@
+/* Where the check's packets go, hop by hop. */
+#include "core/verify/check_walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/chip/interconnect/interconnect.h"
+
+cm_status cm_check_walk_new(const cm_chip *chip, const uint32_t *core, cm_memory *memory, cm_check_walk *walk, cm_error *error)
+{
+  *walk = (cm_check_walk){.chip = chip, .core = core, .columns = chip->width / chip->router_x, .rows = chip->height / chip->router_y};
+  if (CM_NEW(memory, walk->wave[0], (size_t)walk->columns + 1, error) != CM_OK ||
+      CM_NEW(memory, walk->wave[1], (size_t)walk->columns + 1, error) != CM_OK)
+    return error->status;
+  if (chip->interconnect == NULL)
+    return CM_OK;
+  if (CM_NEW(memory, walk->way, chip->interconnect->routers, error) != CM_OK)
+    return error->status;
+  return cm_check_ways_new(chip, memory, &walk->ways, error);
+}
+
+void cm_check_walk_free(cm_check_walk *walk)
+{
+  cm_free(walk->wave[0]);
+  cm_free(walk->wave[1]);
+  cm_free(walk->way);
+  cm_check_ways_free(&walk->ways);
+}
+
+typedef struct position {
+  int64_t x, y;
+} position;
+
+static position place_of(const cm_check_walk *w, uint32_t part)
+{
+  uint32_t core = w->core[part];
+  return (position){core % w->chip->width / w->chip->router_x, core / w->chip->width / w->chip->router_y};
+}
+
+size_t cm_check_router(const cm_check_walk *w, uint32_t part)
+{
+  position at = place_of(w, part);
+  return (size_t)(at.y * w->columns + at.x);
+}
+
+/* How far to go along an axis, with sign; on a ring the shorter way, forward when equal. */
+static int64_t displacement(int64_t from, int64_t to, int64_t size, bool ring)
+{
+  int64_t d = to - from;
+  if (ring && 2 * d > size)
+    d -= size;
+  else if (ring && 2 * d <= -size)
+    d += size;
+  return d;
+}
+
+static position displace(const cm_check_walk *w, uint32_t from, uint32_t to)
+{
+  position a = place_of(w, from), b = place_of(w, to);
+  return (position){displacement(a.x, b.x, w->columns, w->chip->torus_x), displacement(a.y, b.y, w->rows, w->chip->torus_y)};
+}
+
+static int64_t around(int64_t at, int64_t size)
+{
+  return at < 0 ? at + size : at >= size ? at - size : at;
+}
+
+cm_status cm_check_hops(cm_check_walk *w, uint32_t from, uint32_t to, double *hops, cm_error *error)
+{
+  if (w->chip->interconnect == NULL) {
+    position d = displace(w, from, to);
+    *hops = (double)(llabs(d.x) + llabs(d.y));
+    return CM_OK;
+  }
+  cm_status status = cm_check_way(&w->ways, w->core[from], w->core[to], w->way, &w->way_count, error);
+  *hops = w->way_count;
+  return status;
+}
+
+/* A link of a plain mesh, by its direction and whether it leads to another die. */
+static cm_check_hop hop_on_mesh(const cm_chip *chip, size_t link, bool along_x, bool between)
+{
+  const cm_hop_cost *e = &chip->energy_pj, *l = &chip->latency_ns;
+  return (cm_check_hop){link, between ? e->die_to_die : along_x ? e->east_west : e->north_south,
+                        between ? l->die_to_die : along_x ? l->east_west : l->north_south};
+}
+
+static void walk_way(const cm_check_walk *w, cm_check_visit visit, void *user)
+{
+  for (uint32_t i = w->way_count; i-- > 0;) {
+    const cm_link *link = &w->chip->interconnect->link[w->way[i]];
+    visit(&(cm_check_hop){w->way[i], link->energy_pj, link->latency_ns}, user);
+  }
+}
+
+void cm_check_walk_route(const cm_check_walk *w, uint32_t from, uint32_t to, cm_check_visit visit, void *user)
+{
+  if (w->chip->interconnect != NULL) {
+    walk_way(w, visit, user);
+    return;
+  }
+  position at = place_of(w, from), left = displace(w, from, to);
+  int64_t die_columns = w->chip->die_width / w->chip->router_x, die_rows = w->chip->die_height / w->chip->router_y;
+  while (left.x != 0 || left.y != 0) {
+    bool along_x = w->chip->routing == CM_ROUTING_XY ? left.x != 0 : left.y == 0;
+    position next = at;
+    size_t direction;
+    if (along_x) {
+      int64_t step = left.x > 0 ? 1 : -1;
+      next.x = around(at.x + step, w->columns);
+      left.x -= step;
+      direction = step > 0 ? CM_EAST : CM_WEST;
+    } else {
+      int64_t step = left.y > 0 ? 1 : -1;
+      next.y = around(at.y + step, w->rows);
+      left.y -= step;
+      direction = step > 0 ? CM_SOUTH : CM_NORTH;
+    }
+    bool between = at.x / die_columns != next.x / die_columns || at.y / die_rows != next.y / die_rows;
+    cm_check_hop hop = hop_on_mesh(w->chip, (size_t)(at.y * w->columns + at.x) * CM_DIRECTIONS + direction, along_x, between);
+    visit(&hop, user);
+    at = next;
+  }
+}
+
+void cm_check_flood(cm_check_walk *w, uint32_t from, uint32_t to, double packets, double *passing)
+{
+  position start = place_of(w, from), d = displace(w, from, to);
+  int64_t width = llabs(d.x), height = llabs(d.y);
+  double *row = w->wave[0], *below = w->wave[1];
+  memset(row, 0, (size_t)(width + 1) * sizeof *row);
+  row[0] = packets;
+  for (int64_t j = 0; j <= height; j++) {
+    memset(below, 0, (size_t)(width + 1) * sizeof *below);
+    double *here = passing + around(start.y + (d.y < 0 ? -j : j), w->rows) * w->columns;
+    for (int64_t i = 0; i <= width; i++) {
+      here[around(start.x + (d.x < 0 ? -i : i), w->columns)] += row[i];
+      double onward = i < width && j < height ? row[i] / 2 : row[i];
+      if (i < width)
+        row[i + 1] += onward;
+      if (j < height)
+        below[i] += onward;
+    }
+    double *swap = row;
+    row = below;
+    below = swap;
+  }
+}

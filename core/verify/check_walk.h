@@ -1,0 +1,41 @@
+/* The check's own routes between the cores of two parts: on a plain mesh column by column and row by row as the chip routes, else
+ * over check_ways.h. */
+#ifndef CM_VERIFY_CHECK_WALK_H
+#define CM_VERIFY_CHECK_WALK_H
+
+#include "core/verify/check_ways.h"
+
+typedef struct cm_check_walk {
+  const cm_chip *chip;
+  const uint32_t *core;  /* [parts], the caller's */
+  int64_t columns, rows; /* routers */
+  double *wave[2];       /* [columns + 1] */
+  cm_check_ways ways;    /* of an interconnect that is no plain mesh */
+  uint32_t *way, way_count; /* [routers] links of the way under way, the last first */
+} cm_check_walk;
+
+/* After a failure too the caller frees it. */
+cm_status cm_check_walk_new(const cm_chip *chip, const uint32_t *core, cm_memory *memory, cm_check_walk *walk, cm_error *error);
+void cm_check_walk_free(cm_check_walk *walk);
+
+/* The router of a part's core. */
+size_t cm_check_router(const cm_check_walk *walk, uint32_t part);
+
+/* Hops between two parts' cores. */
+cm_status cm_check_hops(cm_check_walk *walk, uint32_t from, uint32_t to, double *hops, cm_error *error);
+
+/* One link of a route: what it adds to a packet's energy and time. */
+typedef struct cm_check_hop {
+  size_t link;
+  double energy_pj, latency_ns;
+} cm_check_hop;
+typedef void (*cm_check_visit)(const cm_check_hop *hop, void *user);
+
+/* Visits each link of the route whose hops were asked for last. */
+void cm_check_walk_route(const cm_check_walk *walk, uint32_t from, uint32_t to, cm_check_visit visit, void *user);
+
+/* Random minimal routing on a plain mesh, row by row: the whole packet is in the first router; from each it goes on. Adds what passes to
+ * passing [routers]. */
+void cm_check_flood(cm_check_walk *walk, uint32_t from, uint32_t to, double packets, double *passing);
+
+#endif
