@@ -1,0 +1,36 @@
+/* The check of one mapping file under way: its shape (check.c), then its limits and figures (check_figures.c). The checker owns what it
+ * has read and recomputed; network, chip and occupancy are the caller's. */
+#ifndef CM_VERIFY_CHECKER_H
+#define CM_VERIFY_CHECKER_H
+
+#include "core/verify/check_internal.h"
+
+typedef struct cm_checker {
+  const cm_topology *topology;
+  const cm_chip *chip;
+  const cm_occupancy *occupancy;
+  const char *network_id;
+  cm_run *run;
+  cm_check_file file;
+  uint32_t parts;        /* parts that the file's cores give a place */
+  uint32_t *core;        /* [parts] */
+  uint8_t *dead;         /* [cores of the chip] */
+  bool sound;            /* parts and cores are in range: figures can be recomputed */
+  cm_check_truth truth;
+  cm_check_result result;
+  bool out_of_memory;
+} cm_checker;
+
+#define violation(c, ...) cm_check_violation(&(c)->result, &(c)->out_of_memory, __VA_ARGS__)
+
+/* Compares a whole number that the file states with the true one. */
+void cm_checker_count(cm_checker *c, const json_t *object, const char *name, const char *label, uint64_t truth);
+
+/* Each lists what is violated, of a sound file whose truth is known: limits of cores; populations of cores; what the file says of each
+ * core; and of the whole. O(parts), populations O(n log n). */
+void cm_checker_limits(cm_checker *c);
+cm_status cm_checker_populations(cm_checker *c, cm_error *error);
+void cm_checker_loads(cm_checker *c);
+void cm_checker_metrics(cm_checker *c);
+
+#endif
