@@ -18,6 +18,9 @@
 /* The caller clears *job, also after a failure. */
 cm_status cm_job_from_row(sqlite3_stmt *row, cm_job *job, cm_error *error);
 
+/* One job, as the transaction sees it. The caller clears *job. CM_NOT_FOUND. */
+cm_status cm_job_get_in(sqlite3 *handle, const char *id, cm_job *job, cm_error *error);
+
 /* When a job leaves its worker: its user is charged what it took in place of what it was expected to. */
 cm_status cm_job_settle_in(sqlite3 *handle, const cm_job *job, double *seconds, cm_error *error);
 
