@@ -1,4 +1,4 @@
-/* Happy path: lock, look whose folder it is, open the database as it is, then one subject after the other.
+/* Happy path: lock, look whose folder it is, open the database as it is, then one subject after the other (files: check_files.c).
  * A fault is a line of the report and a count, never an end: the whole folder is looked at. */
 #include "storage/check.h"
 
@@ -11,26 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/network/topology_file.h"
-#include "storage/blobs.h"
+#include "storage/check_internal.h"
 #include "storage/folder.h"
 #include "storage/log.h"
-#include "storage/pack.h"
 #include "storage/schema.h"
 
 enum { FAULTS_LOGGED_MAX = 20 };
 
-typedef struct checking {
-  const char *folder;
-  sqlite3 *handle;
-  const cm_check_report *report;
-  bool digests; /* read files, or look at their sizes only */
-  uint64_t faults, files, bytes, undigested;
-} checking;
-
-static void say(const checking *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void say(const checking *c, const char *format, ...)
+void cm_checking_say(const cm_checking *c, const char *format, ...)
 {
   char line[1400];
   va_list arguments;
@@ -40,9 +28,7 @@ static void say(const checking *c, const char *format, ...)
   c->report->say(c->report->user, line);
 }
 
-static void fault(checking *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void fault(checking *c, const char *format, ...)
+void cm_checking_fault(cm_checking *c, const char *format, ...)
 {
   char line[1200];
   va_list arguments;
@@ -50,135 +36,7 @@ static void fault(checking *c, const char *format, ...)
   (void)vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
   c->faults++;
-  say(c, "FAULT %s", line);
-}
-
-/* ---- files ---- */
-
-/* A file against what is noted about it. */
-static void check_file(checking *c, const char *path, uint64_t bytes, const char *sha256)
-{
-  cm_error error;
-  char file[CM_PATH_MAX];
-  struct stat about;
-  cm_blob now;
-  if (cm_path(file, &error, "%s/%s", c->folder, path) != CM_OK || stat(file, &about) != 0)
-    fault(c, "%s: %s", path, errno == ENOENT ? "the file is missing" : "the file cannot be read");
-  else if ((uint64_t)about.st_size != bytes)
-    fault(c, "%s: %llu bytes, %llu expected", path, (unsigned long long)about.st_size, (unsigned long long)bytes);
-  else if (c->digests && cm_blob_read(file, path, &now, &error) != CM_OK)
-    fault(c, "%s: %s", path, error.detail);
-  else if (c->digests && strcmp(now.sha256, sha256) != 0)
-    fault(c, "%s: SHA-256 is %s, %s expected", path, now.sha256, sha256);
-  c->files++;
-  c->bytes += bytes;
-}
-
-static cm_status check_blobs(checking *c, cm_error *error)
-{
-  sqlite3_stmt *statement;
-  bool row = true;
-  cm_status status =
-      cm_sql_prepare(c->handle, &statement, error, "SELECT path, bytes, sha256 FROM blobs ORDER BY path", "");
-  while (status == CM_OK && row) {
-    status = cm_sql_step(statement, &row, error);
-    if (status == CM_OK && row)
-      check_file(c, (const char *)sqlite3_column_text(statement, 0), (uint64_t)sqlite3_column_int64(statement, 1),
-                 (const char *)sqlite3_column_text(statement, 2));
-  }
-  return cm_sql_end(statement, status, error);
-}
-
-/* A network whose digest no release has noted: a model's is its id, a topology file has checksums of its own. */
-static void check_old_network(checking *c, const char *id, bool model)
-{
-  cm_error error;
-  cm_blob now;
-  cm_run run;
-  cm_topology *topology;
-  char file[CM_PATH_MAX], path[CM_SHA_MAX + 32];
-  (void)snprintf(path, sizeof path, "networks/%s.zip", id);
-  if (cm_path(file, &error, "%s/%s", c->folder, path) != CM_OK || access(file, R_OK) != 0) {
-    fault(c, "%s: the file is missing", path);
-    return;
-  }
-  c->undigested++;
-  if (!c->digests)
-    return;
-  cm_run_init(&run);
-  if (model && cm_blob_read(file, path, &now, &error) == CM_OK && strcmp(now.sha256, id) != 0)
-    fault(c, "%s: SHA-256 is %s", path, now.sha256);
-  else if (!model && cm_topology_load(file, &run, &topology, &error) != CM_OK)
-    fault(c, "%s: %s", path, error.detail);
-  else if (!model)
-    cm_topology_free(topology);
-}
-
-/* Rows whose files nobody has noted. */
-static cm_status check_old_rows(checking *c, cm_error *error)
-{
-  sqlite3_stmt *statement;
-  bool row = true;
-  cm_status status = cm_sql_prepare(c->handle, &statement, error, "SELECT id, format = 'onnx' FROM networks n WHERE NOT"
-                                    " EXISTS (SELECT 1 FROM blobs WHERE path = 'networks/' || n.id || '.zip')", "");
-  while (status == CM_OK && row) {
-    status = cm_sql_step(statement, &row, error);
-    if (status == CM_OK && row)
-      check_old_network(c, (const char *)sqlite3_column_text(statement, 0), sqlite3_column_int(statement, 1) != 0);
-  }
-  status = cm_sql_end(statement, status, error);
-  if (status != CM_OK)
-    return status;
-  row = true;
-  status = cm_sql_prepare(c->handle, &statement, error, "SELECT id FROM mappings m WHERE form <> 2 AND NOT EXISTS (SELECT 1 FROM blobs"
-                          " WHERE path > 'mappings/' || m.id || '/' AND path < 'mappings/' || m.id || '0')", "");
-  while (status == CM_OK && row) {
-    char path[CM_PATH_MAX];
-    status = cm_sql_step(statement, &row, error);
-    if (status != CM_OK || !row)
-      break;
-    const char *id = (const char *)sqlite3_column_text(statement, 0);
-    if (cm_path(path, error, "%s/mappings/%s", c->folder, id) != CM_OK || access(path, R_OK | X_OK) != 0)
-      fault(c, "mappings/%s: the folder is missing", id);
-    else
-      c->undigested++;
-  }
-  return cm_sql_end(statement, status, error);
-}
-
-/* Packed results against their digests; and those whose pack is missing. */
-static cm_status check_packs(checking *c, cm_error *error)
-{
-  sqlite3_stmt *statement;
-  bool row = true;
-  uint64_t packs = 0, bytes = 0;
-  cm_status status = cm_sql_prepare(c->handle, &statement, error, "SELECT m.id, p.sha256, p.content FROM mappings m LEFT JOIN packs p"
-                                    " ON p.mapping = m.id WHERE m.form = 2 ORDER BY m.id", "");
-  while (status == CM_OK && row) {
-    char now[CM_SHA_MAX];
-    cm_error why;
-    status = cm_sql_step(statement, &row, error);
-    if (status != CM_OK || !row)
-      break;
-    const char *id = (const char *)sqlite3_column_text(statement, 0), *sha256 = (const char *)sqlite3_column_text(statement, 1);
-    const void *content = sqlite3_column_blob(statement, 2);
-    const size_t size = (size_t)sqlite3_column_bytes(statement, 2);
-    if (content == NULL || sha256 == NULL) {
-      fault(c, "mapping %s: its packed files are missing", id);
-      continue;
-    }
-    cm_store_sha256(content, size, now);
-    if (strcmp(now, sha256) != 0)
-      fault(c, "mapping %s: SHA-256 of its packed files is %s, %s expected", id, now, sha256);
-    else if (cm_pack_check(content, size, &why) != CM_OK)
-      fault(c, "mapping %s: %s", id, why.detail);
-    packs++;
-    bytes += size;
-  }
-  status = cm_sql_end(statement, status, error);
-  if (status == CM_OK && packs > 0)
-    say(c, "packed results: %llu with %llu bytes", (unsigned long long)packs, (unsigned long long)bytes);
-  return status;
+  cm_checking_say(c, "FAULT %s", line);
 }
 
 /* ---- at start ---- */
@@ -196,16 +54,16 @@ static void log_fault(void *user, const char *line)
 
 static cm_status check_sizes(sqlite3 *handle, void *context, cm_error *error)
 {
-  checking *c = context;
+  cm_checking *c = context;
   c->handle = handle;
-  return check_blobs(c, error) == CM_OK ? check_old_rows(c, error) : error->status;
+  return cm_checking_blobs(c, error) == CM_OK ? cm_checking_old_rows(c, error) : error->status;
 }
 
 cm_status cm_check_sizes(cm_store *store, uint64_t *faults, cm_error *error)
 {
   start_log log = {0};
   cm_check_report report = {log_fault, &log};
-  checking c = {.folder = store->folder, .report = &report};
+  cm_checking c = {.folder = store->folder, .report = &report};
   if (cm_database_read(store->database, check_sizes, &c, error) != CM_OK)
     return error->status;
   if (c.faults > 0)
@@ -217,7 +75,7 @@ cm_status cm_check_sizes(cm_store *store, uint64_t *faults, cm_error *error)
 
 /* ---- the whole check ---- */
 
-static cm_status check_database(checking *c, cm_error *error)
+static cm_status check_database(cm_checking *c, cm_error *error)
 {
   sqlite3_stmt *statement;
   bool row = true;
@@ -229,26 +87,26 @@ static cm_status check_database(checking *c, cm_error *error)
     if (status == CM_OK && row)
       status = cm_sql_verdict(statement, &damage, error);
     if (damage != NULL)
-      fault(c, "coremapd.db: %s", damage);
+      cm_checking_fault(c, "coremapd.db: %s", damage);
   }
   status = cm_sql_end(statement, status, error);
   if (status == CM_OK && c->faults == before)
-    say(c, "database: pages and indexes are whole");
+    cm_checking_say(c, "database: pages and indexes are whole");
   return status;
 }
 
 /* A count that must be 0. */
-static cm_status check_none(checking *c, const char *what, const char *query, cm_error *error)
+static cm_status check_none(cm_checking *c, const char *what, const char *query, cm_error *error)
 {
   int64_t count;
   if (cm_sql_number(c->handle, 0, &count, error, query, "") != CM_OK)
     return error->status;
   if (count != 0)
-    fault(c, "coremapd.db: %lld %s", (long long)count, what);
+    cm_checking_fault(c, "coremapd.db: %lld %s", (long long)count, what);
   return CM_OK;
 }
 
-static cm_status check_rows(checking *c, cm_error *error)
+static cm_status check_rows(cm_checking *c, cm_error *error)
 {
   uint64_t before = c->faults;
   int64_t jobs;
@@ -280,11 +138,11 @@ static cm_status check_rows(checking *c, cm_error *error)
       cm_sql_number(c->handle, 0, &jobs, error, "SELECT count(*) FROM jobs", "") != CM_OK)
     return error->status;
   if (c->faults == before)
-    say(c, "jobs: %lld, counters and rows agree", (long long)jobs);
+    cm_checking_say(c, "jobs: %lld, counters and rows agree", (long long)jobs);
   return CM_OK;
 }
 
-static cm_status check_uploads(checking *c, cm_error *error)
+static cm_status check_uploads(cm_checking *c, cm_error *error)
 {
   sqlite3_stmt *statement;
   bool row = true;
@@ -299,18 +157,18 @@ static cm_status check_uploads(checking *c, cm_error *error)
     count++;
     const char *id = (const char *)sqlite3_column_text(statement, 0);
     if (cm_path(path, error, "%s/incoming/%s", c->folder, id) != CM_OK || stat(path, &about) != 0)
-      fault(c, "incoming/%s: the bytes of an upload are missing", id);
+      cm_checking_fault(c, "incoming/%s: the bytes of an upload are missing", id);
     else if ((int64_t)about.st_size > sqlite3_column_int64(statement, 1))
-      fault(c, "incoming/%s: an upload is longer than announced", id);
+      cm_checking_fault(c, "incoming/%s: an upload is longer than announced", id);
   }
   status = cm_sql_end(statement, status, error);
   if (status == CM_OK)
-    say(c, "uploads under way: %llu", (unsigned long long)count);
+    cm_checking_say(c, "uploads under way: %llu", (unsigned long long)count);
   return status;
 }
 
 /* Names in a folder that no row knows: not a fault, the next start puts them aside. */
-static cm_status count_strangers(checking *c, const char *part, const char *suffix, const char *query, cm_error *error)
+static cm_status count_strangers(cm_checking *c, const char *part, const char *suffix, const char *query, cm_error *error)
 {
   char path[CM_PATH_MAX];
   uint64_t strangers = 0;
@@ -318,7 +176,7 @@ static cm_status count_strangers(checking *c, const char *part, const char *suff
     return error->status;
   DIR *listing = opendir(path);
   if (listing == NULL) {
-    fault(c, "%s: the folder cannot be read", part);
+    cm_checking_fault(c, "%s: the folder cannot be read", part);
     return CM_OK;
   }
   cm_status status = CM_OK;
@@ -333,7 +191,7 @@ static cm_status count_strangers(checking *c, const char *part, const char *suff
       status = cm_sql_number(c->handle, 0, &known, error, query, "t", id);
     }
     if (status == CM_OK && known == 0) {
-      say(c, "unknown: %s/%s; the next start moves it to lost+found/", part, item->d_name);
+      cm_checking_say(c, "unknown: %s/%s; the next start moves it to lost+found/", part, item->d_name);
       strangers++;
     }
   }
@@ -341,26 +199,26 @@ static cm_status count_strangers(checking *c, const char *part, const char *suff
   return status;
 }
 
-static cm_status check_all(checking *c, cm_error *error)
+static cm_status check_all(cm_checking *c, cm_error *error)
 {
   if (check_database(c, error) != CM_OK || check_rows(c, error) != CM_OK)
     return error->status;
   uint64_t before = c->faults;
-  if (check_blobs(c, error) != CM_OK || check_old_rows(c, error) != CM_OK)
+  if (cm_checking_blobs(c, error) != CM_OK || cm_checking_old_rows(c, error) != CM_OK)
     return error->status;
-  say(c, "files: %llu with %llu bytes, %s%s", (unsigned long long)c->files, (unsigned long long)c->bytes,
+  cm_checking_say(c, "files: %llu with %llu bytes, %s%s", (unsigned long long)c->files, (unsigned long long)c->bytes,
       c->faults == before ? "each has its SHA-256" : "not all as they were stored",
       c->undigested > 0 ? "; some of an earlier release have none noted" : "");
   if (c->undigested > 0)
-    say(c, "networks and mappings without a noted digest: %llu (networks are read to their end instead)",
+    cm_checking_say(c, "networks and mappings without a noted digest: %llu (networks are read to their end instead)",
         (unsigned long long)c->undigested);
-  if (check_packs(c, error) != CM_OK || check_uploads(c, error) != CM_OK ||
+  if (cm_checking_packs(c, error) != CM_OK || check_uploads(c, error) != CM_OK ||
       count_strangers(c, "networks", ".zip", "SELECT 1 FROM networks WHERE id = ?1 UNION SELECT 1 FROM bin WHERE id = ?1", error) != CM_OK)
     return error->status;
   return count_strangers(c, "mappings", "", "SELECT 1 FROM mappings WHERE form <> 2 AND id = ?1 UNION SELECT 1 FROM bin WHERE id = ?1", error);
 }
 
-static cm_status open_as_it_is(checking *c, cm_error *error)
+static cm_status open_as_it_is(cm_checking *c, cm_error *error)
 {
   char path[CM_PATH_MAX];
   int64_t version;
@@ -380,7 +238,7 @@ static cm_status open_as_it_is(checking *c, cm_error *error)
 
 cm_status cm_check_data(const char *folder, const cm_check_report *report, uint64_t *faults, cm_error *error)
 {
-  checking c = {.folder = folder, .report = report, .digests = true};
+  cm_checking c = {.folder = folder, .report = report, .digests = true};
   cm_folder found;
   int lock;
   if (cm_folder_lock(folder, &lock, error) != CM_OK)
@@ -393,14 +251,14 @@ cm_status cm_check_data(const char *folder, const cm_check_report *report, uint6
   if (status == CM_OK)
     status = check_all(&c, error);
   if (status == CM_DAMAGED) { /* of the database: nothing more can be read */
-    fault(&c, "%s", error->detail);
+    cm_checking_fault(&c, "%s", error->detail);
     status = CM_OK;
   }
   sqlite3_close_v2(c.handle);
   close(lock);
   if (status != CM_OK)
     return status;
-  say(&c, c.faults == 0 ? "no faults" : c.faults == 1 ? "1 fault" : "%llu faults", (unsigned long long)c.faults);
+  cm_checking_say(&c, c.faults == 0 ? "no faults" : c.faults == 1 ? "1 fault" : "%llu faults", (unsigned long long)c.faults);
   *faults = c.faults;
   return CM_OK;
 }
