@@ -163,27 +163,27 @@ static cm_topology random_network(cm_random *random, bool directed)
 }
 
 /* The only part that lost its core got the free one where its packets travel least: by trying every core. */
-static void best_seat(const cm_map_input *input, const cm_mapping *old, const cm_mapping *new)
+static void best_place(const cm_map_input *input, const cm_mapping *old, const cm_mapping *new)
 {
   cm_run run;
   cm_run_init(&run);
   cm_graph *parts;
-  uint32_t *core = network_array(new->part_count, sizeof *core), seat = UINT32_MAX;
+  uint32_t *core = network_array(new->part_count, sizeof *core), displaced = UINT32_MAX;
   ck_assert_uint_eq(old->part_count, new->part_count);
   ck_ok(cm_graph_of_axons(input->topology, new->part, new->part_count, &run, &parts, &error));
   memcpy(core, new->core, new->part_count * sizeof *core);
   for (uint32_t p = 0; p < new->part_count; p++)
     if (old->core[p] != new->core[p]) {
-      ck_assert_uint_eq(seat, UINT32_MAX);
-      seat = p;
+      ck_assert_uint_eq(displaced, UINT32_MAX);
+      displaced = p;
     }
-  ck_assert_uint_ne(seat, UINT32_MAX);
+  ck_assert_uint_ne(displaced, UINT32_MAX);
   uint64_t chosen = cm_placement_traffic(parts, input->chip, core);
   for (uint32_t c = 0; c < cm_chip_cores(input->chip); c++) {
     bool taken = input->occupancy->state[c] != CM_CORE_FREE;
     for (uint32_t p = 0; p < new->part_count; p++)
-      taken = taken || (p != seat && new->core[p] == c);
-    core[seat] = c;
+      taken = taken || (p != displaced && new->core[p] == c);
+    core[displaced] = c;
     ck_assert(taken || cm_placement_traffic(parts, input->chip, core) >= chosen);
   }
   cm_graph_free(parts);
@@ -205,7 +205,7 @@ static void give_populations(cm_topology *t)
 
 START_TEST(remappings_are_legal_and_move_what_must)
 {
-  uint32_t seats = 0, done = 0, kept = 0, again = 0, edited = 0;
+  uint32_t places = 0, done = 0, kept = 0, again = 0, edited = 0;
   for (uint32_t round = 0; round < test_rounds(250); round++) {
     cm_random random;
     cm_random_init(&random, round, 21, 0);
@@ -258,8 +258,8 @@ START_TEST(remappings_are_legal_and_move_what_must)
           ck_assert_int_eq(told(new, "moved_neurons"), on_lost);
           kept++;
           if (lost == 1 && before.directed) {
-            best_seat(&input, old, new);
-            seats++;
+            best_place(&input, old, new);
+            places++;
           }
         }
         if (change && !afresh(new))
@@ -288,7 +288,7 @@ START_TEST(remappings_are_legal_and_move_what_must)
     cm_occupancy_free(occupancy);
     cm_chip_free(chip);
   }
-  ck_assert_msg(done > test_rounds(120) && kept > test_rounds(30) && seats > test_rounds(15) &&
+  ck_assert_msg(done > test_rounds(120) && kept > test_rounds(30) && places > test_rounds(15) &&
                   edited > test_rounds(40) && again * 4 < done,
                 "%u done, %u kept, %u edited, %u afresh", done, kept, edited, again);
 }
@@ -349,7 +349,7 @@ START_TEST(classes_of_cores_are_kept)
     "{\"name\": \"k\", \"cores\": [6, 5], \"limits\": {\"neurons\": 9}, \"core_classes\": ["
     "{\"name\": \"small\", \"cores\": [[0, 0, 1, 4]], \"limits\": {\"neurons\": 5, \"inbound_axons\": 60}},"
     "{\"name\": \"first\", \"cores\": [[2, 0, 3, 4]], \"labels\": [\"p0\"], \"limits\": {\"neurons\": 12, \"populations_per_core\": 1}}]}";
-  uint32_t kept = 0, seated = 0;
+  uint32_t kept = 0, placed = 0;
   for (uint64_t round = 0; round < (CM_SANITIZED ? 4 : 20); round++) {
     cm_random random;
     cm_random_init(&random, round, 28, 0);
@@ -377,7 +377,7 @@ START_TEST(classes_of_cores_are_kept)
         break;
       legal(&input, new);
       check_report(old, new, vertices);
-      seated += (uint32_t)told(new, "seated_parts");
+      placed += (uint32_t)told(new, "seated_parts");
       for (uint32_t v = 0; v < vertices && !afresh(new) && told(new, "dissolved_parts") == 0; v++)
         if (occupancy->state[old->core[old->part[v]]] == CM_CORE_FREE) {
           ck_assert_uint_eq(new->core[new->part[v]], old->core[old->part[v]]);
@@ -397,7 +397,7 @@ START_TEST(classes_of_cores_are_kept)
     network_free(&n);
   }
   ck_assert_uint_gt(kept, CM_SANITIZED ? 100 : 1000);
-  ck_assert_uint_gt(seated, 0);
+  ck_assert_uint_gt(placed, 0);
 }
 END_TEST
 

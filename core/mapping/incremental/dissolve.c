@@ -2,15 +2,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mapping/incremental/settle.h"
+#include "core/mapping/incremental/reassign.h"
 
-typedef struct homeless {
+typedef struct displaced {
   uint32_t part, members;
-} homeless;
+} displaced;
 
 static int by_members(const void *a, const void *b)
 {
-  const homeless *p = a, *q = b;
+  const displaced *p = a, *q = b;
   if (p->members != q->members)
     return p->members < q->members ? -1 : 1;
   return p->part < q->part ? -1 : 1;
@@ -18,7 +18,7 @@ static int by_members(const void *a, const void *b)
 
 /* A kind of core for a part without one: of those with cores left the one that takes most of its neurons, then the one with most cores
  * left; CM_NOWHERE: none. taken [kinds] neurons that each would take. */
-static uint32_t kind_for(const cm_settlement *s, const uint32_t *taken, const uint32_t *left)
+static uint32_t kind_for(const cm_assignment *s, const uint32_t *taken, const uint32_t *left)
 {
   uint32_t best = CM_NOWHERE;
   for (uint32_t k = 0; k < s->kinds; k++)
@@ -28,21 +28,21 @@ static uint32_t kind_for(const cm_settlement *s, const uint32_t *taken, const ui
 }
 
 /* Neurons of each part, in all and those that each kind of core would take. */
-static void count_members(const cm_settlement *s, uint32_t *members, uint32_t *taken)
+static void count_members(const cm_assignment *s, uint32_t *members, uint32_t *taken)
 {
   for (uint32_t v = 0; v < s->topology->vertex_count; v++) {
     if (s->part[v] == CM_NOWHERE)
       continue;
     members[s->part[v]]++;
     for (uint32_t k = 0; k < s->kinds; k++)
-      taken[(size_t)s->part[v] * s->kinds + k] += cm_may_settle(s, v, k);
+      taken[(size_t)s->part[v] * s->kinds + k] += cm_kind_takes(s, v, k);
   }
 }
 
-cm_status cm_dissolve(cm_settlement *s, cm_run *run, uint32_t *dissolved, cm_error *error)
+cm_status cm_dissolve(cm_assignment *s, cm_run *run, uint32_t *dissolved, cm_error *error)
 {
   uint32_t *members, *taken = NULL, left[CM_CORE_CLASSES_MAX + 1], count = 0, gone = 0;
-  homeless *list = NULL;
+  displaced *list = NULL;
   memcpy(left, s->cores, sizeof left);
   if (CM_NEW(run->memory, members, s->parts, error) != CM_OK)
     return error->status;
@@ -53,7 +53,7 @@ cm_status cm_dissolve(cm_settlement *s, cm_run *run, uint32_t *dissolved, cm_err
     count_members(s, members, taken);
   for (uint32_t p = 0; p < s->parts && status == CM_OK; p++) {
     if (members[p] > 0 && s->core[p] == CM_NOWHERE)
-      list[count++] = (homeless){p, members[p]};
+      list[count++] = (displaced){p, members[p]};
     else if (members[p] > 0)
       left[s->kind[p]]--;
   }

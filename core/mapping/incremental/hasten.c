@@ -1,4 +1,4 @@
-/* Happy path: the parts as they are settled -> annealing of those that may move, within the time of those that stay -> the
+/* Happy path: the parts as reassigned -> annealing of those that may move, within the time of those that stay -> the
  * parts that came out. What can fail: memory, a stop; parts that break a limit leave everything as it was. */
 #include "core/mapping/incremental/hasten.h"
 
@@ -22,7 +22,7 @@ static uint32_t sweeps_for(const cm_step_state *s, const uint32_t *movable, uint
 }
 
 /* Whether all limits hold, those that the search does not keep too, and there are cores enough. */
-static cm_status check(const cm_settlement *s, const uint32_t *part, uint32_t parts, cm_run *run, bool *legal, cm_error *error)
+static cm_status check(const cm_assignment *s, const uint32_t *part, uint32_t parts, cm_run *run, bool *legal, cm_error *error)
 {
   uint64_t *use;
   if (CM_NEW(run->memory, use, (size_t)parts * CM_RESOURCES, error) != CM_OK)
@@ -40,13 +40,13 @@ static cm_status check(const cm_settlement *s, const uint32_t *part, uint32_t pa
   return status;
 }
 
-/* A settlement with its parts numbered without gaps: number [parts] of each, those without neurons behind the others. */
+/* A assignment with its parts numbered without gaps: number [parts] of each, those without neurons behind the others. */
 typedef struct numbering {
   uint32_t *number, *part; /* [parts], [slots] there and back */
   uint32_t live;
 } numbering;
 
-static cm_status number_parts(const cm_settlement *s, uint32_t slots, cm_run *run, numbering *n, cm_error *error)
+static cm_status number_parts(const cm_assignment *s, uint32_t slots, cm_run *run, numbering *n, cm_error *error)
 {
   uint32_t most = s->parts > slots ? s->parts : slots, next = 0;
   if (CM_NEW(run->memory, n->number, most, error) != CM_OK || CM_NEW(run->memory, n->part, most, error) != CM_OK)
@@ -64,7 +64,7 @@ static cm_status number_parts(const cm_settlement *s, uint32_t slots, cm_run *ru
   return CM_OK;
 }
 
-static cm_status search(cm_settlement *s, const numbering *n, cm_step_state *state, uint8_t *moves, const uint32_t *movable, uint32_t count,
+static cm_status search(cm_assignment *s, const numbering *n, cm_step_state *state, uint8_t *moves, const uint32_t *movable, uint32_t count,
                         double budget_ns, uint64_t seed, cm_run *run, cm_error *error)
 {
   bool legal;
@@ -90,10 +90,10 @@ static cm_status search(cm_settlement *s, const numbering *n, cm_step_state *sta
   return CM_OK;
 }
 
-cm_status cm_hasten(cm_settlement *settlement, const uint32_t *movable, uint32_t count, double budget_ns, uint64_t seed,
+cm_status cm_hasten(cm_assignment *assignment, const uint32_t *movable, uint32_t count, double budget_ns, uint64_t seed,
                     cm_run *run, cm_error *error)
 {
-  cm_settlement *s = settlement;
+  cm_assignment *s = assignment;
   cm_step_state state = {0};
   uint8_t *moves = NULL;
   numbering n = {0};

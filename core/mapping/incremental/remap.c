@@ -1,5 +1,5 @@
 /* Happy path: read the old mapping, let every part keep its core and every neuron its part where that is still
- * possible, settle the neurons that must move, seat the parts that lost their core, measure, report. What can fail: a
+ * possible, reassign the neurons that must move, place the parts that lost their core, measure, report. What can fail: a
  * file that is no mapping, too few cores, limits that no mapping meets, memory, a stop. */
 #include "core/mapping/incremental/remap.h"
 
@@ -14,7 +14,7 @@
 #include "core/network/identity.h"
 #include "core/mapping/measure/measure.h"
 #include "core/mapping/options.h"
-#include "core/mapping/incremental/settle.h"
+#include "core/mapping/incremental/reassign.h"
 #include "core/mapping/stage/classes.h"
 #include "core/mapping/stage/kinds.h"
 #include "core/partition/limits.h"
@@ -29,11 +29,11 @@ typedef struct remap {
   uint32_t *old_of;      /* [vertices] the old neuron that each is, CM_NOBODY: new */
   uint32_t *old_core;    /* [old parts] core number, CM_NOWHERE where the chip has no such place or it is not usable */
   uint64_t *allowed;     /* [vertices] kinds of cores that may take each neuron; NULL: cores do not differ */
-  uint32_t *tenant;      /* [cores] part there, CM_NOWHERE: none */
+  uint32_t *part_at;      /* [cores] part there, CM_NOWHERE: none */
   uint32_t usable;
-  cm_settlement settled; /* owns part and core until they become the mapping's */
+  cm_assignment assignment; /* owns part and core until they become the mapping's */
   cm_mapping *mapping;
-  uint32_t lost_cores, dissolved, seated, founded;
+  uint32_t lost_cores, dissolved, placed, new_parts;
 } remap;
 
 /* ---- the old mapping ---- */
@@ -64,10 +64,10 @@ static cm_status find_cores(remap *r, cm_error *error)
   const cm_chip *chip = r->input->chip;
   uint32_t cores = cm_chip_cores(chip);
   if (CM_NEW(r->run->memory, r->old_core, r->old.kept_cores, error) != CM_OK ||
-      CM_NEW(r->run->memory, r->tenant, cores, error) != CM_OK)
+      CM_NEW(r->run->memory, r->part_at, cores, error) != CM_OK)
     return error->status;
   memset(r->old_core, 0xff, r->old.kept_cores * sizeof *r->old_core);
-  memset(r->tenant, 0xff, cores * sizeof *r->tenant);
+  memset(r->part_at, 0xff, cores * sizeof *r->part_at);
   for (uint32_t c = 0; c < cores; c++)
     r->usable += r->occupancy->state[c] == CM_CORE_FREE;
   for (uint64_t i = 0; i < r->old.kept_cores; i++) {
@@ -80,14 +80,14 @@ static cm_status find_cores(remap *r, cm_error *error)
       continue;
     }
     uint32_t number = (uint32_t)(core->y * chip->width + core->x);
-    if (r->tenant[number] != CM_NOWHERE)
+    if (r->part_at[number] != CM_NOWHERE)
       return cm_fail(error, CM_BAD_MAPPING, "parts %u and %llu of the old mapping share core (%u, %u)",
-                     r->tenant[number], (unsigned long long)core->part, (unsigned)core->x, (unsigned)core->y);
+                     r->part_at[number], (unsigned long long)core->part, (unsigned)core->x, (unsigned)core->y);
     if (r->occupancy->state[number] != CM_CORE_FREE) {
       r->lost_cores++;
       continue;
     }
-    r->tenant[number] = (uint32_t)core->part;
+    r->part_at[number] = (uint32_t)core->part;
     r->old_core[core->part] = number;
   }
   return CM_OK;
@@ -143,9 +143,9 @@ static cm_limits limits_of(const remap *r, cm_limits limits)
 static cm_status keep_what_stays(remap *r, cm_error *error)
 {
   const cm_topology *topology = r->input->topology;
-  cm_settlement *s = &r->settled;
+  cm_assignment *s = &r->assignment;
   const cm_chip *chip = r->input->chip;
-  *s = (cm_settlement){.topology = topology, .chip = chip, .limits = limits_of(r, cm_chip_widest_limits(chip)), .parts_max = r->usable,
+  *s = (cm_assignment){.topology = topology, .chip = chip, .limits = limits_of(r, cm_chip_widest_limits(chip)), .parts_max = r->usable,
                        .parts = (uint32_t)r->old.kept_cores, .kinds = cm_chip_kinds(chip)};
   for (uint32_t k = 0; k < s->kinds; k++)
     s->of_kind[k] = limits_of(r, *cm_chip_kind_limits(chip, k));
@@ -185,7 +185,7 @@ static cm_status make_region(remap *r, cm_error *error)
   uint32_t x1 = 0, y1 = 0;
   region->x0 = region->y0 = m->part_count == 0 ? 0 : UINT32_MAX;
   for (uint32_t c = 0; c < cm_chip_cores(chip); c++) {
-    if (r->tenant[c] == CM_NOWHERE)
+    if (r->part_at[c] == CM_NOWHERE)
       continue;
     uint32_t x = c % chip->width, y = c / chip->width;
     region->cores[region->core_count++] = c;
@@ -206,7 +206,7 @@ static cm_status make_region(remap *r, cm_error *error)
 /* Nothing is trusted on its way out. */
 static cm_status verify(const remap *r, cm_error *error)
 {
-  const cm_settlement *s = &r->settled;
+  const cm_assignment *s = &r->assignment;
   uint64_t *use;
   uint32_t *populations = NULL;
   if (CM_NEW(r->run->memory, use, (size_t)s->parts * CM_RESOURCES, error) != CM_OK)
@@ -217,17 +217,17 @@ static cm_status verify(const remap *r, cm_error *error)
   if (status == CM_OK && s->topology->population_of != NULL)
     status = cm_count_populations(s->topology, s->part, s->parts, r->run, populations, error);
   for (uint32_t p = 0; p < s->parts && status == CM_OK; p++) {
-    const cm_limits *limits = cm_settled_limits(s, p);
+    const cm_limits *limits = cm_assigned_limits(s, p);
     if (cm_find_violation(limits, use + (size_t)p * CM_RESOURCES, 1).broken_parts > 0 ||
         (limits->populations != 0 && populations[p] > limits->populations))
-      status = cm_fail(error, CM_INTERNAL, "a part that breaks a limit was settled");
-    else if (s->core[p] == CM_NOWHERE || r->tenant[s->core[p]] != p || r->occupancy->state[s->core[p]] != CM_CORE_FREE ||
+      status = cm_fail(error, CM_INTERNAL, "a part was assigned more than its limits allow");
+    else if (s->core[p] == CM_NOWHERE || r->part_at[s->core[p]] != p || r->occupancy->state[s->core[p]] != CM_CORE_FREE ||
              cm_chip_kind_of(s->chip, s->core[p]) != s->kind[p])
-      status = cm_fail(error, CM_INTERNAL, "part %u was seated on a core that is not its own", p);
+      status = cm_fail(error, CM_INTERNAL, "part %u was placed on a core that is not its own", p);
   }
   for (uint32_t v = 0; v < s->topology->vertex_count && status == CM_OK; v++)
-    if (!cm_may_settle(s, v, s->kind[s->part[v]]))
-      status = cm_fail(error, CM_INTERNAL, "neuron %u was settled on a core that does not take it", v);
+    if (!cm_kind_takes(s, v, s->kind[s->part[v]]))
+      status = cm_fail(error, CM_INTERNAL, "neuron %u was assigned to a core that does not take it", v);
   cm_free(use);
   cm_free(populations);
   return status;
@@ -237,7 +237,7 @@ static cm_status verify(const remap *r, cm_error *error)
 static cm_status hasten(remap *r, cm_error *error)
 {
   const struct cm_map_options *o = r->input->options;
-  cm_settlement *s = &r->settled;
+  cm_assignment *s = &r->assignment;
   bool energy = o->objective == CM_OBJECTIVE_ENERGY;
   uint32_t *movable, count = 0;
   if (cm_cores_differ(s->chip)) /* the search takes all cores for alike */
@@ -256,49 +256,49 @@ static cm_status hasten(remap *r, cm_error *error)
 }
 
 /* Parts with neurons that were not there before. */
-static cm_status count_founded(remap *r, uint32_t before, cm_error *error)
+static cm_status count_new_parts(remap *r, uint32_t before, cm_error *error)
 {
-  const cm_settlement *s = &r->settled;
+  const cm_assignment *s = &r->assignment;
   uint8_t *seen;
   if (CM_NEW(r->run->memory, seen, s->parts, error) != CM_OK)
     return error->status;
   for (uint32_t v = 0; v < s->topology->vertex_count; v++) {
-    r->founded += s->part[v] >= before && !seen[s->part[v]];
+    r->new_parts += s->part[v] >= before && !seen[s->part[v]];
     seen[s->part[v]] = 1;
   }
   cm_free(seen);
   return CM_OK;
 }
 
-static cm_status settle_and_seat(remap *r, bool *settled, cm_error *error)
+static cm_status reassign_and_place(remap *r, bool *legal, cm_error *error)
 {
-  cm_run_phase(r->run, "settle");
-  cm_status status = cm_check_neurons(r->input->topology, &r->settled.limits, r->run, error);
+  cm_run_phase(r->run, "reassign");
+  cm_status status = cm_check_neurons(r->input->topology, &r->assignment.limits, r->run, error);
   if (status == CM_OK)
-    status = cm_bound_parts(r->input->topology, &r->settled.limits, r->run, &r->mapping->bound, error);
+    status = cm_bound_parts(r->input->topology, &r->assignment.limits, r->run, &r->mapping->bound, error);
   if (status == CM_OK)
-    status = cm_dissolve(&r->settled, r->run, &r->dissolved, error);
-  uint32_t before = r->settled.parts;
+    status = cm_dissolve(&r->assignment, r->run, &r->dissolved, error);
+  uint32_t before = r->assignment.parts;
   if (status == CM_OK)
-    status = cm_settle(&r->settled, r->run, settled, error);
-  if (status == CM_OK && *settled)
+    status = cm_reassign(&r->assignment, r->run, legal, error);
+  if (status == CM_OK && *legal)
     status = hasten(r, error);
-  if (status == CM_OK && *settled)
-    status = count_founded(r, before, error);
-  if (status != CM_OK || !*settled)
+  if (status == CM_OK && *legal)
+    status = count_new_parts(r, before, error);
+  if (status != CM_OK || !*legal)
     return status;
-  cm_run_phase(r->run, "seat");
-  if (cm_seat(&r->settled, r->occupancy, r->tenant, r->run, &r->seated, error) != CM_OK || verify(r, error) != CM_OK)
+  cm_run_phase(r->run, "place");
+  if (cm_place_new_parts(&r->assignment, r->occupancy, r->part_at, r->run, &r->placed, error) != CM_OK || verify(r, error) != CM_OK)
     return error->status;
   cm_mapping *m = r->mapping;
-  m->vertex_count = r->settled.topology->vertex_count;
-  m->part_count = r->settled.parts;
-  m->part = r->settled.part;
-  m->core = r->settled.core;
-  r->settled.part = r->settled.core = NULL;
+  m->vertex_count = r->assignment.topology->vertex_count;
+  m->part_count = r->assignment.parts;
+  m->part = r->assignment.part;
+  m->core = r->assignment.core;
+  r->assignment.part = r->assignment.core = NULL;
   if (make_region(r, error) != CM_OK)
     return error->status;
-  m->attempts[0] = (cm_attempt){.capacity = r->settled.limits.neurons, .parts = m->part_count};
+  m->attempts[0] = (cm_attempt){.capacity = r->assignment.limits.neurons, .parts = m->part_count};
   m->attempt_count = 1;
   m->options = cm_map_options_shaping_json(r->input->options);
   m->report = json_object();
@@ -342,7 +342,7 @@ static cm_status report(remap *r, bool afresh, cm_error *error)
                 (json_int_t)(both - moved), "moved_neurons", (json_int_t)moved, "new_neurons",
                 (json_int_t)(r->mapping->vertex_count - both), "vanished_neurons",
                 (json_int_t)(r->old.kept_neurons - both), "lost_cores", (json_int_t)r->lost_cores, "seated_parts",
-                (json_int_t)r->seated, "new_parts", (json_int_t)r->founded, "dissolved_parts", (json_int_t)r->dissolved,
+                (json_int_t)r->placed, "new_parts", (json_int_t)r->new_parts, "dissolved_parts", (json_int_t)r->dissolved,
                 "energy_before_pj", before, "energy_pj", r->mapping->metrics.energy_pj);
   if (told == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
@@ -362,18 +362,18 @@ static cm_status report(remap *r, bool afresh, cm_error *error)
 
 static cm_status run_remap(remap *r, cm_error *error)
 {
-  bool settled = false;
+  bool legal = false;
   if (read_old(r, error) != CM_OK || match_neurons(r, error) != CM_OK || find_cores(r, error) != CM_OK ||
-      keep_what_stays(r, error) != CM_OK || settle_and_seat(r, &settled, error) != CM_OK)
+      keep_what_stays(r, error) != CM_OK || reassign_and_place(r, &legal, error) != CM_OK)
     return error->status;
-  if (!settled) {
+  if (!legal) {
     cm_mapping_free(r->mapping);
     r->mapping = NULL;
-    r->founded = r->dissolved = 0;
+    r->new_parts = r->dissolved = 0;
     if (map_afresh(r, &r->mapping, error) != CM_OK)
       return error->status;
   }
-  return report(r, !settled, error);
+  return report(r, !legal, error);
 }
 
 cm_status cm_remap(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
@@ -390,10 +390,10 @@ cm_status cm_remap(const cm_map_input *input, cm_run *run, cm_mapping **mapping,
   cm_check_file_free(&r.old);
   cm_free(r.old_of);
   cm_free(r.old_core);
-  cm_free(r.tenant);
-  cm_free(r.settled.part);
-  cm_free(r.settled.core);
-  cm_free(r.settled.kind);
+  cm_free(r.part_at);
+  cm_free(r.assignment.part);
+  cm_free(r.assignment.core);
+  cm_free(r.assignment.kind);
   cm_free(r.allowed);
   cm_occupancy_free(r.own_occupancy);
   if (status != CM_OK) {

@@ -1,7 +1,7 @@
 /* Rounds: count what every part asks of its core, take neurons out of parts that ask too much, find parts for all
  * neurons that have none. What a neuron adds to a part is known exactly for neurons, synapses and inbound axons; what
  * it does to the outbound axons and target cores of others shows in the next round's count. */
-#include "core/mapping/incremental/settle.h"
+#include "core/mapping/incremental/reassign.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 enum { ROUNDS_MAX = 12, CANDIDATES_MAX = 128 };
 
 typedef struct work {
-  cm_settlement *s;
+  cm_assignment *s;
   const cm_topology *topology;
   cm_run *run;
   uint64_t *in_first;   /* [vertex_count + 1] */
@@ -60,13 +60,13 @@ static uint64_t *use_of(const work *w, uint32_t part, cm_resource resource)
 
 static bool admits_population(const work *w, uint32_t v, uint32_t part)
 {
-  return cm_population_tally_admits_up_to(&w->populations, v, part, cm_settled_limits(w->s, part)->populations);
+  return cm_population_tally_admits_up_to(&w->populations, v, part, cm_assigned_limits(w->s, part)->populations);
 }
 
 /* Populations that a part may not hold beside those of its first neurons have to leave it. */
 static cm_status count_populations(work *w, cm_error *error)
 {
-  cm_settlement *s = w->s;
+  cm_assignment *s = w->s;
   cm_population_tally_free(&w->populations);
   cm_limits tightest = s->limits; /* on populations: what no kind of core can break needs no book */
   for (uint32_t k = 0; k < s->kinds; k++) {
@@ -92,7 +92,7 @@ static cm_status count_populations(work *w, cm_error *error)
 /* Counts all parts exactly; neurons without a part are counted as one more. */
 static cm_status count(work *w, cm_error *error)
 {
-  cm_settlement *s = w->s;
+  cm_assignment *s = w->s;
   if (count_populations(w, error) != CM_OK)
     return error->status;
   memset(w->members, 0, ((size_t)s->room + 1) * sizeof *w->members);
@@ -135,14 +135,14 @@ static double tie_to_own(const work *w, uint32_t v)
 
 static uint64_t memory_of(const work *w, uint32_t part)
 {
-  return cm_memory_bits(cm_settled_limits(w->s, part), *use_of(w, part, CM_NEURONS), *use_of(w, part, CM_SYNAPSES),
+  return cm_memory_bits(cm_assigned_limits(w->s, part), *use_of(w, part, CM_NEURONS), *use_of(w, part, CM_SYNAPSES),
                         *use_of(w, part, CM_INBOUND_AXONS));
 }
 
 /* Sends neurons of a part away until what can be told exactly fits, and a share of them for what cannot. */
 static void shrink(work *w, uint32_t part, ranked *list, uint32_t members)
 {
-  const cm_limits *limits = cm_settled_limits(w->s, part);
+  const cm_limits *limits = cm_assigned_limits(w->s, part);
   uint64_t least = 1;
   for (cm_resource r = CM_INBOUND_AXONS; r < CM_RESOURCES; r++) {
     uint64_t limit = cm_limit(limits, r), used = *use_of(w, part, r);
@@ -173,7 +173,7 @@ static void shrink(work *w, uint32_t part, ranked *list, uint32_t members)
 
 static bool breaks_limit(const work *w, uint32_t part)
 {
-  const cm_limits *limits = cm_settled_limits(w->s, part);
+  const cm_limits *limits = cm_assigned_limits(w->s, part);
   for (cm_resource r = 0; r < CM_RESOURCES; r++)
     if (cm_limit(limits, r) != 0 && *use_of(w, part, r) > cm_limit(limits, r))
       return true;
@@ -197,7 +197,7 @@ static void list_members(const work *w, uint32_t *first, uint32_t *vertex)
 
 static cm_status shrink_all(work *w, bool *any, cm_error *error)
 {
-  cm_settlement *s = w->s;
+  cm_assignment *s = w->s;
   ranked *list = NULL;
   uint32_t *first = NULL, *vertex = NULL;
   *any = false;
@@ -239,7 +239,7 @@ static void add_tie(work *w, uint32_t part, double packets)
 }
 
 /* Ties of a neuron, and which of its sources reach what parts already. */
-static void look_around(work *w, uint32_t v)
+static void count_ties(work *w, uint32_t v)
 {
   const cm_topology *t = w->topology;
   const uint32_t *part = w->s->part;
@@ -267,7 +267,7 @@ static void look_around(work *w, uint32_t v)
       add_tie(w, part[t->pin[k]], (double)cm_topology_net_weight(t, e));
 }
 
-static void forget(work *w)
+static void clear_ties(work *w)
 {
   for (uint32_t i = 0; i < w->reached_count; i++)
     w->known[w->reached[i]] = w->stamp[w->reached[i]] = 0;
@@ -277,22 +277,22 @@ static void forget(work *w)
 
 static uint32_t distinct_sources(const work *w, uint32_t v)
 {
-  uint32_t last = CM_NOWHERE, found = 0;
+  uint32_t last = CM_NOWHERE, sources = 0;
   for (uint64_t i = w->in_first[v]; i < w->in_first[v + 1]; i++) {
     uint32_t source = cm_topology_source(w->topology, w->in_net[i]);
-    found += source != last;
+    sources += source != last;
     last = source;
   }
-  return found;
+  return sources;
 }
 
 static bool has_room(const work *w, uint32_t part, uint32_t v, uint32_t sources)
 {
-  const cm_limits *limits = cm_settled_limits(w->s, part);
+  const cm_limits *limits = cm_assigned_limits(w->s, part);
   uint64_t outbound = 0;
   if (limits->outbound_axons != 0) /* parts that it talks with are at most so many */
     outbound = w->touched_count;
-  return cm_may_settle(w->s, v, w->s->kind[part]) && admits_population(w, v, part) &&
+  return cm_kind_takes(w->s, v, w->s->kind[part]) && admits_population(w, v, part) &&
          cm_memory_holds(limits, *use_of(w, part, CM_NEURONS) + cm_topology_size(w->topology, v),
                          *use_of(w, part, CM_SYNAPSES) + (w->in_first[v + 1] - w->in_first[v]),
                          *use_of(w, part, CM_INBOUND_AXONS) + (sources - w->known[part])) &&
@@ -308,7 +308,7 @@ static bool has_room(const work *w, uint32_t part, uint32_t v, uint32_t sources)
  * hop more. */
 static double travel(const work *w, uint32_t part, uint32_t sources)
 {
-  const cm_settlement *s = w->s;
+  const cm_assignment *s = w->s;
   double sum = (double)(sources - w->known[part]) * 1e-6;
   for (uint32_t i = 0; i < w->touched_count; i++) {
     uint32_t other = w->touched[i];
@@ -321,12 +321,12 @@ static double travel(const work *w, uint32_t part, uint32_t sources)
 }
 
 /* A part without neurons, or a new one, on the kind of core of which most are left; `used` [kinds]. CM_NOWHERE where no core is left. */
-static uint32_t found(work *w, uint32_t v, const uint32_t *used, uint32_t empty)
+static uint32_t new_part(work *w, uint32_t v, const uint32_t *used, uint32_t empty)
 {
-  cm_settlement *s = w->s;
+  cm_assignment *s = w->s;
   uint32_t kind = CM_NOWHERE, part = empty != CM_NOWHERE ? empty : s->parts;
   for (uint32_t k = 0; k < s->kinds; k++)
-    if (used[k] < s->cores[k] && cm_may_settle(s, v, k) && (kind == CM_NOWHERE || s->cores[k] - used[k] > s->cores[kind] - used[kind]))
+    if (used[k] < s->cores[k] && cm_kind_takes(s, v, k) && (kind == CM_NOWHERE || s->cores[k] - used[k] > s->cores[kind] - used[kind]))
       kind = k;
   if (kind == CM_NOWHERE)
     return CM_NOWHERE;
@@ -340,7 +340,7 @@ static uint32_t found(work *w, uint32_t v, const uint32_t *used, uint32_t empty)
  * none. */
 static uint32_t choose(work *w, uint32_t v)
 {
-  cm_settlement *s = w->s;
+  cm_assignment *s = w->s;
   uint32_t sources = distinct_sources(w, v), best = CM_NOWHERE, tried = 0;
   double least = INFINITY;
   for (uint32_t i = 0; i < w->touched_count && tried < CANDIDATES_MAX; i++) {
@@ -362,12 +362,12 @@ static uint32_t choose(work *w, uint32_t v)
     if (w->members[p] == 0 && empty == CM_NOWHERE)
       empty = p;
   }
-  return best != CM_NOWHERE ? best : found(w, v, used, empty);
+  return best != CM_NOWHERE ? best : new_part(w, v, used, empty);
 }
 
-static void enter(work *w, uint32_t v, uint32_t part)
+static void assign(work *w, uint32_t v, uint32_t part)
 {
-  cm_settlement *s = w->s;
+  cm_assignment *s = w->s;
   if (part == s->parts) {
     s->core[s->parts++] = CM_NOWHERE;
     memset(use_of(w, part, 0), 0, CM_RESOURCES * sizeof *w->use);
@@ -381,58 +381,58 @@ static void enter(work *w, uint32_t v, uint32_t part)
   s->part[v] = part;
 }
 
-static cm_status place_all(work *w, bool *settled, cm_error *error)
+static cm_status assign_all(work *w, bool *legal, cm_error *error)
 {
-  cm_settlement *s = w->s;
+  cm_assignment *s = w->s;
   for (uint32_t v = 0; v < w->topology->vertex_count; v++) {
     if (s->part[v] != CM_NOWHERE)
       continue;
-    look_around(w, v);
+    count_ties(w, v);
     uint32_t part = choose(w, v);
     if (part == CM_NOWHERE) {
-      forget(w);
-      *settled = false;
+      clear_ties(w);
+      *legal = false;
       return CM_OK;
     }
     if (cm_population_tally_reserve(&w->populations, w->run, error) != CM_OK)
       return error->status;
-    enter(w, v, part);
-    forget(w);
+    assign(w, v, part);
+    clear_ties(w);
     if (cm_run_check(w->run, error) != CM_OK)
       return error->status;
   }
   return CM_OK;
 }
 
-static cm_status rounds(work *w, bool *settled, cm_error *error)
+static cm_status rounds(work *w, bool *legal, cm_error *error)
 {
-  *settled = true;
+  *legal = true;
   for (uint32_t v = 0; v < w->topology->vertex_count; v++)
-    if (w->s->part[v] != CM_NOWHERE && !cm_may_settle(w->s, v, w->s->kind[w->s->part[v]]))
+    if (w->s->part[v] != CM_NOWHERE && !cm_kind_takes(w->s, v, w->s->kind[w->s->part[v]]))
       w->s->part[v] = CM_NOWHERE;
   for (int round = 0; round < ROUNDS_MAX; round++) {
-    bool shrunk, homeless = false;
+    bool shrunk, unassigned = false;
     if (count(w, error) != CM_OK || shrink_all(w, &shrunk, error) != CM_OK)
       return error->status;
-    for (uint32_t v = 0; v < w->topology->vertex_count && !homeless; v++)
-      homeless = w->s->part[v] == CM_NOWHERE;
-    if (!shrunk && !homeless)
+    for (uint32_t v = 0; v < w->topology->vertex_count && !unassigned; v++)
+      unassigned = w->s->part[v] == CM_NOWHERE;
+    if (!shrunk && !unassigned)
       return CM_OK;
     /* Evicted axons leave too: count again before rooms are given out. */
-    if ((shrunk && count(w, error) != CM_OK) || place_all(w, settled, error) != CM_OK)
+    if ((shrunk && count(w, error) != CM_OK) || assign_all(w, legal, error) != CM_OK)
       return error->status;
-    if (!*settled)
+    if (!*legal)
       return CM_OK;
   }
-  *settled = false;
+  *legal = false;
   return CM_OK;
 }
 
-cm_status cm_settle(cm_settlement *settlement, cm_run *run, bool *settled, cm_error *error)
+cm_status cm_reassign(cm_assignment *assignment, cm_run *run, bool *legal, cm_error *error)
 {
-  work w = {.s = settlement, .topology = settlement->topology, .run = run};
+  work w = {.s = assignment, .topology = assignment->topology, .run = run};
   cm_memory *memory = run->memory;
-  size_t parts = (size_t)settlement->room + 1;
+  size_t parts = (size_t)assignment->room + 1;
   cm_status status = index_nets(&w, error);
   if (status == CM_OK &&
       (CM_NEW(memory, w.use, parts * CM_RESOURCES, error) != CM_OK ||
@@ -442,7 +442,7 @@ cm_status cm_settle(cm_settlement *settlement, cm_run *run, bool *settled, cm_er
        CM_NEW(memory, w.own_part, w.topology->vertex_count, error) != CM_OK))
     status = error->status;
   if (status == CM_OK)
-    status = rounds(&w, settled, error);
+    status = rounds(&w, legal, error);
   cm_free(w.in_first);
   cm_free(w.in_net);
   cm_free(w.out_first);
