@@ -5,8 +5,10 @@ libcoremap_a_SOURCES += \
   core/mapping/exports/exports.c core/mapping/exports/exports.h core/mapping/exports/exports_flows.c core/mapping/exports/exports_internal.h \
   core/mapping/exports/exports_plain.c core/mapping/exports/exports_sanafe.c core/mapping/exports/exports_spinnaker.c \
   core/mapping/exports/exports_units.c core/mapping/exports/mapped.c \
-  core/mapping/incremental/dissolve.c core/mapping/incremental/hasten.c core/mapping/incremental/hasten.h core/mapping/incremental/remap.c \
-  core/mapping/incremental/remap.h core/mapping/incremental/place_new.c core/mapping/incremental/reassign.c core/mapping/incremental/reassign.h \
+  core/mapping/incremental/dissolve.c core/mapping/incremental/evict.c core/mapping/incremental/hasten.c core/mapping/incremental/hasten.h \
+  core/mapping/incremental/place_new.c core/mapping/incremental/reassign.c core/mapping/incremental/reassign.h \
+  core/mapping/incremental/reassign_internal.h core/mapping/incremental/remap.c core/mapping/incremental/remap.h \
+  core/mapping/incremental/remap_internal.h core/mapping/incremental/remap_old.c \
   core/mapping/mappers/engine.c core/mapping/mappers/engine.h core/mapping/mappers/learned.c core/mapping/mappers/learned.h \
   core/mapping/mappers/mesh_axons.c core/mapping/mappers/mesh_engine.c core/mapping/mappers/nets_engine.c core/mapping/mappers/nets_engine.h \
   core/mapping/mappers/step_engine.c core/mapping/mappers/step_engine.h \

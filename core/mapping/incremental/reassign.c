@@ -1,37 +1,14 @@
-/* Rounds: count what every part asks of its core, take neurons out of parts that ask too much, find parts for all
+/* Rounds: count what every part asks of its core, take neurons out of parts that ask too much (evict.c), find parts for all
  * neurons that have none. What a neuron adds to a part is known exactly for neurons, synapses and inbound axons; what
  * it does to the outbound axons and target cores of others shows in the next round's count. */
-#include "core/mapping/incremental/reassign.h"
-
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/partition/limits.h"
-#include "core/partition/population_tally.h"
+#include "core/mapping/incremental/reassign_internal.h"
 
 enum { ROUNDS_MAX = 12, CANDIDATES_MAX = 128 };
 
-typedef struct work {
-  cm_assignment *s;
-  const cm_topology *topology;
-  cm_run *run;
-  uint64_t *in_first;   /* [vertex_count + 1] */
-  uint32_t *in_net;     /* [pin_count] nets that have the neuron as a target */
-  uint32_t *out_first;  /* [vertex_count + 1] nets of a neuron stand together */
-  uint64_t *use;        /* [(room + 1) * CM_RESOURCES], the last part being nowhere */
-  uint32_t *members;    /* [room + 1] neurons of each part */
-  double *tie;          /* [room + 1] packets between the neuron under way and each part */
-  uint32_t *touched;    /* parts with a tie */
-  uint32_t touched_count;
-  uint32_t *known, *stamp; /* [room + 1] sources of the neuron whose axons come to the part already; the last, plus 1 */
-  uint32_t *reached;    /* parts that some source reaches */
-  uint32_t reached_count;
-  uint32_t *own_part;   /* [vertex_count] with nowhere as a part of its own, for counting */
-  cm_population_tally populations;
-} work;
-
-static cm_status index_nets(work *w, cm_error *error)
+static cm_status index_nets(cm_reassignment *w, cm_error *error)
 {
   const cm_topology *t = w->topology;
   cm_memory *memory = w->run->memory;
@@ -53,18 +30,13 @@ static cm_status index_nets(work *w, cm_error *error)
   return CM_OK;
 }
 
-static uint64_t *use_of(const work *w, uint32_t part, cm_resource resource)
-{
-  return &w->use[(size_t)part * CM_RESOURCES + resource];
-}
-
-static bool admits_population(const work *w, uint32_t v, uint32_t part)
+static bool admits_population(const cm_reassignment *w, uint32_t v, uint32_t part)
 {
   return cm_population_tally_admits_up_to(&w->populations, v, part, cm_assigned_limits(w->s, part)->populations);
 }
 
 /* Populations that a part may not hold beside those of its first neurons have to leave it. */
-static cm_status count_populations(work *w, cm_error *error)
+static cm_status count_populations(cm_reassignment *w, cm_error *error)
 {
   cm_assignment *s = w->s;
   cm_population_tally_free(&w->populations);
@@ -90,7 +62,7 @@ static cm_status count_populations(work *w, cm_error *error)
 }
 
 /* Counts all parts exactly; neurons without a part are counted as one more. */
-static cm_status count(work *w, cm_error *error)
+static cm_status count(cm_reassignment *w, cm_error *error)
 {
   cm_assignment *s = w->s;
   if (count_populations(w, error) != CM_OK)
@@ -103,133 +75,7 @@ static cm_status count(work *w, cm_error *error)
   return cm_count_use(w->topology, w->own_part, s->room + 1, w->run, w->use, error);
 }
 
-/* ---- out of parts that ask too much ---- */
-
-typedef struct ranked {
-  double tie;
-  uint32_t vertex;
-} ranked;
-
-static int by_tie(const void *a, const void *b)
-{
-  const ranked *p = a, *q = b;
-  if (p->tie != q->tie)
-    return p->tie < q->tie ? -1 : 1;
-  return p->vertex < q->vertex ? -1 : 1;
-}
-
-/* Packets that a neuron exchanges with its own part. */
-static double tie_to_own(const work *w, uint32_t v)
-{
-  const cm_topology *t = w->topology;
-  double sum = 0;
-  for (uint64_t i = w->in_first[v]; i < w->in_first[v + 1]; i++)
-    if (w->s->part[cm_topology_source(t, w->in_net[i])] == w->s->part[v])
-      sum += (double)cm_topology_net_weight(t, w->in_net[i]);
-  for (uint32_t e = w->out_first[v]; e < w->out_first[v + 1]; e++)
-    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
-      if (w->s->part[t->pin[i]] == w->s->part[v])
-        sum += (double)cm_topology_net_weight(t, e);
-  return sum;
-}
-
-static uint64_t memory_of(const work *w, uint32_t part)
-{
-  return cm_memory_bits(cm_assigned_limits(w->s, part), *use_of(w, part, CM_NEURONS), *use_of(w, part, CM_SYNAPSES),
-                        *use_of(w, part, CM_INBOUND_AXONS));
-}
-
-/* Sends neurons of a part away until what can be told exactly fits, and a share of them for what cannot. */
-static void shrink(work *w, uint32_t part, ranked *list, uint32_t members)
-{
-  const cm_limits *limits = cm_assigned_limits(w->s, part);
-  uint64_t least = 1;
-  for (cm_resource r = CM_INBOUND_AXONS; r < CM_RESOURCES; r++) {
-    uint64_t limit = cm_limit(limits, r), used = *use_of(w, part, r);
-    if (limit != 0 && used > limit) {
-      uint64_t share = (uint64_t)ceil((double)members * (double)(used - limit) / (double)used);
-      least = share > least ? share : least;
-    }
-  }
-  if (limits->memory_bits != 0 && memory_of(w, part) > limits->memory_bits) {
-    uint64_t used = memory_of(w, part);
-    uint64_t share = (uint64_t)ceil((double)members * (double)(used - limits->memory_bits) / (double)used);
-    least = share > least ? share : least;
-  }
-  qsort(list, members, sizeof *list, by_tie);
-  for (uint32_t i = 0; i < members; i++) {
-    bool full = (limits->neurons != 0 && *use_of(w, part, CM_NEURONS) > limits->neurons) ||
-                (limits->synapses != 0 && *use_of(w, part, CM_SYNAPSES) > limits->synapses);
-    if (!full && i >= least)
-      return;
-    uint32_t v = list[i].vertex;
-    *use_of(w, part, CM_NEURONS) -= cm_topology_size(w->topology, v);
-    *use_of(w, part, CM_SYNAPSES) -= w->in_first[v + 1] - w->in_first[v];
-    cm_population_tally_book(&w->populations, v, part, -1);
-    w->s->part[v] = CM_NOWHERE;
-    w->members[part]--;
-  }
-}
-
-static bool breaks_limit(const work *w, uint32_t part)
-{
-  const cm_limits *limits = cm_assigned_limits(w->s, part);
-  for (cm_resource r = 0; r < CM_RESOURCES; r++)
-    if (cm_limit(limits, r) != 0 && *use_of(w, part, r) > cm_limit(limits, r))
-      return true;
-  return limits->memory_bits != 0 && memory_of(w, part) > limits->memory_bits;
-}
-
-/* Neurons by part: those of part p stand from first[p] on. */
-static void list_members(const work *w, uint32_t *first, uint32_t *vertex)
-{
-  uint32_t parts = w->s->parts;
-  for (uint32_t p = 0, sum = 0; p < parts; p++) {
-    first[p] = sum;
-    sum += w->members[p];
-  }
-  for (uint32_t v = 0; v < w->topology->vertex_count; v++)
-    if (w->s->part[v] != CM_NOWHERE)
-      vertex[first[w->s->part[v]]++] = v;
-  for (uint32_t p = 0; p < parts; p++)
-    first[p] -= w->members[p];
-}
-
-static cm_status shrink_all(work *w, bool *any, cm_error *error)
-{
-  cm_assignment *s = w->s;
-  ranked *list = NULL;
-  uint32_t *first = NULL, *vertex = NULL;
-  *any = false;
-  for (uint32_t p = 0; p < s->parts; p++)
-    *any = *any || breaks_limit(w, p);
-  if (!*any)
-    return CM_OK;
-  cm_status status = CM_OK;
-  if (CM_NEW(w->run->memory, list, w->topology->vertex_count, error) != CM_OK ||
-      CM_NEW(w->run->memory, first, s->parts, error) != CM_OK ||
-      CM_NEW(w->run->memory, vertex, w->topology->vertex_count, error) != CM_OK)
-    status = error->status;
-  else
-    list_members(w, first, vertex);
-  for (uint32_t p = 0; p < s->parts && status == CM_OK; p++) {
-    if (!breaks_limit(w, p))
-      continue;
-    uint32_t members = w->members[p];
-    for (uint32_t i = 0; i < members; i++)
-      list[i] = (ranked){tie_to_own(w, vertex[first[p] + i]), vertex[first[p] + i]};
-    shrink(w, p, list, members);
-    status = cm_run_check(w->run, error);
-  }
-  cm_free(list);
-  cm_free(first);
-  cm_free(vertex);
-  return status;
-}
-
-/* ---- into parts with room ---- */
-
-static void add_tie(work *w, uint32_t part, double packets)
+static void add_tie(cm_reassignment *w, uint32_t part, double packets)
 {
   if (part == CM_NOWHERE)
     return;
@@ -239,7 +85,7 @@ static void add_tie(work *w, uint32_t part, double packets)
 }
 
 /* Ties of a neuron, and which of its sources reach what parts already. */
-static void count_ties(work *w, uint32_t v)
+static void count_ties(cm_reassignment *w, uint32_t v)
 {
   const cm_topology *t = w->topology;
   const uint32_t *part = w->s->part;
@@ -267,7 +113,7 @@ static void count_ties(work *w, uint32_t v)
       add_tie(w, part[t->pin[k]], (double)cm_topology_net_weight(t, e));
 }
 
-static void clear_ties(work *w)
+static void clear_ties(cm_reassignment *w)
 {
   for (uint32_t i = 0; i < w->reached_count; i++)
     w->known[w->reached[i]] = w->stamp[w->reached[i]] = 0;
@@ -275,7 +121,7 @@ static void clear_ties(work *w)
     w->tie[w->touched[i]] = 0;
 }
 
-static uint32_t distinct_sources(const work *w, uint32_t v)
+static uint32_t distinct_sources(const cm_reassignment *w, uint32_t v)
 {
   uint32_t last = CM_NOWHERE, sources = 0;
   for (uint64_t i = w->in_first[v]; i < w->in_first[v + 1]; i++) {
@@ -286,27 +132,27 @@ static uint32_t distinct_sources(const work *w, uint32_t v)
   return sources;
 }
 
-static bool has_room(const work *w, uint32_t part, uint32_t v, uint32_t sources)
+static bool has_room(const cm_reassignment *w, uint32_t part, uint32_t v, uint32_t sources)
 {
   const cm_limits *limits = cm_assigned_limits(w->s, part);
   uint64_t outbound = 0;
   if (limits->outbound_axons != 0) /* parts that it talks with are at most so many */
     outbound = w->touched_count;
   return cm_kind_takes(w->s, v, w->s->kind[part]) && admits_population(w, v, part) &&
-         cm_memory_holds(limits, *use_of(w, part, CM_NEURONS) + cm_topology_size(w->topology, v),
-                         *use_of(w, part, CM_SYNAPSES) + (w->in_first[v + 1] - w->in_first[v]),
-                         *use_of(w, part, CM_INBOUND_AXONS) + (sources - w->known[part])) &&
-         (limits->neurons == 0 || *use_of(w, part, CM_NEURONS) + cm_topology_size(w->topology, v) <= limits->neurons) &&
+         cm_memory_holds(limits, *cm_part_use(w, part, CM_NEURONS) + cm_topology_size(w->topology, v),
+                         *cm_part_use(w, part, CM_SYNAPSES) + (w->in_first[v + 1] - w->in_first[v]),
+                         *cm_part_use(w, part, CM_INBOUND_AXONS) + (sources - w->known[part])) &&
+         (limits->neurons == 0 || *cm_part_use(w, part, CM_NEURONS) + cm_topology_size(w->topology, v) <= limits->neurons) &&
          (limits->synapses == 0 ||
-          *use_of(w, part, CM_SYNAPSES) + (w->in_first[v + 1] - w->in_first[v]) <= limits->synapses) &&
+          *cm_part_use(w, part, CM_SYNAPSES) + (w->in_first[v + 1] - w->in_first[v]) <= limits->synapses) &&
          (limits->inbound_axons == 0 ||
-          *use_of(w, part, CM_INBOUND_AXONS) + (sources - w->known[part]) <= limits->inbound_axons) &&
-         (outbound == 0 || *use_of(w, part, CM_OUTBOUND_AXONS) + outbound <= limits->outbound_axons);
+          *cm_part_use(w, part, CM_INBOUND_AXONS) + (sources - w->known[part]) <= limits->inbound_axons) &&
+         (outbound == 0 || *cm_part_use(w, part, CM_OUTBOUND_AXONS) + outbound <= limits->outbound_axons);
 }
 
 /* Packets times hops between a neuron in some part and those it talks with; a new core for a source's axon costs one
  * hop more. */
-static double travel(const work *w, uint32_t part, uint32_t sources)
+static double travel(const cm_reassignment *w, uint32_t part, uint32_t sources)
 {
   const cm_assignment *s = w->s;
   double sum = (double)(sources - w->known[part]) * 1e-6;
@@ -321,7 +167,7 @@ static double travel(const work *w, uint32_t part, uint32_t sources)
 }
 
 /* A part without neurons, or a new one, on the kind of core of which most are left; `used` [kinds]. CM_NOWHERE where no core is left. */
-static uint32_t new_part(work *w, uint32_t v, const uint32_t *used, uint32_t empty)
+static uint32_t new_part(cm_reassignment *w, uint32_t v, const uint32_t *used, uint32_t empty)
 {
   cm_assignment *s = w->s;
   uint32_t kind = CM_NOWHERE, part = empty != CM_NOWHERE ? empty : s->parts;
@@ -338,7 +184,7 @@ static uint32_t new_part(work *w, uint32_t v, const uint32_t *used, uint32_t emp
 
 /* The best part for a neuron: of the closest ones with room, else the first with room, else a new one; CM_NOWHERE:
  * none. */
-static uint32_t choose(work *w, uint32_t v)
+static uint32_t choose(cm_reassignment *w, uint32_t v)
 {
   cm_assignment *s = w->s;
   uint32_t sources = distinct_sources(w, v), best = CM_NOWHERE, tried = 0;
@@ -365,23 +211,23 @@ static uint32_t choose(work *w, uint32_t v)
   return best != CM_NOWHERE ? best : new_part(w, v, used, empty);
 }
 
-static void assign(work *w, uint32_t v, uint32_t part)
+static void assign(cm_reassignment *w, uint32_t v, uint32_t part)
 {
   cm_assignment *s = w->s;
   if (part == s->parts) {
     s->core[s->parts++] = CM_NOWHERE;
-    memset(use_of(w, part, 0), 0, CM_RESOURCES * sizeof *w->use);
+    memset(cm_part_use(w, part, 0), 0, CM_RESOURCES * sizeof *w->use);
   }
-  *use_of(w, part, CM_NEURONS) += cm_topology_size(w->topology, v);
-  *use_of(w, part, CM_SYNAPSES) += w->in_first[v + 1] - w->in_first[v];
-  *use_of(w, part, CM_INBOUND_AXONS) += distinct_sources(w, v) - w->known[part];
-  *use_of(w, part, CM_OUTBOUND_AXONS) += w->touched_count;
+  *cm_part_use(w, part, CM_NEURONS) += cm_topology_size(w->topology, v);
+  *cm_part_use(w, part, CM_SYNAPSES) += w->in_first[v + 1] - w->in_first[v];
+  *cm_part_use(w, part, CM_INBOUND_AXONS) += distinct_sources(w, v) - w->known[part];
+  *cm_part_use(w, part, CM_OUTBOUND_AXONS) += w->touched_count;
   w->members[part]++;
   cm_population_tally_book(&w->populations, v, part, 1);
   s->part[v] = part;
 }
 
-static cm_status assign_all(work *w, bool *legal, cm_error *error)
+static cm_status assign_all(cm_reassignment *w, bool *legal, cm_error *error)
 {
   cm_assignment *s = w->s;
   for (uint32_t v = 0; v < w->topology->vertex_count; v++) {
@@ -404,7 +250,7 @@ static cm_status assign_all(work *w, bool *legal, cm_error *error)
   return CM_OK;
 }
 
-static cm_status rounds(work *w, bool *legal, cm_error *error)
+static cm_status rounds(cm_reassignment *w, bool *legal, cm_error *error)
 {
   *legal = true;
   for (uint32_t v = 0; v < w->topology->vertex_count; v++)
@@ -412,7 +258,7 @@ static cm_status rounds(work *w, bool *legal, cm_error *error)
       w->s->part[v] = CM_NOWHERE;
   for (int round = 0; round < ROUNDS_MAX; round++) {
     bool shrunk, unassigned = false;
-    if (count(w, error) != CM_OK || shrink_all(w, &shrunk, error) != CM_OK)
+    if (count(w, error) != CM_OK || cm_evict_over_limits(w, &shrunk, error) != CM_OK)
       return error->status;
     for (uint32_t v = 0; v < w->topology->vertex_count && !unassigned; v++)
       unassigned = w->s->part[v] == CM_NOWHERE;
@@ -430,7 +276,7 @@ static cm_status rounds(work *w, bool *legal, cm_error *error)
 
 cm_status cm_reassign(cm_assignment *assignment, cm_run *run, bool *legal, cm_error *error)
 {
-  work w = {.s = assignment, .topology = assignment->topology, .run = run};
+  cm_reassignment w = {.s = assignment, .topology = assignment->topology, .run = run};
   cm_memory *memory = run->memory;
   size_t parts = (size_t)assignment->room + 1;
   cm_status status = index_nets(&w, error);

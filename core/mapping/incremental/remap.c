@@ -1,127 +1,24 @@
 /* Happy path: read the old mapping, let every part keep its core and every neuron its part where that is still
  * possible, reassign the neurons that must move, place the parts that lost their core, measure, report. What can fail: a
  * file that is no mapping, too few cores, limits that no mapping meets, memory, a stop. */
-#include "core/mapping/incremental/remap.h"
-
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/verify/check_internal.h"
-#include "core/mapping/mappers/step_engine.h"
 #include "core/mapping/incremental/hasten.h"
-#include "core/network/identity.h"
+#include "core/mapping/incremental/remap_internal.h"
+#include "core/mapping/mappers/step_engine.h"
 #include "core/mapping/measure/measure.h"
 #include "core/mapping/options.h"
-#include "core/mapping/incremental/reassign.h"
 #include "core/mapping/stage/classes.h"
 #include "core/mapping/stage/kinds.h"
+#include "core/network/identity.h"
 #include "core/partition/limits.h"
 #include "core/partition/populations.h"
-
-typedef struct remap {
-  const cm_map_input *input;
-  cm_run *run;
-  cm_occupancy *own_occupancy;
-  const cm_occupancy *occupancy;
-  cm_check_file old;
-  uint32_t *old_of;      /* [vertices] the old neuron that each is, CM_NOBODY: new */
-  uint32_t *old_core;    /* [old parts] core number, CM_NOWHERE where the chip has no such place or it is not usable */
-  uint64_t *allowed;     /* [vertices] kinds of cores that may take each neuron; NULL: cores do not differ */
-  uint32_t *part_at;      /* [cores] part there, CM_NOWHERE: none */
-  uint32_t usable;
-  cm_assignment assignment; /* owns part and core until they become the mapping's */
-  cm_mapping *mapping;
-  uint32_t lost_cores, dissolved, placed, new_parts;
-} remap;
-
-/* ---- the old mapping ---- */
-
-static cm_status read_old(remap *r, cm_error *error)
-{
-  cm_run_phase(r->run, "load-old");
-  FILE *stream = fopen(r->input->from, "rbe");
-  if (stream == NULL)
-    return cm_fail_errno(error, errno, "cannot open", r->input->from);
-  cm_status status = cm_check_read(stream, CM_VERTICES_MAX, CM_CHIP_CORES_MAX, r->run, &r->old, error);
-  fclose(stream);
-  if (status != CM_OK)
-    return status;
-  if (!r->old.has_neurons || !r->old.has_cores)
-    return cm_fail(error, CM_BAD_MAPPING, "the old mapping has no \"%s\"; only the full JSON view can be mapped from",
-                   r->old.has_neurons ? "cores" : "neurons");
-  for (uint64_t v = 0; v < r->old.kept_neurons; v++)
-    if (r->old.neuron[v] >= r->old.kept_cores)
-      return cm_fail(error, CM_BAD_MAPPING, "neuron %llu of the old mapping is in part %u, but it has %llu parts",
-                     (unsigned long long)v, r->old.neuron[v], (unsigned long long)r->old.kept_cores);
-  return CM_OK;
-}
-
-/* Where the old parts stand on this chip; one core, one part. */
-static cm_status find_cores(remap *r, cm_error *error)
-{
-  const cm_chip *chip = r->input->chip;
-  uint32_t cores = cm_chip_cores(chip);
-  if (CM_NEW(r->run->memory, r->old_core, r->old.kept_cores, error) != CM_OK ||
-      CM_NEW(r->run->memory, r->part_at, cores, error) != CM_OK)
-    return error->status;
-  memset(r->old_core, 0xff, r->old.kept_cores * sizeof *r->old_core);
-  memset(r->part_at, 0xff, cores * sizeof *r->part_at);
-  for (uint32_t c = 0; c < cores; c++)
-    r->usable += r->occupancy->state[c] == CM_CORE_FREE;
-  for (uint64_t i = 0; i < r->old.kept_cores; i++) {
-    const cm_check_core *core = &r->old.core[i];
-    if (core->part >= r->old.kept_cores)
-      return cm_fail(error, CM_BAD_MAPPING, "the old mapping names part %llu, but it has %llu parts",
-                     (unsigned long long)core->part, (unsigned long long)r->old.kept_cores);
-    if (core->x >= chip->width || core->y >= chip->height) {
-      r->lost_cores++;
-      continue;
-    }
-    uint32_t number = (uint32_t)(core->y * chip->width + core->x);
-    if (r->part_at[number] != CM_NOWHERE)
-      return cm_fail(error, CM_BAD_MAPPING, "parts %u and %llu of the old mapping share core (%u, %u)",
-                     r->part_at[number], (unsigned long long)core->part, (unsigned)core->x, (unsigned)core->y);
-    if (r->occupancy->state[number] != CM_CORE_FREE) {
-      r->lost_cores++;
-      continue;
-    }
-    r->part_at[number] = (uint32_t)core->part;
-    r->old_core[core->part] = number;
-  }
-  return CM_OK;
-}
-
-/* Who is who. A file without keys, or with keys of another kind, leaves the numbers. */
-static cm_status match_neurons(remap *r, cm_error *error)
-{
-  const cm_topology *topology = r->input->topology;
-  const cm_check_file *old = &r->old;
-  uint32_t n = topology->vertex_count;
-  bool named = topology->label_text != NULL;
-  const json_t *before = json_object_get(json_object_get(old->rest, "network"), "labels");
-  uint64_t *key;
-  if (CM_NEW(r->run->memory, r->old_of, n, error) != CM_OK)
-    return error->status;
-  if (old->key_count != old->neuron_count || json_is_true(before) != named) {
-    for (uint32_t v = 0; v < n; v++)
-      r->old_of[v] = v < old->kept_neurons ? v : CM_NOBODY;
-    return CM_OK;
-  }
-  if (CM_NEW(r->run->memory, key, n, error) != CM_OK)
-    return error->status;
-  cm_status status = cm_identify(topology, r->run, key, error);
-  if (status == CM_OK)
-    status = cm_match_neurons(old->key, (uint32_t)old->kept_keys, key, n, named, r->run, r->old_of, error);
-  cm_free(key);
-  return status;
-}
 
 /* ---- what can stay ---- */
 
 /* A chip's, or those of one of its kinds of cores, under the options. */
-static cm_limits limits_of(const remap *r, cm_limits limits)
+static cm_limits limits_of(const cm_remapping *r, cm_limits limits)
 {
   const struct cm_map_options *options = r->input->options;
   if (options->max_part_size != 0 && (limits.neurons == 0 || options->max_part_size < limits.neurons))
@@ -140,7 +37,7 @@ static cm_limits limits_of(const remap *r, cm_limits limits)
   return limits;
 }
 
-static cm_status keep_what_stays(remap *r, cm_error *error)
+static cm_status keep_what_stays(cm_remapping *r, cm_error *error)
 {
   const cm_topology *topology = r->input->topology;
   cm_assignment *s = &r->assignment;
@@ -172,7 +69,7 @@ static cm_status keep_what_stays(remap *r, cm_error *error)
 
 /* ---- the new mapping ---- */
 
-static cm_status make_region(remap *r, cm_error *error)
+static cm_status make_region(cm_remapping *r, cm_error *error)
 {
   const cm_chip *chip = r->input->chip;
   cm_mapping *m = r->mapping;
@@ -204,7 +101,7 @@ static cm_status make_region(remap *r, cm_error *error)
 }
 
 /* Nothing is trusted on its way out. */
-static cm_status verify(const remap *r, cm_error *error)
+static cm_status verify(const cm_remapping *r, cm_error *error)
 {
   const cm_assignment *s = &r->assignment;
   uint64_t *use;
@@ -234,7 +131,7 @@ static cm_status verify(const remap *r, cm_error *error)
 }
 
 /* Where the time of steps counts, those that had to leave, or are new, look for parts in which it is short. */
-static cm_status hasten(remap *r, cm_error *error)
+static cm_status hasten(cm_remapping *r, cm_error *error)
 {
   const struct cm_map_options *o = r->input->options;
   cm_assignment *s = &r->assignment;
@@ -256,7 +153,7 @@ static cm_status hasten(remap *r, cm_error *error)
 }
 
 /* Parts with neurons that were not there before. */
-static cm_status count_new_parts(remap *r, uint32_t before, cm_error *error)
+static cm_status count_new_parts(cm_remapping *r, uint32_t before, cm_error *error)
 {
   const cm_assignment *s = &r->assignment;
   uint8_t *seen;
@@ -270,7 +167,7 @@ static cm_status count_new_parts(remap *r, uint32_t before, cm_error *error)
   return CM_OK;
 }
 
-static cm_status reassign_and_place(remap *r, bool *legal, cm_error *error)
+static cm_status reassign_and_place(cm_remapping *r, bool *legal, cm_error *error)
 {
   cm_run_phase(r->run, "reassign");
   cm_status status = cm_check_neurons(r->input->topology, &r->assignment.limits, r->run, error);
@@ -313,7 +210,7 @@ static cm_status reassign_and_place(remap *r, bool *legal, cm_error *error)
 
 /* ---- report ---- */
 
-static cm_status map_afresh(const remap *r, cm_mapping **mapping, cm_error *error)
+static cm_status map_afresh(const cm_remapping *r, cm_mapping **mapping, cm_error *error)
 {
   cm_map_input input = *r->input;
   input.from = NULL;
@@ -321,7 +218,7 @@ static cm_status map_afresh(const remap *r, cm_mapping **mapping, cm_error *erro
 }
 
 /* Neurons of both mappings, and those whose core is another one than before. */
-static void count_moved(const remap *r, uint64_t *both, uint64_t *moved)
+static void count_moved(const cm_remapping *r, uint64_t *both, uint64_t *moved)
 {
   const cm_mapping *m = r->mapping;
   *both = *moved = 0;
@@ -332,7 +229,7 @@ static void count_moved(const remap *r, uint64_t *both, uint64_t *moved)
     }
 }
 
-static cm_status report(remap *r, bool afresh, cm_error *error)
+static cm_status report(cm_remapping *r, bool afresh, cm_error *error)
 {
   uint64_t both, moved;
   count_moved(r, &both, &moved);
@@ -360,11 +257,11 @@ static cm_status report(remap *r, bool afresh, cm_error *error)
   return status;
 }
 
-static cm_status run_remap(remap *r, cm_error *error)
+static cm_status run_remap(cm_remapping *r, cm_error *error)
 {
   bool legal = false;
-  if (read_old(r, error) != CM_OK || match_neurons(r, error) != CM_OK || find_cores(r, error) != CM_OK ||
-      keep_what_stays(r, error) != CM_OK || reassign_and_place(r, &legal, error) != CM_OK)
+  if (cm_remap_load_old(r, error) != CM_OK || keep_what_stays(r, error) != CM_OK ||
+      reassign_and_place(r, &legal, error) != CM_OK)
     return error->status;
   if (!legal) {
     cm_mapping_free(r->mapping);
@@ -378,7 +275,7 @@ static cm_status run_remap(remap *r, cm_error *error)
 
 cm_status cm_remap(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
 {
-  remap r = {.input = input, .run = run, .occupancy = input->occupancy};
+  cm_remapping r = {.input = input, .run = run, .occupancy = input->occupancy};
   cm_status status = CM_NEW(run->memory, r.mapping, 1, error);
   if (status == CM_OK && r.occupancy == NULL) {
     status = cm_occupancy_new(input->chip, &r.own_occupancy, error);
