@@ -12,14 +12,14 @@
  * NAME_rise at a place that is free, from where it goes towards the top; NAME_sink likewise towards the bottom of `count`
  * places. O(log count), O(fan log count). */
 #define CM_HEAP_DEFINE(NAME, HEAP, ITEM, fan, get, set, before)                                                            \
-  static inline void NAME##_rise(HEAP *heap, size_t at, ITEM item)                                                         \
+  __attribute__((unused)) static inline void NAME##_rise(HEAP *heap, size_t at, ITEM item)                                 \
   {                                                                                                                        \
     for (size_t parent; at > 0 && before(heap, item, get(heap, parent = (at - 1) / (fan))); at = parent)                   \
       set(heap, at, get(heap, parent));                                                                                    \
     set(heap, at, item);                                                                                                   \
   }                                                                                                                        \
                                                                                                                            \
-  static inline void NAME##_sink(HEAP *heap, size_t count, size_t at, ITEM item)                                           \
+  __attribute__((unused)) static inline void NAME##_sink(HEAP *heap, size_t count, size_t at, ITEM item)                   \
   {                                                                                                                        \
     for (size_t child; (child = (fan) * at + 1) < count;) {                                                                \
       size_t first = child, end = child + (fan) < count ? child + (fan) : count;                                           \
