@@ -7,6 +7,7 @@ UNIT_TESTS = \
   tests/unit/fill \
   tests/unit/formats \
   tests/unit/generate \
+  tests/unit/hypergraph \
   tests/unit/identity \
   tests/unit/letter \
   tests/unit/limits \

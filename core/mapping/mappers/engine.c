@@ -280,9 +280,9 @@ uint64_t cm_engine_vertex_bytes(const cm_engine_task *task)
   return (uint64_t)task->input->topology->vertex_count * VERTEX_BYTES;
 }
 
-/* The levels of the method for axons take so many bytes a synapse, read all over. With a quarter of them at hand a job
- * takes up to seven times the processor time, with a fifth ten times, most of it in page faults. */
-enum { LEVELS_BYTES = 20, LEVELS_HOT = 4 };
+/* The levels of the method for axons take so many bytes a synapse, read all over. With a half of them at hand a job takes
+ * up to four times the processor time, with a quarter ten times, most of it in page faults. */
+enum { LEVELS_BYTES = 10, LEVELS_HOT = 2 };
 
 /* By nets, where the number of parts is given: the same a synapse and level, read all over. */
 enum { NETS_BYTES = 64 };

@@ -46,7 +46,7 @@ static double typical_cost(const cm_hypergraph *g)
 {
   double sum = 0;
   for (uint32_t e = 0; e < g->net_count; e++)
-    sum += (double)g->net_weight[e] * (double)g->net_weight[e] * (double)(g->net_end[e] - g->net_begin[e]);
+    sum += (double)g->net_weight[e] * (double)g->net_weight[e] * (double)g->net_targets[e];
   return g->vertex_count > 0 ? sqrt(sum / g->vertex_count) : 0;
 }
 
@@ -98,7 +98,7 @@ static cm_status follow_slice(void *context, size_t slice, cm_error *error)
 
 static uint64_t nets_of(const cm_hypergraph *g, uint32_t v)
 {
-  return g->in_first[v + 1] - g->in_first[v] + g->out_first[v + 1] - g->out_first[v];
+  return g->in_count[v] + (uint64_t)(g->out_first[v + 1] - g->out_first[v]);
 }
 
 /* Tasks 0 .. count - 1, on all threads where they take long enough together. */

@@ -239,7 +239,8 @@ cm_status cm_partition_axons(const cm_topology *topology, const cm_axon_options 
     status = CM_NEW(run->memory, held, n, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, w.scratch, n, error);
-  w.flat = status == CM_OK && n > 0 && options->fills > 0 && cm_fill_suits(w.levels.graph[0]);
+  if (status == CM_OK && n > 0 && options->fills > 0)
+    status = cm_fill_suits(w.levels.graph[0], run, &w.flat, error);
   if (status == CM_OK && (options->attempts > 1 || options->cycles > 0 || options->start != NULL || options->below != NULL || options->grow_pins != 0 ||
                          w.flat))
     status = CM_NEW(run->memory, trial, n, error);

@@ -83,8 +83,9 @@ cm_status cm_axon_refine_level(cm_axon_search *w, const cm_axon_descent *d, bool
     prices = *w->prices;
     prices.base += (uint32_t)(d->bias * w->mean_price);
   }
-  unsigned threads = options->silent ? 1 : w->run->threads; /* starts that run side by side */
-  if (cm_axon_state_new(w->levels.graph[l], &limits, w->prices != NULL ? &prices : NULL, part, *parts, room, threads,
+  unsigned threads = options->silent ? 1 : w->run->threads; /* starts that run side by side: inbound nets are listed then */
+  if (cm_hypergraph_list_inbound(w->levels.graph[l], w->run, error) != CM_OK ||
+      cm_axon_state_new(w->levels.graph[l], &limits, w->prices != NULL ? &prices : NULL, part, *parts, room, threads,
                         w->run, &s, error) != CM_OK)
     return error->status;
   s->parts_max = w->options->parts_max;

@@ -5,7 +5,7 @@
 /* Work on a range of nets; ranges of different nets may run side by side. */
 enum { RANGES_MAX = 16 };
 
-/* A target as the graph keeps it, and its part beside it: pins may have to be looked up. */
+/* A target and its part: level 0 keeps other numbers of them. */
 typedef struct target {
   uint32_t vertex, part;
 } target;
@@ -19,7 +19,7 @@ typedef struct seat {
 typedef struct filling {
   cm_axon_state *state;
   uint32_t ranges;
-  target *target;  /* [vertices] by what `pin` of the graph holds */
+  target *target;  /* [vertices] by what the graph keeps */
   uint64_t *begin; /* [ranges] where presences of a range begin */
 } filling;
 
@@ -33,11 +33,10 @@ static void count_presences(const filling *w, cm_net_state *net, seat *seats)
 {
   const cm_axon_state *s = w->state;
   uint32_t e = (uint32_t)(net - s->net), source = s->graph->net_source[e];
-  const uint32_t *pin = s->graph->pin + s->graph->net_begin[e], *end = s->graph->pin + s->graph->net_end[e];
   uint32_t *where = s->where + net->first;
   cm_hold *hold = s->hold + net->first;
-  for (; pin < end; pin++) {
-    target t = w->target[*pin];
+  for (cm_targets targets = cm_targets_of(s->graph, e); targets.left > 0;) {
+    target t = w->target[cm_targets_next_kept(&targets)];
     seat *at = &seats[t.part];
     if (at->net != e + 1) {
       *at = (seat){e + 1, net->lambda++};
@@ -115,7 +114,7 @@ static cm_status lay_out(filling *w, cm_error *error)
 static cm_status find_targets(filling *w, cm_error *error)
 {
   const cm_axon_state *s = w->state;
-  const uint32_t *number = s->graph->renumber;
+  const uint32_t *number = s->graph->number;
   if (CM_NEW(s->run->memory, w->target, s->graph->vertex_count, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < s->graph->vertex_count; i++) {

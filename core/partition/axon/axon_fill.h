@@ -11,7 +11,7 @@ cm_status cm_axon_state_fill(cm_axon_state *state, unsigned threads, cm_error *e
 /* A net can be present in so many parts. */
 static inline uint64_t cm_presences_most(const cm_axon_state *s, uint64_t e)
 {
-  uint64_t pins = s->graph->net_end[e] - s->graph->net_begin[e];
+  uint64_t pins = s->graph->net_targets[e];
   return pins < s->part_room ? pins : s->part_room;
 }
 

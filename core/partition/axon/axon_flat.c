@@ -45,8 +45,9 @@ cm_status cm_axon_grow_flat(cm_axon_search *w, uint32_t *part, uint32_t *parts, 
   double reached = INFINITY;
   cm_random_init(&random, w->options->seed, CM_STREAM_BISECTION, 1 << 20);
   cm_run_phase(w->run, "initial");
-  cm_status status =
-      cm_grow_parts(w->levels.graph[0], &w->options->limits, &random, w->run, trial, &count, error);
+  cm_status status = cm_hypergraph_list_inbound(w->levels.graph[0], w->run, error);
+  if (status == CM_OK)
+    status = cm_grow_parts(w->levels.graph[0], &w->options->limits, &random, w->run, trial, &count, error);
   if (status == CM_OK)
     status = polish(w, trial, count, w->options->last_sweeps, &reached, error);
   if (status == CM_OK)
@@ -59,8 +60,8 @@ cm_status cm_axon_fill_flat(cm_axon_search *w, uint32_t *part, uint32_t *parts, 
 {
   static const double weights[] = {0.5, 0, 1, 0.25, 2};
   const cm_axon_options *o = w->options;
-  cm_status status = CM_OK;
   cm_run_phase(w->run, "initial");
+  cm_status status = cm_hypergraph_list_inbound(w->levels.graph[0], w->run, error);
   for (uint32_t i = 0; i < o->fills && i < sizeof weights / sizeof *weights && status == CM_OK; i++) {
     cm_fill_options options = {
         .limits = o->limits, .parts_max = o->parts_max, .weight = weights[i], .work = o->fill_work, .seed = o->seed};

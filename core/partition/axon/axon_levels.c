@@ -137,8 +137,8 @@ static cm_status add_level(building *b, uint32_t *map, uint32_t clusters, cm_err
       cm_hypergraph_contract(fine, map, clusters, b->run, &levels->graph[levels->count], error) != CM_OK)
     return error->status;
   levels->map[levels->count - 1] = map;
-  if (levels->count == 1)
-    cm_hypergraph_drop_pins(fine, levels->topology);
+  if (cm_hypergraph_reaches_many(levels->graph[0])) /* listed anew when it is refined: most levels were not listed to be merged */
+    cm_hypergraph_drop_inbound(fine);
   levels->count++;
   skip_level(levels);
   return CM_OK;
@@ -173,7 +173,9 @@ cm_status cm_axon_levels_build(cm_axon_levels *levels, const cm_axon_options *op
                                cm_run *run, cm_error *error)
 {
   drop_from(levels, 1);
-  const cm_hypergraph *g = levels->graph[0];
+  cm_hypergraph *g = levels->graph[0];
+  if (cm_hypergraph_reaches_many(g))
+    cm_hypergraph_drop_inbound(g);
   building b = {.levels = levels, .options = options, .run = run, .part = part, .seed = seed};
   uint64_t total = 0;
   double largest = 1;

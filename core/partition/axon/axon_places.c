@@ -11,8 +11,8 @@ static cm_status add_up(cm_axon_search *w, const uint32_t *part, double *cost, c
   for (uint32_t e = 0; e < g->net_count; e++) {
     uint64_t price = 0, reached = 0;
     uint32_t home = part[g->net_source[e]];
-    for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++) {
-      uint32_t p = part[cm_hypergraph_pin(g, i)];
+    for (cm_targets t = cm_targets_of(g, e); t.left > 0;) {
+      uint32_t p = part[cm_targets_next(&t)];
       bool new = seen[p] != e + 1;
       price += new ? cm_price(w->prices, home, p) : 0;
       reached += new && p != home;

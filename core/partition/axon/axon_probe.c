@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { AHEAD = 8 };
-
 cm_status cm_probe_init(cm_probe *probe, const cm_axon_state *state, cm_error *error)
 {
   cm_memory *memory = state->run->memory;
@@ -231,8 +229,7 @@ static bool look(cm_probe *q, uint32_t v, bool hard, double bound)
 {
   const cm_axon_state *s = q->state;
   const cm_hypergraph *g = s->graph;
-  const uint32_t *net = g->in_net + g->in_first[v];
-  uint64_t degree = g->in_first[v + 1] - g->in_first[v], next_check = 1;
+  uint64_t degree = g->in_count[v], next_check = 1;
   double own = (double)s->gain[v].own; /* at most what its own nets can save, as long as they are not looked at */
   bool own_seen = g->out_first[v + 1] == g->out_first[v], priced = s->prices != NULL;
   if (priced) {
@@ -241,15 +238,14 @@ static bool look(cm_probe *q, uint32_t v, bool hard, double bound)
     own = 0;
   } else if (bound + own <= 0) /* even a part that has all of v's nets is too dear */
     return false;
+  cm_nets_ahead nets;
+  cm_nets_look_ahead(&nets, s, v);
   for (uint64_t j = 0; j < degree; j++) {
-    if (j + 2 * AHEAD < degree)
-      __builtin_prefetch(&s->net[net[j + 2 * AHEAD]]);
-    if (j + AHEAD < degree)
-      __builtin_prefetch(&s->where[s->net[net[j + AHEAD]].first]);
+    uint32_t e = cm_nets_ahead_next(&nets, s, false);
     if (priced)
-      look_at_inbound_priced_net(q, v, net[j]);
+      look_at_inbound_priced_net(q, v, e);
     else
-      look_at_inbound_net(q, v, net[j]);
+      look_at_inbound_net(q, v, e);
     if (j + 1 != next_check)
       continue;
     if (!hope(q, v, hard, bound + own))

@@ -23,13 +23,13 @@ static void take(halving *h, uint32_t v, uint32_t fresh)
 {
   const cm_hypergraph *g = h->state->graph;
   h->shared[v] = NONE;
-  for (uint64_t j = g->in_first[v]; j < g->in_first[v + 1]; j++) {
-    uint32_t e = g->in_net[j];
+  for (cm_nets nets = cm_nets_into(g, v); nets.left > 0;) {
+    uint32_t e = cm_nets_next(&nets);
     if (h->has[e])
       continue;
     h->has[e] = 1;
-    for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++) {
-      uint32_t *shared = &h->shared[cm_hypergraph_pin(g, i)];
+    for (cm_targets t = cm_targets_of(g, e); t.left > 0;) {
+      uint32_t *shared = &h->shared[cm_targets_next(&t)];
       *shared += *shared != NONE;
     }
   }
@@ -52,7 +52,7 @@ static void halve(halving *h, uint32_t part, uint32_t count, uint32_t fresh)
     next = NONE;
     for (uint32_t i = 0; i < count; i++) {
       uint32_t v = h->member[i];
-      float share = (float)h->shared[v] / (float)(g->in_first[v + 1] - g->in_first[v] + 1);
+      float share = (float)h->shared[v] / (float)((uint64_t)g->in_count[v] + 1);
       if (h->shared[v] != NONE && share > best) {
         best = share;
         next = v;

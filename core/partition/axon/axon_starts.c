@@ -93,6 +93,8 @@ static cm_status best_start(cm_axon_search *w, uint32_t *part, uint32_t *parts, 
   cm_run_phase(w->run, "initial");
   cm_status status = CM_NEW(w->run->memory, all.start, count, error);
   if (status == CM_OK)
+    status = cm_hypergraph_list_inbound(w->levels.graph[w->levels.count - 1], w->run, error);
+  if (status == CM_OK)
     status = cm_parallel(w->run, count, grow_start, &all, error);
   if (status == CM_OK)
     status = anneal_starts(&all, error);

@@ -180,44 +180,23 @@ static void move_home(cm_axon_state *s, cm_net_state *net, uint32_t to, cm_net_l
   cm_sum_add(&s->gain[s->graph->net_source[net - s->net]].stay, stays_now - stayed);
 }
 
-/* The first of the ascending nets list[begin .. end - 1] that is not below `net`. */
-static uint64_t first_from(const uint32_t *list, uint64_t begin, uint64_t end, uint32_t net)
-{
-  while (begin < end) {
-    uint64_t middle = begin + (end - begin) / 2;
-    if (list[middle] < net)
-      begin = middle + 1;
-    else
-      end = middle;
-  }
-  return begin;
-}
-
 /* A move, as far as nets low .. high - 1 are concerned. The nets of a vertex ascend, so those of a slice stand together:
  * nobody looks at the others, and no two slices share a line of the cache but at their borders. */
 static void move_nets(cm_axon_state *s, const cm_move *move, uint32_t low, uint32_t high, cm_net_log *log)
 {
-  enum { AHEAD = 8 };
   const cm_hypergraph *g = s->graph;
   uint32_t v = move->vertex;
-  bool all = low == 0 && high == g->net_count;
   for (uint32_t j = g->out_first[v]; j < g->out_first[v + 1]; j++)
     if (g->out_net[j] >= low && g->out_net[j] < high)
       move_home(s, &s->net[g->out_net[j]], move->to, log);
-  uint64_t j = g->in_first[v], end = g->in_first[v + 1];
-  if (!all) {
-    j = first_from(g->in_net, j, end, low);
-    end = first_from(g->in_net, j, end, high);
-  }
-  for (; j < end; j++) {
-    uint32_t e = g->in_net[j];
-    if (j + 2 * AHEAD < end)
-      __builtin_prefetch(&s->net[g->in_net[j + 2 * AHEAD]]);
-    if (j + AHEAD < end) {
-      uint64_t first = s->net[g->in_net[j + AHEAD]].first;
-      __builtin_prefetch(&s->where[first]);
-      __builtin_prefetch(&s->hold[first]);
-    }
+  cm_nets_ahead nets;
+  cm_nets_look_ahead(&nets, s, v);
+  while (nets.left > 0) {
+    uint32_t e = cm_nets_ahead_next(&nets, s, true);
+    if (e >= high)
+      return;
+    if (e < low)
+      continue;
     leave(s, &s->net[e], v, move->from, log);
     enter(s, &s->net[e], v, move->to, log);
   }

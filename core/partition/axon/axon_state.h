@@ -89,6 +89,46 @@ void cm_axon_move_vertices(cm_axon_state *state, const cm_move *move, uint32_t c
 void cm_axon_move_nets(cm_axon_state *state, const cm_move *move, uint32_t count, uint32_t slice, uint32_t slices,
                         cm_net_log *log);
 
+/* The inbound nets of a vertex that are still to come, those in the distance being fetched: a visit of all of them waits for
+ * memory at nearly every one. */
+enum { CM_NETS_NEAR = 8, CM_NETS_FAR = 16 };
+typedef struct cm_nets_ahead {
+  cm_nets beyond;            /* those that are not in `net` yet */
+  uint32_t net[CM_NETS_FAR]; /* a ring: the next one at `at` */
+  uint32_t at, left;
+} cm_nets_ahead;
+
+static inline void cm_nets_look_ahead(cm_nets_ahead *ahead, const cm_axon_state *state, uint32_t v)
+{
+  ahead->beyond = cm_nets_into(state->graph, v);
+  ahead->left = ahead->beyond.left;
+  ahead->at = 0;
+  for (uint32_t i = 0; i < CM_NETS_FAR && ahead->beyond.left > 0; i++) {
+    ahead->net[i] = cm_nets_next(&ahead->beyond);
+    __builtin_prefetch(&state->net[ahead->net[i]]);
+  }
+}
+
+/* The next net. While any is left. */
+static inline uint32_t cm_nets_ahead_next(cm_nets_ahead *ahead, const cm_axon_state *state, bool holds)
+{
+  uint32_t e = ahead->net[ahead->at];
+  if (ahead->beyond.left > 0) {
+    uint32_t far = cm_nets_next(&ahead->beyond);
+    ahead->net[ahead->at] = far;
+    __builtin_prefetch(&state->net[far]);
+  }
+  if (ahead->left > CM_NETS_NEAR) {
+    uint64_t first = state->net[ahead->net[(ahead->at + CM_NETS_NEAR) % CM_NETS_FAR]].first;
+    __builtin_prefetch(&state->where[first]);
+    if (holds)
+      __builtin_prefetch(&state->hold[first]);
+  }
+  ahead->at = (ahead->at + 1) % CM_NETS_FAR;
+  ahead->left--;
+  return e;
+}
+
 /* Whether a part breaks a limit. */
 bool cm_axon_over(const cm_axon_state *state, uint32_t part);
 

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-enum { SLICES = 64, ENTRIES_PER_PIN = 2, AHEAD = 8 };
+enum { SLICES = 64, ENTRIES_PER_PIN = 1 };
 
 bool cm_axon_table_suits(const cm_axon_state *s)
 {
@@ -10,7 +10,7 @@ bool cm_axon_table_suits(const cm_axon_state *s)
   if (s->prices != NULL || (uint64_t)g->vertex_count * s->part_count > ENTRIES_PER_PIN * g->pin_count)
     return false;
   for (uint32_t v = 0; v < g->vertex_count; v++)
-    if (g->in_first[v + 1] - g->in_first[v] + g->out_first[v + 1] - g->out_first[v] > UINT16_MAX)
+    if (g->in_count[v] + (uint64_t)(g->out_first[v + 1] - g->out_first[v]) > UINT16_MAX)
       return false;
   return true;
 }
@@ -37,8 +37,8 @@ static void choose_shift(cm_axon_table *t)
   uint64_t most = 0;
   for (uint32_t v = 0; v < g->vertex_count; v++) {
     uint64_t sum = s->gain[v].own;
-    for (uint64_t j = g->in_first[v]; j < g->in_first[v + 1]; j++)
-      sum += g->net_weight[g->in_net[j]];
+    for (cm_nets nets = cm_nets_into(g, v); nets.left > 0;)
+      sum += g->net_weight[cm_nets_next(&nets)];
     most = sum > most ? sum : most;
   }
   while (most >> t->shift > UINT32_MAX)
@@ -63,14 +63,11 @@ static void fill_row(cm_axon_table *t, uint32_t v)
     for (uint64_t i = net->first; i < net->first + net->lambda; i++)
       tie_to(&row[s->where[i]], net->weight >> t->shift, net->own_target);
   }
-  uint64_t end = g->in_first[v + 1];
-  for (uint64_t j = g->in_first[v]; j < end; j++) {
-    const cm_net_state *net = &s->net[g->in_net[j]];
-    if (j + 2 * AHEAD < end)
-      __builtin_prefetch(&s->net[g->in_net[j + 2 * AHEAD]]);
-    if (j + AHEAD < end)
-      __builtin_prefetch(&s->where[s->net[g->in_net[j + AHEAD]].first]);
-    if (net->own_target && g->net_source[g->in_net[j]] == v)
+  cm_nets_ahead nets;
+  for (cm_nets_look_ahead(&nets, s, v); nets.left > 0;) {
+    uint32_t e = cm_nets_ahead_next(&nets, s, false);
+    const cm_net_state *net = &s->net[e];
+    if (net->own_target && g->net_source[e] == v)
       continue; /* one of its own nets */
     uint32_t weight = net->weight >> t->shift;
     bool at_home = false;
@@ -166,8 +163,8 @@ void cm_axon_table_follow(cm_axon_table *t, const cm_net_event *event, uint64_t 
     uint32_t kept = (uint32_t)it->weighed * weight; /* modulo 2^32 */
     uint16_t shared = (uint16_t)it->present;
     cm_tie *column = t->tie + it->part;
-    for (uint64_t i = g->net_begin[it->net]; i < g->net_end[it->net]; i++) {
-      uint32_t u = cm_hypergraph_pin(g, i);
+    for (cm_targets targets = cm_targets_of(g, it->net); targets.left > 0;) {
+      uint32_t u = cm_targets_next(&targets);
       if (u != source)
         tie_to(&column[(size_t)u * t->parts], kept, shared);
     }

@@ -20,7 +20,7 @@ typedef struct cm_axon_table {
   cm_tie *all;      /* [vertices] weight and number of the inbound nets, own ones that reach their source counted, not weighed */
 } cm_axon_table;
 
-/* Whether a table would take no more memory than the graph, about, and counts fit. There are none where parts have places.
+/* Whether a table would take no more memory than the graph with its lists, about, and counts fit. There are none where parts have places.
  * O(vertices). */
 bool cm_axon_table_suits(const cm_axon_state *state);
 

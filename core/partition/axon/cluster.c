@@ -12,10 +12,6 @@
 enum { ROUNDS = 64, ROUND_LEAST = 256, BLOCK = 16, PINS_MAX = 2048, GROUP_MAX = 512, SAMPLES_MAX = UINT8_MAX };
 #define NONE UINT32_MAX
 
-/* Where nets have so many targets on average, candidates meet in bands: targets of any net are too many to look at, and most of
- * them share little. Where they have fewer, bands miss some of the few that share most. */
-enum { BAND_TARGETS = 64 };
-
 /* Where vertices share little, so many times as many of their nets are asked, and this is enough to join. */
 enum { MORE_SAMPLES = 4 };
 static const double floor_least = 0.05;
@@ -47,29 +43,38 @@ typedef struct clustering {
   cm_thread_pool *pool;
 } clustering;
 
-/* Counts for every vertex how many of v's sampled nets it shares; returns how many vertices were met. A vertex without
- * inbound nets asks its own. */
+/* Some of v's inbound nets, evenly spread over them, or of its own where it has none; returns how many. */
+static uint32_t sample_nets(const clustering *c, uint32_t v, uint32_t *net)
+{
+  const cm_hypergraph *g = c->graph;
+  bool lonely = g->synapses[v] == 0;
+  uint32_t count = lonely ? g->out_first[v + 1] - g->out_first[v] : g->in_count[v];
+  uint32_t most = c->samples < SAMPLES_MAX ? c->samples : SAMPLES_MAX, take = count < most ? count : most, taken = 0;
+  for (uint32_t j = 0; lonely && j < take; j++)
+    net[j] = g->out_net[g->out_first[v] + (uint64_t)j * count / take];
+  if (lonely)
+    return take;
+  cm_nets nets = cm_nets_into(g, v);
+  for (uint32_t i = 0; taken < take; i++) {
+    uint32_t e = cm_nets_next(&nets);
+    if (i == (uint64_t)taken * count / take)
+      net[taken++] = e;
+  }
+  return taken;
+}
+
+/* Counts for every vertex how many of v's sampled nets it shares; returns how many vertices were met. */
 static uint32_t meet(const clustering *c, notes *n, uint32_t v, uint32_t *asked)
 {
   const cm_hypergraph *g = c->graph;
-  uint64_t degree = g->in_first[v + 1] - g->in_first[v];
-  const uint32_t *net = g->in_net + g->in_first[v];
-  if (degree == 0) {
-    degree = g->out_first[v + 1] - g->out_first[v];
-    net = g->out_net + g->out_first[v];
-  }
-  uint64_t take = degree < c->samples ? degree : c->samples;
-  uint32_t count = 0;
+  uint32_t asks[SAMPLES_MAX], asking = sample_nets(c, v, asks), count = 0;
   *asked = 0;
-  take = take < SAMPLES_MAX ? take : SAMPLES_MAX;
-  for (uint64_t j = 0; j < take; j++) {
-    uint32_t e = net[j * degree / take]; /* evenly spread over its nets */
-    uint64_t pins = g->net_end[e] - g->net_begin[e];
-    if (pins > PINS_MAX && *asked > 0)
+  for (uint32_t j = 0; j < asking; j++) {
+    if (g->net_targets[asks[j]] > PINS_MAX && *asked > 0)
       continue;
     ++*asked;
-    for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++) {
-      uint32_t u = cm_hypergraph_pin(g, i);
+    for (cm_targets t = cm_targets_of(g, asks[j]); t.left > 0;) {
+      uint32_t u = cm_targets_next(&t);
       if (n->hits[u]++ == 0)
         n->touched[count++] = u;
     }
@@ -127,7 +132,7 @@ static float share(const clustering *c, uint32_t v, uint32_t u)
 /* The cluster that v had best join, by how things stand; NONE when there is none. */
 static uint32_t best_cluster(const clustering *c, notes *n, uint32_t v)
 {
-  bool by_hits = c->few || c->graph->in_first[v + 1] == c->graph->in_first[v], banded = !by_hits && c->bands.count > 0;
+  bool by_hits = c->few || c->graph->synapses[v] == 0, banded = !by_hits && c->bands.count > 0;
   uint32_t asked = 1, met = banded ? meet_in_bands(c, n, v) : meet(c, n, v, &asked), leaders = 0, best = NONE;
   uint32_t candidates = choose(c, n, v, met, banded || c->few ? 1 : (asked + 2) / 3);
   float best_rating = 0;
@@ -226,11 +231,6 @@ static void release(clustering *c)
   cm_free(c->proposal);
 }
 
-static bool has_many_targets(const cm_hypergraph *g)
-{
-  return g->pin_count >= (uint64_t)BAND_TARGETS * g->net_count;
-}
-
 /* Every vertex once, a round at a time. */
 static cm_status visit_all(clustering *c, cm_run *run, cm_error *error)
 {
@@ -246,7 +246,7 @@ static cm_status visit_all(clustering *c, cm_run *run, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_cluster(const cm_hypergraph *graph, const cm_sketches *sketches, const cm_cluster_options *options,
+cm_status cm_cluster(cm_hypergraph *graph, const cm_sketches *sketches, const cm_cluster_options *options,
                      cm_run *run, uint32_t *map, uint32_t *clusters, cm_error *error)
 {
   clustering c = {.graph = graph, .sketches = sketches, .options = options, .threads = run->threads};
@@ -269,7 +269,9 @@ cm_status cm_cluster(const cm_hypergraph *graph, const cm_sketches *sketches, co
   c.floor = options->floor;
   c.count = n;
   if (status == CM_OK)
-    status = cm_bands_new(sketches, has_many_targets(graph) ? options->bands : 0, run, &c.bands, error);
+    status = cm_bands_new(sketches, cm_hypergraph_reaches_many(graph) ? options->bands : 0, run, &c.bands, error);
+  if (status == CM_OK && c.bands.count == 0)
+    status = cm_hypergraph_list_inbound(graph, run, error);
   if (status == CM_OK)
     status = cm_thread_pool_new(run->memory, c.threads, &c.pool, error);
   if (status == CM_OK)
@@ -278,7 +280,9 @@ cm_status cm_cluster(const cm_hypergraph *graph, const cm_sketches *sketches, co
     c.few = true;
     c.samples = options->samples * MORE_SAMPLES;
     c.floor = floor_least;
-    status = visit_all(&c, run, error);
+    status = cm_hypergraph_list_inbound(graph, run, error);
+    if (status == CM_OK)
+      status = visit_all(&c, run, error);
   }
   if (status == CM_OK)
     *clusters = number_clusters(&c, map);

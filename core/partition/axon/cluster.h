@@ -17,12 +17,12 @@ typedef struct cm_cluster_options {
 
 /* Visits vertices in random order; each that is alone joins the cluster that shares most of its inbound nets per member
  * (average link), by the sketches, among those that hold targets of some of its nets, or,
- * where nets have many, vertices of its bands (bands.h). Vertices without inbound nets
+ * where nets have many, vertices of its bands (bands.h); inbound nets are listed only for the others. Vertices without inbound nets
  * join their targets. Where more than `enough` clusters are left, for hardly any two vertices share much, those still
  * alone count what they share over more of their nets and join for less. Fills map [vertex_count] with cluster numbers,
  * by lowest member; *clusters counts them. The same for any number of threads.
  * O(vertices * (samples * pins per net + bins)), with bands O(vertices * (bands + candidates * bins)). */
-cm_status cm_cluster(const cm_hypergraph *graph, const cm_sketches *sketches, const cm_cluster_options *options,
+cm_status cm_cluster(cm_hypergraph *graph, const cm_sketches *sketches, const cm_cluster_options *options,
                      cm_run *run, uint32_t *map, uint32_t *clusters, cm_error *error);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "base/threads.h"
 #include "core/partition/axon/signature.h"
 #include "core/partition/options.h"
 #include "core/partition/partition.h"
@@ -20,7 +21,7 @@ static const uint64_t pins_least = 100000, density_least = 100;
 /* Two targets of a neuron have another source in common at most so many times as often as chance has it where there is
  * nothing to coarsen by, as seen in so many pairs. */
 static const double closure_most = 1.6;
-enum { PAIRS = 8192 };
+enum { PAIRS = 8192, LANDMARKS = 512 };
 
 /* The targets of a net by their place in the order. Those that wait stand first, as far as they have been looked up. */
 typedef struct targets {
@@ -58,37 +59,93 @@ typedef struct filling {
 
 static uint64_t targets_of(const cm_hypergraph *g, uint32_t e)
 {
-  return g->net_end[e] - g->net_begin[e];
+  return g->net_targets[e];
 }
 
 /* Whether v is among the targets of net e. */
 static bool hears(const cm_hypergraph *g, uint32_t v, uint32_t e)
 {
-  uint32_t count = (uint32_t)(g->in_first[v + 1] - g->in_first[v]);
-  const uint32_t *net = g->in_net + g->in_first[v];
-  uint32_t at = cm_first_at_least(net, count, e);
-  return at < count && net[at] == e;
+  uint32_t last = 0;
+  bool found = false;
+  for (cm_nets nets = cm_nets_into(g, v); nets.left > 0 && !found && last <= e;) {
+    last = cm_nets_next(&nets);
+    found = last == e;
+  }
+  return found;
 }
 
-bool cm_fill_suits(const cm_hypergraph *g)
+/* The number of the vertex that pin `at` of all lists of inbound nets belongs to, which becomes the place in its list.
+ * begin[k]: pins of the vertices before the k-th of LANDMARKS even slices. */
+static uint32_t find_pin(const cm_hypergraph *g, const uint64_t *begin, uint64_t *at)
+{
+  uint32_t low = 0, high = LANDMARKS;
+  while (high - low > 1) {
+    uint32_t middle = (low + high) / 2;
+    *(begin[middle] <= *at ? &low : &high) = middle;
+  }
+  uint32_t v = (uint32_t)cm_slice_begin(g->vertex_count, low, LANDMARKS);
+  for (*at -= begin[low]; *at >= g->in_count[v]; v++)
+    *at -= g->in_count[v];
+  return v;
+}
+
+static void set_landmarks(const cm_hypergraph *g, uint64_t *begin)
+{
+  uint64_t sum = 0;
+  uint32_t v = 0;
+  for (uint32_t k = 0; k < LANDMARKS; k++) {
+    for (; v < cm_slice_begin(g->vertex_count, k, LANDMARKS); v++)
+      sum += g->in_count[v];
+    begin[k] = sum;
+  }
+}
+
+/* The net at a place of v's list. */
+static uint32_t net_at(const cm_hypergraph *g, uint32_t v, uint64_t place)
+{
+  cm_nets nets = cm_nets_into(g, v);
+  uint32_t e = cm_nets_next(&nets);
+  for (; place > 0; place--)
+    e = cm_nets_next(&nets);
+  return e;
+}
+
+/* A target of net e on level 0. */
+static uint32_t some_target(const cm_hypergraph *g, uint32_t e, cm_random *random)
+{
+  return g->number[g->pin[g->net_begin[e] + cm_random_below(random, targets_of(g, e))]];
+}
+
+static bool is_as_by_chance(const cm_hypergraph *g)
 {
   cm_random random;
+  uint64_t landmark[LANDMARKS];
   double by_chance = 0;
   uint32_t common = 0;
   cm_random_init(&random, 1, CM_STREAM_BISECTION, 2 << 20);
-  if (g->pin_count < pins_least || g->pin_count / g->vertex_count * density_least < g->vertex_count)
-    return false;
+  set_landmarks(g, landmark);
   for (uint32_t i = 0; i < PAIRS; i++) {
     uint64_t at = cm_random_below(&random, g->pin_count);
-    uint32_t e = g->in_net[at], v = cm_hypergraph_pin(g, g->net_begin[e] + cm_random_below(&random, targets_of(g, e)));
-    uint32_t u = cm_hypergraph_pin(g, g->net_begin[e] + cm_random_below(&random, targets_of(g, e)));
-    uint32_t other = g->in_net[g->in_first[u] + cm_random_below(&random, g->in_first[u + 1] - g->in_first[u])];
+    uint32_t hearer = find_pin(g, landmark, &at), e = net_at(g, hearer, at);
+    uint32_t v = some_target(g, e, &random), u = some_target(g, e, &random);
+    uint32_t other = net_at(g, u, cm_random_below(&random, g->in_count[u]));
     if (u == v || other == e)
       continue;
     by_chance += (double)targets_of(g, other) / g->vertex_count;
     common += hears(g, v, other);
   }
   return common <= closure_most * by_chance;
+}
+
+cm_status cm_fill_suits(cm_hypergraph *g, cm_run *run, bool *suits, cm_error *error)
+{
+  *suits = g->pin_count >= pins_least && g->pin_count / g->vertex_count * density_least >= g->vertex_count;
+  if (!*suits)
+    return CM_OK;
+  if (cm_hypergraph_list_inbound(g, run, error) != CM_OK)
+    return error->status;
+  *suits = is_as_by_chance(g);
+  return CM_OK;
 }
 
 /* ---- the waiting room ---- */
@@ -99,10 +156,11 @@ static void admit(filling *f, uint32_t place)
   const cm_hypergraph *g = f->graph;
   uint32_t v = f->order[place];
   pull has = {0, 0};
-  for (uint64_t j = g->in_first[v]; j < g->in_first[v + 1]; j++) {
-    bool shared = f->net_part[g->in_net[j]] == f->number;
+  for (cm_nets nets = cm_nets_into(g, v); nets.left > 0;) {
+    uint32_t e = cm_nets_next(&nets);
+    bool shared = f->net_part[e] == f->number;
     has.nets += shared;
-    has.weight += shared ? f->weight[g->in_net[j]] : 0;
+    has.weight += shared ? f->weight[e] : 0;
   }
   f->pull[place] = has;
   f->wait[f->waits++] = place;
@@ -143,8 +201,8 @@ static void take(filling *f, uint32_t i)
   f->part[v] = f->number;
   f->size += g->size[v];
   f->synapses += g->synapses[v];
-  for (uint64_t j = g->in_first[v]; j < g->in_first[v + 1]; j++) {
-    uint32_t e = g->in_net[j];
+  for (cm_nets nets = cm_nets_into(g, v); nets.left > 0;) {
+    uint32_t e = cm_nets_next(&nets);
     if (f->net_part[e] == f->number)
       continue;
     f->net_part[e] = f->number;
@@ -267,11 +325,12 @@ static void list_targets(filling *f)
   for (uint32_t i = 0; i < g->vertex_count; i++) {
     uint32_t v = f->order[i];
     float weight = 1;
-    f->degree[i] = (uint32_t)(g->in_first[v + 1] - g->in_first[v]);
+    f->degree[i] = g->in_count[v];
     f->unit[i] = 1.0F / ((float)f->degree[i] + 1);
-    for (uint64_t j = g->in_first[v]; j < g->in_first[v + 1]; j++) {
-      f->target[f->net[g->in_net[j]].end++] = i;
-      weight += f->weight[g->in_net[j]];
+    for (cm_nets nets = cm_nets_into(g, v); nets.left > 0;) {
+      uint32_t e = cm_nets_next(&nets);
+      f->target[f->net[e].end++] = i;
+      weight += f->weight[e];
     }
     f->heavy[i] = (float)f->options->weight / weight;
   }

@@ -17,8 +17,9 @@ typedef struct cm_fill_options {
 
 /* Whether this way suits: synapses are a hundredth of the possible ones at least, and two targets of a neuron have other
  * sources in common hardly more often than chance has it (a cortical microcircuit: 1.3 times, a reservoir of 16384 neurons
- * and fan-out 1024: 6 times). O(log pins of a vertex) for each of 8192 pairs. */
-bool cm_fill_suits(const cm_hypergraph *graph);
+ * and fan-out 1024: 6 times). Of a level 0, whose inbound nets are listed where pairs are
+ * looked at. O(pins of a vertex) for each of 8192 pairs. */
+cm_status cm_fill_suits(cm_hypergraph *graph, cm_run *run, bool *suits, cm_error *error);
 
 /* Fills part [vertices of the graph], level 0 of `topology`: of the vertices that wait the one goes into the part under
  * way that has the largest share of its inbound nets there already, until none fits; the next part begins with the one

@@ -23,7 +23,7 @@ typedef struct growth {
 
 static float share(uint32_t nets, const cm_hypergraph *g, uint32_t v)
 {
-  return (float)nets / (float)(g->in_first[v + 1] - g->in_first[v] + 1);
+  return (float)nets / (float)((uint64_t)g->in_count[v] + 1);
 }
 
 /* The larger share first, then the lower number. */
@@ -44,15 +44,15 @@ static void take(growth *w, uint32_t v, uint32_t number)
     cm_indexed_heap_remove(&w->open, v);
   w->size += g->size[v];
   w->synapses += g->synapses[v];
-  for (uint64_t j = g->in_first[v]; j < g->in_first[v + 1]; j++) {
-    uint32_t e = g->in_net[j];
+  for (cm_nets nets = cm_nets_into(g, v); nets.left > 0;) {
+    uint32_t e = cm_nets_next(&nets);
     if (w->net_part[e] == number)
       continue;
     bool first = w->net_part[e] == NONE;
     w->net_part[e] = number;
     w->axons++;
-    for (uint64_t i = g->net_begin[e]; i < g->net_end[e]; i++) {
-      uint32_t u = cm_hypergraph_pin(g, i);
+    for (cm_targets t = cm_targets_of(g, e); t.left > 0;) {
+      uint32_t u = cm_targets_next(&t);
       if (w->part[u] != NONE)
         continue;
       if (first) {
@@ -73,7 +73,7 @@ static bool within(uint64_t use, uint64_t limit)
 static bool fits(const growth *w, uint32_t v)
 {
   const cm_hypergraph *g = w->graph;
-  uint64_t degree = g->in_first[v + 1] - g->in_first[v];
+  uint64_t degree = g->in_count[v];
   return within(w->size + g->size[v], w->limits->neurons) &&
          within(w->axons + degree - w->shared[v], w->limits->inbound_axons) &&
          within(w->synapses + g->synapses[v], w->limits->synapses) &&
@@ -102,7 +102,7 @@ static uint32_t next_vertex(growth *w)
 
 static bool lonely(const cm_hypergraph *g, uint32_t v)
 {
-  return g->in_first[v + 1] == g->in_first[v];
+  return g->in_count[v] == 0;
 }
 
 /* Where growing goes on: the open vertex of which most is met already, so that no pockets stay behind. Vertices without

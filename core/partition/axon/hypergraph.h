@@ -1,5 +1,6 @@
 /* The directed hypergraph on which the axon objective is partitioned: every net is one axon with its source, its
- * weight (spike rate) and its distinct targets. */
+ * weight (spike rate) and its distinct targets. Lists are read from their beginning, by cm_targets and cm_nets: level 0
+ * reads the topology's targets, all other lists are kept as gaps (gaps.h), about two bytes an entry. */
 #ifndef CM_PARTITION_HYPERGRAPH_H
 #define CM_PARTITION_HYPERGRAPH_H
 
@@ -7,46 +8,98 @@
 
 #include "base/run.h"
 #include "core/network/topology.h"
+#include "core/partition/axon/gaps.h"
 
 typedef struct cm_hypergraph {
   uint32_t vertex_count, net_count;
   uint64_t pin_count;
-  const uint64_t *net_begin, *net_end; /* [net_count] targets of net e: pin[net_begin[e]] .. pin[net_end[e] - 1] */
-  const uint32_t *pin;        /* targets, distinct inside a net; to be read by cm_hypergraph_pin */
-  const uint32_t *net_source; /* [net_count] */
+  const uint32_t *pin;      /* level 0: targets as numbers of the topology, whose array it is; NULL: in `gap` */
+  uint16_t *gap;            /* targets on coarser levels: ways from each to the next, the first from the net's source */
+  uint64_t *net_begin;      /* [net_count] where the targets of a net begin in `pin` or `gap` */
+  uint32_t *net_targets;    /* [net_count] number of its targets, distinct */
+  uint32_t *net_source;     /* [net_count] */
   const uint32_t *net_weight; /* [net_count] rates, to 32 bits; heaviest net first */
-  uint64_t *in_first;         /* [vertex_count + 1] */
-  uint32_t *in_net;           /* [pin_count] nets that have the vertex as a target, heaviest first */
-  uint32_t *out_first;        /* [vertex_count + 1] */
-  uint32_t *out_net;          /* [net_count] nets whose source the vertex is, ascending */
-  uint32_t *size;             /* [vertex_count] */
-  uint64_t *synapses;         /* [vertex_count] that end in the vertex */
-  uint32_t *number;           /* [vertex_count] of level 0: the number here of each vertex of the topology */
-  const uint32_t *renumber; /* what `pin` holds are numbers of the topology, to be looked up here; NULL: they are not */
-  /* What this level owns of the arrays above; coarser levels borrow the weights of level 0. */
-  uint64_t *own_begin, *own_end;
-  uint32_t *own_pin, *own_net_source, *own_net_weight;
+  uint32_t *in_count;       /* [vertex_count] nets that have the vertex as a target; known once they have been listed */
+  uint64_t *in_begin;       /* [vertex_count] where they begin in `in_gap`; NULL: not listed */
+  uint16_t *in_gap;         /* these nets, heaviest first: each but the first less the one before */
+  uint32_t *out_first;      /* [vertex_count + 1] */
+  uint32_t *out_net;        /* [net_count] nets whose source the vertex is, ascending */
+  uint32_t *size;           /* [vertex_count] */
+  uint64_t *synapses;       /* [vertex_count] that end in the vertex */
+  uint32_t *number;         /* [vertex_count] of level 0: the number here of each vertex of the topology; else NULL */
+  uint32_t *own_net_weight; /* of level 0: coarser ones borrow it */
 } cm_hypergraph;
 
 void cm_hypergraph_free(cm_hypergraph *graph); /* NULL is allowed */
 
 /* The hypergraph of a topology, which must outlive it. Nets are numbered from the heaviest to the lightest, vertices by
- * locality (cm_number_by_locality). O(pins), 8 bytes a pin. */
+ * locality (cm_number_by_locality). O(pins). */
 cm_status cm_hypergraph_from_topology(const cm_topology *topology, cm_run *run, cm_hypergraph **graph,
                                       cm_error *error);
-
-/* The vertex that pin i is. */
-static inline uint32_t cm_hypergraph_pin(const cm_hypergraph *graph, uint64_t i)
-{
-  return graph->renumber == NULL ? graph->pin[i] : graph->renumber[graph->pin[i]];
-}
-
-/* Gives up level 0's own copy of the topology's pins, 4 bytes a pin: they are looked up from now on. */
-void cm_hypergraph_drop_pins(cm_hypergraph *graph, const cm_topology *topology);
 
 /* Merges vertices with equal map[v] < coarse_count. Nets stay, with their targets merged, so that inbound axons are
  * counted exactly on every level. The coarse level borrows the weights of `graph`. O(pins). */
 cm_status cm_hypergraph_contract(const cm_hypergraph *graph, const uint32_t *map, uint32_t coarse_count, cm_run *run,
                                  cm_hypergraph **coarse, cm_error *error);
+
+/* Lists the inbound nets of the vertices, unless they are listed: about two bytes a pin. O(pins). */
+cm_status cm_hypergraph_list_inbound(cm_hypergraph *graph, cm_run *run, cm_error *error);
+void cm_hypergraph_drop_inbound(cm_hypergraph *graph);
+
+/* Whether nets have so many targets on average that candidates for merging meet in bands (bands.h): targets of any net are too
+ * many to look at, and most of them share little. Where they have fewer, bands miss some of the few that share most. O(1). */
+bool cm_hypergraph_reaches_many(const cm_hypergraph *graph);
+
+/* The targets of a net that are still to come. */
+typedef struct cm_targets {
+  const uint32_t *pin, *number;
+  const uint16_t *gap;
+  uint32_t left, last;
+} cm_targets;
+
+static inline cm_targets cm_targets_of(const cm_hypergraph *graph, uint32_t net)
+{
+  uint64_t begin = graph->net_begin[net];
+  cm_targets targets = {.number = graph->number, .left = graph->net_targets[net], .last = graph->net_source[net]};
+  if (graph->pin != NULL)
+    targets.pin = graph->pin + begin;
+  else
+    targets.gap = graph->gap + begin;
+  return targets;
+}
+
+/* The next target, on level 0 by its number in the topology. While any is left. */
+static inline uint32_t cm_targets_next_kept(cm_targets *targets)
+{
+  targets->left--;
+  if (targets->pin != NULL)
+    return *targets->pin++;
+  return targets->last = cm_gap_go(targets->last, cm_gap_take(&targets->gap));
+}
+
+/* The next target. While any is left. */
+static inline uint32_t cm_targets_next(cm_targets *targets)
+{
+  uint32_t kept = cm_targets_next_kept(targets);
+  return targets->number != NULL ? targets->number[kept] : kept;
+}
+
+/* The inbound nets of a vertex that are still to come: of a graph that lists them. */
+typedef struct cm_nets {
+  const uint16_t *gap;
+  uint32_t left, last;
+} cm_nets;
+
+static inline cm_nets cm_nets_into(const cm_hypergraph *graph, uint32_t v)
+{
+  return (cm_nets){.gap = graph->in_gap + graph->in_begin[v], .left = graph->in_count[v]};
+}
+
+/* The next net. While any is left. */
+static inline uint32_t cm_nets_next(cm_nets *nets)
+{
+  nets->left--;
+  return nets->last += cm_gap_take(&nets->gap);
+}
 
 #endif

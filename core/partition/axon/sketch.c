@@ -5,7 +5,7 @@
 #include "base/random.h"
 #include "base/threads.h"
 
-enum { BINS_LEAST = 8, SLICES = 64, EMPTY = UINT16_MAX };
+enum { BINS_LEAST = 8, SLICES = 8, EMPTY = UINT16_MAX };
 #define NONE UINT32_MAX
 
 void cm_sketches_free(cm_sketches *sketches)
@@ -37,29 +37,80 @@ static cm_status sketches_empty(uint32_t vertices, uint32_t bins, cm_run *run, c
 typedef struct sketching {
   const cm_hypergraph *graph;
   cm_sketches *sketches;
+  cm_run *run;
   uint64_t seed;
+  uint32_t *begin; /* [bins + 1] where the nets of a bin begin */
+  uint32_t *net;   /* [nets] by the bin that they fall into */
 } sketching;
 
-static cm_status sketch_slice(void *context, size_t slice, cm_error *error)
+static uint64_t hash_of(const sketching *w, uint32_t e)
 {
-  (void)error;
-  sketching *w = context;
-  const cm_hypergraph *g = w->graph;
-  uint64_t bins = w->sketches->bins, end = cm_slice_begin(g->vertex_count, slice + 1, SLICES);
-  for (uint64_t v = cm_slice_begin(g->vertex_count, slice, SLICES); v < end; v++) {
-    uint32_t least[CM_SKETCH_BINS_MAX];
-    memset(least, 0xff, sizeof least);
-    for (uint64_t j = g->in_first[v]; j < g->in_first[v + 1]; j++) {
-      uint64_t hash = cm_mix(w->seed + g->in_net[j] * UINT64_C(0x9e3779b97f4a7c15));
-      uint32_t here = (uint32_t)hash, *bin = &least[(hash >> 32) * bins >> 32];
-      *bin = here < *bin ? here : *bin;
-    }
-    for (uint64_t b = 0; b < bins; b++)
-      w->sketches->rank[v * bins + b] = (uint16_t)(least[b] == NONE ? EMPTY : least[b] >> 16 < EMPTY ? least[b] >> 16 : EMPTY - 1);
-    for (uint64_t b = 0; b < CM_SKETCH_KEYS; b++)
-      w->sketches->key[v * CM_SKETCH_KEYS + b] = b < bins ? least[b] : NONE;
+  return cm_mix(w->seed + e * UINT64_C(0x9e3779b97f4a7c15));
+}
+
+static uint32_t bin_of(const sketching *w, uint32_t e)
+{
+  return (uint32_t)((hash_of(w, e) >> 32) * w->sketches->bins >> 32);
+}
+
+static void sort_nets(sketching *w)
+{
+  uint32_t nets = w->graph->net_count, bins = w->sketches->bins, next[CM_SKETCH_BINS_MAX + 1] = {0};
+  for (uint32_t e = 0; e < nets; e++)
+    next[bin_of(w, e) + 1]++;
+  for (uint32_t b = 0; b < bins; b++)
+    w->begin[b + 1] = next[b + 1] += next[b];
+  for (uint32_t e = 0; e < nets; e++)
+    w->net[next[bin_of(w, e)]++] = e;
+}
+
+static void write_bin(const sketching *w, uint32_t bin, const uint32_t *least)
+{
+  const uint32_t *number = w->graph->number;
+  uint32_t bins = w->sketches->bins;
+  for (uint32_t i = 0; i < w->graph->vertex_count; i++) {
+    uint32_t hash = least[i];
+    size_t v = number != NULL ? number[i] : i;
+    w->sketches->rank[v * bins + bin] =
+        (uint16_t)(hash == NONE ? EMPTY : hash >> 16 < EMPTY ? hash >> 16 : EMPTY - 1);
+    if (bin < CM_SKETCH_KEYS)
+      w->sketches->key[v * CM_SKETCH_KEYS + bin] = hash;
   }
-  return CM_OK;
+}
+
+/* Every net falls into one bin. `least` [vertices, as the graph keeps them]: the least hash of each. */
+static cm_status sketch_bins(void *context, size_t slice, cm_error *error)
+{
+  const sketching *w = context;
+  const cm_hypergraph *g = w->graph;
+  uint32_t *least, bins = w->sketches->bins, end = (uint32_t)cm_slice_begin(bins, slice + 1, SLICES);
+  if (CM_NEW(w->run->memory, least, g->vertex_count, error) != CM_OK)
+    return error->status;
+  for (uint32_t b = (uint32_t)cm_slice_begin(bins, slice, SLICES); b < end; b++) {
+    memset(least, 0xff, g->vertex_count * sizeof *least);
+    for (uint32_t i = w->begin[b]; i < w->begin[b + 1]; i++) {
+      uint32_t here = (uint32_t)hash_of(w, w->net[i]);
+      for (cm_targets t = cm_targets_of(g, w->net[i]); t.left > 0;) {
+        uint32_t *of = &least[cm_targets_next_kept(&t)];
+        *of = here < *of ? here : *of;
+      }
+    }
+    write_bin(w, b, least);
+  }
+  cm_free(least);
+  return cm_run_check(w->run, error);
+}
+
+static cm_status sketch_all(sketching *w, cm_error *error)
+{
+  uint32_t begin[CM_SKETCH_BINS_MAX + 1] = {0};
+  w->begin = begin;
+  if (CM_NEW(w->run->memory, w->net, w->graph->net_count, error) != CM_OK)
+    return error->status;
+  sort_nets(w);
+  cm_status status = cm_parallel(w->run, SLICES, sketch_bins, w, error);
+  cm_free(w->net);
+  return status;
 }
 
 cm_status cm_sketches_new(const cm_hypergraph *graph, uint32_t bins_max, uint64_t seed, cm_run *run,
@@ -71,8 +122,8 @@ cm_status cm_sketches_new(const cm_hypergraph *graph, uint32_t bins_max, uint64_
     bins -= CM_SKETCH_LANES;
   if (sketches_empty(graph->vertex_count, bins, run, sketches, error) != CM_OK)
     return error->status;
-  sketching w = {.graph = graph, .sketches = *sketches, .seed = cm_mix(seed + 1)};
-  if (cm_parallel(run, SLICES, sketch_slice, &w, error) == CM_OK)
+  sketching w = {.graph = graph, .sketches = *sketches, .run = run, .seed = cm_mix(seed + 1)};
+  if (sketch_all(&w, error) == CM_OK)
     return CM_OK;
   cm_sketches_free(*sketches);
   return error->status;

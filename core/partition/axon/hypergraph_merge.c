@@ -1,0 +1,152 @@
+/* A coarser level: each thread merges the targets of a range of nets, to where they would stand if nothing merged; then
+ * the gaps between ranges are closed. */
+#include <string.h>
+
+#include "base/threads.h"
+#include "core/partition/axon/hypergraph_internal.h"
+
+enum { RANGES_MAX = 8 };
+
+typedef struct merging {
+  const cm_hypergraph *fine;
+  const uint32_t *map; /* by what the finer graph keeps */
+  cm_hypergraph *coarse;
+  cm_run *run;
+  uint32_t ranges;
+  uint64_t place[RANGES_MAX + 1]; /* first word of a range if nothing merged */
+  uint64_t used[RANGES_MAX];      /* words that it has */
+  uint64_t pins[RANGES_MAX];
+} merging;
+
+static uint32_t first_net(const merging *w, size_t range)
+{
+  return (uint32_t)cm_slice_begin(w->fine->net_count, range, w->ranges);
+}
+
+/* The net's targets as coarse vertices, each once, in the order in which they first appear; returns where they end. */
+static uint16_t *merge_net(const merging *w, uint32_t e, uint32_t *seen, uint16_t *to)
+{
+  cm_hypergraph *g = w->coarse;
+  uint32_t last = g->net_source[e], targets = 0;
+  for (cm_targets t = cm_targets_of(w->fine, e); t.left > 0;) {
+    uint32_t c = w->map[cm_targets_next_kept(&t)];
+    if (seen[c] == e + 1)
+      continue;
+    seen[c] = e + 1;
+    targets++;
+    to = cm_gap_put(to, cm_gap_way(last, c));
+    last = c;
+  }
+  g->net_targets[e] = targets;
+  return to;
+}
+
+static cm_status merge_range(void *context, size_t range, cm_error *error)
+{
+  merging *w = context;
+  cm_hypergraph *g = w->coarse;
+  uint32_t *seen;
+  if (CM_NEW(w->run->memory, seen, g->vertex_count, error) != CM_OK)
+    return error->status;
+  uint16_t *begin = g->gap + w->place[range], *to = begin;
+  for (uint32_t e = first_net(w, range); e < first_net(w, range + 1); e++) {
+    g->net_begin[e] = (uint64_t)(to - begin);
+    to = merge_net(w, e, seen, to);
+    w->pins[range] += g->net_targets[e];
+  }
+  w->used[range] = (uint64_t)(to - begin);
+  cm_free(seen);
+  return cm_run_check(w->run, error);
+}
+
+static cm_status close_gaps(merging *w, cm_error *error)
+{
+  cm_hypergraph *g = w->coarse;
+  uint64_t total = 0;
+  for (uint32_t range = 0; range < w->ranges; range++) {
+    memmove(g->gap + total, g->gap + w->place[range], w->used[range] * sizeof *g->gap);
+    for (uint32_t e = first_net(w, range); e < first_net(w, range + 1); e++)
+      g->net_begin[e] += total;
+    total += w->used[range];
+    g->pin_count += w->pins[range];
+  }
+  if (cm_book_reserved(g->gap, total * sizeof *g->gap, error) != CM_OK)
+    return error->status;
+  uint16_t *gap = cm_reallocate(w->run->memory, g->gap, total, sizeof *gap, error);
+  if (gap == NULL)
+    return error->status;
+  g->gap = gap;
+  return CM_OK;
+}
+
+/* That a way between vertices can take. */
+static uint32_t words_most(uint32_t vertices)
+{
+  return cm_gap_words(vertices <= UINT32_MAX / 2 ? 2 * vertices : UINT32_MAX);
+}
+
+static cm_status merge_pins(merging *w, cm_error *error)
+{
+  const cm_hypergraph *fine = w->fine;
+  uint32_t words = words_most(w->coarse->vertex_count);
+  w->ranges = w->run->threads < RANGES_MAX ? w->run->threads : RANGES_MAX;
+  for (uint32_t range = 0; range < w->ranges; range++) {
+    w->place[range + 1] = w->place[range];
+    for (uint32_t e = first_net(w, range); e < first_net(w, range + 1); e++)
+      w->place[range + 1] += (uint64_t)fine->net_targets[e] * words;
+  }
+  w->coarse->gap = cm_reserve(w->run->memory, w->place[w->ranges], sizeof *w->coarse->gap, error);
+  if (w->coarse->gap == NULL)
+    return error->status;
+  if (cm_parallel(w->run, w->ranges, merge_range, w, error) != CM_OK)
+    return error->status;
+  return close_gaps(w, error);
+}
+
+/* The map by what the finer graph keeps: NULL where that is the vertices themselves. */
+static cm_status map_kept(const cm_hypergraph *fine, const uint32_t *map, cm_run *run, uint32_t **made, cm_error *error)
+{
+  *made = NULL;
+  if (fine->number == NULL)
+    return CM_OK;
+  if (CM_NEW(run->memory, *made, fine->vertex_count, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < fine->vertex_count; v++)
+    (*made)[v] = map[fine->number[v]];
+  return CM_OK;
+}
+
+static cm_status contract(const cm_hypergraph *fine, const uint32_t *map, cm_hypergraph *g, cm_run *run,
+                          cm_error *error)
+{
+  uint32_t *kept;
+  g->net_count = fine->net_count;
+  g->net_weight = fine->net_weight; /* nets keep their weights on every level */
+  if (cm_hypergraph_arrays(g, run, error) != CM_OK || map_kept(fine, map, run, &kept, error) != CM_OK)
+    return error->status;
+  for (uint32_t e = 0; e < g->net_count; e++)
+    g->net_source[e] = map[fine->net_source[e]];
+  for (uint32_t v = 0; v < fine->vertex_count; v++) {
+    g->size[map[v]] += fine->size[v];
+    g->synapses[map[v]] += fine->synapses[v];
+  }
+  merging w = {.fine = fine, .map = kept != NULL ? kept : map, .coarse = g, .run = run};
+  cm_status status = merge_pins(&w, error);
+  cm_free(kept);
+  return status == CM_OK ? cm_hypergraph_list_outbound(g, run, error) : status;
+}
+
+cm_status cm_hypergraph_contract(const cm_hypergraph *graph, const uint32_t *map, uint32_t coarse_count, cm_run *run,
+                                 cm_hypergraph **coarse, cm_error *error)
+{
+  cm_hypergraph *made;
+  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
+    return error->status;
+  made->vertex_count = coarse_count;
+  if (contract(graph, map, made, run, error) != CM_OK) {
+    cm_hypergraph_free(made);
+    return error->status;
+  }
+  *coarse = made;
+  return CM_OK;
+}
