@@ -1,28 +1,14 @@
 /* storage: what the checks of a data folder find, one fault after the other. */
-#include "unit.h"
+#include "store.h"
 
 #include <sqlite3.h>
 #include <sys/stat.h>
 
 #include "storage/check.h"
-#include "storage/jobs.h"
-#include "storage/networks.h"
 #include "storage/pack.h"
 #include "storage/uploads.h"
 
-static cm_error error;
-static char folder[CM_PATH_MAX];
-static cm_store *store;
 static char said[1 << 16];
-
-static const char *inside(const char *name)
-{
-  static char path[4][CM_PATH_MAX];
-  static int turn;
-  turn = (turn + 1) % 4;
-  ck_ok(cm_path(path[turn], &error, "%s/%s", folder, name));
-  return path[turn];
-}
 
 static void run(const char *sql)
 {

@@ -1,27 +1,20 @@
 /* storage: the queue. Places against the claims themselves, costs in steps of the database's machine, counters against
  * counts. */
-#include "unit.h"
+#include "store.h"
 
 #include <math.h>
 #include <pthread.h>
 
 #include "base/random.h"
 #include "storage/bin.h"
-#include "storage/chips.h"
-#include "storage/jobs.h"
 #include "storage/positions.h"
 #include "storage/estimates.h"
 #include "storage/leases.h"
 #include "storage/mappings.h"
 #include "storage/monitor.h"
-#include "storage/networks.h"
 #include "storage/quotas.h"
 #include "storage/usage.h"
 #include "storage/users.h"
-
-static cm_error error;
-static char folder[CM_PATH_MAX];
-static cm_store *store;
 
 /* ---- what the database does, seen through a trace of every connection ---- */
 
@@ -57,42 +50,17 @@ static int on_open(sqlite3 *handle, const char **message, const struct sqlite3_a
 
 static void setup(void)
 {
-  char scratch[CM_PATH_MAX], *text;
-  bool known, created, mismatch;
-  cm_chip *chip;
-  cm_network network = {.id = "abc", .neurons = 3, .created = 1};
   ck_assert_int_eq(sqlite3_auto_extension((void (*)(void))on_open), SQLITE_OK);
-  test_folder(folder);
-  ck_ok(cm_store_open(folder, 1 << 20, &store, &error));
-  ck_ok(cm_path(scratch, &error, "%s/incoming/x", folder));
-  test_write(scratch, "zip", 3);
-  ck_ok(cm_networks_publish(store, &network, scratch, &known, &error));
-  ck_ok(cm_chip_mesh(8, 8, &chip, &error));
-  (void)snprintf(chip->name, sizeof chip->name, "toy");
-  ck_ok(cm_chip_print(chip, &text, &error));
-  cm_chip_free(chip);
-  ck_ok(cm_chips_put(store, &(cm_chip_change){.name = "toy", .text = text}, &created, &mismatch, &error));
-  free(text);
+  store_setup();
 }
 
 static void teardown(void)
 {
-  cm_store_close(store);
+  store_teardown();
   for (size_t i = 0; i < seen_count; i++)
     free(seen[i]);
   seen_count = 0;
   sqlite3_reset_auto_extension();
-  ck_ok(cm_folder_remove(folder, &error));
-}
-
-static void create_job(const char *user, int priority, char *id)
-{
-  cm_job job = {.kind = "map", .network = "abc", .chip = "toy", .options = (char[]){"{}"}, .priority = priority,
-                .ttl = 60};
-  cm_job_created result;
-  (void)snprintf(job.owner.user, sizeof job.owner.user, "%s", user);
-  ck_ok(cm_jobs_create(store, &job, NULL, NULL, &result, id, &error));
-  ck_assert_int_eq(result, CM_JOB_NEW);
 }
 
 static void create_like(const char *likeness, double size, double time_limit, char *id)
