@@ -82,6 +82,15 @@ static cm_status place_by_engine(const cm_candidate *c, const cm_region *region,
   return told(tell_relief(&made, unit, placed->report) ? placed->report : NULL, error);
 }
 
+/* Whole routers are placed from anywhere (core/placement/trees/groups.h): parts stand in their order until then. */
+static cm_status place_in_order(const cm_candidate *c, const cm_region *region, cm_places *placed, cm_error *error)
+{
+  for (uint32_t p = 0; p < c->partition->part_count; p++)
+    placed->core[p] = region->cores[p];
+  placed->report = json_pack("{s:{s:s}}", "placement", "method", "whole routers");
+  return told(placed->report, error);
+}
+
 cm_status cm_place_on(const cm_candidate *c, const cm_region *region, cm_places *placed, cm_error *error)
 {
   const struct cm_map_options *o = c->input->options;
@@ -90,10 +99,12 @@ cm_status cm_place_on(const cm_candidate *c, const cm_region *region, cm_places 
     return error->status;
   bool seeds =
     o->mapper == CM_MAPPER_BISECTION || (o->mapper == CM_MAPPER_AUTO && o->preset == CM_PRESET_REFERENCE);
-  cm_status status = o->mapper == CM_MAPPER_LEARNED
-                       ? cm_place_by_policy(c->input, c->partition->part, c->partition->parts, region, c->run, made.core, &made.report, error)
-                     : seeds ? place_by_seed(c, region, made.core, &made.report, error)
-                             : place_by_engine(c, region, &made, error);
+  cm_status status = o->mapper == CM_MAPPER_LEARNED ? cm_place_by_policy(c->input, c->partition->part, c->partition->parts,
+                                                                         region, c->run, made.core, &made.report, error)
+                     : seeds                        ? place_by_seed(c, region, made.core, &made.report, error)
+                     : o->preset == CM_PRESET_FAST && cm_pays_for_trees(c) && cm_has_groups(c->input->chip)
+                       ? place_in_order(c, region, &made, error)
+                       : place_by_engine(c, region, &made, error);
   if (status != CM_OK) {
     cm_places_free(&made);
     return status;

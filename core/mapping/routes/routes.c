@@ -28,12 +28,18 @@ cm_status cm_walker_new(const cm_routes *routes, cm_memory *memory, cm_walker *w
     if (routes->first[f + 1] - routes->first[f] > w.room)
       w.room = routes->first[f + 1] - routes->first[f];
   const cm_interconnect *net = routes->chip->interconnect;
+  uint32_t parts = routes->mapping->part_count;
   cm_status status = CM_NEW(memory, w.router, w.room, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, w.router_of, parts, error);
+  for (uint32_t p = 0; status == CM_OK && p < parts; p++)
+    w.router_of[p] = cm_router_of(routes->chip, routes->mapping->core[p]);
   if (status == CM_OK)
     status = net != NULL ? cm_way_tracer_new(net, memory, &w.ways, error)
                          : cm_tracer_new(routes->chip, routes->rule, memory, &w.tracer, error);
   if (status != CM_OK) {
     cm_free(w.router);
+    cm_free(w.router_of);
     return status;
   }
   *walker = w;
@@ -45,6 +51,7 @@ void cm_walker_free(cm_walker *walker)
   cm_tracer_free(walker->tracer);
   cm_way_tracer_free(walker->ways);
   cm_free(walker->router);
+  cm_free(walker->router_of);
   *walker = (cm_walker){0};
 }
 
@@ -74,8 +81,8 @@ static uint32_t find_ends(cm_walker *walker, uint32_t flow, uint64_t *count)
   uint64_t first = r->first[flow];
   *count = r->first[flow + 1] - first;
   for (uint64_t i = 0; i < *count; i++)
-    walker->router[i] = cm_router_of(r->chip, r->mapping->core[r->target[first + i]]);
-  return cm_router_of(r->chip, r->mapping->core[r->source[flow]]);
+    walker->router[i] = walker->router_of[r->target[first + i]];
+  return walker->router_of[r->source[flow]];
 }
 
 cm_status cm_walk_flow(cm_walker *walker, uint32_t flow, unsigned shapes, cm_tree *tree, cm_error *error)

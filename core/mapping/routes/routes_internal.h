@@ -14,6 +14,7 @@ typedef struct cm_walker {
   const cm_routes *routes;
   cm_tracer *tracer;
   cm_way_tracer *ways; /* of an interconnect; then there is no tracer */
+  uint32_t *router_of; /* [parts] */
   uint32_t *router; /* routers of a flow's targets */
   size_t room;
   cm_memory *memory;

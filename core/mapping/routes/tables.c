@@ -30,6 +30,7 @@ typedef struct work {
   size_t visit_count, visit_room, list_room;
   uint32_t *child, *sibling; /* of a tree on an interconnect: first child of a node, its next one; 0: none */
   uint32_t *port;
+  uint64_t *bit; /* [parts] of each part's core among those behind its router */
   uint64_t child_room, sibling_room, port_room;
   cm_table_visit emit;
   void *user;
@@ -139,14 +140,13 @@ static cm_status visit_turns(work *w, uint32_t flow, uint32_t rank, bool alone, 
 static cm_status visit_flow(work *w, uint32_t flow, uint32_t rank, bool alone, cm_error *error)
 {
   const cm_routes *r = w->r;
-  const cm_chip *chip = r->chip;
-  for (uint64_t i = r->first[flow]; i < r->first[flow + 1]; i++) {
-    uint32_t core = r->mapping->core[r->target[i]];
-    w->local[cm_router_of(chip, core) - r->first_router] |= UINT64_C(1) << cm_core_behind(chip, core);
-  }
-  cm_status status = chip->interconnect != NULL ? visit_ways(w, flow, rank, alone, error) : visit_turns(w, flow, rank, alone, error);
+  const uint32_t *router = w->walker.router_of;
   for (uint64_t i = r->first[flow]; i < r->first[flow + 1]; i++)
-    w->local[cm_router_of(chip, r->mapping->core[r->target[i]]) - r->first_router] = 0;
+    w->local[router[r->target[i]] - r->first_router] |= w->bit[r->target[i]];
+  cm_status status =
+    r->chip->interconnect != NULL ? visit_ways(w, flow, rank, alone, error) : visit_turns(w, flow, rank, alone, error);
+  for (uint64_t i = r->first[flow]; i < r->first[flow + 1]; i++)
+    w->local[router[r->target[i]] - r->first_router] = 0;
   return status;
 }
 
@@ -214,8 +214,11 @@ static cm_status walk(const cm_routes *routes, cm_run *run, bool blocks, cm_tabl
   size_t routers = routes->router_count;
   cm_status status = CM_OK;
   if (CM_NEW(memory, w.local, routers, error) != CM_OK || CM_NEW(memory, w.first, routers, error) != CM_OK ||
-      CM_NEW(memory, w.last, routers, error) != CM_OK || cm_walker_new(routes, memory, &w.walker, error) != CM_OK)
+      CM_NEW(memory, w.last, routers, error) != CM_OK || CM_NEW(memory, w.bit, routes->mapping->part_count, error) != CM_OK ||
+      cm_walker_new(routes, memory, &w.walker, error) != CM_OK)
     status = error->status;
+  for (uint32_t p = 0; p < routes->mapping->part_count && status == CM_OK; p++)
+    w.bit[p] = UINT64_C(1) << cm_core_behind(routes->chip, routes->mapping->core[p]);
   for (uint32_t p = 0; p < routes->mapping->part_count && status == CM_OK; p++) {
     uint32_t first = routes->part_first[p], last = routes->part_first[p + 1];
     for (uint32_t f = first; f < last && status == CM_OK; f++)
@@ -233,6 +236,7 @@ static cm_status walk(const cm_routes *routes, cm_run *run, bool blocks, cm_tabl
   cm_free(w.child);
   cm_free(w.sibling);
   cm_free(w.port);
+  cm_free(w.bit);
   cm_free(w.visit);
   cm_free(w.list);
   return status;

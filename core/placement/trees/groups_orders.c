@@ -4,31 +4,29 @@
 
 #include "core/placement/trees/groups_internal.h"
 
+/* Orders that come to more than this much of the cheapest with a part of the effort are left. */
+static const double promising = 1.25, first_share = 0.1;
+
+typedef enum which { AS_THEY_COME, POPULATIONS, GROWN, ORDERS } which;
+static const char *const names[] = {"as they come", "populations", "grown"};
+
 typedef struct trial {
   const cm_casts *casts;
   const cm_chip *chip;
   const cm_region *region;
-  double steps;
   uint64_t seed;
   cm_run *run;
-  uint32_t *order, *core; /* [parts] under way */
-  uint8_t *begins;        /* [parts] */
+  uint32_t *plain, *grown; /* [parts] orders */
+  uint32_t *core;          /* [parts] under way */
+  uint8_t *begins;         /* [parts] */
+  bool some_begin;
   cm_inbound_casts inbound;
 } trial;
 
-/* Takes the placement over where it costs less than the cheapest so far. */
-static cm_status try_order(trial *t, const uint8_t *begins, const char *name, uint32_t *core, cm_group_cost *least,
-                           const char **order, cm_error *error)
+static cm_status try_order(trial *t, which order, double steps, cm_group_cost *made, cm_error *error)
 {
-  cm_group_cost made;
-  if (cm_place_groups(t->casts, t->chip, t->region, t->order, begins, t->steps, t->seed, t->run, t->core, &made, error) != CM_OK)
-    return error->status;
-  if (made.sum < least->sum) {
-    memcpy(core, t->core, t->casts->parts * sizeof *core);
-    *least = made;
-    *order = name;
-  }
-  return CM_OK;
+  return cm_place_groups(t->casts, t->chip, t->region, order == GROWN ? t->grown : t->plain,
+                         order == POPULATIONS ? t->begins : NULL, steps, t->seed, t->run, t->core, made, error);
 }
 
 /* Parts that no cast reaches which reaches the one before: where populations begin. Whether there are such. */
@@ -50,30 +48,60 @@ static cm_status prepare(trial *t, cm_error *error)
 {
   cm_memory *memory = t->run->memory;
   uint32_t parts = t->casts->parts;
-  if (CM_NEW(memory, t->order, parts, error) != CM_OK || CM_NEW(memory, t->core, parts, error) != CM_OK ||
-      CM_NEW(memory, t->begins, parts, error) != CM_OK)
+  if (CM_NEW(memory, t->plain, parts, error) != CM_OK || CM_NEW(memory, t->grown, parts, error) != CM_OK ||
+      CM_NEW(memory, t->core, parts, error) != CM_OK || CM_NEW(memory, t->begins, parts, error) != CM_OK ||
+      cm_inbound_casts_new(t->casts, memory, &t->inbound, error) != CM_OK)
     return error->status;
   for (uint32_t p = 0; p < parts; p++)
-    t->order[p] = p;
-  return cm_inbound_casts_new(t->casts, memory, &t->inbound, error);
+    t->plain[p] = p;
+  t->some_begin = find_begins(t->casts, &t->inbound, t->begins);
+  return cm_order_by_growth(t->casts, &t->inbound, t->chip->router_x * t->chip->router_y, t->run, t->grown, error);
+}
+
+/* Each with a part of the effort: what it comes to. */
+static cm_status sift(trial *t, double steps, cm_group_cost made[ORDERS], cm_error *error)
+{
+  for (which o = 0; o < ORDERS; o++) {
+    made[o].sum = INFINITY;
+    if ((o != POPULATIONS || t->some_begin) && try_order(t, o, steps * first_share, &made[o], error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+/* The promising ones with all of it; of equals the first. */
+static cm_status choose(trial *t, double steps, uint32_t *core, cm_group_cost *least, const char **order, cm_error *error)
+{
+  cm_group_cost first[ORDERS], made;
+  if (sift(t, steps, first, error) != CM_OK)
+    return error->status;
+  double bar = promising * fmin(fmin(first[AS_THEY_COME].sum, first[POPULATIONS].sum), first[GROWN].sum);
+  for (which o = 0; o < ORDERS; o++) {
+    bool again = o == GROWN && first[GROWN].sum == first[AS_THEY_COME].sum; /* the same order, most likely */
+    if (first[o].sum > bar || again)
+      continue;
+    if (try_order(t, o, steps, &made, error) != CM_OK)
+      return error->status;
+    if (*order == NULL || made.sum < least->sum) {
+      memcpy(core, t->core, t->casts->parts * sizeof *core);
+      *least = made;
+      *order = names[o];
+    }
+  }
+  return CM_OK;
 }
 
 cm_status cm_place_by_groups(const cm_casts *casts, const cm_chip *chip, const cm_region *region, double steps, uint64_t seed,
                              cm_run *run, uint32_t *core, cm_group_cost *cost, const char **order, cm_error *error)
 {
-  trial t = {.casts = casts, .chip = chip, .region = region, .steps = steps, .seed = seed, .run = run};
-  cm_group_cost least = {.sum = INFINITY};
+  trial t = {.casts = casts, .chip = chip, .region = region, .seed = seed, .run = run};
+  cm_group_cost least = {0};
   const char *best = NULL;
   cm_status status = prepare(&t, error);
   if (status == CM_OK)
-    status = try_order(&t, NULL, "as they come", core, &least, &best, error);
-  if (status == CM_OK && find_begins(casts, &t.inbound, t.begins))
-    status = try_order(&t, t.begins, "populations", core, &least, &best, error);
-  if (status == CM_OK)
-    status = cm_order_by_growth(casts, &t.inbound, chip->router_x * chip->router_y, run, t.order, error);
-  if (status == CM_OK)
-    status = try_order(&t, NULL, "grown", core, &least, &best, error);
-  cm_free(t.order);
+    status = choose(&t, steps, core, &least, &best, error);
+  cm_free(t.plain);
+  cm_free(t.grown);
   cm_free(t.core);
   cm_free(t.begins);
   cm_inbound_casts_free(&t.inbound);

@@ -254,8 +254,9 @@ static cm_status place_parts(const cm_casts *casts, const cm_chip *chip, const c
 
 /* ---- whole routers ---- */
 
-/* Parts are placed one by one too where whole routers are not cheaper than this much of where parts began. */
-static const double clearly = 0.95;
+/* Parts are moved one by one too where the entries of whole routers are less than this of their cost, or these are no better; not
+ * where links are at most this much of what the number of targets alone asks for. */
+static const double few_entries = 0.2, near_bound = 1.05;
 
 /* Links looked at for each order of groups, for a part and in all. */
 static const struct {
@@ -266,25 +267,58 @@ static const struct {
   [CM_ARRANGE_BEST] = {1e5, 1e9},
 };
 
+/* A cast needs a link to each router but one of so many as its targets fill. */
+static double bound_of(const cm_casts *casts, const cm_chip *chip)
+{
+  uint32_t room = chip->router_x * chip->router_y;
+  double sum = 0;
+  for (uint32_t e = 0; e < casts->count; e++)
+    sum += (double)casts->weight[e] * (double)((casts->first[e + 1] - casts->first[e]) / room);
+  return sum * cm_trees_units(chip);
+}
+
+/* Parts one by one from where they stand, where that costs less; *cost is what they come to. */
+static cm_status refine(const cm_casts *casts, const cm_chip *chip, const cm_region *region, cm_arrange_effort effort,
+                        uint64_t seed, cm_run *run, uint32_t *core, uint32_t *trial, cm_group_cost *cost, cm_trees_result *made,
+                        cm_error *error)
+{
+  cm_group_cost refined;
+  cm_trees_result result;
+  memcpy(trial, core, casts->parts * sizeof *core);
+  if (place_parts(casts, chip, region, effort, seed, run, trial, &result, error) != CM_OK ||
+      cm_group_cost_of(casts, chip, trial, run, &refined, error) != CM_OK)
+    return error->status;
+  result.before = made->before;
+  result.groups = made->groups;
+  if (refined.sum < cost->sum) {
+    memcpy(core, trial, casts->parts * sizeof *core);
+    *cost = refined;
+    *made = result;
+  }
+  return CM_OK;
+}
+
 static cm_status place_groups(const cm_casts *casts, const cm_chip *chip, const cm_region *region, cm_arrange_effort effort,
                               uint64_t seed, cm_run *run, uint32_t *core, uint32_t *trial, cm_trees_result *result,
                               cm_error *error)
 {
-  cm_group_cost alone, groups;
+  cm_group_cost cost, groups;
   const char *order;
   double steps = fmin(group_efforts[effort].each * casts->parts, group_efforts[effort].most);
-  if (cm_group_cost_of(casts, chip, core, run, &alone, error) != CM_OK ||
+  if (cm_group_cost_of(casts, chip, core, run, &cost, error) != CM_OK ||
       cm_place_by_groups(casts, chip, region, steps, seed, run, trial, &groups, &order, error) != CM_OK)
     return error->status;
-  cm_trees_result made = {.before = (uint64_t)alone.links, .after = (uint64_t)alone.links, .starts = 1};
-  if (groups.sum >= clearly * alone.sum && (place_parts(casts, chip, region, effort, seed, run, core, &made, error) != CM_OK ||
-                                            cm_group_cost_of(casts, chip, core, run, &alone, error) != CM_OK))
-    return error->status;
-  if (groups.sum < alone.sum) {
+  cm_trees_result made = {.before = (uint64_t)cost.links, .starts = 1};
+  if (groups.sum < cost.sum) {
     memcpy(core, trial, casts->parts * sizeof *core);
-    made.after = (uint64_t)groups.links;
+    cost = groups;
     made.groups = order;
   }
+  bool by_links = cost.sum - cost.links < few_entries * cost.sum;
+  if ((by_links || made.groups == NULL) && cost.links > near_bound * bound_of(casts, chip) &&
+      refine(casts, chip, region, effort, seed, run, core, trial, &cost, &made, error) != CM_OK)
+    return error->status;
+  made.after = (uint64_t)cost.links;
   *result = made;
   return CM_OK;
 }
