@@ -1,6 +1,6 @@
 # Tests that drive a live daemon over HTTP, and of what it keeps; tests/api/client.h holds what they share.
 if HAVE_CHECK
-SERVER_TESTS = tests/unit/storage tests/unit/storage_folders tests/unit/storage_jobs tests/unit/storage_leases tests/unit/storage_retention tests/unit/queue tests/unit/check_data tests/api/resources tests/api/jobs tests/api/connections tests/api/executors tests/api/users tests/api/rights tests/fault/server
+SERVER_TESTS = tests/unit/storage tests/unit/storage_folders tests/unit/storage_jobs tests/unit/storage_leases tests/unit/storage_retention tests/unit/queue tests/unit/check_data tests/api/resources tests/api/jobs tests/api/mappings tests/api/programs tests/api/simulations tests/api/connections tests/api/executors tests/api/users tests/api/rights tests/fault/server
 check_PROGRAMS += $(SERVER_TESTS)
 dist_check_SCRIPTS += tests/api/process
 TESTS += $(SERVER_TESTS) tests/api/process
@@ -15,8 +15,14 @@ tests_unit_queue_LDADD = $(API_LIBS)
 tests_unit_check_data_LDADD = $(API_LIBS)
 tests_api_resources_SOURCES = tests/api/resources.c $(API_CLIENT)
 tests_api_resources_LDADD = $(API_LIBS)
-tests_api_jobs_SOURCES = tests/api/jobs.c $(API_CLIENT)
+tests_api_jobs_SOURCES = tests/api/jobs.c tests/api/jobs.h $(API_CLIENT)
 tests_api_jobs_LDADD = $(API_LIBS)
+tests_api_mappings_SOURCES = tests/api/mappings.c tests/api/jobs.h $(API_CLIENT)
+tests_api_mappings_LDADD = $(API_LIBS)
+tests_api_programs_SOURCES = tests/api/programs.c tests/api/jobs.h $(API_CLIENT)
+tests_api_programs_LDADD = $(API_LIBS)
+tests_api_simulations_SOURCES = tests/api/simulations.c tests/api/jobs.h $(API_CLIENT)
+tests_api_simulations_LDADD = $(API_LIBS)
 tests_api_connections_SOURCES = tests/api/connections.c $(API_CLIENT)
 tests_api_connections_LDADD = $(API_LIBS)
 tests_api_executors_SOURCES = tests/api/executors.c $(API_CLIENT)
@@ -25,10 +31,10 @@ tests_api_users_SOURCES = tests/api/users.c $(API_CLIENT)
 tests_api_users_LDADD = $(API_LIBS)
 tests_api_rights_SOURCES = tests/api/rights.c $(API_CLIENT)
 tests_api_rights_LDADD = $(API_LIBS)
-# It runs that program: with tests built side by side, not before it is there.
+# It runs those of jobs and what they make: with tests built side by side, not before they are there.
 # Said by a variable: automake leaves its own rule for a test out where it finds one with the same name.
 OF_EXECUTORS = tests/api/process.log
-$(OF_EXECUTORS): tests/api/jobs$(EXEEXT)
+$(OF_EXECUTORS): tests/api/jobs$(EXEEXT) tests/api/mappings$(EXEEXT) tests/api/programs$(EXEEXT) tests/api/simulations$(EXEEXT)
 tests_fault_server_SOURCES = tests/fault/server.c $(API_CLIENT)
 tests_fault_server_LDADD = $(API_LIBS)
 endif

@@ -1,0 +1,111 @@
+/* Programs over HTTP against a live daemon: what a compile job makes of a model. */
+#include "tests/api/jobs.h"
+
+/* An ONNX model goes up, a compile job makes a program of it, and its files come back. */
+START_TEST(a_model_becomes_a_program)
+{
+  char network[65], id[33], path[160];
+  test_upload_file(&server, "onnx/shuffle.onnx", network);
+  snprintf(path, sizeof path, "/v1/networks/%s", network);
+  test_reply reply = test_get(&server, path);
+  ck_assert_str_eq(test_word(reply.json, "format"), "onnx");
+  ck_assert_int_gt(json_integer_value(json_object_get(reply.json, "operators")), 0);
+  test_reply_clear(&reply);
+  test_job(&server, id, "{\"kind\": \"compile\", \"network\": \"%s\", \"options\": {\"verify\": true}}", network);
+  json_t *job = finished(id, "done"), *bytes = json_object_get(json_object_get(job, "report"), "permutation_bytes");
+  ck_assert_int_lt(json_integer_value(json_object_get(bytes, "after")),
+                   json_integer_value(json_object_get(bytes, "before")));
+  ck_assert_ptr_null(json_object_get(job, "mapping"));
+  const char *program = test_word(job, "program");
+  snprintf(path, sizeof path, "/v1/programs/%s", program);
+  reply = test_get(&server, path);
+  ck_assert_int_eq(reply.status, 200);
+  ck_assert_str_eq(test_word(reply.json, "job"), id);
+  test_reply_clear(&reply);
+  snprintf(path, sizeof path, "/v1/programs/%s/model", program);
+  reply = test_get(&server, path);
+  ck_assert_int_eq(reply.status, 200);
+  ck_assert_int_eq(reply.body[0], 8); /* an ONNX file begins with its IR version */
+  test_reply_clear(&reply);
+  snprintf(path, sizeof path, "/v1/programs/%s/report", program);
+  reply = test_get(&server, path);
+  ck_assert(json_is_array(json_object_get(reply.json, "moves")));
+  test_reply_clear(&reply);
+  /* A program is no mapping, and a model is not mapped. */
+  snprintf(path, sizeof path, "/v1/mappings/%s", program);
+  reply = test_problem(test_get(&server, path), 404, "not-found");
+  test_reply_clear(&reply);
+  char body[200];
+  snprintf(body, sizeof body, "{\"network\": \"%s\", \"chip\": \"loihi1\"}", network);
+  reply = test_problem(test_send(&server, "POST", "/v1/jobs", body), 400, "bad-option");
+  test_reply_clear(&reply);
+  snprintf(path, sizeof path, "/v1/programs/%s", program);
+  test_expect(test_request(&server, "DELETE", path, NULL, NULL, 0), 204);
+  test_expect(test_get(&server, path), 404);
+  json_decref(job);
+}
+END_TEST
+
+/* For a chip that runs programs the job makes one. */
+START_TEST(a_model_becomes_a_program_for_a_chip)
+{
+  char network[65], id[33], path[160];
+  test_upload_file(&server, "onnx/shuffle.onnx", network);
+  test_job(&server, id,
+           "{\"kind\": \"compile\", \"network\": \"%s\", \"chip\": \"npu-embedded\", \"options\": {\"verify\": true, "
+           "\"memory\": 16384}}", network);
+  json_t *job = finished(id, "done"), *report = json_object_get(job, "report");
+  ck_assert_str_eq(test_word(report, "stage"), "program");
+  ck_assert_int_eq(json_integer_value(json_object_get(json_object_get(report, "program"), "memory_bytes")), 16384);
+  const char *program = test_word(job, "program");
+  snprintf(path, sizeof path, "/v1/programs/%s", program);
+  test_reply reply = test_get(&server, path);
+  ck_assert_str_eq(test_word(reply.json, "chip"), "npu-embedded");
+  ck_assert_ptr_nonnull(json_object_get(json_object_get(reply.json, "files"), "program"));
+  ck_assert_ptr_null(json_object_get(json_object_get(reply.json, "files"), "model"));
+  test_reply_clear(&reply);
+  /* One job takes the model to a core mapping too, with its timeline. */
+  const json_t *tiles = json_object_get(report, "tiles");
+  ck_assert_double_gt(json_number_value(json_object_get(json_object_get(json_object_get(tiles, "mapping"), "metrics"),
+                                                        "cores_used")), 0);
+  snprintf(path, sizeof path, "/v1/programs/%s/schedule", program);
+  reply = test_get(&server, path);
+  ck_assert_uint_gt(json_array_size(json_object_get(reply.json, "traceEvents")), 4);
+  test_reply_clear(&reply);
+  snprintf(path, sizeof path, "/v1/programs/%s/mapping", program);
+  reply = test_get(&server, path);
+  ck_assert_int_eq((json_int_t)json_array_size(json_object_get(reply.json, "neurons")),
+                   json_integer_value(json_object_get(tiles, "tiles")));
+  test_reply_clear(&reply);
+  snprintf(path, sizeof path, "/v1/programs/%s/tiles", program);
+  reply = test_get(&server, path);
+  ck_assert_mem_eq(reply.body, "PK", 2);
+  test_reply_clear(&reply);
+  snprintf(path, sizeof path, "/v1/programs/%s/program", program);
+  reply = test_get(&server, path);
+  ck_assert_int_eq(reply.status, 200);
+  ck_assert_mem_eq(reply.body, "CMPROG\r\n", 8);
+  test_reply_clear(&reply);
+  snprintf(path, sizeof path, "/v1/programs/%s/model", program);
+  test_expect(test_get(&server, path), 404);
+  json_decref(job);
+  /* Too small a memory says which node and how much would do. */
+  test_job(&server, id, "{\"kind\": \"compile\", \"network\": \"%s\", \"chip\": \"npu-embedded\", \"options\": "
+           "{\"memory\": 128}}", network);
+  job = finished(id, "failed");
+  ck_assert_ptr_nonnull(strstr(json_string_value(json_object_get(json_object_get(job, "problem"), "detail")), "needs"));
+  json_decref(job);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("programs");
+  TCase *tests = tcase_create("programs");
+  tcase_add_unchecked_fixture(tests, jobs_setup, jobs_teardown);
+  tcase_set_timeout(tests, 300);
+  tcase_add_test(tests, a_model_becomes_a_program);
+  tcase_add_test(tests, a_model_becomes_a_program_for_a_chip);
+  suite_add_tcase(suite, tests);
+  return test_main(suite);
+}
