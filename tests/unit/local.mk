@@ -1,6 +1,8 @@
 # One program per room on libcheck, each a single file; unit.h and networks.h hold what they share.
 if HAVE_CHECK
 UNIT_TESTS = \
+  tests/unit/axon_moves \
+  tests/unit/axon_order \
   tests/unit/axons \
   tests/unit/base \
   tests/unit/chip \
@@ -35,5 +37,5 @@ tests_unit_formats_SOURCES = tests/unit/formats.c tests/unit/formats_arrays.c
 tests_unit_chip_SOURCES = tests/unit/chip.c tests/unit/chip_refusals.c
 TESTS += $(UNIT_TESTS)
 endif
-EXTRA_DIST += tests/property/brute_force.h tests/property/models.h tests/unit/unit.h tests/unit/workloads.h tests/unit/files.h tests/unit/networks.h tests/unit/chips.h tests/unit/truth.h tests/unit/onnx.h tests/unit/graphs.h tests/unit/parts.h tests/unit/store.h
+EXTRA_DIST += tests/property/brute_force.h tests/property/models.h tests/unit/unit.h tests/unit/axons.h tests/unit/workloads.h tests/unit/files.h tests/unit/networks.h tests/unit/chips.h tests/unit/truth.h tests/unit/onnx.h tests/unit/graphs.h tests/unit/parts.h tests/unit/store.h
 EXTRA_DIST += tests/data
