@@ -3,14 +3,14 @@ libcoremap_a_SOURCES += \
   core/network/names.h core/network/names.c core/network/import.h core/network/import.c core/network/formats.h core/network/recognise.h core/network/recognise.c core/network/recognise_text.c core/network/foreign.c \
   core/network/csr.h core/network/csr.c core/network/export.h core/network/export.c \
   core/network/topology_file.h core/network/file/topology_format.h core/network/file/topology_whole.c \
-  core/network/file/topology_writer_internal.h core/network/file/topology_writer.c core/network/file/topology_tables.c core/network/file/topology_pack.c core/network/file/topology_reader.h core/network/file/topology_reader.c \
+  core/network/file/topology_writer_internal.h core/network/file/topology_writer.c core/network/file/topology_tables.c core/network/file/topology_pack.c core/network/file/topology_reader.h core/network/file/topology_reader.c core/network/file/topology_read_tables.c \
   core/network/file/topology_manifest.c core/network/file/topology_stream.c \
   core/network/formats/table.h core/network/formats/formats.def core/network/formats/table.c core/network/formats/source.h core/network/formats/source.c core/network/formats/tokens.c \
   core/network/formats/rows.c core/network/formats/weighted.c core/network/formats/entries.c core/network/formats/import_topology.c \
   core/network/formats/import_snn.c core/network/formats/import_metis.c core/network/formats/import_edges.c core/network/formats/table_rows.h core/network/formats/table_lines.c core/network/formats/table_columns.c core/network/formats/table_order.c core/network/formats/read_options.c core/network/rates.h core/network/formats/rates.c \
   core/network/formats/import_hypergraph.c core/network/formats/import_matrix.c \
   core/network/hdf5/h5.h core/network/hdf5/h5.c core/network/hdf5/recognise_hdf5.c core/network/hdf5/nir.h \
-  core/network/hdf5/lava_read.c core/network/hdf5/nir_read.c core/network/hdf5/nir_shapes.c core/network/hdf5/nir_taps.c core/network/hdf5/import_nir.c core/network/hdf5/sonata.h core/network/hdf5/import_sonata.c core/network/hdf5/sonata_circuit.h core/network/hdf5/sonata_circuit.c core/network/hdf5/sonata_types.c core/network/hdf5/sonata_spikes.c \
+  core/network/hdf5/lava_read.c core/network/hdf5/nir_read.c core/network/hdf5/nir_parameters.c core/network/hdf5/nir_shapes.c core/network/hdf5/nir_taps.c core/network/hdf5/import_nir.c core/network/hdf5/sonata.h core/network/hdf5/import_sonata.c core/network/hdf5/sonata_circuit.h core/network/hdf5/sonata_circuit.c core/network/hdf5/sonata_types.c core/network/hdf5/sonata_spikes.c \
   core/network/archive/archive.h core/network/archive/archive.c core/network/archive/tar.c core/network/archive/recognise_zip.c \
   core/network/archive/npy.h core/network/archive/npy.c core/network/pairs.h core/network/archive/pairs.c core/network/archive/numpy.h core/network/archive/import_numpy.c core/network/archive/numpy_named.c \
   core/network/xml/xml.h core/network/xml/xml.c core/network/xml/recognise_xml.c core/network/xml/graph.h core/network/xml/graph.c core/network/xml/import_graph.c \

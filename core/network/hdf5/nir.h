@@ -72,6 +72,9 @@ cm_status lava_read(const cm_h5 *h5, nir_graph *graph, cm_error *error);
 /* Numbers of a node's weight: finite, of at most NIR_RANK_MAX dimensions. */
 cm_status nir_read_weight(const cm_h5 *h5, hid_t group, const char *name, nir_node *node, cm_error *error);
 
+/* What a node of n->kind is given, into n. CM_BAD_NETWORK where it is missing or of another shape. */
+cm_status nir_read_parameters(const cm_h5 *h5, hid_t group, nir_node *n, cm_error *error);
+
 /* One or two whole numbers from `least` to 2^20 into both axes; *found is false when there are none. */
 cm_status nir_read_axes(const cm_h5 *h5, hid_t group, const char *name, int64_t least, int64_t value[2], bool *found,
                         cm_error *error);
