@@ -25,7 +25,7 @@ libcoremap_a_SOURCES += \
   core/mapping/result/export_binary.c core/mapping/result/export_internal.h \
   core/mapping/routes/key_order.c core/mapping/routes/minimise.c core/mapping/routes/minimise.h core/mapping/routes/minimise_ternary.c \
   core/mapping/routes/routes.c core/mapping/routes/routes.h core/mapping/routes/routes_export.c core/mapping/routes/routes_flows.c \
-  core/mapping/routes/routes_internal.h core/mapping/routes/routes_ways.c core/mapping/routes/tables.c core/mapping/routes/tables_fit.c \
+  core/mapping/routes/routes_internal.h core/mapping/routes/routes_ways.c core/mapping/routes/share.c core/mapping/routes/tables.c core/mapping/routes/tables_fit.c \
   core/mapping/routes/words.c core/mapping/routes/words.h \
   core/mapping/scenarios/scenarios.c core/mapping/scenarios/scenarios.h \
   core/mapping/simulate/arrivals.c core/mapping/simulate/arrivals.h core/mapping/simulate/events.c core/mapping/simulate/events.h \

@@ -204,10 +204,15 @@ static cm_status check_figures(cm_routes_checking *c, cm_error *error)
   for (size_t l = 0; l < c->link_count; l++) {
     most = c->load[l] > most ? c->load[l] : most;
     plain = c->plain_load[l] > plain ? c->plain_load[l] : plain;
-    if (c->net != NULL && c->load[l] != c->plain_load[l])
+    if (c->net != NULL && !c->shared && c->load[l] != c->plain_load[l])
       routes_violation(c, "routes: the link from router %" PRIu32 " to router %" PRIu32 " carries %.17g, by the shortest ways %.17g",
                        c->net->link[l].from, c->net->link[l].to, (double)c->load[l] / unit, (double)c->plain_load[l] / unit);
   }
+  if (c->shared && most > plain)
+    routes_violation(c, "routes: a link carries %.17g, by the shortest ways none more than %.17g", (double)most / unit,
+                     (double)plain / unit);
+  if (c->shared && c->links != c->plain_links)
+    routes_violation(c, "routes: trees have %" PRIu64 " links, by the shortest ways %" PRIu64, c->links, c->plain_links);
   double before = (double)plain / unit;
   if (c->chip->dead_link_count > 0) { /* ways around them have no first shape: it is no less than what came of it */
     before = json_number_value(json_object_get(stated, "link_load_max_before"));
@@ -334,8 +339,8 @@ cm_status cm_routes_check(const char *path, const char *mapping_path, const cm_t
   if (status == CM_OK && c.out_of_memory)
     status = cm_fail(error, CM_NO_MEMORY, "out of memory while listing violations");
   json_decref(c.json);
-  void *blocks[] = {c.part, c.core, c.entry, c.first, c.block, c.dead, c.load, c.plain_load, c.used, c.next, c.met, c.linked,
-                    c.stamp, c.target, c.order, c.channel, c.way, c.out, c.waiting};
+  void *blocks[] = {c.part, c.core,   c.entry, c.first,  c.block, c.dead,    c.load, c.plain_load, c.used, c.next,
+                    c.met,  c.linked, c.stamp, c.target, c.order, c.channel, c.way,  c.hops,       c.out,  c.waiting};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     cm_free(blocks[i]);
   cm_check_ways_free(&c.ways);

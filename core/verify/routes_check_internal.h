@@ -47,6 +47,9 @@ typedef struct cm_routes_checking {
   uint32_t *order;             /* [routers] place of each: by the stated root */
   uint32_t *channel;           /* [routers] virtual channel on which the packet under way came */
   uint32_t channels;           /* that were used */
+  bool shared;                 /* tables under a limit: a packet may come a hop later, over as many links in all */
+  uint32_t *hops;              /* [routers] that the packet under way took */
+  uint64_t plain_links;        /* of all trees by the shortest ways */
   uint32_t last_channel;       /* as stated: a packet never takes a higher one */
   cm_check_ways ways;
   uint32_t *way;               /* [routers] links of a way */

@@ -40,10 +40,11 @@ cm_status cm_routes_ways_prepare(cm_routes_checking *c, cm_error *error)
   c->last_channel = channels > 0 ? (uint32_t)channels - 1 : 0;
   c->waiting_room = WAITING_FIRST;
   if (CM_NEW(memory, c->order, c->routers, error) != CM_OK || CM_NEW(memory, c->channel, c->routers, error) != CM_OK ||
-      CM_NEW(memory, c->way, c->routers, error) != CM_OK || CM_NEW(memory, c->waiting, c->waiting_room, error) != CM_OK ||
-      cm_check_ways_new(c->chip, memory, &c->ways, error) != CM_OK)
+      CM_NEW(memory, c->way, c->routers, error) != CM_OK || CM_NEW(memory, c->hops, c->routers, error) != CM_OK ||
+      CM_NEW(memory, c->waiting, c->waiting_room, error) != CM_OK || cm_check_ways_new(c->chip, memory, &c->ways, error) != CM_OK)
     return error->status;
   memset(c->waiting, 0xff, c->waiting_room * sizeof *c->waiting);
+  c->shared = c->multicast && c->chip->table_entries != 0 && (c->net->kind == CM_GRID || c->net->kind == CM_HEXAGONAL);
   if (!json_is_null(root)) /* all at level 0 otherwise */
     find_levels(c->net, (uint32_t)number, c->order);
   return CM_OK;
@@ -108,6 +109,7 @@ uint32_t cm_routes_ways_hop(cm_routes_checking *c, uint32_t router, uint32_t in,
   uint64_t number = (uint64_t)channel * c->link_count + out;
   c->met[k->to] = c->packet + 1;
   c->channel[k->to] = channel;
+  c->hops[k->to] = (in == c->start ? 0 : c->hops[router]) + 1;
   c->channels = channel >= c->channels ? channel + 1 : c->channels;
   c->load[out] += weight;
   c->links++;
@@ -144,9 +146,15 @@ void cm_routes_ways_plain(cm_routes_checking *c, uint32_t from_core, uint32_t to
     routes_violation(c, "routes: %s", error.detail);
     return;
   }
+  uint32_t to = count > 0 ? c->net->link[c->way[0]].to : 0;
+  if (c->shared && count > 0 && c->met[to] == c->packet + 1 && c->hops[to] > count + 1)
+    routes_violation(
+      c, "routes: a packet takes %" PRIu32 " hops to router %" PRIu32 ", which is %" PRIu32 " away: one more is the most",
+      c->hops[to], to, count);
   for (uint32_t i = 0; i < count; i++)
     if (c->linked[c->way[i]] != c->packet + 1) {
       c->linked[c->way[i]] = c->packet + 1;
+      c->plain_links++;
       c->plain_load[c->way[i]] += weight;
     }
 }

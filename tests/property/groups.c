@@ -1,5 +1,5 @@
 /* Placement by whole routers: what trees and tables cost against walking every axon's ways and listing the ways out, the optimum of
- * rings, no core that is not the region's. */
+ * rings, no core that is not the region's. Routes whose trees share entries: as many links, a hop later at most, fewer ways out. */
 #include "../unit/chips.h"
 
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "core/chip/interconnect/trees.h"
 #include "core/chip/region.h"
 #include "core/chip/turns.h"
+#include "core/mapping/routes/routes_internal.h"
 #include "core/placement/trees/groups.h"
 
 enum { PARTS_MAX = 64, ROUTERS_MAX = 64, LINKS_MAX = 512, SEEN_MAX = 4096 };
@@ -250,6 +251,85 @@ START_TEST(populations_begin_with_a_router_where_that_costs_less)
 }
 END_TEST
 
+/* ---- trees that share entries ---- */
+
+/* What the trees of routes come to, hung anew or as the ways say. */
+static plain_cost count_routes(const cm_routes *r, bool hung)
+{
+  static way_out seen[SEEN_MAX];
+  const cm_interconnect *net = r->chip->interconnect;
+  cm_routes plain = *r;
+  cm_walker walker;
+  cm_way_tree tree;
+  plain_cost cost = {0};
+  if (!hung)
+    plain.rehung_first = NULL;
+  ck_ok(cm_walker_new(&plain, NULL, &walker, &error));
+  for (uint32_t f = 0; f < r->flow_count; f++) {
+    uint32_t depth[ROUTERS_MAX] = {0};
+    ck_ok(cm_walk_ways(&walker, f, &tree, &error));
+    cost.links += tree.count - 1;
+    for (uint32_t i = 0; i < tree.count; i++) {
+      way_out *way = &seen[cost.entries];
+      bool known = false;
+      memset(way, 0, sizeof *way);
+      way->router = tree.node[i].router;
+      if (i > 0) {
+        ck_assert_uint_lt(tree.node[i].parent, i);
+        ck_assert_uint_eq(net->link[tree.node[i].link].from, tree.node[tree.node[i].parent].router);
+        ck_assert_uint_eq(net->link[tree.node[i].link].to, way->router);
+        depth[i] = depth[tree.node[i].parent] + 1;
+        ck_assert_uint_le(depth[i], cm_interconnect_hops(net, tree.node[0].router, way->router) + hung);
+      }
+      for (uint32_t k = i + 1; k < tree.count; k++)
+        if (tree.node[k].parent == i)
+          way->link[tree.node[k].link] = true;
+      for (uint64_t k = r->first[f]; k < r->first[f + 1]; k++)
+        if (cm_router_of(r->chip, r->mapping->core[r->target[k]]) == way->router)
+          way->part[r->target[k]] = true;
+      for (uint32_t k = 0; k < cost.entries; k++)
+        known = known || memcmp(&seen[k], way, sizeof *way) == 0;
+      cost.entries += !known && !goes_straight(net, way, i > 0 ? (int)tree.node[i].link : -1);
+      ck_assert_uint_lt(cost.entries, SEEN_MAX);
+    }
+  }
+  cm_walker_free(&walker);
+  return cost;
+}
+
+START_TEST(trees_hang_where_they_share_entries)
+{
+  cm_random random;
+  uint32_t fewer = 0;
+  for (uint64_t round = 0; round < test_rounds(60); round++) {
+    cm_random_init(&random, round, 62, 0);
+    uint32_t cores = 1 + below(&random, 4), parts = 8 + below(&random, 16 * cores - 8 < 24 ? 16 * cores - 8 : 24),
+             part[PARTS_MAX], order[PARTS_MAX];
+    scene s;
+    cm_routes *routes;
+    cm_route_options options = {.multicast = true};
+    scene_make(&s, network_directed(&random, parts, 1 + below(&random, 3 * parts)),
+               chip_of(round % 2 ? "true, true" : "false, false", 4, cores), 16 * cores);
+    cm_random_permutation(&random, order, s.region->core_count);
+    for (uint32_t p = 0; p < parts; p++) {
+      s.core[p] = s.region->cores[order[p]];
+      part[p] = p;
+    }
+    cm_mapping mapping = {.vertex_count = parts, .part_count = parts, .part = part, .core = s.core};
+    ck_ok(cm_routes_make(&mapping, &s.topology, s.chip, &options, &run, &routes, &error));
+    plain_cost ways = count_routes(routes, false), hung = count_routes(routes, true);
+    ck_assert_uint_eq(hung.links, ways.links);
+    ck_assert_uint_eq(routes->links, ways.links);
+    ck_assert_uint_le(hung.entries, ways.entries);
+    ck_assert_uint_le(routes->load_max, routes->load_max_before);
+    fewer += hung.entries < ways.entries;
+    cm_routes_free(routes);
+    scene_free(&s);
+  }
+  ck_assert_uint_gt(fewer, test_rounds(60) / 4);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("groups");
@@ -260,6 +340,7 @@ int main(void)
   tcase_add_test(tests, parts_stand_on_cores_of_the_region_and_cost_what_is_told);
   tcase_add_test(tests, rings_are_cut_as_seldom_as_can_be);
   tcase_add_test(tests, populations_begin_with_a_router_where_that_costs_less);
+  tcase_add_test(tests, trees_hang_where_they_share_entries);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }

@@ -2,6 +2,8 @@
  * channel. What can fail: memory, dead links that leave no way. */
 #include "core/chip/interconnect/trees.h"
 
+#include <string.h>
+
 #include "core/chip/interconnect/internal.h"
 
 struct cm_way_tracer {
@@ -13,6 +15,9 @@ struct cm_way_tracer {
   cm_way_node *node;
   uint64_t room;
   uint32_t count;
+  cm_way_node *before; /* those of a tree that is hung anew */
+  uint32_t *child;     /* [2 * count] the first child of each, then its next sibling; 0: none */
+  uint64_t before_room, child_room;
 };
 
 /* ---- the order ---- */
@@ -102,6 +107,8 @@ void cm_way_tracer_free(cm_way_tracer *tracer)
   cm_free(tracer->slot);
   cm_free(tracer->back);
   cm_free(tracer->node);
+  cm_free(tracer->before);
+  cm_free(tracer->child);
   cm_free(tracer);
 }
 
@@ -146,6 +153,45 @@ cm_status cm_way_trace(cm_way_tracer *t, uint32_t source, const uint32_t *target
       grow(t, t->back[--links]);
     t->node[t->slot[target[i]]].target = true;
   }
+  *tree = (cm_way_tree){t->node, t->count};
+  return CM_OK;
+}
+
+/* Copies the tree with its new links, and lists who hangs on whom. */
+static cm_status prepare_anew(cm_way_tracer *t, const cm_rehung *hung, size_t count, cm_error *error)
+{
+  uint32_t nodes = t->count;
+  if (CM_ROOM(t->memory, t->before, &t->before_room, nodes, error) != CM_OK ||
+      CM_ROOM(t->memory, t->child, &t->child_room, 2 * (uint64_t)nodes, error) != CM_OK)
+    return error->status;
+  memcpy(t->before, t->node, nodes * sizeof *t->node);
+  for (size_t i = 0; i < count; i++) {
+    cm_way_node *n = &t->before[t->slot[hung[i].router]];
+    n->link = hung[i].link;
+    n->parent = t->slot[t->net->link[hung[i].link].from];
+  }
+  memset(t->child, 0, 2 * (size_t)nodes * sizeof *t->child);
+  for (uint32_t i = nodes; i-- > 1;) {
+    uint32_t *first = &t->child[t->before[i].parent];
+    t->child[nodes + i] = *first;
+    *first = i;
+  }
+  return CM_OK;
+}
+
+cm_status cm_way_rehang(cm_way_tracer *t, const cm_rehung *hung, size_t count, cm_way_tree *tree, cm_error *error)
+{
+  uint32_t nodes = t->count;
+  if (prepare_anew(t, hung, count, error) != CM_OK)
+    return error->status;
+  t->count = 1;
+  t->back[0] = 0; /* numbers before, in the new order */
+  for (uint32_t at = 0; at < t->count; at++)
+    for (uint32_t i = t->child[t->back[at]]; i != 0; i = t->child[nodes + i]) {
+      t->back[t->count] = i;
+      grow(t, t->before[i].link);
+      t->node[t->count - 1].target = t->before[i].target;
+    }
   *tree = (cm_way_tree){t->node, t->count};
   return CM_OK;
 }

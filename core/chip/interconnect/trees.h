@@ -37,6 +37,14 @@ void cm_way_tracer_free(cm_way_tracer *tracer); /* NULL is allowed */
 cm_status cm_way_trace(cm_way_tracer *tracer, uint32_t source, const uint32_t *target, size_t count, cm_way_tree *tree,
                        uint32_t *lost, cm_error *error);
 
+/* A router of a tree that hangs on another of its routers than the ways say. */
+typedef struct cm_rehung {
+  uint32_t router, link; /* by which packets come */
+} cm_rehung;
+
+/* Hangs routers of the tree of the last call anew; what comes of it must be a tree. O(routers of it). Errors: memory. */
+cm_status cm_way_rehang(cm_way_tracer *tracer, const cm_rehung *hung, size_t count, cm_way_tree *tree, cm_error *error);
+
 /* The root of the order; CM_NO_WAY: routers are in the order of their numbers. O(routers). */
 uint32_t cm_interconnect_root(const cm_interconnect *net);
 

@@ -97,8 +97,12 @@ cm_status cm_walk_ways(cm_walker *walker, uint32_t flow, cm_way_tree *tree, cm_e
 {
   uint64_t count;
   uint32_t source = find_ends(walker, flow, &count), lost = source;
+  const cm_routes *r = walker->routes;
   cm_status status = cm_way_trace(walker->ways, source, walker->router, count, tree, &lost, error);
-  return status == CM_NO_ROUTE ? name_flow(walker->routes, flow, lost, error) : status;
+  uint64_t hung = r->rehung_first != NULL ? r->rehung_first[flow + 1] - r->rehung_first[flow] : 0;
+  if (status == CM_OK && hung > 0)
+    status = cm_way_rehang(walker->ways, r->rehung + r->rehung_first[flow], hung, tree, error);
+  return status == CM_NO_ROUTE ? name_flow(r, flow, lost, error) : status;
 }
 
 /* ---- loads ---- */
@@ -461,6 +465,8 @@ void cm_routes_free(cm_routes *routes)
   cm_free(routes->key_block);
   cm_free(routes->table);
   cm_free(routes->table_first);
+  cm_free(routes->rehung);
+  cm_free(routes->rehung_first);
   cm_words_free(routes->words);
   cm_free(routes);
 }

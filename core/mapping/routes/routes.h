@@ -43,6 +43,8 @@ typedef struct cm_routes {
   uint32_t fullest;            /* router with most entries */
   /* On an interconnect: */
   uint32_t virtual_channels;   /* that the links need; else 0 */
+  struct cm_rehung *rehung;    /* routers that hang elsewhere than the ways say, so that trees share entries */
+  uint64_t *rehung_first;      /* [flow_count + 1] of each flow; NULL: none do */
   struct cm_words *words;      /* ways out of routers, which tables tell by number */
 } cm_routes;
 

@@ -32,6 +32,11 @@ cm_status cm_walk_ways(cm_walker *walker, uint32_t flow, cm_way_tree *tree, cm_e
 /* On an interconnect: loads, links and virtual channels of all flows, then the proof that they cannot deadlock. */
 cm_status cm_routes_ways(cm_routes *routes, cm_walker *walker, cm_run *run, cm_error *error);
 
+/* On a grid or hexagonal interconnect with tables under a limit: hangs routers of trees on others of the same tree, where fewer ways
+ * out of routers differ then. Trees keep their routers, packets come at most a hop later than by the shortest way, and no link
+ * carries more than routes->load_max. O(rounds * links of all trees * links of a router). */
+cm_status cm_routes_share(cm_routes *routes, cm_walker *walker, cm_run *run, cm_error *error);
+
 /* One entry of a router's table: packets whose key equals `key` in all bits but those of `open` go along the links (bits
  * 0 to 3, cm_direction) and to the cores behind the router (bit 4 + core) of `word`; on an interconnect those of word number `word`
  * of routes->words. */

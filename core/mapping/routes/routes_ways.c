@@ -1,13 +1,17 @@
-/* Routes on interconnects: every flow takes the ways that metrics count, so nothing is chosen. Happy path: loads and the most
- * virtual channels, then the channel dependency graph of all trees. What can fail: memory, a stop, dead links that cut a target off. */
+/* Routes on interconnects: every flow takes the ways that metrics count, but for what hangs elsewhere so that short trees share
+ * entries. Happy path: loads and the most virtual channels, then the channel dependency graph of all trees. What can fail: memory, a stop, dead links that cut a target off. */
+#include <string.h>
+
 #include "core/mapping/routes/routes_internal.h"
 
-enum { CHECK_EVERY = 1024 };
+enum { CHECK_EVERY = 1024, LINKS_SHORT = 8 };
 
 static cm_status load_all(cm_routes *r, cm_walker *walker, cm_run *run, cm_error *error)
 {
   cm_way_tree tree;
   double traffic = 0;
+  r->links = r->load_max = r->virtual_channels = 0;
+  memset(r->load, 0, r->chip->interconnect->link_count * sizeof *r->load);
   for (uint32_t f = 0; f < r->flow_count; f++) {
     if (cm_walk_ways(walker, f, &tree, error) != CM_OK || (f % CHECK_EVERY == 0 && cm_run_check(run, error) != CM_OK))
       return error->status;
@@ -20,7 +24,6 @@ static cm_status load_all(cm_routes *r, cm_walker *walker, cm_run *run, cm_error
     r->links += tree.count - 1;
     traffic += (double)r->weight[f] * (double)(tree.count - 1);
   }
-  r->load_max_before = r->load_max;
   r->traffic = traffic / r->unit;
   return CM_OK;
 }
@@ -61,8 +64,22 @@ static cm_status prove(cm_routes *r, cm_walker *walker, cm_run *run, cm_error *e
   return ring ? cm_fail(error, CM_INTERNAL, "the routes could block each other: a ring of links wait for each other") : CM_OK;
 }
 
+/* Whether trees are to share entries: short ones, on average. Long ones find keys for their ways as they are. */
+static bool may_share(const cm_routes *r)
+{
+  cm_interconnect_kind kind = r->chip->interconnect->kind;
+  return r->multicast && r->chip->table_entries != 0 && (kind == CM_GRID || kind == CM_HEXAGONAL) &&
+         r->links <= (uint64_t)LINKS_SHORT * r->flow_count;
+}
+
 cm_status cm_routes_ways(cm_routes *routes, cm_walker *walker, cm_run *run, cm_error *error)
 {
   cm_status status = load_all(routes, walker, run, error);
+  routes->load_max_before = routes->load_max;
+  if (status == CM_OK && may_share(routes)) {
+    status = cm_routes_share(routes, walker, run, error);
+    if (status == CM_OK)
+      status = load_all(routes, walker, run, error);
+  }
   return status == CM_OK ? prove(routes, walker, run, error) : status;
 }
