@@ -4,10 +4,8 @@
  * What is no regular file (a pipe, a device) cannot be replaced: what was written is copied into it at the end. */
 #include "base/file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <nettle/sha2.h>
 #include <sodium.h>
@@ -248,106 +246,6 @@ void cm_file_discard(cm_file *file)
     close(file->through);
   file->through = -1;
   unlink(file->scratch);
-}
-
-cm_status cm_folder_sync(const char *path, cm_error *error)
-{
-  int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0)
-    return cm_fail_errno(error, errno, "cannot open folder", path);
-  int failed = fsync(descriptor) != 0 ? errno : 0;
-  close(descriptor);
-  return failed != 0 ? cm_fail_errno(error, failed, "cannot sync folder", path) : CM_OK;
-}
-
-static cm_status sync_file(const char *path, cm_error *error)
-{
-  const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (descriptor < 0)
-    return cm_fail_errno(error, errno, "cannot open", path);
-  const int failed = fdatasync(descriptor) != 0 ? errno : 0;
-  close(descriptor);
-  return failed != 0 ? cm_fail_errno(error, failed, "cannot sync", path) : CM_OK;
-}
-
-cm_status cm_folder_sync_files(const char *path, cm_error *error)
-{
-  DIR *listing = opendir(path);
-  if (listing == NULL)
-    return cm_fail_errno(error, errno, "cannot open folder", path);
-  cm_status status = CM_OK;
-  for (const struct dirent *item; status == CM_OK && (item = readdir(listing)) != NULL;) {
-    char one[CM_PATH_MAX];
-    struct stat about;
-    if (strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0)
-      continue;
-    status = cm_path(one, error, "%s/%s", path, item->d_name);
-    if (status == CM_OK && lstat(one, &about) != 0)
-      status = cm_fail_errno(error, errno, "cannot look at", one);
-    else if (status == CM_OK && S_ISDIR(about.st_mode))
-      status = cm_folder_sync_files(one, error);
-    else if (status == CM_OK && S_ISREG(about.st_mode))
-      status = sync_file(one, error);
-  }
-  (void)closedir(listing);
-  return status == CM_OK ? cm_folder_sync(path, error) : status;
-}
-
-cm_status cm_folder_sync_of(const char *path, cm_error *error)
-{
-  char folder[CM_PATH_MAX];
-  (void)snprintf(folder, sizeof folder, "%s", path);
-  char *slash = strrchr(folder, '/');
-  if (slash == NULL)
-    return cm_folder_sync(".", error);
-  slash[slash == folder ? 1 : 0] = '\0';
-  return cm_folder_sync(folder, error);
-}
-
-static cm_status make_folders(const char *path, bool durable, cm_error *error)
-{
-  char step[CM_PATH_MAX];
-  if (cm_path(step, error, "%s", path) != CM_OK)
-    return error->status;
-  for (char *p = step + 1;; p++) {
-    char held = *p;
-    if (held != '/' && held != '\0')
-      continue;
-    *p = '\0';
-    if (mkdir(step, 0777) != 0) {
-      if (errno != EEXIST)
-        return cm_fail_errno(error, errno, "cannot make folder", step);
-    } else if (durable && cm_folder_sync_of(step, error) != CM_OK)
-      return error->status;
-    if (held == '\0')
-      return CM_OK;
-    *p = held;
-  }
-}
-
-cm_status cm_folder_make(const char *path, cm_error *error)
-{
-  return make_folders(path, false, error);
-}
-
-cm_status cm_folder_make_durable(const char *path, cm_error *error)
-{
-  return make_folders(path, true, error);
-}
-
-static int remove_entry(const char *path, const struct stat *about, int kind, struct FTW *place)
-{
-  (void)about;
-  (void)kind;
-  (void)place;
-  return remove(path);
-}
-
-cm_status cm_folder_remove(const char *path, cm_error *error)
-{
-  if (nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS) != 0 && errno != ENOENT)
-    return cm_fail_errno(error, errno, "cannot remove folder", path);
-  return CM_OK;
 }
 
 cm_status cm_file_read(const char *path, size_t maximum, char **text, size_t *size, cm_error *error)
