@@ -8,7 +8,7 @@ libcoremap_a_SOURCES += \
   core/operators/ops/window.h core/operators/ops/window.c \
   core/operators/ops/op_unary.c core/operators/ops/op_elementwise.c core/operators/ops/op_cast.c core/operators/ops/op_dropout.c core/operators/ops/op_convolution.c \
   core/operators/ops/op_pool.c \
-  core/operators/ops/op_normalize.c core/operators/ops/op_reduce.c core/operators/ops/op_matrix.c core/operators/ops/op_shape.c \
+  core/operators/ops/op_normalize.c core/operators/ops/op_reduce.c core/operators/ops/op_matrix.c core/operators/ops/op_shape.c core/operators/ops/op_constant.c \
   core/operators/ops/op_move.c core/operators/ops/op_part.c core/operators/ops/op_resize.c core/operators/ops/op_quantize.c \
   core/operators/ops/op_index.c core/operators/ops/op_select.c core/operators/ops/op_einsum.c core/operators/ops/op_square.c \
   core/operators/ops/op_norm.c core/operators/ops/op_integer.c core/operators/ops/op_recurrent.c core/operators/ops/op_vision.c core/operators/ops/op_signal.c core/operators/ops/op_sampling.c \
