@@ -1,4 +1,4 @@
-/* Operators about shapes: constants, Shape, Size, Range, Reshape and its relatives, Expand, Tile. */
+/* Operators about shapes: Shape, Size, Range, Reshape and its relatives, Expand, Tile. */
 #include <math.h>
 #include <string.h>
 
