@@ -5,24 +5,14 @@
  * Use is counted in thousandths of a millisecond per unit of a user's share, in whole numbers: equal is equal. */
 #include "storage/positions.h"
 
-#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "storage/jobs_internal.h"
+#include "storage/positions_internal.h"
 #include "storage/quotas.h"
 #include "storage/usage.h"
-
-typedef struct person {
-  char name[CM_USER_MAX];
-  int64_t weight;
-  double amount_ms, at; /* use as it was written, and when */
-  int64_t used;         /* as of now, for one unit of the share */
-  bool held;            /* as many of his jobs run as may */
-  int64_t played[CM_LANES]; /* the same as the priorities of a lane are played */
-} person;
 
 /* The ready jobs of a user in one priority and lane. */
 typedef struct share {
@@ -40,7 +30,7 @@ typedef struct share {
 
 struct cm_queue_order {
   uint64_t version; /* of CM_WATCHED_QUEUE, from before it was read */
-  person *people;
+  cm_queue_person *people;
   size_t person_count, person_room;
   share *shares; /* by priority, highest first */
   size_t share_count, share_room;
@@ -73,53 +63,11 @@ static bool grow(void **array, size_t bytes)
   return true;
 }
 
-/* ---- people ---- */
-
-/* Use, when it was written, and share of a user t.user. */
-#define STANDING \
-  "(SELECT amount_ms FROM usage u WHERE u.user = t.user), (SELECT at FROM usage u WHERE u.user = t.user)," \
-  " coalesce((SELECT share FROM users p WHERE p.name = t.user), 1)"
-
-static void fade(person *who, double now, double half_life)
-{
-  double ms = cm_usage_faded(who->amount_ms, now - who->at, half_life);
-  who->used = (int64_t)fmin(rint(ms), 1e14) * 1000 / who->weight;
-}
-
-static cm_status read_person(sqlite3 *handle, const char *name, double now, double half_life, person *who, cm_error *error)
-{
-  sqlite3_stmt *statement;
-  bool row = false;
-  *who = (person){.weight = 1};
-  (void)snprintf(who->name, sizeof who->name, "%s", name);
-  cm_status status =
-      cm_sql_prepare(handle, &statement, error, "SELECT " STANDING " FROM (SELECT ? AS user) t", "t", name);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
-  if (status == CM_OK) {
-    who->amount_ms = sqlite3_column_double(statement, 0);
-    who->at = sqlite3_column_double(statement, 1);
-    who->weight = sqlite3_column_int64(statement, 2);
-    fade(who, now, half_life);
-  }
-  return cm_sql_end(statement, status, error);
-}
-
-/* Whether some user's running jobs are limited; where none's are, nobody is held. */
-static cm_status any_held(sqlite3 *handle, bool *any, cm_error *error)
-{
-  int64_t some;
-  if (cm_sql_number(handle, 0, &some, error, "SELECT EXISTS (SELECT 1 FROM quotas WHERE quota = 'running')", "") != CM_OK)
-    return error->status;
-  *any = some != 0;
-  return CM_OK;
-}
-
 static cm_status add_person(cm_queue_order *order, sqlite3 *handle, const char *name, uint32_t *added, cm_error *error)
 {
   if (!GROW(order->people, order->person_count, order->person_room))
     return no_memory(error);
-  if (read_person(handle, name, cm_store_time(), order->half_life, &order->people[order->person_count], error) != CM_OK)
+  if (cm_queue_person_read(handle, name, cm_store_time(), order->half_life, &order->people[order->person_count], error) != CM_OK)
     return error->status;
   *added = (uint32_t)order->person_count++;
   return CM_OK;
@@ -187,7 +135,7 @@ static cm_status read_shares(cm_queue_order *order, sqlite3 *handle, cm_error *e
 static cm_status hold(cm_queue_order *order, sqlite3 *handle, cm_error *error)
 {
   bool any = false;
-  if (any_held(handle, &any, error) != CM_OK)
+  if (cm_queue_any_held(handle, &any, error) != CM_OK)
     return error->status;
   for (size_t i = 0; any && i < order->person_count; i++)
     if (cm_quota_holds_in(handle, order->people[i].name, &order->people[i].held, error) != CM_OK)
@@ -200,8 +148,8 @@ static void play(cm_queue_order *order)
 {
   const double now = cm_store_time();
   for (size_t i = 0; i < order->person_count; i++) {
-    person *who = &order->people[i];
-    fade(who, now, order->half_life);
+    cm_queue_person *who = &order->people[i];
+    cm_queue_person_fade(who, now, order->half_life);
     for (int lane = 0; lane < CM_LANES; lane++)
       who->played[lane] = who->used;
   }
@@ -252,105 +200,6 @@ void cm_queue_order_keep(cm_store *store, cm_queue_order *order)
     cm_queue_order_free(atomic_exchange(&store->order, order));
 }
 
-/* ---- turns ---- */
-
-/* The oldest ready job of a user in one lane and priority. */
-static cm_status oldest(sqlite3 *handle, const cm_turn *turn, int64_t *sequence, cm_error *error)
-{
-  return cm_sql_number(handle, 0, sequence, error, "SELECT sequence FROM jobs j INDEXED BY jobs_ready WHERE user = ? AND lane = ?"
-                       " AND priority = ? AND " CM_JOB_IS_READY " ORDER BY sequence LIMIT 1", "tii", turn->user,
-                       (int64_t)turn->lane, (int64_t)turn->priority);
-}
-
-/* Whether the user of `x` has used less for his share than that of `y`; among equals, the one whose name comes first; of one
- * user's lanes, the one whose oldest job is older. */
-static cm_status comes_first(sqlite3 *handle, const cm_turn *x, int64_t used, const cm_turn *y, int64_t used_by_y, bool *first,
-                             cm_error *error)
-{
-  int64_t mine, other;
-  const int names = strcmp(x->user, y->user);
-  if (names != 0) {
-    *first = used != used_by_y ? used < used_by_y : names < 0;
-    return CM_OK;
-  }
-  if (oldest(handle, x, &mine, error) != CM_OK || oldest(handle, y, &other, error) != CM_OK)
-    return error->status;
-  *first = mine < other;
-  return CM_OK;
-}
-
-cm_status cm_queue_turn(sqlite3 *handle, cm_claim claim, bool *any, cm_turn *turn, cm_error *error)
-{
-  sqlite3_stmt *statement;
-  const double now = cm_store_time();
-  double half_life;
-  bool row = true, found = false, limited = false;
-  cm_turn best = {0};
-  int64_t used = 0;
-  if (cm_usage_half_life_in(handle, &half_life, error) != CM_OK || any_held(handle, &limited, error) != CM_OK)
-    return error->status;
-  cm_status status = cm_sql_prepare(handle, &statement, error,
-                                    "SELECT priority, lane, user FROM queue_totals INDEXED BY queue_priority WHERE ready > 0"
-                                    " ORDER BY priority DESC, lane", "");
-  while (status == CM_OK && row) {
-    status = cm_sql_step(statement, &row, error);
-    if (status != CM_OK || !row)
-      break;
-    cm_turn next = {.priority = sqlite3_column_int(statement, 0),
-                    .lane = sqlite3_column_int(statement, 1) == CM_LANE_OF_SHORT ? CM_LANE_OF_SHORT : CM_LANE_OF_LONG};
-    person who;
-    bool first = true;
-    if (claim == CM_CLAIM_SHORT && next.lane != CM_LANE_OF_SHORT)
-      continue;
-    if (found && next.priority < best.priority)
-      break;
-    const char *name = (const char *)sqlite3_column_text(statement, 2);
-    status = name != NULL ? read_person(handle, name, now, half_life, &who, error) : no_memory(error);
-    if (status == CM_OK && limited)
-      status = cm_quota_holds_in(handle, who.name, &who.held, error);
-    if (status != CM_OK || who.held)
-      continue;
-    memcpy(next.user, who.name, sizeof next.user);
-    if (found)
-      status = comes_first(handle, &next, who.used, &best, used, &first, error);
-    if (status == CM_OK && first) {
-      best = next;
-      used = who.used;
-      found = true;
-    }
-  }
-  status = cm_sql_end(statement, status, error);
-  if (status == CM_OK) {
-    *any = found;
-    *turn = best;
-  }
-  return status;
-}
-
-cm_status cm_queue_least_use(sqlite3 *handle, bool *any, double *least_ms, cm_error *error)
-{
-  sqlite3_stmt *statement;
-  double half_life, now = cm_store_time(), least = INFINITY;
-  bool row = true;
-  if (cm_usage_half_life_in(handle, &half_life, error) != CM_OK)
-    return error->status;
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT " STANDING
-                                    " FROM (SELECT DISTINCT user FROM queue_totals) t", "");
-  while (status == CM_OK && row) {
-    status = cm_sql_step(statement, &row, error);
-    if (status != CM_OK || !row)
-      break;
-    double ms = cm_usage_faded(sqlite3_column_double(statement, 0), now - sqlite3_column_double(statement, 1), half_life);
-    least = fmin(least, ms / (double)sqlite3_column_int64(statement, 2));
-  }
-  status = cm_sql_end(statement, status, error);
-  if (status == CM_OK) {
-    *any = isfinite(least);
-    *least_ms = least;
-  }
-  return status;
-}
-
 /* ---- places ---- */
 
 /* Ready jobs of the same user and priority with a lower sequence: whole blocks of each level, then rows. */
@@ -393,7 +242,7 @@ cm_status cm_queue_order_place(cm_queue_order *order, sqlite3 *handle, cm_job *j
   double ahead_ms = 0;
   if (find_person(order, handle, job->owner.user, &absent.person, error) != CM_OK)
     return error->status;
-  const person *me = &order->people[absent.person];
+  const cm_queue_person *me = &order->people[absent.person];
   absent.used = me->used;
   for (size_t i = 0; i < order->share_count && order->shares[i].priority >= job->priority; i++) {
     share *s = &order->shares[i];
