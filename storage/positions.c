@@ -6,7 +6,6 @@
 #include "storage/positions.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
