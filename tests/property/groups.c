@@ -308,7 +308,7 @@ START_TEST(trees_hang_where_they_share_entries)
     scene s;
     cm_routes *routes;
     cm_route_options options = {.multicast = true};
-    scene_make(&s, network_directed(&random, parts, 1 + below(&random, 3 * parts)),
+    scene_make(&s, network_directed(&random, parts, 1 + below(&random, 2 * parts)),
                chip_of(round % 2 ? "true, true" : "false, false", 4, cores), 16 * cores);
     cm_random_permutation(&random, order, s.region->core_count);
     for (uint32_t p = 0; p < parts; p++) {

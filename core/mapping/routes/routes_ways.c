@@ -64,12 +64,12 @@ static cm_status prove(cm_routes *r, cm_walker *walker, cm_run *run, cm_error *e
   return ring ? cm_fail(error, CM_INTERNAL, "the routes could block each other: a ring of links wait for each other") : CM_OK;
 }
 
-/* Whether trees are to share entries: short ones, on average. Long ones find keys for their ways as they are. */
+/* Whether trees are to share entries: short ones of parts with a key or two, on average. Keys of others lie by their ways as they are. */
 static bool may_share(const cm_routes *r)
 {
   cm_interconnect_kind kind = r->chip->interconnect->kind;
   return r->multicast && r->chip->table_entries != 0 && (kind == CM_GRID || kind == CM_HEXAGONAL) &&
-         r->links <= (uint64_t)LINKS_SHORT * r->flow_count;
+         r->flow_count <= 2 * (uint64_t)r->mapping->part_count && r->links <= (uint64_t)LINKS_SHORT * r->flow_count;
 }
 
 cm_status cm_routes_ways(cm_routes *routes, cm_walker *walker, cm_run *run, cm_error *error)
