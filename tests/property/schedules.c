@@ -7,12 +7,12 @@
 
 /* ---- the search ---- */
 
-static cm_candidate search(cm_model *model, unsigned threads, uint64_t scores)
+static cm_plan_candidate search(cm_model *model, unsigned threads, uint64_t scores)
 {
   cm_settings settings = cm_settings_default(64 << 10);
   cm_plan_options options = options_for(64 << 10, &settings);
   cm_search_options how = {.scores = scores};
-  cm_candidate best;
+  cm_plan_candidate best;
   json_t *report;
   run.threads = threads;
   ck_ok(cm_settings_search(model, &options, &how, &run, &best, &report, &error));
@@ -29,7 +29,7 @@ START_TEST(the_search_only_gains)
   for (int trial = 0; trial < (CM_SANITIZED ? 2 : 4); trial++) {
     graph g = trial % 2 == 0 ? image_model() : token_model();
     graph_finish(&g, &run);
-    cm_candidate one = search(g.model, 1, 1), some = search(g.model, 1, 30), same = search(g.model, 3, 30);
+    cm_plan_candidate one = search(g.model, 1, 1), some = search(g.model, 1, 30), same = search(g.model, 3, 30);
     ck_assert(some.score <= one.score);
     ck_assert_mem_eq(&some.settings, &same.settings, sizeof same.settings);
     ck_assert(some.time_ns <= same.time_ns && same.time_ns <= some.time_ns);
@@ -61,13 +61,13 @@ START_TEST(small_constants_come_together)
   graph_finish(&g, &run);
   cm_settings settings = cm_settings_default(64 << 10);
   cm_plan_options options = options_for(64 << 10, &settings);
-  cm_candidate alone, together;
+  cm_plan_candidate alone, together;
   cm_packs packs;
   ck_ok(cm_packs_make(g.model, chip->target, 1 << 10, &run, &packs, &error));
   options.packs = &packs;
-  ck_ok(cm_candidate_make(g.model, NULL, &options, &run, &alone, &error));
+  ck_ok(cm_plan_candidate_make(g.model, NULL, &options, &run, &alone, &error));
   settings.pack = 2;
-  ck_ok(cm_candidate_make(g.model, NULL, &options, &run, &together, &error));
+  ck_ok(cm_plan_candidate_make(g.model, NULL, &options, &run, &together, &error));
   ck_assert_msg(together.time_ns < 0.7 * alone.time_ns, "%g together, %g alone", together.time_ns, alone.time_ns);
   ck_assert_uint_le(together.bytes, alone.bytes + 40 * CM_ALIGNMENT);
   cm_packs_free(&packs);
@@ -93,10 +93,10 @@ START_TEST(units_do_not_wait_while_others_may_run)
   ck_ok(cm_target_number(chip->target, &error));
   cm_settings settings = cm_settings_default(8 << 20);
   cm_plan_options options = options_for(8 << 20, &settings);
-  cm_candidate in_turn, by_time;
-  ck_ok(cm_candidate_make(g.model, NULL, &options, &run, &by_time, &error));
+  cm_plan_candidate in_turn, by_time;
+  ck_ok(cm_plan_candidate_make(g.model, NULL, &options, &run, &by_time, &error));
   settings.window = 1;
-  ck_ok(cm_candidate_make(g.model, NULL, &options, &run, &in_turn, &error));
+  ck_ok(cm_plan_candidate_make(g.model, NULL, &options, &run, &in_turn, &error));
   ck_assert_msg(by_time.time_ns < 0.96 * in_turn.time_ns, "%g ns by time, %g in turn", by_time.time_ns, in_turn.time_ns);
   *chip->target = kept;
   cm_model_free(g.model);
@@ -396,7 +396,7 @@ static double best_time(cm_model *model, cm_target *target, uint64_t bytes)
   cm_settings settings = cm_settings_default(bytes);
   cm_plan_options options = options_for(bytes, &settings);
   cm_search_options how = {.scores = 8};
-  cm_candidate best;
+  cm_plan_candidate best;
   json_t *report;
   options.target = target;
   ck_ok(cm_target_number(target, &error));

@@ -83,8 +83,8 @@ static double time_of(cm_model *model, uint64_t bytes)
 {
   cm_settings settings;
   cm_plan_options options = plain(bytes, &settings);
-  cm_candidate made;
-  ck_ok(cm_candidate_make(model, NULL, &options, &run, &made, &error));
+  cm_plan_candidate made;
+  ck_ok(cm_plan_candidate_make(model, NULL, &options, &run, &made, &error));
   return made.time_ns;
 }
 
@@ -190,8 +190,8 @@ START_TEST(sums_too_long_for_the_memory_are_cut)
     graph g = long_product(kind < 3 ? 27000 : 17991, pick(2, 6), kind);
     cm_settings settings;
     cm_plan_options options = plain(bytes, &settings);
-    cm_candidate made;
-    ck_fails(cm_candidate_make(g.model, NULL, &options, &run, &made, &error), CM_TOO_LARGE);
+    cm_plan_candidate made;
+    ck_fails(cm_plan_candidate_make(g.model, NULL, &options, &run, &made, &error), CM_TOO_LARGE);
     check_cut(&g, bytes, true);
     cm_model_free(g.model);
   }
