@@ -8,8 +8,6 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "core/chip/interconnect/interconnect.h"
-#include "core/chip/turns.h"
 #include "core/mapping/result/export_internal.h"
 #include "core/mapping/measure/measure.h"
 #include "core/mapping/measure/populations.h"
@@ -18,12 +16,12 @@
 
 typedef cm_view_writer writer;
 
-static void put_text(writer *w, const char *text)
+void cm_view_put_text(writer *w, const char *text)
 {
   (void)fputs(text, w->stream);
 }
 
-static void put_count(writer *w, uint64_t value)
+void cm_view_put_count(writer *w, uint64_t value)
 {
   char digits[20];
   size_t first = sizeof digits;
@@ -34,8 +32,7 @@ static void put_count(writer *w, uint64_t value)
   (void)fwrite(digits + first, 1, sizeof digits - first, w->stream);
 }
 
-/* The shortest decimal that reads back as the same double. */
-static void put_real(writer *w, double value)
+void cm_view_put_real(writer *w, double value)
 {
   char text[40];
   for (int digits = 15; digits <= 17; digits++) {
@@ -43,7 +40,7 @@ static void put_real(writer *w, double value)
     if (digits == 17 || strtod(text, NULL) == value)
       break;
   }
-  put_text(w, text);
+  cm_view_put_text(w, text);
 }
 
 static uint32_t core_x(const writer *w, uint32_t part)
@@ -116,13 +113,13 @@ static json_t *summary_json(const writer *w)
 
 static void put_part_list(writer *w, const char *lead)
 {
-  put_text(w, lead);
+  cm_view_put_text(w, lead);
   for (uint32_t v = 0; v < w->mapping->vertex_count; v++) {
     if (v > 0)
-      put_text(w, v % 32 == 0 ? ",\n" : ",");
-    put_count(w, w->mapping->part[v]);
+      cm_view_put_text(w, v % 32 == 0 ? ",\n" : ",");
+    cm_view_put_count(w, w->mapping->part[v]);
   }
-  put_text(w, "]");
+  cm_view_put_text(w, "]");
 }
 
 /* Who each neuron is, so that a later version of the network can be mapped from this mapping. */
@@ -134,13 +131,13 @@ static cm_status put_keys(writer *w)
   if (CM_NEW(NULL, key, w->topology->vertex_count, w->error) != CM_OK)
     return w->error->status;
   cm_status status = cm_identify(w->topology, &run, key, w->error);
-  put_text(w, ",\n\"keys\": [");
+  cm_view_put_text(w, ",\n\"keys\": [");
   for (uint32_t v = 0; v < w->topology->vertex_count && status == CM_OK; v++) {
     if (v > 0)
-      put_text(w, v % 32 == 0 ? ",\n" : ",");
-    put_count(w, key[v]);
+      cm_view_put_text(w, v % 32 == 0 ? ",\n" : ",");
+    cm_view_put_count(w, key[v]);
   }
-  put_text(w, "]");
+  cm_view_put_text(w, "]");
   cm_free(key);
   return status;
 }
@@ -155,24 +152,24 @@ static void put_core(writer *w, uint32_t part, bool congestion)
                 ", \"target_cores\": %" PRIu64 ", \"traffic_in\": ",
                 part, core_x(w, part), core_y(w, part), load->neurons, load->synapses, load->inbound_axons,
                 load->outbound_axons, load->target_cores);
-  put_real(w, load->traffic_in);
-  put_text(w, ", \"traffic_out\": ");
-  put_real(w, load->traffic_out);
+  cm_view_put_real(w, load->traffic_in);
+  cm_view_put_text(w, ", \"traffic_out\": ");
+  cm_view_put_real(w, load->traffic_out);
   if (congestion) {
-    put_text(w, ", \"congestion\": ");
-    put_real(w, cm_congestion_at(&w->mapping->detail, w->chip, w->mapping->core[part]));
+    cm_view_put_text(w, ", \"congestion\": ");
+    cm_view_put_real(w, cm_congestion_at(&w->mapping->detail, w->chip, w->mapping->core[part]));
   }
-  put_text(w, "}");
+  cm_view_put_text(w, "}");
 }
 
 static void put_core_list(writer *w, const char *lead, bool congestion)
 {
-  put_text(w, lead);
+  cm_view_put_text(w, lead);
   for (uint32_t p = 0; p < w->mapping->part_count; p++) {
-    put_text(w, p == 0 ? "\n" : ",\n");
+    cm_view_put_text(w, p == 0 ? "\n" : ",\n");
     put_core(w, p, congestion);
   }
-  put_text(w, "]");
+  cm_view_put_text(w, "]");
 }
 
 /* The summary, and after its fields the bulk when `full`. */
@@ -193,7 +190,7 @@ static cm_status write_summary(writer *w, bool full)
     if (text == NULL)
       failed = true;
     else
-      put_text(w, text);
+      cm_view_put_text(w, text);
     free(text);
   }
   json_decref(summary);
@@ -205,7 +202,7 @@ static cm_status write_summary(writer *w, bool full)
     if (put_keys(w) != CM_OK)
       return w->error->status;
   }
-  put_text(w, "}\n");
+  cm_view_put_text(w, "}\n");
   return CM_OK;
 }
 
@@ -223,15 +220,15 @@ static cm_status write_full_json(writer *w)
 
 static cm_status write_neurons_json(writer *w)
 {
-  put_text(w, "{\"count\": ");
-  put_count(w, w->mapping->vertex_count);
-  put_text(w, ", \"parts\": ");
-  put_count(w, w->mapping->part_count);
-  put_text(w, ",\n\"cores\": [");
+  cm_view_put_text(w, "{\"count\": ");
+  cm_view_put_count(w, w->mapping->vertex_count);
+  cm_view_put_text(w, ", \"parts\": ");
+  cm_view_put_count(w, w->mapping->part_count);
+  cm_view_put_text(w, ",\n\"cores\": [");
   for (uint32_t p = 0; p < w->mapping->part_count; p++)
     (void)fprintf(w->stream, "%s[%" PRIu32 ",%" PRIu32 "]", p == 0 ? "" : ",", core_x(w, p), core_y(w, p));
   put_part_list(w, "],\n\"neurons\": [");
-  put_text(w, "}\n");
+  cm_view_put_text(w, "}\n");
   return CM_OK;
 }
 
@@ -241,7 +238,7 @@ static void put_field(writer *w, const char *text)
   if (text == NULL)
     return;
   if (strpbrk(text, ",\"\r\n") == NULL) {
-    put_text(w, text);
+    cm_view_put_text(w, text);
     return;
   }
   (void)fputc('"', w->stream);
@@ -255,19 +252,19 @@ static void put_field(writer *w, const char *text)
 
 static cm_status write_neurons_csv(writer *w)
 {
-  put_text(w, "neuron,name,part,x,y\n");
+  cm_view_put_text(w, "neuron,name,part,x,y\n");
   for (uint32_t v = 0; v < w->mapping->vertex_count; v++) {
     uint32_t part = w->mapping->part[v];
-    put_count(w, v);
-    put_text(w, ",");
+    cm_view_put_count(w, v);
+    cm_view_put_text(w, ",");
     put_field(w, cm_topology_label(w->topology, v));
-    put_text(w, ",");
-    put_count(w, part);
-    put_text(w, ",");
-    put_count(w, core_x(w, part));
-    put_text(w, ",");
-    put_count(w, core_y(w, part));
-    put_text(w, "\n");
+    cm_view_put_text(w, ",");
+    cm_view_put_count(w, part);
+    cm_view_put_text(w, ",");
+    cm_view_put_count(w, core_x(w, part));
+    cm_view_put_text(w, ",");
+    cm_view_put_count(w, core_y(w, part));
+    cm_view_put_text(w, "\n");
   }
   return CM_OK;
 }
@@ -278,13 +275,13 @@ static cm_status write_cores_json(writer *w)
 {
   (void)fprintf(w->stream, "{\"width\": %" PRIu32 ", \"height\": %" PRIu32, w->chip->width, w->chip->height);
   put_core_list(w, ", \"cores\": [", true);
-  put_text(w, "}\n");
+  cm_view_put_text(w, "}\n");
   return CM_OK;
 }
 
 static cm_status write_cores_csv(writer *w)
 {
-  put_text(w, "part,x,y,neurons,synapses,inbound_axons,outbound_axons,target_cores,traffic_in,traffic_out,"
+  cm_view_put_text(w, "part,x,y,neurons,synapses,inbound_axons,outbound_axons,target_cores,traffic_in,traffic_out,"
               "congestion\n");
   for (uint32_t p = 0; p < w->mapping->part_count; p++) {
     const cm_core_load *load = &w->mapping->detail.core[p];
@@ -292,95 +289,13 @@ static cm_status write_cores_csv(writer *w)
                   "%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",",
                   p, core_x(w, p), core_y(w, p), load->neurons, load->synapses, load->inbound_axons,
                   load->outbound_axons, load->target_cores);
-    put_real(w, load->traffic_in);
-    put_text(w, ",");
-    put_real(w, load->traffic_out);
-    put_text(w, ",");
-    put_real(w, cm_congestion_at(&w->mapping->detail, w->chip, w->mapping->core[p]));
-    put_text(w, "\n");
+    cm_view_put_real(w, load->traffic_in);
+    cm_view_put_text(w, ",");
+    cm_view_put_real(w, load->traffic_out);
+    cm_view_put_text(w, ",");
+    cm_view_put_real(w, cm_congestion_at(&w->mapping->detail, w->chip, w->mapping->core[p]));
+    cm_view_put_text(w, "\n");
   }
-  return CM_OK;
-}
-
-/* ---- links ---- */
-
-/* Calls for every link that carries something, in order of routers and directions. */
-static void put_links(writer *w, const char *separator, void (*put)(writer *w, uint32_t x, uint32_t y,
-                                                                    const char *direction, double load))
-{
-  const cm_window *window = &w->mapping->detail.window;
-  bool first = true;
-  for (uint32_t y = 0; y < window->routers_y; y++) {
-    if (cm_window_row(window, y) >= window->height)
-      continue;
-    for (uint32_t x = 0; x < window->routers_x; x++)
-      for (cm_direction d = CM_EAST; d < CM_DIRECTIONS; d++) {
-        double load = cm_link_load_at(&w->mapping->detail, x, y, d);
-        if (load <= 0)
-          continue;
-        put_text(w, first ? "" : separator);
-        first = false;
-        put(w, x, y, cm_direction_name(d), load);
-      }
-  }
-}
-
-static void put_link_json(writer *w, uint32_t x, uint32_t y, const char *direction, double load)
-{
-  (void)fprintf(w->stream, "{\"x\": %" PRIu32 ", \"y\": %" PRIu32 ", \"direction\": \"%s\", \"load\": ", x, y,
-                direction);
-  put_real(w, load);
-  put_text(w, "}");
-}
-
-static void put_link_csv(writer *w, uint32_t x, uint32_t y, const char *direction, double load)
-{
-  (void)fprintf(w->stream, "%" PRIu32 ",%" PRIu32 ",%s,", x, y, direction);
-  put_real(w, load);
-  put_text(w, "\n");
-}
-
-/* Links of an interconnect that is no plain mesh are told by the numbers of their routers. */
-static void put_ways(writer *w, bool csv)
-{
-  const cm_interconnect *net = w->chip->interconnect;
-  const double *load = w->mapping->detail.link_load;
-  const char *lead = "";
-  for (uint32_t i = 0; i < net->link_count; i++) {
-    if (load[i] <= 0)
-      continue;
-    if (csv)
-      (void)fprintf(w->stream, "%" PRIu32 ",%" PRIu32 ",", net->link[i].from, net->link[i].to);
-    else
-      (void)fprintf(w->stream, "%s{\"from\": %" PRIu32 ", \"to\": %" PRIu32 ", \"load\": ", lead, net->link[i].from,
-                    net->link[i].to);
-    lead = ",\n";
-    put_real(w, load[i]);
-    put_text(w, csv ? "\n" : "}");
-  }
-}
-
-static cm_status write_links_json(writer *w)
-{
-  (void)fprintf(w->stream, "{\"routers_x\": %" PRIu32 ", \"routers_y\": %" PRIu32 ", \"links\": [\n",
-                cm_chip_routers_x(w->chip), cm_chip_routers_y(w->chip));
-  if (w->chip->interconnect != NULL)
-    put_ways(w, false);
-  else
-    put_links(w, ",\n", put_link_json);
-  put_text(w, "]}\n");
-  return CM_OK;
-}
-
-static cm_status write_links_csv(writer *w)
-{
-  if (w->chip->interconnect != NULL) {
-    put_text(w, "from,to,load\n");
-    put_ways(w, true);
-    return CM_OK;
-  }
-  put_text(w, "x,y,direction,load\n");
-  put_links(w, "", put_link_csv);
   return CM_OK;
 }
 
@@ -389,15 +304,15 @@ static cm_status write_links_csv(writer *w)
 static cm_status write_part(writer *w)
 {
   for (uint32_t v = 0; v < w->mapping->vertex_count; v++) {
-    put_count(w, w->mapping->part[v]);
-    put_text(w, "\n");
+    cm_view_put_count(w, w->mapping->part[v]);
+    cm_view_put_text(w, "\n");
   }
   return CM_OK;
 }
 
 static cm_status write_placement_csv(writer *w)
 {
-  put_text(w, "part,x,y\n");
+  cm_view_put_text(w, "part,x,y\n");
   for (uint32_t p = 0; p < w->mapping->part_count; p++)
     (void)fprintf(w->stream, "%" PRIu32 ",%" PRIu32 ",%" PRIu32 "\n", p, core_x(w, p), core_y(w, p));
   return CM_OK;
@@ -415,8 +330,8 @@ static const struct {
   [CM_VIEW_CORES_JSON] = {"cores.json", write_cores_json},
   [CM_VIEW_CORES_CSV] = {"cores.csv", write_cores_csv},
   [CM_VIEW_CORES_BINARY] = {"cores.bin", cm_write_cores_binary},
-  [CM_VIEW_LINKS_JSON] = {"links.json", write_links_json},
-  [CM_VIEW_LINKS_CSV] = {"links.csv", write_links_csv},
+  [CM_VIEW_LINKS_JSON] = {"links.json", cm_write_links_json},
+  [CM_VIEW_LINKS_CSV] = {"links.csv", cm_write_links_csv},
   [CM_VIEW_LINKS_BINARY] = {"links.bin", cm_write_links_binary},
   [CM_VIEW_PART] = {"mapping.part", write_part},
   [CM_VIEW_PLACEMENT_CSV] = {"placement.csv", write_placement_csv},
