@@ -1,13 +1,14 @@
-/* grid_peer grow NET.snn NEURONS AXONS SYNAPSES: plain greedy growing, one part a line of a neuron.
- * grid_peer judge NET.snn PART NEURONS AXONS SYNAPSES: "connectivity parts over", counted anew.
- * The peer and the judge of bench/grid; shares no code with the library. A limit of 0 is none. */
+/* grid_peer grow NET.snn NEURONS AXONS SYNAPSES TARGETS: plain greedy growing, one part a line of a neuron.
+ * grid_peer judge NET.snn PART NEURONS AXONS SYNAPSES TARGETS: "connectivity parts over", counted anew.
+ * The peer and the judge of bench/grid; shares no code with the library. A limit of 0 is none. TARGETS: the parts that one neuron
+ * reaches at most; one that reaches more counts as as many neurons as it takes. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static uint32_t n, m, *pin, *source, *in_net;
-static uint64_t *first, *in_first, limit[3]; /* neurons, inbound axons, synapses */
+static uint64_t *first, *in_first, limit[4]; /* neurons, inbound axons, synapses; parts that a neuron reaches */
 static float *rate;
 
 static void *room(size_t bytes)
@@ -145,11 +146,8 @@ static void judge(const char *path)
   fclose(f);
   uint64_t(*use)[3] = room((size_t)parts * sizeof *use);
   uint32_t *seen = room((size_t)parts * 4);
+  uint64_t *reached = room((size_t)n * 8);
   double connectivity = 0;
-  for (uint32_t v = 0; v < n; v++) {
-    use[part[v]][0]++;
-    use[part[v]][2] += degree(v);
-  }
   for (uint32_t e = 0; e < m; e++)
     for (uint64_t i = first[e]; i < first[e + 1]; i++) {
       uint32_t p = part[pin[i]];
@@ -157,8 +155,13 @@ static void judge(const char *path)
         continue;
       seen[p] = e + 1;
       use[p][1]++;
+      reached[source[e]]++;
       connectivity += p != part[source[e]] ? (double)rate[e] : 0;
     }
+  for (uint32_t v = 0; v < n; v++) {
+    use[part[v]][0] += limit[3] == 0 || reached[v] <= limit[3] ? 1 : (reached[v] + limit[3] - 1) / limit[3];
+    use[part[v]][2] += degree(v);
+  }
   uint32_t used = 0;
   for (uint32_t p = 0; p < parts; p++) {
     over += !fits(use[p]);
@@ -170,12 +173,13 @@ static void judge(const char *path)
 int main(int count, char **word)
 {
   int at = count > 1 && strcmp(word[1], "judge") == 0 ? 4 : 3;
-  if (count != at + 3) {
-    fputs("usage: grid_peer grow NET.snn NEURONS AXONS SYNAPSES\n       grid_peer judge NET.snn PART NEURONS AXONS SYNAPSES\n",
+  if (count != at + 4) {
+    fputs("usage: grid_peer grow NET.snn NEURONS AXONS SYNAPSES TARGETS\n"
+          "       grid_peer judge NET.snn PART NEURONS AXONS SYNAPSES TARGETS\n",
           stderr);
     return 2;
   }
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < 4; i++)
     limit[i] = strtoull(word[at + i], NULL, 10);
   read_network(word[2]);
   if (at == 4) {

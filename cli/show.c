@@ -45,6 +45,28 @@ static void show_limits(const cm_limits *limits)
   show_limit("populations", limits->populations);
 }
 
+/* What one neuron may take in and reach. */
+static void show_neuron_limits(const cm_chip *chip)
+{
+  if (chip->limits.fan_in != 0)
+    printf("  %-16s %llu per neuron%s\n", "fan-in", (unsigned long long)chip->limits.fan_in,
+           chip->relays ? ", further ones through relays" : "");
+  if (chip->limits.neuron_target_cores != 0)
+    printf("  %-16s %llu per neuron, further ones by copies of it\n", "target cores",
+           (unsigned long long)chip->limits.neuron_target_cores);
+}
+
+static void show_network_on_chip(const cm_chip *chip)
+{
+  json_t *stated = cm_chip_json(chip);
+  const char *kind = json_string_value(json_object_get(json_object_get(stated, "interconnect"), "kind"));
+  bool torus = chip->torus_x || chip->torus_y;
+  printf("  %-16s %s%s\n", "interconnect", kind != NULL ? kind : torus ? "torus" : "mesh", kind != NULL && torus ? ", torus" : "");
+  json_decref(stated);
+  if (chip->table_entries != 0)
+    printf("  %-16s %u entries per router\n", "routing table", chip->table_entries);
+}
+
 static void show_classes(const cm_chip *chip)
 {
   for (uint32_t k = 0; k < chip->class_count; k++) {
@@ -72,10 +94,11 @@ static int show_chip(const cm_chip *chip, bool json, cm_error *error)
     return EXIT_DONE;
   }
   printf("chip %s: %s\n", chip->name, chip->description);
-  printf("  %-16s %u x %u (%u x %u dies of %u x %u), %u x %u behind a router%s\n", "cores", chip->width, chip->height,
-         chip->dies_x, chip->dies_y, chip->die_width, chip->die_height, chip->router_x, chip->router_y,
-         chip->torus_x || chip->torus_y ? ", torus" : "");
+  printf("  %-16s %u x %u (%u x %u dies of %u x %u), %u x %u behind a router\n", "cores", chip->width, chip->height,
+         chip->dies_x, chip->dies_y, chip->die_width, chip->die_height, chip->router_x, chip->router_y);
   show_limits(&chip->limits);
+  show_neuron_limits(chip);
+  show_network_on_chip(chip);
   printf("  %-16s router %g pJ, link east-west %g, north-south %g, between dies %g\n", "energy", chip->energy_pj.router,
          chip->energy_pj.east_west, chip->energy_pj.north_south, chip->energy_pj.die_to_die);
   printf("  %-16s router %g ns, link east-west %g, north-south %g, between dies %g\n", "latency",

@@ -17,7 +17,7 @@ typedef struct cm_places {
   uint32_t number;   /* of the region, among those that were compared */
   double energy;     /* cm_placement_energy */
   double busiest;    /* load of the busiest router, in units of the flows; 0: not looked at */
-  double trees;      /* what the trees of all axons cost, in units of the weights; 0: not looked at */
+  double trees;      /* what the links of all axons' trees cost, in units of the weights; 0: not looked at, or none has a link */
   json_t *report;    /* what the method has to tell */
 } cm_places;
 

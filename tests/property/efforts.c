@@ -141,6 +141,89 @@ START_TEST(parts_for_the_cut_cost_no_less_connectivity)
 }
 END_TEST
 
+/* A sheet of neurons that each reach half of those within a wide circle. */
+enum { ROWS = 50, COLUMNS = 50, SHEET = ROWS * COLUMNS, REACH = 20 };
+
+static cm_topology sheet(cm_random *random)
+{
+  cm_topology t = {.directed = true, .vertex_count = SHEET, .size_total = SHEET, .weight_scale = 1, .net_count = SHEET};
+  t.net_first = network_array(SHEET + 1, sizeof *t.net_first);
+  t.net_source = network_array(SHEET, sizeof *t.net_source);
+  t.net_weight = network_array(SHEET, sizeof *t.net_weight);
+  t.pin = network_array((size_t)SHEET * SHEET / 2, sizeof *t.pin);
+  for (int u = 0; u < SHEET; u++) {
+    for (int v = 0; v < SHEET; v++) {
+      int dx = u % COLUMNS - v % COLUMNS, dy = u / COLUMNS - v / COLUMNS;
+      if (u != v && dx * dx + dy * dy <= REACH * REACH && below(random, 10) < 7)
+        t.pin[t.pin_count++] = (uint32_t)v;
+    }
+    t.net_source[u] = (uint32_t)u;
+    t.net_weight[u] = 1 + below(random, 20);
+    t.net_first[u + 1] = t.pin_count;
+  }
+  return t;
+}
+
+/* Plain growing from neuron 0: of those that are in no part the one of whose inputs most come to the part already. */
+static void grow(const cm_topology *t, uint32_t most, uint32_t *part)
+{
+  static uint32_t met[SHEET], inputs[SHEET];
+  static uint8_t *reaches; /* [neurons][neurons] */
+  reaches = calloc((size_t)SHEET, SHEET);
+  memset(inputs, 0, sizeof inputs);
+  for (uint32_t e = 0; e < t->net_count; e++)
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++) {
+      reaches[(size_t)t->pin[i] * SHEET + e] = 1;
+      inputs[t->pin[i]]++;
+    }
+  memset(part, 0xff, SHEET * sizeof *part);
+  for (uint32_t p = 0, left = SHEET; left > 0; p++) {
+    uint8_t came[SHEET] = {0};
+    memset(met, 0, sizeof met);
+    for (uint32_t held = 0; held < most && left > 0; held++, left--) {
+      uint32_t best = UINT32_MAX;
+      for (uint32_t v = 0; v < SHEET; v++)
+        if (part[v] == UINT32_MAX && (best == UINT32_MAX || (uint64_t)met[v] * (inputs[best] + 1) > (uint64_t)met[best] * (inputs[v] + 1)))
+          best = v;
+      part[best] = p;
+      for (uint32_t e = 0; e < SHEET; e++)
+        if (reaches[(size_t)best * SHEET + e] && !came[e]) {
+          came[e] = 1;
+          for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
+            met[t->pin[i]]++;
+        }
+    }
+  }
+  free(reaches);
+}
+
+static uint64_t sheet_connectivity(const cm_topology *t, const uint32_t *part)
+{
+  uint64_t sum = 0;
+  for (uint32_t e = 0; e < t->net_count; e++) {
+    uint8_t reached[SHEET] = {0};
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
+      sum += part[t->pin[i]] != part[t->net_source[e]] && reached[part[t->pin[i]]]++ == 0 ? t->net_weight[e] : 0;
+  }
+  return sum;
+}
+
+/* Dense networks in full parts: coarse vertices tell little there. From levels alone parts cost a tenth more than from growing. */
+START_TEST(dense_networks_cost_hardly_more_than_plain_growing)
+{
+  cm_random random;
+  cm_random_init(&random, (uint64_t)_i, 23, 0);
+  cm_topology t = sheet(&random);
+  cm_limits limits = {.neurons = SHEET / (4 + (uint32_t)_i % 2)};
+  static uint32_t grown[SHEET];
+  grow(&t, (uint32_t)limits.neurons, grown);
+  cm_partition *made = partition_by(&t, "balanced", CM_OBJECTIVE_AXON, &limits, _i);
+  ck_assert_double_le((double)sheet_connectivity(&t, made->part), 1.02 * (double)sheet_connectivity(&t, grown));
+  cm_partition_free(made);
+  network_free(&t);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("efforts");
@@ -149,6 +232,7 @@ int main(void)
   tcase_set_timeout(tests, 300);
   tcase_add_loop_test(tests, more_effort_is_never_worse, 0, 6);
   tcase_add_loop_test(tests, parts_for_the_cut_cost_no_less_connectivity, 0, (int)test_rounds(24));
+  tcase_add_loop_test(tests, dense_networks_cost_hardly_more_than_plain_growing, 0, CM_SANITIZED ? 1 : 4);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }

@@ -38,7 +38,7 @@ static bool may_win(const cm_map_input *input)
 }
 
 /* What the job pays for a mapping: for objective edge the energy of all ways, for axons with their first routers, or,
- * where trees are paid, what these cost. */
+ * where trees are paid and leave their routers, what these cost. */
 static cm_status weigh(cm_candidate *c, cm_error *error)
 {
   const cm_map_input *in = c->input;

@@ -156,6 +156,16 @@ static cm_status search_below(cm_axon_search *w, uint32_t *part, uint32_t *parts
   return CM_OK;
 }
 
+/* Where neurons reach a large part of all, hardly any share more with each other than with the rest, and coarse vertices tell
+ * little: growing on the network itself is worth more, and cheap on small ones of few parts. */
+enum { DENSE_SHARE = 12, DENSE_VERTICES = 1 << 13, DENSE_LOOKS = 60000000, DENSE_GROWTHS = 3 };
+
+static bool is_small_and_dense(const cm_hypergraph *g, uint32_t parts)
+{
+  uint64_t n = g->vertex_count;
+  return n <= DENSE_VERTICES && g->pin_count >= n * n / DENSE_SHARE && g->pin_count * parts <= DENSE_LOOKS;
+}
+
 /* Whether pins are few enough; 0: any number is. */
 static bool few_pins(const cm_axon_search *w, uint64_t most)
 {
@@ -184,8 +194,9 @@ static cm_status begin(cm_axon_search *w, uint32_t *part, uint32_t *parts, doubl
                                         : CM_OK;
   if (status == CM_OK && w->flat)
     return cm_axon_fill_flat(w, part, parts, objective, trial, error);
-  if (status == CM_OK && o->grow_pins != 0 && o->places == NULL && few_pins(w, o->grow_pins))
-    status = cm_axon_grow_flat(w, part, parts, objective, trial, error);
+  bool dense = !isinf(*objective) && is_small_and_dense(w->levels.graph[0], *parts);
+  if (status == CM_OK && o->grow_pins != 0 && o->places == NULL && (dense || few_pins(w, o->grow_pins)))
+    status = cm_axon_grow_flat(w, dense ? DENSE_GROWTHS : 1, part, parts, objective, trial, error);
   w->seed = o->seed;
   if (status == CM_OK && o->other_start != NULL && o->places == NULL && o->cycles > 0 &&
       !(below && o->below->cycles > 0))

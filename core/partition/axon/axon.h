@@ -46,8 +46,8 @@ typedef struct cm_axon_options {
                             places: none */
   uint64_t below_pins;   /* of networks up to so many pins; 0: of all */
   uint64_t own_pins;     /* with more pins that result is refined in cycles in place of attempts; 0: never */
-  uint64_t grow_pins;    /* on networks of up to so many pins parts are grown without levels too, and refined alike; 0: never.
-                            Not with places */
+  uint64_t grow_pins;    /* on networks of up to so many pins, and small dense ones, parts are grown without levels too, and
+                            refined alike; 0: never. Not with places */
   double coarse_vertices; /* vertices per part on the coarsest level, about */
   uint64_t seed;
   const uint32_t *start; /* [vertices] parts of another origin, numbered from 0, or NULL: they go on in place of those of

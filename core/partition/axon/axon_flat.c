@@ -37,21 +37,23 @@ static cm_status polish(cm_axon_search *w, uint32_t *part, uint32_t parts, uint3
   return status;
 }
 
-cm_status cm_axon_grow_flat(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
+cm_status cm_axon_grow_flat(cm_axon_search *w, uint32_t growths, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
                             cm_error *error)
 {
   cm_random random;
-  uint32_t count = 0;
-  double reached = INFINITY;
+  uint32_t from = CM_GROW_ANYWHERE;
   cm_random_init(&random, w->options->seed, CM_STREAM_BISECTION, 1 << 20);
   cm_run_phase(w->run, "initial");
   cm_status status = cm_hypergraph_list_inbound(w->levels.graph[0], w->run, error);
-  if (status == CM_OK)
-    status = cm_grow_parts(w->levels.graph[0], &w->options->limits, &random, w->run, trial, &count, error);
-  if (status == CM_OK)
-    status = polish(w, trial, count, w->options->last_sweeps, &reached, error);
-  if (status == CM_OK)
-    cm_axon_keep_better(w, trial, count, reached, part, parts, objective);
+  for (uint32_t i = 0; status == CM_OK && i < growths; i++) {
+    uint32_t count = 0;
+    double reached = INFINITY;
+    status = cm_grow_parts(w->levels.graph[0], &w->options->limits, &random, w->run, &from, trial, &count, error);
+    if (status == CM_OK)
+      status = polish(w, trial, count, w->options->last_sweeps, &reached, error);
+    if (status == CM_OK)
+      cm_axon_keep_better(w, trial, count, reached, part, parts, objective);
+  }
   return status;
 }
 

@@ -55,9 +55,9 @@ cm_status cm_axon_descend(cm_axon_search *w, const cm_axon_descent *d, uint32_t 
  * "refine". */
 cm_status cm_axon_first_partition(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, cm_error *error);
 
-/* Parts grown on the network itself, and refined there: where levels serve it badly, and is cheap on small ones. Kept
- * where it is better. `trial` [vertices] is overwritten, as below. */
-cm_status cm_axon_grow_flat(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
+/* Parts grown on the network itself, and refined there: where levels serve it badly, and is cheap on small ones. The first of
+ * the growths begins anywhere, each other one where the one before ended, at the edge. The best is kept where it is better. `trial` [vertices] is overwritten, as below. */
+cm_status cm_axon_grow_flat(cm_axon_search *w, uint32_t growths, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
                             cm_error *error);
 
 /* Where there is nothing to coarsen by: parts filled on the network itself, by weights and numbers of axons in several

@@ -40,7 +40,8 @@ static cm_status grow_start(void *context, size_t t, cm_error *error)
     limits.neurons = (uint64_t)((double)limits.neurons * 0.96);
   if (CM_NEW(w->run->memory, it->part, w->levels.graph[l]->vertex_count, error) != CM_OK)
     return error->status;
-  return cm_grow_parts(w->levels.graph[l], &limits, &it->random, w->run, it->part, &it->parts, error);
+  uint32_t from = CM_GROW_ANYWHERE;
+  return cm_grow_parts(w->levels.graph[l], &limits, &it->random, w->run, &from, it->part, &it->parts, error);
 }
 
 static cm_status anneal_start(void *context, size_t t, cm_error *error)

@@ -135,16 +135,17 @@ static void place_lonely(growth *w, uint32_t *parts)
   }
 }
 
-static cm_status grow_all(growth *w, cm_random *random, uint32_t *parts, cm_error *error)
+static cm_status grow_all(growth *w, cm_random *random, uint32_t *from, uint32_t *parts, cm_error *error)
 {
   uint32_t n = w->graph->vertex_count, number = 0;
-  uint32_t next = n > 0 ? (uint32_t)cm_random_below(random, n) : NONE;
+  uint32_t next = *from != CM_GROW_ANYWHERE ? *from : n > 0 ? (uint32_t)cm_random_below(random, n) : NONE;
   if (next != NONE && lonely(w->graph, next))
     next = next_seed(w);
   while (next != NONE) {
     start_part(w);
     do {
       take(w, next, number);
+      *from = next;
       next = next_vertex(w);
       if (next == NONE && w->touched_count == 0) { /* all that is connected is in: another piece may fit beside it */
         next = next_seed(w);
@@ -164,7 +165,7 @@ static cm_status grow_all(growth *w, cm_random *random, uint32_t *parts, cm_erro
 }
 
 cm_status cm_grow_parts(const cm_hypergraph *graph, const cm_limits *limits, cm_random *random, cm_run *run,
-                        uint32_t *part, uint32_t *parts, cm_error *error)
+                        uint32_t *from, uint32_t *part, uint32_t *parts, cm_error *error)
 {
   growth w = {.graph = graph, .limits = limits, .run = run, .part = part};
   cm_status status = CM_NEW(run->memory, w.net_part, graph->net_count, error);
@@ -187,7 +188,7 @@ cm_status cm_grow_parts(const cm_hypergraph *graph, const cm_limits *limits, cm_
         status = cm_indexed_heap_push(&w.open, v, open_key(&w, v), run->memory, error);
   }
   if (status == CM_OK)
-    status = grow_all(&w, random, parts, error);
+    status = grow_all(&w, random, from, parts, error);
   cm_free(w.net_part);
   cm_free(w.shared);
   cm_free(w.met);
