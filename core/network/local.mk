@@ -7,7 +7,7 @@ libcoremap_a_SOURCES += \
   core/network/file/topology_manifest.c core/network/file/topology_stream.c \
   core/network/formats/table.h core/network/formats/formats.def core/network/formats/table.c core/network/formats/source.h core/network/formats/source.c core/network/formats/tokens.c \
   core/network/formats/rows.c core/network/formats/weighted.c core/network/formats/entries.c core/network/formats/import_topology.c \
-  core/network/formats/import_snn.c core/network/formats/import_metis.c core/network/formats/import_edges.c core/network/formats/table_rows.h core/network/formats/table_lines.c core/network/formats/table_columns.c core/network/formats/table_order.c core/network/formats/read_options.c core/network/rates.h core/network/formats/rates.c \
+  core/network/formats/import_snn.c core/network/formats/import_metis.c core/network/formats/import_edges.c core/network/formats/table_rows.h core/network/formats/table_begin.c core/network/formats/table_lines.c core/network/formats/table_columns.c core/network/formats/table_order.c core/network/formats/read_options.c core/network/rates.h core/network/formats/rates.c \
   core/network/formats/import_hypergraph.c core/network/formats/import_matrix.c \
   core/network/hdf5/h5.h core/network/hdf5/h5.c core/network/hdf5/recognise_hdf5.c core/network/hdf5/nir.h \
   core/network/hdf5/lava_read.c core/network/hdf5/nir_read.c core/network/hdf5/nir_parameters.c core/network/hdf5/nir_shapes.c core/network/hdf5/nir_taps.c core/network/hdf5/import_nir.c core/network/hdf5/sonata.h core/network/hdf5/import_sonata.c core/network/hdf5/sonata_circuit.h core/network/hdf5/sonata_circuit.c core/network/hdf5/sonata_types.c core/network/hdf5/sonata_spikes.c \

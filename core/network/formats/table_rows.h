@@ -81,6 +81,22 @@ bool cm_columns_of_comment(const char *line, size_t length, cm_columns *columns)
 /* Columns as a caller names them, "source,target,-,weight"; CM_BAD_OPTION. */
 cm_status cm_columns_of_option(const char *said, cm_columns *columns, cm_error *error);
 
+/* ---- rows (import_edges.c) ---- */
+
+/* The next line that is neither blank nor a comment, divided; a comment of PyNN names the columns. */
+cm_status cm_table_next_row(cm_table *t, const char **line, size_t *length, bool *end, cm_error *error);
+
+/* Takes the edge of a row that has been divided. */
+cm_status cm_table_take_row(cm_table *t, cm_error *error);
+
+/* Bytes of a field that are shown in messages. */
+int cm_field_shown(const cm_field *f);
+
+/* ---- the beginning (table_begin.c) ---- */
+
+/* Reads the first rows, up to the first edge; *done: there are no more. */
+cm_status cm_table_read_first(cm_table *t, bool *done, cm_error *error);
+
 /* ---- values and the topology ---- */
 
 /* The number of the vertex that a field names. */
