@@ -330,6 +330,45 @@ START_TEST(trees_hang_where_they_share_entries)
 }
 END_TEST
 
+/* Each allocation in turn fails: a clear refusal, nothing left. */
+START_TEST(groups_and_shared_entries_survive_a_lack_of_memory)
+{
+  cm_random random;
+  scene s;
+  uint32_t part[PARTS_MAX], fired = 0;
+  cm_random_init(&random, 1, 63, 0);
+  scene_make(&s, network_directed(&random, 20, 20), chip_of("true, true", 4, 2), 32);
+  for (uint32_t p = 0; p < 20; p++)
+    part[p] = p;
+  for (uint64_t n = 1;; n += 1 + n / test_rounds(200)) {
+    cm_memory memory;
+    cm_run mine;
+    cm_group_cost cost;
+    cm_routes *routes = NULL;
+    const char *order;
+    cm_run_init(&mine);
+    cm_memory_init(&memory, 0);
+    mine.memory = &memory;
+    cm_memory_fail_at(n);
+    cm_status status = cm_place_by_groups(s.casts, s.chip, s.region, 1e3, 1, &mine, s.core, &cost, &order, &error);
+    cm_mapping mapping = {.vertex_count = 20, .part_count = 20, .part = part, .core = s.core};
+    cm_route_options options = {.multicast = true};
+    if (status == CM_OK)
+      status = cm_routes_make(&mapping, &s.topology, s.chip, &options, &mine, &routes, &error);
+    bool hit = cm_memory_fault_fired();
+    cm_memory_fail_at(0);
+    cm_routes_free(routes);
+    ck_assert_int_eq(status, hit ? CM_NO_MEMORY : CM_OK);
+    ck_assert_uint_eq(memory.used_bytes, 0);
+    if (!hit)
+      break;
+    fired++;
+  }
+  ck_assert_uint_gt(fired, 30);
+  scene_free(&s);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("groups");
@@ -341,6 +380,7 @@ int main(void)
   tcase_add_test(tests, rings_are_cut_as_seldom_as_can_be);
   tcase_add_test(tests, populations_begin_with_a_router_where_that_costs_less);
   tcase_add_test(tests, trees_hang_where_they_share_entries);
+  tcase_add_test(tests, groups_and_shared_entries_survive_a_lack_of_memory);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }
