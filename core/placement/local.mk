@@ -11,7 +11,7 @@ libcoremap_a_SOURCES += \
   core/placement/mesh/mesh_rebalance.c core/placement/mesh/mesh_halve.c \
   core/placement/arrange.h core/placement/arrange.c core/placement/curve.c core/placement/swaps.c \
   core/placement/qap/qap_kernel.h core/placement/qap/qap_narrow.c core/placement/qap/qap_wide.c \
-  core/placement/blocks.h core/placement/blocks.c core/placement/cluster_order.c \
+  core/placement/blocks.h core/placement/blocks.c core/placement/renumber.c core/placement/cluster_order.c \
   core/placement/exchange.h core/placement/exchange.c \
   core/placement/ways/ways.h core/placement/ways/ways.c core/placement/ways/order.c \
   core/placement/kinds/kinds.h core/placement/kinds/kinds.c \
