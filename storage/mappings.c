@@ -1,3 +1,4 @@
+/* Rows of mappings and programs, and their files: in a folder of each, or packed into the database. */
 #include "storage/mappings.h"
 
 #include <dirent.h>
