@@ -264,6 +264,35 @@ START_TEST(inbound_limits_hold_where_edges_would_break_them)
 }
 END_TEST
 
+/* Neurons that reach one core each need copies at the borders of their parts: parts that are nearly full have no room for
+ * them, and single moves would pay dearly for it. Blocks of a sheet, which leave that room, are legal and cost no less. */
+START_TEST(parts_leave_room_for_copies)
+{
+  enum { SIDE = 32, BLOCK = 8, BLOCKS = SIDE / BLOCK * (SIDE / BLOCK) };
+  const uint32_t most = 88 + 6 * (uint32_t)_i;
+  cm_topology t = sheet(SIDE);
+  cm_chip *chip = chip_with(most, 1000);
+  uint64_t size[BLOCKS] = {0}, cost = 0;
+  chip->limits.neuron_target_cores = 1;
+  t.target_cores_max = 1;
+  for (uint32_t v = 0; v < SIDE * SIDE; v++) {
+    uint32_t x = v % SIDE, y = v / SIDE, right = x % BLOCK == BLOCK - 1 && x + 1 < SIDE, lower = y % BLOCK == BLOCK - 1 && y + 1 < SIDE;
+    uint32_t inside = (x + 1 < SIDE && !right) || (y + 1 < SIDE && !lower), cores = inside + right + lower;
+    size[y / BLOCK * (SIDE / BLOCK) + x / BLOCK] += cores > 0 ? cores : 1;
+    cost += right + lower;
+  }
+  for (uint32_t p = 0; p < BLOCKS; p++)
+    ck_assert_uint_le(size[p], most);
+  cm_candidate made = stage_of(&t, chip, "axon", "balanced");
+  ck_assert_double_le(made.quality.connectivity, (double)cost);
+  for (uint32_t p = 0; p < made.partition->part_count; p++)
+    ck_assert_uint_le(made.use[(size_t)p * CM_RESOURCES + CM_NEURONS], most);
+  cm_candidate_free(&made);
+  cm_chip_free(chip);
+  network_free(&t);
+}
+END_TEST
+
 /* Parts that the caller knows: taken where they are the best, left where they break a limit. */
 START_TEST(a_start_goes_on_where_it_is_legal_and_better)
 {
@@ -298,6 +327,7 @@ int main(void)
   tcase_add_figures_test(tests, where_it_is_mended_the_mesh_mapper_has_a_rival);
   tcase_add_test(tests, rings_are_cut_little_by_axons_too);
   tcase_add_figures_test(tests, layers_of_convolutions_are_cut_by_axons_as_well_as_by_edges);
+  tcase_add_loop_test(tests, parts_leave_room_for_copies, 0, 4);
   tcase_add_test(tests, inbound_limits_hold_where_edges_would_break_them);
   tcase_add_test(tests, a_start_goes_on_where_it_is_legal_and_better);
   suite_add_tcase(suite, tests);

@@ -7,6 +7,9 @@
 #include <string.h>
 
 
+/* Where single moves cost so many times what the method's own partition does, parts that leave them room are tried too. */
+static const double loss_most = 1.1;
+
 /* The capacity that the first attempt takes: what a fixed number of parts asks for, else the neuron limit. */
 static uint64_t first_capacity(const cm_attempts *a)
 {
@@ -22,8 +25,8 @@ static uint64_t first_capacity(const cm_attempts *a)
   return capacity > 0 ? capacity : 1;
 }
 
-cm_status cm_attempts_begin(const cm_map_input *input, const cm_engine *engine, const cm_terms *terms, cm_run *run,
-                            cm_attempts *attempts, cm_error *error)
+cm_status cm_attempts_begin(const cm_map_input *input, cm_objective objective, const cm_engine *engine, const cm_terms *terms,
+                            cm_run *run, cm_attempts *attempts, cm_error *error)
 {
   const cm_topology *topology = input->topology;
   cm_attempts a = {.input = input,
@@ -33,6 +36,7 @@ cm_status cm_attempts_begin(const cm_map_input *input, const cm_engine *engine, 
                    .largest = 1,
                    .tries_max = (uint32_t)input->options->attempts};
   uint64_t capacity = first_capacity(&a);
+  a.made.objective = objective;
   a.made.limits = terms->limits;
   for (uint32_t v = 0; v < topology->vertex_count; v++)
     if (cm_topology_size(topology, v) > a.largest)
@@ -51,11 +55,18 @@ cm_status cm_attempts_begin(const cm_map_input *input, const cm_engine *engine, 
 void cm_attempts_end(cm_attempts *attempts)
 {
   cm_candidate_free(&attempts->made);
+  cm_candidate_free(&attempts->aside);
   cm_partition_free(attempts->nearest);
   *attempts = (cm_attempts){0};
 }
 
 /* ---- one attempt ---- */
+
+/* What the job pays for the partition that was judged last. */
+static double paid(const cm_candidate *made)
+{
+  return made->objective == CM_OBJECTIVE_EDGE ? made->quality.edge_cut : made->quality.connectivity;
+}
 
 /* Keeps the nearest attempt, with what it asks for. */
 static void remember(cm_attempts *a, cm_partition **partition, const cm_violation *violation, const uint64_t *use)
@@ -119,9 +130,10 @@ cm_status cm_attempt_judge(cm_attempts *a, cm_partition **partition, cm_violatio
   return CM_OK;
 }
 
-/* The method once. *violation says what breaks; nothing where there are only too many parts. */
+/* The method once. *violation says what breaks; nothing where there are only too many parts. *dear: single moves made
+ * it legal, and lost much by it. */
 static cm_status attempt_once(cm_attempts *a, uint64_t capacity, uint32_t parts, uint32_t cores,
-                              cm_violation *violation, cm_error *error)
+                              cm_violation *violation, bool *dear, cm_error *error)
 {
   cm_attempt *attempt = &a->made.attempts[a->made.attempt_count];
   cm_engine_task task = {.input = a->input, .limits = a->made.limits, .parts = parts, .parts_max = cores};
@@ -133,8 +145,10 @@ static cm_status attempt_once(cm_attempts *a, uint64_t capacity, uint32_t parts,
   const cm_partition *made = partition;
   attempt->parts = made->part_count;
   cm_status status = cm_attempt_judge(a, &partition, violation, error);
+  double before = paid(&a->made);
   attempt->edge_cut = a->made.quality.edge_cut;
   a->made.attempt_count++;
+  *dear = false;
   if (status == CM_OK && !cm_attempt_done(a)) {
     if (violation->broken_parts == 0)
       (void)snprintf(attempt->broken, sizeof attempt->broken, "%u parts, and %u cores are free", attempt->parts,
@@ -147,6 +161,7 @@ static cm_status attempt_once(cm_attempts *a, uint64_t capacity, uint32_t parts,
                      (unsigned long long)violation->limit);
     if (a->engine->mends) /* many more parts are for a smaller capacity to make */
       status = cm_attempt_legalise(a, made, made->core != NULL && a->engine->polish != NULL, made->part_count + made->part_count / 8 + 1, error);
+    *dear = status == CM_OK && cm_attempt_done(a) && paid(&a->made) > loss_most * before;
   }
   cm_partition_free(partition);
   return status;
@@ -263,7 +278,8 @@ static cm_status attempt_from_neurons(cm_attempts *a, uint64_t capacity, cm_erro
 /* A method that gives up for lack of cores is asked what it would do with more: single moves may then need less. */
 static cm_status attempt_with_more(cm_attempts *a, uint64_t capacity, cm_violation *violation, cm_error *error)
 {
-  cm_status status = attempt_once(a, capacity, a->terms.parts, UINT32_MAX, violation, error);
+  bool dear;
+  cm_status status = attempt_once(a, capacity, a->terms.parts, UINT32_MAX, violation, &dear, error);
   return status == CM_NO_ROOM ? attempt_from_neurons(a, capacity, error) : status;
 }
 
@@ -284,29 +300,74 @@ static cm_status attempt_alone(cm_attempts *a, cm_error *error)
   return status != CM_OK || cm_attempt_done(a) ? status : refuse(a, "every neuron needs a core of its own", error);
 }
 
-cm_status cm_attempts_run(cm_attempts *a, cm_error *error)
+/* Keeps the legal partition aside, for another attempt. */
+static void set_aside(cm_attempts *a)
 {
-  if (a->alone)
-    return attempt_alone(a, error);
+  a->aside = a->made;
+  a->made.partition = NULL;
+  a->made.use = NULL;
+}
+
+/* The better one of what was set aside and what was made since, if anything was. */
+static void take_better(cm_attempts *a)
+{
+  cm_candidate *made = &a->made, *aside = &a->aside;
+  if (aside->partition == NULL || (made->partition != NULL && paid(made) < paid(aside)))
+    return;
+  cm_attempt of_aside = aside->attempts[aside->attempt_count - 1];
+  for (uint32_t i = aside->attempt_count; i < made->attempt_count; i++) /* the last attempt is the one that made it */
+    made->attempts[i - 1] = made->attempts[i];
+  made->attempts[made->attempt_count - 1] = of_aside;
+  cm_partition_free(made->partition);
+  cm_free(made->use);
+  made->partition = aside->partition;
+  made->use = aside->use;
+  made->quality = aside->quality;
+  *aside = (cm_candidate){0};
+}
+
+static cm_status attempt_all(cm_attempts *a, cm_error *error)
+{
   uint64_t capacity = first_capacity(a);
   uint32_t parts = a->terms.parts;
   const char *why = NULL;
   while (why == NULL) {
     cm_violation violation = {0};
-    cm_status status = attempt_once(a, capacity, parts, a->terms.cores, &violation, error);
+    bool dear = false;
+    cm_status status = attempt_once(a, capacity, parts, a->terms.cores, &violation, &dear, error);
     if (status == CM_NO_ROOM && a->terms.cores != UINT32_MAX)
       status = attempt_with_more(a, capacity, &violation, error);
     const cm_engine *keeper = status == CM_OK && !cm_attempt_done(a) ? cm_attempt_keeper(a, &violation) : NULL;
     if (keeper != NULL)
       status = cm_attempt_by_axons(a, keeper, capacity, error);
-    if (status != CM_OK || cm_attempt_done(a))
+    dear &= a->aside.partition == NULL;
+    if (status != CM_OK || (cm_attempt_done(a) && !dear))
       return status;
     why = next_attempt(a, &violation, &capacity, &parts);
+    if (dear && why == NULL)
+      set_aside(a);
+    else if (dear)
+      return CM_OK;
   }
+  if (a->aside.partition != NULL)
+    return CM_OK;
   if (a->nearest != NULL) {
     cm_status status = cm_attempt_legalise(a, a->nearest, false, UINT32_MAX, error);
     if (status != CM_OK || cm_attempt_done(a))
       return status;
   }
   return refuse(a, why, error);
+}
+
+cm_status cm_attempts_run(cm_attempts *a, cm_error *error)
+{
+  if (a->alone)
+    return attempt_alone(a, error);
+  cm_status status = attempt_all(a, error);
+  bool refused = status == CM_NO_ROOM || status == CM_LIMIT_BROKEN;
+  if (status == CM_OK || (refused && a->aside.partition != NULL)) {
+    take_better(a);
+    status = CM_OK;
+  }
+  return status;
 }

@@ -16,7 +16,8 @@ typedef struct cm_attempts {
   bool alone;         /* no partition but that of a part a neuron keeps the terms: nothing is searched */
   double fill;        /* what the last attempt asks for of the scarcest of synapses and inbound axons, as a share of all
                          its cores together */
-  cm_candidate made;    /* limits that count, attempts and, in the end, the legal partition */
+  cm_candidate made;    /* objective, limits that count, attempts and, in the end, the legal partition */
+  cm_candidate aside;   /* a legal partition for which single moves paid much, while a smaller capacity is tried */
   /* On failure, the attempt that came nearest: the one whose worst excess is least. */
   cm_partition *nearest;
   cm_violation violation;
@@ -26,7 +27,7 @@ typedef struct cm_attempts {
 
 /* Starts under terms: with a fixed number of parts the stated imbalance becomes the neuron limit. CM_LIMIT_BROKEN
  * when a neuron is larger than that. */
-cm_status cm_attempts_begin(const cm_map_input *input, const cm_engine *engine, const cm_terms *terms, cm_run *run,
+cm_status cm_attempts_begin(const cm_map_input *input, cm_objective objective, const cm_engine *engine, const cm_terms *terms, cm_run *run,
                             cm_attempts *attempts, cm_error *error);
 
 /* Attempts until a partition is legal; smaller capacities where the method does not keep a limit, single moves as

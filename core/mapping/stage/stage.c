@@ -196,7 +196,7 @@ static cm_status prepare(job *j, cm_error *error)
   }
   if (settle_parts(j, error) != CM_OK || check_memory(j, error) != CM_OK ||
       cm_check_neurons(topology, &j->terms.limits, j->run, error) != CM_OK ||
-      cm_attempts_begin(j->input, j->engine, &j->terms, j->run, &j->attempts, error) != CM_OK)
+      cm_attempts_begin(j->input, j->objective, j->engine, &j->terms, j->run, &j->attempts, error) != CM_OK)
     return error->status;
   if (by_mesh_unasked(j) && j->attempts.tries_max > MESH_TRIES)
     j->attempts.tries_max = MESH_TRIES;
@@ -224,7 +224,7 @@ static cm_status attempt_in_stages(job *j, cm_error *error)
 {
   j->engine = cm_engine_find((cm_preset)j->options->preset, j->objective);
   cm_attempts_end(&j->attempts);
-  if (cm_attempts_begin(j->input, j->engine, &j->terms, j->run, &j->attempts, error) != CM_OK)
+  if (cm_attempts_begin(j->input, j->objective, j->engine, &j->terms, j->run, &j->attempts, error) != CM_OK)
     return error->status;
   return cm_attempts_run(&j->attempts, error);
 }
@@ -236,7 +236,7 @@ static cm_status attempt_fast(job *j, cm_error *error)
   const cm_map_input *input = cm_vary(j->input, &variant);
   cm_attempts other = {0};
   variant.options.preset = CM_PRESET_FAST;
-  cm_status status = cm_attempts_begin(input, cm_engine_find(CM_PRESET_FAST, j->objective), &j->terms, j->run, &other,
+  cm_status status = cm_attempts_begin(input, j->objective, cm_engine_find(CM_PRESET_FAST, j->objective), &j->terms, j->run, &other,
                                        error);
   if (status == CM_OK)
     status = cm_attempts_run(&other, error);
@@ -275,7 +275,7 @@ static cm_status attempt_again(void *context, const cm_terms *terms, cm_outcome 
 {
   job *j = context;
   cm_attempts other = {0};
-  if (cm_attempts_begin(j->input, j->engine, terms, j->run, &other, error) != CM_OK)
+  if (cm_attempts_begin(j->input, j->objective, j->engine, terms, j->run, &other, error) != CM_OK)
     return error->status;
   cm_status status = cm_attempts_run(&other, error);
   if (status == CM_OK) {
