@@ -32,7 +32,7 @@ static void allow(scmp_filter_ctx filter, const char *path)
     if (call == __NR_SCMP_ERROR || call < 0) /* of another machine, or newer than the library */
       continue;
     if (strcmp(name, "socket") == 0)
-      must(seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1, SCMP_A0(SCMP_CMP_EQ, AF_UNIX)), name);
+      must(seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1, SCMP_A0(SCMP_CMP_EQ, AF_UNIX, 0)), name);
     else if (strcmp(name, "mmap") == 0)
       for (unsigned code = 0; code < 2; code++) /* written or run, not both */
         must(seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1,
