@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/scratch.h"
 
@@ -212,6 +214,22 @@ cm_status cm_book_reserved(void *block, size_t bytes, cm_error *error)
     return error->status;
   atomic_fetch_add(&before->bytes, bytes);
   return CM_OK;
+}
+
+size_t cm_release_tail(void *block, size_t used)
+{
+  header *before = (header *)block - 1;
+  if (before->scratch != NULL)
+    return 0;
+  size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = before->bytes - sizeof(header), released = bytes - used;
+  char *begin = (char *)block + used, *end = (char *)block + bytes;
+  begin += (page - (uintptr_t)begin % page) % page;
+  end -= (uintptr_t)end % page;
+  if (begin < end)
+    (void)madvise(begin, (size_t)(end - begin), MADV_DONTNEED);
+  unbook(before->memory, released);
+  atomic_fetch_sub(&before->bytes, released);
+  return released;
 }
 
 void *cm_reallocate(cm_memory *memory, void *old, size_t count, size_t size, cm_error *error)

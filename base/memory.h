@@ -43,6 +43,11 @@ void *cm_reserve(cm_memory *memory, size_t count, size_t size, cm_error *error)
  * CM_MEMORY_LIMIT; without one it books all the same. */
 cm_status cm_book_reserved(void *block, size_t bytes, cm_error *error);
 
+/* Gives what an array of cm_allocate holds beyond its first `used` bytes back to the system and to the account. What stood
+ * there is lost; the array stays where it is, and may be written to its end again after cm_book_reserved. Returns the bytes
+ * taken off the account; 0 of an array in a file, of which nothing is lost. O(pages). */
+size_t cm_release_tail(void *block, size_t used);
+
 /* Grows or shrinks a block of cm_allocate in place or by moving; new bytes are not zeroed. On failure the
  * old block stays valid and NULL is returned. `block` may be NULL. */
 void *cm_reallocate(cm_memory *memory, void *block, size_t count, size_t size, cm_error *error)

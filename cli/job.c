@@ -80,7 +80,7 @@ cm_status cli_job_open(cli_job *job, cm_map_input *input, cm_error *error)
   if (cm_map_options_set_inputs(job->options, job->topology, job->cli.run.memory, error) != CM_OK ||
       (has_chip && cm_chip_limit_neurons(job->chip, job->topology, job->cli.run.memory, error) != CM_OK))
     return error->status;
-  *input = (cm_map_input){.topology = job->topology,
+  *input = (cm_map_input){.topology = job->topology, .sole_reader = true,
                           .chip = job->chip,
                           .occupancy = job->occupancy,
                           .options = job->options,

@@ -66,6 +66,7 @@ typedef struct cm_level_cache {
 
 typedef struct cm_map_input {
   const cm_topology *topology;
+  bool sole_reader;                /* nobody else reads the topology while it is mapped: its targets may be packed */
   const char *network_id;          /* hex sha256 of the uploaded bytes */
   const char *levels_id;           /* by which coarsened levels are kept and found; NULL: network_id */
   const cm_chip *chip;

@@ -81,7 +81,7 @@ static cm_status run(map_job *j, cm_error *error)
   cm_work *w = j->work;
   if (read_inputs(j, error) != CM_OK || load_network(j, error) != CM_OK)
     return error->status;
-  cm_map_input input = {.topology = j->topology, .network_id = w->job.network,
+  cm_map_input input = {.topology = j->topology, .sole_reader = true, .network_id = w->job.network,
                         .levels_id = w->job.levels[0] != '\0' ? w->job.levels : NULL, .chip = j->chip,
                         .occupancy = j->occupancy, .options = j->options, .cache = w->watch->levels,
                         .scratch_folder = w->scratch};

@@ -138,7 +138,7 @@ START_TEST(scattered_networks_have_few_levels)
   for (unsigned threads = 1; threads <= 2; threads++) {
     cm_axon_levels *made = &levels[threads - 1];
     run.threads = threads;
-    ck_ok(cm_axon_levels_begin(&t, &run, made, &error));
+    ck_ok(cm_axon_levels_begin(&t, false, &run, made, &error));
     ck_ok(cm_axon_levels_build(made, &options, 1, NULL, &run, &error));
     ck_assert_uint_ge(made->count, 3);
     ck_assert_uint_lt(made->graph[made->count - 1]->vertex_count, RING / 8);
@@ -173,6 +173,15 @@ START_TEST(parts_are_the_same_for_any_number_of_threads)
     ck_assert_uint_eq(others, parts);
     ck_assert_mem_eq(again, part, RING * sizeof *part);
   }
+  /* Also where targets are packed meanwhile: they are as they were afterwards. */
+  uint32_t *pin = network_array(t.pin_count, sizeof *pin);
+  memcpy(pin, t.pin, t.pin_count * sizeof *pin);
+  options.sole_reader = true;
+  ck_ok(cm_partition_axons(&t, &options, &run, again, &others, &error));
+  ck_assert_mem_eq(again, part, RING * sizeof *part);
+  ck_assert_mem_eq(t.pin, pin, t.pin_count * sizeof *pin);
+  options.sole_reader = false;
+  cm_free(pin);
   /* Also cut in pieces for eleven and played by one, by which the test sees that there is something to share. */
   cm_rounds_log log = {.run = &run};
   uint64_t rounds = 0, tasks = 0;
@@ -205,7 +214,7 @@ START_TEST(the_axon_limit_splits_further_and_lack_of_cores_is_said)
   ck_assert_uint_ge(parts, 6); /* 512 neurons with one axon each are more than 5 times 100 */
   cm_hypergraph *graph;
   cm_axon_state *state;
-  ck_ok(cm_hypergraph_from_topology(&t, &run, &graph, &error));
+  ck_ok(cm_hypergraph_from_topology(&t, false, &run, &graph, &error));
   uint32_t *numbered = network_array(t.vertex_count, sizeof *numbered);
   for (uint32_t v = 0; v < t.vertex_count; v++)
     numbered[graph->number[v]] = part[v];
@@ -245,7 +254,7 @@ START_TEST(a_little_too_much_in_many_parts_costs_one_part_more)
   cm_hypergraph *graph;
   cm_axon_state *state;
   cm_limits limits = {.neurons = 100, .inbound_axons = SIZE};
-  ck_ok(cm_hypergraph_from_topology(&t, &run, &graph, &error));
+  ck_ok(cm_hypergraph_from_topology(&t, false, &run, &graph, &error));
   ck_ok(cm_hypergraph_list_inbound(graph, &run, &error));
   for (uint32_t v = 0; v < N; v++)
     part[graph->number[v]] = v / SIZE;

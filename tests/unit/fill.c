@@ -75,7 +75,7 @@ START_TEST(filled_parts_keep_limits)
                              .work = 1e9,
                              .parts_max = UINT32_MAX,
                              .seed = (uint64_t)_i};
-  ck_ok(cm_hypergraph_from_topology(&t, &run, &g, &error));
+  ck_ok(cm_hypergraph_from_topology(&t, false, &run, &g, &error));
   ck_ok(cm_hypergraph_list_inbound(g, &run, &error));
   ck_ok(cm_fill_parts(&t, g, &options, &run, filled, &parts, &error));
   for (uint32_t v = 0; v < n; v++)
@@ -103,7 +103,7 @@ START_TEST(kinds_wait_together_where_not_all_can)
   uint32_t filled[N], part[N], parts[2];
   uint64_t cost[2];
   cm_fill_options options = {.limits = {.neurons = 100, .inbound_axons = 1500}, .parts_max = UINT32_MAX, .seed = 3};
-  ck_ok(cm_hypergraph_from_topology(&t, &run, &g, &error));
+  ck_ok(cm_hypergraph_from_topology(&t, false, &run, &g, &error));
   ck_ok(cm_hypergraph_list_inbound(g, &run, &error));
   for (int i = 0; i < 2; i++) {
     options.work = i == 0 ? 1e12 : 1e6;
@@ -126,8 +126,8 @@ START_TEST(suits_where_nothing_belongs_together)
     cm_topology t = kinds(1500, near);
     cm_hypergraph *g;
     bool suits;
-    ck_ok(cm_hypergraph_from_topology(&t, &run, &g, &error));
-  ck_ok(cm_hypergraph_list_inbound(g, &run, &error));
+    ck_ok(cm_hypergraph_from_topology(&t, false, &run, &g, &error));
+    ck_ok(cm_hypergraph_list_inbound(g, &run, &error));
     ck_ok(cm_fill_suits(g, &run, &suits, &error));
     ck_assert(suits == !near);
     cm_hypergraph_free(g);

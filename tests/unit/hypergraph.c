@@ -1,6 +1,8 @@
 /* core/partition/axon/hypergraph and gaps: what is packed is what comes back, by plain lists. */
 #include "networks.h"
 
+#include <string.h>
+
 #include "core/partition/axon/hypergraph.h"
 
 enum { MOST = 40 };
@@ -53,6 +55,51 @@ START_TEST(ways_lead_back_in_either_direction_and_near_ones_are_short)
     if (apart < 1 << 14)
       ck_assert_uint_eq(cm_gap_words(cm_gap_way(a, b)), 1);
   }
+}
+END_TEST
+
+/* Nets of none, one and thousands of targets, near and far, and what comes back to the account meanwhile. */
+START_TEST(packed_targets_take_less_and_come_back_as_they_were)
+{
+  enum { NETS = 40, LARGEST = 3000 };
+  cm_random random;
+  cm_memory memory;
+  cm_packed_pins packed = {0};
+  uint64_t begin[NETS], first[NETS + 1] = {0};
+  cm_random_init(&random, 4, (uint64_t)_i, 0);
+  cm_memory_init(&memory, 0);
+  run.memory = &memory;
+  cm_topology t = {.vertex_count = _i == 0 ? 1 << 29 : 1U << (12 + below(&random, 17)), .net_count = NETS, .net_first = first};
+  ck_ok(CM_NEW(&memory, t.pin, NETS * LARGEST, &error));
+  for (uint32_t e = 0; e < NETS; e++) {
+    uint32_t targets = below(&random, 3) < 2 ? below(&random, 3) : 1 + below(&random, LARGEST), last = below(&random, 50);
+    uint32_t step = 2 * (t.vertex_count / (targets + 1));
+    for (uint32_t i = 0; i < targets && last < t.vertex_count; i++, last += 1 + below(&random, step + 1))
+      t.pin[t.pin_count++] = last;
+    first[e + 1] = t.pin_count;
+  }
+  t.pin[t.pin_count++] = t.vertex_count - 1;
+  first[NETS] = t.pin_count;
+  uint32_t *before = network_array(t.pin_count, sizeof *before);
+  memcpy(before, t.pin, t.pin_count * sizeof *before);
+  uint64_t used = memory.used_bytes;
+  ck_assert(cm_pins_packable(&t));
+  ck_ok(cm_pins_pack(&t, begin, &run, &packed, &error));
+  ck_assert_uint_lt(memory.used_bytes, used);
+  for (uint32_t e = 0; e < NETS; e++) {
+    const uint16_t *from = (const uint16_t *)t.pin + begin[e];
+    uint32_t last = 0;
+    for (uint64_t i = first[e]; i < first[e + 1]; i++)
+      ck_assert_uint_eq(last = cm_gap_go(last, cm_gap_take(&from)), before[i]);
+  }
+  cm_pins_unpack(&packed);
+  ck_assert_uint_eq(memory.used_bytes, used);
+  ck_assert_mem_eq(t.pin, before, t.pin_count * sizeof *before);
+  cm_pins_unpack(&packed); /* nothing is packed any more */
+  t.vertex_count = (1 << 29) + 1;
+  ck_assert(!cm_pins_packable(&t));
+  cm_free(t.pin);
+  cm_free(before);
 }
 END_TEST
 
@@ -147,8 +194,12 @@ START_TEST(lists_are_the_networks_on_every_level_for_any_number_of_threads)
   cm_hypergraph *fine, *coarse;
   uint32_t map[MOST], clusters;
   run.threads = 1 + (unsigned)_i % 10;
-  ck_ok(cm_hypergraph_from_topology(&t, &run, &fine, &error));
+  uint32_t *pin = network_array(t.pin_count + 1, sizeof *pin);
+  memcpy(pin, t.pin, t.pin_count * sizeof *pin);
+  ck_ok(cm_hypergraph_from_topology(&t, false, &run, &fine, &error));
   plain *nets = nets_of(&t, fine);
+  cm_hypergraph_free(fine);
+  ck_ok(cm_hypergraph_from_topology(&t, _i % 3 > 0, &run, &fine, &error));
   for (int level = 0; level < 3; level++) {
     ck_ok(cm_hypergraph_list_inbound(fine, &run, &error));
     check_lists(fine, nets);
@@ -165,6 +216,8 @@ START_TEST(lists_are_the_networks_on_every_level_for_any_number_of_threads)
     cm_hypergraph_free(fine);
     fine = coarse;
   }
+  ck_assert_mem_eq(t.pin, pin, t.pin_count * sizeof *pin);
+  cm_free(pin);
   cm_free(nets);
   cm_hypergraph_free(fine);
   network_free(&t);
@@ -178,6 +231,7 @@ int main(void)
   tcase_add_checked_fixture(tests, set_up, NULL);
   tcase_add_test(tests, numbers_come_back_from_the_words_that_they_are_said_to_take);
   tcase_add_test(tests, ways_lead_back_in_either_direction_and_near_ones_are_short);
+  tcase_add_loop_test(tests, packed_targets_take_less_and_come_back_as_they_were, 0, 20);
   tcase_add_loop_test(tests, lists_are_the_networks_on_every_level_for_any_number_of_threads, 0, 60);
   suite_add_tcase(suite, tests);
   return test_main(suite);

@@ -124,6 +124,7 @@ cm_axon_options cm_engine_axon_options(const cm_engine_task *task)
     options.cycles = more < CYCLES_MORE ? (uint32_t)more : options.cycles < CYCLES_MORE ? CYCLES_MORE : options.cycles;
   options.limits = task->limits;
   options.parts_max = task->parts_max;
+  options.sole_reader = task->input->sole_reader;
   options.seed = task->input->options->seed;
   return options;
 }

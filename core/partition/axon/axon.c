@@ -245,12 +245,14 @@ cm_status cm_partition_axons(const cm_topology *topology, const cm_axon_options 
   cm_axon_search w = {.options = options, .run = run};
   uint32_t *held = NULL, *trial = NULL, count = 0, n = topology->vertex_count;
   double objective;
-  cm_status status = cm_axon_levels_begin(topology, run, &w.levels, error);
+  bool fill = options->fills > 0 && n > 0 && cm_fill_possible(topology);
+  bool pack = options->sole_reader && options->places == NULL && !fill; /* these look up single targets */
+  cm_status status = cm_axon_levels_begin(topology, pack, run, &w.levels, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, held, n, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, w.scratch, n, error);
-  if (status == CM_OK && n > 0 && options->fills > 0)
+  if (status == CM_OK && fill)
     status = cm_fill_suits(w.levels.graph[0], run, &w.flat, error);
   if (status == CM_OK && (options->attempts > 1 || options->cycles > 0 || options->start != NULL || options->below != NULL || options->grow_pins != 0 ||
                          w.flat))

@@ -23,6 +23,7 @@ typedef struct cm_axon_places {
 typedef struct cm_axon_options {
   cm_limits limits;      /* of a core; all hard */
   uint32_t parts_max;    /* cores that are free */
+  bool sole_reader;      /* nobody else reads the topology meanwhile: its targets may be packed; in the end they are as before */
   uint32_t bands;        /* in which vertices meet when clustering, where nets have many targets: up to 8 */
   uint32_t samples;      /* inbound nets of a vertex that are asked elsewhere */
   uint32_t sketch_bins;  /* with which overlaps are estimated: 8 to 64, a multiple of 8 */

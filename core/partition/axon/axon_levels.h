@@ -14,8 +14,8 @@ typedef struct cm_axon_levels {
   const cm_topology *topology;
 } cm_axon_levels;
 
-/* Level 0. O(pins). */
-cm_status cm_axon_levels_begin(const cm_topology *topology, cm_run *run, cm_axon_levels *levels, cm_error *error);
+/* Level 0; `pack` as in cm_hypergraph_from_topology. O(pins). */
+cm_status cm_axon_levels_begin(const cm_topology *topology, bool pack, cm_run *run, cm_axon_levels *levels, cm_error *error);
 void cm_axon_levels_free(cm_axon_levels *levels);
 
 /* Drops the coarsest level, when it is no longer needed. */

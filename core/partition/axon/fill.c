@@ -137,11 +137,13 @@ static bool is_as_by_chance(const cm_hypergraph *g)
   return common <= closure_most * by_chance;
 }
 
+bool cm_fill_possible(const cm_topology *t)
+{
+  return t->pin_count >= pins_least && t->pin_count / t->vertex_count * density_least >= t->vertex_count;
+}
+
 cm_status cm_fill_suits(cm_hypergraph *g, cm_run *run, bool *suits, cm_error *error)
 {
-  *suits = g->pin_count >= pins_least && g->pin_count / g->vertex_count * density_least >= g->vertex_count;
-  if (!*suits)
-    return CM_OK;
   if (cm_hypergraph_list_inbound(g, run, error) != CM_OK)
     return error->status;
   *suits = is_as_by_chance(g);

@@ -15,10 +15,13 @@ typedef struct cm_fill_options {
   uint64_t seed;
 } cm_fill_options;
 
-/* Whether this way suits: synapses are a hundredth of the possible ones at least, and two targets of a neuron have other
- * sources in common hardly more often than chance has it (a cortical microcircuit: 1.3 times, a reservoir of 16384 neurons
- * and fan-out 1024: 6 times). Of a level 0, whose inbound nets are listed where pairs are
- * looked at. O(pins of a vertex) for each of 8192 pairs. */
+/* Whether there are enough synapses for it, of level 0. O(1). */
+bool cm_fill_possible(const cm_topology *topology);
+
+/* Whether this way suits a network of which it is possible: synapses are a hundredth of the possible ones at least. Two
+ * targets of a neuron have other sources in common hardly more often than chance has it (a cortical microcircuit: 1.3
+ * times, a reservoir of 16384 neurons and fan-out 1024: 6 times). Of a level 0 whose targets are not packed; lists its
+ * inbound nets. O(pins of a vertex) for each of 8192 pairs. */
 cm_status cm_fill_suits(cm_hypergraph *graph, cm_run *run, bool *suits, cm_error *error);
 
 /* Fills part [vertices of the graph], level 0 of `topology`: of the vertices that wait the one goes into the part under

@@ -11,8 +11,9 @@ void cm_hypergraph_free(cm_hypergraph *graph)
 {
   if (graph == NULL)
     return;
+  cm_pins_unpack(&graph->packed);
   cm_hypergraph_drop_inbound(graph);
-  void *const arrays[] = {graph->gap,       graph->net_begin, graph->net_targets, graph->net_source, graph->in_count,
+  void *const arrays[] = {graph->own_gap,   graph->net_begin, graph->net_targets, graph->net_source, graph->in_count,
                           graph->out_first, graph->out_net,   graph->size,        graph->synapses,   graph->number,
                           graph->own_net_weight};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
@@ -115,6 +116,22 @@ static void take_nets(const cm_topology *topology, const uint32_t *rank, cm_hype
   }
 }
 
+static cm_status pack_pins(const cm_topology *topology, const uint32_t *rank, cm_hypergraph *g, cm_run *run, cm_error *error)
+{
+  uint64_t *begin;
+  if (CM_NEW(run->memory, begin, g->net_count, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_pins_pack(topology, begin, run, &g->packed, error);
+  if (status == CM_OK) {
+    g->gap = (const uint16_t *)topology->pin;
+    g->pin = NULL;
+    for (uint32_t e = 0; e < g->net_count; e++)
+      g->net_begin[e] = begin[rank[e]];
+  }
+  cm_free(begin);
+  return status;
+}
+
 static void take_vertices(const cm_topology *topology, cm_hypergraph *g)
 {
   for (uint64_t i = 0; i < g->pin_count; i++)
@@ -123,7 +140,7 @@ static void take_vertices(const cm_topology *topology, cm_hypergraph *g)
     g->size[g->number[v]] = cm_topology_size(topology, v);
 }
 
-static cm_status fill_from_topology(const cm_topology *topology, cm_hypergraph *g, cm_run *run, cm_error *error)
+static cm_status fill_from_topology(const cm_topology *topology, bool pack, cm_hypergraph *g, cm_run *run, cm_error *error)
 {
   uint32_t *rank;
   g->vertex_count = topology->vertex_count;
@@ -144,16 +161,19 @@ static cm_status fill_from_topology(const cm_topology *topology, cm_hypergraph *
     take_vertices(topology, g);
     status = cm_hypergraph_list_outbound(g, run, error);
   }
+  if (status == CM_OK && pack && cm_pins_packable(topology))
+    status = pack_pins(topology, rank, g, run, error);
   cm_free(rank);
   return status;
 }
 
-cm_status cm_hypergraph_from_topology(const cm_topology *topology, cm_run *run, cm_hypergraph **graph, cm_error *error)
+cm_status cm_hypergraph_from_topology(const cm_topology *topology, bool pack, cm_run *run, cm_hypergraph **graph,
+                                      cm_error *error)
 {
   cm_hypergraph *made;
   if (CM_NEW(run->memory, made, 1, error) != CM_OK)
     return error->status;
-  if (fill_from_topology(topology, made, run, error) != CM_OK) {
+  if (fill_from_topology(topology, pack, made, run, error) != CM_OK) {
     cm_hypergraph_free(made);
     return error->status;
   }

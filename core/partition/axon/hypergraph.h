@@ -9,12 +9,14 @@
 #include "base/run.h"
 #include "core/network/topology.h"
 #include "core/partition/axon/gaps.h"
+#include "core/partition/axon/packed_pins.h"
 
 typedef struct cm_hypergraph {
   uint32_t vertex_count, net_count;
   uint64_t pin_count;
   const uint32_t *pin;      /* level 0: targets as numbers of the topology, whose array it is; NULL: in `gap` */
-  uint16_t *gap;            /* targets on coarser levels: ways from each to the next, the first from the net's source */
+  const uint16_t *gap;      /* ways from each target to the next, the first from the net's source; level 0: from 0, by numbers
+                               of the topology */
   uint64_t *net_begin;      /* [net_count] where the targets of a net begin in `pin` or `gap` */
   uint32_t *net_targets;    /* [net_count] number of its targets, distinct */
   uint32_t *net_source;     /* [net_count] */
@@ -28,13 +30,16 @@ typedef struct cm_hypergraph {
   uint64_t *synapses;       /* [vertex_count] that end in the vertex */
   uint32_t *number;         /* [vertex_count] of level 0: the number here of each vertex of the topology; else NULL */
   uint32_t *own_net_weight; /* of level 0: coarser ones borrow it */
+  uint16_t *own_gap;        /* of coarser levels: level 0 reads the packed topology */
+  cm_packed_pins packed;    /* the topology's targets */
 } cm_hypergraph;
 
 void cm_hypergraph_free(cm_hypergraph *graph); /* NULL is allowed */
 
 /* The hypergraph of a topology, which must outlive it. Nets are numbered from the heaviest to the lightest, vertices by
- * locality (cm_number_by_locality). O(pins). */
-cm_status cm_hypergraph_from_topology(const cm_topology *topology, cm_run *run, cm_hypergraph **graph,
+ * locality (cm_number_by_locality). `pack`: nobody else reads the topology's targets until the
+ * hypergraph is freed, so that they may be packed (cm_pins_pack). O(pins). */
+cm_status cm_hypergraph_from_topology(const cm_topology *topology, bool pack, cm_run *run, cm_hypergraph **graph,
                                       cm_error *error);
 
 /* Merges vertices with equal map[v] < coarse_count. Nets stay, with their targets merged, so that inbound axons are
@@ -60,11 +65,13 @@ typedef struct cm_targets {
 static inline cm_targets cm_targets_of(const cm_hypergraph *graph, uint32_t net)
 {
   uint64_t begin = graph->net_begin[net];
-  cm_targets targets = {.number = graph->number, .left = graph->net_targets[net], .last = graph->net_source[net]};
+  cm_targets targets = {.number = graph->number, .left = graph->net_targets[net]};
   if (graph->pin != NULL)
     targets.pin = graph->pin + begin;
   else
     targets.gap = graph->gap + begin;
+  if (graph->number == NULL)
+    targets.last = graph->net_source[net];
   return targets;
 }
 

@@ -48,7 +48,7 @@ static cm_status merge_range(void *context, size_t range, cm_error *error)
   uint32_t *seen;
   if (CM_NEW(w->run->memory, seen, g->vertex_count, error) != CM_OK)
     return error->status;
-  uint16_t *begin = g->gap + w->place[range], *to = begin;
+  uint16_t *begin = g->own_gap + w->place[range], *to = begin;
   for (uint32_t e = first_net(w, range); e < first_net(w, range + 1); e++) {
     g->net_begin[e] = (uint64_t)(to - begin);
     to = merge_net(w, e, seen, to);
@@ -64,18 +64,18 @@ static cm_status close_gaps(merging *w, cm_error *error)
   cm_hypergraph *g = w->coarse;
   uint64_t total = 0;
   for (uint32_t range = 0; range < w->ranges; range++) {
-    memmove(g->gap + total, g->gap + w->place[range], w->used[range] * sizeof *g->gap);
+    memmove(g->own_gap + total, g->own_gap + w->place[range], w->used[range] * sizeof *g->own_gap);
     for (uint32_t e = first_net(w, range); e < first_net(w, range + 1); e++)
       g->net_begin[e] += total;
     total += w->used[range];
     g->pin_count += w->pins[range];
   }
-  if (cm_book_reserved(g->gap, total * sizeof *g->gap, error) != CM_OK)
+  if (cm_book_reserved(g->own_gap, total * sizeof *g->own_gap, error) != CM_OK)
     return error->status;
-  uint16_t *gap = cm_reallocate(w->run->memory, g->gap, total, sizeof *gap, error);
+  uint16_t *gap = cm_reallocate(w->run->memory, g->own_gap, total, sizeof *gap, error);
   if (gap == NULL)
     return error->status;
-  g->gap = gap;
+  g->gap = g->own_gap = gap;
   return CM_OK;
 }
 
@@ -95,8 +95,8 @@ static cm_status merge_pins(merging *w, cm_error *error)
     for (uint32_t e = first_net(w, range); e < first_net(w, range + 1); e++)
       w->place[range + 1] += (uint64_t)fine->net_targets[e] * words;
   }
-  w->coarse->gap = cm_reserve(w->run->memory, w->place[w->ranges], sizeof *w->coarse->gap, error);
-  if (w->coarse->gap == NULL)
+  w->coarse->own_gap = cm_reserve(w->run->memory, w->place[w->ranges], sizeof *w->coarse->own_gap, error);
+  if (w->coarse->own_gap == NULL)
     return error->status;
   if (cm_parallel(w->run, w->ranges, merge_range, w, error) != CM_OK)
     return error->status;
