@@ -49,6 +49,7 @@ libcoremap_a_SOURCES += \
   core/partition/nets/nets.h core/partition/nets/nets.c \
   core/partition/nets/net_rebalance.c \
   core/partition/edge/csr_graph.h core/partition/edge/csr_graph.c core/partition/edge/csr_graph_rows.h core/partition/edge/csr_contract.c core/partition/edge/ties.h \
+  core/partition/multilevel.h core/partition/multilevel.c \
   core/partition/edge/clustering.h core/partition/edge/clustering.c \
   core/partition/indexed_heap.h core/partition/indexed_heap.c core/partition/unload.h core/partition/unload.c \
   core/partition/edge/two_way_fm.h core/partition/edge/two_way_fm.c \

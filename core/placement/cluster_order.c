@@ -84,17 +84,16 @@ static cm_status expand(const cm_csr_graph *fine, const uint32_t *map, uint32_t 
 cm_status cm_order_by_clusters(cm_csr_graph *graph, uint64_t seed, cm_run *run, uint32_t *order, cm_error *error)
 {
   cm_hierarchy h;
-  cm_hierarchy_options options = {.vertices_min = COARSEST, .size_max = graph->size_total, .growth = growth,
-                                  .seed = seed};
+  cm_csr_coarsen_options options = {.vertices_min = COARSEST, .size_max = graph->size_total, .growth = growth, .seed = seed};
   uint32_t *coarse = NULL;
-  cm_status status = cm_hierarchy_build(graph, &options, run, &h, error);
+  cm_status status = cm_csr_coarsen(graph, &options, run, &h, error);
   if (status != CM_OK)
     return status;
   status = CM_NEW(run->memory, coarse, graph->vertex_count, error);
   if (status == CM_OK)
-    status = order_coarsest(h.level[h.levels - 1], run, order, error);
+    status = order_coarsest(cm_hierarchy_coarsest(&h), run, order, error);
   for (uint32_t l = h.levels - 1; l-- > 0 && status == CM_OK;) {
-    uint32_t clusters = h.level[l + 1]->vertex_count;
+    uint32_t clusters = h.vertices[l + 1];
     for (uint32_t i = 0; i < clusters; i++)
       coarse[i] = order[i];
     status = expand(h.level[l], h.map[l], clusters, coarse, run, order, error);

@@ -145,19 +145,22 @@ START_TEST(clusters_keep_size_and_labels_on_every_level)
     label[v] = below(&random, 3);
     at[v] = v;
   }
-  cm_hierarchy_options options = {.vertices_min = 2,
-                                  .size_max = 2 + below(&random, 20),
-                                  .growth = 4,
-                                  .seed = (uint64_t)_i,
-                                  .label = below(&random, 2) ? label : NULL};
-  ck_ok(cm_hierarchy_build(g, &options, &run, &h, &error));
+  cm_csr_coarsen_options options = {.vertices_min = 2,
+                                    .size_max = 2 + below(&random, 20),
+                                    .growth = 4,
+                                    .seed = (uint64_t)_i,
+                                    .label = below(&random, 2) ? label : NULL};
+  ck_ok(cm_csr_coarsen(g, &options, &run, &h, &error));
   ck_assert_ptr_eq(h.level[0], g);
   for (uint32_t l = 1; l < h.levels; l++) {
-    uint32_t *owner = malloc(h.level[l]->vertex_count * sizeof *owner);
-    uint64_t *size = calloc(h.level[l]->vertex_count, sizeof *size),
-             *members = calloc(h.level[l]->vertex_count, sizeof *members);
-    memset(owner, 0xff, h.level[l]->vertex_count * sizeof *owner);
-    ck_assert_uint_lt(h.level[l]->vertex_count, h.level[l - 1]->vertex_count);
+    const cm_csr_graph *coarse = h.level[l];
+    uint32_t *owner = malloc(coarse->vertex_count * sizeof *owner);
+    uint64_t *size = calloc(coarse->vertex_count, sizeof *size), *members = calloc(coarse->vertex_count, sizeof *members);
+    memset(owner, 0xff, coarse->vertex_count * sizeof *owner);
+    ck_assert_uint_eq(h.vertices[l], coarse->vertex_count);
+    ck_assert_uint_lt(h.vertices[l], h.vertices[l - 1]);
+    for (uint32_t v = 0; v < h.vertices[l - 1]; v++)
+      ck_assert_uint_le(h.map[l - 1][v], v);
     for (uint32_t v = 0; v < n; v++) {
       at[v] = h.map[l - 1][at[v]];
       if (options.label != NULL && owner[at[v]] != UINT32_MAX)
@@ -166,11 +169,11 @@ START_TEST(clusters_keep_size_and_labels_on_every_level)
       size[at[v]] += g->size[v];
       members[at[v]]++;
     }
-    for (uint32_t u = 0; u < h.level[l]->vertex_count; u++) {
-      ck_assert_uint_eq(h.level[l]->size[u], size[u]);
+    for (uint32_t u = 0; u < coarse->vertex_count; u++) {
+      ck_assert_uint_eq(coarse->size[u], size[u]);
       ck_assert(size[u] <= options.size_max || members[u] == 1);
     }
-    ck_assert_uint_eq(cm_csr_graph_cut(g, at), h.level[l]->weight_total);
+    ck_assert_uint_eq(cm_csr_graph_cut(g, at), coarse->weight_total);
     free(owner);
     free(size);
     free(members);
@@ -227,13 +230,13 @@ START_TEST(threads_never_change_a_level)
   }
   cm_csr_graph *g[2];
   cm_hierarchy h[2];
-  cm_hierarchy_options options = {.vertices_min = 2000, .size_max = 30, .growth = 4, .seed = 3};
+  cm_csr_coarsen_options options = {.vertices_min = 2000, .size_max = 30, .growth = 4, .seed = 3};
   for (unsigned i = 0; i < 2; i++) {
     cm_run run;
     cm_run_init(&run);
     run.threads = 1 + 2 * i;
     ck_ok(cm_csr_graph_from_topology(&t, &run, &g[i], &error));
-    ck_ok(cm_hierarchy_build(g[i], &options, &run, &h[i], &error));
+    ck_ok(cm_csr_coarsen(g[i], &options, &run, &h[i], &error));
   }
   ck_assert_uint_eq(h[0].levels, h[1].levels);
   ck_assert_uint_gt(h[0].levels, 1);

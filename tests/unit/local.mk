@@ -14,6 +14,7 @@ UNIT_TESTS = \
   tests/unit/letter \
   tests/unit/limits \
   tests/unit/metrics \
+  tests/unit/multilevel \
   tests/unit/network \
   tests/unit/nodes \
   tests/unit/operators \

@@ -1,5 +1,6 @@
 #include "core/partition/edge/clustering.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/random.h"
@@ -285,60 +286,83 @@ cm_status cm_cluster_heavy_edges(const cm_csr_graph *graph, const cm_clustering_
 
 /* ---- the hierarchy ---- */
 
-void cm_hierarchy_free(cm_hierarchy *hierarchy)
+/* A level is not worth it that has more than this share of the finer one's vertices. */
+static const double shrunk = 0.95;
+
+typedef struct coarsening {
+  const cm_csr_coarsen_options *options;
+  cm_run *run;
+} coarsening;
+
+/* What a cluster of a level may have. */
+static uint64_t size_limit(const cm_csr_coarsen_options *o, const cm_csr_graph *g)
 {
-  for (uint32_t l = 1; l < hierarchy->levels; l++)
-    cm_csr_graph_free(hierarchy->level[l]);
-  for (uint32_t l = 0; l < CM_HIERARCHY_MAX; l++)
-    cm_free(hierarchy->map[l]);
-  *hierarchy = (cm_hierarchy){0};
+  uint64_t most = (uint64_t)fmin(o->growth * (double)g->size_total / g->vertex_count, (double)o->size_max);
+  return most < o->size_least ? o->size_least : most;
 }
 
-/* The labels of the next level's vertices, in place. */
-static cm_status lift_labels(const uint32_t *label, const uint32_t *map, uint32_t vertices, uint32_t coarse,
-                             cm_run *run, uint32_t **lifted, cm_error *error)
+static cm_status cluster_level(void *context, const void *graph, uint32_t level, const uint32_t *label, uint32_t *map,
+                               uint32_t *clusters, cm_error *error)
 {
-  uint32_t *made;
-  if (CM_NEW(run->memory, made, coarse, error) != CM_OK)
-    return error->status;
-  for (uint32_t v = 0; v < vertices; v++)
-    made[map[v]] = label[v];
-  cm_free(*lifted);
-  *lifted = made;
+  const coarsening *c = context;
+  const cm_csr_coarsen_options *o = c->options;
+  const cm_csr_graph *g = graph;
+  cm_csr_graph rated = *g;
+  cm_clustering_options each = {.size_max = size_limit(o, g), .label = label, .seed = o->seed, .level = level};
+  uint32_t *rating = NULL;
+  if (o->rate != NULL) {
+    if (o->rate(g, o->seed, level, c->run, &rating, error) != CM_OK)
+      return error->status;
+    rated.weight = rating;
+    rated.wide = NULL;
+  }
+  cm_status status = cm_cluster_heavy_edges(&rated, &each, c->run, map, clusters, error);
+  cm_free(rating);
+  if (status == CM_OK && *clusters > shrunk * g->vertex_count)
+    *clusters = g->vertex_count;
+  return status;
+}
+
+static cm_status contract_level(const void *graph, const uint32_t *map, uint32_t clusters, cm_run *run, void **coarse,
+                                cm_error *error)
+{
+  cm_csr_graph *made;
+  cm_status status = cm_csr_graph_contract(graph, map, clusters, run, &made, error);
+  if (status == CM_OK)
+    *coarse = made;
+  return status;
+}
+
+static void release_level(void *graph)
+{
+  cm_csr_graph_free(graph);
+}
+
+cm_status cm_csr_coarsen(cm_csr_graph *finest, const cm_csr_coarsen_options *options, cm_run *run, cm_hierarchy *hierarchy,
+                         cm_error *error)
+{
+  coarsening c = {options, run};
+  const cm_coarsener coarsener = {&c, options->vertices_min, cluster_level, contract_level, release_level};
+  return cm_hierarchy_build(finest, finest->vertex_count, options->label, &coarsener, run, hierarchy, error);
+}
+
+static cm_status cluster_in_order(void *context, const void *graph, uint32_t level, const uint32_t *label, uint32_t *map,
+                                  uint32_t *clusters, cm_error *error)
+{
+  const unsigned *bits = context;
+  uint32_t n = ((const cm_csr_graph *)graph)->vertex_count;
+  for (uint32_t v = 0; v < n; v++)
+    map[v] = v >> *bits;
+  *clusters = n > 0 ? map[n - 1] + 1 : 0;
+  (void)level;
+  (void)label;
+  (void)error;
   return CM_OK;
 }
 
-cm_status cm_hierarchy_build(cm_csr_graph *finest, const cm_hierarchy_options *options, cm_run *run,
-                             cm_hierarchy *hierarchy, cm_error *error)
+cm_status cm_csr_coarsen_in_order(cm_csr_graph *finest, unsigned bits, uint32_t vertices_min, cm_run *run,
+                                  cm_hierarchy *hierarchy, cm_error *error)
 {
-  cm_hierarchy h = {.levels = 1, .level = {finest}};
-  uint32_t *label = NULL;
-  cm_status status = CM_OK;
-  while (status == CM_OK && h.levels < CM_HIERARCHY_MAX &&
-         h.level[h.levels - 1]->vertex_count > options->vertices_min) {
-    uint32_t l = h.levels - 1, clusters = 0;
-    const cm_csr_graph *g = h.level[l];
-    double most = options->growth * (double)g->size_total / g->vertex_count;
-    cm_clustering_options o = {.size_max = most < (double)options->size_max ? (uint64_t)most : options->size_max,
-                                .label = l == 0 ? options->label : label,
-                                .seed = options->seed,
-                                .level = l};
-    status = CM_NEW(run->memory, h.map[l], g->vertex_count, error);
-    if (status == CM_OK)
-      status = cm_cluster_heavy_edges(g, &o, run, h.map[l], &clusters, error);
-    if (status == CM_OK && clusters > 0.95 * g->vertex_count)
-      break;
-    if (status == CM_OK && options->label != NULL)
-      status = lift_labels(o.label, h.map[l], g->vertex_count, clusters, run, &label, error);
-    if (status == CM_OK)
-      status = cm_csr_graph_contract(g, h.map[l], clusters, run, &h.level[l + 1], error);
-    h.levels += status == CM_OK;
-  }
-  cm_free(label);
-  if (status != CM_OK) {
-    cm_hierarchy_free(&h);
-    return status;
-  }
-  *hierarchy = h;
-  return CM_OK;
+  const cm_coarsener coarsener = {&bits, vertices_min, cluster_in_order, contract_level, release_level};
+  return cm_hierarchy_build(finest, finest->vertex_count, NULL, &coarsener, run, hierarchy, error);
 }

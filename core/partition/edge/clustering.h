@@ -1,9 +1,10 @@
-/* Clustering by heavy edges under a size limit, and the hierarchy of coarser graphs that it gives: shared by the
- * edge objective and by mesh mapping. */
+/* Clustering by heavy edges under a size limit, and the coarser graphs that it gives: shared by the edge objective, mesh mapping
+ * and the order of many parts. */
 #ifndef CM_PARTITION_CLUSTERING_H
 #define CM_PARTITION_CLUSTERING_H
 
 #include "core/partition/edge/csr_graph.h"
+#include "core/partition/multilevel.h"
 
 typedef struct cm_clustering_options {
   uint64_t size_max;     /* of a cluster; larger vertices stay alone */
@@ -20,29 +21,27 @@ typedef struct cm_clustering_options {
 cm_status cm_cluster_heavy_edges(const cm_csr_graph *graph, const cm_clustering_options *options, cm_run *run, uint32_t *map,
                          uint32_t *clusters, cm_error *error);
 
-enum { CM_HIERARCHY_MAX = 48 };
+/* Ratings of a graph's entries to merge by in place of their weights: rating [entry_count]. */
+typedef cm_status cm_rate_entries(const cm_csr_graph *graph, uint64_t seed, uint32_t level, cm_run *run, uint32_t **rating,
+                                  cm_error *error);
 
-/* Coarser and coarser graphs. */
-typedef struct cm_hierarchy {
-  uint32_t levels;                      /* at least 1 */
-  cm_csr_graph *level[CM_HIERARCHY_MAX];  /* level[0] is the finest */
-  uint32_t *map[CM_HIERARCHY_MAX];      /* map[l]: vertices of level l -> of level l + 1 */
-} cm_hierarchy;
-
-typedef struct cm_hierarchy_options {
+typedef struct cm_csr_coarsen_options {
   uint32_t vertices_min; /* stop at about so many vertices */
   uint64_t size_max;     /* of a vertex on any level */
+  uint64_t size_least;   /* what a cluster may have in any case */
   double growth;         /* a cluster is at most so many times as large as the mean vertex of its level */
   const uint32_t *label; /* [vertices of the finest graph] never merged across; NULL: none */
   uint64_t seed;
-} cm_hierarchy_options;
+  cm_rate_entries *rate; /* NULL: by weight */
+} cm_csr_coarsen_options;
 
-/* Builds the levels below `finest`, which is borrowed: cm_hierarchy_free leaves it to the caller. Stops early where
- * clustering shrinks a level by less than a twentieth. O(entries) for graphs that shrink as meshes do. */
-cm_status cm_hierarchy_build(cm_csr_graph *finest, const cm_hierarchy_options *options, cm_run *run,
-                             cm_hierarchy *hierarchy, cm_error *error);
+/* Builds the levels below `finest`, which is borrowed. Stops early where clustering shrinks a level by less than a twentieth.
+ * O(entries) for graphs that shrink as meshes do, and what rating takes. */
+cm_status cm_csr_coarsen(cm_csr_graph *finest, const cm_csr_coarsen_options *options, cm_run *run, cm_hierarchy *hierarchy,
+                         cm_error *error);
 
-/* Frees all levels but level[0], and the maps; harmless on a zeroed hierarchy. */
-void cm_hierarchy_free(cm_hierarchy *hierarchy);
+/* The same from vertices of a good order: 2^bits that follow each other make one of the next level. */
+cm_status cm_csr_coarsen_in_order(cm_csr_graph *finest, unsigned bits, uint32_t vertices_min, cm_run *run,
+                                  cm_hierarchy *hierarchy, cm_error *error);
 
 #endif

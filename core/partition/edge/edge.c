@@ -51,14 +51,14 @@ static uint64_t most_on(const work *w, const cm_csr_graph *g)
 static cm_status coarsen(work *w, cm_csr_graph *graph, const uint32_t *label, uint64_t seed, cm_error *error)
 {
   double least = w->options->coarse_vertices * w->options->parts;
-  cm_hierarchy_options options = {.vertices_min = least < 200 ? 200 : (uint32_t)fmin(least, 4e9),
-                                  .growth = 4,
-                                  .label = label,
-                                  .seed = seed};
+  cm_csr_coarsen_options options = {.vertices_min = least < 200 ? 200 : (uint32_t)fmin(least, 4e9),
+                                    .growth = 4,
+                                    .label = label,
+                                    .seed = seed};
   double most = 2.0 * (double)graph->size_total / options.vertices_min;
   options.size_max = most > 1 ? (uint64_t)most : 1;
   cm_run_phase(w->run, "coarsen");
-  return cm_hierarchy_build(graph, &options, w->run, &w->hierarchy, error);
+  return cm_csr_coarsen(graph, &options, w->run, &w->hierarchy, error);
 }
 
 static cm_status count_loads(const cm_csr_graph *g, const uint32_t *part, uint32_t parts, cm_run *run, uint64_t **load,
@@ -193,7 +193,7 @@ static cm_status start_once(void *context, size_t t, cm_error *error)
 
 static cm_status best_start(work *w, uint32_t *part, cm_error *error)
 {
-  uint32_t n = w->hierarchy.level[w->hierarchy.levels - 1]->vertex_count, best = 0;
+  uint32_t n = w->hierarchy.vertices[w->hierarchy.levels - 1], best = 0;
   bool many = w->options->starts_many > 0 && w->options->parts >= PARTS_MANY;
   uint32_t count = many ? w->options->starts_many : w->options->starts;
   starts all = {.work = w};
@@ -215,51 +215,52 @@ static cm_status best_start(work *w, uint32_t *part, cm_error *error)
   return status;
 }
 
-static cm_status uncoarsen(work *w, double hot, uint64_t stream, uint32_t *part, uint32_t *scratch, cm_error *error)
+/* A way down, by the temperature and the random streams of its levels. */
+typedef struct descent {
+  work *work;
+  double hot;
+  uint64_t stream;
+} descent;
+
+static cm_status refine_below(void *context, const cm_hierarchy *h, uint32_t l, uint32_t *part, cm_error *error)
 {
+  const descent *d = context;
+  if (refine_level(d->work, l, h->levels - 1 - l, d->hot, d->stream + l, part, error) != CM_OK)
+    return error->status;
+  return cm_run_progress(d->work->run, 1 - (double)l / h->levels, (int)l, h->vertices[l], NAN, error);
+}
+
+static cm_status uncoarsen(work *w, uint64_t stream, uint32_t *part, cm_error *error)
+{
+  descent d = {w, 0.15, stream};
   cm_run_phase(w->run, "refine");
-  const cm_hierarchy *h = &w->hierarchy;
-  for (uint32_t l = h->levels - 1; l-- > 0;) {
-    uint32_t n = h->level[l]->vertex_count;
-    for (uint32_t v = 0; v < n; v++)
-      scratch[v] = part[h->map[l][v]];
-    memcpy(part, scratch, n * sizeof *part);
-    if (refine_level(w, l, h->levels - 1 - l, hot, stream + l, part, error) != CM_OK ||
-        cm_run_progress(w->run, 1 - (double)l / h->levels, (int)l, n, NAN, error) != CM_OK)
-      return error->status;
-  }
-  return CM_OK;
+  return cm_hierarchy_descend(&w->hierarchy, refine_below, &d, part, error);
 }
 
 /* Another descent inside the partition that there is: coarsened without crossing it, refined on every level. */
-static cm_status cycle(work *w, cm_csr_graph *graph, uint32_t number, uint32_t *part, uint32_t *scratch, cm_error *error)
+static cm_status cycle(work *w, cm_csr_graph *graph, uint32_t number, uint32_t *part, cm_error *error)
 {
   cm_hierarchy_free(&w->hierarchy);
   if (coarsen(w, graph, part, w->options->seed + number, error) != CM_OK)
     return error->status;
-  const cm_hierarchy *h = &w->hierarchy;
-  for (uint32_t l = 0; l + 1 < h->levels; l++) {
-    for (uint32_t v = 0; v < h->level[l]->vertex_count; v++)
-      scratch[h->map[l][v]] = part[v];
-    memcpy(part, scratch, h->level[l + 1]->vertex_count * sizeof *part);
-  }
-  if (refine_level(w, h->levels - 1, 0, 0.25, 2000 * number, part, error) != CM_OK)
+  cm_hierarchy_lift(&w->hierarchy, part);
+  if (refine_level(w, w->hierarchy.levels - 1, 0, 0.25, 2000 * number, part, error) != CM_OK)
     return error->status;
-  return uncoarsen(w, 0.15, 2000 * number, part, scratch, error);
+  return uncoarsen(w, 2000 * number, part, error);
 }
 
-static cm_status run_all(work *w, cm_csr_graph *graph, uint32_t *part, uint32_t *scratch, uint32_t *best, cm_error *error)
+static cm_status run_all(work *w, cm_csr_graph *graph, uint32_t *part, uint32_t *best, cm_error *error)
 {
   uint32_t n = graph->vertex_count, cycles = graph->entry_count < large_entries ? w->options->cycles : w->options->cycles / 2;
   w->draft = cycles > 0;
   if (coarsen(w, graph, NULL, w->options->seed, error) != CM_OK || best_start(w, part, error) != CM_OK ||
-      uncoarsen(w, 0.15, 1, part, scratch, error) != CM_OK)
+      uncoarsen(w, 1, part, error) != CM_OK)
     return error->status;
   uint64_t least = cm_csr_graph_cut(graph, part);
   memcpy(best, part, n * sizeof *best);
   w->draft = false;
   for (uint32_t c = 1; c <= cycles; c++) {
-    if (cycle(w, graph, c, part, scratch, error) != CM_OK)
+    if (cycle(w, graph, c, part, error) != CM_OK)
       return error->status;
     uint64_t cut = cm_csr_graph_cut(graph, part);
     if (cut <= least) {
@@ -275,14 +276,12 @@ cm_status cm_partition_edges(cm_csr_graph *graph, const cm_edge_options *options
                              uint64_t *cut, cm_error *error)
 {
   work w = {.options = options, .run = run};
-  uint32_t *held = NULL, *scratch = NULL, *best = NULL, n = graph->vertex_count;
+  uint32_t *held = NULL, *best = NULL, n = graph->vertex_count;
   cm_status status = CM_NEW(run->memory, held, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, scratch, n, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, best, n, error);
   if (status == CM_OK && n > 0)
-    status = run_all(&w, graph, held, scratch, best, error);
+    status = run_all(&w, graph, held, best, error);
   if (status == CM_OK && n > 0)
     status = cm_fill_empty(graph, run, best, options->parts, error);
   if (status == CM_OK) {
@@ -291,7 +290,6 @@ cm_status cm_partition_edges(cm_csr_graph *graph, const cm_edge_options *options
   }
   cm_hierarchy_free(&w.hierarchy);
   cm_free(held);
-  cm_free(scratch);
   cm_free(best);
   return status;
 }

@@ -18,7 +18,7 @@ typedef struct deep {
   cm_run *run;
   cm_hierarchy hierarchy;
   const cm_csr_graph *graph;   /* the level under way */
-  uint32_t *block, *scratch;   /* [vertices of the finest level] */
+  uint32_t *block;             /* [vertices of the finest level] */
   uint32_t *parts, *base;      /* [options->parts] that a block becomes, and the first of them; of the `blocks` there are */
   uint32_t blocks, depth;
   uint32_t *vertex, *local;    /* [vertices] by block; scratch of induced graphs */
@@ -123,22 +123,31 @@ static cm_status refine(deep *d, cm_error *error)
   return cm_label_propagation(g, &options, d->run, d->block, d->blocks, d->load, error);
 }
 
+/* Halves the blocks of a level as long as their halves have vertices enough; those of the finest level are made parts instead. */
+static cm_status halve_on(deep *d, uint32_t level, cm_error *error)
+{
+  while (level > 0 && d->blocks <= d->options->parts / 2 && d->graph->vertex_count / d->blocks >= 2 * HALF_VERTICES)
+    if (halve_all(d, error) != CM_OK)
+      return error->status;
+  return CM_OK;
+}
+
+static cm_status refine_and_halve(void *context, const cm_hierarchy *h, uint32_t level, uint32_t *block, cm_error *error)
+{
+  deep *d = context;
+  (void)block; /* d->block */
+  d->graph = h->level[level];
+  if (d->blocks > 1 && refine(d, error) != CM_OK)
+    return error->status;
+  return halve_on(d, level, error);
+}
+
 static cm_status descend(deep *d, cm_error *error)
 {
-  for (uint32_t l = d->hierarchy.levels; l-- > 0;) {
-    d->graph = d->hierarchy.level[l];
-    uint32_t n = d->graph->vertex_count;
-    if (l + 1 < d->hierarchy.levels) {
-      for (uint32_t v = 0; v < n; v++)
-        d->scratch[v] = d->block[d->hierarchy.map[l][v]];
-      memcpy(d->block, d->scratch, n * sizeof *d->block);
-      if (d->blocks > 1 && refine(d, error) != CM_OK)
-        return error->status;
-    }
-    while (l > 0 && d->blocks <= d->options->parts / 2 && n / d->blocks >= 2 * HALF_VERTICES)
-      if (halve_all(d, error) != CM_OK)
-        return error->status;
-  }
+  d->graph = cm_hierarchy_coarsest(&d->hierarchy);
+  if (halve_on(d, d->hierarchy.levels - 1, error) != CM_OK ||
+      cm_hierarchy_descend(&d->hierarchy, refine_and_halve, d, d->block, error) != CM_OK)
+    return error->status;
   sort_by_block(d);
   return cm_parallel(d->run, TASKS, finish_share, d, error);
 }
@@ -147,11 +156,11 @@ cm_status cm_initial_deep(cm_csr_graph *graph, const cm_initial_options *options
 {
   deep d = {.options = options, .run = run, .part = part, .blocks = 1};
   uint32_t n = graph->vertex_count;
-  cm_hierarchy_options levels = {.vertices_min = 2 * HALF_VERTICES, .growth = 4, .seed = options->seed + options->stream,
+  cm_csr_coarsen_options levels = {.vertices_min = 2 * HALF_VERTICES, .growth = 4, .seed = options->seed + options->stream,
                                  .size_max = graph->size_total / HALF_VERTICES / 2 + 1};
   cm_memory *memory = run->memory;
-  cm_status status = cm_hierarchy_build(graph, &levels, run, &d.hierarchy, error);
-  if (status == CM_OK && (CM_NEW(memory, d.block, n, error) != CM_OK || CM_NEW(memory, d.scratch, n, error) != CM_OK ||
+  cm_status status = cm_csr_coarsen(graph, &levels, run, &d.hierarchy, error);
+  if (status == CM_OK && (CM_NEW(memory, d.block, n, error) != CM_OK ||
                           CM_NEW(memory, d.vertex, n, error) != CM_OK || CM_NEW(memory, d.local, n, error) != CM_OK ||
                           CM_NEW(memory, d.parts, options->parts, error) != CM_OK || CM_NEW(memory, d.base, options->parts, error) != CM_OK ||
                           CM_NEW(memory, d.first, (size_t)options->parts + 1, error) != CM_OK ||
@@ -161,7 +170,7 @@ cm_status cm_initial_deep(cm_csr_graph *graph, const cm_initial_options *options
     d.parts[0] = options->parts;
     status = descend(&d, error);
   }
-  void *const blocks[] = {d.block, d.scratch, d.vertex, d.local, d.parts, d.base, d.first, d.load, d.most};
+  void *const blocks[] = {d.block, d.vertex, d.local, d.parts, d.base, d.first, d.load, d.most};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     cm_free(blocks[i]);
   cm_hierarchy_free(&d.hierarchy);

@@ -11,7 +11,7 @@ typedef enum cm_mesh_rating {
   CM_RATE_DISTANCE /* weight / squared algebraic distance of its ends: tells near neighbours from long-range ones */
 } cm_mesh_rating;
 
-/* Builds the levels below `finest`, which is borrowed, down to about vertices_min. label as in cm_hierarchy_options.
+/* Builds the levels below `finest`, which is borrowed, down to about vertices_min. label as in cm_csr_coarsen_options.
  * O(entries) a level, times some twenty for CM_RATE_DISTANCE. */
 cm_status cm_mesh_coarsen(cm_csr_graph *finest, cm_mesh_rating rating, const uint32_t *label, uint32_t vertices_min,
                           uint64_t seed, cm_run *run, cm_hierarchy *hierarchy, cm_error *error);

@@ -13,18 +13,9 @@ static const double degree_weighed = 20;
 static cm_status climb(cm_mesh_work *w, uint64_t round, cm_error *error)
 {
   cm_mesh_descent *d = &w->best;
-  const cm_hierarchy *h = w->hierarchy;
   cm_random random;
-  for (uint32_t level = 0; level + 1 < h->levels; level++) {
-    uint32_t *cell;
-    if (CM_NEW(w->run->memory, cell, h->level[level + 1]->vertex_count, error) != CM_OK)
-      return error->status;
-    for (uint32_t v = 0; v < h->level[level]->vertex_count; v++)
-      cell[h->map[level][v]] = d->cell[v];
-    cm_free(d->cell);
-    d->cell = cell;
-    d->level = level + 1;
-  }
+  cm_hierarchy_lift(w->hierarchy, d->cell);
+  d->level = w->hierarchy->levels - 1;
   cm_random_init(&random, w->seed, CM_STREAM_MESH, UINT64_MAX - round);
   while (d->level > 0)
     if (cm_mesh_uncoarsen(w, d, true, &random, error) != CM_OK)

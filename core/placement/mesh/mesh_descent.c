@@ -54,7 +54,7 @@ static cm_status refine(const cm_mesh_work *w, cm_mesh_descent *d, double hot, c
   cm_free(most);
   if (status != CM_OK)
     return status;
-  double unit = cm_mesh_typical(s), ratio = (double)w->hierarchy->level[0]->vertex_count / g->vertex_count;
+  double unit = cm_mesh_typical(s), ratio = (double)w->hierarchy->vertices[0] / g->vertex_count;
   cm_mesh_schedule schedule = {hot * unit, cold_end * unit, sweeps_of[w->kind] * w->sweeps * pow(ratio, w->power),
                                w->chance};
   status = cm_mesh_rebalance(s, error);
@@ -83,13 +83,11 @@ static cm_status split(const cm_mesh_work *w, cm_mesh_descent *d, cm_random *ran
 
 static cm_status uncoarsen(const cm_mesh_work *w, cm_mesh_descent *d, cm_error *error)
 {
-  uint32_t finer = d->level - 1, n = w->hierarchy->level[finer]->vertex_count, *cell;
-  const uint32_t *map = w->hierarchy->map[finer];
-  if (CM_NEW(w->run->memory, cell, n, error) != CM_OK)
+  uint32_t finer = d->level - 1;
+  uint32_t *cell = cm_reallocate(w->run->memory, d->cell, w->hierarchy->vertices[finer], sizeof *cell, error);
+  if (cell == NULL)
     return error->status;
-  for (uint32_t v = 0; v < n; v++)
-    cell[v] = d->cell[map[v]];
-  cm_free(d->cell);
+  cm_hierarchy_project(w->hierarchy, finer, cell);
   d->cell = cell;
   d->level = finer;
   return CM_OK;
@@ -112,7 +110,7 @@ double cm_mesh_vertices_per_core(cm_mesh_kind kind)
 static bool splits_next(const cm_mesh_work *w, const cm_mesh_descent *d)
 {
   double cells = (double)d->grid->columns * d->grid->rows;
-  return !cm_mesh_grid_done(d->grid, w->axes) && w->hierarchy->level[d->level]->vertex_count >= 2 * cells * per_cell;
+  return !cm_mesh_grid_done(d->grid, w->axes) && w->hierarchy->vertices[d->level] >= 2 * cells * per_cell;
 }
 
 /* One step down: finer cells while the graph has vertices for them, else a finer graph; done: level `last` is ready. */
@@ -134,7 +132,7 @@ static cm_status step(const cm_mesh_work *w, cm_mesh_descent *d, uint32_t last, 
 static uint32_t start_level(const cm_mesh_work *w)
 {
   uint32_t level = w->hierarchy->levels - 1;
-  while (level > 0 && (double)w->hierarchy->level[level - 1]->vertex_count < 0.1 * w->hierarchy->level[0]->vertex_count)
+  while (level > 0 && (double)w->hierarchy->vertices[level - 1] < 0.1 * w->hierarchy->vertices[0])
     level--;
   return level;
 }
@@ -149,7 +147,7 @@ static cm_status start_one(void *context, size_t index, cm_error *error)
   cm_random_init(&random, w->seed, CM_STREAM_MESH, index);
   d->level = w->hierarchy->levels - 1;
   if (cm_mesh_grid_new(w->axes, w->run, &d->grid, error) != CM_OK ||
-      CM_NEW(w->run->memory, d->cell, w->hierarchy->level[d->level]->vertex_count, error) != CM_OK)
+      CM_NEW(w->run->memory, d->cell, w->hierarchy->vertices[d->level], error) != CM_OK)
     return error->status;
   while (!done && (d->level > last || splits_next(w, d)))
     if (step(w, d, 0, &random, &done, error) != CM_OK)
@@ -181,7 +179,7 @@ static cm_status start_by_layout(const cm_mesh_work *w, bool quick, cm_mesh_desc
 {
   double cells = (double)w->axes->columns * w->axes->rows;
   d->level = quick ? w->hierarchy->levels - 1 : 0;
-  while (d->level > 0 && w->hierarchy->level[d->level]->vertex_count < cells * per_cell_layout)
+  while (d->level > 0 && w->hierarchy->vertices[d->level] < cells * per_cell_layout)
     d->level--;
   cm_status status = cm_mesh_grid_new(w->axes, w->run, &d->grid, error);
   while (status == CM_OK && !cm_mesh_grid_done(d->grid, w->axes)) {
@@ -195,7 +193,7 @@ static cm_status start_by_layout(const cm_mesh_work *w, bool quick, cm_mesh_desc
     }
   }
   if (status == CM_OK)
-    status = CM_NEW(w->run->memory, d->cell, w->hierarchy->level[d->level]->vertex_count, error);
+    status = CM_NEW(w->run->memory, d->cell, w->hierarchy->vertices[d->level], error);
   if (status == CM_OK)
     status = cm_mesh_layout(w->hierarchy, d->level, d->grid, quick ? quick_layout : 1, w->seed, w->run, d->cell, error);
   return status == CM_OK ? refine(w, d, hot_fine[w->kind], random, error) : status;

@@ -45,7 +45,7 @@ static cm_status sort_level(cm_hierarchy *h, uint32_t level, cm_run *run, uint32
                             cm_error *error)
 {
   const cm_csr_graph *g = h->level[level];
-  uint32_t n = g->vertex_count, coarse = h->level[level + 1]->vertex_count;
+  uint32_t n = g->vertex_count, coarse = h->vertices[level + 1];
   uint32_t *map, *first = NULL, *number = NULL, *made = NULL;
   cm_status status = CM_NEW(run->memory, map, n, error);
   if (status == CM_OK)
@@ -77,7 +77,7 @@ static cm_status sort_level(cm_hierarchy *h, uint32_t level, cm_run *run, uint32
 
 cm_status cm_mesh_sort(cm_hierarchy *h, cm_run *run, uint32_t **order, cm_error *error)
 {
-  uint32_t last = h->levels - 1, n = h->level[last]->vertex_count, *number, *old = NULL;
+  uint32_t last = h->levels - 1, n = h->vertices[last], *number, *old = NULL;
   cm_csr_graph *sorted = NULL;
   cm_status status = CM_NEW(run->memory, number, n, error);
   if (status == CM_OK)
