@@ -133,48 +133,46 @@ typedef struct score {
   int64_t cut;
 } score;
 
-static cm_status refine(const cm_net_graph *g, const uint64_t most[2], const cm_net_initial_options *o, uint32_t level,
-                        cm_run *run, uint32_t *side, score *reached, cm_error *error)
+/* Two sides on their way down. */
+typedef struct descent {
+  const uint64_t *most;
+  const cm_net_initial_options *options;
+  cm_run *run;
+  score reached;
+} descent;
+
+static cm_status refine(void *context, const cm_hierarchy *levels, uint32_t level, uint32_t *side, cm_error *error)
 {
+  descent *d = context;
   cm_net_state *s;
   int64_t gain;
-  cm_net_fm_options fm = {.most = most, .rounds = 3, .seed = o->seed, .stream = o->stream + 1000 + level};
-  if (cm_net_state_new(g, side, 2, run, &s, error) != CM_OK)
+  cm_net_fm_options fm = {.most = d->most, .rounds = 3, .seed = d->options->seed, .stream = d->options->stream + 1000 + level};
+  if (cm_net_state_new(levels->level[level], side, 2, d->run, &s, error) != CM_OK)
     return error->status;
-  cm_status status = cm_net_fm(s, &fm, run, &gain, error);
-  *reached = (score){cm_net_excess(s, most), cm_net_connectivity(s)};
+  cm_status status = cm_net_fm(s, &fm, d->run, &gain, error);
+  d->reached = (score){cm_net_excess(s, d->most), cm_net_connectivity(s)};
   cm_net_state_free(s);
   return status;
 }
 
 /* Two sides through levels. */
 static cm_status bisect_once(cm_net_graph *g, const uint64_t most[2], uint64_t target, const cm_net_initial_options *o,
-                        cm_run *run, uint32_t *side, score *reached, cm_error *error)
+                             cm_run *run, uint32_t *side, score *reached, cm_error *error)
 {
-  cm_net_levels levels;
+  descent d = {most, o, run, {0}};
+  cm_hierarchy levels;
   cm_net_levels_options options = {
       .vertices_min = COARSEST, .size_max = 1 + g->size_total / COARSEST, .seed = o->seed, .stream = o->stream};
-  uint32_t *fine;
-  if (CM_NEW(run->memory, fine, g->vertex_count, error) != CM_OK)
+  if (cm_net_levels_build(g, &options, run, &levels, error) != CM_OK)
     return error->status;
-  cm_status status = cm_net_levels_build(g, &options, run, &levels, error);
-  if (status != CM_OK) {
-    cm_free(fine);
-    return status;
-  }
-  uint32_t l = levels.count - 1;
-  status = start(levels.graph[l], most, target, o, run, side, error);
+  cm_status status = start(cm_hierarchy_coarsest(&levels), most, target, o, run, side, error);
   if (status == CM_OK)
-    status = refine(levels.graph[l], most, o, l, run, side, reached, error);
-  while (status == CM_OK && l-- > 0) {
-    uint32_t n = levels.graph[l]->vertex_count;
-    for (uint32_t v = 0; v < n; v++)
-      fine[v] = side[levels.map[l][v]];
-    memcpy(side, fine, n * sizeof *side);
-    status = refine(levels.graph[l], most, o, l, run, side, reached, error);
-  }
-  cm_net_levels_free(&levels);
-  cm_free(fine);
+    status = refine(&d, &levels, levels.levels - 1, side, error);
+  if (status == CM_OK)
+    status = cm_hierarchy_descend(&levels, refine, &d, side, error);
+  if (status == CM_OK)
+    *reached = d.reached;
+  cm_hierarchy_free(&levels);
   return status;
 }
 
@@ -183,7 +181,7 @@ static cm_status bisect(cm_net_graph *g, const uint64_t most[2], uint64_t target
                         cm_run *run, uint32_t *side, cm_error *error)
 {
   cm_net_initial_options o = *options;
-  score best = {UINT64_MAX, INT64_MAX}, reached;
+  score best = {UINT64_MAX, INT64_MAX}, reached = best;
   uint32_t *trial, n = g->vertex_count;
   if (CM_NEW(run->memory, trial, n, error) != CM_OK)
     return error->status;

@@ -16,6 +16,7 @@ enum { PINS_MOST = 1000 };
 typedef struct clustering {
   const cm_net_graph *graph;
   const uint32_t *label;
+  uint32_t vertices_min;
   uint64_t size_max;
   uint32_t *leader;  /* [vertices] of the cluster of each; NONE: alone */
   uint64_t *size;    /* [vertices] of the cluster that it leads */
@@ -117,70 +118,46 @@ static void release(clustering *c)
   cm_free(c->order);
 }
 
-/* One level more; *shrunk: whether it was worth it. `label` [vertices of the coarsest] follows. */
-static cm_status add_level(cm_net_levels *levels, clustering *c, const cm_net_levels_options *o, uint32_t *label,
-                           cm_run *run, bool *shrunk, cm_error *error)
+static cm_status cluster_level(void *context, const void *graph, uint32_t level, const uint32_t *label, uint32_t *map,
+                               uint32_t *clusters, cm_error *error)
 {
-  uint32_t l = levels->count - 1, *map;
-  cm_net_graph *g = levels->graph[l];
-  uint32_t n = g->vertex_count, least = (uint32_t)(n / shrink_most);
-  c->graph = g;
+  clustering *c = context;
+  c->graph = graph;
   c->label = label;
-  if (CM_NEW(run->memory, map, n, error) != CM_OK)
-    return error->status;
-  cluster_all(c, least > o->vertices_min ? least : o->vertices_min);
+  uint32_t n = c->graph->vertex_count, least = (uint32_t)(n / shrink_most);
+  cluster_all(c, least > c->vertices_min ? least : c->vertices_min);
   uint32_t count = number(c, map);
-  *shrunk = count * shrink_least < n;
-  if (!*shrunk) {
-    cm_free(map);
-    return CM_OK;
-  }
-  if (cm_net_graph_contract(g, map, count, run, &levels->graph[l + 1], error) != CM_OK) {
-    cm_free(map);
-    return error->status;
-  }
-  if (label != NULL) {
-    for (uint32_t v = 0; v < n; v++)
-      c->order[map[v]] = label[v];
-    memcpy(label, c->order, count * sizeof *label);
-  }
-  levels->map[l] = map;
-  levels->count++;
+  *clusters = count * shrink_least < n ? count : n;
+  (void)level;
+  (void)error;
   return CM_OK;
 }
 
-cm_status cm_net_levels_build(cm_net_graph *finest, const cm_net_levels_options *options, cm_run *run,
-                              cm_net_levels *levels, cm_error *error)
+static cm_status contract_level(const void *graph, const uint32_t *map, uint32_t clusters, cm_run *run, void **coarse,
+                                cm_error *error)
 {
-  clustering c = {.size_max = options->size_max};
-  uint32_t n = finest->vertex_count, *label = NULL;
-  *levels = (cm_net_levels){.count = 1, .graph = {finest}};
-  cm_random_init(&c.random, options->seed, CM_STREAM_NETS, options->stream);
-  cm_status status = allocate(&c, n, run, error);
-  if (status == CM_OK && options->label != NULL) {
-    status = CM_NEW(run->memory, label, n, error);
-    if (status == CM_OK)
-      memcpy(label, options->label, n * sizeof *label);
-  }
-  bool shrunk = true;
-  while (status == CM_OK && shrunk && levels->count < CM_NET_LEVELS_MAX &&
-         levels->graph[levels->count - 1]->vertex_count > options->vertices_min) {
-    status = add_level(levels, &c, options, label, run, &shrunk, error);
-    if (status == CM_OK)
-      status = cm_run_check(run, error);
-  }
-  release(&c);
-  cm_free(label);
-  if (status != CM_OK)
-    cm_net_levels_free(levels);
+  cm_net_graph *made;
+  cm_status status = cm_net_graph_contract(graph, map, clusters, run, &made, error);
+  if (status == CM_OK)
+    *coarse = made;
   return status;
 }
 
-void cm_net_levels_free(cm_net_levels *levels)
+static void release_level(void *graph)
 {
-  for (uint32_t l = levels->count; l-- > 1;) {
-    cm_net_graph_free(levels->graph[l]);
-    cm_free(levels->map[l - 1]);
-  }
-  *levels = (cm_net_levels){0};
+  cm_net_graph_free(graph);
+}
+
+cm_status cm_net_levels_build(cm_net_graph *finest, const cm_net_levels_options *options, cm_run *run, cm_hierarchy *hierarchy,
+                              cm_error *error)
+{
+  uint32_t n = finest->vertex_count;
+  clustering c = {.vertices_min = options->vertices_min, .size_max = options->size_max};
+  const cm_coarsener coarsener = {&c, options->vertices_min, cluster_level, contract_level, release_level};
+  cm_random_init(&c.random, options->seed, CM_STREAM_NETS, options->stream);
+  cm_status status = allocate(&c, n, run, error);
+  if (status == CM_OK)
+    status = cm_hierarchy_build(finest, n, options->label, &coarsener, run, hierarchy, error);
+  release(&c);
+  return status;
 }

@@ -37,7 +37,7 @@ static bool better(const candidate *a, const candidate *b)
   return a->excess < b->excess || (a->excess == b->excess && a->connectivity < b->connectivity);
 }
 
-static cm_status coarsen(const work *w, const uint32_t *label, uint64_t stream, cm_net_levels *levels, cm_error *error)
+static cm_status coarsen(const work *w, const uint32_t *label, uint64_t stream, cm_hierarchy *levels, cm_error *error)
 {
   double least = w->options->coarse_vertices * w->options->parts;
   cm_net_levels_options o = {.vertices_min = least < 1e9 ? (uint32_t)least : 1000000000,
@@ -63,60 +63,55 @@ static cm_status refine(const work *w, const cm_net_graph *g, uint64_t stream, u
   return status;
 }
 
-/* From the coarsest level, of which c->part is, to the finest. */
-static cm_status descend(const work *w, const cm_net_levels *levels, uint64_t stream, candidate *c, cm_error *error)
+/* A candidate on its way down, by the random streams of its levels. */
+typedef struct descent {
+  const work *work;
+  uint64_t stream;
+  candidate *candidate;
+} descent;
+
+static cm_status refine_below(void *context, const cm_hierarchy *levels, uint32_t l, uint32_t *part, cm_error *error)
 {
-  uint32_t *fine;
-  if (CM_NEW(w->run->memory, fine, w->graph->vertex_count, error) != CM_OK)
+  const descent *d = context;
+  return refine(d->work, levels->level[l], d->stream + 1 + l, part, d->candidate, error);
+}
+
+/* From the coarsest level, of which c->part is, to the finest. */
+static cm_status descend(const work *w, const cm_hierarchy *levels, uint64_t stream, candidate *c, cm_error *error)
+{
+  descent d = {w, stream, c};
+  if (refine(w, cm_hierarchy_coarsest(levels), stream, c->part, c, error) != CM_OK)
     return error->status;
-  cm_status status = refine(w, levels->graph[levels->count - 1], stream, c->part, c, error);
-  for (uint32_t l = levels->count - 1; l-- > 0 && status == CM_OK;) {
-    uint32_t n = levels->graph[l]->vertex_count;
-    for (uint32_t v = 0; v < n; v++)
-      fine[v] = c->part[levels->map[l][v]];
-    memcpy(c->part, fine, n * sizeof *fine);
-    status = refine(w, levels->graph[l], stream + 1 + l, c->part, c, error);
-  }
-  cm_free(fine);
-  return status;
+  return cm_hierarchy_descend(levels, refine_below, &d, c->part, error);
 }
 
 static cm_status start_once(void *context, size_t t, cm_error *error)
 {
   work *w = context;
   candidate *c = &w->found[t];
-  cm_net_levels levels;
+  cm_hierarchy levels;
   uint64_t stream = (t + 1) * STREAMS;
   cm_net_initial_options o = {.parts = w->options->parts, .most = w->options->most,
                               .attempts = w->options->attempts, .tries = w->options->tries, .seed = w->options->seed, .stream = t + 1};
   if (CM_NEW(w->run->memory, c->part, w->graph->vertex_count, error) != CM_OK ||
       coarsen(w, w->community, stream, &levels, error) != CM_OK)
     return error->status;
-  cm_status status = cm_net_initial(levels.graph[levels.count - 1], &o, w->run, c->part, error);
+  cm_status status = cm_net_initial(cm_hierarchy_coarsest(&levels), &o, w->run, c->part, error);
   if (status == CM_OK)
     status = descend(w, &levels, stream, c, error);
-  cm_net_levels_free(&levels);
+  cm_hierarchy_free(&levels);
   return status;
 }
 
 /* Coarsens without crossing the labels, inside which c->part is the same, and refines it on the way down. */
 static cm_status cycle(const work *w, const uint32_t *label, uint64_t stream, candidate *c, cm_error *error)
 {
-  cm_net_levels levels;
-  uint32_t *coarse;
-  if (CM_NEW(w->run->memory, coarse, w->graph->vertex_count, error) != CM_OK)
+  cm_hierarchy levels;
+  if (coarsen(w, label, stream, &levels, error) != CM_OK)
     return error->status;
-  cm_status status = coarsen(w, label, stream, &levels, error);
-  if (status == CM_OK) {
-    for (uint32_t l = 0; l + 1 < levels.count; l++) {
-      for (uint32_t v = 0; v < levels.graph[l]->vertex_count; v++)
-        coarse[levels.map[l][v]] = c->part[v];
-      memcpy(c->part, coarse, levels.graph[l + 1]->vertex_count * sizeof *coarse);
-    }
-    status = descend(w, &levels, stream, c, error);
-    cm_net_levels_free(&levels);
-  }
-  cm_free(coarse);
+  cm_hierarchy_lift(&levels, c->part);
+  cm_status status = descend(w, &levels, stream, c, error);
+  cm_hierarchy_free(&levels);
   return status;
 }
 
