@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/partition/edge/clustering.h"
 #include "core/partition/options.h"
 #include "core/placement/arrange.h"
 #include "core/placement/exchange.h"
 #include "core/placement/qap/qap.h"
 
-enum { LEVELS_MAX = 16, BLOCK_BITS = 2, COARSEST = 64, COARSEST_SWEEPS = 1000 };
+enum { BLOCK_BITS = 2, COARSEST = 64, COARSEST_SWEEPS = 1000, CYCLE_STREAMS = 16 };
 
 /* Temperatures in typical costs of a move to the next cell: where all is new, in further cycles, at the end of a
  * level; the most proposals for a block on coarse levels. */
@@ -25,40 +26,10 @@ typedef struct work {
   uint32_t parts;
   uint32_t *curve;    /* [cores] of the region along the curve */
   uint32_t *rank_at;  /* [columns * rows] place along the curve of the core there, CM_NO_CELL: none */
-  uint32_t levels;
-  cm_csr_graph *level[LEVELS_MAX]; /* of blocks of 4^l parts, numbered along the order */
+  cm_hierarchy hierarchy; /* of blocks of 4^l parts, numbered along the order */
   uint32_t *column, *row, *cell_at; /* of the cells of a level */
   uint32_t *representative;         /* [cells] a core in the middle of each */
 } work;
-
-static uint32_t blocks_of(uint32_t parts, uint32_t level)
-{
-  uint32_t shift = BLOCK_BITS * level;
-  return (parts >> shift) + ((parts & ((UINT32_C(1) << shift) - 1)) != 0);
-}
-
-static void levels_free(work *w)
-{
-  for (uint32_t l = 0; l < w->levels; l++)
-    cm_csr_graph_free(w->level[l]);
-  w->levels = 0;
-}
-
-/* Graphs of blocks of 4, 16, ... parts, down to a few dozen. */
-static cm_status coarsen(work *w, cm_error *error)
-{
-  uint32_t *map;
-  cm_status status = CM_NEW(w->run->memory, map, w->parts, error);
-  for (uint32_t v = 0; v < w->parts && status == CM_OK; v++)
-    map[v] = v >> BLOCK_BITS;
-  while (status == CM_OK && w->level[w->levels - 1]->vertex_count > COARSEST && w->levels < LEVELS_MAX) {
-    status = cm_csr_graph_contract(w->level[w->levels - 1], map, blocks_of(w->parts, w->levels), w->run,
-                                 &w->level[w->levels], error);
-    w->levels += status == CM_OK;
-  }
-  cm_free(map);
-  return status;
-}
 
 /* ---- cells ---- */
 
@@ -87,7 +58,7 @@ static uint32_t central(const work *w, uint32_t begin, uint32_t end)
 static void make_cells(work *w, uint32_t level, cm_cells *cells)
 {
   const cm_axes *a = w->axes;
-  uint32_t shift = BLOCK_BITS * level, count = blocks_of(w->parts, level);
+  uint32_t shift = BLOCK_BITS * level, count = w->hierarchy.vertices[level];
   for (uint32_t c = 0; c < count; c++) {
     uint32_t begin = c << shift, end = w->parts - begin > UINT32_C(1) << shift ? begin + (UINT32_C(1) << shift) : w->parts;
     w->representative[c] = central(w, begin, end);
@@ -180,8 +151,8 @@ static cm_status first_vertices(const cm_csr_graph *c, uint32_t count, cm_run *r
 /* The coarsest level by the engine for few parts. */
 static cm_status place_coarsest(work *w, uint32_t *cell, cm_error *error)
 {
-  const cm_csr_graph *c = w->level[w->levels - 1];
-  uint32_t movable = c->vertex_count - pinned_on(w, w->levels - 1);
+  const cm_csr_graph *c = cm_hierarchy_coarsest(&w->hierarchy);
+  uint32_t movable = c->vertex_count - pinned_on(w, w->hierarchy.levels - 1);
   cm_axes axes = {0};
   cm_graph *graph = NULL;
   uint64_t cost;
@@ -201,19 +172,12 @@ static cm_status place_coarsest(work *w, uint32_t *cell, cm_error *error)
   return status;
 }
 
-/* Takes blocks apart: a quarter each to the quarters of its cell, in order. */
-static cm_status take_apart(work *w, uint32_t level, uint32_t **cell, cm_error *error)
+/* Takes blocks apart, in place: a quarter each to the quarters of its cell, in order. */
+static void take_apart(const work *w, uint32_t level, uint32_t *cell)
 {
-  uint32_t count = blocks_of(w->parts, level), *finer;
-  if (CM_NEW(w->run->memory, finer, count, error) != CM_OK)
-    return error->status;
-  for (uint32_t v = 0; v < count; v++)
-    finer[v] = (*cell)[v >> BLOCK_BITS] << BLOCK_BITS | (v & ((1U << BLOCK_BITS) - 1));
-  cm_free(*cell);
-  *cell = finer;
-  return CM_OK;
+  for (uint32_t b = w->hierarchy.vertices[level]; b-- > 0;)
+    cell[b] = cell[b >> BLOCK_BITS] << BLOCK_BITS | (b & ((1U << BLOCK_BITS) - 1));
 }
-
 
 /* Proposals for every block of a level: four times as many as on the level below, which has four times as many blocks.
  * Where blocks talk to as many others as their parts do each such level costs four times the last: a bound on all is
@@ -223,7 +187,8 @@ static uint32_t sweeps_on(const work *w, uint32_t level)
   enum { SWEEPS_LEAST = 5 };
   double sweeps = fmin(ceil(ldexp(w->options->sweeps, (int)(BLOCK_BITS * level))), sweeps_most);
   if (w->options->entries > 0) {
-    double share = w->options->entries / w->levels / ((double)w->level[level]->entry_count + 1);
+    const cm_csr_graph *graph = w->hierarchy.level[level];
+    double share = w->options->entries / w->hierarchy.levels / ((double)graph->entry_count + 1);
     sweeps = fmin(sweeps, fmax(floor(share), SWEEPS_LEAST));
   }
   return (uint32_t)sweeps;
@@ -236,33 +201,25 @@ static cm_status anneal_level(work *w, uint32_t level, uint32_t cycle, uint32_t 
   int64_t gain;
   cm_exchange_schedule schedule = {.hot = cycle == 0 ? hot : warm, .cold = cold, .sweeps = sweeps_on(w, level)};
   make_cells(w, level, &cells);
-  cm_random_init(&random, w->options->seed, CM_STREAM_BLOCKS, (uint64_t)cycle * LEVELS_MAX + level);
-  return cm_anneal_by_exchange(w->level[level], &cells, pinned_on(w, level), &schedule, &random, w->run, cell, &gain,
+  cm_random_init(&random, w->options->seed, CM_STREAM_BLOCKS, (uint64_t)cycle * CYCLE_STREAMS + level);
+  return cm_anneal_by_exchange(w->hierarchy.level[level], &cells, pinned_on(w, level), &schedule, &random, w->run, cell, &gain,
                                error);
 }
 
-/* From the coarsest level down; further cycles start with every block where it is. cell [parts] is new. */
-static cm_status descend(work *w, uint32_t cycle, uint32_t **cell, cm_error *error)
+/* From the coarsest level down; further cycles start with every block where it is. cell [parts]. */
+static cm_status descend(work *w, uint32_t cycle, uint32_t *cell, cm_error *error)
 {
-  uint32_t top = w->levels - 1, *made;
+  uint32_t top = w->hierarchy.levels - 1;
   cm_cells cells;
-  if (CM_NEW(w->run->memory, made, w->level[top]->vertex_count, error) != CM_OK)
-    return error->status;
   make_cells(w, top, &cells);
-  for (uint32_t v = 0; v < w->level[top]->vertex_count; v++)
-    made[v] = v;
-  cm_status status = cycle > 0 ? anneal_level(w, top, cycle, made, error) : place_coarsest(w, made, error);
+  for (uint32_t v = 0; v < w->hierarchy.vertices[top]; v++)
+    cell[v] = v;
+  cm_status status = cycle > 0 ? anneal_level(w, top, cycle, cell, error) : place_coarsest(w, cell, error);
   for (uint32_t l = top; l-- > 0 && status == CM_OK;) {
-    status = take_apart(w, l, &made, error);
-    if (status == CM_OK)
-      status = anneal_level(w, l, cycle, made, error);
+    take_apart(w, l, cell);
+    status = anneal_level(w, l, cycle, cell, error);
   }
-  if (status != CM_OK) {
-    cm_free(made);
-    return status;
-  }
-  *cell = made;
-  return CM_OK;
+  return status;
 }
 
 static cm_status survey(work *w, const cm_chip *chip, const cm_region *region, cm_error *error)
@@ -287,18 +244,20 @@ static cm_status survey(work *w, const cm_chip *chip, const cm_region *region, c
 static cm_status place(work *w, const cm_graph *parts, const uint32_t *order, uint32_t cycle, uint32_t *at,
                        cm_error *error)
 {
+  cm_csr_graph *graph;
   uint32_t *cell = NULL;
-  cm_status status = cm_graph_renumbered(parts, order, w->run, &w->level[0], error);
-  if (status == CM_OK) {
-    w->levels = 1;
-    status = coarsen(w, error);
-  }
+  if (cm_graph_renumbered(parts, order, w->run, &graph, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_csr_coarsen_in_order(graph, BLOCK_BITS, COARSEST, w->run, &w->hierarchy, error);
   if (status == CM_OK)
-    status = descend(w, cycle, &cell, error);
+    status = CM_NEW(w->run->memory, cell, w->parts, error);
+  if (status == CM_OK)
+    status = descend(w, cycle, cell, error);
   for (uint32_t k = 0; status == CM_OK && k < w->parts; k++)
     at[order[k]] = w->curve[cell[k]];
   cm_free(cell);
-  levels_free(w);
+  cm_hierarchy_free(&w->hierarchy);
+  cm_csr_graph_free(graph);
   return status;
 }
 
@@ -323,9 +282,7 @@ static cm_status place_all(work *w, const cm_graph *parts, uint32_t *order, uint
                            cm_blocks_result *result, cm_error *error)
 {
   cm_csr_graph *graph;
-  for (uint32_t v = 0; v < w->parts; v++)
-    scratch[v] = v;
-  if (cm_graph_renumbered(parts, scratch, w->run, &graph, error) != CM_OK)
+  if (cm_graph_renumbered(parts, NULL, w->run, &graph, error) != CM_OK)
     return error->status;
   cm_status status = cm_order_by_clusters(graph, w->options->seed, w->run, order, error);
   cm_csr_graph_free(graph);

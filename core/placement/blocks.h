@@ -27,7 +27,7 @@ cm_status cm_place_by_blocks(const cm_graph *parts, const cm_axes *axes, const c
                              const cm_blocks_options *options, cm_run *run, uint32_t *at, cm_blocks_result *result,
                              cm_error *error);
 
-/* The graph of parts numbered along an order [parts]; weights shifted to 32 bits. O(entries). */
+/* The graph of parts numbered along an order [parts], NULL: as they are; weights shifted to 32 bits. O(entries). */
 cm_status cm_graph_renumbered(const cm_graph *parts, const uint32_t *order, cm_run *run, cm_csr_graph **graph,
                               cm_error *error);
 

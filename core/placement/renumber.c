@@ -30,10 +30,10 @@ cm_status cm_graph_renumbered(const cm_graph *parts, const uint32_t *order, cm_r
   while (heaviest >> shift > UINT32_MAX)
     shift++;
   for (uint32_t k = 0; k < n; k++)
-    number[order[k]] = k;
+    number[order != NULL ? order[k] : k] = k;
   uint64_t end = 0, total = 0;
   for (uint32_t k = 0; k < n; k++) {
-    uint32_t u = order[k];
+    uint32_t u = order != NULL ? order[k] : k;
     for (uint64_t i = parts->first[u]; i < parts->first[u + 1]; i++, end++) {
       g->neighbour[end] = number[parts->neighbour[i]];
       g->weight[end] = (uint32_t)(parts->weight[i] >> shift);

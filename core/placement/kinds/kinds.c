@@ -200,16 +200,12 @@ static cm_status order_cores(work *w, cm_error *error)
 /* Each kind's parts, in an order by clusters, spread evenly along its cores. */
 static cm_status spread_parts(work *w, const cm_graph *parts, uint64_t seed, cm_error *error)
 {
-  uint32_t n = parts->vertex_count, *plain = NULL, *order = NULL, count[KINDS] = {0}, next[KINDS] = {0};
-  cm_status status = CM_NEW(w->run->memory, plain, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(w->run->memory, order, n, error);
-  for (uint32_t i = 0; status == CM_OK && i < n; i++) {
-    plain[i] = i;
+  uint32_t n = parts->vertex_count, *order, count[KINDS] = {0}, next[KINDS] = {0};
+  cm_status status = CM_NEW(w->run->memory, order, n, error);
+  for (uint32_t i = 0; status == CM_OK && i < n; i++)
     count[w->kind[i]]++;
-  }
   if (status == CM_OK)
-    status = cm_graph_renumbered(parts, plain, w->run, &w->graph, error);
+    status = cm_graph_renumbered(parts, NULL, w->run, &w->graph, error);
   if (status == CM_OK)
     status = cm_order_by_clusters(w->graph, seed, w->run, order, error);
   for (uint32_t k = 0; status == CM_OK && k < KINDS; k++)
@@ -221,7 +217,6 @@ static cm_status spread_parts(work *w, const cm_graph *parts, uint64_t seed, cm_
     w->at[p] = w->slot[w->first[k] + (uint32_t)(next[k]++ * slots / count[k])];
     w->occupant[w->at[p]] = p;
   }
-  cm_free(plain);
   cm_free(order);
   return status;
 }

@@ -9,12 +9,12 @@
 #include "base/random.h"
 #include "core/chip/interconnect/interconnect.h"
 #include "core/chip/turns.h"
-#include "core/partition/edge/csr_graph.h"
+#include "core/partition/edge/clustering.h"
 #include "core/partition/options.h"
 #include "core/placement/blocks.h"
 
 #define NOBODY UINT32_MAX
-enum { BLOCK_BITS = 2, COARSEST = 48, LEVELS_MAX = 12, WALK_MAX = 6, SAMPLE = 400, CHECK_EVERY = 1024 };
+enum { BLOCK_BITS = 2, COARSEST = 48, WALK_MAX = 6, SAMPLE = 400, CHECK_EVERY = 1024 };
 
 /* Temperatures, in mean changes of a proposal: of the coarsest level at first, of finer ones, and what is left at the end. */
 static const double hot = 0.6, warm = 0.2, cold = 0.015;
@@ -31,8 +31,7 @@ typedef struct work {
   uint32_t *first_slot; /* [routers + 1] slots by router, in router_slot */
   uint32_t *router_slot;
   uint32_t *far;        /* [routers * routers] both ways together; NULL: asked of the interconnect */
-  cm_csr_graph *level[LEVELS_MAX];
-  uint32_t levels;
+  cm_hierarchy hierarchy; /* of blocks of 4^l parts */
   uint32_t *at, *occupant; /* of the level under way: cell of each block, block on each cell */
   uint64_t moves;
 } work;
@@ -191,7 +190,7 @@ static cm_status place_level(work *w, uint32_t level, double entries, uint64_t s
 {
   unsigned shift = BLOCK_BITS * level;
   uint32_t cells = (w->slots + (1u << shift) - 1) >> shift;
-  stage s = {.w = w, .graph = w->level[level], .shift = shift, .blocks = w->level[level]->vertex_count,
+  stage s = {.w = w, .graph = w->hierarchy.level[level], .shift = shift, .blocks = w->hierarchy.vertices[level],
              .cells = w->slots >> shift};
   s.movable = w->parts >> shift;
   if (CM_NEW(w->run->memory, s.middle, (size_t)cells + 1, error) != CM_OK)
@@ -204,7 +203,7 @@ static cm_status place_level(work *w, uint32_t level, double entries, uint64_t s
   for (uint32_t b = 0; b < s.blocks; b++)
     w->occupant[w->at[b]] = b;
   cm_random_init(&s.random, seed, CM_STREAM_BLOCKS, 1000 + level);
-  cm_status status = s.movable > 1 ? anneal(&s, entries, level + 1 == w->levels ? hot : warm, error) : CM_OK;
+  cm_status status = s.movable > 1 ? anneal(&s, entries, level + 1 == w->hierarchy.levels ? hot : warm, error) : CM_OK;
   cm_free(s.middle);
   return status;
 }
@@ -212,7 +211,7 @@ static cm_status place_level(work *w, uint32_t level, double entries, uint64_t s
 /* From the cells of blocks to those of their members. */
 static void take_apart(work *w, uint32_t level)
 {
-  for (uint32_t b = w->level[level]->vertex_count; b-- > 0;)
+  for (uint32_t b = w->hierarchy.vertices[level]; b-- > 0;)
     w->at[b] = w->at[b >> BLOCK_BITS] << BLOCK_BITS | (b & ((1u << BLOCK_BITS) - 1));
 }
 
@@ -227,38 +226,23 @@ static uint64_t cost_of(const work *w, const cm_csr_graph *g)
   return sum / 4;
 }
 
-static cm_status coarsen(work *w, cm_error *error)
-{
-  uint32_t *map;
-  cm_status status = CM_NEW(w->run->memory, map, w->parts, error);
-  for (uint32_t v = 0; v < w->parts && status == CM_OK; v++)
-    map[v] = v >> BLOCK_BITS;
-  while (status == CM_OK && w->level[w->levels - 1]->vertex_count > COARSEST && w->levels < LEVELS_MAX) {
-    uint32_t vertices = w->level[w->levels - 1]->vertex_count;
-    status = cm_csr_graph_contract(w->level[w->levels - 1], map, (vertices + (1u << BLOCK_BITS) - 1) >> BLOCK_BITS, w->run,
-                                   &w->level[w->levels], error);
-    w->levels += status == CM_OK;
-  }
-  cm_free(map);
-  return status;
-}
-
 /* The finest level gets half of the effort, and all coarser ones share the rest. */
 static cm_status descend(work *w, const cm_way_options *options, cm_way_result *result, cm_error *error)
 {
+  const cm_hierarchy *h = &w->hierarchy;
   for (uint32_t b = 0; b < w->parts; b++)
     w->at[b] = b;
-  result->before = cost_of(w, w->level[0]);
-  for (uint32_t b = 0; b < w->level[w->levels - 1]->vertex_count; b++)
+  result->before = cost_of(w, h->level[0]);
+  for (uint32_t b = 0; b < h->vertices[h->levels - 1]; b++)
     w->at[b] = b;
-  for (uint32_t level = w->levels; level-- > 0;) {
-    double share = w->levels == 1 ? 1 : level == 0 ? 0.5 : 0.5 / (w->levels - 1);
-    if (level + 1 < w->levels)
+  for (uint32_t level = h->levels; level-- > 0;) {
+    double share = h->levels == 1 ? 1 : level == 0 ? 0.5 : 0.5 / (h->levels - 1);
+    if (level + 1 < h->levels)
       take_apart(w, level);
     if (place_level(w, level, options->entries * share, options->seed, error) != CM_OK)
       return error->status;
   }
-  result->after = cost_of(w, w->level[0]);
+  result->after = cost_of(w, h->level[0]);
   result->moves = w->moves;
   return CM_OK;
 }
@@ -308,24 +292,22 @@ static cm_status survey(work *w, const cm_chip *chip, const cm_region *region, c
   return CM_OK;
 }
 
-/* The parts renumbered along an order by clusters; weights to 32 bits. */
+/* The parts along an order by clusters, and blocks of them. */
 static cm_status order_parts(work *w, const cm_graph *parts, uint64_t seed, cm_error *error)
 {
-  uint32_t *plain;
-  cm_csr_graph *first = NULL;
-  cm_memory *memory = w->run->memory;
-  if (CM_NEW(memory, w->part_order, w->parts, error) != CM_OK || CM_NEW(memory, plain, w->parts, error) != CM_OK)
+  cm_csr_graph *plain, *ordered;
+  if (CM_NEW(w->run->memory, w->part_order, w->parts, error) != CM_OK ||
+      cm_graph_renumbered(parts, NULL, w->run, &plain, error) != CM_OK)
     return error->status;
-  for (uint32_t i = 0; i < w->parts; i++)
-    plain[i] = i;
-  cm_status status = cm_graph_renumbered(parts, plain, w->run, &first, error);
+  cm_status status = cm_order_by_clusters(plain, seed, w->run, w->part_order, error);
+  cm_csr_graph_free(plain);
   if (status == CM_OK)
-    status = cm_order_by_clusters(first, seed, w->run, w->part_order, error);
-  cm_csr_graph_free(first);
-  cm_free(plain);
-  if (status == CM_OK)
-    status = cm_graph_renumbered(parts, w->part_order, w->run, &w->level[0], error);
-  w->levels = status == CM_OK;
+    status = cm_graph_renumbered(parts, w->part_order, w->run, &ordered, error);
+  if (status != CM_OK)
+    return status;
+  status = cm_csr_coarsen_in_order(ordered, BLOCK_BITS, COARSEST, w->run, &w->hierarchy, error);
+  if (status != CM_OK)
+    cm_csr_graph_free(ordered);
   return status;
 }
 
@@ -340,8 +322,6 @@ cm_status cm_place_by_ways(const cm_graph *parts, const cm_chip *chip, const cm_
     status = survey(&w, chip, region, error);
   if (status == CM_OK && w.parts > 0)
     status = order_parts(&w, parts, options->seed, error);
-  if (status == CM_OK && w.parts > 0)
-    status = coarsen(&w, error);
   cm_run_phase(run, "place");
   if (status == CM_OK && w.parts > 0)
     status = descend(&w, options, &made, error);
@@ -351,8 +331,8 @@ cm_status cm_place_by_ways(const cm_graph *parts, const cm_chip *chip, const cm_
                           w.occupant};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     cm_free(blocks[i]);
-  for (uint32_t l = 0; l < w.levels; l++)
-    cm_csr_graph_free(w.level[l]);
+  cm_csr_graph_free(w.hierarchy.level[0]);
+  cm_hierarchy_free(&w.hierarchy);
   if (status == CM_OK)
     *result = made;
   return status;
