@@ -2,16 +2,13 @@
  * argument is one function. All sums are integers, so that the bound is a proof and not a rounding. */
 #include "core/partition/bound.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
+#include "core/partition/bound_apart.h"
 #include "core/partition/copies.h"
 
 enum {
   CHECK_EVERY = 4096,
-  STEPS = 128,     /* thresholds of the packing argument, as shares of a core */
-  APART_MAX = 128, /* neurons that are compared pairwise */
-  SHARE_BITS = 32  /* fractions of an axon are counted in 2^-32 */
+  STEPS = 128,    /* thresholds of the packing argument, as shares of a core */
+  SHARE_BITS = 32 /* fractions of an axon are counted in 2^-32 */
 };
 
 typedef unsigned __int128 wide;
@@ -193,121 +190,6 @@ static void bound_by_gaps(work *w, cm_resource resource, uint64_t limit)
   }
 }
 
-/* ---- neurons that cannot be together ---- */
-
-typedef struct apart {
-  uint32_t neuron[APART_MAX], count; /* candidates, most inbound axons first */
-  uint32_t *first;                   /* [count + 1] */
-  uint32_t *source;                  /* sources that come in, ascending */
-} apart;
-
-static bool over_half(const work *w, uint32_t v)
-{
-  const cm_limits *l = w->limits;
-  return (l->neurons != 0 && 2 * (uint64_t)cm_topology_size(w->topology, v) > l->neurons) ||
-         (l->synapses != 0 && 2 * (uint64_t)w->synapses[v] > l->synapses) ||
-         (l->inbound_axons != 0 && 2 * (uint64_t)w->axons[v] > l->inbound_axons);
-}
-
-/* Keeps the neurons with most inbound axons, the earlier first among equals. */
-static void keep_candidate(const work *w, apart *a, uint32_t v)
-{
-  uint32_t at = a->count;
-  if (at == APART_MAX && w->axons[v] <= w->axons[a->neuron[at - 1]])
-    return;
-  if (at < APART_MAX)
-    a->count++;
-  else
-    at--;
-  for (; at > 0 && w->axons[v] > w->axons[a->neuron[at - 1]]; at--)
-    a->neuron[at] = a->neuron[at - 1];
-  a->neuron[at] = v;
-}
-
-/* The sources of the candidates' inbound axons, from one pass over the network. */
-static cm_status gather_sources(work *w, apart *a, cm_error *error)
-{
-  const cm_topology *t = w->topology;
-  uint64_t total = 0;
-  for (uint32_t k = 0; k < a->count; k++)
-    total += w->axons[a->neuron[k]];
-  if (total > UINT32_MAX) /* 128 neurons with 2^25 inputs each: the other arguments have to do */
-    a->count = 0;
-  uint32_t *slot, next[APART_MAX];
-  if (CM_NEW(w->run->memory, a->first, a->count + 1, error) != CM_OK ||
-      CM_NEW(w->run->memory, a->source, a->count > 0 ? total : 0, error) != CM_OK ||
-      CM_NEW(w->run->memory, slot, t->vertex_count, error) != CM_OK)
-    return error->status;
-  for (uint32_t k = 0; k < a->count; k++) {
-    slot[a->neuron[k]] = k + 1;
-    next[k] = a->first[k];
-    a->first[k + 1] = a->first[k] + w->axons[a->neuron[k]];
-  }
-  for (uint32_t e = 0; e < t->net_count; e++)
-    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++) {
-      uint32_t k = slot[t->pin[i]], source = cm_topology_source(t, e);
-      if (k != 0 && (next[k - 1] == a->first[k - 1] || a->source[next[k - 1] - 1] != source))
-        a->source[next[k - 1]++] = source;
-    }
-  cm_free(slot);
-  return CM_OK;
-}
-
-static uint64_t union_of(const apart *a, uint32_t x, uint32_t y)
-{
-  uint32_t i = a->first[x], j = a->first[y], end = a->first[x + 1], stop = a->first[y + 1];
-  uint64_t common = 0;
-  while (i < end && j < stop) {
-    common += a->source[i] == a->source[j];
-    uint32_t p = a->source[i], q = a->source[j];
-    i += p <= q;
-    j += q <= p;
-  }
-  return (uint64_t)(end - a->first[x]) + (stop - a->first[y]) - common;
-}
-
-/* Whether two candidates break a limit together; *resource says which. */
-static bool must_part(const work *w, const apart *a, uint32_t x, uint32_t y, cm_resource *resource)
-{
-  const cm_limits *l = w->limits;
-  uint32_t u = a->neuron[x], v = a->neuron[y];
-  uint64_t size = (uint64_t)cm_topology_size(w->topology, u) + cm_topology_size(w->topology, v);
-  uint64_t synapses = (uint64_t)w->synapses[u] + w->synapses[v];
-  *resource = l->neurons != 0 && size > l->neurons         ? CM_NEURONS
-              : l->synapses != 0 && synapses > l->synapses ? CM_SYNAPSES
-                                                           : CM_INBOUND_AXONS;
-  return *resource != CM_INBOUND_AXONS || (l->inbound_axons != 0 && union_of(a, x, y) > l->inbound_axons);
-}
-
-/* A set of neurons that pairwise break a limit, grown greedily: each needs a part of its own. */
-static cm_status bound_by_pairs(work *w, cm_error *error)
-{
-  apart a = {0};
-  uint32_t chosen[APART_MAX], parts = 0;
-  cm_resource resource = CM_NEURONS, last = CM_NEURONS;
-  for (uint32_t v = 0; v < w->topology->vertex_count; v++)
-    if (over_half(w, v))
-      keep_candidate(w, &a, v);
-  if (a.count < 2)
-    return CM_OK;
-  cm_status status = gather_sources(w, &a, error);
-  for (uint32_t k = 0; status == CM_OK && k < a.count; k++) {
-    uint32_t other = 0;
-    while (other < parts && must_part(w, &a, k, chosen[other], &resource))
-      other++;
-    if (other < parts)
-      continue;
-    chosen[parts++] = k;
-    last = parts > 1 ? resource : last;
-    status = cm_run_check(w->run, error);
-  }
-  if (status == CM_OK)
-    raise_bound(w, parts, CM_ARGUMENT_APART, last, 0, cm_limit(w->limits, last));
-  cm_free(a.first);
-  cm_free(a.source);
-  return status;
-}
-
 /* ---- all together ---- */
 
 static cm_status work_new(work *w, cm_error *error)
@@ -337,7 +219,12 @@ static cm_status bound_by_synapses(work *w, cm_error *error)
     bound_by_gaps(w, CM_INBOUND_AXONS, l->inbound_axons);
   if (l->synapses != 0 && 2 * (uint64_t)w->most_synapses > l->synapses)
     bound_by_gaps(w, CM_SYNAPSES, l->synapses);
-  return bound_by_pairs(w, error);
+  uint32_t apart;
+  cm_resource last;
+  if (cm_neurons_apart(w->topology, l, w->synapses, w->axons, w->run, &apart, &last, error) != CM_OK)
+    return error->status;
+  raise_bound(w, apart, CM_ARGUMENT_APART, last, 0, cm_limit(l, last));
+  return CM_OK;
 }
 
 /* All neurons and synapses take their bits, and every source an inbound axon in each of the parts that its synapses fill. */

@@ -2,7 +2,7 @@ libcoremap_a_SOURCES += \
   core/partition/options.h core/partition/partition.h core/partition/partition.c \
   core/partition/graph.h core/partition/graph.c core/partition/graph_gather.h core/partition/graph_gather.c \
   core/partition/graph_rows.h core/partition/graph_rows.c core/partition/graph_topology.c core/partition/graph_file.c \
-  core/partition/fm_walk.h core/partition/limits.h core/partition/limits.c core/partition/copies.h core/partition/copies.c core/partition/bound.h core/partition/bound.c core/partition/bound_words.c \
+  core/partition/fm_walk.h core/partition/limits.h core/partition/limits.c core/partition/copies.h core/partition/copies.c core/partition/bound.h core/partition/bound.c core/partition/bound_apart.h core/partition/bound_apart.c core/partition/bound_words.c \
   core/partition/populations.h core/partition/populations.c core/partition/populations_bound.c \
   core/partition/population_tally.h core/partition/population_tally.c \
   core/partition/quality.h core/partition/quality.c core/partition/members.h \
@@ -58,7 +58,7 @@ libcoremap_a_SOURCES += \
   core/partition/edge/kway.h core/partition/edge/kway.c \
   core/partition/edge/kway_anneal.h core/partition/edge/kway_anneal.c core/partition/edge/kway_fm.h \
   core/partition/edge/kway_fm.c core/partition/edge/kway_relieve.c \
-  core/partition/edge/rebalance.h core/partition/edge/rebalance.c \
+  core/partition/edge/rebalance.h core/partition/edge/rebalance.c core/partition/edge/fill_empty.c \
   core/partition/edge/label_propagation.h core/partition/edge/label_propagation.c \
   core/partition/edge/constrained.h core/partition/edge/constrained.c \
   core/partition/edge/part_ties.h core/partition/edge/part_ties.c \

@@ -1,0 +1,50 @@
+/* Parts without vertices get one each. */
+#include "core/partition/edge/rebalance.h"
+#include "core/partition/indexed_heap.h"
+
+static int64_t tie_to_own(const cm_csr_graph *g, const uint32_t *part, uint32_t v)
+{
+  int64_t tie = 0;
+  for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
+    if (part[g->neighbour[i]] == part[v])
+      tie += (int64_t)cm_csr_graph_weight(g, i);
+  return tie;
+}
+
+static cm_status give_vertices(const cm_csr_graph *g, cm_run *run, uint32_t *part, uint32_t parts, uint32_t *members,
+                               cm_indexed_heap *loose, cm_error *error)
+{
+  for (uint32_t v = 0; v < g->vertex_count; v++)
+    if (members[part[v]] > 1 && cm_indexed_heap_push(loose, v, -tie_to_own(g, part, v), run->memory, error) != CM_OK)
+      return error->status;
+  for (uint32_t p = 0; p < parts; p++)
+    while (members[p] == 0 && loose->count > 0) {
+      uint32_t v = loose->item[0].vertex;
+      cm_indexed_heap_remove(loose, v);
+      if (members[part[v]] < 2)
+        continue;
+      members[part[v]]--;
+      members[p]++;
+      part[v] = p;
+    }
+  return CM_OK;
+}
+
+cm_status cm_fill_empty(const cm_csr_graph *graph, cm_run *run, uint32_t *part, uint32_t parts, cm_error *error)
+{
+  cm_indexed_heap loose = {0};
+  uint32_t *members, empty = 0, n = graph->vertex_count;
+  if (CM_NEW(run->memory, members, parts, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < n; v++)
+    members[part[v]]++;
+  for (uint32_t p = 0; p < parts; p++)
+    empty += members[p] == 0;
+  cm_status status = empty > 0 ? CM_NEW(run->memory, loose.place, n, error) : CM_OK;
+  if (status == CM_OK && empty > 0)
+    status = give_vertices(graph, run, part, parts, members, &loose, error);
+  cm_free(loose.place);
+  cm_indexed_heap_free(&loose);
+  cm_free(members);
+  return status;
+}
