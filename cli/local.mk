@@ -31,7 +31,7 @@ coremap_SOURCES = base/blas_single.c cli/cli.h cli/command.h cli/context.h cli/h
   cli/table.c \
   cli/tile.c \
   cli/upload.c \
-  cli/show.c cli/operators.c \
+  cli/show.h cli/show.c cli/show_chip.c cli/show_network.c cli/operators.c \
   cli/submit.c \
   cli/train.c cli/training_set.h cli/training_set.c
 coremap_CPPFLAGS = $(AM_CPPFLAGS) -DCM_VERSION='"$(PACKAGE_VERSION)"'
