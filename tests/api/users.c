@@ -503,6 +503,7 @@ START_TEST(commands_say_what_is_wrong)
   ck_assert_int_eq(command("user add ann --role god", NULL, 0), 2);
   ck_assert_int_eq(command("user fly ann", NULL, 0), 2);
   ck_assert_int_eq(command("user add ann --expires 3d", NULL, 0), 2);
+  ck_assert_int_eq(command("user list --share 3", NULL, 0), 2);
   ck_assert_int_eq(command("token add --user nobody", NULL, 0), 1);
   ck_assert_int_eq(command("user add ann --role admin", NULL, 0), 0);
   ck_assert_int_eq(command("token add --user ann --expires soon", NULL, 0), 2);
