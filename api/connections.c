@@ -19,22 +19,13 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
-#define HASH_NONFATAL_OOM 1 /* the default ends the process */
-#include <uthash.h>
 
-#include "api/internal.h"
-
-/* An IPv4 address, or the network of an IPv6 address: who has one of those has 2^64 addresses. */
-typedef struct client {
-  unsigned char key[8];
-  uint64_t connections;
-  UT_hash_handle hh;
-} client;
+#include "api/clients.h"
 
 typedef struct connection {
   struct MHD_Connection *handle;
   int socket;
-  client *client;
+  cm_client *client;
   cm_step step;
   bool counted;             /* the kernel counts its bytes: it is no unix socket */
   atomic_uint_fast64_t took; /* bytes of bodies, where it does not */
@@ -53,7 +44,7 @@ struct cm_connections {
   pthread_cond_t stop_asked;
   bool stopping;
   cm_server_limits limits;
-  client *clients;
+  cm_client *clients;
   connection *idle, *busy; /* rings: waiting for a request's head; the others */
   pthread_t thread;
   cm_connection_counts counts;
@@ -89,51 +80,6 @@ static connection **ring_of(cm_connections *all, cm_step step)
   return step == CM_STEP_REST || step == CM_STEP_HEAD ? &all->idle : &all->busy;
 }
 
-/* ---- addresses ---- */
-
-void cm_address_key(const struct sockaddr *address, unsigned char key[CM_ADDRESS_KEY])
-{
-  memset(key, 0, CM_ADDRESS_KEY);
-  if (address->sa_family == AF_INET) {
-    memcpy(key, &((const struct sockaddr_in *)(const void *)address)->sin_addr, 4);
-    key[7] = 4;
-  } else if (address->sa_family == AF_INET6)
-    memcpy(key, &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, 8);
-  else
-    key[7] = 1; /* all who come by unix sockets */
-}
-
-static client *find_client(cm_connections *all, const unsigned char key[8])
-{
-  client *found;
-  HASH_FIND(hh, all->clients, key, 8, found);
-  return found;
-}
-
-static client *enter_client(cm_connections *all, const unsigned char key[8])
-{
-  client *c = find_client(all, key);
-  if (c == NULL && (c = calloc(1, sizeof *c)) != NULL) {
-    memcpy(c->key, key, 8);
-    HASH_ADD(hh, all->clients, key, 8, c);
-    if (c->hh.tbl == NULL) {
-      free(c);
-      c = NULL;
-    }
-  }
-  if (c != NULL)
-    c->connections++;
-  return c;
-}
-
-static void leave_client(cm_connections *all, client *c)
-{
-  if (c != NULL && --c->connections == 0) {
-    HASH_DEL(all->clients, c);
-    free(c);
-  }
-}
-
 /* ---- room for new ones ---- */
 
 static void cut(connection *c)
@@ -144,7 +90,7 @@ static void cut(connection *c)
 
 /* Closes the one that has waited longest for a request's head, of one client or of all (NULL); rather one that has
  * never sent a request. False: all are busy. */
-static bool make_room(cm_connections *all, const client *of)
+static bool make_room(cm_connections *all, const cm_client *of)
 {
   connection *oldest = NULL, *c = all->idle;
   if (c != NULL)
@@ -172,7 +118,7 @@ enum MHD_Result cm_connections_accept(void *user, const struct sockaddr *address
   const bool admitted = cm_listen_admits(listener, address);
   cm_address_key(address, key);
   pthread_mutex_lock(&all->lock);
-  const client *from = find_client(all, key);
+  const cm_client *from = cm_client_find(all->clients, key);
   bool room = admitted;
   if (room && one && from != NULL && from->connections >= all->limits.connections_per_address)
     room = make_room(all, from);
@@ -204,7 +150,7 @@ static void begin(cm_connections *all, struct MHD_Connection *handle, void **slo
   pthread_mutex_lock(&all->lock);
   made->until = cm_now() + (double)all->limits.head_seconds;
   made->read_until = cm_now() + (double)all->limits.stall_seconds;
-  made->client = enter_client(all, key);
+  made->client = cm_client_enter(&all->clients, key);
   append(&all->idle, made);
   all->counts.open++;
   pthread_mutex_unlock(&all->lock);
@@ -220,7 +166,7 @@ void cm_connections_note(void *user, struct MHD_Connection *handle, void **slot,
   else if (c != NULL) {
     pthread_mutex_lock(&all->lock);
     take_out(ring_of(all, c->step), c);
-    leave_client(all, c->client);
+    cm_client_leave(&all->clients, c->client);
     all->counts.open--;
     pthread_mutex_unlock(&all->lock);
     cm_kept_clear(&c->kept);
