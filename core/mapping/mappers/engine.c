@@ -102,7 +102,7 @@ static const cm_axon_options efforts[] = {
 
 /* Where axons reach so few neurons on average, neurons that belong together share no axons to be known by; those
  * between them tell more. Up to twice as many, edges still tell what axons do not of networks with a shape (layers of
- * convolutions: half the packets), but a partition by nets no longer pays for its time. */
+ * convolutions: half the packets); a partition by nets takes ten times the time of all else, and only `best` has it. */
 enum { FEW_TARGETS = 40, EDGE_TARGETS = 80 };
 
 /* Cycles cost little on small networks of small nets, and gain more there than elsewhere. */
@@ -178,7 +178,10 @@ static cm_status keeps_limits(const cm_engine_task *task, const cm_partition *p,
 /* A second start, where axons reach few: by nets, or by edges with more effort where that takes too long or breaks a limit. */
 static cm_status other_start(const cm_engine_task *task, cm_run *run, cm_partition **start, bool *by_nets, cm_error *error)
 {
-  cm_status status = cm_engine_nets(task, run, start, error);
+  uint32_t preset = task->input->options->preset;
+  if (!cm_axons_reach_few(task->input->topology))
+    preset = CM_PRESET_BALANCED;
+  cm_status status = cm_engine_nets(task, preset, run, start, error);
   *by_nets = false;
   if (status == CM_OK && *start != NULL)
     status = keeps_limits(task, *start, run, by_nets, error);
@@ -220,7 +223,7 @@ static cm_status search_axons(const cm_engine_task *task, const cm_partition *st
 static cm_status into_parts(const cm_engine_task *task, cm_run *run, cm_partition **partition, cm_error *error)
 {
   cm_partition *made;
-  if (cm_engine_nets(task, run, &made, error) != CM_OK)
+  if (cm_engine_nets(task, task->input->options->preset, run, &made, error) != CM_OK)
     return error->status;
   if (made == NULL)
     return cm_fail(error, CM_LIMIT_BROKEN, "neurons of these sizes were not packed into %u parts of at most %llu: allow more imbalance",
@@ -241,9 +244,10 @@ static cm_status by_axons(const cm_engine_task *task, cm_run *run, cm_attempt *a
   (void)attempt; /* its levels are its own */
   cm_partition *start, *other = NULL;
   bool keeps = false, by_nets = false, edges = cm_axons_are_edges(task->input->topology);
+  uint32_t preset = task->input->options->preset;
   if (task->parts != 0)
     return into_parts(task, run, partition, error);
-  bool more = !edges && task->input->options->preset != CM_PRESET_FAST && cm_axons_reach_few(task->input->topology);
+  bool more = !edges && (preset == CM_PRESET_BEST || (preset != CM_PRESET_FAST && cm_axons_reach_few(task->input->topology)));
   cm_status status = cm_engine_axon_start(task, run, &start, error);
   if (status == CM_OK && start != NULL && edges)
     status = keeps_limits(task, start, run, &keeps, error);

@@ -31,10 +31,10 @@ static uint32_t parts_for(const cm_engine_task *task)
   return wanted <= most ? (uint32_t)wanted : least <= most ? most : 0;
 }
 
-cm_status cm_engine_nets(const cm_engine_task *task, cm_run *run, cm_partition **made, cm_error *error)
+cm_status cm_engine_nets(const cm_engine_task *task, uint32_t preset, cm_run *run, cm_partition **made,
+                         cm_error *error)
 {
   const cm_topology *t = task->input->topology;
-  uint32_t preset = task->input->options->preset;
   cm_nets_options options = efforts[preset];
   cm_partition *p;
   uint64_t excess;

@@ -4,9 +4,9 @@
 
 #include "core/mapping/mappers/engine.h"
 
-/* A partition by the effort of the task's preset: into task->parts, or into as few as leave a little room, of at most
+/* A partition by the effort of a preset: into task->parts, or into as few as leave a little room, of at most
  * parts_max. *made is NULL where vertices' sizes found no such partition, or where it would take too long: beyond some
  * million synapses, unless the number of parts is given. */
-cm_status cm_engine_nets(const cm_engine_task *task, cm_run *run, cm_partition **made, cm_error *error);
+cm_status cm_engine_nets(const cm_engine_task *task, uint32_t preset, cm_run *run, cm_partition **made, cm_error *error);
 
 #endif
