@@ -1,0 +1,333 @@
+/* core/partition/axon/fill and core/partition/nets: parts filled one after another, and parts by nets, judged by brute
+ * force. */
+#include "tests/unit/networks.h"
+
+#include "core/partition/axon/axon.h"
+#include "core/partition/axon/fill.h"
+#include "core/partition/limits.h"
+#include "core/partition/nets/net_fm.h"
+#include "core/partition/nets/nets.h"
+
+static cm_error error;
+static cm_run run;
+
+static void set_up(void)
+{
+  cm_run_init(&run);
+}
+
+/* Neurons of three kinds that are reached from other kinds with other probabilities, or, `near`, from their surroundings
+ * in a ring. */
+static cm_topology kinds(uint32_t n, bool near)
+{
+  static const uint32_t percent[3][3] = {{10, 4, 20}, {16, 12, 3}, {4, 18, 11}}; /* [source][target] */
+  cm_random random;
+  cm_random_init(&random, n, 10, 0);
+  cm_topology t = {.directed = true, .vertex_count = n, .net_count = n, .size_total = n, .weight_scale = 1};
+  t.net_first = network_array(n + 1, sizeof *t.net_first);
+  t.net_weight = network_array(n, sizeof *t.net_weight);
+  t.pin = network_array((size_t)n * n, sizeof *t.pin);
+  for (uint32_t u = 0; u < n; u++) {
+    for (uint32_t v = 0; v < n; v++) {
+      uint32_t chance = near ? ((v + n - u) % n < n / 5 ? 50 : 0) : percent[u % 3][v % 3];
+      if (v == (u + 1) % n || below(&random, 100) < chance)
+        t.pin[t.pin_count++] = v;
+    }
+    t.net_first[u + 1] = t.pin_count;
+    t.net_weight[u] = 1 + 7 * (u % 3);
+  }
+  return t;
+}
+
+/* Sum over axons of weight * parts reached besides the source's. */
+static uint64_t connectivity(const cm_topology *t, const uint32_t *part)
+{
+  uint64_t sum = 0;
+  uint32_t *seen = network_array(t->vertex_count, sizeof *seen);
+  for (uint32_t e = 0; e < t->net_count; e++)
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++) {
+      uint32_t p = part[t->pin[i]];
+      sum += p != part[cm_topology_source(t, e)] && seen[p] != e + 1 ? t->net_weight[e] : 0;
+      seen[p] = e + 1;
+    }
+  cm_free(seen);
+  return sum;
+}
+
+/* Also where few wait at a time, and with as few cores as are needed. */
+START_TEST(filled_parts_keep_limits)
+{
+  cm_random random;
+  cm_random_init(&random, (uint64_t)_i, 9, 0);
+  cm_topology t = network_directed(&random, 30 + below(&random, 170), 150);
+  cm_hypergraph *g;
+  uint32_t n = t.vertex_count, filled[200], part[200], parts, again;
+  uint64_t alone[200 * CM_RESOURCES], use[200 * CM_RESOURCES], most[CM_RESOURCES] = {0};
+  for (uint32_t v = 0; v < n; v++)
+    part[v] = v;
+  ck_ok(cm_count_use(&t, part, n, &run, alone, &error));
+  for (uint32_t i = 0; i < n * CM_RESOURCES; i++)
+    most[i % CM_RESOURCES] = alone[i] > most[i % CM_RESOURCES] ? alone[i] : most[i % CM_RESOURCES];
+  cm_fill_options options = {.limits = {.neurons = most[CM_NEURONS] + below(&random, 20),
+                                        .synapses = _i % 3 == 0 ? 0 : most[CM_SYNAPSES] + below(&random, 200),
+                                        .inbound_axons = most[CM_INBOUND_AXONS] + below(&random, 20)},
+                             .weight = _i % 2 ? 0.5 : 0,
+                             .work = 1e9,
+                             .parts_max = UINT32_MAX,
+                             .seed = (uint64_t)_i};
+  ck_ok(cm_hypergraph_from_topology(&t, false, &run, &g, &error));
+  ck_ok(cm_hypergraph_list_inbound(g, &run, &error));
+  ck_ok(cm_fill_parts(&t, g, &options, &run, filled, &parts, &error));
+  for (uint32_t v = 0; v < n; v++)
+    part[v] = filled[g->number[v]];
+  ck_ok(cm_count_use(&t, part, parts, &run, use, &error));
+  ck_assert_uint_eq(cm_find_violation(&options.limits, use, parts).broken_parts, 0);
+  for (uint32_t p = 0; p < parts; p++)
+    ck_assert_uint_gt(use[p * CM_RESOURCES + CM_NEURONS], 0);
+  options.parts_max = parts;
+  ck_ok(cm_fill_parts(&t, g, &options, &run, filled, &again, &error));
+  ck_assert_uint_eq(again, parts);
+  options.parts_max = parts - 1;
+  ck_fails(cm_fill_parts(&t, g, &options, &run, filled, &again, &error), CM_NO_ROOM);
+  cm_hypergraph_free(g);
+  network_free(&t);
+}
+END_TEST
+
+/* A limit on work lets few neurons wait at a time: those of one kind, so that little is lost. */
+START_TEST(kinds_wait_together_where_not_all_can)
+{
+  enum { N = 3000 };
+  cm_topology t = kinds(N, false);
+  cm_hypergraph *g;
+  uint32_t filled[N], part[N], parts[2];
+  uint64_t cost[2];
+  cm_fill_options options = {.limits = {.neurons = 100, .inbound_axons = 1500}, .parts_max = UINT32_MAX, .seed = 3};
+  ck_ok(cm_hypergraph_from_topology(&t, false, &run, &g, &error));
+  ck_ok(cm_hypergraph_list_inbound(g, &run, &error));
+  for (int i = 0; i < 2; i++) {
+    options.work = i == 0 ? 1e12 : 1e6;
+    ck_ok(cm_fill_parts(&t, g, &options, &run, filled, &parts[i], &error));
+    for (uint32_t v = 0; v < N; v++)
+      part[v] = filled[g->number[v]];
+    cost[i] = connectivity(&t, part);
+  }
+  ck_assert_uint_le(parts[1], parts[0] + parts[0] / 20);
+  ck_assert_uint_le(cost[1], cost[0] + cost[0] / 20);
+  cm_hypergraph_free(g);
+  network_free(&t);
+}
+END_TEST
+
+/* Only where targets of a neuron share no more sources than chance has them share. */
+START_TEST(suits_where_nothing_belongs_together)
+{
+  for (int near = 0; near < 2; near++) {
+    cm_topology t = kinds(1500, near);
+    cm_hypergraph *g;
+    bool suits;
+    ck_ok(cm_hypergraph_from_topology(&t, false, &run, &g, &error));
+    ck_ok(cm_hypergraph_list_inbound(g, &run, &error));
+    ck_ok(cm_fill_suits(g, &run, &suits, &error));
+    ck_assert(suits == !near);
+    cm_hypergraph_free(g);
+    network_free(&t);
+  }
+}
+END_TEST
+
+/* The whole way, for any number of threads, and no worse than by levels. */
+START_TEST(networks_without_clusters_are_filled)
+{
+  enum { N = CM_SANITIZED ? 600 : 1500 };
+  cm_topology t = kinds(N, false);
+  cm_axon_options options = {.limits = {.neurons = 100, .inbound_axons = 700}, .parts_max = 1000, .bands = 8, .samples = 4,
+                             .sketch_bins = 64, .starts = 1, .start_sweeps = 12, .coarse_sweeps = 4, .fine_sweeps = 2,
+                             .settle_all = true, .last_sweeps = 1, .coarse_vertices = 20, .fills = 2, .fill_work = 1e9,
+                             .seed = 3};
+  uint32_t part[N], again[N], parts, others;
+  uint64_t use[N * CM_RESOURCES];
+  run.threads = 1;
+  ck_ok(cm_partition_axons(&t, &options, &run, part, &parts, &error));
+  ck_ok(cm_count_use(&t, part, parts, &run, use, &error));
+  ck_assert_uint_eq(cm_find_violation(&options.limits, use, parts).broken_parts, 0);
+  run.threads = 3;
+  ck_ok(cm_partition_axons(&t, &options, &run, again, &others, &error));
+  ck_assert_uint_eq(others, parts);
+  ck_assert_mem_eq(again, part, sizeof part);
+  options.fills = 0;
+  ck_ok(cm_partition_axons(&t, &options, &run, again, &others, &error));
+  ck_assert_uint_le(connectivity(&t, part), connectivity(&t, again));
+  network_free(&t);
+}
+END_TEST
+
+static uint64_t over(const cm_topology *t, const uint32_t *part, uint32_t parts, uint64_t most)
+{
+  uint64_t load[200] = {0}, sum = 0;
+  for (uint32_t v = 0; v < t->vertex_count; v++)
+    load[part[v]] += cm_topology_size(t, v);
+  for (uint32_t p = 0; p < parts; p++)
+    sum += load[p] > most ? load[p] - most : 0;
+  return sum;
+}
+
+/* After any moves the gain cache says what brute force does: for every vertex and part, touched or not. */
+START_TEST(gains_by_nets_are_kept_right)
+{
+  cm_random random;
+  cm_random_init(&random, (uint64_t)_i, 11, 0);
+  cm_topology t = network_directed(&random, 3 + below(&random, 25), 1 + below(&random, 30));
+  uint32_t n = t.vertex_count, parts = 1 + below(&random, n < 7 ? n : 7), part[30];
+  cm_net_graph *g;
+  cm_net_state *s;
+  for (uint32_t v = 0; v < n; v++)
+    part[v] = below(&random, parts);
+  ck_ok(cm_net_graph_from_topology(&t, &run, &g, &error));
+  ck_ok(cm_net_state_new(g, part, parts, &run, &s, &error));
+  for (uint32_t i = 0; i < 60; i++) {
+    uint32_t v = below(&random, n), to = below(&random, parts), from = part[v];
+    uint64_t before = connectivity(&t, part);
+    ck_assert_int_eq(cm_net_connectivity(s), (int64_t)before);
+    if (from == to)
+      continue;
+    int64_t gain = cm_net_gain(s, v, to);
+    cm_net_move(s, v, to);
+    ck_assert_int_eq((int64_t)before - (int64_t)connectivity(&t, part), gain);
+  }
+  cm_net_state *anew;
+  ck_ok(cm_net_state_new(g, part, parts, &run, &anew, &error));
+  for (uint32_t v = 0; v < n; v++) {
+    ck_assert_int_eq(s->alone[v], anew->alone[v]);
+    ck_assert_uint_eq(s->tie_count[v], anew->tie_count[v]);
+    for (uint32_t p = 0; p < parts; p++)
+      if (p != part[v])
+        ck_assert_int_eq(cm_net_gain(s, v, p), cm_net_gain(anew, v, p));
+  }
+  cm_net_state_free(anew);
+  cm_net_state_free(s);
+  cm_net_graph_free(g);
+  network_free(&t);
+}
+END_TEST
+
+/* Refinement says what it gained, loses nothing, and ends within limits that it began in; loose rounds too. */
+START_TEST(refinement_by_nets_never_loses)
+{
+  cm_random random;
+  cm_random_init(&random, (uint64_t)_i, 12, 0);
+  cm_topology t = network_directed(&random, 40 + below(&random, 60), 120);
+  uint32_t n = t.vertex_count, parts = 2 + below(&random, 6), part[100];
+  uint64_t most[8], load[8] = {0};
+  cm_net_graph *g;
+  cm_net_state *s;
+  for (uint32_t v = 0; v < n; v++) {
+    part[v] = v % parts;
+    load[part[v]] += cm_topology_size(&t, v);
+  }
+  for (uint32_t p = 0; p < parts; p++)
+    most[p] = load[p] + below(&random, 6);
+  cm_net_fm_options options = {.most = most, .rounds = 6, .loose_rounds = (uint32_t)_i % 4, .loose = 0.2, .seed = 1};
+  int64_t gain, before = (int64_t)connectivity(&t, part);
+  ck_ok(cm_net_graph_from_topology(&t, &run, &g, &error));
+  ck_ok(cm_net_state_new(g, part, parts, &run, &s, &error));
+  ck_ok(cm_net_fm(s, &options, &run, &gain, &error));
+  ck_assert_int_ge(gain, 0);
+  ck_assert_int_eq(before - (int64_t)connectivity(&t, part), gain);
+  ck_assert_uint_eq(cm_net_excess(s, most), 0);
+  cm_net_state_free(s);
+  cm_net_graph_free(g);
+  network_free(&t);
+}
+END_TEST
+
+static const cm_nets_options by_nets = {.starts = 3, .attempts = 2, .tries = 2, .rounds = 5, .loose_rounds = 2, .cycles = 2,
+                                        .unions = 3, .coarse_vertices = 20, .seed = 7};
+
+/* Tiny networks are partitioned as well as can be, nearly always: searches of single moves may miss what an exchange of
+ * several would find. */
+START_TEST(parts_by_nets_against_brute_force)
+{
+  enum { CASES = 40 };
+  uint32_t missed = 0;
+  for (uint64_t i = 0; i < CASES; i++) {
+    cm_random random;
+    cm_random_init(&random, i, 13, 0);
+    cm_topology t = network_directed(&random, 4 + below(&random, 4), 10);
+    uint32_t n = t.vertex_count, parts = 2 + below(&random, 2), part[8], at[8] = {0}, all = 1;
+    cm_nets_options options = by_nets;
+    uint64_t excess, least = UINT64_MAX;
+    options.parts = parts;
+    options.most = (t.size_total + parts - 1) / parts + 3;
+    for (uint32_t v = 0; v < n; v++)
+      all *= parts;
+    for (uint32_t code = 0; code < all; code++) {
+      uint32_t members[3] = {0}, rest = code;
+      for (uint32_t v = 0; v < n; v++, rest /= parts)
+        members[at[v] = rest % parts]++;
+      bool full = members[0] > 0 && members[1] > 0 && (parts == 2 || members[2] > 0);
+      if (full && over(&t, at, parts, options.most) == 0 && connectivity(&t, at) < least)
+        least = connectivity(&t, at);
+    }
+    ck_ok(cm_partition_nets(&t, &options, &run, part, &excess, &error));
+    ck_assert_uint_eq(excess, over(&t, part, parts, options.most));
+    ck_assert_msg(excess > 0 || connectivity(&t, part) >= least, "less than the optimum");
+    missed += least != UINT64_MAX && (excess > 0 || connectivity(&t, part) > least);
+    network_free(&t);
+  }
+  ck_assert_uint_le(missed, CASES / 10);
+}
+END_TEST
+
+/* Exactly as many parts as asked for, none empty, the same for any number of threads; more effort is not worse. */
+START_TEST(parts_by_nets_are_as_many_as_asked_for)
+{
+  enum { N = CM_SANITIZED ? 200 : 600 };
+  cm_topology t = kinds(N, true);
+  uint32_t part[N], again[N], members[200] = {0};
+  uint64_t excess;
+  cm_nets_options options = by_nets, less = by_nets;
+  options.parts = less.parts = 13;
+  options.most = less.most = N; /* parts may be as uneven as they like */
+  run.threads = 1;
+  ck_ok(cm_partition_nets(&t, &options, &run, part, &excess, &error));
+  for (uint32_t v = 0; v < N; v++)
+    members[part[v]]++;
+  for (uint32_t p = 0; p < options.parts; p++)
+    ck_assert_uint_gt(members[p], 0);
+  options.most = less.most = N / 13 + 2;
+  ck_ok(cm_partition_nets(&t, &options, &run, part, &excess, &error));
+  ck_assert_uint_eq(excess, 0);
+  ck_assert_uint_eq(over(&t, part, 13, options.most), 0);
+  run.threads = 3;
+  ck_ok(cm_partition_nets(&t, &options, &run, again, &excess, &error));
+  ck_assert_mem_eq(again, part, sizeof part);
+  less.cycles = less.unions = 0;
+  less.seed = options.seed;
+  options.starts = options.attempts = options.tries = options.rounds = 1; /* finds less by itself */
+  options.cycles = 0;
+  options.below = &less;
+  ck_ok(cm_partition_nets(&t, &options, &run, part, &excess, &error));
+  ck_ok(cm_partition_nets(&t, &less, &run, again, &excess, &error));
+  ck_assert_uint_le(connectivity(&t, part), connectivity(&t, again));
+  network_free(&t);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("fill");
+  TCase *tests = tcase_create("fill");
+  tcase_add_checked_fixture(tests, set_up, NULL);
+  tcase_set_timeout(tests, 60);
+  tcase_add_loop_test(tests, filled_parts_keep_limits, 0, 20);
+  tcase_add_figures_test(tests, kinds_wait_together_where_not_all_can);
+  tcase_add_test(tests, suits_where_nothing_belongs_together);
+  tcase_add_test(tests, networks_without_clusters_are_filled);
+  tcase_add_loop_test(tests, gains_by_nets_are_kept_right, 0, 60);
+  tcase_add_loop_test(tests, refinement_by_nets_never_loses, 0, 20);
+  tcase_add_test(tests, parts_by_nets_against_brute_force);
+  tcase_add_test(tests, parts_by_nets_are_as_many_as_asked_for);
+  suite_add_tcase(suite, tests);
+  return test_main(suite);
+}

@@ -1,0 +1,650 @@
+/* core/partition: every step of the source's method against a hand-computed or brute-force answer. */
+#include "tests/unit/networks.h"
+
+#include <unistd.h>
+
+#include "base/random.h"
+#include "core/network/topology_file.h"
+#include "core/partition/graph.h"
+#include "core/partition/limits.h"
+#include "core/partition/reference/bisect.h"
+#include "core/partition/reference/coarsen.h"
+#include "core/partition/reference/refine.h"
+
+enum { SMALL = 40 };
+
+/* Sum of the weights of edges between different parts. */
+static uint64_t cut_of(const cm_graph *graph, const uint32_t *part)
+{
+  uint64_t cut = 0;
+  for (uint32_t v = 0; v < graph->vertex_count; v++)
+    for (uint64_t i = graph->first[v]; i < graph->first[v + 1]; i++)
+      if (part[v] != part[graph->neighbour[i]])
+        cut += graph->weight[i];
+  return cut / 2;
+}
+
+static cm_error error;
+static cm_run run;
+
+static void set_up(void)
+{
+  cm_run_init(&run);
+  run.threads = 2;
+}
+
+static cm_partition_options defaults(uint64_t capacity)
+{
+  return (cm_partition_options){.capacity = capacity,
+                                .coarsening_share = 15,
+                                .coarsening_tries = 8,
+                                .coarsening_stop = 0.2,
+                                .bisection_tries = 8,
+                                .refinement_passes = 1,
+                                .coarsening_seed = 1,
+                                .seed = 1};
+}
+
+/* A graph from a dense symmetric matrix of weights; 0: no edge. */
+static cm_graph *graph_of(uint32_t n, uint64_t weight[SMALL][SMALL], const uint32_t *size)
+{
+  cm_graph *graph;
+  ck_ok(CM_NEW(NULL, graph, 1, &error));
+  graph->vertex_count = n;
+  ck_ok(CM_NEW(NULL, graph->first, n + 1, &error));
+  ck_ok(CM_NEW(NULL, graph->size, n, &error));
+  ck_ok(CM_NEW(NULL, graph->neighbour, (size_t)n * n, &error));
+  ck_ok(CM_NEW(NULL, graph->weight, (size_t)n * n, &error));
+  for (uint32_t v = 0; v < n; v++) {
+    graph->size[v] = size != NULL ? size[v] : 1;
+    graph->size_total += graph->size[v];
+    for (uint32_t u = 0; u < n; u++) {
+      if (u == v || weight[v][u] == 0)
+        continue;
+      graph->neighbour[graph->entry_count] = u;
+      graph->weight[graph->entry_count++] = weight[v][u];
+      if (u > v)
+        graph->weight_total += weight[v][u];
+    }
+    graph->first[v + 1] = graph->entry_count;
+  }
+  return graph;
+}
+
+static void connect(uint64_t weight[SMALL][SMALL], uint32_t a, uint32_t b, uint64_t w)
+{
+  weight[a][b] = weight[b][a] = w;
+}
+
+/* A random graph; weights distinct enough that no sums tie, when `spread` is large. */
+static void random_weights(cm_random *random, uint32_t n, uint32_t percent, uint64_t spread,
+                           uint64_t weight[SMALL][SMALL])
+{
+  memset(weight, 0, sizeof(uint64_t[SMALL][SMALL]));
+  for (uint32_t a = 0; a < n; a++)
+    for (uint32_t b = a + 1; b < n; b++)
+      if (cm_random_below(random, 100) < percent)
+        connect(weight, a, b, 1 + cm_random_below(random, spread));
+}
+
+START_TEST(graph_adds_both_directions)
+{
+  /* 0 -> 1 (3), 0 -> 2 (1), 1 -> 0 (2), 1 -> 1 (7: a self loop) */
+  uint64_t first[] = {0, 2, 4, 4};
+  uint32_t pin[] = {1, 2, 0, 1}, weight[] = {3, 1, 2, 7};
+  uint64_t rate[] = {1, 1, 1};
+  cm_topology topology = {.directed = true, .vertex_count = 3, .net_count = 3, .pin_count = 4, .net_first = first,
+                          .net_weight = rate, .pin = pin, .pin_weight = weight, .size_total = 3, .weight_scale = 1};
+  cm_graph *graph;
+  ck_ok(cm_graph_from_topology(&topology, &run, &graph, &error));
+  ck_assert_uint_eq(graph->entry_count, 4);
+  ck_assert_uint_eq(graph->weight_total, 6);
+  ck_assert_uint_eq(graph->neighbour[0], 1);
+  ck_assert_uint_eq(graph->weight[0], 5);
+  ck_assert_uint_eq(graph->neighbour[1], 2);
+  ck_assert_uint_eq(graph->weight[1], 1);
+  ck_assert_uint_eq(graph->first[2] - graph->first[1], 1);
+  const uint32_t part[] = {0, 1, 0};
+  ck_assert_uint_eq(cut_of(graph, part), 5);
+  cm_graph_free(graph);
+}
+END_TEST
+
+enum { MANY = 200, SLICED_LIMIT = 1 << 15 };
+
+/* With 32 KiB a slice holds a thousand pins of some ten thousand, and the graph stands in files. */
+START_TEST(the_graph_of_a_network_is_whole_in_slices)
+{
+  static uint64_t weight[MANY][MANY];
+  static bool edge[MANY][MANY];
+  char folder[CM_PATH_MAX];
+  cm_random random;
+  cm_memory memory;
+  cm_memory_init(&memory, _i % 2 == 0 ? SLICED_LIMIT : 0);
+  test_folder(folder);
+  memory.scratch_folder = folder;
+  run.memory = &memory;
+  memset(weight, 0, sizeof weight);
+  memset(edge, 0, sizeof edge);
+  cm_random_init(&random, (uint64_t)_i / 2, 17, 0);
+  cm_topology t = network_directed(&random, MANY, MANY);
+  for (uint32_t e = 0; e < t.net_count; e++)
+    for (uint64_t i = t.net_first[e]; i < t.net_first[e + 1]; i++) {
+      uint32_t a = t.net_source[e], b = t.pin[i];
+      uint64_t w = t.pin_weight != NULL ? t.pin_weight[i] : t.net_weight[e];
+      edge[a][b] = edge[b][a] = true;
+      weight[a][b] += w;
+      weight[b][a] = weight[a][b];
+    }
+  cm_graph *graph;
+  ck_ok(cm_graph_from_topology(&t, &run, &graph, &error));
+  ck_assert(cm_in_file(graph->weight) == (memory.limit_bytes != 0));
+  uint64_t at = 0, sum = 0;
+  for (uint32_t v = 0; v < MANY; v++) {
+    for (uint32_t u = 0; u < MANY; u++) {
+      if (u == v || !edge[v][u])
+        continue;
+      ck_assert_uint_eq(graph->neighbour[at], u);
+      ck_assert_uint_eq(graph->weight[at++], weight[v][u]);
+      sum += weight[v][u];
+    }
+    ck_assert_uint_eq(graph->first[v + 1], at);
+  }
+  ck_assert_uint_eq(graph->entry_count, at);
+  ck_assert_uint_eq(graph->weight_total, sum / 2);
+  cm_graph_free(graph);
+  network_free(&t);
+  ck_assert_uint_eq(memory.used_bytes, 0);
+  ck_ok(cm_folder_remove(folder, &error));
+}
+END_TEST
+
+/* What is packed when the rows are all there takes minutes for gigabytes. */
+START_TEST(a_level_stops_being_written_when_its_run_is_to_stop)
+{
+  char folder[CM_PATH_MAX], path[CM_PATH_MAX];
+  atomic_bool cancel = false;
+  uint32_t target[2] = {1, 0}, parent[3] = {0, 1, 1};
+  uint64_t weight[2] = {4, 4};
+  test_folder(folder);
+  ck_ok(cm_path(path, &error, "%s/level.zip", folder));
+  run.cancel = &cancel;
+  for (int stored = 0; stored <= 1; stored++)
+    for (int stops = 1; stops >= 0; stops--) {
+      cm_topology_header header = {.vertex_count = 2, .weight_scale = 1, .finer_count = 3};
+      cm_topology_writer *writer;
+      cancel = false;
+      ck_ok(cm_topology_writer_open(path, &header, NULL, &writer, &error));
+      cm_topology_writer_heed(writer, &run);
+      if (stored)
+        cm_topology_writer_stored(writer);
+      ck_ok(cm_topology_writer_parents(writer, parent, &error));
+      for (uint32_t v = 0; v < 2; v++)
+        ck_ok(cm_topology_writer_row(writer, &(cm_topology_row){.vertex = v, .count = 1, .target = &target[v], .weight = &weight[v]}, &error));
+      cancel = stops;
+      cm_status status = cm_topology_writer_close(writer, &error);
+      ck_assert_int_eq(status, stops ? CM_CANCELLED : CM_OK);
+      ck_assert_int_eq(access(path, R_OK) == 0, !stops);
+      (void)unlink(path);
+    }
+  ck_assert_int_eq(rmdir(folder), 0); /* nothing is left beside it */
+}
+END_TEST
+
+START_TEST(contraction_keeps_all_weight_between_merged_vertices)
+{
+  cm_random random;
+  uint64_t weight[SMALL][SMALL];
+  for (uint64_t round = 0; round < 50; round++) {
+    cm_random_init(&random, round, 1, 0);
+    uint32_t n = 2 + (uint32_t)cm_random_below(&random, SMALL - 2), coarse_count = 0, map[SMALL];
+    random_weights(&random, n, 30, 9, weight);
+    cm_graph *graph = graph_of(n, weight, NULL), *coarse;
+    for (uint32_t v = 0; v < n; v++) {
+      map[v] = (uint32_t)cm_random_below(&random, coarse_count + 1);
+      coarse_count += map[v] == coarse_count;
+    }
+    ck_ok(cm_graph_contract(graph, map, coarse_count, &run, &coarse, &error));
+    ck_assert_uint_eq(coarse->weight_total, cut_of(graph, map));
+    ck_assert_uint_eq(coarse->size_total, n);
+    for (uint32_t c = 0; c < coarse_count; c++) {
+      for (uint64_t i = coarse->first[c]; i < coarse->first[c + 1]; i++) {
+        uint64_t sum = 0;
+        for (uint32_t a = 0; a < n; a++)
+          for (uint32_t b = 0; b < n; b++)
+            if (map[a] == c && map[b] == coarse->neighbour[i])
+              sum += weight[a][b];
+        ck_assert_uint_eq(coarse->weight[i], sum);
+      }
+    }
+    cm_graph_free(coarse);
+    cm_graph_free(graph);
+  }
+}
+END_TEST
+
+START_TEST(matching_pairs_only_along_heaviest_edges_within_the_size_limit)
+{
+  cm_random random;
+  uint64_t weight[SMALL][SMALL];
+  uint32_t size[SMALL], mate[SMALL], paired_ever = 0;
+  for (uint64_t round = 0; round < 200; round++) {
+    cm_random_init(&random, round, 2, 0);
+    uint32_t n = 2 + (uint32_t)cm_random_below(&random, SMALL - 2), pairs;
+    uint64_t removed, sum = 0;
+    random_weights(&random, n, 20, round % 2 ? 3 : 1000, weight);
+    for (uint32_t v = 0; v < n; v++)
+      size[v] = 1 + (uint32_t)cm_random_below(&random, 3);
+    cm_graph *graph = graph_of(n, weight, size);
+    cm_partition_options options = defaults(15 * 4);
+    ck_ok(cm_match(graph, &options, CM_MATCHING_HEAVIEST, 0, (uint32_t)round, &run, mate, &pairs, &removed, &error));
+    for (uint32_t v = 0; v < n; v++) {
+      uint32_t u = mate[v];
+      ck_assert_uint_eq(mate[u], v);
+      if (u <= v)
+        continue;
+      ck_assert_uint_gt(weight[v][u], 0);
+      ck_assert_uint_le(size[v] + size[u], 4);
+      uint64_t heaviest_v = 0, heaviest_u = 0;
+      for (uint32_t x = 0; x < n; x++) {
+        heaviest_v = weight[v][x] > heaviest_v ? weight[v][x] : heaviest_v;
+        heaviest_u = weight[u][x] > heaviest_u ? weight[u][x] : heaviest_u;
+      }
+      ck_assert(weight[v][u] == heaviest_v || weight[v][u] == heaviest_u);
+      sum += weight[v][u];
+      pairs--;
+      paired_ever++;
+    }
+    ck_assert_uint_eq(pairs, 0);
+    ck_assert_uint_eq(removed, sum);
+    cm_graph_free(graph);
+  }
+  ck_assert_uint_gt(paired_ever, 500);
+}
+END_TEST
+
+START_TEST(matching_leaves_no_pair_that_the_rule_allows)
+{
+  /* A star of equal edges around 0: every leaf's heaviest edge leads to 0, so exactly one pair can form. A seed
+   * that paired leaf with leaf, or nobody, would be wrong. */
+  uint64_t weight[SMALL][SMALL] = {{0}};
+  for (uint32_t leaf = 1; leaf < 9; leaf++)
+    connect(weight, 0, leaf, 5);
+  cm_graph *graph = graph_of(9, weight, NULL);
+  cm_partition_options options = defaults(1000);
+  uint32_t mate[SMALL], pairs;
+  uint64_t removed;
+  for (uint32_t try = 0; try < 20; try++) {
+    ck_ok(cm_match(graph, &options, CM_MATCHING_HEAVIEST, 0, try, &run, mate, &pairs, &removed, &error));
+    ck_assert_uint_eq(pairs, 1);
+    ck_assert_uint_eq(removed, 5);
+  }
+  /* One pair of nine vertices shrinks by 11 %, less than 20 %: coarsening stops here. */
+  uint32_t parent[SMALL];
+  cm_graph *coarse = graph;
+  bool available;
+  ck_ok(cm_coarsen_level(graph, &options, 0, &run, parent, &coarse, &available, &error));
+  ck_assert_ptr_null(coarse);
+  ck_assert(!available);
+  cm_graph_free(graph);
+}
+END_TEST
+
+START_TEST(a_level_that_heaviest_edges_would_end_takes_the_heaviest_available)
+{
+  /* A wheel: every rim vertex's heaviest edge leads to the hub, so that the letter pairs one of them, and no more; along
+   * the rim four pairs can form, or three beside the hub's. */
+  uint64_t weight[SMALL][SMALL] = {{0}};
+  for (uint32_t rim = 1; rim < 9; rim++) {
+    connect(weight, 0, rim, 5);
+    connect(weight, rim, rim % 8 + 1, 3);
+  }
+  cm_graph *graph = graph_of(9, weight, NULL), *coarse = graph;
+  cm_partition_options options = defaults(1000);
+  uint32_t parent[SMALL];
+  bool available = true;
+  options.matching = CM_MATCHING_HEAVIEST;
+  ck_ok(cm_coarsen_level(graph, &options, 0, &run, parent, &coarse, &available, &error));
+  ck_assert_ptr_null(coarse);
+  ck_assert(!available);
+  options.matching = CM_MATCHING_AUTO;
+  ck_ok(cm_coarsen_level(graph, &options, 0, &run, parent, &coarse, &available, &error));
+  ck_assert_ptr_nonnull(coarse);
+  ck_assert(available);
+  ck_assert_uint_le(coarse->vertex_count, 6);
+  cm_graph_free(coarse);
+  /* Where the letter does, it is kept to. */
+  uint64_t path[SMALL][SMALL] = {{0}};
+  for (uint32_t v = 0; v + 1 < 8; v++)
+    connect(path, v, v + 1, v % 2 == 0 ? 9 : 1);
+  cm_graph *line = graph_of(8, path, NULL);
+  ck_ok(cm_coarsen_level(line, &options, 0, &run, parent, &coarse, &available, &error));
+  ck_assert_ptr_nonnull(coarse);
+  ck_assert_uint_eq(coarse->vertex_count, 4);
+  ck_assert(!available);
+  cm_graph_free(coarse);
+  cm_graph_free(line);
+  cm_graph_free(graph);
+}
+END_TEST
+
+START_TEST(a_level_is_the_try_that_removes_most_weight)
+{
+  cm_random random;
+  uint64_t weight[SMALL][SMALL];
+  uint32_t mate[SMALL], parent[SMALL], pairs;
+  for (uint64_t round = 0; round < 30; round++) {
+    cm_random_init(&random, round, 3, 0);
+    random_weights(&random, SMALL, 15, 50, weight);
+    cm_graph *graph = graph_of(SMALL, weight, NULL), *coarse;
+    cm_partition_options options = defaults(1000);
+    options.coarsening_stop = 0;
+    uint64_t most = 0, removed;
+    for (uint32_t try = 0; try < options.coarsening_tries; try++) {
+      ck_ok(cm_match(graph, &options, CM_MATCHING_HEAVIEST, 7, try, &run, mate, &pairs, &removed, &error));
+      most = removed > most ? removed : most;
+    }
+    bool available;
+    ck_ok(cm_coarsen_level(graph, &options, 7, &run, parent, &coarse, &available, &error));
+    ck_assert_uint_eq(graph->weight_total - coarse->weight_total, most);
+    cm_graph_free(coarse);
+    cm_graph_free(graph);
+  }
+}
+END_TEST
+
+/* Greedy growing as the seed words it, without a queue. */
+static void grow_naively(uint32_t n, uint64_t weight[SMALL][SMALL], uint32_t start, uint32_t target, uint8_t *side)
+{
+  memset(side, 0, n);
+  side[start] = 1;
+  for (uint32_t taken = 1; taken < target; taken++) {
+    int64_t least = INT64_MAX;
+    uint32_t best = 0;
+    for (uint32_t v = 0; v < n; v++) {
+      int64_t cost = 0;
+      for (uint32_t u = 0; u < n; u++)
+        cost += side[u] ? -(int64_t)weight[v][u] : (int64_t)weight[v][u];
+      if (!side[v] && cost < least) {
+        least = cost;
+        best = v;
+      }
+    }
+    side[best] = 1;
+  }
+}
+
+START_TEST(bisection_is_greedy_growing_from_the_best_of_its_starts)
+{
+  cm_random random;
+  uint64_t weight[SMALL][SMALL];
+  uint8_t side[SMALL], naive[SMALL];
+  for (uint64_t round = 0; round < 60; round++) {
+    cm_random_init(&random, round, 4, 0);
+    uint32_t n = 2 + (uint32_t)cm_random_below(&random, SMALL - 2), target = n / 2, matches = 0;
+    random_weights(&random, n, 100, UINT32_MAX, weight); /* complete, no ties */
+    cm_graph *graph = graph_of(n, weight, NULL);
+    uint64_t cut, least = UINT64_MAX;
+    ck_ok(cm_bisect(graph, (cm_half){.target = target}, 100, round, CM_STREAM_BISECTION, 1, &run, side, &cut, &error));
+    uint32_t part[SMALL], selected = 0;
+    for (uint32_t v = 0; v < n; v++) {
+      part[v] = side[v];
+      selected += side[v];
+    }
+    ck_assert_uint_eq(selected, target);
+    ck_assert_uint_eq(cut, cut_of(graph, part));
+    for (uint32_t start = 0; start < n; start++) {
+      grow_naively(n, weight, start, target, naive);
+      matches += memcmp(side, naive, n) == 0;
+      for (uint32_t v = 0; v < n; v++)
+        part[v] = naive[v];
+      uint64_t naive_cut = cut_of(graph, part);
+      least = naive_cut < least ? naive_cut : least;
+    }
+    ck_assert_uint_ge(matches, 1);
+    if (n <= 12) /* a hundred tries have surely met every start */
+      ck_assert_uint_eq(cut, least);
+    cm_graph_free(graph);
+  }
+}
+END_TEST
+
+START_TEST(recursive_bisection_halves_until_parts_fit)
+{
+  /* Four cliques of eight, weakly joined in a ring: capacity 8 must give the cliques. */
+  uint64_t weight[SMALL][SMALL] = {{0}};
+  for (uint32_t a = 0; a < 32; a++)
+    for (uint32_t b = a + 1; b < 32; b++)
+      if (a / 8 == b / 8)
+        connect(weight, a, b, 10);
+  for (uint32_t c = 0; c < 4; c++)
+    connect(weight, 8 * c + 7, (8 * c + 8) % 32, 1);
+  cm_graph *graph = graph_of(32, weight, NULL);
+  uint32_t part[SMALL], parts;
+  cm_partition_options options = defaults(8);
+  ck_ok(cm_bisect_recursively(graph, &options, &run, part, &parts, &error));
+  ck_assert_uint_eq(parts, 4);
+  ck_assert_uint_eq(cut_of(graph, part), 4);
+  options = defaults(15);
+  ck_ok(cm_bisect_recursively(graph, &options, &run, part, &parts, &error));
+  ck_assert_uint_eq(parts, 4); /* 16 is too large, so it is halved again */
+  options = defaults(32);
+  ck_ok(cm_bisect_recursively(graph, &options, &run, part, &parts, &error));
+  ck_assert_uint_eq(parts, 1);
+  for (uint32_t k = 1; k <= 32; k++) {
+    options = defaults(32);
+    options.parts = k;
+    ck_ok(cm_bisect_recursively(graph, &options, &run, part, &parts, &error));
+    ck_assert_uint_eq(parts, k);
+  }
+  cm_graph_free(graph);
+}
+END_TEST
+
+START_TEST(refinement_moves_to_the_cheapest_part_with_room)
+{
+  /* Vertex 0 in part 0 hangs on part 1 (weight 5) and part 2 (weight 4); nothing else may move. */
+  uint64_t weight[SMALL][SMALL] = {{0}};
+  connect(weight, 0, 1, 1);
+  connect(weight, 0, 2, 5);
+  connect(weight, 0, 3, 4);
+  connect(weight, 1, 4, 9);
+  connect(weight, 2, 5, 9);
+  connect(weight, 3, 6, 9);
+  const uint32_t start[] = {0, 0, 1, 2, 0, 1, 2};
+  cm_graph *graph = graph_of(7, weight, NULL);
+  uint32_t part[7];
+  uint64_t gain;
+  cm_partition_options options = defaults(3);
+  memcpy(part, start, sizeof part);
+  ck_ok(cm_refine(graph, &options, 0, &run, part, 3, &gain, &error));
+  ck_assert_uint_eq(part[0], 1);
+  ck_assert_uint_eq(gain, 4); /* c = 1 - 5 */
+  /* Part 1 full: the next best with a negative cost is part 2. */
+  graph->size[5] = 2;
+  memcpy(part, start, sizeof part);
+  ck_ok(cm_refine(graph, &options, 0, &run, part, 3, &gain, &error));
+  ck_assert_uint_eq(part[0], 2);
+  ck_assert_uint_eq(gain, 3);
+  /* Both full: it stays. */
+  graph->size[6] = 2;
+  memcpy(part, start, sizeof part);
+  ck_ok(cm_refine(graph, &options, 0, &run, part, 3, &gain, &error));
+  ck_assert_uint_eq(part[0], 0);
+  ck_assert_uint_eq(gain, 0);
+  cm_graph_free(graph);
+}
+END_TEST
+
+START_TEST(refinement_never_loses_and_ends_where_no_vertex_gains)
+{
+  cm_random random;
+  uint64_t weight[SMALL][SMALL];
+  for (uint64_t round = 0; round < 60; round++) {
+    cm_random_init(&random, round, 5, 0);
+    uint32_t n = 4 + (uint32_t)cm_random_below(&random, SMALL - 4), parts = 2 + (uint32_t)cm_random_below(&random, 4);
+    random_weights(&random, n, 25, 6, weight);
+    cm_graph *graph = graph_of(n, weight, NULL);
+    uint32_t part[SMALL], size[8] = {0};
+    for (uint32_t v = 0; v < n; v++)
+      part[v] = v % parts;
+    uint64_t before = cut_of(graph, part), gain;
+    cm_partition_options options = defaults((n + parts - 1) / parts + 1);
+    options.refinement_passes = 100;
+    ck_ok(cm_refine(graph, &options, 0, &run, part, parts, &gain, &error));
+    ck_assert_uint_eq(cut_of(graph, part) + gain, before);
+    for (uint32_t v = 0; v < n; v++)
+      size[part[v]]++;
+    for (uint32_t p = 0; p < parts; p++)
+      ck_assert_uint_le(size[p], options.capacity);
+    for (uint32_t v = 0; v < n; v++) {
+      uint64_t into[8] = {0};
+      for (uint32_t u = 0; u < n; u++)
+        into[part[u]] += weight[v][u];
+      for (uint32_t p = 0; p < parts; p++)
+        ck_assert(into[p] <= into[part[v]] || size[p] >= options.capacity);
+    }
+    cm_graph_free(graph);
+  }
+}
+END_TEST
+
+START_TEST(rebalancing_makes_a_fixed_number_of_parts_fit)
+{
+  cm_random random;
+  uint64_t weight[SMALL][SMALL];
+  cm_random_init(&random, 9, 6, 0);
+  random_weights(&random, SMALL, 25, 6, weight);
+  cm_graph *graph = graph_of(SMALL, weight, NULL);
+  uint32_t part[SMALL] = {0}, size[5] = {0};
+  part[39] = 1, part[38] = 2, part[37] = 3, part[36] = 4;
+  cm_partition_options options = defaults(8);
+  options.parts = 5;
+  ck_ok(cm_rebalance(graph, &options, &run, part, 5, &error));
+  for (uint32_t v = 0; v < SMALL; v++)
+    size[part[v]]++;
+  for (uint32_t p = 0; p < 5; p++)
+    ck_assert_uint_eq(size[p], 8);
+  options.capacity = 7;
+  ck_fails(cm_rebalance(graph, &options, &run, part, 5, &error), CM_LIMIT_BROKEN);
+  cm_graph_free(graph);
+}
+END_TEST
+
+/* A random directed network in the arrays given. */
+static cm_topology random_network(cm_random *random, uint32_t n, uint64_t *first, uint32_t *source, uint32_t *pin)
+{
+  cm_topology topology = {.directed = true, .vertex_count = n, .net_first = first, .net_source = source, .pin = pin,
+                          .size_total = n, .weight_scale = 1};
+  for (uint32_t v = 0; v < n; v++) {
+    for (uint64_t nets = cm_random_below(random, 3); nets > 0; nets--) {
+      uint64_t begin = topology.pin_count;
+      for (uint32_t u = 0; u < n; u++)
+        if (cm_random_below(random, 100) < 15)
+          pin[topology.pin_count++] = u;
+      if (topology.pin_count == begin)
+        continue;
+      source[topology.net_count++] = v;
+      first[topology.net_count] = topology.pin_count;
+    }
+  }
+  return topology;
+}
+
+START_TEST(use_of_cores_is_counted_as_the_limits_define_it)
+{
+  cm_random random;
+  static uint64_t first[3 * SMALL];
+  static uint32_t source[3 * SMALL], pin[3 * SMALL * SMALL];
+  for (uint64_t round = 0; round < 60; round++) {
+    cm_random_init(&random, round, 7, 0);
+    uint32_t n = 1 + (uint32_t)cm_random_below(&random, SMALL - 1), parts = 1 + (uint32_t)cm_random_below(&random, 6);
+    cm_topology topology = random_network(&random, n, first, source, pin);
+    uint32_t part[SMALL];
+    uint64_t use[8 * CM_RESOURCES];
+    bool reaches[SMALL][8] = {{0}}, talks[8][8] = {{0}};
+    uint64_t truth[8][CM_RESOURCES] = {{0}};
+    for (uint32_t v = 0; v < n; v++) {
+      part[v] = (uint32_t)cm_random_below(&random, parts);
+      truth[part[v]][CM_NEURONS]++;
+    }
+    for (uint32_t e = 0; e < topology.net_count; e++) {
+      for (uint64_t i = first[e]; i < first[e + 1]; i++) {
+        truth[part[pin[i]]][CM_SYNAPSES]++;
+        reaches[source[e]][part[pin[i]]] = true;
+        talks[part[source[e]]][part[pin[i]]] = true;
+      }
+    }
+    for (uint32_t v = 0; v < n; v++) {
+      for (uint32_t p = 0; p < parts; p++) {
+        truth[p][CM_INBOUND_AXONS] += reaches[v][p];
+        truth[part[v]][CM_OUTBOUND_AXONS] += reaches[v][p] && p != part[v];
+      }
+    }
+    for (uint32_t p = 0; p < parts; p++)
+      for (uint32_t q = 0; q < parts; q++)
+        truth[p][CM_TARGET_CORES] += talks[p][q] && p != q;
+    ck_ok(cm_count_use(&topology, part, parts, &run, use, &error));
+    for (uint32_t p = 0; p < parts; p++)
+      for (uint32_t r = 0; r < CM_RESOURCES; r++)
+        ck_assert_uint_eq(use[p * CM_RESOURCES + r], truth[p][r]);
+  }
+}
+END_TEST
+
+START_TEST(violations_name_the_worst_part)
+{
+  const uint64_t use[3 * CM_RESOURCES] = {10, 50, 5, 0, 0, 12, 90, 5, 0, 0, 3, 60, 9, 0, 0};
+  cm_limits limits = {.neurons = 12, .synapses = 90, .inbound_axons = 9};
+  ck_assert_uint_eq(cm_find_violation(&limits, use, 3).broken_parts, 0);
+  limits = (cm_limits){.neurons = 11, .inbound_axons = 6};
+  cm_violation found = cm_find_violation(&limits, use, 3);
+  ck_assert_uint_eq(found.broken_parts, 2);
+  ck_assert_uint_eq(found.part, 2);
+  ck_assert_int_eq(found.resource, CM_INBOUND_AXONS);
+  ck_assert_uint_eq(found.use, 9);
+  ck_assert_uint_eq(found.limit, 6);
+}
+END_TEST
+
+START_TEST(a_neuron_that_no_core_holds_is_named)
+{
+  uint64_t first[] = {0, 2, 3, 4};
+  uint32_t pin[] = {0, 2, 2, 2}, size[] = {1, 5, 1};
+  cm_topology topology = {.directed = true, .vertex_count = 3, .net_count = 3, .pin_count = 4, .net_first = first,
+                          .pin = pin, .size = size, .size_total = 7, .weight_scale = 1};
+  ck_ok(cm_check_neurons(&topology, &(cm_limits){.neurons = 5, .synapses = 3, .inbound_axons = 3}, &run, &error));
+  ck_fails(cm_check_neurons(&topology, &(cm_limits){.neurons = 4}, &run, &error), CM_NEURON_TOO_LARGE);
+  ck_assert_str_eq(error.where, "neuron 1");
+  ck_fails(cm_check_neurons(&topology, &(cm_limits){.inbound_axons = 2}, &run, &error), CM_NEURON_TOO_LARGE);
+  ck_assert_str_eq(error.where, "neuron 2");
+  ck_assert_ptr_nonnull(strstr(error.detail, "3 inbound axons, 1 more than the 2"));
+  ck_fails(cm_check_neurons(&topology, &(cm_limits){.synapses = 2}, &run, &error), CM_NEURON_TOO_LARGE);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("partition");
+  TCase *tests = tcase_create("partition");
+  tcase_add_checked_fixture(tests, set_up, NULL);
+  tcase_set_timeout(tests, 60);
+  tcase_add_test(tests, graph_adds_both_directions);
+  tcase_add_loop_test(tests, the_graph_of_a_network_is_whole_in_slices, 0, 16);
+  tcase_add_test(tests, a_level_stops_being_written_when_its_run_is_to_stop);
+  tcase_add_test(tests, contraction_keeps_all_weight_between_merged_vertices);
+  tcase_add_test(tests, matching_pairs_only_along_heaviest_edges_within_the_size_limit);
+  tcase_add_test(tests, matching_leaves_no_pair_that_the_rule_allows);
+  tcase_add_test(tests, a_level_that_heaviest_edges_would_end_takes_the_heaviest_available);
+  tcase_add_test(tests, a_level_is_the_try_that_removes_most_weight);
+  tcase_add_test(tests, bisection_is_greedy_growing_from_the_best_of_its_starts);
+  tcase_add_test(tests, recursive_bisection_halves_until_parts_fit);
+  tcase_add_test(tests, refinement_moves_to_the_cheapest_part_with_room);
+  tcase_add_test(tests, refinement_never_loses_and_ends_where_no_vertex_gains);
+  tcase_add_test(tests, rebalancing_makes_a_fixed_number_of_parts_fit);
+  tcase_add_test(tests, use_of_cores_is_counted_as_the_limits_define_it);
+  tcase_add_test(tests, violations_name_the_worst_part);
+  tcase_add_test(tests, a_neuron_that_no_core_holds_is_named);
+  suite_add_tcase(suite, tests);
+  return test_main(suite);
+}
