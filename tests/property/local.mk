@@ -1,6 +1,7 @@
 # Invariants on random inputs, one program per subject.
 if HAVE_CHECK
 PROPERTY_TESTS = \
+  tests/property/affinity \
   tests/property/axons_on_mesh \
   tests/property/blocks \
   tests/property/region_search \
@@ -10,9 +11,13 @@ PROPERTY_TESTS = \
   tests/property/groups \
   tests/property/jobs \
   tests/property/mapping \
+  tests/property/memory_limit \
+  tests/property/mesh \
   tests/property/metrics \
+  tests/property/minimise \
   tests/property/network \
   tests/property/permutations \
+  tests/property/permuted_networks \
   tests/property/placing \
   tests/property/programs \
   tests/property/refusals \
@@ -26,6 +31,7 @@ PROPERTY_TESTS = \
   tests/property/tamper \
   tests/property/tiles \
   tests/property/trees \
+  tests/property/turns \
   tests/property/vast
 check_PROGRAMS += $(PROPERTY_TESTS)
 TESTS += $(PROPERTY_TESTS)

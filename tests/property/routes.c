@@ -3,28 +3,14 @@
  * deserves. */
 #include "../unit/networks.h"
 
-#include "core/chip/dependency.h"
 #include "core/verify/certificate.h"
 #include "core/mapping/measure/measure.h"
-#include "core/mapping/routes/minimise.h"
 #include "core/mapping/routes/routes.h"
-
-enum { ROUTERS_MAX = 256, PARTS_MAX = 40, LINKS_MAX = ROUTERS_MAX * CM_DIRECTIONS };
+#include "tests/property/turns.h"
 
 static cm_error error;
 
 /* ---- the rules in words of their own ---- */
-
-static bool legal_turn(cm_turn_rule rule, int from, int to)
-{
-  static const char *const forbidden[CM_TURN_RULES] = {
-    [CM_TURNS_XY] = "NE NW SE SW", [CM_TURNS_YX] = "EN ES WN WS", [CM_TURNS_WEST_FIRST] = "NW SW",
-    [CM_TURNS_NORTH_LAST] = "NE NW", [CM_TURNS_NEGATIVE_FIRST] = "EN SW"};
-  static const char letter[] = "EWSN";
-  char turn[3] = {letter[from], letter[to], 0};
-  bool back = strcmp(turn, "EW") == 0 || strcmp(turn, "WE") == 0 || strcmp(turn, "SN") == 0 || strcmp(turn, "NS") == 0;
-  return !back && (from == to || strstr(forbidden[rule], turn) == NULL);
-}
 
 static bool dead_link(const cm_chip *chip, uint32_t router, int direction)
 {
@@ -32,15 +18,6 @@ static bool dead_link(const cm_chip *chip, uint32_t router, int direction)
     if (chip->dead_links[i] == router * CM_DIRECTIONS + (uint32_t)direction)
       return true;
   return false;
-}
-
-/* One step over a link; -1: it leaves the array. */
-static int step(const cm_chip *chip, int router, int direction)
-{
-  int rx = (int)cm_chip_routers_x(chip), ry = (int)cm_chip_routers_y(chip), x = router % rx, y = router / rx;
-  x += direction == CM_EAST ? 1 : direction == CM_WEST ? -1 : 0;
-  y += direction == CM_SOUTH ? 1 : direction == CM_NORTH ? -1 : 0;
-  return x < 0 || y < 0 || x >= rx || y >= ry ? -1 : y * rx + x;
 }
 
 /* Is there any way at all that the rule allows? Over all states, without the library. */
@@ -483,79 +460,6 @@ END_TEST
 
 /* ---- minimised tables ---- */
 
-enum { SMALL_BITS = 6, SMALL_KEYS = 1 << SMALL_BITS };
-
-/* The fewest prefixes below a node of the trie of all keys under an entry for `above` (-1: none), by trying all routes. `way`:
- * of each key, -1: no packet has it. */
-static uint32_t fewest(const int *way, const bool *straight, uint32_t first, uint32_t keys, int above)
-{
-  uint32_t least = UINT32_MAX;
-  bool done = true;
-  for (uint32_t k = first; k < first + keys; k++)
-    done = done && (way[k] < 0 || (above < 0 ? straight[k] : way[k] == above));
-  if (done)
-    return 0;
-  for (int entry = -1; entry < 4; entry++) {
-    int now = entry < 0 ? above : entry;
-    uint32_t here = entry >= 0;
-    if (entry == above && entry >= 0)
-      continue;
-    if (keys > 1)
-      here += fewest(way, straight, first, keys / 2, now) + fewest(way, straight, first + keys / 2, keys / 2, now);
-    else if (now < 0 || way[first] != now)
-      continue;
-    least = here < least ? here : least;
-  }
-  return least;
-}
-
-START_TEST(tables_are_as_small_as_prefixes_can_be_and_right)
-{
-  cm_random random;
-  cm_random_init(&random, 14, 0, 0);
-  uint32_t ternary = 0, prefixes = 0;
-  for (uint32_t round = 0; round < test_rounds(400); round++) {
-    int way[SMALL_KEYS];
-    bool straight[SMALL_KEYS] = {false};
-    cm_key_block block[SMALL_KEYS];
-    size_t count = 0, entries;
-    uint32_t routes = 1 + below(&random, 4), fill = 1 + below(&random, 8);
-    unsigned bits = 2 + below(&random, 3); /* of the keys that are tried all ways */
-    for (uint32_t k = 0; k < SMALL_KEYS; k++)
-      way[k] = -1;
-    for (uint32_t k = 0; k < 1u << bits;) {
-      uint32_t size = k % 2 == 0 && below(&random, 3) == 0 ? 2 : 1;
-      int here = below(&random, 8) < fill ? (int)below(&random, routes) : -1;
-      bool on = below(&random, 4) == 0;
-      for (uint32_t i = k; i < k + size; i++) {
-        way[i] = here;
-        straight[i] = on;
-      }
-      if (here >= 0)
-        block[count++] = (cm_key_block){k, size - 1, (uint64_t)here, on};
-      k += size;
-    }
-    cm_ternary *entry;
-    ck_ok(cm_minimise(block, count, bits, 0, UINT64_MAX, NULL, &entry, &entries, &error));
-    uint32_t least = fewest(way, straight, 0, 1u << bits, -1);
-    ck_assert_msg(entries <= least, "%zu entries, and %u prefixes do", entries, least);
-    ternary += (uint32_t)entries;
-    prefixes += least;
-    for (uint32_t k = 0; k < 1u << bits; k++) {
-      const cm_ternary *match = NULL;
-      for (size_t e = 0; e < entries && match == NULL; e++)
-        match = (k & ~entry[e].open) == entry[e].key ? &entry[e] : NULL;
-      ck_assert_msg(way[k] < 0 || (match == NULL ? straight[k] : (int)match->word == way[k]), "key %u goes the wrong way", k);
-    }
-    cm_free(entry);
-    ck_ok(cm_minimise(block, count, bits, entries, 0, NULL, &entry, &entries, &error)); /* no steps: prefixes alone */
-    ck_assert_uint_eq(entries, least);
-    cm_free(entry);
-  }
-  ck_assert_uint_lt(ternary, prefixes);
-}
-END_TEST
-
 /* Each allocation in turn fails: a clear refusal, nothing lost, nothing left. */
 START_TEST(routes_survive_a_lack_of_memory)
 {
@@ -711,79 +615,6 @@ START_TEST(balanced_loads_come_near_the_least_possible)
 }
 END_TEST
 
-/* ---- deadlock ---- */
-
-START_TEST(rings_are_caught)
-{
-  cm_chip *chip;
-  cm_dependencies graph;
-  uint32_t *cycle;
-  size_t length;
-  ck_ok(cm_chip_mesh(3, 3, &chip, &error));
-  ck_ok(cm_dependencies_new(chip, NULL, &graph, &error));
-  /* Around the north-western square: (0,0) east, (1,0) south, (1,1) west, (0,1) north. */
-  const uint32_t ring[] = {0 * 4 + CM_EAST, 1 * 4 + CM_SOUTH, 4 * 4 + CM_WEST, 3 * 4 + CM_NORTH};
-  const cm_direction next[] = {CM_SOUTH, CM_WEST, CM_NORTH, CM_EAST};
-  for (int i = 0; i < 3; i++)
-    cm_dependencies_add(&graph, ring[i], next[i]);
-  ck_ok(cm_dependencies_cycle(&graph, NULL, &cycle, &length, &error));
-  ck_assert_uint_eq(length, 0);
-  cm_free(cycle);
-  cm_dependencies_add(&graph, ring[3], next[3]);
-  ck_ok(cm_dependencies_cycle(&graph, NULL, &cycle, &length, &error));
-  ck_assert_uint_eq(length, 4);
-  for (size_t i = 0; i < 4; i++) {
-    size_t k = 0;
-    while (k < 4 && ring[k] != cycle[i])
-      k++;
-    ck_assert_uint_lt(k, 4);
-    ck_assert_uint_eq(cycle[(i + 1) % 4], ring[(k + 1) % 4]);
-  }
-  cm_free(cycle);
-  cm_dependencies_free(&graph);
-  /* Around a torus: three links east that wait for each other. */
-  ck_ok(cm_dependencies_new(chip, NULL, &graph, &error));
-  for (uint32_t x = 0; x < 3; x++)
-    cm_dependencies_add(&graph, x * 4 + CM_EAST, CM_EAST);
-  ck_ok(cm_dependencies_cycle(&graph, NULL, &cycle, &length, &error));
-  ck_assert_uint_eq(length, 3);
-  cm_free(cycle);
-  cm_dependencies_free(&graph);
-  cm_chip_free(chip);
-}
-END_TEST
-
-/* No rule allows a ring, whatever packets do: the graph of all legal turns has none; with every turn it has. */
-START_TEST(rules_forbid_every_ring)
-{
-  cm_chip *chip;
-  ck_ok(cm_chip_mesh(5, 4, &chip, &error));
-  for (int rule = 0; rule <= CM_TURN_RULES; rule++) {
-    cm_dependencies graph;
-    uint32_t *cycle;
-    size_t length;
-    ck_ok(cm_dependencies_new(chip, NULL, &graph, &error));
-    for (int router = 0; router < 20; router++)
-      for (int from = 0; from < CM_DIRECTIONS; from++)
-        for (int to = 0; to < CM_DIRECTIONS; to++) {
-          int at = step(chip, router, from);
-          if (at < 0 || step(chip, at, to) < 0 || from == (to ^ 1))
-            continue;
-          bool legal =
-              rule == CM_TURN_RULES || cm_turn_allowed((cm_turn_rule)rule, (cm_direction)from, (cm_direction)to);
-          ck_assert(rule == CM_TURN_RULES || legal == legal_turn((cm_turn_rule)rule, from, to));
-          if (legal)
-            cm_dependencies_add(&graph, (uint32_t)(router * CM_DIRECTIONS + from), (cm_direction)to);
-        }
-    ck_ok(cm_dependencies_cycle(&graph, NULL, &cycle, &length, &error));
-    ck_assert_int_eq(length == 0, rule < CM_TURN_RULES);
-    cm_free(cycle);
-    cm_dependencies_free(&graph);
-  }
-  cm_chip_free(chip);
-}
-END_TEST
-
 int main(void)
 {
   Suite *suite = suite_create("routes, property");
@@ -791,12 +622,9 @@ int main(void)
   tcase_set_timeout(tests, 300);
   tcase_add_test(tests, trees_follow_the_rule_and_reach_every_target_once);
   tcase_add_test(tests, packets_walk_tables_and_paths_to_their_cores);
-  tcase_add_test(tests, tables_are_as_small_as_prefixes_can_be_and_right);
   tcase_add_test(tests, routes_survive_a_lack_of_memory);
   tcase_add_test(tests, xy_routes_agree_with_the_metrics);
   tcase_add_test(tests, balanced_loads_come_near_the_least_possible);
-  tcase_add_test(tests, rings_are_caught);
-  tcase_add_test(tests, rules_forbid_every_ring);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }

@@ -1,23 +1,17 @@
-/* base: varints, random numbers, accounted memory, threads, run context, whole files. */
+/* base: varints, numbers, heaps, random numbers, threads, run context, texts of JSON. */
 #include "unit.h"
 
-#include <fcntl.h>
 #include <stdatomic.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "base/annealing.h"
 #include "base/heap.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "base/random.h"
 #include "base/text.h"
 #include "base/threads.h"
 #include "base/varint.h"
-#include "core/machine/compile.h"
 #include "core/mapping/map.h"
-#include "core/mapping/simulate/request.h"
 
 START_TEST(varint_is_the_seeds_figure)
 {
@@ -169,191 +163,12 @@ START_TEST(random_streams_are_fixed_and_unbiased)
 }
 END_TEST
 
-START_TEST(memory_is_counted_and_limited)
-{
-  cm_error error;
-  cm_memory memory;
-  cm_memory_init(&memory, 1 << 20);
-  uint64_t *a;
-  ck_ok(CM_NEW(&memory, a, 1000, &error));
-  ck_assert_uint_ge(memory.used_bytes, 8000);
-  uint64_t *more = cm_reallocate(&memory, a, 2000, sizeof *a, &error);
-  ck_assert_ptr_nonnull(more);
-  uint8_t *b;
-  ck_fails(CM_NEW(&memory, b, 2 << 20, &error), CM_MEMORY_LIMIT);
-  ck_assert_uint_eq(error.figure_count, 2);
-  ck_fails(CM_NEW(NULL, a, SIZE_MAX / 4, &error), CM_NO_MEMORY);
-  cm_free(more);
-  ck_assert_uint_eq(memory.used_bytes, 0);
-  ck_assert_uint_ge(memory.peak_bytes, 16000);
-}
-END_TEST
-
 static cm_status square_unless_13(void *context, size_t i, cm_error *error)
 {
   uint64_t *out = context;
   out[i] = i * i;
   return i % 50 == 13 ? cm_fail(error, CM_INTERNAL, "index %zu", i) : CM_OK;
 }
-
-/* The limit leaves no room for them: they stand in files without a name, whole, through growth and moves. */
-START_TEST(large_arrays_stand_in_files)
-{
-  enum { COUNT = 1 << 20 };
-  cm_error error;
-  cm_memory memory;
-  char folder[CM_PATH_MAX];
-  test_folder(folder);
-  cm_memory_init(&memory, 1 << 20);
-  memory.scratch_folder = folder;
-  uint32_t *small, *large, seen[3];
-  ck_ok(CM_NEW(&memory, small, 1000, &error));
-  ck_ok(CM_NEW(&memory, large, COUNT, &error));
-  ck_assert(!cm_in_file(small));
-  ck_assert(cm_in_file(large));
-  ck_assert_uint_ge(memory.scratch_bytes, 4 * COUNT);
-  ck_assert_uint_le(memory.used_bytes, 5000);
-  uint32_t wrong = 0;
-  for (uint32_t i = 0; i < COUNT; i++) {
-    wrong += large[i] != 0;
-    large[i] = i * 7;
-  }
-  ck_ok(cm_peek(large, 4 * 1000, sizeof seen, seen, &error));
-  ck_assert_mem_eq(seen, large + 1000, sizeof seen);
-  large = cm_reallocate(&memory, large, 3 * COUNT, sizeof *large, &error);
-  ck_assert_ptr_nonnull(large);
-  large = cm_reallocate(&memory, large, COUNT / 2, sizeof *large, &error);
-  ck_assert_uint_le(memory.scratch_bytes, 2 * COUNT + 1000);
-  for (uint32_t i = 0; i < COUNT / 2; i++)
-    wrong += large[i] != i * 7;
-  for (uint32_t i = 0; i < 1000; i++)
-    small[i] = i;
-  small = cm_reallocate(&memory, small, COUNT, sizeof *small, &error); /* has grown too large for memory */
-  ck_assert(cm_in_file(small));
-  for (uint32_t i = 0; i < 1000; i++)
-    wrong += small[i] != i;
-  ck_assert_uint_eq(wrong, 0);
-  ck_ok(cm_peek(small, 4 * 10, sizeof seen, seen, &error));
-  ck_assert_uint_eq(seen[2], 12);
-  ck_assert_uint_eq(memory.used_bytes, 0);
-  cm_free(small);
-  cm_free(large);
-  ck_assert_uint_eq(memory.scratch_bytes, 0);
-  ck_assert_int_eq(rmdir(folder), 0); /* nothing was left behind */
-  ck_fails(CM_NEW(&memory, large, COUNT, &error), CM_NOT_FOUND);
-  ck_assert_uint_eq(memory.used_bytes + memory.scratch_bytes, 0);
-}
-END_TEST
-
-static unsigned long long resident_pages(void)
-{
-  unsigned long long total, resident = 0;
-  FILE *file = fopen("/proc/self/statm", "r");
-  ck_assert_ptr_nonnull(file);
-  ck_assert_int_eq(fscanf(file, "%llu %llu", &total, &resident), 2);
-  fclose(file);
-  return resident;
-}
-
-/* However much is written to arrays in files, little of it stays mapped, and none of it is lost. */
-START_TEST(arrays_in_files_take_little_memory)
-{
-  enum { COUNT = 12 << 20, LIMIT = 8 << 20 };
-  cm_error error;
-  cm_memory memory;
-  cm_run run;
-  char folder[CM_PATH_MAX];
-  test_folder(folder);
-  cm_memory_init(&memory, LIMIT);
-  cm_run_init(&run);
-  memory.scratch_folder = folder;
-  uint32_t *array;
-  ck_ok(CM_NEW(&memory, array, COUNT, &error));
-  unsigned long long page = (unsigned long long)sysconf(_SC_PAGESIZE), before = resident_pages(), now = 0;
-  for (uint32_t i = 0; i < COUNT; i++) {
-    array[i] = i ^ 0x5555;
-    if (i % 4096 == 0)
-      (void)cm_run_check(&run, &error);
-  }
-  for (int patience = 0; patience < 500; patience++) {
-    now = resident_pages();
-    if (now <= before + LIMIT / page)
-      break;
-    usleep(10000);
-  }
-  ck_assert_uint_le(now, before + LIMIT / page);
-  uint32_t wrong = 0;
-  for (uint32_t i = 0; i < COUNT; i++)
-    wrong += array[i] != (i ^ 0x5555);
-  ck_assert_uint_eq(wrong, 0);
-  cm_free(array);
-  ck_ok(cm_folder_remove(folder, &error));
-}
-END_TEST
-
-/* Cuts every scratch file of this process short, as a disk that fails does. */
-static void lose_scratch_files(void)
-{
-  char path[64], target[CM_PATH_MAX];
-  for (int file = 3; file < 64; file++) {
-    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    ssize_t length = readlink(path, target, sizeof target - 1);
-    target[length > 0 ? length : 0] = '\0';
-    if (strstr(target, "/coremap-") != NULL)
-      ck_assert_int_eq(ftruncate(file, 0), 0);
-  }
-}
-
-/* What a scratch file had cannot be made up: the process ends by itself, and says why. */
-START_TEST(a_lost_scratch_file_is_named)
-{
-  enum { COUNT = 1 << 20 };
-  cm_error error;
-  cm_memory memory;
-  char folder[CM_PATH_MAX], text[512] = "";
-  int ends[2], status;
-  test_folder(folder);
-  cm_memory_init(&memory, 1 << 20);
-  memory.scratch_folder = folder;
-  ck_assert_int_eq(pipe(ends), 0);
-  pid_t child = fork();
-  ck_assert_int_ge(child, 0);
-  if (child == 0) {
-    volatile uint32_t *array;
-    if (CM_NEW(&memory, array, COUNT, &error) != CM_OK || dup2(ends[1], STDERR_FILENO) < 0)
-      _exit(99);
-    lose_scratch_files();
-    _exit(array[COUNT / 2] == 0 ? 98 : 97);
-  }
-  close(ends[1]);
-  ck_assert_int_eq(waitpid(child, &status, 0), child);
-  ck_assert_int_gt(read(ends[0], text, sizeof text - 1), 0);
-  close(ends[0]);
-  ck_assert(WIFEXITED(status));
-  ck_assert_int_eq(WEXITSTATUS(status), EXIT_FAILURE);
-  ck_assert_ptr_nonnull(strstr(text, "the disk failed under a scratch file"));
-  ck_ok(cm_folder_remove(folder, &error));
-}
-END_TEST
-
-START_TEST(reserved_memory_is_counted_as_it_is_booked)
-{
-  cm_error error;
-  cm_memory memory;
-  cm_memory_init(&memory, 1 << 20);
-  uint64_t *block = cm_reserve(&memory, 1 << 20, sizeof *block, &error);
-  ck_assert_ptr_nonnull(block);
-  ck_assert_uint_le(memory.used_bytes, 100);
-  ck_ok(cm_book_reserved(block, 1000000, &error));
-  ck_fails(cm_book_reserved(block, 1000000, &error), CM_MEMORY_LIMIT);
-  (void)cm_book_reserved(block, 1000000, NULL);
-  ck_assert_uint_ge(memory.used_bytes, 2000000);
-  block = cm_reallocate(&memory, block, 1000, sizeof *block, &error);
-  ck_assert_uint_le(memory.used_bytes, 8100);
-  cm_free(block);
-  ck_assert_uint_eq(memory.used_bytes, 0);
-}
-END_TEST
 
 /* Rounds of a pool follow each other; each task of each is called once, and a failure ends only its round. */
 typedef struct tally {
@@ -454,163 +269,6 @@ START_TEST(run_stops_on_cancel_and_deadline)
 }
 END_TEST
 
-START_TEST(files_are_there_whole_or_not_at_all)
-{
-  cm_error error;
-  char folder[CM_PATH_MAX], path[CM_PATH_MAX];
-  test_folder(folder);
-  ck_ok(cm_path(path, &error, "%s/deep/down", folder));
-  ck_ok(cm_folder_make(path, &error));
-  ck_ok(cm_path(path, &error, "%s/deep/down/file", folder));
-  cm_file file;
-  ck_ok(cm_file_create(&file, path, &error));
-  fputs("one", file.stream);
-  ck_assert_int_ne(access(path, F_OK), 0);
-  ck_ok(cm_file_commit(&file, &error));
-  ck_ok(cm_file_create(&file, path, &error));
-  fputs("two", file.stream);
-  cm_file_discard(&file);
-  char *text;
-  size_t size;
-  ck_ok(cm_file_read(path, 100, &text, &size, &error));
-  ck_assert_str_eq(text, "one");
-  free(text);
-  ck_fails(cm_file_read(path, 2, &text, &size, &error), CM_TOO_LARGE);
-  ck_ok(cm_folder_remove(folder, &error));
-  ck_fails(cm_file_read(path, 2, &text, &size, &error), CM_NOT_FOUND);
-}
-END_TEST
-
-static mode_t mode_of(const char *path)
-{
-  struct stat about;
-  ck_assert_int_eq(stat(path, &about), 0);
-  return about.st_mode & 07777;
-}
-
-static void write_to(const char *path, const char *text)
-{
-  cm_error error;
-  cm_file file;
-  ck_ok(cm_file_create(&file, path, &error));
-  fputs(text, file.stream);
-  ck_ok(cm_file_commit(&file, &error));
-}
-
-/* Modes and links outlive a replacement, and a new file has the rights that the process gives. */
-/* What a thread says of its files is its own affair, and they stand all the same; a folder is synced with all that is in it. */
-START_TEST(files_that_pass_are_written_too)
-{
-  char root[CM_PATH_MAX], path[CM_PATH_MAX], *text;
-  size_t size;
-  cm_error error;
-  cm_file file;
-  test_folder(root);
-  ck_ok(cm_path(path, &error, "%s/a/b", root));
-  ck_ok(cm_folder_make(path, &error));
-  ck_ok(cm_path(path, &error, "%s/a/b/c", root));
-  ck_assert(cm_files_last(false));
-  ck_ok(cm_file_create(&file, path, &error));
-  ck_assert_int_ge(fputs("passing", file.stream), 0);
-  ck_ok(cm_file_commit(&file, &error));
-  ck_assert(!cm_files_last(true));
-  ck_ok(cm_file_read(path, 100, &text, &size, &error));
-  ck_assert_str_eq(text, "passing");
-  free(text);
-  ck_ok(cm_folder_sync_files(root, &error));
-  ck_fails(cm_folder_sync_files(path, &error), CM_IO); /* a file */
-  ck_ok(cm_folder_remove(root, &error));
-  ck_fails(cm_folder_sync_files(root, &error), CM_NOT_FOUND);
-}
-END_TEST
-
-START_TEST(replaced_files_keep_their_mode_and_links)
-{
-  char folder[CM_PATH_MAX], path[CM_PATH_MAX], link[CM_PATH_MAX], dangling[CM_PATH_MAX], *text;
-  cm_error error;
-  size_t size;
-  test_folder(folder);
-  ck_ok(cm_path(path, &error, "%s/file", folder));
-  ck_ok(cm_path(link, &error, "%s/link", folder));
-  ck_ok(cm_path(dangling, &error, "%s/later", folder));
-  mode_t mask = umask(027);
-  write_to(path, "one");
-  umask(mask);
-  ck_assert_uint_eq(mode_of(path), 0640);
-  ck_assert_int_eq(chmod(path, 0604), 0);
-  ck_assert_int_eq(symlink("file", link), 0);
-  write_to(link, "two");
-  ck_assert_uint_eq(mode_of(path), 0604);
-  struct stat about;
-  ck_assert_int_eq(lstat(link, &about), 0);
-  ck_assert(S_ISLNK(about.st_mode));
-  ck_ok(cm_file_read(path, 100, &text, &size, &error));
-  ck_assert_str_eq(text, "two");
-  free(text);
-  ck_assert_int_eq(symlink("new", dangling), 0);
-  write_to(dangling, "three");
-  ck_assert(lstat(dangling, &about) == 0 && S_ISLNK(about.st_mode));
-  ck_ok(cm_file_read(dangling, 100, &text, &size, &error));
-  ck_assert_str_eq(text, "three");
-  free(text);
-  cm_file file;
-  ck_fails(cm_file_create(&file, folder, &error), CM_IO);
-  ck_ok(cm_folder_remove(folder, &error));
-}
-END_TEST
-
-/* What is no regular file is written through and stays what it was; a discarded file leaves nothing in it. */
-START_TEST(pipes_and_devices_are_written_through)
-{
-  char folder[CM_PATH_MAX], path[CM_PATH_MAX], got[16] = "";
-  cm_error error;
-  cm_file file;
-  int pair[2];
-  test_folder(folder);
-  ck_ok(cm_path(path, &error, "%s/fifo", folder));
-  ck_assert_int_eq(mkfifo(path, 0600), 0);
-  int reader = open(path, O_RDONLY | O_NONBLOCK);
-  ck_assert_int_ge(reader, 0);
-  ck_ok(cm_file_create(&file, path, &error));
-  fputs("lost", file.stream);
-  cm_file_discard(&file);
-  write_to(path, "through");
-  ck_assert_int_eq(read(reader, got, sizeof got), 7);
-  ck_assert_str_eq(got, "through");
-  struct stat about;
-  ck_assert(stat(path, &about) == 0 && S_ISFIFO(about.st_mode));
-  (void)close(reader);
-  ck_assert_int_eq(pipe(pair), 0);
-  snprintf(path, sizeof path, "/dev/fd/%d", pair[1]);
-  write_to(path, "piped");
-  ck_assert_int_eq(read(pair[0], got, sizeof got), 5);
-  ck_assert_int_eq(memcmp(got, "piped", 5), 0);
-  (void)close(pair[0]);
-  (void)close(pair[1]);
-  ck_ok(cm_folder_remove(folder, &error));
-}
-END_TEST
-
-/* Standard output that was sent to a file goes on where it stands. */
-START_TEST(a_descriptor_is_written_where_it_stands)
-{
-  char folder[CM_PATH_MAX], path[CM_PATH_MAX], name[40], *text;
-  cm_error error;
-  size_t size;
-  test_folder(folder);
-  ck_ok(cm_path(path, &error, "%s/file", folder));
-  int descriptor = open(path, O_WRONLY | O_CREAT, 0600);
-  ck_assert_int_eq(write(descriptor, "before ", 7), 7);
-  snprintf(name, sizeof name, "/proc/self/fd/%d", descriptor);
-  write_to(name, "after");
-  (void)close(descriptor);
-  ck_ok(cm_file_read(path, 100, &text, &size, &error));
-  ck_assert_str_eq(text, "before after");
-  free(text);
-  ck_ok(cm_folder_remove(folder, &error));
-}
-END_TEST
-
 /* Whether the reader of a table takes this value of an option; takes `value`. */
 /* Whatever is in a text, jansson reads it back. */
 START_TEST(strings_of_json_are_read_back)
@@ -634,67 +292,6 @@ START_TEST(strings_of_json_are_read_back)
 }
 END_TEST
 
-static bool takes(const cm_options *table, const char *name, json_t *value)
-{
-  _Alignas(max_align_t) char fields[8192] = {0};
-  cm_error error;
-  json_t *object = json_pack("{s:o}", name, value);
-  cm_status status = cm_options_read(table, object, fields, &error);
-  ck_assert_msg(status == CM_OK || strstr(error.where, name) != NULL, "%s: \"%s\" at %s", name, error.detail, error.where);
-  json_decref(object);
-  return status == CM_OK;
-}
-
-/* What an option's schema allows is read, and what it does not is refused. */
-static void check_schema(const cm_options *table, const char *name, const json_t *schema)
-{
-  const json_t *least = json_object_get(schema, "minimum"), *most = json_object_get(schema, "maximum"),
-               *words = json_object_get(schema, "enum"), *normal = json_object_get(schema, "default");
-  const char *type = json_string_value(json_object_get(schema, "type"));
-  size_t i;
-  json_t *word;
-  ck_assert_msg(json_string_length(json_object_get(schema, "description")) > 3, "%s: %s", table->of, name);
-  if (normal != NULL)
-    ck_assert_msg(takes(table, name, json_deep_copy(normal)), "%s refuses its default", name);
-  json_array_foreach(words, i, word)
-    ck_assert_msg(takes(table, name, json_deep_copy(word)), "%s refuses a word", name);
-  if (words != NULL)
-    ck_assert(!takes(table, name, json_string("no such word")));
-  if (most != NULL) {
-    ck_assert_msg(takes(table, name, json_deep_copy(most)), "%s refuses its most", name);
-    ck_assert_msg(!takes(table, name, json_real(json_number_value(most) * 4 + 1)), "%s takes more", name);
-  }
-  if (least != NULL) {
-    ck_assert_msg(takes(table, name, json_deep_copy(least)), "%s refuses its least", name);
-    ck_assert_msg(!takes(table, name, json_integer(-1)), "%s takes -1", name);
-  }
-  if (json_object_get(schema, "exclusiveMinimum") != NULL)
-    ck_assert_msg(!takes(table, name, json_integer(0)), "%s takes 0", name);
-  if (type != NULL && strcmp(type, "boolean") == 0)
-    ck_assert(takes(table, name, json_true()) && !takes(table, name, json_integer(1)));
-  ck_assert_msg(!takes(table, name, json_null()), "%s takes null", name);
-}
-
-START_TEST(schemas_of_options_are_what_is_read)
-{
-  const cm_options *const tables[] = {&cm_map_option_table, &cm_compile_option_table, &cm_simulate_option_table};
-  for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
-    json_t *schema = cm_options_schema(tables[t]), *one;
-    const char *name;
-    size_t count = 0;
-    ck_assert(json_is_false(json_object_get(schema, "additionalProperties")));
-    json_object_foreach(json_object_get(schema, "properties"), name, one)
-    {
-      check_schema(tables[t], name, one);
-      count++;
-    }
-    ck_assert_uint_eq(count, tables[t]->count);
-    ck_assert(!takes(tables[t], "colour", json_integer(1)));
-    json_decref(schema);
-  }
-}
-END_TEST
-
 int main(void)
 {
   Suite *suite = suite_create("base");
@@ -706,23 +303,12 @@ int main(void)
   tcase_add_test(tests, equal_keys_come_out_by_number);
   tcase_add_test(tests, varint_round_trips_every_length);
   tcase_add_test(tests, strings_of_json_are_read_back);
-  tcase_add_test(tests, schemas_of_options_are_what_is_read);
   tcase_add_test(tests, numbers_are_read_whole_or_not_at_all);
   tcase_add_test(tests, random_streams_are_fixed_and_unbiased);
-  tcase_add_test(tests, memory_is_counted_and_limited);
-  tcase_add_test(tests, large_arrays_stand_in_files);
-  tcase_add_test(tests, arrays_in_files_take_little_memory);
-  tcase_add_test(tests, a_lost_scratch_file_is_named);
-  tcase_add_test(tests, reserved_memory_is_counted_as_it_is_booked);
   tcase_add_test(tests, a_thread_pool_plays_many_rounds);
   tcase_add_test(tests, parallel_runs_each_once_and_reports_the_lowest_failure);
   tcase_add_test(tests, recorded_rounds_are_counted_by_phase);
   tcase_add_test(tests, run_stops_on_cancel_and_deadline);
-  tcase_add_test(tests, files_are_there_whole_or_not_at_all);
-  tcase_add_test(tests, files_that_pass_are_written_too);
-  tcase_add_test(tests, replaced_files_keep_their_mode_and_links);
-  tcase_add_test(tests, pipes_and_devices_are_written_through);
-  tcase_add_test(tests, a_descriptor_is_written_where_it_stands);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }

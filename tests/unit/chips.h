@@ -6,6 +6,23 @@
 
 #include "core/chip/chip.h"
 
+/* The chip that a text describes, and any JSON. */
+static inline cm_chip *chip_parsed(const char *json)
+{
+  cm_chip *chip;
+  cm_error error;
+  ck_ok(cm_chip_parse(json, strlen(json), &chip, &error));
+  return chip;
+}
+
+static inline json_t *json_of(const char *text)
+{
+  json_error_t trouble;
+  json_t *value = json_loads(text, 0, &trouble);
+  ck_assert_msg(value != NULL, "%s: %s", text, trouble.text);
+  return value;
+}
+
 /* Up to two dies of up to most_side routers a side; routes by "xy", or by either rule. The caller's: cm_chip_free. */
 static inline cm_chip *chip_random(cm_random *random, uint32_t most_side, bool either_rule)
 {
@@ -60,6 +77,18 @@ static inline cm_chip *chip_with_interconnect(cm_random *random)
   cm_error error;
   ck_ok(cm_chip_parse(text, (size_t)length, &chip, &error));
   return chip;
+}
+
+/* Some cores of a chip, ascending, at least one. */
+static inline uint32_t chip_random_cores(cm_random *random, const cm_chip *chip, uint32_t *core)
+{
+  uint32_t count = 0, share = 1 + below(random, 4);
+  for (uint32_t c = 0; c < cm_chip_cores(chip); c++)
+    if (below(random, 4) < share)
+      core[count++] = c;
+  if (count == 0)
+    core[count++] = below(random, cm_chip_cores(chip));
+  return count;
 }
 
 #endif

@@ -2,19 +2,24 @@
 if HAVE_CHECK
 UNIT_TESTS = \
   tests/unit/base \
+  tests/unit/base_file \
+  tests/unit/base_memory \
   tests/unit/core/chip/chip \
+  tests/unit/core/chip/occupancy \
   tests/unit/core/chip/regions \
   tests/unit/core/generate/generate \
   tests/unit/core/learning/letter \
   tests/unit/core/learning/policy \
   tests/unit/core/learning/training \
   tests/unit/core/mapping/metrics \
+  tests/unit/core/mapping/options \
   tests/unit/core/mapping/simulate \
   tests/unit/core/mapping/views \
   tests/unit/core/network/formats \
   tests/unit/core/network/identity \
   tests/unit/core/network/network \
   tests/unit/core/network/signed \
+  tests/unit/core/network/text_formats \
   tests/unit/core/operators/nodes \
   tests/unit/core/operators/operators \
   tests/unit/core/partition/axon/axon_moves \
@@ -24,6 +29,7 @@ UNIT_TESTS = \
   tests/unit/core/partition/axon/hypergraph \
   tests/unit/core/partition/limits \
   tests/unit/core/partition/multilevel \
+  tests/unit/core/partition/part_usage \
   tests/unit/core/partition/partition \
   tests/unit/core/partition/step \
   tests/unit/core/placement/placement \
@@ -38,5 +44,5 @@ tests_unit_core_network_formats_SOURCES = tests/unit/core/network/formats.c test
 tests_unit_core_chip_chip_SOURCES = tests/unit/core/chip/chip.c tests/unit/core/chip/chip_refusals.c
 TESTS += $(UNIT_TESTS)
 endif
-EXTRA_DIST += tests/property/brute_force.h tests/property/models.h tests/unit/unit.h tests/unit/axons.h tests/unit/workloads.h tests/unit/files.h tests/unit/networks.h tests/unit/chips.h tests/unit/truth.h tests/unit/onnx.h tests/unit/graphs.h tests/unit/parts.h tests/unit/store.h
+EXTRA_DIST += tests/property/brute_force.h tests/property/models.h tests/property/turns.h tests/unit/unit.h tests/unit/axons.h tests/unit/workloads.h tests/unit/files.h tests/unit/networks.h tests/unit/chips.h tests/unit/truth.h tests/unit/onnx.h tests/unit/graphs.h tests/unit/parts.h tests/unit/store.h tests/unit/queue.h tests/unit/imports.h
 EXTRA_DIST += tests/data

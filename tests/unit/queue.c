@@ -1,67 +1,17 @@
-/* storage: the queue. Places against the claims themselves, costs in steps of the database's machine, counters against
- * counts. */
+/* storage: the queue. Places against the claims themselves, counters against counts. */
 #include "store.h"
 
 #include <math.h>
-#include <pthread.h>
 
 #include "base/random.h"
-#include "storage/bin.h"
-#include "storage/positions.h"
 #include "storage/estimates.h"
 #include "storage/leases.h"
-#include "storage/mappings.h"
-#include "storage/monitor.h"
 #include "storage/quotas.h"
 #include "storage/usage.h"
 #include "storage/users.h"
+#include "tests/unit/queue.h"
 
 /* ---- what the database does, seen through a trace of every connection ---- */
-
-enum { QUERIES_MAX = 1000 };
-static pthread_mutex_t seen_lock = PTHREAD_MUTEX_INITIALIZER;
-static char *seen[QUERIES_MAX];
-static size_t seen_count;
-static uint64_t steps;
-
-static int on_trace(unsigned kind, void *context, void *statement, void *unused)
-{
-  (void)kind;
-  (void)context;
-  (void)unused;
-  const char *sql = sqlite3_sql(statement);
-  pthread_mutex_lock(&seen_lock);
-  steps += (uint64_t)sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1);
-  size_t i = 0;
-  while (i < seen_count && strcmp(seen[i], sql) != 0)
-    i++;
-  if (i == seen_count && seen_count < QUERIES_MAX)
-    seen[seen_count++] = strdup(sql);
-  pthread_mutex_unlock(&seen_lock);
-  return 0;
-}
-
-static int on_open(sqlite3 *handle, const char **message, const struct sqlite3_api_routines *api)
-{
-  (void)message;
-  (void)api;
-  return sqlite3_trace_v2(handle, SQLITE_TRACE_PROFILE, on_trace, NULL);
-}
-
-static void setup(void)
-{
-  ck_assert_int_eq(sqlite3_auto_extension((void (*)(void))on_open), SQLITE_OK);
-  store_setup();
-}
-
-static void teardown(void)
-{
-  store_teardown();
-  for (size_t i = 0; i < seen_count; i++)
-    free(seen[i]);
-  seen_count = 0;
-  sqlite3_reset_auto_extension();
-}
 
 static void create_like(const char *likeness, double size, double time_limit, char *id)
 {
@@ -70,16 +20,6 @@ static void create_like(const char *likeness, double size, double time_limit, ch
   cm_job_created result;
   (void)snprintf(job.likeness, sizeof job.likeness, "%s", likeness);
   ck_ok(cm_jobs_create(store, &job, NULL, NULL, &result, id, &error));
-}
-
-static cm_status run_sql(sqlite3 *handle, void *context, cm_error *e)
-{
-  return cm_sql_run(handle, NULL, e, context, "");
-}
-
-static void sql(const char *text)
-{
-  ck_ok(cm_database_write(store->database, run_sql, (void *)(uintptr_t)text, &error));
 }
 
 static cm_status read_number(sqlite3 *handle, void *context, cm_error *e)
@@ -94,24 +34,6 @@ static int64_t number(const char *text)
   void *context[] = {(void *)(uintptr_t)text, &result};
   ck_ok(cm_database_read(store->database, read_number, context, &error));
   return result;
-}
-
-/* Many queued jobs of many users and priorities at once. */
-static void fill(int count)
-{
-  char text[1024];
-  (void)snprintf(text, sizeof text,
-                 "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
-                 " INSERT INTO jobs(id, user, kind, name, network, chip, options, reserve, ttl, priority, state, attempt,"
-                 " kills, moved, cancel_requested, reused, created) SELECT 'f' || i || hex(randomblob(4)),"
-                 " 'user' || (i %% 8), 'map', '', 'abc', 'toy', '{}', 0, 60, i %% 3 - 1, 'queued', 0, 0, 0, 0, 0, i FROM n",
-                 count);
-  sql(text);
-  (void)snprintf(text, sizeof text,
-                 "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
-                 " INSERT INTO mappings(id, user, network, chip, job, bytes, created) SELECT 'm' || i || hex(randomblob(4)),"
-                 " 'user' || (i %% 8), 'abc', 'toy', '', 10, i FROM n", count);
-  sql(text);
 }
 
 /* The counters that triggers keep say what counting says. */
@@ -413,15 +335,6 @@ static cm_status try_job(const char *user)
   return cm_jobs_create(store, &job, NULL, NULL, &result, id, &error);
 }
 
-static void set_quota(bool group, const char *name, cm_quota quota, double most)
-{
-  cm_limit_row row = {.group = group};
-  (void)snprintf(row.name, sizeof row.name, "%s", name);
-  for (int i = 0; i < CM_QUOTAS; i++)
-    row.most[i] = i == (int)quota ? most : NAN;
-  ck_ok(cm_limits_set(store->database, &cm_quota_kind, &row, &error));
-}
-
 static cm_status try_lease(const char *user, uint32_t cores, double ttl, cm_lease *lease)
 {
   cm_lease_request wanted = {.chip = "toy", .owner = "x", .ttl = ttl, .count = cores};
@@ -509,248 +422,6 @@ START_TEST(quotas_are_kept)
 }
 END_TEST
 
-/* ---- costs ---- */
-
-/* Steps of the database's machine that one call takes, on average of a few. */
-typedef struct costs {
-  uint64_t post, get, list, list_state, list_user, claim, count, use, metrics;
-} costs;
-
-static void list_jobs(const cm_job_filter *filter)
-{
-  cm_job *jobs;
-  size_t count;
-  ck_ok(cm_jobs_list(store, filter, &jobs, &count, &error));
-  ck_assert_uint_eq(count, filter->limit);
-  for (size_t i = 0; i < count; i++)
-    cm_job_clear(&jobs[i]);
-  free(jobs);
-}
-
-static uint64_t since(void)
-{
-  static uint64_t before;
-  uint64_t passed = steps - before;
-  before = steps;
-  return passed;
-}
-
-static costs measure(void)
-{
-  costs c = {0};
-  char id[CM_ID_MAX];
-  cm_job job;
-  bool found;
-  uint64_t counts[CM_JOB_STATES];
-  (void)since();
-  create_job("user1", 0, id);
-  c.post = since();
-  ck_ok(cm_jobs_get(store, id, &job, &error));
-  cm_job_clear(&job);
-  c.get = since();
-  list_jobs(&(cm_job_filter){.state = CM_JOB_STATES, .limit = 50});
-  c.list = since();
-  list_jobs(&(cm_job_filter){.state = CM_JOB_QUEUED, .limit = 50});
-  c.list_state = since();
-  list_jobs(&(cm_job_filter){.state = CM_JOB_STATES, .user = "user2", .limit = 50});
-  c.list_user = since();
-  ck_ok(cm_jobs_count(store, counts, &error));
-  c.count = since();
-  ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, &job, &found, &error));
-  ck_assert(found);
-  cm_job_clear(&job);
-  c.claim = since();
-  cm_quota_use use;
-  ck_ok(cm_quotas_use(store->database, "user2", &use, &error));
-  ck_assert_double_gt(use.use[CM_QUOTA_BYTES], 0);
-  c.use = since();
-  cm_figures figures;
-  uint64_t mappings, bytes;
-  ck_ok(cm_figures_read(store, &figures, &error));
-  ck_ok(cm_mappings_count(store, &mappings, &bytes, &error));
-  ck_assert_uint_eq(bytes, 10 * mappings);
-  free(figures.users);
-  c.metrics = since();
-  return c;
-}
-
-START_TEST(costs_do_not_grow_with_the_queue)
-{
-  cm_user one = {.name = "user2", .group = "lab"};
-  ck_ok(cm_users_add(store->database, &one, &error));
-  fill(480); /* every user and priority is there */
-  costs few = measure();
-  fill(20000);
-  costs many = measure();
-  const uint64_t *a = (const uint64_t *)&few, *b = (const uint64_t *)&many;
-  static const char *const names[] = {"post", "get", "list", "list by state", "list by user", "claim", "count", "usage", "metrics"};
-  for (size_t i = 0; i < sizeof few / sizeof *a; i++)
-    ck_assert_msg(b[i] <= 2 * a[i], "%s takes %llu steps with 20000 queued jobs and mappings, %llu with 480", names[i],
-                  (unsigned long long)b[i], (unsigned long long)a[i]);
-}
-END_TEST
-
-/* ---- the order that is kept ---- */
-
-enum { ASKED = 9 };
-static char asked[ASKED][CM_ID_MAX];
-
-typedef struct place {
-  uint64_t position;
-  double ahead;
-  bool held;
-} place;
-
-static void places(place got[ASKED])
-{
-  for (int i = 0; i < ASKED; i++) {
-    cm_job job;
-    ck_ok(cm_jobs_get(store, asked[i], &job, &error));
-    got[i] = (place){job.position, job.ahead_seconds, job.held};
-    cm_job_clear(&job);
-  }
-}
-
-/* Places by the order that is kept are those by one that is read anew; returns whether they are others than before. */
-static bool moved(place before[ASKED])
-{
-  place kept[ASKED], anew[ASKED];
-  bool differ = false;
-  places(kept);
-  cm_queue_order_free(cm_queue_order_take(store, UINT64_MAX));
-  places(anew);
-  for (int i = 0; i < ASKED; i++) {
-    ck_assert_uint_eq(kept[i].position, anew[i].position);
-    ck_assert_double_eq_tol(kept[i].ahead, anew[i].ahead, 1e-6);
-    ck_assert_int_eq(kept[i].held, anew[i].held);
-    differ = differ || kept[i].position != before[i].position || kept[i].held != before[i].held;
-    before[i] = kept[i];
-  }
-  return differ;
-}
-
-START_TEST(kept_places_follow_every_change)
-{
-  static const char *const users[] = {"ann", "bob", "cid"};
-  char id[CM_ID_MAX];
-  cm_job job;
-  bool found, taken;
-  place last[ASKED];
-  cm_user ann = {.name = "ann", .role = CM_ROLE_ADMIN}, bob = {.name = "bob", .share = 3};
-  ck_ok(cm_users_add(store->database, &ann, &error));
-  for (int i = 0; i < ASKED; i++)
-    create_job(users[i % 3], i / 3, asked[i]);
-  places(last);
-  create_job("ann", 5, id);
-  ck_assert(moved(last));
-  ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, &job, &found, &error));
-  ck_assert(moved(last));
-  ck_ok(cm_jobs_finish(store, &job, &(cm_job_outcome){.state = CM_JOB_FAILED, .problem = "{}"}, &taken, &error));
-  cm_job_clear(&job);
-  (void)moved(last);
-  sql("INSERT INTO usage(user, amount_ms, at) VALUES('cid', 1e9, unixepoch()) ON CONFLICT(user) DO UPDATE SET amount_ms = 1e9");
-  (void)moved(last);
-  ck_ok(cm_users_add(store->database, &bob, &error));
-  (void)moved(last);
-  set_quota(false, "ann", CM_QUOTA_RUNNING, 0);
-  ck_assert(moved(last));
-  set_quota(false, "ann", CM_QUOTA_RUNNING, -1);
-  ck_assert(moved(last));
-  ck_ok(cm_usage_set_half_life(store, 1, &error));
-  (void)moved(last);
-  ck_ok(cm_jobs_cancel(store, asked[ASKED - 1], &error));
-  ck_assert(moved(last));
-}
-END_TEST
-
-/* Who looks after a job of a long queue does not read who else waits each time. */
-START_TEST(looking_again_reads_no_users)
-{
-  char id[CM_ID_MAX];
-  cm_job job;
-  uint64_t alone = 0;
-  for (int others = 0; others <= 300; others += 300) {
-    for (int i = 0; i < others; i++) {
-      char user[16];
-      (void)snprintf(user, sizeof user, "u%d", i);
-      create_job(user, i % 3, id);
-    }
-    create_job("ann", 0, id);
-    for (int i = 0; i < 2; i++) {
-      (void)since();
-      ck_ok(cm_jobs_get(store, id, &job, &error));
-      cm_job_clear(&job);
-    }
-    const uint64_t taken = since();
-    if (others == 0)
-      alone = taken;
-    else
-      ck_assert_uint_le(taken, 2 * alone);
-  }
-}
-END_TEST
-
-static cm_status explain(sqlite3 *handle, void *context, cm_error *e)
-{
-  sqlite3_stmt *statement;
-  bool row = true;
-  char query[4096];
-  (void)snprintf(query, sizeof query, "EXPLAIN QUERY PLAN %s", (const char *)context);
-  cm_status status = cm_sql_prepare(handle, &statement, e, query, "");
-  while (status == CM_OK && row) {
-    status = cm_sql_step(statement, &row, e);
-    const char *line = status == CM_OK && row ? (const char *)sqlite3_column_text(statement, 3) : "";
-    if (strncmp(line, "SCAN jobs", 9) == 0 || strncmp(line, "SCAN j ", 7) == 0 || strcmp(line, "SCAN j") == 0)
-      /* A whole list goes through the table from its end, and stops at its limit. */
-      ck_assert_msg(strstr(context, "WHERE sequence < ?4 ORDER BY sequence DESC LIMIT") != NULL, "%s\n%s", line, (const char *)context);
-    if (strstr(context, "FROM queue_totals") == NULL)
-      ck_assert_msg(strstr(line, "TEMP B-TREE") == NULL, "%s\n%s", line, (const char *)context);
-  }
-  return cm_sql_end(statement, status, e);
-}
-
-/* Every query that ran in a life of jobs is answered from an index. */
-START_TEST(every_query_has_its_index)
-{
-  char id[CM_ID_MAX];
-  cm_job job;
-  bool found, deferred, again, taken, mismatch;
-  cm_jobs_running running;
-  fill(480);
-  (void)measure();
-  list_jobs(&(cm_job_filter){.state = CM_JOB_QUEUED, .user = "user2", .limit = 5});
-  list_jobs(&(cm_job_filter){.state = CM_JOB_STATES, .network = "abc", .limit = 5});
-  list_jobs(&(cm_job_filter){.state = CM_JOB_QUEUED, .network = "abc", .limit = 5});
-  create_job("", 5, id);
-  ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, &job, &found, &error));
-  ck_ok(cm_jobs_identify(store, &job, "f", &deferred, &error));
-  ck_ok(cm_jobs_retry(store, &job, NULL, &again, &error));
-  cm_job_clear(&job);
-  ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, &job, &found, &error));
-  ck_ok(cm_jobs_requeue(store, &job, false, &error));
-  cm_job_clear(&job);
-  ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, &job, &found, &error));
-  ck_ok(cm_jobs_finish(store, &job, &(cm_job_outcome){.state = CM_JOB_FAILED, .problem = "{}"}, &taken, &error));
-  ck_ok(cm_jobs_outlook(store, &running, &error));
-  ck_ok(cm_jobs_cancel(store, id, &error));
-  ck_ok(cm_bin_put(store, CM_OBJECT_JOB, id, &error));
-  ck_ok(cm_jobs_recover(store, "{}", &error));
-  ck_fails(cm_networks_delete(store, "abc", &error), CM_CONFLICT);
-  ck_fails(cm_chips_delete(store, "toy", NULL, &mismatch, &error), CM_CONFLICT);
-  cm_job_clear(&job);
-  size_t checked = 0;
-  for (size_t i = 0, count = seen_count; i < count; i++)
-    if (strstr(seen[i], "jobs") != NULL && strncmp(seen[i], "CREATE", 6) != 0 && strncmp(seen[i], "ALTER", 5) != 0 &&
-        strncmp(seen[i], "DROP", 4) != 0 && strncmp(seen[i], "WITH", 4) != 0 && strncmp(seen[i], "EXPLAIN", 7) != 0 &&
-        strstr(seen[i], "sqlite_master") == NULL && strstr(seen[i], "INSERT INTO queue_totals SELECT") == NULL &&
-        strstr(seen[i], "INSERT INTO job_totals SELECT") == NULL && strstr(seen[i], "UPDATE jobs SET waits_for = NULL WHERE waits_for IS") == NULL) {
-      ck_ok(cm_database_read(store->database, explain, seen[i], &error));
-      checked++;
-    }
-  ck_assert_uint_gt(checked, 20);
-}
-END_TEST
-
 int main(void)
 {
   Suite *suite = suite_create("queue");
@@ -767,10 +438,6 @@ int main(void)
   tcase_add_test(tests, first_jobs_of_a_kind_go_by_the_pace_of_others);
   tcase_add_test(tests, fractions_never_go_backwards);
   tcase_add_test(tests, quotas_are_kept);
-  tcase_add_test(tests, costs_do_not_grow_with_the_queue);
-  tcase_add_test(tests, kept_places_follow_every_change);
-  tcase_add_test(tests, looking_again_reads_no_users);
-  tcase_add_test(tests, every_query_has_its_index);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }

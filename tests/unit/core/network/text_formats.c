@@ -1,0 +1,221 @@
+/* core/network: METIS files and lists of edges, and how they are told apart. */
+#include "tests/unit/files.h"
+
+#include "core/network/import.h"
+#include "tests/unit/imports.h"
+
+START_TEST(metis_is_read)
+{
+  cm_topology *t = import_text("% a comment\n5 3\n 3 2\n1\n% another\n1 5\n\n3\n", "metis");
+  ck_assert(!t->directed && t->pin_weight == NULL && t->size == NULL && t->net_weight == NULL);
+  ck_assert_uint_eq(t->net_count, 5);
+  ck_assert_uint_eq(cm_topology_synapses(t), 3);
+  PINS(t, 0, 1, 2);
+  PINS(t, 2, 0, 4);
+  ck_assert_uint_eq(t->net_first[4], t->net_first[3]); /* vertex 4 is alone */
+  cm_topology_free(t);
+}
+END_TEST
+
+START_TEST(metis_weights_and_sizes_are_read)
+{
+  /* fmt 111 with two weights: size of communication (ignored), weights (the first is the size), edges. */
+  cm_topology *t = import_text("3 2 111 2\r\n9 5 6 2 7\r\n9 2 6 1 7 3 4\r\n9 0 6 2 4\r\n", "metis");
+  ck_assert_uint_eq(cm_topology_size(t, 0), 5);
+  ck_assert_uint_eq(cm_topology_size(t, 1), 2);
+  ck_assert_uint_eq(cm_topology_size(t, 2), 0);
+  ck_assert_uint_eq(t->size_total, 7);
+  ck_assert_uint_eq(t->pin_weight[0], 7);
+  ck_assert_uint_eq(t->pin_weight[2], 4);
+  ck_assert_uint_eq(t->weight_scale, 1);
+  cm_topology_free(t);
+}
+END_TEST
+
+START_TEST(metis_repeats_and_loops_are_merged_and_counted)
+{
+  cm_topology *t = import_text("3 3 1\n2 1 3 5 2 2\n1 3\n1 5 3 8\n", "metis");
+  ck_assert_uint_eq(t->duplicate_count, 1); /* though one row only repeats it */
+  ck_assert_uint_eq(t->self_loop_count, 1);
+  PINS(t, 0, 1, 2);
+  ck_assert_uint_eq(t->pin_weight[0], 3);
+  cm_topology_free(t);
+  t = import_text("2 2\n2 2\n1 1\n", "metis");
+  ck_assert_uint_eq(t->duplicate_count, 1);
+  ck_assert_uint_eq(cm_topology_synapses(t), 1);
+  ck_assert_uint_eq(cm_topology_pin_weight(t, 0, 0), 2);
+  cm_topology_free(t);
+}
+END_TEST
+
+START_TEST(metis_bad_input)
+{
+  refuse_text("3 1\n4\n\n1\n", "line 2", "neighbour 4");
+  refuse_text("3 1\n0\n\n1\n", "line 2", "neighbour 0");
+  refuse_text("3 1\n2\n% c\n-1\n\n", "line 4", "'-1'");
+  refuse_text("3 1\n2\n1x\n\n", "line 3", "'1x'");
+  refuse_text("3 2 1\n2 1.5\n1 1.5 3 1\n2 1\n", "line 2", "'1.5'");
+  refuse_text("3 2 1\n2 -5\n1 -5 3 1\n2 1\n", "line 2", "'-5'");
+  refuse_text("3 2 1\n2 nan\n1 1 3 1\n2 1\n", "line 2", "'nan'");
+  refuse_text("3 2 1\n2 4294967296\n1 1 3 1\n2 1\n", "line 2", "4294967296");
+  refuse_text("3 2 1\n2\n1 1 3 1\n2 1\n", "line 2", "weight of its last edge");
+  refuse_text("3 2\n2 3\n\n1\n", "line 2", "vertex 2 (line 3) does not list 1");
+  refuse_text("3 2\n2\n1\n2\n", "line 4", "does not list 3");
+  refuse_text("3 2 1\n2 1\n1 2 3 1\n2 1\n", "line 2", "weighs 1 here and 2 on line 3");
+  refuse_text("3 5\n2\n1 3\n2\n", "line 1", "announces 5 edges");
+  refuse_text("4 2\n2\n1 3\n2\n", "line 5", "3 vertices");
+  refuse_text("3 2\n2\n1 3\n2\n\n7\n", "line 6", "more lines follow");
+  refuse_text("3 2 010\n\n1 3\n2\n", "line 2", "fmt announces");
+  refuse_text("3 2 001 2\n2\n1 3\n2\n", "line 1", "ncon 2");
+}
+END_TEST
+
+START_TEST(edges_with_names_are_read)
+{
+  cm_topology *t = import_text("# by hand\nB,A,2\r\nA,\"C \"\"x\"\", y\",0.5\nB,B,1\n\nB,A,4\n", "edges");
+  ck_assert(t->directed);
+  ck_assert_uint_eq(t->vertex_count, 3);
+  ck_assert_str_eq(cm_topology_label(t, 0), "B"); /* in order of first appearance */
+  ck_assert_str_eq(cm_topology_label(t, 1), "A");
+  ck_assert_str_eq(cm_topology_label(t, 2), "C \"x\", y");
+  ck_assert_uint_eq(t->net_count, 2);
+  PINS(t, 0, 0, 1);
+  PINS(t, 1, 2);
+  ck_assert_uint_eq(t->duplicate_count, 1);
+  ck_assert_uint_eq(t->self_loop_count, 1);
+  double scale = (double)t->weight_scale;
+  ck_assert_double_eq((double)t->pin_weight[0] / scale, 1);
+  ck_assert_double_eq((double)t->pin_weight[1] / scale, 6);
+  ck_assert_double_eq((double)t->pin_weight[2] / scale, 0.5);
+  ck_assert_uint_eq(t->net_weight[1], t->weight_scale); /* no rate is known: 1 */
+  cm_topology_free(t);
+}
+END_TEST
+
+START_TEST(edges_with_numbers_are_ordered_by_them)
+{
+  cm_topology *t = import_text("source\ttarget\n30\t10\n10\t200\n", "edges");
+  ck_assert_uint_eq(t->vertex_count, 3);
+  ck_assert_str_eq(cm_topology_label(t, 0), "10");
+  ck_assert_str_eq(cm_topology_label(t, 1), "30");
+  ck_assert_str_eq(cm_topology_label(t, 2), "200");
+  PINS(t, 0, 2);
+  PINS(t, 1, 0);
+  ck_assert_ptr_null(t->pin_weight); /* all 1 */
+  cm_topology_free(t);
+  t = import_text("2 0 1\n0 1 1\n", "edges");
+  ck_assert_ptr_null(t->label_text); /* every name is its number */
+  ck_assert_uint_eq(cm_topology_source(t, 1), 2);
+  cm_topology_free(t);
+  t = import_text("7;007\n", "edges"); /* not the way a number is written: names */
+  ck_assert_str_eq(cm_topology_label(t, 1), "007");
+  cm_topology_free(t);
+}
+END_TEST
+
+START_TEST(edges_headers_are_recognised)
+{
+  const char *const with[] = {"source,target,weight\na,b,1\n", "From,TO\na,b\n", "x,y,synapses\na,b,1\n",
+                              "id_1,id_2\n5,6\n", "\xef\xbb\xbfpre\tpost\na\tb\n"};
+  for (size_t i = 0; i < sizeof with / sizeof *with; i++) {
+    cm_topology *t = import_text(with[i], "edges");
+    ck_assert_uint_eq(t->vertex_count, 2);
+    cm_topology_free(t);
+  }
+  cm_topology *t = import_text("AVAL,AVAR\nAVAR,AVBL\n", "edges");
+  ck_assert_uint_eq(t->vertex_count, 3);
+  cm_topology_free(t);
+}
+END_TEST
+
+START_TEST(edges_bad_input)
+{
+  refuse_text("a,b,1\nc,d\n", "line 2", "2 fields");
+  refuse_text("a,b\nc,d,1\n", "line 2", "3 fields");
+  refuse_text("a,b,1,2\n", "line 1", "4 fields");
+  refuse_text("hello\n", "line 1", "1 field;");
+  refuse_text("hello world\nthis is\n", "line 1", "names need commas or tabs");
+  refuse_text("0,1\n1,-1\n", "line 2", "'-1' is negative");
+  refuse_text("a,b,1\n# c\nc,d,--2\n", "line 3", "'--2'");
+  refuse_text("a,b,1\nc,d,nan\n", "line 2", "'nan'");
+  refuse_text("a,b,1\nc,d,inf\n", "line 2", "'inf'");
+  refuse_text("a,b,1\nc,d,1e999\n", "line 2", "'1e999'");
+  refuse_text("a,b,1\nc,d,5x\n", "line 2", "'5x'");
+  refuse_text("a,b,1\nc,d,\n", "line 2", "''");
+  refuse_text("a,b,1\n,d,1\n", "line 2", "source is empty");
+  refuse_text("a,b,1\nc,\"d,1\n", "line 2", "quote");
+  refuse_text("a,b,1\nc,\"d\"e,1\n", "line 2", "follows a closing quote");
+  refuse_text("a,b,1\nc,\xff\xfe,1\n", "line 2", "UTF-8");
+  refuse_bytes("", 0, "byte 0", "empty");
+}
+END_TEST
+
+START_TEST(weights_too_large_to_count_are_refused)
+{
+  cm_topology *t = NULL;
+  const char *path = in_folder("large.csv");
+  test_write(path, "a,b,5e9\n", 8);
+  ck_fails(cm_import(path, NULL, &run, &t, NULL, &error), CM_TOO_LARGE);
+  ck_assert_ptr_nonnull(strstr(error.detail, "5000000000"));
+}
+END_TEST
+
+START_TEST(metis_and_edges_are_told_apart)
+{
+  const struct {
+    const char *text, *format;
+  } cases[] = {
+    {"3 3\n2 3\n1 3\n1 2\n", "metis"},     /* could be edges, but 3 lines follow */
+    {"1 3\n2 3\n1 3\n1 2\n", "edges"},     /* 3 lines, not 1 */
+    {"0 1\n1 2\n", "edges"},
+    {"1 0\n\n", "metis"},
+    {"3 2\n2\n1 3\n2\n", "metis"},         /* lines of several lengths */
+    {"4 2 7\n1 2 3\n", "edges"},           /* 7 is no fmt */
+    {"4\t2\n1\t2\n", "edges"},
+    {"2 1 001\n2 5\n1 5\n", "metis"},
+    {"# edges\n2 2\n1 2\n1 1\n", "edges"}, /* METIS has no such comment */
+    {"a,b\nb,c\n", "edges"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    cm_topology_free(import_text(cases[i].text, cases[i].format));
+}
+END_TEST
+
+START_TEST(a_long_ambiguous_file_is_decided_by_its_lines)
+{
+  /* A ring: every METIS row has two fields, far past the first window. */
+  enum { N = 60000 };
+  FILE *stream = fopen(in_folder("ring"), "w");
+  fprintf(stream, "%d %d\n", N, N);
+  for (int v = 0; v < N; v++)
+    fprintf(stream, "%d %d\n", (v + N - 1) % N + 1, (v + 1) % N + 1);
+  ck_assert_int_eq(fclose(stream), 0);
+  cm_topology *t;
+  cm_import_report report;
+  ck_ok(cm_import(in_folder("ring"), NULL, &run, &t, &report, &error));
+  ck_assert_str_eq(report.format, "metis");
+  ck_assert_uint_eq(t->pin_count, 2 * N);
+  cm_topology_free(t);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("text formats");
+  TCase *tests = tcase_create("text formats");
+  tcase_set_timeout(tests, 60);
+  tcase_add_checked_fixture(tests, setup, teardown);
+  tcase_add_test(tests, metis_is_read);
+  tcase_add_test(tests, metis_weights_and_sizes_are_read);
+  tcase_add_test(tests, metis_repeats_and_loops_are_merged_and_counted);
+  tcase_add_test(tests, metis_bad_input);
+  tcase_add_test(tests, edges_with_names_are_read);
+  tcase_add_test(tests, edges_with_numbers_are_ordered_by_them);
+  tcase_add_test(tests, edges_headers_are_recognised);
+  tcase_add_test(tests, edges_bad_input);
+  tcase_add_test(tests, weights_too_large_to_count_are_refused);
+  tcase_add_test(tests, metis_and_edges_are_told_apart);
+  tcase_add_test(tests, a_long_ambiguous_file_is_decided_by_its_lines);
+  suite_add_tcase(suite, tests);
+  return test_main(suite);
+}
