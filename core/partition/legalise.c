@@ -14,12 +14,17 @@
 #include "core/partition/options.h"
 #include "core/partition/partition.h"
 
-enum { NONE = CM_NO_PART, CHECK_EVERY = 1024, LOOKS = 24 };
+enum { NONE = CM_NO_PART, CHECK_EVERY = 1024, LOOKS_MOST = 24 };
 static const double work_factor = 8, least_work = 2e5;
 static const double heat = 0.03; /* as a share of the mean price */
 /* What a further pair of axon and part costs beside the excesses, as a share of a mean part of them: moves that
  * scatter targets are the dearer ones. */
 static const double scatter_price = 0.2;
+
+static double work_allowed(const cm_part_usage *s)
+{
+  return work_factor * ((double)s->topology->pin_count + s->topology->vertex_count) + least_work;
+}
 
 /* Makes a move, looks at its price, and makes it back when `keep` refuses it. */
 static cm_status try_move(cm_part_usage *s, uint32_t v, uint32_t to, bool (*keep)(void *user, double price), void *user,
@@ -115,12 +120,12 @@ static bool always(void *user, double price)
 }
 
 /* Every member of a part goes where it costs least of some parts that it knows. */
-static cm_status dissolve(cm_part_usage *s, uint32_t part, cm_random *random, cm_error *error)
+static cm_status dissolve(cm_part_usage *s, uint32_t part, uint32_t looks, cm_random *random, cm_error *error)
 {
   while (s->members[part].count > 0) {
     uint32_t v = s->members[part].vertex[s->members[part].count - 1], best = NONE;
     double least = INFINITY;
-    for (uint32_t look = 0; look < LOOKS; look++) {
+    for (uint32_t look = 0; look < looks; look++) {
       uint32_t to = random_destination(s, v, random);
       cheapest found = {INFINITY};
       if (to == part || s->members[to].count == 0 || !cm_population_tally_admits(&s->populations, v, to))
@@ -142,6 +147,17 @@ static cm_status dissolve(cm_part_usage *s, uint32_t part, cm_random *random, cm
   return CM_OK;
 }
 
+/* How many places each member of the first parts of a list may look at, if it moves but once. */
+static uint32_t affordable_looks(const cm_part_usage *s, const cm_part_size *list, uint32_t count, double allowed)
+{
+  double synapses = 1;
+  for (uint32_t i = 0; i < count; i++)
+    for (uint32_t m = 0; m < s->members[list[i].part].count; m++)
+      synapses += (double)cm_part_usage_degree(s, s->members[list[i].part].vertex[m]);
+  double looks = allowed / (2 * synapses); /* there and back */
+  return looks > LOOKS_MOST ? LOOKS_MOST : looks > 1 ? (uint32_t)looks : 1;
+}
+
 /* The parts with least neurons go first. */
 static cm_status dissolve_smallest(cm_part_usage *s, const cm_legalise_options *options, cm_random *random, cm_error *error)
 {
@@ -154,8 +170,10 @@ static cm_status dissolve_smallest(cm_part_usage *s, const cm_legalise_options *
       list[count++] = (cm_part_size){cm_part_usage_use(s, p, CM_NEURONS), p};
   cm_sort_parts(list, count);
   cm_status status = CM_OK;
+  double allowed = work_allowed(s);
+  uint32_t looks = affordable_looks(s, list, s->parts - options->parts_max, allowed);
   for (uint32_t i = 0; status == CM_OK && i < count && s->parts > options->parts_max; i++)
-    status = dissolve(s, list[i].part, random, error);
+    status = dissolve(s, list[i].part, s->work < allowed ? looks : 1, random, error);
   cm_free(list);
   return status;
 }
@@ -192,8 +210,7 @@ static double total_excess(const cm_part_usage *s)
 static cm_status anneal(cm_part_usage *s, const cm_legalise_options *options, cm_random *random, double *paid,
                         cm_error *error)
 {
-  double budget = work_factor * ((double)s->topology->pin_count + s->topology->vertex_count) + least_work,
-         started = s->work;
+  double budget = work_allowed(s), started = s->work;
   double window = 0, last = total_excess(s);
   patience p = {.random = random};
   for (uint32_t step = 0; s->over_count > 0 && s->work - started < budget; step++) {
@@ -262,6 +279,8 @@ cm_status cm_legalise(const cm_topology *topology, const cm_legalise_options *op
     *parts = slots;
     *legal = kept;
   }
+  if (options->looks != NULL)
+    *options->looks = usage.work;
   cm_part_usage_free(&usage);
   cm_free(copy);
   return status;

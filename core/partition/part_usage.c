@@ -139,17 +139,11 @@ static void strike_off(cm_part_usage *s, uint32_t v, uint32_t part)
   s->place[last] = s->place[v];
 }
 
-static uint64_t degree(const cm_part_usage *s, uint32_t v)
-{
-  const cm_topology *t = s->topology;
-  return s->in_first[v + 1] - s->in_first[v] + t->net_first[s->out_net[v + 1]] - t->net_first[s->out_net[v]];
-}
-
 /* Moves a vertex. All that can fail comes first, so that a failure leaves the usage right. */
 cm_status cm_part_usage_move(cm_part_usage *s, uint32_t v, uint32_t b, cm_error *error)
 {
   uint32_t a = s->part[v];
-  uint64_t ways = degree(s, v);
+  uint64_t ways = cm_part_usage_degree(s, v);
   s->work += (double)ways + 1;
   if (cm_counts_reserve(&s->presence, ways, s->run, error) != CM_OK ||
       (s->wide && cm_counts_reserve(&s->pair, 2 * ways, s->run, error) != CM_OK) || make_room(s, b, error) != CM_OK ||

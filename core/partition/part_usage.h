@@ -59,6 +59,13 @@ static inline uint64_t cm_part_usage_use(const cm_part_usage *usage, uint32_t pa
 /* The sum of a part's excesses, each as a share of its limit. */
 double cm_part_usage_excess(const cm_part_usage *usage, uint32_t part);
 
+/* Synapses that moving a vertex looks at. */
+static inline uint64_t cm_part_usage_degree(const cm_part_usage *u, uint32_t vertex)
+{
+  const uint64_t *net_first = u->topology->net_first;
+  return u->in_first[vertex + 1] - u->in_first[vertex] + net_first[u->out_net[vertex + 1]] - net_first[u->out_net[vertex]];
+}
+
 /* Moves a vertex to another part, which admits its population. On failure nothing has changed. O(degree). */
 cm_status cm_part_usage_move(cm_part_usage *usage, uint32_t vertex, uint32_t to, cm_error *error);
 

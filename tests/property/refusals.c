@@ -2,6 +2,7 @@
  * legal, what it proves is true, what it says it found exists, and it seldom refuses what could be done. */
 #include "../unit/truth.h"
 
+#include "core/mapping/stage/attempts.h"
 #include "core/mapping/stage/stage.h"
 #include "core/partition/legalise.h"
 
@@ -416,6 +417,79 @@ START_TEST(moves_keep_the_number_of_parts_when_asked)
 }
 END_TEST
 
+/* Neurons that hear others at random, of whom no few parts can be made. */
+static cm_topology tangle(uint32_t n, uint32_t fan_out)
+{
+  cm_topology t = {.directed = true, .vertex_count = n, .net_count = n, .size_total = n, .weight_scale = 1};
+  cm_random random;
+  cm_random_init(&random, 5, 5, 5);
+  t.net_first = network_array((size_t)n + 1, sizeof *t.net_first);
+  t.net_weight = network_array(n, sizeof *t.net_weight);
+  t.pin = network_array((size_t)n * n, sizeof *t.pin);
+  for (uint32_t v = 0; v < n; v++) {
+    for (uint32_t u = 0; u < n; u++)
+      if (below(&random, n) < fan_out)
+        t.pin[t.pin_count++] = u;
+    t.net_first[v + 1] = t.pin_count;
+    t.net_weight[v] = 1;
+  }
+  return t;
+}
+
+/* Far too many legal parts are the answer: made once, and neither moved together nor made anew by other means. */
+START_TEST(far_too_few_cores_are_seen_at_once)
+{
+  static const char *const presets[] = {"fast", "balanced", "best"};
+  cm_topology t = tangle(1500, 100);
+  json_t *json = json_pack("{s:s, s:s}", "preset", presets[_i], "objective", "axon");
+  cm_map_options *options;
+  ck_ok(cm_map_options_parse(json, &options, &error));
+  cm_map_input input = {.topology = &t, .options = options, .scratch_folder = folder};
+  cm_terms terms = {.limits = {.neurons = 1000, .inbound_axons = 400}, .cores = 8};
+  cm_run run;
+  cm_attempts attempts;
+  cm_run_init(&run);
+  ck_ok(cm_attempts_begin(&input, CM_OBJECTIVE_AXON, cm_engine_find((cm_preset)_i + CM_PRESET_FAST, CM_OBJECTIVE_AXON), &terms,
+                          &run, &attempts, &error));
+  ck_fails(cm_attempts_run(&attempts, &error), CM_NO_ROOM);
+  ck_assert_uint_eq(attempts.made.attempt_count, 1);
+  ck_assert_uint_gt(attempts.roomy_parts, 80);
+  for (size_t i = 0; i < run.phase_count; i++)
+    ck_assert(strcmp(run.phases[i].name, "legalise") != 0 && strcmp(run.phases[i].name, "coarsen") != 0);
+  cm_attempts_end(&attempts);
+  cm_map_options_free(options);
+  json_decref(json);
+  network_free(&t);
+}
+END_TEST
+
+/* However far more parts there are than cores, and whatever there is to see in vain. */
+START_TEST(bringing_many_parts_together_is_bounded_work)
+{
+  enum { N = 6000, PARTS = 600 };
+  cm_topology t = ring(N, 40, 100);
+  uint32_t *part = network_array(N, sizeof *part);
+  for (uint32_t cores = 50; cores < PARTS; cores += 250) {
+    uint32_t parts = PARTS;
+    double looks = 0;
+    cm_legalise_options options = {
+      .limits = {.neurons = N, .inbound_axons = 60}, .parts_max = cores, .seed = 1, .looks = &looks};
+    cm_run run;
+    bool legal = true;
+    cm_run_init(&run);
+    for (uint32_t v = 0; v < N; v++)
+      part[v] = v / (N / PARTS);
+    ck_ok(cm_legalise(&t, &options, &run, part, &parts, &legal, &error));
+    ck_assert(!legal);
+    ck_assert_uint_le(parts, PARTS);
+    ck_assert_double_gt(looks, 0);
+    ck_assert_double_lt(looks, 32 * (double)t.pin_count + 4e5);
+  }
+  cm_free(part);
+  network_free(&t);
+}
+END_TEST
+
 START_TEST(failures_while_moving_leave_nothing)
 {
   cm_topology t = ring(60, 4, 5);
@@ -462,6 +536,8 @@ int main(void)
   tcase_add_test(tests, axons_that_do_not_fit_are_left_to_the_method_for_axons);
   tcase_add_test(tests, the_mesh_mapper_is_mended_where_it_stands);
   tcase_add_test(tests, moves_keep_the_number_of_parts_when_asked);
+  tcase_add_loop_test(tests, far_too_few_cores_are_seen_at_once, 0, 3);
+  tcase_add_test(tests, bringing_many_parts_together_is_bounded_work);
   tcase_add_test(tests, failures_while_moving_leave_nothing);
   suite_add_tcase(suite, tests);
   return test_main(suite);

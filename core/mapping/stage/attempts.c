@@ -10,6 +10,14 @@
 /* Where single moves cost so many times what the method's own partition does, parts that leave them room are tried too. */
 static const double loss_most = 1.1;
 
+/* Legal parts that ask for so many times what all free cores have together are not brought together by other means: what
+ * neurons share, the method has looked for already. */
+static const double far_too_much = 1.25;
+
+/* A method that keeps the limits makes parts for the limits; so many of them, whatever they hold, it makes by nets, which
+ * takes many times as long. */
+static const uint64_t exact_pins_most = 1500000;
+
 /* The capacity that the first attempt takes: what a fixed number of parts asks for, else the neuron limit. */
 static uint64_t first_capacity(const cm_attempts *a)
 {
@@ -130,6 +138,11 @@ cm_status cm_attempt_judge(cm_attempts *a, cm_partition **partition, cm_violatio
   return CM_OK;
 }
 
+static bool is_far_too_much(const cm_attempts *a, uint32_t parts)
+{
+  return a->fill * parts > far_too_much * a->terms.cores;
+}
+
 /* The method once. *violation says what breaks; nothing where there are only too many parts. *dear: single moves made
  * it legal, and lost much by it. */
 static cm_status attempt_once(cm_attempts *a, uint64_t capacity, uint32_t parts, uint32_t cores,
@@ -159,7 +172,7 @@ static cm_status attempt_once(cm_attempts *a, uint64_t capacity, uint32_t parts,
                      (unsigned long long)violation->broken_parts, attempt->parts, violation->part,
                      (unsigned long long)violation->use, cm_resource_name(violation->resource),
                      (unsigned long long)violation->limit);
-    if (a->engine->mends) /* many more parts are for a smaller capacity to make */
+    if (a->engine->mends && (violation->broken_parts > 0 || !is_far_too_much(a, attempt->parts))) /* many more parts are for a smaller capacity to make */
       status = cm_attempt_legalise(a, made, made->core != NULL && a->engine->polish != NULL, made->part_count + made->part_count / 8 + 1, error);
     *dear = status == CM_OK && cm_attempt_done(a) && paid(&a->made) > loss_most * before;
   }
@@ -183,6 +196,14 @@ static bool has_room(const cm_attempts *a, uint64_t capacity)
   return (a->input->topology->size_total + capacity - 1) / capacity <= a->terms.cores;
 }
 
+/* Whether the method may be asked for as many parts as there are cores, where those of its choice are too many. */
+static bool can_take_parts(const cm_attempts *a)
+{
+  const cm_attempt *last = &a->made.attempts[a->made.attempt_count - 1];
+  bool cheap = !a->engine->keeps_limits || a->input->topology->pin_count <= exact_pins_most;
+  return a->engine->takes_parts && cheap && !is_far_too_much(a, last->parts);
+}
+
 /* Why there is no further attempt; NULL: there is one, with this capacity and number of parts. */
 static const char *next_attempt(const cm_attempts *a, const cm_violation *violation, uint64_t *capacity,
                                 uint32_t *parts)
@@ -192,7 +213,7 @@ static const char *next_attempt(const cm_attempts *a, const cm_violation *violat
   if (a->made.attempt_count >= a->tries_max)
     return "no more attempts are allowed";
   if (violation->broken_parts == 0) { /* too many: as many as there are cores */
-    if (!a->engine->takes_parts || *parts != 0)
+    if (*parts != 0 || !can_take_parts(a))
       return "each needs more cores than are free";
     *parts = a->terms.cores;
     return NULL;

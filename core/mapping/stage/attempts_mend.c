@@ -76,6 +76,10 @@ cm_status cm_attempt_by_axons(cm_attempts *a, const cm_engine *keeper, uint64_t 
   *attempt = (cm_attempt){.capacity = capacity, .by_axons = true};
   task.limits.neurons = capacity;
   cm_status status = keeper->partition(&task, a->run, attempt, &partition, error);
+  if (status == CM_OK && partition->part_count > a->terms.cores) {
+    cm_partition_free(partition);
+    return CM_OK;
+  }
   if (status != CM_OK)
     return status == CM_NO_ROOM ? CM_OK : status;
   a->made.attempt_count++;

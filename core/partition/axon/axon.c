@@ -79,7 +79,7 @@ static uint32_t affordable(const cm_axon_search *w, uint32_t most, uint64_t pins
   return pins != 0 && pins / each < most ? (uint32_t)(pins / each) : most;
 }
 
-/* Parts that the caller knows; *objective is INFINITY where they break a limit. */
+/* Parts that the caller knows; where they break a limit *objective is INFINITY, and there are none. */
 static cm_status measure_start(cm_axon_search *w, const uint32_t *start, uint32_t *part, uint32_t *parts,
                                double *objective, cm_error *error)
 {
@@ -94,6 +94,7 @@ static cm_status measure_start(cm_axon_search *w, const uint32_t *start, uint32_
       CM_OK)
     return error->status;
   *objective = *parts <= w->options->parts_max && cm_count_overfull(s) == 0 ? cm_axon_cost(s) : INFINITY;
+  *parts = isinf(*objective) ? 0 : *parts;
   cm_axon_state_free(s);
   return CM_OK;
 }

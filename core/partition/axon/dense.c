@@ -1,6 +1,6 @@
 /* Happy path: the lists of sources -> neurons come to a waiting room, alike ones together -> a part begins -> those
  * that wait are rated by how much of what they need the part has, the best few go in, others come to wait -> none fits,
- * the next part. What can fail: too few cores, memory, the disk, a stop. */
+ * the next part. What can fail: memory, the disk, a stop. */
 #include "core/partition/axon/dense.h"
 
 #include <string.h>
@@ -220,13 +220,10 @@ static cm_status fill_parts(dense *d, cm_error *error)
   uint32_t n = d->topology->vertex_count;
   if (let_in(d, error) != CM_OK)
     return error->status;
-  for (; d->waits > 0; d->number++) {
-    if (d->number == d->options->parts_max)
-      return cm_refuse_parts((uint64_t)d->number + 1, d->options->parts_max, error);
+  for (; d->waits > 0; d->number++)
     if (fill_part(d, error) != CM_OK ||
         cm_run_progress(d->run, (double)d->next / n, -1, n, (double)d->number, error) != CM_OK)
       return error->status;
-  }
   return CM_OK;
 }
 

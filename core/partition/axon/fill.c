@@ -1,6 +1,6 @@
 /* Happy path: vertices in an order come to wait -> one begins a part -> counts of shared nets rise for those that wait
- * -> the one that shares most and fits goes in, another comes to wait -> none fits, the next part. What can fail: too
- * few cores, memory, a stop. */
+ * -> the one that shares most and fits goes in, another comes to wait -> none fits, the next part. What can fail:
+ * memory, a stop. */
 #include "core/partition/axon/fill.h"
 
 #include <string.h>
@@ -272,8 +272,6 @@ static cm_status fill_all(filling *f, cm_error *error)
 {
   uint32_t n = f->graph->vertex_count;
   for (admit_more(f); f->waits > 0; f->number++) {
-    if (f->number == f->options->parts_max)
-      return cm_refuse_parts((uint64_t)f->number + 1, f->options->parts_max, error);
     fill_part(f);
     if (f->number % CHECK_EVERY == 0 &&
         cm_run_progress(f->run, (double)(f->next - f->waits) / n, -1, n, (double)f->number, error) != CM_OK)

@@ -8,7 +8,6 @@
 
 typedef struct cm_fill_options {
   cm_limits limits;  /* of a part; those on neurons, synapses and inbound axons count */
-  uint32_t parts_max;
   double weight;     /* 0: nets count alike in what a vertex shares; else the share of their weight counts so many times as
                         much as the share of their number */
   double work;       /* about so many looks at targets: fewer vertices wait at a time where all would need more */
@@ -28,7 +27,7 @@ cm_status cm_fill_suits(cm_hypergraph *graph, cm_run *run, bool *suits, cm_error
  * way that has the largest share of its inbound nets there already, until none fits; the next part begins with the one
  * that has most. Where `work` does not allow all to wait, those of one kind (cm_order_by_sources) wait together. No
  * vertex may break a limit by itself. *parts counts the parts. Memory: 4 bytes a pin, 8 while the order is found.
- * O(work + vertices * those that wait). Errors: CM_NO_ROOM, memory and run errors. */
+ * O(work + vertices * those that wait). Errors: memory and run errors. */
 cm_status cm_fill_parts(const cm_topology *topology, const cm_hypergraph *graph, const cm_fill_options *options,
                         cm_run *run, uint32_t *part, uint32_t *parts, cm_error *error);
 

@@ -54,14 +54,14 @@ static uint64_t connectivity(const cm_topology *t, const uint32_t *part)
   return sum;
 }
 
-/* Also where few wait at a time, and with as few cores as are needed. */
+/* Also where few wait at a time. */
 START_TEST(filled_parts_keep_limits)
 {
   cm_random random;
   cm_random_init(&random, (uint64_t)_i, 9, 0);
   cm_topology t = network_directed(&random, 30 + below(&random, 170), 150);
   cm_hypergraph *g;
-  uint32_t n = t.vertex_count, filled[200], part[200], parts, again;
+  uint32_t n = t.vertex_count, filled[200], part[200], parts;
   uint64_t alone[200 * CM_RESOURCES], use[200 * CM_RESOURCES], most[CM_RESOURCES] = {0};
   for (uint32_t v = 0; v < n; v++)
     part[v] = v;
@@ -73,7 +73,6 @@ START_TEST(filled_parts_keep_limits)
                                         .inbound_axons = most[CM_INBOUND_AXONS] + below(&random, 20)},
                              .weight = _i % 2 ? 0.5 : 0,
                              .work = 1e9,
-                             .parts_max = UINT32_MAX,
                              .seed = (uint64_t)_i};
   ck_ok(cm_hypergraph_from_topology(&t, false, &run, &g, &error));
   ck_ok(cm_hypergraph_list_inbound(g, &run, &error));
@@ -84,11 +83,6 @@ START_TEST(filled_parts_keep_limits)
   ck_assert_uint_eq(cm_find_violation(&options.limits, use, parts).broken_parts, 0);
   for (uint32_t p = 0; p < parts; p++)
     ck_assert_uint_gt(use[p * CM_RESOURCES + CM_NEURONS], 0);
-  options.parts_max = parts;
-  ck_ok(cm_fill_parts(&t, g, &options, &run, filled, &again, &error));
-  ck_assert_uint_eq(again, parts);
-  options.parts_max = parts - 1;
-  ck_fails(cm_fill_parts(&t, g, &options, &run, filled, &again, &error), CM_NO_ROOM);
   cm_hypergraph_free(g);
   network_free(&t);
 }
@@ -102,7 +96,7 @@ START_TEST(kinds_wait_together_where_not_all_can)
   cm_hypergraph *g;
   uint32_t filled[N], part[N], parts[2];
   uint64_t cost[2];
-  cm_fill_options options = {.limits = {.neurons = 100, .inbound_axons = 1500}, .parts_max = UINT32_MAX, .seed = 3};
+  cm_fill_options options = {.limits = {.neurons = 100, .inbound_axons = 1500}, .seed = 3};
   ck_ok(cm_hypergraph_from_topology(&t, false, &run, &g, &error));
   ck_ok(cm_hypergraph_list_inbound(g, &run, &error));
   for (int i = 0; i < 2; i++) {
