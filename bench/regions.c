@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/random.h"
-#include "core/chip/fragments.h"
+#include "core/chip/occupancy.h"
 #include "core/chip/region.h"
 
 static const char usage[] =

@@ -5,9 +5,7 @@
 #include "base/file.h"
 #include "core/machine/tiles/tiles.h"
 #include "core/mapping/driver/again.h"
-#include "core/verify/certificate.h"
-#include "core/verify/routes_check.h"
-#include "core/verify/units_check.h"
+#include "core/verify/check.h"
 #include "core/mapping/map.h"
 
 typedef struct arguments {

@@ -1,6 +1,5 @@
 #include "cli/job.h"
 #include "base/json.h"
-#include "core/chip/classes.h"
 #include "core/mapping/measure/measure.h"
 
 #include <errno.h>

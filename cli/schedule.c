@@ -6,7 +6,6 @@
 #include "cli/cli.h"
 #include "base/file.h"
 #include "core/schedule/request.h"
-#include "core/schedule/trace.h"
 
 typedef struct arguments {
   const char *file, *output, *trace;

@@ -5,8 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/show.h"
-#include "core/chip/classes.h"
-#include "core/chip/fragments.h"
+#include "core/chip/occupancy.h"
 
 static void show_limit(const char *name, uint64_t limit)
 {

@@ -1,6 +1,5 @@
 /* The independent check of a mapping. */
 #include "base/json.h"
-#include "core/verify/certificate.h"
 #include "core/verify/check.h"
 #include "library/internal.h"
 

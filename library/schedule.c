@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "core/schedule/request.h"
-#include "core/schedule/trace.h"
 #include "library/internal.h"
 
 static cm_status print(const cm_schedule *schedule, char **text, cm_error *error)

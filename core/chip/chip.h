@@ -106,6 +106,10 @@ json_t *cm_chip_json(const cm_chip *chip);
 const char *const *cm_chip_presets(void);
 const char *cm_chip_preset_text(const char *name);
 
+/* Of every limit the widest that any kind of core (classes.h) has: what no core exceeds. Where kinds count memory differently there is none on
+ * it. The chip's limits where it has no classes. O(kinds). */
+cm_limits cm_chip_widest_limits(const cm_chip *chip);
+
 /* Routers along x and y; router number = y * cm_chip_routers_x + x. */
 static inline uint32_t cm_chip_routers_x(const cm_chip *chip) { return chip->width / chip->router_x; }
 static inline uint32_t cm_chip_routers_y(const cm_chip *chip) { return chip->height / chip->router_y; }

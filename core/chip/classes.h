@@ -32,10 +32,6 @@ const char *cm_chip_kind_name(const cm_chip *chip, uint32_t kind);
 /* Whether a population with such a name, of such a model, may run on cores of a kind. O(labels of the class). */
 bool cm_chip_kind_takes(const cm_chip *chip, uint32_t kind, const char *name, const char *model);
 
-/* Of every limit the widest that any kind has: what no core exceeds. Where kinds count memory differently there is none on
- * it. The chip's limits where it has no classes. O(kinds). */
-cm_limits cm_chip_widest_limits(const cm_chip *chip);
-
 /* The classes as a list of a chip file; NULL where there are none, and when out of memory. */
 json_t *cm_classes_json(const cm_chip *chip);
 

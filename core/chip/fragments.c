@@ -1,5 +1,5 @@
 /* Counts over the free cores of a chip, row by row. What can fail: memory. */
-#include "core/chip/fragments.h"
+#include "core/chip/occupancy.h"
 
 #include <string.h>
 

@@ -33,7 +33,7 @@ cm_status cm_occupancy_apply(cm_occupancy *occupancy, const cm_chip *chip, const
 cm_status cm_occupancy_parse(const cm_chip *chip, const char *json, size_t size, cm_occupancy **occupancy,
                              cm_error *error);
 
-/* The state as JSON: {"chip", "width", "height", "free", "fragmentation": {..} (fragments.h), "taken": [{"owner",
+/* The state as JSON: {"chip", "width", "height", "free", "fragmentation": {..} (below), "taken": [{"owner",
  * "cores": [[x0,y0,x1,y1],..]}], "broken": [[..],..]}, runs merged to rectangles. The caller frees with free(). */
 cm_status cm_occupancy_print(const cm_occupancy *occupancy, const cm_chip *chip, char **json,
                              cm_error *error);
@@ -42,5 +42,17 @@ cm_status cm_occupancy_print(const cm_occupancy *occupancy, const cm_chip *chip,
 uint32_t cm_occupancy_next(const cm_occupancy *occupancy, uint32_t from, cm_core_state state);
 
 uint32_t cm_occupancy_free_count(const cm_occupancy *occupancy);
+
+/* How broken up the free cores are. */
+typedef struct cm_fragmentation {
+  double value;               /* 1 - largest_rectangle / free: 0 when they are one rectangle, or there are none */
+  uint32_t free;
+  uint64_t largest_rectangle; /* cores */
+  uint32_t pieces;            /* groups of free cores that hang together */
+  uint32_t largest_piece;     /* cores */
+} cm_fragmentation;
+
+/* O(cores). Errors: memory. */
+cm_status cm_fragmentation_of(const cm_occupancy *occupancy, cm_fragmentation *fragmentation, cm_error *error);
 
 #endif

@@ -8,7 +8,6 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "core/chip/fragments.h"
 #include "core/chip/internal.h"
 
 /* A rectangle of equal cores; `key` is the owner's index, or BROKEN_KEY. */

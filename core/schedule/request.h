@@ -2,6 +2,8 @@
 #ifndef CM_SCHEDULE_REQUEST_H
 #define CM_SCHEDULE_REQUEST_H
 
+#include <stdio.h>
+
 #include "base/option.h"
 #include "core/schedule/read.h"
 #include "core/schedule/schedule.h"
@@ -23,5 +25,14 @@ cm_status cm_schedule_request_read(const json_t *object, cm_schedule_request *re
  * *workload and *schedule. Errors: those of cm_workload_read, cm_schedule_make and cm_schedule_check. */
 cm_status cm_schedule_file(const char *path, const cm_schedule_request *request, cm_run *run, cm_workload **workload,
                            const char **format, cm_schedule **schedule, cm_error *error);
+
+/* Writes a schedule as a timeline (trace.h), one unit of time as a microsecond. Where resources have no units, tasks take the
+ * lowest free lane. Tasks without duration are left out. O(n log n). Errors: CM_IO, CM_DISK_FULL, memory. */
+cm_status cm_schedule_write_trace(const cm_schedule *schedule, const char *name, cm_memory *memory, FILE *stream,
+                                  cm_error *error);
+
+/* {"tasks", "makespan", "lower_bound", "optimal", "schedules", "units" (or null), "schedule": [[task, start, finish,
+ * unit], ...]} and no unit where there is none. Errors: CM_IO, CM_DISK_FULL. */
+cm_status cm_schedule_write_json(const cm_schedule *schedule, FILE *stream, cm_error *error);
 
 #endif

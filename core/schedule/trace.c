@@ -1,4 +1,5 @@
 #include "core/schedule/trace.h"
+#include "core/schedule/request.h"
 
 #include <errno.h>
 #include <inttypes.h>

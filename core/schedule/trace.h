@@ -51,13 +51,4 @@ cm_status cm_spans_spread(cm_span *span, size_t count, uint32_t *lanes, cm_memor
  * rounded down. O(spans). Errors: CM_IO, CM_DISK_FULL. */
 cm_status cm_trace_write(const cm_timeline *timeline, FILE *stream, cm_error *error);
 
-/* The same for a schedule, one unit of time as a microsecond. Where resources have no units, tasks take the lowest free
- * lane. Tasks without duration are left out. O(n log n). Errors also: memory. */
-cm_status cm_schedule_write_trace(const cm_schedule *schedule, const char *name, cm_memory *memory, FILE *stream,
-                                  cm_error *error);
-
-/* {"tasks", "makespan", "lower_bound", "optimal", "schedules", "units" (or null), "schedule": [[task, start, finish,
- * unit], ...]} and no unit where there is none. Errors: CM_IO, CM_DISK_FULL. */
-cm_status cm_schedule_write_json(const cm_schedule *schedule, FILE *stream, cm_error *error);
-
 #endif

@@ -43,10 +43,4 @@ cm_status cm_certificate_write(const cm_certified *made, const cm_topology *topo
                                const cm_occupancy *occupancy, const char *network_id, cm_run *run, FILE *stream,
                                cm_error *error);
 
-/* Checks a certificate against the network, chip, occupancy and mapping that it speaks of: everything is computed
- * again. What differs is listed as in cm_check_mapping. CM_BAD_MAPPING when a file cannot be understood. */
-cm_status cm_certificate_check(const char *path, const char *mapping_path, const cm_topology *topology,
-                               const cm_chip *chip, const cm_occupancy *occupancy, const char *network_id, cm_run *run,
-                               cm_check_result *result, cm_error *error);
-
 #endif

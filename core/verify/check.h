@@ -1,5 +1,5 @@
-/* An independent check of a mapping file: it recomputes limits and metrics from the network with code of
- * its own and shares nothing with the mappers or cm_metrics (`coremap check`). */
+/* Independent checks of mappings, and of what stands beside them: limits, metrics, routes, copies and bounds are recomputed from
+ * the network with code that shares nothing with what made them (`coremap check`). */
 #ifndef CM_VERIFY_CHECK_H
 #define CM_VERIFY_CHECK_H
 
@@ -32,6 +32,30 @@ cm_status cm_check_mapping(const char *path, const cm_topology *topology, const 
 cm_status cm_check_mapping_stream(FILE *stream, const cm_topology *topology, const cm_chip *chip,
                                   const cm_occupancy *occupancy, const char *network_id, cm_run *run,
                                   cm_check_result *result, cm_error *error);
+
+/* Checks a certificate against the network, chip, occupancy and mapping that it speaks of: everything is computed
+ * again. What differs is listed as in cm_check_mapping. CM_BAD_MAPPING when a file cannot be understood. */
+cm_status cm_certificate_check(const char *path, const char *mapping_path, const cm_topology *topology,
+                               const cm_chip *chip, const cm_occupancy *occupancy, const char *network_id, cm_run *run,
+                               cm_check_result *result, cm_error *error);
+
+/* Reads routes (routes.json, docs/routes.md) at `path` of a mapping that cm_check_mapping has found sound, and checks:
+ * every axon (pair of parts) has its key (path) and reaches exactly the cores of its targets, over links that are there,
+ * with turns that the stated rule allows, and no router twice; no entry contradicts another or serves nobody; no ring of
+ * links waits for itself; and every figure. CM_OK with violations added to `result`, which may hold some (zeroed: none);
+ * CM_BAD_MAPPING when a file cannot be understood or says that there are no routes. O(packets' hops * log(entries of a
+ * router)). */
+cm_status cm_routes_check(const char *path, const char *mapping_path, const cm_topology *topology, const cm_chip *chip,
+                          cm_run *run, cm_check_result *result, cm_error *error);
+
+/* Reads units (export `units`, docs/neuron-limits.md) at `path` of a mapping that cm_check_mapping has found sound, and checks: no
+ * neuron, copy or relay has more inputs or cores than the chip allows; each relay feeds one other, or its neuron, and the
+ * synapses that come in by all of them are the network's, each once; each core that a neuron reaches is served by one copy, and
+ * no other core is; what stands on a core is what the mapping says. CM_OK with violations added to `result`, which may hold some
+ * (zeroed: none); CM_BAD_MAPPING when a file cannot be understood. O(pins log(fan-in) + file). */
+cm_status cm_units_check(const char *path, const char *mapping_path, const cm_topology *topology, const cm_chip *chip, cm_run *run,
+                         cm_check_result *result, cm_error *error);
+
 /* Reads a mapping file without its bulk: the members of CM_VIEW_SUMMARY_JSON as a new object. CM_BAD_MAPPING with
  * the byte offset as place, CM_NOT_FOUND. O(file). */
 cm_status cm_mapping_read_summary(const char *path, cm_run *run, json_t **summary, cm_error *error);

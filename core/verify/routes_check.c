@@ -1,6 +1,6 @@
 /* Happy path: read the file, carry every packet, look for rings, compare the figures. What can fail: the file, memory, a
  * stop. Everything else is a violation and listed. */
-#include "core/verify/routes_check.h"
+#include "core/verify/check.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "core/chip/interconnect/interconnect.h"
 #include "core/verify/check_internal.h"
 #include "core/verify/check_ways.h"
-#include "core/verify/routes_check.h"
+#include "core/verify/check.h"
 
 /* One entry of a router's table. */
 typedef struct cm_stated_entry {

@@ -1,6 +1,6 @@
 /* Happy path: the network's synapses by target -> neurons of the file one by one, their relays and copies -> neurons that are not in it
  * -> what stands on each core. What can fail: files, memory, a stop. */
-#include "core/verify/units_check.h"
+#include "core/verify/check.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* Routes as `coremap check --routes` reads them, of a legal mapping: a reason, or a list of what is wrong. */
-#include "core/verify/routes_check.h"
+#include "core/verify/check.h"
 #include "old_mapping.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -4,7 +4,6 @@
 #include "../unit/chips.h"
 
 #include "core/verify/check.h"
-#include "core/verify/routes_check.h"
 #include "core/mapping/result/export.h"
 #include "core/mapping/map.h"
 #include "core/mapping/routes/routes.h"

@@ -7,7 +7,7 @@
 #include "core/mapping/driver/again.h"
 #include "core/mapping/result/beside.h"
 #include "core/verify/certificate.h"
-#include "core/verify/routes_check.h"
+#include "core/verify/check.h"
 #include "core/mapping/result/export.h"
 #include "core/mapping/map.h"
 #include "core/mapping/measure/measure.h"

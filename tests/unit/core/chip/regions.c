@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "core/chip/region_search.h"
-#include "core/chip/fragments.h"
+#include "core/chip/occupancy.h"
 #include "core/chip/interconnect/sets.h"
 #include "core/chip/reach.h"
 #include "core/chip/region.h"

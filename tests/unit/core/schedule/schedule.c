@@ -5,6 +5,7 @@
 #include "core/schedule/bound.h"
 #include "core/schedule/generate.h"
 #include "core/schedule/read.h"
+#include "core/schedule/request.h"
 #include "core/schedule/trace.h"
 #include "tests/unit/workloads.h"
 
