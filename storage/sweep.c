@@ -52,12 +52,12 @@ static bool nothing(const char *name)
 
 /* A folder to sweep: entries are known when `query` finds their name without `suffix` (NULL: no rows here), skipped
  * when they look after themselves, and removed when they are scratch. */
-typedef struct sweep_room {
+typedef struct swept_folder {
   const char *name, *suffix, *query;
   bool (*skipped)(const char *name), (*scratch)(const char *name);
-} sweep_room;
+} swept_folder;
 
-static const sweep_room rooms[] = {
+static const swept_folder swept_folders[] = {
   {"networks", ".zip", "SELECT 1 FROM networks WHERE id = ?1 UNION SELECT 1 FROM bin WHERE id = ?1", nothing, nothing},
   {"mappings", "", "SELECT 1 FROM mappings WHERE form <> 2 AND id = ?1 UNION SELECT 1 FROM bin WHERE id = ?1", nothing, nothing},
   {"incoming", "", "SELECT 1 FROM uploads WHERE id = ?", nothing, is_scratch},
@@ -66,21 +66,21 @@ static const sweep_room rooms[] = {
 
 typedef struct sweep_work {
   const char *folder; /* of the store */
-  const sweep_room *room;
+  const swept_folder *swept;
   uint64_t moved;
 } sweep_work;
 
-static cm_status is_known(sqlite3 *handle, const sweep_room *room, const char *name, bool *known, cm_error *error)
+static cm_status is_known(sqlite3 *handle, const swept_folder *swept, const char *name, bool *known, cm_error *error)
 {
   char id[NAME_MAX + 1];
-  size_t length = strlen(name), cut = strlen(room->suffix);
+  size_t length = strlen(name), cut = strlen(swept->suffix);
   int64_t found = 0;
-  if (room->query == NULL || length <= cut || strcmp(name + length - cut, room->suffix) != 0) {
+  if (swept->query == NULL || length <= cut || strcmp(name + length - cut, swept->suffix) != 0) {
     *known = false;
     return CM_OK;
   }
   (void)snprintf(id, sizeof id, "%.*s", (int)(length - cut), name);
-  if (cm_sql_number(handle, 0, &found, error, room->query, "t", id) != CM_OK)
+  if (cm_sql_number(handle, 0, &found, error, swept->query, "t", id) != CM_OK)
     return error->status;
   *known = found != 0;
   return CM_OK;
@@ -112,22 +112,22 @@ static void handle_stranger(sweep_work *work, const char *name)
 {
   cm_error error;
   char path[CM_PATH_MAX];
-  if (work->room->scratch(name)) {
-    if (cm_path(path, &error, "%s/%s/%s", work->folder, work->room->name, name) != CM_OK ||
+  if (work->swept->scratch(name)) {
+    if (cm_path(path, &error, "%s/%s/%s", work->folder, work->swept->name, name) != CM_OK ||
         cm_folder_remove(path, &error) != CM_OK)
-      cm_log("%s/%s of an interrupted upload or job stays: %s", work->room->name, name, error.detail);
-  } else if (put_aside(work->folder, work->room->name, name, path, &error) == CM_OK) {
-    cm_log("moved %s/%s to %s: the database does not know it", work->room->name, name, path);
+      cm_log("%s/%s of an interrupted upload or job stays: %s", work->swept->name, name, error.detail);
+  } else if (put_aside(work->folder, work->swept->name, name, path, &error) == CM_OK) {
+    cm_log("moved %s/%s to %s: the database does not know it", work->swept->name, name, path);
     work->moved++;
   } else
-    cm_log("%s/%s, which the database does not know, stays where it is: %s", work->room->name, name, error.detail);
+    cm_log("%s/%s, which the database does not know, stays where it is: %s", work->swept->name, name, error.detail);
 }
 
 static cm_status sweep_one(sqlite3 *handle, void *context, cm_error *error)
 {
   sweep_work *work = context;
   char path[CM_PATH_MAX];
-  if (cm_path(path, error, "%s/%s", work->folder, work->room->name) != CM_OK)
+  if (cm_path(path, error, "%s/%s", work->folder, work->swept->name) != CM_OK)
     return error->status;
   DIR *listing = opendir(path);
   if (listing == NULL)
@@ -135,9 +135,9 @@ static cm_status sweep_one(sqlite3 *handle, void *context, cm_error *error)
   cm_status status = CM_OK;
   for (const struct dirent *item; status == CM_OK && (item = readdir(listing)) != NULL;) {
     bool known = false;
-    if (strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0 || work->room->skipped(item->d_name))
+    if (strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0 || work->swept->skipped(item->d_name))
       continue;
-    status = is_known(handle, work->room, item->d_name, &known, error);
+    status = is_known(handle, work->swept, item->d_name, &known, error);
     if (status == CM_OK && !known)
       handle_stranger(work, item->d_name);
   }
@@ -148,8 +148,8 @@ static cm_status sweep_one(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_sweep(cm_store *store, uint64_t *moved, cm_error *error)
 {
   sweep_work work = {.folder = store->folder};
-  for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
-    work.room = &rooms[i];
+  for (size_t i = 0; i < sizeof swept_folders / sizeof *swept_folders; i++) {
+    work.swept = &swept_folders[i];
     if (cm_database_read(store->database, sweep_one, &work, error) != CM_OK)
       return error->status;
   }

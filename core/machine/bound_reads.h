@@ -1,4 +1,4 @@
-/* What a piece of an operator has to read at least, however the operator is cut: for the bound. Internal to the room. */
+/* What a piece of an operator has to read at least, however the operator is cut: for the bound. Internal to core/machine. */
 #ifndef CM_MACHINE_BOUND_READS_H
 #define CM_MACHINE_BOUND_READS_H
 

@@ -195,7 +195,7 @@ static cm_status make_program(compiling *c, json_t *order, cm_error *error)
     status = cm_analysis_make(c->program, c->run, &analysis, error);
   if (status == CM_OK)
     status = add_report(c, "program",
-                        cm_program_report(c->draft.plan, plan, &c->draft.course, &c->draft.emission, c->program,
+                        cm_program_report(c->draft.plan, plan, &c->draft.memory, &c->draft.emission, c->program,
                                           &analysis, &bound, one_lane, order, c->search), error);
   else
     json_decref(order);
@@ -295,7 +295,7 @@ static cm_status write_last(compiling *c, const char *out, const char *timeline,
   const cm_draft *d = &c->draft;
   switch (c->last) {
   case CM_STAGE_SPLIT: return cm_pieces_write(d->plan, NULL, 0, out, error);
-  case CM_STAGE_ORDER: return cm_pieces_write(d->plan, d->course.pieces, d->course.piece_count, out, error);
+  case CM_STAGE_ORDER: return cm_pieces_write(d->plan, d->memory.pieces, d->memory.piece_count, out, error);
   case CM_STAGE_TILE:
   case CM_STAGE_MAPPING:
   case CM_STAGE_PROGRAM:

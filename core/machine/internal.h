@@ -18,7 +18,7 @@ cm_status cm_compile_verify(cm_model *before, cm_model *after, const cm_program 
  * of it; `analysis` explains its time, `one_lane_ns` is the time on one lane of each device. Takes the
  * reference to `order` (of cm_order_search; NULL: no search), and adds `search` (of cm_settings_search). NULL when memory
  * is short. */
-json_t *cm_program_report(const cm_plan *plan, const cm_plan *whole, const cm_course *layout, const cm_emission *emission,
+json_t *cm_program_report(const cm_plan *plan, const cm_plan *whole, const cm_memory_plan *layout, const cm_emission *emission,
                           const cm_program *program, const cm_analysis *analysis, const cm_time_bound *bound,
                           double one_lane_ns, json_t *order, json_t *search);
 

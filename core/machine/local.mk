@@ -7,8 +7,8 @@ libcoremap_a_SOURCES += \
   core/machine/schedule/timing.h core/machine/schedule/timing_memory.c core/machine/schedule/timing_ahead.c core/machine/schedule/timing_pieces.c core/machine/schedule/ready.h core/machine/schedule/ready.c core/machine/schedule/windows.h core/machine/schedule/windows.c core/machine/plan/grid_units.c core/machine/plan/shares.c core/machine/emit/emit_timetable.c \
   core/machine/plan/plan.h core/machine/plan/cutter.h core/machine/plan/plan.c core/machine/plan/tiles.c core/machine/plan/pieces.c \
   core/machine/plan/packs.h core/machine/plan/packs.c core/machine/plan/partial_sums.h core/machine/plan/partial_sums.c core/machine/plan/partial_sums_internal.h core/machine/plan/partial_sums_cut.c core/machine/plan/grid.h core/machine/plan/grid.c core/machine/plan/view.c core/machine/plan/listing.c \
-  core/machine/course/space.h core/machine/course/space.c core/machine/course/pager.h core/machine/course/pager.c \
-  core/machine/course/room.c core/machine/course/ordering.h core/machine/course/ordering.c core/machine/course/segment.h core/machine/course/segment.c \
+  core/machine/memory/space.h core/machine/memory/space.c core/machine/memory/planner.h core/machine/memory/planner.c \
+  core/machine/memory/eviction.c core/machine/memory/ordering.h core/machine/memory/ordering.c core/machine/memory/segment.h core/machine/memory/segment.c \
   core/machine/emit/object.h core/machine/emit/emitter.h core/machine/emit/emit.c core/machine/emit/tables.c core/machine/emit/queue.c core/machine/emit/link.c \
   core/machine/program/program.h core/machine/program/program.c core/machine/program/program_write.c core/machine/program/reading.h core/machine/program/program_read.c core/machine/program/program_code.c \
   core/machine/program/codec.h core/machine/program/codec.c core/machine/program/disassemble.c \

@@ -20,7 +20,7 @@ static const uint64_t EFFORT = 800000000;
 void cm_draft_free(cm_draft *draft)
 {
   cm_emission_free(&draft->emission);
-  cm_course_free(&draft->course);
+  cm_memory_plan_free(&draft->memory);
   cm_plan_free(draft->plan);
   *draft = (cm_draft){0};
 }
@@ -39,7 +39,7 @@ static cm_status lay_out_time(cm_draft *made, const cm_plan_options *options, co
     cm_run_phase(run, "emit");
     status = cm_emit_timetable(made->plan, &sequence, &table, chip, target, run, &made->emission, error);
   }
-  made->course = (cm_course){.segments = sequence.segments, .segment_count = sequence.segment_count,
+  made->memory = (cm_memory_plan){.segments = sequence.segments, .segment_count = sequence.segment_count,
                              .pieces = sequence.pieces, .piece_count = sequence.piece_count, .traffic = table.traffic};
   cm_timetable_free(&table);
   return status;
@@ -49,10 +49,10 @@ static cm_status lay_out_time(cm_draft *made, const cm_plan_options *options, co
 static cm_status lay_out_traffic(cm_draft *made, const char *chip, const cm_target *target, cm_run *run, cm_error *error)
 {
   cm_run_phase(run, "order");
-  if (cm_course_make(made->plan, true, run, &made->course, error) != CM_OK)
+  if (cm_memory_plan_make(made->plan, true, run, &made->memory, error) != CM_OK)
     return error->status;
   cm_run_phase(run, "emit");
-  return cm_emit(made->plan, &made->course, chip, target, run, &made->emission, error);
+  return cm_emit(made->plan, &made->memory, chip, target, run, &made->emission, error);
 }
 
 cm_status cm_draft_make(cm_model *model, const uint32_t *order, const cm_plan_options *options, const char *chip,
@@ -92,7 +92,7 @@ typedef struct scoring {
 
 static double bytes_moved(const cm_draft *draft)
 {
-  const cm_traffic *t = &draft->course.traffic;
+  const cm_traffic *t = &draft->memory.traffic;
   return (double)(t->loaded + t->stored + t->parameters);
 }
 

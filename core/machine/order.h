@@ -1,4 +1,4 @@
-/* The order in which the operators of a model are executed. Internal to the room. */
+/* The order in which the operators of a model are executed. Internal to core/machine. */
 #ifndef CM_MACHINE_ORDER_H
 #define CM_MACHINE_ORDER_H
 
@@ -9,7 +9,7 @@
 /* A program before it is linked, for one order. */
 typedef struct cm_draft {
   cm_plan *plan;
-  cm_course course;
+  cm_memory_plan memory;
   cm_emission emission;
 } cm_draft;
 

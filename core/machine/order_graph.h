@@ -1,4 +1,4 @@
-/* The graph whose topological orders are searched: what is left of a model when it is cut. Internal to the room. */
+/* The graph whose topological orders are searched: what is left of a model when it is cut. Internal to core/machine. */
 #ifndef CM_MACHINE_ORDER_GRAPH_H
 #define CM_MACHINE_ORDER_GRAPH_H
 

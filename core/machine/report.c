@@ -88,7 +88,7 @@ static uint64_t compulsory(const cm_plan *plan)
   return bytes;
 }
 
-static json_t *traffic_json(const cm_plan *plan, const cm_course *layout, const cm_program *program)
+static json_t *traffic_json(const cm_plan *plan, const cm_memory_plan *layout, const cm_program *program)
 {
   const cm_traffic *t = &layout->traffic;
   uint64_t layers = layer_by_layer(plan), once = 0;
@@ -205,7 +205,7 @@ static json_t *time_json(const cm_plan *plan, const cm_emission *emission, const
                    path_json(analysis, program), "units", busy);
 }
 
-json_t *cm_program_report(const cm_plan *plan, const cm_plan *whole, const cm_course *layout, const cm_emission *emission,
+json_t *cm_program_report(const cm_plan *plan, const cm_plan *whole, const cm_memory_plan *layout, const cm_emission *emission,
                           const cm_program *program, const cm_analysis *analysis, const cm_time_bound *bound,
                           double one_lane_ns, json_t *order, json_t *search)
 {

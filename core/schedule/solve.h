@@ -4,7 +4,7 @@
 
 #include "core/schedule/schedule.h"
 
-/* Random streams of the room, apart from those in core/partition/options.h. */
+/* Random streams of core/schedule, apart from those in core/partition/options.h. */
 enum { CM_STREAM_SCHEDULE = 80, CM_STREAM_ORDERS = 81 };
 
 /* One solution of a workload under way. */

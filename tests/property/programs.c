@@ -201,22 +201,22 @@ START_TEST(fusion_moves_less)
   for (int trial = 0; trial < 6; trial++) {
     graph g = image_model();
     cm_plan *plan;
-    cm_course layout;
+    cm_memory_plan layout;
     graph_finish(&g, &run);
     if (cm_plan_new(g.model, NULL, &options, &run, &plan, &error) != CM_OK) {
       cm_model_free(g.model);
       continue;
     }
-    ck_ok(cm_course_make(plan, true, &run, &layout, &error));
+    ck_ok(cm_memory_plan_make(plan, true, &run, &layout, &error));
     uint64_t least = 0;
     for (size_t o = 0; o < g.model->output_count; o++)
       least += cm_plan_bytes(plan, g.model->outputs[o], &plan->values[g.model->outputs[o]].whole);
     ck_assert_uint_ge(layout.traffic.stored, least);
     fused += layout.traffic.loaded + layout.traffic.stored + layout.traffic.parameters;
-    cm_course_free(&layout);
-    ck_ok(cm_course_make(plan, false, &run, &layout, &error));
+    cm_memory_plan_free(&layout);
+    ck_ok(cm_memory_plan_make(plan, false, &run, &layout, &error));
     alone += layout.traffic.loaded + layout.traffic.stored + layout.traffic.parameters;
-    cm_course_free(&layout);
+    cm_memory_plan_free(&layout);
     cm_plan_free(plan);
     cm_model_free(g.model);
   }

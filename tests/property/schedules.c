@@ -118,8 +118,8 @@ START_TEST(orders_only_gain)
     double file = json_real_value(json_object_get(one, "file_order_ns"));
     ck_assert(a.emission.time_ns <= file);
     ck_assert(a.emission.time_ns <= b.emission.time_ns && b.emission.time_ns <= a.emission.time_ns);
-    ck_assert_uint_eq(a.course.piece_count, b.course.piece_count);
-    ck_assert_mem_eq(a.course.pieces, b.course.pieces, a.course.piece_count * sizeof *a.course.pieces);
+    ck_assert_uint_eq(a.memory.piece_count, b.memory.piece_count);
+    ck_assert_mem_eq(a.memory.pieces, b.memory.pieces, a.memory.piece_count * sizeof *a.memory.pieces);
     gains += a.emission.time_ns < file;
     json_decref(one);
     json_decref(other);

@@ -1,8 +1,8 @@
-/* What lies on a chip by address (core/machine/course/space.h), beside a plain sorted array of the same residents. */
+/* What lies on a chip by address (core/machine/memory/space.h), beside a plain sorted array of the same residents. */
 #include "../unit/unit.h"
 
 #include "base/random.h"
-#include "core/machine/course/space.h"
+#include "core/machine/memory/space.h"
 #include "core/machine/schedule/addresses.h"
 
 enum { LINE = 64, LINES = 2000, TILES = 3000, STEPS = 12000 };

@@ -295,7 +295,7 @@ void cm_emitter_name(const cm_plan *plan, const cm_segment *s, cm_object *object
                  cm_node_label(plan->ops[s->first_op + s->op_count - 1].call.node, last, sizeof last));
 }
 
-cm_status cm_emit(cm_plan *plan, const cm_course *layout, const char *chip_name, const cm_target *target, cm_run *run,
+cm_status cm_emit(cm_plan *plan, const cm_memory_plan *layout, const char *chip_name, const cm_target *target, cm_run *run,
                   cm_emission *emission, cm_error *error)
 {
   cm_emission made = {0};

@@ -1,9 +1,9 @@
-/* Objects: the code of one subgraph before it is linked. Addresses are those of symbols. Internal to the room. */
+/* Objects: the code of one subgraph before it is linked. Addresses are those of symbols. Internal to core/machine. */
 #ifndef CM_MACHINE_OBJECT_H
 #define CM_MACHINE_OBJECT_H
 
 #include "core/machine/program/program.h"
-#include "core/machine/course/segment.h"
+#include "core/machine/memory/segment.h"
 #include "core/machine/schedule/timetable.h"
 
 /* An instruction that another one waits for, by its number in the whole program (objects export all of theirs). */
@@ -47,7 +47,7 @@ typedef struct cm_emission {
 
 /* Instructions for a layout, an object a segment. Errors: CM_BAD_CHIP when a unit has no throughput for a data type that a
  * node needs (names the node), memory. */
-cm_status cm_emit(cm_plan *plan, const cm_course *layout, const char *chip_name, const cm_target *target, cm_run *run,
+cm_status cm_emit(cm_plan *plan, const cm_memory_plan *layout, const char *chip_name, const cm_target *target, cm_run *run,
                   cm_emission *emission, cm_error *error);
 
 /* The same for a timetable: instructions in the order in which they begin, an object from when a segment begins to when

@@ -1,5 +1,5 @@
 /* Small constants side by side, so that one transfer brings several: a transfer of a hundred bytes is nothing but its
- * latency. Internal to the room. */
+ * latency. Internal to core/machine. */
 #ifndef CM_MACHINE_PACKS_H
 #define CM_MACHINE_PACKS_H
 

@@ -2,7 +2,7 @@
  *
  * A convolution without groups, MatMul or Gemm in float32 whose output has too few elements for the units of a chip, or of
  * which one element needs more than its memory, becomes several over slices of its operands, and a tree of additions.
- * Internal to the room. */
+ * Internal to core/machine. */
 #ifndef CM_MACHINE_PARTIAL_SUMS_H
 #define CM_MACHINE_PARTIAL_SUMS_H
 

@@ -2,7 +2,7 @@
  *
  * A value is kept on the chip in tiles, the cells of a grid over its dimensions; a piece makes one tile from parts of
  * others. Views (reshapes, concatenations, slices) are no operators here: what reads them reads parts of the values
- * behind them. Internal to the room. */
+ * behind them. Internal to core/machine. */
 #ifndef CM_MACHINE_PLAN_H
 #define CM_MACHINE_PLAN_H
 
@@ -112,7 +112,7 @@ cm_status cm_plan_new(cm_model *model, const uint32_t *order, const cm_plan_opti
                       cm_plan **made, cm_error *error);
 void cm_plan_free(cm_plan *plan); /* NULL is allowed */
 
-/* ---- what the files of the room share ---- */
+/* ---- what the files of this folder share ---- */
 
 /* A part of an operand: elements of a tile, and where they go in the operand (row-major, in elements). */
 typedef struct cm_part {

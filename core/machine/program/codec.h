@@ -1,4 +1,4 @@
-/* Bytes of program files: numbers as variable-length integers, sections with checksums. Internal to the room. */
+/* Bytes of program files: numbers as variable-length integers, sections with checksums. Internal to core/machine. */
 #ifndef CM_MACHINE_CODEC_H
 #define CM_MACHINE_CODEC_H
 

@@ -1,4 +1,4 @@
-/* What explains the time of a program: the critical path, and what is held on the chip when. Internal to the room. */
+/* What explains the time of a program: the critical path, and what is held on the chip when. Internal to core/machine. */
 #ifndef CM_MACHINE_ANALYSIS_H
 #define CM_MACHINE_ANALYSIS_H
 

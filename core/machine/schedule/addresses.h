@@ -1,4 +1,4 @@
-/* The memory of a chip over time: which buffer lies where, and since when what is free is free. Internal to the room.
+/* The memory of a chip over time: which buffer lies where, and since when what is free is free. Internal to core/machine.
  *
  * Buffers are laid down in the order of the sequence that needs them; a buffer may be filled once all that lay there
  * before is done with. So whatever is granted waits for earlier things alone. */

@@ -1,4 +1,4 @@
-/* When each lane of a chip is busy. Internal to the room. */
+/* When each lane of a chip is busy. Internal to core/machine. */
 #ifndef CM_MACHINE_LANES_H
 #define CM_MACHINE_LANES_H
 

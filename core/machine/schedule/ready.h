@@ -1,4 +1,4 @@
-/* Pieces that could take a lane, by device: which of them can begin first. Internal to the room. */
+/* Pieces that could take a lane, by device: which of them can begin first. Internal to core/machine. */
 #ifndef CM_MACHINE_READY_H
 #define CM_MACHINE_READY_H
 

@@ -1,4 +1,4 @@
-/* The numbers of cm_settings, searched. Internal to the room. */
+/* The numbers of cm_settings, searched. Internal to core/machine. */
 #ifndef CM_MACHINE_SEARCH_H
 #define CM_MACHINE_SEARCH_H
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/machine/course/ordering.h"
+#include "core/machine/memory/ordering.h"
 
 /* Bytes of constants that an operator reads. */
 static uint64_t parameter_bytes(const cm_plan *plan, const cm_plan_op *op)

@@ -1,9 +1,9 @@
-/* The sequence in which pieces are given memory: segments of operators, in each depth first. Internal to the room. */
+/* The sequence in which pieces are given memory: segments of operators, in each depth first. Internal to core/machine. */
 #ifndef CM_MACHINE_SEQUENCE_H
 #define CM_MACHINE_SEQUENCE_H
 
-#include "core/machine/course/ordering.h"
-#include "core/machine/course/segment.h"
+#include "core/machine/memory/ordering.h"
+#include "core/machine/memory/segment.h"
 #include "core/machine/schedule/settings.h"
 
 typedef struct cm_sequence {

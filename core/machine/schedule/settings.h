@@ -1,5 +1,5 @@
 /* What the compiler may choose when it cuts a model for the units of a chip and lays it out in time: the numbers that the
- * search moves. Internal to the room. */
+ * search moves. Internal to core/machine. */
 #ifndef CM_MACHINE_SETTINGS_H
 #define CM_MACHINE_SETTINGS_H
 

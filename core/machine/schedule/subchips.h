@@ -1,5 +1,5 @@
 /* Parts of a chip that programs are made for too: what runs on a part runs on the whole as fast, so that a chip with more
- * of anything is not slower. Internal to the room. */
+ * of anything is not slower. Internal to core/machine. */
 #ifndef CM_MACHINE_SUBCHIPS_H
 #define CM_MACHINE_SUBCHIPS_H
 

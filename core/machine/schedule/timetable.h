@@ -4,7 +4,7 @@
  * down when the sequence needs it, what is needed last being given up for it (L. A. Belady, IBM Systems Journal 1966);
  * its loads and its piece then take the earliest gap of a lane from when all that lay there before is done with. Nothing
  * waits for what comes later in the sequence, so lanes never wait for each other in a circle, and loads run ahead of the
- * pieces as far as memory allows. Internal to the room. */
+ * pieces as far as memory allows. Internal to core/machine. */
 #ifndef CM_MACHINE_TIMETABLE_H
 #define CM_MACHINE_TIMETABLE_H
 

@@ -1,4 +1,4 @@
-/* The state of a timetable while it is made. Internal to the room. */
+/* The state of a timetable while it is made. Internal to core/machine. */
 #ifndef CM_MACHINE_TIMING_H
 #define CM_MACHINE_TIMING_H
 

@@ -1,5 +1,5 @@
 /* What another order of some operators comes to, from the state that the chip is in when they begin: the score of a
- * subgraph alone. Internal to the room. */
+ * subgraph alone. Internal to core/machine. */
 #ifndef CM_MACHINE_WINDOWS_H
 #define CM_MACHINE_WINDOWS_H
 

@@ -1,4 +1,4 @@
-/* The order of the pieces within a segment: depth first, band by band. Internal to the room. */
+/* The order of the pieces within a segment: depth first, band by band. Internal to core/machine. */
 #ifndef CM_MACHINE_ORDERING_H
 #define CM_MACHINE_ORDERING_H
 

@@ -3,11 +3,11 @@
  * Pieces are given segment by segment. Within a segment every next use is known, so that what is needed last is given up
  * first (Belady, IBM Systems Journal 1966), weighed with what it costs to bring it back; beyond it the order of the
  * operators tells. Room is found by best fit; where none is, the window of neighbours that is cheapest to give up is
- * cleared; only when buffers in use lie in the way they are moved together. Internal to the room. */
-#ifndef CM_MACHINE_PAGER_H
-#define CM_MACHINE_PAGER_H
+ * cleared; only when buffers in use lie in the way they are moved together. Internal to core/machine. */
+#ifndef CM_MACHINE_PLANNER_H
+#define CM_MACHINE_PLANNER_H
 
-#include "core/machine/course/space.h"
+#include "core/machine/memory/space.h"
 #include "core/machine/plan/plan.h"
 
 typedef enum cm_event_kind {
@@ -31,7 +31,7 @@ typedef struct cm_traffic {
   uint64_t moved; /* on the chip */
 } cm_traffic;
 
-typedef struct cm_pager {
+typedef struct cm_planner {
   cm_plan *plan;
   uint32_t *use_first, *use_op; /* by tile: operators that read it, ascending */
   uint64_t *pieces_before;      /* by operator */
@@ -58,44 +58,44 @@ typedef struct cm_pager {
   bool record;
   cm_event *events;
   uint64_t event_count, event_room;
-} cm_pager;
+} cm_planner;
 
 /* Bytes that count for the choice of segments: the traffic, with what the present segment has to load still. */
-static inline double cm_pager_cost(const cm_pager *pager)
+static inline double cm_planner_cost(const cm_planner *planner)
 {
-  const cm_traffic *t = &pager->traffic;
+  const cm_traffic *t = &planner->traffic;
   /* What moves on the chip costs little, but not nothing. */
-  return (double)(t->loaded + t->stored + t->parameters + pager->owed_bytes) + (double)t->moved / 64;
+  return (double)(t->loaded + t->stored + t->parameters + planner->owed_bytes) + (double)t->moved / 64;
 }
 
 /* An empty chip. */
-cm_status cm_pager_new(cm_plan *plan, cm_pager **made, cm_error *error);
-void cm_pager_free(cm_pager *pager); /* NULL is allowed */
+cm_status cm_planner_new(cm_plan *plan, cm_planner **made, cm_error *error);
+void cm_planner_free(cm_planner *planner); /* NULL is allowed */
 
-/* Runs pieces that belong to operators up to `last_op`, all before them done. Adds to pager->traffic and, when
- * pager->record is set, to pager->events. Stops as soon as cm_pager_cost is known to exceed `most`: what lies on the
+/* Runs pieces that belong to operators up to `last_op`, all before them done. Adds to planner->traffic and, when
+ * planner->record is set, to planner->events. Stops as soon as cm_planner_cost is known to exceed `most`: what lies on the
  * chip is of no use then. Errors: memory, CM_INTERNAL. */
-cm_status cm_pager_run(cm_pager *pager, const uint32_t *pieces, uint32_t count, uint32_t last_op, double most,
+cm_status cm_planner_run(cm_planner *planner, const uint32_t *pieces, uint32_t count, uint32_t last_op, double most,
                        cm_error *error);
 
 /* A copy of what lies on the chip, and back. The copy is the caller's, freed with cm_free. */
-cm_status cm_pager_save(const cm_pager *pager, cm_resident **copy, uint32_t *count, cm_error *error);
-cm_status cm_pager_restore(cm_pager *pager, const cm_resident *copy, uint32_t count, cm_error *error);
+cm_status cm_planner_save(const cm_planner *planner, cm_resident **copy, uint32_t *count, cm_error *error);
+cm_status cm_planner_restore(cm_planner *planner, const cm_resident *copy, uint32_t count, cm_error *error);
 
-/* ---- between the files of the pager ---- */
+/* ---- between the files of the planner ---- */
 
 #define CM_NEVER UINT64_MAX /* a tile is needed again */
 
 /* Notes what happens, where that is wanted. */
-cm_status cm_pager_record(cm_pager *pager, cm_event_kind kind, uint32_t number, uint64_t address, cm_error *error);
+cm_status cm_planner_record(cm_planner *planner, cm_event_kind kind, uint32_t number, uint64_t address, cm_error *error);
 
-cm_status cm_pager_store(cm_pager *pager, cm_resident *r, cm_error *error);
+cm_status cm_planner_store(cm_planner *planner, cm_resident *r, cm_error *error);
 
 /* Before a tile leaves: what was not stored and is needed again or outside is stored. */
-cm_status cm_pager_leave(cm_pager *pager, cm_resident *r, cm_error *error);
+cm_status cm_planner_leave(cm_planner *planner, cm_resident *r, cm_error *error);
 
 /* Finds room for a tile of the present piece, gives up what has to leave for it, and lays it there. */
-cm_status cm_pager_place(cm_pager *pager, uint32_t tile, bool dirty, uint64_t next_use, uint64_t *address,
+cm_status cm_planner_place(cm_planner *planner, uint32_t tile, bool dirty, uint64_t next_use, uint64_t *address,
                          cm_error *error);
 
 #endif

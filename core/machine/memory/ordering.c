@@ -1,4 +1,4 @@
-#include "core/machine/course/ordering.h"
+#include "core/machine/memory/ordering.h"
 
 #include <stdlib.h>
 

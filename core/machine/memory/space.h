@@ -1,5 +1,5 @@
 /* What lies on the chip, by address: a list of residents in small blocks, so that thousands of them come and go at the cost
- * of a few. Internal to the room.
+ * of a few. Internal to core/machine.
  *
  * A block names up to CM_SPACE_BLOCK neighbours and knows where the first one begins and a bound on the gaps before them,
  * so that a search for room looks into few blocks. Residents themselves stay where they are while others come and go. */

@@ -1,4 +1,4 @@
-#include "core/machine/course/space.h"
+#include "core/machine/memory/space.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* The order of operators in segments. */
-#include "core/machine/course/segment.h"
+#include "core/machine/memory/segment.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "core/machine/course/ordering.h"
+#include "core/machine/memory/ordering.h"
 
 /* Cut points that a segment of the first, rough pass reaches over, and how often in a row a segment may cost more than
  * what is known before longer ones are given up. */
@@ -30,7 +30,7 @@ typedef struct state {
 
 typedef struct search {
   cm_plan *plan;
-  cm_pager *pager;
+  cm_planner *planner;
   cm_run *run;
   cm_ordering order;
   state *states; /* by number of operators done */
@@ -45,12 +45,12 @@ static cm_status run_segment(search *s, const attempt *segment, uint32_t last, d
   const state *begin = &s->states[segment->first];
   state *end = &s->states[last + 1];
   cm_ordering_make(&s->order, segment->first, last, segment->slices_first);
-  if (cm_pager_restore(s->pager, begin->resident, begin->resident_count, error) != CM_OK)
+  if (cm_planner_restore(s->planner, begin->resident, begin->resident_count, error) != CM_OK)
     return error->status;
-  s->pager->traffic = (cm_traffic){0};
-  if (cm_pager_run(s->pager, s->order.pieces, s->order.count, last, most - begin->cost, error) != CM_OK)
+  s->planner->traffic = (cm_traffic){0};
+  if (cm_planner_run(s->planner, s->order.pieces, s->order.count, last, most - begin->cost, error) != CM_OK)
     return error->status;
-  *cost = begin->cost + cm_pager_cost(s->pager);
+  *cost = begin->cost + cm_planner_cost(s->planner);
   if (*cost > most || (end->cost >= 0 && (equal ? *cost > end->cost : *cost >= end->cost)))
     return cm_run_check(s->run, error);
   cm_free(end->resident);
@@ -58,7 +58,7 @@ static cm_status run_segment(search *s, const attempt *segment, uint32_t last, d
   end->cost = *cost;
   end->from = segment->first;
   end->slices_first = segment->slices_first;
-  if (cm_pager_save(s->pager, &end->resident, &end->resident_count, error) != CM_OK)
+  if (cm_planner_save(s->planner, &end->resident, &end->resident_count, error) != CM_OK)
     return error->status;
   return cm_run_check(s->run, error);
 }
@@ -183,7 +183,7 @@ static cm_status run_pass(search *s, uint32_t cuts, cm_error *error)
 
 /* ---- the layout ---- */
 
-static cm_status lay_out(search *s, cm_course *layout, cm_error *error)
+static cm_status lay_out(search *s, cm_memory_plan *layout, cm_error *error)
 {
   uint32_t count = 0, at = s->plan->op_count;
   for (; at > 0; at = s->states[at].from)
@@ -195,34 +195,34 @@ static cm_status lay_out(search *s, cm_course *layout, cm_error *error)
   for (at = s->plan->op_count; count-- > 0; at = s->states[at].from)
     layout->segments[count] =
         (cm_segment){.first_op = s->states[at].from, .op_count = at - s->states[at].from};
-  s->pager->record = true;
-  s->pager->traffic = (cm_traffic){0};
-  if (cm_pager_restore(s->pager, NULL, 0, error) != CM_OK)
+  s->planner->record = true;
+  s->planner->traffic = (cm_traffic){0};
+  if (cm_planner_restore(s->planner, NULL, 0, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < layout->segment_count; i++) {
     cm_segment *g = &layout->segments[i];
     uint32_t last = g->first_op + g->op_count - 1;
-    g->first_event = s->pager->event_count;
+    g->first_event = s->planner->event_count;
     cm_ordering_make(&s->order, g->first_op, last, s->states[last + 1].slices_first);
-    if (cm_pager_run(s->pager, s->order.pieces, s->order.count, last, HUGE_VAL, error) != CM_OK)
+    if (cm_planner_run(s->planner, s->order.pieces, s->order.count, last, HUGE_VAL, error) != CM_OK)
       return error->status;
-    g->event_count = s->pager->event_count - g->first_event;
+    g->event_count = s->planner->event_count - g->first_event;
     g->first_piece = layout->piece_count;
     g->piece_count = s->order.count;
     memcpy(layout->pieces + layout->piece_count, s->order.pieces, s->order.count * sizeof *layout->pieces);
     layout->piece_count += s->order.count;
   }
-  layout->events = s->pager->events;
-  layout->event_count = s->pager->event_count;
-  layout->traffic = s->pager->traffic;
-  s->pager->events = NULL;
+  layout->events = s->planner->events;
+  layout->event_count = s->planner->event_count;
+  layout->traffic = s->planner->traffic;
+  s->planner->events = NULL;
   return CM_OK;
 }
 
 static cm_status begin_search(search *s, cm_error *error)
 {
   cm_plan *plan = s->plan;
-  if (cm_ordering_begin(&s->order, plan, NULL, error) != CM_OK || cm_pager_new(plan, &s->pager, error) != CM_OK ||
+  if (cm_ordering_begin(&s->order, plan, NULL, error) != CM_OK || cm_planner_new(plan, &s->planner, error) != CM_OK ||
       CM_NEW(plan->memory, s->states, plan->op_count + 1, error) != CM_OK ||
       CM_NEW(plan->memory, s->may_cut, plan->op_count + 1, error) != CM_OK)
     return error->status;
@@ -237,16 +237,16 @@ static void end_search(search *s)
     cm_free(s->states[i].resident);
     cm_free(s->states[i].put_off);
   }
-  cm_pager_free(s->pager);
+  cm_planner_free(s->planner);
   cm_ordering_end(&s->order);
   cm_free(s->states);
   cm_free(s->may_cut);
 }
 
-cm_status cm_course_make(cm_plan *plan, bool fuse, cm_run *run, cm_course *layout, cm_error *error)
+cm_status cm_memory_plan_make(cm_plan *plan, bool fuse, cm_run *run, cm_memory_plan *layout, cm_error *error)
 {
   search s = {.plan = plan, .run = run};
-  cm_course made = {0};
+  cm_memory_plan made = {0};
   cm_status status = begin_search(&s, error);
   if (status == CM_OK)
     find_cuts(&s, fuse);
@@ -258,17 +258,17 @@ cm_status cm_course_make(cm_plan *plan, bool fuse, cm_run *run, cm_course *layou
     status = lay_out(&s, &made, error);
   end_search(&s);
   if (status != CM_OK) {
-    cm_course_free(&made);
+    cm_memory_plan_free(&made);
     return status;
   }
   *layout = made;
   return CM_OK;
 }
 
-void cm_course_free(cm_course *layout)
+void cm_memory_plan_free(cm_memory_plan *layout)
 {
   cm_free(layout->segments);
   cm_free(layout->pieces);
   cm_free(layout->events);
-  *layout = (cm_course){0};
+  *layout = (cm_memory_plan){0};
 }
