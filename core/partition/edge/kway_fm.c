@@ -2,15 +2,10 @@
 
 #include <string.h>
 
-#include "base/random.h"
-#include "core/partition/fm_walk.h"
-#include "core/partition/indexed_heap.h"
+#include "core/partition/fm_search.h"
 #include "core/partition/options.h"
 
 #define NONE UINT32_MAX
-
-/* Vertices that a search starts with. */
-enum { SEEDS = 25 };
 
 /* Rounds go on while they gain so much of the cut. */
 static const double gain_least = 0.0005;
@@ -25,19 +20,11 @@ enum { WORK = 60, WORK_LEAST = 1000000 };
 typedef struct search {
   cm_kway *state;
   const cm_kway_fm_options *options;
-  uint64_t most;    /* of this round */
-  uint64_t work;    /* that is left of the round */
-  int64_t clock;    /* offers so far */
+  uint64_t most;       /* of this round */
+  int64_t clock;       /* offers so far */
   unsigned clock_bits; /* of a key */
-  cm_indexed_heap heap;
-  uint32_t *place;  /* [vertices] in it */
-  uint8_t *done;    /* [vertices] MOVED in this search, or KEPT by an earlier one of the round */
-  uint32_t *order;  /* [vertices] on borders, in the order of their turns */
-  uint32_t *moved, *from; /* [vertices] moves of the search */
-  uint32_t *before; /* [vertices] parts before a loose round */
+  cm_fm_search fm;
 } search;
-
-enum { FREE, MOVED, KEPT };
 
 /* The part that v had best move to among those it touches that have room; NONE: there is none. Of equal ones the emptiest. */
 static uint32_t best_target(search *w, uint32_t v, int64_t *gain)
@@ -45,7 +32,7 @@ static uint32_t best_target(search *w, uint32_t v, int64_t *gain)
   const cm_kway *s = w->state;
   uint32_t best = NONE, own = s->part[v], size = s->graph->size[v], count = cm_kway_ties(s, v);
   int64_t tied = 0;
-  w->work -= w->work > count ? count : w->work;
+  w->fm.work -= w->fm.work > count ? count : w->fm.work;
   for (uint32_t i = 0; i < count; i++) {
     uint32_t p;
     int64_t tie = cm_kway_tie_at(s, v, i, &p);
@@ -69,24 +56,25 @@ static int64_t key_of(search *w, int64_t gain)
 /* The gain that a vertex in the queue is there with. */
 static int64_t promised(const search *w, uint32_t v)
 {
-  return w->heap.item[w->place[v]].key >> w->clock_bits;
+  return w->fm.heap.item[w->fm.place[v]].key >> w->clock_bits;
 }
 
 /* Puts v into the queue, or where its gain belongs now. */
-static cm_status offer(search *w, uint32_t v, cm_error *error)
+static cm_status offer(void *context, uint32_t v, cm_error *error)
 {
+  search *w = context;
   int64_t gain;
-  if (w->done[v] != FREE)
+  if (w->fm.done[v] != CM_FM_FREE)
     return CM_OK;
-  bool in = w->place[v] != CM_INDEXED_HEAP_ABSENT;
+  bool in = w->fm.place[v] != CM_INDEXED_HEAP_ABSENT;
   if (w->state->place[v] == NONE || best_target(w, v, &gain) == NONE) {
     if (in)
-      cm_indexed_heap_remove(&w->heap, v);
+      cm_indexed_heap_remove(&w->fm.heap, v);
     return CM_OK;
   }
   if (!in)
-    return cm_indexed_heap_push(&w->heap, v, key_of(w, gain), w->state->run->memory, error);
-  cm_indexed_heap_change(&w->heap, v, key_of(w, gain));
+    return cm_indexed_heap_push(&w->fm.heap, v, key_of(w, gain), w->state->run->memory, error);
+  cm_indexed_heap_change(&w->fm.heap, v, key_of(w, gain));
   return CM_OK;
 }
 
@@ -103,99 +91,63 @@ static int64_t gain_in(const search *w, uint32_t v, uint32_t part)
  * the one that has room now, gives. */
 static cm_status offer_neighbour(search *w, uint32_t u, uint32_t from, uint32_t to, int64_t weight, cm_error *error)
 {
-  if (w->done[u] != FREE)
+  if (w->fm.done[u] != CM_FM_FREE)
     return CM_OK;
-  if (w->place[u] == CM_INDEXED_HEAP_ABSENT)
+  if (w->fm.place[u] == CM_INDEXED_HEAP_ABSENT)
     return offer(w, u, error);
   int64_t waits = promised(w, u), best = w->state->part[u] == from ? waits + weight : waits;
   int64_t there = gain_in(w, u, to), back = gain_in(w, u, from);
-  w->work -= w->work > 0;
+  w->fm.work -= w->fm.work > 0;
   best = there > best ? there : best;
   best = back > best ? back : best;
   if (best > waits)
-    cm_indexed_heap_change(&w->heap, u, key_of(w, best));
+    cm_indexed_heap_change(&w->fm.heap, u, key_of(w, best));
   return CM_OK;
 }
 
-/* One search from the vertices that are in the queue; adds what it gains, in the best state that it met. */
-static cm_status search_once(search *w, int64_t *gain, cm_error *error)
+static cm_status search_on(void *context, cm_error *error)
 {
+  search *w = context;
   cm_kway *s = w->state;
   const cm_csr_graph *g = s->graph;
-  int64_t sum = 0, best = 0;
-  uint32_t moves = 0, kept = 0;
-  cm_fm_walk walk = cm_fm_walk_begin(g->vertex_count);
-  while (w->heap.count > 0 && w->work > 0) {
-    uint32_t v = w->heap.item[0].vertex, from = s->part[v];
+  while (w->fm.heap.count > 0 && w->fm.work > 0) {
+    uint32_t v = w->fm.heap.item[0].vertex, from = s->part[v];
     int64_t now;
     uint32_t to = best_target(w, v, &now);
     if (to != NONE && now < promised(w, v)) { /* parts have filled, or neighbours have gone */
-      cm_indexed_heap_change(&w->heap, v, key_of(w, now));
+      cm_indexed_heap_change(&w->fm.heap, v, key_of(w, now));
       continue;
     }
-    cm_indexed_heap_remove(&w->heap, v);
+    cm_indexed_heap_remove(&w->fm.heap, v);
     if (to == NONE)
       continue;
     uint64_t load = s->load[from];
     cm_kway_move(s, v, to);
-    w->done[v] = MOVED;
-    w->moved[moves] = v;
-    w->from[moves++] = from;
-    sum += now;
-    if (sum > best || (sum == best && s->load[to] < load)) {
-      best = sum;
-      kept = moves;
-      cm_fm_walk_restart(&walk);
-    } else if (cm_fm_walk_hopeless(&walk, now))
+    if (!cm_fm_moved(&w->fm, v, from, now, s->load[to] < load))
       break;
     for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
       if (offer_neighbour(w, g->neighbour[i], from, to, (int64_t)cm_csr_graph_weight(g, i), error) != CM_OK)
         return error->status;
   }
-  for (uint32_t i = moves; i-- > 0;) {
-    uint32_t v = w->moved[i];
-    if (i >= kept)
-      cm_kway_move(s, v, w->from[i]);
-    w->done[v] = i < kept ? KEPT : FREE;
-  }
-  cm_indexed_heap_clear(&w->heap);
-  *gain += best;
   return CM_OK;
 }
+
+static bool on_border(const void *context, uint32_t v)
+{
+  return ((const search *)context)->state->place[v] != NONE;
+}
+
+static void move(void *context, uint32_t v, uint32_t to)
+{
+  cm_kway_move(((search *)context)->state, v, to);
+}
+
+static const cm_fm_method method = {on_border, offer, search_on, move};
 
 static cm_status search_borders(search *w, cm_random *random, int64_t *gain, cm_error *error)
 {
-  cm_kway *s = w->state;
-  uint32_t n = s->graph->vertex_count, count = 0;
-  for (uint32_t v = 0; v < n; v++)
-    if (s->place[v] != NONE)
-      w->order[count++] = v;
-  for (uint32_t i = count; i > 1; i--) {
-    uint32_t j = (uint32_t)cm_random_below(random, i), v = w->order[j];
-    w->order[j] = w->order[i - 1];
-    w->order[i - 1] = v;
-  }
-  memset(w->done, FREE, n);
-  w->work = WORK * s->graph->entry_count + WORK_LEAST;
-  for (uint32_t i = 0; i < count && w->work > 0;) {
-    for (uint32_t seeds = 0; i < count && seeds < SEEDS; i++)
-      if (w->done[w->order[i]] == FREE) {
-        if (offer(w, w->order[i], error) != CM_OK)
-          return error->status;
-        seeds++;
-      }
-    if (search_once(w, gain, error) != CM_OK || cm_run_check(s->run, error) != CM_OK)
-      return error->status;
-  }
-  return CM_OK;
-}
-
-static void go_back(search *w)
-{
-  cm_kway *s = w->state;
-  for (uint32_t v = 0; v < s->graph->vertex_count; v++)
-    if (s->part[v] != w->before[v])
-      cm_kway_move(s, v, w->before[v]);
+  w->fm.work = WORK * w->state->graph->entry_count + WORK_LEAST;
+  return cm_fm_round(&w->fm, &method, w, random, gain, error);
 }
 
 /* A round in which parts may be passed for a while; undone where it does not pay. */
@@ -205,7 +157,7 @@ static cm_status loose_round(search *w, cm_random *random, int64_t *gain, cm_err
   const cm_kway_fm_options *o = w->options;
   uint64_t excess = cm_kway_excess(s, o->most);
   int64_t gained = 0;
-  memcpy(w->before, s->part, s->graph->vertex_count * sizeof *w->before);
+  memcpy(w->fm.before, s->part, s->graph->vertex_count * sizeof *s->part);
   w->most = o->most + (uint64_t)(o->loose * (double)o->most);
   cm_status status = search_borders(w, random, &gained, error);
   w->most = o->most;
@@ -215,24 +167,11 @@ static cm_status loose_round(search *w, cm_random *random, int64_t *gain, cm_err
       status = search_borders(w, random, &gained, error);
   }
   if (status == CM_OK && (gained < 0 || cm_kway_excess(s, o->most) > excess)) {
-    go_back(w);
+    cm_fm_go_back(&w->fm, &method, w, s->part);
     gained = 0;
   }
   *gain = gained;
   return status;
-}
-
-static cm_status allocate(search *w, cm_error *error)
-{
-  uint32_t n = w->state->graph->vertex_count;
-  cm_memory *memory = w->state->run->memory;
-  if (CM_NEW(memory, w->place, n, error) != CM_OK || CM_NEW(memory, w->done, n, error) != CM_OK ||
-      CM_NEW(memory, w->order, n, error) != CM_OK || CM_NEW(memory, w->moved, n, error) != CM_OK ||
-      CM_NEW(memory, w->from, n, error) != CM_OK || CM_NEW(memory, w->before, n, error) != CM_OK)
-    return error->status;
-  memset(w->place, 0xff, n * sizeof *w->place);
-  w->heap.place = w->place;
-  return CM_OK;
 }
 
 /* A key may promise twice what its vertex is tied with. */
@@ -250,7 +189,7 @@ cm_status cm_kway_fm(cm_kway *state, const cm_kway_fm_options *options, int64_t 
   cm_random random;
   int64_t total = 0;
   cm_random_init(&random, options->seed, CM_STREAM_REFINEMENT, options->stream);
-  cm_status status = allocate(&w, error);
+  cm_status status = cm_fm_search_new(state->graph->vertex_count, state->run, &w.fm, error);
   for (uint32_t round = 0; round < options->rounds && status == CM_OK; round++) {
     int64_t gained = 0;
     bool loose = round < options->loose_rounds;
@@ -262,13 +201,7 @@ cm_status cm_kway_fm(cm_kway *state, const cm_kway_fm_options *options, int64_t 
       break;
     round = options->loose_rounds - 1; /* tight ones are left */
   }
-  cm_indexed_heap_free(&w.heap);
-  cm_free(w.place);
-  cm_free(w.done);
-  cm_free(w.order);
-  cm_free(w.moved);
-  cm_free(w.from);
-  cm_free(w.before);
+  cm_fm_search_free(&w.fm);
   if (status == CM_OK)
     *gain = total;
   return status;
