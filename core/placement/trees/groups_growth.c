@@ -40,7 +40,7 @@ static uint32_t choose(growing *g)
     if (g->taken[part])
       continue;
     g->fringe[kept++] = part;
-    if (best == UINT32_MAX || g->talk[part] > g->talk[best] || (g->talk[part] == g->talk[best] && part < best))
+    if (best == UINT32_MAX || g->talk[part] > g->talk[best] || (part < best && g->talk[part] == g->talk[best]))
       best = part;
   }
   g->count = kept;
