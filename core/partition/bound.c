@@ -2,6 +2,8 @@
  * argument is one function. All sums are integers, so that the bound is a proof and not a rounding. */
 #include "core/partition/bound.h"
 
+#include <math.h>
+
 #include "core/partition/bound_apart.h"
 #include "core/partition/copies.h"
 
@@ -32,6 +34,8 @@ static uint64_t divide_up(wide a, uint64_t b)
 
 static void raise_bound(work *w, uint64_t parts, cm_argument argument, cm_resource resource, wide total, uint64_t limit)
 {
+  if (argument == CM_ARGUMENT_TOTAL)
+    w->best.filled = fmax(w->best.filled, (double)total / (double)limit);
   if (parts <= w->best.parts)
     return;
   w->best.parts = parts > UINT32_MAX ? UINT32_MAX : (uint32_t)parts;

@@ -20,6 +20,7 @@ typedef struct cm_bound {
   cm_resource resource; /* whose limit says so; of CM_ARGUMENT_APART, in one of the pairs; of CM_ARGUMENT_POPULATIONS nobody's */
   uint64_t total;       /* CM_ARGUMENT_TOTAL: what all parts use of it at least; CM_ARGUMENT_POPULATIONS: how many there are */
   uint64_t limit;
+  double filled; /* of cores that totals fill, as a share where that is below one; 0: nothing that adds up is limited */
   uint32_t widest;        /* the neuron whose targets need the most cores */
   uint32_t widest_cores;  /* and how many at least, its own included; 0: nobody has targets */
 } cm_bound;

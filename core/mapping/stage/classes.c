@@ -98,6 +98,25 @@ static cm_status take_parts(work *w, uint32_t i, const cm_population_network *n,
   return CM_OK;
 }
 
+/* A kind's limits, without those that tie kinds together. */
+static cm_limits limits_alone(const cm_chip *chip, uint32_t kind)
+{
+  cm_limits limits = *cm_chip_kind_limits(chip, kind);
+  limits.outbound_axons = limits.target_cores = 0;
+  return limits;
+}
+
+/* Whether a kind has as many cores as its neurons need at least. */
+static cm_status check_room(work *w, uint32_t i, cm_population_network *n, cm_error *error)
+{
+  uint32_t kind = w->split.number[i];
+  cm_limits limits = limits_alone(w->job->input->chip, kind);
+  cm_bound bound;
+  if (cm_bound_parts(n->topology, &limits, w->job->run, &bound, error) != CM_OK)
+    return error->status;
+  return bound.parts > w->cores[kind] ? no_room(w, kind, &bound, error) : CM_OK;
+}
+
 static cm_status partition_network(work *w, uint32_t i, cm_population_network *n, cm_error *error)
 {
   const cm_by_population *job = w->job;
@@ -105,10 +124,8 @@ static cm_status partition_network(work *w, uint32_t i, cm_population_network *n
   cm_map_input *input = cm_vary(job->input, &variant);
   uint32_t kind = w->split.number[i];
   cm_chip chip = *job->input->chip;
-  cm_bound bound;
   cm_candidate alone;
-  chip.limits = *cm_chip_kind_limits(job->input->chip, kind);
-  chip.limits.outbound_axons = chip.limits.target_cores = 0;
+  chip.limits = limits_alone(job->input->chip, kind);
   chip.class_count = 0;
   chip.class_of = NULL;
   variant.options.objective = job->objective;
@@ -122,10 +139,6 @@ static cm_status partition_network(work *w, uint32_t i, cm_population_network *n
   input->cores_max = w->cores[kind];
   input->share = (double)(w->split.pin_first[i + 1] - w->split.pin_first[i] + n->topology->vertex_count) /
                 ((double)job->input->topology->pin_count + job->input->topology->vertex_count);
-  if (cm_bound_parts(n->topology, &chip.limits, job->run, &bound, error) != CM_OK)
-    return error->status;
-  if (bound.parts > w->cores[kind])
-    return no_room(w, kind, &bound, error);
   cm_status status = cm_make_parts(input, job->run, &alone, error);
   if (status == CM_OK) {
     status = take_parts(w, i, n, &alone, error);
@@ -139,7 +152,10 @@ static cm_status partition_network(work *w, uint32_t i, cm_population_network *n
   return status;
 }
 
-static cm_status partition_one(work *w, uint32_t i, cm_error *error)
+typedef cm_status network_step(work *w, uint32_t i, cm_population_network *network, cm_error *error);
+
+/* A step on the network of one kind. */
+static cm_status on_network(work *w, uint32_t i, network_step *step, cm_error *error)
 {
   const cm_limits *l = cm_chip_kind_limits(w->job->input->chip, w->split.number[i]);
   cm_population_network n;
@@ -147,7 +163,7 @@ static cm_status partition_one(work *w, uint32_t i, cm_error *error)
     return error->status;
   cm_status status = take_populations(w, &n, error);
   if (status == CM_OK)
-    status = partition_network(w, i, &n, error);
+    status = step(w, i, &n, error);
   drop_network(&n);
   return status;
 }
@@ -212,9 +228,10 @@ static cm_status partition_all(work *w, const double *room, uint32_t *crowded, c
   w->view.population_count = w->kinds;
   if (cm_population_split_open(&w->view, job->run, &w->split, error) != CM_OK || share_parts(w, error) != CM_OK)
     return error->status;
-  for (uint32_t i = 0; i < w->split.count; i++) {
-    *crowded = w->split.number[i];
-    if (partition_one(w, i, error) != CM_OK)
+  for (uint32_t i = 0; i < 2 * w->split.count; i++) { /* all are known to have room before the first is partitioned */
+    uint32_t at = i % w->split.count;
+    *crowded = w->split.number[at];
+    if (on_network(w, at, i < w->split.count ? check_room : partition_network, error) != CM_OK)
       return error->status;
   }
   return CM_OK;

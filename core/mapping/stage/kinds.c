@@ -248,10 +248,9 @@ static cm_status find_needs(choice *c, cm_population_split *split, cm_error *err
       if (status != CM_OK)
         break;
       g->need[k] = bound.parts;
-      if (!apart && bound.argument == CM_ARGUMENT_TOTAL && bound.limit > 0)
-        g->need[k] = (double)bound.total / (double)bound.limit;
-      else if (!apart && bound.argument == CM_ARGUMENT_NONE)
-        g->need[k] = 1e-9 * (double)n.topology->size_total; /* nothing is limited: one core holds all */
+      bool adds_up = bound.argument == CM_ARGUMENT_TOTAL || bound.argument == CM_ARGUMENT_NONE;
+      if (!apart && adds_up) /* where nothing is limited one core holds all */
+        g->need[k] = bound.filled > 0 ? bound.filled : 1e-9 * (double)n.topology->size_total;
       g->least = fmin(g->least, g->need[k]);
     }
     cm_population_network_free(&n);
