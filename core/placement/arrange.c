@@ -154,7 +154,7 @@ static cm_status anneal(work *w, cm_error *error)
 static cm_status arrange_by_ways(work *w, cm_error *error)
 {
   double sweep = 2 * (double)w->parts->entry_count + 4.0 * w->parts->vertex_count;
-  cm_way_options options = {.entries = fmin(w->budget->way_entries, w->budget->way_sweeps * sweep), .seed = w->options->seed};
+  cm_way_options options = {.entries = fmin(w->budget->way_entries, w->budget->way_sweeps * sweep), .seed = w->options->seed, .layout = 0.25};
   cm_way_result made;
   if (cm_place_by_ways(w->parts, w->chip, w->region, &options, w->run, w->at, &made, error) != CM_OK)
     return error->status;

@@ -32,6 +32,7 @@ PROPERTY_TESTS = \
   tests/property/tiles \
   tests/property/trees \
   tests/property/turns \
+  tests/property/ways \
   tests/property/vast
 check_PROGRAMS += $(PROPERTY_TESTS)
 TESTS += $(PROPERTY_TESTS)

@@ -70,7 +70,7 @@ cm_status cm_seat_by_ways(cm_seating *w, double looks, uint64_t seed, cm_error *
   cm_region roomy = {0};
   cm_graph *graph = NULL;
   uint32_t *at = NULL, groups = 0, largest = 0;
-  cm_way_options options = {.entries = looks, .seed = seed};
+  cm_way_options options = {.entries = looks, .seed = seed, .layout = 0.5};
   cm_way_result result;
   for (; groups < w->seats && w->size[groups] > 0; groups++)
     largest = w->size[groups] > largest ? w->size[groups] : largest;

@@ -12,12 +12,13 @@
 #include "core/partition/edge/clustering.h"
 #include "core/partition/options.h"
 #include "core/placement/blocks.h"
+#include "core/placement/ways/layout.h"
 
 #define NOBODY UINT32_MAX
-enum { BLOCK_BITS = 2, COARSEST = 48, WALK_MAX = 6, SAMPLE = 400, CHECK_EVERY = 1024 };
+enum { BLOCK_BITS = 2, COARSEST = 48, WALK_MAX = 6, SAMPLE = 400, CHECK_EVERY = 1024, LAYOUT_MIN = 16 };
 
-/* Temperatures, in mean changes of a proposal: of the coarsest level at first, of finer ones, and what is left at the end. */
-static const double hot = 0.6, warm = 0.2, cold = 0.015;
+/* Temperatures, in mean changes of a proposal: of the coarsest level at first, of finer ones, of a layout, and what is left at the end. */
+static const double hot = 0.6, warm = 0.2, tepid = 0.1, cold = 0.015;
 
 typedef struct work {
   const cm_interconnect *net;
@@ -186,7 +187,7 @@ static cm_status anneal(stage *s, double entries, double start, cm_error *error)
   return CM_OK;
 }
 
-static cm_status place_level(work *w, uint32_t level, double entries, uint64_t seed, cm_error *error)
+static cm_status place_level(work *w, uint32_t level, double start, double entries, uint64_t seed, cm_error *error)
 {
   unsigned shift = BLOCK_BITS * level;
   uint32_t cells = (w->slots + (1u << shift) - 1) >> shift;
@@ -203,7 +204,7 @@ static cm_status place_level(work *w, uint32_t level, double entries, uint64_t s
   for (uint32_t b = 0; b < s.blocks; b++)
     w->occupant[w->at[b]] = b;
   cm_random_init(&s.random, seed, CM_STREAM_BLOCKS, 1000 + level);
-  cm_status status = s.movable > 1 ? anneal(&s, entries, level + 1 == w->hierarchy.levels ? hot : warm, error) : CM_OK;
+  cm_status status = s.movable > 1 ? anneal(&s, entries, start, error) : CM_OK;
   cm_free(s.middle);
   return status;
 }
@@ -227,22 +228,85 @@ static uint64_t cost_of(const work *w, const cm_csr_graph *g)
 }
 
 /* The finest level gets half of the effort, and all coarser ones share the rest. */
-static cm_status descend(work *w, const cm_way_options *options, cm_way_result *result, cm_error *error)
+static cm_status descend(work *w, double entries, uint64_t seed, cm_error *error)
 {
   const cm_hierarchy *h = &w->hierarchy;
-  for (uint32_t b = 0; b < w->parts; b++)
-    w->at[b] = b;
-  result->before = cost_of(w, h->level[0]);
   for (uint32_t b = 0; b < h->vertices[h->levels - 1]; b++)
     w->at[b] = b;
   for (uint32_t level = h->levels; level-- > 0;) {
     double share = h->levels == 1 ? 1 : level == 0 ? 0.5 : 0.5 / (h->levels - 1);
     if (level + 1 < h->levels)
       take_apart(w, level);
-    if (place_level(w, level, options->entries * share, options->seed, error) != CM_OK)
+    if (place_level(w, level, level + 1 == h->levels ? hot : warm, entries * share, seed, error) != CM_OK)
       return error->status;
   }
-  result->after = cost_of(w, h->level[0]);
+  return CM_OK;
+}
+
+/* Of poses the cheapest, in w->at: turned and mirrored first, then the shape. */
+static void choose_pose(work *w, cm_layout *layout)
+{
+  cm_pose best = {0};
+  uint64_t least = UINT64_MAX;
+  for (uint32_t i = 0; i < 2 * CM_POSE_TURNS + CM_POSE_SHAPES - 1; i++) {
+    cm_pose pose = best;
+    if (i < 2 * CM_POSE_TURNS)
+      pose = (cm_pose){i / 2, i % 2 == 1, 0};
+    else
+      pose.shape = i - 2 * CM_POSE_TURNS + 1;
+    cm_layout_pose(layout, &pose, w->at);
+    uint64_t cost = cost_of(w, w->hierarchy.level[0]);
+    if (cost < least) {
+      least = cost;
+      best = pose;
+    }
+  }
+  cm_layout_pose(layout, &best, w->at);
+}
+
+static cm_status lay_out(work *w, double entries, uint64_t seed, cm_error *error)
+{
+  cm_layout layout;
+  uint32_t *router;
+  if (CM_NEW(w->run->memory, router, w->slots, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < w->slots; i++)
+    router[i] = w->router[w->slot_router[i]];
+  cm_status status = cm_layout_new(&w->hierarchy, w->net, router, w->slots, seed, w->run, &layout, error);
+  cm_free(router);
+  if (status != CM_OK)
+    return status;
+  choose_pose(w, &layout);
+  cm_layout_free(&layout);
+  return place_level(w, 0, tepid, entries, seed, error);
+}
+
+/* The cheaper of both starts stays. */
+static cm_status place(work *w, const cm_way_options *options, cm_way_result *result, cm_error *error)
+{
+  bool both = options->layout > 0 && cm_has_layout(w->net) && w->parts >= LAYOUT_MIN;
+  double laid = both ? options->entries * options->layout : 0, entries = options->entries - laid;
+  uint32_t *kept;
+  for (uint32_t b = 0; b < w->parts; b++)
+    w->at[b] = b;
+  result->before = cost_of(w, w->hierarchy.level[0]);
+  if (descend(w, entries, options->seed, error) != CM_OK)
+    return error->status;
+  result->after = cost_of(w, w->hierarchy.level[0]);
+  if (both) {
+    if (CM_NEW(w->run->memory, kept, w->parts, error) != CM_OK)
+      return error->status;
+    memcpy(kept, w->at, w->parts * sizeof *kept);
+    cm_status status = lay_out(w, laid, options->seed, error);
+    uint64_t cost = status == CM_OK ? cost_of(w, w->hierarchy.level[0]) : 0;
+    if (status == CM_OK && cost >= result->after)
+      memcpy(w->at, kept, w->parts * sizeof *kept);
+    else
+      result->after = cost;
+    cm_free(kept);
+    if (status != CM_OK)
+      return status;
+  }
   result->moves = w->moves;
   return CM_OK;
 }
@@ -324,7 +388,7 @@ cm_status cm_place_by_ways(const cm_graph *parts, const cm_chip *chip, const cm_
     status = order_parts(&w, parts, options->seed, error);
   cm_run_phase(run, "place");
   if (status == CM_OK && w.parts > 0)
-    status = descend(&w, options, &made, error);
+    status = place(&w, options, &made, error);
   for (uint32_t b = 0; status == CM_OK && b < w.parts; b++)
     at[w.part_order[b]] = w.order[w.at[b]];
   void *const blocks[] = {w.order, w.part_order, w.slot_router, w.router, w.local, w.first_slot, w.router_slot, w.far, w.at,
