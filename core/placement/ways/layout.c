@@ -3,7 +3,6 @@
 #include "core/placement/ways/layout.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "core/partition/options.h"
 
@@ -133,14 +132,56 @@ static double length_of(const lying *list, uint32_t count, bool across)
   return most - least;
 }
 
-/* The end of a line of slots that is nearest to the middle of the list; 0: all are in one line. */
-static uint32_t middle_line(const lying *slot, uint32_t count)
+static void swap(lying *a, lying *b)
 {
-  uint32_t best = 0;
-  for (uint32_t i = 1; i < count; i++)
-    if (slot[i].along > slot[i - 1].along && (best == 0 || labs((long)i - count / 2) < labs((long)best - count / 2)))
-      best = i;
-  return best;
+  lying kept = *a;
+  *a = *b;
+  *b = kept;
+}
+
+/* Brings the `wanted` first along to the front (Hoare 1961). */
+static void select_first(lying *list, uint32_t count, uint32_t wanted)
+{
+  while (count > 1 && wanted > 0 && wanted < count) {
+    lying pivot = list[(count - 1) / 2];
+    uint32_t i = 0, k = count - 1;
+    for (;; i++, k--) {
+      while (by_along(&list[i], &pivot) < 0)
+        i++;
+      while (by_along(&pivot, &list[k]) < 0)
+        k--;
+      if (i >= k)
+        break;
+      swap(&list[i], &list[k]);
+    }
+    uint32_t left = k + 1; /* fewer than all: none of them after the pivot, none of the others before it */
+    if (wanted <= left) {
+      count = left;
+    } else {
+      list += left;
+      count -= left;
+      wanted -= left;
+    }
+  }
+}
+
+/* Of both ends of the line of slots amid the list the one nearer to the middle, with the slots before it in front; half of them where
+ * all are in one line. */
+static uint32_t cut_at_line(lying *slot, uint32_t count)
+{
+  uint32_t before = 0, upto = 0, half = count / 2;
+  select_first(slot, count, half);
+  double line = slot[0].along;
+  for (uint32_t i = 1; i < half; i++)
+    line = fmax(line, slot[i].along);
+  for (uint32_t i = 0; i < count; i++) {
+    before += slot[i].along < line;
+    upto += slot[i].along <= line;
+  }
+  bool left = before > 0 && (upto == count || half - before < upto - half);
+  uint32_t end = left ? before : upto < count ? upto : half;
+  select_first(slot, count, end);
+  return end;
 }
 
 /* As many slots as parts; of those at one router any part takes any. */
@@ -151,10 +192,8 @@ static void bring_together(lying *part, lying *slot, uint32_t count, uint32_t *a
       lay_across(part, count);
       lay_across(slot, count);
     }
-    qsort(part, count, sizeof *part, by_along);
-    qsort(slot, count, sizeof *slot, by_along);
-    uint32_t half = middle_line(slot, count);
-    half = half > 0 ? half : count / 2;
+    uint32_t half = cut_at_line(slot, count);
+    select_first(part, count, half);
     bring_together(part, slot, half, at);
     part += half;
     slot += half;
@@ -170,7 +209,7 @@ void cm_layout_pose(cm_layout *layout, const cm_pose *pose, uint32_t *at)
   double angle = half_turn * pose->turn / CM_POSE_TURNS, c = cos(angle), s = sin(angle), wide = sqrt(stretch[pose->shape]);
   for (uint32_t i = 0; i < layout->slots; i++)
     layout->slot[i] = (lying){.along = fmax(fabs(layout->column[i]) / wide, fabs(layout->row[i]) * wide), .number = i};
-  qsort(layout->slot, layout->slots, sizeof *layout->slot, by_along);
+  select_first(layout->slot, layout->slots, layout->parts);
   for (uint32_t i = 0; i < layout->parts; i++) {
     lying *slot = &layout->slot[i];
     *slot = (lying){layout->column[slot->number], layout->row[slot->number], slot->number};
