@@ -14,7 +14,7 @@ typedef struct cm_pose {
   uint32_t shape; /* 0 .. CM_POSE_SHAPES - 1: of the slots that are taken; 0 as wide as high */
 } cm_pose;
 
-enum { CM_POSE_TURNS = 4, CM_POSE_SHAPES = 5 };
+enum { CM_POSE_TURNS = 4, CM_POSE_SHAPES = 5, CM_LAYOUT_LOOKS = 60 /* at each entry of the graph, for its modes */ };
 
 typedef struct cm_layout {
   cm_modes modes;

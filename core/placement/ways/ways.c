@@ -281,32 +281,43 @@ static cm_status lay_out(work *w, double entries, uint64_t seed, cm_error *error
   return place_level(w, 0, tepid, entries, seed, error);
 }
 
-/* The cheaper of both starts stays. */
+/* What modes and poses look at, in entries and parts. */
+static double price_of_layout(const work *w)
+{
+  const cm_csr_graph *g = w->hierarchy.level[0];
+  double poses = 2 * CM_POSE_TURNS + CM_POSE_SHAPES;
+  return (CM_LAYOUT_LOOKS + poses) * (double)g->entry_count + poses * w->slots * log2((double)w->slots + 1);
+}
+
+/* From a layout; where that costs less than what stands it stays. */
+static cm_status try_layout(work *w, double entries, uint64_t seed, cm_way_result *result, cm_error *error)
+{
+  uint32_t *kept;
+  if (CM_NEW(w->run->memory, kept, w->parts, error) != CM_OK)
+    return error->status;
+  memcpy(kept, w->at, w->parts * sizeof *kept);
+  cm_status status = lay_out(w, entries, seed, error);
+  uint64_t cost = status == CM_OK ? cost_of(w, w->hierarchy.level[0]) : UINT64_MAX;
+  if (cost < result->after)
+    result->after = cost;
+  else
+    memcpy(w->at, kept, w->parts * sizeof *kept);
+  cm_free(kept);
+  return status;
+}
+
 static cm_status place(work *w, const cm_way_options *options, cm_way_result *result, cm_error *error)
 {
-  bool both = options->layout > 0 && cm_has_layout(w->net) && w->parts >= LAYOUT_MIN;
-  double laid = both ? options->entries * options->layout : 0, entries = options->entries - laid;
-  uint32_t *kept;
+  double share = options->entries * options->layout, laid = share - price_of_layout(w);
+  bool both = cm_has_layout(w->net) && w->parts >= LAYOUT_MIN && laid > 0;
   for (uint32_t b = 0; b < w->parts; b++)
     w->at[b] = b;
   result->before = cost_of(w, w->hierarchy.level[0]);
-  if (descend(w, entries, options->seed, error) != CM_OK)
+  if (descend(w, both ? options->entries - share : options->entries, options->seed, error) != CM_OK)
     return error->status;
   result->after = cost_of(w, w->hierarchy.level[0]);
-  if (both) {
-    if (CM_NEW(w->run->memory, kept, w->parts, error) != CM_OK)
-      return error->status;
-    memcpy(kept, w->at, w->parts * sizeof *kept);
-    cm_status status = lay_out(w, laid, options->seed, error);
-    uint64_t cost = status == CM_OK ? cost_of(w, w->hierarchy.level[0]) : 0;
-    if (status == CM_OK && cost >= result->after)
-      memcpy(w->at, kept, w->parts * sizeof *kept);
-    else
-      result->after = cost;
-    cm_free(kept);
-    if (status != CM_OK)
-      return status;
-  }
+  if (both && try_layout(w, laid, options->seed, result, error) != CM_OK)
+    return error->status;
   result->moves = w->moves;
   return CM_OK;
 }
