@@ -8,7 +8,7 @@
 #include "core/mapping/routes/routes_internal.h"
 
 /* A cluster is compared with so many that have the same way out of the same router; a router keeps so many ways of one. */
-enum { NEIGHBOURS = 6, WAYS_KEPT = 4, NONE = UINT32_MAX, WORD_BITS = 32 /* of a router's keys */ };
+enum { NEIGHBOURS = 6, WAYS_KEPT = 4, NONE = UINT32_MAX, WORD_BITS = 32 /* of a router's keys */, DIGIT_BITS = 12 };
 
 /* Routers that two clusters leave the same way. */
 typedef struct likeness {
@@ -20,6 +20,8 @@ typedef struct order {
   uint32_t clusters;
   cm_part_way *way;           /* with clusters for parts */
   size_t ways;
+  uint64_t *seen, *spare;     /* pairs as they are met, the first's number above the second's; scratch */
+  uint64_t seen_room, spare_room;
   likeness *pair;
   uint64_t room, pairs;
   uint32_t *mate, *next; /* [clusters] of a pair; number in the next round */
@@ -47,43 +49,68 @@ static int by_router_and_part(const void *a, const void *b)
   return c != 0 ? c : compare(p->word, q->word);
 }
 
-static int by_pair(const void *a, const void *b)
-{
-  const likeness *p = a, *q = b;
-  int c = compare(p->a, q->a);
-  return c != 0 ? c : compare(p->b, q->b);
-}
-
 static int by_likeness(const void *a, const void *b)
 {
   const likeness *p = a, *q = b;
   int c = compare(q->routers, p->routers);
-  return c != 0 ? c : by_pair(a, b);
+  c = c != 0 ? c : compare(p->a, q->a);
+  return c != 0 ? c : compare(p->b, q->b);
+}
+
+/* Ascending, digit by digit from the lowest on. */
+static cm_status sort_seen(order *o, uint64_t count, cm_error *error)
+{
+  uint32_t begin[(1 << DIGIT_BITS) + 1];
+  static const unsigned first_bit[] = {0, 12, 24, 32, 44, 56}; /* of both numbers */
+  const uint64_t digit = (UINT64_C(1) << DIGIT_BITS) - 1;
+  if (CM_ROOM(o->memory, o->spare, &o->spare_room, count, error) != CM_OK)
+    return error->status;
+  for (size_t pass = 0; pass < sizeof first_bit / sizeof *first_bit; pass++) {
+    unsigned shift = first_bit[pass];
+    if (o->clusters >> shift % 32 == 0)
+      continue; /* numbers have no such digit */
+    memset(begin, 0, sizeof begin);
+    for (uint64_t i = 0; i < count; i++)
+      begin[(o->seen[i] >> shift & digit) + 1]++;
+    for (uint64_t d = 0; d < digit; d++)
+      begin[d + 1] += begin[d];
+    for (uint64_t i = 0; i < count; i++)
+      o->spare[begin[o->seen[i] >> shift & digit]++] = o->seen[i];
+    uint64_t *kept = o->seen, room = o->seen_room;
+    o->seen = o->spare;
+    o->spare = kept;
+    o->seen_room = o->spare_room;
+    o->spare_room = room;
+  }
+  return CM_OK;
 }
 
 /* All pairs of clusters that have a way in common and stand near each other there, with how many ways they share. */
 static cm_status find_pairs(order *o, cm_error *error)
 {
+  uint64_t count = 0;
   qsort(o->way, o->ways, sizeof *o->way, by_router_and_word);
-  o->pairs = 0;
   for (size_t i = 0; i < o->ways; i++)
     for (size_t k = i + 1; k < o->ways && k <= i + NEIGHBOURS && o->way[k].router == o->way[i].router &&
                            o->way[k].word == o->way[i].word; k++) {
-      if (CM_ROOM(o->memory, o->pair, &o->room, o->pairs + 1, error) != CM_OK)
+      if (CM_ROOM(o->memory, o->seen, &o->seen_room, count + 1, error) != CM_OK)
         return error->status;
-      o->pair[o->pairs++] = (likeness){1, o->way[i].part, o->way[k].part};
+      o->seen[count++] = (uint64_t)o->way[i].part << 32 | o->way[k].part;
     }
-  uint64_t kept = 0;
+  o->pairs = 0;
+  if (count > 0 && sort_seen(o, count, error) != CM_OK)
+    return error->status;
+  for (uint64_t i = 0; i < count; i++) {
+    if (i > 0 && o->seen[i] == o->seen[i - 1]) {
+      o->pair[o->pairs - 1].routers++;
+      continue;
+    }
+    if (CM_ROOM(o->memory, o->pair, &o->room, o->pairs + 1, error) != CM_OK)
+      return error->status;
+    o->pair[o->pairs++] = (likeness){1, (uint32_t)(o->seen[i] >> 32), (uint32_t)o->seen[i]};
+  }
   if (o->pairs > 0)
-    qsort(o->pair, o->pairs, sizeof *o->pair, by_pair);
-  for (uint64_t i = 0; i < o->pairs; i++)
-    if (kept > 0 && by_pair(&o->pair[kept - 1], &o->pair[i]) == 0)
-      o->pair[kept - 1].routers++;
-    else
-      o->pair[kept++] = o->pair[i];
-  o->pairs = kept;
-  if (kept > 0)
-    qsort(o->pair, kept, sizeof *o->pair, by_likeness);
+    qsort(o->pair, o->pairs, sizeof *o->pair, by_likeness);
   return CM_OK;
 }
 
@@ -173,6 +200,8 @@ cm_status cm_routes_order_keys(cm_routes *routes, cm_part_way *way, size_t count
   cm_free(o.mate);
   cm_free(o.next);
   cm_free(o.pair);
+  cm_free(o.seen);
+  cm_free(o.spare);
   return status;
 }
 
