@@ -72,7 +72,10 @@ export class Ways {
   }
 }
 
-/** Where routers are drawn, x and y of each: those with cores in their place, switches amid those they join. */
+/**
+ * Where routers are drawn, x and y of each: those with cores in their place, switches amid those they join (others that are
+ * switches where there are none), half a place aside where all of these stand in one line.
+ */
 function placesOf(ways, columns, rows) {
   const places = new Float32Array(2 * ways.routers),
     grid = columns * rows;
@@ -80,18 +83,20 @@ function placesOf(ways, columns, rows) {
     places[2 * r] = (r % columns) + 0.5;
     places[2 * r + 1] = Math.floor(r / columns) + 0.5;
   }
-  const count = new Uint32Array(ways.routers);
-  for (let i = 0; i < ways.from.length; i++) {
+  for (let i = 0, end; i < ways.from.length; i = end) {
     const at = ways.from[i],
-      below = ways.to[i];
-    if (at < grid || below >= at) continue; // switches of lower levels have lower numbers, and their place already
-    places[2 * at] += places[2 * below];
-    places[2 * at + 1] += places[2 * below + 1];
-    count[at]++;
-    if (i + 1 === ways.from.length || ways.from[i + 1] !== at || ways.to[i + 1] >= at) {
-      places[2 * at] /= count[at];
-      places[2 * at + 1] /= count[at];
+      below = [];
+    for (end = i; ways.from[end] === at; end++)
+      if (at >= grid && ways.to[end] < at) below.push(ways.to[end]); // switches of lower numbers have their place already
+    const cores = below.filter((r) => r < grid),
+      joined = cores.length > 0 ? cores : below;
+    if (joined.length === 0) continue;
+    for (const axis of [0, 1]) {
+      const sum = joined.reduce((all, r) => all + places[2 * r + axis], 0);
+      places[2 * at + axis] = sum / joined.length;
     }
+    const inLine = (axis) => joined.every((r) => places[2 * r + axis] === places[2 * joined[0] + axis]);
+    if (joined.length > 1 && (inLine(0) || inLine(1))) places[2 * at + (inLine(1) ? 1 : 0)] += 0.5;
   }
   return places;
 }

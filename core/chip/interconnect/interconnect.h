@@ -108,9 +108,6 @@ int64_t cm_interconnect_link(const cm_interconnect *net, uint32_t from, uint32_t
 /* Time that a packet takes to pass the link, in ns. */
 double cm_interconnect_link_ns(const cm_chip *chip, uint32_t link);
 
-/* Where a router is drawn, in routers from the north-west: switches amid what they join. O(links of it). */
-void cm_interconnect_position(const cm_interconnect *net, uint32_t router, double *x, double *y);
-
 /* A router in words, "(3, 4)", or "switch 17" of those that follow. */
 enum { CM_ROUTER_NAME_MAX = 40 };
 void cm_interconnect_router_name(const cm_interconnect *net, uint32_t router, char name[CM_ROUTER_NAME_MAX]);

@@ -298,34 +298,6 @@ double cm_interconnect_link_ns(const cm_chip *chip, uint32_t link)
   return ns / k->bandwidth;
 }
 
-void cm_interconnect_position(const cm_interconnect *net, uint32_t router, double *x, double *y)
-{
-  if (router < net->columns * net->rows) {
-    *x = router % net->columns;
-    *y = router / net->columns;
-    return;
-  }
-  if (net->kind == CM_TREE) { /* amid the routers below it */
-    tree_place p = tree_place_of(net, router);
-    double width = (double)net->columns / net->level[p.level - 1].width,
-           height = (double)net->rows / net->level[p.level - 1].height;
-    *x = (p.x + 0.5) * width - 0.5;
-    *y = (p.y + 0.5) * height - 0.5;
-    return;
-  }
-  double sum_x = 0, sum_y = 0, count = 0;
-  for (uint32_t i = net->first[router]; i < net->first[router + 1]; i++) {
-    uint32_t to = net->link[i].to;
-    if (to >= net->columns * net->rows)
-      continue;
-    sum_x += to % net->columns;
-    sum_y += to / net->columns;
-    count++;
-  }
-  *x = count > 0 ? sum_x / count : (net->columns - 1) / 2.0;
-  *y = count > 0 ? sum_y / count : (net->rows - 1) / 2.0;
-}
-
 void cm_interconnect_router_name(const cm_interconnect *net, uint32_t router, char name[CM_ROUTER_NAME_MAX])
 {
   if (router < net->columns * net->rows)

@@ -227,6 +227,16 @@ test('a window shows each link that crosses it once, and no other', () => {
   assert.deepEqual(lineOf(tree, 0), { x: 0.5, y: 0.5, dx: 0.5, dy: 0.5 });
 });
 
+test('a switch over routers in one line stands aside, so that its links are told from each other', () => {
+  const from = Uint32Array.from([0, 1, 2, 3, 3, 3]),
+    to = Uint32Array.from([3, 3, 3, 0, 1, 2]);
+  const row = new Ways({ routers: 4, from, to }, 3, 1),
+    column = new Ways({ routers: 4, from, to }, 1, 3);
+  assert.deepEqual(lineOf(row, 0), { x: 0.5, y: 0.5, dx: 1, dy: 0.5 });
+  assert.deepEqual(lineOf(row, 1), { x: 1.5, y: 0.5, dx: 0, dy: 0.5 });
+  assert.deepEqual(lineOf(column, 2), { x: 0.5, y: 2.5, dx: 0.5, dy: -1 });
+});
+
 test('a job that waits for another try says which, when and why', async () => {
   const { retryText, stateLine } = await load('jobparts.js');
   const now = Date.parse('2026-01-02T03:04:05Z');
