@@ -38,7 +38,7 @@ static uint32_t beginning(const uint8_t *used, uint32_t length, bool ring)
   return begin;
 }
 
-static double from_middle(uint32_t place, uint32_t begin, uint32_t length)
+static double from_beginning(uint32_t place, uint32_t begin, uint32_t length)
 {
   return (double)((place + length - begin) % length);
 }
@@ -62,8 +62,8 @@ static cm_status survey(cm_layout *l, const cm_interconnect *net, const uint32_t
     used[router[i] % columns] = used[columns + router[i] / columns] = 1;
   uint32_t west = beginning(used, columns, net->ring_x), north = beginning(used + columns, rows, net->ring_y);
   for (uint32_t i = 0; i < l->slots; i++) {
-    l->column[i] = from_middle(router[i] % columns, west, columns);
-    l->row[i] = from_middle(router[i] / columns, north, rows);
+    l->column[i] = from_beginning(router[i] % columns, west, columns);
+    l->row[i] = from_beginning(router[i] / columns, north, rows);
   }
   centre(l->column, l->slots);
   centre(l->row, l->slots);
@@ -216,7 +216,8 @@ void cm_layout_pose(cm_layout *layout, const cm_pose *pose, uint32_t *at)
   }
   for (uint32_t b = 0; b < layout->parts; b++) {
     double x = value[(size_t)b * CM_MODES_KEPT], y = value[(size_t)b * CM_MODES_KEPT + 1] * (pose->mirrored ? -1 : 1);
-    layout->part[b] = (lying){c * x - s * y, s * x + c * y, b};
+    bool known = isfinite(x) && isfinite(y); /* the order must be one */
+    layout->part[b] = (lying){known ? c * x - s * y : 0, known ? s * x + c * y : 0, b};
   }
   bring_together(layout->part, layout->slot, layout->parts, at);
 }
