@@ -81,7 +81,7 @@ static void follow(cm_bounding *b, uint32_t place, double *ready)
 {
   const cm_model *m = b->plan->model;
   const cm_node *node = &m->nodes[m->order[place]];
-  bool any = node->known->kernel == cm_kernel_concat; /* an element of it may need one input alone */
+  bool any = node->known->makes == CM_MAKES_JOINED; /* an element of it may need one input alone */
   double least = -1;
   for (uint32_t i = 0; i < node->input_count; i++) {
     if (node->inputs[i] == CM_NONE || b->plan->values[node->inputs[i]].kind == CM_VALUE_CONSTANT)

@@ -156,16 +156,16 @@ static void need_concat(cm_bounding *b, const cm_node *node, const cm_needed *n)
 /* A view: its input is needed as it is where that can be said, else nothing is claimed. */
 static void visit_view(cm_bounding *b, const cm_node *node, const cm_needed *n)
 {
-  cm_kernel_function k = node->known->kernel;
-  if (k == cm_kernel_concat) {
+  const cm_makes_kind makes = node->known->makes;
+  if (makes == CM_MAKES_JOINED) {
     need_concat(b, node, n);
     return;
   }
-  if (node->input_count == 0 || node->inputs[0] == CM_NONE || k == cm_kernel_slice || k == cm_kernel_split)
+  if (node->input_count == 0 || node->inputs[0] == CM_NONE || makes == CM_MAKES_PART)
     return;
   cm_box whole = cm_box_whole(&b->plan->model->values[node->outputs[0]].shape),
          source = cm_box_whole(&b->plan->model->values[node->inputs[0]].shape);
-  if (k == cm_kernel_identity || k == cm_kernel_dropout)
+  if (makes == CM_MAKES_SAME)
     cm_bound_need(b, node->inputs[0], &n->box[0], &n->box[1]);
   else if (cm_box_equal(&n->box[0], &whole) && cm_box_equal(&n->box[1], &whole))
     cm_bound_need(b, node->inputs[0], &source, &source);

@@ -12,9 +12,7 @@ static uint64_t bytes_of(const cm_plan *plan, uint32_t value)
 /* Nodes that only give the same elements another shape or name move nothing, even layer by layer. */
 static bool renames(const cm_node *node)
 {
-  cm_kernel_function k = node->known->kernel;
-  return k == cm_kernel_identity || k == cm_kernel_reshape || k == cm_kernel_flatten || k == cm_kernel_squeeze ||
-         k == cm_kernel_unsqueeze || k == cm_kernel_dropout;
+  return node->known->makes == CM_MAKES_SAME || node->known->makes == CM_MAKES_RESHAPED;
 }
 
 /* Every operator reads its inputs from outside and writes its output there; constants are not counted. */

@@ -144,6 +144,28 @@ static cm_status unroll_function(cm_unrolling *u, const cm_node *n, bool *found,
 
 /* ---- the walk ---- */
 
+/* Operators that are other operators: a row each. `subgraph` is the attribute that it needs; NULL: none, but an output. */
+typedef struct unrolled_operator {
+  const char *name, *subgraph;
+  cm_status (*unroll)(cm_unrolling *u, const cm_node *node, cm_error *error);
+} unrolled_operator;
+
+static const unrolled_operator *unrolled_find(const cm_node *n)
+{
+  static const unrolled_operator rows[] = {
+      {"If", "then_branch", unroll_if},
+      {"Loop", "body", cm_unroll_loop},
+      {"Scan", "body", cm_unroll_scan},
+      {"Attention", NULL, cm_unroll_attention},
+      {"RotaryEmbedding", NULL, cm_unroll_rotary},
+      {"CenterCropPad", NULL, cm_unroll_center},
+  };
+  for (size_t i = 0; n->domain[0] == '\0' && i < sizeof rows / sizeof *rows; i++)
+    if (strcmp(n->op, rows[i].name) == 0)
+      return (rows[i].subgraph != NULL ? cm_node_attribute(n, rows[i].subgraph) != NULL : n->output_count > 0) ? &rows[i] : NULL;
+  return NULL;
+}
+
 cm_status cm_unroll_walk(cm_unrolling *u, uint32_t node, cm_error *error)
 {
   /* Nodes move when others are added: what is unrolled is a copy; what it points to stays. */
@@ -154,18 +176,9 @@ cm_status cm_unroll_walk(cm_unrolling *u, uint32_t node, cm_error *error)
     return n.removed ? CM_OK : cm_infer_node(u->model, node, u->run, error);
   if (++u->depth > DEPTH_MAX)
     return cm_unroll_fail(&n, CM_BAD_NETWORK, "subgraphs and functions are nested too deeply", error);
-  if (n.domain[0] == '\0' && strcmp(n.op, "If") == 0 && cm_node_attribute(&n, "then_branch") != NULL)
-    status = unroll_if(u, &n, error), unrolled = true;
-  else if (n.domain[0] == '\0' && strcmp(n.op, "Loop") == 0 && cm_node_attribute(&n, "body") != NULL)
-    status = cm_unroll_loop(u, &n, error), unrolled = true;
-  else if (n.domain[0] == '\0' && strcmp(n.op, "Scan") == 0 && cm_node_attribute(&n, "body") != NULL)
-    status = cm_unroll_scan(u, &n, error), unrolled = true;
-  else if (n.domain[0] == '\0' && strcmp(n.op, "Attention") == 0 && n.output_count > 0)
-    status = cm_unroll_attention(u, &n, error), unrolled = true;
-  else if (n.domain[0] == '\0' && strcmp(n.op, "RotaryEmbedding") == 0 && n.output_count > 0)
-    status = cm_unroll_rotary(u, &n, error), unrolled = true;
-  else if (n.domain[0] == '\0' && strcmp(n.op, "CenterCropPad") == 0 && n.output_count > 0)
-    status = cm_unroll_center(u, &n, error), unrolled = true;
+  const unrolled_operator *o = unrolled_find(&n);
+  if (o != NULL)
+    status = o->unroll(u, &n, error), unrolled = true;
   else
     status = unroll_function(u, &n, &unrolled, error);
   u->depth--;

@@ -18,7 +18,7 @@ static bool begins_at(const cm_model *m, const cm_node *n, uint32_t *axis)
   b = &m->values[n->inputs[1]].shape;
   if (a->rank == CM_UNKNOWN_RANK || b->rank == CM_UNKNOWN_RANK || b->rank == 0 || b->rank >= a->rank)
     return false;
-  bool slopes = strcmp(n->op, "PRelu") == 0;
+  bool slopes = n->known->variant == CM_VARIANT_PRELU;
   if (!slopes && (n->domain[0] != '\0' || cm_node_attribute(n, "axis") == NULL))
     return false;
   int64_t at = slopes ? 1 : cm_node_integer(n, "axis", -1);

@@ -32,6 +32,11 @@ cm_status cm_operator_check(const cm_call *call, cm_error *error)
   return o->check != NULL ? o->check(call, error) : CM_OK;
 }
 
+bool cm_node_is(const cm_node *node, cm_kernel_function kernel)
+{
+  return node->known != NULL && node->known->kernel == kernel;
+}
+
 bool cm_has(const cm_call *call, uint32_t i)
 {
   return i < call->input_count && call->node->inputs[i] != CM_NONE;

@@ -3,6 +3,7 @@
 #define CM_OPERATORS_OPERATOR_H
 
 #include "core/operators/graph.h"
+#include "core/operators/variant.h"
 
 /* One node with what is known of its inputs; for a kernel everything is. */
 typedef struct cm_call {
@@ -38,6 +39,7 @@ enum {
   CM_OPERATOR_RANDOM = 2,    /* never folded */
   CM_OPERATOR_EXPANDS = 4,   /* makes much out of little: folded only when the result is small */
   CM_OPERATOR_SAME = 8,      /* all inputs are of one type */
+  CM_OPERATOR_ANY_SCALE = 16, /* may be done on numbers in any unit: it chooses among them, and computes none */
 };
 
 /* Along which axes of its output an operator may be cut, and what a piece reads (tiling/split.c). */
@@ -90,10 +92,14 @@ typedef struct cm_operator {
   const char *name;
   int since, until; /* opsets of ONNX's own domain in which this row holds */
   cm_shape_function shape;
-  cm_kernel_function kernel;
+  cm_kernel_function kernel; /* what tells families apart */
+  cm_variant variant;        /* which one of its family */
   cm_cross_function cross;     /* NULL: a wall */
   cm_rewrite_function rewrite; /* NULL: nothing to change */
   cm_split_kind split;
+  cm_work_kind work;
+  cm_runs_kind runs;
+  cm_makes_kind makes;
   uint32_t types[CM_OPERATOR_TYPED]; /* bit t: input of cm_type t is computed */
   cm_check_function check;     /* NULL: what the types allow is computed */
   unsigned flags;
@@ -101,6 +107,9 @@ typedef struct cm_operator {
 
 /* The row for an operator in an opset, or NULL: unknown. */
 const cm_operator *cm_operator_find(const char *domain, const char *name, int64_t opset);
+
+/* Whether a node is an operator of the family with this kernel. */
+bool cm_node_is(const cm_node *node, cm_kernel_function kernel);
 
 /* All rows, the last one without a name. */
 const cm_operator *cm_operator_table(void);

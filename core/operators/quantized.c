@@ -26,11 +26,6 @@ static const cm_node *producer(const cm_model *m, uint32_t value)
   return value != CM_NONE && m->values[value].producer != CM_NONE ? &m->nodes[m->values[value].producer] : NULL;
 }
 
-static bool is_op(const cm_node *n, const char *op)
-{
-  return n != NULL && n->domain[0] == '\0' && strcmp(n->op, op) == 0;
-}
-
 static bool is_byte(cm_type type)
 {
   return type == CM_INT8 || type == CM_UINT8;
@@ -40,7 +35,7 @@ static bool is_byte(cm_type type)
 static bool read_steps(quantizing *q, const cm_node *n, bool quantizes, steps *s)
 {
   const cm_model *m = q->model;
-  if (!is_op(n, quantizes ? "QuantizeLinear" : "DequantizeLinear") || n->input_count < 2 || n->inputs[0] == CM_NONE ||
+  if (n == NULL || !cm_node_is(n, quantizes ? cm_kernel_quantize : cm_kernel_dequantize) || n->input_count < 2 || n->inputs[0] == CM_NONE ||
       n->inputs[1] == CM_NONE || cm_node_integer(n, "block_size", 0) != 0)
     return false;
   *s = (steps){.input = n->inputs[0], .scale = n->inputs[1], .zero = n->input_count > 2 ? n->inputs[2] : CM_NONE,
@@ -118,8 +113,8 @@ static bool find_product(quantizing *q, const cm_node *n, product *p)
   if (!read_steps(q, n, true, &p->y))
     return false;
   const cm_node *inner = producer(m, p->y.input);
-  bool convolution = is_op(inner, "Conv");
-  if ((!convolution && !is_op(inner, "MatMul")) || m->values[p->y.input].use_count != 1 || inner->input_count < 2 ||
+  bool convolution = inner != NULL && cm_node_is(inner, cm_kernel_conv);
+  if (inner == NULL || (!convolution && !cm_node_is(inner, cm_kernel_matmul)) || m->values[p->y.input].use_count != 1 || inner->input_count < 2 ||
       !read_steps(q, producer(m, inner->inputs[0]), false, &p->x) ||
       !read_steps(q, producer(m, inner->inputs[1]), false, &p->w) || !weights_fit(m, p, convolution))
     return false;
@@ -132,7 +127,7 @@ static bool find_product(quantizing *q, const cm_node *n, product *p)
 static cm_status make_product(quantizing *q, uint32_t node, const product *p, cm_error *error)
 {
   cm_model *m = q->model;
-  bool convolution = is_op(&p->made, "Conv");
+  bool convolution = cm_node_is(&p->made, cm_kernel_conv);
   uint32_t *in, bias = p->made.input_count > 2 ? p->made.inputs[2] : CM_NONE, count = bias != CM_NONE ? 9 : 8;
   if (CM_ARENA_NEW(&m->arena, in, 9, error) != CM_OK || zero_of(q, &p->x, &in[2], error) != CM_OK ||
       zero_of(q, &p->w, &in[5], error) != CM_OK || zero_of(q, &p->y, &in[7], error) != CM_OK ||
@@ -154,7 +149,7 @@ static cm_status make_product(quantizing *q, uint32_t node, const product *p, cm
   return CM_OK;
 }
 
-/* ---- operators that only move elements ---- */
+/* ---- operators for which scale and zero point do not matter ---- */
 
 static bool same_number(quantizing *q, uint32_t a, uint32_t b, bool *same, cm_error *error)
 {
@@ -170,14 +165,9 @@ static bool same_number(quantizing *q, uint32_t a, uint32_t b, bool *same, cm_er
   return true;
 }
 
-static bool only_moves(const cm_node *n)
+static bool takes_any_scale(const cm_node *n)
 {
-  static const char *const ops[] = {"MaxPool", "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze", "DepthToSpace",
-                                    "SpaceToDepth", "Slice", "Gather", "Expand", "Tile"};
-  for (size_t i = 0; n != NULL && i < sizeof ops / sizeof *ops; i++)
-    if (is_op(n, ops[i]) && n->output_count == 1)
-      return true;
-  return false;
+  return n != NULL && n->known != NULL && (n->known->flags & CM_OPERATOR_ANY_SCALE) != 0 && n->output_count == 1;
 }
 
 /* Takes both away around such an operator; *done tells. */
@@ -187,7 +177,7 @@ static cm_status make_move(quantizing *q, uint32_t node, bool *done, cm_error *e
   steps x, y;
   bool same_scale, same_zero;
   *done = false;
-  if (!read_steps(q, &m->nodes[node], true, &y) || !only_moves(producer(m, y.input)) ||
+  if (!read_steps(q, &m->nodes[node], true, &y) || !takes_any_scale(producer(m, y.input)) ||
       m->values[y.input].use_count != 1 ||
       !read_steps(q, producer(m, producer(m, y.input)->inputs[0]), false, &x) || x.type != y.type || x.count != 1 ||
       y.count != 1)
@@ -219,7 +209,7 @@ cm_status cm_model_quantize(cm_model *model, cm_run *run, cm_quantized *done, cm
     product p;
     bool moved = false;
     uint32_t node = model->order[i];
-    if (model->nodes[node].removed || !is_op(&model->nodes[node], "QuantizeLinear"))
+    if (model->nodes[node].removed || !cm_node_is(&model->nodes[node], cm_kernel_quantize))
       continue;
     bool found = find_product(&q, &model->nodes[node], &p);
     cm_status status = found ? make_product(&q, node, &p, error) : make_move(&q, node, &moved, error);

@@ -49,7 +49,7 @@ static bool read_operands(const cm_call *call, cm_sum_operands *o)
     return true;
   }
   o->axis[0] = o->axis[1] = 1;
-  return ((k == cm_kernel_conv && strcmp(call->node->op, "Conv") == 0) || k == cm_kernel_conv_integer || k == cm_kernel_qlinear_conv) &&
+  return (k == cm_kernel_conv || k == cm_kernel_conv_integer || k == cm_kernel_qlinear_conv) &&
          cm_node_integer(call->node, "group", 1) == 1;
 }
 

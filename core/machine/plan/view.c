@@ -5,15 +5,14 @@
 
 bool cm_plan_is_view(const cm_model *model, const cm_node *node)
 {
-  const cm_kernel_function k = node->known->kernel;
-  if (k == cm_kernel_dropout) {
+  if (cm_node_is(node, cm_kernel_dropout)) {
     /* In training mode, or with a mask that is read, it computes. */
     for (uint32_t o = 1; o < node->output_count; o++)
       if (node->outputs[o] != CM_NONE && model->values[node->outputs[o]].use_count > 0)
         return false;
     return node->input_count < 3 || node->inputs[2] == CM_NONE;
   }
-  if (k == cm_kernel_slice) {
+  if (cm_node_is(node, cm_kernel_slice)) {
     const cm_attribute *steps = cm_node_attribute(node, "steps");
     const cm_tensor *given =
         node->input_count > 4 && node->inputs[4] != CM_NONE ? model->values[node->inputs[4]].tensor : NULL;
@@ -24,8 +23,8 @@ bool cm_plan_is_view(const cm_model *model, const cm_node *node)
         return false;
     return true;
   }
-  return k == cm_kernel_identity || k == cm_kernel_reshape || k == cm_kernel_flatten || k == cm_kernel_squeeze ||
-         k == cm_kernel_unsqueeze || k == cm_kernel_concat || k == cm_kernel_split;
+  const cm_makes_kind makes = node->known->makes;
+  return makes == CM_MAKES_SAME || makes == CM_MAKES_RESHAPED || makes == CM_MAKES_JOINED || makes == CM_MAKES_PART;
 }
 
 typedef struct walk {
@@ -278,12 +277,12 @@ static cm_status visit_view(walk *w, uint32_t value, const cm_box *box, int64_t 
                             cm_error *error)
 {
   const cm_node *node = &w->plan->model->nodes[w->plan->model->values[value].producer];
-  cm_kernel_function kernel = node->known->kernel;
-  if (kernel == cm_kernel_concat)
+  const cm_makes_kind makes = node->known->makes;
+  if (makes == CM_MAKES_JOINED)
     return visit_concat(w, node, box, to, to_stride, error);
-  if (kernel == cm_kernel_identity || kernel == cm_kernel_dropout)
+  if (makes == CM_MAKES_SAME)
     return visit_value(w, node->inputs[0], box, to, to_stride, error);
-  if (kernel == cm_kernel_slice || kernel == cm_kernel_split) {
+  if (makes == CM_MAKES_PART) {
     cm_box shifted = *box;
     int64_t offset[CM_RANK_MAX];
     uint32_t o = 0;

@@ -6,7 +6,7 @@
 cm_status cm_shape_cast(cm_call *call, cm_error *error)
 {
   call->output[0] = call->input[0];
-  if (strcmp(call->node->op, "CastLike") == 0)
+  if (call->node->known->variant == CM_VARIANT_LIKE_INPUT)
     call->output[0].type = cm_has(call, 1) ? call->input[1].type : CM_TYPE_NONE;
   else
     call->output[0].type = (cm_type)cm_node_integer(call->node, "to", CM_TYPE_NONE);
@@ -19,7 +19,7 @@ cm_status cm_shape_cast(cm_call *call, cm_error *error)
 cm_status cm_check_cast(const cm_call *call, cm_error *error)
 {
   cm_type to = call->output[0].type;
-  if (strcmp(call->node->op, "CastLike") != 0)
+  if (call->node->known->variant == CM_VARIANT_TO_TYPE)
     to = (cm_type)cm_node_integer(call->node, "to", CM_TYPE_NONE);
   else if (cm_has(call, 1))
     to = call->input[1].type;

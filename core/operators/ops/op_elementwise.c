@@ -69,27 +69,32 @@ cm_status cm_shape_choose(cm_call *call, cm_error *error)
 
 /* ---- binary ---- */
 
-enum { ADD, SUB, MUL, DIV, MAX, MIN, MOD, FMOD, PRELU, EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, AND, OR, XOR, POW, BIT_AND,
-       BIT_OR, BIT_XOR, SHIFT_LEFT, SHIFT_RIGHT };
-
-static const struct {
-  const char *op;
-  int kind;
-} binary_table[] = {
-    {"Add", ADD},   {"Sub", SUB},   {"Mul", MUL},   {"Div", DIV},         {"Max", MAX},         {"Min", MIN},
-    {"Mod", MOD},   {"PRelu", PRELU}, {"Equal", EQUAL}, {"Less", LESS}, {"LessOrEqual", LESS_EQUAL},
-    {"Greater", GREATER}, {"GreaterOrEqual", GREATER_EQUAL}, {"And", AND}, {"Or", OR}, {"Xor", XOR}, {"Pow", POW},
-    {"Sum", ADD}, {"Mean", ADD}, {"BitwiseAnd", BIT_AND}, {"BitwiseOr", BIT_OR}, {"BitwiseXor", BIT_XOR},
-    {"BitShift", SHIFT_LEFT},
+enum {
+  ADD = CM_VARIANT_SUM,
+  SUB = CM_VARIANT_DIFFERENCE,
+  MUL = CM_VARIANT_PRODUCT,
+  DIV = CM_VARIANT_QUOTIENT,
+  MAX = CM_VARIANT_MAX,
+  MIN = CM_VARIANT_MIN,
+  MOD = CM_VARIANT_MODULO,
+  PRELU = CM_VARIANT_PRELU,
+  EQUAL = CM_VARIANT_EQUAL,
+  LESS = CM_VARIANT_LESS,
+  LESS_EQUAL = CM_VARIANT_LESS_OR_EQUAL,
+  GREATER = CM_VARIANT_GREATER,
+  GREATER_EQUAL = CM_VARIANT_GREATER_OR_EQUAL,
+  AND = CM_VARIANT_AND,
+  OR = CM_VARIANT_OR,
+  XOR = CM_VARIANT_XOR,
+  POW = CM_VARIANT_POWER,
+  BIT_AND = CM_VARIANT_BIT_AND,
+  BIT_OR = CM_VARIANT_BIT_OR,
+  BIT_XOR = CM_VARIANT_BIT_XOR,
+  SHIFT_LEFT = CM_VARIANT_BIT_SHIFT,
+  /* what attributes make of them */
+  SHIFT_RIGHT = CM_VARIANT_COUNT,
+  FMOD
 };
-
-static int kind_of(const char *op)
-{
-  for (size_t i = 0; i < sizeof binary_table / sizeof binary_table[0]; i++)
-    if (strcmp(binary_table[i].op, op) == 0)
-      return binary_table[i].kind;
-  return ADD;
-}
 
 /* x < 0 that compiles for unsigned types too. */
 #define BELOW_ZERO(x) ((x) != 0 && !((x) >= 1))
@@ -303,7 +308,7 @@ static cm_status mixed_power(const cm_call *call)
 
 cm_status cm_kernel_binary(cm_call *call, cm_error *error)
 {
-  int kind = kind_of(call->node->op);
+  int kind = (int)call->node->known->variant;
   if (kind == MOD && cm_node_integer(call->node, "fmod", 0) != 0)
     kind = FMOD;
   if (kind == SHIFT_LEFT && strcmp(cm_node_text(call->node, "direction", "LEFT"), "RIGHT") == 0)
@@ -315,12 +320,13 @@ cm_status cm_kernel_binary(cm_call *call, cm_error *error)
 
 cm_status cm_kernel_compare(cm_call *call, cm_error *error)
 {
-  return apply(call, kind_of(call->node->op), call->value[0], call->value[1], call->result[0], error);
+  return apply(call, (int)call->node->known->variant, call->value[0], call->value[1], call->result[0], error);
 }
 
 cm_status cm_kernel_variadic(cm_call *call, cm_error *error)
 {
-  int kind = kind_of(call->node->op);
+  const bool mean = call->node->known->variant == CM_VARIANT_MEAN;
+  const int kind = mean ? ADD : (int)call->node->known->variant;
   cm_tensor *out = call->result[0];
   if (run_of(out->type) == NULL)
     return cm_call_bad_type(call, out->type, error);
@@ -331,7 +337,7 @@ cm_status cm_kernel_variadic(cm_call *call, cm_error *error)
   for (uint32_t i = 1; i < call->input_count; i++)
     if (apply(call, kind, out, call->value[i], out, error) != CM_OK)
       return error->status;
-  for (uint64_t i = 0; strcmp(call->node->op, "Mean") == 0 && i < out->count; i++)
+  for (uint64_t i = 0; mean && i < out->count; i++)
     if (out->type == CM_FLOAT)
       ((float *)out->data)[i] /= (float)call->input_count;
     else

@@ -260,7 +260,7 @@ cm_status cm_kernel_softmax(cm_call *call, cm_error *error)
     size *= inner;
     inner = 1;
   }
-  bool logarithm = strcmp(call->node->op, "LogSoftmax") == 0;
+  bool logarithm = call->node->known->variant == CM_VARIANT_LOG;
   const float *in = x->data;
   float *out = call->result[0]->data;
   for (int64_t r = 0; size > 0 && r < (int64_t)x->count / size; r++) {

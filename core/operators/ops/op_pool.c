@@ -84,7 +84,7 @@ cm_status cm_kernel_pool(cm_call *call, cm_error *error)
   cm_piece_place at;
   const cm_tensor *x = call->value[0];
   cm_tensor *y = call->result[0];
-  bool average = strcmp(call->node->op, "AveragePool") == 0,
+  bool average = call->node->known->variant == CM_VARIANT_MEAN,
        all = cm_node_integer(call->node, "count_include_pad", 0) != 0,
        column_major = cm_node_integer(call->node, "storage_order", 0) != 0;
   if (pool_window(call, &w, error) != CM_OK)
@@ -121,7 +121,7 @@ cm_status cm_shape_global_pool(cm_call *call, cm_error *error)
 cm_status cm_kernel_global_pool(cm_call *call, cm_error *error)
 {
   const cm_tensor *x = call->value[0];
-  bool average = strcmp(call->node->op, "GlobalAveragePool") == 0;
+  bool average = call->node->known->variant == CM_VARIANT_MEAN;
   if (x->type != CM_FLOAT || x->rank < 2)
     return cm_call_bad_type(call, x->type, error);
   uint64_t planes = call->result[0]->count, size = planes > 0 ? x->count / planes : 0;

@@ -90,9 +90,10 @@ typedef struct recurrent {
 
 static void begin(const cm_call *call, recurrent *r)
 {
-  const char *direction = cm_node_text(call->node, "direction", "forward"), *op = call->node->op;
-  *r = (recurrent){.gates = op[0] == 'L' ? 4 : op[0] == 'G' ? 3 : 1,
-                   .functions = op[0] == 'L' ? 3 : op[0] == 'G' ? 2 : 1,
+  const char *direction = cm_node_text(call->node, "direction", "forward");
+  const cm_variant cell = call->node->known->variant;
+  *r = (recurrent){.gates = cell == CM_VARIANT_LSTM ? 4 : cell == CM_VARIANT_GRU ? 3 : 1,
+                   .functions = cell == CM_VARIANT_LSTM ? 3 : cell == CM_VARIANT_GRU ? 2 : 1,
                    .hidden = cm_node_integer(call->node, "hidden_size", 0),
                    .directions = strcmp(direction, "bidirectional") == 0 ? 2 : 1,
                    .backward = strcmp(direction, "reverse") == 0,

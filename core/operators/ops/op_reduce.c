@@ -93,17 +93,18 @@ static uint64_t offset_of(uint32_t rank, const int64_t *index, const int64_t *st
   return (uint64_t)at;
 }
 
-enum { SUM, MEAN, MAX, MIN, PROD, L1, L2, SQUARES, LOG_SUM, LOG_SUM_EXP };
-
-static int kind_of(const char *op)
-{
-  static const char *const names[] = {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd",
-                                      "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp"};
-  int kind = 0;
-  while (kind < LOG_SUM_EXP && strcmp(names[kind], op) != 0)
-    kind++;
-  return kind;
-}
+enum {
+  SUM = CM_VARIANT_SUM,
+  MEAN = CM_VARIANT_MEAN,
+  MAX = CM_VARIANT_MAX,
+  MIN = CM_VARIANT_MIN,
+  PROD = CM_VARIANT_PRODUCT,
+  L1 = CM_VARIANT_L1,
+  L2 = CM_VARIANT_L2,
+  SQUARES = CM_VARIANT_SUM_SQUARE,
+  LOG_SUM = CM_VARIANT_LOG_SUM,
+  LOG_SUM_EXP = CM_VARIANT_LOG_SUM_EXP
+};
 
 static double reduce_float(int kind, const cm_tensor *x, const parts *p, uint64_t base)
 {
@@ -180,7 +181,7 @@ cm_status cm_kernel_reduce(cm_call *call, cm_error *error)
   const cm_tensor *x = call->value[0];
   cm_tensor *y = call->result[0];
   bool reduced[CM_RANK_MAX], known;
-  int kind = kind_of(call->node->op);
+  const int kind = (int)call->node->known->variant;
   if (read_axes(call, x->rank, reduced, &known, error) != CM_OK)
     return error->status;
   parts p = divide(x, reduced);
@@ -196,8 +197,8 @@ cm_status cm_kernel_reduce(cm_call *call, cm_error *error)
       break;
     default: {
       /* Means and norms of whole numbers are taken in double and truncated, sums in 64 bits. */
-      bool exact = kind <= L1 || kind == SQUARES;
-      if (exact && kind != MEAN && x->type != CM_UINT64)
+      bool exact = kind == SUM || kind == MAX || kind == MIN || kind == PROD || kind == L1 || kind == SQUARES;
+      if (exact && x->type != CM_UINT64)
         cm_tensor_put_integer(y, k, reduce_integer(kind, x, &p, base));
       else
         cm_tensor_put_number(y, k, reduce_float(kind, x, &p, base), false);
@@ -212,7 +213,7 @@ cm_status cm_kernel_arg_reduce(cm_call *call, cm_error *error)
 {
   const cm_tensor *x = call->value[0];
   cm_tensor *y = call->result[0];
-  bool reduced[CM_RANK_MAX] = {false}, smallest = strcmp(call->node->op, "ArgMin") == 0,
+  bool reduced[CM_RANK_MAX] = {false}, smallest = call->node->known->variant == CM_VARIANT_MIN,
        last = cm_node_integer(call->node, "select_last_index", 0) != 0;
   uint32_t axis;
   if (cm_type_bits(x->type) == 0)

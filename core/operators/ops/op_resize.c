@@ -29,7 +29,7 @@ static mode mode_of(const char *text)
 /* The inputs' places moved over the opsets: Upsample and Resize 10 have (X, scales), later (X, roi, scales, sizes). */
 static uint32_t scales_place(const cm_call *call)
 {
-  return strcmp(call->node->op, "Upsample") == 0 || call->opset < 11 ? 1 : 2;
+  return call->opset < 11 ? 1 : 2;
 }
 
 static cm_status read_axes(const cm_call *call, uint32_t rank, uint32_t *axes, uint32_t *count, cm_error *error)

@@ -233,15 +233,15 @@ cm_status cm_shape_window(cm_call *call, cm_error *error)
 cm_status cm_kernel_window(cm_call *call, cm_error *error)
 {
   cm_tensor *y = call->result[0];
-  const char *op = call->node->op;
+  const cm_variant kind = call->node->known->variant;
   double turns = (double)y->dims[0] - (cm_node_integer(call->node, "periodic", 1) != 0 ? 0 : 1);
   (void)error;
   for (uint64_t i = 0; i < y->count; i++) {
     double angle = turns > 0 ? 2 * PI * (double)i / turns : 0, w;
-    if (op[0] == 'B')
+    if (kind == CM_VARIANT_BLACKMAN)
       w = 0.42 - 0.5 * cos(angle) + 0.08 * cos(2 * angle);
     else
-      w = strcmp(op, "HannWindow") == 0 ? 0.5 - 0.5 * cos(angle) : 25.0 / 46 - 21.0 / 46 * cos(angle);
+      w = kind == CM_VARIANT_HANN ? 0.5 - 0.5 * cos(angle) : 25.0 / 46 - 21.0 / 46 * cos(angle);
     cm_tensor_put_number(y, i, w, false);
   }
   return CM_OK;

@@ -32,7 +32,7 @@ static double round_even(double x)
   return nearbyint(x);
 }
 
-/* Functions that a table row can name; alpha and beta are attributes. */
+/* Functions that a row can name as its variant; alpha and beta are attributes. */
 typedef double (*unary_function)(double x, double alpha, double beta);
 
 #define UNARY(name, expression)                          \
@@ -83,73 +83,66 @@ UNARY(f_tanh, tanh(x))
 UNARY(f_thresholded, x > alpha ? x : 0)
 
 static const struct {
-  const char *op;
   unary_function function;
   float alpha, beta; /* defaults */
   const char *beta_name;
-} unary_table[] = {
-    {"Abs", f_abs, 0, 0, ""},
-    {"Acos", f_acos, 0, 0, ""},
-    {"Acosh", f_acosh, 0, 0, ""},
-    {"Asin", f_asin, 0, 0, ""},
-    {"Asinh", f_asinh, 0, 0, ""},
-    {"Atan", f_atan, 0, 0, ""},
-    {"Atanh", f_atanh, 0, 0, ""},
-    {"Cosh", f_cosh, 0, 0, ""},
-    {"Shrink", f_shrink, 0.5F, 0, "bias"},
-    {"Sinh", f_sinh, 0, 0, ""},
-    {"Swish", f_swish, 1, 0, ""},
-    {"Tan", f_tan, 0, 0, ""},
-    {"Ceil", f_ceil, 0, 0, ""},
-    {"Celu", f_celu, 1, 0, ""},
-    {"Cos", f_cos, 0, 0, ""},
-    {"Elu", f_elu, 1, 0, ""},
-    {"Erf", f_erf, 0, 0, ""},
-    {"Exp", f_exp, 0, 0, ""},
-    {"Floor", f_floor, 0, 0, ""},
-    {"Gelu", f_gelu, 0, 0, ""},
-    {"HardSigmoid", f_hard_sigmoid, 0.2F, 0.5F, "beta"},
-    {"HardSwish", f_hard_swish, 0, 0, ""},
-    {"LeakyRelu", f_leaky, 0.01F, 0, ""},
-    {"Log", f_log, 0, 0, ""},
-    {"Mish", f_mish, 0, 0, ""},
-    {"Neg", f_neg, 0, 0, ""},
-    {"Reciprocal", f_reciprocal, 0, 0, ""},
-    {"Relu", f_relu, 0, 0, ""},
-    {"Round", f_round, 0, 0, ""},
-    {"Selu", f_selu, 1.67326319217681884765625F, 1.05070102214813232421875F, "gamma"},
-    {"Sigmoid", f_sigmoid, 0, 0, ""},
-    {"Sign", f_sign, 0, 0, ""},
-    {"Sin", f_sin, 0, 0, ""},
-    {"Softplus", f_softplus, 0, 0, ""},
-    {"Softsign", f_softsign, 0, 0, ""},
-    {"Sqrt", f_sqrt, 0, 0, ""},
-    {"Tanh", f_tanh, 0, 0, ""},
-    {"ThresholdedRelu", f_thresholded, 1, 0, ""},
+} unary_table[CM_VARIANT_COUNT] = {
+    [CM_VARIANT_ABS] = {f_abs, 0, 0, ""},
+    [CM_VARIANT_ACOS] = {f_acos, 0, 0, ""},
+    [CM_VARIANT_ACOSH] = {f_acosh, 0, 0, ""},
+    [CM_VARIANT_ASIN] = {f_asin, 0, 0, ""},
+    [CM_VARIANT_ASINH] = {f_asinh, 0, 0, ""},
+    [CM_VARIANT_ATAN] = {f_atan, 0, 0, ""},
+    [CM_VARIANT_ATANH] = {f_atanh, 0, 0, ""},
+    [CM_VARIANT_CEIL] = {f_ceil, 0, 0, ""},
+    [CM_VARIANT_CELU] = {f_celu, 1, 0, ""},
+    [CM_VARIANT_COS] = {f_cos, 0, 0, ""},
+    [CM_VARIANT_COSH] = {f_cosh, 0, 0, ""},
+    [CM_VARIANT_ELU] = {f_elu, 1, 0, ""},
+    [CM_VARIANT_ERF] = {f_erf, 0, 0, ""},
+    [CM_VARIANT_EXP] = {f_exp, 0, 0, ""},
+    [CM_VARIANT_FLOOR] = {f_floor, 0, 0, ""},
+    [CM_VARIANT_GELU] = {f_gelu, 0, 0, ""},
+    [CM_VARIANT_HARD_SIGMOID] = {f_hard_sigmoid, 0.2F, 0.5F, "beta"},
+    [CM_VARIANT_HARD_SWISH] = {f_hard_swish, 0, 0, ""},
+    [CM_VARIANT_LEAKY_RELU] = {f_leaky, 0.01F, 0, ""},
+    [CM_VARIANT_LOG] = {f_log, 0, 0, ""},
+    [CM_VARIANT_MISH] = {f_mish, 0, 0, ""},
+    [CM_VARIANT_NEG] = {f_neg, 0, 0, ""},
+    [CM_VARIANT_RECIPROCAL] = {f_reciprocal, 0, 0, ""},
+    [CM_VARIANT_RELU] = {f_relu, 0, 0, ""},
+    [CM_VARIANT_ROUND] = {f_round, 0, 0, ""},
+    [CM_VARIANT_SELU] = {f_selu, 1.67326319217681884765625F, 1.05070102214813232421875F, "gamma"},
+    [CM_VARIANT_SHRINK] = {f_shrink, 0.5F, 0, "bias"},
+    [CM_VARIANT_SIGMOID] = {f_sigmoid, 0, 0, ""},
+    [CM_VARIANT_SIGN] = {f_sign, 0, 0, ""},
+    [CM_VARIANT_SIN] = {f_sin, 0, 0, ""},
+    [CM_VARIANT_SINH] = {f_sinh, 0, 0, ""},
+    [CM_VARIANT_SOFTPLUS] = {f_softplus, 0, 0, ""},
+    [CM_VARIANT_SOFTSIGN] = {f_softsign, 0, 0, ""},
+    [CM_VARIANT_SQRT] = {f_sqrt, 0, 0, ""},
+    [CM_VARIANT_SWISH] = {f_swish, 1, 0, ""},
+    [CM_VARIANT_TAN] = {f_tan, 0, 0, ""},
+    [CM_VARIANT_TANH] = {f_tanh, 0, 0, ""},
+    [CM_VARIANT_THRESHOLDED_RELU] = {f_thresholded, 1, 0, ""},
 };
 
 /* Integers keep their full width for the operators that make sense on them. */
 static bool unary_integer(const cm_call *call, const cm_tensor *in, cm_tensor *out)
 {
-  const char *op = call->node->op;
-  int kind = strcmp(op, "Abs") == 0    ? 1
-             : strcmp(op, "Neg") == 0  ? 2
-             : strcmp(op, "Sign") == 0 ? 3
-             : strcmp(op, "Relu") == 0 ? 4
-             : strcmp(op, "BitwiseNot") == 0 ? 5
-                                       : 0;
-  if (kind == 0)
+  const cm_variant kind = call->node->known->variant;
+  if (kind != CM_VARIANT_ABS && kind != CM_VARIANT_NEG && kind != CM_VARIANT_SIGN && kind != CM_VARIANT_RELU && kind != CM_VARIANT_BIT_NOT)
     return false;
 #define LOOP(type)                                                                                                     \
   for (uint64_t i = 0; i < in->count; i++) {                                                                           \
     type x = ((const type *)in->data)[i];                                                                              \
     type minus = (type)(0 - (uint64_t)x);                                                                              \
-    ((type *)out->data)[i] = kind == 1   ? (x < 0 ? minus : x)                                                         \
-                             : kind == 2 ? minus                                                                       \
-                             : kind == 3 ? (type)((x > 0) - (x < 0))                                                   \
-                             : kind == 5 ? (type)~x                                                                    \
-                             : x > 0     ? x                                                                           \
-                                         : 0;                                                                          \
+    ((type *)out->data)[i] = kind == CM_VARIANT_ABS       ? (x < 0 ? minus : x)                                        \
+                             : kind == CM_VARIANT_NEG     ? minus                                                      \
+                             : kind == CM_VARIANT_SIGN    ? (type)((x > 0) - (x < 0))                                  \
+                             : kind == CM_VARIANT_BIT_NOT ? (type)~x                                                   \
+                             : x > 0                      ? x                                                          \
+                                                          : 0;                                                         \
   }                                                                                                                    \
   return true
   switch ((int)in->type) {
@@ -167,9 +160,9 @@ static bool unary_integer(const cm_call *call, const cm_tensor *in, cm_tensor *o
   case CM_UINT64:
     for (uint64_t i = 0; i < in->count; i++)
       cm_tensor_put_integer(out, i,
-                            kind == 3   ? cm_tensor_integer(in, i) != 0
-                            : kind == 5 ? ~cm_tensor_integer(in, i)
-                                        : cm_tensor_integer(in, i));
+                            kind == CM_VARIANT_SIGN      ? cm_tensor_integer(in, i) != 0
+                            : kind == CM_VARIANT_BIT_NOT ? ~cm_tensor_integer(in, i)
+                                                         : cm_tensor_integer(in, i));
     return true;
   default:
     return false;
@@ -185,28 +178,26 @@ cm_status cm_kernel_unary(cm_call *call, cm_error *error)
     return CM_OK;
   if (in->type != CM_FLOAT && in->type != CM_DOUBLE)
     return cm_call_bad_type(call, in->type, error);
-  for (size_t k = 0; k < sizeof unary_table / sizeof unary_table[0]; k++) {
-    if (strcmp(unary_table[k].op, call->node->op) != 0)
-      continue;
-    unary_function f = unary_table[k].function;
-    double alpha = (double)cm_node_number(call->node, f == f_shrink ? "lambd" : "alpha", unary_table[k].alpha),
-           beta = (double)cm_node_number(call->node, unary_table[k].beta_name, unary_table[k].beta);
-    if (f == f_gelu && strcmp(cm_node_text(call->node, "approximate", "none"), "tanh") == 0)
-      f = f_gelu_tanh;
-    if (f == f_relu && in->type == CM_FLOAT) {
-      for (uint64_t i = 0; i < in->count; i++) {
-        float x = ((const float *)in->data)[i];
-        ((float *)out->data)[i] = x > 0 || isnan(x) ? x : 0;
-      }
-    } else if (in->type == CM_FLOAT)
-      for (uint64_t i = 0; i < in->count; i++)
-        ((float *)out->data)[i] = (float)f((double)((const float *)in->data)[i], alpha, beta);
-    else
-      for (uint64_t i = 0; i < in->count; i++)
-        ((double *)out->data)[i] = f(((const double *)in->data)[i], alpha, beta);
-    return CM_OK;
-  }
-  return cm_fail(error, CM_INTERNAL, "no function for operator %s", call->node->op);
+  const cm_variant kind = call->node->known->variant;
+  unary_function f = unary_table[kind].function;
+  if (f == NULL)
+    return cm_fail(error, CM_INTERNAL, "no function for operator %s", call->node->op);
+  double alpha = (double)cm_node_number(call->node, f == f_shrink ? "lambd" : "alpha", unary_table[kind].alpha),
+         beta = (double)cm_node_number(call->node, unary_table[kind].beta_name, unary_table[kind].beta);
+  if (f == f_gelu && strcmp(cm_node_text(call->node, "approximate", "none"), "tanh") == 0)
+    f = f_gelu_tanh;
+  if (f == f_relu && in->type == CM_FLOAT) {
+    for (uint64_t i = 0; i < in->count; i++) {
+      float x = ((const float *)in->data)[i];
+      ((float *)out->data)[i] = x > 0 || isnan(x) ? x : 0;
+    }
+  } else if (in->type == CM_FLOAT)
+    for (uint64_t i = 0; i < in->count; i++)
+      ((float *)out->data)[i] = (float)f((double)((const float *)in->data)[i], alpha, beta);
+  else
+    for (uint64_t i = 0; i < in->count; i++)
+      ((double *)out->data)[i] = f(((const double *)in->data)[i], alpha, beta);
+  return CM_OK;
 }
 
 cm_status cm_kernel_logical_unary(cm_call *call, cm_error *error)
@@ -232,7 +223,7 @@ cm_status cm_shape_float_test(cm_call *call, cm_error *error)
 cm_status cm_kernel_float_test(cm_call *call, cm_error *error)
 {
   const cm_tensor *in = call->value[0];
-  bool nan = strcmp(call->node->op, "IsNaN") == 0, below = cm_node_integer(call->node, "detect_negative", 1) != 0,
+  bool nan = call->node->known->variant == CM_VARIANT_NOT_A_NUMBER, below = cm_node_integer(call->node, "detect_negative", 1) != 0,
        above = cm_node_integer(call->node, "detect_positive", 1) != 0;
   (void)error;
   for (uint64_t i = 0; i < in->count; i++) {

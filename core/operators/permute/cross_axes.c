@@ -93,7 +93,7 @@ static bool reduced_axes(const cm_crossing *c, uint32_t rank, bool *reduced)
   int64_t axes[2 * CM_RANK_MAX];
   size_t count;
   memset(reduced, 0, CM_RANK_MAX * sizeof *reduced);
-  if (strncmp(cm_crossing_node(c)->op, "Arg", 3) == 0) {
+  if (cm_node_is(cm_crossing_node(c), cm_kernel_arg_reduce)) {
     axes[0] = cm_node_integer(cm_crossing_node(c), "axis", 0);
     count = 1;
   } else if (!cm_crossing_integers(c, "axes", 1, axes, &count))
@@ -148,7 +148,7 @@ bool cm_cross_reduce(cm_crossing *c)
   cm_layout given = c->layout[c->from], other;
   const cm_value *x = cm_crossing_value(c, 0);
   bool reduced[CM_RANK_MAX], keep = cm_node_integer(cm_crossing_node(c), "keepdims", 1) != 0,
-       arg = strncmp(cm_crossing_node(c)->op, "Arg", 3) == 0;
+       arg = cm_node_is(cm_crossing_node(c), cm_kernel_arg_reduce);
   uint32_t out = c->input_count;
   if ((c->from != 0 && c->from != out) || !cm_shape_known(&x->shape) || !reduced_axes(c, x->shape.rank, reduced))
     return false;
@@ -170,7 +170,7 @@ cm_status cm_rewrite_reduce(cm_crossing *c, cm_error *error)
   for (uint32_t k = 0; k < l.rank; k++)
     if (reduced[l.perm[k]])
       axes[count++] = k;
-  if (strncmp(cm_crossing_node(c)->op, "Arg", 3) == 0)
+  if (cm_node_is(cm_crossing_node(c), cm_kernel_arg_reduce))
     return cm_node_set_integer(c->model, node_of(c), "axis", axes[0], error);
   if (count == l.rank)
     return CM_OK;
@@ -267,8 +267,7 @@ static bool runs_anywhere(const cm_crossing *c, const cm_layout *l)
 
 static uint32_t scales_input(const cm_crossing *c)
 {
-  const cm_node *n = cm_crossing_node(c);
-  if (strcmp(n->op, "Upsample") == 0 || c->model->opset < 11)
+  if (c->model->opset < 11)
     return 1;
   const cm_value *sizes = cm_crossing_input(c, 3);
   return sizes != NULL && sizes->tensor != NULL && sizes->tensor->count > 0 ? 3 : 2;

@@ -212,7 +212,7 @@ bool cm_cross_global_pool(cm_crossing *c)
 bool cm_cross_channel_norm(cm_crossing *c)
 {
   cm_layout given = c->layout[c->from];
-  bool batch = strcmp(cm_crossing_node(c)->op, "BatchNormalization") == 0;
+  bool batch = cm_node_is(cm_crossing_node(c), cm_kernel_batch_norm);
   uint32_t out = c->input_count;
   if ((c->from != 0 && c->from != out) || given.rank < 2 || given.perm[1] != 1 || (!batch && given.perm[0] != 0))
     return false;

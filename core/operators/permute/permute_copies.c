@@ -4,15 +4,10 @@
 #include "core/operators/permute/permute.h"
 #include "core/operators/permute/permutations.h"
 
-/* Operators whose output is elements of their input, put elsewhere. Reshape and its likes copy nothing. */
+/* Reshape and its likes copy nothing. */
 static bool is_move(const cm_node *n)
 {
-  static const char *const moves[] = {"Concat", "Gather",       "GatherElements", "GatherND",        "Slice", "Split",
-                                      "Pad",    "DepthToSpace", "SpaceToDepth",   "ReverseSequence", "Tile",  "Expand"};
-  for (size_t i = 0; n->known != NULL && i < sizeof moves / sizeof *moves; i++)
-    if (strcmp(n->op, moves[i]) == 0)
-      return true;
-  return false;
+  return n->known->makes == CM_MAKES_JOINED || n->known->makes == CM_MAKES_PART || n->known->makes == CM_MAKES_MOVED;
 }
 
 uint64_t cm_node_copy_bytes(const cm_model *model, uint32_t node)

@@ -124,7 +124,7 @@ static cm_status tidy_reshapes(cm_permute *p, cm_error *error)
     return error->status;
   for (size_t i = 0; i < m->order_count; i++) {
     cm_node *n = &m->nodes[m->order[i]];
-    if (n->known == NULL || strcmp(n->op, "Reshape") != 0)
+    if (!cm_node_is(n, cm_kernel_reshape))
       continue;
     const cm_value *y = &m->values[n->outputs[0]];
     uint32_t producer = m->values[n->inputs[0]].producer;
@@ -133,7 +133,7 @@ static cm_status tidy_reshapes(cm_permute *p, cm_error *error)
     for (uint32_t k = 0; k < y->shape.rank; k++)
       if (y->shape.dims[k] == 0)
         goto next;
-    while (producer != CM_NONE && m->nodes[producer].known != NULL && strcmp(m->nodes[producer].op, "Reshape") == 0 &&
+    while (producer != CM_NONE && cm_node_is(&m->nodes[producer], cm_kernel_reshape) &&
            cm_shape_known(&m->values[m->nodes[producer].inputs[0]].shape)) {
       uint32_t shape;
       if (cm_model_add_integers(m, "shape", y->shape.dims, y->shape.rank, &shape, error) != CM_OK)

@@ -13,11 +13,6 @@ uint64_t cm_value_bytes(const cm_value *v)
   return bytes;
 }
 
-static bool is_op(const cm_node *n, const char *op)
-{
-  return n->known != NULL && strcmp(n->op, op) == 0;
-}
-
 /* The layout of a Transpose; false when its input's rank is not known. */
 static bool transpose_layout(const cm_model *m, const cm_node *n, cm_layout *l)
 {
@@ -100,22 +95,22 @@ static bool append_slice(cm_model *m, uint32_t node, uint32_t value, index_list 
 
 static bool is_piece(const cm_node *n)
 {
-  return is_op(n, "Slice") || is_op(n, "Split") || is_op(n, "Gather");
+  return cm_node_is(n, cm_kernel_slice) || cm_node_is(n, cm_kernel_split) || cm_node_is(n, cm_kernel_gather);
 }
 
 /* The list behind a Concat of pieces, or behind one Gather; the list's array has room for the axis. */
 static bool read_indices(cm_model *m, uint32_t node, index_list *l)
 {
   const cm_node *n = &m->nodes[node];
-  if (is_op(n, "Gather"))
+  if (cm_node_is(n, cm_kernel_gather))
     return append_gather(m, n, l);
   for (uint32_t i = 0; i < n->input_count; i++) {
     uint32_t value = n->inputs[i], producer = value != CM_NONE ? m->values[value].producer : CM_NONE;
     const cm_node *piece = producer != CM_NONE ? &m->nodes[producer] : NULL;
     if (piece == NULL || !is_piece(piece) || piece->inputs[0] != l->source)
       return false;
-    if (!(is_op(piece, "Gather")  ? append_gather(m, piece, l)
-          : is_op(piece, "Split") ? append_split(m, piece, value, l)
+    if (!(cm_node_is(piece, cm_kernel_gather)  ? append_gather(m, piece, l)
+          : cm_node_is(piece, cm_kernel_split) ? append_split(m, piece, value, l)
                                   : append_slice(m, producer, value, l)))
       return false;
   }
@@ -128,17 +123,17 @@ static bool indexed_layout(cm_model *m, cm_maps *maps, uint32_t node, uint32_t *
   const cm_node *n = &m->nodes[node];
   uint32_t first = n->input_count > 0 ? n->inputs[0] : CM_NONE;
   cm_error error;
-  if (first == CM_NONE || (!is_op(n, "Gather") && !is_op(n, "Concat")))
+  if (first == CM_NONE || (!cm_node_is(n, cm_kernel_gather) && !cm_node_is(n, cm_kernel_concat)))
     return false;
   index_list l = {.source = first};
-  if (is_op(n, "Concat")) {
+  if (cm_node_is(n, cm_kernel_concat)) {
     uint32_t producer = m->values[first].producer;
     if (producer == CM_NONE || !is_piece(&m->nodes[producer]))
       return false;
     l.source = m->nodes[producer].inputs[0];
   }
   const cm_value *x = &m->values[l.source];
-  int64_t axis = cm_node_integer(n, "axis", is_op(n, "Gather") ? 0 : 1);
+  int64_t axis = cm_node_integer(n, "axis", cm_node_is(n, cm_kernel_gather) ? 0 : 1);
   if (!cm_shape_known(&x->shape) || x->constant)
     return false;
   axis = axis < 0 ? axis + x->shape.rank : axis;
@@ -176,7 +171,7 @@ uint64_t cm_node_permutation_bytes(const cm_model *model, uint32_t node)
       model->values[n->outputs[0]].constant)
     return 0;
   const cm_value *y = &model->values[n->outputs[0]];
-  if (is_op(n, "Transpose"))
+  if (cm_node_is(n, cm_kernel_transpose))
     return transpose_layout(model, n, &l) && cm_layout_moves(&l, model->values[n->inputs[0]].shape.dims)
                ? cm_value_bytes(y)
                : 0;
@@ -184,7 +179,7 @@ uint64_t cm_node_permutation_bytes(const cm_model *model, uint32_t node)
   if (!indexed_layout((cm_model *)(uintptr_t)model, NULL, node, &source, &l))
     return 0;
   uint64_t bytes = cm_value_bytes(y);
-  if (is_op(n, "Gather"))
+  if (cm_node_is(n, cm_kernel_gather))
     return cm_layout_is_identity(&l) ? 0 : bytes;
   for (uint32_t i = 0; i < n->input_count; i++)
     bytes += model->values[n->inputs[i]].use_count == 1 ? cm_value_bytes(&model->values[n->inputs[i]]) : 0;
@@ -228,7 +223,7 @@ cm_status cm_permute_mark(cm_permute *p, cm_error *error)
     cm_layout l;
     if (n->known == NULL || n->output_count == 0 || n->outputs[0] == CM_NONE || m->values[n->outputs[0]].constant)
       continue;
-    if (is_op(n, "Transpose")) {
+    if (cm_node_is(n, cm_kernel_transpose)) {
       if (!transpose_layout(m, n, &l))
         continue;
       source = n->inputs[0];

@@ -43,10 +43,10 @@ static bool read_pads(cm_permute *p, uint32_t node, int64_t *pads)
 static bool join(const cm_model *m, const cm_node *n, const int64_t *pads, uint32_t rank, int64_t *both)
 {
   const uint32_t spatial = rank - 2;
-  const bool pool = n->known != NULL && strcmp(n->op, "AveragePool") == 0;
+  const bool pool = cm_node_is(n, cm_kernel_pool) && n->known->variant == CM_VARIANT_MEAN;
   const cm_attribute *own = cm_node_attribute(n, "pads"), *kernel = cm_node_attribute(n, "kernel_shape");
   bool outside = false;
-  if (n->known == NULL || (!pool && strcmp(n->op, "Conv") != 0) || strcmp(cm_node_text(n, "auto_pad", "NOTSET"), "NOTSET") != 0 ||
+  if ((!pool && !cm_node_is(n, cm_kernel_conv)) || strcmp(cm_node_text(n, "auto_pad", "NOTSET"), "NOTSET") != 0 ||
       (own != NULL && own->count != 2 * (size_t)spatial))
     return false;
   for (uint32_t i = 0; i < 2 * spatial; i++) {
@@ -87,7 +87,7 @@ static cm_status join_one(cm_permute *p, uint32_t node, cm_error *error)
                            (json_int_t)cm_value_bytes(&m->values[m->nodes[node].outputs[0]]));
   if (item == NULL || json_array_append_new(p->moves, item) != 0)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while reporting permutations");
-  if (strcmp(w->op, "AveragePool") == 0 && cm_node_set_integer(m, w, "count_include_pad", 1, error) != CM_OK)
+  if (cm_node_is(w, cm_kernel_pool) && cm_node_set_integer(m, w, "count_include_pad", 1, error) != CM_OK)
     return error->status;
   w->inputs[0] = m->nodes[node].inputs[0];
   m->nodes[node].removed = true;
@@ -99,7 +99,7 @@ cm_status cm_permute_pads(cm_permute *p, cm_error *error)
   const size_t count = p->model->node_count;
   for (size_t i = 0; i < count; i++) {
     const cm_node *n = &p->model->nodes[i];
-    if (!n->removed && n->known != NULL && strcmp(n->op, "Pad") == 0 && n->inputs[0] != CM_NONE && !p->model->values[n->outputs[0]].constant &&
+    if (!n->removed && cm_node_is(n, cm_kernel_pad) && n->inputs[0] != CM_NONE && !p->model->values[n->outputs[0]].constant &&
         join_one(p, (uint32_t)i, error) != CM_OK)
       return error->status;
   }

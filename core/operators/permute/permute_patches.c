@@ -20,7 +20,7 @@ static bool through_slice(cm_model *m, uint32_t node, strided *s)
   cm_crossing c = {.model = m, .node = node};
   const cm_node *n = &m->nodes[node];
   const cm_shape *x = &m->values[n->inputs[0]].shape;
-  if (n->known == NULL || strcmp(n->op, "Slice") != 0 || !cm_shape_known(x) ||
+  if (!cm_node_is(n, cm_kernel_slice) || !cm_shape_known(x) ||
       !cm_crossing_integers(&c, "starts", 1, starts, &count) || count == 0 || count > x->rank ||
       !cm_crossing_integers(&c, "axes", 3, axes, &axis_count) || (axis_count != 0 && axis_count != count) ||
       !cm_crossing_integers(&c, NULL, 4, steps, &step_count) || (step_count != 0 && step_count != count))
@@ -155,7 +155,7 @@ cm_status cm_permute_patches(cm_permute *p, cm_error *error)
     uint32_t node = p->model->order[i];
     const cm_node *n = &p->model->nodes[node];
     blocks b;
-    if (n->known == NULL || strcmp(n->op, "Concat") != 0 || n->output_count == 0 ||
+    if (!cm_node_is(n, cm_kernel_concat) || n->output_count == 0 ||
         !cm_shape_known(&p->model->values[n->outputs[0]].shape))
       continue;
     cm_crossing c = {.model = p->model, .node = node};

@@ -20,7 +20,7 @@ static bool is_matrix(const cm_value *v)
 /* The right operand is one matrix; all axes but the last of the left one are rows. */
 static bool product_of(const cm_model *m, const cm_node *n, matrix_product *product)
 {
-  if (n->removed || n->known == NULL || n->layout != NULL || strcmp(n->op, "MatMul") != 0)
+  if (n->removed || n->layout != NULL || !cm_node_is(n, cm_kernel_matmul))
     return false;
   const cm_value *a = &m->values[n->inputs[0]], *b = &m->values[n->inputs[1]];
   if (!is_matrix(a) || !is_matrix(b) || !is_matrix(&m->values[n->outputs[0]]))
@@ -193,8 +193,7 @@ static cm_status absorb_conv(cm_permute *p, uint32_t node, cm_error *error)
   const cm_node *conv, *n = &m->nodes[node];
   uint32_t made = n->inputs[0], y = n->outputs[0], producer = m->values[made].producer, operands[2], addend = CM_NONE;
   cm_layout view;
-  if (producer == CM_NONE || m->values[made].use_count != 1 || m->nodes[producer].known == NULL ||
-      strcmp(m->nodes[producer].op, "Conv") != 0)
+  if (producer == CM_NONE || m->values[made].use_count != 1 || !cm_node_is(&m->nodes[producer], cm_kernel_conv))
     return CM_OK;
   conv = &m->nodes[producer];
   const cm_value *x = &m->values[conv->inputs[0]], *w = &m->values[conv->inputs[1]], *v = &m->values[made];
@@ -242,7 +241,7 @@ cm_status cm_permute_absorb(cm_permute *p, cm_error *error)
       continue;
     if (n->layout != NULL)
       status = absorb_conv(p, (uint32_t)i, error);
-    else if (n->known != NULL && strcmp(n->op, "MatMul") == 0)
+    else if (cm_node_is(n, cm_kernel_matmul))
       status = absorb_matmul(p, (uint32_t)i, error);
     if (status != CM_OK)
       return status;

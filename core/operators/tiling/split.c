@@ -14,14 +14,12 @@ cm_split_kind cm_split_kind_of(const cm_operator *known)
 
 bool cm_split_is_matrix(const cm_operator *known)
 {
-  cm_split_kind k = cm_split_kind_of(known);
-  return k == CM_SPLIT_CONVOLUTION || k == CM_SPLIT_TRANSPOSED || k == CM_SPLIT_MATMUL || k == CM_SPLIT_GEMM;
+  return known != NULL && known->runs == CM_RUNS_MATRIX;
 }
 
 bool cm_split_in_place(const cm_call *call)
 {
-  cm_split_kind k = cm_split_kind_of(call->node->known);
-  return k == CM_SPLIT_POINTWISE || k == CM_SPLIT_CHANNEL_NORM;
+  return call->node->known != NULL && call->node->known->runs == CM_RUNS_IN_PLACE;
 }
 
 /* Axis attribute within the rank; CM_NONE when it makes no sense. */
@@ -111,6 +109,7 @@ static bool slice_keeps(const cm_call *call, uint32_t axis)
   return true;
 }
 
+/* Every kind stands in this switch, so that one without a rule does not compile. */
 bool cm_split_may_cut(const cm_call *call, cm_split_kind k, uint32_t axis)
 {
   const cm_shape *out = &call->output[0], *in = &call->input[0];
@@ -153,9 +152,28 @@ bool cm_split_may_cut(const cm_call *call, cm_split_kind k, uint32_t axis)
     return cm_resize_reads(call, axis, 0, 1, (int64_t[2]){0});
   case CM_SPLIT_UNTOUCHED:
     return in->rank == rank && in->dims[axis] == out->dims[axis] && no_negative_pads(call) && slice_keeps(call, axis);
-  default:
-    return cm_split_moves_may_cut(call, k, axis);
+  case CM_SPLIT_LINES:
+  case CM_SPLIT_GATHER_ELEMENTS:
+  case CM_SPLIT_SCATTER_ELEMENTS:
+  case CM_SPLIT_GATHER_ND:
+  case CM_SPLIT_SCATTER_ND:
+  case CM_SPLIT_ONE_HOT:
+  case CM_SPLIT_REVERSE_SEQUENCE:
+  case CM_SPLIT_MATRICES:
+  case CM_SPLIT_STATISTICS:
+  case CM_SPLIT_GRID_SAMPLE:
+  case CM_SPLIT_REGIONS:
+  case CM_SPLIT_DEPTH_TO_SPACE:
+  case CM_SPLIT_SPACE_TO_DEPTH:
+  case CM_SPLIT_DFT:
+  case CM_SPLIT_STFT:
+  case CM_SPLIT_DEFORM:
+  case CM_SPLIT_AFFINE_GRID:
+  case CM_SPLIT_COLUMNS:
+  case CM_SPLIT_EINSUM:
+    break;
   }
+  return cm_split_moves_may_cut(call, k, axis);
 }
 
 bool cm_split_outputs_alike(const cm_call *call)
@@ -248,34 +266,33 @@ static int64_t signal_length(const cm_call *call)
 
 uint64_t cm_split_work(const cm_call *call, const cm_box *output, const cm_box *inputs)
 {
-  cm_split_kind k = cm_split_kind_of(call->node->known);
   uint64_t out = cm_box_count(output), work = out;
-  switch (k) {
-  case CM_SPLIT_CONVOLUTION: /* every output element meets the weights of one filter */
+  switch (call->node->known != NULL ? call->node->known->work : CM_WORK_TOUCHED) {
+  case CM_WORK_FILTER:
     inputs += cm_split_weights(call);
     return out * (cm_box_count(inputs) / (uint64_t)(inputs->to[0] - inputs->from[0]));
-  case CM_SPLIT_TRANSPOSED: { /* every element of the input meets the weights of its channel: a whole share each of the output */
+  case CM_WORK_SPREAD: { /* a whole share for each element of the output */
     const cm_box x = cm_box_whole(&call->input[0]), w = cm_box_whole(&call->input[1]), y = cm_box_whole(&call->output[0]);
     double share = (double)cm_box_count(&x) * (double)cm_box_count(&w) / ((double)w.to[0] * (double)cm_box_count(&y));
     return out == 0 ? 0 : out * (share > 1 ? (uint64_t)share : 1);
   }
-  case CM_SPLIT_MATMUL:
+  case CM_WORK_INNER:
     return out * (uint64_t)call->input[0].dims[call->input[0].rank - 1];
-  case CM_SPLIT_GEMM:
+  case CM_WORK_GEMM:
     return out * (uint64_t)call->input[0].dims[cm_node_integer(call->node, "transA", 0) != 0 ? 0 : 1];
-  case CM_SPLIT_POOL:
+  case CM_WORK_WINDOW:
     return out * cm_split_window_cells(call);
-  case CM_SPLIT_EINSUM:
+  case CM_WORK_SUMS:
     return out * cm_einsum_sums(call);
-  case CM_SPLIT_DEFORM:
+  case CM_WORK_DEFORM:
     return out * (cm_box_count(&inputs[1]) / (uint64_t)(inputs[1].to[0] > inputs[1].from[0] ? inputs[1].to[0] - inputs[1].from[0] : 1));
-  case CM_SPLIT_DFT:
-  case CM_SPLIT_STFT: /* every number of the output meets a line of the input */
+  case CM_WORK_SIGNAL:
     return out * (uint64_t)signal_length(call);
-  default:
-    for (uint32_t i = 0; i < call->input_count; i++)
-      if (cm_has(call, i) && cm_box_count(&inputs[i]) > work)
-        work = cm_box_count(&inputs[i]);
-    return work;
+  case CM_WORK_TOUCHED:
+    break;
   }
+  for (uint32_t i = 0; i < call->input_count; i++)
+    if (cm_has(call, i) && cm_box_count(&inputs[i]) > work)
+      work = cm_box_count(&inputs[i]);
+  return work;
 }

@@ -267,10 +267,28 @@ cm_status cm_split_boxes(const cm_call *call, cm_split_kind k, const cm_box *out
     for (uint32_t i = 2; i < out->rank; i++)
       change->numbers[i] = call->output[0].dims[i - 1];
     return CM_OK;
-  default:
-    cm_split_moves_boxes(call, k, out, inputs);
-    if (k == CM_SPLIT_DEFORM)
-      put_place(call, out, &inputs[0], change);
-    return CM_OK;
+  case CM_SPLIT_LINES:
+  case CM_SPLIT_GATHER_ELEMENTS:
+  case CM_SPLIT_SCATTER_ELEMENTS:
+  case CM_SPLIT_GATHER_ND:
+  case CM_SPLIT_SCATTER_ND:
+  case CM_SPLIT_ONE_HOT:
+  case CM_SPLIT_REVERSE_SEQUENCE:
+  case CM_SPLIT_MATRICES:
+  case CM_SPLIT_STATISTICS:
+  case CM_SPLIT_GRID_SAMPLE:
+  case CM_SPLIT_REGIONS:
+  case CM_SPLIT_DEPTH_TO_SPACE:
+  case CM_SPLIT_SPACE_TO_DEPTH:
+  case CM_SPLIT_DFT:
+  case CM_SPLIT_STFT:
+  case CM_SPLIT_DEFORM:
+  case CM_SPLIT_COLUMNS:
+  case CM_SPLIT_EINSUM:
+    break;
   }
+  cm_split_moves_boxes(call, k, out, inputs);
+  if (k == CM_SPLIT_DEFORM)
+    put_place(call, out, &inputs[0], change);
+  return CM_OK;
 }

@@ -96,9 +96,30 @@ bool cm_split_moves_may_cut(const cm_call *call, cm_split_kind kind, uint32_t ax
   case CM_SPLIT_DEPTH_TO_SPACE:
   case CM_SPLIT_SPACE_TO_DEPTH:
     return axis != 1;
-  default:
-    return false;
+  case CM_SPLIT_WHOLE:
+  case CM_SPLIT_POINTWISE:
+  case CM_SPLIT_CONVOLUTION:
+  case CM_SPLIT_TRANSPOSED:
+  case CM_SPLIT_POOL:
+  case CM_SPLIT_CHANNELWISE:
+  case CM_SPLIT_FRAMEWISE:
+  case CM_SPLIT_CHANNEL_NORM:
+  case CM_SPLIT_LAYER_NORM:
+  case CM_SPLIT_LRN:
+  case CM_SPLIT_SOFTMAX:
+  case CM_SPLIT_REDUCE:
+  case CM_SPLIT_MATMUL:
+  case CM_SPLIT_GEMM:
+  case CM_SPLIT_TRANSPOSE:
+  case CM_SPLIT_GATHER:
+  case CM_SPLIT_RESIZE:
+  case CM_SPLIT_UNPOOL:
+  case CM_SPLIT_EXPAND:
+  case CM_SPLIT_UNTOUCHED:
+  case CM_SPLIT_QUANTIZE:
+    break; /* their rules are in split.c */
   }
+  return false;
 }
 
 static void take(cm_box *input, uint32_t axis, const cm_box *out, uint32_t from)
@@ -242,8 +263,34 @@ void cm_split_moves_boxes(const cm_call *call, cm_split_kind kind, const cm_box 
   case CM_SPLIT_SPACE_TO_DEPTH:
     block_boxes(call, kind == CM_SPLIT_DEPTH_TO_SPACE, out, &inputs[0]);
     return;
-  default:
+  case CM_SPLIT_LINES:
+  case CM_SPLIT_MATRICES:
+  case CM_SPLIT_STATISTICS:
+  case CM_SPLIT_DFT:
     follow_cut(call, kind, out, &inputs[0]);
     return;
+  case CM_SPLIT_WHOLE:
+  case CM_SPLIT_POINTWISE:
+  case CM_SPLIT_CONVOLUTION:
+  case CM_SPLIT_TRANSPOSED:
+  case CM_SPLIT_POOL:
+  case CM_SPLIT_CHANNELWISE:
+  case CM_SPLIT_FRAMEWISE:
+  case CM_SPLIT_CHANNEL_NORM:
+  case CM_SPLIT_LAYER_NORM:
+  case CM_SPLIT_LRN:
+  case CM_SPLIT_SOFTMAX:
+  case CM_SPLIT_REDUCE:
+  case CM_SPLIT_MATMUL:
+  case CM_SPLIT_GEMM:
+  case CM_SPLIT_TRANSPOSE:
+  case CM_SPLIT_GATHER:
+  case CM_SPLIT_RESIZE:
+  case CM_SPLIT_UNPOOL:
+  case CM_SPLIT_EXPAND:
+  case CM_SPLIT_UNTOUCHED:
+  case CM_SPLIT_QUANTIZE:
+  case CM_SPLIT_AFFINE_GRID:
+    return; /* their rules are in split_boxes.c */
   }
 }
