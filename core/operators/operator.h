@@ -182,100 +182,7 @@ bool cm_next_index(uint32_t rank, const int64_t *dims, int64_t *index);
 void cm_copy_strided(void *out, const void *data, size_t width, uint32_t rank, const int64_t *dims, int64_t offset,
                      const int64_t *strides);
 
-/* ---- the families: shape functions and kernels, one file each ---- */
-
-#define CM_OPERATOR(name) \
-  cm_status cm_shape_##name(cm_call *call, cm_error *error); \
-  cm_status cm_kernel_##name(cm_call *call, cm_error *error)
-
-CM_OPERATOR(unary);
-CM_OPERATOR(logical_unary);
-CM_OPERATOR(binary);
-CM_OPERATOR(compare);
-CM_OPERATOR(variadic);
-CM_OPERATOR(where);
-CM_OPERATOR(clip);
-CM_OPERATOR(cast);
-CM_OPERATOR(dropout);
-CM_OPERATOR(identity);
-CM_OPERATOR(conv);
-CM_OPERATOR(fused_conv);
-CM_OPERATOR(conv_transpose);
-CM_OPERATOR(pool);
-CM_OPERATOR(global_pool);
-CM_OPERATOR(batch_norm);
-CM_OPERATOR(instance_norm);
-CM_OPERATOR(layer_norm);
-CM_OPERATOR(group_norm);
-CM_OPERATOR(lrn);
-CM_OPERATOR(softmax);
-CM_OPERATOR(reduce);
-CM_OPERATOR(arg_reduce);
-CM_OPERATOR(matmul);
-CM_OPERATOR(gemm);
-CM_OPERATOR(constant);
-CM_OPERATOR(constant_of_shape);
-CM_OPERATOR(shape);
-CM_OPERATOR(size);
-CM_OPERATOR(range);
-CM_OPERATOR(reshape);
-CM_OPERATOR(flatten);
-CM_OPERATOR(squeeze);
-CM_OPERATOR(unsqueeze);
-CM_OPERATOR(expand);
-CM_OPERATOR(tile);
-CM_OPERATOR(transpose);
-CM_OPERATOR(concat);
-CM_OPERATOR(split);
-CM_OPERATOR(slice);
-CM_OPERATOR(gather);
-CM_OPERATOR(pad);
-CM_OPERATOR(depth_to_space);
-CM_OPERATOR(space_to_depth);
-CM_OPERATOR(resize);
-CM_OPERATOR(quantize);
-CM_OPERATOR(dequantize);
-CM_OPERATOR(gather_elements);
-CM_OPERATOR(scatter_elements);
-CM_OPERATOR(gather_nd);
-CM_OPERATOR(scatter_nd);
-CM_OPERATOR(one_hot);
-CM_OPERATOR(top_k);
-CM_OPERATOR(non_zero);
-CM_OPERATOR(unique);
-CM_OPERATOR(compress);
-CM_OPERATOR(reverse_sequence);
-CM_OPERATOR(cum_sum);
-CM_OPERATOR(hardmax);
-CM_OPERATOR(einsum);
-CM_OPERATOR(det);
-CM_OPERATOR(trilu);
-CM_OPERATOR(eye_like);
-CM_OPERATOR(lp_norm);
-CM_OPERATOR(mean_variance);
-CM_OPERATOR(rms_norm);
-CM_OPERATOR(lp_pool);
-CM_OPERATOR(global_lp_pool);
-CM_OPERATOR(matmul_integer);
-CM_OPERATOR(qlinear_matmul);
-CM_OPERATOR(conv_integer);
-CM_OPERATOR(qlinear_conv);
-CM_OPERATOR(dynamic_quantize);
-CM_OPERATOR(recurrent);
-CM_OPERATOR(float_test);
-CM_OPERATOR(choose);
-CM_OPERATOR(nms);
-CM_OPERATOR(grid_sample);
-CM_OPERATOR(roi_align);
-CM_OPERATOR(max_unpool);
-CM_OPERATOR(dft);
-CM_OPERATOR(stft);
-CM_OPERATOR(window);
-CM_OPERATOR(mel_weights);
-CM_OPERATOR(affine_grid);
-CM_OPERATOR(deform_conv);
-CM_OPERATOR(max_roi_pool);
-CM_OPERATOR(col2im);
+/* ---- what families share with those who cut them ---- */
 
 /* The step between the frames of an STFT, and their length; false while they are not known. */
 bool cm_stft_frames(const cm_call *call, int64_t *step, int64_t *length);
@@ -287,42 +194,26 @@ bool cm_einsum_axes(const cm_call *call, uint32_t input, uint32_t axes[CM_RANK_M
 /* Products that are summed for one element of its output; 0 when one extent is. */
 uint64_t cm_einsum_sums(const cm_call *call);
 
-cm_status cm_check_dft(const cm_call *call, cm_error *error);
-cm_status cm_check_made_number(const cm_call *call, cm_error *error);
-cm_status cm_check_deform_conv(const cm_call *call, cm_error *error);
-cm_status cm_check_batch_norm(const cm_call *call, cm_error *error);
-cm_status cm_check_scatter(const cm_call *call, cm_error *error);
-cm_status cm_check_eye_like(const cm_call *call, cm_error *error);
-cm_status cm_check_grid_sample(const cm_call *call, cm_error *error);
-cm_status cm_check_qlinear(const cm_call *call, cm_error *error);
-cm_status cm_check_recurrent(const cm_call *call, cm_error *error);
-cm_status cm_check_cast(const cm_call *call, cm_error *error);
-cm_status cm_check_quantize(const cm_call *call, cm_error *error);
-cm_status cm_check_dequantize(const cm_call *call, cm_error *error);
-cm_status cm_check_fused_conv(const cm_call *call, cm_error *error);
+/* ---- the functions that rows name: shape functions and kernels of the families (ops), checks, and how permutations pass
+ * (permute/cross_*.c) ---- */
 
-/* How each family lets permutations pass; cross_*.c. */
-bool cm_cross_unary(struct cm_crossing *crossing);
-bool cm_cross_broadcast(struct cm_crossing *crossing);
-bool cm_cross_conv(struct cm_crossing *crossing);
-bool cm_cross_fused_conv(struct cm_crossing *crossing);
-bool cm_cross_conv_transpose(struct cm_crossing *crossing);
-bool cm_cross_pool(struct cm_crossing *crossing);
-bool cm_cross_global_pool(struct cm_crossing *crossing);
-bool cm_cross_channel_norm(struct cm_crossing *crossing);
-bool cm_cross_layer_norm(struct cm_crossing *crossing);
-bool cm_cross_lrn(struct cm_crossing *crossing);
-bool cm_cross_softmax(struct cm_crossing *crossing);
-bool cm_cross_reduce(struct cm_crossing *crossing);
-bool cm_cross_matmul(struct cm_crossing *crossing);
-bool cm_cross_gemm(struct cm_crossing *crossing);
-bool cm_cross_reshape(struct cm_crossing *crossing);
-bool cm_cross_concat(struct cm_crossing *crossing);
-bool cm_cross_split(struct cm_crossing *crossing);
-bool cm_cross_slice(struct cm_crossing *crossing);
-bool cm_cross_gather(struct cm_crossing *crossing);
-bool cm_cross_pad(struct cm_crossing *crossing);
-bool cm_cross_resize(struct cm_crossing *crossing);
-bool cm_cross_quantize(struct cm_crossing *crossing);
+#define REWRITTEN(rule) \
+  bool cm_cross_##rule(struct cm_crossing *crossing); \
+  cm_status cm_rewrite_##rule(struct cm_crossing *crossing, cm_error *error);
+#define PLAIN(rule) bool cm_cross_##rule(struct cm_crossing *crossing);
+#define WALL
+#define ANY_CALL
+#define CHECK(name) cm_status cm_check_##name(const cm_call *call, cm_error *error);
+#define ROW(op, since, until, family, variant, crossing, split, work, runs, makes, types, flags, check) \
+  cm_status cm_shape_##family(cm_call *call, cm_error *error); \
+  cm_status cm_kernel_##family(cm_call *call, cm_error *error); \
+  crossing check
+#include "core/operators/operators.def"
+#undef REWRITTEN
+#undef PLAIN
+#undef WALL
+#undef ANY_CALL
+#undef CHECK
+#undef ROW
 
 #endif

@@ -2,7 +2,6 @@
 #include "core/machine/plan/partial_sums.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/machine/cost.h"
 #include "core/machine/plan/partial_sums_internal.h"

@@ -1,5 +1,4 @@
 /* Cast and CastLike between all numeric types (ONNX operator specification, Cast). */
-#include <string.h>
 
 #include "core/operators/operator.h"
 

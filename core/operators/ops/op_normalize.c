@@ -1,7 +1,6 @@
 /* Normalizations: BatchNormalization, InstanceNormalization, LayerNormalization, GroupNormalization, LRN, Softmax. Sums
  * are taken in double. */
 #include <math.h>
-#include <string.h>
 
 #include "core/operators/operator.h"
 

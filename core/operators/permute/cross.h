@@ -61,25 +61,4 @@ cm_status cm_crossing_set_integers(cm_crossing *c, uint32_t input, const int64_t
 /* Integers of an attribute or of a constant input; false when they are not known or too many. */
 bool cm_crossing_integers(const cm_crossing *c, const char *attribute, uint32_t input, int64_t *numbers, size_t *count);
 
-#define CM_REWRITE(name) cm_status cm_rewrite_##name(cm_crossing *c, cm_error *error)
-CM_REWRITE(broadcast);
-CM_REWRITE(conv);
-CM_REWRITE(fused_conv);
-CM_REWRITE(conv_transpose);
-CM_REWRITE(pool);
-CM_REWRITE(channel_norm);
-CM_REWRITE(layer_norm);
-CM_REWRITE(softmax);
-CM_REWRITE(reduce);
-CM_REWRITE(matmul);
-CM_REWRITE(gemm);
-CM_REWRITE(reshape);
-CM_REWRITE(concat);
-CM_REWRITE(split);
-CM_REWRITE(slice);
-CM_REWRITE(gather);
-CM_REWRITE(pad);
-CM_REWRITE(resize);
-CM_REWRITE(quantize);
-
 #endif

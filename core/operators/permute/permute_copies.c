@@ -1,5 +1,4 @@
 /* What a model copies: permutations, and all other operators that only move elements. */
-#include <string.h>
 
 #include "core/operators/permute/permute.h"
 #include "core/operators/permute/permutations.h"

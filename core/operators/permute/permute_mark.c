@@ -1,5 +1,4 @@
 /* Which nodes are permutations, what they move, and their layouts. */
-#include <string.h>
 
 #include "core/operators/permute/permute.h"
 

@@ -1,6 +1,5 @@
 /* Permutations that a matrix product takes along for nothing: Gemm has a flag for an operand that is read transposed, and
  * (AB)^T = B^T A^T for what it makes. */
-#include <string.h>
 
 #include "core/operators/evaluate.h"
 #include "core/operators/permute/permute.h"
