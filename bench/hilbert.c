@@ -16,7 +16,7 @@
 #include "core/partition/flows.h"
 #include "core/network/nets_by_part.h"
 #include "core/partition/partition.h"
-#include "core/placement/arrange.h"
+#include "core/placement/curve.h"
 
 static const char usage[] =
   "usage: bench/hilbert [--chips \"loihi64 loihi84\"] [--preset balanced] [--seeds N] [--clusters] [--seconds S]\n"

@@ -39,7 +39,4 @@ cm_status cm_queue_turn(sqlite3 *handle, cm_claim claim, bool *any, cm_turn *tur
  * was left out, so that nothing needs to be counted. */
 cm_status cm_queue_order_place(cm_queue_order *order, sqlite3 *handle, cm_job *job, bool successive, cm_error *error);
 
-/* The least use for a share among the users who have queued jobs, in milliseconds; *any: there are some. */
-cm_status cm_queue_least_use(sqlite3 *handle, bool *any, double *least_ms, cm_error *error);
-
 #endif

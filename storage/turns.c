@@ -118,27 +118,3 @@ cm_status cm_queue_turn(sqlite3 *handle, cm_claim claim, bool *any, cm_turn *tur
   }
   return status;
 }
-
-cm_status cm_queue_least_use(sqlite3 *handle, bool *any, double *least_ms, cm_error *error)
-{
-  sqlite3_stmt *statement;
-  double half_life, now = cm_store_time(), least = INFINITY;
-  bool row = true;
-  if (cm_usage_half_life_in(handle, &half_life, error) != CM_OK)
-    return error->status;
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT " STANDING
-                                    " FROM (SELECT DISTINCT user FROM queue_totals) t", "");
-  while (status == CM_OK && row) {
-    status = cm_sql_step(statement, &row, error);
-    if (status != CM_OK || !row)
-      break;
-    double ms = cm_usage_faded(sqlite3_column_double(statement, 0), now - sqlite3_column_double(statement, 1), half_life);
-    least = fmin(least, ms / (double)sqlite3_column_int64(statement, 2));
-  }
-  status = cm_sql_end(statement, status, error);
-  if (status == CM_OK) {
-    *any = isfinite(least);
-    *least_ms = least;
-  }
-  return status;
-}

@@ -2,8 +2,6 @@
 
 #include <math.h>
 
-#include "storage/positions.h"
-
 static const double half_life_default = 86400, lead_ms = 3600e3;
 
 static cm_status set_half_life(sqlite3 *handle, void *context, cm_error *error)
@@ -63,6 +61,32 @@ cm_status cm_usage_charge_in(sqlite3 *handle, const char *user, double ms, cm_er
   return write(handle, user, now, fmax(had + ms, 0), error);
 }
 
+/* The least use for a share among the users who have queued jobs, in milliseconds; *any: there are some. */
+static cm_status least_use(sqlite3 *handle, bool *any, double *least_ms, cm_error *error)
+{
+  sqlite3_stmt *statement;
+  double half_life = half_life_default, now = cm_store_time(), least = INFINITY;
+  bool row = true;
+  if (cm_usage_half_life_in(handle, &half_life, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT (SELECT amount_ms FROM usage u WHERE u.user = t.user),"
+                                    " (SELECT at FROM usage u WHERE u.user = t.user), coalesce((SELECT share FROM users p WHERE p.name = t.user), 1)"
+                                    " FROM (SELECT DISTINCT user FROM queue_totals) t", "");
+  while (status == CM_OK && row) {
+    status = cm_sql_step(statement, &row, error);
+    if (status != CM_OK || !row)
+      break;
+    double ms = cm_usage_faded(sqlite3_column_double(statement, 0), now - sqlite3_column_double(statement, 1), half_life);
+    least = fmin(least, ms / (double)sqlite3_column_int64(statement, 2));
+  }
+  status = cm_sql_end(statement, status, error);
+  if (status == CM_OK) {
+    *any = isfinite(least);
+    *least_ms = least;
+  }
+  return status;
+}
+
 cm_status cm_usage_enter_in(sqlite3 *handle, const char *user, cm_error *error)
 {
   double now = cm_store_time(), had, least;
@@ -73,7 +97,7 @@ cm_status cm_usage_enter_in(sqlite3 *handle, const char *user, cm_error *error)
     return error->status;
   if (busy != 0)
     return CM_OK;
-  if (cm_queue_least_use(handle, &others, &least, error) != CM_OK)
+  if (least_use(handle, &others, &least, error) != CM_OK)
     return error->status;
   if (!others)
     return CM_OK;

@@ -28,7 +28,7 @@ typedef struct cm_limits {
   uint32_t neuron_bits, synapse_bits, axon_bits; /* of that, each */
   uint64_t fan_in;         /* inputs of one neuron; the chip's alone, no class's */
   uint64_t neuron_target_cores; /* cores that one neuron reaches, its own included; the chip's alone */
-  uint64_t populations;    /* distinct populations of the neurons here; nothing that adds up (core/partition/populations.h) */
+  uint64_t populations;    /* distinct populations of the neurons here; nothing that adds up (core/limits/populations.h) */
 } cm_limits;
 
 /* Cores of a kind of their own (classes.h). */

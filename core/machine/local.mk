@@ -1,7 +1,7 @@
 libcoremap_a_SOURCES += \
   core/machine/compile.h core/machine/compile.c core/machine/internal.h core/machine/options.c core/machine/verify.c core/machine/report.c \
   core/machine/order.h core/machine/order.c core/machine/order_graph.h core/machine/order_graph.c core/machine/bound.h core/machine/bound_internal.h core/machine/bound.c core/machine/bound_cone.c core/machine/bound_reads.h core/machine/bound_reads.c core/machine/cost.h core/machine/cost.c core/machine/hops.h core/machine/hops.c \
-  core/machine/schedule/settings.h core/machine/schedule/lanes.h core/machine/schedule/lanes.c core/machine/schedule/addresses.h \
+  core/machine/plan/settings.h core/machine/schedule/lanes.h core/machine/schedule/lanes.c core/machine/schedule/addresses.h \
   core/machine/schedule/addresses.c core/machine/schedule/sequence.h core/machine/schedule/sequence.c \
   core/machine/schedule/subchips.h core/machine/schedule/subchips.c core/machine/schedule/search.h core/machine/schedule/search_internal.h core/machine/schedule/search.c core/machine/schedule/search_parts.c core/machine/schedule/timetable.h core/machine/schedule/timetable.c \
   core/machine/schedule/timing.h core/machine/schedule/timing_memory.c core/machine/schedule/timing_ahead.c core/machine/schedule/timing_pieces.c core/machine/schedule/ready.h core/machine/schedule/ready.c core/machine/schedule/windows.h core/machine/schedule/windows.c core/machine/plan/grid_units.c core/machine/plan/shares.c core/machine/emit/emit_timetable.c \

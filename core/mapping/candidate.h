@@ -3,9 +3,9 @@
 #ifndef CM_MAPPING_CANDIDATE_H
 #define CM_MAPPING_CANDIDATE_H
 
+#include "core/limits/bound.h"
 #include "core/mapping/map.h"
 #include "core/mapping/options.h"
-#include "core/partition/bound.h"
 #include "core/partition/flows.h"
 #include "core/partition/partition.h"
 #include "core/partition/quality.h"

@@ -8,8 +8,8 @@
 
 #include "base/run.h"
 #include "core/chip/region.h"
+#include "core/limits/bound.h"
 #include "core/mapping/measure/measure.h"
-#include "core/partition/bound.h"
 
 /* One try of the partition stage (retried when a limit broke). */
 typedef struct cm_attempt {

@@ -4,7 +4,7 @@
 #ifndef CM_PARTITION_LEGALISE_H
 #define CM_PARTITION_LEGALISE_H
 
-#include "core/partition/limits.h"
+#include "core/limits/limits.h"
 
 typedef struct cm_legalise_options {
   cm_limits limits;

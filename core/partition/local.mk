@@ -2,8 +2,7 @@ libcoremap_a_SOURCES += \
   core/partition/options.h core/partition/partition.h core/partition/partition.c \
   core/partition/graph.h core/partition/graph.c core/partition/graph_gather.h core/partition/graph_gather.c \
   core/partition/graph_rows.h core/partition/graph_rows.c core/partition/graph_topology.c core/partition/graph_file.c \
-  core/partition/fm_walk.h core/partition/fm_search.h core/partition/fm_search.c core/partition/limits.h core/partition/limits.c core/partition/copies.h core/partition/copies.c core/partition/bound.h core/partition/bound.c core/partition/bound_apart.h core/partition/bound_apart.c core/partition/bound_words.c \
-  core/partition/populations.h core/partition/populations.c core/partition/populations_bound.c \
+  core/partition/fm_walk.h core/partition/fm_search.h core/partition/fm_search.c \
   core/partition/population_tally.h core/partition/population_tally.c \
   core/partition/quality.h core/partition/quality.c core/partition/members.h \
   core/partition/counts.h core/partition/counts.c core/partition/part_usage.h core/partition/part_usage.c \

@@ -1,6 +1,6 @@
 #include "core/partition/part_usage.h"
 
-#include "core/partition/copies.h"
+#include "core/limits/copies.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 #ifndef CM_PARTITION_PART_USAGE_H
 #define CM_PARTITION_PART_USAGE_H
 
+#include "core/limits/limits.h"
 #include "core/partition/counts.h"
-#include "core/partition/limits.h"
 #include "core/partition/population_tally.h"
 
 enum { CM_NO_PART = UINT32_MAX };

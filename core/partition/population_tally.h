@@ -2,8 +2,8 @@
 #ifndef CM_PARTITION_POPULATION_TALLY_H
 #define CM_PARTITION_POPULATION_TALLY_H
 
+#include "core/limits/populations.h"
 #include "core/partition/counts.h"
-#include "core/partition/populations.h"
 
 typedef struct cm_population_tally {
   const cm_topology *topology;

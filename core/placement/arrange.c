@@ -1,4 +1,6 @@
 #include "core/placement/arrange.h"
+#include "core/placement/curve.h"
+#include "core/placement/swaps.h"
 
 #include <math.h>
 #include <string.h>

@@ -37,20 +37,4 @@ cm_status cm_arrange(const cm_graph *parts, const cm_chip *chip, const cm_region
                      const cm_arrange_options *options, cm_run *run, uint32_t *core, cm_arrange_result *result,
                      cm_error *error);
 
-/* ---- its steps ---- */
-
-/* Orders the parts so that those that talk are near each other: always the part with the most weight to the ordered
- * ones less the weight to the others; breadth first where there are more than 2^24 entries. O(entries log(parts)). */
-cm_status cm_order_parts(const cm_graph *parts, cm_run *run, uint32_t *order, cm_error *error);
-
-/* Sorts the cores of a region along Hilbert's curve over the chip. O(cores log(cores)). */
-cm_status cm_order_cores(const cm_chip *chip, const cm_region *region, cm_run *run, uint32_t *core, cm_error *error);
-
-/* Force-directed swaps: each part looks from its core towards the centre of those it talks to, at halving steps, and
- * takes the swap that lowers the cost most. `at` [parts] numbers cores of the region. Ends when a round gains less than
- * a thousandth, or after rounds_max. O(rounds * entries * log(width)). */
-cm_status cm_place_by_swaps(const cm_graph *parts, const cm_axes *axes, const cm_chip *chip, const cm_region *region,
-                            uint32_t rounds_max, cm_run *run, uint32_t *at, uint32_t *rounds, uint64_t *swaps,
-                            cm_error *error);
-
 #endif

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "core/chip/interconnect/interconnect.h"
+
 enum { UNITS_PER_HOP = 64 };
 
 cm_hop_units cm_hop_units_of(const cm_chip *chip)
@@ -93,4 +95,15 @@ void cm_axes_free(cm_axes *axes)
   cm_free(axes->column);
   cm_free(axes->row);
   cm_free(axes);
+}
+
+uint32_t cm_cheapest_hop_units(const cm_chip *chip)
+{
+  const cm_interconnect *net = chip->interconnect;
+  uint32_t least = UINT32_MAX;
+  if (net == NULL)
+    return cm_hop_units_of(chip).cheapest;
+  for (uint32_t i = 0; i < net->link_count; i++)
+    least = !net->link[i].dead && net->link[i].units < least ? net->link[i].units : least;
+  return least < UINT32_MAX ? least : 1;
 }

@@ -25,6 +25,9 @@ typedef struct cm_hop_units {
 
 cm_hop_units cm_hop_units_of(const cm_chip *chip);
 
+/* Units of the chip's cheapest hop, or of an interconnect's cheapest link: what divides costs into hops. O(1); O(links). */
+uint32_t cm_cheapest_hop_units(const cm_chip *chip);
+
 static inline uint64_t cm_hop_units_pay(const cm_hop_units *units, cm_hops hops)
 {
   return (uint64_t)units->east_west * hops.east_west + (uint64_t)units->north_south * hops.north_south +

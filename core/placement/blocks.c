@@ -9,7 +9,7 @@
 
 #include "core/partition/edge/clustering.h"
 #include "core/partition/options.h"
-#include "core/placement/arrange.h"
+#include "core/placement/curve.h"
 #include "core/placement/exchange.h"
 #include "core/placement/qap/qap.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "core/partition/edge/clustering.h"
-#include "core/placement/arrange.h"
+#include "core/placement/curve.h"
 #include "core/placement/blocks.h"
 
 enum { COARSEST = 1000 };

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/heap.h"
-#include "core/placement/arrange.h"
+#include "core/placement/curve.h"
 
 enum { GREEDY_ENTRIES_MAX = 1 << 24 };
 

@@ -9,7 +9,7 @@ libcoremap_a_SOURCES += \
   core/placement/mesh/mesh_grid.c core/placement/mesh/mesh_coarsen.h core/placement/mesh/mesh_coarsen.c \
   core/placement/mesh/mesh_layout.c core/placement/mesh/mesh_anneal.h core/placement/mesh/mesh_anneal.c core/placement/mesh/mesh_settle.c \
   core/placement/mesh/mesh_rebalance.c core/placement/mesh/mesh_halve.c \
-  core/placement/arrange.h core/placement/arrange.c core/placement/curve.c core/placement/swaps.c \
+  core/placement/arrange.h core/placement/arrange.c core/placement/curve.h core/placement/curve.c core/placement/swaps.h core/placement/swaps.c \
   core/placement/qap/qap_kernel.h core/placement/qap/qap_narrow.c core/placement/qap/qap_wide.c \
   core/placement/blocks.h core/placement/blocks.c core/placement/renumber.c core/placement/cluster_order.c \
   core/placement/exchange.h core/placement/exchange.c \

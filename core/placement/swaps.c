@@ -1,7 +1,7 @@
 /* Force-directed swaps for any number of parts: no tables, a swap is judged from the rows of its two parts. */
 #include <math.h>
 
-#include "core/placement/arrange.h"
+#include "core/placement/swaps.h"
 #include "core/placement/qap/qap.h"
 
 #define NOBODY UINT32_MAX

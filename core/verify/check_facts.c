@@ -1,5 +1,5 @@
 /* What a mapping says of its network, its chip, its region, the bound on parts and its neurons' keys. The bound and the keys
- * are defined by what computes them (core/partition/bound.c, core/network/identity.c); they are computed again. */
+ * are defined by what computes them (core/limits/bound.c, core/network/identity.c); they are computed again. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,9 +7,9 @@
 
 #include "base/json.h"
 #include "core/chip/classes.h"
-#include "core/partition/bound.h"
-#include "core/verify/check_internal.h"
+#include "core/limits/bound.h"
 #include "core/network/identity.h"
+#include "core/verify/check_internal.h"
 
 typedef struct facts {
   const cm_check_file *file;

@@ -4,9 +4,9 @@
 
 #include <math.h>
 
+#include "core/limits/limits.h"
 #include "core/mapping/map.h"
 #include "core/partition/axon/axon.h"
-#include "core/partition/limits.h"
 
 static cm_error error;
 static cm_run run;

@@ -2,8 +2,8 @@
  * effort never costs more connectivity, counted anew, and no limit is broken. */
 #include "../unit/networks.h"
 
+#include "core/limits/limits.h"
 #include "core/mapping/mappers/engine.h"
-#include "core/partition/limits.h"
 
 enum { N = 120 };
 

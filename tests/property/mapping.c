@@ -3,11 +3,11 @@
  * every refusal is one that the input deserves. */
 #include "../unit/chips.h"
 
-#include "core/verify/check.h"
-#include "core/mapping/result/export.h"
+#include "core/limits/limits.h"
 #include "core/mapping/map.h"
+#include "core/mapping/result/export.h"
 #include "core/mapping/routes/routes.h"
-#include "core/partition/limits.h"
+#include "core/verify/check.h"
 
 enum { MOST = 120 };
 

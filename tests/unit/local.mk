@@ -27,7 +27,7 @@ UNIT_TESTS = \
   tests/unit/core/partition/axon/axons \
   tests/unit/core/partition/axon/fill \
   tests/unit/core/partition/axon/hypergraph \
-  tests/unit/core/partition/limits \
+  tests/unit/core/limits/limits \
   tests/unit/core/partition/multilevel \
   tests/unit/core/partition/part_usage \
   tests/unit/core/partition/partition \

@@ -4,7 +4,7 @@
 
 #include "networks.h"
 
-#include "core/partition/limits.h"
+#include "core/limits/limits.h"
 
 enum { SMALL = 7 };
 

@@ -6,7 +6,7 @@
 #include "base/random.h"
 #include "core/learning/agent/environment.h"
 #include "core/partition/options.h"
-#include "core/placement/arrange.h"
+#include "core/placement/curve.h"
 
 enum { MODES = 4, DEGREE = 8, ROUNDS_MAX = 40, ANGLES = 6 };
 /* Enough when an eigenvalue's distance from 1 changes by less than this, relative to itself. */

@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "core/learning/agent/trade.h"
 #include "core/partition/options.h"
-#include "core/placement/arrange.h"
+#include "core/placement/swaps.h"
 #include "core/placement/qap/qap.h"
 
 enum { SWAP_ROUNDS = 60, SAMPLES = 500, ADJUST_EVERY = 64, CHECK_EVERY = 1 << 16,

@@ -11,7 +11,7 @@
 #include "core/machine/cost.h"
 #include "core/machine/hops.h"
 #include "core/machine/plan/packs.h"
-#include "core/machine/schedule/settings.h"
+#include "core/machine/plan/settings.h"
 #include "core/operators/tiling/split.h"
 
 enum { CM_ALIGNMENT = 64 }; /* of addresses and sizes on the chip */

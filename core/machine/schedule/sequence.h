@@ -4,7 +4,7 @@
 
 #include "core/machine/memory/ordering.h"
 #include "core/machine/memory/segment.h"
-#include "core/machine/schedule/settings.h"
+#include "core/machine/plan/settings.h"
 
 typedef struct cm_sequence {
   cm_segment *segments; /* without events */

@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "core/chip/classes.h"
+#include "core/limits/limits.h"
+#include "core/limits/populations.h"
 #include "core/mapping/mappers/engine.h"
 #include "core/mapping/place/place.h"
 #include "core/mapping/stage/classes.h"
 #include "core/mapping/stage/kinds.h"
 #include "core/mapping/stage/stage.h"
-#include "core/partition/limits.h"
-#include "core/partition/populations.h"
 
 /* Kinds of cores for the caller's parts. */
 static cm_status match_kinds(cm_candidate *c, const uint64_t *use, cm_error *error)

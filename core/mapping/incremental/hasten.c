@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/partition/populations.h"
+#include "core/limits/populations.h"
 #include "core/partition/step/step_anneal.h"
 
 /* Synapses and parts that may be looked at. */

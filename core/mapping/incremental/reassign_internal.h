@@ -2,8 +2,8 @@
 #ifndef CM_MAPPING_REASSIGN_INTERNAL_H
 #define CM_MAPPING_REASSIGN_INTERNAL_H
 
+#include "core/limits/limits.h"
 #include "core/mapping/incremental/reassign.h"
-#include "core/partition/limits.h"
 #include "core/partition/population_tally.h"
 
 /* One reassignment under way: owns its arrays, and not the assignment. */

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/limits/limits.h"
+#include "core/limits/populations.h"
 #include "core/mapping/incremental/hasten.h"
 #include "core/mapping/incremental/remap_internal.h"
 #include "core/mapping/mappers/step_engine.h"
@@ -12,8 +14,6 @@
 #include "core/mapping/stage/classes.h"
 #include "core/mapping/stage/kinds.h"
 #include "core/network/identity.h"
-#include "core/partition/limits.h"
-#include "core/partition/populations.h"
 
 /* ---- what can stay ---- */
 

@@ -1,14 +1,14 @@
 #include "core/mapping/mappers/engine.h"
 
+#include "core/limits/limits.h"
 #include "core/mapping/mappers/nets_engine.h"
 #include "core/mapping/mappers/step_engine.h"
 #include "core/mapping/stage/levels.h"
 #include "core/partition/axon/axon.h"
 #include "core/partition/axon/dense.h"
-#include "core/partition/edge/edge.h"
 #include "core/partition/edge/constrained.h"
+#include "core/partition/edge/edge.h"
 #include "core/partition/flows.h"
-#include "core/partition/limits.h"
 #include "core/partition/reference/reference.h"
 
 /* The source's method; a damaged cache entry is made anew once. */

@@ -7,6 +7,7 @@
 #include "core/partition/axon/dense.h"
 #include "core/partition/flows.h"
 #include "core/placement/arrange.h"
+#include "core/placement/swaps.h"
 #include "core/placement/placement.h"
 #include "core/placement/qap/qap.h"
 

@@ -3,8 +3,8 @@
 
 #include "core/chip/interconnect/interconnect.h"
 #include "core/chip/turns.h"
+#include "core/limits/copies.h"
 #include "core/mapping/measure/metrics_internal.h"
-#include "core/partition/copies.h"
 
 typedef cm_metrics_work work;
 typedef cm_metrics_tally tally;

@@ -1,12 +1,6 @@
 #include "core/mapping/measure/neurons.h"
 
-#include "core/mapping/map.h"
-#include "core/partition/copies.h"
-
-cm_status cm_chip_limit_neurons(const cm_chip *chip, cm_topology *topology, cm_memory *memory, cm_error *error)
-{
-  return cm_topology_limit_neurons(topology, chip->limits.fan_in, chip->relays, chip->limits.neuron_target_cores, memory, error);
-}
+#include "core/limits/copies.h"
 
 cm_status cm_neurons_json(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run, json_t **json, cm_error *error)
 {

@@ -4,8 +4,7 @@
 
 #include <stdio.h>
 
-#include "core/mapping/map.h"
-#include "core/partition/step/step_bound.h"
+#include "core/mapping/once.h"
 
 enum { CM_PARETO_POINTS_MAX = 10, CM_PARETO_NAME_MAX = 32 };
 
@@ -15,10 +14,6 @@ enum { CM_PARETO_POINTS_MAX = 10, CM_PARETO_NAME_MAX = 32 };
 
 /* That of a mapping of the set, "pareto-1.json". */
 void cm_pareto_name(uint32_t number, char name[CM_PARETO_NAME_MAX]);
-
-/* Maps once, with the options of the input; `bound` is what its report states. */
-typedef cm_status cm_map_once(const cm_map_input *input, const cm_step_bound *bound, cm_run *run, cm_mapping **mapping,
-                              cm_error *error);
 
 /* Maps for time, for energy, and for energy within budgets of time between these; what another one beats in both is left
  * out. *mapping becomes the one with the least product of step time and network energy, with the job's options, the

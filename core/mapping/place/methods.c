@@ -135,7 +135,7 @@ cm_status cm_shorten_trees(cm_candidate *c, cm_error *error)
   const struct cm_map_options *o = c->input->options;
   cm_casts *casts;
   cm_trees_result made;
-  double unit = (double)c->input->topology->weight_scale * cm_trees_units(c->input->chip);
+  double unit = (double)c->input->topology->weight_scale * cm_cheapest_hop_units(c->input->chip);
   if (cm_casts_of_axons(c->input->topology, c->partition->part, c->partition->part_count, c->run, &casts, error) != CM_OK)
     return error->status;
   cm_status status = cm_place_by_trees(casts, c->input->chip, c->places.region, efforts[o->preset], o->placement_seed, c->run,

@@ -6,11 +6,11 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "core/verify/certificate.h"
 #include "core/mapping/exports/exports.h"
 #include "core/mapping/measure/measure.h"
+#include "core/mapping/measure/scenarios.h"
 #include "core/mapping/routes/routes.h"
-#include "core/mapping/scenarios/scenarios.h"
+#include "core/verify/certificate.h"
 
 /* Links of all flows together up to which routes are made unasked. */
 static const uint64_t LINKS_UNASKED_MAX = UINT64_C(1) << 26;

@@ -8,10 +8,10 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "core/mapping/result/export_internal.h"
 #include "core/mapping/measure/measure.h"
 #include "core/mapping/measure/populations.h"
-#include "core/mapping/scenarios/scenarios.h"
+#include "core/mapping/measure/scenarios.h"
+#include "core/mapping/result/export_internal.h"
 #include "core/network/identity.h"
 
 typedef cm_view_writer writer;

@@ -32,12 +32,6 @@ const char *cm_mapping_view_name(cm_mapping_view view);
 cm_status cm_mapping_write(const cm_mapping *mapping, const cm_topology *topology, const cm_chip *chip,
                            const char *network_id, cm_mapping_view view, FILE *stream, cm_error *error);
 
-/* The bytes of CM_VIEW_LINKS_BINARY for some loads, [routers of the window * CM_DIRECTIONS]; the stream keeps errors. */
-void cm_links_write_binary(const cm_window *window, const double *load, FILE *stream);
-
-/* The same for loads by link of an interconnect that is no plain mesh. */
-void cm_ways_write_binary(const cm_chip *chip, const double *load, FILE *stream);
-
 /* Writes every view below CM_VIEWS as a file of its own into the folder (made if missing), each synced. */
 cm_status cm_mapping_write_folder(const cm_mapping *mapping, const cm_topology *topology,
                                   const cm_chip *chip, const char *network_id, const char *folder,

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "core/mapping/result/export.h"
+#include "core/mapping/measure/binary.h"
 #include "core/mapping/routes/routes_internal.h"
 
 enum { BAND_ENTRIES_MAX = 1 << 24 };

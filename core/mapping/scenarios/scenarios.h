@@ -2,14 +2,8 @@
 #ifndef CM_MAPPING_SCENARIOS_H
 #define CM_MAPPING_SCENARIOS_H
 
-#include "core/mapping/pareto/pareto.h"
-
-/* Fills mapping->scenario with the metrics of every scenario of the network; of one without scenarios takes the option from
- * the mapping's. Errors: memory, stops. O(scenarios * metrics). */
-cm_status cm_scenarios_measure(const cm_map_input *input, cm_run *run, cm_mapping *mapping, cm_error *error);
-
-/* The mapping file's member "scenarios" as a new object; NULL when out of memory. There must be scenarios. */
-json_t *cm_scenarios_json(const cm_mapping *mapping, const cm_topology *topology);
+#include "core/mapping/measure/scenarios.h"
+#include "core/mapping/once.h"
 
 /* Maps for the scenario that is worst in the end: for the busiest one; when another is worse then, for the mean of those, up to three
  * mappings, of which the one with the best worst scenario stays. Objectives of time weigh all scenarios in one search and take

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/order.h"
-#include "core/partition/copies.h"
+#include "core/limits/copies.h"
 
 /* The targets of one net behind those that are there. */
 static cm_status add_targets(cm_traffic *t, const uint32_t *part, uint32_t net, uint32_t *scratch, uint64_t *count,

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "core/chip/classes.h"
+#include "core/limits/populations.h"
 #include "core/mapping/stage/kinds.h"
-#include "core/partition/populations.h"
 
 enum { ROUNDS = 4 };
 

@@ -11,7 +11,7 @@ static inline bool cm_cores_differ(const cm_chip *chip)
 }
 
 /* Every neuron gets a kind of core (kinds.h), and those of each kind are partitioned alone by the job's own method, which
- * costs what it costs in the whole network, less a constant (core/partition/populations.h); the partition says which kind
+ * costs what it costs in the whole network, less a constant (core/limits/populations.h); the partition says which kind
  * of core each part needs. Where parts of one kind find no room and some of its neurons may run elsewhere, they are given
  * out again. Fills partition, use, quality, attempts and limits of a zeroed *made. CM_NO_ROOM: "N neurons of label X need
  * M cores of class A, K are free"; other errors as cm_make_parts and cm_allowed_kinds. */

@@ -10,9 +10,9 @@
 
 #include "core/chip/classes.h"
 #include "core/chip/reach.h"
+#include "core/limits/bound.h"
+#include "core/limits/populations.h"
 #include "core/mapping/options.h"
-#include "core/partition/bound.h"
-#include "core/partition/populations.h"
 
 enum { NONE = UINT32_MAX };
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "core/chip/classes.h"
+#include "core/limits/limits.h"
 #include "core/mapping/stage/kinds.h"
-#include "core/partition/limits.h"
 
 enum { NONE = UINT32_MAX };
 

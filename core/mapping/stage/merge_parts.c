@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "core/limits/populations.h"
 #include "core/partition/partition.h"
-#include "core/partition/populations.h"
 
 enum { LOOKS = 32 };
 

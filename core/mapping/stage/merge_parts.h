@@ -2,7 +2,7 @@
 #ifndef CM_MAPPING_STAGE_MERGE_PARTS_H
 #define CM_MAPPING_STAGE_MERGE_PARTS_H
 
-#include "core/partition/limits.h"
+#include "core/limits/limits.h"
 
 /* Joins parts, from the smallest on, each with the one of the 32 next larger ones that shares most sources
  * with it, as long as limits on neurons, synapses, inbound axons and populations hold and more than `least` parts

@@ -5,10 +5,10 @@
 
 #include <string.h>
 
+#include "core/limits/populations.h"
 #include "core/mapping/mappers/step_engine.h"
 #include "core/mapping/stage/merge_parts.h"
 #include "core/partition/legalise.h"
-#include "core/partition/populations.h"
 
 typedef struct work {
   const cm_by_population *job;

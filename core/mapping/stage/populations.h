@@ -12,7 +12,7 @@ typedef struct cm_by_population {
   cm_run *run;
 } cm_by_population;
 
-/* Every population alone, by the job's own method (core/partition/populations.h: what it costs is what it costs in the
+/* Every population alone, by the job's own method (core/limits/populations.h: what it costs is what it costs in the
  * whole network, less a constant); where a core may hold several, parts that share sources are then put together. Limits
  * that tie populations to each other (outbound axons, target cores) are mended by single moves. Fills partition, use,
  * quality and attempts of a zeroed *made. A stated number of parts, and of objectives of steps the cores, is shared out by

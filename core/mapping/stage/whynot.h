@@ -3,8 +3,8 @@
 #ifndef CM_MAPPING_WHYNOT_H
 #define CM_MAPPING_WHYNOT_H
 
+#include "core/limits/bound.h"
 #include "core/mapping/map.h"
-#include "core/partition/bound.h"
 
 /* What a run of the attempts is given. */
 typedef struct cm_terms {

@@ -4,7 +4,7 @@
 #define CM_PARTITION_AXON_H
 
 #include "base/run.h"
-#include "core/partition/limits.h"
+#include "core/limits/limits.h"
 #include "core/network/topology.h"
 #include "core/partition/axon/prices.h"
 

@@ -3,7 +3,7 @@
 #ifndef CM_PARTITION_AXON_STATE_H
 #define CM_PARTITION_AXON_STATE_H
 
-#include "core/partition/limits.h"
+#include "core/limits/limits.h"
 #include "core/partition/axon/hypergraph.h"
 #include "core/partition/axon/prices.h"
 

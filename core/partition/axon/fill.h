@@ -3,7 +3,7 @@
 #ifndef CM_PARTITION_FILL_H
 #define CM_PARTITION_FILL_H
 
-#include "core/partition/limits.h"
+#include "core/limits/limits.h"
 #include "core/partition/axon/hypergraph.h"
 
 typedef struct cm_fill_options {

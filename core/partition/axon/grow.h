@@ -3,7 +3,7 @@
 #define CM_PARTITION_GROW_H
 
 #include "base/random.h"
-#include "core/partition/limits.h"
+#include "core/limits/limits.h"
 #include "core/partition/axon/hypergraph.h"
 
 #define CM_GROW_ANYWHERE UINT32_MAX

@@ -2,7 +2,7 @@
 #ifndef CM_PARTITION_CONSTRAINED_H
 #define CM_PARTITION_CONSTRAINED_H
 
-#include "core/partition/limits.h"
+#include "core/limits/limits.h"
 
 /* What a unit of weight pays between two parts; 0 between a part and itself. */
 typedef struct cm_ways {

@@ -1,7 +1,7 @@
 #include "core/partition/step/loads.h"
 
 #include "base/threads.h"
-#include "core/partition/copies.h"
+#include "core/limits/copies.h"
 
 enum { TASKS_MAX = 16, TASK_PINS = 1 << 16 };
 

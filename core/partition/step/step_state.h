@@ -4,7 +4,7 @@
 #define CM_PARTITION_STEP_STATE_H
 
 #include "core/chip/costs.h"
-#include "core/partition/limits.h"
+#include "core/limits/limits.h"
 
 enum { CM_STEP_NO_PART = UINT32_MAX };
 

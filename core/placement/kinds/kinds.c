@@ -12,7 +12,7 @@
 #include "core/chip/turns.h"
 #include "core/partition/edge/csr_graph.h"
 #include "core/partition/options.h"
-#include "core/placement/arrange.h"
+#include "core/placement/curve.h"
 #include "core/placement/axes.h"
 #include "core/placement/blocks.h"
 #include "core/placement/ways/ways.h"

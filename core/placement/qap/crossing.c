@@ -1,6 +1,5 @@
 #include "core/placement/qap/crossing.h"
 
-#include "core/placement/qap/qap.h"
 
 void cm_qap_align(const cm_symmetries *symmetries, uint32_t count, const uint32_t *first, const uint32_t *second,
                   uint32_t *turned)

@@ -5,6 +5,9 @@
 #include "base/random.h"
 #include "core/placement/qap/symmetry.h"
 
+/* The most cores that the engine takes: it keeps the distances and weights of all pairs. */
+enum { CM_QAP_CORES_MAX = 2048 };
+
 /* Fills turned [count] with the occupants of the second parent, under the symmetry in which it agrees best with the
  * first. O(count). */
 void cm_qap_align(const cm_symmetries *symmetries, uint32_t count, const uint32_t *first, const uint32_t *second,

@@ -8,7 +8,6 @@
 
 #include "base/threads.h"
 #include "core/partition/options.h"
-#include "core/placement/qap/crossing.h"
 #include "core/placement/qap/qap_internal.h"
 
 enum { BATCH = 4, SAMPLES = 2000 };

@@ -6,9 +6,7 @@
 
 #include "core/partition/graph.h"
 #include "core/placement/axes.h"
-
-/* The most cores that the engine takes: it keeps the distances and weights of all pairs. */
-enum { CM_QAP_CORES_MAX = 2048 };
+#include "core/placement/qap/crossing.h"
 
 /* Annealed arrangements, for those who have more to choose by than the cost: the cheapest ones, no two of one cost. */
 typedef struct cm_qap_pool {

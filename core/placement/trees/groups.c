@@ -7,7 +7,7 @@
 
 #include "core/chip/turns.h"
 #include "core/partition/options.h"
-#include "core/placement/trees/trees.h"
+#include "core/placement/axes.h"
 #include "core/placement/ways/ways.h"
 
 enum { SAMPLES = 100, CHECK_EVERY = 64 };
@@ -88,7 +88,7 @@ static void fill(cm_seating *w, const uint32_t *order, const uint8_t *begins)
 /* As much as a packet pays for a link. */
 static double price_of(const cm_casts *casts, const cm_chip *chip)
 {
-  return (double)casts->packet * cm_trees_units(chip);
+  return (double)casts->packet * cm_cheapest_hop_units(chip);
 }
 
 /* ---- exchanges ---- */

@@ -185,17 +185,6 @@ static cm_status improve(search *s, const cm_casts *casts, const effort *e, uint
   return CM_OK;
 }
 
-uint32_t cm_trees_units(const cm_chip *chip)
-{
-  const cm_interconnect *net = chip->interconnect;
-  uint32_t least = UINT32_MAX;
-  if (net == NULL)
-    return cm_hop_units_of(chip).cheapest;
-  for (uint32_t i = 0; i < net->link_count; i++)
-    least = !net->link[i].dead && net->link[i].units < least ? net->link[i].units : least;
-  return least < UINT32_MAX ? least : 1;
-}
-
 cm_status cm_place_by_trees(const cm_casts *casts, const cm_chip *chip, const cm_region *region,
                             cm_arrange_effort effort_wanted, uint64_t seed, cm_run *run, uint32_t *core,
                             cm_trees_result *result, cm_error *error)

@@ -8,15 +8,12 @@
 #include "core/placement/trees/casts.h"
 
 typedef struct cm_trees_result {
-  uint64_t before, after; /* weight * links of all trees, in units (cm_trees_units); scaled */
+  uint64_t before, after; /* weight * links of all trees, in units (cm_cheapest_hop_units); scaled */
   uint32_t sweeps, starts;
   uint64_t swaps;
   const char *groups;     /* the order behind whole routers that was better (groups.h); NULL: parts were placed one by one */
   bool sampled;           /* annealed on a sample of the casts, and by all of them in the end */
 } cm_trees_result;
-
-/* Units of the chip's cheapest hop: what divides costs of trees into hops. O(1); O(links) of an interconnect. */
-uint32_t cm_trees_units(const cm_chip *chip);
 
 /* Whether whole routers are placed too: on interconnects whose routers have several cores, all alike, and tables of limited size. */
 bool cm_has_groups(const cm_chip *chip);

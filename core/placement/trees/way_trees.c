@@ -274,7 +274,7 @@ static double bound_of(const cm_casts *casts, const cm_chip *chip)
   double sum = 0;
   for (uint32_t e = 0; e < casts->count; e++)
     sum += (double)casts->weight[e] * (double)((casts->first[e + 1] - casts->first[e]) / room);
-  return sum * cm_trees_units(chip);
+  return sum * cm_cheapest_hop_units(chip);
 }
 
 /* Parts one by one from where they stand, where that costs less; *cost is what they come to. */

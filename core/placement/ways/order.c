@@ -4,7 +4,7 @@
 
 #include "core/chip/interconnect/interconnect.h"
 #include "core/chip/turns.h"
-#include "core/placement/arrange.h"
+#include "core/placement/curve.h"
 #include "core/placement/ways/ways.h"
 
 typedef struct ranked {

@@ -2,7 +2,7 @@
 #include "tests/unit/networks.h"
 
 #include "base/random.h"
-#include "core/partition/limits.h"
+#include "core/limits/limits.h"
 
 enum { SMALL = 40 };
 

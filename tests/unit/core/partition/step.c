@@ -6,14 +6,14 @@
 
 #include "base/order.h"
 #include "core/chip/chip.h"
-#include "core/verify/certificate.h"
-#include "core/partition/limits.h"
+#include "core/limits/limits.h"
 #include "core/partition/step/loads.h"
 #include "core/partition/step/step.h"
 #include "core/partition/step/step_anneal.h"
-#include "core/partition/step/step_window.h"
 #include "core/partition/step/step_bound.h"
 #include "core/partition/step/step_state.h"
+#include "core/partition/step/step_window.h"
+#include "core/verify/certificate.h"
 
 static cm_error error;
 static cm_run run;

@@ -2,13 +2,13 @@
 #include "tests/unit/axons.h"
 
 #include "base/threads.h"
+#include "core/limits/limits.h"
 #include "core/partition/axon/axon.h"
 #include "core/partition/axon/axon_levels.h"
 #include "core/partition/axon/axon_repair.h"
 #include "core/partition/axon/axon_state.h"
 #include "core/partition/axon/dense.h"
 #include "core/partition/flows.h"
-#include "core/partition/limits.h"
 
 enum { PARTS = 6 };
 

@@ -2,9 +2,9 @@
  * force. */
 #include "tests/unit/networks.h"
 
+#include "core/limits/limits.h"
 #include "core/partition/axon/axon.h"
 #include "core/partition/axon/fill.h"
-#include "core/partition/limits.h"
 #include "core/partition/nets/net_fm.h"
 #include "core/partition/nets/nets.h"
 

@@ -1,11 +1,11 @@
 /* Happy path: what every neuron asks for -> what every axon costs at least -> the largest of all arguments. Each
  * argument is one function. All sums are integers, so that the bound is a proof and not a rounding. */
-#include "core/partition/bound.h"
+#include "core/limits/bound.h"
 
 #include <math.h>
 
-#include "core/partition/bound_apart.h"
-#include "core/partition/copies.h"
+#include "core/limits/bound_apart.h"
+#include "core/limits/copies.h"
 
 enum {
   CHECK_EVERY = 4096,

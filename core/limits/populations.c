@@ -1,4 +1,4 @@
-#include "core/partition/populations.h"
+#include "core/limits/populations.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "core/partition/copies.h"
+#include "core/limits/copies.h"
 
 cm_status cm_count_copies(const cm_topology *t, const uint32_t *part, uint32_t parts, cm_run *run, uint32_t *copies, cm_error *error)
 {

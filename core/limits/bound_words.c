@@ -1,7 +1,7 @@
 /* What a bound says, to people and in files. */
 #include <stdio.h>
 
-#include "core/partition/bound.h"
+#include "core/limits/bound.h"
 
 const char *cm_bound_field(const cm_bound *bound)
 {

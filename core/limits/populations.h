@@ -1,8 +1,8 @@
 /* Populations that share no core with others: how many a part holds, and the network of one alone. */
-#ifndef CM_PARTITION_POPULATIONS_H
-#define CM_PARTITION_POPULATIONS_H
+#ifndef CM_LIMITS_POPULATIONS_H
+#define CM_LIMITS_POPULATIONS_H
 
-#include "core/partition/limits.h"
+#include "core/limits/limits.h"
 
 /* Whether the limit on populations can be broken in this network at all. O(1). */
 static inline bool cm_populations_limited(const cm_topology *topology, const cm_limits *limits)

@@ -2,8 +2,8 @@
  * answers. */
 #include "tests/unit/truth.h"
 
-#include "core/partition/bound.h"
-#include "core/partition/copies.h"
+#include "core/limits/bound.h"
+#include "core/limits/copies.h"
 #include "core/partition/part_usage.h"
 
 static cm_error error;

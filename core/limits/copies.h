@@ -1,8 +1,8 @@
 /* Copies of neurons that reach more cores than a neuron of the chip may (cm_topology.target_cores_max). Copies stand on the
  * neuron's own core with all of its inputs, which the sources' axons bring there anyway; each serves some of the cores
  * that the neuron reaches, its own included. */
-#ifndef CM_PARTITION_COPIES_H
-#define CM_PARTITION_COPIES_H
+#ifndef CM_LIMITS_COPIES_H
+#define CM_LIMITS_COPIES_H
 
 #include "base/run.h"
 #include "core/network/topology.h"

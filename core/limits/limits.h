@@ -1,6 +1,6 @@
 /* What a partition asks of the cores, and the limits that it breaks. */
-#ifndef CM_PARTITION_LIMITS_H
-#define CM_PARTITION_LIMITS_H
+#ifndef CM_LIMITS_LIMITS_H
+#define CM_LIMITS_LIMITS_H
 
 #include "base/run.h"
 #include "core/chip/resources.h"

@@ -1,4 +1,4 @@
-#include "core/partition/bound_apart.h"
+#include "core/limits/bound_apart.h"
 
 enum { APART_MAX = 128 }; /* neurons that are compared pairwise */
 

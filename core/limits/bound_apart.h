@@ -1,8 +1,8 @@
 /* Neurons that cannot be together: an argument of the bound on parts (bound.h). */
-#ifndef CM_PARTITION_BOUND_APART_H
-#define CM_PARTITION_BOUND_APART_H
+#ifndef CM_LIMITS_BOUND_APART_H
+#define CM_LIMITS_BOUND_APART_H
 
-#include "core/partition/limits.h"
+#include "core/limits/limits.h"
 
 /* A set of neurons that pairwise break a limit, grown greedily among those with most inbound axons: each needs a part of its own.
  * *neurons counts them, 0 where no two fill more than half a core; *last is what the last pair breaks. synapses, axons [vertices]:

@@ -1,6 +1,6 @@
 /* How few parts there can be where populations share no core, or only so many of them one core. */
-#include "core/partition/bound.h"
-#include "core/partition/populations.h"
+#include "core/limits/bound.h"
+#include "core/limits/populations.h"
 
 /* Each population on cores of its own: the sum of what each needs alone. */
 static cm_status add_up(cm_population_split *split, const cm_limits *limits, cm_run *run, uint64_t *parts, cm_error *error)

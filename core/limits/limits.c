@@ -1,10 +1,10 @@
-#include "core/partition/limits.h"
+#include "core/limits/limits.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/threads.h"
-#include "core/partition/copies.h"
+#include "core/limits/copies.h"
 #include "core/network/nets_by_part.h"
 
 enum { CHECK_EVERY = 4096, CHECK_PINS = 1 << 18, TABLES_MAX = 8 };

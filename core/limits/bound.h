@@ -1,10 +1,10 @@
 /* How few parts the limits of a core allow, whatever the method: proofs, not estimates (docs/part-bound.md). */
-#ifndef CM_PARTITION_BOUND_H
-#define CM_PARTITION_BOUND_H
+#ifndef CM_LIMITS_BOUND_H
+#define CM_LIMITS_BOUND_H
 
 #include <jansson.h>
 
-#include "core/partition/limits.h"
+#include "core/limits/limits.h"
 
 typedef enum cm_argument {
   CM_ARGUMENT_NONE,   /* no limit says anything: one part */
