@@ -303,7 +303,7 @@ void cm_reply_opened(cm_request *request, int file, const char *type, const char
   if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {
     cm_error error;
     close(file);
-    (void)cm_fail(&error, CM_NOT_FOUND, "there is nothing here");
+    (void)cm_fail(&error, CM_NOT_FOUND, "there is no such file; GET /openapi.json lists what there is");
     cm_reply_error(request, &error);
     return;
   }
@@ -326,7 +326,7 @@ void cm_reply_file(cm_request *request, const char *path, const char *type, cons
     return;
   }
   if (errno == ENOENT)
-    (void)cm_fail(&error, CM_NOT_FOUND, "there is nothing here");
+    (void)cm_fail(&error, CM_NOT_FOUND, "there is no such file; GET /openapi.json lists what there is");
   else
     (void)cm_fail(&error, CM_IO, "the file cannot be opened (error %d)", errno);
   cm_reply_error(request, &error);

@@ -35,7 +35,7 @@ static int parse(const cli_command *command, int argc, char **argv, bool ids, ar
   a->words = argv + optind;
   a->count = argc - optind;
   if (ids ? a->count == 0 : a->count > 0)
-    return cli_usage(command->name, ids ? "no id is named" : "too much is named");
+    return cli_usage(command->name, ids ? "no id is named" : "no id can be named here");
   return -1;
 }
 

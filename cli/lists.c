@@ -81,7 +81,7 @@ static cm_status fetch(cli_server *server, const arguments *a, const char *kind,
         !add_argument(server, path, sizeof path, "network", a->network) ||
         !add_argument(server, path, sizeof path, "limit", paged ? limit : NULL) ||
         !add_argument(server, path, sizeof path, "cursor", cursor[0] != '\0' ? cursor : NULL))
-      return cm_fail(error, CM_BAD_REQUEST, "what is asked for is too long");
+      return cm_fail(error, CM_BAD_REQUEST, "the values of --state, --user, --network and --limit are too long: together they have room for %zu bytes", sizeof path);
     if (cli_server_ask(server, &request, &reply, error) != CM_OK)
       return error->status;
     const char *next = json_string_value(json_object_get(reply.json, "next"));

@@ -25,7 +25,7 @@ static int parse(int argc, char **argv, arguments *a)
       return cli_ended(flag);
   a->id = argv[optind];
   if (argc - optind != 1)
-    return cli_usage("log", a->id == NULL ? "no id is named" : "too much is named");
+    return cli_usage("log", a->id == NULL ? "no id is named" : "only one can be named");
   return cli_is_id(a->id) ? -1 : cli_usage("log", "\"%s\" is no id", a->id);
 }
 

@@ -33,7 +33,7 @@ static int parse(const cli_command *command, int argc, char **argv, arguments *a
       a->revoke = true;
     else if (!cli_where_take(&a->where, flag))
       return cli_ended(flag);
-  return optind < argc ? cli_usage(argv[0], "too much is named: tokens are read from standard input") : -1;
+  return optind < argc ? cli_usage(argv[0], "no argument is taken: the token is read from standard input") : -1;
 }
 
 /* A line of standard input, not shown while it is typed. */

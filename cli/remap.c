@@ -51,7 +51,7 @@ static int parse(int argc, char **argv, arguments *a)
   a->words = argv + optind;
   a->count = argc - optind;
   if (a->count == 0 || a->count > 2)
-    return cli_usage("remap", a->count == 0 ? "no id is named" : "too much is named");
+    return cli_usage("remap", a->count == 0 ? "no id is named" : "at most a mapping and a network can be named");
   if (!cli_is_id(a->words[0]))
     return cli_usage("remap", "\"%s\" is no id", a->words[0]);
   return json_object_get(a->options, "from") == NULL ? -1 : cli_usage("remap", "the mapping to start from is named without --from");

@@ -34,7 +34,7 @@ static int parse(const cli_command *command, int argc, char **argv, arguments *a
     else if (!cli_where_take(&a->where, flag))
       return cli_ended(flag);
   if (optind == argc || argc - optind > (views ? 2 : 1))
-    return cli_usage(command->name, optind == argc ? "no id is named" : "too much is named");
+    return cli_usage(command->name, optind == argc ? "no id is named" : "only one can be named");
   a->id = argv[optind];
   a->view = argv[optind + 1];
   return cli_is_id(a->id) ? -1 : cli_usage(command->name, "\"%s\" is no id", a->id);

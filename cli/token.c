@@ -105,7 +105,7 @@ cm_status cli_token_find(const char *url, char token[CLI_TOKEN_MAX], cm_error *e
   cm_status status = found != NULL ? cli_token_safe(url, error) : CM_OK;
   if (found != NULL && status == CM_OK) {
     if (strlen(found) >= CLI_TOKEN_MAX || strcspn(found, "\r\n") != strlen(found))
-      status = cm_fail(error, CM_BAD_REQUEST, "what is kept for %s is no token", url);
+      status = cm_fail(error, CM_BAD_REQUEST, "the token kept for %s is damaged: coremap login --server %s keeps another one", url, url);
     else
       (void)snprintf(token, CLI_TOKEN_MAX, "%s", found);
   }

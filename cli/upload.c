@@ -97,7 +97,7 @@ static cm_status send_file(cli_server *server, cli_run *cli, const cli_upload *w
            snprintf(path, sizeof path, "/v1/networks?name=%s%s%s%s%s", name, what->format != NULL ? "&format=" : "", format,
                     what->visibility != NULL ? "&visibility=" : "", what->visibility != NULL ? what->visibility : "") >=
              (int)sizeof path)
-    status = cm_fail(error, CM_BAD_REQUEST, "the name of %s is too long", what->path);
+    status = cm_fail(error, CM_BAD_REQUEST, "the file name %s is too long for a request", what->path);
   else if (!add_read_options(server, path, sizeof path))
     status = cm_fail(error, CM_BAD_REQUEST, "the options for reading %s are too long", what->path);
   else {

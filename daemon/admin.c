@@ -69,7 +69,7 @@ static int read_words(int count, char **words, cm_admin_words *a)
     else if (word[0] != '-' && a->name == NULL)
       a->name = word;
     else if (word[0] != '-')
-      return cm_admin_wrong("too many words: ", word);
+      return cm_admin_wrong("unexpected argument: ", word);
     else if (strcmp(word, "--json") == 0)
       a->json = true;
     else {
@@ -83,7 +83,7 @@ static int read_words(int count, char **words, cm_admin_words *a)
         if (word[length] == '\0')
           rest[used++] = words[++i];
       } else
-        return cm_admin_wrong("too many words: ", word);
+        return cm_admin_wrong("unexpected argument: ", word);
     }
   }
   cm_error error;

@@ -50,13 +50,13 @@ int cm_backup_run(int count, char **words)
       return EXIT_SUCCESS;
     }
     if (used + 2 >= WORDS_MAX)
-      return wrong("too many words: ", words[i]);
+      return wrong("unexpected argument: ", words[i]);
     if (words[i][0] == '-') {
       rest[used++] = words[i];
       if (strchr(words[i], '=') == NULL && i + 1 < count)
         rest[used++] = words[++i];
     } else if (folder != NULL)
-      return wrong("too many words: ", words[i]);
+      return wrong("unexpected argument: ", words[i]);
     else
       folder = words[i];
   }

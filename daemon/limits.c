@@ -128,7 +128,7 @@ static int read_words(int count, char **words, arguments *a)
       if (equals == NULL)
         rest[used++] = words[++i];
     } else
-      return wrong("too many words: ", word);
+      return wrong("unexpected argument: ", word);
     if (taken >= 0)
       return taken;
   }

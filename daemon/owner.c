@@ -32,7 +32,7 @@ cm_status cm_owner_config(int count, char **words, cm_config *config, cm_error *
   char *all[WORDS_MAX] = {NULL}, flag[] = "--config", file[] = CM_CONFIG_FILE;
   int used = 0;
   if (count + 2 >= WORDS_MAX)
-    return cm_fail(error, CM_BAD_OPTION, "too many words");
+    return cm_fail(error, CM_BAD_OPTION, "too many arguments: %d, at most %d", count, WORDS_MAX - 3);
   for (; used < count; used++)
     all[used] = words[used];
   if (geteuid() == 0 && !says(count, words, "--config") && !says(count, words, "--data") && access(file, R_OK) == 0) {

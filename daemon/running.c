@@ -263,7 +263,7 @@ static void end_job(cm_running *r, cm_status status, const cm_error *why)
   for (int tries = 0; tries < ENDING_TRIES_MAX; tries += stop == NULL || atomic_load(stop)) {
     cm_error reason = error, ignored;
     if (status == CM_CANCELLED && !cancel_was_asked(r)) {
-      cm_event_bus_log(bus, r->job.id, "the server stops: back to the queue");
+      cm_event_bus_log(bus, r->job.id, "requeued: the server is shutting down");
       ended = cm_jobs_requeue(r->store, &r->job, false, &ignored);
     } else if (cm_error_passes(&reason) && !given_up) {
       bool again = false;

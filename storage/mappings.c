@@ -104,7 +104,7 @@ static cm_status read_pack(sqlite3 *handle, void *context, cm_error *error)
   if (status == CM_OK)
     status = cm_sql_step(statement, &row, error);
   if (status == CM_OK && !row)
-    status = cm_fail(error, CM_NOT_FOUND, "there is nothing here");
+    status = cm_fail(error, CM_NOT_FOUND, "mapping %s has no such view; docs/mapping-formats.md lists them", p->mapping);
   if (status == CM_OK) {
     const void *content = sqlite3_column_blob(statement, 0);
     p->size = (size_t)sqlite3_column_bytes(statement, 0);
@@ -187,7 +187,7 @@ static cm_status open_file(cm_store *store, const char *id, const char *name, in
     return error->status;
   int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0)
-    return errno == ENOENT ? cm_fail(error, CM_NOT_FOUND, "there is nothing here") : cm_fail_errno(error, errno, "cannot open", path);
+    return errno == ENOENT ? cm_fail(error, CM_NOT_FOUND, "mapping %s has no file %s", id, name) : cm_fail_errno(error, errno, "cannot open", path);
   *descriptor = file;
   return CM_OK;
 }

@@ -106,7 +106,7 @@ static cm_status find_known(sqlite3 *handle, void *context, cm_error *error)
   if (status == CM_OK && row)
     from_row(statement, &work->network);
   status = cm_sql_end(statement, status, error);
-  return status == CM_OK && !row ? cm_fail(error, CM_NOT_FOUND, "these bytes are no network yet") : status;
+  return status == CM_OK && !row ? cm_fail(error, CM_NOT_FOUND, "no network has these bytes: upload them") : status;
 }
 
 cm_status cm_networks_known(cm_store *store, const char *sha256, const cm_owner *owner, cm_network *network,

@@ -105,7 +105,7 @@ static cm_status put_aside(const char *folder, const char *part, const char *nam
     if (errno != EEXIST)
       return cm_fail_errno(error, errno, "cannot move to", to);
   }
-  return cm_fail(error, CM_CONFLICT, "there are too many things of this name in %s", aside);
+  return cm_fail(error, CM_CONFLICT, "too many files named %s in %s: remove old ones", name, aside);
 }
 
 static void handle_stranger(sweep_work *work, const char *name)

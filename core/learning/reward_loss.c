@@ -195,7 +195,7 @@ cm_status cm_reward_lengths_new(cm_reward_state *state, cm_memory *memory, cm_er
   uint64_t furthest = (uint64_t)s->routers_x + (uint64_t)s->routers_y, weight = s->task.parts->weight_total;
   __int128 most = (__int128)weight * 4 * furthest;
   if (most > (__int128)LOSS_MAX)
-    return cm_fail(error, CM_TOO_LARGE, "the parts say %llu to each other (scaled): their loss may pass 2^62",
+    return cm_fail(error, CM_TOO_LARGE, "total traffic %llu (scaled) overflows the reward; the limit is 2^62",
                    (unsigned long long)weight);
   s->unit = 1;
   if (s->task.distance == CM_DISTANCE_MANHATTAN)

@@ -270,7 +270,7 @@ static cm_status begin(compiling *c, cm_error *error)
   if (c->last == CM_STAGE_PERMUTATIONS)
     return CM_OK;
   if (c->chip == NULL)
-    return cm_fail(error, CM_BAD_OPTION, "what comes after permutations is made for a chip: name one");
+    return cm_fail(error, CM_BAD_OPTION, "stages after \"permutations\" need a chip: name one");
   if (c->chip->target == NULL) {
     (void)cm_fail(error, CM_BAD_CHIP, "chip %s runs no programs: its file has no \"machine\" with memory and units",
                   c->chip->name);

@@ -237,7 +237,7 @@ cm_status cm_map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, c
     return cm_fail(error, CM_INTERNAL, "the network's inputs are not what option \"inputs\" says");
   if (input->from != NULL && input->options->communication == CM_MULTICAST) {
     cm_fail(error, CM_BAD_OPTION,
-            "what moves when a network is mapped again is placed for unicast: for \"multicast\" map it afresh");
+            "option \"from\" supports communication \"unicast\" only: leave out \"from\", or set \"unicast\"");
     return cm_fail_at(error, "/options/communication");
   }
   if (input->from != NULL && input->options->objective == CM_OBJECTIVE_PARETO) {

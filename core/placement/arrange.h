@@ -15,8 +15,8 @@ typedef enum cm_arrange_effort { CM_ARRANGE_FAST, CM_ARRANGE_BALANCED, CM_ARRANG
 typedef struct cm_arrange_options {
   cm_arrange_effort effort;
   uint64_t seed;
-  const cm_flows *flows; /* what the parts send to each other: among placements that cost about as little, one whose
-                            busiest router has less to do (relief/relief.h) is taken; NULL: cost alone counts */
+  const cm_flows *flows; /* what the parts send to each other: among placements within 1 % of the least energy, the one with
+                            the lowest peak router load is taken (relief/relief.h); NULL: cost alone counts */
 } cm_arrange_options;
 
 typedef struct cm_arrange_result {

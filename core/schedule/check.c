@@ -63,7 +63,7 @@ static cm_status check_arcs(const cm_workload *w, const cm_schedule *s, cm_error
       bool moves = w->processor_count > 0 && s->unit[v] != s->unit[to];
       uint64_t ready = s->finish[v] + (moves ? dag->out_weight[i] : 0);
       if (s->start[to] < ready) {
-        (void)cm_fail(error, CM_LIMIT_BROKEN, "task %u starts at %llu, before what task %u sends is there at %llu", to,
+        (void)cm_fail(error, CM_LIMIT_BROKEN, "task %u starts at %llu, before its input from task %u arrives at %llu", to,
                       (unsigned long long)s->start[to], v, (unsigned long long)ready);
         return broken(error, to);
       }

@@ -265,8 +265,8 @@ static cm_status check_room(const uint32_t *room, uint32_t count, uint32_t nodes
     all += room[i];
   if (all >= nodes)
     return CM_OK;
-  (void)cm_fail(error, CM_NO_ROOM, "the processors have %llu free cores between them, %u are needed",
-                (unsigned long long)all, nodes);
+  (void)cm_fail(error, CM_NO_ROOM, "not enough free cores on the processors: %u needed, %llu free", nodes,
+                (unsigned long long)all);
   cm_error_figure(error, "needed", nodes);
   cm_error_figure(error, "free", all);
   return error->status;

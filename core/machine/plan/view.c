@@ -136,7 +136,7 @@ static cm_status slice_offsets(walk *w, const cm_node *node, uint32_t o, uint32_
       cm_call_integers(call, "axes", 3, axes, CM_RANK_MAX, &axis_count, &axes_known, error) != CM_OK)
     return error->status;
   if (!known || !axes_known)
-    return cm_call_fail(call, error, "slices at places that are only known when it runs");
+    return cm_call_fail(call, error, "its starts and axes must be constants");
   for (size_t i = 0; i < count; i++) {
     int64_t axis = axis_count > 0 ? axes[i] : (int64_t)i, start = starts[i];
     axis += axis < 0 ? (int64_t)rank : 0;

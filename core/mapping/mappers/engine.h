@@ -30,7 +30,7 @@ typedef struct cm_engine {
    * stand in files, for them to be read from there at a bearable rate. */
   uint64_t (*least_bytes)(const cm_engine_task *task), (*hot_bytes)(const cm_engine_task *task);
   /* Makes a partition better, within all limits, that single moves or a method with another objective have made
-   * legal; NULL where these know what the objective is. */
+   * legal; NULL if the method optimises the objective already. */
   cm_status (*polish)(const cm_map_input *input, const cm_limits *limits, cm_partition *partition, cm_run *run,
                       cm_error *error);
   bool takes_parts;  /* can be asked for an exact number of parts */
@@ -65,7 +65,7 @@ cm_status cm_engine_axon_start(const cm_engine_task *task, cm_run *run, cm_parti
 /* Turns parts that are named by cores of a region into parts without gaps and their cores. O(vertices + cores). */
 cm_status cm_name_cores(const cm_region *region, cm_run *run, cm_partition *made, cm_error *error);
 
-/* Whether it is the one for this job: asked for, or the better one for the preset, and its tables fit. A stated number
+/* True if the job asks for the mesh mapper, or the preset prefers it and its tables fit in memory. A stated number
  * of parts is left to others: cores may stay empty here. */
 bool cm_engine_mesh_suits(const cm_engine_task *task, cm_objective objective);
 

@@ -79,7 +79,7 @@ static cm_status check_member(cm_topology_reader *r, const cm_topology_member *m
     cm_fail(error, CM_BAD_NETWORK, "damaged topology file: member %s is missing", m->name);
   else if ((about.valid & ZIP_STAT_SIZE) == 0 || (about.valid & ZIP_STAT_COMP_SIZE) == 0 || about.size != m->bytes ||
            about.size / DEFLATE_RATIO_MAX > about.comp_size)
-    cm_fail(error, CM_BAD_NETWORK, "damaged topology file: member %s has not the %llu bytes that the manifest says",
+    cm_fail(error, CM_BAD_NETWORK, "damaged topology file: the size of member %s differs from the manifest (%llu bytes expected)",
             m->name, (unsigned long long)m->bytes);
   else if (m->bytes < least || m->rows > m->pins)
     cm_fail(error, CM_BAD_NETWORK,

@@ -264,7 +264,7 @@ cm_status cm_shape_one_hot(cm_call *call, cm_error *error)
   if (x->rank == CM_UNKNOWN_RANK)
     return CM_OK;
   if (x->rank == CM_RANK_MAX || one_hot_axis(call, x->rank, &axis, error) != CM_OK)
-    return x->rank == CM_RANK_MAX ? cm_call_fail(call, error, "would have too many dimensions") : error->status;
+    return x->rank == CM_RANK_MAX ? cm_call_fail(call, error, "its output would have more than %d dimensions", CM_RANK_MAX) : error->status;
   out->rank = x->rank + 1;
   for (uint32_t i = 0; i < out->rank; i++)
     out->dims[i] = i == axis ? CM_UNKNOWN_DIM : x->dims[i - (i > axis)];

@@ -79,7 +79,7 @@ cm_status cm_shape_range(cm_call *call, cm_error *error)
     else if (call->value[i]->count != 1)
       return cm_call_fail(call, error, "its inputs should be scalars");
   if (!range_count(call->value[0], call->value[1], call->value[2], &call->output[0].dims[0]))
-    return cm_call_fail(call, error, "would have no end");
+    return cm_call_fail(call, error, "its step is 0, or it has more than 1e9 numbers");
   return CM_OK;
 }
 
@@ -131,7 +131,7 @@ cm_status cm_shape_reshape(cm_call *call, cm_error *error)
         return cm_call_fail(call, error, "leaves two dimensions open");
       guess = (int)i;
     } else if (dims[i] < 0 || dims[i] > (INT64_C(1) << 40))
-      return cm_call_fail(call, error, "has dimension %lld", (long long)dims[i]);
+      return cm_call_fail(call, error, "its shape has dimension %lld: 0 to 2^40, or -1 once, are possible", (long long)dims[i]);
     else if (product >= 0 && __builtin_mul_overflow(product, dims[i], &product))
       return cm_call_fail(call, error, "has an impossible shape");
   }
@@ -268,7 +268,7 @@ cm_status cm_shape_expand(cm_call *call, cm_error *error)
   wanted.rank = (uint32_t)count;
   for (size_t i = 0; i < count; i++)
     if (wanted.dims[i] < 0)
-      return cm_call_fail(call, error, "has dimension %lld", (long long)wanted.dims[i]);
+      return cm_call_fail(call, error, "its shape has dimension %lld, below 0", (long long)wanted.dims[i]);
   return cm_call_broadcast(call, &call->input[0], &wanted, &call->output[0], error);
 }
 

@@ -301,7 +301,7 @@ static cm_status fit(profiles *w, cm_error *error)
           }
       }
       if (best == NONE)
-        return cm_fail(error, CM_LIMIT_BROKEN, "the vertices' sizes found no place in %u parts of at most %llu",
+        return cm_fail(error, CM_LIMIT_BROKEN, "cannot pack the vertices into %u parts of size %llu",
                        w->parts, (unsigned long long)w->options->most);
       w->changes = 0;
       leave(w, best);

@@ -107,8 +107,8 @@ static cm_status fit(work *w, const cm_csr_graph *g, uint64_t stream, uint32_t *
   if (cm_rebalance_parts(g, most, w->run, part, w->options->parts, load, &excess, error) != CM_OK)
     return error->status;
   if (excess > 0)
-    return cm_fail(error, CM_LIMIT_BROKEN, "%llu of the vertices' size found no place in %u parts of at most %llu",
-                   (unsigned long long)excess, w->options->parts, (unsigned long long)most);
+    return cm_fail(error, CM_LIMIT_BROKEN, "cannot pack the vertices into %u parts of size %llu: vertices of size %llu are left over",
+                   w->options->parts, (unsigned long long)most, (unsigned long long)excess);
   return refine_pairs(w, g, most, stream, part, load, error);
 }
 

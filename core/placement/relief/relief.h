@@ -1,4 +1,4 @@
-/* Of placements that cost about as little, one whose busiest router has less to do. */
+/* Among placements within 1 % of the least energy, chooses the one with the lowest peak router load. */
 #ifndef CM_PLACEMENT_RELIEF_H
 #define CM_PLACEMENT_RELIEF_H
 
