@@ -39,4 +39,4 @@ libcoremap_a_SOURCES += \
   core/mapping/stage/classes.c core/mapping/stage/classes.h core/mapping/stage/kinds.c core/mapping/stage/kinds.h core/mapping/stage/kinds_match.c \
   core/mapping/stage/levels.c core/mapping/stage/levels.h core/mapping/stage/merge_parts.c core/mapping/stage/merge_parts.h \
   core/mapping/stage/part_file.c core/mapping/stage/part_file.h core/mapping/stage/populations.c core/mapping/stage/populations.h \
-  core/mapping/stage/stage.c core/mapping/stage/stage.h core/mapping/stage/whynot.c core/mapping/stage/whynot.h
+  core/mapping/stage/stage.c core/mapping/stage/stage.h core/mapping/stage/infeasibility.c core/mapping/stage/infeasibility.h

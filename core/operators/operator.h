@@ -93,7 +93,7 @@ typedef struct cm_operator {
   int since, until; /* opsets of ONNX's own domain in which this row holds */
   cm_shape_function shape;
   cm_kernel_function kernel; /* what tells families apart */
-  cm_variant variant;        /* which one of its family */
+  cm_operator_variant variant;        /* which one of its family */
   cm_cross_function cross;     /* NULL: a wall */
   cm_rewrite_function rewrite; /* NULL: nothing to change */
   cm_split_kind split;

@@ -4,7 +4,7 @@
 #define CM_OPERATORS_VARIANT_H
 
 /* Families share words where they mean the same: the MAX of two numbers, of a window, along axes. */
-typedef enum cm_variant {
+typedef enum cm_operator_variant {
   CM_VARIANT_ONLY, /* nothing in its family differs from it */
   /* functions of one number (ops/op_unary.c) */
   CM_VARIANT_ABS,
@@ -88,7 +88,7 @@ typedef enum cm_variant {
   CM_VARIANT_LSTM,
   CM_VARIANT_RNN,
   CM_VARIANT_COUNT
-} cm_variant;
+} cm_operator_variant;
 
 /* What the work of a piece is counted in (tiling/split.c). */
 typedef enum cm_work_kind {

@@ -67,7 +67,7 @@ static bool outside_region(const json_t *region, const cm_check_core *core)
   return at_x < x || at_y < y || at_x - x >= width || at_y - y >= height;
 }
 
-static void check_core(cm_checker *c, const cm_check_core *core, uint8_t *placed, uint32_t *tenant)
+static void check_core(cm_checker *c, const cm_check_core *core, uint8_t *placed, uint32_t *occupant)
 {
   if (core->part >= c->parts) {
     violation(c, "\"cores\" names part %" PRIu64 ", but there are %" PRIu32 " parts", core->part, c->parts);
@@ -88,10 +88,10 @@ static void check_core(cm_checker *c, const cm_check_core *core, uint8_t *placed
   }
   uint32_t number = (uint32_t)(core->y * c->chip->width + core->x);
   c->core[core->part] = number;
-  if (tenant[number] != 0)
-    violation(c, "parts %" PRIu32 " and %" PRIu64 " share core (%" PRIu64 ", %" PRIu64 ")", tenant[number] - 1,
+  if (occupant[number] != 0)
+    violation(c, "parts %" PRIu32 " and %" PRIu64 " share core (%" PRIu64 ", %" PRIu64 ")", occupant[number] - 1,
               core->part, core->x, core->y);
-  tenant[number] = (uint32_t)core->part + 1;
+  occupant[number] = (uint32_t)core->part + 1;
   const char *why = unusable(c, number);
   if (why != NULL)
     violation(c, "part %" PRIu64 " is on core (%" PRIu64 ", %" PRIu64 "), which is %s", core->part, core->x, core->y,
@@ -105,7 +105,7 @@ static void check_core(cm_checker *c, const cm_check_core *core, uint8_t *placed
 static cm_status check_cores(cm_checker *c, cm_error *error)
 {
   uint8_t *placed = NULL;
-  uint32_t *tenant = NULL; /* part on each core, plus 1 */
+  uint32_t *occupant = NULL; /* part on each core, plus 1 */
   if (c->file.core_count > c->file.kept_cores) {
     violation(c, "%" PRIu64 " parts are more than the chip's %" PRIu32 " cores", c->file.core_count,
               cm_chip_cores(c->chip));
@@ -116,19 +116,19 @@ static cm_status check_cores(cm_checker *c, cm_error *error)
   if (CM_NEW(c->run->memory, c->core, c->parts, error) != CM_OK ||
       CM_NEW(c->run->memory, c->dead, cm_chip_cores(c->chip), error) != CM_OK ||
       CM_NEW(c->run->memory, placed, c->parts, error) != CM_OK ||
-      CM_NEW(c->run->memory, tenant, cm_chip_cores(c->chip), error) != CM_OK)
+      CM_NEW(c->run->memory, occupant, cm_chip_cores(c->chip), error) != CM_OK)
     status = error->status;
   for (uint32_t i = 0; status == CM_OK && i < c->chip->dead_core_count; i++)
     c->dead[c->chip->dead_cores[i]] = 1;
   for (uint64_t i = 0; status == CM_OK && i < c->file.kept_cores; i++)
-    check_core(c, &c->file.core[i], placed, tenant);
+    check_core(c, &c->file.core[i], placed, occupant);
   for (uint32_t p = 0; status == CM_OK && p < c->parts; p++)
     if (!placed[p]) {
       violation(c, "part %" PRIu32 " has no core", p);
       c->sound = false;
     }
   cm_free(placed);
-  cm_free(tenant);
+  cm_free(occupant);
   return status;
 }
 

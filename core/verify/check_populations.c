@@ -5,13 +5,13 @@
 
 #include "core/verify/check_internal.h"
 
-typedef struct tenant {
+typedef struct member {
   uint32_t part, population;
-} tenant;
+} member;
 
 static int by_part(const void *a, const void *b)
 {
-  const tenant *p = a, *q = b;
+  const member *p = a, *q = b;
   if (p->part != q->part)
     return p->part < q->part ? -1 : 1;
   return p->population < q->population ? -1 : p->population > q->population;
@@ -21,11 +21,11 @@ cm_status cm_check_measure_populations(const cm_topology *topology, const uint32
                                        uint32_t *count, cm_error *error)
 {
   uint32_t n = topology->vertex_count;
-  tenant *list;
+  member *list;
   if (CM_NEW(run->memory, list, n, error) != CM_OK)
     return error->status;
   for (uint32_t v = 0; v < n; v++)
-    list[v] = (tenant){part[v], topology->population_of != NULL ? topology->population_of[v] : 0};
+    list[v] = (member){part[v], topology->population_of != NULL ? topology->population_of[v] : 0};
   qsort(list, n, sizeof *list, by_part);
   for (uint32_t p = 0; p < parts; p++)
     count[p] = 0;

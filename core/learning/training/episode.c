@@ -21,7 +21,7 @@ typedef struct scratch {
   uint32_t *at, *drawn, *other; /* [nodes] */
   cm_swap_refinement exchange;
   float *position;       /* [2 nodes] */
-  double *loss, *rival;  /* [nodes] */
+  double *loss, *other_loss;  /* [nodes] */
   cm_policy_pass *pass;
 } scratch;
 
@@ -32,7 +32,7 @@ static cm_status scratch_new(const cm_policy *policy, const cm_environment *envi
   if (CM_NEW(memory, s->at, nodes, error) != CM_OK || CM_NEW(memory, s->other, nodes, error) != CM_OK ||
       CM_NEW(memory, s->drawn, nodes, error) != CM_OK ||
       CM_NEW(memory, s->position, 2 * (size_t)nodes, error) != CM_OK ||
-      CM_NEW(memory, s->loss, nodes, error) != CM_OK || CM_NEW(memory, s->rival, nodes, error) != CM_OK ||
+      CM_NEW(memory, s->loss, nodes, error) != CM_OK || CM_NEW(memory, s->other_loss, nodes, error) != CM_OK ||
       cm_swap_refinement_new(environment, memory, &s->exchange, error) != CM_OK ||
       cm_policy_pass_new(&policy->shape, nodes, memory, &s->pass, error) != CM_OK)
     return error->status;
@@ -47,7 +47,7 @@ static void scratch_free(scratch *s)
   cm_swap_refinement_free(&s->exchange);
   cm_free(s->position);
   cm_free(s->loss);
-  cm_free(s->rival);
+  cm_free(s->other_loss);
   cm_policy_pass_free(s->pass);
 }
 
@@ -94,13 +94,13 @@ static void judge(const scratch *s, const cm_train_options *options, cm_look *lo
   uint32_t nodes = look->environment->nodes;
   double whole = 0, squares = 0;
   for (uint32_t v = 0; v < nodes; v++) {
-    double better = (s->rival[v] - s->loss[v]) / 2;
+    double better = (s->other_loss[v] - s->loss[v]) / 2;
     whole += better;
     squares += better * better;
   }
   double unit = sqrt(squares / nodes);
   for (uint32_t v = 0; v < nodes; v++) {
-    double better = unit > 0 ? (s->rival[v] - s->loss[v]) / 2 / unit : 0;
+    double better = unit > 0 ? (s->other_loss[v] - s->loss[v]) / 2 / unit : 0;
     double all = unit > 0 ? whole / unit / sqrt(nodes) : 0;
     look->advantage[v] = (float)(fmax(-3, fmin(3, better)) + options->whole * fmax(-3, fmin(3, all)));
   }
@@ -124,7 +124,7 @@ static cm_status look_once(const cm_policy *policy, const cm_train_options *opti
   if (cm_environment_assign(environment, CM_RULE_NEAREST, look->action[0], bound, memory, s->drawn, error) != CM_OK ||
       cm_environment_assign(environment, CM_RULE_NEAREST, look->action[1], bound, memory, s->other, error) != CM_OK)
     return error->status;
-  double one = cm_environment_loss(environment, s->drawn, s->loss), other = cm_environment_loss(environment, s->other, s->rival);
+  double one = cm_environment_loss(environment, s->drawn, s->loss), other = cm_environment_loss(environment, s->other, s->other_loss);
   judge(s, options, look);
   if (other < one) { /* what the better draw has to offer first */
     uint32_t *kept = s->drawn;

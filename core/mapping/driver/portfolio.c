@@ -1,5 +1,5 @@
 /* Happy path on sparse networks: partition-then-place of preset fast -> the mesh mapper -> partition-then-place with the
- * preset's own effort, where the first came near -> the cheapest. On others: the mesh mapper -> the rival, where a limit
+ * preset's own effort, where the first came near -> the cheapest. On others: the mesh mapper -> the alternative, where a limit
  * broke that the mapper does not know. Where axons reach few, what objective edge makes of it stands beside all. What can
  * fail: the mesh mapper; the others may find nothing. */
 #include "core/mapping/driver/portfolio.h"
@@ -24,7 +24,7 @@ static const double hops_least = 1.15;
 /* What the preset's own effort saves over preset fast, at most, of partition-then-place. */
 static const double saving_most = 1.25;
 
-static bool has_rival(const cm_map_input *input)
+static bool has_alternative(const cm_map_input *input)
 {
   return input->part == NULL && input->places && cm_stage_takes_mesh(input);
 }
@@ -174,7 +174,7 @@ static cm_status tell(const portfolio *f, cm_error *error)
 
 cm_status cm_best_candidate(const cm_map_input *input, cm_run *run, cm_candidate *candidate, cm_error *error)
 {
-  if (!has_rival(input))
+  if (!has_alternative(input))
     return cm_candidate_make(input, run, candidate, error);
   portfolio f = {.input = input, .run = run, .tried = json_array()};
   cm_status status =

@@ -3,8 +3,8 @@
 #define CM_MAPPING_ATTEMPTS_H
 
 #include "core/mapping/mappers/engine.h"
+#include "core/mapping/stage/infeasibility.h"
 #include "core/mapping/stage/stage.h"
-#include "core/mapping/stage/whynot.h"
 
 typedef struct cm_attempts {
   const cm_map_input *input;

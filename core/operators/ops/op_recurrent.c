@@ -91,7 +91,7 @@ typedef struct recurrent {
 static void begin(const cm_call *call, recurrent *r)
 {
   const char *direction = cm_node_text(call->node, "direction", "forward");
-  const cm_variant cell = call->node->known->variant;
+  const cm_operator_variant cell = call->node->known->variant;
   *r = (recurrent){.gates = cell == CM_VARIANT_LSTM ? 4 : cell == CM_VARIANT_GRU ? 3 : 1,
                    .functions = cell == CM_VARIANT_LSTM ? 3 : cell == CM_VARIANT_GRU ? 2 : 1,
                    .hidden = cm_node_integer(call->node, "hidden_size", 0),

@@ -233,7 +233,7 @@ cm_status cm_shape_window(cm_call *call, cm_error *error)
 cm_status cm_kernel_window(cm_call *call, cm_error *error)
 {
   cm_tensor *y = call->result[0];
-  const cm_variant kind = call->node->known->variant;
+  const cm_operator_variant kind = call->node->known->variant;
   double turns = (double)y->dims[0] - (cm_node_integer(call->node, "periodic", 1) != 0 ? 0 : 1);
   (void)error;
   for (uint64_t i = 0; i < y->count; i++) {

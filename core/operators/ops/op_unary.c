@@ -130,7 +130,7 @@ static const struct {
 /* Integers keep their full width for the operators that make sense on them. */
 static bool unary_integer(const cm_call *call, const cm_tensor *in, cm_tensor *out)
 {
-  const cm_variant kind = call->node->known->variant;
+  const cm_operator_variant kind = call->node->known->variant;
   if (kind != CM_VARIANT_ABS && kind != CM_VARIANT_NEG && kind != CM_VARIANT_SIGN && kind != CM_VARIANT_RELU && kind != CM_VARIANT_BIT_NOT)
     return false;
 #define LOOP(type)                                                                                                     \
@@ -178,7 +178,7 @@ cm_status cm_kernel_unary(cm_call *call, cm_error *error)
     return CM_OK;
   if (in->type != CM_FLOAT && in->type != CM_DOUBLE)
     return cm_call_bad_type(call, in->type, error);
-  const cm_variant kind = call->node->known->variant;
+  const cm_operator_variant kind = call->node->known->variant;
   unary_function f = unary_table[kind].function;
   if (f == NULL)
     return cm_fail(error, CM_INTERNAL, "no function for operator %s", call->node->op);

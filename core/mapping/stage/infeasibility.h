@@ -1,7 +1,7 @@
 /* Why not: refusals of the partition stage that name the limit in the way and the smallest relaxation that would
  * fit, proved or found by trying (docs/refusals.md). */
-#ifndef CM_MAPPING_WHYNOT_H
-#define CM_MAPPING_WHYNOT_H
+#ifndef CM_MAPPING_INFEASIBILITY_H
+#define CM_MAPPING_INFEASIBILITY_H
 
 #include "core/limits/bound.h"
 #include "core/mapping/map.h"

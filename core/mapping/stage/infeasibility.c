@@ -1,7 +1,7 @@
 /* Before work: the bound against what is there. After work: the same attempts once more with cores without number,
  * then with one limit after another lifted; the first that helps is narrowed down between what failed and what was
  * found to do. What can fail: a trial that runs out of time or memory ends the search, never the refusal. */
-#include "core/mapping/stage/whynot.h"
+#include "core/mapping/stage/infeasibility.h"
 
 #include "core/chip/region.h"
 
