@@ -13,13 +13,14 @@ libcoremap_a_SOURCES += \
   core/learning/policy/laplacian.h core/learning/policy/laplacian.c \
   core/learning/policy/shape.h core/learning/policy/convolutions.h core/learning/policy/convolutions.c \
   core/learning/policy/policy.h core/learning/policy/policy.c core/learning/policy/policy_file.c \
+  core/learning/policy/letter_numbers.h core/learning/policy/letter_numbers.c core/learning/policy/pilot_network.h core/learning/policy/pilot_network.c \
   core/learning/policy/parameters.h core/learning/policy/parameters.c core/learning/policy/shipped.h \
   core/learning/policy/checksummed_file.h core/learning/policy/checksummed_file.c \
   core/learning/agent/environment.h core/learning/agent/environment.c core/learning/agent/trade.h core/learning/agent/site_preferences.c core/learning/agent/layout.c \
   core/learning/agent/agent.h core/learning/agent/agent.c \
   core/learning/agent/refine.h core/learning/agent/refine.c core/learning/agent/swap_refinement.h core/learning/agent/swap_refinement.c \
   core/learning/pilot/pilot.h core/learning/pilot/pilot.c core/learning/training/pilot_flights.c \
-  core/learning/letter/letter.h core/learning/letter/letter.c core/learning/letter/numbers.h \
+  core/learning/letter/letter.h core/learning/letter/letter.c \
   core/learning/letter/letter_place.c core/learning/letter/places.c \
   core/learning/training/examples.h core/learning/training/examples.c \
   core/learning/training/letter_episode.c core/learning/training/state.h core/learning/training/sights.c \

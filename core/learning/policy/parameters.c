@@ -2,9 +2,9 @@
 #include <math.h>
 
 #include "base/blas.h"
-#include "core/learning/letter/numbers.h"
+#include "core/learning/policy/letter_numbers.h"
 #include "core/learning/policy/parameters.h"
-#include "core/learning/pilot/pilot.h"
+#include "core/learning/policy/pilot_network.h"
 
 /* log(deviation / step) lies between these. */
 static const float log_least = -2, log_most = 1;

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "core/learning/letter/numbers.h"
+#include "core/learning/policy/letter_numbers.h"
 #include "core/learning/policy/parameters.h"
-#include "core/learning/pilot/pilot.h"
+#include "core/learning/policy/pilot_network.h"
 #include "core/partition/options.h"
 
 static void initialise(cm_policy *policy, uint64_t seed)

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <sodium.h>
 
-#include "core/learning/letter/numbers.h"
+#include "core/learning/policy/letter_numbers.h"
 #include "core/learning/pilot/pilot.h"
 #include "core/learning/training/episode.h"
 

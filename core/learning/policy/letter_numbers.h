@@ -1,6 +1,6 @@
 /* Where the numbers of the letter's network stand among its parameters; inside core/learning only. */
-#ifndef CM_LEARNING_LETTER_NUMBERS_H
-#define CM_LEARNING_LETTER_NUMBERS_H
+#ifndef CM_LEARNING_POLICY_LETTER_NUMBERS_H
+#define CM_LEARNING_POLICY_LETTER_NUMBERS_H
 
 #include "core/learning/policy/policy.h"
 
