@@ -8,11 +8,8 @@
 #include <unistd.h>
 
 #include "api/handlers.h"
-#include "core/mapping/result/beside.h"
-#include "core/mapping/exports/exports.h"
-#include "core/mapping/result/export.h"
-#include "core/mapping/picture/picture.h"
-#include "core/network/topology_file.h"
+#include "library/private/base.h"
+#include "library/private/stored.h"
 #include "storage/mappings.h"
 #include "storage/networks.h"
 #include "storage/quotas.h"
@@ -51,44 +48,31 @@ static void end_making(cm_request *request, making *m)
   (void)cm_quota_note_cpu(request->store->database, request->who.user, thread_seconds() - m->began, &ignored);
 }
 
-static cm_status read_network(const cm_request *request, const char *network, cm_run *run, cm_topology **topology, cm_error *error)
-{
-  char path[CM_PATH_MAX];
-  if (cm_networks_path(request->store, network, path, error) != CM_OK)
-    return error->status;
-  return cm_topology_load(path, run, topology, error);
-}
-
 /* What is asked for: an export, or a layer as a picture. */
 typedef struct wish {
-  const cm_export_format *format;
-  const char *layer;
-  cm_picture_format picture;
+  char what[48]; /* as coremap_mapping_write knows it */
   char name[40]; /* of the file beside the views, and in the tag */
-  const char *media, *file;
+  char media[64], file[64]; /* "": of no name that suits it */
 } wish;
 
 /* Writes it to `path`, whole or not at all, from the mapping that stands at `content`. */
 static cm_status write_wish(const cm_request *request, const cm_mapping_row *mapping, const wish *w, const char *content,
                             const char *path, cm_run *run, cm_error *error)
 {
-  cm_topology *topology;
-  cm_mapped_file mapped;
-  cm_file file;
-  if (read_network(request, mapping->network, run, &topology, error) != CM_OK ||
-      cm_mapped_open(content, topology, NULL, run, &mapped, error) != CM_OK)
+  char stored[CM_PATH_MAX];
+  coremap_network *network = NULL;
+  coremap_mapping *opened = NULL;
+  coremap_error *why = NULL;
+  if (cm_networks_path(request->store, mapping->network, stored, error) != CM_OK)
     return error->status;
-  cm_status status = cm_file_create(&file, path, error);
-  if (status == CM_OK) {
-    status = w->format != NULL ? cm_export_mapping(w->format, &mapped.mapped, run, file.stream, error)
-                               : cm_picture_write(&mapped.mapped, w->layer, w->picture, run, file.stream, error);
-    if (status == CM_OK)
-      status = cm_file_commit(&file, error);
-    else
-      cm_file_discard(&file);
-  }
-  cm_mapped_close(&mapped);
-  return status;
+  int result = library_network_load(stored, library_on_run, run, &network, &why);
+  if (result == 0)
+    result = coremap_mapping_open(content, network, NULL, library_on_run, run, &opened, &why);
+  if (result == 0)
+    result = coremap_mapping_make(opened, w->what, path, library_on_run, run, &why);
+  coremap_mapping_free(opened);
+  coremap_network_free(network);
+  return library_status(result, &why, error);
 }
 
 /* The mapping's network as it is stored: CM_CONFLICT, with what to do, where it has been deleted. */
@@ -107,33 +91,32 @@ static void keep_views(const cm_request *request, const cm_mapping_row *mapping,
   cm_error ignored;
   if (cm_mappings_repack(request->store, mapping, folder, &ignored) == CM_OK)
     return;
-  for (cm_mapping_view view = CM_VIEWS; view < CM_VIEWS_ALL; view++) {
+  for (const char *const *name = library_late_views; *name != NULL; name++) {
     char path[CM_PATH_MAX];
-    const char *name = cm_mapping_view_name(view);
-    if (cm_path(path, &ignored, "%s/%s", folder, name) == CM_OK && access(path, F_OK) == 0)
-      (void)cm_mappings_keep(request->store, mapping, name, path, &ignored);
+    if (cm_path(path, &ignored, "%s/%s", folder, *name) == CM_OK && access(path, F_OK) == 0)
+      (void)cm_mappings_keep(request->store, mapping, *name, path, &ignored);
   }
 }
 
-cm_status cm_view_make(cm_request *request, const cm_mapping_row *mapping, cm_mapping_view view, int *file, cm_error *error)
+cm_status cm_view_make(cm_request *request, const cm_mapping_row *mapping, const char *view, int *file, cm_error *error)
 {
   making m;
-  cm_topology *topology;
   cm_error ignored;
-  char folder[CM_PATH_MAX], path[CM_PATH_MAX];
+  coremap_error *why = NULL;
+  char folder[CM_PATH_MAX], path[CM_PATH_MAX], network[CM_PATH_MAX];
   if (begin_making(request, &m, error) != CM_OK)
     return error->status;
   cm_status status = cm_store_scratch(request->store, folder, error);
   if (status == CM_OK)
-    status = cm_path(path, error, "%s/%s", folder, cm_mapping_view_name(view));
+    status = cm_path(path, error, "%s/%s", folder, view);
   if (status == CM_OK)
-    status = find_network(request, mapping, view == CM_VIEW_CERTIFICATE_JSON ? "certified" : "routed", error);
+    status = find_network(request, mapping, strcmp(view, "certificate.json") == 0 ? "certified" : "routed", error);
   if (status == CM_OK)
     status = cm_mappings_lend_all(request->store, mapping->id, folder, error);
   if (status == CM_OK)
-    status = read_network(request, mapping->network, &m.run, &topology, error);
+    status = cm_networks_path(request->store, mapping->network, network, error);
   if (status == CM_OK)
-    status = cm_mapping_write_late(folder, view, topology, &m.run, error);
+    status = library_status(library_view_make(folder, view, network, library_on_run, &m.run, &why), &why, error);
   if (status == CM_OK) {
     *file = open(path, O_RDONLY | O_CLOEXEC);
     status = *file >= 0 ? CM_OK : cm_fail_errno(error, errno, "cannot open", path);
@@ -152,7 +135,7 @@ static cm_status make_wish(cm_request *request, const cm_mapping_row *mapping, c
   cm_error ignored;
   cm_store *store = request->store;
   if (cm_store_scratch(store, content, error) != CM_OK || cm_store_scratch(store, path, error) != CM_OK ||
-      cm_mappings_lend(store, mapping->id, cm_mapping_view_name(CM_VIEW_FULL_JSON), content, error) != CM_OK)
+      cm_mappings_lend(store, mapping->id, "mapping.json", content, error) != CM_OK)
     return error->status;
   making m;
   cm_status status = begin_making(request, &m, error);
@@ -200,37 +183,57 @@ static void reply_wish(cm_request *request, const wish *w)
     }
     cm_reply_opened(request, file, w->media, etag, "");
   }
-  if (w->file != NULL)
+  if (w->file[0] != '\0')
     cm_reply_header(request, "Content-Disposition", "attachment; filename=\"%s\"", w->file);
 }
 
 void cm_get_mapping_export(cm_request *request)
 {
-  cm_error error;
   wish w = {0};
-  if (cm_export_find(cm_request_query(request, "to"), &w.format, &error) != CM_OK) {
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "%s", error.detail);
+  char names[200];
+  const char *to = cm_request_query(request, "to");
+  json_t *format = to != NULL ? library_row("exports", to) : NULL;
+  if (format == NULL) {
+    (void)library_names("exports", ", ", names, sizeof names);
+    if (to == NULL)
+      cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "name what to export to: %s", names);
+    else
+      cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
+                       "there is no format \"%.40s\" to export to; there are %s", to, names);
     return;
   }
-  w.media = w.format->media;
-  w.file = w.format->file;
-  (void)snprintf(w.name, sizeof w.name, "export.%.20s", w.format->name);
+  (void)snprintf(w.what, sizeof w.what, "%s", to);
+  (void)snprintf(w.media, sizeof w.media, "%s", json_string_value(json_object_get(format, "media")));
+  (void)snprintf(w.file, sizeof w.file, "%s", json_string_value(json_object_get(format, "file")));
+  (void)snprintf(w.name, sizeof w.name, "export.%.20s", to);
+  json_decref(format);
   reply_wish(request, &w);
+}
+
+/* The layer that is asked for, in `layer`; the first unless one is. False: there is no such. */
+static bool find_layer(const char *asked, char layer[32])
+{
+  json_t *layers = library_table("layers"), *found = asked != NULL ? library_row("layers", asked) : json_incref(json_array_get(layers, 0));
+  if (found != NULL)
+    (void)snprintf(layer, 32, "%s", json_string_value(found));
+  json_decref(layers);
+  json_decref(found);
+  return found != NULL;
 }
 
 void cm_get_mapping_picture(cm_request *request)
 {
-  const char *layer = cm_request_query(request, "layer"), *format = cm_request_query(request, "format");
-  bool png = format != NULL && strcmp(format, "png") == 0, known = layer == NULL;
-  wish w = {.layer = layer != NULL ? layer : cm_picture_layers[0], .picture = png ? CM_PICTURE_PNG : CM_PICTURE_SVG,
-            .media = png ? "image/png" : "image/svg+xml"};
-  for (const char *const *name = cm_picture_layers; *name != NULL && !known; name++)
-    known = strcmp(*name, layer) == 0;
+  char layer[32];
+  const char *format = cm_request_query(request, "format");
+  const bool png = format != NULL && strcmp(format, "png") == 0, known = find_layer(cm_request_query(request, "layer"), layer);
+  wish w = {0};
   if (!known || (format != NULL && !png && strcmp(format, "svg") != 0)) {
     cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
                      known ? "format must be svg or png" : "there is no such layer to draw: docs/pictures.md lists them");
     return;
   }
-  (void)snprintf(w.name, sizeof w.name, "picture-%.20s.%s", w.layer, png ? "png" : "svg");
+  (void)snprintf(w.what, sizeof w.what, "picture:%s:%s", png ? "png" : "svg", layer);
+  (void)snprintf(w.media, sizeof w.media, "%s", png ? "image/png" : "image/svg+xml");
+  (void)snprintf(w.name, sizeof w.name, "picture-%.20s.%s", layer, png ? "png" : "svg");
   reply_wish(request, &w);
 }

@@ -4,7 +4,6 @@
 #define CM_API_HANDLERS_H
 
 #include "api/internal.h"
-#include "core/mapping/result/export.h"
 #include "storage/audit.h"
 #include "storage/leases.h"
 #include "storage/limits.h"
@@ -42,6 +41,6 @@ void cm_reply_job(cm_request *request, unsigned status, const char *id);
 
 /* Makes a view of a mapping that its job left to who wants it (routes, certificate), and opens it; the caller closes. Takes as
  * long as making it does, and the memory of an import. */
-cm_status cm_view_make(cm_request *request, const cm_mapping_row *mapping, cm_mapping_view view, int *file, cm_error *error);
+cm_status cm_view_make(cm_request *request, const cm_mapping_row *mapping, const char *view, int *file, cm_error *error);
 
 #endif

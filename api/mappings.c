@@ -6,13 +6,14 @@
 
 #include "api/handlers.h"
 #include "base/number.h"
-#include "core/mapping/result/export.h"
-#include "core/mapping/pareto/pareto.h"
+#include "library/private/stored.h"
 #include "storage/leases.h"
 #include "storage/mappings.h"
 
+enum { PARETO_NAME_MAX = 32 };
+
 typedef struct view {
-  cm_mapping_view view;
+  const char *view; /* the name of its file */
   const char *word; /* of ?format= */
   const char *type;
 } view;
@@ -85,9 +86,9 @@ static int open_named(cm_request *request, const char *name, cm_mapping_row *map
 }
 
 /* The same to be read as a stream; NULL: the reply is set. */
-static FILE *open_view(cm_request *request, cm_mapping_view v, cm_mapping_row *mapping)
+static FILE *open_view(cm_request *request, const char *v, cm_mapping_row *mapping)
 {
-  int file = open_named(request, cm_mapping_view_name(v), mapping);
+  int file = open_named(request, v, mapping);
   FILE *stream = file >= 0 ? fdopen(file, "r") : NULL;
   if (file >= 0 && stream == NULL) {
     close(file);
@@ -96,22 +97,31 @@ static FILE *open_view(cm_request *request, cm_mapping_view v, cm_mapping_row *m
   return stream;
 }
 
-static void reply_view(cm_request *request, cm_mapping_view v, const char *type)
+/* Whether a view may be made when it is first asked for. */
+static bool is_late(const char *name)
+{
+  for (const char *const *late = library_late_views; *late != NULL; late++)
+    if (strcmp(*late, name) == 0)
+      return true;
+  return false;
+}
+
+static void reply_view(cm_request *request, const char *v, const char *type)
 {
   cm_mapping_row mapping;
   cm_error error;
-  char etag[CM_ID_MAX + 8];
+  char etag[CM_ID_MAX + 24];
   if (cm_mappings_get(request->store, request->param[0], &mapping, &error) != CM_OK) {
     cm_reply_error(request, &error);
     return;
   }
   /* A mapping never changes: its id and the view name the bytes. */
-  (void)snprintf(etag, sizeof etag, "%s-%d", mapping.id, (int)v);
+  (void)snprintf(etag, sizeof etag, "%s-%s", mapping.id, v);
   if (cm_reply_known(request, type, etag, "Accept"))
     return;
   int file;
-  cm_status status = cm_mappings_open(request->store, mapping.id, cm_mapping_view_name(v), &file, &error);
-  if (status == CM_NOT_FOUND && v >= CM_VIEWS)
+  cm_status status = cm_mappings_open(request->store, mapping.id, v, &file, &error);
+  if (status == CM_NOT_FOUND && is_late(v))
     status = cm_view_make(request, &mapping, v, &file, &error);
   if (status == CM_OK)
     cm_reply_opened(request, file, type, etag, "Accept");
@@ -128,36 +138,36 @@ static void reply_chosen(cm_request *request, const view *views, size_t count)
 
 void cm_get_mapping(cm_request *request)
 {
-  reply_view(request, CM_VIEW_SUMMARY_JSON, "application/json");
+  reply_view(request, "summary.json", "application/json");
 }
 
 void cm_get_mapping_cores(cm_request *request)
 {
-  static const view views[] = {{CM_VIEW_CORES_JSON, "json", "application/json"},
-                               {CM_VIEW_CORES_CSV, "csv", "text/csv"},
-                               {CM_VIEW_CORES_BINARY, "bin", "application/octet-stream"}};
+  static const view views[] = {{"cores.json", "json", "application/json"},
+                               {"cores.csv", "csv", "text/csv"},
+                               {"cores.bin", "bin", "application/octet-stream"}};
   reply_chosen(request, views, sizeof views / sizeof *views);
 }
 
 void cm_get_mapping_links(cm_request *request)
 {
-  static const view views[] = {{CM_VIEW_LINKS_JSON, "json", "application/json"},
-                               {CM_VIEW_LINKS_CSV, "csv", "text/csv"},
-                               {CM_VIEW_LINKS_BINARY, "bin", "application/octet-stream"}};
+  static const view views[] = {{"links.json", "json", "application/json"},
+                               {"links.csv", "csv", "text/csv"},
+                               {"links.bin", "bin", "application/octet-stream"}};
   reply_chosen(request, views, sizeof views / sizeof *views);
 }
 
 void cm_get_mapping_routes(cm_request *request)
 {
-  static const view views[] = {{CM_VIEW_ROUTES_JSON, "json", "application/json"},
-                               {CM_VIEW_ROUTES_CSV, "csv", "text/csv"},
-                               {CM_VIEW_ROUTES_BINARY, "bin", "application/octet-stream"}};
+  static const view views[] = {{"routes.json", "json", "application/json"},
+                               {"routes.csv", "csv", "text/csv"},
+                               {"routes.bin", "bin", "application/octet-stream"}};
   reply_chosen(request, views, sizeof views / sizeof *views);
 }
 
 void cm_get_mapping_certificate(cm_request *request)
 {
-  reply_view(request, CM_VIEW_CERTIFICATE_JSON, "application/json");
+  reply_view(request, "certificate.json", "application/json");
 }
 
 /* A file of a Pareto set: only mappings of objective pareto have them. */
@@ -166,7 +176,7 @@ static void reply_pareto(cm_request *request, const char *name, const char *type
   cm_mapping_row mapping;
   cm_error error;
   int file;
-  char etag[CM_ID_MAX + CM_PARETO_NAME_MAX + 2];
+  char etag[CM_ID_MAX + PARETO_NAME_MAX + 2];
   cm_status status = cm_mappings_get(request->store, request->param[0], &mapping, &error);
   if (status != CM_OK) {
     cm_reply_error(request, &error);
@@ -193,35 +203,35 @@ void cm_get_mapping_pareto(cm_request *request)
   if (format != NULL && strcmp(format, "json") != 0 && strcmp(format, "svg") != 0)
     cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "format must be json or svg");
   else if (format != NULL && strcmp(format, "svg") == 0)
-    reply_pareto(request, CM_PARETO_PLOT, "image/svg+xml");
+    reply_pareto(request, "pareto.svg", "image/svg+xml");
   else
-    reply_pareto(request, CM_PARETO_TABLE, "application/json");
+    reply_pareto(request, "pareto.json", "application/json");
 }
 
 void cm_get_mapping_pareto_point(cm_request *request)
 {
-  char name[CM_PARETO_NAME_MAX];
+  char name[PARETO_NAME_MAX];
   uint64_t number;
-  if (!cm_whole_parse(request->param[1], &number) || number > CM_PARETO_POINTS_MAX)
+  if (!cm_whole_parse(request->param[1], &number) || number > UINT32_MAX)
     number = 0; /* there is none */
-  cm_pareto_name((uint32_t)number, name);
+  (void)snprintf(name, sizeof name, "pareto-%llu.json", (unsigned long long)number);
   reply_pareto(request, name, "application/json");
 }
 
 void cm_get_mapping_part(cm_request *request)
 {
-  reply_view(request, CM_VIEW_PART, "text/plain; charset=utf-8");
+  reply_view(request, "mapping.part", "text/plain; charset=utf-8");
 }
 
 void cm_get_mapping_placement(cm_request *request)
 {
-  reply_view(request, CM_VIEW_PLACEMENT_CSV, "text/csv");
+  reply_view(request, "placement.csv", "text/csv");
 }
 
 /* The whole mapping as `coremap map -o` writes it and `coremap check` reads it. */
 void cm_get_mapping_content(cm_request *request)
 {
-  reply_view(request, CM_VIEW_FULL_JSON, "application/json");
+  reply_view(request, "mapping.json", "application/json");
 }
 
 /* ---- commit: a mapping made as a trial takes its cores ---- */
@@ -255,7 +265,7 @@ void cm_commit_mapping(cm_request *request)
   json_t *object = request->body_size > 0 ? cm_request_json(request) : json_object();
   if (object == NULL)
     return;
-  if (cm_request_lease(request, object, &wanted) && (stream = open_view(request, CM_VIEW_PLACEMENT_CSV, &mapping)) != NULL &&
+  if (cm_request_lease(request, object, &wanted) && (stream = open_view(request, "placement.csv", &mapping)) != NULL &&
       cm_access_sees(request, CM_OBJECT_CHIP, mapping.chip, "the mapping's chip")) {
     json_t *cores = placed_cores(stream);
     wanted.chip = mapping.chip;
@@ -358,7 +368,7 @@ static void reply_neurons_of(cm_request *request, uint64_t part)
   (void)snprintf(etag, sizeof etag, "%s-neurons-%llu", mapping.id, (unsigned long long)part);
   if (cm_reply_unchanged(request, etag))
     return;
-  FILE *stream = open_view(request, CM_VIEW_NEURONS_CSV, &mapping);
+  FILE *stream = open_view(request, "neurons.csv", &mapping);
   if (stream == NULL)
     return;
   json_t *list = neurons_of(stream, part);
@@ -375,9 +385,9 @@ static void reply_neurons_of(cm_request *request, uint64_t part)
 
 void cm_get_mapping_neurons(cm_request *request)
 {
-  static const view views[] = {{CM_VIEW_NEURONS_JSON, "json", "application/json"},
-                               {CM_VIEW_NEURONS_CSV, "csv", "text/csv"},
-                               {CM_VIEW_NEURONS_BINARY, "bin", "application/octet-stream"}};
+  static const view views[] = {{"neurons.json", "json", "application/json"},
+                               {"neurons.csv", "csv", "text/csv"},
+                               {"neurons.bin", "bin", "application/octet-stream"}};
   uint64_t part;
   if (!cm_request_number(request, "part", 0, UINT32_MAX, UINT64_MAX, &part))
     return;

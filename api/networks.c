@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "api/handlers.h"
-#include "core/network/formats.h"
-#include "core/network/import.h"
+#include "base/json.h"
+#include "library/private/base.h"
 #include "storage/networks.h"
 
 /* Beside the formats of networks. */
@@ -39,14 +39,15 @@ static void reply_network(cm_request *request, unsigned status, const cm_network
 /* The format that a query names, "" when it names none; false when there is no such, and the reply is made. */
 static bool wanted_format(cm_request *request, const char **format)
 {
-  char names[CM_FORMAT_NAMES_MAX];
+  char names[240];
   const char *named = cm_request_query(request, "format");
   *format = named != NULL ? named : "";
-  if (named == NULL || strcmp(named, MODEL_FORMAT) == 0 || cm_network_format_find(named) != NULL)
-    return true;
-  cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                   "format must be one of %s, %s, not \"%.40s\"", cm_network_format_names(names), MODEL_FORMAT, named);
-  return false;
+  json_t *row = named == NULL || strcmp(named, MODEL_FORMAT) == 0 ? json_true() : library_row("formats", named);
+  if (row == NULL)
+    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "format must be one of %s, %s, not \"%.40s\"",
+                     library_names("formats", ", ", names, sizeof names), MODEL_FORMAT, named);
+  json_decref(row);
+  return row != NULL;
 }
 
 /* Reads a file in and stores it as a network. */
@@ -71,27 +72,28 @@ static cm_status import(cm_request *request, const char *path, const char *rates
  * option has no such value, and the reply is made. */
 static bool wanted_options(cm_request *request, char text[CM_READ_AS_MAX])
 {
-  cm_error error;
-  json_t *options = json_object();
-  text[0] = '\0';
-  for (int id = 0; id < CM_READ_OPTIONS; id++) {
-    const char *value = cm_read_options[id].file ? NULL : cm_request_query(request, cm_read_options[id].name);
-    if (value == NULL)
-      continue;
-    if (cm_read_option_check((cm_read_option_id)id, value, &error) != CM_OK) {
-      json_decref(options);
-      cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "%s", error.detail);
-      return false;
-    }
-    (void)json_object_set_new(options, cm_read_options[id].name, json_string(value));
+  json_t *options = json_object(), *known = library_table("reading");
+  const json_t *row;
+  size_t i;
+  json_array_foreach(known, i, row) {
+    const char *name = json_string_value(json_object_get(row, "name"));
+    const char *value = json_is_true(json_object_get(row, "file")) ? NULL : cm_request_query(request, name);
+    if (value != NULL)
+      (void)json_object_set_new(options, name, json_string(value));
   }
-  size_t size = json_object_size(options) > 0 ? json_dumpb(options, text, CM_READ_AS_MAX - 1, JSON_COMPACT | JSON_SORT_KEYS) : 0;
+  json_decref(known);
+  char *given = json_object_size(options) > 0 ? cm_json_dumps(options, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
   json_decref(options);
-  text[size < CM_READ_AS_MAX ? size : 0] = '\0';
-  if (size < CM_READ_AS_MAX)
-    return true;
-  cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "columns is too long");
-  return false;
+  coremap_error *wrong = NULL;
+  bool right = given == NULL || coremap_options_read("read", given, NULL, NULL, &wrong) == 0,
+       fits = given == NULL || strlen(given) < CM_READ_AS_MAX;
+  (void)snprintf(text, CM_READ_AS_MAX, "%s", given != NULL ? given : "");
+  free(given);
+  if (!right || !fits)
+    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "%s",
+                     !right ? coremap_error_detail(wrong) : "columns is too long");
+  coremap_error_free(wrong);
+  return right && fits;
 }
 
 /* The bytes are there: they are this user's too from now on. */

@@ -1,4 +1,5 @@
 /* POST /v1/jobs: what a job asks for is read and checked whole before it is queued. */
+#include <coremap/simulate.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -6,10 +7,8 @@
 
 #include "api/handlers.h"
 #include "base/json.h"
-#include "core/machine/compile.h"
-#include "core/mapping/result/export.h"
-#include "core/mapping/map.h"
-#include "core/mapping/simulate/request.h"
+#include "base/option.h"
+#include "library/private/base.h"
 #include "storage/jobs.h"
 #include "storage/mappings.h"
 #include "storage/networks.h"
@@ -45,20 +44,46 @@ static bool read_word(cm_request *request, const json_t *object, const char *nam
   return true;
 }
 
+/* Whether a call of the library succeeded; false: the reply is set. */
+static bool accepted(cm_request *request, int result, coremap_error *why)
+{
+  cm_error error;
+  if (library_status(result, &why, &error) == CM_OK)
+    return true;
+  cm_reply_error(request, &error);
+  return false;
+}
+
+/* Options of a kind of job; false: the reply is set. */
+static bool check_options(cm_request *request, const char *kind, const json_t *options)
+{
+  coremap_error *why = NULL;
+  char *text = options != NULL ? cm_json_dumps(options, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+  if (options != NULL && text == NULL) {
+    cm_reply_json(request, 200, NULL);
+    return false;
+  }
+  int result = coremap_options_read(kind, text, NULL, NULL, &why);
+  free(text);
+  return accepted(request, result, why);
+}
+
+static const char *word_of(const json_t *options, const char *name, const char *normal)
+{
+  const char *word = json_string_value(json_object_get(options, name));
+  return word != NULL ? word : normal;
+}
+
 /* Options of a map job, and the mapping that it starts from; false: the reply is set. */
 static bool check_map_options(cm_request *request, const json_t *options)
 {
   cm_error error;
-  cm_map_options *parsed;
   cm_mapping_row old;
-  if (cm_map_options_parse(options, &parsed, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!check_options(request, "map", options))
     return false;
-  }
-  const char *from = cm_map_options_from(parsed);
-  bool seen = from == NULL || cm_access_sees(request, CM_OBJECT_MAPPING, from, "/options/from");
-  bool there = from == NULL || !seen || cm_mappings_get(request->store, from, &old, &error) == CM_OK;
-  cm_map_options_free(parsed);
+  const char *from = word_of(options, "from", "");
+  bool none = from[0] == '\0', seen = none || cm_access_sees(request, CM_OBJECT_MAPPING, from, "/options/from");
+  bool there = none || !seen || cm_mappings_get(request->store, from, &old, &error) == CM_OK;
   if (!there) {
     (void)cm_fail_at(&error, "/options/from");
     cm_reply_error(request, &error);
@@ -66,36 +91,20 @@ static bool check_map_options(cm_request *request, const json_t *options)
   return seen && there;
 }
 
-static bool check_compile_options(cm_request *request, const json_t *options)
-{
-  cm_error error;
-  cm_compile_options read;
-  if (cm_compile_options_read(options, &read, &error) == CM_OK)
-    return true;
-  cm_reply_error(request, &error);
-  return false;
-}
-
 /* Given spikes are those of the network; false: the reply is set. */
 static bool check_spikes(cm_request *request, const char *network, const json_t *options)
 {
   cm_error error;
   cm_network known;
-  cm_spikes spikes;
-  cm_run run;
+  coremap_error *why = NULL;
   if (cm_networks_get(request->store, network, &known, &error) != CM_OK)
     return true; /* creating the job finds that out */
-  cm_run_init(&run);
-  cm_status status = cm_spikes_parse(json_string_value(json_object_get(options, "spikes")), "option spikes",
-                                     (uint32_t)known.neurons, &run, &spikes, &error);
-  if (status == CM_OK) {
-    cm_spikes_free(&spikes);
-    return true;
-  }
+  cm_status status = library_status(coremap_spikes_check(word_of(options, "spikes", ""), (uint32_t)known.neurons, &why), &why, &error);
   if (status == CM_BAD_OPTION)
     (void)cm_fail_at(&error, "/options/spikes");
-  cm_reply_error(request, &error);
-  return false;
+  if (status != CM_OK)
+    cm_reply_error(request, &error);
+  return status == CM_OK;
 }
 
 /* An upload of spikes is there, and whole; the job reads it. False: the reply is set. */
@@ -117,27 +126,19 @@ static bool check_upload(cm_request *request, const char *id)
   return false;
 }
 
-static const char *word_of(const json_t *options, const char *name, const char *normal)
-{
-  const char *word = json_string_value(json_object_get(options, name));
-  return word != NULL ? word : normal;
-}
-
-/* What an open file holds; NULL: it cannot be read now. Closes it. */
-static json_t *read_json(int file)
+/* What an open file holds, which the caller frees; NULL: it cannot be read now. Closes it. */
+static char *read_text(int file)
 {
   struct stat about;
-  json_t *read = NULL;
   FILE *stream = fdopen(file, "rbe");
   char *text = stream != NULL && fstat(file, &about) == 0 ? malloc((size_t)about.st_size + 1) : NULL;
   if (text != NULL)
-    read = cm_json_loadb(text, fread(text, 1, (size_t)about.st_size, stream), 0, NULL);
-  free(text);
+    text[fread(text, 1, (size_t)about.st_size, stream)] = '\0';
   if (stream != NULL)
     (void)fclose(stream);
   else
     close(file);
-  return read;
+  return text;
 }
 
 /* The scenario that a simulation names is one of those that the mapping states, which are its network's; false: the reply is set. */
@@ -145,56 +146,48 @@ static bool check_scenario(cm_request *request, const char *mapping, const char 
 {
   cm_error error;
   int file;
-  size_t i, count = 0;
-  json_t *one;
-  const char *known[CM_SCENARIOS_MAX];
-  if (cm_mappings_open(request->store, mapping, cm_mapping_view_name(CM_VIEW_SUMMARY_JSON), &file, &error) != CM_OK) {
+  if (cm_mappings_open(request->store, mapping, "summary.json", &file, &error) != CM_OK) {
     cm_reply_error(request, &error);
     return false;
   }
-  json_t *summary = read_json(file);
-  bool found = summary == NULL; /* the job finds out */
-  json_array_foreach(json_object_get(json_object_get(summary, "scenarios"), "each"), i, one) {
-    const char *name = word_of(one, "name", "");
-    found = found || strcmp(name, scenario) == 0;
-    if (count < CM_SCENARIOS_MAX)
-      known[count++] = name;
-  }
-  if (!found) {
-    (void)cm_refuse_scenario(scenario, known, count, &error);
-    cm_reply_error(request, &error);
-  }
-  json_decref(summary);
-  return found;
+  char *summary = read_text(file);
+  coremap_error *why = NULL;
+  int result = summary != NULL ? coremap_scenario_check(scenario, summary, &why) : 0; /* the job finds out */
+  free(summary);
+  return accepted(request, result, why);
 }
 
 /* Options of a simulation, whose network is that of its mapping; false: the reply is set. */
 static bool check_simulation(cm_request *request, const json_t *options, cm_job *job)
 {
   cm_error error;
-  cm_simulate_request read;
   cm_mapping_row mapping;
   static const char where[] = "/options/mapping";
   if (job->network[0] != '\0' || job->chip[0] != '\0')
     return bad_member(request, CM_BAD_OPTION, job->network[0] != '\0' ? "/network" : "/chip",
                       "a simulation takes both from its mapping: leave it out");
-  if (cm_simulate_request_read(options, &read, &error) != CM_OK) {
+  if (!check_options(request, "simulate", options))
+    return false;
+  const char *id = word_of(options, "mapping", ""), *scenario = word_of(options, "scenario", "");
+  const json_t *spikes = json_object_get(options, "spikes");
+  if (id[0] == '\0') {
+    (void)cm_option_refuse(&error, "mapping", "the id of a mapping, whose packets are to move");
     cm_reply_error(request, &error);
     return false;
   }
-  if (!cm_access_sees(request, CM_OBJECT_MAPPING, read.mapping, where))
+  if (!cm_access_sees(request, CM_OBJECT_MAPPING, id, where))
     return false;
-  if (cm_mappings_get(request->store, read.mapping, &mapping, &error) != CM_OK) {
+  if (cm_mappings_get(request->store, id, &mapping, &error) != CM_OK) {
     (void)cm_fail_at(&error, "%s", where);
     cm_reply_error(request, &error);
     return false;
   }
   (void)snprintf(job->network, sizeof job->network, "%s", mapping.network);
-  if (read.options.scenario[0] != '\0' && !check_scenario(request, read.mapping, read.options.scenario))
+  if (scenario[0] != '\0' && !check_scenario(request, id, scenario))
     return false;
-  if (read.spikes.upload[0] != '\0')
-    return check_upload(request, read.spikes.upload);
-  return !read.spikes.text || check_spikes(request, mapping.network, options);
+  if (json_is_object(spikes))
+    return check_upload(request, word_of(spikes, "upload", ""));
+  return spikes == NULL || check_spikes(request, mapping.network, options);
 }
 
 /* What says how long a job takes. */
@@ -271,7 +264,7 @@ static bool read_job(cm_request *request, const json_t *object, cm_job *job)
     return bad_member(request, CM_BAD_REQUEST, "/ttl", "expected seconds from 1 to 2592000");
   if ((compile || simulate) && json_is_true(reserve))
     return bad_member(request, CM_BAD_OPTION, "/reserve", "only a job that maps takes cores");
-  if ((!simulate && !(compile ? check_compile_options : check_map_options)(request, options)) ||
+  if ((!simulate && !(compile ? check_options(request, "compile", options) : check_map_options(request, options))) ||
       !network_suits(request, compile, job, options) ||
       (job->chip[0] != '\0' && !cm_access_sees(request, CM_OBJECT_CHIP, job->chip, "/chip")) ||
       !cm_access_owner_of(request, object, &job->owner))

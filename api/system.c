@@ -6,13 +6,7 @@
 #include "api/handlers.h"
 #include "storage/drain.h"
 #include "base/json.h"
-#include "core/machine/compile.h"
-#include "core/mapping/map.h"
-#include "core/mapping/exports/exports.h"
-#include "core/mapping/measure/measure.h"
-#include "core/mapping/picture/picture.h"
-#include "core/mapping/simulate/request.h"
-#include "core/network/formats.h"
+#include "library/private/base.h"
 
 void cm_get_health(cm_request *request)
 {
@@ -43,33 +37,33 @@ void cm_get_ready(cm_request *request)
     cm_reply_json(request, 200, json_pack("{s:s}", "status", "ready"));
 }
 
-/* An enumeration; takes `words`. */
-static json_t *one_of(json_t *words)
+/* An enumeration of the names in a table, and of one more unless that is NULL. */
+static json_t *one_of(const char *of, const char *more)
 {
+  json_t *rows = library_table(of), *words = json_array();
+  const json_t *row;
+  size_t i;
+  json_array_foreach(rows, i, row)
+    (void)json_array_append(words, json_is_string(row) ? (json_t *)(uintptr_t)row : json_object_get(row, "name"));
+  if (more != NULL)
+    (void)json_array_append_new(words, json_string(more));
+  json_decref(rows);
   return json_pack("{s:s, s:o}", "type", "string", "enum", words);
 }
 
 /* What stands in tables of the library becomes schemas of the document; false: no memory. */
 static bool add_tables(json_t *schemas)
 {
-  json_t *formats = json_array(), *exports = json_array(), *layers = json_array();
-  for (size_t i = 0; cm_network_format_name_at(i) != NULL; i++)
-    (void)json_array_append_new(formats, json_string(cm_network_format_name_at(i)));
-  (void)json_array_append_new(formats, json_string("onnx"));
-  for (const cm_export_format *f = cm_export_formats; f->name != NULL; f++)
-    (void)json_array_append_new(exports, json_string(f->name));
-  for (size_t i = 0; cm_picture_layers[i] != NULL; i++)
-    (void)json_array_append_new(layers, json_string(cm_picture_layers[i]));
   const struct {
     const char *name;
     json_t *schema;
-  } made[] = {{"NetworkFormat", one_of(formats)},
-              {"ExportFormat", one_of(exports)},
-              {"PictureLayer", one_of(layers)},
-              {"Metrics", cm_metrics_schema()},
-              {"MapOptions", cm_options_schema(&cm_map_option_table)},
-              {"CompileOptions", cm_options_schema(&cm_compile_option_table)},
-              {"SimulateOptions", cm_options_schema(&cm_simulate_option_table)}};
+  } made[] = {{"NetworkFormat", one_of("formats", "onnx")},
+              {"ExportFormat", one_of("exports", NULL)},
+              {"PictureLayer", one_of("layers", NULL)},
+              {"Metrics", library_table("metrics")},
+              {"MapOptions", library_schema("map")},
+              {"CompileOptions", library_schema("compile")},
+              {"SimulateOptions", library_schema("simulate")}};
   bool good = true;
   for (size_t i = 0; i < sizeof made / sizeof *made; i++)
     good = json_object_set_new(schemas, made[i].name, made[i].schema) == 0 && good;

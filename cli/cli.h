@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "base/file.h"
 #include "base/run.h"
+#include "library/private/base.h"
 #include "core/chip/chip.h"
 #include "core/chip/occupancy.h"
 #include "core/network/formats.h"
@@ -43,10 +44,13 @@ cm_status cli_import(const char *path, const char *format, cm_run *run, cm_topol
 cm_status cli_read_options(int *argc, char **argv, cm_error *error);
 
 /* The value of one of them; NULL: not given. */
-const char *cli_read_option(cm_read_option_id id);
+const char *cli_read_option(const char *name);
 
 /* Writes a network to `path` (as named on the command line) in the format `to`, or NULL: the one its ending says. */
 cm_status cli_export(const cm_topology *topology, const char *path, const char *to, cm_run *run, cm_error *error);
+
+/* A table of the library (coremap_table), which stays; the same name is the same table. NULL: no memory. */
+const json_t *cli_table(const char *name);
 
 /* A run context on an account, cancelled by SIGINT and SIGTERM, that shows phases on standard error: a bar on a
  * terminal, a line a phase otherwise, nothing when quiet. */
@@ -114,6 +118,9 @@ json_t *cli_option_value(const char *text);
 
 /* Sets the option that a flag names, "memory-limit" as "memory_limit"; false: the value is no text. */
 bool cli_option_set(json_t *options, const char *flag, const char *value);
+
+/* Whether options of a kind ("map", "compile") can be read: CM_BAD_OPTION. */
+cm_status cli_check_options(const char *kind, const json_t *options, cm_error *error);
 
 /* Adds one --shape to those in the option "shape". */
 void cli_shape_set(json_t *options, const char *value);

@@ -1,4 +1,4 @@
-/* The flags of a command: its own, and the job options that are flags of it, from the tables of core. */
+/* The flags of a command: its own, and the job options that are flags of it, from the tables of the library. */
 #include "cli/command.h"
 
 #include <getopt.h>
@@ -7,18 +7,12 @@
 
 #include "cli/cli.h"
 #include "cli/table.h"
-#include "core/machine/compile.h"
-#include "core/mapping/exports/exports.h"
-#include "core/mapping/map.h"
-#include "core/mapping/picture/picture.h"
-#include "core/mapping/simulate/request.h"
-#include "core/schedule/request.h"
 
-enum { FLAGS_MAX = 96, NAME_MAX_ = 32, NAMES_MAX = 160, HELP_WIDTH = 118, NAME_COLUMN = 22 };
+enum { FORM_MAX = 192, NAMES_TEXT_MAX = 240, FLAGS_MAX = 96, NAME_MAX_ = 32, NAMES_MAX = 160, HELP_WIDTH = 118, NAME_COLUMN = 22 };
 
 typedef struct known_flag {
   char name[NAME_MAX_];
-  char value[CM_OPTION_FORM_MAX]; /* "": a switch */
+  char value[FORM_MAX]; /* "": a switch */
   const char *about;              /* NULL: not shown */
   int code;
   bool truth; /* true or false, and may be left out */
@@ -41,17 +35,12 @@ static const known_flag *find(const flags *all, const char *name)
 }
 
 /* What a flag takes: as it says, or the names of a table of the library. */
-static void write_form(char form[CM_OPTION_FORM_MAX], const char *value)
+static void write_form(char form[FORM_MAX], const char *value)
 {
-  size_t used = 0;
-  if (value == cli_export_formats)
-    for (const cm_export_format *f = cm_export_formats; f->name != NULL && used < CM_OPTION_FORM_MAX; f++)
-      used += (size_t)snprintf(form + used, CM_OPTION_FORM_MAX - used, "%s%s", used > 0 ? "|" : "", f->name);
-  else if (value == cli_picture_layers)
-    for (size_t i = 0; cm_picture_layers[i] != NULL && used < CM_OPTION_FORM_MAX; i++)
-      used += (size_t)snprintf(form + used, CM_OPTION_FORM_MAX - used, "%s%s", used > 0 ? "|" : "", cm_picture_layers[i]);
+  if (value == cli_export_formats || value == cli_picture_layers)
+    (void)library_names(value == cli_export_formats ? "exports" : "layers", "|", form, FORM_MAX);
   else
-    (void)snprintf(form, CM_OPTION_FORM_MAX, "%s", value != NULL ? value : "");
+    (void)snprintf(form, FORM_MAX, "%s", value != NULL ? value : "");
 }
 
 static known_flag *add(flags *all, const char *name, const char *value, const char *about, int code)
@@ -67,35 +56,34 @@ static known_flag *add(flags *all, const char *name, const char *value, const ch
   return &all->flag[all->count++];
 }
 
-static void add_option(flags *all, const cm_option_about *option, bool models)
+/* The options in a table. */
+static void add_options(flags *all, const char *table, bool models)
 {
-  known_flag *made = add(all, option->name, option->form, option->about, CLI_TAKES_OPTION);
-  if (made == NULL)
-    return;
-  made->truth = strcmp(option->form, "true|false") == 0;
-  made->models = models;
-  if (made->truth)
-    made->value[0] = '\0';
+  const json_t *option;
+  size_t i;
+  json_array_foreach(cli_table(table), i, option) {
+    known_flag *made = add(all, cli_text(option, "name"), cli_text(option, "form"), cli_text(option, "about"), CLI_TAKES_OPTION);
+    if (made == NULL)
+      continue;
+    made->truth = strcmp(made->value, "true|false") == 0;
+    made->models = models;
+    if (made->truth)
+      made->value[0] = '\0';
+  }
 }
 
 static void gather(const cli_command *command, flags *all)
 {
-  cm_option_about option;
-  cli_options which = command->options;
+  static const char *const tables[][2] = {
+    [CLI_OPTIONS_MAP] = {"map"},         [CLI_OPTIONS_PARTITION] = {"partition"}, [CLI_OPTIONS_PLACE] = {"place"},
+    [CLI_OPTIONS_COMPILE] = {"compile"}, [CLI_OPTIONS_SIMULATE] = {"simulate"},   [CLI_OPTIONS_SCHEDULE] = {"schedule"},
+    [CLI_OPTIONS_JOB] = {"map", "compile"}};
   all->count = 0;
   for (const cli_flag *f = command->flags; f != NULL && f->name != NULL; f++)
     (void)add(all, f->name, f->value, f->about, f->code);
-  bool maps = which == CLI_OPTIONS_MAP || which == CLI_OPTIONS_PARTITION || which == CLI_OPTIONS_PLACE || which == CLI_OPTIONS_JOB,
-       compiles = which == CLI_OPTIONS_COMPILE || which == CLI_OPTIONS_JOB;
-  for (size_t i = 0; maps && cm_option_about_at(&cm_map_option_table, i, &option); i++)
-    if ((which != CLI_OPTIONS_PARTITION || option.partitions) && (which != CLI_OPTIONS_PLACE || option.places))
-      add_option(all, &option, false);
-  for (size_t i = 0; compiles && cm_option_about_at(&cm_compile_option_table, i, &option); i++)
-    add_option(all, &option, which == CLI_OPTIONS_JOB);
-  for (size_t i = 0; which == CLI_OPTIONS_SCHEDULE && cm_option_about_at(&cm_schedule_option_table, i, &option); i++)
-    add_option(all, &option, false);
-  for (size_t i = 0; which == CLI_OPTIONS_SIMULATE && cm_option_about_at(&cm_simulate_option_table, i, &option); i++)
-    add_option(all, &option, false);
+  for (int i = 0; i < 2; i++)
+    if (tables[command->options][i] != NULL)
+      add_options(all, tables[command->options][i], i > 0);
 }
 
 /* ---- what was meant ---- */
@@ -162,8 +150,10 @@ static int no_flag(const cli_command *command, const flags *all, const char *giv
   for (size_t i = 0; i < all->count; i++)
     if (all->flag[i].about != NULL)
       names[count++] = all->flag[i].name;
-  for (int id = 0; command->reads && id < CM_READ_OPTIONS; id++)
-    names[count++] = cm_read_options[id].name;
+  const json_t *option;
+  size_t number;
+  json_array_foreach(command->reads ? cli_table("reading") : NULL, number, option)
+    names[count++] = cli_text(option, "name");
   given += strspn(given, "-");
   (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(given, "="), given);
   const char *near = cli_nearest(word, names, count);
@@ -238,14 +228,26 @@ int cli_next(const cli_command *command, int argc, char **argv)
 
 /* ---- help ---- */
 
+/* What the formats of networks are, for people. */
+static const char *formats_about(char text[NAMES_TEXT_MAX])
+{
+  const json_t *format;
+  size_t used = 0, i;
+  text[0] = '\0';
+  json_array_foreach(cli_table("formats"), i, format)
+    if (used < NAMES_TEXT_MAX)
+      used += (size_t)snprintf(text + used, NAMES_TEXT_MAX - used, "%s%s", i > 0 ? ", " : "", cli_text(format, "about"));
+  return text;
+}
+
 static void print_text(FILE *stream, const char *text)
 {
-  char names[CM_FORMAT_NAMES_MAX];
+  char names[NAMES_TEXT_MAX];
   for (const char *mark; (mark = strchr(text, '@')) != NULL; text = mark + 2) {
     bool is_names = mark[1] == 'N', about = mark[1] == 'A';
     (void)fwrite(text, 1, (size_t)(mark - text), stream);
     if (is_names || about)
-      fputs(is_names ? cm_network_format_names(names) : cm_network_formats_about(names), stream);
+      fputs(is_names ? library_names("formats", ", ", names, sizeof names) : formats_about(names), stream);
   }
   fputs(text, stream);
 }
@@ -301,15 +303,15 @@ void cli_command_help(const cli_command *command, FILE *stream)
   for (size_t i = 0; i < all.count; i++)
     if (all.flag[i].about != NULL && !all.flag[i].models)
       print_flag(stream, all.flag[i].name, all.flag[i].value, all.flag[i].about);
-  for (int id = 0; command->reads && id < CM_READ_OPTIONS; id++)
-    print_flag(stream, cm_read_options[id].name, cm_read_options[id].form, cm_read_options[id].about);
+  const json_t *option;
+  size_t number;
+  json_array_foreach(command->reads ? cli_table("reading") : NULL, number, option)
+    print_flag(stream, cli_text(option, "name"), cli_text(option, "form"), cli_text(option, "about"));
   print_flag(stream, "help", "", "this text");
   if (command->options == CLI_OPTIONS_JOB) {
-    cm_option_about option;
     flags models = {.count = 0};
     fputs("\nJobs that compile a model have these options:\n\n", stream);
-    for (size_t i = 0; cm_option_about_at(&cm_compile_option_table, i, &option); i++)
-      add_option(&models, &option, true);
+    add_options(&models, "compile", true);
     for (size_t i = 0; i < models.count; i++)
       print_flag(stream, models.flag[i].name, models.flag[i].value, models.flag[i].about);
   }
@@ -343,8 +345,10 @@ json_t *cli_command_json(const cli_command *command)
   for (size_t i = 0; i < all.count; i++)
     if (all.flag[i].about != NULL)
       (void)json_array_append_new(list, flag_json(all.flag[i].name, all.flag[i].value, all.flag[i].about, all.flag[i].truth));
-  for (int id = 0; command->reads && id < CM_READ_OPTIONS; id++)
-    (void)json_array_append_new(list, flag_json(cm_read_options[id].name, cm_read_options[id].form, cm_read_options[id].about, false));
+  const json_t *option;
+  size_t number;
+  json_array_foreach(command->reads ? cli_table("reading") : NULL, number, option)
+    (void)json_array_append_new(list, flag_json(cli_text(option, "name"), cli_text(option, "form"), cli_text(option, "about"), false));
   (void)json_array_append_new(list, flag_json("help", "", "this text", false));
   for (const char *line = command->usage; *line != '\0'; line += strspn(line, "\n")) {
     size_t length = strcspn(line, "\n");

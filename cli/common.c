@@ -249,6 +249,17 @@ bool cli_option_set(json_t *options, const char *flag, const char *value)
   return json_object_set_new(options, name, cli_option_value(value)) == 0;
 }
 
+cm_status cli_check_options(const char *kind, const json_t *options, cm_error *error)
+{
+  coremap_error *why = NULL;
+  char *text = cm_json_dumps(options, JSON_COMPACT);
+  if (text == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory for options");
+  cm_status status = library_status(coremap_options_read(kind, text, NULL, NULL, &why), &why, error);
+  free(text);
+  return status;
+}
+
 void cli_shape_set(json_t *options, const char *value)
 {
   const char *before = json_string_value(json_object_get(options, "shape"));

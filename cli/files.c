@@ -128,34 +128,49 @@ void cli_print_detail(const char *detail)
   }
 }
 
-static const char *read_option[CM_READ_OPTIONS];
+static json_t *read_options; /* as they are given */
 
-const char *cli_read_option(cm_read_option_id id)
+const char *cli_read_option(const char *name)
 {
-  return read_option[id];
+  return json_string_value(json_object_get(read_options, name));
+}
+
+/* The option that a word names, "--zeros" or "--zeros=drop", with *value what stands behind the sign; NULL: none. */
+static const json_t *option_of(const char *word, const char **value)
+{
+  const json_t *option;
+  size_t i;
+  json_array_foreach(cli_table("reading"), i, option) {
+    const char *name = cli_text(option, "name");
+    size_t length = strlen(name);
+    if (strncmp(word, "--", 2) == 0 && strncmp(word + 2, name, length) == 0 && (word[2 + length] == '\0' || word[2 + length] == '=')) {
+      *value = word[2 + length] == '=' ? word + 3 + length : NULL;
+      return option;
+    }
+  }
+  return NULL;
 }
 
 cm_status cli_read_options(int *argc, char **argv, cm_error *error)
 {
   int kept = 1;
+  if (read_options == NULL)
+    read_options = json_object();
   for (int i = 1; i < *argc; i++) {
-    int id = 0;
-    size_t length = 0;
-    for (; id < CM_READ_OPTIONS; id++) {
-      length = strlen(cm_read_options[id].name);
-      if (strncmp(argv[i], "--", 2) == 0 && strncmp(argv[i] + 2, cm_read_options[id].name, length) == 0 &&
-          (argv[i][2 + length] == '\0' || argv[i][2 + length] == '='))
-        break;
-    }
-    if (id == CM_READ_OPTIONS) {
+    const char *value;
+    const json_t *option = option_of(argv[i], &value);
+    if (option == NULL) {
       argv[kept++] = argv[i];
       continue;
     }
-    bool joined = argv[i][2 + length] == '=';
-    if (!joined && i + 1 == *argc)
-      return cm_fail(error, CM_BAD_OPTION, "--%s needs a value: %s", cm_read_options[id].name, cm_read_options[id].form);
-    read_option[id] = joined ? argv[i] + 3 + length : argv[++i];
-    if (cm_read_option_check((cm_read_option_id)id, read_option[id], error) != CM_OK)
+    const char *name = cli_text(option, "name");
+    if (value == NULL && i + 1 == *argc)
+      return cm_fail(error, CM_BAD_OPTION, "--%s needs a value: %s", name, cli_text(option, "form"));
+    if (value == NULL)
+      value = argv[++i];
+    if (json_object_set_new(read_options, name, json_string(value)) != 0)
+      return cm_fail(error, CM_BAD_OPTION, "--%s \"%s\" is not text", name, value);
+    if (cli_check_options("read", read_options, error) != CM_OK)
       return error->status;
   }
   *argc = kept;
@@ -167,11 +182,12 @@ cm_status cli_import(const char *path, const char *format, cm_run *run, cm_topol
                      cm_import_report *report, cm_error *error)
 {
   cm_import_hint hint = {.format = format, .name = path};
-  memcpy(hint.option, read_option, sizeof hint.option);
+  for (int id = 0; id < CM_READ_OPTIONS; id++)
+    hint.option[id] = cli_read_option(cm_read_options[id].name);
   cm_topology *made;
   cm_status status = cm_import_guarded(path, &hint, run, &made, report, error);
-  if (status == CM_OK && read_option[CM_READ_RATES] != NULL &&
-      (status = cm_rates_read(cli_input(read_option[CM_READ_RATES]), made, run, error)) != CM_OK)
+  if (status == CM_OK && cli_read_option("rates") != NULL &&
+      (status = cm_rates_read(cli_input(cli_read_option("rates")), made, run, error)) != CM_OK)
     cm_topology_free(made);
   if (status == CM_OK)
     *topology = made;

@@ -28,7 +28,7 @@ coremap_SOURCES = base/blas_single.c cli/cli.h cli/command.h cli/context.h cli/h
   cli/run.c \
   cli/schedule.c \
   cli/simulate.c \
-  cli/table.c \
+  cli/table.c cli/tables.c \
   cli/tile.c \
   cli/upload.c \
   cli/show.h cli/show.c cli/show_chip.c cli/show_network.c cli/operators.c \

@@ -3,7 +3,6 @@
 
 #include "cli/remote.h"
 #include "cli/upload.h"
-#include "core/mapping/map.h"
 
 enum { CHIP = 1, NAME, WAIT, RESERVE, PRIORITY, VISIBILITY };
 
@@ -85,17 +84,13 @@ static cm_status find_mapping(cli_server *server, const char *given, char id[80]
 static cm_status set_options(const arguments *a, const json_t *about, const char *id, cm_error *error)
 {
   json_t *options = json_deep_copy(json_object_get(about, "options"));
-  cm_map_options *parsed;
   if (options == NULL)
     return cm_fail(error, CM_BAD_MAPPING, "mapping %s says nothing of its options", id);
   (void)json_object_del(options, "compare");
   (void)json_object_update(options, a->options);
   (void)json_object_set_new(options, "from", json_string(id));
   (void)json_object_set_new(a->job, "options", options);
-  if (cm_map_options_parse(options, &parsed, error) != CM_OK)
-    return error->status;
-  cm_map_options_free(parsed);
-  return CM_OK;
+  return cli_check_options("map", options, error);
 }
 
 static cm_status remap_job(cli_server *server, cli_run *cli, const arguments *a, cli_reply *job, cm_error *error)

@@ -1,4 +1,5 @@
 /* coremap submit: a network or a model to a server, and a job for it. */
+#include <coremap/network.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,9 +7,6 @@
 
 #include "cli/remote.h"
 #include "cli/upload.h"
-#include "core/machine/compile.h"
-#include "core/mapping/map.h"
-#include "core/operators/onnx/onnx.h"
 
 enum { FORMAT = 1, CHIP, NAME, RESERVE, PRIORITY, VISIBILITY, WAIT, SET };
 
@@ -85,15 +83,14 @@ static cm_status check_job(cli_server *server, const arguments *a, cm_error *err
 {
   bool model = a->format != NULL && strcmp(a->format, "onnx") == 0;
   const char *chip = json_string_value(json_object_get(a->job, "chip"));
-  cm_map_options *map = NULL;
-  cm_compile_options compile;
+  coremap_error *why = NULL;
+  unsigned looks = 0;
   if (access(a->network, R_OK) == 0) { /* of an id the server tells what it is, and checks */
-    if (a->format == NULL && cm_onnx_looks_like(a->network, &model, error) != CM_OK)
+    if (a->format == NULL && library_status(coremap_look(a->network, NULL, &looks, &why), &why, error) != CM_OK)
       return error->status;
-    cm_status status = model ? cm_compile_options_read(a->options, &compile, error) : cm_map_options_parse(a->options, &map, error);
-    cm_map_options_free(map);
-    if (status != CM_OK)
-      return status;
+    model = model || (looks & COREMAP_LOOKS_LIKE_MODEL) != 0;
+    if (cli_check_options(model ? "compile" : "map", a->options, error) != CM_OK)
+      return error->status;
     if (!model && chip == NULL)
       return cm_fail(error, CM_BAD_REQUEST, "a network is mapped on a chip: name one of the server's with --chip (coremap chips)");
   }

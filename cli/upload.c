@@ -22,14 +22,16 @@ bool cli_is_visibility(const char *text)
 /* Adds the options for reading to a path that has a query; false: no room. */
 static bool add_read_options(cli_server *server, char *path, size_t size)
 {
-  for (int id = 0; id < CM_READ_OPTIONS; id++) {
-    const char *value = cli_read_option((cm_read_option_id)id);
-    if (value == NULL || cm_read_options[id].file)
+  const json_t *option;
+  size_t i;
+  json_array_foreach(cli_table("reading"), i, option) {
+    const char *name = cli_text(option, "name"), *value = cli_read_option(name);
+    if (value == NULL || json_is_true(json_object_get(option, "file")))
       continue;
     char *segment = cli_url_segment(server, value);
     size_t used = strlen(path);
     bool fits = segment != NULL &&
-                snprintf(path + used, size - used, "&%s=%s", cm_read_options[id].name, segment) < (int)(size - used);
+                snprintf(path + used, size - used, "&%s=%s", name, segment) < (int)(size - used);
     free(segment);
     if (!fits)
       return false;
@@ -66,8 +68,9 @@ static json_t *find_by_hash(cli_server *server, const cli_upload *what)
   cli_reply reply = {0};
   json_t *found = NULL, *one;
   size_t i;
-  for (int id = 0; id < CM_READ_OPTIONS; id++)
-    if (cli_read_option((cm_read_option_id)id) != NULL && !cm_read_options[id].file)
+  const json_t *option;
+  json_array_foreach(cli_table("reading"), i, option)
+    if (cli_read_option(cli_text(option, "name")) != NULL && !json_is_true(json_object_get(option, "file")))
       return NULL; /* the same bytes, read otherwise, are another network */
   if (cm_file_hash(what->path, sha256, &bytes, &ignored) != CM_OK)
     return NULL;
@@ -158,7 +161,7 @@ static cm_status upload_network(cli_server *server, cli_run *cli, const cli_uplo
 
 cm_status cli_upload_network(cli_server *server, cli_run *cli, const cli_upload *what, json_t **network, cm_error *error)
 {
-  const char *rates = cli_read_option(CM_READ_RATES);
+  const char *rates = cli_read_option("rates");
   json_t *made = NULL;
   if (upload_network(server, cli, what, &made, error) != CM_OK)
     return error->status;

@@ -1,6 +1,7 @@
 /* coremapd. Happy path: settings, log, data folder, interrupted jobs back to the queue, workers, HTTP, "listening on ...",
  * wait for SIGTERM or SIGINT, stop accepting, let jobs end, close, exit 0. A second signal exits at once. SIGHUP opens
  * the log anew and reads the settings again. */
+#include <coremap/network.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,7 +12,6 @@
 #include <unistd.h>
 
 #include "api/server.h"
-#include "core/network/formats.h"
 #include "daemon/admin.h"
 #include "daemon/backup.h"
 #include "daemon/config.h"
@@ -59,7 +59,9 @@ static cm_status import(void *user, const char *path, const char *rates, const c
 {
   const service *s = user;
   const cm_config *c = &s->config;
-  cm_import_options options = {.executor = c->import_in_child || cm_network_needs_confinement(path, network->format) ? cm_execute_in_child : cm_executor_find(c->executor)->run,
+  unsigned looks = 0; /* what cannot be looked at is told by who reads it */
+  (void)coremap_look(path, network->format, &looks, NULL);
+  cm_import_options options = {.executor = c->import_in_child || (looks & COREMAP_LOOKS_CONFINED) != 0 ? cm_execute_in_child : cm_executor_find(c->executor)->run,
                                .threads = (unsigned)c->threads, .memory_limit = memory_limit, .cancel = cancel};
   return cm_import_upload_file(s->store, &options, path, rates, made, network, error);
 }

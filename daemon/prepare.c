@@ -7,11 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/machine/compile.h"
 #include "base/json.h"
-#include "core/mapping/result/export.h"
-#include "core/mapping/simulate/request.h"
 #include "daemon/running.h"
+#include "library/private/base.h"
 #include "storage/leases.h"
 #include "storage/networks.h"
 #include "storage/occupancy.h"
@@ -19,8 +17,8 @@
 
 typedef struct preparing {
   cm_running *r;
-  cm_map_options *options; /* of kind map */
-  cm_simulate_request simulation; /* of kind simulate */
+  json_t *options; /* all of them, as they are where they are not given */
+  char *shaping;   /* those that can change the result */
   cm_chip *chip;
   cm_occupancy *occupancy;
 } preparing;
@@ -55,32 +53,33 @@ static void bound(cm_running *r, unsigned threads, uint64_t memory_limit, double
   r->work.time_limit = time_limit;
 }
 
+/* A number among the options; 0: there is none. */
+static double number_of(const preparing *p, const char *name)
+{
+  return json_number_value(json_object_get(p->options, name));
+}
+
+/* A text among the options; "": there is none. */
+static const char *text_of(const preparing *p, const char *name)
+{
+  const char *text = json_string_value(json_object_get(p->options, name));
+  return text != NULL ? text : "";
+}
+
 static cm_status read_options(preparing *p, cm_error *error)
 {
-  cm_running *r = p->r;
-  if (strcmp(r->job.kind, "compile") == 0) {
-    cm_compile_options options;
-    if (cm_compile_options_read(r->work.options, &options, error) != CM_OK)
-      return error->status;
-    bound(r, options.threads, options.memory_limit, options.time_limit);
-    return CM_OK;
-  }
-  if (strcmp(r->job.kind, "simulate") == 0) {
-    if (cm_simulate_request_read(r->work.options, &p->simulation, error) != CM_OK)
-      return error->status;
-    bound(r, p->simulation.threads, p->simulation.memory_limit, p->simulation.time_limit);
-    return CM_OK;
-  }
-  if (cm_map_options_parse(r->work.options, &p->options, error) != CM_OK)
-    return error->status;
-  cm_memory memory;
-  cm_run run;
-  cm_memory_init(&memory, 0);
-  cm_run_init(&run);
-  run.memory = &memory;
-  double now = cm_now();
-  cm_map_options_apply(p->options, &run);
-  bound(r, run.threads, memory.limit_bytes, run.deadline > 0 ? run.deadline - now : 0);
+  coremap_error *why = NULL;
+  char *all = NULL, *given = p->r->work.options != NULL ? cm_json_dumps(p->r->work.options, JSON_COMPACT) : NULL;
+  if (p->r->work.options != NULL && given == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory for the job's options");
+  cm_status status = library_status(coremap_options_read(p->r->job.kind, given, &all, &p->shaping, &why), &why, error);
+  free(given);
+  if (status != CM_OK)
+    return status;
+  if ((p->options = library_json(all)) == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory for the job's options");
+  bound(p->r, (unsigned)number_of(p, "threads"), (uint64_t)json_integer_value(json_object_get(p->options, "memory_limit")),
+        number_of(p, "time_limit"));
   return CM_OK;
 }
 
@@ -88,18 +87,14 @@ static cm_status read_options(preparing *p, cm_error *error)
  * that nobody is told by a result of what others do. */
 static cm_status make_fingerprint(preparing *p, cm_error *error)
 {
-  char *chip = NULL, *occupancy = NULL, *options = NULL, *all = NULL;
+  char *chip = NULL, *occupancy = NULL, *all = NULL;
   char domain[CM_USER_MAX + 16];
-  json_t *shaping = cm_map_options_shaping_json(p->options);
   cm_owner_domain(&p->r->job.owner, domain);
   cm_status status = cm_chip_print(p->chip, &chip, error);
   if (status == CM_OK)
     status = cm_occupancy_print(p->occupancy, p->chip, &occupancy, error);
-  options = shaping != NULL ? cm_json_dumps(shaping, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
-  json_decref(shaping);
-  if (status == CM_OK &&
-      (options == NULL || asprintf(&all, "%s\n%s\n%s\n%s%s%s", p->r->job.network, chip, occupancy, options,
-                                      domain[0] != '\0' ? "\n" : "", domain) < 0)) {
+  if (status == CM_OK && asprintf(&all, "%s\n%s\n%s\n%s%s%s", p->r->job.network, chip, occupancy, p->shaping,
+                                  domain[0] != '\0' ? "\n" : "", domain) < 0) {
     all = NULL;
     status = cm_fail(error, CM_NO_MEMORY, "out of memory while starting the job");
   }
@@ -107,7 +102,6 @@ static cm_status make_fingerprint(preparing *p, cm_error *error)
     cm_store_sha256(all, strlen(all), p->r->fingerprint);
   free(chip);
   free(occupancy);
-  free(options);
   free(all);
   return status;
 }
@@ -221,7 +215,7 @@ static cm_status put_network(cm_running *r, cm_error *error)
 static cm_status put_levels(const preparing *p, cm_error *error)
 {
   char path[CM_PATH_MAX];
-  if (!p->r->options->executor->outside || p->options == NULL || !cm_map_options_coarsen(p->options))
+  if (!p->r->options->executor->outside || strcmp(p->r->job.kind, "map") != 0 || strcmp(text_of(p, "preset"), "reference") != 0)
     return CM_OK;
   if (cm_path(path, error, "%s/" CM_WORK_LEVELS, p->r->folder) != CM_OK)
     return error->status;
@@ -231,26 +225,26 @@ static cm_status put_levels(const preparing *p, cm_error *error)
 /* The mapping to start from, or whose packets are to move. */
 static cm_status put_old_mapping(preparing *p, cm_error *error)
 {
-  bool simulates = p->simulation.mapping[0] != '\0';
-  const char *from = simulates ? p->simulation.mapping : p->options != NULL ? cm_map_options_from(p->options) : NULL;
+  bool simulates = strcmp(p->r->job.kind, "simulate") == 0;
+  const char *from = text_of(p, simulates ? "mapping" : "from");
   char path[CM_PATH_MAX];
   cm_mapping_row old;
-  if (from == NULL)
+  if (from[0] == '\0')
     return CM_OK;
   if (cm_mappings_get(p->r->store, from, &old, error) != CM_OK ||
       (!simulates && free_own_cores(p, old.job, error) != CM_OK) ||
       cm_path(path, error, "%s/%s", p->r->folder, CM_WORK_FROM) != CM_OK)
     return error->status;
-  return cm_mappings_lend(p->r->store, from, cm_mapping_view_name(CM_VIEW_FULL_JSON), path, error);
+  return cm_mappings_lend(p->r->store, from, "mapping.json", path, error);
 }
 
 /* An upload with the spikes of a simulation. Its time is new: uploads that nobody uses go after a while. */
 static cm_status put_spikes(const preparing *p, cm_error *error)
 {
-  const char *id = p->simulation.spikes.upload;
+  const char *id = json_string_value(json_object_get(json_object_get(p->options, "spikes"), "upload"));
   char path[CM_PATH_MAX];
   cm_upload upload;
-  if (id[0] == '\0')
+  if (id == NULL)
     return CM_OK;
   cm_status status = cm_uploads_get(p->r->store, id, &upload, error);
   if (status == CM_NOT_FOUND)
@@ -299,6 +293,7 @@ cm_status cm_running_prepare(cm_running *r, cm_error *error)
     status = cm_json_whole(refusals, "the job's options", error); /* without them it would be another job */
   cm_occupancy_free(p.occupancy);
   cm_chip_free(p.chip);
-  cm_map_options_free(p.options);
+  json_decref(p.options);
+  coremap_text_free(p.shaping);
   return status;
 }

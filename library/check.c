@@ -25,9 +25,9 @@ int coremap_check(const char *path, const char *certificate, const coremap_netwo
   library_begin(&r, progress, user);
   cm_status status =
       certificate == NULL
-        ? cm_check_mapping(path, network->topology, chip->chip, chip->occupancy, id, &r.run, &result, &e)
-        : cm_certificate_check(certificate, path, network->topology, chip->chip, chip->occupancy, id, &r.run, &result, &e);
-  cm_run_finish(&r.run);
+        ? cm_check_mapping(path, network->topology, chip->chip, chip->occupancy, id, r.run, &result, &e)
+        : cm_certificate_check(certificate, path, network->topology, chip->chip, chip->occupancy, id, r.run, &result, &e);
+  cm_run_finish(r.run);
   char *text = status == CM_OK ? verdict(&result) : NULL;
   if (status == CM_OK && text == NULL)
     status = cm_fail(&e, CM_NO_MEMORY, "out of memory for the verdict");

@@ -4,8 +4,7 @@
 
 #include "library/internal.h"
 
-/* Takes `chip`, also on failure. */
-static cm_status own(cm_chip *chip, const char *occupancy, coremap_chip **made, cm_error *error)
+cm_status library_chip_own(cm_chip *chip, const char *occupancy, coremap_chip **made, cm_error *error)
 {
   coremap_chip *c = calloc(1, sizeof *c);
   cm_status status = c == NULL            ? cm_fail(error, CM_NO_MEMORY, "out of memory for a chip")
@@ -28,7 +27,7 @@ int coremap_chip_open(const char *name, const char *occupancy, coremap_chip **ch
   cm_chip *opened;
   cm_status status = cm_chip_open(name, &opened, &e);
   if (status == CM_OK)
-    status = own(opened, occupancy, chip, &e);
+    status = library_chip_own(opened, occupancy, chip, &e);
   return library_tell(status, &e, error);
 }
 
@@ -38,7 +37,7 @@ int coremap_chip_parse(const char *json, const char *occupancy, coremap_chip **c
   cm_chip *parsed;
   cm_status status = cm_chip_parse(json, strlen(json), &parsed, &e);
   if (status == CM_OK)
-    status = own(parsed, occupancy, chip, &e);
+    status = library_chip_own(parsed, occupancy, chip, &e);
   return library_tell(status, &e, error);
 }
 

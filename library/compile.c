@@ -18,14 +18,14 @@ int coremap_compile(const char *model, const coremap_chip *chip, const char *opt
   if (status != CM_OK)
     return library_tell(status, &e, error);
   library_begin(&r, progress, user);
-  r.run.seed = options.seed;
-  r.run.threads = options.threads;
-  r.run.deadline = options.time_limit > 0 ? cm_now() + options.time_limit : 0;
-  r.memory.limit_bytes = options.memory_limit;
+  r.run->seed = options.seed;
+  r.run->threads = options.threads;
+  r.run->deadline = options.time_limit > 0 ? cm_now() + options.time_limit : 0;
+  r.run->memory->limit_bytes = options.memory_limit;
   options.beside = true;
   options.make_tiles = false;
-  status = cm_compile(model, &options, chip != NULL ? chip->chip : NULL, &r.run, out, NULL, &made, &e);
-  cm_run_finish(&r.run);
+  status = cm_compile(model, &options, chip != NULL ? chip->chip : NULL, r.run, out, NULL, &made, &e);
+  cm_run_finish(r.run);
   if (status == CM_OK && (text = cm_json_dumps(made, JSON_COMPACT)) == NULL)
     status = cm_fail(&e, CM_NO_MEMORY, "out of memory for the report");
   json_decref(made);

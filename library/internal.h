@@ -9,7 +9,9 @@
 #include "base/file.h"
 #include "base/run.h"
 #include "core/chip/occupancy.h"
+#include "core/mapping/exports/exports.h"
 #include "core/mapping/mapping.h"
+#include "core/network/import.h"
 #include "core/network/topology.h"
 
 struct coremap_network {
@@ -27,29 +29,64 @@ struct coremap_chip {
 struct coremap_mapping {
   coremap_network *network;
   coremap_chip *chip;
-  cm_topology topology; /* the network's, with sizes of its own: inputs may stand outside */
+  cm_topology topology; /* the network's, with sizes of its own: inputs may stand outside, chips make relays */
   cm_memory memory;      /* that the mapping stands in */
-  cm_mapping *mapping;
+  cm_mapping *mapping;   /* NULL: it was opened from a file, which gave: */
+  json_t *summary;
+  uint32_t *part, *core;
+  cm_mapped mapped;      /* either, as exports take it */
   int32_t *place; /* [2 * parts] */
 };
 
-/* Runs of calls: progress goes to the caller, whose answer stops them. */
+/* Runs of calls: progress goes to the caller, whose answer stops them; or the run is the caller's (library/private/base.h). */
 typedef struct library_run {
-  cm_run run;
-  cm_memory memory;
+  cm_run *run; /* the caller's, or `own` */
+  cm_run own;
+  cm_memory memory; /* the account of `own` */
   atomic_bool stop;
   coremap_progress progress;
   void *user;
 } library_run;
 
-/* `r` must stay where it is while it runs; cm_run_finish ends it. */
+/* `r` must stay where it is while it runs; cm_run_finish(r->run) ends it. */
 void library_begin(library_run *r, coremap_progress progress, void *user);
+
+/* What a call makes outlives it, and is not on an account that ends with it: on `memory`, or on none (NULL). An account of the
+ * caller's stays. */
+void library_outlive(library_run *r, cm_memory *memory);
 
 /* 0 for CM_OK; else -1, and *error tells of `e` (NULL: not asked). */
 int library_tell(cm_status status, const cm_error *e, coremap_error **error);
 
+/* The end of a call that makes a network: it has `topology` where the status is CM_OK. */
+int library_network_own(cm_status status, cm_topology *topology, const char *id, coremap_network **network, cm_error *e,
+                        coremap_error **error);
+
+/* A chip with its occupancy (text, NULL: all free), the caller's; takes `chip`, also on failure. */
+cm_status library_chip_own(cm_chip *chip, const char *occupancy, coremap_chip **made, cm_error *error);
+
 /* An object from text, NULL or "": an empty one; the caller's. CM_BAD_OPTION: it is none. */
 cm_status library_options(const char *text, json_t **object, cm_error *error);
+
+/* An object as text; takes it (NULL: memory ran out). `flags` as of json_dumps. */
+cm_status library_text(json_t *object, size_t flags, char **text, cm_error *error);
+
+/* The rows of the table of options of that kind; NULL: no memory. */
+json_t *library_options_table(const char *kind);
+
+/* The rows of the table of operators; likewise. */
+json_t *library_operators(void);
+
+/* How a network is to be read, with room for what options say of it. */
+typedef struct library_hint {
+  cm_import_hint hint;
+  char (*text)[CM_PATH_MAX];
+} library_hint;
+
+/* What options of reading say, which are taken out of `options`; `name` is the file's, or NULL. CM_BAD_OPTION: one is unknown or has
+ * no such value. */
+cm_status library_hint_read(json_t *options, const char *name, library_hint *hint, cm_error *error);
+void library_hint_clear(library_hint *hint);
 
 /* A string of an object that is taken out of it, in `room` (CM_PATH_MAX): "" when it is not there. CM_BAD_OPTION: it is no
  * string, or too long. */

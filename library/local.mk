@@ -1,13 +1,18 @@
-# The shared library: the public headers, and what they need of the core. Installed it is libcoremap.so.0, with its headers, their
+# The public headers, and what they need of the core: our programs have it from the archive, all others as a shared library. Installed it is libcoremap.so.0, with its headers, their
 # pages and a description for pkg-config.
 shared_library_headers = include/coremap/check.h include/coremap/chip.h include/coremap/compile.h include/coremap/coremap.h \
-  include/coremap/error.h include/coremap/map.h include/coremap/network.h include/coremap/run.h include/coremap/schedule.h include/coremap/simulate.h
-shared_library_sources = library/check.c library/chip.c library/compile.c library/map.c library/network.c library/run.c library/schedule.c library/simulate.c
-EXTRA_DIST += $(shared_library_headers) $(shared_library_sources) library/internal.h library/exports.map library/page.awk examples/embed.c
+  include/coremap/error.h include/coremap/map.h include/coremap/network.h include/coremap/run.h include/coremap/schedule.h include/coremap/simulate.h \
+  include/coremap/tables.h
+shared_library_sources = library/check.c library/chip.c library/compile.c library/map.c library/network.c library/operators.c \
+  library/options.c library/run.c library/schedule.c library/simulate.c library/stored.c \
+  library/tables.c library/written.c
+shared_library_internal = library/internal.h library/private/base.h library/private/stored.h
+libcoremap_a_SOURCES += $(shared_library_sources)
+EXTRA_DIST += $(shared_library_headers) $(shared_library_sources) $(shared_library_internal) library/exports.map library/page.awk examples/embed.c
 if SHARED_LIBRARY
 noinst_DATA = library/libcoremap.so library/pages
-library/libcoremap.so: $(shared_library_sources) library/internal.h library/exports.map $(shared_library_headers) $(CORE_ARCHIVES)
-	$(AM_V_GEN)$(MKDIR_P) library && $(CC) -I$(top_srcdir)/include $(AM_CPPFLAGS) $(CPPFLAGS) -DCM_VERSION='"$(PACKAGE_VERSION)"' \
+library/libcoremap.so: $(shared_library_sources) $(shared_library_internal) library/exports.map $(shared_library_headers) $(CORE_ARCHIVES)
+	$(AM_V_GEN)$(MKDIR_P) library && $(CC) $(AM_CPPFLAGS) $(CPPFLAGS) -DCM_VERSION='"$(PACKAGE_VERSION)"' \
 	  $(CM_CFLAGS) $(CFLAGS) -fPIC -shared -Wl,-Bsymbolic -Wl,-soname,libcoremap.so.0 $(LDFLAGS) \
 	  -Wl,--version-script=$(srcdir)/library/exports.map -o $@ $(shared_library_sources:%=$(srcdir)/%) $(CORE_LIBS) $(CM_LDFLAGS) -lm -lpthread
 # What names data of other libraries is to stand in a shared library too (Makefile.am).

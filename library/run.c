@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/option.h"
 #include "library/internal.h"
+#include "library/private/base.h"
 
 struct coremap_error {
   cm_error error;
@@ -21,6 +22,54 @@ const char *coremap_version(void)
 void coremap_text_free(char *text)
 {
   free(text);
+}
+
+json_t *library_json(char *text)
+{
+  json_t *read = cm_json_loadb(text, strlen(text), JSON_DECODE_ANY, NULL);
+  coremap_text_free(text);
+  return read;
+}
+
+json_t *library_table(const char *name)
+{
+  char *text;
+  return coremap_table(name, &text, NULL) == 0 ? library_json(text) : NULL;
+}
+
+json_t *library_schema(const char *kind)
+{
+  char *text;
+  return coremap_options_schema(kind, &text, NULL) == 0 ? library_json(text) : NULL;
+}
+
+/* What a row is called; rows may be names alone. */
+static const char *name_of(const json_t *row)
+{
+  return json_string_value(json_is_object(row) ? json_object_get(row, "name") : row);
+}
+
+json_t *library_row(const char *table, const char *name)
+{
+  json_t *rows = library_table(table), *row, *found = NULL;
+  size_t i;
+  json_array_foreach(rows, i, row)
+    if (found == NULL && strcmp(name_of(row), name) == 0)
+      found = json_incref(row);
+  json_decref(rows);
+  return found;
+}
+
+const char *library_names(const char *table, const char *between, char *names, size_t size)
+{
+  json_t *rows = library_table(table), *row;
+  size_t used = 0, i;
+  names[0] = '\0';
+  json_array_foreach(rows, i, row)
+    if (used < size)
+      used += (size_t)snprintf(names + used, size - used, "%s%s", i > 0 ? between : "", name_of(row));
+  json_decref(rows);
+  return names;
 }
 
 /* ---- errors ---- */
@@ -82,16 +131,43 @@ static void on_progress(void *user, const cm_progress *progress)
 void library_begin(library_run *r, coremap_progress progress, void *user)
 {
   memset(r, 0, sizeof *r);
+  r->run = progress == library_on_run ? user : &r->own;
   cm_memory_init(&r->memory, 0);
-  cm_run_init(&r->run);
-  r->run.memory = &r->memory;
-  r->run.cancel = &r->stop;
+  cm_run_init(&r->own);
+  r->own.memory = &r->memory;
+  r->own.cancel = &r->stop;
   r->progress = progress;
   r->user = user;
   if (progress != NULL) {
-    r->run.on_progress = on_progress;
-    r->run.user = r;
+    r->own.on_progress = on_progress;
+    r->own.user = r;
   }
+}
+
+void library_outlive(library_run *r, cm_memory *memory)
+{
+  if (r->run == &r->own)
+    r->own.memory = memory;
+}
+
+/* ---- our own programs ---- */
+
+int library_on_run(void *user, const char *phase, double fraction)
+{
+  (void)user;
+  (void)phase;
+  (void)fraction;
+  return 0;
+}
+
+cm_status library_status(int result, coremap_error **why, cm_error *error)
+{
+  if (result == 0)
+    return CM_OK;
+  *error = (*why)->error;
+  coremap_error_free(*why);
+  *why = NULL;
+  return error->status;
 }
 
 /* ---- options ---- */
@@ -108,6 +184,16 @@ cm_status library_options(const char *text, json_t **object, cm_error *error)
     return cm_fail_at(error, "/options");
   }
   *object = made;
+  return CM_OK;
+}
+
+cm_status library_text(json_t *object, size_t flags, char **text, cm_error *error)
+{
+  char *made = object != NULL ? cm_json_dumps(object, flags) : NULL;
+  json_decref(object);
+  if (made == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory for a text");
+  *text = made;
   return CM_OK;
 }
 

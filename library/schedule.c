@@ -39,8 +39,8 @@ int coremap_schedule(const char *path, const char *options, coremap_progress pro
   if (status != CM_OK)
     return library_tell(status, &e, error);
   library_begin(&r, progress, user);
-  status = cm_schedule_file(path, &request, &r.run, &workload, &format, &schedule, &e);
-  cm_run_finish(&r.run);
+  status = cm_schedule_file(path, &request, r.run, &workload, &format, &schedule, &e);
+  cm_run_finish(r.run);
   if (status == CM_OK)
     status = print(schedule, text, &e);
   cm_schedule_free(schedule);

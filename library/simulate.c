@@ -1,4 +1,6 @@
 /* Packets of a mapping in motion. */
+#include <string.h>
+
 #include "base/json.h"
 #include "core/mapping/simulate/request.h"
 #include "library/internal.h"
@@ -29,13 +31,13 @@ static cm_status simulate(const coremap_mapping *m, json_t *object, library_run 
   cm_spikes spikes = {0};
   if (library_take_text(object, "spikes_file", file, error) != CM_OK || cm_simulate_options_read(object, &asked, error) != CM_OK)
     return error->status;
-  r->run.threads = json_object_get(object, "threads") != NULL ? asked.threads : r->run.threads;
-  r->run.deadline = asked.time_limit > 0 ? cm_now() + asked.time_limit : 0;
-  r->memory.limit_bytes = asked.memory_limit;
-  cm_status status = read_spikes(m, object, file, &r->run, &asked, &spikes, error);
+  r->run->threads = json_object_get(object, "threads") != NULL ? asked.threads : r->run->threads;
+  r->run->deadline = asked.time_limit > 0 ? cm_now() + asked.time_limit : 0;
+  r->run->memory->limit_bytes = asked.memory_limit;
+  cm_status status = read_spikes(m, object, file, r->run, &asked, &spikes, error);
   if (status == CM_OK)
-    status = cm_packets_simulate(&m->topology, m->chip->chip, m->mapping->part, m->mapping->part_count, m->mapping->core, &asked.options,
-                                 &r->run, report, error);
+    status = cm_packets_simulate(&m->topology, m->chip->chip, m->mapped.part, m->mapped.parts, m->mapped.core, &asked.options,
+                                 r->run, report, error);
   cm_spikes_free(&spikes);
   return status;
 }
@@ -51,12 +53,46 @@ int coremap_simulate(const coremap_mapping *mapping, const char *options, corema
   cm_status status = library_options(options, &object, &e);
   if (status == CM_OK)
     status = simulate(mapping, object, &r, &made, &e);
-  cm_run_finish(&r.run);
+  cm_run_finish(r.run);
   if (status == CM_OK && (text = cm_json_dumps(made, JSON_COMPACT | JSON_REAL_PRECISION(15))) == NULL)
     status = cm_fail(&e, CM_NO_MEMORY, "out of memory for the report");
   json_decref(made);
   json_decref(object);
   if (status == CM_OK)
     *report = text;
+  return library_tell(status, &e, error);
+}
+
+int coremap_spikes_check(const char *text, uint32_t neurons, coremap_error **error)
+{
+  cm_error e;
+  cm_spikes spikes;
+  library_run r;
+  library_begin(&r, NULL, NULL);
+  cm_status status = cm_spikes_parse(text, "option spikes", neurons, r.run, &spikes, &e);
+  if (status == CM_OK)
+    cm_spikes_free(&spikes);
+  return library_tell(status, &e, error);
+}
+
+int coremap_scenario_check(const char *scenario, const char *summary, coremap_error **error)
+{
+  cm_error e;
+  const char *known[CM_SCENARIOS_MAX];
+  size_t i, count = 0;
+  json_t *read = cm_json_loadb(summary, strlen(summary), 0, NULL), *one;
+  cm_status status = read != NULL ? CM_OK : cm_fail(&e, CM_BAD_MAPPING, "the mapping's summary is no JSON");
+  bool found = false;
+  json_array_foreach(json_object_get(json_object_get(read, "scenarios"), "each"), i, one) {
+    const char *name = json_string_value(json_object_get(one, "name"));
+    if (name == NULL)
+      continue;
+    found = found || strcmp(name, scenario) == 0;
+    if (count < CM_SCENARIOS_MAX)
+      known[count++] = name;
+  }
+  if (status == CM_OK && !found)
+    status = cm_refuse_scenario(scenario, known, count, &e);
+  json_decref(read);
   return library_tell(status, &e, error);
 }

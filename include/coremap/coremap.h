@@ -7,5 +7,6 @@
 #include <coremap/map.h>
 #include <coremap/schedule.h>
 #include <coremap/simulate.h>
+#include <coremap/tables.h>
 
 #endif

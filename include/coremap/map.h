@@ -20,17 +20,28 @@ typedef struct coremap_mapping coremap_mapping;
 int coremap_map(const coremap_network *network, const coremap_chip *chip, const char *options, coremap_progress progress,
                 void *user, coremap_mapping **mapping, coremap_error **error);
 
+/* Opens the file of a mapping of `network` ("mapping" below); `chip` NULL: the one that the mapping describes, all cores free. It has
+ * parts and places, and can be exported, drawn and simulated; views of neurons, cores and links are the file's. O(file + neurons). Errors:
+ * bad-mapping with the byte, bad-chip, not-found, cancelled, no-memory, io. */
+int coremap_mapping_open(const char *path, const coremap_network *network, const coremap_chip *chip, coremap_progress progress,
+                         void *user, coremap_mapping **mapping, coremap_error **error);
+
 /* The part of each neuron [*neurons], and x, y of each part's core [2 * *parts]: they live as long as the mapping. O(1). */
 const uint32_t *coremap_mapping_parts(const coremap_mapping *mapping, uint64_t *neurons);
 const int32_t *coremap_mapping_places(const coremap_mapping *mapping, uint64_t *parts);
 
 /* What can be made of a mapping: "mapping" (all of it, as `coremap map -o` writes it), "summary" (without the bulk: chip,
- * options, metrics), "certificate", "picture:svg:LAYER", "picture:png:LAYER", or a format of docs/exports.md ("sanafe",
- * "booksim", "traffic", ...). The first writes it into a file, whole or not at all; the second gives *size bytes and a
+ * options, metrics), "certificate", "picture:svg:LAYER", "picture:png:LAYER", a format of docs/exports.md ("sanafe",
+ * "booksim", "traffic", ...), or a view of docs/mapping-formats.md by its file's name: "neurons", "cores" and "links" as .json, .csv
+ * and .bin, "mapping.part", "placement.csv". The first writes it into a file, whole or not at all; the second gives *size bytes and a
  * zero behind them: the caller's (coremap_text_free). Errors: bad-option (names what there is), conflict (the format
  * cannot hold this mapping), no-memory, disk-full, io. */
 int coremap_mapping_write(const coremap_mapping *mapping, const char *what, const char *path, coremap_error **error);
 int coremap_mapping_text(const coremap_mapping *mapping, const char *what, char **text, size_t *size, coremap_error **error);
+
+/* coremap_mapping_write as a run of its own that tells its progress and can be stopped: exports of large networks take a while. */
+int coremap_mapping_make(const coremap_mapping *mapping, const char *what, const char *path, coremap_progress progress, void *user,
+                         coremap_error **error);
 
 void coremap_mapping_free(coremap_mapping *mapping); /* NULL is allowed */
 

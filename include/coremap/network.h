@@ -10,6 +10,13 @@ extern "C" {
 
 typedef struct coremap_network coremap_network;
 
+/* What a file looks like by its first bytes: a sum of these. */
+#define COREMAP_LOOKS_LIKE_MODEL 1  /* an ONNX model, which coremap_compile takes */
+#define COREMAP_LOOKS_CONFINED 2 /* coremap_network_read reads it in a confined process: its format's library does not withstand damaged files */
+
+/* `format` (a name of the table "formats", or NULL) is right whatever the bytes say. Errors: not-found, no-memory, io. O(1). */
+int coremap_look(const char *path, const char *format, unsigned *looks, coremap_error **error);
+
 /* Reads a network file of any supported format, recognised by content. `options` is a JSON object or NULL: "format"
  * (a name, right whatever the bytes say), "columns", "zeros", and "rates", the path of a table of measured rates.
  * O(synapses log(synapses per neuron)). Errors: bad-network, bad-option, too-large, not-found, io, memory. */

@@ -16,6 +16,14 @@ extern "C" {
 int coremap_simulate(const coremap_mapping *mapping, const char *options, coremap_progress progress, void *user, char **report,
                      coremap_error **error);
 
+/* Checks spikes as options "spikes" are before a mapping is there: text, of a network of so many neurons. Errors: bad-option with the
+ * line. O(spikes). */
+int coremap_spikes_check(const char *spikes, uint32_t neurons, coremap_error **error);
+
+/* Checks that option "scenario" names one of a mapping's, whose summary (coremap_mapping_text) is `summary`. Errors: bad-option (names
+ * those that there are), bad-mapping (the summary is no JSON). */
+int coremap_scenario_check(const char *scenario, const char *summary, coremap_error **error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -33,6 +33,9 @@ cm_status cm_mapped_open(const char *path, cm_topology *topology, const char *ch
                          cm_error *error);
 void cm_mapped_close(cm_mapped_file *file); /* harmless on a zeroed one */
 
+/* The chip that the mapping file at `path`, whose summary is given, describes; the caller's. CM_BAD_MAPPING: it describes none. */
+cm_status cm_mapped_chip(const json_t *summary, const char *path, cm_chip **chip, cm_error *error);
+
 typedef struct cm_export_format {
   const char *name, *what;
   const char *file;  /* name that suits it, with its ending */

@@ -6,8 +6,7 @@
 #include "core/mapping/exports/exports.h"
 #include "core/mapping/map.h"
 
-/* The chip that the mapping describes. */
-static cm_status described_chip(const json_t *summary, const char *path, cm_chip **chip, cm_error *error)
+cm_status cm_mapped_chip(const json_t *summary, const char *path, cm_chip **chip, cm_error *error)
 {
   json_t *described = json_object_get(summary, "chip");
   if (!json_is_object(described))
@@ -30,7 +29,7 @@ cm_status cm_mapped_open(const char *path, cm_topology *topology, const char *ch
   if (status == CM_OK)
     status = cm_mapping_set_inputs(file->summary, topology, run->memory, error);
   if (status == CM_OK)
-    status = chip != NULL ? cm_chip_open(chip, &file->chip, error) : described_chip(file->summary, path, &file->chip, error);
+    status = chip != NULL ? cm_chip_open(chip, &file->chip, error) : cm_mapped_chip(file->summary, path, &file->chip, error);
   if (status == CM_OK)
     status = cm_chip_limit_neurons(file->chip, topology, run->memory, error);
   if (status == CM_OK)

@@ -1,0 +1,147 @@
+/* Options of all kinds: their tables, their schemas, and what an object of them says. */
+#include <string.h>
+
+#include "base/json.h"
+#include "base/option.h"
+#include "core/machine/compile.h"
+#include "core/mapping/options.h"
+#include "core/mapping/simulate/request.h"
+#include "core/schedule/request.h"
+#include "library/internal.h"
+
+typedef cm_status read_options(const json_t *given, json_t **all, json_t **shaping, cm_error *error);
+
+/* What a table says of the fields; and what is given of kinds of its own, as it is given. */
+static cm_status state(const cm_options *table, const json_t *given, const void *fields, json_t **all, json_t **shaping, cm_error *error)
+{
+  json_t *stated = cm_options_json(table, fields, false), *alone = cm_options_json(table, fields, true);
+  if (stated == NULL || alone == NULL || json_object_update_missing(stated, (json_t *)(uintptr_t)given) != 0) {
+    json_decref(stated);
+    json_decref(alone);
+    return cm_fail(error, CM_NO_MEMORY, "out of memory for options");
+  }
+  *all = stated;
+  *shaping = alone;
+  return CM_OK;
+}
+
+static cm_status read_map(const json_t *given, json_t **all, json_t **shaping, cm_error *error)
+{
+  cm_map_options *options;
+  if (cm_map_options_parse(given, &options, error) != CM_OK)
+    return error->status;
+  cm_status status = state(&cm_map_option_table, given, options, all, shaping, error);
+  cm_map_options_free(options);
+  return status;
+}
+
+static cm_status read_compile(const json_t *given, json_t **all, json_t **shaping, cm_error *error)
+{
+  cm_compile_options options;
+  cm_status status = cm_compile_options_read(given, &options, error);
+  return status == CM_OK ? state(&cm_compile_option_table, given, &options, all, shaping, error) : status;
+}
+
+static cm_status read_simulate(const json_t *given, json_t **all, json_t **shaping, cm_error *error)
+{
+  cm_simulate_request request;
+  cm_status status = cm_simulate_options_read(given, &request, error);
+  return status == CM_OK ? state(&cm_simulate_option_table, given, &request, all, shaping, error) : status;
+}
+
+static cm_status read_schedule(const json_t *given, json_t **all, json_t **shaping, cm_error *error)
+{
+  cm_schedule_request request;
+  cm_status status = cm_schedule_request_read(given, &request, error);
+  return status == CM_OK ? state(&cm_schedule_option_table, given, &request, all, shaping, error) : status;
+}
+
+static cm_status read_read(const json_t *given, json_t **all, json_t **shaping, cm_error *error)
+{
+  json_t *rest = json_copy((json_t *)(uintptr_t)given);
+  library_hint hint;
+  cm_status status = rest == NULL ? cm_fail(error, CM_NO_MEMORY, "out of memory for options") : library_hint_read(rest, NULL, &hint, error);
+  json_decref(rest);
+  if (status != CM_OK)
+    return status;
+  library_hint_clear(&hint);
+  *all = json_incref((json_t *)(uintptr_t)given);
+  *shaping = json_incref((json_t *)(uintptr_t)given);
+  return CM_OK;
+}
+
+static const struct kind {
+  const char *name;
+  const cm_options *table; /* NULL: none of this form */
+  read_options *read;
+} kinds[] = {{"map", &cm_map_option_table, read_map},
+             {"compile", &cm_compile_option_table, read_compile},
+             {"simulate", &cm_simulate_option_table, read_simulate},
+             {"schedule", &cm_schedule_option_table, read_schedule},
+             {"read", NULL, read_read}};
+
+static cm_status find(const char *name, bool tabled, const struct kind **found, cm_error *error)
+{
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (strcmp(kinds[i].name, name) == 0 && (!tabled || kinds[i].table != NULL)) {
+      *found = &kinds[i];
+      return CM_OK;
+    }
+  return cm_fail(error, CM_NOT_FOUND, "there are no options \"%.40s\": there are map, compile, simulate and schedule%s", name,
+                 tabled ? "" : ", and read");
+}
+
+json_t *library_options_table(const char *kind)
+{
+  const bool partition = strcmp(kind, "partition") == 0, place = strcmp(kind, "place") == 0;
+  const struct kind *found;
+  cm_option_about about;
+  cm_error ignored;
+  if (find(partition || place ? "map" : kind, true, &found, &ignored) != CM_OK)
+    return NULL;
+  json_t *rows = json_array();
+  for (size_t i = 0; cm_option_about_at(found->table, i, &about); i++)
+    if ((!partition || about.partitions) && (!place || about.places))
+      (void)json_array_append_new(rows, json_pack("{s:s, s:s, s:s}", "name", about.name, "form", about.form, "about", about.about));
+  return rows;
+}
+
+int coremap_options_schema(const char *kind, char **json, coremap_error **error)
+{
+  cm_error e;
+  const struct kind *found;
+  cm_status status = find(kind, true, &found, &e);
+  if (status == CM_OK)
+    status = library_text(cm_options_schema(found->table), JSON_COMPACT, json, &e);
+  return library_tell(status, &e, error);
+}
+
+int coremap_options_read(const char *kind, const char *options, char **all, char **shaping, coremap_error **error)
+{
+  cm_error e;
+  const struct kind *found;
+  json_t *given = NULL, *stated = NULL, *alone = NULL;
+  char *texts[2] = {NULL, NULL};
+  cm_status status = find(kind, false, &found, &e);
+  if (status == CM_OK)
+    status = library_options(options, &given, &e);
+  if (status == CM_OK)
+    status = found->read(given, &stated, &alone, &e);
+  json_decref(given);
+  if (status == CM_OK) {
+    status = library_text(stated, JSON_COMPACT, &texts[0], &e);
+    if (status != CM_OK)
+      json_decref(alone);
+    else
+      status = library_text(alone, JSON_COMPACT | JSON_SORT_KEYS, &texts[1], &e);
+  }
+  if (status == CM_OK && all != NULL)
+    *all = texts[0];
+  else
+    coremap_text_free(texts[0]);
+  if (status == CM_OK && shaping != NULL)
+    *shaping = texts[1];
+  else
+    coremap_text_free(texts[1]);
+  return library_tell(status, &e, error);
+}

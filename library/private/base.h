@@ -1,0 +1,34 @@
+/* What our own programs have of the library beside its public headers. They stand on `base` as the library does, and do by it what
+ * programs outside do by coremap_progress and coremap_error: a command, or a job, is one run, with one account of memory, one
+ * progress and one flag that stops it, its errors are shown as all others are, and it has
+ * JSON as jansson does. Nothing of core is here. */
+#ifndef LIBRARY_PRIVATE_BASE_H
+#define LIBRARY_PRIVATE_BASE_H
+
+#include <coremap/tables.h>
+#include <coremap/run.h>
+#include <jansson.h>
+
+#include "base/run.h"
+
+/* Given as `progress` with a cm_run as `user`, makes a call part of that run. What the call makes is on the run's account, and goes
+ * before it. */
+int library_on_run(void *run, const char *phase, double fraction);
+
+/* What a call gave as a status; *error has *why, which is freed: library_status(coremap_check(..., &why), &why, error). */
+cm_status library_status(int result, coremap_error **why, cm_error *error);
+
+/* The text of a call that succeeded, which is freed, as JSON. Memory may run out: then NULL. */
+json_t *library_json(char *text);
+
+/* A table (coremap_table), or a schema of options; likewise. */
+json_t *library_table(const char *name);
+json_t *library_schema(const char *kind);
+
+/* The row of a table that has this name, a new reference; NULL: there is none. */
+json_t *library_row(const char *table, const char *name);
+
+/* The names in a table with `between` them, cut to `size`; returns `names`. */
+const char *library_names(const char *table, const char *between, char *names, size_t size);
+
+#endif

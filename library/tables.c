@@ -1,0 +1,76 @@
+/* What the library knows, as tables. */
+#include <string.h>
+
+#include "base/json.h"
+#include "core/mapping/exports/exports.h"
+#include "core/mapping/picture/picture.h"
+#include "core/metrics/metrics.h"
+#include "core/network/formats/table.h"
+#include "core/network/import.h"
+#include "library/internal.h"
+
+static json_t *formats(void)
+{
+  json_t *rows = json_array();
+  for (size_t i = 0; i < CM_FORMATS; i++)
+    (void)json_array_append_new(rows, json_pack("{s:s, s:s}", "name", cm_network_formats[i].name, "about", cm_network_formats[i].about));
+  return rows;
+}
+
+static json_t *reading(void)
+{
+  json_t *rows = json_array();
+  for (int i = 0; i < CM_READ_OPTIONS; i++) {
+    const cm_read_option *o = &cm_read_options[i];
+    (void)json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:b}", "name", o->name, "form", o->form, "about", o->about, "file", o->file));
+  }
+  return rows;
+}
+
+static json_t *exports(void)
+{
+  json_t *rows = json_array();
+  for (const cm_export_format *f = cm_export_formats; f->name != NULL; f++)
+    (void)json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:s}", "name", f->name, "what", f->what, "file", f->file, "media", f->media));
+  return rows;
+}
+
+static json_t *layers(void)
+{
+  json_t *rows = json_array();
+  for (size_t i = 0; cm_picture_layers[i] != NULL; i++)
+    (void)json_array_append_new(rows, json_string(cm_picture_layers[i]));
+  return rows;
+}
+
+static const struct table {
+  const char *name;
+  json_t *(*make)(void); /* NULL: options of this kind */
+} tables[] = {{"formats", formats}, {"reading", reading}, {"exports", exports}, {"layers", layers}, {"metrics", cm_metrics_schema},
+              {"operators", library_operators}, {"map", NULL}, {"partition", NULL}, {"place", NULL}, {"compile", NULL},
+              {"simulate", NULL}, {"schedule", NULL}};
+
+static cm_status no_table(const char *name, cm_error *error)
+{
+  cm_fail(error, CM_NOT_FOUND, "there is no table \"%.40s\": there are ", name);
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+    cm_fail_more(error, "%s%s", i > 0 ? ", " : "", tables[i].name);
+  return error->status;
+}
+
+int coremap_table(const char *name, char **json, coremap_error **error)
+{
+  cm_error e;
+  const uint64_t refusals = cm_json_refusals();
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+    if (strcmp(tables[i].name, name) == 0) {
+      json_t *made = tables[i].make != NULL ? tables[i].make() : library_options_table(name);
+      cm_status status = cm_json_whole(refusals, "a table", &e);
+      if (status == CM_OK)
+        status = library_text(made, JSON_COMPACT, json, &e);
+      else
+        json_decref(made);
+      return library_tell(status, &e, error);
+    }
+  return library_tell(no_table(name, &e), &e, error);
+}

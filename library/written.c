@@ -1,0 +1,97 @@
+/* What is made of mappings: views, files of other tools, pictures. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "core/mapping/map.h"
+#include "core/mapping/picture/picture.h"
+#include "core/mapping/result/beside.h"
+#include "core/mapping/result/export.h"
+#include "library/internal.h"
+
+static cm_status refuse_opened(const char *what, cm_error *error)
+{
+  return cm_fail(error, CM_CONFLICT, "\"%.40s\" is made of a mapping just made, and this one was opened: it has its summary, exports and pictures",
+                 what);
+}
+
+/* CM_VIEWS: there is none of that name. */
+static cm_mapping_view find_view(const char *what)
+{
+  cm_mapping_view view = 0;
+  if (strcmp(what, "mapping") == 0)
+    return CM_VIEW_FULL_JSON;
+  if (strcmp(what, "summary") == 0)
+    return CM_VIEW_SUMMARY_JSON;
+  while (view < CM_VIEWS && strcmp(cm_mapping_view_name(view), what) != 0)
+    view++;
+  return view;
+}
+
+static cm_status write_made(const coremap_mapping *m, const char *what, cm_run *run, FILE *stream, cm_error *error)
+{
+  const char *id = m->network->id[0] != '\0' ? m->network->id : NULL;
+  const cm_export_format *format;
+  const cm_mapping_view view = find_view(what);
+  const bool certificate = strcmp(what, "certificate") == 0;
+  if (m->mapping == NULL && view == CM_VIEW_SUMMARY_JSON)
+    return cm_json_dumpf(m->summary, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for a summary");
+  if (m->mapping == NULL && (view < CM_VIEWS || certificate))
+    return refuse_opened(what, error);
+  if (view < CM_VIEWS)
+    return cm_mapping_write(m->mapping, &m->topology, m->chip->chip, id, view, stream, error);
+  if (certificate)
+    return cm_mapping_certify(m->mapping, &m->topology, m->chip->chip, m->chip->occupancy, id, run, stream, error);
+  bool png = strncmp(what, "picture:png:", 12) == 0;
+  if (png || strncmp(what, "picture:svg:", 12) == 0)
+    return cm_picture_write(&m->mapped, what + 12, png ? CM_PICTURE_PNG : CM_PICTURE_SVG, run, stream, error);
+  if (cm_export_find(what, &format, error) != CM_OK)
+    return error->status;
+  return cm_export_mapping(format, &m->mapped, run, stream, error);
+}
+
+int coremap_mapping_make(const coremap_mapping *mapping, const char *what, const char *path, coremap_progress progress, void *user,
+                         coremap_error **error)
+{
+  cm_error e;
+  cm_file file;
+  library_run r;
+  if (cm_file_create(&file, path, &e) != CM_OK)
+    return library_tell(e.status, &e, error);
+  library_begin(&r, progress, user);
+  cm_status status = write_made(mapping, what, r.run, file.stream, &e);
+  cm_run_finish(r.run);
+  if (status == CM_OK)
+    status = cm_file_commit(&file, &e);
+  else
+    cm_file_discard(&file);
+  return library_tell(status, &e, error);
+}
+
+int coremap_mapping_write(const coremap_mapping *mapping, const char *what, const char *path, coremap_error **error)
+{
+  return coremap_mapping_make(mapping, what, path, NULL, NULL, error);
+}
+
+int coremap_mapping_text(const coremap_mapping *mapping, const char *what, char **text, size_t *size, coremap_error **error)
+{
+  cm_error e;
+  char *bytes = NULL;
+  size_t count = 0;
+  library_run r;
+  FILE *stream = open_memstream(&bytes, &count);
+  if (stream == NULL)
+    return library_tell(cm_fail(&e, CM_NO_MEMORY, "out of memory for a text"), &e, error);
+  library_begin(&r, NULL, NULL);
+  cm_status status = write_made(mapping, what, r.run, stream, &e);
+  cm_run_finish(r.run);
+  if (fclose(stream) != 0 && status == CM_OK)
+    status = cm_fail(&e, CM_NO_MEMORY, "out of memory for a text");
+  if (status == CM_OK) {
+    *text = bytes;
+    *size = count;
+  } else
+    free(bytes);
+  return library_tell(status, &e, error);
+}
