@@ -1,12 +1,8 @@
 /* coremap check: verifies a mapping file against network and chip, independently of what made it. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "cli/cli.h"
-#include "base/file.h"
-#include "core/machine/tiles/tiles.h"
-#include "core/mapping/driver/again.h"
-#include "core/verify/check.h"
-#include "core/mapping/map.h"
 
 typedef struct arguments {
   cli_mapped in;
@@ -50,53 +46,47 @@ static int parse(int argc, char **argv, arguments *a)
   return cli_mapped_end(&a->in, "check", argc, argv);
 }
 
-static cm_status check_again(const arguments *a, const cm_topology *topology, const cm_chip *chip,
-                             const cm_occupancy *occupancy, const char *network_id, cm_run *run, cm_check_result *result,
-                             cm_error *error)
+static cm_status verify(const arguments *a, cli_run *cli, json_t **verdict, cm_error *error)
 {
-  char scratch[CM_PATH_MAX];
-  cm_error ignored;
-  if (cm_folder_scratch(scratch, error) != CM_OK)
-    return error->status;
-  cm_status status =
-      cm_check_again(a->in.mapping, topology, chip, occupancy, network_id, scratch, run, result, error);
-  (void)cm_folder_remove(scratch, &ignored);
+  coremap_chip *chip = NULL;
+  coremap_network *network = NULL;
+  coremap_error *why = NULL;
+  char *beside = NULL, *text = NULL;
+  json_t *asked = json_pack("{s:s*, s:s*, s:s*, s:s*, s:b}", "certificate", a->certificate, "routes", a->routes, "units", a->units, "program",
+                            a->program, "again", a->again);
+  cm_status status = asked == NULL ? cm_fail(error, CM_BAD_REQUEST, "the name of a file is not text") : cli_json_text(asked, &beside, error);
+  json_decref(asked);
+  if (status == CM_OK)
+    status = cli_chip(a->in.chip, a->in.mesh, a->occupancy, &chip, error);
+  if (status == CM_OK)
+    status = cli_network(a->in.network, a->in.format, true, &cli->run, &network, error);
+  if (status == CM_OK)
+    status = library_status(coremap_check_beside(a->in.mapping, beside, network, chip, library_on_run, &cli->run, &text, &why), &why, error);
+  if (status == CM_OK)
+    *verdict = library_json(text);
+  free(beside);
+  coremap_network_free(network);
+  coremap_chip_free(chip);
   return status;
 }
 
-/* Whether the mapping is what a program does; a difference is a violation like others. */
-static cm_status check_program(const arguments *a, const cm_topology *topology, const cm_chip *chip, cm_run *run,
-                               char difference[CM_ERROR_DETAIL_MAX], cm_error *error)
+/* What a verdict says, one violation a line, and the exit status. */
+static int tell(const arguments *a, json_t *verdict)
 {
-  cm_program *program;
-  uint32_t *part, *core, parts;
-  if (cm_program_read(a->program, run, &program, error) != CM_OK)
-    return error->status;
-  cm_status status = cm_mapping_read_places(a->in.mapping, topology->vertex_count, chip, run, &part, &parts, &core, error);
-  if (status == CM_OK) {
-    status = cm_tiles_agree(program, topology, part, core, run, error);
-    cm_free(part);
-    cm_free(core);
-  }
-  cm_program_free(program);
-  if (status != CM_BAD_MAPPING)
-    return status;
-  (void)snprintf(difference, CM_ERROR_DETAIL_MAX, "%s", error->detail);
-  return CM_OK;
-}
-
-static void print_verdict(const cm_check_result *result, const char *difference)
-{
-  json_t *list = json_array();
-  for (uint32_t i = 0; i < result->listed; i++)
-    (void)json_array_append_new(list, json_string(result->violations[i]));
-  if (difference[0] != '\0')
-    (void)json_array_append_new(list, json_string(difference));
-  bool legal = result->violation_count == 0 && difference[0] == '\0';
-  json_t *verdict = json_pack("{s:b, s:I, s:o}", "legal", legal, "violations",
-                              (json_int_t)(result->violation_count + (difference[0] != '\0')), "listed", list);
-  cli_print_json(verdict);
-  json_decref(verdict);
+  const json_t *list = json_object_get(verdict, "listed");
+  const bool legal = json_is_true(json_object_get(verdict, "legal")), agrees = json_object_get(verdict, "program_agrees") == NULL;
+  (void)json_object_del(verdict, "program_agrees");
+  if (a->json)
+    cli_print_json(verdict);
+  else if (!legal)
+    for (size_t i = 0; i < json_array_size(list); i++)
+      puts(json_string_value(json_array_get(list, i)));
+  else if (!a->in.quiet)
+    puts("legal");
+  if (!legal && agrees)
+    fprintf(stderr, "coremap: the mapping breaks %.0f rule%s\n", cli_number(verdict, "violations"),
+            cli_number(verdict, "violations") == 1 ? "" : "s");
+  return legal ? EXIT_DONE : EXIT_REFUSED;
 }
 
 static int check(int argc, char **argv)
@@ -107,57 +97,12 @@ static int check(int argc, char **argv)
     return parsed;
   cli_run cli;
   cm_error error;
-  cm_chip *chip = NULL;
-  cm_occupancy *occupancy = NULL;
-  cm_topology *topology = NULL;
-  cm_import_report report;
-  cm_check_result result = {0};
+  json_t *verdict = NULL;
   cli_run_begin(&cli, a.in.quiet);
-  cm_status status = cli_chip(a.in.chip, a.in.mesh, &chip, &error);
-  if (status == CM_OK)
-    status = cli_occupancy(a.occupancy, chip, &occupancy, &error);
-  if (status == CM_OK)
-    status = cli_import(a.in.network, a.in.format, &cli.run, &topology, &report, &error);
-  char network_id[65];
-  uint64_t bytes;
-  if (status == CM_OK)
-    status = cm_mapping_file_set_inputs(a.in.mapping, chip, topology, &cli.run, &error);
-  if (status == CM_OK)
-    status = cm_file_hash(a.in.network, network_id, &bytes, &error);
-  if (status == CM_OK)
-    status = a.certificate == NULL ? cm_check_mapping(a.in.mapping, topology, chip, occupancy, network_id, &cli.run,
-                                                      &result, &error)
-                                   : cm_certificate_check(a.certificate, a.in.mapping, topology, chip, occupancy,
-                                                          network_id, &cli.run, &result, &error);
-  if (status == CM_OK && a.routes != NULL && result.violation_count == 0)
-    status = cm_routes_check(a.routes, a.in.mapping, topology, chip, &cli.run, &result, &error);
-  if (status == CM_OK && a.units != NULL && result.violation_count == 0)
-    status = cm_units_check(a.units, a.in.mapping, topology, chip, &cli.run, &result, &error);
-  if (status == CM_OK && a.again && result.violation_count == 0)
-    status = check_again(&a, topology, chip, occupancy, network_id, &cli.run, &result, &error);
-  char difference[CM_ERROR_DETAIL_MAX] = "";
-  if (status == CM_OK && a.program != NULL && result.violation_count == 0)
-    status = check_program(&a, topology, chip, &cli.run, difference, &error);
+  cm_status status = verify(&a, &cli, &verdict, &error);
   cli_run_end(&cli);
-  int exit_status = status == CM_OK ? EXIT_DONE : cli_fail(&error);
-  if (status == CM_OK && a.json)
-    print_verdict(&result, difference);
-  if (status == CM_OK && result.violation_count > 0) {
-    for (uint32_t i = 0; i < result.listed && !a.json; i++)
-      puts(result.violations[i]);
-    fprintf(stderr, "coremap: the mapping breaks %llu rule%s\n", (unsigned long long)result.violation_count,
-            result.violation_count == 1 ? "" : "s");
-    exit_status = EXIT_REFUSED;
-  } else if (status == CM_OK && difference[0] != '\0') {
-    if (!a.json)
-      puts(difference);
-    exit_status = EXIT_REFUSED;
-  } else if (status == CM_OK && !a.in.quiet && !a.json)
-    puts("legal");
-  cm_check_result_free(&result);
-  cm_topology_free(topology);
-  cm_occupancy_free(occupancy);
-  cm_chip_free(chip);
+  int exit_status = status == CM_OK ? tell(&a, verdict) : cli_fail(&error);
+  json_decref(verdict);
   return exit_status;
 }
 

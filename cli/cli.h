@@ -2,18 +2,15 @@
 #ifndef CM_CLI_CLI_H
 #define CM_CLI_CLI_H
 
-#include <jansson.h>
+#include <coremap/coremap.h>
 #include <getopt.h>
+#include <jansson.h>
 #include <stdbool.h>
 
 #include "cli/command.h"
 #include "base/file.h"
 #include "base/run.h"
 #include "library/private/base.h"
-#include "core/chip/chip.h"
-#include "core/chip/occupancy.h"
-#include "core/network/formats.h"
-#include "core/network/import.h"
 
 /* Exit status of every command. */
 enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2 };
@@ -35,9 +32,8 @@ const char *cli_output(const char *path);
 /* Prints an error's detail on standard error, with "standard input" where the path of cli_input stands in it. */
 void cli_print_detail(const char *detail);
 
-/* Reads a network; format NULL: recognised by content and name. */
-cm_status cli_import(const char *path, const char *format, cm_run *run, cm_topology **topology,
-                     cm_import_report *report, cm_error *error);
+/* Reads a network; format NULL: recognised by content and name. With `id` it is known by its file's hash. */
+cm_status cli_network(const char *path, const char *format, bool id, cm_run *run, coremap_network **network, cm_error *error);
 
 /* Takes the options for reading networks ("--zeros drop", "--zeros=drop") out of a command's arguments; they hold for every
  * network that it reads. CM_BAD_OPTION: there is no such value. */
@@ -47,7 +43,10 @@ cm_status cli_read_options(int *argc, char **argv, cm_error *error);
 const char *cli_read_option(const char *name);
 
 /* Writes a network to `path` (as named on the command line) in the format `to`, or NULL: the one its ending says. */
-cm_status cli_export(const cm_topology *topology, const char *path, const char *to, cm_run *run, cm_error *error);
+cm_status cli_write_network(const coremap_network *network, const char *path, const char *to, cm_run *run, cm_error *error);
+
+/* Whether the format of what is written there can be told: CM_BAD_REQUEST for standard output without `to`. */
+cm_status cli_need_format(const char *path, const char *to, cm_error *error);
 
 /* A table of the library (coremap_table), which stays; the same name is the same table. NULL: no memory. */
 const json_t *cli_table(const char *name);
@@ -69,11 +68,8 @@ void cli_run_end(cli_run *cli);
 /* The highest accounted memory of all phases, in bytes. */
 uint64_t cli_run_peak(const cli_run *cli);
 
-/* Reads "WxH" into a bare grid, or a chip by name or path. */
-cm_status cli_chip(const char *chip, const char *mesh, cm_chip **made, cm_error *error);
-
-/* Reads an occupancy file; NULL path: all free. */
-cm_status cli_occupancy(const char *path, const cm_chip *chip, cm_occupancy **made, cm_error *error);
+/* Reads "WxH" into a bare grid, or a chip by name or path; with the occupancy of a file, NULL: all cores are free. */
+cm_status cli_chip(const char *chip, const char *mesh, const char *occupancy, coremap_chip **made, cm_error *error);
 
 /* Reads a flag's whole number: digits alone, of a number from `least` to `most`. False, and nothing read, when the text
  * is none. */
@@ -83,8 +79,8 @@ bool cli_whole32(const char *text, uint32_t least, uint32_t most, uint32_t *numb
 /* Prints what a command found as JSON on standard output, with a line end. */
 void cli_print_json(const json_t *report);
 
-/* Prints a network's counts as one JSON object: format (NULL: none), neurons, hyperedges, synapses. */
-void cli_print_counts(const cm_topology *topology, const char *format);
+/* Prints a network's counts as one JSON object: format, neurons, hyperedges, synapses. */
+cm_status cli_print_counts(const coremap_network *network, cm_error *error);
 
 /* The table of a mapping's scenarios; nothing for NULL. */
 void cli_print_scenarios(const json_t *scenarios);
@@ -118,6 +114,9 @@ json_t *cli_option_value(const char *text);
 
 /* Sets the option that a flag names, "memory-limit" as "memory_limit"; false: the value is no text. */
 bool cli_option_set(json_t *options, const char *flag, const char *value);
+
+/* An object as the text that the library takes; *text is the caller's. */
+cm_status cli_json_text(const json_t *object, char **text, cm_error *error);
 
 /* Whether options of a kind ("map", "compile") can be read: CM_BAD_OPTION. */
 cm_status cli_check_options(const char *kind, const json_t *options, cm_error *error);

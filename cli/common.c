@@ -108,26 +108,32 @@ uint64_t cli_run_peak(const cli_run *cli)
   return peak;
 }
 
-cm_status cli_chip(const char *chip, const char *mesh, cm_chip **made, cm_error *error)
+static cm_status open_chip(const char *chip, const char *mesh, const char *occupancy, coremap_chip **made, cm_error *error)
 {
+  coremap_error *why = NULL;
   if (mesh == NULL)
-    return cm_chip_open(chip, made, error);
+    return library_status(coremap_chip_open(chip, occupancy, made, &why), &why, error);
   unsigned width, height;
   int used = 0;
   if (sscanf(mesh, "%5ux%5u%n", &width, &height, &used) != 2 || mesh[used] != '\0')
     return cm_fail(error, CM_BAD_CHIP, "--mesh \"%s\" is not of the form WIDTHxHEIGHT, like 16x16", mesh);
-  return cm_chip_mesh(width, height, made, error);
+  return library_status(coremap_chip_mesh(width, height, occupancy, made, &why), &why, error);
 }
 
-cm_status cli_occupancy(const char *path, const cm_chip *chip, cm_occupancy **made, cm_error *error)
+cm_status cli_chip(const char *chip, const char *mesh, const char *occupancy, coremap_chip **made, cm_error *error)
 {
-  if (path == NULL)
-    return cm_occupancy_new(chip, made, error);
-  char *text;
+  char *text = NULL;
   size_t size;
-  if (cm_file_read(path, OCCUPANCY_BYTES_MAX, &text, &size, error) != CM_OK)
+  coremap_chip *bare;
+  if (occupancy == NULL)
+    return open_chip(chip, mesh, NULL, made, error);
+  /* What is wrong with the chip comes first. */
+  if (open_chip(chip, mesh, NULL, &bare, error) != CM_OK)
     return error->status;
-  cm_status status = cm_occupancy_parse(chip, text, size, made, error);
+  coremap_chip_free(bare);
+  if (cm_file_read(occupancy, OCCUPANCY_BYTES_MAX, &text, &size, error) != CM_OK)
+    return error->status;
+  cm_status status = open_chip(chip, mesh, text, made, error);
   free(text);
   return status;
 }
@@ -156,13 +162,19 @@ void cli_print_json(const json_t *report)
   putchar('\n');
 }
 
-void cli_print_counts(const cm_topology *topology, const char *format)
+cm_status cli_print_counts(const coremap_network *network, cm_error *error)
 {
-  json_t *counts = json_pack("{s:s*, s:I, s:I, s:I}", "format", format, "neurons", (json_int_t)topology->vertex_count,
-                             "hyperedges", (json_int_t)cm_topology_hyperedges(topology), "synapses",
-                             (json_int_t)cm_topology_synapses(topology));
+  char *text;
+  coremap_error *why = NULL;
+  if (library_status(coremap_network_about(network, 0, &text, &why), &why, error) != CM_OK)
+    return error->status;
+  json_t *about = library_json(text);
+  json_t *counts = json_pack("{s:O, s:O, s:O, s:O}", "format", json_object_get(about, "format"), "neurons", json_object_get(about, "neurons"),
+                             "hyperedges", json_object_get(about, "hyperedges"), "synapses", json_object_get(about, "synapses"));
+  json_decref(about);
   cli_print_json(counts);
   json_decref(counts);
+  return CM_OK;
 }
 
 void cli_print_scenarios(const json_t *scenarios)
@@ -249,12 +261,18 @@ bool cli_option_set(json_t *options, const char *flag, const char *value)
   return json_object_set_new(options, name, cli_option_value(value)) == 0;
 }
 
+cm_status cli_json_text(const json_t *object, char **text, cm_error *error)
+{
+  *text = cm_json_dumps(object, JSON_COMPACT);
+  return *text != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for options");
+}
+
 cm_status cli_check_options(const char *kind, const json_t *options, cm_error *error)
 {
   coremap_error *why = NULL;
-  char *text = cm_json_dumps(options, JSON_COMPACT);
-  if (text == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for options");
+  char *text;
+  if (cli_json_text(options, &text, error) != CM_OK)
+    return error->status;
   cm_status status = library_status(coremap_options_read(kind, text, NULL, NULL, &why), &why, error);
   free(text);
   return status;

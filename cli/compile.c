@@ -7,7 +7,6 @@
 #include "cli/cli.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "core/machine/compile.h"
 
 typedef struct arguments {
   const char *model_name, *model, *output, *report, *chip, *timeline, *tiles, *mapping, *measure;
@@ -134,24 +133,21 @@ static void print_table(const arguments *a, const json_t *report)
     printf("not verified  %s\n", json_string_value(json_object_get(verified, "why")));
 }
 
-/* With a folder for what is needed on the way. */
-static cm_status compile_file(const arguments *a, cm_compile_options *options, const cm_chip *chip, cm_run *run,
-                              json_t **report, cm_error *error)
+static cm_status compile_file(const arguments *a, const coremap_chip *chip, cm_run *run, json_t **report, cm_error *error)
 {
-  enum { MEASURE_SECONDS = 60 };
-  char scratch[CM_PATH_MAX] = "", program[CM_PATH_MAX];
-  cm_error ignored;
-  if ((a->measure != NULL && cm_folder_scratch(scratch, error) != CM_OK) || cm_path(program, error, "%s/program", scratch) != CM_OK)
-    return error->status;
-  options->beside = true;
-  options->measure = a->measure;
-  options->measure_path = program;
-  options->measure_seconds = MEASURE_SECONDS;
-  options->tiles = a->tiles;
-  options->mapping = a->mapping;
-  cm_status status = cm_compile(a->model, options, chip, run, a->output, a->timeline, report, error);
-  if (scratch[0] != '\0')
-    (void)cm_folder_remove(scratch, &ignored);
+  char *options = NULL, *files = NULL, *text;
+  coremap_error *why = NULL;
+  json_t *named = json_pack("{s:s*, s:s*, s:s*, s:s*}", "timeline", a->timeline, "tiles", a->tiles, "mapping", a->mapping, "measure", a->measure);
+  cm_status status = named == NULL ? cm_fail(error, CM_BAD_REQUEST, "the name of a file is not text") : cli_json_text(named, &files, error);
+  json_decref(named);
+  if (status == CM_OK)
+    status = cli_json_text(a->options, &options, error);
+  if (status == CM_OK)
+    status = library_status(coremap_compile_files(a->model, chip, options, files, a->output, library_on_run, run, &text, &why), &why, error);
+  if (status == CM_OK)
+    *report = library_json(text);
+  free(options);
+  free(files);
   return status;
 }
 
@@ -159,17 +155,16 @@ static int compile(const arguments *a)
 {
   cm_error error;
   cli_run cli;
-  cm_compile_options options;
-  cm_chip *chip = NULL;
+  coremap_chip *chip = NULL;
   json_t *report = NULL;
-  if (cm_compile_options_read(a->options, &options, &error) != CM_OK)
+  if (cli_check_options("compile", a->options, &error) != CM_OK)
     return cli_fail(&error);
-  if (a->chip != NULL && cli_chip(a->chip, NULL, &chip, &error) != CM_OK)
+  if (a->chip != NULL && cli_chip(a->chip, NULL, NULL, &chip, &error) != CM_OK)
     return cli_fail(&error);
   cli_run_begin(&cli, a->quiet);
-  cm_status status = compile_file(a, &options, chip, &cli.run, &report, &error);
+  cm_status status = compile_file(a, chip, &cli.run, &report, &error);
   cli_run_end(&cli);
-  cm_chip_free(chip);
+  coremap_chip_free(chip);
   if (status == CM_OK)
     status = write_report(a->report, report, &error);
   if (status != CM_OK) {

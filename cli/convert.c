@@ -2,7 +2,6 @@
 #include <stdio.h>
 
 #include "cli/cli.h"
-#include "core/network/export.h"
 
 enum { FORMAT = 1, TO };
 
@@ -33,17 +32,16 @@ static int convert(int argc, char **argv)
   out = out != NULL ? out : argv[optind + 1];
   cli_run cli;
   cm_error error;
-  cm_topology *topology = NULL;
-  cm_import_report report;
+  coremap_network *network = NULL;
   const char *in = cli_input(argv[optind]);
   cli_run_begin(&cli, quiet);
-  cm_status status = cli_import(in, format, &cli.run, &topology, &report, &error);
+  cm_status status = cli_network(in, format, false, &cli.run, &network, &error);
   if (status == CM_OK)
-    status = cli_export(topology, out, to, &cli.run, &error);
+    status = cli_write_network(network, out, to, &cli.run, &error);
   cli_run_end(&cli);
   if (status == CM_OK && json)
-    cli_print_counts(topology, report.format);
-  cm_topology_free(topology);
+    status = cli_print_counts(network, &error);
+  coremap_network_free(network);
   return status == CM_OK ? EXIT_DONE : cli_fail(&error);
 }
 

@@ -6,8 +6,6 @@
 #include "cli/remote.h"
 #include "cli/upload.h"
 #include "base/file.h"
-#include "core/mapping/exports/exports.h"
-#include "core/mapping/picture/picture.h"
 
 enum { TO = 1, NETWORK, FORMAT, CHIP, LAYER };
 
@@ -35,7 +33,7 @@ static const cli_flag draw_flags[] = {
 typedef struct arguments {
   cli_where where;
   const char *mapping, *to, *network, *format, *chip, *output, *layer;
-  const cm_export_format *export_format; /* NULL: a picture */
+  bool picture;
 } arguments;
 
 static int parse(const cli_command *command, int argc, char **argv, arguments *a)
@@ -62,52 +60,68 @@ static int parse(const cli_command *command, int argc, char **argv, arguments *a
   return -1;
 }
 
-static cm_picture_format picture_format(const arguments *a)
+static cm_status make(const arguments *a, const coremap_mapping *mapping, const char *path, cm_run *run, cm_error *error)
 {
-  return strcmp(a->to, "png") == 0 ? CM_PICTURE_PNG : CM_PICTURE_SVG;
+  char what[80];
+  coremap_error *why = NULL;
+  if (a->picture)
+    (void)snprintf(what, sizeof what, "picture:%s:%.60s", a->to, a->layer);
+  else
+    (void)snprintf(what, sizeof what, "%.60s", a->to);
+  return library_status(coremap_mapping_make(mapping, what, path, library_on_run, run, &why), &why, error);
 }
 
-static cm_status on_files(const arguments *a, cli_run *cli, FILE *stream, cm_error *error)
+static cm_status on_files(const arguments *a, cli_run *cli, const char *path, cm_error *error)
 {
-  cm_topology *topology;
-  cm_import_report report;
-  cm_mapped_file file;
+  coremap_chip *chip = NULL;
+  coremap_network *network = NULL;
+  coremap_mapping *mapping = NULL;
+  coremap_error *why = NULL;
   if (a->network == NULL)
     return cm_fail(error, CM_BAD_REQUEST, "name the network of %s with --network", a->mapping);
-  if (cli_import(a->network, a->format, &cli->run, &topology, &report, error) != CM_OK ||
-      cm_mapped_open(a->mapping, topology, a->chip, &cli->run, &file, error) != CM_OK)
-    return error->status;
-  cm_status status = a->export_format != NULL ? cm_export_mapping(a->export_format, &file.mapped, &cli->run, stream, error)
-                                              : cm_picture_write(&file.mapped, a->layer, picture_format(a), &cli->run, stream, error);
-  cm_mapped_close(&file);
+  cm_status status = cli_network(a->network, a->format, false, &cli->run, &network, error);
+  if (status == CM_OK && a->chip != NULL)
+    status = cli_chip(a->chip, NULL, NULL, &chip, error);
+  if (status == CM_OK)
+    status = library_status(coremap_mapping_open(a->mapping, network, chip, library_on_run, &cli->run, &mapping, &why), &why, error);
+  if (status == CM_OK)
+    status = make(a, mapping, path, &cli->run, error);
+  coremap_mapping_free(mapping);
+  coremap_network_free(network);
+  coremap_chip_free(chip);
   return status;
 }
 
-static cm_status on_server(const arguments *a, cli_run *cli, FILE *stream, cm_error *error)
+static cm_status get(const arguments *a, cli_run *cli, FILE *stream, cm_error *error)
 {
   char view[160];
-  if (a->export_format != NULL)
+  if (!a->picture)
     (void)snprintf(view, sizeof view, "/export?to=%.40s", a->to);
   else
     (void)snprintf(view, sizeof view, "/picture?format=%s&layer=%.40s", a->to, a->layer);
   return cli_get_mapping(&a->where, cli, a->mapping, view, stream, error);
 }
 
+/* From a server's mapping, whole or not at all. */
+static cm_status on_server(const arguments *a, cli_run *cli, const char *path, cm_error *error)
+{
+  cm_file file;
+  if (cm_file_create(&file, path, error) != CM_OK)
+    return error->status;
+  if (get(a, cli, file.stream, error) == CM_OK)
+    return cm_file_commit(&file, error);
+  cm_file_discard(&file);
+  return error->status;
+}
+
 static int write_it(const arguments *a)
 {
   cm_error error;
   cli_run cli;
-  cm_file file = {0};
-  bool to_file = a->output != NULL && strcmp(a->output, "-") != 0;
+  const char *path = cli_output(a->output != NULL ? a->output : "-");
   cli_run_begin(&cli, a->where.quiet);
-  cm_status status = to_file ? cm_file_create(&file, a->output, &error) : CM_OK;
-  FILE *stream = to_file ? file.stream : stdout;
-  if (status == CM_OK)
-    status = access(a->mapping, F_OK) == 0 || !cli_is_id(a->mapping) ? on_files(a, &cli, stream, &error)
-                                                                      : on_server(a, &cli, stream, &error);
-  if (status == CM_OK)
-    status = to_file ? cm_file_commit(&file, &error) : CM_OK;
-  cm_file_discard(&file);
+  cm_status status = access(a->mapping, F_OK) == 0 || !cli_is_id(a->mapping) ? on_files(a, &cli, path, &error)
+                                                                              : on_server(a, &cli, path, &error);
   cli_run_end(&cli);
   if (status != CM_OK)
     return cli_fail(&error);
@@ -123,15 +137,23 @@ static int export_command(int argc, char **argv)
 {
   arguments a = {0};
   cm_error error;
+  char names[200];
   int parsed = parse(&cli_command_export, argc, argv, &a);
   if (parsed >= 0)
     return parsed;
-  return cm_export_find(a.to, &a.export_format, &error) == CM_OK ? write_it(&a) : cli_fail(&error);
+  json_t *format = library_row("exports", a.to);
+  bool known = format != NULL;
+  json_decref(format);
+  if (known)
+    return write_it(&a);
+  (void)cm_fail(&error, CM_BAD_OPTION, "there is no format \"%.40s\" to export to; there are %s", a.to,
+                library_names("exports", ", ", names, sizeof names));
+  return cli_fail(&error);
 }
 
 static int draw(int argc, char **argv)
 {
-  arguments a = {.layer = "neurons"};
+  arguments a = {.layer = "neurons", .picture = true};
   int parsed = parse(&cli_command_draw, argc, argv, &a);
   if (parsed >= 0)
     return parsed;

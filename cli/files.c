@@ -9,9 +9,6 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "core/network/apart.h"
-#include "core/network/rates.h"
-#include "core/network/export.h"
 
 enum { SPOOLED_MAX = 16, FD_PATH_MAX = 40 };
 
@@ -178,28 +175,36 @@ cm_status cli_read_options(int *argc, char **argv, cm_error *error)
   return CM_OK;
 }
 
-cm_status cli_import(const char *path, const char *format, cm_run *run, cm_topology **topology,
-                     cm_import_report *report, cm_error *error)
+cm_status cli_network(const char *path, const char *format, bool id, cm_run *run, coremap_network **network, cm_error *error)
 {
-  cm_import_hint hint = {.format = format, .name = path};
-  for (int id = 0; id < CM_READ_OPTIONS; id++)
-    hint.option[id] = cli_read_option(cm_read_options[id].name);
-  cm_topology *made;
-  cm_status status = cm_import_guarded(path, &hint, run, &made, report, error);
-  if (status == CM_OK && cli_read_option("rates") != NULL &&
-      (status = cm_rates_read(cli_input(cli_read_option("rates")), made, run, error)) != CM_OK)
-    cm_topology_free(made);
-  if (status == CM_OK)
-    *topology = made;
+  char *text;
+  coremap_error *why = NULL;
+  json_t *options = read_options != NULL ? json_copy(read_options) : json_object();
+  if (format != NULL && json_object_set_new(options, "format", json_string(format)) != 0)
+    (void)json_object_set_new(options, "format", json_string("?")); /* of no format either */
+  if (cli_read_option("rates") != NULL)
+    (void)json_object_set_new(options, "rates", json_string(cli_input(cli_read_option("rates"))));
+  (void)json_object_set_new(options, "id", json_boolean(id));
+  cm_status status = cli_json_text(options, &text, error);
+  json_decref(options);
+  if (status != CM_OK)
+    return status;
+  status = library_status(coremap_network_read(path, text, library_on_run, run, network, &why), &why, error);
+  free(text);
   return status;
 }
 
-cm_status cli_export(const cm_topology *topology, const char *path, const char *to, cm_run *run, cm_error *error)
+cm_status cli_need_format(const char *path, const char *to, cm_error *error)
 {
-  char name[CM_FORMAT_FILE_NAME_MAX];
-  if (to == NULL && strcmp(path, "-") == 0)
-    return cm_fail(error, CM_BAD_REQUEST, "standard output has no name that says the format: name it with --to");
-  if (to != NULL && cm_network_format_file_name(to, name, error) != CM_OK)
+  return to == NULL && strcmp(path, "-") == 0
+           ? cm_fail(error, CM_BAD_REQUEST, "standard output has no name that says the format: name it with --to")
+           : CM_OK;
+}
+
+cm_status cli_write_network(const coremap_network *network, const char *path, const char *to, cm_run *run, cm_error *error)
+{
+  coremap_error *why = NULL;
+  if (cli_need_format(path, to, error) != CM_OK)
     return error->status;
-  return cm_export_as(topology, cli_output(path), to != NULL ? name : path, run, error);
+  return library_status(coremap_network_write_as(network, cli_output(path), to, library_on_run, run, &why), &why, error);
 }

@@ -1,13 +1,12 @@
 /* coremap generate: networks of published recipes. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "core/generate/generate.h"
 
 enum { NEURONS = 1, FAN_OUT, LAYERS, LAYER, SPREAD, POPULATIONS, SIZE, SCALE, RATES, SEED, THREADS, TO };
 
@@ -32,12 +31,12 @@ static const cli_flag flags[] = {
 
 typedef struct arguments {
   const char *recipe, *output, *to;
-  uint32_t neurons, populations, size;
-  cm_layered layered;
-  double fan_out, scale;
+  json_t *options; /* that are given */
   uint64_t seed;
+  uint32_t neurons;
+  double fan_out;
   unsigned threads;
-  bool rates, json, quiet;
+  bool json, quiet;
 } arguments;
 
 static bool real_number(const char *text, double *value)
@@ -47,44 +46,61 @@ static bool real_number(const char *text, double *value)
   return end != text && *end == '\0';
 }
 
+static void set_whole(arguments *a, const char *name, uint64_t value)
+{
+  (void)json_object_set_new(a->options, name, json_integer((json_int_t)value));
+}
+
 /* N, or WxH. */
-static bool sheet(const char *text, cm_layered *layered)
+static bool sheet(const char *text, arguments *a)
 {
   char *end;
-  layered->height = 1;
   errno = 0;
   unsigned long long width = strtoull(text, &end, 10), height = 1;
-  bool good = text[0] >= '0' && text[0] <= '9' && errno == 0 && width <= CM_VERTICES_MAX;
+  bool good = text[0] >= '0' && text[0] <= '9' && errno == 0 && width <= COREMAP_NEURONS_MAX;
   if (good && *end == 'x') {
     const char *rest = end + 1;
     height = strtoull(rest, &end, 10);
-    good = rest[0] >= '0' && rest[0] <= '9' && errno == 0 && height <= CM_VERTICES_MAX;
+    good = rest[0] >= '0' && rest[0] <= '9' && errno == 0 && height <= COREMAP_NEURONS_MAX;
   }
-  layered->width = (uint32_t)width;
-  layered->height = (uint32_t)height;
+  set_whole(a, "width", width);
+  set_whole(a, "height", height);
   return good && *end == '\0';
 }
 
-static bool count_of(const char *text, uint32_t *count)
+static bool count_of(const char *text, arguments *a, const char *name, uint32_t *count)
 {
-  return cli_whole32(text, 0, CM_VERTICES_MAX, count);
+  if (!cli_whole32(text, 0, COREMAP_NEURONS_MAX, count))
+    return false;
+  set_whole(a, name, *count);
+  return true;
+}
+
+static bool real_of(const char *text, arguments *a, const char *name, double *value)
+{
+  if (!real_number(text, value))
+    return false;
+  (void)json_object_set_new(a->options, name, json_real(*value));
+  return true;
 }
 
 /* Returns -1 to go on, else an exit status. */
 static int parse(int argc, char **argv, arguments *a)
 {
+  uint32_t count;
+  double scale;
   for (int flag; (flag = cli_next(&cli_command_generate, argc, argv)) != -1;) {
     bool good = true;
     switch (flag) {
-      case NEURONS: good = count_of(optarg, &a->neurons); break;
-      case LAYERS: good = count_of(optarg, &a->layered.layers); break;
-      case LAYER: good = sheet(optarg, &a->layered); break;
-      case SPREAD: good = count_of(optarg, &a->layered.spread); break;
-      case POPULATIONS: good = count_of(optarg, &a->populations); break;
-      case SIZE: good = count_of(optarg, &a->size); break;
-      case FAN_OUT: good = real_number(optarg, &a->fan_out); break;
-      case SCALE: good = real_number(optarg, &a->scale); break;
-      case RATES: a->rates = true; break;
+      case NEURONS: good = count_of(optarg, a, "neurons", &a->neurons); break;
+      case LAYERS:
+      case SPREAD:
+      case POPULATIONS:
+      case SIZE: good = count_of(optarg, a, cli_taken(), &count); break;
+      case LAYER: good = sheet(optarg, a); break;
+      case FAN_OUT: good = real_of(optarg, a, "fan_out", &a->fan_out); break;
+      case SCALE: good = real_of(optarg, a, "scale", &scale); break;
+      case RATES: (void)json_object_set_new(a->options, "rates", json_true()); break;
       case SEED: good = cli_whole(optarg, 0, UINT64_MAX, &a->seed); break;
       case THREADS: good = cli_whole32(optarg, 1, 1024, &a->threads); break;
       case CLI_OUTPUT: a->output = optarg; break;
@@ -104,55 +120,40 @@ static int parse(int argc, char **argv, arguments *a)
   return -1;
 }
 
-static cm_status make(const arguments *a, cm_run *run, cm_topology **topology, cm_error *error)
+static void print_made(const json_t *report)
 {
-  if (strcmp(a->recipe, "layered") == 0) {
-    cm_layered shape = a->layered;
-    if (a->fan_out > 0)
-      shape.fan_out = (uint32_t)a->fan_out;
-    if (shape.spread == 0)
-      shape.spread = 2 * shape.fan_out;
-    return cm_generate_layered(&shape, run, topology, error);
-  }
-  if (strcmp(a->recipe, "chain") == 0)
-    return cm_generate_chain(a->populations, a->size, run, topology, error);
-  if (strcmp(a->recipe, "connectome") == 0)
-    return cm_generate_connectome(a->neurons > 0 ? a->neurons : 139000, a->fan_out > 0 ? a->fan_out : 360, run, topology, error);
-  double fan_out = a->fan_out > 0 ? a->fan_out : cm_reservoir_fan_out(a->neurons);
-  return cm_generate_reservoir(a->neurons, fan_out, run, topology, error);
+  const json_t *pairs = json_object_get(report, "pairs");
+  printf("%.0f neurons, %.0f synapses", cli_number(report, "neurons"), cli_number(report, "synapses"));
+  if (pairs != NULL)
+    printf(" between %.0f pairs", json_number_value(pairs));
+  putchar('\n');
 }
 
-/* A network that is made in memory and then written. */
-static cm_status in_memory(const arguments *a, cm_run *run, cm_error *error)
+static cm_status make(const arguments *a, cm_run *run, cm_error *error)
 {
-  cm_topology *topology;
-  if (make(a, run, &topology, error) != CM_OK)
+  char *options, *text;
+  coremap_error *why = NULL;
+  if (cli_need_format(a->output, a->to, error) != CM_OK || cli_json_text(a->options, &options, error) != CM_OK)
     return error->status;
-  cm_status status = cli_export(topology, a->output, a->to, run, error);
-  if (status == CM_OK && a->json)
-    cli_print_counts(topology, NULL);
-  else if (status == CM_OK)
-    printf("%" PRIu32 " neurons, %" PRIu64 " synapses\n", topology->vertex_count, topology->pin_count);
-  cm_topology_free(topology);
-  return status;
-}
-
-static cm_status microcircuit(const arguments *a, cm_run *run, cm_error *error)
-{
-  cm_microcircuit counts;
-  cm_microcircuit_report report;
-  if (cm_microcircuit_counts(a->scale, &counts, error) != CM_OK ||
-      cm_generate_microcircuit(a->scale, a->rates, cli_output(a->output), run, &report, error) != CM_OK)
-    return error->status;
-  if (a->json) {
-    json_t *told = json_pack("{s:I, s:I, s:I}", "neurons", (json_int_t)counts.neurons, "synapses", (json_int_t)report.synapses,
-                             "pairs", (json_int_t)report.pairs);
-    cli_print_json(told);
-    json_decref(told);
-  } else
-    printf("%" PRIu32 " neurons, %" PRIu64 " synapses between %" PRIu64 " pairs\n", counts.neurons, report.synapses,
-           report.pairs);
+  cm_status status = library_status(coremap_generate_file(a->recipe, options, cli_output(a->output), a->to,
+                                                          library_on_run, run, &text, &why), &why, error);
+  free(options);
+  if (status != CM_OK)
+    return status;
+  json_t *report = library_json(text);
+  if (a->json)
+    cli_print_json(report);
+  else
+    print_made(report);
+  json_decref(report);
   return CM_OK;
+}
+
+/* Whether what is written is a topology file. */
+static bool is_topology(const arguments *a)
+{
+  size_t length = strlen(a->output);
+  return a->to != NULL ? strcmp(a->to, "topology") == 0 : length >= 4 && strcasecmp(a->output + length - 4, ".zip") == 0;
 }
 
 static bool known(const char *recipe)
@@ -164,31 +165,39 @@ static bool known(const char *recipe)
   return false;
 }
 
+/* An exit status; -1: go on. */
+static int check(const arguments *a)
+{
+  if (!known(a->recipe))
+    return cli_usage("generate", "there is no recipe \"%s\", but reservoir, microcircuit, layered, chain and connectome", a->recipe);
+  if (strcmp(a->recipe, "reservoir") == 0 && a->neurons == 0)
+    return cli_usage("generate", "--neurons N is needed");
+  if (a->fan_out < 0 || a->fan_out > COREMAP_FAN_OUT_MAX)
+    return cli_usage("generate", "--fan-out must be at least 1 and at most %d", COREMAP_FAN_OUT_MAX);
+  if (strcmp(a->recipe, "microcircuit") == 0 && !is_topology(a))
+    return cli_usage("generate", "a microcircuit is written as a topology file: OUT must end in .zip, or --to topology");
+  return -1;
+}
+
 static int generate(int argc, char **argv)
 {
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  arguments a = {.scale = 1, .seed = 1, .threads = processors > 0 ? (unsigned)processors : 1, .populations = 200,
-                 .size = 10000, .layered = {.layers = 32, .width = 32768, .height = 1, .fan_out = 64}};
+  arguments a = {.options = json_object(), .seed = 1, .threads = processors > 0 ? (unsigned)processors : 1};
   int exit_status = parse(argc, argv, &a);
-  if (exit_status != -1)
+  if (exit_status == -1)
+    exit_status = check(&a);
+  if (exit_status != -1) {
+    json_decref(a.options);
     return exit_status;
-  bool is_reservoir = strcmp(a.recipe, "reservoir") == 0, is_circuit = strcmp(a.recipe, "microcircuit") == 0;
-  if (!known(a.recipe))
-    return cli_usage("generate", "there is no recipe \"%s\", but reservoir, microcircuit, layered, chain and connectome", a.recipe);
-  if (is_reservoir && a.neurons == 0)
-    return cli_usage("generate", "--neurons N is needed");
-  if (a.fan_out < 0 || a.fan_out > CM_FAN_OUT_MAX)
-    return cli_usage("generate", "--fan-out must be at least 1 and at most %d", CM_FAN_OUT_MAX);
-  const cm_network_format *zip = cm_network_format_find("topology");
-  if (is_circuit && (a.to != NULL ? cm_network_format_find(a.to) : cm_network_format_by_ending(a.output)) != zip)
-    return cli_usage("generate", "a microcircuit is written as a topology file: OUT must end in .zip, or --to topology");
+  }
   cli_run cli;
   cm_error error;
   cli_run_begin(&cli, a.quiet);
   cli.run.seed = a.seed;
   cli.run.threads = a.threads;
-  cm_status status = is_circuit ? microcircuit(&a, &cli.run, &error) : in_memory(&a, &cli.run, &error);
+  cm_status status = make(&a, &cli.run, &error);
   cli_run_end(&cli);
+  json_decref(a.options);
   return status == CM_OK ? EXIT_DONE : cli_fail(&error);
 }
 

@@ -1,6 +1,8 @@
 #include "cli/job.h"
 #include "base/json.h"
 #include "core/mapping/measure/measure.h"
+#include "core/network/apart.h"
+#include "core/network/rates.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,6 +19,46 @@ static bool set_pair(cli_job *a, const char *pair)
     return false;
   (void)snprintf(name, sizeof name, "%.*s", (int)(equals - pair), pair);
   return cli_option_set(a->flags, name, equals + 1);
+}
+
+static cm_status cli_import(const char *path, const char *format, cm_run *run, cm_topology **topology,
+                     cm_import_report *report, cm_error *error)
+{
+  cm_import_hint hint = {.format = format, .name = path};
+  for (int id = 0; id < CM_READ_OPTIONS; id++)
+    hint.option[id] = cli_read_option(cm_read_options[id].name);
+  cm_topology *made;
+  cm_status status = cm_import_guarded(path, &hint, run, &made, report, error);
+  if (status == CM_OK && cli_read_option("rates") != NULL &&
+      (status = cm_rates_read(cli_input(cli_read_option("rates")), made, run, error)) != CM_OK)
+    cm_topology_free(made);
+  if (status == CM_OK)
+    *topology = made;
+  return status;
+}
+
+cm_status cli_job_chip(const char *chip, const char *mesh, cm_chip **made, cm_error *error)
+{
+  if (mesh == NULL)
+    return cm_chip_open(chip, made, error);
+  unsigned width, height;
+  int used = 0;
+  if (sscanf(mesh, "%5ux%5u%n", &width, &height, &used) != 2 || mesh[used] != '\0')
+    return cm_fail(error, CM_BAD_CHIP, "--mesh \"%s\" is not of the form WIDTHxHEIGHT, like 16x16", mesh);
+  return cm_chip_mesh(width, height, made, error);
+}
+
+static cm_status cli_occupancy(const char *path, const cm_chip *chip, cm_occupancy **made, cm_error *error)
+{
+  if (path == NULL)
+    return cm_occupancy_new(chip, made, error);
+  char *text;
+  size_t size;
+  if (cm_file_read(path, (1 << 28), &text, &size, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_occupancy_parse(chip, text, size, made, error);
+  free(text);
+  return status;
 }
 
 /* Returns -1 to go on, else an exit status. */
@@ -67,7 +109,7 @@ cm_status cli_job_open(cli_job *job, cm_map_input *input, cm_error *error)
   cli_run_begin(&job->cli, job->quiet);
   if (cm_map_options_parse(job->flags, &job->options, error) != CM_OK)
     return error->status;
-  if (has_chip && (cli_chip(job->chip_name, job->mesh, &job->chip, error) != CM_OK ||
+  if (has_chip && (cli_job_chip(job->chip_name, job->mesh, &job->chip, error) != CM_OK ||
                    cli_occupancy(job->occupancy_path, job->chip, &job->occupancy, error) != CM_OK))
     return error->status;
   cm_map_options_apply(job->options, &job->cli.run);

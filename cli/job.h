@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "core/mapping/stage/cache.h"
 #include "core/mapping/map.h"
+#include "core/network/import.h"
 
 typedef struct cli_job {
   /* As named on the command line; NULL: not named. */
@@ -47,6 +48,8 @@ enum {
     {"certificate", "FILE", CLI_JOB_CERTIFICATE,                                                             \
      "write what coremap check --certificate can verify: limits, metrics, lower bounds"},                    \
     {"output", "FILE", CLI_OUTPUT, "write the whole mapping as JSON"}, CLI_JSON_FLAG, CLI_QUIET_FLAG
+
+cm_status cli_job_chip(const char *chip, const char *mesh, cm_chip **made, cm_error *error);
 
 /* Reads the flags. Returns -1 to go on, else an exit status. */
 int cli_job_parse(const cli_command *command, int argc, char **argv, cli_job *job);

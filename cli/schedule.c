@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "base/file.h"
-#include "core/schedule/request.h"
 
 typedef struct arguments {
   const char *file, *output, *trace;
@@ -44,56 +42,63 @@ static int parse(int argc, char **argv, arguments *a)
   return -1;
 }
 
-static cm_status write_file(const char *path, const cm_schedule *schedule, const char *trace_name, cm_memory *memory,
-                            cm_error *error)
+static cm_status write_file(const coremap_timetable *made, const char *what, const char *path, cm_error *error)
 {
-  cm_file file = {0};
-  if (path == NULL)
-    return CM_OK;
-  if (cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
-  cm_status status = trace_name != NULL ? cm_schedule_write_trace(schedule, trace_name, memory, file.stream, error)
-                                        : cm_schedule_write_json(schedule, file.stream, error);
-  if (status == CM_OK)
-    return cm_file_commit(&file, error);
-  cm_file_discard(&file);
-  return status;
+  coremap_error *why = NULL;
+  return path == NULL ? CM_OK : library_status(coremap_timetable_write(made, what, path, &why), &why, error);
 }
 
-static void print_table(const arguments *a, const char *format, const cm_workload *w, const cm_schedule *s)
+static void print_table(const arguments *a, const json_t *s)
 {
-  printf("workload     %s (%s), %u tasks, %llu arcs\n", a->file, format, s->task_count,
-         (unsigned long long)w->dag->arc_count);
-  if (s->unit_count > 0)
-    printf("processors   %u\n", s->unit_count);
+  printf("workload     %s (%s), %.0f tasks, %.0f arcs\n", a->file, cli_text(s, "format"), cli_number(s, "tasks"), cli_number(s, "arcs"));
+  if (json_is_integer(json_object_get(s, "units")))
+    printf("processors   %.0f\n", cli_number(s, "units"));
   else
-    printf("resources    %u\n", w->resource_count);
-  printf("makespan     %llu\n", (unsigned long long)s->makespan);
-  printf("lower bound  %llu (%s)\n", (unsigned long long)s->lower_bound,
-         s->makespan == s->lower_bound ? "met: this is optimal" : "not met");
-  printf("schedules    %llu made\n", (unsigned long long)s->generated);
+    printf("resources    %.0f\n", cli_number(s, "resources"));
+  printf("makespan     %" JSON_INTEGER_FORMAT "\n", json_integer_value(json_object_get(s, "makespan")));
+  printf("lower bound  %" JSON_INTEGER_FORMAT " (%s)\n", json_integer_value(json_object_get(s, "lower_bound")),
+         json_is_true(json_object_get(s, "optimal")) ? "met: this is optimal" : "not met");
+  printf("schedules    %" JSON_INTEGER_FORMAT " made\n", json_integer_value(json_object_get(s, "schedules")));
+}
+
+/* On standard output: all of it, or a table. */
+static cm_status print_made(const arguments *a, const coremap_timetable *made, cm_error *error)
+{
+  char *text;
+  coremap_error *why = NULL;
+  if (library_status(coremap_timetable_text(made, a->json ? "schedule" : "summary", &text, &why), &why, error) != CM_OK)
+    return error->status;
+  if (a->json) {
+    fputs(text, stdout);
+    coremap_text_free(text);
+    return CM_OK;
+  }
+  json_t *summary = library_json(text);
+  print_table(a, summary);
+  json_decref(summary);
+  return CM_OK;
 }
 
 static int schedule(const arguments *a)
 {
   cm_error error;
   cli_run cli;
-  cm_schedule_request request;
-  cm_workload *workload = NULL;
-  cm_schedule *made = NULL;
-  const char *format;
+  coremap_timetable *made = NULL;
+  coremap_error *why = NULL;
+  char *options = NULL;
   cli_run_begin(&cli, a->quiet);
-  cm_status status = cm_schedule_request_read(a->flags, &request, &error);
-  if (status == CM_OK && (status = cm_schedule_file(a->file, &request, &cli.run, &workload, &format, &made, &error)) == CM_OK &&
-      (status = write_file(a->output, made, NULL, &cli.memory, &error)) == CM_OK)
-    status = write_file(a->trace, made, a->file, &cli.memory, &error);
+  cm_status status = cli_json_text(a->flags, &options, &error);
+  if (status == CM_OK)
+    status = library_status(coremap_timetable_make(a->file, options, library_on_run, &cli.run, &made, &why), &why, &error);
+  free(options);
+  if (status == CM_OK)
+    status = write_file(made, "schedule", a->output, &error);
+  if (status == CM_OK)
+    status = write_file(made, "timeline", a->trace, &error);
   cli_run_end(&cli);
-  if (status == CM_OK && a->json)
-    status = cm_schedule_write_json(made, stdout, &error);
-  else if (status == CM_OK)
-    print_table(a, format, workload, made);
-  cm_schedule_free(made);
-  cm_workload_free(workload);
+  if (status == CM_OK)
+    status = print_made(a, made, &error);
+  coremap_timetable_free(made);
   return status == CM_OK ? EXIT_DONE : cli_fail(&error);
 }
 

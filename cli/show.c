@@ -9,12 +9,6 @@
 #include "cli/show.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "core/verify/check.h"
-#include "core/mapping/pareto/pareto.h"
-#include "core/operators/evaluate.h"
-#include "core/operators/onnx/onnx.h"
-#include "core/operators/permute/permutations.h"
-#include "core/operators/shapes.h"
 
 enum { OCCUPANCY = 1, SHAPE, PLOT, FORMAT };
 
@@ -41,28 +35,17 @@ static void show_members(const char *title, const json_t *object)
   }
 }
 
-static cm_status draw(const char *path, const json_t *summary, cm_error *error)
-{
-  cm_file file;
-  if (cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
-  if (cm_pareto_draw(json_object_get(json_object_get(summary, "report"), "pareto"), file.stream, error) == CM_OK)
-    return cm_file_commit(&file, error);
-  cm_file_discard(&file);
-  return error->status;
-}
-
 static int show_mapping(const char *path, bool as_json, const char *plot, cm_error *error)
 {
-  cli_run cli;
-  json_t *summary;
-  cli_run_begin(&cli, true);
-  if (cm_mapping_read_summary(path, &cli.run, &summary, error) != CM_OK)
+  char *text;
+  coremap_error *why = NULL;
+  if (library_status(coremap_mapping_about(path, &text, &why), &why, error) != CM_OK)
     return cli_fail(error);
-  if (plot != NULL && draw(plot, summary, error) != CM_OK) {
-    json_decref(summary);
+  if (plot != NULL && library_status(coremap_pareto_draw(text, plot, &why), &why, error) != CM_OK) {
+    coremap_text_free(text);
     return cli_fail(error);
   }
+  json_t *summary = library_json(text);
   if (as_json)
     cm_json_dumpf(summary, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
   else {
@@ -80,41 +63,43 @@ static int show_mapping(const char *path, bool as_json, const char *plot, cm_err
   return EXIT_DONE;
 }
 
-static void show_ends(const char *title, const cm_model *model, const uint32_t *values, size_t count)
+static void show_ends(const char *title, const json_t *ends)
 {
-  for (size_t i = 0; i < count; i++) {
-    const cm_value *v = &model->values[values[i]];
-    printf("  %-16s %s, %s", title, v->name, cm_type_name(v->shape.type));
-    for (uint32_t k = 0; v->shape.rank != CM_UNKNOWN_RANK && k < v->shape.rank; k++)
-      if (v->shape.dims[k] < 0)
-        printf("%s%s", k == 0 ? " " : " x ", v->dim_names[k] != NULL ? v->dim_names[k] : "?");
+  const json_t *end, *extent;
+  size_t i, k;
+  json_array_foreach(ends, i, end) {
+    printf("  %-16s %s, %s", title, cli_text(end, "name"), cli_text(end, "type"));
+    json_array_foreach(json_object_get(end, "dims"), k, extent) {
+      fputs(k == 0 ? " " : " x ", stdout);
+      if (json_is_integer(extent))
+        printf("%" JSON_INTEGER_FORMAT, json_integer_value(extent));
       else
-        printf("%s%lld", k == 0 ? " " : " x ", (long long)v->shape.dims[k]);
+        fputs(json_is_string(extent) ? json_string_value(extent) : "?", stdout);
+    }
     putchar('\n');
   }
 }
 
 /* CM_BAD_NETWORK leaves it open whether the file is a network after all. */
-static cm_status show_model(const char *path, const cm_stated_shapes *shapes, cm_error *error)
+static cm_status show_model(const char *path, const json_t *shapes, cm_error *error)
 {
-  cli_run cli;
-  cm_model *model;
-  cli_run_begin(&cli, true);
-  if (cm_onnx_read_beside(path, &cli.run, &model, error) != CM_OK)
+  char *options, *text;
+  coremap_error *why = NULL;
+  if (cli_json_text(shapes, &options, error) != CM_OK)
     return error->status;
-  cm_status status = cm_model_state_shapes(model, shapes, error);
-  if (status == CM_OK)
-    status = cm_infer(model, &cli.run, error);
-  if (status == CM_OK) {
-    printf("operator-level model, onnx, opset %lld%s%s\n", (long long)model->opset,
-           model->producer_name[0] != '\0' ? ", made by " : "", model->producer_name);
-    printf("  %-16s %zu\n", "operators", model->order_count);
-    printf("  %-16s move %.1f KB\n", "permutations", (double)cm_permutation_bytes(model) / 1024);
-    show_ends("input", model, model->inputs, model->input_count);
-    show_ends("output", model, model->outputs, model->output_count);
-  }
-  cm_model_free(model);
-  return status;
+  cm_status status = library_status(coremap_model_about(path, options, &text, &why), &why, error);
+  free(options);
+  if (status != CM_OK)
+    return status;
+  json_t *model = library_json(text);
+  const char *producer = cli_text(model, "producer");
+  printf("operator-level model, onnx, opset %.0f%s%s\n", cli_number(model, "opset"), producer[0] != '\0' ? ", made by " : "", producer);
+  printf("  %-16s %.0f\n", "operators", cli_number(model, "operators"));
+  printf("  %-16s move %.1f KB\n", "permutations", cli_number(model, "permutation_bytes") / 1024);
+  show_ends("input", json_object_get(model, "inputs"));
+  show_ends("output", json_object_get(model, "outputs"));
+  json_decref(model);
+  return CM_OK;
 }
 
 /* Whether a JSON file says early on that it is a mapping. */
@@ -142,55 +127,71 @@ static bool is_object(const char *path)
   return cm_is_text(head, size) && head[strspn(head, " \n\r\t")] == '{';
 }
 
-static int show(int argc, char **argv)
+typedef struct arguments {
+  const char *occupancy, *format, *plot, *name;
+  json_t *shapes; /* the option "shape" */
+  bool json;
+} arguments;
+
+/* An exit status; -1: go on. */
+static int parse(int argc, char **argv, arguments *a)
 {
-  bool json = false;
-  const char *occupancy = NULL, *format = NULL, *plot = NULL;
-  cm_stated_shapes shapes = {.count = 0};
   cm_error error;
   for (int flag; (flag = cli_next(&cli_command_show, argc, argv)) != -1;) {
     switch (flag) {
       case SHAPE:
-        if (cm_stated_shapes_parse(optarg, &shapes, &error) != CM_OK)
+        cli_shape_set(a->shapes, optarg);
+        if (cli_check_options("compile", a->shapes, &error) != CM_OK)
           return cli_fail(&error);
         break;
-      case PLOT: plot = cli_output(optarg); break;
-      case CLI_JSON: json = true; break;
-      case OCCUPANCY: occupancy = cli_input(optarg); break;
-      case FORMAT: format = optarg; break;
+      case PLOT: a->plot = cli_output(optarg); break;
+      case CLI_JSON: a->json = true; break;
+      case OCCUPANCY: a->occupancy = cli_input(optarg); break;
+      case FORMAT: a->format = optarg; break;
       default: return cli_ended(flag);
     }
   }
   if (optind + 1 != argc)
     return cli_usage("show", "one file or chip is needed");
-  const char *name = cli_input(argv[optind]);
+  a->name = cli_input(argv[optind]);
+  return -1;
+}
+
+static int describe(const arguments *a)
+{
+  cm_error error, as_model;
+  const char *name = a->name, *occupancy = a->occupancy;
   if (strcmp(name, "chips") == 0)
     return cli_list_chips(&error);
-  if (format != NULL)
-    return cli_show_network(name, format, json, NULL, &error);
+  if (a->format != NULL)
+    return cli_show_network(name, a->format, a->json, NULL, &error);
   if (strcmp(name, "operators") == 0) {
     cli_show_operators();
     return EXIT_DONE;
   }
-  cm_error as_model;
-  bool looks = false; /* what cannot be opened is told below */
-  if (occupancy == NULL && cm_onnx_looks_like(name, &looks, &error) == CM_OK && looks) {
-    cm_status status = show_model(name, &shapes, &error);
+  unsigned looks = 0; /* what cannot be opened is told below */
+  if (occupancy == NULL && coremap_look(name, NULL, &looks, NULL) == 0 && (looks & COREMAP_LOOKS_LIKE_MODEL) != 0) {
+    cm_status status = show_model(name, a->shapes, &error);
     as_model = error;
     if (status != CM_BAD_NETWORK)
       return status == CM_OK ? EXIT_DONE : cli_fail(&error);
   }
   if (occupancy == NULL && access(name, F_OK) == 0 && !is_object(name))
-    return cli_show_network(name, NULL, json, looks ? &as_model : NULL, &error);
+    return cli_show_network(name, NULL, a->json, (looks & COREMAP_LOOKS_LIKE_MODEL) != 0 ? &as_model : NULL, &error);
   if (occupancy == NULL && is_mapping(name))
-    return show_mapping(name, json, plot, &error);
-  if (plot != NULL)
+    return show_mapping(name, a->json, a->plot, &error);
+  if (a->plot != NULL)
     return cli_usage("show", "--plot draws a mapping of objective pareto (coremap map -o FILE)");
-  cm_chip *chip;
-  if (cm_chip_open(name, &chip, &error) != CM_OK)
-    return cli_fail(&error);
-  int status = occupancy != NULL ? cli_show_occupancy(occupancy, chip, json, &error) : cli_show_chip(chip, json, &error);
-  cm_chip_free(chip);
+  return occupancy != NULL ? cli_show_occupancy(occupancy, name, a->json, &error) : cli_show_chip(name, a->json, &error);
+}
+
+static int show(int argc, char **argv)
+{
+  arguments a = {.shapes = json_object()};
+  int status = parse(argc, argv, &a);
+  if (status < 0)
+    status = describe(&a);
+  json_decref(a.shapes);
   return status;
 }
 

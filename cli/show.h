@@ -2,17 +2,15 @@
 #ifndef CM_CLI_SHOW_H
 #define CM_CLI_SHOW_H
 
-#include <stdbool.h>
-
-#include "core/chip/chip.h"
+#include "cli/cli.h"
 
 int cli_list_chips(cm_error *error);
 
-/* As text, or as a file to copy and change. */
-int cli_show_chip(const cm_chip *chip, bool json, cm_error *error);
+/* A chip by name or path, as text, or as a file to copy and change. */
+int cli_show_chip(const char *name, bool json, cm_error *error);
 
 /* How many cores are free in the occupancy that the file `path` has, and how broken up they are. */
-int cli_show_occupancy(const char *path, const cm_chip *chip, bool json, cm_error *error);
+int cli_show_occupancy(const char *path, const char *chip, bool json, cm_error *error);
 
 /* Format NULL: recognised. as_model: why it is no model, for what looks like one; else NULL. */
 int cli_show_network(const char *path, const char *format, bool json, const cm_error *as_model, cm_error *error);

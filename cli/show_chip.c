@@ -1,130 +1,160 @@
 /* coremap show: chips, and occupancies of them. */
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/show.h"
-#include "core/chip/occupancy.h"
 
-static void show_limit(const char *name, uint64_t limit)
+static void show_limits(const json_t *limits)
 {
-  if (limit != 0)
-    printf("  %-16s %llu per core\n", name, (unsigned long long)limit);
-}
-
-static void show_limits(const cm_limits *limits)
-{
-  show_limit("neurons", limits->neurons);
-  show_limit("synapses", limits->synapses);
-  show_limit("inbound axons", limits->inbound_axons);
-  show_limit("outbound axons", limits->outbound_axons);
-  show_limit("target cores", limits->target_cores);
-  show_limit("bits of memory", limits->memory_bits);
-  show_limit("populations", limits->populations);
+  static const char *const shown[][2] = {{"neurons", "neurons"}, {"synapses", "synapses"}, {"inbound_axons", "inbound axons"},
+                                         {"outbound_axons", "outbound axons"}, {"target_cores", "target cores"},
+                                         {"memory_bits", "bits of memory"}, {"populations", "populations"}};
+  for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+    if (cli_number(limits, shown[i][0]) != 0)
+      printf("  %-16s %" JSON_INTEGER_FORMAT " per core\n", shown[i][1], json_integer_value(json_object_get(limits, shown[i][0])));
 }
 
 /* What one neuron may take in and reach. */
-static void show_neuron_limits(const cm_chip *chip)
+static void show_neuron_limits(const json_t *chip)
 {
-  if (chip->limits.fan_in != 0)
-    printf("  %-16s %llu per neuron%s\n", "fan-in", (unsigned long long)chip->limits.fan_in,
-           chip->relays ? ", further ones through relays" : "");
-  if (chip->limits.neuron_target_cores != 0)
-    printf("  %-16s %llu per neuron, further ones by copies of it\n", "target cores",
-           (unsigned long long)chip->limits.neuron_target_cores);
+  const json_t *limits = json_object_get(chip, "neuron_limits");
+  if (cli_number(limits, "fan_in") != 0)
+    printf("  %-16s %.0f per neuron%s\n", "fan-in", cli_number(limits, "fan_in"),
+           json_is_true(json_object_get(chip, "relays")) ? ", further ones through relays" : "");
+  if (cli_number(limits, "target_cores") != 0)
+    printf("  %-16s %.0f per neuron, further ones by copies of it\n", "target cores", cli_number(limits, "target_cores"));
 }
 
-static void show_network_on_chip(const cm_chip *chip)
+static void show_network_on_chip(const json_t *chip)
 {
-  json_t *stated = cm_chip_json(chip);
-  const char *kind = json_string_value(json_object_get(json_object_get(stated, "interconnect"), "kind"));
-  bool torus = chip->torus_x || chip->torus_y;
-  printf("  %-16s %s%s\n", "interconnect", kind != NULL ? kind : torus ? "torus" : "mesh", kind != NULL && torus ? ", torus" : "");
-  json_decref(stated);
-  if (chip->table_entries != 0)
-    printf("  %-16s %u entries per router\n", "routing table", chip->table_entries);
+  const json_t *around = json_object_get(chip, "torus");
+  const char *kind = cli_text(chip, "interconnect");
+  const bool torus = json_is_true(json_array_get(around, 0)) || json_is_true(json_array_get(around, 1)), mesh = strcmp(kind, "mesh") == 0;
+  printf("  %-16s %s%s\n", "interconnect", mesh && torus ? "torus" : kind, !mesh && torus ? ", torus" : "");
+  if (cli_number(chip, "table_entries") != 0)
+    printf("  %-16s %.0f entries per router\n", "routing table", cli_number(chip, "table_entries"));
 }
 
-static void show_classes(const cm_chip *chip)
+static void show_classes(const json_t *classes)
 {
-  for (uint32_t k = 0; k < chip->class_count; k++) {
-    const cm_core_class *c = &chip->classes[k];
-    uint32_t cores = 0;
-    for (uint32_t i = 0; i < cm_chip_cores(chip); i++)
-      cores += chip->class_of[i] == k + 1;
-    printf("  class %s: %u cores, takes", c->name, cores);
-    for (uint32_t i = 0; i < c->label_count; i++)
-      printf("%s %s", i == 0 ? "" : ",", c->label[i]);
-    puts(c->label_count == 0 ? " any label" : "");
-    if (c->own_limits)
-      show_limits(&c->limits);
+  const json_t *c, *label;
+  size_t k, i;
+  json_array_foreach(classes, k, c) {
+    const json_t *labels = json_object_get(c, "labels");
+    printf("  class %s: %.0f cores, takes", cli_text(c, "name"), cli_number(c, "cores"));
+    json_array_foreach(labels, i, label)
+      printf("%s %s", i == 0 ? "" : ",", json_string_value(label));
+    puts(json_array_size(labels) == 0 ? " any label" : "");
+    show_limits(json_object_get(c, "limits"));
   }
 }
 
-int cli_show_chip(const cm_chip *chip, bool json, cm_error *error)
+static void show_costs(const char *title, const char *unit, const json_t *costs)
 {
-  if (json) {
-    char *text;
-    if (cm_chip_print(chip, &text, error) != CM_OK)
-      return cli_fail(error);
-    puts(text);
-    free(text);
-    return EXIT_DONE;
-  }
-  printf("chip %s: %s\n", chip->name, chip->description);
-  printf("  %-16s %u x %u (%u x %u dies of %u x %u), %u x %u behind a router\n", "cores", chip->width, chip->height,
-         chip->dies_x, chip->dies_y, chip->die_width, chip->die_height, chip->router_x, chip->router_y);
-  show_limits(&chip->limits);
+  printf("  %-16s router %g %s, link east-west %g, north-south %g, between dies %g\n", title, cli_number(costs, "router"), unit,
+         cli_number(costs, "east_west"), cli_number(costs, "north_south"), cli_number(costs, "die_to_die"));
+}
+
+static double nth(const json_t *chip, const char *name, size_t i)
+{
+  return json_number_value(json_array_get(json_object_get(chip, name), i));
+}
+
+static void show_chip(const json_t *chip)
+{
+  printf("chip %s: %s\n", cli_text(chip, "name"), cli_text(chip, "description"));
+  printf("  %-16s %.0f x %.0f (%.0f x %.0f dies of %.0f x %.0f), %.0f x %.0f behind a router\n", "cores", nth(chip, "cores", 0),
+         nth(chip, "cores", 1), nth(chip, "dies", 0), nth(chip, "dies", 1), nth(chip, "die_cores", 0), nth(chip, "die_cores", 1),
+         nth(chip, "router_cores", 0), nth(chip, "router_cores", 1));
+  show_limits(json_object_get(chip, "limits"));
   show_neuron_limits(chip);
   show_network_on_chip(chip);
-  printf("  %-16s router %g pJ, link east-west %g, north-south %g, between dies %g\n", "energy", chip->energy_pj.router,
-         chip->energy_pj.east_west, chip->energy_pj.north_south, chip->energy_pj.die_to_die);
-  printf("  %-16s router %g ns, link east-west %g, north-south %g, between dies %g\n", "latency",
-         chip->latency_ns.router, chip->latency_ns.east_west, chip->latency_ns.north_south,
-         chip->latency_ns.die_to_die);
-  if (chip->dead_core_count + chip->dead_link_count > 0)
-    printf("  %-16s %u cores, %u links\n", "dead", chip->dead_core_count, chip->dead_link_count);
-  show_classes(chip);
+  show_costs("energy", "pJ", json_object_get(chip, "energy_pj"));
+  show_costs("latency", "ns", json_object_get(chip, "latency_ns"));
+  if (cli_number(chip, "dead_cores") + cli_number(chip, "dead_links") > 0)
+    printf("  %-16s %.0f cores, %.0f links\n", "dead", cli_number(chip, "dead_cores"), cli_number(chip, "dead_links"));
+  show_classes(json_object_get(chip, "classes"));
+}
+
+/* What the library says of a chip; NULL: *error says why not. */
+static json_t *about(const coremap_chip *chip, cm_error *error)
+{
+  char *text;
+  coremap_error *why = NULL;
+  return library_status(coremap_chip_about(chip, &text, &why), &why, error) == CM_OK ? library_json(text) : NULL;
+}
+
+int cli_show_chip(const char *name, bool json, cm_error *error)
+{
+  coremap_chip *chip;
+  if (cli_chip(name, NULL, NULL, &chip, error) != CM_OK)
+    return cli_fail(error);
+  char *text = json ? coremap_chip_json(chip) : NULL;
+  json_t *told = json ? NULL : about(chip, error);
+  coremap_chip_free(chip);
+  if (text == NULL && told == NULL)
+    return json ? (cm_fail(error, CM_NO_MEMORY, "out of memory for the chip"), cli_fail(error)) : cli_fail(error);
+  if (json)
+    puts(text);
+  else
+    show_chip(told);
+  coremap_text_free(text);
+  json_decref(told);
   return EXIT_DONE;
 }
 
-int cli_show_occupancy(const char *path, const cm_chip *chip, bool json, cm_error *error)
+static void show_occupancy(const json_t *chip)
 {
-  cm_occupancy *occupancy;
-  cm_fragmentation f;
+  const json_t *o = json_object_get(chip, "occupancy");
+  const double pieces = cli_number(o, "pieces");
+  printf("occupancy of %s\n", cli_text(chip, "name"));
+  printf("  %-16s %.0f of %.0f, %.0f taken, %.0f broken\n", "free", cli_number(o, "free"), nth(chip, "cores", 0) * nth(chip, "cores", 1),
+         cli_number(o, "taken"), cli_number(o, "broken"));
+  printf("  %-16s %.1f %%: %.0f piece%s, the largest of %.0f cores, the largest free rectangle of %.0f\n", "fragmentation",
+         100 * cli_number(o, "fragmentation"), pieces, pieces == 1 ? "" : "s", cli_number(o, "largest_piece"),
+         cli_number(o, "largest_rectangle"));
+}
+
+int cli_show_occupancy(const char *path, const char *name, bool json, cm_error *error)
+{
+  coremap_chip *chip;
+  coremap_error *why = NULL;
   char *text = NULL;
-  cm_status status = cli_occupancy(path, chip, &occupancy, error);
-  if (status != CM_OK)
+  json_t *told = NULL;
+  if (cli_chip(name, NULL, path, &chip, error) != CM_OK)
     return cli_fail(error);
-  status = json ? cm_occupancy_print(occupancy, chip, &text, error) : cm_fragmentation_of(occupancy, &f, error);
-  uint32_t broken = 0, cores = cm_chip_cores(chip);
-  for (uint32_t c = 0; c < cores; c++)
-    broken += occupancy->state[c] == CM_CORE_BROKEN;
-  cm_occupancy_free(occupancy);
+  cm_status status = CM_OK;
+  if (json)
+    status = library_status(coremap_chip_occupancy(chip, &text, &why), &why, error);
+  else if ((told = about(chip, error)) == NULL)
+    status = error->status;
+  coremap_chip_free(chip);
   if (status != CM_OK)
     return cli_fail(error);
   if (json)
     fputs(text, stdout);
-  else {
-    printf("occupancy of %s\n", chip->name);
-    printf("  %-16s %u of %u, %u taken, %u broken\n", "free", f.free, cores, cores - f.free - broken, broken);
-    printf("  %-16s %.1f %%: %u piece%s, the largest of %u cores, the largest free rectangle of %llu\n",
-           "fragmentation", 100 * f.value, f.pieces, f.pieces == 1 ? "" : "s", f.largest_piece,
-           (unsigned long long)f.largest_rectangle);
-  }
-  free(text);
+  else
+    show_occupancy(told);
+  coremap_text_free(text);
+  json_decref(told);
   return EXIT_DONE;
 }
 
 int cli_list_chips(cm_error *error)
 {
-  for (const char *const *name = cm_chip_presets(); *name != NULL; name++) {
-    cm_chip *chip;
-    if (cm_chip_open(*name, &chip, error) != CM_OK)
+  const char *name;
+  for (uint32_t i = 0; (name = coremap_chip_preset(i)) != NULL; i++) {
+    coremap_chip *chip;
+    if (cli_chip(name, NULL, NULL, &chip, error) != CM_OK)
       return cli_fail(error);
-    printf("%-12s %4u x %-4u %s\n", *name, chip->width, chip->height, chip->description);
-    cm_chip_free(chip);
+    json_t *told = about(chip, error);
+    coremap_chip_free(chip);
+    if (told == NULL)
+      return cli_fail(error);
+    printf("%-12s %4.0f x %-4.0f %s\n", name, nth(told, "cores", 0), nth(told, "cores", 1), cli_text(told, "description"));
+    json_decref(told);
   }
   return EXIT_DONE;
 }

@@ -6,15 +6,11 @@
 #include "cli/cli.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "core/verify/check.h"
-#include "core/mapping/map.h"
-#include "core/mapping/simulate/request.h"
 
 typedef struct arguments {
   cli_mapped in;
   const char *spikes, *out;
   json_t *flags; /* options that are given */
-  cm_simulate_request request;
 } arguments;
 
 enum { SPIKES = 1 };
@@ -54,32 +50,30 @@ static int parse(int argc, char **argv, arguments *a)
 
 static cm_status simulate(const arguments *a, cli_run *cli, json_t **report, cm_error *error)
 {
-  cm_chip *chip = NULL;
-  cm_topology *topology = NULL;
-  cm_import_report ignored;
-  uint32_t *part = NULL, *core = NULL, parts = 0;
-  cm_status status = cli_chip(a->in.chip, a->in.mesh, &chip, error);
+  coremap_chip *chip = NULL;
+  coremap_network *network = NULL;
+  coremap_mapping *mapping = NULL;
+  coremap_error *why = NULL;
+  char *options = NULL, *text = NULL;
+  cm_status status = cli_check_options("simulate", a->flags, error);
+  if (status == CM_OK && a->spikes != NULL && json_object_set_new(a->flags, "spikes_file", json_string(a->spikes)) != 0)
+    status = cm_fail(error, CM_BAD_OPTION, "--spikes \"%s\" is not text", a->spikes);
   if (status == CM_OK)
-    status = cli_import(a->in.network, a->in.format, &cli->run, &topology, &ignored, error);
+    status = cli_json_text(a->flags, &options, error);
   if (status == CM_OK)
-    status = cm_mapping_file_set_inputs(a->in.mapping, chip, topology, &cli->run, error);
+    status = cli_chip(a->in.chip, a->in.mesh, NULL, &chip, error);
   if (status == CM_OK)
-    status = cm_mapping_read_places(a->in.mapping, topology->vertex_count, chip, &cli->run, &part, &parts, &core, error);
-  cm_simulate_options options = a->request.options;
-  cm_spikes spikes = {0};
-  if (status == CM_OK && a->spikes != NULL)
-    status = cm_spikes_read(a->spikes, a->spikes, topology->vertex_count, &cli->run, &spikes, error);
-  if (status == CM_OK && a->spikes != NULL) {
-    options.spikes = &spikes;
-    options.steps = json_object_get(a->flags, "steps") != NULL ? options.steps : spikes.steps;
-  }
+    status = cli_network(a->in.network, a->in.format, false, &cli->run, &network, error);
   if (status == CM_OK)
-    status = cm_packets_simulate(topology, chip, part, parts, core, &options, &cli->run, report, error);
-  cm_spikes_free(&spikes);
-  cm_free(part);
-  cm_free(core);
-  cm_topology_free(topology);
-  cm_chip_free(chip);
+    status = library_status(coremap_mapping_open(a->in.mapping, network, chip, library_on_run, &cli->run, &mapping, &why), &why, error);
+  if (status == CM_OK)
+    status = library_status(coremap_simulate(mapping, options, library_on_run, &cli->run, &text, &why), &why, error);
+  if (status == CM_OK)
+    *report = library_json(text);
+  free(options);
+  coremap_mapping_free(mapping);
+  coremap_network_free(network);
+  coremap_chip_free(chip);
   return status;
 }
 
@@ -105,15 +99,7 @@ static int simulate_command(int argc, char **argv)
   cm_error error;
   json_t *report = NULL;
   cli_run_begin(&cli, a.in.quiet);
-  cm_status status = cm_simulate_options_read(a.flags, &a.request, &error);
-  if (status == CM_OK) {
-    if (json_object_get(a.flags, "threads") != NULL)
-      cli.run.threads = a.request.threads;
-    if (a.request.time_limit > 0)
-      cli.run.deadline = cm_now() + a.request.time_limit;
-    cli.memory.limit_bytes = a.request.memory_limit;
-    status = simulate(&a, &cli, &report, &error);
-  }
+  cm_status status = simulate(&a, &cli, &report, &error);
   cli_run_end(&cli);
   if (status == CM_OK && a.out != NULL)
     status = write_report(a.out, report, &error);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
-#include "core/machine/compile.h"
 
 typedef struct arguments {
   const char *model, *chip, *output, *trace, *mapping;
@@ -86,22 +85,37 @@ static void print_table(const arguments *a, const json_t *report)
            cli_number(metrics, "hop_traffic"), cli_number(metrics, "energy_pj"));
 }
 
+static cm_status compile(const arguments *a, const coremap_chip *chip, cm_run *run, json_t **report, cm_error *error)
+{
+  char *options = NULL, *files = NULL, *text;
+  coremap_error *why = NULL;
+  json_t *named = json_pack("{s:s*, s:s*}", "timeline", a->trace, "mapping", a->mapping);
+  cm_status status = named == NULL ? cm_fail(error, CM_BAD_REQUEST, "the name of a file is not text") : cli_json_text(named, &files, error);
+  json_decref(named);
+  (void)json_object_set_new(a->options, "stop_after", json_string("tile"));
+  if (status == CM_OK)
+    status = cli_json_text(a->options, &options, error);
+  if (status == CM_OK)
+    status = library_status(coremap_compile_files(a->model, chip, options, files, a->output, library_on_run, run, &text, &why), &why, error);
+  if (status == CM_OK)
+    *report = library_json(text);
+  free(options);
+  free(files);
+  return status;
+}
+
 static int tile(const arguments *a)
 {
   cm_error error;
   cli_run cli;
-  cm_compile_options options;
-  cm_chip *chip;
+  coremap_chip *chip;
   json_t *report = NULL;
-  if (cm_compile_options_read(a->options, &options, &error) != CM_OK || cli_chip(a->chip, NULL, &chip, &error) != CM_OK)
+  if (cli_check_options("compile", a->options, &error) != CM_OK || cli_chip(a->chip, NULL, NULL, &chip, &error) != CM_OK)
     return cli_fail(&error);
-  options.stop_after = CM_STAGE_TILE;
-  options.beside = true;
-  options.mapping = a->mapping;
   cli_run_begin(&cli, a->quiet);
-  cm_status status = cm_compile(a->model, &options, chip, &cli.run, a->output, a->trace, &report, &error);
+  cm_status status = compile(a, chip, &cli.run, &report, &error);
   cli_run_end(&cli);
-  cm_chip_free(chip);
+  coremap_chip_free(chip);
   if (status != CM_OK)
     return cli_fail(&error);
   if (a->json)

@@ -1,4 +1,5 @@
 /* What `coremap train` trains on: networks of a folder cut into parts, and graphs drawn at random, on every chip. */
+#include "cli/job.h"
 #include "cli/training_set.h"
 
 #include <dirent.h>
@@ -127,7 +128,7 @@ static cm_status open_chips(cli_training_set *s, cm_error *error)
     bool mesh = sscanf(word, "%ux%u", &width, &height) == 2;
     if (s->chips == CLI_TRAINING_CHIPS_MAX)
       return cm_fail(error, CM_TOO_LARGE, "more than %d chips", CLI_TRAINING_CHIPS_MAX);
-    if (cli_chip(mesh ? NULL : word, mesh ? word : NULL, &s->chip[s->chips], error) != CM_OK)
+    if (cli_job_chip(mesh ? NULL : word, mesh ? word : NULL, &s->chip[s->chips], error) != CM_OK)
       return error->status;
     s->chips++;
   }

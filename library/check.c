@@ -1,18 +1,129 @@
-/* The independent check of a mapping. */
+/* The independent check of a mapping, and of what stands beside it. */
+#include <stdio.h>
+#include <string.h>
+
 #include "base/json.h"
+#include "base/option.h"
+#include "core/machine/program/program.h"
+#include "core/machine/tiles/tiles.h"
+#include "core/mapping/driver/again.h"
+#include "core/mapping/map.h"
 #include "core/verify/check.h"
 #include "library/internal.h"
 
-static char *verdict(const cm_check_result *result)
+/* What is asked for; paths, "": not. */
+typedef struct beside {
+  char certificate[CM_PATH_MAX], routes[CM_PATH_MAX], units[CM_PATH_MAX], program[CM_PATH_MAX];
+  bool again;
+} beside;
+
+typedef struct checking {
+  const char *path;
+  const beside *beside;
+  cm_topology topology; /* a view */
+  const coremap_chip *chip;
+  const char *id; /* the network's, or NULL */
+  cm_run *run;
+  cm_check_result result;
+  char difference[CM_ERROR_DETAIL_MAX]; /* from the program; "": none */
+} checking;
+
+static cm_status read_beside(json_t *object, beside *b, cm_error *error)
 {
+  const json_t *again = json_object_get(object, "again");
+  if (again != NULL && !json_is_boolean(again))
+    return cm_option_refuse(error, "again", "true or false");
+  b->again = json_is_true(again);
+  (void)json_object_del(object, "again");
+  if (library_take_text(object, "certificate", b->certificate, error) != CM_OK || library_take_text(object, "routes", b->routes, error) != CM_OK ||
+      library_take_text(object, "units", b->units, error) != CM_OK || library_take_text(object, "program", b->program, error) != CM_OK)
+    return error->status;
+  return library_nothing_left(object, "checking a mapping", error);
+}
+
+static cm_status check_again(checking *c, cm_error *error)
+{
+  char scratch[CM_PATH_MAX];
+  cm_error ignored;
+  if (cm_folder_scratch(scratch, error) != CM_OK)
+    return error->status;
+  cm_status status =
+    cm_check_again(c->path, &c->topology, c->chip->chip, c->chip->occupancy, c->id, scratch, c->run, &c->result, error);
+  (void)cm_folder_remove(scratch, &ignored);
+  return status;
+}
+
+/* Whether the mapping is what a program does; a difference is a violation like others. */
+static cm_status check_program(checking *c, cm_error *error)
+{
+  cm_program *program;
+  uint32_t *part, *core, parts;
+  if (cm_program_read(c->beside->program, c->run, &program, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_mapping_read_places(c->path, c->topology.vertex_count, c->chip->chip, c->run, &part, &parts, &core, error);
+  if (status == CM_OK) {
+    status = cm_tiles_agree(program, &c->topology, part, core, c->run, error);
+    cm_free(part);
+    cm_free(core);
+  }
+  cm_program_free(program);
+  if (status != CM_BAD_MAPPING)
+    return status;
+  (void)snprintf(c->difference, sizeof c->difference, "%s", error->detail);
+  return CM_OK;
+}
+
+static cm_status check(checking *c, cm_error *error)
+{
+  const beside *b = c->beside;
+  const cm_chip *chip = c->chip->chip;
+  const cm_occupancy *occupancy = c->chip->occupancy;
+  cm_status status = cm_mapping_file_set_inputs(c->path, chip, &c->topology, c->run, error);
+  if (status == CM_OK)
+    status = b->certificate[0] == '\0'
+               ? cm_check_mapping(c->path, &c->topology, chip, occupancy, c->id, c->run, &c->result, error)
+               : cm_certificate_check(b->certificate, c->path, &c->topology, chip, occupancy, c->id, c->run, &c->result, error);
+  if (status == CM_OK && b->routes[0] != '\0' && c->result.violation_count == 0)
+    status = cm_routes_check(b->routes, c->path, &c->topology, chip, c->run, &c->result, error);
+  if (status == CM_OK && b->units[0] != '\0' && c->result.violation_count == 0)
+    status = cm_units_check(b->units, c->path, &c->topology, chip, c->run, &c->result, error);
+  if (status == CM_OK && b->again && c->result.violation_count == 0)
+    status = check_again(c, error);
+  if (status == CM_OK && b->program[0] != '\0' && c->result.violation_count == 0)
+    status = check_program(c, error);
+  return status;
+}
+
+static json_t *verdict(const checking *c)
+{
+  const cm_check_result *result = &c->result;
+  const bool agrees = c->difference[0] == '\0';
   json_t *list = json_array();
   for (uint32_t i = 0; i < result->listed; i++)
     (void)json_array_append_new(list, json_string(result->violations[i]));
-  json_t *told = json_pack("{s:b, s:I, s:o}", "legal", result->violation_count == 0, "violations",
-                           (json_int_t)result->violation_count, "listed", list);
-  char *text = told != NULL ? cm_json_dumps(told, JSON_COMPACT) : NULL;
-  json_decref(told);
-  return text;
+  if (!agrees)
+    (void)json_array_append_new(list, json_string(c->difference));
+  json_t *told = json_pack("{s:b, s:I, s:o}", "legal", result->violation_count == 0 && agrees, "violations",
+                           (json_int_t)(result->violation_count + !agrees), "listed", list);
+  if (!agrees)
+    (void)json_object_set_new(told, "program_agrees", json_false());
+  return told;
+}
+
+static cm_status check_all(const char *path, const beside *b, const coremap_network *network, const coremap_chip *chip, cm_run *run,
+                           char **report, cm_error *error)
+{
+  checking c = {.path = path, .beside = b, .chip = chip, .id = network->id[0] != '\0' ? network->id : NULL, .run = run};
+  cm_status status = library_view(network, &c.topology, error);
+  if (status != CM_OK)
+    return status;
+  status = check(&c, error);
+  cm_run_finish(run);
+  if (status == CM_OK)
+    status = library_text(verdict(&c), JSON_COMPACT, report, error);
+  cm_check_result_free(&c.result);
+  cm_free(c.topology.size);
+  return status;
 }
 
 int coremap_check(const char *path, const char *certificate, const coremap_network *network, const coremap_chip *chip,
@@ -20,19 +131,27 @@ int coremap_check(const char *path, const char *certificate, const coremap_netwo
 {
   cm_error e;
   library_run r;
-  cm_check_result result = {0};
-  const char *id = network->id[0] != '\0' ? network->id : NULL;
+  beside b = {0};
+  cm_status status = certificate != NULL ? cm_path(b.certificate, &e, "%s", certificate) : CM_OK;
   library_begin(&r, progress, user);
-  cm_status status =
-      certificate == NULL
-        ? cm_check_mapping(path, network->topology, chip->chip, chip->occupancy, id, r.run, &result, &e)
-        : cm_certificate_check(certificate, path, network->topology, chip->chip, chip->occupancy, id, r.run, &result, &e);
-  cm_run_finish(r.run);
-  char *text = status == CM_OK ? verdict(&result) : NULL;
-  if (status == CM_OK && text == NULL)
-    status = cm_fail(&e, CM_NO_MEMORY, "out of memory for the verdict");
   if (status == CM_OK)
-    *report = text;
-  cm_check_result_free(&result);
+    status = check_all(path, &b, network, chip, r.run, report, &e);
+  return library_tell(status, &e, error);
+}
+
+int coremap_check_beside(const char *path, const char *text, const coremap_network *network, const coremap_chip *chip,
+                         coremap_progress progress, void *user, char **report, coremap_error **error)
+{
+  cm_error e;
+  library_run r;
+  json_t *object = NULL;
+  beside b;
+  library_begin(&r, progress, user);
+  cm_status status = library_options(text, &object, &e);
+  if (status == CM_OK)
+    status = read_beside(object, &b, &e);
+  json_decref(object);
+  if (status == CM_OK)
+    status = check_all(path, &b, network, chip, r.run, report, &e);
   return library_tell(status, &e, error);
 }

@@ -17,7 +17,8 @@
 struct coremap_network {
   atomic_uint owners;
   cm_topology *topology;
-  char id[65]; /* SHA-256 of its file; "": it came from no file */
+  char id[65]; /* SHA-256 of its file; "": it came from no file, or nobody asked */
+  cm_import_report report; /* of its file */
 };
 
 struct coremap_chip {
@@ -62,6 +63,12 @@ int library_tell(cm_status status, const cm_error *e, coremap_error **error);
 int library_network_own(cm_status status, cm_topology *topology, const char *id, coremap_network **network, cm_error *e,
                         coremap_error **error);
 
+/* The network with sizes of its own, which options and chips change (cm_free of its size): networks never do. */
+cm_status library_view(const coremap_network *network, cm_topology *view, cm_error *error);
+
+/* As coremap_network_write_as. */
+cm_status library_network_write(const cm_topology *topology, const char *path, const char *as, cm_run *run, cm_error *error);
+
 /* A chip with its occupancy (text, NULL: all free), the caller's; takes `chip`, also on failure. */
 cm_status library_chip_own(cm_chip *chip, const char *occupancy, coremap_chip **made, cm_error *error);
 
@@ -81,6 +88,7 @@ json_t *library_operators(void);
 typedef struct library_hint {
   cm_import_hint hint;
   char (*text)[CM_PATH_MAX];
+  bool id; /* its file's hash is wanted */
 } library_hint;
 
 /* What options of reading say, which are taken out of `options`; `name` is the file's, or NULL. CM_BAD_OPTION: one is unknown or has
@@ -91,5 +99,8 @@ void library_hint_clear(library_hint *hint);
 /* A string of an object that is taken out of it, in `room` (CM_PATH_MAX): "" when it is not there. CM_BAD_OPTION: it is no
  * string, or too long. */
 cm_status library_take_text(json_t *object, const char *name, char room[CM_PATH_MAX], cm_error *error);
+
+/* CM_BAD_OPTION: something is left in an object of which all that is known has been taken; `of` says what has no such option. */
+cm_status library_nothing_left(json_t *object, const char *of, cm_error *error);
 
 #endif

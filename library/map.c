@@ -6,20 +6,6 @@
 #include "core/verify/check.h"
 #include "library/internal.h"
 
-/* Networks never change: a view has the sizes, which options and chips change. */
-static cm_status view_network(coremap_mapping *m, cm_error *error)
-{
-  const cm_topology *t = m->network->topology;
-  m->topology = *t;
-  if (t->size == NULL)
-    return CM_OK;
-  m->topology.size = cm_allocate(NULL, t->vertex_count, sizeof *t->size, error);
-  if (m->topology.size == NULL)
-    return error->status;
-  memcpy(m->topology.size, t->size, t->vertex_count * sizeof *t->size);
-  return CM_OK;
-}
-
 static cm_status set_places(coremap_mapping *m, cm_error *error)
 {
   const cm_mapped *mapped = &m->mapped;
@@ -41,7 +27,7 @@ static cm_status map(coremap_mapping *m, json_t *object, cm_run *run, const char
     return error->status;
   cm_map_options_apply(options, run);
   run->memory->scratch_folder = scratch;
-  cm_status status = view_network(m, error);
+  cm_status status = library_view(m->network, &m->topology, error);
   if (status == CM_OK)
     status = cm_map_options_set_inputs(options, &m->topology, NULL, error);
   if (status == CM_OK)
@@ -119,7 +105,7 @@ static cm_status open_mapping(coremap_mapping *m, const char *path, cm_run *run,
   cm_chip *described;
   cm_status status = cm_mapping_read_summary(path, run, &m->summary, error);
   if (status == CM_OK)
-    status = view_network(m, error);
+    status = library_view(m->network, &m->topology, error);
   if (status == CM_OK)
     status = cm_mapping_set_inputs(m->summary, &m->topology, NULL, error);
   if (status == CM_OK && m->chip == NULL) {

@@ -32,6 +32,11 @@ int library_network_own(cm_status status, cm_topology *topology, const char *id,
 
 static cm_status read_hint(json_t *options, library_hint *hint, cm_error *error)
 {
+  const json_t *id = json_object_get(options, "id");
+  if (id != NULL && !json_is_boolean(id))
+    return cm_option_refuse(error, "id", "true or false");
+  hint->id = !json_is_false(id);
+  (void)json_object_del(options, "id");
   char (*text)[CM_PATH_MAX] = hint->text;
   if (library_take_text(options, "format", text[CM_READ_OPTIONS], error) != CM_OK)
     return error->status;
@@ -44,11 +49,7 @@ static cm_status read_hint(json_t *options, library_hint *hint, cm_error *error)
     if (given && !cm_read_options[i].file && cm_read_option_check((cm_read_option_id)i, text[i], error) != CM_OK)
       return error->status;
   }
-  if (json_object_size(options) == 0)
-    return CM_OK;
-  const char *unknown = json_object_iter_key(json_object_iter(options));
-  cm_fail(error, CM_BAD_OPTION, "there is no option %s of reading a network", unknown);
-  return cm_fail_at(error, "/options/%s", unknown);
+  return library_nothing_left(options, "reading a network", error);
 }
 
 cm_status library_hint_read(json_t *options, const char *name, library_hint *hint, cm_error *error)
@@ -69,18 +70,18 @@ void library_hint_clear(library_hint *hint)
   free(hint->text);
 }
 
-static cm_status read_network(const char *path, json_t *options, cm_run *run, cm_topology **topology, char id[65], cm_error *error)
+static cm_status read_network(const char *path, json_t *options, cm_run *run, cm_topology **topology, cm_import_report *report,
+                              char id[65], cm_error *error)
 {
   library_hint hint;
-  cm_import_report ignored;
   uint64_t bytes;
   if (library_hint_read(options, path, &hint, error) != CM_OK)
     return error->status;
-  cm_status status = cm_import_guarded(path, &hint.hint, run, topology, &ignored, error);
+  cm_status status = cm_import_guarded(path, &hint.hint, run, topology, report, error);
   if (status == CM_OK) {
     if (hint.text[CM_READ_RATES][0] != '\0')
       status = cm_rates_read(hint.text[CM_READ_RATES], *topology, run, error);
-    if (status == CM_OK)
+    if (status == CM_OK && hint.id)
       status = cm_file_hash(path, id, &bytes, error);
     if (status != CM_OK)
       cm_topology_free(*topology);
@@ -107,15 +108,19 @@ int coremap_network_read(const char *path, const char *options_text, coremap_pro
   json_t *options = NULL;
   cm_topology *topology = NULL;
   char id[65] = "";
+  cm_import_report report;
   cm_status status = library_options(options_text, &options, &e);
   if (status == CM_OK) {
     library_begin(&r, progress, user);
     library_outlive(&r, NULL); /* the network outlives the call */
-    status = read_network(path, options, r.run, &topology, id, &e);
+    status = read_network(path, options, r.run, &topology, &report, id, &e);
     cm_run_finish(r.run);
     json_decref(options);
   }
-  return library_network_own(status, topology, id, network, &e, error);
+  const int result = library_network_own(status, topology, id, network, &e, error);
+  if (result == 0)
+    (*network)->report = report;
+  return result;
 }
 
 int coremap_network_from_csr(uint32_t neurons, const uint64_t *first, const uint32_t *target, const double *weight,
@@ -133,12 +138,39 @@ int coremap_network_from_csr(uint32_t neurons, const uint64_t *first, const uint
 
 int coremap_network_write(const coremap_network *network, const char *path, coremap_error **error)
 {
+  return coremap_network_write_as(network, path, NULL, NULL, NULL, error);
+}
+
+cm_status library_network_write(const cm_topology *topology, const char *path, const char *as, cm_run *run, cm_error *error)
+{
+  char name[CM_FORMAT_FILE_NAME_MAX];
+  if (as != NULL && cm_network_format_file_name(as, name, error) != CM_OK)
+    return error->status;
+  return cm_export_as(topology, path, as != NULL ? name : path, run, error);
+}
+
+int coremap_network_write_as(const coremap_network *network, const char *path, const char *as, coremap_progress progress, void *user,
+                             coremap_error **error)
+{
   cm_error e;
   library_run r;
-  library_begin(&r, NULL, NULL);
-  cm_status status = cm_export(network->topology, path, r.run, &e);
+  library_begin(&r, progress, user);
+  cm_status status = library_network_write(network->topology, path, as, r.run, &e);
   cm_run_finish(r.run);
   return library_tell(status, &e, error);
+}
+
+cm_status library_view(const coremap_network *network, cm_topology *view, cm_error *error)
+{
+  const cm_topology *t = network->topology;
+  *view = *t;
+  if (t->size == NULL)
+    return CM_OK;
+  view->size = cm_allocate(NULL, t->vertex_count, sizeof *t->size, error);
+  if (view->size == NULL)
+    return error->status;
+  memcpy(view->size, t->size, t->vertex_count * sizeof *t->size);
+  return CM_OK;
 }
 
 uint32_t coremap_network_neurons(const coremap_network *network)

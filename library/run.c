@@ -209,3 +209,12 @@ cm_status library_take_text(json_t *object, const char *name, char room[CM_PATH_
   (void)json_object_del(object, name);
   return CM_OK;
 }
+
+cm_status library_nothing_left(json_t *object, const char *of, cm_error *error)
+{
+  if (json_object_size(object) == 0)
+    return CM_OK;
+  const char *unknown = json_object_iter_key(json_object_iter(object));
+  cm_fail(error, CM_BAD_OPTION, "there is no option %s of %s", unknown, of);
+  return cm_fail_at(error, "/options/%s", unknown);
+}

@@ -1,49 +1,122 @@
 /* Workloads to schedules. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/json.h"
 #include "core/schedule/request.h"
 #include "library/internal.h"
 
-static cm_status print(const cm_schedule *schedule, char **text, cm_error *error)
+struct coremap_timetable {
+  cm_memory memory; /* that all stands in */
+  char name[CM_PATH_MAX];
+  const char *format;
+  cm_workload *workload;
+  cm_schedule *schedule;
+};
+
+int coremap_timetable_make(const char *path, const char *options, coremap_progress progress, void *user, coremap_timetable **timetable,
+                           coremap_error **error)
 {
+  cm_error e;
+  library_run r;
+  cm_schedule_request request;
+  json_t *object = NULL;
+  coremap_timetable *t = calloc(1, sizeof *t);
+  cm_status status = t != NULL ? cm_path(t->name, &e, "%s", path) : cm_fail(&e, CM_NO_MEMORY, "out of memory for a schedule");
+  if (status == CM_OK)
+    status = library_options(options, &object, &e);
+  if (status == CM_OK)
+    status = cm_schedule_request_read(object, &request, &e);
+  json_decref(object);
+  if (status == CM_OK) {
+    cm_memory_init(&t->memory, 0);
+    library_begin(&r, progress, user);
+    library_outlive(&r, &t->memory);
+    status = cm_schedule_file(path, &request, r.run, &t->workload, &t->format, &t->schedule, &e);
+    cm_run_finish(r.run);
+  }
+  if (status == CM_OK)
+    *timetable = t;
+  else
+    coremap_timetable_free(t);
+  return library_tell(status, &e, error);
+}
+
+static cm_status write_summary(const coremap_timetable *t, FILE *stream, cm_error *error)
+{
+  const cm_schedule *s = t->schedule;
+  json_t *made = json_pack("{s:s, s:I, s:I, s:I, s:o, s:I, s:I, s:b, s:I}", "format", t->format, "tasks", (json_int_t)s->task_count, "arcs",
+                           (json_int_t)t->workload->dag->arc_count, "resources", (json_int_t)t->workload->resource_count, "units",
+                           s->unit_count > 0 ? json_integer(s->unit_count) : json_null(), "makespan", (json_int_t)s->makespan,
+                           "lower_bound", (json_int_t)s->lower_bound, "optimal", s->makespan == s->lower_bound, "schedules",
+                           (json_int_t)s->generated);
+  cm_status status = made == NULL                                   ? cm_fail(error, CM_NO_MEMORY, "out of memory for a summary")
+                     : cm_json_dumpf(made, stream, JSON_COMPACT) != 0 ? cm_fail(error, CM_IO, "cannot write the summary")
+                                                                      : CM_OK;
+  json_decref(made);
+  return status;
+}
+
+static cm_status write_made(const coremap_timetable *t, const char *what, FILE *stream, cm_error *error)
+{
+  if (strcmp(what, "schedule") == 0)
+    return cm_schedule_write_json(t->schedule, stream, error);
+  if (strcmp(what, "summary") == 0)
+    return write_summary(t, stream, error);
+  if (strcmp(what, "timeline") == 0)
+    return cm_schedule_write_trace(t->schedule, t->name, NULL, stream, error);
+  return cm_fail(error, CM_BAD_OPTION, "a schedule has no \"%.40s\": it has schedule, summary and timeline", what);
+}
+
+int coremap_timetable_write(const coremap_timetable *timetable, const char *what, const char *path, coremap_error **error)
+{
+  cm_error e;
+  cm_file file;
+  if (cm_file_create(&file, path, &e) != CM_OK)
+    return library_tell(e.status, &e, error);
+  cm_status status = write_made(timetable, what, file.stream, &e);
+  if (status == CM_OK)
+    status = cm_file_commit(&file, &e);
+  else
+    cm_file_discard(&file);
+  return library_tell(status, &e, error);
+}
+
+int coremap_timetable_text(const coremap_timetable *timetable, const char *what, char **text, coremap_error **error)
+{
+  cm_error e;
   char *bytes = NULL;
   size_t size;
   FILE *stream = open_memstream(&bytes, &size);
   if (stream == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for the schedule");
-  cm_status status = cm_schedule_write_json(schedule, stream, error);
+    return library_tell(cm_fail(&e, CM_NO_MEMORY, "out of memory for the schedule"), &e, error);
+  cm_status status = write_made(timetable, what, stream, &e);
   if (fclose(stream) != 0 && status == CM_OK)
-    status = cm_fail(error, CM_NO_MEMORY, "out of memory for the schedule");
+    status = cm_fail(&e, CM_NO_MEMORY, "out of memory for the schedule");
   if (status == CM_OK)
     *text = bytes;
   else
     free(bytes);
-  return status;
+  return library_tell(status, &e, error);
+}
+
+void coremap_timetable_free(coremap_timetable *timetable)
+{
+  if (timetable == NULL)
+    return;
+  cm_schedule_free(timetable->schedule);
+  cm_workload_free(timetable->workload);
+  free(timetable);
 }
 
 int coremap_schedule(const char *path, const char *options, coremap_progress progress, void *user, char **text,
                      coremap_error **error)
 {
-  cm_error e;
-  library_run r;
-  cm_schedule_request request;
-  cm_workload *workload = NULL;
-  cm_schedule *schedule = NULL;
-  json_t *object = NULL;
-  const char *format;
-  cm_status status = library_options(options, &object, &e);
-  if (status == CM_OK)
-    status = cm_schedule_request_read(object, &request, &e);
-  json_decref(object);
-  if (status != CM_OK)
-    return library_tell(status, &e, error);
-  library_begin(&r, progress, user);
-  status = cm_schedule_file(path, &request, r.run, &workload, &format, &schedule, &e);
-  cm_run_finish(r.run);
-  if (status == CM_OK)
-    status = print(schedule, text, &e);
-  cm_schedule_free(schedule);
-  cm_workload_free(workload);
-  return library_tell(status, &e, error);
+  coremap_timetable *made;
+  if (coremap_timetable_make(path, options, progress, user, &made, error) != 0)
+    return -1;
+  const int result = coremap_timetable_text(made, "schedule", text, error);
+  coremap_timetable_free(made);
+  return result;
 }

@@ -12,8 +12,13 @@
 static json_t *formats(void)
 {
   json_t *rows = json_array();
-  for (size_t i = 0; i < CM_FORMATS; i++)
-    (void)json_array_append_new(rows, json_pack("{s:s, s:s}", "name", cm_network_formats[i].name, "about", cm_network_formats[i].about));
+  for (size_t i = 0; i < CM_FORMATS; i++) {
+    const cm_network_format *f = &cm_network_formats[i];
+    json_t *endings = json_array();
+    for (size_t k = 0; k < CM_FORMAT_ENDINGS_MAX && f->ending[k] != NULL; k++)
+      (void)json_array_append_new(endings, json_string(f->ending[k]));
+    (void)json_array_append_new(rows, json_pack("{s:s, s:s, s:o}", "name", f->name, "about", f->about, "endings", endings));
+  }
   return rows;
 }
 

@@ -5,9 +5,11 @@
 
 #include "base/json.h"
 #include "core/mapping/map.h"
+#include "core/mapping/pareto/pareto.h"
 #include "core/mapping/picture/picture.h"
 #include "core/mapping/result/beside.h"
 #include "core/mapping/result/export.h"
+#include "core/verify/check.h"
 #include "library/internal.h"
 
 static cm_status refuse_opened(const char *what, cm_error *error)
@@ -93,5 +95,34 @@ int coremap_mapping_text(const coremap_mapping *mapping, const char *what, char 
     *size = count;
   } else
     free(bytes);
+  return library_tell(status, &e, error);
+}
+
+int coremap_mapping_about(const char *path, char **json, coremap_error **error)
+{
+  cm_error e;
+  library_run r;
+  json_t *summary = NULL;
+  library_begin(&r, NULL, NULL);
+  cm_status status = cm_mapping_read_summary(path, r.run, &summary, &e);
+  if (status == CM_OK)
+    status = library_text(summary, JSON_COMPACT, json, &e);
+  return library_tell(status, &e, error);
+}
+
+int coremap_pareto_draw(const char *summary, const char *path, coremap_error **error)
+{
+  cm_error e;
+  cm_file file;
+  json_t *read = cm_json_loadb(summary, strlen(summary), 0, NULL);
+  cm_status status = cm_file_create(&file, path, &e);
+  if (status == CM_OK) {
+    status = cm_pareto_draw(json_object_get(json_object_get(read, "report"), "pareto"), file.stream, &e);
+    if (status == CM_OK)
+      status = cm_file_commit(&file, &e);
+    else
+      cm_file_discard(&file);
+  }
+  json_decref(read);
   return library_tell(status, &e, error);
 }

@@ -19,6 +19,9 @@ int coremap_chip_open(const char *name, const char *occupancy, coremap_chip **ch
 /* The same from the text of a chip file. */
 int coremap_chip_parse(const char *json, const char *occupancy, coremap_chip **chip, coremap_error **error);
 
+/* A bare grid of cores without limits. */
+int coremap_chip_mesh(uint32_t width, uint32_t height, const char *occupancy, coremap_chip **chip, coremap_error **error);
+
 /* Name number `index` of the presets, NULL after the last. */
 const char *coremap_chip_preset(uint32_t index);
 
@@ -29,6 +32,16 @@ uint32_t coremap_chip_free_cores(const coremap_chip *chip);
 
 /* The chip as the text of a chip file: the caller's (coremap_text_free). NULL when out of memory. */
 char *coremap_chip_json(const coremap_chip *chip);
+
+/* What the chip is, with what its file leaves unsaid, as JSON that is the caller's: {"name", "description", "cores": [along x, y], "dies",
+ * "die_cores", "router_cores", "limits": {of a core}, "neuron_limits": {of a neuron: "fan_in", "target_cores"}, "relays", "interconnect"
+ * ("mesh", ...), "torus": [x, y], "table_entries" (0: no limit), "energy_pj" and "latency_ns": {"router", "east_west", "north_south",
+ * "die_to_die"}, "dead_cores", "dead_links": how many, "classes": [{"name", "cores": how many, "labels", "limits"}], "occupancy": {"free",
+ * "taken", "broken": cores, "fragmentation", "pieces", "largest_piece", "largest_rectangle"}}. O(cores). */
+int coremap_chip_about(const coremap_chip *chip, char **json, coremap_error **error);
+
+/* The state of the cores as coremap_chip_open reads it; the caller's. */
+int coremap_chip_occupancy(const coremap_chip *chip, char **json, coremap_error **error);
 
 void coremap_chip_free(coremap_chip *chip); /* NULL is allowed */
 

@@ -4,6 +4,7 @@
 
 #include <coremap/check.h>
 #include <coremap/compile.h>
+#include <coremap/generate.h>
 #include <coremap/map.h>
 #include <coremap/schedule.h>
 #include <coremap/simulate.h>

@@ -26,6 +26,14 @@ int coremap_map(const coremap_network *network, const coremap_chip *chip, const 
 int coremap_mapping_open(const char *path, const coremap_network *network, const coremap_chip *chip, coremap_progress progress,
                          void *user, coremap_mapping **mapping, coremap_error **error);
 
+/* The summary of the mapping in a file, without its network: *json is the caller's, as coremap_mapping_text gives "summary". O(file). Errors:
+ * bad-mapping with the byte, not-found, no-memory, io. */
+int coremap_mapping_about(const char *path, char **json, coremap_error **error);
+
+/* Draws the Pareto set in a summary (of a mapping of objective pareto) as SVG: time of the busiest core against network energy, with the
+ * lower bounds. Errors: bad-mapping (it has no set), disk-full, io. */
+int coremap_pareto_draw(const char *summary, const char *path, coremap_error **error);
+
 /* The part of each neuron [*neurons], and x, y of each part's core [2 * *parts]: they live as long as the mapping. O(1). */
 const uint32_t *coremap_mapping_parts(const coremap_mapping *mapping, uint64_t *neurons);
 const int32_t *coremap_mapping_places(const coremap_mapping *mapping, uint64_t *parts);

@@ -10,6 +10,8 @@ extern "C" {
 
 typedef struct coremap_network coremap_network;
 
+#define COREMAP_NEURONS_MAX 2147483646 /* that a network may have */
+
 /* What a file looks like by its first bytes: a sum of these. */
 #define COREMAP_LOOKS_LIKE_MODEL 1  /* an ONNX model, which coremap_compile takes */
 #define COREMAP_LOOKS_CONFINED 2 /* coremap_network_read reads it in a confined process: its format's library does not withstand damaged files */
@@ -18,7 +20,8 @@ typedef struct coremap_network coremap_network;
 int coremap_look(const char *path, const char *format, unsigned *looks, coremap_error **error);
 
 /* Reads a network file of any supported format, recognised by content. `options` is a JSON object or NULL: "format"
- * (a name, right whatever the bytes say), "columns", "zeros", and "rates", the path of a table of measured rates.
+ * (a name, right whatever the bytes say), "columns", "zeros", "rates", the path of a table of measured rates, and "id": false where
+ * mappings need not name the network by its file's SHA-256, which then is not made.
  * O(synapses log(synapses per neuron)). Errors: bad-network, bad-option, too-large, not-found, io, memory. */
 int coremap_network_read(const char *path, const char *options, coremap_progress progress, void *user,
                          coremap_network **network, coremap_error **error);
@@ -30,9 +33,19 @@ int coremap_network_read(const char *path, const char *options, coremap_progress
 int coremap_network_from_csr(uint32_t neurons, const uint64_t *first, const uint32_t *target, const double *weight,
                              coremap_network **network, coremap_error **error);
 
-/* Writes the network; the format is what the name's ending says (.zip, .snn, .graph, .hgr, .mtx, .csv, .tsv). Errors:
+/* Writes the network, whole or not at all; the format is what the name's ending says (.zip, .snn, .graph, .hgr, .mtx, .csv, .tsv). Errors:
  * bad-option, disk-full, io. */
 int coremap_network_write(const coremap_network *network, const char *path, coremap_error **error);
+
+/* The same in the format that `as` says, whatever the path is called: a format's name, or an ending ("tsv", "csv.gz"); NULL: the path's. */
+int coremap_network_write_as(const coremap_network *network, const char *path, const char *as, coremap_progress progress, void *user,
+                             coremap_error **error);
+
+/* What the network is, as JSON that is the caller's: {"format" ("": it came from no file), "gzipped", "directed", "bytes" and
+ * "plain_bytes" of its file, "neurons", "inputs", "synapses", "hyperedges", "labels", "delays", "signs", "populations": [{"name", "kind",
+ * "neurons"}], "report": {"duplicates", "self_loops", "empty_nets", "zeros"} (what reading merged, kept or dropped), "inhibitory"}, and with
+ * `degrees` "size" (of all neurons) and {"median", "largest"} of "fan_out" and "fan_in". O(neurons), with degrees O(synapses). */
+int coremap_network_about(const coremap_network *network, int degrees, char **json, coremap_error **error);
 
 uint32_t coremap_network_neurons(const coremap_network *network);
 uint64_t coremap_network_synapses(const coremap_network *network);

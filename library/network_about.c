@@ -1,0 +1,74 @@
+/* What a network is, in numbers. */
+#include <stdlib.h>
+
+#include "base/order.h"
+#include "library/internal.h"
+
+_Static_assert(COREMAP_NEURONS_MAX == CM_VERTICES_MAX, "the public header states the most neurons");
+
+static json_t *degrees_json(uint32_t *degree, uint32_t count)
+{
+  qsort(degree, count, sizeof *degree, cm_ascending);
+  return json_pack("{s:I, s:I}", "median", (json_int_t)degree[count / 2], "largest", (json_int_t)degree[count - 1]);
+}
+
+static cm_status add_degrees(const cm_topology *t, json_t *about, cm_error *error)
+{
+  uint32_t *in = NULL, *out = NULL;
+  if (CM_NEW(NULL, in, t->vertex_count, error) != CM_OK || CM_NEW(NULL, out, t->vertex_count, error) != CM_OK) {
+    cm_free(in);
+    return error->status;
+  }
+  for (uint32_t e = 0; e < t->net_count; e++) {
+    out[cm_topology_source(t, e)] += (uint32_t)(t->net_first[e + 1] - t->net_first[e]);
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
+      in[t->pin[i]]++;
+  }
+  (void)json_object_set_new(about, "size", json_integer((json_int_t)t->size_total));
+  if (t->vertex_count > 0) {
+    (void)json_object_set_new(about, "fan_out", degrees_json(out, t->vertex_count));
+    (void)json_object_set_new(about, "fan_in", degrees_json(in, t->vertex_count));
+  }
+  cm_free(in);
+  cm_free(out);
+  return CM_OK;
+}
+
+static cm_status populations_json(const cm_topology *t, json_t **made, cm_error *error)
+{
+  uint64_t *neurons = NULL;
+  if (CM_NEW(NULL, neurons, (size_t)t->population_count + 1, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; t->population_of != NULL && v < t->vertex_count; v++)
+    neurons[t->population_of[v]]++;
+  json_t *all = json_array();
+  for (uint32_t p = 0; p < t->population_count; p++)
+    (void)json_array_append_new(all, json_pack("{s:s, s:s, s:I}", "name", t->population[p].name, "kind", t->population[p].kind, "neurons",
+                                               (json_int_t)neurons[p]));
+  cm_free(neurons);
+  *made = all;
+  return CM_OK;
+}
+
+int coremap_network_about(const coremap_network *network, int degrees, char **json, coremap_error **error)
+{
+  cm_error e;
+  json_t *populations;
+  const cm_topology *t = network->topology;
+  const cm_import_report *r = &network->report;
+  if (populations_json(t, &populations, &e) != CM_OK)
+    return library_tell(e.status, &e, error);
+  json_t *made = json_pack(
+    "{s:s, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:o, s:{s:I, s:I, s:I, s:I}, s:I}", "format", r->format, "gzipped", r->gzipped,
+    "directed", t->directed, "bytes", (json_int_t)r->bytes, "plain_bytes", (json_int_t)r->plain_bytes, "neurons",
+    (json_int_t)t->vertex_count, "inputs", (json_int_t)cm_topology_inputs(t), "synapses", (json_int_t)cm_topology_synapses(t), "hyperedges",
+    (json_int_t)cm_topology_hyperedges(t), "labels", t->label_text != NULL, "delays", t->pin_delay != NULL, "signs", t->pin_negative != NULL, "populations", populations,
+    "report", "duplicates", (json_int_t)t->duplicate_count, "self_loops", (json_int_t)t->self_loop_count, "empty_nets",
+    (json_int_t)t->empty_net_count, "zeros", (json_int_t)t->zero_count, "inhibitory", (json_int_t)cm_topology_negatives(t));
+  cm_status status = made != NULL && degrees != 0 ? add_degrees(t, made, &e) : CM_OK;
+  if (status == CM_OK)
+    status = library_text(made, JSON_COMPACT, json, &e);
+  else
+    json_decref(made);
+  return library_tell(status, &e, error);
+}
