@@ -1,15 +1,10 @@
 #include "cli/job.h"
 #include "base/json.h"
-#include "core/mapping/measure/measure.h"
-#include "core/network/apart.h"
-#include "core/network/rates.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { CACHE_BYTES_MAX = 1 << 30 };
 
 static bool set_pair(cli_job *a, const char *pair)
 {
@@ -19,46 +14,6 @@ static bool set_pair(cli_job *a, const char *pair)
     return false;
   (void)snprintf(name, sizeof name, "%.*s", (int)(equals - pair), pair);
   return cli_option_set(a->flags, name, equals + 1);
-}
-
-static cm_status cli_import(const char *path, const char *format, cm_run *run, cm_topology **topology,
-                     cm_import_report *report, cm_error *error)
-{
-  cm_import_hint hint = {.format = format, .name = path};
-  for (int id = 0; id < CM_READ_OPTIONS; id++)
-    hint.option[id] = cli_read_option(cm_read_options[id].name);
-  cm_topology *made;
-  cm_status status = cm_import_guarded(path, &hint, run, &made, report, error);
-  if (status == CM_OK && cli_read_option("rates") != NULL &&
-      (status = cm_rates_read(cli_input(cli_read_option("rates")), made, run, error)) != CM_OK)
-    cm_topology_free(made);
-  if (status == CM_OK)
-    *topology = made;
-  return status;
-}
-
-cm_status cli_job_chip(const char *chip, const char *mesh, cm_chip **made, cm_error *error)
-{
-  if (mesh == NULL)
-    return cm_chip_open(chip, made, error);
-  unsigned width, height;
-  int used = 0;
-  if (sscanf(mesh, "%5ux%5u%n", &width, &height, &used) != 2 || mesh[used] != '\0')
-    return cm_fail(error, CM_BAD_CHIP, "--mesh \"%s\" is not of the form WIDTHxHEIGHT, like 16x16", mesh);
-  return cm_chip_mesh(width, height, made, error);
-}
-
-static cm_status cli_occupancy(const char *path, const cm_chip *chip, cm_occupancy **made, cm_error *error)
-{
-  if (path == NULL)
-    return cm_occupancy_new(chip, made, error);
-  char *text;
-  size_t size;
-  if (cm_file_read(path, (1 << 28), &text, &size, error) != CM_OK)
-    return error->status;
-  cm_status status = cm_occupancy_parse(chip, text, size, made, error);
-  free(text);
-  return status;
 }
 
 /* Returns -1 to go on, else an exit status. */
@@ -103,98 +58,115 @@ int cli_job_parse(const cli_command *command, int argc, char **argv, cli_job *a)
   return -1;
 }
 
-cm_status cli_job_open(cli_job *job, cm_map_input *input, cm_error *error)
+/* The run goes by the job's options from the network on. */
+static cm_status settle(cli_job *job, cm_error *error)
 {
-  bool has_chip = job->chip_name != NULL || job->mesh != NULL;
+  char *given, *text;
+  coremap_error *why = NULL;
+  if (cli_json_text(job->flags, &given, error) != CM_OK)
+    return error->status;
+  cm_status status = library_status(coremap_options_read("map", given, &text, NULL, &why), &why, error);
+  free(given);
+  if (status != CM_OK)
+    return status;
+  json_t *all = library_json(text);
+  const double seconds = cli_number(all, "time_limit");
+  const json_int_t bytes = json_integer_value(json_object_get(all, "memory_limit"));
+  job->cli.run.threads = (unsigned)cli_number(all, "threads");
+  if (seconds > 0)
+    job->cli.run.deadline = cm_now() + seconds;
+  if (bytes > 0)
+    job->cli.memory.limit_bytes = (uint64_t)bytes;
+  json_decref(all);
+  return CM_OK;
+}
+
+/* A path among the options; false: it is no text. */
+static bool set_path(json_t *options, const char *name, const char *path)
+{
+  return path == NULL || json_object_set_new(options, name, json_string(path)) == 0;
+}
+
+static cm_status make_options(const cli_job *job, const char *parts, char **text, cm_error *error)
+{
+  json_t *options = json_copy(job->flags);
+  const bool good = set_path(options, "from", job->from) && set_path(options, "policy", job->policy) &&
+                    set_path(options, "cache", job->cache_folder) && set_path(options, "part", parts);
+  (void)json_object_set_new(options, "alone", json_true());
+  cm_status status = good ? cli_json_text(options, text, error) : cm_fail(error, CM_BAD_REQUEST, "the name of a file is not text");
+  json_decref(options);
+  return status;
+}
+
+cm_status cli_job_open(cli_job *job, const char *parts, char **options, cm_error *error)
+{
+  const bool has_chip = job->chip_name != NULL || job->mesh != NULL,
+             has_id = job->cache_folder != NULL || job->certificate != NULL || job->output != NULL;
   cli_run_begin(&job->cli, job->quiet);
-  if (cm_map_options_parse(job->flags, &job->options, error) != CM_OK)
-    return error->status;
-  if (has_chip && (cli_job_chip(job->chip_name, job->mesh, &job->chip, error) != CM_OK ||
-                   cli_occupancy(job->occupancy_path, job->chip, &job->occupancy, error) != CM_OK))
-    return error->status;
-  cm_map_options_apply(job->options, &job->cli.run);
-  if (cm_folder_scratch(job->scratch, error) != CM_OK)
+  if (settle(job, error) != CM_OK ||
+      (has_chip && cli_chip(job->chip_name, job->mesh, job->occupancy_path, &job->chip, error) != CM_OK) ||
+      cm_folder_scratch(job->scratch, error) != CM_OK)
     return error->status;
   job->cli.memory.scratch_folder = job->scratch;
-  if (cli_import(job->network, job->format, &job->cli.run, &job->topology, &job->report, error) != CM_OK)
+  if (cli_network(job->network, job->format, has_id, &job->cli.run, &job->topology, error) != CM_OK)
     return error->status;
-  if (cm_map_options_set_inputs(job->options, job->topology, job->cli.run.memory, error) != CM_OK ||
-      (has_chip && cm_chip_limit_neurons(job->chip, job->topology, job->cli.run.memory, error) != CM_OK))
-    return error->status;
-  *input = (cm_map_input){.topology = job->topology, .sole_reader = true,
-                          .chip = job->chip,
-                          .occupancy = job->occupancy,
-                          .options = job->options,
-                          .scratch_folder = job->scratch,
-                          .from = job->from,
-                          .policy = job->policy};
-  uint64_t bytes;
-  if ((job->cache_folder != NULL || job->certificate != NULL || job->output != NULL) &&
-      cm_file_hash(job->network, job->network_id, &bytes, error) != CM_OK)
-    return error->status;
-  if (job->cache_folder != NULL) { /* its entries are named by content */
-    if (cm_cache_open(job->cache_folder, CACHE_BYTES_MAX, &job->cache, error) != CM_OK)
-      return error->status;
-    job->levels = cm_cache_levels(job->cache);
-    input->cache = &job->levels;
-    input->network_id = job->network_id;
-  }
-  return CM_OK;
+  return make_options(job, parts, options, error);
 }
 
 void cli_job_close(cli_job *job)
 {
+  coremap_network_free(job->topology);
+  coremap_chip_free(job->chip);
+  json_decref(job->flags);
   if (job->scratch[0] != '\0') {
     cm_error ignored;
     (void)cm_folder_remove(job->scratch, &ignored);
   }
-  cm_cache_close(job->cache);
-  cm_topology_free(job->topology);
-  cm_map_options_free(job->options);
-  cm_occupancy_free(job->occupancy);
-  cm_chip_free(job->chip);
-  json_decref(job->flags);
 }
 
-cm_status cli_job_write(const char *path, cm_status (*write)(void *user, FILE *stream, cm_error *error), void *user,
-                        cm_error *error)
+/* What the library says of something; NULL: memory ran out, and the lines are left out. */
+static json_t *told(int result, char *text)
 {
-  cm_file file;
-  if (path == NULL)
-    return CM_OK;
-  if (cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
-  if (write(user, file.stream, error) != CM_OK) {
-    cm_file_discard(&file);
-    return error->status;
-  }
-  return cm_file_commit(&file, error);
+  return result == 0 ? library_json(text) : NULL;
 }
 
 void cli_job_print_inputs(const cli_job *job)
 {
-  const cm_topology *t = job->topology;
-  printf("network     %s%s, %u neurons, %llu %s\n", job->report.format, job->report.gzipped ? " (gzip)" : "",
-         t->vertex_count, (unsigned long long)cm_topology_synapses(t), t->directed ? "synapses" : "edges");
-  if (job->chip != NULL)
-    printf("chip        %s, %u x %u cores\n", job->chip->name, job->chip->width, job->chip->height);
+  char *text = NULL;
+  int result = coremap_network_about(job->topology, 0, &text, NULL);
+  json_t *n = told(result, text);
+  printf("network     %s%s, %.0f neurons, %.0f %s\n", cli_text(n, "format"), json_is_true(json_object_get(n, "gzipped")) ? " (gzip)" : "",
+         cli_number(n, "neurons"), cli_number(n, "synapses"), json_is_true(json_object_get(n, "directed")) ? "synapses" : "edges");
+  json_decref(n);
+  if (job->chip == NULL)
+    return;
+  result = coremap_chip_about(job->chip, &text, NULL);
+  json_t *chip = told(result, text);
+  printf("chip        %s, %u x %u cores\n", cli_text(chip, "name"), coremap_chip_width(job->chip), coremap_chip_height(job->chip));
+  json_decref(chip);
 }
 
-void cli_job_print_parts(uint32_t parts, const cm_bound *bound)
+void cli_job_print_parts(const json_t *made)
 {
-  char reason[160];
-  printf("parts       %u, at least %u: %s", parts, bound->parts, cm_bound_reason(bound, reason, sizeof reason));
-  if (parts > bound->parts && bound->parts > 0)
-    printf("; %.1f %% above that", 100.0 * (parts - bound->parts) / bound->parts);
+  const json_t *bound = json_object_get(made, "bound");
+  const double parts = cli_number(made, "parts"), least = cli_number(bound, "parts");
+  printf("parts       %.0f, at least %.0f: %s", parts, least, cli_text(bound, "reason"));
+  if (parts > least && least > 0)
+    printf("; %.1f %% above that", 100.0 * (parts - least) / least);
   putchar('\n');
 }
 
-void cli_job_print_attempts(const cm_attempt *attempts, uint32_t count)
+void cli_job_print_attempts(const json_t *attempts)
 {
-  for (uint32_t i = 0; count > 1 && i < count; i++)
-    printf("attempt %-3u capacity %llu: %s%s%s\n", i + 1, (unsigned long long)attempts[i].capacity,
-           attempts[i].broken[0] != '\0' ? attempts[i].broken : "legal",
-           attempts[i].by_axons ? ", by the method for axons" : "", attempts[i].moved ? ", after single moves" : "");
+  const json_t *a;
+  size_t i;
+  if (json_array_size(attempts) < 2)
+    return;
+  json_array_foreach(attempts, i, a)
+    printf("attempt %-3zu capacity %.0f: %s%s%s\n", i + 1, cli_number(a, "capacity"),
+           cli_text(a, "broken")[0] != '\0' ? cli_text(a, "broken") : "legal",
+           json_is_true(json_object_get(a, "by_axons")) ? ", by the method for axons" : "",
+           json_is_true(json_object_get(a, "moved")) ? ", after single moves" : "");
 }
 
 /* The unit that a figure's name states. */
@@ -209,36 +181,35 @@ static const char *unit_of(const char *name)
   return "";
 }
 
-void cli_job_print_limits(const cm_metrics *m, const cm_chip *chip)
+const char *cli_job_words(const char *name, char words[40])
 {
-  cm_limits limits = cm_chip_widest_limits(chip);
-  const struct {
-    const char *name;
-    uint64_t most, limit;
-  } rows[] = {{"neurons", m->largest_part, limits.neurons},
-              {"synapses", m->most_synapses, limits.synapses},
-              {"inbound axons", m->most_inbound_axons, limits.inbound_axons},
-              {"outbound axons", m->most_outbound_axons, limits.outbound_axons},
-              {"target cores", m->most_target_cores, limits.target_cores},
-              {"cores", m->cores_used, cm_chip_cores(chip)}};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    if (rows[i].limit > 0)
-      printf("%-11s %s %llu of %llu (%.1f %%)\n", i == 0 ? "fullest" : "", rows[i].name, (unsigned long long)rows[i].most,
-             (unsigned long long)rows[i].limit, 100.0 * (double)rows[i].most / (double)rows[i].limit);
+  (void)snprintf(words, 40, "%s", name);
+  for (char *c = words; *c != '\0'; c++)
+    *c = *c == '_' ? ' ' : *c;
+  return words;
 }
 
-void cli_job_print_numbers(const json_t *object)
+void cli_job_print_limits(const json_t *limits)
 {
   const char *name;
-  json_t *value;
-  json_object_foreach((json_t *)object, name, value)
-  {
-    if (!cm_metric_is_of_interest(name, object))
-      continue;
+  json_t *row;
+  char words[40];
+  json_object_foreach((json_t *)(uintptr_t)limits, name, row)
+    printf("%-11s %s %.0f of %.0f (%.1f %%)\n", strcmp(name, "neurons") == 0 ? "fullest" : "", cli_job_words(name, words),
+           cli_number(row, "most"), cli_number(row, "limit"), 100 * cli_number(row, "most") / cli_number(row, "limit"));
+}
+
+void cli_job_print_numbers(const json_t *made)
+{
+  const json_t *name, *metrics = json_object_get(made, "metrics");
+  size_t i;
+  json_array_foreach(json_object_get(made, "shown"), i, name) {
+    const char *shown = json_string_value(name);
+    const json_t *value = json_object_get(metrics, shown);
     if (json_is_string(value))
-      printf("  %-24s %s\n", name, json_string_value(value));
+      printf("  %-24s %s\n", shown, json_string_value(value));
     else
-      printf("  %-24s %.10g%s\n", name, json_number_value(value), unit_of(name));
+      printf("  %-24s %.10g%s\n", shown, json_number_value(value), unit_of(shown));
   }
 }
 

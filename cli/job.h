@@ -6,10 +6,6 @@
 #include <jansson.h>
 
 #include "cli/cli.h"
-#include "base/file.h"
-#include "core/mapping/stage/cache.h"
-#include "core/mapping/map.h"
-#include "core/network/import.h"
 
 typedef struct cli_job {
   /* As named on the command line; NULL: not named. */
@@ -20,14 +16,8 @@ typedef struct cli_job {
   bool json, quiet;
   /* Opened by cli_job_open. */
   cli_run cli;
-  cm_cache *cache;
-  cm_level_cache levels;
-  cm_chip *chip; /* NULL when neither chip nor mesh is named */
-  cm_occupancy *occupancy;
-  cm_map_options *options;
-  cm_topology *topology;
-  cm_import_report report;
-  char network_id[65]; /* "" when nobody needs it */
+  coremap_chip *chip; /* NULL when neither chip nor mesh is named */
+  coremap_network *topology;
   char scratch[CM_PATH_MAX];
 } cli_job;
 
@@ -49,35 +39,33 @@ enum {
      "write what coremap check --certificate can verify: limits, metrics, lower bounds"},                    \
     {"output", "FILE", CLI_OUTPUT, "write the whole mapping as JSON"}, CLI_JSON_FLAG, CLI_QUIET_FLAG
 
-cm_status cli_job_chip(const char *chip, const char *mesh, cm_chip **made, cm_error *error);
-
 /* Reads the flags. Returns -1 to go on, else an exit status. */
 int cli_job_parse(const cli_command *command, int argc, char **argv, cli_job *job);
 
-/* Reads options, chip, occupancy and network and fills what the pipeline takes; `input` borrows from the job. */
-cm_status cli_job_open(cli_job *job, cm_map_input *input, cm_error *error);
+/* Reads chip, occupancy and network, and makes *options, the caller's, of the flags as the library takes them; `parts`: those that are
+ * to be placed, or NULL. */
+cm_status cli_job_open(cli_job *job, const char *parts, char **options, cm_error *error);
 
 /* Closes what was opened; harmless on a zeroed job. */
 void cli_job_close(cli_job *job);
 
-/* Writes a file as a whole or not at all; NULL path: nothing. */
-cm_status cli_job_write(const char *path, cm_status (*write)(void *user, FILE *stream, cm_error *error), void *user,
-                        cm_error *error);
-
 /* "network ..." and "chip ..." lines. */
 void cli_job_print_inputs(const cli_job *job);
 
-/* How much of each limit of a core the fullest one uses, and how many cores. */
-void cli_job_print_limits(const cm_metrics *metrics, const cm_chip *chip);
+/* A name with spaces for its lines below, in `words`. */
+const char *cli_job_words(const char *name, char words[40]);
 
-/* Parts, and how few there could be. */
-void cli_job_print_parts(uint32_t parts, const cm_bound *bound);
+/* How much of each limit of a core the fullest one uses, and how many cores. */
+void cli_job_print_limits(const json_t *limits);
+
+/* Parts of what was made, and how few there could be. */
+void cli_job_print_parts(const json_t *made);
 
 /* Attempts, when there was more than one. */
-void cli_job_print_attempts(const cm_attempt *attempts, uint32_t count);
+void cli_job_print_attempts(const json_t *attempts);
 
-/* Figures of an object, one a line: metrics where they are of interest (cm_metric_is_of_interest). */
-void cli_job_print_numbers(const json_t *object);
+/* The metrics of what was made that say something, one a line. */
+void cli_job_print_numbers(const json_t *made);
 
 /* Seconds of every phase, and the highest accounted memory. */
 void cli_job_print_cost(const cli_job *job);

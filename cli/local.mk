@@ -33,6 +33,6 @@ coremap_SOURCES = base/blas_single.c cli/cli.h cli/command.h cli/context.h cli/h
   cli/upload.c \
   cli/show.h cli/show.c cli/show_chip.c cli/show_network.c cli/operators.c \
   cli/submit.c \
-  cli/train.c cli/training_set.h cli/training_set.c
+  cli/train.c
 coremap_CPPFLAGS = $(AM_CPPFLAGS) -DCM_VERSION='"$(PACKAGE_VERSION)"'
 coremap_LDADD = $(CORE_LIBS) $(CURL_LIBS)

@@ -1,16 +1,9 @@
 /* coremap map and coremap place: network and chip in, mapping out; `place` takes the parts from a file. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/job.h"
-#include "core/mapping/result/beside.h"
-#include "core/mapping/result/export.h"
-#include "core/mapping/measure/measure.h"
-#include "core/mapping/options.h"
-#include "core/mapping/pareto/pareto.h"
-#include "core/mapping/scenarios/scenarios.h"
-#include "core/mapping/stage/part_file.h"
-#include "core/mapping/routes/routes.h"
 
 static const cli_flag map_flags[] = {
   CLI_JOB_INPUT_FLAGS("a preset (see coremap show chips) or a chip file", "a bare grid of cores without limits"),
@@ -27,92 +20,67 @@ static const cli_flag place_flags[] = {
   CLI_JOB_PLACED_FLAGS,
   {0}};
 
-/* One view of a mapping on its way to a file. */
-typedef struct view {
-  const cli_job *job;
-  const cm_mapping *mapping;
-  cm_mapping_view what;
-} view;
-
-static cm_status write_view(void *user, FILE *stream, cm_error *error)
-{
-  const view *v = user;
-  return cm_mapping_write(v->mapping, v->job->topology, v->job->chip, v->job->network_id[0] != '\0' ? v->job->network_id : NULL, v->what,
-                          stream, error);
-}
-
-static cm_status write_views(const cli_job *job, const cm_mapping *mapping, cm_error *error)
-{
-  view part = {job, mapping, CM_VIEW_PART}, placement = {job, mapping, CM_VIEW_PLACEMENT_CSV},
-       full = {job, mapping, CM_VIEW_FULL_JSON};
-  cm_status status = cli_job_write(job->part, write_view, &part, error);
-  if (status == CM_OK)
-    status = cli_job_write(job->placement, write_view, &placement, error);
-  if (status == CM_OK)
-    status = cli_job_write(job->output, write_view, &full, error);
-  if (status == CM_OK && job->pareto != NULL)
-    status = cm_pareto_write_folder(mapping, job->topology, job->chip, NULL, job->pareto, error);
-  return status;
-}
-
-/* What a mapping is to leave behind beside its views. */
-typedef struct beside {
-  cli_job *job;
-  const cm_mapping *mapping;
-  cm_routes *routes; /* NULL: not asked for */
-} beside;
-
 static bool ends_in(const char *path, const char *ending)
 {
   size_t length = strlen(path), tail = strlen(ending);
   return length >= tail && strcmp(path + length - tail, ending) == 0;
 }
 
-static cm_status write_routes(void *user, FILE *stream, cm_error *error)
+static cm_status write_view(cli_job *job, const coremap_mapping *mapping, const char *what, const char *path, cm_error *error)
 {
-  const beside *b = user;
-  const char *path = b->job->routes_name;
-  cm_routes_view kind = ends_in(path, ".csv")   ? CM_ROUTES_CSV
-                        : ends_in(path, ".bin") ? CM_ROUTES_BINARY
-                                                : CM_ROUTES_JSON;
-  return cm_routes_write(b->routes, kind, &b->job->cli.run, stream, error);
+  coremap_error *why = NULL;
+  if (path == NULL)
+    return CM_OK;
+  return library_status(coremap_mapping_make(mapping, what, path, library_on_run, &job->cli.run, &why), &why, error);
 }
 
-static cm_status write_certificate(void *user, FILE *stream, cm_error *error)
+static cm_status write_views(cli_job *job, const coremap_mapping *mapping, cm_error *error)
 {
-  const beside *b = user;
-  const cli_job *job = b->job;
-  return cm_mapping_certify(b->mapping, job->topology, job->chip, job->occupancy, job->network_id, &b->job->cli.run,
-                              stream, error);
-}
-
-static cm_status write_beside(beside *b, cm_error *error)
-{
-  cli_job *job = b->job;
-  bool own;
-  cm_route_options options = cm_routes_wanted(job->options, job->chip, &own);
-  cm_status status = CM_OK;
-  if (job->routes != NULL)
-    status = cm_routes_make(b->mapping, job->topology, job->chip, &options, &job->cli.run, &b->routes, error);
+  coremap_error *why = NULL;
+  cm_status status = write_view(job, mapping, "mapping.part", job->part, error);
   if (status == CM_OK)
-    status = cli_job_write(job->routes, write_routes, b, error);
-  return status == CM_OK ? cli_job_write(job->certificate, write_certificate, b, error) : status;
+    status = write_view(job, mapping, "placement.csv", job->placement, error);
+  if (status == CM_OK)
+    status = write_view(job, mapping, "mapping", job->output, error);
+  if (status == CM_OK && job->pareto != NULL)
+    status = library_status(coremap_mapping_write_pareto(mapping, job->pareto, &why), &why, error);
+  return status;
 }
 
-static void print_routes(const cm_routes *r)
+/* Routes and certificate; *routes (what the library says of them) stays NULL where nobody asks for routes. */
+static cm_status write_beside(cli_job *job, coremap_mapping *mapping, json_t **routes, cm_error *error)
 {
-  printf("routes      %s, %s, %u flows over %llu links, free of deadlock", cm_routes_rule_name(r),
-         r->multicast ? "multicast" : "unicast", r->flow_count, (unsigned long long)r->links);
-  if (r->virtual_channels > 0)
-    printf(" with %u virtual channel%s", r->virtual_channels, r->virtual_channels == 1 ? "" : "s");
+  coremap_routes *made = NULL;
+  coremap_error *why = NULL;
+  cm_run *run = &job->cli.run;
+  char *text;
+  if (job->routes != NULL) {
+    const char *name = job->routes_name, *as = ends_in(name, ".csv") ? "csv" : ends_in(name, ".bin") ? "bin" : "json";
+    int result = coremap_routes_make(mapping, library_on_run, run, &made, &why);
+    if (result == 0)
+      result = coremap_routes_write(made, as, job->routes, library_on_run, run, &why);
+    if (result == 0 && (result = coremap_routes_about(made, &text, &why)) == 0)
+      *routes = library_json(text);
+    coremap_routes_free(made);
+    if (library_status(result, &why, error) != CM_OK)
+      return error->status;
+  }
+  return write_view(job, mapping, "certificate", job->certificate, error);
+}
+
+static void print_routes(const json_t *r)
+{
+  const json_t *tables = json_object_get(r, "tables");
+  const double channels = cli_number(r, "virtual_channels");
+  printf("routes      %s, %s, %.0f flows over %.0f links, free of deadlock", cli_text(r, "routing"), cli_text(r, "model"),
+         cli_number(r, "flows"), cli_number(r, "links"));
+  if (channels > 0)
+    printf(" with %.0f virtual channel%s", channels, channels == 1 ? "" : "s");
   putchar('\n');
-  printf("link load   at most %.10g, before balancing %.10g\n", (double)r->load_max / r->unit,
-         (double)r->load_max_before / r->unit);
-  if (!r->multicast || r->chip->table_entries != 0)
-    return;
-  char name[CM_ROUTER_NAME_MAX];
-  cm_routes_router_name(r, r->fullest, name);
-  printf("tables      %llu entries, at most %u, at %s\n", (unsigned long long)r->entries_total, cm_routes_entries(r, r->fullest), name);
+  printf("link load   at most %.10g, before balancing %.10g\n", cli_number(r, "link_load_max"), cli_number(r, "link_load_max_before"));
+  if (tables != NULL && !json_is_integer(json_object_get(tables, "limit")))
+    printf("tables      %.0f entries, at most %.0f, at %s\n", cli_number(tables, "entries"), cli_number(tables, "most"),
+           cli_text(r, "fullest"));
 }
 
 static void print_incremental(const json_t *told)
@@ -125,12 +93,16 @@ static void print_incremental(const json_t *told)
            json_object_iter_next((json_t *)told, json_object_key_to_iter(name)) != NULL ? "," : "\n");
 }
 
-static void print_json(const cli_job *job, const cm_mapping *m, const cm_routes *routes)
+static void print_json(const cli_job *job, json_t *made, json_t *routes)
 {
-  cli_job_print_json(job, json_pack("{s:i, s:o, s:o, s:o, s:O, s:o*}", "parts", (int)m->part_count, "bound",
-                                    cm_bound_json(&m->bound), "metrics", cm_metrics_json(&m->metrics), "attempts",
-                                    cm_attempts_json(m->attempts, m->attempt_count, true), "report", m->report,
-                                    "routes", routes == NULL ? NULL : cm_routes_json(routes)));
+  static const char *const told[] = {"parts", "bound", "metrics", "attempts", "report"};
+  json_t *all = json_object();
+  for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+    (void)json_object_set(all, told[i], json_object_get(made, told[i]));
+  (void)json_object_del(routes, "fullest");
+  if (routes != NULL)
+    (void)json_object_set(all, "routes", routes);
+  cli_job_print_json(job, all);
 }
 
 /* The ways to map that stood side by side. */
@@ -163,61 +135,70 @@ static void print_neurons(const json_t *neurons)
            (long long)json_integer_value(json_object_get(neurons, "copied")), (long long)json_integer_value(json_object_get(neurons, "copies")));
 }
 
-static void print_table(const cli_job *job, const cm_mapping *m, const cm_routes *routes)
+static void print_table(const cli_job *job, const json_t *made, const json_t *routes)
 {
+  const json_t *attempts = json_object_get(made, "attempts"), *report = json_object_get(made, "report"), *region = json_object_get(made, "region");
   cli_job_print_inputs(job);
-  if (m->attempts[m->attempt_count - 1].coarsening_cached)
+  if (json_is_true(json_object_get(json_array_get(attempts, json_array_size(attempts) - 1), "coarsening_cached")))
     puts("coarsening  none: the levels were in the cache");
-  cli_job_print_parts(m->part_count, &m->bound);
-  printf("region      %u x %u at (%u, %u)\n", m->region->width, m->region->height, m->region->x0, m->region->y0);
-  cli_job_print_attempts(m->attempts, m->attempt_count);
-  print_tried(json_object_get(m->report, "tried"));
-  print_neurons(json_object_get(m->report, "neurons"));
-  cli_job_print_limits(&m->metrics, job->chip);
-  json_t *metrics = cm_metrics_json(&m->metrics);
-  cli_job_print_numbers(metrics);
-  json_decref(metrics);
-  json_t *scenarios = m->scenario_count > 0 ? cm_scenarios_json(m, job->topology) : NULL;
-  cli_print_scenarios(scenarios);
-  json_decref(scenarios);
-  cli_print_steps(m->report);
-  print_fitted(json_object_get(m->report, "tables"));
-  if (json_object_get(m->report, "incremental") != NULL)
-    print_incremental(json_object_get(m->report, "incremental"));
+  cli_job_print_parts(made);
+  printf("region      %.0f x %.0f at (%.0f, %.0f)\n", cli_number(region, "width"), cli_number(region, "height"), cli_number(region, "x"),
+         cli_number(region, "y"));
+  cli_job_print_attempts(attempts);
+  print_tried(json_object_get(report, "tried"));
+  print_neurons(json_object_get(report, "neurons"));
+  cli_job_print_limits(json_object_get(made, "limits"));
+  cli_job_print_numbers(made);
+  cli_print_scenarios(json_object_get(made, "scenarios"));
+  cli_print_steps(report);
+  print_fitted(json_object_get(report, "tables"));
+  if (json_object_get(report, "incremental") != NULL)
+    print_incremental(json_object_get(report, "incremental"));
   if (routes != NULL)
     print_routes(routes);
   cli_job_print_cost(job);
 }
 
+static cm_status make(cli_job *job, const char *in, coremap_mapping **mapping, cm_error *error)
+{
+  coremap_error *why = NULL;
+  const char *objective = json_string_value(json_object_get(job->flags, "objective"));
+  char *options = NULL;
+  cm_status status = cli_job_open(job, in, &options, error);
+  if (status == CM_OK && job->pareto != NULL && (objective == NULL || strcmp(objective, "pareto") != 0))
+    status = cm_fail(error, CM_BAD_OPTION, "--pareto is for the mappings of objective pareto: add --objective pareto");
+  if (status == CM_OK)
+    status = library_status(coremap_map(job->topology, job->chip, options, library_on_run, &job->cli.run, mapping, &why), &why, error);
+  free(options);
+  return status;
+}
+
 /* Maps, with the parts of `in` when it is not NULL. */
 static int run_command(cli_job *job, const char *in)
 {
-  cm_map_input input;
-  cm_mapping *mapping = NULL;
-  uint32_t *part = NULL;
+  coremap_mapping *mapping = NULL;
+  coremap_error *why = NULL;
+  json_t *routes = NULL, *made = NULL;
   cm_error error;
-  cm_status status = cli_job_open(job, &input, &error);
-  if (status == CM_OK && job->pareto != NULL && job->options->objective != CM_OBJECTIVE_PARETO)
-    status = cm_fail(&error, CM_BAD_OPTION, "--pareto is for the mappings of objective pareto: add --objective pareto");
-  if (status == CM_OK && in != NULL) {
-    status = cm_part_read(in, job->topology->vertex_count, &job->cli.run, &part, &input.part_count, &error);
-    input.part = part;
-  }
+  char *text;
+  size_t size;
+  cm_status status = make(job, in, &mapping, &error);
   if (status == CM_OK)
-    status = cm_map(&input, &job->cli.run, &mapping, &error);
-  beside b = {job, mapping, NULL};
-  if (status == CM_OK)
-    status = write_beside(&b, &error);
+    status = write_beside(job, mapping, &routes, &error);
   cli_run_end(&job->cli);
   if (status == CM_OK)
     status = write_views(job, mapping, &error);
+  if (status == CM_OK)
+    status = library_status(coremap_mapping_text(mapping, "report", &text, &size, &why), &why, &error);
+  if (status == CM_OK)
+    made = library_json(text);
   if (status == CM_OK && job->json)
-    print_json(job, mapping, b.routes);
+    print_json(job, made, routes);
   else if (status == CM_OK)
-    print_table(job, mapping, b.routes);
-  cm_routes_free(b.routes);
-  cm_mapping_free(mapping);
-  cm_free(part);
+    print_table(job, made, routes);
+  coremap_mapping_free(mapping);
+  json_decref(routes);
+  json_decref(made);
   if (status != CM_OK)
     return cli_fail(&error);
   return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;

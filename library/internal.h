@@ -7,10 +7,12 @@
 #include <stdatomic.h>
 
 #include "base/file.h"
+#include "base/option.h"
 #include "base/run.h"
 #include "core/chip/occupancy.h"
 #include "core/mapping/exports/exports.h"
-#include "core/mapping/mapping.h"
+#include "core/mapping/map.h"
+#include "core/mapping/stage/cache.h"
 #include "core/network/import.h"
 #include "core/network/topology.h"
 
@@ -28,6 +30,7 @@ struct coremap_chip {
 };
 
 struct coremap_mapping {
+  atomic_uint owners;
   coremap_network *network;
   coremap_chip *chip;
   cm_topology topology; /* the network's, with sizes of its own: inputs may stand outside, chips make relays */
@@ -38,6 +41,30 @@ struct coremap_mapping {
   cm_mapped mapped;      /* either, as exports take it */
   int32_t *place; /* [2 * parts] */
 };
+
+/* What is asked of a mapping or a partition, beside its network and chip. */
+typedef struct library_job {
+  cm_map_options *options;
+  char from[CM_PATH_MAX], part[CM_PATH_MAX], policy[CM_PATH_MAX], cache[CM_PATH_MAX]; /* "": not given */
+  bool alone;
+  cm_cache *kept;
+  cm_level_cache levels;
+  char scratch[CM_PATH_MAX]; /* "": not made */
+  bool lent;                 /* the run's account keeps in it what its limit has no room for */
+  uint32_t *parts;
+} library_job;
+
+/* Reads options and opens what they name; settles the run by them; views the network as they and the chip (or NULL) make it. `input`
+ * borrows from all of it. library_job_end has to follow, after errors too. */
+cm_status library_job_begin(library_job *job, const char *options, const coremap_network *network, cm_topology *view, const coremap_chip *chip,
+                            cm_run *run, cm_map_input *input, cm_error *error);
+void library_job_end(library_job *job, cm_run *run);
+
+/* The names of those metrics that say something where they have these values. */
+json_t *library_shown(const json_t *metrics);
+
+/* What "report" is of a mapping; NULL: no memory. */
+json_t *library_mapping_report(const coremap_mapping *mapping);
 
 /* Runs of calls: progress goes to the caller, whose answer stops them; or the run is the caller's (library/private/base.h). */
 typedef struct library_run {
@@ -81,8 +108,11 @@ cm_status library_text(json_t *object, size_t flags, char **text, cm_error *erro
 /* The rows of the table of options of that kind; NULL: no memory. */
 json_t *library_options_table(const char *kind);
 
-/* The rows of the table of operators; likewise. */
+json_t *library_option_rows(const cm_options *table);
+
+/* The rows of the table of operators, and of what training is asked; likewise. */
 json_t *library_operators(void);
+json_t *library_train_table(void);
 
 /* How a network is to be read, with room for what options say of it. */
 typedef struct library_hint {

@@ -19,26 +19,14 @@ static cm_status set_places(coremap_mapping *m, cm_error *error)
   return CM_OK;
 }
 
-static cm_status map(coremap_mapping *m, json_t *object, cm_run *run, const char *scratch, cm_error *error)
+static cm_status map(coremap_mapping *m, const char *options, cm_run *run, cm_error *error)
 {
-  char from[CM_PATH_MAX];
-  cm_map_options *options;
-  if (library_take_text(object, "from", from, error) != CM_OK || cm_map_options_parse(object, &options, error) != CM_OK)
-    return error->status;
-  cm_map_options_apply(options, run);
-  run->memory->scratch_folder = scratch;
-  cm_status status = library_view(m->network, &m->topology, error);
-  if (status == CM_OK)
-    status = cm_map_options_set_inputs(options, &m->topology, NULL, error);
-  if (status == CM_OK)
-    status = cm_chip_limit_neurons(m->chip->chip, &m->topology, NULL, error);
-  const cm_map_input input = {.topology = &m->topology, .network_id = m->network->id[0] != '\0' ? m->network->id : NULL, .chip = m->chip->chip,
-                              .occupancy = m->chip->occupancy, .options = options, .scratch_folder = scratch,
-                              .from = from[0] != '\0' ? from : NULL};
+  library_job job;
+  cm_map_input input;
+  cm_status status = library_job_begin(&job, options, m->network, &m->topology, m->chip, run, &input, error);
   if (status == CM_OK)
     status = cm_map(&input, run, &m->mapping, error);
-  cm_map_options_free(options);
-  run->memory->scratch_folder = NULL;
+  library_job_end(&job, run);
   if (status != CM_OK)
     return status;
   m->mapped = (cm_mapped){.topology = &m->topology, .chip = m->chip->chip, .part = m->mapping->part,
@@ -51,6 +39,7 @@ static coremap_mapping *begin(const coremap_network *network, const coremap_chip
   coremap_mapping *m = calloc(1, sizeof *m);
   if (m == NULL)
     return NULL;
+  atomic_init(&m->owners, 1);
   m->network = (coremap_network *)network;
   m->chip = (coremap_chip *)chip;
   cm_memory_init(&m->memory, 0);
@@ -63,22 +52,13 @@ static coremap_mapping *begin(const coremap_network *network, const coremap_chip
 int coremap_map(const coremap_network *network, const coremap_chip *chip, const char *options, coremap_progress progress,
                 void *user, coremap_mapping **mapping, coremap_error **error)
 {
-  cm_error e, ignored;
+  cm_error e;
   library_run r;
-  json_t *object = NULL;
-  char scratch[CM_PATH_MAX] = "";
   coremap_mapping *m = begin(network, chip);
   library_begin(&r, progress, user);
   library_outlive(&r, m != NULL ? &m->memory : NULL);
-  cm_status status = m != NULL ? library_options(options, &object, &e) : cm_fail(&e, CM_NO_MEMORY, "out of memory");
-  if (status == CM_OK)
-    status = cm_folder_scratch(scratch, &e);
-  if (status == CM_OK)
-    status = map(m, object, r.run, scratch, &e);
+  cm_status status = m != NULL ? map(m, options, r.run, &e) : cm_fail(&e, CM_NO_MEMORY, "out of memory");
   cm_run_finish(r.run);
-  if (scratch[0] != '\0')
-    (void)cm_folder_remove(scratch, &ignored);
-  json_decref(object);
   if (status == CM_OK)
     *mapping = m;
   else
@@ -145,7 +125,7 @@ int coremap_mapping_open(const char *path, const coremap_network *network, const
 
 void coremap_mapping_free(coremap_mapping *mapping)
 {
-  if (mapping == NULL)
+  if (mapping == NULL || atomic_fetch_sub(&mapping->owners, 1) > 1)
     return;
   cm_mapping_free(mapping->mapping);
   json_decref(mapping->summary);

@@ -91,19 +91,30 @@ static cm_status find(const char *name, bool tabled, const struct kind **found, 
                  tabled ? "" : ", and read");
 }
 
+/* All rows, or those that shape what is made alone. */
+static json_t *option_rows(const cm_options *table, bool partition, bool place)
+{
+  cm_option_about about;
+  json_t *made = json_array();
+  for (size_t i = 0; cm_option_about_at(table, i, &about); i++)
+    if ((!partition || about.partitions) && (!place || about.places))
+      (void)json_array_append_new(made, json_pack("{s:s, s:s, s:s}", "name", about.name, "form", about.form, "about", about.about));
+  return made;
+}
+
+json_t *library_option_rows(const cm_options *table)
+{
+  return option_rows(table, false, false);
+}
+
 json_t *library_options_table(const char *kind)
 {
   const bool partition = strcmp(kind, "partition") == 0, place = strcmp(kind, "place") == 0;
   const struct kind *found;
-  cm_option_about about;
   cm_error ignored;
   if (find(partition || place ? "map" : kind, true, &found, &ignored) != CM_OK)
     return NULL;
-  json_t *rows = json_array();
-  for (size_t i = 0; cm_option_about_at(found->table, i, &about); i++)
-    if ((!partition || about.partitions) && (!place || about.places))
-      (void)json_array_append_new(rows, json_pack("{s:s, s:s, s:s}", "name", about.name, "form", about.form, "about", about.about));
-  return rows;
+  return option_rows(found->table, partition, place);
 }
 
 int coremap_options_schema(const char *kind, char **json, coremap_error **error)

@@ -53,7 +53,7 @@ static const struct table {
   json_t *(*make)(void); /* NULL: options of this kind */
 } tables[] = {{"formats", formats}, {"reading", reading}, {"exports", exports}, {"layers", layers}, {"metrics", cm_metrics_schema},
               {"operators", library_operators}, {"map", NULL}, {"partition", NULL}, {"place", NULL}, {"compile", NULL},
-              {"simulate", NULL}, {"schedule", NULL}};
+              {"simulate", NULL}, {"schedule", NULL}, {"train", library_train_table}};
 
 static cm_status no_table(const char *name, cm_error *error)
 {

@@ -31,18 +31,30 @@ static cm_mapping_view find_view(const char *what)
   return view;
 }
 
+static cm_status write_report(const coremap_mapping *m, FILE *stream, cm_error *error)
+{
+  json_t *report = library_mapping_report(m);
+  cm_status status = report == NULL                                      ? cm_fail(error, CM_NO_MEMORY, "out of memory for a report")
+                     : cm_json_dumpf(report, stream, JSON_COMPACT) != 0 ? cm_fail(error, CM_IO, "cannot write the report")
+                                                                        : CM_OK;
+  json_decref(report);
+  return status;
+}
+
 static cm_status write_made(const coremap_mapping *m, const char *what, cm_run *run, FILE *stream, cm_error *error)
 {
   const char *id = m->network->id[0] != '\0' ? m->network->id : NULL;
   const cm_export_format *format;
   const cm_mapping_view view = find_view(what);
-  const bool certificate = strcmp(what, "certificate") == 0;
+  const bool certificate = strcmp(what, "certificate") == 0, report = strcmp(what, "report") == 0;
   if (m->mapping == NULL && view == CM_VIEW_SUMMARY_JSON)
     return cm_json_dumpf(m->summary, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for a summary");
-  if (m->mapping == NULL && (view < CM_VIEWS || certificate))
+  if (m->mapping == NULL && (view < CM_VIEWS || certificate || report))
     return refuse_opened(what, error);
   if (view < CM_VIEWS)
     return cm_mapping_write(m->mapping, &m->topology, m->chip->chip, id, view, stream, error);
+  if (report)
+    return write_report(m, stream, error);
   if (certificate)
     return cm_mapping_certify(m->mapping, &m->topology, m->chip->chip, m->chip->occupancy, id, run, stream, error);
   bool png = strncmp(what, "picture:png:", 12) == 0;
@@ -124,5 +136,14 @@ int coremap_pareto_draw(const char *summary, const char *path, coremap_error **e
       cm_file_discard(&file);
   }
   json_decref(read);
+  return library_tell(status, &e, error);
+}
+
+int coremap_mapping_write_pareto(const coremap_mapping *m, const char *folder, coremap_error **error)
+{
+  cm_error e;
+  const char *id = m->network->id[0] != '\0' ? m->network->id : NULL;
+  cm_status status = m->mapping != NULL ? cm_pareto_write_folder(m->mapping, &m->topology, m->chip->chip, id, folder, &e)
+                                        : refuse_opened("pareto", &e);
   return library_tell(status, &e, error);
 }

@@ -6,8 +6,12 @@
 #include <coremap/compile.h>
 #include <coremap/generate.h>
 #include <coremap/map.h>
+#include <coremap/partition.h>
+#include <coremap/program.h>
+#include <coremap/routes.h>
 #include <coremap/schedule.h>
 #include <coremap/simulate.h>
 #include <coremap/tables.h>
+#include <coremap/train.h>
 
 #endif

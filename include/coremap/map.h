@@ -14,7 +14,9 @@ extern "C" {
 typedef struct coremap_mapping coremap_mapping;
 
 /* Maps a network. `options` is a JSON object (docs/options.md) or NULL: {"preset": "fast", "seed": 3, "threads": 2}; beside
- * them "from", the path of an older mapping to start from. The mapping breaks no limit of any core; the same input,
+ * them paths: "from", of an older mapping to start from; "part", of parts that are made already, one number a line, which are then placed;
+ * "policy", of mapper learned (coremap_train); "cache", a folder that keeps coarsened levels between calls, one at a time, at most 1 GiB; and
+ * "alone": true where nobody else uses the network meanwhile, which saves memory. The mapping breaks no limit of any core; the same input,
  * options and seed give the same bytes for any number of threads. Errors: bad-option, neuron-too-large, no-room,
  * limit-broken, memory-limit, time-limit, cancelled, no-memory, disk-full, io. */
 int coremap_map(const coremap_network *network, const coremap_chip *chip, const char *options, coremap_progress progress,
@@ -39,7 +41,8 @@ const uint32_t *coremap_mapping_parts(const coremap_mapping *mapping, uint64_t *
 const int32_t *coremap_mapping_places(const coremap_mapping *mapping, uint64_t *parts);
 
 /* What can be made of a mapping: "mapping" (all of it, as `coremap map -o` writes it), "summary" (without the bulk: chip,
- * options, metrics), "certificate", "picture:svg:LAYER", "picture:png:LAYER", a format of docs/exports.md ("sanafe",
+ * options, metrics), "report" (of one just made: {"parts", "bound", "metrics", "attempts", "report"}, and for people "limits": {name: {"most",
+ * "limit"}} of a core, "region", "scenarios" and "shown", the names of the metrics that say something of it), "certificate", "picture:svg:LAYER", "picture:png:LAYER", a format of docs/exports.md ("sanafe",
  * "booksim", "traffic", ...), or a view of docs/mapping-formats.md by its file's name: "neurons", "cores" and "links" as .json, .csv
  * and .bin, "mapping.part", "placement.csv". The first writes it into a file, whole or not at all; the second gives *size bytes and a
  * zero behind them: the caller's (coremap_text_free). Errors: bad-option (names what there is), conflict (the format
@@ -50,6 +53,10 @@ int coremap_mapping_text(const coremap_mapping *mapping, const char *what, char 
 /* coremap_mapping_write as a run of its own that tells its progress and can be stopped: exports of large networks take a while. */
 int coremap_mapping_make(const coremap_mapping *mapping, const char *what, const char *path, coremap_progress progress, void *user,
                          coremap_error **error);
+
+/* Writes the Pareto set of a mapping of objective pareto into a folder, made if missing: pareto.json (its table), pareto.svg, and each
+ * mapping as pareto-1.json, pareto-2.json, ...; nothing for other objectives. Errors: disk-full, io, no-memory. */
+int coremap_mapping_write_pareto(const coremap_mapping *mapping, const char *folder, coremap_error **error);
 
 void coremap_mapping_free(coremap_mapping *mapping); /* NULL is allowed */
 

@@ -17,7 +17,7 @@ extern "C" {
  *   "operators"  of models: [{"name", "since", "until", "types", "second", "cut", "permutations"}]; the opsets (no "until": it
  *                still holds), the types of its inputs for people (of the second and further ones where they differ), along what it
  *                may be cut, whether permutations pass it
- *   "map", "partition", "place", "compile", "simulate", "schedule"
+ *   "map", "partition", "place", "compile", "simulate", "schedule", "train"
  *                options: [{"name", "form", "about"}]; "form" is of the value: "low|high", "N", "X", "BYTES", "ID", "true|false"
  * O(size of the table). Errors: not-found (names the tables), no-memory. */
 int coremap_table(const char *name, char **json, coremap_error **error);

@@ -1,13 +1,12 @@
 /* The examples that a policy is trained on. */
-#ifndef CM_CLI_TRAINING_SET_H
-#define CM_CLI_TRAINING_SET_H
+#ifndef LIBRARY_TRAINING_SET_H
+#define LIBRARY_TRAINING_SET_H
 
-#include "cli/cli.h"
 #include "core/learning/training/train.h"
 
-enum { CLI_EXAMPLES_MAX = 20000, CLI_TRAINING_CHIPS_MAX = 32 };
+enum { LIBRARY_EXAMPLES_MAX = 20000, LIBRARY_TRAINING_CHIPS_MAX = 32 };
 
-typedef struct cli_training_set {
+typedef struct library_training_set {
   /* What is asked for. */
   const char *graphs;     /* folder of networks; NULL: none */
   const char *chip_names; /* grids WxH, presets or files, with commas between */
@@ -16,15 +15,15 @@ typedef struct cli_training_set {
   uint64_t seed;
   cm_run *run;
   /* What came of it. */
-  cm_chip *chip[CLI_TRAINING_CHIPS_MAX];
+  cm_chip *chip[LIBRARY_TRAINING_CHIPS_MAX];
   uint32_t chips;
   cm_example **example; /* [examples] */
   uint32_t examples;
-} cli_training_set;
+} library_training_set;
 
-/* Reads and draws all of it; cli_training_set_free has to follow, after errors too. Errors: those of chips and networks,
+/* Reads and draws all of it; library_training_set_free has to follow, after errors too. Errors: those of chips and networks,
  * CM_TOO_LARGE, memory, stops. */
-cm_status cli_training_set_make(cli_training_set *set, cm_error *error);
-void cli_training_set_free(cli_training_set *set);
+cm_status library_training_set_make(library_training_set *set, cm_error *error);
+void library_training_set_free(library_training_set *set);
 
 #endif

@@ -1,12 +1,14 @@
-/* What `coremap train` trains on: networks of a folder cut into parts, and graphs drawn at random, on every chip. */
-#include "cli/job.h"
-#include "cli/training_set.h"
+/* What a policy is trained on: networks of a folder cut into parts, and graphs drawn at random, on every chip. */
+#include "library/training_set.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/file.h"
+#include "core/network/import.h"
 
 enum { NAMES_MAX = 1000 };
 
@@ -19,12 +21,12 @@ static uint32_t nodes_for(const cm_chip *chip, uint32_t k, double *taken)
   return nodes < 4 ? 4 : (uint32_t)nodes;
 }
 
-static cm_status add(cli_training_set *s, const char *name, uint32_t k, const cm_chip *chip, double taken, cm_flows *flows,
+static cm_status add(library_training_set *s, const char *name, uint32_t k, const cm_chip *chip, double taken, cm_flows *flows,
                      cm_multicast *multicast, cm_error *error)
 {
   char full[128];
-  if (s->examples == CLI_EXAMPLES_MAX)
-    return cm_fail(error, CM_TOO_LARGE, "more than %d graphs to train on", CLI_EXAMPLES_MAX);
+  if (s->examples == LIBRARY_EXAMPLES_MAX)
+    return cm_fail(error, CM_TOO_LARGE, "more than %d graphs to train on", LIBRARY_EXAMPLES_MAX);
   (void)snprintf(full, sizeof full, "%.40s %u %s", name, k, chip->name);
   cm_status status = cm_example_new(full, flows, multicast, chip, taken, s->seed + k, s->run,
                                     &s->example[s->examples], error);
@@ -32,7 +34,7 @@ static cm_status add(cli_training_set *s, const char *name, uint32_t k, const cm
   return status;
 }
 
-static cm_status draw(cli_training_set *s, const cm_chip *chip, cm_error *error)
+static cm_status draw(library_training_set *s, const cm_chip *chip, cm_error *error)
 {
   for (uint32_t k = 0; k < s->generated; k++) {
     double taken;
@@ -56,7 +58,7 @@ static cm_status draw(cli_training_set *s, const cm_chip *chip, cm_error *error)
   return CM_OK;
 }
 
-static cm_status read_network(cli_training_set *s, const char *name, uint32_t number, cm_error *error)
+static cm_status read_network(library_training_set *s, const char *name, uint32_t number, cm_error *error)
 {
   char path[CM_PATH_MAX];
   cm_import_limits limits = cm_import_limits_default();
@@ -90,7 +92,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* The networks of the folder, in the order of their names. */
-static cm_status read_folder(cli_training_set *s, cm_error *error)
+static cm_status read_folder(library_training_set *s, cm_error *error)
 {
   DIR *folder = opendir(s->graphs);
   char *name[NAMES_MAX];
@@ -118,27 +120,37 @@ static cm_status read_folder(cli_training_set *s, cm_error *error)
   return status;
 }
 
-static cm_status open_chips(cli_training_set *s, cm_error *error)
+/* A grid WxH, or a chip by name or path. */
+static cm_status open_chip(const char *word, cm_chip **chip, cm_error *error)
+{
+  unsigned width, height;
+  int used = 0;
+  if (sscanf(word, "%5ux%5u%n", &width, &height, &used) != 2)
+    return cm_chip_open(word, chip, error);
+  if (word[used] != '\0')
+    return cm_fail(error, CM_BAD_CHIP, "grid \"%s\" is not of the form WIDTHxHEIGHT, like 16x16", word);
+  return cm_chip_mesh(width, height, chip, error);
+}
+
+static cm_status open_chips(library_training_set *s, cm_error *error)
 {
   char list[CM_PATH_MAX], *rest = list, *word;
   if (cm_path(list, error, "%s", s->chip_names) != CM_OK)
     return error->status;
   while ((word = strsep(&rest, ",")) != NULL) {
-    unsigned width, height;
-    bool mesh = sscanf(word, "%ux%u", &width, &height) == 2;
-    if (s->chips == CLI_TRAINING_CHIPS_MAX)
-      return cm_fail(error, CM_TOO_LARGE, "more than %d chips", CLI_TRAINING_CHIPS_MAX);
-    if (cli_job_chip(mesh ? NULL : word, mesh ? word : NULL, &s->chip[s->chips], error) != CM_OK)
+    if (s->chips == LIBRARY_TRAINING_CHIPS_MAX)
+      return cm_fail(error, CM_TOO_LARGE, "more than %d chips", LIBRARY_TRAINING_CHIPS_MAX);
+    if (open_chip(word, &s->chip[s->chips], error) != CM_OK)
       return error->status;
     s->chips++;
   }
   return CM_OK;
 }
 
-cm_status cli_training_set_make(cli_training_set *s, cm_error *error)
+cm_status library_training_set_make(library_training_set *s, cm_error *error)
 {
   cm_run_phase(s->run, "graphs");
-  if (CM_NEW(s->run->memory, s->example, CLI_EXAMPLES_MAX, error) != CM_OK || open_chips(s, error) != CM_OK)
+  if (CM_NEW(s->run->memory, s->example, LIBRARY_EXAMPLES_MAX, error) != CM_OK || open_chips(s, error) != CM_OK)
     return error->status;
   for (uint32_t c = 0; c < s->chips; c++)
     if (draw(s, s->chip[c], error) != CM_OK)
@@ -146,7 +158,7 @@ cm_status cli_training_set_make(cli_training_set *s, cm_error *error)
   return s->graphs != NULL ? read_folder(s, error) : CM_OK;
 }
 
-void cli_training_set_free(cli_training_set *s)
+void library_training_set_free(library_training_set *s)
 {
   for (uint32_t i = 0; i < s->examples; i++)
     cm_example_free(s->example[i]);

@@ -1,0 +1,95 @@
+/* What is asked of a mapping or a partition: options, and what they name. */
+#include "base/option.h"
+#include "core/mapping/stage/part_file.h"
+#include "library/internal.h"
+
+static const uint64_t CACHE_BYTES_MAX = UINT64_C(1) << 30;
+
+static cm_status read_options(library_job *job, const char *text, cm_error *error)
+{
+  json_t *object = NULL;
+  if (library_options(text, &object, error) != CM_OK)
+    return error->status;
+  const json_t *alone = json_object_get(object, "alone");
+  job->alone = json_is_true(alone);
+  cm_status status = alone == NULL || json_is_boolean(alone) ? CM_OK : cm_option_refuse(error, "alone", "true or false");
+  (void)json_object_del(object, "alone");
+  if (status == CM_OK)
+    status = library_take_text(object, "from", job->from, error);
+  if (status == CM_OK)
+    status = library_take_text(object, "part", job->part, error);
+  if (status == CM_OK)
+    status = library_take_text(object, "policy", job->policy, error);
+  if (status == CM_OK)
+    status = library_take_text(object, "cache", job->cache, error);
+  if (status == CM_OK)
+    status = cm_map_options_parse(object, &job->options, error);
+  json_decref(object);
+  return status;
+}
+
+/* A time limit counts from here, unless the run is of more than this call and ends before. */
+static void settle(const library_job *job, cm_run *run)
+{
+  const double before = run->deadline;
+  cm_map_options_apply(job->options, run);
+  if (before > 0 && before < run->deadline)
+    run->deadline = before;
+}
+
+static cm_status make_scratch(library_job *job, cm_run *run, cm_error *error)
+{
+  cm_status status = cm_folder_scratch(job->scratch, error);
+  job->lent = status == CM_OK && run->memory != NULL && run->memory->scratch_folder == NULL;
+  if (job->lent)
+    run->memory->scratch_folder = job->scratch;
+  return status;
+}
+
+static const char *or_none(const char *path)
+{
+  return path[0] != '\0' ? path : NULL;
+}
+
+cm_status library_job_begin(library_job *job, const char *options, const coremap_network *network, cm_topology *view, const coremap_chip *chip,
+                            cm_run *run, cm_map_input *input, cm_error *error)
+{
+  *job = (library_job){0};
+  if (read_options(job, options, error) != CM_OK)
+    return error->status;
+  settle(job, run);
+  if (make_scratch(job, run, error) != CM_OK || library_view(network, view, error) != CM_OK ||
+      cm_map_options_set_inputs(job->options, view, NULL, error) != CM_OK ||
+      (chip != NULL && cm_chip_limit_neurons(chip->chip, view, NULL, error) != CM_OK))
+    return error->status;
+  *input = (cm_map_input){.topology = view, .sole_reader = job->alone, .network_id = or_none(network->id),
+                          .chip = chip != NULL ? chip->chip : NULL, .occupancy = chip != NULL ? chip->occupancy : NULL,
+                          .options = job->options, .scratch_folder = job->scratch, .from = or_none(job->from),
+                          .policy = or_none(job->policy)};
+  if (job->cache[0] != '\0') { /* its entries are named by content */
+    if (network->id[0] == '\0')
+      return cm_option_refuse(error, "cache", "left out for a network without an id: its entries are named by that");
+    if (cm_cache_open(job->cache, CACHE_BYTES_MAX, &job->kept, error) != CM_OK)
+      return error->status;
+    job->levels = cm_cache_levels(job->kept);
+    input->cache = &job->levels;
+  }
+  if (job->part[0] != '\0') {
+    if (cm_part_read(job->part, view->vertex_count, run, &job->parts, &input->part_count, error) != CM_OK)
+      return error->status;
+    input->part = job->parts;
+  }
+  return CM_OK;
+}
+
+void library_job_end(library_job *job, cm_run *run)
+{
+  cm_error ignored;
+  if (job->lent)
+    run->memory->scratch_folder = NULL;
+  if (job->scratch[0] != '\0')
+    (void)cm_folder_remove(job->scratch, &ignored);
+  cm_cache_close(job->kept);
+  cm_map_options_free(job->options);
+  cm_free(job->parts);
+}

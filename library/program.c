@@ -1,0 +1,339 @@
+/* Programs, simulated. */
+#include <coremap/program.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/option.h"
+#include "base/random.h"
+#include "core/machine/run/simulate.h"
+#include "core/machine/run/timeline.h"
+#include "core/operators/control.h"
+#include "core/operators/evaluate.h"
+#include "core/operators/onnx/onnx.h"
+#include "core/operators/operator.h"
+#include "core/operators/tensor_file.h"
+#include "library/internal.h"
+
+enum { INPUT_STREAM = 0x72756e };
+
+struct coremap_program {
+  cm_memory memory; /* that it stands in */
+  cm_program *program;
+};
+
+/* What is asked of a run; paths, "": not asked. */
+typedef struct asked {
+  char model[CM_PATH_MAX], output[CM_PATH_MAX], output_dir[CM_PATH_MAX], timeline[CM_PATH_MAX];
+  json_t *inputs; /* texts; NULL: none */
+  uint64_t seed;
+  bool check, time_alone;
+} asked;
+
+static const char *input_at(const asked *a, size_t k)
+{
+  return json_string_value(json_array_get(a->inputs, k));
+}
+
+/* ---- inputs and outputs ---- */
+
+/* The file in NAME=FILE where NAME is an input of the program, else NULL: all of it is a file's name. */
+static const char *file_named(const char *given, const char *name)
+{
+  size_t length = strlen(name);
+  return strncmp(given, name, length) == 0 && given[length] == '=' ? given + length + 1 : NULL;
+}
+
+static bool names_input(const char *given, const cm_program *p)
+{
+  for (uint32_t i = 0; i < p->input_count; i++)
+    if (file_named(given, p->tensors[p->inputs[i]].name) != NULL)
+      return true;
+  return false;
+}
+
+/* files[i]: the file for input i, by its name or as the next of those without a name; NULL: none is given. */
+static cm_status match_files(const asked *a, const cm_program *p, const char **files, cm_error *error)
+{
+  uint32_t next = 0;
+  for (uint32_t i = 0; i < p->input_count; i++)
+    for (size_t k = 0; k < json_array_size(a->inputs) && files[i] == NULL; k++)
+      files[i] = file_named(input_at(a, k), p->tensors[p->inputs[i]].name);
+  for (size_t k = 0; k < json_array_size(a->inputs); k++) {
+    if (names_input(input_at(a, k), p))
+      continue;
+    while (next < p->input_count && files[next] != NULL)
+      next++;
+    if (next == p->input_count)
+      return cm_fail(error, CM_BAD_REQUEST, "--input %s is for none of the program's %u inputs; the first is %s",
+                     input_at(a, k), p->input_count, p->input_count > 0 ? p->tensors[p->inputs[0]].name : "missing");
+    files[next] = input_at(a, k);
+    /* One .npz holds them all. */
+    bool all = json_array_size(a->inputs) == 1 && strstr(input_at(a, k), ".npz") != NULL;
+    for (uint32_t i = 0; all && i < p->input_count; i++)
+      files[i] = input_at(a, k);
+  }
+  return CM_OK;
+}
+
+static cm_status make_inputs(const asked *a, const cm_program *p, cm_memory *memory, cm_tensor **inputs,
+                             cm_error *error)
+{
+  cm_random random;
+  const char **files = NULL;
+  cm_status status = CM_NEW(memory, files, p->input_count + 1, error);
+  if (status == CM_OK)
+    status = match_files(a, p, files, error);
+  cm_random_init(&random, a->seed, INPUT_STREAM, 0);
+  for (uint32_t i = 0; status == CM_OK && i < p->input_count; i++) {
+    const cm_program_tensor *t = &p->tensors[p->inputs[i]];
+    if (files[i] != NULL) {
+      status = cm_tensor_read(files[i], t->name, i, t->type, t->rank, t->dims, memory, &inputs[i], error);
+      continue;
+    }
+    status = cm_tensor_new(memory, t->type, t->rank, t->dims, &inputs[i], error);
+    for (uint64_t k = 0; status == CM_OK && t->type == CM_FLOAT && k < inputs[i]->count; k++)
+      ((float *)inputs[i]->data)[k] = (float)(2 * cm_random_unit(&random) - 1);
+    bool bytes = t->type == CM_UINT8 || t->type == CM_INT8;
+    for (uint64_t k = 0; status == CM_OK && bytes && k < inputs[i]->count; k++)
+      ((uint8_t *)inputs[i]->data)[k] = (uint8_t)cm_random_below(&random, 256);
+  }
+  cm_free((void *)files);
+  return status;
+}
+
+static cm_status write_outputs(const asked *a, const cm_program *p, cm_tensor *const *outputs, cm_error *error)
+{
+  char path[CM_PATH_MAX];
+  if (a->output_dir[0] != '\0' && cm_folder_make(a->output_dir, error) != CM_OK)
+    return error->status;
+  for (uint32_t o = 0; o < p->output_count; o++) {
+    if (a->output[0] != '\0' && (cm_path(path, error, "%s.%u.npy", a->output, o) != CM_OK ||
+                              cm_tensor_write_npy(outputs[o], path, error) != CM_OK))
+      return error->status;
+    if (a->output_dir[0] != '\0' &&
+        cm_tensor_write_raw(outputs[o], a->output_dir, p->tensors[p->outputs[o]].name, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+/* ---- the model beside it ---- */
+
+/* What the model leaves open is as the program's inputs are. */
+static void take_extents(cm_model *model, cm_tensor *const *inputs)
+{
+  for (size_t i = 0; i < model->input_count; i++) {
+    cm_shape *s = &model->values[model->inputs[i]].shape;
+    if (s->rank == CM_UNKNOWN_RANK)
+      *s = cm_shape_of(inputs[i]);
+    for (uint32_t k = 0; s->rank == inputs[i]->rank && k < s->rank; k++)
+      s->dims[k] = s->dims[k] < 0 ? inputs[i]->dims[k] : s->dims[k];
+  }
+}
+
+static cm_status beside_model(const asked *a, const cm_program *p, cm_tensor *const *inputs,
+                              cm_tensor *const *outputs, cm_run *run, double *deviation, cm_error *error)
+{
+  cm_model *model = NULL;
+  cm_tensor **expected = NULL;
+  cm_status status = cm_onnx_read_beside(a->model, run, &model, error);
+  if (status == CM_OK && (model->input_count != p->input_count || model->output_count != p->output_count))
+    status = cm_fail(error, CM_BAD_NETWORK, "%s has other inputs or outputs than the program", a->model);
+  if (status == CM_OK)
+    take_extents(model, inputs);
+  if (status == CM_OK)
+    status = cm_model_unroll(model, run, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, expected, p->output_count + 1, error);
+  if (status == CM_OK)
+    status = cm_evaluate(model, inputs, run, expected, error);
+  for (uint32_t o = 0; status == CM_OK && o < p->output_count; o++) {
+    double largest = 0, difference = 0;
+    if (cm_tensor_deviates(outputs[o], expected[o], HUGE_VAL, 0) == -2)
+      status = cm_fail(error, CM_BAD_NETWORK, "output %u has another shape than the model's", o);
+    for (uint64_t k = 0; status == CM_OK && k < expected[o]->count; k++) {
+      largest = fmax(largest, fabs(cm_tensor_number(expected[o], k)));
+      difference = fmax(difference, fabs(cm_tensor_number(outputs[o], k) - cm_tensor_number(expected[o], k)));
+    }
+    *deviation = fmax(*deviation, largest > 0 ? difference / largest : difference);
+  }
+  for (uint32_t o = 0; expected != NULL && o < p->output_count; o++)
+    cm_tensor_free(expected[o]);
+  cm_free(expected);
+  cm_model_free(model);
+  return status;
+}
+
+/* ---- a run ---- */
+
+static json_t *result_json(const asked *a, const cm_program *p, const cm_simulation *r, double deviation)
+{
+  json_t *units = json_object();
+  for (uint32_t d = 0; d < p->target.device_count; d++) {
+    const cm_device *device = &p->target.device[d];
+    (void)json_object_set_new(units, device->name, json_pack("{s:i, s:f}", "lanes", (int)(device->units * device->ports),
+                                                             "busy_ns", r->busy_ns[d]));
+  }
+  return json_pack("{s:s, s:f, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o*}", "chip", p->chip_name, "time_ns", r->time_ns,
+                   "units", units, "instructions", (json_int_t)r->executed, "loaded_bytes", (json_int_t)r->loaded_bytes,
+                   "stored_bytes", (json_int_t)r->stored_bytes, "parameter_bytes", (json_int_t)r->parameter_bytes,
+                   "copied_bytes", (json_int_t)r->copied_bytes, "peak_bytes", (json_int_t)r->peak_bytes, "checked",
+                   a->check, "largest_relative_deviation", a->model[0] != '\0' ? json_real(deviation) : NULL);
+}
+
+static cm_status simulate(const asked *a, const cm_program *p, cm_run *run, cm_simulation *result,
+                          double *deviation, cm_error *error)
+{
+  cm_tensor **inputs = NULL, **outputs = NULL;
+  cm_simulation_options options = {.compute = !a->time_alone, .check = a->check && !a->time_alone};
+  cm_status status = CM_OK;
+  if (CM_NEW(run->memory, inputs, p->input_count + 1, error) != CM_OK ||
+      CM_NEW(run->memory, outputs, p->output_count + 1, error) != CM_OK ||
+      make_inputs(a, p, run->memory, inputs, error) != CM_OK)
+    status = error->status;
+  if (status == CM_OK)
+    status = cm_simulate(p, inputs, &options, NULL, NULL, run, outputs, result, error);
+  if (status == CM_OK && a->timeline[0] != '\0')
+    status = cm_timeline_write(p, p->chip_name, run, a->timeline, error);
+  if (status == CM_OK && !a->time_alone)
+    status = write_outputs(a, p, outputs, error);
+  if (status == CM_OK && a->model[0] != '\0' && !a->time_alone)
+    status = beside_model(a, p, inputs, outputs, run, deviation, error);
+  for (uint32_t i = 0; inputs != NULL && i < p->input_count; i++)
+    cm_tensor_free(inputs[i]);
+  for (uint32_t o = 0; outputs != NULL && o < p->output_count; o++)
+    cm_tensor_free(outputs[o]);
+  cm_free(inputs);
+  cm_free(outputs);
+  return status;
+}
+
+static cm_status read_flag(json_t *object, const char *name, bool *flag, cm_error *error)
+{
+  const json_t *value = json_object_get(object, name);
+  if (value != NULL && !json_is_boolean(value))
+    return cm_option_refuse(error, name, "true or false");
+  *flag = json_is_true(value);
+  (void)json_object_del(object, name);
+  return CM_OK;
+}
+
+static cm_status read_inputs(json_t *object, asked *a, cm_error *error)
+{
+  json_t *inputs = json_object_get(object, "inputs"), *one;
+  size_t i;
+  if (inputs != NULL && !json_is_array(inputs))
+    return cm_option_refuse(error, "inputs", "a list of FILE or NAME=FILE");
+  json_array_foreach(inputs, i, one)
+    if (!json_is_string(one))
+      return cm_option_refuse(error, "inputs", "a list of FILE or NAME=FILE");
+  a->inputs = json_incref(inputs);
+  (void)json_object_del(object, "inputs");
+  return CM_OK;
+}
+
+static cm_status read_asked(json_t *object, asked *a, cm_error *error)
+{
+  const json_t *seed = json_object_get(object, "seed");
+  a->seed = seed != NULL ? (uint64_t)json_integer_value(seed) : 1;
+  if (seed != NULL && !json_is_integer(seed))
+    return cm_option_refuse(error, "seed", "a whole number");
+  (void)json_object_del(object, "seed");
+  if (read_inputs(object, a, error) != CM_OK || read_flag(object, "check", &a->check, error) != CM_OK ||
+      read_flag(object, "time", &a->time_alone, error) != CM_OK || library_take_text(object, "model", a->model, error) != CM_OK ||
+      library_take_text(object, "output", a->output, error) != CM_OK || library_take_text(object, "output_dir", a->output_dir, error) != CM_OK ||
+      library_take_text(object, "timeline", a->timeline, error) != CM_OK)
+    return error->status;
+  return library_nothing_left(object, "running a program", error);
+}
+
+int coremap_program_run(const coremap_program *program, const char *options, coremap_progress progress, void *user, char **report,
+                        coremap_error **error)
+{
+  cm_error e;
+  library_run r;
+  json_t *object = NULL;
+  asked a = {0};
+  cm_simulation result;
+  double deviation = 0;
+  library_begin(&r, progress, user);
+  cm_status status = library_options(options, &object, &e);
+  if (status == CM_OK)
+    status = read_asked(object, &a, &e);
+  if (status == CM_OK)
+    status = simulate(&a, program->program, r.run, &result, &deviation, &e);
+  cm_run_finish(r.run);
+  if (status == CM_OK)
+    status = library_text(result_json(&a, program->program, &result, deviation), JSON_COMPACT, report, &e);
+  json_decref(a.inputs);
+  json_decref(object);
+  return library_tell(status, &e, error);
+}
+
+/* ---- the program ---- */
+
+int coremap_program_read(const char *path, coremap_progress progress, void *user, coremap_program **program, coremap_error **error)
+{
+  cm_error e;
+  library_run r;
+  coremap_program *made = calloc(1, sizeof *made);
+  cm_status status = made != NULL ? CM_OK : cm_fail(&e, CM_NO_MEMORY, "out of memory for a program");
+  if (status == CM_OK) {
+    cm_memory_init(&made->memory, 0);
+    library_begin(&r, progress, user);
+    library_outlive(&r, &made->memory);
+    status = cm_program_read(path, r.run, &made->program, &e);
+    cm_run_finish(r.run);
+  }
+  if (status == CM_OK)
+    *program = made;
+  else
+    free(made);
+  return library_tell(status, &e, error);
+}
+
+static json_t *ends_json(const cm_program *p, const uint32_t *ends, uint32_t count)
+{
+  json_t *all = json_array();
+  for (uint32_t i = 0; i < count; i++) {
+    const cm_program_tensor *t = &p->tensors[ends[i]];
+    json_t *dims = json_array();
+    for (uint32_t k = 0; k < t->rank; k++)
+      (void)json_array_append_new(dims, json_integer(t->dims[k]));
+    (void)json_array_append_new(all, json_pack("{s:s, s:s, s:o}", "name", t->name, "type", cm_type_name(t->type), "dims", dims));
+  }
+  return all;
+}
+
+int coremap_program_about(const coremap_program *program, char **json, coremap_error **error)
+{
+  cm_error e;
+  const cm_program *p = program->program;
+  json_t *made = json_pack("{s:s, s:I, s:o, s:o}", "chip", p->chip_name, "memory_bytes", (json_int_t)p->target.memory_bytes, "inputs",
+                           ends_json(p, p->inputs, p->input_count), "outputs", ends_json(p, p->outputs, p->output_count));
+  return library_tell(library_text(made, JSON_COMPACT, json, &e), &e, error);
+}
+
+int coremap_program_disassemble(const coremap_program *program, const char *path, coremap_error **error)
+{
+  cm_error e;
+  cm_file file;
+  if (cm_file_create(&file, path, &e) != CM_OK)
+    return library_tell(e.status, &e, error);
+  cm_status status = cm_program_disassemble(program->program, file.stream, &e);
+  if (status == CM_OK)
+    status = cm_file_commit(&file, &e);
+  else
+    cm_file_discard(&file);
+  return library_tell(status, &e, error);
+}
+
+void coremap_program_free(coremap_program *program)
+{
+  if (program == NULL)
+    return;
+  cm_program_free(program->program);
+  free(program);
+}

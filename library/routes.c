@@ -1,0 +1,94 @@
+/* Routes of a mapping. */
+#include <coremap/routes.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mapping/routes/routes.h"
+#include "library/internal.h"
+
+struct coremap_routes {
+  coremap_mapping *mapping;
+  cm_mapping view; /* of one that was opened */
+  cm_memory memory;
+  cm_routes *routes;
+};
+
+static cm_status make(coremap_routes *r, cm_run *run, cm_error *error)
+{
+  const coremap_mapping *m = r->mapping;
+  const json_t *stated = m->mapping != NULL ? m->mapping->options : json_object_get(m->summary, "options");
+  cm_map_options *options;
+  bool own;
+  if (cm_map_options_parse(stated, &options, error) != CM_OK)
+    return error->status;
+  const cm_route_options wanted = cm_routes_wanted(options, m->chip->chip, &own);
+  cm_map_options_free(options);
+  r->view = (cm_mapping){.vertex_count = m->topology.vertex_count, .part_count = m->mapped.parts, .part = m->part, .core = m->core};
+  return cm_routes_make(m->mapping != NULL ? m->mapping : &r->view, &m->topology, m->chip->chip, &wanted, run, &r->routes, error);
+}
+
+int coremap_routes_make(coremap_mapping *mapping, coremap_progress progress, void *user, coremap_routes **routes, coremap_error **error)
+{
+  cm_error e;
+  library_run r;
+  coremap_routes *made = calloc(1, sizeof *made);
+  cm_status status = made != NULL ? CM_OK : cm_fail(&e, CM_NO_MEMORY, "out of memory for routes");
+  if (status == CM_OK) {
+    atomic_fetch_add(&mapping->owners, 1);
+    made->mapping = mapping;
+    cm_memory_init(&made->memory, 0);
+    library_begin(&r, progress, user);
+    library_outlive(&r, &made->memory);
+    status = make(made, r.run, &e);
+    cm_run_finish(r.run);
+  }
+  if (status == CM_OK)
+    *routes = made;
+  else
+    coremap_routes_free(made);
+  return library_tell(status, &e, error);
+}
+
+int coremap_routes_write(const coremap_routes *routes, const char *as, const char *path, coremap_progress progress, void *user,
+                         coremap_error **error)
+{
+  cm_error e;
+  library_run r;
+  cm_file file;
+  const bool json = strcmp(as, "json") == 0, csv = strcmp(as, "csv") == 0;
+  if (!json && !csv && strcmp(as, "bin") != 0)
+    return library_tell(cm_fail(&e, CM_BAD_OPTION, "routes are written as json, csv or bin, not \"%.40s\"", as), &e, error);
+  if (cm_file_create(&file, path, &e) != CM_OK)
+    return library_tell(e.status, &e, error);
+  library_begin(&r, progress, user);
+  cm_status status =
+    cm_routes_write(routes->routes, json ? CM_ROUTES_JSON : csv ? CM_ROUTES_CSV : CM_ROUTES_BINARY, r.run, file.stream, &e);
+  cm_run_finish(r.run);
+  if (status == CM_OK)
+    status = cm_file_commit(&file, &e);
+  else
+    cm_file_discard(&file);
+  return library_tell(status, &e, error);
+}
+
+int coremap_routes_about(const coremap_routes *routes, char **json, coremap_error **error)
+{
+  cm_error e;
+  char name[CM_ROUTER_NAME_MAX];
+  json_t *figures = cm_routes_json(routes->routes);
+  if (figures != NULL && routes->routes->multicast) {
+    cm_routes_router_name(routes->routes, routes->routes->fullest, name);
+    (void)json_object_set_new(figures, "fullest", json_string(name));
+  }
+  return library_tell(library_text(figures, JSON_COMPACT, json, &e), &e, error);
+}
+
+void coremap_routes_free(coremap_routes *routes)
+{
+  if (routes == NULL)
+    return;
+  cm_routes_free(routes->routes);
+  coremap_mapping_free(routes->mapping);
+  free(routes);
+}
