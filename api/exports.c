@@ -65,7 +65,7 @@ static cm_status write_wish(const cm_request *request, const cm_mapping_row *map
   coremap_error *why = NULL;
   if (cm_networks_path(request->store, mapping->network, stored, error) != CM_OK)
     return error->status;
-  int result = library_network_load(stored, library_on_run, run, &network, &why);
+  int result = library_network_load(stored, "", library_on_run, run, &network, &why);
   if (result == 0)
     result = coremap_mapping_open(content, network, NULL, library_on_run, run, &opened, &why);
   if (result == 0)

@@ -90,7 +90,7 @@ static bool set_path(json_t *options, const char *name, const char *path)
 static cm_status make_options(const cli_job *job, const char *parts, char **text, cm_error *error)
 {
   json_t *options = json_copy(job->flags);
-  const bool good = set_path(options, "from", job->from) && set_path(options, "policy", job->policy) &&
+  const bool good = set_path(options, "from", job->from) && set_path(options, "policy_file", job->policy) &&
                     set_path(options, "cache", job->cache_folder) && set_path(options, "part", parts);
   (void)json_object_set_new(options, "alone", json_true());
   cm_status status = good ? cli_json_text(options, text, error) : cm_fail(error, CM_BAD_REQUEST, "the name of a file is not text");

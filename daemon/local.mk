@@ -4,7 +4,7 @@ libcoremapd_a_SOURCES += \
   daemon/running.h daemon/running.c daemon/prepare.c daemon/import.h daemon/import.c \
   daemon/executor.h daemon/executor.c daemon/child.c daemon/fork_server.h daemon/fork_server.c \
   daemon/job/work.h daemon/job/internal.h daemon/job/work.c daemon/job/folder.c \
-  daemon/job/map.c daemon/job/compile.c daemon/job/simulate.c daemon/job/import.c daemon/job/levels.h daemon/job/levels.c \
+  daemon/job/map.c daemon/job/compile.c daemon/job/simulate.c daemon/job/import.c \
   daemon/job/main.c
 coremapd_SOURCES = base/blas_single.c daemon/main.c
 coremapd_CPPFLAGS = $(AM_CPPFLAGS) -DCM_VERSION='"$(PACKAGE_VERSION)"'

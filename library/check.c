@@ -114,7 +114,7 @@ static cm_status check_all(const char *path, const beside *b, const coremap_netw
                            char **report, cm_error *error)
 {
   checking c = {.path = path, .beside = b, .chip = chip, .id = network->id[0] != '\0' ? network->id : NULL, .run = run};
-  cm_status status = library_view(network, &c.topology, error);
+  cm_status status = library_view(network, &c.topology, run->memory, error);
   if (status != CM_OK)
     return status;
   status = check(&c, error);

@@ -91,7 +91,7 @@ int library_network_own(cm_status status, cm_topology *topology, const char *id,
                         coremap_error **error);
 
 /* The network with sizes of its own, which options and chips change (cm_free of its size): networks never do. */
-cm_status library_view(const coremap_network *network, cm_topology *view, cm_error *error);
+cm_status library_view(const coremap_network *network, cm_topology *view, cm_memory *memory, cm_error *error);
 
 /* As coremap_network_write_as. */
 cm_status library_network_write(const cm_topology *topology, const char *path, const char *as, cm_run *run, cm_error *error);
@@ -118,7 +118,8 @@ json_t *library_train_table(void);
 typedef struct library_hint {
   cm_import_hint hint;
   char (*text)[CM_PATH_MAX];
-  bool id; /* its file's hash is wanted */
+  bool id;       /* its file's hash is wanted */
+  bool confined; /* this process is, and needs no other */
 } library_hint;
 
 /* What options of reading say, which are taken out of `options`; `name` is the file's, or NULL. CM_BAD_OPTION: one is unknown or has

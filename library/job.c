@@ -19,7 +19,7 @@ static cm_status read_options(library_job *job, const char *text, cm_error *erro
   if (status == CM_OK)
     status = library_take_text(object, "part", job->part, error);
   if (status == CM_OK)
-    status = library_take_text(object, "policy", job->policy, error);
+    status = library_take_text(object, "policy_file", job->policy, error);
   if (status == CM_OK)
     status = library_take_text(object, "cache", job->cache, error);
   if (status == CM_OK)
@@ -39,8 +39,10 @@ static void settle(const library_job *job, cm_run *run)
 
 static cm_status make_scratch(library_job *job, cm_run *run, cm_error *error)
 {
+  if (run->memory != NULL && run->memory->scratch_folder != NULL)
+    return CM_OK; /* the run has one */
   cm_status status = cm_folder_scratch(job->scratch, error);
-  job->lent = status == CM_OK && run->memory != NULL && run->memory->scratch_folder == NULL;
+  job->lent = status == CM_OK && run->memory != NULL;
   if (job->lent)
     run->memory->scratch_folder = job->scratch;
   return status;
@@ -58,13 +60,13 @@ cm_status library_job_begin(library_job *job, const char *options, const coremap
   if (read_options(job, options, error) != CM_OK)
     return error->status;
   settle(job, run);
-  if (make_scratch(job, run, error) != CM_OK || library_view(network, view, error) != CM_OK ||
-      cm_map_options_set_inputs(job->options, view, NULL, error) != CM_OK ||
-      (chip != NULL && cm_chip_limit_neurons(chip->chip, view, NULL, error) != CM_OK))
+  if (make_scratch(job, run, error) != CM_OK || library_view(network, view, run->memory, error) != CM_OK ||
+      cm_map_options_set_inputs(job->options, view, run->memory, error) != CM_OK ||
+      (chip != NULL && cm_chip_limit_neurons(chip->chip, view, run->memory, error) != CM_OK))
     return error->status;
   *input = (cm_map_input){.topology = view, .sole_reader = job->alone, .network_id = or_none(network->id),
                           .chip = chip != NULL ? chip->chip : NULL, .occupancy = chip != NULL ? chip->occupancy : NULL,
-                          .options = job->options, .scratch_folder = job->scratch, .from = or_none(job->from),
+                          .options = job->options, .scratch_folder = job->scratch[0] != '\0' ? job->scratch : run->memory->scratch_folder, .from = or_none(job->from),
                           .policy = or_none(job->policy)};
   if (job->cache[0] != '\0') { /* its entries are named by content */
     if (network->id[0] == '\0')

@@ -5,6 +5,7 @@
 #include "core/mapping/map.h"
 #include "core/verify/check.h"
 #include "library/internal.h"
+#include "library/private/levels.h"
 
 static cm_status set_places(coremap_mapping *m, cm_error *error)
 {
@@ -19,11 +20,15 @@ static cm_status set_places(coremap_mapping *m, cm_error *error)
   return CM_OK;
 }
 
-static cm_status map(coremap_mapping *m, const char *options, cm_run *run, cm_error *error)
+static cm_status map(coremap_mapping *m, const char *options, const library_levels_key *levels, cm_run *run, cm_error *error)
 {
   library_job job;
   cm_map_input input;
   cm_status status = library_job_begin(&job, options, m->network, &m->topology, m->chip, run, &input, error);
+  if (status == CM_OK && levels != NULL) {
+    input.cache = levels->cache;
+    input.levels_id = levels->key;
+  }
   if (status == CM_OK)
     status = cm_map(&input, run, &m->mapping, error);
   library_job_end(&job, run);
@@ -49,21 +54,34 @@ static coremap_mapping *begin(const coremap_network *network, const coremap_chip
   return m;
 }
 
-int coremap_map(const coremap_network *network, const coremap_chip *chip, const char *options, coremap_progress progress,
-                void *user, coremap_mapping **mapping, coremap_error **error)
+int library_map(const coremap_network *network, const coremap_chip *chip, const char *options, const library_levels_key *levels,
+                coremap_progress progress, void *user, coremap_mapping **mapping, coremap_error **error)
 {
   cm_error e;
   library_run r;
   coremap_mapping *m = begin(network, chip);
   library_begin(&r, progress, user);
   library_outlive(&r, m != NULL ? &m->memory : NULL);
-  cm_status status = m != NULL ? map(m, options, r.run, &e) : cm_fail(&e, CM_NO_MEMORY, "out of memory");
+  cm_status status = m != NULL ? map(m, options, levels, r.run, &e) : cm_fail(&e, CM_NO_MEMORY, "out of memory");
   cm_run_finish(r.run);
   if (status == CM_OK)
     *mapping = m;
   else
     coremap_mapping_free(m);
   return library_tell(status, &e, error);
+}
+
+int coremap_map(const coremap_network *network, const coremap_chip *chip, const char *options, coremap_progress progress,
+                void *user, coremap_mapping **mapping, coremap_error **error)
+{
+  return library_map(network, chip, options, NULL, progress, user, mapping, error);
+}
+
+const uint32_t *coremap_mapping_region(const coremap_mapping *mapping, uint64_t *cores)
+{
+  const cm_region *region = mapping->mapping != NULL ? mapping->mapping->region : NULL;
+  *cores = region != NULL ? region->core_count : 0;
+  return region != NULL ? region->cores : NULL;
 }
 
 const uint32_t *coremap_mapping_parts(const coremap_mapping *mapping, uint64_t *neurons)
@@ -85,16 +103,16 @@ static cm_status open_mapping(coremap_mapping *m, const char *path, cm_run *run,
   cm_chip *described;
   cm_status status = cm_mapping_read_summary(path, run, &m->summary, error);
   if (status == CM_OK)
-    status = library_view(m->network, &m->topology, error);
+    status = library_view(m->network, &m->topology, run->memory, error);
   if (status == CM_OK)
-    status = cm_mapping_set_inputs(m->summary, &m->topology, NULL, error);
+    status = cm_mapping_set_inputs(m->summary, &m->topology, run->memory, error);
   if (status == CM_OK && m->chip == NULL) {
     status = cm_mapped_chip(m->summary, path, &described, error);
     if (status == CM_OK)
       status = library_chip_own(described, NULL, &m->chip, error);
   }
   if (status == CM_OK)
-    status = cm_chip_limit_neurons(m->chip->chip, &m->topology, NULL, error);
+    status = cm_chip_limit_neurons(m->chip->chip, &m->topology, run->memory, error);
   if (status == CM_OK)
     status = cm_mapping_read_places(path, m->topology.vertex_count, m->chip->chip, run, &m->part, &m->mapped.parts, &m->core, error);
   if (status != CM_OK)

@@ -37,6 +37,15 @@ static cm_status read_hint(json_t *options, library_hint *hint, cm_error *error)
     return cm_option_refuse(error, "id", "true or false");
   hint->id = !json_is_false(id);
   (void)json_object_del(options, "id");
+  const json_t *confined = json_object_get(options, "confined");
+  if (confined != NULL && !json_is_boolean(confined))
+    return cm_option_refuse(error, "confined", "true or false");
+  hint->confined = json_is_true(confined);
+  (void)json_object_del(options, "confined");
+  if (library_take_text(options, "name", hint->text[CM_READ_OPTIONS + 1], error) != CM_OK)
+    return error->status;
+  if (hint->text[CM_READ_OPTIONS + 1][0] != '\0')
+    hint->hint.name = hint->text[CM_READ_OPTIONS + 1];
   char (*text)[CM_PATH_MAX] = hint->text;
   if (library_take_text(options, "format", text[CM_READ_OPTIONS], error) != CM_OK)
     return error->status;
@@ -54,7 +63,7 @@ static cm_status read_hint(json_t *options, library_hint *hint, cm_error *error)
 
 cm_status library_hint_read(json_t *options, const char *name, library_hint *hint, cm_error *error)
 {
-  library_hint made = {.hint.name = name, .text = calloc(CM_READ_OPTIONS + 1, sizeof *made.text)};
+  library_hint made = {.hint.name = name, .text = calloc(CM_READ_OPTIONS + 2, sizeof *made.text)};
   if (made.text == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory for options");
   cm_status status = read_hint(options, &made, error);
@@ -77,7 +86,9 @@ static cm_status read_network(const char *path, json_t *options, cm_run *run, cm
   uint64_t bytes;
   if (library_hint_read(options, path, &hint, error) != CM_OK)
     return error->status;
-  cm_status status = cm_import_guarded(path, &hint.hint, run, topology, report, error);
+  const cm_import_limits limits = cm_import_limits_default();
+  cm_status status = hint.confined ? cm_import_as(path, &hint.hint, &limits, run, topology, report, error)
+                                   : cm_import_guarded(path, &hint.hint, run, topology, report, error);
   if (status == CM_OK) {
     if (hint.text[CM_READ_RATES][0] != '\0')
       status = cm_rates_read(hint.text[CM_READ_RATES], *topology, run, error);
@@ -160,13 +171,13 @@ int coremap_network_write_as(const coremap_network *network, const char *path, c
   return library_tell(status, &e, error);
 }
 
-cm_status library_view(const coremap_network *network, cm_topology *view, cm_error *error)
+cm_status library_view(const coremap_network *network, cm_topology *view, cm_memory *memory, cm_error *error)
 {
   const cm_topology *t = network->topology;
   *view = *t;
   if (t->size == NULL)
     return CM_OK;
-  view->size = cm_allocate(NULL, t->vertex_count, sizeof *t->size, error);
+  view->size = cm_allocate(memory, t->vertex_count, sizeof *t->size, error);
   if (view->size == NULL)
     return error->status;
   memcpy(view->size, t->size, t->vertex_count * sizeof *t->size);

@@ -6,14 +6,14 @@
 #include "library/internal.h"
 
 /* The spikes that are given, if any. */
-static cm_status read_spikes(const coremap_mapping *m, const json_t *object, const char *file, cm_run *run, cm_simulate_request *asked,
+static cm_status read_spikes(const coremap_mapping *m, const json_t *object, const char *file, const char *name, cm_run *run, cm_simulate_request *asked,
                              cm_spikes *spikes, cm_error *error)
 {
   if (file[0] == '\0' && !asked->spikes.text)
     return asked->spikes.upload[0] == '\0' ? CM_OK : cm_option_refuse(error, "spikes", "text: uploads are a server's");
   if (file[0] != '\0' && (asked->options.load > 0 || asked->options.saturation))
     return cm_option_refuse(error, "spikes_file", "for time steps, and load and saturation go by the network's rates: leave one out");
-  cm_status status = file[0] != '\0' ? cm_spikes_read(file, file, m->topology.vertex_count, run, spikes, error)
+  cm_status status = file[0] != '\0' ? cm_spikes_read(file, name[0] != '\0' ? name : file, m->topology.vertex_count, run, spikes, error)
                                      : cm_spikes_parse(json_string_value(json_object_get(object, "spikes")), "option spikes",
                                                        m->topology.vertex_count, run, spikes, error);
   if (status != CM_OK)
@@ -26,15 +26,16 @@ static cm_status read_spikes(const coremap_mapping *m, const json_t *object, con
 
 static cm_status simulate(const coremap_mapping *m, json_t *object, library_run *r, json_t **report, cm_error *error)
 {
-  char file[CM_PATH_MAX];
+  char file[CM_PATH_MAX], name[CM_PATH_MAX];
   cm_simulate_request asked;
   cm_spikes spikes = {0};
-  if (library_take_text(object, "spikes_file", file, error) != CM_OK || cm_simulate_options_read(object, &asked, error) != CM_OK)
+  if (library_take_text(object, "spikes_file", file, error) != CM_OK || library_take_text(object, "spikes_name", name, error) != CM_OK ||
+       cm_simulate_options_read(object, &asked, error) != CM_OK)
     return error->status;
   r->run->threads = json_object_get(object, "threads") != NULL ? asked.threads : r->run->threads;
   r->run->deadline = asked.time_limit > 0 ? cm_now() + asked.time_limit : 0;
   r->run->memory->limit_bytes = asked.memory_limit;
-  cm_status status = read_spikes(m, object, file, r->run, &asked, &spikes, error);
+  cm_status status = read_spikes(m, object, file, name, r->run, &asked, &spikes, error);
   if (status == CM_OK)
     status = cm_packets_simulate(&m->topology, m->chip->chip, m->mapped.part, m->mapped.parts, m->mapped.core, &asked.options,
                                  r->run, report, error);

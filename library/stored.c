@@ -3,13 +3,16 @@
 
 #include <string.h>
 
+#include "core/mapping/pareto/pareto.h"
 #include "core/mapping/result/beside.h"
 #include "core/network/topology_file.h"
+#include "core/operators/onnx/onnx.h"
 #include "library/internal.h"
 
 const char *const library_late_views[] = {"routes.json", "routes.csv", "routes.bin", "certificate.json", NULL};
 
-int library_network_load(const char *path, coremap_progress progress, void *user, coremap_network **network, coremap_error **error)
+int library_network_load(const char *path, const char *id, coremap_progress progress, void *user, coremap_network **network,
+                         coremap_error **error)
 {
   cm_error e;
   library_run r;
@@ -18,7 +21,60 @@ int library_network_load(const char *path, coremap_progress progress, void *user
   library_outlive(&r, NULL);
   cm_status status = cm_topology_load(path, r.run, &topology, &e);
   cm_run_finish(r.run);
-  return library_network_own(status, topology, "", network, &e, error);
+  return library_network_own(status, topology, id, network, &e, error);
+}
+
+int library_network_store(const coremap_network *network, const char *path, coremap_progress progress, void *user, coremap_error **error)
+{
+  cm_error e;
+  library_run r;
+  library_begin(&r, progress, user);
+  cm_status status = cm_topology_store(network->topology, path, r.run, &e);
+  cm_run_finish(r.run);
+  return library_tell(status, &e, error);
+}
+
+int library_model_read(const char *path, coremap_progress progress, void *user, uint64_t *operators, coremap_error **error)
+{
+  cm_error e;
+  library_run r;
+  cm_model *model;
+  library_begin(&r, progress, user);
+  cm_status status = cm_onnx_read(path, r.run, &model, &e);
+  if (status == CM_OK) {
+    *operators = model->order_count;
+    cm_model_free(model);
+  }
+  cm_run_finish(r.run);
+  return library_tell(status, &e, error);
+}
+
+/* ---- mappings ---- */
+
+static cm_status store(const coremap_mapping *m, const char *folder, cm_run *run, cm_error *error)
+{
+  const char *id = m->network->id[0] != '\0' ? m->network->id : NULL;
+  cm_map_options *options;
+  if (cm_mapping_write_folder(m->mapping, &m->topology, m->chip->chip, id, folder, error) != CM_OK ||
+      cm_pareto_write_folder(m->mapping, &m->topology, m->chip->chip, id, folder, error) != CM_OK ||
+      cm_map_options_parse(m->mapping->options, &options, error) != CM_OK)
+    return error->status;
+  const cm_map_input input = {.topology = &m->topology, .network_id = id, .chip = m->chip->chip, .occupancy = m->chip->occupancy,
+                              .options = options};
+  cm_status status = cm_mapping_write_beside(m->mapping, &input, run, folder, error);
+  cm_map_options_free(options);
+  return status;
+}
+
+int library_mapping_store(const coremap_mapping *mapping, const char *folder, coremap_progress progress, void *user, coremap_error **error)
+{
+  cm_error e;
+  library_run r;
+  library_begin(&r, progress, user);
+  cm_run_phase(r.run, "write");
+  cm_status status = store(mapping, folder, r.run, &e);
+  cm_run_finish(r.run);
+  return library_tell(status, &e, error);
 }
 
 /* CM_VIEWS_ALL: there is none of that name. */

@@ -81,7 +81,7 @@ static cm_status begin(const asked *a, cm_policy **policy, cm_error *error)
     if ((*policy)->shape.kind == a->shape.kind)
       return CM_OK;
     cm_policy_free(*policy);
-    return cm_fail(error, CM_BAD_OPTION, "%s is of another method", a->from);
+    return cm_fail(error, CM_BAD_OPTION, "%s is of another --method", a->from);
   }
   return cm_policy_new(&a->shape, 1, a->options.seed, policy, error);
 }

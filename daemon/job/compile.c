@@ -1,22 +1,22 @@
 /* Kind compile: a model in, a program or what another stage makes out. */
 #include "base/json.h"
-#include "core/machine/compile.h"
 
+#include <coremap/compile.h>
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "daemon/job/internal.h"
 
 /* The file of a program's folder that a compilation ends in. */
-static const char *compiled_name(cm_compile_stage last)
+static const char *compiled_name(const char *last)
 {
-  switch (last) {
-  case CM_STAGE_SPLIT:
-  case CM_STAGE_ORDER: return "pieces.json";
-  case CM_STAGE_TILE: return "tiles.zip";
-  case CM_STAGE_PROGRAM: return "program.bin";
-  case CM_STAGE_MAPPING: return "mapping.json";
-  default: return "model.onnx";
-  }
+  static const char *const names[][2] = {{"split", "pieces.json"}, {"order", "pieces.json"}, {"tile", "tiles.zip"},
+                                         {"program", "program.bin"}, {"mapping", "mapping.json"}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(names[i][0], last) == 0)
+      return names[i][1];
+  return "model.onnx";
 }
 
 static cm_status write_report(cm_work *w, const json_t *report, cm_error *error)
@@ -43,37 +43,49 @@ static json_t *short_report(const json_t *compiled)
   return report;
 }
 
-static cm_status compile(cm_work *w, const cm_chip *chip, cm_compile_options *options, json_t **report, cm_error *error)
+/* What goes beside a program; nothing outside the model's file is read. */
+static cm_status make_files(const cm_work *w, char **files, cm_error *error)
 {
-  char model[CM_PATH_MAX], out[CM_PATH_MAX], timeline[CM_PATH_MAX], tiles[CM_PATH_MAX], mapping[CM_PATH_MAX];
-  if (cm_work_path(w, CM_WORK_NETWORK, model, error) != CM_OK || cm_folder_make(w->made, error) != CM_OK ||
-      cm_path(out, error, "%s/%s", w->made, compiled_name(cm_compile_last_stage(options, chip))) != CM_OK ||
-      cm_path(timeline, error, "%s/schedule.json", w->made) != CM_OK ||
-      cm_path(tiles, error, "%s/tiles.zip", w->made) != CM_OK ||
+  char timeline[CM_PATH_MAX], tiles[CM_PATH_MAX], mapping[CM_PATH_MAX];
+  if (cm_path(timeline, error, "%s/schedule.json", w->made) != CM_OK || cm_path(tiles, error, "%s/tiles.zip", w->made) != CM_OK ||
       cm_path(mapping, error, "%s/mapping.json", w->made) != CM_OK)
     return error->status;
-  options->tiles = tiles;
-  options->mapping = mapping;
-  options->threads = w->job.threads;
-  options->memory_limit = w->job.memory_limit;
-  return cm_compile(model, options, chip, &w->run, out, timeline, report, error);
+  return cm_work_text(json_pack("{s:s, s:s, s:s, s:b}", "timeline", timeline, "tiles", tiles, "mapping", mapping, "beside", 0), files, error);
+}
+
+static cm_status compile(cm_work *w, const coremap_chip *chip, const char *options, json_t **report, cm_error *error)
+{
+  char model[CM_PATH_MAX], out[CM_PATH_MAX], *files = NULL, *text;
+  const char *last;
+  coremap_error *why = NULL;
+  if (library_status(coremap_compile_last(options, chip, &last, &why), &why, error) != CM_OK ||
+      cm_work_path(w, CM_WORK_NETWORK, model, error) != CM_OK || cm_folder_make(w->made, error) != CM_OK ||
+      cm_path(out, error, "%s/%s", w->made, compiled_name(last)) != CM_OK || make_files(w, &files, error) != CM_OK)
+    return error->status;
+  cm_status status =
+    library_status(coremap_compile_files(model, chip, options, files, out, library_on_run, &w->run, &text, &why), &why, error);
+  free(files);
+  if (status == CM_OK && (*report = library_json(text)) == NULL)
+    status = cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  return status;
 }
 
 cm_status cm_work_compile(cm_work *work, cm_error *error)
 {
-  cm_compile_options options;
-  cm_chip *chip = NULL;
+  coremap_chip *chip = NULL;
   json_t *report = NULL;
-  cm_status status = cm_compile_options_read(work->job.options, &options, error);
+  char *options = NULL;
+  cm_status status = cm_work_text(cm_work_options(work), &options, error);
   if (status == CM_OK)
     status = cm_work_chip(work, &chip, error);
   if (status == CM_OK)
-    status = compile(work, chip, &options, &report, error);
+    status = compile(work, chip, options, &report, error);
   if (status == CM_OK)
     status = write_report(work, report, error);
   if (status == CM_OK)
     status = cm_work_tell(work, "report", short_report(report), error);
   json_decref(report);
-  cm_chip_free(chip);
+  free(options);
+  coremap_chip_free(chip);
   return status;
 }

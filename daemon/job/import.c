@@ -1,16 +1,15 @@
 /* Kind import: a file of any format that is read in, our own file or a model that has been read to its end out. */
+#include <coremap/network.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "core/network/import.h"
-#include "core/network/rates.h"
-#include "core/network/topology_file.h"
-#include "core/operators/onnx/onnx.h"
+#include "base/json.h"
 #include "daemon/job/internal.h"
 
-static cm_status tell_model(cm_work *w, size_t operators, cm_error *error)
+static cm_status tell_model(cm_work *w, uint64_t operators, cm_error *error)
 {
   return cm_work_tell(w, "import", json_pack("{s:s, s:b, s:I}", "format", "onnx", "directed", 1, "operators",
                                              (json_int_t)operators), error);
@@ -19,11 +18,10 @@ static cm_status tell_model(cm_work *w, size_t operators, cm_error *error)
 /* An operator-level model is kept as it came, once it has been read to its end. */
 static cm_status keep_model(cm_work *w, const char *path, cm_error *error)
 {
-  cm_model *model;
-  if (cm_onnx_read(path, &w->run, &model, error) != CM_OK)
+  uint64_t operators;
+  coremap_error *wrong = NULL;
+  if (library_status(library_model_read(path, library_on_run, &w->run, &operators, &wrong), &wrong, error) != CM_OK)
     return error->status;
-  size_t operators = model->order_count;
-  cm_model_free(model);
   int file = open(path, O_RDONLY | O_CLOEXEC);
   bool lasts = file >= 0 && fdatasync(file) == 0;
   int why = errno;
@@ -34,57 +32,90 @@ static cm_status keep_model(cm_work *w, const char *path, cm_error *error)
   return tell_model(w, operators, error);
 }
 
-static cm_status tell_topology(cm_work *w, const cm_topology *t, const cm_import_report *r, cm_error *error)
+/* What is told of a network, in the order of the server's own description. */
+static cm_status tell_network(cm_work *w, const coremap_network *network, cm_error *error)
 {
-  return cm_work_tell(
-      w, "import",
-      json_pack("{s:s, s:b, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "format", r->format, "gzipped", r->gzipped,
-                "directed", t->directed, "labels", t->label_text != NULL, "plain_bytes", (json_int_t)r->plain_bytes,
-                "neurons", (json_int_t)t->vertex_count, "hyperedges", (json_int_t)cm_topology_hyperedges(t), "synapses",
-                (json_int_t)cm_topology_synapses(t), "duplicates", (json_int_t)t->duplicate_count, "self_loops",
-                (json_int_t)t->self_loop_count, "empty_nets", (json_int_t)t->empty_net_count, "zeros", (json_int_t)t->zero_count,
-                "inputs", (json_int_t)cm_topology_inputs(t), "inhibitory", (json_int_t)cm_topology_negatives(t),
-                "populations", (json_int_t)t->population_count, "delays", t->pin_delay != NULL),
-      error);
+  static const char *const plain[] = {"format", "gzipped", "directed", "labels", "plain_bytes", "neurons", "hyperedges", "synapses", NULL},
+                           *const merged[] = {"duplicates", "self_loops", "empty_nets", "zeros", NULL};
+  char *text;
+  coremap_error *why = NULL;
+  if (library_status(coremap_network_about(network, 0, &text, &why), &why, error) != CM_OK)
+    return error->status;
+  json_t *about = library_json(text), *told = json_object();
+  for (const char *const *name = plain; *name != NULL; name++)
+    (void)json_object_set(told, *name, json_object_get(about, *name));
+  for (const char *const *name = merged; *name != NULL; name++)
+    (void)json_object_set(told, *name, json_object_get(json_object_get(about, "report"), *name));
+  (void)json_object_set(told, "inputs", json_object_get(about, "inputs"));
+  (void)json_object_set(told, "inhibitory", json_object_get(about, "inhibitory"));
+  (void)json_object_set_new(told, "populations", json_integer((json_int_t)json_array_size(json_object_get(about, "populations"))));
+  (void)json_object_set(told, "delays", json_object_get(about, "delays"));
+  json_decref(about);
+  return cm_work_tell(w, "import", told, error);
+}
+
+/* How the file is to be read: this process is confined already where its format asks for it. */
+static cm_status make_options(const cm_work *w, char **text, cm_error *error)
+{
+  char rates[CM_PATH_MAX];
+  const json_t *read = json_object_get(w->job.options, "read");
+  json_t *options = json_is_object(read) ? json_copy((json_t *)(uintptr_t)read) : json_object();
+  static const char *const names[] = {"format", "name"};
+  if (cm_work_path(w, CM_WORK_RATES, rates, error) != CM_OK) {
+    json_decref(options);
+    return error->status;
+  }
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (json_object_get(w->job.options, names[i]) != NULL)
+      (void)json_object_set(options, names[i], json_object_get(w->job.options, names[i]));
+  if (access(rates, F_OK) == 0)
+    (void)json_object_set_new(options, "rates", json_string(rates));
+  (void)json_object_set_new(options, "id", json_false());
+  (void)json_object_set_new(options, "confined", json_true());
+  return cm_work_text(options, text, error);
+}
+
+static cm_status import(cm_work *w, const char *path, coremap_network **network, cm_error *error)
+{
+  char *options;
+  coremap_error *why = NULL;
+  if (make_options(w, &options, error) != CM_OK)
+    return error->status;
+  cm_status status = library_status(coremap_network_read(path, options, library_on_run, &w->run, network, &why), &why, error);
+  free(options);
+  return status;
 }
 
 cm_status cm_work_import(cm_work *work, cm_error *error)
 {
-  cm_import_limits limits = cm_import_limits_default();
-  cm_import_report report;
-  cm_topology *topology;
+  coremap_network *network;
+  coremap_error *wrong = NULL;
+  cm_error why;
   char path[CM_PATH_MAX];
+  unsigned looks = 0;
   work->memory.limit_bytes = work->job.memory_limit;
   if (cm_work_path(work, CM_WORK_NETWORK, path, error) != CM_OK)
     return error->status;
-  cm_error why;
-  cm_import_hint hint = {.format = json_string_value(json_object_get(work->job.options, "format")),
-                         .name = json_string_value(json_object_get(work->job.options, "name"))};
-  const json_t *read = json_object_get(work->job.options, "read");
-  for (int id = 0; id < CM_READ_OPTIONS; id++)
-    hint.option[id] = json_string_value(json_object_get(read, cm_read_options[id].name));
-  bool told = hint.format != NULL && hint.format[0] != '\0', model = told && strcmp(hint.format, "onnx") == 0;
-  if (!told && cm_onnx_looks_like(path, &model, error) != CM_OK)
+  const char *format = json_string_value(json_object_get(work->job.options, "format"));
+  const bool told = format != NULL && format[0] != '\0';
+  if (!told && library_status(coremap_look(path, NULL, &looks, &wrong), &wrong, error) != CM_OK)
     return error->status;
+  const bool model = told ? strcmp(format, "onnx") == 0 : (looks & COREMAP_LOOKS_LIKE_MODEL) != 0;
   if (model && keep_model(work, path, &why) == CM_OK)
     return CM_OK;
   if (model && (told || why.status != CM_BAD_NETWORK)) {
     *error = why;
     return why.status;
   }
-  if (cm_import_as(path, &hint, &limits, &work->run, &topology, &report, error) != CM_OK) {
+  if (import(work, path, &network, error) != CM_OK) {
     /* A few bytes at the beginning may deceive: what no topology is either was meant as a model. */
     if (model)
       *error = why;
     return error->status;
   }
-  cm_status status = cm_work_path(work, CM_WORK_RATES, path, error);
-  if (status == CM_OK && access(path, F_OK) == 0)
-    status = cm_rates_read(path, topology, &work->run, error);
+  cm_status status = library_status(library_network_store(network, work->made, library_on_run, &work->run, &wrong), &wrong, error);
   if (status == CM_OK)
-    status = cm_topology_store(topology, work->made, &work->run, error);
-  if (status == CM_OK)
-    status = tell_topology(work, topology, &report, error);
-  cm_topology_free(topology);
+    status = tell_network(work, network, error);
+  coremap_network_free(network);
   return status;
 }

@@ -12,7 +12,9 @@
 
 #include "base/json.h"
 #include "base/confine.h"
-#include "daemon/job/levels.h"
+#include "daemon/job/work.h"
+#include "library/private/base.h"
+#include "library/private/levels.h"
 #include "daemon/job/work.h"
 
 static atomic_bool cancelled;
@@ -88,10 +90,13 @@ int cm_work_main(const char *folder)
   if (confined != CM_OK)
     return fail(&error);
   on_log(&file, in_force);
-  cm_work_levels levels = {0};
-  if (cm_work_levels_open(folder, &levels, &error) != CM_OK)
+  library_levels *levels;
+  coremap_error *why = NULL;
+  char given[CM_PATH_MAX], made[CM_PATH_MAX];
+  if (cm_path(given, &error, "%s/" CM_WORK_LEVELS, folder) != CM_OK || cm_path(made, &error, "%s/" CM_WORK_LEVELS_MADE, folder) != CM_OK ||
+      library_status(library_levels_open(given, made, &levels, &why), &why, &error) != CM_OK)
     return fail(&error);
-  cm_work_watch watch = {.progress = on_progress, .log = on_log, .user = &file, .cancel = &cancelled, .levels = &levels.cache,
+  cm_work_watch watch = {.progress = on_progress, .log = on_log, .user = &file, .cancel = &cancelled, .levels = library_levels_cache(levels),
                          .process_bytes = cm_confine_memory(limits.memory_limit)};
   int status = cm_work_run(folder, &watch, &error) == CM_OK ? EXIT_SUCCESS : fail(&error);
   _exit(status); /* nothing is left to be flushed, and what would look for leaks may not */

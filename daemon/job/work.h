@@ -6,7 +6,9 @@
 #include <jansson.h>
 
 #include "base/file.h"
-#include "core/mapping/map.h"
+#include "base/run.h"
+
+struct cm_level_cache; /* library/private/levels.h */
 
 /* What a job folder holds; docs/executors.md says what each file is. */
 #define CM_WORK_JOB "job.json"
@@ -53,7 +55,7 @@ typedef struct cm_work_watch {
   void (*log)(void *user, const char *line);
   void *user;
   const atomic_bool *cancel;    /* NULL: cannot be cancelled */
-  const cm_level_cache *levels; /* coarsened levels kept between jobs; NULL: none */
+  const struct cm_level_cache *levels; /* coarsened levels kept between jobs; NULL: none */
   uint64_t process_bytes;       /* memory that this process may have, all of it for this job; 0: shared with others */
 } cm_work_watch;
 

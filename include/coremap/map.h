@@ -15,7 +15,7 @@ typedef struct coremap_mapping coremap_mapping;
 
 /* Maps a network. `options` is a JSON object (docs/options.md) or NULL: {"preset": "fast", "seed": 3, "threads": 2}; beside
  * them paths: "from", of an older mapping to start from; "part", of parts that are made already, one number a line, which are then placed;
- * "policy", of mapper learned (coremap_train); "cache", a folder that keeps coarsened levels between calls, one at a time, at most 1 GiB; and
+ * "policy_file", of mapper learned (coremap_train); "cache", a folder that keeps coarsened levels between calls, one at a time, at most 1 GiB; and
  * "alone": true where nobody else uses the network meanwhile, which saves memory. The mapping breaks no limit of any core; the same input,
  * options and seed give the same bytes for any number of threads. Errors: bad-option, neuron-too-large, no-room,
  * limit-broken, memory-limit, time-limit, cancelled, no-memory, disk-full, io. */
@@ -39,6 +39,10 @@ int coremap_pareto_draw(const char *summary, const char *path, coremap_error **e
 /* The part of each neuron [*neurons], and x, y of each part's core [2 * *parts]: they live as long as the mapping. O(1). */
 const uint32_t *coremap_mapping_parts(const coremap_mapping *mapping, uint64_t *neurons);
 const int32_t *coremap_mapping_places(const coremap_mapping *mapping, uint64_t *parts);
+
+/* The cores of the region that was chosen for it, by number [*cores]: all that its parts have, and those between them. NULL, 0 of a mapping
+ * that was opened. O(1). */
+const uint32_t *coremap_mapping_region(const coremap_mapping *mapping, uint64_t *cores);
 
 /* What can be made of a mapping: "mapping" (all of it, as `coremap map -o` writes it), "summary" (without the bulk: chip,
  * options, metrics), "report" (of one just made: {"parts", "bound", "metrics", "attempts", "report"}, and for people "limits": {name: {"most",

@@ -20,8 +20,9 @@ typedef struct coremap_network coremap_network;
 int coremap_look(const char *path, const char *format, unsigned *looks, coremap_error **error);
 
 /* Reads a network file of any supported format, recognised by content. `options` is a JSON object or NULL: "format"
- * (a name, right whatever the bytes say), "columns", "zeros", "rates", the path of a table of measured rates, and "id": false where
- * mappings need not name the network by its file's SHA-256, which then is not made.
+ * (a name, right whatever the bytes say), "columns", "zeros", "rates", the path of a table of measured rates; "name", the
+ * file's where its path is another; "id": false where mappings need not name the network by its file's SHA-256, which then is not made; and
+ * "confined": true where the process is confined already (COREMAP_LOOKS_CONFINED).
  * O(synapses log(synapses per neuron)). Errors: bad-network, bad-option, too-large, not-found, io, memory. */
 int coremap_network_read(const char *path, const char *options, coremap_progress progress, void *user,
                          coremap_network **network, coremap_error **error);

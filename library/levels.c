@@ -1,0 +1,94 @@
+/* Coarsened levels of two folders as one cache. */
+#include "library/private/levels.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/mapping/stage/cache.h"
+#include "library/internal.h"
+
+struct library_levels {
+  cm_cache *given, *made; /* NULL: there is no such folder */
+  cm_level_cache cache;   /* what the pipeline works with */
+};
+
+static cm_status acquire(void *user, const char *key, char *folder, cm_error *error)
+{
+  library_levels *l = user;
+  cm_level_cache given = cm_cache_levels(l->given), made = cm_cache_levels(l->made);
+  cm_status status = given.acquire(given.user, key, folder, error);
+  return status == CM_NOT_FOUND ? made.acquire(made.user, key, folder, error) : status;
+}
+
+/* Either knows whether it has given the key out. */
+static void release(void *user, const char *key)
+{
+  library_levels *l = user;
+  cm_level_cache given = cm_cache_levels(l->given), made = cm_cache_levels(l->made);
+  given.release(given.user, key);
+  made.release(made.user, key);
+}
+
+static void drop(void *user, const char *key)
+{
+  library_levels *l = user;
+  cm_level_cache given = cm_cache_levels(l->given), made = cm_cache_levels(l->made);
+  given.drop(given.user, key);
+  made.drop(made.user, key);
+}
+
+static cm_status begin(void *user, char *folder, cm_error *error)
+{
+  cm_level_cache made = cm_cache_levels(((library_levels *)user)->made);
+  return made.begin(made.user, folder, error);
+}
+
+static cm_status commit(void *user, const char *key, char *folder, cm_error *error)
+{
+  cm_level_cache made = cm_cache_levels(((library_levels *)user)->made);
+  return made.commit(made.user, key, folder, error);
+}
+
+static void discard(void *user, const char *folder)
+{
+  cm_level_cache made = cm_cache_levels(((library_levels *)user)->made);
+  made.discard(made.user, folder);
+}
+
+static cm_status open_both(const char *given, const char *made, library_levels *l, cm_error *error)
+{
+  if (access(given, R_OK) == 0 && cm_cache_open(given, UINT64_MAX, &l->given, error) != CM_OK)
+    return error->status;
+  if (cm_cache_open(made, UINT64_MAX, &l->made, error) != CM_OK)
+    return error->status;
+  l->cache = l->given == NULL ? cm_cache_levels(l->made)
+                              : (cm_level_cache){.user = l, .acquire = acquire, .release = release, .begin = begin, .commit = commit,
+                                                 .discard = discard, .drop = drop};
+  return CM_OK;
+}
+
+int library_levels_open(const char *given, const char *made, library_levels **levels, coremap_error **error)
+{
+  cm_error e;
+  library_levels *l = calloc(1, sizeof *l);
+  cm_status status = l != NULL ? open_both(given, made, l, &e) : cm_fail(&e, CM_NO_MEMORY, "out of memory for levels");
+  if (status == CM_OK)
+    *levels = l;
+  else
+    library_levels_close(l);
+  return library_tell(status, &e, error);
+}
+
+const struct cm_level_cache *library_levels_cache(const library_levels *levels)
+{
+  return &levels->cache;
+}
+
+void library_levels_close(library_levels *levels)
+{
+  if (levels == NULL)
+    return;
+  cm_cache_close(levels->given);
+  cm_cache_close(levels->made);
+  free(levels);
+}
