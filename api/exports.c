@@ -69,7 +69,7 @@ static cm_status write_wish(const cm_request *request, const cm_mapping_row *map
   if (result == 0)
     result = coremap_mapping_open(content, network, NULL, library_on_run, run, &opened, &why);
   if (result == 0)
-    result = coremap_mapping_make(opened, w->what, path, library_on_run, run, &why);
+    result = coremap_mapping_write_watched(opened, w->what, path, library_on_run, run, &why);
   coremap_mapping_free(opened);
   coremap_network_free(network);
   return library_status(result, &why, error);

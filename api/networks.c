@@ -42,8 +42,11 @@ static bool wanted_format(cm_request *request, const char **format)
   char names[240];
   const char *named = cm_request_query(request, "format");
   *format = named != NULL ? named : "";
+  const uint64_t refusals = cm_json_refusals();
   json_t *row = named == NULL || strcmp(named, MODEL_FORMAT) == 0 ? json_true() : library_row("formats", named);
-  if (row == NULL)
+  if (row == NULL && cm_json_refusals() != refusals)
+    cm_reply_json(request, 200, NULL); /* no memory to know it by */
+  else if (row == NULL)
     cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "format must be one of %s, %s, not \"%.40s\"",
                      library_names("formats", ", ", names, sizeof names), MODEL_FORMAT, named);
   json_decref(row);
@@ -72,6 +75,7 @@ static cm_status import(cm_request *request, const char *path, const char *rates
  * option has no such value, and the reply is made. */
 static bool wanted_options(cm_request *request, char text[CM_READ_AS_MAX])
 {
+  const uint64_t refusals = cm_json_refusals();
   json_t *options = json_object(), *known = library_table("reading");
   const json_t *row;
   size_t i;
@@ -82,6 +86,11 @@ static bool wanted_options(cm_request *request, char text[CM_READ_AS_MAX])
       (void)json_object_set_new(options, name, json_string(value));
   }
   json_decref(known);
+  if (cm_json_refusals() != refusals) {
+    json_decref(options);
+    cm_reply_json(request, 200, NULL);
+    return false;
+  }
   char *given = json_object_size(options) > 0 ? cm_json_dumps(options, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
   json_decref(options);
   coremap_error *wrong = NULL;

@@ -68,7 +68,7 @@ static cm_status make(const arguments *a, const coremap_mapping *mapping, const 
     (void)snprintf(what, sizeof what, "picture:%s:%.60s", a->to, a->layer);
   else
     (void)snprintf(what, sizeof what, "%.60s", a->to);
-  return library_status(coremap_mapping_make(mapping, what, path, library_on_run, run, &why), &why, error);
+  return library_status(coremap_mapping_write_watched(mapping, what, path, library_on_run, run, &why), &why, error);
 }
 
 static cm_status on_files(const arguments *a, cli_run *cli, const char *path, cm_error *error)

@@ -31,7 +31,7 @@ static cm_status write_view(cli_job *job, const coremap_mapping *mapping, const 
   coremap_error *why = NULL;
   if (path == NULL)
     return CM_OK;
-  return library_status(coremap_mapping_make(mapping, what, path, library_on_run, &job->cli.run, &why), &why, error);
+  return library_status(coremap_mapping_write_watched(mapping, what, path, library_on_run, &job->cli.run, &why), &why, error);
 }
 
 static cm_status write_views(cli_job *job, const coremap_mapping *mapping, cm_error *error)

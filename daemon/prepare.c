@@ -211,7 +211,7 @@ static cm_status put_network(cm_running *r, cm_error *error)
   return put_file(r, path, CM_WORK_NETWORK, error);
 }
 
-/* The levels of this network that are kept, for an executor that cannot see the cache. */
+/* The levels of this network that are kept, for an executor that cannot see the cache: preset reference coarsens into them. */
 static cm_status put_levels(const preparing *p, cm_error *error)
 {
   char path[CM_PATH_MAX];

@@ -119,8 +119,9 @@ static cm_status check_all(const char *path, const beside *b, const coremap_netw
     return status;
   status = check(&c, error);
   cm_run_finish(run);
+  const uint64_t refusals = cm_json_refusals();
   if (status == CM_OK)
-    status = library_text(verdict(&c), JSON_COMPACT, report, error);
+    status = library_whole_text(verdict(&c), refusals, report, error);
   cm_check_result_free(&c.result);
   cm_free(c.topology.size);
   return status;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "library/internal.h"
 
 cm_status library_chip_own(cm_chip *chip, const char *occupancy, coremap_chip **made, cm_error *error)
@@ -159,6 +160,7 @@ int coremap_chip_about(const coremap_chip *of, char **json, coremap_error **erro
   cm_error e;
   cm_fragmentation f;
   const cm_chip *chip = of->chip;
+  const uint64_t refusals = cm_json_refusals();
   if (cm_fragmentation_of(of->occupancy, &f, &e) != CM_OK)
     return library_tell(e.status, &e, error);
   json_t *stated = cm_chip_json(chip);
@@ -172,7 +174,7 @@ int coremap_chip_about(const coremap_chip *of, char **json, coremap_error **erro
     "latency_ns", costs_json(&chip->latency_ns), "dead_cores", (json_int_t)chip->dead_core_count, "dead_links",
     (json_int_t)chip->dead_link_count, "classes", classes_json(chip), "occupancy", occupancy_json(chip, of->occupancy, &f));
   json_decref(stated);
-  return library_tell(library_text(made, JSON_COMPACT, json, &e), &e, error);
+  return library_tell(library_whole_text(made, refusals, json, &e), &e, error);
 }
 
 void coremap_chip_free(coremap_chip *chip)

@@ -137,11 +137,12 @@ static json_t *ends_json(const cm_model *model, const uint32_t *values, size_t c
 
 static cm_status describe(const cm_model *model, char **json, cm_error *error)
 {
-  return library_text(json_pack("{s:I, s:s, s:I, s:I, s:o, s:o}", "opset", (json_int_t)model->opset, "producer", model->producer_name,
+  const uint64_t refusals = cm_json_refusals();
+  return library_whole_text(json_pack("{s:I, s:s, s:I, s:I, s:o, s:o}", "opset", (json_int_t)model->opset, "producer", model->producer_name,
                                 "operators", (json_int_t)model->order_count, "permutation_bytes", (json_int_t)cm_permutation_bytes(model),
                                 "inputs", ends_json(model, model->inputs, model->input_count), "outputs",
                                 ends_json(model, model->outputs, model->output_count)),
-                      JSON_COMPACT, json, error);
+                      refusals, json, error);
 }
 
 int coremap_model_about(const char *path, const char *options_text, char **json, coremap_error **error)

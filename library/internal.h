@@ -105,6 +105,9 @@ cm_status library_options(const char *text, json_t **object, cm_error *error);
 /* An object as text; takes it (NULL: memory ran out). `flags` as of json_dumps. */
 cm_status library_text(json_t *object, size_t flags, char **text, cm_error *error);
 
+/* The same of an object with lists, for which jansson may have been refused memory unnoticed since cm_json_refusals gave `before`. */
+cm_status library_whole_text(json_t *object, uint64_t before, char **text, cm_error *error);
+
 /* The rows of the table of options of that kind; NULL: no memory. */
 json_t *library_options_table(const char *kind);
 

@@ -1,6 +1,7 @@
 /* What a network is, in numbers. */
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "base/order.h"
 #include "library/internal.h"
 
@@ -54,6 +55,7 @@ int coremap_network_about(const coremap_network *network, int degrees, char **js
 {
   cm_error e;
   json_t *populations;
+  const uint64_t refusals = cm_json_refusals();
   const cm_topology *t = network->topology;
   const cm_import_report *r = &network->report;
   if (populations_json(t, &populations, &e) != CM_OK)
@@ -67,7 +69,7 @@ int coremap_network_about(const coremap_network *network, int degrees, char **js
     (json_int_t)t->empty_net_count, "zeros", (json_int_t)t->zero_count, "inhibitory", (json_int_t)cm_topology_negatives(t));
   cm_status status = made != NULL && degrees != 0 ? add_degrees(t, made, &e) : CM_OK;
   if (status == CM_OK)
-    status = library_text(made, JSON_COMPACT, json, &e);
+    status = library_whole_text(made, refusals, json, &e);
   else
     json_decref(made);
   return library_tell(status, &e, error);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "core/mapping/stage/stage.h"
 #include "library/internal.h"
 
@@ -105,11 +106,12 @@ int coremap_partition_about(const coremap_partition *partition, char **json, cor
 {
   cm_error e;
   const cm_candidate *stage = &partition->stage;
+  const uint64_t refusals = cm_json_refusals();
   json_t *metrics = metrics_json(stage);
   json_t *made = json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "parts", (json_int_t)stage->partition->part_count, "bound",
                            cm_bound_json(&stage->bound), "metrics", metrics, "limits", limits_json(stage), "attempts",
                            cm_attempts_json(stage->attempts, stage->attempt_count, true), "shown", library_shown(metrics));
-  return library_tell(library_text(made, JSON_COMPACT, json, &e), &e, error);
+  return library_tell(library_whole_text(made, refusals, json, &e), &e, error);
 }
 
 static cm_status write_part(const cm_partition *partition, FILE *stream, cm_error *error)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/option.h"
 #include "base/random.h"
 #include "core/machine/run/simulate.h"
@@ -258,6 +259,7 @@ int coremap_program_run(const coremap_program *program, const char *options, cor
   asked a = {0};
   cm_simulation result;
   double deviation = 0;
+  const uint64_t refusals = cm_json_refusals();
   library_begin(&r, progress, user);
   cm_status status = library_options(options, &object, &e);
   if (status == CM_OK)
@@ -266,7 +268,7 @@ int coremap_program_run(const coremap_program *program, const char *options, cor
     status = simulate(&a, program->program, r.run, &result, &deviation, &e);
   cm_run_finish(r.run);
   if (status == CM_OK)
-    status = library_text(result_json(&a, program->program, &result, deviation), JSON_COMPACT, report, &e);
+    status = library_whole_text(result_json(&a, program->program, &result, deviation), refusals, report, &e);
   json_decref(a.inputs);
   json_decref(object);
   return library_tell(status, &e, error);
@@ -311,9 +313,10 @@ int coremap_program_about(const coremap_program *program, char **json, coremap_e
 {
   cm_error e;
   const cm_program *p = program->program;
+  const uint64_t refusals = cm_json_refusals();
   json_t *made = json_pack("{s:s, s:I, s:o, s:o}", "chip", p->chip_name, "memory_bytes", (json_int_t)p->target.memory_bytes, "inputs",
                            ends_json(p, p->inputs, p->input_count), "outputs", ends_json(p, p->outputs, p->output_count));
-  return library_tell(library_text(made, JSON_COMPACT, json, &e), &e, error);
+  return library_tell(library_whole_text(made, refusals, json, &e), &e, error);
 }
 
 int coremap_program_disassemble(const coremap_program *program, const char *path, coremap_error **error)

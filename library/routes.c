@@ -28,15 +28,15 @@ static cm_status make(coremap_routes *r, cm_run *run, cm_error *error)
   return cm_routes_make(m->mapping != NULL ? m->mapping : &r->view, &m->topology, m->chip->chip, &wanted, run, &r->routes, error);
 }
 
-int coremap_routes_make(coremap_mapping *mapping, coremap_progress progress, void *user, coremap_routes **routes, coremap_error **error)
+int coremap_routes_make(const coremap_mapping *mapping, coremap_progress progress, void *user, coremap_routes **routes, coremap_error **error)
 {
   cm_error e;
   library_run r;
   coremap_routes *made = calloc(1, sizeof *made);
   cm_status status = made != NULL ? CM_OK : cm_fail(&e, CM_NO_MEMORY, "out of memory for routes");
   if (status == CM_OK) {
-    atomic_fetch_add(&mapping->owners, 1);
-    made->mapping = mapping;
+    made->mapping = (coremap_mapping *)mapping;
+    atomic_fetch_add(&made->mapping->owners, 1);
     cm_memory_init(&made->memory, 0);
     library_begin(&r, progress, user);
     library_outlive(&r, &made->memory);

@@ -197,6 +197,14 @@ cm_status library_text(json_t *object, size_t flags, char **text, cm_error *erro
   return CM_OK;
 }
 
+cm_status library_whole_text(json_t *object, uint64_t before, char **text, cm_error *error)
+{
+  if (cm_json_whole(before, "a text", error) == CM_OK)
+    return library_text(object, JSON_COMPACT, text, error);
+  json_decref(object);
+  return error->status;
+}
+
 cm_status library_take_text(json_t *object, const char *name, char room[CM_PATH_MAX], cm_error *error)
 {
   const json_t *value = json_object_get(object, name);

@@ -70,12 +70,7 @@ int coremap_table(const char *name, char **json, coremap_error **error)
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     if (strcmp(tables[i].name, name) == 0) {
       json_t *made = tables[i].make != NULL ? tables[i].make() : library_options_table(name);
-      cm_status status = cm_json_whole(refusals, "a table", &e);
-      if (status == CM_OK)
-        status = library_text(made, JSON_COMPACT, json, &e);
-      else
-        json_decref(made);
-      return library_tell(status, &e, error);
+      return library_tell(library_whole_text(made, refusals, json, &e), &e, error);
     }
   return library_tell(no_table(name, &e), &e, error);
 }

@@ -33,10 +33,11 @@ static cm_mapping_view find_view(const char *what)
 
 static cm_status write_report(const coremap_mapping *m, FILE *stream, cm_error *error)
 {
+  const uint64_t refusals = cm_json_refusals();
   json_t *report = library_mapping_report(m);
-  cm_status status = report == NULL                                      ? cm_fail(error, CM_NO_MEMORY, "out of memory for a report")
-                     : cm_json_dumpf(report, stream, JSON_COMPACT) != 0 ? cm_fail(error, CM_IO, "cannot write the report")
-                                                                        : CM_OK;
+  cm_status status = cm_json_whole(refusals, "a report", error);
+  if (status == CM_OK && (report == NULL || cm_json_dumpf(report, stream, JSON_COMPACT) != 0))
+    status = cm_fail(error, CM_IO, "cannot write the report");
   json_decref(report);
   return status;
 }
@@ -65,8 +66,8 @@ static cm_status write_made(const coremap_mapping *m, const char *what, cm_run *
   return cm_export_mapping(format, &m->mapped, run, stream, error);
 }
 
-int coremap_mapping_make(const coremap_mapping *mapping, const char *what, const char *path, coremap_progress progress, void *user,
-                         coremap_error **error)
+int coremap_mapping_write_watched(const coremap_mapping *mapping, const char *what, const char *path, coremap_progress progress,
+                                  void *user, coremap_error **error)
 {
   cm_error e;
   cm_file file;
@@ -85,7 +86,7 @@ int coremap_mapping_make(const coremap_mapping *mapping, const char *what, const
 
 int coremap_mapping_write(const coremap_mapping *mapping, const char *what, const char *path, coremap_error **error)
 {
-  return coremap_mapping_make(mapping, what, path, NULL, NULL, error);
+  return coremap_mapping_write_watched(mapping, what, path, NULL, NULL, error);
 }
 
 int coremap_mapping_text(const coremap_mapping *mapping, const char *what, char **text, size_t *size, coremap_error **error)

@@ -27,9 +27,6 @@ json_t *cm_map_options_shaping_json(const cm_map_options *options);
 /* The id of the mapping to start from (option "from"), NULL: none. */
 const char *cm_map_options_from(const cm_map_options *options);
 
-/* Whether a job with these options coarsens into levels that a cache keeps. */
-bool cm_map_options_coarsen(const cm_map_options *options);
-
 /* Makes of the network's inputs what option "inputs" says, in place: to be called before cm_map and whatever else sees the
  * network. Errors as cm_topology_set_outside. */
 cm_status cm_map_options_set_inputs(const cm_map_options *options, cm_topology *topology, cm_memory *memory, cm_error *error);

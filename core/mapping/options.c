@@ -195,11 +195,6 @@ cm_status cm_mapping_set_inputs(const json_t *summary, cm_topology *topology, cm
   return stated != NULL && strcmp(stated, "outside") == 0 ? cm_topology_set_outside(topology, memory, error) : CM_OK;
 }
 
-bool cm_map_options_coarsen(const cm_map_options *options)
-{
-  return options->preset == CM_PRESET_REFERENCE;
-}
-
 void cm_map_options_apply(const cm_map_options *options, cm_run *run)
 {
   run->seed = options->seed;

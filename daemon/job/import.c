@@ -41,6 +41,7 @@ static cm_status tell_network(cm_work *w, const coremap_network *network, cm_err
   coremap_error *why = NULL;
   if (library_status(coremap_network_about(network, 0, &text, &why), &why, error) != CM_OK)
     return error->status;
+  const uint64_t refusals = cm_json_refusals();
   json_t *about = library_json(text), *told = json_object();
   for (const char *const *name = plain; *name != NULL; name++)
     (void)json_object_set(told, *name, json_object_get(about, *name));
@@ -51,7 +52,10 @@ static cm_status tell_network(cm_work *w, const coremap_network *network, cm_err
   (void)json_object_set_new(told, "populations", json_integer((json_int_t)json_array_size(json_object_get(about, "populations"))));
   (void)json_object_set(told, "delays", json_object_get(about, "delays"));
   json_decref(about);
-  return cm_work_tell(w, "import", told, error);
+  if (cm_json_whole(refusals, "what the network is", error) == CM_OK)
+    return cm_work_tell(w, "import", told, error);
+  json_decref(told);
+  return error->status;
 }
 
 /* How the file is to be read: this process is confined already where its format asks for it. */
@@ -59,6 +63,7 @@ static cm_status make_options(const cm_work *w, char **text, cm_error *error)
 {
   char rates[CM_PATH_MAX];
   const json_t *read = json_object_get(w->job.options, "read");
+  const uint64_t refusals = cm_json_refusals();
   json_t *options = json_is_object(read) ? json_copy((json_t *)(uintptr_t)read) : json_object();
   static const char *const names[] = {"format", "name"};
   if (cm_work_path(w, CM_WORK_RATES, rates, error) != CM_OK) {
@@ -72,7 +77,10 @@ static cm_status make_options(const cm_work *w, char **text, cm_error *error)
     (void)json_object_set_new(options, "rates", json_string(rates));
   (void)json_object_set_new(options, "id", json_false());
   (void)json_object_set_new(options, "confined", json_true());
-  return cm_work_text(options, text, error);
+  if (cm_json_whole(refusals, "how the file is to be read", error) == CM_OK)
+    return cm_work_text(options, text, error);
+  json_decref(options);
+  return error->status;
 }
 
 static cm_status import(cm_work *w, const char *path, coremap_network **network, cm_error *error)

@@ -17,6 +17,7 @@ typedef struct map_job {
 static cm_status make_options(map_job *j, cm_error *error)
 {
   char path[CM_PATH_MAX];
+  const uint64_t refusals = cm_json_refusals();
   json_t *options = cm_work_options(j->work);
   const char *from = json_string_value(json_object_get(options, "from"));
   if (from != NULL && from[0] != '\0') {
@@ -27,7 +28,10 @@ static cm_status make_options(map_job *j, cm_error *error)
     (void)json_object_set_new(options, "from", json_string(path));
   }
   (void)json_object_set_new(options, "alone", json_true());
-  return cm_work_text(options, &j->options, error);
+  if (cm_json_whole(refusals, "the job's options", error) == CM_OK)
+    return cm_work_text(options, &j->options, error);
+  json_decref(options);
+  return error->status;
 }
 
 static cm_status read_inputs(map_job *j, cm_error *error)

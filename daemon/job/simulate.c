@@ -9,6 +9,7 @@
 static cm_status make_options(const cm_work *w, char **text, cm_error *error)
 {
   char path[CM_PATH_MAX];
+  const uint64_t refusals = cm_json_refusals();
   json_t *options = cm_work_options(w);
   if (json_is_object(json_object_get(options, "spikes"))) {
     if (cm_work_path(w, CM_WORK_SPIKES, path, error) != CM_OK) {
@@ -21,7 +22,10 @@ static cm_status make_options(const cm_work *w, char **text, cm_error *error)
   }
   if (w->job.time_limit > 0)
     (void)json_object_set_new(options, "time_limit", json_real(w->job.time_limit));
-  return cm_work_text(options, text, error);
+  if (cm_json_whole(refusals, "the job's options", error) == CM_OK)
+    return cm_work_text(options, text, error);
+  json_decref(options);
+  return error->status;
 }
 
 static cm_status open_mapping(cm_work *w, const coremap_network *network, coremap_mapping **mapping, cm_error *error)

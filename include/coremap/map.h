@@ -55,8 +55,8 @@ int coremap_mapping_write(const coremap_mapping *mapping, const char *what, cons
 int coremap_mapping_text(const coremap_mapping *mapping, const char *what, char **text, size_t *size, coremap_error **error);
 
 /* coremap_mapping_write as a run of its own that tells its progress and can be stopped: exports of large networks take a while. */
-int coremap_mapping_make(const coremap_mapping *mapping, const char *what, const char *path, coremap_progress progress, void *user,
-                         coremap_error **error);
+int coremap_mapping_write_watched(const coremap_mapping *mapping, const char *what, const char *path, coremap_progress progress,
+                                  void *user, coremap_error **error);
 
 /* Writes the Pareto set of a mapping of objective pareto into a folder, made if missing: pareto.json (its table), pareto.svg, and each
  * mapping as pareto-1.json, pareto-2.json, ...; nothing for other objectives. Errors: disk-full, io, no-memory. */

@@ -80,14 +80,3 @@ cm_status cm_simulate_options_read(const json_t *options, cm_simulate_request *r
   *request = r;
   return CM_OK;
 }
-
-cm_status cm_simulate_request_read(const json_t *options, cm_simulate_request *request, cm_error *error)
-{
-  cm_simulate_request r;
-  if (cm_simulate_options_read(options, &r, error) != CM_OK)
-    return error->status;
-  if (r.mapping[0] == '\0')
-    return cm_option_refuse(error, "mapping", "the id of a mapping, whose packets are to move");
-  *request = r;
-  return CM_OK;
-}

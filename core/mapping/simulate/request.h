@@ -30,7 +30,4 @@ extern const cm_options cm_simulate_option_table;
  * range. */
 cm_status cm_simulate_options_read(const json_t *options, cm_simulate_request *request, cm_error *error);
 
-/* The same of a job, which has to say whose packets move: `mapping`. */
-cm_status cm_simulate_request_read(const json_t *options, cm_simulate_request *request, cm_error *error);
-
 #endif
