@@ -33,11 +33,12 @@ uint32_t coremap_chip_free_cores(const coremap_chip *chip);
 /* The chip as the text of a chip file: the caller's (coremap_text_free). NULL when out of memory. */
 char *coremap_chip_json(const coremap_chip *chip);
 
-/* What the chip is, with what its file leaves unsaid, as JSON that is the caller's: {"name", "description", "cores": [along x, y], "dies",
- * "die_cores", "router_cores", "limits": {of a core}, "neuron_limits": {of a neuron: "fan_in", "target_cores"}, "relays", "interconnect"
- * ("mesh", ...), "torus": [x, y], "table_entries" (0: no limit), "energy_pj" and "latency_ns": {"router", "east_west", "north_south",
- * "die_to_die"}, "dead_cores", "dead_links": how many, "classes": [{"name", "cores": how many, "labels", "limits"}], "occupancy": {"free",
- * "taken", "broken": cores, "fragmentation", "pieces", "largest_piece", "largest_rectangle"}}. O(cores). */
+/* What the chip is, with what its file leaves unsaid, as JSON that is the caller's: {"name", "description", "cores": [along x,
+ * y], "dies", "die_cores", "router_cores", "limits": {of a core}, "neuron_limits": {of a neuron: "fan_in", "target_cores"},
+ * "relays", "interconnect" ("mesh", ...), "torus": [x, y], "table_entries" (0: no limit), "energy_pj" and "latency_ns":
+ * {"router", "east_west", "north_south", "die_to_die"}, "dead_cores", "dead_links": how many, "classes": [{"name", "cores": how
+ * many, "labels", "limits"}], "occupancy": {"free", "taken", "broken": cores, "fragmentation", "pieces", "largest_piece",
+ * "largest_rectangle"}}. O(cores). */
 int coremap_chip_about(const coremap_chip *chip, char **json, coremap_error **error);
 
 /* The state of the cores as coremap_chip_open reads it; the caller's. */

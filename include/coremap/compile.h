@@ -17,19 +17,20 @@ extern "C" {
 int coremap_compile(const char *model, const coremap_chip *chip, const char *options, const char *out,
                     coremap_progress progress, void *user, char **report, coremap_error **error);
 
-/* The same with more than a program; `files` is a JSON object or NULL: paths for "timeline" (when each unit does what, Chrome trace JSON),
- * "tiles" (the program's pieces as a network) and "mapping" (these on the chip's cores); "measure", a command that scores orders on the real
- * target (docs/orders.md); "beside": false where no weights outside the model's file are to be read. */
+/* The same with more than a program; `files` is a JSON object or NULL: paths for "timeline" (when each unit does what, Chrome
+ * trace JSON), "tiles" (the program's pieces as a network) and "mapping" (these on the chip's cores); "measure", a command that
+ * scores orders on the real target (docs/orders.md); "beside": false where no weights outside the model's file are to be read. */
 int coremap_compile_files(const char *model, const coremap_chip *chip, const char *options, const char *files, const char *out,
                           coremap_progress progress, void *user, char **report, coremap_error **error);
 
-/* The stage that these options and this chip (NULL: none) end in: "permutations", "split", ..., which is not to be freed. Errors: bad-option. */
+/* The stage that these options and this chip (NULL: none) end in: "permutations", "split", ..., which is not to be freed. Errors:
+ * bad-option. */
 int coremap_compile_last(const char *options, const coremap_chip *chip, const char **stage, coremap_error **error);
 
-/* What a model is, as JSON that is the caller's: {"opset", "producer", "operators": how many, "permutation_bytes" (that permutations move),
- * "inputs" and "outputs": [{"name", "type", "dims": [extent, or the name of an open one, or null]}]}, no "dims": their number is not
- * known. `options`: "shape", as of jobs. Weights beside the model are read from its folder alone. Errors: bad-network (also: it is no model), bad-option,
- * too-large, not-found, no-memory, io. */
+/* What a model is, as JSON that is the caller's: {"opset", "producer", "operators": how many, "permutation_bytes" (that
+ * permutations move), "inputs" and "outputs": [{"name", "type", "dims": [extent, or the name of an open one, or null]}]}, no
+ * "dims": their number is not known. `options`: "shape", as of jobs. Weights beside the model are read from its folder alone.
+ * Errors: bad-network (also: it is no model), bad-option, too-large, not-found, no-memory, io. */
 int coremap_model_about(const char *model, const char *options, char **json, coremap_error **error);
 
 #ifdef __cplusplus

@@ -12,17 +12,19 @@ typedef struct coremap_network coremap_network;
 
 #define COREMAP_NEURONS_MAX 2147483646 /* that a network may have */
 
-/* What a file looks like by its first bytes: a sum of these. */
-#define COREMAP_LOOKS_LIKE_MODEL 1  /* an ONNX model, which coremap_compile takes */
-#define COREMAP_LOOKS_CONFINED 2 /* coremap_network_read reads it in a confined process: its format's library does not withstand damaged files */
+#define COREMAP_LOOKS_LIKE_MODEL 1
+#define COREMAP_LOOKS_CONFINED 2
 
-/* `format` (a name of the table "formats", or NULL) is right whatever the bytes say. Errors: not-found, no-memory, io. O(1). */
+/* What a file looks like by its first bytes, in *looks: a sum of COREMAP_LOOKS_LIKE_MODEL, an ONNX model, which coremap_compile
+ * takes; and COREMAP_LOOKS_CONFINED, of a format whose library does not withstand damaged files, so that coremap_network_read
+ * reads it in a confined process. `format` (a name of the table "formats", or NULL) is right whatever the bytes say. O(1).
+ * Errors: not-found, no-memory, io. */
 int coremap_look(const char *path, const char *format, unsigned *looks, coremap_error **error);
 
 /* Reads a network file of any supported format, recognised by content. `options` is a JSON object or NULL: "format"
- * (a name, right whatever the bytes say), "columns", "zeros", "rates", the path of a table of measured rates; "name", the
- * file's where its path is another; "id": false where mappings need not name the network by its file's SHA-256, which then is not made; and
- * "confined": true where the process is confined already (COREMAP_LOOKS_CONFINED).
+ * (a name, right whatever the bytes say), "columns", "zeros", "rates", the path of a table of measured rates;
+ * "name", the file's where its path is another; "id": false where mappings need not name the network by its file's SHA-256, which
+ * then is not made; and "confined": true where the process is confined already (coremap_look).
  * O(synapses log(synapses per neuron)). Errors: bad-network, bad-option, too-large, not-found, io, memory. */
 int coremap_network_read(const char *path, const char *options, coremap_progress progress, void *user,
                          coremap_network **network, coremap_error **error);
@@ -34,18 +36,20 @@ int coremap_network_read(const char *path, const char *options, coremap_progress
 int coremap_network_from_csr(uint32_t neurons, const uint64_t *first, const uint32_t *target, const double *weight,
                              coremap_network **network, coremap_error **error);
 
-/* Writes the network, whole or not at all; the format is what the name's ending says (.zip, .snn, .graph, .hgr, .mtx, .csv, .tsv). Errors:
- * bad-option, disk-full, io. */
+/* Writes the network, whole or not at all; the format is what the name's ending says (.zip, .snn, .graph, .hgr, .mtx, .csv,
+ * .tsv). Errors: bad-option, disk-full, io. */
 int coremap_network_write(const coremap_network *network, const char *path, coremap_error **error);
 
-/* The same in the format that `as` says, whatever the path is called: a format's name, or an ending ("tsv", "csv.gz"); NULL: the path's. */
+/* The same in the format that `as` says, whatever the path is called: a format's name, or an ending ("tsv", "csv.gz"); NULL: the
+ * path's. Errors: also cancelled. */
 int coremap_network_write_as(const coremap_network *network, const char *path, const char *as, coremap_progress progress, void *user,
                              coremap_error **error);
 
 /* What the network is, as JSON that is the caller's: {"format" ("": it came from no file), "gzipped", "directed", "bytes" and
- * "plain_bytes" of its file, "neurons", "inputs", "synapses", "hyperedges", "labels", "delays", "signs", "populations": [{"name", "kind",
- * "neurons"}], "report": {"duplicates", "self_loops", "empty_nets", "zeros"} (what reading merged, kept or dropped), "inhibitory"}, and with
- * `degrees` "size" (of all neurons) and {"median", "largest"} of "fan_out" and "fan_in". O(neurons), with degrees O(synapses). */
+ * "plain_bytes" of its file, "neurons", "inputs", "synapses", "hyperedges", "labels", "delays", "signs", "populations":
+ * [{"name", "kind", "neurons"}], "report": {"duplicates", "self_loops", "empty_nets", "zeros"} (what reading merged, kept or
+ * dropped), "inhibitory"}, and with `degrees` "size" (of all neurons) and {"median", "largest"} of "fan_out" and "fan_in".
+ * O(neurons), with degrees O(synapses). Errors: no-memory. */
 int coremap_network_about(const coremap_network *network, int degrees, char **json, coremap_error **error);
 
 uint32_t coremap_network_neurons(const coremap_network *network);

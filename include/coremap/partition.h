@@ -11,15 +11,16 @@ extern "C" {
 
 typedef struct coremap_partition coremap_partition;
 
-/* Cuts a network into parts; `chip` has the limits, a part a free core at most, NULL: only the options do. `options` as of coremap_map, and
- * beside them "cache" and "alone". Errors: those of coremap_map. */
+/* Cuts a network into parts; `chip` has the limits, a part a free core at most, NULL: only the options do. `options` as of
+ * coremap_map, and beside them "cache" and "alone". Errors: those of coremap_map. */
 int coremap_partition_make(const coremap_network *network, const coremap_chip *chip, const char *options, coremap_progress progress,
                            void *user, coremap_partition **partition, coremap_error **error);
 
 /* The part of each neuron [*neurons]: as long as the partition lives. O(1). */
 const uint32_t *coremap_partition_parts(const coremap_partition *partition, uint64_t *neurons);
 
-/* {"parts", "bound", "metrics", "limits": {name: {"limit", "most", "mean_use"}}, "attempts"}, and "shown" as of mappings; the caller's. */
+/* {"parts", "bound", "metrics", "limits": {name: {"limit", "most", "mean_use"}}, "attempts"}, and "shown" as of mappings; the
+ * caller's. */
 int coremap_partition_about(const coremap_partition *partition, char **json, coremap_error **error);
 
 /* One part number a line. Errors: disk-full, io. */

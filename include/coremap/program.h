@@ -10,20 +10,22 @@ extern "C" {
 
 typedef struct coremap_program coremap_program;
 
-/* Reads a program file; everything in it is checked. O(file). Errors: damaged with section and byte, too-large, not-found, no-memory, io. */
+/* Reads a program file; everything in it is checked. O(file). Errors: damaged with section and byte, too-large, not-found,
+ * no-memory, io. */
 int coremap_program_read(const char *path, coremap_progress progress, void *user, coremap_program **program, coremap_error **error);
 
 /* {"chip", "memory_bytes" (of the chip), "inputs" and "outputs": [{"name", "type", "dims"}]}; the caller's. */
 int coremap_program_about(const coremap_program *program, char **json, coremap_error **error);
 
-/* Simulates the program: the time of every unit, and what it computes. `options` is a JSON object or NULL: "inputs", [FILE or NAME=FILE]
- * (.npy, .npz or raw little-endian elements; without a name in the program's order; what is not given is random by "seed"); "output", a prefix of
- * .npy files; "output_dir", a folder of raw elements; "timeline", a file (Chrome trace JSON); "model", an ONNX file that is computed on the same
- * inputs; "check": true proves that nothing is read that was not written or was overwritten, in any timing; "time": true computes
- * nothing. *report is the caller's: {"chip", "time_ns", "units": {name: {"lanes", "busy_ns"}}, "instructions", "loaded_bytes",
- * "stored_bytes", "parameter_bytes", "copied_bytes", "peak_bytes", "checked", "largest_relative_deviation" (from the model)}. O(program).
- * Errors: bad-request (a file that fits no input), bad-network (a model of other inputs or outputs), bad-option, damaged (lanes wait for each other
- * for ever; what was read wrongly), cancelled, not-found, no-memory, disk-full, io. */
+/* Simulates the program: the time of every unit, and what it computes. `options` is a JSON object or NULL: "inputs", [FILE or
+ * NAME=FILE] (.npy, .npz or raw little-endian elements; without a name in the program's order; what is not given is random by
+ * "seed"); "output", a prefix of .npy files; "output_dir", a folder of raw elements; "timeline", a file (Chrome trace JSON);
+ * "model", an ONNX file that is computed on the same inputs; "check": true proves that nothing is read that was not written or
+ * was overwritten, in any timing; "time": true computes nothing. *report is the caller's: {"chip", "time_ns", "units": {name:
+ * {"lanes", "busy_ns"}}, "instructions", "loaded_bytes", "stored_bytes", "parameter_bytes", "copied_bytes", "peak_bytes",
+ * "checked", "largest_relative_deviation" (from the model)}. O(program). Errors: bad-request (a file that fits no input),
+ * bad-network (a model of other inputs or outputs), bad-option, damaged (lanes wait for each other for ever; what was read
+ * wrongly), cancelled, not-found, no-memory, disk-full, io. */
 int coremap_program_run(const coremap_program *program, const char *options, coremap_progress progress, void *user, char **report,
                         coremap_error **error);
 

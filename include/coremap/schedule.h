@@ -19,9 +19,9 @@ int coremap_schedule(const char *path, const char *options, coremap_progress pro
 typedef struct coremap_timetable coremap_timetable;
 
 /* The same as an object, of which texts and files are made: "schedule" (the text above), "summary" ({"format", "tasks", "arcs",
- * "resources", "units" (null: none), "makespan", "lower_bound", "optimal", "schedules"}), "timeline" (Chrome trace JSON, a unit of time a
- * microsecond). A file is written whole or not at all; a text is the caller's. Errors: bad-option (names these three), no-memory,
- * disk-full, io. */
+ * "resources", "units" (null: none), "makespan", "lower_bound", "optimal", "schedules"}), "timeline" (Chrome trace JSON, a unit
+ * of time a microsecond). A file is written whole or not at all; a text is the caller's. Errors: bad-option (names these three),
+ * no-memory, disk-full, io. */
 int coremap_timetable_make(const char *path, const char *options, coremap_progress progress, void *user, coremap_timetable **timetable,
                            coremap_error **error);
 int coremap_timetable_write(const coremap_timetable *timetable, const char *what, const char *path, coremap_error **error);

@@ -10,18 +10,19 @@ extern "C" {
 
 /* Lets the packets of a mapping run over the routers of its chip, event by event. `options` is a JSON object
  * (docs/simulation.md: steps, load, saturation, communication, ...) or NULL; given spikes are its "spikes", text, or
- * "spikes_file", the path of a file ("spikes_name": what messages call it): lines STEP,NEURON, or an array of NumPy (.npy) with such rows. *report is a JSON text, the caller's
- * (coremap_text_free). The same input, options and seed give the same report for any number of threads. Errors:
- * bad-option (also spikes of another network, with their line or row), not-found, memory-limit, time-limit, cancelled, no-memory, io. */
+ * "spikes_file", the path of a file ("spikes_name": what messages call it): lines STEP,NEURON, or an array of NumPy (.npy) with
+ * such rows. *report is a JSON text, the caller's (coremap_text_free). The same input, options and seed give the same report for
+ * any number of threads. Errors: bad-option (also spikes of another network, with their line or row), not-found, memory-limit,
+ * time-limit, cancelled, no-memory, io. */
 int coremap_simulate(const coremap_mapping *mapping, const char *options, coremap_progress progress, void *user, char **report,
                      coremap_error **error);
 
-/* Checks spikes as options "spikes" are before a mapping is there: text, of a network of so many neurons. Errors: bad-option with the
- * line. O(spikes). */
+/* Checks spikes as options "spikes" are before a mapping is there: text, of a network of so many neurons. Errors: bad-option
+ * with the line. O(spikes). */
 int coremap_spikes_check(const char *spikes, uint32_t neurons, coremap_error **error);
 
-/* Checks that option "scenario" names one of a mapping's, whose summary (coremap_mapping_text) is `summary`. Errors: bad-option (names
- * those that there are), bad-mapping (the summary is no JSON). */
+/* Checks that option "scenario" names one of a mapping's, whose summary (coremap_mapping_text) is `summary`. Errors: bad-option
+ * (names those that there are), bad-mapping (the summary is no JSON). */
 int coremap_scenario_check(const char *scenario, const char *summary, coremap_error **error);
 
 #ifdef __cplusplus

@@ -22,14 +22,14 @@ extern "C" {
  * O(size of the table). Errors: not-found (names the tables), no-memory. */
 int coremap_table(const char *name, char **json, coremap_error **error);
 
-/* The JSON schema of an object of options ("map", "compile", "simulate", "schedule"): types, words, ranges, defaults, help. *json is
- * the caller's. Errors: not-found, no-memory. */
+/* The JSON schema of an object of options ("map", "compile", "simulate", "schedule"): types, words, ranges, defaults, help.
+ * *json is the caller's. Errors: not-found, no-memory. */
 int coremap_options_schema(const char *kind, char **json, coremap_error **error);
 
-/* Reads options of a kind: those of a schema, or "read", of coremap_network_read; `options` is a JSON object or NULL. *all (NULL: not
- * asked) is {name: value} with what is not given as it then is; *shaping (NULL: not asked) has those alone that can change a result, in
- * the order of their names: equal texts, equal results of equal inputs. Both are the caller's. Errors: bad-option with the name
- * as a JSON pointer, not-found (no such kind), no-memory. */
+/* Reads options of a kind: those of a schema, or "read", of coremap_network_read; `options` is a JSON object or NULL. *all
+ * (NULL: not asked) is {name: value} with what is not given as it then is; *shaping (NULL: not asked) has those alone that can
+ * change a result, in the order of their names: equal texts, equal results of equal inputs. Both are the caller's. Errors:
+ * bad-option with the name as a JSON pointer, not-found (no such kind), no-memory. */
 int coremap_options_read(const char *kind, const char *options, char **all, char **shaping, coremap_error **error);
 
 #ifdef __cplusplus

@@ -1,18 +1,18 @@
-/* What our own programs have of the library beside its public headers. They stand on `base` as the library does, and do by it what
- * programs outside do by coremap_progress and coremap_error: a command, or a job, is one run, with one account of memory, one
- * progress and one flag that stops it, its errors are shown as all others are, and it has
- * JSON as jansson does. Nothing of core is here. */
+/* What our own programs have of the library beside its public headers. They stand on `base` as the library does, and do by it
+ * what programs outside do by coremap_progress and coremap_error: a command, or a job, is one run, with one account of memory,
+ * one progress and one flag that stops it; its errors are shown as all others are, and its JSON is jansson's. Nothing of core is
+ * here. */
 #ifndef LIBRARY_PRIVATE_BASE_H
 #define LIBRARY_PRIVATE_BASE_H
 
-#include <coremap/tables.h>
 #include <coremap/run.h>
+#include <coremap/tables.h>
 #include <jansson.h>
 
 #include "base/run.h"
 
-/* Given as `progress` with a cm_run as `user`, makes a call part of that run. What the call makes is on the run's account, and goes
- * before it. */
+/* Given as `progress` with a cm_run as `user`, makes a call part of that run. What the call makes is on the run's account, and
+ * goes before it. */
 int library_on_run(void *run, const char *phase, double fraction);
 
 /* What a call gave as a status; *error has *why, which is freed: library_status(coremap_check(..., &why), &why, error). */

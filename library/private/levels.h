@@ -1,5 +1,5 @@
-/* Coarsened levels that the server keeps between jobs: who shares them with whom, how many bytes they may take and what goes first are
- * rules of its own, so that it brings its cache along. Programs outside name a folder (option "cache" of coremap_map). */
+/* Coarsened levels that the server keeps between jobs: who shares them with whom, how many bytes they may take and what goes
+ * first are rules of its own, so that it brings its cache along. Programs outside name a folder (option "cache" of coremap_map). */
 #ifndef LIBRARY_PRIVATE_LEVELS_H
 #define LIBRARY_PRIVATE_LEVELS_H
 

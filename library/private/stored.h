@@ -1,13 +1,13 @@
-/* What the server keeps in its data folder (docs/data-folder.md): networks as it stored them, and for each mapping a folder with a file
- * for every view. Names and contents of these files are its own, and change with it: a program outside keeps a mapping as one file
- * (coremap_mapping_write, coremap_mapping_open), so none of this is public. */
+/* What the server keeps in its data folder (docs/data-folder.md): networks as it stored them, and for each mapping a folder with
+ * a file for every view. Names and contents of these files are its own, and change with it: a program outside keeps a mapping as
+ * one file (coremap_mapping_write, coremap_mapping_open), so none of this is public. */
 #ifndef LIBRARY_PRIVATE_STORED_H
 #define LIBRARY_PRIVATE_STORED_H
 
 #include <coremap/map.h>
 
-/* Reads a network as the server stored it; `id` is the hash of the file that it came from, "": not known. Errors: bad-network (the file is
- * damaged), no-memory, io, those of the run. */
+/* Reads a network as the server stored it; `id` is the hash of the file that it came from, "": not known. Errors: bad-network
+ * (the file is damaged), no-memory, io, those of the run. */
 int library_network_load(const char *path, const char *id, coremap_progress progress, void *user, coremap_network **network,
                          coremap_error **error);
 
@@ -17,8 +17,8 @@ int library_network_store(const coremap_network *network, const char *path, core
 /* Reads a model to its end, without files beside it, and counts its operators. Errors: bad-network, too-large, no-memory, io. */
 int library_model_read(const char *path, coremap_progress progress, void *user, uint64_t *operators, coremap_error **error);
 
-/* Writes the folder of a mapping that was just made: a file for every view, its Pareto set, which cores were free, and routes where its
- * options ask for them. Errors: no-route, limit-broken, no-memory, disk-full, io, those of the run. */
+/* Writes the folder of a mapping that was just made: a file for every view, its Pareto set, which cores were free, and routes
+ * where its options ask for them. Errors: no-route, limit-broken, no-memory, disk-full, io, those of the run. */
 int library_mapping_store(const coremap_mapping *mapping, const char *folder, coremap_progress progress, void *user, coremap_error **error);
 
 /* Views that few ask for: a mapping's folder may lack them until somebody does. NULL after the last. */
