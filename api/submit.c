@@ -152,9 +152,12 @@ static bool check_scenario(cm_request *request, const char *mapping, const char 
   }
   char *summary = read_text(file);
   coremap_error *why = NULL;
-  int result = summary != NULL ? coremap_scenario_check(scenario, summary, &why) : 0; /* the job finds out */
+  int result = summary != NULL ? coremap_scenario_check(scenario, summary, &why) : 0;
   free(summary);
-  return accepted(request, result, why);
+  if (library_status(result, &why, &error) != CM_BAD_OPTION)
+    return true; /* what cannot be read now the job finds out */
+  cm_reply_error(request, &error);
+  return false;
 }
 
 /* Options of a simulation, whose network is that of its mapping; false: the reply is set. */

@@ -119,7 +119,7 @@ int coremap_network_read(const char *path, const char *options_text, coremap_pro
   json_t *options = NULL;
   cm_topology *topology = NULL;
   char id[65] = "";
-  cm_import_report report;
+  cm_import_report report = {0};
   cm_status status = library_options(options_text, &options, &e);
   if (status == CM_OK) {
     library_begin(&r, progress, user);

@@ -15,7 +15,6 @@
 #include "daemon/job/work.h"
 #include "library/private/base.h"
 #include "library/private/levels.h"
-#include "daemon/job/work.h"
 
 static atomic_bool cancelled;
 
