@@ -50,7 +50,7 @@ int cli_job_parse(const cli_command *command, int argc, char **argv, cli_job *a)
   }
   if (optind + 1 != argc)
     return cli_usage(command->name, optind == argc ? "no network is named" : "more than one network is named");
-  a->network = cli_input(argv[optind]);
+  a->network_name = cli_input(argv[optind]);
   if (places ? (a->chip_name == NULL) == (a->mesh == NULL) : a->chip_name != NULL && a->mesh != NULL)
     return cli_usage(command->name, "name either --chip or --mesh");
   if (a->occupancy_path != NULL && a->chip_name == NULL && a->mesh == NULL)
@@ -108,14 +108,14 @@ cm_status cli_job_open(cli_job *job, const char *parts, char **options, cm_error
       cm_folder_scratch(job->scratch, error) != CM_OK)
     return error->status;
   job->cli.memory.scratch_folder = job->scratch;
-  if (cli_network(job->network, job->format, has_id, &job->cli.run, &job->topology, error) != CM_OK)
+  if (cli_network(job->network_name, job->format, has_id, &job->cli.run, &job->network, error) != CM_OK)
     return error->status;
   return make_options(job, parts, options, error);
 }
 
 void cli_job_close(cli_job *job)
 {
-  coremap_network_free(job->topology);
+  coremap_network_free(job->network);
   coremap_chip_free(job->chip);
   json_decref(job->flags);
   if (job->scratch[0] != '\0') {
@@ -133,7 +133,7 @@ static json_t *told(int result, char *text)
 void cli_job_print_inputs(const cli_job *job)
 {
   char *text = NULL;
-  int result = coremap_network_about(job->topology, 0, &text, NULL);
+  int result = coremap_network_about(job->network, 0, &text, NULL);
   json_t *n = told(result, text);
   printf("network     %s%s, %.0f neurons, %.0f %s\n", cli_text(n, "format"), json_is_true(json_object_get(n, "gzipped")) ? " (gzip)" : "",
          cli_number(n, "neurons"), cli_number(n, "synapses"), json_is_true(json_object_get(n, "directed")) ? "synapses" : "edges");

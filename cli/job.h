@@ -9,7 +9,7 @@
 
 typedef struct cli_job {
   /* As named on the command line; NULL: not named. */
-  const char *network, *chip_name, *mesh, *occupancy_path, *cache_folder, *part, *placement, *output, *routes,
+  const char *network_name, *chip_name, *mesh, *occupancy_path, *cache_folder, *part, *placement, *output, *routes,
       *certificate, *pareto, *from, *policy, *format;
   const char *routes_name; /* as named: its ending says the view */
   json_t *flags; /* job options */
@@ -17,7 +17,7 @@ typedef struct cli_job {
   /* Opened by cli_job_open. */
   cli_run cli;
   coremap_chip *chip; /* NULL when neither chip nor mesh is named */
-  coremap_network *topology;
+  coremap_network *network;
   char scratch[CM_PATH_MAX];
 } cli_job;
 

@@ -168,7 +168,7 @@ static cm_status make(cli_job *job, const char *in, coremap_mapping **mapping, c
   if (status == CM_OK && job->pareto != NULL && (objective == NULL || strcmp(objective, "pareto") != 0))
     status = cm_fail(error, CM_BAD_OPTION, "--pareto is for the mappings of objective pareto: add --objective pareto");
   if (status == CM_OK)
-    status = library_status(coremap_map(job->topology, job->chip, options, library_on_run, &job->cli.run, mapping, &why), &why, error);
+    status = library_status(coremap_map(job->network, job->chip, options, library_on_run, &job->cli.run, mapping, &why), &why, error);
   free(options);
   return status;
 }

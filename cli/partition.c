@@ -38,7 +38,7 @@ static cm_status make(cli_job *job, coremap_partition **made, cm_error *error)
   char *options = NULL;
   cm_status status = cli_job_open(job, NULL, &options, error);
   if (status == CM_OK)
-    status = library_status(coremap_partition_make(job->topology, job->chip, options, library_on_run, &job->cli.run, made, &why), &why, error);
+    status = library_status(coremap_partition_make(job->network, job->chip, options, library_on_run, &job->cli.run, made, &why), &why, error);
   free(options);
   return status;
 }

@@ -18,8 +18,6 @@ const cm_network_format *cm_network_format_find(const char *name);
 /* The format that a file name's ending says (".hgr", ".hgr.gz"); NULL: it says none. Case does not matter. */
 const cm_network_format *cm_network_format_by_ending(const char *path);
 
-const char *cm_network_format_name(const cm_network_format *format);
-
 /* The name of format number `index`; NULL behind the last. */
 const char *cm_network_format_name_at(size_t index);
 

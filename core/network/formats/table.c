@@ -44,11 +44,6 @@ const cm_network_format *cm_network_format_by_ending(const char *path)
   return NULL;
 }
 
-const char *cm_network_format_name(const cm_network_format *format)
-{
-  return format->name;
-}
-
 const char *cm_network_format_name_at(size_t index)
 {
   return index < CM_FORMATS ? cm_network_formats[index].name : NULL;
