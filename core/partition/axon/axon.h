@@ -31,6 +31,8 @@ typedef struct cm_axon_options {
   uint32_t start_sweeps; /* annealing visits of all vertices of the coarsest level, each start */
   uint32_t coarse_sweeps, fine_sweeps; /* those on the levels below, and on the finest */
   uint32_t deep_sweeps;  /* from the second coarse level on, where they cost little; 0: coarse_sweeps */
+  double shaping;        /* visits of as many pins as the network has so many times, on each level where parts take their shape */
+  uint64_t shaping_pins; /* on networks of up to so many pins; 0: on all */
   bool settle_all;       /* on the way to the limits all vertices may move, not only those of parts that break one */
   uint32_t last_sweeps;  /* visits of all vertices for moves that pay and keep the limits, at the end */
   uint32_t attempts;     /* complete ones at most, of which the best goes on; at least one is made */

@@ -12,13 +12,25 @@
 static const double steepness = 6;
 enum { STEEP_LEVEL = 3 };
 
-/* Sweeps towards the limits on the finest levels, their temperature, and how many of the last are cold on the finest. */
-static const uint32_t settle_rounds[] = {10, 3, 2};
+/* Sweeps towards the limits on the finest level, the next and the others, their temperature, and how many of the last are cold
+ * on the finest. What is too much on a coarse level costs far less time there. */
+static const uint32_t settle_rounds[] = {10, 4, 8};
+enum { SETTLE_KINDS = sizeof settle_rounds / sizeof *settle_rounds };
 static const double settle_heat = 0.01;
 enum { COLD_ROUNDS = 3 };
 
 /* In limits, of all parts together: what may be too much on coarse levels, and the share that a sweep may leave. */
 static const double excess_left = 0.1, excess_kept = 0.7;
+
+/* Parts take their shape on the levels where they have so many vertices each: fewer are too coarse, and more cost too much. There
+ * a first descent spends the effort's shaping on visits that begin hotter: all of it up to so many vertices a part, or a share. */
+static const double shaping_least = 16;
+static const struct {
+  double vertices, share, hot;
+} shaping[] = {{64, 1, 0.3}, {170, 0.25, 0.2}};
+
+/* With more targets a net the same visits move far more, for less. */
+static const double shaping_targets = 256;
 
 /* Where coarser levels have been annealed the finest one begins at so much of their temperature. */
 static const double finest_hot = 0.5;
@@ -50,15 +62,16 @@ static void set_penalties(cm_axon_state *s, double strength)
 static cm_status settle(cm_axon_state *s, cm_anneal_options sweep, double strength, cm_random *random, cm_error *error)
 {
   uint32_t level = sweep.level;
+  uint32_t rounds = settle_rounds[level < SETTLE_KINDS ? level : SETTLE_KINDS - 1];
   double tolerance = 0.01 * level, before = INFINITY;
   cm_status status = CM_OK;
-  for (uint32_t round = 0; status == CM_OK && round < settle_rounds[level]; round++) {
+  for (uint32_t round = 0; status == CM_OK && round < rounds; round++) {
     uint32_t split = 0;
     double excess = cm_total_excess(s);
     set_penalties(s, strength * (2 << (round < 4 ? round : 4)));
     if (excess <= 0)
       break;
-    sweep.cold = level > 0 || round + COLD_ROUNDS < settle_rounds[level] ? settle_heat : 0;
+    sweep.cold = level > 0 || round + COLD_ROUNDS < rounds ? settle_heat : 0;
     if (level > 0 ? excess > excess_left : excess > excess_kept * before)
       status = cm_split_overfull(s, tolerance, 1 + (uint32_t)(3 * excess), &split, error);
     if (status == CM_OK)
@@ -94,7 +107,7 @@ cm_status cm_axon_refine_level(cm_axon_search *w, const cm_axon_descent *d, bool
   cm_status status = dissolve ? cm_dissolve_emptiest(s, error) : CM_OK;
   if (status == CM_OK)
     status = cm_anneal(s, options, random, error);
-  if (status == CM_OK && l <= 2) {
+  if (status == CM_OK) {
     cm_anneal_options sweep = {
         .sweeps = 1, .overfull = !w->options->settle_all, .silent = options->silent, .level = l};
     status = settle(s, sweep, strength, random, error);
@@ -136,6 +149,27 @@ static uint32_t sweeps_on(const cm_axon_search *w, const cm_axon_descent *d, uin
   return fewer ? (o->coarse_sweeps + 1) / 2 : o->coarse_sweeps;
 }
 
+/* More and hotter visits where parts take their shape. */
+static void shape(const cm_axon_search *w, uint32_t parts, cm_anneal_options *options)
+{
+  const cm_hypergraph *all = w->levels.graph[0], *g = w->levels.graph[options->level];
+  double each = (double)g->vertex_count / parts, targets = (double)all->pin_count / (all->net_count + 1.0);
+  double work = w->options->shaping * (double)all->pin_count;
+  if (w->options->shaping_pins != 0 && all->pin_count > w->options->shaping_pins)
+    return;
+  if (targets > shaping_targets)
+    work *= shaping_targets / targets * (shaping_targets / targets);
+  for (size_t i = 0; i < sizeof shaping / sizeof *shaping && each >= shaping_least; i++)
+    if (each < shaping[i].vertices) {
+      double sweeps = work * shaping[i].share / ((double)g->pin_count + 1);
+      if (sweeps > options->sweeps) {
+        options->sweeps = (uint32_t)sweeps;
+        options->hot = shaping[i].hot;
+      }
+      return;
+    }
+}
+
 cm_status cm_axon_descend(cm_axon_search *w, const cm_axon_descent *d, uint32_t *part, uint32_t *parts,
                           double *objective, cm_error *error)
 {
@@ -147,6 +181,8 @@ cm_status cm_axon_descend(cm_axon_search *w, const cm_axon_descent *d, uint32_t 
     cm_anneal_options options = {.sweeps = sweeps_on(w, d, l, from + 1), .hot = d->hot, .cold = d->cold, .level = l};
     if (l == 0 && from > 0)
       options.hot *= finest_hot;
+    else if (l > 0 && d->number == 0 && w->prices == NULL)
+      shape(w, *parts, &options);
     if (cm_axon_refine_level(w, d, d->dissolve && l == from, &options, &random, part, parts, objective, error) != CM_OK)
       return error->status;
     if (l == 0)
