@@ -92,7 +92,7 @@ static const cm_axon_options efforts[] = {
                       .shaping_pins = 10000000, .fills = 1, .fill_work = 1e9},
   [CM_PRESET_BALANCED] = {.bands = 8, .samples = 4, .sketch_bins = 64, .coarse_vertices = 20, .starts = 3, .start_sweeps = 60,
                           .coarse_sweeps = 12, .fine_sweeps = 3, .shaping = 20,
-                          .settle_all = true, .last_sweeps = 1, .cycles = 1,
+                          .shaping_pins = 30000000, .settle_all = true, .last_sweeps = 1, .cycles = 1,
                           .cycle_pins = 10000000, .fills = 3, .fill_work = 1e9, .below = &efforts[CM_PRESET_FAST],
                           .below_pins = 10000000, .own_pins = 1200000, .grow_pins = 1200000},
   [CM_PRESET_BEST] = {.bands = 8, .samples = 4, .sketch_bins = 64, .coarse_vertices = 20, .starts = 4, .start_sweeps = 300,
