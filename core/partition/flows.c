@@ -77,9 +77,10 @@ static uint32_t send(const collecting *c, uint32_t p, slice_tables *t)
     uint32_t e = c->net[j];
     if (cm_topology_net_weight(topology, e) == 0)
       continue; /* carries nothing */
+    t->seen[p] = e + 1; /* stays at home */
     for (uint64_t i = topology->net_first[e]; i < topology->net_first[e + 1]; i++) {
       uint32_t q = c->part[topology->pin[i]];
-      if (q == p || t->seen[q] == e + 1)
+      if (t->seen[q] == e + 1)
         continue;
       t->seen[q] = e + 1;
       if (t->weight[q] == 0)

@@ -19,6 +19,17 @@ typedef struct summing {
   sums *sum; /* [slices] */
 } summing;
 
+/* What the net's pins in other parts weigh: of a topology whose pins have weights. */
+static wide cut_weight(const summing *w, uint32_t e, uint32_t own)
+{
+  const cm_topology *topology = w->topology;
+  wide weight = 0;
+  for (uint64_t i = topology->net_first[e]; i < topology->net_first[e + 1]; i++)
+    if (w->part[topology->pin[i]] != own)
+      weight += topology->pin_weight[i];
+  return weight;
+}
+
 static cm_status sum_slice(void *context, size_t slice, cm_error *error)
 {
   const summing *w = context;
@@ -31,14 +42,15 @@ static cm_status sum_slice(void *context, size_t slice, cm_error *error)
   cm_status status = CM_NEW(w->run->memory, reached, w->parts, error);
   for (uint32_t e = begin; e < end && status == CM_OK; e++) {
     uint32_t own = part[cm_topology_source(topology, e)], others = 0;
+    uint64_t cut = 0;
+    reached[own] = e + 1;
     for (uint64_t i = topology->net_first[e]; i < topology->net_first[e + 1]; i++) {
       uint32_t p = part[topology->pin[i]];
-      if (p == own)
-        continue;
-      sum.edge_cut += cm_topology_pin_weight(topology, e, i);
+      cut += p != own;
       others += reached[p] != e + 1;
       reached[p] = e + 1;
     }
+    sum.edge_cut += topology->pin_weight == NULL ? (wide)cut * cm_topology_net_weight(topology, e) : cut_weight(w, e, own);
     if (topology->directed) {
       sum.connectivity += (wide)others * cm_topology_net_weight(topology, e);
       sum.cut_net += others > 0 ? cm_topology_net_weight(topology, e) : 0;
