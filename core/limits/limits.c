@@ -257,23 +257,28 @@ static cm_status count_pins(void *context, size_t slice, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_count_inputs(const cm_topology *topology, cm_run *run, uint32_t *synapses, uint32_t *axons,
-                          cm_error *error)
+cm_status cm_count_synapses(const cm_topology *topology, cm_run *run, uint32_t *synapses, cm_error *error)
 {
-  size_t bytes = topology->vertex_count * sizeof *synapses;
   uint32_t *count[TABLES_MAX] = {synapses};
   pin_counting c = {.topology = topology, .run = run, .slices = 1, .count = count};
   while (c.slices < run->threads && c.slices < TABLES_MAX && topology->pin_count / c.slices > 4 * (uint64_t)topology->vertex_count)
     c.slices++; /* a table is not to outweigh what it counts */
-  memset(synapses, 0, bytes);
+  memset(synapses, 0, topology->vertex_count * sizeof *synapses);
   cm_status status = cm_parallel(run, c.slices, count_pins, &c, error);
   for (uint32_t s = 1; s < c.slices; s++) {
     for (uint32_t v = 0; status == CM_OK && v < topology->vertex_count; v++)
       synapses[v] += count[s][v];
     cm_free(count[s]);
   }
-  if (status != CM_OK)
-    return status;
+  return status;
+}
+
+cm_status cm_count_inputs(const cm_topology *topology, cm_run *run, uint32_t *synapses, uint32_t *axons,
+                          cm_error *error)
+{
+  size_t bytes = topology->vertex_count * sizeof *synapses;
+  if (cm_count_synapses(topology, run, synapses, error) != CM_OK)
+    return error->status;
   if (!several_nets(topology)) {
     memcpy(axons, synapses, bytes);
     return cm_run_check(run, error);

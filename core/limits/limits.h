@@ -24,6 +24,9 @@ cm_violation cm_find_violation(const cm_limits *limits, const uint64_t *use, uin
 cm_status cm_neuron_too_large(const cm_topology *topology, uint32_t v, cm_resource resource, uint64_t use,
                               uint64_t limit, cm_error *error);
 
+/* Counts every vertex's inbound synapses [vertices], on the run's threads. O(pins). */
+cm_status cm_count_synapses(const cm_topology *topology, cm_run *run, uint32_t *synapses, cm_error *error);
+
 /* Counts every vertex's inbound synapses and the distinct axons they come by, both [vertices]. O(pins). */
 cm_status cm_count_inputs(const cm_topology *topology, cm_run *run, uint32_t *synapses, uint32_t *axons,
                           cm_error *error);

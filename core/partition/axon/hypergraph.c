@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/limits/limits.h"
 #include "core/partition/axon/hypergraph_internal.h"
 #include "core/partition/axon/locality.h"
 
@@ -132,12 +133,18 @@ static cm_status pack_pins(const cm_topology *topology, const uint32_t *rank, cm
   return status;
 }
 
-static void take_vertices(const cm_topology *topology, cm_hypergraph *g)
+static cm_status take_vertices(const cm_topology *topology, cm_hypergraph *g, cm_run *run, cm_error *error)
 {
-  for (uint64_t i = 0; i < g->pin_count; i++)
-    g->synapses[g->number[topology->pin[i]]]++;
-  for (uint32_t v = 0; v < g->vertex_count; v++)
+  uint32_t *synapses;
+  if (CM_NEW(run->memory, synapses, g->vertex_count, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_count_synapses(topology, run, synapses, error);
+  for (uint32_t v = 0; status == CM_OK && v < g->vertex_count; v++) {
+    g->synapses[g->number[v]] = synapses[v];
     g->size[g->number[v]] = cm_topology_size(topology, v);
+  }
+  cm_free(synapses);
+  return status;
 }
 
 static cm_status fill_from_topology(const cm_topology *topology, bool pack, cm_hypergraph *g, cm_run *run, cm_error *error)
@@ -158,9 +165,10 @@ static cm_status fill_from_topology(const cm_topology *topology, bool pack, cm_h
     status = cm_number_by_locality(topology, run, g->number, error);
   if (status == CM_OK) {
     take_nets(topology, rank, g);
-    take_vertices(topology, g);
-    status = cm_hypergraph_list_outbound(g, run, error);
+    status = take_vertices(topology, g, run, error);
   }
+  if (status == CM_OK)
+    status = cm_hypergraph_list_outbound(g, run, error);
   if (status == CM_OK && pack && cm_pins_packable(topology))
     status = pack_pins(topology, rank, g, run, error);
   cm_free(rank);
