@@ -6,6 +6,7 @@ PROPERTY_TESTS = \
   tests/property/blocks \
   tests/property/region_search \
   tests/property/portfolio \
+  tests/property/detours \
   tests/property/edges \
   tests/property/efforts \
   tests/property/groups \

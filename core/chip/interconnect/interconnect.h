@@ -1,6 +1,7 @@
 /* Interconnects that are no plain mesh or torus: routers and the links between them, with distances and ways by one
- * interface. Regular kinds (grid, hexagonal, tree, all-to-all) know distances by formula; a graph of routers, and every
- * kind with dead links, by a table of all pairs (8 bytes each, at most CM_TABLE_ROUTERS_MAX routers).
+ * interface. Regular kinds (grid, hexagonal, tree, all-to-all) know distances by formula, dead links of trees included; a graph of
+ * routers, and every kind with dead links, by a table of all pairs (8 bytes each, at most CM_TABLE_ROUTERS_MAX routers); larger
+ * grids with dead links by detours.h.
  *
  * Routers with cores are numbered as on grids, y * cm_chip_routers_x + x; switches, which have none, follow. Every link has
  * a twin in the opposite direction; either may be dead. Links are numbered by the router they leave, then by the one they
@@ -26,6 +27,8 @@ enum {
   CM_NO_LINK = -1
 };
 #define CM_NO_WAY UINT32_MAX
+
+struct cm_detours;
 
 typedef enum cm_interconnect_kind {
   CM_GRID,       /* four links a router, edges joined as the chip's torus says: distances go around dead links */
@@ -75,6 +78,7 @@ struct cm_interconnect {
   cm_tree_level level[CM_TREE_LEVELS_MAX]; /* [levels] from the routers up */
   uint32_t levels;
   cm_way *_Atomic way;    /* [routers * routers] by from, to: made on first use */
+  struct cm_detours *_Atomic detours; /* likewise */
   pthread_mutex_t making;
 };
 
@@ -86,11 +90,11 @@ json_t *cm_interconnect_json(const cm_interconnect *net);
 json_t *cm_interconnect_dead_json(const cm_interconnect *net);
 void cm_interconnect_free(cm_interconnect *net); /* NULL is allowed */
 
-/* Makes the table where the kind needs one; to be called before what follows below, by any thread. O(1) when it is
- * there; else O(routers * links), times a logarithm on graphs. A plain mesh or torus (NULL) needs none. */
+/* Makes the table or the detours where they are needed; to be called before what follows below, by any thread. O(1) when they are
+ * there; else O(routers * links), times a logarithm on graphs, and of detours O(links). A plain mesh or torus (NULL) needs none. */
 cm_status cm_interconnect_prepare(const cm_interconnect *net, cm_error *error);
 
-/* Hops of the way between two routers; CM_NO_WAY where there is none. O(1); of trees O(levels). */
+/* Hops of the way between two routers; CM_NO_WAY where there is none. O(1); of trees O(levels); detours are told in detours.h. */
 uint32_t cm_interconnect_hops(const cm_interconnect *net, uint32_t from, uint32_t to);
 
 /* Energy of that way in units, a router a hop; above CM_TABLE_ROUTERS_MAX routers hops of grids count as their cheapest. */

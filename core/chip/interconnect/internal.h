@@ -4,7 +4,33 @@
 
 #include "core/chip/interconnect/interconnect.h"
 
-/* Formulas of regular kinds without dead links. */
+/* Steps between two routers of a grid: to the one side and, round a ring, to the other (both the same where there is none). */
+enum { CM_GRID_SIDES = 4 }; /* pairs of them */
+typedef struct cm_grid_steps {
+  int64_t east[2], north[2];
+} cm_grid_steps;
+
+static inline cm_grid_steps cm_grid_steps_between(const cm_interconnect *net, uint32_t from, uint32_t to)
+{
+  int64_t columns = net->columns, rows = net->rows, east = (int64_t)(to % net->columns) - from % net->columns,
+          north = (int64_t)(from / net->columns) - to / net->columns;
+  return (cm_grid_steps){{east, net->ring_x ? east + (east < 0 ? columns : -columns) : east},
+                         {north, net->ring_y ? north + (north < 0 ? rows : -rows) : north}};
+}
+
+static inline uint32_t cm_steps_apart(int64_t a, int64_t b)
+{
+  return (uint32_t)(a > b ? a - b : b - a);
+}
+
+/* Hops that so many steps take. */
+static inline uint32_t cm_grid_length(const cm_interconnect *net, int64_t east, int64_t north)
+{
+  uint32_t x = cm_steps_apart(east, 0), y = cm_steps_apart(north, 0);
+  return net->kind != CM_HEXAGONAL || (east < 0) != (north < 0) ? x + y : x > y ? x : y;
+}
+
+/* Formulas of regular kinds: of trees over living links (CM_NO_WAY: a dead one is between), of others as if none were dead. */
 uint32_t cm_formula_hops(const cm_interconnect *net, uint32_t from, uint32_t to);
 uint32_t cm_formula_units(const cm_interconnect *net, uint32_t from, uint32_t to);
 

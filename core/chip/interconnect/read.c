@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/chip/interconnect/detours.h"
 #include "core/chip/interconnect/internal.h"
 #include "core/chip/internal.h"
 
@@ -249,6 +250,7 @@ void cm_interconnect_free(cm_interconnect *net)
   cm_free(net->link);
   cm_free(net->cost);
   cm_free(net->way);
+  cm_detours_free(net->detours);
   cm_free(net);
 }
 
@@ -319,14 +321,7 @@ cm_status cm_interconnect_read_dead(const json_t *list, const json_t *routers, c
       return error->status;
     bury(net, (uint32_t)link);
   }
-  if (bury_routers(routers, net, error) != CM_OK)
-    return error->status;
-  uint32_t most = net->kind == CM_ALL_TO_ALL ? 512 : CM_TABLE_ROUTERS_MAX;
-  if (net->dead_count > 0 && net->routers > most)
-    return cm_json_fail(error, CM_BAD_CHIP, "/dead_links",
-                        "/dead_links: ways around dead links are known of at most %u routers here, and there are %u", most,
-                        net->routers);
-  return CM_OK;
+  return bury_routers(routers, net, error);
 }
 
 static json_t *dead_json(const cm_interconnect *net, uint32_t link)

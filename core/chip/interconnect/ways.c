@@ -1,36 +1,21 @@
 /* Distances and ways: formulas of the regular kinds, and the table of all pairs. What can fail: memory for the table. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/heap.h"
+#include "core/chip/interconnect/detours.h"
 #include "core/chip/interconnect/internal.h"
-
-static uint32_t magnitude(int64_t value)
-{
-  return (uint32_t)(value < 0 ? -value : value);
-}
 
 /* ---- formulas ---- */
 
-static uint32_t six_steps(int64_t east, int64_t north)
-{
-  uint32_t x = magnitude(east), y = magnitude(north);
-  return (east < 0) == (north < 0) ? (x > y ? x : y) : x + y;
-}
-
 static uint32_t grid_hops(const cm_interconnect *net, uint32_t from, uint32_t to)
 {
-  int64_t columns = net->columns, rows = net->rows, east = (int64_t)(to % net->columns) - from % net->columns,
-          north = (int64_t)(from / net->columns) - to / net->columns;
-  int64_t east_other = net->ring_x ? east + (east < 0 ? columns : -columns) : east,
-          north_other = net->ring_y ? north + (north < 0 ? rows : -rows) : north;
+  cm_grid_steps steps = cm_grid_steps_between(net, from, to);
   uint32_t least = UINT32_MAX;
-  for (unsigned i = 0; i < 4; i++) {
-    int64_t x = i & 1 ? east_other : east, y = i & 2 ? north_other : north;
-    uint32_t steps = net->kind == CM_HEXAGONAL ? six_steps(x, y) : magnitude(x) + magnitude(y);
-    least = steps < least ? steps : least;
+  for (unsigned i = 0; i < CM_GRID_SIDES; i++) {
+    uint32_t length = cm_grid_length(net, steps.east[i & 1], steps.north[i / 2]);
+    least = length < least ? length : least;
   }
   return least;
 }
@@ -56,23 +41,28 @@ static void climb(const cm_interconnect *net, tree_place *p)
   p->level++;
 }
 
-static uint32_t up_units(const cm_interconnect *net, const tree_place *p)
+/* The link to the switch above. */
+static const cm_link *up_link(const cm_interconnect *net, const tree_place *p)
 {
   uint32_t router = p->level == 0 ? p->y * net->columns + p->x
                                   : net->level[p->level - 1].first + p->y * net->level[p->level - 1].width + p->x;
-  uint32_t link = net->first[router + 1] - 1; /* the switch above has the highest number beside it */
-  return net->link[link].units;
+  return &net->link[net->first[router + 1] - 1]; /* the switch above has the highest number beside it */
 }
 
-/* Hops, and units where they are wanted. */
+/* Hops, and units where they are wanted: there is one way only. */
 static uint32_t tree_hops(const cm_interconnect *net, uint32_t from, uint32_t to, uint32_t *units)
 {
   tree_place a = tree_place_of(net, from), b = tree_place_of(net, to);
   uint32_t hops = 0;
   while (a.level != b.level || a.x != b.x || a.y != b.y) {
     tree_place *lower = a.level <= b.level ? &a : &b;
-    if (units != NULL)
-      *units += up_units(net, lower);
+    if (units != NULL || net->dead_count > 0) {
+      const cm_link *up = up_link(net, lower);
+      if (lower == &a ? up->dead : net->link[up->twin].dead)
+        return CM_NO_WAY;
+      if (units != NULL)
+        *units += up->units;
+    }
     climb(net, lower);
     hops++;
   }
@@ -92,8 +82,7 @@ uint32_t cm_formula_units(const cm_interconnect *net, uint32_t from, uint32_t to
 {
   uint32_t units = 0;
   if (net->kind == CM_TREE) {
-    (void)tree_hops(net, from, to, &units);
-    return units;
+    return tree_hops(net, from, to, &units) == CM_NO_WAY ? CM_NO_WAY : units;
   }
   if (net->kind == CM_ALL_TO_ALL)
     return from == to ? 0 : net->link[cm_interconnect_link(net, from, to)].units;
@@ -104,7 +93,12 @@ uint32_t cm_formula_units(const cm_interconnect *net, uint32_t from, uint32_t to
 
 bool cm_interconnect_has_table(const cm_interconnect *net)
 {
-  return net->kind == CM_GRAPH || net->dead_count > 0 || (net->kind != CM_ALL_TO_ALL && net->routers <= CM_TABLE_ROUTERS_MAX);
+  return net->kind == CM_ALL_TO_ALL ? net->dead_count > 0 : net->routers <= CM_TABLE_ROUTERS_MAX;
+}
+
+static bool has_detours(const cm_interconnect *net)
+{
+  return net->dead_count > 0 && net->routers > CM_TABLE_ROUTERS_MAX && net->kind != CM_TREE;
 }
 
 typedef struct open_router {
@@ -160,7 +154,7 @@ static void settle(const cm_interconnect *net, uint32_t from, scratch *s)
 {
   s->order[s->settled++] = from;
   s->length[from] = 0;
-  for (uint32_t head = 0; head < s->settled; head++) {
+  for (uint32_t head = 0; head < s->settled && s->settled < net->routers; head++) {
     uint32_t router = s->order[head];
     for (uint32_t i = net->first[router]; i < net->first[router + 1]; i++)
       if (!net->link[i].dead && s->length[net->link[i].to] == CM_NO_WAY) {
@@ -185,8 +179,11 @@ static void fill_ways(const cm_interconnect *net, uint32_t from, bool even, scra
   for (uint32_t i = 1; i < s->settled; i++) {
     uint32_t to = s->order[i], first = net->first[to];
     for (uint32_t k = first; k < net->first[to + 1]; k++) {
+      uint32_t before = s->length[net->link[k].to];
+      if (before == CM_NO_WAY || before + net->link[k].length != s->length[to])
+        continue;
       const cm_link *in = &net->link[net->link[k].twin];
-      if (in->dead || s->length[in->from] == CM_NO_WAY || s->length[in->from] + in->length != s->length[to])
+      if (in->dead)
         continue;
       way[to] = (cm_way){way[in->from].units + in->units, (uint16_t)(way[in->from].hops + 1), (uint16_t)(k - first)};
       break;
@@ -221,15 +218,30 @@ static cm_status make_table(cm_interconnect *net, cm_error *error)
   return status;
 }
 
+static cm_status make_detours(cm_interconnect *net, cm_error *error)
+{
+  cm_detours *detours;
+  if (cm_detours_new(net, &detours, error) != CM_OK)
+    return error->status;
+  atomic_store_explicit(&net->detours, detours, memory_order_release);
+  return CM_OK;
+}
+
+static bool is_prepared(const cm_interconnect *net)
+{
+  return (!cm_interconnect_has_table(net) || atomic_load_explicit(&net->way, memory_order_acquire) != NULL) &&
+         (!has_detours(net) || atomic_load_explicit(&net->detours, memory_order_acquire) != NULL);
+}
+
 cm_status cm_interconnect_prepare(const cm_interconnect *net, cm_error *error)
 {
-  cm_interconnect *mine = (cm_interconnect *)(uintptr_t)net; /* the table is no part of what the chip is */
+  cm_interconnect *mine = (cm_interconnect *)(uintptr_t)net; /* what is made is no part of what the chip is */
   cm_status status = CM_OK;
-  if (net == NULL || !cm_interconnect_has_table(net) || atomic_load_explicit(&mine->way, memory_order_acquire) != NULL)
+  if (net == NULL || is_prepared(net))
     return CM_OK;
   (void)pthread_mutex_lock(&mine->making);
-  if (atomic_load_explicit(&mine->way, memory_order_acquire) == NULL)
-    status = make_table(mine, error);
+  if (!is_prepared(net))
+    status = has_detours(net) ? make_detours(mine, error) : make_table(mine, error);
   (void)pthread_mutex_unlock(&mine->making);
   return status;
 }
@@ -242,18 +254,30 @@ static const cm_way *way_of(const cm_interconnect *net, uint32_t from, uint32_t 
   return way == NULL ? NULL : &way[(size_t)from * net->routers + to];
 }
 
+/* Hops where there is no table. */
+static uint32_t hops_of(const cm_interconnect *net, uint32_t from, uint32_t to)
+{
+  cm_detours *detours = atomic_load_explicit(&net->detours, memory_order_relaxed);
+  return detours == NULL ? cm_formula_hops(net, from, to) : cm_detours_hops(net, detours, from, to);
+}
+
 uint32_t cm_interconnect_hops(const cm_interconnect *net, uint32_t from, uint32_t to)
 {
   const cm_way *way = way_of(net, from, to);
   if (way == NULL)
-    return cm_formula_hops(net, from, to);
+    return hops_of(net, from, to);
   return way->units == CM_NO_WAY ? CM_NO_WAY : way->hops;
 }
 
 uint32_t cm_interconnect_units(const cm_interconnect *net, uint32_t from, uint32_t to)
 {
   const cm_way *way = way_of(net, from, to);
-  return way == NULL ? cm_formula_units(net, from, to) : way->units;
+  if (way != NULL)
+    return way->units;
+  if (!has_detours(net))
+    return cm_formula_units(net, from, to);
+  uint32_t hops = hops_of(net, from, to);
+  return hops == CM_NO_WAY ? CM_NO_WAY : hops * net->link[0].units;
 }
 
 uint32_t cm_interconnect_last(const cm_interconnect *net, uint32_t from, uint32_t to)
@@ -263,9 +287,9 @@ uint32_t cm_interconnect_last(const cm_interconnect *net, uint32_t from, uint32_
     return net->link[net->first[to] + way->last].twin;
   if (net->kind == CM_ALL_TO_ALL)
     return (uint32_t)cm_interconnect_link(net, from, to);
-  uint32_t hops = cm_formula_hops(net, from, to);
+  uint32_t hops = hops_of(net, from, to);
   for (uint32_t k = net->first[to]; k < net->first[to + 1]; k++)
-    if (cm_formula_hops(net, from, net->link[k].to) + 1 == hops)
+    if (!net->link[net->link[k].twin].dead && hops_of(net, from, net->link[k].to) + 1 == hops)
       return net->link[k].twin;
   return CM_NO_WAY; /* never: some neighbour is nearer */
 }
