@@ -1,12 +1,14 @@
 /* Distances around dead links where there is no table of all pairs: those of breadth-first search over the links, and so the last
- * links of ways; the same whatever was asked before, and by whom. */
+ * links of ways; the same whatever was asked before, and by whom. Packets on these ways never wait for each other in a ring. */
 #include "../unit/chips.h"
 
 #include <pthread.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "core/chip/interconnect/detours.h"
 #include "core/chip/interconnect/interconnect.h"
+#include "core/chip/interconnect/trees.h"
 
 enum { TEXT_MAX = 1 << 18, THREADS = 3, ASKED = 40000 };
 
@@ -20,40 +22,56 @@ static uint32_t rolled(uint32_t bound)
 
 /* ---- chips ---- */
 
+typedef struct text {
+  char at[TEXT_MAX];
+  size_t length;
+} text;
+
+__attribute__((format(printf, 2, 3))) static void say(text *t, const char *format, ...)
+{
+  va_list values;
+  va_start(values, format);
+  t->length += (size_t)vsnprintf(t->at + t->length, TEXT_MAX - t->length, format, values);
+  va_end(values);
+  ck_assert_uint_lt(t->length, TEXT_MAX);
+}
+
+static cm_chip *chip_said(text *t)
+{
+  cm_chip *chip = chip_parsed(t->at);
+  free(t);
+  return chip;
+}
+
 /* Dead links in any direction, one way each; dead routers alone and in rectangles, walls among them. */
-static size_t write_dead(char *text, uint32_t columns, uint32_t rows, bool hexagonal, uint32_t links, uint32_t rectangles)
+static void say_dead(text *t, uint32_t columns, uint32_t rows, bool hexagonal, uint32_t links, uint32_t rectangles)
 {
   static const char *const names[] = {"east", "north", "west", "south", "north-east", "south-west"};
-  size_t length = (size_t)sprintf(text, ", \"dead_routers\": [[0, 0]");
+  say(t, ", \"dead_routers\": [[0, 0]");
   for (uint32_t i = 0; i < rectangles; i++) {
     bool wall = rolled(4) == 0, upright = rolled(2) == 0;
     uint32_t width = wall && !upright ? columns / 2 : 1 + rolled(3), height = wall && upright ? rows / 2 : 1 + rolled(3);
     width = width < columns ? width : columns - 1;
     height = height < rows ? height : rows - 1;
     uint32_t x = rolled(columns - width), y = rolled(rows - height);
-    length += (size_t)sprintf(text + length, ", [%u, %u, %u, %u]", x, y, x + width - 1, y + height - 1);
+    say(t, ", [%u, %u, %u, %u]", x, y, x + width - 1, y + height - 1);
   }
-  length += (size_t)sprintf(text + length, "], \"dead_links\": [[1, 1, \"east\"]");
+  say(t, "], \"dead_links\": [[1, 1, \"east\"]");
   for (uint32_t i = 0; i < links; i++) /* none that an open edge has not */
-    length += (size_t)sprintf(text + length, ", [%u, %u, \"%s\"]", 1 + rolled(columns - 2), 1 + rolled(rows - 2),
-                              names[rolled(hexagonal ? 6 : 4)]);
-  return length + (size_t)sprintf(text + length, "]");
+    say(t, ", [%u, %u, \"%s\"]", 1 + rolled(columns - 2), 1 + rolled(rows - 2), names[rolled(hexagonal ? 6 : 4)]);
+  say(t, "]");
 }
 
 static cm_chip *grid_of(uint32_t columns, uint32_t rows, uint32_t links, uint32_t rectangles)
 {
-  char *text = malloc(TEXT_MAX);
+  static const char *const truth[] = {"false", "true"};
+  text *t = calloc(1, sizeof *t);
   bool hexagonal = rolled(3) > 0;
-  size_t length = (size_t)sprintf(text, "{\"name\": \"d\", \"cores\": [%u, %u], \"torus\": [%s, %s], \"interconnect\": {\"kind\": \"%s\"}",
-                                  columns, rows, rolled(2) ? "true" : "false", rolled(2) ? "true" : "false",
-                                  hexagonal ? "hexagonal" : "grid");
-  length += write_dead(text + length, columns, rows, hexagonal, links, rectangles);
-  length += (size_t)sprintf(text + length, "}");
-  ck_assert_uint_lt(length, TEXT_MAX);
-  cm_chip *chip;
-  ck_ok(cm_chip_parse(text, length, &chip, &error));
-  free(text);
-  return chip;
+  say(t, "{\"name\": \"d\", \"cores\": [%u, %u], \"torus\": [%s, %s], \"interconnect\": {\"kind\": \"%s\"}", columns, rows,
+      truth[rolled(2)], truth[rolled(2)], hexagonal ? "hexagonal" : "grid");
+  say_dead(t, columns, rows, hexagonal, links, rectangles);
+  say(t, "}");
+  return chip_said(t);
 }
 
 /* ---- the judge ---- */
@@ -144,25 +162,62 @@ END_TEST
 
 START_TEST(trees_and_all_to_all)
 {
-  cm_chip *chip;
-  char text[4000];
   cm_random_init(&dice, 7, 0, 0);
-  int length = sprintf(text, "{\"name\": \"t\", \"cores\": [64, 64], \"interconnect\": {\"kind\": \"tree\", \"levels\": [{\"block\": [4, 4]}, "
-                             "{\"block\": [4, 4], \"cost\": 2}, {\"block\": [4, 4]}]}, \"dead_routers\": [[3, 3]], \"dead_links\": ["
-                             "[0, 4096], [4097, 4], [4100, 4353], [4353, 4368]]}");
-  ck_ok(cm_chip_parse(text, (size_t)length, &chip, &error));
+  cm_chip *chip = chip_parsed("{\"name\": \"t\", \"cores\": [64, 64], \"interconnect\": {\"kind\": \"tree\", \"levels\": [{\"block\": "
+                              "[4, 4]}, {\"block\": [4, 4], \"cost\": 2}, {\"block\": [4, 4]}]}, \"dead_routers\": [[3, 3]], "
+                              "\"dead_links\": [[0, 4096], [4097, 4], [4100, 4353], [4353, 4368]]}");
   compare(chip->interconnect, 20);
   ck_assert_ptr_null(atomic_load(&chip->interconnect->way));
   cm_chip_free(chip);
-  length = sprintf(text, "{\"name\": \"a\", \"cores\": [32, 32], \"interconnect\": {\"kind\": \"all-to-all\"}, \"dead_links\": [[0, 1]");
+  text *t = calloc(1, sizeof *t);
+  say(t, "{\"name\": \"a\", \"cores\": [32, 32], \"interconnect\": {\"kind\": \"all-to-all\"}, \"dead_links\": [[0, 1]");
   for (uint32_t i = 0; i < 100; i++) {
     uint32_t a = rolled(1024), b = rolled(1023);
-    length += sprintf(text + length, ", [%u, %u]", a, b + (b >= a));
+    say(t, ", [%u, %u]", a, b + (b >= a));
   }
-  length += sprintf(text + length, "]}");
-  ck_ok(cm_chip_parse(text, (size_t)length, &chip, &error));
+  say(t, "]}");
+  chip = chip_said(t);
   compare(chip->interconnect, 20);
   cm_chip_free(chip);
+}
+END_TEST
+
+START_TEST(packets_on_their_ways_never_wait_in_a_ring)
+{
+  enum { SOURCES = 300, TARGETS = 8, CHANNELS = 16 };
+  cm_random_init(&dice, 9, 0, 0);
+  for (uint32_t round = 0; round < test_rounds(6); round++) {
+    cm_chip *chip = grid_of(70, 60, 200, 20);
+    const cm_interconnect *net = chip->interconnect;
+    cm_way_tracer *tracer;
+    cm_channels graph;
+    ck_ok(cm_interconnect_prepare(net, &error));
+    ck_ok(cm_way_tracer_new(net, NULL, &tracer, &error));
+    ck_ok(cm_channels_new(tracer, CHANNELS, NULL, &graph, &error));
+    for (uint32_t i = 0; i < SOURCES; i++) {
+      uint32_t source = rolled(net->routers), target[TARGETS], count = 0, lost;
+      cm_way_tree tree;
+      while (count < TARGETS) {
+        uint32_t to = rolled(net->routers);
+        if (cm_interconnect_hops(net, source, to) != CM_NO_WAY)
+          target[count++] = to;
+      }
+      ck_ok(cm_way_trace(tracer, source, target, count, &tree, &lost, &error));
+      for (uint32_t k = 1; k < tree.count; k++) {
+        const cm_way_node *node = &tree.node[k];
+        ck_assert(!net->link[node->link].dead);
+        ck_assert_uint_lt(node->channel, CHANNELS);
+        ck_assert_uint_eq(net->link[node->link].from, tree.node[node->parent].router);
+      }
+      cm_channels_add(&graph, tree);
+    }
+    bool ring = true;
+    ck_ok(cm_channels_ring(&graph, NULL, &ring, &error));
+    ck_assert(!ring);
+    cm_channels_free(&graph);
+    cm_way_tracer_free(tracer);
+    cm_chip_free(chip);
+  }
 }
 END_TEST
 
@@ -225,6 +280,7 @@ int main(void)
   tcase_add_test(tests, small_grids_of_all_pairs);
   tcase_add_test(tests, large_grids_have_no_table);
   tcase_add_test(tests, trees_and_all_to_all);
+  tcase_add_test(tests, packets_on_their_ways_never_wait_in_a_ring);
   tcase_add_test(tests, answers_are_those_of_one_thread);
   suite_add_tcase(suite, tests);
   return test_main(suite);

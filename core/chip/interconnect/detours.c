@@ -8,6 +8,7 @@
 
 enum {
   LANES = 4,          /* searches at a time */
+  REMEMBERED = 16,    /* pairs a router */
   BUCKETS = 3,        /* a hop makes the estimate of a way 0, 1 or 2 longer */
   ROUTER_BITS = 24,   /* of a remembered pair; CM_CHIP_CORES_MAX */
   HOPS_BITS = 16,     /* of its distance */
@@ -85,7 +86,7 @@ cm_status cm_detours_new(const cm_interconnect *net, cm_detours **detours, cm_er
     return error->status;
   for (unsigned i = 0; i < LANES; i++)
     (void)pthread_mutex_init(&d->lane[i].busy, NULL);
-  while (UINT64_C(1) << d->remembered_bits < net->routers)
+  while (UINT64_C(1) << d->remembered_bits < (uint64_t)REMEMBERED * net->routers)
     d->remembered_bits++;
   cm_status status = CM_NEW(NULL, d->straight, (size_t)CM_SIX * net->routers, error);
   if (status == CM_OK)
@@ -163,12 +164,27 @@ static void divide(const cm_interconnect *net, int64_t east, int64_t north, stre
   piece[1] = piece[0].direction == across.direction || across.steps == 0 ? along : across;
 }
 
-static bool lives_straight(const cm_interconnect *net, const cm_detours *d, uint32_t from, int64_t east, int64_t north)
+/* Whether a way lives that goes a part of the first piece, all of the second and then the rest of the first. */
+static bool lives_bent(const cm_interconnect *net, const cm_detours *d, uint32_t from, stretch first, stretch second)
+{
+  uint32_t ahead = d->straight[(size_t)from * CM_SIX + first.direction];
+  for (uint32_t i = first.steps;; i--) { /* all of it, then less and less */
+    stretch part = {first.direction, i}, rest = {first.direction, first.steps - i};
+    if (i <= ahead) {
+      uint32_t corner = end_of(net, from, part);
+      if (is_alive(d, corner, second) && (rest.steps == 0 || is_alive(d, end_of(net, corner, second), rest)))
+        return true;
+    }
+    if (i == 0 || second.steps == 0)
+      return false;
+  }
+}
+
+static bool lives(const cm_interconnect *net, const cm_detours *d, uint32_t from, int64_t east, int64_t north)
 {
   stretch s[2];
   divide(net, east, north, s);
-  return (is_alive(d, from, s[0]) && is_alive(d, end_of(net, from, s[0]), s[1])) ||
-         (is_alive(d, from, s[1]) && is_alive(d, end_of(net, from, s[1]), s[0]));
+  return lives_bent(net, d, from, s[0], s[1]) || lives_bent(net, d, from, s[1], s[0]);
 }
 
 /* ---- what is remembered ---- */
@@ -273,10 +289,13 @@ uint32_t cm_detours_hops(const cm_interconnect *net, cm_detours *d, uint32_t fro
   if (d->piece[from] != d->piece[to])
     return CM_NO_WAY;
   cm_grid_steps steps = cm_grid_steps_between(net, from, to);
-  uint32_t hops = cm_formula_hops(net, from, to);
+  uint32_t length[CM_GRID_SIDES], hops = UINT32_MAX;
+  for (unsigned i = 0; i < CM_GRID_SIDES; i++) {
+    length[i] = cm_grid_length(net, steps.east[i & 1], steps.north[i / 2]);
+    hops = length[i] < hops ? length[i] : hops;
+  }
   for (unsigned i = 0; i < CM_GRID_SIDES; i++)
-    if (cm_grid_length(net, steps.east[i & 1], steps.north[i / 2]) == hops &&
-        lives_straight(net, d, from, steps.east[i & 1], steps.north[i / 2]))
+    if (length[i] == hops && lives(net, d, from, steps.east[i & 1], steps.north[i / 2]))
       return hops;
   if (recall(d, from, to, &hops))
     return hops;
