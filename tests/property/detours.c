@@ -127,7 +127,7 @@ static void compare(const cm_interconnect *net, uint32_t sources)
 START_TEST(small_grids_of_all_pairs)
 {
   cm_random_init(&dice, 5, 0, 0);
-  for (uint32_t round = 0; round < test_rounds(600); round++) {
+  for (uint32_t round = 0; round < test_rounds(300); round++) {
     uint32_t columns = 3 + rolled(9), rows = 3 + rolled(9);
     cm_chip *chip = grid_of(columns, rows, rolled(round % 2 ? 4 : columns * rows), rolled(3));
     const cm_interconnect *net = chip->interconnect;
@@ -150,7 +150,7 @@ START_TEST(large_grids_have_no_table)
 {
   static const uint32_t size[][2] = {{70, 60}, {3, 1400}, {1366, 3}, {65, 64}};
   cm_random_init(&dice, 6, 0, 0);
-  for (uint32_t round = 0; round < test_rounds(24); round++) {
+  for (uint32_t round = 0; round < test_rounds(12); round++) {
     const uint32_t *s = size[round % 4];
     cm_chip *chip = grid_of(s[0], s[1], rolled(round % 3 ? 20 : 2000), rolled(round % 2 ? 30 : 3));
     compare(chip->interconnect, 4);
