@@ -118,6 +118,11 @@ bool cli_option_set(json_t *options, const char *flag, const char *value);
 /* An object as the text that the library takes; *text is the caller's. */
 cm_status cli_json_text(const json_t *object, char **text, cm_error *error);
 
+/* Compiles a model into `output`; files by what goes beside it ("timeline", "mapping", ...) are this call's to let go, NULL where a name is
+ * no text. *report is the caller's. */
+cm_status cli_compile_files(const char *model, const coremap_chip *chip, const json_t *options, json_t *files, const char *output,
+                            cm_run *run, json_t **report, cm_error *error);
+
 /* Whether options of a kind ("map", "compile") can be read: CM_BAD_OPTION. */
 cm_status cli_check_options(const char *kind, const json_t *options, cm_error *error);
 

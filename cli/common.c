@@ -267,6 +267,24 @@ cm_status cli_json_text(const json_t *object, char **text, cm_error *error)
   return *text != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for options");
 }
 
+cm_status cli_compile_files(const char *model, const coremap_chip *chip, const json_t *options, json_t *files, const char *output,
+                            cm_run *run, json_t **report, cm_error *error)
+{
+  char *asked = NULL, *named = NULL, *text;
+  coremap_error *why = NULL;
+  cm_status status = files == NULL ? cm_fail(error, CM_BAD_REQUEST, "the name of a file is not text") : cli_json_text(files, &named, error);
+  json_decref(files);
+  if (status == CM_OK)
+    status = cli_json_text(options, &asked, error);
+  if (status == CM_OK)
+    status = library_status(coremap_compile_files(model, chip, asked, named, output, library_on_run, run, &text, &why), &why, error);
+  if (status == CM_OK)
+    *report = library_json(text);
+  free(asked);
+  free(named);
+  return status;
+}
+
 cm_status cli_check_options(const char *kind, const json_t *options, cm_error *error)
 {
   coremap_error *why = NULL;

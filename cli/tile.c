@@ -87,21 +87,9 @@ static void print_table(const arguments *a, const json_t *report)
 
 static cm_status compile(const arguments *a, const coremap_chip *chip, cm_run *run, json_t **report, cm_error *error)
 {
-  char *options = NULL, *files = NULL, *text;
-  coremap_error *why = NULL;
-  json_t *named = json_pack("{s:s*, s:s*}", "timeline", a->trace, "mapping", a->mapping);
-  cm_status status = named == NULL ? cm_fail(error, CM_BAD_REQUEST, "the name of a file is not text") : cli_json_text(named, &files, error);
-  json_decref(named);
+  json_t *files = json_pack("{s:s*, s:s*}", "timeline", a->trace, "mapping", a->mapping);
   (void)json_object_set_new(a->options, "stop_after", json_string("tile"));
-  if (status == CM_OK)
-    status = cli_json_text(a->options, &options, error);
-  if (status == CM_OK)
-    status = library_status(coremap_compile_files(a->model, chip, options, files, a->output, library_on_run, run, &text, &why), &why, error);
-  if (status == CM_OK)
-    *report = library_json(text);
-  free(options);
-  free(files);
-  return status;
+  return cli_compile_files(a->model, chip, a->options, files, a->output, run, report, error);
 }
 
 static int tile(const arguments *a)
