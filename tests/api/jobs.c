@@ -319,14 +319,15 @@ START_TEST(a_long_poll_with_a_tag_sees_progress)
   snprintf(path, sizeof path, "/v1/jobs/%s?wait=10s", id);
   test_wait_state(&server, id, "running");
   char tag[96] = "\"none\"";
-  for (int i = 0; i < 3; i++) {
+  /* The second answer can be about the state alone: that it runs is stored before it is told, and told before any progress. */
+  for (int i = 0; i < 4; i++) {
     snprintf(header, sizeof header, "If-None-Match: %s", tag);
     const char *const headers[] = {header, NULL};
     test_reply reply = test_request(&server, "GET", path, headers, NULL, 0);
     ck_assert_int_eq(reply.status, 200);
     ck_assert_str_ne(test_header(&reply, "etag"), tag);
     snprintf(tag, sizeof tag, "%s", test_header(&reply, "etag"));
-    if (i > 0)
+    if (i > 1)
       ck_assert_str_ne(test_word(json_object_get(reply.json, "progress"), "phase"), "");
     test_reply_clear(&reply);
   }
