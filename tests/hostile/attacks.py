@@ -69,7 +69,7 @@ def _signed(data, header):
 
 def shapes(port, header):
     for what, data, statuses in SHAPES:
-        wire = Wire(port, timeout=5)
+        wire = Wire(port, timeout=30)
         wire.send(_signed(data, header) + _signed(NEXT, header))
         try:
             reply = wire.reply()
@@ -102,7 +102,7 @@ TRAVERSALS = [prefix + path for prefix in (b"/", b"/v1/networks/", b"/v1/mapping
 def traversal(port, header):
     """Ways to a file beside the viewer's and the data folder, and to the machine's."""
     for target in TRAVERSALS:
-        wire, fault = Wire(port, timeout=5), None
+        wire, fault = Wire(port, timeout=30), None
         wire.send(_signed(b"GET " + target + b" HTTP/1.1\r\n" + HOST + b"\r\n", header))
         try:
             reply = wire.reply()
@@ -117,7 +117,7 @@ def traversal(port, header):
 def unpacking(port, header, server, scale):
     """Bombs are refused or read, within seconds and without the memory that they ask for."""
     for what, data in bombs(scale):
-        wire, fault, began = Wire(port, timeout=60, always=[header]), None, time.monotonic()
+        wire, fault, began = Wire(port, timeout=120, always=[header]), None, time.monotonic()
         try:
             reply = wire.ask("POST", "/v1/networks", [], data)
             if reply.status >= 500 and reply.status not in (503, 507):
@@ -176,13 +176,13 @@ def idle(port, count, seconds, seed):
         for _ in range(count):
             made = socket.socket()
             sockets.append(made)
-            made.settimeout(5)
+            made.settimeout(30)
             made.bind((f"127.0.0.{r.randrange(2, 250)}", 0))
             made.connect(("127.0.0.1", port))
     except OSError as error:
         fault = f"socket {len(sockets)}: {error}" if len(sockets) < count // 2 else None
     time.sleep(seconds)
-    wire = Wire(port, timeout=5)
+    wire = Wire(port, timeout=30)
     try:
         reply = wire.ask("GET", "/readyz")
         if reply.status != 200:
