@@ -190,8 +190,11 @@ void cm_get_static(cm_request *request)
   bool inside = type != NULL && realpath(path, resolved) != NULL && realpath(request->server->www, root) != NULL &&
                 strncmp(resolved, root, root_length = strlen(root)) == 0 && resolved[root_length] == '/';
   if (!inside || cm_file_read(path, 16 << 20, &bytes, &size, &error) != CM_OK) {
-    cm_reply_problem(request, 404, "not-found", "There is no such file", "the viewer has no file %.200s",
-                     request->path);
+    if (request->segments == 0)
+      cm_reply_problem(request, 404, "not-found", "The viewer is not installed", "the server has no viewer: start it with --www FOLDER "
+                       "(or setting www), the folder www of the sources or of an installation; /openapi.json describes the interface");
+    else
+      cm_reply_problem(request, 404, "not-found", "There is no such file", "the viewer has no file %.200s", request->path);
     return;
   }
   cm_store_sha256(bytes, size, etag);

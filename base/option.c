@@ -185,15 +185,12 @@ static cm_status unknown(const cm_options *table, const char *name, cm_error *er
   return cm_fail_at(error, "/options/%.60s", name);
 }
 
-cm_status cm_options_read(const cm_options *table, const json_t *object, void *fields, cm_error *error)
+/* Of an object whose names are those of now. */
+static cm_status read_fields(const cm_options *table, json_t *object, void *fields, cm_error *error)
 {
   const char *name;
   json_t *value;
-  if (object != NULL && !json_is_object(object)) {
-    (void)cm_fail(error, CM_BAD_OPTION, "options must be a JSON object");
-    return cm_fail_at(error, "/options");
-  }
-  json_object_foreach((json_t *)(uintptr_t)object, name, value)
+  json_object_foreach(object, name, value)
   {
     const cm_option *o = cm_option_find(table, name);
     if (o == NULL)
@@ -213,6 +210,24 @@ cm_status cm_options_read(const cm_options *table, const json_t *object, void *f
   return CM_OK;
 }
 
+cm_status cm_options_read(const cm_options *table, const json_t *object, void *fields, cm_error *error)
+{
+  if (object == NULL)
+    return CM_OK;
+  if (!json_is_object(object)) {
+    (void)cm_fail(error, CM_BAD_OPTION, "options must be a JSON object");
+    return cm_fail_at(error, "/options");
+  }
+  json_t *given = json_copy((json_t *)(uintptr_t)object);
+  if (given == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory for options");
+  cm_status status = cm_options_rename(table, given, NULL, error);
+  if (status == CM_OK)
+    status = read_fields(table, given, fields, error);
+  json_decref(given);
+  return status;
+}
+
 /* ---- what is said of them ---- */
 
 bool cm_option_about_at(const cm_options *table, size_t number, cm_option_about *about)
@@ -225,6 +240,7 @@ bool cm_option_about_at(const cm_options *table, size_t number, cm_option_about 
   const cm_option *o = &table->option[number];
   *about = (cm_option_about){.name = o->name,
                              .about = o->about,
+                             .was = o->was,
                              .partitions = o->shapes == CM_SHAPES_BOTH || o->shapes == CM_SHAPES_PARTS,
                              .places = o->shapes == CM_SHAPES_BOTH || o->shapes == CM_SHAPES_PLACES};
   size_t used = 0;

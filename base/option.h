@@ -51,6 +51,8 @@ typedef struct cm_option {
   cm_option_shapes shapes;
   const char *about;
   const cm_option_own *own;
+  const char *was;                                /* its name in the version before, which is read too; NULL: the same */
+  const char *words_were[CM_OPTION_WORDS_MAX];    /* the same of each word */
 } cm_option;
 
 typedef struct cm_options {
@@ -62,6 +64,7 @@ typedef struct cm_options {
 /* What the command line shows of an option. */
 typedef struct cm_option_about {
   const char *name, *about;
+  const char *was; /* its name in the version before, or NULL */
   char form[CM_OPTION_FORM_MAX]; /* of its value: "low|high", "N", "X", "BYTES", "ID"; "true|false" for what is or is not */
   bool partitions, places;       /* it shapes parts where these are made alone, or places where these are */
 } cm_option_about;
@@ -69,10 +72,14 @@ typedef struct cm_option_about {
 /* Sets every field that a table names to what it is unless given; fields of kind OWN stay as they are. */
 void cm_options_default(const cm_options *table, void *fields);
 
-/* Reads `object` ({NAME: value, ...}; NULL: nothing given) into the fields, which hold their defaults. Errors:
- * CM_BAD_OPTION at /options/NAME of what is unknown or out of range, and what would be right; the fields are then
- * undefined. */
+/* Reads `object` ({NAME: value, ...}; NULL: nothing given) into the fields, which hold their defaults; names of the version
+ * before serve as well. Errors: CM_BAD_OPTION at /options/NAME of what is unknown, out of range or given by both names, and what
+ * would be right; the fields are then undefined. */
 cm_status cm_options_read(const cm_options *table, const json_t *object, void *fields, cm_error *error);
+
+/* Gives names and words of the version before in `object` (NULL: nothing given) those that they have now, and adds a sentence
+ * for each to `told`, an array (NULL: not asked). Errors: CM_BAD_OPTION at /options/NAME of what is given by both names. */
+cm_status cm_options_rename(const cm_options *table, json_t *object, json_t *told, cm_error *error);
 
 /* {NAME: value, ...} of the fields, but for kind OWN; with `shaping`, of what can change a result alone. A new
  * reference; NULL: no memory. */

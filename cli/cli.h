@@ -25,6 +25,9 @@ int cli_usage(const char *command, const char *format, ...) __attribute__((forma
  * command when that cannot be read. The path lasts as long as the process. */
 const char *cli_input(const char *path);
 
+/* The first of these that is a file without bytes, which errors name; NULL: none is. */
+const char *cli_empty_input(void);
+
 /* A path that cm_file_create takes: "-" is standard output, which is this file's alone from here on: what the command
  * prints otherwise goes to standard error. Ends the command when a second file wants it. */
 const char *cli_output(const char *path);
@@ -123,8 +126,12 @@ cm_status cli_json_text(const json_t *object, char **text, cm_error *error);
 cm_status cli_compile_files(const char *model, const coremap_chip *chip, const json_t *options, json_t *files, const char *output,
                             cm_run *run, json_t **report, cm_error *error);
 
-/* Whether options of a kind ("map", "compile") can be read: CM_BAD_OPTION. */
-cm_status cli_check_options(const char *kind, const json_t *options, cm_error *error);
+/* Gives names of the version before in options of a kind ("map", "compile") those that they have now, and warns of each on standard
+ * error. CM_BAD_OPTION: an option is given by both names. */
+cm_status cli_rename_options(const char *kind, json_t *options, cm_error *error);
+
+/* The same, and whether they can be read: CM_BAD_OPTION. */
+cm_status cli_check_options(const char *kind, json_t *options, cm_error *error);
 
 /* Adds one --shape to those in the option "shape". */
 void cli_shape_set(json_t *options, const char *value);

@@ -56,6 +56,15 @@ static known_flag *add(flags *all, const char *name, const char *value, const ch
   return &all->flag[all->count++];
 }
 
+/* The name that a flag had in the version before, if any: a flag that help does not show. */
+static void add_former(flags *all, const known_flag *now, const char *was)
+{
+  const bool truth = now->truth;
+  known_flag *made = was[0] != '\0' ? add(all, was, now->value, NULL, now->code) : NULL;
+  if (made != NULL)
+    made->truth = truth;
+}
+
 /* The options in a table. */
 static void add_options(flags *all, const char *table, bool models)
 {
@@ -69,6 +78,7 @@ static void add_options(flags *all, const char *table, bool models)
     made->models = models;
     if (made->truth)
       made->value[0] = '\0';
+    add_former(all, made, cli_text(option, "was"));
   }
 }
 

@@ -17,10 +17,25 @@ enum { OCCUPANCY_BYTES_MAX = 1 << 28, BAR_WIDTH = 30 };
 
 static atomic_bool stop_wanted;
 
+/* Why a file is bad that has no bytes: readers do not all see that, nor know its name. */
+static void print_empty(const cm_error *error)
+{
+  static const char seen[] = "the file is empty";
+  const char *detail = strncmp(error->detail, seen, strlen(seen)) == 0 ? error->detail + strlen(seen) : error->detail;
+  cli_print_detail(cli_empty_input());
+  fputs(detail == error->detail ? " is empty: " : " is empty", stderr);
+  cli_print_detail(detail);
+}
+
 int cli_fail(const cm_error *error)
 {
+  const bool bad_file = error->status == CM_BAD_NETWORK || error->status == CM_BAD_CHIP || error->status == CM_BAD_OCCUPANCY ||
+                        error->status == CM_BAD_MAPPING || error->status == CM_DAMAGED;
   fprintf(stderr, "%scoremap:%s ", cli_paint(stderr, CLI_RED), cli_paint(stderr, CLI_PLAIN));
-  cli_print_detail(error->detail);
+  if (bad_file && cli_empty_input() != NULL)
+    print_empty(error);
+  else
+    cli_print_detail(error->detail);
   fputc('\n', stderr);
   switch (error->status) {
     case CM_BAD_NETWORK:
@@ -285,11 +300,23 @@ cm_status cli_compile_files(const char *model, const coremap_chip *chip, const j
   return status;
 }
 
-cm_status cli_check_options(const char *kind, const json_t *options, cm_error *error)
+cm_status cli_rename_options(const char *kind, json_t *options, cm_error *error)
+{
+  const json_t *sentence;
+  size_t i;
+  json_t *told = json_array();
+  cm_status status = library_options_rename(kind, options, told, error);
+  json_array_foreach(status == CM_OK ? told : NULL, i, sentence)
+    fprintf(stderr, "coremap: warning: %s\n", json_string_value(sentence));
+  json_decref(told);
+  return status;
+}
+
+cm_status cli_check_options(const char *kind, json_t *options, cm_error *error)
 {
   coremap_error *why = NULL;
   char *text;
-  if (cli_json_text(options, &text, error) != CM_OK)
+  if (cli_rename_options(kind, options, error) != CM_OK || cli_json_text(options, &text, error) != CM_OK)
     return error->status;
   cm_status status = library_status(coremap_options_read(kind, text, NULL, NULL, &why), &why, error);
   free(text);

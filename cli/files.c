@@ -68,26 +68,42 @@ static const char *spool(int from, const char *shown)
   return spooled[spooled_count++].path;
 }
 
+static const char *empty; /* an input without bytes */
+
+const char *cli_empty_input(void)
+{
+  return empty;
+}
+
+/* Remembers a file without bytes, for the error that follows. */
+static const char *look(const char *path)
+{
+  struct stat about;
+  if (empty == NULL && stat(path, &about) == 0 && S_ISREG(about.st_mode) && about.st_size == 0)
+    empty = path;
+  return path;
+}
+
 const char *cli_input(const char *path)
 {
   static bool taken;
   struct stat about;
   if (strcmp(path, "-") != 0) {
     if (stat(path, &about) != 0 || (!S_ISFIFO(about.st_mode) && !S_ISSOCK(about.st_mode)))
-      return path;
+      return look(path);
     int from = open(path, O_RDONLY | O_CLOEXEC);
     if (from < 0)
       return stop(path, errno);
     const char *kept = spool(from, path);
     (void)close(from);
-    return kept;
+    return look(kept);
   }
   if (taken) {
     fputs("coremap: standard input can be one file only: name the others\n", stderr);
     exit(EXIT_USAGE);
   }
   taken = true;
-  return spool(STDIN_FILENO, "standard input");
+  return look(spool(STDIN_FILENO, "standard input"));
 }
 
 const char *cli_output(const char *path)

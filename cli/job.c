@@ -55,7 +55,8 @@ int cli_job_parse(const cli_command *command, int argc, char **argv, cli_job *a)
     return cli_usage(command->name, "name either --chip or --mesh");
   if (a->occupancy_path != NULL && a->chip_name == NULL && a->mesh == NULL)
     return cli_usage(command->name, "--occupancy needs a --chip");
-  return -1;
+  cm_error error;
+  return cli_rename_options("map", a->flags, &error) == CM_OK ? -1 : cli_fail(&error);
 }
 
 /* The run goes by the job's options from the network on. */

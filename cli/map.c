@@ -105,15 +105,15 @@ static void print_json(const cli_job *job, json_t *made, json_t *routes)
   cli_job_print_json(job, all);
 }
 
-/* The ways to map that stood side by side. */
-static void print_tried(const json_t *tried)
+/* The mappings that stood side by side. */
+static void print_candidates(const json_t *candidates)
 {
   size_t i;
-  const json_t *way;
-  json_array_foreach(tried, i, way)
-    printf("tried       mapper %s, preset %s, objective %s: cost %.10g\n",
-           json_string_value(json_object_get(way, "mapper")), json_string_value(json_object_get(way, "preset")),
-           json_string_value(json_object_get(way, "objective")), json_number_value(json_object_get(way, "cost")));
+  const json_t *candidate;
+  json_array_foreach(candidates, i, candidate)
+    printf("candidate   mapper %s, preset %s, objective %s: cost %.10g\n",
+           json_string_value(json_object_get(candidate, "mapper")), json_string_value(json_object_get(candidate, "preset")),
+           json_string_value(json_object_get(candidate, "objective")), json_number_value(json_object_get(candidate, "cost")));
 }
 
 /* Tables that had to fit. */
@@ -145,7 +145,7 @@ static void print_table(const cli_job *job, const json_t *made, const json_t *ro
   printf("region      %.0f x %.0f at (%.0f, %.0f)\n", cli_number(region, "width"), cli_number(region, "height"), cli_number(region, "x"),
          cli_number(region, "y"));
   cli_job_print_attempts(attempts);
-  print_tried(json_object_get(report, "tried"));
+  print_candidates(json_object_get(report, "candidates"));
   print_neurons(json_object_get(report, "neurons"));
   cli_job_print_limits(json_object_get(made, "limits"));
   cli_job_print_numbers(made);
@@ -231,7 +231,7 @@ static const char *asks_for_parts(const cli_job *job)
   for (size_t i = 0; i < sizeof options / sizeof *options; i++)
     if (json_object_get(job->flags, options[i][0]) != NULL)
       return options[i][1];
-  return mapper != NULL && strcmp(mapper, "mesh") == 0 ? "mapper mesh" : NULL;
+  return mapper != NULL && strcmp(mapper, "integrated") == 0 ? "mapper integrated" : NULL;
 }
 
 static int place(int argc, char **argv)

@@ -80,16 +80,18 @@ static cm_status find_mapping(cli_server *server, const char *given, char id[80]
   return CM_OK;
 }
 
-/* The job's options: those of the old mapping, then those that are given. */
+/* The job's options: those of the old mapping, which may be of the version before, then those that are given. */
 static cm_status set_options(const arguments *a, const json_t *about, const char *id, cm_error *error)
 {
   json_t *options = json_deep_copy(json_object_get(about, "options"));
   if (options == NULL)
     return cm_fail(error, CM_BAD_MAPPING, "mapping %s says nothing of its options", id);
-  (void)json_object_del(options, "compare");
+  (void)json_object_set_new(a->job, "options", options);
+  if (library_options_rename("map", options, NULL, error) != CM_OK || cli_rename_options("map", a->options, error) != CM_OK)
+    return error->status;
+  (void)json_object_del(options, "baseline");
   (void)json_object_update(options, a->options);
   (void)json_object_set_new(options, "from", json_string(id));
-  (void)json_object_set_new(a->job, "options", options);
   return cli_check_options("map", options, error);
 }
 

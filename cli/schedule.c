@@ -87,7 +87,9 @@ static int schedule(const arguments *a)
   coremap_error *why = NULL;
   char *options = NULL;
   cli_run_begin(&cli, a->quiet);
-  cm_status status = cli_json_text(a->flags, &options, &error);
+  cm_status status = cli_rename_options("schedule", a->flags, &error);
+  if (status == CM_OK)
+    status = cli_json_text(a->flags, &options, &error);
   if (status == CM_OK)
     status = library_status(coremap_timetable_make(a->file, options, library_on_run, &cli.run, &made, &why), &why, &error);
   free(options);

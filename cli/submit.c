@@ -114,7 +114,12 @@ static cm_status queue(cli_server *server, cli_run *cli, const arguments *a, cli
     return error->status;
   const char *format = json_string_value(json_object_get(network, "format"));
   bool model = format != NULL && strcmp(format, "onnx") == 0;
-  (void)json_object_set_new(a->job, "kind", json_string(model ? "compile" : "map"));
+  const char *kind = model ? "compile" : "map";
+  if (cli_rename_options(kind, a->options, error) != CM_OK) {
+    json_decref(network);
+    return error->status;
+  }
+  (void)json_object_set_new(a->job, "kind", json_string(kind));
   (void)json_object_set(a->job, "network", json_object_get(network, "id"));
   if (json_object_get(a->job, "name") == NULL)
     (void)json_object_set_new(a->job, "name", json_string(cli_base_name(a->network_name)));

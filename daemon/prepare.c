@@ -66,8 +66,23 @@ static const char *text_of(const preparing *p, const char *name)
   return text != NULL ? text : "";
 }
 
+/* Names of the version before, which a job may have that was queued then. */
+static cm_status rename_options(preparing *p, cm_error *error)
+{
+  const json_t *sentence;
+  size_t i;
+  json_t *told = json_array();
+  cm_status status = library_options_rename(p->r->job.kind, p->r->work.options, told, error);
+  json_array_foreach(status == CM_OK ? told : NULL, i, sentence)
+    cm_event_bus_log(p->r->store->bus, p->r->job.id, "warning: %s", json_string_value(sentence));
+  json_decref(told);
+  return status;
+}
+
 static cm_status read_options(preparing *p, cm_error *error)
 {
+  if (rename_options(p, error) != CM_OK)
+    return error->status;
   coremap_error *why = NULL;
   char *all = NULL, *given = p->r->work.options != NULL ? cm_json_dumps(p->r->work.options, JSON_COMPACT) : NULL;
   if (p->r->work.options != NULL && given == NULL)

@@ -17,22 +17,22 @@ typedef struct recipe_options {
 } recipe_options;
 
 #define FIELD(name) offsetof(recipe_options, name)
-#define COUNT(name, normal, about) \
-  {#name, CM_OPTION_COUNT, FIELD(name), 0, CM_VERTICES_MAX, normal, {0}, NULL, false, CM_SHAPES_BOTH, about, NULL}
+#define COUNT(name, normal, what) \
+  {#name, CM_OPTION_COUNT, FIELD(name), 0, CM_VERTICES_MAX, normal, {0}, NULL, false, CM_SHAPES_BOTH, .about = what}
 
 static const cm_option rows[] = {
   COUNT(neurons, 0, "of a reservoir or connectome"),
-  {"fan_out", CM_OPTION_REAL, FIELD(fan_out), 0, CM_FAN_OUT_MAX, 0, {0}, NULL, false, CM_SHAPES_BOTH, "mean number of targets; 0: by the recipe", NULL},
+  {"fan_out", CM_OPTION_REAL, FIELD(fan_out), 0, CM_FAN_OUT_MAX, 0, {0}, NULL, false, CM_SHAPES_BOTH, .about = "mean number of targets; 0: by the recipe"},
   COUNT(layers, 32, "2 or more"),
   COUNT(width, 32768, "of a layer"),
   COUNT(height, 1, "of a layer"),
   COUNT(spread, 0, "neurons around the same place that targets are drawn from; 0: twice the fan-out"),
   COUNT(populations, 200, "of a chain"),
   COUNT(size, 10000, "of a population of a chain"),
-  {"scale", CM_OPTION_REAL, FIELD(scale), 0, 1e9, 1, {0}, NULL, false, CM_SHAPES_BOTH, "of a microcircuit", NULL},
-  {"rates", CM_OPTION_FLAG, FIELD(rates), 0, 1, 0, {0}, NULL, false, CM_SHAPES_BOTH, "of a microcircuit: the published mean rates", NULL},
-  {"seed", CM_OPTION_LONG_COUNT, FIELD(seed), 0, 9007199254740992.0, 1, {0}, NULL, false, CM_SHAPES_BOTH, "of what is drawn", NULL},
-  {"threads", CM_OPTION_COUNT, FIELD(threads), 1, 1024, 1, {0}, NULL, true, CM_SHAPES_BOTH, "never changes the result", NULL}};
+  {"scale", CM_OPTION_REAL, FIELD(scale), 0, 1e9, 1, {0}, NULL, false, CM_SHAPES_BOTH, .about = "of a microcircuit"},
+  {"rates", CM_OPTION_FLAG, FIELD(rates), 0, 1, 0, {0}, NULL, false, CM_SHAPES_BOTH, .about = "of a microcircuit: the published mean rates"},
+  {"seed", CM_OPTION_LONG_COUNT, FIELD(seed), 0, 9007199254740992.0, 1, {0}, NULL, false, CM_SHAPES_BOTH, .about = "of what is drawn"},
+  {"threads", CM_OPTION_COUNT, FIELD(threads), 1, 1024, 1, {0}, NULL, true, CM_SHAPES_BOTH, .about = "never changes the result"}};
 static const cm_options table = {rows, sizeof rows / sizeof *rows, "a recipe"};
 
 enum { CONNECTOME_NEURONS = 139000, CONNECTOME_FAN_OUT = 360, LAYERED_FAN_OUT = 64 };

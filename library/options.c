@@ -8,14 +8,26 @@
 #include "core/mapping/simulate/request.h"
 #include "core/schedule/request.h"
 #include "library/internal.h"
+#include "library/private/base.h"
 
 typedef cm_status read_options(const json_t *given, json_t **all, json_t **shaping, cm_error *error);
 
-/* What a table says of the fields; and what is given of kinds of its own, as it is given. */
+/* Adds what is given of kinds of its own, as it is given. */
+static bool add_own(const cm_options *table, json_t *stated, const json_t *given)
+{
+  bool good = true;
+  for (size_t i = 0; i < table->count && good; i++) {
+    json_t *value = table->option[i].kind == CM_OPTION_OWN ? json_object_get(given, table->option[i].name) : NULL;
+    good = value == NULL || json_object_set(stated, table->option[i].name, value) == 0;
+  }
+  return good;
+}
+
+/* What a table says of the fields. */
 static cm_status state(const cm_options *table, const json_t *given, const void *fields, json_t **all, json_t **shaping, cm_error *error)
 {
   json_t *stated = cm_options_json(table, fields, false), *alone = cm_options_json(table, fields, true);
-  if (stated == NULL || alone == NULL || json_object_update_missing(stated, (json_t *)(uintptr_t)given) != 0) {
+  if (stated == NULL || alone == NULL || !add_own(table, stated, given)) {
     json_decref(stated);
     json_decref(alone);
     return cm_fail(error, CM_NO_MEMORY, "out of memory for options");
@@ -98,7 +110,8 @@ static json_t *option_rows(const cm_options *table, bool partition, bool place)
   json_t *made = json_array();
   for (size_t i = 0; cm_option_about_at(table, i, &about); i++)
     if ((!partition || about.partitions) && (!place || about.places))
-      (void)json_array_append_new(made, json_pack("{s:s, s:s, s:s}", "name", about.name, "form", about.form, "about", about.about));
+      (void)json_array_append_new(made, json_pack("{s:s, s:s, s:s, s:s*}", "name", about.name, "form", about.form, "about", about.about,
+                                                  "was", about.was));
   return made;
 }
 
@@ -115,6 +128,13 @@ json_t *library_options_table(const char *kind)
   if (find(partition || place ? "map" : kind, true, &found, &ignored) != CM_OK)
     return NULL;
   return option_rows(found->table, partition, place);
+}
+
+cm_status library_options_rename(const char *kind, json_t *options, json_t *told, cm_error *error)
+{
+  const struct kind *found;
+  cm_status status = find(kind, false, &found, error);
+  return status == CM_OK && found->table != NULL ? cm_options_rename(found->table, options, told, error) : status;
 }
 
 int coremap_options_schema(const char *kind, char **json, coremap_error **error)

@@ -37,8 +37,8 @@ static json_t *metrics_json(const cm_candidate *stage)
   tally neurons = count(stage, CM_NEURONS);
   uint32_t parts = stage->partition->part_count;
   return json_pack("{s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I}", "connectivity", stage->quality.connectivity,
-                   "cut_net", stage->quality.cut_net, "edge_cut", stage->quality.edge_cut, "balance",
-                   neurons.total > 0 ? (double)neurons.most * parts / (double)neurons.total : 1.0, "largest_part",
+                   "cut_net", stage->quality.cut_net, "edge_cut", stage->quality.edge_cut, "imbalance",
+                   neurons.total > 0 ? ((double)neurons.most * parts - (double)neurons.total) / (double)neurons.total : 0.0, "largest_part",
                    (json_int_t)neurons.most, "most_synapses", (json_int_t)count(stage, CM_SYNAPSES).most,
                    "most_inbound_axons", (json_int_t)count(stage, CM_INBOUND_AXONS).most, "most_outbound_axons",
                    (json_int_t)count(stage, CM_OUTBOUND_AXONS).most, "most_target_cores",

@@ -67,7 +67,7 @@ static cm_status match_files(const asked *a, const cm_program *p, const char **f
     while (next < p->input_count && files[next] != NULL)
       next++;
     if (next == p->input_count)
-      return cm_fail(error, CM_BAD_REQUEST, "--input %s is for none of the program's %u inputs; the first is %s",
+      return cm_fail(error, CM_BAD_REQUEST, "input %s is for none of the program's %u inputs; the first is %s",
                      input_at(a, k), p->input_count, p->input_count > 0 ? p->tensors[p->inputs[0]].name : "missing");
     files[next] = input_at(a, k);
     /* One .npz holds them all. */

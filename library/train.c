@@ -27,13 +27,13 @@ typedef struct asked {
 } asked;
 
 #define FIELD(name) offsetof(asked, name)
-#define COUNT(name, field, least, most, normal, about) \
-  {name, CM_OPTION_COUNT, FIELD(field), least, most, normal, {0}, NULL, false, CM_SHAPES_BOTH, about, NULL}
-#define REAL(name, field, most, about) {name, CM_OPTION_REAL, FIELD(field), 0, most, 0, {0}, NULL, false, CM_SHAPES_BOTH, about, NULL}
+#define COUNT(name, field, least, most, normal, what) \
+  {name, CM_OPTION_COUNT, FIELD(field), least, most, normal, {0}, NULL, false, CM_SHAPES_BOTH, .about = what}
+#define REAL(name, field, most, what) {name, CM_OPTION_REAL, FIELD(field), 0, most, 0, {0}, NULL, false, CM_SHAPES_BOTH, .about = what}
 
 static const cm_option rows[] = {
   {"method", CM_OPTION_WORD, FIELD(method), CM_KIND_LAYOUT, 0, CM_KIND_LAYOUT, {"layout", "letter", "letter-plane", "pilot"}, NULL, false,
-   CM_SHAPES_BOTH, "of learning", NULL},
+   CM_SHAPES_BOTH, .about = "of learning"},
   COUNT("generated", generated, 0, 1000, 32, "graphs drawn at random for each chip"),
   COUNT("updates", given.updates, 0, 1000000, 0, "of the policy; 0: as suits the method, as below"),
   REAL("threshold", given.threshold, 1e6, "total of rewards at which it is updated"),
@@ -81,7 +81,7 @@ static cm_status begin(const asked *a, cm_policy **policy, cm_error *error)
     if ((*policy)->shape.kind == a->shape.kind)
       return CM_OK;
     cm_policy_free(*policy);
-    return cm_fail(error, CM_BAD_OPTION, "%s is of another --method", a->from);
+    return cm_fail(error, CM_BAD_OPTION, "%s is a policy of another method of learning: choose the method that made it, or begin without it", a->from);
   }
   return cm_policy_new(&a->shape, 1, a->options.seed, policy, error);
 }

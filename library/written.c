@@ -9,6 +9,7 @@
 #include "core/mapping/picture/picture.h"
 #include "core/mapping/result/beside.h"
 #include "core/mapping/result/export.h"
+#include "core/mapping/result/renamed.h"
 #include "core/verify/check.h"
 #include "library/internal.h"
 
@@ -118,6 +119,8 @@ int coremap_mapping_about(const char *path, char **json, coremap_error **error)
   json_t *summary = NULL;
   library_begin(&r, NULL, NULL);
   cm_status status = cm_mapping_read_summary(path, r.run, &summary, &e);
+  if (status == CM_OK && (status = cm_mapping_rename(summary, &e)) != CM_OK)
+    json_decref(summary);
   if (status == CM_OK)
     status = library_text(summary, JSON_COMPACT, json, &e);
   return library_tell(status, &e, error);

@@ -78,15 +78,15 @@ const OPTIONS = [
     control: () =>
       select('mapper', [
         ['', 'auto: by preset and network'],
-        ['mesh', 'mesh: parts and cores at once'],
-        ['staged', 'staged: partition, then placement'],
+        ['integrated', 'integrated: parts and cores at once'],
+        ['two-phase', 'two-phase: partition, then placement'],
         ['bisection', 'bisection: the published placement'],
         ['learned', 'learned: a trained policy places'],
       ]),
   },
   ...[
     ['policy', 'Policy'],
-    ['policy_aim', 'What the policy is refined for'],
+    ['policy_objective', 'What the policy is refined for'],
     ['policy_refinement', 'Refinement of the policy'],
   ].map(([name, label]) => ({
     name,
@@ -97,12 +97,12 @@ const OPTIONS = [
     control: () => select(name.replace('_', '-')),
   })),
   {
-    name: 'communication',
+    name: 'traffic_model',
     for: 'map',
     more: true,
-    label: 'Communication',
+    label: 'Traffic model',
     control: () =>
-      select('communication', [
+      select('traffic-model', [
         ['', 'unicast: a packet to every core'],
         ['multicast', 'multicast: one packet along a tree'],
       ]),

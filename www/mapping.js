@@ -11,6 +11,7 @@ import { problemNode } from './problemnode.js';
 import {
   attemptsTable,
   busiestTable,
+  candidatesTable,
   detailsTable,
   downloads,
   keyFigures,
@@ -20,7 +21,6 @@ import {
   paretoSection,
   populationsTable,
   stepLine,
-  waysTable,
 } from './tables.js';
 import { View } from './view.js';
 
@@ -105,7 +105,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
   const model = await Model.load(id, signal);
   const view = new View(model.width, model.height);
   const { summary } = model;
-  const { tried, pareto, ...report } = summary.report ?? {};
+  const { tried, candidates = tried, pareto, ...report } = summary.report ?? {}; // tried: of the version before
   const layers = layersOf(summary);
   let layer = layers.find((entry) => entry.id === query.get('layer')) ?? LAYERS[0];
 
@@ -239,7 +239,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
     ),
     scenariosTable(summary.scenarios),
     attemptsTable(summary.attempts),
-    waysTable(tried),
+    candidatesTable(candidates),
     paretoSection(id, pareto),
     element(
       'div',

@@ -23,10 +23,22 @@ export const metricsOf = (schema) =>
       note: property.description,
       better: BETTER[property['x-better']],
       where: property['x-where'],
+      was: property['x-was'],
       unit: property['x-unit'].replace('*', '×'),
       show: property.type === 'integer' ? count : figure,
       ...UNITS[property['x-unit']],
     }));
+
+/** Metrics of a mapping of the version before under the names that they have now, with the meaning of now. */
+export function renamed(metrics, list) {
+  const now = { ...metrics };
+  for (const { name, was } of list)
+    if (was && typeof now[was.name] === 'number' && !(name in now)) {
+      now[name] = now[was.name] - was.more;
+      delete now[was.name];
+    }
+  return now;
+}
 
 /** Whether a mapping has something to say of a metric: it is among its metrics, and so is what it is about. */
 export function isShown(metric, metrics) {

@@ -248,14 +248,14 @@ export function attemptsTable(attempts) {
   );
 }
 
-/** The ways to map that stood side by side; the cheapest is the mapping. */
-export function waysTable(tried) {
-  if (!tried?.length) return null;
-  const least = Math.min(...tried.map(({ cost }) => cost));
+/** The mappings that stood side by side; the cheapest is the one that was taken. */
+export function candidatesTable(candidates) {
+  if (!candidates?.length) return null;
+  const least = Math.min(...candidates.map(({ cost }) => cost));
   return section(
-    'Ways side by side',
+    'Candidates',
     plainTable(
-      'Ways side by side',
+      'Candidates',
       [
         ['Mapper', false],
         ['Preset', false],
@@ -263,7 +263,7 @@ export function waysTable(tried) {
         ['Cost', true],
         ['', false],
       ],
-      tried.map(({ mapper, preset, objective, cost }) => [
+      candidates.map(({ mapper, preset, objective, cost }) => [
         mapper,
         preset,
         objective,

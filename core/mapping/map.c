@@ -212,15 +212,15 @@ static cm_status check_scenarios(const cm_map_input *in, cm_error *error)
 static cm_status check_ways(const cm_map_input *in, cm_error *error)
 {
   const cm_map_options *o = in->options;
-  if (o->mapper == CM_MAPPER_MESH || o->mapper == CM_MAPPER_LEARNED) {
-    if (cm_refuse_ways(in->chip, o->mapper == CM_MAPPER_MESH ? "mapper \"mesh\"" : "mapper \"learned\"", error) != CM_OK)
+  if (o->mapper == CM_MAPPER_INTEGRATED || o->mapper == CM_MAPPER_LEARNED) {
+    if (cm_refuse_ways(in->chip, o->mapper == CM_MAPPER_INTEGRATED ? "mapper \"integrated\"" : "mapper \"learned\"", error) != CM_OK)
       return cm_fail_at(error, "/options/mapper");
   }
-  if (o->communication == CM_MULTICAST && in->chip->limits.neuron_target_cores != 0) {
+  if (o->traffic_model == CM_MULTICAST && in->chip->limits.neuron_target_cores != 0) {
     cm_fail(error, CM_BAD_OPTION, "the chip lets a neuron reach %llu cores, and each copy of it sends a packet to each of its own: there is no tree to pay for; "
-            "choose communication \"unicast\", or a chip without target_cores_per_neuron",
+            "choose traffic_model \"unicast\", or a chip without target_cores_per_neuron",
             (unsigned long long)in->chip->limits.neuron_target_cores);
-    return cm_fail_at(error, "/options/communication");
+    return cm_fail_at(error, "/options/traffic_model");
   }
   if (o->routing != CM_ROUTES_AUTO && cm_refuse_ways(in->chip, "a turn rule (option \"routing\")", error) != CM_OK)
     return cm_fail_at(error, "/options/routing");
@@ -235,10 +235,10 @@ cm_status cm_map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, c
     return error->status;
   if ((input->options->inputs == CM_INPUTS_OUTSIDE) != (input->topology->outside_count > 0))
     return cm_fail(error, CM_INTERNAL, "the network's inputs are not what option \"inputs\" says");
-  if (input->from != NULL && input->options->communication == CM_MULTICAST) {
+  if (input->from != NULL && input->options->traffic_model == CM_MULTICAST) {
     cm_fail(error, CM_BAD_OPTION,
-            "option \"from\" supports communication \"unicast\" only: leave out \"from\", or set \"unicast\"");
-    return cm_fail_at(error, "/options/communication");
+            "option \"from\" supports traffic_model \"unicast\" only: leave out \"from\", or set \"unicast\"");
+    return cm_fail_at(error, "/options/traffic_model");
   }
   if (input->from != NULL && input->options->objective == CM_OBJECTIVE_PARETO) {
     cm_fail(error, CM_BAD_OPTION, "objective \"pareto\" makes its mappings afresh: to map again choose time, energy or edp");

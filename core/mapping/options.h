@@ -23,13 +23,13 @@ typedef enum cm_scenario_aim { CM_SCENARIOS_MEAN, CM_SCENARIOS_WORST } cm_scenar
 /* AUTO: what suits preset and objective. */
 typedef enum cm_mapper {
   CM_MAPPER_BISECTION,
-  CM_MAPPER_STAGED,
-  CM_MAPPER_MESH,
+  CM_MAPPER_TWO_PHASE,
+  CM_MAPPER_INTEGRATED,
   CM_MAPPER_LEARNED,
   CM_MAPPER_AUTO
 } cm_mapper;
 /* What a placement pays for: every core that an axon reaches by a packet of its own, or the union of the routes. */
-typedef enum cm_communication { CM_UNICAST, CM_MULTICAST } cm_communication;
+typedef enum cm_traffic_model { CM_UNICAST, CM_MULTICAST } cm_traffic_model;
 /* Which of the policies that ship: that of cm_shipped_policy with the same number. */
 typedef enum cm_policy_choice {
   CM_POLICY_LAYOUT,
@@ -39,7 +39,7 @@ typedef enum cm_policy_choice {
 } cm_policy_choice;
 enum { CM_POLICY_REFINED_AUTO = 2 }; /* off for the letter, else on */
 /* What refinement after a policy is for. */
-typedef enum cm_policy_aim { CM_AIM_HOPS, CM_AIM_REWARD } cm_policy_aim;
+typedef enum cm_policy_objective { CM_POLICY_FOR_HOPS, CM_POLICY_FOR_REWARD } cm_policy_objective;
 
 /* auto: the chip's own routing; the others as in cm_turn_rule, plus 1. */
 enum { CM_ROUTES_AUTO = 0 };
@@ -54,7 +54,7 @@ struct cm_map_options {
   uint32_t preset;    /* cm_preset */
   uint32_t objective; /* cm_objective */
   uint32_t mapper;    /* cm_mapper */
-  uint32_t communication; /* cm_communication */
+  uint32_t traffic_model; /* cm_traffic_model */
   uint64_t seed, coarsening_seed, placement_seed;
   uint32_t parts; /* 0: the core limits decide */
   double imbalance;
@@ -65,15 +65,15 @@ struct cm_map_options {
   double coarsening_stop;
   uint32_t matching; /* cm_matching */
   uint32_t bisection_tries, refinement_passes;
-  double force_share;
+  double force_fraction;
   uint32_t force_rounds;
-  uint32_t attempts;
+  uint32_t capacity_retries; /* tries with smaller and smaller capacity, the first counted */
   uint32_t inputs;               /* cm_inputs_choice */
   uint32_t routing, route_model; /* CM_ROUTES_AUTO or cm_turn_rule plus 1; cm_route_model */
   uint32_t policy;               /* cm_policy_choice */
   uint32_t policy_refinement;    /* 0: what the policy says stays as it is */
-  uint32_t policy_aim;           /* cm_policy_aim */
-  uint32_t compare;              /* 1: a remapping is compared with a fresh one */
+  uint32_t policy_objective;     /* cm_policy_objective */
+  uint32_t baseline;             /* 1: a remapping is compared with a fresh mapping */
   char from[CM_FROM_MAX];        /* id of the mapping to start from, "": none */
   uint64_t regions; /* candidates that are placed on and compared; 0: the source's box alone */
   /* These never change a result: */

@@ -24,7 +24,24 @@ typedef struct metric {
 static const metric table[] = {
 #include "core/metrics/metrics.def"
 };
+#undef REAL
+#undef COUNT
+#undef LONG_COUNT
+#undef TEXT
 enum { METRICS = sizeof table / sizeof *table };
+
+static const struct renamed {
+  const char *name, *was;
+  double more; /* it stood by so much higher */
+} renamed[] = {
+#define REAL(...)
+#define COUNT(...)
+#define LONG_COUNT(...)
+#define TEXT(...)
+#define WAS(name, was, more) {#name, #was, more},
+#include "core/metrics/metrics.def"
+};
+enum { RENAMED = sizeof renamed / sizeof *renamed };
 
 static json_t *value_of(const metric *m, const cm_metrics *metrics)
 {
@@ -56,6 +73,31 @@ bool cm_metric_is_of_interest(const char *name, const json_t *metrics)
   return true;
 }
 
+/* Of one object of metrics; false: no memory. */
+static bool rename_metrics(json_t *metrics)
+{
+  bool good = true;
+  for (size_t i = 0; i < RENAMED && good; i++) {
+    const struct renamed *r = &renamed[i];
+    const json_t *value = json_object_get(metrics, r->was);
+    if (!json_is_number(value) || json_object_get(metrics, r->name) != NULL)
+      continue;
+    good = json_object_set_new(metrics, r->name, json_real(json_number_value(value) - r->more)) == 0;
+    (void)json_object_del(metrics, r->was);
+  }
+  return good;
+}
+
+bool cm_metrics_rename(json_t *object)
+{
+  json_t *scenarios = json_object_get(object, "scenarios"), *scenario;
+  size_t i;
+  bool good = rename_metrics(json_object_get(object, "metrics"));
+  json_array_foreach(json_is_object(scenarios) ? json_object_get(scenarios, "each") : scenarios, i, scenario)
+    good = good && rename_metrics(json_object_get(scenario, "metrics"));
+  return good;
+}
+
 json_t *cm_metrics_schema(void)
 {
   static const char *const types[] = {"number", "integer", "integer", "string"};
@@ -70,6 +112,9 @@ json_t *cm_metrics_schema(void)
       if (m->where != NULL)
         (void)json_object_set_new(one, "x-where", json_string(m->where));
     }
+    for (size_t k = 0; k < RENAMED; k++)
+      if (strcmp(renamed[k].name, m->name) == 0)
+        (void)json_object_set_new(one, "x-was", json_pack("{s:s, s:f}", "name", renamed[k].was, "more", renamed[k].more));
     if (json_object_set_new(properties, m->name, one) != 0) {
       json_decref(properties);
       return NULL;

@@ -34,10 +34,15 @@ typedef struct cm_core_load {
 /* Metrics as a JSON object, names as in cm_metrics; NULL when out of memory. */
 json_t *cm_metrics_json(const cm_metrics *metrics);
 
+/* Gives metrics of a mapping file or certificate of the version before the names and meanings that they have now; all of its objects
+ * "metrics", those of scenarios too. False: no memory. */
+bool cm_metrics_rename(json_t *object);
+
 /* Whether a metric says anything there: what is about inputs outside the chip does where there are some. O(metrics). */
 bool cm_metric_is_of_interest(const char *name, const json_t *metrics);
 
-/* The JSON schema of that object: types, units (`x-unit`), which way is better (`x-better`) and what each is; NULL when out
+/* The JSON schema of that object: types, units (`x-unit`), which way is better (`x-better`), the name in the version before and by how
+ * much more it stood there (`x-was`), and what each is; NULL when out
  * of memory. */
 json_t *cm_metrics_schema(void);
 

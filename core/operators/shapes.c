@@ -227,7 +227,7 @@ cm_status cm_model_need_shapes(const cm_model *model, cm_error *error)
   }
   if (line.used == 0)
     return CM_OK;
-  (void)cm_fail(error, CM_BAD_OPTION, "the model leaves dimensions open: of input %s; state them: --shape '%s' (job "
-                "option \"shape\": \"%s\")", open.bytes, line.bytes, line.bytes);
+  (void)cm_fail(error, CM_BAD_OPTION, "the model leaves dimensions open: of input %s; state them by option shape, as \"%s\"", open.bytes,
+                line.bytes);
   return cm_fail_at(error, "/options/shape");
 }

@@ -8,17 +8,17 @@
 
 static const cm_option options_of_schedules[] = {
   {"processors", CM_OPTION_COUNT, FIELD(processors), 1, CM_PROCESSORS_MAX, 0, {0}, NULL, false, CM_SHAPES_BOTH,
-   "identical processors of a standard task graph", NULL},
+   .about = "identical processors of a standard task graph"},
   {"method", CM_OPTION_WORD, FIELD(method), CM_SCHEDULE_LIST, 0, CM_SCHEDULE_SEARCH, {"list", "search", "rank", "sample"}, NULL, false,
    CM_SHAPES_BOTH,
-   "search unless given; list: by height, HEFT where processors differ; the baselines rank (upward rank alone) and sample (the "
-   "best of random orders with a bias to height)", NULL},
+   .about = "search unless given; list: by height, HEFT where processors differ; the baselines rank (upward rank alone) and sample (the "
+   "best of random orders with a bias to height)"},
   {"schedules", CM_OPTION_LONG_COUNT, FIELD(schedules), 1, LARGE, 0, {0}, NULL, false, CM_SHAPES_BOTH,
-   "how many schedules search and sample may make; unless given, up to 400000, fewer for large workloads: about a second", NULL},
+   .about = "how many schedules search and sample may make; unless given, up to 400000, fewer for large workloads: about a second"},
   {"seed", CM_OPTION_LONG_COUNT, FIELD(seed), 0, LARGE, 1, {0}, NULL, false, CM_SHAPES_BOTH,
-   "same file, options and seed: same bytes out, unless the time limit cuts", NULL},
+   .about = "same file, options and seed: same bytes out, unless the time limit cuts"},
   {"time_limit", CM_OPTION_POSITIVE, FIELD(time_limit), 0, 1e9, 0, {0}, NULL, false, CM_SHAPES_BOTH,
-   "seconds; what is found by then is the result", NULL},
+   .about = "seconds; what is found by then is the result"},
 };
 const cm_options cm_schedule_option_table = {options_of_schedules, sizeof options_of_schedules / sizeof *options_of_schedules,
                                              "a schedule"};

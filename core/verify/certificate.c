@@ -116,6 +116,10 @@ static cm_status read_certificate(const char *path, json_t **json, cm_error *err
     return cm_fail(error, CM_BAD_MAPPING,
                    "the file is no certificate: its \"format\" is not \"coremapd certificate 1\"");
   }
+  if (!cm_metrics_rename(root)) {
+    json_decref(root);
+    return cm_fail(error, CM_NO_MEMORY, "out of memory for the certificate");
+  }
   *json = root;
   return CM_OK;
 }

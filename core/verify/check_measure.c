@@ -154,7 +154,7 @@ static cm_status count_pins(measure *m, uint32_t net, double scale, cm_error *er
     if (cm_check_hops(&m->walk, home, p, &hops, error) != CM_OK)
       return error->status;
     sum->edge_cut += weight;
-    sum->edge_hop_traffic += weight * hops;
+    sum->weighted_hops += weight * hops;
     cm_status status = topology->directed ? CM_OK : add_pair(m, home, p, weight, error);
     if (status != CM_OK)
       return status;
@@ -282,7 +282,7 @@ static void conclude(measure *m, const uint32_t *vertices)
   }
   if (sum->cores_used > 0) {
     sum->synaptic_reuse_mean = reuse / sum->cores_used;
-    sum->balance = neurons > 0 ? (double)sum->largest_part * sum->cores_used / neurons : 1;
+    sum->imbalance = neurons > 0 ? ((double)sum->largest_part * sum->cores_used - neurons) / neurons : 0;
   }
 }
 

@@ -18,7 +18,8 @@ extern "C" {
  *                still holds), the types of its inputs for people (of the second and further ones where they differ), along what it
  *                may be cut, whether permutations pass it
  *   "map", "partition", "place", "compile", "simulate", "schedule", "train"
- *                options: [{"name", "form", "about"}]; "form" is of the value: "low|high", "N", "X", "BYTES", "ID", "true|false"
+ *                options: [{"name", "form", "about", "was"}]; "form" is of the value: "low|high", "N", "X", "BYTES", "ID",
+ *                "true|false"; "was" (not of all): the name in the version before, which is read for one version more
  * O(size of the table). Errors: not-found (names the tables), no-memory. */
 int coremap_table(const char *name, char **json, coremap_error **error);
 

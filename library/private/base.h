@@ -25,6 +25,10 @@ json_t *library_json(char *text);
 json_t *library_table(const char *name);
 json_t *library_schema(const char *kind);
 
+/* Gives names of the version before in options of a kind those that they have now, and adds a sentence for each to `told`, an array
+ * (NULL: not asked). CM_BAD_OPTION: an option is given by both names. */
+cm_status library_options_rename(const char *kind, json_t *options, json_t *told, cm_error *error);
+
 /* The row of a table that has this name, a new reference; NULL: there is none. */
 json_t *library_row(const char *table, const char *name);
 

@@ -96,7 +96,7 @@ class Mapping:
         """Lets the packets run over the chip, and returns the report of docs/simulation.md.
 
         spikes: an array of rows [step, neuron], or the path of a spike file (lines STEP,NEURON, or .npy); without them neurons fire
-            at random by their rates. All else are options: steps=10, load=0.01, saturation=True, communication="multicast".
+            at random by their rates. All else are options: steps=10, load=0.01, saturation=True, traffic_model="multicast".
         """
         with tempfile.TemporaryDirectory(prefix="coremap-") as folder:
             path = os.fspath(spikes) if isinstance(spikes, (str, os.PathLike)) else None

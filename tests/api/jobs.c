@@ -161,6 +161,38 @@ START_TEST(small_and_odd_networks_are_mapped)
 }
 END_TEST
 
+/* Options by their names in the version before make the same job, whose log says so. */
+START_TEST(old_names_of_options_are_read)
+{
+  char network[65], id[2][33], body[256], path[96];
+  test_upload_file(&server, "celegans_herm_chem.edges.csv", network);
+  static const char *const options[2] = {"\"communication\": \"multicast\", \"mapper\": \"staged\"",
+                                         "\"traffic_model\": \"multicast\", \"mapper\": \"two-phase\""};
+  json_t *job[2];
+  for (int i = 0; i < 2; i++) {
+    test_job(&server, id[i], "{\"network\": \"%s\", \"chip\": \"loihi1\", \"options\": {\"preset\": \"fast\", %s}}", network, options[i]);
+    job[i] = finished(id[i], "done");
+    snprintf(path, sizeof path, "/v1/jobs/%s/log", id[i]);
+    test_reply log = test_get(&server, path);
+    ck_assert_int_eq(log.status, 200);
+    ck_assert((strstr(log.body, "option 'communication' is called 'traffic_model' now") != NULL) == (i == 0));
+    ck_assert((strstr(log.body, "'staged' is called 'two-phase' now") != NULL) == (i == 0));
+    test_reply_clear(&log);
+  }
+  ck_assert_str_eq(test_word(job[0], "mapping"), test_word(job[1], "mapping"));
+  snprintf(path, sizeof path, "/v1/mappings/%s", test_word(job[0], "mapping"));
+  test_reply mapping = test_get(&server, path);
+  ck_assert_str_eq(test_word(json_object_get(mapping.json, "options"), "traffic_model"), "multicast");
+  test_reply_clear(&mapping);
+  snprintf(body, sizeof body, "{\"network\": \"%s\", \"chip\": \"loihi1\", \"options\": {\"attempts\": 2, \"capacity_retries\": 2}}", network);
+  test_reply both = test_problem(test_send(&server, "POST", "/v1/jobs", body), 400, "bad-option");
+  ck_assert_str_eq(test_word(both.json, "where"), "/options/attempts");
+  test_reply_clear(&both);
+  json_decref(job[0]);
+  json_decref(job[1]);
+}
+END_TEST
+
 START_TEST(an_idempotency_key_makes_one_job)
 {
   char network[65], body[256], id[33];
@@ -451,6 +483,7 @@ int main(void)
   tcase_add_test(tests, bad_jobs_are_refused_at_once);
   tcase_add_test(tests, impossible_jobs_fail_with_the_reason);
   tcase_add_test(tests, small_and_odd_networks_are_mapped);
+  tcase_add_test(tests, old_names_of_options_are_read);
   tcase_add_test(tests, an_idempotency_key_makes_one_job);
   tcase_add_test(tests, jobs_queue_cancel_and_go);
   tcase_add_test(tests, a_time_limit_ends_a_job);

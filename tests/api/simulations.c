@@ -90,7 +90,7 @@ START_TEST(a_mapping_is_simulated)
   static const struct {
     const char *more, *where;
   } wrong[] = {{", \"load\": -1", "/options/load"}, {", \"steps\": 0", "/options/steps"}, {", \"lod\": 1", "/options/lod"},
-               {", \"communication\": \"both\"", "/options/communication"},
+               {", \"traffic_model\": \"both\"", "/options/traffic_model"},
                {", \"spikes\": \"0,286\"", "/options/spikes"}, {", \"spikes\": \"neurons,300\"", "/options/spikes"},
                {", \"spikes\": [0, 1]", "/options/spikes"}, {", \"spikes\": \"0,1\", \"load\": 1e-5", "/options/spikes"}};
   for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {

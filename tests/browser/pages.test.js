@@ -284,7 +284,7 @@ for (const [seed, name] of [
     await page.click('summary');
     // The network fits on one core: smaller parts make a mapping worth looking at.
     await page.fill('#part-size', '24');
-    await page.selectOption('#communication', 'multicast');
+    await page.selectOption('#traffic-model', 'multicast');
     if (seed === '1') await shot('new-job');
     await page.click('button[type=submit]');
     await page.waitForURL(/#\/jobs\/.+/);
@@ -342,11 +342,11 @@ test('the metrics are the server’s', async () => {
     grouped(metrics.cores_used),
   );
   assert.equal(metrics.cores_used, parts);
-  const { tried } = (await getJson(`/v1/mappings/${mappings[0]}`)).report;
-  const ways = page.locator('section:has(h2:text-is("Ways side by side")) tbody tr');
-  assert.ok(tried.length >= 2);
-  assert.equal(await ways.count(), tried.length);
-  const cheapest = tried.reduce((best, way) => (way.cost < best.cost ? way : best));
+  const { candidates } = (await getJson(`/v1/mappings/${mappings[0]}`)).report;
+  const ways = page.locator('section:has(h2:text-is("Candidates")) tbody tr');
+  assert.ok(candidates.length >= 2);
+  assert.equal(await ways.count(), candidates.length);
+  const cheapest = candidates.reduce((best, one) => (one.cost < best.cost ? one : best));
   const taken = plain(await ways.filter({ hasText: 'taken' }).first().textContent());
   for (const name of ['mapper', 'preset', 'objective']) assert.ok(taken.includes(cheapest[name]), taken);
   await shot('mapping', { fullPage: true });
@@ -359,7 +359,7 @@ test('a policy is chosen of those that the server has, where the learned mapper 
   await page.selectOption('#chip', 'loihi64');
   await page.click('summary');
   await page.fill('#part-size', '24');
-  const offered = page.locator('#policy, #policy-aim, #policy-refinement').filter({ visible: true });
+  const offered = page.locator('#policy, #policy-objective, #policy-refinement').filter({ visible: true });
   assert.equal(await offered.count(), 0, 'no policy without the mapper');
   await page.selectOption('#mapper', 'learned');
   const { policy } = (await getJson('/openapi.json')).components.schemas.MapOptions.properties;
@@ -369,7 +369,7 @@ test('a policy is chosen of those that the server has, where the learned mapper 
   assert.deepEqual(words, ['', ...policy.enum.filter((word) => word !== policy.default)]);
   assert.ok((await page.textContent('#policy option')).startsWith(policy.default));
   await page.selectOption('#policy', 'letter');
-  await page.selectOption('#mapper', 'staged');
+  await page.selectOption('#mapper', 'two-phase');
   assert.equal(await offered.count(), 0, 'and none with another mapper');
   await page.selectOption('#mapper', 'learned');
   assert.equal(await page.inputValue('#policy'), 'letter');

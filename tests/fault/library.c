@@ -254,11 +254,11 @@ MAP(balanced, "{\"preset\": \"balanced\", \"max_part_size\": 3}")
 MAP(best, "{\"preset\": \"best\", \"max_part_size\": 5}")
 MAP(reference, "{\"preset\": \"reference\", \"max_part_size\": 3}")
 MAP(edge, "{\"preset\": \"balanced\", \"objective\": \"edge\", \"parts\": 3}")
-MAP(staged, "{\"preset\": \"balanced\", \"mapper\": \"staged\", \"max_part_size\": 3}")
-MAP(mesh, "{\"preset\": \"balanced\", \"mapper\": \"mesh\", \"objective\": \"edge\", \"max_part_size\": 3}")
+MAP(two_phase, "{\"preset\": \"balanced\", \"mapper\": \"two-phase\", \"max_part_size\": 3}")
+MAP(mesh, "{\"preset\": \"balanced\", \"mapper\": \"integrated\", \"objective\": \"edge\", \"max_part_size\": 3}")
 MAP(bisection, "{\"preset\": \"fast\", \"mapper\": \"bisection\", \"max_part_size\": 3}")
 MAP(learned, "{\"preset\": \"fast\", \"mapper\": \"learned\", \"max_part_size\": 3}")
-MAP(multicast, "{\"preset\": \"fast\", \"communication\": \"multicast\", \"routing\": \"west-first\", \"max_part_size\": 3}")
+MAP(multicast, "{\"preset\": \"fast\", \"traffic_model\": \"multicast\", \"routing\": \"west-first\", \"max_part_size\": 3}")
 MAP(limited, "{\"preset\": \"fast\", \"memory_limit\": 4000000, \"max_part_size\": 3}")
 
 /* ---- checking ---- */
@@ -363,7 +363,7 @@ const operation library_operations[] = {
   {"map best", prepare_map, map_best, settle_map, true},
   {"map reference", prepare_map, map_reference, settle_map, true},
   {"map edge parts", prepare_map, map_edge, settle_map, true},
-  {"map staged", prepare_map, map_staged, settle_map, true},
+  {"map two-phase", prepare_map, map_two_phase, settle_map, true},
   {"map mesh", prepare_map, map_mesh, settle_map, true},
   {"map bisection", prepare_map, map_bisection, settle_map, true},
   {"map learned", prepare_map, map_learned, settle_map, true},

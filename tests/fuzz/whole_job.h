@@ -210,12 +210,12 @@ static inline cm_occupancy *job_occupancy(job_bytes *b, const cm_chip *chip)
 static inline json_t *job_options(job_bytes *b)
 {
   static const char *const presets[] = {"fast", "balanced", "reference", "best"},
-                           *const mappers[] = {"auto", "bisection", "staged", "mesh", "learned"},
+                           *const mappers[] = {"auto", "bisection", "two-phase", "integrated", "learned"},
                            *const objectives[] = {"auto", "edge", "axon"},
                            *const rules[] = {"auto", "xy", "yx", "west-first", "north-last", "negative-first"};
   uint32_t how = job_byte(b), parts = job_byte(b), rest = job_byte(b);
   json_t *json = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:i}", "preset", presets[how % 4], "mapper",
-                           mappers[how / 4 % 5], "objective", objectives[how / 20 % 3], "communication",
+                           mappers[how / 4 % 5], "objective", objectives[how / 20 % 3], "traffic_model",
                            how / 60 % 2 ? "multicast" : "unicast", "routing", rules[rest % 6], "route_model",
                            rest / 6 % 2 ? "unicast" : "multicast", "threads", 1 + (int)(rest / 12 % 2));
   if (parts % 3 == 1)

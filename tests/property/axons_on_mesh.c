@@ -83,7 +83,7 @@ static double least_energy(const puzzle *p, uint32_t v, uint32_t *core, uint32_t
 static void map_axons(const cm_topology *topology, const cm_chip *chip, const cm_occupancy *occupancy,
                       const char *preset, unsigned threads, cm_mapping **mapping)
 {
-  json_t *json = json_pack("{s:s, s:s, s:s}", "preset", preset, "mapper", "mesh", "objective", "axon");
+  json_t *json = json_pack("{s:s, s:s, s:s}", "preset", preset, "mapper", "integrated", "objective", "axon");
   cm_map_options *options;
   ck_ok(cm_map_options_parse(json, &options, &error));
   cm_map_input input = {.topology = topology, .chip = chip, .occupancy = occupancy, .options = options};

@@ -5,7 +5,7 @@
 #include "../fuzz/whole_job.h"
 #include "base/random.h"
 
-enum { HOW_MAX = 120, STEP = CM_SANITIZED ? 13 : 1, LONG_STEP = CM_SANITIZED ? 21 : 7 }; /* presets x mappers x objectives x communications */
+enum { HOW_MAX = 120, STEP = CM_SANITIZED ? 13 : 1, LONG_STEP = CM_SANITIZED ? 21 : 7 }; /* presets x mappers x objectives x traffic models */
 
 /* The source's own method has one objective. */
 static bool is_served(uint32_t how)

@@ -100,7 +100,7 @@ static cm_status map_once(cm_map_input *input, uint64_t seed, unsigned threads, 
   bool own = input->cache != NULL; /* what the cache keeps is of preset reference */
   json_t *json = json_pack("{s:I, s:i, s:s, s:s, s:s}", "seed", (json_int_t)seed, "threads", (int)threads, "preset",
                            !own && seed % 24 == 7 ? "best" : presets[own ? 0 : seed % 4], "mapper", !own && seed % 5 == 2 ? "learned" : "auto",
-                           "policy_aim", seed % 2 ? "hops" : "reward");
+                           "policy_objective", seed % 2 ? "hops" : "reward");
   cm_map_options *options;
   ck_ok(cm_map_options_parse(json, &options, &error));
   cm_map_options_apply(options, &run);
@@ -472,11 +472,11 @@ START_TEST(options_are_refused_with_place_and_remedy)
     {"{\"preset\": \"magic\"}", "/options/preset", "\"reference\""},
     {"{\"objective\": \"axon\", \"preset\": \"reference\"}", "/options/objective", "balanced"},
     {"{\"objective\": \"hops\"}", "/options/objective", "\"auto\""},
-    {"{\"parts\": 4, \"objective\": \"axon\", \"mapper\": \"mesh\"}", "/options/mapper", "staged"},
+    {"{\"parts\": 4, \"objective\": \"axon\", \"mapper\": \"integrated\"}", "/options/mapper", "two-phase"},
     {"{\"seed\": -1}", "/options/seed", "-1"},
     {"{\"seed\": 1.5}", "/options/seed", "whole"},
     {"{\"coarsening_tries\": 0}", "/options/coarsening_tries", "from 1 to 64"},
-    {"{\"force_share\": 2}", "/options/force_share", "from 0 to 1"},
+    {"{\"force_fraction\": 2}", "/options/force_fraction", "from 0 to 1"},
     {"{\"memory_limit\": \"much\"}", "/options/memory_limit", "2G"},
     {"{\"colour\": 1}", "/options/colour", "there is no option"},
     {"[1]", "/options", "object"},

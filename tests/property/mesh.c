@@ -1,4 +1,4 @@
-/* The mesh mapper: grids of cells, tables of what moves change, its optimum in small cases, limits on any cores. */
+/* The integrated mapper: grids of cells, tables of what moves change, its optimum in small cases, limits on any cores. */
 #include "../unit/chips.h"
 
 #include "core/placement/mesh/mesh.h"

@@ -127,7 +127,7 @@ static void brute_force(const cm_topology *n, const cm_chip *chip, const uint32_
       if (p == s)
         continue;
       t->m.edge_cut += n->directed ? weight : weight / 2;
-      t->m.edge_hop_traffic += (n->directed ? weight : weight / 2) * cm_chip_distance(chip, core[s], core[p]);
+      t->m.weighted_hops += (n->directed ? weight : weight / 2) * cm_chip_distance(chip, core[s], core[p]);
       if (!n->directed) {
         packet(chip, core[s], core[p], weight / 2, t, NULL);
         t->core[p].traffic_in += weight / 2;
@@ -184,7 +184,7 @@ static void brute_force(const cm_topology *n, const cm_chip *chip, const uint32_
     MOST(most_target_cores, target_cores);
   }
   t->m.synaptic_reuse_mean = reuse / t->m.cores_used;
-  t->m.balance = (double)t->m.largest_part / (total / t->m.cores_used);
+  t->m.imbalance = (double)t->m.largest_part / (total / t->m.cores_used) - 1;
   double links = 0, sum = 0;
   int rx = (int)cm_chip_routers_x(chip), ry = (int)cm_chip_routers_y(chip);
   for (int r = 0; r < rx * ry; r++) {
@@ -228,9 +228,9 @@ static void agree(const cm_metrics *m, const cm_core_load *core, uint32_t parts,
 {
 #define SAME(field) same(m->field, t->m.field, #field, round)
   SAME(energy_pj); SAME(latency_mean_ns); SAME(latency_max_ns); SAME(congestion_mean); SAME(congestion_max);
-  SAME(link_load_mean); SAME(link_load_max); SAME(hop_traffic); SAME(edge_hop_traffic); SAME(multicast_hops);
+  SAME(link_load_mean); SAME(link_load_max); SAME(hop_traffic); SAME(weighted_hops); SAME(multicast_hops);
   SAME(multicast_energy_pj); SAME(multicast_link_load_mean); SAME(multicast_link_load_max);
-  SAME(connectivity); SAME(cut_net); SAME(edge_cut); SAME(synaptic_reuse_mean); SAME(balance);
+  SAME(connectivity); SAME(cut_net); SAME(edge_cut); SAME(synaptic_reuse_mean); SAME(imbalance);
   SAME(port_load_max); SAME(multicast_port_load_max); SAME(saturation_load);
   ck_assert_uint_eq(m->cores_used, t->m.cores_used);
   ck_assert_mem_eq(&m->largest_part, &t->m.largest_part, 5 * sizeof m->largest_part);

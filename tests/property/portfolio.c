@@ -1,4 +1,4 @@
-/* The mesh mapper beside partition-then-place: on sparse networks the default is never worse than the project's own
+/* The integrated mapper beside partition-then-place: on sparse networks the default is never worse than the project's own
  * presets that cut first and place afterwards, says what it tried, and does not depend on the number of threads; where
  * axons reach few neurons, objective axon knows what objective edge does, under its own limits. */
 #include "../unit/networks.h"
@@ -94,7 +94,7 @@ static cm_mapping *map_with(const cm_topology *t, const cm_chip *chip, json_t *j
 
 static double cost_of(const cm_mapping *mapping, bool axons)
 {
-  return axons ? mapping->metrics.energy_pj : mapping->metrics.edge_hop_traffic;
+  return axons ? mapping->metrics.energy_pj : mapping->metrics.weighted_hops;
 }
 
 /* The default against each way alone. */
@@ -102,7 +102,7 @@ static void compare(const cm_topology *t, const cm_chip *chip, uint32_t most, bo
 {
   const char *objective = axons ? "axon" : "edge";
   const char *const others[][3] = {
-    {objective, "fast", "staged"}, {objective, "balanced", "staged"}, {"edge", "balanced", "auto"}};
+    {objective, "fast", "two-phase"}, {objective, "balanced", "two-phase"}, {"edge", "balanced", "auto"}};
   cm_mapping *mine = map_with(t, chip, options_of(objective, "balanced", "auto", most), 1);
   cm_mapping *again = map_with(t, chip, options_of(objective, "balanced", "auto", most), 3);
   ck_assert_uint_eq(mine->part_count, again->part_count);
@@ -113,7 +113,7 @@ static void compare(const cm_topology *t, const cm_chip *chip, uint32_t most, bo
     ck_assert_double_le(cost_of(mine, axons), cost_of(other, axons) + 1e-6);
     cm_mapping_free(other);
   }
-  const json_t *tried = json_object_get(mine->report, "tried");
+  const json_t *tried = json_object_get(mine->report, "candidates");
   ck_assert_uint_ge(json_array_size(tried), 2);
   double least = INFINITY;
   for (size_t i = 0; i < json_array_size(tried); i++) {
@@ -121,7 +121,7 @@ static void compare(const cm_topology *t, const cm_chip *chip, uint32_t most, bo
     least = cost < least ? cost : least;
   }
   double hop = chip->energy_pj.router + chip->energy_pj.east_west;
-  double paid = axons ? mine->metrics.energy_pj : mine->metrics.edge_hop_traffic * hop;
+  double paid = axons ? mine->metrics.energy_pj : mine->metrics.weighted_hops * hop;
   ck_assert_double_le(fabs(least - paid), 1e-6 * least);
   cm_mapping_free(mine);
   cm_mapping_free(again);
@@ -157,7 +157,7 @@ static cm_chip *chip_with(uint32_t neurons, uint32_t axons)
   return chip;
 }
 
-/* A network that is not sparse, but breaks a limit that the mesh mapper does not know. */
+/* A network that is not sparse, but breaks a limit that the integrated mapper does not know. */
 START_TEST(where_it_is_mended_the_mesh_mapper_has_a_rival)
 {
   uint32_t rivals = 0;
@@ -167,11 +167,11 @@ START_TEST(where_it_is_mended_the_mesh_mapper_has_a_rival)
     cm_topology t = network_undirected(&random, 200, 15);
     cm_chip *chip = chip_with(20, 125 + 10 * (uint32_t)round);
     cm_mapping *mine = map_with(&t, chip, options_of("edge", "balanced", "auto", 0), 2);
-    cm_mapping *staged = map_with(&t, chip, options_of("edge", "balanced", "staged", 0), 1);
-    ck_assert_double_le(mine->metrics.energy_pj, staged->metrics.energy_pj * (1 + 1e-9));
-    rivals += json_array_size(json_object_get(mine->report, "tried")) == 2;
+    cm_mapping *two_phase = map_with(&t, chip, options_of("edge", "balanced", "two-phase", 0), 1);
+    ck_assert_double_le(mine->metrics.energy_pj, two_phase->metrics.energy_pj * (1 + 1e-9));
+    rivals += json_array_size(json_object_get(mine->report, "candidates")) == 2;
     cm_mapping_free(mine);
-    cm_mapping_free(staged);
+    cm_mapping_free(two_phase);
     cm_chip_free(chip);
     network_free(&t);
   }
@@ -183,7 +183,7 @@ END_TEST
 
 static cm_candidate stage_of(const cm_topology *t, const cm_chip *chip, const char *objective, const char *preset)
 {
-  json_t *json = options_of(objective, preset, "staged", 0);
+  json_t *json = options_of(objective, preset, "two-phase", 0);
   cm_map_options *options;
   cm_occupancy *occupancy;
   cm_candidate stage;

@@ -226,7 +226,7 @@ START_TEST(what_fast_maps_is_not_refused_by_others)
       made[p]++;
       ck_assert_uint_eq(stage.partition->part_count, 6);
       cm_candidate_free(&stage);
-      if (p == 1 && run_with(&t, chip, occupancy, presets[p], "mesh", &stage) == CM_OK)
+      if (p == 1 && run_with(&t, chip, occupancy, presets[p], "integrated", &stage) == CM_OK)
         cm_candidate_free(&stage);
       else
         mesh_refuses += p == 1;
@@ -339,7 +339,7 @@ START_TEST(axons_that_do_not_fit_are_left_to_the_method_for_axons)
 }
 END_TEST
 
-/* What the mesh mapper makes breaks a limit by little: single moves mend it, and parts keep their cores. */
+/* What the integrated mapper makes breaks a limit by little: single moves mend it, and parts keep their cores. */
 START_TEST(the_mesh_mapper_is_mended_where_it_stands)
 {
   cm_random random;
@@ -354,14 +354,14 @@ START_TEST(the_mesh_mapper_is_mended_where_it_stands)
   ck_ok(cm_chip_mesh(3, 3, &chip, &error));
   ck_ok(cm_occupancy_new(chip, &occupancy, &error));
   chip->limits.neurons = 40;
-  ck_ok(run_with(&t, chip, occupancy, "balanced", "mesh", &free_one));
+  ck_ok(run_with(&t, chip, occupancy, "balanced", "integrated", &free_one));
   uint32_t parts = free_one.partition->part_count;
   ck_assert_uint_le(parts, 9);
   ck_ok(cm_count_use(&t, free_one.partition->part, parts, &run, use, &error));
   for (uint32_t p = 0; p < parts; p++)
     most = use[p * CM_RESOURCES + CM_INBOUND_AXONS] > most ? use[p * CM_RESOURCES + CM_INBOUND_AXONS] : most;
   chip->limits.inbound_axons = most - 1;
-  ck_ok(run_with(&t, chip, occupancy, "balanced", "mesh", &tight));
+  ck_ok(run_with(&t, chip, occupancy, "balanced", "integrated", &tight));
   ck_assert_uint_eq(tight.attempt_count, 1);
   ck_assert(tight.attempts[0].moved);
   ck_assert_uint_eq(tight.partition->part_count, parts);

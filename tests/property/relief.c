@@ -190,7 +190,7 @@ END_TEST
 
 static cm_mapping *map_on(const cm_topology *t, const cm_chip *chip, unsigned threads)
 {
-  json_t *json = json_pack("{s:s, s:s, s:i}", "preset", "balanced", "mapper", "staged", "max_part_size", 1);
+  json_t *json = json_pack("{s:s, s:s, s:i}", "preset", "balanced", "mapper", "two-phase", "max_part_size", 1);
   cm_map_options *options;
   cm_mapping *mapping;
   ck_ok(cm_map_options_parse(json, &options, &error));
@@ -216,11 +216,11 @@ START_TEST(a_job_says_what_it_relieved)
     t.size_total = t.vertex_count;
     cm_mapping *one = map_on(&t, chip, 1), *three = map_on(&t, chip, 3);
     ck_assert_mem_eq(one->core, three->core, one->part_count * sizeof *one->core);
-    const json_t *told = json_object_get(json_object_get(one->report, "placement"), "relief");
-    double busiest = json_number_value(json_object_get(told, "busiest"));
+    const json_t *told = json_object_get(json_object_get(one->report, "placement"), "congestion_refinement");
+    double busiest = json_number_value(json_object_get(told, "congestion_max"));
     ck_assert_double_eq_tol(busiest, one->metrics.congestion_max, 1e-6 * (1 + busiest));
     ck_assert_double_le(json_number_value(json_object_get(told, "energy_ratio")), cm_relief_dearer);
-    before += json_number_value(json_object_get(told, "busiest_before"));
+    before += json_number_value(json_object_get(told, "congestion_max_before"));
     after += busiest;
     cm_mapping_free(one);
     cm_mapping_free(three);

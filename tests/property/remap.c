@@ -27,7 +27,7 @@ static void tear_down(void)
   ck_ok(cm_folder_remove(folder, &error));
 }
 
-static cm_status map(cm_map_input *input, unsigned threads, bool compare, cm_mapping **mapping)
+static cm_status map(cm_map_input *input, unsigned threads, bool baseline, cm_mapping **mapping)
 {
   cm_run run;
   cm_memory memory;
@@ -35,7 +35,7 @@ static cm_status map(cm_map_input *input, unsigned threads, bool compare, cm_map
   cm_memory_init(&memory, 0);
   run.memory = &memory;
   json_t *json = json_pack("{s:s, s:i, s:s, s:s}", "preset", input->topology->directed ? "fast" : "reference", "threads",
-                           (int)threads, "compare", compare ? "fresh" : "none", "objective", objective);
+                           (int)threads, "baseline", baseline ? "fresh" : "none", "objective", objective);
   cm_map_options *options;
   ck_ok(cm_map_options_parse(json, &options, &error));
   cm_map_options_apply(options, &run);
@@ -377,7 +377,7 @@ START_TEST(classes_of_cores_are_kept)
         break;
       legal(&input, new);
       check_report(old, new, vertices);
-      placed += (uint32_t)told(new, "seated_parts");
+      placed += (uint32_t)told(new, "placed_parts");
       for (uint32_t v = 0; v < vertices && !afresh(new) && told(new, "dissolved_parts") == 0; v++)
         if (occupancy->state[old->core[old->part[v]]] == CM_CORE_FREE) {
           ck_assert_uint_eq(new->core[new->part[v]], old->core[old->part[v]]);

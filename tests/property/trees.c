@@ -420,12 +420,12 @@ END_TEST
 
 /* ---- the job ---- */
 
-static cm_mapping *map_among(const scene *s, const cm_occupancy *occupancy, const char *communication,
+static cm_mapping *map_among(const scene *s, const cm_occupancy *occupancy, const char *traffic_model,
                              const char *preset, const char *mapper)
 {
   cm_map_options *options;
   cm_mapping *mapping;
-  json_t *json = json_pack("{s:s, s:s, s:s, s:i}", "communication", communication, "preset", preset, "mapper", mapper,
+  json_t *json = json_pack("{s:s, s:s, s:s, s:i}", "traffic_model", traffic_model, "preset", preset, "mapper", mapper,
                            "max_part_size", 15);
   ck_ok(cm_map_options_parse(json, &options, &error));
   cm_map_input input = {.topology = &s->topology, .network_id = "00", .chip = s->chip, .occupancy = occupancy,
@@ -436,9 +436,9 @@ static cm_mapping *map_among(const scene *s, const cm_occupancy *occupancy, cons
   return mapping;
 }
 
-static cm_mapping *map_with(const scene *s, const char *communication, const char *preset, const char *mapper)
+static cm_mapping *map_with(const scene *s, const char *traffic_model, const char *preset, const char *mapper)
 {
-  return map_among(s, NULL, communication, preset, mapper);
+  return map_among(s, NULL, traffic_model, preset, mapper);
 }
 
 /* Parts that were made with their places move to free cores beside them, where trees are shorter. */
@@ -455,8 +455,8 @@ START_TEST(parts_of_the_mesh_mapper_take_free_cores_beside_them)
     for (uint32_t i = 0; i < 12; i++)
       occupancy->state[below(&random, 64)] = i % 2 ? CM_CORE_TAKEN : CM_CORE_BROKEN;
     s.topology = network_directed(&random, VERTICES, 80);
-    cm_mapping *unicast = map_among(&s, occupancy, "unicast", "balanced", "mesh");
-    cm_mapping *multicast = map_among(&s, occupancy, "multicast", "balanced", "mesh");
+    cm_mapping *unicast = map_among(&s, occupancy, "unicast", "balanced", "integrated");
+    cm_mapping *multicast = map_among(&s, occupancy, "multicast", "balanced", "integrated");
     uint8_t used[64] = {0};
     for (uint32_t p = 0; p < unicast->part_count; p++)
       used[unicast->core[p]] = 1;
@@ -479,7 +479,7 @@ END_TEST
 START_TEST(a_job_for_multicast_pays_no_more_for_trees_and_says_so)
 {
   static const char *const ways[][2] = {
-    {"fast", "auto"}, {"balanced", "staged"}, {"balanced", "mesh"}, {"reference", "auto"}};
+    {"fast", "auto"}, {"balanced", "two-phase"}, {"balanced", "integrated"}, {"reference", "auto"}};
   cm_random random;
   double saved = 0;
   for (uint64_t round = 0; round < 8; round++) {
@@ -496,7 +496,7 @@ START_TEST(a_job_for_multicast_pays_no_more_for_trees_and_says_so)
                             1e-9 * (1 + multicast->metrics.multicast_hops));
     ck_assert_double_le(multicast->metrics.multicast_hops, unicast->metrics.multicast_hops);
     saved += unicast->metrics.multicast_hops - multicast->metrics.multicast_hops;
-    ck_assert_str_eq(json_string_value(json_object_get(multicast->options, "communication")), "multicast");
+    ck_assert_str_eq(json_string_value(json_object_get(multicast->options, "traffic_model")), "multicast");
     cm_mapping_free(unicast);
     cm_mapping_free(multicast);
     network_free(&s.topology);

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "core/verify/check_internal.h"
 #include "core/mapping/result/export.h"
+#include "core/mapping/result/renamed.h"
 #include "core/mapping/map.h"
 
 static cm_status read_file(const char *path, const cm_topology *topology, const cm_chip *chip, cm_run *run,
@@ -88,6 +89,8 @@ cm_status cm_check_again(const char *path, const cm_topology *topology, const cm
   cm_status status = cm_path(again, error, "%s/again.json", scratch_folder);
   if (status == CM_OK)
     status = read_file(path, topology, chip, run, &stated, error);
+  if (status == CM_OK)
+    status = cm_mapping_rename(stated.rest, error);
   if (status == CM_OK) {
     if (json_is_null(json_object_get(json_object_get(stated.rest, "network"), "id")))
       input.network_id = NULL;

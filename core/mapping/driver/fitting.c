@@ -56,7 +56,7 @@ static cm_status thin(const cm_chip *chip, const cm_occupancy *from, uint32_t ke
 
 /* One try: what is different from the job, and what came of it. */
 typedef struct try {
-  uint32_t communication, kept; /* cores used behind a router; 0: all */
+  uint32_t traffic_model, kept; /* cores used behind a router; 0: all */
 } try;
 
 static cm_status propose(const cm_map_input *input, try by, cm_run *run, cm_candidate *candidate, cm_error *error)
@@ -64,7 +64,7 @@ static cm_status propose(const cm_map_input *input, try by, cm_run *run, cm_cand
   cm_variant variant;
   cm_map_input *other = cm_vary(input, &variant);
   cm_occupancy *thinned = NULL;
-  variant.options.communication = by.communication;
+  variant.options.traffic_model = by.traffic_model;
   if (by.kept != 0) {
     if (thin(input->chip, input->occupancy, by.kept, &thinned, error) != CM_OK)
       return error->status;
@@ -87,7 +87,7 @@ static uint64_t needed(const cm_error *error)
 
 static cm_status note(json_t *tried, try by, uint64_t most, cm_error *error)
 {
-  json_t *row = json_pack("{s:s, s:I}", "communication", by.communication == CM_MULTICAST ? "multicast" : "unicast", "most",
+  json_t *row = json_pack("{s:s, s:I}", "traffic_model", by.traffic_model == CM_MULTICAST ? "multicast" : "unicast", "most",
                           (json_int_t)most);
   bool kept = row != NULL && (by.kept == 0 || json_object_set_new(row, "cores_of_a_router", json_integer(by.kept)) == 0);
   if (kept && json_array_append_new(tried, row) == 0)
@@ -98,7 +98,7 @@ static cm_status note(json_t *tried, try by, uint64_t most, cm_error *error)
 /* Candidates until the tables of one fit. */
 static cm_status search(const cm_map_input *input, cm_run *run, json_t *tried, cm_candidate *candidate, json_t **told, cm_error *error)
 {
-  uint32_t behind = input->chip->router_x * input->chip->router_y, asked = input->options->communication;
+  uint32_t behind = input->chip->router_x * input->chip->router_y, asked = input->options->traffic_model;
   const try tries[] = {{asked, 0}, {CM_MULTICAST, 0}, {CM_MULTICAST, (behind + 1) / 2}, {CM_MULTICAST, (behind + 3) / 4}};
   cm_error least = {0};
   for (size_t i = 0; i < sizeof tries / sizeof *tries; i++) {

@@ -1,7 +1,7 @@
-/* Happy path on sparse networks: partition-then-place of preset fast -> the mesh mapper -> partition-then-place with the
- * preset's own effort, where the first came near -> the cheapest. On others: the mesh mapper -> the alternative, where a limit
+/* Happy path on sparse networks: partition-then-place of preset fast -> the integrated mapper -> partition-then-place with the
+ * preset's own effort, where the first came near -> the cheapest. On others: the integrated mapper -> the alternative, where a limit
  * broke that the mapper does not know. Where axons reach few, what objective edge makes of it stands beside all. What can
- * fail: the mesh mapper; the others may find nothing. */
+ * fail: the integrated mapper; the others may find nothing. */
 #include "core/mapping/driver/portfolio.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "core/placement/placement.h"
 
 /* On sparse networks cutting and placing as two steps may come out ahead of doing both at once, and costs little: the
- * way of preset fast shows whether it can. Networks with more synapses a neuron are left to the mesh mapper, but under
+ * way of preset fast shows whether it can. Networks with more synapses a neuron are left to the integrated mapper, but under
  * preset best, and where it had to be mended. */
 enum { SPARSE_DEGREE = 16 };
 
@@ -104,7 +104,7 @@ static cm_status try_method(portfolio *f, method by, bool must, double *cost, cm
   cm_candidate_free(&worse);
   cm_objective objective =
     by.objective != CM_OBJECTIVE_AUTO ? (cm_objective)by.objective : f->best.objective;
-  json_t *told = json_pack("{s:s, s:s, s:s, s:f}", "mapper", by.mapper == CM_MAPPER_STAGED ? "staged" : "mesh", "preset",
+  json_t *told = json_pack("{s:s, s:s, s:s, s:f}", "mapper", by.mapper == CM_MAPPER_TWO_PHASE ? "two-phase" : "integrated", "preset",
                            cm_preset_name((cm_preset)by.preset), "objective", cm_objective_name(objective), "cost",
                            *cost / (double)input->topology->weight_scale);
   return json_array_append_new(f->tried, told) == 0 ? CM_OK
@@ -140,35 +140,35 @@ static bool was_mended(const cm_candidate *c)
 /* What objective edge makes of a network whose axons reach few. */
 static cm_status try_edges(portfolio *f, bool sparse, bool tight, cm_error *error)
 {
-  method staged = {f->input->options->preset, CM_MAPPER_STAGED, CM_OBJECTIVE_EDGE}, mesh = staged;
+  method two_phase = {f->input->options->preset, CM_MAPPER_TWO_PHASE, CM_OBJECTIVE_EDGE}, integrated = two_phase;
   double ignored;
-  mesh.mapper = CM_MAPPER_AUTO;
-  cm_status status = sparse ? try_method(f, staged, false, &ignored, error) : CM_OK;
-  return status == CM_OK && !tight ? try_method(f, mesh, false, &ignored, error) : status;
+  integrated.mapper = CM_MAPPER_AUTO;
+  cm_status status = sparse ? try_method(f, two_phase, false, &ignored, error) : CM_OK;
+  return status == CM_OK && !tight ? try_method(f, integrated, false, &ignored, error) : status;
 }
 
 static cm_status try_all(portfolio *f, cm_error *error)
 {
   const struct cm_map_options *o = f->input->options;
-  method quick = {CM_PRESET_FAST, CM_MAPPER_STAGED, o->objective}, own = {o->preset, CM_MAPPER_AUTO, o->objective},
-      staged = {o->preset, CM_MAPPER_STAGED, o->objective};
-  double fast = INFINITY, mesh = INFINITY, ignored;
+  method quick = {CM_PRESET_FAST, CM_MAPPER_TWO_PHASE, o->objective}, own = {o->preset, CM_MAPPER_AUTO, o->objective},
+      two_phase = {o->preset, CM_MAPPER_TWO_PHASE, o->objective};
+  double fast = INFINITY, integrated = INFINITY, ignored;
   bool sparse = may_win(f->input);
   cm_status status = sparse ? try_method(f, quick, false, &fast, error) : CM_OK;
   bool tight = sparse && is_tight(f);
   if (status == CM_OK && !tight)
-    status = try_method(f, own, true, &mesh, error);
+    status = try_method(f, own, true, &integrated, error);
   if (status == CM_OK && is_settled(f))
     return CM_OK;
-  if (status == CM_OK && (sparse ? fast <= saving_most * mesh : was_mended(&f->best)))
-    status = try_method(f, staged, false, &ignored, error);
+  if (status == CM_OK && (sparse ? fast <= saving_most * integrated : was_mended(&f->best)))
+    status = try_method(f, two_phase, false, &ignored, error);
   bool few = f->best.objective == CM_OBJECTIVE_AXON && cm_axons_reach_few(f->input->topology);
   return status == CM_OK && few && f->best.cost > 0 ? try_edges(f, sparse, tight, error) : status;
 }
 
 static cm_status tell(const portfolio *f, cm_error *error)
 {
-  bool told = json_array_size(f->tried) < 2 || json_object_set(f->best.places.report, "tried", f->tried) == 0;
+  bool told = json_array_size(f->tried) < 2 || json_object_set(f->best.places.report, "candidates", f->tried) == 0;
   return told ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
 }
 

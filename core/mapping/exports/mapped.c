@@ -10,7 +10,7 @@ cm_status cm_mapped_chip(const json_t *summary, const char *path, cm_chip **chip
 {
   json_t *described = json_object_get(summary, "chip");
   if (!json_is_object(described))
-    return cm_fail(error, CM_BAD_MAPPING, "%s does not describe its chip: name it with --chip", path);
+    return cm_fail(error, CM_BAD_MAPPING, "%s does not describe its chip: name the chip", path);
   (void)json_object_del(described, "width"); /* what a chip file does not state, but follows from it */
   (void)json_object_del(described, "height");
   char *text = cm_json_dumps(described, JSON_COMPACT);

@@ -146,7 +146,7 @@ static cm_status hasten(cm_remapping *r, cm_error *error)
   for (uint32_t v = 0; v < s->topology->vertex_count; v++)
     if (r->old_of[v] == CM_NOBODY || r->old.neuron[r->old_of[v]] != s->part[v])
       movable[count++] = v;
-  cm_run_phase(r->run, "hasten");
+  cm_run_phase(r->run, "refine");
   cm_status status = cm_hasten(s, movable, count, energy ? o->step_budget_ns : 0, o->seed, r->run, error);
   cm_free(movable);
   return status;
@@ -238,13 +238,13 @@ static cm_status report(cm_remapping *r, bool afresh, cm_error *error)
       json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f}", "afresh", afresh, "kept_neurons",
                 (json_int_t)(both - moved), "moved_neurons", (json_int_t)moved, "new_neurons",
                 (json_int_t)(r->mapping->vertex_count - both), "vanished_neurons",
-                (json_int_t)(r->old.kept_neurons - both), "lost_cores", (json_int_t)r->lost_cores, "seated_parts",
+                (json_int_t)(r->old.kept_neurons - both), "lost_cores", (json_int_t)r->lost_cores, "placed_parts",
                 (json_int_t)r->placed, "new_parts", (json_int_t)r->new_parts, "dissolved_parts", (json_int_t)r->dissolved,
                 "energy_before_pj", before, "energy_pj", r->mapping->metrics.energy_pj);
   if (told == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
   cm_status status = CM_OK;
-  if (r->input->options->compare && !afresh) {
+  if (r->input->options->baseline && !afresh) {
     cm_mapping *fresh = NULL;
     status = map_afresh(r, &fresh, error);
     if (status == CM_OK && (json_object_set_new(told, "fresh_energy_pj", json_real(fresh->metrics.energy_pj)) != 0 ||

@@ -42,7 +42,7 @@ typedef struct cm_engine {
 /* The method of a preset for an objective; NULL: the preset does not serve it. */
 const cm_engine *cm_engine_find(cm_preset preset, cm_objective objective);
 
-/* The mesh mapper: partitions and places at once, for objective edge and for objective axon. */
+/* The integrated mapper: partitions and places at once, for objective edge and for objective axon. */
 extern const cm_engine cm_engine_mesh, cm_engine_mesh_axons;
 
 /* The hot_bytes of methods that read synapses in order, or here and there without mapping them: vertices' alone. */
@@ -65,7 +65,7 @@ cm_status cm_engine_axon_start(const cm_engine_task *task, cm_run *run, cm_parti
 /* Turns parts that are named by cores of a region into parts without gaps and their cores. O(vertices + cores). */
 cm_status cm_name_cores(const cm_region *region, cm_run *run, cm_partition *made, cm_error *error);
 
-/* True if the job asks for the mesh mapper, or the preset prefers it and its tables fit in memory. A stated number
+/* True if the job asks for the integrated mapper, or the preset prefers it and its tables fit in memory. A stated number
  * of parts is left to others: cores may stay empty here. */
 bool cm_engine_mesh_suits(const cm_engine_task *task, cm_objective objective);
 

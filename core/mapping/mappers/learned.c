@@ -150,7 +150,7 @@ static cm_status refine(job *j, uint32_t *core, cm_error *error)
   const struct cm_map_options *o = j->input->options;
   cm_refine_options options = {looks[o->preset], o->placement_seed};
   cm_run_phase(j->run, "refine");
-  if (o->policy_aim == CM_AIM_REWARD)
+  if (o->policy_objective == CM_POLICY_FOR_REWARD)
     return refine_rewards(j, core, error);
   const uint32_t *at = j->at;
   if (is_letter(j)) {
@@ -172,11 +172,11 @@ static cm_status bisect(job *j, cm_error *error)
   cm_refine_options options = {CM_LAYOUTS * looks[o->preset], o->placement_seed};
   double reward;
   uint32_t *at = j->at;
-  cm_run_phase(j->run, "compare");
+  cm_run_phase(j->run, "baseline");
   if (cm_place_by_bisection(j->parts, j->input->chip, j->region, o->bisection_tries, o->placement_seed, j->run,
                             j->other, error) != CM_OK)
     return error->status;
-  if (o->policy_aim == CM_AIM_REWARD)
+  if (o->policy_objective == CM_POLICY_FOR_REWARD)
     return refine_reward(j, 0, j->other, &reward, error);
   for (uint32_t p = 0; p < j->parts->vertex_count; p++)
     at[p] = j->environment->site_on[j->other[p]];

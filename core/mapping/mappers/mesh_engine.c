@@ -1,4 +1,4 @@
-/* The mesh mapper as a method of the partition stage: it makes parts and places them at once. */
+/* The integrated mapper as a method of the partition stage: it makes parts and places them at once. */
 #include <math.h>
 
 #include "core/mapping/mappers/step_engine.h"
@@ -53,7 +53,7 @@ cm_status cm_name_cores(const cm_region *region, cm_run *run, cm_partition *made
   return CM_OK;
 }
 
-/* The mesh mapper on the best region of as many cores as there are to be parts. */
+/* The integrated mapper on the best region of as many cores as there are to be parts. */
 static cm_status by_mesh(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
                          cm_error *error)
 {
@@ -104,7 +104,7 @@ bool cm_engine_mesh_suits(const cm_engine_task *task, cm_objective objective)
   const struct cm_map_options *o = task->input->options;
   if (cm_objective_is_of_steps(objective) || (task->input->chip != NULL && task->input->chip->interconnect != NULL))
     return false;
-  if (o->mapper == CM_MAPPER_MESH)
+  if (o->mapper == CM_MAPPER_INTEGRATED)
     return true;
   return o->mapper == CM_MAPPER_AUTO && o->parts == 0 &&
          (o->preset == CM_PRESET_BALANCED || o->preset == CM_PRESET_BEST) &&

@@ -74,8 +74,7 @@ static void fill_cores(const work *w, const uint32_t *vertices, double unit, cm_
   if (m->cores_used == 0)
     return;
   m->synaptic_reuse_mean = reuse / m->cores_used;
-  double mean = (double)neurons / m->cores_used;
-  m->balance = mean > 0 ? (double)m->largest_part / mean : 1;
+  m->imbalance = neurons > 0 ? ((double)m->largest_part * m->cores_used - (double)neurons) / (double)neurons : 0;
 }
 
 /* Inlets and outlets of cores are links too. */
@@ -133,7 +132,7 @@ static void fill_totals(const work *w, double unit, cm_metrics *m)
   m->latency_max_ns = sum.latency_max_ns;
   m->congestion_mean = passed / unit / cm_chip_cores(w->chip);
   m->hop_traffic = (double)hops / unit;
-  m->edge_hop_traffic = (double)sum.edge_hops / unit;
+  m->weighted_hops = (double)sum.edge_hops / unit;
   m->connectivity = packets / unit;
   m->edge_cut = (double)sum.edge_cut / unit;
   m->cut_net = w->topology->directed ? (double)sum.cut_net / unit : m->edge_cut;

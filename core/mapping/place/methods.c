@@ -28,7 +28,7 @@ static cm_status place_by_seed(const cm_candidate *c, const cm_region *region, u
   const cm_chip *chip = c->input->chip;
   const struct cm_map_options *o = c->input->options;
   double scale = (double)c->input->topology->weight_scale;
-  cm_force_options options = {.share = o->force_share, .rounds_max = o->force_rounds, .looks_max = force_looks};
+  cm_force_options options = {.share = o->force_fraction, .rounds_max = o->force_rounds, .looks_max = force_looks};
   cm_force_result force;
   if (cm_place_by_bisection(c->partition->parts, chip, region, o->bisection_tries, o->placement_seed, c->run, core, error) !=
       CM_OK)
@@ -59,9 +59,9 @@ static bool tell_relief(const cm_arrange_result *made, double unit, json_t *repo
 {
   if (!made->relieved || made->least == 0)
     return true;
-  json_t *told = json_pack("{s:f, s:f, s:f}", "busiest_before", made->busiest_before / unit, "busiest",
+  json_t *told = json_pack("{s:f, s:f, s:f}", "congestion_max_before", made->busiest_before / unit, "congestion_max",
                            made->busiest / unit, "energy_ratio", (double)made->refined / (double)made->least);
-  return json_object_set_new(json_object_get(report, "placement"), "relief", told) == 0;
+  return json_object_set_new(json_object_get(report, "placement"), "congestion_refinement", told) == 0;
 }
 
 /* The placement engine. */
@@ -120,7 +120,7 @@ bool cm_pays_for_trees(const cm_candidate *c)
 {
   const struct cm_map_options *o = c->input->options;
   bool as_is = o->mapper == CM_MAPPER_LEARNED && !o->policy_refinement;
-  return o->communication == CM_MULTICAST && c->input->topology->directed && !as_is;
+  return o->traffic_model == CM_MULTICAST && c->input->topology->directed && !as_is;
 }
 
 static json_t *tell(const cm_trees_result *made, double unit)
@@ -169,7 +169,7 @@ cm_status cm_spread_over_links(cm_candidate *c, cm_error *error)
   cm_flows_free(flows);
   if (status != CM_OK || !made.done)
     return status;
-  json_t *told = json_pack("{s:f, s:f, s:I}", "busiest_ns_before", made.before / unit, "busiest_ns", made.after / unit,
+  json_t *told = json_pack("{s:f, s:f, s:I}", "link_ns_max_before", made.before / unit, "link_ns_max", made.after / unit,
                            "swaps", (json_int_t)made.swaps);
   return json_object_set_new(c->places.report, "links", told) == 0
            ? CM_OK

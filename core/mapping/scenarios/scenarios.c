@@ -28,7 +28,7 @@ static double cost_in(const cm_map_input *in, const cm_metrics *m)
     case CM_OBJECTIVE_TIME: return m->step_ns;
     case CM_OBJECTIVE_EDP: return m->step_ns * m->energy_step_pj;
     case CM_OBJECTIVE_ENERGY: return m->energy_packets_pj + m->energy_pj;
-    default: return in->options->communication == CM_MULTICAST ? m->multicast_energy_pj : m->energy_pj;
+    default: return in->options->traffic_model == CM_MULTICAST ? m->multicast_energy_pj : m->energy_pj;
   }
 }
 

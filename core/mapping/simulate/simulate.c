@@ -230,7 +230,7 @@ static cm_status check(const cm_topology *topology, const cm_chip *chip, const c
   if (!topology->directed)
     return cm_fail(error, CM_BAD_OPTION, "the network is undirected: only directed networks send spikes to simulate");
   if (o->multicast && topology->target_cores_max != 0)
-    return cm_fail(error, CM_BAD_OPTION, "the chip lets a neuron reach %u cores, and each copy of it sends a packet to each of its own: choose communication "
+    return cm_fail(error, CM_BAD_OPTION, "the chip lets a neuron reach %u cores, and each copy of it sends a packet to each of its own: choose traffic_model "
                    "\"unicast\"", topology->target_cores_max);
   if (cm_interconnect_prepare(chip->interconnect, error) != CM_OK)
     return error->status;
@@ -293,7 +293,7 @@ cm_status cm_packets_simulate(const cm_topology *topology, const cm_chip *chip, 
     return error->status;
   cm_stream_outcome streams[PROBES] = {{0}};
   simulation s = {.traffic = &traffic, .options = options, .run = run, .stream = streams};
-  json_t *made = json_pack("{s:s, s:i, s:I}", "communication", options->multicast ? "multicast" : "unicast", "buffers",
+  json_t *made = json_pack("{s:s, s:i, s:I}", "traffic_model", options->multicast ? "multicast" : "unicast", "buffers",
                            (int)options->buffers, "seed", (json_int_t)options->seed);
   cm_status status = made != NULL && (options->scenario[0] == '\0' ||
                                       json_object_set_new(made, "scenario", json_string(options->scenario)) == 0)

@@ -129,7 +129,7 @@ static cm_status partition_network(work *w, uint32_t i, cm_population_network *n
   chip.class_count = 0;
   chip.class_of = NULL;
   variant.options.objective = job->objective;
-  variant.options.mapper = CM_MAPPER_STAGED;
+  variant.options.mapper = CM_MAPPER_TWO_PHASE;
   variant.options.parts = w->share[kind];
   input->topology = n->topology;
   input->chip = &chip;

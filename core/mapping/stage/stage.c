@@ -131,7 +131,7 @@ static cm_refusal refusal_of(job *j, const cm_terms *terms)
   return (cm_refusal){.input = j->input, .run = j->run, .terms = terms, .bound = &j->bound, .context = j};
 }
 
-enum { MESH_TRIES = 2 }; /* of the mesh mapper, where another method stands by */
+enum { MESH_TRIES = 2 }; /* of the integrated mapper, where another method stands by */
 
 /* Whether the network falls apart in networks of populations, or of kinds of cores, which are partitioned alone. */
 static bool stands_apart(const cm_map_input *input)
@@ -139,13 +139,13 @@ static bool stands_apart(const cm_map_input *input)
   return populations_are_limited(input) || cm_cores_differ(input->chip);
 }
 
-/* The mesh mapper, which nobody asked for. */
+/* The integrated mapper, which nobody asked for. */
 static bool by_mesh_unasked(const job *j)
 {
   return j->engine->places && j->options->mapper == CM_MAPPER_AUTO;
 }
 
-/* The mesh mapper in place of the preset's method, where it is asked for or the better one. */
+/* The integrated mapper in place of the preset's method, where it is asked for or the better one. */
 static void take_mesh_mapper(job *j)
 {
   cm_engine_task task = {
@@ -167,9 +167,9 @@ bool cm_stage_takes_mesh(const cm_map_input *input)
 static cm_status check_mapper(const job *j, cm_error *error)
 {
   uint32_t mapper = j->options->mapper;
-  if (!cm_cores_differ(j->input->chip) || mapper == CM_MAPPER_AUTO || mapper == CM_MAPPER_STAGED)
+  if (!cm_cores_differ(j->input->chip) || mapper == CM_MAPPER_AUTO || mapper == CM_MAPPER_TWO_PHASE)
     return CM_OK;
-  cm_fail(error, CM_BAD_OPTION, "this mapper takes all cores for alike, and the chip has core_classes: choose \"auto\" or \"staged\"");
+  cm_fail(error, CM_BAD_OPTION, "this mapper takes all cores for alike, and the chip has core_classes: choose \"auto\" or \"two-phase\"");
   return cm_fail_at(error, "/options/mapper");
 }
 
@@ -183,8 +183,8 @@ static cm_status prepare(job *j, cm_error *error)
   j->terms = (cm_terms){.limits = read_limits(j->input), .parts = j->options->parts};
   j->objective = cm_objective_resolve(j->options, topology->directed, !bare_grid(&j->terms.limits));
   j->engine = cm_engine_find((cm_preset)j->options->preset, j->objective);
-  if (j->options->mapper == CM_MAPPER_MESH && populations_are_limited(j->input)) {
-    cm_fail(error, CM_BAD_OPTION, "mapper \"mesh\" does not keep a limit on populations_per_core: choose \"auto\" or \"staged\"");
+  if (j->options->mapper == CM_MAPPER_INTEGRATED && populations_are_limited(j->input)) {
+    cm_fail(error, CM_BAD_OPTION, "mapper \"integrated\" does not keep a limit on populations_per_core: choose \"auto\" or \"two-phase\"");
     return cm_fail_at(error, "/options/mapper");
   }
   if (check_mapper(j, error) != CM_OK || count_cores(j, &j->terms.cores, error) != CM_OK)
@@ -218,7 +218,7 @@ static bool refused(cm_status status)
   return status == CM_NO_ROOM || status == CM_LIMIT_BROKEN;
 }
 
-/* The preset's own method where the mesh mapper, which nobody asked for, found nothing: cells of the mesh fit neurons of
+/* The preset's own method where the integrated mapper, which nobody asked for, found nothing: cells of the mesh fit neurons of
  * uneven sizes less well than parts do. */
 static cm_status attempt_in_stages(job *j, cm_error *error)
 {

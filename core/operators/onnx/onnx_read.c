@@ -229,7 +229,7 @@ cm_status cm_onnx_read_bytes(const void *bytes, size_t size, struct cm_external 
   cm_onnx_reader r = {.memory = run->memory, .account = {.memory = run->memory}};
   r.allocator = cm_proto_allocator(&r.account);
   if (size == 0)
-    return cm_fail(error, CM_BAD_NETWORK, "the file is empty");
+    return cm_fail(error, CM_BAD_NETWORK, "the file is empty; expected is an ONNX model");
   if (size > CM_ONNX_BYTES_MAX)
     return cm_fail(error, CM_TOO_LARGE, "an ONNX model may have at most %zu bytes", CM_ONNX_BYTES_MAX);
   ProtobufCMessage *p = cm_proto_unpack(&onnx__model_proto__descriptor, bytes, size, &r.allocator, error);

@@ -1,4 +1,4 @@
-/* The mesh mapper: vertices of a graph straight to cores, for the least sum of weight * distance (objective
+/* The integrated mapper: vertices of a graph straight to cores, for the least sum of weight * distance (objective
  * `edge`). Multilevel on the graph and on the mesh at once. docs/placement.md explains the method and
  * its sources. */
 #ifndef CM_PLACEMENT_MESH_H

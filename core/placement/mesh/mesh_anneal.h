@@ -1,4 +1,4 @@
-/* The steps of the mesh mapper on one level. */
+/* The steps of the integrated mapper on one level. */
 #ifndef CM_PLACEMENT_MESH_ANNEAL_H
 #define CM_PLACEMENT_MESH_ANNEAL_H
 

@@ -1,4 +1,4 @@
-/* Coarsening and coarse geometry for the mesh mapper. */
+/* Coarsening and coarse geometry for the integrated mapper. */
 #ifndef CM_PLACEMENT_MESH_COARSEN_H
 #define CM_PLACEMENT_MESH_COARSEN_H
 

@@ -1,4 +1,4 @@
-/* What the steps of the mesh mapper share: a descent from one cell of all cores and the coarsest graph to a cell a core
+/* What the steps of the integrated mapper share: a descent from one cell of all cores and the coarsest graph to a cell a core
  * and the finest, and the work that it belongs to. */
 #ifndef CM_PLACEMENT_MESH_DESCENT_H
 #define CM_PLACEMENT_MESH_DESCENT_H

@@ -12,7 +12,7 @@ const { channels, middle, paint, palette, pixel, position, range, union, viridis
 const { View } = await load('view.js');
 const { Ways } = await load('ways.js');
 const { BROKEN, busiest, categories, FREE, HERE, LAYERS, TAKEN } = await load('layers.js');
-const { isShown, metricsOf, metricText, verdict } = await load('metrics.js');
+const { isShown, metricsOf, metricText, renamed, verdict } = await load('metrics.js');
 const { Problem, problemWords } = await load('problem.js');
 const { reportGroups, tileRows } = await load('programreport.js');
 
@@ -366,6 +366,13 @@ test('metrics have units and a better side', () => {
   assert.equal(verdict(reuse, 9, 10), 1);
   assert.equal(verdict(largest, 9, 10), 0);
   assert.ok(!isShown(border, { border_hops: 0, outside_inputs: 0 }) && isShown(border, { border_hops: 0, outside_inputs: 3 }));
+});
+
+test('metrics of the version before have the names and meanings of now', () => {
+  const list = [{ name: 'imbalance', was: { name: 'balance', more: 1 } }, { name: 'energy_pj' }];
+  assert.deepEqual(renamed({ balance: 1.5, energy_pj: 3 }, list), { imbalance: 0.5, energy_pj: 3 });
+  assert.deepEqual(renamed({ imbalance: 0.25, balance: 9 }, list), { imbalance: 0.25, balance: 9 });
+  assert.deepEqual(renamed(undefined, list), {});
 });
 
 test('problems are told in words with their figures', () => {

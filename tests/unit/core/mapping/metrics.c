@@ -79,7 +79,7 @@ START_TEST(metrics_by_hand)
   ck_assert_double_eq(d.core[0].traffic_out, 4);
   ck_assert_double_eq(d.core[0].traffic_in, 4);
   ck_assert_double_eq(m.synaptic_reuse_mean, 1);
-  ck_assert_double_eq_tol(m.balance, 1.5, 1e-12);
+  ck_assert_double_eq_tol(m.imbalance, 0.5, 1e-12);
   ck_assert_uint_eq(m.cores_used, 3);
   json_t *json = cm_metrics_json(&m);
   ck_assert_double_eq(json_number_value(json_object_get(json, "hop_traffic")), 20);
@@ -105,12 +105,12 @@ START_TEST(nothing_flows_nothing_breaks)
   ck_assert_double_eq(m.latency_mean_ns, 0);
   ck_assert_double_eq(m.energy_pj, 0);
   ck_assert_double_eq(m.link_load_mean, 0);
-  ck_assert_double_eq(m.balance, 1);
+  ck_assert_double_eq(m.imbalance, 0);
   cm_metrics_detail_free(&d);
   cm_topology empty = {.directed = true, .weight_scale = 1, .net_first = t.net_first};
   ck_ok(cm_metrics_compute(&empty, chip, together, 0, together, &run, &m, &d, &error));
   ck_assert_uint_eq(m.cores_used, 0);
-  ck_assert_double_eq(m.balance, 0);
+  ck_assert_double_eq(m.imbalance, 0);
   cm_metrics_detail_free(&d);
   cm_chip_free(chip);
   network_free(&t);
