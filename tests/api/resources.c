@@ -338,6 +338,17 @@ START_TEST(viewer_files_are_safe)
   test_expect(test_get(&server, "/local.mk"), 404);
   test_expect(test_get(&server, "/.hidden.html"), 404);
   test_expect(test_get(&server, "/..%2fREADME.txt"), 400);
+  /* Without them a server says how it is started with them. */
+  test_daemon bare;
+  char data[CM_PATH_MAX];
+  test_folder(data);
+  const char *const nowhere[] = {"--www", "/nonexistent", NULL};
+  test_daemon_start(&bare, data, nowhere);
+  reply = test_problem(test_get(&bare, "/"), 404, "not-found");
+  ck_assert_ptr_nonnull(strstr(test_word(reply.json, "detail"), "--www FOLDER"));
+  test_reply_clear(&reply);
+  ck_assert_int_eq(test_daemon_stop(&bare, SIGTERM), 0);
+  ck_ok(cm_folder_remove(data, &error));
 }
 END_TEST
 

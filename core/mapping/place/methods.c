@@ -28,7 +28,7 @@ static cm_status place_by_seed(const cm_candidate *c, const cm_region *region, u
   const cm_chip *chip = c->input->chip;
   const struct cm_map_options *o = c->input->options;
   double scale = (double)c->input->topology->weight_scale;
-  cm_force_options options = {.share = o->force_fraction, .rounds_max = o->force_rounds, .looks_max = force_looks};
+  cm_force_options options = {.share = o->force_fraction, .rounds_max = o->force_passes, .looks_max = force_looks};
   cm_force_result force;
   if (cm_place_by_bisection(c->partition->parts, chip, region, o->bisection_tries, o->placement_seed, c->run, core, error) !=
       CM_OK)
@@ -38,7 +38,7 @@ static cm_status place_by_seed(const cm_candidate *c, const cm_region *region, u
     return error->status;
   double refined = (double)cm_placement_traffic(c->partition->parts, chip, core) / scale;
   *report = json_pack("{s:{s:f, s:f}, s:{s:i, s:I, s:f, s:f}}", "part_traffic", "bisection", bisected, "force_directed",
-                      refined, "force", "rounds", (int)force.rounds, "swaps", (json_int_t)force.swaps, "before",
+                      refined, "force", "passes", (int)force.rounds, "swaps", (json_int_t)force.swaps, "before",
                       force.force_before / scale, "after", force.force_after / scale);
   return told(*report, error);
 }
@@ -77,7 +77,7 @@ static cm_status place_by_engine(const cm_candidate *c, const cm_region *region,
   double unit = (double)c->input->topology->weight_scale;
   placed->busiest = made.busiest;
   placed->report = json_pack("{s:{s:f, s:s, s:f, s:i, s:I}}", "placement", "part_traffic", refined / unit, "method",
-                             made.method, "curve_ratio", before, "rounds", (int)made.rounds, "swaps",
+                             made.method, "curve_ratio", before, "passes", (int)made.rounds, "swaps",
                              (json_int_t)made.swaps);
   return told(tell_relief(&made, unit, placed->report) ? placed->report : NULL, error);
 }
@@ -126,7 +126,7 @@ bool cm_pays_for_trees(const cm_candidate *c)
 static json_t *tell(const cm_trees_result *made, double unit)
 {
   return json_pack("{s:f, s:f, s:i, s:i, s:I, s:b, s:s*}", "before", (double)made->before / unit, "after",
-                   (double)made->after / unit, "sweeps", (int)made->sweeps, "starts", (int)made->starts, "swaps",
+                   (double)made->after / unit, "passes", (int)made->sweeps, "starts", (int)made->starts, "swaps",
                    (json_int_t)made->swaps, "sampled", made->sampled, "groups", made->groups);
 }
 

@@ -8,6 +8,9 @@ static const struct member {
   const char *was, *now;
 } members[] = {{"", "tried", "candidates"},
                {"placement", "relief", "congestion_refinement"},
+               {"placement", "rounds", "passes"},
+               {"force", "rounds", "passes"},
+               {"multicast", "sweeps", "passes"},
                {"links", "busiest_ns_before", "link_ns_max_before"},
                {"links", "busiest_ns", "link_ns_max"},
                {"incremental", "seated_parts", "placed_parts"}},

@@ -85,6 +85,7 @@ START_TEST(names_of_the_version_before_are_read)
     const char *was, *now, *value, *same; /* `same`: the value as it is called now */
   } names[] = {{&cm_map_option_table, "communication", "traffic_model", "\"multicast\"", "\"multicast\""},
                {&cm_map_option_table, "force_share", "force_fraction", "0.25", "0.25"},
+               {&cm_map_option_table, "force_rounds", "force_passes", "7", "7"},
                {&cm_map_option_table, "attempts", "capacity_retries", "3", "3"},
                {&cm_map_option_table, "policy_aim", "policy_objective", "\"reward\"", "\"reward\""},
                {&cm_map_option_table, "compare", "baseline", "\"fresh\"", "\"fresh\""},
