@@ -295,7 +295,7 @@ for (const [seed, name] of [
     assert.deepEqual(done.options, {
       preset: 'balanced',
       seed: Number(seed),
-      communication: 'multicast',
+      traffic_model: 'multicast',
       max_part_size: 24,
     });
     assert.equal(await page.textContent('h1'), name);

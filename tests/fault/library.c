@@ -255,7 +255,7 @@ MAP(best, "{\"preset\": \"best\", \"max_part_size\": 5}")
 MAP(reference, "{\"preset\": \"reference\", \"max_part_size\": 3}")
 MAP(edge, "{\"preset\": \"balanced\", \"objective\": \"edge\", \"parts\": 3}")
 MAP(two_phase, "{\"preset\": \"balanced\", \"mapper\": \"two-phase\", \"max_part_size\": 3}")
-MAP(mesh, "{\"preset\": \"balanced\", \"mapper\": \"integrated\", \"objective\": \"edge\", \"max_part_size\": 3}")
+MAP(integrated, "{\"preset\": \"balanced\", \"mapper\": \"integrated\", \"objective\": \"edge\", \"max_part_size\": 3}")
 MAP(bisection, "{\"preset\": \"fast\", \"mapper\": \"bisection\", \"max_part_size\": 3}")
 MAP(learned, "{\"preset\": \"fast\", \"mapper\": \"learned\", \"max_part_size\": 3}")
 MAP(multicast, "{\"preset\": \"fast\", \"traffic_model\": \"multicast\", \"routing\": \"west-first\", \"max_part_size\": 3}")
@@ -364,7 +364,7 @@ const operation library_operations[] = {
   {"map reference", prepare_map, map_reference, settle_map, true},
   {"map edge parts", prepare_map, map_edge, settle_map, true},
   {"map two-phase", prepare_map, map_two_phase, settle_map, true},
-  {"map mesh", prepare_map, map_mesh, settle_map, true},
+  {"map integrated", prepare_map, map_integrated, settle_map, true},
   {"map bisection", prepare_map, map_bisection, settle_map, true},
   {"map learned", prepare_map, map_learned, settle_map, true},
   {"map multicast routes", prepare_map, map_multicast, settle_map, true},
