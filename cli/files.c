@@ -76,7 +76,7 @@ const char *cli_empty_input(void)
 }
 
 /* Remembers a file without bytes, for the error that follows. */
-static const char *look(const char *path)
+static const char *note_empty(const char *path)
 {
   struct stat about;
   if (empty == NULL && stat(path, &about) == 0 && S_ISREG(about.st_mode) && about.st_size == 0)
@@ -90,20 +90,20 @@ const char *cli_input(const char *path)
   struct stat about;
   if (strcmp(path, "-") != 0) {
     if (stat(path, &about) != 0 || (!S_ISFIFO(about.st_mode) && !S_ISSOCK(about.st_mode)))
-      return look(path);
+      return note_empty(path);
     int from = open(path, O_RDONLY | O_CLOEXEC);
     if (from < 0)
       return stop(path, errno);
     const char *kept = spool(from, path);
     (void)close(from);
-    return look(kept);
+    return note_empty(kept);
   }
   if (taken) {
     fputs("coremap: standard input can be one file only: name the others\n", stderr);
     exit(EXIT_USAGE);
   }
   taken = true;
-  return look(spool(STDIN_FILENO, "standard input"));
+  return note_empty(spool(STDIN_FILENO, "standard input"));
 }
 
 const char *cli_output(const char *path)

@@ -22,7 +22,8 @@ libcoremap_a_SOURCES += \
   core/mapping/picture/picture_svg.c \
   core/mapping/place/kinds.c core/mapping/place/methods.c core/mapping/place/methods.h core/mapping/place/place.c core/mapping/place/place.h \
   core/mapping/result/beside.c core/mapping/result/beside.h core/mapping/result/export.c core/mapping/result/export.h \
-  core/mapping/result/export_binary.c core/mapping/result/export_internal.h core/mapping/result/export_links.c core/mapping/result/renamed.c core/mapping/result/renamed.h \
+  core/mapping/result/export_binary.c core/mapping/result/export_internal.h core/mapping/result/export_links.c \
+  core/mapping/result/renamed.c core/mapping/result/renamed.h \
   core/mapping/routes/key_order.c core/mapping/routes/minimise.c core/mapping/routes/minimise.h core/mapping/routes/minimise_ternary.c \
   core/mapping/routes/routes.c core/mapping/routes/routes.h core/mapping/routes/routes_export.c core/mapping/routes/routes_flows.c \
   core/mapping/routes/routes_internal.h core/mapping/routes/routes_ways.c core/mapping/routes/share.c core/mapping/routes/tables.c core/mapping/routes/tables_fit.c \
