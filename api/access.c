@@ -13,6 +13,7 @@
 #include <uthash.h>
 
 #include "api/handlers.h"
+#include "base/run.h"
 
 enum { ADDRESSES_MAX = 4096, DELAYED_MAX = 16, USES_MAX = 256, FREE_FAILURES = 3, KNOWN_MAX = 256 };
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "api/internal.h"
+#include "base/run.h"
 
 enum {
   BODY_SECONDS_MAX = 120,

@@ -21,6 +21,7 @@
 #include <time.h>
 
 #include "api/clients.h"
+#include "base/run.h"
 
 typedef struct connection {
   struct MHD_Connection *handle;

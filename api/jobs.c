@@ -4,6 +4,7 @@
 
 #include "api/handlers.h"
 #include "api/job_view.h"
+#include "base/run.h"
 
 /* ---- looking ---- */
 

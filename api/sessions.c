@@ -9,6 +9,7 @@
 #include <uthash.h>
 
 #include "api/handlers.h"
+#include "base/run.h"
 
 enum { SECRET_BYTES = 32, SECRET_LENGTH = 43, KEY_BYTES = 32, SESSIONS_MAX = 10000 };
 

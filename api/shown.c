@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/internal.h"
+#include "base/run.h"
 
 enum { SHOWN_MAX = 256, TEXT_MAX = 64 << 10 };
 

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "api/internal.h"
+#include "base/run.h"
 #include "storage/jobs.h"
 
 static const double heartbeat_seconds = 15;

@@ -11,8 +11,8 @@
 #include "base/run.h"
 #include "core/chip/occupancy.h"
 #include "core/mapping/exports/exports.h"
+#include "core/mapping/levels/cache.h"
 #include "core/mapping/map.h"
-#include "core/mapping/stage/cache.h"
 #include "core/network/import.h"
 #include "core/network/topology.h"
 

@@ -9,6 +9,9 @@ libcoremap_a_SOURCES += \
   core/mapping/incremental/place_new.c core/mapping/incremental/reassign.c core/mapping/incremental/reassign.h \
   core/mapping/incremental/reassign_internal.h core/mapping/incremental/remap.c core/mapping/incremental/remap.h \
   core/mapping/incremental/remap_internal.h core/mapping/incremental/remap_old.c \
+  core/mapping/levels/cache.c core/mapping/levels/cache.h core/mapping/levels/cache_entries.c core/mapping/levels/cache_internal.h \
+  core/mapping/levels/cache_lend.c core/mapping/levels/cache_manifest.c core/mapping/levels/cache_open.c \
+  core/mapping/levels/levels.c core/mapping/levels/levels.h \
   core/mapping/mappers/engine.c core/mapping/mappers/engine.h core/mapping/mappers/learned.c core/mapping/mappers/learned.h \
   core/mapping/mappers/mesh_axons.c core/mapping/mappers/mesh_engine.c core/mapping/mappers/nets_engine.c core/mapping/mappers/nets_engine.h \
   core/mapping/mappers/step_engine.c core/mapping/mappers/step_engine.h \
@@ -35,9 +38,8 @@ libcoremap_a_SOURCES += \
   core/mapping/simulate/request.c core/mapping/simulate/request.h core/mapping/simulate/simulate.c core/mapping/simulate/simulate.h \
   core/mapping/simulate/spikes.c core/mapping/simulate/spikes.h core/mapping/simulate/steps.c core/mapping/simulate/stream.c \
   core/mapping/simulate/traffic.c core/mapping/simulate/traffic.h core/mapping/simulate/ways.c core/mapping/simulate/ways.h \
-  core/mapping/stage/attempts.c core/mapping/stage/attempts.h core/mapping/stage/attempts_internal.h core/mapping/stage/attempts_mend.c core/mapping/stage/cache.c core/mapping/stage/cache.h core/mapping/stage/cache_entries.c \
-  core/mapping/stage/cache_internal.h core/mapping/stage/cache_lend.c core/mapping/stage/cache_manifest.c core/mapping/stage/cache_open.c \
+  core/mapping/stage/attempts.c core/mapping/stage/attempts.h core/mapping/stage/attempts_internal.h core/mapping/stage/attempts_mend.c \
   core/mapping/stage/classes.c core/mapping/stage/classes.h core/mapping/stage/kinds.c core/mapping/stage/kinds.h core/mapping/stage/kinds_match.c \
-  core/mapping/stage/levels.c core/mapping/stage/levels.h core/mapping/stage/merge_parts.c core/mapping/stage/merge_parts.h \
+  core/mapping/stage/merge_parts.c core/mapping/stage/merge_parts.h \
   core/mapping/stage/part_file.c core/mapping/stage/part_file.h core/mapping/stage/populations.c core/mapping/stage/populations.h \
   core/mapping/stage/stage.c core/mapping/stage/stage.h core/mapping/stage/infeasibility.c core/mapping/stage/infeasibility.h

@@ -44,23 +44,6 @@ cm_status cm_mapping_file_set_inputs(const char *path, const cm_chip *chip, cm_t
 /* Sets seed, threads, deadline and memory limit of a run from the options. */
 void cm_map_options_apply(const cm_map_options *options, cm_run *run);
 
-/* Where coarsened topologies are kept between jobs. The implementation is storage's; the pipeline
- * works without one (NULL). */
-typedef struct cm_level_cache {
-  void *user;
-  /* Looks `key` up (hex digest of content and shaping parameters). On a hit fills `folder` (CM_PATH_MAX) with a
-   * folder that holds level-1.zip, level-2.zip, ... and stays until release. CM_NOT_FOUND on a miss. */
-  cm_status (*acquire)(void *user, const char *key, char *folder, cm_error *error);
-  void (*release)(void *user, const char *key);
-  /* Gives an empty scratch folder to build an entry in; commit publishes it under `key` and leaves it acquired
-   * (moved: `folder` is updated), discard removes it. */
-  cm_status (*begin)(void *user, char *folder, cm_error *error);
-  cm_status (*commit)(void *user, const char *key, char *folder, cm_error *error);
-  void (*discard)(void *user, const char *folder);
-  /* Releases and drops a damaged entry; the caller rebuilds it. */
-  void (*drop)(void *user, const char *key);
-} cm_level_cache;
-
 typedef struct cm_map_input {
   const cm_topology *topology;
   bool sole_reader;                /* nobody else reads the topology while it is mapped: its targets may be packed */
@@ -69,7 +52,7 @@ typedef struct cm_map_input {
   const cm_chip *chip;
   const cm_occupancy *occupancy;   /* NULL: all free but dead cores */
   const cm_map_options *options;
-  const cm_level_cache *cache;     /* NULL: none; coarsened levels then live in `scratch_folder` */
+  const struct cm_level_cache *cache; /* core/mapping/levels/cache.h; NULL: none, coarsened levels then live in `scratch_folder` */
   const char *scratch_folder;      /* for coarsened levels without a cache */
   const char *from;                /* an old mapping's file to start from (core/mapping/incremental/remap.h), NULL: map afresh */
   const char *policy;              /* a policy file for mapper learned; NULL: the one that ships */

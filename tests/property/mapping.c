@@ -4,6 +4,7 @@
 #include "../unit/chips.h"
 
 #include "core/limits/limits.h"
+#include "core/mapping/levels/cache.h"
 #include "core/mapping/map.h"
 #include "core/mapping/result/export.h"
 #include "core/mapping/routes/routes.h"

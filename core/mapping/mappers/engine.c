@@ -3,7 +3,7 @@
 #include "core/limits/limits.h"
 #include "core/mapping/mappers/nets_engine.h"
 #include "core/mapping/mappers/step_engine.h"
-#include "core/mapping/stage/levels.h"
+#include "core/mapping/levels/levels.h"
 #include "core/partition/axon/axon.h"
 #include "core/partition/axon/dense.h"
 #include "core/partition/edge/constrained.h"

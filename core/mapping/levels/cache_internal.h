@@ -9,7 +9,7 @@
 #include <uthash.h>
 
 #include "base/file.h"
-#include "core/mapping/stage/cache.h"
+#include "core/mapping/levels/cache.h"
 
 enum { CM_CACHE_FOLDER_MAX = 160 };
 

@@ -3,7 +3,23 @@
 #ifndef CM_MAPPING_CACHE_H
 #define CM_MAPPING_CACHE_H
 
-#include "core/mapping/map.h"
+#include "base/status.h"
+
+/* What the pipeline asks of whatever keeps coarsened topologies between jobs. */
+typedef struct cm_level_cache {
+  void *user;
+  /* Looks `key` up (hex digest of content and shaping parameters). On a hit fills `folder` (CM_PATH_MAX) with a
+   * folder that holds level-1.zip, level-2.zip, ... and stays until release. CM_NOT_FOUND on a miss. */
+  cm_status (*acquire)(void *user, const char *key, char *folder, cm_error *error);
+  void (*release)(void *user, const char *key);
+  /* Gives an empty scratch folder to build an entry in; commit publishes it under `key` and leaves it acquired
+   * (moved: `folder` is updated), discard removes it. */
+  cm_status (*begin)(void *user, char *folder, cm_error *error);
+  cm_status (*commit)(void *user, const char *key, char *folder, cm_error *error);
+  void (*discard)(void *user, const char *folder);
+  /* Releases and drops a damaged entry; the caller rebuilds it. */
+  void (*drop)(void *user, const char *key);
+} cm_level_cache;
 
 typedef struct cm_cache cm_cache;
 

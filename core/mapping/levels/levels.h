@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "core/mapping/map.h"
-#include "core/mapping/stage/cache.h"
+#include "core/mapping/levels/cache.h"
 #include "core/partition/options.h"
 
 typedef struct cm_levels {
