@@ -2,57 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/operators/operator.h"
+#include "core/operators/tiling/split.h"
 #include "library/internal.h"
 
 enum { LAST_OPSET = 99 }; /* of rows that still hold */
-
-static const char *cut_text(cm_split_kind kind)
-{
-  static const char *const texts[] = {
-      [CM_SPLIT_WHOLE] = "not cut",
-      [CM_SPLIT_POINTWISE] = "any axis",
-      [CM_SPLIT_CONVOLUTION] = "frames, filters, image",
-      [CM_SPLIT_TRANSPOSED] = "frames, filters, image",
-      [CM_SPLIT_POOL] = "any axis",
-      [CM_SPLIT_CHANNELWISE] = "frames, channels",
-      [CM_SPLIT_FRAMEWISE] = "frames",
-      [CM_SPLIT_CHANNEL_NORM] = "any axis",
-      [CM_SPLIT_LAYER_NORM] = "axes before `axis`",
-      [CM_SPLIT_LRN] = "all but channels",
-      [CM_SPLIT_SOFTMAX] = "all but `axis`",
-      [CM_SPLIT_REDUCE] = "axes that stay",
-      [CM_SPLIT_MATMUL] = "batches, rows, columns",
-      [CM_SPLIT_GEMM] = "rows, columns",
-      [CM_SPLIT_TRANSPOSE] = "any axis",
-      [CM_SPLIT_GATHER] = "any axis",
-      [CM_SPLIT_RESIZE] = "any axis",
-      [CM_SPLIT_UNPOOL] = "any axis",
-      [CM_SPLIT_DFT] = "all but the signal",
-      [CM_SPLIT_STFT] = "signals, frames",
-      [CM_SPLIT_DEFORM] = "frames, filters, image",
-      [CM_SPLIT_AFFINE_GRID] = "frames",
-      [CM_SPLIT_COLUMNS] = "frames, channels",
-      [CM_SPLIT_EXPAND] = "any axis",
-      [CM_SPLIT_UNTOUCHED] = "axes that keep their extent",
-      [CM_SPLIT_QUANTIZE] = "any axis; blocks whole",
-      [CM_SPLIT_LINES] = "all but `axis`",
-      [CM_SPLIT_GATHER_ELEMENTS] = "all but `axis`",
-      [CM_SPLIT_SCATTER_ELEMENTS] = "all but `axis`",
-      [CM_SPLIT_GATHER_ND] = "any axis",
-      [CM_SPLIT_SCATTER_ND] = "axes that come along",
-      [CM_SPLIT_ONE_HOT] = "all but `axis`",
-      [CM_SPLIT_REVERSE_SEQUENCE] = "all but `time_axis`",
-      [CM_SPLIT_MATRICES] = "all but the matrices",
-      [CM_SPLIT_STATISTICS] = "all but `axes`",
-      [CM_SPLIT_EINSUM] = "any axis",
-      [CM_SPLIT_GRID_SAMPLE] = "any axis",
-      [CM_SPLIT_REGIONS] = "regions, channels",
-      [CM_SPLIT_DEPTH_TO_SPACE] = "frames, image by blocks",
-      [CM_SPLIT_SPACE_TO_DEPTH] = "frames, image",
-  };
-  return texts[kind];
-}
 
 /* One group of types, when all of it is in the set; it is taken out then. */
 static void add_group(uint32_t *types, uint32_t group, const char *name, FILE *text)
@@ -101,7 +54,7 @@ static json_t *types_json(uint32_t types, unsigned flags)
 static json_t *row(const cm_operator *o)
 {
   json_t *made = json_pack("{s:s, s:i, s:o, s:s, s:b}", "name", o->name, "since", o->since, "types", types_json(o->types[0], o->flags),
-                           "cut", cut_text(o->split), "permutations", o->cross != NULL);
+                           "cut", cm_split_axes_text(o->split), "permutations", o->cross != NULL);
   if (o->until < LAST_OPSET)
     (void)json_object_set_new(made, "until", json_integer(o->until));
   if (o->types[0] != o->types[1])

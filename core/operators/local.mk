@@ -4,7 +4,7 @@ libcoremap_a_SOURCES += \
   core/operators/onnx/onnx_file.c \
   core/operators/onnx/onnx.h core/operators/onnx/onnx_check.h core/operators/onnx/onnx_check.c \
   core/operators/onnx/onnx_proto.h core/operators/onnx/onnx_tensor.c core/operators/onnx/onnx_reader.h core/operators/onnx/onnx_values.c core/operators/onnx/onnx_attribute.c core/operators/onnx/onnx_read.c core/operators/onnx/onnx_write.c \
-  core/operators/operator.h core/operators/operators.def core/operators/variant.h core/operators/operator.c core/operators/table.c core/operators/evaluate.h core/operators/evaluate.c core/operators/evaluate_model.c \
+  core/operators/operator.h core/operators/operators.def core/operators/splits.def core/operators/variant.h core/operators/operator.c core/operators/table.c core/operators/evaluate.h core/operators/evaluate.c core/operators/evaluate_model.c \
   core/operators/ops/window.h core/operators/ops/window.c \
   core/operators/ops/op_unary.c core/operators/ops/op_elementwise.c core/operators/ops/op_cast.c core/operators/ops/op_dropout.c core/operators/ops/op_convolution.c \
   core/operators/ops/op_pool.c \
@@ -18,7 +18,7 @@ libcoremap_a_SOURCES += \
   core/operators/permute/permute.h core/operators/permute/permute_mark.c core/operators/permute/permute_normalise.c \
   core/operators/permute/permute_region.h core/operators/permute/permute_region.c core/operators/permute/permute_grow.c core/operators/permute/permute_carry.c \
   core/operators/permute/permute_emit.c core/operators/permute/permute_products.c core/operators/permute/permute_pads.c core/operators/permute/permute_copies.c core/operators/permute/permute_patches.c \
-  core/operators/tiling/box.h core/operators/tiling/box.c core/operators/tiling/split.h core/operators/tiling/split_internal.h core/operators/tiling/split.c core/operators/tiling/split_boxes.c core/operators/tiling/split_window.c core/operators/tiling/split_moves.c \
+  core/operators/tiling/box.h core/operators/tiling/box.c core/operators/tiling/split.h core/operators/tiling/split_internal.h core/operators/tiling/split.c core/operators/tiling/split_computed.c core/operators/tiling/split_window.c core/operators/tiling/split_moves.c \
   core/operators/permute/permutations.h core/operators/permute/permutations.c
 
 # ONNX's own description of its format, turned to C at build time; generated code is not held to our warnings.

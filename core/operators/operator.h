@@ -42,48 +42,11 @@ enum {
   CM_OPERATOR_ANY_SCALE = 16, /* may be done on numbers in any unit: it chooses among them, and computes none */
 };
 
-/* Along which axes of its output an operator may be cut, and what a piece reads (tiling/split.c). */
+/* Along which axes of its output an operator may be cut, and what a piece reads: the rows of splits.def. */
 typedef enum cm_split_kind {
-  CM_SPLIT_WHOLE,      /* not cut */
-  CM_SPLIT_POINTWISE,  /* inputs broadcast to the output */
-  CM_SPLIT_CONVOLUTION,
-  CM_SPLIT_TRANSPOSED, /* convolution seen from its output */
-  CM_SPLIT_POOL,
-  CM_SPLIT_CHANNELWISE, /* global pools, instance normalization: frames and channels are independent */
-  CM_SPLIT_FRAMEWISE,  /* one frame is the least */
-  CM_SPLIT_CHANNEL_NORM,
-  CM_SPLIT_LAYER_NORM,
-  CM_SPLIT_LRN,
-  CM_SPLIT_SOFTMAX,
-  CM_SPLIT_REDUCE,
-  CM_SPLIT_MATMUL,
-  CM_SPLIT_GEMM,
-  CM_SPLIT_TRANSPOSE,
-  CM_SPLIT_GATHER,
-  CM_SPLIT_RESIZE,
-  CM_SPLIT_UNPOOL,     /* along any axis; every piece reads all */
-  CM_SPLIT_EXPAND,
-  CM_SPLIT_UNTOUCHED,  /* axes whose extent the operator leaves alone: Slice, Pad, Tile */
-  CM_SPLIT_QUANTIZE,
-  CM_SPLIT_LINES,            /* lines along one axis stay whole: sums along it, norms */
-  CM_SPLIT_GATHER_ELEMENTS,
-  CM_SPLIT_SCATTER_ELEMENTS,
-  CM_SPLIT_GATHER_ND,
-  CM_SPLIT_SCATTER_ND,
-  CM_SPLIT_ONE_HOT,
-  CM_SPLIT_REVERSE_SEQUENCE,
-  CM_SPLIT_MATRICES,         /* the last two axes of the input stay whole: Trilu, Det */
-  CM_SPLIT_STATISTICS,       /* axes that nothing is gathered over: MeanVarianceNormalization */
-  CM_SPLIT_GRID_SAMPLE,
-  CM_SPLIT_REGIONS,
-  CM_SPLIT_DEPTH_TO_SPACE,
-  CM_SPLIT_SPACE_TO_DEPTH,
-  CM_SPLIT_DFT,              /* lines along the signal stay whole, and pairs of numbers */
-  CM_SPLIT_STFT,
-  CM_SPLIT_DEFORM,
-  CM_SPLIT_AFFINE_GRID,
-  CM_SPLIT_COLUMNS,          /* Col2Im: frames and channels */
-  CM_SPLIT_EINSUM,           /* along every label of the output */
+#define SPLIT(kind, along, reads, extent, axes) CM_SPLIT_##kind,
+#include "core/operators/splits.def"
+#undef SPLIT
 } cm_split_kind;
 
 enum { CM_OPERATOR_TYPED = 3 }; /* inputs whose types a row names; the last one stands for all further ones */

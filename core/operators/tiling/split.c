@@ -1,4 +1,4 @@
-/* Where operators may be cut, by their family, and what a piece costs. What pieces read is in split_boxes.c. */
+/* Cutting operators, by the table of their kinds (splits.def), and what a piece costs. */
 #include "core/operators/tiling/split.h"
 
 #include <string.h>
@@ -7,9 +7,36 @@
 
 /* ---- kinds ---- */
 
-cm_split_kind cm_split_kind_of(const cm_operator *known)
+typedef struct split_row {
+  bool (*along)(const cm_call *call, uint32_t axis);
+  void (*boxes)(const cm_call *call, const cm_box *out, cm_box *inputs); /* one of these, or none for what is never cut */
+  cm_status (*changes)(const cm_call *call, const cm_box *out, cm_box *inputs, cm_split_change *change, cm_error *error);
+  int64_t (*extent)(const cm_call *call, uint32_t axis, int64_t extent);
+  const char *axes;
+} split_row;
+
+/* A row has all of its entries, or does not compile. */
+#define NOTHING NULL, NULL
+#define BOXES(rule) cm_split_boxes_##rule, NULL
+#define CHANGES(rule) NULL, cm_split_changes_##rule
+#define SPLIT(kind, along, reads, extent, axes) {cm_split_along_##along, reads, cm_split_extent_##extent, axes},
+static const split_row table[] = {
+#include "core/operators/splits.def"
+};
+
+static cm_split_kind kind_of(const cm_call *call)
 {
-  return known != NULL ? known->split : CM_SPLIT_WHOLE;
+  return call->node->known != NULL ? call->node->known->split : CM_SPLIT_WHOLE;
+}
+
+const char *cm_split_axes_text(cm_split_kind kind)
+{
+  return table[kind].axes;
+}
+
+bool cm_split_may_cut(const cm_call *call, uint32_t axis)
+{
+  return table[kind_of(call)].along(call, axis);
 }
 
 bool cm_split_is_matrix(const cm_operator *known)
@@ -22,159 +49,18 @@ bool cm_split_in_place(const cm_call *call)
   return call->node->known != NULL && call->node->known->runs == CM_RUNS_IN_PLACE;
 }
 
-/* Axis attribute within the rank; CM_NONE when it makes no sense. */
-uint32_t cm_split_axis(const cm_call *call, int64_t otherwise, uint32_t rank)
+uint32_t cm_split_normal(int64_t axis, uint32_t rank)
 {
-  int64_t axis = cm_node_integer(call->node, "axis", otherwise);
   axis += axis < 0 ? (int64_t)rank : 0;
   return axis >= 0 && axis < (int64_t)rank ? (uint32_t)axis : CM_NONE;
 }
 
-static uint32_t softmax_axis(const cm_call *call)
+uint32_t cm_split_axis(const cm_call *call, int64_t otherwise, uint32_t rank)
 {
-  return cm_split_axis(call, call->opset < 13 ? 1 : -1, call->output[0].rank);
+  return cm_split_normal(cm_node_integer(call->node, "axis", otherwise), rank);
 }
 
 /* ---- where an operator may be cut ---- */
-
-bool cm_split_reduced_axes(const cm_call *call, bool *reduced)
-{
-  uint32_t rank = call->input[0].rank;
-  int64_t axes[CM_RANK_MAX];
-  size_t count;
-  bool known;
-  cm_error ignored;
-  memset(reduced, 0, CM_RANK_MAX * sizeof *reduced);
-  if (call->node->known->kernel == cm_kernel_arg_reduce) {
-    uint32_t axis = cm_split_axis(call, 0, rank);
-    if (axis != CM_NONE)
-      reduced[axis] = true;
-    return axis != CM_NONE;
-  }
-  if (cm_call_integers(call, "axes", 1, axes, CM_RANK_MAX, &count, &known, &ignored) != CM_OK || !known)
-    return false;
-  bool all = count == 0 && cm_node_integer(call->node, "noop_with_empty_axes", 0) == 0;
-  for (uint32_t i = 0; i < rank; i++)
-    reduced[i] = all;
-  for (size_t i = 0; i < count; i++)
-    reduced[axes[i] < 0 ? axes[i] + rank : axes[i]] = true;
-  return true;
-}
-
-/* Input axis that is output axis `out` of a reduction; CM_NONE for one that is reduced to 1. */
-uint32_t cm_split_reduce_source(const cm_call *call, const bool *reduced, uint32_t out)
-{
-  if (cm_node_integer(call->node, "keepdims", 1) != 0)
-    return reduced[out] ? CM_NONE : out;
-  for (uint32_t i = 0, at = 0; i < call->input[0].rank; i++)
-    if (!reduced[i] && at++ == out)
-      return i;
-  return CM_NONE;
-}
-
-static bool no_negative_pads(const cm_call *call)
-{
-  int64_t pads[2 * CM_RANK_MAX];
-  size_t count;
-  bool known;
-  cm_error ignored;
-  if (call->node->known->kernel != cm_kernel_pad)
-    return true;
-  if (cm_call_integers(call, "pads", 1, pads, 2 * CM_RANK_MAX, &count, &known, &ignored) != CM_OK || !known)
-    return false;
-  for (size_t i = 0; i < count; i++)
-    if (pads[i] < 0)
-      return false;
-  return true;
-}
-
-/* A slice that keeps the extent may still turn an axis round. */
-static bool slice_keeps(const cm_call *call, uint32_t axis)
-{
-  int64_t axes[CM_RANK_MAX], starts[CM_RANK_MAX];
-  size_t count, start_count;
-  bool known, starts_known;
-  cm_error ignored;
-  if (call->node->known->kernel != cm_kernel_slice)
-    return true;
-  if (cm_call_integers(call, "axes", 3, axes, CM_RANK_MAX, &count, &known, &ignored) != CM_OK || !known ||
-      cm_call_integers(call, "starts", 1, starts, CM_RANK_MAX, &start_count, &starts_known, &ignored) != CM_OK ||
-      !starts_known)
-    return false;
-  for (size_t i = 0; i < start_count; i++) {
-    int64_t named = count > 0 ? axes[i] : (int64_t)i;
-    if ((named < 0 ? named + call->input[0].rank : named) == axis && starts[i] != 0)
-      return false;
-  }
-  return true;
-}
-
-/* Every kind stands in this switch, so that one without a rule does not compile. */
-bool cm_split_may_cut(const cm_call *call, cm_split_kind k, uint32_t axis)
-{
-  const cm_shape *out = &call->output[0], *in = &call->input[0];
-  uint32_t rank = out->rank, at;
-  bool reduced[CM_RANK_MAX];
-  switch (k) {
-  case CM_SPLIT_WHOLE:
-    return false;
-  case CM_SPLIT_POINTWISE:
-  case CM_SPLIT_CONVOLUTION:
-  case CM_SPLIT_POOL:
-  case CM_SPLIT_CHANNEL_NORM:
-  case CM_SPLIT_MATMUL:
-  case CM_SPLIT_GEMM:
-  case CM_SPLIT_TRANSPOSE:
-  case CM_SPLIT_EXPAND:
-  case CM_SPLIT_UNPOOL:
-    return true;
-  case CM_SPLIT_QUANTIZE: /* blocks of an axis stay together */
-    return cm_node_integer(call->node, "block_size", 0) == 0 || axis != cm_split_axis(call, 1, rank);
-  case CM_SPLIT_TRANSPOSED:
-    return axis < 2 || cm_split_transposed_rows(call);
-  case CM_SPLIT_CHANNELWISE:
-    return axis < 2;
-  case CM_SPLIT_FRAMEWISE:
-    return axis == 0;
-  case CM_SPLIT_LRN:
-    return axis != 1;
-  case CM_SPLIT_LAYER_NORM:
-    at = cm_split_axis(call, -1, rank);
-    return at != CM_NONE && axis < at;
-  case CM_SPLIT_SOFTMAX:
-    at = softmax_axis(call);
-    return at != CM_NONE && (call->opset < 13 ? axis < at : axis != at);
-  case CM_SPLIT_REDUCE:
-    return cm_split_reduced_axes(call, reduced) && cm_split_reduce_source(call, reduced, axis) != CM_NONE;
-  case CM_SPLIT_GATHER:
-    return cm_split_axis(call, 0, in->rank) != CM_NONE;
-  case CM_SPLIT_RESIZE:
-    return cm_resize_reads(call, axis, 0, 1, (int64_t[2]){0});
-  case CM_SPLIT_UNTOUCHED:
-    return in->rank == rank && in->dims[axis] == out->dims[axis] && no_negative_pads(call) && slice_keeps(call, axis);
-  case CM_SPLIT_LINES:
-  case CM_SPLIT_GATHER_ELEMENTS:
-  case CM_SPLIT_SCATTER_ELEMENTS:
-  case CM_SPLIT_GATHER_ND:
-  case CM_SPLIT_SCATTER_ND:
-  case CM_SPLIT_ONE_HOT:
-  case CM_SPLIT_REVERSE_SEQUENCE:
-  case CM_SPLIT_MATRICES:
-  case CM_SPLIT_STATISTICS:
-  case CM_SPLIT_GRID_SAMPLE:
-  case CM_SPLIT_REGIONS:
-  case CM_SPLIT_DEPTH_TO_SPACE:
-  case CM_SPLIT_SPACE_TO_DEPTH:
-  case CM_SPLIT_DFT:
-  case CM_SPLIT_STFT:
-  case CM_SPLIT_DEFORM:
-  case CM_SPLIT_AFFINE_GRID:
-  case CM_SPLIT_COLUMNS:
-  case CM_SPLIT_EINSUM:
-    break;
-  }
-  return cm_split_moves_may_cut(call, k, axis);
-}
 
 bool cm_split_outputs_alike(const cm_call *call)
 {
@@ -194,7 +80,6 @@ bool cm_split_outputs_alike(const cm_call *call)
 
 uint32_t cm_split_axes(const cm_call *call, uint32_t *axes)
 {
-  cm_split_kind k = cm_split_kind_of(call->node->known);
   uint32_t count = 0;
   /* Several outputs that differ (a recurrent operator's) are made at once. */
   if (call->output_count == 0 || call->output[0].rank == CM_UNKNOWN_RANK || !cm_split_outputs_alike(call))
@@ -203,37 +88,27 @@ uint32_t cm_split_axes(const cm_call *call, uint32_t *axes)
     if (call->output[0].dims[i] == 0)
       return 0; /* nothing to cut */
   for (uint32_t i = 0; i < call->output[0].rank; i++)
-    if (call->output[0].dims[i] > 1 && cm_split_may_cut(call, k, i))
+    if (call->output[0].dims[i] > 1 && cm_split_may_cut(call, i))
       axes[count++] = i;
   return count;
 }
 
 int64_t cm_split_extent(const cm_call *call, uint32_t axis, int64_t extent)
 {
-  cm_split_kind k = cm_split_kind_of(call->node->known);
-  int64_t group = cm_node_integer(call->node, "group", 1);
-  extent = extent < 1 ? 1 : extent;
-  if (k == CM_SPLIT_DEPTH_TO_SPACE && axis > 1) {
-    int64_t block = cm_node_integer(call->node, "blocksize", 1);
-    return extent > block ? extent / block * block : block;
-  }
-  if ((k != CM_SPLIT_CONVOLUTION && k != CM_SPLIT_TRANSPOSED) || axis != 1 || group <= 1)
-    return extent;
-  int64_t filters = call->output[0].dims[1] / group;
-  if (extent >= filters)
-    return extent / filters * filters;
-  if (k == CM_SPLIT_TRANSPOSED)
-    return filters;
-  while (filters % extent != 0)
-    extent--;
+  return table[kind_of(call)].extent(call, axis, extent < 1 ? 1 : extent);
+}
+
+int64_t cm_split_extent_any(const cm_call *call, uint32_t axis, int64_t extent)
+{
+  (void)call, (void)axis;
   return extent;
 }
+
 /* ---- pieces ---- */
 
 cm_status cm_split_piece(const cm_call *call, const cm_box *output, cm_box *inputs, cm_split_change *change,
                          cm_error *error)
 {
-  cm_split_kind k = cm_split_kind_of(call->node->known);
   uint32_t axes[CM_RANK_MAX], count = cm_split_axes(call, axes);
   *change = (cm_split_change){.replaced = CM_NONE};
   for (uint32_t i = 0; i < call->input_count; i++)
@@ -247,7 +122,25 @@ cm_status cm_split_piece(const cm_call *call, const cm_box *output, cm_box *inpu
       return cm_call_fail(call, error, "cannot be cut along axis %u", i);
     whole = whole && !cut;
   }
-  return whole ? CM_OK : cm_split_boxes(call, k, output, inputs, change, error);
+  const split_row *row = &table[kind_of(call)];
+  if (whole)
+    return CM_OK;
+  if (row->changes != NULL)
+    return row->changes(call, output, inputs, change, error);
+  row->boxes(call, output, inputs);
+  return CM_OK;
+}
+
+void cm_split_put_place(const cm_call *call, const cm_box *out, const cm_box *input, cm_split_change *change)
+{
+  const uint32_t rank = out->rank;
+  change->placed = rank;
+  for (uint32_t i = 0; i < rank; i++) {
+    change->place[i] = call->input[0].dims[i];
+    change->place[rank + i] = input->from[i];
+    change->place[2 * rank + i] = out->from[i];
+    change->place[3 * rank + i] = out->to[i] - out->from[i];
+  }
 }
 
 /* ---- work ---- */
@@ -256,10 +149,10 @@ cm_status cm_split_piece(const cm_call *call, const cm_box *output, cm_box *inpu
 static int64_t signal_length(const cm_call *call)
 {
   int64_t step, length = 1;
-  if (cm_split_kind_of(call->node->known) == CM_SPLIT_STFT)
+  if (kind_of(call) == CM_SPLIT_STFT)
     return cm_stft_frames(call, &step, &length) ? length : 1;
   for (uint32_t i = 0; i + 1 < call->input[0].rank; i++) /* the one axis that is not cut */
-    if (!cm_split_may_cut(call, CM_SPLIT_DFT, i))
+    if (!cm_split_may_cut(call, i))
       length = call->input[0].dims[i];
   return length > 0 ? length : 1;
 }

@@ -36,6 +36,9 @@ int64_t cm_split_extent(const cm_call *call, uint32_t axis, int64_t extent);
 cm_status cm_split_piece(const cm_call *call, const cm_box *output, cm_box *inputs, cm_split_change *change,
                          cm_error *error);
 
+/* The axes along which operators of a kind may be cut, in words. */
+const char *cm_split_axes_text(cm_split_kind kind);
+
 /* True when all outputs that are used are made together, cell by cell of one grid (TopK, MaxPool with indices). */
 bool cm_split_outputs_alike(const cm_call *call);
 

@@ -1,4 +1,4 @@
-/* Cutting convolutions and pools: rows with their halos, channels with their groups. */
+/* Cutting convolutions and pools: rows with their halos, channels with their groups, which are cut evenly or kept whole. */
 #include <string.h>
 
 #include "core/operators/tiling/split_internal.h"
@@ -29,8 +29,7 @@ static void window_rows(const cm_window *w, const cm_box *out, cm_box *in, cm_sp
 }
 
 /* The far padding of a convolution is what its windows reach, whatever the file says of the rest. */
-cm_status cm_split_convolution(const cm_call *call, const cm_box *out, cm_box *inputs, cm_split_change *change,
-                               cm_error *error)
+cm_status cm_split_changes_convolution(const cm_call *call, const cm_box *out, cm_box *inputs, cm_split_change *change, cm_error *error)
 {
   cm_window w;
   int64_t group = cm_node_integer(call->node, "group", 1), filters = call->output[0].dims[1] / (group > 0 ? group : 1),
@@ -40,17 +39,13 @@ cm_status cm_split_convolution(const cm_call *call, const cm_box *out, cm_box *i
   if (cm_window_read(call, &call->input[0], call->input[weights].dims + 2, false, &w, error) != CM_OK)
     return error->status;
   window_rows(&w, out, &inputs[0], change);
-  inputs[0].from[0] = out->from[0];
-  inputs[0].to[0] = out->to[0];
-  inputs[weights].from[0] = first;
-  inputs[weights].to[0] = last;
+  cm_split_take(&inputs[0], 0, out, 0);
+  cm_split_take(&inputs[weights], 0, out, 1);
   /* Biases, and scales and zero points of the weights: one a filter. */
   for (uint32_t i = weights + 1; i < call->input_count; i++)
     if (cm_has(call, i) && call->input[i].rank == 1 && call->input[i].dims[0] == call->output[0].dims[1] &&
-        call->input[i].dims[0] > 1) {
-      inputs[i].from[0] = first;
-      inputs[i].to[0] = last;
-    }
+        call->input[i].dims[0] > 1)
+      cm_split_take(&inputs[i], 0, out, 1);
   if (call->node->known->kernel == cm_kernel_fused_conv && cm_has(call, 3))
     inputs[3] = *out;
   int64_t group_from = first / filters, group_to = (last + filters - 1) / filters;
@@ -66,24 +61,30 @@ cm_status cm_split_convolution(const cm_call *call, const cm_box *out, cm_box *i
   return CM_OK;
 }
 
-cm_status cm_split_pool(const cm_call *call, const cm_box *out, cm_box *inputs, cm_split_change *change, cm_error *error)
+cm_status cm_split_changes_pool(const cm_call *call, const cm_box *out, cm_box *inputs, cm_split_change *change, cm_error *error)
 {
   cm_window w;
   if (cm_window_read(call, &call->input[0], NULL, cm_node_integer(call->node, "ceil_mode", 0) != 0, &w, error) !=
       CM_OK)
     return error->status;
   window_rows(&w, out, &inputs[0], change);
-  for (uint32_t i = 0; i < 2; i++) {
-    inputs[0].from[i] = out->from[i];
-    inputs[0].to[i] = out->to[i];
-  }
+  for (uint32_t i = 0; i < 2; i++)
+    cm_split_take(&inputs[0], i, out, i);
+  if (call->output_count > 1 && call->node->outputs[1] != CM_NONE) /* indices count in the whole input */
+    cm_split_put_place(call, out, &inputs[0], change);
   return CM_OK;
 }
 
-bool cm_split_transposed_rows(const cm_call *call)
+/* Rows of the image of a transposed convolution may be cut: nothing states the size of the whole. */
+static bool transposed_by_rows(const cm_call *call)
 {
   return cm_node_attribute(call->node, "output_shape") == NULL &&
          strncmp(cm_node_text(call->node, "auto_pad", "NOTSET"), "SAME", 4) != 0;
+}
+
+bool cm_split_along_transposed(const cm_call *call, uint32_t axis)
+{
+  return axis < 2 || transposed_by_rows(call);
 }
 
 /* The rows of the input that meet output rows [out->from, out->to): output o is made of inputs i with o + before =
@@ -108,33 +109,27 @@ static void transposed_rows(const cm_window *w, const cm_box *out, cm_box *in, c
   }
 }
 
-cm_status cm_split_transposed(const cm_call *call, const cm_box *out, cm_box *inputs, cm_split_change *change,
-                              cm_error *error)
+cm_status cm_split_changes_transposed(const cm_call *call, const cm_box *out, cm_box *inputs, cm_split_change *change, cm_error *error)
 {
   int64_t group = cm_node_integer(call->node, "group", 1), filters = call->input[1].dims[1],
           channels = call->input[0].dims[1] / (group > 0 ? group : 1), first = out->from[1], last = out->to[1];
   cm_window w;
-  if (cm_split_transposed_rows(call)) {
+  if (transposed_by_rows(call)) {
     if (cm_window_transposed(call, &w, error) != CM_OK)
       return error->status;
     transposed_rows(&w, out, &inputs[0], change);
   }
-  inputs[0].from[0] = out->from[0];
-  inputs[0].to[0] = out->to[0];
+  cm_split_take(&inputs[0], 0, out, 0);
   if (group > 1) {
     if (first % filters != 0 || last % filters != 0)
       return cm_call_fail(call, error, "its groups of %lld filters cannot be cut", (long long)filters);
     change->group = (last - first) / filters;
     inputs[0].from[1] = inputs[1].from[0] = first / filters * channels;
     inputs[0].to[1] = inputs[1].to[0] = last / filters * channels;
-  } else {
-    inputs[1].from[1] = first;
-    inputs[1].to[1] = last;
-  }
-  if (cm_has(call, 2)) {
-    inputs[2].from[0] = first;
-    inputs[2].to[0] = last;
-  }
+  } else
+    cm_split_take(&inputs[1], 1, out, 1);
+  if (cm_has(call, 2))
+    cm_split_take(&inputs[2], 0, out, 1);
   return CM_OK;
 }
 
@@ -145,4 +140,31 @@ uint64_t cm_split_window_cells(const cm_call *call)
   for (size_t i = 0; kernel != NULL && i < kernel->count; i++)
     cells *= (uint64_t)(kernel->integers[i] > 0 ? kernel->integers[i] : 1);
   return cells;
+}
+
+/* Filters of one group of a convolution; 0: it has no groups. */
+static int64_t group_filters(const cm_call *call)
+{
+  int64_t group = cm_node_integer(call->node, "group", 1);
+  return group > 1 ? call->output[0].dims[1] / group : 0;
+}
+
+int64_t cm_split_extent_groups(const cm_call *call, uint32_t axis, int64_t extent)
+{
+  int64_t filters = axis == 1 ? group_filters(call) : 0;
+  if (filters == 0)
+    return extent;
+  if (extent >= filters)
+    return extent / filters * filters;
+  while (filters % extent != 0)
+    extent--;
+  return extent;
+}
+
+int64_t cm_split_extent_whole_groups(const cm_call *call, uint32_t axis, int64_t extent)
+{
+  int64_t filters = axis == 1 ? group_filters(call) : 0;
+  if (filters == 0)
+    return extent;
+  return extent > filters ? extent / filters * filters : filters;
 }
