@@ -68,15 +68,28 @@ void cm_threads_close_phase(const cm_run *run)
   log->last = now;
 }
 
+static cm_rounds *begin_recorded(cm_rounds_log *log)
+{
+  cm_threads_close_phase(log->run);
+  log->inside = true;
+  return &log->phase[log->run->phase_open >= 0 ? log->run->phase_open : 0];
+}
+
+static void end_recorded(cm_rounds_log *log, cm_rounds *phase, size_t count)
+{
+  log->inside = false;
+  phase->rounds++;
+  phase->tasks += count;
+  log->last = processor_time();
+}
+
 /* Plays a round task by task; a model of `threads` threads has the next task taken by the one that is free first. */
 static cm_status record_round(cm_rounds_log *log, size_t count, cm_task task, void *context, cm_error *error)
 {
   double busy[MODEL_THREADS_MAX] = {0}, longest = 0;
   unsigned threads = log->run->threads < MODEL_THREADS_MAX ? log->run->threads : MODEL_THREADS_MAX;
-  cm_rounds *phase = &log->phase[log->run->phase_open >= 0 ? log->run->phase_open : 0];
+  cm_rounds *phase = begin_recorded(log);
   cm_status status = CM_OK;
-  cm_threads_close_phase(log->run);
-  log->inside = true;
   for (size_t i = 0; i < count && status == CM_OK; i++) {
     unsigned first = 0;
     for (unsigned t = 1; t < threads; t++)
@@ -87,12 +100,10 @@ static cm_status record_round(cm_rounds_log *log, size_t count, cm_task task, vo
     busy[first] += took;
     longest = busy[first] > longest ? busy[first] : longest;
     phase->together += took;
+    phase->helped += first != 0;
   }
-  log->inside = false;
-  phase->rounds++;
-  phase->tasks += count;
   phase->span += longest;
-  log->last = processor_time();
+  end_recorded(log, phase, count);
   return status;
 }
 
@@ -109,15 +120,17 @@ static void note_failure(cm_thread_pool *c, size_t i, const cm_error *error)
   pthread_mutex_unlock(&c->lock);
 }
 
-static void work(cm_thread_pool *c)
+/* Takes tasks of the open round until none is left; how many. */
+static size_t work(cm_thread_pool *c)
 {
-  for (;;) {
+  for (size_t taken = 0;;) {
     uint_fast64_t ticket = atomic_load(&c->ticket);
     size_t i = ticket & UINT32_MAX;
     if (i >= atomic_load(&c->count))
-      return;
+      return taken;
     if (!atomic_compare_exchange_strong(&c->ticket, &ticket, ticket + 1))
       continue;
+    taken++;
     cm_error error;
     if (!atomic_load(&c->failed) && c->task(c->context, i, &error) != CM_OK)
       note_failure(c, i, &error);
@@ -194,8 +207,9 @@ static void *help(void *argument)
     round = await_round_after(c, round);
     if (atomic_load(&c->closing))
       break;
-    work(c);
-  }  struct timespec used;
+    (void)work(c);
+  }
+  struct timespec used;
   if (c->account != NULL && clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) == 0)
     (void)atomic_fetch_add(c->account, (uint_fast64_t)used.tv_sec * 1000000000u + (uint_fast64_t)used.tv_nsec);
   return NULL;
@@ -208,7 +222,7 @@ static void start(cm_thread_pool *c, unsigned threads)
   pthread_cond_init(&c->begun, NULL);
   pthread_cond_init(&c->ended, NULL);
   /* A thread that cannot be had is no error: the others do its share. */
-  while (my_log == NULL && c->helpers + 1 < threads && c->helpers < THREADS_MAX &&
+  while ((my_log == NULL || my_log->real) && c->helpers + 1 < threads && c->helpers < THREADS_MAX &&
          pthread_create(&c->helper[c->helpers], NULL, help, c) == 0)
     c->helpers++;
 }
@@ -244,12 +258,18 @@ void cm_thread_pool_free(cm_thread_pool *c)
 
 cm_status cm_thread_pool_run(cm_thread_pool *c, size_t count, cm_task task, void *context, cm_error *error)
 {
-  if (my_log != NULL && !my_log->inside)
-    return record_round(my_log, count, task, context, error);
+  cm_rounds_log *log = my_log != NULL && !my_log->inside ? my_log : NULL;
+  if (log != NULL && !log->real)
+    return record_round(log, count, task, context, error);
+  cm_rounds *phase = log != NULL ? begin_recorded(log) : NULL;
   atomic_store(&c->failed, false);
   begin_round(c, count, task, context);
-  work(c);
+  size_t taken = work(c);
   await_end(c);
+  if (log != NULL) {
+    phase->helped += count - taken;
+    end_recorded(log, phase, count);
+  }
   if (!atomic_load(&c->failed))
     return CM_OK;
   *error = c->error;

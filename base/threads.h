@@ -20,6 +20,7 @@ void cm_threads_account(atomic_uint_fast64_t *nanoseconds);
 /* What the rounds of tasks of a phase took, and how long they would last on as many threads as the log has. */
 typedef struct cm_rounds {
   uint64_t rounds, tasks;
+  uint64_t helped; /* of the tasks, those that another thread than the caller took */
   double alone;    /* processor seconds of the caller outside of rounds */
   double together; /* of all tasks */
   double span;     /* of the busiest thread, summed over rounds, each task being taken by the thread that is free first */
@@ -29,12 +30,13 @@ typedef struct cm_rounds {
 typedef struct cm_rounds_log {
   const cm_run *run;  /* whose phases; its `threads` is what slices and tasks are made for */
   cm_rounds phase[CM_RUN_PHASES_MAX];
+  bool real;          /* rounds run on threads, and are only counted: of times, `alone` is known */
   double last;        /* processor time of the thread up to which all is accounted for */
   bool inside;        /* a task is under way: rounds within it are part of it */
 } cm_rounds_log;
 
-/* From now on this thread's rounds are played by it alone, each task being timed, into `log` (whose `run` is set, the rest
- * zeroed); NULL: no longer. */
+/* From now on this thread's rounds are played by it alone, each task being timed, into `log` (whose `run` is set, and `real`, the
+ * rest zeroed); NULL: no longer. */
 void cm_threads_record(cm_rounds_log *log);
 
 /* The open phase of the recorded run is about to change or end: what the thread did since its last round was part of it. */

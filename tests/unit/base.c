@@ -1,6 +1,7 @@
 /* base: varints, numbers, heaps, random numbers, threads, run context, texts of JSON. */
 #include "unit.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 
 #include "base/annealing.h"
@@ -249,6 +250,45 @@ START_TEST(recorded_rounds_are_counted_by_phase)
 }
 END_TEST
 
+static cm_status meet(void *context, size_t i, cm_error *error)
+{
+  (void)i, (void)error;
+  atomic_uint *met = context;
+  for (atomic_fetch_add(met, 1); atomic_load(met) % 3 != 0;)
+    (void)sched_yield();
+  return CM_OK;
+}
+
+/* Real rounds are counted alike: three threads that wait for each other take a task each. */
+START_TEST(real_rounds_are_counted_by_phase)
+{
+  cm_error error;
+  cm_run run;
+  cm_thread_pool *pool;
+  atomic_uint met = 0;
+  uint64_t out[12];
+  cm_run_init(&run);
+  run.threads = 3;
+  cm_rounds_log log = {.run = &run, .real = true};
+  cm_threads_record(&log);
+  ck_ok(cm_thread_pool_new(NULL, run.threads, &pool, &error));
+  cm_run_phase(&run, "one");
+  ck_ok(cm_thread_pool_run(pool, 3, meet, &met, &error));
+  cm_run_phase(&run, "two");
+  ck_ok(cm_parallel(&run, 12, square_unless_13, out, &error));
+  ck_ok(cm_thread_pool_run(pool, 3, meet, &met, &error));
+  cm_run_finish(&run);
+  cm_threads_record(NULL);
+  cm_thread_pool_free(pool);
+  ck_assert_uint_eq(log.phase[0].rounds, 1);
+  ck_assert_uint_eq(log.phase[0].tasks, 3);
+  ck_assert_uint_eq(log.phase[0].helped, 2);
+  ck_assert_uint_eq(log.phase[1].rounds, 2);
+  ck_assert_uint_eq(log.phase[1].tasks, 15);
+  ck_assert_uint_ge(log.phase[1].helped, 2);
+}
+END_TEST
+
 START_TEST(run_stops_on_cancel_and_deadline)
 {
   cm_error error;
@@ -308,6 +348,7 @@ int main(void)
   tcase_add_test(tests, a_thread_pool_plays_many_rounds);
   tcase_add_test(tests, parallel_runs_each_once_and_reports_the_lowest_failure);
   tcase_add_test(tests, recorded_rounds_are_counted_by_phase);
+  tcase_add_test(tests, real_rounds_are_counted_by_phase);
   tcase_add_test(tests, run_stops_on_cancel_and_deadline);
   suite_add_tcase(suite, tests);
   return test_main(suite);
