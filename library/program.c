@@ -7,7 +7,6 @@
 
 #include "base/json.h"
 #include "base/option.h"
-#include "base/random.h"
 #include "core/machine/run/simulate.h"
 #include "core/machine/run/timeline.h"
 #include "core/operators/control.h"
@@ -16,8 +15,7 @@
 #include "core/operators/operator.h"
 #include "core/operators/tensor_file.h"
 #include "library/internal.h"
-
-enum { INPUT_STREAM = 0x72756e };
+#include "library/program_inputs.h"
 
 struct coremap_program {
   cm_memory memory; /* that it stands in */
@@ -27,82 +25,12 @@ struct coremap_program {
 /* What is asked of a run; paths, "": not asked. */
 typedef struct asked {
   char model[CM_PATH_MAX], output[CM_PATH_MAX], output_dir[CM_PATH_MAX], timeline[CM_PATH_MAX];
-  json_t *inputs; /* texts; NULL: none */
-  uint64_t seed;
+  library_program_given given;
+  coremap_arrays *outputs; /* where outputs go beside files; NULL: nowhere */
   bool check, time_alone;
 } asked;
 
-static const char *input_at(const asked *a, size_t k)
-{
-  return json_string_value(json_array_get(a->inputs, k));
-}
-
-/* ---- inputs and outputs ---- */
-
-/* The file in NAME=FILE where NAME is an input of the program, else NULL: all of it is a file's name. */
-static const char *file_named(const char *given, const char *name)
-{
-  size_t length = strlen(name);
-  return strncmp(given, name, length) == 0 && given[length] == '=' ? given + length + 1 : NULL;
-}
-
-static bool names_input(const char *given, const cm_program *p)
-{
-  for (uint32_t i = 0; i < p->input_count; i++)
-    if (file_named(given, p->tensors[p->inputs[i]].name) != NULL)
-      return true;
-  return false;
-}
-
-/* files[i]: the file for input i, by its name or as the next of those without a name; NULL: none is given. */
-static cm_status match_files(const asked *a, const cm_program *p, const char **files, cm_error *error)
-{
-  uint32_t next = 0;
-  for (uint32_t i = 0; i < p->input_count; i++)
-    for (size_t k = 0; k < json_array_size(a->inputs) && files[i] == NULL; k++)
-      files[i] = file_named(input_at(a, k), p->tensors[p->inputs[i]].name);
-  for (size_t k = 0; k < json_array_size(a->inputs); k++) {
-    if (names_input(input_at(a, k), p))
-      continue;
-    while (next < p->input_count && files[next] != NULL)
-      next++;
-    if (next == p->input_count)
-      return cm_fail(error, CM_BAD_REQUEST, "input %s is for none of the program's %u inputs; the first is %s",
-                     input_at(a, k), p->input_count, p->input_count > 0 ? p->tensors[p->inputs[0]].name : "missing");
-    files[next] = input_at(a, k);
-    /* One .npz holds them all. */
-    bool all = json_array_size(a->inputs) == 1 && strstr(input_at(a, k), ".npz") != NULL;
-    for (uint32_t i = 0; all && i < p->input_count; i++)
-      files[i] = input_at(a, k);
-  }
-  return CM_OK;
-}
-
-static cm_status make_inputs(const asked *a, const cm_program *p, cm_memory *memory, cm_tensor **inputs,
-                             cm_error *error)
-{
-  cm_random random;
-  const char **files = NULL;
-  cm_status status = CM_NEW(memory, files, p->input_count + 1, error);
-  if (status == CM_OK)
-    status = match_files(a, p, files, error);
-  cm_random_init(&random, a->seed, INPUT_STREAM, 0);
-  for (uint32_t i = 0; status == CM_OK && i < p->input_count; i++) {
-    const cm_program_tensor *t = &p->tensors[p->inputs[i]];
-    if (files[i] != NULL) {
-      status = cm_tensor_read(files[i], t->name, i, t->type, t->rank, t->dims, memory, &inputs[i], error);
-      continue;
-    }
-    status = cm_tensor_new(memory, t->type, t->rank, t->dims, &inputs[i], error);
-    for (uint64_t k = 0; status == CM_OK && t->type == CM_FLOAT && k < inputs[i]->count; k++)
-      ((float *)inputs[i]->data)[k] = (float)(2 * cm_random_unit(&random) - 1);
-    bool bytes = t->type == CM_UINT8 || t->type == CM_INT8;
-    for (uint64_t k = 0; status == CM_OK && bytes && k < inputs[i]->count; k++)
-      ((uint8_t *)inputs[i]->data)[k] = (uint8_t)cm_random_below(&random, 256);
-  }
-  cm_free((void *)files);
-  return status;
-}
+/* ---- outputs ---- */
 
 static cm_status write_outputs(const asked *a, const cm_program *p, cm_tensor *const *outputs, cm_error *error)
 {
@@ -117,6 +45,14 @@ static cm_status write_outputs(const asked *a, const cm_program *p, cm_tensor *c
         cm_tensor_write_raw(outputs[o], a->output_dir, p->tensors[p->outputs[o]].name, error) != CM_OK)
       return error->status;
   }
+  return CM_OK;
+}
+
+static cm_status keep_outputs(const asked *a, const cm_program *p, cm_tensor *const *outputs, cm_error *error)
+{
+  for (uint32_t o = 0; o < p->output_count; o++)
+    if (library_arrays_put(a->outputs, p->tensors[p->outputs[o]].name, outputs[o], error) != CM_OK)
+      return error->status;
   return CM_OK;
 }
 
@@ -192,7 +128,7 @@ static cm_status simulate(const asked *a, const cm_program *p, cm_run *run, cm_s
   cm_status status = CM_OK;
   if (CM_NEW(run->memory, inputs, p->input_count + 1, error) != CM_OK ||
       CM_NEW(run->memory, outputs, p->output_count + 1, error) != CM_OK ||
-      make_inputs(a, p, run->memory, inputs, error) != CM_OK)
+      library_program_inputs(&a->given, p, run->memory, inputs, error) != CM_OK)
     status = error->status;
   if (status == CM_OK)
     status = cm_simulate(p, inputs, &options, NULL, NULL, run, outputs, result, error);
@@ -202,6 +138,8 @@ static cm_status simulate(const asked *a, const cm_program *p, cm_run *run, cm_s
     status = write_outputs(a, p, outputs, error);
   if (status == CM_OK && a->model[0] != '\0' && !a->time_alone)
     status = beside_model(a, p, inputs, outputs, run, deviation, error);
+  if (status == CM_OK && a->outputs != NULL && !a->time_alone)
+    status = keep_outputs(a, p, outputs, error);
   for (uint32_t i = 0; inputs != NULL && i < p->input_count; i++)
     cm_tensor_free(inputs[i]);
   for (uint32_t o = 0; outputs != NULL && o < p->output_count; o++)
@@ -230,7 +168,7 @@ static cm_status read_inputs(json_t *object, asked *a, cm_error *error)
   json_array_foreach(inputs, i, one)
     if (!json_is_string(one))
       return cm_option_refuse(error, "inputs", "a list of FILE or NAME=FILE");
-  a->inputs = json_incref(inputs);
+  a->given.files = json_incref(inputs);
   (void)json_object_del(object, "inputs");
   return CM_OK;
 }
@@ -238,7 +176,7 @@ static cm_status read_inputs(json_t *object, asked *a, cm_error *error)
 static cm_status read_asked(json_t *object, asked *a, cm_error *error)
 {
   const json_t *seed = json_object_get(object, "seed");
-  a->seed = seed != NULL ? (uint64_t)json_integer_value(seed) : 1;
+  a->given.seed = seed != NULL ? (uint64_t)json_integer_value(seed) : 1;
   if (seed != NULL && !json_is_integer(seed))
     return cm_option_refuse(error, "seed", "a whole number");
   (void)json_object_del(object, "seed");
@@ -250,28 +188,45 @@ static cm_status read_asked(json_t *object, asked *a, cm_error *error)
   return library_nothing_left(object, "running a program", error);
 }
 
-int coremap_program_run(const coremap_program *program, const char *options, coremap_progress progress, void *user, char **report,
-                        coremap_error **error)
+static cm_status run_program(const coremap_program *program, asked *a, const char *options, cm_run *run, char **report, cm_error *error)
 {
-  cm_error e;
-  library_run r;
   json_t *object = NULL;
-  asked a = {0};
   cm_simulation result;
   double deviation = 0;
   const uint64_t refusals = cm_json_refusals();
-  library_begin(&r, progress, user);
-  cm_status status = library_options(options, &object, &e);
+  cm_status status = library_options(options, &object, error);
   if (status == CM_OK)
-    status = read_asked(object, &a, &e);
+    status = read_asked(object, a, error);
   if (status == CM_OK)
-    status = simulate(&a, program->program, r.run, &result, &deviation, &e);
-  cm_run_finish(r.run);
+    status = simulate(a, program->program, run, &result, &deviation, error);
   if (status == CM_OK)
-    status = library_whole_text(result_json(&a, program->program, &result, deviation), refusals, report, &e);
-  json_decref(a.inputs);
+    status = library_whole_text(result_json(a, program->program, &result, deviation), refusals, report, error);
+  json_decref(a->given.files);
   json_decref(object);
+  return status;
+}
+
+int coremap_program_run_arrays(const coremap_program *program, const coremap_arrays *inputs, coremap_arrays *outputs, const char *options,
+                               coremap_progress progress, void *user, char **report, coremap_error **error)
+{
+  cm_error e;
+  library_run r;
+  asked a = {.given.arrays = inputs};
+  if (outputs != NULL && coremap_arrays_new(&a.outputs, error) != 0)
+    return -1;
+  library_begin(&r, progress, user);
+  cm_status status = run_program(program, &a, options, r.run, report, &e);
+  cm_run_finish(r.run);
+  if (status == CM_OK && outputs != NULL)
+    library_arrays_swap(outputs, a.outputs);
+  coremap_arrays_free(a.outputs);
   return library_tell(status, &e, error);
+}
+
+int coremap_program_run(const coremap_program *program, const char *options, coremap_progress progress, void *user, char **report,
+                        coremap_error **error)
+{
+  return coremap_program_run_arrays(program, NULL, NULL, options, progress, user, report, error);
 }
 
 /* ---- the program ---- */
@@ -301,10 +256,7 @@ static json_t *ends_json(const cm_program *p, const uint32_t *ends, uint32_t cou
   json_t *all = json_array();
   for (uint32_t i = 0; i < count; i++) {
     const cm_program_tensor *t = &p->tensors[ends[i]];
-    json_t *dims = json_array();
-    for (uint32_t k = 0; k < t->rank; k++)
-      (void)json_array_append_new(dims, json_integer(t->dims[k]));
-    (void)json_array_append_new(all, json_pack("{s:s, s:s, s:o}", "name", t->name, "type", cm_type_name(t->type), "dims", dims));
+    (void)json_array_append_new(all, library_array_json(t->name, t->type, t->rank, t->dims));
   }
   return all;
 }

@@ -2,6 +2,7 @@
 #ifndef COREMAP_COREMAP_H
 #define COREMAP_COREMAP_H
 
+#include <coremap/arrays.h>
 #include <coremap/check.h>
 #include <coremap/compile.h>
 #include <coremap/generate.h>

@@ -2,6 +2,7 @@
 #ifndef COREMAP_PROGRAM_H
 #define COREMAP_PROGRAM_H
 
+#include <coremap/arrays.h>
 #include <coremap/run.h>
 
 #ifdef __cplusplus
@@ -28,6 +29,12 @@ int coremap_program_about(const coremap_program *program, char **json, coremap_e
  * wrongly), cancelled, not-found, no-memory, disk-full, io. */
 int coremap_program_run(const coremap_program *program, const char *options, coremap_progress progress, void *user, char **report,
                         coremap_error **error);
+
+/* The same with arrays in memory: `inputs` (NULL: none) has those that no file gives, by the names of the program's inputs and of
+ * their types and dims; `outputs` (NULL: not asked) has the program's outputs instead of what it had, none of them with "time". Errors
+ * further: bad-request (an array that is no input, or of another type or shape, or that a file gives too). */
+int coremap_program_run_arrays(const coremap_program *program, const coremap_arrays *inputs, coremap_arrays *outputs, const char *options,
+                               coremap_progress progress, void *user, char **report, coremap_error **error);
 
 /* Writes its tensors and instructions as text. Errors: disk-full, io. */
 int coremap_program_disassemble(const coremap_program *program, const char *path, coremap_error **error);

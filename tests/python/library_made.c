@@ -216,6 +216,52 @@ static void parts(const coremap_network *network)
   coremap_partition_free(partition);
 }
 
+/* The same numbers from a file and from memory, to a file and to memory. */
+static void arrays(const coremap_program *program)
+{
+  enum { NUMBERS = 16 * 16 * 6, MADE = 6 * 8 * 8 };
+  static float numbers[NUMBERS], made[MADE + 1];
+  static const uint64_t dims[] = {1, 16, 16, 6}, turned[] = {1, 6, 16, 16}, huge[] = {1ULL << 40, 1ULL << 40};
+  coremap_arrays *inputs = NULL, *outputs = NULL;
+  char *text = NULL, options[9000], model[5000];
+  uint64_t bytes = 0;
+  for (int i = 0; i < NUMBERS; i++)
+    numbers[i] = (float)(i * 37 % 251) / 64 - 2;
+  FILE *file = fopen(in(folder, "v.f32"), "wb");
+  check(file != NULL && fwrite(numbers, sizeof *numbers, NUMBERS, file) == NUMBERS && fclose(file) == 0, "numbers in a file");
+  snprintf(options, sizeof options, "{\"inputs\": [\"v=%s\"], \"output_dir\": \"%s\"}", in(folder, "v.f32"), in(folder, "made"));
+  check(coremap_program_run(program, options, NULL, NULL, &text, &error) == 0 && has(text, "\"time_ns\""), "run on it");
+  file = fopen(in(folder, "made/v__52.f32"), "rb");
+  check(file != NULL && fread(made, sizeof *made, MADE + 1, file) == MADE && fclose(file) == 0, "what it makes");
+
+  check(coremap_arrays_new(&inputs, &error) == 0 && coremap_arrays_new(&outputs, &error) == 0, "arrays");
+  check(coremap_arrays_put(inputs, "v", "int64", 0, NULL, dims, &error) == 0 && coremap_arrays_put(inputs, "v", "float32", 4, dims, numbers, &error) == 0,
+        "the later one stays");
+  check(coremap_arrays_about(inputs, &text, &error) == 0 && has(text, "[{\"name\":\"v\",\"type\":\"float32\",\"dims\":[1,16,16,6]}]"), "what it is");
+  numbers[0] = 77; /* it is a copy */
+  snprintf(model, sizeof model, "{\"model\": \"%s\"}", in(data, "onnx/shuffle.onnx"));
+  check(coremap_program_run_arrays(program, inputs, outputs, model, NULL, NULL, &text, &error) == 0 && has(text, "\"largest_relative_deviation\":"),
+        "run on arrays");
+  const float *numbers_out = coremap_arrays_elements(outputs, "v__52", &bytes);
+  check(numbers_out != NULL && bytes == MADE * sizeof *made && memcmp(numbers_out, made, bytes) == 0, "the same numbers");
+  check(coremap_arrays_about(outputs, &text, &error) == 0 && has(text, "\"dims\":[1,6,8,8]"), "and shape");
+  check(coremap_arrays_elements(outputs, "v", NULL) == NULL, "no such array");
+
+  check(told(coremap_program_run_arrays(program, inputs, outputs, options, NULL, NULL, &text, &error), "bad-request", "as an array and by file"), "given twice");
+  check(told(coremap_program_run_arrays(program, outputs, outputs, NULL, NULL, NULL, &text, &error), "bad-request", "v__52 is none of"), "no input");
+  check(coremap_arrays_put(inputs, "v", "float32", 4, turned, numbers, &error) == 0 &&
+          told(coremap_program_run_arrays(program, inputs, outputs, NULL, NULL, NULL, &text, &error), "bad-request",
+               "float32 [1, 6, 16, 16]; the program's input is float32 [1, 16, 16, 6]"), "another shape");
+  check(told(coremap_arrays_put(inputs, "v", "float31", 4, dims, numbers, &error), "bad-request", "float31"), "no such type");
+  check(told(coremap_arrays_put(inputs, "v", "float32", 9, dims, numbers, &error), "bad-request", "9 dims"), "too many dims");
+  check(told(coremap_arrays_put(inputs, "v", "float32", 2, huge, numbers, &error), "too-large", ""), "too many elements");
+  check(coremap_arrays_elements(outputs, "v__52", NULL) == numbers_out && memcmp(numbers_out, made, bytes) == 0, "refusals leave outputs alone");
+  check(coremap_program_run_arrays(program, NULL, outputs, "{\"time\": true}", NULL, NULL, &text, &error) == 0 && has(text, "\"time_ns\"") &&
+          coremap_arrays_about(outputs, &text, &error) == 0 && alike(text, strdup("[]")), "time alone makes none");
+  coremap_arrays_free(inputs);
+  coremap_arrays_free(outputs);
+}
+
 static void programs(void)
 {
   coremap_chip *chip = NULL;
@@ -238,6 +284,7 @@ static void programs(void)
   check(coremap_program_run(program, "{\"check\": true, \"seed\": 3}", NULL, NULL, &one, &error) == 0 && strstr(one, "\"checked\":true") != NULL &&
           coremap_program_run(program, "{\"check\": true, \"seed\": 4}", NULL, NULL, &other, &error) == 0 && alike(one, other), "its time is the same for all numbers");
   check(told(coremap_program_run(program, "{\"inputs\": [\"a\", \"b\", \"c\", \"d\", \"e\"]}", NULL, NULL, &one, &error), "bad-request", "for none"), "too many inputs");
+  arrays(program);
   check(coremap_program_disassemble(program, in(folder, "made.txt"), &error) == 0, "its instructions");
   coremap_program_free(program);
   coremap_network_free(tiles);
