@@ -34,6 +34,9 @@ static inline uint32_t cm_grid_length(const cm_interconnect *net, int64_t east, 
 uint32_t cm_formula_hops(const cm_interconnect *net, uint32_t from, uint32_t to);
 uint32_t cm_formula_units(const cm_interconnect *net, uint32_t from, uint32_t to);
 
+/* Refuses a field of a chip file; always CM_BAD_CHIP. */
+cm_status cm_interconnect_bad(cm_error *error, const char *where, const char *what);
+
 /* A link under way to be built. */
 typedef struct cm_draft_link {
   uint32_t from, to;

@@ -19,7 +19,7 @@ const char *cm_interconnect_kind_name(cm_interconnect_kind kind)
   return kind_names[kind];
 }
 
-static cm_status bad(cm_error *error, const char *where, const char *what)
+cm_status cm_interconnect_bad(cm_error *error, const char *where, const char *what)
 {
   return cm_json_fail(error, CM_BAD_CHIP, where, "%s: %s", where, what);
 }
@@ -40,14 +40,14 @@ static cm_status read_level(const json_t *item, size_t index, uint32_t *width, u
   char where[64], inner[80];
   (void)snprintf(where, sizeof where, "/interconnect/levels/%zu", index);
   if (!json_is_object(item))
-    return bad(error, where, "expected an object {\"block\": [x, y], ...}");
+    return cm_interconnect_bad(error, where, "expected an object {\"block\": [x, y], ...}");
   if (cm_json_known_fields(item, where, names, CM_BAD_CHIP, error) != CM_OK)
     return error->status;
   const json_t *block = json_object_get(item, "block");
   json_int_t x = json_integer_value(json_array_get(block, 0)), y = json_integer_value(json_array_get(block, 1));
   (void)snprintf(inner, sizeof inner, "%s/block", where);
   if (json_array_size(block) != 2 || x < 1 || y < 1 || x > CM_CHIP_CORES_MAX || y > CM_CHIP_CORES_MAX || x * y < 2)
-    return bad(error, inner, "expected two whole numbers [x, y], two routers or more together");
+    return cm_interconnect_bad(error, inner, "expected two whole numbers [x, y], two routers or more together");
   if (*width % (uint32_t)x != 0 || *height % (uint32_t)y != 0)
     return cm_json_fail(error, CM_BAD_CHIP, inner, "%s: the %u x %u below do not divide into blocks of %d x %d", inner, *width,
                         *height, (int)x, (int)y);
@@ -93,12 +93,12 @@ static cm_status read_graph_link(const json_t *item, size_t index, const cm_inte
   (void)snprintf(where, sizeof where, "/interconnect/links/%zu", index);
   const json_t *a = json_array_get(item, 0), *b = json_array_get(item, 1);
   if (json_array_size(item) < 2 || json_array_size(item) > 4 || !json_is_integer(a) || !json_is_integer(b))
-    return bad(error, where, "expected [router, router], then cost and bandwidth where they are not 1");
+    return cm_interconnect_bad(error, where, "expected [router, router], then cost and bandwidth where they are not 1");
   json_int_t from = json_integer_value(a), to = json_integer_value(b);
   if (from < 0 || to < 0 || from >= net->routers || to >= net->routers)
     return cm_json_fail(error, CM_BAD_CHIP, where, "%s: routers are numbered from 0 to %u", where, net->routers - 1);
   if (from == to)
-    return bad(error, where, "a link joins two routers");
+    return cm_interconnect_bad(error, where, "a link joins two routers");
   cm_draft_link link = {(uint32_t)from, (uint32_t)to, 1, 1, -1, -1};
   if (read_factor(json_array_get(item, 2), where, &link.cost, error) != CM_OK ||
       read_factor(json_array_get(item, 3), where, &link.bandwidth, error) != CM_OK)
@@ -121,7 +121,7 @@ static cm_status read_graph(const json_t *value, cm_interconnect *net, cm_draft 
                         routers, CM_TABLE_ROUTERS_MAX);
   net->routers = (uint32_t)routers;
   if (!json_is_array(list))
-    return bad(error, "/interconnect/links", "expected a list of [router, router, cost, bandwidth]");
+    return cm_interconnect_bad(error, "/interconnect/links", "expected a list of [router, router, cost, bandwidth]");
   for (size_t i = 0; i < json_array_size(list); i++)
     if (read_graph_link(json_array_get(list, i), i, net, draft, error) != CM_OK)
       return error->status;
@@ -160,9 +160,9 @@ static cm_status check_torus(const cm_interconnect *net, const cm_chip *chip, cm
 {
   bool grid = net->kind == CM_GRID || net->kind == CM_HEXAGONAL;
   if (!grid && (chip->torus_x || chip->torus_y))
-    return bad(error, "/torus", "only grids have edges to join");
+    return cm_interconnect_bad(error, "/torus", "only grids have edges to join");
   if ((chip->torus_x && net->columns < 3) || (chip->torus_y && net->rows < 3))
-    return bad(error, "/torus", "an axis of fewer than 3 routers has no edges to join");
+    return cm_interconnect_bad(error, "/torus", "an axis of fewer than 3 routers has no edges to join");
   return CM_OK;
 }
 
@@ -219,7 +219,7 @@ cm_status cm_interconnect_read(const json_t *value, const cm_chip *chip, cm_inte
   while (name != NULL && kind < CM_INTERCONNECT_KINDS && strcmp(name, kind_names[kind]) != 0)
     kind++;
   if (name == NULL || kind == CM_INTERCONNECT_KINDS)
-    return bad(error, "/interconnect/kind", "expected \"grid\", \"hexagonal\", \"tree\", \"all-to-all\" or \"graph\"");
+    return cm_interconnect_bad(error, "/interconnect/kind", "expected \"grid\", \"hexagonal\", \"tree\", \"all-to-all\" or \"graph\"");
   cm_interconnect *net;
   cm_draft draft = {0};
   if (CM_NEW(NULL, net, 1, error) != CM_OK)
@@ -252,98 +252,6 @@ void cm_interconnect_free(cm_interconnect *net)
   cm_free(net->way);
   cm_detours_free(net->detours);
   cm_free(net);
-}
-
-/* ---- dead links ---- */
-
-/* [x, y, direction] on grids, [from, to] on all others. */
-static cm_status read_dead(const json_t *item, size_t index, const cm_interconnect *net, int64_t *link, cm_error *error)
-{
-  char where[64];
-  (void)snprintf(where, sizeof where, "/dead_links/%zu", index);
-  json_int_t a = json_integer_value(json_array_get(item, 0)), b = json_integer_value(json_array_get(item, 1));
-  bool whole = json_is_integer(json_array_get(item, 0)) && json_is_integer(json_array_get(item, 1));
-  const char *name = json_string_value(json_array_get(item, 2));
-  *link = CM_NO_LINK;
-  if (net->kind == CM_GRID || net->kind == CM_HEXAGONAL) {
-    unsigned d = 0;
-    while (name != NULL && d < CM_SIX && strcmp(name, cm_six_names[d]) != 0)
-      d++;
-    if (json_array_size(item) != 3 || !whole || name == NULL || d == CM_SIX || (net->kind == CM_GRID && d % 3 == 1))
-      return bad(error, where, net->kind == CM_GRID
-                                 ? "expected [x, y, \"east\" or \"west\" or \"south\" or \"north\"] of a router"
-                                 : "expected [x, y, direction] of a router, one of \"east\", \"north-east\", \"north\", \"west\", "
-                                   "\"south-west\", \"south\"");
-    uint32_t to = a < 0 || b < 0 || a >= net->columns || b >= net->rows
-                    ? CM_NO_WAY
-                    : cm_interconnect_beside(net, (uint32_t)b * net->columns + (uint32_t)a, d);
-    if (to != CM_NO_WAY)
-      *link = cm_interconnect_link(net, (uint32_t)b * net->columns + (uint32_t)a, to);
-  } else {
-    if (json_array_size(item) != 2 || !whole)
-      return bad(error, where, "expected [from, to], the numbers of two routers");
-    if (a >= 0 && b >= 0 && a < net->routers && b < net->routers)
-      *link = cm_interconnect_link(net, (uint32_t)a, (uint32_t)b);
-  }
-  return *link != CM_NO_LINK ? CM_OK : bad(error, where, "there is no such link");
-}
-
-static void bury(cm_interconnect *net, uint32_t link)
-{
-  net->dead_count += !net->link[link].dead;
-  net->link[link].dead = true;
-}
-
-/* All links of a router, both ways. */
-static cm_status bury_routers(const json_t *list, cm_interconnect *net, cm_error *error)
-{
-  for (size_t i = 0; i < json_array_size(list); i++) {
-    cm_rectangle r;
-    if (cm_rectangle_read(json_array_get(list, i), "/dead_routers", i, net->columns, net->rows, CM_BAD_CHIP, &r, error) != CM_OK)
-      return error->status;
-    for (uint32_t y = r.y0; y <= r.y1; y++)
-      for (uint32_t x = r.x0; x <= r.x1; x++)
-        for (uint32_t k = net->first[y * net->columns + x]; k < net->first[y * net->columns + x + 1]; k++) {
-          bury(net, k);
-          bury(net, net->link[k].twin);
-        }
-  }
-  return CM_OK;
-}
-
-cm_status cm_interconnect_read_dead(const json_t *list, const json_t *routers, cm_interconnect *net, cm_error *error)
-{
-  if (list != NULL && !json_is_array(list))
-    return bad(error, "/dead_links", "expected a list");
-  for (size_t i = 0; i < json_array_size(list); i++) {
-    int64_t link;
-    if (read_dead(json_array_get(list, i), i, net, &link, error) != CM_OK)
-      return error->status;
-    bury(net, (uint32_t)link);
-  }
-  return bury_routers(routers, net, error);
-}
-
-static json_t *dead_json(const cm_interconnect *net, uint32_t link)
-{
-  const cm_link *k = &net->link[link];
-  if (net->kind != CM_GRID && net->kind != CM_HEXAGONAL)
-    return json_pack("[i, i]", (int)k->from, (int)k->to);
-  unsigned d = 0;
-  while (d + 1 < CM_SIX && (cm_interconnect_beside(net, k->from, d) != k->to || (net->kind == CM_GRID && d % 3 == 1)))
-    d++;
-  return json_pack("[i, i, s]", (int)(k->from % net->columns), (int)(k->from / net->columns), cm_six_names[d]);
-}
-
-json_t *cm_interconnect_dead_json(const cm_interconnect *net)
-{
-  json_t *list = json_array();
-  for (uint32_t i = 0; net->dead_count > 0 && i < net->link_count; i++)
-    if (net->link[i].dead && json_array_append_new(list, dead_json(net, i)) != 0) {
-      json_decref(list);
-      return NULL;
-    }
-  return list;
 }
 
 /* ---- printing ---- */
