@@ -61,7 +61,8 @@ static cm_status put(coremap_arrays *arrays, const char *name, cm_tensor *tensor
     return cm_fail(error, CM_NO_MEMORY, "out of memory for array %s", name);
   }
   arrays->of = more;
-  arrays->of[arrays->count++] = (named){copy, tensor};
+  more[arrays->count].name = copy;
+  more[arrays->count++].tensor = tensor;
   return CM_OK;
 }
 
