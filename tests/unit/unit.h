@@ -13,6 +13,17 @@
 #include "base/run.h"
 #include "base/sanitized.h"
 
+/* libcheck writes each assertion that holds to a file, to say after which one a program crashed: more work than what most
+ * assertions in loops look at, so that each is written the first times only. */
+#define _mark_point(file, line)         \
+  ({                                    \
+    static _Thread_local int written_;  \
+    if (written_ < 16) {                \
+      written_++;                       \
+      _mark_point(file, line);          \
+    }                                   \
+  })
+
 /* Asserts that a call succeeds; shows the error's text otherwise. Needs a `cm_error error` in scope. */
 #define ck_ok(call)                                                                                \
   do {                                                                                             \
