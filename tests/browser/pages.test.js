@@ -21,6 +21,8 @@ const FLAGS = [
   '--disable-component-update',
   '--disable-sync',
 ];
+// On a busy machine; the whole program has a limit of its own.
+const PATIENCE_MS = 300000;
 const LAYERS = ['Neurons', 'Synapses', 'Inbound axons', 'Traffic', 'Congestion', 'Occupancy'];
 
 let server, browser, page, api;
@@ -79,6 +81,16 @@ async function coresOf(id) {
   return used;
 }
 
+const pictureOf = (selector) => page.evaluate((canvas) => document.querySelector(canvas).toDataURL(), selector);
+/** Waits until a canvas shows something else than a picture of it. */
+const drawnAnew = (selector, before, nth = 0) =>
+  page.waitForFunction(
+    ([canvas, old, i]) => document.querySelectorAll(canvas)[i].toDataURL() !== old,
+    [selector, before, nth],
+  );
+/** Waits until what is to be drawn is drawn. */
+const drawn = () => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
 /** Presses a key until the readout names the core, from wherever the keyboard stands. */
 async function walkTo({ x, y }) {
   for (let steps = 0; steps < 300; steps++) {
@@ -102,6 +114,7 @@ before(async () => {
       console.error(`Content Security Policy: ${event.violatedDirective} ${event.blockedURI}`),
     ),
   );
+  context.setDefaultTimeout(PATIENCE_MS);
   page = await context.newPage();
   api = context.request;
   watch(page);
@@ -242,7 +255,7 @@ test('a network with layers, its inputs outside, is coloured by layer', async ()
   await page.selectOption('#inputs', 'outside');
   await page.click('button[type=submit]');
   await page.waitForURL(/#\/jobs\/.+/);
-  await page.waitForSelector('.badge-done', { timeout: 60000 });
+  await page.waitForSelector('.badge-done');
   const done = await getJson(`/v1/jobs/${decodeURIComponent(page.url().split('#/jobs/')[1])}`);
   const { populations, metrics } = await getJson(`/v1/mappings/${done.mapping}`);
   assert.equal(metrics.outside_inputs, 12);
@@ -289,7 +302,7 @@ for (const [seed, name] of [
     await page.click('button[type=submit]');
     await page.waitForURL(/#\/jobs\/.+/);
     const job = decodeURIComponent(page.url().split('#/jobs/')[1]);
-    await page.waitForSelector('.badge-done', { timeout: 60000 });
+    await page.waitForSelector('.badge-done');
     const done = await getJson(`/v1/jobs/${job}`);
     assert.equal(done.state, 'done');
     assert.deepEqual(done.options, {
@@ -376,7 +389,7 @@ test('a policy is chosen of those that the server has, where the learned mapper 
   await shot('policy');
   await page.click('button[type=submit]');
   await page.waitForURL(/#\/jobs\/.+/);
-  await page.waitForSelector('.badge-done', { timeout: 60000 });
+  await page.waitForSelector('.badge-done');
   const done = await getJson(`/v1/jobs/${decodeURIComponent(page.url().split('#/jobs/')[1])}`);
   assert.equal(done.options.policy, 'letter');
   assert.equal((await getJson(`/v1/mappings/${done.mapping}`)).report.learned.policy, 'letter');
@@ -387,12 +400,13 @@ test('a job for short time steps, from the form to what holds a step up', async 
   const network = (await getJson('/v1/networks')).networks.find((entry) => entry.name === NETWORK);
   await page.selectOption('#network', network.id);
   await page.selectOption('#chip', 'loihi1');
+  await page.selectOption('#preset', 'fast');
   await page.click('summary');
   await page.selectOption('#objective', 'time');
   await page.fill('#parts', '128');
   await page.click('button[type=submit]');
   await page.waitForURL(/#\/jobs\/.+/);
-  await page.waitForSelector('.badge-done', { timeout: 60000 });
+  await page.waitForSelector('.badge-done');
   await page.click('text=Open the mapping');
   await page.waitForSelector('.heat-canvas');
   const id = decodeURIComponent(page.url().split('#/mappings/')[1]);
@@ -410,15 +424,16 @@ test('a job for short time steps, from the form to what holds a step up', async 
 
 test('a set of mappings between time and energy, with its plot', async () => {
   await go('#/new');
-  const network = (await getJson('/v1/networks')).networks.find((entry) => entry.name === NETWORK);
-  await page.selectOption('#network', network.id);
+  const some = readFileSync(FILE, 'utf8').split('\n').slice(0, 45).join('\n');
+  await page.setInputFiles('#file', { name: 'some.csv', mimeType: 'text/csv', buffer: Buffer.from(some) });
+  await page.waitForSelector('.uploaded');
   await page.selectOption('#chip', 'loihi1');
   await page.selectOption('#preset', 'fast');
   await page.click('summary');
   await page.selectOption('#objective', 'pareto');
   await page.click('button[type=submit]');
   await page.waitForURL(/#\/jobs\/.+/);
-  await page.waitForSelector('.badge-done', { timeout: 120000 });
+  await page.waitForSelector('.badge-done');
   await page.click('text=Open the mapping');
   await page.waitForSelector('img.plot');
   await page.waitForFunction(() => document.querySelector('img.plot').naturalWidth === 640);
@@ -435,7 +450,7 @@ test('a mapping is simulated: latency against load, and the grid over time', asy
   await go(`#/mappings/${mappings[0]}`);
   await page.click('button:text-is("Simulate")');
   await page.waitForURL(/#\/jobs\/.+/);
-  await page.waitForSelector('.badge-done', { timeout: 120000 });
+  await page.waitForSelector('.badge-done');
   await page.waitForSelector('svg.load-plot');
   const { report } = await getJson(`/v1/jobs/${decodeURIComponent(page.url().split('#/jobs/')[1])}`);
   assert.equal(await page.locator('svg.load-plot circle').count(), report.saturation.curve.length);
@@ -495,7 +510,8 @@ test('layers switch, by the keyboard too', async () => {
     assert.equal(await checked.textContent(), label);
     if (label === 'Occupancy') await page.waitForSelector('.legend-names li');
     await page.waitForTimeout(120);
-    pictures.add(await page.evaluate(() => document.querySelector('.heat-canvas').toDataURL()));
+    await drawn();
+    pictures.add(await pictureOf('.heat-canvas'));
     await page.locator('.map-layout').screenshot({
       path: join(process.env.CM_SCREENSHOTS, `layer-${label.toLowerCase().replace(' ', '-')}.png`),
     });
@@ -527,15 +543,10 @@ test('the heat map works without a mouse', async () => {
     (title) => document.getElementById('core-title').textContent === title,
     `Core ${wanted.x}, ${wanted.y}`,
   );
-  const before = await page.evaluate(() => document.querySelector('.heat-canvas').toDataURL());
+  const before = await pictureOf('.heat-canvas');
   await page.keyboard.press('+');
   await page.keyboard.press('+');
-  await page.waitForTimeout(100);
-  assert.notEqual(
-    await page.evaluate(() => document.querySelector('.heat-canvas').toDataURL()),
-    before,
-    'plus zooms in',
-  );
+  await drawnAnew('.heat-canvas', before); // plus zooms in
   await page.keyboard.press('Escape');
   await page.waitForFunction(() => document.getElementById('core-title').textContent === 'Core');
 });
@@ -588,16 +599,14 @@ test('a schedule of one\'s own as a timeline', async () => {
   await page.setInputFiles('#trace-file', trace);
   await page.waitForSelector('.timeline-canvas');
   assert.match(plain(await page.textContent('#main')), /10 spans on 3 units in 80.00 µs/);
-  const picture = () => page.evaluate(() => document.querySelector('.timeline-canvas').toDataURL());
-  await page.waitForTimeout(100);
-  const whole = await picture();
+  await drawn();
+  const whole = await pictureOf('.timeline-canvas');
   // HEFT (table of the paper): task 1 runs first of all, from 0 to 9 on the third processor.
   await page.focus('.timeline-canvas');
   for (const key of ['ArrowRight', 'ArrowDown', 'ArrowDown', 'ArrowLeft', 'ArrowLeft']) await page.keyboard.press(key);
   assert.match(plain(await page.textContent('.readout')), /^unit 2: task 0, from 0 s to 9.000 µs, 9.000 µs long$/);
   await page.keyboard.press('+');
-  await page.waitForTimeout(100);
-  assert.notEqual(await picture(), whole, 'the picture follows the keyboard');
+  await drawnAnew('.timeline-canvas', whole); // the picture follows the keyboard
   await page.click('details summary');
   assert.equal(await page.locator('table.units tbody tr').count(), 3);
   await shot('timeline', { fullPage: true });
@@ -618,14 +627,11 @@ test('two mappings side by side', async () => {
   if (x === y) assert.equal(shown, '=');
   else if (Math.abs(y - x) / x >= 0.001)
     assert.equal(shown, `${y < x ? '−' : '+'}${((Math.abs(y - x) / x) * 100).toFixed(1)} %`);
-  const pictures = () =>
-    page.evaluate(() => [...document.querySelectorAll('.heat-canvas')].map((canvas) => canvas.toDataURL()));
-  const before = await pictures();
+  await drawn();
+  const before = await page.evaluate(() => [...document.querySelectorAll('.heat-canvas')].map((canvas) => canvas.toDataURL()));
   await page.locator('.heat-canvas').first().hover();
   await page.mouse.wheel(0, -600);
-  await page.waitForTimeout(150);
-  const after = await pictures();
-  assert.ok(before[0] !== after[0] && before[1] !== after[1], 'both pictures follow one wheel');
+  for (const side of [0, 1]) await drawnAnew('.heat-canvas', before[side], side); // both follow one wheel
   await shot('compare', { fullPage: true });
 });
 
@@ -725,10 +731,9 @@ test('a compile job ends in a page with the program, its timeline and its files'
   assert.match(plain(await page.textContent('#main')), new RegExp(`Critical path as a table \\(${grouped(events.length)} spans\\)`));
   const held = trace.traceEvents.filter(({ ph }) => ph === 'C').map(({ args }) => args.bytes);
   assert.ok(held.length > 2 && Math.max(...held) <= trace.otherData.limits.memory);
-  const before = await page.evaluate(() => document.querySelector('.timeline-canvas').toDataURL());
+  const before = await pictureOf('.timeline-canvas');
   await page.check('.path-switch input');
-  await page.waitForTimeout(100);
-  assert.notEqual(await page.evaluate(() => document.querySelector('.timeline-canvas').toDataURL()), before);
+  await drawnAnew('.timeline-canvas', before);
   const box = await page.locator('.timeline-canvas').boundingBox();
   await page.mouse.move(box.x + box.width / 2, box.y + box.height - 20);
   assert.match(plain(await page.textContent('.readout')), /^memory: [\d.]+ [kM]?B of [\d.]+ [kM]?B at /);
@@ -764,6 +769,7 @@ test('with users one signs in with a token, by keyboard, and out again', async (
       stdio: ['ignore', 'pipe', 'ignore'],
     }).trim();
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 } });
+  context.setDefaultTimeout(PATIENCE_MS);
   try {
     coremapd('user', 'add', 'ann', '--role', 'admin');
     const token = coremapd('token', 'add', '--user', 'ann', '--scope', 'admin');

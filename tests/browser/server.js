@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-const START_MS = 30000;
+const START_MS = 120000;
 
 /** `own`: never the server of CM_SERVER_URL. */
 export async function startServer({ own = false } = {}) {
