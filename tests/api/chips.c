@@ -233,7 +233,6 @@ int main(void)
   Suite *suite = suite_create("chips");
   TCase *tests = tcase_create("chips");
   tcase_add_unchecked_fixture(tests, setup, teardown);
-  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, chips_come_and_go);
   tcase_add_test(tests, chips_change_only_as_seen);
   tcase_add_test(tests, taken_cores_outlive_a_change_of_their_chip);

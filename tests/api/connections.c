@@ -195,9 +195,14 @@ START_TEST(one_address_gets_its_share_only)
     expect_answer(others[i] = connect_from("127.0.0.3"));
   for (int i = 0; i < GREEDY; i++)
     greedy[i] = connect_from("127.0.0.2");
-  usleep(300000);
-  for (int i = 0; i < GREEDY; i++)
-    open += is_open(greedy[i]);
+  for (int tries = 0; tries < 1000; tries++) { /* until the server has seen them all */
+    usleep(300000);
+    open = 0;
+    for (int i = 0; i < GREEDY; i++)
+      open += is_open(greedy[i]);
+    if (open <= 20)
+      break;
+  }
   ck_assert_int_le(open, 20);
   expect_answer(greedy[GREEDY - 1]);
   for (int i = 0; i < 5; i++)
@@ -259,11 +264,19 @@ START_TEST(a_slow_body_is_cut_short_and_a_steady_one_is_not)
   test_daemon_start(&server, folder, impatient);
   double took = drip(connect_from("127.0.0.1"), head, 10, 100000);
   ck_assert_msg(took > 1 && took < 9, "a dripped body was cut after %g s", took);
-  took = drip(connect_from("127.0.0.1"), head, 800, 200000);
+  took = drip(connect_from("127.0.0.1"), head, 3000, 200000);
   ck_assert_double_gt(took, 9);
   ck_assert_int_eq(test_daemon_stop(&server, SIGTERM), 0);
 }
 END_TEST
+
+static bool one_timed_out(void)
+{
+  test_reply reply = test_get(&server, "/metrics");
+  bool one = strstr(reply.body, "coremapd_connections_timed_out_total 1\n") != NULL;
+  test_reply_clear(&reply);
+  return one;
+}
 
 START_TEST(a_reader_that_does_not_read_is_cut_short)
 {
@@ -289,14 +302,12 @@ START_TEST(a_reader_that_does_not_read_is_cut_short)
   /* One reads nothing, the other steadily. */
   double began = cm_now();
   char block[16384];
-  while (cm_now() - began < 7) {
+  while (cm_now() - began < 7 || (cm_now() - began < 100 && !one_timed_out())) {
     ssize_t got = recv(reader[1], block, sizeof block, 0);
     ck_assert_msg(got > 0, "the steady reader was cut after %g s", cm_now() - began);
     usleep(200000);
   }
-  test_reply reply = test_get(&server, "/metrics");
-  ck_assert_ptr_nonnull(strstr(reply.body, "coremapd_connections_timed_out_total 1\n"));
-  test_reply_clear(&reply);
+  ck_assert(one_timed_out());
   ck_assert_int_eq(test_daemon_stop(&server, SIGTERM), 0);
 }
 END_TEST
@@ -306,7 +317,6 @@ int main(void)
   Suite *suite = suite_create("connections");
   TCase *tests = tcase_create("connections");
   tcase_add_checked_fixture(tests, setup, teardown);
-  tcase_set_timeout(tests, 120);
   tcase_add_test(tests, after_a_kill_the_port_is_free_at_once);
   tcase_add_test(tests, a_port_in_use_is_refused_in_words);
   tcase_add_test(tests, it_listens_on_ipv6_too);

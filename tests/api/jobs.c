@@ -478,7 +478,6 @@ int main(void)
   Suite *suite = suite_create("jobs");
   TCase *tests = tcase_create("jobs");
   tcase_add_unchecked_fixture(tests, jobs_setup, jobs_teardown);
-  tcase_set_timeout(tests, 300);
   tcase_add_test(tests, equal_jobs_run_once_and_others_share_the_coarsening);
   tcase_add_test(tests, bad_jobs_are_refused_at_once);
   tcase_add_test(tests, impossible_jobs_fail_with_the_reason);

@@ -483,7 +483,6 @@ int main(void)
   Suite *suite = suite_create("mappings");
   TCase *tests = tcase_create("mappings");
   tcase_add_unchecked_fixture(tests, jobs_setup, jobs_teardown);
-  tcase_set_timeout(tests, 300);
   tcase_add_test(tests, a_network_becomes_a_mapping);
   tcase_add_test(tests, a_mapping_has_routes_and_a_certificate);
   tcase_add_test(tests, routes_and_certificate_are_made_when_first_asked_for);

@@ -221,7 +221,6 @@ int main(void)
   Suite *suite = suite_create("networks");
   TCase *tests = tcase_create("networks");
   tcase_add_unchecked_fixture(tests, setup, teardown);
-  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, a_network_is_read_as_it_is_told);
   tcase_add_test(tests, networks_come_and_go);
   tcase_add_test(tests, networks_are_listed_page_by_page);

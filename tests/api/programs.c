@@ -103,7 +103,6 @@ int main(void)
   Suite *suite = suite_create("programs");
   TCase *tests = tcase_create("programs");
   tcase_add_unchecked_fixture(tests, jobs_setup, jobs_teardown);
-  tcase_set_timeout(tests, 300);
   tcase_add_test(tests, a_model_becomes_a_program);
   tcase_add_test(tests, a_model_becomes_a_program_for_a_chip);
   suite_add_tcase(suite, tests);

@@ -357,7 +357,6 @@ int main(void)
   Suite *suite = suite_create("resources");
   TCase *tests = tcase_create("resources");
   tcase_add_unchecked_fixture(tests, setup, teardown);
-  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, health_ready_metrics);
   tcase_add_test(tests, wrong_paths_and_methods);
   tcase_add_test(tests, paths_that_mean_two_things_are_refused);

@@ -127,7 +127,6 @@ int main(void)
   Suite *suite = suite_create("simulations");
   TCase *tests = tcase_create("simulations");
   tcase_add_unchecked_fixture(tests, jobs_setup, jobs_teardown);
-  tcase_set_timeout(tests, 300);
   tcase_add_test(tests, a_mapping_is_simulated);
   suite_add_tcase(suite, tests);
   return test_main(suite);

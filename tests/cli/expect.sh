@@ -17,6 +17,9 @@ expect() {
 }
 same() { checks=$((checks + 1)); cmp -s "$2" "$3" || fail "$1: $2 and $3 differ"; }
 
+# Waits until a command succeeds, for minutes where the machine is busy; what comes of it is for a check to say.
+await() { local tries=3000; until "$@" || [ $((tries -= 1)) -eq 0 ]; do sleep 0.1; done; }
+
 # The last command of a test.
 verdict() {
   echo "$((100 * (checks - failures) / checks))%: Checks: $checks, Failures: $failures, Errors: 0"

@@ -63,6 +63,13 @@ static size_t entries(const char *name)
   return count;
 }
 
+static void expect_entries(const char *name, size_t count)
+{
+  for (int i = 0; i < 30000 && entries(name) != count; i++)
+    usleep(10000);
+  ck_assert_uint_eq(entries(name), count);
+}
+
 /* ---- kill -9 ---- */
 
 /* Uploads, queues jobs, kills at a random moment, starts again: all that was answered is there, and every job ends. */
@@ -140,14 +147,13 @@ START_TEST(a_killed_upload_leaves_nothing)
            "POST /v1/networks HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\na,b,1\nb,c,");
   free(test_raw(&server, request, 0.3)); /* the client goes away */
   usleep(200000);
-  ck_assert_uint_eq(entries("incoming"), 0);
+  expect_entries("incoming", 0);
   pid_t client = fork();
   if (client == 0) {
-    free(test_raw(&server, request, 5));
+    free(test_raw(&server, request, 300));
     _exit(0);
   }
-  usleep(300000);
-  ck_assert_uint_eq(entries("incoming"), 1);
+  expect_entries("incoming", 1);
   restart(SIGKILL);
   kill(client, SIGKILL);
   waitpid(client, NULL, 0);
@@ -498,7 +504,7 @@ static bool holds(const char *path, const char *text)
 
 static void expect_soon(const char *path, const char *text)
 {
-  for (int i = 0; i < 500 && !holds(path, text); i++)
+  for (int i = 0; i < 30000 && !holds(path, text); i++)
     usleep(10000);
   ck_assert_msg(holds(path, text), "%s does not say \"%s\"", path, text);
 }
@@ -536,7 +542,6 @@ int main(void)
   Suite *suite = suite_create("server under fault");
   TCase *tests = tcase_create("faults");
   tcase_add_checked_fixture(tests, setup, teardown);
-  tcase_set_timeout(tests, 120);
   tcase_add_test(tests, killed_anywhere_nothing_acknowledged_is_lost);
   tcase_add_test(tests, a_job_killed_midway_runs_again);
   tcase_add_test(tests, a_job_that_kills_the_server_three_times_is_failed);

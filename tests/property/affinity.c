@@ -126,7 +126,6 @@ int main(void)
 {
   Suite *suite = suite_create("affinity");
   TCase *tests = tcase_create("affinity");
-  tcase_set_timeout(tests, 240);
   tcase_add_loop_test(tests, profiles_keep_limits, 0, 40);
   tcase_add_test(tests, ties_alone_are_for_networks_without_clusters);
   tcase_add_figures_test(tests, annealed_ties_cut_less);

@@ -246,7 +246,6 @@ int main(void)
   Suite *suite = suite_create("axons on the mesh");
   TCase *tests = tcase_create("axons on the mesh");
   tcase_add_checked_fixture(tests, set_up, NULL);
-  tcase_set_timeout(tests, 300);
   tcase_add_figures_test(tests, energies_are_near_the_optimum_of_small_cases);
   tcase_add_test(tests, every_cycle_keeps_the_limits_and_pays_less);
   suite_add_tcase(suite, tests);

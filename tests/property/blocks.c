@@ -258,7 +258,6 @@ int main(void)
 {
   Suite *suite = suite_create("blocks");
   TCase *tests = tcase_create("all");
-  tcase_set_timeout(tests, 300);
   tcase_add_checked_fixture(tests, set_up, NULL);
   suite_add_tcase(suite, tests);
   tcase_add_test(tests, exchanges_gain_what_the_cost_falls_by);

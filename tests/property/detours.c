@@ -276,7 +276,6 @@ int main(void)
 {
   Suite *suite = suite_create("detours");
   TCase *tests = tcase_create("detours");
-  tcase_set_timeout(tests, 120);
   tcase_add_test(tests, small_grids_of_all_pairs);
   tcase_add_test(tests, large_grids_have_no_table);
   tcase_add_test(tests, trees_and_all_to_all);

@@ -492,7 +492,6 @@ int main(void)
 {
   Suite *suite = suite_create("edges");
   TCase *tests = tcase_create("partition");
-  tcase_set_timeout(tests, 240);
   tcase_add_loop_test(tests, unit_vertices_fill_exactly_the_least_number_of_parts, 0, 60);
   tcase_add_loop_test(tests, a_fixed_number_of_parts_is_met_and_none_is_empty, 0, 40);
   tcase_add_loop_test(tests, sizes_and_weights_of_directed_networks, 0, 40);

@@ -229,7 +229,6 @@ int main(void)
   Suite *suite = suite_create("efforts");
   TCase *tests = tcase_create("efforts");
   tcase_add_checked_fixture(tests, set_up, NULL);
-  tcase_set_timeout(tests, 300);
   tcase_add_loop_test(tests, more_effort_is_never_worse, 0, 6);
   tcase_add_loop_test(tests, parts_for_the_cut_cost_no_less_connectivity, 0, (int)test_rounds(24));
   tcase_add_loop_test(tests, dense_networks_cost_hardly_more_than_plain_growing, 0, CM_SANITIZED ? 1 : 4);

@@ -374,7 +374,6 @@ int main(void)
   Suite *suite = suite_create("groups");
   TCase *tests = tcase_create("groups");
   tcase_add_checked_fixture(tests, set_up, NULL);
-  tcase_set_timeout(tests, 120);
   tcase_add_test(tests, trees_and_ways_out_cost_what_walking_every_axon_says);
   tcase_add_test(tests, parts_stand_on_cores_of_the_region_and_cost_what_is_told);
   tcase_add_test(tests, rings_are_cut_as_seldom_as_can_be);

@@ -131,7 +131,6 @@ int main(void)
 {
   Suite *suite = suite_create("jobs");
   TCase *tests = tcase_create("jobs");
-  tcase_set_timeout(tests, 600);
   tcase_add_test(tests, networks_without_neurons_pass_every_stage);
   tcase_add_test(tests, one_neuron_a_core_is_mapped_under_every_way);
   tcase_add_test(tests, populations_keep_their_cores_under_every_way);

@@ -517,7 +517,6 @@ int main(void)
   Suite *suite = suite_create("mapping properties");
   TCase *tests = tcase_create("mapping");
   tcase_add_checked_fixture(tests, set_up, tear_down);
-  tcase_set_timeout(tests, 240);
   tcase_add_test(tests, mappings_keep_every_limit_and_refusals_are_deserved);
   tcase_add_test(tests, mappings_on_any_interconnect_are_legal);
   tcase_add_test(tests, cached_levels_give_the_same_mapping_and_damage_is_rebuilt);

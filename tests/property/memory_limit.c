@@ -155,7 +155,6 @@ int main(void)
   Suite *suite = suite_create("memory limit");
   TCase *tests = tcase_create("memory limit");
   tcase_add_checked_fixture(tests, set_up, tear_down);
-  tcase_set_timeout(tests, 240);
   tcase_add_test(tests, hopeless_memory_limits_are_refused_at_once);
   tcase_add_loop_test(tests, a_memory_limit_never_changes_a_mapping, 0, CM_SANITIZED ? 2 : sizeof ways / sizeof *ways);
   suite_add_tcase(suite, tests);

@@ -313,7 +313,6 @@ int main(void)
   Suite *suite = suite_create("mesh");
   TCase *tests = tcase_create("mesh");
   tcase_add_checked_fixture(tests, set_up, NULL);
-  tcase_set_timeout(tests, 300);
   tcase_add_test(tests, grids_divide_the_cores_among_their_cells);
   tcase_add_test(tests, tables_tell_what_every_move_changes);
   tcase_add_test(tests, rebalancing_fits_whatever_can_fit_and_annealing_keeps_it);

@@ -317,7 +317,6 @@ int main(void)
 {
   Suite *suite = suite_create("metrics, property");
   TCase *tests = tcase_create("metrics");
-  tcase_set_timeout(tests, 300);
   tcase_add_test(tests, metrics_agree_with_a_walk_of_every_packet);
   suite_add_tcase(suite, tests);
   return test_main(suite);

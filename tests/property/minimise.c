@@ -82,7 +82,6 @@ int main(void)
 {
   Suite *suite = suite_create("minimise");
   TCase *tests = tcase_create("minimise");
-  tcase_set_timeout(tests, 300);
   tcase_add_test(tests, tables_are_as_small_as_prefixes_can_be_and_right);
   suite_add_tcase(suite, tests);
   return test_main(suite);

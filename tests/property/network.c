@@ -556,7 +556,6 @@ int main(void)
 {
   Suite *suite = suite_create("network properties");
   TCase *tests = tcase_create("network");
-  tcase_set_timeout(tests, 300);
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_add_test(tests, topology_files_say_what_was_saved);
   tcase_add_test(tests, long_rows_are_read_as_they_were_written);

@@ -499,7 +499,6 @@ int main(void)
   Suite *suite = suite_create("permutations");
   TCase *tests = tcase_create("permutations");
   tcase_add_checked_fixture(tests, set_up, NULL);
-  tcase_set_timeout(tests, 300);
   tcase_add_test(tests, layouts_compose_as_they_act);
   tcase_add_loop_test(tests, every_rule_keeps_the_numbers, 0, MAKERS);
   suite_add_tcase(suite, tests);

@@ -420,7 +420,6 @@ int main(void)
   Suite *suite = suite_create("permuted networks");
   TCase *tests = tcase_create("permuted networks");
   tcase_add_checked_fixture(tests, set_up, NULL);
-  tcase_set_timeout(tests, 300);
   tcase_add_loop_test(tests, networks_move_less_and_compute_the_same, 0, 6);
   tcase_add_test(tests, products_take_permutations_along);
   tcase_add_test(tests, pads_join_windows);

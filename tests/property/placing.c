@@ -318,7 +318,6 @@ int main(void)
   Suite *suite = suite_create("placing");
   TCase *tests = tcase_create("placing");
   tcase_add_checked_fixture(tests, set_up, NULL);
-  tcase_set_timeout(tests, 300);
   tcase_add_test(tests, axes_tell_the_distances_of_the_chip);
   tcase_add_test(tests, symmetries_move_no_core_nearer_or_farther);
   tcase_add_test(tests, annealing_finds_the_optimum_of_small_cases);

@@ -322,7 +322,6 @@ int main(void)
   Suite *suite = suite_create("portfolio");
   TCase *tests = tcase_create("portfolio");
   tcase_add_checked_fixture(tests, set_up, NULL);
-  tcase_set_timeout(tests, 300);
   tcase_add_figures_test(tests, the_default_is_no_worse_than_partition_then_place);
   tcase_add_figures_test(tests, where_it_is_mended_the_mesh_mapper_has_a_rival);
   tcase_add_test(tests, rings_are_cut_little_by_axons_too);

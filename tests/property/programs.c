@@ -503,7 +503,6 @@ int main(void)
   Suite *suite = suite_create("programs");
   TCase *tcase = tcase_create("all");
   tcase_add_checked_fixture(tcase, set_up, tear_down);
-  tcase_set_timeout(tcase, 300);
   tcase_add_test(tcase, programs_compute_what_models_do);
   tcase_add_test(tcase, every_element_is_made_once);
   tcase_add_test(tcase, fusion_moves_less);

@@ -529,7 +529,6 @@ int main(void)
   Suite *suite = suite_create("refusals");
   TCase *tests = tcase_create("refusals");
   tcase_add_checked_fixture(tests, set_up, tear_down);
-  tcase_set_timeout(tests, 300);
   tcase_add_test(tests, what_is_said_is_so);
   tcase_add_test(tests, what_fast_maps_is_not_refused_by_others);
   tcase_add_test(tests, outbound_sides_are_kept_by_single_moves);

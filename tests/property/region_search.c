@@ -295,7 +295,6 @@ int main(void)
 {
   Suite *suite = suite_create("compact");
   TCase *tests = tcase_create("graph");
-  tcase_set_timeout(tests, 300);
   tcase_add_loop_test(tests, holds_every_synapse_twice, 0, 60);
   tcase_add_test(tests, takes_weights_beyond_32_bits);
   tcase_add_loop_test(tests, contraction_and_induction_keep_weights, 0, 60);

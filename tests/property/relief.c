@@ -289,7 +289,6 @@ int main(void)
   Suite *suite = suite_create("relief");
   TCase *tests = tcase_create("relief");
   tcase_add_checked_fixture(tests, set_up, NULL);
-  tcase_set_timeout(tests, 300);
   tcase_add_test(tests, loads_are_the_congestion_of_the_metrics);
   tcase_add_test(tests, no_link_holds_packets_longer_than_before);
   tcase_add_test(tests, cores_too_far_apart_are_left_alone);

@@ -483,7 +483,6 @@ int main(void)
 {
   Suite *suite = suite_create("remap, property");
   TCase *tests = tcase_create("remap");
-  tcase_set_timeout(tests, 300);
   tcase_add_checked_fixture(tests, set_up, tear_down);
   tcase_add_test(tests, remappings_are_legal_and_move_what_must);
   tcase_add_figures_test(tests, steps_stay_short_after_a_core_is_lost);

@@ -510,7 +510,6 @@ int main(void)
 {
   Suite *suite = suite_create("rewards");
   TCase *tests = tcase_create("all");
-  tcase_set_timeout(tests, 300);
   tcase_add_checked_fixture(tests, set_up, NULL);
   tcase_add_test(tests, the_assignment_follows_its_rule_and_uses_free_cores_only);
   tcase_add_test(tests, what_cannot_be_assigned_is_refused);

@@ -619,7 +619,6 @@ int main(void)
 {
   Suite *suite = suite_create("routes, property");
   TCase *tests = tcase_create("routes");
-  tcase_set_timeout(tests, 300);
   tcase_add_test(tests, trees_follow_the_rule_and_reach_every_target_once);
   tcase_add_test(tests, packets_walk_tables_and_paths_to_their_cores);
   tcase_add_test(tests, routes_survive_a_lack_of_memory);

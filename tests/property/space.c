@@ -237,7 +237,6 @@ int main(void)
 {
   Suite *suite = suite_create("space");
   TCase *tests = tcase_create("space");
-  tcase_set_timeout(tests, 60);
   tcase_add_checked_fixture(tests, set_up, tear_down);
   tcase_add_test(tests, addresses_over_time);
   tcase_add_test(tests, finds_what_a_sorted_array_finds);

@@ -340,7 +340,6 @@ int main(void)
   Suite *suite = suite_create("sums");
   TCase *tcase = tcase_create("all");
   tcase_add_checked_fixture(tcase, set_up, tear_down);
-  tcase_set_timeout(tcase, 120);
   tcase_add_test(tcase, few_long_sums_use_all_units);
   tcase_add_test(tcase, sums_too_long_for_the_memory_are_cut);
   tcase_add_test(tcase, what_gains_nothing_stays);

@@ -471,7 +471,6 @@ int main(void)
 {
   Suite *suite = suite_create("tampering, property");
   TCase *tests = tcase_create("tampering");
-  tcase_set_timeout(tests, 300);
   tcase_add_loop_test(tests, every_field_of_a_mapping, 0, 2);
   tcase_add_loop_test(tests, every_field_of_a_certificate, 0, 3);
   tcase_add_loop_test(tests, every_field_of_routes, 0, CM_SANITIZED ? 2 : CM_TURN_RULES);

@@ -326,7 +326,6 @@ int main(void)
 {
   Suite *suite = suite_create("tiles");
   TCase *c = tcase_create("tiles");
-  tcase_set_timeout(c, 60);
   suite_add_tcase(suite, c);
   tcase_add_test(c, a_device_of_seed_4);
   tcase_add_loop_test(c, shares_follow_capability_and_end_soonest, 0, 200);

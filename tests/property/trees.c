@@ -511,7 +511,6 @@ int main(void)
   Suite *suite = suite_create("trees");
   TCase *tests = tcase_create("trees");
   tcase_add_checked_fixture(tests, set_up, NULL);
-  tcase_set_timeout(tests, 300);
   tcase_add_test(tests, casts_are_distinct_and_their_trees_cost_what_walking_them_does);
   tcase_add_test(tests, samples_keep_the_share_of_every_weight);
   tcase_add_test(tests, a_look_tells_what_a_swap_changes);

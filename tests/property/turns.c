@@ -81,7 +81,6 @@ int main(void)
 {
   Suite *suite = suite_create("turns");
   TCase *tests = tcase_create("turns");
-  tcase_set_timeout(tests, 300);
   tcase_add_test(tests, rings_are_caught);
   tcase_add_test(tests, rules_forbid_every_ring);
   suite_add_tcase(suite, tests);

@@ -201,7 +201,6 @@ int main(void)
 {
   Suite *suite = suite_create("vast chips, property");
   TCase *tests = tcase_create("vast");
-  tcase_set_timeout(tests, 300);
   tcase_add_checked_fixture(tests, set_up, tear_down);
   tcase_add_figures_test(tests, what_a_chip_costs_follows_what_is_used);
   tcase_add_test(tests, a_window_goes_over_the_edge_of_a_torus);

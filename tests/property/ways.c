@@ -166,7 +166,6 @@ int main(void)
   Suite *suite = suite_create("ways");
   TCase *tests = tcase_create("ways");
   tcase_add_checked_fixture(tests, set_up, NULL);
-  tcase_set_timeout(tests, 120);
   tcase_add_test(tests, grids_are_found_as_they_were_drawn);
   tcase_add_test(tests, placements_are_legal_and_cost_what_is_told);
   tcase_add_test(tests, layouts_survive_a_lack_of_memory);

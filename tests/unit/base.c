@@ -336,7 +336,6 @@ int main(void)
 {
   Suite *suite = suite_create("base");
   TCase *tests = tcase_create("base");
-  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, varint_is_the_seeds_figure);
   tcase_add_test(tests, metropolis_takes_as_often_as_its_rule_says);
   tcase_add_loop_test(tests, heaps_give_out_in_order_and_know_where_items_stand, 0, 2);

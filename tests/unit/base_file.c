@@ -165,7 +165,6 @@ int main(void)
 {
   Suite *suite = suite_create("base file");
   TCase *tests = tcase_create("base file");
-  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, files_are_there_whole_or_not_at_all);
   tcase_add_test(tests, files_that_pass_are_written_too);
   tcase_add_test(tests, replaced_files_keep_their_mode_and_links);

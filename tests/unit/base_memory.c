@@ -188,7 +188,6 @@ int main(void)
 {
   Suite *suite = suite_create("base memory");
   TCase *tests = tcase_create("base memory");
-  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, memory_is_counted_and_limited);
   tcase_add_test(tests, large_arrays_stand_in_files);
   tcase_add_test(tests, arrays_in_files_take_little_memory);

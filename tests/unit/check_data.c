@@ -255,7 +255,6 @@ int main(void)
   Suite *suite = suite_create("checks of the data folder");
   TCase *tests = tcase_create("check");
   tcase_add_checked_fixture(tests, setup, teardown);
-  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, a_whole_folder_has_no_faults);
   tcase_add_test(tests, a_changed_byte_is_found);
   tcase_add_test(tests, a_file_of_another_size_is_found);

@@ -427,7 +427,6 @@ int main(void)
   Suite *suite = suite_create("queue");
   TCase *tests = tcase_create("queue");
   tcase_add_checked_fixture(tests, setup, teardown);
-  tcase_set_timeout(tests, 120);
   tcase_add_test(tests, places_are_the_order_of_claims);
   tcase_add_test(tests, places_in_a_long_queue);
   tcase_add_test(tests, waiting_jobs_have_places);

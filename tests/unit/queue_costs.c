@@ -253,7 +253,6 @@ int main(void)
   Suite *suite = suite_create("queue costs");
   TCase *tests = tcase_create("queue costs");
   tcase_add_checked_fixture(tests, setup, teardown);
-  tcase_set_timeout(tests, 120);
   tcase_add_test(tests, costs_do_not_grow_with_the_queue);
   tcase_add_test(tests, kept_places_follow_every_change);
   tcase_add_test(tests, looking_again_reads_no_users);

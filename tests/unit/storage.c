@@ -254,7 +254,6 @@ int main(void)
   Suite *suite = suite_create("storage");
   TCase *tests = tcase_create("storage");
   tcase_add_checked_fixture(tests, store_setup, store_teardown);
-  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, writes_of_many_threads_share_commits);
   tcase_add_test(tests, a_writer_that_hangs_is_seen);
   tcase_add_test(tests, the_wish_to_drain_stands_until_it_is_taken_back);

@@ -475,7 +475,6 @@ int main(void)
   Suite *suite = suite_create("storage, folders");
   TCase *tests = tcase_create("storage, folders");
   tcase_add_checked_fixture(tests, store_setup, store_teardown);
-  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, a_folder_has_one_server);
   tcase_add_test(tests, start_puts_aside_what_no_row_knows);
   tcase_add_test(tests, a_foreign_folder_is_refused);

@@ -254,7 +254,6 @@ int main(void)
   Suite *suite = suite_create("storage, jobs");
   TCase *tests = tcase_create("storage, jobs");
   tcase_add_checked_fixture(tests, store_setup, store_teardown);
-  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, moves_are_those_of_the_table);
   tcase_add_test(tests, claims_by_priority_then_fair_share_then_age);
   tcase_add_test(tests, only_the_current_attempt_may_finish);

@@ -289,7 +289,6 @@ int main(void)
   Suite *suite = suite_create("storage, leases");
   TCase *tests = tcase_create("storage, leases");
   tcase_add_checked_fixture(tests, store_setup, store_teardown);
-  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, a_reserving_job_takes_its_region_or_nothing);
   tcase_add_test(tests, leased_cores_cannot_be_given_away);
   tcase_add_test(tests, leases_expire);

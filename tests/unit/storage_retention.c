@@ -209,7 +209,6 @@ int main(void)
   Suite *suite = suite_create("storage, retention");
   TCase *tests = tcase_create("storage, retention");
   tcase_add_checked_fixture(tests, store_setup, store_teardown);
-  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, what_is_deleted_comes_back_as_it_was);
   tcase_add_test(tests, what_is_old_or_too_much_goes_but_for_pins);
   tcase_add_test(tests, a_network_can_have_several_owners);

@@ -88,6 +88,15 @@ static inline void test_add(TCase *cases, const TTest *test, int from, int to)
 #define tcase_add_figures_test(cases, test) test_add(cases, test, 0, CM_SANITIZED ? 0 : 1)
 #define tcase_add_loop_test(cases, test, from, to) test_add(cases, test, from, to)
 
+/* A case that hangs is ended after ten minutes: a busy machine, on which one of seconds may take minutes, is not a defect. */
+static inline TCase *test_cases(const char *name)
+{
+  TCase *cases = tcase_create(name);
+  tcase_set_timeout(cases, 600);
+  return cases;
+}
+#define tcase_create(name) test_cases(name)
+
 /* Runs a suite; the exit status of the test program. */
 static inline int test_main(Suite *suite)
 {

@@ -390,7 +390,6 @@ int main(void)
 {
   Suite *suite = suite_create("chip");
   TCase *tests = tcase_create("chip");
-  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, presets_open_and_round_trip);
   tcase_add_test(tests, a_chip_file_says_everything);
   tcase_add_test(tests, bad_chip_files_are_refused_with_their_place);

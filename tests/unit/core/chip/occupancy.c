@@ -264,7 +264,6 @@ int main(void)
 {
   Suite *suite = suite_create("occupancy");
   TCase *tests = tcase_create("occupancy");
-  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, occupancy_changes);
   tcase_add_test(tests, occupancy_changes_are_whole_or_nothing);
   tcase_add_test(tests, regions_are_the_best_boxes);

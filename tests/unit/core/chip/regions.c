@@ -457,7 +457,6 @@ int main(void)
   Suite *suite = suite_create("regions");
   TCase *tests = tcase_create("regions");
   tcase_add_checked_fixture(tests, set_up, NULL);
-  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, costs_are_those_of_the_chip);
   tcase_add_test(tests, small_regions_are_nearly_always_the_cheapest);
   tcase_add_test(tests, candidates_keep_their_word);

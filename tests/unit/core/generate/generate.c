@@ -479,7 +479,6 @@ int main(void)
   Suite *suite = suite_create("generate");
   TCase *test = tcase_create("generate");
   tcase_add_checked_fixture(test, set_up_threads, teardown);
-  tcase_set_timeout(test, 120);
   tcase_add_figures_test(test, test_reservoir_like_published);
   tcase_add_figures_test(test, test_single_targets_by_race);
   tcase_add_figures_test(test, test_single_targets_by_proposal);

@@ -433,7 +433,6 @@ int main(void)
 {
   Suite *suite = suite_create("communities");
   TCase *tests = tcase_create("all");
-  tcase_set_timeout(tests, 120);
   tcase_add_checked_fixture(tests, set_up, NULL);
   tcase_add_test(tests, unfolding_is_as_good_as_igraphs);
   tcase_add_test(tests, unfolding_finds_the_optimum_of_the_karate_club);

@@ -472,7 +472,6 @@ int main(void)
   Suite *suite = suite_create("letter");
   TCase *tests = tcase_create("letter");
   tcase_add_unchecked_fixture(tests, set_up, NULL);
-  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, the_network_is_the_padded_one);
   tcase_add_test(tests, the_gradient_by_differences);
   tcase_add_test(tests, probabilities_are_those_of_the_formula);

@@ -434,7 +434,6 @@ int main(void)
   Suite *suite = suite_create("policy");
   TCase *tests = tcase_create("policy");
   tcase_add_unchecked_fixture(tests, set_up, NULL);
-  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, features_by_hand);
   tcase_add_test(tests, sparse_is_padded);
   tcase_add_test(tests, network_is_the_padded_one);

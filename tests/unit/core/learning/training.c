@@ -443,7 +443,6 @@ int main(void)
   Suite *suite = suite_create("training");
   TCase *tests = tcase_create("training");
   tcase_add_unchecked_fixture(tests, set_up, NULL);
-  tcase_set_timeout(tests, 120);
   tcase_add_test(tests, layouts_know_the_shape);
   tcase_add_test(tests, processors_keep_their_nodes);
   tcase_add_test(tests, losses_by_hand);

@@ -337,7 +337,6 @@ int main(void)
   Suite *suite = suite_create("limits");
   TCase *tests = tcase_create("limits");
   tcase_add_checked_fixture(tests, set_up, NULL);
-  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, no_partition_has_fewer_parts);
   tcase_add_test(tests, no_partition_has_fewer_parts_of_populations_or_memory);
   tcase_add_test(tests, copies_and_relays);

@@ -193,7 +193,6 @@ int main(void)
 {
   Suite *suite = suite_create("metrics");
   TCase *tests = tcase_create("metrics");
-  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, metrics_by_hand);
   tcase_add_test(tests, nothing_flows_nothing_breaks);
   tcase_add_test(tests, pages_name_what_the_tables_have);

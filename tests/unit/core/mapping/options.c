@@ -126,7 +126,6 @@ int main(void)
 {
   Suite *suite = suite_create("options");
   TCase *tests = tcase_create("options");
-  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, schemas_of_options_are_what_is_read);
   tcase_add_test(tests, names_of_the_version_before_are_read);
   suite_add_tcase(suite, tests);

@@ -293,7 +293,6 @@ int main(void)
   Suite *suite = suite_create("simulate");
   TCase *tests = tcase_create("simulate");
   tcase_add_checked_fixture(tests, set_up, NULL);
-  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, a_step_by_hand);
   tcase_add_test(tests, given_spikes_by_hand);
   tcase_add_loop_test(tests, one_link_is_a_queue_with_fixed_service, 0, CM_SANITIZED ? 1 : 3); /* other loads take the same code */

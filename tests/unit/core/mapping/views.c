@@ -435,7 +435,6 @@ int main(void)
 {
   Suite *suite = suite_create("views");
   TCase *tests = tcase_create("views");
-  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, summary_says_what_made_it_and_nothing_of_the_machine);
   tcase_add_test(tests, bulk_views_agree);
   tcase_add_test(tests, labels_are_quoted_by_rfc_4180);

@@ -483,7 +483,6 @@ int main(void)
   Suite *suite = suite_create("formats");
   TCase *test = tcase_create("formats");
   tcase_add_checked_fixture(test, setup, teardown);
-  tcase_set_timeout(test, 60);
   tcase_add_test(test, test_hypergraph);
   tcase_add_test(test, test_hypergraph_weights);
   tcase_add_test(test, test_hypergraph_scale);

@@ -138,7 +138,6 @@ int main(void)
 {
   Suite *suite = suite_create("identity");
   TCase *tests = tcase_create("all");
-  tcase_set_timeout(tests, 60);
   tcase_add_checked_fixture(tests, set_up, NULL);
   suite_add_tcase(suite, tests);
   tcase_add_test(tests, neurons_are_known_again);

@@ -504,7 +504,6 @@ int main(void)
 {
   Suite *suite = suite_create("network");
   TCase *tests = tcase_create("network");
-  tcase_set_timeout(tests, 60);
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_add_test(tests, snn_is_read);
   tcase_add_test(tests, snn_with_whole_rates_has_scale_1);

@@ -345,7 +345,6 @@ int main(void)
   Suite *suite = suite_create("signed");
   TCase *test = tcase_create("signed");
   tcase_add_checked_fixture(test, setup, teardown);
-  tcase_set_timeout(test, 60);
   tcase_add_test(test, signs_come_back);
   tcase_add_test(test, weights_of_one_with_signs);
   tcase_add_test(test, small_weights_keep_their_digits);

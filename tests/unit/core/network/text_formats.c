@@ -203,7 +203,6 @@ int main(void)
 {
   Suite *suite = suite_create("text formats");
   TCase *tests = tcase_create("text formats");
-  tcase_set_timeout(tests, 60);
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_add_test(tests, metis_is_read);
   tcase_add_test(tests, metis_weights_and_sizes_are_read);

@@ -314,7 +314,7 @@ START_TEST(operators_compute_what_onnx_says)
   static const char *const debian[] = {"node", "simple", "pytorch-operator", "pytorch-converted"};
   const char *one = getenv("CM_NODE_TESTS");
   char root[CM_PATH_MAX];
-  tally t = {.every = one == NULL && CM_SANITIZED ? 3 : 0};
+  tally t = {.every = one == NULL && CM_SANITIZED ? 6 : 0};
   for (size_t i = 0; one == NULL && i < sizeof debian / sizeof *debian; i++) {
     snprintf(root, sizeof root, "/usr/share/libonnx-testdata/data/%s", debian[i]);
     judge_folder(root, &t);
@@ -396,7 +396,6 @@ int main(void)
   Suite *suite = suite_create("nodes");
   TCase *tests = tcase_create("nodes");
   tcase_add_checked_fixture(tests, set_up, tear_down);
-  tcase_set_timeout(tests, 600);
   tcase_add_test(tests, operators_compute_what_onnx_says);
   tcase_add_test(tests, operators_compute_what_was_computed_by_hand);
   tcase_add_loop_test(tests, unrolling_survives_failed_allocations, 0, 8);

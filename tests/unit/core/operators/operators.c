@@ -171,7 +171,6 @@ int main(void)
   Suite *suite = suite_create("operators");
   TCase *tests = tcase_create("operators");
   tcase_add_checked_fixture(tests, set_up, tear_down);
-  tcase_set_timeout(tests, 120);
   tcase_add_test(tests, models_survive_a_round_trip);
   tcase_add_test(tests, damage_is_noticed_or_harmless);
   tcase_add_test(tests, deep_nesting_is_refused);

@@ -112,7 +112,6 @@ int main(void)
   Suite *suite = suite_create("part usage");
   TCase *tests = tcase_create("part usage");
   tcase_add_checked_fixture(tests, set_up, NULL);
-  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, use_of_cores_is_counted_as_the_limits_define_it);
   tcase_add_test(tests, violations_name_the_worst_part);
   tcase_add_test(tests, a_neuron_that_no_core_holds_is_named);

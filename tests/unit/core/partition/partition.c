@@ -535,7 +535,6 @@ int main(void)
   Suite *suite = suite_create("partition");
   TCase *tests = tcase_create("partition");
   tcase_add_checked_fixture(tests, set_up, NULL);
-  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, graph_adds_both_directions);
   tcase_add_loop_test(tests, the_graph_of_a_network_is_whole_in_slices, 0, 16);
   tcase_add_test(tests, a_level_stops_being_written_when_its_run_is_to_stop);

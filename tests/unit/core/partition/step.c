@@ -406,7 +406,6 @@ int main(void)
   Suite *suite = suite_create("step");
   TCase *tests = tcase_create("step");
   tcase_add_checked_fixture(tests, set_up, NULL);
-  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, costs_are_read_and_printed);
   tcase_add_test(tests, bad_costs_are_refused_with_their_place);
   tcase_add_test(tests, loads_by_hand);

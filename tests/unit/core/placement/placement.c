@@ -289,7 +289,6 @@ int main(void)
   Suite *suite = suite_create("placement");
   TCase *tests = tcase_create("placement");
   tcase_add_checked_fixture(tests, set_up, tear_down);
-  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, bisection_keeps_what_talks_most_in_one_half);
   tcase_add_test(tests, bisection_uses_each_core_of_a_ragged_region_once);
   tcase_add_test(tests, force_ends_where_it_has_looked_enough);

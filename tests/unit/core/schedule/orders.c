@@ -363,7 +363,6 @@ int main(void)
 {
   Suite *suite = suite_create("orders");
   TCase *c = tcase_create("orders");
-  tcase_set_timeout(c, 60);
   suite_add_tcase(suite, c);
   tcase_add_loop_test(c, key_nodes_are_on_every_way, 0, 80);
   tcase_add_loop_test(c, subgraphs_hold_every_node_once_and_have_two_orders_each, 0, 40);

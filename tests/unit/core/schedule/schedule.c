@@ -466,7 +466,6 @@ int main(void)
 {
   Suite *suite = suite_create("schedule");
   TCase *c = tcase_create("schedule");
-  tcase_set_timeout(c, 60);
   suite_add_tcase(suite, c);
   tcase_add_loop_test(c, heights_are_longest_ways_and_the_queue_takes_the_highest_that_is_free, 0, 60);
   tcase_add_test(c, graphs_merge_arcs_and_name_a_node_on_a_circle);

@@ -334,7 +334,6 @@ int main(void)
   Suite *suite = suite_create("axon moves");
   TCase *tests = tcase_create("axon moves");
   tcase_add_checked_fixture(tests, set_up, NULL);
-  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, predicted_costs_are_what_moves_cost);
   tcase_add_test(tests, only_parts_over_a_limit_are_left_when_asked);
   tcase_add_test(tests, the_best_move_below_a_bound_is_found);

@@ -186,7 +186,6 @@ int main(void)
   Suite *suite = suite_create("axon order");
   TCase *tests = tcase_create("axon order");
   tcase_add_checked_fixture(tests, set_up, NULL);
-  tcase_set_timeout(tests, 60);
   tcase_add_test(tests, the_order_by_sources_tells_kinds_apart);
   tcase_add_test(tests, sketches_estimate_the_overlap_merge_and_find_candidates);
   tcase_add_test(tests, numbering_by_locality_is_a_permutation_that_keeps_groups_together);

@@ -387,7 +387,6 @@ int main(void)
   Suite *suite = suite_create("axons");
   TCase *tests = tcase_create("axons");
   tcase_add_checked_fixture(tests, set_up, NULL);
-  tcase_set_timeout(tests, 60);
   tcase_add_loop_test(tests, dense_parts_keep_limits, 0, 20);
   tcase_add_test(tests, planted_groups_are_found_within_the_limits);
   tcase_add_figures_test(tests, parts_do_not_collapse_where_axons_reach_many);

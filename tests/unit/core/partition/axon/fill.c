@@ -313,7 +313,6 @@ int main(void)
   Suite *suite = suite_create("fill");
   TCase *tests = tcase_create("fill");
   tcase_add_checked_fixture(tests, set_up, NULL);
-  tcase_set_timeout(tests, 60);
   tcase_add_loop_test(tests, filled_parts_keep_limits, 0, 20);
   tcase_add_figures_test(tests, kinds_wait_together_where_not_all_can);
   tcase_add_test(tests, suits_where_nothing_belongs_together);
