@@ -323,7 +323,7 @@ END_TEST
 
 START_TEST(refinement_never_loses_and_stays_on_its_sites)
 {
-  for (uint32_t round = 0; round < 60; round++) {
+  for (uint32_t round = 0; round < test_rounds(60); round++) {
     environment *s = environment_new(5, round);
     uint32_t n = s->parts->vertex_count, allowed[CORES] = {0}, again[MOST];
     cm_reward_refine_options options = {.sweeps = below(&s->random, 6), .seed = round};

@@ -468,7 +468,7 @@ START_TEST(routes_survive_a_lack_of_memory)
   made *m = make(&random, true, false);
   m->chip->table_entries = 500;
   uint64_t fired = 0;
-  for (uint64_t n = 1;; n += 1 + n / test_rounds(200)) { /* each of the first, then fewer: tables are made alike */
+  for (uint64_t n = 1;; n += 1 + n / test_rounds(100)) { /* each of the first, then fewer: tables are made alike */
     cm_run run;
     cm_memory memory;
     cm_run_init(&run);

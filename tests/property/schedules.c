@@ -480,7 +480,7 @@ int main(void)
   tcase_add_test(tcase, a_subgraph_alone_takes_its_time_in_the_whole);
   tcase_add_test(tcase, nothing_is_faster_than_the_bound);
   tcase_add_test(tcase, the_bound_knows_groups);
-  tcase_add_test(tcase, more_is_never_slower);
+  tcase_add_figures_test(tcase, more_is_never_slower);
   suite_add_tcase(suite, tcase);
   tcase = tcase_create("brute force");
   tcase_add_checked_fixture(tcase, set_up, tear_down);

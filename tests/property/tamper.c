@@ -472,7 +472,7 @@ int main(void)
   Suite *suite = suite_create("tampering, property");
   TCase *tests = tcase_create("tampering");
   tcase_add_loop_test(tests, every_field_of_a_mapping, 0, 2);
-  tcase_add_loop_test(tests, every_field_of_a_certificate, 0, 3);
+  tcase_add_loop_test(tests, every_field_of_a_certificate, CM_SANITIZED ? 1 : 0, 3); /* the first is in the last */
   tcase_add_loop_test(tests, every_field_of_routes, 0, CM_SANITIZED ? 2 : CM_TURN_RULES);
   tcase_add_test(tests, routes_of_undirected_networks);
   tcase_add_loop_test(tests, every_field_of_routes_on_interconnects, 0, 2);
