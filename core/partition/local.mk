@@ -21,7 +21,7 @@ libcoremap_a_SOURCES += \
   core/partition/step/step_bound.h core/partition/step/step_bound.c \
   core/partition/step/step.h core/partition/step/step.c \
   core/partition/axon/gaps.h core/partition/axon/packed_pins.h core/partition/axon/packed_pins.c core/partition/axon/hypergraph.h core/partition/axon/hypergraph_internal.h \
-  core/partition/axon/hypergraph.c core/partition/axon/hypergraph_inbound.c core/partition/axon/hypergraph_merge.c \
+  core/partition/axon/hypergraph.c core/partition/axon/hypergraph_inbound.c core/partition/axon/hypergraph_merge.c core/partition/axon/net_sample.c \
   core/partition/axon/bands.h core/partition/axon/bands.c \
   core/partition/axon/cluster.h core/partition/axon/cluster.c \
   core/partition/axon/grow.h core/partition/axon/grow.c core/partition/axon/fill.h core/partition/axon/fill.c \

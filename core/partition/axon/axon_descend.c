@@ -32,24 +32,35 @@ static const struct {
 /* With more targets a net the same visits move far more, for less. */
 static const double shaping_targets = 256;
 
+/* Where inbound axons are counted by a sample of the nets, parts stay below the limits by so many standard deviations of the
+ * count: a search fills them where it is too low. */
+static const double spared_deviations = 0.25;
+
 /* Where coarser levels have been annealed the finest one begins at so much of their temperature. */
 static const double finest_hot = 0.5;
 
-cm_limits cm_axon_slack_limits(const cm_limits *limits, double slack)
+cm_limits cm_axon_level_limits(const cm_axon_search *w, uint32_t level, double slack)
 {
-  cm_limits wide = *limits;
-  wide.inbound_axons = (uint64_t)((double)limits->inbound_axons * (1 + slack));
+  const cm_limits *limits = &w->options->limits;
+  double most = limits->inbound_axons != 0 ? (double)limits->inbound_axons
+                : limits->axon_bits != 0   ? (double)limits->memory_bits / limits->axon_bits
+                                           : INFINITY;
+  double share = 1 + slack * level - spared_deviations * sqrt(w->levels.graph[level]->axon_variance / most);
+  cm_limits made = *limits;
+  made.inbound_axons = (uint64_t)((double)limits->inbound_axons * share);
   if (limits->axon_bits != 0)
-    wide.memory_bits = (uint64_t)((double)limits->memory_bits * (1 + slack));
-  return wide;
+    made.memory_bits = (uint64_t)((double)limits->memory_bits * share);
+  return made;
 }
 
 static void set_penalties(cm_axon_state *s, double strength)
 {
-  double sum = 0;
-  for (uint32_t e = 0; e < s->graph->net_count; e++)
+  double sum = 0, axons = 0;
+  for (uint32_t e = 0; e < s->graph->net_count; e++) {
     sum += (double)s->graph->net_weight[e];
-  double mean = (s->graph->net_count > 0 ? sum / s->graph->net_count : 1) * cm_axon_mean_price(s);
+    axons += cm_net_axons(s->graph, e);
+  }
+  double mean = (axons > 0 ? sum / axons : 1) * cm_axon_mean_price(s);
   s->penalty_axons = strength * mean;
   s->penalty_size = 4 * strength * mean;
 }
@@ -87,7 +98,7 @@ cm_status cm_axon_refine_level(cm_axon_search *w, const cm_axon_descent *d, bool
 {
   uint32_t l = options->level;
   double strength = l == 0 ? 2 : 1;
-  cm_limits limits = cm_axon_slack_limits(&w->options->limits, d->slack * l);
+  cm_limits limits = cm_axon_level_limits(w, l, d->slack);
   cm_axon_state *s;
   uint32_t n = w->levels.graph[l]->vertex_count, most = w->options->parts_max < n ? w->options->parts_max : n;
   uint32_t room = w->prices != NULL ? w->prices->parts : most > *parts ? most : *parts;

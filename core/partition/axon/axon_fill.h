@@ -35,7 +35,7 @@ static inline void cm_gain_credit(cm_axon_state *s, const cm_net_state *net, uin
   if (hold->count != 1)
     return;
   cm_gain *gain = &s->gain[hold->sole];
-  __atomic_fetch_add(&gain->released, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&gain->released, net->axons, __ATOMIC_RELAXED);
   if (part != net->home)
     cm_sum_add(&gain->freed, net->weight * cm_price(s->prices, net->home, part));
 }
@@ -45,7 +45,7 @@ static inline void cm_gain_debit(cm_axon_state *s, const cm_net_state *net, uint
   if (hold->count != 1)
     return;
   cm_gain *gain = &s->gain[hold->sole];
-  __atomic_fetch_sub(&gain->released, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_sub(&gain->released, net->axons, __ATOMIC_RELAXED);
   if (part != net->home)
     cm_sum_add(&gain->freed, -(net->weight * cm_price(s->prices, net->home, part)));
 }

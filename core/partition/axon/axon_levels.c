@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/partition/axon/cluster.h"
+#include "core/partition/axon/net_sample.h"
 #include "core/partition/axon/sketch.h"
 
 /* A vertex joins a cluster that shares at least this part of its nets, on the first level and on those after. */
@@ -76,8 +77,8 @@ static uint32_t least_parts(const cm_hypergraph *g, const cm_limits *limits)
 static bool near_limit(const cm_hypergraph *g, const cm_limits *limits)
 {
   return (limits->inbound_axons != 0 &&
-          (double)g->pin_count > limit_share_most * (double)limits->inbound_axons * g->vertex_count) ||
-         (limits->memory_bits != 0 && (double)g->pin_count * limits->axon_bits >
+          (double)g->axon_count > limit_share_most * (double)limits->inbound_axons * g->vertex_count) ||
+         (limits->memory_bits != 0 && (double)g->axon_count * limits->axon_bits >
                                         limit_share_most * (double)limits->memory_bits * g->vertex_count);
 }
 
@@ -112,8 +113,14 @@ static void skip_level(cm_axon_levels *levels)
     return;
   uint32_t top = levels->count - 1, between = top - 1;
   const cm_hypergraph *fine = levels->graph[between - 1];
-  if ((double)levels->graph[between]->pin_count <= pins_kept_most * (double)fine->pin_count)
+  if ((double)levels->graph[between]->axon_count <= pins_kept_most * (double)fine->axon_count)
     return;
+  if (levels->graph[between]->own_net_weight != NULL) {
+    levels->graph[top]->own_net_weight = levels->graph[between]->own_net_weight;
+    levels->graph[top]->own_net_axons = levels->graph[between]->own_net_axons;
+    levels->graph[between]->own_net_weight = NULL;
+    levels->graph[between]->own_net_axons = NULL;
+  }
   for (uint32_t v = 0; v < fine->vertex_count; v++)
     levels->map[between - 1][v] = levels->map[between][levels->map[between - 1][v]];
   cm_free(levels->map[between]);
@@ -122,6 +129,19 @@ static void skip_level(cm_axon_levels *levels)
   levels->graph[between] = levels->graph[top];
   levels->graph[top] = NULL;
   levels->count--;
+}
+
+/* A coarser level; the first one may have a sample of the nets, which those after it keep. */
+static cm_status contract(const building *b, const cm_hypergraph *fine, const uint32_t *map, uint32_t clusters,
+                          cm_hypergraph **coarse, cm_error *error)
+{
+  cm_net_sample sample = {0};
+  bool some = b->levels->count == 1 && b->options->one_net_of > 1 && fine->pin_count >= b->options->sampled_pins && cm_net_sample_suits(fine);
+  cm_status status = some ? cm_net_sample_draw(fine, b->options->one_net_of, b->seed, b->run, &sample, error) : CM_OK;
+  if (status == CM_OK)
+    status = cm_hypergraph_contract(fine, map, clusters, some ? &sample : NULL, b->run, coarse, error);
+  cm_net_sample_clear(&sample);
+  return status;
 }
 
 static cm_status add_level(building *b, uint32_t *map, uint32_t clusters, cm_error *error)
@@ -134,7 +154,7 @@ static cm_status add_level(building *b, uint32_t *map, uint32_t clusters, cm_err
   cm_sketches_free(b->sketches);
   b->sketches = merged;
   if ((b->part != NULL && project(b, map, fine->vertex_count, clusters, error) != CM_OK) ||
-      cm_hypergraph_contract(fine, map, clusters, b->run, &levels->graph[levels->count], error) != CM_OK)
+      contract(b, fine, map, clusters, &levels->graph[levels->count], error) != CM_OK)
     return error->status;
   levels->map[levels->count - 1] = map;
   if (cm_hypergraph_reaches_many(levels->graph[0])) /* listed anew when it is refined: most levels were not listed to be merged */

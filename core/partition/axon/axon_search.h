@@ -34,8 +34,8 @@ typedef struct cm_axon_descent {
   double bias;        /* in mean prices: every part that an axon reaches costs so much more, wherever it is */
 } cm_axon_descent;
 
-/* Limits with so much more room for axons. */
-cm_limits cm_axon_slack_limits(const cm_limits *limits, double slack);
+/* The limits of a level: with so much more room for axons a level, less what a count by a sample is unsure of. */
+cm_limits cm_axon_level_limits(const cm_axon_search *search, uint32_t level, double slack);
 
 /* Makes `part` better on the level of the options; on level 0 it keeps the limits afterwards. *objective gets what it
  * costs, penalties included. `dissolve`: with one part fewer. O(sweeps * pins). CM_NO_ROOM when parts_max are too few. */

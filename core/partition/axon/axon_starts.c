@@ -34,7 +34,7 @@ static cm_status grow_start(void *context, size_t t, cm_error *error)
   cm_axon_search *w = all->work;
   start *it = &all->start[t];
   uint32_t l = w->levels.count - 1;
-  cm_limits limits = cm_axon_slack_limits(&w->options->limits, CM_AXON_SLACK * l);
+  cm_limits limits = cm_axon_level_limits(w, l, CM_AXON_SLACK);
   cm_random_init(&it->random, w->seed, CM_STREAM_BISECTION, t);
   if (t % 4 != 3 && limits.neurons >= ROOM_LEAST) /* parts that are exactly full leave refinement no room */
     limits.neurons = (uint64_t)((double)limits.neurons * 0.96);

@@ -75,7 +75,7 @@ static void enter(cm_axon_state *s, cm_net_state *net, uint32_t v, uint32_t part
     at = net->first + net->lambda++;
     s->where[at] = part;
     s->hold[at] = (cm_hold){0, 0};
-    cm_sum_add(&s->axons[part], 1);
+    cm_sum_add(&s->axons[part], net->axons);
     note(log, s, net, part, 1, part != net->home);
   }
   change(s, net, part, &s->hold[at], v, true);
@@ -91,7 +91,7 @@ static void leave(cm_axon_state *s, cm_net_state *net, uint32_t v, uint32_t part
   uint64_t last = net->first + --net->lambda;
   s->where[at] = s->where[last];
   s->hold[at] = s->hold[last];
-  cm_sum_add(&s->axons[part], -UINT64_C(1));
+  cm_sum_add(&s->axons[part], -(uint64_t)net->axons);
   note(log, s, net, part, -1, part != net->home ? -1 : 0);
 }
 
@@ -114,9 +114,9 @@ static void set_caps(cm_axon_state *s)
     synapses += g->synapses[v];
   }
   s->cap_size = cap(s->limit_size, size, g->vertex_count);
-  s->cap_axons = cap(s->limit_axons, g->pin_count, g->vertex_count);
+  s->cap_axons = cap(s->limit_axons, g->axon_count, g->vertex_count);
   s->cap_synapses = cap(s->limit_synapses, synapses, g->vertex_count);
-  s->cap_memory = cap(l->memory_bits, cm_memory_bits(l, size, synapses, g->pin_count), g->vertex_count);
+  s->cap_memory = cap(l->memory_bits, cm_memory_bits(l, size, synapses, g->axon_count), g->vertex_count);
 }
 
 cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_limits *limits, const cm_prices *prices,

@@ -16,6 +16,7 @@ typedef struct cm_net_state {
   uint32_t home;   /* part of its source */
   uint32_t room;   /* presences that fit where they are */
   bool own_target; /* its source is among its targets */
+  uint8_t axons;   /* inbound axons that a part pays for it */
 } cm_net_state;
 
 /* How a net is present in a part. */

@@ -7,10 +7,10 @@ enum { SLICES = 64, ENTRIES_PER_PIN = 1 };
 bool cm_axon_table_suits(const cm_axon_state *s)
 {
   const cm_hypergraph *g = s->graph;
-  if (s->prices != NULL || (uint64_t)g->vertex_count * s->part_count > ENTRIES_PER_PIN * g->pin_count)
+  if (s->prices != NULL || (uint64_t)g->vertex_count * s->part_count > ENTRIES_PER_PIN * g->axon_count)
     return false;
   for (uint32_t v = 0; v < g->vertex_count; v++)
-    if (g->in_count[v] + (uint64_t)(g->out_first[v + 1] - g->out_first[v]) > UINT16_MAX)
+    if ((g->in_count[v] + (uint64_t)(g->out_first[v + 1] - g->out_first[v])) * (g->net_axons != NULL ? CM_NET_AXONS_MAX : 1) > UINT16_MAX)
       return false;
   return true;
 }
@@ -51,6 +51,12 @@ static inline void tie_to(cm_tie *tie, uint32_t weight, uint16_t axons)
   tie->shared = (uint16_t)(tie->shared + axons);
 }
 
+/* Of a net whose source comes along: what it is to pay where it has the source as a target. */
+static inline uint16_t own_axons(const cm_net_state *net)
+{
+  return net->own_target ? net->axons : 0;
+}
+
 /* The row of v, from its nets. */
 static void fill_row(cm_axon_table *t, uint32_t v)
 {
@@ -59,9 +65,9 @@ static void fill_row(cm_axon_table *t, uint32_t v)
   cm_tie *row = row_of(t, v);
   for (uint32_t j = g->out_first[v]; j < g->out_first[v + 1]; j++) {
     const cm_net_state *net = &s->net[g->out_net[j]];
-    tie_to(&t->all[v], 0, net->own_target);
+    tie_to(&t->all[v], 0, own_axons(net));
     for (uint64_t i = net->first; i < net->first + net->lambda; i++)
-      tie_to(&row[s->where[i]], net->weight >> t->shift, net->own_target);
+      tie_to(&row[s->where[i]], net->weight >> t->shift, own_axons(net));
   }
   cm_nets_ahead nets;
   for (cm_nets_look_ahead(&nets, s, v); nets.left > 0;) {
@@ -71,10 +77,10 @@ static void fill_row(cm_axon_table *t, uint32_t v)
       continue; /* one of its own nets */
     uint32_t weight = net->weight >> t->shift;
     bool at_home = false;
-    tie_to(&t->all[v], weight, 1);
+    tie_to(&t->all[v], weight, net->axons);
     for (const uint32_t *at = s->where + net->first, *last = at + net->lambda; at < last; at++) {
       at_home |= *at == net->home;
-      tie_to(&row[*at], weight, 1);
+      tie_to(&row[*at], weight, net->axons);
     }
     if (!at_home)
       tie_to(&row[net->home], weight, 0);
@@ -161,7 +167,7 @@ void cm_axon_table_follow(cm_axon_table *t, const cm_net_event *event, uint64_t 
     const cm_net_state *net = &s->net[it->net];
     uint32_t source = g->net_source[it->net], weight = net->weight >> t->shift;
     uint32_t kept = (uint32_t)it->weighed * weight; /* modulo 2^32 */
-    uint16_t shared = (uint16_t)it->present;
+    uint16_t shared = (uint16_t)(it->present * net->axons);
     cm_tie *column = t->tie + it->part;
     for (cm_targets targets = cm_targets_of(g, it->net); targets.left > 0;) {
       uint32_t u = cm_targets_next(&targets);

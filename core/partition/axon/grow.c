@@ -12,8 +12,9 @@ typedef struct growth {
   cm_run *run;
   uint32_t *part;
   uint32_t *net_part;  /* [nets] last part that took the net, NONE: none yet */
-  uint32_t *shared;    /* [vertices] inbound nets that the growing part has */
-  uint32_t *met;       /* [vertices] inbound nets that any part has */
+  uint32_t *axons_in;  /* [vertices] inbound axons */
+  uint32_t *shared;    /* [vertices] of them that the growing part has */
+  uint32_t *met;       /* [vertices] of them that any part has */
   cm_indexed_heap open;    /* vertices with inbound nets that are in no part, by the share of them that is met */
   uint32_t *place;     /* [vertices] in it */
   uint32_t *touched;   /* [vertices] with shared > 0 */
@@ -21,15 +22,15 @@ typedef struct growth {
   uint64_t size, axons, synapses;
 } growth;
 
-static float share(uint32_t nets, const cm_hypergraph *g, uint32_t v)
+static float share(uint32_t axons, const growth *w, uint32_t v)
 {
-  return (float)nets / (float)((uint64_t)g->in_count[v] + 1);
+  return (float)axons / (float)((uint64_t)w->axons_in[v] + 1);
 }
 
 /* The larger share first, then the lower number. */
 static int64_t open_key(const growth *w, uint32_t v)
 {
-  float s = share(w->met[v], w->graph, v);
+  float s = share(w->met[v], w, v);
   uint32_t bits; /* of a number that is not negative: in the same order */
   memcpy(&bits, &s, sizeof bits);
   return (int64_t)bits << 32 | (UINT32_MAX - v);
@@ -50,17 +51,19 @@ static void take(growth *w, uint32_t v, uint32_t number)
       continue;
     bool first = w->net_part[e] == NONE;
     w->net_part[e] = number;
-    w->axons++;
+    uint32_t axons = cm_net_axons(g, e);
+    w->axons += axons;
     for (cm_targets t = cm_targets_of(g, e); t.left > 0;) {
       uint32_t u = cm_targets_next(&t);
       if (w->part[u] != NONE)
         continue;
       if (first) {
-        w->met[u]++;
+        w->met[u] += axons;
         cm_indexed_heap_change(&w->open, u, open_key(w, u));
       }
-      if (w->shared[u]++ == 0)
+      if (w->shared[u] == 0)
         w->touched[w->touched_count++] = u;
+      w->shared[u] += axons;
     }
   }
 }
@@ -73,7 +76,7 @@ static bool within(uint64_t use, uint64_t limit)
 static bool fits(const growth *w, uint32_t v)
 {
   const cm_hypergraph *g = w->graph;
-  uint64_t degree = g->in_count[v];
+  uint64_t degree = w->axons_in[v];
   return within(w->size + g->size[v], w->limits->neurons) &&
          within(w->axons + degree - w->shared[v], w->limits->inbound_axons) &&
          within(w->synapses + g->synapses[v], w->limits->synapses) &&
@@ -90,7 +93,7 @@ static uint32_t next_vertex(growth *w)
     if (w->part[u] != NONE)
       continue;
     w->touched[kept++] = u;
-    float s = share(w->shared[u], w->graph, u);
+    float s = share(w->shared[u], w, u);
     if ((s > best_share || (s == best_share && u < best)) && fits(w, u)) {
       best_share = s;
       best = u;
@@ -164,11 +167,25 @@ static cm_status grow_all(growth *w, cm_random *random, uint32_t *from, uint32_t
   return CM_OK;
 }
 
+static void count_axons(growth *w)
+{
+  const cm_hypergraph *g = w->graph;
+  for (uint32_t v = 0; v < g->vertex_count; v++)
+    w->axons_in[v] = g->in_count[v];
+  for (uint32_t v = 0; v < g->vertex_count && g->net_axons != NULL; v++) {
+    w->axons_in[v] = 0;
+    for (cm_nets nets = cm_nets_into(g, v); nets.left > 0;)
+      w->axons_in[v] += g->net_axons[cm_nets_next(&nets)];
+  }
+}
+
 cm_status cm_grow_parts(const cm_hypergraph *graph, const cm_limits *limits, cm_random *random, cm_run *run,
                         uint32_t *from, uint32_t *part, uint32_t *parts, cm_error *error)
 {
   growth w = {.graph = graph, .limits = limits, .run = run, .part = part};
   cm_status status = CM_NEW(run->memory, w.net_part, graph->net_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, w.axons_in, graph->vertex_count, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, w.shared, graph->vertex_count, error);
   if (status == CM_OK)
@@ -181,6 +198,7 @@ cm_status cm_grow_parts(const cm_hypergraph *graph, const cm_limits *limits, cm_
     memset(w.net_part, 0xff, (size_t)graph->net_count * sizeof *w.net_part);
     for (uint32_t v = 0; v < graph->vertex_count; v++)
       part[v] = NONE;
+    count_axons(&w);
     memset(w.place, 0xff, (size_t)graph->vertex_count * sizeof *w.place);
     w.open.place = w.place;
     for (uint32_t v = 0; v < graph->vertex_count && status == CM_OK; v++)
@@ -190,6 +208,7 @@ cm_status cm_grow_parts(const cm_hypergraph *graph, const cm_limits *limits, cm_
   if (status == CM_OK)
     status = grow_all(&w, random, from, parts, error);
   cm_free(w.net_part);
+  cm_free(w.axons_in);
   cm_free(w.shared);
   cm_free(w.met);
   cm_free(w.touched);

@@ -16,7 +16,7 @@ void cm_hypergraph_free(cm_hypergraph *graph)
   cm_hypergraph_drop_inbound(graph);
   void *const arrays[] = {graph->own_gap,   graph->net_begin, graph->net_targets, graph->net_source, graph->in_count,
                           graph->out_first, graph->out_net,   graph->size,        graph->synapses,   graph->number,
-                          graph->own_net_weight};
+                          graph->own_net_weight, graph->own_net_axons};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     cm_free(arrays[i]);
   cm_free(graph);
@@ -152,7 +152,7 @@ static cm_status fill_from_topology(const cm_topology *topology, bool pack, cm_h
   uint32_t *rank;
   g->vertex_count = topology->vertex_count;
   g->net_count = topology->net_count;
-  g->pin_count = topology->pin_count;
+  g->pin_count = g->axon_count = topology->pin_count;
   g->pin = topology->pin;
   if (cm_hypergraph_arrays(g, run, error) != CM_OK ||
       CM_NEW(run->memory, g->number, g->vertex_count, error) != CM_OK ||

@@ -209,7 +209,7 @@ START_TEST(lists_are_the_networks_on_every_level_for_any_number_of_threads)
     clusters = 1 + below(&random, fine->vertex_count);
     for (uint32_t v = 0; v < fine->vertex_count; v++)
       map[v] = v < clusters ? v : below(&random, clusters);
-    ck_ok(cm_hypergraph_contract(fine, map, clusters, &run, &coarse, &error));
+    ck_ok(cm_hypergraph_contract(fine, map, clusters, NULL, &run, &coarse, &error));
     merge(nets, t.net_count, map);
     coarse->own_net_weight = fine->own_net_weight; /* borrowed weights go on */
     fine->own_net_weight = NULL;
