@@ -1,9 +1,11 @@
 /* core/partition/axon/hypergraph and gaps: what is packed is what comes back, by plain lists. */
 #include "tests/unit/networks.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/partition/axon/hypergraph.h"
+#include "core/partition/axon/net_sample.h"
 
 enum { MOST = 40 };
 
@@ -224,6 +226,103 @@ START_TEST(lists_are_the_networks_on_every_level_for_any_number_of_threads)
 }
 END_TEST
 
+START_TEST(a_sample_stands_for_all_nets)
+{
+  enum { DRAWS = 2000 };
+  cm_random random;
+  cm_random_init(&random, 5, (uint64_t)_i, 0);
+  cm_topology t = random_nets(&random, false);
+  for (uint32_t e = 0; e < t.net_count; e++) /* heavy and light ones */
+    t.net_weight[e] = 1 + (t.net_weight[e] * t.net_weight[e] << 2 * below(&random, 8));
+  cm_hypergraph *g;
+  ck_ok(cm_hypergraph_from_topology(&t, false, &run, &g, &error));
+  uint32_t one_of = 2 + (uint32_t)_i % 3, kept_always = 0, *times = network_array(t.net_count, sizeof *times);
+  double *axons = network_array(t.net_count, sizeof *axons), nets = 0;
+  for (uint32_t e = 0; e < g->net_count; e++)
+    kept_always += g->synapses[g->net_source[e]] == 0;
+  for (uint64_t seed = 0; seed < DRAWS; seed++) {
+    cm_net_sample sample;
+    uint64_t stood_for = 0;
+    ck_ok(cm_net_sample_draw(g, one_of, seed, &run, &sample, &error));
+    for (uint32_t i = 0; i < sample.count; i++) {
+      uint32_t e = sample.net[i];
+      ck_assert_uint_eq(sample.weight[i], g->net_weight[e] * sample.axons[i]);
+      ck_assert_uint_le(sample.axons[i], 2 * one_of);
+      if (g->synapses[g->net_source[e]] == 0)
+        ck_assert_uint_eq(sample.axons[i], 1);
+      times[e]++;
+      axons[e] += sample.axons[i];
+      stood_for += sample.axons[i];
+    }
+    ck_assert_uint_eq(stood_for, g->net_count);
+    nets += sample.count;
+    cm_net_sample_clear(&sample);
+  }
+  ck_assert_double_le(nets / DRAWS, (double)g->net_count / one_of + kept_always + 2 * one_of);
+  for (uint32_t e = 0; e < g->net_count; e++) { /* each counts once in the mean: within six deviations */
+    ck_assert_double_le(fabs(axons[e] / DRAWS - 1), 6 * sqrt(2.0 * one_of / DRAWS));
+    if (g->synapses[g->net_source[e]] == 0)
+      ck_assert_uint_eq(times[e], DRAWS);
+  }
+  cm_free(times);
+  cm_free(axons);
+  cm_hypergraph_free(g);
+  network_free(&t);
+}
+END_TEST
+
+START_TEST(a_coarse_level_of_a_sample_has_its_nets_merged)
+{
+  cm_random random;
+  cm_random_init(&random, 6, (uint64_t)_i, 0);
+  cm_topology t = random_nets(&random, false);
+  cm_hypergraph *fine, *coarse, *coarsest;
+  cm_net_sample sample;
+  uint32_t map[MOST], net[2 * MOST], axons[2 * MOST];
+  run.threads = 1 + (unsigned)_i % 4;
+  ck_ok(cm_hypergraph_from_topology(&t, false, &run, &fine, &error));
+  plain *nets = nets_of(&t, fine);
+  uint32_t clusters = 1 + below(&random, fine->vertex_count);
+  for (uint32_t v = 0; v < fine->vertex_count; v++)
+    map[v] = v < clusters ? v : below(&random, clusters);
+  ck_ok(cm_net_sample_draw(fine, 2, (uint64_t)_i, &run, &sample, &error));
+  for (uint32_t i = 0; i < sample.count; i++) {
+    net[i] = sample.net[i];
+    axons[i] = sample.axons[i];
+  }
+  ck_ok(cm_hypergraph_contract(fine, map, clusters, &sample, &run, &coarse, &error));
+  ck_assert_uint_eq(coarse->net_count, sample.count);
+  merge(nets, t.net_count, map);
+  plain *kept = network_array(sample.count, sizeof *kept);
+  uint64_t axon_count = 0;
+  for (uint32_t i = 0; i < sample.count; i++) {
+    kept[i] = nets[net[i]];
+    axon_count += (uint64_t)kept[i].count * axons[i];
+    ck_assert_uint_eq(coarse->net_source[i], map[fine->net_source[net[i]]]);
+    ck_assert_uint_eq(coarse->net_weight[i], fine->net_weight[net[i]] * axons[i]);
+    ck_assert_uint_eq(cm_net_axons(coarse, i), axons[i]);
+  }
+  ck_assert_uint_eq(coarse->axon_count, axon_count);
+  ck_ok(cm_hypergraph_list_inbound(coarse, &run, &error));
+  check_lists(coarse, kept);
+  for (uint32_t v = 0; v < clusters; v++)
+    map[v] = v / 2;
+  ck_ok(cm_hypergraph_contract(coarse, map, (clusters + 1) / 2, NULL, &run, &coarsest, &error));
+  merge(kept, sample.count, map);
+  ck_ok(cm_hypergraph_list_inbound(coarsest, &run, &error));
+  check_lists(coarsest, kept);
+  for (uint32_t i = 0; i < sample.count; i++)
+    ck_assert_uint_eq(cm_net_axons(coarsest, i), axons[i]);
+  cm_net_sample_clear(&sample);
+  cm_free(kept);
+  cm_free(nets);
+  cm_hypergraph_free(coarsest);
+  cm_hypergraph_free(coarse);
+  cm_hypergraph_free(fine);
+  network_free(&t);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("hypergraph");
@@ -233,6 +332,8 @@ int main(void)
   tcase_add_test(tests, ways_lead_back_in_either_direction_and_near_ones_are_short);
   tcase_add_loop_test(tests, packed_targets_take_less_and_come_back_as_they_were, 0, 20);
   tcase_add_loop_test(tests, lists_are_the_networks_on_every_level_for_any_number_of_threads, 0, 60);
+  tcase_add_loop_test(tests, a_sample_stands_for_all_nets, 0, 12);
+  tcase_add_loop_test(tests, a_coarse_level_of_a_sample_has_its_nets_merged, 0, 40);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }
