@@ -59,7 +59,7 @@ static const cm_option options_of_maps[] = {
    CM_SHAPES_PLACES, .about = "of mapper bisection: fraction of the parts that a pass visits; 0.05 unless given", .was = "force_share"},
   {"force_passes", CM_OPTION_COUNT, FIELD(force_passes), 0, 1000000, 1000, {0}, NULL, false,
    CM_SHAPES_PLACES, .about = "of mapper bisection: passes at most; 1000 unless given", .was = "force_rounds"},
-  {"capacity_retries", CM_OPTION_COUNT, FIELD(capacity_retries), 1, CM_ATTEMPTS_MAX, CM_ATTEMPTS_MAX, {0}, NULL, false,
+  {"capacity_tries", CM_OPTION_COUNT, FIELD(capacity_tries), 1, CM_ATTEMPTS_MAX, CM_ATTEMPTS_MAX, {0}, NULL, false,
    CM_SHAPES_PARTS, .about = "tries of the partition stage at most, each with a smaller capacity, the first one counted; 16 unless given", .was = "attempts"},
   {"inputs", CM_OPTION_WORD, FIELD(inputs), 0, 0, CM_INPUTS_RELAY, {"relay", "outside"}, NULL, false,
    CM_SHAPES_BOTH, .about = "neurons that the network marks as inputs: relay (unless given) gives each room on a core; outside makes them axons from the chip's border"},

@@ -67,7 +67,7 @@ struct cm_map_options {
   uint32_t bisection_tries, refinement_passes;
   double force_fraction;
   uint32_t force_passes;
-  uint32_t capacity_retries; /* tries with smaller and smaller capacity, the first counted */
+  uint32_t capacity_tries; /* tries with smaller and smaller capacity, the first counted */
   uint32_t inputs;               /* cm_inputs_choice */
   uint32_t routing, route_model; /* CM_ROUTES_AUTO or cm_turn_rule plus 1; cm_route_model */
   uint32_t policy;               /* cm_policy_choice */

@@ -184,7 +184,7 @@ START_TEST(old_names_of_options_are_read)
   test_reply mapping = test_get(&server, path);
   ck_assert_str_eq(test_word(json_object_get(mapping.json, "options"), "traffic_model"), "multicast");
   test_reply_clear(&mapping);
-  snprintf(body, sizeof body, "{\"network\": \"%s\", \"chip\": \"loihi1\", \"options\": {\"attempts\": 2, \"capacity_retries\": 2}}", network);
+  snprintf(body, sizeof body, "{\"network\": \"%s\", \"chip\": \"loihi1\", \"options\": {\"attempts\": 2, \"capacity_tries\": 2}}", network);
   test_reply both = test_problem(test_send(&server, "POST", "/v1/jobs", body), 400, "bad-option");
   ck_assert_str_eq(test_word(both.json, "where"), "/options/attempts");
   test_reply_clear(&both);

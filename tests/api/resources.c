@@ -309,7 +309,7 @@ START_TEST(openapi_has_what_stands_in_tables)
   simulate = json_object_get(json_object_get(schemas, "SimulateOptions"), "properties");
   ck_assert_uint_eq(json_array_size(json_object_get(json_object_get(map, "preset"), "enum")), 4);
   ck_assert_str_eq(test_word(json_object_get(map, "preset"), "default"), "balanced");
-  ck_assert_int_eq(json_integer_value(json_object_get(json_object_get(map, "capacity_retries"), "maximum")), 16);
+  ck_assert_int_eq(json_integer_value(json_object_get(json_object_get(map, "capacity_tries"), "maximum")), 16);
   ck_assert_str_eq(test_word(json_object_get(compile, "verify"), "type"), "boolean");
   ck_assert_uint_eq(json_array_size(json_object_get(json_object_get(compile, "shape"), "anyOf")), 2);
   ck_assert_int_eq(json_integer_value(json_object_get(json_object_get(simulate, "steps"), "minimum")), 1);

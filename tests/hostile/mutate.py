@@ -206,7 +206,7 @@ class Requests:
         """A name and a value of a job's options as docs/options.md has them, of any size."""
         r = self.random
         names = ["preset", "objective", "seed", "threads", "time_limit", "memory_limit", "max_part_size", "parts", "region",
-                 "regions", "mapper", "routing", "traffic_model", "imbalance", "capacity_retries", "verify", "stop_after", "memory"]
+                 "regions", "mapper", "routing", "traffic_model", "imbalance", "capacity_tries", "verify", "stop_after", "memory"]
         return r.choice(names), r.choice([self.anything(), "best", "learned", "edge", "axon", 1, 3, 286, 10**6])
 
     def query(self, operation):

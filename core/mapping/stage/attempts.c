@@ -42,7 +42,7 @@ cm_status cm_attempts_begin(const cm_map_input *input, cm_objective objective, c
                    .run = run,
                    .terms = *terms,
                    .largest = 1,
-                   .tries_max = (uint32_t)input->options->capacity_retries};
+                   .tries_max = (uint32_t)input->options->capacity_tries};
   uint64_t capacity = first_capacity(&a);
   a.made.objective = objective;
   a.made.limits = terms->limits;

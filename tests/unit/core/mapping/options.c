@@ -86,7 +86,7 @@ START_TEST(names_of_the_version_before_are_read)
   } names[] = {{&cm_map_option_table, "communication", "traffic_model", "\"multicast\"", "\"multicast\""},
                {&cm_map_option_table, "force_share", "force_fraction", "0.25", "0.25"},
                {&cm_map_option_table, "force_rounds", "force_passes", "7", "7"},
-               {&cm_map_option_table, "attempts", "capacity_retries", "3", "3"},
+               {&cm_map_option_table, "attempts", "capacity_tries", "3", "3"},
                {&cm_map_option_table, "policy_aim", "policy_objective", "\"reward\"", "\"reward\""},
                {&cm_map_option_table, "compare", "baseline", "\"fresh\"", "\"fresh\""},
                {&cm_map_option_table, "mapper", "mapper", "\"staged\"", "\"two-phase\""},
