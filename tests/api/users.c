@@ -208,31 +208,35 @@ START_TEST(wrong_tokens_are_slowed_down_and_right_ones_are_not)
   expect("GET", "/v1/me", "Authorization: Bearer coremap_guess", NULL, 401);
   expect("POST", "/v1/networks", "Authorization: Bearer coremap_guess", "4 3\n2\n1 3\n2 4\n3\n", 401);
   ck_assert_double_ge(cm_now() - begun, 0.25 + 0.5);
-  /* Twenty guesses at once: some are held back, the others told to go away; who has a token waits for none of them. */
-  pid_t guessers[20];
-  for (int i = 0; i < 20; i++)
-    if ((guessers[i] = fork()) == 0) {
-      char *reply = test_raw(&server, "GET /v1/me HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer coremap_x\r\n"
-                             "Connection: close\r\n\r\n", 300);
-      _exit(strstr(reply, " 429 ") != NULL ? 1 : strstr(reply, " 401 ") != NULL ? 0 : 2);
-    }
-  usleep(300000);
-  expect("GET", "/v1/me", bob, NULL, 200);
+  /* Twenty guesses at once: some are held back, the others told to go away; who has a token waits for none of them.
+   * A busy machine may take so long over them that they are not at once: again, then. */
   int sent_away = 0, held_back = 0;
-  for (int i = 0; i < 20; i++) {
-    siginfo_t ended = {0};
-    ck_assert_int_eq(waitid(P_PID, (id_t)guessers[i], &ended, WEXITED | WNOHANG | WNOWAIT), 0);
-    held_back += ended.si_pid == 0;
+  for (int round = 0; round < 10 && (sent_away == 0 || held_back == 0); round++) {
+    pid_t guessers[20];
+    for (int i = 0; i < 20; i++)
+      if ((guessers[i] = fork()) == 0) {
+        char *reply = test_raw(&server, "GET /v1/me HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer coremap_x\r\n"
+                               "Connection: close\r\n\r\n", 300);
+        _exit(strstr(reply, " 429 ") != NULL ? 1 : strstr(reply, " 401 ") != NULL ? 0 : 2);
+      }
+    usleep(300000);
+    expect("GET", "/v1/me", bob, NULL, 200);
+    sent_away = held_back = 0;
+    for (int i = 0; i < 20; i++) {
+      siginfo_t ended = {0};
+      ck_assert_int_eq(waitid(P_PID, (id_t)guessers[i], &ended, WEXITED | WNOHANG | WNOWAIT), 0);
+      held_back += ended.si_pid == 0; /* when the right token had its answer */
+    }
+    for (int i = 0; i < 20; i++) {
+      int status;
+      ck_assert_int_eq(waitpid(guessers[i], &status, 0), guessers[i]);
+      ck_assert(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+      sent_away += WEXITSTATUS(status);
+    }
+    ck_assert_int_le(sent_away, 4);
   }
-  ck_assert_int_ge(held_back, 1); /* when the right token had its answer */
-  for (int i = 0; i < 20; i++) {
-    int status;
-    ck_assert_int_eq(waitpid(guessers[i], &status, 0), guessers[i]);
-    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) < 2);
-    sent_away += WEXITSTATUS(status);
-  }
+  ck_assert_int_ge(held_back, 1);
   ck_assert_int_ge(sent_away, 1);
-  ck_assert_int_le(sent_away, 4);
 }
 END_TEST
 
