@@ -39,6 +39,9 @@ void cm_reply_lease(cm_request *request, unsigned status, const cm_lease *lease)
 /* Replies with the job as it is now, its tag and place. */
 void cm_reply_job(cm_request *request, unsigned status, const char *id);
 
+/* What an open file holds, which the caller frees; NULL: it cannot be read now. Closes it. */
+char *cm_file_text(int file);
+
 /* Makes a view of a mapping that its job left to who wants it (routes, certificate), and opens it; the caller closes. Takes as
  * long as making it does, and the memory of an import. */
 cm_status cm_view_make(cm_request *request, const cm_mapping_row *mapping, const char *view, int *file, cm_error *error);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "library/private/stored.h"
 #include "storage/estimates.h"
 
 bool cm_job_has_ended(cm_job_state state)
@@ -17,6 +18,16 @@ static void write_text(cm_writer *w, const char *name, const char *text)
 {
   if (text != NULL && text[0] != '\0')
     cm_write_json(w, name, text);
+}
+
+/* Of a job of the version before in the names of now, as far as memory goes. */
+static void write_report(cm_writer *w, const char *text)
+{
+  char *now = NULL;
+  if (text != NULL)
+    (void)library_names_of_now(text, &now, NULL);
+  write_text(w, "report", now != NULL ? now : text);
+  coremap_text_free(now);
 }
 
 static void write_word(cm_writer *w, const char *name, const char *word)
@@ -151,7 +162,7 @@ void cm_job_write(cm_writer *w, const cm_request *request, const cm_job *job, bo
     cm_write_truth(w, "reused", job->reused);
   if (whole) {
     write_text(w, "options", job->options);
-    write_text(w, "report", job->report);
+    write_report(w, job->report);
   }
   cm_write_end(w);
 }

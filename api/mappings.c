@@ -1,11 +1,15 @@
 /* /v1/mappings: every view is a file that was written when the job ended; it is served with ETag and Range. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "api/handlers.h"
 #include "base/number.h"
+#include "library/private/base.h"
 #include "library/private/stored.h"
 #include "storage/leases.h"
 #include "storage/mappings.h"
@@ -106,8 +110,49 @@ static bool is_late(const char *name)
   return false;
 }
 
+char *cm_file_text(int file)
+{
+  struct stat about;
+  FILE *stream = fdopen(file, "rbe");
+  char *text = stream != NULL && fstat(file, &about) == 0 ? malloc((size_t)about.st_size + 1) : NULL;
+  if (text != NULL)
+    text[fread(text, 1, (size_t)about.st_size, stream)] = '\0';
+  if (stream != NULL)
+    (void)fclose(stream);
+  else
+    close(file);
+  return text;
+}
+
+/* A summary of the version before in the names of now: *file is another one, then. */
+static cm_status rename_summary(int *file, cm_error *error)
+{
+  coremap_error *why = NULL;
+  char *now, *text = cm_file_text(dup(*file));
+  (void)lseek(*file, 0, SEEK_SET); /* both have read */
+  if (text == NULL)
+    return cm_fail(error, CM_IO, "the summary of the mapping cannot be read now");
+  cm_status status = library_status(library_names_of_now(text, &now, &why), &why, error);
+  free(text);
+  if (status != CM_OK || now == NULL)
+    return status;
+  int renamed = memfd_create("summary", MFD_CLOEXEC);
+  const size_t size = strlen(now);
+  if (renamed >= 0 && write(renamed, now, size) == (ssize_t)size) {
+    close(*file);
+    *file = renamed;
+  } else {
+    status = cm_fail(error, CM_NO_MEMORY, "out of memory for the summary of a mapping");
+    if (renamed >= 0)
+      close(renamed);
+  }
+  coremap_text_free(now);
+  return status;
+}
+
 static void reply_view(cm_request *request, const char *v, const char *type)
 {
+  const bool summary = strcmp(v, "summary.json") == 0;
   cm_mapping_row mapping;
   cm_error error;
   char etag[CM_ID_MAX + 24];
@@ -116,13 +161,15 @@ static void reply_view(cm_request *request, const char *v, const char *type)
     return;
   }
   /* A mapping never changes: its id and the view name the bytes. */
-  (void)snprintf(etag, sizeof etag, "%s-%s", mapping.id, v);
+  (void)snprintf(etag, sizeof etag, "%s-%s", mapping.id, summary ? "summary" : v);
   if (cm_reply_known(request, type, etag, "Accept"))
     return;
   int file;
   cm_status status = cm_mappings_open(request->store, mapping.id, v, &file, &error);
   if (status == CM_NOT_FOUND && is_late(v))
     status = cm_view_make(request, &mapping, v, &file, &error);
+  if (status == CM_OK && summary && (status = rename_summary(&file, &error)) != CM_OK)
+    close(file);
   if (status == CM_OK)
     cm_reply_opened(request, file, type, etag, "Accept");
   else

@@ -2,7 +2,6 @@
 #include <coremap/simulate.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "api/handlers.h"
@@ -126,21 +125,6 @@ static bool check_upload(cm_request *request, const char *id)
   return false;
 }
 
-/* What an open file holds, which the caller frees; NULL: it cannot be read now. Closes it. */
-static char *read_text(int file)
-{
-  struct stat about;
-  FILE *stream = fdopen(file, "rbe");
-  char *text = stream != NULL && fstat(file, &about) == 0 ? malloc((size_t)about.st_size + 1) : NULL;
-  if (text != NULL)
-    text[fread(text, 1, (size_t)about.st_size, stream)] = '\0';
-  if (stream != NULL)
-    (void)fclose(stream);
-  else
-    close(file);
-  return text;
-}
-
 /* The scenario that a simulation names is one of those that the mapping states, which are its network's; false: the reply is set. */
 static bool check_scenario(cm_request *request, const char *mapping, const char *scenario)
 {
@@ -150,7 +134,7 @@ static bool check_scenario(cm_request *request, const char *mapping, const char 
     cm_reply_error(request, &error);
     return false;
   }
-  char *summary = read_text(file);
+  char *summary = cm_file_text(file);
   coremap_error *why = NULL;
   int result = summary != NULL ? coremap_scenario_check(scenario, summary, &why) : 0;
   free(summary);

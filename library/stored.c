@@ -5,6 +5,8 @@
 
 #include "core/mapping/pareto/pareto.h"
 #include "core/mapping/result/beside.h"
+#include "core/mapping/result/renamed.h"
+#include "core/metrics/metrics.h"
 #include "core/network/topology_file.h"
 #include "core/operators/onnx/onnx.h"
 #include "library/internal.h"
@@ -99,5 +101,38 @@ int library_view_make(const char *folder, const char *view, const char *network,
   if (status == CM_OK)
     status = cm_mapping_write_late(folder, late, topology, r.run, &e);
   cm_run_finish(r.run);
+  return library_tell(status, &e, error);
+}
+
+/* The report of a job has that of its mapping as "mapper". */
+static cm_status rename_report(json_t *object, cm_error *error)
+{
+  json_t *mapper = json_object_get(object, "mapper");
+  if (!cm_metrics_rename(object))
+    return cm_fail(error, CM_NO_MEMORY, "out of memory for names of metrics");
+  if (!json_is_object(mapper))
+    return cm_mapping_rename(object, error);
+  json_t *summary = json_pack("{s:O}", "report", mapper);
+  cm_status status = summary != NULL ? cm_mapping_rename(summary, error) : cm_fail(error, CM_NO_MEMORY, "out of memory for a report");
+  json_decref(summary);
+  return status;
+}
+
+int library_names_of_now(const char *text, char **now, coremap_error **error)
+{
+  cm_error e;
+  cm_status status = CM_OK;
+  *now = NULL;
+  if (!cm_metrics_have_old_names(text)) /* which is nearly always so, and seen without reading the text as JSON */
+    return 0;
+  json_t *object = json_loads(text, 0, NULL);
+  if (!json_is_object(object))
+    status = cm_fail(&e, CM_DAMAGED, "what is stored of a mapping is no JSON object");
+  else
+    status = rename_report(object, &e);
+  if (status == CM_OK)
+    status = library_text(object, JSON_COMPACT, now, &e);
+  else
+    json_decref(object);
   return library_tell(status, &e, error);
 }

@@ -105,7 +105,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
   const model = await Model.load(id, signal);
   const view = new View(model.width, model.height);
   const { summary } = model;
-  const { tried, candidates = tried, pareto, ...report } = summary.report ?? {}; // tried: of the version before
+  const { candidates, pareto, ...report } = summary.report ?? {};
   const layers = layersOf(summary);
   let layer = layers.find((entry) => entry.id === query.get('layer')) ?? LAYERS[0];
 

@@ -1,6 +1,6 @@
 // The metrics of a mapping, made from what the server's own table says of each: label, unit, and which way is better.
 
-import { count, NONE, si } from './format.js';
+import { count, NONE, percent, si } from './format.js';
 
 const figure = (value) => si(value, '', 4);
 // Units that are shown with a prefix of their own, or turned round; the others as they stand.
@@ -8,7 +8,7 @@ const UNITS = {
   pJ: { show: (value) => si(value * 1e-12, 'J', 4), unit: '' },
   ns: { show: (value) => si(value * 1e-9, 's', 4), unit: '' },
   'steps / ns': { show: (value) => figure(value * 1e9), unit: 'steps a second' },
-  1: { show: figure, unit: '' },
+  1: { show: percent, unit: '' },
 };
 const BETTER = { less: -1, more: 1, neither: 0 };
 
@@ -23,22 +23,10 @@ export const metricsOf = (schema) =>
       note: property.description,
       better: BETTER[property['x-better']],
       where: property['x-where'],
-      was: property['x-was'],
       unit: property['x-unit'].replace('*', '×'),
       show: property.type === 'integer' ? count : figure,
       ...UNITS[property['x-unit']],
     }));
-
-/** Metrics of a mapping of the version before under the names that they have now, with the meaning of now. */
-export function renamed(metrics, list) {
-  const now = { ...metrics };
-  for (const { name, was } of list)
-    if (was && typeof now[was.name] === 'number' && !(name in now)) {
-      now[name] = now[was.name] - was.more;
-      delete now[was.name];
-    }
-  return now;
-}
 
 /** Whether a mapping has something to say of a metric: it is among its metrics, and so is what it is about. */
 export function isShown(metric, metrics) {

@@ -5,7 +5,7 @@ import { NO_PART, parseCores, parseLinks } from './binary.js';
 import { range } from './colour.js';
 import { shortId } from './format.js';
 import { categories, LAYERS } from './layers.js';
-import { metricsOf, renamed } from './metrics.js';
+import { metricsOf } from './metrics.js';
 
 /** A chip's limits by name, the synapse limit as a number of synapses even where the chip states it in bits. */
 export function limitsOf(chip) {
@@ -37,7 +37,7 @@ export class Model {
     this.summary = summary;
     this.cores = cores;
     this.chip = summary.chip ?? {};
-    this.metrics = renamed(summary.metrics, metricList);
+    this.metrics = summary.metrics ?? {};
     this.metricList = metricList; // what there is to say of each
     this.networkName = name || shortId(summary.network?.id) || 'network';
     this.signal = signal;

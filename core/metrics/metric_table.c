@@ -98,6 +98,17 @@ bool cm_metrics_rename(json_t *object)
   return good;
 }
 
+bool cm_metrics_have_old_names(const char *text)
+{
+  char quoted[64];
+  for (size_t i = 0; i < RENAMED; i++) {
+    (void)snprintf(quoted, sizeof quoted, "\"%s\"", renamed[i].was);
+    if (strstr(text, quoted) != NULL)
+      return true;
+  }
+  return false;
+}
+
 json_t *cm_metrics_schema(void)
 {
   static const char *const types[] = {"number", "integer", "integer", "string"};
@@ -112,9 +123,6 @@ json_t *cm_metrics_schema(void)
       if (m->where != NULL)
         (void)json_object_set_new(one, "x-where", json_string(m->where));
     }
-    for (size_t k = 0; k < RENAMED; k++)
-      if (strcmp(renamed[k].name, m->name) == 0)
-        (void)json_object_set_new(one, "x-was", json_pack("{s:s, s:f}", "name", renamed[k].was, "more", renamed[k].more));
     if (json_object_set_new(properties, m->name, one) != 0) {
       json_decref(properties);
       return NULL;

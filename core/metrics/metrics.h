@@ -38,12 +38,13 @@ json_t *cm_metrics_json(const cm_metrics *metrics);
  * "metrics", those of scenarios too. False: no memory. */
 bool cm_metrics_rename(json_t *object);
 
+/* Whether a text of JSON has a metric by its name of the version before. */
+bool cm_metrics_have_old_names(const char *text);
+
 /* Whether a metric says anything there: what is about inputs outside the chip does where there are some. O(metrics). */
 bool cm_metric_is_of_interest(const char *name, const json_t *metrics);
 
-/* The JSON schema of that object: types, units (`x-unit`), which way is better (`x-better`), the name in the version before and by how
- * much more it stood there (`x-was`), and what each is; NULL when out
- * of memory. */
+/* The JSON schema of that object: types, units (`x-unit`), which way is better (`x-better`), and what each is; NULL when out of memory. */
 json_t *cm_metrics_schema(void);
 
 /* A figure that something aims at. */

@@ -30,4 +30,9 @@ extern const char *const library_late_views[];
 int library_view_make(const char *folder, const char *view, const char *network, coremap_progress progress, void *user,
                       coremap_error **error);
 
+/* What a mapping's summary says, or the report of the job that made it, in the names of now. *now is NULL where `text` has these
+ * itself, else freed with coremap_text_free. Errors: damaged (`text` is neither), bad-option (a thing stands there by both names),
+ * no-memory. */
+int library_names_of_now(const char *text, char **now, coremap_error **error);
+
 #endif

@@ -478,6 +478,43 @@ START_TEST(a_pareto_set_is_served)
 }
 END_TEST
 
+/* In a data folder of a release before: what was stored stays to the byte, what is told of it has the names of now. */
+START_TEST(mappings_of_before_are_told_by_the_names_of_now)
+{
+  static const char mapping[] = "f9a2b623555a1a1f84d9", before[] = "edge_hop_traffic balance"; /* by which it was written */
+  char old[CM_PATH_MAX], command[3 * CM_PATH_MAX], path[100], name[32];
+  test_daemon other;
+  int read = 0;
+  test_folder(old);
+  (void)snprintf(command, sizeof command, "tar -xzf '%s' -C '%s' --strip-components=1", test_data("data-folder-7.tar.gz"), old);
+  ck_assert_int_eq(system(command), 0);
+  test_daemon_start(&other, old, NULL);
+  snprintf(path, sizeof path, "/v1/mappings/%s/content", mapping);
+  test_reply content = test_get(&other, path);
+  snprintf(path, sizeof path, "/v1/mappings/%s", mapping);
+  test_reply summary = test_get(&other, path);
+  const json_t *then = json_object_get(content.json, "metrics"), *now = json_object_get(summary.json, "metrics");
+  for (const char *p = before; sscanf(p, "%31s%n", name, &read) == 1; p += read) {
+    ck_assert_msg(json_is_number(json_object_get(then, name)), "%s", name);
+    ck_assert_msg(json_object_get(now, name) == NULL, "%s", name);
+  }
+  ck_assert_double_eq(json_number_value(json_object_get(now, "weighted_hops")), json_number_value(json_object_get(then, "edge_hop_traffic")));
+  ck_assert_double_eq(json_number_value(json_object_get(now, "imbalance")), json_number_value(json_object_get(then, "balance")) - 1);
+  ck_assert_uint_eq(json_object_size(now), json_object_size(then));
+  then = json_object_get(content.json, "options"), now = json_object_get(summary.json, "options");
+  ck_assert(json_is_integer(json_object_get(then, "attempts")) && json_object_get(now, "attempts") == NULL);
+  ck_assert(json_equal(json_object_get(then, "attempts"), json_object_get(now, "capacity_tries")));
+  test_reply_clear(&content);
+  test_reply_clear(&summary);
+  test_reply job = test_get(&other, "/v1/jobs/f8820362774778e53d9e");
+  now = json_object_get(json_object_get(job.json, "report"), "metrics");
+  ck_assert(json_is_number(json_object_get(now, "weighted_hops")) && json_object_get(now, "edge_hop_traffic") == NULL);
+  test_reply_clear(&job);
+  ck_assert_int_eq(test_daemon_stop(&other, SIGTERM), 0);
+  ck_ok(cm_folder_remove(old, &error));
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("mappings");
@@ -493,6 +530,7 @@ int main(void)
   tcase_add_test(tests, a_mapping_over_http_passes_the_check);
   tcase_add_test(tests, objectives_of_time_steps);
   tcase_add_test(tests, a_pareto_set_is_served);
+  tcase_add_test(tests, mappings_of_before_are_told_by_the_names_of_now);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }

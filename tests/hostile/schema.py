@@ -5,7 +5,7 @@ import json
 import re
 
 _TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
-_SAID = {"x-unit", "x-better", "x-label", "x-where", "x-was", "description", "default", "title", "examples", "format", "$comment"}
+_SAID = {"x-unit", "x-better", "x-label", "x-where", "description", "default", "title", "examples", "format", "$comment"}
 
 
 def _is(value, kind):

@@ -12,7 +12,7 @@ const { channels, middle, paint, palette, pixel, position, range, union, viridis
 const { View } = await load('view.js');
 const { Ways } = await load('ways.js');
 const { BROKEN, busiest, categories, FREE, HERE, LAYERS, TAKEN } = await load('layers.js');
-const { isShown, metricsOf, metricText, renamed, verdict } = await load('metrics.js');
+const { isShown, metricsOf, metricText, verdict } = await load('metrics.js');
 const { Problem, problemWords } = await load('problem.js');
 const { reportGroups, tileRows } = await load('programreport.js');
 
@@ -346,18 +346,20 @@ test('layers and occupancy', () => {
 
 test('metrics have units and a better side', () => {
   const row = (type, unit, better, more) => ({ type, description: 'so', 'x-label': 'L', 'x-unit': unit, 'x-better': better, ...more });
-  const [energy, load, reuse, largest, border] = metricsOf({
+  const [energy, load, reuse, largest, imbalance, border] = metricsOf({
     properties: {
       energy_pj: row('number', 'pJ', 'less'),
       saturation_load: row('number', 'steps / ns', 'more'),
       synaptic_reuse_mean: row('number', 'synapses per axon', 'more'),
       largest_part: row('integer', 'neurons', 'neither'),
+      imbalance: row('number', '1', 'less'),
       step_limit: { type: 'string', description: 'words' },
       border_hops: row('number', 'packets * hops', 'less', { 'x-where': 'outside_inputs' }),
     },
   });
   assert.equal(plain(metricText(energy, { energy_pj: 1.031e11 })), '103.1 mJ');
   assert.equal(metricText(energy, {}), '–');
+  assert.deepEqual([plain(metricText(imbalance, { imbalance: 0.0629 })), imbalance.unit], ['6.3 %', '']);
   assert.equal(plain(metricText(load, { saturation_load: 0.032 })), '32.00 M');
   assert.deepEqual([load.unit, reuse.unit, largest.unit, border.unit], ['steps a second', 'synapses per axon', 'neurons', 'packets × hops']);
   assert.equal(plain(metricText(largest, { largest_part: 12345 })), '12 345');
@@ -366,13 +368,6 @@ test('metrics have units and a better side', () => {
   assert.equal(verdict(reuse, 9, 10), 1);
   assert.equal(verdict(largest, 9, 10), 0);
   assert.ok(!isShown(border, { border_hops: 0, outside_inputs: 0 }) && isShown(border, { border_hops: 0, outside_inputs: 3 }));
-});
-
-test('metrics of the version before have the names and meanings of now', () => {
-  const list = [{ name: 'imbalance', was: { name: 'balance', more: 1 } }, { name: 'energy_pj' }];
-  assert.deepEqual(renamed({ balance: 1.5, energy_pj: 3 }, list), { imbalance: 0.5, energy_pj: 3 });
-  assert.deepEqual(renamed({ imbalance: 0.25, balance: 9 }, list), { imbalance: 0.25, balance: 9 });
-  assert.deepEqual(renamed(undefined, list), {});
 });
 
 test('problems are told in words with their figures', () => {
