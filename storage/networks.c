@@ -193,11 +193,14 @@ cm_status cm_networks_publish(cm_store *store, const cm_network *network, const 
     *known = true;
     return CM_OK;
   }
+  const bool stood = access(path, F_OK) == 0; /* others have these bytes */
   cm_status status = rename(scratch, path) != 0 ? cm_fail_errno(error, errno, "cannot rename", scratch) : CM_OK;
   if (status == CM_OK)
     status = cm_folder_sync(folder, error);
   if (status == CM_OK)
     status = cm_database_write(store->database, insert, &work, error);
+  if (status == CM_QUOTA_USED && !stood)
+    (void)unlink(path); /* a file that nobody has a row of would stay until the next start */
   pthread_mutex_unlock(&store->blob_lock);
   if (status == CM_OK)
     *known = work.known;

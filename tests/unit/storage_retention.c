@@ -161,6 +161,28 @@ START_TEST(what_is_old_or_too_much_goes_but_for_pins)
 }
 END_TEST
 
+/* No file stays of an upload that a quota refuses, unless it is another user's too. */
+START_TEST(a_refused_network_leaves_no_file)
+{
+  static const char *const ids[] = {"def", "abc"}; /* nobody's, and one that another has */
+  cm_user eve = {.name = "eve"};
+  change("UPDATE networks SET user = 'ann', visibility = 'private'");
+  ck_ok(cm_users_add(store->database, &eve, &error));
+  ck_ok(cm_limits_set(store->database, &cm_quota_kind, &(cm_limit_row){false, "eve", {50, NAN, NAN, NAN, NAN, NAN}}, &error));
+  for (int i = 0; i < 2; i++) {
+    char scratch[CM_PATH_MAX];
+    bool known;
+    cm_network network = {.neurons = 3, .bytes = 100, .owner = {.user = "eve"}};
+    (void)snprintf(network.id, sizeof network.id, "%s", ids[i]);
+    (void)snprintf(network.sha256, sizeof network.sha256, "%s", ids[i]);
+    ck_ok(cm_path(scratch, &error, "%s/incoming/x", folder));
+    test_write(scratch, "zip", 3);
+    ck_fails(cm_networks_publish(store, &network, scratch, &known, &error), CM_QUOTA_USED);
+  }
+  ck_assert(!is_there("networks/def.zip") && is_there("networks/abc.zip"));
+}
+END_TEST
+
 /* Who uploads the same bytes owns them too; they go when the last one deletes them. */
 START_TEST(a_network_can_have_several_owners)
 {
@@ -212,6 +234,7 @@ int main(void)
   tcase_add_test(tests, what_is_deleted_comes_back_as_it_was);
   tcase_add_test(tests, what_is_old_or_too_much_goes_but_for_pins);
   tcase_add_test(tests, a_network_can_have_several_owners);
+  tcase_add_test(tests, a_refused_network_leaves_no_file);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }
