@@ -29,9 +29,9 @@ static void show_members(const char *title, const json_t *object)
   json_object_foreach((json_t *)object, name, value)
   {
     if (json_is_number(value))
-      printf("    %-22s %.10g\n", name, json_number_value(value));
+      printf("    %-24s %.10g\n", name, json_number_value(value));
     else if (json_is_string(value))
-      printf("    %-22s %s\n", name, json_string_value(value));
+      printf("    %-24s %s\n", name, json_string_value(value));
   }
 }
 
@@ -102,16 +102,20 @@ static cm_status show_model(const char *path, const json_t *shapes, cm_error *er
   return CM_OK;
 }
 
-/* Whether a JSON file says early on that it is a mapping. */
-static bool is_mapping(const char *path)
+/* What a JSON file says early on that it is: "mapping", "certificate", "routes"; "": nothing. */
+static void read_format(const char *path, char format[32])
 {
+  static const char ours[] = "\"coremapd ";
   char head[201] = "";
+  format[0] = '\0';
   FILE *stream = fopen(path, "rbe");
   if (stream == NULL)
-    return false;
+    return;
   head[fread(head, 1, sizeof head - 1, stream)] = '\0';
   fclose(stream);
-  return strstr(head, "\"coremapd mapping") != NULL;
+  const char *stated = strstr(head, ours);
+  if (stated != NULL)
+    (void)sscanf(stated + strlen(ours), "%31[a-z]", format);
 }
 
 /* Whether a file begins as an object of JSON does. */
@@ -161,6 +165,7 @@ static int describe(const arguments *a)
 {
   cm_error error, as_model;
   const char *name = a->name, *occupancy = a->occupancy;
+  char format[32];
   if (strcmp(name, "chips") == 0)
     return cli_list_chips(&error);
   if (a->format != NULL)
@@ -178,8 +183,14 @@ static int describe(const arguments *a)
   }
   if (occupancy == NULL && access(name, F_OK) == 0 && !is_object(name))
     return cli_show_network(name, NULL, a->json, (looks & COREMAP_LOOKS_LIKE_MODEL) != 0 ? &as_model : NULL, &error);
-  if (occupancy == NULL && is_mapping(name))
+  read_format(name, format);
+  if (occupancy == NULL && strcmp(format, "mapping") == 0)
     return show_mapping(name, a->json, a->plot, &error);
+  if (format[0] != '\0') {
+    (void)cm_fail(&error, CM_BAD_CHIP, "%s states the format %s of coremapd; networks, models, chips and mappings are shown, others are verified "
+                  "(coremap check) or read as JSON", name, format);
+    return cli_fail(&error);
+  }
   if (a->plot != NULL)
     return cli_usage("show", "--plot draws a mapping of objective pareto (coremap map -o FILE)");
   return occupancy != NULL ? cli_show_occupancy(occupancy, name, a->json, &error) : cli_show_chip(name, a->json, &error);

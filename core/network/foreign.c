@@ -8,7 +8,7 @@
 
 typedef enum advice_id {
   EXPORT, UNPACK, RESAVE, MODEL, OTHER_INPUT, NO_NETWORK, MATLAB, MATLAB_HDF5, PARQUET, FEATHER, SQLITE,
-  PICKLE, TORCH, R_DATA, ADVICES
+  PICKLE, TORCH, R_DATA, PROGRAM, ADVICES
 } advice_id;
 
 /* What is certain in a line to copy is written out; FILE, NAME and TABLE are the reader's. */
@@ -23,6 +23,7 @@ static const char *const advices[ADVICES] = {
   [OTHER_INPUT] = ("name the network itself here; this line converts a table of synapses, as NEST writes it: "
                    TABLE("read_json('FILE')")),
   [NO_NETWORK] = "it holds no network",
+  [PROGRAM] = "coremap run and coremap disassemble take it",
   [MATLAB] = "this line converts a square matrix: " MATRIX("scipy.io.loadmat('FILE')['NAME']"),
   [MATLAB_HDF5] = ("this line converts a square matrix: "
                    "python3 -c \"import h5py, scipy.io, scipy.sparse as s; "
@@ -53,6 +54,7 @@ static const foreign table[] = {
   MAGIC("MATLAB 7.3 MAT-file", 0, "a MATLAB 7.3 file", MATLAB_HDF5),
   MAGIC("MATLAB 5.0 MAT-file", 0, "a MATLAB file", MATLAB),
   MAGIC("\x80\x02\x8a\nl\xfc\x9c" "F\xf9 j\xa8P\x19", 0, "a PyTorch file of before 1.6", TORCH),
+  MAGIC("CMPROG\r\n", 0, "a program for a chip (coremap compile)", PROGRAM),
   MAGIC("PAR1", 0, "a Parquet file", PARQUET),
   MAGIC("ARROW1", 0, "an Arrow file", FEATHER),
   MAGIC("FEA1", 0, "a Feather file", FEATHER),

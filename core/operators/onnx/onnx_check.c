@@ -3,18 +3,23 @@
 #include "core/operators/onnx/onnx_check.h"
 
 #include <protobuf-c/protobuf-c.h>
+#include <string.h>
 
 enum { DEPTH_MAX = 64, MESSAGES_MAX = 1 << 24 };
 
 typedef struct walk {
   const uint8_t *bytes;
   size_t messages;
+  bool known; /* it is what it should be: a field of a model has been read, or it is no whole model */
   cm_error *error;
 } walk;
 
 static cm_status damaged(walk *w, size_t at, const char *what, const char *where)
 {
-  (void)cm_fail(w->error, CM_BAD_NETWORK, "damaged ONNX model at byte %zu: %s in %s", at, what, where);
+  if (w->known)
+    (void)cm_fail(w->error, CM_BAD_NETWORK, "damaged ONNX model at byte %zu: %s in %s", at, what, where);
+  else
+    (void)cm_fail(w->error, CM_BAD_NETWORK, "the file is no ONNX model: read as one, it has %s in %s at byte %zu", what, where, at);
   return cm_fail_at(w->error, "byte %zu", at);
 }
 
@@ -106,12 +111,13 @@ static cm_status check_message(walk *w, const ProtobufCMessageDescriptor *kind, 
     if (field->type == PROTOBUF_C_TYPE_MESSAGE &&
         check_message(w, field->descriptor, at - length, at, depth + 1) != CM_OK)
       return w->error->status;
+    w->known = true;
   }
   return CM_OK;
 }
 
 cm_status cm_onnx_check(const ProtobufCMessageDescriptor *kind, const uint8_t *bytes, size_t size, cm_error *error)
 {
-  walk w = {.bytes = bytes, .error = error};
+  walk w = {.bytes = bytes, .known = strcmp(kind->short_name, "ModelProto") != 0, .error = error};
   return check_message(&w, kind, 0, size, 0);
 }

@@ -216,6 +216,7 @@ START_TEST(test_foreign_files_are_named)
     {BYTES("\x08\x07\x12\x07pytorch\0"), "ONNX"},
     {BYTES("\x80\x04\x95\x0b\0\0\0\0\0\0\0}\x94."), "pickle"},
     {BYTES("\1\2\3\4\5\6\7\x08\x09garbage"), "no known format"},
+    {BYTES("CMPROG\r\n\1\0\0\0\6\0\0\0"), "a program for a chip"},
     {BYTES("\x7f" "ELF\2\1\1\0\0\0\0\0\0\0\0\0\3\0\x3e\0\1\0\0\0"), "a program (ELF)"},
   };
   for (size_t i = 0; i < sizeof files / sizeof *files; i++)
