@@ -141,7 +141,7 @@ cm_status cm_refuse_by_bound(const cm_refusal *refusal, cm_error *error)
     return CM_OK;
   if (smallest_limit(refusal, allowed, &smallest, error) != CM_OK)
     return error->status;
-  return allowed == parts ? refuse_parts(refusal, smallest, error) : refuse_cores(refusal, smallest, error);
+  return parts > 0 && allowed == parts ? refuse_parts(refusal, smallest, error) : refuse_cores(refusal, smallest, error);
 }
 
 /* ---- after work ---- */
