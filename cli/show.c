@@ -105,7 +105,7 @@ static cm_status show_model(const char *path, const json_t *shapes, cm_error *er
 /* What a JSON file says early on that it is: "mapping", "certificate", "routes"; "": nothing. */
 static void read_format(const char *path, char format[32])
 {
-  static const char ours[] = "\"coremapd ";
+  static const char member[] = "\"format\"";
   char head[201] = "";
   format[0] = '\0';
   FILE *stream = fopen(path, "rbe");
@@ -113,9 +113,9 @@ static void read_format(const char *path, char format[32])
     return;
   head[fread(head, 1, sizeof head - 1, stream)] = '\0';
   fclose(stream);
-  const char *stated = strstr(head, ours);
+  const char *stated = strstr(head, member);
   if (stated != NULL)
-    (void)sscanf(stated + strlen(ours), "%31[a-z]", format);
+    (void)sscanf(stated + strlen(member), " : \"coremapd %31[a-z]", format);
 }
 
 /* Whether a file begins as an object of JSON does. */
