@@ -44,6 +44,7 @@ libcoremap_a_SOURCES += \
   core/partition/nets/net_fm.h core/partition/nets/net_fm.c \
   core/partition/nets/net_communities.h core/partition/nets/net_communities.c \
   core/partition/nets/net_levels.h core/partition/nets/net_levels.c \
+  core/partition/nets/net_bisection.h core/partition/nets/net_bisection.c \
   core/partition/nets/net_initial.h core/partition/nets/net_initial.c \
   core/partition/nets/nets.h core/partition/nets/nets.c \
   core/partition/nets/net_rebalance.c \

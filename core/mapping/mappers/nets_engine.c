@@ -6,11 +6,11 @@
 
 /* Effort of the presets by nets. */
 static const cm_nets_options efforts[] = {
-  [CM_PRESET_FAST] = {.starts = 1, .attempts = 1, .tries = 2, .rounds = 4, .loose_rounds = 2, .coarse_vertices = 80},
-  [CM_PRESET_BALANCED] = {.starts = 2, .attempts = 3, .tries = 4, .rounds = 10, .loose_rounds = 5, .cycles = 2,
-                          .unions = 2, .coarse_vertices = 160, .below = &efforts[CM_PRESET_FAST]},
-  [CM_PRESET_BEST] = {.starts = 6, .attempts = 4, .tries = 5, .rounds = 10, .loose_rounds = 5, .cycles = 4,
-                      .unions = 12, .coarse_vertices = 160, .below = &efforts[CM_PRESET_BALANCED]},
+  [CM_PRESET_FAST] = {.starts = 1, .attempts = 2, .tries = 3, .rounds = 4, .loose_rounds = 2, .coarse_vertices = 80},
+  [CM_PRESET_BALANCED] = {.starts = 1, .attempts = 6, .tries = 8, .rounds = 10, .loose_rounds = 5, .cycles = 2,
+                          .unions = 2, .coarse_vertices = 80, .below = &efforts[CM_PRESET_FAST]},
+  [CM_PRESET_BEST] = {.starts = 6, .attempts = 9, .tries = 10, .rounds = 10, .loose_rounds = 5, .cycles = 4,
+                      .unions = 12, .coarse_vertices = 80, .below = &efforts[CM_PRESET_BALANCED]},
 };
 
 /* Room in parts, at least, where their number is free: FM has nothing to exchange between parts that are full. */

@@ -4,36 +4,48 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "core/partition/indexed_heap.h"
-#include "core/partition/nets/net_fm.h"
+#include "core/partition/nets/net_bisection.h"
 #include "core/partition/nets/net_levels.h"
 #include "core/partition/options.h"
 
-/* Vertices of the coarsest level of a bisection. */
-enum { COARSEST = 300 };
+/* Vertices of the coarsest level of a bisection, by its attempt: few are soon grown into sides and leave little to chance, more
+ * have cuts that few do not. */
+static const uint32_t coarsest[] = {60, 120, 240};
 
-/* How side 0 grows: by what the cut gains, by what ties a vertex to it, by distance, or at random. */
-enum { BY_GAIN, BY_TIES, BY_DISTANCE, BY_LOT, KINDS };
+/* Passes of refinement at most: of each start, and on each level. */
+enum { START_PASSES = 5, LEVEL_PASSES = 8 };
+
+/* How side 0 grows: by what the cut gains, by what ties a vertex to it, or by distance. */
+enum { BY_GAIN, BY_TIES, BY_DISTANCE, KINDS };
 
 /* One bisection under way. */
 typedef struct halving {
-  const cm_net_graph *graph; /* the coarsest */
-  cm_net_state *state;
+  cm_net_bisection *bisection; /* of the coarsest level */
   cm_run *run;
   cm_random random;
-  uint64_t target;           /* size of side 0 */
-  uint64_t most[2];
-  cm_indexed_heap heap;
-  uint32_t *order;
+  uint64_t target;             /* size of side 0 */
+  const uint64_t *most;
+  int64_t *tied;               /* [vertices] weight of its nets that have a pin on side 0 */
 } halving;
 
-static int64_t key_of(halving *h, uint32_t v, int kind, uint32_t taken)
+/* Notes for the neighbours of v which nets are new to side 0. */
+static void tie(halving *h, uint32_t v)
+{
+  const cm_net_graph *g = h->bisection->graph;
+  for (uint64_t j = g->vertex_first[v]; j < g->vertex_first[v + 1]; j++) {
+    uint32_t e = g->net[j];
+    for (uint64_t i = g->net_first[e]; i < g->net_first[e + 1] && h->bisection->net[e].count[0] == 0; i++)
+      h->tied[g->pin[i]] += g->net_weight[e];
+  }
+}
+
+static int64_t key_of(const halving *h, uint32_t v, int kind, uint32_t taken)
 {
   switch (kind) {
   case BY_GAIN:
-    return cm_net_gain(h->state, v, 0);
+    return h->bisection->gain[v];
   case BY_TIES:
-    return cm_net_gain(h->state, v, 0) - h->state->alone[v];
+    return h->tied[v] - h->bisection->degree[v];
   default:
     return -(int64_t)taken;
   }
@@ -42,61 +54,62 @@ static int64_t key_of(halving *h, uint32_t v, int kind, uint32_t taken)
 /* Everything is on side 1; vertices come over one by one. */
 static cm_status grow(halving *h, int kind, cm_error *error)
 {
-  cm_net_state *s = h->state;
-  uint32_t n = h->graph->vertex_count, next = 0, taken = 0;
+  cm_net_bisection *b = h->bisection;
+  cm_indexed_heap *heap = &b->heap[1];
+  uint32_t n = b->graph->vertex_count, next = 0, taken = 0;
   for (uint32_t v = 0; v < n; v++)
-    s->part[v] = 1;
-  cm_net_state_fill(s);
-  cm_random_permutation(&h->random, h->order, n);
-  while (s->load[0] < h->target) {
-    uint32_t v = h->heap.count > 0 ? h->heap.item[0].vertex : CM_INDEXED_HEAP_ABSENT;
+    b->side[v] = 1;
+  memset(h->tied, 0, n * sizeof *h->tied);
+  cm_net_bisection_fill(b);
+  cm_random_permutation(&h->random, b->order, n);
+  while (b->load[0] < h->target) {
+    uint32_t v = heap->count > 0 ? heap->item[0].vertex : CM_INDEXED_HEAP_ABSENT;
     if (v == CM_INDEXED_HEAP_ABSENT) {
-      while (next < n && s->part[h->order[next]] == 0)
+      while (next < n && b->side[b->order[next]] == 0)
         next++;
       if (next == n)
         break;
-      v = h->order[next];
+      v = b->order[next];
     } else
-      cm_indexed_heap_remove(&h->heap, v);
-    uint64_t after = s->load[0] + h->graph->size[v];
-    if (after > h->target && after - h->target > h->target - s->load[0])
+      cm_indexed_heap_remove(heap, v);
+    uint64_t after = b->load[0] + b->graph->size[v];
+    if (after > h->target && after - h->target > h->target - b->load[0])
       break;
-    cm_net_forget_touched(s);
-    cm_net_move(s, v, 0);
+    if (kind == BY_TIES)
+      tie(h, v);
+    cm_net_bisection_move(b, v);
     taken++;
-    for (uint32_t i = 0; i < s->touched_count && kind != BY_LOT; i++) {
-      uint32_t u = s->touched[i];
-      if (s->part[u] == 0)
+    for (uint32_t i = 0; i < b->touched_count; i++) {
+      uint32_t u = b->touched[i];
+      if (b->side[u] == 0)
         continue;
-      if (h->heap.place[u] == CM_INDEXED_HEAP_ABSENT) {
-        if (cm_indexed_heap_push(&h->heap, u, key_of(h, u, kind, taken), h->run->memory, error) != CM_OK)
+      if (b->place[u] == CM_INDEXED_HEAP_ABSENT) {
+        if (cm_indexed_heap_push(heap, u, key_of(h, u, kind, taken), h->run->memory, error) != CM_OK)
           return error->status;
       } else if (kind != BY_DISTANCE)
-        cm_indexed_heap_change(&h->heap, u, key_of(h, u, kind, taken));
+        cm_indexed_heap_change(heap, u, key_of(h, u, kind, taken));
     }
   }
-  cm_indexed_heap_clear(&h->heap);
+  cm_indexed_heap_clear(heap);
   return CM_OK;
 }
 
 /* The best of all starts, after refinement: least excess, then least cut. side [vertices of the coarsest]. */
 static cm_status best_start(halving *h, const cm_net_initial_options *o, uint32_t *side, cm_error *error)
 {
-  cm_net_state *s = h->state;
-  cm_net_fm_options fm = {.most = h->most, .rounds = 2, .seed = o->seed, .stream = o->stream};
+  cm_net_bisection *b = h->bisection;
   uint64_t least_excess = UINT64_MAX;
-  int64_t least = INT64_MAX, gain;
+  int64_t least = INT64_MAX;
   for (uint32_t t = 0; t < o->tries * KINDS; t++) {
-    fm.stream++;
-    if (grow(h, (int)(t % KINDS), error) != CM_OK || cm_net_fm(s, &fm, h->run, &gain, error) != CM_OK)
+    if (grow(h, (int)(t % KINDS), error) != CM_OK ||
+        cm_net_bisection_refine(b, h->most, START_PASSES, &h->random, h->run, error) != CM_OK)
       return error->status;
-    uint64_t excess = cm_net_excess(s, h->most);
-    int64_t cut = cm_net_connectivity(s);
-    if (excess > least_excess || (excess == least_excess && cut >= least))
+    uint64_t excess = cm_net_bisection_excess(b, h->most);
+    if (excess > least_excess || (excess == least_excess && b->cut >= least))
       continue;
     least_excess = excess;
-    least = cut;
-    memcpy(side, s->part, h->graph->vertex_count * sizeof *side);
+    least = b->cut;
+    memcpy(side, b->side, b->graph->vertex_count * sizeof *side);
   }
   return CM_OK;
 }
@@ -104,26 +117,19 @@ static cm_status best_start(halving *h, const cm_net_initial_options *o, uint32_
 static cm_status start(const cm_net_graph *g, const uint64_t most[2], uint64_t target,
                        const cm_net_initial_options *o, cm_run *run, uint32_t *side, cm_error *error)
 {
-  halving h = {.graph = g, .run = run, .target = target, .most = {most[0], most[1]}};
-  uint32_t *held = NULL, *place = NULL, n = g->vertex_count;
+  halving h = {.run = run, .target = target, .most = most};
+  uint32_t *held;
   cm_random_init(&h.random, o->seed, CM_STREAM_NETS, o->stream);
-  cm_status status = CM_NEW(run->memory, held, n, error);
+  if (CM_NEW(run->memory, held, g->vertex_count, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_NEW(run->memory, h.tied, g->vertex_count, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, place, n, error);
+    status = cm_net_bisection_new(g, held, run, &h.bisection, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, h.order, n, error);
-  if (status == CM_OK)
-    status = cm_net_state_new(g, held, 2, run, &h.state, error);
-  if (status == CM_OK) {
-    memset(place, 0xff, n * sizeof *place);
-    h.heap.place = place;
     status = best_start(&h, o, side, error);
-  }
-  cm_indexed_heap_free(&h.heap);
-  cm_net_state_free(h.state);
+  cm_net_bisection_free(h.bisection);
+  cm_free(h.tied);
   cm_free(held);
-  cm_free(place);
-  cm_free(h.order);
   return status;
 }
 
@@ -144,25 +150,26 @@ typedef struct descent {
 static cm_status refine(void *context, const cm_hierarchy *levels, uint32_t level, uint32_t *side, cm_error *error)
 {
   descent *d = context;
-  cm_net_state *s;
-  int64_t gain;
-  cm_net_fm_options fm = {.most = d->most, .rounds = 3, .seed = d->options->seed, .stream = d->options->stream + 1000 + level};
-  if (cm_net_state_new(levels->level[level], side, 2, d->run, &s, error) != CM_OK)
+  cm_net_bisection *b;
+  cm_random random;
+  cm_random_init(&random, d->options->seed, CM_STREAM_NETS_FM, d->options->stream + level);
+  if (cm_net_bisection_new(levels->level[level], side, d->run, &b, error) != CM_OK)
     return error->status;
-  cm_status status = cm_net_fm(s, &fm, d->run, &gain, error);
-  d->reached = (score){cm_net_excess(s, d->most), cm_net_connectivity(s)};
-  cm_net_state_free(s);
+  cm_net_bisection_fill(b);
+  cm_status status = cm_net_bisection_refine(b, d->most, LEVEL_PASSES, &random, d->run, error);
+  d->reached = (score){cm_net_bisection_excess(b, d->most), b->cut};
+  cm_net_bisection_free(b);
   return status;
 }
 
-/* Two sides through levels. */
-static cm_status bisect_once(cm_net_graph *g, const uint64_t most[2], uint64_t target, const cm_net_initial_options *o,
-                             cm_run *run, uint32_t *side, score *reached, cm_error *error)
+/* Two sides through levels, down from so many vertices. */
+static cm_status bisect_once(cm_net_graph *g, const uint64_t most[2], uint64_t target, uint32_t vertices,
+                             const cm_net_initial_options *o, cm_run *run, uint32_t *side, score *reached, cm_error *error)
 {
   descent d = {most, o, run, {0}};
   cm_hierarchy levels;
   cm_net_levels_options options = {
-      .vertices_min = COARSEST, .size_max = 1 + g->size_total / COARSEST, .seed = o->seed, .stream = o->stream};
+      .vertices_min = vertices, .size_max = 1 + g->size_total / vertices, .seed = o->seed, .stream = o->stream};
   if (cm_net_levels_build(g, &options, run, &levels, error) != CM_OK)
     return error->status;
   cm_status status = start(cm_hierarchy_coarsest(&levels), most, target, o, run, side, error);
@@ -188,7 +195,7 @@ static cm_status bisect(cm_net_graph *g, const uint64_t most[2], uint64_t target
   cm_status status = CM_OK;
   for (uint32_t i = 0; i < options->attempts && status == CM_OK; i++) {
     o.stream = options->stream + ((uint64_t)i << 48);
-    status = bisect_once(g, most, target, &o, run, trial, &reached, error);
+    status = bisect_once(g, most, target, coarsest[i % (sizeof coarsest / sizeof *coarsest)], &o, run, trial, &reached, error);
     if (status != CM_OK || reached.excess > best.excess || (reached.excess == best.excess && reached.cut >= best.cut))
       continue;
     best = reached;
