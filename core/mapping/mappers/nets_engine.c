@@ -4,13 +4,23 @@
 
 #include "core/partition/nets/nets.h"
 
-/* Effort of the presets by nets. */
-static const cm_nets_options efforts[] = {
-  [CM_PRESET_FAST] = {.starts = 1, .attempts = 2, .tries = 3, .rounds = 4, .loose_rounds = 2, .coarse_vertices = 80},
-  [CM_PRESET_BALANCED] = {.starts = 1, .attempts = 6, .tries = 8, .rounds = 10, .loose_rounds = 5, .cycles = 2,
-                          .unions = 2, .coarse_vertices = 80, .below = &efforts[CM_PRESET_FAST]},
-  [CM_PRESET_BEST] = {.starts = 6, .attempts = 9, .tries = 10, .rounds = 10, .loose_rounds = 5, .cycles = 4,
-                      .unions = 12, .coarse_vertices = 80, .below = &efforts[CM_PRESET_BALANCED]},
+/* Effort of the presets by nets: where the number of parts is given, and where it is free. There nets are those of neurons, larger
+ * and in few parts, and what is found varies more from start to start. */
+static const cm_nets_options efforts[2][CM_PRESET_BEST + 1] = {
+  {
+    [CM_PRESET_FAST] = {.starts = 1, .attempts = 2, .tries = 3, .rounds = 4, .loose_rounds = 2, .coarse_vertices = 80},
+    [CM_PRESET_BALANCED] = {.starts = 1, .attempts = 6, .tries = 8, .rounds = 10, .loose_rounds = 5, .cycles = 2,
+                            .unions = 2, .coarse_vertices = 80, .below = &efforts[0][CM_PRESET_FAST]},
+    [CM_PRESET_BEST] = {.starts = 6, .attempts = 9, .tries = 10, .rounds = 10, .loose_rounds = 5, .cycles = 4,
+                        .unions = 12, .coarse_vertices = 80, .below = &efforts[0][CM_PRESET_BALANCED]},
+  },
+  {
+    [CM_PRESET_FAST] = {.starts = 1, .attempts = 2, .tries = 3, .rounds = 4, .loose_rounds = 2, .coarse_vertices = 80},
+    [CM_PRESET_BALANCED] = {.starts = 3, .attempts = 6, .tries = 8, .rounds = 10, .loose_rounds = 5, .cycles = 2,
+                            .unions = 2, .coarse_vertices = 160, .below = &efforts[1][CM_PRESET_FAST]},
+    [CM_PRESET_BEST] = {.starts = 6, .attempts = 9, .tries = 10, .rounds = 10, .loose_rounds = 5, .cycles = 4,
+                        .unions = 12, .coarse_vertices = 160, .below = &efforts[1][CM_PRESET_BALANCED]},
+  },
 };
 
 /* Room in parts, at least, where their number is free: FM has nothing to exchange between parts that are full. */
@@ -35,14 +45,15 @@ cm_status cm_engine_nets(const cm_engine_task *task, uint32_t preset, cm_run *ru
                          cm_error *error)
 {
   const cm_topology *t = task->input->topology;
-  cm_nets_options options = efforts[preset];
+  bool is_free = task->parts == 0;
+  cm_nets_options options = efforts[is_free][preset];
   cm_partition *p;
   uint64_t excess;
   *made = NULL;
-  if (parts_for(task) == 0 || (task->parts == 0 && t->pin_count > pins_most[preset]))
+  if (parts_for(task) == 0 || (is_free && t->pin_count > pins_most[preset]))
     return CM_OK;
   if (t->pin_count > pins_most[preset])
-    options = efforts[CM_PRESET_FAST];
+    options = efforts[is_free][CM_PRESET_FAST];
   options.parts = parts_for(task);
   options.most = task->limits.neurons;
   options.seed = task->input->options->seed;
