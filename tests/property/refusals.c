@@ -463,6 +463,54 @@ START_TEST(far_too_few_cores_are_seen_at_once)
 }
 END_TEST
 
+/* A torus of side * side neurons; each reaches two thirds of a square of 81 beside it. */
+static cm_topology sheet(uint32_t side)
+{
+  enum { WIDE = 9, MOST = WIDE * WIDE };
+  uint32_t n = side * side;
+  cm_topology t = {.directed = true, .vertex_count = n, .net_count = n, .size_total = n, .weight_scale = 1};
+  cm_random random;
+  cm_random_init(&random, 5, 5, 6);
+  t.net_first = network_array((size_t)n + 1, sizeof *t.net_first);
+  t.net_weight = network_array(n, sizeof *t.net_weight);
+  t.pin = network_array((size_t)n * MOST, sizeof *t.pin);
+  for (uint32_t v = 0; v < n; v++) {
+    for (uint32_t i = 0; i < MOST; i++)
+      if (below(&random, 3) < 2)
+        t.pin[t.pin_count++] = (v / side + i / WIDE) % side * side + (v % side + i % WIDE) % side;
+    t.net_first[v + 1] = t.pin_count;
+    t.net_weight[v] = 1;
+  }
+  return t;
+}
+
+/* Parts that another limit keeps small are made smaller at once, not when a capacity far beyond them has come down to them. */
+START_TEST(a_smaller_capacity_begins_below_what_parts_hold)
+{
+  enum { SIDE = 48, CORE = 256, HELD = 64 }; /* a part of 64 neurons has some 256 sources */
+  cm_topology t = sheet(SIDE);
+  cm_map_options *options;
+  json_t *json = json_pack("{s:s, s:s}", "preset", "fast", "objective", "axon");
+  cm_terms terms = {.limits = {.neurons = CORE, .inbound_axons = CORE}, .cores = SIDE * SIDE};
+  cm_run run;
+  cm_attempts attempts;
+  ck_ok(cm_map_options_parse(json, &options, &error));
+  cm_map_input input = {.topology = &t, .options = options, .scratch_folder = folder};
+  cm_run_init(&run);
+  t.target_cores_max = 1;
+  ck_ok(cm_attempts_begin(&input, CM_OBJECTIVE_AXON, cm_engine_find(CM_PRESET_FAST, CM_OBJECTIVE_AXON), &terms, &run, &attempts,
+                          &error));
+  ck_ok(cm_attempts_run(&attempts, &error));
+  ck_assert_uint_gt(attempts.made.attempt_count, 1);
+  ck_assert_uint_le(attempts.made.attempt_count, 5);
+  ck_assert_uint_lt(attempts.made.attempts[1].capacity, HELD);
+  cm_attempts_end(&attempts);
+  cm_map_options_free(options);
+  json_decref(json);
+  network_free(&t);
+}
+END_TEST
+
 /* However far more parts there are than cores, and whatever there is to see in vain. */
 START_TEST(bringing_many_parts_together_is_bounded_work)
 {
@@ -536,6 +584,7 @@ int main(void)
   tcase_add_test(tests, the_mesh_mapper_is_mended_where_it_stands);
   tcase_add_test(tests, moves_keep_the_number_of_parts_when_asked);
   tcase_add_loop_test(tests, far_too_few_cores_are_seen_at_once, 0, 3);
+  tcase_add_test(tests, a_smaller_capacity_begins_below_what_parts_hold);
   tcase_add_test(tests, bringing_many_parts_together_is_bounded_work);
   tcase_add_test(tests, failures_while_moving_leave_nothing);
   suite_add_tcase(suite, tests);

@@ -163,17 +163,67 @@ cm_status cm_engine_axon_start(const cm_engine_task *task, cm_run *run, cm_parti
   return start_by_edges(task, cm_axons_are_edges(t) ? task->input->options->preset : CM_PRESET_FAST, run, start, error);
 }
 
-static cm_status keeps_limits(const cm_engine_task *task, const cm_partition *p, cm_run *run, bool *keeps,
-                              cm_error *error)
+/* How a partition stands to the limits and the cores. */
+typedef struct standing {
+  bool keeps, near; /* near: more effort may make it keep them */
+} standing;
+
+/* More effort by nets saves up to a tenth of the axons. Parts that take in more on average than a core may do not keep the limits
+ * then; nor does one that exceeds them by so much. */
+static const double mean_most = 1.1, worst_most = 2;
+
+static standing judge_use(const cm_engine_task *task, const uint64_t *use, uint32_t parts)
+{
+  const cm_limits *limits = &task->limits;
+  cm_violation worst = cm_find_violation(limits, use, parts);
+  double axons = 0;
+  for (uint32_t p = 0; p < parts; p++)
+    axons += (double)use[(size_t)p * CM_RESOURCES + CM_INBOUND_AXONS];
+  bool room = limits->inbound_axons == 0 || axons <= mean_most * (double)limits->inbound_axons * parts;
+  return (standing){.keeps = parts <= task->parts_max && worst.broken_parts == 0,
+                    .near = room && (worst.broken_parts == 0 || (double)worst.use <= worst_most * (double)worst.limit)};
+}
+
+static cm_status find_standing(const cm_engine_task *task, const uint32_t *part, uint32_t parts, cm_run *run, standing *found,
+                               cm_error *error)
 {
   uint64_t *use;
-  if (CM_NEW(run->memory, use, (size_t)p->part_count * CM_RESOURCES, error) != CM_OK)
+  if (CM_NEW(run->memory, use, (size_t)parts * CM_RESOURCES, error) != CM_OK)
     return error->status;
-  cm_status status = cm_count_use(task->input->topology, p->part, p->part_count, run, use, error);
+  cm_status status = cm_count_use(task->input->topology, part, parts, run, use, error);
   if (status == CM_OK)
-    *keeps = p->part_count <= task->parts_max &&
-             cm_find_violation(&task->limits, use, p->part_count).broken_parts == 0;
+    *found = judge_use(task, use, parts);
   cm_free(use);
+  return status;
+}
+
+/* What is asked before more effort goes into a partition by nets. */
+typedef struct question {
+  const cm_engine_task *task;
+  cm_run *run;
+} question;
+
+static cm_status is_near(void *context, const uint32_t *part, uint32_t parts, bool *near, cm_error *error)
+{
+  const question *q = context;
+  standing found = {0};
+  cm_status status = find_standing(q->task, part, parts, q->run, &found, error);
+  *near = found.near;
+  return status;
+}
+
+/* A partition by nets that keeps the limits; NULL: none was found, or what little effort found is far from them. */
+static cm_status start_by_nets(const cm_engine_task *task, uint32_t preset, cm_run *run, cm_partition **start, cm_error *error)
+{
+  question q = {task, run};
+  standing found = {0};
+  cm_status status = cm_engine_nets_where(task, preset, is_near, &q, run, start, error);
+  if (status == CM_OK && *start != NULL)
+    status = find_standing(task, (*start)->part, (*start)->part_count, run, &found, error);
+  if (status == CM_OK && found.keeps)
+    return CM_OK;
+  cm_partition_free(*start);
+  *start = NULL;
   return status;
 }
 
@@ -183,13 +233,10 @@ static cm_status other_start(const cm_engine_task *task, cm_run *run, cm_partiti
   uint32_t preset = task->input->options->preset;
   if (!cm_axons_reach_few(task->input->topology))
     preset = CM_PRESET_BALANCED;
-  cm_status status = cm_engine_nets(task, preset, run, start, error);
-  *by_nets = false;
-  if (status == CM_OK && *start != NULL)
-    status = keeps_limits(task, *start, run, by_nets, error);
+  cm_status status = start_by_nets(task, preset, run, start, error);
+  *by_nets = status == CM_OK && *start != NULL;
   if (status != CM_OK || *by_nets)
     return status;
-  cm_partition_free(*start);
   return start_by_edges(task, CM_PRESET_BALANCED, run, start, error);
 }
 
@@ -245,15 +292,16 @@ static cm_status by_axons(const cm_engine_task *task, cm_run *run, cm_attempt *a
 {
   (void)attempt; /* its levels are its own */
   cm_partition *start, *other = NULL;
-  bool keeps = false, by_nets = false, edges = cm_axons_are_edges(task->input->topology);
+  standing found = {0};
+  bool by_nets = false, edges = cm_axons_are_edges(task->input->topology);
   uint32_t preset = task->input->options->preset;
   if (task->parts != 0)
     return into_parts(task, run, partition, error);
   bool more = !edges && (preset == CM_PRESET_BEST || (preset != CM_PRESET_FAST && cm_axons_reach_few(task->input->topology)));
   cm_status status = cm_engine_axon_start(task, run, &start, error);
   if (status == CM_OK && start != NULL && edges)
-    status = keeps_limits(task, start, run, &keeps, error);
-  if (status == CM_OK && keeps) {
+    status = find_standing(task, start->part, start->part_count, run, &found, error);
+  if (status == CM_OK && found.keeps) {
     *partition = start;
     return CM_OK;
   }

@@ -17,7 +17,7 @@ static const cm_nets_options efforts[2][CM_PRESET_BEST + 1] = {
   {
     [CM_PRESET_FAST] = {.starts = 1, .attempts = 2, .tries = 3, .rounds = 4, .loose_rounds = 2, .coarse_vertices = 80},
     [CM_PRESET_BALANCED] = {.starts = 5, .attempts = 2, .tries = 4, .rounds = 10, .loose_rounds = 5, .cycles = 2,
-                            .unions = 5, .coarse_vertices = 160, .below = &efforts[1][CM_PRESET_FAST]},
+                            .unions = 5, .coarse_vertices = 160, .spares = true, .below = &efforts[1][CM_PRESET_FAST]},
     [CM_PRESET_BEST] = {.starts = 6, .attempts = 9, .tries = 10, .rounds = 10, .loose_rounds = 5, .cycles = 4,
                         .unions = 12, .coarse_vertices = 160, .below = &efforts[1][CM_PRESET_BALANCED]},
   },
@@ -44,6 +44,12 @@ static uint32_t parts_for(const cm_engine_task *task)
 cm_status cm_engine_nets(const cm_engine_task *task, uint32_t preset, cm_run *run, cm_partition **made,
                          cm_error *error)
 {
+  return cm_engine_nets_where(task, preset, NULL, NULL, run, made, error);
+}
+
+cm_status cm_engine_nets_where(const cm_engine_task *task, uint32_t preset, cm_nets_question worth, void *context, cm_run *run,
+                               cm_partition **made, cm_error *error)
+{
   const cm_topology *t = task->input->topology;
   bool is_free = task->parts == 0;
   cm_nets_options options = efforts[is_free][preset];
@@ -54,6 +60,8 @@ cm_status cm_engine_nets(const cm_engine_task *task, uint32_t preset, cm_run *ru
     return CM_OK;
   if (t->pin_count > pins_most[preset])
     options = efforts[is_free][CM_PRESET_FAST];
+  options.worth = worth;
+  options.context = context;
   options.parts = parts_for(task);
   options.most = task->limits.neurons;
   options.seed = task->input->options->seed;

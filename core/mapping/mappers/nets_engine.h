@@ -9,4 +9,9 @@
  * million synapses, unless the number of parts is given. */
 cm_status cm_engine_nets(const cm_engine_task *task, uint32_t preset, cm_run *run, cm_partition **made, cm_error *error);
 
+/* The same, but where `worth` says of what a small effort found that more makes nothing of it, that is the result. */
+typedef cm_status (*cm_nets_question)(void *context, const uint32_t *part, uint32_t parts, bool *worth, cm_error *error);
+cm_status cm_engine_nets_where(const cm_engine_task *task, uint32_t preset, cm_nets_question worth, void *context, cm_run *run,
+                               cm_partition **made, cm_error *error);
+
 #endif

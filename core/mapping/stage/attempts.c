@@ -18,6 +18,11 @@ static const double far_too_much = 1.25;
  * takes many times as long. */
 static const uint64_t exact_pins_most = 1500000;
 
+/* An attempt comes nearer where it leaves so much of the parts over a limit, or of the worst excess; after so many in a row that did
+ * not, smaller parts are not the way. */
+static const double left_nearer = 0.9;
+enum { VAIN_MOST = 3 };
+
 /* The capacity that the first attempt takes: what a fixed number of parts asks for, else the neuron limit. */
 static uint64_t first_capacity(const cm_attempts *a)
 {
@@ -107,6 +112,21 @@ static double mean_fill(const cm_limits *limits, const uint64_t *use, uint32_t p
   return fill;
 }
 
+/* Neurons of the largest part, without copies: a capacity beyond that has no effect. */
+static cm_status find_widest(cm_attempts *a, const cm_partition *p, cm_error *error)
+{
+  uint64_t *size;
+  if (CM_NEW(a->run->memory, size, p->part_count, error) != CM_OK)
+    return error->status;
+  a->widest = 0;
+  for (uint32_t v = 0; v < p->vertex_count; v++) {
+    size[p->part[v]] += cm_topology_size(a->input->topology, v);
+    a->widest = size[p->part[v]] > a->widest ? size[p->part[v]] : a->widest;
+  }
+  cm_free(size);
+  return CM_OK;
+}
+
 cm_status cm_attempt_judge(cm_attempts *a, cm_partition **partition, cm_violation *violation, cm_error *error)
 {
   const cm_topology *topology = a->input->topology;
@@ -157,7 +177,9 @@ static cm_status attempt_once(cm_attempts *a, uint64_t capacity, uint32_t parts,
     return error->status;
   const cm_partition *made = partition;
   attempt->parts = made->part_count;
-  cm_status status = cm_attempt_judge(a, &partition, violation, error);
+  cm_status status = find_widest(a, made, error);
+  if (status == CM_OK)
+    status = cm_attempt_judge(a, &partition, violation, error);
   double before = paid(&a->made);
   attempt->edge_cut = a->made.quality.edge_cut;
   a->made.attempt_count++;
@@ -182,11 +204,31 @@ static cm_status attempt_once(cm_attempts *a, uint64_t capacity, uint32_t parts,
 
 /* ---- all attempts ---- */
 
-/* A smaller capacity in proportion to the worst excess, between half and 95 % of the present one. */
-static uint64_t smaller_capacity(uint64_t capacity, const cm_violation *violation)
+/* Whether the last attempts show no way to the limits. */
+static bool is_vain(cm_attempts *a, const cm_violation *violation)
 {
+  double excess = (double)violation->use / (double)violation->limit - 1;
+  bool first = a->least_broken == 0, nearer = first;
+  if (first || (double)violation->broken_parts <= left_nearer * (double)a->least_broken) {
+    a->least_broken = violation->broken_parts;
+    nearer = true;
+  }
+  if (first || excess <= left_nearer * a->least_excess) {
+    a->least_excess = excess;
+    nearer = true;
+  }
+  a->vain = nearer ? 0 : a->vain + 1;
+  return a->vain >= VAIN_MOST;
+}
+
+/* A smaller capacity in proportion to the worst excess, 95 % at most of the present one, or of what the largest part holds: other
+ * limits may have kept parts far smaller. Not less than half of it the first time, for one bad part may mend without; every
+ * further attempt may take twice as large a step. */
+static uint64_t smaller_capacity(const cm_attempts *a, uint64_t capacity, const cm_violation *violation)
+{
+  capacity = a->widest < capacity ? a->widest : capacity;
   double ratio = (double)violation->limit / (double)violation->use;
-  ratio = fmin(fmax(ratio, 0.5), 0.95);
+  ratio = fmin(fmax(ratio, ldexp(1, -(int)a->made.attempt_count)), 0.95);
   return (uint64_t)floor((double)capacity * ratio);
 }
 
@@ -205,7 +247,7 @@ static bool can_take_parts(const cm_attempts *a)
 }
 
 /* Why there is no further attempt; NULL: there is one, with this capacity and number of parts. */
-static const char *next_attempt(const cm_attempts *a, const cm_violation *violation, uint64_t *capacity,
+static const char *next_attempt(cm_attempts *a, const cm_violation *violation, uint64_t *capacity,
                                 uint32_t *parts)
 {
   if (a->terms.parts != 0)
@@ -221,7 +263,9 @@ static const char *next_attempt(const cm_attempts *a, const cm_violation *violat
   if (violation->resource == CM_TARGET_CORES &&
       violation->use * a->violation.limit > a->violation.use * violation->limit)
     return "smaller parts reach more cores";
-  uint64_t smaller = smaller_capacity(*capacity, violation);
+  if (is_vain(a, violation))
+    return "the last of them came no nearer";
+  uint64_t smaller = smaller_capacity(a, *capacity, violation);
   smaller = smaller < a->largest ? a->largest : smaller;
   if (*capacity == a->largest)
     return "a part cannot be smaller";

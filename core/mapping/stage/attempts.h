@@ -16,6 +16,10 @@ typedef struct cm_attempts {
   bool alone;         /* no partition but that of a part a neuron keeps the terms: nothing is searched */
   double fill;        /* what the last attempt asks for of the scarcest of synapses and inbound axons, as a share of all
                          its cores together */
+  uint64_t widest;    /* neurons of the largest part of the last attempt, without copies */
+  uint64_t least_broken; /* parts over a limit, of the attempts so far that broke one */
+  double least_excess;   /* of the worst part over its limit, as a share of it */
+  uint32_t vain;      /* attempts in a row that came no nearer by either */
   cm_candidate made;    /* objective, limits that count, attempts and, in the end, the legal partition */
   cm_candidate aside;   /* a legal partition for which single moves paid much, while a smaller capacity is tried */
   /* On failure, the attempt that came nearest: the one whose worst excess is least. */

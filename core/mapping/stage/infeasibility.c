@@ -5,8 +5,9 @@
 
 #include "core/chip/region.h"
 
-enum { TRIALS_MAX = 16 };
+enum { ATTEMPTS_MAX = 16 };
 static const double pins_budget = 1e8;
+static const double parts_dear = 512; /* with so many parts, which axons reach more of, an attempt takes twice as long */
 static const double good_enough = 1.01; /* between a limit that was found to do and one that was not */
 
 /* ---- before work ---- */
@@ -148,7 +149,7 @@ cm_status cm_refuse_by_bound(const cm_refusal *refusal, cm_error *error)
 
 typedef struct search {
   const cm_refusal *refusal;
-  uint32_t left;     /* trials that may still be made */
+  uint32_t left;     /* attempts that may still be made */
   bool kept;         /* a partition that keeps the terms turned up */
   cm_status stopped; /* what ended the search early; CM_OK: nothing */
   cm_error why;
@@ -160,8 +161,7 @@ static bool can(search *s, const cm_terms *terms, cm_outcome *outcome)
   cm_error error;
   if (s->left == 0 || s->kept || s->stopped != CM_OK)
     return false;
-  s->left--;
-  cm_status status = s->refusal->attempt(s->refusal->context, terms, outcome, &error);
+  cm_status status = s->refusal->attempt(s->refusal->context, terms, &s->left, outcome, &error);
   if (status != CM_OK && status != CM_NO_ROOM && status != CM_LIMIT_BROKEN) {
     s->stopped = status;
     s->why = error;
@@ -249,8 +249,8 @@ static void explain_limits(search *s, cm_resource first, cm_error *error)
 
 cm_status cm_explain_refusal(const cm_refusal *refusal, cm_resource first, cm_error *error)
 {
-  double trials = pins_budget / (double)(refusal->input->topology->pin_count + 1);
-  search s = {.refusal = refusal, .left = trials > TRIALS_MAX ? TRIALS_MAX : trials < 1 ? 1 : (uint32_t)trials};
+  double attempts = pins_budget / (double)(refusal->input->topology->pin_count + 1) / (1 + refusal->parts / parts_dear);
+  search s = {.refusal = refusal, .left = attempts > ATTEMPTS_MAX ? ATTEMPTS_MAX : attempts < 1 ? 1 : (uint32_t)attempts};
   explain_cores(&s, error);
   explain_limits(&s, first, error);
   if (s.stopped == CM_CANCELLED)

@@ -27,9 +27,11 @@ typedef struct cm_refusal {
   cm_run *run;
   const cm_terms *terms; /* those that cannot be met */
   const cm_bound *bound; /* of their limits */
+  uint32_t parts;          /* that an attempt makes, about */
   uint32_t roomy_parts;  /* of a legal partition that was found and needs more cores than are free; 0: none */
-  /* Runs the attempts under other terms: CM_NO_ROOM or CM_LIMIT_BROKEN when they cannot be met either. */
-  cm_status (*attempt)(void *context, const cm_terms *terms, cm_outcome *outcome, cm_error *error);
+  /* Runs the attempts under other terms, *left of them at most, and counts those down: CM_NO_ROOM or CM_LIMIT_BROKEN when they
+   * cannot be met either. */
+  cm_status (*attempt)(void *context, const cm_terms *terms, uint32_t *left, cm_outcome *outcome, cm_error *error);
   void *context;
 } cm_refusal;
 
@@ -39,7 +41,7 @@ cm_status cm_refuse_by_bound(const cm_refusal *refusal, cm_error *error);
 
 /* Adds to the failure that *error describes, CM_NO_ROOM or CM_LIMIT_BROKEN after work was done, what was found to
  * fit: the number of cores (cores_found), and one limit (limit_name, limit, limit_found). `first` is the limit to
- * try first, CM_RESOURCES: none in particular. Tries anew about 10^8 / pins times, 1 to 16; a limit of time or
+ * try first, CM_RESOURCES: none in particular. Makes about 10^8 / pins attempts, fewer where they make hundreds of parts, 1 to 16; a limit of time or
  * memory ends the search early. Returns error->status, CM_CANCELLED, or CM_OK when an attempt kept the terms after
  * all. */
 cm_status cm_explain_refusal(const cm_refusal *refusal, cm_resource first, cm_error *error);

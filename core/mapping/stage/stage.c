@@ -271,13 +271,15 @@ static cm_status attempt_all(job *j, cm_error *error)
 
 /* The attempts under other terms: the same network, method and seed. A partition that keeps the job's own terms too
  * is the job's result after all. */
-static cm_status attempt_again(void *context, const cm_terms *terms, cm_outcome *outcome, cm_error *error)
+static cm_status attempt_again(void *context, const cm_terms *terms, uint32_t *left, cm_outcome *outcome, cm_error *error)
 {
   job *j = context;
   cm_attempts other = {0};
   if (cm_attempts_begin(j->input, j->objective, j->engine, terms, j->run, &other, error) != CM_OK)
     return error->status;
+  other.tries_max = *left < other.tries_max ? *left : other.tries_max;
   cm_status status = cm_attempts_run(&other, error);
+  *left -= other.made.attempt_count > *left ? *left : other.made.attempt_count > 0 ? other.made.attempt_count : 1;
   if (status == CM_OK) {
     *outcome = (cm_outcome){.parts = other.made.partition->part_count};
     for (uint32_t p = 0; p < outcome->parts; p++)
@@ -301,6 +303,7 @@ static cm_status explain(job *j, cm_error *error)
   cm_refusal refusal = refusal_of(j, &j->terms);
   refusal.attempt = attempt_again;
   refusal.roomy_parts = j->attempts.roomy_parts;
+  refusal.parts = j->attempts.nearest != NULL ? j->attempts.nearest->part_count : 0;
   return cm_explain_refusal(&refusal, j->attempts.nearest != NULL ? j->attempts.violation.resource : CM_RESOURCES,
                             error);
 }

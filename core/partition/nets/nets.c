@@ -12,6 +12,10 @@
 /* How far a loose round may fill a part beyond its limit. */
 static const double loose = 0.1;
 
+/* Where the coarsest level keeps so much of the pins there is nothing to coarsen by: all starts end alike, and each costs as if there
+ * were no levels. */
+static const double kept_most = 0.8;
+
 /* Streams of random numbers: so many for each attempt. */
 enum { STREAMS = 1 << 16 };
 
@@ -20,6 +24,7 @@ typedef struct candidate {
   uint32_t *part;
   uint64_t excess;
   int64_t connectivity;
+  double kept; /* share of the pins on the coarsest level of the start that it comes from */
 } candidate;
 
 typedef struct work {
@@ -96,7 +101,10 @@ static cm_status start_once(void *context, size_t t, cm_error *error)
   if (CM_NEW(w->run->memory, c->part, w->graph->vertex_count, error) != CM_OK ||
       coarsen(w, w->community, stream, &levels, error) != CM_OK)
     return error->status;
-  cm_status status = cm_net_initial(cm_hierarchy_coarsest(&levels), &o, w->run, c->part, error);
+  const cm_net_graph *coarsest = cm_hierarchy_coarsest(&levels);
+  if (coarsest->vertex_count < w->graph->vertex_count) /* else there are too many parts to tell */
+    c->kept = (double)coarsest->net_first[coarsest->net_count] / ((double)w->graph->net_first[w->graph->net_count] + 1);
+  cm_status status = cm_net_initial(coarsest, &o, w->run, c->part, error);
   if (status == CM_OK)
     status = descend(w, &levels, stream, c, error);
   cm_hierarchy_free(&levels);
@@ -120,6 +128,7 @@ static void copy(const work *w, candidate *to, const candidate *from)
   memcpy(to->part, from->part, w->graph->vertex_count * sizeof *to->part);
   to->excess = from->excess;
   to->connectivity = from->connectivity;
+  to->kept = from->kept;
 }
 
 static uint32_t best_of(const work *w)
@@ -223,11 +232,25 @@ static cm_status search_below(work *w, candidate *trial, cm_error *error)
   cm_nets_options below = *o->below;
   candidate *c = &w->found[o->starts];
   below.most = o->most;
+  below.worth = NULL;
   below.parts = o->parts;
   below.seed = o->seed;
   if (CM_NEW(w->run->memory, c->part, w->graph->vertex_count, error) != CM_OK)
     return error->status;
   return search(w, &below, c, trial, error);
+}
+
+/* One start of one attempt, from a level of twice as many vertices, in place of several: the last candidate, of the effort below, moves
+ * up. */
+static void take_fewer(work *w, cm_nets_options *fewer)
+{
+  w->found[1] = w->found[fewer->starts];
+  if (fewer->starts > 1)
+    w->found[fewer->starts].part = NULL;
+  fewer->starts = fewer->attempts = fewer->tries = fewer->cycles = fewer->unions = 1;
+  fewer->coarse_vertices *= 2;
+  w->options = fewer;
+  w->count = 2;
 }
 
 /* All steps by the effort of `options`; of `whole` the hypergraph, the communities and the limits are used. */
@@ -240,16 +263,22 @@ static cm_status search(const work *whole, const cm_nets_options *options, candi
   if (CM_NEW(w.run->memory, w.found, w.count, error) != CM_OK)
     return error->status;
   cm_status status = options->below != NULL ? search_below(&w, trial, error) : CM_OK;
+  cm_nets_options fewer = *options;
+  bool worth = true;
+  if (status == CM_OK && options->worth != NULL && options->below != NULL)
+    status = options->worth(options->context, w.found[options->starts].part, options->parts, &worth, error);
+  if (status == CM_OK && options->spares && options->below != NULL && w.found[options->starts].kept > kept_most)
+    take_fewer(&w, &fewer);
   cm_run_phase(w.run, "initial");
-  if (status == CM_OK)
-    status = cm_parallel(w.run, options->starts, start_once, &w, error);
+  if (status == CM_OK && worth)
+    status = cm_parallel(w.run, w.options->starts, start_once, &w, error);
   cm_run_phase(w.run, "refine");
-  if (status == CM_OK)
+  if (status == CM_OK && worth)
     status = unite_all(&w, trial, error);
-  if (status == CM_OK)
+  if (status == CM_OK && worth)
     status = improve(&w, trial, error);
   if (status == CM_OK) {
-    copy(&w, result, &w.found[best_of(&w)]);
+    copy(&w, result, &w.found[worth ? best_of(&w) : w.count - 1]);
     status = fill_empty(&w, result, error);
   }
   for (uint32_t t = 0; t < w.count; t++)
