@@ -39,6 +39,7 @@ libcoremap_a_SOURCES += \
   core/mapping/simulate/spikes.c core/mapping/simulate/spikes.h core/mapping/simulate/steps.c core/mapping/simulate/stream.c \
   core/mapping/simulate/traffic.c core/mapping/simulate/traffic.h core/mapping/simulate/ways.c core/mapping/simulate/ways.h \
   core/mapping/stage/attempts.c core/mapping/stage/attempts.h core/mapping/stage/attempts_internal.h core/mapping/stage/attempts_mend.c \
+  core/mapping/stage/attempts_next.c \
   core/mapping/stage/classes.c core/mapping/stage/classes.h core/mapping/stage/kinds.c core/mapping/stage/kinds.h core/mapping/stage/kinds_match.c \
   core/mapping/stage/merge_parts.c core/mapping/stage/merge_parts.h \
   core/mapping/stage/part_file.c core/mapping/stage/part_file.h core/mapping/stage/populations.c core/mapping/stage/populations.h \

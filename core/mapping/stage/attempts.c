@@ -10,19 +10,6 @@
 /* Where single moves cost so many times what the method's own partition does, parts that leave them room are tried too. */
 static const double loss_most = 1.1;
 
-/* Legal parts that ask for so many times what all free cores have together are not brought together by other means: what
- * neurons share, the method has looked for already. */
-static const double far_too_much = 1.25;
-
-/* A method that keeps the limits makes parts for the limits; so many of them, whatever they hold, it makes by nets, which
- * takes many times as long. */
-static const uint64_t exact_pins_most = 1500000;
-
-/* An attempt comes nearer where it leaves so much of the parts over a limit, or of the worst excess; after so many in a row that did
- * not, smaller parts are not the way. */
-static const double left_nearer = 0.9;
-enum { VAIN_MOST = 3 };
-
 /* The capacity that the first attempt takes: what a fixed number of parts asks for, else the neuron limit. */
 static uint64_t first_capacity(const cm_attempts *a)
 {
@@ -158,11 +145,6 @@ cm_status cm_attempt_judge(cm_attempts *a, cm_partition **partition, cm_violatio
   return CM_OK;
 }
 
-static bool is_far_too_much(const cm_attempts *a, uint32_t parts)
-{
-  return a->fill * parts > far_too_much * a->terms.cores;
-}
-
 /* The method once. *violation says what breaks; nothing where there are only too many parts. *dear: single moves made
  * it legal, and lost much by it. */
 static cm_status attempt_once(cm_attempts *a, uint64_t capacity, uint32_t parts, uint32_t cores,
@@ -194,7 +176,7 @@ static cm_status attempt_once(cm_attempts *a, uint64_t capacity, uint32_t parts,
                      (unsigned long long)violation->broken_parts, attempt->parts, violation->part,
                      (unsigned long long)violation->use, cm_resource_name(violation->resource),
                      (unsigned long long)violation->limit);
-    if (a->engine->mends && (violation->broken_parts > 0 || !is_far_too_much(a, attempt->parts))) /* many more parts are for a smaller capacity to make */
+    if (a->engine->mends && (violation->broken_parts > 0 || !cm_attempts_ask_far_too_much(a, attempt->parts))) /* many more parts are for a smaller capacity to make */
       status = cm_attempt_legalise(a, made, made->core != NULL && a->engine->polish != NULL, made->part_count + made->part_count / 8 + 1, error);
     *dear = status == CM_OK && cm_attempt_done(a) && paid(&a->made) > loss_most * before;
   }
@@ -203,77 +185,6 @@ static cm_status attempt_once(cm_attempts *a, uint64_t capacity, uint32_t parts,
 }
 
 /* ---- all attempts ---- */
-
-/* Whether the last attempts show no way to the limits. */
-static bool is_vain(cm_attempts *a, const cm_violation *violation)
-{
-  double excess = (double)violation->use / (double)violation->limit - 1;
-  bool first = a->least_broken == 0, nearer = first;
-  if (first || (double)violation->broken_parts <= left_nearer * (double)a->least_broken) {
-    a->least_broken = violation->broken_parts;
-    nearer = true;
-  }
-  if (first || excess <= left_nearer * a->least_excess) {
-    a->least_excess = excess;
-    nearer = true;
-  }
-  a->vain = nearer ? 0 : a->vain + 1;
-  return a->vain >= VAIN_MOST;
-}
-
-/* A smaller capacity in proportion to the worst excess, 95 % at most of the present one, or of what the largest part holds: other
- * limits may have kept parts far smaller. Not less than half of it the first time, for one bad part may mend without; every
- * further attempt may take twice as large a step. */
-static uint64_t smaller_capacity(const cm_attempts *a, uint64_t capacity, const cm_violation *violation)
-{
-  capacity = a->widest < capacity ? a->widest : capacity;
-  double ratio = (double)violation->limit / (double)violation->use;
-  ratio = fmin(fmax(ratio, ldexp(1, -(int)a->made.attempt_count)), 0.95);
-  return (uint64_t)floor((double)capacity * ratio);
-}
-
-/* Whether so many parts of this capacity could be enough. */
-static bool has_room(const cm_attempts *a, uint64_t capacity)
-{
-  return (a->input->topology->size_total + capacity - 1) / capacity <= a->terms.cores;
-}
-
-/* Whether the method may be asked for as many parts as there are cores, where those of its choice are too many. */
-static bool can_take_parts(const cm_attempts *a)
-{
-  const cm_attempt *last = &a->made.attempts[a->made.attempt_count - 1];
-  bool cheap = !a->engine->keeps_limits || a->input->topology->pin_count <= exact_pins_most;
-  return a->engine->takes_parts && cheap && !is_far_too_much(a, last->parts);
-}
-
-/* Why there is no further attempt; NULL: there is one, with this capacity and number of parts. */
-static const char *next_attempt(cm_attempts *a, const cm_violation *violation, uint64_t *capacity,
-                                uint32_t *parts)
-{
-  if (a->terms.parts != 0)
-    return "the number of parts is fixed";
-  if (a->made.attempt_count >= a->tries_max)
-    return "no more attempts are allowed";
-  if (violation->broken_parts == 0) { /* too many: as many as there are cores */
-    if (*parts != 0 || !can_take_parts(a))
-      return "each needs more cores than are free";
-    *parts = a->terms.cores;
-    return NULL;
-  }
-  if (violation->resource == CM_TARGET_CORES &&
-      violation->use * a->violation.limit > a->violation.use * violation->limit)
-    return "smaller parts reach more cores";
-  if (is_vain(a, violation))
-    return "the last of them came no nearer";
-  uint64_t smaller = smaller_capacity(a, *capacity, violation);
-  smaller = smaller < a->largest ? a->largest : smaller;
-  if (*capacity == a->largest)
-    return "a part cannot be smaller";
-  if (!has_room(a, smaller))
-    return "a smaller capacity needs more cores than are free";
-  *capacity = smaller;
-  return NULL;
-}
 
 static cm_status refuse(const cm_attempts *a, const char *why, cm_error *error)
 {
@@ -408,7 +319,7 @@ static cm_status attempt_all(cm_attempts *a, cm_error *error)
     dear &= a->aside.partition == NULL;
     if (status != CM_OK || (cm_attempt_done(a) && !dear))
       return status;
-    why = next_attempt(a, &violation, &capacity, &parts);
+    why = cm_attempts_next(a, &violation, &capacity, &parts);
     if (dear && why == NULL)
       set_aside(a);
     else if (dear)

@@ -8,6 +8,12 @@
  * any does. */
 cm_status cm_attempt_judge(cm_attempts *a, cm_partition **partition, cm_violation *violation, cm_error *error);
 
+/* Whether so many parts ask for far more than all free cores have together. */
+bool cm_attempts_ask_far_too_much(const cm_attempts *a, uint32_t parts);
+
+/* Why there is no further attempt; NULL: there is one, with this capacity and number of parts. */
+const char *cm_attempts_next(cm_attempts *a, const cm_violation *violation, uint64_t *capacity, uint32_t *parts);
+
 /* Whether a partition was taken over. */
 static inline bool cm_attempt_done(const cm_attempts *a)
 {
