@@ -19,10 +19,8 @@ static void set_up(void)
 /* Each of n neurons with one axon to some of `near` neurons after it, round in a ring, and now and then anywhere. */
 static cm_topology ring(cm_random *random, uint32_t n, uint32_t near)
 {
-  cm_topology t = {.directed = true, .vertex_count = n, .size_total = n, .weight_scale = 1, .net_count = n};
-  t.net_first = network_array((size_t)n + 1, sizeof *t.net_first);
+  cm_topology t = network_of_rows(n, (size_t)n * n);
   t.net_weight = network_array(n, sizeof *t.net_weight);
-  t.pin = network_array((size_t)n * n, sizeof *t.pin);
   for (uint32_t v = 0; v < n; v++) {
     for (uint32_t u = 0; u < n; u++)
       if (u == (v + 1) % n || ((u + n - v) % n <= near && below(random, 2)) || below(random, 8 * n) == 0)

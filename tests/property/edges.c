@@ -42,9 +42,7 @@ static cm_topology box(uint32_t x, uint32_t y, uint32_t z)
 static cm_topology communities(cm_random *random, uint32_t groups, uint32_t each)
 {
   uint32_t n = groups * each;
-  cm_topology t = {.directed = true, .vertex_count = n, .net_count = n, .size_total = n, .weight_scale = 1};
-  t.net_first = network_array((size_t)n + 1, sizeof *t.net_first);
-  t.pin = network_array((size_t)n * n, sizeof *t.pin);
+  cm_topology t = network_of_rows(n, (size_t)n * n);
   for (uint32_t u = 0; u < n; u++) {
     for (uint32_t v = 0; v < n; v++)
       if (v == (u + 1) % n || below(random, 100) < (u % groups == v % groups ? 60u : 2u))

@@ -174,12 +174,10 @@ END_TEST
 /* A ring where each neuron reaches the next `near` ones, and a few far ones are reached by some. */
 static cm_topology ring(uint32_t n, uint32_t near, uint32_t far)
 {
-  cm_topology t = {.directed = true, .vertex_count = n, .net_count = n, .size_total = n, .weight_scale = 1};
+  cm_topology t = network_of_rows(n, (size_t)n * (near + 1));
   cm_random random;
   cm_random_init(&random, 3, 3, 3);
-  t.net_first = network_array((size_t)n + 1, sizeof *t.net_first);
   t.net_weight = network_array(n, sizeof *t.net_weight);
-  t.pin = network_array((size_t)n * (near + 1), sizeof *t.pin);
   uint8_t *hit = network_array(n, 1);
   for (uint32_t v = 0; v < n; v++) {
     memset(hit, 0, n);
@@ -420,12 +418,10 @@ END_TEST
 /* Neurons that hear others at random, of whom no few parts can be made. */
 static cm_topology tangle(uint32_t n, uint32_t fan_out)
 {
-  cm_topology t = {.directed = true, .vertex_count = n, .net_count = n, .size_total = n, .weight_scale = 1};
+  cm_topology t = network_of_rows(n, (size_t)n * n);
   cm_random random;
   cm_random_init(&random, 5, 5, 5);
-  t.net_first = network_array((size_t)n + 1, sizeof *t.net_first);
   t.net_weight = network_array(n, sizeof *t.net_weight);
-  t.pin = network_array((size_t)n * n, sizeof *t.pin);
   for (uint32_t v = 0; v < n; v++) {
     for (uint32_t u = 0; u < n; u++)
       if (below(&random, n) < fan_out)
@@ -468,12 +464,10 @@ static cm_topology sheet(uint32_t side)
 {
   enum { WIDE = 9, MOST = WIDE * WIDE };
   uint32_t n = side * side;
-  cm_topology t = {.directed = true, .vertex_count = n, .net_count = n, .size_total = n, .weight_scale = 1};
+  cm_topology t = network_of_rows(n, (size_t)n * MOST);
   cm_random random;
   cm_random_init(&random, 5, 5, 6);
-  t.net_first = network_array((size_t)n + 1, sizeof *t.net_first);
   t.net_weight = network_array(n, sizeof *t.net_weight);
-  t.pin = network_array((size_t)n * MOST, sizeof *t.pin);
   for (uint32_t v = 0; v < n; v++) {
     for (uint32_t i = 0; i < MOST; i++)
       if (below(&random, 3) < 2)

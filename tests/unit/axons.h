@@ -46,10 +46,8 @@ static inline cm_topology random_axons(cm_random *random)
 static inline cm_topology planted(uint32_t groups, uint32_t size, uint32_t fan, uint32_t stray, cm_random *random)
 {
   uint32_t n = groups * size;
-  cm_topology t = {.directed = true, .vertex_count = n, .size_total = n, .weight_scale = 1, .net_count = n};
-  t.net_first = network_array((size_t)n + 1, sizeof *t.net_first);
+  cm_topology t = network_of_rows(n, (size_t)n * (fan + 1));
   t.net_weight = network_array(n, sizeof *t.net_weight);
-  t.pin = network_array((size_t)n * (fan + 1), sizeof *t.pin);
   uint32_t *name = network_array(n, sizeof *name), *group = network_array(n, sizeof *group);
   cm_random_permutation(random, name, n); /* so that numbers tell nothing */
   for (uint32_t v = 0; v < n; v++)

@@ -32,6 +32,15 @@ static inline uint32_t below(cm_random *random, uint64_t bound)
   return (uint32_t)cm_random_below(random, bound);
 }
 
+/* A directed network of one axon a neuron, with room for so many targets: their rows are filled one after another. */
+static inline cm_topology network_of_rows(uint32_t neurons, size_t targets_most)
+{
+  cm_topology t = {.directed = true, .vertex_count = neurons, .net_count = neurons, .size_total = neurons, .weight_scale = 1};
+  t.net_first = network_array((size_t)neurons + 1, sizeof *t.net_first);
+  t.pin = network_array(targets_most, sizeof *t.pin);
+  return t;
+}
+
 /* A directed network: several nets of one source, self loops, weights of synapses and sizes now and then. */
 static inline cm_topology network_directed(cm_random *random, uint32_t vertices, uint32_t nets)
 {

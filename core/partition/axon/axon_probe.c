@@ -57,10 +57,10 @@ static void look_at_own_nets(cm_probe *q, uint32_t v)
   uint32_t own = s->part[v];
   for (uint32_t j = g->out_first[v]; j < g->out_first[v + 1]; j++) {
     const cm_net_state *net = &s->net[g->out_net[j]];
-    q->seen += net->own_target ? net->axons : 0;
+    q->seen += cm_net_own_axons(net);
     for (uint64_t i = net->first; i < net->first + net->lambda; i++)
       if (s->where[i] != own)
-        touch(q, s->where[i], net->weight, net->own_target ? net->axons : 0);
+        touch(q, s->where[i], net->weight, cm_net_own_axons(net));
   }
 }
 
@@ -85,7 +85,7 @@ static void look_at_own_priced_nets(cm_probe *q, uint32_t v)
   memset(in_row, 0, prices->rows * sizeof *in_row);
   for (uint32_t j = g->out_first[v]; j < g->out_first[v + 1]; j++) {
     const cm_net_state *net = &s->net[g->out_net[j]];
-    q->seen += net->own_target ? net->axons : 0;
+    q->seen += cm_net_own_axons(net);
     for (uint64_t i = net->first; i < net->first + net->lambda; i++) {
       uint32_t to = s->where[i];
       if (to == own && net->own_target && s->hold[i].count == 1)
@@ -95,7 +95,7 @@ static void look_at_own_priced_nets(cm_probe *q, uint32_t v)
       in_column[prices->column[to]] += net->weight;
       in_row[prices->row[to]] += net->weight;
       if (to != own)
-        touch(q, to, (uint64_t)net->weight * prices->base, net->own_target ? net->axons : 0);
+        touch(q, to, (uint64_t)net->weight * prices->base, cm_net_own_axons(net));
     }
   }
   for (uint32_t i = 0; i < prices->columns; i++)

@@ -19,6 +19,12 @@ typedef struct cm_net_state {
   uint8_t axons;   /* inbound axons that a part pays for it */
 } cm_net_state;
 
+/* Inbound axons that a part pays for the net of a vertex that is in it: where the vertex is a target too. */
+static inline uint8_t cm_net_own_axons(const cm_net_state *net)
+{
+  return net->own_target ? net->axons : 0;
+}
+
 /* How a net is present in a part. */
 typedef struct cm_hold {
   uint32_t count; /* its targets there */

@@ -51,12 +51,6 @@ static inline void tie_to(cm_tie *tie, uint32_t weight, uint16_t axons)
   tie->shared = (uint16_t)(tie->shared + axons);
 }
 
-/* Of a net whose source comes along: what it is to pay where it has the source as a target. */
-static inline uint16_t own_axons(const cm_net_state *net)
-{
-  return net->own_target ? net->axons : 0;
-}
-
 /* The row of v, from its nets. */
 static void fill_row(cm_axon_table *t, uint32_t v)
 {
@@ -65,9 +59,9 @@ static void fill_row(cm_axon_table *t, uint32_t v)
   cm_tie *row = row_of(t, v);
   for (uint32_t j = g->out_first[v]; j < g->out_first[v + 1]; j++) {
     const cm_net_state *net = &s->net[g->out_net[j]];
-    tie_to(&t->all[v], 0, own_axons(net));
+    tie_to(&t->all[v], 0, cm_net_own_axons(net));
     for (uint64_t i = net->first; i < net->first + net->lambda; i++)
-      tie_to(&row[s->where[i]], net->weight >> t->shift, own_axons(net));
+      tie_to(&row[s->where[i]], net->weight >> t->shift, cm_net_own_axons(net));
   }
   cm_nets_ahead nets;
   for (cm_nets_look_ahead(&nets, s, v); nets.left > 0;) {

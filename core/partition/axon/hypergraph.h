@@ -49,10 +49,11 @@ void cm_hypergraph_free(cm_hypergraph *graph); /* NULL is allowed */
 cm_status cm_hypergraph_from_topology(const cm_topology *topology, bool pack, cm_run *run, cm_hypergraph **graph,
                                       cm_error *error);
 
+struct cm_net_sample;
+
 /* Merges vertices with equal map[v] < coarse_count. Nets stay, with their targets merged, so that inbound axons are
  * counted exactly; or those of `sample` do, whose weights and axons the coarse level takes, and these are counted in the mean. NULL:
  * all nets, and the coarse level borrows the weights and axons of `graph`. O(pins of the nets). */
-struct cm_net_sample;
 cm_status cm_hypergraph_contract(const cm_hypergraph *graph, const uint32_t *map, uint32_t coarse_count,
                                  struct cm_net_sample *sample, cm_run *run, cm_hypergraph **coarse, cm_error *error);
 

@@ -233,9 +233,7 @@ START_TEST(parts_grown_along_a_window_keep_limits)
   enum { N = CM_STEP_WINDOW + 952, CORES = 400 };
   cm_random random;
   cm_random_init(&random, 3, 9, 0);
-  cm_topology t = {.directed = true, .vertex_count = N, .net_count = N, .size_total = N, .weight_scale = 1};
-  t.net_first = network_array((size_t)N + 1, sizeof *t.net_first);
-  t.pin = network_array((size_t)N * 8, sizeof *t.pin);
+  cm_topology t = network_of_rows(N, (size_t)N * 8);
   for (uint32_t v = 0; v < N; v++) {
     for (uint32_t u = 0; u < N; u += 1 + N / 4)
       t.pin[t.pin_count++] = (v / 100 * 100 + below(&random, 100) + u) % N;

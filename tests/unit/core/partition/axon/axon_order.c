@@ -151,9 +151,7 @@ START_TEST(the_order_by_sources_tells_kinds_apart)
   static const uint32_t percent[KINDS][KINDS] = {{10, 4, 20}, {16, 12, 3}, {4, 18, 11}}; /* [source][target] */
   cm_random random;
   cm_random_init(&random, 1, 10, 0);
-  cm_topology t = {.directed = true, .vertex_count = N, .net_count = N, .size_total = N, .weight_scale = 1};
-  t.net_first = network_array(N + 1, sizeof *t.net_first);
-  t.pin = network_array((size_t)N * N, sizeof *t.pin);
+  cm_topology t = network_of_rows(N, (size_t)N * N);
   for (uint32_t u = 0; u < N; u++) {
     for (uint32_t v = 0; v < N; v++)
       if (v == (u + 1) % N || below(&random, 100) < percent[u % KINDS][v % KINDS])

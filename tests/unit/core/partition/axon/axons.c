@@ -60,9 +60,7 @@ END_TEST
 START_TEST(parts_do_not_collapse_where_axons_reach_many)
 {
   enum { N = 600, REACHED = 300 };
-  cm_topology t = {.directed = true, .vertex_count = N, .net_count = N, .size_total = N, .weight_scale = 1};
-  t.net_first = network_array(N + 1, sizeof *t.net_first);
-  t.pin = network_array((size_t)N * N, sizeof *t.pin);
+  cm_topology t = network_of_rows(N, (size_t)N * N);
   for (uint32_t u = 0; u < N; u++) {
     for (uint32_t v = 0; v < N; v++)
       if ((v + N - u + REACHED / 2) % N < REACHED)
@@ -238,10 +236,8 @@ END_TEST
 START_TEST(a_little_too_much_in_many_parts_costs_one_part_more)
 {
   enum { RINGS = 8, SIZE = 41, N = RINGS * SIZE };
-  cm_topology t = {.directed = true, .vertex_count = N, .size_total = N, .weight_scale = 1, .net_count = N};
-  t.net_first = network_array(N + 1, sizeof *t.net_first);
+  cm_topology t = network_of_rows(N, 2 * N);
   t.net_weight = network_array(N, sizeof *t.net_weight);
-  t.pin = network_array(2 * N, sizeof *t.pin);
   uint32_t part[N];
   for (uint32_t v = 0; v < N; v++) {
     for (uint32_t u = 0; v == 0 && u < N; u++)

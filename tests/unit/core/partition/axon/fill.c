@@ -23,10 +23,8 @@ static cm_topology kinds(uint32_t n, bool near)
   static const uint32_t percent[3][3] = {{10, 4, 20}, {16, 12, 3}, {4, 18, 11}}; /* [source][target] */
   cm_random random;
   cm_random_init(&random, n, 10, 0);
-  cm_topology t = {.directed = true, .vertex_count = n, .net_count = n, .size_total = n, .weight_scale = 1};
-  t.net_first = network_array(n + 1, sizeof *t.net_first);
+  cm_topology t = network_of_rows(n, (size_t)n * n);
   t.net_weight = network_array(n, sizeof *t.net_weight);
-  t.pin = network_array((size_t)n * n, sizeof *t.pin);
   for (uint32_t u = 0; u < n; u++) {
     for (uint32_t v = 0; v < n; v++) {
       uint32_t chance = near ? ((v + n - u) % n < n / 5 ? 50 : 0) : percent[u % 3][v % 3];
