@@ -141,8 +141,10 @@ static cm_status take_vertices(const cm_topology *topology, cm_hypergraph *g, cm
   cm_status status = cm_count_synapses(topology, run, synapses, error);
   for (uint32_t v = 0; status == CM_OK && v < g->vertex_count; v++) {
     g->synapses[g->number[v]] = synapses[v];
+    g->in_count[g->number[v]] = synapses[v];
     g->size[g->number[v]] = cm_topology_size(topology, v);
   }
+  g->in_counted = status == CM_OK;
   cm_free(synapses);
   return status;
 }

@@ -4,6 +4,7 @@
 #ifndef CM_PARTITION_HYPERGRAPH_H
 #define CM_PARTITION_HYPERGRAPH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/run.h"
@@ -27,7 +28,8 @@ typedef struct cm_hypergraph {
   const uint8_t *net_axons; /* [net_count] nets of level 0 that each stands for; NULL: itself */
   double axon_variance;     /* of a count of inbound axons by them, for each that is counted, at most; 0: counts are exact */
   uint64_t axon_count;      /* pins, each as many times as nets that its net stands for; without a sample pin_count */
-  uint32_t *in_count;       /* [vertex_count] nets that have the vertex as a target; known once they have been listed */
+  uint32_t *in_count;       /* [vertex_count] nets that have the vertex as a target, where in_counted */
+  bool in_counted;          /* of level 0, and once they have been listed */
   uint64_t *in_begin;       /* [vertex_count] where they begin in `in_gap`; NULL: not listed */
   uint16_t *in_gap;         /* these nets, heaviest first: each but the first less the one before */
   uint32_t *out_first;      /* [vertex_count + 1] */

@@ -1,140 +1,232 @@
-/* The inbound nets of all vertices, in gaps. Each thread takes a range of the nets; where a vertex's list stands and what
- * it holds does not depend on how many ranges there are. */
+/* The inbound nets of all vertices, in gaps. Pins come by nets and are listed by vertices: appending each to its vertex's list at
+ * once would wait for memory at every pin. So a chunk of nets at a time they are dealt to groups of neighbouring vertices, and
+ * what a group got is appended while its lists are in the cache. Which lists come out does not depend on chunks or threads. */
+#include <string.h>
+
 #include "base/threads.h"
 #include "core/partition/axon/hypergraph.h"
 
+/* A pin that was dealt is a word: its vertex within the group, and above it its net within the chunk. */
+enum { GROUP_BITS = 11, GROUP = 1 << GROUP_BITS, CHUNK_NETS = 1 << (32 - GROUP_BITS), CHUNK_PINS = 1 << 20, CHUNKS_MOST = 32 };
 enum { RANGES_MAX = 8 };
 
-/* What the nets of one range mean for a vertex's list. */
-typedef struct stretch {
-  uint32_t nets, first, last;
-  uint32_t words; /* of all but the first, beyond one each */
-} stretch;
-
-/* Where the next net of a range goes: small, for it is looked up for every pin. */
+/* Where the next net of a vertex goes. */
 typedef struct place {
-  uint32_t word; /* from where the lists of its vertex's group begin */
+  uint32_t word; /* from where its list begins */
   uint32_t last; /* the net before */
 } place;
 
-/* So many vertices are a group while there are few nets enough for 32 bits of words. */
-enum { GROUP_BITS = 4, GROUP = 1 << GROUP_BITS, NETS_MANY = 1 << 26 };
+/* The part of a chunk that one thread deals. */
+typedef struct range {
+  uint32_t first, end;
+  uint64_t pin;    /* its first one in `target` */
+  uint32_t *count; /* [groups] of its pins; then where the next one of a group goes in `dealt` */
+} range;
 
 typedef struct listing {
   cm_hypergraph *graph;
   cm_run *run;
-  uint32_t ranges;
-  stretch *stretch[RANGES_MAX]; /* [vertices] of a range */
-  place *place[RANGES_MAX];     /* the same */
-  uint32_t group;
-  uint64_t *base; /* [groups] words before their lists */
+  cm_thread_pool *pool;
+  uint32_t groups, ranges;
+  range range[RANGES_MAX];
+  uint32_t first;   /* net of the chunk */
+  uint32_t *target; /* [pins of a chunk] */
+  uint32_t *dealt;  /* the same, by groups, those of each by nets */
+  uint32_t *begin;  /* [groups + 1] where what a group got begins in `dealt` */
+  place *place;     /* [vertices] */
 } listing;
 
-static uint32_t first_net(const listing *w, size_t range)
-{
-  return (uint32_t)cm_slice_begin(w->graph->net_count, range, w->ranges);
-}
+/* ---- how long lists are ---- */
 
-static cm_status measure_range(void *context, size_t range, cm_error *error)
+typedef struct counting {
+  const cm_hypergraph *graph;
+  uint32_t ranges, *count[RANGES_MAX]; /* [vertices] */
+} counting;
+
+static cm_status count_range(void *context, size_t i, cm_error *error)
 {
-  listing *w = context;
+  (void)error;
+  counting *w = context;
   const cm_hypergraph *g = w->graph;
-  stretch *of;
-  if (CM_NEW(w->run->memory, of, g->vertex_count, error) != CM_OK)
-    return error->status;
-  w->stretch[range] = of;
-  for (uint32_t e = first_net(w, range); e < first_net(w, range + 1); e++)
-    for (cm_targets t = cm_targets_of(g, e); t.left > 0;) {
-      stretch *s = &of[cm_targets_next(&t)];
-      if (s->nets++ == 0)
-        s->first = e;
-      else
-        s->words += cm_gap_words(e - s->last) - 1;
-      s->last = e;
-    }
-  return cm_run_check(w->run, error);
-}
-
-/* Places for the nets of all ranges in v's list, from word `at` on; returns where it ends. */
-static uint64_t place_list(const listing *w, uint32_t v, uint64_t at)
-{
-  cm_hypergraph *g = w->graph;
-  uint32_t before = 0;
-  if (v % w->group == 0)
-    w->base[v / w->group] = at;
-  g->in_begin[v] = at;
-  g->in_count[v] = 0;
-  for (uint32_t range = 0; range < w->ranges; range++) {
-    const stretch *s = &w->stretch[range][v];
-    w->place[range][v] = (place){(uint32_t)(at - w->base[v / w->group]), before};
-    if (s->nets == 0)
-      continue;
-    g->in_count[v] += s->nets;
-    at += s->nets - 1 + s->words + cm_gap_words(s->first - before);
-    before = s->last;
-  }
-  return at;
-}
-
-static cm_status place_lists(listing *w, uint64_t *words, cm_error *error)
-{
-  uint32_t n = w->graph->vertex_count;
-  w->group = w->graph->net_count < NETS_MANY ? GROUP : 1;
-  if (CM_NEW(w->run->memory, w->graph->in_begin, n, error) != CM_OK ||
-      CM_NEW(w->run->memory, w->base, n / w->group + 1, error) != CM_OK)
-    return error->status;
-  for (uint32_t range = 0; range < w->ranges; range++)
-    if (CM_NEW(w->run->memory, w->place[range], n, error) != CM_OK)
-      return error->status;
-  uint64_t at = 0;
-  for (uint32_t v = 0; v < n; v++)
-    at = place_list(w, v, at);
-  *words = at;
+  uint32_t *count = w->count[i], end = (uint32_t)cm_slice_begin(g->net_count, i + 1, w->ranges);
+  for (uint32_t e = (uint32_t)cm_slice_begin(g->net_count, i, w->ranges); e < end; e++)
+    for (cm_targets t = cm_targets_of(g, e); t.left > 0;)
+      count[cm_targets_next(&t)]++;
   return CM_OK;
 }
 
-static cm_status write_range(void *context, size_t range, cm_error *error)
+static cm_status count_nets(cm_hypergraph *g, uint32_t ranges, cm_run *run, cm_error *error)
 {
-  const listing *w = context;
+  counting w = {.graph = g, .ranges = ranges, .count = {g->in_count}};
+  cm_status status = CM_OK;
+  memset(g->in_count, 0, g->vertex_count * sizeof *g->in_count);
+  for (uint32_t i = 1; i < ranges && status == CM_OK; i++)
+    status = CM_NEW(run->memory, w.count[i], g->vertex_count, error);
+  if (status == CM_OK)
+    status = cm_parallel(run, ranges, count_range, &w, error);
+  for (uint32_t i = 1; i < ranges; i++) {
+    for (uint32_t v = 0; status == CM_OK && v < g->vertex_count; v++)
+      g->in_count[v] += w.count[i][v];
+    cm_free(w.count[i]);
+  }
+  g->in_counted = status == CM_OK;
+  return status;
+}
+
+/* Words that so many ascending numbers below `nets` take in gaps at most: few gaps can be so long that they take several. */
+static uint64_t words_most(uint64_t count, uint32_t nets)
+{
+  uint64_t two = nets >> CM_GAP_BITS, three = nets >> 2 * CM_GAP_BITS;
+  return count + (count < two ? count : two) + (count < three ? count : three);
+}
+
+static cm_status place_lists(listing *w, cm_error *error)
+{
+  cm_hypergraph *g = w->graph;
+  uint64_t words = 0;
+  if ((!g->in_counted && count_nets(g, w->ranges, w->run, error) != CM_OK) ||
+      CM_NEW(w->run->memory, g->in_begin, g->vertex_count, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < g->vertex_count; v++) {
+    g->in_begin[v] = words;
+    words += words_most(g->in_count[v], g->net_count);
+  }
+  return CM_NEW(w->run->memory, g->in_gap, words, error);
+}
+
+/* ---- chunk by chunk ---- */
+
+/* The targets of a range's nets, and how many of them each group has. */
+static cm_status read_range(void *context, size_t i, cm_error *error)
+{
+  (void)error;
+  listing *w = context;
   const cm_hypergraph *g = w->graph;
-  place *places = w->place[range];
-  unsigned shift = w->group > 1 ? GROUP_BITS : 0;
-  for (uint32_t e = first_net(w, range); e < first_net(w, range + 1); e++)
+  const range *r = &w->range[i];
+  uint32_t *to = w->target + r->pin;
+  memset(r->count, 0, w->groups * sizeof *r->count);
+  for (uint32_t e = r->first; e < r->end; e++)
     for (cm_targets t = cm_targets_of(g, e); t.left > 0;) {
       uint32_t v = cm_targets_next(&t);
-      place *at = &places[v];
-      uint16_t *to = g->in_gap + w->base[v >> shift] + at->word, *end = cm_gap_put(to, e - at->last);
-      at->word += (uint32_t)(end - to);
-      at->last = e;
+      *to++ = v;
+      r->count[v >> GROUP_BITS]++;
     }
+  return CM_OK;
+}
+
+static cm_status deal_range(void *context, size_t i, cm_error *error)
+{
+  (void)error;
+  listing *w = context;
+  const range *r = &w->range[i];
+  const uint32_t *from = w->target + r->pin;
+  for (uint32_t e = r->first; e < r->end; e++)
+    for (uint32_t left = w->graph->net_targets[e]; left > 0; left--) {
+      uint32_t v = *from++;
+      w->dealt[r->count[v >> GROUP_BITS]++] = (e - w->first) << GROUP_BITS | (v & (GROUP - 1));
+    }
+  return CM_OK;
+}
+
+static cm_status append_group(void *context, size_t group, cm_error *error)
+{
+  (void)error;
+  listing *w = context;
+  place *places = w->place + (group << GROUP_BITS);
+  const uint64_t *begin = w->graph->in_begin + (group << GROUP_BITS);
+  uint16_t *gaps = w->graph->in_gap;
+  for (uint32_t i = w->begin[group]; i < w->begin[group + 1]; i++) {
+    uint32_t v = w->dealt[i] & (GROUP - 1), e = w->first + (w->dealt[i] >> GROUP_BITS);
+    place *at = &places[v];
+    uint16_t *list = gaps + begin[v];
+    at->word = (uint32_t)(cm_gap_put(list + at->word, e - at->last) - list);
+    at->last = e;
+  }
+  return CM_OK;
+}
+
+/* Where what each group gets of each range goes. */
+static void lay_out(listing *w)
+{
+  uint32_t at = 0;
+  for (uint32_t group = 0; group < w->groups; group++) {
+    w->begin[group] = at;
+    for (uint32_t i = 0; i < w->ranges; i++) {
+      uint32_t here = w->range[i].count[group];
+      w->range[i].count[group] = at;
+      at += here;
+    }
+  }
+  w->begin[w->groups] = at;
+}
+
+static cm_status list_chunk(listing *w, uint32_t end, cm_error *error)
+{
+  uint64_t pin = 0;
+  for (uint32_t i = 0; i < w->ranges; i++) {
+    range *r = &w->range[i];
+    r->first = w->first + (uint32_t)cm_slice_begin(end - w->first, i, w->ranges);
+    r->end = w->first + (uint32_t)cm_slice_begin(end - w->first, i + 1, w->ranges);
+    r->pin = pin;
+    for (uint32_t e = r->first; e < r->end; e++)
+      pin += w->graph->net_targets[e];
+  }
+  if (cm_thread_pool_run(w->pool, w->ranges, read_range, w, error) != CM_OK)
+    return error->status;
+  lay_out(w);
+  if (cm_thread_pool_run(w->pool, w->ranges, deal_range, w, error) != CM_OK ||
+      cm_thread_pool_run(w->pool, w->groups, append_group, w, error) != CM_OK)
+    return error->status;
   return cm_run_check(w->run, error);
+}
+
+/* The nets from `first` on that are a chunk: of `most` pins or few more, or one. */
+static uint32_t chunk_end(const cm_hypergraph *g, uint32_t first, uint64_t most, uint64_t *pins)
+{
+  uint32_t e = first;
+  for (*pins = 0; e < g->net_count && e - first < CHUNK_NETS && (e == first || *pins + g->net_targets[e] <= most); e++)
+    *pins += g->net_targets[e];
+  return e;
 }
 
 static cm_status list_all(listing *w, cm_error *error)
 {
-  uint64_t words = 0;
-  if (cm_parallel(w->run, w->ranges, measure_range, w, error) != CM_OK || place_lists(w, &words, error) != CM_OK)
+  const cm_hypergraph *g = w->graph;
+  cm_memory *memory = w->run->memory;
+  uint64_t most = g->pin_count / CHUNKS_MOST > CHUNK_PINS ? g->pin_count / CHUNKS_MOST : CHUNK_PINS, pins, largest = 0;
+  for (uint32_t e = 0; e < g->net_count; largest = pins > largest ? pins : largest)
+    e = chunk_end(g, e, most, &pins);
+  if (place_lists(w, error) != CM_OK || CM_NEW(memory, w->place, g->vertex_count, error) != CM_OK ||
+      CM_NEW(memory, w->target, largest, error) != CM_OK || CM_NEW(memory, w->dealt, largest, error) != CM_OK ||
+      CM_NEW(memory, w->begin, (size_t)w->groups + 1, error) != CM_OK)
     return error->status;
-  for (uint32_t range = 0; range < w->ranges; range++) {
-    cm_free(w->stretch[range]);
-    w->stretch[range] = NULL;
+  for (uint32_t i = 0; i < w->ranges; i++)
+    if (CM_NEW(memory, w->range[i].count, w->groups, error) != CM_OK)
+      return error->status;
+  cm_status status = cm_thread_pool_new(memory, w->ranges, &w->pool, error);
+  for (uint32_t end; status == CM_OK && w->first < g->net_count; w->first = end) {
+    end = chunk_end(g, w->first, most, &pins);
+    status = list_chunk(w, end, error);
   }
-  if (CM_NEW(w->run->memory, w->graph->in_gap, words, error) != CM_OK)
-    return error->status;
-  return cm_parallel(w->run, w->ranges, write_range, w, error);
+  return status;
 }
 
 cm_status cm_hypergraph_list_inbound(cm_hypergraph *graph, cm_run *run, cm_error *error)
 {
   if (graph->in_gap != NULL)
     return CM_OK;
-  listing w = {.graph = graph, .run = run, .ranges = run->threads < RANGES_MAX ? run->threads : RANGES_MAX};
+  listing w = {.graph = graph,
+               .run = run,
+               .groups = (graph->vertex_count >> GROUP_BITS) + 1,
+               .ranges = run->threads < RANGES_MAX ? run->threads : RANGES_MAX};
   cm_status status = list_all(&w, error);
-  for (uint32_t range = 0; range < w.ranges; range++) {
-    cm_free(w.stretch[range]);
-    cm_free(w.place[range]);
-  }
-  cm_free(w.base);
+  cm_thread_pool_free(w.pool);
+  for (uint32_t i = 0; i < w.ranges; i++)
+    cm_free(w.range[i].count);
+  cm_free(w.place);
+  cm_free(w.target);
+  cm_free(w.dealt);
+  cm_free(w.begin);
   if (status != CM_OK)
     cm_hypergraph_drop_inbound(graph);
   return status;
