@@ -8,7 +8,7 @@
 #include "core/partition/axon/locality.h"
 
 /* Vertices of a round are looked at as things stand at its start, on all threads; then they move. */
-enum { BLOCK = 8, ROUNDS = 64, ROUND_LEAST = 32, ROUND_MAX = 1024, RUN = 16 };
+enum { BLOCK = 8, ROUNDS = 16, ROUND_LEAST = 32, ROUND_MAX = 1024, RUN = 16 };
 
 /* Processor time, in nanoseconds, that a round's look at a net takes, the look at a part in the table, a net's move with all
  * that follows, and its note in the table for each target: about. Less than SHARED_LEAST costs one thread less than several
