@@ -29,6 +29,7 @@ typedef struct sweeping {
   cm_probe *probe;          /* [threads] */
   cm_axon_table *table;     /* looked up instead of probing; NULL: none */
   cm_net_log *log;          /* [threads] what happens to the nets, for the table */
+  cm_net_visits *visits;    /* [threads][threads] nets that a share of the moves is about, by slice */
   atomic_flag *taken;       /* [threads] the probe is in use */
   uint32_t *order;          /* [vertices] */
   uint32_t begin, end;      /* the round, in order */
@@ -78,13 +79,43 @@ static cm_status look(void *context, size_t t, cm_error *error)
   return CM_OK;
 }
 
+/* Tasks 0 .. count - 1, on all threads where they take long enough together. */
+static cm_status play(sweeping *w, size_t count, cm_task task, double nanoseconds, cm_error *error)
+{
+  if (w->threads > 1 && nanoseconds >= SHARED_LEAST)
+    return cm_thread_pool_run(w->pool, count, task, w, error);
+  for (size_t i = 0; i < count; i++)
+    (void)task(w, i, error); /* none of them fails */
+  return CM_OK;
+}
+
+/* Task t of slices: the nets of its share of the moves go to the slices that they are in. */
+static cm_status deal_share(void *context, size_t t, cm_error *error)
+{
+  sweeping *w = context;
+  return cm_axon_deal_nets(w->state, w->move, (uint32_t)cm_slice_begin(w->moves, t, w->slices),
+                           (uint32_t)cm_slice_begin(w->moves, t + 1, w->slices), w->slices, w->visits + t * w->threads, error);
+}
+
 static cm_status move_slice(void *context, size_t slice, cm_error *error)
 {
   (void)error;
   sweeping *w = context;
-  cm_axon_move_nets(w->state, w->move, w->moves, (uint32_t)slice, w->slices,
-                    w->table != NULL ? &w->log[slice] : NULL);
+  for (uint32_t t = 0; t < w->slices; t++)
+    cm_axon_visit_nets(w->state, w->move, &w->visits[(size_t)t * w->threads + slice], w->table != NULL ? &w->log[slice] : NULL);
   return CM_OK;
+}
+
+/* The nets of the planned moves. */
+static cm_status move_nets(sweeping *w, double nanoseconds, cm_error *error)
+{
+  if (w->slices == 1) {
+    cm_axon_move_nets(w->state, w->move, w->moves, w->table != NULL ? &w->log[0] : NULL);
+    return CM_OK;
+  }
+  if (cm_thread_pool_run(w->pool, w->slices, deal_share, w, error) != CM_OK)
+    return error->status;
+  return play(w, w->slices, move_slice, nanoseconds, error);
 }
 
 static cm_status follow_slice(void *context, size_t slice, cm_error *error)
@@ -99,16 +130,6 @@ static cm_status follow_slice(void *context, size_t slice, cm_error *error)
 static uint64_t nets_of(const cm_hypergraph *g, uint32_t v)
 {
   return g->in_count[v] + (uint64_t)(g->out_first[v + 1] - g->out_first[v]);
-}
-
-/* Tasks 0 .. count - 1, on all threads where they take long enough together. */
-static cm_status play(sweeping *w, size_t count, cm_task task, double nanoseconds, cm_error *error)
-{
-  if (w->threads > 1 && nanoseconds >= SHARED_LEAST)
-    return cm_thread_pool_run(w->pool, count, task, w, error);
-  for (size_t i = 0; i < count; i++)
-    (void)task(w, i, error); /* none of them fails */
-  return CM_OK;
 }
 
 /* Room for all that the planned moves may do to `nets` nets. */
@@ -185,7 +206,7 @@ static cm_status move_together(sweeping *w, cm_error *error)
     nets += nets_of(g, w->move[i].vertex);
   w->slices = (double)nets * MOVE_NS >= SHARED_LEAST ? w->threads : 1;
   if ((w->table != NULL && empty_logs(w, nets, error) != CM_OK) ||
-      play(w, w->slices, move_slice, (double)nets * MOVE_NS, error) != CM_OK)
+      move_nets(w, (double)nets * MOVE_NS, error) != CM_OK)
     return error->status;
   if (w->table == NULL)
     return CM_OK;
@@ -265,6 +286,8 @@ cm_status cm_anneal(cm_axon_state *s, const cm_anneal_options *options, cm_rando
   if (status == CM_OK)
     status = CM_NEW(memory, w->log, w->threads, error);
   if (status == CM_OK)
+    status = CM_NEW(memory, w->visits, (size_t)w->threads * w->threads, error);
+  if (status == CM_OK)
     status = CM_NEW(memory, w->probe, w->threads, error);
   for (uint32_t t = 0; t < w->threads && status == CM_OK; t++)
     status = cm_probe_init(&w->probe[t], s, error);
@@ -280,6 +303,9 @@ cm_status cm_anneal(cm_axon_state *s, const cm_anneal_options *options, cm_rando
     cm_probe_free(&w->probe[t]);
   for (uint32_t t = 0; w->log != NULL && t < w->threads; t++)
     cm_free(w->log[t].event);
+  for (size_t i = 0; w->visits != NULL && i < (size_t)w->threads * w->threads; i++)
+    cm_free(w->visits[i].visit);
+  cm_free(w->visits);
   cm_free(w->log);
   cm_axon_table_free(w->table);
   cm_free(w->probe);

@@ -180,35 +180,88 @@ static void move_home(cm_axon_state *s, cm_net_state *net, uint32_t to, cm_net_l
   cm_sum_add(&s->gain[s->graph->net_source[net - s->net]].stay, stays_now - stayed);
 }
 
-/* A move, as far as nets low .. high - 1 are concerned. The nets of a vertex ascend, so those of a slice stand together:
- * nobody looks at the others, and no two slices share a line of the cache but at their borders. */
-static void move_nets(cm_axon_state *s, const cm_move *move, uint32_t low, uint32_t high, cm_net_log *log)
+/* What a move means for one of the nets that its vertex is a target of. */
+static void move_target(cm_axon_state *s, const cm_move *move, uint32_t e, cm_net_log *log)
+{
+  leave(s, &s->net[e], move->vertex, move->from, log);
+  enter(s, &s->net[e], move->vertex, move->to, log);
+}
+
+void cm_axon_move_nets(cm_axon_state *s, const cm_move *move, uint32_t count, cm_net_log *log)
 {
   const cm_hypergraph *g = s->graph;
-  uint32_t v = move->vertex;
-  for (uint32_t j = g->out_first[v]; j < g->out_first[v + 1]; j++)
-    if (g->out_net[j] >= low && g->out_net[j] < high)
+  for (const cm_move *end = move + count; move < end; move++) {
+    cm_nets_ahead nets;
+    for (uint32_t j = g->out_first[move->vertex]; j < g->out_first[move->vertex + 1]; j++)
       move_home(s, &s->net[g->out_net[j]], move->to, log);
-  cm_nets_ahead nets;
-  cm_nets_look_ahead(&nets, s, v);
-  while (nets.left > 0) {
-    uint32_t e = cm_nets_ahead_next(&nets, s, true);
-    if (e >= high)
-      return;
-    if (e < low)
-      continue;
-    leave(s, &s->net[e], v, move->from, log);
-    enter(s, &s->net[e], v, move->to, log);
+    for (cm_nets_look_ahead(&nets, s, move->vertex); nets.left > 0;)
+      move_target(s, move, cm_nets_ahead_next(&nets, s, true), log);
   }
 }
 
-void cm_axon_move_nets(cm_axon_state *s, const cm_move *move, uint32_t count, uint32_t slice, uint32_t slices,
-                        cm_net_log *log)
+/* ---- dealt to slices of the nets ---- */
+
+/* The slice that the next of some ascending nets is in. */
+typedef struct slicing {
+  uint64_t nets;
+  uint32_t slices, slice, end; /* nets below `end` are in `slice` or before */
+} slicing;
+
+static slicing slicing_of(const cm_axon_state *s, uint32_t slices)
 {
-  uint32_t low = (uint32_t)cm_slice_begin(s->graph->net_count, slice, slices),
-           high = (uint32_t)cm_slice_begin(s->graph->net_count, slice + 1, slices);
-  for (uint32_t i = 0; i < count; i++)
-    move_nets(s, &move[i], low, high, log);
+  return (slicing){.nets = s->graph->net_count, .slices = slices, .end = (uint32_t)cm_slice_begin(s->graph->net_count, 1, slices)};
+}
+
+static uint32_t slice_with(slicing *at, uint32_t e)
+{
+  while (e >= at->end)
+    at->end = (uint32_t)cm_slice_begin(at->nets, ++at->slice + 1, at->slices);
+  return at->slice;
+}
+
+static cm_status deal(cm_net_visits *to, uint32_t e, uint32_t move, bool home, cm_memory *memory, cm_error *error)
+{
+  if (to->count == to->room && CM_ROOM(memory, to->visit, &to->room, to->count + 1, error) != CM_OK)
+    return error->status;
+  to->visit[to->count++] = (cm_net_visit){e, move << 1 | home};
+  return CM_OK;
+}
+
+cm_status cm_axon_deal_nets(const cm_axon_state *s, const cm_move *move, uint32_t begin, uint32_t end, uint32_t slices,
+                            cm_net_visits *visits, cm_error *error)
+{
+  const cm_hypergraph *g = s->graph;
+  cm_memory *memory = s->run->memory;
+  cm_status status = CM_OK;
+  for (uint32_t slice = 0; slice < slices; slice++)
+    visits[slice].count = 0;
+  for (uint32_t i = begin; i < end && status == CM_OK; i++) {
+    uint32_t v = move[i].vertex;
+    slicing at = slicing_of(s, slices);
+    for (uint32_t j = g->out_first[v]; j < g->out_first[v + 1] && status == CM_OK; j++)
+      status = deal(&visits[slice_with(&at, g->out_net[j])], g->out_net[j], i, true, memory, error);
+    at = slicing_of(s, slices);
+    for (cm_nets nets = cm_nets_into(g, v); nets.left > 0 && status == CM_OK;) {
+      uint32_t e = cm_nets_next(&nets);
+      status = deal(&visits[slice_with(&at, e)], e, i, false, memory, error);
+    }
+  }
+  return status;
+}
+
+void cm_axon_visit_nets(cm_axon_state *s, const cm_move *move, const cm_net_visits *visits, cm_net_log *log)
+{
+  for (uint64_t i = 0; i < visits->count; i++) {
+    if (i + CM_NETS_FAR < visits->count)
+      __builtin_prefetch(&s->net[visits->visit[i + CM_NETS_FAR].net]);
+    if (i + CM_NETS_NEAR < visits->count)
+      cm_net_fetch(s, &s->net[visits->visit[i + CM_NETS_NEAR].net], true);
+    cm_net_visit at = visits->visit[i];
+    if (at.move & 1)
+      move_home(s, &s->net[at.net], move[at.move >> 1].to, log);
+    else
+      move_target(s, &move[at.move >> 1], at.net, log);
+  }
 }
 
 void cm_axon_move_vertices(cm_axon_state *s, const cm_move *move, uint32_t count)
@@ -230,7 +283,7 @@ void cm_axon_move(cm_axon_state *s, uint32_t v, uint32_t to)
 {
   cm_move move = {v, s->part[v], to};
   cm_axon_move_vertices(s, &move, 1);
-  cm_axon_move_nets(s, &move, 1, 0, 1, NULL);
+  cm_axon_move_nets(s, &move, 1, NULL);
 }
 
 static bool within(uint64_t use, uint64_t limit)

@@ -88,13 +88,29 @@ typedef struct cm_net_log {
   uint64_t count, room;
 } cm_net_log;
 
-/* Many moves of different vertices by several threads, to the same state for any number of them: first the vertices,
- * then each slice 0 .. slices - 1 of the nets once, on any thread. O(moves * log(nets of a vertex)) beyond the nets of the
- * slice. `log` gets
- * what happened to the nets, with room for twice the nets of the vertices; NULL: nobody asks. */
+/* Many moves of different vertices: first the vertices, then their nets. `log` gets what happened to the nets, with room for twice
+ * the nets of the vertices; NULL: nobody asks. */
 void cm_axon_move_vertices(cm_axon_state *state, const cm_move *move, uint32_t count);
-void cm_axon_move_nets(cm_axon_state *state, const cm_move *move, uint32_t count, uint32_t slice, uint32_t slices,
-                        cm_net_log *log);
+void cm_axon_move_nets(cm_axon_state *state, const cm_move *move, uint32_t count, cm_net_log *log);
+
+/* A net that a move is about, by its number among the moves. */
+typedef struct cm_net_visit {
+  uint32_t net;
+  uint32_t move; /* twice its number; one more: the net is the vertex's own */
+} cm_net_visit;
+
+/* A list of them that grows. */
+typedef struct cm_net_visits {
+  cm_net_visit *visit;
+  uint64_t count, room;
+} cm_net_visits;
+
+/* The same by several threads, to the same state for any number of them: the nets of moves begin .. end - 1 are dealt to visits
+ * [slices], a slice of the nets each, which any thread makes, those of earlier moves first. O(nets of the vertices). The lists
+ * are the caller's. */
+cm_status cm_axon_deal_nets(const cm_axon_state *state, const cm_move *move, uint32_t begin, uint32_t end, uint32_t slices,
+                            cm_net_visits *visits, cm_error *error);
+void cm_axon_visit_nets(cm_axon_state *state, const cm_move *move, const cm_net_visits *visits, cm_net_log *log);
 
 /* The inbound nets of a vertex that are still to come, those in the distance being fetched: a visit of all of them waits for
  * memory at nearly every one. */
@@ -104,6 +120,13 @@ typedef struct cm_nets_ahead {
   uint32_t net[CM_NETS_FAR]; /* a ring: the next one at `at` */
   uint32_t at, left;
 } cm_nets_ahead;
+
+static inline void cm_net_fetch(const cm_axon_state *state, const cm_net_state *net, bool holds)
+{
+  __builtin_prefetch(&state->where[net->first]);
+  if (holds)
+    __builtin_prefetch(&state->hold[net->first]);
+}
 
 static inline void cm_nets_look_ahead(cm_nets_ahead *ahead, const cm_axon_state *state, uint32_t v)
 {
@@ -125,12 +148,8 @@ static inline uint32_t cm_nets_ahead_next(cm_nets_ahead *ahead, const cm_axon_st
     ahead->net[ahead->at] = far;
     __builtin_prefetch(&state->net[far]);
   }
-  if (ahead->left > CM_NETS_NEAR) {
-    uint64_t first = state->net[ahead->net[(ahead->at + CM_NETS_NEAR) % CM_NETS_FAR]].first;
-    __builtin_prefetch(&state->where[first]);
-    if (holds)
-      __builtin_prefetch(&state->hold[first]);
-  }
+  if (ahead->left > CM_NETS_NEAR)
+    cm_net_fetch(state, &state->net[ahead->net[(ahead->at + CM_NETS_NEAR) % CM_NETS_FAR]], holds);
   ahead->at = (ahead->at + 1) % CM_NETS_FAR;
   ahead->left--;
   return e;
