@@ -240,6 +240,16 @@ static cm_status search(cm_axon_search *w, const cm_axon_options *options, uint3
   return status;
 }
 
+/* Packed targets take half of the memory, and reading them more time: they are worth it from so many on, or where a limit leaves
+ * less than so many bytes for each. */
+enum { PACKED_LEAST = 1 << 25, PLAIN_BYTES = 32 };
+
+static bool worth_packing(const cm_topology *topology, const cm_memory *memory)
+{
+  uint64_t limit = memory != NULL ? memory->limit_bytes : 0;
+  return topology->pin_count >= PACKED_LEAST || (limit != 0 && limit / PLAIN_BYTES < topology->pin_count);
+}
+
 cm_status cm_partition_axons(const cm_topology *topology, const cm_axon_options *options, cm_run *run, uint32_t *part,
                              uint32_t *parts, cm_error *error)
 {
@@ -247,7 +257,8 @@ cm_status cm_partition_axons(const cm_topology *topology, const cm_axon_options 
   uint32_t *held = NULL, *trial = NULL, count = 0, n = topology->vertex_count;
   double objective;
   bool fill = options->fills > 0 && n > 0 && cm_fill_possible(topology);
-  bool pack = options->sole_reader && options->places == NULL && !fill; /* these look up single targets */
+  /* Prices and growing on the network look up single targets. */
+  bool pack = options->sole_reader && options->places == NULL && !fill && worth_packing(topology, run->memory);
   cm_status status = cm_axon_levels_begin(topology, pack, run, &w.levels, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, held, n, error);
