@@ -125,7 +125,9 @@ static uint32_t scaled(uint32_t count, double share, uint32_t least)
 /* Fewer sweeps and starts for a large network. */
 static void spare_sweeps(cm_axon_options *o, uint64_t pins)
 {
-  double all = (double)pins * o->fine_sweeps;
+  double deep = (double)pins * o->deep_sweeps, all = (double)pins * o->fine_sweeps;
+  if (o->deep_pins != 0 && deep > (double)o->deep_pins)
+    o->deep_sweeps = scaled(o->deep_sweeps, (double)o->deep_pins / deep, SWEEPS_LEAST);
   if (o->sweep_pins == 0 || all <= (double)o->sweep_pins)
     return;
   double share = (double)o->sweep_pins / all;
