@@ -13,7 +13,7 @@ libcoremap_a_SOURCES += \
   core/placement/qap/qap_kernel.h core/placement/qap/qap_narrow.c core/placement/qap/qap_wide.c \
   core/placement/blocks.h core/placement/blocks.c core/placement/renumber.c core/placement/cluster_order.c \
   core/placement/exchange.h core/placement/exchange.c \
-  core/placement/modes.h core/placement/modes.c \
+  core/placement/modes.h core/placement/modes.c core/placement/trades.h core/placement/trades.c \
   core/placement/ways/ways.h core/placement/ways/ways.c core/placement/ways/order.c core/placement/ways/layout.h core/placement/ways/level.c core/placement/ways/level.h core/placement/ways/layout.c \
   core/placement/kinds/kinds.h core/placement/kinds/kinds.c \
   core/placement/links/links.h core/placement/links/links.c \

@@ -1,11 +1,9 @@
-/* Happy path: orders of cores and of parts -> each kind's parts along its cores -> annealed by exchanges. What can fail: memory,
+/* Happy path: orders of cores and of parts -> each kind's parts along its cores -> annealed by trades. What can fail: memory,
  * a stop. */
 #include "core/placement/kinds/kinds.h"
 
-#include <math.h>
 #include <string.h>
 
-#include "base/annealing.h"
 #include "base/random.h"
 #include "core/chip/classes.h"
 #include "core/chip/interconnect/interconnect.h"
@@ -15,12 +13,12 @@
 #include "core/placement/curve.h"
 #include "core/placement/axes.h"
 #include "core/placement/blocks.h"
+#include "core/placement/trades.h"
 #include "core/placement/ways/ways.h"
 
-#define NOBODY UINT32_MAX
-enum { KINDS = CM_CORE_CLASSES_MAX + 1, TABLE_MAX = 2048, SAMPLE = 400, CHECK_EVERY = 1024 };
+enum { KINDS = CM_CORE_CLASSES_MAX + 1, TABLE_MAX = 2048 };
 
-/* Temperatures, in mean changes of an exchange: at first, and what is left at the end. */
+/* Temperatures, in mean costs of a trade: at first, and what is left at the end. */
 static const double hot = 0.5, cold = 0.01;
 
 typedef struct work {
@@ -39,7 +37,6 @@ typedef struct work {
   uint32_t *occupant;      /* [slots] part on a core's number */
   uint32_t *at;            /* [parts] */
   cm_random random;
-  uint64_t moves;
 } work;
 
 static uint64_t measure(const work *w, uint32_t a, uint32_t b)
@@ -58,7 +55,7 @@ static int64_t distance(const work *w, uint32_t a, uint32_t b)
   return w->far != NULL ? w->far[(size_t)a * w->slots + b] : (int64_t)measure(w, a, b);
 }
 
-/* ---- exchanges ---- */
+/* ---- trades ---- */
 
 /* What part p pays more on core `there` than on `here`, but for what it says to `other`. */
 static double change(const work *w, uint32_t p, uint32_t here, uint32_t there, uint32_t other)
@@ -72,11 +69,6 @@ static double change(const work *w, uint32_t p, uint32_t here, uint32_t there, u
   }
   return sum;
 }
-
-typedef struct proposal {
-  uint32_t part, core, other;
-  double delta;
-} proposal;
 
 /* A core of a kind near a place along the curve. */
 static uint32_t near(work *w, uint32_t kind, uint32_t rank)
@@ -95,70 +87,28 @@ static uint32_t near(work *w, uint32_t kind, uint32_t rank)
   return w->slot[from + step];
 }
 
-/* Draws an exchange; false: nothing to exchange. */
-static bool propose(work *w, proposal *p, double *looked)
+static bool propose(void *context, cm_trade *p, double *looked)
 {
+  work *w = context;
   const cm_csr_graph *g = w->graph;
-  p->part = (uint32_t)cm_random_below(&w->random, g->vertex_count);
-  uint32_t kind = w->kind[p->part], count = w->first[kind + 1] - w->first[kind], here = w->at[p->part];
-  uint64_t degree = cm_csr_graph_degree(g, p->part);
+  p->thing = (uint32_t)cm_random_below(&w->random, g->vertex_count);
+  uint32_t kind = w->kind[p->thing], count = w->first[kind + 1] - w->first[kind], here = w->at[p->thing];
+  uint64_t degree = cm_csr_graph_degree(g, p->thing);
   *looked += 1;
   if (degree == 0 || cm_random_below(&w->random, 4) == 0)
-    p->core = w->slot[w->first[kind] + (uint32_t)cm_random_below(&w->random, count)];
+    p->place = w->slot[w->first[kind] + (uint32_t)cm_random_below(&w->random, count)];
   else
-    p->core = near(w, kind, w->rank_of[w->at[g->neighbour[g->first[p->part] + cm_random_below(&w->random, degree)]]]);
-  p->other = w->occupant[p->core];
-  if (p->core == here)
+    p->place = near(w, kind, w->rank_of[w->at[g->neighbour[g->first[p->thing] + cm_random_below(&w->random, degree)]]]);
+  p->other = w->occupant[p->place];
+  if (p->place == here)
     return false;
-  p->delta = change(w, p->part, here, p->core, p->other);
+  p->cost = change(w, p->thing, here, p->place, p->other);
   *looked += (double)degree;
-  if (p->other != NOBODY) {
-    p->delta += change(w, p->other, p->core, here, p->part);
+  if (p->other != CM_NOBODY) {
+    p->cost += change(w, p->other, p->place, here, p->thing);
     *looked += (double)cm_csr_graph_degree(g, p->other);
   }
   return true;
-}
-
-static void take(work *w, const proposal *p)
-{
-  uint32_t old = w->at[p->part];
-  w->occupant[old] = p->other;
-  if (p->other != NOBODY)
-    w->at[p->other] = old;
-  w->at[p->part] = p->core;
-  w->occupant[p->core] = p->part;
-  w->moves++;
-}
-
-static double mean_change(work *w)
-{
-  double sum = 0, looked = 0;
-  uint32_t counted = 0;
-  for (uint32_t i = 0; i < SAMPLE; i++) {
-    proposal p;
-    if (propose(w, &p, &looked)) {
-      sum += fabs(p.delta);
-      counted++;
-    }
-  }
-  return counted > 0 ? sum / counted : 0;
-}
-
-static cm_status anneal(work *w, double entries, cm_error *error)
-{
-  double mean = mean_change(w), looked = 0, temperature = 0;
-  for (uint64_t i = 0; looked < entries && mean > 0; i++) {
-    proposal p;
-    if (i % CHECK_EVERY == 0) {
-      double done = looked / entries;
-      temperature = done > 0.9 ? 0 : cm_cooled(mean * hot, cold / hot, done / 0.9);
-      if (cm_run_progress(w->run, done, -1, w->graph->vertex_count, NAN, error) != CM_OK)
-        return error->status;
-    }
-    if (propose(w, &p, &looked) && cm_metropolis(&w->random, p.delta, temperature, CM_HOPELESS))
-      take(w, &p);
-  }
-  return CM_OK;
 }
 
 static double cost_of(const work *w)
@@ -257,9 +207,10 @@ cm_status cm_place_by_kinds(const cm_graph *parts, const cm_chip *chip, const cm
   if (status == CM_OK && parts->vertex_count > 0) {
     cm_random_init(&w.random, options->seed, CM_STREAM_BLOCKS, 2000);
     made.before = cost_of(&w);
-    status = anneal(&w, options->entries, error);
+    cm_trades trades = {.context = &w, .propose = propose, .at = w.at, .occupant = w.occupant, .random = &w.random, .hot = hot, .cold = cold,
+                        .cooled = 0.9, .entries = options->entries, .level = -1, .things = parts->vertex_count};
+    status = cm_anneal_trades(&trades, run, &made.moves, error);
     made.after = cost_of(&w);
-    made.moves = w.moves;
   }
   void *const blocks[] = {w.slot, w.rank, w.rank_of, w.occupant, w.far};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)

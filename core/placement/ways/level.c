@@ -1,17 +1,15 @@
 /* One level: blocks change cells with those near their friends, by annealing. */
 #include "core/placement/ways/level.h"
 
-#include <math.h>
 #include <string.h>
 
-#include "base/annealing.h"
 #include "base/random.h"
 #include "core/partition/edge/csr_graph.h"
 #include "core/partition/options.h"
 
-enum { WALK_MAX = 6, SAMPLE = 400, CHECK_EVERY = 1024 };
+enum { WALK_MAX = 6 };
 
-static const double cold = 0.015; /* temperature at the end, in mean changes of a proposal */
+static const double cold = 0.015; /* temperature at the end, in mean costs of a trade */
 
 typedef struct stage {
   cm_ways *w;
@@ -72,86 +70,37 @@ static uint32_t wander(stage *s, uint32_t local, uint64_t bits)
   return found;
 }
 
-typedef struct proposal {
-  uint32_t block, cell, other;
-  int64_t delta;
-} proposal;
-
-/* Draws an exchange; false: nothing to exchange. */
-static bool propose(stage *s, proposal *p, double *looked)
+static bool propose(void *context, cm_trade *p, double *looked)
 {
+  stage *s = context;
   cm_ways *w = s->w;
   const cm_csr_graph *g = s->graph;
   uint64_t bits = cm_random_next(&s->random);
-  p->block = (uint32_t)cm_random_below(&s->random, s->movable);
-  uint64_t degree = cm_csr_graph_degree(g, p->block);
+  p->thing = (uint32_t)cm_random_below(&s->random, s->movable);
+  uint64_t degree = cm_csr_graph_degree(g, p->thing);
   *looked += 4;
   if (degree == 0)
     return false;
-  uint32_t friend = g->neighbour[g->first[p->block] + cm_random_below(&s->random, degree)];
-  uint32_t near = bits >> 8 & 3 ? router_at(s, friend) : router_at(s, p->block), router = wander(s, near, bits >> 16);
+  uint32_t friend = g->neighbour[g->first[p->thing] + cm_random_below(&s->random, degree)];
+  uint32_t near = bits >> 8 & 3 ? router_at(s, friend) : router_at(s, p->thing), router = wander(s, near, bits >> 16);
   uint32_t slots = w->first_slot[router + 1] - w->first_slot[router];
-  p->cell = w->router_slot[w->first_slot[router] + (uint32_t)cm_random_below(&s->random, slots)] >> s->shift;
-  if (p->cell >= s->cells || p->cell == w->at[p->block])
+  p->place = w->router_slot[w->first_slot[router] + (uint32_t)cm_random_below(&s->random, slots)] >> s->shift;
+  if (p->place >= s->cells || p->place == w->at[p->thing])
     return false;
-  p->other = w->occupant[p->cell];
+  p->other = w->occupant[p->place];
   if (p->other != CM_NOBODY && p->other >= s->movable)
     return false;
-  uint32_t here = router_at(s, p->block), there = s->middle[p->cell];
+  uint32_t here = router_at(s, p->thing), there = s->middle[p->place];
   if (here == there)
     return false;
-  p->delta = change(s, p->block, here, there, p->other);
+  int64_t cost = change(s, p->thing, here, there, p->other);
   *looked += (double)degree;
   if (p->other != CM_NOBODY) {
-    p->delta += change(s, p->other, there, here, p->block);
+    cost += change(s, p->other, there, here, p->thing);
     *looked += (double)cm_csr_graph_degree(g, p->other);
   }
+  p->cost = (double)cost;
   return true;
-}
-
-static void take(stage *s, const proposal *p)
-{
-  cm_ways *w = s->w;
-  uint32_t old = w->at[p->block];
-  w->occupant[old] = p->other;
-  if (p->other != CM_NOBODY)
-    w->at[p->other] = old;
-  w->at[p->block] = p->cell;
-  w->occupant[p->cell] = p->block;
-  w->moves++;
-}
-
-static double mean_change(stage *s)
-{
-  double sum = 0, looked = 0;
-  uint32_t counted = 0;
-  for (uint32_t i = 0; i < SAMPLE; i++) {
-    proposal p;
-    if (!propose(s, &p, &looked))
-      continue;
-    sum += fabs((double)p.delta);
-    counted++;
-  }
-  return counted > 0 ? sum / counted : 0;
-}
-
-static cm_status anneal(stage *s, double entries, double start, cm_error *error)
-{
-  double mean = mean_change(s), looked = 0, temperature = 0;
-  for (uint64_t i = 0; looked < entries && mean > 0; i++) {
-    proposal p;
-    if (i % CHECK_EVERY == 0) {
-      double done = looked / entries;
-      temperature = done > 0.95 ? 0 : cm_cooled(mean * start, cold / start, done / 0.95);
-      if (cm_run_progress(s->w->run, done, (int)(s->shift / CM_BLOCK_BITS), s->blocks, NAN, error) != CM_OK)
-        return error->status;
-    }
-    if (!propose(s, &p, &looked))
-      continue;
-    if (cm_metropolis(&s->random, (double)p.delta, temperature, CM_HOPELESS))
-      take(s, &p);
-  }
-  return CM_OK;
 }
 
 cm_status cm_ways_place_level(cm_ways *w, uint32_t level, double start, double entries, uint64_t seed, cm_error *error)
@@ -171,7 +120,9 @@ cm_status cm_ways_place_level(cm_ways *w, uint32_t level, double start, double e
   for (uint32_t b = 0; b < s.blocks; b++)
     w->occupant[w->at[b]] = b;
   cm_random_init(&s.random, seed, CM_STREAM_BLOCKS, 1000 + level);
-  cm_status status = s.movable > 1 ? anneal(&s, entries, start, error) : CM_OK;
+  cm_trades trades = {.context = &s, .propose = propose, .at = w->at, .occupant = w->occupant, .random = &s.random, .hot = start,
+                      .cold = cold, .cooled = 0.95, .entries = entries, .level = (int)level, .things = s.blocks};
+  cm_status status = s.movable > 1 ? cm_anneal_trades(&trades, w->run, &w->moves, error) : CM_OK;
   cm_free(s.middle);
   return status;
 }

@@ -5,8 +5,8 @@
 #include "base/run.h"
 #include "core/chip/interconnect/interconnect.h"
 #include "core/partition/multilevel.h"
+#include "core/placement/trades.h"
 
-#define CM_NOBODY UINT32_MAX
 enum { CM_BLOCK_BITS = 2 };
 
 typedef struct cm_ways {
