@@ -9,9 +9,13 @@
 #include "storage/limits.h"
 #include "storage/mappings.h"
 
+/* Routes may share a handler, which each of them declares. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wredundant-decls"
 #define ROUTE(method, pattern, handler, ...) void handler(cm_request *request);
 #include "api/routes.def"
 #undef ROUTE
+#pragma GCC diagnostic pop
 
 /* Deletes a network, mapping, program or job, into the bin where there is one, and replies. */
 void cm_request_delete(cm_request *request, cm_object object, const char *id);

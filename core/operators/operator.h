@@ -158,8 +158,10 @@ bool cm_einsum_axes(const cm_call *call, uint32_t input, uint32_t axes[CM_RANK_M
 uint64_t cm_einsum_sums(const cm_call *call);
 
 /* ---- the functions that rows name: shape functions and kernels of the families (ops), checks, and how permutations pass
- * (permute/cross_*.c) ---- */
+ * (permute/cross_*.c); each row declares those of its family ---- */
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wredundant-decls"
 #define REWRITTEN(rule) \
   bool cm_cross_##rule(struct cm_crossing *crossing); \
   cm_status cm_rewrite_##rule(struct cm_crossing *crossing, cm_error *error);
@@ -178,5 +180,6 @@ uint64_t cm_einsum_sums(const cm_call *call);
 #undef ANY_CALL
 #undef CHECK
 #undef ROW
+#pragma GCC diagnostic pop
 
 #endif

@@ -100,6 +100,7 @@ static void tear_down(void)
     network.population = NULL;
     network.population_of = NULL;
     free(scenario_rate);
+    rich = false;
   }
   network_free(&network);
   ck_ok(cm_folder_remove(folder, &error));

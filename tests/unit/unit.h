@@ -88,11 +88,18 @@ static inline void test_add(TCase *cases, const TTest *test, int from, int to)
 #define tcase_add_figures_test(cases, test) test_add(cases, test, 0, CM_SANITIZED ? 0 : 1)
 #define tcase_add_loop_test(cases, test, from, to) test_add(cases, test, from, to)
 
-/* A case that hangs is ended after ten minutes: a busy machine, on which one of seconds may take minutes, is not a defect. */
+/* A case that hangs is ended after ten minutes: a busy machine, on which one of seconds may take minutes, is not a defect.
+ * libcheck ends processes; the alarm is for cases that share the program's (CK_FORK=no). */
+enum { TEST_SECONDS = 600 };
+static inline void test_alarm(void)
+{
+  (void)alarm(TEST_SECONDS);
+}
 static inline TCase *test_cases(const char *name)
 {
   TCase *cases = tcase_create(name);
-  tcase_set_timeout(cases, 600);
+  tcase_set_timeout(cases, TEST_SECONDS);
+  tcase_add_checked_fixture(cases, test_alarm, NULL);
   return cases;
 }
 #define tcase_create(name) test_cases(name)

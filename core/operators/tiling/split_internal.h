@@ -7,7 +7,10 @@
 
 /* What the rows of splits.def name: whether an operator may be cut along an axis of its output; the boxes of the inputs that the
  * piece for `out` reads, of inputs that are whole when it is called, and of some operators what changes in their attributes (as
- * cm_split_piece); the largest extent up to `extent` in which an axis may be cut (as cm_split_extent). */
+ * cm_split_piece); the largest extent up to `extent` in which an axis may be cut (as cm_split_extent). Rows
+ * may share a rule, which each of them declares. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wredundant-decls"
 #define NOTHING
 #define BOXES(rule) void cm_split_boxes_##rule(const cm_call *call, const cm_box *out, cm_box *inputs);
 #define CHANGES(rule) \
@@ -21,6 +24,7 @@
 #undef BOXES
 #undef CHANGES
 #undef SPLIT
+#pragma GCC diagnostic pop
 
 /* Whether the operator of a call may be cut along an axis of its output, by its kind. */
 bool cm_split_may_cut(const cm_call *call, uint32_t axis);
