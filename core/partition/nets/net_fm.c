@@ -14,6 +14,7 @@ typedef struct search {
   cm_net_state *state;
   const cm_net_fm_options *options;
   uint64_t *most; /* [parts] of this round */
+  bool *awake;    /* [vertices] those whose searches may find what the last ones did not: something has moved beside them */
   cm_fm_search fm;
 } search;
 
@@ -94,7 +95,8 @@ static cm_status search_on(void *context, cm_error *error)
 
 static bool on_border(const void *context, uint32_t v)
 {
-  return cm_net_on_border(((const search *)context)->state, v);
+  const search *w = context;
+  return w->awake[v] && cm_net_on_border(w->state, v);
 }
 
 static void move(void *context, uint32_t v, uint32_t to)
@@ -103,6 +105,37 @@ static void move(void *context, uint32_t v, uint32_t to)
 }
 
 static const cm_fm_method method = {on_border, offer, search_on, move};
+
+/* Whether what its other pins gain may have changed when one came to `to` or left `from`. */
+static bool net_woke(const cm_net_state *s, uint32_t e, uint32_t from, uint32_t to)
+{
+  const cm_net_hold *row = s->hold + s->hold_first[e];
+  uint32_t before = 0, after = 0;
+  for (uint32_t i = 0; i < s->lambda[e]; i++) {
+    before = row[i].part == from ? row[i].count : before;
+    after = row[i].part == to ? row[i].count : after;
+  }
+  return before <= 1 || after <= 2;
+}
+
+/* Awake are those whose gains may have changed since parts were as in `before`. */
+static void wake(search *w)
+{
+  const cm_net_state *s = w->state;
+  const cm_net_graph *g = s->graph;
+  memset(w->awake, 0, g->vertex_count * sizeof *w->awake);
+  for (uint32_t v = 0; v < g->vertex_count; v++) {
+    if (s->part[v] == w->fm.before[v])
+      continue;
+    w->awake[v] = true;
+    for (uint64_t j = g->vertex_first[v]; j < g->vertex_first[v + 1]; j++) {
+      uint32_t e = g->net[j];
+      if (net_woke(s, e, w->fm.before[v], s->part[v]))
+        for (uint64_t i = g->net_first[e]; i < g->net_first[e + 1]; i++)
+          w->awake[g->pin[i]] = true;
+    }
+  }
+}
 
 /* One round; loose ones are undone where they do not pay. */
 static cm_status round_once(search *w, uint32_t round, cm_random *random, int64_t *gain, cm_error *error)
@@ -113,19 +146,21 @@ static cm_status round_once(search *w, uint32_t round, cm_random *random, int64_
   bool loose = round < o->loose_rounds;
   for (uint32_t p = 0; p < s->parts; p++)
     w->most[p] = o->most[p] + (loose ? (uint64_t)(o->loose * (double)o->most[p]) : 0);
-  if (loose)
-    memcpy(w->fm.before, s->part, s->graph->vertex_count * sizeof *w->fm.before);
+  memcpy(w->fm.before, s->part, s->graph->vertex_count * sizeof *w->fm.before);
   cm_status status = cm_fm_round(&w->fm, &method, w, random, &gained, error);
   if (status == CM_OK && loose && cm_net_excess(s, o->most) > 0) {
     memcpy(w->most, o->most, s->parts * sizeof *w->most);
     status = cm_net_rebalance(s, o->most, w->fm.run, &gained, error);
+    wake(w);
     if (status == CM_OK)
       status = cm_fm_round(&w->fm, &method, w, random, &gained, error);
   }
   if (status == CM_OK && loose && (gained < 0 || cm_net_excess(s, o->most) > 0)) {
     cm_fm_go_back(&w->fm, &method, w, s->part);
+    memset(w->awake, true, s->graph->vertex_count * sizeof *w->awake);
     gained = 0;
-  }
+  } else
+    wake(w);
   *gain = gained;
   return status;
 }
@@ -139,6 +174,10 @@ cm_status cm_net_fm(cm_net_state *state, const cm_net_fm_options *options, cm_ru
   cm_status status = cm_fm_search_new(state->graph->vertex_count, run, &w.fm, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, w.most, state->parts, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, w.awake, state->graph->vertex_count, error);
+  if (status == CM_OK)
+    memset(w.awake, true, state->graph->vertex_count * sizeof *w.awake);
   if (status == CM_OK && cm_net_excess(state, options->most) > 0)
     status = cm_net_rebalance(state, options->most, run, &total, error);
   for (uint32_t round = 0; round < options->rounds && status == CM_OK; round++) {
@@ -153,6 +192,7 @@ cm_status cm_net_fm(cm_net_state *state, const cm_net_fm_options *options, cm_ru
   }
   cm_fm_search_free(&w.fm);
   cm_free(w.most);
+  cm_free(w.awake);
   if (status == CM_OK)
     *gain = total;
   return status;

@@ -7,7 +7,7 @@
 
 typedef struct cm_net_fm_options {
   const uint64_t *most; /* [parts] size that a part may have */
-  uint32_t rounds;      /* at most; each visits all vertices on borders */
+  uint32_t rounds;      /* at most; the first visits all vertices on borders, later ones those near what has moved since */
   uint32_t loose_rounds; /* of them the first: parts may be passed by `loose` of their limit, and are brought back after */
   double loose;
   uint64_t seed, stream;

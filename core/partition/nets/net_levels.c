@@ -10,55 +10,60 @@
 /* A level has at least so many times fewer vertices than the finer one, or coarsening ends; at most the other. */
 static const double shrink_least = 1.02, shrink_most = 2.5;
 
-/* Larger nets say little about who belongs together and take long to ask. */
-enum { PINS_MOST = 1000 };
+/* Larger nets say little about who belongs together and take long to ask; of those between, so many pins are asked at a time. */
+enum { PINS_MOST = 1000, PINS_ASKED = 64 };
 
 typedef struct clustering {
   const cm_net_graph *graph;
   const uint32_t *label;
   uint32_t vertices_min;
   uint64_t size_max;
-  uint32_t *leader;  /* [vertices] of the cluster of each; NONE: alone */
+  uint32_t *leader;  /* [vertices] of the cluster of each; of one that is alone itself */
+  bool *joined;      /* [vertices] clusters of several */
   uint64_t *size;    /* [vertices] of the cluster that it leads */
   double *rating;    /* [vertices] of clusters for the vertex under way; 0 between vertices */
-  uint32_t *met;     /* [vertices] */
+  uint32_t *met;     /* [vertices + 1] the last place is for what was met before */
   uint32_t *order;   /* [vertices] */
   cm_random random;
 } clustering;
 
-static uint32_t cluster_of(const clustering *c, uint32_t v)
+/* Adds what a net says about the clusters of its pins; of many pins a run that begins anywhere is asked. Returns how many clusters were
+ * met by now. */
+static uint32_t ask(clustering *c, uint32_t e, uint32_t count)
 {
-  return c->leader[v] != NONE ? c->leader[v] : v;
+  const cm_net_graph *g = c->graph;
+  uint64_t begin = g->net_first[e], end = g->net_first[e + 1], pins = end - begin;
+  if (pins > PINS_MOST)
+    return count;
+  if (pins > PINS_ASKED) {
+    begin += cm_random_below(&c->random, (uint32_t)(pins - PINS_ASKED + 1));
+    end = begin + PINS_ASKED;
+  }
+  double score = (double)g->net_weight[e] / (double)(pins - 1);
+  for (uint64_t i = begin; i < end; i++) {
+    uint32_t to = c->leader[g->pin[i]];
+    c->met[count] = to;
+    count += c->rating[to] == 0;
+    c->rating[to] += score;
+  }
+  return count;
 }
 
-/* The cluster that v had best join; those of one vertex before others as good, then by lot. */
+/* The cluster that v, which is alone, had best join; those of one vertex before others as good, then by lot. */
 static uint32_t best_cluster(clustering *c, uint32_t v)
 {
   const cm_net_graph *g = c->graph;
   uint32_t count = 0, best = NONE, ties = 0;
   double most = 0;
-  for (uint64_t j = g->vertex_first[v]; j < g->vertex_first[v + 1]; j++) {
-    uint32_t e = g->net[j];
-    uint64_t pins = g->net_first[e + 1] - g->net_first[e];
-    if (pins > PINS_MOST)
-      continue;
-    double score = (double)g->net_weight[e] / (double)(pins - 1);
-    for (uint64_t i = g->net_first[e]; i < g->net_first[e + 1]; i++) {
-      uint32_t u = g->pin[i], to = cluster_of(c, u);
-      if (to == v || (c->label != NULL && c->label[u] != c->label[v]))
-        continue;
-      if (c->rating[to] == 0)
-        c->met[count++] = to;
-      c->rating[to] += score;
-    }
-  }
+  for (uint64_t j = g->vertex_first[v]; j < g->vertex_first[v + 1]; j++)
+    count = ask(c, g->net[j], count);
   for (uint32_t i = 0; i < count; i++) {
     uint32_t to = c->met[i];
     double rating = c->rating[to];
     c->rating[to] = 0;
-    if (rating < most || c->size[to] + g->size[v] > c->size_max)
+    if (rating < most || to == v || c->size[to] + g->size[v] > c->size_max || (c->label != NULL && c->label[to] != c->label[v]))
       continue;
-    bool single = c->leader[to] == NONE, before = best != NONE && c->leader[best] == NONE;
+    bool single = !c->joined[to], before = best != NONE && !c->joined[best];
     if (rating > most || (single && !before))
       ties = 0;
     else if (!single && before)
@@ -74,14 +79,17 @@ static void cluster_all(clustering *c, uint32_t least)
 {
   uint32_t n = c->graph->vertex_count, left = n;
   cm_random_permutation(&c->random, c->order, n);
-  memset(c->leader, 0xff, n * sizeof *c->leader);
-  for (uint32_t v = 0; v < n; v++)
+  memset(c->joined, 0, n * sizeof *c->joined);
+  for (uint32_t v = 0; v < n; v++) {
+    c->leader[v] = v;
     c->size[v] = c->graph->size[v];
+  }
   for (uint32_t i = 0; i < n && left > least; i++) {
     uint32_t v = c->order[i], to;
-    if (c->leader[v] != NONE || c->size[v] > c->size_max || (to = best_cluster(c, v)) == NONE)
+    if (c->leader[v] != v || c->joined[v] || c->size[v] > c->size_max || (to = best_cluster(c, v)) == NONE)
       continue;
-    c->leader[v] = c->leader[to] = to;
+    c->leader[v] = to;
+    c->joined[to] = true;
     c->size[to] += c->graph->size[v];
     left--;
   }
@@ -92,7 +100,7 @@ static uint32_t number(clustering *c, uint32_t *map)
   uint32_t n = c->graph->vertex_count, next = 0;
   memset(c->met, 0xff, n * sizeof *c->met);
   for (uint32_t v = 0; v < n; v++) {
-    uint32_t *name = &c->met[cluster_of(c, v)];
+    uint32_t *name = &c->met[c->leader[v]];
     if (*name == NONE)
       *name = next++;
     map[v] = *name;
@@ -103,8 +111,8 @@ static uint32_t number(clustering *c, uint32_t *map)
 static cm_status allocate(clustering *c, uint32_t n, cm_run *run, cm_error *error)
 {
   if (CM_NEW(run->memory, c->leader, n, error) != CM_OK || CM_NEW(run->memory, c->size, n, error) != CM_OK ||
-      CM_NEW(run->memory, c->rating, n, error) != CM_OK || CM_NEW(run->memory, c->met, n, error) != CM_OK ||
-      CM_NEW(run->memory, c->order, n, error) != CM_OK)
+      CM_NEW(run->memory, c->rating, n, error) != CM_OK || CM_NEW(run->memory, c->met, (size_t)n + 1, error) != CM_OK ||
+      CM_NEW(run->memory, c->order, n, error) != CM_OK || CM_NEW(run->memory, c->joined, n, error) != CM_OK)
     return error->status;
   return CM_OK;
 }
@@ -116,6 +124,7 @@ static void release(clustering *c)
   cm_free(c->rating);
   cm_free(c->met);
   cm_free(c->order);
+  cm_free(c->joined);
 }
 
 static cm_status cluster_level(void *context, const void *graph, uint32_t level, const uint32_t *label, uint32_t *map,
