@@ -86,9 +86,12 @@ static cm_status search_on(void *context, cm_error *error)
     cm_net_move(s, v, to);
     if (!cm_fm_moved(&w->fm, v, from, now, s->load[to] < load))
       break;
-    for (uint32_t i = 0; i < s->touched_count; i++)
-      if (offer(w, s->touched[i], error) != CM_OK)
+    for (uint32_t i = 0; i < s->touched_count; i++) {
+      uint32_t u = s->touched[i]; /* one that gains less now is found out when it is its turn */
+      bool waits = w->fm.place[u] != CM_INDEXED_HEAP_ABSENT && (s->is_touched[u] & CM_NET_RISEN) == 0;
+      if (!waits && offer(w, u, error) != CM_OK)
         return error->status;
+    }
   }
   return CM_OK;
 }

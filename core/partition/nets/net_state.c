@@ -2,11 +2,14 @@
 
 #include <string.h>
 
+#define NOWHERE UINT32_MAX
+
 void cm_net_state_free(cm_net_state *s)
 {
   if (s == NULL)
     return;
   cm_free(s->load);
+  cm_free(s->place);
   cm_free(s->hold_first);
   cm_free(s->lambda);
   cm_free(s->hold);
@@ -39,18 +42,17 @@ static void lay_out(cm_net_state *s)
   }
 }
 
-static void touch(cm_net_state *s, uint32_t v)
+static void touch(cm_net_state *s, uint32_t v, uint8_t how)
 {
-  if (s->is_touched[v])
-    return;
-  s->is_touched[v] = true;
-  s->touched[s->touched_count++] = v;
+  if (s->is_touched[v] == 0)
+    s->touched[s->touched_count++] = v;
+  s->is_touched[v] |= how;
 }
 
 void cm_net_forget_touched(cm_net_state *s)
 {
   for (uint32_t i = 0; i < s->touched_count; i++)
-    s->is_touched[s->touched[i]] = false;
+    s->is_touched[s->touched[i]] = 0;
   s->touched_count = 0;
 }
 
@@ -92,6 +94,31 @@ static cm_net_hold *hold_of(cm_net_state *s, uint32_t e, uint32_t part)
   return &row[i];
 }
 
+/* The row of v, by where in it each part is so far. */
+static void fill_ties(cm_net_state *s, uint32_t v)
+{
+  const cm_net_graph *g = s->graph;
+  cm_net_tie *row = s->tie + s->tie_first[v];
+  uint32_t count = 0;
+  s->degree[v] = 0;
+  for (uint64_t j = g->vertex_first[v]; j < g->vertex_first[v + 1]; j++) {
+    uint32_t e = g->net[j];
+    const cm_net_hold *hold = s->hold + s->hold_first[e];
+    s->degree[v] += g->net_weight[e];
+    for (uint32_t i = 0; i < s->lambda[e]; i++) {
+      uint32_t p = hold[i].part;
+      if (s->place[p] == NOWHERE) {
+        s->place[p] = count;
+        row[count++] = (cm_net_tie){0, p};
+      }
+      row[s->place[p]].weight += g->net_weight[e];
+    }
+  }
+  s->tie_count[v] = count;
+  for (uint32_t i = 0; i < count; i++)
+    s->place[row[i].part] = NOWHERE;
+}
+
 void cm_net_state_fill(cm_net_state *s)
 {
   const cm_net_graph *g = s->graph;
@@ -100,8 +127,7 @@ void cm_net_state_fill(cm_net_state *s)
   cm_net_forget_touched(s);
   for (uint32_t v = 0; v < g->vertex_count; v++) {
     s->load[s->part[v]] += g->size[v];
-    s->tie_count[v] = 0;
-    s->alone[v] = s->degree[v] = 0;
+    s->alone[v] = 0;
   }
   for (uint32_t e = 0; e < g->net_count; e++) {
     for (uint64_t i = g->net_first[e]; i < g->net_first[e + 1]; i++) {
@@ -110,15 +136,13 @@ void cm_net_state_fill(cm_net_state *s)
       h->sole = h->count == 1 ? g->pin[i] : h->sole ^ g->pin[i];
     }
     const cm_net_hold *row = s->hold + s->hold_first[e];
-    for (uint64_t i = g->net_first[e]; i < g->net_first[e + 1]; i++) {
-      s->degree[g->pin[i]] += g->net_weight[e];
-      for (uint32_t j = 0; j < s->lambda[e]; j++)
-        strengthen(s, g->pin[i], row[j].part, g->net_weight[e]);
-    }
     for (uint32_t j = 0; j < s->lambda[e]; j++)
       if (row[j].count == 1)
         s->alone[row[j].sole] += g->net_weight[e];
   }
+  memset(s->place, 0xff, s->parts * sizeof *s->place);
+  for (uint32_t v = 0; v < g->vertex_count; v++)
+    fill_ties(s, v);
 }
 
 cm_status cm_net_state_new(const cm_net_graph *graph, uint32_t *part, uint32_t parts, cm_run *run, cm_net_state **state,
@@ -138,6 +162,7 @@ cm_status cm_net_state_new(const cm_net_graph *graph, uint32_t *part, uint32_t p
   if (status == CM_OK)
     lay_out(s);
   if (status != CM_OK || CM_NEW(memory, s->load, parts, error) != CM_OK ||
+      CM_NEW(memory, s->place, parts, error) != CM_OK ||
       CM_NEW(memory, s->lambda, m, error) != CM_OK || CM_NEW(memory, s->hold, s->hold_first[m], error) != CM_OK ||
       CM_NEW(memory, s->tie_count, n, error) != CM_OK || CM_NEW(memory, s->tie, s->tie_first[n], error) != CM_OK ||
       CM_NEW(memory, s->alone, n, error) != CM_OK || CM_NEW(memory, s->degree, n, error) != CM_OK ||
@@ -159,12 +184,12 @@ static void leave(cm_net_state *s, uint32_t e, uint32_t v, uint32_t from)
   h->sole ^= v;
   if (--h->count == 1) {
     s->alone[h->sole] += weight;
-    touch(s, h->sole);
+    touch(s, h->sole, CM_NET_RISEN);
   } else if (h->count == 0) {
     *h = s->hold[s->hold_first[e] + --s->lambda[e]];
     for (uint64_t i = g->net_first[e]; i < g->net_first[e + 1]; i++) {
       weaken(s, g->pin[i], from, weight);
-      touch(s, g->pin[i]);
+      touch(s, g->pin[i], CM_NET_FALLEN);
     }
   }
 }
@@ -178,11 +203,11 @@ static void arrive(cm_net_state *s, uint32_t e, uint32_t v, uint32_t to)
     s->alone[v] += weight;
     for (uint64_t i = g->net_first[e]; i < g->net_first[e + 1]; i++) {
       strengthen(s, g->pin[i], to, weight);
-      touch(s, g->pin[i]);
+      touch(s, g->pin[i], CM_NET_RISEN);
     }
   } else if (h->count == 2) {
     s->alone[h->sole] -= weight;
-    touch(s, h->sole);
+    touch(s, h->sole, CM_NET_FALLEN);
   }
   h->sole ^= v;
 }

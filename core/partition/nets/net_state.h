@@ -19,11 +19,15 @@ typedef struct cm_net_tie {
   uint32_t part;
 } cm_net_tie;
 
+/* How gains change by a move: some of a vertex's may be higher, or some lower. */
+enum { CM_NET_RISEN = 1, CM_NET_FALLEN = 2 };
+
 typedef struct cm_net_state {
   const cm_net_graph *graph;
   uint32_t *part; /* [vertices] borrowed */
   uint32_t parts;
   uint64_t *load;        /* [parts] sizes of their vertices */
+  uint32_t *place;       /* [parts] in the row of the vertex that is filled in */
   uint64_t *hold_first;  /* [nets + 1] where a net's row of `hold` begins: room for all parts that it can touch */
   uint32_t *lambda;      /* [nets] parts that it touches */
   cm_net_hold *hold;
@@ -34,7 +38,7 @@ typedef struct cm_net_state {
   int64_t *degree;       /* [vertices] weight of its nets */
   uint32_t *touched;     /* [vertices] those whose gains changed since cm_net_forget_touched, each once */
   uint32_t touched_count;
-  bool *is_touched;      /* [vertices] */
+  uint8_t *is_touched;   /* [vertices] CM_NET_RISEN, CM_NET_FALLEN or both; 0: not */
 } cm_net_state;
 
 /* The state of part [vertices], numbers below `parts`. O(pins * parts a net touches); memory as the rows, at most 28
