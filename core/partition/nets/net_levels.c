@@ -10,8 +10,9 @@
 /* A level has at least so many times fewer vertices than the finer one, or coarsening ends; at most the other. */
 static const double shrink_least = 1.02, shrink_most = 2.5;
 
-/* Larger nets say little about who belongs together and take long to ask; of those between, so many pins are asked at a time. */
-enum { PINS_MOST = 1000, PINS_ASKED = 64 };
+/* Larger nets say little about who belongs together and take long to ask: up to so many pins all are asked, then a few at a time, then
+ * none. */
+enum { PINS_ALL = 64, PINS_SOME = 1000, PINS_ASKED = 16 };
 
 typedef struct clustering {
   const cm_net_graph *graph;
@@ -33,10 +34,10 @@ static uint32_t ask(clustering *c, uint32_t e, uint32_t count)
 {
   const cm_net_graph *g = c->graph;
   uint64_t begin = g->net_first[e], end = g->net_first[e + 1], pins = end - begin;
-  if (pins > PINS_MOST)
+  if (pins > PINS_SOME)
     return count;
-  if (pins > PINS_ASKED) {
-    begin += cm_random_below(&c->random, (uint32_t)(pins - PINS_ASKED + 1));
+  if (pins > PINS_ALL) {
+    begin += cm_random_below(&c->random, pins - PINS_ASKED + 1);
     end = begin + PINS_ASKED;
   }
   double score = (double)g->net_weight[e] / (double)(pins - 1);
