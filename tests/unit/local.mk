@@ -11,6 +11,7 @@ UNIT_TESTS = \
   tests/unit/core/learning/letter \
   tests/unit/core/learning/policy \
   tests/unit/core/learning/training \
+  tests/unit/core/mapping/attempts \
   tests/unit/core/mapping/metrics \
   tests/unit/core/mapping/options \
   tests/unit/core/mapping/simulate \

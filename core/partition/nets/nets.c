@@ -253,6 +253,18 @@ static void take_fewer(work *w, cm_nets_options *fewer)
   w->count = 2;
 }
 
+/* The starts of this effort, and what comes of them. */
+static cm_status search_starts(work *w, candidate *trial, cm_error *error)
+{
+  cm_run_phase(w->run, "initial");
+  if (cm_parallel(w->run, w->options->starts, start_once, w, error) != CM_OK)
+    return error->status;
+  cm_run_phase(w->run, "refine");
+  if (unite_all(w, trial, error) != CM_OK)
+    return error->status;
+  return improve(w, trial, error);
+}
+
 /* All steps by the effort of `options`; of `whole` the hypergraph, the communities and the limits are used. */
 static cm_status search(const work *whole, const cm_nets_options *options, candidate *result, candidate *trial,
                         cm_error *error)
@@ -269,14 +281,8 @@ static cm_status search(const work *whole, const cm_nets_options *options, candi
     status = options->worth(options->context, w.found[options->starts].part, options->parts, &worth, error);
   if (status == CM_OK && options->spares && options->below != NULL && w.found[options->starts].kept > kept_most)
     take_fewer(&w, &fewer);
-  cm_run_phase(w.run, "initial");
   if (status == CM_OK && worth)
-    status = cm_parallel(w.run, w.options->starts, start_once, &w, error);
-  cm_run_phase(w.run, "refine");
-  if (status == CM_OK && worth)
-    status = unite_all(&w, trial, error);
-  if (status == CM_OK && worth)
-    status = improve(&w, trial, error);
+    status = search_starts(&w, trial, error);
   if (status == CM_OK) {
     copy(&w, result, &w.found[worth ? best_of(&w) : w.count - 1]);
     status = fill_empty(&w, result, error);
