@@ -2,6 +2,19 @@
 
 #include "base/random.h"
 
+cm_status cm_counts_tabulate(cm_counts *counts, uint32_t rows, uint32_t columns, cm_run *run, cm_error *error)
+{
+  if (CM_NEW(run->memory, counts->count, (size_t)rows * columns, error) != CM_OK)
+    return error->status;
+  counts->columns = columns;
+  return CM_OK;
+}
+
+static uint64_t slot_of(const cm_counts *counts, uint64_t key)
+{
+  return (key >> 32) * counts->columns + (uint32_t)key;
+}
+
 static uint64_t find(const cm_counts *counts, uint64_t key)
 {
   uint64_t at = cm_mix(key) & (counts->slots - 1);
@@ -12,7 +25,7 @@ static uint64_t find(const cm_counts *counts, uint64_t key)
 
 cm_status cm_counts_reserve(cm_counts *counts, uint64_t more, cm_run *run, cm_error *error)
 {
-  if (counts->slots >= 64 && 4 * (counts->used + more) <= 3 * counts->slots)
+  if (counts->columns != 0 || (counts->slots >= 64 && 4 * (counts->used + more) <= 3 * counts->slots))
     return CM_OK;
   uint64_t kept = 0;
   for (uint64_t i = 0; i < counts->slots; i++)
@@ -37,6 +50,8 @@ cm_status cm_counts_reserve(cm_counts *counts, uint64_t more, cm_run *run, cm_er
 
 uint32_t cm_counts_add(cm_counts *counts, uint64_t key, int32_t by)
 {
+  if (counts->columns != 0)
+    return counts->count[slot_of(counts, key)] += (uint32_t)by;
   uint64_t at = find(counts, key);
   if (counts->key[at] == 0) {
     counts->key[at] = key + 1;
@@ -47,6 +62,8 @@ uint32_t cm_counts_add(cm_counts *counts, uint64_t key, int32_t by)
 
 uint32_t cm_counts_of(const cm_counts *counts, uint64_t key)
 {
+  if (counts->columns != 0)
+    return counts->count[slot_of(counts, key)];
   return counts->slots > 0 ? counts->count[find(counts, key)] : 0;
 }
 

@@ -205,8 +205,8 @@ static double total_excess(const cm_part_usage *s)
   return excess;
 }
 
-/* Moves about the parts over a limit, first at the temperature of a mean price, then ever colder. Ends early where
- * an eighth of the work brings next to nothing. */
+/* Moves about the parts over a limit, first at the temperature of a mean price, then ever colder. Ends early where twice what the
+ * last eighth of the work has brought, from each of those to come, would not be enough. */
 static cm_status anneal(cm_part_usage *s, const cm_legalise_options *options, cm_random *random, double *paid,
                         cm_error *error)
 {
@@ -218,8 +218,8 @@ static cm_status anneal(cm_part_usage *s, const cm_legalise_options *options, cm
       return error->status;
     if (s->work - started > window + budget / 8 && s->work - started > least_work) {
       window = s->work - started;
-      double excess = total_excess(s);
-      if (excess > 0.95 * last)
+      double excess = total_excess(s), to_come = 8 * (1 - window / budget);
+      if (2 * (last - excess) * to_come < excess)
         break;
       last = excess;
     }

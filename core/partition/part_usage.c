@@ -71,7 +71,7 @@ static int64_t size_of(const cm_part_usage *s, uint32_t v)
 /* A source gains (by 1) or loses (by -1) a target in a part. */
 static void book_presence(cm_part_usage *s, uint32_t source, uint32_t part, int32_t by)
 {
-  uint32_t now = cm_counts_add(&s->presence, (uint64_t)source << 32 | part, by);
+  uint32_t now = cm_counts_add(&s->presence, (uint64_t)part << 32 | source, by);
   if (now != (by > 0 ? 1u : 0u))
     return;
   change(s, part, CM_INBOUND_AXONS, by);
@@ -263,6 +263,19 @@ static cm_status usage_new(cm_part_usage *s, cm_error *error)
   return read_sources(s, error);
 }
 
+/* Pairs of which a large share comes up are counted in tables. */
+static cm_status choose_tables(cm_part_usage *s, cm_error *error)
+{
+  enum { CELLS = 4 }; /* a synapse */
+  uint32_t n = s->topology->vertex_count;
+  uint64_t most = CELLS * s->in_first[n];
+  if ((uint64_t)n * s->slots <= most && cm_counts_tabulate(&s->presence, s->slots, n, s->run, error) != CM_OK)
+    return error->status;
+  if (s->wide && (uint64_t)s->slots * s->slots <= most)
+    return cm_counts_tabulate(&s->pair, s->slots, s->slots, s->run, error);
+  return CM_OK;
+}
+
 /* Counts all uses by booking every vertex into its part. */
 static cm_status fill(cm_part_usage *s, cm_error *error)
 {
@@ -270,6 +283,8 @@ static cm_status fill(cm_part_usage *s, cm_error *error)
   const cm_limits *l = &s->limits;
   enum { CHECK = 256 };
   s->wide = l->outbound_axons != 0 || l->target_cores != 0;
+  if (choose_tables(s, error) != CM_OK)
+    return error->status;
   for (uint32_t p = 0; p < s->slots; p++) {
     s->over_place[p] = CM_NO_PART;
     s->before[p] = -1;

@@ -26,7 +26,7 @@ typedef struct cm_part_usage {
   uint32_t *reached;     /* [vertices] parts that it reaches; NULL: any number may be */
   uint32_t *out_net;     /* [vertices + 1] first net of each vertex */
   uint64_t *use;         /* [slots * CM_RESOURCES] */
-  cm_counts presence;    /* (source, part) -> targets there */
+  cm_counts presence;    /* (part, source) -> targets there */
   cm_counts pair;        /* (part, other part) -> sources that reach it; only when wide */
   cm_population_tally populations;
   cm_member_list *members;         /* [slots] */

@@ -176,7 +176,8 @@ static cm_status attempt_once(cm_attempts *a, uint64_t capacity, uint32_t parts,
                      (unsigned long long)violation->broken_parts, attempt->parts, violation->part,
                      (unsigned long long)violation->use, cm_resource_name(violation->resource),
                      (unsigned long long)violation->limit);
-    if (a->engine->mends && (violation->broken_parts > 0 || !cm_attempts_ask_far_too_much(a, attempt->parts))) /* many more parts are for a smaller capacity to make */
+    bool too_much = violation->broken_parts > 0 ? cm_attempts_are_out_of_reach(a) : cm_attempts_ask_far_too_much(a, attempt->parts);
+    if (a->engine->mends && !too_much)
       status = cm_attempt_legalise(a, made, made->core != NULL && a->engine->polish != NULL, made->part_count + made->part_count / 8 + 1, error);
     *dear = status == CM_OK && cm_attempt_done(a) && paid(&a->made) > loss_most * before;
   }

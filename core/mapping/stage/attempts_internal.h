@@ -11,6 +11,10 @@ cm_status cm_attempt_judge(cm_attempts *a, cm_partition **partition, cm_violatio
 /* Whether so many parts ask for far more than all free cores have together. */
 bool cm_attempts_ask_far_too_much(const cm_attempts *a, uint32_t parts);
 
+/* Whether the last attempt does so though its method keeps those limits as well as it can: whatever else breaks, smaller parts or
+ * moves between them would only ask for more. */
+bool cm_attempts_are_out_of_reach(const cm_attempts *a);
+
 /* Why there is no further attempt; NULL: there is one, with this capacity and number of parts. */
 const char *cm_attempts_next(cm_attempts *a, const cm_violation *violation, uint64_t *capacity, uint32_t *parts);
 

@@ -16,9 +16,16 @@ static const uint64_t exact_pins_most = 1500000;
 static const double left_nearer = 0.9;
 enum { VAIN_MOST = 3 };
 
+static const char too_many[] = "each needs more cores than are free";
+
 bool cm_attempts_ask_far_too_much(const cm_attempts *a, uint32_t parts)
 {
   return a->fill * parts > far_too_much * a->terms.cores;
+}
+
+bool cm_attempts_are_out_of_reach(const cm_attempts *a)
+{
+  return a->engine->keeps_limits && a->terms.parts == 0 && cm_attempts_ask_far_too_much(a, a->made.attempts[a->made.attempt_count - 1].parts);
 }
 
 /* Whether the last attempts show no way to the limits. */
@@ -69,9 +76,11 @@ const char *cm_attempts_next(cm_attempts *a, const cm_violation *violation, uint
     return "the number of parts is fixed";
   if (a->made.attempt_count >= a->tries_max)
     return "no more attempts are allowed";
+  if (cm_attempts_are_out_of_reach(a))
+    return too_many;
   if (violation->broken_parts == 0) { /* too many: as many as there are cores */
     if (*parts != 0 || !can_take_parts(a))
-      return "each needs more cores than are free";
+      return too_many;
     *parts = a->terms.cores;
     return NULL;
   }

@@ -303,7 +303,11 @@ static cm_status explain(job *j, cm_error *error)
   cm_refusal refusal = refusal_of(j, &j->terms);
   refusal.attempt = attempt_again;
   refusal.roomy_parts = j->attempts.roomy_parts;
-  refusal.parts = j->attempts.nearest != NULL ? j->attempts.nearest->part_count : 0;
+  const cm_candidate *made = &j->attempts.made;
+  if (j->attempts.nearest != NULL)
+    refusal.parts = j->attempts.nearest->part_count;
+  else if (made->attempt_count > 0)
+    refusal.parts = made->attempts[made->attempt_count - 1].parts;
   return cm_explain_refusal(&refusal, j->attempts.nearest != NULL ? j->attempts.violation.resource : CM_RESOURCES,
                             error);
 }

@@ -3,6 +3,7 @@
 
 #include "base/random.h"
 #include "core/limits/limits.h"
+#include "core/partition/part_usage.h"
 
 enum { SMALL = 40 };
 
@@ -76,6 +77,39 @@ START_TEST(use_of_cores_is_counted_as_the_limits_define_it)
 }
 END_TEST
 
+/* In tables, where pairs of part and source are few, and by their keys, where there are many. */
+START_TEST(uses_stay_exact_while_neurons_move)
+{
+  static uint64_t first[3 * SMALL];
+  static uint32_t source[3 * SMALL], pin[3 * SMALL * SMALL];
+  const cm_limits limits = {.neurons = 5, .outbound_axons = 9, .target_cores = 2};
+  cm_random random;
+  uint32_t tables = 0, keys = 0;
+  for (uint64_t round = 0; round < 40; round++) {
+    cm_random_init(&random, round, 7, 1);
+    cm_topology topology = random_network(&random, SMALL, first, source, pin);
+    uint32_t slots = 1 + (uint32_t)cm_random_below(&random, SMALL), part[SMALL];
+    uint64_t use[SMALL * CM_RESOURCES];
+    cm_part_usage usage;
+    for (uint32_t v = 0; v < SMALL; v++)
+      part[v] = (uint32_t)cm_random_below(&random, slots);
+    ck_ok(cm_part_usage_open(&usage, &topology, &limits, part, slots, &run, &error));
+    tables += usage.presence.columns != 0;
+    keys += usage.presence.columns == 0;
+    for (uint32_t moves = 0; moves < 100; moves++) {
+      ck_ok(cm_part_usage_move(&usage, (uint32_t)cm_random_below(&random, SMALL), (uint32_t)cm_random_below(&random, slots), &error));
+      (void)cm_part_usage_settle(&usage, true);
+    }
+    ck_ok(cm_count_use(&topology, part, slots, &run, use, &error));
+    ck_assert_mem_eq(usage.use, use, slots * CM_RESOURCES * sizeof *use);
+    ck_assert_uint_eq(usage.over_count, cm_find_violation(&limits, use, slots).broken_parts);
+    cm_part_usage_free(&usage);
+  }
+  ck_assert_uint_gt(tables, 5);
+  ck_assert_uint_gt(keys, 5);
+}
+END_TEST
+
 START_TEST(violations_name_the_worst_part)
 {
   const uint64_t use[3 * CM_RESOURCES] = {10, 50, 5, 0, 0, 12, 90, 5, 0, 0, 3, 60, 9, 0, 0};
@@ -113,6 +147,7 @@ int main(void)
   TCase *tests = tcase_create("part usage");
   tcase_add_checked_fixture(tests, set_up, NULL);
   tcase_add_test(tests, use_of_cores_is_counted_as_the_limits_define_it);
+  tcase_add_test(tests, uses_stay_exact_while_neurons_move);
   tcase_add_test(tests, violations_name_the_worst_part);
   tcase_add_test(tests, a_neuron_that_no_core_holds_is_named);
   suite_add_tcase(suite, tests);
