@@ -175,6 +175,19 @@ static bool few_pins(const cm_axon_search *w, uint64_t most)
   return most == 0 || w->levels.graph[0]->pin_count <= most;
 }
 
+/* Where the parts found so far are reached by so few axons each, growing costs no more than a few sweeps, however many pins there
+ * are, and finds what levels miss: layers that fill parts to the brim. */
+static const double grow_reach = 2;
+
+static bool few_parts_are_reached(const cm_axon_search *w, double objective)
+{
+  const cm_hypergraph *g = w->levels.graph[0];
+  double all = 0;
+  for (uint32_t e = 0; e < g->net_count; e++)
+    all += (double)g->net_weight[e];
+  return objective <= grow_reach * all;
+}
+
 /* Attempts to make here: none where what the effort below has found is to be refined instead. */
 static uint32_t attempts_left(const cm_axon_search *w, bool found)
 {
@@ -198,7 +211,7 @@ static cm_status begin(cm_axon_search *w, uint32_t *part, uint32_t *parts, doubl
   if (status == CM_OK && w->flat)
     return cm_axon_fill_flat(w, part, parts, objective, trial, error);
   bool dense = !isinf(*objective) && is_small_and_dense(w->levels.graph[0], *parts);
-  if (status == CM_OK && o->grow_pins != 0 && o->places == NULL && (dense || few_pins(w, o->grow_pins)))
+  if (status == CM_OK && o->grow_pins != 0 && o->places == NULL && (dense || few_pins(w, o->grow_pins) || few_parts_are_reached(w, *objective)))
     status = cm_axon_grow_flat(w, dense ? DENSE_GROWTHS : 1, part, parts, objective, trial, error);
   w->seed = o->seed;
   if (status == CM_OK && o->other_start != NULL && o->places == NULL && o->cycles > 0 &&
