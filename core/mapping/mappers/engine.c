@@ -184,15 +184,23 @@ static standing judge_use(const cm_engine_task *task, const uint64_t *use, uint3
                     .near = room && (worst.broken_parts == 0 || (double)worst.use <= worst_most * (double)worst.limit)};
 }
 
+/* It keeps them without copies of neurons: the capacity is for neurons alone, and where copies need room the stage lowers it. */
 static cm_status find_standing(const cm_engine_task *task, const uint32_t *part, uint32_t parts, cm_run *run, standing *found,
                                cm_error *error)
 {
   uint64_t *use;
+  cm_topology topology = *task->input->topology;
   if (CM_NEW(run->memory, use, (size_t)parts * CM_RESOURCES, error) != CM_OK)
     return error->status;
-  cm_status status = cm_count_use(task->input->topology, part, parts, run, use, error);
+  cm_status status = cm_count_use(&topology, part, parts, run, use, error);
   if (status == CM_OK)
     *found = judge_use(task, use, parts);
+  if (status == CM_OK && topology.target_cores_max != 0) {
+    topology.target_cores_max = 0;
+    status = cm_count_use(&topology, part, parts, run, use, error);
+    if (status == CM_OK)
+      found->keeps = judge_use(task, use, parts).keeps;
+  }
   cm_free(use);
   return status;
 }

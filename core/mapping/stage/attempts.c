@@ -277,9 +277,17 @@ static cm_status attempt_alone(cm_attempts *a, cm_error *error)
   return status != CM_OK || cm_attempt_done(a) ? status : refuse(a, "every neuron needs a core of its own", error);
 }
 
+/* Whether what was made costs less than what was set aside, if anything was. */
+static bool is_better(const cm_attempts *a)
+{
+  return a->aside.partition == NULL || paid(&a->made) < paid(&a->aside);
+}
+
 /* Keeps the legal partition aside, for another attempt. */
 static void set_aside(cm_attempts *a)
 {
+  cm_partition_free(a->aside.partition);
+  cm_free(a->aside.use);
   a->aside = a->made;
   a->made.partition = NULL;
   a->made.use = NULL;
@@ -289,7 +297,7 @@ static void set_aside(cm_attempts *a)
 static void take_better(cm_attempts *a)
 {
   cm_candidate *made = &a->made, *aside = &a->aside;
-  if (aside->partition == NULL || (made->partition != NULL && paid(made) < paid(aside)))
+  if (aside->partition == NULL || (made->partition != NULL && is_better(a)))
     return;
   cm_attempt of_aside = aside->attempts[aside->attempt_count - 1];
   for (uint32_t i = aside->attempt_count; i < made->attempt_count; i++) /* the last attempt is the one that made it */
@@ -317,7 +325,7 @@ static cm_status attempt_all(cm_attempts *a, cm_error *error)
     const cm_engine *keeper = status == CM_OK && !cm_attempt_done(a) ? cm_attempt_keeper(a, &violation) : NULL;
     if (keeper != NULL)
       status = cm_attempt_by_axons(a, keeper, capacity, error);
-    dear &= a->aside.partition == NULL;
+    dear &= is_better(a);
     if (status != CM_OK || (cm_attempt_done(a) && !dear))
       return status;
     why = cm_attempts_next(a, &violation, &capacity, &parts);

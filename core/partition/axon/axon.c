@@ -79,24 +79,42 @@ static uint32_t affordable(const cm_axon_search *w, uint32_t most, uint64_t pins
   return pins != 0 && pins / each < most ? (uint32_t)(pins / each) : most;
 }
 
-/* Parts that the caller knows; where they break a limit *objective is INFINITY, and there are none. */
+/* Parts that exceed limits by so much of them on average are mended at little cost. */
+static const double mended_most = 0.02;
+
+/* Parts that the caller knows; where they break a limit by more than is soon mended *objective is INFINITY, and there are none. */
 static cm_status measure_start(cm_axon_search *w, const uint32_t *start, uint32_t *part, uint32_t *parts,
                                double *objective, cm_error *error)
 {
-  const cm_hypergraph *g = w->levels.graph[0];
+  cm_hypergraph *g = w->levels.graph[0];
   cm_axon_state *s;
+  uint32_t most = w->options->parts_max < g->vertex_count ? w->options->parts_max : g->vertex_count;
   *parts = 0;
+  *objective = INFINITY;
   for (uint32_t v = 0; v < g->vertex_count; v++) {
     part[g->number[v]] = start[v];
     *parts = start[v] >= *parts ? start[v] + 1 : *parts;
   }
-  if (cm_axon_state_new(g, &w->options->limits, NULL, part, *parts, *parts, w->run->threads, w->run, &s, error) !=
-      CM_OK)
+  if (cm_hypergraph_list_inbound(g, w->run, error) != CM_OK ||
+      cm_axon_state_new(g, &w->options->limits, NULL, part, *parts, *parts > most ? *parts : most, w->run->threads, w->run, &s, error) != CM_OK)
     return error->status;
-  *objective = *parts <= w->options->parts_max && cm_count_overfull(s) == 0 ? cm_axon_cost(s) : INFINITY;
-  *parts = isinf(*objective) ? 0 : *parts;
+  cm_error none;
+  cm_status status = CM_OK;
+  bool legal = cm_count_overfull(s) == 0;
+  s->parts_max = w->options->parts_max;
+  if (!legal && cm_total_excess(s) <= mended_most * *parts) {
+    status = cm_repair(s, &none);
+    legal = status == CM_OK;
+  }
+  *parts = s->part_count;
+  if (legal && *parts <= w->options->parts_max)
+    *objective = cm_axon_cost(s);
+  else
+    *parts = 0;
   cm_axon_state_free(s);
-  return CM_OK;
+  if (status != CM_OK && status != CM_NO_ROOM)
+    *error = none;
+  return status == CM_NO_ROOM ? CM_OK : status;
 }
 
 /* The caller's other parts, refined as those that are there have been before the better ones stay. */

@@ -57,7 +57,7 @@ typedef struct cm_axon_options {
   double coarse_vertices; /* vertices per part on the coarsest level, about */
   uint64_t seed;
   const uint32_t *start; /* [vertices] parts of another origin, numbered from 0, or NULL: they go on in place of those of
-                            the attempts where they keep the limits and cost less */
+                            the attempts where they keep the limits, or nearly do and are mended, and cost less */
   const uint32_t *other_start; /* the same; it is refined in a cycle before it is compared. Not with places */
   const cm_axon_places *places; /* NULL: parts have no places, every part that an axon reaches costs the same */
 } cm_axon_options;
