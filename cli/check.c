@@ -81,11 +81,10 @@ static int tell(const arguments *a, json_t *verdict)
   else if (!legal)
     for (size_t i = 0; i < json_array_size(list); i++)
       puts(json_string_value(json_array_get(list, i)));
-  else if (!a->in.quiet)
+  else
     puts("legal");
   if (!legal && agrees)
-    fprintf(stderr, "coremap: the mapping breaks %.0f rule%s\n", cli_number(verdict, "violations"),
-            cli_number(verdict, "violations") == 1 ? "" : "s");
+    fprintf(stderr, "coremap: the mapping breaks %s\n", cli_count(cli_number(verdict, "violations"), "rule").text);
   return legal ? EXIT_DONE : EXIT_REFUSED;
 }
 

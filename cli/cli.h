@@ -28,6 +28,9 @@ const char *cli_input(const char *path);
 /* The first of these that is a file without bytes, which errors name; NULL: none is. */
 const char *cli_empty_input(void);
 
+/* Puts the name of a file before what is wrong with it, unless it is none or print says so for want of bytes; `status`. */
+cm_status cli_name_file(const char *file, cm_status status, cm_error *error);
+
 /* A path that cm_file_create takes: "-" is standard output, which is this file's alone from here on: what the command
  * prints otherwise goes to standard error. Ends the command when a second file wants it. */
 const char *cli_output(const char *path);
@@ -138,6 +141,17 @@ void cli_shape_set(json_t *options, const char *value);
 
 /* The number of that name in a report; 0: none. */
 double cli_number(const json_t *report, const char *name);
+
+/* A few words, to be printed at once: cli_count(2, "lane").text. */
+typedef struct cli_phrase {
+  char text[64];
+} cli_phrase;
+
+/* "1 lane", "2 lanes", "2 entries": a number and what it counts, given in the singular. */
+cli_phrase cli_count(double number, const char *one);
+
+/* "40 bytes", "1.5 KB" (of 1024 bytes), "12.0 MB". */
+cli_phrase cli_size(double bytes);
 
 /* The text of that name in an object; "": none. */
 const char *cli_text(const json_t *object, const char *name);

@@ -123,8 +123,7 @@ uint64_t cli_run_peak(const cli_run *cli)
   return peak;
 }
 
-/* What is wrong with a file, behind its name. */
-static cm_status name_file(const char *file, cm_status status, cm_error *error)
+cm_status cli_name_file(const char *file, cm_status status, cm_error *error)
 {
   char detail[CM_ERROR_DETAIL_MAX];
   if (access(file, F_OK) != 0 || cli_empty_input() != NULL)
@@ -139,7 +138,7 @@ static cm_status open_chip(const char *chip, const char *mesh, const char *occup
   coremap_error *why = NULL;
   if (mesh == NULL) {
     cm_status status = library_status(coremap_chip_open(chip, occupancy, made, &why), &why, error);
-    return status == CM_BAD_CHIP ? name_file(chip, status, error) : status;
+    return status == CM_BAD_CHIP ? cli_name_file(chip, status, error) : status;
   }
   unsigned width, height;
   int used = 0;
@@ -163,7 +162,7 @@ cm_status cli_chip(const char *chip, const char *mesh, const char *occupancy, co
     return error->status;
   cm_status status = open_chip(chip, mesh, text, made, error);
   free(text);
-  return status == CM_BAD_OCCUPANCY ? name_file(occupancy, status, error) : status;
+  return status == CM_BAD_OCCUPANCY ? cli_name_file(occupancy, status, error) : status;
 }
 
 bool cli_whole(const char *text, uint64_t least, uint64_t most, uint64_t *number)

@@ -79,15 +79,15 @@ static void print_program(const json_t *program)
   const json_t *operators = json_object_get(program, "operators"), *traffic = json_object_get(program, "traffic"),
                *time = json_object_get(program, "time"), *order = json_object_get(program, "order"),
                *parameters = json_object_get(traffic, "parameters");
-  printf("program       %.0f operators in %.0f pieces, %.0f subgraphs, %.0f instructions for %.1f KB\n",
-         cli_number(operators, "computed"), cli_number(operators, "pieces"), cli_number(program, "subgraphs"),
-         cli_number(program, "instructions"), cli_number(program, "memory_bytes") / 1024);
-  printf("activations   %.1f KB in, %.1f KB out: %.3f of layer by layer, %.3f is compulsory\n",
-         cli_number(traffic, "loaded_bytes") / 1024, cli_number(traffic, "stored_bytes") / 1024,
+  printf("program       %s in %s, %s, %s for %s\n", cli_count(cli_number(operators, "computed"), "operator").text,
+         cli_count(cli_number(operators, "pieces"), "piece").text, cli_count(cli_number(program, "subgraphs"), "subgraph").text,
+         cli_count(cli_number(program, "instructions"), "instruction").text, cli_size(cli_number(program, "memory_bytes")).text);
+  printf("activations   %s in, %s out: %.3f of layer by layer, %.3f is compulsory\n",
+         cli_size(cli_number(traffic, "loaded_bytes")).text, cli_size(cli_number(traffic, "stored_bytes")).text,
          cli_number(traffic, "ratio"),
          cli_number(traffic, "compulsory_bytes") / cli_number(traffic, "layer_by_layer_bytes"));
-  printf("parameters    %.1f KB, of %.1f KB\n", cli_number(parameters, "loaded_bytes") / 1024,
-         cli_number(parameters, "once_bytes") / 1024);
+  printf("parameters    %s, of %s\n", cli_size(cli_number(parameters, "loaded_bytes")).text,
+         cli_size(cli_number(parameters, "once_bytes")).text);
   printf("time          %.1f us, at least %.1f us", cli_number(time, "total_ns") / 1000,
          cli_number(time, "lower_bound_ns") / 1000);
   if (order != NULL)
@@ -110,22 +110,20 @@ static void print_table(const arguments *a, const json_t *report)
   printf("operators     %" JSON_INTEGER_FORMAT " -> %" JSON_INTEGER_FORMAT "\n",
          json_integer_value(json_object_get(operators, "before")),
          json_integer_value(json_object_get(operators, "after")));
-  printf("permutations  %.1f KB -> %.1f KB\n", (double)json_integer_value(json_object_get(bytes, "before")) / 1024,
-         (double)json_integer_value(json_object_get(bytes, "after")) / 1024);
+  printf("permutations  %s -> %s\n", cli_size(cli_number(bytes, "before")).text, cli_size(cli_number(bytes, "after")).text);
   bytes = json_object_get(report, "copy_bytes");
-  printf("all copies    %.1f KB -> %.1f KB\n", (double)json_integer_value(json_object_get(bytes, "before")) / 1024,
-         (double)json_integer_value(json_object_get(bytes, "after")) / 1024);
+  printf("all copies    %s -> %s\n", cli_size(cli_number(bytes, "before")).text, cli_size(cli_number(bytes, "after")).text);
   const json_t *quantized = json_object_get(report, "quantized");
   if (quantized != NULL)
-    printf("integers      %.0f products in 8 bits, %.0f moves\n", cli_number(quantized, "products"),
-           cli_number(quantized, "moves"));
+    printf("integers      %s in 8 bits, %s\n", cli_count(cli_number(quantized, "products"), "product").text,
+           cli_count(cli_number(quantized, "moves"), "move").text);
   if (json_object_get(report, "program") != NULL)
     print_program(json_object_get(report, "program"));
   else if (split != NULL)
-    printf("split         %.0f operators in %.0f pieces\n", cli_number(split, "computed"), cli_number(split, "pieces"));
+    printf("split         %s in %s\n", cli_count(cli_number(split, "computed"), "operator").text,
+           cli_count(cli_number(split, "pieces"), "piece").text);
   if (tiles != NULL)
-    printf("tiles         %.0f, %.1f KB go between them\n", cli_number(tiles, "tiles"),
-           cli_number(tiles, "bytes_moved") / 1024);
+    printf("tiles         %.0f, %s go between them\n", cli_number(tiles, "tiles"), cli_size(cli_number(tiles, "bytes_moved")).text);
   if (json_is_true(json_object_get(verified, "equal")))
     printf("verified      largest relative deviation %g\n",
            json_real_value(json_object_get(verified, "largest_relative_deviation")));

@@ -207,7 +207,7 @@ cm_status cli_network(const char *path, const char *format, bool id, cm_run *run
     return status;
   status = library_status(coremap_network_read(path, text, library_on_run, run, network, &why), &why, error);
   free(text);
-  return status;
+  return status == CM_BAD_NETWORK ? cli_name_file(path, status, error) : status;
 }
 
 cm_status cli_need_format(const char *path, const char *to, cm_error *error)

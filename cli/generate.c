@@ -123,9 +123,9 @@ static int parse(int argc, char **argv, arguments *a)
 static void print_made(const json_t *report)
 {
   const json_t *pairs = json_object_get(report, "pairs");
-  printf("%.0f neurons, %.0f synapses", cli_number(report, "neurons"), cli_number(report, "synapses"));
+  printf("%s, %s", cli_count(cli_number(report, "neurons"), "neuron").text, cli_count(cli_number(report, "synapses"), "synapse").text);
   if (pairs != NULL)
-    printf(" between %.0f pairs", json_number_value(pairs));
+    printf(" between %s", cli_count(json_number_value(pairs), "pair").text);
   putchar('\n');
 }
 

@@ -136,8 +136,9 @@ void cli_job_print_inputs(const cli_job *job)
   char *text = NULL;
   int result = coremap_network_about(job->network, 0, &text, NULL);
   json_t *n = told(result, text);
-  printf("network     %s%s, %.0f neurons, %.0f %s\n", cli_text(n, "format"), json_is_true(json_object_get(n, "gzipped")) ? " (gzip)" : "",
-         cli_number(n, "neurons"), cli_number(n, "synapses"), json_is_true(json_object_get(n, "directed")) ? "synapses" : "edges");
+  printf("network     %s%s, %s, %s\n", cli_text(n, "format"), json_is_true(json_object_get(n, "gzipped")) ? " (gzip)" : "",
+         cli_count(cli_number(n, "neurons"), "neuron").text,
+         cli_count(cli_number(n, "synapses"), json_is_true(json_object_get(n, "directed")) ? "synapse" : "edge").text);
   json_decref(n);
   if (job->chip == NULL)
     return;

@@ -9,6 +9,7 @@ coremap_SOURCES = base/blas_single.c cli/cli.h cli/command.h cli/context.h cli/h
   cli/cores.c \
   cli/download.c \
   cli/export.c \
+  cli/figures.c \
   cli/files.c \
   cli/generate.c \
   cli/http.c \

@@ -72,14 +72,14 @@ static void print_routes(const json_t *r)
 {
   const json_t *tables = json_object_get(r, "tables");
   const double channels = cli_number(r, "virtual_channels");
-  printf("routes      %s, %s, %.0f flows over %.0f links, free of deadlock", cli_text(r, "routing"), cli_text(r, "model"),
-         cli_number(r, "flows"), cli_number(r, "links"));
+  printf("routes      %s, %s, %s over %s, free of deadlock", cli_text(r, "routing"), cli_text(r, "model"),
+         cli_count(cli_number(r, "flows"), "flow").text, cli_count(cli_number(r, "links"), "link").text);
   if (channels > 0)
-    printf(" with %.0f virtual channel%s", channels, channels == 1 ? "" : "s");
+    printf(" with %s", cli_count(channels, "virtual channel").text);
   putchar('\n');
   printf("link load   at most %.10g, before balancing %.10g\n", cli_number(r, "link_load_max"), cli_number(r, "link_load_max_before"));
   if (tables != NULL && !json_is_integer(json_object_get(tables, "limit")))
-    printf("tables      %.0f entries, at most %.0f, at %s\n", cli_number(tables, "entries"), cli_number(tables, "most"),
+    printf("tables      %s, at most %.0f, at %s\n", cli_count(cli_number(tables, "entries"), "entry").text, cli_number(tables, "most"),
            cli_text(r, "fullest"));
 }
 
@@ -131,8 +131,8 @@ static void print_fitted(const json_t *tables)
 static void print_neurons(const json_t *neurons)
 {
   if (neurons != NULL)
-    printf("neurons     %lld relays; %lld neurons copied, %lld copies besides\n", (long long)json_integer_value(json_object_get(neurons, "relays")),
-           (long long)json_integer_value(json_object_get(neurons, "copied")), (long long)json_integer_value(json_object_get(neurons, "copies")));
+    printf("neurons     %s; %s copied, %s besides\n", cli_count(cli_number(neurons, "relays"), "relay").text,
+           cli_count(cli_number(neurons, "copied"), "neuron").text, cli_count(cli_number(neurons, "copies"), "copy").text);
 }
 
 static void print_table(const cli_job *job, const json_t *made, const json_t *routes)

@@ -113,15 +113,15 @@ static void print_result(const arguments *a, const json_t *about, const json_t *
   const double time_ns = cli_number(r, "time_ns");
   const char *name;
   json_t *unit;
-  printf("time         %.3f us on %s, %.0f instructions\n", time_ns / 1000, cli_text(r, "chip"), cli_number(r, "instructions"));
+  printf("time         %.3f us on %s, %s\n", time_ns / 1000, cli_text(r, "chip"), cli_count(cli_number(r, "instructions"), "instruction").text);
   json_object_foreach(json_object_get(r, "units"), name, unit) {
     double lanes = cli_number(unit, "lanes");
-    printf("%-12s %.0f lanes, busy %.1f %%\n", name, lanes, time_ns > 0 ? 100 * cli_number(unit, "busy_ns") / time_ns / lanes : 0);
+    printf("%-12s %s, busy %.1f %%\n", name, cli_count(lanes, "lane").text, time_ns > 0 ? 100 * cli_number(unit, "busy_ns") / time_ns / lanes : 0);
   }
-  printf("activations  %.1f KB in, %.1f KB out\n", cli_number(r, "loaded_bytes") / 1024, cli_number(r, "stored_bytes") / 1024);
-  printf("parameters   %.1f KB\n", cli_number(r, "parameter_bytes") / 1024);
+  printf("activations  %s in, %s out\n", cli_size(cli_number(r, "loaded_bytes")).text, cli_size(cli_number(r, "stored_bytes")).text);
+  printf("parameters   %s\n", cli_size(cli_number(r, "parameter_bytes")).text);
   if (!a->time_alone)
-    printf("memory       %.1f KB of %.1f KB used\n", cli_number(r, "peak_bytes") / 1024, cli_number(about, "memory_bytes") / 1024);
+    printf("memory       %s of %s used\n", cli_size(cli_number(r, "peak_bytes")).text, cli_size(cli_number(about, "memory_bytes")).text);
   if (a->check)
     puts("checked      nothing is read that was not written or was overwritten, in any timing of the units");
   if (a->model != NULL)

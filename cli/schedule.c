@@ -50,7 +50,8 @@ static cm_status write_file(const coremap_timetable *made, const char *what, con
 
 static void print_table(const arguments *a, const json_t *s)
 {
-  printf("workload     %s (%s), %.0f tasks, %.0f arcs\n", a->file, cli_text(s, "format"), cli_number(s, "tasks"), cli_number(s, "arcs"));
+  printf("workload     %s (%s), %s, %s\n", a->file, cli_text(s, "format"),
+         cli_count(cli_number(s, "tasks"), "task").text, cli_count(cli_number(s, "arcs"), "arc").text);
   if (json_is_integer(json_object_get(s, "units")))
     printf("processors   %.0f\n", cli_number(s, "units"));
   else

@@ -95,7 +95,7 @@ static cm_status show_model(const char *path, const json_t *shapes, cm_error *er
   const char *producer = cli_text(model, "producer");
   printf("operator-level model, onnx, opset %.0f%s%s\n", cli_number(model, "opset"), producer[0] != '\0' ? ", made by " : "", producer);
   printf("  %-16s %.0f\n", "operators", cli_number(model, "operators"));
-  printf("  %-16s move %.1f KB\n", "permutations", cli_number(model, "permutation_bytes") / 1024);
+  printf("  %-16s move %s\n", "permutations", cli_size(cli_number(model, "permutation_bytes")).text);
   show_ends("input", json_object_get(model, "inputs"));
   show_ends("output", json_object_get(model, "outputs"));
   json_decref(model);

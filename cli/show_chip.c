@@ -34,7 +34,7 @@ static void show_network_on_chip(const json_t *chip)
   const bool torus = json_is_true(json_array_get(around, 0)) || json_is_true(json_array_get(around, 1)), mesh = strcmp(kind, "mesh") == 0;
   printf("  %-16s %s%s\n", "interconnect", mesh && torus ? "torus" : kind, !mesh && torus ? ", torus" : "");
   if (cli_number(chip, "table_entries") != 0)
-    printf("  %-16s %.0f entries per router\n", "routing table", cli_number(chip, "table_entries"));
+    printf("  %-16s %s per router\n", "routing table", cli_count(cli_number(chip, "table_entries"), "entry").text);
 }
 
 static void show_classes(const json_t *classes)
@@ -43,7 +43,7 @@ static void show_classes(const json_t *classes)
   size_t k, i;
   json_array_foreach(classes, k, c) {
     const json_t *labels = json_object_get(c, "labels");
-    printf("  class %s: %.0f cores, takes", cli_text(c, "name"), cli_number(c, "cores"));
+    printf("  class %s: %s, takes", cli_text(c, "name"), cli_count(cli_number(c, "cores"), "core").text);
     json_array_foreach(labels, i, label)
       printf("%s %s", i == 0 ? "" : ",", json_string_value(label));
     puts(json_array_size(labels) == 0 ? " any label" : "");
@@ -74,7 +74,8 @@ static void show_chip(const json_t *chip)
   show_costs("energy", "pJ", json_object_get(chip, "energy_pj"));
   show_costs("latency", "ns", json_object_get(chip, "latency_ns"));
   if (cli_number(chip, "dead_cores") + cli_number(chip, "dead_links") > 0)
-    printf("  %-16s %.0f cores, %.0f links\n", "dead", cli_number(chip, "dead_cores"), cli_number(chip, "dead_links"));
+    printf("  %-16s %s, %s\n", "dead", cli_count(cli_number(chip, "dead_cores"), "core").text,
+           cli_count(cli_number(chip, "dead_links"), "link").text);
   show_classes(json_object_get(chip, "classes"));
 }
 
@@ -110,12 +111,12 @@ int cli_show_chip(const char *name, bool json, cm_error *error)
 static void show_occupancy(const json_t *chip)
 {
   const json_t *o = json_object_get(chip, "occupancy");
-  const double pieces = cli_number(o, "pieces");
   printf("occupancy of %s\n", cli_text(chip, "name"));
   printf("  %-16s %.0f of %.0f, %.0f taken, %.0f broken\n", "free", cli_number(o, "free"), nth(chip, "cores", 0) * nth(chip, "cores", 1),
          cli_number(o, "taken"), cli_number(o, "broken"));
-  printf("  %-16s %.1f %%: %.0f piece%s, the largest of %.0f cores, the largest free rectangle of %.0f\n", "fragmentation",
-         100 * cli_number(o, "fragmentation"), pieces, pieces == 1 ? "" : "s", cli_number(o, "largest_piece"),
+  printf("  %-16s %.1f %%: %s, the largest of %s, the largest free rectangle of %.0f\n", "fragmentation",
+         100 * cli_number(o, "fragmentation"), cli_count(cli_number(o, "pieces"), "piece").text,
+         cli_count(cli_number(o, "largest_piece"), "core").text,
          cli_number(o, "largest_rectangle"));
 }
 

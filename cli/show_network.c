@@ -29,8 +29,8 @@ static void show_topology(const json_t *n)
 {
   const json_t *read = json_object_get(n, "report");
   const bool directed = json_is_true(json_object_get(n, "directed"));
-  printf("network, %s%s, %.0f bytes\n", cli_text(n, "format"), json_is_true(json_object_get(n, "gzipped")) ? " gzipped" : "",
-         cli_number(n, "bytes"));
+  printf("network, %s%s, %s\n", cli_text(n, "format"), json_is_true(json_object_get(n, "gzipped")) ? " gzipped" : "",
+         cli_count(cli_number(n, "bytes"), "byte").text);
   printf("  %-16s %.0f (total size %.0f)%s\n", "neurons", cli_number(n, "neurons"), cli_number(n, "size"),
          json_is_true(json_object_get(n, "labels")) ? ", named" : "");
   printf("  %-16s %.0f\n", directed ? "synapses" : "edges", cli_number(n, "synapses"));
@@ -42,11 +42,12 @@ static void show_topology(const json_t *n)
   if (cli_number(n, "inputs") > 0)
     printf("  %-16s %.0f\n", "inputs", cli_number(n, "inputs"));
   if (json_is_true(json_object_get(n, "signs")) || cli_number(read, "zeros") > 0)
-    printf("  %-16s %.0f synapses, %.0f of weight 0\n", "inhibitory", cli_number(n, "inhibitory"), cli_number(read, "zeros"));
+    printf("  %-16s %s, %.0f of weight 0\n", "inhibitory", cli_count(cli_number(n, "inhibitory"), "synapse").text, cli_number(read, "zeros"));
   show_populations(json_object_get(n, "populations"));
   if (cli_number(read, "duplicates") + cli_number(read, "self_loops") + cli_number(read, "empty_nets") > 0)
-    printf("  %-16s %.0f duplicates merged, %.0f self loops %s, %.0f empty hyperedges dropped\n", "cleaned", cli_number(read, "duplicates"),
-           cli_number(read, "self_loops"), directed ? "kept" : "dropped", cli_number(read, "empty_nets"));
+    printf("  %-16s %s merged, %s %s, %s dropped\n", "cleaned", cli_count(cli_number(read, "duplicates"), "duplicate").text,
+           cli_count(cli_number(read, "self_loops"), "self loop").text, directed ? "kept" : "dropped",
+           cli_count(cli_number(read, "empty_nets"), "empty hyperedge").text);
 }
 
 /* The same for programs. */
