@@ -309,7 +309,7 @@ cm_status cli_compile_files(const char *model, const coremap_chip *chip, const j
     *report = library_json(text);
   free(asked);
   free(named);
-  return status;
+  return status == CM_BAD_NETWORK ? cli_name_file(model, status, error) : status;
 }
 
 cm_status cli_rename_options(const char *kind, json_t *options, cm_error *error)
