@@ -4,6 +4,8 @@
 
 #include "networks.h"
 
+#include "core/partition/axon/axon.h"
+
 enum { MOST = 60 }; /* neurons of a random network */
 
 static cm_error error;
@@ -68,6 +70,14 @@ static inline cm_topology planted(uint32_t groups, uint32_t size, uint32_t fan, 
   cm_free(name);
   cm_free(group);
   return t;
+}
+
+/* Several starts, attempts and cycles. */
+static inline cm_axon_options effort(uint64_t neurons, uint64_t axons)
+{
+  return (cm_axon_options){.limits = {.neurons = neurons, .inbound_axons = axons}, .parts_max = 1000, .bands = 8, .samples = 16,
+                           .sketch_bins = 64, .starts = 4, .start_sweeps = 20, .coarse_sweeps = 20, .fine_sweeps = 3,
+                           .settle_all = true, .last_sweeps = 3, .attempts = 2, .cycles = 2, .coarse_vertices = 20, .seed = 3};
 }
 
 #endif

@@ -27,6 +27,7 @@ UNIT_TESTS = \
   tests/unit/core/partition/axon/axon_order \
   tests/unit/core/partition/axon/axons \
   tests/unit/core/partition/axon/fill \
+  tests/unit/core/partition/axon/growing \
   tests/unit/core/partition/axon/hypergraph \
   tests/unit/core/limits/limits \
   tests/unit/core/partition/multilevel \

@@ -89,7 +89,7 @@ static cm_status by_edges(const cm_engine_task *task, cm_run *run, cm_attempt *a
 static const cm_axon_options efforts[] = {
   [CM_PRESET_FAST] = {.bands = 6, .samples = 2, .sketch_bins = 32, .coarse_vertices = 20, .starts = 1, .start_sweeps = 24,
                       .coarse_sweeps = 2, .deep_sweeps = 12, .deep_pins = 100000000, .fine_sweeps = 1, .one_net_of = 2, .shaping = 20,
-                      .shaping_pins = 10000000, .fills = 1, .fill_work = 1e9},
+                      .shaping_pins = 10000000, .dense_pins = 1200000, .fills = 1, .fill_work = 1e9},
   [CM_PRESET_BALANCED] = {.bands = 8, .samples = 4, .sketch_bins = 64, .coarse_vertices = 20, .starts = 3, .start_sweeps = 60,
                           .coarse_sweeps = 12, .fine_sweeps = 3, .one_net_of = 2, .sampled_pins = 10000000, .shaping = 20,
                           .shaping_pins = 30000000, .settle_all = true, .last_sweeps = 1, .cycles = 1,

@@ -165,6 +165,7 @@ static cm_status search_below(cm_axon_search *w, uint32_t *part, uint32_t *parts
   const cm_axon_options *o = w->options;
   cm_axon_options below = *o->below;
   below.limits = o->limits;
+  below.dense_pins = 0; /* grown parts are full, and cycles find little in them: those go on from levels */
   below.parts_max = o->parts_max;
   below.seed = o->seed;
   below.start = o->start;
@@ -181,10 +182,25 @@ static cm_status search_below(cm_axon_search *w, uint32_t *part, uint32_t *parts
  * little: growing on the network itself is worth more, and cheap on small ones of few parts. */
 enum { DENSE_SHARE = 12, DENSE_VERTICES = 1 << 13, DENSE_LOOKS = 60000000, DENSE_GROWTHS = 3 };
 
-static bool is_small_and_dense(const cm_hypergraph *g, uint32_t parts)
+static bool is_dense(const cm_hypergraph *g)
 {
   uint64_t n = g->vertex_count;
-  return n <= DENSE_VERTICES && g->pin_count >= n * n / DENSE_SHARE && g->pin_count * parts <= DENSE_LOOKS;
+  return g->pin_count >= n * n / DENSE_SHARE;
+}
+
+static bool is_small_and_dense(const cm_hypergraph *g, uint32_t parts)
+{
+  return is_dense(g) && g->vertex_count <= DENSE_VERTICES && g->pin_count * parts <= DENSE_LOOKS;
+}
+
+/* Whether growing alone is both cheaper and better: on levels, parts too full of neurons that all share little are split, and most
+ * axons reach both halves. Where axons limit parts, levels are better. */
+static bool is_for_growing(const cm_axon_search *w, uint64_t dense_pins)
+{
+  const cm_hypergraph *g = w->levels.graph[0];
+  const cm_limits *l = &w->options->limits;
+  bool neurons_alone = l->synapses == 0 && l->memory_bits == 0 && (l->inbound_axons == 0 || g->net_count <= l->inbound_axons);
+  return neurons_alone && is_dense(g) && w->options->places == NULL && dense_pins != 0 && g->pin_count >= dense_pins;
 }
 
 /* Whether pins are few enough; 0: any number is. */
@@ -228,6 +244,9 @@ static cm_status begin(cm_axon_search *w, uint32_t *part, uint32_t *parts, doubl
                                         : CM_OK;
   if (status == CM_OK && w->flat)
     return cm_axon_fill_flat(w, part, parts, objective, trial, error);
+  bool grown = status == CM_OK && is_for_growing(w, o->dense_pins);
+  if (grown)
+    status = cm_axon_grow_flat(w, 1, part, parts, objective, trial, error);
   bool dense = !isinf(*objective) && is_small_and_dense(w->levels.graph[0], *parts);
   if (status == CM_OK && o->grow_pins != 0 && o->places == NULL && (dense || few_pins(w, o->grow_pins) || few_parts_are_reached(w, *objective)))
     status = cm_axon_grow_flat(w, dense ? DENSE_GROWTHS : 1, part, parts, objective, trial, error);
@@ -235,7 +254,7 @@ static cm_status begin(cm_axon_search *w, uint32_t *part, uint32_t *parts, doubl
   if (status == CM_OK && o->other_start != NULL && o->places == NULL && o->cycles > 0 &&
       !(below && o->below->cycles > 0))
     status = refine_other_start(w, part, parts, objective, trial, error);
-  uint32_t attempts = attempts_left(w, below && !isinf(*objective));
+  uint32_t attempts = grown && !isinf(*objective) ? 0 : attempts_left(w, below && !isinf(*objective));
   for (uint32_t i = 0; status == CM_OK && i < attempts; i++) {
     bool first = isinf(*objective);
     w->seed = o->seed + i * (uint64_t)0x9e3779b9;
@@ -270,7 +289,9 @@ static cm_status search(cm_axon_search *w, const cm_axon_options *options, uint3
     status = cycle(w, i, part, parts, objective, trial, error);
     vain = *objective < reached ? 0 : vain + 1;
   }
-  return status;
+  /* As the effort below does alone. */
+  bool grow = status == CM_OK && !w->grown && o->below != NULL && is_for_growing(w, o->below->dense_pins);
+  return grow ? cm_axon_grow_flat(w, 1, part, parts, objective, trial, error) : status;
 }
 
 /* Packed targets take half of the memory, and reading them more time: they are worth it from so many on, or where a limit leaves
@@ -300,7 +321,7 @@ cm_status cm_partition_axons(const cm_topology *topology, const cm_axon_options 
   if (status == CM_OK && fill)
     status = cm_fill_suits(w.levels.graph[0], run, &w.flat, error);
   if (status == CM_OK && (options->attempts > 1 || options->cycles > 0 || options->start != NULL || options->below != NULL || options->grow_pins != 0 ||
-                         w.flat))
+                         options->dense_pins != 0 || w.flat))
     status = CM_NEW(run->memory, trial, n, error);
   if (status == CM_OK && n > 0)
     status = search(&w, options, held, &count, &objective, trial, error);

@@ -52,6 +52,8 @@ typedef struct cm_axon_options {
   uint64_t own_pins;     /* with more pins that result is refined in cycles in place of attempts; 0: never */
   uint64_t grow_pins;    /* on networks of up to so many pins, small dense ones, and those whose axons reach few parts, parts are
                             grown without levels too, and refined alike; 0: never. Not with places */
+  uint64_t dense_pins;   /* dense networks of so many pins or more, where neurons alone fill parts, are grown in place of attempts;
+                            0: never */
   uint32_t one_net_of;   /* one of so many nets is on coarse levels, about, where vertices have many; 0 or 1: all are */
   uint64_t sampled_pins; /* of networks of so many pins or more */
   double coarse_vertices; /* vertices per part on the coarsest level, about */

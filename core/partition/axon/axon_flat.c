@@ -50,6 +50,7 @@ cm_status cm_axon_grow_flat(cm_axon_search *w, uint32_t growths, uint32_t *part,
 {
   cm_random random;
   uint32_t from = CM_GROW_ANYWHERE;
+  w->grown = true;
   cm_random_init(&random, w->options->seed, CM_STREAM_BISECTION, 1 << 20);
   cm_run_phase(w->run, "initial");
   cm_status status = cm_hypergraph_list_inbound(w->levels.graph[0], w->run, error);

@@ -23,6 +23,7 @@ typedef struct cm_axon_search {
   const cm_prices *prices; /* NULL: parts have no places yet */
   double mean_price;  /* of what is paid */
   bool flat;          /* nothing to coarsen by: no levels but the first */
+  bool grown;         /* parts were grown on the network itself */
 } cm_axon_search;
 
 /* One way down from the coarsest level. */

@@ -3,7 +3,6 @@
 
 #include "base/threads.h"
 #include "core/limits/limits.h"
-#include "core/partition/axon/axon.h"
 #include "core/partition/axon/axon_levels.h"
 #include "core/partition/axon/axon_repair.h"
 #include "core/partition/axon/axon_state.h"
@@ -11,13 +10,6 @@
 #include "core/partition/flows.h"
 
 enum { PARTS = 6 };
-
-static cm_axon_options effort(uint64_t neurons, uint64_t axons)
-{
-  return (cm_axon_options){.limits = {.neurons = neurons, .inbound_axons = axons}, .parts_max = 1000, .bands = 8, .samples = 16,
-                           .sketch_bins = 64, .starts = 4, .start_sweeps = 20, .coarse_sweeps = 20, .fine_sweeps = 3,
-                           .settle_all = true, .last_sweeps = 3, .attempts = 2, .cycles = 2, .coarse_vertices = 20, .seed = 3};
-}
 
 START_TEST(planted_groups_are_found_within_the_limits)
 {
@@ -344,31 +336,6 @@ START_TEST(inputs_are_counted_by_any_number_of_threads)
 }
 END_TEST
 
-/* Layers that fill parts to the brim, on a network of too many pins to be grown for that alone: what levels find is reached by so few
- * axons that growing is tried, and finds the layers. */
-START_TEST(layers_that_fill_parts_are_found)
-{
-  enum { LAYERS = 16, LAYER = 64, FAN = 48 };
-  cm_random random;
-  cm_random_init(&random, 7, 7, 7);
-  cm_topology t = network_of_rows(LAYERS * LAYER, (size_t)LAYERS * LAYER * LAYER);
-  for (uint32_t v = 0; v < LAYERS * LAYER; v++) {
-    for (uint32_t u = (v / LAYER + 1) * LAYER; u < (v / LAYER + 2) * LAYER && u < LAYERS * LAYER; u++)
-      if (below(&random, LAYER) < FAN)
-        t.pin[t.pin_count++] = u;
-    t.net_first[v + 1] = t.pin_count;
-  }
-  uint32_t part[LAYERS * LAYER], parts;
-  cm_axon_options options = effort(LAYER, LAYER), little = effort(LAYER, LAYER);
-  little.attempts = little.cycles = options.attempts = options.cycles = 1;
-  options.below = &little;
-  options.own_pins = options.grow_pins = 1;
-  ck_ok(cm_partition_axons(&t, &options, &run, part, &parts, &error));
-  ck_assert_uint_eq(parts, LAYERS);
-  network_free(&t);
-}
-END_TEST
-
 /* Filled one after another, parts keep every limit that the method knows, also where sources repeat, neurons are their
  * own sources, and limits are as tight as one neuron needs. */
 START_TEST(dense_parts_keep_limits)
@@ -411,7 +378,6 @@ int main(void)
   tcase_add_loop_test(tests, dense_parts_keep_limits, 0, 20);
   tcase_add_test(tests, planted_groups_are_found_within_the_limits);
   tcase_add_figures_test(tests, parts_do_not_collapse_where_axons_reach_many);
-  tcase_add_figures_test(tests, layers_that_fill_parts_are_found);
   tcase_add_test(tests, scattered_networks_have_few_levels);
   tcase_add_test(tests, parts_are_the_same_for_any_number_of_threads);
   tcase_add_test(tests, the_axon_limit_splits_further_and_lack_of_cores_is_said);
