@@ -98,7 +98,7 @@ static cm_status measure_start(cm_axon_search *w, const uint32_t *start, uint32_
   if (cm_hypergraph_list_inbound(g, w->run, error) != CM_OK ||
       cm_axon_state_new(g, &w->options->limits, NULL, part, *parts, *parts > most ? *parts : most, w->run->threads, w->run, &s, error) != CM_OK)
     return error->status;
-  cm_error none;
+  cm_error none = {0};
   cm_status status = CM_OK;
   bool legal = cm_count_overfull(s) == 0;
   s->parts_max = w->options->parts_max;
