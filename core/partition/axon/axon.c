@@ -211,7 +211,7 @@ static bool few_pins(const cm_axon_search *w, uint64_t most)
 
 /* Where the parts found so far are reached by so few axons each, growing costs no more than a few sweeps, however many pins there
  * are, and finds what levels miss: layers that fill parts to the brim. */
-static const double grow_reach = 2;
+static const double grow_reach = 4;
 
 static bool few_parts_are_reached(const cm_axon_search *w, double objective)
 {
