@@ -11,14 +11,14 @@ static const cm_nets_options efforts[2][CM_PRESET_BEST + 1] = {
     [CM_PRESET_FAST] = {.starts = 1, .attempts = 2, .tries = 3, .rounds = 4, .loose_rounds = 2, .coarse_vertices = 80},
     [CM_PRESET_BALANCED] = {.starts = 2, .attempts = 3, .tries = 6, .rounds = 4, .loose_rounds = 1, .cycles = 1,
                             .unions = 2, .coarse_vertices = 80, .below = &efforts[0][CM_PRESET_FAST]},
-    [CM_PRESET_BEST] = {.starts = 6, .attempts = 9, .tries = 10, .rounds = 10, .loose_rounds = 5, .cycles = 4,
+    [CM_PRESET_BEST] = {.starts = 6, .attempts = 9, .tries = 10, .rounds = 10, .loose_rounds = 5, .thorough = true, .cycles = 4,
                         .unions = 12, .coarse_vertices = 80, .below = &efforts[0][CM_PRESET_BALANCED]},
   },
   {
     [CM_PRESET_FAST] = {.starts = 1, .attempts = 2, .tries = 3, .rounds = 4, .loose_rounds = 2, .coarse_vertices = 80},
-    [CM_PRESET_BALANCED] = {.starts = 6, .attempts = 2, .tries = 4, .rounds = 10, .loose_rounds = 5, .cycles = 2,
-                            .unions = 6, .coarse_vertices = 160, .spares = true, .below = &efforts[1][CM_PRESET_FAST]},
-    [CM_PRESET_BEST] = {.starts = 6, .attempts = 9, .tries = 10, .rounds = 10, .loose_rounds = 5, .cycles = 4,
+    [CM_PRESET_BALANCED] = {.starts = 5, .attempts = 2, .tries = 4, .rounds = 10, .loose_rounds = 5, .thorough = true, .cycles = 2,
+                            .unions = 5, .coarse_vertices = 160, .spares = true, .below = &efforts[1][CM_PRESET_FAST]},
+    [CM_PRESET_BEST] = {.starts = 6, .attempts = 9, .tries = 10, .rounds = 10, .loose_rounds = 5, .thorough = true, .cycles = 4,
                         .unions = 12, .coarse_vertices = 160, .below = &efforts[1][CM_PRESET_BALANCED]},
   },
 };

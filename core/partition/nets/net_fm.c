@@ -121,11 +121,13 @@ static bool net_woke(const cm_net_state *s, uint32_t e, uint32_t from, uint32_t 
   return before <= 1 || after <= 2;
 }
 
-/* Awake are those whose gains may have changed since parts were as in `before`. */
+/* Awake are those whose gains may have changed since parts were as in `before`; of a thorough search all stay it. */
 static void wake(search *w)
 {
   const cm_net_state *s = w->state;
   const cm_net_graph *g = s->graph;
+  if (w->options->thorough)
+    return;
   memset(w->awake, 0, g->vertex_count * sizeof *w->awake);
   for (uint32_t v = 0; v < g->vertex_count; v++) {
     if (s->part[v] == w->fm.before[v])

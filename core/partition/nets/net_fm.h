@@ -10,6 +10,7 @@ typedef struct cm_net_fm_options {
   uint32_t rounds;      /* at most; the first visits all vertices on borders, later ones those near what has moved since */
   uint32_t loose_rounds; /* of them the first: parts may be passed by `loose` of their limit, and are brought back after */
   double loose;
+  bool thorough;        /* later ones visit all again */
   uint64_t seed, stream;
 } cm_net_fm_options;
 

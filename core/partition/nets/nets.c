@@ -58,7 +58,7 @@ static cm_status refine(const work *w, const cm_net_graph *g, uint64_t stream, u
   cm_net_state *s;
   int64_t gain;
   cm_net_fm_options fm = {.most = w->most, .rounds = w->options->rounds, .loose_rounds = w->options->loose_rounds,
-                          .loose = loose, .seed = w->options->seed, .stream = stream};
+                          .loose = loose, .thorough = w->options->thorough, .seed = w->options->seed, .stream = stream};
   if (cm_net_state_new(g, part, w->options->parts, w->run, &s, error) != CM_OK)
     return error->status;
   cm_status status = cm_net_fm(s, &fm, w->run, &gain, error);

@@ -14,6 +14,7 @@ typedef struct cm_nets_options {
   uint32_t attempts, tries; /* of every bisection of the first partition (cm_net_initial_options) */
   uint32_t rounds;   /* of refinement on a level */
   uint32_t loose_rounds;
+  bool thorough;     /* rounds search from all borders again, not only where something has moved */
   uint32_t cycles;   /* times at most that the result is coarsened inside its parts and refined again */
   uint32_t unions;   /* times that two of the partitions are combined */
   double coarse_vertices; /* of the coarsest level, a part */
