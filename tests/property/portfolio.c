@@ -293,13 +293,12 @@ START_TEST(parts_leave_room_for_copies)
 }
 END_TEST
 
-/* Layers whose neurons reach two each: what is cut by nets for parts that leave room for copies is not dropped because
- * copies stand in that room. By axons alone parts cost a twelfth more. */
-START_TEST(what_nets_find_leaves_room_for_copies)
+/* Each neuron reaches two of the six in front of it in the next layer. */
+static cm_topology narrow_layers(uint64_t stream)
 {
   enum { LAYERS = 16, LAYER = 128, WINDOW = 6 };
   cm_random random;
-  cm_random_init(&random, 3, 3, 3);
+  cm_random_init(&random, 3, 3, stream);
   cm_topology t = network_of(LAYERS * LAYER, 2);
   for (uint32_t v = 0; v < LAYERS * LAYER; v++) {
     uint32_t next = v / LAYER + 1, a = below(&random, WINDOW), b = (a + 1 + below(&random, WINDOW - 1)) % WINDOW;
@@ -309,17 +308,31 @@ START_TEST(what_nets_find_leaves_room_for_copies)
     }
     t.net_first[v + 1] = t.pin_count;
   }
+  return t;
+}
+
+/* What is cut by nets for parts that leave room for copies is not dropped because copies stand in that room. By axons alone parts
+ * cost 4 % more. Together, for seeds scatter by 5 %. */
+START_TEST(what_nets_find_leaves_room_for_copies)
+{
+  enum { NETWORKS = 8 };
   cm_chip *chip = chip_with(128, 128), *roomy = chip_with(112, 128);
-  cm_candidate alone = stage_of(&t, roomy, "axon", "balanced");
+  double with = 0, without = 0;
   chip->limits.neuron_target_cores = 1;
-  t.target_cores_max = 1;
-  cm_candidate made = stage_of(&t, chip, "axon", "balanced");
-  ck_assert_double_le(made.quality.connectivity, 1.05 * alone.quality.connectivity);
-  cm_candidate_free(&alone);
-  cm_candidate_free(&made);
+  for (uint64_t i = 0; i < NETWORKS; i++) {
+    cm_topology t = narrow_layers(3 + i);
+    cm_candidate alone = stage_of(&t, roomy, "axon", "balanced");
+    t.target_cores_max = 1;
+    cm_candidate made = stage_of(&t, chip, "axon", "balanced");
+    without += alone.quality.connectivity;
+    with += made.quality.connectivity;
+    cm_candidate_free(&alone);
+    cm_candidate_free(&made);
+    network_free(&t);
+  }
+  ck_assert_double_le(with, 1.02 * without);
   cm_chip_free(chip);
   cm_chip_free(roomy);
-  network_free(&t);
 }
 END_TEST
 
