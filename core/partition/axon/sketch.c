@@ -126,6 +126,7 @@ cm_status cm_sketches_new(const cm_hypergraph *graph, uint32_t bins_max, uint64_
   if (sketch_all(&w, error) == CM_OK)
     return CM_OK;
   cm_sketches_free(*sketches);
+  *sketches = NULL;
   return error->status;
 }
 

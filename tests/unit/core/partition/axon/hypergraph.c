@@ -6,6 +6,7 @@
 
 #include "core/partition/axon/hypergraph.h"
 #include "core/partition/axon/net_sample.h"
+#include "core/partition/axon/sketch.h"
 
 enum { MOST = 40 };
 
@@ -323,6 +324,37 @@ START_TEST(a_coarse_level_of_a_sample_has_its_nets_merged)
 }
 END_TEST
 
+/* Each allocation fails once: what was begun is gone, and nothing is left to be freed again. */
+START_TEST(what_fails_leaves_nothing)
+{
+  cm_random random;
+  cm_random_init(&random, (uint64_t)_i, 31, 0);
+  cm_topology t = random_nets(&random, false);
+  cm_hypergraph *graph;
+  ck_ok(cm_hypergraph_from_topology(&t, false, &run, &graph, &error));
+  run.threads = 1 + (unsigned)_i % 3;
+  uint32_t failed = 0;
+  bool hit = true;
+  for (uint64_t n = 1; hit; n++) {
+    cm_sketches *sketches = NULL;
+    cm_memory_fail_at(n);
+    cm_status made = cm_sketches_new(graph, 16, 1, &run, &sketches, &error);
+    cm_status listed = made == CM_OK ? cm_hypergraph_list_inbound(graph, &run, &error) : CM_OK;
+    hit = cm_memory_fault_fired() != 0;
+    cm_memory_fail_at(0);
+    failed += hit;
+    ck_assert(!hit || made == CM_NO_MEMORY || listed == CM_NO_MEMORY || run.threads > 1); /* a helper may be done without */
+    ck_assert(made == CM_OK || sketches == NULL);
+    ck_assert(listed == CM_OK || graph->in_gap == NULL);
+    cm_sketches_free(sketches);
+    cm_hypergraph_drop_inbound(graph);
+  }
+  ck_assert_uint_gt(failed, 8);
+  cm_hypergraph_free(graph);
+  network_free(&t);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("hypergraph");
@@ -334,6 +366,7 @@ int main(void)
   tcase_add_loop_test(tests, lists_are_the_networks_on_every_level_for_any_number_of_threads, 0, 60);
   tcase_add_loop_test(tests, a_sample_stands_for_all_nets, 0, 12);
   tcase_add_loop_test(tests, a_coarse_level_of_a_sample_has_its_nets_merged, 0, 40);
+  tcase_add_loop_test(tests, what_fails_leaves_nothing, 0, 6);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }
