@@ -10,7 +10,7 @@
 /* An IPv4 address, or the network of an IPv6 address: who has one of those has 2^64 addresses. */
 typedef struct cm_client {
   unsigned char key[CM_ADDRESS_KEY];
-  uint64_t connections;
+  uint64_t connections, cut; /* cut: of them, shut down and not gone yet */
   UT_hash_handle hh;
 } cm_client;
 

@@ -49,6 +49,7 @@ struct cm_connections {
   connection *idle, *busy; /* rings: waiting for a request's head; the others */
   pthread_t thread;
   cm_connection_counts counts;
+  uint64_t cut; /* of those that are open, shut down and not gone yet */
 };
 
 /* ---- rings ---- */
@@ -83,9 +84,14 @@ static connection **ring_of(cm_connections *all, cm_step step)
 
 /* ---- room for new ones ---- */
 
-static void cut(connection *c)
+static void cut(cm_connections *all, connection *c)
 {
-  c->cut = true;
+  if (!c->cut) {
+    c->cut = true;
+    all->cut++;
+    if (c->client != NULL)
+      c->client->cut++;
+  }
   (void)shutdown(c->socket, SHUT_RDWR);
 }
 
@@ -102,9 +108,19 @@ static bool make_room(cm_connections *all, const cm_client *of)
     } while (c != all->idle && (oldest == NULL || oldest->used));
   if (oldest == NULL)
     return false;
-  cut(oldest);
+  cut(all, oldest);
   all->counts.evicted++;
   return true;
+}
+
+/* Makes room where an address, or all, have as many connections as they may, and `more`; one: the address has a limit. Several threads
+ * accept: each asks before it takes a connection (more: 0), so that it is refused where all are busy, and once it is counted
+ * (1), since others may have come in between. False: all are busy. */
+static bool make_room_beyond(cm_connections *all, const cm_client *of, bool one, uint64_t more)
+{
+  if (one && of != NULL && of->connections - of->cut >= all->limits.connections_per_address + more)
+    return make_room(all, of);
+  return all->counts.open - all->cut < all->limits.connections + more || make_room(all, NULL);
 }
 
 enum MHD_Result cm_connections_accept(void *user, const struct sockaddr *address, socklen_t size)
@@ -120,19 +136,16 @@ enum MHD_Result cm_connections_accept(void *user, const struct sockaddr *address
   cm_address_key(address, key);
   pthread_mutex_lock(&all->lock);
   const cm_client *from = cm_client_find(all->clients, key);
-  bool room = admitted;
-  if (room && one && from != NULL && from->connections >= all->limits.connections_per_address)
-    room = make_room(all, from);
-  else if (room && all->counts.open >= all->limits.connections)
-    room = make_room(all, NULL);
+  const bool room = admitted && make_room_beyond(all, from, one, 0);
   if (!room)
     all->counts.refused++;
   pthread_mutex_unlock(&all->lock);
   return room ? MHD_YES : MHD_NO;
 }
 
-static void begin(cm_connections *all, struct MHD_Connection *handle, void **slot)
+static void begin(const cm_server *server, struct MHD_Connection *handle, void **slot)
 {
+  cm_connections *all = server->connections;
   const union MHD_ConnectionInfo *socket = MHD_get_connection_info(handle, MHD_CONNECTION_INFO_CONNECTION_FD);
   const union MHD_ConnectionInfo *address = MHD_get_connection_info(handle, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
   connection *made = calloc(1, sizeof *made);
@@ -154,19 +167,24 @@ static void begin(cm_connections *all, struct MHD_Connection *handle, void **slo
   made->client = cm_client_enter(&all->clients, key);
   append(&all->idle, made);
   all->counts.open++;
+  (void)make_room_beyond(all, made->client, !cm_proxies_trust(server, address->client_addr), 1);
   pthread_mutex_unlock(&all->lock);
 }
 
 void cm_connections_note(void *user, struct MHD_Connection *handle, void **slot,
                          enum MHD_ConnectionNotificationCode code)
 {
-  cm_connections *all = user;
+  const cm_server *server = user;
+  cm_connections *all = server->connections;
   connection *c = *slot;
   if (code == MHD_CONNECTION_NOTIFY_STARTED)
-    begin(all, handle, slot);
+    begin(server, handle, slot);
   else if (c != NULL) {
     pthread_mutex_lock(&all->lock);
     take_out(ring_of(all, c->step), c);
+    all->cut -= c->cut;
+    if (c->client != NULL)
+      c->client->cut -= c->cut;
     cm_client_leave(&all->clients, c->client);
     all->counts.open--;
     pthread_mutex_unlock(&all->lock);
@@ -268,7 +286,7 @@ static void look(cm_connections *all, connection *c, const cm_server_limits *lim
   /* What a client does not read would stay in the kernel for as long as he likes: it is thrown away. */
   const struct linger none = {.l_onoff = 1};
   (void)setsockopt(c->socket, SOL_SOCKET, SO_LINGER, &none, sizeof none);
-  cut(c);
+  cut(all, c);
   all->counts.timed_out++;
 }
 

@@ -191,7 +191,7 @@ void cm_connections_count(cm_connections *connections, cm_connection_counts *cou
 void cm_connections_limit(cm_connections *connections, const cm_server_limits *limits);
 /* The library's callbacks: whether a connection may come to a listener; that it has begun or ended. */
 enum MHD_Result cm_connections_accept(void *listener, const struct sockaddr *address, socklen_t size);
-void cm_connections_note(void *connections, struct MHD_Connection *handle, void **slot,
+void cm_connections_note(void *server, struct MHD_Connection *handle, void **slot,
                          enum MHD_ConnectionNotificationCode code);
 /* A connection's request has come so far at `now` (cm_now); its time begins anew. */
 void cm_connections_step(cm_connections *connections, struct MHD_Connection *handle, cm_step step, double now);

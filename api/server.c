@@ -209,7 +209,7 @@ static cm_status start_daemons(cm_server *server, cm_error *error)
     errno = 0;
     struct MHD_Daemon *made = MHD_start_daemon(
       flags, 0, cm_connections_accept, l, handle, server, MHD_OPTION_LISTEN_SOCKET, l->socket, MHD_OPTION_CONNECTION_LIMIT,
-      (unsigned)(all.connections + EVICTED_MAX), MHD_OPTION_NOTIFY_CONNECTION, cm_connections_note, server->connections,
+      (unsigned)(all.connections + EVICTED_MAX), MHD_OPTION_NOTIFY_CONNECTION, cm_connections_note, server,
       MHD_OPTION_URI_LOG_CALLBACK, note_target, server, MHD_OPTION_NOTIFY_COMPLETED, free_request, server, MHD_OPTION_ARRAY,
       l->tls ? certified : plain, MHD_OPTION_END);
     l->daemon[i % CM_LISTENER_THREADS] = made;
