@@ -50,7 +50,7 @@ function watch(watched) {
   watched.on('console', (message) => {
     const text = message.text();
     if (message.type() !== 'error' && !/Content.Security.Policy/i.test(text)) return;
-    if (!expected.some((pattern) => pattern.test(text))) trouble.push(text);
+    if (!expected.some((pattern) => pattern.test(text))) trouble.push(`${text} ${message.location().url}`);
   });
   watched.on('pageerror', (error) => trouble.push(error.stack));
   watched.on('request', (request) => {
