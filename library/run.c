@@ -175,11 +175,10 @@ cm_status library_status(int result, coremap_error **why, cm_error *error)
 cm_status library_options(const char *text, json_t **object, cm_error *error)
 {
   bool given = text != NULL && text[0] != '\0';
-  json_error_t why = {0};
-  json_t *made = given ? cm_json_loadb(text, strlen(text), JSON_REJECT_DUPLICATES, &why) : json_object();
-  bool was_read = why.text[0] != '\0' && json_error_code(&why) != json_error_out_of_memory; /* want of memory is not always said */
-  if (made == NULL && !was_read)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for options");
+  uint64_t before = cm_json_refusals();
+  json_t *made = given ? cm_json_loadb(text, strlen(text), JSON_REJECT_DUPLICATES, NULL) : json_object();
+  if (made == NULL && cm_json_whole(before, "the options", error) != CM_OK)
+    return error->status;
   if (!json_is_object(made)) {
     json_decref(made);
     cm_fail(error, CM_BAD_OPTION, "the options are no JSON object, as {\"seed\": 1} is one");

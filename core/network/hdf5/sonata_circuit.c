@@ -86,6 +86,7 @@ static cm_status read_config(sonata_files *c, uint64_t member, cm_error *error)
     return CM_OK;
   if (sonata_member_open(c, member, error) != CM_OK)
     return error->status;
+  uint64_t refusals = cm_json_refusals();
   json_t *json = cm_json_loadb(c->image, c->image_size, 0, NULL);
   const json_t *networks = json_object_get(json, "networks"), *run = json_object_get(json, "run");
   double begin = json_number_value(json_object_get(run, "tstart")), end = json_number_value(json_object_get(run, "tstop"));
@@ -98,7 +99,7 @@ static cm_status read_config(sonata_files *c, uint64_t member, cm_error *error)
     c->seconds = (end - begin) / 1e3;
   json_decref(json);
   sonata_member_close(c);
-  return status;
+  return status == CM_OK ? cm_json_whole(refusals, cm_archive_name(&c->archive, member), error) : status;
 }
 
 static cm_status read_configs(sonata_files *c, cm_error *error)

@@ -107,7 +107,7 @@ static cm_status move_slice(void *context, size_t slice, cm_error *error)
 }
 
 /* The nets of the planned moves. */
-static cm_status move_nets(sweeping *w, double nanoseconds, cm_error *error)
+static cm_status move_nets(sweeping *w, cm_error *error)
 {
   if (w->slices == 1) {
     cm_axon_move_nets(w->state, w->move, w->moves, w->table != NULL ? &w->log[0] : NULL);
@@ -115,7 +115,7 @@ static cm_status move_nets(sweeping *w, double nanoseconds, cm_error *error)
   }
   if (cm_thread_pool_run(w->pool, w->slices, deal_share, w, error) != CM_OK)
     return error->status;
-  return play(w, w->slices, move_slice, nanoseconds, error);
+  return cm_thread_pool_run(w->pool, w->slices, move_slice, w, error);
 }
 
 static cm_status follow_slice(void *context, size_t slice, cm_error *error)
@@ -206,7 +206,7 @@ static cm_status move_together(sweeping *w, cm_error *error)
     nets += nets_of(g, w->move[i].vertex);
   w->slices = (double)nets * MOVE_NS >= SHARED_LEAST ? w->threads : 1;
   if ((w->table != NULL && empty_logs(w, nets, error) != CM_OK) ||
-      move_nets(w, (double)nets * MOVE_NS, error) != CM_OK)
+      move_nets(w, error) != CM_OK)
     return error->status;
   if (w->table == NULL)
     return CM_OK;

@@ -121,6 +121,7 @@ typedef struct cm_nets_ahead {
   uint32_t at, left;
 } cm_nets_ahead;
 
+/* Fetches where the presences of a net begin, with what it holds there if asked. */
 static inline void cm_net_fetch(const cm_axon_state *state, const cm_net_state *net, bool holds)
 {
   __builtin_prefetch(&state->where[net->first]);

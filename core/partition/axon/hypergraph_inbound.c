@@ -40,24 +40,24 @@ typedef struct listing {
 
 typedef struct counting {
   const cm_hypergraph *graph;
+  cm_run *run;
   uint32_t ranges, *count[RANGES_MAX]; /* [vertices] */
 } counting;
 
 static cm_status count_range(void *context, size_t i, cm_error *error)
 {
-  (void)error;
   counting *w = context;
   const cm_hypergraph *g = w->graph;
   uint32_t *count = w->count[i], end = (uint32_t)cm_slice_begin(g->net_count, i + 1, w->ranges);
   for (uint32_t e = (uint32_t)cm_slice_begin(g->net_count, i, w->ranges); e < end; e++)
     for (cm_targets t = cm_targets_of(g, e); t.left > 0;)
       count[cm_targets_next(&t)]++;
-  return CM_OK;
+  return cm_run_check(w->run, error);
 }
 
 static cm_status count_nets(cm_hypergraph *g, uint32_t ranges, cm_run *run, cm_error *error)
 {
-  counting w = {.graph = g, .ranges = ranges, .count = {g->in_count}};
+  counting w = {.graph = g, .run = run, .ranges = ranges, .count = {g->in_count}};
   cm_status status = CM_OK;
   memset(g->in_count, 0, g->vertex_count * sizeof *g->in_count);
   for (uint32_t i = 1; i < ranges && status == CM_OK; i++)

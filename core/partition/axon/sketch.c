@@ -120,14 +120,15 @@ cm_status cm_sketches_new(const cm_hypergraph *graph, uint32_t bins_max, uint64_
   uint32_t bins = bins_max;
   while (bins > BINS_LEAST && bins > mean)
     bins -= CM_SKETCH_LANES;
-  if (sketches_empty(graph->vertex_count, bins, run, sketches, error) != CM_OK)
+  sketching w = {.graph = graph, .run = run, .seed = cm_mix(seed + 1)};
+  if (sketches_empty(graph->vertex_count, bins, run, &w.sketches, error) != CM_OK)
     return error->status;
-  sketching w = {.graph = graph, .sketches = *sketches, .run = run, .seed = cm_mix(seed + 1)};
-  if (sketch_all(&w, error) == CM_OK)
-    return CM_OK;
-  cm_sketches_free(*sketches);
-  *sketches = NULL;
-  return error->status;
+  if (sketch_all(&w, error) != CM_OK) {
+    cm_sketches_free(w.sketches);
+    return error->status;
+  }
+  *sketches = w.sketches;
+  return CM_OK;
 }
 
 cm_status cm_sketches_merge(const cm_sketches *sketches, const uint32_t *map, uint32_t coarse_count, cm_run *run,
