@@ -17,46 +17,74 @@ typedef struct counting {
   cm_run *run;
   const uint32_t *first, *net; /* nets by the part of their source */
   uint64_t **use;              /* [slices][parts * CM_RESOURCES] */
+  cm_cuts *cuts;               /* [slices] */
 } counting;
 
-/* The parts of a slice, each with all nets of its neurons; the nets of one source stand together. `reached` [2 * parts]: by
- * which source, and by which part, a part has been reached last. */
-static cm_status count_parts(const counting *c, size_t slice, uint32_t *reached, cm_error *error)
+/* When a part has been reached last. */
+typedef struct reach {
+  uint32_t net, source, part; /* by which of each, plus one */
+} reach;
+
+/* What the net's pins in other parts weigh: of a topology whose pins have weights. */
+static unsigned __int128 cut_weight(const counting *c, uint32_t e, uint32_t own)
+{
+  const cm_topology *topology = c->topology;
+  unsigned __int128 weight = 0;
+  for (uint64_t i = topology->net_first[e]; i < topology->net_first[e + 1]; i++)
+    if (c->part[topology->pin[i]] != own)
+      weight += topology->pin_weight[i];
+  return weight;
+}
+
+/* A net whose source is in part p; `reached` [parts]. */
+static void count_net(const counting *c, uint32_t e, uint32_t p, uint64_t *use, reach *reached, cm_cuts *cuts)
 {
   const cm_topology *topology = c->topology;
   const uint32_t *part = c->part;
-  uint64_t *use = c->use[slice];
-  uint32_t *by_part = reached + c->parts, end = (uint32_t)cm_slice_begin(c->parts, slice + 1, c->slices), done = 0;
-  for (uint32_t p = (uint32_t)cm_slice_begin(c->parts, slice, c->slices); p < end; p++)
-    for (uint32_t j = c->first[p]; j < c->first[p + 1]; j++) {
-      uint32_t e = c->net[j], source = cm_topology_source(topology, e);
-      if (done++ % CHECK_EVERY == 0 && cm_run_check(c->run, error) != CM_OK)
-        return error->status;
-      for (uint64_t i = topology->net_first[e]; i < topology->net_first[e + 1]; i++) {
-        uint32_t to = part[topology->pin[i]];
-        use[(size_t)to * CM_RESOURCES + CM_SYNAPSES]++;
-        if (reached[to] == source + 1)
-          continue;
-        reached[to] = source + 1;
-        use[(size_t)to * CM_RESOURCES + CM_INBOUND_AXONS]++;
-        if (to == p)
-          continue;
-        use[(size_t)p * CM_RESOURCES + CM_OUTBOUND_AXONS]++;
-        use[(size_t)p * CM_RESOURCES + CM_TARGET_CORES] += by_part[to] != p + 1;
-        by_part[to] = p + 1;
-      }
-    }
-  return CM_OK;
+  uint32_t source = cm_topology_source(topology, e), others = 0;
+  uint64_t cut = 0, weight = cm_topology_net_weight(topology, e);
+  for (uint64_t i = topology->net_first[e]; i < topology->net_first[e + 1]; i++) {
+    uint32_t to = part[topology->pin[i]];
+    reach *at = &reached[to];
+    use[(size_t)to * CM_RESOURCES + CM_SYNAPSES]++;
+    cut += to != p;
+    if (at->net == e + 1)
+      continue;
+    at->net = e + 1;
+    others += to != p;
+    if (at->source == source + 1)
+      continue; /* by another net of the source */
+    at->source = source + 1;
+    use[(size_t)to * CM_RESOURCES + CM_INBOUND_AXONS]++;
+    if (to == p)
+      continue;
+    use[(size_t)p * CM_RESOURCES + CM_OUTBOUND_AXONS]++;
+    use[(size_t)p * CM_RESOURCES + CM_TARGET_CORES] += at->part != p + 1;
+    at->part = p + 1;
+  }
+  cuts->synapses += topology->pin_weight == NULL ? (unsigned __int128)cut * weight : cut_weight(c, e, p);
+  cuts->ways += (unsigned __int128)others * weight;
+  cuts->nets += others > 0 ? weight : 0;
 }
 
+/* The parts of a slice, each with all nets of its neurons; the nets of one source stand together. */
 static cm_status count_slice(void *context, size_t slice, cm_error *error)
 {
   const counting *c = context;
-  uint32_t *reached;
+  reach *reached;
   if (CM_NEW(c->run->memory, c->use[slice], (size_t)c->parts * CM_RESOURCES, error) != CM_OK ||
-      CM_NEW(c->run->memory, reached, 2 * (size_t)c->parts, error) != CM_OK)
+      CM_NEW(c->run->memory, reached, c->parts, error) != CM_OK)
     return error->status;
-  cm_status status = count_parts(c, slice, reached, error);
+  uint32_t end = (uint32_t)cm_slice_begin(c->parts, slice + 1, c->slices), done = 0;
+  cm_status status = CM_OK;
+  cm_cuts cuts = {0};
+  for (uint32_t p = (uint32_t)cm_slice_begin(c->parts, slice, c->slices); p < end && status == CM_OK; p++)
+    for (uint32_t j = c->first[p]; j < c->first[p + 1] && status == CM_OK; j++) {
+      count_net(c, c->net[j], p, c->use[slice], reached, &cuts);
+      if (++done % CHECK_EVERY == 0)
+        status = cm_run_check(c->run, error);
+    }
+  c->cuts[slice] = cuts;
   cm_free(reached);
   return status;
 }
@@ -68,40 +96,66 @@ static uint32_t worthy_slices(const cm_topology *topology, uint32_t parts, const
   return run->threads < most ? run->threads : (uint32_t)most;
 }
 
-cm_status cm_count_use(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
-                       uint64_t *use, cm_error *error)
+static cm_status count_all(counting *c, uint64_t *use, uint32_t *copies, cm_error *error)
+{
+  const cm_topology *topology = c->topology;
+  if (cm_parallel(c->run, c->slices, count_slice, c, error) != CM_OK ||
+      (copies != NULL && cm_count_copies(topology, c->part, c->parts, c->run, copies, error) != CM_OK))
+    return error->status;
+  memset(use, 0, (size_t)c->parts * CM_RESOURCES * sizeof *use);
+  for (uint32_t v = 0; v < topology->vertex_count; v++)
+    use[(size_t)c->part[v] * CM_RESOURCES + CM_NEURONS] += (uint64_t)cm_topology_size(topology, v) * (copies != NULL ? copies[v] : 1);
+  for (uint32_t s = 0; s < c->slices; s++)
+    for (size_t i = 0; i < (size_t)c->parts * CM_RESOURCES; i++)
+      use[i] += c->use[s][i];
+  return CM_OK;
+}
+
+static cm_cuts sum_cuts(const counting *c)
+{
+  cm_cuts sum = {0};
+  for (uint32_t s = 0; s < c->slices; s++) {
+    sum.ways += c->cuts[s].ways;
+    sum.nets += c->cuts[s].nets;
+    sum.synapses += c->cuts[s].synapses;
+  }
+  return sum;
+}
+
+cm_status cm_count_use_and_cuts(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run, uint64_t *use,
+                                cm_cuts *cuts, cm_error *error)
 {
   counting c = {.topology = topology, .part = part, .parts = parts, .run = run};
-  uint32_t *first = NULL, *net = NULL;
+  uint32_t *first = NULL, *net = NULL, *copies = NULL;
   c.slices = worthy_slices(topology, parts, run);
   cm_status status = CM_NEW(run->memory, c.use, c.slices, error);
   if (status == CM_OK)
+    status = CM_NEW(run->memory, c.cuts, c.slices, error);
+  if (status == CM_OK)
     status = cm_nets_by_part(topology, part, parts, run, &first, &net, error);
+  if (status == CM_OK && topology->target_cores_max != 0)
+    status = CM_NEW(run->memory, copies, topology->vertex_count, error);
   c.first = first;
   c.net = net;
   if (status == CM_OK)
-    status = cm_parallel(run, c.slices, count_slice, &c, error);
-  uint32_t *copies = NULL;
-  if (status == CM_OK && topology->target_cores_max != 0) {
-    status = CM_NEW(run->memory, copies, topology->vertex_count, error);
-    if (status == CM_OK)
-      status = cm_count_copies(topology, part, parts, run, copies, error);
-  }
-  if (status == CM_OK) {
-    memset(use, 0, (size_t)parts * CM_RESOURCES * sizeof *use);
-    for (uint32_t v = 0; v < topology->vertex_count; v++)
-      use[(size_t)part[v] * CM_RESOURCES + CM_NEURONS] += (uint64_t)cm_topology_size(topology, v) * (copies != NULL ? copies[v] : 1);
-    for (uint32_t s = 0; s < c.slices; s++)
-      for (size_t i = 0; i < (size_t)parts * CM_RESOURCES; i++)
-        use[i] += c.use[s][i];
-  }
+    status = count_all(&c, use, copies, error);
+  if (status == CM_OK)
+    *cuts = sum_cuts(&c);
   for (uint32_t s = 0; c.use != NULL && s < c.slices; s++)
     cm_free(c.use[s]);
   cm_free(c.use);
+  cm_free(c.cuts);
   cm_free(copies);
   cm_free(first);
   cm_free(net);
   return status;
+}
+
+cm_status cm_count_use(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run, uint64_t *use,
+                       cm_error *error)
+{
+  cm_cuts cuts;
+  return cm_count_use_and_cuts(topology, part, parts, run, use, &cuts, error);
 }
 
 /* Notes a use beyond its limit: the worst, by use / limit, stays. */

@@ -10,6 +10,17 @@
 cm_status cm_count_use(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
                        uint64_t *use, cm_error *error);
 
+/* What the nets of a partition cost, in units of weight. */
+typedef struct cm_cuts {
+  unsigned __int128 ways;     /* sum over nets of weight * (parts reached besides the source's) */
+  unsigned __int128 nets;     /* weight of those that leave their part */
+  unsigned __int128 synapses; /* weight of pins in other parts than the source's */
+} cm_cuts;
+
+/* Both in one look at the pins. O(pins + parts). */
+cm_status cm_count_use_and_cuts(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run, uint64_t *use,
+                                cm_cuts *cuts, cm_error *error);
+
 /* How a partition stands to the limits. */
 typedef struct cm_violation {
   uint64_t broken_parts; /* parts that break some limit; 0: legal */

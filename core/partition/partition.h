@@ -7,7 +7,7 @@
 typedef struct cm_partition {
   uint32_t vertex_count, part_count;
   uint32_t *part;  /* [vertex_count] */
-  cm_graph *parts; /* the parts as a graph: what they say to each other, scaled; NULL where `core` is given */
+  cm_graph *parts; /* the parts as a graph: what they say to each other, scaled; NULL: not made yet, or `core` is given */
   uint32_t *core;  /* [part_count] core number of each part, from a method that places as it partitions; else NULL */
   uint8_t *kind;   /* [part_count] kind of core (core/chip/classes.h) that each part needs; NULL: any */
   uint32_t regions, region_chosen; /* how many that method compared, and which it took */

@@ -2,8 +2,7 @@
 #ifndef CM_PARTITION_QUALITY_H
 #define CM_PARTITION_QUALITY_H
 
-#include "base/run.h"
-#include "core/network/topology.h"
+#include "core/limits/limits.h"
 
 /* In the network's own unit of weight. Undirected: all three are the edge cut. */
 typedef struct cm_quality {
@@ -11,6 +10,8 @@ typedef struct cm_quality {
   double cut_net;      /* sum of the rates of axons that leave their part */
   double edge_cut;     /* sum of the weights of synapses between parts */
 } cm_quality;
+
+cm_quality cm_quality_of(const cm_topology *topology, const cm_cuts *cuts);
 
 /* Counts from scratch: part [vertices] with numbers below `parts`. O(pins + parts). */
 cm_status cm_quality_compute(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,

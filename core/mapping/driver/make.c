@@ -67,7 +67,6 @@ static cm_status adopt(cm_candidate *c, cm_error *error)
   cm_partition *p;
   c->limits = cm_chip_widest_limits(in->chip);
   c->objective = cm_objective_resolve(in->options, t->directed, true);
-  const cm_engine *engine = cm_engine_find((cm_preset)in->options->preset, c->objective);
   if (CM_NEW(c->run->memory, p, 1, error) != CM_OK)
     return error->status;
   c->partition = p;
@@ -79,8 +78,7 @@ static cm_status adopt(cm_candidate *c, cm_error *error)
   cm_run_phase(c->run, "limits");
   if (check_limits(c, &c->limits, error) != CM_OK ||
       cm_quality_compute(t, p->part, p->part_count, c->run, &c->quality, error) != CM_OK ||
-      cm_bound_parts(t, &c->limits, c->run, &c->bound, error) != CM_OK ||
-      engine->flows(t, p->part, p->part_count, c->run, &p->parts, error) != CM_OK)
+      cm_bound_parts(t, &c->limits, c->run, &c->bound, error) != CM_OK)
     return error->status;
   c->attempts[0] =
     (cm_attempt){.capacity = t->size_total, .parts = p->part_count, .edge_cut = c->quality.edge_cut};
@@ -129,12 +127,9 @@ static cm_status drop_empty(cm_candidate *c, const uint8_t *holds, uint32_t *par
   cm_free(number);
   cm_free(c->use);
   c->use = NULL;
-  if (made->parts == NULL)
-    return CM_OK;
   cm_graph_free(made->parts);
   made->parts = NULL;
-  const cm_engine *engine = cm_engine_find((cm_preset)c->input->options->preset, c->objective);
-  return engine->flows(c->input->topology, made->part, kept, c->run, &made->parts, error);
+  return CM_OK;
 }
 
 static bool keeps_limits(const cm_candidate *c, const uint64_t *use)

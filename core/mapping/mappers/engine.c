@@ -267,13 +267,10 @@ static cm_status search_axons(const cm_engine_task *task, const cm_partition *st
                  ? cm_partition_dense(topology, &options, run, made->part, &made->part_count, error)
                  : cm_partition_axons(topology, &options, run, made->part, &made->part_count, error);
   if (status == CM_OK)
-    status = cm_graph_of_axons(topology, made->part, made->part_count, run, &made->parts, error);
-  if (status != CM_OK) {
+    *partition = made;
+  else
     cm_partition_free(made);
-    return status;
-  }
-  *partition = made;
-  return CM_OK;
+  return status;
 }
 
 /* Exactly so many parts. */
@@ -285,12 +282,8 @@ static cm_status into_parts(const cm_engine_task *task, cm_run *run, cm_partitio
   if (made == NULL)
     return cm_fail(error, CM_LIMIT_BROKEN, "neurons of these sizes were not packed into %u parts of at most %llu: allow more imbalance",
                    task->parts, (unsigned long long)task->limits.neurons);
-  cm_status status = cm_graph_of_axons(task->input->topology, made->part, made->part_count, run, &made->parts, error);
-  if (status == CM_OK)
-    *partition = made;
-  else
-    cm_partition_free(made);
-  return status;
+  *partition = made;
+  return CM_OK;
 }
 
 /* The multilevel method that keeps neurons, synapses and inbound axons within the limits by itself. Where axons are

@@ -76,29 +76,15 @@ static cm_status search(const cm_engine_task *task, const cm_step_options *optio
   return CM_OK;
 }
 
-static cm_status finish(const cm_engine_task *task, cm_run *run, cm_partition *made, cm_partition **partition,
-                        cm_error *error)
-{
-  cm_status status = cm_graph_of_axons(task->input->topology, made->part, made->part_count, run, &made->parts, error);
-  if (status != CM_OK) {
-    cm_partition_free(made);
-    return status;
-  }
-  *partition = made;
-  return CM_OK;
-}
-
 static cm_status for_time(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
                           cm_error *error)
 {
-  cm_partition *made;
   cm_step_result result;
   (void)attempt;
   if (check(task, error) != CM_OK)
     return error->status;
   cm_step_options options = step_options(task);
-  cm_status status = search(task, &options, run, &made, &result, error);
-  return status == CM_OK ? finish(task, run, made, partition, error) : status;
+  return search(task, &options, run, partition, &result, error);
 }
 
 /* The parts of objective axon, as many as it likes up to the number that is asked for; NULL where it finds none. */
@@ -239,7 +225,8 @@ static cm_status for_energy(const cm_engine_task *task, cm_run *run, cm_attempt 
     cm_partition_free(made);
     return status;
   }
-  return finish(task, run, made, partition, error);
+  *partition = made;
+  return CM_OK;
 }
 
 /* Energy of a step but for hops, in pJ: all events by their prices. */
@@ -286,7 +273,8 @@ static cm_status for_edp(const cm_engine_task *task, cm_run *run, cm_attempt *at
     cm_partition_free(best);
     return status;
   }
-  return finish(task, run, best, partition, error);
+  *partition = best;
+  return CM_OK;
 }
 
 /* Nets by target, parts by net, and the copies that are kept. */

@@ -9,6 +9,7 @@
 #include "base/order.h"
 #include "core/chip/reach.h"
 #include "core/chip/region_search.h"
+#include "core/mapping/mappers/engine.h"
 #include "core/mapping/place/methods.h"
 #include "core/placement/relief/relief.h"
 #include "core/placement/trees/trees.h"
@@ -246,9 +247,21 @@ static cm_status keep_places(cm_candidate *c, cm_error *error)
   return c->places.report != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
 }
 
+/* What parts say to each other: placing asks for it, and nothing before. */
+static cm_status tell_parts(cm_candidate *c, cm_error *error)
+{
+  cm_partition *p = c->partition;
+  if (p->parts != NULL || c->places.core != NULL)
+    return CM_OK;
+  const cm_engine *engine = cm_engine_find((cm_preset)c->input->options->preset, c->objective);
+  return engine->flows(c->input->topology, p->part, p->part_count, c->run, &p->parts, error);
+}
+
 cm_status cm_place_parts(cm_candidate *c, cm_error *error)
 {
   cm_run_phase(c->run, "region");
+  if (tell_parts(c, error) != CM_OK)
+    return error->status;
   cm_status status = c->places.core != NULL   ? keep_places(c, error)
                      : c->partition->kind != NULL ? cm_place_on_kinds(c, error)
                                        : place_on_candidates(c, error);

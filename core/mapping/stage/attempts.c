@@ -122,13 +122,12 @@ cm_status cm_attempt_judge(cm_attempts *a, cm_partition **partition, cm_violatio
   cm_run_phase(a->run, "limits");
   if (CM_NEW(a->run->memory, use, (size_t)parts * CM_RESOURCES, error) != CM_OK)
     return error->status;
-  cm_status status = cm_quality_compute(topology, (*partition)->part, parts, a->run, &a->made.quality, error);
-  if (status == CM_OK)
-    status = cm_count_use(topology, (*partition)->part, parts, a->run, use, error);
-  if (status != CM_OK) {
+  cm_cuts cuts;
+  if (cm_count_use_and_cuts(topology, (*partition)->part, parts, a->run, use, &cuts, error) != CM_OK) {
     cm_free(use);
-    return status;
+    return error->status;
   }
+  a->made.quality = cm_quality_of(topology, &cuts);
   *violation = cm_find_violation(&a->made.limits, use, parts);
   a->fill = mean_fill(&a->made.limits, use, parts);
   if (violation->broken_parts == 0 && parts <= a->terms.cores) {
@@ -269,9 +268,7 @@ static cm_status attempt_alone(cm_attempts *a, cm_error *error)
     return error->status;
   cm_attempt *attempt = &a->made.attempts[a->made.attempt_count++];
   *attempt = (cm_attempt){.capacity = first_capacity(a), .parts = alone->part_count, .only = true};
-  cm_status status = a->engine->flows(a->input->topology, alone->part, alone->part_count, a->run, &alone->parts, error);
-  if (status == CM_OK)
-    status = cm_attempt_judge(a, &alone, &violation, error);
+  cm_status status = cm_attempt_judge(a, &alone, &violation, error);
   attempt->edge_cut = a->made.quality.edge_cut;
   cm_partition_free(alone);
   return status != CM_OK || cm_attempt_done(a) ? status : refuse(a, "every neuron needs a core of its own", error);

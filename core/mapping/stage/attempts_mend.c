@@ -37,8 +37,6 @@ static cm_status polish(cm_attempts *a, cm_partition **partition, cm_error *erro
   cm_status status = CM_OK;
   if (a->engine->polish != NULL)
     status = a->engine->polish(a->input, &a->made.limits, p, a->run, error);
-  if (status == CM_OK && p->core == NULL)
-    status = a->engine->flows(a->input->topology, p->part, p->part_count, a->run, &p->parts, error);
   return status == CM_OK ? cm_attempt_judge(a, partition, &violation, error) : status;
 }
 

@@ -285,8 +285,7 @@ cm_status cm_deliver_parts(const cm_by_population *job, cm_attempt attempt, uint
   if (kind != NULL)
     *kind = NULL;
   made->partition = p;
-  if (cm_quality_compute(t, p->part, p->part_count, job->run, &made->quality, error) != CM_OK ||
-      job->engine->flows(t, p->part, p->part_count, job->run, &p->parts, error) != CM_OK)
+  if (cm_quality_compute(t, p->part, p->part_count, job->run, &made->quality, error) != CM_OK)
     return error->status;
   attempt.parts = p->part_count;
   attempt.edge_cut = made->quality.edge_cut;

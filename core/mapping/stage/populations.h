@@ -6,7 +6,6 @@
 
 typedef struct cm_by_population {
   const cm_map_input *input;
-  const cm_engine *engine;     /* for its flows */
   const cm_terms *terms;       /* limits with the one on populations, cores, parts (0: the limits decide) */
   cm_objective objective;      /* resolved */
   cm_run *run;
