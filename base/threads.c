@@ -9,7 +9,7 @@
 
 /* Rounds follow each other closely: a thread looks this often for the next before it sleeps, about as long as falling asleep
  * and being woken take. */
-enum { THREADS_MAX = 256, LOOKS = 1000 };
+enum { THREADS_MAX = 256, LOOKS = 4000 };
 
 struct cm_thread_pool {
   pthread_t helper[THREADS_MAX];

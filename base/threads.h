@@ -48,6 +48,10 @@ static inline uint64_t cm_slice_begin(uint64_t count, uint64_t slice, uint64_t s
   return count / slices * slice + count % slices * slice / slices;
 }
 
+/* The last member of what each thread has one of in an array and writes often: no two are to share a line of memory, nor neighbouring
+ * ones, or each write takes it from the other's cache. */
+#define CM_THREADS_APART char apart[128];
+
 /* Threads that stay, for many short rounds of tasks. */
 typedef struct cm_thread_pool cm_thread_pool;
 

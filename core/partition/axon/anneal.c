@@ -28,7 +28,7 @@ typedef struct sweeping {
   double net_targets;       /* mean number of a net's targets */
   cm_probe *probe;          /* [threads] */
   cm_axon_table *table;     /* looked up instead of probing; NULL: none */
-  cm_net_log *log;          /* [threads] what happens to the nets, for the table */
+  cm_net_log *log;          /* [threads] what happens to the nets: events for the table alone */
   cm_net_visits *visits;    /* [threads][threads] nets that a share of the moves is about, by slice */
   atomic_flag *taken;       /* [threads] the probe is in use */
   uint32_t *order;          /* [vertices] */
@@ -102,20 +102,27 @@ static cm_status move_slice(void *context, size_t slice, cm_error *error)
   (void)error;
   sweeping *w = context;
   for (uint32_t t = 0; t < w->slices; t++)
-    cm_axon_visit_nets(w->state, w->move, &w->visits[(size_t)t * w->threads + slice], w->table != NULL ? &w->log[slice] : NULL);
+    cm_axon_visit_nets(w->state, w->move, &w->visits[(size_t)t * w->threads + slice], &w->log[slice]);
   return CM_OK;
 }
 
 /* The nets of the planned moves. */
 static cm_status move_nets(sweeping *w, cm_error *error)
 {
+  cm_axon_state *s = w->state;
+  cm_status status = CM_OK;
   if (w->slices == 1) {
-    cm_axon_move_nets(w->state, w->move, w->moves, w->table != NULL ? &w->log[0] : NULL);
-    return CM_OK;
-  }
-  if (cm_thread_pool_run(w->pool, w->slices, deal_share, w, error) != CM_OK)
+    cm_axon_move_nets(s, w->move, w->moves, &w->log[0]);
+  } else if (cm_thread_pool_run(w->pool, w->slices, deal_share, w, error) == CM_OK) {
+    s->shared = true;
+    status = cm_thread_pool_run(w->pool, w->slices, move_slice, w, error);
+    s->shared = false;
+  } else {
     return error->status;
-  return cm_thread_pool_run(w->pool, w->slices, move_slice, w, error);
+  }
+  for (uint32_t i = 0; i < w->slices; i++)
+    cm_axon_book(s, &w->log[i]);
+  return status;
 }
 
 static cm_status follow_slice(void *context, size_t slice, cm_error *error)
@@ -285,6 +292,8 @@ cm_status cm_anneal(cm_axon_state *s, const cm_anneal_options *options, cm_rando
     status = CM_NEW(memory, w->taken, w->threads, error); /* zero bytes: clear flags */
   if (status == CM_OK)
     status = CM_NEW(memory, w->log, w->threads, error);
+  for (uint32_t t = 0; t < w->threads && status == CM_OK; t++)
+    status = CM_NEW(memory, w->log[t].axons, s->part_room, error);
   if (status == CM_OK)
     status = CM_NEW(memory, w->visits, (size_t)w->threads * w->threads, error);
   if (status == CM_OK)
@@ -301,8 +310,10 @@ cm_status cm_anneal(cm_axon_state *s, const cm_anneal_options *options, cm_rando
   cm_thread_pool_free(w->pool);
   for (uint32_t t = 0; w->probe != NULL && t < w->threads; t++)
     cm_probe_free(&w->probe[t]);
-  for (uint32_t t = 0; w->log != NULL && t < w->threads; t++)
+  for (uint32_t t = 0; w->log != NULL && t < w->threads; t++) {
     cm_free(w->log[t].event);
+    cm_free(w->log[t].axons);
+  }
   for (size_t i = 0; w->visits != NULL && i < (size_t)w->threads * w->threads; i++)
     cm_free(w->visits[i].visit);
   cm_free(w->visits);

@@ -53,12 +53,12 @@ static void count_presences(const filling *w, cm_net_state *net, seat *seats)
 static void account(cm_axon_state *s, const cm_net_state *net, uint64_t *axons)
 {
   cm_gain *source = &s->gain[s->graph->net_source[net - s->net]];
-  cm_sum_add(&source->own, net->weight);
+  cm_sum_add(s, &source->own, net->weight);
   for (uint64_t i = net->first; i < net->first + net->lambda; i++) {
     axons[s->where[i]] += net->axons;
     cm_gain_credit(s, net, s->where[i], &s->hold[i]);
     if (s->where[i] == net->home && cm_hold_stays(s, net, &s->hold[i]))
-      cm_sum_add(&source->stay, net->weight);
+      cm_sum_add(s, &source->stay, net->weight);
   }
 }
 
@@ -83,7 +83,7 @@ static cm_status fill_range(void *context, size_t range, cm_error *error)
     account(s, net, axons);
   }
   for (uint32_t p = 0; status == CM_OK && p < s->part_room; p++)
-    cm_sum_add(&s->axons[p], axons[p]);
+    __atomic_fetch_add(&s->axons[p], axons[p], __ATOMIC_RELAXED);
   cm_free(seats);
   cm_free(axons);
   if (status != CM_OK || cm_book_reserved(s->where, (next - w->begin[range]) * sizeof *s->where, error) != CM_OK)
@@ -134,8 +134,10 @@ static cm_status fill_nets(cm_axon_state *s, unsigned threads, cm_error *error)
     status = lay_out(&w, error);
   if (status == CM_OK)
     status = cm_thread_pool_new(s->run->memory, w.ranges, &pool, error);
+  s->shared = w.ranges > 1;
   if (status == CM_OK)
     status = cm_thread_pool_run(pool, w.ranges, fill_range, &w, error);
+  s->shared = false;
   cm_thread_pool_free(pool);
   cm_free(w.target);
   return status;

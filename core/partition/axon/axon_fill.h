@@ -16,9 +16,20 @@ static inline uint64_t cm_presences_most(const cm_axon_state *s, uint64_t e)
 }
 
 /* Sums that several threads add to, each for its own nets: in whatever order, they come out the same. */
-static inline void cm_sum_add(uint64_t *sum, uint64_t more)
+static inline void cm_sum_add(const cm_axon_state *s, uint64_t *sum, uint64_t more)
 {
-  __atomic_fetch_add(sum, more, __ATOMIC_RELAXED);
+  if (s->shared)
+    __atomic_fetch_add(sum, more, __ATOMIC_RELAXED);
+  else
+    *sum += more;
+}
+
+static inline void cm_released_add(const cm_axon_state *s, uint32_t *released, uint32_t more)
+{
+  if (s->shared)
+    __atomic_fetch_add(released, more, __ATOMIC_RELAXED);
+  else
+    *released += more;
 }
 
 /* Whether a presence at home is such that weight stays behind when the source leaves: not for the only target. */
@@ -35,9 +46,9 @@ static inline void cm_gain_credit(cm_axon_state *s, const cm_net_state *net, uin
   if (hold->count != 1)
     return;
   cm_gain *gain = &s->gain[hold->sole];
-  __atomic_fetch_add(&gain->released, net->axons, __ATOMIC_RELAXED);
+  cm_released_add(s, &gain->released, net->axons);
   if (part != net->home)
-    cm_sum_add(&gain->freed, net->weight * cm_price(s->prices, net->home, part));
+    cm_sum_add(s, &gain->freed, net->weight * cm_price(s->prices, net->home, part));
 }
 
 static inline void cm_gain_debit(cm_axon_state *s, const cm_net_state *net, uint32_t part, const cm_hold *hold)
@@ -45,9 +56,9 @@ static inline void cm_gain_debit(cm_axon_state *s, const cm_net_state *net, uint
   if (hold->count != 1)
     return;
   cm_gain *gain = &s->gain[hold->sole];
-  __atomic_fetch_sub(&gain->released, net->axons, __ATOMIC_RELAXED);
+  cm_released_add(s, &gain->released, -(uint32_t)net->axons);
   if (part != net->home)
-    cm_sum_add(&gain->freed, -(net->weight * cm_price(s->prices, net->home, part)));
+    cm_sum_add(s, &gain->freed, -(net->weight * cm_price(s->prices, net->home, part)));
 }
 
 #endif

@@ -25,6 +25,7 @@ typedef struct cm_probe {
                              much scratch behind */
   uint64_t own_pays;  /* with prices: what its own nets pay where it is */
   uint32_t seen;      /* inbound nets looked at */
+  CM_THREADS_APART
 } cm_probe;
 
 cm_status cm_probe_init(cm_probe *probe, const cm_axon_state *state, cm_error *error);

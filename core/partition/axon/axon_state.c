@@ -55,13 +55,29 @@ static void change(cm_axon_state *s, const cm_net_state *net, uint32_t part, cm_
   hold->sole ^= v;
   cm_gain_credit(s, net, part, hold);
   if (part == net->home && stayed != cm_hold_stays(s, net, hold))
-    cm_sum_add(&s->gain[s->graph->net_source[net - s->net]].stay, stayed ? -(uint64_t)net->weight : net->weight);
+    cm_sum_add(s, &s->gain[s->graph->net_source[net - s->net]].stay, stayed ? -(uint64_t)net->weight : net->weight);
+}
+
+static void book_axons(cm_axon_state *s, uint32_t part, uint64_t more, cm_net_log *log)
+{
+  if (log != NULL && log->axons != NULL)
+    log->axons[part] += more;
+  else
+    s->axons[part] += more;
+}
+
+void cm_axon_book(cm_axon_state *s, cm_net_log *log)
+{
+  for (uint32_t p = 0; p < s->part_count; p++) {
+    s->axons[p] += log->axons[p];
+    log->axons[p] = 0;
+  }
 }
 
 static void note(cm_net_log *log, const cm_axon_state *s, const cm_net_state *net, uint32_t part, int8_t present,
                  int8_t weighed)
 {
-  if (log != NULL)
+  if (log != NULL && log->event != NULL)
     log->event[log->count++] = (cm_net_event){(uint32_t)(net - s->net), part, present, weighed};
 }
 
@@ -75,7 +91,7 @@ static void enter(cm_axon_state *s, cm_net_state *net, uint32_t v, uint32_t part
     at = net->first + net->lambda++;
     s->where[at] = part;
     s->hold[at] = (cm_hold){0, 0};
-    cm_sum_add(&s->axons[part], net->axons);
+    book_axons(s, part, net->axons, log);
     note(log, s, net, part, 1, part != net->home);
   }
   change(s, net, part, &s->hold[at], v, true);
@@ -91,7 +107,7 @@ static void leave(cm_axon_state *s, cm_net_state *net, uint32_t v, uint32_t part
   uint64_t last = net->first + --net->lambda;
   s->where[at] = s->where[last];
   s->hold[at] = s->hold[last];
-  cm_sum_add(&s->axons[part], -(uint64_t)net->axons);
+  book_axons(s, part, -(uint64_t)net->axons, log);
   note(log, s, net, part, -1, part != net->home ? -1 : 0);
 }
 
@@ -177,7 +193,7 @@ static void move_home(cm_axon_state *s, cm_net_state *net, uint32_t to, cm_net_l
     cm_gain_credit(s, net, from, old);
     cm_gain_credit(s, net, to, new);
   }
-  cm_sum_add(&s->gain[s->graph->net_source[net - s->net]].stay, stays_now - stayed);
+  cm_sum_add(s, &s->gain[s->graph->net_source[net - s->net]].stay, stays_now - stayed);
 }
 
 /* What a move means for one of the nets that its vertex is a target of. */

@@ -3,6 +3,7 @@
 #ifndef CM_PARTITION_AXON_STATE_H
 #define CM_PARTITION_AXON_STATE_H
 
+#include "base/threads.h"
 #include "core/limits/limits.h"
 #include "core/partition/axon/hypergraph.h"
 #include "core/partition/axon/prices.h"
@@ -52,6 +53,7 @@ typedef struct cm_axon_state {
   cm_hold *hold;         /* beside `where` */
   uint64_t *wide;        /* [nets] where a net's presences go once that room is used up: there is room for any number */
   cm_gain *gain;         /* [vertices] */
+  bool shared;           /* several threads add to the gains */
   uint64_t *size, *axons, *synapses; /* [part_room] what a part holds */
   uint32_t *vertices;    /* [part_room] number of vertices */
   uint64_t limit_size, limit_axons, limit_synapses; /* 0: none */
@@ -82,14 +84,16 @@ typedef struct cm_net_event {
   int8_t weighed; /* 1: its targets would no longer pay for going there; -1: they would pay again; 0: as before */
 } cm_net_event;
 
-/* A list of them that has room. */
+/* What one thread's moves of nets lead to. */
 typedef struct cm_net_log {
-  cm_net_event *event;
+  cm_net_event *event; /* with room for all; NULL: nobody asks */
   uint64_t count, room;
+  uint64_t *axons;     /* [part_room] inbound axons that parts get more, modulo 2^64, for the caller to book; NULL: they are booked at once */
+  CM_THREADS_APART
 } cm_net_log;
 
 /* Many moves of different vertices: first the vertices, then their nets. `log` gets what happened to the nets, with room for twice
- * the nets of the vertices; NULL: nobody asks. */
+ * the nets of the vertices; NULL: nobody asks, and axons are booked. */
 void cm_axon_move_vertices(cm_axon_state *state, const cm_move *move, uint32_t count);
 void cm_axon_move_nets(cm_axon_state *state, const cm_move *move, uint32_t count, cm_net_log *log);
 
@@ -103,6 +107,7 @@ typedef struct cm_net_visit {
 typedef struct cm_net_visits {
   cm_net_visit *visit;
   uint64_t count, room;
+  CM_THREADS_APART
 } cm_net_visits;
 
 /* The same by several threads, to the same state for any number of them: the nets of moves begin .. end - 1 are dealt to visits
@@ -111,6 +116,9 @@ typedef struct cm_net_visits {
 cm_status cm_axon_deal_nets(const cm_axon_state *state, const cm_move *move, uint32_t begin, uint32_t end, uint32_t slices,
                             cm_net_visits *visits, cm_error *error);
 void cm_axon_visit_nets(cm_axon_state *state, const cm_move *move, const cm_net_visits *visits, cm_net_log *log);
+
+/* Books the axons of a log, which are zero then. O(parts). */
+void cm_axon_book(cm_axon_state *state, cm_net_log *log);
 
 /* The inbound nets of a vertex that are still to come, those in the distance being fetched: a visit of all of them waits for
  * memory at nearly every one. */

@@ -287,7 +287,7 @@ END_TEST
 static cm_net_log new_log(const cm_hypergraph *g)
 {
   uint64_t room = 2 * (g->pin_count + g->net_count);
-  return (cm_net_log){.event = network_array(room, sizeof(cm_net_event)), .room = room};
+  return (cm_net_log){.event = network_array(room, sizeof(cm_net_event)), .room = room}; /* axons are booked at once */
 }
 
 /* The nets of the moves, dealt by two threads to slices and moved slice by slice. */
