@@ -56,12 +56,15 @@ static cm_status merge_range(void *context, size_t range, cm_error *error)
   if (CM_NEW(w->run->memory, seen, g->vertex_count, error) != CM_OK)
     return error->status;
   uint16_t *begin = g->own_gap + w->place[range], *to = begin;
+  uint64_t pins = 0, axons = 0;
   for (uint32_t e = first_net(w, range); e < first_net(w, range + 1); e++) {
     g->net_begin[e] = (uint64_t)(to - begin);
     to = merge_net(w, e, seen, to);
-    w->pins[range] += g->net_targets[e];
-    w->axons[range] += (uint64_t)g->net_targets[e] * cm_net_axons(g, e);
+    pins += g->net_targets[e];
+    axons += (uint64_t)g->net_targets[e] * cm_net_axons(g, e);
   }
+  w->pins[range] = pins;
+  w->axons[range] = axons;
   w->used[range] = (uint64_t)(to - begin);
   cm_free(seen);
   return cm_run_check(w->run, error);
