@@ -23,7 +23,7 @@ static const double units_per_hop = 64, price_most = 1 << 16, sum_most = 0x1p61;
 static const uint32_t cycles[] = {[CM_PRESET_FAST] = 1, [CM_PRESET_BALANCED] = 3, [CM_PRESET_BEST] = 24};
 
 /* Preset balanced: fewer of them where all together would visit more pins. */
-static const uint64_t balanced_pins = 40000000;
+static const uint64_t balanced_pins = 25000000;
 
 typedef struct ground {
   const cm_engine_task *task;
