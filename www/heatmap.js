@@ -108,7 +108,7 @@ export class HeatMap {
     const { canvas, view } = this;
     const on = (type, handler, options = {}) =>
       canvas.addEventListener(type, handler, { signal, ...options });
-    const observer = new ResizeObserver(() => this.redraw());
+    const observer = new ResizeObserver(() => view.resized(...this.size));
     observer.observe(canvas);
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.redraw(), { signal });
     document.addEventListener('themechange', () => this.redraw(), { signal });

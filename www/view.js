@@ -7,6 +7,7 @@ const PITCH_SHOWN = 64; // pixels per core at most when a box of cores is shown
 
 export class View {
   #listeners = new Set();
+  #shown = null; // the box that was asked for last, until one moves
 
   constructor(width, height) {
     this.width = width;
@@ -61,6 +62,7 @@ export class View {
 
   /** Zooms by a factor; what is under the pixel stays there, as far as the chip's edge allows. */
   zoomAt(factor, px, py, canvasWidth, canvasHeight) {
+    this.#shown = null;
     const fit = this.fit(canvasWidth, canvasHeight),
       before = this.frame(canvasWidth, canvasHeight);
     const zoom = Math.min(Math.max(this.zoom * factor, 1), Math.max(1, PITCH_MAX / fit));
@@ -74,6 +76,7 @@ export class View {
   }
 
   panBy(dx, dy, canvasWidth, canvasHeight) {
+    this.#shown = null;
     const { scale } = this.frame(canvasWidth, canvasHeight);
     this.centreX -= dx / scale;
     this.centreY -= dy / scale;
@@ -82,6 +85,7 @@ export class View {
   }
 
   reset() {
+    this.#shown = null;
     this.zoom = 1;
     this.centreX = this.width / 2;
     this.centreY = this.height / 2;
@@ -89,7 +93,9 @@ export class View {
   }
 
   /** Shows a box of cores with a little room around it. */
-  show({ x, y, width, height }, canvasWidth, canvasHeight) {
+  show(box, canvasWidth, canvasHeight) {
+    const { x, y, width, height } = box;
+    this.#shown = box;
     const fit = this.fit(canvasWidth, canvasHeight);
     const room = Math.max(1, 0.06 * Math.max(width, height));
     const wanted = Math.min(
@@ -99,6 +105,16 @@ export class View {
     this.zoom = Math.min(Math.max(wanted / fit, 1), Math.max(1, PITCH_SHOWN / fit));
     this.centreX = x + width / 2;
     this.centreY = y + height / 2;
+    this.#clamp(canvasWidth, canvasHeight);
+    this.changed('view');
+  }
+
+  /** The canvas has another size now: what was asked for is in sight again, or what one moved to as far as the chip's edge allows. */
+  resized(canvasWidth, canvasHeight) {
+    if (this.#shown) {
+      this.show(this.#shown, canvasWidth, canvasHeight);
+      return;
+    }
     this.#clamp(canvasWidth, canvasHeight);
     this.changed('view');
   }

@@ -326,6 +326,23 @@ test('the view stays on the chip and between its zoom limits', () => {
   assert.equal(wide.zoom, 1);
 });
 
+test('a box that was shown stays in sight when the canvas changes size', () => {
+  const sees = (view, x, y, ...size) => {
+    const { scale, left, top } = view.frame(...size);
+    return left + x * scale >= 0 && top + y * scale >= 0 && left + (x + 1) * scale <= size[0] && top + (y + 1) * scale <= size[1];
+  };
+  const view = new View(64, 64);
+  view.show({ x: 0, y: 3, width: 9, height: 4 }, 1200, 300);
+  view.resized(500, 900);
+  assert.ok(sees(view, 0, 3, 500, 900) && sees(view, 8, 6, 500, 900));
+  view.zoomAt(4, 250, 450, 500, 900); // who moves is not taken back, and stays on the chip
+  const zoom = view.zoom;
+  view.panBy(1e6, 0, 500, 900);
+  view.resized(1200, 300);
+  assert.equal(view.zoom, zoom);
+  assert.equal(Math.floor((12 - view.frame(1200, 300).left) / view.frame(1200, 300).scale), 0);
+});
+
 test('layers and occupancy', () => {
   const cores = parseCores(small());
   const layer = (id) => LAYERS.find((entry) => entry.id === id);
