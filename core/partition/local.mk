@@ -26,7 +26,7 @@ libcoremap_a_SOURCES += \
   core/partition/axon/cluster.h core/partition/axon/cluster.c \
   core/partition/axon/grow.h core/partition/axon/grow.c core/partition/axon/fill.h core/partition/axon/fill.c \
   core/partition/axon/axon_state.h core/partition/axon/axon_state.c core/partition/axon/prices.h \
-  core/partition/axon/axon_fill.h core/partition/axon/axon_fill.c \
+  core/partition/axon/axon_copies.h core/partition/axon/axon_copies.c core/partition/axon/axon_fill.h core/partition/axon/axon_fill.c \
   core/partition/axon/axon_probe.h core/partition/axon/axon_probe.c \
   core/partition/axon/axon_table.h core/partition/axon/axon_table.c \
   core/partition/axon/locality.h core/partition/axon/locality.c \

@@ -23,6 +23,7 @@ UNIT_TESTS = \
   tests/unit/core/network/text_formats \
   tests/unit/core/operators/nodes \
   tests/unit/core/operators/operators \
+  tests/unit/core/partition/axon/axon_copies \
   tests/unit/core/partition/axon/axon_moves \
   tests/unit/core/partition/axon/axon_order \
   tests/unit/core/partition/axon/axons \

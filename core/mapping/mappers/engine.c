@@ -154,13 +154,51 @@ static cm_status start_by_edges(const cm_engine_task *task, uint32_t preset, cm_
   return status;
 }
 
-cm_status cm_engine_axon_start(const cm_engine_task *task, cm_run *run, cm_partition **start, cm_error *error)
+/* Starts know neurons alone: their parts are to be smaller by what copies of neurons take of such a one on average. */
+static cm_status leave_room_for_copies(cm_engine_task *task, const cm_partition *start, cm_run *run, cm_error *error)
+{
+  const cm_topology *t = task->input->topology;
+  uint64_t *use, all = 0;
+  if (CM_NEW(run->memory, use, (size_t)start->part_count * CM_RESOURCES, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_count_use(t, start->part, start->part_count, run, use, error);
+  for (uint32_t p = 0; p < start->part_count; p++)
+    all += use[(size_t)p * CM_RESOURCES + CM_NEURONS];
+  if (status == CM_OK && all > t->size_total) {
+    uint64_t room = (uint64_t)((double)task->limits.neurons * (double)t->size_total / (double)all);
+    task->limits.neurons = room > 0 ? room : 1;
+  }
+  cm_free(use);
+  return status;
+}
+
+/* A start by edges; where neurons have copies, made again once it tells how many: the limit of *task is what neurons alone may take of a
+ * part then. Leaving room once more, for those that smaller parts have, gains nothing. */
+static cm_status start_with_room(cm_engine_task *task, uint32_t preset, cm_run *run, cm_partition **start, cm_error *error)
+{
+  cm_status status = start_by_edges(task, preset, run, start, error);
+  if (status != CM_OK || *start == NULL || task->limits.neurons == 0 || task->input->topology->target_cores_max == 0)
+    return status;
+  status = leave_room_for_copies(task, *start, run, error);
+  cm_partition_free(*start);
+  *start = NULL;
+  return status == CM_OK ? start_by_edges(task, preset, run, start, error) : status;
+}
+
+/* cm_engine_axon_start, which leaves the limit of *task as start_with_room does. */
+static cm_status first_start(cm_engine_task *task, cm_run *run, cm_partition **start, cm_error *error)
 {
   const cm_topology *t = task->input->topology;
   *start = NULL;
   if (t->pin_count > (uint64_t)EDGE_TARGETS * t->net_count)
     return CM_OK;
-  return start_by_edges(task, cm_axons_are_edges(t) ? task->input->options->preset : CM_PRESET_FAST, run, start, error);
+  return start_with_room(task, cm_axons_are_edges(t) ? task->input->options->preset : CM_PRESET_FAST, run, start, error);
+}
+
+cm_status cm_engine_axon_start(const cm_engine_task *task, cm_run *run, cm_partition **start, cm_error *error)
+{
+  cm_engine_task roomy = *task;
+  return first_start(&roomy, run, start, error);
 }
 
 /* How a partition stands to the limits and the cores. */
@@ -293,13 +331,14 @@ static cm_status by_axons(const cm_engine_task *task, cm_run *run, cm_attempt *a
 {
   (void)attempt; /* its levels are its own */
   cm_partition *start, *other = NULL;
+  cm_engine_task roomy = *task;
   standing found = {0};
   bool by_nets = false, edges = cm_axons_are_edges(task->input->topology);
   uint32_t preset = task->input->options->preset;
   if (task->parts != 0)
     return into_parts(task, run, partition, error);
   bool more = !edges && (preset == CM_PRESET_BEST || (preset != CM_PRESET_FAST && cm_axons_reach_few(task->input->topology)));
-  cm_status status = cm_engine_axon_start(task, run, &start, error);
+  cm_status status = first_start(&roomy, run, &start, error);
   if (status == CM_OK && start != NULL && edges)
     status = find_standing(task, start->part, start->part_count, run, &found, error);
   if (status == CM_OK && found.keeps) {
@@ -307,7 +346,7 @@ static cm_status by_axons(const cm_engine_task *task, cm_run *run, cm_attempt *a
     return CM_OK;
   }
   if (status == CM_OK)
-    status = start != NULL && more ? other_start(task, run, &other, &by_nets, error) : CM_OK;
+    status = start != NULL && more ? other_start(&roomy, run, &other, &by_nets, error) : CM_OK;
   if (status == CM_OK)
     status = search_axons(task, start, other, by_nets, run, partition, error);
   cm_partition_free(start);

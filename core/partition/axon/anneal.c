@@ -190,9 +190,11 @@ static void plan(sweeping *w)
     if (offer->to == NONE)
       continue;
     uint32_t v = w->order[i], from = s->part[v], to = offer->to;
-    int64_t size = s->graph->size[v], synapses = (int64_t)s->graph->synapses[v], released = s->gain[v].released;
+    int64_t size = (int64_t)cm_axon_size(s, v), synapses = (int64_t)s->graph->synapses[v], released = s->gain[v].released;
     double cost = offer->spread + penalty_change(w, to, size, offer->added, synapses) +
                   penalty_change(w, from, -size, -released, -synapses);
+    if (s->copies != NULL && cost < bound(w, v))
+      cost += cm_copies_price(s, &w->probe[0].owed, v, to);
     if (cost >= bound(w, v))
       continue;
     w->planned[to] += offer->added;

@@ -7,6 +7,7 @@
 #include "core/partition/axon/axon_search.h"
 #include "core/partition/axon/axon_state.h"
 #include "core/partition/axon/fill.h"
+#include "core/partition/options.h"
 #include "core/partition/partition.h"
 
 /* The slack a level while a dissolved part's members find their place among the others. */
@@ -23,8 +24,8 @@ enum { SWEEPS_LEAST = 4, COARSE_LEAST = 32 };
 /* With places: few sweeps end warmer than many. */
 static const double cold_of_few = 0.01, cold_of_many = 0.005;
 
-/* Names the cycle of a start by its random stream, beside those that are counted. */
-enum { OTHER_CYCLE = (1 << 16) + 1 };
+/* Name the mending of a start and its cycle by their random streams, beside those that are counted. */
+enum { START_MENDED = 1 << 16, OTHER_CYCLE };
 
 /* With places, the search ends after so many cycles without gain. */
 enum { VAIN_MOST = 3 };
@@ -82,6 +83,29 @@ static uint32_t affordable(const cm_axon_search *w, uint32_t most, uint64_t pins
 /* Parts that exceed limits by so much of them on average are mended at little cost. */
 static const double mended_most = 0.02;
 
+/* Where copies ask for too much, so many limits a part on average are. */
+static const double copies_most = 1, mending_heat = 0.01;
+
+/* Parts that leave too little room for copies, brought within the limits by sweeps of the finest level, at the temperature at which these
+ * end. No parts where that cannot be. */
+static cm_status mend_copies(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, cm_error *error)
+{
+  cm_axon_descent d = {.number = START_MENDED};
+  cm_anneal_options sweeps = {.sweeps = w->options->fine_sweeps, .hot = mending_heat, .cold = mending_heat};
+  cm_random random;
+  cm_error none;
+  double reached;
+  cm_random_init(&random, w->options->seed, CM_STREAM_REFINEMENT, d.number);
+  cm_status status = cm_axon_refine_level(w, &d, false, &sweeps, &random, part, parts, &reached, &none);
+  if (status == CM_OK)
+    *objective = reached;
+  else
+    *parts = 0;
+  if (status != CM_OK && status != CM_NO_ROOM)
+    *error = none;
+  return status == CM_NO_ROOM ? CM_OK : status;
+}
+
 /* Parts that the caller knows; where they break a limit by more than is soon mended *objective is INFINITY, and there are none. */
 static cm_status measure_start(cm_axon_search *w, const uint32_t *start, uint32_t *part, uint32_t *parts,
                                double *objective, cm_error *error)
@@ -100,18 +124,20 @@ static cm_status measure_start(cm_axon_search *w, const uint32_t *start, uint32_
     return error->status;
   cm_error none = {0};
   cm_status status = CM_OK;
-  bool legal = cm_count_overfull(s) == 0;
+  bool legal = cm_count_overfull(s) == 0, copies = s->copies != NULL;
   s->parts_max = w->options->parts_max;
-  if (!legal && cm_total_excess(s) <= mended_most * *parts) {
+  if (!legal && !copies && cm_total_excess(s) <= mended_most * *parts) {
     status = cm_repair(s, &none);
     legal = status == CM_OK;
   }
   *parts = s->part_count;
   if (legal && *parts <= w->options->parts_max)
     *objective = cm_axon_cost(s);
-  else
+  else if (!copies || cm_total_excess(s) > copies_most * *parts)
     *parts = 0;
   cm_axon_state_free(s);
+  if (status == CM_OK && *parts > 0 && isinf(*objective))
+    return mend_copies(w, part, parts, objective, error);
   if (status != CM_OK && status != CM_NO_ROOM)
     *error = none;
   return status == CM_NO_ROOM ? CM_OK : status;

@@ -48,10 +48,15 @@ cm_limits cm_axon_level_limits(const cm_axon_search *w, uint32_t level, double s
   double share = 1 + slack * level - spared_deviations * sqrt(w->levels.graph[level]->axon_variance / most);
   cm_limits made = *limits;
   made.inbound_axons = (uint64_t)((double)limits->inbound_axons * share);
+  if (w->levels.graph[level]->reach_most != 0) /* axons are copies of their sources there */
+    made.neurons = (uint64_t)((double)limits->neurons * (1 + slack * level));
   if (limits->axon_bits != 0)
     made.memory_bits = (uint64_t)((double)limits->memory_bits * share);
   return made;
 }
+
+/* A neuron too many costs as much as so many axons: it brings many along. A copy of one brings none. */
+static const double neuron_axons = 4;
 
 static void set_penalties(cm_axon_state *s, double strength)
 {
@@ -62,13 +67,13 @@ static void set_penalties(cm_axon_state *s, double strength)
   }
   double mean = (axons > 0 ? sum / axons : 1) * cm_axon_mean_price(s);
   s->penalty_axons = strength * mean;
-  s->penalty_size = 4 * strength * mean;
+  s->penalty_size = (s->copies != NULL ? 1 : neuron_axons) * strength * mean;
 }
 
 /* Towards the limits: single sweeps under a growing penalty. They are warm at first, or what is too much stays where it
  * is: one vertex takes few axons along where nets reach many. Splitting adds the axons that both halves need, and is
  * the last way: where a sweep on the finest level hardly helps, or much is too much on a coarser one. The halves have room for
- * more than is too much in them, so one part is split for every third of a limit in all. What little stays on coarse levels is
+ * more than is too much in them (cm_splits_for). What little stays on coarse levels is
  * left to the finer ones. */
 static cm_status settle(cm_axon_state *s, cm_anneal_options sweep, double strength, cm_random *random, cm_error *error)
 {
@@ -84,7 +89,7 @@ static cm_status settle(cm_axon_state *s, cm_anneal_options sweep, double streng
       break;
     sweep.cold = level > 0 || round + COLD_ROUNDS < rounds ? settle_heat : 0;
     if (level > 0 ? excess > excess_left : excess > excess_kept * before)
-      status = cm_split_overfull(s, tolerance, 1 + (uint32_t)(3 * excess), &split, error);
+      status = cm_split_overfull(s, tolerance, cm_splits_for(s, excess), &split, error);
     if (status == CM_OK)
       status = cm_anneal(s, &sweep, random, error);
     before = split > 0 ? INFINITY : excess;

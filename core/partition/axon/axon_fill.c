@@ -1,5 +1,7 @@
 #include "core/partition/axon/axon_fill.h"
 
+#include "core/partition/axon/axon_copies.h"
+
 #include "base/threads.h"
 
 /* Work on a range of nets; ranges of different nets may run side by side. */
@@ -54,6 +56,7 @@ static void account(cm_axon_state *s, const cm_net_state *net, uint64_t *axons)
 {
   cm_gain *source = &s->gain[s->graph->net_source[net - s->net]];
   cm_sum_add(s, &source->own, net->weight);
+  cm_copies_follow(s, net, 0);
   for (uint64_t i = net->first; i < net->first + net->lambda; i++) {
     axons[s->where[i]] += net->axons;
     cm_gain_credit(s, net, s->where[i], &s->hold[i]);
@@ -76,7 +79,7 @@ static cm_status fill_range(void *context, size_t range, cm_error *error)
   for (uint32_t e = first_net(w, range); e < first_net(w, range + 1) && status == CM_OK; e++) {
     cm_net_state *net = &s->net[e];
     uint64_t most = cm_presences_most(s, e);
-    *net = (cm_net_state){.first = next, .weight = g->net_weight[e], .home = s->part[g->net_source[e]], .axons = (uint8_t)cm_net_axons(g, e)};
+    *net = (cm_net_state){.first = next, .weight = g->net_weight[e], .home = s->part[g->net_source[e]], .axons = (uint8_t)cm_net_axons(g, e), .copy_size = g->net_size != NULL ? g->net_size[e] : 0};
     count_presences(w, net, seats);
     net->room = (uint32_t)(2 * (uint64_t)net->lambda + 4 < most ? 2 * (uint64_t)net->lambda + 4 : most);
     next += net->room;
@@ -149,6 +152,7 @@ cm_status cm_axon_state_fill(cm_axon_state *s, unsigned threads, cm_error *error
   const cm_hypergraph *g = s->graph;
   if (CM_NEW(memory, s->net, g->net_count, error) != CM_OK || CM_NEW(memory, s->wide, g->net_count, error) != CM_OK ||
       CM_NEW(memory, s->gain, g->vertex_count, error) != CM_OK ||
+      (g->reach_most != 0 && CM_NEW(memory, s->copies, g->vertex_count, error) != CM_OK) ||
       CM_NEW(memory, s->size, s->part_room, error) != CM_OK || CM_NEW(memory, s->axons, s->part_room, error) != CM_OK ||
       CM_NEW(memory, s->synapses, s->part_room, error) != CM_OK ||
       CM_NEW(memory, s->vertices, s->part_room, error) != CM_OK)

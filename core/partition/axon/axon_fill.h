@@ -24,12 +24,12 @@ static inline void cm_sum_add(const cm_axon_state *s, uint64_t *sum, uint64_t mo
     *sum += more;
 }
 
-static inline void cm_released_add(const cm_axon_state *s, uint32_t *released, uint32_t more)
+static inline void cm_count_add(const cm_axon_state *s, uint32_t *count, uint32_t more)
 {
   if (s->shared)
-    __atomic_fetch_add(released, more, __ATOMIC_RELAXED);
+    __atomic_fetch_add(count, more, __ATOMIC_RELAXED);
   else
-    *released += more;
+    *count += more;
 }
 
 /* Whether a presence at home is such that weight stays behind when the source leaves: not for the only target. */
@@ -46,7 +46,7 @@ static inline void cm_gain_credit(cm_axon_state *s, const cm_net_state *net, uin
   if (hold->count != 1)
     return;
   cm_gain *gain = &s->gain[hold->sole];
-  cm_released_add(s, &gain->released, net->axons);
+  cm_count_add(s, &gain->released, net->axons);
   if (part != net->home)
     cm_sum_add(s, &gain->freed, net->weight * cm_price(s->prices, net->home, part));
 }
@@ -56,7 +56,7 @@ static inline void cm_gain_debit(cm_axon_state *s, const cm_net_state *net, uint
   if (hold->count != 1)
     return;
   cm_gain *gain = &s->gain[hold->sole];
-  cm_released_add(s, &gain->released, -(uint32_t)net->axons);
+  cm_count_add(s, &gain->released, -(uint32_t)net->axons);
   if (part != net->home)
     cm_sum_add(s, &gain->freed, -(net->weight * cm_price(s->prices, net->home, part)));
 }

@@ -9,7 +9,7 @@ cm_status cm_probe_init(cm_probe *probe, const cm_axon_state *state, cm_error *e
   *probe = (cm_probe){.state = state};
   if (CM_NEW(memory, probe->pull, state->part_room, error) == CM_OK &&
       CM_NEW(memory, probe->touched, state->part_room, error) == CM_OK &&
-      CM_NEW(memory, probe->open, state->part_room, error) == CM_OK &&
+      CM_NEW(memory, probe->open, state->part_room, error) == CM_OK && cm_copies_owed_init(&probe->owed, state, error) == CM_OK &&
       (state->prices == NULL || (CM_NEW(memory, probe->column, 2 * (size_t)state->prices->columns, error) == CM_OK &&
                                  CM_NEW(memory, probe->row, 2 * (size_t)state->prices->rows, error) == CM_OK)))
     return CM_OK;
@@ -24,6 +24,7 @@ void cm_probe_free(cm_probe *probe)
   cm_free(probe->open);
   cm_free(probe->column);
   cm_free(probe->row);
+  cm_copies_owed_free(&probe->owed);
   *probe = (cm_probe){0}; /* freed once more by the one who counts probes, after an init that failed */
 }
 
@@ -45,7 +46,7 @@ double cm_axon_leaving(const cm_axon_state *s, uint32_t v)
   uint32_t own = s->part[v];
   double cost = s->prices == NULL ? (double)gain->stay - (double)gain->freed : -(double)gain->freed;
   cost +=
-      cm_part_penalty(s, s->size[own] - g->size[v], s->axons[own] - gain->released, s->synapses[own] - g->synapses[v]);
+      cm_part_penalty(s, s->size[own] - cm_axon_size(s, v), s->axons[own] - gain->released, s->synapses[own] - g->synapses[v]);
   return cost - cm_part_penalty(s, s->size[own], s->axons[own], s->synapses[own]);
 }
 
@@ -192,7 +193,7 @@ static double spread_anywhere(const cm_probe *q)
 static double entering(const cm_probe *q, uint32_t v, uint32_t to, bool hard)
 {
   const cm_axon_state *s = q->state;
-  uint64_t size = s->size[to] + s->graph->size[v], synapses = s->synapses[to] + s->graph->synapses[v];
+  uint64_t size = s->size[to] + cm_axon_size(s, v), synapses = s->synapses[to] + s->graph->synapses[v];
   uint64_t axons = s->axons[to] + added(q, to);
   if (cm_part_capped(s, size, axons, synapses) ||
       (hard && !(within(size, s->limit_size) && within(axons, s->limit_axons) && within(synapses, s->limit_synapses) &&
@@ -288,7 +289,8 @@ cm_offer cm_probe_best(cm_probe *q, uint32_t v, bool hard, double bound)
   for (uint32_t i = 0; i < count; i++) {
     uint32_t p = open[i];
     double c = entering(q, v, p, hard);
-    if (c < least || (c == least && p < best.to && best.to != UINT32_MAX)) {
+    if ((c < least || (c == least && p < best.to && best.to != UINT32_MAX)) &&
+        !(hard && s->copies != NULL && !cm_copies_fit(s, &q->owed, v, p, added(q, p)))) {
       least = c;
       best.to = p;
     }

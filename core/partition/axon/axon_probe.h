@@ -3,7 +3,7 @@
 #ifndef CM_PARTITION_AXON_PROBE_H
 #define CM_PARTITION_AXON_PROBE_H
 
-#include "core/partition/axon/axon_state.h"
+#include "core/partition/axon/axon_copies.h"
 
 /* What draws the vertex under way to a part. */
 typedef struct cm_pull {
@@ -25,6 +25,7 @@ typedef struct cm_probe {
                              much scratch behind */
   uint64_t own_pays;  /* with prices: what its own nets pay where it is */
   uint32_t seen;      /* inbound nets looked at */
+  cm_copies_owed owed; /* by the move looked at */
   CM_THREADS_APART
 } cm_probe;
 

@@ -14,6 +14,9 @@ uint32_t cm_count_overfull(const cm_axon_state *state);
 /* By how much parts exceed limits in all, in limits. O(parts). */
 double cm_total_excess(const cm_axon_state *state);
 
+/* How many parts to split where so many limits are too much in all. O(1). */
+uint32_t cm_splits_for(const cm_axon_state *state, double excess);
+
 /* Brings every part within the limits: members of overfull parts go where they fit at least cost; where nothing fits,
  * part of the overfull part moves to a new one. CM_NO_ROOM when more than parts_max parts are in use then. */
 cm_status cm_repair(cm_axon_state *state, cm_error *error);

@@ -10,7 +10,7 @@
 #include "core/partition/axon/axon_levels.h"
 
 /* On coarse levels parts look fuller than they are: refinement below will sort their axons. The limit is raised there
- * by this much a level. */
+ * by this much a level, and that on neurons where these have copies. */
 #define CM_AXON_SLACK 0.025
 
 typedef struct cm_axon_search {
@@ -35,7 +35,7 @@ typedef struct cm_axon_descent {
   double bias;        /* in mean prices: every part that an axon reaches costs so much more, wherever it is */
 } cm_axon_descent;
 
-/* The limits of a level: with so much more room for axons a level, less what a count by a sample is unsure of. */
+/* The limits of a level: with so much more room for axons, and copies of neurons, a level, less what a count by a sample is unsure of. */
 cm_limits cm_axon_level_limits(const cm_axon_search *search, uint32_t level, double slack);
 
 /* Makes `part` better on the level of the options; on level 0 it keeps the limits afterwards. *objective gets what it

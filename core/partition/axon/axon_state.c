@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/threads.h"
+#include "core/partition/axon/axon_copies.h"
 #include "core/partition/axon/axon_fill.h"
 
 /* A part may exceed a limit by such a share of it while the search goes on. */
@@ -18,6 +19,7 @@ void cm_axon_state_free(cm_axon_state *s)
   cm_free(s->hold);
   cm_free(s->wide);
   cm_free(s->gain);
+  cm_free(s->copies);
   cm_free(s->size);
   cm_free(s->axons);
   cm_free(s->synapses);
@@ -92,6 +94,7 @@ static void enter(cm_axon_state *s, cm_net_state *net, uint32_t v, uint32_t part
     s->where[at] = part;
     s->hold[at] = (cm_hold){0, 0};
     book_axons(s, part, net->axons, log);
+    cm_copies_follow(s, net, net->lambda - 1);
     note(log, s, net, part, 1, part != net->home);
   }
   change(s, net, part, &s->hold[at], v, true);
@@ -108,6 +111,7 @@ static void leave(cm_axon_state *s, cm_net_state *net, uint32_t v, uint32_t part
   s->where[at] = s->where[last];
   s->hold[at] = s->hold[last];
   book_axons(s, part, -(uint64_t)net->axons, log);
+  cm_copies_follow(s, net, net->lambda + 1);
   note(log, s, net, part, -1, part != net->home ? -1 : 0);
 }
 
@@ -286,8 +290,8 @@ void cm_axon_move_vertices(cm_axon_state *s, const cm_move *move, uint32_t count
   for (uint32_t i = 0; i < count; i++) {
     uint32_t v = move[i].vertex, from = move[i].from, to = move[i].to;
     s->part[v] = to;
-    s->size[from] -= g->size[v];
-    s->size[to] += g->size[v];
+    s->size[from] -= cm_axon_size(s, v);
+    s->size[to] += cm_axon_size(s, v);
     s->synapses[from] -= g->synapses[v];
     s->synapses[to] += g->synapses[v];
     s->vertices[from]--;

@@ -18,6 +18,7 @@ typedef struct cm_net_state {
   uint32_t room;   /* presences that fit where they are */
   bool own_target; /* its source is among its targets */
   uint8_t axons;   /* inbound axons that a part pays for it */
+  uint32_t copy_size; /* what a copy of its source takes of its part's neurons */
 } cm_net_state;
 
 /* Inbound axons that a part pays for the net of a vertex that is in it: where the vertex is a target too. */
@@ -53,8 +54,9 @@ typedef struct cm_axon_state {
   cm_hold *hold;         /* beside `where` */
   uint64_t *wide;        /* [nets] where a net's presences go once that room is used up: there is room for any number */
   cm_gain *gain;         /* [vertices] */
-  bool shared;           /* several threads add to the gains */
-  uint64_t *size, *axons, *synapses; /* [part_room] what a part holds */
+  bool shared;           /* several threads add to gains and copies */
+  uint32_t *copies;      /* [vertices] what copies of a vertex's neurons take of its part, beside themselves; NULL: nobody has any */
+  uint64_t *size, *axons, *synapses; /* [part_room] what a part holds, copies among its size */
   uint32_t *vertices;    /* [part_room] number of vertices */
   uint64_t limit_size, limit_axons, limit_synapses; /* 0: none */
   cm_limits limits; /* for what these take together of a core's memory */
@@ -72,6 +74,12 @@ void cm_axon_state_free(cm_axon_state *state); /* NULL is allowed */
 
 /* Makes the move. O(sum of lambda over v's nets). */
 void cm_axon_move(cm_axon_state *state, uint32_t v, uint32_t to);
+
+/* What a vertex takes of its part's neurons, with its copies. */
+static inline uint64_t cm_axon_size(const cm_axon_state *state, uint32_t v)
+{
+  return state->graph->size[v] + (state->copies != NULL ? (uint64_t)state->copies[v] : 0);
+}
 
 typedef struct cm_move {
   uint32_t vertex, from, to;

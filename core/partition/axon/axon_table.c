@@ -118,7 +118,7 @@ cm_status cm_axon_table_new(const cm_axon_state *s, cm_thread_pool *pool, cm_axo
 static double crowding(const cm_axon_state *s, uint32_t v, uint32_t p, uint32_t added)
 {
   const cm_hypergraph *g = s->graph;
-  uint64_t size = s->size[p] + g->size[v], axons = s->axons[p] + added, synapses = s->synapses[p] + g->synapses[v];
+  uint64_t size = s->size[p] + cm_axon_size(s, v), axons = s->axons[p] + added, synapses = s->synapses[p] + g->synapses[v];
   if (cm_part_capped(s, size, axons, synapses))
     return INFINITY;
   return cm_part_penalty(s, size, axons, synapses) - cm_part_penalty(s, s->size[p], s->axons[p], s->synapses[p]);

@@ -16,7 +16,7 @@ void cm_hypergraph_free(cm_hypergraph *graph)
   cm_hypergraph_drop_inbound(graph);
   void *const arrays[] = {graph->own_gap,   graph->net_begin, graph->net_targets, graph->net_source, graph->in_count,
                           graph->out_first, graph->out_net,   graph->size,        graph->synapses,   graph->number,
-                          graph->own_net_weight, graph->own_net_axons};
+                          graph->own_net_weight, graph->own_net_axons, graph->own_net_size};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     cm_free(arrays[i]);
   cm_free(graph);
@@ -149,6 +149,23 @@ static cm_status take_vertices(const cm_topology *topology, cm_hypergraph *g, cm
   return status;
 }
 
+/* Copies are counted by nets: where a source has several, they would be too many. */
+static cm_status take_copies(const cm_topology *topology, cm_hypergraph *g, cm_run *run, cm_error *error)
+{
+  bool several = false;
+  for (uint32_t v = 0; v < g->vertex_count && !several; v++)
+    several = g->out_first[v + 1] - g->out_first[v] > 1;
+  if (topology->target_cores_max == 0 || several)
+    return CM_OK;
+  if (CM_NEW(run->memory, g->own_net_size, g->net_count, error) != CM_OK)
+    return error->status;
+  for (uint32_t e = 0; e < g->net_count; e++)
+    g->own_net_size[e] = g->size[g->net_source[e]];
+  g->net_size = g->own_net_size;
+  g->reach_most = topology->target_cores_max;
+  return CM_OK;
+}
+
 static cm_status fill_from_topology(const cm_topology *topology, bool pack, cm_hypergraph *g, cm_run *run, cm_error *error)
 {
   uint32_t *rank;
@@ -171,6 +188,8 @@ static cm_status fill_from_topology(const cm_topology *topology, bool pack, cm_h
   }
   if (status == CM_OK)
     status = cm_hypergraph_list_outbound(g, run, error);
+  if (status == CM_OK)
+    status = take_copies(topology, g, run, error);
   if (status == CM_OK && pack && cm_pins_packable(topology))
     status = pack_pins(topology, rank, g, run, error);
   cm_free(rank);

@@ -26,6 +26,9 @@ typedef struct cm_hypergraph {
   uint32_t *net_source;     /* [net_count] */
   const uint32_t *net_weight; /* [net_count] rates, to 32 bits; heaviest net first, where they are a sample about */
   const uint8_t *net_axons; /* [net_count] nets of level 0 that each stands for; NULL: itself */
+  uint32_t reach_most;      /* parts that the source of a net reaches before it needs a copy beside it; 0: any number, or several nets
+                               are of one source */
+  const uint32_t *net_size; /* [net_count] what the net's own source, and each copy of it, takes of a part's neurons; NULL: reach_most is 0 */
   double axon_variance;     /* of a count of inbound axons by them, for each that is counted, at most; 0: counts are exact */
   uint64_t axon_count;      /* pins, each as many times as nets that its net stands for; without a sample pin_count */
   uint32_t *in_count;       /* [vertex_count] nets that have the vertex as a target, where in_counted */
@@ -39,6 +42,7 @@ typedef struct cm_hypergraph {
   uint32_t *number;         /* [vertex_count] of level 0: the number here of each vertex of the topology; else NULL */
   uint32_t *own_net_weight; /* of level 0, and of the one whose nets are a sample: coarser ones borrow it */
   uint8_t *own_net_axons;   /* the same */
+  uint32_t *own_net_size;   /* of level 0: coarser ones borrow it */
   uint16_t *own_gap;        /* of coarser levels: level 0 reads the packed topology */
   cm_packed_pins packed;    /* the topology's targets */
 } cm_hypergraph;
@@ -54,8 +58,8 @@ cm_status cm_hypergraph_from_topology(const cm_topology *topology, bool pack, cm
 struct cm_net_sample;
 
 /* Merges vertices with equal map[v] < coarse_count. Nets stay, with their targets merged, so that inbound axons are
- * counted exactly; or those of `sample` do, whose weights and axons the coarse level takes, and these are counted in the mean. NULL:
- * all nets, and the coarse level borrows the weights and axons of `graph`. O(pins of the nets). */
+ * counted exactly; or those of `sample` do, whose weights and axons the coarse level takes, and these are counted in the mean: not where
+ * sources have copies. NULL: all nets, and the coarse level borrows the weights and axons of `graph`. O(pins of the nets). */
 cm_status cm_hypergraph_contract(const cm_hypergraph *graph, const uint32_t *map, uint32_t coarse_count,
                                  struct cm_net_sample *sample, cm_run *run, cm_hypergraph **coarse, cm_error *error);
 

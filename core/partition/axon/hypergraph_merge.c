@@ -135,6 +135,8 @@ static void take_nets(const cm_hypergraph *fine, cm_net_sample *sample, cm_hyper
   g->net_weight = fine->net_weight;
   g->net_axons = fine->net_axons;
   g->axon_variance = fine->axon_variance;
+  g->reach_most = fine->reach_most;
+  g->net_size = fine->net_size;
   if (sample == NULL)
     return;
   g->axon_variance = sample->axon_variance;

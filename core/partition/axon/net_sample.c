@@ -11,7 +11,7 @@ enum { HALVINGS = 64 };
 
 bool cm_net_sample_suits(const cm_hypergraph *g)
 {
-  return cm_hypergraph_reaches_many(g) && g->pin_count >= (uint64_t)INBOUND_LEAST * g->vertex_count;
+  return g->reach_most == 0 && cm_hypergraph_reaches_many(g) && g->pin_count >= (uint64_t)INBOUND_LEAST * g->vertex_count;
 }
 
 /* The number of nets that weigh so much or more: weights fall. */
