@@ -89,16 +89,18 @@ static cm_status by_edges(const cm_engine_task *task, cm_run *run, cm_attempt *a
 static const cm_axon_options efforts[] = {
   [CM_PRESET_FAST] = {.bands = 6, .samples = 2, .sketch_bins = 32, .coarse_vertices = 20, .starts = 1, .start_sweeps = 24,
                       .coarse_sweeps = 2, .deep_sweeps = 12, .deep_pins = 100000000, .fine_sweeps = 1, .one_net_of = 2, .shaping = 20,
-                      .shaping_pins = 10000000, .dense_pins = 1200000, .fills = 1, .fill_work = 1e9},
+                      .shaping_pins = 10000000, .shaping_hot = 0.3, .dense_pins = 1200000, .fills = 1, .fill_work = 1e9},
   [CM_PRESET_BALANCED] = {.bands = 8, .samples = 4, .sketch_bins = 64, .coarse_vertices = 20, .starts = 3, .start_sweeps = 60,
                           .coarse_sweeps = 12, .fine_sweeps = 3, .one_net_of = 2, .sampled_pins = 10000000, .shaping = 20,
-                          .shaping_pins = 30000000, .settle_all = true, .last_sweeps = 1, .cycles = 1,
+                          .shaping_pins = 30000000, .shaping_hot = 0.5, .settle_all = true, .last_sweeps = 1, .cycles = 1,
+                          .cycle_hot = 0.06,
                           .cycle_pins = 10000000, .fills = 3, .fill_work = 1e9, .below = &efforts[CM_PRESET_FAST],
                           .below_pins = 10000000, .own_pins = 1200000, .grow_pins = 1200000},
   [CM_PRESET_BEST] = {.bands = 8, .samples = 4, .sketch_bins = 64, .coarse_vertices = 20, .starts = 4, .start_sweeps = 300,
-                      .coarse_sweeps = 300, .fine_sweeps = 60, .sweep_pins = 100000000, .settle_all = true,
-                      .last_sweeps = 3, .attempts = 12, .attempt_pins = 25000000, .cycles = 40, .cycle_sweeps = 30,
-                      .cycle_pins = 190000000, .fills = 5, .fill_work = 1e9,
+                      .coarse_sweeps = 300, .fine_sweeps = 60, .sweep_pins = 250000000, .shaping = 200, .shaping_hot = 0.6,
+                      .settle_all = true,
+                      .last_sweeps = 3, .attempts = 12, .attempt_pins = 25000000, .cycles = 40, .cycle_hot = 0.1, .cycle_sweeps = 30,
+                      .cycle_pins = 90000000, .fills = 5, .fill_work = 1e9,
                       .below = &efforts[CM_PRESET_BALANCED]},
 };
 

@@ -21,6 +21,9 @@ static const double full_most = 0.96;
  * by far. */
 enum { SWEEPS_LEAST = 4, COARSE_LEAST = 32 };
 
+/* Visits that shape parts are made on coarse levels, where a pin costs a fraction of what it does on the finest. */
+static const double shaping_pins_each = 10;
+
 /* With places: few sweeps end warmer than many. */
 static const double cold_of_few = 0.01, cold_of_many = 0.005;
 
@@ -50,7 +53,7 @@ static cm_status cycle(cm_axon_search *w, uint32_t number, uint32_t *part, uint3
                        uint32_t *trial, cm_error *error)
 {
   uint32_t n = w->levels.graph[0]->vertex_count, count = *parts;
-  cm_axon_descent d = {.number = number, .hot = 0.06, .cold = 0.01};
+  cm_axon_descent d = {.number = number, .hot = w->options->cycle_hot, .cold = 0.01};
   if (w->prices != NULL) {
     d.hot = 0.03;
     d.cold = w->options->cycle_sweeps > 0 ? cold_of_many : cold_of_few;
@@ -166,12 +169,14 @@ static uint32_t scaled(uint32_t count, double share, uint32_t least)
   return count <= least ? count : fewer > least ? fewer : least;
 }
 
-/* Fewer sweeps and starts for a large network. */
+/* Fewer sweeps and starts for a large network, and less shaping. */
 static void spare_sweeps(cm_axon_options *o, uint64_t pins)
 {
   double deep = (double)pins * o->deep_sweeps, all = (double)pins * o->fine_sweeps;
   if (o->deep_pins != 0 && deep > (double)o->deep_pins)
     o->deep_sweeps = scaled(o->deep_sweeps, (double)o->deep_pins / deep, SWEEPS_LEAST);
+  if (o->sweep_pins != 0 && pins != 0)
+    o->shaping = fmin(o->shaping, shaping_pins_each * (double)o->sweep_pins / (double)pins);
   if (o->sweep_pins == 0 || all <= (double)o->sweep_pins)
     return;
   double share = (double)o->sweep_pins / all;

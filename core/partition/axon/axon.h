@@ -33,14 +33,16 @@ typedef struct cm_axon_options {
   uint32_t deep_sweeps;  /* from the second coarse level on, where they cost little; 0: coarse_sweeps */
   double shaping;        /* visits of as many pins as the network has so many times, on each level where parts take their shape */
   uint64_t shaping_pins; /* on networks of up to so many pins; 0: on all */
+  double shaping_hot;    /* temperature that they begin at where parts have fewest vertices, above 0 */
   bool settle_all;       /* on the way to the limits all vertices may move, not only those of parts that break one */
   uint32_t last_sweeps;  /* visits of all vertices for moves that pay and keep the limits, at the end */
   uint32_t attempts;     /* complete ones at most, of which the best goes on; at least one is made */
   uint32_t cycles;       /* times at most that the result is coarsened and refined again */
+  double cycle_hot;      /* temperature that each begins at, above 0; not with places */
   uint32_t cycle_sweeps; /* instead of fine_sweeps then, and half of coarse_sweeps; 0: as many */
   uint64_t attempt_pins,
       cycle_pins, /* fewer of them where the network's pins times their number would exceed this; 0: never */
-      sweep_pins, /* the same of fine_sweeps, and the other sweeps and the starts in proportion */
+      sweep_pins, /* the same of fine_sweeps, and the other sweeps and the starts in proportion; of shaping ten times as many */
       deep_pins;  /* the same of deep_sweeps alone */
   uint32_t fills;        /* where there is nothing to coarsen by (cm_fill_suits): partitions that are filled on the network
                             itself, up to 5; 0: such networks have levels like others */

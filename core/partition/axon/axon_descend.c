@@ -23,11 +23,13 @@ enum { COLD_ROUNDS = 3 };
 static const double excess_left = 0.1, excess_kept = 0.7;
 
 /* Parts take their shape on the levels where they have so many vertices each: fewer are too coarse, and more cost too much. There
- * a first descent spends the effort's shaping on visits that begin hotter: all of it up to so many vertices a part, or a share. */
+ * a first descent spends the effort's shaping on visits that begin hotter: all of it up to so many vertices a part, at the
+ * temperature of the effort, or a share. */
 static const double shaping_least = 16;
 static const struct {
-  double vertices, share, hot;
-} shaping[] = {{64, 1, 0.3}, {170, 0.25, 0.2}};
+  double vertices, share;
+} shaping[] = {{64, 1}, {170, 0.25}};
+static const double shaping_hot_later = 0.2;
 
 /* With more targets a net the same visits move far more, for less. */
 static const double shaping_targets = 256;
@@ -180,7 +182,7 @@ static void shape(const cm_axon_search *w, uint32_t parts, cm_anneal_options *op
       double sweeps = work * shaping[i].share / ((double)g->pin_count + 1);
       if (sweeps > options->sweeps) {
         options->sweeps = (uint32_t)sweeps;
-        options->hot = shaping[i].hot;
+        options->hot = i == 0 ? w->options->shaping_hot : shaping_hot_later;
       }
       return;
     }
