@@ -47,7 +47,10 @@ libcoremap_a_SOURCES += \
   core/partition/nets/net_bisection.h core/partition/nets/net_bisection.c \
   core/partition/nets/net_initial.h core/partition/nets/net_initial.c \
   core/partition/nets/nets.h core/partition/nets/nets.c \
-  core/partition/nets/net_rebalance.c \
+  core/partition/nets/net_rebalance.c core/partition/max_flow.h core/partition/max_flow.c \
+  core/partition/balanced_cut.h core/partition/balanced_cut.c \
+  core/partition/nets/net_flow.h core/partition/nets/net_flow.c \
+  core/partition/nets/net_flow_region.h core/partition/nets/net_flow_region.c \
   core/partition/edge/csr_graph.h core/partition/edge/csr_graph.c core/partition/edge/csr_graph_rows.h core/partition/edge/csr_contract.c core/partition/edge/ties.h \
   core/partition/multilevel.h core/partition/multilevel.c \
   core/partition/edge/clustering.h core/partition/edge/clustering.c \

@@ -47,6 +47,7 @@ enum cm_random_stream {
   CM_STREAM_SIMULATION,
   CM_STREAM_NETS = 96,
   CM_STREAM_NETS_FM,
+  CM_STREAM_NETS_FLOW,
 };
 
 #endif

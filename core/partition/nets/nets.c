@@ -4,6 +4,7 @@
 
 #include "base/threads.h"
 #include "core/partition/nets/net_communities.h"
+#include "core/partition/nets/net_flow.h"
 #include "core/partition/nets/net_fm.h"
 #include "core/partition/nets/net_initial.h"
 #include "core/partition/nets/net_levels.h"
@@ -11,6 +12,9 @@
 
 /* How far a loose round may fill a part beyond its limit. */
 static const double loose = 0.1;
+
+/* Regions of flows are so many nets deep on either side of a cut. */
+enum { flow_distance = 2 };
 
 /* Where the coarsest level keeps so much of the pins there is nothing to coarsen by: all starts end alike, and each costs as if there
  * were no levels. */
@@ -52,7 +56,7 @@ static cm_status coarsen(const work *w, const uint32_t *label, uint64_t stream, 
   return cm_net_levels_build(w->graph, &o, w->run, levels, error);
 }
 
-static cm_status refine(const work *w, const cm_net_graph *g, uint64_t stream, uint32_t *part, candidate *c,
+static cm_status refine(const work *w, const cm_net_graph *g, bool flows, uint64_t stream, uint32_t *part, candidate *c,
                         cm_error *error)
 {
   cm_net_state *s;
@@ -62,6 +66,11 @@ static cm_status refine(const work *w, const cm_net_graph *g, uint64_t stream, u
   if (cm_net_state_new(g, part, w->options->parts, w->run, &s, error) != CM_OK)
     return error->status;
   cm_status status = cm_net_fm(s, &fm, w->run, &gain, error);
+  if (status == CM_OK && flows) {
+    cm_net_flow_options flow = {.most = w->most, .rounds = w->options->flow_rounds, .reach = w->options->flow_reach,
+                                .distance = flow_distance, .seed = w->options->seed, .stream = stream};
+    status = cm_net_flow(s, &flow, w->run, &gain, error);
+  }
   c->connectivity = cm_net_connectivity(s);
   c->excess = cm_net_excess(s, w->most);
   cm_net_state_free(s);
@@ -71,6 +80,7 @@ static cm_status refine(const work *w, const cm_net_graph *g, uint64_t stream, u
 /* A candidate on its way down, by the random streams of its levels. */
 typedef struct descent {
   const work *work;
+  bool flows;
   uint64_t stream;
   candidate *candidate;
 } descent;
@@ -78,14 +88,14 @@ typedef struct descent {
 static cm_status refine_below(void *context, const cm_hierarchy *levels, uint32_t l, uint32_t *part, cm_error *error)
 {
   const descent *d = context;
-  return refine(d->work, levels->level[l], d->stream + 1 + l, part, d->candidate, error);
+  return refine(d->work, levels->level[l], d->flows, d->stream + 1 + l, part, d->candidate, error);
 }
 
 /* From the coarsest level, of which c->part is, to the finest. */
-static cm_status descend(const work *w, const cm_hierarchy *levels, uint64_t stream, candidate *c, cm_error *error)
+static cm_status descend(const work *w, const cm_hierarchy *levels, bool flows, uint64_t stream, candidate *c, cm_error *error)
 {
-  descent d = {w, stream, c};
-  if (refine(w, cm_hierarchy_coarsest(levels), stream, c->part, c, error) != CM_OK)
+  descent d = {w, flows, stream, c};
+  if (refine(w, cm_hierarchy_coarsest(levels), flows, stream, c->part, c, error) != CM_OK)
     return error->status;
   return cm_hierarchy_descend(levels, refine_below, &d, c->part, error);
 }
@@ -106,7 +116,7 @@ static cm_status start_once(void *context, size_t t, cm_error *error)
     c->kept = (double)coarsest->net_first[coarsest->net_count] / ((double)w->graph->net_first[w->graph->net_count] + 1);
   cm_status status = cm_net_initial(coarsest, &o, w->run, c->part, error);
   if (status == CM_OK)
-    status = descend(w, &levels, stream, c, error);
+    status = descend(w, &levels, false, stream, c, error);
   cm_hierarchy_free(&levels);
   return status;
 }
@@ -118,7 +128,7 @@ static cm_status cycle(const work *w, const uint32_t *label, uint64_t stream, ca
   if (coarsen(w, label, stream, &levels, error) != CM_OK)
     return error->status;
   cm_hierarchy_lift(&levels, c->part);
-  cm_status status = descend(w, &levels, stream, c, error);
+  cm_status status = descend(w, &levels, w->options->flow_reach > 0, stream, c, error);
   cm_hierarchy_free(&levels);
   return status;
 }

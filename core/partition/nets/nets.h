@@ -17,6 +17,8 @@ typedef struct cm_nets_options {
   bool thorough;     /* rounds search from all borders again, not only where something has moved */
   uint32_t cycles;   /* times at most that the result is coarsened inside its parts and refined again */
   uint32_t unions;   /* times that two of the partitions are combined */
+  double flow_reach;     /* of cm_net_flow, which follows on every level of unions and cycles; 0: it does not */
+  uint32_t flow_rounds;
   double coarse_vertices; /* of the coarsest level, a part */
   const struct cm_nets_options *below; /* a smaller effort whose result is a start too, so that more effort is never worse:
                                           limits and seed are those here. NULL: none */

@@ -1,0 +1,227 @@
+#include "core/partition/max_flow.h"
+
+#include <string.h>
+
+#define NONE UINT32_MAX
+
+void cm_flow_free(cm_flow *f)
+{
+  cm_free(f->pair);
+  cm_free(f->first);
+  cm_free(f->arc);
+  cm_free(f->owner);
+  cm_free(f->end);
+  for (int side = 0; side < 2; side++) {
+    cm_free(f->open[side]);
+    cm_free(f->reach[side]);
+    cm_free(f->reached[side]);
+  }
+  cm_free(f->depth);
+  cm_free(f->next);
+  cm_free(f->path);
+  *f = (cm_flow){.memory = f->memory};
+}
+
+/* Arrays of all nodes. */
+static cm_status make_room(cm_flow *f, uint32_t nodes, cm_error *error)
+{
+  if (nodes <= f->node_room)
+    return CM_OK;
+  cm_flow_pair *pair = f->pair;
+  cm_flow_arc *arc = f->arc;
+  cm_flow kept = {.memory = f->memory, .pair_room = f->pair_room, .arc_room = f->arc_room};
+  f->pair = NULL;
+  f->arc = NULL;
+  cm_flow_free(f);
+  *f = kept;
+  f->pair = pair;
+  f->arc = arc;
+  uint64_t room = nodes + (uint64_t)nodes / 2;
+  for (int side = 0; side < 2; side++)
+    if (CM_NEW(f->memory, f->open[side], room, error) != CM_OK || CM_NEW(f->memory, f->reach[side], room, error) != CM_OK ||
+        CM_NEW(f->memory, f->reached[side], room, error) != CM_OK)
+      return error->status;
+  if (CM_NEW(f->memory, f->first, room + 1, error) != CM_OK || CM_NEW(f->memory, f->owner, room, error) != CM_OK ||
+      CM_NEW(f->memory, f->end, room, error) != CM_OK || CM_NEW(f->memory, f->depth, room, error) != CM_OK ||
+      CM_NEW(f->memory, f->next, room, error) != CM_OK || CM_NEW(f->memory, f->path, room, error) != CM_OK)
+    return error->status;
+  f->node_room = room;
+  return CM_OK;
+}
+
+cm_status cm_flow_begin(cm_flow *f, uint32_t nodes, cm_error *error)
+{
+  if (make_room(f, nodes, error) != CM_OK)
+    return error->status;
+  f->nodes = nodes;
+  f->pairs = 0;
+  f->value = 0;
+  f->looks = 0;
+  memset(f->owner, CM_FLOW_NEITHER, nodes);
+  memset(f->end, CM_FLOW_NEITHER, nodes);
+  for (int side = 0; side < 2; side++) {
+    f->open_count[side] = f->reach_count[side] = 0;
+    memset(f->reached[side], 0, nodes * sizeof *f->reached[side]);
+    f->stamp[side] = 1;
+  }
+  return CM_OK;
+}
+
+cm_status cm_flow_add(cm_flow *f, uint32_t from, uint32_t to, int64_t there, int64_t back, cm_error *error)
+{
+  if (f->pairs == f->pair_room &&
+      cm_grow(f->memory, (void **)&f->pair, &f->pair_room, (uint64_t)f->pairs + 1, sizeof *f->pair, error) != CM_OK)
+    return error->status;
+  f->pair[f->pairs++] = (cm_flow_pair){there, back, from, to};
+  return CM_OK;
+}
+
+cm_status cm_flow_ready(cm_flow *f, cm_error *error)
+{
+  uint64_t arcs = 2 * (uint64_t)f->pairs;
+  if (arcs >= NONE)
+    return cm_fail(error, CM_TOO_LARGE, "a flow network of %llu arcs is beyond this method", (unsigned long long)arcs);
+  if (arcs > f->arc_room &&
+      cm_grow(f->memory, (void **)&f->arc, &f->arc_room, arcs, sizeof *f->arc, error) != CM_OK)
+    return error->status;
+  memset(f->first, 0, ((size_t)f->nodes + 1) * sizeof *f->first);
+  for (uint32_t i = 0; i < f->pairs; i++) {
+    f->first[f->pair[i].from + 1]++;
+    f->first[f->pair[i].to + 1]++;
+  }
+  for (uint32_t v = 0; v < f->nodes; v++) {
+    f->first[v + 1] += f->first[v];
+    f->next[v] = f->first[v];
+  }
+  for (uint32_t i = 0; i < f->pairs; i++) {
+    cm_flow_pair p = f->pair[i];
+    uint32_t a = f->next[p.from]++, b = f->next[p.to]++;
+    f->arc[a] = (cm_flow_arc){p.there, p.to, b};
+    f->arc[b] = (cm_flow_arc){p.back, p.from, a};
+  }
+  return CM_OK;
+}
+
+void cm_flow_take(cm_flow *f, unsigned side, uint32_t node)
+{
+  f->open[side][f->open_count[side]++] = node;
+  f->end[node] = (uint8_t)side;
+}
+
+void cm_flow_close(cm_flow *f, unsigned side)
+{
+  for (uint32_t i = 0; i < f->reach_count[side]; i++) {
+    f->owner[f->reach[side][i]] = (uint8_t)side;
+    f->end[f->reach[side][i]] = CM_FLOW_NEITHER;
+  }
+  f->open_count[side] = f->reach_count[side] = 0;
+}
+
+/* What an arc can still carry away from a side: forwards for the source's, backwards for the sink's. */
+static inline int64_t rest_of(const cm_flow *f, unsigned side, const cm_flow_arc *arc)
+{
+  return side == 0 ? arc->rest : f->arc[arc->reverse].rest;
+}
+
+/* From the open nodes of a side, nearest first; to the end of the depth on which the other's open nodes are if `to_other`. True:
+ * one of these is reached. */
+static bool search(cm_flow *f, unsigned side, bool to_other)
+{
+  uint32_t *queue = f->reach[side], *reached = f->reached[side], stamp = ++f->stamp[side], count = 0, last = NONE;
+  for (uint32_t i = 0; i < f->open_count[side]; i++) {
+    uint32_t v = f->open[side][i];
+    queue[count++] = v;
+    reached[v] = stamp;
+    f->depth[v] = 0;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t v = queue[i];
+    if (to_other && f->depth[v] >= last)
+      break;
+    f->looks += f->first[v + 1] - f->first[v];
+    for (uint32_t a = f->first[v]; a < f->first[v + 1]; a++) {
+      uint32_t to = f->arc[a].to;
+      if (reached[to] == stamp || f->owner[to] != CM_FLOW_NEITHER || rest_of(f, side, &f->arc[a]) == 0)
+        continue;
+      reached[to] = stamp;
+      f->depth[to] = f->depth[v] + 1;
+      queue[count++] = to;
+      if (to_other && f->end[to] == 1 - side)
+        last = f->depth[to];
+    }
+  }
+  f->reach_count[side] = count;
+  return last != NONE;
+}
+
+void cm_flow_search(cm_flow *f, unsigned side)
+{
+  search(f, side, false);
+}
+
+/* Carries as much as the path can; returns how much of it is left before the first arc that is full now. */
+static uint32_t carry(cm_flow *f, unsigned side, uint32_t length)
+{
+  int64_t most = INT64_MAX;
+  uint32_t left = 0;
+  for (uint32_t i = length; i > 0; i--) {
+    int64_t rest = rest_of(f, side, &f->arc[f->path[i - 1]]);
+    if (rest <= most) {
+      most = rest;
+      left = i - 1;
+    }
+  }
+  for (uint32_t i = 0; i < length; i++) {
+    cm_flow_arc *arc = &f->arc[f->path[i]], *back = &f->arc[arc->reverse];
+    arc->rest += side == 0 ? -most : most;
+    back->rest += side == 0 ? most : -most;
+  }
+  f->value += most;
+  return left;
+}
+
+/* A blocking flow from one open node by the depths of the last search. */
+static void block_from(cm_flow *f, unsigned side, uint32_t start)
+{
+  const uint32_t *reached = f->reached[side];
+  uint32_t stamp = f->stamp[side], length = 0, v = start;
+  for (;;) {
+    if (f->end[v] == 1 - side) {
+      length = carry(f, side, length);
+      v = f->arc[f->arc[f->path[length]].reverse].to;
+      continue;
+    }
+    uint32_t a = f->next[v], end = f->first[v + 1];
+    f->looks += end - a;
+    while (a < end) {
+      const cm_flow_arc *arc = &f->arc[a];
+      if (reached[arc->to] == stamp && f->depth[arc->to] == f->depth[v] + 1 && f->owner[arc->to] == CM_FLOW_NEITHER &&
+          rest_of(f, side, arc) > 0)
+        break;
+      a++;
+    }
+    f->next[v] = a;
+    f->looks -= end - a;
+    if (a < end) {
+      f->path[length++] = a;
+      v = f->arc[a].to;
+    } else if (length > 0) {
+      v = f->arc[f->arc[f->path[--length]].reverse].to;
+      f->next[v]++;
+    } else
+      return;
+  }
+}
+
+void cm_flow_maximise(cm_flow *f, unsigned side)
+{
+  while (search(f, side, true)) {
+    for (uint32_t i = 0; i < f->reach_count[side]; i++) {
+      uint32_t v = f->reach[side][i];
+      f->next[v] = f->first[v];
+    }
+    for (uint32_t i = 0; i < f->open_count[side]; i++)
+      block_from(f, side, f->open[side][i]);
+  }
+  search(f, 1 - side, false);
+}
