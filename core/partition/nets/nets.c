@@ -108,6 +108,8 @@ static cm_status start_once(void *context, size_t t, cm_error *error)
   uint64_t stream = (t + 1) * STREAMS;
   cm_net_initial_options o = {.parts = w->options->parts, .most = w->options->most,
                               .attempts = w->options->attempts, .tries = w->options->tries, .seed = w->options->seed, .stream = t + 1};
+  if (w->options->attempts_few > 0 && t % 4 != 0)
+    o.attempts = w->options->attempts_few;
   if (CM_NEW(w->run->memory, c->part, w->graph->vertex_count, error) != CM_OK ||
       coarsen(w, w->community, stream, &levels, error) != CM_OK)
     return error->status;
@@ -257,7 +259,7 @@ static void take_fewer(work *w, cm_nets_options *fewer)
   w->found[1] = w->found[fewer->starts];
   if (fewer->starts > 1)
     w->found[fewer->starts].part = NULL;
-  fewer->starts = fewer->attempts = fewer->tries = fewer->cycles = fewer->unions = 1;
+  fewer->starts = fewer->attempts = fewer->attempts_few = fewer->tries = fewer->cycles = fewer->unions = 1;
   fewer->coarse_vertices *= 2;
   w->options = fewer;
   w->count = 2;

@@ -12,6 +12,7 @@ typedef struct cm_nets_options {
   uint32_t parts;    /* exactly so many; none is empty where there are vertices enough */
   uint32_t starts;   /* complete first partitions, each refined to the end before the best is chosen */
   uint32_t attempts, tries; /* of every bisection of the first partition (cm_net_initial_options) */
+  uint32_t attempts_few;    /* 0, or those of three starts of four: with many attempts all find the same first bisections */
   uint32_t rounds;   /* of refinement on a level */
   uint32_t loose_rounds;
   bool thorough;     /* rounds search from all borders again, not only where something has moved */
