@@ -12,8 +12,8 @@ static const cm_nets_options efforts[2][CM_PRESET_BEST + 1] = {
     [CM_PRESET_BALANCED] = {.starts = 2, .attempts = 3, .tries = 6, .rounds = 4, .loose_rounds = 1, .cycles = 1,
                             .unions = 2, .flow_reach = 4, .flow_rounds = 1, .coarse_vertices = 80,
                             .below = &efforts[0][CM_PRESET_FAST]},
-    [CM_PRESET_BEST] = {.starts = 20, .attempts = 9, .attempts_few = 2, .tries = 4, .rounds = 6, .loose_rounds = 2, .cycles = 2, .unions = 12,
-                        .flow_reach = 4, .flow_rounds = 10, .coarse_vertices = 80, .below = &efforts[0][CM_PRESET_BALANCED]},
+    [CM_PRESET_BEST] = {.starts = 12, .attempts = 9, .attempts_few = 3, .tries = 10, .rounds = 10, .loose_rounds = 5, .thorough = true,
+                        .cycles = 4, .unions = 12, .flow_reach = 4, .flow_rounds = 10, .coarse_vertices = 80, .below = &efforts[0][CM_PRESET_BALANCED]},
   },
   {
     [CM_PRESET_FAST] = {.starts = 1, .attempts = 2, .tries = 3, .rounds = 4, .loose_rounds = 2, .coarse_vertices = 80},
