@@ -482,20 +482,19 @@ static cm_topology sheet(uint32_t side)
   return t;
 }
 
-/* Parts that another limit keeps small are made smaller at once, not when a capacity far beyond them has come down to them. */
+/* No search knows the limit on outbound axons. Parts that another limit keeps small are made smaller at once, not when a capacity far beyond them has come down to them. */
 START_TEST(a_smaller_capacity_begins_below_what_parts_hold)
 {
   enum { SIDE = 48, CORE = 256, HELD = 64 }; /* a part of 64 neurons has some 256 sources */
   cm_topology t = sheet(SIDE);
   cm_map_options *options;
   json_t *json = json_pack("{s:s, s:s}", "preset", "fast", "objective", "axon");
-  cm_terms terms = {.limits = {.neurons = CORE, .inbound_axons = CORE}, .cores = SIDE * SIDE};
+  cm_terms terms = {.limits = {.neurons = CORE, .inbound_axons = CORE, .outbound_axons = 150}, .cores = SIDE * SIDE};
   cm_run run;
   cm_attempts attempts;
   ck_ok(cm_map_options_parse(json, &options, &error));
   cm_map_input input = {.topology = &t, .options = options, .scratch_folder = folder};
   cm_run_init(&run);
-  t.target_cores_max = 1;
   ck_ok(cm_attempts_begin(&input, CM_OBJECTIVE_AXON, cm_engine_find(CM_PRESET_FAST, CM_OBJECTIVE_AXON), &terms, &run, &attempts,
                           &error));
   ck_ok(cm_attempts_run(&attempts, &error));

@@ -62,8 +62,7 @@ void cm_attempts_end(cm_attempts *attempts)
 
 /* ---- one attempt ---- */
 
-/* What the job pays for the partition that was judged last. */
-static double paid(const cm_candidate *made)
+double cm_attempts_paid(const cm_candidate *made)
 {
   return made->objective == CM_OBJECTIVE_EDGE ? made->quality.edge_cut : made->quality.connectivity;
 }
@@ -161,7 +160,7 @@ static cm_status attempt_once(cm_attempts *a, uint64_t capacity, uint32_t parts,
   cm_status status = find_widest(a, made, error);
   if (status == CM_OK)
     status = cm_attempt_judge(a, &partition, violation, error);
-  double before = paid(&a->made);
+  double before = cm_attempts_paid(&a->made);
   attempt->edge_cut = a->made.quality.edge_cut;
   a->made.attempt_count++;
   *dear = false;
@@ -178,7 +177,7 @@ static cm_status attempt_once(cm_attempts *a, uint64_t capacity, uint32_t parts,
     bool too_much = violation->broken_parts > 0 ? cm_attempts_are_out_of_reach(a) : cm_attempts_ask_far_too_much(a, attempt->parts);
     if (a->engine->mends && !too_much)
       status = cm_attempt_legalise(a, made, made->core != NULL && a->engine->polish != NULL, made->part_count + made->part_count / 8 + 1, error);
-    *dear = status == CM_OK && cm_attempt_done(a) && paid(&a->made) > loss_most * before;
+    *dear = status == CM_OK && cm_attempt_done(a) && cm_attempts_paid(&a->made) > loss_most * before;
   }
   cm_partition_free(partition);
   return status;
@@ -277,7 +276,7 @@ static cm_status attempt_alone(cm_attempts *a, cm_error *error)
 /* Whether what was made costs less than what was set aside, if anything was. */
 static bool is_better(const cm_attempts *a)
 {
-  return a->aside.partition == NULL || paid(&a->made) < paid(&a->aside);
+  return a->aside.partition == NULL || cm_attempts_paid(&a->made) < cm_attempts_paid(&a->aside);
 }
 
 /* Keeps the legal partition aside, for another attempt. */

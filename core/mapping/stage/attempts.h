@@ -38,6 +38,9 @@ cm_status cm_attempts_begin(const cm_map_input *input, cm_objective objective, c
  * the last resort. CM_NO_ROOM or CM_LIMIT_BROKEN when none is. */
 cm_status cm_attempts_run(cm_attempts *attempts, cm_error *error);
 
+/* What the job pays for the partition that was judged last. */
+double cm_attempts_paid(const cm_candidate *made);
+
 void cm_attempts_end(cm_attempts *attempts);
 
 #endif

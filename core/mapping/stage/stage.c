@@ -229,18 +229,17 @@ static cm_status attempt_in_stages(job *j, cm_error *error)
   return cm_attempts_run(&j->attempts, error);
 }
 
-/* The method of preset fast: what that can map, the others do not refuse. */
-static cm_status attempt_fast(job *j, cm_error *error)
+/* The method of another preset: taken where nothing was found so far, or where it costs less. */
+static cm_status attempt_by(job *j, cm_preset preset, cm_error *error)
 {
   cm_variant variant;
   const cm_map_input *input = cm_vary(j->input, &variant);
   cm_attempts other = {0};
-  variant.options.preset = CM_PRESET_FAST;
-  cm_status status = cm_attempts_begin(input, j->objective, cm_engine_find(CM_PRESET_FAST, j->objective), &j->terms, j->run, &other,
-                                       error);
+  variant.options.preset = preset;
+  cm_status status = cm_attempts_begin(input, j->objective, cm_engine_find(preset, j->objective), &j->terms, j->run, &other, error);
   if (status == CM_OK)
     status = cm_attempts_run(&other, error);
-  if (status == CM_OK) {
+  if (status == CM_OK && (j->attempts.made.partition == NULL || cm_attempts_paid(&other.made) < cm_attempts_paid(&j->attempts.made))) {
     cm_candidate_free(&j->attempts.made);
     j->attempts.made = other.made;
     other.made = (cm_candidate){0};
@@ -249,7 +248,27 @@ static cm_status attempt_fast(job *j, cm_error *error)
   return status;
 }
 
-/* The method of choice, then others that may find a partition where it finds none. A refusal is the preset's. */
+/* Smaller capacities and single moves towards the limits cost one partition more than another: what presets with less effort find may
+ * come out cheaper by them. */
+static cm_status attempt_less(job *j, cm_error *error)
+{
+  const cm_candidate *made = &j->attempts.made;
+  cm_error none;
+  cm_status status = CM_OK;
+  if (made->attempt_count == 1 && !made->attempts[0].moved)
+    return CM_OK;
+  for (int preset = (int)j->options->preset - 1; preset >= CM_PRESET_FAST && status == CM_OK; preset--) {
+    status = attempt_by(j, (cm_preset)preset, &none);
+    if (refused(status))
+      status = CM_OK;
+    else if (status != CM_OK)
+      *error = none;
+  }
+  return status;
+}
+
+/* The method of choice, then others that may find a partition where it finds none: what preset fast can map, the others do not refuse.
+ * A refusal is the preset's. */
 static cm_status attempt_all(job *j, cm_error *error)
 {
   cm_preset preset = (cm_preset)j->options->preset;
@@ -259,9 +278,13 @@ static cm_status attempt_all(job *j, cm_error *error)
     return status;
   if (refused(status) && by_mesh_unasked(j))
     status = attempt_in_stages(j, error);
-  if (!refused(status) || j->engine->places || (preset != CM_PRESET_BALANCED && preset != CM_PRESET_BEST))
+  if (j->engine->places || (preset != CM_PRESET_BALANCED && preset != CM_PRESET_BEST))
     return status;
-  fast = attempt_fast(j, &later);
+  if (status == CM_OK)
+    return attempt_less(j, error);
+  if (!refused(status))
+    return status;
+  fast = attempt_by(j, CM_PRESET_FAST, &later);
   if (fast != CM_OK && !refused(fast))
     *error = later;
   return refused(fast) ? status : fast;
