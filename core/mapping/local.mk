@@ -12,7 +12,8 @@ libcoremap_a_SOURCES += \
   core/mapping/levels/cache.c core/mapping/levels/cache.h core/mapping/levels/cache_entries.c core/mapping/levels/cache_internal.h \
   core/mapping/levels/cache_lend.c core/mapping/levels/cache_manifest.c core/mapping/levels/cache_open.c \
   core/mapping/levels/levels.c core/mapping/levels/levels.h \
-  core/mapping/mappers/engine.c core/mapping/mappers/engine.h core/mapping/mappers/learned.c core/mapping/mappers/learned.h \
+  core/mapping/mappers/axon_engine.c core/mapping/mappers/axon_engine.h core/mapping/mappers/engine.c \
+  core/mapping/mappers/engine.h core/mapping/mappers/learned.c core/mapping/mappers/learned.h \
   core/mapping/mappers/mesh_axons.c core/mapping/mappers/mesh_engine.c core/mapping/mappers/nets_engine.c core/mapping/mappers/nets_engine.h \
   core/mapping/mappers/step_engine.c core/mapping/mappers/step_engine.h \
   core/mapping/measure/border.c core/mapping/measure/border.h core/mapping/measure/congestion.c core/mapping/measure/internal.h \
