@@ -132,6 +132,11 @@ typedef struct reader {
   size_t left; /* bytes that may still come */
 } reader;
 
+static cm_status no_memory(cm_error *error)
+{
+  return cm_fail(error, CM_NO_MEMORY, "out of memory while unpacking a result");
+}
+
 static cm_status damaged(cm_error *error)
 {
   return cm_fail(error, CM_DAMAGED, "a packed result is damaged; coremapd --check-data names it");
@@ -148,7 +153,9 @@ static cm_status take(reader *r, void *bytes, size_t size, bool *end, cm_error *
   const size_t got = size - r->stream.avail_out;
   if (end != NULL)
     *end = got == 0 && code == Z_STREAM_END;
-  return got == size || (end != NULL && *end) ? CM_OK : damaged(error);
+  if (got == size || (end != NULL && *end))
+    return CM_OK;
+  return code == Z_MEM_ERROR ? no_memory(error) : damaged(error); /* the window is allocated by what needs it first */
 }
 
 /* The name and the size of the next file; *end: there is none. */
@@ -202,7 +209,7 @@ static cm_status look(reader *r, const char *wanted, const char *folder, char **
       return cm_fail(error, CM_NOT_FOUND, "the mapping has no such view; docs/mapping-formats.md lists them");
     char *made = malloc(length + 1);
     if (made == NULL)
-      return cm_fail(error, CM_NO_MEMORY, "out of memory while unpacking a result");
+      return no_memory(error);
     if (length > 0 && take(r, made, length, NULL, error) != CM_OK) {
       free(made);
       return error->status;
@@ -225,7 +232,7 @@ static cm_status read_pack(const void *pack, size_t size, const char *name, cons
 {
   reader r = {.left = CM_PACK_PLAIN_MAX, .stream = {.next_in = (z_const Bytef *)(uintptr_t)pack, .avail_in = (uInt)size}};
   if (inflateInit(&r.stream) != Z_OK)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while unpacking a result");
+    return no_memory(error);
   cm_status status = look(&r, name, folder, bytes, bytes_size, error);
   (void)inflateEnd(&r.stream);
   return status;

@@ -228,6 +228,8 @@ static cm_status fill_tensor(const filling *f, Onnx__TensorProto *t, cm_error *e
   t->n_external_data = 0;
   t->data_location = ONNX__TENSOR_PROTO__DATA_LOCATION__DEFAULT;
   t->has_data_location = 0;
+  if (t->has_raw_data) /* it has data of its own too: those of the file count */
+    f->allocator->free(f->allocator->allocator_data, t->raw_data.data);
   t->has_raw_data = 1;
   t->raw_data = (ProtobufCBinaryData){.len = wanted, .data = bytes};
   return CM_OK;
