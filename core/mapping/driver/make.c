@@ -7,7 +7,6 @@
 #include "core/chip/classes.h"
 #include "core/limits/limits.h"
 #include "core/limits/populations.h"
-#include "core/mapping/mappers/engine.h"
 #include "core/mapping/place/place.h"
 #include "core/mapping/stage/classes.h"
 #include "core/mapping/stage/kinds.h"
@@ -32,17 +31,20 @@ static cm_status match_kinds(cm_candidate *c, const uint64_t *use, cm_error *err
   return status;
 }
 
-/* Whether the caller's parts keep every limit of a core. */
+/* Whether the caller's parts keep every limit of a core; and what they cost. */
 static cm_status check_limits(cm_candidate *c, const cm_limits *limits, cm_error *error)
 {
   const cm_map_input *in = c->input;
   uint64_t *use;
   if (CM_NEW(c->run->memory, use, (size_t)in->part_count * CM_RESOURCES, error) != CM_OK)
     return error->status;
-  cm_status status = cm_count_use(in->topology, in->part, in->part_count, c->run, use, error);
+  cm_cuts cuts;
+  cm_status status = cm_count_use_and_cuts(in->topology, in->part, in->part_count, c->run, use, &cuts, error);
   cm_violation v = {0};
-  if (status == CM_OK)
+  if (status == CM_OK) {
+    c->quality = cm_quality_of(in->topology, &cuts);
     v = cm_find_violation(limits, use, in->part_count);
+  }
   if (status == CM_OK && v.broken_parts == 0 && cm_cores_differ(in->chip))
     status = match_kinds(c, use, error);
   cm_free(use);
@@ -77,7 +79,6 @@ static cm_status adopt(cm_candidate *c, cm_error *error)
   memcpy(p->part, in->part, p->vertex_count * sizeof *p->part);
   cm_run_phase(c->run, "limits");
   if (check_limits(c, &c->limits, error) != CM_OK ||
-      cm_quality_compute(t, p->part, p->part_count, c->run, &c->quality, error) != CM_OK ||
       cm_bound_parts(t, &c->limits, c->run, &c->bound, error) != CM_OK)
     return error->status;
   c->attempts[0] =

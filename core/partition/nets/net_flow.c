@@ -106,8 +106,7 @@ static cm_status list_pairs_of(work *w, uint32_t a, cm_error *error)
         w->touched[count++] = t.part;
       w->tied[t.part] += t.weight;
     }
-  if (w->pair_count + count > w->pair_room &&
-      cm_grow(w->run->memory, (void **)&w->pair, &w->pair_room, w->pair_count + count, sizeof *w->pair, error) != CM_OK)
+  if (CM_ROOM(w->run->memory, w->pair, &w->pair_room, w->pair_count + count, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < count; i++) {
     w->pair[w->pair_count++] = (pair){w->tied[w->touched[i]], a, w->touched[i]};
