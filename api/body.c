@@ -15,6 +15,7 @@ enum {
   BODY_SECONDS_MAX = 120,
   FILE_SECONDS_MAX = 6 * 3600,
   DISCARD_MAX = 16 << 20, /* of a body that is refused already */
+  WRITE_BYTES = 1 << 18,  /* to a file at once: by blocks of 4 KiB the system takes four times as long */
 };
 
 static uint64_t body_limit(const cm_request *request)
@@ -67,8 +68,22 @@ void cm_body_open(cm_request *request)
     cm_reply_text(request, 503, NULL, NULL, 0);
   else if ((request->file = fopen(request->file_path, "wbe")) == NULL)
     fail_to_store(request, errno, "cannot create", request->file_path);
-  else
+  else {
+    request->file_buffer = malloc(WRITE_BYTES);
+    if (request->file_buffer != NULL)
+      (void)setvbuf(request->file, request->file_buffer, _IOFBF, WRITE_BYTES);
     sha256_init(&request->hash);
+  }
+}
+
+/* Returns 0, or why not all that was taken could be written. */
+static int close_file(cm_request *request)
+{
+  int failed = fclose(request->file) != 0 ? errno : 0;
+  request->file = NULL;
+  free(request->file_buffer);
+  request->file_buffer = NULL;
+  return failed;
 }
 
 static bool keep_in_memory(cm_request *request, const char *data, size_t size)
@@ -116,8 +131,7 @@ void cm_body_end(cm_request *request)
   unsigned char digest[SHA256_DIGEST_SIZE];
   if (request->file == NULL)
     return;
-  int failed = fclose(request->file) != 0 ? errno : 0;
-  request->file = NULL;
+  int failed = close_file(request);
   if (failed != 0) {
     fail_to_store(request, failed, "cannot store", "the upload");
     return;
@@ -131,8 +145,7 @@ void cm_body_end(cm_request *request)
 void cm_body_drop(cm_request *request)
 {
   if (request->file != NULL)
-    fclose(request->file);
-  request->file = NULL;
+    (void)close_file(request);
   if (request->file_path != NULL)
     unlink(request->file_path);
   free(request->file_path);

@@ -135,6 +135,7 @@ struct cm_request {
   uint64_t discarded;
 
   FILE *file;                      /* of CM_BODY_FILE */
+  char *file_buffer;               /* that it writes by; NULL: its own */
   char *file_path; /* NULL: there is none */
   char file_sha[CM_SHA_MAX];
   uint64_t file_bytes;

@@ -13,6 +13,7 @@ enum { CM_PATH_MAX = 1024 };
 /* A file under construction: written to a temporary name beside its place, then renamed into it. */
 typedef struct cm_file {
   FILE *stream;              /* write here; reads and seeks too */
+  char *buffer;              /* of the stream; NULL: its own */
   char path[CM_PATH_MAX];    /* where it will be, links followed */
   char scratch[CM_PATH_MAX]; /* where it is written */
   int through;               /* what is no regular file, open for writing; -1: the file is renamed */
