@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/wide.h"
+
 void cm_topology_free(cm_topology *topology)
 {
   if (topology == NULL)
@@ -90,6 +92,17 @@ uint64_t cm_topology_hyperedges(const cm_topology *topology)
   return topology->directed ? (uint64_t)topology->net_count + topology->empty_net_count : topology->pin_count / 2;
 }
 
+/* Whether numbers [count] do not ascend, or one of them is `other`: asked without a branch, for which it is matters only when something is. */
+CM_WIDE_LOOP static bool out_of_order(const uint32_t *number, uint64_t count, bool other_too, uint32_t other)
+{
+  uint32_t wrong = other_too && count > 0 && number[0] == other;
+  for (uint64_t i = 1; i < count; i++)
+    wrong |= number[i] <= number[i - 1];
+  for (uint64_t i = 1; other_too && i < count; i++)
+    wrong |= number[i] == other;
+  return wrong != 0;
+}
+
 static cm_status verify_net(const cm_topology *t, uint32_t e, cm_error *error)
 {
   uint64_t begin = t->net_first[e], end = t->net_first[e + 1];
@@ -101,14 +114,8 @@ static cm_status verify_net(const cm_topology *t, uint32_t e, cm_error *error)
     return cm_fail(error, CM_BAD_NETWORK, "net %u has no pins", e);
   if (source >= t->vertex_count || (e > 0 && source < cm_topology_source(t, e - 1)))
     return cm_fail(error, CM_BAD_NETWORK, "net %u has source %u, out of range or of order", e, source);
-  /* Whether anything is wrong is asked of all pins without a branch; which it is, only then. */
   const uint32_t *pin = t->pin;
-  unsigned wrong = end > begin && pin[end - 1] >= t->vertex_count;
-  for (uint64_t i = begin + 1; i < end; i++)
-    wrong |= pin[i] <= pin[i - 1];
-  if (!t->directed)
-    for (uint64_t i = begin; i < end; i++)
-      wrong |= pin[i] == source;
+  bool wrong = end > begin && (pin[end - 1] >= t->vertex_count || out_of_order(pin + begin, end - begin, !t->directed, source));
   for (uint64_t i = begin; wrong && i < end; i++) {
     if (pin[i] >= t->vertex_count || (i > begin && pin[i] <= pin[i - 1]))
       return cm_fail(error, CM_BAD_NETWORK, "net %u has pin %u, out of range or of order", e, pin[i]);

@@ -40,8 +40,8 @@ typedef struct cm_topology_row {
   uint64_t net_weight;    /* scaled rate; undirected: ignored */
   uint64_t count;         /* at least 1 */
   const uint32_t *target; /* [count] ascending, distinct */
-  const uint64_t *weight; /* [count] scaled; when writing NULL means: net_weight each */
-  const uint32_t *size;   /* [count] sizes of the targets, reading only */
+  const uint64_t *weight; /* [count] scaled; NULL: net_weight each, of directed networks alone when reading */
+  const uint32_t *size;   /* [count] sizes of the targets, reading only; NULL: 1 each, and of those networks' rows where weight is NULL too */
 } cm_topology_row;
 
 /* ---- writing ---- */
@@ -70,7 +70,8 @@ cm_status cm_topology_writer_delays(cm_topology_writer *writer, const uint32_t *
 cm_status cm_topology_writer_populations(cm_topology_writer *writer, const cm_population *population, uint32_t count,
                                          const uint32_t *population_of, cm_error *error);
 
-/* The members are to lie in the zip as they are: for files that are read more often than moved. Any time before close. */
+/* The members are to lie in the zip as they are: for files that are read more often than moved. Each is then
+ * in the file as soon as it is complete. Before any row or table. */
 void cm_topology_writer_stored(cm_topology_writer *writer);
 
 /* Optional, any time before close: the rates of all rows in the order in which they are written, in each of `count` scenarios,

@@ -31,6 +31,7 @@ PROPERTY_TESTS = \
   tests/property/sums \
   tests/property/tamper \
   tests/property/tiles \
+  tests/property/topology_bytes \
   tests/property/trees \
   tests/property/turns \
   tests/property/ways \

@@ -18,11 +18,21 @@ bool cm_is_zip(const uint8_t *bytes, size_t size)
   return size >= 4 && memcmp(bytes, "PK", 2) == 0 && bytes[2] < 9 && bytes[3] < 9;
 }
 
+/* The manifest is the first member; of those that are stored the last, and the first is one of these of midnight, 1980-01-01. */
 bool cm_is_topology(const uint8_t *bytes, size_t size)
 {
-  enum { NAME_AT = 30 };
-  return size >= NAME_AT + sizeof MANIFEST - 1 && memcmp(bytes, "PK\3\4", 4) == 0 &&
-         memcmp(bytes + NAME_AT, MANIFEST, sizeof MANIFEST - 1) == 0;
+  static const char *const first[] = {"edges/000000", "labels", "signs", "delays", "populations", "scenarios", "parents"};
+  static const char midnight[] = "\0\0\x21\0";
+  enum { METHOD_AT = 8, LENGTH_AT = 26, NAME_AT = 30 };
+  if (size < NAME_AT || memcmp(bytes, "PK\3\4", 4) != 0)
+    return false;
+  const size_t left = size - NAME_AT, length = bytes[LENGTH_AT] | (size_t)bytes[LENGTH_AT + 1] << 8;
+  if (left >= sizeof MANIFEST - 1 && memcmp(bytes + NAME_AT, MANIFEST, sizeof MANIFEST - 1) == 0)
+    return true;
+  bool known = false;
+  for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+    known |= length == strlen(first[i]) && left >= length && memcmp(bytes + NAME_AT, first[i], length) == 0;
+  return known && bytes[METHOD_AT] == 0 && memcmp(bytes + METHOD_AT + 2, midnight, 4) == 0;
 }
 
 /* Members that say what else an archive is. */

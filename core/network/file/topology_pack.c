@@ -54,7 +54,7 @@ static cm_status zip_failed(zip_t *zip, const char *name, const char *what, cm_e
 }
 
 /* Adds one member; takes the source. Time stamps are fixed so that equal content gives equal bytes. */
-static cm_status add_member(zip_t *zip, const char *name, zip_source_t *source, bool stored, cm_error *error)
+static cm_status add_member(zip_t *zip, const char *name, zip_source_t *source, cm_error *error)
 {
   zip_int64_t index = source != NULL ? zip_file_add(zip, name, source, ZIP_FL_ENC_UTF_8) : -1;
   if (index < 0) {
@@ -63,14 +63,14 @@ static cm_status add_member(zip_t *zip, const char *name, zip_source_t *source, 
   }
   enum { FIRST_OF_1980 = 1 << 5 | 1 };
   if (zip_file_set_dostime(zip, (zip_uint64_t)index, 0, FIRST_OF_1980, 0) != 0 ||
-      zip_set_file_compression(zip, (zip_uint64_t)index, stored ? ZIP_CM_STORE : ZIP_CM_DEFLATE, stored ? 0 : DEFLATE_LEVEL) != 0)
+      zip_set_file_compression(zip, (zip_uint64_t)index, ZIP_CM_DEFLATE, DEFLATE_LEVEL) != 0)
     return zip_failed(zip, "the topology file", "describe a member of a topology file", error);
   return CM_OK;
 }
 
 static cm_status add_members(cm_topology_writer *w, zip_t *zip, const char *manifest, cm_error *error)
 {
-  cm_status status = add_member(zip, CM_MANIFEST_NAME, zip_source_buffer(zip, manifest, strlen(manifest), 0), w->stored, error);
+  cm_status status = add_member(zip, CM_MANIFEST_NAME, zip_source_buffer(zip, manifest, strlen(manifest), 0), error);
   uint64_t offset = 0;
   size_t i;
   json_t *about;
@@ -80,7 +80,7 @@ static cm_status add_members(cm_topology_writer *w, zip_t *zip, const char *mani
     if (status != CM_OK || size == 0)
       continue; /* to libzip a length of 0 would mean the rest of the file */
     status = add_member(zip, json_string_value(json_object_get(about, "name")),
-                        zip_source_file(zip, w->spool_path, offset, (zip_int64_t)size), w->stored, error);
+                        zip_source_file(zip, w->spool_path, offset, (zip_int64_t)size), error);
     offset += size;
   }
   return status;
@@ -114,12 +114,9 @@ static cm_status write_zip(const cm_topology_writer *w, zip_t *zip, cm_error *er
   return zip_failed(zip, w->out.path, "write the topology file", error);
 }
 
-cm_status cm_topology_pack(cm_topology_writer *w, cm_error *error)
+static cm_status pack(cm_topology_writer *w, const char *manifest, cm_error *error)
 {
   int code;
-  char *manifest = print_manifest(w);
-  if (manifest == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while closing %s", w->out.path);
   zip_t *zip = zip_open(w->out.scratch, ZIP_CREATE | ZIP_TRUNCATE, &code);
   zip_error_t cause;
   cm_status status = CM_OK;
@@ -135,6 +132,15 @@ cm_status cm_topology_pack(cm_topology_writer *w, cm_error *error)
     status = write_zip(w, zip, error);
   if (status != CM_OK && zip != NULL)
     zip_discard(zip);
+  return status;
+}
+
+cm_status cm_topology_pack(cm_topology_writer *w, cm_error *error)
+{
+  char *manifest = print_manifest(w);
+  if (manifest == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while closing %s", w->out.path);
+  cm_status status = w->stored ? cm_topology_store_end(w, manifest, error) : pack(w, manifest, error);
   free(manifest);
   return status;
 }

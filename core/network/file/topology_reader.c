@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/varint.h"
+#include "core/network/file/plain_edges.h"
 #include "core/network/internal.h"
 #include "core/network/file/topology_reader.h"
 
@@ -211,23 +212,22 @@ static cm_status read_plain_edges(cm_topology_reader *r, uint64_t *count, cm_err
     return error->status;
   uint32_t *target = r->target + *count;
   const uint8_t *at = s->block + s->begin, *const end = s->block + s->end;
-  for (; n < most && end - at >= EDGE_BYTES_MAX && at[0] == CM_EDGE_DIFFERENCE; n++) {
-    /* One byte or two without a branch, for which of them it is nobody foresees. */
-    unsigned two = at[1] >> 7;
-    uint64_t difference = ((at[1] & 0x7fu & (0u - two)) << 7) | ((at[1] ^ ((at[1] ^ at[2]) & (0u - two))) & 0x7fu);
-    size_t used = 1 + two;
-    if ((two & at[2] >> 7) != 0 && (used = cm_varint_decode(at + 1, CM_VARINT_BYTES_MAX, &difference)) == 0)
+  while (n < most) {
+    n += cm_plain_edges_take(&at, end, most - n, &last, highest, target + n);
+    if (n == most || end - at < EDGE_BYTES_MAX || at[0] != CM_EDGE_DIFFERENCE)
       break;
-    if (difference == 0 || difference > highest - last)
+    uint64_t difference;
+    size_t used = cm_varint_decode(at + 1, CM_VARINT_BYTES_MAX, &difference);
+    if (used == 0 || difference == 0 || difference > highest - last)
       break;
-    target[n] = last += (uint32_t)difference;
+    target[n++] = last += (uint32_t)difference;
     at += 1 + used;
   }
   if (r->last_weight != 0 && n > (uint64_t)(INT64_MAX - r->weight_sum) / r->last_weight)
     return CM_OK; /* the slow way finds the edge that is too much */
   s->begin = (size_t)(at - s->block);
   r->weight_sum += n * r->last_weight;
-  for (uint64_t i = 0; i < n; i++) {
+  for (uint64_t i = 0; !r->alike && i < n; i++) {
     r->size[*count + i] = r->last_size;
     r->weight[*count + i] = r->last_weight;
   }
@@ -235,6 +235,22 @@ static cm_status read_plain_edges(cm_topology_reader *r, uint64_t *count, cm_err
   r->edges_left -= n;
   r->pins_left -= n;
   return CM_OK;
+}
+
+/* An edge behind `count` of its row. As long as all are of size 1 and of their axon's rate, neither is written down. */
+static void add_edge(cm_topology_reader *r, uint64_t count, uint64_t rate, uint32_t target, uint32_t size, uint64_t weight)
+{
+  const bool alike = r->header.directed && size == 1 && weight == rate && (count == 0 || r->alike);
+  for (uint64_t i = 0; r->alike && !alike && i < count; i++) {
+    r->size[i] = 1;
+    r->weight[i] = rate;
+  }
+  r->alike = alike;
+  r->target[count] = target;
+  if (alike)
+    return;
+  r->size[count] = size;
+  r->weight[count] = weight;
 }
 
 /* The next axon of the vertex under way (undirected: its whole row). */
@@ -247,10 +263,8 @@ static cm_status read_row(cm_topology_reader *r, cm_topology_row *row, cm_error 
   if (r->row_open) {
     if (grow_row(r, 1, error) != CM_OK)
       return error->status;
-    r->target[0] = r->held_target;
-    r->size[0] = r->held_size;
-    r->weight[0] = r->held_weight;
     rate = r->held_rate;
+    add_edge(r, 0, rate, r->held_target, r->held_size, r->held_weight);
     count = 1;
     r->row_open = false;
   }
@@ -272,9 +286,7 @@ static cm_status read_row(cm_topology_reader *r, cm_topology_row *row, cm_error 
       break;
     }
     rate = axon ? new_rate : rate;
-    r->target[count] = target;
-    r->size[count] = size;
-    r->weight[count++] = weight;
+    add_edge(r, count++, rate, target, size, weight);
     if (r->edges_left > 0 && read_plain_edges(r, &count, error) != CM_OK)
       return error->status;
   }
@@ -282,8 +294,8 @@ static cm_status read_row(cm_topology_reader *r, cm_topology_row *row, cm_error 
                            .net_weight = rate,
                            .count = count,
                            .target = r->target,
-                           .weight = r->weight,
-                           .size = r->size};
+                           .weight = r->alike ? NULL : r->weight,
+                           .size = r->alike ? NULL : r->size};
   return CM_OK;
 }
 

@@ -42,6 +42,7 @@ struct cm_topology_reader {
   uint64_t edges_left;   /* of that vertex */
   uint32_t vertices_left; /* of the member under way, the one under way not counted */
   uint64_t rows_left, pins_left;
+  bool alike;            /* the edges of the row under way, so far: size and weight do not hold them */
   bool begun, row_open;  /* an axon's first edge has been read but not yet given */
   uint32_t last_size;
   uint64_t last_weight, weight_sum;

@@ -1,10 +1,33 @@
 /* Members of a topology file: bytes on their way to the spool, and the tables beside the rows (sizes, labels, parents, signs, delays,
  * populations, scenarios). What can fail: no room on disk, no memory. */
 #include <errno.h>
+#include <fcntl.h>
 #include <sodium.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "base/varint.h"
 #include "core/network/file/topology_writer_internal.h"
+
+/* The spool stands beside the file under construction. */
+static cm_status open_spool(cm_topology_writer *w, cm_error *error)
+{
+  if (cm_path(w->spool_path, error, "%s.tmp-XXXXXX", w->out.scratch) != CM_OK) {
+    w->spool_path[0] = '\0';
+    return error->status;
+  }
+  int descriptor = mkostemp(w->spool_path, O_CLOEXEC);
+  if (descriptor < 0) {
+    w->spool_path[0] = '\0';
+    return cm_fail_errno(error, errno, "cannot create a file beside", w->out.path);
+  }
+  w->spool = fdopen(descriptor, "w+b");
+  if (w->spool == NULL) {
+    (void)close(descriptor);
+    return cm_fail(error, CM_NO_MEMORY, "out of memory while starting %s", w->out.path);
+  }
+  return CM_OK;
+}
 
 cm_status cm_topology_reserve(cm_topology_bytes *b, size_t more, cm_error *error)
 {
@@ -39,10 +62,13 @@ cm_status cm_topology_spool(cm_topology_writer *w, const char *name, const uint8
     return cm_fail(error, CM_NO_MEMORY, "out of memory while writing %s", w->out.path);
   }
   json_decref(about);
-  if (size > 0 && fwrite(data, 1, size, w->spool) != size)
-    return cm_fail_errno(error, errno, "cannot write", w->spool_path);
-  w->spooled += size;
-  return CM_OK;
+  if (size == 0)
+    return CM_OK;
+  if (w->stored)
+    return cm_topology_store_member(w, name, data, size, error);
+  if (w->spool == NULL && open_spool(w, error) != CM_OK)
+    return error->status;
+  return fwrite(data, 1, size, w->spool) == size ? CM_OK : cm_fail_errno(error, errno, "cannot write", w->spool_path);
 }
 
 /* A table of numbers as a member of its own. */

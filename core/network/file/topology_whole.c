@@ -140,10 +140,11 @@ static cm_status allocate(const cm_topology_header *h, cm_run *run, cm_topology 
 static cm_status store_weights(cm_topology *t, const cm_topology_row *row, uint64_t at, cm_error *error)
 {
   for (uint64_t i = 0; t->pin_weight != NULL && i < row->count; i++) {
-    if (row->weight[i] > UINT32_MAX)
+    const uint64_t weight = row->weight != NULL ? row->weight[i] : row->net_weight;
+    if (weight > UINT32_MAX)
       return cm_fail(error, CM_BAD_NETWORK, "an edge of vertex %u weighs %llu, more than %u", row->vertex,
-                     (unsigned long long)row->weight[i], UINT32_MAX);
-    t->pin_weight[at + i] = (uint32_t)row->weight[i];
+                     (unsigned long long)weight, UINT32_MAX);
+    t->pin_weight[at + i] = (uint32_t)weight;
   }
   return CM_OK;
 }
@@ -151,13 +152,12 @@ static cm_status store_weights(cm_topology *t, const cm_topology_row *row, uint6
 /* Every edge repeats the size of its other vertex; they must agree. */
 static cm_status check_sizes(const cm_topology *t, const cm_topology_row *row, cm_error *error)
 {
-  uint64_t i = 0;
-  while (t->size == NULL && i < row->count && row->size[i] == 1)
-    i++;
-  for (; i < row->count; i++)
-    if (row->size[i] != cm_topology_size(t, row->target[i]))
+  for (uint64_t i = 0; (t->size != NULL || row->size != NULL) && i < row->count; i++) {
+    const uint32_t size = row->size != NULL ? row->size[i] : 1;
+    if (size != cm_topology_size(t, row->target[i]))
       return cm_fail(error, CM_BAD_NETWORK, "an edge of vertex %u names size %u for vertex %u, which has %u",
-                     row->vertex, row->size[i], row->target[i], cm_topology_size(t, row->target[i]));
+                     row->vertex, size, row->target[i], cm_topology_size(t, row->target[i]));
+  }
   return CM_OK;
 }
 

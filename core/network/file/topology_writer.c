@@ -1,5 +1,6 @@
 /* Happy path: rows are encoded into groups, groups and tables (topology_tables.c) spooled to a scratch file; close packs them
- * (topology_pack.c) into the file under construction (base/file.h), which is then committed.
+ * (topology_pack.c) into the file under construction (base/file.h), which is then committed. Those that are stored are in it at once
+ * (topology_stored.c).
  * What can fail: rows out of order (CM_INTERNAL: the caller's defect), no room on disk, no memory. */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,27 +28,8 @@ void cm_topology_writer_abort(cm_topology_writer *w)
   json_decref(w->scenarios);
   cm_free(w->vertex.data);
   cm_free(w->group.data);
+  cm_free(w->stored_member);
   cm_free(w);
-}
-
-/* The spool stands beside the file under construction. */
-static cm_status open_spool(cm_topology_writer *w, cm_error *error)
-{
-  if (cm_path(w->spool_path, error, "%s.tmp-XXXXXX", w->out.scratch) != CM_OK) {
-    w->spool_path[0] = '\0';
-    return error->status;
-  }
-  int descriptor = mkostemp(w->spool_path, O_CLOEXEC);
-  if (descriptor < 0) {
-    w->spool_path[0] = '\0';
-    return cm_fail_errno(error, errno, "cannot create a file beside", w->out.path);
-  }
-  w->spool = fdopen(descriptor, "w+b");
-  if (w->spool == NULL) {
-    (void)close(descriptor);
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while starting %s", w->out.path);
-  }
-  return CM_OK;
 }
 
 cm_status cm_topology_writer_open(const char *path, const cm_topology_header *header, const uint32_t *sizes,
@@ -71,8 +53,6 @@ cm_status cm_topology_writer_open(const char *path, const cm_topology_header *he
   w->last_size = 1;
   w->last_weight = 1;
   cm_status status = cm_file_create(&w->out, path, error);
-  if (status == CM_OK)
-    status = open_spool(w, error);
   w->members = json_array();
   if (status == CM_OK && w->members == NULL)
     status = cm_fail(error, CM_NO_MEMORY, "out of memory while starting %s", path);
@@ -233,11 +213,11 @@ cm_status cm_topology_writer_close(cm_topology_writer *w, cm_error *error)
     status = close_group(w, error);
   if (status == CM_OK)
     status = cm_topology_spool_sizes(w, error);
-  if (status == CM_OK && fflush(w->spool) != 0)
+  if (status == CM_OK && w->spool != NULL && fflush(w->spool) != 0)
     status = cm_fail_errno(error, errno, "cannot write", w->spool_path);
   if (status == CM_OK)
     status = cm_topology_pack(w, error);
-  if (status == CM_OK)
+  if (status == CM_OK && !w->stored)
     status = cm_file_reopen(&w->out, error);
   if (status == CM_OK)
     status = cm_file_commit(&w->out, error);
