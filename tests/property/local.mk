@@ -27,6 +27,7 @@ PROPERTY_TESTS = \
   tests/property/rewards \
   tests/property/routes \
   tests/property/schedules \
+  tests/property/snn_batches \
   tests/property/space \
   tests/property/sums \
   tests/property/tamper \

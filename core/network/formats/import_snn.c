@@ -2,36 +2,24 @@
  * hyperedge u32 number of targets, u32 source, u32 targets[], f32 rate.
  *
  * Happy path: targets are copied straight into the pins of the topology, four bytes a synapse, and sorted
- * in place; rates become integers once their sum is known; nets are put in order of their sources when the
+ * in place: those of all hyperedges that lie whole in the source's window at once and on the run's threads (snn_batch.c), the others one by
+ * one; rates become integers once their sum is known; nets are put in order of their sources when the
  * file has them in another order. What can fail: a number out of range, a file that ends early or late. */
 #include <endian.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "core/network/internal.h"
+#include "core/network/formats/snn.h"
 
-typedef struct snn_reader {
-  cm_source *source;
-  const cm_import_limits *limits;
-  cm_run *run;
-  cm_memory *memory;
-  cm_topology *made;
-  float *rate;
-  uint64_t first_room, source_room, rate_room, pin_room;
-  uint32_t hyperedges; /* announced */
-  bool sources_ascend;
-  cm_row_sorter sorter;
-} snn_reader;
-
-static cm_status bad(snn_reader *r, uint64_t offset, uint32_t hyperedge, const char *what, cm_error *error)
+static cm_status bad(cm_snn_reader *r, uint64_t offset, uint32_t hyperedge, const char *what, cm_error *error)
 {
   cm_fail(error, CM_BAD_NETWORK, ".snn network, byte %llu, hyperedge %u of %u: %s", (unsigned long long)offset,
           hyperedge, r->hyperedges, what);
   return cm_fail_at(error, "byte %llu", (unsigned long long)offset);
 }
 
-static cm_status ends_early(snn_reader *r, const char *inside, cm_error *error)
+static cm_status ends_early(cm_snn_reader *r, const char *inside, cm_error *error)
 {
   uint64_t offset = cm_source_offset(r->source);
   cm_fail(error, CM_BAD_NETWORK, ".snn network: the file ends at byte %llu inside %s", (unsigned long long)offset,
@@ -39,7 +27,7 @@ static cm_status ends_early(snn_reader *r, const char *inside, cm_error *error)
   return cm_fail_at(error, "byte %llu", (unsigned long long)offset);
 }
 
-static cm_status take(snn_reader *r, void *bytes, size_t size, const char *inside, cm_error *error)
+static cm_status take(cm_snn_reader *r, void *bytes, size_t size, const char *inside, cm_error *error)
 {
   size_t got;
   if (cm_source_take(r->source, bytes, size, &got, error) != CM_OK)
@@ -47,7 +35,7 @@ static cm_status take(snn_reader *r, void *bytes, size_t size, const char *insid
   return got == size ? CM_OK : ends_early(r, inside, error);
 }
 
-static cm_status read_targets(snn_reader *r, uint32_t hyperedge, uint64_t count, cm_error *error)
+static cm_status read_targets(cm_snn_reader *r, uint32_t hyperedge, uint64_t count, cm_error *error)
 {
   cm_topology *made = r->made;
   uint64_t begin = made->pin_count, offset = cm_source_offset(r->source);
@@ -79,7 +67,7 @@ static cm_status read_targets(snn_reader *r, uint32_t hyperedge, uint64_t count,
   return CM_OK;
 }
 
-static cm_status read_hyperedge(snn_reader *r, uint32_t hyperedge, cm_error *error)
+static cm_status read_hyperedge(cm_snn_reader *r, uint32_t hyperedge, cm_error *error)
 {
   cm_topology *made = r->made;
   uint64_t offset = cm_source_offset(r->source), begin = made->pin_count;
@@ -112,27 +100,34 @@ static cm_status read_hyperedge(snn_reader *r, uint32_t hyperedge, cm_error *err
   uint64_t kept;
   if (cm_row_sort(&r->sorter, made->pin + begin, count, &kept, error) != CM_OK)
     return error->status;
-  made->duplicate_count += count - kept;
-  made->pin_count = begin + kept;
-  for (uint64_t i = begin; i < made->pin_count; i++)
-    if (made->pin[i] == source)
-      made->self_loop_count++;
-  uint32_t net = made->net_count;
+  uint32_t selves = 0;
+  for (uint64_t i = begin; i < begin + kept; i++)
+    selves += made->pin[i] == source;
+  return cm_snn_keep(r, &(cm_snn_net){.count = count, .kept = kept, .source = source, .selves = selves, .rate = rate, .pin = begin}, error);
+}
+
+cm_status cm_snn_keep(cm_snn_reader *r, const cm_snn_net *n, cm_error *error)
+{
+  cm_topology *made = r->made;
+  const uint32_t net = made->net_count;
   if (CM_ROOM(r->memory, made->net_first, &r->first_room, (uint64_t)net + 2, error) != CM_OK ||
       CM_ROOM(r->memory, made->net_source, &r->source_room, (uint64_t)net + 1, error) != CM_OK ||
       CM_ROOM(r->memory, r->rate, &r->rate_room, (uint64_t)net + 1, error) != CM_OK)
     return error->status;
-  if (net > 0 && source < made->net_source[net - 1])
+  if (net > 0 && n->source < made->net_source[net - 1])
     r->sources_ascend = false;
+  made->duplicate_count += n->count - n->kept;
+  made->self_loop_count += n->selves;
+  made->pin_count = n->pin + n->kept;
   made->net_first[net + 1] = made->pin_count;
-  made->net_source[net] = source;
-  r->rate[net] = rate;
+  made->net_source[net] = n->source;
+  r->rate[net] = n->rate;
   made->net_count++;
   return CM_OK;
 }
 
 /* Puts the nets in order of their sources; nets of one source keep theirs. */
-static cm_status order_nets(snn_reader *r, cm_error *error)
+static cm_status order_nets(cm_snn_reader *r, cm_error *error)
 {
   cm_topology *made = r->made;
   uint32_t *begin = NULL, *order = NULL, *source = NULL, *pin = NULL;
@@ -186,7 +181,7 @@ done:
   return status;
 }
 
-static cm_status scale_rates(snn_reader *r, cm_error *error)
+static cm_status scale_rates(cm_snn_reader *r, cm_error *error)
 {
   cm_topology *made = r->made;
   double sum = 0, maximum = 0;
@@ -205,7 +200,7 @@ static cm_status scale_rates(snn_reader *r, cm_error *error)
   return CM_OK;
 }
 
-static cm_status read_network(snn_reader *r, cm_error *error)
+static cm_status read_network(cm_snn_reader *r, cm_error *error)
 {
   cm_topology *made = r->made;
   uint32_t head[2];
@@ -228,9 +223,14 @@ static cm_status read_network(snn_reader *r, cm_error *error)
       CM_ROOM(r->memory, made->pin, &r->pin_room, targets < r->limits->pins_max ? targets : 0, error) != CM_OK)
     return error->status;
   made->net_first[0] = 0;
-  for (uint32_t hyperedge = 0; hyperedge < r->hyperedges; hyperedge++)
-    if (read_hyperedge(r, hyperedge, error) != CM_OK)
+  for (uint32_t hyperedge = 0; hyperedge < r->hyperedges;) {
+    uint32_t taken;
+    if (cm_snn_batch_take(r, r->hyperedges - hyperedge, &taken, error) != CM_OK)
       return error->status;
+    hyperedge += taken;
+    if (taken == 0 && read_hyperedge(r, hyperedge++, error) != CM_OK)
+      return error->status;
+  }
   uint8_t more;
   size_t got;
   uint64_t end = cm_source_offset(r->source);
@@ -256,12 +256,15 @@ static cm_status read_network(snn_reader *r, cm_error *error)
 cm_status cm_import_snn(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
                         cm_error *error)
 {
-  snn_reader r = {.source = source, .limits = limits, .run = run, .memory = run->memory, .sources_ascend = true,
+  cm_snn_reader r = {.source = source, .limits = limits, .run = run, .memory = run->memory, .sources_ascend = true,
                   .sorter = {.memory = run->memory}};
   if (CM_NEW(run->memory, r.made, 1, error) != CM_OK)
     return error->status;
   r.made->directed = true;
-  cm_status status = read_network(&r, error);
+  cm_status status = cm_snn_batch_new(&r, error);
+  if (status == CM_OK)
+    status = read_network(&r, error);
+  cm_snn_batch_free(&r);
   /* Even without synapses the arrays are there. */
   if (status == CM_OK && r.made->net_source == NULL)
     status = CM_NEW(run->memory, r.made->net_source, 0, error);
