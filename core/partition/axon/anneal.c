@@ -8,12 +8,12 @@
 #include "core/partition/axon/locality.h"
 
 /* Vertices of a round are looked at as things stand at its start, on all threads; then they move. */
-enum { BLOCK = 8, ROUNDS = 16, ROUND_LEAST = 32, ROUND_MAX = 1024, RUN = 16 };
+enum { BLOCK = 8, ROUNDS = 16, ROUND_LEAST = 32, ROUND_MAX = 1024, RUN = 16, TABLE_RUN = 64 };
 
 /* Processor time, in nanoseconds, that a round's look at a net takes, the look at a part in the table, a net's move with all
  * that follows, and its note in the table for each target: about. Less than SHARED_LEAST costs one thread less than several
  * need to meet. */
-enum { LOOK_NS = 15, TABLE_NS = 1, MOVE_NS = 60, FOLLOW_NS = 2, SHARED_LEAST = 25000 };
+enum { LOOK_NS = 15, TABLE_NS = 1, MOVE_NS = 60, FOLLOW_NS = 2, SHARED_LEAST = 6000 };
 
 /* A table is worth its making for so many sweeps. */
 enum { TABLE_SWEEPS = 8 };
@@ -227,10 +227,10 @@ static cm_status move_together(sweeping *w, cm_error *error)
 static cm_status play_round(sweeping *w, uint64_t *moves, cm_error *error)
 {
   const cm_hypergraph *g = w->state->graph;
-  uint32_t length = w->end - w->begin, shares = length / (2 * w->threads);
+  uint32_t length = w->end - w->begin, shares = length / (2 * w->threads), most = w->table != NULL ? TABLE_RUN : RUN;
   double nanoseconds = w->table != NULL ? (double)length * w->table->parts * TABLE_NS
                                         : (double)length * (double)g->pin_count / g->vertex_count * LOOK_NS;
-  w->run = shares < 1 ? 1 : shares < RUN ? shares : RUN;
+  w->run = shares < 1 ? 1 : shares < most ? shares : most;
   if (play(w, (length + w->run - 1) / w->run, look, nanoseconds, error) != CM_OK)
     return error->status;
   if (w->options->hard) {
