@@ -149,25 +149,55 @@ cm_offer cm_axon_table_best(const cm_axon_table *t, uint32_t v, double bound)
   return best;
 }
 
+/* How an event changes a column of the table. */
+typedef struct change {
+  cm_tie *column;
+  uint32_t weight;
+  uint16_t axons;
+} change;
+
+static change change_by(const cm_axon_table *t, const cm_net_event *event)
+{
+  const cm_net_state *net = &t->state->net[event->net];
+  return (change){t->tie + event->part, (uint32_t)event->weighed * (net->weight >> t->shift) /* modulo 2^32 */,
+                  (uint16_t)(event->present * net->axons)};
+}
+
+static void follow_source(cm_axon_table *t, const cm_net_event *event, const change *c)
+{
+  const cm_net_state *net = &t->state->net[event->net];
+  tie_to(&c->column[(size_t)t->state->graph->net_source[event->net] * t->parts], (uint32_t)event->present * (net->weight >> t->shift),
+         net->own_target ? c->axons : 0);
+}
+
 void cm_axon_table_follow(cm_axon_table *t, const cm_net_event *event, uint64_t count, uint32_t slice, uint32_t slices)
 {
-  const cm_axon_state *s = t->state;
-  const cm_hypergraph *g = s->graph;
-  uint32_t low = (uint32_t)cm_slice_begin(t->parts, slice, slices), high = (uint32_t)cm_slice_begin(t->parts, slice + 1, slices);
-  for (uint64_t k = 0; k < count; k++) {
-    const cm_net_event *it = &event[k];
-    if (it->part < low || it->part >= high)
+  const cm_hypergraph *g = t->state->graph;
+  uint32_t low = (uint32_t)cm_slice_begin(t->parts, slice, slices), width = (uint32_t)cm_slice_begin(t->parts, slice + 1, slices) - low;
+  for (const cm_net_event *end = event + count; event < end; event++) {
+    if (event->part - low >= width)
       continue;
-    const cm_net_state *net = &s->net[it->net];
-    uint32_t source = g->net_source[it->net], weight = net->weight >> t->shift;
-    uint32_t kept = (uint32_t)it->weighed * weight; /* modulo 2^32 */
-    uint16_t shared = (uint16_t)(it->present * net->axons);
-    cm_tie *column = t->tie + it->part;
-    for (cm_targets targets = cm_targets_of(g, it->net); targets.left > 0;) {
-      uint32_t u = cm_targets_next(&targets);
-      if (u != source)
-        tie_to(&column[(size_t)u * t->parts], kept, shared);
+    uint32_t source = g->net_source[event->net];
+    change c = change_by(t, event);
+    cm_targets targets = cm_targets_of(g, event->net);
+    if (event + 1 < end && event[1].net == event->net && event[1].part - low < width) { /* it left a part and came to one: one look at its targets */
+      change next = change_by(t, &event[1]);
+      while (targets.left > 0) {
+        uint32_t u = cm_targets_next(&targets);
+        if (u == source)
+          continue;
+        tie_to(&c.column[(size_t)u * t->parts], c.weight, c.axons);
+        tie_to(&next.column[(size_t)u * t->parts], next.weight, next.axons);
+      }
+      follow_source(t, event++, &c);
+      c = next;
+    } else {
+      while (targets.left > 0) {
+        uint32_t u = cm_targets_next(&targets);
+        if (u != source)
+          tie_to(&c.column[(size_t)u * t->parts], c.weight, c.axons);
+      }
     }
-    tie_to(&column[(size_t)source * t->parts], (uint32_t)it->present * weight, net->own_target ? shared : 0);
+    follow_source(t, event, &c);
   }
 }
