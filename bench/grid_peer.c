@@ -1,14 +1,15 @@
-/* grid_peer grow NET.snn NEURONS AXONS SYNAPSES TARGETS: plain greedy growing, one part a line of a neuron.
- * grid_peer judge NET.snn PART NEURONS AXONS SYNAPSES TARGETS: "connectivity parts over", counted anew.
+/* grid_peer grow NET.snn NEURONS AXONS SYNAPSES TARGETS OUTBOUND: plain greedy growing, one part a line of a neuron.
+ * grid_peer judge NET.snn PART NEURONS AXONS SYNAPSES TARGETS OUTBOUND: "connectivity parts over", counted anew.
  * The peer and the judge of bench/grid; shares no code with the library. A limit of 0 is none. TARGETS: the parts that one neuron
- * reaches at most; one that reaches more counts as as many neurons as it takes. */
+ * reaches at most; one that reaches more counts as as many neurons as it takes. OUTBOUND: the axons that leave a part, one for each
+ * other part that each neuron of it reaches. Growing keeps neither of the last two. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static uint32_t n, m, *pin, *source, *in_net;
-static uint64_t *first, *in_first, limit[4]; /* neurons, inbound axons, synapses; parts that a neuron reaches */
+static uint64_t *first, *in_first, limit[5]; /* neurons, inbound axons, synapses; parts that a neuron reaches; outbound axons */
 static float *rate;
 
 static void *room(size_t bytes)
@@ -146,7 +147,7 @@ static void judge(const char *path)
   fclose(f);
   uint64_t(*use)[3] = room((size_t)parts * sizeof *use);
   uint32_t *seen = room((size_t)parts * 4);
-  uint64_t *reached = room((size_t)n * 8);
+  uint64_t *reached = room((size_t)n * 8), *leaving = room((size_t)parts * 8);
   double connectivity = 0;
   for (uint32_t e = 0; e < m; e++)
     for (uint64_t i = first[e]; i < first[e + 1]; i++) {
@@ -157,6 +158,7 @@ static void judge(const char *path)
       use[p][1]++;
       reached[source[e]]++;
       connectivity += p != part[source[e]] ? (double)rate[e] : 0;
+      leaving[part[source[e]]] += p != part[source[e]];
     }
   for (uint32_t v = 0; v < n; v++) {
     use[part[v]][0] += limit[3] == 0 || reached[v] <= limit[3] ? 1 : (reached[v] + limit[3] - 1) / limit[3];
@@ -164,7 +166,7 @@ static void judge(const char *path)
   }
   uint32_t used = 0;
   for (uint32_t p = 0; p < parts; p++) {
-    over += !fits(use[p]);
+    over += !fits(use[p]) || (limit[4] != 0 && leaving[p] > limit[4]);
     used += use[p][0] > 0;
   }
   printf("%.6g %u %u\n", connectivity, used, over);
@@ -173,13 +175,13 @@ static void judge(const char *path)
 int main(int count, char **word)
 {
   int at = count > 1 && strcmp(word[1], "judge") == 0 ? 4 : 3;
-  if (count != at + 4) {
-    fputs("usage: grid_peer grow NET.snn NEURONS AXONS SYNAPSES TARGETS\n"
-          "       grid_peer judge NET.snn PART NEURONS AXONS SYNAPSES TARGETS\n",
+  if (count != at + 5) {
+    fputs("usage: grid_peer grow NET.snn NEURONS AXONS SYNAPSES TARGETS OUTBOUND\n"
+          "       grid_peer judge NET.snn PART NEURONS AXONS SYNAPSES TARGETS OUTBOUND\n",
           stderr);
     return 2;
   }
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 5; i++)
     limit[i] = strtoull(word[at + i], NULL, 10);
   read_network(word[2]);
   if (at == 4) {
