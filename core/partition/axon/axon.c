@@ -213,6 +213,9 @@ static cm_status search_below(cm_axon_search *w, uint32_t *part, uint32_t *parts
  * little: growing on the network itself is worth more, and cheap on small ones of few parts. */
 enum { DENSE_SHARE = 12, DENSE_VERTICES = 1 << 13, DENSE_LOOKS = 60000000, DENSE_GROWTHS = 3 };
 
+/* Elsewhere on small networks the second growth is as often the better one as the first. */
+enum { SMALL_GROWTHS = 2 };
+
 static bool is_dense(const cm_hypergraph *g)
 {
   uint64_t n = g->vertex_count;
@@ -279,8 +282,9 @@ static cm_status begin(cm_axon_search *w, uint32_t *part, uint32_t *parts, doubl
   if (grown)
     status = cm_axon_grow_flat(w, 1, part, parts, objective, trial, error);
   bool dense = !isinf(*objective) && is_small_and_dense(w->levels.graph[0], *parts);
-  if (status == CM_OK && o->grow_pins != 0 && o->places == NULL && (dense || few_pins(w, o->grow_pins) || few_parts_are_reached(w, *objective)))
-    status = cm_axon_grow_flat(w, dense ? DENSE_GROWTHS : 1, part, parts, objective, trial, error);
+  bool small = few_pins(w, o->grow_pins), copies = w->levels.graph[0]->reach_most != 0;
+  if (status == CM_OK && o->grow_pins != 0 && o->places == NULL && !copies && (dense || small || few_parts_are_reached(w, *objective)))
+    status = cm_axon_grow_flat(w, dense ? DENSE_GROWTHS : small ? SMALL_GROWTHS : 1, part, parts, objective, trial, error);
   w->seed = o->seed;
   if (status == CM_OK && o->other_start != NULL && o->places == NULL && o->cycles > 0 &&
       !(below && o->below->cycles > 0))
@@ -290,15 +294,18 @@ static cm_status begin(cm_axon_search *w, uint32_t *part, uint32_t *parts, doubl
     bool first = isinf(*objective);
     w->seed = o->seed + i * (uint64_t)0x9e3779b9;
     status = cm_axon_first_partition(w, first ? part : trial, &count, &reached, error);
-    if (status == CM_NO_ROOM && !first)
-      return CM_OK;
+    if (status == CM_NO_ROOM && !first) {
+      status = CM_OK;
+      break;
+    }
     if (status == CM_OK && first) {
       *parts = count;
       *objective = reached;
     } else if (status == CM_OK)
       cm_axon_keep_better(w, trial, count, reached, part, parts, objective);
   }
-  return status;
+  bool more = status == CM_OK && copies && !w->grown && o->places == NULL;
+  return more ? cm_axon_grow_with_copies(w, part, parts, objective, trial, error) : status;
 }
 
 /* First partitions, then cycles. */
@@ -352,7 +359,7 @@ cm_status cm_partition_axons(const cm_topology *topology, const cm_axon_options 
   if (status == CM_OK && fill)
     status = cm_fill_suits(w.levels.graph[0], run, &w.flat, error);
   if (status == CM_OK && (options->attempts > 1 || options->cycles > 0 || options->start != NULL || options->below != NULL || options->grow_pins != 0 ||
-                         options->dense_pins != 0 || w.flat))
+                         options->dense_pins != 0 || w.levels.graph[0]->reach_most != 0 || w.flat))
     status = CM_NEW(run->memory, trial, n, error);
   if (status == CM_OK && n > 0)
     status = search(&w, options, held, &count, &objective, trial, error);

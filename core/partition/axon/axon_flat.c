@@ -17,6 +17,24 @@ static const double too_many_by_far = 1.1;
  * of the microcircuit, whose axons reach 2300 of 5800 parts, they gain a fiftieth of a percent in five times the time. */
 static const double polish_looks = 10;
 
+/* Sweeps of a growth, as hot as those of a cycle begin. */
+enum { EXCHANGE_SWEEPS = 4 };
+static const double exchange_hot = 0.05, exchange_cold = 0.0125;
+
+/* Parts that neurons fill to more than so much have none to exchange. */
+static const double exchange_full = 0.98;
+
+/* Where not all vertices can wait, so many fills are one that does as many looks: who waits decides more than the proportion. */
+enum { FILLS_TOGETHER = 3 };
+
+/* Growths where sources have copies: each but the first knows how many the one before needed. What still exceeds limits, in limits a
+ * part, is to be mended by sweeps. */
+enum { COPIES_GROWTHS = 2 };
+static const double copies_excess = 0.02;
+
+/* Names the random streams of growths and their sweeps, beside those of descents. */
+enum { GROWN = 1 << 17 };
+
 void cm_axon_keep_better(cm_axon_search *w, const uint32_t *trial, uint32_t count, double reached, uint32_t *part,
                          uint32_t *parts, double *objective)
 {
@@ -45,24 +63,129 @@ static cm_status polish(cm_axon_search *w, uint32_t *part, uint32_t parts, uint3
   return status;
 }
 
+/* Grown parts after annealed sweeps, in which full ones exchange vertices beyond their limits for a while. They stay where they cost
+ * less. */
+static cm_status exchange(cm_axon_search *w, uint32_t *grown, uint32_t count, uint32_t *part, uint32_t *parts, double *objective, cm_error *error)
+{
+  cm_axon_descent d = {.number = GROWN};
+  cm_anneal_options sweeps = {.sweeps = EXCHANGE_SWEEPS, .hot = exchange_hot, .cold = exchange_cold};
+  cm_random random;
+  cm_error none = {0};
+  double reached;
+  cm_random_init(&random, w->options->seed, CM_STREAM_REFINEMENT, d.number);
+  cm_status status = cm_axon_refine_level(w, &d, false, &sweeps, &random, grown, &count, &reached, &none);
+  if (status == CM_OK)
+    cm_axon_keep_better(w, grown, count, reached, part, parts, objective);
+  else if (status != CM_NO_ROOM)
+    *error = none;
+  return status == CM_NO_ROOM ? CM_OK : status;
+}
+
+/* Whether neurons leave parts room for exchanges. */
+static bool have_room(const cm_axon_search *w, uint32_t parts)
+{
+  const cm_hypergraph *g = w->levels.graph[0];
+  uint64_t size = 0, limit = w->options->limits.neurons;
+  for (uint32_t v = 0; v < g->vertex_count; v++)
+    size += g->size[v];
+  return limit == 0 || (double)size <= exchange_full * (double)limit * parts;
+}
+
+/* The cheapest of several growths. */
+static cm_status grow_best(cm_axon_search *w, uint32_t growths, uint32_t *part, uint32_t *parts, uint32_t *trial, cm_error *error)
+{
+  cm_hypergraph *g = w->levels.graph[0];
+  cm_grow_options options = {.limits = w->options->limits, .apart = true};
+  cm_random random;
+  uint64_t least = UINT64_MAX;
+  uint32_t from = g->number[0];
+  cm_random_init(&random, w->options->seed, CM_STREAM_BISECTION, 1 << 20);
+  cm_run_phase(w->run, "initial");
+  cm_status status = cm_hypergraph_list_inbound(g, w->run, error);
+  for (uint32_t i = 0; status == CM_OK && i < growths; i++) {
+    uint32_t count = 0;
+    uint64_t cost = 0;
+    status = cm_grow_parts(g, &options, &random, w->run, &from, trial, &count, &cost, error);
+    if (status != CM_OK || cost >= least)
+      continue;
+    memcpy(part, trial, g->vertex_count * sizeof *part);
+    *parts = count;
+    least = cost;
+  }
+  return status;
+}
+
 cm_status cm_axon_grow_flat(cm_axon_search *w, uint32_t growths, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
                             cm_error *error)
 {
-  cm_random random;
-  uint32_t from = CM_GROW_ANYWHERE;
+  uint32_t *grown, count = 0;
+  double reached = INFINITY;
   w->grown = true;
-  cm_random_init(&random, w->options->seed, CM_STREAM_BISECTION, 1 << 20);
-  cm_run_phase(w->run, "initial");
-  cm_status status = cm_hypergraph_list_inbound(w->levels.graph[0], w->run, error);
-  for (uint32_t i = 0; status == CM_OK && i < growths; i++) {
-    uint32_t count = 0;
-    double reached = INFINITY;
-    status = cm_grow_parts(w->levels.graph[0], &w->options->limits, &random, w->run, &from, trial, &count, error);
-    if (status == CM_OK)
-      status = polish(w, trial, count, w->options->last_sweeps, &reached, error);
-    if (status == CM_OK)
-      cm_axon_keep_better(w, trial, count, reached, part, parts, objective);
+  if (CM_NEW(w->run->memory, grown, w->levels.graph[0]->vertex_count, error) != CM_OK)
+    return error->status;
+  cm_status status = grow_best(w, growths, grown, &count, trial, error);
+  if (status == CM_OK)
+    status = polish(w, grown, count, w->options->last_sweeps, &reached, error);
+  if (status == CM_OK && reached < *objective) {
+    cm_axon_keep_better(w, grown, count, reached, part, parts, objective);
+    if (w->options->last_sweeps > 0 && have_room(w, count))
+      status = exchange(w, grown, count, part, parts, objective, error);
   }
+  cm_free(grown);
+  return status;
+}
+
+/* What a growth costs, by how much of the limits its parts exceed them, and what each vertex takes of its part with its copies. */
+typedef struct growth_use {
+  double cost, excess;
+  uint32_t *size; /* [vertices] */
+} growth_use;
+
+static cm_status count_use(cm_axon_search *w, uint32_t *part, uint32_t parts, growth_use *use, cm_error *error)
+{
+  const cm_hypergraph *g = w->levels.graph[0];
+  cm_axon_state *s;
+  if (cm_axon_state_new(g, &w->options->limits, NULL, part, parts, parts, w->run->threads, w->run, &s, error) != CM_OK)
+    return error->status;
+  use->cost = cm_axon_cost(s);
+  use->excess = cm_total_excess(s);
+  for (uint32_t v = 0; v < g->vertex_count; v++)
+    use->size[v] = (uint32_t)cm_axon_size(s, v);
+  cm_axon_state_free(s);
+  return CM_OK;
+}
+
+cm_status cm_axon_grow_with_copies(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
+                                   cm_error *error)
+{
+  cm_hypergraph *g = w->levels.graph[0];
+  growth_use use = {0};
+  cm_grow_options options = {.limits = w->options->limits, .apart = true};
+  cm_random random;
+  uint32_t count = 0;
+  w->grown = true;
+  cm_random_init(&random, w->options->seed, CM_STREAM_BISECTION, GROWN);
+  cm_run_phase(w->run, "initial");
+  cm_status status = CM_NEW(w->run->memory, use.size, g->vertex_count, error);
+  if (status == CM_OK)
+    status = cm_hypergraph_list_inbound(g, w->run, error);
+  for (uint32_t i = 0; status == CM_OK && i < COPIES_GROWTHS && use.cost < *objective; i++) {
+    uint32_t from = g->number[0];
+    uint64_t cost;
+    options.size = i > 0 ? use.size : NULL;
+    status = cm_grow_parts(g, &options, &random, w->run, &from, trial, &count, &cost, error);
+    if (status == CM_OK)
+      status = count_use(w, trial, count, &use, error);
+  }
+  bool pays = status == CM_OK && use.cost < *objective && use.excess <= copies_excess * count;
+  if (pays && use.excess <= 0) {
+    status = polish(w, trial, count, 1, &use.cost, error);
+    if (status == CM_OK)
+      cm_axon_keep_better(w, trial, count, use.cost, part, parts, objective);
+  }
+  if (status == CM_OK && pays)
+    status = exchange(w, trial, count, part, parts, objective, error);
+  cm_free(use.size);
   return status;
 }
 
@@ -80,13 +203,15 @@ static void keep_filled(cm_axon_search *w, const uint32_t *trial, uint32_t count
 cm_status cm_axon_fill_flat(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
                             cm_error *error)
 {
-  static const double weights[] = {0.5, 0, 1, 0.25, 2};
+  static const double weights[] = {0.5, 1, 0, 0.25, 2};
   const cm_axon_options *o = w->options;
   cm_run_phase(w->run, "initial");
   cm_status status = cm_hypergraph_list_inbound(w->levels.graph[0], w->run, error);
-  for (uint32_t i = 0; i < o->fills && i < sizeof weights / sizeof *weights && status == CM_OK; i++) {
-    cm_fill_options options = {
-        .limits = o->limits, .weight = weights[i], .work = o->fill_work, .seed = o->seed};
+  uint32_t together = cm_fill_has_all_wait(w->levels.graph[0], o->fill_work) ? 1 : FILLS_TOGETHER;
+  uint32_t fills = (o->fills + together - 1) / together;
+  for (uint32_t i = 0; i < fills && i < sizeof weights / sizeof *weights && status == CM_OK; i++) {
+    double work = o->fill_work * (o->fills < together ? o->fills : together);
+    cm_fill_options options = {.limits = o->limits, .weight = weights[i], .work = work, .seed = o->seed};
     uint32_t count = 0;
     double reached = INFINITY;
     status = cm_fill_parts(w->levels.topology, w->levels.graph[0], &options, w->run, trial, &count, error);

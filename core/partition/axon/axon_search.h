@@ -57,9 +57,14 @@ cm_status cm_axon_descend(cm_axon_search *w, const cm_axon_descent *d, uint32_t 
 cm_status cm_axon_first_partition(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, cm_error *error);
 
 /* Parts grown on the network itself, and refined there: where levels serve it badly, and is cheap on small ones. The first of
- * the growths begins anywhere, each other one where the one before ended, at the edge. The best is kept where it is better. `trial` [vertices] is overwritten, as below. */
+ * the growths begins with the first vertex of the topology, as anybody's would, each other one where the one before ended, at the edge.
+ * The best is refined, and kept where it is better. `trial` [vertices] is overwritten, as below. */
 cm_status cm_axon_grow_flat(cm_axon_search *w, uint32_t growths, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
                             cm_error *error);
+
+/* The same where sources that reach several parts have copies: grown once without them, then with the room that they took. Refined where
+ * that may pay. */
+cm_status cm_axon_grow_with_copies(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial, cm_error *error);
 
 /* Where there is nothing to coarsen by: parts filled on the network itself, by weights and numbers of axons in several
  * proportions. The best is kept. */

@@ -41,7 +41,9 @@ static cm_status grow_start(void *context, size_t t, cm_error *error)
   if (CM_NEW(w->run->memory, it->part, w->levels.graph[l]->vertex_count, error) != CM_OK)
     return error->status;
   uint32_t from = CM_GROW_ANYWHERE;
-  return cm_grow_parts(w->levels.graph[l], &limits, &it->random, w->run, &from, it->part, &it->parts, error);
+  uint64_t cost;
+  cm_grow_options options = {.limits = limits};
+  return cm_grow_parts(w->levels.graph[l], &options, &it->random, w->run, &from, it->part, &it->parts, &cost, error);
 }
 
 static cm_status anneal_start(void *context, size_t t, cm_error *error)

@@ -290,6 +290,11 @@ static uint32_t room_to_wait(const cm_hypergraph *g, double work)
   return n * work / all > WAITING_LEAST ? (uint32_t)(n * work / all) : WAITING_LEAST;
 }
 
+bool cm_fill_has_all_wait(const cm_hypergraph *graph, double work)
+{
+  return room_to_wait(graph, work) == graph->vertex_count;
+}
+
 /* Fills f->order, by kinds where not all wait together. */
 static cm_status find_order(filling *f, const cm_topology *topology, cm_error *error)
 {

@@ -23,6 +23,9 @@ bool cm_fill_possible(const cm_topology *topology);
  * inbound nets. O(pins of a vertex) for each of 8192 pairs. */
 cm_status cm_fill_suits(cm_hypergraph *graph, cm_run *run, bool *suits, cm_error *error);
 
+/* Whether so much work allows all vertices to wait. O(1). */
+bool cm_fill_has_all_wait(const cm_hypergraph *graph, double work);
+
 /* Fills part [vertices of the graph], level 0 of `topology`: of the vertices that wait the one goes into the part under
  * way that has the largest share of its inbound nets there already, until none fits; the next part begins with the one
  * that has most. Where `work` does not allow all to wait, those of one kind (cm_order_by_sources) wait together. No

@@ -1,26 +1,55 @@
 #include "core/partition/axon/grow.h"
 
+#include <float.h>
 #include <string.h>
 
 #include "core/partition/indexed_heap.h"
 
 #define NONE UINT32_MAX
 
+/* A vertex that is in no part yet, and what part of its inbound nets the growing part has. */
+typedef struct candidate {
+  uint32_t shared, met; /* inbound axons that the growing part has, and that any part has */
+  float unit;           /* the share that one of them is, about; 0 once it is taken */
+  bool near, taken;     /* near: among those looked at for the next place; taken: in a part */
+} candidate;
+
+/* What a part holds. */
+typedef struct holding {
+  uint64_t size, axons, synapses;
+  bool whole; /* all that is connected with it is in it: others may join it */
+} holding;
+
 typedef struct growth {
   const cm_hypergraph *graph;
-  const cm_limits *limits;
+  const cm_grow_options *options;
   cm_run *run;
+  const uint32_t *size; /* [vertices] */
   uint32_t *part;
-  uint32_t *net_part;  /* [nets] last part that took the net, NONE: none yet */
-  uint32_t *axons_in;  /* [vertices] inbound axons */
-  uint32_t *shared;    /* [vertices] of them that the growing part has */
-  uint32_t *met;       /* [vertices] of them that any part has */
-  cm_indexed_heap open;    /* vertices with inbound nets that are in no part, by the share of them that is met */
-  uint32_t *place;     /* [vertices] in it */
-  uint32_t *touched;   /* [vertices] with shared > 0 */
-  uint32_t touched_count;
-  uint64_t size, axons, synapses;
+  uint32_t *net_part;   /* [nets] last part that took the net, NONE: none yet */
+  uint32_t *axons_in;   /* [vertices] inbound axons */
+  candidate *candidate; /* [vertices] */
+  cm_indexed_heap open; /* vertices with inbound nets that are in no part, by the share of them that is met */
+  uint32_t *place;      /* [vertices] in it */
+  uint32_t *touched;    /* [vertices] those that shared > 0 of the growing part when they were in no part */
+  uint32_t touched_count, waiting; /* waiting: of them, those that are in no part yet */
+  uint32_t *near;       /* [vertices] those of them whose share is `bar` at least, and some less */
+  uint32_t near_count, near_most; /* near_most: the bar is raised when they are more */
+  float bar;
+  holding *holds;       /* of each part */
+  uint64_t holds_room;
+  uint32_t number;      /* of the growing part */
+  uint32_t *taken;      /* [vertices] in the order in which they were taken */
+  uint32_t taken_count;
+  uint64_t cost;        /* weight of the nets in every part so far, but for those of its own members */
 } growth;
+
+/* While more than so many vertices are near, the bar rises, and it falls to so much of the largest share below it. */
+enum { NEAR_MOST = 128 };
+static const float bar_falls = 0.6F, bar_rounding = 1e-5F;
+
+/* Parts that another one may join. */
+enum { JOIN_MOST = 64 };
 
 static float share(uint32_t axons, const growth *w, uint32_t v)
 {
@@ -30,40 +59,52 @@ static float share(uint32_t axons, const growth *w, uint32_t v)
 /* The larger share first, then the lower number. */
 static int64_t open_key(const growth *w, uint32_t v)
 {
-  float s = share(w->met[v], w, v);
+  float s = share(w->candidate[v].met, w, v);
   uint32_t bits; /* of a number that is not negative: in the same order */
   memcpy(&bits, &s, sizeof bits);
   return (int64_t)bits << 32 | (UINT32_MAX - v);
 }
 
-/* Puts v into the part: its nets are there now, which brings their other targets nearer. */
-static void take(growth *w, uint32_t v, uint32_t number)
+static void come_near(growth *w, uint32_t v)
 {
+  w->candidate[v].near = true;
+  w->near[w->near_count++] = v;
+}
+
+/* Puts v into the part: its nets are there now, which brings their other targets nearer. */
+static void take(growth *w, uint32_t v)
+{
+  uint32_t number = w->number;
   const cm_hypergraph *g = w->graph;
+  candidate *all = w->candidate;
+  float bar = w->bar;
   w->part[v] = number;
+  w->taken[w->taken_count++] = v;
+  w->waiting -= w->candidate[v].shared > 0;
+  w->candidate[v] = (candidate){.shared = 1, .taken = true};
   if (w->place[v] != CM_INDEXED_HEAP_ABSENT)
     cm_indexed_heap_remove(&w->open, v);
-  w->size += g->size[v];
-  w->synapses += g->synapses[v];
+  w->holds[number].size += w->size[v];
+  w->holds[number].synapses += g->synapses[v];
   for (cm_nets nets = cm_nets_into(g, v); nets.left > 0;) {
     uint32_t e = cm_nets_next(&nets);
     if (w->net_part[e] == number)
       continue;
-    bool first = w->net_part[e] == NONE;
+    uint32_t axons = cm_net_axons(g, e), fresh = w->net_part[e] == NONE ? axons : 0;
     w->net_part[e] = number;
-    uint32_t axons = cm_net_axons(g, e);
-    w->axons += axons;
+    w->holds[number].axons += axons;
+    w->cost += g->net_weight[e];
     for (cm_targets t = cm_targets_of(g, e); t.left > 0;) {
       uint32_t u = cm_targets_next(&t);
-      if (w->part[u] != NONE)
-        continue;
-      if (first) {
-        w->met[u] += axons;
-        cm_indexed_heap_change(&w->open, u, open_key(w, u));
-      }
-      if (w->shared[u] == 0)
+      candidate *c = &all[u]; /* half of them are taken, which no branch foresees: they count on, and for nothing */
+      c->met += fresh;
+      if (c->shared == 0 && !c->taken) {
         w->touched[w->touched_count++] = u;
-      w->shared[u] += axons;
+        w->waiting++;
+      }
+      c->shared += axons;
+      if (!c->near && (float)c->shared * c->unit >= bar)
+        come_near(w, u);
     }
   }
 }
@@ -73,34 +114,88 @@ static bool within(uint64_t use, uint64_t limit)
   return limit == 0 || use <= limit;
 }
 
+static bool holds(const cm_limits *l, uint64_t size, uint64_t axons, uint64_t synapses)
+{
+  return within(size, l->neurons) && within(axons, l->inbound_axons) && within(synapses, l->synapses) &&
+         cm_memory_holds(l, size, synapses, axons);
+}
+
 static bool fits(const growth *w, uint32_t v)
 {
   const cm_hypergraph *g = w->graph;
-  uint64_t degree = w->axons_in[v];
-  return within(w->size + g->size[v], w->limits->neurons) &&
-         within(w->axons + degree - w->shared[v], w->limits->inbound_axons) &&
-         within(w->synapses + g->synapses[v], w->limits->synapses) &&
-         cm_memory_holds(w->limits, w->size + g->size[v], w->synapses + g->synapses[v], w->axons + degree - w->shared[v]);
+  const holding *u = &w->holds[w->number];
+  return holds(&w->options->limits, u->size + w->size[v], u->axons + w->axons_in[v] - w->candidate[v].shared,
+               u->synapses + g->synapses[v]);
 }
 
-/* The touched vertex with the largest share that fits; NONE when there is none. */
-static uint32_t next_vertex(growth *w)
+/* Of those near the one with the largest share that fits, of equals the lowest number; NONE: none fits. */
+static uint32_t best_near(growth *w, float *most)
 {
   uint32_t best = NONE, kept = 0;
-  float best_share = -1;
-  for (uint32_t i = 0; i < w->touched_count; i++) {
-    uint32_t u = w->touched[i];
-    if (w->part[u] != NONE)
+  *most = -1;
+  for (uint32_t i = 0; i < w->near_count; i++) {
+    uint32_t u = w->near[i];
+    if (w->candidate[u].taken)
       continue;
-    w->touched[kept++] = u;
-    float s = share(w->shared[u], w, u);
-    if ((s > best_share || (s == best_share && u < best)) && fits(w, u)) {
-      best_share = s;
+    w->near[kept++] = u;
+    float s = share(w->candidate[u].shared, w, u);
+    if ((s > *most || (s == *most && u < best)) && fits(w, u)) {
+      *most = s;
       best = u;
     }
   }
-  w->touched_count = kept;
+  w->near_count = kept;
   return best;
+}
+
+/* Halfway to the best of those near; who is below is no longer near. */
+static void raise_bar(growth *w, float most)
+{
+  uint32_t kept = 0;
+  w->bar = (w->bar + most) / 2 * (1 - bar_rounding);
+  for (uint32_t i = 0; i < w->near_count; i++) {
+    candidate *c = &w->candidate[w->near[i]];
+    c->near = (float)c->shared * c->unit >= w->bar;
+    w->near[kept] = w->near[i];
+    kept += c->near;
+  }
+  w->near_count = kept;
+  w->near_most = 2 * kept > NEAR_MOST ? 2 * kept : NEAR_MOST;
+}
+
+/* Those below the bar with the largest shares come near; false when there are none. */
+static bool lower_bar(growth *w)
+{
+  float most = 0;
+  for (uint32_t i = 0; i < w->touched_count; i++) {
+    const candidate *c = &w->candidate[w->touched[i]];
+    float s = (float)c->shared * c->unit;
+    most = !c->taken && !c->near && s > most ? s : most;
+  }
+  if (most <= 0)
+    return false;
+  w->bar = most * bar_falls;
+  for (uint32_t i = 0; i < w->touched_count; i++) {
+    const candidate *c = &w->candidate[w->touched[i]];
+    if (!c->taken && !c->near && (float)c->shared * c->unit >= w->bar)
+      come_near(w, w->touched[i]);
+  }
+  w->near_most = 2 * w->near_count > NEAR_MOST ? 2 * w->near_count : NEAR_MOST;
+  return true;
+}
+
+/* The waiting vertex with the largest share that fits; NONE when there is none. */
+static uint32_t next_vertex(growth *w)
+{
+  do {
+    float most;
+    uint32_t best = best_near(w, &most);
+    if (best != NONE && w->near_count > w->near_most)
+      raise_bar(w, most);
+    if (best != NONE)
+      return best;
+  } while (lower_bar(w));
+  return NONE;
 }
 
 static bool lonely(const cm_hypergraph *g, uint32_t v)
@@ -110,32 +205,110 @@ static bool lonely(const cm_hypergraph *g, uint32_t v)
 
 /* Where growing goes on: the open vertex of which most is met already, so that no pockets stay behind. Vertices without
  * inbound nets wait for the end. */
-static uint32_t next_seed(const growth *w)
+static uint32_t next_seed(growth *w)
 {
+  for (uint32_t i = 0; i < w->touched_count; i++)
+    if (!w->candidate[w->touched[i]].taken)
+      cm_indexed_heap_change(&w->open, w->touched[i], open_key(w, w->touched[i]));
   return w->open.count > 0 ? w->open.item[0].vertex : NONE;
 }
 
-static void start_part(growth *w)
+static cm_status start_part(growth *w, uint32_t number, cm_error *error)
 {
-  for (uint32_t i = 0; i < w->touched_count; i++)
-    w->shared[w->touched[i]] = 0;
-  w->touched_count = 0;
-  w->size = w->axons = w->synapses = 0;
+  for (uint32_t i = 0; i < w->touched_count; i++) {
+    candidate *c = &w->candidate[w->touched[i]];
+    c->shared = c->taken;
+    c->near = false;
+  }
+  w->touched_count = w->waiting = w->near_count = 0;
+  w->near_most = NEAR_MOST;
+  w->bar = FLT_MIN;
+  if (CM_ROOM(w->run->memory, w->holds, &w->holds_room, number + 1, error) != CM_OK)
+    return error->status;
+  w->holds[number] = (holding){0};
+  w->number = number;
+  return CM_OK;
 }
 
-/* Vertices without inbound nets cost no axons: they fill up the last part, and further ones. Refinement brings them to
- * their targets. */
-static void place_lonely(growth *w, uint32_t *parts)
+/* Vertices without inbound nets cost no axons: they fill up the last part, or where parts are whole all that have room, and further
+ * ones. Refinement brings them to their targets. */
+static cm_status place_lonely(growth *w, uint32_t *parts, cm_error *error)
 {
-  for (uint32_t v = 0; v < w->graph->vertex_count; v++) {
+  cm_status status = CM_OK;
+  w->number = w->options->apart || *parts == 0 ? 0 : *parts - 1;
+  for (uint32_t v = 0; v < w->graph->vertex_count && status == CM_OK; v++) {
     if (w->part[v] != NONE)
       continue;
-    if (*parts == 0 || !fits(w, v)) {
-      start_part(w);
-      ++*parts;
-    }
-    take(w, v, *parts - 1);
+    while (w->number < *parts && !fits(w, v))
+      w->number++;
+    if (w->number == *parts)
+      status = start_part(w, (*parts)++, error);
+    if (status == CM_OK)
+      take(w, v);
   }
+  return status;
+}
+
+/* Whole parts join earlier ones that have room, of the last few. */
+static cm_status join_whole(growth *w, uint32_t *parts, cm_error *error)
+{
+  uint32_t open[JOIN_MOST], opened = 0, kept = 0, *to;
+  if (CM_NEW(w->run->memory, to, *parts, error) != CM_OK)
+    return error->status;
+  for (uint32_t p = 0; p < *parts; p++) {
+    holding u = w->holds[p];
+    uint32_t i = 0;
+    for (; u.whole && i < opened; i++) {
+      const holding *o = &w->holds[open[i]];
+      if (holds(&w->options->limits, o->size + u.size, o->axons + u.axons, o->synapses + u.synapses))
+        break;
+    }
+    if (u.whole && i < opened) {
+      holding *o = &w->holds[to[p] = open[i]];
+      *o = (holding){o->size + u.size, o->axons + u.axons, o->synapses + u.synapses, true};
+      continue;
+    }
+    w->holds[to[p] = kept++] = u;
+    if (!u.whole)
+      continue;
+    if (opened == JOIN_MOST)
+      memmove(open, open + 1, --opened * sizeof *open);
+    open[opened++] = to[p];
+  }
+  for (uint32_t v = 0; v < w->graph->vertex_count; v++)
+    if (w->part[v] != NONE)
+      w->part[v] = to[w->part[v]];
+  *parts = kept;
+  cm_free(to);
+  return CM_OK;
+}
+
+/* Grows a part from `next`, and says where the next one begins. */
+static uint32_t grow_one(growth *w, uint32_t next, uint32_t *last)
+{
+  do {
+    take(w, next);
+    *last = next;
+    next = next_vertex(w);
+    if (next != NONE || w->waiting > 0)
+      continue;
+    next = next_seed(w); /* all that is connected is in: another piece may fit beside it */
+    w->holds[w->number].whole = w->options->apart;
+    if (w->options->apart || next == NONE || !fits(w, next))
+      return next;
+  } while (next != NONE);
+  return next_seed(w);
+}
+
+/* Its members' own nets are not paid where they are. */
+static void count_own(growth *w, uint32_t first)
+{
+  const cm_hypergraph *g = w->graph;
+  for (uint32_t i = first; i < w->taken_count; i++)
+    for (uint32_t j = g->out_first[w->taken[i]]; j < g->out_first[w->taken[i] + 1]; j++) {
+      uint32_t e = g->out_net[j];
+      w->cost -= w->net_part[e] == w->number ? g->net_weight[e] : 0;
+    }
 }
 
 static cm_status grow_all(growth *w, cm_random *random, uint32_t *from, uint32_t *parts, cm_error *error)
@@ -144,27 +317,19 @@ static cm_status grow_all(growth *w, cm_random *random, uint32_t *from, uint32_t
   uint32_t next = *from != CM_GROW_ANYWHERE ? *from : n > 0 ? (uint32_t)cm_random_below(random, n) : NONE;
   if (next != NONE && lonely(w->graph, next))
     next = next_seed(w);
-  while (next != NONE) {
-    start_part(w);
-    do {
-      take(w, next, number);
-      *from = next;
-      next = next_vertex(w);
-      if (next == NONE && w->touched_count == 0) { /* all that is connected is in: another piece may fit beside it */
-        next = next_seed(w);
-        if (next != NONE && !fits(w, next))
-          break;
-      }
-    } while (next != NONE);
-    number++;
+  for (; next != NONE; number++) {
+    if (start_part(w, number, error) != CM_OK)
+      return error->status;
+    uint32_t first = w->taken_count;
+    next = grow_one(w, next, from);
+    count_own(w, first);
     if (cm_run_check(w->run, error) != CM_OK)
       return error->status;
-    if (next == NONE)
-      next = next_seed(w);
   }
-  place_lonely(w, &number);
+  if (w->options->apart && number > 0 && join_whole(w, &number, error) != CM_OK)
+    return error->status;
   *parts = number;
-  return CM_OK;
+  return place_lonely(w, parts, error);
 }
 
 static void count_axons(growth *w)
@@ -179,39 +344,46 @@ static void count_axons(growth *w)
   }
 }
 
-cm_status cm_grow_parts(const cm_hypergraph *graph, const cm_limits *limits, cm_random *random, cm_run *run,
-                        uint32_t *from, uint32_t *part, uint32_t *parts, cm_error *error)
+static cm_status prepare(growth *w, cm_error *error)
 {
-  growth w = {.graph = graph, .limits = limits, .run = run, .part = part};
-  cm_status status = CM_NEW(run->memory, w.net_part, graph->net_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, w.axons_in, graph->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, w.shared, graph->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, w.met, graph->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, w.touched, graph->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, w.place, graph->vertex_count, error);
-  if (status == CM_OK) {
-    memset(w.net_part, 0xff, (size_t)graph->net_count * sizeof *w.net_part);
-    for (uint32_t v = 0; v < graph->vertex_count; v++)
-      part[v] = NONE;
-    count_axons(&w);
-    memset(w.place, 0xff, (size_t)graph->vertex_count * sizeof *w.place);
-    w.open.place = w.place;
-    for (uint32_t v = 0; v < graph->vertex_count && status == CM_OK; v++)
-      if (!lonely(graph, v))
-        status = cm_indexed_heap_push(&w.open, v, open_key(&w, v), run->memory, error);
+  const cm_hypergraph *g = w->graph;
+  cm_memory *memory = w->run->memory;
+  uint32_t n = g->vertex_count;
+  if (CM_NEW(memory, w->net_part, g->net_count, error) != CM_OK || CM_NEW(memory, w->axons_in, n, error) != CM_OK ||
+      CM_NEW(memory, w->candidate, n, error) != CM_OK || CM_NEW(memory, w->touched, n, error) != CM_OK ||
+      CM_NEW(memory, w->near, n, error) != CM_OK || CM_NEW(memory, w->place, n, error) != CM_OK ||
+      CM_NEW(memory, w->taken, n, error) != CM_OK)
+    return error->status;
+  memset(w->net_part, 0xff, (size_t)g->net_count * sizeof *w->net_part);
+  memset(w->place, 0xff, (size_t)n * sizeof *w->place);
+  w->open.place = w->place;
+  count_axons(w);
+  cm_status status = CM_OK;
+  for (uint32_t v = 0; v < n && status == CM_OK; v++) {
+    w->part[v] = NONE;
+    w->candidate[v].unit = share(1, w, v);
+    if (!lonely(g, v))
+      status = cm_indexed_heap_push(&w->open, v, open_key(w, v), memory, error);
   }
+  return status;
+}
+
+cm_status cm_grow_parts(const cm_hypergraph *graph, const cm_grow_options *options, cm_random *random, cm_run *run,
+                        uint32_t *from, uint32_t *part, uint32_t *parts, uint64_t *cost, cm_error *error)
+{
+  growth w = {.graph = graph, .options = options, .run = run, .part = part,
+              .size = options->size != NULL ? options->size : graph->size};
+  cm_status status = prepare(&w, error);
   if (status == CM_OK)
     status = grow_all(&w, random, from, parts, error);
+  *cost = w.cost;
   cm_free(w.net_part);
   cm_free(w.axons_in);
-  cm_free(w.shared);
-  cm_free(w.met);
+  cm_free(w.candidate);
   cm_free(w.touched);
+  cm_free(w.near);
+  cm_free(w.taken);
+  cm_free(w.holds);
   cm_free(w.place);
   cm_indexed_heap_free(&w.open);
   return status;

@@ -306,6 +306,30 @@ START_TEST(parts_by_nets_are_as_many_as_asked_for)
 }
 END_TEST
 
+/* Where work does not allow all to wait in each of several fills, one does that of all: it is as good as if nobody had counted. */
+START_TEST(fills_are_one_where_all_can_wait_then)
+{
+  enum { N = 4000, ROOM = 1600 };
+  cm_topology t = kinds(N, false);
+  cm_hypergraph *g;
+  double all = (double)t.pin_count * (double)t.pin_count / N / 2;
+  cm_axon_options options = {.limits = {.inbound_axons = ROOM}, .parts_max = N, .fills = 3, .fill_work = 0.35 * all};
+  cm_fill_options waiting = {.limits = options.limits, .weight = 0.5, .work = 1e9};
+  uint32_t part[N], filled[N], parts;
+  ck_ok(cm_hypergraph_from_topology(&t, false, &run, &g, &error));
+  ck_ok(cm_hypergraph_list_inbound(g, &run, &error));
+  ck_assert(!cm_fill_has_all_wait(g, options.fill_work));
+  ck_ok(cm_fill_parts(&t, g, &waiting, &run, filled, &parts, &error));
+  for (uint32_t v = 0; v < N; v++)
+    part[v] = filled[g->number[v]];
+  uint64_t best = connectivity(&t, part);
+  cm_hypergraph_free(g);
+  ck_ok(cm_partition_axons(&t, &options, &run, part, &parts, &error));
+  ck_assert_uint_le(connectivity(&t, part), best);
+  network_free(&t);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("fill");
@@ -319,6 +343,7 @@ int main(void)
   tcase_add_loop_test(tests, refinement_by_nets_never_loses, 0, 20);
   tcase_add_test(tests, parts_by_nets_against_brute_force);
   tcase_add_test(tests, parts_by_nets_are_as_many_as_asked_for);
+  tcase_add_figures_test(tests, fills_are_one_where_all_can_wait_then);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }
