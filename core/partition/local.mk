@@ -49,6 +49,7 @@ libcoremap_a_SOURCES += \
   core/partition/nets/nets.h core/partition/nets/nets.c \
   core/partition/nets/net_rebalance.c core/partition/max_flow.h core/partition/max_flow.c \
   core/partition/balanced_cut.h core/partition/balanced_cut.c \
+  core/partition/flow_region.h core/partition/flow_region.c core/partition/flow_pairs.h core/partition/flow_pairs.c \
   core/partition/nets/net_flow.h core/partition/nets/net_flow.c \
   core/partition/nets/net_flow_region.h core/partition/nets/net_flow_region.c \
   core/partition/edge/csr_graph.h core/partition/edge/csr_graph.c core/partition/edge/csr_graph_rows.h core/partition/edge/csr_contract.c core/partition/edge/ties.h \
@@ -61,9 +62,11 @@ libcoremap_a_SOURCES += \
   core/partition/edge/kway.h core/partition/edge/kway.c \
   core/partition/edge/kway_anneal.h core/partition/edge/kway_anneal.c core/partition/edge/kway_fm.h \
   core/partition/edge/kway_fm.c core/partition/edge/kway_relieve.c \
+  core/partition/edge/edge_flow.h core/partition/edge/edge_flow.c \
   core/partition/edge/rebalance.h core/partition/edge/rebalance.c core/partition/edge/fill_empty.c \
   core/partition/edge/label_propagation.h core/partition/edge/label_propagation.c \
   core/partition/edge/constrained.h core/partition/edge/constrained.c \
   core/partition/edge/part_ties.h core/partition/edge/part_ties.c \
   core/partition/edge/affinity.h core/partition/edge/affinity.c core/partition/edge/affinity_suits.c \
-  core/partition/edge/edge.h core/partition/edge/edge.c core/partition/edge/edge_topology.c
+  core/partition/edge/edge.h core/partition/edge/edge.c core/partition/edge/edge_topology.c \
+  core/partition/edge/edge_search.h core/partition/edge/edge_level.c core/partition/edge/edge_combine.c

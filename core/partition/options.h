@@ -48,6 +48,8 @@ enum cm_random_stream {
   CM_STREAM_NETS = 96,
   CM_STREAM_NETS_FM,
   CM_STREAM_NETS_FLOW,
+  CM_STREAM_EDGE_FLOW,
+  CM_STREAM_EDGE_MEMBERS,
 };
 
 #endif

@@ -33,7 +33,7 @@ UNIT_TESTS = \
   tests/unit/core/limits/limits \
   tests/unit/core/partition/multilevel \
   tests/unit/core/partition/net_bisection \
-  tests/unit/core/partition/net_flow \
+  tests/unit/core/partition/net_flow tests/unit/core/partition/edge_flow \
   tests/unit/core/partition/part_usage \
   tests/unit/core/partition/partition \
   tests/unit/core/partition/step \

@@ -19,10 +19,16 @@ typedef struct cm_edge_options {
   uint32_t fm_rounds, loose_rounds; /* of refinement over all parts a level (cm_kway_fm_options); 0: pairs of parts on all */
   bool large_once;        /* on the larger ones of these levels one round: a tight one where cycles follow, else a loose one */
   uint32_t rounds;        /* of two-way refinement on large levels, and where parts are full */
-  bool pairs_too;         /* on all levels, after the other */
   uint32_t patience;      /* of two-way refinement */
   double least_tie;       /* of its starting points: see cm_quotient_fm_options */
+  double flow_reach;      /* of cm_edge_flow on the finest level, where all parts are refined at once and no cycle follows; 0: none */
+  uint32_t flow_rounds;
+  double flow_worth;      /* cm_flow_options.worth */
   uint32_t cycles;        /* V-cycles after the first descent */
+  /* A smaller effort of which `members` results, the first with this seed, are combined with that of this effort in `unions` of two, so
+   * that more effort is never worse: limits, parts and seed are those here. NULL: none. */
+  const struct cm_edge_options *below;
+  uint32_t members, unions;
   uint32_t split_sweeps, sweeps; /* of cm_affinity_options, where a graph would be too large */
   uint32_t more_sweeps;   /* the same where it would have nothing to coarsen by; 0: small networks are graphs always */
   uint64_t seed;

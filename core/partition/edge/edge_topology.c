@@ -173,8 +173,13 @@ uint64_t cm_edges_least_bytes(const cm_topology *topology, const cm_edge_options
   return pins * (topology->directed ? 8 : 4) * (weighted ? 2 : 1) + vertices * 60;
 }
 
-cm_status cm_partition_by_edges(const cm_topology *topology, const cm_edge_options *options, cm_run *run,
-                                cm_partition **partition, cm_error *error)
+static bool by_ties(const cm_topology *topology, const cm_edge_options *options)
+{
+  return cm_affinity_suits(topology, wanted_parts(topology, options), options->more_sweeps > 0);
+}
+
+static cm_status one_way(const cm_topology *topology, const cm_edge_options *options, cm_run *run, cm_partition **partition,
+                         cm_error *error)
 {
   cm_partition *made;
   if (CM_NEW(run->memory, made, 1, error) != CM_OK)
@@ -182,12 +187,49 @@ cm_status cm_partition_by_edges(const cm_topology *topology, const cm_edge_optio
   made->vertex_count = topology->vertex_count;
   cm_status status = CM_NEW(run->memory, made->part, topology->vertex_count, error);
   if (status == CM_OK)
-    status = cm_affinity_suits(topology, wanted_parts(topology, options), options->more_sweeps > 0)
-                 ? by_profiles(topology, options, run, made, error)
-                 : by_graph(topology, options, run, made, error);
+    status = by_ties(topology, options) ? by_profiles(topology, options, run, made, error)
+                                        : by_graph(topology, options, run, made, error);
   if (status != CM_OK) {
     cm_partition_free(made);
     return status;
+  }
+  *partition = made;
+  return CM_OK;
+}
+
+/* What the smaller effort finds by ties is no start for a search by levels, but may be better. */
+static cm_status try_below(const cm_topology *topology, const cm_edge_options *options, cm_run *run, cm_partition **made,
+                           cm_error *error)
+{
+  cm_edge_options below = *options->below;
+  cm_partition *other;
+  below.parts = options->parts;
+  below.parts_max = options->parts_max;
+  below.most = options->most;
+  below.seed = options->seed;
+  if (by_ties(topology, options) || !by_ties(topology, &below))
+    return CM_OK;
+  cm_status status = one_way(topology, &below, run, &other, error);
+  if (status != CM_OK)
+    return status == CM_NO_ROOM || status == CM_LIMIT_BROKEN ? CM_OK : status;
+  if (other->part_count <= (*made)->part_count && other->parts->weight_total < (*made)->parts->weight_total) {
+    cm_partition *held = *made;
+    *made = other;
+    other = held;
+  }
+  cm_partition_free(other);
+  return CM_OK;
+}
+
+cm_status cm_partition_by_edges(const cm_topology *topology, const cm_edge_options *options, cm_run *run,
+                                cm_partition **partition, cm_error *error)
+{
+  cm_partition *made;
+  if (one_way(topology, options, run, &made, error) != CM_OK)
+    return error->status;
+  if (options->below != NULL && try_below(topology, options, run, &made, error) != CM_OK) {
+    cm_partition_free(made);
+    return error->status;
   }
   *partition = made;
   return CM_OK;

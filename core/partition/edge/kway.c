@@ -9,25 +9,21 @@ void cm_kway_free(cm_kway *state)
   if (state == NULL)
     return;
   cm_free(state->load);
-  cm_free(state->inner);
-  cm_free(state->degree);
-  cm_free(state->first);
+  cm_free(state->vertex);
   cm_free(state->tie_part);
   cm_free(state->tie_weight);
-  cm_free(state->tie_count);
   cm_free(state->border);
-  cm_free(state->place);
   cm_free(state);
 }
 
-static void tie_add(cm_kway *s, uint32_t v, uint32_t part, int64_t weight)
+static void tie_add(cm_kway *s, cm_kway_vertex *v, uint32_t part, int64_t weight)
 {
-  uint64_t at = s->first[v];
-  if (s->tie_count[v] == CM_KWAY_FULL) {
+  uint64_t at = v->first;
+  if (v->tie_count == CM_KWAY_FULL) {
     s->tie_weight[at + part] += weight;
     return;
   }
-  uint64_t end = at + s->tie_count[v];
+  uint64_t end = at + v->tie_count;
   for (; at < end; at++)
     if (s->tie_part[at] == part) {
       s->tie_weight[at] += weight;
@@ -35,39 +31,57 @@ static void tie_add(cm_kway *s, uint32_t v, uint32_t part, int64_t weight)
     }
   s->tie_part[end] = part;
   s->tie_weight[end] = weight;
-  s->tie_count[v]++;
+  v->tie_count++;
 }
 
-static void tie_take(cm_kway *s, uint32_t v, uint32_t part, int64_t weight)
+/* What tied v to one part ties it to another now. */
+static void tie_pass(cm_kway *s, cm_kway_vertex *v, uint32_t from, uint32_t to, int64_t weight)
 {
-  uint64_t at = s->first[v];
-  if (s->tie_count[v] == CM_KWAY_FULL) {
-    s->tie_weight[at + part] -= weight;
+  uint64_t first = v->first, none = UINT64_MAX, old = none, new = none;
+  if (v->tie_count == CM_KWAY_FULL) {
+    s->tie_weight[first + from] -= weight;
+    s->tie_weight[first + to] += weight;
     return;
   }
-  while (s->tie_part[at] != part)
-    at++;
-  s->tie_weight[at] -= weight;
-  if (s->tie_weight[at] == 0) {
-    uint64_t last = s->first[v] + --s->tie_count[v];
-    s->tie_part[at] = s->tie_part[last];
-    s->tie_weight[at] = s->tie_weight[last];
+  uint64_t end = first + v->tie_count;
+  for (uint64_t at = first; at < end && (old == none || new == none); at++) {
+    if (s->tie_part[at] == from)
+      old = at;
+    else if (s->tie_part[at] == to)
+      new = at;
+  }
+  s->tie_weight[old] -= weight;
+  bool gone = s->tie_weight[old] == 0;
+  if (new != none)
+    s->tie_weight[new] += weight;
+  else {
+    new = gone ? old : end;
+    v->tie_count += !gone;
+    s->tie_part[new] = to;
+    s->tie_weight[new] = weight;
+    return;
+  }
+  if (gone) {
+    v->tie_count--;
+    s->tie_part[old] = s->tie_part[end - 1];
+    s->tie_weight[old] = s->tie_weight[end - 1];
   }
 }
 
 /* Puts v on the border's list or takes it off, as it now stands. */
 static void settle_border(cm_kway *s, uint32_t v)
 {
-  bool outside = s->inner[v] < s->degree[v];
-  uint32_t at = s->place[v];
+  cm_kway_vertex *own = &s->vertex[v];
+  bool outside = own->inner < own->degree;
+  uint32_t at = own->place;
   if (outside && at == NONE) {
-    s->place[v] = s->border_count;
+    own->place = s->border_count;
     s->border[s->border_count++] = v;
   } else if (!outside && at != NONE) {
     uint32_t last = s->border[--s->border_count];
     s->border[at] = last;
-    s->place[last] = at;
-    s->place[v] = NONE;
+    s->vertex[last].place = at;
+    own->place = NONE;
   }
 }
 
@@ -75,20 +89,20 @@ static void fill(cm_kway *s)
 {
   const cm_csr_graph *g = s->graph;
   for (uint32_t v = 0; v < g->vertex_count; v++) {
-    uint32_t own = s->part[v];
-    s->load[own] += g->size[v];
+    cm_kway_vertex *own = &s->vertex[v];
+    s->load[s->part[v]] += g->size[v];
     for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
       uint32_t p = s->part[g->neighbour[i]];
       int64_t weight = (int64_t)cm_csr_graph_weight(g, i);
       if (weight == 0)
         continue;
-      s->degree[v] += weight;
-      if (p == own)
-        s->inner[v] += weight;
-      tie_add(s, v, p, weight);
+      own->degree += weight;
+      if (p == s->part[v])
+        own->inner += weight;
+      tie_add(s, own, p, weight);
     }
-    s->cut += s->degree[v] - s->inner[v];
-    s->place[v] = NONE;
+    s->cut += own->degree - own->inner;
+    own->place = NONE;
     settle_border(s, v);
   }
   s->cut /= 2;
@@ -103,19 +117,16 @@ cm_status cm_kway_new(const cm_csr_graph *graph, uint32_t *part, uint32_t parts,
   if (CM_NEW(memory, s, 1, error) != CM_OK)
     return error->status;
   *s = (cm_kway){.graph = graph, .run = run, .parts = parts, .part = part};
-  cm_status status = CM_NEW(memory, s->first, (size_t)n + 1, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, s->tie_count, n, error);
+  cm_status status = CM_NEW(memory, s->vertex, n, error);
+  uint64_t ties = 0;
   for (uint32_t v = 0; v < n && status == CM_OK; v++) {
     uint64_t degree = cm_csr_graph_degree(graph, v);
-    s->tie_count[v] = degree >= parts ? CM_KWAY_FULL : 0;
-    s->first[v + 1] = s->first[v] + (degree >= parts ? parts : degree);
+    s->vertex[v].tie_count = degree >= parts ? CM_KWAY_FULL : 0;
+    s->vertex[v].first = ties;
+    ties += degree >= parts ? parts : degree;
   }
-  if (status == CM_OK &&
-      (CM_NEW(memory, s->tie_part, s->first[n], error) != CM_OK ||
-       CM_NEW(memory, s->tie_weight, s->first[n], error) != CM_OK || CM_NEW(memory, s->load, parts, error) != CM_OK ||
-       CM_NEW(memory, s->inner, n, error) != CM_OK || CM_NEW(memory, s->degree, n, error) != CM_OK ||
-       CM_NEW(memory, s->border, n, error) != CM_OK || CM_NEW(memory, s->place, n, error) != CM_OK))
+  if (status == CM_OK && (CM_NEW(memory, s->tie_part, ties, error) != CM_OK || CM_NEW(memory, s->tie_weight, ties, error) != CM_OK ||
+                          CM_NEW(memory, s->load, parts, error) != CM_OK || CM_NEW(memory, s->border, n, error) != CM_OK))
     status = error->status;
   if (status != CM_OK) {
     cm_kway_free(s);
@@ -131,25 +142,22 @@ void cm_kway_move(cm_kway *s, uint32_t v, uint32_t to)
   const cm_csr_graph *g = s->graph;
   uint32_t from = s->part[v];
   int64_t there = cm_kway_tie(s, v, to);
-  s->cut += s->inner[v] - there;
-  s->inner[v] = there;
+  s->cut += s->vertex[v].inner - there;
+  s->vertex[v].inner = there;
   s->part[v] = to;
   s->load[from] -= g->size[v];
   s->load[to] += g->size[v];
   settle_border(s, v);
   for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
-    uint32_t u = g->neighbour[i];
+    uint32_t u = g->neighbour[i], p = s->part[u];
+    cm_kway_vertex *other = &s->vertex[u];
     int64_t weight = (int64_t)cm_csr_graph_weight(g, i);
     if (weight == 0)
       continue;
-    tie_take(s, u, from, weight);
-    tie_add(s, u, to, weight);
-    if (s->part[u] == from)
-      s->inner[u] -= weight;
-    else if (s->part[u] == to)
-      s->inner[u] += weight;
-    else
+    tie_pass(s, other, from, to, weight);
+    if (p != from && p != to)
       continue;
+    other->inner += p == to ? weight : -weight;
     settle_border(s, u);
   }
 }

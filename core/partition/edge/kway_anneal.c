@@ -27,7 +27,7 @@ static void propose(cm_kway *s, uint64_t most, double temperature, cm_random *ra
   uint32_t to = s->part[g->neighbour[row + ((bits & 0xffffffff) * length >> 32)]];
   if (to == s->part[v] || s->load[to] + g->size[v] > most)
     return;
-  int64_t cost = s->inner[v] - cm_kway_tie(s, v, to);
+  int64_t cost = s->vertex[v].inner - cm_kway_tie(s, v, to);
   if (!cm_metropolis(random, (double)cost, temperature, hopeless))
     return;
   cm_kway_move(s, v, to);

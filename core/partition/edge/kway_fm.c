@@ -43,7 +43,7 @@ static uint32_t best_target(search *w, uint32_t v, int64_t *gain)
       best = p;
     }
   }
-  *gain = tied - s->inner[v];
+  *gain = tied - s->vertex[v].inner;
   return best;
 }
 
@@ -67,7 +67,7 @@ static cm_status offer(void *context, uint32_t v, cm_error *error)
   if (w->fm.done[v] != CM_FM_FREE)
     return CM_OK;
   bool in = w->fm.place[v] != CM_INDEXED_HEAP_ABSENT;
-  if (w->state->place[v] == NONE || best_target(w, v, &gain) == NONE) {
+  if (!cm_kway_on_border(w->state, v) || best_target(w, v, &gain) == NONE) {
     if (in)
       cm_indexed_heap_remove(&w->fm.heap, v);
     return CM_OK;
@@ -83,7 +83,7 @@ static int64_t gain_in(const search *w, uint32_t v, uint32_t part)
 {
   const cm_kway *s = w->state;
   bool open = s->part[v] != part && s->load[part] + s->graph->size[v] <= w->most;
-  return open ? cm_kway_tie(s, v, part) - s->inner[v] : INT64_MIN;
+  return open ? cm_kway_tie(s, v, part) - s->vertex[v].inner : INT64_MIN;
 }
 
 /* The same of a neighbour of a vertex that went between parts, over an edge of this weight. The key of one that waits may be too
@@ -93,8 +93,13 @@ static cm_status offer_neighbour(search *w, uint32_t u, uint32_t from, uint32_t 
 {
   if (w->fm.done[u] != CM_FM_FREE)
     return CM_OK;
-  if (w->fm.place[u] == CM_INDEXED_HEAP_ABSENT)
-    return offer(w, u, error);
+  if (w->fm.place[u] == CM_INDEXED_HEAP_ABSENT) {
+    int64_t there = gain_in(w, u, to);
+    if (there == INT64_MIN)
+      return offer(w, u, error);
+    w->fm.work -= w->fm.work > 0;
+    return cm_indexed_heap_push(&w->fm.heap, u, key_of(w, there), w->state->run->memory, error);
+  }
   int64_t waits = promised(w, u), best = w->state->part[u] == from ? waits + weight : waits;
   int64_t there = gain_in(w, u, to), back = gain_in(w, u, from);
   w->fm.work -= w->fm.work > 0;
@@ -134,7 +139,7 @@ static cm_status search_on(void *context, cm_error *error)
 
 static bool on_border(const void *context, uint32_t v)
 {
-  return ((const search *)context)->state->place[v] != NONE;
+  return cm_kway_on_border(((const search *)context)->state, v);
 }
 
 static void move(void *context, uint32_t v, uint32_t to)
@@ -178,7 +183,7 @@ static cm_status loose_round(search *w, cm_random *random, int64_t *gain, cm_err
 static unsigned clock_bits(const cm_kway *s)
 {
   for (uint32_t v = 0; v < s->graph->vertex_count; v++)
-    if (s->degree[v] >> GAIN_BITS_MOST != 0)
+    if (s->vertex[v].degree >> GAIN_BITS_MOST != 0)
       return 0;
   return CLOCK_BITS;
 }

@@ -27,7 +27,7 @@ static uint32_t target(const cm_unload *u, void *state, uint32_t v, int64_t *gai
       best = p;
     }
   }
-  *gain = tied - s->inner[v];
+  *gain = tied - s->vertex[v].inner;
   return best;
 }
 

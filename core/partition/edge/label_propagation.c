@@ -122,13 +122,22 @@ static void shuffle(uint32_t *order, uint32_t count, cm_random *random)
   }
 }
 
+static bool on_border(const propagation *w, uint32_t v)
+{
+  const cm_csr_graph *g = w->graph;
+  for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
+    if (w->part[g->neighbour[i]] != w->part[v])
+      return true;
+  return false;
+}
+
 static cm_status run_rounds(propagation *w, cm_error *error)
 {
   cm_random random;
   cm_random_init(&random, w->options->seed, CM_STREAM_REFINEMENT, w->options->stream);
-  w->count = w->graph->vertex_count;
-  for (uint32_t v = 0; v < w->count; v++)
-    w->order[v] = v;
+  for (uint32_t v = 0; v < w->graph->vertex_count; v++) /* others have nowhere to go until a neighbour moves */
+    if (on_border(w, v))
+      w->order[w->count++] = v;
   for (uint32_t round = 0; round < w->options->rounds && w->count > 0; round++) {
     w->next_count = 0;
     memset(w->waiting, 0, w->graph->vertex_count);

@@ -1,58 +1,31 @@
 #include "core/partition/nets/net_flow_region.h"
 
-#include <string.h>
-
 #define NONE UINT32_MAX
 
 cm_status cm_net_region_new(const cm_net_state *state, cm_run *run, cm_net_region *r, cm_error *error)
 {
   const cm_net_graph *g = state->graph;
-  *r = (cm_net_region){.state = state, .flow = {.memory = run->memory}};
-  if (CM_NEW(run->memory, r->vertex, g->vertex_count, error) != CM_OK ||
-      CM_NEW(run->memory, r->node, g->vertex_count, error) != CM_OK ||
-      CM_NEW(run->memory, r->depth, g->vertex_count, error) != CM_OK ||
+  *r = (cm_net_region){.state = state};
+  if (cm_flow_region_new(g->vertex_count, g->size, run, &r->base, error) != CM_OK ||
       CM_NEW(run->memory, r->inside[0], g->net_count, error) != CM_OK ||
       CM_NEW(run->memory, r->inside[1], g->net_count, error) != CM_OK || CM_NEW(run->memory, r->net, g->net_count, error) != CM_OK)
     return error->status;
-  memset(r->node, 0xff, g->vertex_count * sizeof *r->node);
   return CM_OK;
 }
 
 void cm_net_region_free(cm_net_region *r)
 {
-  cm_free(r->vertex);
-  cm_free(r->node);
-  cm_free(r->depth);
+  cm_flow_region_free(&r->base);
   cm_free(r->inside[0]);
   cm_free(r->inside[1]);
   cm_free(r->net);
-  cm_flow_free(&r->flow);
 }
 
-void cm_net_region_begin(cm_net_region *r, uint32_t a, uint32_t b)
+void cm_net_region_begin(cm_net_region *r)
 {
-  for (uint32_t i = 0; i < r->count[0] + r->count[1]; i++)
-    r->node[r->vertex[i]] = NONE;
   for (uint32_t i = 0; i < r->net_count; i++)
     r->inside[0][r->net[i]] = r->inside[1][r->net[i]] = 0;
   r->net_count = 0;
-  for (unsigned side = 0; side < 2; side++) {
-    r->part[side] = side == 0 ? a : b;
-    r->count[side] = 0;
-    r->load[side] = 0;
-  }
-}
-
-static void take_in(cm_net_region *r, unsigned side, uint32_t v, uint64_t size, uint32_t depth)
-{
-  uint32_t place = r->count[0] + r->count[1];
-  if (r->load[side] + r->state->graph->size[v] > size)
-    return;
-  r->vertex[place] = v;
-  r->node[v] = place;
-  r->depth[place] = depth;
-  r->count[side]++;
-  r->load[side] += r->state->graph->size[v];
 }
 
 /* Pins that a net has in a part. */
@@ -66,31 +39,26 @@ static uint32_t pins_in(const cm_net_state *s, uint32_t e, uint32_t part)
 }
 
 /* Takes in the other pins that a net has in the part. */
-static void spread(cm_net_region *r, unsigned side, uint32_t e, uint64_t size, uint32_t depth)
+static void take_pins(cm_net_region *r, unsigned side, uint32_t e, uint32_t depth)
 {
   const cm_net_graph *g = r->state->graph;
-  for (uint64_t k = g->net_first[e]; k < g->net_first[e + 1] && r->load[side] < size; k++) {
+  cm_flow_region *b = &r->base;
+  for (uint64_t k = g->net_first[e]; k < g->net_first[e + 1] && b->load[side] < b->most; k++) {
     uint32_t u = g->pin[k];
-    if (r->state->part[u] == r->part[side] && r->node[u] == NONE)
-      take_in(r, side, u, size, depth);
+    if (r->state->part[u] == b->part[side] && b->node[u] == NONE)
+      cm_flow_region_take(b, side, u, depth);
   }
 }
 
-void cm_net_region_grow(cm_net_region *r, unsigned side, const uint32_t *seed, uint32_t seeds, uint64_t size,
-                        uint32_t distance)
+void cm_net_region_spread(cm_net_region *r, unsigned side, uint32_t v, uint32_t depth, bool farther)
 {
   const cm_net_graph *g = r->state->graph;
-  for (uint32_t i = 0; i < seeds; i++)
-    take_in(r, side, seed[i], size, 0);
-  for (uint32_t i = r->count[0] * side; i < r->count[0] + r->count[1]; i++) {
-    uint32_t v = r->vertex[i], depth = r->depth[i];
-    for (uint64_t j = g->vertex_first[v]; j < g->vertex_first[v + 1]; j++) {
-      uint32_t e = g->net[j];
-      if (r->inside[0][e] + r->inside[1][e] == 0)
-        r->net[r->net_count++] = e;
-      if (r->inside[side][e]++ == 0 && depth < distance && r->load[side] < size && pins_in(r->state, e, r->part[side]) > 1)
-        spread(r, side, e, size, depth + 1);
-    }
+  for (uint64_t j = g->vertex_first[v]; j < g->vertex_first[v + 1]; j++) {
+    uint32_t e = g->net[j];
+    if (r->inside[0][e] + r->inside[1][e] == 0)
+      r->net[r->net_count++] = e;
+    if (r->inside[side][e]++ == 0 && farther && r->base.load[side] < r->base.most && pins_in(r->state, e, r->base.part[side]) > 1)
+      take_pins(r, side, e, depth);
   }
 }
 
@@ -106,7 +74,7 @@ static pins pins_of(const cm_net_region *r, uint32_t e)
   uint32_t count[2];
   pins p = {.inside = r->inside[0][e] + r->inside[1][e]};
   for (unsigned side = 0; side < 2; side++) {
-    count[side] = pins_in(r->state, e, r->part[side]);
+    count[side] = pins_in(r->state, e, r->base.part[side]);
     p.outside[side] = count[side] > r->inside[side][e];
   }
   p.cut = count[0] > 0 && count[1] > 0;
@@ -119,16 +87,16 @@ static void list_ends(const cm_net_region *r, uint32_t e, const pins *p, uint32_
   const cm_net_graph *g = r->state->graph;
   uint32_t count = 0;
   for (uint64_t k = g->net_first[e]; k < g->net_first[e + 1] && count < p->inside && count < 3; k++)
-    if (r->node[g->pin[k]] != NONE)
-      end[count++] = r->node[g->pin[k]];
+    if (r->base.node[g->pin[k]] != NONE)
+      end[count++] = r->base.node[g->pin[k]];
   for (unsigned side = 0; side < 2 && count < 3; side++)
     if (p->outside[side])
-      end[count++] = r->count[0] + r->count[1] + side;
+      end[count++] = cm_flow_region_vertices(&r->base) + side;
 }
 
 static cm_status add_edge(cm_net_region *r, uint32_t a, uint32_t b, int64_t weight, cm_error *error)
 {
-  return cm_flow_add(&r->flow, a, b, weight, weight, error);
+  return cm_flow_add(&r->base.flow, a, b, weight, weight, error);
 }
 
 /* Nets of two ends are edges, of three triangles of half the weight; of others all pins go into a node and come out of another one
@@ -136,7 +104,7 @@ static cm_status add_edge(cm_net_region *r, uint32_t a, uint32_t b, int64_t weig
 static cm_status add_net(cm_net_region *r, uint32_t e, const pins *p, uint32_t *nodes, cm_error *error)
 {
   const cm_net_graph *g = r->state->graph;
-  uint32_t end[3], ends = p->inside + p->outside[0] + p->outside[1], terminal = r->count[0] + r->count[1];
+  uint32_t end[3], ends = p->inside + p->outside[0] + p->outside[1], terminal = cm_flow_region_vertices(&r->base);
   int64_t weight = g->net_weight[e];
   list_ends(r, e, p, end);
   if (ends == 2)
@@ -148,15 +116,15 @@ static cm_status add_net(cm_net_region *r, uint32_t e, const pins *p, uint32_t *
     return CM_OK;
   }
   uint32_t in = p->outside[0] ? terminal : (*nodes)++, out = p->outside[1] ? terminal + 1 : (*nodes)++;
-  if (cm_flow_add(&r->flow, in, out, CM_NET_FLOW_UNIT * weight, 0, error) != CM_OK)
+  if (cm_flow_add(&r->base.flow, in, out, CM_NET_FLOW_UNIT * weight, 0, error) != CM_OK)
     return error->status;
   for (uint64_t k = g->net_first[e]; k < g->net_first[e + 1]; k++) {
-    uint32_t node = r->node[g->pin[k]];
+    uint32_t node = r->base.node[g->pin[k]];
     if (node == NONE)
       continue;
-    if (!p->outside[0] && cm_flow_add(&r->flow, node, in, CM_FLOW_INFINITE, 0, error) != CM_OK)
+    if (!p->outside[0] && cm_flow_add(&r->base.flow, node, in, CM_FLOW_INFINITE, 0, error) != CM_OK)
       return error->status;
-    if (!p->outside[1] && cm_flow_add(&r->flow, out, node, CM_FLOW_INFINITE, 0, error) != CM_OK)
+    if (!p->outside[1] && cm_flow_add(&r->base.flow, out, node, CM_FLOW_INFINITE, 0, error) != CM_OK)
       return error->status;
   }
   return CM_OK;
@@ -164,19 +132,19 @@ static cm_status add_net(cm_net_region *r, uint32_t e, const pins *p, uint32_t *
 
 cm_status cm_net_region_network(cm_net_region *r, cm_error *error)
 {
-  uint32_t nodes = r->count[0] + r->count[1] + 2;
-  r->cut = 0;
-  if (cm_flow_begin(&r->flow, nodes + 2 * r->net_count, error) != CM_OK)
+  uint32_t nodes = cm_flow_region_vertices(&r->base) + 2;
+  r->base.cut = 0;
+  if (cm_flow_begin(&r->base.flow, nodes + 2 * r->net_count, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < r->net_count; i++) {
     uint32_t e = r->net[i];
     pins p = pins_of(r, e);
     if ((p.outside[0] && p.outside[1]) || p.inside + p.outside[0] + p.outside[1] < 2)
       continue;
-    r->cut += p.cut ? CM_NET_FLOW_UNIT * r->state->graph->net_weight[e] : 0;
+    r->base.cut += p.cut ? CM_NET_FLOW_UNIT * r->state->graph->net_weight[e] : 0;
     if (add_net(r, e, &p, &nodes, error) != CM_OK)
       return error->status;
   }
-  r->flow.nodes = nodes;
-  return cm_flow_ready(&r->flow, error);
+  r->base.flow.nodes = nodes;
+  return cm_flow_ready(&r->base.flow, error);
 }

@@ -67,7 +67,7 @@ static cm_status refine(const work *w, const cm_net_graph *g, bool flows, uint64
     return error->status;
   cm_status status = cm_net_fm(s, &fm, w->run, &gain, error);
   if (status == CM_OK && flows) {
-    cm_net_flow_options flow = {.most = w->most, .rounds = w->options->flow_rounds, .reach = w->options->flow_reach,
+    cm_flow_options flow = {.most = w->most, .rounds = w->options->flow_rounds, .reach = w->options->flow_reach,
                                 .distance = flow_distance, .seed = w->options->seed, .stream = stream};
     status = cm_net_flow(s, &flow, w->run, &gain, error);
   }

@@ -212,12 +212,12 @@ static int64_t connectivity_of(const cm_net_graph *g, const uint32_t *part)
 static int64_t least_of_region(const cm_net_region *r, const uint32_t *part)
 {
   const cm_net_graph *g = r->state->graph;
-  uint32_t trial[64], all = r->count[0] + r->count[1];
+  uint32_t trial[64], all = cm_flow_region_vertices(&r->base);
   int64_t least = INT64_MAX;
   memcpy(trial, part, g->vertex_count * sizeof *trial);
   for (uint32_t set = 0; set < UINT32_C(1) << all; set++) {
     for (uint32_t i = 0; i < all; i++)
-      trial[r->vertex[i]] = r->part[set >> i & 1];
+      trial[r->base.vertex[i]] = r->base.part[set >> i & 1];
     int64_t sum = connectivity_of(g, trial);
     least = sum < least ? sum : least;
   }
@@ -238,25 +238,26 @@ START_TEST(least_cuts_of_regions_are_least_connectivity)
     ck_ok(cm_net_state_new(g, part, 3, &run, &s, &error));
     ck_ok(cm_net_region_new(s, &run, &r, &error));
     for (uint32_t again = 0; again < 3; again++) {
-      cm_net_region_begin(&r, 0, 1);
-      for (unsigned own = 0; own < 2; own++) {
-        uint32_t seeds = 0;
+      cm_flow_region_begin(&r.base, 0, 1);
+      cm_net_region_begin(&r);
+      r.base.most = UINT64_MAX;
+      for (unsigned own = 0; own < 2; own++)
         for (uint32_t v = 0; v < n; v++)
-          if (part[v] == own && below(&source, 2) && r.count[0] + seeds < REGION)
-            order[seeds++] = v;
-        cm_net_region_grow(&r, own, order, seeds, UINT64_MAX, 0);
-      }
-      uint32_t all = r.count[0] + r.count[1];
+          if (part[v] == own && below(&source, 2) && cm_flow_region_vertices(&r.base) < REGION) {
+            cm_flow_region_take(&r.base, own, v, 0);
+            cm_net_region_spread(&r, own, v, 1, false);
+          }
+      uint32_t all = cm_flow_region_vertices(&r.base);
       ck_ok(cm_net_region_network(&r, &error));
       for (uint32_t i = 0; i < all; i++) {
-        size[i] = g->size[r.vertex[i]];
+        size[i] = g->size[r.base.vertex[i]];
         order[i] = i;
       }
-      cm_balanced_cut t = {.vertices = all, .size = size, .order = {order, order}, .fixed = {s->load[0] - r.load[0], s->load[1] - r.load[1]},
-                           .most = {UINT64_MAX, UINT64_MAX}, .cut = r.cut, .larger = UINT64_MAX, .looks = UINT64_MAX, .side = side};
-      ck_ok(cm_balanced_cut_find(&r.flow, &t, &run, &error));
+      cm_balanced_cut t = {.vertices = all, .size = size, .order = {order, order}, .fixed = {s->load[0] - r.base.load[0], s->load[1] - r.base.load[1]},
+                           .most = {UINT64_MAX, UINT64_MAX}, .cut = r.base.cut, .larger = UINT64_MAX, .looks = UINT64_MAX, .side = side};
+      ck_ok(cm_balanced_cut_find(&r.base.flow, &t, &run, &error));
       ck_assert(t.found);
-      ck_assert_int_eq(r.cut - t.cut, CM_NET_FLOW_UNIT * (connectivity_of(g, part) - least_of_region(&r, part)));
+      ck_assert_int_eq(r.base.cut - t.cut, CM_NET_FLOW_UNIT * (connectivity_of(g, part) - least_of_region(&r, part)));
     }
     cm_net_region_free(&r);
     cm_net_state_free(s);
@@ -282,7 +283,7 @@ START_TEST(refined_partitions_cost_no_more_and_break_no_limit)
     ck_ok(cm_net_state_new(g, part, PARTS, &run, &s, &error));
     memcpy(before, s->load, sizeof before);
     int64_t was = connectivity_of(g, part);
-    cm_net_flow_options o = {.most = most, .rounds = 1 + below(&source, 4), .reach = below(&source, 20), .distance = 1 + below(&source, 3),
+    cm_flow_options o = {.most = most, .rounds = 1 + below(&source, 4), .reach = below(&source, 20), .distance = 1 + below(&source, 3),
                              .seed = round};
     ck_ok(cm_net_flow(s, &o, &run, &gain, &error));
     ck_assert_int_ge(gain, 0);
@@ -321,7 +322,7 @@ START_TEST(a_thin_place_beyond_the_reach_of_single_moves_is_found)
   }
   ck_ok(cm_net_graph_from_topology(&t, &run, &g, &error));
   ck_ok(cm_net_state_new(g, part, 2, &run, &s, &error));
-  cm_net_flow_options o = {.most = most, .rounds = 3, .reach = 1, .distance = N};
+  cm_flow_options o = {.most = most, .rounds = 3, .reach = 1, .distance = N};
   ck_ok(cm_net_flow(s, &o, &run, &gain, &error));
   ck_assert_int_eq(connectivity_of(g, part), 1);
   for (uint32_t v = 0; v < N; v++)
@@ -346,7 +347,7 @@ START_TEST(refinement_ends_when_cancelled_or_without_memory)
   for (uint32_t p = 0; p < PARTS; p++)
     most[p] = g->size_total;
   ck_ok(cm_net_state_new(g, part, PARTS, &run, &s, &error));
-  cm_net_flow_options o = {.most = most, .rounds = 3, .reach = 16, .distance = 2};
+  cm_flow_options o = {.most = most, .rounds = 3, .reach = 16, .distance = 2};
   run.cancel = &cancelled;
   ck_assert_int_eq(cm_net_flow(s, &o, &run, &gain, &error), CM_CANCELLED);
   run.cancel = NULL;
