@@ -174,14 +174,15 @@ void cm_axon_table_follow(cm_axon_table *t, const cm_net_event *event, uint64_t 
 {
   const cm_hypergraph *g = t->state->graph;
   uint32_t low = (uint32_t)cm_slice_begin(t->parts, slice, slices), width = (uint32_t)cm_slice_begin(t->parts, slice + 1, slices) - low;
-  for (const cm_net_event *end = event + count; event < end; event++) {
-    if (event->part - low >= width)
+  for (uint64_t k = 0; k < count; k++) {
+    const cm_net_event *it = &event[k];
+    if (it->part - low >= width)
       continue;
-    uint32_t source = g->net_source[event->net];
-    change c = change_by(t, event);
-    cm_targets targets = cm_targets_of(g, event->net);
-    if (event + 1 < end && event[1].net == event->net && event[1].part - low < width) { /* it left a part and came to one: one look at its targets */
-      change next = change_by(t, &event[1]);
+    uint32_t source = g->net_source[it->net];
+    change c = change_by(t, it);
+    cm_targets targets = cm_targets_of(g, it->net);
+    if (k + 1 < count && it[1].net == it->net && it[1].part - low < width) { /* it left a part and came to one: one look at its targets */
+      change next = change_by(t, &it[1]);
       while (targets.left > 0) {
         uint32_t u = cm_targets_next(&targets);
         if (u == source)
@@ -189,7 +190,8 @@ void cm_axon_table_follow(cm_axon_table *t, const cm_net_event *event, uint64_t 
         tie_to(&c.column[(size_t)u * t->parts], c.weight, c.axons);
         tie_to(&next.column[(size_t)u * t->parts], next.weight, next.axons);
       }
-      follow_source(t, event++, &c);
+      follow_source(t, it, &c);
+      it = &event[++k];
       c = next;
     } else {
       while (targets.left > 0) {
@@ -198,6 +200,6 @@ void cm_axon_table_follow(cm_axon_table *t, const cm_net_event *event, uint64_t 
           tie_to(&c.column[(size_t)u * t->parts], c.weight, c.axons);
       }
     }
-    follow_source(t, event, &c);
+    follow_source(t, it, &c);
   }
 }
