@@ -154,12 +154,6 @@ START_TEST(more_effort_is_never_worse_where_single_moves_end_it)
 }
 END_TEST
 
-static int ascending(const void *a, const void *b)
-{
-  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-  return (x > y) - (x < y);
-}
-
 /* Where axons reach few, the parts that the same preset makes for objective edge are among what is compared. */
 START_TEST(parts_for_the_cut_cost_no_less_connectivity)
 {
@@ -175,11 +169,11 @@ START_TEST(parts_for_the_cut_cost_no_less_connectivity)
     for (uint32_t k = 0; k < (below(&random, 3) == 0 ? 3U : 2U); k++)
       if (k < 2 || (reached[2] != reached[0] && reached[2] != reached[1]))
         t.pin[t.pin_count++] = reached[k];
-    qsort(t.pin + t.net_first[u], t.pin_count - t.net_first[u], sizeof *t.pin, ascending);
     t.net_source[u] = u;
     t.net_weight[u] = 1;
     t.net_first[u + 1] = t.pin_count;
   }
+  network_ascend(&t);
   cm_limits limits = {.neurons = 10 + below(&random, 20)};
   cm_partition *axons = partition_by(&t, "balanced", CM_OBJECTIVE_AXON, &limits, _i);
   cm_partition *edges = partition_by(&t, "balanced", CM_OBJECTIVE_EDGE, &limits, _i);

@@ -479,6 +479,7 @@ static cm_topology sheet(uint32_t side)
     t.net_first[v + 1] = t.pin_count;
     t.net_weight[v] = 1;
   }
+  network_ascend(&t);
   return t;
 }
 

@@ -79,6 +79,27 @@ static inline cm_topology network_directed(cm_random *random, uint32_t vertices,
   return t;
 }
 
+static inline int network_order(const void *a, const void *b)
+{
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* Puts the targets of every net, which have no weights of their own, in ascending order, each once, as topologies have them. */
+static inline void network_ascend(cm_topology *t)
+{
+  uint64_t kept = 0;
+  for (uint32_t e = 0; e < t->net_count; e++) {
+    uint64_t first = t->net_first[e], last = t->net_first[e + 1];
+    t->net_first[e] = kept;
+    qsort(t->pin + first, last - first, sizeof *t->pin, network_order);
+    for (uint64_t i = first; i < last; i++)
+      if (i == first || t->pin[i] != t->pin[i - 1])
+        t->pin[kept++] = t->pin[i];
+  }
+  t->net_first[t->net_count] = t->pin_count = kept;
+}
+
 static inline cm_topology network_undirected(cm_random *random, uint32_t vertices, uint32_t percent)
 {
   cm_topology t = {.vertex_count = vertices, .net_count = vertices, .size_total = vertices, .weight_scale = 1};

@@ -110,6 +110,7 @@ static cm_topology ring_with_hubs(uint32_t n, uint32_t reach, uint32_t hubs, uin
     t.net_first[v + 1] = t.pin_count;
     t.net_weight[v] = 1;
   }
+  network_ascend(&t);
   return t;
 }
 

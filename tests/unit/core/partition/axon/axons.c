@@ -96,6 +96,7 @@ static cm_topology scattered(void)
     t.net_first[v + 1] = t.pin_count;
     t.net_weight[v] = 1;
   }
+  network_ascend(&t);
   return t;
 }
 
