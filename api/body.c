@@ -69,21 +69,9 @@ void cm_body_open(cm_request *request)
   else if ((request->file = fopen(request->file_path, "wbe")) == NULL)
     fail_to_store(request, errno, "cannot create", request->file_path);
   else {
-    request->file_buffer = malloc(WRITE_BYTES);
-    if (request->file_buffer != NULL)
-      (void)setvbuf(request->file, request->file_buffer, _IOFBF, WRITE_BYTES);
+    cm_buffered_begin(request->file, WRITE_BYTES, &request->file_buffer);
     sha256_init(&request->hash);
   }
-}
-
-/* Returns 0, or why not all that was taken could be written. */
-static int close_file(cm_request *request)
-{
-  int failed = fclose(request->file) != 0 ? errno : 0;
-  request->file = NULL;
-  free(request->file_buffer);
-  request->file_buffer = NULL;
-  return failed;
 }
 
 static bool keep_in_memory(cm_request *request, const char *data, size_t size)
@@ -131,7 +119,7 @@ void cm_body_end(cm_request *request)
   unsigned char digest[SHA256_DIGEST_SIZE];
   if (request->file == NULL)
     return;
-  int failed = close_file(request);
+  int failed = cm_buffered_close(&request->file, &request->file_buffer);
   if (failed != 0) {
     fail_to_store(request, failed, "cannot store", "the upload");
     return;
@@ -145,7 +133,7 @@ void cm_body_end(cm_request *request)
 void cm_body_drop(cm_request *request)
 {
   if (request->file != NULL)
-    (void)close_file(request);
+    (void)cm_buffered_close(&request->file, &request->file_buffer);
   if (request->file_path != NULL)
     unlink(request->file_path);
   free(request->file_path);

@@ -128,23 +128,24 @@ cm_status cm_folder_scratch(char path[CM_PATH_MAX], cm_error *error)
   return status;
 }
 
-/* Few large writes in place of many of a block each, which cost the system several times as much. */
-static void widen(cm_file *file)
+void cm_buffered_begin(FILE *stream, size_t bytes, char **buffer)
 {
-  enum { BUFFER_BYTES = 1 << 16 };
-  file->buffer = malloc(BUFFER_BYTES);
-  if (file->buffer != NULL)
-    (void)setvbuf(file->stream, file->buffer, _IOFBF, BUFFER_BYTES);
+  *buffer = malloc(bytes);
+  if (*buffer != NULL)
+    (void)setvbuf(stream, *buffer, _IOFBF, bytes);
 }
 
-static int close_stream(cm_file *file)
+int cm_buffered_close(FILE **stream, char **buffer)
 {
-  int failed = fclose(file->stream) != 0 ? errno : 0;
-  file->stream = NULL;
-  free(file->buffer);
-  file->buffer = NULL;
+  int failed = fclose(*stream) != 0 ? errno : 0;
+  *stream = NULL;
+  free(*buffer);
+  *buffer = NULL;
   return failed;
 }
+
+/* To a file under construction at once. */
+enum { WRITE_BYTES = 1 << 16 };
 
 cm_status cm_file_create(cm_file *file, const char *path, cm_error *error)
 {
@@ -176,7 +177,7 @@ cm_status cm_file_create(cm_file *file, const char *path, cm_error *error)
     made.user = about.st_uid;
     made.group = about.st_gid;
   }
-  widen(&made);
+  cm_buffered_begin(made.stream, WRITE_BYTES, &made.buffer);
   *file = made;
   return CM_OK;
 }
@@ -186,7 +187,7 @@ cm_status cm_file_reopen(cm_file *file, cm_error *error)
   FILE *stream = fopen(file->scratch, "r+be");
   if (stream == NULL)
     return cm_fail_errno(error, errno, "cannot open", file->scratch);
-  (void)close_stream(file);
+  (void)cm_buffered_close(&file->stream, &file->buffer);
   file->stream = stream;
   return CM_OK;
 }
@@ -239,7 +240,7 @@ cm_status cm_file_commit(cm_file *file, cm_error *error)
     failed = pour(file);
   else if (failed == 0 && (failed = own(file)) == 0 && !files_pass)
     failed = fdatasync(fileno(file->stream)) != 0 ? errno : 0;
-  const int closed = close_stream(file);
+  const int closed = cm_buffered_close(&file->stream, &file->buffer);
   if (failed == 0)
     failed = closed;
   bool poured = file->through >= 0;
@@ -259,7 +260,7 @@ void cm_file_discard(cm_file *file)
 {
   if (file->stream == NULL)
     return;
-  (void)close_stream(file);
+  (void)cm_buffered_close(&file->stream, &file->buffer);
   if (file->through >= 0)
     close(file->through);
   file->through = -1;

@@ -10,6 +10,13 @@
 
 enum { CM_PATH_MAX = 1024 };
 
+/* Gives a stream that nothing was written to yet a buffer of so many bytes: few large writes in place of many of a block each, which cost
+ * the system several times as much. *buffer: for cm_buffered_close; NULL: there is no memory, and the stream keeps its own. */
+void cm_buffered_begin(FILE *stream, size_t bytes, char **buffer);
+
+/* Closes such a stream; both become NULL. Returns 0, or the errno of why not all could be written. */
+int cm_buffered_close(FILE **stream, char **buffer);
+
 /* A file under construction: written to a temporary name beside its place, then renamed into it. */
 typedef struct cm_file {
   FILE *stream;              /* write here; reads and seeks too */

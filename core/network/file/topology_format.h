@@ -16,6 +16,7 @@ enum {
   CM_MANIFEST_BYTES_MAX = 1 << 26,
   CM_CHECKSUM_BYTES = 32,        /* BLAKE2b-256 */
   CM_MEMBER_NAME_MAX = 24,
+  CM_MEMBER_DATE = 1 << 5 | 1,   /* as zips have it: the first of 1980, at midnight, so that equal content gives equal bytes */
 };
 
 /* Flags of an edge. Without the first two the last value of the member is repeated. */

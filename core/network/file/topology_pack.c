@@ -61,8 +61,7 @@ static cm_status add_member(zip_t *zip, const char *name, zip_source_t *source, 
     zip_source_free(source);
     return zip_failed(zip, "the topology file", "add a member to a topology file", error);
   }
-  enum { FIRST_OF_1980 = 1 << 5 | 1 };
-  if (zip_file_set_dostime(zip, (zip_uint64_t)index, 0, FIRST_OF_1980, 0) != 0 ||
+  if (zip_file_set_dostime(zip, (zip_uint64_t)index, 0, CM_MEMBER_DATE, 0) != 0 ||
       zip_set_file_compression(zip, (zip_uint64_t)index, ZIP_CM_DEFLATE, DEFLATE_LEVEL) != 0)
     return zip_failed(zip, "the topology file", "describe a member of a topology file", error);
   return CM_OK;

@@ -16,7 +16,6 @@ enum {
   VERSION = 20,
   VERSION_64 = 45,
   EXTRA_64 = 1,
-  FIRST_OF_1980 = 1 << 5 | 1,
   RECORD_MAX = 128
 };
 static const uint64_t four_bytes = UINT32_MAX, two_bytes = UINT16_MAX; /* these say: see the field of eight bytes */
@@ -57,7 +56,7 @@ static void put_member(record *r, const cm_stored_member *m, bool wide, size_t e
   put(r, 2, 0); /* flags */
   put(r, 2, ZIP_CM_STORE);
   put(r, 2, 0); /* midnight */
-  put(r, 2, FIRST_OF_1980);
+  put(r, 2, CM_MEMBER_DATE);
   put(r, 4, m->crc);
   put(r, 4, at_most(m->bytes, four_bytes)); /* packed and not */
   put(r, 4, at_most(m->bytes, four_bytes));

@@ -3,7 +3,6 @@
  * (topology_stored.c).
  * What can fail: rows out of order (CM_INTERNAL: the caller's defect), no room on disk, no memory. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
