@@ -4,18 +4,12 @@
 #include <string.h>
 
 #include "core/partition/balanced_cut.h"
+#include "core/partition/contacts.h"
 
 #define NONE UINT32_MAX
 
 /* A pair is given up after so many looks at each arc of its network. */
 enum { LOOKS = 200 };
-
-/* A vertex and a part that it touches. */
-typedef struct contact {
-  int64_t weight; /* of what ties them */
-  uint32_t low, high; /* its part and that one */
-  uint32_t vertex;
-} contact;
 
 /* Two parts with a border between them. */
 typedef struct pair {
@@ -30,7 +24,7 @@ typedef struct work {
   uint32_t round;
   uint32_t *changed;  /* [parts] the round in which it last did, from 1 on */
   uint32_t *counter;  /* [parts + 1] */
-  contact *contact, *spare; /* [contact_count] sorted by pair, as the round found them */
+  cm_contact *contact, *spare; /* [contact_count] sorted by pair, as the round found them */
   uint32_t contact_count;
   uint64_t contact_room, spare_room;
   pair *pair;         /* [pair_count] */
@@ -80,26 +74,9 @@ static cm_status list_contacts_of(work *w, uint32_t v, cm_error *error)
     uint32_t p;
     int64_t weight = s->tie_at(s->context, v, i, &p);
     if (weight > 0 && p != own && (is_active(w, own) || is_active(w, p)))
-      w->contact[w->contact_count++] = (contact){weight, own < p ? own : p, own < p ? p : own, v};
+      w->contact[w->contact_count++] = (cm_contact){weight, own < p ? own : p, own < p ? p : own, v};
   }
   return CM_OK;
-}
-
-static void sort_contacts(work *w, bool by_low)
-{
-  memset(w->counter, 0, ((size_t)w->view->parts + 1) * sizeof *w->counter);
-  for (uint32_t i = 0; i < w->contact_count; i++)
-    w->counter[(by_low ? w->contact[i].low : w->contact[i].high) + 1]++;
-  for (uint32_t p = 0; p < w->view->parts; p++)
-    w->counter[p + 1] += w->counter[p];
-  for (uint32_t i = 0; i < w->contact_count; i++)
-    w->spare[w->counter[by_low ? w->contact[i].low : w->contact[i].high]++] = w->contact[i];
-  contact *held = w->contact;
-  w->contact = w->spare;
-  w->spare = held;
-  uint64_t room = w->contact_room;
-  w->contact_room = w->spare_room;
-  w->spare_room = room;
 }
 
 static cm_status list_contacts(work *w, cm_error *error)
@@ -112,8 +89,7 @@ static cm_status list_contacts(work *w, cm_error *error)
       return error->status;
   if (CM_ROOM(w->run->memory, w->spare, &w->spare_room, w->contact_count, error) != CM_OK)
     return error->status;
-  sort_contacts(w, false);
-  sort_contacts(w, true);
+  cm_contacts_sort(w->contact, w->spare, w->contact_count, w->counter, s->parts);
   return CM_OK;
 }
 
@@ -132,8 +108,8 @@ static cm_status list_pairs(work *w, cm_error *error)
   if (list_contacts(w, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < w->contact_count; i++) {
-    const contact *c = &w->contact[i];
-    if (i == 0 || c->low != c[-1].low || c->high != c[-1].high) {
+    const cm_contact *c = &w->contact[i];
+    if (cm_contacts_begin_pair(w->contact, i)) {
       if (CM_ROOM(w->run->memory, w->pair, &w->pair_room, w->pair_count + 1, error) != CM_OK)
         return error->status;
       w->pair[w->pair_count++] = (pair){.first = i};
@@ -259,7 +235,7 @@ static cm_status one_round(work *w, int64_t *gain, cm_error *error)
     return error->status;
   for (uint64_t i = 0; i < w->pair_count && pays(w, looks, *gain); i++) {
     const pair *p = &w->pair[i];
-    contact c = w->contact[p->first];
+    cm_contact c = w->contact[p->first];
     int64_t gained = 0;
     if (cut_pair(w, p, &gained, error) != CM_OK || cm_run_check(w->run, error) != CM_OK)
       return error->status;

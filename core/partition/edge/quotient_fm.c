@@ -4,6 +4,7 @@
 
 #include "base/random.h"
 #include "base/threads.h"
+#include "core/partition/contacts.h"
 #include "core/partition/edge/ties.h"
 #include "core/partition/edge/two_way_fm.h"
 #include "core/partition/options.h"
@@ -15,16 +16,10 @@ enum {
   PAIR_WORK = 1000            /* and every pair besides */
 };
 
-/* A vertex with an edge into another part. */
-typedef struct contact {
-  uint32_t low, high; /* the two parts */
-  cm_pair_seed seed;
-} contact;
-
 /* The contacts of some consecutive vertices. */
 typedef struct slice {
   uint32_t begin, end;
-  contact *contact;  /* [count] */
+  cm_contact *contact; /* [count] what moves gain */
   uint32_t count, room;
 } slice;
 
@@ -39,7 +34,7 @@ typedef struct pairwise {
   uint32_t round;
   slice *slice;             /* [slices] */
   uint32_t slices;
-  contact *contact, *spare; /* [contact_count] sorted by pair */
+  cm_contact *contact, *spare; /* [contact_count] sorted by pair */
   uint32_t contact_count;
   cm_pair_seed *seed;       /* [contact_count] */
   uint32_t *first;          /* [pair_count + 1] contacts of each pair */
@@ -73,11 +68,11 @@ static void pairwise_free(pairwise *w)
   cm_free(w->pair);
 }
 
-static cm_status add_contact(pairwise *w, slice *s, contact added, cm_error *error)
+static cm_status add_contact(pairwise *w, slice *s, cm_contact added, cm_error *error)
 {
   if (s->count == s->room) {
     uint32_t room = s->room < 512 ? 1024 : 2 * s->room;
-    contact *grown = cm_reallocate(w->run->memory, s->contact, room, sizeof *grown, error);
+    cm_contact *grown = cm_reallocate(w->run->memory, s->contact, room, sizeof *grown, error);
     if (grown == NULL)
       return error->status;
     s->contact = grown;
@@ -93,7 +88,7 @@ static cm_status contacts_of(pairwise *w, slice *s, cm_ties *t, uint32_t v, cm_e
   cm_ties_gather(t, w->graph, w->part, v);
   for (uint32_t i = 0; i < t->count; i++) {
     uint32_t p = t->touched[i];
-    contact found = {own < p ? own : p, own < p ? p : own, {v, t->weight[p] - t->inner}};
+    cm_contact found = {t->weight[p] - t->inner, own < p ? own : p, own < p ? p : own, v};
     if ((double)t->weight[p] < w->options->least_tie * (double)t->inner)
       continue;
     if ((w->changed[p] >= w->round || w->changed[own] >= w->round) && add_contact(w, s, found, error) != CM_OK)
@@ -160,25 +155,11 @@ static cm_status find_contacts(pairwise *w, cm_error *error)
   return CM_OK;
 }
 
-static void sort_contacts(pairwise *w, bool by_low)
-{
-  memset(w->counter, 0, ((size_t)w->parts + 1) * sizeof *w->counter);
-  for (uint32_t i = 0; i < w->contact_count; i++)
-    w->counter[(by_low ? w->contact[i].low : w->contact[i].high) + 1]++;
-  for (uint32_t p = 0; p < w->parts; p++)
-    w->counter[p + 1] += w->counter[p];
-  for (uint32_t i = 0; i < w->contact_count; i++)
-    w->spare[w->counter[by_low ? w->contact[i].low : w->contact[i].high]++] = w->contact[i];
-  contact *held = w->contact;
-  w->contact = w->spare;
-  w->spare = held;
-}
-
 /* Whether the best vertex of each side, or of one into room, would gain anything, or there is too much somewhere: else a search
  * begins by losing. Where parts have fewer vertices than its patience it would go on to carry both parts over, for next to nothing. */
 static bool may_gain(const pairwise *w, uint32_t p)
 {
-  contact c = w->contact[w->first[p]];
+  cm_contact c = w->contact[w->first[p]];
   uint64_t most = w->options->most;
   int64_t best[2] = {INT64_MIN / 2, INT64_MIN / 2};
   for (uint32_t i = w->first[p]; i < w->first[p + 1]; i++) {
@@ -198,19 +179,17 @@ static cm_status group_contacts(pairwise *w, cm_error *error)
   cm_free(w->done);
   w->first = w->order = NULL;
   w->done = NULL;
-  sort_contacts(w, false);
-  sort_contacts(w, true);
+  cm_contacts_sort(w->contact, w->spare, w->contact_count, w->counter, w->parts);
   w->pair_count = 0;
   for (uint32_t i = 0; i < w->contact_count; i++)
-    w->pair_count +=
-        i == 0 || w->contact[i].low != w->contact[i - 1].low || w->contact[i].high != w->contact[i - 1].high;
+    w->pair_count += cm_contacts_begin_pair(w->contact, i);
   if (CM_NEW(memory, w->first, (size_t)w->pair_count + 1, error) != CM_OK ||
       CM_NEW(memory, w->order, w->pair_count, error) != CM_OK || CM_NEW(memory, w->done, w->pair_count, error) != CM_OK)
     return error->status;
   uint32_t pair = 0;
   for (uint32_t i = 0; i < w->contact_count; i++) {
-    w->seed[i] = w->contact[i].seed;
-    if (i == 0 || w->contact[i].low != w->contact[i - 1].low || w->contact[i].high != w->contact[i - 1].high)
+    w->seed[i] = (cm_pair_seed){w->contact[i].vertex, w->contact[i].weight};
+    if (cm_contacts_begin_pair(w->contact, i))
       w->first[pair++] = i;
   }
   w->first[pair] = w->contact_count;
@@ -236,7 +215,7 @@ static bool next_batch(pairwise *w, uint32_t stamp)
   w->batch_count = 0;
   for (uint32_t i = 0; i < w->pair_count; i++) {
     uint32_t p = w->order[i];
-    contact c = w->contact[w->first[p]];
+    cm_contact c = w->contact[w->first[p]];
     if (w->done[p] || w->last[c.low] == stamp || w->last[c.high] == stamp)
       continue;
     w->done[p] = 1;
