@@ -100,6 +100,19 @@ static inline void network_ascend(cm_topology *t)
   t->net_first[t->net_count] = t->pin_count = kept;
 }
 
+/* Neurons of a ring that reach up to three others a few places ahead. */
+static inline cm_topology network_nearby(cm_random *random, uint32_t neurons)
+{
+  cm_topology t = network_of_rows(neurons, (size_t)neurons * 3);
+  for (uint32_t v = 0; v < neurons; v++) {
+    for (uint32_t i = 1 + below(random, 3), u = v; i > 0; i--)
+      t.pin[t.pin_count++] = u = (u + 1 + below(random, 5)) % neurons;
+    t.net_first[v + 1] = t.pin_count;
+  }
+  network_ascend(&t);
+  return t;
+}
+
 static inline cm_topology network_undirected(cm_random *random, uint32_t vertices, uint32_t percent)
 {
   cm_topology t = {.vertex_count = vertices, .net_count = vertices, .size_total = vertices, .weight_scale = 1};

@@ -1,26 +1,13 @@
 /* core/partition/edge/edge_flow on random networks: cuts of regions against all ways to share out their vertices, what refinement
  * makes of partitions against counts from the edges alone. */
-#include "tests/unit/networks.h"
+#include "tests/unit/accounted.h"
 
 #include "core/partition/balanced_cut.h"
 #include "core/partition/edge/edge_flow.h"
 
-static cm_error error;
-static cm_run run;
-static cm_memory account;
-static cm_random source;
-
 static void set_up(void)
 {
-  cm_run_init(&run);
-  cm_memory_init(&account, 0);
-  run.memory = &account;
-  cm_random_init(&source, 7, 1, 1);
-}
-
-static void tear_down(void)
-{
-  ck_assert_uint_eq(account.used_bytes, 0);
+  account_opens(7);
 }
 
 static cm_csr_graph *random_graph(uint32_t vertices, uint32_t nets)
@@ -32,17 +19,10 @@ static cm_csr_graph *random_graph(uint32_t vertices, uint32_t nets)
   return g;
 }
 
-/* Neurons that reach up to three others close by. */
 static cm_csr_graph *random_sheet(uint32_t vertices)
 {
   cm_csr_graph *g;
-  cm_topology t = network_of_rows(vertices, (size_t)vertices * 3);
-  t.directed = true;
-  for (uint32_t v = 0; v < vertices; v++) {
-    for (uint32_t i = 1 + below(&source, 3), u = v; i > 0; i--)
-      t.pin[t.pin_count++] = u = (u + 1 + below(&source, 5)) % vertices;
-    t.net_first[v + 1] = t.pin_count;
-  }
+  cm_topology t = network_nearby(&source, vertices);
   ck_ok(cm_csr_graph_from_topology(&t, &run, &g, &error));
   network_free(&t);
   return g;
@@ -155,7 +135,7 @@ int main(void)
 {
   Suite *suite = suite_create("edge_flow");
   TCase *tests = tcase_create("flow");
-  tcase_add_checked_fixture(tests, set_up, tear_down);
+  tcase_add_checked_fixture(tests, set_up, account_is_empty);
   tcase_add_test(tests, least_cuts_of_regions_are_least_cuts_of_parts);
   tcase_add_test(tests, refined_partitions_cut_no_more_and_break_no_limit);
   suite_add_tcase(suite, tests);

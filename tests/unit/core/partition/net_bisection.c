@@ -1,26 +1,13 @@
 /* core/partition/nets/net_bisection and net_initial on random hypergraphs: cuts, gains and sizes against counts made from the pins
  * alone, refinement against all single moves and all pairs of sides of small ones. */
-#include "tests/unit/networks.h"
+#include "tests/unit/accounted.h"
 
 #include "core/partition/nets/net_bisection.h"
 #include "core/partition/nets/net_initial.h"
 
-static cm_error error;
-static cm_run run;
-static cm_memory account;
-static cm_random source;
-
 static void set_up(void)
 {
-  cm_run_init(&run);
-  cm_memory_init(&account, 0);
-  run.memory = &account;
-  cm_random_init(&source, 5, 1, 1);
-}
-
-static void tear_down(void)
-{
-  ck_assert_uint_eq(account.used_bytes, 0);
+  account_opens(5);
 }
 
 static cm_net_graph *random_graph(uint32_t vertices, uint32_t nets)
@@ -216,7 +203,7 @@ int main(void)
 {
   Suite *suite = suite_create("net_bisection");
   TCase *tests = tcase_create("net_bisection");
-  tcase_add_checked_fixture(tests, set_up, tear_down);
+  tcase_add_checked_fixture(tests, set_up, account_is_empty);
   tcase_add_test(tests, gains_stay_true_through_moves);
   tcase_add_test(tests, refined_sides_are_no_worse_and_no_single_move_helps_them);
   tcase_add_test(tests, two_parts_of_small_hypergraphs_are_cut_least);

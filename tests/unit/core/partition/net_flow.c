@@ -1,6 +1,6 @@
 /* core/partition/max_flow, balanced_cut and nets/net_flow on random networks: cuts against all pairs of sides of small ones, what
  * refinement makes of partitions against counts made from the pins alone. */
-#include "tests/unit/networks.h"
+#include "tests/unit/accounted.h"
 
 #include "core/partition/balanced_cut.h"
 #include "core/partition/nets/net_flow.h"
@@ -8,22 +8,9 @@
 #include "core/partition/nets/net_fm.h"
 #include "core/partition/nets/nets.h"
 
-static cm_error error;
-static cm_run run;
-static cm_memory account;
-static cm_random source;
-
 static void set_up(void)
 {
-  cm_run_init(&run);
-  cm_memory_init(&account, 0);
-  run.memory = &account;
-  cm_random_init(&source, 6, 1, 1);
-}
-
-static void tear_down(void)
-{
-  ck_assert_uint_eq(account.used_bytes, 0);
+  account_opens(6);
 }
 
 /* Small flow networks. */
@@ -177,16 +164,10 @@ static cm_net_graph *random_graph(uint32_t vertices, uint32_t nets)
   return g;
 }
 
-/* Neurons that reach up to three others close by. */
 static cm_net_graph *random_sheet(uint32_t vertices)
 {
   cm_net_graph *g;
-  cm_topology t = network_of_rows(vertices, (size_t)vertices * 3);
-  for (uint32_t v = 0; v < vertices; v++) {
-    for (uint32_t i = 1 + below(&source, 3), u = v; i > 0; i--)
-      t.pin[t.pin_count++] = u = (u + 1 + below(&source, 5)) % vertices;
-    t.net_first[v + 1] = t.pin_count;
-  }
+  cm_topology t = network_nearby(&source, vertices);
   ck_ok(cm_net_graph_from_topology(&t, &run, &g, &error));
   network_free(&t);
   return g;
@@ -367,7 +348,7 @@ int main(void)
 {
   Suite *suite = suite_create("net_flow");
   TCase *tests = tcase_create("net_flow");
-  tcase_add_checked_fixture(tests, set_up, tear_down);
+  tcase_add_checked_fixture(tests, set_up, account_is_empty);
   tcase_add_test(tests, flows_are_least_cuts_while_sides_grow);
   tcase_add_test(tests, balanced_cuts_keep_limits_and_are_least_without);
   tcase_add_test(tests, least_cuts_of_regions_are_least_connectivity);
