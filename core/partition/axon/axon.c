@@ -93,20 +93,11 @@ static const double copies_most = 1, mending_heat = 0.01;
  * end. No parts where that cannot be. */
 static cm_status mend_copies(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, cm_error *error)
 {
-  cm_axon_descent d = {.number = START_MENDED};
   cm_anneal_options sweeps = {.sweeps = w->options->fine_sweeps, .hot = mending_heat, .cold = mending_heat};
-  cm_random random;
-  cm_error none;
-  double reached;
-  cm_random_init(&random, w->options->seed, CM_STREAM_REFINEMENT, d.number);
-  cm_status status = cm_axon_refine_level(w, &d, false, &sweeps, &random, part, parts, &reached, &none);
-  if (status == CM_OK)
-    *objective = reached;
-  else
+  cm_status status = cm_axon_sweep_flat(w, START_MENDED, &sweeps, part, parts, objective, error);
+  if (status != CM_OK || isinf(*objective))
     *parts = 0;
-  if (status != CM_OK && status != CM_NO_ROOM)
-    *error = none;
-  return status == CM_NO_ROOM ? CM_OK : status;
+  return status;
 }
 
 /* Parts that the caller knows; where they break a limit by more than is soon mended *objective is INFINITY, and there are none. */

@@ -63,22 +63,33 @@ static cm_status polish(cm_axon_search *w, uint32_t *part, uint32_t parts, uint3
   return status;
 }
 
+cm_status cm_axon_sweep_flat(cm_axon_search *w, uint32_t number, const cm_anneal_options *sweeps, uint32_t *part, uint32_t *parts,
+                             double *objective, cm_error *error)
+{
+  cm_axon_descent d = {.number = number};
+  cm_random random;
+  cm_error none = {0};
+  cm_random_init(&random, w->options->seed, CM_STREAM_REFINEMENT, number);
+  cm_status status = cm_axon_refine_level(w, &d, false, sweeps, &random, part, parts, objective, &none);
+  if (status == CM_OK)
+    return CM_OK;
+  *objective = INFINITY;
+  if (status == CM_NO_ROOM)
+    return CM_OK;
+  *error = none;
+  return status;
+}
+
 /* Grown parts after annealed sweeps, in which full ones exchange vertices beyond their limits for a while. They stay where they cost
  * less. */
 static cm_status exchange(cm_axon_search *w, uint32_t *grown, uint32_t count, uint32_t *part, uint32_t *parts, double *objective, cm_error *error)
 {
-  cm_axon_descent d = {.number = GROWN};
   cm_anneal_options sweeps = {.sweeps = EXCHANGE_SWEEPS, .hot = exchange_hot, .cold = exchange_cold};
-  cm_random random;
-  cm_error none = {0};
   double reached;
-  cm_random_init(&random, w->options->seed, CM_STREAM_REFINEMENT, d.number);
-  cm_status status = cm_axon_refine_level(w, &d, false, &sweeps, &random, grown, &count, &reached, &none);
+  cm_status status = cm_axon_sweep_flat(w, GROWN, &sweeps, grown, &count, &reached, error);
   if (status == CM_OK)
     cm_axon_keep_better(w, grown, count, reached, part, parts, objective);
-  else if (status != CM_NO_ROOM)
-    *error = none;
-  return status == CM_NO_ROOM ? CM_OK : status;
+  return status;
 }
 
 /* Whether neurons leave parts room for exchanges. */

@@ -56,6 +56,11 @@ cm_status cm_axon_descend(cm_axon_search *w, const cm_axon_descent *d, uint32_t 
  * "refine". */
 cm_status cm_axon_first_partition(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, cm_error *error);
 
+/* Sweeps of the network itself from given parts, then the way to the limits. *objective is INFINITY, and the parts are of no use, where
+ * there is no room for as many as that takes. `number` names the random stream. O(sweeps * pins). */
+cm_status cm_axon_sweep_flat(cm_axon_search *w, uint32_t number, const cm_anneal_options *sweeps, uint32_t *part, uint32_t *parts,
+                             double *objective, cm_error *error);
+
 /* Parts grown on the network itself, and refined there: where levels serve it badly, and is cheap on small ones. The first of
  * the growths begins with the first vertex of the topology, as anybody's would, each other one where the one before ended, at the edge.
  * The best is refined, and kept where it is better. `trial` [vertices] is overwritten, as below. */
