@@ -24,6 +24,7 @@
 #include "daemon/manual.h"
 #include "daemon/workers.h"
 #include "storage/check.h"
+#include "storage/clock.h"
 #include "storage/drain.h"
 #include "storage/jobs.h"
 #include "storage/leases.h"
@@ -295,6 +296,9 @@ static void stop(service *s)
   (void)cm_server_tick(s->server, &ignored);
   cm_server_stop(s->server);
   cm_workers_free(s->workers);
+  cm_error error;
+  if (cm_clock_follow(s->store, &error) != CM_OK)
+    cm_log("leases and retries cannot follow the wall clock: %s", error.detail);
   cm_store_close(s->store);
 }
 

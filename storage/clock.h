@@ -18,7 +18,8 @@ double cm_clock_steady(void);
 /* Sets the offset: the wall clock counts for the time in which no server ran. */
 cm_status cm_clock_start(cm_store *store, cm_error *error);
 
-/* Follows the wall clock when it has been set by more than a second; to be called now and then. */
+/* Follows the wall clock when it has been set by more than a second; to be called now and then, and at an orderly end: what is
+ * stored then is compared with the wall clock by the next start. */
 cm_status cm_clock_follow(cm_store *store, cm_error *error);
 
 /* Tests: other sources of wall time and steady time; NULL for the real ones. */
