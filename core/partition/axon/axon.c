@@ -234,25 +234,53 @@ static bool few_pins(const cm_axon_search *w, uint64_t most)
   return most == 0 || w->levels.graph[0]->pin_count <= most;
 }
 
-/* Where the parts found so far are reached by so few axons each, growing costs no more than a few sweeps, however many pins there
- * are, and finds what levels miss: layers that fill parts to the brim. */
-static const double grow_reach = 4;
-
-static bool few_parts_are_reached(const cm_axon_search *w, double objective)
+/* How many parts an axon reaches on average, its own aside. */
+static double reached_parts(const cm_axon_search *w, double objective)
 {
   const cm_hypergraph *g = w->levels.graph[0];
   double all = 0;
   for (uint32_t e = 0; e < g->net_count; e++)
     all += (double)g->net_weight[e];
-  return objective <= grow_reach * all;
+  return objective / all;
 }
 
-/* Attempts to make here: none where what the effort below has found is to be refined instead. */
-static uint32_t attempts_left(const cm_axon_search *w, bool found)
+/* Where the parts found so far are reached by so few axons each, growing costs no more than a few sweeps, however many pins there
+ * are, and finds what levels miss: layers that fill parts to the brim. */
+static const double grow_reach = 4;
+
+/* Visits of all vertices look at so many pins, each in as many parts as its axon reaches. */
+static double looks(const cm_axon_search *w, double objective)
+{
+  return (double)w->levels.graph[0]->pin_count * (1 + reached_parts(w, objective));
+}
+
+/* Whether what the effort below has found is to be refined in place of attempts. */
+static bool attempts_cost_too_much(const cm_axon_search *w, double objective)
 {
   const cm_axon_options *o = w->options;
-  uint32_t attempts = affordable(w, o->attempts, o->attempt_pins);
-  return found && o->below != NULL && !few_pins(w, o->own_pins) ? 0 : attempts > 1 ? attempts : 1;
+  return o->below != NULL && !few_pins(w, o->own_pins) && looks(w, objective) > o->own_looks;
+}
+
+/* Complete attempts; the best of them and of the parts that are there. */
+static cm_status attempt(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial, cm_error *error)
+{
+  const cm_axon_options *o = w->options;
+  uint32_t count, attempts = affordable(w, o->attempts, o->attempt_pins);
+  double reached;
+  cm_status status = CM_OK;
+  for (uint32_t i = 0; status == CM_OK && (i < attempts || i == 0); i++) {
+    bool first = isinf(*objective);
+    w->seed = o->seed + i * (uint64_t)0x9e3779b9;
+    status = cm_axon_first_partition(w, first ? part : trial, &count, &reached, error);
+    if (status == CM_NO_ROOM && !first)
+      return CM_OK;
+    if (status == CM_OK && first) {
+      *parts = count;
+      *objective = reached;
+    } else if (status == CM_OK)
+      cm_axon_keep_better(w, trial, count, reached, part, parts, objective);
+  }
+  return status;
 }
 
 /* The caller's parts, those of the effort below and of several attempts: the best. */
@@ -260,8 +288,6 @@ static cm_status begin(cm_axon_search *w, uint32_t *part, uint32_t *parts, doubl
                        cm_error *error)
 {
   const cm_axon_options *o = w->options;
-  uint32_t count;
-  double reached;
   bool below = o->below != NULL && o->places == NULL && !w->flat && few_pins(w, o->below_pins);
   *objective = INFINITY;
   cm_status status = below              ? search_below(w, part, parts, objective, trial, error)
@@ -274,27 +300,16 @@ static cm_status begin(cm_axon_search *w, uint32_t *part, uint32_t *parts, doubl
     status = cm_axon_grow_flat(w, 1, part, parts, objective, trial, error);
   bool dense = !isinf(*objective) && is_small_and_dense(w->levels.graph[0], *parts);
   bool small = few_pins(w, o->grow_pins), copies = w->levels.graph[0]->reach_most != 0;
-  if (status == CM_OK && o->grow_pins != 0 && o->places == NULL && !copies && (dense || small || few_parts_are_reached(w, *objective)))
+  if (status == CM_OK && o->grow_pins != 0 && o->places == NULL && !copies && (dense || small || reached_parts(w, *objective) <= grow_reach))
     status = cm_axon_grow_flat(w, dense ? DENSE_GROWTHS : small ? SMALL_GROWTHS : 1, part, parts, objective, trial, error);
   w->seed = o->seed;
   if (status == CM_OK && o->other_start != NULL && o->places == NULL && o->cycles > 0 &&
       !(below && o->below->cycles > 0))
     status = refine_other_start(w, part, parts, objective, trial, error);
-  uint32_t attempts = grown && !isinf(*objective) ? 0 : attempts_left(w, below && !isinf(*objective));
-  for (uint32_t i = 0; status == CM_OK && i < attempts; i++) {
-    bool first = isinf(*objective);
-    w->seed = o->seed + i * (uint64_t)0x9e3779b9;
-    status = cm_axon_first_partition(w, first ? part : trial, &count, &reached, error);
-    if (status == CM_NO_ROOM && !first) {
-      status = CM_OK;
-      break;
-    }
-    if (status == CM_OK && first) {
-      *parts = count;
-      *objective = reached;
-    } else if (status == CM_OK)
-      cm_axon_keep_better(w, trial, count, reached, part, parts, objective);
-  }
+  bool found = !isinf(*objective);
+  w->refined = found && below && attempts_cost_too_much(w, *objective);
+  if (status == CM_OK && !w->refined && !(grown && found))
+    status = attempt(w, part, parts, objective, trial, error);
   bool more = status == CM_OK && copies && !w->grown && o->places == NULL;
   return more ? cm_axon_grow_with_copies(w, part, parts, objective, trial, error) : status;
 }
@@ -312,7 +327,8 @@ static cm_status search(cm_axon_search *w, const cm_axon_options *options, uint3
   if (o->places != NULL && status == CM_OK)
     status = cm_axon_take_places(w, part, parts, objective, error);
   uint32_t vain = 0; /* cycles in a row that did not help */
-  uint32_t cycles = w->flat && o->places == NULL ? 0 : affordable(w, o->cycles, o->cycle_pins);
+  bool another = status == CM_OK && w->refined && looks(w, *objective) <= o->cycle_looks;
+  uint32_t cycles = w->flat && o->places == NULL ? 0 : affordable(w, o->cycles + another, o->cycle_pins);
   for (uint32_t i = 1; i <= cycles && status == CM_OK && (w->prices == NULL || vain < VAIN_MOST); i++) {
     reached = *objective;
     status = cycle(w, i, part, parts, objective, trial, error);

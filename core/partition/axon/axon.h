@@ -51,7 +51,9 @@ typedef struct cm_axon_options {
                             found, so that more effort is never worse. Limits, seed and start are those here. NULL, or with
                             places: none */
   uint64_t below_pins;   /* of networks up to so many pins; 0: of all */
-  uint64_t own_pins;     /* with more pins that result is refined in cycles in place of attempts; 0: never */
+  uint64_t own_pins;     /* with more pins, and more of `own_looks`, that result is refined in cycles in place of attempts; 0: never */
+  double own_looks,      /* pins times the parts that an axon reaches in that result, its own part too */
+      cycle_looks;       /* where it is refined and has up to so many of them: one cycle more */
   uint64_t grow_pins;    /* on networks of up to so many pins, small dense ones, and those whose axons reach few parts, parts are
                             grown without levels too, and refined alike; 0: never. Not with places */
   uint64_t dense_pins;   /* dense networks of so many pins or more, where neurons alone fill parts, are grown in place of attempts;

@@ -24,6 +24,7 @@ typedef struct cm_axon_search {
   double mean_price;  /* of what is paid */
   bool flat;          /* nothing to coarsen by: no levels but the first */
   bool grown;         /* parts were grown on the network itself */
+  bool refined;       /* in place of attempts, what the effort below has found */
 } cm_axon_search;
 
 /* One way down from the coarsest level. */
