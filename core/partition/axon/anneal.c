@@ -16,7 +16,7 @@ enum { BLOCK = 8, ROUNDS = 16, ROUND_LEAST = 32, ROUND_MAX = 1024, RUN = 16, TAB
 enum { LOOK_NS = 15, TABLE_NS = 1, MOVE_NS = 60, FOLLOW_NS = 2, SHARED_LEAST = 6000 };
 
 /* A table is worth its making for so many sweeps. */
-enum { TABLE_SWEEPS = 8 };
+enum { TABLE_SWEEPS = 4 };
 #define NONE UINT32_MAX
 
 typedef struct sweeping {
