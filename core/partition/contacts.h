@@ -10,6 +10,7 @@ typedef struct cm_contact {
   int64_t weight;     /* the method's: what ties them, or what a move there gains */
   uint32_t low, high; /* its part and that one, the lower first */
   uint32_t vertex;
+  uint32_t place;     /* the method's: where it had the part among those that the vertex touches */
 } cm_contact;
 
 /* Puts contacts [count] in order of (low, high), those of a pair as they were; spare [count] and counter [parts + 1] are scratch.

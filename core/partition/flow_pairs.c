@@ -74,7 +74,7 @@ static cm_status list_contacts_of(work *w, uint32_t v, cm_error *error)
     uint32_t p;
     int64_t weight = s->tie_at(s->context, v, i, &p);
     if (weight > 0 && p != own && (is_active(w, own) || is_active(w, p)))
-      w->contact[w->contact_count++] = (cm_contact){weight, own < p ? own : p, own < p ? p : own, v};
+      w->contact[w->contact_count++] = (cm_contact){weight, own < p ? own : p, own < p ? p : own, v, i};
   }
   return CM_OK;
 }
@@ -122,6 +122,18 @@ static cm_status list_pairs(work *w, cm_error *error)
   return CM_OK;
 }
 
+/* Whether the vertex of a contact still touches a part: most often its ties are as they were, and need not be searched. */
+static bool touches(const cm_flow_view *s, const cm_contact *c, uint32_t part)
+{
+  uint32_t p;
+  if (c->place < s->ties(s->context, c->vertex)) {
+    int64_t weight = s->tie_at(s->context, c->vertex, c->place, &p);
+    if (p == part)
+      return weight > 0;
+  }
+  return s->tie(s->context, c->vertex, part) > 0;
+}
+
 /* The vertices of one part that still touch the other, in random order. */
 static uint32_t list_seeds(work *w, const pair *p, uint32_t own, uint32_t other)
 {
@@ -129,7 +141,7 @@ static uint32_t list_seeds(work *w, const pair *p, uint32_t own, uint32_t other)
   uint32_t count = 0;
   for (uint32_t i = p->first; i < p->first + p->count; i++) {
     uint32_t v = w->contact[i].vertex;
-    if (s->part[v] != own || s->tie(s->context, v, other) <= 0)
+    if (s->part[v] != own || !touches(s, &w->contact[i], other))
       continue;
     uint32_t j = (uint32_t)cm_random_below(&w->view->random, ++count);
     w->seed[count - 1] = w->seed[j];

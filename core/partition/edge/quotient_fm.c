@@ -88,7 +88,7 @@ static cm_status contacts_of(pairwise *w, slice *s, cm_ties *t, uint32_t v, cm_e
   cm_ties_gather(t, w->graph, w->part, v);
   for (uint32_t i = 0; i < t->count; i++) {
     uint32_t p = t->touched[i];
-    cm_contact found = {t->weight[p] - t->inner, own < p ? own : p, own < p ? p : own, v};
+    cm_contact found = {t->weight[p] - t->inner, own < p ? own : p, own < p ? p : own, v, i};
     if ((double)t->weight[p] < w->options->least_tie * (double)t->inner)
       continue;
     if ((w->changed[p] >= w->round || w->changed[own] >= w->round) && add_contact(w, s, found, error) != CM_OK)
