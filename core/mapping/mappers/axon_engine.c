@@ -1,5 +1,7 @@
 #include "core/mapping/mappers/axon_engine.h"
 
+#include <math.h>
+
 #include "core/limits/limits.h"
 #include "core/mapping/mappers/nets_engine.h"
 #include "core/partition/axon/axon.h"
@@ -77,8 +79,15 @@ static cm_status start_by_edges(const cm_engine_task *task, uint32_t preset, cm_
   return status;
 }
 
-/* Starts know neurons alone: their parts are to be smaller by what copies of neurons take of such a one on average. */
-static cm_status leave_room_for_copies(cm_engine_task *task, const cm_partition *start, cm_run *run, cm_error *error)
+/* Where copies take more than so much of what neurons do, starts that do not know them ask for up to half as many again as the search
+ * ends with: parts of neurons that share axons need fewer. */
+static const double copied_most = 0.5;
+
+/* Parts that copies fill to the brim on average are mended at the cost of much that the start found. */
+static const double filled_most = 0.97;
+
+/* Starts know neurons alone: their parts are to be smaller by what copies of neurons take of such a one on average. *few: copies are. */
+static cm_status leave_room_for_copies(cm_engine_task *task, const cm_partition *start, cm_run *run, bool *few, cm_error *error)
 {
   const cm_topology *t = task->input->topology;
   uint64_t *use, all = 0;
@@ -91,21 +100,27 @@ static cm_status leave_room_for_copies(cm_engine_task *task, const cm_partition 
     uint64_t room = (uint64_t)((double)task->limits.neurons * (double)t->size_total / (double)all);
     task->limits.neurons = room > 0 ? room : 1;
   }
+  *few = (double)all <= (1 + copied_most) * (double)t->size_total;
   cm_free(use);
   return status;
 }
 
-/* A start by edges; where neurons have copies, made again once it tells how many: the limit of *task is what neurons alone may take of a
- * part then. Leaving room once more, for those that smaller parts have, gains nothing. */
+/* A start by edges; where neurons have copies, made again once it tells how many, or NULL where they are many: the limit of *task is what
+ * neurons alone may take of a part then. Leaving room once more, for those that smaller parts have, gains nothing. */
 static cm_status start_with_room(cm_engine_task *task, uint32_t preset, cm_run *run, cm_partition **start, cm_error *error)
 {
+  bool few = false;
   cm_status status = start_by_edges(task, preset, run, start, error);
   if (status != CM_OK || *start == NULL || task->limits.neurons == 0 || task->input->topology->target_cores_max == 0)
     return status;
-  status = leave_room_for_copies(task, *start, run, error);
+  status = leave_room_for_copies(task, *start, run, &few, error);
   cm_partition_free(*start);
   *start = NULL;
-  return status == CM_OK ? start_by_edges(task, preset, run, start, error) : status;
+  if (status != CM_OK || !few)
+    return status;
+  cm_engine_task again = *task;
+  again.limits.neurons = (uint64_t)ceil(filled_most * (double)task->limits.neurons);
+  return start_by_edges(&again, preset, run, start, error);
 }
 
 /* cm_engine_axon_start, which leaves the limit of *task as start_with_room does. */

@@ -261,26 +261,16 @@ static bool attempts_cost_too_much(const cm_axon_search *w, double objective)
   return o->below != NULL && !few_pins(w, o->own_pins) && looks(w, objective) > o->own_looks;
 }
 
-/* Complete attempts; the best of them and of the parts that are there. */
-static cm_status attempt(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial, cm_error *error)
+/* Where sources have copies, the least effort tries how much room parts need: on networks of up to so many pins, an attempt each. */
+enum { FILLS_PINS = 1 << 20 };
+
+static uint32_t attempts_to_make(const cm_axon_search *w)
 {
   const cm_axon_options *o = w->options;
-  uint32_t count, attempts = affordable(w, o->attempts, o->attempt_pins);
-  double reached;
-  cm_status status = CM_OK;
-  for (uint32_t i = 0; status == CM_OK && (i < attempts || i == 0); i++) {
-    bool first = isinf(*objective);
-    w->seed = o->seed + i * (uint64_t)0x9e3779b9;
-    status = cm_axon_first_partition(w, first ? part : trial, &count, &reached, error);
-    if (status == CM_NO_ROOM && !first)
-      return CM_OK;
-    if (status == CM_OK && first) {
-      *parts = count;
-      *objective = reached;
-    } else if (status == CM_OK)
-      cm_axon_keep_better(w, trial, count, reached, part, parts, objective);
-  }
-  return status;
+  uint32_t attempts = affordable(w, o->attempts, o->attempt_pins), fills = affordable(w, CM_AXON_FILLS, FILLS_PINS);
+  if (w->levels.graph[0]->reach_most != 0 && o->below == NULL && fills > attempts)
+    attempts = fills;
+  return attempts > 1 ? attempts : 1;
 }
 
 /* The caller's parts, those of the effort below and of several attempts: the best. */
@@ -309,7 +299,7 @@ static cm_status begin(cm_axon_search *w, uint32_t *part, uint32_t *parts, doubl
   bool found = !isinf(*objective);
   w->refined = found && below && attempts_cost_too_much(w, *objective);
   if (status == CM_OK && !w->refined && !(grown && found))
-    status = attempt(w, part, parts, objective, trial, error);
+    status = cm_axon_attempts(w, attempts_to_make(w), part, parts, objective, trial, error);
   bool more = status == CM_OK && copies && !w->grown && o->places == NULL;
   return more ? cm_axon_grow_with_copies(w, part, parts, objective, trial, error) : status;
 }

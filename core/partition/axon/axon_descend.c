@@ -126,8 +126,9 @@ cm_status cm_axon_refine_level(cm_axon_search *w, const cm_axon_descent *d, bool
   if (status == CM_OK)
     status = cm_anneal(s, options, random, error);
   if (status == CM_OK) {
+    bool all = w->options->settle_all || s->copies != NULL; /* what copies take of a part is decided where their targets are */
     cm_anneal_options sweep = {
-        .sweeps = 1, .overfull = !w->options->settle_all, .silent = options->silent, .level = l};
+        .sweeps = 1, .overfull = !all, .silent = options->silent, .level = l};
     status = settle(s, sweep, strength, random, error);
   }
   if (status == CM_OK && l == 0) {

@@ -22,6 +22,7 @@ typedef struct cm_axon_search {
   uint32_t *scratch;  /* [vertices] */
   const cm_prices *prices; /* NULL: parts have no places yet */
   double mean_price;  /* of what is paid */
+  uint32_t fill;      /* where sources have copies, which of the shares of the limits first partitions fill */
   bool flat;          /* nothing to coarsen by: no levels but the first */
   bool grown;         /* parts were grown on the network itself */
   bool refined;       /* in place of attempts, what the effort below has found */
@@ -53,9 +54,14 @@ void cm_axon_step_down(cm_axon_search *w, uint32_t *part);
 cm_status cm_axon_descend(cm_axon_search *w, const cm_axon_descent *d, uint32_t *part, uint32_t *parts,
                           double *objective, cm_error *error);
 
-/* A complete attempt: levels, the best of several starts on the coarsest, refinement. Phases "coarsen", "initial",
- * "refine". */
-cm_status cm_axon_first_partition(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, cm_error *error);
+/* Shares of the limits that parts fill at first where sources have copies. */
+enum { CM_AXON_FILLS = 3 };
+
+/* Complete attempts: levels, the best of several starts on the coarsest, refinement. The best one is kept where *objective, INFINITY
+ * where there is none, is more. Where sources have copies each attempt leaves other room in parts, the first as much as served the best
+ * one of those made before. CM_NO_ROOM where none is known. Phases "coarsen", "initial", "refine". */
+cm_status cm_axon_attempts(cm_axon_search *w, uint32_t count, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
+                           cm_error *error);
 
 /* Sweeps of the network itself from given parts, then the way to the limits. *objective is INFINITY, and the parts are of no use, where
  * there is no room for as many as that takes. `number` names the random stream. O(sweeps * pins). */

@@ -1,5 +1,6 @@
 #include "core/partition/axon/axon_search.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/threads.h"
@@ -12,6 +13,29 @@ enum { PAID_VERTICES = 1 << 19, START_VERTICES = 1 << 11 };
 
 /* Of parts of fewer neurons a missing one would be too many. */
 enum { ROOM_LEAST = 8 };
+
+/* Parts that are exactly full leave refinement no room. */
+static const double filled = 0.96;
+
+/* Where sources have copies a part more costs little, and one that is split for want of room much; how much room parts need depends on
+ * the network. Where an attempt costs so many times what is known, others are in vain. */
+static const double fills[CM_AXON_FILLS] = {0.96, 0.91, 0.86}, hope = 1.25;
+
+/* What a start may fill. Where sources have copies parts look no fuller on coarse levels than they are: the limits are those of the
+ * network itself, less the room of the attempt. */
+static cm_limits limits_of_start(const cm_axon_search *w, size_t t)
+{
+  cm_limits limits = cm_axon_level_limits(w, w->levels.count - 1, CM_AXON_SLACK);
+  if (t % 4 == 3 || limits.neurons < ROOM_LEAST)
+    return limits;
+  if (w->levels.graph[0]->reach_most == 0) {
+    limits.neurons = (uint64_t)((double)limits.neurons * filled);
+    return limits;
+  }
+  limits.neurons = (uint64_t)((double)w->options->limits.neurons * fills[w->fill]);
+  limits.inbound_axons = (uint64_t)((double)w->options->limits.inbound_axons * fills[w->fill]);
+  return limits;
+}
 
 /* An initial partition: grown, then annealed. */
 typedef struct start {
@@ -34,10 +58,8 @@ static cm_status grow_start(void *context, size_t t, cm_error *error)
   cm_axon_search *w = all->work;
   start *it = &all->start[t];
   uint32_t l = w->levels.count - 1;
-  cm_limits limits = cm_axon_level_limits(w, l, CM_AXON_SLACK);
+  cm_limits limits = limits_of_start(w, t);
   cm_random_init(&it->random, w->seed, CM_STREAM_BISECTION, t);
-  if (t % 4 != 3 && limits.neurons >= ROOM_LEAST) /* parts that are exactly full leave refinement no room */
-    limits.neurons = (uint64_t)((double)limits.neurons * 0.96);
   if (CM_NEW(w->run->memory, it->part, w->levels.graph[l]->vertex_count, error) != CM_OK)
     return error->status;
   uint32_t from = CM_GROW_ANYWHERE;
@@ -114,8 +136,7 @@ static cm_status best_start(cm_axon_search *w, uint32_t *part, uint32_t *parts, 
   return status;
 }
 
-cm_status cm_axon_first_partition(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective,
-                                  cm_error *error)
+static cm_status attempt(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, cm_error *error)
 {
   cm_axon_descent d = {.slack = CM_AXON_SLACK, .hot = 0.1, .cold = 0.01};
   if (cm_axon_levels_build(&w->levels, w->options, w->seed, NULL, w->run, error) != CM_OK ||
@@ -124,4 +145,41 @@ cm_status cm_axon_first_partition(cm_axon_search *w, uint32_t *part, uint32_t *p
   if (w->levels.count > 1)
     cm_axon_step_down(w, part);
   return cm_axon_descend(w, &d, part, parts, objective, error);
+}
+
+/* One attempt more. *reached gets what it costs; INFINITY where it finds no room and something is known. */
+static cm_status attempt_more(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial, double *reached,
+                              cm_error *error)
+{
+  bool first = isinf(*objective);
+  uint32_t made;
+  cm_status status = attempt(w, first ? part : trial, &made, reached, error);
+  if (status == CM_OK && first) {
+    *parts = made;
+    *objective = *reached;
+  } else if (status == CM_OK)
+    cm_axon_keep_better(w, trial, made, *reached, part, parts, objective);
+  else if (status == CM_NO_ROOM && !first) {
+    *reached = INFINITY;
+    return CM_OK;
+  }
+  return status;
+}
+
+cm_status cm_axon_attempts(cm_axon_search *w, uint32_t count, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
+                           cm_error *error)
+{
+  bool copies = w->levels.graph[0]->reach_most != 0;
+  uint32_t begin = w->fill, best = w->fill;
+  double least = INFINITY, reached = 0;
+  for (uint32_t i = 0; i < count && !isinf(reached) && (i == 0 || !copies || least <= hope * *objective); i++) {
+    w->seed = w->options->seed + i * (uint64_t)0x9e3779b9;
+    w->fill = (begin + i) % CM_AXON_FILLS;
+    if (attempt_more(w, part, parts, objective, trial, &reached, error) != CM_OK)
+      return error->status;
+    best = reached < least ? w->fill : best;
+    least = fmin(least, reached);
+  }
+  w->fill = best;
+  return CM_OK;
 }
