@@ -20,7 +20,7 @@ static const cm_axon_options efforts[] = {
                           .below_pins = 10000000, .own_pins = 1200000, .own_looks = 2e7, .cycle_looks = 5e7,
                           .grow_pins = 1200000},
   [CM_PRESET_BEST] = {.bands = 8, .samples = 4, .sketch_bins = 64, .coarse_vertices = 20, .starts = 4, .start_sweeps = 300,
-                      .coarse_sweeps = 300, .fine_sweeps = 60, .sweep_pins = 250000000, .shaping = 200, .shaping_hot = 0.6,
+                      .coarse_sweeps = 300, .fine_sweeps = 60, .sweep_pins = 250000000, .shaping = 400, .shaping_hot = 0.6,
                       .settle_all = true,
                       .last_sweeps = 3, .attempts = 12, .attempt_pins = 25000000, .cycles = 40, .cycle_hot = 0.1, .cycle_sweeps = 30,
                       .cycle_pins = 90000000, .fills = 5, .fill_work = 1e9,
