@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "core/partition/quality.h"
 #include "core/limits/limits.h"
 #include "core/partition/axon/axon_probe.h"
 #include "core/partition/axon/axon_state.h"
@@ -186,6 +187,71 @@ START_TEST(layers_fill_cores_where_a_neuron_reaches_one)
 }
 END_TEST
 
+/* Layers in which neurons reach some of those around their place in the next layer. */
+static cm_topology layers_of_places(uint32_t layers, uint32_t layer, uint32_t targets, cm_random *random)
+{
+  uint32_t n = layers * layer, around = 2 * targets;
+  cm_topology t = network_of_rows(n, (size_t)n * targets);
+  uint8_t *hit = network_array(layer, 1);
+  for (uint32_t v = 0; v < n; v++) {
+    memset(hit, 0, layer);
+    for (uint32_t left = v / layer + 1 < layers ? targets : 0; left > 0;) {
+      uint32_t u = (v + layer - targets + below(random, around)) % layer;
+      left -= hit[u] == 0;
+      hit[u] = 1;
+    }
+    for (uint32_t u = 0; u < layer; u++)
+      if (hit[u])
+        t.pin[t.pin_count++] = (v / layer + 1) * layer + u;
+    t.net_first[v + 1] = t.pin_count;
+  }
+  cm_free(hit);
+  return t;
+}
+
+/* Parts that leave room for copies from the first partition on cost a fifth less at least than those of a search that knows no copies,
+ * made so much smaller that all fit in the end: it is a quarter, and a sixth where first partitions are filled to the looser limits of
+ * their level. */
+START_TEST(first_partitions_leave_room_for_copies)
+{
+  enum { LAYERS = 16, LAYER = 256, N = LAYERS * LAYER, CORE = 256, NETWORKS = 3 };
+  double ours = 0, blind = 0;
+  for (uint32_t i = 0; i < NETWORKS; i++) {
+    cm_random random;
+    cm_random_init(&random, 6, 53, i);
+    cm_topology t = layers_of_places(LAYERS, LAYER, 16, &random);
+    cm_axon_options options = effort(CORE, CORE);
+    options.starts = options.attempts = options.fine_sweeps = 1;
+    options.coarse_sweeps = 2;
+    options.deep_sweeps = 12;
+    options.cycles = 0;
+    uint32_t part[N], parts;
+    uint64_t *use = network_array((size_t)N * CM_RESOURCES, sizeof *use);
+    cm_quality quality;
+    t.target_cores_max = 1;
+    ck_ok(cm_partition_axons(&t, &options, &run, part, &parts, &error));
+    ck_ok(cm_count_use(&t, part, parts, &run, use, &error));
+    ck_assert_uint_eq(cm_find_violation(&options.limits, use, parts).broken_parts, 0);
+    ck_ok(cm_quality_compute(&t, part, parts, &run, &quality, &error));
+    ours += quality.connectivity;
+    cm_limits limits = options.limits;
+    do {
+      t.target_cores_max = 0;
+      ck_ok(cm_partition_axons(&t, &options, &run, part, &parts, &error));
+      t.target_cores_max = 1;
+      ck_ok(cm_count_use(&t, part, parts, &run, use, &error));
+      options.limits.neurons -= 8;
+      options.limits.inbound_axons -= 8;
+    } while (cm_find_violation(&limits, use, parts).broken_parts > 0);
+    ck_ok(cm_quality_compute(&t, part, parts, &run, &quality, &error));
+    blind += quality.connectivity;
+    cm_free(use);
+    network_free(&t);
+  }
+  ck_assert_double_le(ours, 0.8 * blind);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("axon copies");
@@ -194,6 +260,7 @@ int main(void)
   tcase_add_test(tests, copies_are_counted_through_moves);
   tcase_add_test(tests, moves_within_the_limits_keep_those_of_all_parts);
   tcase_add_figures_test(tests, layers_fill_cores_where_a_neuron_reaches_one);
+  tcase_add_figures_test(tests, first_partitions_leave_room_for_copies);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }
