@@ -2,11 +2,12 @@
 #include "tests/unit/axons.h"
 
 #include <math.h>
+#include <string.h>
 
-#include "core/partition/quality.h"
 #include "core/limits/limits.h"
 #include "core/partition/axon/axon_probe.h"
 #include "core/partition/axon/axon_state.h"
+#include "core/partition/quality.h"
 
 enum { PARTS = 6 };
 
