@@ -78,7 +78,7 @@ export function followJob(job, onChange, signal) {
       },
       onState: (next) => {
         silent = false;
-        take(next);
+        take({ ...known, ...next }); // after the first one they tell what has changed, and not of which job
       },
     },
     signal,

@@ -539,3 +539,22 @@ test('a core has the class and the limits that the chip file gives it', async ()
   assert.equal(model.limitsAt(4).neurons, 9);
   assert.equal(model.classAt(1), null);
 });
+
+test('a job that is followed keeps what later events leave out', async () => {
+  const heard = new Map();
+  globalThis.document ??= {};
+  globalThis.EventSource = class {
+    addEventListener(kind, listener) {
+      heard.set(kind, (data) => listener({ data: JSON.stringify(data) }));
+    }
+    close() {}
+  };
+  const { followJob } = await load('jobparts.js');
+  const shown = [],
+    leave = new AbortController();
+  followJob({ id: 'a7', state: 'queued', network: 'n1' }, (job) => shown.push(job), leave.signal);
+  heard.get('state')({ state: 'running' });
+  heard.get('progress')({ phase: 'refine' });
+  leave.abort();
+  assert.deepEqual(shown.at(-1), { id: 'a7', state: 'running', network: 'n1', progress: { phase: 'refine' } });
+});
