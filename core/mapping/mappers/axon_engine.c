@@ -142,11 +142,12 @@ cm_status cm_engine_axon_start(const cm_engine_task *task, cm_run *run, cm_parti
 /* How a partition stands to the limits and the cores. */
 typedef struct standing {
   bool keeps, near; /* near: more effort may make it keep them */
+  double axons;     /* inbound ones that a part takes in on average, in limits; 0 where there is none */
 } standing;
 
 /* More effort by nets saves up to a tenth of the axons. Parts that take in more on average than a core may do not keep the limits
- * then; nor does one that exceeds them by so much. */
-static const double mean_most = 1.1, worst_most = 2;
+ * then; nor does one that exceeds them by so much. By nets parts take in two thirds of what they do by edges, or more. */
+static const double mean_most = 1.1, worst_most = 2, mean_by_edges_most = 1.7;
 
 static standing judge_use(const cm_engine_task *task, const uint64_t *use, uint32_t parts)
 {
@@ -155,9 +156,10 @@ static standing judge_use(const cm_engine_task *task, const uint64_t *use, uint3
   double axons = 0;
   for (uint32_t p = 0; p < parts; p++)
     axons += (double)use[(size_t)p * CM_RESOURCES + CM_INBOUND_AXONS];
-  bool room = limits->inbound_axons == 0 || axons <= mean_most * (double)limits->inbound_axons * parts;
+  double mean = limits->inbound_axons == 0 ? 0 : axons / ((double)limits->inbound_axons * parts);
   return (standing){.keeps = parts <= task->parts_max && worst.broken_parts == 0,
-                    .near = room && (worst.broken_parts == 0 || (double)worst.use <= worst_most * (double)worst.limit)};
+                    .near = mean <= mean_most && (worst.broken_parts == 0 || (double)worst.use <= worst_most * (double)worst.limit),
+                    .axons = mean};
 }
 
 /* It keeps them without copies of neurons: the capacity is for neurons alone, and where copies need room the stage lowers it. */
@@ -211,13 +213,18 @@ static cm_status start_by_nets(const cm_engine_task *task, uint32_t preset, cm_r
   return status;
 }
 
-/* A second start, where axons reach few: by nets, or by edges with more effort where that takes too long or breaks a limit. */
-static cm_status other_start(const cm_engine_task *task, cm_run *run, cm_partition **start, bool *by_nets, cm_error *error)
+/* A second start, where axons reach few: by nets, or by edges with more effort where that takes too long or breaks a limit, as is
+ * told by the first one, by edges. */
+static cm_status other_start(const cm_engine_task *task, const cm_partition *first, cm_run *run, cm_partition **start, bool *by_nets,
+                             cm_error *error)
 {
   uint32_t preset = task->input->options->preset;
+  standing found;
   if (!cm_axons_reach_few(task->input->topology))
     preset = CM_PRESET_BALANCED;
-  cm_status status = start_by_nets(task, preset, run, start, error);
+  cm_status status = find_standing(task, first->part, first->part_count, run, &found, error);
+  if (status == CM_OK && found.axons <= mean_by_edges_most)
+    status = start_by_nets(task, preset, run, start, error);
   *by_nets = status == CM_OK && *start != NULL;
   if (status != CM_OK || *by_nets)
     return status;
@@ -281,7 +288,7 @@ cm_status cm_engine_by_axons(const cm_engine_task *task, cm_run *run, cm_attempt
     return CM_OK;
   }
   if (status == CM_OK)
-    status = start != NULL && more ? other_start(&roomy, run, &other, &by_nets, error) : CM_OK;
+    status = start != NULL && more ? other_start(&roomy, start, run, &other, &by_nets, error) : CM_OK;
   if (status == CM_OK)
     status = search_axons(task, start, other, by_nets, run, partition, error);
   cm_partition_free(start);

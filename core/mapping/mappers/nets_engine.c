@@ -17,10 +17,12 @@ static const cm_nets_options efforts[2][CM_PRESET_BEST + 1] = {
   },
   {
     [CM_PRESET_FAST] = {.starts = 1, .attempts = 2, .tries = 3, .rounds = 4, .loose_rounds = 2, .coarse_vertices = 80},
-    [CM_PRESET_BALANCED] = {.starts = 5, .attempts = 2, .tries = 4, .rounds = 10, .loose_rounds = 5, .thorough = true, .cycles = 2,
-                            .unions = 5, .coarse_vertices = 160, .spares = true, .below = &efforts[1][CM_PRESET_FAST]},
+    [CM_PRESET_BALANCED] = {.starts = 3, .attempts = 2, .tries = 4, .rounds = 10, .loose_rounds = 5, .cycles = 1, .unions = 2,
+                            .flow_reach = 4, .flow_rounds = 1, .coarse_vertices = 160, .spares = true,
+                            .below = &efforts[1][CM_PRESET_FAST]},
     [CM_PRESET_BEST] = {.starts = 6, .attempts = 9, .tries = 10, .rounds = 10, .loose_rounds = 5, .thorough = true, .cycles = 4,
-                        .unions = 12, .coarse_vertices = 160, .below = &efforts[1][CM_PRESET_BALANCED]},
+                        .unions = 12, .flow_reach = 4, .flow_rounds = 10, .coarse_vertices = 160,
+                        .below = &efforts[1][CM_PRESET_BALANCED]},
   },
 };
 

@@ -27,8 +27,8 @@ static const double shaping_pins_each = 10;
 /* With places: few sweeps end warmer than many. */
 static const double cold_of_few = 0.01, cold_of_many = 0.005;
 
-/* Name the mending of a start and its cycle by their random streams, beside those that are counted. */
-enum { START_MENDED = 1 << 16, OTHER_CYCLE };
+/* Name the mending of a start and the cycles of starts by their random streams, beside those that are counted. */
+enum { START_MENDED = 1 << 16, OTHER_CYCLE, START_CYCLE };
 
 /* With places, the search ends after so many cycles without gain. */
 enum { VAIN_MOST = 3 };
@@ -273,6 +273,17 @@ static uint32_t attempts_to_make(const cm_axon_search *w)
   return attempts > 1 ? attempts : 1;
 }
 
+/* Parts grown on the network itself, where that is cheap beside what is known. */
+static cm_status grow_where_cheap(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial, cm_error *error)
+{
+  const cm_axon_options *o = w->options;
+  const cm_hypergraph *g = w->levels.graph[0];
+  bool dense = !isinf(*objective) && is_small_and_dense(g, *parts), small = few_pins(w, o->grow_pins);
+  if (o->grow_pins == 0 || o->places != NULL || g->reach_most != 0 || !(dense || small || reached_parts(w, *objective) <= grow_reach))
+    return CM_OK;
+  return cm_axon_grow_flat(w, dense ? DENSE_GROWTHS : small ? SMALL_GROWTHS : 1, part, parts, objective, trial, error);
+}
+
 /* The caller's parts, those of the effort below and of several attempts: the best. */
 static cm_status begin(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
                        cm_error *error)
@@ -285,14 +296,14 @@ static cm_status begin(cm_axon_search *w, uint32_t *part, uint32_t *parts, doubl
                                         : CM_OK;
   if (status == CM_OK && w->flat)
     return cm_axon_fill_flat(w, part, parts, objective, trial, error);
-  bool grown = status == CM_OK && is_for_growing(w, o->dense_pins);
+  bool known = !isinf(*objective), grown = status == CM_OK && is_for_growing(w, o->dense_pins);
   if (grown)
     status = cm_axon_grow_flat(w, 1, part, parts, objective, trial, error);
-  bool dense = !isinf(*objective) && is_small_and_dense(w->levels.graph[0], *parts);
-  bool small = few_pins(w, o->grow_pins), copies = w->levels.graph[0]->reach_most != 0;
-  if (status == CM_OK && o->grow_pins != 0 && o->places == NULL && !copies && (dense || small || reached_parts(w, *objective) <= grow_reach))
-    status = cm_axon_grow_flat(w, dense ? DENSE_GROWTHS : small ? SMALL_GROWTHS : 1, part, parts, objective, trial, error);
+  if (status == CM_OK)
+    status = grow_where_cheap(w, part, parts, objective, trial, error);
   w->seed = o->seed;
+  if (status == CM_OK && !below && known && o->places == NULL && looks(w, *objective) <= o->cycle_looks) /* as attempts are refined before one is chosen */
+    status = cycle(w, START_CYCLE, part, parts, objective, trial, error);
   if (status == CM_OK && o->other_start != NULL && o->places == NULL && o->cycles > 0 &&
       !(below && o->below->cycles > 0))
     status = refine_other_start(w, part, parts, objective, trial, error);
@@ -300,8 +311,12 @@ static cm_status begin(cm_axon_search *w, uint32_t *part, uint32_t *parts, doubl
   w->refined = found && below && attempts_cost_too_much(w, *objective);
   if (status == CM_OK && !w->refined && !(grown && found))
     status = cm_axon_attempts(w, attempts_to_make(w), part, parts, objective, trial, error);
-  bool more = status == CM_OK && copies && !w->grown && o->places == NULL;
-  return more ? cm_axon_grow_with_copies(w, part, parts, objective, trial, error) : status;
+  if (status == CM_OK && !known && !w->grown) /* now it is known what growing costs */
+    status = grow_where_cheap(w, part, parts, objective, trial, error);
+  bool copies = w->levels.graph[0]->reach_most != 0 && o->places == NULL;
+  if (status == CM_OK && copies && !w->grown)
+    return cm_axon_grow_with_copies(w, part, parts, objective, trial, error);
+  return status;
 }
 
 /* First partitions, then cycles. */
