@@ -21,9 +21,6 @@ static const double full_most = 0.96;
  * by far. */
 enum { SWEEPS_LEAST = 4, COARSE_LEAST = 32 };
 
-/* Visits that shape parts are made on coarse levels, where a pin costs a fraction of what it does on the finest. */
-static const double shaping_pins_each = 10;
-
 /* With places: few sweeps end warmer than many. */
 static const double cold_of_few = 0.01, cold_of_many = 0.005;
 
@@ -160,14 +157,21 @@ static uint32_t scaled(uint32_t count, double share, uint32_t least)
   return count <= least ? count : fewer > least ? fewer : least;
 }
 
+/* So many sweeps, or as many as `most` visits of pins allow; 0: any number. */
+static uint32_t sweeps_within(uint32_t sweeps, uint64_t pins, uint64_t most)
+{
+  double all = (double)pins * sweeps;
+  return most != 0 && all > (double)most ? scaled(sweeps, (double)most / all, SWEEPS_LEAST) : sweeps;
+}
+
 /* Fewer sweeps and starts for a large network, and less shaping. */
 static void spare_sweeps(cm_axon_options *o, uint64_t pins)
 {
-  double deep = (double)pins * o->deep_sweeps, all = (double)pins * o->fine_sweeps;
-  if (o->deep_pins != 0 && deep > (double)o->deep_pins)
-    o->deep_sweeps = scaled(o->deep_sweeps, (double)o->deep_pins / deep, SWEEPS_LEAST);
-  if (o->sweep_pins != 0 && pins != 0)
-    o->shaping = fmin(o->shaping, shaping_pins_each * (double)o->sweep_pins / (double)pins);
+  double all = (double)pins * o->fine_sweeps;
+  o->coarse_sweeps = sweeps_within(o->coarse_sweeps, pins, o->coarse_pins);
+  o->deep_sweeps = sweeps_within(o->deep_sweeps, pins, o->deep_pins);
+  if (o->shaping_work != 0 && pins != 0)
+    o->shaping = fmin(o->shaping, (double)o->shaping_work / (double)pins);
   if (o->sweep_pins == 0 || all <= (double)o->sweep_pins)
     return;
   double share = (double)o->sweep_pins / all;
@@ -244,10 +248,6 @@ static double reached_parts(const cm_axon_search *w, double objective)
   return objective / all;
 }
 
-/* Where the parts found so far are reached by so few axons each, growing costs no more than a few sweeps, however many pins there
- * are, and finds what levels miss: layers that fill parts to the brim. */
-static const double grow_reach = 4;
-
 /* Visits of all vertices look at so many pins, each in as many parts as its axon reaches. */
 static double looks(const cm_axon_search *w, double objective)
 {
@@ -273,15 +273,20 @@ static uint32_t attempts_to_make(const cm_axon_search *w)
   return attempts > 1 ? attempts : 1;
 }
 
-/* Parts grown on the network itself, where that is cheap beside what is known. */
-static cm_status grow_where_cheap(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial, cm_error *error)
+/* Where the parts found so far are reached by so few axons each, growing costs no more than a few sweeps, however many pins there
+ * are, and finds what levels miss: layers that fill parts to the brim. */
+static const double grow_reach = 4;
+
+/* Parts grown on the network itself, where that is cheap beside what is known; `known`: as with cm_axon_grow_flat. */
+static cm_status grow_where_cheap(cm_axon_search *w, double known, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
+                                  cm_error *error)
 {
   const cm_axon_options *o = w->options;
   const cm_hypergraph *g = w->levels.graph[0];
   bool dense = !isinf(*objective) && is_small_and_dense(g, *parts), small = few_pins(w, o->grow_pins);
   if (o->grow_pins == 0 || o->places != NULL || g->reach_most != 0 || !(dense || small || reached_parts(w, *objective) <= grow_reach))
     return CM_OK;
-  return cm_axon_grow_flat(w, dense ? DENSE_GROWTHS : small ? SMALL_GROWTHS : 1, part, parts, objective, trial, error);
+  return cm_axon_grow_flat(w, dense ? DENSE_GROWTHS : small ? SMALL_GROWTHS : 1, known, part, parts, objective, trial, error);
 }
 
 /* The caller's parts, those of the effort below and of several attempts: the best. */
@@ -298,11 +303,12 @@ static cm_status begin(cm_axon_search *w, uint32_t *part, uint32_t *parts, doubl
     return cm_axon_fill_flat(w, part, parts, objective, trial, error);
   bool known = !isinf(*objective), grown = status == CM_OK && is_for_growing(w, o->dense_pins);
   if (grown)
-    status = cm_axon_grow_flat(w, 1, part, parts, objective, trial, error);
+    status = cm_axon_grow_flat(w, 1, 0, part, parts, objective, trial, error);
   if (status == CM_OK)
-    status = grow_where_cheap(w, part, parts, objective, trial, error);
+    status = grow_where_cheap(w, 0, part, parts, objective, trial, error);
   w->seed = o->seed;
-  if (status == CM_OK && !below && known && o->places == NULL && looks(w, *objective) <= o->cycle_looks) /* as attempts are refined before one is chosen */
+  bool refine = !below && known && o->places == NULL && looks(w, *objective) <= o->cycle_looks;
+  if (status == CM_OK && refine) /* as attempts are, before one is chosen */
     status = cycle(w, START_CYCLE, part, parts, objective, trial, error);
   if (status == CM_OK && o->other_start != NULL && o->places == NULL && o->cycles > 0 &&
       !(below && o->below->cycles > 0))
@@ -311,8 +317,8 @@ static cm_status begin(cm_axon_search *w, uint32_t *part, uint32_t *parts, doubl
   w->refined = found && below && attempts_cost_too_much(w, *objective);
   if (status == CM_OK && !w->refined && !(grown && found))
     status = cm_axon_attempts(w, attempts_to_make(w), part, parts, objective, trial, error);
-  if (status == CM_OK && !known && !w->grown) /* now it is known what growing costs */
-    status = grow_where_cheap(w, part, parts, objective, trial, error);
+  if (status == CM_OK && !known && !w->grown) /* now it is known how cheap growing is */
+    status = grow_where_cheap(w, *objective, part, parts, objective, trial, error);
   bool copies = w->levels.graph[0]->reach_most != 0 && o->places == NULL;
   if (status == CM_OK && copies && !w->grown)
     return cm_axon_grow_with_copies(w, part, parts, objective, trial, error);
@@ -341,7 +347,7 @@ static cm_status search(cm_axon_search *w, const cm_axon_options *options, uint3
   }
   /* As the effort below does alone. */
   bool grow = status == CM_OK && !w->grown && o->below != NULL && is_for_growing(w, o->below->dense_pins);
-  return grow ? cm_axon_grow_flat(w, 1, part, parts, objective, trial, error) : status;
+  return grow ? cm_axon_grow_flat(w, 1, 0, part, parts, objective, trial, error) : status;
 }
 
 /* Packed targets take half of the memory, and reading them more time: they are worth it from so many on, or where a limit leaves

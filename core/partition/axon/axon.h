@@ -42,8 +42,8 @@ typedef struct cm_axon_options {
   uint32_t cycle_sweeps; /* instead of fine_sweeps then, and half of coarse_sweeps; 0: as many */
   uint64_t attempt_pins,
       cycle_pins, /* fewer of them where the network's pins times their number would exceed this; 0: never */
-      sweep_pins, /* the same of fine_sweeps, and the other sweeps and the starts in proportion; of shaping ten times as many */
-      deep_pins;  /* the same of deep_sweeps alone */
+      sweep_pins, /* the same of fine_sweeps, and the other sweeps and the starts in proportion */
+      coarse_pins, deep_pins, shaping_work; /* the same of coarse_sweeps, deep_sweeps and shaping alone */
   uint32_t fills;        /* where there is nothing to coarsen by (cm_fill_suits): partitions that are filled on the network
                             itself, up to 5; 0: such networks have levels like others */
   double fill_work;      /* of each (cm_fill_options) */

@@ -103,10 +103,10 @@ static bool have_room(const cm_axon_search *w, uint32_t parts)
 }
 
 /* The cheapest of several growths. */
-static cm_status grow_best(cm_axon_search *w, uint32_t growths, uint32_t *part, uint32_t *parts, uint32_t *trial, cm_error *error)
+static cm_status grow_best(cm_axon_search *w, uint32_t growths, double known, uint32_t *part, uint32_t *parts, uint32_t *trial, cm_error *error)
 {
   cm_hypergraph *g = w->levels.graph[0];
-  cm_grow_options options = {.limits = w->options->limits, .apart = true};
+  cm_grow_options options = {.limits = w->options->limits, .known = known, .apart = true};
   cm_random random;
   uint64_t least = UINT64_MAX;
   uint32_t from = g->number[0];
@@ -126,7 +126,7 @@ static cm_status grow_best(cm_axon_search *w, uint32_t growths, uint32_t *part, 
   return status;
 }
 
-cm_status cm_axon_grow_flat(cm_axon_search *w, uint32_t growths, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
+cm_status cm_axon_grow_flat(cm_axon_search *w, uint32_t growths, double known, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
                             cm_error *error)
 {
   uint32_t *grown, count = 0;
@@ -134,8 +134,8 @@ cm_status cm_axon_grow_flat(cm_axon_search *w, uint32_t growths, uint32_t *part,
   w->grown = true;
   if (CM_NEW(w->run->memory, grown, w->levels.graph[0]->vertex_count, error) != CM_OK)
     return error->status;
-  cm_status status = grow_best(w, growths, grown, &count, trial, error);
-  if (status == CM_OK)
+  cm_status status = grow_best(w, growths, known, grown, &count, trial, error);
+  if (status == CM_OK && count > 0)
     status = polish(w, grown, count, w->options->last_sweeps, &reached, error);
   if (status == CM_OK && reached < *objective) {
     cm_axon_keep_better(w, grown, count, reached, part, parts, objective);

@@ -70,8 +70,8 @@ cm_status cm_axon_sweep_flat(cm_axon_search *w, uint32_t number, const cm_anneal
 
 /* Parts grown on the network itself, and refined there: where levels serve it badly, and is cheap on small ones. The first of
  * the growths begins with the first vertex of the topology, as anybody's would, each other one where the one before ended, at the edge.
- * The best is refined, and kept where it is better. `trial` [vertices] is overwritten, as below. */
-cm_status cm_axon_grow_flat(cm_axon_search *w, uint32_t growths, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
+ * The best is refined, and kept where it is better. `known`: what parts cost that make a growth in vain (cm_grow_options). `trial` [vertices] is overwritten, as below. */
+cm_status cm_axon_grow_flat(cm_axon_search *w, uint32_t growths, double known, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
                             cm_error *error);
 
 /* The same where sources that reach several parts have copies: grown once without them, then with the room that they took. Refined where
