@@ -204,61 +204,17 @@ static cm_status search_below(cm_axon_search *w, uint32_t *part, uint32_t *parts
   return CM_OK;
 }
 
-/* Where neurons reach a large part of all, hardly any share more with each other than with the rest, and coarse vertices tell
- * little: growing on the network itself is worth more, and cheap on small ones of few parts. */
-enum { DENSE_SHARE = 12, DENSE_VERTICES = 1 << 13, DENSE_LOOKS = 60000000, DENSE_GROWTHS = 3 };
-
-/* Elsewhere on small networks the second growth is as often the better one as the first. */
-enum { SMALL_GROWTHS = 2 };
-
-static bool is_dense(const cm_hypergraph *g)
-{
-  uint64_t n = g->vertex_count;
-  return g->pin_count >= n * n / DENSE_SHARE;
-}
-
-static bool is_small_and_dense(const cm_hypergraph *g, uint32_t parts)
-{
-  return is_dense(g) && g->vertex_count <= DENSE_VERTICES && g->pin_count * parts <= DENSE_LOOKS;
-}
-
-/* Whether growing alone is both cheaper and better: on levels, parts too full of neurons that all share little are split, and most
- * axons reach both halves. Where axons limit parts, levels are better. */
-static bool is_for_growing(const cm_axon_search *w, uint64_t dense_pins)
-{
-  const cm_hypergraph *g = w->levels.graph[0];
-  const cm_limits *l = &w->options->limits;
-  bool neurons_alone = l->synapses == 0 && l->memory_bits == 0 && (l->inbound_axons == 0 || g->net_count <= l->inbound_axons);
-  return neurons_alone && is_dense(g) && w->options->places == NULL && dense_pins != 0 && g->pin_count >= dense_pins;
-}
-
-/* Whether pins are few enough; 0: any number is. */
-static bool few_pins(const cm_axon_search *w, uint64_t most)
-{
-  return most == 0 || w->levels.graph[0]->pin_count <= most;
-}
-
-/* How many parts an axon reaches on average, its own aside. */
-static double reached_parts(const cm_axon_search *w, double objective)
-{
-  const cm_hypergraph *g = w->levels.graph[0];
-  double all = 0;
-  for (uint32_t e = 0; e < g->net_count; e++)
-    all += (double)g->net_weight[e];
-  return objective / all;
-}
-
 /* Visits of all vertices look at so many pins, each in as many parts as its axon reaches. */
 static double looks(const cm_axon_search *w, double objective)
 {
-  return (double)w->levels.graph[0]->pin_count * (1 + reached_parts(w, objective));
+  return (double)w->levels.graph[0]->pin_count * (1 + cm_axon_reached_parts(w, objective));
 }
 
 /* Whether what the effort below has found is to be refined in place of attempts. */
 static bool attempts_cost_too_much(const cm_axon_search *w, double objective)
 {
   const cm_axon_options *o = w->options;
-  return o->below != NULL && !few_pins(w, o->own_pins) && looks(w, objective) > o->own_looks;
+  return o->below != NULL && !cm_axon_few_pins(w, o->own_pins) && looks(w, objective) > o->own_looks;
 }
 
 /* Where sources have copies, the least effort tries how much room parts need: on networks of up to so many pins, an attempt each. */
@@ -273,20 +229,17 @@ static uint32_t attempts_to_make(const cm_axon_search *w)
   return attempts > 1 ? attempts : 1;
 }
 
-/* Where the parts found so far are reached by so few axons each, growing costs no more than a few sweeps, however many pins there
- * are, and finds what levels miss: layers that fill parts to the brim. */
-static const double grow_reach = 4;
-
-/* Parts grown on the network itself, where that is cheap beside what is known; `known`: as with cm_axon_grow_flat. */
-static cm_status grow_where_cheap(cm_axon_search *w, double known, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
-                                  cm_error *error)
+/* The caller's starts, refined as attempts are before one is chosen. `below`: the effort below is made, with the first of them;
+ * `known`: there is a legal partition of the caller's or of that effort. */
+static cm_status refine_starts(cm_axon_search *w, bool below, bool known, uint32_t *part, uint32_t *parts, double *objective,
+                               uint32_t *trial, cm_error *error)
 {
   const cm_axon_options *o = w->options;
-  const cm_hypergraph *g = w->levels.graph[0];
-  bool dense = !isinf(*objective) && is_small_and_dense(g, *parts), small = few_pins(w, o->grow_pins);
-  if (o->grow_pins == 0 || o->places != NULL || g->reach_most != 0 || !(dense || small || reached_parts(w, *objective) <= grow_reach))
-    return CM_OK;
-  return cm_axon_grow_flat(w, dense ? DENSE_GROWTHS : small ? SMALL_GROWTHS : 1, known, part, parts, objective, trial, error);
+  cm_status status = CM_OK;
+  if (!below && known && o->places == NULL && looks(w, *objective) <= o->cycle_looks)
+    status = cycle(w, START_CYCLE, part, parts, objective, trial, error);
+  bool other = o->other_start != NULL && o->places == NULL && o->cycles > 0 && !(below && o->below->cycles > 0);
+  return status == CM_OK && other ? refine_other_start(w, part, parts, objective, trial, error) : status;
 }
 
 /* The caller's parts, those of the effort below and of several attempts: the best. */
@@ -294,31 +247,27 @@ static cm_status begin(cm_axon_search *w, uint32_t *part, uint32_t *parts, doubl
                        cm_error *error)
 {
   const cm_axon_options *o = w->options;
-  bool below = o->below != NULL && o->places == NULL && !w->flat && few_pins(w, o->below_pins);
+  bool below = o->below != NULL && o->places == NULL && !w->flat && cm_axon_few_pins(w, o->below_pins);
   *objective = INFINITY;
   cm_status status = below              ? search_below(w, part, parts, objective, trial, error)
                      : o->start != NULL ? measure_start(w, o->start, part, parts, objective, error)
                                         : CM_OK;
   if (status == CM_OK && w->flat)
     return cm_axon_fill_flat(w, part, parts, objective, trial, error);
-  bool known = !isinf(*objective), grown = status == CM_OK && is_for_growing(w, o->dense_pins);
+  bool known = !isinf(*objective), grown = status == CM_OK && cm_axon_is_for_growing(w, o->dense_pins);
   if (grown)
     status = cm_axon_grow_flat(w, 1, 0, part, parts, objective, trial, error);
   if (status == CM_OK)
-    status = grow_where_cheap(w, 0, part, parts, objective, trial, error);
+    status = cm_axon_grow_where_cheap(w, 0, part, parts, objective, trial, error);
   w->seed = o->seed;
-  bool refine = !below && known && o->places == NULL && looks(w, *objective) <= o->cycle_looks;
-  if (status == CM_OK && refine) /* as attempts are, before one is chosen */
-    status = cycle(w, START_CYCLE, part, parts, objective, trial, error);
-  if (status == CM_OK && o->other_start != NULL && o->places == NULL && o->cycles > 0 &&
-      !(below && o->below->cycles > 0))
-    status = refine_other_start(w, part, parts, objective, trial, error);
+  if (status == CM_OK)
+    status = refine_starts(w, below, known, part, parts, objective, trial, error);
   bool found = !isinf(*objective);
   w->refined = found && below && attempts_cost_too_much(w, *objective);
   if (status == CM_OK && !w->refined && !(grown && found))
     status = cm_axon_attempts(w, attempts_to_make(w), part, parts, objective, trial, error);
   if (status == CM_OK && !known && !w->grown) /* now it is known how cheap growing is */
-    status = grow_where_cheap(w, *objective, part, parts, objective, trial, error);
+    status = cm_axon_grow_where_cheap(w, *objective, part, parts, objective, trial, error);
   bool copies = w->levels.graph[0]->reach_most != 0 && o->places == NULL;
   if (status == CM_OK && copies && !w->grown)
     return cm_axon_grow_with_copies(w, part, parts, objective, trial, error);
@@ -346,7 +295,7 @@ static cm_status search(cm_axon_search *w, const cm_axon_options *options, uint3
     vain = *objective < reached ? 0 : vain + 1;
   }
   /* As the effort below does alone. */
-  bool grow = status == CM_OK && !w->grown && o->below != NULL && is_for_growing(w, o->below->dense_pins);
+  bool grow = status == CM_OK && !w->grown && o->below != NULL && cm_axon_is_for_growing(w, o->below->dense_pins);
   return grow ? cm_axon_grow_flat(w, 1, 0, part, parts, objective, trial, error) : status;
 }
 

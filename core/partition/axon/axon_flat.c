@@ -103,7 +103,8 @@ static bool have_room(const cm_axon_search *w, uint32_t parts)
 }
 
 /* The cheapest of several growths. */
-static cm_status grow_best(cm_axon_search *w, uint32_t growths, double known, uint32_t *part, uint32_t *parts, uint32_t *trial, cm_error *error)
+static cm_status grow_best(cm_axon_search *w, uint32_t growths, double known, uint32_t *part, uint32_t *parts, uint32_t *trial,
+                           cm_error *error)
 {
   cm_hypergraph *g = w->levels.graph[0];
   cm_grow_options options = {.limits = w->options->limits, .known = known, .apart = true};
@@ -126,8 +127,8 @@ static cm_status grow_best(cm_axon_search *w, uint32_t growths, double known, ui
   return status;
 }
 
-cm_status cm_axon_grow_flat(cm_axon_search *w, uint32_t growths, double known, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
-                            cm_error *error)
+cm_status cm_axon_grow_flat(cm_axon_search *w, uint32_t growths, double known, uint32_t *part, uint32_t *parts, double *objective,
+                            uint32_t *trial, cm_error *error)
 {
   uint32_t *grown, count = 0;
   double reached = INFINITY;
@@ -144,6 +145,56 @@ cm_status cm_axon_grow_flat(cm_axon_search *w, uint32_t growths, double known, u
   }
   cm_free(grown);
   return status;
+}
+
+/* Where neurons reach a large part of all, hardly any share more with each other than with the rest, and coarse vertices tell
+ * little: growing on the network itself is worth more, and cheap on small ones of few parts. */
+enum { DENSE_SHARE = 12, DENSE_VERTICES = 1 << 13, DENSE_LOOKS = 60000000, DENSE_GROWTHS = 3 };
+
+/* Elsewhere on small networks the second growth is as often the better one as the first. */
+enum { SMALL_GROWTHS = 2 };
+
+static bool is_dense(const cm_hypergraph *g)
+{
+  uint64_t n = g->vertex_count;
+  return g->pin_count >= n * n / DENSE_SHARE;
+}
+
+static bool is_small_and_dense(const cm_hypergraph *g, uint32_t parts)
+{
+  return is_dense(g) && g->vertex_count <= DENSE_VERTICES && g->pin_count * parts <= DENSE_LOOKS;
+}
+
+bool cm_axon_is_for_growing(const cm_axon_search *w, uint64_t dense_pins)
+{
+  const cm_hypergraph *g = w->levels.graph[0];
+  const cm_limits *l = &w->options->limits;
+  bool neurons_alone = l->synapses == 0 && l->memory_bits == 0 && (l->inbound_axons == 0 || g->net_count <= l->inbound_axons);
+  return neurons_alone && is_dense(g) && w->options->places == NULL && dense_pins != 0 && g->pin_count >= dense_pins;
+}
+
+double cm_axon_reached_parts(const cm_axon_search *w, double objective)
+{
+  const cm_hypergraph *g = w->levels.graph[0];
+  double all = 0;
+  for (uint32_t e = 0; e < g->net_count; e++)
+    all += (double)g->net_weight[e];
+  return objective / all;
+}
+
+/* Where the parts found so far are reached by so few axons each, growing costs no more than a few sweeps, however many pins there
+ * are, and finds what levels miss: layers that fill parts to the brim. */
+static const double grow_reach = 4;
+
+cm_status cm_axon_grow_where_cheap(cm_axon_search *w, double known, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
+                                   cm_error *error)
+{
+  const cm_axon_options *o = w->options;
+  const cm_hypergraph *g = w->levels.graph[0];
+  bool dense = !isinf(*objective) && is_small_and_dense(g, *parts), small = cm_axon_few_pins(w, o->grow_pins);
+  if (o->grow_pins == 0 || o->places != NULL || g->reach_most != 0 || !(dense || small || cm_axon_reached_parts(w, *objective) <= grow_reach))
+    return CM_OK;
+  return cm_axon_grow_flat(w, dense ? DENSE_GROWTHS : small ? SMALL_GROWTHS : 1, known, part, parts, objective, trial, error);
 }
 
 /* What a growth costs, by how much of the limits its parts exceed them, and what each vertex takes of its part with its copies. */

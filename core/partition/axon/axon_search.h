@@ -37,6 +37,12 @@ typedef struct cm_axon_descent {
   double bias;        /* in mean prices: every part that an axon reaches costs so much more, wherever it is */
 } cm_axon_descent;
 
+/* Whether pins are few enough; 0: any number is. */
+static inline bool cm_axon_few_pins(const cm_axon_search *w, uint64_t most)
+{
+  return most == 0 || w->levels.graph[0]->pin_count <= most;
+}
+
 /* The limits of a level: with so much more room for axons, and copies of neurons, a level, less what a count by a sample is unsure of. */
 cm_limits cm_axon_level_limits(const cm_axon_search *search, uint32_t level, double slack);
 
@@ -70,13 +76,24 @@ cm_status cm_axon_sweep_flat(cm_axon_search *w, uint32_t number, const cm_anneal
 
 /* Parts grown on the network itself, and refined there: where levels serve it badly, and is cheap on small ones. The first of
  * the growths begins with the first vertex of the topology, as anybody's would, each other one where the one before ended, at the edge.
- * The best is refined, and kept where it is better. `known`: what parts cost that make a growth in vain (cm_grow_options). `trial` [vertices] is overwritten, as below. */
-cm_status cm_axon_grow_flat(cm_axon_search *w, uint32_t growths, double known, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
-                            cm_error *error);
+ * The best is refined, and kept where it is better. `known`: as in cm_grow_options. `trial` [vertices] is overwritten, as below. */
+cm_status cm_axon_grow_flat(cm_axon_search *w, uint32_t growths, double known, uint32_t *part, uint32_t *parts, double *objective,
+                            uint32_t *trial, cm_error *error);
 
 /* The same where sources that reach several parts have copies: grown once without them, then with the room that they took. Refined where
  * that may pay. */
 cm_status cm_axon_grow_with_copies(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial, cm_error *error);
+
+/* Whether growing alone is both cheaper and better, on networks of so many pins or more, 0: none: on levels, parts too full of neurons
+ * that all share little are split, and most axons reach both halves. Where axons limit parts, levels are better. */
+bool cm_axon_is_for_growing(const cm_axon_search *w, uint64_t dense_pins);
+
+/* How many parts an axon reaches on average, its own aside. O(nets). */
+double cm_axon_reached_parts(const cm_axon_search *w, double objective);
+
+/* Grows parts as often as the network is worth, where that is cheap beside what is known; nothing where it is not. */
+cm_status cm_axon_grow_where_cheap(cm_axon_search *w, double known, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
+                                   cm_error *error);
 
 /* Where there is nothing to coarsen by: parts filled on the network itself, by weights and numbers of axons in several
  * proportions. The best is kept. */

@@ -20,7 +20,8 @@ typedef struct cm_grow_options {
  * larger than a limit gets a part of its own. The first part begins with vertex *from (CM_GROW_ANYWHERE: one by chance), which
  * becomes the last one that was put in, one at the edge (as the ends of Gibbs, Poole and Stockmeyer, SIAM J. Numer. Anal. 13,
  * 1976, are found). *parts counts the parts; *cost gets their connectivity, at most: what joining and vertices without inbound nets save
- * is not taken off; UINT64_MAX where it was given up, and the parts are of no use. O(pins * parts that a net has), and looks at those with the largest shares for every vertex. */
+ * is not taken off. A growth that is given up has no parts, and costs UINT64_MAX. O(pins * parts that a net has), and looks at those
+ * with the largest shares for every vertex. */
 cm_status cm_grow_parts(const cm_hypergraph *graph, const cm_grow_options *options, cm_random *random, cm_run *run,
                         uint32_t *from, uint32_t *part, uint32_t *parts, uint64_t *cost, cm_error *error);
 
