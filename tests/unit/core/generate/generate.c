@@ -156,7 +156,7 @@ END_TEST
 
 START_TEST(test_single_targets_by_proposal)
 {
-  check_single_targets(150000, 400);
+  check_single_targets(75000, 400);
 }
 END_TEST
 
@@ -198,7 +198,7 @@ START_TEST(test_reservoir_threads)
   static const struct {
     uint32_t neurons;
     double fan_out;
-  } sizes[] = {{5000, 30}, {CM_SANITIZED ? 40000 : 100000, 1.2}};
+  } sizes[] = {{5000, 30}, {CM_SANITIZED ? 40000 : 61000, 1}};
   for (size_t i = 0; i < 2; i++) {
     run.threads = 1;
     cm_topology *one = reservoir(sizes[i].neurons, sizes[i].fan_out);
@@ -252,7 +252,7 @@ START_TEST(test_reservoir_allocation_faults)
   for (uint64_t n = 1;; n++) {
     cm_topology *t = NULL;
     cm_memory_fail_at(n);
-    cm_status status = cm_generate_reservoir(70000, 1, &run, &t, &error);
+    cm_status status = cm_generate_reservoir(60000, 1, &run, &t, &error);
     bool fired = cm_memory_fault_fired() != 0;
     cm_memory_fail_at(0);
     cm_topology_free(t);

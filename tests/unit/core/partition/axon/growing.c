@@ -83,11 +83,11 @@ static uint32_t grow_plainly(const cm_topology *t, const cm_limits *limits, uint
   enum { OPEN = UINT32_MAX };
   uint32_t n = t->vertex_count, parts = 0, next;
   uint32_t *shared = network_array(n, sizeof *shared), *met = network_array(n, sizeof *met), *degree = network_array(n, sizeof *degree);
-  uint8_t *has = network_array((size_t)n * n, 1); /* [source][target] */
+  uint8_t *has = network_array((size_t)n * n, 1); /* [target][source] */
   uint32_t *in = network_array(n, sizeof *in);    /* plus one: the last part that took the net */
   for (uint32_t e = 0; e < n; e++)
     for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++) {
-      has[(size_t)e * n + t->pin[i]] = 1;
+      has[(size_t)t->pin[i] * n + e] = 1;
       degree[t->pin[i]]++;
     }
   memset(part, 0xff, n * sizeof *part);
@@ -108,7 +108,7 @@ static uint32_t grow_plainly(const cm_topology *t, const cm_limits *limits, uint
       neurons++;
       synapses += degree[next];
       for (uint32_t e = 0; e < n; e++) {
-        if (!has[(size_t)e * n + next] || in[e] == parts + 1)
+        if (!has[(size_t)next * n + e] || in[e] == parts + 1)
           continue;
         for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++) {
           met[t->pin[i]] += in[e] == 0;
