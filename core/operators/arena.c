@@ -1,10 +1,11 @@
-/* A chain of chunks; a block larger than a chunk gets one of its own. */
+/* A chain of chunks, each four times as large as the one before up to a limit, for many arenas hold little; a block larger than a
+ * quarter of the largest gets a chunk of its own. */
 #include "core/operators/arena.h"
 
 #include <stdalign.h>
 #include <string.h>
 
-enum { CHUNK_BYTES = 1 << 16 };
+enum { FIRST_BYTES = 1 << 10, CHUNK_BYTES = 1 << 16 };
 
 typedef struct cm_arena_chunk {
   struct cm_arena_chunk *next;
@@ -26,6 +27,17 @@ void cm_arena_free(cm_arena *arena)
   }
 }
 
+/* Of the chunk that follows one, or is the first, and holds a block of so many bytes. */
+static size_t capacity_of(const cm_arena_chunk *chunk, size_t bytes)
+{
+  if (bytes > CHUNK_BYTES / 4)
+    return bytes;
+  size_t capacity = chunk == NULL ? FIRST_BYTES : chunk->capacity < CHUNK_BYTES / 4 ? 4 * chunk->capacity : CHUNK_BYTES;
+  while (capacity / 4 < bytes)
+    capacity *= 4;
+  return capacity;
+}
+
 void *cm_arena_allocate(cm_arena *arena, size_t count, size_t size, cm_error *error)
 {
   size_t bytes;
@@ -36,13 +48,13 @@ void *cm_arena_allocate(cm_arena *arena, size_t count, size_t size, cm_error *er
   bytes = (bytes + alignof(max_align_t) - 1) / alignof(max_align_t) * alignof(max_align_t);
   cm_arena_chunk *chunk = arena->chunks;
   if (chunk == NULL || chunk->capacity - chunk->used < bytes) {
-    size_t capacity = bytes > CHUNK_BYTES / 4 ? bytes : CHUNK_BYTES;
+    size_t capacity = capacity_of(chunk, bytes);
     cm_arena_chunk *fresh = cm_allocate(arena->memory, 1, sizeof *fresh + capacity, error);
     if (fresh == NULL)
       return NULL;
     fresh->capacity = capacity;
     /* A block with a chunk of its own goes behind the chunk that is being filled. */
-    if (chunk != NULL && capacity != CHUNK_BYTES) {
+    if (chunk != NULL && bytes > CHUNK_BYTES / 4) {
       fresh->next = chunk->next;
       chunk->next = fresh;
     } else {

@@ -3,6 +3,7 @@
 #include "tests/unit/onnx.h"
 
 #include <jansson.h>
+#include <malloc.h>
 #include <sodium.h>
 #include <unistd.h>
 
@@ -393,6 +394,7 @@ END_TEST
 
 int main(void)
 {
+  (void)mallopt(M_MMAP_THRESHOLD, 1 << 20); /* the memory of a simulated chip comes zeroed, and little of it is touched */
   Suite *suite = suite_create("nodes");
   TCase *tests = tcase_create("nodes");
   tcase_add_checked_fixture(tests, set_up, tear_down);
