@@ -34,10 +34,14 @@ START_TEST(networks_without_neurons_pass_every_stage)
 }
 END_TEST
 
+/* Without directions and with; by preset best, which takes twenty times as long as others, in turns. */
 START_TEST(one_neuron_a_core_is_mapped_under_every_way)
 {
+  enum { BEST = 3 };
   for (uint32_t how = 0; how < HOW_MAX; how += STEP)
     for (uint32_t k = 0; is_served(how) && k < 2; k++) {
+      if (how % 4 == BEST && k != how / 20 % 2)
+        continue;
       uint8_t kind = (uint8_t)((how + k * 3) % JOB_SHAPES << 5 | k);
       ck_assert_int_eq(job_of((uint8_t)how, 0, 1, 9, kind), CM_OK);
       ck_assert_int_eq(job_of((uint8_t)how, 0, 1, 1, kind), CM_OK);
