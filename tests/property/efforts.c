@@ -127,7 +127,7 @@ START_TEST(more_effort_is_never_worse_where_single_moves_end_it)
   uint32_t moved = 0;
   ck_ok(cm_chip_mesh(HALF, 1, &chip, &error));
   ck_ok(cm_occupancy_new(chip, &occupancy, &error));
-  for (int round = 0; round < (CM_SANITIZED ? 8 : 40); round++) {
+  for (int round = 0; round < (CM_SANITIZED ? 20 : 40); round++) {
     cm_random_init(&random, (uint64_t)round, 25, 0);
     cm_topology t = network(4, HALF, &random); /* of the kinds, the one where it shows most */
     double before = INFINITY;
