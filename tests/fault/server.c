@@ -36,7 +36,7 @@ static void restart(int signal)
 static void long_job(char *id, uint64_t seed)
 {
   char network[65];
-  test_upload_large(&server, 40000, 200000, seed, network);
+  test_upload_large(&server, 24000, 120000, seed, network);
   test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"preset\": \"reference\", \"max_part_size\": 32, \"coarsening_tries\": 24,"
            " \"bisection_tries\": 24}}", network);
 }

@@ -486,7 +486,7 @@ static cm_topology sheet(uint32_t side)
 /* No search knows the limit on outbound axons. Parts that another limit keeps small are made smaller at once, not when a capacity far beyond them has come down to them. */
 START_TEST(a_smaller_capacity_begins_below_what_parts_hold)
 {
-  enum { SIDE = 48, CORE = 256, HELD = 64 }; /* a part of 64 neurons has some 256 sources */
+  enum { SIDE = CM_SANITIZED ? 32 : 48, CORE = 256, HELD = 64 }; /* a part of 64 neurons has some 256 sources */
   cm_topology t = sheet(SIDE);
   cm_map_options *options;
   json_t *json = json_pack("{s:s, s:s}", "preset", "fast", "objective", "axon");
