@@ -99,8 +99,9 @@ static cm_status map_once(cm_map_input *input, uint64_t seed, unsigned threads, 
   cm_run_init(&run);
   static const char *const presets[] = {"reference", "fast", "balanced", "balanced"};
   bool own = input->cache != NULL; /* what the cache keeps is of preset reference */
+  bool best = !own && (seed == 7 || seed == 31 || seed == 43); /* inputs that take it less than a second */
   json_t *json = json_pack("{s:I, s:i, s:s, s:s, s:s}", "seed", (json_int_t)seed, "threads", (int)threads, "preset",
-                           !own && seed % 12 == 7 && seed < 48 ? "best" : presets[own ? 0 : seed % 4], "mapper", !own && seed % 5 == 2 ? "learned" : "auto",
+                           best ? "best" : presets[own ? 0 : seed % 4], "mapper", !own && seed % 5 == 2 ? "learned" : "auto",
                            "policy_objective", seed % 2 ? "hops" : "reward");
   cm_map_options *options;
   ck_ok(cm_map_options_parse(json, &options, &error));
