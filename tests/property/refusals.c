@@ -509,6 +509,53 @@ START_TEST(a_smaller_capacity_begins_below_what_parts_hold)
 }
 END_TEST
 
+/* The attempts of a preset for axons under some terms. */
+static cm_status attempt_axons(const cm_topology *t, const char *name, const cm_terms *terms, cm_run *run, cm_attempts *attempts)
+{
+  cm_map_options *options;
+  cm_preset preset;
+  json_t *json = json_pack("{s:s, s:s}", "preset", name, "objective", "axon");
+  ck_ok(cm_map_options_parse(json, &options, &error));
+  json_decref(json);
+  preset = (cm_preset)options->preset;
+  cm_map_input input = {.topology = t, .options = options, .scratch_folder = folder};
+  cm_run_init(run);
+  ck_ok(cm_attempts_begin(&input, CM_OBJECTIVE_AXON, cm_engine_find(preset, CM_OBJECTIVE_AXON), terms, run, attempts, &error));
+  cm_status status = cm_attempts_run(attempts, &error);
+  cm_map_options_free(options);
+  return status;
+}
+
+/* A network that would take several times the cores is refused before parts are refined, with about the number that it takes; one that
+ * takes all cores is not. */
+START_TEST(several_times_too_few_cores_are_seen_before_refinement)
+{
+  static const char *const presets[] = {"fast", "balanced"};
+  cm_topology t = sheet(48);
+  cm_terms terms = {.limits = {.neurons = 1000, .inbound_axons = 128}, .cores = t.vertex_count};
+  cm_run run;
+  cm_attempts attempts;
+  ck_ok(attempt_axons(&t, presets[_i], &terms, &run, &attempts));
+  uint32_t parts = attempts.made.partition->part_count;
+  cm_attempts_end(&attempts);
+  terms.cores = parts;
+  ck_ok(attempt_axons(&t, presets[_i], &terms, &run, &attempts));
+  ck_assert_uint_eq(attempts.made.partition->part_count, parts);
+  cm_attempts_end(&attempts);
+  terms.cores = parts / 4;
+  ck_fails(attempt_axons(&t, presets[_i], &terms, &run, &attempts), CM_NO_ROOM);
+  ck_assert_uint_eq(attempts.made.attempt_count, 0);
+  ck_assert_uint_eq(attempts.roomy_parts, 0);
+  ck_assert_uint_eq(figure("free"), terms.cores);
+  ck_assert_uint_eq(figure("needed"), attempts.first_parts);
+  ck_assert_uint_ge(attempts.first_parts * 5, parts * 4);
+  ck_assert_uint_le(attempts.first_parts * 2, parts * 3);
+  ck_assert_ptr_nonnull(strstr(error.detail, "inbound axons"));
+  cm_attempts_end(&attempts);
+  network_free(&t);
+}
+END_TEST
+
 /* However far more parts there are than cores, and whatever there is to see in vain. */
 START_TEST(bringing_many_parts_together_is_bounded_work)
 {
@@ -583,6 +630,7 @@ int main(void)
   tcase_add_test(tests, moves_keep_the_number_of_parts_when_asked);
   tcase_add_loop_test(tests, far_too_few_cores_are_seen_at_once, 0, 3);
   tcase_add_test(tests, a_smaller_capacity_begins_below_what_parts_hold);
+  tcase_add_loop_test(tests, several_times_too_few_cores_are_seen_before_refinement, 0, 2);
   tcase_add_test(tests, bringing_many_parts_together_is_bounded_work);
   tcase_add_test(tests, failures_while_moving_leave_nothing);
   suite_add_tcase(suite, tests);

@@ -230,7 +230,7 @@ static cm_status other_start(const cm_engine_task *task, const cm_partition *fir
 }
 
 static cm_status search_axons(const cm_engine_task *task, const cm_partition *start, const cm_partition *other,
-                              bool by_nets, cm_run *run, cm_partition **partition, cm_error *error)
+                              bool by_nets, cm_run *run, cm_attempt *attempt, cm_partition **partition, cm_error *error)
 {
   const cm_topology *topology = task->input->topology;
   cm_axon_options options = cm_engine_axon_options(task);
@@ -247,10 +247,12 @@ static cm_status search_axons(const cm_engine_task *task, const cm_partition *st
     status = cm_dense_suits(topology)
                  ? cm_partition_dense(topology, &options, run, made->part, &made->part_count, error)
                  : cm_partition_axons(topology, &options, run, made->part, &made->part_count, error);
-  if (status == CM_OK)
+  if (status == CM_OK) {
     *partition = made;
-  else
-    cm_partition_free(made);
+    return CM_OK;
+  }
+  attempt->parts = made->part_count;
+  cm_partition_free(made);
   return status;
 }
 
@@ -269,7 +271,6 @@ static cm_status into_parts(const cm_engine_task *task, cm_run *run, cm_partitio
 
 cm_status cm_engine_by_axons(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition, cm_error *error)
 {
-  (void)attempt; /* its levels are its own */
   cm_partition *start, *other = NULL;
   cm_engine_task roomy = *task;
   standing found = {0};
@@ -288,7 +289,7 @@ cm_status cm_engine_by_axons(const cm_engine_task *task, cm_run *run, cm_attempt
   if (status == CM_OK)
     status = start != NULL && more ? other_start(&roomy, start, run, &other, &by_nets, error) : CM_OK;
   if (status == CM_OK)
-    status = search_axons(task, start, other, by_nets, run, partition, error);
+    status = search_axons(task, start, other, by_nets, run, attempt, partition, error);
   cm_partition_free(start);
   cm_partition_free(other);
   return status;

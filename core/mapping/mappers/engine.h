@@ -20,7 +20,8 @@ typedef struct cm_engine_task {
 
 typedef struct cm_engine {
   /* Makes a partition, legal or not: the stage judges it. Fills levels and coarsening_cached of *attempt where they
-   * mean something. The caller owns *partition. */
+   * mean something, and on CM_NO_ROOM its parts: how many a first partition has that has far too many, 0: none had.
+   * The caller owns *partition. */
   cm_status (*partition)(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
                          cm_error *error);
   /* What the parts say to each other, as its objective counts it: asked for where they are placed, unless the method made it. */

@@ -248,6 +248,7 @@ static cm_status by_axons_on_mesh(const cm_engine_task *task, cm_run *run, cm_at
   status = CM_NEW(run->memory, made->part, made->vertex_count, error);
   if (status == CM_OK)
     status = cm_partition_axons(task->input->topology, &options, run, made->part, &made->part_count, error);
+  attempt->parts = made->part_count;
   cm_partition_free(start);
   if (status == CM_OK && made->vertex_count > 0 && task->input->options->preset == CM_PRESET_BEST)
     status = arrange_at_last(&g, made->part, made->vertex_count, error);

@@ -316,6 +316,9 @@ static cm_status attempt_all(cm_attempts *a, cm_error *error)
     cm_violation violation = {0};
     bool dear = false;
     cm_status status = attempt_once(a, capacity, parts, a->terms.cores, &violation, &dear, error);
+    a->first_parts = status == CM_NO_ROOM ? a->made.attempts[a->made.attempt_count].parts : 0;
+    if (a->first_parts != 0)
+      return status;
     if (status == CM_NO_ROOM && a->terms.cores != UINT32_MAX)
       status = attempt_with_more(a, capacity, &violation, error);
     const cm_engine *keeper = status == CM_OK && !cm_attempt_done(a) ? cm_attempt_keeper(a, &violation) : NULL;

@@ -27,6 +27,7 @@ typedef struct cm_attempts {
   cm_violation violation;
   uint64_t most[CM_RESOURCES];
   uint32_t roomy_parts; /* a legal partition with more parts than there are cores; 0: none was met */
+  uint32_t first_parts; /* a first partition with so many that the method gave up; 0: it did not */
 } cm_attempts;
 
 /* Starts under terms: with a fixed number of parts the stated imbalance becomes the neuron limit. CM_LIMIT_BROKEN

@@ -249,6 +249,11 @@ static void explain_limits(search *s, cm_resource first, cm_error *error)
 
 cm_status cm_explain_refusal(const cm_refusal *refusal, cm_resource first, cm_error *error)
 {
+  if (refusal->first_parts != 0) { /* what it takes lies far beyond the terms: single limits, a little relaxed, do not help */
+    cm_fail_more(error, "; at least %u are needed (proved)", refusal->bound->parts);
+    cm_error_figure(error, "cores_proved", refusal->bound->parts);
+    return error->status;
+  }
   double attempts = pins_budget / (double)(refusal->input->topology->pin_count + 1) / (1 + refusal->parts / parts_dear);
   search s = {.refusal = refusal, .left = attempts > ATTEMPTS_MAX ? ATTEMPTS_MAX : attempts < 1 ? 1 : (uint32_t)attempts};
   explain_cores(&s, error);

@@ -29,6 +29,7 @@ typedef struct cm_refusal {
   const cm_bound *bound; /* of their limits */
   uint32_t parts;          /* that an attempt makes, about */
   uint32_t roomy_parts;  /* of a legal partition that was found and needs more cores than are free; 0: none */
+  uint32_t first_parts;  /* of a first partition, which are far too many for it to be refined; 0: no method gave up so */
   /* Runs the attempts under other terms, *left of them at most, and counts those down: CM_NO_ROOM or CM_LIMIT_BROKEN when they
    * cannot be met either. */
   cm_status (*attempt)(void *context, const cm_terms *terms, uint32_t *left, cm_outcome *outcome, cm_error *error);

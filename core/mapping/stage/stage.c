@@ -326,6 +326,7 @@ static cm_status explain(job *j, cm_error *error)
   cm_refusal refusal = refusal_of(j, &j->terms);
   refusal.attempt = attempt_again;
   refusal.roomy_parts = j->attempts.roomy_parts;
+  refusal.first_parts = j->attempts.first_parts;
   const cm_candidate *made = &j->attempts.made;
   if (j->attempts.nearest != NULL)
     refusal.parts = j->attempts.nearest->part_count;

@@ -336,7 +336,8 @@ cm_status cm_partition_axons(const cm_topology *topology, const cm_axon_options 
     for (uint32_t v = 0; v < n; v++)
       part[v] = held[w.levels.graph[0]->number[v]];
     *parts = count;
-  }
+  } else
+    *parts = w.needed;
   cm_free(held);
   cm_free(trial);
   cm_free(w.scratch);

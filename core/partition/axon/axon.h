@@ -72,7 +72,8 @@ typedef struct cm_axon_options {
  * [vertices] with numbers 0 .. *parts - 1, none empty. With `places` what axons pay by the prices is what counts in the
  * cycles; *parts then is the number of cores behind the prices, parts are named by their cores, and cores may be empty.
  * Vertices that no part can hold are the caller's to refuse before. CM_NO_ROOM when more than parts_max parts are
- * needed; without places a network that is filled gets as many as it takes, for the caller to know. Phases "coarsen", "initial", "refine". */
+ * needed: *parts then is how many a first partition has where those are far too many for refinement to help, else 0; without places a
+ * network that is filled gets as many as it takes, for the caller to know. Phases "coarsen", "initial", "refine". */
 cm_status cm_partition_axons(const cm_topology *topology, const cm_axon_options *options, cm_run *run, uint32_t *part,
                              uint32_t *parts, cm_error *error);
 

@@ -146,6 +146,21 @@ double cm_total_excess(const cm_axon_state *s)
   return sum;
 }
 
+cm_resource cm_scarcest(const cm_axon_state *s)
+{
+  double filled[CM_MEMORY + 1] = {0};
+  cm_resource scarcest = CM_NEURONS;
+  for (uint32_t p = 0; p < s->part_count; p++) {
+    filled[CM_NEURONS] += filling(s->size[p], s->limit_size);
+    filled[CM_SYNAPSES] += filling(s->synapses[p], s->limit_synapses);
+    filled[CM_INBOUND_AXONS] += filling(s->axons[p], s->limit_axons);
+    filled[CM_MEMORY] += memory_filling(s, p);
+  }
+  for (cm_resource r = 0; r <= CM_MEMORY; r++)
+    scarcest = filled[r] > filled[scarcest] ? r : scarcest;
+  return scarcest;
+}
+
 uint32_t cm_count_overfull(const cm_axon_state *s)
 {
   uint32_t count = 0;

@@ -14,6 +14,9 @@ uint32_t cm_count_overfull(const cm_axon_state *state);
 /* By how much parts exceed limits in all, in limits. O(parts). */
 double cm_total_excess(const cm_axon_state *state);
 
+/* The limit that parts fill most on average. O(parts). */
+cm_resource cm_scarcest(const cm_axon_state *state);
+
 /* How many parts to split where so many limits are too much in all. O(1). */
 uint32_t cm_splits_for(const cm_axon_state *state, double excess);
 

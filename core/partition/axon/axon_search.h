@@ -23,6 +23,7 @@ typedef struct cm_axon_search {
   const cm_prices *prices; /* NULL: parts have no places yet */
   double mean_price;  /* of what is paid */
   uint32_t fill;      /* where sources have copies, which of the shares of the limits first partitions fill */
+  uint32_t needed;    /* parts of a first partition that has far too many of them; 0: none had */
   bool flat;          /* nothing to coarsen by: no levels but the first */
   bool grown;         /* parts were grown on the network itself */
   bool refined;       /* in place of attempts, what the effort below has found */

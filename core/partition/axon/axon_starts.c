@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "base/threads.h"
+#include "core/partition/axon/axon_repair.h"
 #include "core/partition/axon/grow.h"
 #include "core/partition/options.h"
+#include "core/partition/partition.h"
 
 /* All starts together are paid for up to so many vertices, one at least. Beyond the smaller number, where parts are
  * many, luck evens out: the sweeps of the others are worth more in fewer starts. */
@@ -36,6 +38,10 @@ static cm_limits limits_of_start(const cm_axon_search *w, size_t t)
   limits.inbound_axons = (uint64_t)((double)w->options->limits.inbound_axons * fills[w->fill]);
   return limits;
 }
+
+/* Where growing makes so many times as many parts as there are cores, refinement does not make them few enough: it ends with three
+ * quarters of them where it gains most. */
+static const double too_many_by_far = 2;
 
 /* An initial partition: grown, then annealed. */
 typedef struct start {
@@ -108,6 +114,31 @@ static uint32_t sweeps_of_start(uint32_t sweeps, uint32_t n)
   return fewer > sweeps / 2 ? fewer : sweeps / 2;
 }
 
+/* Says which limit makes the parts so many. */
+static cm_status refuse_start(cm_axon_search *w, const start *it, cm_error *error)
+{
+  cm_axon_state *s;
+  if (cm_axon_state_new(w->levels.graph[w->levels.count - 1], &w->options->limits, NULL, it->part, it->parts, it->parts, w->run->threads,
+                        w->run, &s, error) != CM_OK)
+    return error->status;
+  cm_resource scarcest = cm_scarcest(s);
+  cm_axon_state_free(s);
+  w->needed = it->parts;
+  cm_refuse_parts(it->parts, w->options->parts_max, error);
+  cm_fail_more(error, ": a first partition has %u parts, filled by %s%s, far too many for refinement to help", it->parts,
+               cm_resource_name(scarcest), scarcest == CM_NEURONS && w->levels.graph[0]->reach_most != 0 ? " and their copies" : "");
+  return error->status;
+}
+
+/* CM_NO_ROOM where even the fewest parts are far too many. */
+static cm_status check_parts(cm_axon_search *w, const starts *all, cm_error *error)
+{
+  const start *fewest = all->start;
+  for (uint32_t t = 1; t < all->count; t++)
+    fewest = all->start[t].parts < fewest->parts ? &all->start[t] : fewest;
+  return fewest->parts <= too_many_by_far * w->options->parts_max ? CM_OK : refuse_start(w, fewest, error);
+}
+
 static cm_status best_start(cm_axon_search *w, uint32_t *part, uint32_t *parts, cm_error *error)
 {
   uint32_t n = w->levels.graph[w->levels.count - 1]->vertex_count, count = w->options->starts, best = 0;
@@ -121,6 +152,8 @@ static cm_status best_start(cm_axon_search *w, uint32_t *part, uint32_t *parts, 
     status = cm_hypergraph_list_inbound(w->levels.graph[w->levels.count - 1], w->run, error);
   if (status == CM_OK)
     status = cm_parallel(w->run, count, grow_start, &all, error);
+  if (status == CM_OK)
+    status = check_parts(w, &all, error);
   if (status == CM_OK)
     status = anneal_starts(&all, error);
   for (uint32_t t = 1; t < count && status == CM_OK; t++)
