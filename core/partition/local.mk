@@ -38,6 +38,7 @@ libcoremap_a_SOURCES += \
   core/partition/axon/dense.h core/partition/axon/dense.c \
   core/partition/axon/axon.h core/partition/axon/axon.c core/partition/axon/axon_search.h \
   core/partition/axon/axon_descend.c core/partition/axon/axon_starts.c core/partition/axon/axon_flat.c \
+  core/partition/axon/axon_cycle.c core/partition/axon/axon_effort.c core/partition/axon/axon_given.c \
   core/partition/axon/axon_places.c \
   core/partition/nets/net_graph.h core/partition/nets/net_graph.c \
   core/partition/nets/net_state.h core/partition/nets/net_state.c \

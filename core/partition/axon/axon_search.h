@@ -1,6 +1,6 @@
-/* The inside of cm_partition_axons: what its steps share. axon.c is the driver; axon_starts.c makes first partitions through
- * the levels, axon_flat.c on the network itself, axon_descend.c refines them level by level, axon_places.c gives parts
- * cores. Parts are arrays of the vertices of the coarsest level that is there, in its numbers. */
+/* The inside of cm_partition_axons: what its steps share. axon.c is the driver; axon_effort.c knows what the network's size
+ * allows, axon_starts.c makes first partitions through the levels, axon_flat.c on the network itself, axon_given.c takes those of the
+ * caller, axon_descend.c refines them level by level, axon_cycle.c goes up and down again, axon_places.c gives parts cores. Parts are arrays of the vertices of the coarsest level that is there, in its numbers. */
 #ifndef CM_PARTITION_AXON_SEARCH_H
 #define CM_PARTITION_AXON_SEARCH_H
 
@@ -37,6 +37,22 @@ typedef struct cm_axon_descent {
   bool dissolve;      /* one part fewer, to begin with */
   double bias;        /* in mean prices: every part that an axon reaches costs so much more, wherever it is */
 } cm_axon_descent;
+
+/* Random streams of descents, beside those of cycles that are counted: mending a start, and the cycle of the caller's other parts and
+ * that of its first ones, which dissolve a part as the first and the second of a count do. */
+enum { CM_AXON_START_MENDED = 1 << 16, CM_AXON_OTHER_CYCLE, CM_AXON_START_CYCLE };
+
+/* Fewer sweeps and starts for a large network, and less shaping. O(1). */
+void cm_axon_spare_sweeps(cm_axon_options *options, uint64_t pins);
+
+/* How many of `most` the network's size allows when all together may take so many pins; 0 pins: any. O(1). */
+uint32_t cm_axon_affordable(const cm_axon_search *w, uint32_t most, uint64_t pins);
+
+/* How many complete attempts the effort makes on the network, 1 at least. O(1). */
+uint32_t cm_axon_attempts_to_make(const cm_axon_search *w);
+
+/* Visits of all vertices look at so many pins, each in as many parts as its axon reaches. O(nets). */
+double cm_axon_looks(const cm_axon_search *w, double objective);
 
 /* Whether pins are few enough; 0: any number is. */
 static inline bool cm_axon_few_pins(const cm_axon_search *w, uint64_t most)
@@ -103,6 +119,17 @@ cm_status cm_axon_fill_flat(cm_axon_search *w, uint32_t *part, uint32_t *parts, 
 
 /* Gives the parts of the network itself cores, or when they have some better ones; parts are named by cores then. */
 cm_status cm_axon_take_places(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, cm_error *error);
+
+/* Parts that the caller knows, `start` [vertices] in the topology's numbers; where they break a limit by more than is soon mended *objective
+ * is INFINITY, and there are none. O(pins), and what mending takes. */
+cm_status cm_axon_measure_start(cm_axon_search *w, const uint32_t *start, uint32_t *part, uint32_t *parts, double *objective,
+                                cm_error *error);
+
+/* Improves a legal partition: coarser levels whose vertices keep to their parts, and down again, every other time with one part fewer:
+ * the first time, where there is room for what it holds. The better one is kept, the old one where there is no room for the new. `trial`
+ * [vertices] is overwritten. O(sweeps * pins). */
+cm_status cm_axon_cycle(cm_axon_search *w, uint32_t number, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
+                        cm_error *error);
 
 /* Takes over the trial of the network itself where it costs less. */
 void cm_axon_keep_better(cm_axon_search *w, const uint32_t *trial, uint32_t count, double reached, uint32_t *part,
