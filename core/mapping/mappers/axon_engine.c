@@ -62,12 +62,29 @@ bool cm_axons_are_edges(const cm_topology *t)
   return edges;
 }
 
+/* Parts that neurons fill to the brim leave edges no room to be sorted, and the last ones get what is left over everywhere, with axons from
+ * everywhere: parts are to be full to so much, where they are so many that one more costs little. */
+static const double full_most = 0.97;
+enum { PARTS_MANY = 16 };
+
+/* 0: as few as neurons allow. */
+static uint32_t parts_of_start(const cm_engine_task *task)
+{
+  const cm_topology *t = task->input->topology;
+  double limit = (double)task->limits.neurons, size = (double)t->size_total;
+  if (limit < 1 || t->size != NULL || size < PARTS_MANY * limit)
+    return 0;
+  double parts = ceil(size / (full_most * limit));
+  return parts <= fmin(task->parts_max, t->vertex_count) ? (uint32_t)parts : 0;
+}
+
 /* A partition for objective edge by the effort of a preset; NULL where it breaks a limit of its own. */
 static cm_status start_by_edges(const cm_engine_task *task, uint32_t preset, cm_run *run, cm_partition **start,
                                 cm_error *error)
 {
   cm_error none;
   cm_edge_options options = cm_engine_edge_options(task, preset);
+  options.parts = parts_of_start(task);
   *start = NULL;
   cm_status status = cm_partition_by_edges(task->input->topology, &options, run, start, &none);
   if (status == CM_NO_ROOM || status == CM_LIMIT_BROKEN)

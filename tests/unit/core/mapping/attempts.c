@@ -129,12 +129,50 @@ START_TEST(starts_by_nets_stop_where_limits_are_far)
 }
 END_TEST
 
+/* ---- starts by edges ---- */
+
+static uint32_t parts_by_edges(const cm_topology *t, uint64_t core, uint32_t cores)
+{
+  cm_map_input input = {.topology = t, .options = options};
+  cm_engine_task task = {.input = &input, .limits = {.neurons = core}, .parts_max = cores};
+  cm_partition *made;
+  cm_run run;
+  uint64_t most = 0, *held = network_array(cores, sizeof *held);
+  cm_run_init(&run);
+  ck_ok(cm_engine_axon_start(&task, &run, &made, &error));
+  ck_assert_ptr_nonnull(made);
+  uint32_t parts = made->part_count;
+  ck_assert_uint_le(parts, cores);
+  for (uint32_t v = 0; v < t->vertex_count; v++)
+    most = ++held[made->part[v]] > most ? held[made->part[v]] : most;
+  ck_assert_uint_le(most, core);
+  cm_partition_free(made);
+  cm_free(held);
+  return parts;
+}
+
+/* One part more of many where all would be full, as long as there is a core for it. */
+START_TEST(starts_by_edges_leave_room_in_many_parts)
+{
+  enum { N = 1000, REACH = 10 };
+  cm_topology t = ring_with_hubs(N, REACH, 0, 0);
+  ck_assert_uint_eq(parts_by_edges(&t, 50, N), 21);
+  ck_assert_uint_eq(parts_by_edges(&t, 50, 20), 20);
+  ck_assert_uint_eq(parts_by_edges(&t, 52, N), 20); /* full to 0.96 */
+  ck_assert_uint_eq(parts_by_edges(&t, 53, N), 20); /* 19 would be full to 0.993 */
+  ck_assert_uint_eq(parts_by_edges(&t, 250, N), 4);
+  ck_assert_uint_eq(parts_by_edges(&t, 1, N), N);
+  network_free(&t);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("attempts");
   TCase *tests = tcase_create("attempts");
   tcase_add_checked_fixture(tests, set_up, tear_down);
   tcase_add_test(tests, attempts_end_where_they_come_no_nearer);
+  tcase_add_test(tests, starts_by_edges_leave_room_in_many_parts);
   tcase_add_test(tests, starts_by_nets_stop_where_limits_are_far);
   suite_add_tcase(suite, tests);
   return test_main(suite);
