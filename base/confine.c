@@ -18,6 +18,8 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include "base/scratch.h"
+
 /* Of the sanitizers' libraries, where the program has one: it maps its shadow memory, terabytes of it, which no limit on data
  * allows. Not what this file was compiled for: a sanitized server may have the plain library. */
 extern void __asan_init(void) __attribute__((weak));
@@ -67,6 +69,8 @@ static int add_rules(scmp_filter_ctx made)
     /* Limits may be read, and its name be set. */
     {SCMP_SYS(prlimit64), SCMP_A2(SCMP_CMP_EQ, 0, 0)},
     {SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME, 0)},
+    /* What is mapped may be asked. */
+    {SCMP_SYS(ioctl), SCMP_A1(SCMP_CMP_EQ, CM_SCAN_PAGES, 0)},
   };
   for (size_t i = 0; i < sizeof some / sizeof *some; i++)
     if (ALLOW(made, SCMP_ACT_ALLOW, some[i].call, 1, some[i].condition))

@@ -1,6 +1,7 @@
-/* A block is a mapping of a file without a name. One thread watches all of them while there are any: when more pages
- * are mapped than the accounts leave room for, it unmaps them all; those that are used come back from the kernel's
- * cache. What is in them does not depend on when that happens. What can fail: the disk, address space. */
+/* A block is a mapping of a file without a name. One thread watches all of them while there are any: when more pages of
+ * an account's blocks are mapped than it leaves room for, it unmaps them; those that are used come back from the
+ * kernel's cache. Only the blocks themselves are counted, so that what else the process does takes no pages from them.
+ * What is in them does not depend on when that happens. What can fail: the disk, address space. */
 #include "base/scratch.h"
 
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,43 +32,103 @@ struct cm_scratch {
   cm_scratch *next;
 };
 
+static uint64_t round_to_pages(uint64_t bytes)
+{
+  uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+  return (bytes + page - 1) / page * page;
+}
+
 /* All blocks. `life` is held while blocks come, change and go, `lock` while the list is walked or changed. */
 static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER, lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static cm_scratch *blocks;
 static pthread_t watcher;
 static atomic_bool crowded; /* too much is mapped */
-static int statm = -1;      /* /proc/self/statm while there are blocks */
-static uint64_t before;     /* resident before there were any: the program itself */
+static int pagemap = -1;    /* /proc/self/pagemap while there are blocks */
 static atomic_llong looked; /* when somebody looked last, in nanoseconds; 0: there are no blocks */
+static atomic_llong pace;   /* from one look to the next */
 
 /* ---- how much is mapped ---- */
 
-/* Bytes of files that the process has mapped and at hand; all there are where the system does not tell. */
-static uint64_t resident_bytes(void)
+/* As in linux/fs.h since Linux 6.7: the header may be older than the kernel. */
+enum { PAGES_AT_ONCE = 512, PAGE_PRESENT = 1 << 3 };
+
+struct pages {
+  uint64_t start, end, categories;
+};
+
+struct scan {
+  uint64_t size, flags, start, end, walk_end, into, into_count, most;
+  uint64_t inverted, all_of, any_of, told;
+};
+
+_Static_assert(_IOWR('f', 16, struct scan) == CM_SCAN_PAGES, "what the kernel scans pages by");
+
+/* Bytes of a block that are mapped, counted until there are more than `enough`; false: this kernel scans no pages. */
+static bool scan_pages(const cm_scratch *s, uint64_t enough, uint64_t *mapped)
 {
-  char text[128];
-  unsigned long long total, resident, shared;
-  ssize_t got = pread(statm, text, sizeof text - 1, 0);
-  text[got > 0 ? got : 0] = '\0';
-  bool told = sscanf(text, "%llu %llu %llu", &total, &resident, &shared) == 3;
-  return told ? shared * (uint64_t)sysconf(_SC_PAGESIZE) : UINT64_MAX;
+  struct pages found[PAGES_AT_ONCE];
+  struct scan scan = {.size = sizeof scan, .into = (uintptr_t)found, .into_count = PAGES_AT_ONCE};
+  scan.start = (uintptr_t)s->block;
+  scan.end = scan.start + round_to_pages(s->bytes);
+  scan.all_of = scan.told = PAGE_PRESENT;
+  for (*mapped = 0; scan.start < scan.end && *mapped <= enough; scan.start = scan.walk_end) {
+    int count = ioctl(pagemap, CM_SCAN_PAGES, &scan);
+    if (count < 0)
+      return false;
+    for (int i = 0; i < count; i++)
+      *mapped += found[i].end - found[i].start;
+  }
+  return true;
 }
 
-/* Half of what the accounts have left: the other half is for what they take until the watcher looks again. */
-static uint64_t room_for_pages(void)
+/* The same by eight bytes a page; all of it where the system does not tell. */
+static uint64_t read_pages(const cm_scratch *s, uint64_t enough)
 {
-  uint64_t room = 0;
-  for (const cm_scratch *s = blocks; s != NULL; s = s->next) {
-    const cm_scratch *first = blocks;
-    while (first->memory != s->memory)
-      first = first->next;
-    uint64_t used = atomic_load(&s->memory->used_bytes), limit = s->memory->limit_bytes;
-    uint64_t left = limit > used ? (limit - used) / 2 : 0;
-    if (first == s) /* every account once */
-      room += left > room_least ? left : room_least;
+  uint64_t entries[PAGES_AT_ONCE], page = (uint64_t)sysconf(_SC_PAGESIZE), mapped = 0;
+  uint64_t first = (uintptr_t)s->block / page, count = round_to_pages(s->bytes) / page;
+  for (uint64_t at = 0; at < count && mapped <= enough; at += PAGES_AT_ONCE) {
+    uint64_t here = count - at < PAGES_AT_ONCE ? count - at : PAGES_AT_ONCE;
+    if (pread(pagemap, entries, here * sizeof *entries, (off_t)((first + at) * sizeof *entries)) !=
+        (ssize_t)(here * sizeof *entries))
+      return s->bytes;
+    for (uint64_t i = 0; i < here; i++)
+      mapped += (entries[i] >> 63) * page; /* present */
   }
-  return room;
+  return mapped;
+}
+
+/* Half of what the account has left: the other half is for what it takes until the watcher looks again. */
+static uint64_t room_for_pages(const cm_memory *memory)
+{
+  uint64_t used = atomic_load(&memory->used_bytes), limit = memory->limit_bytes;
+  uint64_t left = limit > used ? (limit - used) / 2 : 0;
+  return left > room_least ? left : room_least;
+}
+
+/* Whether more of an account's blocks is mapped than it has room for. `lock` is held. */
+static bool is_crowded(const cm_memory *memory)
+{
+  uint64_t room = room_for_pages(memory);
+  for (const cm_scratch *s = blocks; s != NULL; s = s->next) {
+    uint64_t mapped;
+    if (s->memory != memory)
+      continue;
+    if (!scan_pages(s, room, &mapped))
+      mapped = read_pages(s, room);
+    if (mapped > room)
+      return true;
+    room -= mapped;
+  }
+  return false;
+}
+
+static bool is_first_of_account(const cm_scratch *block)
+{
+  const cm_scratch *first = blocks;
+  while (first->memory != block->memory)
+    first = first->next;
+  return first == block;
 }
 
 static long long nanoseconds(clockid_t clock)
@@ -76,36 +138,43 @@ static long long nanoseconds(clockid_t clock)
   return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
-/* Unmaps all blocks when too much is mapped. `lock` is held. */
+static void unmap_pages(const cm_memory *memory)
+{
+  atomic_store(&crowded, true);
+  for (cm_scratch *s = blocks; s != NULL; s = s->next)
+    if (s->memory == memory)
+      madvise(s->block, s->bytes, MADV_DONTNEED);
+  atomic_store(&crowded, false);
+}
+
+/* Unmaps the blocks of the accounts of which too much is mapped. `lock` is held. A look at blocks of many gigabytes
+ * takes long: the next is not before as much time has gone by. */
 static void look(void)
 {
-  uint64_t now = resident_bytes();
-  if (now >= before && now - before > room_for_pages()) {
-    atomic_store(&crowded, true);
-    for (cm_scratch *s = blocks; s != NULL; s = s->next)
-      madvise(s->block, s->bytes, MADV_DONTNEED);
-    atomic_store(&crowded, false);
-  }
-  atomic_store(&looked, nanoseconds(CLOCK_MONOTONIC));
+  long long began = nanoseconds(CLOCK_MONOTONIC);
+  for (const cm_scratch *s = blocks; s != NULL; s = s->next)
+    if (is_first_of_account(s) && is_crowded(s->memory))
+      unmap_pages(s->memory);
+  long long now = nanoseconds(CLOCK_MONOTONIC);
+  atomic_store(&pace, now - began > WATCH_NANOSECONDS ? now - began : WATCH_NANOSECONDS);
+  atomic_store(&looked, now);
 }
 
 static void *watch(void *none)
 {
-  statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-  before = resident_bytes();
-  before = before == UINT64_MAX ? 0 : before;
   pthread_mutex_lock(&lock);
+  pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   while (blocks != NULL) {
-    long long until = nanoseconds(CLOCK_MONOTONIC) + WATCH_NANOSECONDS;
+    long long until = nanoseconds(CLOCK_MONOTONIC) + atomic_load(&pace);
     struct timespec moment = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
     pthread_cond_clockwait(&changed, &lock, CLOCK_MONOTONIC, &moment);
     look();
   }
   atomic_store(&looked, 0);
+  if (pagemap >= 0)
+    close(pagemap);
+  pagemap = -1;
   pthread_mutex_unlock(&lock);
-  if (statm >= 0)
-    close(statm);
-  statm = -1;
   return none;
 }
 
@@ -113,7 +182,8 @@ static void *watch(void *none)
 static void look_if_late(void)
 {
   long long last = atomic_load_explicit(&looked, memory_order_relaxed);
-  if (last == 0 || nanoseconds(CLOCK_MONOTONIC) - last < 2 * WATCH_NANOSECONDS || pthread_mutex_trylock(&lock) != 0)
+  if (last == 0 || nanoseconds(CLOCK_MONOTONIC) - last < 2 * atomic_load_explicit(&pace, memory_order_relaxed) ||
+      pthread_mutex_trylock(&lock) != 0)
     return;
   if (atomic_load(&looked) != 0)
     look();

@@ -8,10 +8,13 @@
 
 #include "base/memory.h"
 
+/* PAGEMAP_SCAN, by which the watch asks the kernel what is mapped: confined processes may. */
+#define CM_SCAN_PAGES 0xc0606610
+
 typedef struct cm_scratch cm_scratch;
 
-/* A zeroed block of `bytes` in a file of memory->scratch_folder, whose space on the disk is taken at once. The
- * account's limit rules how much of all its blocks is mapped. Errors: CM_DISK_FULL, CM_IO, CM_NO_MEMORY. */
+/* A zeroed block of `bytes` in a file of memory->scratch_folder, whose space on the disk is taken at once. What the
+ * account's limit leaves rules how much of its blocks is mapped, whatever other accounts and the process take. Errors: CM_DISK_FULL, CM_IO, CM_NO_MEMORY. */
 cm_status cm_scratch_new(cm_memory *memory, size_t bytes, cm_scratch **scratch, cm_error *error);
 
 /* Where the block is. */

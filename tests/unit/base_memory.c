@@ -1,6 +1,8 @@
 /* base: accounted memory, and what stands in files where a limit leaves no room. */
 #include "unit.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "base/memory.h"
@@ -74,14 +76,18 @@ START_TEST(large_arrays_stand_in_files)
 }
 END_TEST
 
-static unsigned long long resident_pages(void)
+/* Of the pages of an array, those that are mapped: not the process's, which holds what libraries and sanitizers map. */
+static uint64_t mapped_bytes(const void *array, size_t bytes)
 {
-  unsigned long long total, resident = 0;
-  FILE *file = fopen("/proc/self/statm", "r");
-  ck_assert_ptr_nonnull(file);
-  ck_assert_int_eq(fscanf(file, "%llu %llu", &total, &resident), 2);
-  fclose(file);
-  return resident;
+  uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)array / page, mapped = 0, entry;
+  int file = open("/proc/self/pagemap", O_RDONLY);
+  ck_assert_int_ge(file, 0);
+  for (uint64_t i = first; i * page < (uintptr_t)array + bytes; i++) {
+    ck_assert_int_eq(pread(file, &entry, sizeof entry, (off_t)(i * sizeof entry)), sizeof entry);
+    mapped += (entry >> 63) * page;
+  }
+  close(file);
+  return mapped;
 }
 
 /* However much is written to arrays in files, little of it stays mapped, and none of it is lost. */
@@ -98,24 +104,65 @@ START_TEST(arrays_in_files_take_little_memory)
   memory.scratch_folder = folder;
   uint32_t *array;
   ck_ok(CM_NEW(&memory, array, COUNT, &error));
-  unsigned long long page = (unsigned long long)sysconf(_SC_PAGESIZE), before = resident_pages(), now = 0;
+  uint64_t now = 0;
   for (uint32_t i = 0; i < COUNT; i++) {
     array[i] = i ^ 0x5555;
     if (i % 4096 == 0)
       (void)cm_run_check(&run, &error);
   }
   for (int patience = 0; patience < 500; patience++) {
-    now = resident_pages();
-    if (now <= before + LIMIT / page)
+    now = mapped_bytes(array, COUNT * sizeof *array);
+    if (now <= LIMIT)
       break;
     usleep(10000);
   }
-  ck_assert_uint_le(now, before + LIMIT / page);
+  ck_assert_uint_le(now, LIMIT);
   uint32_t wrong = 0;
   for (uint32_t i = 0; i < COUNT; i++)
     wrong += array[i] != (i ^ 0x5555);
   ck_assert_uint_eq(wrong, 0);
   cm_free(array);
+  ck_ok(cm_folder_remove(folder, &error));
+}
+END_TEST
+
+/* What one job takes, in memory and in files, unmaps nothing of another's: its pages are not the other's. */
+START_TEST(another_job_takes_no_pages)
+{
+  enum { COUNT = 1 << 20, OTHERS = 32 << 20, LIMIT = 12 << 20, ROUNDS = 20 };
+  cm_error error;
+  cm_memory memory, others;
+  char folder[CM_PATH_MAX];
+  test_folder(folder);
+  cm_memory_init(&memory, LIMIT);
+  cm_memory_init(&others, LIMIT);
+  uint32_t *array, *theirs, *reserved;
+  ck_ok(CM_NEW(&memory, reserved, (LIMIT - (2 << 20)) / sizeof *reserved, &error)); /* no room for the array */
+  memory.scratch_folder = others.scratch_folder = folder;
+  ck_ok(CM_NEW(&memory, array, COUNT, &error));
+  cm_free(reserved);
+  ck_assert(cm_in_file(array));
+  ck_ok(CM_NEW(&others, theirs, OTHERS / sizeof *theirs, &error));
+  for (uint32_t i = 0; i < COUNT; i++)
+    array[i] = i;
+  char *shared = mmap(NULL, OTHERS, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), *own = malloc(OTHERS);
+  ck_assert(shared != MAP_FAILED && own != NULL);
+  uint64_t least = UINT64_MAX, now;
+  for (int round = 0; round < ROUNDS; round++) {
+    size_t share = OTHERS / ROUNDS;
+    memset(shared + (size_t)round * share, 1, share);
+    memset(own + (size_t)round * share, 1, share);
+    memset((char *)theirs + (size_t)round * share, 1, share);
+    usleep(5000); /* several looks of the watch */
+    now = mapped_bytes(array, COUNT * sizeof *array);
+    least = now < least ? now : least;
+  }
+  ck_assert_uint_ge(least, COUNT * sizeof *array);
+  ck_assert_uint_le(mapped_bytes(theirs, OTHERS), LIMIT); /* its own, it loses */
+  munmap(shared, OTHERS);
+  free(own);
+  cm_free(array);
+  cm_free(theirs);
   ck_ok(cm_folder_remove(folder, &error));
 }
 END_TEST
@@ -191,6 +238,7 @@ int main(void)
   tcase_add_test(tests, memory_is_counted_and_limited);
   tcase_add_test(tests, large_arrays_stand_in_files);
   tcase_add_test(tests, arrays_in_files_take_little_memory);
+  tcase_add_test(tests, another_job_takes_no_pages);
   tcase_add_test(tests, a_lost_scratch_file_is_named);
   tcase_add_test(tests, reserved_memory_is_counted_as_it_is_booked);
   suite_add_tcase(suite, tests);
