@@ -81,14 +81,13 @@ static int parse(int argc, char **argv, arguments *a)
 /* What can be known to be wrong before anything is sent: the options, and the chip. */
 static cm_status check_job(cli_server *server, const arguments *a, cm_error *error)
 {
-  bool model = a->format != NULL && strcmp(a->format, "onnx") == 0;
   const char *chip = json_string_value(json_object_get(a->job, "chip"));
   coremap_error *why = NULL;
   unsigned looks = 0;
   if (access(a->network, R_OK) == 0) { /* of an id the server tells what it is, and checks */
-    if (a->format == NULL && library_status(coremap_look(a->network, NULL, &looks, &why), &why, error) != CM_OK)
+    if (library_status(coremap_look(a->network, a->format, &looks, &why), &why, error) != CM_OK)
       return error->status;
-    model = model || (looks & COREMAP_LOOKS_LIKE_MODEL) != 0;
+    const bool model = (looks & COREMAP_LOOKS_LIKE_MODEL) != 0;
     if (cli_check_options(model ? "compile" : "map", a->options, error) != CM_OK)
       return error->status;
     if (!model && chip == NULL)

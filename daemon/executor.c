@@ -21,6 +21,11 @@ const cm_executor *cm_executor_find(const char *name)
   return NULL;
 }
 
+const cm_executor *cm_executor_for(const cm_executor *chosen, const char *kind)
+{
+  return chosen->outside || strcmp(kind, "compile") != 0 ? chosen : cm_executor_find("process");
+}
+
 /* Processor time of this thread so far. */
 static double thread_seconds(void)
 {

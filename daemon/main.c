@@ -62,8 +62,11 @@ static cm_status import(void *user, const char *path, const char *rates, const c
   const cm_config *c = &s->config;
   unsigned looks = 0; /* what cannot be looked at is told by who reads it */
   (void)coremap_look(path, network->format, &looks, NULL);
-  cm_import_options options = {.executor = c->import_in_child || (looks & COREMAP_LOOKS_CONFINED) != 0 ? cm_execute_in_child : cm_executor_find(c->executor)->run,
-                               .threads = (unsigned)c->threads, .memory_limit = memory_limit, .cancel = cancel};
+  const bool apart = c->import_in_child || (looks & (COREMAP_LOOKS_CONFINED | COREMAP_LOOKS_LIKE_MODEL)) != 0;
+  cm_import_options options = {.executor = apart ? cm_execute_in_child : cm_executor_find(c->executor)->run,
+                               .threads = (unsigned)c->threads,
+                               .memory_limit = memory_limit,
+                               .cancel = cancel};
   return cm_import_upload_file(s->store, &options, path, rates, made, network, error);
 }
 

@@ -129,7 +129,7 @@ enum { NICE_SHORT = 2, NICE_LONG = 10 };
 
 static cm_status execute(cm_running *r, cm_error *error)
 {
-  const cm_executor *executor = r->options->executor;
+  const cm_executor *executor = cm_executor_for(r->options->executor, r->job.kind);
   cm_level_cache levels = cm_cache_levels(r->store->cache);
   cm_work_watch watch = {.progress = on_progress, .log = on_log, .user = r,
                          .cancel = cm_event_bus_cancel_flag(r->store->bus, r->job.id),

@@ -104,8 +104,9 @@ static cm_status read_network(const char *path, json_t *options, cm_run *run, cm
 int coremap_look(const char *path, const char *format, unsigned *looks, coremap_error **error)
 {
   cm_error e;
-  bool model = false;
-  cm_status status = format == NULL || format[0] == '\0' ? cm_onnx_looks_like(path, &model, &e) : CM_OK;
+  const bool told = format != NULL && format[0] != '\0';
+  bool model = told && strcmp(format, "onnx") == 0;
+  cm_status status = told ? CM_OK : cm_onnx_looks_like(path, &model, &e);
   if (status == CM_OK)
     *looks = (model ? COREMAP_LOOKS_LIKE_MODEL : 0) | (cm_network_needs_confinement(path, format) ? COREMAP_LOOKS_CONFINED : 0);
   return library_tell(status, &e, error);

@@ -106,9 +106,9 @@ cm_status cm_work_import(cm_work *work, cm_error *error)
     return error->status;
   const char *format = json_string_value(json_object_get(work->job.options, "format"));
   const bool told = format != NULL && format[0] != '\0';
-  if (!told && library_status(coremap_look(path, NULL, &looks, &wrong), &wrong, error) != CM_OK)
+  if (library_status(coremap_look(path, format, &looks, &wrong), &wrong, error) != CM_OK)
     return error->status;
-  const bool model = told ? strcmp(format, "onnx") == 0 : (looks & COREMAP_LOOKS_LIKE_MODEL) != 0;
+  const bool model = (looks & COREMAP_LOOKS_LIKE_MODEL) != 0;
   if (model && keep_model(work, path, &why) == CM_OK)
     return CM_OK;
   if (model && (told || why.status != CM_BAD_NETWORK)) {

@@ -17,7 +17,7 @@ typedef struct coremap_network coremap_network;
 
 /* What a file looks like by its first bytes, in *looks: a sum of COREMAP_LOOKS_LIKE_MODEL, an ONNX model, which coremap_compile
  * takes; and COREMAP_LOOKS_CONFINED, of a format whose library does not withstand damaged files, so that coremap_network_read
- * reads it in a confined process. `format` (a name of the table "formats", or NULL) is right whatever the bytes say. O(1).
+ * reads it in a confined process. `format` (a name of the table "formats", "onnx", or NULL) is right whatever the bytes say. O(1).
  * Errors: not-found, no-memory, io. */
 int coremap_look(const char *path, const char *format, unsigned *looks, coremap_error **error);
 

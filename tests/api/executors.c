@@ -200,6 +200,40 @@ static void compare_uploads(const test_daemon *other, const char *bytes, size_t 
   test_reply_clear(&there);
 }
 
+/* A model of one MatMul of x by itself, n x n: verified, it takes as long as its open dimension says. */
+static void upload_square(const test_daemon *daemon, char *network)
+{
+  static const char model[] =
+    "\010\007B\002\020\015:D\012\021\012\001x\012\001x\022\001y\042\006MatMul\022\001gZ\025\012\001x\022\020\012\016\010\001"
+    "\022\012\012\003\022\001n\012\003\022\001nb\025\012\001y\022\020\012\016\010\001\022\012\012\003\022\001n\012\003\022\001n";
+  test_upload(daemon, model, sizeof model - 1, network);
+}
+
+/* Under `threads` too: what a model does to the process that reads or compiles it costs that model alone. */
+START_TEST(models_are_never_taken_apart_in_the_server)
+{
+  const char *const in_threads[] = {"--workers", "1", "--executor", "threads", NULL};
+  char network[65], id[33];
+  ck_assert_int_eq(test_daemon_stop(&server, SIGTERM), 0);
+  test_daemon_start(&server, folder, in_threads);
+  short_job(id);
+  json_decref(test_wait(&server, id));
+  ck_assert_int_eq(one_below(server.pid), 0); /* networks are mapped in the server */
+  upload_square(&server, network);
+  ck_assert_int_ne(one_below(server.pid), 0);
+  test_job(&server, id, "{\"kind\": \"compile\", \"network\": \"%s\", \"options\": {\"verify\": true, \"shape\": \"n=5000\"}}",
+           network);
+  test_wait_state(&server, id, "running");
+  pid_t pid = 0;
+  for (int i = 0; i < 4000 && pid == 0; i++, usleep(5000))
+    pid = child_of(server.pid);
+  ck_assert_int_ne(pid, 0);
+  ck_assert_int_eq(kill(pid, SIGSEGV), 0);
+  expect_end(id, "failed", "internal", CM_SANITIZED ? "the job's process" : "SIGSEGV");
+  expect_service();
+}
+END_TEST
+
 START_TEST(uploads_are_read_in_a_child_as_in_a_thread)
 {
   const char *const in_child[] = {"--import-in-child", "yes", NULL};
@@ -471,6 +505,7 @@ int main(void)
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_add_test(tests, both_make_the_same_bytes);
   tcase_add_test(tests, uploads_are_read_in_a_child_as_in_a_thread);
+  tcase_add_test(tests, models_are_never_taken_apart_in_the_server);
   tcase_add_test(tests, a_crash_costs_one_job);
   tcase_add_test(tests, a_job_whose_child_is_always_killed_is_failed);
   tcase_add_test(tests, a_memory_blow_up_costs_one_job);
