@@ -108,6 +108,16 @@ cm_status cm_model_add_node(cm_model *model, const char *op, const uint32_t *inp
   return CM_OK;
 }
 
+cm_status cm_node_settle_outputs(cm_model *model, cm_node *node, cm_error *error)
+{
+  while (node->output_count > 0 && node->outputs[node->output_count - 1] == CM_NONE)
+    node->output_count--;
+  for (uint32_t o = 0; o < node->output_count; o++)
+    if (node->outputs[o] == CM_NONE && cm_model_add_named(model, "unused", &node->outputs[o], error) != CM_OK)
+      return error->status;
+  return CM_OK;
+}
+
 /* The place of an attribute, made when it is not there. */
 static cm_status attribute_place(cm_model *model, cm_node *node, const char *name, cm_attribute **place,
                                  cm_error *error)

@@ -59,7 +59,7 @@ typedef struct cm_attribute {
 
 typedef struct cm_node {
   const char *name, *op, *domain; /* domain "" is ONNX's own */
-  uint32_t *inputs, *outputs;     /* values; CM_NONE where an optional one is left out */
+  uint32_t *inputs, *outputs;     /* values; CM_NONE where an optional input is left out */
   uint32_t input_count, output_count;
   cm_attribute *attributes;
   size_t attribute_count;
@@ -126,6 +126,10 @@ cm_status cm_model_add_integers(cm_model *model, const char *stem, const int64_t
 /* Adds a node of ONNX's own domain with one output; outputs' producers are set. */
 cm_status cm_model_add_node(cm_model *model, const char *op, const uint32_t *inputs, uint32_t input_count,
                             const uint32_t *outputs, uint32_t output_count, uint32_t *node, cm_error *error);
+
+/* Outputs that are left out in a file: those behind the last that is there go, and one before it gets a name that nobody
+ * reads. So every output of a node in a model is a value, and nothing that walks outputs has to ask. */
+cm_status cm_node_settle_outputs(cm_model *model, cm_node *node, cm_error *error);
 
 /* Sets or replaces an attribute. */
 cm_status cm_node_set_integers(cm_model *model, cm_node *node, const char *name, const int64_t *numbers, size_t count,

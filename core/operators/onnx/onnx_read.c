@@ -190,13 +190,10 @@ static cm_status read_hints(cm_onnx_reader *r, const Onnx__GraphProto *g, cm_err
   return CM_OK;
 }
 
-/* A first output that is left out while others are there gets a name: what cuts and orders nodes goes by their first. */
-static cm_status name_first_outputs(cm_onnx_reader *r, cm_error *error)
+static cm_status settle_outputs(cm_onnx_reader *r, cm_error *error)
 {
-  cm_model *m = r->model;
-  for (size_t i = 0; i < m->node_count; i++)
-    if (m->nodes[i].output_count > 1 && m->nodes[i].outputs[0] == CM_NONE &&
-        cm_model_add_named(m, "unused", &m->nodes[i].outputs[0], error) != CM_OK)
+  for (size_t i = 0; i < r->model->node_count; i++)
+    if (cm_node_settle_outputs(r->model, &r->model->nodes[i], error) != CM_OK)
       return error->status;
   return CM_OK;
 }
@@ -217,8 +214,7 @@ static cm_status read_model(cm_onnx_reader *r, const Onnx__ModelProto *p, cm_err
       cm_onnx_read_initializers(r, p->graph, error) != CM_OK || cm_onnx_read_inputs(r, p->graph, error) != CM_OK ||
       read_nodes(r, p->graph, error) != CM_OK || cm_onnx_read_outputs(r, p->graph, error) != CM_OK ||
       read_captures(r, p->graph, error) != CM_OK || read_hints(r, p->graph, error) != CM_OK ||
-      name_first_outputs(r, error) != CM_OK ||
-      check_makers(r->model, error) != CM_OK)
+      settle_outputs(r, error) != CM_OK || check_makers(r->model, error) != CM_OK)
     return error->status;
   return cm_model_sort(r->model, error);
 }

@@ -208,13 +208,13 @@ static cm_status add_node(scope *s, const body *b, const Onnx__NodeProto *p, cm_
   for (; n->output_count < p->n_output; n->output_count++) {
     uint32_t *made = &n->outputs[n->output_count];
     *made = CM_NONE;
-    bool first = n->output_count == 0 && p->n_output > 1;
-    if ((p->output[n->output_count][0] != '\0' || first) &&
-        new_value(s, p->output[n->output_count], made, error) != CM_OK)
+    if (p->output[n->output_count][0] != '\0' && new_value(s, p->output[n->output_count], made, error) != CM_OK)
       return error->status;
-    if (*made != CM_NONE)
-      m->values[*made].producer = number;
   }
+  if (cm_node_settle_outputs(m, n, error) != CM_OK)
+    return error->status;
+  for (uint32_t o = 0; o < n->output_count; o++)
+    m->values[n->outputs[o]].producer = number;
   n->known = has_graph(p) ? NULL : cm_operator_find(n->domain, n->op, m->opset);
   return CM_OK;
 }
