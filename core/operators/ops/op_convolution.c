@@ -258,13 +258,13 @@ cm_status cm_window_transposed(const cm_call *call, cm_window *w, cm_error *erro
     }
     int64_t add = extra != NULL ? extra->integers[i] : 0,
             full = w->stride[i] * (w->out[i] - 1) + add + (w->kernel[i] - 1) * w->dilation[i] + 1;
-    bool same = strncmp(automatic, "SAME", 4) == 0;
-    if (shape != NULL || same) {
+    if (shape != NULL || strncmp(automatic, "SAME", 4) == 0) {
       w->in[i] = shape != NULL ? shape->integers[shape->count - rank + i] : w->out[i] * w->stride[i];
-      int64_t total = full - w->in[i];
-      bool more_before = strcmp(automatic, "SAME_UPPER") != 0 && same;
-      w->before[i] = more_before ? total - total / 2 : total / 2;
-      w->after[i] = total - w->before[i];
+      /* An odd row goes at the start but for SAME_UPPER (opset 11); an output larger than what is reached goes on at the
+       * end, as in ONNX Runtime. */
+      int64_t total = full > w->in[i] ? full - w->in[i] : 0;
+      w->before[i] = strcmp(automatic, "SAME_UPPER") == 0 ? total / 2 : total - total / 2;
+      w->after[i] = full - w->in[i] - w->before[i];
     } else
       w->in[i] = full - w->before[i] - w->after[i];
     if (w->in[i] < 0 || w->in[i] > (1 << 24))
