@@ -135,11 +135,10 @@ static cm_status find_begins(cm_bounding *b, cm_error *error)
     if (node->known == NULL)
       continue;
     follow(b, i, ready);
-    if (op != 0 && node->outputs[0] != CM_NONE && chosen[i])
+    if (op != 0 && chosen[i])
       status = find_begin(b, i, error);
     for (uint32_t o = 0; o < node->output_count; o++)
-      if (node->outputs[o] != CM_NONE)
-        ready[node->outputs[o]] = b->begin[i];
+      ready[node->outputs[o]] = b->begin[i];
   }
   cm_free(ready);
   cm_free(chosen);

@@ -180,7 +180,7 @@ cm_status cm_bound_walk(cm_bounding *b, uint32_t last, bool alone, cm_error *err
     const cm_node *node = &m->nodes[m->order[i]];
     const cm_needed *n = NULL;
     for (uint32_t o = 0; o < node->output_count && n == NULL; o++)
-      if (node->outputs[o] != CM_NONE && b->value[node->outputs[o]].stamp == b->stamp &&
+      if (b->value[node->outputs[o]].stamp == b->stamp &&
           b->plan->values[node->outputs[o]].kind != CM_VALUE_CONSTANT)
         n = o == 0 ? &b->value[node->outputs[0]] : NULL;
     if (n == NULL)

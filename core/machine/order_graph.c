@@ -5,7 +5,7 @@
 static bool computes(const cm_model *m, const cm_node *node)
 {
   for (uint32_t o = 0; o < node->output_count; o++)
-    if (node->outputs[o] != CM_NONE && !m->values[node->outputs[o]].constant)
+    if (!m->values[node->outputs[o]].constant)
       return true;
   return false;
 }

@@ -24,14 +24,14 @@ static uint64_t layer_by_layer(const cm_plan *plan)
     const cm_node *node = &m->nodes[m->order[i]];
     bool computes = false;
     for (uint32_t o = 0; o < node->output_count; o++)
-      computes = computes || (node->outputs[o] != CM_NONE && plan->values[node->outputs[o]].kind != CM_VALUE_CONSTANT);
+      computes = computes || plan->values[node->outputs[o]].kind != CM_VALUE_CONSTANT;
     if (!computes || renames(node))
       continue;
     for (uint32_t k = 0; k < node->input_count; k++)
       if (node->inputs[k] != CM_NONE && plan->values[node->inputs[k]].kind != CM_VALUE_CONSTANT)
         bytes += bytes_of(plan, node->inputs[k]);
     for (uint32_t o = 0; o < node->output_count; o++)
-      if (node->outputs[o] != CM_NONE && m->values[node->outputs[o]].use_count > 0)
+      if (m->values[node->outputs[o]].use_count > 0)
         bytes += bytes_of(plan, node->outputs[o]);
   }
   return bytes;
@@ -63,7 +63,7 @@ static double layer_by_layer_ns(const cm_plan *plan, const cm_target *target, bo
     for (uint32_t i = 0; i < op->call.input_count; i++)
       bytes += cm_has(&op->call, i) ? (double)bytes_of(plan, op->call.node->inputs[i]) : 0;
     for (uint32_t k = 0; k < op->call.output_count; k++)
-      bytes += op->call.node->outputs[k] != CM_NONE ? (double)bytes_of(plan, op->call.node->outputs[k]) : 0;
+      bytes += (double)bytes_of(plan, op->call.node->outputs[k]);
     for (uint32_t d = 0; d < target->device_count; d++) {
       slowest = op->rates[d] > 0 && op->rates[d] < slowest ? op->rates[d] : slowest;
       count += op->rates[d] > 0 ? target->device[d].units : 0;

@@ -114,7 +114,7 @@ static cm_status unroll_if(cm_unrolling *u, const cm_node *n, cm_error *error)
   for (uint32_t o = 0; o < n->output_count; o++) {
     uint32_t output = n->outputs[o], all[3] = {n->inputs[0], chosen[o], other[o]};
     if (known ? cm_unroll_hand_over(u, chosen[o], output, error) != CM_OK
-              : output != CM_NONE && cm_unroll_node(u, "If", all, 3, NULL, 0, &output, error) != CM_OK)
+              : cm_unroll_node(u, "If", all, 3, NULL, 0, &output, error) != CM_OK)
       return error->status;
   }
   return CM_OK;

@@ -82,8 +82,6 @@ static cm_status compute(call_space *s, cm_error *error)
   if (cm_operator_check(call, error) != CM_OK || n->known->shape(call, error) != CM_OK)
     return error->status;
   for (uint32_t o = 0; o < n->output_count; o++) {
-    if (n->outputs[o] == CM_NONE)
-      continue;
     if (call->output[o].type == CM_SEQUENCE || (o == 0 && n->known->kernel == cm_kernel_identity)) {
       /* Passed on as it is; the shape of a sequence says nothing. */
       call->result[o] = cm_tensor_share(s->value[0]);
@@ -171,9 +169,9 @@ static bool small_result(const cm_model *m, const cm_node *n)
 {
   for (uint32_t o = 0; o < n->output_count; o++) {
     uint64_t count;
-    const cm_shape *s = n->outputs[o] != CM_NONE ? &m->values[n->outputs[o]].shape : NULL;
-    if (s != NULL && (!cm_shape_known(s) || !cm_dims_count(s->rank, s->dims, &count) ||
-                      count * cm_type_bytes(s->type) > FOLD_AT_ONCE_BYTES))
+    const cm_shape *s = &m->values[n->outputs[o]].shape;
+    if (!cm_shape_known(s) || !cm_dims_count(s->rank, s->dims, &count) ||
+        count * cm_type_bytes(s->type) > FOLD_AT_ONCE_BYTES)
       return false;
   }
   return true;
@@ -191,11 +189,10 @@ static cm_status fold(cm_model *m, const cm_node *n, cm_memory *memory, cm_error
       tensors[n->inputs[i]] = m->values[n->inputs[i]].tensor;
   if (status == CM_OK)
     status = run_node(m, n, tensors, memory, results, error);
-  for (uint32_t o = 0; status == CM_OK && o < n->output_count; o++)
-    if (n->outputs[o] != CM_NONE && results[o] != NULL) {
-      cm_tensor_free(m->values[n->outputs[o]].tensor);
-      m->values[n->outputs[o]].tensor = results[o];
-    }
+  for (uint32_t o = 0; status == CM_OK && o < n->output_count; o++) {
+    cm_tensor_free(m->values[n->outputs[o]].tensor);
+    m->values[n->outputs[o]].tensor = results[o];
+  }
   cm_free(tensors);
   cm_free(results);
   return status;
@@ -253,17 +250,16 @@ static cm_status infer_node(cm_model *m, cm_node *n, cm_memory *memory, cm_error
     have_all = have_all && s.value[i] != NULL;
   }
   cm_status status = n->known->shape(&s.call, error);
-  for (uint32_t o = 0; status == CM_OK && o < n->output_count; o++)
-    if (n->outputs[o] != CM_NONE) {
-      cm_value *v = &m->values[n->outputs[o]];
-      take_shape(v, &s.call.output[o]);
-      v->constant = constant;
-    }
+  for (uint32_t o = 0; status == CM_OK && o < n->output_count; o++) {
+    cm_value *v = &m->values[n->outputs[o]];
+    take_shape(v, &s.call.output[o]);
+    v->constant = constant;
+  }
   end_call(&s);
   if (status != CM_OK)
     return status;
   if (n->known->kernel == cm_kernel_shape || n->known->kernel == cm_kernel_size)
-    return n->outputs[0] != CM_NONE ? fold_shape(m, n, memory, error) : CM_OK;
+    return fold_shape(m, n, memory, error);
   /* What cannot be computed (a type without kernel) stays a node: that is no fault of the model. */
   if (constant && have_all && small_result(m, n)) {
     cm_error ignored;
@@ -273,8 +269,7 @@ static cm_status infer_node(cm_model *m, cm_node *n, cm_memory *memory, cm_error
       return folded;
     }
     for (uint32_t o = 0; folded != CM_OK && o < n->output_count; o++)
-      if (n->outputs[o] != CM_NONE)
-        m->values[n->outputs[o]].constant = false;
+      m->values[n->outputs[o]].constant = false;
   }
   return CM_OK;
 }

@@ -32,7 +32,7 @@ static cm_status run_all(cm_model *m, cm_tensor **tensors, uint32_t *uses, cm_ru
       return error->status;
     cm_status status = cm_evaluate_node(n, m->opset, tensors, run->memory, results, error);
     for (uint32_t o = 0; status == CM_OK && o < n->output_count; o++)
-      if (n->outputs[o] != CM_NONE && uses[n->outputs[o]] > 0)
+      if (uses[n->outputs[o]] > 0)
         tensors[n->outputs[o]] = results[o];
       else
         cm_tensor_free(results[o]);

@@ -108,14 +108,24 @@ cm_status cm_model_add_node(cm_model *model, const char *op, const uint32_t *inp
   return CM_OK;
 }
 
-cm_status cm_node_settle_outputs(cm_model *model, cm_node *node, cm_error *error)
+/* Operators to which the number of their outputs says something, even of those that nobody reads. */
+static bool counts_outputs(const cm_node *node)
 {
-  while (node->output_count > 0 && node->outputs[node->output_count - 1] == CM_NONE)
-    node->output_count--;
-  for (uint32_t o = 0; o < node->output_count; o++)
-    if (node->outputs[o] == CM_NONE && cm_model_add_named(model, "unused", &node->outputs[o], error) != CM_OK)
-      return error->status;
-  return CM_OK;
+  static const char *const names[] = {"Split", "If", "Loop", "Scan"};
+  bool counts = false;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    counts = counts || strcmp(node->op, names[i]) == 0;
+  return counts;
+}
+
+void cm_node_trim_outputs(cm_node *node)
+{
+  uint32_t there = node->output_count;
+  while (there > 0 && node->outputs[there - 1] == CM_NONE)
+    there--;
+  node->removed = there == 0;
+  if (node->removed || !counts_outputs(node))
+    node->output_count = there;
 }
 
 /* The place of an attribute, made when it is not there. */
@@ -217,8 +227,7 @@ static void count_uses(cm_model *model)
     for (uint32_t j = 0; j < n->captured_count; j++)
       model->values[n->captured[j]].use_count++;
     for (uint32_t j = 0; j < n->output_count; j++)
-      if (n->outputs[j] != CM_NONE)
-        model->values[n->outputs[j]].producer = (uint32_t)i;
+      model->values[n->outputs[j]].producer = (uint32_t)i;
   }
   for (size_t i = 0; i < model->output_count; i++)
     model->values[model->outputs[i]].use_count++;
@@ -319,7 +328,7 @@ cm_status cm_model_sweep(cm_model *model, cm_error *error)
     cm_node *n = &model->nodes[model->order[i]];
     bool used = false;
     for (uint32_t j = 0; j < n->output_count; j++)
-      used = used || (n->outputs[j] != CM_NONE && model->values[n->outputs[j]].use_count > 0);
+      used = used || model->values[n->outputs[j]].use_count > 0;
     if (used)
       continue;
     n->removed = true;

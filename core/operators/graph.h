@@ -127,9 +127,10 @@ cm_status cm_model_add_integers(cm_model *model, const char *stem, const int64_t
 cm_status cm_model_add_node(cm_model *model, const char *op, const uint32_t *inputs, uint32_t input_count,
                             const uint32_t *outputs, uint32_t output_count, uint32_t *node, cm_error *error);
 
-/* Outputs that are left out in a file: those behind the last that is there go, and one before it gets a name that nobody
- * reads. So every output of a node in a model is a value, and nothing that walks outputs has to ask. */
-cm_status cm_node_settle_outputs(cm_model *model, cm_node *node, cm_error *error);
+/* Where a file leaves outputs out, those behind the last that is there go, unless their number says something (of a Split);
+ * a node that makes nothing is removed. Whoever reads a file makes a value of each that is still CM_NONE, so that every
+ * output of a node in a model is one and every node has a first: nothing that walks outputs has to ask. */
+void cm_node_trim_outputs(cm_node *node);
 
 /* Sets or replaces an attribute. */
 cm_status cm_node_set_integers(cm_model *model, cm_node *node, const char *name, const int64_t *numbers, size_t count,

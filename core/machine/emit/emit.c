@@ -162,14 +162,9 @@ cm_status cm_emitter_run(cm_emitter *e, uint32_t number, cm_error *error)
   for (size_t k = 0; k < e->place_count; k++)
     if (cm_emitter_buffer(e, e->places[k].number, e->places[k].address, &buffer, error) != CM_OK)
       return error->status;
-  for (uint32_t k = 0, at = 0; k < op->call.output_count; k++) {
-    cm_operand *operand;
-    if (op->call.node->outputs[k] == CM_NONE) {
-      if (new_operand(e, CM_TYPE_NONE, &(cm_box){0}, &operand, error) != CM_OK)
-        return error->status;
-    } else if (emit_output(e, outputs[at++], error) != CM_OK)
+  for (uint32_t k = 0; k < op->call.output_count; k++)
+    if (emit_output(e, outputs[k], error) != CM_OK)
       return error->status;
-  }
   e->place_count = 0;
   if (CM_EMITTER_ROOM(e, e->out->pieces, &e->out->piece_capacity, e->out->piece_count, error) != CM_OK)
     return error->status;

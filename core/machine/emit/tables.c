@@ -145,7 +145,7 @@ cm_status cm_emitter_operator(cm_emitter *e, const cm_plan_op *op, uint32_t op_n
   for (uint32_t i = 0; i < node->input_count; i++)
     made->inputs[i] = node->inputs[i] == CM_NONE ? CM_NONE : i;
   for (uint32_t o = 0; o < node->output_count; o++)
-    made->outputs[o] = node->outputs[o] == CM_NONE ? CM_NONE : o;
+    made->outputs[o] = o;
   if (change_attributes(e, made, change, error) != CM_OK)
     return error->status;
   e->changes[p->operator_count] = *change;

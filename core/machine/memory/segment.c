@@ -113,7 +113,7 @@ static void find_cuts(search *s, bool fuse)
     if (!fuse || op % (CM_SEGMENT_OPS_MAX / 2) == 0 || !cm_split_in_place(&plan->ops[op].call) || plan->ops[op].copied != CM_NONE)
       continue;
     const cm_plan_op *before = &plan->ops[op - 1];
-    if (before->copied != CM_NONE || before->call.node->output_count == 0)
+    if (before->copied != CM_NONE)
       continue;
     uint32_t made = before->call.node->outputs[0];
     for (uint32_t i = 0; i < plan->ops[op].call.input_count; i++)

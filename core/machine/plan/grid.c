@@ -40,11 +40,10 @@ cm_status cm_sizing_measure(cm_sizing *s, cm_need *made, cm_error *error)
       *(constant ? &made->parameters : &made->data) += shape_bytes(&s->call->input[i], &loaded);
     }
   made->output = shape_bytes(&s->call->output[0], &box);
-  for (uint32_t o = 1; o < s->call->output_count; o++)
-    if (s->call->node->outputs[o] != CM_NONE) {
-      cm_box other = cm_split_outputs_alike(s->call) ? box : cm_box_whole(&s->call->output[o]);
-      made->output += shape_bytes(&s->call->output[o], &other);
-    }
+  for (uint32_t o = 1; o < s->call->output_count; o++) {
+    cm_box other = cm_split_outputs_alike(s->call) ? box : cm_box_whole(&s->call->output[o]);
+    made->output += shape_bytes(&s->call->output[o], &other);
+  }
   return CM_OK;
 }
 

@@ -132,10 +132,9 @@ static cm_status add_piece(cm_cutter *b, uint32_t op_number, const cm_box *box, 
   uint64_t bytes = 0;
   b->out_bytes = cm_aligned(cm_box_count(box) * cm_type_bytes(op->call.output[0].type));
   for (uint32_t o = 1; op->copied == CM_NONE && o < op->call.output_count; o++)
-    if (op->call.node->outputs[o] != CM_NONE)
-      b->out_bytes += cm_aligned(cm_plan_bytes(plan, op->call.node->outputs[o],
-                                               cm_split_outputs_alike(&op->call)
-                                                   ? box : &plan->values[op->call.node->outputs[o]].whole));
+    b->out_bytes += cm_aligned(cm_plan_bytes(plan, op->call.node->outputs[o],
+                                             cm_split_outputs_alike(&op->call)
+                                                 ? box : &plan->values[op->call.node->outputs[o]].whole));
   cm_piece piece = {.op = op_number, .first_tile = plan->piece_tile_count, .in_place = CM_NONE};
   if (cm_split_piece(&op->call, box, inputs, &change, error) != CM_OK ||
       choose_boxed(b, op, inputs, &piece, &bytes, error) != CM_OK)
@@ -160,8 +159,6 @@ static cm_status add_other_grids(cm_plan *plan, const cm_plan_op *op, const cm_p
   const bool alike = op->copied == CM_NONE && cm_split_outputs_alike(&op->call);
   for (uint32_t o = 1; op->copied == CM_NONE && o < op->call.output_count; o++) {
     uint32_t value = op->call.node->outputs[o];
-    if (value == CM_NONE)
-      continue;
     cm_plan_value *v = &plan->values[value];
     for (uint32_t i = 0; i < v->whole.rank; i++) {
       v->step[i] = alike ? first->step[i] : v->whole.to[i] > 0 ? v->whole.to[i] : 1;
@@ -180,11 +177,9 @@ static cm_status add_outputs(cm_plan *plan, const cm_plan_op *op, const cm_plan_
   const uint32_t piece = (uint32_t)plan->piece_count - 1;
   if (add_output(plan, piece, first->first_tile + k, error) != CM_OK)
     return error->status;
-  for (uint32_t o = 1; op->copied == CM_NONE && o < op->call.output_count; o++) {
-    uint32_t value = op->call.node->outputs[o];
-    if (value != CM_NONE && add_output(plan, piece, plan->values[value].first_tile + k, error) != CM_OK)
+  for (uint32_t o = 1; op->copied == CM_NONE && o < op->call.output_count; o++)
+    if (add_output(plan, piece, plan->values[op->call.node->outputs[o]].first_tile + k, error) != CM_OK)
       return error->status;
-  }
   return CM_OK;
 }
 
@@ -221,8 +216,7 @@ static void clear_grid(cm_plan *plan, const cm_plan_op *op, uint32_t first)
 {
   clear_tiles(plan, &plan->values[first]);
   for (uint32_t o = 1; op->copied == CM_NONE && o < op->call.output_count; o++)
-    if (op->call.node->outputs[o] != CM_NONE)
-      clear_tiles(plan, &plan->values[op->call.node->outputs[o]]);
+    clear_tiles(plan, &plan->values[op->call.node->outputs[o]]);
   plan->piece_count = op->first_piece;
   plan->piece_tile_count = (size_t)plan->pieces[op->first_piece].first_tile;
 }

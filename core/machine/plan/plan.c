@@ -29,11 +29,8 @@ cm_status cm_plan_call(cm_plan *plan, const cm_node *node, const cm_call **made,
     input[i] = m->values[node->inputs[i]].shape;
     value[i] = m->values[node->inputs[i]].tensor;
   }
-  for (uint32_t o = 0; o < node->output_count; o++) {
-    call->output[o].rank = CM_UNKNOWN_RANK;
-    if (node->outputs[o] != CM_NONE)
-      call->output[o] = m->values[node->outputs[o]].shape;
-  }
+  for (uint32_t o = 0; o < node->output_count; o++)
+    call->output[o] = m->values[node->outputs[o]].shape;
   call->node = node;
   call->opset = m->opset;
   call->input_count = node->input_count;
@@ -50,7 +47,7 @@ cm_status cm_plan_call(cm_plan *plan, const cm_node *node, const cm_call **made,
 static bool is_constant_node(const cm_model *m, const cm_node *node)
 {
   for (uint32_t o = 0; o < node->output_count; o++)
-    if (node->outputs[o] != CM_NONE && !m->values[node->outputs[o]].constant)
+    if (!m->values[node->outputs[o]].constant)
       return false;
   return true;
 }
@@ -99,8 +96,6 @@ static cm_status classify(cm_cutter *b, const uint32_t *order, cm_error *error)
       return error->status;
     bool view = cm_plan_is_view(m, node);
     for (uint32_t o = 0; o < node->output_count; o++) {
-      if (node->outputs[o] == CM_NONE)
-        continue;
       cm_plan_value *v = &plan->values[node->outputs[o]];
       v->solid = b->solid[node->outputs[o]];
       v->copied = view && !v->solid && v->output;
@@ -194,13 +189,11 @@ static cm_status build(cm_cutter *b, const uint32_t *order, cm_error *error)
       continue;
     bool makes = false;
     for (uint32_t o = 0; o < node->output_count; o++)
-      makes = makes || (node->outputs[o] != CM_NONE && plan->values[node->outputs[o]].kind == CM_VALUE_MADE &&
-                        !plan->values[node->outputs[o]].copied);
+      makes = makes || (plan->values[node->outputs[o]].kind == CM_VALUE_MADE && !plan->values[node->outputs[o]].copied);
     if (makes && add_op(b, node, CM_NONE, error) != CM_OK)
       return error->status;
     for (uint32_t o = 0; o < node->output_count; o++)
-      if (node->outputs[o] != CM_NONE && plan->values[node->outputs[o]].copied &&
-          add_copy(b, node->outputs[o], error) != CM_OK)
+      if (plan->values[node->outputs[o]].copied && add_copy(b, node->outputs[o], error) != CM_OK)
         return error->status;
   }
   return CM_OK;

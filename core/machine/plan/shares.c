@@ -9,8 +9,7 @@ cm_work cm_piece_work(const cm_call *call, const cm_box *output, const cm_box *i
       work.read_bytes += cm_box_count(&inputs[i]) * cm_type_bytes(call->input[i].type);
   for (uint32_t o = 0; o < call->output_count; o++) {
     cm_box whole = cm_box_whole(&call->output[o]);
-    if (call->node->outputs[o] != CM_NONE)
-      work.written_bytes += cm_box_count(o == 0 ? output : &whole) * cm_type_bytes(call->output[o].type);
+    work.written_bytes += cm_box_count(o == 0 ? output : &whole) * cm_type_bytes(call->output[o].type);
   }
   return work;
 }

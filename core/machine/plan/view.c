@@ -8,7 +8,7 @@ bool cm_plan_is_view(const cm_model *model, const cm_node *node)
   if (cm_node_is(node, cm_kernel_dropout)) {
     /* In training mode, or with a mask that is read, it computes. */
     for (uint32_t o = 1; o < node->output_count; o++)
-      if (node->outputs[o] != CM_NONE && model->values[node->outputs[o]].use_count > 0)
+      if (model->values[node->outputs[o]].use_count > 0)
         return false;
     return node->input_count < 3 || node->inputs[2] == CM_NONE;
   }
@@ -124,7 +124,7 @@ static cm_status slice_offsets(walk *w, const cm_node *node, uint32_t o, uint32_
     int64_t axis = cm_node_integer(node, "axis", 0);
     axis += axis < 0 ? (int64_t)rank : 0;
     for (uint32_t i = 0; i < o; i++)
-      offset[axis] += node->outputs[i] != CM_NONE ? m->values[node->outputs[i]].shape.dims[axis] : 0;
+      offset[axis] += m->values[node->outputs[i]].shape.dims[axis];
     return CM_OK;
   }
   const cm_call *call;

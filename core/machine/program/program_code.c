@@ -157,7 +157,7 @@ static void get_computation(cm_reading *g, cm_instruction *i)
   i->output_count = n->output_count;
   cm_type type = CM_TYPE_NONE;
   for (uint32_t k = 0; k < i->input_count + i->output_count && g->r.status == CM_OK; k++) {
-    bool output = k >= i->input_count, there = (output ? n->outputs[k - i->input_count] : n->inputs[k]) != CM_NONE;
+    bool output = k >= i->input_count, there = output || n->inputs[k] != CM_NONE;
     get_operand(g, output);
     if (g->r.status != CM_OK)
       return;

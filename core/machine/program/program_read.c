@@ -263,6 +263,9 @@ static void get_operators(cm_reading *g)
     n->domain = get_text(g);
     n->inputs = get_slots(g, &n->input_count);
     n->outputs = get_slots(g, &n->output_count);
+    for (uint32_t o = 0; g->r.status == CM_OK && o < n->output_count; o++)
+      if (n->outputs[o] == CM_NONE)
+        (void)cm_reader_fail(&g->r, "output %u of a %.40s is missing", o, n->op);
     n->attribute_count = cm_get_count(&g->r, "the number of attributes");
     if (g->r.status != CM_OK)
       return;

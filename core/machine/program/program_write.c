@@ -127,7 +127,7 @@ static void put_operators(cm_writer *w, const cm_program *p)
       cm_put_number(w, n->inputs[k] != CM_NONE);
     cm_put_number(w, n->output_count);
     for (uint32_t k = 0; k < n->output_count; k++)
-      cm_put_number(w, n->outputs[k] != CM_NONE);
+      cm_put_number(w, 1); /* whether it is there */
     cm_put_number(w, n->attribute_count);
     for (size_t k = 0; k < n->attribute_count; k++)
       put_attribute(w, &n->attributes[k]);

@@ -73,7 +73,7 @@ static cm_status read_nodes(cm_onnx_reader *r, const Onnx__GraphProto *g, cm_err
       return error->status;
     }
     for (uint32_t o = 0; o < n->output_count; o++) {
-      if (n->outputs[o] == CM_NONE)
+      if (n->outputs[o] == CM_NONE) /* named when all names of the file are known */
         continue;
       cm_value *v = &m->values[n->outputs[o]];
       bool is_input = false;
@@ -190,11 +190,26 @@ static cm_status read_hints(cm_onnx_reader *r, const Onnx__GraphProto *g, cm_err
   return CM_OK;
 }
 
+/* A value that no name of the file means. */
+static cm_status name_unused(cm_onnx_reader *r, size_t *taken, uint32_t *value, cm_error *error)
+{
+  char name[40];
+  do
+    (void)snprintf(name, sizeof name, "unused-%zu", ++*taken);
+  while (*cm_onnx_slot_of(r, name) != 0);
+  return cm_model_add_value(r->model, name, value, error);
+}
+
 static cm_status settle_outputs(cm_onnx_reader *r, cm_error *error)
 {
-  for (size_t i = 0; i < r->model->node_count; i++)
-    if (cm_node_settle_outputs(r->model, &r->model->nodes[i], error) != CM_OK)
-      return error->status;
+  size_t taken = 0;
+  for (size_t i = 0; i < r->model->node_count; i++) {
+    cm_node *n = &r->model->nodes[i];
+    cm_node_trim_outputs(n);
+    for (uint32_t o = 0; o < n->output_count; o++)
+      if (n->outputs[o] == CM_NONE && name_unused(r, &taken, &n->outputs[o], error) != CM_OK)
+        return error->status;
+  }
   return CM_OK;
 }
 

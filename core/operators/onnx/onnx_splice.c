@@ -77,6 +77,14 @@ static cm_status new_value(scope *s, const char *inner, uint32_t *value, cm_erro
   return bind(s, inner, *value, error);
 }
 
+/* A value that a body leaves out among a node's outputs. */
+static cm_status name_unused(scope *s, uint32_t node, uint32_t output, uint32_t *value, cm_error *error)
+{
+  char name[60];
+  (void)snprintf(name, sizeof name, "unused-%u.%u#%u", node, output, s->number);
+  return cm_model_add_value(s->model, name, value, error);
+}
+
 /* ---- nested graphs ---- */
 
 typedef struct enclosing {
@@ -205,16 +213,17 @@ static cm_status add_node(scope *s, const body *b, const Onnx__NodeProto *p, cm_
   for (; n->input_count < p->n_input; n->input_count++)
     if (look_up(s, p->input[n->input_count], &n->inputs[n->input_count], error) != CM_OK)
       return error->status;
-  for (; n->output_count < p->n_output; n->output_count++) {
-    uint32_t *made = &n->outputs[n->output_count];
-    *made = CM_NONE;
-    if (p->output[n->output_count][0] != '\0' && new_value(s, p->output[n->output_count], made, error) != CM_OK)
-      return error->status;
-  }
-  if (cm_node_settle_outputs(m, n, error) != CM_OK)
-    return error->status;
+  for (; n->output_count < p->n_output; n->output_count++)
+    n->outputs[n->output_count] = CM_NONE;
   for (uint32_t o = 0; o < n->output_count; o++)
+    if (p->output[o][0] != '\0' && new_value(s, p->output[o], &n->outputs[o], error) != CM_OK)
+      return error->status;
+  cm_node_trim_outputs(n);
+  for (uint32_t o = 0; o < n->output_count; o++) {
+    if (n->outputs[o] == CM_NONE && name_unused(s, number, o, &n->outputs[o], error) != CM_OK)
+      return error->status;
     m->values[n->outputs[o]].producer = number;
+  }
   n->known = has_graph(p) ? NULL : cm_operator_find(n->domain, n->op, m->opset);
   return CM_OK;
 }

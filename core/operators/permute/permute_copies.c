@@ -18,7 +18,7 @@ uint64_t cm_node_copy_bytes(const cm_model *model, uint32_t node)
   if (!is_move(n))
     return cm_node_permutation_bytes(model, node);
   for (uint32_t o = 0; o < n->output_count; o++)
-    if (n->outputs[o] != CM_NONE && model->values[n->outputs[o]].use_count > 0 && !model->values[n->outputs[o]].constant)
+    if (model->values[n->outputs[o]].use_count > 0 && !model->values[n->outputs[o]].constant)
       bytes += cm_value_bytes(&model->values[n->outputs[o]]);
   return bytes;
 }

@@ -63,8 +63,8 @@ static bool append_split(const cm_model *m, const cm_node *n, uint32_t value, in
   if ((axis < 0 ? axis + m->values[l->source].shape.rank : axis) != l->axis)
     return false;
   for (uint32_t o = 0; o < n->output_count; o++) {
-    const cm_value *v = n->outputs[o] != CM_NONE ? &m->values[n->outputs[o]] : NULL;
-    if (v == NULL || !cm_shape_known(&v->shape))
+    const cm_value *v = &m->values[n->outputs[o]];
+    if (!cm_shape_known(&v->shape))
       return false;
     if (n->outputs[o] == value)
       return append(l, at, 1, v->shape.dims[l->axis]);
@@ -166,8 +166,7 @@ uint64_t cm_node_permutation_bytes(const cm_model *model, uint32_t node)
   const cm_node *n = &model->nodes[node];
   cm_layout l;
   uint32_t source;
-  if (n->removed || n->known == NULL || n->output_count == 0 || n->outputs[0] == CM_NONE ||
-      model->values[n->outputs[0]].constant)
+  if (n->removed || n->known == NULL || model->values[n->outputs[0]].constant)
     return 0;
   const cm_value *y = &model->values[n->outputs[0]];
   if (cm_node_is(n, cm_kernel_transpose))
@@ -220,7 +219,7 @@ cm_status cm_permute_mark(cm_permute *p, cm_error *error)
     uint32_t node = m->order[i], source;
     cm_node *n = &m->nodes[node];
     cm_layout l;
-    if (n->known == NULL || n->output_count == 0 || n->outputs[0] == CM_NONE || m->values[n->outputs[0]].constant)
+    if (n->known == NULL || m->values[n->outputs[0]].constant)
       continue;
     if (cm_node_is(n, cm_kernel_transpose)) {
       if (!transpose_layout(m, n, &l))

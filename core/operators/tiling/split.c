@@ -66,13 +66,10 @@ bool cm_split_outputs_alike(const cm_call *call)
 {
   const cm_kernel_function kernel = call->node->known->kernel;
   const cm_shape *first = &call->output[0];
-  if (call->node->outputs[0] == CM_NONE)
-    return false;
   for (uint32_t o = 1; o < call->output_count; o++) {
     const cm_shape *other = &call->output[o];
-    if (call->node->outputs[o] != CM_NONE &&
-        ((kernel != cm_kernel_top_k && kernel != cm_kernel_pool) || other->rank != first->rank ||
-         memcmp(other->dims, first->dims, first->rank * sizeof *first->dims) != 0))
+    if ((kernel != cm_kernel_top_k && kernel != cm_kernel_pool) || other->rank != first->rank ||
+        memcmp(other->dims, first->dims, first->rank * sizeof *first->dims) != 0)
       return false;
   }
   return true;
@@ -82,7 +79,7 @@ uint32_t cm_split_axes(const cm_call *call, uint32_t *axes)
 {
   uint32_t count = 0;
   /* Several outputs that differ (a recurrent operator's) are made at once. */
-  if (call->output_count == 0 || call->output[0].rank == CM_UNKNOWN_RANK || !cm_split_outputs_alike(call))
+  if (call->output[0].rank == CM_UNKNOWN_RANK || !cm_split_outputs_alike(call))
     return 0;
   for (uint32_t i = 0; i < call->output[0].rank; i++)
     if (call->output[0].dims[i] == 0)

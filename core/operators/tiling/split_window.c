@@ -70,7 +70,7 @@ cm_status cm_split_changes_pool(const cm_call *call, const cm_box *out, cm_box *
   window_rows(&w, out, &inputs[0], change);
   for (uint32_t i = 0; i < 2; i++)
     cm_split_take(&inputs[0], i, out, i);
-  if (call->output_count > 1 && call->node->outputs[1] != CM_NONE) /* indices count in the whole input */
+  if (call->output_count > 1) /* indices count in the whole input */
     cm_split_put_place(call, out, &inputs[0], change);
   return CM_OK;
 }
