@@ -14,6 +14,8 @@
 
 #include "api/handlers.h"
 #include "base/run.h"
+#include "storage/audit.h"
+#include "storage/users.h"
 
 enum { ADDRESSES_MAX = 4096, DELAYED_MAX = 16, USES_MAX = 256, FREE_FAILURES = 3, KNOWN_MAX = 256 };
 
@@ -269,6 +271,29 @@ static bool take_session(cm_request *request, const char *token)
   return status == CM_OK;
 }
 
+/* A user whom a trusted proxy was the first to name. */
+static cm_status add_remote(cm_request *request, cm_error *error)
+{
+  cm_user made = {.role = CM_ROLE_USER};
+  cm_audit_entry cause;
+  cm_error taken;
+  if (!cm_user_name_is_sound(request->remote_user))
+    return cm_fail(error, CM_NOT_FOUND, "\"%.60s\" is no name for a user", request->remote_user);
+  (void)snprintf(made.name, sizeof made.name, "%s", request->remote_user);
+  cm_audit_of(request, &cause);
+  (void)snprintf(cause.user, sizeof cause.user, "%s", made.name);
+  (void)snprintf(cause.action, sizeof cause.action, "auto-add");
+  (void)snprintf(cause.object, sizeof cause.object, "%s", made.name);
+  cm_audit_cause(&cause);
+  cm_status status = cm_users_add(request->store->database, &made, &taken);
+  cm_audit_cause(NULL);
+  if (status != CM_OK && status != CM_CONFLICT) { /* another request of his has added him */
+    *error = taken;
+    return status;
+  }
+  return cm_users_identify(request->store->database, made.name, &request->who, error);
+}
+
 /* Somebody a trusted proxy has let in. His browser was let in by the proxy, whoever's page made it ask: what holds for cookies
  * holds here. False: the reply is set. */
 static bool take_remote(cm_request *request)
@@ -281,6 +306,8 @@ static bool take_remote(cm_request *request)
     return false;
   }
   cm_status status = cm_users_identify(request->store->database, request->remote_user, &request->who, &error);
+  if (status == CM_NOT_FOUND && request->server->options.auto_add)
+    status = add_remote(request, &error);
   if (status == CM_NOT_FOUND || status == CM_CONFLICT)
     cm_reply_problem(request, 403, "forbidden", "This user may not come in",
                      "%s; coremapd user add, or somebody who administers the server, lets one in", error.detail);

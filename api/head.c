@@ -96,11 +96,11 @@ static bool split_path(cm_request *request)
 }
 
 typedef struct head {
-  int lengths, encodings, hosts, users;
+  int lengths, encodings, hosts, users, secrets;
   bool malformed;
   const char *length, *encoding, *host, *origin, *public_host, *id;
   const char *user_header; /* by which proxies tell who somebody is; "": none */
-  const char *user;
+  const char *user, *secret;
   cm_forwarded forwarded;
 } head;
 
@@ -150,6 +150,9 @@ static enum MHD_Result note_header(void *context, enum MHD_ValueKind kind, const
   else if (h->user_header[0] != '\0' && strcasecmp(name, h->user_header) == 0) {
     h->users++;
     h->user = value;
+  } else if (strcasecmp(name, CM_PROXY_SECRET_HEADER) == 0) {
+    h->secrets++;
+    h->secret = value;
   }
   return MHD_YES;
 }
@@ -191,7 +194,7 @@ void cm_head_take(cm_request *request, const char *method, const char *version)
   head h = {.user_header = request->server->options.remote_user};
   (void)snprintf(request->method, sizeof request->method, "%s", method);
   (void)MHD_get_connection_values(request->connection, MHD_HEADER_KIND, note_header, &h);
-  const bool proxied = request->proxied;
+  const bool proxied = request->proxied = cm_proxies_believe(request, h.secrets, h.secret);
   cm_proxies_take(request, &h.forwarded);
   if (proxied && h.users == 1 && h.user[0] != '\0')
     request->remote_user = h.user;

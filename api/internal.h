@@ -17,6 +17,7 @@ enum {
   CM_STREAMS_MAX = 1000,
   CM_LISTENERS_MAX = 16,
   CM_PROXIES_MAX = 64,
+  CM_PROXY_ACCOUNTS_MAX = 16,
 };
 
 typedef struct cm_counters {
@@ -57,7 +58,10 @@ struct cm_server {
   size_t listener_count;
   cm_proxy proxies[CM_PROXIES_MAX];
   size_t proxy_count;
-  bool trust_unix;
+  uid_t proxy_accounts[CM_PROXY_ACCOUNTS_MAX]; /* who are trusted when they come by a unix socket */
+  size_t proxy_account_count;
+  unsigned char proxy_secret[crypto_generichash_BYTES]; /* its hash, which the headers of other proxies need; */
+  bool has_proxy_secret;                                /* where there is one */
   bool exposed;             /* others than this machine's users reach it: never open */
   bool secure;              /* browsers come by https */
   char public_host[256];    /* "map.lab.example:8443", by which it is called; "": none */
@@ -96,14 +100,19 @@ void cm_listen_name(const cm_listener *listener, char *name, size_t size);
 bool cm_address_is_loopback(const struct sockaddr *address);
 
 /* ---- proxies.c ---- */
+#define CM_PROXY_SECRET_HEADER "X-Proxy-Secret"
 /* The next item of a list, to one [size]; NULL: there is none, else what follows it. */
 const char *cm_list_next(const char *list, char *one, size_t size);
 /* Reads the options about proxies. */
 cm_status cm_proxies_read(cm_server *server, cm_error *error);
 bool cm_proxies_any(const cm_server *server);
+/* Whether one who has this address may be a trusted proxy: enough to count his connections, and for no header. */
 bool cm_proxies_trust(const cm_server *server, const struct sockaddr *address);
-/* The request's client has this address. */
-void cm_request_come_from(cm_request *request, const struct sockaddr *address);
+/* Fills who sent the request: the other end of its connection. */
+void cm_request_meet(cm_request *request);
+/* Whether what a proxy says of the request counts: it comes by a unix socket from an account that is trusted, or with the secret where
+ * one is set, which the head has `secrets` times, `secret` the last. */
+bool cm_proxies_believe(const cm_request *request, int secrets, const char *secret);
 /* It for readers: "10.0.0.7", "unix". */
 void cm_request_client(const cm_request *request, char text[CM_CLIENT_MAX]);
 /* What proxies say of a request: X-Forwarded-For, all of its lines with commas between, and -Proto. They are taken apart. */

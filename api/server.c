@@ -47,9 +47,7 @@ static void *note_target(void *context, const char *target, struct MHD_Connectio
   request->connection = connection;
   request->started = cm_now();
   cm_request_name(request);
-  const union MHD_ConnectionInfo *address = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-  if (address != NULL && address->client_addr != NULL)
-    cm_request_come_from(request, address->client_addr);
+  cm_request_meet(request);
   atomic_fetch_add(&server->counters.active, 1);
   cm_connections_step(server->connections, connection, CM_STEP_HEAD, request->started);
   return request;
@@ -246,8 +244,8 @@ static void stop_daemons(cm_server *server)
 /* Texts that were not given are empty. */
 static void fill_texts(cm_server_options *o)
 {
-  const char **texts[] = {&o->listen, &o->tls_certificate, &o->tls_key, &o->public_url, &o->trusted_proxies, &o->remote_user,
-                          &o->cors_origins};
+  const char **texts[] = {&o->listen, &o->tls_certificate, &o->tls_key, &o->public_url, &o->trusted_proxies, &o->proxy_secret,
+                          &o->remote_user, &o->cors_origins};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
     if (*texts[i] == NULL)
       *texts[i] = "";

@@ -33,8 +33,10 @@ typedef struct cm_server_options {
   cm_store *store;
   const char *tls_certificate, *tls_key; /* files in PEM; "": none. For all but unix sockets */
   const char *public_url;  /* by which a reverse proxy is called that passes requests on; "": none */
-  const char *trusted_proxies; /* list of addresses, networks and "unix", whose word on a request's origin counts */
+  const char *trusted_proxies; /* list of addresses, networks, "unix" and "unix:ACCOUNT", whose word on a request's origin counts */
+  const char *proxy_secret; /* file of what those that have addresses send to be believed; "": none */
   const char *remote_user; /* header by which they tell who a user is; "": none */
+  bool auto_add;           /* users whom they name and who are not there are added */
   const char *cors_origins; /* list of origins whose pages may ask, with a token */
   const char *www;         /* folder of the viewer's files */
   unsigned workers;        /* that take jobs, and of short ones beside them: for the estimate of waiting times */

@@ -34,10 +34,13 @@ static const setting settings[] = {
   {"socket-mode", "MODE", "mode of unix sockets' files; others than 600 need users (600)", TEXT, FIELD(socket_mode), 0, 0, false},
   {"public-url", "URL", "https://HOST or https://HOST/PATH of a reverse proxy that passes on to here; needs users", TEXT,
    FIELD(public_url), 0, 0, false},
-  {"trusted-proxy", "ADDRESS", "proxy whose X-Forwarded-For, -Proto and -Host count: address, network or unix", LIST,
+  {"trusted-proxy", "ADDRESS", "proxy whose X-Forwarded-For, -Proto and -Host count: address, network, unix:ACCOUNT, or unix for the server's own", LIST,
    FIELD(trusted_proxies), 0, 0, false},
+  {"proxy-secret", "FILE", "what proxies that have addresses send as X-Proxy-Secret for their headers to count, or credential:NAME", TEXT,
+   FIELD(proxy_secret), 0, 0, false},
   {"remote-user", "HEADER", "header by which trusted proxies say who a user is, such as Remote-User (none)", TEXT,
    FIELD(remote_user), 0, 0, false},
+  {"auto-add", "yes|no", "add users whom remote-user names and who are not there yet, as role user (no)", YES_NO, FIELD(auto_add), 0, 0, false},
   {"cors-origin", "ORIGIN", "https://HOST whose pages may ask, with a token", LIST, FIELD(cors_origins), 0, 0, false},
   {"tls-certificate", "FILE", "certificates in PEM, the server's first, or credential:NAME of systemd; read again on SIGHUP",
    TEXT, FIELD(tls_certificate), 0, 0, true},
@@ -294,6 +297,8 @@ cm_status cm_config_read(int count, char **words, cm_config *config, cm_error *e
     status = find_credential(made.tls_certificate, "tls-certificate", error);
   if (status == CM_OK)
     status = find_credential(made.tls_key, "tls-key", error);
+  if (status == CM_OK)
+    status = find_credential(made.proxy_secret, "proxy-secret", error);
   if (status == CM_OK && cm_executor_find(made.executor) == NULL)
     status = cm_fail(error, CM_BAD_OPTION, "executor is \"%s\"; it must be threads or process", made.executor);
   if (status == CM_OK && cm_log_format_of(made.log_format) == CM_LOG_FORMATS)

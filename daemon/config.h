@@ -15,7 +15,9 @@ typedef struct cm_config {
   char socket_mode[8]; /* octal */
   char public_url[480];
   char trusted_proxies[1600];
+  char proxy_secret[CM_PATH_MAX];
   char remote_user[64];
+  bool auto_add;          /* users whom it names are added */
   char cors_origins[1600];
   char tls_certificate[CM_PATH_MAX], tls_key[CM_PATH_MAX];
   char data[CM_PATH_MAX];
