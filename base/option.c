@@ -22,16 +22,41 @@ const cm_option *cm_option_find(const cm_options *table, const char *name)
 
 /* ---- fields ---- */
 
+static bool is_whole(const cm_option *o)
+{
+  return o->kind == CM_OPTION_COUNT || o->kind == CM_OPTION_LONG_COUNT || o->kind == CM_OPTION_BYTES;
+}
+
+/* The bounds of a whole number, which itself is never a double: beyond 2^53 that would be another number. */
+static json_int_t whole_least(const cm_option *o)
+{
+  return (json_int_t)o->least;
+}
+
+static json_int_t whole_most(const cm_option *o)
+{
+  return o->most >= CM_OPTION_WHOLE_MOST ? INT64_MAX : (json_int_t)o->most;
+}
+
+static void store_whole(const cm_option *o, void *fields, json_int_t value)
+{
+  void *field = (char *)fields + o->offset;
+  if (o->kind == CM_OPTION_COUNT)
+    *(uint32_t *)field = (uint32_t)value;
+  else
+    *(uint64_t *)field = (uint64_t)value;
+}
+
 static void store(const cm_option *o, void *fields, double value)
 {
   void *field = (char *)fields + o->offset;
   switch (o->kind) {
-    case CM_OPTION_WORD:
-    case CM_OPTION_COUNT: *(uint32_t *)field = (uint32_t)value; break;
+    case CM_OPTION_COUNT:
+    case CM_OPTION_LONG_COUNT:
+    case CM_OPTION_BYTES: store_whole(o, fields, (json_int_t)value); break;
+    case CM_OPTION_WORD: *(uint32_t *)field = (uint32_t)value; break;
     case CM_OPTION_EITHER:
     case CM_OPTION_FLAG: *(bool *)field = value > 0; break;
-    case CM_OPTION_LONG_COUNT:
-    case CM_OPTION_BYTES: *(uint64_t *)field = value < 0 ? UINT64_MAX : (uint64_t)value; break;
     case CM_OPTION_REAL:
     case CM_OPTION_POSITIVE: *(double *)field = value; break;
     case CM_OPTION_NAME: *(char *)field = '\0'; break;
@@ -100,11 +125,12 @@ static cm_status refuse(const cm_option *o, const char *what, cm_error *error)
   else if (o->kind == CM_OPTION_POSITIVE)
     (void)cm_fail(error, CM_BAD_OPTION, "option %s is %s; it must be %s and at most %.15g", o->name, what, nouns[o->kind],
                   o->most);
+  else if (o->kind == CM_OPTION_REAL)
+    (void)cm_fail(error, CM_BAD_OPTION, "option %s is %s; it must be %s from %.15g to %.15g", o->name, what, nouns[o->kind], o->least,
+                  o->most);
   else
-    (void)cm_fail(error, CM_BAD_OPTION,
-                  o->kind == CM_OPTION_REAL ? "option %s is %s; it must be %s from %.15g to %.15g"
-                                            : "option %s is %s; it must be %s from %.0f to %.0f",
-                  o->name, what, nouns[o->kind], o->least, o->most);
+    (void)cm_fail(error, CM_BAD_OPTION, "option %s is %s; it must be %s from %" JSON_INTEGER_FORMAT " to %" JSON_INTEGER_FORMAT,
+                  o->name, what, nouns[o->kind], whole_least(o), whole_most(o));
   return cm_fail_at(error, "/options/%s", o->name);
 }
 
@@ -142,37 +168,39 @@ static cm_status read_name(const cm_option *o, const json_t *value, void *fields
   return CM_OK;
 }
 
-static bool is_real(const cm_option *o)
+static cm_status read_whole(const cm_option *o, const json_t *value, void *fields, cm_error *error)
 {
-  return o->kind == CM_OPTION_REAL || o->kind == CM_OPTION_POSITIVE;
-}
-
-static cm_status read_number(const cm_option *o, const json_t *value, void *fields, cm_error *error)
-{
-  double number;
+  const char *text = o->kind == CM_OPTION_BYTES ? json_string_value(value) : NULL;
+  json_int_t whole = json_integer_value(value);
   uint64_t bytes;
   char what[96];
-  if (json_is_integer(value)) {
-    json_int_t whole = json_integer_value(value);
-    number = (double)whole;
-    if ((o->kind == CM_OPTION_LONG_COUNT || o->kind == CM_OPTION_BYTES) && whole >= 0 && number >= o->least &&
-        number <= o->most) {
-      *(uint64_t *)(void *)((char *)fields + o->offset) = (uint64_t)whole; /* exact beyond 2^53 */
-      return CM_OK;
-    }
-    (void)snprintf(what, sizeof what, "%" JSON_INTEGER_FORMAT, whole);
-  } else if (json_is_real(value) && is_real(o)) {
-    number = json_real_value(value);
-    (void)snprintf(what, sizeof what, "%.15g", number);
-  } else if (json_is_string(value) && o->kind == CM_OPTION_BYTES && cm_bytes_parse(json_string_value(value), &bytes)) {
-    number = (double)bytes;
-    (void)snprintf(what, sizeof what, "%.60s", json_string_value(value));
-  } else
+  if (text != NULL && cm_bytes_parse(text, &bytes))
+    whole = bytes <= INT64_MAX ? (json_int_t)bytes : -1;
+  else if (!json_is_integer(value))
     return refuse(o, json_is_real(value) ? "not whole" : "no number", error);
-  if (!(number >= o->least && number <= o->most) || (o->kind == CM_OPTION_POSITIVE && number <= 0))
-    return refuse(o, what, error);
-  store(o, fields, number);
-  return CM_OK;
+  if (whole >= whole_least(o) && whole <= whole_most(o)) {
+    store_whole(o, fields, whole);
+    return CM_OK;
+  }
+  if (text != NULL)
+    (void)snprintf(what, sizeof what, "%.60s", text);
+  else
+    (void)snprintf(what, sizeof what, "%" JSON_INTEGER_FORMAT, whole);
+  return refuse(o, what, error);
+}
+
+static cm_status read_real(const cm_option *o, const json_t *value, void *fields, cm_error *error)
+{
+  const double number = json_number_value(value);
+  char what[96];
+  if (!json_is_number(value))
+    return refuse(o, "no number", error);
+  if (number >= o->least && number <= o->most && (o->kind == CM_OPTION_REAL || number > 0)) {
+    store(o, fields, number);
+    return CM_OK;
+  }
+  (void)snprintf(what, sizeof what, "%.15g", number);
+  return refuse(o, what, error);
 }
 
 static cm_status unknown(const cm_options *table, const char *name, cm_error *error)
@@ -202,7 +230,7 @@ static cm_status read_fields(const cm_options *table, json_t *object, void *fiel
       case CM_OPTION_FLAG: status = read_flag(o, value, fields, error); break;
       case CM_OPTION_NAME: status = read_name(o, value, fields, error); break;
       case CM_OPTION_OWN: status = o->own->read(name, value, (char *)fields + o->offset, error); break;
-      default: status = read_number(o, value, fields, error);
+      default: status = is_whole(o) ? read_whole(o, value, fields, error) : read_real(o, value, fields, error);
     }
     if (status != CM_OK)
       return status;
@@ -261,10 +289,10 @@ static json_t *schema_of(const cm_option *o)
     case CM_OPTION_OWN: return o->own->schema();
     case CM_OPTION_COUNT:
     case CM_OPTION_LONG_COUNT:
-      return json_pack("{s:s, s:I, s:I}", "type", "integer", "minimum", (json_int_t)o->least, "maximum", (json_int_t)o->most);
+      return json_pack("{s:s, s:I, s:I}", "type", "integer", "minimum", whole_least(o), "maximum", whole_most(o));
     case CM_OPTION_BYTES:
-      return json_pack("{s:[s, s], s:I, s:I, s:s}", "type", "integer", "string", "minimum", (json_int_t)o->least, "maximum",
-                       (json_int_t)o->most, "pattern", "^[0-9]+(\\.[0-9]*)?([KMGT](i?B)?)?$");
+      return json_pack("{s:[s, s], s:I, s:I, s:s}", "type", "integer", "string", "minimum", whole_least(o), "maximum",
+                       whole_most(o), "pattern", "^[0-9]+(\\.[0-9]*)?([KMGT](i?B)?)?$");
     case CM_OPTION_REAL:
     case CM_OPTION_POSITIVE:
       return json_pack("{s:s, s:f, s:f}", "type", "number", o->kind == CM_OPTION_REAL ? "minimum" : "exclusiveMinimum",

@@ -11,6 +11,9 @@
 
 enum { CM_OPTION_FORM_MAX = 192, CM_OPTION_WORDS_MAX = 7 };
 
+/* As the most of a whole number: all that JSON holds, up to 2^63 - 1, which no double is. */
+#define CM_OPTION_WHOLE_MOST 9223372036854775808.0
+
 /* What a value is, and the type of the field that it goes to. */
 typedef enum cm_option_kind {
   CM_OPTION_WORD,       /* uint32_t: one of `words`, the first is number `least` */

@@ -9,6 +9,7 @@
 #include "cli/table.h"
 
 enum { FORM_MAX = 192, NAMES_TEXT_MAX = 240, FLAGS_MAX = 96, NAME_MAX_ = 32, NAMES_MAX = 160, HELP_WIDTH = 118, NAME_COLUMN = 22 };
+enum { FIRST_FLAG = 256 }; /* getopt's numbers of flags begin where no letter is: with ':' and '?' it says that one is wrong */
 
 typedef struct known_flag {
   char name[NAME_MAX_];
@@ -198,9 +199,9 @@ int cli_next(const cli_command *command, int argc, char **argv)
     for (size_t i = 0; i < all.count; i++) {
       const known_flag *f = &all.flag[i];
       table[i] = (struct option){f->name, f->truth ? optional_argument : f->value[0] != '\0' ? required_argument : no_argument,
-                                 NULL, (int)i + 1};
+                                 NULL, FIRST_FLAG + (int)i};
     }
-    table[all.count] = (struct option){"help", no_argument, NULL, 'h' + FLAGS_MAX};
+    table[all.count] = (struct option){"help", no_argument, NULL, 'h'};
     table[all.count + 1] = (struct option){0};
     gathered = command;
     opterr = 0;
@@ -209,7 +210,7 @@ int cli_next(const cli_command *command, int argc, char **argv)
   int got = getopt_long(argc, argv, output ? ":o:h" : ":h", table, NULL);
   if (got == -1)
     return -1;
-  if (got == 'h' || got == 'h' + FLAGS_MAX) {
+  if (got == 'h') {
     cli_command_help(command, stdout);
     return CLI_HELPED;
   }
@@ -219,15 +220,15 @@ int cli_next(const cli_command *command, int argc, char **argv)
     return CLI_MISUSED;
   }
   if (got == '?') {
-    if (optopt > 0 && optopt <= (int)all.count)
-      (void)cli_usage(command->name, "--%s takes no value", all.flag[optopt - 1].name);
-    else if (optopt > 0 && optopt < 128)
+    if (optopt >= FIRST_FLAG)
+      (void)cli_usage(command->name, "--%s takes no value", all.flag[optopt - FIRST_FLAG].name);
+    else if (optopt > 0)
       (void)cli_usage(command->name, "there is no flag -%c", optopt);
     else
       (void)no_flag(command, &all, given);
     return CLI_MISUSED;
   }
-  const known_flag *f = got == 'o' ? find(&all, "output") : &all.flag[got - 1];
+  const known_flag *f = got == 'o' ? find(&all, "output") : &all.flag[got - FIRST_FLAG];
   taken = f->name;
   if (f->truth && optarg == NULL) {
     bool stated = optind < argc && (strcmp(argv[optind], "true") == 0 || strcmp(argv[optind], "false") == 0);

@@ -31,7 +31,7 @@ static const cm_option rows[] = {
   COUNT(size, 10000, "of a population of a chain"),
   {"scale", CM_OPTION_REAL, FIELD(scale), 0, 1e9, 1, {0}, NULL, false, CM_SHAPES_BOTH, .about = "of a microcircuit"},
   {"rates", CM_OPTION_FLAG, FIELD(rates), 0, 1, 0, {0}, NULL, false, CM_SHAPES_BOTH, .about = "of a microcircuit: the published mean rates"},
-  {"seed", CM_OPTION_LONG_COUNT, FIELD(seed), 0, 9007199254740992.0, 1, {0}, NULL, false, CM_SHAPES_BOTH, .about = "of what is drawn"},
+  {"seed", CM_OPTION_LONG_COUNT, FIELD(seed), 0, CM_OPTION_WHOLE_MOST, 1, {0}, NULL, false, CM_SHAPES_BOTH, .about = "of what is drawn"},
   {"threads", CM_OPTION_COUNT, FIELD(threads), 1, 1024, 1, {0}, NULL, true, CM_SHAPES_BOTH, .about = "never changes the result"}};
 static const cm_options table = {rows, sizeof rows / sizeof *rows, "a recipe"};
 

@@ -69,7 +69,7 @@ static const cm_option options_of_compile_jobs[] = {
    .about = "the search ends after so many seconds with the best found"},
   {"tiles", CM_OPTION_FLAG, FIELD(make_tiles), 0, 1, 1, {0}, NULL, false, CM_SHAPES_BOTH,
    .about = "also make a network of the program's pieces (of jobs; unless given)"},
-  {"seed", CM_OPTION_LONG_COUNT, FIELD(seed), 0, LARGE, 1, {0}, NULL, false, CM_SHAPES_BOTH,
+  {"seed", CM_OPTION_LONG_COUNT, FIELD(seed), 0, CM_OPTION_WHOLE_MOST, 1, {0}, NULL, false, CM_SHAPES_BOTH,
    .about = "of the random inputs and the search"},
   {"threads", CM_OPTION_COUNT, FIELD(threads), 1, THREADS_MAX, 1, {0}, NULL, true, CM_SHAPES_BOTH, .about = "never changes the result"},
   {"memory_limit", CM_OPTION_BYTES, FIELD(memory_limit), 0, LARGE, 0, {0}, NULL, true, CM_SHAPES_BOTH,

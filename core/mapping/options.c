@@ -12,8 +12,6 @@
 #include "core/verify/check.h"
 
 #define FIELD(name) offsetof(struct cm_map_options, name)
-static const double int64_most = 9223372036854774784.0; /* largest double below 2^63 */
-
 static const double imbalance_any = 100; /* the most that can be stated */
 
 static const cm_option options_of_maps[] = {
@@ -27,11 +25,11 @@ static const cm_option options_of_maps[] = {
    .words_were = {NULL, "staged", "mesh"}},
   {"traffic_model", CM_OPTION_WORD, FIELD(traffic_model), 0, 0, CM_UNICAST, {"unicast", "multicast"}, NULL, false,
    CM_SHAPES_PLACES, .about = "what placement pays for: unicast (a packet to every core reached; unless given) or multicast (one along the union of the routes)", .was = "communication"},
-  {"seed", CM_OPTION_LONG_COUNT, FIELD(seed), 0, int64_most, 1, {0}, NULL, false,
+  {"seed", CM_OPTION_LONG_COUNT, FIELD(seed), 0, CM_OPTION_WHOLE_MOST, 1, {0}, NULL, false,
    CM_SHAPES_BOTH, .about = "same input, options and seed: same bytes out; 1 unless given"},
-  {"coarsening_seed", CM_OPTION_LONG_COUNT, FIELD(coarsening_seed), 0, int64_most, -1, {0}, NULL, false,
+  {"coarsening_seed", CM_OPTION_LONG_COUNT, FIELD(coarsening_seed), 0, CM_OPTION_WHOLE_MOST, -1, {0}, NULL, false,
    CM_SHAPES_PARTS, .about = "of the matching order alone; the seed unless given"},
-  {"placement_seed", CM_OPTION_LONG_COUNT, FIELD(placement_seed), 0, int64_most, -1, {0}, NULL, false,
+  {"placement_seed", CM_OPTION_LONG_COUNT, FIELD(placement_seed), 0, CM_OPTION_WHOLE_MOST, -1, {0}, NULL, false,
    CM_SHAPES_PLACES, .about = "of the placement alone; the seed unless given"},
   {"parts", CM_OPTION_COUNT, FIELD(parts), 0, CM_CHIP_CORES_MAX, 0, {0}, NULL, false,
    CM_SHAPES_PARTS, .about = "exactly N parts; at most N for objectives time, energy, edp, pareto; unless given, the core limits decide"},
@@ -82,7 +80,7 @@ static const cm_option options_of_maps[] = {
    CM_SHAPES_PLACES, .about = "candidate regions of free cores that are placed on and compared; 2 unless given"},
   {"threads", CM_OPTION_COUNT, FIELD(threads), 0, 256, 0, {0}, NULL, true,
    CM_SHAPES_BOTH, .about = "never changes the result; as many as processors unless given"},
-  {"memory_limit", CM_OPTION_BYTES, FIELD(memory_limit), 0, int64_most, 0, {0}, NULL, true,
+  {"memory_limit", CM_OPTION_BYTES, FIELD(memory_limit), 0, CM_OPTION_WHOLE_MOST, 0, {0}, NULL, true,
    CM_SHAPES_BOTH, .about = "or 512M, 2G; what does not fit stands in files"},
   {"time_limit", CM_OPTION_REAL, FIELD(time_limit), 0, 31536000, 0, {0}, NULL, true,
    CM_SHAPES_BOTH, .about = "seconds"},

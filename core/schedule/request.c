@@ -15,7 +15,7 @@ static const cm_option options_of_schedules[] = {
    "best of random orders with a bias to height)"},
   {"schedules", CM_OPTION_LONG_COUNT, FIELD(schedules), 1, LARGE, 0, {0}, NULL, false, CM_SHAPES_BOTH,
    .about = "how many schedules search and sample may make; unless given, up to 400000, fewer for large workloads: about a second"},
-  {"seed", CM_OPTION_LONG_COUNT, FIELD(seed), 0, LARGE, 1, {0}, NULL, false, CM_SHAPES_BOTH,
+  {"seed", CM_OPTION_LONG_COUNT, FIELD(seed), 0, CM_OPTION_WHOLE_MOST, 1, {0}, NULL, false, CM_SHAPES_BOTH,
    .about = "same file, options and seed: same bytes out, unless the time limit cuts"},
   {"time_limit", CM_OPTION_POSITIVE, FIELD(time_limit), 0, 1e9, 0, {0}, NULL, false, CM_SHAPES_BOTH,
    .about = "seconds; what is found by then is the result"},

@@ -479,6 +479,9 @@ START_TEST(options_are_refused_with_place_and_remedy)
     {"{\"seed\": 1.5}", "/options/seed", "whole"},
     {"{\"coarsening_tries\": 0}", "/options/coarsening_tries", "from 1 to 64"},
     {"{\"force_fraction\": 2}", "/options/force_fraction", "from 0 to 1"},
+    {"{\"seed\": -1}", "/options/seed", "from 0 to 9223372036854775807"},
+    {"{\"seed\": 1e3}", "/options/seed", "not whole"},
+    {"{\"memory_limit\": \"9223372036854775808\"}", "/options/memory_limit", "is 9223372036854775808"},
     {"{\"memory_limit\": \"much\"}", "/options/memory_limit", "2G"},
     {"{\"colour\": 1}", "/options/colour", "there is no option"},
     {"[1]", "/options", "object"},
@@ -492,7 +495,7 @@ START_TEST(options_are_refused_with_place_and_remedy)
     json_decref(json);
   }
   json_t *json =
-      json_loads("{\"seed\": 9007199254740993, \"memory_limit\": \"1.5G\", \"matching\": \"available\"}", 0, NULL);
+      json_loads("{\"seed\": 9223372036854775807, \"coarsening_seed\": 9223372036854775805, \"placement_seed\": 9007199254740993, \"memory_limit\": \"1.5G\", \"matching\": \"available\"}", 0, NULL);
   cm_map_options *options;
   ck_ok(cm_map_options_parse(json, &options, &error));
   json_t *all = cm_map_options_shaping_json(options);
@@ -502,7 +505,8 @@ START_TEST(options_are_refused_with_place_and_remedy)
   cm_run_init(&run);
   run.memory = &memory;
   cm_map_options_apply(options, &run);
-  ck_assert_int_eq(json_integer_value(json_object_get(all, "seed")), 9007199254740993);
+  ck_assert_int_eq(json_integer_value(json_object_get(all, "seed")), INT64_MAX);
+  ck_assert_int_eq(json_integer_value(json_object_get(all, "coarsening_seed")), INT64_MAX - 2);
   ck_assert_int_eq(json_integer_value(json_object_get(all, "placement_seed")), 9007199254740993);
   ck_assert_uint_eq(memory.limit_bytes, 1610612736);
   ck_assert_ptr_null(json_object_get(all, "memory_limit")); /* it shapes nothing */

@@ -8,7 +8,7 @@
 enum { THREADS_MAX = 1024, BUFFERS_MAX = 1 << 20, STEPS_MAX = 100000, FRAMES = 32 };
 
 #define FIELD(name) offsetof(cm_simulate_request, name)
-static const double most_bytes = 1152921504606846976.0, most_seed = 9223372036854774784.0; /* 2^60; the largest double below 2^63 */
+static const double most_bytes = 1152921504606846976.0; /* 2^60 */
 
 /* The text stays where it is: only a job that knows its network can read it. */
 static cm_status read_spikes(const char *option, const json_t *value, void *given, cm_error *error)
@@ -55,7 +55,7 @@ static const cm_option options_of_simulations[] = {
    .about = "length of a stream; 200000 unless given"},
   {"frames", CM_OPTION_COUNT, FIELD(options.frames), 0, CM_FRAMES_MAX, FRAMES, {0}, NULL, false, CM_SHAPES_BOTH,
    .about = "count what passes each router in the first step in so many frames of time at most; 32 unless given"},
-  {"seed", CM_OPTION_LONG_COUNT, FIELD(options.seed), 0, most_seed, 1, {0}, NULL, false, CM_SHAPES_BOTH,
+  {"seed", CM_OPTION_LONG_COUNT, FIELD(options.seed), 0, CM_OPTION_WHOLE_MOST, 1, {0}, NULL, false, CM_SHAPES_BOTH,
    .about = "which neurons fire when; 1 unless given"},
   {"scenario", CM_OPTION_NAME, FIELD(options.scenario), 0, CM_SCENARIO_NAME_MAX, 0, {0}, NULL, false, CM_SHAPES_BOTH,
    .about = "of a network whose rates vary over time: by the rates of this scenario; by their mean unless given"},
