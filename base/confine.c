@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <math.h>
@@ -11,6 +12,7 @@
 #include <seccomp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -18,43 +20,112 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include "base/confine_internal.h"
 #include "base/scratch.h"
-
-/* Of the sanitizers' libraries, where the program has one: it maps its shadow memory, terabytes of it, which no limit on data
- * allows. Not what this file was compiled for: a sanitized server may have the plain library. */
-extern void __asan_init(void) __attribute__((weak));
-extern void __tsan_init(void) __attribute__((weak));
 
 /* All that a job and its libraries ask of the kernel. What is not here fails with EPERM. */
 static const int calls[] = {
-  SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(readv), SCMP_SYS(writev), SCMP_SYS(pread64), SCMP_SYS(pwrite64),
-  SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(close), SCMP_SYS(lseek), SCMP_SYS(stat), SCMP_SYS(lstat), SCMP_SYS(fstat),
-  SCMP_SYS(newfstatat), SCMP_SYS(statx), SCMP_SYS(statfs), SCMP_SYS(fstatfs), SCMP_SYS(access), SCMP_SYS(faccessat),
-  SCMP_SYS(faccessat2), SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(getdents64), SCMP_SYS(getcwd),
-  SCMP_SYS(fcntl), SCMP_SYS(dup), SCMP_SYS(flock), SCMP_SYS(fsync), SCMP_SYS(fdatasync), SCMP_SYS(sync_file_range),
-  SCMP_SYS(ftruncate), SCMP_SYS(fallocate), SCMP_SYS(fadvise64), SCMP_SYS(copy_file_range), SCMP_SYS(rename),
-  SCMP_SYS(renameat), SCMP_SYS(renameat2), SCMP_SYS(unlink), SCMP_SYS(unlinkat), SCMP_SYS(rmdir), SCMP_SYS(mkdir),
-  SCMP_SYS(mkdirat), SCMP_SYS(umask), SCMP_SYS(fchmod), SCMP_SYS(utimensat), SCMP_SYS(munmap), SCMP_SYS(mremap),
-  SCMP_SYS(madvise), SCMP_SYS(mincore), SCMP_SYS(msync), SCMP_SYS(brk), SCMP_SYS(membarrier),
-  SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn), SCMP_SYS(sigaltstack),
-  SCMP_SYS(restart_syscall), SCMP_SYS(futex), SCMP_SYS(set_robust_list), SCMP_SYS(get_robust_list), SCMP_SYS(rseq),
-  SCMP_SYS(set_tid_address), SCMP_SYS(sched_yield), SCMP_SYS(sched_getaffinity), SCMP_SYS(sched_setaffinity),
-  SCMP_SYS(sched_getparam), SCMP_SYS(sched_getscheduler), SCMP_SYS(getcpu), SCMP_SYS(nanosleep),
-  SCMP_SYS(clock_nanosleep), SCMP_SYS(clock_gettime), SCMP_SYS(clock_getres), SCMP_SYS(gettimeofday), SCMP_SYS(time),
-  SCMP_SYS(getrusage), SCMP_SYS(sysinfo), SCMP_SYS(uname), SCMP_SYS(getrandom), SCMP_SYS(getpid), SCMP_SYS(gettid),
-  SCMP_SYS(getppid), SCMP_SYS(getuid), SCMP_SYS(geteuid), SCMP_SYS(getgid), SCMP_SYS(getegid), SCMP_SYS(getrlimit),
-  SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(exit), SCMP_SYS(exit_group),
+  SCMP_SYS(read),
+  SCMP_SYS(write),
+  SCMP_SYS(readv),
+  SCMP_SYS(writev),
+  SCMP_SYS(pread64),
+  SCMP_SYS(close),
+  SCMP_SYS(fstat),
+  SCMP_SYS(fstatfs),
+  SCMP_SYS(getdents64),
+  SCMP_SYS(getcwd),
+  SCMP_SYS(fsync),
+  SCMP_SYS(fdatasync),
+  SCMP_SYS(sync_file_range),
+  SCMP_SYS(fadvise64),
+  SCMP_SYS(rename),
+  SCMP_SYS(renameat),
+  SCMP_SYS(renameat2),
+  SCMP_SYS(unlink),
+  SCMP_SYS(unlinkat),
+  SCMP_SYS(rmdir),
+  SCMP_SYS(mkdir),
+  SCMP_SYS(mkdirat),
+  SCMP_SYS(umask),
+  SCMP_SYS(munmap),
+  SCMP_SYS(mremap),
+  SCMP_SYS(madvise),
+  SCMP_SYS(mincore),
+  SCMP_SYS(msync),
+  SCMP_SYS(brk),
+  SCMP_SYS(membarrier),
+  SCMP_SYS(rt_sigaction),
+  SCMP_SYS(rt_sigprocmask),
+  SCMP_SYS(rt_sigreturn),
+  SCMP_SYS(sigaltstack),
+  SCMP_SYS(restart_syscall),
+  SCMP_SYS(futex),
+  SCMP_SYS(set_robust_list),
+  SCMP_SYS(get_robust_list),
+  SCMP_SYS(rseq),
+  SCMP_SYS(set_tid_address),
+  SCMP_SYS(sched_yield),
+  SCMP_SYS(getcpu),
+  SCMP_SYS(nanosleep),
+  SCMP_SYS(clock_nanosleep),
+  SCMP_SYS(clock_gettime),
+  SCMP_SYS(clock_getres),
+  SCMP_SYS(gettimeofday),
+  SCMP_SYS(time),
+  SCMP_SYS(getrusage),
+  SCMP_SYS(sysinfo),
+  SCMP_SYS(uname),
+  SCMP_SYS(getrandom),
+  SCMP_SYS(getpid),
+  SCMP_SYS(gettid),
+  SCMP_SYS(getppid),
+  SCMP_SYS(getuid),
+  SCMP_SYS(geteuid),
+  SCMP_SYS(getgid),
+  SCMP_SYS(getegid),
+  SCMP_SYS(getrlimit),
+  SCMP_SYS(poll),
+  SCMP_SYS(ppoll),
+  SCMP_SYS(exit),
+  SCMP_SYS(exit_group),
 };
+
+/* What asks by path: sent back to the process, which answers itself (confine_stat.c). */
+static const int by_path[] = {
+  SCMP_SYS(stat),      SCMP_SYS(lstat),      SCMP_SYS(newfstatat), SCMP_SYS(access),
+  SCMP_SYS(faccessat), SCMP_SYS(faccessat2), SCMP_SYS(readlink),   SCMP_SYS(readlinkat),
+};
+
+/* What changes a file, or holds it back, of ours alone: the standard descriptors are the server's too. */
+static const int on_own_files[] = {
+  SCMP_SYS(pwrite64), SCMP_SYS(lseek), SCMP_SYS(dup), SCMP_SYS(ftruncate), SCMP_SYS(fallocate), SCMP_SYS(fchmod),
+};
+
+/* Commands of fcntl that touch nothing but this process. Not F_SETFL, by which a file that others write to would wait no more,
+ * nor locks, leases, owners and signals. */
+static const scmp_datum_t commands[] = {F_GETFD, F_SETFD, F_GETFL};
 
 /* One rule. The library goes on without those for which it found no memory, and says nothing: errno does. */
 #define ALLOW(made, action, call, ...) (errno = 0, seccomp_rule_add((made), (action), (call), __VA_ARGS__) != 0 || errno == ENOMEM)
 
 /* errno, 0. */
-static int add_rules(scmp_filter_ctx made)
+static int add_rules(scmp_filter_ctx made, bool answered)
 {
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
     if (ALLOW(made, SCMP_ACT_ALLOW, calls[i], 0))
       return errno != 0 ? errno : EINVAL;
+  for (size_t i = 0; i < sizeof by_path / sizeof *by_path; i++)
+    if (ALLOW(made, answered ? SCMP_ACT_TRAP : SCMP_ACT_ALLOW, by_path[i], 0))
+      return errno != 0 ? errno : EINVAL;
+  for (size_t i = 0; i < sizeof on_own_files / sizeof *on_own_files; i++)
+    if (ALLOW(made, SCMP_ACT_ALLOW, on_own_files[i], 1, SCMP_A0(SCMP_CMP_GT, STDERR_FILENO, 0)))
+      return errno != 0 ? errno : EINVAL;
+  for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+    if (ALLOW(made, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1, SCMP_A1(SCMP_CMP_EQ, commands[i], 0)))
+      return errno != 0 ? errno : EINVAL;
+  const scmp_datum_t new_name_space =
+    CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
   const struct {
     int call;
     struct scmp_arg_cmp condition;
@@ -63,15 +134,30 @@ static int add_rules(scmp_filter_ctx made)
     {SCMP_SYS(mmap), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)},
     {SCMP_SYS(mprotect), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)},
     /* Threads, but no processes; of clone3 the filter sees no flags, so that libraries must use clone. */
-    {SCMP_SYS(clone), SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD)},
+    {SCMP_SYS(clone), SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD | new_name_space, CLONE_THREAD)},
     /* abort(): signals to itself only. */
     {SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0)},
-    /* Limits may be read, and its name be set. */
-    {SCMP_SYS(prlimit64), SCMP_A2(SCMP_CMP_EQ, 0, 0)},
+    /* Files may be opened, not merely named: what is merely named no rule on files sees. */
+    {SCMP_SYS(open), SCMP_A1(SCMP_CMP_MASKED_EQ, O_PATH, 0)},
+    {SCMP_SYS(openat), SCMP_A2(SCMP_CMP_MASKED_EQ, O_PATH, 0)},
+    /* A reader (HDF5) may hold back writers, not other readers. */
+    {SCMP_SYS(flock), SCMP_A1(SCMP_CMP_MASKED_EQ, LOCK_EX, 0)},
+    /* The times of an open file, not those of a path. */
+    {SCMP_SYS(utimensat), SCMP_A1(SCMP_CMP_EQ, 0, 0)},
+    /* How this process is scheduled, and its limits. */
+    {SCMP_SYS(sched_getaffinity), SCMP_A0(SCMP_CMP_EQ, 0, 0)},
+    {SCMP_SYS(sched_setaffinity), SCMP_A0(SCMP_CMP_EQ, 0, 0)},
+    {SCMP_SYS(sched_getparam), SCMP_A0(SCMP_CMP_EQ, 0, 0)},
+    {SCMP_SYS(sched_getscheduler), SCMP_A0(SCMP_CMP_EQ, 0, 0)},
     {SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME, 0)},
     /* What is mapped may be asked. */
     {SCMP_SYS(ioctl), SCMP_A1(SCMP_CMP_EQ, CM_SCAN_PAGES, 0)},
   };
+  /* Two conditions each. */
+  if (ALLOW(made, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 2, SCMP_A0(SCMP_CMP_GT, STDERR_FILENO, 0),
+            SCMP_A1(SCMP_CMP_EQ, F_DUPFD_CLOEXEC, 0)) ||
+      ALLOW(made, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2, SCMP_A0(SCMP_CMP_EQ, 0, 0), SCMP_A2(SCMP_CMP_EQ, 0, 0)))
+    return errno != 0 ? errno : EINVAL;
   for (size_t i = 0; i < sizeof some / sizeof *some; i++)
     if (ALLOW(made, SCMP_ACT_ALLOW, some[i].call, 1, some[i].condition))
       return errno != 0 ? errno : EINVAL;
@@ -97,12 +183,12 @@ static int load(scmp_filter_ctx made)
   return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0 ? 0 : errno;
 }
 
-static int filter(void)
+static int filter(bool answered)
 {
   scmp_filter_ctx made = seccomp_init(SCMP_ACT_ERRNO(EPERM));
   if (made == NULL)
     return ENOMEM;
-  int failed = add_rules(made);
+  int failed = add_rules(made, answered);
   if (failed == 0)
     failed = load(made);
   seccomp_release(made);
@@ -139,13 +225,21 @@ static void volunteer(void)
   (void)close(file);
 }
 
+/* A server that is root has more than it needs to read and write the job's folder, which is its own. */
+static void drop_capabilities(void)
+{
+  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+  const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
+  (void)syscall(SYS_capset, &header, none);
+}
+
 cm_status cm_confine(const cm_confinement *confinement, char in_force[CM_IN_FORCE_MAX], cm_error *error)
 {
   uint64_t memory = cm_confine_memory(confinement->memory_limit);
   char bytes[64], filtered[96], files[96];
   volunteer();
   limit(RLIMIT_CORE, 0, 0);
-  if (__asan_init == NULL && __tsan_init == NULL)
+  if (!cm_has_sanitizer()) /* it maps its shadow memory, terabytes of it, which no limit on data allows */
     limit(RLIMIT_DATA, memory, memory);
   if (confinement->file_limit > 0)
     limit(RLIMIT_FSIZE, confinement->file_limit, confinement->file_limit);
@@ -154,10 +248,14 @@ cm_status cm_confine(const cm_confinement *confinement, char in_force[CM_IN_FORC
     limit(RLIMIT_CPU, seconds, seconds + 5);
   }
   (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  int abi = cm_confine_files(confinement), failed = filter();
+  cm_scratch_prepare();
+  const bool answered = cm_confine_stat();
+  int abi = cm_confine_files(confinement);
+  drop_capabilities();
+  int failed = filter(answered);
   if (failed == ENOMEM)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while confining the process");
-  if (__asan_init != NULL || __tsan_init != NULL)
+  if (cm_has_sanitizer())
     (void)snprintf(bytes, sizeof bytes, "memory without a limit (sanitizer)");
   else
     (void)snprintf(bytes, sizeof bytes, "at most %llu MiB of memory", (unsigned long long)(memory >> 20));

@@ -24,8 +24,4 @@ uint64_t cm_confine_memory(uint64_t memory_limit);
  * what holds and what this kernel lacks. CM_NO_MEMORY: not confined, and not to go on. */
 cm_status cm_confine(const cm_confinement *confinement, char in_force[CM_IN_FORCE_MAX], cm_error *error);
 
-/* The rules on files alone: reading what may be read, everything but links, devices and pipes where may be written. The ABI
- * in force, 0 when there is none. */
-int cm_confine_files(const cm_confinement *confinement);
-
 #endif

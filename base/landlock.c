@@ -6,8 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/confine_internal.h"
 #include "base/file.h"
-#include "base/confine.h"
 
 /* Known since ABI 1 to 3; the header may be older than the kernel, and the kernel older than the header. */
 enum {
@@ -18,6 +18,17 @@ enum {
            LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM,
   REFER = 1 << 13,    /* ABI 2 */
   TRUNCATE = 1 << 14, /* ABI 3 */
+  DEVICES = 1 << 15,  /* ABI 5: ioctl on them */
+};
+
+/* struct landlock_ruleset_attr of ABI 6. A kernel refuses what it does not know, unless it is 0. */
+struct rules {
+  uint64_t files, network, scopes;
+};
+
+enum {
+  TCP = 1 << 0 | 1 << 1,    /* ABI 4: bind, connect */
+  SCOPES = 1 << 0 | 1 << 1, /* ABI 6: abstract sockets, signals */
 };
 
 static int allow(int ruleset, const char *path, uint64_t access)
@@ -42,15 +53,16 @@ int cm_confine_files(const cm_confinement *c)
       (folder && cm_path(job, &ignored, "%s/job.json", c->folder) != CM_OK))
     return 0;
   uint64_t writing = WRITE | (abi >= 2 ? (uint64_t)REFER : 0) | (abi >= 3 ? (uint64_t)TRUNCATE : 0);
-  struct landlock_ruleset_attr attributes = {.handled_access_fs = writing | OTHERS};
-  int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
+  const struct rules rules = {.files = writing | OTHERS | (abi >= 5 ? (uint64_t)DEVICES : 0),
+                              .network = abi >= 4 ? TCP : 0,
+                              .scopes = abi >= 6 ? SCOPES : 0};
+  int ruleset = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof rules, 0);
   if (ruleset < 0)
     return 0;
-  /* /proc/self: what is mapped is read there (base/scratch.c). */
   uint64_t reading = folder ? (uint64_t)READ : (uint64_t)LANDLOCK_ACCESS_FS_READ_FILE;
   int failed = allow(ruleset, in, reading) != 0 || allow(ruleset, out, writing) != 0 ||
                (folder && allow(ruleset, job, LANDLOCK_ACCESS_FS_READ_FILE) != 0) ||
-               allow(ruleset, "/proc/self", LANDLOCK_ACCESS_FS_READ_FILE) != 0 ||
+               (cm_has_sanitizer() && allow(ruleset, "/proc/self", LANDLOCK_ACCESS_FS_READ_FILE) != 0) ||
                syscall(SYS_landlock_restrict_self, ruleset, 0) != 0;
   (void)close(ruleset);
   return failed ? 0 : abi;

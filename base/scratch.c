@@ -45,6 +45,7 @@ static cm_scratch *blocks;
 static pthread_t watcher;
 static atomic_bool crowded; /* too much is mapped */
 static int pagemap = -1;    /* /proc/self/pagemap while there are blocks */
+static bool prepared;       /* it stays open */
 static atomic_llong looked; /* when somebody looked last, in nanoseconds; 0: there are no blocks */
 static atomic_llong pace;   /* from one look to the next */
 
@@ -163,7 +164,8 @@ static void look(void)
 static void *watch(void *none)
 {
   pthread_mutex_lock(&lock);
-  pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  if (!prepared)
+    pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   while (blocks != NULL) {
     long long until = nanoseconds(CLOCK_MONOTONIC) + atomic_load(&pace);
     struct timespec moment = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
@@ -171,9 +173,9 @@ static void *watch(void *none)
     look();
   }
   atomic_store(&looked, 0);
-  if (pagemap >= 0)
+  if (!prepared && pagemap >= 0)
     close(pagemap);
-  pagemap = -1;
+  pagemap = prepared ? pagemap : -1;
   pthread_mutex_unlock(&lock);
   return none;
 }
@@ -198,6 +200,12 @@ void cm_scratch_pause(void)
   }
   pthread_mutex_lock(&lock); /* held while pages are unmapped */
   pthread_mutex_unlock(&lock);
+}
+
+void cm_scratch_prepare(void)
+{
+  pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  prepared = pagemap >= 0;
 }
 
 static cm_status start_watching(cm_error *error)

@@ -13,6 +13,9 @@
 
 typedef struct cm_scratch cm_scratch;
 
+/* Before a process is confined: what the watch reads of it can be opened no more afterwards. */
+void cm_scratch_prepare(void);
+
 /* A zeroed block of `bytes` in a file of memory->scratch_folder, whose space on the disk is taken at once. What the
  * account's limit leaves rules how much of its blocks is mapped, whatever other accounts and the process take. Errors: CM_DISK_FULL, CM_IO, CM_NO_MEMORY. */
 cm_status cm_scratch_new(cm_memory *memory, size_t bytes, cm_scratch **scratch, cm_error *error);

@@ -5,14 +5,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "base/confine.h"
 #include "base/sanitized.h"
 #include "storage/jobs.h"
 
@@ -429,79 +425,10 @@ START_TEST(a_fork_server_that_dies_is_started_anew)
 }
 END_TEST
 
-/* ---- confinement ---- */
-
-static void *do_nothing(void *argument)
-{
-  return argument;
-}
-
-/* In a process of its own: the number of the first thing that is not as it should be, 0 when all is. */
-static int try_everything(const char *job)
-{
-  char path[CM_PATH_MAX + 16], in_force[CM_IN_FORCE_MAX];
-  const cm_confinement limits = {.folder = job, .memory_limit = 1 << 20, .file_limit = 1 << 16, .cpu_seconds = 30};
-  pthread_t thread;
-  if (cm_confine(&limits, in_force, &error) != CM_OK)
-    return 10;
-  bool files = strstr(in_force, "Landlock ABI") != NULL;
-  if (strstr(in_force, "system calls filtered") == NULL)
-    return 0; /* a kernel without: the log says so */
-  if (socket(AF_INET, SOCK_STREAM, 0) >= 0 || errno != EPERM || socket(AF_UNIX, SOCK_STREAM, 0) >= 0)
-    return 1;
-  if (fork() >= 0 || execl("/bin/true", "true", NULL) == 0)
-    return 2;
-  if (kill(getppid(), 0) == 0 || errno != EPERM)
-    return 3;
-  if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
-    return 4;
-  if (symlink("/etc", "out") == 0 || link("/etc/passwd", "out") == 0)
-    return 5;
-  if (pthread_create(&thread, NULL, do_nothing, NULL) != 0 || pthread_join(thread, NULL) != 0)
-    return 6;
-  snprintf(path, sizeof path, "%s/out/file", job);
-  int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  static char block[1 << 15];
-  signal(SIGXFSZ, SIG_IGN);
-  if (file < 0 || write(file, block, sizeof block) != sizeof block || write(file, block, sizeof block) != sizeof block ||
-      write(file, block, sizeof block) >= 0 || errno != EFBIG)
-    return 7;
-  if (!files)
-    return 0;
-  if (open("/etc/passwd", O_RDONLY | O_CLOEXEC) >= 0 || open("/", O_RDONLY | O_CLOEXEC) >= 0)
-    return 8;
-  snprintf(path, sizeof path, "%s/in/file", job);
-  if (open(path, O_RDONLY | O_CLOEXEC) < 0 || open(path, O_WRONLY | O_CLOEXEC) >= 0 || unlink(path) == 0)
-    return 9;
-  return 0;
-}
-
-START_TEST(a_confined_process_can_do_little)
-{
-  char job[CM_PATH_MAX], path[CM_PATH_MAX + 16];
-  test_folder(job);
-  snprintf(path, sizeof path, "%s/in", job);
-  ck_ok(cm_folder_make(path, &error));
-  snprintf(path, sizeof path, "%s/out", job);
-  ck_ok(cm_folder_make(path, &error));
-  snprintf(path, sizeof path, "%s/in/file", job);
-  test_write(path, "x", 1);
-  snprintf(path, sizeof path, "%s/job.json", job);
-  test_write(path, "{}", 2);
-  pid_t pid = fork();
-  if (pid == 0)
-    _exit(try_everything(job));
-  int status;
-  ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-  ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "step %d, status %x", WEXITSTATUS(status), (unsigned)status);
-  ck_ok(cm_folder_remove(job, &error));
-}
-END_TEST
-
 int main(void)
 {
   Suite *suite = suite_create("executors");
-  TCase *tests = tcase_create("children"), *plain = tcase_create("confinement");
+  TCase *tests = tcase_create("children");
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_add_test(tests, both_make_the_same_bytes);
   tcase_add_test(tests, uploads_are_read_in_a_child_as_in_a_thread);
@@ -514,8 +441,6 @@ int main(void)
   tcase_add_test(tests, a_child_that_does_not_stop_is_cancelled_all_the_same);
   tcase_add_test(tests, children_die_with_the_server_and_the_job_runs_again);
   tcase_add_test(tests, a_fork_server_that_dies_is_started_anew);
-  tcase_add_test(plain, a_confined_process_can_do_little);
   suite_add_tcase(suite, tests);
-  suite_add_tcase(suite, plain);
   return test_main(suite);
 }

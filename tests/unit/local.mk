@@ -2,6 +2,7 @@
 if HAVE_CHECK
 UNIT_TESTS = \
   tests/unit/base \
+  tests/unit/base_confine \
   tests/unit/base_file \
   tests/unit/base_memory \
   tests/unit/core/chip/chip \

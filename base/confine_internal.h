@@ -1,0 +1,29 @@
+/* Between the files that confine a process. */
+#ifndef CM_BASE_CONFINE_INTERNAL_H
+#define CM_BASE_CONFINE_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/confine.h"
+
+/* Of the sanitizers' libraries, where the program has one. Not what a file was compiled for: a sanitized server may have the
+ * plain library. */
+extern void __asan_init(void) __attribute__((weak));
+extern void __tsan_init(void) __attribute__((weak));
+
+static inline bool cm_has_sanitizer(void)
+{
+  return __asan_init != NULL || __tsan_init != NULL;
+}
+
+/* Landlock: reading what may be read, everything but links, devices and pipes where may be written; no connections, no signals
+ * to others. The ABI in force, 0 when there is none. */
+int cm_confine_files(const cm_confinement *confinement);
+
+/* From now on this process answers its own calls that ask what stands at a path (stat, access, readlink and their kin), of
+ * what it may open alone; the filter of system calls has to send them back as SIGSYS. false: it cannot, and they have to be
+ * allowed. */
+bool cm_confine_stat(void);
+
+#endif
