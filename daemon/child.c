@@ -25,6 +25,7 @@ enum {
 typedef struct child {
   const cm_execution *x;
   int process;  /* stands for it (fork_server.h) */
+  pid_t pid;    /* by which it is looked at */
   int life;     /* ends when the child does; a byte a line in out/progress */
   int progress; /* out/progress, -1: not there yet */
   char *line;   /* what has been read of it beyond whole lines */
@@ -47,7 +48,7 @@ static cm_status start(child *c, cm_error *error)
     return cm_fail_errno(error, errno, "cannot start a child for", c->x->folder);
   (void)fcntl(life[0], F_SETFL, O_NONBLOCK);
   (void)fcntl(life[1], F_SETFL, O_NONBLOCK); /* a child must not wait for us to read its bytes */
-  cm_status status = cm_fork_child(c->x->folder, life[1], &c->process, error);
+  cm_status status = cm_fork_child(c->x->folder, life[1], &c->process, &c->pid, error);
   (void)close(life[1]);
   if (status != CM_OK) {
     (void)close(life[0]);
@@ -113,6 +114,7 @@ static void keep_limits(child *c)
 {
   const atomic_bool *cancel = c->x->watch->cancel;
   double now = cm_now();
+  cm_fork_attend();
   if (c->stop == 0 && cancel != NULL && atomic_load(cancel)) {
     c->stop = now;
     cm_fork_signal(c->process, SIGTERM);
@@ -151,10 +153,8 @@ static int wait_for(child *c)
   }
   /* It has closed its output: it is at its end, or hostile, and then this ends it. */
   int status = cm_fork_wait(c->process, LAST_WAIT_MS, &c->cpu_seconds);
-  if (status < 0) {
-    cm_fork_signal(c->process, SIGKILL);
-    status = cm_fork_wait(c->process, -1, &c->cpu_seconds);
-  }
+  if (status < 0)
+    status = cm_fork_end(c->process, &c->cpu_seconds);
   follow(c);
   return status;
 }

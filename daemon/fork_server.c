@@ -27,9 +27,13 @@
 
 enum { OUTPUT, ERRORS, WIRE, PASSED }; /* the descriptors that come with a job */
 
+/* How often the fork server is looked at while it is waited for, and how long it may keep us waiting. */
+enum { LOOK_MS = 500, PATIENCE_MS = 30000 };
+
 /* What the fork server tells on a job's own socket: first whether there is a child, then how it ended. */
 typedef struct told {
   int32_t failed; /* errno of the fork, 0 */
+  int32_t pid;    /* the child's */
   int32_t status; /* wait status */
   double cpu_seconds;
 } told;
@@ -135,6 +139,37 @@ static int tell(const char *folder, const int passed[PASSED])
   return sendmsg(forker.control, &message, MSG_NOSIGNAL) < 0 ? errno : 0;
 }
 
+/* Ends one that does not answer, and its children with it; whoever waits is told so by their sockets. */
+static void give_up(void)
+{
+  (void)pthread_mutex_lock(&forker.lock);
+  if (forker.control >= 0)
+    (void)kill(forker.pid, SIGKILL);
+  (void)pthread_mutex_unlock(&forker.lock);
+}
+
+void cm_fork_attend(void)
+{
+  siginfo_t about = {0};
+  (void)pthread_mutex_lock(&forker.lock);
+  if (forker.control >= 0 && waitid(P_PID, (id_t)forker.pid, &about, WSTOPPED | WNOHANG) == 0 && about.si_pid != 0)
+    (void)kill(forker.pid, SIGCONT);
+  (void)pthread_mutex_unlock(&forker.lock);
+}
+
+/* Whether there is something to be read on a job's socket within so many milliseconds. */
+static bool await(int child, int milliseconds)
+{
+  struct pollfd wire = {.fd = child, .events = POLLIN};
+  for (int left = milliseconds; left > 0; left -= LOOK_MS) {
+    int ready = poll(&wire, 1, left < LOOK_MS ? left : LOOK_MS);
+    if (ready > 0)
+      return true;
+    cm_fork_attend();
+  }
+  return false;
+}
+
 /* Tells the fork server, which it starts when there is none or when what there was has died. */
 static int tell_some(const char *folder, const int passed[PASSED])
 {
@@ -147,18 +182,23 @@ static int tell_some(const char *folder, const int passed[PASSED])
   return failed != 0 ? failed : tell(folder, passed);
 }
 
-/* Without the lock: errno, 0 when there is a child, ECONNRESET when the fork server died over it. */
-static int hear(int child)
+/* Without the lock: errno, 0 when there is a child, ECONNRESET when the fork server died over it, or had to. */
+static int hear(int child, pid_t *pid)
 {
   told said;
   ssize_t got;
+  if (!await(child, PATIENCE_MS))
+    give_up();
   do
     got = recv(child, &said, sizeof said, 0);
   while (got < 0 && errno == EINTR);
-  return got == (ssize_t)sizeof said ? said.failed : ECONNRESET;
+  if (got != (ssize_t)sizeof said)
+    return ECONNRESET;
+  *pid = said.pid;
+  return said.failed;
 }
 
-cm_status cm_fork_child(const char *folder, int output, int *child, cm_error *error)
+cm_status cm_fork_child(const char *folder, int output, int *child, pid_t *pid, cm_error *error)
 {
   int failed = ECONNRESET;
   for (int tries = 0; tries < 2 && failed == ECONNRESET; tries++) {
@@ -171,7 +211,7 @@ cm_status cm_fork_child(const char *folder, int output, int *child, cm_error *er
     (void)pthread_mutex_unlock(&forker.lock);
     (void)close(pair[1]);
     if (failed == 0)
-      failed = hear(pair[0]);
+      failed = hear(pair[0], pid);
     if (failed == 0)
       *child = pair[0];
     else
@@ -190,18 +230,24 @@ void cm_fork_signal(int child, int number)
 
 int cm_fork_wait(int child, int milliseconds, double *cpu_seconds)
 {
-  struct pollfd wire = {.fd = child, .events = POLLIN};
   told said;
-  int ready;
-  do
-    ready = poll(&wire, 1, milliseconds);
-  while (ready < 0 && errno == EINTR);
-  if (ready == 0)
+  if (!await(child, milliseconds))
     return -1;
   if (recv(child, &said, sizeof said, 0) != (ssize_t)sizeof said)
     return SIGKILL;
   *cpu_seconds = said.cpu_seconds;
   return said.status;
+}
+
+int cm_fork_end(int child, double *cpu_seconds)
+{
+  cm_fork_signal(child, SIGKILL);
+  int status = cm_fork_wait(child, PATIENCE_MS, cpu_seconds);
+  if (status >= 0)
+    return status;
+  give_up();
+  status = cm_fork_wait(child, PATIENCE_MS, cpu_seconds);
+  return status >= 0 ? status : SIGKILL;
 }
 
 /* ---- the fork server ---- */
@@ -273,6 +319,7 @@ static void begin_job(fork_server *f, const char *folder, const int passed[PASSE
     work(f, parent, folder, passed);
   if (pid < 0)
     said.failed = errno;
+  said.pid = pid;
   (void)send(passed[WIRE], &said, sizeof said, MSG_NOSIGNAL);
   (void)close(passed[OUTPUT]);
   (void)close(passed[ERRORS]);

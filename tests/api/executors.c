@@ -425,6 +425,28 @@ START_TEST(a_fork_server_that_dies_is_started_anew)
 }
 END_TEST
 
+/* Found by whoever waits for it: a job that is to be started, and one that runs and is to stop. */
+START_TEST(a_fork_server_that_is_stopped_goes_on)
+{
+  char id[33], path[64];
+  expect_service();
+  const pid_t forks = one_below(server.pid);
+  ck_assert_int_eq(kill(forks, SIGSTOP), 0);
+  expect_service();
+  long_job_of(id, "");
+  ck_assert_int_ne(working_child(id), 0);
+  ck_assert_int_eq(kill(forks, SIGSTOP), 0);
+  snprintf(path, sizeof path, "/v1/jobs/%s/cancel", id);
+  test_reply reply = test_send(&server, "POST", path, "");
+  ck_assert_msg(reply.status / 100 == 2, "%ld %s", reply.status, reply.body);
+  test_reply_clear(&reply);
+  json_t *job = test_wait(&server, id);
+  ck_assert_str_eq(test_word(job, "state"), "cancelled");
+  json_decref(job);
+  expect_service();
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("executors");
@@ -441,6 +463,7 @@ int main(void)
   tcase_add_test(tests, a_child_that_does_not_stop_is_cancelled_all_the_same);
   tcase_add_test(tests, children_die_with_the_server_and_the_job_runs_again);
   tcase_add_test(tests, a_fork_server_that_dies_is_started_anew);
+  tcase_add_test(tests, a_fork_server_that_is_stopped_goes_on);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }
