@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/operators/evaluate.h"
 #include "core/operators/operator.h"
 
 static bool is_constant(const cm_model *m, const cm_node *node)
@@ -22,25 +23,61 @@ static cm_status unknown_shape(const cm_node *node, const char *value, cm_error 
   return cm_fail_at(error, "node %.80s", node->name);
 }
 
-static cm_status check_node(const cm_model *m, const cm_node *node, cm_shape *input, cm_shape *output, cm_error *error)
+static cm_status unknown_operator(const cm_model *m, const cm_node *node, cm_error *error)
 {
   char label[160];
-  if (node->known == NULL) {
-    (void)cm_fail(error, CM_BAD_NETWORK, "node %s: operator %.60s of %s%.60s, opset %lld, is not supported%s%s",
-                  cm_node_label(node, label, sizeof label), node->op, node->domain[0] != '\0' ? "domain " : "ONNX",
-                  node->domain, (long long)m->opset, cm_operator_reason(node) != NULL ? ": " : "",
-                  cm_operator_reason(node) != NULL ? cm_operator_reason(node) : "");
-    return cm_fail_at(error, "node %.80s", node->name);
-  }
+  const char *reason = cm_operator_reason(node);
+  (void)cm_fail(error, CM_BAD_NETWORK, "node %s: operator %.60s of %s%.60s, opset %lld, is not supported%s%s",
+                cm_node_label(node, label, sizeof label), node->op, node->domain[0] != '\0' ? "domain " : "ONNX",
+                node->domain, (long long)cm_model_opset(m, node->domain), reason != NULL ? ": " : "",
+                reason != NULL ? reason : "");
+  return cm_fail_at(error, "node %.80s", node->name);
+}
+
+/* Room for the inputs and outputs of any node, and for a tensor of each value. */
+typedef struct checker {
+  const cm_model *model;
+  cm_shape *input, *output;
+  cm_tensor **value, **result, **tensors;
+} checker;
+
+/* What constants alone are read by is computed when shapes are found; where that failed, it would fail again. */
+static cm_status check_constants(checker *c, const cm_node *node, cm_error *error)
+{
+  cm_status status = CM_OK;
+  if ((node->known->flags & CM_OPERATOR_RANDOM) != 0)
+    return CM_OK;
+  for (uint32_t k = 0; k < node->input_count; k++)
+    if (node->inputs[k] != CM_NONE && (!c->model->values[node->inputs[k]].constant || c->value[k] == NULL))
+      return CM_OK;
+  for (uint32_t k = 0; k < node->input_count; k++)
+    if (node->inputs[k] != CM_NONE)
+      c->tensors[node->inputs[k]] = c->value[k];
+  status = cm_evaluate_node(node, c->model->opset, c->tensors, c->model->arena.memory, c->result, error);
+  for (uint32_t o = 0; status == CM_OK && o < node->output_count; o++)
+    cm_tensor_free(c->result[o]);
+  return status;
+}
+
+static cm_status check_node(checker *c, const cm_node *node, cm_error *error)
+{
+  const cm_model *m = c->model;
+  if (node->known == NULL)
+    return unknown_operator(m, node, error);
   cm_call call = {.node = node,
                   .opset = m->opset,
                   .input_count = node->input_count,
                   .output_count = node->output_count,
-                  .input = input,
-                  .output = output};
+                  .input = c->input,
+                  .value = c->value,
+                  .output = c->output};
+  for (uint32_t k = 0; k < node->input_count; k++)
+    c->value[k] = node->inputs[k] != CM_NONE ? m->values[node->inputs[k]].tensor : NULL;
+  if (check_constants(c, node, error) != CM_OK)
+    return error->status;
   for (uint32_t k = 0; k < node->input_count + node->output_count; k++) {
     uint32_t value = k < node->input_count ? node->inputs[k] : node->outputs[k - node->input_count];
-    cm_shape *shape = k < node->input_count ? &input[k] : &output[k - node->input_count];
+    cm_shape *shape = k < node->input_count ? &c->input[k] : &c->output[k - node->input_count];
     *shape = value != CM_NONE ? m->values[value].shape : (cm_shape){.rank = CM_UNKNOWN_RANK};
     if (value != CM_NONE && shape->type != CM_STRING && shape->type != CM_SEQUENCE &&
         (!cm_shape_known(shape) || shape->type == CM_TYPE_NONE))
@@ -52,22 +89,27 @@ static cm_status check_node(const cm_model *m, const cm_node *node, cm_shape *in
 cm_status cm_model_check(const cm_model *model, cm_error *error)
 {
   cm_memory *memory = model->arena.memory;
-  uint32_t widest = 0;
+  uint32_t widest = 1;
+  checker c = {.model = model};
   for (size_t i = 0; i < model->order_count; i++) {
     const cm_node *n = &model->nodes[model->order[i]];
     widest = n->input_count > widest ? n->input_count : widest;
     widest = n->output_count > widest ? n->output_count : widest;
   }
-  cm_shape *input = NULL, *output = NULL;
-  cm_status status = CM_NEW(memory, input, widest + 1, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, output, widest + 1, error);
+  cm_status status = CM_OK;
+  if (CM_NEW(memory, c.input, widest, error) != CM_OK || CM_NEW(memory, c.output, widest, error) != CM_OK ||
+      CM_NEW(memory, c.value, widest, error) != CM_OK || CM_NEW(memory, c.result, widest, error) != CM_OK ||
+      CM_NEW(memory, c.tensors, model->value_count + 1, error) != CM_OK)
+    status = error->status;
   for (size_t i = 0; status == CM_OK && i < model->order_count; i++) {
     const cm_node *n = &model->nodes[model->order[i]];
     if (n->known == NULL || !is_constant(model, n))
-      status = check_node(model, n, input, output, error);
+      status = check_node(&c, n, error);
   }
-  cm_free(input);
-  cm_free(output);
+  cm_free(c.input);
+  cm_free(c.output);
+  cm_free(c.value);
+  cm_free(c.result);
+  cm_free(c.tensors);
   return status;
 }

@@ -79,7 +79,8 @@ static cm_status compute(call_space *s, cm_error *error)
 {
   const cm_node *n = s->call.node;
   cm_call *call = &s->call;
-  if (cm_operator_check(call, error) != CM_OK || n->known->shape(call, error) != CM_OK)
+  if (cm_operator_complete(call, error) != CM_OK || cm_operator_check(call, error) != CM_OK ||
+      n->known->shape(call, error) != CM_OK)
     return error->status;
   for (uint32_t o = 0; o < n->output_count; o++) {
     if (call->output[o].type == CM_SEQUENCE || (o == 0 && n->known->kernel == cm_kernel_identity)) {
@@ -96,12 +97,34 @@ static cm_status compute(call_space *s, cm_error *error)
   return n->known->kernel(call, error);
 }
 
+/* Results that were computed in float32 become of the type that the operator has for its inputs as they stand. */
+static cm_status narrow_results(const cm_model *model, const cm_node *node, cm_tensor *const *tensors, cm_memory *memory,
+                                cm_tensor **results, cm_error *error)
+{
+  call_space s;
+  if (begin_call(model, node, memory, &s, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < node->input_count; i++)
+    if (node->inputs[i] != CM_NONE) {
+      s.value[i] = tensors[node->inputs[i]];
+      s.input[i] = cm_shape_of(s.value[i]);
+    }
+  cm_status status = node->known->shape(&s.call, error);
+  for (uint32_t o = 0; o < node->output_count && status == CM_OK; o++) {
+    cm_type type = s.call.output[o].type;
+    if (results[o]->type == CM_FLOAT && (type == CM_FLOAT16 || type == CM_BFLOAT16))
+      status = narrow(&results[o], type, memory, error);
+  }
+  end_call(&s);
+  return status;
+}
+
 /* Runs a node on the tensors of its inputs; results have one reference each and are all NULL on failure. */
 static cm_status run_node(const cm_model *model, const cm_node *node, cm_tensor *const *tensors, cm_memory *memory,
                           cm_tensor **results, cm_error *error)
 {
   call_space s;
-  cm_type half = CM_TYPE_NONE;
+  bool halves = false;
   char label[160];
   if (node->known == NULL)
     return cm_fail(error, CM_BAD_NETWORK, "node %s: the operator is not known (domain '%.60s', opset %lld)",
@@ -116,20 +139,17 @@ static cm_status run_node(const cm_model *model, const cm_node *node, cm_tensor 
       status =
           cm_fail(error, CM_INTERNAL, "node %s runs before its input %u", cm_node_label(node, label, sizeof label), i);
     } else if (t != NULL && is_half(t) && (node->known->flags & CM_OPERATOR_PROMOTES) != 0) {
-      half = t->type;
+      halves = true;
       status = widen(t, memory, &s.value[i], error);
     } else
       s.value[i] = cm_tensor_share(t);
     if (s.value[i] != NULL)
       s.input[i] = cm_shape_of(s.value[i]);
   }
-  if (status == CM_OK && node->input_count > 0 && s.value[0] == NULL && node->inputs[0] == CM_NONE)
-    status = cm_fail(error, CM_BAD_NETWORK, "node %s has no first input", cm_node_label(node, label, sizeof label));
   if (status == CM_OK)
     status = compute(&s, error);
-  for (uint32_t o = 0; o < node->output_count && status == CM_OK && half != CM_TYPE_NONE; o++)
-    if (results[o] != NULL && results[o]->type == CM_FLOAT)
-      status = narrow(&results[o], half, memory, error);
+  if (status == CM_OK && halves)
+    status = narrow_results(model, node, tensors, memory, results, error);
   for (uint32_t i = 0; i < node->input_count; i++)
     cm_tensor_free(s.value[i]);
   for (uint32_t o = 0; o < node->output_count && status != CM_OK; o++) {
@@ -170,8 +190,8 @@ static bool small_result(const cm_model *m, const cm_node *n)
   for (uint32_t o = 0; o < n->output_count; o++) {
     uint64_t count;
     const cm_shape *s = &m->values[n->outputs[o]].shape;
-    if (!cm_shape_known(s) || !cm_dims_count(s->rank, s->dims, &count) ||
-        count * cm_type_bytes(s->type) > FOLD_AT_ONCE_BYTES)
+    if (!cm_shape_known(s) ? (n->known->flags & CM_OPERATOR_EXPANDS) != 0 /* how much there is, only the numbers say */
+                           : !cm_dims_count(s->rank, s->dims, &count) || count * cm_type_bytes(s->type) > FOLD_AT_ONCE_BYTES)
       return false;
   }
   return true;
@@ -192,6 +212,8 @@ static cm_status fold(cm_model *m, const cm_node *n, cm_memory *memory, cm_error
   for (uint32_t o = 0; status == CM_OK && o < n->output_count; o++) {
     cm_tensor_free(m->values[n->outputs[o]].tensor);
     m->values[n->outputs[o]].tensor = results[o];
+    if (results[o]->type != CM_SEQUENCE)
+      m->values[n->outputs[o]].shape = cm_shape_of(results[o]);
   }
   cm_free(tensors);
   cm_free(results);
@@ -234,10 +256,8 @@ static cm_status infer_node(cm_model *m, cm_node *n, cm_memory *memory, cm_error
 {
   call_space s;
   bool constant = n->known != NULL && (n->known->flags & CM_OPERATOR_RANDOM) == 0, have_all = true;
-  if (n->known == NULL || (n->input_count > 0 && n->inputs[0] == CM_NONE)) {
-    n->known = NULL;
+  if (n->known == NULL)
     return CM_OK;
-  }
   if (begin_call(m, n, memory, &s, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < n->input_count; i++) {
@@ -249,7 +269,9 @@ static cm_status infer_node(cm_model *m, cm_node *n, cm_memory *memory, cm_error
     constant = constant && v->constant;
     have_all = have_all && s.value[i] != NULL;
   }
-  cm_status status = n->known->shape(&s.call, error);
+  cm_status status = cm_operator_complete(&s.call, error);
+  if (status == CM_OK)
+    status = n->known->shape(&s.call, error);
   for (uint32_t o = 0; status == CM_OK && o < n->output_count; o++) {
     cm_value *v = &m->values[n->outputs[o]];
     take_shape(v, &s.call.output[o]);
@@ -268,9 +290,13 @@ static cm_status infer_node(cm_model *m, cm_node *n, cm_memory *memory, cm_error
       *error = ignored;
       return folded;
     }
-    for (uint32_t o = 0; folded != CM_OK && o < n->output_count; o++)
-      m->values[n->outputs[o]].constant = false;
+    constant = folded == CM_OK;
   }
+  /* Nor can what has no shape before it is computed, and was not. */
+  for (uint32_t o = 0; o < n->output_count; o++)
+    constant = constant && cm_shape_known(&m->values[n->outputs[o]].shape);
+  for (uint32_t o = 0; !constant && o < n->output_count; o++)
+    m->values[n->outputs[o]].constant = false;
   return CM_OK;
 }
 

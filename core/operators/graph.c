@@ -108,26 +108,6 @@ cm_status cm_model_add_node(cm_model *model, const char *op, const uint32_t *inp
   return CM_OK;
 }
 
-/* Operators to which the number of their outputs says something, even of those that nobody reads. */
-static bool counts_outputs(const cm_node *node)
-{
-  static const char *const names[] = {"Split", "If", "Loop", "Scan"};
-  bool counts = false;
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    counts = counts || strcmp(node->op, names[i]) == 0;
-  return counts;
-}
-
-void cm_node_trim_outputs(cm_node *node)
-{
-  uint32_t there = node->output_count;
-  while (there > 0 && node->outputs[there - 1] == CM_NONE)
-    there--;
-  node->removed = there == 0;
-  if (node->removed || !counts_outputs(node))
-    node->output_count = there;
-}
-
 /* The place of an attribute, made when it is not there. */
 static cm_status attribute_place(cm_model *model, cm_node *node, const char *name, cm_attribute **place,
                                  cm_error *error)
@@ -203,6 +183,14 @@ const char *cm_node_text(const cm_node *node, const char *name, const char *othe
 {
   const cm_attribute *a = cm_node_attribute(node, name);
   return a != NULL && a->kind == CM_ATTRIBUTE_STRING ? a->text : otherwise;
+}
+
+int64_t cm_model_opset(const cm_model *model, const char *domain)
+{
+  for (size_t i = 0; i < model->opset_count; i++)
+    if (strcmp(model->opsets[i].domain, domain) == 0)
+      return model->opsets[i].version;
+  return 0;
 }
 
 const char *cm_node_label(const cm_node *node, char *text, size_t size)

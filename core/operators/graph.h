@@ -127,11 +127,6 @@ cm_status cm_model_add_integers(cm_model *model, const char *stem, const int64_t
 cm_status cm_model_add_node(cm_model *model, const char *op, const uint32_t *inputs, uint32_t input_count,
                             const uint32_t *outputs, uint32_t output_count, uint32_t *node, cm_error *error);
 
-/* Where a file leaves outputs out, those behind the last that is there go, unless their number says something (of a Split);
- * a node that makes nothing is removed. Whoever reads a file makes a value of each that is still CM_NONE, so that every
- * output of a node in a model is one and every node has a first: nothing that walks outputs has to ask. */
-void cm_node_trim_outputs(cm_node *node);
-
 /* Sets or replaces an attribute. */
 cm_status cm_node_set_integers(cm_model *model, cm_node *node, const char *name, const int64_t *numbers, size_t count,
                                cm_error *error);
@@ -157,6 +152,9 @@ void cm_model_redirect(cm_model *model, uint32_t from, uint32_t to);
 
 /* True when a value is read from outside: it is a graph output or a subgraph names it. */
 bool cm_model_is_output(const cm_model *model, uint32_t value);
+
+/* The version of a domain that the model states; 0: none. */
+int64_t cm_model_opset(const cm_model *model, const char *domain);
 
 /* "Conv 'name'" for messages; static buffer of the caller. */
 const char *cm_node_label(const cm_node *node, char *text, size_t size);

@@ -13,6 +13,14 @@ static cm_type seen_type(const cm_call *call, uint32_t i)
   return half && (call->node->known->flags & CM_OPERATOR_PROMOTES) != 0 ? CM_FLOAT : type;
 }
 
+cm_status cm_operator_complete(const cm_call *call, cm_error *error)
+{
+  for (uint32_t i = 0; i < call->node->known->needs; i++)
+    if (!cm_has(call, i))
+      return cm_call_fail(call, error, "has no input %u; it needs %u", i, call->node->known->needs);
+  return CM_OK;
+}
+
 cm_status cm_operator_check(const cm_call *call, cm_error *error)
 {
   const cm_operator *o = call->node->known;
@@ -24,10 +32,10 @@ cm_status cm_operator_check(const cm_call *call, cm_error *error)
       continue;
     if ((types >> (unsigned)type & 1) == 0)
       return cm_call_bad_type(call, call->input[i].type, error);
-    first = first == CM_TYPE_NONE ? type : first;
-    if ((o->flags & CM_OPERATOR_SAME) != 0 && type != first)
+    first = first == CM_TYPE_NONE ? call->input[i].type : first;
+    if ((o->flags & CM_OPERATOR_SAME) != 0 && call->input[i].type != first)
       return cm_call_fail(call, error, "its inputs are of types %s and %s, but should be of one", cm_type_name(first),
-                          cm_type_name(type));
+                          cm_type_name(call->input[i].type));
   }
   return o->check != NULL ? o->check(call, error) : CM_OK;
 }
@@ -35,6 +43,25 @@ cm_status cm_operator_check(const cm_call *call, cm_error *error)
 bool cm_node_is(const cm_node *node, cm_kernel_function kernel)
 {
   return node->known != NULL && node->known->kernel == kernel;
+}
+
+/* Operators to which the number of their outputs says something, even of those that nobody reads: Split, and all with graphs. */
+static bool counts_outputs(const cm_node *node)
+{
+  bool counts = cm_node_is(node, cm_kernel_split);
+  for (size_t i = 0; i < node->attribute_count; i++)
+    counts = counts || node->attributes[i].kind == CM_ATTRIBUTE_PACKED;
+  return counts;
+}
+
+void cm_node_trim_outputs(cm_node *node)
+{
+  uint32_t there = node->output_count;
+  while (there > 0 && node->outputs[there - 1] == CM_NONE)
+    there--;
+  node->removed = there == 0;
+  if (node->removed || !counts_outputs(node))
+    node->output_count = there;
 }
 
 bool cm_has(const cm_call *call, uint32_t i)
@@ -86,6 +113,16 @@ cm_status cm_call_axis(const cm_call *call, int64_t axis, uint32_t rank, uint32_
   if (axis < -(int64_t)rank || axis >= (int64_t)rank)
     return cm_call_fail(call, error, "axis %lld is not within a rank of %u", (long long)axis, rank);
   *normal = (uint32_t)(axis < 0 ? axis + rank : axis);
+  return CM_OK;
+}
+
+cm_status cm_call_need_lists(const cm_call *call, uint32_t from, uint32_t to, int64_t count, cm_error *error)
+{
+  for (uint32_t i = from; i < to; i++) {
+    const cm_shape *s = &call->input[i];
+    if (cm_has(call, i) && s->rank != CM_UNKNOWN_RANK && (s->rank != 1 || (s->dims[0] >= 0 && count >= 0 && s->dims[0] != count)))
+      return cm_call_fail(call, error, "input %u should be a list of %lld numbers", i, (long long)count);
+  }
   return CM_OK;
 }
 

@@ -54,6 +54,7 @@ enum { CM_OPERATOR_TYPED = 3 }; /* inputs whose types a row names; the last one 
 typedef struct cm_operator {
   const char *name;
   int since, until; /* opsets of ONNX's own domain in which this row holds */
+  uint32_t needs;   /* inputs that have to be there, in front of those that may be left out */
   cm_shape_function shape;
   cm_kernel_function kernel; /* what tells families apart */
   cm_operator_variant variant;        /* which one of its family */
@@ -74,11 +75,20 @@ const cm_operator *cm_operator_find(const char *domain, const char *name, int64_
 /* Whether a node is an operator of the family with this kernel. */
 bool cm_node_is(const cm_node *node, cm_kernel_function kernel);
 
+/* Where a file leaves outputs out, those behind the last that is there go, unless their number says something (of a Split, or a Loop);
+ * a node that makes nothing is removed. Whoever reads a file makes a value of each that is still CM_NONE, so that every
+ * output of a node in a model is one and every node has a first: nothing that walks outputs has to ask. */
+void cm_node_trim_outputs(cm_node *node);
+
 /* All rows, the last one without a name. */
 const cm_operator *cm_operator_table(void);
 
 /* Why an operator of ONNX that is not in the table is not supported, or NULL. */
 const char *cm_operator_reason(const cm_node *node);
+
+/* Whether the inputs are there that every call of the operator has; shape functions and kernels count on those. Errors:
+ * CM_BAD_NETWORK. */
+cm_status cm_operator_complete(const cm_call *call, cm_error *error);
 
 /* Whether the kernel computes this call: types by the row, the rest by its check. What passes here runs, whatever the
  * values, unless they are wrong (an index out of range). Shapes have to be known; values need not be. Errors:
@@ -108,6 +118,9 @@ cm_status cm_call_need_elements(const cm_call *call, cm_error *error);
 
 /* Brings an axis into 0 .. rank-1. */
 cm_status cm_call_axis(const cm_call *call, int64_t axis, uint32_t rank, uint32_t *normal, cm_error *error);
+
+/* Inputs [from, to), as far as they are there and known, have to be lists of `count` numbers (negative: not known). */
+cm_status cm_call_need_lists(const cm_call *call, uint32_t from, uint32_t to, int64_t count, cm_error *error);
 
 /* Integers that are an attribute in some opsets and an input in others. *known is false when the input's value is not
  * known; then nothing else is set. *count is 0 and *known true when they are left out. At most `maximum` of them. */
@@ -169,7 +182,7 @@ uint64_t cm_einsum_sums(const cm_call *call);
 #define WALL
 #define ANY_CALL
 #define CHECK(name) cm_status cm_check_##name(const cm_call *call, cm_error *error);
-#define ROW(op, since, until, family, variant, crossing, split, work, runs, makes, types, flags, check) \
+#define ROW(op, since, until, needs, family, variant, crossing, split, work, runs, makes, types, flags, check) \
   cm_status cm_shape_##family(cm_call *call, cm_error *error); \
   cm_status cm_kernel_##family(cm_call *call, cm_error *error); \
   crossing check

@@ -59,7 +59,7 @@ static cm_status check_node(const cm_model *m, const cm_node *node, cm_error *er
   (void)cm_node_label(node, label, sizeof label);
   if (node->known == NULL) {
     (void)cm_fail(error, CM_BAD_NETWORK, "node %s: the operator is not supported (domain '%.60s', opset %lld)", label,
-                  node->domain, (long long)m->opset);
+                  node->domain, (long long)cm_model_opset(m, node->domain));
     return cm_fail_at(error, "node %.80s", node->name);
   }
   for (uint32_t k = 0; k < node->input_count + node->output_count; k++) {

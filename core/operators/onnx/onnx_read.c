@@ -23,14 +23,6 @@ static cm_status read_names(cm_onnx_reader *r, char **names, size_t count, uint3
   return CM_OK;
 }
 
-static int64_t opset_of(const cm_model *m, const char *domain)
-{
-  for (size_t i = 0; i < m->opset_count; i++)
-    if (strcmp(m->opsets[i].domain, domain) == 0)
-      return m->opsets[i].version;
-  return 0;
-}
-
 static cm_status read_node(cm_onnx_reader *r, const Onnx__NodeProto *p, cm_node *n, cm_error *error)
 {
   const char *domain = p->domain != NULL && strcmp(p->domain, "ai.onnx") != 0 ? p->domain : "";
@@ -48,7 +40,7 @@ static cm_status read_node(cm_onnx_reader *r, const Onnx__NodeProto *p, cm_node 
       n->attribute_count++;
       return error->status;
     }
-  n->known = cm_operator_find(n->domain, n->op, opset_of(r->model, n->domain));
+  n->known = cm_operator_find(n->domain, n->op, cm_model_opset(r->model, n->domain));
   return CM_OK;
 }
 
@@ -159,7 +151,7 @@ static cm_status read_header(cm_onnx_reader *r, const Onnx__ModelProto *p, cm_er
     if ((m->opsets[m->opset_count].domain = cm_onnx_keep(r, domain, error)) == NULL)
       return error->status;
   }
-  m->opset = p->n_opset_import == 0 ? 1 : opset_of(m, "");
+  m->opset = p->n_opset_import == 0 ? 1 : cm_model_opset(m, "");
   if (m->opset < CM_OPSET_LEAST || m->opset > CM_OPSET_MOST)
     return cm_fail(error, CM_BAD_NETWORK, "the model uses ONNX opset %lld; supported are %d to %d", (long long)m->opset,
                    CM_OPSET_LEAST, CM_OPSET_MOST);

@@ -218,13 +218,13 @@ static cm_status add_node(scope *s, const body *b, const Onnx__NodeProto *p, cm_
   for (uint32_t o = 0; o < n->output_count; o++)
     if (p->output[o][0] != '\0' && new_value(s, p->output[o], &n->outputs[o], error) != CM_OK)
       return error->status;
+  n->known = has_graph(p) ? NULL : cm_operator_find(n->domain, n->op, m->opset);
   cm_node_trim_outputs(n);
   for (uint32_t o = 0; o < n->output_count; o++) {
     if (n->outputs[o] == CM_NONE && name_unused(s, number, o, &n->outputs[o], error) != CM_OK)
       return error->status;
     m->values[n->outputs[o]].producer = number;
   }
-  n->known = has_graph(p) ? NULL : cm_operator_find(n->domain, n->op, m->opset);
   return CM_OK;
 }
 

@@ -10,14 +10,11 @@ enum { TILE = 4096 }; /* output positions unfolded at once */
 /* ---- what both have ---- */
 
 /* Type and rank of what a convolution makes, where they are known: input and weights are then known as well. */
-static cm_status begin_shape(cm_call *call, bool *known, cm_error *error)
+static bool begin_shape(cm_call *call)
 {
-  if (call->input_count < 2)
-    return cm_call_fail(call, error, "needs weights");
   const cm_shape *x = &call->input[0];
   call->output[0].type = x->type;
-  *known = x->rank != CM_UNKNOWN_RANK && call->input[1].rank != CM_UNKNOWN_RANK;
-  return CM_OK;
+  return x->rank != CM_UNKNOWN_RANK && call->input[1].rank != CM_UNKNOWN_RANK;
 }
 
 /* The output: images of the input, channels, and an extent for each dimension of the window. */
@@ -45,22 +42,18 @@ static cm_status conv_window(cm_call *call, cm_window *w, cm_error *error)
 cm_status cm_shape_conv(cm_call *call, cm_error *error)
 {
   cm_window w;
-  bool known = false;
-  if (begin_shape(call, &known, error) != CM_OK || (known && conv_window(call, &w, error) != CM_OK))
-    return error->status;
-  if (!known)
+  if (!begin_shape(call))
     return CM_OK;
+  if (conv_window(call, &w, error) != CM_OK)
+    return error->status;
   const cm_shape *x = &call->input[0], *k = &call->input[1];
   int64_t group = cm_node_integer(call->node, "group", 1);
   if (group < 1 || (k->dims[0] >= 0 && k->dims[0] % group != 0) ||
       (x->dims[1] >= 0 && k->dims[1] >= 0 && (x->dims[1] % group != 0 || x->dims[1] / group != k->dims[1])))
     return cm_call_fail(call, error, "%lld input channels in %lld groups do not go with weights of [%lld, %lld, ...]",
                         (long long)x->dims[1], (long long)group, (long long)k->dims[0], (long long)k->dims[1]);
-  if (cm_has(call, 2) && cm_shape_known(&call->input[2]) && k->dims[0] >= 0 &&
-      (call->input[2].rank != 1 || call->input[2].dims[0] != k->dims[0]))
-    return cm_call_fail(call, error, "its bias should hold %lld numbers", (long long)k->dims[0]);
   end_shape(call, k->dims[0], w.out, w.rank);
-  return CM_OK;
+  return cm_call_need_lists(call, 2, 3, k->dims[0], error);
 }
 
 static int64_t product(const int64_t *numbers, uint32_t count)
@@ -276,18 +269,17 @@ cm_status cm_window_transposed(const cm_call *call, cm_window *w, cm_error *erro
 cm_status cm_shape_conv_transpose(cm_call *call, cm_error *error)
 {
   cm_window w;
-  bool known = false;
-  if (begin_shape(call, &known, error) != CM_OK || (known && cm_window_transposed(call, &w, error) != CM_OK))
-    return error->status;
-  if (!known)
+  if (!begin_shape(call))
     return CM_OK;
+  if (cm_window_transposed(call, &w, error) != CM_OK)
+    return error->status;
   const cm_shape *x = &call->input[0], *k = &call->input[1];
   int64_t group = cm_node_integer(call->node, "group", 1);
   if (group < 1 || (x->dims[1] >= 0 && k->dims[0] >= 0 && (x->dims[1] != k->dims[0] || x->dims[1] % group != 0)))
     return cm_call_fail(call, error, "%lld input channels in %lld groups do not go with weights for %lld",
                         (long long)x->dims[1], (long long)group, (long long)k->dims[0]);
   end_shape(call, k->dims[1] < 0 ? CM_UNKNOWN_DIM : k->dims[1] * group, w.in, w.rank);
-  return CM_OK;
+  return cm_call_need_lists(call, 2, 3, call->output[0].dims[1], error);
 }
 
 cm_status cm_kernel_conv_transpose(cm_call *call, cm_error *error)

@@ -53,6 +53,20 @@ cm_status cm_shape_dropout(cm_call *call, cm_error *error)
   return CM_OK;
 }
 
+/* Training as far as is known: of a mode or a ratio that is given when the model runs, the one that is worse. */
+cm_status cm_check_dropout(const cm_call *call, cm_error *error)
+{
+  const cm_tensor *mode = cm_has(call, 2) ? call->value[2] : NULL, *ratio = cm_has(call, 1) ? call->value[1] : NULL;
+  if ((mode != NULL && mode->count != 1) || (ratio != NULL && ratio->count != 1))
+    return cm_call_fail(call, error, "should have one ratio and one training mode");
+  if (!cm_has(call, 2) || (mode != NULL && cm_tensor_integer(mode, 0) == 0) || (ratio != NULL && cm_tensor_number(ratio, 0) == 0))
+    return CM_OK;
+  if (cm_node_attribute(call->node, "seed") == NULL)
+    return cm_call_fail(call, error, "is in training mode%s without a seed: its result is random",
+                        mode == NULL ? ", or may be," : "");
+  return call->input[0].type != CM_FLOAT ? cm_call_bad_type(call, call->input[0].type, error) : CM_OK;
+}
+
 static void set_mask(cm_tensor *mask, uint64_t i, bool kept)
 {
   if (mask->type == CM_FLOAT)
@@ -63,6 +77,7 @@ static void set_mask(cm_tensor *mask, uint64_t i, bool kept)
 
 cm_status cm_kernel_dropout(cm_call *call, cm_error *error)
 {
+  (void)error;
   const cm_tensor *x = call->value[0];
   cm_tensor *y = call->result[0], *mask = call->output_count > 1 ? call->result[1] : NULL;
   const cm_attribute *seed = cm_node_attribute(call->node, "seed");
@@ -74,10 +89,6 @@ cm_status cm_kernel_dropout(cm_call *call, cm_error *error)
     memcpy(y->data, x->data, x->count * cm_type_bytes(x->type));
     return CM_OK;
   }
-  if (seed == NULL)
-    return cm_call_fail(call, error, "is in training mode without a seed: its result is random");
-  if (x->type != CM_FLOAT)
-    return cm_call_bad_type(call, x->type, error);
   twister random;
   seed_twister(&random, (uint32_t)seed->integer);
   float scale = (float)(1 / (1 - ratio));

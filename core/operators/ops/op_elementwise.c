@@ -14,8 +14,6 @@ cm_status cm_shape_clip(cm_call *call, cm_error *error)
 cm_status cm_shape_binary(cm_call *call, cm_error *error)
 {
   call->output[0].type = call->input[0].type;
-  if (call->input_count < 2)
-    return cm_call_fail(call, error, "needs two inputs");
   return cm_call_broadcast(call, &call->input[0], &call->input[1], &call->output[0], error);
 }
 

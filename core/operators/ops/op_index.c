@@ -82,8 +82,6 @@ cm_status cm_shape_gather_elements(cm_call *call, cm_error *error)
 {
   uint32_t axis;
   const cm_shape *x = &call->input[0];
-  if (call->input_count < 2)
-    return cm_call_fail(call, error, "needs indices");
   call->output[0] = call->input[1];
   call->output[0].type = x->type;
   if (x->rank == CM_UNKNOWN_RANK || call->input[1].rank == CM_UNKNOWN_RANK)
@@ -130,9 +128,13 @@ cm_status cm_kernel_gather_elements(cm_call *call, cm_error *error)
 
 cm_status cm_shape_scatter_elements(cm_call *call, cm_error *error)
 {
-  if (call->input_count < 3)
-    return cm_call_fail(call, error, "needs indices and updates");
-  call->output[0] = call->input[0];
+  const cm_shape *x = &call->input[0], *k = &call->input[1], *update = &call->input[2];
+  call->output[0] = *x;
+  if (!cm_shape_known(x) || !cm_shape_known(k) || !cm_shape_known(update))
+    return CM_OK;
+  if (k->rank != x->rank || update->rank != k->rank || memcmp(update->dims, k->dims, k->rank * sizeof *k->dims) != 0 ||
+      update->type != x->type)
+    return cm_call_fail(call, error, "its indices and updates do not go with its input");
   return CM_OK;
 }
 
@@ -144,8 +146,6 @@ cm_status cm_kernel_scatter_elements(cm_call *call, cm_error *error)
   uint32_t axis;
   if (cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error) != CM_OK)
     return error->status;
-  if (k->rank != x->rank || update->count != k->count || update->type != x->type)
-    return cm_call_fail(call, error, "its indices and updates do not go with its input");
   cm_strides(x->rank, x->dims, strides);
   copy_elements(y, 0, x, 0, (int64_t)x->count);
   for (uint64_t i = 0; i < k->count; i++) {
@@ -163,8 +163,6 @@ cm_status cm_shape_gather_nd(cm_call *call, cm_error *error)
 {
   cm_shape *out = &call->output[0];
   int64_t batch = cm_node_integer(call->node, "batch_dims", 0);
-  if (call->input_count < 2)
-    return cm_call_fail(call, error, "needs indices");
   const cm_shape *x = &call->input[0], *k = &call->input[1];
   out->type = x->type;
   if (x->rank == CM_UNKNOWN_RANK || k->rank == CM_UNKNOWN_RANK || (k->rank > 0 && k->dims[k->rank - 1] < 0))
@@ -221,20 +219,24 @@ cm_status cm_kernel_gather_nd(cm_call *call, cm_error *error)
 
 cm_status cm_shape_scatter_nd(cm_call *call, cm_error *error)
 {
-  return cm_shape_scatter_elements(call, error);
+  const cm_shape *x = &call->input[0], *k = &call->input[1], *update = &call->input[2];
+  call->output[0] = *x;
+  if (!cm_shape_known(x) || !cm_shape_known(k) || !cm_shape_known(update))
+    return CM_OK;
+  if (k->rank == 0 || k->dims[k->rank - 1] < 1 || k->dims[k->rank - 1] > (int64_t)x->rank || update->type != x->type)
+    return cm_call_fail(call, error, "its indices do not go with its input");
+  if (product(update->dims, 0, update->rank) != product(k->dims, 0, k->rank - 1) * product(x->dims, (uint32_t)k->dims[k->rank - 1], x->rank))
+    return cm_call_fail(call, error, "its updates do not go with its indices");
+  return CM_OK;
 }
 
 cm_status cm_kernel_scatter_nd(cm_call *call, cm_error *error)
 {
   const cm_tensor *x = call->value[0], *k = call->value[1], *update = call->value[2];
   cm_tensor *y = call->result[0];
-  if (k->rank == 0 || k->dims[k->rank - 1] < 1 || k->dims[k->rank - 1] > (int64_t)x->rank || update->type != x->type)
-    return cm_call_fail(call, error, "its indices do not go with its input");
   uint32_t length = (uint32_t)k->dims[k->rank - 1];
   int64_t block = product(x->dims, length, x->rank);
   uint64_t count = k->count / length;
-  if (update->count != count * (uint64_t)block)
-    return cm_call_fail(call, error, "its updates do not go with its indices");
   copy_elements(y, 0, x, 0, (int64_t)x->count);
   for (uint64_t i = 0; i < count; i++) {
     int64_t first;
@@ -256,8 +258,6 @@ static cm_status one_hot_axis(const cm_call *call, uint32_t rank, uint32_t *axis
 cm_status cm_shape_one_hot(cm_call *call, cm_error *error)
 {
   uint32_t axis;
-  if (call->input_count < 3)
-    return cm_call_fail(call, error, "needs a depth and values");
   const cm_shape *x = &call->input[0];
   cm_shape *out = &call->output[0];
   out->type = call->input[2].type;

@@ -187,8 +187,6 @@ cm_status cm_shape_conv_integer(cm_call *call, cm_error *error)
 
 cm_status cm_shape_qlinear_conv(cm_call *call, cm_error *error)
 {
-  if (call->input_count < 8)
-    return cm_call_fail(call, error, "needs eight inputs");
   return convolution_shape(call, 3, call->input[7].type, error);
 }
 

@@ -9,8 +9,6 @@
 cm_status cm_shape_matmul(cm_call *call, cm_error *error)
 {
   cm_shape *out = &call->output[0];
-  if (call->input_count < 2)
-    return cm_call_fail(call, error, "needs two inputs");
   cm_shape a = call->input[0], b = call->input[1], wide = {0};
   out->type = a.type;
   if (a.rank == CM_UNKNOWN_RANK || b.rank == CM_UNKNOWN_RANK)
@@ -78,8 +76,6 @@ cm_status cm_kernel_matmul(cm_call *call, cm_error *error)
 
 cm_status cm_shape_gemm(cm_call *call, cm_error *error)
 {
-  if (call->input_count < 2)
-    return cm_call_fail(call, error, "needs two inputs");
   const cm_shape *a = &call->input[0], *b = &call->input[1];
   cm_shape *out = &call->output[0];
   bool ta = cm_node_integer(call->node, "transA", 0) != 0, tb = cm_node_integer(call->node, "transB", 0) != 0;

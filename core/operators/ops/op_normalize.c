@@ -21,25 +21,15 @@ static cm_status need_float(const cm_call *call, uint32_t inputs, cm_error *erro
   return CM_OK;
 }
 
-/* Scale, bias and the like: one number a channel. */
-static cm_status need_channels(const cm_call *call, uint32_t from, uint32_t to, int64_t channels, cm_error *error)
-{
-  for (uint32_t i = from; i < to; i++)
-    if (call->value[i]->count != (uint64_t)channels)
-      return cm_call_fail(call, error, "input %u should hold %lld numbers", i, (long long)channels);
-  return CM_OK;
-}
-
 /* ---- BatchNormalization ---- */
 
 cm_status cm_shape_batch_norm(cm_call *call, cm_error *error)
 {
-  if (call->input_count < 5)
-    return cm_call_fail(call, error, "needs five inputs");
+  const cm_shape *x = &call->input[0];
   (void)same_shape(call);
-  for (uint32_t o = 1; o < call->output_count; o++)
+  for (uint32_t o = 1; o < call->output_count && o < call->input_count; o++)
     call->output[o] = call->input[o < 3 ? 2 + o : o];
-  return CM_OK;
+  return cm_call_need_lists(call, 1, 5, x->rank == CM_UNKNOWN_RANK ? CM_UNKNOWN_DIM : x->rank > 1 ? x->dims[1] : 1, error);
 }
 
 cm_status cm_check_batch_norm(const cm_call *call, cm_error *error)
@@ -53,7 +43,7 @@ cm_status cm_kernel_batch_norm(cm_call *call, cm_error *error)
 {
   const cm_tensor *x = call->value[0];
   int64_t channels = x->rank > 1 ? x->dims[1] : 1;
-  if (need_float(call, 5, error) != CM_OK || need_channels(call, 1, 5, channels, error) != CM_OK)
+  if (need_float(call, 5, error) != CM_OK)
     return error->status;
   const float *scale = call->value[1]->data, *bias = call->value[2]->data, *mean = call->value[3]->data,
               *variance = call->value[4]->data;
@@ -89,19 +79,17 @@ static row_norm measure(const float *x, uint64_t size, double epsilon)
 
 cm_status cm_shape_instance_norm(cm_call *call, cm_error *error)
 {
-  if (call->input_count < 3)
-    return cm_call_fail(call, error, "needs three inputs");
-  return same_shape(call);
+  const cm_shape *x = &call->input[0];
+  (void)same_shape(call);
+  if (x->rank < 3)
+    return cm_call_fail(call, error, "needs at least 3 dimensions");
+  return cm_call_need_lists(call, 1, 3, x->rank == CM_UNKNOWN_RANK ? CM_UNKNOWN_DIM : x->dims[1], error);
 }
 
 cm_status cm_kernel_instance_norm(cm_call *call, cm_error *error)
 {
   const cm_tensor *x = call->value[0];
   if (need_float(call, 3, error) != CM_OK)
-    return error->status;
-  if (x->rank < 3)
-    return cm_call_fail(call, error, "needs at least 3 dimensions");
-  if (need_channels(call, 1, 3, x->dims[1], error) != CM_OK)
     return error->status;
   uint64_t planes = (uint64_t)(x->dims[0] * x->dims[1]), size = planes > 0 ? x->count / planes : 0;
   const float *scale = call->value[1]->data, *bias = call->value[2]->data;
@@ -118,9 +106,14 @@ cm_status cm_kernel_instance_norm(cm_call *call, cm_error *error)
 
 cm_status cm_shape_group_norm(cm_call *call, cm_error *error)
 {
-  if (call->input_count < 3)
-    return cm_call_fail(call, error, "needs three inputs");
-  return same_shape(call);
+  const cm_shape *x = &call->input[0];
+  int64_t groups = cm_node_integer(call->node, "num_groups", 1);
+  (void)same_shape(call);
+  if (x->rank == CM_UNKNOWN_RANK)
+    return CM_OK;
+  if (x->rank < 3 || groups < 1 || (x->dims[1] >= 0 && x->dims[1] % groups != 0))
+    return cm_call_fail(call, error, "cannot make %lld groups of its channels", (long long)groups);
+  return cm_call_need_lists(call, 1, 3, call->opset < 21 ? groups : x->dims[1], error);
 }
 
 /* Scale and bias are one number a group in opset 18, one a channel since 21. */
@@ -129,11 +122,6 @@ cm_status cm_kernel_group_norm(cm_call *call, cm_error *error)
   const cm_tensor *x = call->value[0];
   int64_t groups = cm_node_integer(call->node, "num_groups", 1);
   if (need_float(call, 3, error) != CM_OK)
-    return error->status;
-  if (x->rank < 3 || groups < 1 || x->dims[1] % groups != 0)
-    return cm_call_fail(call, error, "cannot make %lld groups of its channels", (long long)groups);
-  int64_t entries = call->opset < 21 ? groups : x->dims[1];
-  if (need_channels(call, 1, 3, entries, error) != CM_OK)
     return error->status;
   uint64_t rows = (uint64_t)(x->dims[0] * groups), size = rows > 0 ? x->count / rows : 0,
            plane = size / (uint64_t)(x->dims[1] / groups);
@@ -157,8 +145,6 @@ cm_status cm_shape_layer_norm(cm_call *call, cm_error *error)
 {
   uint32_t axis;
   (void)same_shape(call);
-  if (call->input_count < 2)
-    return cm_call_fail(call, error, "needs two inputs");
   if (call->input[0].rank == CM_UNKNOWN_RANK)
     return CM_OK;
   if (cm_call_axis(call, cm_node_integer(call->node, "axis", -1), call->input[0].rank, &axis, error) != CM_OK)

@@ -248,8 +248,6 @@ cm_status cm_shape_gather(cm_call *call, cm_error *error)
 {
   uint32_t axis;
   cm_shape *out = &call->output[0];
-  if (call->input_count < 2)
-    return cm_call_fail(call, error, "needs indices");
   const cm_shape *x = &call->input[0], *k = &call->input[1];
   out->type = x->type;
   if (x->rank == CM_UNKNOWN_RANK || k->rank == CM_UNKNOWN_RANK)

@@ -5,8 +5,7 @@
 
 cm_status cm_shape_quantize(cm_call *call, cm_error *error)
 {
-  if (call->input_count < 2)
-    return cm_call_fail(call, error, "needs a scale");
+  (void)error;
   call->output[0] = call->input[0];
   call->output[0].type =
       cm_has(call, 2) ? call->input[2].type : (cm_type)cm_node_integer(call->node, "output_dtype", CM_UINT8);
@@ -17,8 +16,7 @@ cm_status cm_shape_quantize(cm_call *call, cm_error *error)
 
 cm_status cm_shape_dequantize(cm_call *call, cm_error *error)
 {
-  if (call->input_count < 2)
-    return cm_call_fail(call, error, "needs a scale");
+  (void)error;
   call->output[0] = call->input[0];
   call->output[0].type = call->input[1].type;
   return CM_OK;

@@ -134,19 +134,48 @@ static cm_status read_functions(const cm_call *call, recurrent *r, cm_error *err
     *f = (function){activations[i].function, activations[i].alpha, activations[i].beta};
     /* Parameters stand in the order of the functions that have any. */
     bool has_alpha = f->alpha != 0 || f->apply == a_affine, has_beta = f->beta != 0 || f->apply == a_affine;
-    if (has_alpha && alpha != NULL && alphas < alpha->count)
+    if (has_alpha && alpha != NULL && alpha->kind == CM_ATTRIBUTE_FLOATS && alphas < alpha->count)
       f->alpha = (double)alpha->numbers[alphas++];
-    if (has_beta && beta != NULL && betas < beta->count)
+    if (has_beta && beta != NULL && beta->kind == CM_ATTRIBUTE_FLOATS && betas < beta->count)
       f->beta = (double)beta->numbers[betas++];
   }
   return CM_OK;
 }
 
+/* The weights have the sizes that the operator's numbers ask for. */
+static cm_status check_sizes(const cm_call *call, const recurrent *r, cm_error *error)
+{
+  int64_t rows = r->directions * r->gates * r->hidden, states = r->directions * r->batch * r->hidden;
+  const int64_t wanted[] = {-1, rows * r->inputs, rows * r->hidden, 2 * rows, r->batch, states, states,
+                            3 * r->directions * r->hidden};
+  for (uint32_t i = 1; i < call->input_count && i < 8; i++) {
+    uint64_t count = 0;
+    if (cm_has(call, i) && (!cm_dims_count(call->input[i].rank, call->input[i].dims, &count) || count != (uint64_t)wanted[i]))
+      return cm_call_fail(call, error, "input %u should hold %lld numbers", i, (long long)wanted[i]);
+  }
+  return CM_OK;
+}
+
+/* Numbers that the shapes say; false when there can be none. */
+static bool measure(const cm_call *call, recurrent *r)
+{
+  const cm_shape *x = &call->input[0], *states = &call->input[2];
+  begin(call, r);
+  if (x->rank != 3 || states->rank != 3)
+    return false;
+  r->steps = x->dims[r->batch_first];
+  r->batch = x->dims[!r->batch_first];
+  r->inputs = x->dims[2];
+  r->hidden = r->hidden > 0 ? r->hidden : states->dims[2];
+  return r->hidden < INT64_C(1) << 24 && r->batch < INT64_C(1) << 30 && r->inputs < INT64_C(1) << 30;
+}
+
 cm_status cm_check_recurrent(const cm_call *call, cm_error *error)
 {
   recurrent r;
-  begin(call, &r);
-  return read_functions(call, &r, error);
+  if (!measure(call, &r))
+    return cm_call_fail(call, error, "needs an input and weights of 3 dimensions");
+  return read_functions(call, &r, error) != CM_OK ? error->status : check_sizes(call, &r, error);
 }
 
 cm_status cm_shape_recurrent(cm_call *call, cm_error *error)
@@ -154,8 +183,6 @@ cm_status cm_shape_recurrent(cm_call *call, cm_error *error)
   recurrent r;
   const cm_shape *x = &call->input[0];
   begin(call, &r);
-  if (call->input_count < 3)
-    return cm_call_fail(call, error, "needs weights and recurrence weights");
   int64_t hidden = r.hidden;
   if (hidden < 1 && call->input[2].rank == 3)
     hidden = call->input[2].dims[2];
@@ -310,29 +337,12 @@ static const float *part_of(const cm_call *call, uint32_t input, int64_t from)
   return cm_has(call, input) ? (const float *)call->value[input]->data + from : NULL;
 }
 
-/* The weights have the sizes that the operator's numbers ask for. */
-static cm_status check_sizes(const cm_call *call, const recurrent *r, cm_error *error)
-{
-  int64_t rows = r->directions * r->gates * r->hidden, states = r->directions * r->batch * r->hidden;
-  const int64_t wanted[] = {-1, rows * r->inputs, rows * r->hidden, 2 * rows, r->batch, states, states,
-                            3 * r->directions * r->hidden};
-  for (uint32_t i = 1; i < call->input_count && i < 8; i++)
-    if (cm_has(call, i) && call->value[i]->count != (uint64_t)wanted[i])
-      return cm_call_fail(call, error, "input %u should hold %lld numbers", i, (long long)wanted[i]);
-  return CM_OK;
-}
-
 cm_status cm_kernel_recurrent(cm_call *call, cm_error *error)
 {
   recurrent r;
-  const cm_tensor *x = call->value[0];
   double *room = NULL;
-  begin(call, &r);
-  r.steps = x->dims[r.batch_first];
-  r.batch = x->dims[!r.batch_first];
-  r.inputs = x->dims[2];
-  r.hidden = r.hidden > 0 ? r.hidden : call->value[2]->dims[call->value[2]->rank - 1];
-  if (read_functions(call, &r, error) != CM_OK || check_sizes(call, &r, error) != CM_OK ||
+  (void)measure(call, &r); /* which the check has done */
+  if (read_functions(call, &r, error) != CM_OK ||
       CM_NEW(call->memory, room, 5 * r.hidden + 1, error) != CM_OK)
     return error->status;
   cm_status status = CM_OK;

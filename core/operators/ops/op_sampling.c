@@ -13,8 +13,6 @@ cm_status cm_shape_affine_grid(cm_call *call, cm_error *error)
   size_t count;
   bool known;
   cm_shape *y = &call->output[0];
-  if (call->input_count < 2)
-    return cm_call_fail(call, error, "needs a size");
   y->type = theta->type;
   if (cm_call_integers(call, NULL, 1, size, 5, &count, &known, error) != CM_OK)
     return error->status;
@@ -62,21 +60,37 @@ cm_status cm_kernel_affine_grid(cm_call *call, cm_error *error)
 
 /* ---- DeformConv ---- */
 
-cm_status cm_check_deform_conv(const cm_call *call, cm_error *error)
-{
-  return call->input[0].rank == 4 ? CM_OK
-                                  : cm_call_fail(call, error, "samples %u dimensions; images of 2 are computed",
-                                                 call->input[0].rank - 2);
-}
-
 static cm_status deform_window(const cm_call *call, cm_window *w, cm_error *error)
 {
   const cm_shape *k = &call->input[1];
-  if (call->input_count < 3)
-    return cm_call_fail(call, error, "needs weights and offsets");
   if (k->rank != call->input[0].rank)
     return cm_call_fail(call, error, "its weights have %u dimensions, its input %u", k->rank, call->input[0].rank);
   return cm_window_read(call, &call->input[0], k->dims + 2, false, w, error);
+}
+
+static uint64_t count_of(const cm_call *call, uint32_t input)
+{
+  uint64_t count = 0;
+  (void)cm_dims_count(call->input[input].rank, call->input[input].dims, &count);
+  return count;
+}
+
+cm_status cm_check_deform_conv(const cm_call *call, cm_error *error)
+{
+  cm_window w;
+  cm_piece_place at;
+  const cm_shape *x = &call->input[0], *weights = &call->input[1];
+  int64_t groups = cm_node_integer(call->node, "group", 1), offset_groups = cm_node_integer(call->node, "offset_group", 1);
+  if (x->rank != 4)
+    return cm_call_fail(call, error, "samples %u dimensions; images of 2 are computed", x->rank - 2);
+  if (deform_window(call, &w, error) != CM_OK)
+    return error->status;
+  const int64_t *extents = cm_call_place(call, &at) ? at.extent + 2 : w.out;
+  uint64_t places = offset_groups > 0 ? (uint64_t)(w.kernel[0] * w.kernel[1] * offset_groups * x->dims[0] * extents[0] * extents[1]) : 0;
+  if (groups < 1 || offset_groups < 1 || x->dims[1] % offset_groups != 0 || weights->dims[1] * groups != x->dims[1] ||
+      weights->dims[0] % groups != 0 || count_of(call, 2) != 2 * places || (cm_has(call, 4) && count_of(call, 4) != places))
+    return cm_call_fail(call, error, "its groups, offsets or mask do not go together");
+  return cm_call_need_lists(call, 3, 4, weights->dims[0], error);
 }
 
 cm_status cm_shape_deform_conv(cm_call *call, cm_error *error)
@@ -85,7 +99,7 @@ cm_status cm_shape_deform_conv(cm_call *call, cm_error *error)
   cm_piece_place piece;
   cm_shape *y = &call->output[0];
   *y = call->input[0];
-  if (y->rank == CM_UNKNOWN_RANK || call->input_count < 2 || call->input[1].rank == CM_UNKNOWN_RANK)
+  if (y->rank == CM_UNKNOWN_RANK || call->input[1].rank == CM_UNKNOWN_RANK)
     return CM_OK;
   if (deform_window(call, &w, error) != CM_OK)
     return error->status;
@@ -154,12 +168,6 @@ cm_status cm_kernel_deform_conv(cm_call *call, cm_error *error)
   d.height = y->dims[2];
   d.width = y->dims[3];
   d.channels = d.weights->dims[1];
-  uint64_t cells = (uint64_t)(d.w.kernel[0] * d.w.kernel[1]),
-           places = d.offset_groups > 0 ? cells * (uint64_t)(d.offset_groups * d.x->dims[0] * d.height * d.width) : 0;
-  if (groups < 1 || d.offset_groups < 1 || d.x->dims[1] % d.offset_groups != 0 || d.channels * groups != d.x->dims[1] ||
-      y->dims[1] % groups != 0 || d.offset->count != 2 * places || (d.mask != NULL && d.mask->count != places) ||
-      (bias != NULL && bias->count != (uint64_t)y->dims[1]))
-    return cm_call_fail(call, error, "its groups, offsets, mask or bias do not go together");
   for (int64_t n = 0; n < y->dims[0]; n++)
     for (int64_t f = 0; f < y->dims[1]; f++)
       for (int64_t p = 0; p < d.height * d.width; p++)
@@ -176,7 +184,7 @@ cm_status cm_shape_max_roi_pool(cm_call *call, cm_error *error)
   const cm_attribute *pooled = cm_node_attribute(call->node, "pooled_shape");
   const cm_shape *x = &call->input[0];
   cm_shape *y = &call->output[0];
-  if (call->input_count < 2 || pooled == NULL || pooled->kind != CM_ATTRIBUTE_INTS || pooled->count != 2 ||
+  if (pooled == NULL || pooled->kind != CM_ATTRIBUTE_INTS || pooled->count != 2 ||
       pooled->integers[0] < 1 || pooled->integers[1] < 1)
     return cm_call_fail(call, error, "needs regions and a pooled_shape of two numbers");
   const cm_shape *rois = &call->input[1];
@@ -235,8 +243,6 @@ static cm_status image_window(const cm_call *call, cm_window *w, int64_t *image,
   int64_t block[CM_RANK_MAX];
   size_t count, blocks;
   bool other;
-  if (call->input_count < 3)
-    return cm_call_fail(call, error, "needs the shapes of image and blocks");
   if (cm_call_integers(call, NULL, 1, image, CM_RANK_MAX - 2, &count, known, error) != CM_OK ||
       cm_call_integers(call, NULL, 2, block, CM_RANK_MAX - 2, &blocks, &other, error) != CM_OK)
     return error->status;

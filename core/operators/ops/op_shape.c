@@ -108,8 +108,6 @@ cm_status cm_shape_reshape(cm_call *call, cm_error *error)
   bool known, zero_is_zero = cm_node_integer(call->node, "allowzero", 0) != 0;
   int guess = -1;
   out->type = x->type;
-  if (call->input_count < 2)
-    return cm_call_fail(call, error, "needs a shape");
   if (cm_call_integers(call, "shape", 1, dims, CM_RANK_MAX, &count, &known, error) != CM_OK)
     return error->status;
   if (!known) {
@@ -259,8 +257,6 @@ cm_status cm_shape_expand(cm_call *call, cm_error *error)
   size_t count;
   bool known;
   call->output[0].type = call->input[0].type;
-  if (call->input_count < 2)
-    return cm_call_fail(call, error, "needs a shape");
   if (cm_call_integers(call, NULL, 1, wanted.dims, CM_RANK_MAX, &count, &known, error) != CM_OK)
     return error->status;
   if (!known)
@@ -290,8 +286,6 @@ cm_status cm_shape_tile(cm_call *call, cm_error *error)
   bool known;
   const cm_shape *x = &call->input[0];
   call->output[0].type = x->type;
-  if (call->input_count < 2)
-    return cm_call_fail(call, error, "needs repeats");
   if (cm_call_integers(call, NULL, 1, repeats, CM_RANK_MAX, &count, &known, error) != CM_OK)
     return error->status;
   if (!known || x->rank == CM_UNKNOWN_RANK)

@@ -158,8 +158,6 @@ cm_status cm_shape_stft(cm_call *call, cm_error *error)
 {
   const cm_shape *x = &call->input[0];
   int64_t step, length;
-  if (call->input_count < 2)
-    return cm_call_fail(call, error, "needs a step between frames");
   if (x->rank != CM_UNKNOWN_RANK && (x->rank < 2 || x->rank > 3))
     return cm_call_fail(call, error, "needs signals of 3 dimensions");
   if (read_length(call, 1, &step, error) != CM_OK || frame_length(call, &length, error) != CM_OK)
@@ -252,8 +250,6 @@ cm_status cm_kernel_window(cm_call *call, cm_error *error)
 cm_status cm_shape_mel_weights(cm_call *call, cm_error *error)
 {
   int64_t bins, length;
-  if (call->input_count < 5)
-    return cm_call_fail(call, error, "needs five inputs");
   if (read_length(call, 0, &bins, error) != CM_OK || read_length(call, 1, &length, error) != CM_OK)
     return error->status;
   call->output[0] = (cm_shape){.type = made_type(call), .rank = 2, .dims = {length < 0 ? length : length / 2 + 1, bins}};

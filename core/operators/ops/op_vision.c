@@ -90,8 +90,6 @@ cm_status cm_shape_nms(cm_call *call, cm_error *error)
 {
   bool known = true;
   call->output[0] = (cm_shape){.type = CM_INT64, .rank = 2, .dims = {CM_UNKNOWN_DIM, 3}};
-  if (call->input_count < 2)
-    return cm_call_fail(call, error, "needs boxes and scores");
   for (uint32_t i = 0; i < call->input_count; i++)
     known = known && (!cm_has(call, i) || call->value[i] != NULL);
   return known ? suppress(call, NULL, &call->output[0].dims[0], error) : CM_OK;
@@ -116,8 +114,6 @@ typedef struct sampler {
 
 cm_status cm_shape_grid_sample(cm_call *call, cm_error *error)
 {
-  if (call->input_count < 2)
-    return cm_call_fail(call, error, "needs a grid");
   const cm_shape *x = &call->input[0], *grid = &call->input[1];
   call->output[0] = *x;
   if (x->rank == CM_UNKNOWN_RANK || grid->rank == CM_UNKNOWN_RANK)
@@ -241,8 +237,6 @@ cm_status cm_kernel_grid_sample(cm_call *call, cm_error *error)
 
 cm_status cm_shape_roi_align(cm_call *call, cm_error *error)
 {
-  if (call->input_count < 3)
-    return cm_call_fail(call, error, "needs regions and their images");
   const cm_shape *x = &call->input[0], *rois = &call->input[1];
   call->output[0] = *x;
   if (x->rank == CM_UNKNOWN_RANK || rois->rank == CM_UNKNOWN_RANK)
@@ -332,8 +326,6 @@ cm_status cm_shape_max_unpool(cm_call *call, cm_error *error)
   cm_piece_place piece;
   cm_shape *out = &call->output[0];
   const cm_shape *x = &call->input[0];
-  if (call->input_count < 2)
-    return cm_call_fail(call, error, "needs indices");
   *out = *x;
   if (x->rank == CM_UNKNOWN_RANK)
     return CM_OK;
