@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "storage/mappings.h"
 #include "storage/monitor.h"
+#include "storage/scrub.h"
 
 static void family(FILE *out, const char *name, const char *kind, const char *help)
 {
@@ -145,6 +146,7 @@ static void put_counts(FILE *out, cm_request *request, uint64_t mappings, uint64
   cm_connections_count(request->server->connections, &connections);
   cm_cache_count(store->cache, &cache);
   cm_database_counts(store->database, &transactions, &writes);
+  const cm_scrub_counts scrub = cm_scrub_count(store);
   const cm_server_options *o = &request->server->options;
   const struct {
     const char *name, *kind, *help;
@@ -183,6 +185,9 @@ static void put_counts(FILE *out, cm_request *request, uint64_t mappings, uint64
     {"coremapd_database_transactions_total", "counter", "Transactions that carried them.", (double)transactions},
     {"coremapd_database_waiting_seconds", "gauge", "For how long writes have waited without one being done.",
      cm_database_waiting(store->database)},
+    {"coremapd_damaged", "gauge", "Stored files and results that are not as they were stored.", (double)scrub.damaged},
+    {"coremapd_scrub_rounds_total", "counter", "Times that everything stored was read and compared.", (double)scrub.rounds},
+    {"coremapd_scrub_bytes_total", "counter", "Bytes read for that.", (double)scrub.bytes},
     {"coremapd_disk_free_bytes", "gauge", "Free bytes where the data folder lies.", (double)cm_store_free_bytes(store)},
     {"coremapd_disk_reserve_bytes", "gauge", "Free bytes below which uploads are refused.",
      (double)cm_server_limits_now(request->server).disk_free_min},

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "api/handlers.h"
-#include "storage/drain.h"
 #include "base/json.h"
+#include "storage/drain.h"
+#include "storage/scrub.h"
 #include "library/private/base.h"
 
 void cm_get_health(cm_request *request)
@@ -21,6 +22,7 @@ void cm_get_ready(cm_request *request)
   uint64_t room = cm_store_free_bytes(request->store), wanted = cm_server_limits_now(server).disk_free_min, open = 0,
            most = 0;
   const uint64_t reserve = cm_descriptors_reserve(server->options.workers);
+  const uint64_t damaged = cm_scrub_count(request->store).damaged;
   bool counted = cm_descriptors_count(&open, &most);
   if (atomic_load(&server->draining))
     cm_reply_problem(request, 503, "draining", "The server is going down", "nothing new is accepted");
@@ -33,6 +35,9 @@ void cm_get_ready(cm_request *request)
                      (unsigned long long)most, (unsigned long long)reserve / 2);
   else if (cm_store_writable(request->store, &error) != CM_OK)
     cm_reply_problem(request, 503, "not-writable", "The database takes no writes", "%s", error.detail);
+  else if (damaged > 0)
+    cm_reply_problem(request, 503, "damaged", "Stored files are damaged", "%llu stored files or results are not as they were stored;"
+                     " the log names them, and all else is served", (unsigned long long)damaged);
   else
     cm_reply_json(request, 200, json_pack("{s:s}", "status", "ready"));
 }

@@ -15,8 +15,8 @@ static const char usage[] =
   "\n"
   "backup copies the data folder (--data FOLDER, --config FILE, as of the server) to DIR, a new or empty folder, also while a\n"
   "server works on it: the database as of one moment with the files that it knows, linked where both lie on one file system. Cache\n"
-  "and unfinished uploads stay behind. restore makes a data folder, new or empty, of such a backup, which it leaves as it is; one of\n"
-  "a newer version is refused. coremapd --check-data --data FOLDER checks either.\n";
+  "and unfinished uploads stay behind. restore makes a data folder, new or empty, of such a backup, which it leaves as it is, if every\n"
+  "stored file has its digest; one of a newer version is refused. coremapd --check-data --data FOLDER checks either.\n";
 
 bool cm_backup_knows(const char *word)
 {

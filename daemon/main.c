@@ -31,6 +31,7 @@
 #include "storage/log.h"
 #include "storage/pack.h"
 #include "storage/retention.h"
+#include "storage/scrub.h"
 #include "storage/uploads.h"
 #include "storage/usage.h"
 
@@ -94,7 +95,7 @@ static cm_status start(service *s, cm_error *error)
   const cm_config *c = &s->config;
   if (cm_descriptors_raise(error) != CM_OK || cm_store_open(c->data, c->cache_limit, &s->store, error) != CM_OK ||
       cm_drain_ask(s->store->database, false, error) != CM_OK || recover(s->store, error) != CM_OK ||
-        cm_usage_set_half_life(s->store, (double)c->half_life, error) != CM_OK)
+        cm_usage_set_half_life(s->store, (double)c->half_life, error) != CM_OK || cm_scrub_start(s->store, error) != CM_OK)
     return error->status;
   cm_workers_options workers = {.store = s->store, .workers = (unsigned)c->workers,
                                 .short_workers = (unsigned)c->short_workers, .threads = (unsigned)c->threads,

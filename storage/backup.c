@@ -14,16 +14,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "storage/check_internal.h"
 #include "storage/folder.h"
 #include "storage/internal.h"
 #include "storage/schema.h"
 
-enum { LOOKS_MAX = 5, COPY_BYTES = 1 << 20 };
+enum { LOOKS_MAX = 5, COPY_BYTES = 1 << 20, FAULT_MAX = 400 };
 
 /* What goes from one folder to the other, by the folders' names. */
 typedef struct way {
   const char *from, *to;
-  bool link; /* where it can be */
+  bool link;   /* where it can be */
+  bool verify; /* every digest, once all is there */
   uint64_t files, bytes;
 } way;
 
@@ -224,7 +226,83 @@ static cm_status match(const way *w, uint64_t *missing, cm_error *error)
   return status;
 }
 
+/* ---- whether it is as it was stored ---- */
+
+/* Keeps the first fault. */
+static void keep_first(void *user, const char *line)
+{
+  char *first = user;
+  if (first[0] == '\0' && strncmp(line, "FAULT ", 6) == 0)
+    (void)snprintf(first, FAULT_MAX, "%s", line + 6);
+}
+
+static cm_status check_tables(cm_checking *c, cm_error *error)
+{
+  int64_t blobs = 0, packs = 0; /* what the release that wrote it had */
+  if (cm_sql_number(c->handle, 0, &blobs, error, "SELECT count(*) FROM sqlite_master WHERE name = 'blobs'", "") != CM_OK ||
+      cm_sql_number(c->handle, 0, &packs, error, "SELECT count(*) FROM sqlite_master WHERE name = 'packs'", "") != CM_OK ||
+      (blobs != 0 && cm_checking_blobs(c, error) != CM_OK))
+    return error->status;
+  if (packs == 0)
+    return CM_OK;
+  return cm_checking_old_rows(c, error) != CM_OK ? error->status : cm_checking_packs(c, error);
+}
+
+static cm_status verify(const way *w, cm_error *error)
+{
+  char first[FAULT_MAX] = "";
+  const cm_check_report report = {.say = keep_first, .user = first};
+  cm_checking c = {.folder = w->to, .report = &report, .digests = true};
+  cm_status status = open_database(w->to, SQLITE_OPEN_READWRITE, &c.handle, error);
+  if (status == CM_OK)
+    status = check_tables(&c, error);
+  sqlite3_close_v2(c.handle);
+  return status != CM_OK || c.faults == 0
+             ? status
+             : cm_fail(error, CM_DAMAGED, "%llu stored things of %s are damaged, and nothing is restored; %s. coremapd --check-data --data %s"
+                       " names all; take an older backup, or a copy of this one as it is", (unsigned long long)c.faults, w->from,
+                       first, w->from);
+}
+
 /* ---- the two ways ---- */
+
+/* A copy within what it is a copy of would go with it. */
+static cm_status check_outside(const way *w, cm_error *error)
+{
+  char path[CM_PATH_MAX];
+  struct stat from, at = {0}, before;
+  if (stat(w->from, &from) != 0)
+    return cm_fail_errno(error, errno, "cannot look at", w->from);
+  if (cm_path(path, error, "%s%s", w->to[0] == '/' ? "" : "./", w->to) != CM_OK)
+    return error->status;
+  for (char *slash; stat(path, &at) != 0 && (slash = strrchr(path, '/')) != NULL;) /* what is there of the way */
+    slash[slash == path && slash[1] != '\0' ? 1 : 0] = '\0';
+  int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  bool inside = false;
+  for (before = (struct stat){0}; folder >= 0 && fstat(folder, &at) == 0 && !(at.st_ino == before.st_ino && at.st_dev == before.st_dev);
+       before = at) {
+    inside = inside || (at.st_ino == from.st_ino && at.st_dev == from.st_dev);
+    int above = openat(folder, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    (void)close(folder);
+    folder = above;
+  }
+  if (folder >= 0)
+    (void)close(folder);
+  return inside ? cm_fail(error, CM_CONFLICT, "%s lies within %s, and would go with it; name a folder elsewhere, best on another disk",
+                          w->to, w->from)
+                : CM_OK;
+}
+
+/* What was begun must not be taken for a data folder of an earlier release, which had no marker. */
+static void take_back(const way *w)
+{
+  static const char *const parts[] = {"networks", "mappings", "coremapd.db", "coremapd.db-journal"};
+  char path[CM_PATH_MAX];
+  cm_error ignored;
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    if (cm_path(path, &ignored, "%s/%s", w->to, parts[i]) == CM_OK)
+      (void)cm_folder_remove(path, &ignored);
+}
 
 static cm_status check_empty(const char *path, cm_error *error)
 {
@@ -259,11 +337,10 @@ static cm_status check_source(const char *path, cm_folder *found, cm_error *erro
   return status;
 }
 
-static cm_status carry(way *w, cm_error *error)
+static cm_status take_all(way *w, cm_error *error)
 {
-  cm_folder found;
   uint64_t missing = 1;
-  if (check_source(w->from, &found, error) != CM_OK || check_empty(w->to, error) != CM_OK || take_files(w, error) != CM_OK)
+  if (take_files(w, error) != CM_OK)
     return error->status;
   for (int looks = 0; missing > 0 && looks < LOOKS_MAX; looks++)
     if (take_database(w, error) != CM_OK || take_files(w, error) != CM_OK || match(w, &missing, error) != CM_OK)
@@ -271,7 +348,18 @@ static cm_status carry(way *w, cm_error *error)
   if (missing > 0)
     return cm_fail(error, CM_DAMAGED, "%llu files that the database of %s knows are not there; coremapd --check-data names them",
                    (unsigned long long)missing, w->from);
-  return cm_folder_mark(w->to, found.id, error);
+  return w->verify ? verify(w, error) : CM_OK;
+}
+
+static cm_status carry(way *w, cm_error *error)
+{
+  cm_folder found;
+  if (check_source(w->from, &found, error) != CM_OK || check_outside(w, error) != CM_OK || check_empty(w->to, error) != CM_OK)
+    return error->status;
+  if (take_all(w, error) == CM_OK)
+    return cm_folder_mark(w->to, found.id, error);
+  take_back(w);
+  return error->status;
 }
 
 cm_status cm_backup_make(const char *data, const char *to, uint64_t *files, uint64_t *bytes, cm_error *error)
@@ -286,7 +374,7 @@ cm_status cm_backup_make(const char *data, const char *to, uint64_t *files, uint
 
 cm_status cm_backup_restore(const char *from, const char *data, uint64_t *files, uint64_t *bytes, cm_error *error)
 {
-  way w = {.from = from, .to = data};
+  way w = {.from = from, .to = data, .verify = true};
   if (carry(&w, error) != CM_OK)
     return error->status;
   *files = w.files;

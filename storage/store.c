@@ -21,6 +21,7 @@
 #include "storage/folder.h"
 #include "storage/log.h"
 #include "storage/monitor.h"
+#include "storage/scrub.h"
 #include "storage/positions.h"
 #include "storage/sweep.h"
 
@@ -226,6 +227,7 @@ void cm_store_close(cm_store *store)
 {
   if (store == NULL)
     return;
+  cm_scrub_stop(store);
   cm_queue_order_free(atomic_load(&store->order));
   cm_monitor_free(store->monitor);
   cm_event_bus_free(store->bus);

@@ -34,6 +34,7 @@ typedef struct cm_store {
   cm_cache *cache;
   cm_event_bus *bus;
   struct cm_monitor *monitor; /* storage/monitor.h */
+  struct cm_scrub *scrub;     /* storage/scrub.h; NULL: not started */
   _Atomic(struct cm_queue_order *) order; /* of the queue as last read (storage/positions.h); NULL: not kept */
   pthread_mutex_t blob_lock; /* held while a blob and its row appear or go together */
 } cm_store;
