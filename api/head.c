@@ -200,7 +200,9 @@ void cm_head_take(cm_request *request, const char *method, const char *version)
     request->remote_user = h.user;
   if (proxied && h.id != NULL)
     cm_request_rename(request, h.id);
-  bool sound = check_framing(request, &h, version) &&
+  if (!cm_library_told_all(request->connection, request->raw, strlen(request->target), version))
+    (void)refuse_framing(request, "the target and each header are one line of text, without NUL bytes");
+  bool sound = request->status == 0 && check_framing(request, &h, version) &&
                cm_origin_check(request, proxied && h.public_host != NULL ? h.public_host : h.host, h.origin);
   request->has_body = h.encodings > 0 || (h.length != NULL && strcmp(h.length, "0") != 0);
   if (!sound || cm_origin_preflight(request) || !split_path(request))

@@ -99,6 +99,11 @@ bool cm_listen_admits(const cm_listener *listener, const struct sockaddr *addres
 void cm_listen_name(const cm_listener *listener, char *name, size_t size);
 bool cm_address_is_loopback(const struct sockaddr *address);
 
+/* ---- library.c ---- */
+/* Whether the library has told the whole head: no text of it ended before its line. `raw` is where it has the target, of which it told
+ * `length` bytes. */
+bool cm_library_told_all(struct MHD_Connection *connection, const char *raw, size_t length, const char *version);
+
 /* ---- proxies.c ---- */
 #define CM_PROXY_SECRET_HEADER "X-Proxy-Secret"
 /* The next item of a list, to one [size]; NULL: there is none, else what follows it. */

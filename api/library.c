@@ -3,7 +3,10 @@
  * The library would answer in HTML, and 0.9.75 sends the head of some of these replies twice (a malformed
  * Content-Length, a missing Host). It queues them through its own public function; a program's definition stands before
  * a shared library's, so they come through here. The reply is then written to the socket at once and the library told to
- * close. Our own replies go to the library's function by its address. */
+ * close. Our own replies go to the library's function by its address.
+ *
+ * And 0.9.75 tells what comes as texts that end at their first NUL: "Remote-User: ada" of "ada\0eve". Such heads are found by where in
+ * its buffer the texts lie. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -88,6 +91,42 @@ static void drain(int socket)
   ssize_t got;
   for (size_t all = 0; all < UNREAD_MAX && (got = recv(socket, bytes, sizeof bytes, MSG_DONTWAIT)) > 0;)
     all += (size_t)got;
+}
+
+/* ---- bytes that the library does not tell ---- */
+
+/* How the head lies in the library's buffer: line after line, the ends of each made NUL. */
+typedef struct layout {
+  const char *end; /* past the NUL of what came last */
+  size_t breaks;   /* NULs more between lines: 1 where they end in CR LF; unknown before the first header */
+  size_t lines;
+  bool broken;
+} layout;
+
+static enum MHD_Result next_line(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+  layout *l = context;
+  (void)kind;
+  if (l->lines++ == 0 && name == l->end + 1)
+    l->breaks = 1;
+  l->broken = l->broken || name != l->end + l->breaks || value == NULL;
+  if (value != NULL)
+    l->end = value + strlen(value) + 1;
+  return l->broken ? MHD_NO : MHD_YES;
+}
+
+bool cm_library_told_all(struct MHD_Connection *connection, const char *raw, size_t length, const char *version)
+{
+  layout l = {.end = version + strlen(version) + 1};
+  if (strncmp(MHD_get_version(), "0.9.", 4) != 0) /* others refuse NULs themselves */
+    return true;
+  if (version != raw + length + 1)
+    return false;
+  (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, next_line, &l);
+  /* After the last header comes the end of its line, and the empty line. */
+  for (size_t i = 0; i < 2 * l.breaks + 1 && !l.broken && l.lines > 0; i++)
+    l.broken = l.end[i] != '\0';
+  return !l.broken;
 }
 
 /* The library's calls alone. MHD_NO makes it close the connection. */

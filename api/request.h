@@ -112,6 +112,7 @@ struct cm_request {
   uint64_t sent;                   /* bytes of the reply's body so far, or that it will have */
   char method[12];
   char *target;                    /* as it came */
+  const char *raw;                 /* where the library has it, until the head is taken */
   char *path;                      /* owns the segments */
   char *segment[CM_SEGMENTS_MAX];  /* decoded */
   size_t segments;

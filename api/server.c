@@ -38,6 +38,7 @@ static void *note_target(void *context, const char *target, struct MHD_Connectio
   if (request == NULL)
     return NULL;
   request->target = strdup(target);
+  request->raw = target;
   if (request->target == NULL) {
     cm_kept_return(connection, request);
     return NULL;

@@ -11,7 +11,7 @@
 #include "api/handlers.h"
 #include "base/run.h"
 
-enum { SECRET_BYTES = 32, SECRET_LENGTH = 43, KEY_BYTES = 32, SESSIONS_MAX = 10000 };
+enum { SECRET_BYTES = 32, SECRET_LENGTH = 43, KEY_BYTES = 32, SESSIONS_MAX = 10000, OF_USER_MAX = 64 };
 
 #define COOKIE "coremap_session"
 
@@ -19,7 +19,7 @@ static const double session_seconds = 7 * 86400, idle_seconds = 86400;
 
 typedef struct session {
   unsigned char key[KEY_BYTES];
-  char token[CM_TOKEN_ID_MAX];
+  char token[CM_TOKEN_ID_MAX], user[CM_USER_MAX];
   double made, seen; /* monotonic */
   UT_hash_handle hh;
 } session;
@@ -98,8 +98,24 @@ bool cm_session_token(const cm_request *request, char token[CM_TOKEN_ID_MAX])
   return s != NULL;
 }
 
+/* With the lock held: makes room for another one, of this user's where he has as many as one may. */
+static void make_room(cm_sessions *sessions, const char *user)
+{
+  size_t his = 0;
+  session *s, *next, *oldest = NULL;
+  HASH_ITER(hh, sessions->all, s, next)
+    if (strcmp(s->user, user) == 0) {
+      oldest = oldest != NULL ? oldest : s;
+      his++;
+    }
+  if (his >= OF_USER_MAX)
+    drop(sessions, oldest);
+  else if (HASH_COUNT(sessions->all) >= SESSIONS_MAX)
+    drop(sessions, sessions->all);
+}
+
 /* Makes a session for a token; false: no memory. */
-static bool begin(cm_sessions *sessions, const char *token, char secret[SECRET_LENGTH + 1])
+static bool begin(cm_sessions *sessions, const cm_identity *who, char secret[SECRET_LENGTH + 1])
 {
   unsigned char bytes[SECRET_BYTES];
   session *s = calloc(1, sizeof *s);
@@ -108,11 +124,11 @@ static bool begin(cm_sessions *sessions, const char *token, char secret[SECRET_L
   randombytes_buf(bytes, sizeof bytes);
   sodium_bin2base64(secret, SECRET_LENGTH + 1, bytes, sizeof bytes, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
   key_of(secret, s->key);
-  memcpy(s->token, token, sizeof s->token);
+  memcpy(s->token, who->token, sizeof s->token);
+  memcpy(s->user, who->user, sizeof s->user);
   s->made = s->seen = cm_now();
   pthread_mutex_lock(&sessions->lock);
-  if (HASH_COUNT(sessions->all) >= SESSIONS_MAX)
-    drop(sessions, sessions->all);
+  make_room(sessions, who->user);
   HASH_ADD(hh, sessions->all, key, KEY_BYTES, s);
   bool kept = s->hh.tbl != NULL;
   pthread_mutex_unlock(&sessions->lock);
@@ -158,7 +174,7 @@ void cm_post_session(cm_request *request)
                      "there are no users: nobody needs to sign in");
   else if (!cm_access_check(request, token))
     ; /* the reply is set */
-  else if (!begin(request->server->sessions, request->who.token, secret))
+  else if (!begin(request->server->sessions, &request->who, secret))
     cm_reply_text(request, 503, NULL, NULL, 0);
   else {
     cm_get_me(request);

@@ -9,6 +9,8 @@
 #include "storage/scrub.h"
 #include "library/private/base.h"
 
+enum { DISK_FULL = 1 << 22 }; /* free bytes below which nothing can be stored any more, whatever the reserve */
+
 void cm_get_health(cm_request *request)
 {
   static const char text[] = "{\n  \"status\": \"ok\",\n  \"version\": \"" CM_VERSION "\"\n}\n";
@@ -19,8 +21,9 @@ void cm_get_ready(cm_request *request)
 {
   cm_error error;
   cm_server *server = request->server;
-  uint64_t room = cm_store_free_bytes(request->store), wanted = cm_server_limits_now(server).disk_free_min, open = 0,
-           most = 0;
+  const uint64_t room = cm_store_free_bytes(request->store), reserve_wanted = cm_server_limits_now(server).disk_free_min,
+                 wanted = reserve_wanted > DISK_FULL ? reserve_wanted : DISK_FULL;
+  uint64_t open = 0, most = 0;
   const uint64_t reserve = cm_descriptors_reserve(server->options.workers);
   const uint64_t damaged = cm_scrub_count(request->store).damaged;
   bool counted = cm_descriptors_count(&open, &most);

@@ -42,7 +42,9 @@ void cm_store_sha256(const void *bytes, size_t size, char *hex)
 uint64_t cm_store_free_bytes(const cm_store *store)
 {
   struct statvfs about;
-  return statvfs(store->folder, &about) == 0 ? (uint64_t)about.f_bavail * about.f_frsize : 0;
+  if (statvfs(store->folder, &about) != 0 || (about.f_files > 0 && about.f_favail == 0)) /* no file more, or no byte */
+    return 0;
+  return (uint64_t)about.f_bavail * about.f_frsize;
 }
 
 static cm_status touch(sqlite3 *handle, void *context, cm_error *error)

@@ -17,9 +17,26 @@ cm_status cm_uploads_path(const cm_store *store, const char *id, char *path, cm_
   return cm_path(path, error, "%s/incoming/%s", store->folder, id);
 }
 
+/* Each is a row and a file, however few bytes come. */
+static cm_status check_count(sqlite3 *handle, const char *user, cm_error *error)
+{
+  int64_t count;
+  if (cm_sql_number(handle, 0, &count, error, "SELECT coalesce((SELECT things FROM stored_totals WHERE kind = 'uploads' AND user = ?), 0)",
+                    "t", user) != CM_OK)
+    return error->status;
+  if (count < CM_UPLOADS_MAX)
+    return CM_OK;
+  cm_fail(error, CM_QUOTA_USED, "%lld uploads are announced or kept, as many as one user may have; complete or delete some",
+          (long long)count);
+  cm_error_figure(error, "limit", CM_UPLOADS_MAX);
+  return CM_QUOTA_USED;
+}
+
 static cm_status insert(sqlite3 *handle, void *context, cm_error *error)
 {
   const cm_upload *upload = context;
+  if (check_count(handle, upload->owner.user, error) != CM_OK)
+    return error->status;
   if (cm_quota_check_in(handle, upload->owner.user, CM_QUOTA_BYTES, (double)upload->size, error) != CM_OK)
     return error->status;
   return cm_sql_run(handle, NULL, error, "INSERT INTO uploads(id, user, team, visibility, name, size, created)"

@@ -4,6 +4,8 @@
 
 #include "storage/owners.h"
 
+enum { CM_UPLOADS_MAX = 1000 }; /* of one user: announced, and kept for simulations */
+
 typedef struct cm_upload {
   char id[CM_ID_MAX];
   cm_owner owner;
@@ -15,7 +17,7 @@ typedef struct cm_upload {
 /* Where the bytes lie. */
 cm_status cm_uploads_path(const cm_store *store, const char *id, char *path, cm_error *error);
 
-/* Starts one; of `upload` owner, name and size are read, id is filled. */
+/* Starts one; of `upload` owner, name and size are read, id is filled. CM_QUOTA_USED. */
 cm_status cm_uploads_create(cm_store *store, cm_upload *upload, cm_error *error);
 cm_status cm_uploads_get(cm_store *store, const char *id, cm_upload *upload, cm_error *error);
 
