@@ -15,6 +15,7 @@ typedef struct parsing {
   jmp_buf refused;
   void **block;
   size_t count, room;
+  size_t left; /* bytes that may still be allocated */
 } parsing;
 
 static _Thread_local __attribute__((tls_model("initial-exec"))) parsing *under_way; /* NULL: jansson does something else in this thread */
@@ -33,9 +34,19 @@ static bool make_room(parsing *p)
   return true;
 }
 
+/* Takes an allocation, and what malloc and the list of blocks add to it, from what is left. */
+static bool spend(parsing *p, size_t size)
+{
+  enum { BESIDE = 24 };
+  if (size > SIZE_MAX - BESIDE || size + BESIDE > p->left)
+    return false;
+  p->left -= size + BESIDE;
+  return make_room(p);
+}
+
 static void *allocate(size_t size)
 {
-  void *block = under_way == NULL || make_room(under_way) ? malloc(size) : NULL;
+  void *block = under_way == NULL || spend(under_way, size) ? malloc(size) : NULL;
   if (block == NULL)
     refusals++;
   if (under_way == NULL)
@@ -75,7 +86,12 @@ uint64_t cm_json_refusals(void)
 
 json_t *cm_json_loadb(const char *text, size_t size, size_t flags, json_error_t *where)
 {
-  parsing p = {0};
+  return cm_json_loadb_within(text, size, flags, SIZE_MAX, where);
+}
+
+json_t *cm_json_loadb_within(const char *text, size_t size, size_t flags, size_t most, json_error_t *where)
+{
+  parsing p = {.left = most};
   json_t *root = NULL;
   if (setjmp(p.refused) == 0) {
     under_way = &p;

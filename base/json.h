@@ -15,6 +15,10 @@ uint64_t cm_json_refusals(void);
 /* json_loadb, but NULL whenever memory ran out, and then nothing stays allocated. */
 json_t *cm_json_loadb(const char *text, size_t size, size_t flags, json_error_t *where);
 
+/* The same of a text that others wrote: NULL, too, where what it holds takes more than `most` bytes of memory, which for a few bytes
+ * each of empty arrays is fifty times the text. */
+json_t *cm_json_loadb_within(const char *text, size_t size, size_t flags, size_t most, json_error_t *where);
+
 /* json_dumps, but NULL whenever memory ran out: jansson may then give a text that lacks the ends of its keys. The caller
  * frees it. */
 char *cm_json_dumps(const json_t *json, size_t flags);

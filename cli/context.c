@@ -22,7 +22,7 @@ static cm_status check_name(const char *name, cm_error *error)
 /* The file with both members there; the caller decrefs. */
 static cm_status read_file(json_t **all, cm_error *error)
 {
-  if (cli_kept_read(kept, all, error) != CM_OK)
+  if (library_kept_read(kept, all, error) != CM_OK)
     return error->status;
   if (!json_is_object(json_object_get(*all, "contexts")))
     (void)json_object_set_new(*all, "contexts", json_object());
@@ -61,7 +61,7 @@ cm_status cli_context_keep(const char *name, const char *url, const char *token,
   json_t *made = json_pack("{s:s, s:s*}", "server", url, "token", token[0] != '\0' ? token : NULL);
   bool good = made != NULL && json_object_set_new(json_object_get(all, "contexts"), name, made) == 0 &&
               json_object_set_new(all, "current", json_string(name)) == 0;
-  cm_status status = good ? cli_kept_write(kept, all, error) : cm_fail(error, CM_NO_MEMORY, "out of memory");
+  cm_status status = good ? library_kept_write(kept, all, error) : cm_fail(error, CM_NO_MEMORY, "out of memory");
   json_decref(all);
   return status;
 }
@@ -74,7 +74,7 @@ cm_status cli_context_forget(const char *name, bool *known, cm_error *error)
   *known = json_object_del(json_object_get(all, "contexts"), name) == 0;
   if (strcmp(cli_text(all, "current"), name) == 0)
     (void)json_object_del(all, "current");
-  cm_status status = *known ? cli_kept_write(kept, all, error) : CM_OK;
+  cm_status status = *known ? library_kept_write(kept, all, error) : CM_OK;
   json_decref(all);
   return status;
 }
@@ -143,7 +143,7 @@ static int context_command(int argc, char **argv)
   if (name != NULL)
     (void)json_object_set_new(all, "current", json_string(name));
   if (none || name != NULL)
-    status = cli_kept_write(kept, all, &error);
+    status = library_kept_write(kept, all, &error);
   if (status == CM_OK && !none && (name == NULL || json))
     print(all, json);
   json_decref(all);

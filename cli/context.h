@@ -2,13 +2,14 @@
 #ifndef CM_CLI_CONTEXT_H
 #define CM_CLI_CONTEXT_H
 
-#include "cli/token.h"
+#include "library/private/client.h"
+#include "library/private/tokens.h"
 
-enum { CLI_URL_MAX = 512, CLI_CONTEXT_NAME_MAX = 64 };
+enum { CLI_CONTEXT_NAME_MAX = 64 };
 
 typedef struct cli_context {
   char name[CLI_CONTEXT_NAME_MAX]; /* "": none */
-  char url[CLI_URL_MAX], token[CLI_TOKEN_MAX]; /* token "": none */
+  char url[LIBRARY_URL_MAX], token[LIBRARY_TOKEN_MAX]; /* token "": none */
 } cli_context;
 
 /* The context `name`; NULL: $COREMAP_CONTEXT, else the current one, or none (name ""). CM_NOT_FOUND: there is no such. */

@@ -84,7 +84,7 @@ static int on_server(const arguments *a, step take, json_t **reply)
   if (status == CM_OK)
     status = take(server, a, reply, &error);
   cli_run_end(&cli);
-  cli_server_close(server);
+  coremap_client_free(server);
   return status == CM_OK ? -1 : cli_fail(&error);
 }
 
@@ -93,11 +93,11 @@ static cm_status ask(cli_server *server, const arguments *a, const char *method,
 {
   char path[400];
   cli_reply reply = {0};
-  char *chip = cli_url_segment(server, a->chip);
+  char *chip = library_client_segment(server, a->chip);
   (void)snprintf(path, sizeof path, "/v1/chips/%.200s/%.100s", chip != NULL ? chip : "", after);
   free(chip);
   const cli_request request = {.method = method, .path = path, .body = body, .match = match};
-  if (cli_server_ask(server, &request, &reply, error) == CM_OK)
+  if (library_client_ask(server, &request, &reply, error) == CM_OK)
     *json = reply.json;
   else
     return error->status;

@@ -46,7 +46,7 @@ static cm_status fetch_file(cli_server *server, cli_run *cli, const char *path, 
   if (cm_file_create(&file, to, error) != CM_OK)
     return error->status;
   const cli_request request = {.method = "GET", .path = path, .download = file.stream, .run = &cli->run};
-  cm_status status = cli_server_ask(server, &request, &reply, error);
+  cm_status status = library_client_ask(server, &request, &reply, error);
   json_decref(reply.json);
   if (status == CM_OK)
     return cm_file_commit(&file, error);

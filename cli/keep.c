@@ -41,12 +41,12 @@ static int parse(const cli_command *command, int argc, char **argv, bool ids, ar
 
 static cm_status ask(cli_server *server, const char *method, const char *path, const char *user, json_t **json, cm_error *error)
 {
-  char whole[200], *escaped = user != NULL ? cli_url_segment(server, user) : NULL;
+  char whole[200], *escaped = user != NULL ? library_client_segment(server, user) : NULL;
   cli_reply reply = {0};
   (void)snprintf(whole, sizeof whole, "%s%s%s", path, escaped != NULL ? "?user=" : "", escaped != NULL ? escaped : "");
   free(escaped);
   const cli_request request = {.method = method, .path = whole};
-  cm_status status = cli_server_ask(server, &request, &reply, error);
+  cm_status status = library_client_ask(server, &request, &reply, error);
   *json = reply.json;
   return status;
 }

@@ -56,7 +56,7 @@ static bool add_argument(cli_server *server, char *path, size_t size, const char
 {
   if (value == NULL)
     return true;
-  char *segment = cli_url_segment(server, value);
+  char *segment = library_client_segment(server, value);
   size_t used = strlen(path);
   bool fits = segment != NULL &&
               snprintf(path + used, size - used, "%c%s=%s", strchr(path, '?') == NULL ? '?' : '&', name, segment) < (int)(size - used);
@@ -82,7 +82,7 @@ static cm_status fetch(cli_server *server, const arguments *a, const char *kind,
         !add_argument(server, path, sizeof path, "limit", paged ? limit : NULL) ||
         !add_argument(server, path, sizeof path, "cursor", cursor[0] != '\0' ? cursor : NULL))
       return cm_fail(error, CM_BAD_REQUEST, "the values of --state, --user, --network and --limit are too long: together they have room for %zu bytes", sizeof path);
-    if (cli_server_ask(server, &request, &reply, error) != CM_OK)
+    if (library_client_ask(server, &request, &reply, error) != CM_OK)
       return error->status;
     const char *next = json_string_value(json_object_get(reply.json, "next"));
     (void)json_array_extend(*list, json_object_get(reply.json, kind));
@@ -167,7 +167,7 @@ static int list_command(const listing *what, int argc, char **argv)
   cli_run_begin(&cli, true);
   cm_status status = open_and_fetch(&a, &cli, what->kind, &server, &list, &error);
   cli_run_end(&cli);
-  cli_server_close(server);
+  coremap_client_free(server);
   if (status == CM_OK) {
     if (mappings)
       only_mapped(list);
@@ -233,7 +233,7 @@ static cm_status look(cli_server *server, arguments *a, bool clear, cm_error *er
   } else if (status == CM_OK) {
     if (clear)
       fputs("\033[H\033[2J", stdout);
-    printf("%s%s%s: %zu running, %zu%s queued\n\n", cli_paint(stdout, CLI_BOLD), cli_server_url(server), cli_paint(stdout, CLI_PLAIN),
+    printf("%s%s%s: %zu running, %zu%s queued\n\n", cli_paint(stdout, CLI_BOLD), library_client_url(server), cli_paint(stdout, CLI_PLAIN),
            json_array_size(running), json_array_size(queued), json_array_size(queued) == a->limit ? " or more" : "");
     (void)json_array_extend(running, queued);
     while (clear && json_array_size(running) > TOP_ROWS)
@@ -269,7 +269,7 @@ static int top(int argc, char **argv)
       status = cm_run_check(&cli.run, &error);
   }
   cli_run_end(&cli);
-  cli_server_close(server);
+  coremap_client_free(server);
   return status == CM_OK || (stays && error.status == CM_CANCELLED) ? EXIT_DONE : cli_fail(&error);
 }
 

@@ -18,7 +18,6 @@ coremap_SOURCES = base/blas_single.c cli/cli.h cli/command.h cli/context.h cli/h
   cli/lists.c \
   cli/log.c \
   cli/login.c \
-  cli/token.h cli/token.c \
   cli/main.c \
   cli/manual.h cli/manual.c \
   cli/map.c cli/mapped.c \

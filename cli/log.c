@@ -40,7 +40,7 @@ static cm_status read_log(cli_server *server, const char *id, char **text, cm_er
   if (sink == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory");
   const cli_request request = {.method = "GET", .path = path, .download = sink};
-  cm_status status = cli_server_ask(server, &request, &reply, error);
+  cm_status status = library_client_ask(server, &request, &reply, error);
   if (fclose(sink) != 0 && status == CM_OK)
     status = cm_fail(error, CM_NO_MEMORY, "out of memory");
   if (status != CM_OK)

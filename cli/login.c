@@ -37,7 +37,7 @@ static int parse(const cli_command *command, int argc, char **argv, arguments *a
 }
 
 /* A line of standard input, not shown while it is typed. */
-static cm_status read_token(char token[CLI_TOKEN_MAX], cm_error *error)
+static cm_status read_token(char token[LIBRARY_TOKEN_MAX], cm_error *error)
 {
   struct termios before, quiet;
   bool terminal = tcgetattr(STDIN_FILENO, &before) == 0;
@@ -47,7 +47,7 @@ static cm_status read_token(char token[CLI_TOKEN_MAX], cm_error *error)
     (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet);
     (void)fputs("token: ", stderr);
   }
-  bool got = fgets(token, CLI_TOKEN_MAX, stdin) != NULL;
+  bool got = fgets(token, LIBRARY_TOKEN_MAX, stdin) != NULL;
   if (terminal) {
     (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
     (void)fputs("\n", stderr);
@@ -62,38 +62,38 @@ static cm_status keep_open(cli_server *server, const arguments *a, bool *open, c
 {
   cli_reply reply = {0};
   const cli_request me = {.method = "GET", .path = "/v1/me"};
-  cli_server_use(server, "");
-  *open = cli_server_ask(server, &me, &reply, error) == CM_OK;
+  library_client_use(server, "");
+  *open = library_client_ask(server, &me, &reply, error) == CM_OK;
   if (!*open) /* as wrong a token, or no server, the one that is read now is told of */
     return CM_OK;
-  cm_status status = cli_context_keep(a->context, cli_server_url(server), "", error);
+  cm_status status = cli_context_keep(a->context, library_client_url(server), "", error);
   if (status == CM_OK && a->where.json)
     cli_print_json(reply.json);
   else if (status == CM_OK)
-    (void)printf("context %s is %s, which wants no token\n", a->context, cli_server_url(server));
+    (void)printf("context %s is %s, which wants no token\n", a->context, library_client_url(server));
   json_decref(reply.json);
   return status;
 }
 
 static cm_status sign_in(cli_server *server, const arguments *a, cm_error *error)
 {
-  char token[CLI_TOKEN_MAX];
+  char token[LIBRARY_TOKEN_MAX];
   cli_reply reply = {0};
   const cli_request me = {.method = "GET", .path = "/v1/me"};
   bool open = false;
   if (a->context != NULL && (keep_open(server, a, &open, error) != CM_OK || open))
     return open ? CM_OK : error->status;
-  if (cli_token_safe(cli_server_url(server), error) != CM_OK || read_token(token, error) != CM_OK)
+  if (library_token_safe(library_client_url(server), error) != CM_OK || read_token(token, error) != CM_OK)
     return error->status;
-  cli_server_use(server, token);
-  cm_status status = cli_server_ask(server, &me, &reply, error);
+  library_client_use(server, token);
+  cm_status status = library_client_ask(server, &me, &reply, error);
   if (status == CM_OK)
-    status = a->context != NULL ? cli_context_keep(a->context, cli_server_url(server), token, error)
-                                : cli_token_keep(cli_server_url(server), token, NULL, error);
+    status = a->context != NULL ? cli_context_keep(a->context, library_client_url(server), token, error)
+                                : library_token_keep(library_client_url(server), token, NULL, error);
   if (status == CM_OK && a->where.json)
     cli_print_json(reply.json);
   else if (status == CM_OK)
-    (void)printf("signed in to %s as %s\n", cli_server_url(server), json_string_value(json_object_get(reply.json, "user")));
+    (void)printf("signed in to %s as %s\n", library_client_url(server), json_string_value(json_object_get(reply.json, "user")));
   json_decref(reply.json);
   memset(token, 0, sizeof token);
   return status;
@@ -104,11 +104,11 @@ static cm_status end_token(cli_server *server, cm_error *error)
   cli_reply me = {0}, gone = {0};
   char path[80];
   const cli_request ask = {.method = "GET", .path = "/v1/me"}, end = {.method = "DELETE", .path = path};
-  if (cli_server_ask(server, &ask, &me, error) != CM_OK)
+  if (library_client_ask(server, &ask, &me, error) != CM_OK)
     return error->status;
   const char *id = json_string_value(json_object_get(json_object_get(me.json, "token"), "id"));
   (void)snprintf(path, sizeof path, "/v1/tokens/%.40s", id != NULL ? id : "none");
-  cm_status status = cli_server_ask(server, &end, &gone, error);
+  cm_status status = library_client_ask(server, &end, &gone, error);
   json_decref(gone.json);
   json_decref(me.json);
   return status;
@@ -122,17 +122,17 @@ static cm_status sign_out(cli_server *server, const arguments *a, cm_error *erro
     return error->status;
   if (cli_context_find(a->where.context, &context, error) != CM_OK)
     return error->status;
-  bool of_context = context.name[0] != '\0' && strcmp(context.url, cli_server_url(server)) == 0 && a->where.server == NULL;
+  bool of_context = context.name[0] != '\0' && strcmp(context.url, library_client_url(server)) == 0 && a->where.server == NULL;
   cm_status status = of_context ? cli_context_forget(context.name, &known, error)
-                                : cli_token_keep(cli_server_url(server), NULL, &known, error);
+                                : library_token_keep(library_client_url(server), NULL, &known, error);
   if (status != CM_OK)
     return status;
   if (a->where.json) {
-    json_t *told = json_pack("{s:s, s:b}", "server", cli_server_url(server), "token_was_kept", known);
+    json_t *told = json_pack("{s:s, s:b}", "server", library_client_url(server), "token_was_kept", known);
     cli_print_json(told);
     json_decref(told);
   } else
-    (void)printf(known ? "signed out of %s\n" : "no token is kept for %s\n", cli_server_url(server));
+    (void)printf(known ? "signed out of %s\n" : "no token is kept for %s\n", library_client_url(server));
   return CM_OK;
 }
 
@@ -146,7 +146,7 @@ static int on_server(const arguments *a, cm_status (*step)(cli_server *server, c
   if (status == CM_OK)
     status = step(server, a, &error);
   cli_run_end(&cli);
-  cli_server_close(server);
+  coremap_client_free(server);
   return status == CM_OK ? EXIT_DONE : cli_fail(&error);
 }
 

@@ -12,7 +12,7 @@ cm_status cli_get_mapping(const cli_where *where, cli_run *cli, const char *id, 
   (void)snprintf(mapping, sizeof mapping, "%.64s", id);
   (void)snprintf(path, sizeof path, "/v1/jobs/%s", mapping);
   const cli_request look = {.method = "GET", .path = path};
-  cm_status status = cli_server_ask(server, &look, &job, error);
+  cm_status status = library_client_ask(server, &look, &job, error);
   if (status == CM_OK) {
     const char *made = json_string_value(json_object_get(job.json, "mapping"));
     if (made == NULL)
@@ -24,8 +24,8 @@ cm_status cli_get_mapping(const cli_where *where, cli_run *cli, const char *id, 
   (void)snprintf(path, sizeof path, "/v1/mappings/%s%.200s", mapping, view);
   const cli_request get = {.method = "GET", .path = path, .download = stream, .run = &cli->run};
   if (status == CM_OK)
-    status = cli_server_ask(server, &get, &reply, error);
+    status = library_client_ask(server, &get, &reply, error);
   json_decref(reply.json);
-  cli_server_close(server);
+  coremap_client_free(server);
   return status;
 }

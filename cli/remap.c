@@ -119,7 +119,7 @@ static cm_status remap_job(cli_server *server, cli_run *cli, const arguments *a,
   json_decref(network);
   json_decref(about);
   const cli_request post = {.method = "POST", .path = "/v1/jobs", .body = a->job};
-  return status == CM_OK ? cli_server_ask(server, &post, job, error) : status;
+  return status == CM_OK ? library_client_ask(server, &post, job, error) : status;
 }
 
 static int remap_step(cli_server *server, cli_run *cli, const void *given, cm_error *error)

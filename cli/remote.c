@@ -48,7 +48,7 @@ int cli_on_server(const cli_where *where, cli_step take, const void *given)
   cli_run_begin(&cli, where->quiet);
   int status = cli_server_open(where, cli.run.cancel, &server, &error) == CM_OK ? take(server, &cli, given, &error) : -1;
   cli_run_end(&cli);
-  cli_server_close(server);
+  coremap_client_free(server);
   if (status < 0)
     return cli_fail(&error);
   return fflush(stdout) == 0 ? status : EXIT_REFUSED;
@@ -58,7 +58,7 @@ cm_status cli_ask(cli_server *server, const char *method, const char *path, cons
 {
   const cli_request request = {.method = method, .path = path, .known = known};
   *reply = (cli_reply){0};
-  return cli_server_ask(server, &request, reply, error);
+  return library_client_ask(server, &request, reply, error);
 }
 
 static cm_status ask(cli_server *server, const char *method, const char *kind, const char *id, const char *after,
@@ -67,7 +67,7 @@ static cm_status ask(cli_server *server, const char *method, const char *kind, c
   char path[256];
   (void)snprintf(path, sizeof path, "/v1/%s/%.64s%.100s", kind, id, after);
   const cli_request request = {.method = method, .path = path, .known = known};
-  return cli_server_ask(server, &request, reply, error);
+  return library_client_ask(server, &request, reply, error);
 }
 
 typedef cm_status (*server_step)(cli_server *server, cli_run *cli, const arguments *a, json_t **reply, cm_error *error);
@@ -83,7 +83,7 @@ static int on_server(const arguments *a, server_step step, json_t **reply)
   if (status == CM_OK)
     status = step(server, &cli, a, reply, &error);
   cli_run_end(&cli);
-  cli_server_close(server);
+  coremap_client_free(server);
   return status == CM_OK ? -1 : cli_fail(&error);
 }
 
@@ -255,7 +255,7 @@ static cm_status write_found(cli_server *server, const arguments *a, const found
                : cm_fail(error, CM_DISK_FULL, "cannot write the description");
   (void)snprintf(path, sizeof path, "/v1/%s/%s/%.300s", f->kind, f->id, a->view);
   const cli_request request = {.method = "GET", .path = path, .download = stream};
-  return cli_server_ask(server, &request, &reply, error);
+  return library_client_ask(server, &request, &reply, error);
 }
 
 static cm_status get(cli_server *server, cli_run *cli, const arguments *a, json_t **unused, cm_error *error)

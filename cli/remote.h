@@ -21,7 +21,7 @@ typedef int (*cli_step)(cli_server *server, cli_run *cli, const void *given, cm_
 /* Opens that server, takes the step and closes it; prints its error. Returns the exit status. */
 int cli_on_server(const cli_where *where, cli_step take, const void *given);
 
-/* A request without a body; `known`: an ETag, or NULL. reply->json is the caller's. Errors as cli_server_ask. */
+/* A request without a body; `known`: an ETag, or NULL. reply->json is the caller's. Errors as library_client_ask. */
 cm_status cli_ask(cli_server *server, const char *method, const char *path, const char *known, cli_reply *reply, cm_error *error);
 
 /* True when the text can be an id: letters and digits. */

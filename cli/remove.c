@@ -16,7 +16,7 @@ typedef struct arguments {
 static cm_status remove_one(cli_server *server, const char *name, const char **kind, cm_error *error)
 {
   static const char *const kinds[] = {"jobs", "mappings", "programs", "networks", "chips"};
-  char path[300], *segment = cli_url_segment(server, name);
+  char path[300], *segment = library_client_segment(server, name);
   cli_reply reply = {0};
   cm_status status = CM_NOT_FOUND;
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds && status == CM_NOT_FOUND && segment != NULL; k++) {

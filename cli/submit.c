@@ -95,12 +95,12 @@ static cm_status check_job(cli_server *server, const arguments *a, cm_error *err
   }
   if (chip == NULL)
     return CM_OK;
-  char path[512], *segment = cli_url_segment(server, chip);
+  char path[512], *segment = library_client_segment(server, chip);
   cli_reply reply = {0};
   (void)snprintf(path, sizeof path, "/v1/chips/%.400s", segment != NULL ? segment : "");
   free(segment);
   const cli_request look = {.method = "GET", .path = path};
-  cm_status status = cli_server_ask(server, &look, &reply, error);
+  cm_status status = library_client_ask(server, &look, &reply, error);
   json_decref(reply.json);
   return status;
 }
@@ -124,7 +124,7 @@ static cm_status queue(cli_server *server, cli_run *cli, const arguments *a, cli
     (void)json_object_set_new(a->job, "name", json_string(cli_base_name(a->network_name)));
   json_decref(network);
   const cli_request post = {.method = "POST", .path = "/v1/jobs", .body = a->job};
-  return cli_server_ask(server, &post, reply, error);
+  return library_client_ask(server, &post, reply, error);
 }
 
 static int submit_step(cli_server *server, cli_run *cli, const void *given, cm_error *error)

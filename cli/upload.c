@@ -28,7 +28,7 @@ static bool add_read_options(cli_server *server, char *path, size_t size)
     const char *name = cli_text(option, "name"), *value = cli_read_option(name);
     if (value == NULL || json_is_true(json_object_get(option, "file")))
       continue;
-    char *segment = cli_url_segment(server, value);
+    char *segment = library_client_segment(server, value);
     size_t used = strlen(path);
     bool fits = segment != NULL &&
                 snprintf(path + used, size - used, "&%s=%s", name, segment) < (int)(size - used);
@@ -54,7 +54,7 @@ static bool is_ours(cli_server *server, const json_t *network)
   const cli_request request = {.method = "GET", .path = "/v1/me"};
   if (strcmp(text_of(network, "visibility"), "lab") == 0)
     return true;
-  bool ours = cli_server_ask(server, &request, &me, &ignored) == CM_OK && strcmp(text_of(me.json, "user"), text_of(network, "user")) == 0;
+  bool ours = library_client_ask(server, &request, &me, &ignored) == CM_OK && strcmp(text_of(me.json, "user"), text_of(network, "user")) == 0;
   json_decref(me.json);
   return ours;
 }
@@ -76,7 +76,7 @@ static json_t *find_by_hash(cli_server *server, const cli_upload *what)
     return NULL;
   (void)snprintf(path, sizeof path, "/v1/networks?sha256=%s", sha256);
   const cli_request request = {.method = "GET", .path = path};
-  if (cli_server_ask(server, &request, &reply, &ignored) != CM_OK)
+  if (library_client_ask(server, &request, &reply, &ignored) != CM_OK)
     return NULL;
   json_array_foreach(json_object_get(reply.json, "networks"), i, one)
     if (found == NULL && (what->format == NULL || strcmp(what->format, text_of(one, "format")) == 0) &&
@@ -91,8 +91,8 @@ static cm_status send_file(cli_server *server, cli_run *cli, const cli_upload *w
   char path[512];
   cli_reply reply = {0};
   FILE *file = fopen(what->path, "rb");
-  char *name = cli_url_segment(server, cli_base_name(what->name)),
-       *format = cli_url_segment(server, what->format != NULL ? what->format : "");
+  char *name = library_client_segment(server, cli_base_name(what->name)),
+       *format = library_client_segment(server, what->format != NULL ? what->format : "");
   cm_status status = CM_OK;
   if (file == NULL)
     status = cm_fail_errno(error, errno, "cannot open", what->path);
@@ -106,7 +106,7 @@ static cm_status send_file(cli_server *server, cli_run *cli, const cli_upload *w
   else {
     const cli_request upload = {.method = "POST", .path = path, .upload = file, .run = &cli->run};
     cm_run_phase(&cli->run, "upload");
-    status = cli_server_ask(server, &upload, &reply, error);
+    status = library_client_ask(server, &upload, &reply, error);
   }
   free(name);
   free(format);
@@ -128,7 +128,7 @@ static cm_status send_rates(cli_server *server, cli_run *cli, const char *rates,
   (void)snprintf(path, sizeof path, "/v1/networks/%.100s/rates", text_of(*network, "id"));
   const cli_request upload = {.method = "POST", .path = path, .upload = file, .run = &cli->run};
   cm_run_phase(&cli->run, "upload");
-  cm_status status = cli_server_ask(server, &upload, &reply, error);
+  cm_status status = library_client_ask(server, &upload, &reply, error);
   (void)fclose(file);
   if (status != CM_OK)
     return status;
@@ -144,7 +144,7 @@ static cm_status upload_network(cli_server *server, cli_run *cli, const cli_uplo
     cli_reply reply = {0};
     (void)snprintf(path, sizeof path, "/v1/networks/%.400s", what->path);
     const cli_request look = {.method = "GET", .path = path};
-    if (cli_server_ask(server, &look, &reply, error) != CM_OK)
+    if (library_client_ask(server, &look, &reply, error) != CM_OK)
       return error->status;
     *network = reply.json;
     return CM_OK;

@@ -71,5 +71,5 @@ END {
     show(declarations, text)
   print ".SH SEE ALSO\n.BR coremap_error (3),\n.BR coremap_run (3),\n.BR coremap_tables (3),\n.BR coremap_network (3),\n.BR coremap_generate (3),\n.BR coremap_chip (3),"
   print ".BR coremap_map (3),\n.BR coremap_partition (3),\n.BR coremap_routes (3),\n.BR coremap_check (3),\n.BR coremap_simulate (3),\n.BR coremap_compile (3),"
-  print ".BR coremap_program (3),\n.BR coremap_schedule (3),\n.BR coremap_train (3),\n.BR coremap (1)"
+  print ".BR coremap_program (3),\n.BR coremap_schedule (3),\n.BR coremap_train (3),\n.BR coremap_client (3),\n.BR coremap (1)"
 }

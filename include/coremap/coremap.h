@@ -4,6 +4,7 @@
 
 #include <coremap/arrays.h>
 #include <coremap/check.h>
+#include <coremap/client.h>
 #include <coremap/compile.h>
 #include <coremap/generate.h>
 #include <coremap/map.h>

@@ -9,6 +9,11 @@ from typing import Any, Dict, Optional
 import numpy as np
 
 
+def shown(text: Any, lines: bool = False) -> str:
+    """Text of a server as it may be shown: what moves a cursor or cannot be seen as the escape that Python has for it."""
+    return "".join(c if c.isprintable() or (lines and c in "\n\t") else ascii(c)[1:-1] for c in str(text))
+
+
 class CoremapError(RuntimeError):
     """What went wrong: ``code`` (docs/http.md), ``detail`` (what, where, what would be right), ``where`` (the place)."""
 
@@ -44,6 +49,11 @@ def _load() -> ctypes.CDLL:
                 ("mapping_places", ctypes.POINTER(ctypes.c_int32), [pointer, count]),
                 ("mapping_write", ctypes.c_int, [pointer, text, text, out]),
                 ("mapping_text", ctypes.c_int, [pointer, text, out, ctypes.POINTER(ctypes.c_size_t), out]),
+                ("client_open", ctypes.c_int, [text, text, out, out]),
+                ("client_ask", ctypes.c_int, [pointer, text, text, text, _PROGRESS, pointer, out, out]),
+                ("client_free", None, [pointer]),
+                ("reply_status", ctypes.c_uint, [pointer]), ("reply_etag", text, [pointer]), ("reply_text", text, [pointer]),
+                ("reply_free", None, [pointer]),
                 ("simulate", ctypes.c_int, [pointer, text, _PROGRESS, pointer, out, out]),
                 ("mapping_free", None, [pointer])):
             function = getattr(lib, "coremap_" + name)
@@ -60,7 +70,7 @@ def _call(name: str, *arguments: Any) -> None:
     """Calls what can fail, with an error behind its arguments."""
     lib, error = _load(), ctypes.c_void_p()
     if getattr(lib, "coremap_" + name)(*arguments, ctypes.byref(error)) != 0:
-        told = [getattr(lib, "coremap_error_" + part)(error).decode() for part in ("code", "detail", "place")]
+        told = [getattr(lib, "coremap_error_" + part)(error).decode(errors="replace") for part in ("code", "detail", "place")]
         lib.coremap_error_free(error)
         raise CoremapError(*told)
 

@@ -1,117 +1,122 @@
-"""A coremapd server over HTTP, with the standard library."""
+"""A coremapd server over HTTP, by the library's client."""
 from __future__ import annotations
 
+import ctypes
 import hashlib
-import io
 import json
 import os
-import urllib.error
+import re
+import tempfile
+import time
 import urllib.parse
-import urllib.request
-from typing import Any, Dict, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
-from ._local import CoremapError
+from ._local import CoremapError, _call, _Listener, _load, shown
 
 
 class _Server:
     def __init__(self, url: str, token: Optional[str]):
-        self.url = url.rstrip("/")
-        self.token = token or os.environ.get("COREMAP_TOKEN")
-        host = urllib.parse.urlsplit(self.url)
-        if self.token and host.scheme != "https" and host.hostname not in ("127.0.0.1", "localhost", "::1"):
-            raise CoremapError("conflict", "the token would go to %s unencrypted; use https://" % self.url)
+        self.url, self._handle = url.rstrip("/"), ctypes.c_void_p()
+        _call("client_open", url.encode(), token.encode() if token else None, ctypes.byref(self._handle))
 
-    def ask(self, method: str, path: str, body: Any = None, size: Optional[int] = None, etag: Optional[str] = None,
-            match: Optional[str] = None, offset: Optional[int] = None) -> Any:
-        request = urllib.request.Request(self.url + path, data=body, method=method)
-        if size is not None:
-            request.add_header("Content-Length", str(size))
-            request.add_header("Content-Type", "application/octet-stream")
-        elif body is not None:
-            request.add_header("Content-Type", "application/json")
-        if self.token:
-            request.add_header("Authorization", "Bearer " + self.token)
-        if etag:
-            request.add_header("If-None-Match", etag)
-        if match:
-            request.add_header("If-Match", match)
-        if offset is not None:
-            request.add_header("Upload-Offset", str(offset))
+    def ask(self, method: str, path: str, **request: Any) -> Tuple[int, str, Dict[str, Any]]:
+        """Status, ETag and JSON of the reply. What a request has beside: coremap/client.h."""
+        lib, reply, listener = _load(), ctypes.c_void_p(), _Listener(None)
+        asked = json.dumps({name: value for name, value in request.items() if value is not None}).encode()
         try:
-            return urllib.request.urlopen(request)
-        except urllib.error.HTTPError as error:
-            if error.code == 304:
-                return None
-            try:
-                told = json.loads(error.read())
-            except ValueError:
-                told = {}
-            raise CoremapError(told.get("code", "http-%d" % error.code), told.get("detail", str(error)), told.get("where", "")) from None
-        except urllib.error.URLError as error:
-            raise CoremapError("io", "no answer from %s: %s" % (self.url, error.reason)) from None
+            _call("client_ask", self._handle, method.encode(), path.encode(), asked, listener.callback, None, ctypes.byref(reply))
+        except CoremapError as error:
+            raise listener.raised or error from None
+        try:
+            text = lib.coremap_reply_text(reply)
+            return lib.coremap_reply_status(reply), lib.coremap_reply_etag(reply).decode(errors="replace"), json.loads(text) if text else {}
+        finally:
+            lib.coremap_reply_free(reply)
 
-    def json(self, method: str, path: str, body: Any = None, match: Optional[str] = None) -> Any:
-        with self.ask(method, path, json.dumps(body).encode() if body is not None else None, match=match) as reply:
-            return json.load(reply)
+    def json(self, method: str, path: str, body: Any = None, match: Optional[str] = None) -> Dict[str, Any]:
+        return self.ask(method, path, body=body, match=match)[2]
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None):
+            _load().coremap_client_free(self._handle)
+
+
+def _has(told: Any, name: str, kind: type) -> Any:
+    """A member of what a server said, which is of this kind."""
+    value = told.get(name) if isinstance(told, dict) else None
+    if not isinstance(value, kind) or (name in ("id", "mapping") and not re.fullmatch("[0-9A-Za-z]+", value)):
+        raise CoremapError("io", "the server's answer has no \"%s\" as a server of coremap has it" % name)
+    return value
+
+
+def _table(path: str, kind: Any, columns: int, **more: Any) -> np.ndarray:
+    try:
+        made = np.loadtxt(path, dtype=kind, **more)
+    except (ValueError, OverflowError):
+        made = None
+    if made is None or made.ndim != (1 if columns == 1 else 2) or (columns > 1 and made.shape[1] != columns):
+        raise CoremapError("io", "the server's answer is no table of %d columns of numbers" % columns)
+    return made
 
 
 class _Result:
     def __init__(self, server: _Server, mapping: str):
         self._server, self._path = server, "/v1/mappings/" + mapping
-        self.part = np.loadtxt(io.StringIO(self.text("part")), dtype=np.uint32, ndmin=1)
-        self.xy = np.loadtxt(io.StringIO(self.text("placement")), dtype=np.int32, delimiter=",", skiprows=1, ndmin=2)[:, 1:]
-
-    def _bytes(self, what: str) -> bytes:
-        views = {"summary": "", "mapping": "/content", "certificate": "/certificate", "part": "/part", "placement": "/placement"}
-        path = views.get(what)
-        if path is None and what.startswith("picture:"):
-            _, kind, layer = what.split(":", 2)
-            path = "/picture?" + urllib.parse.urlencode({"format": kind, "layer": layer})
-        elif path is None:
-            path = "/export?" + urllib.parse.urlencode({"to": what})
-        with self._server.ask("GET", self._path + path) as reply:
-            return reply.read()
-
-    def text(self, what: str) -> str:
-        return self._bytes(what).decode()
+        with tempfile.TemporaryDirectory(prefix="coremap-") as folder:
+            path = os.path.join(folder, "view")
+            self.write("part", path)
+            self.part = _table(path, np.uint32, 1, ndmin=1)
+            self.write("placement", path)
+            self.xy = _table(path, np.int32, 3, delimiter=",", skiprows=1, ndmin=2)[:, 1:]
 
     def write(self, what: str, path: str) -> None:
-        data = self._bytes(what)
-        with open(path, "wb") as file:
-            file.write(data)
+        views = {"summary": "", "mapping": "/content", "certificate": "/certificate", "part": "/part", "placement": "/placement"}
+        view = views.get(what)
+        if view is None and what.startswith("picture:"):
+            _, kind, layer = what.split(":", 2)
+            view = "/picture?" + urllib.parse.urlencode({"format": kind, "layer": layer})
+        elif view is None:
+            view = "/export?" + urllib.parse.urlencode({"to": what})
+        self._server.ask("GET", self._path + view, output=os.path.abspath(path))
+
+    def text(self, what: str) -> str:
+        if what == "summary":
+            return json.dumps(self._server.json("GET", self._path))
+        with tempfile.TemporaryDirectory(prefix="coremap-") as folder:
+            self.write(what, os.path.join(folder, "view"))
+            with open(os.path.join(folder, "view"), "rb") as file:
+                return file.read().decode(errors="replace")
 
     def simulate(self, spikes: Optional[str], options: Dict[str, Any], progress: Any) -> Dict[str, Any]:
         asked, server = dict(options, mapping=self._path.rsplit("/", 1)[1]), self._server
         if spikes is None:
-            return _wait(server, server.json("POST", "/v1/jobs", {"kind": "simulate", "options": asked}), progress)["report"]
+            return _job(server, {"kind": "simulate", "options": asked}, "report", dict, progress)
         size = os.path.getsize(spikes)
-        upload = server.json("POST", "/v1/uploads", {"name": os.path.basename(spikes), "size": size})["id"]
+        upload = _has(server.json("POST", "/v1/uploads", {"name": os.path.basename(spikes), "size": size}), "id", str)
         try:
-            with open(spikes, "rb") as file:
-                server.ask("PATCH", "/v1/uploads/%s?of=spikes" % upload, file, size, offset=0).close()
+            server.ask("PATCH", "/v1/uploads/%s?of=spikes" % upload, file=os.path.abspath(spikes), offset=0)
             asked["spikes"] = {"upload": upload}
-            return _wait(server, server.json("POST", "/v1/jobs", {"kind": "simulate", "options": asked}), progress)["report"]
+            return _job(server, {"kind": "simulate", "options": asked}, "report", dict, progress)
         finally:
-            server.ask("DELETE", "/v1/uploads/" + upload).close()
+            server.ask("DELETE", "/v1/uploads/" + upload)
 
 
 def _network(server: _Server, path: str, format: Optional[str]) -> str:
+    digest = hashlib.sha256()
     with open(path, "rb") as file:
-        digest = hashlib.sha256()
         for block in iter(lambda: file.read(1 << 20), b""):
             digest.update(block)
-        query = {"name": os.path.basename(path)}
-        if format is not None:
-            query["format"] = format
-        else:  # what the server has, and shows, need not be sent
-            for known in server.json("GET", "/v1/networks?sha256=" + digest.hexdigest())["networks"]:
-                if known["visibility"] == "lab":
-                    return known["id"]
-        file.seek(0)
-        with server.ask("POST", "/v1/networks?" + urllib.parse.urlencode(query), file, os.path.getsize(path)) as reply:
-            return json.load(reply)["id"]
+    query = {"name": os.path.basename(path)}
+    if format is not None:
+        query["format"] = format
+    else:  # what the server has, and shows, need not be sent
+        known: List[Any] = _has(server.json("GET", "/v1/networks?sha256=" + digest.hexdigest()), "networks", list)
+        for one in known:
+            if isinstance(one, dict) and one.get("visibility") == "lab":
+                return _has(one, "id", str)
+    return _has(server.ask("POST", "/v1/networks?" + urllib.parse.urlencode(query), file=os.path.abspath(path))[2], "id", str)
 
 
 def _object(path: str, what: str) -> Dict[str, Any]:
@@ -146,23 +151,32 @@ def _chip(server: _Server, chip: str, occupancy: Any) -> str:
 def _wait(server: _Server, job: Dict[str, Any], progress: Any) -> Dict[str, Any]:
     """The job when it is done."""
     etag = None
-    while job["state"] in ("queued", "running"):
+    while _has(job, "state", str) in ("queued", "running"):
         if progress is not None:
-            under_way = job.get("progress", {})
-            progress(under_way.get("phase", job["state"]), under_way.get("fraction", 0.0))
-        reply = server.ask("GET", "/v1/jobs/%s?wait=%s" % (job["id"], "30s" if progress is None else "2s"), etag=etag)
-        if reply is not None:
-            with reply:
-                etag, job = reply.headers.get("ETag"), json.load(reply)
+            told = job.get("progress")
+            under_way: Dict[str, Any] = told if isinstance(told, dict) else {}
+            fraction = under_way.get("fraction")
+            progress(shown(under_way.get("phase", job["state"])), fraction if isinstance(fraction, (int, float)) else 0.0)
+        began = time.monotonic()
+        status, tag, now = server.ask("GET", "/v1/jobs/%s?wait=%s" % (_has(job, "id", str), "30s" if progress is None else "2s"), known=etag)
+        etag, job = (etag, job) if status == 304 else (tag, now)
+        if time.monotonic() - began < 0.1:  # a server that does not wait is not asked all the time
+            time.sleep(0.1)
     if job["state"] != "done":
-        told = job.get("problem", {})
-        raise CoremapError(told.get("code", job["state"]), told.get("detail", "job %s was %s" % (job["id"], job["state"])), told.get("where", ""))
+        said = job.get("problem")
+        problem: Dict[str, Any] = said if isinstance(said, dict) else {}
+        raise CoremapError(shown(problem.get("code", job["state"])), shown(problem.get("detail", "job %s was %s" % (job.get("id"), job["state"]))),
+                           shown(problem.get("where", "")))
     return job
+
+
+def _job(server: _Server, asked: Dict[str, Any], made: str, kind: type, progress: Any) -> Any:
+    """What a job made, when it is done."""
+    return _has(_wait(server, server.json("POST", "/v1/jobs", asked), progress), made, kind)
 
 
 def map_file(path: str, chip: str, url: str, token: Optional[str], format: Optional[str], occupancy: Any, options: Dict[str, Any],
              progress: Any) -> _Result:
     server = _Server(url, token)
     name = _chip(server, os.fspath(chip), occupancy)
-    job = server.json("POST", "/v1/jobs", {"network": _network(server, path, format), "chip": name, "options": options})
-    return _Result(server, _wait(server, job, progress)["mapping"])
+    return _Result(server, _job(server, {"network": _network(server, path, format), "chip": name, "options": options}, "mapping", str, progress))

@@ -1,4 +1,4 @@
-#include "cli/token.h"
+#include "library/private/tokens.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ static cm_status file_path(const char *name, char *path, char *folder, cm_error 
   return cm_path(path, error, "%s/%s", folder, name);
 }
 
-cm_status cli_kept_read(const char *name, json_t **all, cm_error *error)
+cm_status library_kept_read(const char *name, json_t **all, cm_error *error)
 {
   struct stat about;
   char path[CM_PATH_MAX], folder[CM_PATH_MAX];
@@ -56,7 +56,7 @@ cm_status cli_kept_read(const char *name, json_t **all, cm_error *error)
   return cm_fail(error, CM_DAMAGED, "%s is no JSON object; remove it and sign in again", path);
 }
 
-cm_status cli_kept_write(const char *name, const json_t *all, cm_error *error)
+cm_status library_kept_write(const char *name, const json_t *all, cm_error *error)
 {
   char made[CM_PATH_MAX], path[CM_PATH_MAX], folder[CM_PATH_MAX];
   if (file_path(name, path, folder, error) != CM_OK || cm_folder_make(folder, error) != CM_OK || cm_path(made, error, "%s.new", path) != CM_OK)
@@ -75,7 +75,7 @@ cm_status cli_kept_write(const char *name, const json_t *all, cm_error *error)
   return cm_fail_errno(error, cause != 0 ? cause : EIO, "cannot write", path);
 }
 
-cm_status cli_token_safe(const char *url, cm_error *error)
+cm_status library_token_safe(const char *url, cm_error *error)
 {
   static const char *const near[] = {"http://127.", "http://localhost", "http://[::1]"};
   if (strncasecmp(url, "https://", 8) == 0)
@@ -92,31 +92,31 @@ cm_status cli_token_safe(const char *url, cm_error *error)
   return cm_fail(error, CM_CONFLICT, "the token would go to %s unencrypted; use https://", url);
 }
 
-cm_status cli_token_find(const char *url, char token[CLI_TOKEN_MAX], cm_error *error)
+cm_status library_token_find(const char *url, char token[LIBRARY_TOKEN_MAX], cm_error *error)
 {
   const char *given = getenv("COREMAP_TOKEN"), *found = given;
   json_t *all = NULL;
   token[0] = '\0';
   if (found == NULL || found[0] == '\0') {
-    if (cli_kept_read("tokens", &all, error) != CM_OK)
+    if (library_kept_read("tokens", &all, error) != CM_OK)
       return error->status == CM_NOT_FOUND ? CM_OK : error->status;
     found = json_string_value(json_object_get(all, url));
   }
-  cm_status status = found != NULL ? cli_token_safe(url, error) : CM_OK;
+  cm_status status = found != NULL ? library_token_safe(url, error) : CM_OK;
   if (found != NULL && status == CM_OK) {
-    if (strlen(found) >= CLI_TOKEN_MAX || strcspn(found, "\r\n") != strlen(found))
+    if (strlen(found) >= LIBRARY_TOKEN_MAX || strcspn(found, "\r\n") != strlen(found))
       status = cm_fail(error, CM_BAD_REQUEST, "the token kept for %s is damaged: coremap login --server %s keeps another one", url, url);
     else
-      (void)snprintf(token, CLI_TOKEN_MAX, "%s", found);
+      (void)snprintf(token, LIBRARY_TOKEN_MAX, "%s", found);
   }
   json_decref(all);
   return status;
 }
 
-cm_status cli_token_keep(const char *url, const char *token, bool *known, cm_error *error)
+cm_status library_token_keep(const char *url, const char *token, bool *known, cm_error *error)
 {
   json_t *all;
-  if (cli_kept_read("tokens", &all, error) != CM_OK)
+  if (library_kept_read("tokens", &all, error) != CM_OK)
     return error->status;
   bool there = json_object_get(all, url) != NULL;
   cm_status status = CM_OK;
@@ -125,7 +125,7 @@ cm_status cli_token_keep(const char *url, const char *token, bool *known, cm_err
   if (token == NULL)
     (void)json_object_del(all, url);
   if (status == CM_OK && (token != NULL || there))
-    status = cli_kept_write("tokens", all, error);
+    status = library_kept_write("tokens", all, error);
   json_decref(all);
   if (status == CM_OK && known != NULL)
     *known = there;
