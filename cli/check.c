@@ -80,11 +80,11 @@ static int tell(const arguments *a, json_t *verdict)
     cli_print_json(verdict);
   else if (!legal)
     for (size_t i = 0; i < json_array_size(list); i++)
-      puts(json_string_value(json_array_get(list, i)));
+      cli_puts(json_string_value(json_array_get(list, i)));
   else
-    puts("legal");
+    fputs("legal\n", stdout);
   if (!legal && agrees)
-    fprintf(stderr, "coremap: the mapping breaks %s\n", cli_count(cli_number(verdict, "violations"), "rule").text);
+    cli_printf(stderr, "coremap: the mapping breaks %s\n", cli_count(cli_number(verdict, "violations"), "rule").text);
   return legal ? EXIT_DONE : EXIT_REFUSED;
 }
 

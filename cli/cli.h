@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "cli/command.h"
+#include "cli/print.h"
 #include "base/file.h"
 #include "base/run.h"
 #include "library/private/base.h"

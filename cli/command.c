@@ -145,11 +145,12 @@ int cli_no_command(const char *word)
   for (; count < cli_command_count && count < NAMES_MAX; count++)
     names[count] = cli_commands[count]->name;
   const char *near = cli_nearest(word, names, count);
-  fprintf(stderr, "%scoremap:%s there is no command \"%s\"; ", cli_paint(stderr, CLI_RED), cli_paint(stderr, CLI_PLAIN), word);
+  cli_print_head(NULL);
+  cli_printf(stderr, "there is no command \"%s\"; ", word);
   if (near != NULL)
-    fprintf(stderr, "did you mean \"%s\"?\n", near);
+    cli_printf(stderr, "did you mean \"%s\"?\n", near);
   else
-    fprintf(stderr, "see coremap --help\n");
+    cli_printf(stderr, "see coremap --help\n");
   return EXIT_USAGE;
 }
 
@@ -280,16 +281,16 @@ static void print_flag(FILE *stream, const char *name, const char *value, const 
   (void)snprintf(head, sizeof head, "%s%c%s--%s%s%s", letter ? "-" : "", letter ? name[0] : ' ', letter ? ", " : "", name,
                  value[0] != '\0' ? " " : "", value);
   const char *shown = letter ? head : head + 1;
-  fprintf(stream, "  %-*s", NAME_COLUMN - 3, shown);
+  cli_printf(stream, "  %-*s", NAME_COLUMN - 3, shown);
   if (strlen(shown) > NAME_COLUMN - 4)
-    fprintf(stream, "\n%*s", NAME_COLUMN - 1, "");
+    cli_printf(stream, "\n%*s", NAME_COLUMN - 1, "");
   for (const char *word = text; *word != '\0';) {
     size_t length = strcspn(word, " ");
     if (column + length >= HELP_WIDTH && column > NAME_COLUMN) {
-      fprintf(stream, "\n%*s", NAME_COLUMN - 1, "");
+      cli_printf(stream, "\n%*s", NAME_COLUMN - 1, "");
       column = NAME_COLUMN;
     }
-    fprintf(stream, " %.*s", (int)length, word);
+    cli_printf(stream, " %.*s", (int)length, word);
     column += length + 1;
     word += length;
     word += strspn(word, " ");
@@ -305,7 +306,7 @@ void cli_command_help(const cli_command *command, FILE *stream)
   const char *line = command->usage;
   for (bool first = true; first || *line != '\0'; first = false) {
     size_t length = strcspn(line, "\n");
-    fprintf(stream, "%s coremap %s%s%.*s\n", first ? "usage:" : "      ", command->name, length > 0 ? " " : "", (int)length, line);
+    cli_printf(stream, "%s coremap %s%s%.*s\n", first ? "usage:" : "      ", command->name, length > 0 ? " " : "", (int)length, line);
     line += length + (line[length] == '\n');
   }
   fputc('\n', stream);

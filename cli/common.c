@@ -31,7 +31,7 @@ int cli_fail(const cm_error *error)
 {
   const bool bad_file = error->status == CM_BAD_NETWORK || error->status == CM_BAD_CHIP || error->status == CM_BAD_OCCUPANCY ||
                         error->status == CM_BAD_MAPPING || error->status == CM_DAMAGED;
-  fprintf(stderr, "%scoremap:%s ", cli_paint(stderr, CLI_RED), cli_paint(stderr, CLI_PLAIN));
+  cli_print_head(NULL);
   if (bad_file && cli_empty_input() != NULL)
     print_empty(error);
   else
@@ -54,11 +54,14 @@ int cli_fail(const cm_error *error)
 int cli_usage(const char *command, const char *format, ...)
 {
   va_list arguments;
-  fprintf(stderr, "%scoremap %s:%s ", cli_paint(stderr, CLI_RED), command, cli_paint(stderr, CLI_PLAIN));
+  char *text;
   va_start(arguments, format);
-  vfprintf(stderr, format, arguments);
+  const int size = vasprintf(&text, format, arguments);
   va_end(arguments);
-  fprintf(stderr, "; see coremap %s --help\n", command);
+  cli_print_head(command);
+  cli_print_detail(size >= 0 ? text : "out of memory");
+  free(size >= 0 ? text : NULL);
+  cli_printf(stderr, "; see coremap %s --help\n", command);
   return EXIT_USAGE;
 }
 
@@ -76,9 +79,10 @@ static void show_bar(const cm_progress *progress)
   for (int i = 0; i < BAR_WIDTH; i++)
     bar[i] = i < filled ? '#' : '.';
   bar[BAR_WIDTH] = '\0';
-  fprintf(stderr, "\r\033[K%-10s [%s] %3.0f %%", progress->phase, bar, fraction * 100);
+  fputs("\r\033[K", stderr);
+  cli_printf(stderr, "%-10s [%s] %3.0f %%", progress->phase, bar, fraction * 100);
   if (progress->level >= 0)
-    fprintf(stderr, "  level %d, %llu vertices", progress->level, (unsigned long long)progress->vertices);
+    cli_printf(stderr, "  level %d, %llu vertices", progress->level, (unsigned long long)progress->vertices);
   fflush(stderr);
 }
 
@@ -88,7 +92,7 @@ static void on_progress(void *user, const cm_progress *progress)
   if (cli->terminal)
     show_bar(progress);
   else if (strcmp(cli->phase, progress->phase) != 0)
-    fprintf(stderr, "%7.2f s  %s\n", cm_now() - cli->started, progress->phase);
+    cli_printf(stderr, "%7.2f s  %s\n", cm_now() - cli->started, progress->phase);
   (void)snprintf(cli->phase, sizeof cli->phase, "%s", progress->phase);
 }
 
@@ -185,8 +189,7 @@ bool cli_whole32(const char *text, uint32_t least, uint32_t most, uint32_t *numb
 
 void cli_print_json(const json_t *report)
 {
-  (void)cm_json_dumpf(report, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
-  putchar('\n');
+  (void)cli_write_json(report, JSON_INDENT(1) | JSON_REAL_PRECISION(15), stdout);
 }
 
 cm_status cli_print_counts(const coremap_network *network, cm_error *error)
@@ -211,11 +214,11 @@ void cli_print_scenarios(const json_t *scenarios)
   size_t i;
   if (scenarios == NULL)
     return;
-  printf("scenario%*s %14s %14s %18s %14s\n", 16, "", "core ns", "step ns", "energy of step pJ", "hops pJ");
+  cli_printf(stdout, "scenario%*s %14s %14s %18s %14s\n", 16, "", "core ns", "step ns", "energy of step pJ", "hops pJ");
   json_array_foreach(json_object_get(scenarios, "each"), i, p)
   {
     const json_t *m = json_object_get(p, "metrics");
-    printf("  %-22.22s %14.6g %14.6g %18.6g %14.6g\n", json_string_value(json_object_get(p, "name")),
+    cli_printf(stdout, "  %-22.22s %14.6g %14.6g %18.6g %14.6g\n", json_string_value(json_object_get(p, "name")),
            cli_number(m, "core_ns_max"), cli_number(m, "step_ns"), cli_number(m, "energy_step_pj"), cli_number(m, "energy_pj"));
   }
   for (i = 0; i < 2; i++) {
@@ -223,7 +226,7 @@ void cli_print_scenarios(const json_t *scenarios)
     bool aim = strcmp(together[i], json_string_value(json_object_get(scenarios, "objective"))) == 0;
     char name[32];
     (void)snprintf(name, sizeof name, "%s%s", together[i], aim ? " (objective)" : "");
-    printf("  %-22s %14.6g %14.6g %18.6g %14.6g\n", name, cli_number(p, "core_ns_max"), cli_number(p, "step_ns"), cli_number(p, "energy_step_pj"), cli_number(p, "energy_pj"));
+    cli_printf(stdout, "  %-22s %14.6g %14.6g %18.6g %14.6g\n", name, cli_number(p, "core_ns_max"), cli_number(p, "step_ns"), cli_number(p, "energy_step_pj"), cli_number(p, "energy_pj"));
   }
 }
 
@@ -232,17 +235,17 @@ void cli_print_steps(const json_t *report)
   const json_t *bound = json_object_get(report, "step_bound"), *pareto = json_object_get(report, "pareto"), *p;
   size_t i;
   if (bound != NULL)
-    printf("step bound  no partition on these cores has a busiest core below %.10g ns; this one's is %.4g %% above\n",
+    cli_printf(stdout, "step bound  no partition on these cores has a busiest core below %.10g ns; this one's is %.4g %% above\n",
            cli_number(bound, "ns"), cli_number(bound, "gap_percent"));
   if (pareto == NULL)
     return;
-  printf("%8s %14s %14s %18s %18s %6s\n", "pareto", "core ns", "step ns", "network energy pJ", "energy of step pJ", "cores");
+  cli_printf(stdout, "%8s %14s %14s %18s %18s %6s\n", "pareto", "core ns", "step ns", "network energy pJ", "energy of step pJ", "cores");
   json_array_foreach(json_object_get(pareto, "points"), i, p)
-    printf("%7.0f%c %14.6g %14.6g %18.6g %18.6g %6.0f\n", cli_number(p, "number"),
+    cli_printf(stdout, "%7.0f%c %14.6g %14.6g %18.6g %18.6g %6.0f\n", cli_number(p, "number"),
            cli_number(p, "number") == cli_number(pareto, "chosen") ? '*' : ' ', cli_number(p, "core_ns_max"),
            cli_number(p, "step_ns"), cli_number(p, "energy_network_pj"), cli_number(p, "energy_step_pj"), cli_number(p, "parts"));
   bound = json_object_get(pareto, "bound");
-  printf("%7s  %14.6g %14s %18.6g %18.6g\n", "bound", cli_number(bound, "core_ns"), "", cli_number(bound, "energy_network_pj"),
+  cli_printf(stdout, "%7s  %14.6g %14s %18.6g %18.6g\n", "bound", cli_number(bound, "core_ns"), "", cli_number(bound, "energy_network_pj"),
          cli_number(bound, "energy_step_pj"));
 }
 
@@ -319,7 +322,7 @@ cm_status cli_rename_options(const char *kind, json_t *options, cm_error *error)
   json_t *told = json_array();
   cm_status status = library_options_rename(kind, options, told, error);
   json_array_foreach(status == CM_OK ? told : NULL, i, sentence)
-    fprintf(stderr, "coremap: warning: %s\n", json_string_value(sentence));
+    cli_printf(stderr, "coremap: warning: %s\n", json_string_value(sentence));
   json_decref(told);
   return status;
 }

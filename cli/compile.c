@@ -79,25 +79,25 @@ static void print_program(const json_t *program)
   const json_t *operators = json_object_get(program, "operators"), *traffic = json_object_get(program, "traffic"),
                *time = json_object_get(program, "time"), *order = json_object_get(program, "order"),
                *parameters = json_object_get(traffic, "parameters");
-  printf("program       %s in %s, %s, %s for %s\n", cli_count(cli_number(operators, "computed"), "operator").text,
+  cli_printf(stdout, "program       %s in %s, %s, %s for %s\n", cli_count(cli_number(operators, "computed"), "operator").text,
          cli_count(cli_number(operators, "pieces"), "piece").text, cli_count(cli_number(program, "subgraphs"), "subgraph").text,
          cli_count(cli_number(program, "instructions"), "instruction").text, cli_size(cli_number(program, "memory_bytes")).text);
-  printf("activations   %s in, %s out: %.3f of layer by layer, %.3f is compulsory\n",
+  cli_printf(stdout, "activations   %s in, %s out: %.3f of layer by layer, %.3f is compulsory\n",
          cli_size(cli_number(traffic, "loaded_bytes")).text, cli_size(cli_number(traffic, "stored_bytes")).text,
          cli_number(traffic, "ratio"),
          cli_number(traffic, "compulsory_bytes") / cli_number(traffic, "layer_by_layer_bytes"));
-  printf("parameters    %s, of %s\n", cli_size(cli_number(parameters, "loaded_bytes")).text,
+  cli_printf(stdout, "parameters    %s, of %s\n", cli_size(cli_number(parameters, "loaded_bytes")).text,
          cli_size(cli_number(parameters, "once_bytes")).text);
-  printf("time          %.1f us, at least %.1f us", cli_number(time, "total_ns") / 1000,
+  cli_printf(stdout, "time          %.1f us, at least %.1f us", cli_number(time, "total_ns") / 1000,
          cli_number(time, "lower_bound_ns") / 1000);
   if (order != NULL)
-    printf("; in the order of the file %.1f us", cli_number(order, "file_order_ns") / 1000);
+    cli_printf(stdout, "; in the order of the file %.1f us", cli_number(order, "file_order_ns") / 1000);
   putchar('\n');
-  printf("beside that   %.1f us on one lane of each device, %.1f us layer by layer, %.1f us split evenly\n",
+  cli_printf(stdout, "beside that   %.1f us on one lane of each device, %.1f us layer by layer, %.1f us split evenly\n",
          cli_number(time, "one_lane_ns") / 1000, cli_number(time, "layer_by_layer_ns") / 1000,
          cli_number(time, "even_split_ns") / 1000);
   if (json_string_value(json_object_get(time, "limit")) != NULL)
-    printf("limit         %s\n", json_string_value(json_object_get(time, "limit")));
+    cli_printf(stdout, "limit         %s\n", json_string_value(json_object_get(time, "limit")));
 }
 
 static void print_table(const arguments *a, const json_t *report)
@@ -105,30 +105,30 @@ static void print_table(const arguments *a, const json_t *report)
   const json_t *bytes = json_object_get(report, "permutation_bytes"), *operators = json_object_get(report, "operators"),
                *verified = json_object_get(report, "verified"), *split = json_object_get(report, "split"),
                *tiles = json_object_get(report, "tiles");
-  printf("model         %s, opset %" JSON_INTEGER_FORMAT "\n", a->model_name,
+  cli_printf(stdout, "model         %s, opset %" JSON_INTEGER_FORMAT "\n", a->model_name,
          json_integer_value(json_object_get(report, "opset")));
-  printf("operators     %" JSON_INTEGER_FORMAT " -> %" JSON_INTEGER_FORMAT "\n",
+  cli_printf(stdout, "operators     %" JSON_INTEGER_FORMAT " -> %" JSON_INTEGER_FORMAT "\n",
          json_integer_value(json_object_get(operators, "before")),
          json_integer_value(json_object_get(operators, "after")));
-  printf("permutations  %s -> %s\n", cli_size(cli_number(bytes, "before")).text, cli_size(cli_number(bytes, "after")).text);
+  cli_printf(stdout, "permutations  %s -> %s\n", cli_size(cli_number(bytes, "before")).text, cli_size(cli_number(bytes, "after")).text);
   bytes = json_object_get(report, "copy_bytes");
-  printf("all copies    %s -> %s\n", cli_size(cli_number(bytes, "before")).text, cli_size(cli_number(bytes, "after")).text);
+  cli_printf(stdout, "all copies    %s -> %s\n", cli_size(cli_number(bytes, "before")).text, cli_size(cli_number(bytes, "after")).text);
   const json_t *quantized = json_object_get(report, "quantized");
   if (quantized != NULL)
-    printf("integers      %s in 8 bits, %s\n", cli_count(cli_number(quantized, "products"), "product").text,
+    cli_printf(stdout, "integers      %s in 8 bits, %s\n", cli_count(cli_number(quantized, "products"), "product").text,
            cli_count(cli_number(quantized, "moves"), "move").text);
   if (json_object_get(report, "program") != NULL)
     print_program(json_object_get(report, "program"));
   else if (split != NULL)
-    printf("split         %s in %s\n", cli_count(cli_number(split, "computed"), "operator").text,
+    cli_printf(stdout, "split         %s in %s\n", cli_count(cli_number(split, "computed"), "operator").text,
            cli_count(cli_number(split, "pieces"), "piece").text);
   if (tiles != NULL)
-    printf("tiles         %.0f, %s go between them\n", cli_number(tiles, "tiles"), cli_size(cli_number(tiles, "bytes_moved")).text);
+    cli_printf(stdout, "tiles         %.0f, %s go between them\n", cli_number(tiles, "tiles"), cli_size(cli_number(tiles, "bytes_moved")).text);
   if (json_is_true(json_object_get(verified, "equal")))
-    printf("verified      largest relative deviation %g\n",
+    cli_printf(stdout, "verified      largest relative deviation %g\n",
            json_real_value(json_object_get(verified, "largest_relative_deviation")));
   else if (verified != NULL)
-    printf("not verified  %s\n", json_string_value(json_object_get(verified, "why")));
+    cli_printf(stdout, "not verified  %s\n", json_string_value(json_object_get(verified, "why")));
 }
 
 static cm_status compile_file(const arguments *a, const coremap_chip *chip, cm_run *run, json_t **report, cm_error *error)

@@ -100,7 +100,7 @@ static void print(const json_t *all, bool json)
       (void)json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:b}", "name", name, "server", cli_text(one, "server"),
                                                   "current", is, "token", token));
     else
-      printf("%c %-16s %s%s\n", is ? '*' : ' ', name, cli_text(one, "server"), token ? "" : "  (no token)");
+      cli_printf(stdout, "%c %-16s %s%s\n", is ? '*' : ' ', name, cli_text(one, "server"), token ? "" : "  (no token)");
   }
   if (json) {
     json_t *told = json_pack("{s:O}", "contexts", list);

@@ -134,11 +134,11 @@ static void print_occupancy(const json_t *o)
                                                 "count", (json_int_t)count));
   }
   double cores = cli_number(o, "width") * cli_number(o, "height");
-  printf("%s: %.0f of %.0f cores free, largest free rectangle %.0f, fragmentation %.1f %%\n",
-         json_string_value(json_object_get(o, "chip")), cli_number(o, "free"), cores, cli_number(f, "largest_free_rectangle"),
+  cli_printf(stdout, "%s: %.0f of %.0f cores free, largest free rectangle %.0f, fragmentation %.1f %%\n",
+         cli_text(o, "chip"), cli_number(o, "free"), cores, cli_number(f, "largest_free_rectangle"),
          100 * cli_number(f, "value"));
   if (json_array_size(json_object_get(o, "broken")) > 0)
-    puts("some cores are broken: --json lists them");
+    fputs("some cores are broken: --json lists them\n", stdout);
   cli_print_table(rows, columns, 2, "no core is taken");
   json_decref(rows);
 }
@@ -178,7 +178,7 @@ static int reserve(int argc, char **argv)
   if (status < 0 && a.where.json)
     cli_print_json(lease);
   else if (status < 0)
-    printf("%s\n", json_string_value(json_object_get(lease, "id")));
+    cli_puts(cli_text(lease, "id"));
   json_decref(lease);
   json_decref(a.body);
   return status < 0 ? EXIT_DONE : status;

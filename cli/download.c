@@ -78,8 +78,10 @@ static cm_status fetch_folder(cli_server *server, cli_run *cli, const char *kind
 static cm_status fetch_network(cli_server *server, cli_run *cli, const arguments *a, const json_t *about, json_t *files, cm_error *error)
 {
   char path[200], to[CM_PATH_MAX];
-  const char *id = cli_text(about, "id");
+  const char *id = cli_id(about, "id");
   bool model = strcmp(cli_text(about, "format"), "onnx") == 0;
+  if (id[0] == '\0')
+    return cm_fail(error, CM_IO, "the server's answer has no id of the network");
   if (a->output != NULL ? cm_path(to, error, "%s", cli_output(a->output)) != CM_OK
                         : cm_path(to, error, "%.16s.%s", id, model ? "onnx" : "zip") != CM_OK)
     return error->status;
@@ -106,7 +108,7 @@ static cm_status download_it(cli_server *server, cli_run *cli, const arguments *
     return cm_fail(error, CM_NOT_FOUND, "the server has no job, mapping, program or network %.64s", a->id);
   if (status != CM_OK)
     return status;
-  const char *kind = kinds[k - 1], *mapping = cli_text(reply.json, "mapping"), *program = cli_text(reply.json, "program");
+  const char *kind = kinds[k - 1], *mapping = cli_id(reply.json, "mapping"), *program = cli_id(reply.json, "program");
   (void)snprintf(id, sizeof id, "%s", a->id);
   if (strcmp(kind, "networks") == 0)
     status = fetch_network(server, cli, a, reply.json, files, error);
@@ -137,7 +139,7 @@ static int download_step(cli_server *server, cli_run *cli, const void *given, cm
     json_decref(told);
   } else if (status == CM_OK)
     json_array_foreach(files, i, one)
-      puts(json_string_value(one));
+      cli_puts(json_string_value(one));
   json_decref(files);
   return status == CM_OK ? EXIT_DONE : -1;
 }

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/foreign.h"
+#include "base/text.h"
 #include "cli/cli.h"
 
 enum { SPOOLED_MAX = 16, FD_PATH_MAX = 40 };
@@ -20,7 +22,7 @@ static char standard_output[FD_PATH_MAX];
 
 static const char *stop(const char *shown, int cause)
 {
-  fprintf(stderr, "coremap: cannot read %s: %s\n", shown, strerror(cause));
+  cli_printf(stderr, "coremap: cannot read %s: %s\n", shown, strerror(cause));
   exit(EXIT_USAGE);
 }
 
@@ -116,29 +118,38 @@ const char *cli_output(const char *path)
   }
   int kept = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   if (kept < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
-    fprintf(stderr, "coremap: cannot write standard output: %s\n", strerror(errno));
+    cli_printf(stderr, "coremap: cannot write standard output: %s\n", strerror(errno));
     exit(EXIT_REFUSED);
   }
   (void)snprintf(standard_output, sizeof standard_output, "/dev/fd/%d", kept);
   return standard_output;
 }
 
+/* The spooled file, or standard output, whose path stands at `at`, by what people call it; NULL: neither. */
+static const char *known_path(const char *at, size_t *length)
+{
+  for (size_t i = 0; i < spooled_count; i++)
+    if (*length = strlen(spooled[i].path), strncmp(at, spooled[i].path, *length) == 0)
+      return spooled[i].shown;
+  *length = strlen(standard_output);
+  return *length > 0 && strncmp(at, standard_output, *length) == 0 ? "standard output" : NULL;
+}
+
 void cli_print_detail(const char *detail)
 {
-  for (const char *at = detail; *at != '\0';) {
-    size_t i = 0, length = 0;
-    for (; i < spooled_count; i++)
-      if (length = strlen(spooled[i].path), strncmp(at, spooled[i].path, length) == 0)
-        break;
-    if (i < spooled_count) {
-      fputs(spooled[i].shown, stderr);
-      at += length;
-    } else if (standard_output[0] != '\0' && strncmp(at, standard_output, strlen(standard_output)) == 0) {
-      fputs("standard output", stderr);
-      at += strlen(standard_output);
-    } else
-      fputc(*at++, stderr);
-  }
+  cm_text line;
+  size_t length, size;
+  if (!cm_text_open(&line))
+    return;
+  for (const char *at = detail, *known; *at != '\0'; at += length)
+    if ((known = known_path(at, &length)) != NULL)
+      (void)fputs(known, line.stream);
+    else
+      length = (size_t)(fputc((unsigned char)*at, line.stream) != EOF);
+  char *text = cm_text_close(&line, &size);
+  if (text != NULL)
+    cm_foreign_print(text, size, CM_FOREIGN_LINE, stderr);
+  free(text);
 }
 
 static json_t *read_options; /* as they are given */

@@ -123,9 +123,9 @@ static int parse(int argc, char **argv, arguments *a)
 static void print_made(const json_t *report)
 {
   const json_t *pairs = json_object_get(report, "pairs");
-  printf("%s, %s", cli_count(cli_number(report, "neurons"), "neuron").text, cli_count(cli_number(report, "synapses"), "synapse").text);
+  cli_printf(stdout, "%s, %s", cli_count(cli_number(report, "neurons"), "neuron").text, cli_count(cli_number(report, "synapses"), "synapse").text);
   if (pairs != NULL)
-    printf(" between %s", cli_count(json_number_value(pairs), "pair").text);
+    cli_printf(stdout, " between %s", cli_count(json_number_value(pairs), "pair").text);
   putchar('\n');
 }
 

@@ -136,7 +136,7 @@ void cli_job_print_inputs(const cli_job *job)
   char *text = NULL;
   int result = coremap_network_about(job->network, 0, &text, NULL);
   json_t *n = told(result, text);
-  printf("network     %s%s, %s, %s\n", cli_text(n, "format"), json_is_true(json_object_get(n, "gzipped")) ? " (gzip)" : "",
+  cli_printf(stdout, "network     %s%s, %s, %s\n", cli_text(n, "format"), json_is_true(json_object_get(n, "gzipped")) ? " (gzip)" : "",
          cli_count(cli_number(n, "neurons"), "neuron").text,
          cli_count(cli_number(n, "synapses"), json_is_true(json_object_get(n, "directed")) ? "synapse" : "edge").text);
   json_decref(n);
@@ -144,7 +144,7 @@ void cli_job_print_inputs(const cli_job *job)
     return;
   result = coremap_chip_about(job->chip, &text, NULL);
   json_t *chip = told(result, text);
-  printf("chip        %s, %u x %u cores\n", cli_text(chip, "name"), coremap_chip_width(job->chip), coremap_chip_height(job->chip));
+  cli_printf(stdout, "chip        %s, %u x %u cores\n", cli_text(chip, "name"), coremap_chip_width(job->chip), coremap_chip_height(job->chip));
   json_decref(chip);
 }
 
@@ -152,9 +152,9 @@ void cli_job_print_parts(const json_t *made)
 {
   const json_t *bound = json_object_get(made, "bound");
   const double parts = cli_number(made, "parts"), least = cli_number(bound, "parts");
-  printf("parts       %.0f, at least %.0f: %s", parts, least, cli_text(bound, "reason"));
+  cli_printf(stdout, "parts       %.0f, at least %.0f: %s", parts, least, cli_text(bound, "reason"));
   if (parts > least && least > 0)
-    printf("; %.1f %% above that", 100.0 * (parts - least) / least);
+    cli_printf(stdout, "; %.1f %% above that", 100.0 * (parts - least) / least);
   putchar('\n');
 }
 
@@ -165,7 +165,7 @@ void cli_job_print_attempts(const json_t *attempts)
   if (json_array_size(attempts) < 2)
     return;
   json_array_foreach(attempts, i, a)
-    printf("attempt %-3zu capacity %.0f: %s%s%s\n", i + 1, cli_number(a, "capacity"),
+    cli_printf(stdout, "attempt %-3zu capacity %.0f: %s%s%s\n", i + 1, cli_number(a, "capacity"),
            cli_text(a, "broken")[0] != '\0' ? cli_text(a, "broken") : "legal",
            json_is_true(json_object_get(a, "by_axons")) ? ", by the method for axons" : "",
            json_is_true(json_object_get(a, "moved")) ? ", after single moves" : "");
@@ -197,7 +197,7 @@ void cli_job_print_limits(const json_t *limits)
   json_t *row;
   char words[40];
   json_object_foreach((json_t *)(uintptr_t)limits, name, row)
-    printf("%-11s %s %.0f of %.0f (%.1f %%)\n", strcmp(name, "neurons") == 0 ? "fullest" : "", cli_job_words(name, words),
+    cli_printf(stdout, "%-11s %s %.0f of %.0f (%.1f %%)\n", strcmp(name, "neurons") == 0 ? "fullest" : "", cli_job_words(name, words),
            cli_number(row, "most"), cli_number(row, "limit"), 100 * cli_number(row, "most") / cli_number(row, "limit"));
 }
 
@@ -209,9 +209,9 @@ void cli_job_print_numbers(const json_t *made)
     const char *shown = json_string_value(name);
     const json_t *value = json_object_get(metrics, shown);
     if (json_is_string(value))
-      printf("  %-24s %s\n", shown, json_string_value(value));
+      cli_printf(stdout, "  %-24s %s\n", shown, json_string_value(value));
     else
-      printf("  %-24s %.10g%s\n", shown, json_number_value(value), unit_of(shown));
+      cli_printf(stdout, "  %-24s %.10g%s\n", shown, json_number_value(value), unit_of(shown));
   }
 }
 
@@ -219,15 +219,15 @@ void cli_job_print_cost(const cli_job *job)
 {
   const cm_run *run = &job->cli.run;
   double total = 0;
-  printf("seconds    ");
+  cli_printf(stdout, "seconds    ");
   for (size_t i = 0; i < run->phase_count; i++) {
-    printf(" %s %.3f", run->phases[i].name, run->phases[i].seconds);
+    cli_printf(stdout, " %s %.3f", run->phases[i].name, run->phases[i].seconds);
     total += run->phases[i].seconds;
   }
   uint64_t scratch = atomic_load(&job->cli.memory.scratch_peak);
-  printf(", total %.3f\npeak memory %.1f MiB", total, (double)cli_run_peak(&job->cli) / (1 << 20));
+  cli_printf(stdout, ", total %.3f\npeak memory %.1f MiB", total, (double)cli_run_peak(&job->cli) / (1 << 20));
   if (scratch > 0)
-    printf(", and %.1f MiB in scratch files", (double)scratch / (1 << 20));
+    cli_printf(stdout, ", and %.1f MiB in scratch files", (double)scratch / (1 << 20));
   putchar('\n');
 }
 
@@ -240,7 +240,6 @@ void cli_job_print_json(const cli_job *job, json_t *object)
   json_object_set_new(object, "seconds", seconds);
   json_object_set_new(object, "peak_bytes", json_integer((json_int_t)cli_run_peak(&job->cli)));
   json_object_set_new(object, "scratch_bytes", json_integer((json_int_t)atomic_load(&job->cli.memory.scratch_peak)));
-  cm_json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-  putchar('\n');
+  (void)cli_write_json(object, JSON_INDENT(2) | JSON_REAL_PRECISION(15), stdout);
   json_decref(object);
 }

@@ -155,7 +155,7 @@ static int restore_step(cli_server *server, cli_run *cli, const void *given, cm_
       continue;
     }
     if (!a->where.json)
-      printf("%s %s is back\n", json_string_value(json_object_get(told, "kind")), a->words[i]);
+      cli_printf(stdout, "%s %s is back\n", json_string_value(json_object_get(told, "kind")), a->words[i]);
     (void)json_array_append_new(list, told);
   }
   if (a->where.json && status == EXIT_DONE)

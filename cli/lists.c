@@ -88,7 +88,10 @@ static cm_status fetch(cli_server *server, const arguments *a, const char *kind,
     (void)json_array_extend(*list, json_object_get(reply.json, kind));
     (void)snprintf(cursor, sizeof cursor, "%s", next != NULL ? next : "");
     more = next != NULL;
+    const bool stays = more && json_array_size(json_object_get(reply.json, kind)) == 0;
     json_decref(reply.json);
+    if (stays)
+      return cm_fail(error, CM_IO, "%s lists %s without an end: a page has none, and names a next one", library_client_url(server), kind);
   }
   return CM_OK;
 }
@@ -233,8 +236,10 @@ static cm_status look(cli_server *server, arguments *a, bool clear, cm_error *er
   } else if (status == CM_OK) {
     if (clear)
       fputs("\033[H\033[2J", stdout);
-    printf("%s%s%s: %zu running, %zu%s queued\n\n", cli_paint(stdout, CLI_BOLD), library_client_url(server), cli_paint(stdout, CLI_PLAIN),
-           json_array_size(running), json_array_size(queued), json_array_size(queued) == a->limit ? " or more" : "");
+    fputs(cli_paint(stdout, CLI_BOLD), stdout);
+    cli_printf(stdout, "%s", library_client_url(server));
+    fputs(cli_paint(stdout, CLI_PLAIN), stdout);
+    cli_printf(stdout, ": %zu running, %zu%s queued\n\n", json_array_size(running), json_array_size(queued), json_array_size(queued) == a->limit ? " or more" : "");
     (void)json_array_extend(running, queued);
     while (clear && json_array_size(running) > TOP_ROWS)
       (void)json_array_remove(running, json_array_size(running) - 1);

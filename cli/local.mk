@@ -22,6 +22,7 @@ coremap_SOURCES = base/blas_single.c cli/cli.h cli/command.h cli/context.h cli/h
   cli/manual.h cli/manual.c \
   cli/map.c cli/mapped.c \
   cli/partition.c \
+  cli/print.h cli/print.c \
   cli/remap.c \
   cli/remote.c \
   cli/remove.c \

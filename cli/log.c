@@ -1,10 +1,11 @@
 /* coremap log: what a server's job has told. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/remote.h"
 
-enum { FOLLOW = 1 };
+enum { FOLLOW = 1, PACE_MS = 100 };
 
 static const cli_flag flags[] = {
   {"follow", NULL, FOLLOW, "go on until the job has ended"}, CLI_SERVER_FLAGS, {"json", NULL, CLI_JSON, "an object with one member, log"}, {0}};
@@ -39,7 +40,7 @@ static cm_status read_log(cli_server *server, const char *id, char **text, cm_er
   (void)snprintf(path, sizeof path, "/v1/jobs/%.64s/log", id);
   if (sink == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory");
-  const cli_request request = {.method = "GET", .path = path, .download = sink};
+  const cli_request request = {.method = "GET", .path = path, .download = sink, .in_memory = true};
   cm_status status = library_client_ask(server, &request, &reply, error);
   if (fclose(sink) != 0 && status == CM_OK)
     status = cm_fail(error, CM_NO_MEMORY, "out of memory");
@@ -56,6 +57,7 @@ static int log_step(cli_server *server, cli_run *cli, const void *given, cm_erro
   (void)cli;
   for (bool ended = !a->follow;;) {
     cli_reply job = {0};
+    const double asked = cm_now();
     (void)snprintf(path, sizeof path, "/v1/jobs/%.64s%s", a->id, etag[0] != '\0' ? "?wait=10s" : "");
     if (a->follow && cli_ask(server, "GET", path, etag, &job, error) != CM_OK)
       return -1;
@@ -73,11 +75,13 @@ static int log_step(cli_server *server, cli_run *cli, const void *given, cm_erro
         cli_print_json(told);
       json_decref(told);
     } else if (strlen(text) > shown) {
-      fputs(text + shown, stdout);
+      cli_printf(stdout, "%s", text + shown);
       shown = strlen(text);
       (void)fflush(stdout);
     }
     free(text);
+    if (!ended && cm_now() - asked < (double)PACE_MS / 1000) /* a server that does not wait is not asked all the time */
+      (void)usleep(PACE_MS * 1000);
     if (ended)
       return EXIT_DONE;
   }

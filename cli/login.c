@@ -70,7 +70,7 @@ static cm_status keep_open(cli_server *server, const arguments *a, bool *open, c
   if (status == CM_OK && a->where.json)
     cli_print_json(reply.json);
   else if (status == CM_OK)
-    (void)printf("context %s is %s, which wants no token\n", a->context, library_client_url(server));
+    (void)cli_printf(stdout, "context %s is %s, which wants no token\n", a->context, library_client_url(server));
   json_decref(reply.json);
   return status;
 }
@@ -93,7 +93,7 @@ static cm_status sign_in(cli_server *server, const arguments *a, cm_error *error
   if (status == CM_OK && a->where.json)
     cli_print_json(reply.json);
   else if (status == CM_OK)
-    (void)printf("signed in to %s as %s\n", library_client_url(server), json_string_value(json_object_get(reply.json, "user")));
+    (void)cli_printf(stdout, "signed in to %s as %s\n", library_client_url(server), cli_text(reply.json, "user"));
   json_decref(reply.json);
   memset(token, 0, sizeof token);
   return status;
@@ -132,7 +132,7 @@ static cm_status sign_out(cli_server *server, const arguments *a, cm_error *erro
     cli_print_json(told);
     json_decref(told);
   } else
-    (void)printf(known ? "signed out of %s\n" : "no token is kept for %s\n", library_client_url(server));
+    (void)cli_printf(stdout, known ? "signed out of %s\n" : "no token is kept for %s\n", library_client_url(server));
   return CM_OK;
 }
 

@@ -35,7 +35,7 @@ static void list_commands(FILE *stream)
       fputs("\nOn a server (docs/client.md):\n\n", stream);
     for (size_t i = 0; i < cli_command_count; i++)
       if (cli_commands[i]->server == (server == 1))
-        fprintf(stream, "  %-11s %s\n", cli_commands[i]->name, cli_commands[i]->what);
+        cli_printf(stream, "  %-11s %s\n", cli_commands[i]->name, cli_commands[i]->what);
   }
   fputs("\n`coremap help COMMAND` says more. Exit status: 0 done, 1 refused or illegal, 2 bad usage or input.\n", stream);
 }
@@ -100,7 +100,7 @@ int main(int argc, char **argv)
     return EXIT_DONE;
   }
   if (strcmp(argv[1], "--version") == 0) {
-    puts("coremap " CM_VERSION);
+    fputs("coremap " CM_VERSION "\n", stdout);
     return EXIT_DONE;
   }
   const cli_command *command = cli_command_find(argv[1]);

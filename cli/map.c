@@ -72,14 +72,14 @@ static void print_routes(const json_t *r)
 {
   const json_t *tables = json_object_get(r, "tables");
   const double channels = cli_number(r, "virtual_channels");
-  printf("routes      %s, %s, %s over %s, free of deadlock", cli_text(r, "routing"), cli_text(r, "model"),
+  cli_printf(stdout, "routes      %s, %s, %s over %s, free of deadlock", cli_text(r, "routing"), cli_text(r, "model"),
          cli_count(cli_number(r, "flows"), "flow").text, cli_count(cli_number(r, "links"), "link").text);
   if (channels > 0)
-    printf(" with %s", cli_count(channels, "virtual channel").text);
+    cli_printf(stdout, " with %s", cli_count(channels, "virtual channel").text);
   putchar('\n');
-  printf("link load   at most %.10g, before balancing %.10g\n", cli_number(r, "link_load_max"), cli_number(r, "link_load_max_before"));
+  cli_printf(stdout, "link load   at most %.10g, before balancing %.10g\n", cli_number(r, "link_load_max"), cli_number(r, "link_load_max_before"));
   if (tables != NULL && !json_is_integer(json_object_get(tables, "limit")))
-    printf("tables      %s, at most %.0f, at %s\n", cli_count(cli_number(tables, "entries"), "entry").text, cli_number(tables, "most"),
+    cli_printf(stdout, "tables      %s, at most %.0f, at %s\n", cli_count(cli_number(tables, "entries"), "entry").text, cli_number(tables, "most"),
            cli_text(r, "fullest"));
 }
 
@@ -89,7 +89,7 @@ static void print_incremental(const json_t *told)
   json_t *value;
   fputs("from old   ", stdout);
   json_object_foreach((json_t *)told, name, value)
-    printf(" %s %.10g%s", name, json_is_boolean(value) ? json_is_true(value) : json_number_value(value),
+    cli_printf(stdout, " %s %.10g%s", name, json_is_boolean(value) ? json_is_true(value) : json_number_value(value),
            json_object_iter_next((json_t *)told, json_object_key_to_iter(name)) != NULL ? "," : "\n");
 }
 
@@ -111,7 +111,7 @@ static void print_candidates(const json_t *candidates)
   size_t i;
   const json_t *candidate;
   json_array_foreach(candidates, i, candidate)
-    printf("candidate   mapper %s, preset %s, objective %s: cost %.10g\n",
+    cli_printf(stdout, "candidate   mapper %s, preset %s, objective %s: cost %.10g\n",
            json_string_value(json_object_get(candidate, "mapper")), json_string_value(json_object_get(candidate, "preset")),
            json_string_value(json_object_get(candidate, "objective")), json_number_value(json_object_get(candidate, "cost")));
 }
@@ -120,7 +120,7 @@ static void print_candidates(const json_t *candidates)
 static void print_fitted(const json_t *tables)
 {
   if (tables != NULL)
-    printf("tables      at most %lld of %lld entries in a router, %lld in all; %lld with one a key, routed %s\n",
+    cli_printf(stdout, "tables      at most %lld of %lld entries in a router, %lld in all; %lld with one a key, routed %s\n",
            (long long)json_integer_value(json_object_get(tables, "most")), (long long)json_integer_value(json_object_get(tables, "limit")),
            (long long)json_integer_value(json_object_get(tables, "entries")),
            (long long)json_integer_value(json_object_get(tables, "one_per_key")),
@@ -131,7 +131,7 @@ static void print_fitted(const json_t *tables)
 static void print_neurons(const json_t *neurons)
 {
   if (neurons != NULL)
-    printf("neurons     %s; %s copied, %s besides\n", cli_count(cli_number(neurons, "relays"), "relay").text,
+    cli_printf(stdout, "neurons     %s; %s copied, %s besides\n", cli_count(cli_number(neurons, "relays"), "relay").text,
            cli_count(cli_number(neurons, "copied"), "neuron").text, cli_count(cli_number(neurons, "copies"), "copy").text);
 }
 
@@ -140,9 +140,9 @@ static void print_table(const cli_job *job, const json_t *made, const json_t *ro
   const json_t *attempts = json_object_get(made, "attempts"), *report = json_object_get(made, "report"), *region = json_object_get(made, "region");
   cli_job_print_inputs(job);
   if (json_is_true(json_object_get(json_array_get(attempts, json_array_size(attempts) - 1), "coarsening_cached")))
-    puts("coarsening  none: the levels were in the cache");
+    fputs("coarsening  none: the levels were in the cache\n", stdout);
   cli_job_print_parts(made);
-  printf("region      %.0f x %.0f at (%.0f, %.0f)\n", cli_number(region, "width"), cli_number(region, "height"), cli_number(region, "x"),
+  cli_printf(stdout, "region      %.0f x %.0f at (%.0f, %.0f)\n", cli_number(region, "width"), cli_number(region, "height"), cli_number(region, "x"),
          cli_number(region, "y"));
   cli_job_print_attempts(attempts);
   print_candidates(json_object_get(report, "candidates"));

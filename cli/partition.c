@@ -17,7 +17,7 @@ static void print_limits(const json_t *limits)
   json_t *limit;
   json_object_foreach((json_t *)(uintptr_t)limits, name, limit) {
     char shown[40];
-    printf("limit       %s: at most %.0f of %.0f in a part, mean %.1f %%\n", cli_job_words(name, shown), cli_number(limit, "most"),
+    cli_printf(stdout, "limit       %s: at most %.0f of %.0f in a part, mean %.1f %%\n", cli_job_words(name, shown), cli_number(limit, "most"),
            cli_number(limit, "limit"), 100 * cli_number(limit, "mean_use"));
   }
 }

@@ -64,7 +64,7 @@ static cm_status find_mapping(cli_server *server, const char *given, char id[80]
   (void)snprintf(id, 80, "%.64s", given);
   (void)snprintf(path, sizeof path, "/v1/jobs/%s", id);
   if (cli_ask(server, "GET", path, NULL, &reply, error) == CM_OK) {
-    const char *mapping = cli_text(reply.json, "mapping");
+    const char *mapping = cli_id(reply.json, "mapping");
     if (mapping[0] == '\0')
       (void)cm_fail(error, CM_CONFLICT, "job %s is %s and has made no mapping", id, cli_text(reply.json, "state"));
     (void)snprintf(id, 80, "%s", mapping);

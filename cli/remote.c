@@ -1,10 +1,11 @@
 /* coremap wait, get, cancel: jobs of a server and what they made. */
 #include "cli/remote.h"
-#include "base/json.h"
+#include "base/foreign.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct arguments {
   const char *id, *view, *output;
@@ -22,6 +23,12 @@ bool cli_is_id(const char *text)
     if (!isalnum((unsigned char)*c))
       return false;
   return *text != '\0';
+}
+
+const char *cli_id(const json_t *told, const char *name)
+{
+  const char *id = cli_text(told, name);
+  return cli_is_id(id) ? id : "";
 }
 
 /* Negative: go on. */
@@ -112,8 +119,10 @@ static void tell_retry(const cli_run *cli, const json_t *job, double *told)
   char text[200];
   double count = cli_number(json_object_get(job, "retry"), "count");
   cli_retry_text(job, text, sizeof text);
-  if (!cli->quiet && text[0] != '\0' && count > *told)
-    fprintf(stderr, "%s%s\n", cli->terminal ? "\r\033[K" : "", text);
+  if (!cli->quiet && text[0] != '\0' && count > *told) {
+    fputs(cli->terminal ? "\r\033[K" : "", stderr);
+    cli_printf(stderr, "%s\n", text);
+  }
   *told = count;
 }
 
@@ -121,7 +130,8 @@ static void tell_retry(const cli_run *cli, const json_t *job, double *told)
 static cm_status show_phase(cli_run *cli, const json_t *job, cm_error *error)
 {
   const json_t *progress = json_object_get(job, "progress");
-  const char *phase = cli_text(progress, "phase");
+  char phase[CM_PHASE_NAME_MAX];
+  (void)cm_foreign_copy(cli_text(progress, "phase"), CM_FOREIGN_LINE, phase, sizeof phase);
   if (strcmp(cli_text(job, "state"), "running") != 0 || phase[0] == '\0')
     return cm_run_check(&cli->run, error);
   if (strcmp(cli->phase, phase) != 0)
@@ -136,10 +146,12 @@ cm_status cli_follow(cli_server *server, cli_run *cli, const char *known, json_t
 {
   char id[80], etag[sizeof((cli_reply *)0)->etag];
   double told = 0;
+  enum { PACE_MS = 100 };
   (void)snprintf(etag, sizeof etag, "%s", known);
   (void)snprintf(id, sizeof id, "%s", cli_text(*job, "id"));
   while (!has_ended(*job)) {
     cli_reply reply = {0};
+    const double asked = cm_now();
     tell_retry(cli, *job, &told);
     if (show_phase(cli, *job, error) != CM_OK ||
         ask(server, "GET", "jobs", id, "?wait=30s", etag, &reply, error) != CM_OK) {
@@ -148,6 +160,8 @@ cm_status cli_follow(cli_server *server, cli_run *cli, const char *known, json_t
       return error->status;
     }
     (void)snprintf(etag, sizeof etag, "%s", reply.etag);
+    if (cm_now() - asked < (double)PACE_MS / 1000) /* a server that does not wait is not asked all the time */
+      (void)usleep(PACE_MS * 1000);
     if (reply.status == 304) {
       json_decref(reply.json);
       continue;
@@ -165,12 +179,12 @@ static int print_job(const json_t *job, bool json, bool ended)
   if (json)
     cli_print_json(job);
   else if (!ended)
-    puts(cli_text(job, "id"));
+    cli_puts(cli_text(job, "id"));
   else if (strcmp(state, "done") == 0)
-    printf("%s %s\n", mapping[0] != '\0' ? "mapping" : "program", mapping[0] != '\0' ? mapping : program);
+    cli_printf(stdout, "%s %s\n", mapping[0] != '\0' ? "mapping" : "program", mapping[0] != '\0' ? mapping : program);
   if (ended && strcmp(state, "done") != 0) {
     const char *why = cli_text(json_object_get(job, "problem"), "detail");
-    fprintf(stderr, "coremap: job %s %s%s%s\n", cli_text(job, "id"),
+    cli_printf(stderr, "coremap: job %s %s%s%s\n", cli_text(job, "id"),
             strcmp(state, "failed") == 0 ? "failed" : "was cancelled", why[0] != '\0' ? ": " : "", why);
     return EXIT_REFUSED;
   }
@@ -234,7 +248,7 @@ static cm_status find(cli_server *server, const arguments *a, found *f, cm_error
   (void)snprintf(f->id, sizeof f->id, "%s", a->id);
   if (strcmp(f->kind, "jobs") != 0 || a->view == NULL || strcmp(a->view, "log") == 0)
     return CM_OK;
-  const char *mapping = cli_text(f->about, "mapping"), *program = cli_text(f->about, "program");
+  const char *mapping = cli_id(f->about, "mapping"), *program = cli_id(f->about, "program");
   if (mapping[0] == '\0' && program[0] == '\0') {
     status = cm_fail(error, CM_CONFLICT, "job %s is %s and has made nothing (yet)", a->id, cli_text(f->about, "state"));
     json_decref(f->about);
@@ -250,7 +264,7 @@ static cm_status write_found(cli_server *server, const arguments *a, const found
   char path[512];
   cli_reply reply = {0};
   if (a->view == NULL)
-    return cm_json_dumpf(f->about, stream, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) == 0 && fputc('\n', stream) != EOF
+    return cli_write_json(f->about, JSON_INDENT(1) | JSON_REAL_PRECISION(15), stream) == 0
                ? CM_OK
                : cm_fail(error, CM_DISK_FULL, "cannot write the description");
   (void)snprintf(path, sizeof path, "/v1/%s/%s/%.300s", f->kind, f->id, a->view);
@@ -265,9 +279,14 @@ static cm_status get(cli_server *server, cli_run *cli, const arguments *a, json_
   (void)cli, (void)unused;
   if (find(server, a, &f, error) != CM_OK)
     return error->status;
+  FILE *shown = a->output == NULL && isatty(STDOUT_FILENO) == 1 ? tmpfile() : NULL; /* bytes for a terminal are text */
   cm_status status = a->output != NULL ? cm_file_create(&file, a->output, error) : CM_OK;
   if (status == CM_OK)
-    status = write_found(server, a, &f, a->output != NULL ? file.stream : stdout, error);
+    status = write_found(server, a, &f, a->output != NULL ? file.stream : shown != NULL ? shown : stdout, error);
+  if (shown != NULL) {
+    cli_print_file(shown, stdout);
+    (void)fclose(shown);
+  }
   if (status == CM_OK && a->output != NULL)
     status = cm_file_commit(&file, error);
   else if (status == CM_OK && fflush(stdout) != 0)
@@ -309,7 +328,7 @@ static int cancel_command(int argc, char **argv)
   if (a.where.json)
     cli_print_json(job);
   else
-    printf("job %s is %s%s\n", a.id, cli_text(job, "state"), has_ended(job) ? "" : " and will stop");
+    cli_printf(stdout, "job %s is %s%s\n", a.id, cli_text(job, "state"), has_ended(job) ? "" : " and will stop");
   json_decref(job);
   return EXIT_DONE;
 }

@@ -27,4 +27,7 @@ cm_status cli_ask(cli_server *server, const char *method, const char *path, cons
 /* True when the text can be an id: letters and digits. */
 bool cli_is_id(const char *text);
 
+/* The id of that name in what a server told, which goes into paths and names of files; "": none, or it is no id. */
+const char *cli_id(const json_t *told, const char *name);
+
 #endif

@@ -46,7 +46,7 @@ static int rm_step(cli_server *server, cli_run *cli, const void *given, cm_error
     else if (a->where.json)
       (void)json_array_append_new(list, json_pack("{s:s, s:s}", "kind", kind, "id", a->words[i]));
     else
-      printf("removed %.*s %s\n", (int)strlen(kind) - 1, kind, a->words[i]);
+      cli_printf(stdout, "removed %.*s %s\n", (int)strlen(kind) - 1, kind, a->words[i]);
   }
   if (a->where.json) {
     json_t *told = json_pack("{s:O}", "removed", list);

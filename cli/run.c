@@ -113,19 +113,19 @@ static void print_result(const arguments *a, const json_t *about, const json_t *
   const double time_ns = cli_number(r, "time_ns");
   const char *name;
   json_t *unit;
-  printf("time         %.3f us on %s, %s\n", time_ns / 1000, cli_text(r, "chip"), cli_count(cli_number(r, "instructions"), "instruction").text);
+  cli_printf(stdout, "time         %.3f us on %s, %s\n", time_ns / 1000, cli_text(r, "chip"), cli_count(cli_number(r, "instructions"), "instruction").text);
   json_object_foreach(json_object_get(r, "units"), name, unit) {
     double lanes = cli_number(unit, "lanes");
-    printf("%-12s %s, busy %.1f %%\n", name, cli_count(lanes, "lane").text, time_ns > 0 ? 100 * cli_number(unit, "busy_ns") / time_ns / lanes : 0);
+    cli_printf(stdout, "%-12s %s, busy %.1f %%\n", name, cli_count(lanes, "lane").text, time_ns > 0 ? 100 * cli_number(unit, "busy_ns") / time_ns / lanes : 0);
   }
-  printf("activations  %s in, %s out\n", cli_size(cli_number(r, "loaded_bytes")).text, cli_size(cli_number(r, "stored_bytes")).text);
-  printf("parameters   %s\n", cli_size(cli_number(r, "parameter_bytes")).text);
+  cli_printf(stdout, "activations  %s in, %s out\n", cli_size(cli_number(r, "loaded_bytes")).text, cli_size(cli_number(r, "stored_bytes")).text);
+  cli_printf(stdout, "parameters   %s\n", cli_size(cli_number(r, "parameter_bytes")).text);
   if (!a->time_alone)
-    printf("memory       %s of %s used\n", cli_size(cli_number(r, "peak_bytes")).text, cli_size(cli_number(about, "memory_bytes")).text);
+    cli_printf(stdout, "memory       %s of %s used\n", cli_size(cli_number(r, "peak_bytes")).text, cli_size(cli_number(about, "memory_bytes")).text);
   if (a->check)
-    puts("checked      nothing is read that was not written or was overwritten, in any timing of the units");
+    fputs("checked      nothing is read that was not written or was overwritten, in any timing of the units\n", stdout);
   if (a->model != NULL)
-    printf("model        largest relative deviation %g\n", cli_number(r, "largest_relative_deviation"));
+    cli_printf(stdout, "model        largest relative deviation %g\n", cli_number(r, "largest_relative_deviation"));
 }
 
 static cm_status simulate(const arguments *a, cm_run *run, json_t **about, json_t **report, cm_error *error)

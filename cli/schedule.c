@@ -50,16 +50,16 @@ static cm_status write_file(const coremap_timetable *made, const char *what, con
 
 static void print_table(const arguments *a, const json_t *s)
 {
-  printf("workload     %s (%s), %s, %s\n", a->file, cli_text(s, "format"),
+  cli_printf(stdout, "workload     %s (%s), %s, %s\n", a->file, cli_text(s, "format"),
          cli_count(cli_number(s, "tasks"), "task").text, cli_count(cli_number(s, "arcs"), "arc").text);
   if (json_is_integer(json_object_get(s, "units")))
-    printf("processors   %.0f\n", cli_number(s, "units"));
+    cli_printf(stdout, "processors   %.0f\n", cli_number(s, "units"));
   else
-    printf("resources    %.0f\n", cli_number(s, "resources"));
-  printf("makespan     %" JSON_INTEGER_FORMAT "\n", json_integer_value(json_object_get(s, "makespan")));
-  printf("lower bound  %" JSON_INTEGER_FORMAT " (%s)\n", json_integer_value(json_object_get(s, "lower_bound")),
+    cli_printf(stdout, "resources    %.0f\n", cli_number(s, "resources"));
+  cli_printf(stdout, "makespan     %" JSON_INTEGER_FORMAT "\n", json_integer_value(json_object_get(s, "makespan")));
+  cli_printf(stdout, "lower bound  %" JSON_INTEGER_FORMAT " (%s)\n", json_integer_value(json_object_get(s, "lower_bound")),
          json_is_true(json_object_get(s, "optimal")) ? "met: this is optimal" : "not met");
-  printf("schedules    %" JSON_INTEGER_FORMAT " made\n", json_integer_value(json_object_get(s, "schedules")));
+  cli_printf(stdout, "schedules    %" JSON_INTEGER_FORMAT " made\n", json_integer_value(json_object_get(s, "schedules")));
 }
 
 /* On standard output: all of it, or a table. */
@@ -70,7 +70,7 @@ static cm_status print_made(const arguments *a, const coremap_timetable *made, c
   if (library_status(coremap_timetable_text(made, a->json ? "schedule" : "summary", &text, &why), &why, error) != CM_OK)
     return error->status;
   if (a->json) {
-    fputs(text, stdout);
+    cli_printf(stdout, "%s", text);
     coremap_text_free(text);
     return CM_OK;
   }

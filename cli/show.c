@@ -25,13 +25,13 @@ static void show_members(const char *title, const json_t *object)
 {
   const char *name;
   json_t *value;
-  printf("  %s\n", title);
+  cli_printf(stdout, "  %s\n", title);
   json_object_foreach((json_t *)object, name, value)
   {
     if (json_is_number(value))
-      printf("    %-24s %.10g\n", name, json_number_value(value));
+      cli_printf(stdout, "    %-24s %.10g\n", name, json_number_value(value));
     else if (json_is_string(value))
-      printf("    %-24s %s\n", name, json_string_value(value));
+      cli_printf(stdout, "    %-24s %s\n", name, json_string_value(value));
   }
 }
 
@@ -47,10 +47,10 @@ static int show_mapping(const char *path, bool as_json, const char *plot, cm_err
   }
   json_t *summary = library_json(text);
   if (as_json)
-    cm_json_dumpf(summary, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+    (void)cli_write_json(summary, JSON_INDENT(2) | JSON_REAL_PRECISION(15), stdout);
   else {
     const json_t *network = json_object_get(summary, "network"), *chip = json_object_get(summary, "chip");
-    printf("mapping of %" JSON_INTEGER_FORMAT " neurons to %" JSON_INTEGER_FORMAT " cores of %s\n",
+    cli_printf(stdout, "mapping of %" JSON_INTEGER_FORMAT " neurons to %" JSON_INTEGER_FORMAT " cores of %s\n",
            json_integer_value(json_object_get(network, "neurons")),
            json_integer_value(json_object_get(summary, "parts")), json_string_value(json_object_get(chip, "name")));
     show_members("region", json_object_get(summary, "region"));
@@ -68,13 +68,13 @@ static void show_ends(const char *title, const json_t *ends)
   const json_t *end, *extent;
   size_t i, k;
   json_array_foreach(ends, i, end) {
-    printf("  %-16s %s, %s", title, cli_text(end, "name"), cli_text(end, "type"));
+    cli_printf(stdout, "  %-16s %s, %s", title, cli_text(end, "name"), cli_text(end, "type"));
     json_array_foreach(json_object_get(end, "dims"), k, extent) {
       fputs(k == 0 ? " " : " x ", stdout);
       if (json_is_integer(extent))
-        printf("%" JSON_INTEGER_FORMAT, json_integer_value(extent));
+        cli_printf(stdout, "%" JSON_INTEGER_FORMAT, json_integer_value(extent));
       else
-        fputs(json_is_string(extent) ? json_string_value(extent) : "?", stdout);
+        cli_printf(stdout, "%s", json_is_string(extent) ? json_string_value(extent) : "?");
     }
     putchar('\n');
   }
@@ -93,9 +93,9 @@ static cm_status show_model(const char *path, const json_t *shapes, cm_error *er
     return status;
   json_t *model = library_json(text);
   const char *producer = cli_text(model, "producer");
-  printf("operator-level model, onnx, opset %.0f%s%s\n", cli_number(model, "opset"), producer[0] != '\0' ? ", made by " : "", producer);
-  printf("  %-16s %.0f\n", "operators", cli_number(model, "operators"));
-  printf("  %-16s move %s\n", "permutations", cli_size(cli_number(model, "permutation_bytes")).text);
+  cli_printf(stdout, "operator-level model, onnx, opset %.0f%s%s\n", cli_number(model, "opset"), producer[0] != '\0' ? ", made by " : "", producer);
+  cli_printf(stdout, "  %-16s %.0f\n", "operators", cli_number(model, "operators"));
+  cli_printf(stdout, "  %-16s move %s\n", "permutations", cli_size(cli_number(model, "permutation_bytes")).text);
   show_ends("input", json_object_get(model, "inputs"));
   show_ends("output", json_object_get(model, "outputs"));
   json_decref(model);

@@ -13,7 +13,7 @@ static void show_limits(const json_t *limits)
                                          {"memory_bits", "bits of memory"}, {"populations", "populations"}};
   for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
     if (cli_number(limits, shown[i][0]) != 0)
-      printf("  %-16s %" JSON_INTEGER_FORMAT " per core\n", shown[i][1], json_integer_value(json_object_get(limits, shown[i][0])));
+      cli_printf(stdout, "  %-16s %" JSON_INTEGER_FORMAT " per core\n", shown[i][1], json_integer_value(json_object_get(limits, shown[i][0])));
 }
 
 /* What one neuron may take in and reach. */
@@ -21,10 +21,10 @@ static void show_neuron_limits(const json_t *chip)
 {
   const json_t *limits = json_object_get(chip, "neuron_limits");
   if (cli_number(limits, "fan_in") != 0)
-    printf("  %-16s %.0f per neuron%s\n", "fan-in", cli_number(limits, "fan_in"),
+    cli_printf(stdout, "  %-16s %.0f per neuron%s\n", "fan-in", cli_number(limits, "fan_in"),
            json_is_true(json_object_get(chip, "relays")) ? ", further ones through relays" : "");
   if (cli_number(limits, "target_cores") != 0)
-    printf("  %-16s %.0f per neuron, further ones by copies of it\n", "target cores", cli_number(limits, "target_cores"));
+    cli_printf(stdout, "  %-16s %.0f per neuron, further ones by copies of it\n", "target cores", cli_number(limits, "target_cores"));
 }
 
 static void show_network_on_chip(const json_t *chip)
@@ -32,9 +32,9 @@ static void show_network_on_chip(const json_t *chip)
   const json_t *around = json_object_get(chip, "torus");
   const char *kind = cli_text(chip, "interconnect");
   const bool torus = json_is_true(json_array_get(around, 0)) || json_is_true(json_array_get(around, 1)), mesh = strcmp(kind, "mesh") == 0;
-  printf("  %-16s %s%s\n", "interconnect", mesh && torus ? "torus" : kind, !mesh && torus ? ", torus" : "");
+  cli_printf(stdout, "  %-16s %s%s\n", "interconnect", mesh && torus ? "torus" : kind, !mesh && torus ? ", torus" : "");
   if (cli_number(chip, "table_entries") != 0)
-    printf("  %-16s %s per router\n", "routing table", cli_count(cli_number(chip, "table_entries"), "entry").text);
+    cli_printf(stdout, "  %-16s %s per router\n", "routing table", cli_count(cli_number(chip, "table_entries"), "entry").text);
 }
 
 static void show_classes(const json_t *classes)
@@ -43,17 +43,17 @@ static void show_classes(const json_t *classes)
   size_t k, i;
   json_array_foreach(classes, k, c) {
     const json_t *labels = json_object_get(c, "labels");
-    printf("  class %s: %s, takes", cli_text(c, "name"), cli_count(cli_number(c, "cores"), "core").text);
+    cli_printf(stdout, "  class %s: %s, takes", cli_text(c, "name"), cli_count(cli_number(c, "cores"), "core").text);
     json_array_foreach(labels, i, label)
-      printf("%s %s", i == 0 ? "" : ",", json_string_value(label));
-    puts(json_array_size(labels) == 0 ? " any label" : "");
+      cli_printf(stdout, "%s %s", i == 0 ? "" : ",", json_string_value(label));
+    cli_puts(json_array_size(labels) == 0 ? " any label" : "");
     show_limits(json_object_get(c, "limits"));
   }
 }
 
 static void show_costs(const char *title, const char *unit, const json_t *costs)
 {
-  printf("  %-16s router %g %s, link east-west %g, north-south %g, between dies %g\n", title, cli_number(costs, "router"), unit,
+  cli_printf(stdout, "  %-16s router %g %s, link east-west %g, north-south %g, between dies %g\n", title, cli_number(costs, "router"), unit,
          cli_number(costs, "east_west"), cli_number(costs, "north_south"), cli_number(costs, "die_to_die"));
 }
 
@@ -64,8 +64,8 @@ static double nth(const json_t *chip, const char *name, size_t i)
 
 static void show_chip(const json_t *chip)
 {
-  printf("chip %s: %s\n", cli_text(chip, "name"), cli_text(chip, "description"));
-  printf("  %-16s %.0f x %.0f (%.0f x %.0f dies of %.0f x %.0f), %.0f x %.0f behind a router\n", "cores", nth(chip, "cores", 0),
+  cli_printf(stdout, "chip %s: %s\n", cli_text(chip, "name"), cli_text(chip, "description"));
+  cli_printf(stdout, "  %-16s %.0f x %.0f (%.0f x %.0f dies of %.0f x %.0f), %.0f x %.0f behind a router\n", "cores", nth(chip, "cores", 0),
          nth(chip, "cores", 1), nth(chip, "dies", 0), nth(chip, "dies", 1), nth(chip, "die_cores", 0), nth(chip, "die_cores", 1),
          nth(chip, "router_cores", 0), nth(chip, "router_cores", 1));
   show_limits(json_object_get(chip, "limits"));
@@ -74,7 +74,7 @@ static void show_chip(const json_t *chip)
   show_costs("energy", "pJ", json_object_get(chip, "energy_pj"));
   show_costs("latency", "ns", json_object_get(chip, "latency_ns"));
   if (cli_number(chip, "dead_cores") + cli_number(chip, "dead_links") > 0)
-    printf("  %-16s %s, %s\n", "dead", cli_count(cli_number(chip, "dead_cores"), "core").text,
+    cli_printf(stdout, "  %-16s %s, %s\n", "dead", cli_count(cli_number(chip, "dead_cores"), "core").text,
            cli_count(cli_number(chip, "dead_links"), "link").text);
   show_classes(json_object_get(chip, "classes"));
 }
@@ -100,7 +100,7 @@ int cli_show_chip(const char *name, bool json, cm_error *error)
   if (text == NULL && told == NULL)
     return cli_fail(error);
   if (json)
-    puts(text);
+    cli_puts(text);
   else
     show_chip(told);
   coremap_text_free(text);
@@ -111,10 +111,10 @@ int cli_show_chip(const char *name, bool json, cm_error *error)
 static void show_occupancy(const json_t *chip)
 {
   const json_t *o = json_object_get(chip, "occupancy");
-  printf("occupancy of %s\n", cli_text(chip, "name"));
-  printf("  %-16s %.0f of %.0f, %.0f taken, %.0f broken\n", "free", cli_number(o, "free"), nth(chip, "cores", 0) * nth(chip, "cores", 1),
+  cli_printf(stdout, "occupancy of %s\n", cli_text(chip, "name"));
+  cli_printf(stdout, "  %-16s %.0f of %.0f, %.0f taken, %.0f broken\n", "free", cli_number(o, "free"), nth(chip, "cores", 0) * nth(chip, "cores", 1),
          cli_number(o, "taken"), cli_number(o, "broken"));
-  printf("  %-16s %.1f %%: %s, the largest of %s, the largest free rectangle of %.0f\n", "fragmentation",
+  cli_printf(stdout, "  %-16s %.1f %%: %s, the largest of %s, the largest free rectangle of %.0f\n", "fragmentation",
          100 * cli_number(o, "fragmentation"), cli_count(cli_number(o, "pieces"), "piece").text,
          cli_count(cli_number(o, "largest_piece"), "core").text,
          cli_number(o, "largest_rectangle"));
@@ -137,7 +137,7 @@ int cli_show_occupancy(const char *path, const char *name, bool json, cm_error *
   if (status != CM_OK)
     return cli_fail(error);
   if (json)
-    fputs(text, stdout);
+    cli_printf(stdout, "%s", text);
   else
     show_occupancy(told);
   coremap_text_free(text);
@@ -156,7 +156,7 @@ int cli_list_chips(cm_error *error)
     coremap_chip_free(chip);
     if (told == NULL)
       return cli_fail(error);
-    printf("%-12s %4.0f x %-4.0f %s\n", name, nth(told, "cores", 0), nth(told, "cores", 1), cli_text(told, "description"));
+    cli_printf(stdout, "%-12s %4.0f x %-4.0f %s\n", name, nth(told, "cores", 0), nth(told, "cores", 1), cli_text(told, "description"));
     json_decref(told);
   }
   return EXIT_DONE;

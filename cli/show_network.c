@@ -10,7 +10,7 @@ enum { POPULATIONS_SHOWN = 40 };
 static void show_degrees(const char *name, const json_t *degrees)
 {
   if (degrees != NULL)
-    printf("  %-16s median %.0f, largest %.0f\n", name, cli_number(degrees, "median"), cli_number(degrees, "largest"));
+    cli_printf(stdout, "  %-16s median %.0f, largest %.0f\n", name, cli_number(degrees, "median"), cli_number(degrees, "largest"));
 }
 
 static void show_populations(const json_t *populations)
@@ -19,33 +19,33 @@ static void show_populations(const json_t *populations)
   size_t i, count = json_array_size(populations);
   json_array_foreach(populations, i, p)
     if (i < POPULATIONS_SHOWN)
-      printf("  %-16s %s, %.0f neurons%s%s\n", i == 0 ? "populations" : "", cli_text(p, "name"), cli_number(p, "neurons"),
+      cli_printf(stdout, "  %-16s %s, %.0f neurons%s%s\n", i == 0 ? "populations" : "", cli_text(p, "name"), cli_number(p, "neurons"),
              cli_text(p, "kind")[0] != '\0' ? ", " : "", cli_text(p, "kind"));
   if (count > POPULATIONS_SHOWN)
-    printf("  %-16s and %zu more\n", "", count - POPULATIONS_SHOWN);
+    cli_printf(stdout, "  %-16s and %zu more\n", "", count - POPULATIONS_SHOWN);
 }
 
 static void show_topology(const json_t *n)
 {
   const json_t *read = json_object_get(n, "report");
   const bool directed = json_is_true(json_object_get(n, "directed"));
-  printf("network, %s%s, %s\n", cli_text(n, "format"), json_is_true(json_object_get(n, "gzipped")) ? " gzipped" : "",
+  cli_printf(stdout, "network, %s%s, %s\n", cli_text(n, "format"), json_is_true(json_object_get(n, "gzipped")) ? " gzipped" : "",
          cli_count(cli_number(n, "bytes"), "byte").text);
-  printf("  %-16s %.0f (total size %.0f)%s\n", "neurons", cli_number(n, "neurons"), cli_number(n, "size"),
+  cli_printf(stdout, "  %-16s %.0f (total size %.0f)%s\n", "neurons", cli_number(n, "neurons"), cli_number(n, "size"),
          json_is_true(json_object_get(n, "labels")) ? ", named" : "");
-  printf("  %-16s %.0f\n", directed ? "synapses" : "edges", cli_number(n, "synapses"));
+  cli_printf(stdout, "  %-16s %.0f\n", directed ? "synapses" : "edges", cli_number(n, "synapses"));
   if (directed)
-    printf("  %-16s %.0f\n", "hyperedges", cli_number(n, "hyperedges"));
+    cli_printf(stdout, "  %-16s %.0f\n", "hyperedges", cli_number(n, "hyperedges"));
   show_degrees(directed ? "fan-out" : "degree", json_object_get(n, "fan_out"));
   if (directed)
     show_degrees("fan-in", json_object_get(n, "fan_in"));
   if (cli_number(n, "inputs") > 0)
-    printf("  %-16s %.0f\n", "inputs", cli_number(n, "inputs"));
+    cli_printf(stdout, "  %-16s %.0f\n", "inputs", cli_number(n, "inputs"));
   if (json_is_true(json_object_get(n, "signs")) || cli_number(read, "zeros") > 0)
-    printf("  %-16s %s, %.0f of weight 0\n", "inhibitory", cli_count(cli_number(n, "inhibitory"), "synapse").text, cli_number(read, "zeros"));
+    cli_printf(stdout, "  %-16s %s, %.0f of weight 0\n", "inhibitory", cli_count(cli_number(n, "inhibitory"), "synapse").text, cli_number(read, "zeros"));
   show_populations(json_object_get(n, "populations"));
   if (cli_number(read, "duplicates") + cli_number(read, "self_loops") + cli_number(read, "empty_nets") > 0)
-    printf("  %-16s %s merged, %s %s, %s dropped\n", "cleaned", cli_count(cli_number(read, "duplicates"), "duplicate").text,
+    cli_printf(stdout, "  %-16s %s merged, %s %s, %s dropped\n", "cleaned", cli_count(cli_number(read, "duplicates"), "duplicate").text,
            cli_count(cli_number(read, "self_loops"), "self loop").text, directed ? "kept" : "dropped",
            cli_count(cli_number(read, "empty_nets"), "empty hyperedge").text);
 }

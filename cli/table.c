@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/foreign.h"
 #include "cli/cli.h"
 
 enum { CELL_MAX = 200, COLUMNS_MAX = 12 };
@@ -35,16 +36,14 @@ static void cell(const json_t *row, const cli_column *column, char text[CELL_MAX
 {
   const json_t *value = json_object_get(row, column->member);
   text[0] = '\0';
-  if (json_is_string(value))
-    (void)snprintf(text, CELL_MAX, "%.*s", column->cut > 0 ? (int)column->cut : CELL_MAX - 1, json_string_value(value));
+  if (json_is_string(value)) /* cut between two characters */
+    (void)cm_foreign_copy(json_string_value(value), CM_FOREIGN_LINE, text, column->cut > 0 && column->cut < CELL_MAX ? column->cut + 1 : CELL_MAX);
   else if (json_is_integer(value))
     (void)snprintf(text, CELL_MAX, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
   else if (json_is_real(value))
     (void)snprintf(text, CELL_MAX, "%.6g", json_real_value(value));
   else if (json_is_true(value))
     (void)snprintf(text, CELL_MAX, "yes");
-  for (char *c = text; *c != '\0'; c++)
-    *c = (unsigned char)*c < ' ' ? ' ' : *c;
 }
 
 /* Characters, not bytes: of UTF-8. */
@@ -63,7 +62,7 @@ void cli_print_table(const json_t *rows, const cli_column *columns, size_t count
   size_t i;
   const json_t *row;
   if (json_array_size(rows) == 0) {
-    puts(empty);
+    cli_puts(empty);
     return;
   }
   for (size_t c = 0; c < count; c++) {
@@ -76,16 +75,19 @@ void cli_print_table(const json_t *rows, const cli_column *columns, size_t count
   }
   fputs(cli_paint(stdout, CLI_BOLD), stdout);
   for (size_t c = 0; c < count; c++)
-    printf("%s%*s", columns[c].title, c + 1 < count ? width[c] - characters(columns[c].title) + 2 : 0, "");
-  printf("%s\n", cli_paint(stdout, CLI_PLAIN));
+    cli_printf(stdout, "%s%*s", columns[c].title, c + 1 < count ? width[c] - characters(columns[c].title) + 2 : 0, "");
+  fputs(cli_paint(stdout, CLI_PLAIN), stdout);
+  fputc('\n', stdout);
   json_array_foreach(rows, i, row)
   {
     for (size_t c = 0; c < count; c++) {
       cell(row, &columns[c], text);
       bool number = json_is_number(json_object_get(row, columns[c].member)), state = strcmp(columns[c].member, "state") == 0;
       int gap = width[c] - characters(text);
-      printf("%*s%s%s%s%*s", number ? gap : 0, "", state ? cli_paint(stdout, cli_state_colour(text)) : "", text,
-             state ? cli_paint(stdout, CLI_PLAIN) : "", c + 1 < count ? (number ? 0 : gap) + 2 : 0, "");
+      fputs(state ? cli_paint(stdout, cli_state_colour(text)) : "", stdout);
+      cli_printf(stdout, "%*s%s", number ? gap : 0, "", text);
+      fputs(state ? cli_paint(stdout, CLI_PLAIN) : "", stdout);
+      cli_printf(stdout, "%*s", c + 1 < count ? (number ? 0 : gap) + 2 : 0, "");
     }
     putchar('\n');
   }

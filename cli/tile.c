@@ -68,19 +68,19 @@ static void print_table(const arguments *a, const json_t *report)
   const json_t *tiles = json_object_get(report, "tiles"), *time = json_object_get(json_object_get(report, "program"), "time"),
                *mapping = json_object_get(tiles, "mapping"), *metrics = json_object_get(mapping, "metrics");
   double total = cli_number(time, "total_ns");
-  printf("model        %s\n", a->model);
-  printf("tiles        %.0f, %s\n", cli_number(tiles, "tiles"), cli_count(cli_number(tiles, "arcs"), "arc").text);
-  printf("bytes        %s go between them, %s are held, %s by the largest\n", cli_size(cli_number(tiles, "bytes_moved")).text,
+  cli_printf(stdout, "model        %s\n", a->model);
+  cli_printf(stdout, "tiles        %.0f, %s\n", cli_number(tiles, "tiles"), cli_count(cli_number(tiles, "arcs"), "arc").text);
+  cli_printf(stdout, "bytes        %s go between them, %s are held, %s by the largest\n", cli_size(cli_number(tiles, "bytes_moved")).text,
          cli_size(cli_number(tiles, "bytes_held")).text, cli_size(cli_number(tiles, "largest_bytes")).text);
   json_array_foreach(json_object_get(tiles, "devices"), i, device) {
     double units = cli_number(device, "units");
-    printf("device       %s: %s, %.4g operations, %s busy %.1f %% of the time\n",
+    cli_printf(stdout, "device       %s: %s, %.4g operations, %s busy %.1f %% of the time\n",
            json_string_value(json_object_get(device, "name")), cli_count(cli_number(device, "tiles"), "tile").text,
            cli_number(device, "operations"), cli_count(units, "unit").text, total > 0 ? 100 * cli_number(device, "busy_ns") / units / total : 0);
   }
-  printf("schedule     %.1f us (lower bound %.1f us)\n", total / 1e3, cli_number(time, "lower_bound_ns") / 1e3);
+  cli_printf(stdout, "schedule     %.1f us (lower bound %.1f us)\n", total / 1e3, cli_number(time, "lower_bound_ns") / 1e3);
   if (mapping != NULL)
-    printf("mapping      %s, hop traffic %.4g bytes, energy %.4g pJ\n", cli_count(cli_number(mapping, "parts"), "core").text,
+    cli_printf(stdout, "mapping      %s, hop traffic %.4g bytes, energy %.4g pJ\n", cli_count(cli_number(mapping, "parts"), "core").text,
            cli_number(metrics, "hop_traffic"), cli_number(metrics, "energy_pj"));
 }
 

@@ -131,7 +131,7 @@ static int parse(int argc, char **argv, arguments *a)
 static void on_line(void *user, const char *line)
 {
   (void)user;
-  fprintf(stderr, "%s\n", line);
+  cli_printf(stderr, "%s\n", line);
 }
 
 static int train(const arguments *a)
@@ -148,7 +148,7 @@ static int train(const arguments *a)
                             &error);
   free(options);
   if (status == CM_OK && a->json)
-    puts(card);
+    cli_puts(card);
   cli_run_end(&cli);
   coremap_text_free(card);
   return status == CM_OK ? EXIT_DONE : cli_fail(&error);

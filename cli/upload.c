@@ -155,7 +155,7 @@ static cm_status upload_network(cli_server *server, cli_run *cli, const cli_uplo
   if (*network == NULL)
     return send_file(server, cli, what, network, error);
   if (!cli->quiet)
-    fprintf(stderr, "%s is on the server already: nothing is sent\n", what->name);
+    cli_printf(stderr, "%s is on the server already: nothing is sent\n", what->name);
   return CM_OK;
 }
 

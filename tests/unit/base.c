@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "base/annealing.h"
+#include "base/foreign.h"
 #include "base/heap.h"
 #include "base/json.h"
 #include "base/number.h"
@@ -311,6 +312,49 @@ END_TEST
 
 /* Whether the reader of a table takes this value of an option; takes `value`. */
 /* Whatever is in a text, jansson reads it back. */
+START_TEST(what_others_wrote_is_shown_harmlessly)
+{
+  static const char *const cases[][2] = {
+    {"Z\xc3\xbcrich \xe7\xa5\x9e \xf0\x9f\xa7\xa0", NULL},
+    {"\x1b]0;title\x07 \x1b[2J\x7f", "\\u001B]0;title\\u0007 \\u001B[2J\\u007F"},
+    {"\xc2\x9b" "31m", "\\u009B31m"},
+    {"a\xe2\x80\xae" "b\xe2\x81\xa6" "c", "a\\u202Eb\\u2066c"},
+    {"\xf3\xa0\x81\x81", "\\uDB40\\uDC41"},
+    {"one\ntwo\ttab\r", "one\\u000Atwo\\u0009tab\\u000D"},
+    {"cut \xe2\x80", "cut \\xE2\\x80"},
+    {"\x9b and \xc0\x9b and \xed\xa0\x80", "\\x9B and \\xC0\\x9B and \\xED\\xA0\\x80"},
+  };
+  char shown[120];
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const char *wanted = cases[i][1] != NULL ? cases[i][1] : cases[i][0];
+    ck_assert_str_eq(cm_foreign_copy(cases[i][0], CM_FOREIGN_LINE, shown, sizeof shown), wanted);
+    ck_assert(cm_foreign_is_plain(cases[i][0], CM_FOREIGN_LINE) == (cases[i][1] == NULL));
+  }
+  ck_assert(cm_foreign_is_plain("one\ntwo\ttab", CM_FOREIGN_LINES));
+  ck_assert_str_eq(cm_foreign_copy("ab\xc3\xbc", CM_FOREIGN_LINE, shown, 4), "ab"); /* no half of a character */
+  ck_assert_str_eq(cm_foreign_copy("ab\x1b", CM_FOREIGN_LINE, shown, 8), "ab");
+}
+END_TEST
+
+START_TEST(json_of_others_takes_a_bounded_memory)
+{
+  enum { ARRAYS = 100000, MOST = 4 << 20 };
+  char *text = malloc(3 * ARRAYS + 3);
+  text[0] = '[';
+  for (size_t i = 0; i < ARRAYS; i++)
+    memcpy(text + 1 + 3 * i, "[],", 3);
+  memcpy(text + 3 * ARRAYS, "]", 2);
+  json_t *whole = cm_json_loadb(text, strlen(text), 0, NULL);
+  ck_assert_uint_eq(json_array_size(whole), ARRAYS);
+  ck_assert_ptr_null(cm_json_loadb_within(text, strlen(text), 0, MOST, NULL));
+  json_t *again = cm_json_loadb_within("[1]", 3, 0, MOST, NULL);
+  ck_assert_uint_eq(json_array_size(again), 1);
+  json_decref(again);
+  json_decref(whole);
+  free(text);
+}
+END_TEST
+
 START_TEST(strings_of_json_are_read_back)
 {
   char text[140], *written;
@@ -341,6 +385,8 @@ int main(void)
   tcase_add_loop_test(tests, heaps_give_out_in_order_and_know_where_items_stand, 0, 2);
   tcase_add_test(tests, equal_keys_come_out_by_number);
   tcase_add_test(tests, varint_round_trips_every_length);
+  tcase_add_test(tests, what_others_wrote_is_shown_harmlessly);
+  tcase_add_test(tests, json_of_others_takes_a_bounded_memory);
   tcase_add_test(tests, strings_of_json_are_read_back);
   tcase_add_test(tests, numbers_are_read_whole_or_not_at_all);
   tcase_add_test(tests, random_streams_are_fixed_and_unbiased);
