@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/handlers.h"
+#include "base/foreign.h"
 #include "base/json.h"
 #include "storage/chips.h"
 
@@ -56,6 +57,14 @@ void cm_get_chip(cm_request *request)
     reply_chip(request, 200, text);
 }
 
+static cm_status check_description(const char *text, cm_error *error)
+{
+  if (cm_foreign_is_plain(text, CM_FOREIGN_LINE))
+    return CM_OK;
+  (void)cm_fail(error, CM_BAD_CHIP, "/description: expected a text without control characters");
+  return cm_fail_at(error, "/description");
+}
+
 /* The description in our own words, so that equal chips are equal texts. A name in it must be the path's. */
 static cm_status read_chip(cm_request *request, const char *name, char **text, cm_error *error)
 {
@@ -88,7 +97,9 @@ static cm_status read_chip(cm_request *request, const char *name, char **text, c
   cm_status status = cm_chip_parse(named, strlen(named), &chip, error);
   free(named);
   if (status == CM_OK) {
-    status = cm_chip_print(chip, text, error);
+    status = check_description(chip->description, error);
+    if (status == CM_OK)
+      status = cm_chip_print(chip, text, error);
     cm_chip_free(chip);
   }
   return status;

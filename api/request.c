@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "api/internal.h"
+#include "base/foreign.h"
 #include "base/json.h"
 
 const char *cm_request_header(const cm_request *request, const char *name)
@@ -102,15 +103,7 @@ bool cm_request_if_match(cm_request *request, char *etag, size_t size)
 
 bool cm_text_is_sound(const char *text, size_t size)
 {
-  if (strlen(text) >= size)
-    return false;
-  for (const char *p = text; *p != '\0'; p++)
-    if ((unsigned char)*p < 0x20 || *p == 0x7f)
-      return false;
-  json_t *valid = json_string(text);
-  bool sound = valid != NULL;
-  json_decref(valid);
-  return sound;
+  return strlen(text) < size && cm_foreign_is_plain(text, CM_FOREIGN_LINE);
 }
 
 json_t *cm_time_json(double seconds)

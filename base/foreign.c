@@ -25,11 +25,11 @@ static uint32_t decode(const unsigned char *text, size_t size, size_t *bytes)
   return character;
 }
 
-/* Controls, and what Unicode has to format text: directions, joiners, marks of order and tags, all without a width. */
+/* Controls, and what Unicode has to format text without a width: directions, marks of order, tags. Joiners stay: scripts need them. */
 static bool is_hidden(uint32_t c, cm_foreign kind)
 {
   static const uint32_t ranges[][2] = {{0, 0x1f},        {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},   {0x180e, 0x180e},
-                                       {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb},
+                                       {0x200b, 0x200b}, {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb},
                                        {0xe0000, 0xe007f}};
   if (kind == CM_FOREIGN_LINES && (c == '\n' || c == '\t'))
     return false;

@@ -199,9 +199,11 @@ static cm_status apply(const cm_occupancy_change *change, const cm_chip *chip, c
 {
   cm_occupancy *made = NULL;
   cm_status status;
-  if (change->whole)
+  if (change->whole) {
     status = cm_occupancy_parse(chip, change->json, change->size, &made, error);
-  else {
+    if (status == CM_OK)
+      status = cm_occupancy_check_owners(made, error);
+  } else {
     json_error_t why;
     uint64_t refusals = cm_json_refusals();
     json_t *fields = cm_json_loadb(change->json, change->size, JSON_REJECT_DUPLICATES, &why);

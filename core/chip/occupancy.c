@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/foreign.h"
 #include "base/json.h"
 #include "core/chip/internal.h"
 
@@ -204,6 +205,21 @@ static cm_status read_owner(const json_t *value, const char *where, const char *
   return CM_OK;
 }
 
+static cm_status check_owner(const char *name, const char *where, cm_error *error)
+{
+  if (cm_foreign_is_plain(name, CM_FOREIGN_LINE))
+    return CM_OK;
+  return cm_json_fail(error, CM_BAD_OCCUPANCY, where, "%s: expected a text without control characters", where);
+}
+
+cm_status cm_occupancy_check_owners(const cm_occupancy *occupancy, cm_error *error)
+{
+  for (uint32_t i = 0; i < occupancy->owner_count; i++)
+    if (check_owner(occupancy->owners[i], "/taken", error) != CM_OK)
+      return error->status;
+  return CM_OK;
+}
+
 static cm_status apply_change(change *c, const json_t *fields, cm_error *error)
 {
   static const char *const names[] = {"occupy", "release", "broken", "repaired", "owner", NULL};
@@ -214,6 +230,7 @@ static cm_status apply_change(change *c, const json_t *fields, cm_error *error)
     return status;
   const json_t *owner = json_object_get(fields, "owner");
   if (owner != NULL && ((status = read_owner(owner, "/owner", &c->owner_name, error)) != CM_OK ||
+                        (status = check_owner(c->owner_name, "/owner", error)) != CM_OK ||
                         (status = owner_index(c->occupancy, c->owner_name, &c->owner, error)) != CM_OK))
     return status;
   /* What becomes free comes first, so that one change can hand cores over. */

@@ -29,6 +29,9 @@ void cm_occupancy_free(cm_occupancy *occupancy); /* NULL is allowed */
 cm_status cm_occupancy_apply(cm_occupancy *occupancy, const cm_chip *chip, const json_t *change,
                              cm_error *error);
 
+/* CM_BAD_OCCUPANCY for an owner that a terminal would not show as it is; a state as it is kept may have one from before. */
+cm_status cm_occupancy_check_owners(const cm_occupancy *occupancy, cm_error *error);
+
 /* Reads a whole state: what cm_occupancy_print writes, or a change applied to an empty chip. */
 cm_status cm_occupancy_parse(const cm_chip *chip, const char *json, size_t size, cm_occupancy **occupancy,
                              cm_error *error);

@@ -182,6 +182,18 @@ START_TEST(occupancy_is_written_conditionally)
   test_expect(patch("loihi1", "*", "{\"occupy\": "), 400);
   test_expect(patch("loihi1", "*", "{\"unknown\": 1}"), 400);
   test_expect(patch("nochip", "*", "{}"), 404);
+  /* What is shown on terminals has nothing that moves their cursor or turns the direction of writing. */
+  reply = test_problem(patch("loihi1", "*", "{\"occupy\": [[9, 0]], \"owner\": \"a\\u001b[2J\"}"), 400, "bad-occupancy");
+  ck_assert_str_eq(test_word(reply.json, "where"), "/owner");
+  test_reply_clear(&reply);
+  test_expect(patch("loihi1", "*", "{\"occupy\": [[9, 0]], \"owner\": \"a\\u009b31m\"}"), 400);
+  const char *const whole[] = {"If-Match: *", NULL};
+  static const char turned[] = "{\"taken\": [{\"owner\": \"a\\u202eb\", \"cores\": [[9, 0]]}]}";
+  test_expect(test_request(&server, "PUT", "/v1/chips/loihi1/occupancy", whole, turned, strlen(turned)), 400);
+  test_expect(test_send(&server, "POST", "/v1/chips/loihi1/reservations", "{\"count\": 1, \"owner\": \"a\\u009bb\"}"), 400);
+  reply = test_problem(test_send(&server, "PUT", "/v1/chips/ours", "{\"cores\": [4, 4], \"description\": \"\\u001b]0;x\\u0007\"}"), 400, "bad-chip");
+  ck_assert_str_eq(test_word(reply.json, "where"), "/description");
+  test_reply_clear(&reply);
   const char *const any[] = {"If-Match: *", NULL};
   reply = test_request(&server, "PUT", "/v1/chips/loihi1/occupancy", any, "{}", 2);
   ck_assert_int_eq(json_integer_value(json_object_get(reply.json, "free")), 128);

@@ -232,16 +232,27 @@ static cm_status write_neurons_json(writer *w)
   return CM_OK;
 }
 
-/* A field by RFC 4180: quoted when it holds a comma, a quote or a line end. */
+/* What a table calculates when it reads it as a cell: it begins so, and is no number. */
+static bool is_formula(const char *text)
+{
+  char *end;
+  if (text[0] == '\0' || strchr("=+-@\t\r", text[0]) == NULL)
+    return false;
+  (void)strtod(text, &end);
+  return *end != '\0';
+}
+
+/* A field by RFC 4180: quoted when it holds a comma, a quote or a line end; a formula is text, with an apostrophe before it. */
 static void put_field(writer *w, const char *text)
 {
   if (text == NULL)
     return;
-  if (strpbrk(text, ",\"\r\n") == NULL) {
+  const bool formula = is_formula(text);
+  if (!formula && strpbrk(text, ",\"\r\n") == NULL) {
     cm_view_put_text(w, text);
     return;
   }
-  (void)fputc('"', w->stream);
+  (void)fputs(formula ? "\"'" : "\"", w->stream);
   for (; *text != '\0'; text++) {
     if (*text == '"')
       (void)fputc('"', w->stream);

@@ -203,18 +203,24 @@ END_TEST
 START_TEST(labels_are_quoted_by_rfc_4180)
 {
   build(3, true);
-  static const char text[] = "plain\0a,b\0say \"hi\"\0";
+  static const char text[] = "plain\0a,b\0say \"hi\"\0=cmd()\0-12.5\0@x\0";
   network.label_text = network_array(sizeof text, 1);
   memcpy(network.label_text, text, sizeof text);
   network.label_first = network_array(NEURONS + 1, sizeof *network.label_first);
   network.label_first[1] = 6;
   network.label_first[2] = 10;
-  for (uint32_t v = 3; v <= NEURONS; v++)
-    network.label_first[v] = 19;
+  network.label_first[3] = 19;
+  network.label_first[4] = 26;
+  network.label_first[5] = 32;
+  for (uint32_t v = 6; v <= NEURONS; v++)
+    network.label_first[v] = 35;
   char *csv = view(CM_VIEW_NEURONS_CSV, NULL);
   ck_assert_ptr_nonnull(strstr(csv, "\n0,plain,"));
   ck_assert_ptr_nonnull(strstr(csv, "\n1,\"a,b\","));
   ck_assert_ptr_nonnull(strstr(csv, "\n2,\"say \"\"hi\"\"\","));
+  ck_assert_ptr_nonnull(strstr(csv, "\n3,\"'=cmd()\",")); /* no cell of a table is calculated */
+  ck_assert_ptr_nonnull(strstr(csv, "\n4,-12.5,"));
+  ck_assert_ptr_nonnull(strstr(csv, "\n5,\"'@x\","));
   free(csv);
   tear_down();
 }
