@@ -73,7 +73,10 @@ class Mapping:
 
     def certificate(self) -> Dict[str, Any]:
         """Limits, metrics and lower bounds that ``coremap check --certificate`` verifies."""
-        return json.loads(self._source.text("certificate"))
+        try:
+            return json.loads(self._source.text("certificate"))
+        except (ValueError, RecursionError) as error:
+            raise CoremapError("io", "the certificate is no JSON: %s" % error) from None
 
     def save(self, path: "str | os.PathLike[str]") -> None:
         """Writes the whole mapping as ``coremap map -o`` does."""
