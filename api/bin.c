@@ -4,6 +4,7 @@
 
 #include "api/handlers.h"
 #include "storage/bin.h"
+#include "storage/holders.h"
 #include "storage/retention.h"
 
 static json_t *entry_json(const cm_request *request, const cm_binned *e)
@@ -49,7 +50,7 @@ void cm_restore_binned(cm_request *request)
 void cm_delete_binned(cm_request *request)
 {
   cm_error error;
-  if (cm_bin_purge(request->store, request->param[0], &error) != CM_OK)
+  if (cm_bin_purge(request->store, request->param[0], &request->viewer, &error) != CM_OK)
     cm_reply_error(request, &error);
   else
     cm_reply_empty(request, 204);
@@ -67,7 +68,7 @@ void cm_empty_bin(cm_request *request)
     }
     cm_status status = CM_OK;
     for (size_t i = 0; i < count && (status == CM_OK || status == CM_NOT_FOUND); i++)
-      status = cm_bin_purge(request->store, entries[i].id, &error);
+      status = cm_bin_purge(request->store, entries[i].id, &request->viewer, &error);
     free(entries);
     if (status != CM_OK && status != CM_NOT_FOUND) {
       cm_reply_error(request, &error);
@@ -82,9 +83,10 @@ void cm_empty_bin(cm_request *request)
 void cm_request_delete(cm_request *request, cm_object object, const char *id)
 {
   cm_error error;
-  cm_status status = cm_bin_put(request->store, object, id, &error);
-  if (status == CM_OK && cm_server_limits_now(request->server).bin_days == 0)
-    status = cm_bin_purge(request->store, id, &error);
+  bool last = false;
+  cm_status status = cm_bin_put(request->store, object, id, &request->viewer, &last, &error);
+  if (status == CM_OK && last && cm_server_limits_now(request->server).bin_days == 0)
+    status = cm_bin_purge(request->store, id, NULL, &error);
   if (status != CM_OK)
     cm_reply_error(request, &error);
   else
@@ -94,7 +96,7 @@ void cm_request_delete(cm_request *request, cm_object object, const char *id)
 static void pin(cm_request *request, bool pinned)
 {
   cm_error error;
-  if (cm_pin(request->store, request->route->object, request->param[0], pinned, &error) != CM_OK)
+  if (cm_pin(request->store, request->route->object, request->param[0], request->who.user, pinned, &error) != CM_OK)
     cm_reply_error(request, &error);
   else
     cm_get_access(request);

@@ -115,6 +115,15 @@ static void reply_known(cm_request *request, const cm_network *known)
     reply_network(request, 200, known);
 }
 
+/* One that has been read in; another may have been faster with the same bytes. */
+static void reply_made(cm_request *request, bool there, const cm_network *network)
+{
+  if (there)
+    reply_known(request, network);
+  else
+    reply_network(request, 201, network);
+}
+
 cm_status cm_import_upload(cm_request *request, const cm_import_file *file)
 {
   const char *format;
@@ -146,7 +155,7 @@ cm_status cm_import_upload(cm_request *request, const cm_import_file *file)
   if (status == CM_NOT_FOUND)
     status = import(request, file->path, NULL, &network, &known, &there, &error);
   if (status == CM_OK)
-    reply_network(request, there ? 200 : 201, &known);
+    reply_made(request, there, &known);
   else if (status == CM_CANCELLED) /* nobody else stops the reading of a file */
     cm_reply_problem(request, 503, "draining", "The server is going down", "nothing new is accepted; try again soon");
   else {
@@ -226,7 +235,7 @@ void cm_post_network_rates(cm_request *request)
   if (status == CM_OK)
     status = import(request, path, request->file_path, &network, &known, &there, &error);
   if (status == CM_OK)
-    reply_network(request, there ? 200 : 201, &known);
+    reply_made(request, there, &known);
   else {
     atomic_fetch_add(&request->server->counters.imports_failed, 1);
     cm_reply_error(request, &error);
@@ -291,15 +300,7 @@ void cm_get_network_content(cm_request *request)
 
 void cm_delete_network(cm_request *request)
 {
-  cm_error error;
   cm_network network;
-  if (!find(request, &network))
-    return;
-  bool last = true;
-  if (cm_networks_leave(request->store, network.id, request->who.user, &last, &error) != CM_OK)
-    cm_reply_error(request, &error);
-  else if (last)
+  if (find(request, &network))
     cm_request_delete(request, CM_OBJECT_NETWORK, network.id);
-  else
-    cm_reply_empty(request, 204); /* it stays with those who have uploaded it too */
 }

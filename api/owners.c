@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "api/handlers.h"
-#include "storage/retention.h"
+#include "storage/holders.h"
 
 bool cm_access_sees(cm_request *request, cm_object object, const char *id, const char *where)
 {
@@ -115,7 +115,7 @@ void cm_get_access(cm_request *request)
   if (object == CM_OBJECT_NETWORK || object == CM_OBJECT_MAPPING || object == CM_OBJECT_PROGRAM) {
     cm_error error;
     bool pinned;
-    if (cm_pinned(request->store, object, request->param[0], &pinned, &error) != CM_OK) {
+    if (cm_pinned(request->store, object, request->param[0], request->who.user, &pinned, &error) != CM_OK) {
       json_decref(body);
       cm_reply_error(request, &error);
       return;
@@ -158,6 +158,7 @@ void cm_put_access(cm_request *request)
   bool lease = request->route->object == CM_OBJECT_LEASE;
   if (!good)
     return;
+  (void)snprintf(owner.user, sizeof owner.user, "%s", request->who.user);
   if (owner.visibility == CM_VISIBILITIES || (request->open && owner.visibility != CM_VISIBLE_LAB))
     cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
                      request->open ? "without users everything is the whole lab's"

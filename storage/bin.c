@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "storage/blobs.h"
+#include "storage/holders.h"
 #include "storage/jobs.h"
 #include "storage/mappings.h"
 #include "storage/networks.h"
@@ -17,7 +18,10 @@
 enum { COLUMNS_MAX = 64, QUERY_MAX = 4096 };
 
 typedef struct bin_work {
+  cm_object object;
   const char *table, *id;
+  const cm_viewer *viewer;
+  bool last;
   cm_binned entry;
   const char *user;
   double before;
@@ -75,17 +79,12 @@ static cm_status keep_row(sqlite3 *handle, const bin_work *w, const json_t *obje
   return status;
 }
 
-static cm_status put(sqlite3 *handle, void *context, cm_error *error)
+static cm_status move(sqlite3 *handle, const bin_work *w, cm_error *error)
 {
-  const bin_work *w = context;
   sqlite3_stmt *statement;
   char query[80];
   bool row = false;
   json_t *object = NULL;
-  if (strcmp(w->table, "networks") == 0 && cm_networks_check_unused_in(handle, w->id, error) != CM_OK)
-    return error->status;
-  if (strcmp(w->table, "jobs") == 0 && cm_jobs_check_ended_in(handle, w->id, error) != CM_OK)
-    return error->status;
   (void)snprintf(query, sizeof query, "SELECT * FROM %s WHERE id = ?", w->table);
   cm_status status = cm_sql_prepare(handle, &statement, error, query, "t", w->id);
   if (status == CM_OK)
@@ -99,19 +98,30 @@ static cm_status put(sqlite3 *handle, void *context, cm_error *error)
     status = keep_row(handle, w, object, error);
   json_decref(object);
   (void)snprintf(query, sizeof query, "DELETE FROM %s WHERE id = ?", w->table);
-  if (status == CM_OK)
-    status = cm_sql_run(handle, NULL, error, query, "t", w->id);
-  return status == CM_OK ? cm_sql_run(handle, NULL, error, "DELETE FROM network_owners WHERE network = ?", "t", w->id) : status;
+  return status == CM_OK ? cm_sql_run(handle, NULL, error, query, "t", w->id) : status;
 }
 
-cm_status cm_bin_put(cm_store *store, cm_object object, const char *id, cm_error *error)
+static cm_status put(sqlite3 *handle, void *context, cm_error *error)
+{
+  bin_work *w = context;
+  w->last = true;
+  cm_status status = w->object == CM_OBJECT_JOB ? cm_jobs_check_ended_in(handle, w->id, error)
+                                                : cm_holders_leave_in(handle, w->object, w->id, w->viewer, &w->last, error);
+  if (status == CM_OK && w->last && w->object != CM_OBJECT_JOB)
+    status = cm_holders_check_in(handle, w->object, w->id, w->viewer, error);
+  return status == CM_OK && w->last ? move(handle, w, error) : status;
+}
+
+cm_status cm_bin_put(cm_store *store, cm_object object, const char *id, const cm_viewer *viewer, bool *last, cm_error *error)
 {
   char held[CM_SHA_MAX];
   (void)snprintf(held, sizeof held, "%s", id);
-  bin_work work = {.table = table_of_object(object), .id = held};
+  bin_work work = {.object = object, .table = table_of_object(object), .id = held, .viewer = viewer};
   pthread_mutex_lock(&store->blob_lock);
   cm_status status = cm_database_write(store->database, put, &work, error);
   pthread_mutex_unlock(&store->blob_lock);
+  if (status == CM_OK)
+    *last = work.last;
   return status;
 }
 
@@ -194,11 +204,15 @@ static cm_status restore(sqlite3 *handle, void *context, cm_error *error)
     return cm_fail(error, CM_DAMAGED, "what the bin keeps of %.64s cannot be read", w->id);
   }
   (void)json_object_set_new(object, "user", json_string(w->entry.user)); /* its owner may have gone meanwhile */
+  if (w->entry.user[0] == '\0' && strcmp(word(object, "visibility"), "lab") != 0)
+    (void)json_object_del(object, "fingerprint"); /* what was for his eyes is no later namesake's */
   (void)json_object_del(object, "idempotency_key"); /* another job may have been made by it meanwhile */
   cm_status status = insert_row(handle, table_of(w->entry.kind), object, error);
   json_decref(object);
   if (status == CM_CONFLICT)
     return cm_fail(error, CM_CONFLICT, "%s %.64s is there again", w->entry.kind, w->id);
+  if (status == CM_OK && w->entry.user[0] == '\0' && strcmp(w->entry.kind, "job") != 0)
+    status = cm_holders_hand_over_in(handle, strcmp(w->entry.kind, "network") == 0 ? CM_OBJECT_NETWORK : CM_OBJECT_MAPPING, w->id, "", error);
   return status == CM_OK ? cm_sql_run(handle, NULL, error, "DELETE FROM bin WHERE id = ?", "t", w->id) : status;
 }
 
@@ -219,26 +233,32 @@ static cm_status purge(sqlite3 *handle, void *context, cm_error *error)
 {
   bin_work *w = context;
   char path[CM_SHA_MAX + 32];
-  if (find(handle, w, NULL, error) != CM_OK)
+  if (find(handle, w, NULL, error) != CM_OK ||
+      cm_holders_leave_in(handle, CM_OBJECT_BINNED, w->id, w->viewer, &w->last, error) != CM_OK)
     return error->status;
+  if (!w->last)
+    return CM_OK;
   const bool network = strcmp(w->entry.kind, "network") == 0, job = strcmp(w->entry.kind, "job") == 0;
   (void)snprintf(path, sizeof path, network ? "networks/%s.zip" : "mappings/%s", w->id);
   if (cm_sql_run(handle, NULL, error, "DELETE FROM bin WHERE id = ?", "t", w->id) != CM_OK ||
+      cm_sql_run(handle, NULL, error, "DELETE FROM owners WHERE thing = ?", "t", w->id) != CM_OK ||
       (!network && !job && cm_sql_run(handle, NULL, error, "DELETE FROM packs WHERE mapping = ?", "t", w->id) != CM_OK))
     return error->status;
   return job ? CM_OK : cm_blobs_forget_in(handle, path, error);
 }
 
-cm_status cm_bin_purge(cm_store *store, const char *id, cm_error *error)
+cm_status cm_bin_purge(cm_store *store, const char *id, const cm_viewer *viewer, cm_error *error)
 {
   char path[CM_PATH_MAX], held[CM_SHA_MAX];
   cm_error ignored;
   (void)snprintf(held, sizeof held, "%s", id);
-  bin_work work = {.id = held};
+  bin_work work = {.id = held, .viewer = viewer};
   pthread_mutex_lock(&store->blob_lock);
   cm_status status = cm_database_write(store->database, purge, &work, error);
   /* What stays behind is swept at the next start. */
-  if (status == CM_OK && strcmp(work.entry.kind, "network") == 0) {
+  if (status == CM_OK && !work.last)
+    ; /* others may want it back */
+  else if (status == CM_OK && strcmp(work.entry.kind, "network") == 0) {
     if (cm_networks_path(store, held, path, &ignored) == CM_OK)
       (void)unlink(path);
   } else if (status == CM_OK && strcmp(work.entry.kind, "job") != 0 && cm_mappings_folder(store, held, path, &ignored) == CM_OK)
@@ -260,7 +280,8 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   if (w->entries == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while listing the bin");
   cm_status status = cm_sql_prepare(handle, &statement, error,
-                                    "SELECT id, kind, user, name, bytes, deleted FROM bin WHERE (?1 IS NULL OR user = ?1)"
+                                    "SELECT id, kind, user, name, bytes, deleted FROM bin WHERE (?1 IS NULL OR user = ?1 OR"
+                                    " id IN (SELECT thing FROM owners WHERE user = ?1))"
                                     " AND (?2 = 0 OR deleted < ?2) ORDER BY deleted LIMIT ?3", "tdi", w->user, w->before, (int64_t)w->limit);
   while (status == CM_OK && row && w->count < w->limit) {
     status = cm_sql_step(statement, &row, error);

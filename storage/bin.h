@@ -14,15 +14,16 @@ typedef struct cm_binned {
   double deleted;
 } cm_binned;
 
-/* Puts a thing into the bin (CM_OBJECT_NETWORK, _MAPPING, _PROGRAM, _JOB). CM_NOT_FOUND; CM_CONFLICT while jobs need the network,
- * and for a job that has not ended. */
-cm_status cm_bin_put(cm_store *store, cm_object object, const char *id, cm_error *error);
+/* Puts a thing into the bin (CM_OBJECT_NETWORK, _MAPPING, _PROGRAM, _JOB). When the viewer owns it beside others it stays theirs, and
+ * *last is false; one who is no owner (NULL: the server) deletes it for all, and all find it in their bins. CM_NOT_FOUND; CM_CONFLICT
+ * while jobs need it, and for a job that has not ended. */
+cm_status cm_bin_put(cm_store *store, cm_object object, const char *id, const cm_viewer *viewer, bool *last, cm_error *error);
 
 /* Brings it back as it was. CM_NOT_FOUND; CM_CONFLICT when one of its id is there. */
 cm_status cm_bin_restore(cm_store *store, const char *id, cm_binned *entry, cm_error *error);
 
-/* Deletes it for good. CM_NOT_FOUND. */
-cm_status cm_bin_purge(cm_store *store, const char *id, cm_error *error);
+/* Deletes it for good; while it is others' too, only from the viewer's bin. CM_NOT_FOUND. */
+cm_status cm_bin_purge(cm_store *store, const char *id, const cm_viewer *viewer, cm_error *error);
 
 /* What was deleted before `before` (0: all), by `user` (NULL: anybody), the oldest first, `limit` at most; the caller frees. */
 cm_status cm_bin_list(cm_store *store, const char *user, double before, size_t limit, cm_binned **entries, size_t *count,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "storage/clock.h"
+#include "storage/holders.h"
 #include "storage/internal.h"
 
 bool cm_chips_name_is_sound(const char *name)
@@ -90,18 +91,14 @@ cm_status cm_chips_open(cm_store *store, const char *name, cm_chip **chip, cm_er
 /* Fails with CM_CONFLICT while somebody relies on the chip as it is. */
 static cm_status check_unused(sqlite3 *handle, const char *name, cm_error *error)
 {
-  int64_t jobs, leases;
-  if (cm_sql_number(handle, 0, &jobs, error,
-                    "SELECT count(*) FROM jobs WHERE chip = ? AND state IN ('queued', 'running')", "t", name) !=
-          CM_OK ||
+  int64_t leases;
+  if (cm_holders_check_in(handle, CM_OBJECT_CHIP, name, &(cm_viewer){"", "", false}, error) != CM_OK ||
       cm_sql_number(handle, 0, &leases, error, "SELECT count(*) FROM leases WHERE chip = ? AND expires > " CM_NOW("?"), "td",
                     name, cm_clock_steady()) != CM_OK)
     return error->status;
-  if (jobs == 0 && leases == 0)
+  if (leases == 0)
     return CM_OK;
-  cm_fail(error, CM_CONFLICT, "%lld queued or running jobs and %lld leases need the chip \"%.64s\" as it is",
-          (long long)jobs, (long long)leases, name);
-  cm_error_figure(error, "jobs", (uint64_t)jobs);
+  cm_fail(error, CM_CONFLICT, "%lld leases need the chip \"%.64s\" as it is", (long long)leases, name);
   cm_error_figure(error, "leases", (uint64_t)leases);
   return error->status;
 }

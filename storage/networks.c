@@ -12,6 +12,7 @@
 #include <sodium.h>
 
 #include "storage/blobs.h"
+#include "storage/holders.h"
 #include "storage/quotas.h"
 
 #define COLUMNS \
@@ -157,7 +158,9 @@ static cm_status insert(sqlite3 *handle, void *context, cm_error *error)
                  n->owner.group, cm_visibility_name(n->owner.visibility), n->read_as) != CM_OK)
     return error->status;
   work->known = changes == 0;
-  if (cm_sql_run(handle, NULL, error, "DELETE FROM bin WHERE id = ?", "t", n->id) != CM_OK) /* it is back, by the hash of its bytes */
+  /* It is back, by the hash of its bytes, and with it those of its owners who had not deleted it. */
+  if (cm_sql_run(handle, NULL, error, "DELETE FROM bin WHERE id = ?", "t", n->id) != CM_OK ||
+      cm_sql_run(handle, NULL, error, "DELETE FROM owners WHERE thing = ? AND user = (SELECT user FROM networks WHERE id = thing)", "t", n->id) != CM_OK)
     return error->status;
   return cm_blob_note_in(handle, &work->blob, error);
 }
@@ -211,25 +214,24 @@ cm_status cm_networks_publish(cm_store *store, const cm_network *network, const 
 
 typedef struct share_work {
   const char *id, *user;
-  bool last;
 } share_work;
 
 static cm_status join(sqlite3 *handle, void *context, cm_error *error)
 {
   const share_work *w = context;
-  int64_t others, mine;
-  if (cm_sql_number(handle, 0, &mine, error, "SELECT EXISTS (SELECT 1 FROM networks WHERE id = ?1 AND user = ?2) OR EXISTS (SELECT 1 FROM"
-                    " network_owners WHERE network = ?1 AND user = ?2)", "tt", w->id, w->user) != CM_OK)
+  get_work there = {.id = w->id};
+  int64_t mine;
+  if (get(handle, &there, error) != CM_OK ||
+      cm_sql_number(handle, 0, &mine, error, "SELECT count(*) FROM owners WHERE thing = ? AND user = ?", "tt", w->id, w->user) != CM_OK)
     return error->status;
-  if (mine != 0)
+  cm_owner *owner = &there.network.owner;
+  if (mine != 0 || strcmp(owner->user, w->user) == 0)
     return CM_OK;
-  if (cm_sql_number(handle, 0, &others, error, "SELECT bytes FROM networks WHERE id = ?", "t", w->id) != CM_OK ||
-      cm_quota_check_in(handle, w->user, CM_QUOTA_NETWORKS, 1, error) != CM_OK ||
-      cm_quota_check_in(handle, w->user, CM_QUOTA_BYTES, (double)others, error) != CM_OK ||
-      cm_sql_run(handle, NULL, error, "INSERT INTO network_owners(network, user) SELECT id, ?2 FROM networks WHERE id = ?1 AND user <> ''", "tt",
-                 w->id, w->user) != CM_OK)
+  (void)snprintf(owner->user, sizeof owner->user, "%s", w->user);
+  if (cm_quota_check_in(handle, w->user, CM_QUOTA_NETWORKS, 1, error) != CM_OK ||
+      cm_quota_check_in(handle, w->user, CM_QUOTA_BYTES, (double)there.network.bytes, error) != CM_OK)
     return error->status;
-  return cm_sql_run(handle, NULL, error, "UPDATE networks SET user = ?2 WHERE id = ?1 AND user = ''", "tt", w->id, w->user);
+  return cm_holders_join_in(handle, CM_OBJECT_NETWORK, w->id, owner, error);
 }
 
 cm_status cm_networks_join(cm_store *store, const char *id, const char *user, cm_error *error)
@@ -237,33 +239,6 @@ cm_status cm_networks_join(cm_store *store, const char *id, const char *user, cm
   if (user[0] == '\0')
     return CM_OK;
   return cm_database_write(store->database, join, &(share_work){.id = id, .user = user}, error);
-}
-
-static cm_status leave(sqlite3 *handle, void *context, cm_error *error)
-{
-  share_work *w = context;
-  int changes;
-  w->last = false;
-  if (cm_sql_run(handle, &changes, error, "DELETE FROM network_owners WHERE network = ? AND user = ?", "tt", w->id, w->user) != CM_OK)
-    return error->status;
-  if (changes > 0)
-    return CM_OK;
-  if (cm_sql_run(handle, &changes, error, "UPDATE networks SET user = (SELECT min(user) FROM network_owners WHERE network = ?1)"
-                 " WHERE id = ?1 AND user = ?2 AND EXISTS (SELECT 1 FROM network_owners WHERE network = ?1)", "tt", w->id, w->user) != CM_OK)
-    return error->status;
-  w->last = changes == 0;
-  return w->last ? CM_OK
-                 : cm_sql_run(handle, NULL, error, "DELETE FROM network_owners WHERE network = ?1 AND user = (SELECT user FROM networks"
-                              " WHERE id = ?1)", "t", w->id);
-}
-
-cm_status cm_networks_leave(cm_store *store, const char *id, const char *user, bool *last, cm_error *error)
-{
-  share_work work = {.id = id, .user = user};
-  if (cm_database_write(store->database, leave, &work, error) != CM_OK)
-    return error->status;
-  *last = work.last;
-  return CM_OK;
 }
 
 typedef struct list_work {
@@ -283,7 +258,7 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while listing networks");
   cm_status status = cm_sql_prepare(handle, &statement, error,
                                     "SELECT " COLUMNS " FROM networks n WHERE (?1 = 0 OR rowid < ?1) AND "
-                                    CM_VIEWER_SEES("n", "?3", "?4", "?5") " AND (?6 = '' OR sha256 = ?6) ORDER BY rowid DESC LIMIT ?2", "iiittt",
+                                    CM_VIEWER_SEES_SHARED("n", "?3", "?4", "?5") " AND (?6 = '' OR sha256 = ?6) ORDER BY rowid DESC LIMIT ?2", "iiittt",
                                     work->before, (int64_t)work->limit, CM_VIEWER_VALUES(work->viewer), work->sha256);
   bool row = true;
   while (status == CM_OK && row && work->count < work->limit) {
@@ -307,27 +282,11 @@ cm_status cm_networks_list(cm_store *store, const cm_viewer *viewer, const char 
   return CM_OK;
 }
 
-cm_status cm_networks_check_unused_in(sqlite3 *handle, const char *id, cm_error *error)
-{
-  int64_t needed;
-  if (cm_sql_number(handle, 0, &needed, error,
-                    "SELECT count(*) FROM jobs WHERE network = ? AND state IN ('queued', 'running')", "t", id) !=
-      CM_OK)
-    return error->status;
-  if (needed > 0) {
-    cm_fail(error, CM_CONFLICT, "%lld queued or running jobs need the network %.64s; cancel them first",
-            (long long)needed, id);
-    cm_error_figure(error, "jobs", (uint64_t)needed);
-    return error->status;
-  }
-  return CM_OK;
-}
-
 static cm_status delete(sqlite3 *handle, void *context, cm_error *error)
 {
   const char *id = context;
   int changes;
-  if (cm_networks_check_unused_in(handle, id, error) != CM_OK)
+  if (cm_holders_check_in(handle, CM_OBJECT_NETWORK, id, NULL, error) != CM_OK)
     return error->status;
   char name[CM_SHA_MAX + 32];
   (void)snprintf(name, sizeof name, "networks/%s.zip", id);

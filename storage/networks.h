@@ -51,14 +51,8 @@ cm_status cm_networks_list(cm_store *store, const cm_viewer *viewer, const char 
 /* CM_CONFLICT while a queued or running job needs it. */
 cm_status cm_networks_delete(cm_store *store, const char *id, cm_error *error);
 
-/* Inside closures: CM_CONFLICT while queued or running jobs need a network. */
-cm_status cm_networks_check_unused_in(sqlite3 *handle, const char *id, cm_error *error);
-
 /* Who uploads bytes that are there already owns the network too, beside whoever was first; it counts in the quotas of each.
  * CM_QUOTA_USED. */
 cm_status cm_networks_join(cm_store *store, const char *id, const char *user, cm_error *error);
-
-/* A network stops being the user's. *last: nobody else owns it, and nothing has changed. */
-cm_status cm_networks_leave(cm_store *store, const char *id, const char *user, bool *last, cm_error *error);
 
 #endif

@@ -54,26 +54,31 @@ void cm_owner_domain(const cm_owner *owner, char domain[CM_USER_MAX + 16])
 
 /* ---- one thing ---- */
 
-#define KIND(table, key, missing) {table, key, "SELECT user, team, visibility FROM " table " WHERE " key " = ?", missing}
+#define FIRST(table, key) "SELECT user, team, visibility FROM " table " WHERE " key " = ?1"
+#define KIND(table, key, missing) {table, key, FIRST(table, key), missing, false}
+/* What lies in the bin is shown to nobody but its owners. */
+#define SHARED(table, shown, missing) {table, "id", FIRST(table, "id") " UNION ALL SELECT user, team, " shown " FROM owners" \
+  " WHERE thing = ?1 AND EXISTS (SELECT 1 FROM " table " WHERE id = ?1)", missing, true}
 static const struct {
   const char *table, *key, *query, *missing;
+  bool shared; /* has owners beside the first (storage/holders.h) */
 } kinds[] = {
-  [CM_OBJECT_NETWORK] = KIND("networks", "id", "there is no network %.64s"),
+  [CM_OBJECT_NETWORK] = SHARED("networks", "visibility", "there is no network %.64s"),
   [CM_OBJECT_CHIP] = KIND("chips", "name", "there is no chip \"%.64s\"; GET /v1/chips lists those there are"),
   [CM_OBJECT_LEASE] = KIND("leases", "id", "there is no lease %.40s on this chip; it may have expired"),
   [CM_OBJECT_JOB] = KIND("jobs", "id", "there is no job %.40s"),
-  [CM_OBJECT_MAPPING] = KIND("mappings", "id", "there is no mapping %.64s"),
-  [CM_OBJECT_PROGRAM] = KIND("mappings", "id", "there is no program %.64s"),
+  [CM_OBJECT_MAPPING] = SHARED("mappings", "visibility", "there is no mapping %.64s"),
+  [CM_OBJECT_PROGRAM] = SHARED("mappings", "visibility", "there is no program %.64s"),
   [CM_OBJECT_UPLOAD] = KIND("uploads", "id", "there is no upload %.40s"),
-  [CM_OBJECT_BINNED] = KIND("bin", "id", "the bin has nothing of the id %.64s"),
+  [CM_OBJECT_BINNED] = SHARED("bin", "'private'", "the bin has nothing of the id %.64s"),
 };
 
 typedef struct owner_work {
   cm_object object;
   const char *id;
   const cm_owner *given;
-  const char *user;
-  cm_owner owner;
+  const cm_viewer *viewer;
+  cm_owner owner; /* of several the viewer, else one who shows it to him, else the first */
 } owner_work;
 
 static cm_status missing(cm_object object, const char *id, cm_error *error)
@@ -84,33 +89,40 @@ static cm_status missing(cm_object object, const char *id, cm_error *error)
 #pragma GCC diagnostic pop
 }
 
+/* How much the word of an owner counts for who looks. */
+static int rank(const cm_owner *owner, const cm_viewer *viewer)
+{
+  if (viewer == NULL)
+    return 0;
+  return cm_owner_lets(owner, &(cm_viewer){viewer->user, viewer->group, false}) ? 2 : cm_owner_shows(owner, viewer) ? 1 : 0;
+}
+
 static cm_status get(sqlite3 *handle, void *context, cm_error *error)
 {
   owner_work *work = context;
   sqlite3_stmt *statement;
-  bool row = false;
+  bool row = true;
+  int best = -1;
   cm_status status = cm_sql_prepare(handle, &statement, error, kinds[work->object].query, "t", work->id);
-  if (status == CM_OK)
+  while (status == CM_OK && row) {
+    cm_owner owner;
     status = cm_sql_step(statement, &row, error);
-  if (status == CM_OK && row)
-    cm_owner_from_row(statement, 0, &work->owner);
+    if (status != CM_OK || !row)
+      break;
+    cm_owner_from_row(statement, 0, &owner);
+    if (rank(&owner, work->viewer) > best) {
+      work->owner = owner;
+      best = rank(&owner, work->viewer);
+    }
+  }
   status = cm_sql_end(statement, status, error);
-  if (status != CM_OK || !row)
-    return status == CM_OK ? missing(work->object, work->id, error) : status;
-  int64_t also = 0;
-  if (work->object == CM_OBJECT_NETWORK && work->user != NULL && strcmp(work->user, work->owner.user) != 0 &&
-      cm_sql_number(handle, 0, &also, error, "SELECT count(*) FROM network_owners WHERE network = ? AND user = ?", "tt", work->id,
-                    work->user) != CM_OK)
-    return error->status;
-  if (also != 0)
-    (void)snprintf(work->owner.user, sizeof work->owner.user, "%s", work->user);
-  return CM_OK;
+  return status == CM_OK && best < 0 ? missing(work->object, work->id, error) : status;
 }
 
 cm_status cm_owners_get(cm_database *database, cm_object object, const char *id, const char *chip, const cm_viewer *viewer,
                         cm_owner *owner, cm_error *error)
 {
-  owner_work work = {.object = object, .id = id, .user = viewer != NULL ? viewer->user : NULL};
+  owner_work work = {.object = object, .id = id, .viewer = viewer};
   if (object == CM_OBJECT_LEASE &&
       cm_owners_get(database, CM_OBJECT_CHIP, chip, NULL, viewer, &work.owner, error) != CM_OK)
     return error->status;
@@ -118,8 +130,7 @@ cm_status cm_owners_get(cm_database *database, cm_object object, const char *id,
     *owner = (cm_owner){0};
     return CM_OK;
   }
-  /* Of a network other owners are looked for, too. */
-  if ((object == CM_OBJECT_NETWORK ? cm_database_read : cm_database_look)(database, get, &work, error) != CM_OK)
+  if (cm_database_look(database, get, &work, error) != CM_OK)
     return error->status;
   if (!cm_owner_shows(&work.owner, viewer))
     return missing(object, id, error);
@@ -139,16 +150,24 @@ static cm_status check_widening(const owner_work *work, cm_error *error)
                  cm_visibility_name(to->visibility));
 }
 
+/* Changes the word of who asks, when he is an owner, else that of all. */
+static cm_status show_in(sqlite3 *handle, const owner_work *work, const char *table, const char *key, cm_error *error)
+{
+  char query[160];
+  const cm_owner *to = work->given;
+  const bool mine = to->user[0] != '\0' && strcmp(work->owner.user, to->user) == 0;
+  (void)snprintf(query, sizeof query, "UPDATE %s SET visibility = ?, team = ? WHERE %s = ? AND (? = 0 OR user = ?)", table, key);
+  return cm_sql_run(handle, NULL, error, query, "tttit", cm_visibility_name(to->visibility), to->group, work->id, (int64_t)mine, to->user);
+}
+
 static cm_status show(sqlite3 *handle, void *context, cm_error *error)
 {
   owner_work *work = context;
-  char query[160];
-  if (get(handle, work, error) != CM_OK || check_widening(work, error) != CM_OK)
-    return error->status;
-  (void)snprintf(query, sizeof query, "UPDATE %s SET visibility = ?, team = ? WHERE %s = ?", kinds[work->object].table,
-                 kinds[work->object].key);
-  if (cm_sql_run(handle, NULL, error, query, "ttt", cm_visibility_name(work->given->visibility), work->given->group,
-                 work->id) != CM_OK)
+  const cm_viewer viewer = {work->given->user, "", true};
+  work->viewer = &viewer;
+  if (get(handle, work, error) != CM_OK || check_widening(work, error) != CM_OK ||
+      show_in(handle, work, kinds[work->object].table, kinds[work->object].key, error) != CM_OK ||
+      (kinds[work->object].shared && show_in(handle, work, "owners", "thing", error) != CM_OK))
     return error->status;
   /* Jobs of the domain that it leaves must not be given it any more. */
   return strcmp(kinds[work->object].table, "mappings") == 0
@@ -161,29 +180,4 @@ cm_status cm_owners_show(cm_database *database, cm_object object, const char *id
   if (object == CM_OBJECT_CHIP && cm_chip_preset_text(id) != NULL)
     return cm_fail(error, CM_CONFLICT, "\"%.64s\" is a preset, which everybody sees", id);
   return cm_database_write(database, show, &(owner_work){.object = object, .id = id, .given = owner}, error);
-}
-
-cm_status cm_owners_leave_in(sqlite3 *handle, const char *user, cm_error *error)
-{
-  /* A later user of the name must neither own nor be given any of it. */
-  static const char *const changes[] = {
-    "DELETE FROM network_owners WHERE user = ?",
-    "UPDATE networks SET user = coalesce((SELECT min(user) FROM network_owners WHERE network = id), '') WHERE user = ?",
-    "DELETE FROM network_owners WHERE ?1 <> '' AND EXISTS (SELECT 1 FROM networks n WHERE n.id = network AND n.user = network_owners.user)",
-    "UPDATE bin SET user = '' WHERE user = ?",
-    "DELETE FROM retention WHERE name = ?",
-    "UPDATE chips SET user = '' WHERE user = ?",
-    "UPDATE leases SET user = '' WHERE user = ?",
-    "UPDATE uploads SET user = '' WHERE user = ?",
-    "UPDATE jobs SET user = '', idempotency_key = NULL WHERE user = ?",
-    "UPDATE mappings SET user = '', fingerprint = CASE visibility WHEN 'lab' THEN fingerprint END WHERE user = ?",
-    "DELETE FROM quotas WHERE is_group = 0 AND name = ?",
-    "DELETE FROM cpu_use WHERE user = ?",
-    "DELETE FROM lease_use WHERE user = ?",
-    "DELETE FROM usage WHERE user = ?",
-  };
-  for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
-    if (cm_sql_run(handle, NULL, error, changes[i], "t", user) != CM_OK)
-      return error->status;
-  return CM_OK;
 }

@@ -29,6 +29,10 @@ typedef struct cm_viewer {
 #define CM_VIEWER_SEES(t, all, user, group) \
   "(" all " OR " t ".visibility = 'lab' OR " t ".user = " user \
   " OR (" t ".visibility = 'group' AND " t ".team = " group " AND " group " <> ''))"
+/* The same for a thing that may have other owners beside the one in its row (storage/holders.h). */
+#define CM_VIEWER_SEES_SHARED(t, all, user, group) \
+  "(" CM_VIEWER_SEES(t, all, user, group) " OR EXISTS (SELECT 1 FROM owners o WHERE o.thing = " t ".id AND " \
+  CM_VIEWER_SEES("o", all, user, group) "))"
 #define CM_VIEWER_VALUES(viewer) \
   (int64_t)((viewer) == NULL || (viewer)->all), (viewer) != NULL ? (viewer)->user : "", (viewer) != NULL ? (viewer)->group : ""
 
@@ -55,16 +59,13 @@ typedef enum cm_object {
   CM_OBJECT_BINNED,
 } cm_object;
 
-/* The owner of a thing that the viewer sees. CM_NOT_FOUND, with the same words, when there is none and when he does not see
+/* The owner of a thing that the viewer sees; of several the viewer himself, else one who shows it to him. CM_NOT_FOUND, with the same words, when there is none and when he does not see
  * it. `chip` is a lease's chip, which must be seen too. Chips that are presets belong to nobody and are the lab's. */
 cm_status cm_owners_get(cm_database *database, cm_object object, const char *id, const char *chip, const cm_viewer *viewer,
                         cm_owner *owner, cm_error *error);
 
-/* Shows a thing to others than before. CM_NOT_FOUND; CM_CONFLICT: presets, and networks that more people see than would
+/* Shows a thing to others than before: as far as owner->user is concerned, when he owns it; else in the name of all its owners. CM_NOT_FOUND; CM_CONFLICT: presets, and networks that more people see than would
  * (what is stored under the hash of its bytes stays the lab's). */
 cm_status cm_owners_show(cm_database *database, cm_object object, const char *id, const cm_owner *owner, cm_error *error);
-
-/* In the transaction that removes a user: what it owned is nobody's. */
-cm_status cm_owners_leave_in(sqlite3 *handle, const char *user, cm_error *error);
 
 #endif

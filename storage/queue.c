@@ -9,6 +9,7 @@
 #include "storage/blobs.h"
 #include "storage/clock.h"
 #include "storage/estimates.h"
+#include "storage/holders.h"
 #include "storage/jobs.h"
 #include "storage/jobs_internal.h"
 #include "storage/monitor.h"
@@ -168,6 +169,17 @@ static cm_status note_mapping(sqlite3 *handle, const cm_mapping_row *m, const cm
                     (int64_t)(pack != NULL ? CM_FORM_PACK : CM_FORM_FOLDER));
 }
 
+/* The result of an identical job is this one's owner's too from now on. *gone: it has been deleted meanwhile. */
+static cm_status take_twin(sqlite3 *handle, const cm_job *job, const char *mapping, bool *gone, cm_error *error)
+{
+  int64_t there;
+  if (cm_sql_number(handle, 0, &there, error, "SELECT count(*) FROM mappings WHERE id = ?", "t", mapping) != CM_OK)
+    return error->status;
+  *gone = there == 0;
+  return *gone ? cm_fail(error, CM_CONFLICT, "the result of an identical job, %s, has been deleted meanwhile", mapping)
+               : cm_holders_join_in(handle, CM_OBJECT_MAPPING, mapping, &job->owner, error);
+}
+
 static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
 {
   queue_work *work = context;
@@ -188,6 +200,8 @@ static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
       return error->status;
     }
   }
+  if (o->reused_mapping != NULL && strcmp(job->kind, "simulate") != 0 && take_twin(handle, job, o->reused_mapping, &work->flag, error) != CM_OK)
+    return error->status;
   if (o->mapping != NULL && note_mapping(handle, o->mapping, o->pack, error) != CM_OK)
     return error->status;
   for (size_t i = 0; i < work->blob_count; i++)

@@ -15,18 +15,18 @@ static const double day_s = 86400, week_s = 7 * 86400, hour_s = 3600;
 
 /* What each quota counts, over the rows whose user is in WHO; ?2 is the time from which use counts. Then the time at which the
  * first of it stops counting, where time frees it. */
-/* Networks that they own beside others, in whose totals they stand. */
-#define SHARED_NETWORKS "networks WHERE id IN (SELECT network FROM network_owners WHERE " WHO ") AND NOT " WHO
+/* Things that they own beside others, in whose totals they stand. */
+#define SHARED(table) table " WHERE id IN (SELECT thing FROM owners WHERE " WHO ") AND NOT " WHO
 #define WHO "user IN (SELECT ?1 WHERE ?3 = 0 UNION ALL SELECT name FROM users WHERE ?3 = 1 AND team = ?1)"
 static const struct {
   const char *use, *oldest, *frees;
   double window;
 } counted[CM_QUOTAS] = {
-  [CM_QUOTA_BYTES] = {"SELECT (SELECT total(bytes) FROM stored_totals WHERE " WHO ") + (SELECT total(bytes) FROM " SHARED_NETWORKS
-                      ") + 0 * ?2", NULL,
+  [CM_QUOTA_BYTES] = {"SELECT (SELECT total(bytes) FROM stored_totals WHERE " WHO ") + (SELECT total(bytes) FROM " SHARED("networks")
+                      ") + (SELECT total(bytes) FROM " SHARED("mappings") ") + 0 * ?2", NULL,
                       "it frees when networks, mappings or programs are deleted and the bin is emptied", 0},
   [CM_QUOTA_NETWORKS] = {"SELECT (SELECT total(things) FROM stored_totals WHERE kind = 'networks' AND " WHO ") + (SELECT count(*) FROM "
-                         SHARED_NETWORKS ") + 0 * ?2", NULL, "it frees when networks are deleted", 0},
+                         SHARED("networks") ") + 0 * ?2", NULL, "it frees when networks are deleted", 0},
   [CM_QUOTA_QUEUED] = {"SELECT total(queued) + 0 * ?2 FROM queue_totals WHERE " WHO, NULL, "it frees when a job starts", 0},
   [CM_QUOTA_RUNNING] = {"SELECT count(*) + 0 * ?2 FROM jobs INDEXED BY jobs_state WHERE state = 'running' AND " WHO, NULL,
                         "it frees when a job ends", 0},

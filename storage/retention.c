@@ -6,6 +6,7 @@
 
 #include "storage/audit.h"
 #include "storage/bin.h"
+#include "storage/holders.h"
 
 enum { AT_ONCE = 200 };
 
@@ -18,30 +19,33 @@ const cm_limit_kind cm_keep_kind = {.table = "retention", .column = "what", .nam
 #define RULE(t, what) \
   "coalesce((SELECT most FROM retention WHERE name = " t ".user AND what = '" what "')," \
   " (SELECT most FROM retention WHERE name = '*' AND what = '" what "'))"
-#define LEASED "EXISTS (SELECT 1 FROM leases l WHERE l.job = m.job AND l.expires > ?1)"
+/* Things of a table by owner, and since when each has them. */
+#define OWNED(table, columns) \
+  "(SELECT id, user, pinned, created, bytes" columns " FROM " table " UNION ALL SELECT t.id, o.user, o.pinned, o.created, t.bytes" columns \
+  " FROM owners o, " table " t WHERE t.id = o.thing)"
+#define STAYS "(" CM_MAPPING_IS_LEASED("m.job", "?1") " OR " CM_MAPPING_IS_NEEDED("m.id") ")"
 
-/* Ids of what falls as of ?1, at most ?2 of them. */
+/* What falls as of ?1 and whose, at most ?2 of it. */
 static const struct {
   const char *query;
   cm_object object;
 } falls[CM_KEEPS] = {
-  [CM_KEEP_NETWORKS] = {"SELECT n.id FROM networks n WHERE n.pinned = 0 AND max(n.created, coalesce((SELECT max(j.created) FROM jobs j"
-                        " INDEXED BY jobs_network WHERE j.network = n.id), 0)) < ?1 - 86400 * " RULE("n", "networks_days")
-                        " AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.network = n.id AND j.state IN ('queued', 'running')) LIMIT ?2",
-                        CM_OBJECT_NETWORK},
-  [CM_KEEP_MAPPINGS] = {"SELECT m.id FROM mappings m WHERE m.pinned = 0 AND m.created < ?1 - 86400 * " RULE("m", "mappings_days")
-                        " AND NOT " LEASED " LIMIT ?2", CM_OBJECT_MAPPING},
-  [CM_KEEP_JOBS] = {"SELECT j.id FROM jobs j WHERE j.state IN ('done', 'failed', 'cancelled') AND j.finished < ?1 - 86400 * "
+  [CM_KEEP_NETWORKS] = {"SELECT n.id, n.user FROM " OWNED("networks", "") " n WHERE n.pinned = 0 AND max(n.created, coalesce((SELECT max(j.created)"
+                        " FROM jobs j INDEXED BY jobs_network WHERE j.network = n.id), 0)) < ?1 - 86400 * " RULE("n", "networks_days")
+                        " AND NOT " CM_NETWORK_IS_NEEDED("n.id") " LIMIT ?2", CM_OBJECT_NETWORK},
+  [CM_KEEP_MAPPINGS] = {"SELECT m.id, m.user FROM " OWNED("mappings", ", job") " m WHERE m.pinned = 0 AND m.created < ?1 - 86400 * "
+                        RULE("m", "mappings_days") " AND NOT " STAYS " LIMIT ?2", CM_OBJECT_MAPPING},
+  [CM_KEEP_JOBS] = {"SELECT j.id, j.user FROM jobs j WHERE j.state IN ('done', 'failed', 'cancelled') AND j.finished < ?1 - 86400 * "
                     RULE("j", "jobs_days") " LIMIT ?2", CM_OBJECT_JOB},
-  [CM_KEEP_BYTES] = {"SELECT m.id FROM (SELECT id, user, job, pinned, sum(bytes) OVER (PARTITION BY user ORDER BY created DESC, id) AS upto"
-                     " FROM mappings) m WHERE m.pinned = 0 AND m.upto > " RULE("m", "bytes") " AND NOT " LEASED " LIMIT ?2",
+  [CM_KEEP_BYTES] = {"SELECT m.id, m.user FROM (SELECT id, user, job, pinned, sum(bytes) OVER (PARTITION BY user ORDER BY created DESC, id) AS upto"
+                     " FROM " OWNED("mappings", ", job") ") m WHERE m.pinned = 0 AND m.upto > " RULE("m", "bytes") " AND NOT " STAYS " LIMIT ?2",
                      CM_OBJECT_MAPPING},
 };
 
 typedef struct falling {
   cm_keep keep;
   double now;
-  char id[AT_ONCE][CM_SHA_MAX];
+  char id[AT_ONCE][CM_SHA_MAX], user[AT_ONCE][CM_USER_MAX];
   size_t count;
 } falling;
 
@@ -54,20 +58,23 @@ static cm_status find(sqlite3 *handle, void *context, cm_error *error)
   cm_status status = cm_sql_prepare(handle, &statement, error, falls[f->keep].query, "di", f->now, (int64_t)AT_ONCE);
   while (status == CM_OK && row && f->count < AT_ONCE) {
     status = cm_sql_step(statement, &row, error);
-    if (status == CM_OK && row)
-      cm_sql_copy(statement, 0, f->id[f->count++], CM_SHA_MAX);
+    if (status != CM_OK || !row)
+      break;
+    cm_sql_copy(statement, 0, f->id[f->count], CM_SHA_MAX);
+    cm_sql_copy(statement, 1, f->user[f->count++], CM_USER_MAX);
   }
   return cm_sql_end(statement, status, error);
 }
 
-static cm_status drop(cm_store *store, cm_object object, const char *id, bool keep, cm_error *error)
+static cm_status drop(cm_store *store, cm_object object, const char *id, const char *user, bool keep, cm_error *error)
 {
   cm_audit_entry cause = {.address = "local", .action = "retention"};
   (void)snprintf(cause.object, sizeof cause.object, "%s/%s", object == CM_OBJECT_JOB ? "jobs" : object == CM_OBJECT_NETWORK ? "networks" : "mappings", id);
   cm_audit_cause(&cause);
-  cm_status status = cm_bin_put(store, object, id, error);
-  if (status == CM_OK && !keep)
-    status = cm_bin_purge(store, id, error);
+  bool last = false;
+  cm_status status = cm_bin_put(store, object, id, &(cm_viewer){user, "", false}, &last, error);
+  if (status == CM_OK && last && !keep)
+    status = cm_bin_purge(store, id, NULL, error);
   cm_audit_cause(NULL);
   /* Somebody else has deleted it, or a job has come to need it. */
   return status == CM_NOT_FOUND || status == CM_CONFLICT ? CM_OK : status;
@@ -81,7 +88,7 @@ static cm_status purge_old(cm_store *store, double before, uint64_t *purged, cm_
     return error->status;
   cm_status status = CM_OK;
   for (size_t i = 0; i < count && status == CM_OK; i++) {
-    status = cm_bin_purge(store, entries[i].id, error);
+    status = cm_bin_purge(store, entries[i].id, NULL, error);
     *purged += status == CM_OK;
     status = status == CM_NOT_FOUND ? CM_OK : status;
   }
@@ -101,52 +108,10 @@ cm_status cm_retention_run(cm_store *store, double now, double bin_seconds, cm_r
     *f = (falling){.keep = (cm_keep)keep, .now = now};
     status = cm_database_read(store->database, find, f, error);
     for (size_t i = 0; i < f->count && status == CM_OK; i++) {
-      status = drop(store, falls[keep].object, f->id[i], bin_seconds > 0, error);
+      status = drop(store, falls[keep].object, f->id[i], f->user[i], bin_seconds > 0, error);
       *counts[keep] += status == CM_OK;
     }
   }
   free(f);
   return status == CM_OK ? purge_old(store, now - bin_seconds, &done->purged, error) : status;
-}
-
-/* ---- pins ---- */
-
-typedef struct pin_work {
-  const char *id;
-  bool network, pinned;
-} pin_work;
-
-static cm_status pin(sqlite3 *handle, void *context, cm_error *error)
-{
-  const pin_work *w = context;
-  int changes;
-  if (cm_sql_run(handle, &changes, error, w->network ? "UPDATE networks SET pinned = ? WHERE id = ?" : "UPDATE mappings SET pinned = ? WHERE id = ?",
-                 "it", (int64_t)w->pinned, w->id) != CM_OK)
-    return error->status;
-  return changes == 1 ? CM_OK : cm_fail(error, CM_NOT_FOUND, "there is nothing of the id %.64s", w->id);
-}
-
-cm_status cm_pin(cm_store *store, cm_object object, const char *id, bool pinned, cm_error *error)
-{
-  return cm_database_write(store->database, pin, &(pin_work){.id = id, .network = object == CM_OBJECT_NETWORK, .pinned = pinned}, error);
-}
-
-static cm_status look(sqlite3 *handle, void *context, cm_error *error)
-{
-  pin_work *w = context;
-  int64_t pinned;
-  if (cm_sql_number(handle, 0, &pinned, error, w->network ? "SELECT pinned FROM networks WHERE id = ?" : "SELECT pinned FROM mappings WHERE id = ?",
-                    "t", w->id) != CM_OK)
-    return error->status;
-  w->pinned = pinned != 0;
-  return CM_OK;
-}
-
-cm_status cm_pinned(cm_store *store, cm_object object, const char *id, bool *pinned, cm_error *error)
-{
-  pin_work work = {.id = id, .network = object == CM_OBJECT_NETWORK};
-  if (cm_database_read(store->database, look, &work, error) != CM_OK)
-    return error->status;
-  *pinned = work.pinned;
-  return CM_OK;
 }

@@ -25,8 +25,4 @@ typedef struct cm_retention_done {
  * good. Each deletion is in the audit trail. */
 cm_status cm_retention_run(cm_store *store, double now, double bin_seconds, cm_retention_done *done, cm_error *error);
 
-/* A network, mapping or program that no rule takes, or (false) no longer. CM_NOT_FOUND. */
-cm_status cm_pin(cm_store *store, cm_object object, const char *id, bool pinned, cm_error *error);
-cm_status cm_pinned(cm_store *store, cm_object object, const char *id, bool *pinned, cm_error *error);
-
 #endif

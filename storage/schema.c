@@ -54,6 +54,9 @@
   " ready_ms = ready_ms + excluded.ready_ms, queued = queued + excluded.queued;"
 #define DROP_LANE_TOTALS(row) \
   "DELETE FROM queue_totals WHERE user = " row ".user AND lane = " row ".lane AND priority = " row ".priority AND queued = 0;"
+/* As storage/holders.h has it. */
+#define JOB_SOURCE \
+  "CASE WHEN json_valid(options) THEN json_extract(options, CASE kind WHEN 'simulate' THEN '$.mapping' ELSE '$.from' END) END"
 #define TRIGGER(name, event, condition, steps) \
   "CREATE TRIGGER " name " AFTER " event " ON jobs WHEN " condition " BEGIN " steps " END;"
 
@@ -319,6 +322,19 @@ const char *const cm_schema_steps[] = {
   "CREATE TABLE stored_totals (user TEXT NOT NULL, kind TEXT NOT NULL, things INTEGER NOT NULL, bytes INTEGER NOT NULL,"
   "  PRIMARY KEY (user, kind)) WITHOUT ROWID;"
   STORED("networks", "bytes") STORED("mappings", "bytes") STORED("uploads", "size") STORED("bin", "bytes"),
+
+  /* Mappings and programs have owners beside the first as networks had; each shows and pins for himself. Who was given the result of
+     an equal job owns it from now on. Lists of mappings and programs, and of the jobs that need one. */
+  "CREATE TABLE owners (thing TEXT NOT NULL, user TEXT NOT NULL, team TEXT NOT NULL, visibility TEXT NOT NULL, pinned INTEGER NOT NULL,"
+  "  created REAL NOT NULL, PRIMARY KEY (thing, user)) WITHOUT ROWID;"
+  "CREATE INDEX owners_user ON owners(user);"
+  "INSERT INTO owners SELECT n.id, o.user, n.team, n.visibility, n.pinned, n.created FROM network_owners o, networks n WHERE n.id = o.network;"
+  "DROP TABLE network_owners;"
+  "INSERT OR IGNORE INTO owners SELECT m.id, j.user, m.team, m.visibility, 0, j.finished FROM jobs j, mappings m WHERE m.id = j.mapping"
+  "  AND j.state = 'done' AND j.kind <> 'simulate' AND j.user <> '' AND m.user <> '' AND j.user <> m.user;"
+  "CREATE INDEX mappings_kind ON mappings(kind);"
+  "CREATE INDEX mappings_network ON mappings(network);"
+  "CREATE INDEX jobs_source ON jobs(" JOB_SOURCE ") WHERE state IN ('queued', 'running');",
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

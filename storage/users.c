@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "storage/holders.h"
 #include "storage/internal.h"
-#include "storage/owners.h"
 #include "storage/tokens.h"
 
 enum { NAME_LENGTH_MAX = 32 };
@@ -226,7 +226,7 @@ static cm_status remove_user(sqlite3 *handle, void *context, cm_error *error)
   if (jobs > 0)
     return cm_fail(error, CM_CONFLICT, "%lld jobs of \"%s\" are queued or running; cancel them first, or disable the user",
                    (long long)jobs, work->user.name);
-  if (cm_owners_leave_in(handle, work->name, error) != CM_OK ||
+  if (cm_holders_remove_user_in(handle, work->name, error) != CM_OK ||
       cm_sql_run(handle, NULL, error, "DELETE FROM tokens WHERE user = ?", "t", work->name) != CM_OK ||
       cm_sql_run(handle, NULL, error, "DELETE FROM users WHERE name = ?", "t", work->name) != CM_OK)
     return error->status;

@@ -46,7 +46,7 @@ static void end_all(void)
       operation_must(cm_jobs_cancel(storing_store, jobs[i].id, &error), &error, "cancelling a job");
     if (jobs[i].state == CM_JOB_RUNNING)
       operation_must(cm_jobs_finish(storing_store, &jobs[i], &outcome, &taken, &error), &error, "ending a job");
-    operation_must(cm_bin_put(storing_store, CM_OBJECT_JOB, jobs[i].id, &error), &error, "deleting a job");
+    operation_must(cm_bin_put(storing_store, CM_OBJECT_JOB, jobs[i].id, NULL, &(bool){false}, &error), &error, "deleting a job");
     cm_job_clear(&jobs[i]);
   }
   free(jobs);

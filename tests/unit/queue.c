@@ -411,7 +411,7 @@ START_TEST(quotas_are_kept)
   ck_assert_double_eq_tol(use.group_most[CM_QUOTA_BYTES], 4999, 0.1);
   ck_fails(try_job("ann"), CM_QUOTA_USED);
   /* Who owns it beside him has it too; the group of both has it once. */
-  sql("INSERT INTO network_owners VALUES('abc', 'ann')");
+  sql("INSERT INTO owners VALUES('abc', 'ann', '', 'lab', 0, 0)");
   ck_ok(cm_quotas_use(store->database, "ann", &use, &error));
   ck_assert_double_eq_tol(use.use[CM_QUOTA_BYTES], 5000, 0.1);
   ck_assert_double_eq_tol(use.use[CM_QUOTA_NETWORKS], 1, 0.1);

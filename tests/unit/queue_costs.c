@@ -230,9 +230,10 @@ START_TEST(every_query_has_its_index)
   ck_ok(cm_jobs_finish(store, &job, &(cm_job_outcome){.state = CM_JOB_FAILED, .problem = "{}"}, &taken, &error));
   ck_ok(cm_jobs_outlook(store, &running, &error));
   ck_ok(cm_jobs_cancel(store, id, &error));
-  ck_ok(cm_bin_put(store, CM_OBJECT_JOB, id, &error));
+  ck_ok(cm_bin_put(store, CM_OBJECT_JOB, id, NULL, &(bool){false}, &error));
   ck_ok(cm_jobs_recover(store, "{}", &error));
   ck_fails(cm_networks_delete(store, "abc", &error), CM_CONFLICT);
+  ck_fails(cm_bin_put(store, CM_OBJECT_MAPPING, "none", NULL, &(bool){false}, &error), CM_NOT_FOUND);
   ck_fails(cm_chips_delete(store, "toy", NULL, &mismatch, &error), CM_CONFLICT);
   cm_job_clear(&job);
   size_t checked = 0;

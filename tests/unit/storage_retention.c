@@ -2,6 +2,7 @@
 #include "store.h"
 
 #include "storage/bin.h"
+#include "storage/holders.h"
 #include "storage/quotas.h"
 #include "storage/retention.h"
 #include "storage/check.h"
@@ -48,13 +49,13 @@ START_TEST(what_is_deleted_comes_back_as_it_was)
   char id[CM_ID_MAX];
   ck_ok(cm_networks_get(store, "abc", &before, &error));
   create_job("ann", 0, id);
-  ck_fails(cm_bin_put(store, CM_OBJECT_NETWORK, "abc", &error), CM_CONFLICT); /* the job needs it */
+  ck_fails(cm_bin_put(store, CM_OBJECT_NETWORK, "abc", NULL, &(bool){false}, &error), CM_CONFLICT); /* the job needs it */
   ck_ok(cm_jobs_cancel(store, id, &error));
-  ck_ok(cm_bin_put(store, CM_OBJECT_NETWORK, "abc", &error));
+  ck_ok(cm_bin_put(store, CM_OBJECT_NETWORK, "abc", NULL, &(bool){false}, &error));
   ck_fails(cm_networks_get(store, "abc", &after, &error), CM_NOT_FOUND);
   ck_assert(is_there("networks/abc.zip"));
   add_mapping("m7", "ann", 0, 5);
-  ck_ok(cm_bin_put(store, CM_OBJECT_MAPPING, "m7", &error));
+  ck_ok(cm_bin_put(store, CM_OBJECT_MAPPING, "m7", NULL, &(bool){false}, &error));
   ck_fails(cm_mappings_find(store, "fm7", &row, &error), CM_NOT_FOUND);
   restart_store(); /* a start puts none of it aside */
   ck_ok(cm_bin_list(store, "ann", 0, 10, &entries, &count, &error));
@@ -70,9 +71,9 @@ START_TEST(what_is_deleted_comes_back_as_it_was)
   ck_fails(cm_bin_restore(store, "abc", &entry, &error), CM_NOT_FOUND);
   ck_ok(cm_bin_restore(store, "m7", &entry, &error));
   ck_ok(cm_mappings_find(store, "fm7", &row, &error));
-  ck_ok(cm_bin_put(store, CM_OBJECT_MAPPING, "m7", &error));
+  ck_ok(cm_bin_put(store, CM_OBJECT_MAPPING, "m7", NULL, &(bool){false}, &error));
   add_mapping("m7", "bob", 0, 9); /* in the bin it takes the other one's place */
-  ck_ok(cm_bin_put(store, CM_OBJECT_MAPPING, "m7", &error));
+  ck_ok(cm_bin_put(store, CM_OBJECT_MAPPING, "m7", NULL, &(bool){false}, &error));
   ck_ok(cm_quotas_use(store->database, "ann", &use, &error));
   ck_assert_double_eq_tol(use.use[CM_QUOTA_BYTES], 0, 0.1);
   ck_ok(cm_quotas_use(store->database, "bob", &use, &error));
@@ -81,12 +82,12 @@ START_TEST(what_is_deleted_comes_back_as_it_was)
   ck_ok(cm_check_data(folder, &(cm_check_report){ignore_line, NULL}, &faults, &error));
   ck_assert_uint_eq(faults, 0);
   open_store();
-  ck_ok(cm_bin_purge(store, "m7", &error));
+  ck_ok(cm_bin_purge(store, "m7", NULL, &error));
   ck_assert(!is_there("mappings/m7"));
-  ck_ok(cm_bin_put(store, CM_OBJECT_NETWORK, "abc", &error));
-  ck_ok(cm_bin_purge(store, "abc", &error));
+  ck_ok(cm_bin_put(store, CM_OBJECT_NETWORK, "abc", NULL, &(bool){false}, &error));
+  ck_ok(cm_bin_purge(store, "abc", NULL, &error));
   ck_assert(!is_there("networks/abc.zip"));
-  ck_fails(cm_bin_purge(store, "abc", &error), CM_NOT_FOUND);
+  ck_fails(cm_bin_purge(store, "abc", NULL, &error), CM_NOT_FOUND);
   cm_store_close(store);
   ck_ok(cm_check_data(folder, &(cm_check_report){ignore_line, NULL}, &faults, &error));
   ck_assert_uint_eq(faults, 0);
@@ -109,8 +110,8 @@ START_TEST(what_is_old_or_too_much_goes_but_for_pins)
   add_mapping("bobs", "bob", 40, 10);
   ck_ok(cm_retention_run(store, now, week, &done, &error)); /* no rules: all stays */
   ck_assert_uint_eq(done.mappings + done.networks + done.jobs + done.purged, 0);
-  ck_ok(cm_pin(store, CM_OBJECT_MAPPING, "kept", true, &error));
-  ck_ok(cm_pinned(store, CM_OBJECT_MAPPING, "kept", &pinned, &error));
+  ck_ok(cm_pin(store, CM_OBJECT_MAPPING, "kept", "ann", true, &error));
+  ck_ok(cm_pinned(store, CM_OBJECT_MAPPING, "kept", "ann", &pinned, &error));
   ck_assert(pinned);
   ck_ok(cm_limits_set(store->database, &cm_keep_kind, &(cm_limit_row){false, "*", {NAN, 30, NAN, NAN}}, &error));
   ck_ok(cm_limits_set(store->database, &cm_keep_kind, &(cm_limit_row){false, "bob", {NAN, 60, NAN, NAN}}, &error));
@@ -190,7 +191,7 @@ START_TEST(a_network_can_have_several_owners)
   cm_owner owner;
   cm_quota_use use;
   cm_user ann = {.name = "ann"}, bob = {.name = "bob"}, eve = {.name = "eve"};
-  const cm_viewer as_bob = {"bob", "", false}, as_eve = {"eve", "", false};
+  const cm_viewer as_ann = {"ann", "", false}, as_bob = {"bob", "", false}, as_eve = {"eve", "", false};
   ck_ok(cm_users_add(store->database, &ann, &error));
   ck_ok(cm_users_add(store->database, &bob, &error));
   ck_ok(cm_users_add(store->database, &eve, &error));
@@ -210,14 +211,16 @@ START_TEST(a_network_can_have_several_owners)
   }
   ck_ok(cm_limits_set(store->database, &cm_quota_kind, &(cm_limit_row){false, "eve", {50, NAN, NAN, NAN, NAN, NAN}}, &error));
   ck_fails(cm_networks_join(store, "abc", "eve", &error), CM_QUOTA_USED);
-  ck_ok(cm_networks_leave(store, "abc", "ann", &last, &error));
+  ck_ok(cm_bin_put(store, CM_OBJECT_NETWORK, "abc", &as_ann, &last, &error));
   ck_assert(!last);
   ck_ok(cm_owners_get(store->database, CM_OBJECT_NETWORK, "abc", NULL, &as_bob, &owner, &error));
   ck_assert(cm_owner_lets(&owner, &as_bob));
   ck_ok(cm_quotas_use(store->database, "ann", &use, &error));
   ck_assert_double_eq(use.use[CM_QUOTA_NETWORKS], 0);
-  ck_ok(cm_networks_leave(store, "abc", "bob", &last, &error));
+  ck_ok(cm_bin_put(store, CM_OBJECT_NETWORK, "abc", &as_bob, &last, &error));
   ck_assert(last);
+  cm_binned entry;
+  ck_ok(cm_bin_restore(store, "abc", &entry, &error));
   /* A removed user leaves it to the others. */
   ck_ok(cm_networks_join(store, "abc", "ann", &error));
   ck_ok(cm_users_remove(store->database, "bob", &error));

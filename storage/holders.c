@@ -1,0 +1,182 @@
+#include "storage/holders.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "storage/internal.h"
+
+enum { QUERY_MAX = 700 };
+
+static const char *table_of(cm_object object)
+{
+  return object == CM_OBJECT_NETWORK ? "networks" : object == CM_OBJECT_BINNED ? "bin" : "mappings";
+}
+
+/* ---- jobs ---- */
+
+#define NEEDED(words, condition) \
+  {words, "SELECT count(*), min(CASE WHEN " CM_VIEWER_SEES("jobs", "?2", "?3", "?4") " THEN id END) FROM jobs WHERE " condition " = ?1 AND " \
+   CM_JOB_GOES_ON}
+static const struct {
+  const char *words, *query;
+} needs[] = {
+  [CM_OBJECT_NETWORK] = NEEDED("network", "network"),
+  [CM_OBJECT_CHIP] = NEEDED("chip", "chip"),
+  [CM_OBJECT_MAPPING] = NEEDED("mapping", CM_JOB_SOURCE),
+  [CM_OBJECT_PROGRAM] = NEEDED("program", CM_JOB_SOURCE),
+};
+
+cm_status cm_holders_check_in(sqlite3 *handle, cm_object object, const char *id, const cm_viewer *viewer, cm_error *error)
+{
+  sqlite3_stmt *statement;
+  bool row = false;
+  char job[CM_ID_MAX] = "";
+  int64_t jobs = 0;
+  cm_status status = cm_sql_prepare(handle, &statement, error, needs[object].query, "titt", id, CM_VIEWER_VALUES(viewer));
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  if (status == CM_OK && row) {
+    jobs = sqlite3_column_int64(statement, 0);
+    cm_sql_copy(statement, 1, job, sizeof job);
+  }
+  status = cm_sql_end(statement, status, error);
+  if (status != CM_OK || jobs == 0)
+    return status;
+  cm_fail(error, CM_CONFLICT, "%lld queued or running jobs need the %s %.64s%s%s; cancel them first", (long long)jobs,
+          needs[object].words, id, job[0] == '\0' ? "" : jobs > 1 ? ", among them " : ": ", job);
+  cm_error_figure(error, "jobs", (uint64_t)jobs);
+  return error->status;
+}
+
+/* ---- owners ---- */
+
+cm_status cm_holders_join_in(sqlite3 *handle, cm_object object, const char *id, const cm_owner *owner, cm_error *error)
+{
+  char query[QUERY_MAX];
+  int changes = 0;
+  if (owner->user[0] == '\0')
+    return CM_OK;
+  (void)snprintf(query, sizeof query, "UPDATE %s SET user = ?2 WHERE id = ?1 AND user = ''", table_of(object));
+  if (cm_sql_run(handle, &changes, error, query, "tt", id, owner->user) != CM_OK || changes > 0)
+    return changes > 0 ? CM_OK : error->status;
+  (void)snprintf(query, sizeof query, "INSERT OR IGNORE INTO owners(thing, user, team, visibility, pinned, created)"
+                 " SELECT id, ?2, ?3, ?4, 0, ?5 FROM %s WHERE id = ?1 AND user <> ?2", table_of(object));
+  return cm_sql_run(handle, NULL, error, query, "ttttd", id, owner->user, owner->group, cm_visibility_name(owner->visibility),
+                    cm_store_time());
+}
+
+/* *changes: how many things have another first owner now. */
+static cm_status hand_over(sqlite3 *handle, const char *table, const char *id, const char *user, int *changes, cm_error *error)
+{
+  char query[QUERY_MAX];
+  (void)snprintf(query, sizeof query, "UPDATE %s SET user = o.user, team = o.team, visibility = o.visibility, pinned = o.pinned,"
+                 " created = o.created FROM owners o WHERE o.thing = %s.id AND %s.user = ?2 AND (?1 IS NULL OR %s.id = ?1)"
+                 " AND o.user = (SELECT min(user) FROM owners WHERE thing = o.thing)", table, table, table, table);
+  if (cm_sql_run(handle, changes, error, query, "tt", id, user) != CM_OK)
+    return error->status;
+  if (*changes == 0)
+    return CM_OK;
+  (void)snprintf(query, sizeof query, "DELETE FROM owners WHERE (?1 IS NULL OR thing = ?1) AND EXISTS"
+                 " (SELECT 1 FROM %s t WHERE t.id = owners.thing AND t.user = owners.user)", table);
+  return cm_sql_run(handle, NULL, error, query, "t", id);
+}
+
+cm_status cm_holders_hand_over_in(sqlite3 *handle, cm_object object, const char *id, const char *user, cm_error *error)
+{
+  int changes = 0;
+  return hand_over(handle, table_of(object), id, user, &changes, error);
+}
+
+cm_status cm_holders_leave_in(sqlite3 *handle, cm_object object, const char *id, const cm_viewer *viewer, bool *last, cm_error *error)
+{
+  int changes = 0;
+  *last = true;
+  if (viewer == NULL || viewer->user[0] == '\0')
+    return CM_OK;
+  if (cm_sql_run(handle, &changes, error, "DELETE FROM owners WHERE thing = ? AND user = ?", "tt", id, viewer->user) != CM_OK)
+    return error->status;
+  /* In the bin things have no first owner whose word counts: it is nobody's there, beside the others. */
+  cm_status status = CM_OK;
+  if (changes == 0 && object == CM_OBJECT_BINNED)
+    status = cm_sql_run(handle, &changes, error, "UPDATE bin SET user = '' WHERE id = ?1 AND user = ?2 AND EXISTS"
+                        " (SELECT 1 FROM owners WHERE thing = ?1)", "tt", id, viewer->user);
+  else if (changes == 0)
+    status = hand_over(handle, table_of(object), id, viewer->user, &changes, error);
+  *last = changes == 0;
+  return status;
+}
+
+cm_status cm_holders_remove_user_in(sqlite3 *handle, const char *user, cm_error *error)
+{
+  /* A later user of the name must neither own nor be given any of it. */
+  static const char *const changes[] = {
+    "UPDATE networks SET user = '' WHERE user = ?",
+    "UPDATE bin SET user = '' WHERE user = ?",
+    "DELETE FROM retention WHERE name = ?",
+    "UPDATE chips SET user = '' WHERE user = ?",
+    "UPDATE leases SET user = '' WHERE user = ?",
+    "UPDATE uploads SET user = '' WHERE user = ?",
+    "UPDATE jobs SET user = '', idempotency_key = NULL WHERE user = ?",
+    "UPDATE mappings SET user = '', fingerprint = CASE visibility WHEN 'lab' THEN fingerprint END WHERE user = ?",
+    "DELETE FROM quotas WHERE is_group = 0 AND name = ?",
+    "DELETE FROM cpu_use WHERE user = ?",
+    "DELETE FROM lease_use WHERE user = ?",
+    "DELETE FROM usage WHERE user = ?",
+  };
+  if (cm_sql_run(handle, NULL, error, "DELETE FROM owners WHERE user = ?", "t", user) != CM_OK ||
+      cm_holders_hand_over_in(handle, CM_OBJECT_NETWORK, NULL, user, error) != CM_OK ||
+      cm_holders_hand_over_in(handle, CM_OBJECT_MAPPING, NULL, user, error) != CM_OK)
+    return error->status;
+  for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+    if (cm_sql_run(handle, NULL, error, changes[i], "t", user) != CM_OK)
+      return error->status;
+  return CM_OK;
+}
+
+/* ---- pins ---- */
+
+typedef struct pin_work {
+  const char *table, *id, *user;
+  bool pinned;
+} pin_work;
+
+static cm_status pin(sqlite3 *handle, void *context, cm_error *error)
+{
+  const pin_work *w = context;
+  char query[QUERY_MAX];
+  int changes = 0;
+  if (cm_sql_run(handle, &changes, error, "UPDATE owners SET pinned = ?3 WHERE thing = ?1 AND user = ?2", "tti", w->id, w->user,
+                 (int64_t)w->pinned) != CM_OK || changes > 0)
+    return changes > 0 ? CM_OK : error->status;
+  (void)snprintf(query, sizeof query, "UPDATE %s SET pinned = ?2 WHERE id = ?1", w->table);
+  if (cm_sql_run(handle, &changes, error, query, "ti", w->id, (int64_t)w->pinned) != CM_OK)
+    return error->status;
+  return changes == 1 ? CM_OK : cm_fail(error, CM_NOT_FOUND, "there is nothing of the id %.64s", w->id);
+}
+
+cm_status cm_pin(cm_store *store, cm_object object, const char *id, const char *user, bool pinned, cm_error *error)
+{
+  return cm_database_write(store->database, pin, &(pin_work){.table = table_of(object), .id = id, .user = user, .pinned = pinned}, error);
+}
+
+static cm_status look(sqlite3 *handle, void *context, cm_error *error)
+{
+  pin_work *w = context;
+  char query[QUERY_MAX];
+  int64_t pinned;
+  (void)snprintf(query, sizeof query, "SELECT coalesce((SELECT pinned FROM owners WHERE thing = ?1 AND user = ?2),"
+                 " (SELECT pinned FROM %s WHERE id = ?1))", w->table);
+  if (cm_sql_number(handle, 0, &pinned, error, query, "tt", w->id, w->user) != CM_OK)
+    return error->status;
+  w->pinned = pinned != 0;
+  return CM_OK;
+}
+
+cm_status cm_pinned(cm_store *store, cm_object object, const char *id, const char *user, bool *pinned, cm_error *error)
+{
+  pin_work work = {.table = table_of(object), .id = id, .user = user};
+  if (cm_database_read(store->database, look, &work, error) != CM_OK)
+    return error->status;
+  *pinned = work.pinned;
+  return CM_OK;
+}
