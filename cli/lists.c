@@ -1,4 +1,4 @@
-/* coremap jobs, networks, mappings, chips, top: what a server has. */
+/* coremap jobs, networks, mappings, programs, chips, top: what a server has. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include "cli/remote.h"
 #include "cli/table.h"
 
-enum { STATE = 1, USER, NETWORK, LIMIT, ONCE };
+enum { STATE = 1, USER, NETWORK, CHIP, LIMIT, ONCE };
 enum { PAGE_MAX = 1000, LIMIT_NORMAL = 50, TOP_SECONDS = 2, TOP_ROWS = 30 };
 
 #define LIMIT_FLAG {"limit", "N", LIMIT, "at most N, the newest; 50 unless given"}
@@ -19,6 +19,7 @@ static const cli_flag job_flags[] = {
 static const cli_flag mapping_flags[] = {
   {"user", "NAME", USER, "only those of this user"},
   {"network", "ID", NETWORK, "only those of this network"},
+  {"chip", "NAME", CHIP, "only those for this chip"},
   LIMIT_FLAG, CLI_SERVER_FLAGS, CLI_JSON_FLAG, {0}};
 static const cli_flag network_flags[] = {LIMIT_FLAG, CLI_SERVER_FLAGS, CLI_JSON_FLAG, {0}};
 static const cli_flag chip_flags[] = {CLI_SERVER_FLAGS, CLI_JSON_FLAG, {0}};
@@ -27,7 +28,7 @@ static const cli_flag top_flags[] = {
 
 typedef struct arguments {
   cli_where where;
-  const char *state, *user, *network;
+  const char *state, *user, *network, *chip;
   uint32_t limit;
   bool once;
 } arguments;
@@ -40,6 +41,7 @@ static int parse(const cli_command *command, int argc, char **argv, arguments *a
     case STATE: a->state = optarg; break;
     case USER: a->user = optarg; break;
     case NETWORK: a->network = optarg; break;
+    case CHIP: a->chip = optarg; break;
     case ONCE: a->once = true; break;
     case LIMIT:
       if (!cli_whole32(optarg, 1, UINT32_MAX, &a->limit))
@@ -78,10 +80,10 @@ static cm_status fetch(cli_server *server, const arguments *a, const char *kind,
     bool paged = strcmp(kind, "chips") != 0;
     const cli_request request = {.method = "GET", .path = path};
     if (!add_argument(server, path, sizeof path, "state", state) || !add_argument(server, path, sizeof path, "user", a->user) ||
-        !add_argument(server, path, sizeof path, "network", a->network) ||
+        !add_argument(server, path, sizeof path, "network", a->network) || !add_argument(server, path, sizeof path, "chip", a->chip) ||
         !add_argument(server, path, sizeof path, "limit", paged ? limit : NULL) ||
         !add_argument(server, path, sizeof path, "cursor", cursor[0] != '\0' ? cursor : NULL))
-      return cm_fail(error, CM_BAD_REQUEST, "the values of --state, --user, --network and --limit are too long: together they have room for %zu bytes", sizeof path);
+      return cm_fail(error, CM_BAD_REQUEST, "the values of --state, --user, --network, --chip and --limit are too long: together they have room for %zu bytes", sizeof path);
     if (library_client_ask(server, &request, &reply, error) != CM_OK)
       return error->status;
     const char *next = json_string_value(json_object_get(reply.json, "next"));
@@ -147,35 +149,23 @@ static cm_status open_and_fetch(const arguments *a, cli_run *cli, const char *ki
   return status == CM_OK ? fetch(*server, a, kind, a->state, list, error) : status;
 }
 
-static void only_mapped(json_t *jobs)
-{
-  for (size_t i = json_array_size(jobs); i > 0; i--)
-    if (json_object_get(json_array_get(jobs, i - 1), "mapping") == NULL)
-      (void)json_array_remove(jobs, i - 1);
-}
-
 static int list_command(const listing *what, int argc, char **argv)
 {
   arguments a = {.limit = LIMIT_NORMAL};
   int parsed = parse(what->command, argc, argv, &a);
   if (parsed >= 0)
     return parsed;
-  bool mappings = what->command == &cli_command_mappings;
   cm_error error;
   cli_run cli;
   cli_server *server = NULL;
   json_t *list = NULL;
-  if (mappings)
-    a.state = "done"; /* a mapping is what a job made */
   cli_run_begin(&cli, true);
   cm_status status = open_and_fetch(&a, &cli, what->kind, &server, &list, &error);
   cli_run_end(&cli);
   coremap_client_free(server);
   if (status == CM_OK) {
-    if (mappings)
-      only_mapped(list);
     if (a.where.json) {
-      json_t *told = json_pack("{s:O}", mappings ? "mappings" : what->kind, list);
+      json_t *told = json_pack("{s:O}", what->kind, list);
       cli_print_json(told);
       json_decref(told);
     } else {
@@ -198,9 +188,17 @@ static int jobs(int argc, char **argv)
 
 static int mappings(int argc, char **argv)
 {
-  static const cli_column columns[] = {{"ID", "mapping", 0}, {"JOB", "id", 0}, {"NAME", "name", 30}, {"CHIP", "chip", 20},
-                                       {"USER", "user", 16}, {"FINISHED", "finished", 19}, {"NETWORK", "network", 12}};
-  static const listing what = {&cli_command_mappings, "jobs", columns, sizeof columns / sizeof *columns, "there are no mappings"};
+  static const cli_column columns[] = {{"ID", "id", 0}, {"JOB", "job", 0}, {"NAME", "name", 30}, {"CHIP", "chip", 20},
+                                       {"USER", "user", 16}, {"PINNED", "pinned", 0}, {"CREATED", "created", 19}, {"NETWORK", "network", 12}};
+  static const listing what = {&cli_command_mappings, "mappings", columns, sizeof columns / sizeof *columns, "there are no mappings"};
+  return list_command(&what, argc, argv);
+}
+
+static int programs(int argc, char **argv)
+{
+  static const cli_column columns[] = {{"ID", "id", 0}, {"JOB", "job", 0}, {"NAME", "name", 30}, {"CHIP", "chip", 20},
+                                       {"USER", "user", 16}, {"PINNED", "pinned", 0}, {"CREATED", "created", 19}, {"MODEL", "network", 12}};
+  static const listing what = {&cli_command_programs, "programs", columns, sizeof columns / sizeof *columns, "there are no programs"};
   return list_command(&what, argc, argv);
 }
 
@@ -283,8 +281,13 @@ const cli_command cli_command_jobs = {
   .usage = "[--state S] [--user NAME] [--network ID] [--limit N] [--json]",
   .about = "Lists jobs, the newest first, with their phase or their place in the queue, what they made or why they failed.", .flags = job_flags};
 const cli_command cli_command_mappings = {
-  .name = "mappings", .what = "list the mappings that a server's jobs made", .run = mappings, .server = true,
-  .usage = "[--user NAME] [--network ID] [--limit N] [--json]", .about = "Lists the mappings that the newest jobs made.", .flags = mapping_flags};
+  .name = "mappings", .what = "list a server's mappings", .run = mappings, .server = true,
+  .usage = "[--user NAME] [--network ID] [--chip NAME] [--limit N] [--json]",
+  .about = "Lists mappings, the newest first, with the jobs that made them where those are still there.", .flags = mapping_flags};
+const cli_command cli_command_programs = {
+  .name = "programs", .what = "list a server's programs", .run = programs, .server = true,
+  .usage = "[--user NAME] [--network ID] [--chip NAME] [--limit N] [--json]",
+  .about = "Lists programs, the newest first, with the jobs that made them where those are still there.", .flags = mapping_flags};
 const cli_command cli_command_networks = {
   .name = "networks", .what = "list a server's networks and models", .run = networks, .server = true,
   .usage = "[--limit N] [--json]", .about = "Lists networks and models, the newest first.", .flags = network_flags};

@@ -119,6 +119,17 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
   return status == CM_OK && best < 0 ? missing(work->object, work->id, error) : status;
 }
 
+cm_status cm_owners_get_in(sqlite3 *handle, cm_object object, const char *id, const cm_viewer *viewer, cm_owner *owner, cm_error *error)
+{
+  owner_work work = {.object = object, .id = id, .viewer = viewer};
+  if (get(handle, &work, error) != CM_OK)
+    return error->status;
+  if (!cm_owner_shows(&work.owner, viewer))
+    return missing(object, id, error);
+  *owner = work.owner;
+  return CM_OK;
+}
+
 cm_status cm_owners_get(cm_database *database, cm_object object, const char *id, const char *chip, const cm_viewer *viewer,
                         cm_owner *owner, cm_error *error)
 {

@@ -64,6 +64,9 @@ typedef enum cm_object {
 cm_status cm_owners_get(cm_database *database, cm_object object, const char *id, const char *chip, const cm_viewer *viewer,
                         cm_owner *owner, cm_error *error);
 
+/* The same inside closures; not for leases. */
+cm_status cm_owners_get_in(sqlite3 *handle, cm_object object, const char *id, const cm_viewer *viewer, cm_owner *owner, cm_error *error);
+
 /* Shows a thing to others than before: as far as owner->user is concerned, when he owns it; else in the name of all its owners. CM_NOT_FOUND; CM_CONFLICT: presets, and networks that more people see than would
  * (what is stored under the hash of its bytes stays the lab's). */
 cm_status cm_owners_show(cm_database *database, cm_object object, const char *id, const cm_owner *owner, cm_error *error);

@@ -69,6 +69,7 @@ export const listNetworks = ({ cursor } = {}, signal) => getJson(`v1/networks${q
 export const listChips = (signal) => getJson('v1/chips', signal);
 export const getChip = (name, signal) => getJson(`v1/chips/${part(name)}`, signal);
 export const getOccupancy = (name, signal) => getJson(`v1/chips/${part(name)}/occupancy`, signal);
+export const listMappings = ({ limit } = {}, signal) => getJson(`v1/mappings${query({ limit })}`, signal);
 export const getMapping = (id, signal) => getJson(`v1/mappings/${part(id)}`, signal);
 export const getCores = (id, signal) => getBuffer(`v1/mappings/${part(id)}/cores?format=bin`, signal);
 export const getLinks = (id, signal) => getBuffer(`v1/mappings/${part(id)}/links?format=bin`, signal);

@@ -1,6 +1,6 @@
 // #/mappings/ID: one mapping as a heat map with its core details, metrics, tries, report and files.
 
-import { createJob, listJobs, networkName } from './api.js';
+import { createJob, listMappings, networkName } from './api.js';
 import { CorePanel } from './corepanel.js';
 import { announce, element, fill, setText } from './dom.js';
 import { count, partsText, shortId, si } from './format.js';
@@ -29,12 +29,12 @@ export const MAP_HELP =
   'Arrow keys walk from core to core, Enter selects, Escape clears, plus and minus zoom, ' +
   '0 shows the whole chip, R the region of the mapping, Shift with an arrow key moves the picture.';
 
-/** A select of the mappings of finished jobs, newest first; choosing one goes to the comparison with it. */
+/** A select of the mappings that there are, newest first; choosing one goes to the comparison with it. */
 async function comparisonSelect(id, signal) {
-  const { jobs } = await listJobs({ state: 'done', limit: 50 }, signal);
-  const others = jobs.filter((job) => job.state === 'done' && job.kind === 'map' && job.mapping && String(job.mapping) !== id);
+  const { mappings } = await listMappings({ limit: 50 }, signal);
+  const others = mappings.filter((mapping) => mapping.id !== id);
   if (!others.length) return element('span', { class: 'quiet' }, 'no other mapping yet');
-  const names = await Promise.all(others.map((job) => networkName(job.network, signal)));
+  const names = await Promise.all(others.map((mapping) => networkName(mapping.network, signal)));
   return element(
     'select',
     {
@@ -45,11 +45,11 @@ async function comparisonSelect(id, signal) {
       },
     },
     element('option', { value: '' }, 'Compare with…'),
-    others.map((job, i) =>
+    others.map((mapping, i) =>
       element(
         'option',
-        { value: job.mapping },
-        `${job.name || names[i] || shortId(job.network)} on ${job.chip} (${shortId(job.mapping)})`,
+        { value: mapping.id },
+        `${mapping.name || names[i] || shortId(mapping.network)} on ${mapping.chip} (${shortId(mapping.id)})`,
       ),
     ),
   );

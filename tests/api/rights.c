@@ -177,6 +177,7 @@ static const struct {
   {"POST", "/v1/jobs/{id}/cancel", 's', 'J', 'c', NULL},
   {"GET", "/v1/jobs/{id}/access", 'r', 'J', 's', NULL},
   {"PUT", "/v1/jobs/{id}/access", 's', 'J', 'c', "{\"visibility\": \"private\"}"},
+  {"GET", "/v1/mappings", 'r', '-', 's', NULL},
   {"GET", "/v1/mappings/{id}", 'r', 'M', 's', NULL},
   {"DELETE", "/v1/mappings/{id}", 's', 'M', 'c', NULL},
   {"GET", "/v1/mappings/{id}/cores", 'r', 'M', 's', NULL},
@@ -196,6 +197,7 @@ static const struct {
   {"DELETE", "/v1/mappings/{id}/pin", 's', 'M', 'c', NULL},
   {"GET", "/v1/mappings/{id}/access", 'r', 'M', 's', NULL},
   {"PUT", "/v1/mappings/{id}/access", 's', 'M', 'c', "{\"visibility\": \"private\"}"},
+  {"GET", "/v1/programs", 'r', '-', 's', NULL},
   {"GET", "/v1/programs/{id}", 'r', 'G', 's', NULL},
   {"DELETE", "/v1/programs/{id}", 's', 'G', 'c', NULL},
   {"GET", "/v1/programs/{id}/model", 'r', 'G', 's', NULL},
@@ -453,6 +455,60 @@ START_TEST(bytes_that_another_one_has_privately_are_new)
 }
 END_TEST
 
+static void add_result(const char *id, const char *kind, const char *network, const char *visibility, const char *group)
+{
+  sql("INSERT INTO mappings(id, user, team, visibility, network, chip, job, bytes, created, kind) VALUES('%s', 'ann', '%s', '%s', '%s', '%s',"
+      " 'j-%s', 9, 1, '%s')", id, group, visibility, network, strcmp(kind, "map") == 0 ? "loihi1" : "", id, kind);
+}
+
+/* The ids and owners of a list, by one page after another of a single entry. */
+static void expect_list(int caller, const char *what, const char *filter, const char *text)
+{
+  char path[200], got[200] = "", cursor[40] = "";
+  do {
+    snprintf(path, sizeof path, "/v1/%s?limit=1%s%s", what, filter, cursor);
+    test_reply reply = ask(caller, "GET", path, NULL);
+    ck_assert_int_eq(reply.status, 200);
+    const json_t *one = json_array_get(json_object_get(reply.json, what), 0);
+    if (one != NULL)
+      snprintf(got + strlen(got), sizeof got - strlen(got), "%s %s %s%s%s;", test_word(one, "id"), test_word(one, "user"),
+               test_word(one, "visibility"), json_object_get(one, "job") != NULL ? " " : "",
+               json_object_get(one, "job") != NULL ? test_word(one, "name") : "");
+    const char *next = json_string_value(json_object_get(reply.json, "next"));
+    cursor[0] = '\0';
+    if (next != NULL)
+      snprintf(cursor, sizeof cursor, "&cursor=%s", next);
+    test_reply_clear(&reply);
+  } while (cursor[0] != '\0');
+  ck_assert_msg(strcmp(got, text) == 0, "%s of %s: %s", path, callers[caller].what, got);
+}
+
+/* Whatever has become of the jobs; what several own is shown in the name of who shows it. */
+START_TEST(results_are_found_without_their_jobs)
+{
+  add_result("m1", "map", "n1", "lab", "");
+  add_result("m2", "map", "n2", "group", "vision");
+  add_result("m3", "map", "n1", "private", "");
+  add_result("p1", "compile", "n3", "lab", "");
+  sql("INSERT INTO owners VALUES('m3', 'bob', 'vision', 'group', 1, 1)");
+  sql("INSERT INTO jobs(id, user, kind, name, network, chip, options, reserve, ttl, priority, state, attempt, kills, moved, cancel_requested,"
+      " created, reused, visibility, mapping) VALUES('j-m1', 'ann', 'map', 'first', 'n1', 'loihi1', '{}', 0, 60, 0, 'done', 1, 0, 0, 0, 1, 0,"
+      " 'private', 'm1')");
+  expect_list(OWNER, "mappings", "", "m3 ann private;m2 ann group;m1 ann lab first;");
+  expect_list(MATE, "mappings", "", "m3 bob group;m2 ann group;m1 ann lab;");
+  expect_list(OTHER, "mappings", "", "m1 ann lab;");
+  expect_list(ADMIN, "mappings", "", "m3 ann private;m2 ann group;m1 ann lab first;");
+  expect_list(OTHER, "programs", "", "p1 ann lab;");
+  expect_list(MATE, "mappings", "&network=n1", "m3 bob group;m1 ann lab;");
+  expect_list(MATE, "mappings", "&user=bob", "m3 bob group;");
+  expect_list(MATE, "mappings", "&user=ann", "m2 ann group;m1 ann lab;"); /* not m3: ann hides that it is hers */
+  expect_list(OWNER, "mappings", "&chip=toy", "");
+  expect(MATE, "DELETE", "/v1/mappings/m3", NULL, 204);
+  expect_list(MATE, "mappings", "", "m2 ann group;m1 ann lab;");
+  expect_list(OWNER, "mappings", "&network=n1", "m3 ann private;m1 ann lab first;");
+}
+END_TEST
+
 static void queue(int caller, const char *network, const char *more, long status, char id[33])
 {
   char body[300];
@@ -616,6 +672,7 @@ int main(void)
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_add_test(tests, every_route_asks_for_what_the_table_says);
   tcase_add_test(tests, bytes_that_another_one_has_privately_are_new);
+  tcase_add_test(tests, results_are_found_without_their_jobs);
   tcase_add_test(tests, results_and_levels_are_shared_only_among_who_sees_them);
   tcase_add_test(tests, what_is_not_seen_is_not_used);
   tcase_add_test(tests, what_a_removed_user_had_is_no_namesakes);
