@@ -17,13 +17,13 @@ static inline cm_owner owner_of(const char *user, cm_visibility visibility, cons
   return owner;
 }
 
-/* A job that is queued. */
+/* A job that is queued; one that needs no mapping comes before those that do. */
 static inline void queue_job(const cm_owner *owner, const char *kind, const char *options, char *id)
 {
   char text[200];
   cm_job_created result;
   (void)snprintf(text, sizeof text, "%s", options);
-  cm_job job = {.network = "abc", .chip = "toy", .options = text, .ttl = 60, .owner = *owner};
+  cm_job job = {.network = "abc", .chip = "toy", .options = text, .ttl = 60, .owner = *owner, .priority = strcmp(options, "{}") == 0};
   (void)snprintf(job.kind, sizeof job.kind, "%s", kind);
   ck_ok(cm_jobs_create(store, &job, NULL, NULL, &result, id, &error));
 }
