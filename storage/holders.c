@@ -87,21 +87,35 @@ cm_status cm_holders_hand_over_in(sqlite3 *handle, cm_object object, const char 
   return hand_over(handle, table_of(object), id, user, &changes, error);
 }
 
+/* In the bin no owner is the first one. *changes 0: he is none of the owners, or the last. */
+static cm_status leave_bin(sqlite3 *handle, const char *id, const char *user, int *changes, cm_error *error)
+{
+  int64_t others;
+  if (cm_sql_number(handle, 0, &others, error, "SELECT (SELECT count(*) FROM owners WHERE thing = ?1 AND user <> ?2)"
+                    " + (SELECT count(*) FROM bin WHERE id = ?1 AND user NOT IN ('', ?2))", "tt", id, user) != CM_OK)
+    return error->status;
+  if (others == 0)
+    return CM_OK;
+  if (cm_sql_run(handle, changes, error, "DELETE FROM owners WHERE thing = ? AND user = ?", "tt", id, user) != CM_OK || *changes > 0)
+    return *changes > 0 ? CM_OK : error->status;
+  return cm_sql_run(handle, changes, error, "UPDATE bin SET user = '' WHERE id = ? AND user = ?", "tt", id, user);
+}
+
+static cm_status leave(sqlite3 *handle, const char *table, const char *id, const char *user, int *changes, cm_error *error)
+{
+  if (cm_sql_run(handle, changes, error, "DELETE FROM owners WHERE thing = ? AND user = ?", "tt", id, user) != CM_OK || *changes > 0)
+    return *changes > 0 ? CM_OK : error->status;
+  return hand_over(handle, table, id, user, changes, error);
+}
+
 cm_status cm_holders_leave_in(sqlite3 *handle, cm_object object, const char *id, const cm_viewer *viewer, bool *last, cm_error *error)
 {
   int changes = 0;
   *last = true;
   if (viewer == NULL || viewer->user[0] == '\0')
     return CM_OK;
-  if (cm_sql_run(handle, &changes, error, "DELETE FROM owners WHERE thing = ? AND user = ?", "tt", id, viewer->user) != CM_OK)
-    return error->status;
-  /* In the bin things have no first owner whose word counts: it is nobody's there, beside the others. */
-  cm_status status = CM_OK;
-  if (changes == 0 && object == CM_OBJECT_BINNED)
-    status = cm_sql_run(handle, &changes, error, "UPDATE bin SET user = '' WHERE id = ?1 AND user = ?2 AND EXISTS"
-                        " (SELECT 1 FROM owners WHERE thing = ?1)", "tt", id, viewer->user);
-  else if (changes == 0)
-    status = hand_over(handle, table_of(object), id, viewer->user, &changes, error);
+  cm_status status = object == CM_OBJECT_BINNED ? leave_bin(handle, id, viewer->user, &changes, error)
+                                                : leave(handle, table_of(object), id, viewer->user, &changes, error);
   *last = changes == 0;
   return status;
 }

@@ -5,7 +5,7 @@
 
 #include "storage/retention.h"
 
-enum { USERS = 3, THINGS = 12, STEPS = 24, KINDS = 2, NOBODY = -1, DAYS = 86400 };
+enum { USERS = 3, THINGS = 8, STEPS = 40, NOBODY = -1, DAYS = 86400 };
 
 static const char *const names[USERS] = {"ann", "bob", "eve"}, *const groups[USERS] = {"vision", "vision", "audio"};
 
@@ -84,10 +84,22 @@ static void come_back(thing *t)
 
 /* ---- deeds, on both ---- */
 
-static thing *any(place where)
+/* One there, of this user if some are soon found; NULL: none is. */
+static thing *any(place where, int user)
 {
-  thing *t = &things[thing_count > 0 ? draw((uint32_t)thing_count) : 0];
-  return thing_count > 0 && t->place == where ? t : NULL;
+  thing *found = NULL;
+  for (int tries = 0; tries < 6 && thing_count > 0; tries++) {
+    thing *t = &things[draw((uint32_t)thing_count)];
+    if (t->place == where && (found == NULL || !owns(found, user)))
+      found = t;
+  }
+  return found;
+}
+
+/* Half of what they make is the lab's, where it can be several users'. */
+static cm_visibility draw_visibility(void)
+{
+  return draw(2) == 0 ? CM_VISIBLE_LAB : (cm_visibility)draw(CM_VISIBILITIES);
 }
 
 static const cm_viewer *viewer(int user)
@@ -101,10 +113,10 @@ static const cm_viewer *viewer(int user)
 static void make(int user)
 {
   char fingerprint[60], job[CM_ID_MAX], domain[CM_USER_MAX + 16];
-  const cm_owner owner = owner_of(names[user], (cm_visibility)draw(CM_VISIBILITIES), groups[user]);
+  const cm_owner owner = owner_of(names[user], draw_visibility(), groups[user]);
   cm_mapping_row found;
   cm_owner_domain(&owner, domain);
-  (void)snprintf(fingerprint, sizeof fingerprint, "%u %.30s", draw(KINDS), domain);
+  (void)snprintf(fingerprint, sizeof fingerprint, "of %.30s", domain);
   const bool known = cm_mappings_find(store, fingerprint, &found, &error) == CM_OK;
   thing *t = NULL;
   bool should = false;
@@ -250,7 +262,7 @@ static void replace_user(int user)
 
 static void step(int user)
 {
-  thing *live = any(LIVE), *binned = any(BINNED);
+  thing *live = any(LIVE, user), *binned = any(BINNED, user);
   const bool his = live != NULL && owns(live, user), back = binned != NULL && owns(binned, user);
   switch (draw(12)) {
   case 0: his ? show(live, user) : make(user); break;
