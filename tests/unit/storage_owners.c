@@ -174,6 +174,24 @@ START_TEST(a_simulation_owns_nothing)
 }
 END_TEST
 
+/* What a removed user had for himself, and an operator brings back, is not given to a namesake's equal job. */
+START_TEST(a_namesake_is_given_nothing)
+{
+  char job[CM_ID_MAX];
+  bool last;
+  cm_binned entry;
+  cm_mapping_row row;
+  const cm_owner ann = owner_of("ann", CM_VISIBLE_PRIVATE, "");
+  add_users();
+  queue_job(&ann, "map", "{}", job);
+  ck_ok(end_job("m", "f"));
+  ck_ok(delete_mapping("m", "ann", &last));
+  ck_ok(cm_users_remove(store->database, "ann", &error));
+  ck_ok(cm_bin_restore(store, "m", &entry, &error));
+  ck_fails(cm_mappings_find(store, "f", &row, &error), CM_NOT_FOUND);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("storage, owners");
@@ -187,6 +205,7 @@ int main(void)
   tcase_add_test(tests, a_private_job_is_not_named);
   tcase_add_test(tests, a_result_that_has_gone_is_not_given);
   tcase_add_test(tests, a_simulation_owns_nothing);
+  tcase_add_test(tests, a_namesake_is_given_nothing);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }
