@@ -168,11 +168,15 @@ bool cm_access_check(cm_request *request, const char *token);
 bool cm_access_object(cm_request *request);
 /* Whether the caller sees this thing; false: 404, with where it was named, is the reply. */
 bool cm_access_sees(cm_request *request, cm_object object, const char *id, const char *where);
+/* The same of a thing that the caller did not name and whose id the 404 keeps to itself: `what` says which it is. */
+bool cm_access_sees_behind(cm_request *request, cm_object object, const char *id, const char *what);
 /* Whose something is that the caller makes; `visibility` as he said, NULL: as the server's settings say. False: 400 is the
  * reply. */
 bool cm_access_owner(cm_request *request, const char *visibility, cm_owner *owner);
 /* The same with the member "visibility" of a body. */
 bool cm_access_owner_of(cm_request *request, const json_t *object, cm_owner *owner);
+/* Makes that as narrow as a source of the thing; false: the body asked for more (400). */
+bool cm_access_derive(cm_request *request, const json_t *object, const cm_owner *source, cm_owner *owner);
 /* Adds members "user" and "visibility" (and "group" where one sees it). */
 void cm_owner_add(json_t *body, const cm_owner *owner);
 /* The held back reply is sent now. */

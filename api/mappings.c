@@ -313,7 +313,8 @@ void cm_commit_mapping(cm_request *request)
   if (object == NULL)
     return;
   if (cm_request_lease(request, object, &wanted) && (stream = open_view(request, "placement.csv", &mapping)) != NULL &&
-      cm_access_sees(request, CM_OBJECT_CHIP, mapping.chip, "the mapping's chip")) {
+      cm_access_derive(request, object, &mapping.owner, &wanted.whose) &&
+      cm_access_sees_behind(request, CM_OBJECT_CHIP, mapping.chip, "the chip of this mapping")) {
     json_t *cores = placed_cores(stream);
     wanted.chip = mapping.chip;
     wanted.job = mapping.job;

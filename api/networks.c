@@ -11,6 +11,7 @@
 #include "api/handlers.h"
 #include "base/json.h"
 #include "library/private/base.h"
+#include "storage/derive.h"
 #include "storage/networks.h"
 
 /* Beside the formats of networks. */
@@ -206,7 +207,7 @@ void cm_post_network_rates(cm_request *request)
   cm_network base, network, known;
   char path[CM_PATH_MAX];
   bool there = false;
-  const char *visibility = cm_request_query(request, "visibility");
+  const char *asked = cm_request_query(request, "visibility");
   if (!find(request, &base))
     return;
   if (strcmp(base.format, MODEL_FORMAT) == 0) {
@@ -219,9 +220,12 @@ void cm_post_network_rates(cm_request *request)
   network.created = cm_store_time();
   network.bytes = base.bytes + request->file_bytes;
   (void)snprintf(network.format, sizeof network.format, "topology");
-  if (!cm_access_owner(request, visibility != NULL || request->open ? visibility : cm_visibility_name(base.owner.visibility),
-                       &network.owner))
+  if (!cm_access_owner(request, asked, &network.owner))
     return;
+  if (cm_owner_derive(&network.owner, asked != NULL, &base.owner, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return;
+  }
   (void)snprintf(network.read_as, sizeof network.read_as, "{\"rates\":\"%s\"}", request->file_sha);
   hash_of_both(base.sha256, request->file_sha, network.sha256);
   cm_networks_id(network.sha256, &network.owner, network.id);

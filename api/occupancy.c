@@ -138,7 +138,12 @@ void cm_post_reservation(cm_request *request)
   json_t *object = cm_request_json(request);
   if (object == NULL)
     return;
-  if (read_wanted(request, object, &wanted)) {
+  cm_owner chip;
+  if (!read_wanted(request, object, &wanted))
+    ;
+  else if (cm_owners_get(request->store->database, CM_OBJECT_CHIP, wanted.chip, NULL, &request->viewer, &chip, &error) != CM_OK)
+    cm_reply_error(request, &error);
+  else if (cm_access_derive(request, object, &chip, &wanted.whose)) {
     if (cm_leases_create(request->store, &wanted, &lease, &error) != CM_OK)
       cm_reply_error(request, &error);
     else {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/handlers.h"
+#include "storage/derive.h"
 #include "storage/holders.h"
 
 bool cm_access_sees(cm_request *request, cm_object object, const char *id, const char *where)
@@ -12,6 +13,28 @@ bool cm_access_sees(cm_request *request, cm_object object, const char *id, const
   if (cm_owners_get(request->store->database, object, id, NULL, &request->viewer, &owner, &error) == CM_OK)
     return true;
   (void)cm_fail_at(&error, "%s", where);
+  cm_reply_error(request, &error);
+  return false;
+}
+
+bool cm_access_sees_behind(cm_request *request, cm_object object, const char *id, const char *what)
+{
+  cm_error error;
+  cm_owner owner;
+  if (cm_owners_get(request->store->database, object, id, NULL, &request->viewer, &owner, &error) == CM_OK)
+    return true;
+  if (error.status == CM_NOT_FOUND)
+    (void)cm_fail(&error, CM_NOT_FOUND, "%s is gone, or shown to others only", what);
+  cm_reply_error(request, &error);
+  return false;
+}
+
+bool cm_access_derive(cm_request *request, const json_t *object, const cm_owner *source, cm_owner *owner)
+{
+  cm_error error;
+  if (cm_owner_derive(owner, json_object_get(object, "visibility") != NULL, source, &error) == CM_OK)
+    return true;
+  (void)cm_fail_at(&error, "/visibility");
   cm_reply_error(request, &error);
   return false;
 }
@@ -104,7 +127,27 @@ static bool find_owner(cm_request *request, cm_owner *owner)
   return false;
 }
 
-void cm_get_access(cm_request *request)
+/* What those learn whom a thing is shown to, beside the thing itself. */
+static const char *const becomes_known[][5] = {
+  [CM_OBJECT_NETWORK] = {"names of neurons", "the network's bytes and their SHA-256", "its name and sizes"},
+  [CM_OBJECT_CHIP] = {"the chip file", "which cores are taken"},
+  [CM_OBJECT_LEASE] = {"the cores and their holder", "the job's id"},
+  [CM_OBJECT_JOB] = {"ids of network, chip and result", "the options", "log, report and events"},
+  [CM_OBJECT_MAPPING] = {"names of neurons", "the network's id and SHA-256", "the chip file", "the job's id"},
+  [CM_OBJECT_PROGRAM] = {"the model with its weights", "the network's id and SHA-256", "the chip file", "the job's id"},
+  [CM_OBJECT_BINNED] = {NULL},
+};
+
+static json_t *known_list(cm_object object)
+{
+  json_t *list = json_array();
+  for (size_t i = 0; becomes_known[object][i] != NULL; i++)
+    (void)json_array_append_new(list, json_string(becomes_known[object][i]));
+  return list;
+}
+
+/* Who sees what the route names; `before`: who saw it before the request, NULL where it changes nothing. */
+static void reply_access(cm_request *request, const cm_owner *before)
 {
   cm_owner owner;
   if (!find_owner(request, &owner))
@@ -122,20 +165,24 @@ void cm_get_access(cm_request *request)
     }
     (void)json_object_set_new(body, "pinned", json_boolean(pinned));
   }
+  if (before != NULL && cm_owner_widens(before, &owner))
+    (void)json_object_set_new(body, "becomes_known", known_list(object));
   cm_reply_json(request, 200, body);
 }
 
+void cm_get_access(cm_request *request)
+{
+  reply_access(request, NULL);
+}
+
 /* The group that is to see a thing: its owner's, also when an operator shows it. */
-static bool find_group(cm_request *request, cm_owner *owner)
+static bool find_group(cm_request *request, const cm_owner *now, cm_owner *owner)
 {
   cm_error error;
-  cm_owner now;
   cm_user user = {0};
   if (owner->visibility != CM_VISIBLE_GROUP)
     return true;
-  if (!find_owner(request, &now))
-    return false;
-  if (cm_users_get(request->store->database, now.user, &user, &error) == CM_OK && user.group[0] != '\0') {
+  if (cm_users_get(request->store->database, now->user, &user, &error) == CM_OK && user.group[0] != '\0') {
     memcpy(owner->group, user.group, sizeof owner->group);
     return true;
   }
@@ -148,6 +195,7 @@ void cm_put_access(cm_request *request)
 {
   static const char *const names[] = {"visibility", NULL};
   cm_error error;
+  cm_owner before;
   json_t *object = cm_request_json(request);
   if (object == NULL)
     return;
@@ -163,11 +211,11 @@ void cm_put_access(cm_request *request)
     cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
                      request->open ? "without users everything is the whole lab's"
                                    : "visibility must be lab, group or private");
-  else if (!find_group(request, &owner))
+  else if (!find_owner(request, &before) || !find_group(request, &before, &owner))
     ;
   else if (cm_owners_show(request->store->database, request->route->object, request->param[lease], &owner, &error) != CM_OK)
     cm_reply_error(request, &error);
   else
-    cm_get_access(request);
+    reply_access(request, &before);
 }
 

@@ -199,8 +199,8 @@ static bool network_suits(cm_request *request, bool compile, cm_job *job, const 
   const char *id = job->network;
   cm_error error;
   cm_network network = {0};
-  if (!cm_access_sees(request, CM_OBJECT_NETWORK, id, "/network"))
-    return false;
+  if (strcmp(job->kind, "simulate") != 0 && !cm_access_sees(request, CM_OBJECT_NETWORK, id, "/network"))
+    return false; /* a simulation moves the packets of a mapping that is seen; the id of its network was not asked for */
   if (cm_networks_get(request->store, id, &network, &error) != CM_OK)
     return true; /* creating the job finds that out */
   liken(job, options, &network);
@@ -249,6 +249,8 @@ static bool read_job(cm_request *request, const json_t *object, cm_job *job)
   if (ttl != NULL && (!json_is_number(ttl) || !(json_number_value(ttl) >= 1) ||
                       json_number_value(ttl) > cm_lease_ttl_max_s))
     return bad_member(request, CM_BAD_REQUEST, "/ttl", "expected seconds from 1 to 2592000");
+  if (json_is_true(reserve) && !cm_access_has(request, CM_RIGHT_RESERVE))
+    return false; /* who leases cores, by whatever route, may lease */
   if ((compile || simulate) && json_is_true(reserve))
     return bad_member(request, CM_BAD_OPTION, "/reserve", "only a job that maps takes cores");
   if ((!simulate && !(compile ? check_options(request, "compile", options) : check_map_options(request, options))) ||
@@ -257,6 +259,7 @@ static bool read_job(cm_request *request, const json_t *object, cm_job *job)
       !cm_access_owner_of(request, object, &job->owner))
     return false;
   (void)snprintf(job->request, sizeof job->request, "%s", request->id);
+  job->shown = json_object_get(object, "visibility") != NULL;
   job->reserve = json_is_true(reserve);
   job->priority = (int)json_integer_value(priority);
   job->ttl = ttl != NULL ? json_number_value(ttl) : cm_lease_ttl_default_s;
@@ -268,15 +271,8 @@ static bool read_job(cm_request *request, const json_t *object, cm_job *job)
   return true;
 }
 
-static void create(cm_request *request, const cm_job *job, const char *key, const char *body_hash)
+static void reply_created(cm_request *request, cm_job_created result, const char *id)
 {
-  cm_error error;
-  cm_job_created result;
-  char id[CM_ID_MAX];
-  if (cm_jobs_create(request->store, job, key, body_hash, &result, id, &error) != CM_OK) {
-    cm_reply_error(request, &error);
-    return;
-  }
   switch (result) {
   case CM_JOB_NEW:
     request->server->options.on_queued(request->server->options.user);
@@ -297,6 +293,38 @@ static void create(cm_request *request, const cm_job *job, const char *key, cons
   }
 }
 
+/* Keys come before objects: a request that was answered gets that answer again, whatever has become of what it names. True: there is a
+ * reply. */
+static bool answered(cm_request *request, const char *key, const char *body_hash)
+{
+  cm_error error;
+  cm_job_created result;
+  char id[CM_ID_MAX];
+  bool known = false;
+  if (key == NULL)
+    return false;
+  if (cm_jobs_by_key(request->store, request->who.user, key, body_hash, &known, &result, id, &error) != CM_OK)
+    cm_reply_error(request, &error);
+  else if (known)
+    reply_created(request, result, id);
+  return request->status != 0;
+}
+
+static void create(cm_request *request, const json_t *object, const char *key, const char *body_hash)
+{
+  cm_error error;
+  cm_job_created result;
+  char id[CM_ID_MAX];
+  cm_job job = {0};
+  if (read_job(request, object, &job)) {
+    if (cm_jobs_create(request->store, &job, key, key != NULL ? body_hash : NULL, &result, id, &error) != CM_OK)
+      cm_reply_error(request, &error);
+    else
+      reply_created(request, result, id);
+  }
+  cm_job_clear(&job);
+}
+
 void cm_post_job(cm_request *request)
 {
   const char *key = cm_request_header(request, "Idempotency-Key");
@@ -308,18 +336,15 @@ void cm_post_job(cm_request *request)
   json_t *object = cm_request_json(request);
   if (object == NULL)
     return;
-  cm_job job = {0};
-  if (read_job(request, object, &job)) {
-    /* Equal requests are equal as JSON, however they are spaced and ordered. */
-    char *canonical = cm_json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS), hash[CM_SHA_MAX];
-    if (canonical == NULL)
-      cm_reply_text(request, 503, NULL, NULL, 0);
-    else {
-      cm_store_sha256(canonical, strlen(canonical), hash);
-      create(request, &job, key, key != NULL ? hash : NULL);
-    }
-    free(canonical);
+  /* Equal requests are equal as JSON, however they are spaced and ordered. */
+  char *canonical = cm_json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS), hash[CM_SHA_MAX];
+  if (canonical == NULL)
+    cm_reply_text(request, 503, NULL, NULL, 0);
+  else {
+    cm_store_sha256(canonical, strlen(canonical), hash);
+    if (!answered(request, key, hash))
+      create(request, object, key, hash);
   }
-  cm_job_clear(&job);
+  free(canonical);
   json_decref(object);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "storage/derive.h"
 #include "storage/jobs_internal.h"
 #include "storage/estimates.h"
 #include "storage/quotas.h"
@@ -130,7 +131,8 @@ void cm_job_publish(cm_store *store, const char *id, cm_job_state state, const c
 /* ---- create ---- */
 
 typedef struct job_work {
-  const char *id, *key, *body_hash;
+  const char *id, *user, *key, *body_hash;
+  bool known;
   const cm_job *given;
   cm_job_created result;
   cm_job_state state;
@@ -138,16 +140,17 @@ typedef struct job_work {
   cm_job logged; /* without its texts */
 } job_work;
 
-static cm_status same_key(sqlite3 *handle, job_work *work, bool *known, cm_error *error)
+static cm_status same_key(sqlite3 *handle, void *context, cm_error *error)
 {
+  job_work *work = context;
   sqlite3_stmt *statement;
   char hash[CM_SHA_MAX];
   cm_status status = cm_sql_prepare(handle, &statement, error,
                                     "SELECT id, body_hash FROM jobs WHERE user = ? AND idempotency_key = ?", "tt",
-                                    work->given->owner.user, work->key);
+                                    work->user, work->key);
   if (status == CM_OK)
-    status = cm_sql_step(statement, known, error);
-  if (status == CM_OK && *known) {
+    status = cm_sql_step(statement, &work->known, error);
+  if (status == CM_OK && work->known) {
     cm_sql_copy(statement, 0, work->made, sizeof work->made);
     cm_sql_copy(statement, 1, hash, sizeof hash);
     work->result = strcmp(hash, work->body_hash) == 0 ? CM_JOB_SAME : CM_JOB_OTHER_BODY;
@@ -155,13 +158,28 @@ static cm_status same_key(sqlite3 *handle, job_work *work, bool *known, cm_error
   return cm_sql_end(statement, status, error);
 }
 
+cm_status cm_jobs_by_key(cm_store *store, const char *user, const char *key, const char *body_hash, bool *known,
+                         cm_job_created *result, char *id, cm_error *error)
+{
+  job_work work = {.user = user, .key = key, .body_hash = body_hash};
+  if (cm_database_read(store->database, same_key, &work, error) != CM_OK)
+    return error->status;
+  *known = work.known;
+  if (work.known) {
+    *result = work.result;
+    memcpy(id, work.made, sizeof work.made);
+  }
+  return CM_OK;
+}
+
 static cm_status create(sqlite3 *handle, void *context, cm_error *error)
 {
   job_work *work = context;
   const cm_job *job = work->given;
-  bool known = false;
-  if (work->key != NULL && (same_key(handle, work, &known, error) != CM_OK || known))
-    return known ? CM_OK : error->status;
+  cm_owner owner = job->owner;
+  work->known = false;
+  if (work->key != NULL && (same_key(handle, work, error) != CM_OK || work->known))
+    return work->known ? CM_OK : error->status;
 
   int64_t networks, queued;
   double expected;
@@ -171,6 +189,8 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
       CM_OK)
     return error->status;
   if (networks == 0) {
+    if (strcmp(job->kind, "simulate") == 0) /* the asker has sent no id, and gets none */
+      return cm_fail(error, CM_NOT_FOUND, "the network of this mapping is gone");
     cm_fail(error, CM_NOT_FOUND, "there is no network %.64s; upload it first", job->network);
     return cm_fail_at(error, "/network");
   }
@@ -180,6 +200,8 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
       return error->status == CM_NOT_FOUND ? cm_fail_at(error, "/chip") : error->status;
     free(chip);
   }
+  if (cm_job_derive_in(handle, job, &owner, job->shown, error) != CM_OK)
+    return error->status == CM_BAD_OPTION ? cm_fail_at(error, "/visibility") : error->status;
   if (cm_sql_number(handle, 0, &queued, error, "SELECT sum(queued) FROM queue_totals WHERE user = ?", "t", job->owner.user) != CM_OK)
     return error->status;
   if (queued >= CM_JOB_QUEUE_MAX) {
@@ -201,7 +223,7 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
                     "INSERT INTO jobs(id, user, team, visibility, kind, name, network, chip, options, reserve, ttl, priority, state,"
                     " attempt, kills, moved, cancel_requested, reused, idempotency_key, body_hash, created, lane, expected_ms, likeness, size, request)"
                     " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,'queued',0,0,0,0,0,?,?,?,?,?,?,?,?)", "tttttttttidittdiitdt", work->made, job->owner.user,
-                    job->owner.group, cm_visibility_name(job->owner.visibility),
+                    owner.group, cm_visibility_name(owner.visibility),
                     job->kind, job->name, job->network, job->chip, job->options, (int64_t)job->reserve, job->ttl,
                     (int64_t)job->priority, work->key, work->body_hash, cm_store_time(), (int64_t)lane,
                     (int64_t)fmax(ceil(expected * 1000), 1), job->likeness, job->size, job->request);
@@ -210,7 +232,7 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_jobs_create(cm_store *store, const cm_job *job, const char *key, const char *body_hash,
                          cm_job_created *result, char *id, cm_error *error)
 {
-  job_work work = {.given = job, .key = key, .body_hash = body_hash};
+  job_work work = {.given = job, .user = job->owner.user, .key = key, .body_hash = body_hash};
   if (cm_database_write(store->database, create, &work, error) != CM_OK)
     return error->status;
   *result = work.result;

@@ -50,6 +50,7 @@ typedef struct cm_job {
   int64_t sequence; /* order of arrival; the cursor of lists */
   char id[CM_ID_MAX];
   cm_owner owner;      /* whose turns and limits count */
+  bool shown;          /* in cm_jobs_create: that visibility was asked for, and a narrower one will not do */
   char kind[16];
   char name[CM_NAME_MAX];
   char network[CM_SHA_MAX];
@@ -89,10 +90,15 @@ void cm_job_log(const cm_job *job, const char *step, const char *why);
 
 typedef enum cm_job_created { CM_JOB_NEW, CM_JOB_SAME, CM_JOB_OTHER_BODY, CM_JOB_QUEUE_FULL } cm_job_created;
 
+/* What a key stands for: *known, and then *result CM_JOB_SAME or CM_JOB_OTHER_BODY and the job's id. Whatever the job was made of may be
+ * gone: its answer stays. */
+cm_status cm_jobs_by_key(cm_store *store, const char *user, const char *key, const char *body_hash, bool *known,
+                         cm_job_created *result, char *id, cm_error *error);
+
 /* Queues a job: of `job` owner, kind, name, network, chip, options, reserve, ttl, priority, request, likeness, size and
  * time_limit are read. `key` and
  * `body_hash` (NULL: none) make it idempotent. On CM_JOB_NEW and CM_JOB_SAME id [CM_ID_MAX] is the job's.
- * CM_NOT_FOUND when the network or chip is not there. */
+ * Its visibility is at most that of its sources (storage/derive.h). CM_NOT_FOUND when the network or chip is not there. */
 cm_status cm_jobs_create(cm_store *store, const cm_job *job, const char *key, const char *body_hash,
                          cm_job_created *result, char *id, cm_error *error);
 

@@ -8,6 +8,7 @@
 
 #include "storage/blobs.h"
 #include "storage/clock.h"
+#include "storage/derive.h"
 #include "storage/estimates.h"
 #include "storage/holders.h"
 #include "storage/jobs.h"
@@ -157,27 +158,49 @@ cm_status cm_jobs_identify(cm_store *store, const cm_job *job, const char *finge
   return CM_OK;
 }
 
-static cm_status note_mapping(sqlite3 *handle, const cm_mapping_row *m, const cm_pack *pack, cm_error *error)
+/* The owner of a job that ends: as it is now, and as narrow as its sources are now. */
+static cm_status settle_owner(sqlite3 *handle, const cm_job *job, cm_owner *owner, cm_error *error)
 {
+  sqlite3_stmt *statement;
+  bool row = false;
+  *owner = job->owner;
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT user, team, visibility FROM jobs WHERE id = ?", "t", job->id);
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  if (status == CM_OK && row)
+    cm_owner_from_row(statement, 0, owner);
+  status = cm_sql_end(statement, status, error);
+  if (status != CM_OK || cm_job_derive_in(handle, job, owner, false, error) != CM_OK)
+    return status != CM_OK ? status : error->status;
+  return cm_sql_run(handle, NULL, error, "UPDATE jobs SET visibility = ?, team = ? WHERE id = ?", "ttt",
+                    cm_visibility_name(owner->visibility), owner->group, job->id);
+}
+
+/* Notes what a job made as its owner's; what others see than was expected is not given to their jobs. */
+static cm_status note_mapping(sqlite3 *handle, const cm_mapping_row *m, const cm_owner *owner, const cm_pack *pack, cm_error *error)
+{
+  char before[CM_USER_MAX + 16], now[CM_USER_MAX + 16];
+  cm_owner_domain(&m->owner, before);
+  cm_owner_domain(owner, now);
+  const bool shared = m->fingerprint[0] != '\0' && strcmp(before, now) == 0;
   if (pack != NULL && cm_pack_note_in(handle, m->id, pack, error) != CM_OK)
     return error->status;
   return cm_sql_run(handle, NULL, error,
                     "INSERT INTO mappings(id, user, team, visibility, network, chip, job, fingerprint, bytes, created, kind, form)"
-                    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "ttttttttidti", m->id, m->owner.user, m->owner.group,
-                    cm_visibility_name(m->owner.visibility), m->network, m->chip, m->job,
-                    m->fingerprint[0] != '\0' ? m->fingerprint : NULL, (int64_t)m->bytes, m->created, m->kind,
+                    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "ttttttttidti", m->id, owner->user, owner->group,
+                    cm_visibility_name(owner->visibility), m->network, m->chip, m->job, shared ? m->fingerprint : NULL, (int64_t)m->bytes, m->created, m->kind,
                     (int64_t)(pack != NULL ? CM_FORM_PACK : CM_FORM_FOLDER));
 }
 
 /* The result of an identical job is this one's owner's too from now on. *gone: it has been deleted meanwhile. */
-static cm_status take_twin(sqlite3 *handle, const cm_job *job, const char *mapping, bool *gone, cm_error *error)
+static cm_status take_twin(sqlite3 *handle, const cm_owner *owner, const char *mapping, bool *gone, cm_error *error)
 {
   int64_t there;
   if (cm_sql_number(handle, 0, &there, error, "SELECT count(*) FROM mappings WHERE id = ?", "t", mapping) != CM_OK)
     return error->status;
   *gone = there == 0;
   return *gone ? cm_fail(error, CM_CONFLICT, "the result of an identical job, %s, has been deleted meanwhile", mapping)
-               : cm_holders_join_in(handle, CM_OBJECT_MAPPING, mapping, &job->owner, error);
+               : cm_holders_join_in(handle, CM_OBJECT_MAPPING, mapping, owner, error);
 }
 
 static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
@@ -186,23 +209,25 @@ static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
   const cm_job *job = work->given;
   const cm_job_outcome *o = work->outcome;
   char lease[CM_ID_MAX] = "";
+  cm_owner owner;
   double seconds;
   work->flag = false;
-  if (check_attempt(handle, job, error) != CM_OK || cm_job_settle_in(handle, job, &seconds, error) != CM_OK)
+  if (check_attempt(handle, job, error) != CM_OK || cm_job_settle_in(handle, job, &seconds, error) != CM_OK ||
+      settle_owner(handle, job, &owner, error) != CM_OK)
     return error->status;
   if (o->mapping != NULL && cm_estimate_learn_in(handle, job, seconds, error) != CM_OK)
     return error->status;
   if (o->region != NULL) {
-    cm_lease_take take = {.chip = job->chip, .whose = job->owner, .owner = job->name, .job = job->id, .ttl = job->ttl,
+    cm_lease_take take = {.chip = job->chip, .whose = owner, .owner = job->name, .job = job->id, .ttl = job->ttl,
                           .cores = o->region, .count = o->region_count};
     if (cm_leases_take_in(handle, &take, lease, error) != CM_OK) {
       work->flag = error->status == CM_CONFLICT;
       return error->status;
     }
   }
-  if (o->reused_mapping != NULL && strcmp(job->kind, "simulate") != 0 && take_twin(handle, job, o->reused_mapping, &work->flag, error) != CM_OK)
+  if (o->reused_mapping != NULL && strcmp(job->kind, "simulate") != 0 && take_twin(handle, &owner, o->reused_mapping, &work->flag, error) != CM_OK)
     return error->status;
-  if (o->mapping != NULL && note_mapping(handle, o->mapping, o->pack, error) != CM_OK)
+  if (o->mapping != NULL && note_mapping(handle, o->mapping, &owner, o->pack, error) != CM_OK)
     return error->status;
   for (size_t i = 0; i < work->blob_count; i++)
     if (cm_blob_note_in(handle, &work->blobs[i], error) != CM_OK)

@@ -1,0 +1,55 @@
+#include "storage/derive.h"
+
+#include <string.h>
+
+void cm_owner_narrow(cm_owner *made, const cm_owner *source)
+{
+  if (source->visibility == CM_VISIBLE_LAB || made->visibility == CM_VISIBLE_PRIVATE)
+    return;
+  const bool groups = made->visibility == CM_VISIBLE_GROUP && source->visibility == CM_VISIBLE_GROUP;
+  made->visibility = groups && strcmp(made->group, source->group) != 0 ? CM_VISIBLE_PRIVATE : source->visibility;
+  memset(made->group, 0, sizeof made->group);
+  if (made->visibility == CM_VISIBLE_GROUP)
+    memcpy(made->group, source->group, sizeof made->group);
+}
+
+bool cm_owner_widens(const cm_owner *from, const cm_owner *to)
+{
+  cm_owner both = *to;
+  cm_owner_narrow(&both, from);
+  return both.visibility != to->visibility || strcmp(both.group, to->group) != 0;
+}
+
+cm_status cm_owner_derive(cm_owner *made, bool asked, const cm_owner *source, cm_error *error)
+{
+  if (asked && cm_owner_widens(source, made))
+    return cm_fail(error, CM_BAD_OPTION,
+                   "visibility %s would show others what is made of something that they do not see; leave it out, and show the result with"
+                   " PUT .../access if they may know",
+                   cm_visibility_name(made->visibility));
+  cm_owner_narrow(made, source);
+  return CM_OK;
+}
+
+#define OWNER_OF(table, condition) "SELECT user, team, visibility FROM " table " WHERE " condition
+
+cm_status cm_job_derive_in(sqlite3 *handle, const cm_job *job, cm_owner *owner, bool asked, cm_error *error)
+{
+  sqlite3_stmt *statement;
+  cm_owner source;
+  bool row = true;
+  cm_status status = cm_sql_prepare(
+      handle, &statement, error,
+      OWNER_OF("networks", "id = ?1") " UNION ALL " OWNER_OF("chips", "name = ?2") " UNION ALL " OWNER_OF(
+          "mappings", "id IN (json_extract(?3, '$.from'), json_extract(?3, '$.mapping'))")
+          " UNION ALL " OWNER_OF("uploads", "id = json_extract(?3, '$.spikes.upload')"),
+      "ttt", job->network, job->chip, job->options);
+  while (status == CM_OK && row) {
+    status = cm_sql_step(statement, &row, error);
+    if (status == CM_OK && row) {
+      cm_owner_from_row(statement, 0, &source);
+      status = cm_owner_derive(owner, asked, &source, error);
+    }
+  }
+  return cm_sql_end(statement, status, error);
+}

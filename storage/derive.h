@@ -1,0 +1,21 @@
+/* Private by derivation: what is made of other things is at most as visible as the narrowest of them (docs/users.md). */
+#ifndef CM_STORAGE_DERIVE_H
+#define CM_STORAGE_DERIVE_H
+
+#include "storage/jobs.h"
+
+/* Makes an owner's visibility as narrow as that of a source. What two groups would see nobody but its owner does. */
+void cm_owner_narrow(cm_owner *made, const cm_owner *source);
+
+/* Whether more people see what `to` owns than what `from` does. */
+bool cm_owner_widens(const cm_owner *from, const cm_owner *to);
+
+/* The same as cm_owner_narrow. `asked`: the visibility is the caller's word, and CM_BAD_OPTION when it is wider. */
+cm_status cm_owner_derive(cm_owner *made, bool asked, const cm_owner *source, cm_error *error);
+
+/* In a transaction: the owner of a job, and of what it makes, by all that it is made of: its network, its chip, the mapping that it starts
+ * from or simulates, the spikes it reads. Asked when it is queued and again when it ends, for a source may have been hidden meanwhile;
+ * what is gone leaves it as it was. */
+cm_status cm_job_derive_in(sqlite3 *handle, const cm_job *job, cm_owner *owner, bool asked, cm_error *error);
+
+#endif
