@@ -342,6 +342,33 @@ bool cm_access_take(cm_request *request)
   return request->status == 0 && cm_access_has(request, request->route->right);
 }
 
+/* Who the caller of a request that has waited is now. */
+static cm_status identify_again(cm_request *request, cm_error *error)
+{
+  cm_database *database = request->store->database;
+  const cm_identity was = request->who;
+  bool users = false;
+  if (was.token[0] != '\0')
+    return cm_tokens_again(database, was.token, &request->who, error);
+  if (!request->open)
+    return cm_users_identify(database, was.user, &request->who, error);
+  if (cm_users_exist(database, &users, error) != CM_OK)
+    return error->status;
+  return users ? cm_fail(error, CM_CONFLICT, "there are users now: sign in") : CM_OK;
+}
+
+bool cm_access_again(cm_request *request)
+{
+  cm_error error;
+  cm_status status = identify_again(request, &error);
+  request->viewer.all = request->who.role >= CM_ROLE_OPERATOR;
+  if (status == CM_NOT_FOUND || status == CM_CONFLICT)
+    refuse(request, ", error=\"invalid_token\"", "The token is not accepted", error.detail);
+  else if (status != CM_OK)
+    cm_reply_error(request, &error);
+  return status == CM_OK && cm_access_has(request, request->route->right);
+}
+
 /* ---- start, stop, now and then ---- */
 
 cm_status cm_access_start(cm_access **access, cm_error *error)

@@ -161,6 +161,8 @@ void cm_access_free(cm_access *access); /* NULL is allowed */
 /* Finds out who asks and whether the route's right is his; false: the reply (401, 403, 429) is set, to be held back for
  * request->delay seconds. */
 bool cm_access_take(cm_request *request);
+/* The same for a request that has waited: rights may have changed meanwhile. */
+bool cm_access_again(cm_request *request);
 /* Finds out who a token is; false: the reply is set, as above. */
 bool cm_access_check(cm_request *request, const char *token);
 /* Whether what the route names is there for the caller, and his to change where the route does so; false: the reply (404,

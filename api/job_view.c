@@ -97,7 +97,7 @@ static void write_reason(cm_writer *w, const cm_server_options *o, const cm_job 
   else if (job->retry_at > 0)
     (void)snprintf(text, sizeof text, "waits to be tried again after a fault that may pass");
   else if (job->held)
-    (void)snprintf(text, sizeof text, "waits: as many jobs of %s run as the quota \"running\" lets%s", job->owner.user, others);
+    (void)snprintf(text, sizeof text, "waits: as many jobs of %s run as the quota \"running\" lets, or the user is disabled%s", job->owner.user, others);
   else if (job->lane == CM_LANE_OF_SHORT && o->short_workers > 0)
     (void)snprintf(text, sizeof text, "waits in the lane for short jobs%s", others);
   else if (running->count < workers)

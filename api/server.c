@@ -86,7 +86,7 @@ static void run(cm_request *request)
     cm_audit_of(request, &cause);
     cm_audit_cause(&cause);
   }
-  if (cm_access_object(request))
+  if ((request->wait_until == 0 || cm_access_again(request)) && cm_access_object(request))
     request->route->handler(request);
   cm_audit_cause(NULL);
   /* A reply of which parts found no memory would tell something else than is. */

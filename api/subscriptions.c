@@ -16,7 +16,8 @@
 #include "base/run.h"
 #include "storage/jobs.h"
 
-static const double heartbeat_seconds = 15;
+static const double heartbeat_seconds = 10; /* after which also whether who waits still may is looked at */
+static const char every_job[] = "*";
 
 typedef struct stream {
   cm_server *server;
@@ -48,14 +49,14 @@ struct cm_subscriptions {
 
 /* ---- long polls ---- */
 
-/* With the lock held: takes the polls that `job` (NULL: any) woke, or whose time is up. */
+/* With the lock held: takes the polls that `job` (every_job: any, NULL: none) woke, or whose time is up. */
 static cm_request *take_polls(cm_subscriptions *subscriptions, const char *job, double now)
 {
   cm_request *woken = NULL, **link = &subscriptions->polls;
   while (*link != NULL) {
     cm_request *request = *link;
     bool up = now >= request->wait_until || subscriptions->stopping;
-    if (!up && (job == NULL || strcmp(job, request->wait_job) != 0)) {
+    if (!up && (job == NULL || (job != every_job && strcmp(job, request->wait_job) != 0))) {
       link = &request->next;
       continue;
     }
@@ -288,7 +289,8 @@ static void *watch(void *argument)
     }
     (void)pthread_cond_clockwait(&subscriptions->stop_asked, &subscriptions->lock, CLOCK_MONOTONIC, &until);
     double now = cm_now();
-    if (now >= next_beat) {
+    const bool beat = now >= next_beat;
+    if (beat) {
       next_beat = now + heartbeat_seconds;
       for (stream *s = subscriptions->streams; s != NULL; s = s->next) {
         s->beat = s->unchecked = true;
@@ -296,7 +298,7 @@ static void *watch(void *argument)
       }
     }
     send_delayed(subscriptions, now);
-    cm_request *woken = take_polls(subscriptions, NULL, now);
+    cm_request *woken = take_polls(subscriptions, beat ? every_job : NULL, now);
     pthread_mutex_unlock(&subscriptions->lock);
     hand_back(subscriptions, woken);
     pthread_mutex_lock(&subscriptions->lock);

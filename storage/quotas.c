@@ -138,7 +138,10 @@ cm_status cm_quota_check_in(sqlite3 *handle, const char *user, cm_quota quota, d
 
 cm_status cm_quota_holds_in(sqlite3 *handle, const char *user, bool *holds, cm_error *error)
 {
-  cm_status status = cm_quota_check_in(handle, user, CM_QUOTA_RUNNING, 1, error);
+  int64_t disabled;
+  if (cm_sql_number(handle, 0, &disabled, error, "SELECT count(*) FROM users WHERE name = ? AND disabled", "t", user) != CM_OK)
+    return error->status;
+  cm_status status = disabled != 0 ? CM_QUOTA_USED : cm_quota_check_in(handle, user, CM_QUOTA_RUNNING, 1, error);
   if (status != CM_OK && status != CM_QUOTA_USED)
     return status;
   *holds = status == CM_QUOTA_USED;

@@ -22,7 +22,7 @@ extern const cm_limit_kind cm_quota_kind;
  * quota, the use, and when it frees. Nobody ("") may all. */
 cm_status cm_quota_check_in(sqlite3 *handle, const char *user, cm_quota quota, double more, cm_error *error);
 
-/* Whether as many jobs of the user, or of his group, run as may. */
+/* Whether none of the user's jobs may start now: as many of his, or of his group, run as may, or he is disabled. */
 cm_status cm_quota_holds_in(sqlite3 *handle, const char *user, bool *holds, cm_error *error);
 
 /* What is computed for a request counts as a job's processor time does: whether the user may have more of it (CM_QUOTA_USED), and

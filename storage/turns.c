@@ -40,7 +40,8 @@ cm_status cm_queue_person_read(sqlite3 *handle, const char *name, double now, do
 cm_status cm_queue_any_held(sqlite3 *handle, bool *any, cm_error *error)
 {
   int64_t some;
-  if (cm_sql_number(handle, 0, &some, error, "SELECT EXISTS (SELECT 1 FROM quotas WHERE quota = 'running')", "") != CM_OK)
+  if (cm_sql_number(handle, 0, &some, error, "SELECT EXISTS (SELECT 1 FROM quotas WHERE quota = 'running')"
+                    " OR EXISTS (SELECT 1 FROM users WHERE disabled)", "") != CM_OK)
     return error->status;
   *any = some != 0;
   return CM_OK;
