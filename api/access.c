@@ -17,7 +17,7 @@
 #include "storage/audit.h"
 #include "storage/users.h"
 
-enum { ADDRESSES_MAX = 4096, DELAYED_MAX = 16, USES_MAX = 256, FREE_FAILURES = 3, KNOWN_MAX = 256 };
+enum { ADDRESSES_MAX = 4096, DELAYED_MAX = 16, USES_MAX = 256, FREE_FAILURES = 3, KNOWN_MAX = 256, REFUSED_MAX = 32 };
 
 static const double used_seconds = 60;   /* a token's last use is noted so exactly */
 static const double forget_seconds = 10; /* after which one failure is forgotten */
@@ -88,6 +88,8 @@ struct cm_access {
   address *addresses;
   cm_token_use uses[USES_MAX]; /* to be noted */
   size_t use_count;
+  cm_audit_entry refused[REFUSED_MAX]; /* changes, to be noted; more of a second than these are only counted */
+  size_t refused_count, refused_more;
 };
 
 static double failures_now(const address *a, double now)
@@ -381,6 +383,42 @@ cm_status cm_access_start(cm_access **access, cm_error *error)
   return CM_OK;
 }
 
+void cm_access_note_refused(cm_request *request)
+{
+  cm_access *access = request->server->access;
+  if (request->route == NULL || request->who.user[0] == '\0' || request->status < 400 || request->status >= 500 ||
+      strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0)
+    return;
+  pthread_mutex_lock(&access->lock);
+  if (access->refused_count < REFUSED_MAX) {
+    cm_audit_entry *e = &access->refused[access->refused_count++];
+    *e = (cm_audit_entry){0};
+    cm_audit_of(request, e);
+    (void)snprintf(e->effect, sizeof e->effect, "refused: %d", request->status);
+  } else
+    access->refused_more++;
+  pthread_mutex_unlock(&access->lock);
+}
+
+static cm_status write_refused(cm_access *access, cm_store *store, cm_error *error)
+{
+  pthread_mutex_lock(&access->lock);
+  const size_t count = access->refused_count, more = access->refused_more;
+  cm_audit_entry *entries = count > 0 ? malloc((count + 1) * sizeof *entries) : NULL;
+  if (entries != NULL) {
+    memcpy(entries, access->refused, count * sizeof *entries);
+    access->refused_count = access->refused_more = 0;
+  }
+  pthread_mutex_unlock(&access->lock);
+  if (entries == NULL)
+    return CM_OK;
+  entries[count] = (cm_audit_entry){.action = "refused"};
+  (void)snprintf(entries[count].effect, sizeof entries[count].effect, "refused: %zu more changes within a second", more);
+  cm_status status = cm_audit_note(store->database, entries, count + (more > 0), error);
+  free(entries);
+  return status;
+}
+
 cm_status cm_access_write_uses(cm_access *access, cm_store *store, cm_error *error)
 {
   cm_token_use uses[USES_MAX];
@@ -389,7 +427,7 @@ cm_status cm_access_write_uses(cm_access *access, cm_store *store, cm_error *err
   memcpy(uses, access->uses, count * sizeof *uses);
   access->use_count = 0;
   pthread_mutex_unlock(&access->lock);
-  return cm_tokens_used(store->database, uses, count, error);
+  return cm_tokens_used(store->database, uses, count, error) == CM_OK ? write_refused(access, store, error) : error->status;
 }
 
 void cm_access_free(cm_access *access)

@@ -32,8 +32,8 @@ void cm_audit_of(const cm_request *request, cm_audit_entry *entry)
 
 static json_t *entry_json(const cm_audit_entry *e)
 {
-  return json_pack("{s:I, s:o, s:s, s:s, s:s, s:s, s:s}", "sequence", (json_int_t)e->sequence, "at", cm_time_json(e->at), "user",
-                   e->user, "address", e->address, "action", e->action, "object", e->object, "request", e->request);
+  return json_pack("{s:I, s:o, s:s, s:s, s:s, s:s, s:s, s:s}", "sequence", (json_int_t)e->sequence, "at", cm_time_json(e->at), "user",
+                   e->user, "address", e->address, "action", e->action, "object", e->object, "request", e->request, "effect", e->effect);
 }
 
 /* A line an entry. */

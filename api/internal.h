@@ -185,7 +185,9 @@ void cm_owner_add(json_t *body, const cm_owner *owner);
 void cm_access_delay_over(cm_request *request);
 /* Whether the caller has this right too; false: 403 is the reply. */
 bool cm_access_has(cm_request *request, cm_right right);
-/* Writes down which tokens have been used; to be called now and then. */
+/* Notes a change that was refused to somebody who is known, for the audit trail. */
+void cm_access_note_refused(cm_request *request);
+/* Writes down which tokens have been used, and what was refused; to be called now and then. */
 cm_status cm_access_write_uses(cm_access *access, cm_store *store, cm_error *error);
 
 /* ---- sessions.c ---- */

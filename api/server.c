@@ -111,6 +111,7 @@ static enum MHD_Result answer(cm_request *request)
 {
   const double now = cm_now();
   cm_body_drop(request);
+  cm_access_note_refused(request);
   cm_connections_step(request->server->connections, request->connection, CM_STEP_REPLY, now);
   return cm_reply_send(request, now);
 }

@@ -10,6 +10,7 @@
 
 #include "base/number.h"
 #include "daemon/owner.h"
+#include "storage/audit.h"
 #include "storage/drain.h"
 #include "storage/folder.h"
 #include "storage/jobs.h"
@@ -101,7 +102,10 @@ int cm_drain_run(int count, char **words)
   }
   if (cm_store_open_beside(a.config.data, false, &database, &error) != CM_OK)
     return fail(&error);
+  const cm_audit_entry cause = {.address = "local", .action = "drain"};
+  cm_audit_cause(&cause);
   cm_status asked = cm_drain_ask(database, !a.undo, &error);
+  cm_audit_cause(NULL);
   cm_database_close(database);
   if (asked != CM_OK)
     return fail(&error);

@@ -1,9 +1,13 @@
 #include "storage/audit.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static _Thread_local const cm_audit_entry *cause;
+static _Thread_local char effect[CM_AUDIT_EFFECT_MAX]; /* of the write under way, on the thread that writes */
 
 void cm_audit_cause(const cm_audit_entry *entry)
 {
@@ -20,10 +24,46 @@ void cm_audit_done(void)
   cause = NULL;
 }
 
+void cm_audit_effect(const char *format, ...)
+{
+  const size_t used = strlen(effect);
+  const int begun = snprintf(effect + used, sizeof effect - used, "%s", used > 0 ? "; " : "");
+  va_list arguments;
+  va_start(arguments, format);
+  if (used + (size_t)begun < sizeof effect)
+    (void)vsnprintf(effect + used + begun, sizeof effect - used - (size_t)begun, format, arguments);
+  va_end(arguments);
+}
+
+void cm_audit_forget_effect(void)
+{
+  effect[0] = '\0';
+}
+
 cm_status cm_audit_note_in(sqlite3 *handle, const cm_audit_entry *e, cm_error *error)
 {
-  return cm_sql_run(handle, NULL, error, "INSERT INTO audit(at, user, address, action, object, request) VALUES(?, ?, ?, ?, ?, ?)", "dttttt",
-                    cm_store_time(), e->user, e->address, e->action, e->object, e->request);
+  return cm_sql_run(handle, NULL, error, "INSERT INTO audit(at, user, address, action, object, request, effect)"
+                    " VALUES(?, ?, ?, ?, ?, ?, ? || ?)", "dttttttt",
+                    cm_store_time(), e->user, e->address, e->action, e->object, e->request, e->effect, effect);
+}
+
+typedef struct noting {
+  const cm_audit_entry *entries;
+  size_t count;
+} noting;
+
+static cm_status note(sqlite3 *handle, void *context, cm_error *error)
+{
+  const noting *n = context;
+  for (size_t i = 0; i < n->count; i++)
+    if (cm_audit_note_in(handle, &n->entries[i], error) != CM_OK)
+      return error->status;
+  return CM_OK;
+}
+
+cm_status cm_audit_note(cm_database *database, const cm_audit_entry *entries, size_t count, cm_error *error)
+{
+  return count > 0 ? cm_database_write(database, note, &(noting){entries, count}, error) : CM_OK;
 }
 
 typedef struct listing {
@@ -41,7 +81,7 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   bool row = true;
   cm_status status =
       cm_sql_prepare(handle, &statement, error,
-                     "SELECT sequence, at, user, address, action, object, request FROM audit WHERE (?1 IS NULL OR user = ?1)"
+                     "SELECT sequence, at, user, address, action, object, request, effect FROM audit WHERE (?1 IS NULL OR user = ?1)"
                      " AND (?2 IS NULL OR action = ?2) AND at >= ?3 AND at <= ?4 AND sequence < ?5 ORDER BY sequence DESC LIMIT ?6",
                      "ttddii", f->user, f->action, f->since, f->until > 0 ? f->until : INFINITY,
                      f->before > 0 ? f->before : INT64_MAX, (int64_t)f->limit);
@@ -66,6 +106,7 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
     cm_sql_copy(statement, 4, e->action, sizeof e->action);
     cm_sql_copy(statement, 5, e->object, sizeof e->object);
     cm_sql_copy(statement, 6, e->request, sizeof e->request);
+    cm_sql_copy(statement, 7, e->effect, sizeof e->effect);
   }
   return cm_sql_end(statement, status, error);
 }

@@ -6,6 +6,8 @@
 
 #include "storage/store.h"
 
+enum { CM_AUDIT_EFFECT_MAX = 400 };
+
 typedef struct cm_audit_entry {
   int64_t sequence;
   double at;
@@ -14,6 +16,7 @@ typedef struct cm_audit_entry {
   char action[48];          /* operationId, or the words of a command */
   char object[200];         /* the path that was asked for, or what the command names */
   char request[64];         /* id of the request; "": a command */
+  char effect[CM_AUDIT_EFFECT_MAX]; /* ids that were made, old and new values; or why nothing was changed */
 } cm_audit_entry;
 
 /* From now on writes of this thread are caused by this (of `at` and `sequence` nothing is read); NULL: by nobody. It must outlast
@@ -23,7 +26,13 @@ void cm_audit_cause(const cm_audit_entry *entry);
 /* For the database: the cause of this thread that no write carries yet, NULL: none; that one has; to note it in a transaction. */
 const cm_audit_entry *cm_audit_due(void);
 void cm_audit_done(void);
+/* Inside write closures: adds to what the write does, which its entry tells; told anew for each. */
+void cm_audit_effect(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void cm_audit_forget_effect(void);
 cm_status cm_audit_note_in(sqlite3 *handle, const cm_audit_entry *entry, cm_error *error);
+
+/* Entries of what has changed nothing in the database: refusals, a backup. */
+cm_status cm_audit_note(cm_database *database, const cm_audit_entry *entries, size_t count, cm_error *error);
 
 typedef struct cm_audit_filter {
   const char *user, *action; /* NULL: any */

@@ -88,6 +88,7 @@ static bool run_task(sqlite3 *handle, task *t)
   t->status = control(handle, "SAVEPOINT one", t->error);
   if (t->status != CM_OK)
     return sqlite3_get_autocommit(handle) == 0;
+  cm_audit_forget_effect();
   t->status = t->work(handle, t->context, t->error);
   if (t->status == CM_OK && t->cause != NULL)
     t->status = cm_audit_note_in(handle, t->cause, t->error);

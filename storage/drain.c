@@ -1,8 +1,11 @@
 #include "storage/drain.h"
 
+#include "storage/audit.h"
+
 static cm_status ask(sqlite3 *handle, void *context, cm_error *error)
 {
   const bool *drain = context;
+  cm_audit_effect(*drain ? "drains" : "takes jobs again");
   return *drain ? cm_sql_run(handle, NULL, error, "INSERT INTO meta(name, value) VALUES('drain', 1) ON CONFLICT DO NOTHING", "")
                 : cm_sql_run(handle, NULL, error, "DELETE FROM meta WHERE name = 'drain'", "");
 }

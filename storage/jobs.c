@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "storage/audit.h"
 #include "storage/derive.h"
 #include "storage/jobs_internal.h"
 #include "storage/estimates.h"
@@ -218,6 +219,7 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
     expected = fmin(expected, job->time_limit);
   const cm_lane_of_jobs lane = expected < cm_short_seconds ? CM_LANE_OF_SHORT : CM_LANE_OF_LONG;
   cm_store_id(work->made);
+  cm_audit_effect("job %s", work->made);
   work->result = CM_JOB_NEW;
   return cm_sql_run(handle, NULL, error,
                     "INSERT INTO jobs(id, user, team, visibility, kind, name, network, chip, options, reserve, ttl, priority, state,"

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "core/chip/region.h"
+#include "storage/audit.h"
 #include "storage/clock.h"
 #include "storage/leases_internal.h"
 #include "storage/quotas.h"
@@ -57,6 +58,7 @@ static cm_status take_on(sqlite3 *handle, const cm_lease_take *take, const cm_ch
                         take->whose.group, cm_visibility_name(take->whose.visibility), take->chip,
                         take->owner, take->job, take->ttl, take->ttl, cm_clock_steady(), cm_store_time());
   uint64_t cores = free_before - cm_occupancy_free_count(occupancy);
+  cm_audit_effect("lease %s of %llu cores", fresh, (unsigned long long)cores);
   if (status == CM_OK)
     status = cm_quota_check_in(handle, take->whose.user, CM_QUOTA_CORE_HOURS, (double)cores * take->ttl / 3600, error);
   if (status == CM_OK)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "storage/audit.h"
+
 const double cm_limit_max = 1e15;
 
 bool cm_limit_is_sound(const cm_limit_kind *kind, double most)
@@ -19,6 +21,27 @@ typedef struct limit_work {
   size_t count;
 } limit_work;
 
+/* The number before, as "%g"; "none". */
+static cm_status tell_change(sqlite3 *handle, const limit_work *work, size_t number, cm_error *error)
+{
+  const cm_limit_kind *kind = work->kind;
+  char query[200], before[32] = "none", after[32] = "none";
+  sqlite3_stmt *statement;
+  bool row = false;
+  (void)snprintf(query, sizeof query, "SELECT most FROM %s WHERE name = ?1 AND %s = ?2%s AND ?3 = ?3", kind->table, kind->column,
+                 kind->groups ? " AND is_group = ?3" : "");
+  cm_status status = cm_sql_prepare(handle, &statement, error, query, "tti", work->given->name, kind->names[number],
+                                    (int64_t)work->given->group);
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  if (status == CM_OK && row)
+    (void)snprintf(before, sizeof before, "%.15g", sqlite3_column_double(statement, 0));
+  if (work->given->most[number] >= 0)
+    (void)snprintf(after, sizeof after, "%.15g", work->given->most[number]);
+  cm_audit_effect("%s %s -> %s", kind->names[number], before, after);
+  return cm_sql_end(statement, status, error);
+}
+
 /* One limit of a row. Only tables of groups tell them from users. */
 static cm_status set_one(sqlite3 *handle, const limit_work *work, size_t number, cm_error *error)
 {
@@ -28,6 +51,8 @@ static cm_status set_one(sqlite3 *handle, const limit_work *work, size_t number,
   char query[240];
   if (isnan(most))
     return CM_OK;
+  if (tell_change(handle, work, number, error) != CM_OK)
+    return error->status;
   if (most < 0)
     (void)snprintf(query, sizeof query, "DELETE FROM %s WHERE name = ?1 AND %s = ?2%s AND ?3 = ?3 AND ?4 = ?4", kind->table,
                    kind->column, kind->groups ? " AND is_group = ?4" : "");

@@ -11,6 +11,7 @@
 
 #include <sodium.h>
 
+#include "storage/audit.h"
 #include "storage/blobs.h"
 #include "storage/holders.h"
 #include "storage/quotas.h"
@@ -158,6 +159,7 @@ static cm_status insert(sqlite3 *handle, void *context, cm_error *error)
                  n->owner.group, cm_visibility_name(n->owner.visibility), n->read_as) != CM_OK)
     return error->status;
   work->known = changes == 0;
+  cm_audit_effect("network %s", n->id);
   /* It is back, by the hash of its bytes, and with it those of its owners who had not deleted it. */
   if (cm_sql_run(handle, NULL, error, "DELETE FROM bin WHERE id = ?", "t", n->id) != CM_OK ||
       cm_sql_run(handle, NULL, error, "DELETE FROM owners WHERE thing = ? AND user = (SELECT user FROM networks WHERE id = thing)", "t", n->id) != CM_OK)

@@ -335,6 +335,9 @@ const char *const cm_schema_steps[] = {
   "CREATE INDEX mappings_kind ON mappings(kind);"
   "CREATE INDEX mappings_network ON mappings(network);"
   "CREATE INDEX jobs_source ON jobs(" JOB_SOURCE ") WHERE state IN ('queued', 'running');",
+
+  /* What a change did: ids that it made, old and new values; why one was refused. */
+  "ALTER TABLE audit ADD COLUMN effect TEXT NOT NULL DEFAULT '';",
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "storage/audit.h"
 #include "storage/internal.h"
 
 enum { SECRET_BYTES = 32, SECRET_LENGTH = 43, HASH_MAX = 2 * CM_TOKEN_DIGEST + 1 };
@@ -57,6 +58,7 @@ static cm_status add(sqlite3 *handle, void *context, cm_error *error)
     return cm_fail(error, CM_NOT_FOUND, "there is no user \"%.60s\"", t->user);
   if (tokens >= CM_TOKENS_OF_USER_MAX)
     return cm_fail(error, CM_CONFLICT, "\"%s\" has %lld tokens; revoke some first", t->user, (long long)tokens);
+  cm_audit_effect("token %s of %s, scopes %u", t->id, t->user, t->scopes);
   return cm_sql_run(handle, NULL, error,
                     "INSERT INTO tokens(id, user, name, scopes, hash, created, expires) VALUES(?, ?, ?, ?, ?, ?, ?)",
                     "tttitdd", t->id, t->user, t->name, (int64_t)t->scopes, work->hash, t->created, t->expires);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "storage/audit.h"
 #include "storage/quotas.h"
 
 cm_status cm_uploads_path(const cm_store *store, const char *id, char *path, cm_error *error)
@@ -35,6 +36,7 @@ static cm_status check_count(sqlite3 *handle, const char *user, cm_error *error)
 static cm_status insert(sqlite3 *handle, void *context, cm_error *error)
 {
   const cm_upload *upload = context;
+  cm_audit_effect("upload %s", upload->id);
   if (check_count(handle, upload->owner.user, error) != CM_OK)
     return error->status;
   if (cm_quota_check_in(handle, upload->owner.user, CM_QUOTA_BYTES, (double)upload->size, error) != CM_OK)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "storage/audit.h"
 #include "storage/holders.h"
 #include "storage/internal.h"
 #include "storage/tokens.h"
@@ -153,6 +154,7 @@ static cm_status add(sqlite3 *handle, void *context, cm_error *error)
                  "INSERT INTO users(name, role, team, disabled, created, share) VALUES(?, ?, ?, 0, ?, ?) ON CONFLICT DO NOTHING",
                  "tttdi", u->name, cm_role_name(u->role), u->group, cm_store_time(), (int64_t)(u->share > 0 ? u->share : 1)) != CM_OK)
     return error->status;
+  cm_audit_effect("user %s, role %s, group \"%s\"", u->name, cm_role_name(u->role), u->group);
   return changes == 1 ? CM_OK : cm_fail(error, CM_CONFLICT, "there is a user \"%s\" already", u->name);
 }
 
@@ -185,6 +187,19 @@ static cm_status has_admin(sqlite3 *handle, bool *has, cm_error *error)
   return CM_OK;
 }
 
+/* Old and new of what is to be changed. */
+static void tell_change(const cm_user *before, const cm_user_change *c)
+{
+  if (c->role != NULL)
+    cm_audit_effect("role %s -> %s", cm_role_name(before->role), cm_role_name(*c->role));
+  if (c->group != NULL)
+    cm_audit_effect("group \"%s\" -> \"%s\"", before->group, c->group);
+  if (c->disabled != NULL)
+    cm_audit_effect("%s -> %s", before->disabled ? "disabled" : "enabled", *c->disabled ? "disabled" : "enabled");
+  if (c->share != NULL)
+    cm_audit_effect("share %d -> %d", before->share, *c->share);
+}
+
 static cm_status change(sqlite3 *handle, void *context, cm_error *error)
 {
   user_work *work = context;
@@ -193,6 +208,7 @@ static cm_status change(sqlite3 *handle, void *context, cm_error *error)
   if (get(handle, work, error) != CM_OK || has_admin(handle, &admin_before, error) != CM_OK)
     return error->status;
   cm_user *u = &work->user;
+  tell_change(u, c);
   if (c->role != NULL)
     u->role = *c->role;
   if (c->group != NULL)
