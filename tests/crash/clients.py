@@ -58,7 +58,7 @@ class ClientThread(threading.Thread):
         actions = [(self.upload, 3), (self.model, 1), (self.delete_network, 2), (self.begin_upload, 2),
                    (self.append, 5), (self.drop_upload, 1), (self.put_chip, 2), (self.delete_chip, 1),
                    (self.occupy, 4), (self.lease, 4), (self.keep, 2), (self.release, 3), (self.submit, 6),
-                   (self.watch, 6), (self.cancel, 1), (self.delete_job, 2), (self.read, 3), (self.delete_result, 1)]
+                   (self.watch, 6), (self.cancel, 1), (self.delete_job, 2), (self.read, 3), (self.delete_result, 1), (self.set_quota, 2)]
         calls = [call for call, weight in actions for _ in range(weight)]
         try:
             while not self.stopping.is_set():
@@ -105,6 +105,15 @@ class ClientThread(threading.Thread):
         if most is not None and len(held) >= most or len(held) < least:
             return None
         return self.random.choice(sorted(held.items(), key=str))
+
+    # ---- what groups may have ----
+
+    def set_quota(self):
+        group, most = f"of-{self.name}".lower(), self.random.randint(1, 10**6)
+        begun = self.ledger.begin(self.name, ("quota", group), most)
+        if not self.ask("PUT", f"/v1/quotas/groups/{group}", json.dumps({"networks": most}).encode(), begun=[begun]):
+            return False
+        self.ledger.acknowledge(begun)
 
     # ---- networks ----
 

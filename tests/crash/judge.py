@@ -58,6 +58,7 @@ class Judge:
         self.leases()
         self.job_facts()
         self.results()
+        self.quotas()
         return self
 
     def networks(self):
@@ -99,6 +100,19 @@ class Judge:
                 network = ("network", hashlib.sha256(body).hexdigest())
                 if True in self.ledger.allowed(network, self.at) and self.seen.get(network) is None:
                     self.fault(f"upload {key[1]}: complete, then gone, and its network is not there")
+
+    def quotas(self):
+        """The number, and the newest entry of the audit trail that tells of it: one is not there without the other."""
+        groups = {row["name"]: row["quotas"] for row in json.loads(self.get("/v1/quotas"))["quotas"] if row["of"] == "group"}
+        told = {}
+        for line in self.get("/v1/audit?action=putGroupQuota&format=ndjson").splitlines():
+            entry = json.loads(line)
+            told.setdefault(entry["object"].split("/")[-1], entry["effect"])
+        for key in self.keys("quota"):
+            value = groups.get(key[1], {}).get("networks")
+            self.must(key, value)
+            if value is not None and not told.get(key[1], "").endswith(f"-> {value:.15g}"):
+                self.fault(f"quota {key[1]}: is {value}, and the audit trail tells {told.get(key[1])}")
 
     def chips(self):
         for key in self.keys("chip"):
