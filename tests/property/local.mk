@@ -21,6 +21,7 @@ PROPERTY_TESTS = \
   tests/property/permuted_networks \
   tests/property/placing \
   tests/property/programs \
+  tests/property/random_models \
   tests/property/refusals \
   tests/property/relief \
   tests/property/remap \

@@ -11,6 +11,7 @@ typedef struct cm_cutter {
   bool *solid;        /* by value */
   bool again;         /* a view turned out to be none */
   uint64_t out_bytes; /* of the tile that is made */
+  uint64_t out_count; /* its elements */
   uint64_t most_bytes; /* that a piece of the operator needs */
 } cm_cutter;
 

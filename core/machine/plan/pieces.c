@@ -73,7 +73,7 @@ static cm_status gather_all(cm_cutter *b, const cm_plan_op *op, const cm_box *in
     bool fresh = plan->piece_tile_count == before + 1;
     if (piece->in_place != CM_NONE && g.part_count > 0 && !fresh)
       piece->in_place = CM_NONE; /* read in two ways */
-    if (may && piece->in_place == CM_NONE && fresh && g.part_count == 1 && g.whole &&
+    if (may && piece->in_place == CM_NONE && fresh && g.part_count == 1 && g.whole && cm_box_count(&inputs[i]) == b->out_count &&
         plan->tiles[g.last_tile].grid && op->call.input[i].type == op->call.output[0].type &&
         cm_box_count(&plan->tiles[g.last_tile].box) == cm_box_count(&inputs[i]))
       piece->in_place = g.last_tile;
@@ -130,7 +130,8 @@ static cm_status add_piece(cm_cutter *b, uint32_t op_number, const cm_box *box, 
   if (CM_ROOM(plan->memory, plan->pieces, &plan->piece_room, plan->piece_count + 1, error) != CM_OK)
     return error->status;
   uint64_t bytes = 0;
-  b->out_bytes = cm_aligned(cm_box_count(box) * cm_type_bytes(op->call.output[0].type));
+  b->out_count = cm_box_count(box);
+  b->out_bytes = cm_aligned(b->out_count * cm_type_bytes(op->call.output[0].type));
   for (uint32_t o = 1; op->copied == CM_NONE && o < op->call.output_count; o++)
     b->out_bytes += cm_aligned(cm_plan_bytes(plan, op->call.node->outputs[o],
                                              cm_split_outputs_alike(&op->call)

@@ -127,6 +127,8 @@ static size_t typed_list(const Onnx__TensorProto *p, cm_type type, const void **
 
 static cm_status fill(cm_tensor *t, const Onnx__TensorProto *p, const char *name, cm_memory *memory, cm_error *error)
 {
+  if (p->has_raw_data && p->n_float_data + p->n_int32_data + p->n_int64_data + p->n_double_data + p->n_uint64_data > 0)
+    return cm_fail(error, CM_BAD_NETWORK, "tensor '%.80s' holds raw bytes and a list of numbers: one of them should be there", name);
   if (p->has_raw_data) {
     uint64_t expected = (t->count * cm_type_bits(t->type) + 7) / 8;
     if (p->raw_data.len != expected)

@@ -176,7 +176,13 @@ cm_status cm_kernel_conv(cm_call *call, cm_error *error)
 
 cm_status cm_shape_fused_conv(cm_call *call, cm_error *error)
 {
-  return cm_shape_conv(call, error);
+  const cm_shape *y = &call->output[0], *z = &call->input[3];
+  if (cm_shape_conv(call, error) != CM_OK)
+    return error->status;
+  if (cm_has(call, 3) && cm_shape_known(z) && cm_shape_known(y) &&
+      (z->rank != y->rank || memcmp(z->dims, y->dims, y->rank * sizeof *y->dims) != 0))
+    return cm_call_fail(call, error, "its addend has another shape");
+  return CM_OK;
 }
 
 /* Parameters are those of the operator that was fused: alpha, beta, or min and max. */
@@ -217,8 +223,6 @@ cm_status cm_kernel_fused_conv(cm_call *call, cm_error *error)
   cm_tensor *y = call->result[0];
   if (cm_has(call, 3)) {
     const cm_tensor *z = call->value[3];
-    if (z->count != y->count)
-      return cm_call_fail(call, error, "its addend has another shape");
     for (uint64_t i = 0; i < y->count; i++)
       ((float *)y->data)[i] += ((const float *)z->data)[i];
   }

@@ -129,9 +129,12 @@ cm_status cm_kernel_gather_elements(cm_call *call, cm_error *error)
 cm_status cm_shape_scatter_elements(cm_call *call, cm_error *error)
 {
   const cm_shape *x = &call->input[0], *k = &call->input[1], *update = &call->input[2];
+  uint32_t axis;
   call->output[0] = *x;
   if (!cm_shape_known(x) || !cm_shape_known(k) || !cm_shape_known(update))
     return CM_OK;
+  if (cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error) != CM_OK)
+    return error->status;
   if (k->rank != x->rank || update->rank != k->rank || memcmp(update->dims, k->dims, k->rank * sizeof *k->dims) != 0 ||
       update->type != x->type)
     return cm_call_fail(call, error, "its indices and updates do not go with its input");

@@ -37,27 +37,35 @@ cm_status cm_kernel_lp_norm(cm_call *call, cm_error *error)
 
 /* ---- MeanVarianceNormalization ---- */
 
+/* Which axes are averaged over. */
+static cm_status mean_variance_axes(const cm_call *call, bool reduced[CM_RANK_MAX], cm_error *error)
+{
+  static const int64_t usual[] = {0, 2, 3};
+  const cm_attribute *a = cm_node_attribute(call->node, "axes");
+  const int64_t *axes = a != NULL && a->kind == CM_ATTRIBUTE_INTS ? a->integers : usual;
+  for (size_t i = 0, count = axes != usual ? a->count : 3; i < count; i++) {
+    uint32_t axis;
+    if (cm_call_axis(call, axes[i], call->input[0].rank, &axis, error) != CM_OK)
+      return error->status;
+    reduced[axis] = true;
+  }
+  return CM_OK;
+}
+
 cm_status cm_shape_mean_variance(cm_call *call, cm_error *error)
 {
-  (void)error;
+  bool reduced[CM_RANK_MAX] = {false};
   call->output[0] = call->input[0];
-  return CM_OK;
+  return call->input[0].rank == CM_UNKNOWN_RANK ? CM_OK : mean_variance_axes(call, reduced, error);
 }
 
 cm_status cm_kernel_mean_variance(cm_call *call, cm_error *error)
 {
   static const double epsilon = 1e-9; /* added to the deviation, as the operator's definition has it */
   const cm_tensor *x = call->value[0];
-  const cm_attribute *a = cm_node_attribute(call->node, "axes");
-  static const int64_t usual[] = {0, 2, 3};
   bool reduced[CM_RANK_MAX] = {false};
-  size_t count = a != NULL ? a->count : 3;
-  for (size_t i = 0; i < count; i++) {
-    uint32_t axis;
-    if (cm_call_axis(call, a != NULL ? a->integers[i] : usual[i], x->rank, &axis, error) != CM_OK)
-      return error->status;
-    reduced[axis] = true;
-  }
+  if (mean_variance_axes(call, reduced, error) != CM_OK)
+    return error->status;
   int64_t strides[CM_RANK_MAX], kept[CM_RANK_MAX], gone[CM_RANK_MAX], index[CM_RANK_MAX] = {0};
   cm_strides(x->rank, x->dims, strides);
   for (uint32_t i = 0; i < x->rank; i++) {

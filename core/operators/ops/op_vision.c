@@ -246,9 +246,10 @@ cm_status cm_shape_roi_align(cm_call *call, cm_error *error)
   call->output[0].dims[0] = rois->dims[0];
   call->output[0].dims[2] = cm_node_integer(call->node, "output_height", 1);
   call->output[0].dims[3] = cm_node_integer(call->node, "output_width", 1);
-  return call->output[0].dims[2] > 0 && call->output[0].dims[3] > 0
-             ? CM_OK
-             : cm_call_fail(call, error, "its output has no extent");
+  int64_t sampling = cm_node_integer(call->node, "sampling_ratio", 0);
+  if (call->output[0].dims[2] < 1 || call->output[0].dims[3] < 1 || sampling < 0 || sampling > 1024)
+    return cm_call_fail(call, error, "its output has no extent, or it samples what makes no sense");
+  return cm_call_need_lists(call, 2, 3, rois->dims[0], error); /* an image for each */
 }
 
 /* Bilinear at a place of a plane, or with `most` the largest of the four weighted corners. */
@@ -296,8 +297,6 @@ cm_status cm_kernel_roi_align(cm_call *call, cm_error *error)
   double scale = (double)cm_node_number(call->node, "spatial_scale", 1), shift = half ? 0.5 : 0;
   int64_t sampling = cm_node_integer(call->node, "sampling_ratio", 0), rows = y->dims[2], columns = y->dims[3], k = 0;
   sampler s = {.height = x->dims[2], .width = x->dims[3]};
-  if (images->count != (uint64_t)rois->dims[0] || sampling < 0 || sampling > 1024)
-    return cm_call_fail(call, error, "needs an image for each of %lld regions", (long long)rois->dims[0]);
   for (int64_t n = 0; n < rois->dims[0]; n++) {
     const float *at = (const float *)rois->data + 4 * n;
     int64_t image = cm_tensor_integer(images, (uint64_t)n);

@@ -73,7 +73,7 @@ cm_status cm_window_read(const cm_call *call, const cm_shape *input, const int64
       continue;
     }
     int64_t room = in + w->before[i] + w->after[i] - span;
-    if (room < 0)
+    if (room < 0 && (!ceil_mode || room <= -w->stride[i])) /* rounded up, a window that fits in part is one */
       return cm_call_fail(call, error, "a window of %lld does not fit into %lld with padding", (long long)span,
                           (long long)(in + w->before[i] + w->after[i]));
     w->out[i] = (ceil_mode ? ceil_divide(room, w->stride[i]) : room / w->stride[i]) + 1;
