@@ -272,7 +272,8 @@ static cm_status begin(compiling *c, cm_error *error)
   if (c->chip == NULL)
     return cm_fail(error, CM_BAD_OPTION, "stages after \"permutations\" need a chip: name one");
   if (c->chip->target == NULL) {
-    (void)cm_fail(error, CM_BAD_CHIP, "chip %s runs no programs: its file has no \"machine\" with memory and units",
+    (void)cm_fail(error, CM_BAD_CHIP, "chip %s runs no programs, as its file has no \"machine\" with memory and units: name one that does "
+                  "(npu-embedded), or none to rewrite the model",
                   c->chip->name);
     return cm_fail_at(error, "/machine");
   }

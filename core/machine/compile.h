@@ -10,7 +10,7 @@
 #include "core/operators/shapes.h"
 
 typedef enum cm_compile_stage {
-  CM_STAGE_DEFAULT,      /* program where a chip that runs programs is given, else permutations */
+  CM_STAGE_DEFAULT,      /* program where a chip is given, else permutations */
   CM_STAGE_PERMUTATIONS, /* an ONNX model */
   CM_STAGE_SPLIT,        /* the pieces in the order of the file, as JSON */
   CM_STAGE_ORDER,        /* the pieces in the order of execution that was found, as JSON */

@@ -99,5 +99,5 @@ cm_compile_stage cm_compile_last_stage(const cm_compile_options *options, const 
 {
   if (options->stop_after != CM_STAGE_DEFAULT)
     return options->stop_after;
-  return chip != NULL && chip->target != NULL ? CM_STAGE_PROGRAM : CM_STAGE_PERMUTATIONS;
+  return chip != NULL ? CM_STAGE_PROGRAM : CM_STAGE_PERMUTATIONS;
 }

@@ -3,11 +3,16 @@
 
 enum { TILES_MAX = 1 << 24, SMALL_SHARE = 128 };
 
+static cm_status too_many(const cm_plan *plan, cm_error *error)
+{
+  return cm_fail(error, CM_TOO_LARGE, "the model would have more than %d tiles on a chip of %llu bytes", TILES_MAX,
+                 (unsigned long long)plan->memory_bytes);
+}
+
 static cm_status add_tile(cm_plan *plan, uint32_t value, const cm_box *box, uint32_t *number, cm_error *error)
 {
   if (plan->tile_count >= TILES_MAX)
-    return cm_fail(error, CM_TOO_LARGE, "the model would have more than %d tiles on a chip of %llu bytes", TILES_MAX,
-                   (unsigned long long)plan->memory_bytes);
+    return too_many(plan, error);
   if (CM_ROOM(plan->memory, plan->tiles, &plan->tile_room, plan->tile_count + 1, error) != CM_OK)
     return error->status;
   plan->tiles[plan->tile_count] = (cm_tile){.value = value, .piece = CM_NONE, .last_op = CM_NONE, .box = *box,
@@ -81,6 +86,11 @@ cm_status cm_plan_add_grid(cm_plan *plan, uint32_t value, cm_error *error)
   cm_plan_value *v = &plan->values[value];
   int64_t cell[CM_RANK_MAX] = {0};
   v->first_tile = (uint32_t)plan->tile_count;
+  uint64_t count = 1; /* before any is made: a model of a few bytes can have any number of rows */
+  for (uint32_t i = 0; i < v->whole.rank; i++) {
+    if ((uint64_t)v->count[i] > TILES_MAX || (count *= (uint64_t)v->count[i]) > TILES_MAX - plan->tile_count)
+      return too_many(plan, error);
+  }
   do {
     cm_box box = {.rank = v->whole.rank};
     uint32_t number;

@@ -345,7 +345,9 @@ cm_status cm_program_read_memory(const void *bytes, size_t size, cm_run *run, cm
   cm_reading g = {.r = {.bytes = bytes, .size = size, .error = error}};
   size_t at = CM_PROGRAM_HEADER_BYTES;
   if (size < CM_PROGRAM_HEADER_BYTES || memcmp(bytes, cm_program_magic, sizeof cm_program_magic) != 0)
-    return cm_reader_fail(&g.r, "this is no program file");
+    return size > 2 && *(const uint8_t *)bytes == 0x08 /* ir_version of an ONNX model */
+               ? cm_fail(error, CM_DAMAGED, "this is a model; compile it first (coremap compile)")
+               : cm_reader_fail(&g.r, "this is no program file");
   uint64_t version = fixed((const uint8_t *)bytes + 8, 4);
   if (version != CM_PROGRAM_VERSION)
     return cm_reader_fail(&g.r, "it has version %llu; this program reads version %d", (unsigned long long)version,
