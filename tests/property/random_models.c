@@ -674,7 +674,8 @@ static void count(const judged *j, bool compiled)
 /* Numbers that only a run sees may be wrong: an index or a length that is not within what it is of. */
 static bool is_of_values(const judged *j, const char *why)
 {
-  return j->m.odd && j->evaluated != CM_OK && (strstr(why, "index ") != NULL || strstr(why, "has a sequence of") != NULL);
+  return j->m.odd && j->evaluated != CM_OK && (strstr(why, "index ") != NULL || strstr(why, "has a sequence of") != NULL ||
+                                              strstr(why, "chooses element") != NULL);
 }
 
 /* What was compiled runs, and computes the same. */

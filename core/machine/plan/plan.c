@@ -86,8 +86,12 @@ static cm_status classify(cm_cutter *b, const uint32_t *order, cm_error *error)
   }
   for (size_t i = 0; i < m->input_count; i++)
     plan->values[m->inputs[i]].kind = CM_VALUE_INPUT;
-  for (size_t i = 0; i < m->output_count; i++)
+  for (size_t i = 0; i < m->output_count; i++) {
+    const cm_tensor *tensor; /* of an output that is a constant, the program holds the numbers */
     plan->values[m->outputs[i]].output = true;
+    if (m->values[m->outputs[i]].constant && cm_constant_tensor(plan->model, m->outputs[i], b->run, &tensor, error) != CM_OK)
+      return error->status;
+  }
   for (size_t i = 0; i < m->order_count; i++) {
     const cm_node *node = &m->nodes[order[i]];
     if (node->known != NULL && is_constant_node(m, node))
