@@ -31,6 +31,7 @@ cm_status cm_owner_derive(cm_owner *made, bool asked, const cm_owner *source, cm
   return CM_OK;
 }
 
+#define OPTION(path) "CASE WHEN json_valid(?3) THEN json_extract(?3, '" path "') END"
 #define OWNER_OF(table, condition) "SELECT user, team, visibility FROM " table " WHERE " condition
 
 cm_status cm_job_derive_in(sqlite3 *handle, const cm_job *job, cm_owner *owner, bool asked, cm_error *error)
@@ -41,8 +42,7 @@ cm_status cm_job_derive_in(sqlite3 *handle, const cm_job *job, cm_owner *owner, 
   cm_status status = cm_sql_prepare(
       handle, &statement, error,
       OWNER_OF("networks", "id = ?1") " UNION ALL " OWNER_OF("chips", "name = ?2") " UNION ALL " OWNER_OF(
-          "mappings", "id IN (json_extract(?3, '$.from'), json_extract(?3, '$.mapping'))")
-          " UNION ALL " OWNER_OF("uploads", "id = json_extract(?3, '$.spikes.upload')"),
+          "mappings", "id IN (" OPTION("$.from") ", " OPTION("$.mapping") ")") " UNION ALL " OWNER_OF("uploads", "id = " OPTION("$.spikes.upload")),
       "ttt", job->network, job->chip, job->options);
   while (status == CM_OK && row) {
     status = cm_sql_step(statement, &row, error);

@@ -447,7 +447,7 @@ static void put_attribute(maker *m, bytes *node, const char *word)
   } else if ((strchr(chosen, '.') != NULL) != (m->odd && chance(m, 30))) {
     for (size_t i = 0; i < count; i++) {
       float number = (float)numbers[i];
-      put_varint(&a, (list ? 7 : 2) << 3 | 5);
+      put_varint(&a, (list ? 7u : 2u) << 3 | 5);
       put(&a, &number, sizeof number);
     }
     put_number(&a, 20, list ? 6 : 1);
