@@ -17,12 +17,19 @@
 
 /* ---- what can stay ---- */
 
-/* A chip's, or those of one of its kinds of cores, under the options. */
+/* What a chip, or one of its kinds of cores, and the options state. */
+static cm_limits stated_limits(const cm_remapping *r, cm_limits limits)
+{
+  uint64_t most = r->input->options->max_part_size;
+  if (most != 0 && (limits.neurons == 0 || most < limits.neurons))
+    limits.neurons = most;
+  return limits;
+}
+
+/* The same, and how large parts are to be where nothing is stated. */
 static cm_limits limits_of(const cm_remapping *r, cm_limits limits)
 {
-  const struct cm_map_options *options = r->input->options;
-  if (options->max_part_size != 0 && (limits.neurons == 0 || options->max_part_size < limits.neurons))
-    limits.neurons = options->max_part_size;
+  limits = stated_limits(r, limits);
   bool bare = !cm_cores_differ(r->input->chip);
   for (cm_resource k = 0; k < CM_RESOURCES; k++)
     bare = bare && cm_limit(&limits, k) == 0;
@@ -31,7 +38,7 @@ static cm_limits limits_of(const cm_remapping *r, cm_limits limits)
   /* A bare grid: parts may be as large as the old ones were, or as an even share with the allowed imbalance. */
   uint64_t parts = r->old.kept_cores < r->usable ? r->old.kept_cores : r->usable;
   uint64_t total = r->input->topology->size_total, most = parts == 0 ? total : (total + parts - 1) / parts;
-  limits.neurons = (uint64_t)floor((double)most * (1 + options->imbalance));
+  limits.neurons = (uint64_t)floor((double)most * (1 + r->input->options->imbalance));
   for (uint64_t i = 0; i < r->old.kept_cores; i++)
     limits.neurons = r->old.core[i].neurons > limits.neurons ? r->old.core[i].neurons : limits.neurons;
   return limits;
@@ -170,9 +177,10 @@ static cm_status count_new_parts(cm_remapping *r, uint32_t before, cm_error *err
 static cm_status reassign_and_place(cm_remapping *r, bool *legal, cm_error *error)
 {
   cm_run_phase(r->run, "reassign");
+  const cm_limits stated = stated_limits(r, cm_chip_widest_limits(r->input->chip));
   cm_status status = cm_check_neurons(r->input->topology, &r->assignment.limits, r->run, error);
   if (status == CM_OK)
-    status = cm_bound_parts(r->input->topology, &r->assignment.limits, r->run, &r->mapping->bound, error);
+    status = cm_bound_parts(r->input->topology, &stated, r->run, &r->mapping->bound, error);
   if (status == CM_OK)
     status = cm_dissolve(&r->assignment, r->run, &r->dissolved, error);
   uint32_t before = r->assignment.parts;

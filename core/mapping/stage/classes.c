@@ -8,6 +8,7 @@
 
 #include "core/chip/classes.h"
 #include "core/limits/populations.h"
+#include "core/mapping/mappers/step_engine.h"
 #include "core/mapping/stage/kinds.h"
 
 enum { ROUNDS = 4 };
@@ -203,6 +204,76 @@ static cm_status share_parts(work *w, cm_error *error)
   return CM_OK;
 }
 
+/* The number of parts that the options ask for; 0: as many as the limits do. */
+static uint32_t parts_asked(const work *w)
+{
+  return cm_objective_is_of_steps(w->job->objective) ? 0 : w->job->input->options->parts;
+}
+
+/* Kinds with a core left that take the first half of a part's neurons. */
+static uint64_t kinds_for_half(const work *w, uint32_t part, uint32_t half, const uint32_t *used)
+{
+  uint64_t kinds = 0;
+  for (uint32_t k = 0; k < w->kinds; k++)
+    kinds |= used[k] < w->cores[k] ? UINT64_C(1) << k : 0;
+  for (uint32_t v = 0; v < w->job->input->topology->vertex_count && half > 0; v++)
+    if (w->part[v] == part) {
+      kinds &= w->allowed[v];
+      half--;
+    }
+  return kinds;
+}
+
+/* The first half of a part's neurons become a part of their own, on a core of the same kind where one is left. */
+static void halve(work *w, uint32_t part, uint64_t kinds, uint32_t *size, uint32_t *used)
+{
+  uint32_t half = size[part] / 2, kind = w->part_kind[part];
+  if ((kinds >> kind & 1) == 0)
+    kind = (uint32_t)__builtin_ctzll(kinds);
+  for (uint32_t v = 0, left = half; left > 0; v++)
+    if (w->part[v] == part) {
+      w->part[v] = w->parts;
+      left--;
+    }
+  size[w->parts] = half;
+  size[part] -= half;
+  w->part_kind[w->parts++] = (uint8_t)kind;
+  used[kind]++;
+}
+
+/* As many parts as asked for: the largest are halved where a kind has fewer cores than its share, or parts of nothing but sources
+ * elsewhere have fallen away. */
+static cm_status fill_up(work *w, cm_error *error)
+{
+  uint32_t asked = parts_asked(w), n = w->job->input->topology->vertex_count, used[CM_KINDS_MAX] = {0}, *size;
+  if (w->parts >= asked)
+    return CM_OK;
+  if (CM_NEW(w->job->run->memory, size, asked, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < n; v++)
+    size[w->part[v]]++;
+  for (uint32_t p = 0; p < w->parts; p++)
+    used[w->part_kind[p]]++;
+  while (w->parts < asked) {
+    uint32_t largest = 0;
+    for (uint32_t p = 1; p < w->parts; p++)
+      largest = size[p] > size[largest] ? p : largest;
+    if (size[largest] < 2)
+      break;
+    uint64_t kinds = kinds_for_half(w, largest, size[largest] / 2, used);
+    if (kinds != 0)
+      halve(w, largest, kinds, size, used);
+    else
+      size[largest] = 0; /* it stays whole */
+  }
+  cm_free(size);
+  if (w->parts == asked)
+    return CM_OK;
+  cm_fail(error, CM_LIMIT_BROKEN, "%" PRIu32 " parts are asked for, and on the free cores of kinds that take its neurons the network was cut "
+          "into %" PRIu32, asked, w->parts);
+  return cm_fail_at(error, "/options/parts");
+}
+
 /* Whether neurons of a kind might run on another one. */
 static bool may_leave(const work *w, uint32_t kind)
 {
@@ -294,6 +365,8 @@ cm_status cm_partition_by_class(const cm_by_population *job, cm_candidate *resul
     status = cm_allowed_kinds(job->input->topology, job->input->chip, w.cores, job->run, w.allowed, error);
   if (status == CM_OK)
     status = partition(&w, error);
+  if (status == CM_OK)
+    status = fill_up(&w, error);
   if (status == CM_OK)
     status = judge(&w, &made, error);
   if (status == CM_OK)

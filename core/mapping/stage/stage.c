@@ -173,6 +173,14 @@ static cm_status check_mapper(const job *j, cm_error *error)
   return cm_fail_at(error, "/options/mapper");
 }
 
+/* The limits that a number of parts can be proved from: those that the chip and the options state. The even share of a stated number
+ * of parts is one of them; that of all cores of a bare grid, or of populations and kinds of cores that are partitioned alone, is what
+ * is aimed at. */
+static const cm_limits *stated_limits(const job *j)
+{
+  return j->options->parts != 0 && !stands_apart(j->input) ? &j->attempts.made.limits : &j->terms.limits;
+}
+
 static cm_status prepare(job *j, cm_error *error)
 {
   const cm_topology *topology = j->input->topology;
@@ -200,9 +208,7 @@ static cm_status prepare(job *j, cm_error *error)
     return error->status;
   if (by_mesh_unasked(j) && j->attempts.tries_max > MESH_TRIES)
     j->attempts.tries_max = MESH_TRIES;
-  cm_terms terms = {.limits = j->attempts.made.limits, .cores = j->terms.cores, .parts = j->terms.parts};
-  if (populations_are_limited(j->input)) /* parts of small populations are small: a number of parts says nothing of sizes */
-    terms.limits = j->terms.limits;
+  cm_terms terms = {.limits = *stated_limits(j), .cores = j->terms.cores, .parts = j->terms.parts};
   if (cm_bound_parts(topology, &terms.limits, j->run, &j->bound, error) != CM_OK ||
       cm_check_reach(topology, &j->bound, &terms.limits, error) != CM_OK)
     return error->status;
