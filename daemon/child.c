@@ -10,13 +10,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/confine.h"
+#include "base/json.h"
+#include "daemon/child_limits.h"
 #include "daemon/executor.h"
 #include "daemon/fork_server.h"
-#include "base/json.h"
-#include "base/confine.h"
 
 /* How often the wish to stop is looked at, what a child may take to see it, and to see that its time is over. */
-static const double LOOK_S = 0.1, STOP_GRACE_S = 5, TIME_GRACE_S = 5;
+static const double LOOK_S = 0.1, DISK_LOOK_S = 0.5, STOP_GRACE_S = 5, TIME_GRACE_S = 5;
 enum {
   LINE_MAX_BYTES = 1 << 20,
   LAST_WAIT_MS = 10000, /* from the end of its output to its own: a busy machine may be slow to end a process */
@@ -34,6 +35,8 @@ typedef struct child {
   char said[CM_WORK_SAID_MAX]; /* by its output, but for line ends */
   size_t said_bytes;
   bool overdue;         /* killed for its time limit */
+  double looked;        /* at what it holds on the disk */
+  cm_error breach;      /* killed for that, or for its threads; CM_OK: neither */
   bool unstoppable;     /* killed because it did not stop */
   char phase[CM_PHASE_NAME_MAX];
   double cpu_seconds;
@@ -110,6 +113,18 @@ static void follow(child *c)
 
 /* ---- its end ---- */
 
+/* What the kernel does not limit. */
+static bool keeps_counts(child *c, double now)
+{
+  const cm_child_limits limits = {c->pid, c->x->folder, c->x->threads, c->x->disk_limit};
+  if (cm_child_limits_threads(&limits, &c->breach) != CM_OK)
+    return false;
+  if (now < c->looked + DISK_LOOK_S)
+    return true;
+  c->looked = now;
+  return cm_child_limits_bytes(&limits, &c->breach) == CM_OK;
+}
+
 static void keep_limits(child *c)
 {
   const atomic_bool *cancel = c->x->watch->cancel;
@@ -123,7 +138,7 @@ static void keep_limits(child *c)
     c->unstoppable = true;
   if (c->x->time_limit > 0 && now > c->started + c->x->time_limit + TIME_GRACE_S)
     c->overdue = true;
-  if (c->unstoppable || c->overdue)
+  if (c->unstoppable || c->overdue || !keeps_counts(c, now))
     cm_fork_signal(c->process, SIGKILL);
 }
 
@@ -163,6 +178,10 @@ static cm_status judge(const child *c, int status, cm_error *error)
 {
   const char *phase = c->phase[0] != '\0' ? c->phase : "start";
   int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  if (c->breach.status != CM_OK && signal != 0) {
+    *error = c->breach;
+    return error->status;
+  }
   if (c->overdue)
     return cm_fail(error, CM_TIME_LIMIT,
                    "the job ran past its time limit of %g s in phase %s without looking at the clock: its process was killed",

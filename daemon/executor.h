@@ -10,6 +10,8 @@ typedef struct cm_execution {
   double time_limit;          /* seconds; 0: none */
   int nice;                   /* how far it stands back for requests and for shorter jobs; only in this process */
   uint64_t memory_limit;      /* bytes; 0: none */
+  unsigned threads;           /* that the job was granted; 0: any number */
+  uint64_t disk_limit;        /* bytes that it may hold on the disk; 0: none */
   const cm_work_watch *watch; /* told what happens, asked whether to stop */
   double *cpu_seconds;        /* set to the processor time that it took, however it ended; NULL: not wanted */
 } cm_execution;

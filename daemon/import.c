@@ -96,7 +96,11 @@ cm_status cm_import_upload_file(cm_store *store, const cm_import_options *option
   cm_work_result result = {0};
   cm_error ignored;
   cm_work_watch watch = {.progress = ignore_progress, .log = ignore_log, .cancel = options->cancel};
-  cm_execution execution = {.folder = folder, .memory_limit = options->memory_limit, .watch = &watch};
+  cm_execution execution = {.folder = folder,
+                            .memory_limit = options->memory_limit,
+                            .threads = options->threads,
+                            .disk_limit = cm_store_free_bytes(store),
+                            .watch = &watch};
   cm_status status = make_folder(store, options, path, rates, network, folder, error);
   if (status == CM_OK)
     status = options->executor(&execution, error);

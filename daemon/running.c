@@ -134,9 +134,14 @@ static cm_status execute(cm_running *r, cm_error *error)
   cm_work_watch watch = {.progress = on_progress, .log = on_log, .user = r,
                          .cancel = cm_event_bus_cancel_flag(r->store->bus, r->job.id),
                          .levels = executor->outside ? NULL : &levels};
-  cm_execution execution = {.folder = r->folder, .time_limit = r->work.time_limit,
+  cm_execution execution = {.folder = r->folder,
+                            .time_limit = r->work.time_limit,
                             .nice = r->job.lane == CM_LANE_OF_SHORT ? NICE_SHORT : NICE_LONG,
-                            .memory_limit = r->work.memory_limit, .watch = &watch, .cpu_seconds = &r->job.cpu_seconds};
+                            .memory_limit = r->work.memory_limit,
+                            .threads = r->work.threads,
+                            .disk_limit = r->work.file_limit,
+                            .watch = &watch,
+                            .cpu_seconds = &r->job.cpu_seconds};
   *r->until = r->work.time_limit > 0 ? cm_now() + r->work.time_limit : 0;
   cm_status status = executor->run(&execution, error);
   *r->until = 0;

@@ -5,11 +5,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "base/sanitized.h"
+#include "daemon/child_limits.h"
 #include "storage/jobs.h"
 
 static const char *const processes[] = {"--workers", "1", "--grace", "0", "--executor", "process", NULL};
@@ -425,6 +428,103 @@ START_TEST(a_fork_server_that_dies_is_started_anew)
 }
 END_TEST
 
+/* Of a process that holds three files of 1 MiB, one in a folder, one without a name, one without a name that is mapped
+ * and not open, and runs five threads. */
+static void *rest(void *argument)
+{
+  (void)pause();
+  return argument;
+}
+
+static void hold_much(const char *job, int told)
+{
+  static const char *const names[] = {"out/made/a", "out/b", "out/c"};
+  char path[CM_PATH_MAX + 16];
+  int file = -1;
+  for (size_t i = 0; i < 3; i++) {
+    (void)snprintf(path, sizeof path, "%s/%s", job, names[i]);
+    file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0 || posix_fallocate(file, 0, 1 << 20) != 0 || (i > 0 && unlink(path) != 0))
+      _exit(1);
+  }
+  if (mmap(NULL, 1 << 20, PROT_READ, MAP_SHARED, file, 0) == MAP_FAILED || close(file) != 0)
+    _exit(2);
+  for (int i = 0; i < 4; i++) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, rest, NULL) != 0)
+      _exit(3);
+  }
+  (void)!write(told, "x", 1);
+  (void)pause();
+  _exit(4);
+}
+
+START_TEST(threads_and_bytes_of_a_child_are_counted)
+{
+  char job[CM_PATH_MAX], path[CM_PATH_MAX + 16], word;
+  int ends[2], status;
+  test_folder(job);
+  snprintf(path, sizeof path, "%s/out/made", job);
+  ck_ok(cm_folder_make(path, &error));
+  ck_assert_int_eq(pipe(ends), 0);
+  const pid_t pid = fork();
+  if (pid == 0)
+    hold_much(job, ends[1]);
+  ck_assert_int_eq(read(ends[0], &word, 1), 1);
+  cm_child_limits limits = {.pid = pid, .folder = job, .threads = 1, .bytes = 3 << 20};
+  ck_ok(cm_child_limits_threads(&limits, &error));
+  ck_ok(cm_child_limits_bytes(&limits, &error)); /* of the two without a name, the larger sum counts */
+  limits.bytes = 2 << 20;
+  ck_fails(cm_child_limits_bytes(&limits, &error), CM_DISK_FULL);
+  limits.bytes = 0;
+  ck_ok(cm_child_limits_bytes(&limits, &error));
+  kill(pid, SIGKILL);
+  ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+  limits.bytes = 1;
+  limits.pid = getpid();
+  for (int i = 0; i < 40; i++) {
+    pthread_t thread;
+    ck_assert_int_eq(pthread_create(&thread, NULL, rest, NULL), 0);
+  }
+  ck_fails(cm_child_limits_threads(&limits, &error), CM_INTERNAL);
+  limits.threads = 100;
+  ck_ok(cm_child_limits_threads(&limits, &error));
+  ck_ok(cm_folder_remove(job, &error));
+}
+END_TEST
+
+/* A folder within a folder within a folder holds more than can be counted. */
+START_TEST(a_child_that_fills_the_disk_is_killed)
+{
+  char id[33], path[CM_PATH_MAX + 16], below[CM_PATH_MAX + 128];
+  long_job_of(id, "");
+  ck_assert_int_ne(working_child(id), 0);
+  snprintf(path, sizeof path, "%s/incoming", folder);
+  DIR *listing = opendir(path);
+  ck_assert_ptr_nonnull(listing);
+  for (struct dirent *item; (item = readdir(listing)) != NULL;)
+    if (strstr(item->d_name, ".job") != NULL) {
+      snprintf(below, sizeof below, "%.1000s/%.60s/out/a/a/a/a/a/a/a/a/a/a/a", path, item->d_name);
+      ck_ok(cm_folder_make(below, &error));
+    }
+  closedir(listing);
+  snprintf(path, sizeof path, "/v1/jobs/%s/log", id);
+  bool said = false;
+  for (int i = 0; i < 60000 && !said; i++) {
+    test_reply log = test_get(&server, path);
+    said = strstr(log.body, "bytes that the disk had for it; it was killed; this may pass") != NULL;
+    test_reply_clear(&log);
+    usleep(5000);
+  }
+  ck_assert(said);
+  snprintf(path, sizeof path, "/v1/jobs/%s/cancel", id);
+  test_reply reply = test_send(&server, "POST", path, "");
+  ck_assert_msg(reply.status / 100 == 2, "%ld %s", reply.status, reply.body);
+  test_reply_clear(&reply);
+  expect_service();
+}
+END_TEST
+
 /* Found by whoever waits for it: a job that is to be started, and one that runs and is to stop. */
 START_TEST(a_fork_server_that_is_stopped_goes_on)
 {
@@ -450,7 +550,7 @@ END_TEST
 int main(void)
 {
   Suite *suite = suite_create("executors");
-  TCase *tests = tcase_create("children");
+  TCase *tests = tcase_create("children"), *plain = tcase_create("counts");
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_add_test(tests, both_make_the_same_bytes);
   tcase_add_test(tests, uploads_are_read_in_a_child_as_in_a_thread);
@@ -464,6 +564,9 @@ int main(void)
   tcase_add_test(tests, children_die_with_the_server_and_the_job_runs_again);
   tcase_add_test(tests, a_fork_server_that_dies_is_started_anew);
   tcase_add_test(tests, a_fork_server_that_is_stopped_goes_on);
+  tcase_add_test(tests, a_child_that_fills_the_disk_is_killed);
+  tcase_add_test(plain, threads_and_bytes_of_a_child_are_counted);
   suite_add_tcase(suite, tests);
+  suite_add_tcase(suite, plain);
   return test_main(suite);
 }
