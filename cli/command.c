@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/print.h"
 #include "cli/table.h"
 
 enum { FORM_MAX = 192, NAMES_TEXT_MAX = 240, FLAGS_MAX = 96, NAME_MAX_ = 32, NAMES_MAX = 160, HELP_WIDTH = 118, NAME_COLUMN = 22 };

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/print.h"
 #include "cli/table.h"
 #include "base/file.h"
 #include "base/json.h"

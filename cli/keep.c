@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/remote.h"
+#include "cli/print.h"
 #include "cli/table.h"
 
 enum { USER = 1, EMPTY };

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli/remote.h"
+#include "cli/print.h"
 #include "cli/table.h"
 
 enum { STATE = 1, USER, NETWORK, CHIP, LIMIT, ONCE };

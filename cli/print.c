@@ -3,10 +3,10 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/foreign.h"
 #include "base/json.h"
-#include "cli/table.h"
 
 void cli_printf(FILE *stream, const char *format, ...)
 {
@@ -51,4 +51,26 @@ void cli_print_file(FILE *from, FILE *stream)
   for (ssize_t size; (size = getline(&line, &room, from)) > 0;)
     cm_foreign_print(line, (size_t)size, CM_FOREIGN_LINES, stream);
   free(line);
+}
+
+const char *cli_paint(FILE *stream, cli_colour colour)
+{
+  static const char *const escapes[] = {[CLI_PLAIN] = "\033[0m", [CLI_BOLD] = "\033[1m",   [CLI_RED] = "\033[31m",
+                                        [CLI_GREEN] = "\033[32m", [CLI_YELLOW] = "\033[33m", [CLI_BLUE] = "\033[34m",
+                                        [CLI_DIM] = "\033[2m"};
+  const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+  bool wanted = isatty(fileno(stream)) == 1 && (no == NULL || no[0] == '\0') && term != NULL && strcmp(term, "dumb") != 0;
+  return wanted ? escapes[colour] : "";
+}
+
+cli_colour cli_state_colour(const char *state)
+{
+  static const struct {
+    const char *state;
+    cli_colour colour;
+  } colours[] = {{"done", CLI_GREEN}, {"failed", CLI_RED}, {"running", CLI_YELLOW}, {"queued", CLI_BLUE}, {"cancelled", CLI_DIM}};
+  for (size_t i = 0; i < sizeof colours / sizeof *colours; i++)
+    if (strcmp(state, colours[i].state) == 0)
+      return colours[i].colour;
+  return CLI_PLAIN;
 }

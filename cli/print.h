@@ -21,4 +21,13 @@ int cli_write_json(const json_t *json, size_t flags, FILE *stream);
 /* What `from` holds from its start on, as text. */
 void cli_print_file(FILE *from, FILE *stream);
 
+typedef enum cli_colour { CLI_PLAIN, CLI_BOLD, CLI_RED, CLI_GREEN, CLI_YELLOW, CLI_BLUE, CLI_DIM } cli_colour;
+
+/* The escape that begins a colour on a stream, CLI_PLAIN ends it; "" where the stream is no terminal, TERM is dumb or
+ * NO_COLOR is set (https://no-color.org). */
+const char *cli_paint(FILE *stream, cli_colour colour);
+
+/* The colour of a job's state. */
+cli_colour cli_state_colour(const char *state);
+
 #endif

@@ -7,6 +7,7 @@
 
 #include "core/network/topology_file.h"
 #include "storage/blobs.h"
+#include "storage/digest.h"
 #include "storage/check_internal.h"
 #include "storage/pack.h"
 

@@ -16,6 +16,7 @@
 
 #include "base/run.h"
 #include "storage/blobs.h"
+#include "storage/digest.h"
 #include "storage/internal.h"
 #include "storage/log.h"
 #include "storage/pack.h"

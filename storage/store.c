@@ -32,13 +32,6 @@ void cm_store_id(char *id)
   sodium_bin2hex(id, CM_ID_MAX, bytes, sizeof bytes);
 }
 
-void cm_store_sha256(const void *bytes, size_t size, char *hex)
-{
-  unsigned char digest[crypto_hash_sha256_BYTES];
-  crypto_hash_sha256(digest, bytes, size);
-  sodium_bin2hex(hex, CM_SHA_MAX, digest, sizeof digest);
-}
-
 uint64_t cm_store_free_bytes(const cm_store *store)
 {
   struct statvfs about;

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/file.h"
+#include "storage/digest.h"
 #include "storage/event_bus.h"
 #include "core/mapping/levels/cache.h"
 #include "storage/database.h"
@@ -56,9 +57,6 @@ void cm_store_id(char *id);
 
 /* Wall clock in seconds since 1970. */
 double cm_store_time(void);
-
-/* SHA-256 of a buffer as 64 hex digits and NUL. */
-void cm_store_sha256(const void *bytes, size_t size, char *hex);
 
 /* Free bytes on the data folder's file system. */
 uint64_t cm_store_free_bytes(const cm_store *store);

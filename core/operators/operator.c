@@ -45,25 +45,6 @@ bool cm_node_is(const cm_node *node, cm_kernel_function kernel)
   return node->known != NULL && node->known->kernel == kernel;
 }
 
-/* Operators to which the number of their outputs says something, even of those that nobody reads: Split, and all with graphs. */
-static bool counts_outputs(const cm_node *node)
-{
-  bool counts = cm_node_is(node, cm_kernel_split);
-  for (size_t i = 0; i < node->attribute_count; i++)
-    counts = counts || node->attributes[i].kind == CM_ATTRIBUTE_PACKED;
-  return counts;
-}
-
-void cm_node_trim_outputs(cm_node *node)
-{
-  uint32_t there = node->output_count;
-  while (there > 0 && node->outputs[there - 1] == CM_NONE)
-    there--;
-  node->removed = there == 0;
-  if (node->removed || !counts_outputs(node))
-    node->output_count = there;
-}
-
 bool cm_has(const cm_call *call, uint32_t i)
 {
   return i < call->input_count && call->node->inputs[i] != CM_NONE;

@@ -75,11 +75,6 @@ const cm_operator *cm_operator_find(const char *domain, const char *name, int64_
 /* Whether a node is an operator of the family with this kernel. */
 bool cm_node_is(const cm_node *node, cm_kernel_function kernel);
 
-/* Where a file leaves outputs out, those behind the last that is there go, unless their number says something (of a Split, or a Loop);
- * a node that makes nothing is removed. Whoever reads a file makes a value of each that is still CM_NONE, so that every
- * output of a node in a model is one and every node has a first: nothing that walks outputs has to ask. */
-void cm_node_trim_outputs(cm_node *node);
-
 /* All rows, the last one without a name. */
 const cm_operator *cm_operator_table(void);
 

@@ -32,4 +32,9 @@ cm_status cm_onnx_read_bytes(const void *bytes, size_t size, struct cm_external 
 /* One attribute; what it keeps lives in the model. Errors: CM_BAD_NETWORK, memory. */
 cm_status cm_onnx_attribute(cm_model *model, const Onnx__AttributeProto *message, cm_attribute *made, cm_error *error);
 
+/* Where a file leaves outputs out, those behind the last that is there go, unless their number says something (of a Split, or a Loop);
+ * a node that makes nothing is removed. Whoever reads a file makes a value of each that is still CM_NONE, so that every
+ * output of a node in a model is one and every node has a first: nothing that walks outputs has to ask. */
+void cm_onnx_trim_outputs(cm_node *node);
+
 #endif

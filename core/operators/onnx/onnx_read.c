@@ -7,6 +7,7 @@
 
 #include "core/operators/onnx/onnx.h"
 #include "core/operators/onnx/onnx_external.h"
+#include "core/operators/onnx/onnx_proto.h"
 #include "core/operators/onnx/onnx_reader.h"
 #include "core/operators/operator.h"
 
@@ -197,7 +198,7 @@ static cm_status settle_outputs(cm_onnx_reader *r, cm_error *error)
   size_t taken = 0;
   for (size_t i = 0; i < r->model->node_count; i++) {
     cm_node *n = &r->model->nodes[i];
-    cm_node_trim_outputs(n);
+    cm_onnx_trim_outputs(n);
     for (uint32_t o = 0; o < n->output_count; o++)
       if (n->outputs[o] == CM_NONE && name_unused(r, &taken, &n->outputs[o], error) != CM_OK)
         return error->status;

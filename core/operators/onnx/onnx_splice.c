@@ -219,7 +219,7 @@ static cm_status add_node(scope *s, const body *b, const Onnx__NodeProto *p, cm_
     if (p->output[o][0] != '\0' && new_value(s, p->output[o], &n->outputs[o], error) != CM_OK)
       return error->status;
   n->known = has_graph(p) ? NULL : cm_operator_find(n->domain, n->op, m->opset);
-  cm_node_trim_outputs(n);
+  cm_onnx_trim_outputs(n);
   for (uint32_t o = 0; o < n->output_count; o++) {
     if (n->outputs[o] == CM_NONE && name_unused(s, number, o, &n->outputs[o], error) != CM_OK)
       return error->status;

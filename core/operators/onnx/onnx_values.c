@@ -1,6 +1,7 @@
 /* Values of an ONNX graph: names, types, what is given. What can fail: names that are missing or there twice, memory. */
 #include <string.h>
 
+#include "core/operators/onnx/onnx_proto.h"
 #include "core/operators/onnx/onnx_reader.h"
 #include "core/operators/operator.h"
 
@@ -173,4 +174,23 @@ cm_status cm_onnx_capture(cm_onnx_reader *r, const Onnx__GraphProto *g, uint32_t
         return error->status;
   }
   return CM_OK;
+}
+
+/* Operators to which the number of their outputs says something, even of those that nobody reads: Split, and all with graphs. */
+static bool counts_outputs(const cm_node *node)
+{
+  bool counts = cm_node_is(node, cm_kernel_split);
+  for (size_t i = 0; i < node->attribute_count; i++)
+    counts = counts || node->attributes[i].kind == CM_ATTRIBUTE_PACKED;
+  return counts;
+}
+
+void cm_onnx_trim_outputs(cm_node *node)
+{
+  uint32_t there = node->output_count;
+  while (there > 0 && node->outputs[there - 1] == CM_NONE)
+    there--;
+  node->removed = there == 0;
+  if (node->removed || !counts_outputs(node))
+    node->output_count = there;
 }
