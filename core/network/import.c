@@ -2,17 +2,8 @@
 #include "core/network/import.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "core/network/recognise.h"
-
-cm_import_limits cm_import_limits_default(void)
-{
-  return (cm_import_limits){.bytes_max = UINT64_C(1) << 36,
-                            .ratio_max = 1000,
-                            .vertices_max = UINT32_C(1) << 30,
-                            .pins_max = UINT64_C(1) << 36};
-}
 
 /* The format that is asked for, or what the bytes say. */
 static cm_status choose(cm_source *source, const cm_import_hint *hint, cm_memory *memory,

@@ -5,17 +5,8 @@
 #include <stdint.h>
 
 #include "base/run.h"
+#include "core/network/import_limits.h"
 #include "core/network/topology.h"
-
-typedef struct cm_import_limits {
-  uint64_t bytes_max;    /* of the file after decompression */
-  double ratio_max;      /* of decompression */
-  uint32_t vertices_max;
-  uint64_t pins_max;
-} cm_import_limits;
-
-/* 64 GiB, 1:1000, 2^30 vertices, 2^36 pins. */
-cm_import_limits cm_import_limits_default(void);
 
 typedef struct cm_import_report {
   char format[32];       /* its name in the table of formats (formats.h) */

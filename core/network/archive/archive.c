@@ -7,6 +7,11 @@
 
 #include "core/network/recognise.h"
 
+bool cm_is_zip(const uint8_t *bytes, size_t size)
+{
+  return size >= 4 && memcmp(bytes, "PK", 2) == 0 && bytes[2] < 9 && bytes[3] < 9;
+}
+
 static cm_status refuse(const char *what, cm_error *error)
 {
   cm_fail(error, CM_BAD_NETWORK, "the zip archive %s", what);

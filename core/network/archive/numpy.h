@@ -26,6 +26,9 @@ typedef struct cm_array {
 /* Sets the number of neurons, within the limits. */
 cm_status cm_numpy_vertices(cm_numpy *n, uint64_t count, cm_error *error);
 
+/* CM_BAD_NETWORK: an array that is no square matrix; says its shape and what to do. */
+cm_status cm_numpy_refuse_shape(const cm_npy *npy, const cm_bytes *stream, cm_error *error);
+
 /* Entries of a square matrix, row to column: 0 and NaN are no synapse. `delay`: a matrix of milliseconds beside it, or NULL. */
 cm_status cm_numpy_dense(cm_numpy *n, const cm_npy *npy, cm_bytes *stream, cm_array *delay, cm_error *error);
 

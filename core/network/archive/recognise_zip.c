@@ -13,11 +13,6 @@ bool cm_is_numpy(const uint8_t *bytes, size_t size)
   return size >= sizeof magic - 1 && memcmp(bytes, magic, sizeof magic - 1) == 0;
 }
 
-bool cm_is_zip(const uint8_t *bytes, size_t size)
-{
-  return size >= 4 && memcmp(bytes, "PK", 2) == 0 && bytes[2] < 9 && bytes[3] < 9;
-}
-
 /* The manifest is the first member; of those that are stored the last, and the first is one of these of midnight, 1980-01-01. */
 bool cm_is_topology(const uint8_t *bytes, size_t size)
 {

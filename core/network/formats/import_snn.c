@@ -106,26 +106,6 @@ static cm_status read_hyperedge(cm_snn_reader *r, uint32_t hyperedge, cm_error *
   return cm_snn_keep(r, &(cm_snn_net){.count = count, .kept = kept, .source = source, .selves = selves, .rate = rate, .pin = begin}, error);
 }
 
-cm_status cm_snn_keep(cm_snn_reader *r, const cm_snn_net *n, cm_error *error)
-{
-  cm_topology *made = r->made;
-  const uint32_t net = made->net_count;
-  if (CM_ROOM(r->memory, made->net_first, &r->first_room, (uint64_t)net + 2, error) != CM_OK ||
-      CM_ROOM(r->memory, made->net_source, &r->source_room, (uint64_t)net + 1, error) != CM_OK ||
-      CM_ROOM(r->memory, r->rate, &r->rate_room, (uint64_t)net + 1, error) != CM_OK)
-    return error->status;
-  if (net > 0 && n->source < made->net_source[net - 1])
-    r->sources_ascend = false;
-  made->duplicate_count += n->count - n->kept;
-  made->self_loop_count += n->selves;
-  made->pin_count = n->pin + n->kept;
-  made->net_first[net + 1] = made->pin_count;
-  made->net_source[net] = n->source;
-  r->rate[net] = n->rate;
-  made->net_count++;
-  return CM_OK;
-}
-
 /* Puts the nets in order of their sources; nets of one source keep theirs. */
 static cm_status order_nets(cm_snn_reader *r, cm_error *error)
 {

@@ -135,36 +135,16 @@ cm_status cm_topology_set_scenarios(cm_topology *topology, const cm_scenario_nam
 
 /* ---- tables ---- */
 
-enum { RATE_NAME, RATE_VALUE, RATE_COLUMNS };
-static const char *const words[RATE_COLUMNS][9] = {
-  [RATE_NAME] = {"name", "neuron", "id", "node_id", "neuron_id", "gid", "label", "source"},
-  [RATE_VALUE] = {"rate", "rates", "rate_hz", "firing_rate", "firing_rate_hz", "frequency", "hz", "rate (hz)"},
-};
-
 typedef struct rates {
   cm_table table;
   cm_topology *topology;
   double *rate;       /* [vertices] NAN: none yet; with scenarios 0 where there are some */
-  size_t at[RATE_COLUMNS], count; /* fields; 0 of them: not known yet */
+  size_t at[CM_RATE_COLUMNS], count; /* fields; 0 of them: not known yet */
   uint32_t scenarios; /* columns rate:NAME */
   size_t scenario_at[CM_SCENARIOS_MAX];
   cm_scenario_name name[CM_SCENARIOS_MAX];
   double *scenario;   /* [scenarios * vertices] */
 } rates;
-
-static int column_of(const cm_field *field)
-{
-  for (int c = 0; c < RATE_COLUMNS; c++)
-    for (size_t k = 0; k < sizeof words[c] / sizeof *words[c] && words[c][k] != NULL; k++)
-      if (strlen(words[c][k]) == field->length && strncasecmp(words[c][k], field->text, field->length) == 0)
-        return c;
-  return RATE_COLUMNS;
-}
-
-bool cm_rate_word(const char *text, size_t length)
-{
-  return column_of(&(cm_field){text, length}) == RATE_VALUE;
-}
 
 bool cm_scenario_name_valid(const char *name, size_t length)
 {
@@ -216,24 +196,24 @@ static cm_status find_scenarios(rates *r, bool named, bool plain, cm_error *erro
 static cm_status find_columns(rates *r, bool *header, cm_error *error)
 {
   const cm_table *t = &r->table;
-  bool found[RATE_COLUMNS + 1] = {false};
+  bool found[CM_RATE_COLUMNS + 1] = {false};
   double ignored;
   r->count = t->field_count;
   for (size_t i = t->field_count; i-- > 0;) {
-    int c = column_of(&t->fields[i]);
+    int c = cm_rate_column(&t->fields[i]);
     found[c] = true;
-    if (c < RATE_COLUMNS)
+    if (c < CM_RATE_COLUMNS)
       r->at[c] = i;
   }
-  if (find_scenarios(r, found[RATE_NAME], found[RATE_VALUE], error) != CM_OK)
+  if (find_scenarios(r, found[CM_RATE_NAME], found[CM_RATE_VALUE], error) != CM_OK)
     return error->status;
-  *header = r->scenarios > 0 || (found[RATE_NAME] && found[RATE_VALUE]);
+  *header = r->scenarios > 0 || (found[CM_RATE_NAME] && found[CM_RATE_VALUE]);
   if (*header)
     return CM_OK;
   if (t->field_count != 2)
     return cm_table_bad(t, "name,rate is expected, or a header that names both among others", error);
-  r->at[RATE_NAME] = 0;
-  r->at[RATE_VALUE] = 1;
+  r->at[CM_RATE_NAME] = 0;
+  r->at[CM_RATE_VALUE] = 1;
   *header = !cm_field_number(&t->fields[1], &ignored);
   return CM_OK;
 }
@@ -272,8 +252,8 @@ static cm_status read_line(rates *r, cm_error *error)
   double rate = 0;
   if (t->field_count != r->count)
     return cm_table_bad(t, "it has another number of fields than the first line", error);
-  if (vertex_of(r, &t->fields[r->at[RATE_NAME]], &vertex, error) != CM_OK ||
-      (r->scenarios == 0 && read_rate(r, r->at[RATE_VALUE], &rate, error) != CM_OK))
+  if (vertex_of(r, &t->fields[r->at[CM_RATE_NAME]], &vertex, error) != CM_OK ||
+      (r->scenarios == 0 && read_rate(r, r->at[CM_RATE_VALUE], &rate, error) != CM_OK))
     return error->status;
   for (uint32_t k = 0; k < r->scenarios; k++)
     if (read_rate(r, r->scenario_at[k], &r->scenario[(size_t)k * r->topology->vertex_count + vertex], error) != CM_OK)

@@ -22,27 +22,3 @@ cm_status cm_read_option_check(cm_read_option_id id, const char *value, cm_error
            ? CM_OK
            : cm_fail(error, CM_BAD_OPTION, "zeros must be keep or drop, not \"%.40s\"", value);
 }
-
-const char *cm_source_option(const cm_source *source, cm_read_option_id id)
-{
-  const char *value = source->hint != NULL ? source->hint->option[id] : NULL;
-  return value != NULL && value[0] != '\0' ? value : NULL;
-}
-
-bool cm_source_drops_zeros(const cm_source *source)
-{
-  const char *zeros = cm_source_option(source, CM_READ_ZEROS);
-  return zeros != NULL && strcmp(zeros, "drop") == 0;
-}
-
-bool cm_is_tuple_list(const uint8_t *bytes, size_t size)
-{
-  size_t brackets = 0;
-  for (size_t i = 0; i < size && brackets < 2; i++) {
-    if (bytes[i] == '[' || (brackets == 1 && bytes[i] == '('))
-      brackets++;
-    else if (bytes[i] != ' ' && (bytes[i] < '\t' || bytes[i] > '\r'))
-      return false;
-  }
-  return brackets == 2;
-}

@@ -31,6 +31,26 @@ struct cm_snn_batch {
   entry entry[NETS_MOST];
 };
 
+cm_status cm_snn_keep(cm_snn_reader *r, const cm_snn_net *n, cm_error *error)
+{
+  cm_topology *made = r->made;
+  const uint32_t net = made->net_count;
+  if (CM_ROOM(r->memory, made->net_first, &r->first_room, (uint64_t)net + 2, error) != CM_OK ||
+      CM_ROOM(r->memory, made->net_source, &r->source_room, (uint64_t)net + 1, error) != CM_OK ||
+      CM_ROOM(r->memory, r->rate, &r->rate_room, (uint64_t)net + 1, error) != CM_OK)
+    return error->status;
+  if (net > 0 && n->source < made->net_source[net - 1])
+    r->sources_ascend = false;
+  made->duplicate_count += n->count - n->kept;
+  made->self_loop_count += n->selves;
+  made->pin_count = n->pin + n->kept;
+  made->net_first[net + 1] = made->pin_count;
+  made->net_source[net] = n->source;
+  r->rate[net] = n->rate;
+  made->net_count++;
+  return CM_OK;
+}
+
 static unsigned threads_of(const cm_snn_reader *r)
 {
   return r->run->threads == 0 ? 1 : r->run->threads < SLICES_MOST ? r->run->threads : SLICES_MOST;

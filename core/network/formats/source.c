@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <isa-l/igzip_lib.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -345,4 +346,16 @@ const void *cm_source_memory(const cm_source *source, size_t *size)
 {
   *size = source->state->memory_size;
   return source->state->memory;
+}
+
+const char *cm_source_option(const cm_source *source, cm_read_option_id id)
+{
+  const char *value = source->hint != NULL ? source->hint->option[id] : NULL;
+  return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+bool cm_source_drops_zeros(const cm_source *source)
+{
+  const char *zeros = cm_source_option(source, CM_READ_ZEROS);
+  return zeros != NULL && strcmp(zeros, "drop") == 0;
 }

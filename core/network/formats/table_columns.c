@@ -1,6 +1,5 @@
 /* Which column of a table is what: by the words of a header, a comment, or the caller. */
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -17,6 +16,11 @@ static const char *const words[CM_COLUMNS][24] = {
   [CM_COLUMN_WEIGHT] = {"weight", "weights", "w", "syn_count", "synapse_count", "n_synapses", "n_syn", "syn_weight",
                         "synaptic_weight", "count", "strength"},
   [CM_COLUMN_DELAY] = {"delay", "delays", "delay_ms", "delay (ms)", "d"},
+};
+
+static const char *const rate_words[CM_RATE_COLUMNS][9] = {
+  [CM_RATE_NAME] = {"name", "neuron", "id", "node_id", "neuron_id", "gid", "label", "source"},
+  [CM_RATE_VALUE] = {"rate", "rates", "rate_hz", "firing_rate", "firing_rate_hz", "frequency", "hz", "rate (hz)"},
 };
 
 bool cm_field_whole(const char *text, size_t length, uint64_t *value)
@@ -142,4 +146,23 @@ cm_status cm_columns_of_option(const char *said, cm_columns *columns, cm_error *
                    found.at[CM_COLUMN_SOURCE] < 0 ? "source" : "target");
   *columns = found;
   return CM_OK;
+}
+
+int cm_field_shown(const cm_field *f)
+{
+  return f->length < CM_FIELD_SHOWN_MAX ? (int)f->length : CM_FIELD_SHOWN_MAX;
+}
+
+cm_rate_column_id cm_rate_column(const cm_field *field)
+{
+  for (int c = 0; c < CM_RATE_COLUMNS; c++)
+    for (size_t k = 0; k < sizeof rate_words[c] / sizeof *rate_words[c] && rate_words[c][k] != NULL; k++)
+      if (strlen(rate_words[c][k]) == field->length && strncasecmp(rate_words[c][k], field->text, field->length) == 0)
+        return (cm_rate_column_id)c;
+  return CM_RATE_COLUMNS;
+}
+
+bool cm_rate_word(const char *text, size_t length)
+{
+  return cm_rate_column(&(cm_field){text, length}) == CM_RATE_VALUE;
 }

@@ -4,6 +4,12 @@
 
 #include "core/network/formats/table_rows.h"
 
+cm_status cm_table_bad(const cm_table *t, const char *what, cm_error *error)
+{
+  cm_fail(error, CM_BAD_NETWORK, "%s, line %llu: %s", t->what != NULL ? t->what : "edge list", (unsigned long long)t->line, what);
+  return cm_fail_at(error, "line %llu", (unsigned long long)t->line);
+}
+
 /* What stands between the next brackets, as a line. */
 static cm_status next_tuple(cm_table *t, const char **line, size_t *length, bool *end, cm_error *error)
 {
@@ -137,4 +143,16 @@ cm_status cm_table_split(cm_table *t, const char *line, size_t length, cm_error 
 void cm_table_find_separator(cm_table *t, const char *line, size_t length)
 {
   t->separator = t->tuples ? ',' : separator_of(line, length);
+}
+
+bool cm_is_tuple_list(const uint8_t *bytes, size_t size)
+{
+  size_t brackets = 0;
+  for (size_t i = 0; i < size && brackets < 2; i++) {
+    if (bytes[i] == '[' || (brackets == 1 && bytes[i] == '('))
+      brackets++;
+    else if (bytes[i] != ' ' && (bytes[i] < '\t' || bytes[i] > '\r'))
+      return false;
+  }
+  return brackets == 2;
 }

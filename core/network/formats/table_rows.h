@@ -44,10 +44,10 @@ typedef struct cm_table {
   uint64_t head_line; /* of a first edge from a number to itself that occurs in no other edge; 0: none */
 } cm_table;
 
+/* ---- lines (table_lines.c) ---- */
+
 /* CM_BAD_NETWORK with the line. */
 cm_status cm_table_bad(const cm_table *t, const char *what, cm_error *error);
-
-/* ---- lines (table_lines.c) ---- */
 
 /* The next line without its end; *end at the end of the file. Valid until the next call. */
 cm_status cm_table_next_line(cm_table *t, const char **line, size_t *length, bool *end, cm_error *error);
@@ -63,7 +63,11 @@ cm_status cm_table_split(cm_table *t, const char *line, size_t length, cm_error 
 /* Which of the words of a column a text is, the first being the commonest; -1: none. */
 int cm_column_word(const char *text, size_t length, cm_column_id id);
 
-/* Whether a text is a word for the rate of an axon (rates.c). */
+/* Which column of a table of rates a word names; CM_RATE_COLUMNS: none. */
+typedef enum cm_rate_column_id { CM_RATE_NAME, CM_RATE_VALUE, CM_RATE_COLUMNS } cm_rate_column_id;
+cm_rate_column_id cm_rate_column(const cm_field *field);
+
+/* Whether a text is a word for the rate of an axon. */
 bool cm_rate_word(const char *text, size_t length);
 
 /* Digits alone, at most 19, no leading zero. */
@@ -71,6 +75,9 @@ bool cm_field_whole(const char *text, size_t length, uint64_t *value);
 
 /* Any number as strtod knows it, infinities and NaN included. */
 bool cm_field_number(const cm_field *field, double *value);
+
+/* Bytes of a field that are shown in messages. */
+int cm_field_shown(const cm_field *f);
 
 /* Columns by the words of a row; false: it names no source and target. */
 bool cm_columns_of_header(const cm_field *fields, size_t count, cm_columns *columns);
@@ -81,7 +88,7 @@ bool cm_columns_of_comment(const char *line, size_t length, cm_columns *columns)
 /* Columns as a caller names them, "source,target,-,weight"; CM_BAD_OPTION. */
 cm_status cm_columns_of_option(const char *said, cm_columns *columns, cm_error *error);
 
-/* ---- rows (import_edges.c) ---- */
+/* ---- rows and values (table_rows.c) ---- */
 
 /* The next line that is neither blank nor a comment, divided; a comment of PyNN names the columns. */
 cm_status cm_table_next_row(cm_table *t, const char **line, size_t *length, bool *end, cm_error *error);
@@ -89,21 +96,18 @@ cm_status cm_table_next_row(cm_table *t, const char **line, size_t *length, bool
 /* Takes the edge of a row that has been divided. */
 cm_status cm_table_take_row(cm_table *t, cm_error *error);
 
-/* Bytes of a field that are shown in messages. */
-int cm_field_shown(const cm_field *f);
+/* The number of the vertex that a field names. */
+cm_status cm_table_name(cm_table *t, const cm_field *field, const char *what, uint32_t *number, cm_error *error);
+
+/* A finite number. */
+cm_status cm_table_number(const cm_table *t, const cm_field *field, const char *what, double *value, cm_error *error);
 
 /* ---- the beginning (table_begin.c) ---- */
 
 /* Reads the first rows, up to the first edge; *done: there are no more. */
 cm_status cm_table_read_first(cm_table *t, bool *done, cm_error *error);
 
-/* ---- values and the topology ---- */
-
-/* The number of the vertex that a field names. */
-cm_status cm_table_name(cm_table *t, const cm_field *field, const char *what, uint32_t *number, cm_error *error);
-
-/* A finite number. */
-cm_status cm_table_number(const cm_table *t, const cm_field *field, const char *what, double *value, cm_error *error);
+/* ---- the topology ---- */
 
 /* Makes the topology of the names and edges (table_order.c). Where every name is a whole number, vertices go in order of these
  * numbers, else in that of their first appearance. */

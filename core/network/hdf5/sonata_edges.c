@@ -1,0 +1,314 @@
+/* SONATA edges (.h5): /edges/POPULATION/{source_node_id, target_node_id, edge_group_id, edge_group_index, GROUP/...}.
+ *
+ * Happy path: a first pass over all edge populations finds the populations of neurons and their largest ids, a second reads
+ * edges slice by slice with what their groups say of them. What can fail: lists of different lengths, groups that are not
+ * there, ids that are no row numbers. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/network/hdf5/sonata.h"
+#include "core/network/names.h"
+
+enum { SLICE = 1 << 16, GROUPS_MAX = 1024, SPARSE_IDS = 64, SPARSE_FROM = 1 << 20 };
+
+/* What the groups of one edge population say: numbers by group and index. */
+typedef struct group {
+  bool there;
+  uint64_t count;
+  double *weight, *delay_ms, *synapses; /* NULL: it does not say */
+} group;
+
+/* ---- populations of neurons ---- */
+
+cm_status sonata_population(sonata *s, const char *name, uint32_t *found, cm_error *error)
+{
+  cm_topology *made = s->made;
+  for (*found = 0; *found < made->population_count; ++*found)
+    if (strcmp(made->population[*found].name, name) == 0)
+      return CM_OK;
+  if (made->population_count >= CM_POPULATIONS_MAX)
+    return cm_over_limit("populations", made->population_count + UINT64_C(1), CM_POPULATIONS_MAX, error);
+  if (CM_ROOM(s->memory, made->population, &s->population_room, made->population_count + UINT64_C(1), error) != CM_OK ||
+      CM_ROOM(s->memory, s->ids, &s->ids_room, made->population_count + UINT64_C(1), error) != CM_OK)
+    return error->status;
+  memset(&made->population[*found], 0, sizeof *made->population);
+  (void)snprintf(made->population[*found].name, CM_POPULATION_NAME_MAX, "%s", name);
+  s->ids[*found] = 0;
+  made->population_count++;
+  return CM_OK;
+}
+
+/* The population that a list of ids is of: its attribute says it. */
+static cm_status population_of(sonata *s, hid_t edges, const char *list, uint32_t *found, cm_error *error)
+{
+  char name[CM_POPULATION_NAME_MAX] = "";
+  hid_t data;
+  if (cm_h5_object(&s->h5, edges, list, &data, error) != CM_OK)
+    return error->status;
+  cm_h5_attribute(data, "node_population", name, sizeof name);
+  (void)H5Oclose(data);
+  if (name[0] == '\0' || !cm_name_valid(name, strlen(name)))
+    return cm_h5_bad(&s->h5, edges, list, "its attribute node_population, which must name the neurons, is missing", error);
+  return sonata_population(s, name, found, error);
+}
+
+static cm_status length_of(sonata *s, hid_t edges, const char *list, uint64_t *length, cm_error *error)
+{
+  int rank;
+  uint64_t dims[CM_H5_RANK_MAX];
+  if (cm_h5_shape(&s->h5, edges, list, &rank, dims, error) != CM_OK)
+    return error->status;
+  *length = dims[0];
+  return rank == 1 ? CM_OK : cm_h5_bad(&s->h5, edges, list, "a list is expected", error);
+}
+
+/* First pass over one edge population: which neurons there must be. */
+static cm_status survey(sonata *s, hid_t edges, cm_error *error)
+{
+  static const char *const lists[] = {"source_node_id", "target_node_id"};
+  uint64_t length[2];
+  for (int side = 0; side < 2; side++) {
+    uint32_t p;
+    if (population_of(s, edges, lists[side], &p, error) != CM_OK ||
+        length_of(s, edges, lists[side], &length[side], error) != CM_OK)
+      return error->status;
+    for (uint64_t at = 0; at < length[side]; at += SLICE) {
+      uint64_t count = length[side] - at < SLICE ? length[side] - at : SLICE;
+      if (cm_h5_slice(&s->h5, edges, lists[side], H5T_NATIVE_UINT64, at, count, s->source, error) != CM_OK ||
+          cm_run_check(s->run, error) != CM_OK)
+        return error->status;
+      for (uint64_t i = 0; i < count; i++)
+        if (s->source[i] >= s->ids[p])
+          s->ids[p] = s->source[i] < UINT64_MAX ? s->source[i] + 1 : UINT64_MAX;
+    }
+  }
+  if (length[0] != length[1])
+    return cm_h5_bad(&s->h5, edges, NULL, "source_node_id and target_node_id have different lengths", error);
+  s->edges += length[0];
+  return CM_OK;
+}
+
+cm_status sonata_number(sonata *s, cm_error *error)
+{
+  cm_topology *made = s->made;
+  char name[CM_POPULATION_NAME_MAX + 32];
+  uint64_t all = 0, room = 0, used = 0, vertex = 0;
+  if (CM_NEW(s->memory, s->first, made->population_count, error) != CM_OK)
+    return error->status;
+  for (uint32_t p = 0; p < made->population_count; p++) {
+    if (s->ids[p] > s->limits->vertices_max || (!s->declared && s->ids[p] > SPARSE_FROM && s->ids[p] / SPARSE_IDS > s->edges))
+      return cm_fail(error, CM_BAD_NETWORK,
+                     "SONATA edges: population '%.60s' has the id %llu, but there are only %llu edges: ids are rows of the "
+                     "nodes file, from 0 on", made->population[p].name, (unsigned long long)s->ids[p] - 1,
+                     (unsigned long long)s->edges);
+    s->first[p] = all;
+    all += s->ids[p];
+    if (all > s->limits->vertices_max)
+      return cm_over_limit("neurons", all, s->limits->vertices_max, error);
+  }
+  made->vertex_count = (uint32_t)all;
+  made->size_total = all;
+  if (CM_NEW(s->memory, made->population_of, all, error) != CM_OK ||
+      CM_NEW(s->memory, made->label_first, all + 1, error) != CM_OK)
+    return error->status;
+  for (uint32_t p = 0; p < made->population_count; p++)
+    for (uint64_t id = 0; id < s->ids[p]; id++) {
+      size_t length = (size_t)snprintf(name, sizeof name, "%s[%llu]", made->population[p].name, (unsigned long long)id) + 1;
+      if (CM_ROOM(s->memory, made->label_text, &room, used + length, error) != CM_OK)
+        return error->status;
+      memcpy(made->label_text + used, name, length);
+      used += length;
+      made->population_of[vertex] = p;
+      made->label_first[++vertex] = used;
+    }
+  return CM_OK;
+}
+
+/* ---- edges ---- */
+
+const sonata_type *sonata_type_find(const sonata *s, uint64_t id)
+{
+  uint64_t low = 0, high = s->typed ? s->type_count : 0;
+  while (low < high) {
+    uint64_t middle = low + (high - low) / 2;
+    if (s->types[middle].id < id)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return s->typed && low < s->type_count && s->types[low].id == id ? &s->types[low] : NULL;
+}
+
+static void free_groups(group *groups)
+{
+  for (int g = 0; groups != NULL && g < GROUPS_MAX; g++) {
+    cm_free(groups[g].weight);
+    cm_free(groups[g].delay_ms);
+    cm_free(groups[g].synapses);
+  }
+  cm_free(groups);
+}
+
+static cm_status read_property(sonata *s, hid_t object, const char *name, group *g, double **values, cm_error *error)
+{
+  int rank;
+  uint64_t dims[CM_H5_RANK_MAX];
+  if (!cm_h5_has(object, name))
+    return CM_OK;
+  if (cm_h5_reals(&s->h5, object, name, values, &rank, dims, error) != CM_OK)
+    return error->status;
+  uint64_t count = rank == 1 ? dims[0] : 0;
+  if (rank != 1 || (g->there && g->count != count))
+    return cm_h5_bad(&s->h5, object, name, "its length is another than that of its neighbours", error);
+  for (uint64_t i = 0; i < count; i++)
+    if (!isfinite((*values)[i]))
+      return cm_h5_bad(&s->h5, object, name, "a number is infinite or undefined", error);
+  g->there = true;
+  g->count = count;
+  return CM_OK;
+}
+
+static cm_status read_groups(sonata *s, hid_t edges, group *groups, cm_error *error)
+{
+  char name[12];
+  for (int g = 0; g < GROUPS_MAX; g++) {
+    hid_t object;
+    (void)snprintf(name, sizeof name, "%d", g);
+    if (!cm_h5_has(edges, name))
+      continue;
+    if (cm_h5_object(&s->h5, edges, name, &object, error) != CM_OK)
+      return error->status;
+    cm_status status = H5Iget_type(object) == H5I_GROUP ? CM_OK : cm_h5_bad(&s->h5, edges, name, "a group is expected", error);
+    if (status == CM_OK)
+      status = read_property(s, object, "syn_weight", &groups[g], &groups[g].weight, error);
+    if (status == CM_OK)
+      status = read_property(s, object, "delay", &groups[g], &groups[g].delay_ms, error);
+    if (status == CM_OK)
+      status = read_property(s, object, "nsyns", &groups[g], &groups[g].synapses, error);
+    (void)H5Oclose(object);
+    if (status != CM_OK)
+      return status;
+  }
+  return CM_OK;
+}
+
+static cm_status add_edge(sonata *s, hid_t edges, const group *groups, bool grouped, uint64_t i, uint64_t at,
+                          const uint32_t side[2], cm_error *error)
+{
+  const sonata_type *type = sonata_type_find(s, s->typed ? s->type[i] : 0);
+  double weight = type != NULL && !isnan(type->weight) ? type->weight : 1;
+  double delay_ms = type != NULL && !isnan(type->delay_ms) ? type->delay_ms : -1;
+  double synapses = type != NULL && !isnan(type->synapses) ? type->synapses : 1;
+  char what[120];
+  if (grouped) {
+    const group *g = s->group[i] < GROUPS_MAX ? &groups[s->group[i]] : NULL;
+    if (g == NULL || (g->there && s->index[i] >= g->count)) {
+      (void)snprintf(what, sizeof what, "edge %llu has index %llu of group %llu, which is not there",
+                     (unsigned long long)(at + i), (unsigned long long)s->index[i], (unsigned long long)s->group[i]);
+      return cm_h5_bad(&s->h5, edges, "edge_group_index", what, error);
+    }
+    weight = g->weight != NULL ? g->weight[s->index[i]] : weight;
+    synapses = g->synapses != NULL ? g->synapses[s->index[i]] : synapses;
+    delay_ms = g->delay_ms != NULL ? g->delay_ms[s->index[i]] : delay_ms;
+    if (g->delay_ms != NULL && delay_ms < 0)
+      return cm_h5_bad(&s->h5, edges, "delay", "a delay is negative", error);
+  }
+  return cm_entries_add(&s->entries, (uint32_t)(s->first[side[0]] + s->source[i]),
+                        (uint32_t)(s->first[side[1]] + s->target[i]), weight * synapses, delay_ms, error);
+}
+
+static cm_status read_edges(sonata *s, hid_t edges, cm_error *error)
+{
+  uint32_t side[2];
+  uint64_t length;
+  group *groups = NULL;
+  bool grouped = cm_h5_has(edges, "edge_group_id") && cm_h5_has(edges, "edge_group_index");
+  if (population_of(s, edges, "source_node_id", &side[0], error) != CM_OK ||
+      population_of(s, edges, "target_node_id", &side[1], error) != CM_OK ||
+      length_of(s, edges, "source_node_id", &length, error) != CM_OK ||
+      CM_NEW(s->memory, groups, GROUPS_MAX, error) != CM_OK)
+    return error->status;
+  s->typed = s->type_count > 0 && cm_h5_has(edges, "edge_type_id");
+  cm_status status = read_groups(s, edges, groups, error);
+  for (uint64_t at = 0; at < length && status == CM_OK; at += SLICE) {
+    uint64_t count = length - at < SLICE ? length - at : SLICE;
+    status = cm_h5_slice(&s->h5, edges, "source_node_id", H5T_NATIVE_UINT64, at, count, s->source, error);
+    if (status == CM_OK)
+      status = cm_h5_slice(&s->h5, edges, "target_node_id", H5T_NATIVE_UINT64, at, count, s->target, error);
+    if (status == CM_OK && grouped)
+      status = cm_h5_slice(&s->h5, edges, "edge_group_id", H5T_NATIVE_UINT64, at, count, s->group, error);
+    if (status == CM_OK && grouped)
+      status = cm_h5_slice(&s->h5, edges, "edge_group_index", H5T_NATIVE_UINT64, at, count, s->index, error);
+    if (status == CM_OK && s->typed)
+      status = cm_h5_slice(&s->h5, edges, "edge_type_id", H5T_NATIVE_UINT64, at, count, s->type, error);
+    for (uint64_t i = 0; i < count && status == CM_OK; i++)
+      status = add_edge(s, edges, groups, grouped, i, at, side, error);
+    if (status == CM_OK)
+      status = cm_run_check(s->run, error);
+  }
+  free_groups(groups);
+  return status;
+}
+
+/* ---- the file ---- */
+
+/* Does `each` to every edge population, in natural order of their names. */
+static cm_status for_edges(sonata *s, cm_status (*each)(sonata *s, hid_t edges, cm_error *error), cm_error *error)
+{
+  hid_t all, one;
+  cm_h5_texts names = {0};
+  if (!cm_h5_has(s->h5.file, "edges"))
+    return cm_h5_bad(&s->h5, s->h5.file, NULL,
+                     "the file holds no edges, so no network: name the edges file of the circuit", error);
+  if (cm_h5_object(&s->h5, s->h5.file, "edges", &all, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_h5_names(&s->h5, all, &names, error);
+  for (uint64_t i = 0; i < names.count && status == CM_OK; i++) {
+    status = cm_h5_object(&s->h5, all, cm_h5_text_at(&names, i), &one, error);
+    if (status != CM_OK)
+      break;
+    status = H5Iget_type(one) == H5I_GROUP ? each(s, one, error) : cm_h5_bad(&s->h5, one, NULL, "a group is expected", error);
+    (void)H5Oclose(one);
+  }
+  cm_h5_texts_free(&names);
+  (void)H5Oclose(all);
+  return status;
+}
+
+cm_status sonata_survey(sonata *s, cm_error *error)
+{
+  return for_edges(s, survey, error);
+}
+
+cm_status sonata_read(sonata *s, cm_error *error)
+{
+  return for_edges(s, read_edges, error);
+}
+
+cm_status sonata_open(sonata *s, cm_source *source, const cm_import_limits *limits, cm_run *run, cm_error *error)
+{
+  *s = (sonata){.limits = limits, .run = run, .memory = run->memory,
+                .entries = {.memory = run->memory, .run = run, .limit = limits->pins_max}};
+  s->entries.weight.drop_zeros = cm_source_drops_zeros(source);
+  if (CM_NEW(s->memory, s->made, 1, error) != CM_OK || CM_NEW(s->memory, s->source, SLICE, error) != CM_OK ||
+      CM_NEW(s->memory, s->target, SLICE, error) != CM_OK || CM_NEW(s->memory, s->group, SLICE, error) != CM_OK ||
+      CM_NEW(s->memory, s->index, SLICE, error) != CM_OK || CM_NEW(s->memory, s->type, SLICE, error) != CM_OK)
+    return error->status;
+  s->made->directed = true;
+  return CM_OK;
+}
+
+void sonata_close(sonata *s)
+{
+  cm_free(s->ids);
+  cm_free(s->first);
+  cm_free(s->source);
+  cm_free(s->target);
+  cm_free(s->group);
+  cm_free(s->index);
+  cm_free(s->type);
+  cm_free(s->types);
+  cm_entries_free(&s->entries);
+  cm_topology_free(s->made);
+}

@@ -1,0 +1,17 @@
+/* How large a network file may be. */
+#ifndef CM_NETWORK_IMPORT_LIMITS_H
+#define CM_NETWORK_IMPORT_LIMITS_H
+
+#include <stdint.h>
+
+typedef struct cm_import_limits {
+  uint64_t bytes_max;    /* of the file after decompression */
+  double ratio_max;      /* of decompression */
+  uint32_t vertices_max;
+  uint64_t pins_max;
+} cm_import_limits;
+
+/* 64 GiB, 1:1000, 2^30 vertices, 2^36 pins. */
+cm_import_limits cm_import_limits_default(void);
+
+#endif
