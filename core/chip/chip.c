@@ -1,11 +1,6 @@
-/* Geometry of chips, presets, opening and freeing. chip_file.c reads and prints descriptions. */
+/* Geometry of chips, and freeing them. */
 #include "core/chip/chip.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
 #include "core/chip/interconnect/interconnect.h"
 #include "core/chip/internal.h"
 #include "core/chip/turns.h"
@@ -21,60 +16,6 @@ void cm_chip_free(cm_chip *chip)
   cm_classes_free(chip);
   cm_interconnect_free(chip->interconnect);
   cm_free(chip);
-}
-
-const char *const *cm_chip_presets(void)
-{
-  return cm_chip_preset_names;
-}
-
-const char *cm_chip_preset_text(const char *name)
-{
-  for (const cm_chip_preset *preset = cm_chip_preset_table; preset->name != NULL; preset++)
-    if (strcmp(preset->name, name) == 0)
-      return preset->text;
-  return NULL;
-}
-
-static bool is_path(const char *text)
-{
-  size_t length = strlen(text);
-  return strchr(text, '/') != NULL || (length > 5 && strcmp(text + length - 5, ".json") == 0);
-}
-
-cm_status cm_chip_open(const char *name_or_path, cm_chip **chip, cm_error *error)
-{
-  if (is_path(name_or_path)) {
-    char *text;
-    size_t size;
-    cm_status status = cm_file_read(name_or_path, CM_CHIP_FILE_BYTES_MAX, &text, &size, error);
-    if (status != CM_OK)
-      return status;
-    status = cm_chip_parse(text, size, chip, error);
-    free(text);
-    return status;
-  }
-  const char *text = cm_chip_preset_text(name_or_path);
-  if (text != NULL)
-    return cm_chip_parse(text, strlen(text), chip, error);
-  char known[300] = "";
-  size_t used = 0;
-  for (const char *const *name = cm_chip_presets(); *name != NULL && used < sizeof known; name++)
-    used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used == 0 ? "" : ", ", *name);
-  return cm_fail(error, CM_NOT_FOUND,
-                 "there is no chip \"%.80s\"; presets are %s (a chip file needs a '/' or ends in .json)",
-                 name_or_path, known);
-}
-
-cm_status cm_chip_mesh(uint32_t width, uint32_t height, cm_chip **chip, cm_error *error)
-{
-  char text[400];
-  int size = snprintf(text, sizeof text,
-                      "{\"name\": \"mesh-%ux%u\", \"description\": \"A bare grid without limits.\", "
-                      "\"cores\": [%u, %u], \"energy_pj\": {\"router\": 1, \"link\": 0.1}, "
-                      "\"latency_ns\": {\"router\": 1, \"link\": 0.01}}",
-                      width, height, width, height);
-  return cm_chip_parse(text, (size_t)size, chip, error);
 }
 
 /* Signed steps along one axis of routers from a to b: the shorter way round a torus, the positive one when both

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -16,26 +15,6 @@
 /* Far above any real figure, far below where sums of costs lose precision. */
 static const double COST_MAX = 1e12;
 enum { DESCRIPTION_MAX = 4000 };
-
-cm_status cm_chip_bad(cm_error *error, const char *where, const char *what)
-{
-  return cm_json_fail(error, CM_BAD_CHIP, where, "%s: %s", where, what);
-}
-
-cm_status cm_chip_read_whole(const json_t *value, const char *where, int64_t least, int64_t most, int64_t *number,
-                             cm_error *error)
-{
-  if (!json_is_integer(value))
-    return cm_chip_bad(error, where, "expected a whole number");
-  json_int_t given = json_integer_value(value);
-  if (given < least || given > most)
-    return cm_json_fail(error, CM_BAD_CHIP, where,
-                        "%s: %" JSON_INTEGER_FORMAT " is out of range; %" PRId64 " to %" PRId64
-                        " are possible",
-                        where, given, least, most);
-  *number = given;
-  return CM_OK;
-}
 
 /* A pair of whole numbers; both 1 when the field is not there. */
 static cm_status read_pair(const json_t *object, const char *name, uint32_t most, uint32_t pair[2],

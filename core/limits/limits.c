@@ -364,3 +364,8 @@ cm_status cm_check_neurons(const cm_topology *topology, const cm_limits *limits,
   cm_free(synapses);
   return status == CM_OK ? refuse_neurons(topology, limits, found, error) : status;
 }
+
+cm_status cm_chip_limit_neurons(const cm_chip *chip, cm_topology *topology, cm_memory *memory, cm_error *error)
+{
+  return cm_topology_limit_neurons(topology, chip->limits.fan_in, chip->relays, chip->limits.neuron_target_cores, memory, error);
+}

@@ -2,7 +2,7 @@ libcoremap_a_SOURCES += \
   core/mapping/candidate.c core/mapping/candidate.h core/mapping/map.c core/mapping/map.h core/mapping/once.h core/mapping/mapping.c core/mapping/mapping.h core/mapping/options.c core/mapping/options.h \
   core/mapping/driver/again.c core/mapping/driver/again.h core/mapping/driver/make.c core/mapping/driver/make.h core/mapping/driver/fitting.c \
   core/mapping/driver/fitting.h core/mapping/driver/portfolio.c core/mapping/driver/portfolio.h \
-  core/mapping/exports/exports.c core/mapping/exports/exports.h core/mapping/exports/exports_flows.c core/mapping/exports/exports_internal.h \
+  core/mapping/exports/exports.c core/mapping/exports/exports_groups.c core/mapping/exports/exports.h core/mapping/exports/exports_flows.c core/mapping/exports/exports_internal.h \
   core/mapping/exports/exports_plain.c core/mapping/exports/exports_sanafe.c core/mapping/exports/exports_spinnaker.c \
   core/mapping/exports/exports_units.c core/mapping/exports/mapped.c \
   core/mapping/incremental/dissolve.c core/mapping/incremental/evict.c core/mapping/incremental/hasten.c core/mapping/incremental/hasten.h \
@@ -12,7 +12,7 @@ libcoremap_a_SOURCES += \
   core/mapping/levels/cache.c core/mapping/levels/cache.h core/mapping/levels/cache_entries.c core/mapping/levels/cache_internal.h \
   core/mapping/levels/cache_lend.c core/mapping/levels/cache_manifest.c core/mapping/levels/cache_open.c \
   core/mapping/levels/levels.c core/mapping/levels/levels.h \
-  core/mapping/mappers/axon_engine.c core/mapping/mappers/axon_engine.h core/mapping/mappers/engine.c \
+  core/mapping/mappers/axon_engine.c core/mapping/mappers/axon_engine.h core/mapping/mappers/engine.c core/mapping/mappers/edge_engine.c \
   core/mapping/mappers/engine.h core/mapping/mappers/learned.c core/mapping/mappers/learned.h \
   core/mapping/mappers/mesh_axons.c core/mapping/mappers/mesh_engine.c core/mapping/mappers/nets_engine.c core/mapping/mappers/nets_engine.h \
   core/mapping/mappers/step_engine.c core/mapping/mappers/step_engine.h \
@@ -22,14 +22,14 @@ libcoremap_a_SOURCES += \
   core/mapping/measure/populations.c core/mapping/measure/populations.h core/mapping/measure/step.c core/mapping/measure/step.h \
   core/mapping/measure/ways.c core/mapping/measure/ways.h core/mapping/measure/window.c core/mapping/measure/scenarios.h core/mapping/measure/scenarios.c core/mapping/measure/binary.h core/mapping/measure/binary.c core/mapping/measure/window.h \
   core/mapping/pareto/pareto.c core/mapping/pareto/pareto.h core/mapping/pareto/plot.c \
-  core/mapping/picture/picture.c core/mapping/picture/picture.h core/mapping/picture/picture_internal.h core/mapping/picture/picture_png.c \
+  core/mapping/picture/picture.c core/mapping/picture/picture_colours.c core/mapping/picture/picture.h core/mapping/picture/picture_internal.h core/mapping/picture/picture_png.c \
   core/mapping/picture/picture_svg.c \
-  core/mapping/place/kinds.c core/mapping/place/methods.c core/mapping/place/methods.h core/mapping/place/place.c core/mapping/place/place.h \
-  core/mapping/result/beside.c core/mapping/result/beside.h core/mapping/result/export.c core/mapping/result/export.h \
+  core/mapping/place/kinds.c core/mapping/place/methods.c core/mapping/place/methods.h core/mapping/place/place.c core/mapping/place/near.c core/mapping/place/place.h \
+  core/mapping/result/beside.c core/mapping/result/beside.h core/mapping/result/export.c core/mapping/result/view_writer.c core/mapping/result/export.h \
   core/mapping/result/export_binary.c core/mapping/result/export_internal.h core/mapping/result/export_links.c \
   core/mapping/result/renamed.c core/mapping/result/renamed.h \
   core/mapping/routes/key_order.c core/mapping/routes/minimise.c core/mapping/routes/minimise.h core/mapping/routes/minimise_ternary.c \
-  core/mapping/routes/routes.c core/mapping/routes/routes.h core/mapping/routes/routes_export.c core/mapping/routes/routes_flows.c \
+  core/mapping/routes/routes.c core/mapping/routes/walk.c core/mapping/routes/routes.h core/mapping/routes/routes_export.c core/mapping/routes/routes_flows.c \
   core/mapping/routes/routes_internal.h core/mapping/routes/routes_ways.c core/mapping/routes/share.c core/mapping/routes/tables.c core/mapping/routes/tables_fit.c \
   core/mapping/routes/words.c core/mapping/routes/words.h \
   core/mapping/scenarios/scenarios.c core/mapping/scenarios/scenarios.h \
@@ -39,7 +39,7 @@ libcoremap_a_SOURCES += \
   core/mapping/simulate/request.c core/mapping/simulate/request.h core/mapping/simulate/simulate.c core/mapping/simulate/simulate.h \
   core/mapping/simulate/spikes.c core/mapping/simulate/spikes.h core/mapping/simulate/steps.c core/mapping/simulate/stream.c \
   core/mapping/simulate/traffic.c core/mapping/simulate/traffic.h core/mapping/simulate/ways.c core/mapping/simulate/ways.h \
-  core/mapping/stage/attempts.c core/mapping/stage/attempts.h core/mapping/stage/attempts_internal.h core/mapping/stage/attempts_mend.c \
+  core/mapping/stage/attempts.c core/mapping/stage/attempts_judge.c core/mapping/stage/attempts.h core/mapping/stage/attempts_internal.h core/mapping/stage/attempts_mend.c \
   core/mapping/stage/attempts_next.c \
   core/mapping/stage/classes.c core/mapping/stage/classes.h core/mapping/stage/kinds.c core/mapping/stage/kinds.h core/mapping/stage/kinds_match.c \
   core/mapping/stage/merge_parts.c core/mapping/stage/merge_parts.h \

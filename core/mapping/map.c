@@ -44,11 +44,6 @@ static cm_status report(const cm_candidate *c, cm_mapping *m, cm_error *error)
 /* Overlaps are looked at for so many steps at most, where the job is about steps; else the plain bounds do. */
 static const double overlap_work = 1e9;
 
-cm_status cm_chip_limit_neurons(const cm_chip *chip, cm_topology *topology, cm_memory *memory, cm_error *error)
-{
-  return cm_topology_limit_neurons(topology, chip->limits.fan_in, chip->relays, chip->limits.neuron_target_cores, memory, error);
-}
-
 /* A time that no partition on these cores is below. */
 static cm_status find_bound(const cm_map_input *in, cm_run *run, cm_step_bound *bound, cm_error *error)
 {
@@ -163,7 +158,7 @@ static cm_status map_from(const cm_map_input *input, cm_run *run, cm_mapping **m
 {
   json_t *tables = NULL;
   cm_mapping *made = NULL;
-  cm_status status = cm_remap(input, run, &made, error);
+  cm_status status = cm_remap(input, cm_map, run, &made, error);
   if (status == CM_OK)
     status = cm_fitting_check(input, made, run, &tables, error);
   if (status == CM_OK && tables != NULL)

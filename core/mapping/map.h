@@ -31,10 +31,6 @@ const char *cm_map_options_from(const cm_map_options *options);
  * network. Errors as cm_topology_set_outside. */
 cm_status cm_map_options_set_inputs(const cm_map_options *options, cm_topology *topology, cm_memory *memory, cm_error *error);
 
-/* Makes of the network what the chip asks of single neurons, in place (docs/neuron-limits.md): likewise to be called before. Errors
- * as cm_topology_limit_neurons. */
-cm_status cm_chip_limit_neurons(const cm_chip *chip, cm_topology *topology, cm_memory *memory, cm_error *error);
-
 /* The same for a mapping that is there: `summary` is its file without bulk. */
 cm_status cm_mapping_set_inputs(const json_t *summary, cm_topology *topology, cm_memory *memory, cm_error *error);
 

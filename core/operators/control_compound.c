@@ -42,7 +42,7 @@ static cm_status transpose(cm_unrolling *u, uint32_t from, const int64_t perm[4]
       cm_model_add_node(u->model, "Transpose", &from, 1, value, 1, &node, error) != CM_OK ||
       cm_node_set_integers(u->model, &u->model->nodes[node], "perm", perm, 4, error) != CM_OK)
     return error->status;
-  return cm_unroll_walk(u, node, error);
+  return u->walk(u, node, error);
 }
 
 static cm_status number(cm_unrolling *u, cm_type type, double x, uint32_t *value, cm_error *error)

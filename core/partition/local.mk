@@ -60,7 +60,7 @@ libcoremap_a_SOURCES += \
   core/partition/indexed_heap.h core/partition/indexed_heap.c core/partition/unload.h core/partition/unload.c \
   core/partition/edge/two_way_fm.h core/partition/edge/two_way_fm.c \
   core/partition/edge/quotient_fm.h core/partition/edge/quotient_fm.c \
-  core/partition/edge/initial.h core/partition/edge/initial.c core/partition/edge/initial_deep.c \
+  core/partition/edge/initial.h core/partition/edge/initial.c core/partition/edge/initial_split.c core/partition/edge/initial_deep.c \
   core/partition/edge/kway.h core/partition/edge/kway.c \
   core/partition/edge/kway_anneal.h core/partition/edge/kway_anneal.c core/partition/edge/kway_fm.h \
   core/partition/edge/kway_fm.c core/partition/edge/kway_relieve.c \
@@ -70,5 +70,5 @@ libcoremap_a_SOURCES += \
   core/partition/edge/constrained.h core/partition/edge/constrained.c \
   core/partition/edge/part_ties.h core/partition/edge/part_ties.c \
   core/partition/edge/affinity.h core/partition/edge/affinity.c core/partition/edge/affinity_suits.c \
-  core/partition/edge/edge.h core/partition/edge/edge.c core/partition/edge/edge_topology.c \
+  core/partition/edge/edge.h core/partition/edge/edge.c core/partition/edge/edge_search.c core/partition/edge/edge_topology.c \
   core/partition/edge/edge_search.h core/partition/edge/edge_level.c core/partition/edge/edge_combine.c

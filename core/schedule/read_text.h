@@ -14,6 +14,9 @@ typedef struct cm_text {
   uint64_t arc_count, arc_room;
 } cm_text;
 
+/* Moves to what is neither a blank, a line's end nor in a comment. */
+void cm_text_skip_blanks(cm_text *text);
+
 /* The next number, which is at most `maximum`; `what` names it in errors. Blanks, line ends and comments from # to the
  * end of a line are skipped. */
 cm_status cm_text_number(cm_text *text, const char *what, uint64_t maximum, uint64_t *number, cm_error *error);

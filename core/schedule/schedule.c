@@ -21,16 +21,6 @@ void cm_schedule_free(cm_schedule *schedule)
   cm_free(schedule);
 }
 
-cm_status cm_solving_done(cm_solving *s, bool *done, cm_error *error)
-{
-  cm_status status = cm_run_check(s->run, error);
-  if (status != CM_OK && status != CM_TIME_LIMIT)
-    return status;
-  *done = status == CM_TIME_LIMIT || s->best->makespan <= s->best->lower_bound ||
-          s->best->generated >= s->options->schedules;
-  return CM_OK;
-}
-
 static cm_status make_room(uint32_t tasks, cm_memory *memory, cm_schedule **made, cm_error *error)
 {
   cm_schedule *s;

@@ -5,43 +5,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "core/verify/checker.h"
-
-enum { SENTENCE_MAX = 300 };
-
-void cm_check_violation(cm_check_result *result, bool *out_of_memory, const char *format, ...)
-{
-  result->violation_count++;
-  if (result->listed == CM_CHECK_LISTED_MAX)
-    return;
-  char text[SENTENCE_MAX];
-  va_list arguments;
-  va_start(arguments, format);
-  int length = vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  size_t size = length < 0 ? 0 : (size_t)length >= sizeof text ? sizeof text - 1 : (size_t)length;
-  cm_error error;
-  char *copy;
-  if (CM_NEW(NULL, copy, size + 1, &error) != CM_OK) {
-    *out_of_memory = true;
-    return;
-  }
-  memcpy(copy, text, size);
-  result->violations[result->listed++] = copy;
-}
-
-void cm_check_result_free(cm_check_result *result)
-{
-  for (uint32_t i = 0; i < result->listed; i++)
-    cm_free(result->violations[i]);
-  cm_free(result->violations);
-  *result = (cm_check_result){0};
-}
 
 static void check_header(cm_checker *c)
 {

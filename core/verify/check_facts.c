@@ -1,7 +1,6 @@
 /* What a mapping says of its network, its chip, its region, the bound on parts and its neurons' keys. The bound and the keys
  * are defined by what computes them (core/limits/bound.c, core/network/identity.c); they are computed again. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,63 +25,6 @@ typedef struct facts {
 #define violation(f, ...) cm_check_violation((f)->compare.result, (f)->compare.out_of_memory, __VA_ARGS__)
 
 /* ---- comparing ---- */
-
-static void differ(const cm_check_comparison *c, const char *where, const json_t *stated, const json_t *truth)
-{
-  char *says = stated == NULL ? NULL : cm_json_dumps(stated, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17)),
-       *is = truth == NULL ? NULL : cm_json_dumps(truth, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
-  if (stated == NULL)
-    cm_check_violation(c->result, c->out_of_memory, "%s %s is missing; it is %.80s", c->what, where, is != NULL ? is : "?");
-  else if (truth == NULL)
-    cm_check_violation(c->result, c->out_of_memory, "%s %s does not belong there (%.80s)", c->what, where,
-                       says != NULL ? says : "?");
-  else
-    cm_check_violation(c->result, c->out_of_memory, "%s %s is stated as %.80s, but is %.80s", c->what, where,
-                       says != NULL ? says : "?", is != NULL ? is : "?");
-  free(says);
-  free(is);
-}
-
-static void compare_objects(const cm_check_comparison *c, const char *where, const json_t *stated, const json_t *truth)
-{
-  char place[200];
-  const char *name;
-  json_t *value;
-  json_object_foreach((json_t *)(uintptr_t)truth, name, value) {
-    (void)snprintf(place, sizeof place, "%s/%s", where, name);
-    cm_check_compare(c, place, json_object_get(stated, name), value);
-  }
-  json_object_foreach((json_t *)(uintptr_t)stated, name, value) {
-    if (c->partial || json_object_get(truth, name) != NULL || (c->except != NULL && strcmp(name, c->except) == 0))
-      continue;
-    (void)snprintf(place, sizeof place, "%s/%s", where, name);
-    differ(c, place, value, NULL);
-  }
-}
-
-void cm_check_compare(const cm_check_comparison *c, const char *where, const json_t *stated, const json_t *truth)
-{
-  const char *name = strrchr(where, '/');
-  if (c->except != NULL && name != NULL && strcmp(name + 1, c->except) == 0)
-    return;
-  if (json_is_object(truth) && json_is_object(stated)) {
-    compare_objects(c, where, stated, truth);
-    return;
-  }
-  if (json_is_array(truth) && json_is_array(stated) && json_array_size(truth) == json_array_size(stated)) {
-    char place[200];
-    for (size_t i = 0; i < json_array_size(truth); i++) {
-      (void)snprintf(place, sizeof place, "%s/%zu", where, i);
-      cm_check_compare(c, place, json_array_get(stated, i), json_array_get(truth, i));
-    }
-    return;
-  }
-  bool same = json_is_number(truth) && json_is_number(stated)
-                  ? !cm_check_differs(json_number_value(stated), json_number_value(truth))
-                  : json_equal(stated, truth);
-  if (!same)
-    differ(c, where, stated, truth);
-}
 
 /* Compares a member of the file with its true value, which is taken over. */
 static cm_status compare_member(facts *f, const char *where, const json_t *stated, json_t *truth, cm_error *error)

@@ -2,10 +2,9 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "core/verify/checker.h"
-
-static const double TOLERANCE = 1e-6;
 
 void cm_checker_count(cm_checker *c, const json_t *object, const char *name, const char *label, uint64_t truth)
 {
@@ -15,11 +14,6 @@ void cm_checker_count(cm_checker *c, const json_t *object, const char *name, con
   else if (json_integer_value(value) < 0 || (uint64_t)json_integer_value(value) != truth)
     violation(c, "%s is stated as %" JSON_INTEGER_FORMAT ", but is %" PRIu64, label, json_integer_value(value),
               truth);
-}
-
-bool cm_check_differs(double stated, double truth)
-{
-  return !(fabs(stated - truth) <= TOLERANCE * fmax(fabs(stated), fabs(truth)));
 }
 
 static void check_limit(cm_checker *c, uint32_t part, const char *what, uint64_t has, uint64_t limit)

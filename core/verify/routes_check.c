@@ -11,119 +11,6 @@
 #include "core/verify/routes_check_internal.h"
 
 static const size_t FILE_BYTES_MAX = (size_t)1 << 31;
-static const char letters[] = "EWSN";
-
-/* The turns that a rule forbids (docs/routes.md), by the letters of the two directions. */
-static const struct {
-  const char *name, *forbidden;
-} rules[] = {
-  {"xy", "SE SW NE NW"}, {"yx", "ES EN WS WN"}, {"west-first", "SW NW"}, {"north-last", "NE NW"},
-  {"negative-first", "EN SW"},
-};
-
-static bool turn_is_legal(const cm_routes_checking *c, unsigned in, unsigned out)
-{
-  if (in == CM_DIRECTIONS || in == out)
-    return true;
-  if ((in ^ out) == 1) /* back */
-    return false;
-  const char turn[3] = {letters[in], letters[out], '\0'};
-  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-    if (c->rule != NULL && strcmp(c->rule, rules[i].name) == 0)
-      return strstr(rules[i].forbidden, turn) == NULL;
-  return false;
-}
-
-/* The router beyond a link; UINT32_MAX past the edge: links that close a torus are not used. */
-static uint32_t beyond(const cm_routes_checking *c, uint32_t router, unsigned out)
-{
-  uint32_t x = router % c->routers_x, y = router / c->routers_x;
-  switch (out) {
-    case CM_EAST: return x + 1 < c->routers_x ? router + 1 : UINT32_MAX;
-    case CM_WEST: return x > 0 ? router - 1 : UINT32_MAX;
-    case CM_SOUTH: return y + 1 < c->routers_y ? router + c->routers_x : UINT32_MAX;
-    default: return y > 0 ? router - c->routers_x : UINT32_MAX;
-  }
-}
-
-void cm_routes_name_router(const cm_routes_checking *c, uint32_t router, char name[CM_ROUTER_NAME_MAX])
-{
-  if (router < c->routers_x * c->routers_y)
-    (void)snprintf(name, CM_ROUTER_NAME_MAX, "router (%" PRIu32 ", %" PRIu32 ")", router % c->routers_x, router / c->routers_x);
-  else
-    (void)snprintf(name, CM_ROUTER_NAME_MAX, "switch %" PRIu32, router);
-}
-
-uint32_t cm_routes_hop(cm_routes_checking *c, uint32_t router, unsigned in, unsigned out, uint64_t weight, const char *who)
-{
-  if (c->net != NULL)
-    return cm_routes_ways_hop(c, router, in, out, weight, who);
-  uint32_t x = router % c->routers_x, y = router / c->routers_x, next = beyond(c, router, out);
-  size_t link = (size_t)router * CM_DIRECTIONS + out;
-  if (next == UINT32_MAX) {
-    routes_violation(c, "routes: %s leaves the chip at router (%" PRIu32 ", %" PRIu32 ") going %c", who, x, y, letters[out]);
-    return UINT32_MAX;
-  }
-  if (c->dead[link]) {
-    routes_violation(c, "routes: %s takes the dead link %c of router (%" PRIu32 ", %" PRIu32 ")", who, letters[out], x, y);
-    return UINT32_MAX;
-  }
-  if (!turn_is_legal(c, in, out)) { /* it goes on all the same: it may close a ring */
-    routes_violation(c, "routes: %s turns from %c to %c at router (%" PRIu32 ", %" PRIu32 "), which %s forbids", who,
-                     letters[in], letters[out], x, y, c->rule != NULL ? c->rule : "the rule");
-    if ((in ^ out) == 1)
-      return UINT32_MAX;
-  }
-  if (c->met[next] == c->packet + 1) {
-    routes_violation(c, "routes: %s comes to router (%" PRIu32 ", %" PRIu32 ") twice", who, next % c->routers_x,
-                     next / c->routers_x);
-    return UINT32_MAX;
-  }
-  c->met[next] = c->packet + 1;
-  c->load[link] += weight;
-  c->links++;
-  c->traffic += weight;
-  c->used[link] = 1;
-  if (in != CM_DIRECTIONS) /* the link by which it came waits for this one */
-    c->next[(size_t)beyond(c, router, in ^ 1) * CM_DIRECTIONS + in] |= (uint8_t)(1u << out);
-  return next;
-}
-
-void cm_routes_plain_way(cm_routes_checking *c, uint32_t from, uint32_t to, uint64_t weight)
-{
-  int64_t x = to % c->routers_x - (int64_t)(from % c->routers_x), y = to / c->routers_x - (int64_t)(from / c->routers_x);
-  unsigned along_x = x > 0 ? CM_EAST : CM_WEST, along_y = y > 0 ? CM_SOUTH : CM_NORTH;
-  bool x_first = x == 0 || y == 0 || turn_is_legal(c, along_x, along_y);
-  x = llabs(x);
-  y = llabs(y);
-  while (x > 0 || y > 0) {
-    bool go_x = x > 0 && (x_first || y == 0);
-    unsigned out = go_x ? along_x : along_y;
-    size_t link = (size_t)from * CM_DIRECTIONS + out;
-    if (c->linked[link] != c->packet + 1) {
-      c->linked[link] = c->packet + 1;
-      c->plain_load[link] += weight;
-    }
-    from = beyond(c, from, out);
-    *(go_x ? &x : &y) -= 1;
-  }
-}
-
-void cm_routes_reach(cm_routes_checking *c, uint32_t net)
-{
-  const cm_topology *t = c->topology;
-  uint32_t own = c->part[cm_topology_source(t, net)];
-  bool comes_back = c->multicast && c->chip->table_entries != 0;
-  c->targets = 0;
-  c->reached++;
-  for (uint64_t i = t->net_first[net]; i < t->net_first[net + 1]; i++) {
-    uint32_t p = c->part[t->pin[i]];
-    if ((p == own && !comes_back) || c->stamp[p] == c->reached)
-      continue;
-    c->stamp[p] = c->reached;
-    c->target[c->targets++] = p;
-  }
-}
 
 /* ---- rings ---- */
 
@@ -149,7 +36,7 @@ static cm_status check_rings(cm_routes_checking *c, uint64_t *channels, uint64_t
   for (; done < ready; done++) {
     uint32_t router = queue[done] / CM_DIRECTIONS;
     for (unsigned in = 0; in < CM_DIRECTIONS; in++) { /* links that end at this router and wait for this link */
-      uint32_t before = beyond(c, router, in ^ 1);
+      uint32_t before = cm_routes_beyond(c, router, in ^ 1);
       if (before == UINT32_MAX || !(c->next[(size_t)before * CM_DIRECTIONS + in] >> queue[done] % CM_DIRECTIONS & 1))
         continue;
       uint32_t link = before * CM_DIRECTIONS + in;
@@ -160,7 +47,7 @@ static cm_status check_rings(cm_routes_checking *c, uint64_t *channels, uint64_t
   for (size_t l = 0; l < links && done < *channels; l++)
     if (c->used[l] && waits[l] > 0) {
       routes_violation(c, "routes: packets can wait for each other for ever: link %c of router (%" PRIu32 ", %" PRIu32
-                       ") waits in a ring", letters[l % CM_DIRECTIONS], (uint32_t)(l / CM_DIRECTIONS % c->routers_x),
+                       ") waits in a ring", cm_route_letters[l % CM_DIRECTIONS], (uint32_t)(l / CM_DIRECTIONS % c->routers_x),
                        (uint32_t)(l / CM_DIRECTIONS / c->routers_x));
       break;
     }
@@ -254,8 +141,8 @@ static cm_status read_header(cm_routes_checking *c, cm_error *error)
              *model = json_string_value(json_object_get(figures, "model"));
   if (c->net != NULL)
     c->rule = rule != NULL && strcmp(rule, "up-down") == 0 ? "up-down" : NULL;
-  for (size_t i = 0; i < sizeof rules / sizeof *rules && rule != NULL && c->net == NULL; i++)
-    c->rule = strcmp(rule, rules[i].name) == 0 ? rules[i].name : c->rule;
+  else
+    c->rule = cm_routes_rule(rule);
   if (c->rule == NULL)
     routes_violation(c, "routes /figures/routing names no turn rule");
   c->multicast = json_object_get(c->json, "tables") != NULL;

@@ -80,6 +80,15 @@ cm_status cm_routes_follow_tables(cm_routes_checking *c, cm_error *error);
 /* Carries every pair of parts over its path. */
 cm_status cm_routes_follow_paths(cm_routes_checking *c, cm_error *error);
 
+/* The letters of the directions in files, by cm_direction. */
+extern const char cm_route_letters[];
+
+/* The turn rule of that name, for ever; NULL: none. */
+const char *cm_routes_rule(const char *name);
+
+/* The router beyond a link of a mesh; UINT32_MAX past the edge: links that close a torus are not used. */
+uint32_t cm_routes_beyond(const cm_routes_checking *c, uint32_t router, unsigned out);
+
 /* One hop of the packet under way, `weight` heavy: the router that it leads to, UINT32_MAX after a violation; `who` names
  * the packet in sentences. `in`: how it came, c->start at the source. Both are directions, on an interconnect links. */
 uint32_t cm_routes_hop(cm_routes_checking *c, uint32_t router, unsigned in, unsigned out, uint64_t weight, const char *who);

@@ -1,6 +1,6 @@
 /* Paths: one for every pair of parts of which one sends to the other. */
 #include <inttypes.h>
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,12 +82,11 @@ static uint32_t router_of(const cm_routes_checking *c, uint32_t part)
 /* Walks "E3S2"; false after a violation. */
 static bool walk(cm_routes_checking *c, const char *path, uint32_t from, uint32_t to, uint64_t weight, const char *who)
 {
-  static const char letters[] = "EWSN";
   uint32_t at = from;
   unsigned in = CM_DIRECTIONS;
   c->met[at] = c->packet + 1;
   while (*path != '\0') {
-    const char *letter = strchr(letters, *path);
+    const char *letter = strchr(cm_route_letters, *path);
     char *end;
     unsigned long long steps = letter != NULL && path[1] >= '1' && path[1] <= '9' ? strtoull(path + 1, &end, 10) : 0;
     if (steps == 0 || steps > c->routers) {
@@ -95,8 +94,8 @@ static bool walk(cm_routes_checking *c, const char *path, uint32_t from, uint32_
       return false;
     }
     for (; steps > 0; steps--) {
-      at = cm_routes_hop(c, at, in, (unsigned)(letter - letters), weight, who);
-      in = (unsigned)(letter - letters);
+      at = cm_routes_hop(c, at, in, (unsigned)(letter - cm_route_letters), weight, who);
+      in = (unsigned)(letter - cm_route_letters);
       if (at == UINT32_MAX)
         return false;
     }

@@ -10,13 +10,12 @@
 /* "EWSN" in any order, each once; false: something else. */
 static bool read_links(const char *text, uint8_t *links)
 {
-  static const char letters[] = "EWSN";
   *links = 0;
   for (; *text != '\0'; text++) {
-    const char *letter = strchr(letters, *text);
-    if (letter == NULL || *links >> (letter - letters) & 1)
+    const char *letter = strchr(cm_route_letters, *text);
+    if (letter == NULL || *links >> (letter - cm_route_letters) & 1)
       return false;
-    *links |= (uint8_t)(1u << (letter - letters));
+    *links |= (uint8_t)(1u << (letter - cm_route_letters));
   }
   return true;
 }

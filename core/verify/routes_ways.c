@@ -2,6 +2,7 @@
  * order of routers; what waits for what is gathered and taken apart. Shares nothing with what makes routes but the list of links.
  * What can fail: memory. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -257,4 +258,12 @@ cm_status cm_routes_ways_rings(cm_routes_checking *c, uint64_t *channels, uint64
   cm_free(k.waits);
   cm_free(k.queue);
   return status;
+}
+
+void cm_routes_name_router(const cm_routes_checking *c, uint32_t router, char name[CM_ROUTER_NAME_MAX])
+{
+  if (router < c->routers_x * c->routers_y)
+    (void)snprintf(name, CM_ROUTER_NAME_MAX, "router (%" PRIu32 ", %" PRIu32 ")", router % c->routers_x, router / c->routers_x);
+  else
+    (void)snprintf(name, CM_ROUTER_NAME_MAX, "switch %" PRIu32, router);
 }

@@ -9,17 +9,6 @@
 enum { UNITS_PER_HOP = 64, UNITS_MAX = 500000 };
 
 const char *const cm_six_names[CM_SIX] = {"east", "north-east", "north", "west", "south-west", "south"};
-static const int step_x[CM_SIX] = {1, 1, 0, -1, -1, 0}, step_y[CM_SIX] = {0, -1, -1, 0, 1, 1};
-
-uint32_t cm_interconnect_beside(const cm_interconnect *net, uint32_t router, unsigned direction)
-{
-  int64_t x = (int64_t)(router % net->columns) + step_x[direction], y = (int64_t)(router / net->columns) + step_y[direction];
-  if ((!net->ring_x && (x < 0 || x >= net->columns)) || (!net->ring_y && (y < 0 || y >= net->rows)))
-    return CM_NO_WAY;
-  x = (x + net->columns) % net->columns;
-  y = (y + net->rows) % net->rows;
-  return (uint32_t)(y * net->columns + x);
-}
 
 cm_status cm_draft_add(cm_draft *draft, cm_draft_link link, cm_error *error)
 {

@@ -210,14 +210,6 @@ int64_t cm_interconnect_straight(const cm_interconnect *net, uint32_t link)
   return cm_interconnect_link(net, k->to, (uint32_t)((y + rows) % rows * columns + (x + columns) % columns));
 }
 
-unsigned cm_interconnect_direction(const cm_interconnect *net, uint32_t link)
-{
-  unsigned direction = 0;
-  while (direction < CM_SIX - 1 && cm_interconnect_beside(net, net->link[link].from, direction) != net->link[link].to)
-    direction++;
-  return direction;
-}
-
 /* ---- the channel dependency graph ---- */
 
 cm_status cm_channels_new(const cm_way_tracer *tracer, uint32_t channels, cm_memory *memory, cm_channels *graph, cm_error *error)

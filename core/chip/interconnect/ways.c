@@ -1,93 +1,10 @@
-/* Distances and ways: formulas of the regular kinds, and the table of all pairs. What can fail: memory for the table. */
+/* Distances and ways: by formulas (formula.c) where they hold, else by the table of all pairs. What can fail: memory for the table. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/heap.h"
 #include "core/chip/interconnect/detours.h"
 #include "core/chip/interconnect/internal.h"
-
-/* ---- formulas ---- */
-
-static uint32_t grid_hops(const cm_interconnect *net, uint32_t from, uint32_t to)
-{
-  cm_grid_steps steps = cm_grid_steps_between(net, from, to);
-  uint32_t least = UINT32_MAX;
-  for (unsigned i = 0; i < CM_GRID_SIDES; i++) {
-    uint32_t length = cm_grid_length(net, steps.east[i & 1], steps.north[i / 2]);
-    least = length < least ? length : least;
-  }
-  return least;
-}
-
-typedef struct tree_place {
-  uint32_t level, x, y; /* level 0: routers with cores */
-} tree_place;
-
-static tree_place tree_place_of(const cm_interconnect *net, uint32_t router)
-{
-  uint32_t level = net->levels;
-  while (level > 0 && router < net->level[level - 1].first)
-    level--;
-  uint32_t width = level == 0 ? net->columns : net->level[level - 1].width,
-           at = level == 0 ? router : router - net->level[level - 1].first;
-  return (tree_place){level, at % width, at / width};
-}
-
-static void climb(const cm_interconnect *net, tree_place *p)
-{
-  p->x /= net->level[p->level].x;
-  p->y /= net->level[p->level].y;
-  p->level++;
-}
-
-/* The link to the switch above. */
-static const cm_link *up_link(const cm_interconnect *net, const tree_place *p)
-{
-  uint32_t router = p->level == 0 ? p->y * net->columns + p->x
-                                  : net->level[p->level - 1].first + p->y * net->level[p->level - 1].width + p->x;
-  return &net->link[net->first[router + 1] - 1]; /* the switch above has the highest number beside it */
-}
-
-/* Hops, and units where they are wanted: there is one way only. */
-static uint32_t tree_hops(const cm_interconnect *net, uint32_t from, uint32_t to, uint32_t *units)
-{
-  tree_place a = tree_place_of(net, from), b = tree_place_of(net, to);
-  uint32_t hops = 0;
-  while (a.level != b.level || a.x != b.x || a.y != b.y) {
-    tree_place *lower = a.level <= b.level ? &a : &b;
-    if (units != NULL || net->dead_count > 0) {
-      const cm_link *up = up_link(net, lower);
-      if (lower == &a ? up->dead : net->link[up->twin].dead)
-        return CM_NO_WAY;
-      if (units != NULL)
-        *units += up->units;
-    }
-    climb(net, lower);
-    hops++;
-  }
-  return hops;
-}
-
-uint32_t cm_formula_hops(const cm_interconnect *net, uint32_t from, uint32_t to)
-{
-  switch (net->kind) {
-    case CM_TREE: return tree_hops(net, from, to, NULL);
-    case CM_ALL_TO_ALL: return from != to;
-    default: return grid_hops(net, from, to);
-  }
-}
-
-uint32_t cm_formula_units(const cm_interconnect *net, uint32_t from, uint32_t to)
-{
-  uint32_t units = 0;
-  if (net->kind == CM_TREE) {
-    return tree_hops(net, from, to, &units) == CM_NO_WAY ? CM_NO_WAY : units;
-  }
-  if (net->kind == CM_ALL_TO_ALL)
-    return from == to ? 0 : net->link[cm_interconnect_link(net, from, to)].units;
-  return grid_hops(net, from, to) * net->link[0].units;
-}
 
 /* ---- the table ---- */
 
@@ -300,19 +217,6 @@ uint32_t cm_interconnect_next(const cm_interconnect *net, uint32_t from, uint32_
   while (net->link[link].from != from)
     link = cm_interconnect_last(net, from, net->link[link].from);
   return link;
-}
-
-int64_t cm_interconnect_link(const cm_interconnect *net, uint32_t from, uint32_t to)
-{
-  uint32_t low = net->first[from], high = net->first[from + 1];
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (net->link[middle].to < to)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < net->first[from + 1] && net->link[low].to == to ? (int64_t)low : CM_NO_LINK;
 }
 
 double cm_interconnect_link_ns(const cm_chip *chip, uint32_t link)

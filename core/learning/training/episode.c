@@ -1,7 +1,6 @@
 #include "core/learning/training/episode.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/random.h"
 #include "core/learning/agent/swap_refinement.h"
@@ -225,4 +224,12 @@ cm_status cm_look_descend(const cm_policy *policy, const cm_look *look, const cm
   cm_free(d_deviation);
   cm_policy_pass_free(pass);
   return status;
+}
+
+void cm_letter_look_free(cm_look *look)
+{
+  cm_letter_view_free(&look->view);
+  cm_free(look->drawn);
+  cm_free(look->was);
+  cm_free(look->worth);
 }

@@ -2,7 +2,6 @@
  * physical node from its Gaussian, several times over from the same state; what a draw is worth is its reward beside the
  * others'. It is a figure of the whole placement, as the source asks. */
 #include <math.h>
-#include <string.h>
 
 #include "base/random.h"
 #include "core/learning/reward.h"
@@ -42,14 +41,6 @@ static cm_status look_new(const cm_environment *environment, uint32_t p, uint32_
       CM_NEW(run->memory, look->worth, (size_t)look->view.nodes * draws, error) != CM_OK)
     return error->status;
   return CM_OK;
-}
-
-void cm_letter_look_free(cm_look *look)
-{
-  cm_letter_view_free(&look->view);
-  cm_free(look->drawn);
-  cm_free(look->was);
-  cm_free(look->worth);
 }
 
 /* Draws places for all rows of a look. */

@@ -3,12 +3,7 @@
 #include <string.h>
 
 #include "core/machine/cost.h"
-#include "core/machine/plan/grid.h"
-
-static int64_t divide_up(int64_t a, int64_t b)
-{
-  return (a + b - 1) / b;
-}
+#include "core/machine/plan/sizing.h"
 
 /* In how many pieces the operator should be cut. */
 static int64_t wanted_pieces(const cm_plan_op *op, const cm_plan_options *options, const cm_need *whole, uint64_t work)
@@ -31,9 +26,9 @@ static int64_t cut(cm_sizing *s, uint32_t axis, int64_t parts)
 {
   if (axis == CM_NONE || parts < 1)
     return 1;
-  int64_t dim = s->call->output[0].dims[axis], step = cm_split_extent(s->call, axis, divide_up(dim, parts));
+  int64_t dim = s->call->output[0].dims[axis], step = cm_split_extent(s->call, axis, cm_divide_up(dim, parts));
   s->step[axis] = step < s->step[axis] ? step : s->step[axis];
-  return divide_up(dim, s->step[axis]);
+  return cm_divide_up(dim, s->step[axis]);
 }
 
 static cm_status choose_steps(cm_sizing *s, const cm_plan_op *op, const cm_plan_options *options, cm_error *error)
@@ -44,15 +39,15 @@ static cm_status choose_steps(cm_sizing *s, const cm_plan_op *op, const cm_plan_
   if (cm_sizing_measure(s, &whole, error) != CM_OK || cm_split_piece(s->call, &box, s->inputs, &change, error) != CM_OK)
     return error->status;
   int64_t pieces = wanted_pieces(op, options, &whole, cm_split_work(s->call, &box, s->inputs)),
-          slices = divide_up((int64_t)whole.parameters, (int64_t)options->settings->weight_bytes);
-  pieces = divide_up(pieces, cut(s, s->frame, pieces));
+          slices = cm_divide_up((int64_t)whole.parameters, (int64_t)options->settings->weight_bytes);
+  pieces = cm_divide_up(pieces, cut(s, s->frame, pieces));
   /* Rows where activations outweigh parameters: what follows can begin early. */
   if (whole.data + whole.output >= whole.parameters || s->slice == CM_NONE) {
     slices = cut(s, s->slice, slices);
-    int64_t bands = cut(s, s->band, divide_up(pieces, slices));
-    (void)cut(s, s->slice, divide_up(pieces, bands));
+    int64_t bands = cut(s, s->band, cm_divide_up(pieces, slices));
+    (void)cut(s, s->slice, cm_divide_up(pieces, bands));
   } else
-    (void)cut(s, s->band, divide_up(pieces, cut(s, s->slice, pieces > slices ? pieces : slices)));
+    (void)cut(s, s->band, cm_divide_up(pieces, cut(s, s->slice, pieces > slices ? pieces : slices)));
   return CM_OK;
 }
 

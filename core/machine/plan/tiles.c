@@ -129,3 +129,11 @@ uint32_t cm_cells_tile(const cm_cells *cells)
     cell[i] = cells->first[i] + cells->index[i];
   return cm_plan_tile_at(cells->value, cell);
 }
+
+uint32_t cm_plan_tile_at(const cm_plan_value *value, const int64_t *cell)
+{
+  int64_t at = 0;
+  for (uint32_t i = 0; i < value->whole.rank; i++)
+    at = at * value->count[i] + cell[i];
+  return value->first_tile + (uint32_t)at;
+}

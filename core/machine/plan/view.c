@@ -38,14 +38,6 @@ typedef struct walk {
 static cm_status visit_value(walk *w, uint32_t value, const cm_box *box, int64_t to, const int64_t *to_stride,
                              cm_error *error);
 
-uint32_t cm_plan_tile_at(const cm_plan_value *value, const int64_t *cell)
-{
-  int64_t at = 0;
-  for (uint32_t i = 0; i < value->whole.rank; i++)
-    at = at * value->count[i] + cell[i];
-  return value->first_tile + (uint32_t)at;
-}
-
 /* The part of `tile` that lies in `box`. What lies behind the rank of a part is not set: pieces read tens of parts each. */
 static cm_status visit_tile(walk *w, uint32_t number, const cm_box *box, int64_t to, const int64_t *to_stride,
                             cm_error *error)

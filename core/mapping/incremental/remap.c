@@ -222,7 +222,7 @@ static cm_status map_afresh(const cm_remapping *r, cm_mapping **mapping, cm_erro
 {
   cm_map_input input = *r->input;
   input.from = NULL;
-  return cm_map(&input, r->run, mapping, error);
+  return r->afresh(&input, r->run, mapping, error);
 }
 
 /* Neurons of both mappings, and those whose core is another one than before. */
@@ -281,9 +281,9 @@ static cm_status run_remap(cm_remapping *r, cm_error *error)
   return report(r, !legal, error);
 }
 
-cm_status cm_remap(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
+cm_status cm_remap(const cm_map_input *input, cm_remap_afresh *afresh, cm_run *run, cm_mapping **mapping, cm_error *error)
 {
-  cm_remapping r = {.input = input, .run = run, .occupancy = input->occupancy};
+  cm_remapping r = {.input = input, .afresh = afresh, .run = run, .occupancy = input->occupancy};
   cm_status status = CM_NEW(run->memory, r.mapping, 1, error);
   if (status == CM_OK && r.occupancy == NULL) {
     status = cm_occupancy_new(input->chip, &r.own_occupancy, error);

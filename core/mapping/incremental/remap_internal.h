@@ -9,6 +9,7 @@
 /* One run: owns its arrays, the old mapping's file as read, and the new mapping until it is given out. */
 typedef struct cm_remapping {
   const cm_map_input *input;
+  cm_remap_afresh *afresh;
   cm_run *run;
   cm_occupancy *own_occupancy;
   const cm_occupancy *occupancy;

@@ -50,28 +50,6 @@ static cm_status choose_regions(const cm_candidate *c, cm_region **regions, uint
            : cm_region_candidates(in->chip, in->occupancy, c->partition->part_count, most, c->run, regions, found, error);
 }
 
-/* Whether places are better than those that there are: by energy, where loads were not looked at. */
-static bool is_better(const cm_places *old, const cm_places *new)
-{
-  if (old->core == NULL)
-    return true;
-  if (old->busiest == 0 || new->busiest == 0 || old->energy > cm_relief_dearer * new->energy)
-    return new->energy < old->energy;
-  return new->energy <= cm_relief_dearer * old->energy &&
-         cm_relief_score(new->energy, new->busiest) < cm_relief_score(old->energy, old->busiest);
-}
-
-void cm_take_places(cm_candidate *c, cm_places *places)
-{
-  if (is_better(&c->places, places)) {
-    cm_places_free(&c->places);
-    c->places = *places;
-    *places = (cm_places){0};
-  } else {
-    cm_places_free(places);
-  }
-}
-
 /* Places the parts on a region, which is taken over in any case. */
 static cm_status try_region(cm_candidate *c, cm_region *region, uint32_t number, cm_error *error)
 {
@@ -129,29 +107,6 @@ static cm_status place_on_candidates(cm_candidate *c, cm_error *error)
 
 /* ---- the region of parts that are on their cores ---- */
 
-cm_status cm_box_cores(const cm_candidate *c, cm_region *region, cm_error *error)
-{
-  const cm_chip *chip = c->input->chip;
-  uint32_t x0 = UINT32_MAX, y0 = UINT32_MAX, x1 = 0, y1 = 0, width = chip->width;
-  qsort(region->cores, region->core_count, sizeof *region->cores, cm_ascending);
-  for (uint32_t i = 0; i < region->core_count; i++) {
-    uint32_t x = region->cores[i] % width, y = region->cores[i] / width;
-    x0 = x < x0 ? x : x0;
-    y0 = y < y0 ? y : y0;
-    x1 = x > x1 ? x : x1;
-    y1 = y > y1 ? y : y1;
-  }
-  region->x0 = x0;
-  region->y0 = y0;
-  region->width = x1 - x0 + 1;
-  region->height = y1 - y0 + 1;
-  region->rectangle = true;
-  for (uint32_t y = y0; y <= y1; y++)
-    for (uint32_t x = x0; x <= x1; x++)
-      region->rectangle &= c->input->occupancy->state[(size_t)y * width + x] == CM_CORE_FREE;
-  return cm_set_cost(chip, region->cores, region->core_count, c->run->memory, &region->cost, error);
-}
-
 /* The region becomes that of the cores in use. */
 static cm_status enclose(cm_candidate *c, cm_error *error)
 {
@@ -168,14 +123,6 @@ static cm_status enclose(cm_candidate *c, cm_error *error)
 }
 
 /* ---- free cores beside them ---- */
-
-int cm_nearest_first(const void *a, const void *b)
-{
-  const cm_near_core *p = a, *q = b;
-  if (p->far != q->far)
-    return p->far < q->far ? -1 : 1;
-  return p->core < q->core ? -1 : p->core > q->core;
-}
 
 /* Usable cores without a part in the box of the region and so many columns and rows around it, nearest first. */
 static cm_status rank_neighbours(const cm_candidate *c, uint32_t margin, const uint8_t *usable, cm_near_core **list,

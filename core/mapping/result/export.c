@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,33 +16,6 @@
 #include "core/network/identity.h"
 
 typedef cm_view_writer writer;
-
-void cm_view_put_text(writer *w, const char *text)
-{
-  (void)fputs(text, w->stream);
-}
-
-void cm_view_put_count(writer *w, uint64_t value)
-{
-  char digits[20];
-  size_t first = sizeof digits;
-  do {
-    digits[--first] = (char)('0' + value % 10);
-    value /= 10;
-  } while (value != 0);
-  (void)fwrite(digits + first, 1, sizeof digits - first, w->stream);
-}
-
-void cm_view_put_real(writer *w, double value)
-{
-  char text[40];
-  for (int digits = 15; digits <= 17; digits++) {
-    (void)snprintf(text, sizeof text, "%.*g", digits, value);
-    if (digits == 17 || strtod(text, NULL) == value)
-      break;
-  }
-  cm_view_put_text(w, text);
-}
 
 static uint32_t core_x(const writer *w, uint32_t part)
 {

@@ -140,7 +140,7 @@ static cm_status partition_network(work *w, uint32_t i, cm_population_network *n
   input->cores_max = w->cores[kind];
   input->share = (double)(w->split.pin_first[i + 1] - w->split.pin_first[i] + n->topology->vertex_count) /
                 ((double)job->input->topology->pin_count + job->input->topology->vertex_count);
-  cm_status status = cm_make_parts(input, job->run, &alone, error);
+  cm_status status = job->make(input, job->run, &alone, error);
   if (status == CM_OK) {
     status = take_parts(w, i, n, &alone, error);
     cm_candidate_free(&alone);

@@ -184,7 +184,7 @@ static cm_status partition_one(work *w, uint32_t i, uint32_t cores, cm_error *er
   input->places = false;
   input->cores_max = cores;
   input->share = share_of_effort(w, i);
-  cm_status status = cm_make_parts(input, job->run, &alone, error);
+  cm_status status = job->make(input, job->run, &alone, error);
   if (status == CM_OK) {
     take_parts(w, i, &n, alone.partition);
     note_attempt(w, &alone);

@@ -4,11 +4,15 @@
 
 #include "core/mapping/stage/attempts.h"
 
+/* Makes parts of a network: cm_make_parts. */
+typedef cm_status cm_parts_maker(const cm_map_input *input, cm_run *run, cm_candidate *candidate, cm_error *error);
+
 typedef struct cm_by_population {
   const cm_map_input *input;
   const cm_terms *terms;       /* limits with the one on populations, cores, parts (0: the limits decide) */
   cm_objective objective;      /* resolved */
   cm_run *run;
+  cm_parts_maker *make;        /* makes parts of one population, or of one class of cores, alone */
 } cm_by_population;
 
 /* Every population alone, by the job's own method (core/limits/populations.h: what it costs is what it costs in the

@@ -355,7 +355,7 @@ static cm_status suits_populations(const job *j, bool *suits, cm_error *error)
 
 static cm_status attempt_by_population(job *j, cm_error *error)
 {
-  cm_by_population by = {.input = j->input, .terms = &j->terms, .objective = j->objective, .run = j->run};
+  cm_by_population by = {.input = j->input, .terms = &j->terms, .objective = j->objective, .run = j->run, .make = cm_make_parts};
   bool suits = false;
   if (j->attempts.alone)
     return cm_attempts_run(&j->attempts, error);
@@ -372,7 +372,7 @@ static cm_status attempt_by_population(job *j, cm_error *error)
 
 static cm_status attempt_by_class(job *j, cm_error *error)
 {
-  cm_by_population by = {.input = j->input, .terms = &j->terms, .objective = j->objective, .run = j->run};
+  cm_by_population by = {.input = j->input, .terms = &j->terms, .objective = j->objective, .run = j->run, .make = cm_make_parts};
   return cm_partition_by_class(&by, &j->attempts.made, error);
 }
 

@@ -5,6 +5,8 @@
 #ifndef CM_OPERATORS_LAYOUT_H
 #define CM_OPERATORS_LAYOUT_H
 
+#include <jansson.h>
+
 #include "core/operators/arena.h"
 #include "core/operators/tensor.h"
 
@@ -91,5 +93,8 @@ bool cm_layout_has_digits(const cm_maps *maps, const cm_layout *layout, const in
 /* Passes over the data that a layout takes: none when nothing moves, one Transpose over digits where there are digits,
  * else a Gather a map and a Transpose for the axes. */
 unsigned cm_layout_passes(const cm_maps *maps, const cm_layout *layout, const int64_t *dims);
+
+/* "inter", "intra" or "both", the axis order and the maps (at most 64 entries of each), for reports. */
+json_t *cm_layout_json(const cm_maps *maps, const cm_layout *layout, const int64_t *dims);
 
 #endif

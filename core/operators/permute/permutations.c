@@ -9,7 +9,7 @@
 #include "core/operators/evaluate.h"
 #include "core/operators/permute/permute.h"
 
-enum { MAP_ENTRIES_SHOWN = 64, NAME_SHOWN = 200 };
+enum { NAME_SHOWN = 200 };
 
 uint64_t cm_permutation_bytes(const cm_model *model)
 {
@@ -17,28 +17,6 @@ uint64_t cm_permutation_bytes(const cm_model *model)
   for (size_t i = 0; i < model->order_count; i++)
     total += cm_node_permutation_bytes(model, model->order[i]);
   return total;
-}
-
-json_t *cm_layout_json(const cm_maps *maps, const cm_layout *l, const int64_t *dims)
-{
-  bool inter = !cm_layout_keeps_axes(l), intra = !cm_layout_keeps_elements(l);
-  json_t *axes = json_array(), *all = json_array();
-  for (uint32_t k = 0; k < l->rank; k++)
-    (void)json_array_append_new(axes, json_integer(l->perm[k]));
-  for (uint32_t a = 0; a < l->rank; a++) {
-    if (l->map[a] == 0)
-      continue;
-    json_t *index = json_array();
-    for (int64_t i = 0; i < dims[a] && i < MAP_ENTRIES_SHOWN; i++)
-      (void)json_array_append_new(index, json_integer(cm_map_at(maps, l->map[a], (uint32_t)i)));
-    (void)json_array_append_new(
-        all, json_pack("{s:i, s:I, s:o}", "axis", (int)a, "length", (json_int_t)dims[a], "index", index));
-  }
-  return json_pack("{s:s, s:o, s:o}", "kind",
-                   inter && intra ? "both"
-                   : intra        ? "intra"
-                                  : "inter",
-                   "axes", axes, "maps", all);
 }
 
 /* One move: which permutation, what it crossed, what that gained. */

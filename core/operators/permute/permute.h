@@ -19,6 +19,9 @@ typedef struct cm_permute {
 /* Bytes of a value as stored; unknown dims count as 1. */
 uint64_t cm_value_bytes(const cm_value *value);
 
+/* Whether a node of an ordinary graph is a permutation, of which value and with what layout. */
+bool cm_permutation_of(cm_permute *p, uint32_t node, uint32_t *source, cm_layout *layout);
+
 /* Bytes that one node moves as a permutation of an ordinary graph, 0 when it is none. */
 uint64_t cm_node_permutation_bytes(const cm_model *model, uint32_t node);
 
@@ -58,6 +61,20 @@ cm_status cm_permute_pads(cm_permute *p, cm_error *error);
 /* Writes layout nodes as Transpose, Reshape and Gather. */
 cm_status cm_permute_emit(cm_permute *p, cm_error *error);
 
+/* A MatMul that is one product of two matrices: [rows, inner] x [inner, columns]. */
+typedef struct cm_matrix_product {
+  int64_t rows, inner, columns;
+} cm_matrix_product;
+
+/* Whether a node is such a MatMul: the right operand is one matrix, all axes but the last of the left one are rows. */
+bool cm_product_of(const cm_model *m, const cm_node *n, cm_matrix_product *product);
+
+/* Whether a layout exchanges the rows and columns of a value of `dims`. */
+bool cm_layout_turns(cm_permute *p, const cm_layout *layout, const int64_t *dims, int64_t rows, int64_t columns);
+
+/* Whether the permutation at a node is made along by the product before it. */
+bool cm_product_made_turned(cm_permute *p, const cm_node *n);
+
 /* Whether a MatMul that is one product of matrices can read operand `slot`, which `layout` makes of a tensor of `dims`, from before
  * that permutation. */
 bool cm_product_reads_turned(cm_permute *p, uint32_t node, uint32_t slot, const cm_layout *layout, const int64_t *dims);
@@ -77,8 +94,5 @@ uint64_t cm_node_copy_bytes(const cm_model *model, uint32_t node);
 
 /* Total bytes of all layout nodes that are not free, and of all else that copies. */
 uint64_t cm_permute_total(cm_permute *p);
-
-/* "inter", "intra" or "both", the axis order and the maps (at most 64 entries of each), for reports. */
-json_t *cm_layout_json(const cm_maps *maps, const cm_layout *layout, const int64_t *dims);
 
 #endif

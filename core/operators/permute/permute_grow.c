@@ -169,3 +169,21 @@ cm_status cm_region_grow(cm_region *r, uint32_t seed, cm_error *error)
       return error->status;
   return CM_OK;
 }
+
+const cm_tie_group *cm_region_group_at(const cm_region *r, uint32_t node, uint32_t slot)
+{
+  for (uint32_t g = r->group_of[node]; g != 0; g = r->groups[g - 1].next)
+    if (r->groups[g - 1].tied[slot])
+      return &r->groups[g - 1];
+  return NULL;
+}
+
+const cm_tie_group *cm_region_making_group(const cm_region *r, uint32_t value)
+{
+  const cm_model *m = r->p->model;
+  uint32_t producer = m->values[value].producer;
+  for (uint32_t o = 0; producer != CM_NONE && o < m->nodes[producer].output_count; o++)
+    if (m->nodes[producer].outputs[o] == value)
+      return cm_region_group_at(r, producer, m->nodes[producer].input_count + o);
+  return NULL;
+}

@@ -25,25 +25,6 @@ static uint32_t fixed(uint8_t phase)
   return phase == 0 ? CM_CUT_SOURCE : CM_CUT_SINK;
 }
 
-/* The group in which a slot of a node changes form, or NULL. */
-static const cm_tie_group *group_at(const cm_region *r, uint32_t node, uint32_t slot)
-{
-  for (uint32_t g = r->group_of[node]; g != 0; g = r->groups[g - 1].next)
-    if (r->groups[g - 1].tied[slot])
-      return &r->groups[g - 1];
-  return NULL;
-}
-
-const cm_tie_group *cm_region_making_group(const cm_region *r, uint32_t value)
-{
-  const cm_model *m = r->p->model;
-  uint32_t producer = m->values[value].producer;
-  for (uint32_t o = 0; producer != CM_NONE && o < m->nodes[producer].output_count; o++)
-    if (m->nodes[producer].outputs[o] == value)
-      return group_at(r, producer, m->nodes[producer].input_count + o);
-  return NULL;
-}
-
 /* The form in which a value is made. */
 static void find_variable(cm_region *r, uint32_t value)
 {
@@ -141,7 +122,7 @@ static cm_status add_readers(cm_region *r, uint32_t value, cm_error *error)
     for (uint32_t s = 0; s < (last ? 1 : n->input_count); s++) {
       if (!last && n->inputs[s] != value)
         continue;
-      const cm_tie_group *g = last ? NULL : group_at(r, r->reader[k], s);
+      const cm_tie_group *g = last ? NULL : cm_region_group_at(r, r->reader[k], s);
       if (!last && g == NULL && reads_either(r, value, r->reader[k], s))
         continue;
       if (g != NULL && !cm_layout_equal(&g->layout[s], &v->other)) {

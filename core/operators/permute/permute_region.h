@@ -41,7 +41,8 @@ typedef struct cm_region {
 /* Grows the region from the permutation at the layout node `seed`: values, and the groups that tie them. */
 cm_status cm_region_grow(cm_region *r, uint32_t seed, cm_error *error);
 
-/* The group in which a value is made, or NULL. */
+/* The group in which a slot of a node changes form, or NULL; the one in which a value is made. */
+const cm_tie_group *cm_region_group_at(const cm_region *r, uint32_t node, uint32_t slot);
 const cm_tie_group *cm_region_making_group(const cm_region *r, uint32_t value);
 
 /* Rewrites r->p->model so that every value has the form that was decided, and normalises it. */

@@ -1,4 +1,4 @@
-/* Between edge.c, edge_level.c and edge_combine.c: a search by levels under way. */
+/* A search by levels under way, and several of them combined. */
 #ifndef CM_PARTITION_EDGE_SEARCH_H
 #define CM_PARTITION_EDGE_SEARCH_H
 

@@ -23,7 +23,7 @@ cm_status cm_initial_partition(cm_csr_graph *graph, const cm_initial_options *op
 
 enum { CM_DEEP_VERTICES = 1 << 15 };
 
-/* ---- for initial_deep.c ---- */
+/* ---- initial_split.c, initial_deep.c ---- */
 
 /* Halves a graph that is to become so many parts, 2 at least: side [vertex_count] 0 or 1, the first for parts / 2 of them. node: a
  * number of its own for its random choices. */

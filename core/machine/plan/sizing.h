@@ -1,6 +1,6 @@
 /* Between the two ways of choosing a grid: what a piece of a certain size needs. */
-#ifndef CM_MACHINE_GRID_H
-#define CM_MACHINE_GRID_H
+#ifndef CM_MACHINE_SIZING_H
+#define CM_MACHINE_SIZING_H
 
 #include "core/machine/plan/plan.h"
 
@@ -21,6 +21,11 @@ typedef struct cm_need {
 static inline uint64_t cm_need_total(const cm_need *n)
 {
   return n->data + n->parameters + n->output;
+}
+
+static inline int64_t cm_divide_up(int64_t a, int64_t b)
+{
+  return (a + b - 1) / b;
 }
 
 /* At the present steps. Errors: those of cm_split_piece. */
