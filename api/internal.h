@@ -190,11 +190,20 @@ void cm_access_note_refused(cm_request *request);
 /* Writes down which tokens have been used, and what was refused; to be called now and then. */
 cm_status cm_access_write_uses(cm_access *access, cm_store *store, cm_error *error);
 
-/* ---- sessions.c ---- */
+/* ---- session_store.c ---- */
+#define CM_SESSION_COOKIE "coremap_session"
+enum { CM_SESSION_SECRET_MAX = 44, CM_SESSION_SECONDS = 7 * 86400 };
+
 cm_status cm_sessions_start(cm_sessions **sessions, cm_error *error);
 void cm_sessions_free(cm_sessions *sessions); /* NULL is allowed */
 /* The id of the token that the request's cookie stands for; false: it has no cookie that is good. */
 bool cm_session_token(const cm_request *request, char token[CM_TOKEN_ID_MAX]);
+
+/* Makes a session for who asks; `secret` is its cookie. False: no memory. */
+bool cm_session_begin(cm_sessions *sessions, const cm_identity *who, char secret[CM_SESSION_SECRET_MAX]);
+
+/* Ends the session of a request's cookie, if there is one. */
+void cm_session_end(const cm_request *request);
 
 /* ---- connections.c ---- */
 /* A client's address as a key: an IPv4 address, or the network of an IPv6 address, of which one has 2^64. */
@@ -244,6 +253,10 @@ void cm_kept_return(struct MHD_Connection *handle, cm_request *request);
 /* Takes the connection's reply with this body for the request, or makes it; true: it is the request's. The request's own reply must be
  * none yet. */
 bool cm_kept_take(cm_request *request, const char *type, const char *body, size_t size);
+
+/* ---- kept_reply.c ---- */
+/* Makes a connection's kept reply anew, of a text that stays valid; false: no memory, and there is none. */
+bool cm_kept_make(cm_kept *kept, const cm_request *request, const char *type, const char *body, size_t size);
 
 /* Before a kept reply is sent: it gets the request's id, and the time. False: it was spoilt for want of memory, and is gone. */
 bool cm_kept_name(cm_request *request);

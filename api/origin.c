@@ -3,6 +3,7 @@
  * Its own name is that of public-url; other names than that, addresses and localhost are refused, so that a name server in
  * somebody else's hand opens nothing. What changes something must come from a page of the server's own, or of an origin that
  * cors-origin lists, whose pages may read replies too but never use a session's cookie. */
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -137,15 +138,4 @@ bool cm_origin_preflight(cm_request *request)
                   "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, If-Range, Last-Event-ID, Range, Upload-Offset");
   cm_reply_header(request, "Access-Control-Max-Age", "600");
   return true;
-}
-
-void cm_origin_add(cm_request *request)
-{
-  if (request->server->options.cors_origins[0] != '\0')
-    cm_reply_header(request, "Vary", "Origin");
-  if (request->origin[0] == '\0')
-    return;
-  cm_reply_header(request, "Access-Control-Allow-Origin", "%s", request->origin);
-  cm_reply_header(request, "Access-Control-Expose-Headers",
-                  "Accept-Ranges, Content-Disposition, Content-Range, ETag, Location, Retry-After, Upload-Length, Upload-Offset, X-Request-Id");
 }

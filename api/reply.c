@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -352,4 +353,15 @@ enum MHD_Result cm_reply_send(cm_request *request, double now)
   enum MHD_Result result = cm_library_queue(request->connection, request->status, request->response);
   cm_kept_release(request);
   return result;
+}
+
+void cm_origin_add(cm_request *request)
+{
+  if (request->server->options.cors_origins[0] != '\0')
+    cm_reply_header(request, "Vary", "Origin");
+  if (request->origin[0] == '\0')
+    return;
+  cm_reply_header(request, "Access-Control-Allow-Origin", "%s", request->origin);
+  cm_reply_header(request, "Access-Control-Expose-Headers",
+                  "Accept-Ranges, Content-Disposition, Content-Range, ETag, Location, Retry-After, Upload-Length, Upload-Offset, X-Request-Id");
 }

@@ -21,14 +21,6 @@ enum {
   EVICTED_MAX = 64, /* connections of one thread that are shut down and not gone yet, or come between look and count */
 };
 
-cm_server_limits cm_server_limits_now(cm_server *server)
-{
-  pthread_mutex_lock(&server->limits_lock);
-  cm_server_limits limits = server->limits;
-  pthread_mutex_unlock(&server->limits_lock);
-  return limits;
-}
-
 /* ---- a request's calls, in their order ---- */
 
 static void *note_target(void *context, const char *target, struct MHD_Connection *connection)

@@ -11,22 +11,12 @@
 #include <sodium.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-cm_status cm_path(char *path, cm_error *error, const char *format, ...)
-{
-  va_list arguments;
-  va_start(arguments, format);
-  int length = vsnprintf(path, CM_PATH_MAX, format, arguments);
-  va_end(arguments);
-  if (length < 0 || length >= CM_PATH_MAX)
-    return cm_fail(error, CM_IO, "a path is longer than %d bytes", CM_PATH_MAX - 1);
-  return CM_OK;
-}
 
 /* The descriptor that a path names as such ("/dev/stdout", "/dev/fd/7"); -1: none. Opened by its path, a file that
  * standard output was sent to would be written from its beginning. */

@@ -10,7 +10,7 @@ coremap_SOURCES = base/blas_single.c cli/cli.h cli/command.h cli/context.h cli/h
   cli/download.c \
   cli/export.c \
   cli/figures.c \
-  cli/files.c \
+  cli/files.c cli/inputs.c \
   cli/generate.c \
   cli/http.c \
   cli/job.c \

@@ -25,18 +25,6 @@ const char cm_admin_usage[] =
   "it knows at once. token add prints the token, which is not stored: it is shown once. Unless told otherwise a token\n"
   "has the scopes submit and reserve, and lasts 90 days (docs/users.md).\n";
 
-int cm_admin_wrong(const char *what, const char *word)
-{
-  (void)fprintf(stderr, "coremapd: %s%s; coremapd user --help says more\n", what, word);
-  return EXIT_USAGE;
-}
-
-int cm_admin_fail(const cm_error *error)
-{
-  (void)fprintf(stderr, "coremapd: %s\n", error->detail);
-  return error->status == CM_BAD_OPTION ? EXIT_USAGE : EXIT_FAILURE;
-}
-
 /* Where the value of a flag goes; NULL: a flag of the server's. */
 static const char **place_of(cm_admin_words *a, const char *flag, size_t length)
 {
@@ -88,14 +76,6 @@ static int read_words(int count, char **words, cm_admin_words *a)
   }
   cm_error error;
   return cm_owner_config(used, rest, &a->config, &error) == CM_OK ? -1 : cm_admin_fail(&error);
-}
-
-int cm_admin_print(json_t *list, const char *name)
-{
-  json_t *body = json_pack("{s:o}", name, list);
-  bool printed = body != NULL && cm_json_dumpf(body, stdout, JSON_INDENT(2)) == 0 && puts("") >= 0;
-  json_decref(body);
-  return printed ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static const struct {

@@ -1,5 +1,4 @@
 /* Runs, errors and texts at the border of the library. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,47 +28,6 @@ json_t *library_json(char *text)
   json_t *read = cm_json_loadb(text, strlen(text), JSON_DECODE_ANY, NULL);
   coremap_text_free(text);
   return read;
-}
-
-json_t *library_table(const char *name)
-{
-  char *text;
-  return coremap_table(name, &text, NULL) == 0 ? library_json(text) : NULL;
-}
-
-json_t *library_schema(const char *kind)
-{
-  char *text;
-  return coremap_options_schema(kind, &text, NULL) == 0 ? library_json(text) : NULL;
-}
-
-/* What a row is called; rows may be names alone. */
-static const char *name_of(const json_t *row)
-{
-  return json_string_value(json_is_object(row) ? json_object_get(row, "name") : row);
-}
-
-json_t *library_row(const char *table, const char *name)
-{
-  json_t *rows = library_table(table), *row, *found = NULL;
-  size_t i;
-  json_array_foreach(rows, i, row)
-    if (found == NULL && strcmp(name_of(row), name) == 0)
-      found = json_incref(row);
-  json_decref(rows);
-  return found;
-}
-
-const char *library_names(const char *table, const char *between, char *names, size_t size)
-{
-  json_t *rows = library_table(table), *row;
-  size_t used = 0, i;
-  names[0] = '\0';
-  json_array_foreach(rows, i, row)
-    if (used < size)
-      used += (size_t)snprintf(names + used, size - used, "%s%s", i > 0 ? between : "", name_of(row));
-  json_decref(rows);
-  return names;
 }
 
 /* ---- errors ---- */

@@ -1,4 +1,5 @@
 /* What the library knows, as tables. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -8,6 +9,7 @@
 #include "core/network/formats/table.h"
 #include "core/network/import.h"
 #include "library/internal.h"
+#include "library/private/base.h"
 
 static json_t *formats(void)
 {
@@ -73,4 +75,45 @@ int coremap_table(const char *name, char **json, coremap_error **error)
       return library_tell(library_whole_text(made, refusals, json, &e), &e, error);
     }
   return library_tell(no_table(name, &e), &e, error);
+}
+
+json_t *library_table(const char *name)
+{
+  char *text;
+  return coremap_table(name, &text, NULL) == 0 ? library_json(text) : NULL;
+}
+
+json_t *library_schema(const char *kind)
+{
+  char *text;
+  return coremap_options_schema(kind, &text, NULL) == 0 ? library_json(text) : NULL;
+}
+
+/* What a row is called; rows may be names alone. */
+static const char *name_of(const json_t *row)
+{
+  return json_string_value(json_is_object(row) ? json_object_get(row, "name") : row);
+}
+
+json_t *library_row(const char *table, const char *name)
+{
+  json_t *rows = library_table(table), *row, *found = NULL;
+  size_t i;
+  json_array_foreach(rows, i, row)
+    if (found == NULL && strcmp(name_of(row), name) == 0)
+      found = json_incref(row);
+  json_decref(rows);
+  return found;
+}
+
+const char *library_names(const char *table, const char *between, char *names, size_t size)
+{
+  json_t *rows = library_table(table), *row;
+  size_t used = 0, i;
+  names[0] = '\0';
+  json_array_foreach(rows, i, row)
+    if (used < size)
+      used += (size_t)snprintf(names + used, size - used, "%s%s", i > 0 ? between : "", name_of(row));
+  json_decref(rows);
+  return names;
 }

@@ -14,6 +14,7 @@
 #include "storage/jobs.h"
 #include "storage/mappings.h"
 #include "storage/networks.h"
+#include "storage/pack.h"
 
 enum { COLUMNS_MAX = 64, QUERY_MAX = 4096 };
 

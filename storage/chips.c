@@ -14,44 +14,6 @@ bool cm_chips_name_is_sound(const char *name)
   return length > 0 && name[length] == '\0' && length < CM_CHIP_NAME_MAX && name[0] != '.';
 }
 
-cm_status cm_chips_text_in(sqlite3 *handle, const char *name, char **text, bool *preset, cm_error *error)
-{
-  const char *known = cm_chip_preset_text(name);
-  if (known != NULL) {
-    char *copy = strdup(known);
-    if (copy == NULL)
-      return cm_fail(error, CM_NO_MEMORY, "out of memory while reading a chip");
-    *text = copy;
-    *preset = true;
-    return CM_OK;
-  }
-  sqlite3_stmt *statement;
-  bool row = false;
-  cm_status status =
-      cm_sql_prepare(handle, &statement, error, "SELECT description FROM chips WHERE name = ?", "t", name);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
-  if (status == CM_OK && !row)
-    status = cm_fail(error, CM_NOT_FOUND, "there is no chip \"%.64s\"; GET /v1/chips lists those there are", name);
-  if (status == CM_OK)
-    status = cm_sql_text(statement, 0, text, error);
-  status = cm_sql_end(statement, status, error);
-  if (status == CM_OK)
-    *preset = false;
-  return status;
-}
-
-cm_status cm_chips_open_in(sqlite3 *handle, const char *name, cm_chip **chip, cm_error *error)
-{
-  char *text = NULL;
-  bool preset;
-  if (cm_chips_text_in(handle, name, &text, &preset, error) != CM_OK)
-    return error->status;
-  cm_status status = cm_chip_parse(text, strlen(text), chip, error);
-  free(text);
-  return status;
-}
-
 typedef struct chip_work {
   const char *name, *text, *if_match;
   const cm_owner *owner;

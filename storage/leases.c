@@ -2,7 +2,6 @@
  * What can fail: a core is taken or broken (CM_CONFLICT), nothing fits (CM_NO_ROOM), the lease has expired
  * (CM_NOT_FOUND). */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -13,12 +12,6 @@
 #include "storage/quotas.h"
 
 const double cm_lease_ttl_default_s = 3600, cm_lease_ttl_max_s = 30.0 * 24 * 3600;
-
-void cm_lease_clear(cm_lease *lease)
-{
-  free(lease->cores);
-  lease->cores = NULL;
-}
 
 /* {"occupy": [...], "owner": "lease:ID"} for cores or rectangles; NULL when out of memory. */
 static json_t *occupy_change(const cm_lease_take *take, uint32_t width, const char *owner)

@@ -168,3 +168,9 @@ cm_status cm_leases_list(cm_store *store, const char *chip, const cm_viewer *vie
   *count = work.count;
   return CM_OK;
 }
+
+void cm_lease_clear(cm_lease *lease)
+{
+  free(lease->cores);
+  lease->cores = NULL;
+}

@@ -12,11 +12,6 @@
 #include "storage/blobs.h"
 #include "storage/pack.h"
 
-cm_status cm_mappings_folder(const cm_store *store, const char *id, char *path, cm_error *error)
-{
-  return cm_path(path, error, "%s/mappings/%s", store->folder, id);
-}
-
 typedef struct mapping_work {
   const char *column, *value;
   cm_mapping_row mapping;

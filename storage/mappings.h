@@ -27,8 +27,6 @@ typedef enum cm_mapping_form {
 
 typedef struct cm_pack cm_pack;
 
-/* The folder of a mapping's files, where it is no pack. */
-cm_status cm_mappings_folder(const cm_store *store, const char *id, char *path, cm_error *error);
 cm_status cm_mappings_get(cm_store *store, const char *id, cm_mapping_row *mapping, cm_error *error);
 
 /* The same for programs: an id of the other kind is CM_NOT_FOUND. */

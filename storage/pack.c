@@ -16,6 +16,11 @@
 
 enum { FILES_MAX = 128, NAME_BYTES_MAX = 64, SIZE_BYTES = 8 };
 
+cm_status cm_mappings_folder(const cm_store *store, const char *id, char *path, cm_error *error)
+{
+  return cm_path(path, error, "%s/mappings/%s", store->folder, id);
+}
+
 void cm_pack_clear(cm_pack *pack)
 {
   free(pack->bytes);

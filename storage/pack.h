@@ -41,4 +41,7 @@ cm_status cm_pack_note_in(sqlite3 *handle, const char *mapping, const cm_pack *p
  * folder, with a line of the log. */
 cm_status cm_pack_old(cm_store *store, unsigned most, bool *left, cm_error *error);
 
+/* The folder of a mapping's files, where it is no pack. */
+cm_status cm_mappings_folder(const cm_store *store, const char *id, char *path, cm_error *error);
+
 #endif

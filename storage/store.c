@@ -25,13 +25,6 @@
 #include "storage/positions.h"
 #include "storage/sweep.h"
 
-void cm_store_id(char *id)
-{
-  unsigned char bytes[10];
-  randombytes_buf(bytes, sizeof bytes);
-  sodium_bin2hex(id, CM_ID_MAX, bytes, sizeof bytes);
-}
-
 uint64_t cm_store_free_bytes(const cm_store *store)
 {
   struct statvfs about;

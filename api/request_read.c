@@ -1,0 +1,91 @@
+/* What a handler reads of a request; what is wrong with it is replied. */
+#include "api/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+
+bool cm_request_number(cm_request *request, const char *name, uint64_t low, uint64_t high, uint64_t fallback,
+                       uint64_t *value)
+{
+  const char *text = cm_request_query(request, name);
+  if (text == NULL) {
+    *value = fallback;
+    return true;
+  }
+  char *end;
+  errno = 0;
+  unsigned long long number = strtoull(text, &end, 10);
+  if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || number < low || number > high) {
+    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
+                     "query argument %s must be a number from %llu to %llu", name, (unsigned long long)low,
+                     (unsigned long long)high);
+    return false;
+  }
+  *value = number;
+  return true;
+}
+
+json_t *cm_request_json(cm_request *request)
+{
+  json_error_t why;
+  cm_error error;
+  uint64_t refusals = cm_json_refusals();
+  json_t *object = cm_json_loadb(request->body != NULL ? request->body : "", request->body_size,
+                              JSON_REJECT_DUPLICATES, &why);
+  if (json_is_object(object))
+    return object;
+  if (object != NULL)
+    (void)cm_fail(&error, CM_BAD_REQUEST, "the body must be one JSON object");
+  else if (cm_json_whole(refusals, "the request", &error) == CM_OK) {
+    (void)cm_fail(&error, CM_BAD_REQUEST, "the body is no JSON: %s", why.text);
+    (void)cm_fail_at(&error, "line %d, column %d", why.line, why.column);
+  }
+  json_decref(object);
+  cm_reply_error(request, &error);
+  return NULL;
+}
+
+bool cm_request_members(cm_request *request, const json_t *object, const char *const *names)
+{
+  const char *key;
+  json_t *value;
+  json_object_foreach((json_t *)(uintptr_t)object, key, value)
+  {
+    size_t i = 0;
+    while (names[i] != NULL && strcmp(names[i], key) != 0)
+      i++;
+    if (names[i] == NULL) {
+      cm_error error;
+      (void)cm_fail(&error, CM_BAD_OPTION, "unknown member \"%.60s\"", key);
+      (void)cm_fail_at(&error, "/%.60s", key);
+      cm_reply_error(request, &error);
+      return false;
+    }
+  }
+  return true;
+}
+
+bool cm_request_if_match(cm_request *request, char *etag, size_t size)
+{
+  const char *text = cm_request_header(request, "If-Match");
+  if (text == NULL) {
+    cm_reply_problem(request, 428, "precondition-required", "The change needs a condition",
+                     "send If-Match with the entity tag of the state that you have read (or *)");
+    return false;
+  }
+  size_t length = strlen(text);
+  if (strcmp(text, "*") != 0 && (length < 2 || text[0] != '"' || text[length - 1] != '"' || length - 2 >= size)) {
+    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
+                     "If-Match must be one entity tag in double quotes, or *");
+    return false;
+  }
+  if (text[0] == '*')
+    (void)snprintf(etag, size, "*");
+  else
+    (void)snprintf(etag, size, "%.*s", (int)(length - 2), text + 1);
+  return true;
+}

@@ -1,0 +1,75 @@
+/* What jobs of all kinds share: their folder, their inputs and options, what they tell. */
+#include "daemon/job/internal.h"
+
+#include <stdlib.h>
+
+#include "base/json.h"
+
+cm_status cm_work_path(const cm_work *work, const char *name, char *path, cm_error *error)
+{
+  return cm_path(path, error, "%s/%s", work->folder, name);
+}
+
+/* A file of the folder as text; *text NULL when there is none. */
+static cm_status read_text(const cm_work *work, const char *name, char **text, cm_error *error)
+{
+  char path[CM_PATH_MAX];
+  size_t size;
+  *text = NULL;
+  if (cm_work_path(work, name, path, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_file_read(path, SIZE_MAX / 4, text, &size, error);
+  return status == CM_NOT_FOUND ? CM_OK : status;
+}
+
+cm_status cm_work_chip(const cm_work *work, coremap_chip **chip, cm_error *error)
+{
+  char *text, *occupancy = NULL;
+  coremap_error *why = NULL;
+  *chip = NULL;
+  cm_status status = read_text(work, CM_WORK_CHIP, &text, error);
+  if (status != CM_OK || text == NULL)
+    return status;
+  status = read_text(work, CM_WORK_OCCUPANCY, &occupancy, error);
+  if (status == CM_OK)
+    status = library_status(coremap_chip_parse(text, occupancy, chip, &why), &why, error);
+  free(text);
+  free(occupancy);
+  return status;
+}
+
+cm_status cm_work_network(cm_work *work, coremap_network **network, cm_error *error)
+{
+  char path[CM_PATH_MAX];
+  coremap_error *why = NULL;
+  cm_run_phase(&work->run, "load");
+  if (cm_work_path(work, CM_WORK_NETWORK, path, error) != CM_OK)
+    return error->status;
+  cm_status status = library_status(library_network_load(path, work->job.network, library_on_run, &work->run, network, &why), &why, error);
+  return status == CM_BAD_NETWORK ? (error->status = CM_DAMAGED) : status;
+}
+
+json_t *cm_work_options(const cm_work *work)
+{
+  json_t *options = work->job.options != NULL ? json_copy(work->job.options) : json_object();
+  const bool good = json_object_set_new(options, "threads", json_integer(work->job.threads)) == 0 &&
+                    json_object_set_new(options, "memory_limit", json_integer((json_int_t)work->job.memory_limit)) == 0;
+  if (good)
+    return options;
+  json_decref(options);
+  return NULL;
+}
+
+cm_status cm_work_text(json_t *options, char **text, cm_error *error)
+{
+  *text = options != NULL ? cm_json_dumps(options, JSON_COMPACT) : NULL;
+  json_decref(options);
+  return *text != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the job's options");
+}
+
+cm_status cm_work_tell(cm_work *work, const char *name, json_t *value, cm_error *error)
+{
+  return value != NULL && json_object_set_new(work->result, name, value) == 0
+             ? CM_OK
+             : cm_fail(error, CM_NO_MEMORY, "out of memory while writing the job's result");
+}
