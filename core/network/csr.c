@@ -4,7 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/network/internal.h"
+#include "core/network/formats/source.h"
+#include "core/network/formats/weighted.h"
+#include "core/network/import_limits.h"
 
 static cm_status check_rows(uint32_t neurons, const uint64_t *first, cm_error *error)
 {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/network/formats/source.h"
 #include "core/network/formats/table.h"
 #include "core/network/topology_file.h"
 

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "core/network/formats/source.h"
 #include "core/network/recognise.h"
 
 /* The format that is asked for, or what the bytes say. */

@@ -47,4 +47,8 @@ cm_status cm_import(const char *path, const cm_import_limits *limits, cm_run *ru
 cm_status cm_import_as(const char *path, const cm_import_hint *hint, const cm_import_limits *limits, cm_run *run,
                        cm_topology **topology, cm_import_report *report, cm_error *error);
 
+/* cm_import_as on bytes in memory. */
+cm_status cm_import_memory(const void *bytes, size_t size, const cm_import_hint *hint, const cm_import_limits *limits,
+                           cm_run *run, cm_topology **topology, cm_import_report *report, cm_error *error);
+
 #endif

@@ -1,5 +1,5 @@
 libcoremap_a_SOURCES += \
-  core/network/topology.h core/network/topology.c core/network/outside.c core/network/neuron_limits.c core/network/apart.h core/network/apart.c core/network/internal.h core/network/symmetry.c core/network/nets_by_part.h core/network/nets_by_part.c core/network/identity.h core/network/identity.c \
+  core/network/topology.h core/network/topology.c core/network/outside.c core/network/neuron_limits.c core/network/apart.h core/network/apart.c core/network/formats/rows.h core/network/formats/tokens.h core/network/formats/weighted.h core/network/formats/entries.h core/network/formats/readers.h core/network/symmetry.h core/network/symmetry.c core/network/nets_by_part.h core/network/nets_by_part.c core/network/identity.h core/network/identity.c \
   core/network/names.h core/network/names.c core/network/import_limits.h core/network/import_limits.c core/network/import.h core/network/import.c core/network/formats.h core/network/recognise.h core/network/recognise.c core/network/recognise_text.c core/network/foreign.c \
   core/network/csr.h core/network/csr.c core/network/export.h core/network/export.c \
   core/network/topology_file.h core/network/file/topology_format.h core/network/file/topology_whole.c \

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/network/internal.h"
+#include "core/network/import_limits.h"
+#include "core/network/topology.h"
 
 enum { SLOTS_FIRST = 1024 };
 

@@ -9,6 +9,8 @@
 #include <strings.h>
 
 #include "base/text.h"
+#include "core/network/formats/source.h"
+#include "core/network/import_limits.h"
 
 static uint32_t u32(const uint8_t *bytes)
 {

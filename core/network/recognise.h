@@ -3,6 +3,7 @@
 #define CM_NETWORK_RECOGNISE_H
 
 #include "core/network/formats/table.h"
+#include "core/network/formats/source.h"
 
 /* The format of what stands at the beginning of `source`, which is left there (behind a byte order mark). `named` is
  * what the file's name says, for texts that could be several formats; NULL: nothing. CM_BAD_NETWORK names what else it
@@ -39,5 +40,8 @@ void cm_skip_byte_order_mark(cm_source *source);
 /* CM_BAD_NETWORK, with what to do, when the bytes begin as files of other programs do (PDF, xz); else CM_OK.
  * `weak`: looks at magic numbers of less than five bytes, else at the longer ones; at text either way. */
 cm_status cm_refuse_foreign(const uint8_t *bytes, size_t size, bool weak, cm_error *error);
+
+/* Whether bytes begin like a list of pairs as Python prints it: "[(" or "[[". */
+bool cm_is_tuple_list(const uint8_t *bytes, size_t size);
 
 #endif

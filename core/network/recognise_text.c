@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "core/network/formats/source.h"
+
 /* One line of the bytes [at, end): moves *at behind it. *whole is false when no line feed ends it. */
 static void next_line(const uint8_t **at, const uint8_t *end, const uint8_t **line, size_t *length, bool *whole)
 {

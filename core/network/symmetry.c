@@ -1,5 +1,6 @@
 /* Whether every edge of an undirected topology stands in both rows, in one walk over all rows. */
-#include "core/network/internal.h"
+#include "core/network/symmetry.h"
+#include "core/network/formats/source.h"
 
 cm_status cm_topology_asymmetry(const cm_topology *topology, cm_memory *memory, cm_run *run,
                                 cm_asymmetry *asymmetry, cm_error *error)

@@ -19,6 +19,10 @@
 #include "base/memory.h"
 #include "base/status.h"
 
+/* Weights, once scaled, add up to at most this: half of what a double holds exactly, and far from 64 bits. */
+#define CM_WEIGHT_SUM_MAX (UINT64_C(1) << 50)
+#define CM_WEIGHT_SCALE_MAX (UINT64_C(1) << 30)
+
 /* The largest counts that a topology may have. */
 #define CM_VERTICES_MAX UINT32_C(0x7ffffffe)
 #define CM_PINS_MAX UINT64_C(0x7fffffffffff)

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "core/network/internal.h"
+#include "core/network/import.h"
 
 enum { VERTICES = 90000, WORDS_MOST = 1 << 20 };
 

@@ -3,9 +3,7 @@
 #define CM_TESTS_UNIT_IMPORTS_H
 
 #include "files.h"
-
 #include "core/network/import.h"
-#include "core/network/internal.h"
 
 static inline cm_topology *import_bytes(const void *bytes, size_t size, const char *format)
 {

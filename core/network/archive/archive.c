@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/network/formats/source.h"
+#include "core/network/import_limits.h"
 #include "core/network/recognise.h"
 
 bool cm_is_zip(const uint8_t *bytes, size_t size)

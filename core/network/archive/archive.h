@@ -5,7 +5,11 @@
 
 #include <zip.h>
 
-#include "core/network/internal.h"
+#include "base/memory.h"
+#include "base/run.h"
+#include "base/status.h"
+#include "core/network/formats/source.h"
+#include "core/network/import_limits.h"
 
 enum { CM_ARCHIVE_MEMBERS_MAX = 4096 };
 

@@ -5,7 +5,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/network/archive/archive.h"
+#include "core/network/archive/npy.h"
 #include "core/network/archive/numpy.h"
+#include "core/network/formats/entries.h"
+#include "core/network/formats/readers.h"
+#include "core/network/formats/source.h"
 
 /* ---- sparse matrices of scipy ---- */
 

@@ -4,6 +4,10 @@
 
 #include "core/network/archive/archive.h"
 
+#include <stdbool.h>
+
+#include "base/status.h"
+
 enum { CM_NPY_RANK_MAX = 8, CM_NPY_TYPE_MAX = 16, CM_NPY_SLICE = 4096, CM_NPY_TEXT_MAX = 1024 };
 
 typedef struct cm_npy {

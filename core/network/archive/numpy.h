@@ -3,6 +3,9 @@
 #define CM_NETWORK_ARCHIVE_NUMPY_H
 
 #include "core/network/archive/npy.h"
+#include "core/network/formats/entries.h"
+#include "core/network/formats/source.h"
+#include "core/network/import_limits.h"
 
 enum { CM_NUMPY_NAME_MAX = 120 };
 

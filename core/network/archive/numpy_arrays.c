@@ -2,7 +2,11 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "core/network/archive/archive.h"
+#include "core/network/archive/npy.h"
 #include "core/network/archive/numpy.h"
+#include "core/network/formats/entries.h"
+#include "core/network/import_limits.h"
 
 cm_status cm_numpy_vertices(cm_numpy *n, uint64_t count, cm_error *error)
 {

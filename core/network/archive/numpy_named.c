@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/network/archive/archive.h"
+#include "core/network/archive/npy.h"
 #include "core/network/archive/numpy.h"
+#include "core/network/formats/entries.h"
 #include "core/network/formats/table.h"
 #include "core/network/formats/table_rows.h"
 

@@ -1,6 +1,8 @@
 #include "core/network/pairs.h"
 
 #include "core/network/archive/npy.h"
+#include "core/network/formats/source.h"
+#include "core/network/import_limits.h"
 #include "core/network/recognise.h"
 
 static cm_status read_rows(cm_bytes *stream, const cm_npy *npy, cm_run *run, cm_pair_take take, void *user, cm_error *error)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/network/archive/archive.h"
+#include "core/network/formats/source.h"
 #include "core/network/recognise.h"
 
 #define MANIFEST "manifest.json"

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "core/network/file/topology_reader.h"
-#include "core/network/internal.h"
 #include "core/network/names.h"
 
 static cm_status read_numbers(cm_topology_reader *r, const cm_topology_member *m, uint32_t *value, uint32_t count,

@@ -6,7 +6,6 @@
 
 #include "base/varint.h"
 #include "core/network/file/plain_edges.h"
-#include "core/network/internal.h"
 #include "core/network/file/topology_reader.h"
 
 enum { CHECK_EVERY = 4096 };

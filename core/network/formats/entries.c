@@ -1,5 +1,8 @@
 /* Edges in any order become rows: what the readers of tables, graphs and circuits have in common. */
-#include "core/network/internal.h"
+#include "core/network/formats/entries.h"
+#include "core/network/formats/source.h"
+#include "core/network/formats/weighted.h"
+#include "core/network/import_limits.h"
 
 cm_status cm_entries_add(cm_entries *l, uint32_t from, uint32_t to, double weight, double delay_ms, cm_error *error)
 {

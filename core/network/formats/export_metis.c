@@ -4,7 +4,6 @@
 
 #include "base/order.h"
 #include "core/network/formats/export_internal.h"
-#include "core/network/internal.h"
 
 /* ---- weights ---- */
 

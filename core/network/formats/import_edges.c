@@ -7,8 +7,13 @@
  * What can fail: a line with another number of fields, a weight that is no number, a name that is no text; each with its
  * line. */
 #include "core/network/formats/table.h"
+#include "core/network/formats/entries.h"
+#include "core/network/formats/readers.h"
+#include "core/network/formats/source.h"
 #include "core/network/formats/table_rows.h"
+#include "core/network/import_limits.h"
 #include "core/network/rates.h"
+#include "core/network/recognise.h"
 
 static cm_status read_edges(cm_table *t, cm_error *error)
 {

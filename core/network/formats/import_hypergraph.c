@@ -8,7 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/network/internal.h"
+#include "core/network/formats/readers.h"
+#include "core/network/formats/rows.h"
+#include "core/network/formats/tokens.h"
+#include "core/network/formats/weighted.h"
+#include "core/network/import_limits.h"
 
 typedef struct hypergraph_reader {
   cm_tokens text;

@@ -9,7 +9,11 @@
 #include <string.h>
 #include <strings.h>
 
-#include "core/network/internal.h"
+#include "core/network/formats/readers.h"
+#include "core/network/formats/source.h"
+#include "core/network/formats/tokens.h"
+#include "core/network/formats/weighted.h"
+#include "core/network/import_limits.h"
 
 typedef struct matrix_reader {
   cm_tokens text;

@@ -9,7 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/network/internal.h"
+#include "core/network/formats/readers.h"
+#include "core/network/formats/rows.h"
+#include "core/network/formats/tokens.h"
+#include "core/network/formats/weighted.h"
+#include "core/network/import_limits.h"
+#include "core/network/symmetry.h"
 
 typedef struct metis_reader {
   cm_tokens text;

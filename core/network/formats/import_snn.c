@@ -10,7 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/network/formats/readers.h"
+#include "core/network/formats/rows.h"
 #include "core/network/formats/snn.h"
+#include "core/network/formats/source.h"
+#include "core/network/formats/weighted.h"
+#include "core/network/import_limits.h"
 
 static cm_status bad(cm_snn_reader *r, uint64_t offset, uint32_t hyperedge, const char *what, cm_error *error)
 {

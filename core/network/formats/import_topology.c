@@ -2,8 +2,10 @@
 #include <stdio.h>
 #include <zip.h>
 
-#include "core/network/internal.h"
 #include "core/network/file/topology_format.h"
+#include "core/network/formats/readers.h"
+#include "core/network/formats/source.h"
+#include "core/network/import_limits.h"
 
 /* A zip needs seeking: what came gzipped is unpacked to a nameless file first. */
 static cm_status unpack(cm_source *source, FILE **stream, uint64_t *size, cm_error *error)

@@ -8,7 +8,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/network/formats/source.h"
 #include "core/network/formats/table_rows.h"
+#include "core/network/formats/weighted.h"
+#include "core/network/import_limits.h"
 #include "core/network/recognise.h"
 
 /* ---- scale ---- */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/network/formats/table_rows.h"
+#include "core/network/import.h"
 
 const cm_read_option cm_read_options[CM_READ_OPTIONS] = {
   [CM_READ_COLUMNS] = {"columns", "source,target,weight,delay,-",

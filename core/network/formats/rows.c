@@ -2,7 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/network/internal.h"
+#include "core/network/formats/rows.h"
+#include "core/network/formats/weighted.h"
+#include "core/network/import_limits.h"
 
 enum { INSERTION_MAX = 40, RADIX = 256 };
 

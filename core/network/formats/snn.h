@@ -2,7 +2,10 @@
 #ifndef CM_NETWORK_SNN_H
 #define CM_NETWORK_SNN_H
 
-#include "core/network/internal.h"
+#include "core/network/formats/rows.h"
+#include "core/network/formats/source.h"
+#include "core/network/import_limits.h"
+#include "core/network/topology.h"
 
 typedef struct cm_snn_batch cm_snn_batch;
 

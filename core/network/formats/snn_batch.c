@@ -7,7 +7,10 @@
 
 #include "base/threads.h"
 #include "base/wide.h"
+#include "core/network/formats/rows.h"
 #include "core/network/formats/snn.h"
+#include "core/network/formats/source.h"
+#include "core/network/topology.h"
 
 enum { NETS_MOST = 2048, SLICES_MOST = 8, HEAD_BYTES = 8, RATE_BYTES = 4, SLICE_PINS = 1 << 14 };
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/network/internal.h"
+#include "core/network/import_limits.h"
 
 struct cm_source_state {
   int descriptor;

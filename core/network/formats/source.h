@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/run.h"
+#include "core/network/import.h"
 
 struct cm_import_limits;
 struct cm_import_hint;
@@ -64,5 +65,15 @@ cm_status cm_source_image(cm_source *source, cm_memory *memory, void **image, si
 
 /* The bytes below and their number, or NULL: a file. */
 const void *cm_source_memory(const cm_source *source, size_t *size);
+
+/* How many rows a loop without input handles between two looks at the run's cancel flag. */
+enum { CM_CHECK_EVERY = 1 << 14 };
+
+/* Below this many plain bytes a ratio of compression says nothing about an attack. */
+#define CM_RATIO_FROM_BYTES (UINT64_C(1) << 20)
+
+/* The value of an option for reading this source; NULL: not given. */
+const char *cm_source_option(const cm_source *source, cm_read_option_id id);
+bool cm_source_drops_zeros(const cm_source *source);
 
 #endif

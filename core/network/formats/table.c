@@ -4,6 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/network/formats/readers.h"
+
 const cm_network_format cm_network_formats[CM_FORMATS] = {
 #define FORMAT(number, reader, called, said, ...) \
   [CM_FORMAT_##number] = {.name = called, .about = said, .import = reader, __VA_ARGS__},

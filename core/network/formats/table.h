@@ -4,7 +4,7 @@
 
 #include "core/network/formats.h"
 #include "core/network/formats/export_internal.h"
-#include "core/network/internal.h"
+#include "core/network/formats/source.h"
 
 enum { CM_FORMAT_ENDINGS_MAX = 3 };
 
@@ -23,6 +23,7 @@ struct cm_network_format {
 typedef enum cm_format_id {
 #define FORMAT(number, ...) CM_FORMAT_##number,
 #include "core/network/formats/formats.def"
+#include "core/network/import_limits.h"
 #undef FORMAT
   CM_FORMATS
 } cm_format_id;

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/network/formats/entries.h"
+#include "core/network/formats/source.h"
 #include "core/network/formats/table.h"
 #include "core/network/formats/table_rows.h"
 

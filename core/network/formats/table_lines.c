@@ -2,7 +2,9 @@
  * that are too long, quotes that stay open. */
 #include <string.h>
 
+#include "core/network/formats/source.h"
 #include "core/network/formats/table_rows.h"
+#include "core/network/recognise.h"
 
 cm_status cm_table_bad(const cm_table *t, const char *what, cm_error *error)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/network/formats/entries.h"
 #include "core/network/formats/table_rows.h"
 
 typedef struct numbered {

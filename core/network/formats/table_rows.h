@@ -2,8 +2,10 @@
 #ifndef CM_NETWORK_FORMATS_ROWS_OF_TABLE_H
 #define CM_NETWORK_FORMATS_ROWS_OF_TABLE_H
 
-#include "core/network/internal.h"
 #include "core/network/names.h"
+#include "core/network/formats/entries.h"
+#include "core/network/formats/source.h"
+#include "core/network/import_limits.h"
 
 enum { CM_FIELD_SHOWN_MAX = 40, CM_COLUMN_NONE = -1 };
 

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/network/internal.h"
+#include "core/network/formats/tokens.h"
+#include "core/network/formats/weighted.h"
 
 enum { NUMBER_BYTES_MAX = 64, SHOWN_MAX = 40 };
 

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/network/internal.h"
+#include "core/network/formats/rows.h"
+#include "core/network/formats/source.h"
+#include "core/network/formats/weighted.h"
 
 cm_status cm_weights_keep(cm_weights *weights, cm_memory *memory, uint64_t count, uint64_t room, double weight,
                           cm_error *error)

@@ -5,7 +5,11 @@
 
 #include <hdf5.h>
 
-#include "core/network/internal.h"
+#include "base/memory.h"
+#include "base/run.h"
+#include "base/status.h"
+#include "core/network/formats/source.h"
+#include "core/network/import_limits.h"
 
 enum { CM_H5_RANK_MAX = 8, CM_H5_TEXT_MAX = 256, CM_H5_NAMES_MAX = 1 << 20 };
 

@@ -7,7 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/network/formats/readers.h"
+#include "core/network/formats/source.h"
+#include "core/network/formats/weighted.h"
 #include "core/network/hdf5/nir.h"
+#include "core/network/import_limits.h"
 
 /* What has arrived at a node's input for the neuron under way. */
 typedef struct arrivals {

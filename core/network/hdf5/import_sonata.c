@@ -1,5 +1,9 @@
 /* SONATA: a file of edges, or a circuit in an archive. */
 #include "core/network/hdf5/sonata.h"
+#include "core/network/formats/entries.h"
+#include "core/network/formats/readers.h"
+#include "core/network/formats/source.h"
+#include "core/network/import_limits.h"
 #include "core/network/recognise.h"
 
 /* A file of edges alone. */

@@ -8,8 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/network/hdf5/h5.h"
 #include "core/network/hdf5/nir.h"
+#include "core/network/import_limits.h"
 #include "core/network/names.h"
+#include "core/network/topology.h"
 
 enum { NO_LAYER = UINT32_MAX };
 

@@ -4,6 +4,10 @@
 #define CM_NETWORK_HDF5_NIR_H
 
 #include "core/network/hdf5/h5.h"
+#include "base/memory.h"
+#include "base/run.h"
+#include "base/status.h"
+#include "core/network/topology.h"
 
 enum { NIR_RANK_MAX = 6, NIR_NAME_MAX = CM_POPULATION_NAME_MAX, NIR_NODES_MAX = CM_POPULATIONS_MAX };
 

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/network/hdf5/h5.h"
 #include "core/network/hdf5/nir.h"
+#include "core/network/import_limits.h"
 #include "core/network/names.h"
 
 enum { NESTED_MAX = 32, NO_NODE = -1 };

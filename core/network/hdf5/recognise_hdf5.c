@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/network/formats/source.h"
 #include "core/network/hdf5/h5.h"
 #include "core/network/recognise.h"
 

@@ -3,6 +3,9 @@
 #define CM_NETWORK_HDF5_SONATA_H
 
 #include "core/network/hdf5/h5.h"
+#include "core/network/formats/entries.h"
+#include "core/network/formats/source.h"
+#include "core/network/import_limits.h"
 
 /* What the csv of edge types says of a type; NAN: nothing. */
 typedef struct sonata_type {

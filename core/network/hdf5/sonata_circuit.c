@@ -9,6 +9,9 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "core/network/formats/entries.h"
+#include "core/network/formats/source.h"
+#include "core/network/hdf5/h5.h"
 #include "core/network/names.h"
 
 /* ---- configuration ---- */

@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "core/network/archive/archive.h"
+#include "core/network/formats/source.h"
 #include "core/network/hdf5/sonata.h"
 
 typedef struct sonata_files {

@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/network/formats/entries.h"
+#include "core/network/formats/source.h"
 #include "core/network/hdf5/sonata.h"
+#include "core/network/import_limits.h"
 #include "core/network/names.h"
 
 enum { SLICE = 1 << 16, GROUPS_MAX = 1024, SPARSE_IDS = 64, SPARSE_FROM = 1 << 20 };

@@ -1,6 +1,9 @@
 /* The files of a SONATA circuit in their archive, and the lists and groups of one that is open. */
 #include <string.h>
 
+#include "core/network/archive/archive.h"
+#include "core/network/formats/source.h"
+#include "core/network/hdf5/h5.h"
 #include "core/network/hdf5/sonata_circuit.h"
 
 cm_status sonata_circuit_bad(const char *place, const char *what, cm_error *error)

@@ -4,6 +4,8 @@
 #define CM_NETWORK_XML_GRAPH_H
 
 #include "core/network/names.h"
+#include "core/network/formats/entries.h"
+#include "core/network/import_limits.h"
 #include "core/network/xml/xml.h"
 
 /* What an attribute is for. */

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/network/formats/readers.h"
+#include "core/network/formats/source.h"
 #include "core/network/xml/graph.h"
 
 typedef struct reader {

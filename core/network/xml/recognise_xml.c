@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/network/formats/source.h"
 #include "core/network/recognise.h"
 
 /* Where the first `<` stands, behind a byte order mark and blanks; `size` when something else does. */

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/network/formats/source.h"
+
 /* expat reads a token again with every piece of it, and keeps it. */
 enum { TOKEN_MAX = 1 << 20 };
 

@@ -5,7 +5,8 @@
 
 #include <expat.h>
 
-#include "core/network/internal.h"
+#include "base/status.h"
+#include "core/network/formats/source.h"
 
 enum { CM_XML_TEXT_MAX = 4096, CM_XML_DEPTH_MAX = 64 };
 

@@ -3,7 +3,6 @@
 
 #include "core/network/export.h"
 #include "core/network/import.h"
-#include "core/network/internal.h"
 
 TCase *array_cases(void); /* formats_arrays.c */
 

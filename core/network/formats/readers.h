@@ -1,0 +1,13 @@
+/* The readers: each makes a topology of a source that is of its format, or says what is wrong. */
+#ifndef CM_NETWORK_FORMATS_READERS_H
+#define CM_NETWORK_FORMATS_READERS_H
+
+#include "core/network/formats/source.h"
+
+/* The readers: each makes a topology of a source that is of its format, or says what is wrong. */
+#define FORMAT(number, reader, ...) \
+  cm_status reader(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology, cm_error *error);
+#include "core/network/formats/formats.def"
+#undef FORMAT
+
+#endif

@@ -1,0 +1,51 @@
+/* Weights of rows, as they are read and as whole numbers on a scale. */
+#ifndef CM_NETWORK_FORMATS_WEIGHTED_H
+#define CM_NETWORK_FORMATS_WEIGHTED_H
+
+#include "base/run.h"
+#include "core/network/topology.h"
+
+/* The scale for weights of the largest value `maximum` that must fit `value_max` and whose sum is `sum`:
+ * 1 when all are whole numbers that fit, else the largest power of two that fits. CM_TOO_LARGE when even 1
+ * does not. */
+cm_status cm_weight_scale(double sum, double maximum, double value_max, bool whole, uint64_t *scale,
+                          cm_error *error);
+
+/* value * scale, rounded to nearest. */
+static inline uint64_t cm_weight_scaled(double value, uint64_t scale)
+{
+  return (uint64_t)(value * (double)scale + 0.5);
+}
+
+/* Weights of entries as they are read. */
+typedef struct cm_weights {
+  double *value;    /* with their signs; NULL: 1 each so far */
+  double *delay_ms; /* NULL: none is known so far; 0: not of this one */
+  uint64_t room, delay_room;
+  bool fractions;   /* some are no whole numbers */
+  bool drop_zeros;  /* entries of weight 0, once repeats have been merged, are no synapses */
+} cm_weights;
+
+/* Keeps the weight of entry `count`, the entries before it having theirs; `room` entries are made room for. */
+cm_status cm_weights_keep(cm_weights *weights, cm_memory *memory, uint64_t count, uint64_t room, double weight,
+                          cm_error *error);
+
+/* Keeps the delay of entry `count`, 0 or more milliseconds, the entries before it having none unless they were given
+ * one. */
+cm_status cm_weights_keep_delay(cm_weights *weights, cm_memory *memory, uint64_t count, uint64_t room, double delay_ms,
+                                cm_error *error);
+
+/* Frees the arrays. */
+void cm_weights_free(cm_weights *weights);
+
+/* Closes rows: made has `directed`, vertex_count, net_first [vertex_count + 1] with one row a vertex, and `pin`;
+ * weights lie as the pins do. Sorts every row, merges repeats (their weights add up, the shortest delay stays), leaves
+ * out empty rows of directed networks, and counts nets, pins, repeats, self loops and zeros. O(pins). */
+cm_status cm_weighted_rows_close(cm_topology *made, cm_weights *weights, cm_run *run, cm_error *error);
+
+/* Makes weights whole numbers on the largest scale that fits: weight_scale, net_weight, pin_weight (none where all
+ * are 1), pin_negative, weight_exponent (where all are so small that the scale would lose their digits), pin_delay.
+ * CM_TOO_LARGE: weights or delays do not fit. */
+cm_status cm_weighted_rows_scale(cm_topology *made, const cm_weights *weights, cm_run *run, cm_error *error);
+
+#endif
