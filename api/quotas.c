@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/handlers.h"
+#include "storage/ledger.h"
 #include "storage/quotas.h"
 #include "storage/users.h"
 
@@ -58,12 +59,35 @@ bool cm_request_limits(cm_request *request, const cm_limit_kind *kind, bool grou
   return set;
 }
 
+/* What one used by month; NULL: the reply is set. */
+static json_t *months_json(cm_request *request, const char *since, const char *name)
+{
+  cm_error error;
+  cm_ledger_row *rows;
+  size_t count;
+  if (!cm_ledger_is_month(since)) {
+    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "since must be a month like 2026-11");
+    return NULL;
+  }
+  if (cm_ledger_list(request->store->database, since, name, &rows, &count, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return NULL;
+  }
+  json_t *list = json_array();
+  for (size_t i = 0; i < count; i++)
+    (void)json_array_append_new(list, json_pack("{s:s, s:f, s:f, s:I}", "month", rows[i].month, "core_hours", rows[i].core_hours,
+                                                "cpu_seconds", rows[i].cpu_seconds, "bytes", (json_int_t)rows[i].bytes));
+  free(rows);
+  return list;
+}
+
 void cm_get_usage(cm_request *request)
 {
   cm_error error;
   cm_quota_use use;
   cm_user user = {.share = 1};
-  const char *name = cm_request_query(request, "user");
+  const char *name = cm_request_query(request, "user"), *since = cm_request_query(request, "since");
+  json_t *months = NULL;
   if (name != NULL && strcmp(name, request->who.user) != 0 && !cm_access_has(request, CM_RIGHT_WATCH))
     return;
   if (name == NULL)
@@ -73,6 +97,8 @@ void cm_get_usage(cm_request *request)
     cm_reply_error(request, &error);
     return;
   }
+  if (since != NULL && (months = months_json(request, since, name)) == NULL)
+    return;
   json_t *quotas = json_object();
   for (int i = 0; i < CM_QUOTAS; i++) {
     json_t *one = json_pack("{s:f, s:o}", "use", use.use[i], "quota", limit_json(use.most[i]));
@@ -82,8 +108,8 @@ void cm_get_usage(cm_request *request)
     }
     (void)json_object_set_new(quotas, cm_quota_kind.names[i], one);
   }
-  cm_reply_json(request, 200, json_pack("{s:s, s:s, s:i, s:o}", "user", name, "group", user.group, "share", user.share,
-                                        "quotas", quotas));
+  cm_reply_json(request, 200, json_pack("{s:s, s:s, s:i, s:o, s:o*}", "user", name, "group", user.group, "share", user.share,
+                                        "quotas", quotas, "months", months));
 }
 
 void cm_list_quotas(cm_request *request)

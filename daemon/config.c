@@ -348,6 +348,7 @@ char *cm_config_help(void)
               "  coremapd [--config FILE] [--NAME VALUE ...]\n"
               "  coremapd user|token ...              users and their tokens: coremapd user --help\n"
               "  coremapd quota|retention ...         what users may have, and for how long: coremapd quota --help\n"
+              "  coremapd usage ...                   what users have used by month: coremapd usage --help\n"
               "  coremapd drain ...                   end what runs, take nothing new, stop: coremapd drain --help\n"
               "  coremapd backup|restore DIR          the data folder to DIR, also while it is served, and back\n\n", out);
   for (int i = 0; i < SETTINGS; i++)

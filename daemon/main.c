@@ -22,6 +22,7 @@
 #include "daemon/limits.h"
 #include "daemon/manager.h"
 #include "daemon/manual.h"
+#include "daemon/usage.h"
 #include "daemon/workers.h"
 #include "storage/check.h"
 #include "storage/clock.h"
@@ -371,6 +372,8 @@ int main(int count, char **words)
     return cm_admin_run(count, words);
   if (count > 1 && cm_limit_command_knows(words[1]))
     return cm_limit_command_run(count, words);
+  if (count > 1 && strcmp(words[1], "usage") == 0)
+    return cm_usage_command_run(count, words);
   s.word_count = count;
   s.words = words;
   if (cm_config_read(count, words, &s.config, &error) != CM_OK)

@@ -5,6 +5,7 @@
 #include "daemon/admin.h"
 #include "daemon/config.h"
 #include "daemon/limits.h"
+#include "daemon/usage.h"
 
 /* The last words in parentheses of a help text are the default. */
 static int without_default(const char *help, const char **value, int *length)
@@ -89,6 +90,8 @@ void cm_manual_daemon(FILE *out)
   put_roff(out, cm_admin_usage);
   (void)fputs("\n", out);
   put_roff(out, cm_limit_command_usage);
+  (void)fputs("\n", out);
+  put_roff(out, cm_usage_command_usage);
   (void)fputs(".fi\n.TP\n\\fBcoremapd drain\\fR [\\fB\\-\\-wait\\fR \\fISECONDS\\fR|\\fB\\-\\-undo\\fR]\nThe server takes nothing new, lets running jobs end, and\n"
               "stops.\n"
               ".SH SIGNALS\n.TP\nSIGTERM, SIGINT\nNothing new is taken; running jobs get the setting grace to end, then go back to the queue. A second one ends at once.\n"

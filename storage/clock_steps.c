@@ -38,6 +38,8 @@ static cm_status move(sqlite3 *handle, void *context, cm_error *error)
   if (read_step(handle, &step, error) != CM_OK ||
       cm_sql_run(handle, NULL, error, "UPDATE clock SET offset = offset + ?", "d", step) != CM_OK ||
       cm_sql_run(handle, NULL, error, "UPDATE leases SET expires = expires + ?", "d", step) != CM_OK ||
+      cm_sql_run(handle, NULL, error, "UPDATE lease_use SET began = began + ?1, ends = ends + ?1 WHERE lease IN (SELECT id FROM leases)", "d",
+                 step) != CM_OK ||
       cm_sql_run(handle, NULL, error, "UPDATE jobs INDEXED BY jobs_retry SET retry_at = retry_at + ?"
                  " WHERE retry_at IS NOT NULL", "d", step) != CM_OK)
     return error->status;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "storage/internal.h"
+#include "storage/ledger.h"
 
 enum { QUERY_MAX = 700 };
 
@@ -134,7 +135,6 @@ cm_status cm_holders_remove_user_in(sqlite3 *handle, const char *user, cm_error 
     "UPDATE mappings SET user = '', fingerprint = CASE visibility WHEN 'lab' THEN fingerprint END WHERE user = ?",
     "DELETE FROM quotas WHERE is_group = 0 AND name = ?",
     "DELETE FROM cpu_use WHERE user = ?",
-    "DELETE FROM lease_use WHERE user = ?",
     "DELETE FROM usage WHERE user = ?",
   };
   if (cm_sql_run(handle, NULL, error, "DELETE FROM owners WHERE user = ?", "t", user) != CM_OK ||
@@ -144,7 +144,7 @@ cm_status cm_holders_remove_user_in(sqlite3 *handle, const char *user, cm_error 
   for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
     if (cm_sql_run(handle, NULL, error, changes[i], "t", user) != CM_OK)
       return error->status;
-  return CM_OK;
+  return cm_ledger_remove_user_in(handle, user, error);
 }
 
 /* ---- pins ---- */

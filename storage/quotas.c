@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "storage/internal.h"
+#include "storage/ledger.h"
 
 static const char *const names[CM_QUOTAS] = {"bytes", "networks", "queued", "running", "core_hours", "cpu_seconds"};
 const cm_limit_kind cm_quota_kind = {.table = "quotas", .column = "quota", .names = names, .count = CM_QUOTAS, .groups = true, .zero = true};
@@ -156,7 +157,8 @@ cm_status cm_quota_note_cpu_in(sqlite3 *handle, const char *user, double seconds
   if (!(seconds > 0))
     return CM_OK;
   if (cm_sql_run(handle, NULL, error, "INSERT INTO cpu_use(user, hour, seconds) VALUES(?, ?, ?) ON CONFLICT(user, hour) DO"
-                 " UPDATE SET seconds = seconds + excluded.seconds", "tid", user, hour, seconds) != CM_OK)
+                 " UPDATE SET seconds = seconds + excluded.seconds", "tid", user, hour, seconds) != CM_OK ||
+      cm_ledger_note_cpu_in(handle, user, seconds, error) != CM_OK)
     return error->status;
   return cm_sql_run(handle, NULL, error, "DELETE FROM cpu_use WHERE user = ? AND hour < ?", "ti", user,
                     hour - (int64_t)(2 * day_s / hour_s));
@@ -195,7 +197,7 @@ cm_status cm_quota_note_lease_in(sqlite3 *handle, const char *lease, const char 
   if (cm_sql_run(handle, NULL, error, "INSERT INTO lease_use(lease, user, cores, began, ends) VALUES(?, ?, ?, ?, ?)"
                  " ON CONFLICT(lease) DO UPDATE SET ends = excluded.ends", "ttidd", lease, user, (int64_t)cores, now, ends) != CM_OK)
     return error->status;
-  return cm_sql_run(handle, NULL, error, "DELETE FROM lease_use WHERE ends < ?", "d", now - week_s);
+  return cm_ledger_close_leases_in(handle, now - week_s, error);
 }
 
 /* ---- showing ---- */

@@ -74,6 +74,12 @@
   STORED_TRIGGER(table, "stored_move", "UPDATE OF user, " size, \
                  ADD_STORED(table, size, "new", "") ADD_STORED(table, size, "old", "-") DROP_STORED(table, "old"))
 
+/* What a user has stored, in this month's row of the ledger. */
+#define LEDGER_TRIGGER(name, event) \
+  "CREATE TRIGGER " name " AFTER " event " ON stored_totals BEGIN" \
+  " INSERT INTO ledger(user, month, bytes) SELECT new.user, strftime('%Y-%m', 'now'), sum(bytes) FROM stored_totals WHERE user = new.user" \
+  " ON CONFLICT(user, month) DO UPDATE SET bytes = excluded.bytes; END;"
+
 const char *const cm_schema_steps[] = {
   "CREATE TABLE networks ("
   "  id TEXT PRIMARY KEY, user TEXT NOT NULL, name TEXT NOT NULL, format TEXT NOT NULL, gzipped INTEGER NOT NULL,"
@@ -338,6 +344,15 @@ const char *const cm_schema_steps[] = {
 
   /* What a change did: ids that it made, old and new values; why one was refused. */
   "ALTER TABLE audit ADD COLUMN effect TEXT NOT NULL DEFAULT '';",
+
+  /* What users have used by month: of the time before, the processor time of jobs whose records are kept, the leases of a week, and what
+     is stored now. */
+  "CREATE TABLE ledger (user TEXT NOT NULL, month TEXT NOT NULL, core_seconds REAL NOT NULL DEFAULT 0, cpu_seconds REAL NOT NULL DEFAULT 0,"
+  "  bytes INTEGER, PRIMARY KEY (user, month)) WITHOUT ROWID;"
+  "INSERT INTO ledger(user, month, bytes) SELECT user, strftime('%Y-%m', 'now'), sum(bytes) FROM stored_totals GROUP BY user;"
+  "INSERT INTO ledger(user, month, cpu_seconds) SELECT user, strftime('%Y-%m', finished, 'unixepoch'), sum(cpu_seconds) FROM jobs"
+  "  WHERE cpu_seconds > 0 AND finished IS NOT NULL GROUP BY 1, 2 ON CONFLICT(user, month) DO UPDATE SET cpu_seconds = excluded.cpu_seconds;"
+  LEDGER_TRIGGER("ledger_stored_in", "INSERT") LEDGER_TRIGGER("ledger_stored_move", "UPDATE"),
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

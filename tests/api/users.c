@@ -206,6 +206,66 @@ START_TEST(changes_leave_a_trail)
 }
 END_TEST
 
+/* What a member of the months of a user's use is, in the month ago (0: this one). */
+static double used(const char *query, size_t ago, const char *member)
+{
+  test_reply reply = ask("GET", query, ann, NULL);
+  const json_t *months = json_object_get(reply.json, "months");
+  ck_assert_int_eq(reply.status, 200);
+  ck_assert_uint_gt(json_array_size(months), ago);
+  double value = json_number_value(json_object_get(json_array_get(months, json_array_size(months) - 1 - ago), member));
+  test_reply_clear(&reply);
+  return value;
+}
+
+/* Core-hours, split where a month ends, whether the lease is still kept for the quotas or not; processor time; bytes, which months
+ * without a change have from those before. They outlast their user, and a later one of his name has none of them. */
+START_TEST(what_was_used_is_kept_by_month)
+{
+  char path[CM_PATH_MAX], line[2 * CM_PATH_MAX];
+  sqlite3 *database;
+  make_users();
+  ck_assert_int_eq(command("user add cyd", NULL, 0), 0);
+  expect("POST", "/v1/networks", bob, "4 3\n2\n1 3\n2 4\n3\n", 201);
+  const double stored = used("/v1/usage?user=bob&since=2020-01", 0, "bytes");
+  ck_assert(stored > 0);
+  expect("GET", "/v1/usage?user=bob&since=2020-13", ann, NULL, 400);
+  expect("GET", "/v1/usage?user=ann&since=2020-01", bob, NULL, 403);
+  ck_ok(cm_path(path, &error, "%s/coremapd.db", folder));
+  ck_assert_int_eq(sqlite3_open(path, &database), SQLITE_OK);
+  /* 10 cores: an hour before the month's begin, two hours of it; and half an hour that ended long ago. */
+  ck_assert_int_eq(sqlite3_exec(database, "INSERT INTO lease_use SELECT 'a', 'bob', 10, s - 3600, s + 7200 FROM"
+                                " (SELECT unixepoch('now', 'start of month', '-1 month') AS s);"
+                                "INSERT INTO lease_use VALUES('b', 'bob', 10, 1000000000, 1000001800);"
+                                "INSERT INTO ledger VALUES('bob', '2001-09', 3600, 2.5, 77);", NULL, NULL, NULL), SQLITE_OK);
+  for (int round = 0; round < 2; round++) {
+    ck_assert_double_eq_tol(used("/v1/usage?user=bob&since=2020-01", 1, "core_hours"), 20, 1e-6);
+    ck_assert_double_eq_tol(used("/v1/usage?user=bob&since=2020-01", 2, "core_hours"), 10, 1e-6);
+    ck_assert_double_eq_tol(used("/v1/usage?user=bob&since=2020-01", 1, "bytes"), 77, 0.5);
+    ck_assert_double_eq_tol(used("/v1/usage?user=bob&since=2020-01", 0, "bytes"), stored, 0.5);
+    ck_assert_int_eq(command("usage --csv", line, sizeof line), 0);
+    ck_assert_str_eq(line, "month,user,core_hours,cpu_seconds,bytes");
+    /* A lease is taken: what ended more than a week ago goes from the quotas' table. */
+    expect("POST", "/v1/chips/loihi64/reservations", ann, "{\"owner\": \"x\", \"count\": 1, \"ttl\": 60}", 201);
+  }
+  sqlite3_stmt *left;
+  ck_assert_int_eq(sqlite3_prepare_v2(database, "SELECT count(*) FROM lease_use WHERE user = 'bob'", -1, &left, NULL), SQLITE_OK);
+  ck_assert_int_eq(sqlite3_step(left), SQLITE_ROW);
+  ck_assert_int_eq(sqlite3_column_int(left, 0), 0);
+  sqlite3_finalize(left);
+  sqlite3_close(database);
+  expect("DELETE", "/v1/users/bob", ann, NULL, 204);
+  ck_assert_int_eq(command("user add bob", NULL, 0), 0);
+  test_reply reply = ask("GET", "/v1/usage?user=bob&since=2001-01", ann, NULL);
+  ck_assert_uint_eq(json_array_size(json_object_get(reply.json, "months")), 0);
+  test_reply_clear(&reply);
+  snprintf(line, sizeof line, "'%s/coremapd' usage --csv --data '%s' | grep -qx '2001-09,bob (removed),6.000,2.500,77'",
+           getenv("CM_BUILD") != NULL ? getenv("CM_BUILD") : "build/check", folder);
+  ck_assert_int_eq(system(line), 0);
+  ck_assert_int_eq(command("usage --since 2026", NULL, 0), 2);
+}
+END_TEST
+
 START_TEST(scopes_and_roles_bound_what_a_token_may)
 {
   char reads[128], operates[128];
@@ -633,6 +693,7 @@ int main(void)
   tcase_add_test(tests, with_users_a_token_is_needed_at_once);
   tcase_add_test(tests, changes_tell_what_they_did);
   tcase_add_test(tests, changes_leave_a_trail);
+  tcase_add_test(tests, what_was_used_is_kept_by_month);
   tcase_add_test(tests, scopes_and_roles_bound_what_a_token_may);
   tcase_add_test(tests, wrong_tokens_are_refused_alike);
   tcase_add_test(tests, wrong_tokens_are_slowed_down_and_right_ones_are_not);

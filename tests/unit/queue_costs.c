@@ -6,6 +6,7 @@
 #include "storage/mappings.h"
 #include "storage/monitor.h"
 #include "storage/quotas.h"
+#include "storage/schema.h"
 #include "storage/usage.h"
 #include "storage/users.h"
 #include "tests/unit/queue.h"
@@ -206,6 +207,15 @@ static cm_status explain(sqlite3 *handle, void *context, cm_error *e)
   return cm_sql_end(statement, status, e);
 }
 
+/* What brings a database up to date runs once. */
+static bool is_of_the_schema(const char *query)
+{
+  for (int step = 0; step < cm_schema_version; step++)
+    if (strstr(cm_schema_steps[step], query) != NULL)
+      return true;
+  return false;
+}
+
 /* Every query that ran in a life of jobs is answered from an index. */
 START_TEST(every_query_has_its_index)
 {
@@ -240,8 +250,7 @@ START_TEST(every_query_has_its_index)
   for (size_t i = 0, count = seen_count; i < count; i++)
     if (strstr(seen[i], "jobs") != NULL && strncmp(seen[i], "CREATE", 6) != 0 && strncmp(seen[i], "ALTER", 5) != 0 &&
         strncmp(seen[i], "DROP", 4) != 0 && strncmp(seen[i], "WITH", 4) != 0 && strncmp(seen[i], "EXPLAIN", 7) != 0 &&
-        strstr(seen[i], "sqlite_master") == NULL && strstr(seen[i], "INSERT INTO queue_totals SELECT") == NULL &&
-        strstr(seen[i], "INSERT INTO job_totals SELECT") == NULL && strstr(seen[i], "UPDATE jobs SET waits_for = NULL WHERE waits_for IS") == NULL) {
+        strstr(seen[i], "sqlite_master") == NULL && !is_of_the_schema(seen[i])) {
       ck_ok(cm_database_read(store->database, explain, seen[i], &error));
       checked++;
     }
