@@ -394,7 +394,7 @@ void cm_access_note_refused(cm_request *request)
     cm_audit_entry *e = &access->refused[access->refused_count++];
     *e = (cm_audit_entry){0};
     cm_audit_of(request, e);
-    (void)snprintf(e->effect, sizeof e->effect, "refused: %u", request->status);
+    (void)snprintf(e->effect, sizeof e->effect, "refused: %u %s", request->status, request->refusal);
   } else
     access->refused_more++;
   pthread_mutex_unlock(&access->lock);

@@ -10,6 +10,7 @@
 
 #include "api/internal.h"
 #include "api/problem.h"
+#include "base/foreign.h"
 #include "base/json.h"
 
 static const char out_of_memory[] =
@@ -95,11 +96,21 @@ void cm_reply_json(cm_request *request, unsigned status, json_t *body)
   reply_json(request, status, "application/json", body);
 }
 
-/* Who reports a problem can name the request by it. */
-static json_t *with_id(const cm_request *request, json_t *problem)
+static const char *word(const json_t *problem, const char *name)
 {
-  if (problem != NULL)
-    (void)json_object_set_new(problem, "request", json_string(request->id));
+  const char *text = json_string_value(json_object_get(problem, name));
+  return text != NULL ? text : "";
+}
+
+/* Who reports a problem can name the request by it; the audit trail tells of refused changes why. */
+static json_t *with_id(cm_request *request, json_t *problem)
+{
+  char why[800];
+  if (problem == NULL)
+    return NULL;
+  (void)snprintf(why, sizeof why, "%s: %s", word(problem, "code"), word(problem, "detail"));
+  (void)cm_foreign_copy(why, CM_FOREIGN_LINE, request->refusal, sizeof request->refusal);
+  (void)json_object_set_new(problem, "request", json_string(request->id));
   return problem;
 }
 

@@ -143,6 +143,7 @@ struct cm_request {
   struct sha256_ctx hash;
 
   unsigned status;                 /* of the reply; 0: none yet */
+  char refusal[160];               /* of a problem, the last one: its code and what is wrong */
   struct MHD_Response *response;
   cm_kept *kept;                   /* whose reply the response is; NULL: it is this request's alone */
 

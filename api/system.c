@@ -5,6 +5,7 @@
 
 #include "api/handlers.h"
 #include "base/json.h"
+#include "storage/audit.h"
 #include "storage/drain.h"
 #include "storage/scrub.h"
 #include "library/private/base.h"
@@ -145,8 +146,17 @@ void cm_get_cache(cm_request *request)
 
 void cm_delete_cache(cm_request *request)
 {
+  cm_error error;
+  char effect[80];
+  cm_cache_counts before, after;
+  cm_cache_count(request->store->cache, &before);
   cm_cache_empty(request->store->cache);
-  cm_reply_empty(request, 204);
+  cm_cache_count(request->store->cache, &after);
+  (void)snprintf(effect, sizeof effect, "bytes %llu -> %llu", (unsigned long long)before.bytes, (unsigned long long)after.bytes);
+  if (cm_audit_tell(request->store->database, effect, &error) != CM_OK)
+    cm_reply_error(request, &error);
+  else
+    cm_reply_empty(request, 204);
 }
 
 /* ---- the viewer ---- */

@@ -1,7 +1,7 @@
 #include "storage/audit.h"
 
 #include <math.h>
-#include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 typedef struct noting {
@@ -21,6 +21,19 @@ static cm_status note(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_audit_note(cm_database *database, const cm_audit_entry *entries, size_t count, cm_error *error)
 {
   return count > 0 ? cm_database_write(database, note, &(noting){entries, count}, error) : CM_OK;
+}
+
+static cm_status tell(sqlite3 *handle, void *context, cm_error *error)
+{
+  (void)handle;
+  (void)error;
+  cm_audit_effect("%s", (const char *)context);
+  return CM_OK;
+}
+
+cm_status cm_audit_tell(cm_database *database, const char *text, cm_error *error)
+{
+  return cm_database_write(database, tell, (void *)(uintptr_t)text, error);
 }
 
 typedef struct listing {

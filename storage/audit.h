@@ -1,6 +1,7 @@
 /* The audit trail: who changed what, in the transaction that changed it. It is only ever added to (triggers refuse the rest).
  *
- * Who serves a request names its cause; the first write of this thread that is committed then carries the entry. */
+ * Who serves a request names its cause; the first write of this thread that is committed then carries the entry, and each later one
+ * that tells an effect of its own carries another. */
 #ifndef CM_STORAGE_AUDIT_H
 #define CM_STORAGE_AUDIT_H
 
@@ -23,16 +24,20 @@ typedef struct cm_audit_entry {
  * them. */
 void cm_audit_cause(const cm_audit_entry *entry);
 
-/* For the database: the cause of this thread that no write carries yet, NULL: none; that one has; to note it in a transaction. */
-const cm_audit_entry *cm_audit_due(void);
+/* For the database: the cause of this thread, NULL: none, and whether a write has carried it; that one has. */
+const cm_audit_entry *cm_audit_due(bool *carried);
 void cm_audit_done(void);
 /* Inside write closures: adds to what the write does, which its entry tells; told anew for each. */
 void cm_audit_effect(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cm_audit_forget_effect(void);
+bool cm_audit_has_effect(void);
 cm_status cm_audit_note_in(sqlite3 *handle, const cm_audit_entry *entry, cm_error *error);
 
 /* Entries of what has changed nothing in the database: refusals, a backup. */
 cm_status cm_audit_note(cm_database *database, const cm_audit_entry *entries, size_t count, cm_error *error);
+
+/* A write that only carries this thread's cause, with an effect that is none on the database. */
+cm_status cm_audit_tell(cm_database *database, const char *effect, cm_error *error);
 
 typedef struct cm_audit_filter {
   const char *user, *action; /* NULL: any */

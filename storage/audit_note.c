@@ -6,21 +6,24 @@
 #include <string.h>
 
 static _Thread_local const cm_audit_entry *cause;
+static _Thread_local bool carried;
 static _Thread_local char effect[CM_AUDIT_EFFECT_MAX]; /* of the write under way, on the thread that writes */
 
 void cm_audit_cause(const cm_audit_entry *entry)
 {
   cause = entry;
+  carried = false;
 }
 
-const cm_audit_entry *cm_audit_due(void)
+const cm_audit_entry *cm_audit_due(bool *was_carried)
 {
+  *was_carried = carried;
   return cause;
 }
 
 void cm_audit_done(void)
 {
-  cause = NULL;
+  carried = true;
 }
 
 void cm_audit_effect(const char *format, ...)
@@ -37,6 +40,11 @@ void cm_audit_effect(const char *format, ...)
 void cm_audit_forget_effect(void)
 {
   effect[0] = '\0';
+}
+
+bool cm_audit_has_effect(void)
+{
+  return effect[0] != '\0';
 }
 
 cm_status cm_audit_note_in(sqlite3 *handle, const cm_audit_entry *e, cm_error *error)

@@ -364,13 +364,15 @@ static cm_status carry(way *w, cm_error *error)
 }
 
 /* The audit trail of a folder tells of its backups, and of what it was restored from; a folder of an earlier release stays as it is. */
-static cm_status note(const char *folder, const char *action, const char *other, cm_error *error)
+static cm_status note(const way *w, const char *folder, const char *action, const char *other, cm_error *error)
 {
   sqlite3 *handle = NULL;
   int64_t version = 0;
   cm_audit_entry entry = {.address = "local"};
   (void)snprintf(entry.action, sizeof entry.action, "%s", action);
   (void)snprintf(entry.object, sizeof entry.object, "%s", other);
+  (void)snprintf(entry.effect, sizeof entry.effect, "the database and %llu files, %llu bytes", (unsigned long long)w->files,
+                 (unsigned long long)w->bytes);
   cm_status status = open_database(folder, SQLITE_OPEN_READWRITE, &handle, error);
   if (status == CM_OK)
     status = cm_sql_number(handle, 0, &version, error, "PRAGMA user_version", "");
@@ -383,7 +385,7 @@ static cm_status note(const char *folder, const char *action, const char *other,
 cm_status cm_backup_make(const char *data, const char *to, uint64_t *files, uint64_t *bytes, cm_error *error)
 {
   way w = {.from = data, .to = to, .link = true};
-  if (carry(&w, error) != CM_OK || note(data, "backup", to, error) != CM_OK)
+  if (carry(&w, error) != CM_OK || note(&w, data, "backup", to, error) != CM_OK)
     return error->status;
   *files = w.files;
   *bytes = w.bytes;
@@ -393,7 +395,7 @@ cm_status cm_backup_make(const char *data, const char *to, uint64_t *files, uint
 cm_status cm_backup_restore(const char *from, const char *data, uint64_t *files, uint64_t *bytes, cm_error *error)
 {
   way w = {.from = from, .to = data, .verify = true};
-  if (carry(&w, error) != CM_OK || note(data, "restore", from, error) != CM_OK)
+  if (carry(&w, error) != CM_OK || note(&w, data, "restore", from, error) != CM_OK)
     return error->status;
   *files = w.files;
   *bytes = w.bytes;

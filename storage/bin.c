@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "storage/audit.h"
 #include "storage/blobs.h"
 #include "storage/holders.h"
 #include "storage/jobs.h"
@@ -77,6 +78,7 @@ static cm_status keep_row(sqlite3 *handle, const bin_work *w, const json_t *obje
                                 " content = excluded.content", "ttttidt", w->id, kind, word(object, "user"),
                                 word(object, "name"), (int64_t)json_integer_value(json_object_get(object, "bytes")), cm_store_time(), text);
   free(text);
+  cm_audit_effect("%s %s to the bin", kind, w->id);
   return status;
 }
 
@@ -110,6 +112,9 @@ static cm_status put(sqlite3 *handle, void *context, cm_error *error)
                                                 : cm_holders_leave_in(handle, w->object, w->id, w->viewer, &w->last, error);
   if (status == CM_OK && w->last && w->object != CM_OBJECT_JOB)
     status = cm_holders_check_in(handle, w->object, w->id, w->viewer, error);
+  if (status == CM_OK && !w->last)
+    cm_audit_effect("%s %s, no longer of %s", w->object == CM_OBJECT_NETWORK ? "network" : w->object == CM_OBJECT_PROGRAM ? "program" : "mapping",
+                    w->id, w->viewer->user);
   return status == CM_OK && w->last ? move(handle, w, error) : status;
 }
 
@@ -214,6 +219,7 @@ static cm_status restore(sqlite3 *handle, void *context, cm_error *error)
     return cm_fail(error, CM_CONFLICT, "%s %.64s is there again", w->entry.kind, w->id);
   if (status == CM_OK && w->entry.user[0] == '\0' && strcmp(w->entry.kind, "job") != 0)
     status = cm_holders_hand_over_in(handle, strcmp(w->entry.kind, "network") == 0 ? CM_OBJECT_NETWORK : CM_OBJECT_MAPPING, w->id, "", error);
+  cm_audit_effect("%s %s back from the bin, of %s", w->entry.kind, w->id, w->entry.user[0] != '\0' ? w->entry.user : "nobody");
   return status == CM_OK ? cm_sql_run(handle, NULL, error, "DELETE FROM bin WHERE id = ?", "t", w->id) : status;
 }
 
@@ -237,8 +243,11 @@ static cm_status purge(sqlite3 *handle, void *context, cm_error *error)
   if (find(handle, w, NULL, error) != CM_OK ||
       cm_holders_leave_in(handle, CM_OBJECT_BINNED, w->id, w->viewer, &w->last, error) != CM_OK)
     return error->status;
-  if (!w->last)
+  if (!w->last) {
+    cm_audit_effect("%s %s in the bin, no longer of %s", w->entry.kind, w->id, w->viewer->user);
     return CM_OK;
+  }
+  cm_audit_effect("%s %s gone for good, %llu bytes", w->entry.kind, w->id, (unsigned long long)w->entry.bytes);
   const bool network = strcmp(w->entry.kind, "network") == 0, job = strcmp(w->entry.kind, "job") == 0;
   (void)snprintf(path, sizeof path, network ? "networks/%s.zip" : "mappings/%s", w->id);
   if (cm_sql_run(handle, NULL, error, "DELETE FROM bin WHERE id = ?", "t", w->id) != CM_OK ||

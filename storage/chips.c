@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "storage/audit.h"
 #include "storage/clock.h"
 #include "storage/holders.h"
 #include "storage/internal.h"
@@ -129,6 +130,19 @@ static cm_status check_owner(sqlite3 *handle, chip_work *work, cm_error *error)
              : status;
 }
 
+/* Descriptions by their entity tags; NULL: there was none. */
+static void tell_change(const chip_work *work, const char *before)
+{
+  char was[CM_CHIP_TAG_MAX], is[CM_CHIP_TAG_MAX], words[CM_OWNER_WORDS_MAX];
+  cm_chips_tag(work->text, is);
+  if (before == NULL) {
+    cm_audit_effect("chip %s, %s, description %.12s", work->name, cm_owner_words(work->owner, words), is);
+    return;
+  }
+  cm_chips_tag(before, was);
+  cm_audit_effect("chip %s, description %.12s -> %.12s", work->name, was, is);
+}
+
 static cm_status put(sqlite3 *handle, void *context, cm_error *error)
 {
   chip_work *work = context;
@@ -142,6 +156,8 @@ static cm_status put(sqlite3 *handle, void *context, cm_error *error)
   if (status == CM_OK)
     status = check_match(work, before, error);
   bool same = before != NULL && strcmp(before, work->text) == 0;
+  if (status == CM_OK)
+    tell_change(work, before);
   free(before);
   if (status != CM_OK || same)
     return status;
@@ -189,14 +205,17 @@ static cm_status delete(sqlite3 *handle, void *context, cm_error *error)
   chip_work *work = context;
   char *text;
   bool preset;
+  cm_owner owner;
   if (cm_chips_text_in(handle, work->name, &text, &preset, error) != CM_OK)
     return error->status;
   cm_status status = check_match(work, text, error);
   free(text);
   if (status != CM_OK || check_unused(handle, work->name, error) != CM_OK ||
       cm_occupancy_check_free_in(handle, work->name, error) != CM_OK ||
-      forget_state(handle, work->name, error) != CM_OK)
+      forget_state(handle, work->name, error) != CM_OK ||
+      cm_owners_get_in(handle, CM_OBJECT_CHIP, work->name, NULL, &owner, error) != CM_OK)
     return error->status;
+  cm_audit_effect("chip %s of %s gone", work->name, owner.user[0] != '\0' ? owner.user : "nobody");
   return cm_sql_run(handle, NULL, error, "DELETE FROM chips WHERE name = ?", "t", work->name);
 }
 

@@ -25,6 +25,7 @@ typedef struct task {
   void *context;
   cm_error *error;
   const cm_audit_entry *cause; /* noted with it; NULL: none */
+  bool carried;                /* by an earlier write: this one must tell an effect to be noted */
   cm_status status;
   bool done;
   struct task *next;
@@ -90,7 +91,7 @@ static bool run_task(sqlite3 *handle, task *t)
     return sqlite3_get_autocommit(handle) == 0;
   cm_audit_forget_effect();
   t->status = t->work(handle, t->context, t->error);
-  if (t->status == CM_OK && t->cause != NULL)
+  if (t->status == CM_OK && t->cause != NULL && (!t->carried || cm_audit_has_effect()))
     t->status = cm_audit_note_in(handle, t->cause, t->error);
   if (sqlite3_get_autocommit(handle) != 0) {
     if (t->status == CM_OK)
@@ -190,7 +191,8 @@ double cm_database_waiting(cm_database *database)
 
 cm_status cm_database_write(cm_database *database, cm_database_work work, void *context, cm_error *error)
 {
-  task mine = {.work = work, .context = context, .error = error, .cause = cm_audit_due()};
+  task mine = {.work = work, .context = context, .error = error};
+  mine.cause = cm_audit_due(&mine.carried);
   pthread_mutex_lock(&database->lock);
   /* This frame outlives its place in the queue: the call waits until the task is done. */
   *database->last = &mine;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "storage/audit.h"
 #include "storage/internal.h"
 #include "storage/ledger.h"
 
@@ -58,12 +59,20 @@ cm_status cm_holders_join_in(sqlite3 *handle, cm_object object, const char *id, 
   if (owner->user[0] == '\0')
     return CM_OK;
   (void)snprintf(query, sizeof query, "UPDATE %s SET user = ?2 WHERE id = ?1 AND user = ''", table_of(object));
-  if (cm_sql_run(handle, &changes, error, query, "tt", id, owner->user) != CM_OK || changes > 0)
-    return changes > 0 ? CM_OK : error->status;
+  if (cm_sql_run(handle, &changes, error, query, "tt", id, owner->user) != CM_OK)
+    return error->status;
+  if (changes > 0) {
+    cm_audit_effect("%s %s, nobody's -> of %s", needs[object].words, id, owner->user);
+    return CM_OK;
+  }
   (void)snprintf(query, sizeof query, "INSERT OR IGNORE INTO owners(thing, user, team, visibility, pinned, created)"
                  " SELECT id, ?2, ?3, ?4, 0, ?5 FROM %s WHERE id = ?1 AND user <> ?2", table_of(object));
-  return cm_sql_run(handle, NULL, error, query, "ttttd", id, owner->user, owner->group, cm_visibility_name(owner->visibility),
-                    cm_store_time());
+  if (cm_sql_run(handle, &changes, error, query, "ttttd", id, owner->user, owner->group, cm_visibility_name(owner->visibility),
+                 cm_store_time()) != CM_OK)
+    return error->status;
+  if (changes > 0)
+    cm_audit_effect("%s %s, of %s too", needs[object].words, id, owner->user);
+  return CM_OK;
 }
 
 /* *changes: how many things have another first owner now. */
@@ -150,7 +159,7 @@ cm_status cm_holders_remove_user_in(sqlite3 *handle, const char *user, cm_error 
 /* ---- pins ---- */
 
 typedef struct pin_work {
-  const char *table, *id, *user;
+  const char *table, *words, *id, *user;
   bool pinned;
 } pin_work;
 
@@ -159,6 +168,7 @@ static cm_status pin(sqlite3 *handle, void *context, cm_error *error)
   const pin_work *w = context;
   char query[QUERY_MAX];
   int changes = 0;
+  cm_audit_effect("%s %s %s, of %s", w->words, w->id, w->pinned ? "pinned" : "pinned no longer", w->user[0] != '\0' ? w->user : "nobody");
   if (cm_sql_run(handle, &changes, error, "UPDATE owners SET pinned = ?3 WHERE thing = ?1 AND user = ?2", "tti", w->id, w->user,
                  (int64_t)w->pinned) != CM_OK || changes > 0)
     return changes > 0 ? CM_OK : error->status;
@@ -170,7 +180,8 @@ static cm_status pin(sqlite3 *handle, void *context, cm_error *error)
 
 cm_status cm_pin(cm_store *store, cm_object object, const char *id, const char *user, bool pinned, cm_error *error)
 {
-  return cm_database_write(store->database, pin, &(pin_work){.table = table_of(object), .id = id, .user = user, .pinned = pinned}, error);
+  return cm_database_write(store->database, pin,
+                           &(pin_work){table_of(object), needs[object].words, id, user, pinned}, error);
 }
 
 static cm_status look(sqlite3 *handle, void *context, cm_error *error)

@@ -219,7 +219,8 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
     expected = fmin(expected, job->time_limit);
   const cm_lane_of_jobs lane = expected < cm_short_seconds ? CM_LANE_OF_SHORT : CM_LANE_OF_LONG;
   cm_store_id(work->made);
-  cm_audit_effect("job %s", work->made);
+  char words[CM_OWNER_WORDS_MAX];
+  cm_audit_effect("job %s, %s", work->made, cm_owner_words(&owner, words));
   work->result = CM_JOB_NEW;
   return cm_sql_run(handle, NULL, error,
                     "INSERT INTO jobs(id, user, team, visibility, kind, name, network, chip, options, reserve, ttl, priority, state,"
@@ -280,6 +281,8 @@ static cm_status cancel(sqlite3 *handle, void *context, cm_error *error)
   cm_status status;
   work->state = job.state;
   work->logged = job;
+  cm_audit_effect("job %s, %s -> %s", job.id, cm_job_state_name(job.state),
+                  job.state == CM_JOB_RUNNING ? "asked to stop" : cm_job_state_name(CM_JOB_CANCELLED));
   if (job.state == CM_JOB_RUNNING)
     status = cm_sql_run(handle, NULL, error, "UPDATE jobs SET cancel_requested = 1 WHERE id = ?", "t", job.id);
   else {

@@ -174,6 +174,7 @@ static cm_status keep(sqlite3 *handle, void *context, cm_error *error)
     status = cm_lease_missing(work->chip, work->id, error);
   if (status == CM_OK)
     status = prolong(handle, work, error);
+  cm_audit_effect("lease %s kept", work->id);
   return status == CM_OK ? cm_lease_get_in(handle, work->chip, work->id, &work->lease, error) : status;
 }
 
@@ -192,7 +193,9 @@ static cm_status release(sqlite3 *handle, void *context, cm_error *error)
   if (cm_lease_find_in(handle, work->chip, work->id, &found, error) != CM_OK ||
       cm_occupancy_load_in(handle, work->chip, &chip, &occupancy, error) != CM_OK)
     return error->status;
+  const uint32_t free_before = cm_occupancy_free_count(occupancy);
   cm_occupancy_free_lease(occupancy, work->id);
+  cm_audit_effect("lease %s of %u cores gone", work->id, cm_occupancy_free_count(occupancy) - free_before);
   cm_status status = cm_occupancy_save_in(handle, occupancy, chip, work->chip, error);
   if (status == CM_OK)
     status = cm_sql_run(handle, NULL, error, "DELETE FROM leases WHERE id = ?", "t", work->id);

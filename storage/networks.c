@@ -158,8 +158,9 @@ static cm_status insert(sqlite3 *handle, void *context, cm_error *error)
                  (int64_t)n->inputs, (int64_t)n->inhibitory, (int64_t)n->populations, (int64_t)n->delays, n->sha256,
                  n->owner.group, cm_visibility_name(n->owner.visibility), n->read_as) != CM_OK)
     return error->status;
+  char words[CM_OWNER_WORDS_MAX];
   work->known = changes == 0;
-  cm_audit_effect("network %s", n->id);
+  cm_audit_effect("network %s, %s", n->id, cm_owner_words(&n->owner, words));
   /* It is back, by the hash of its bytes, and with it those of its owners who had not deleted it. */
   if (cm_sql_run(handle, NULL, error, "DELETE FROM bin WHERE id = ?", "t", n->id) != CM_OK ||
       cm_sql_run(handle, NULL, error, "DELETE FROM owners WHERE thing = ? AND user = (SELECT user FROM networks WHERE id = thing)", "t", n->id) != CM_OK)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "storage/audit.h"
 #include "storage/clock.h"
 #include "storage/internal.h"
 
@@ -228,6 +229,15 @@ static cm_status apply(const cm_occupancy_change *change, const cm_chip *chip, c
   return CM_OK;
 }
 
+static uint32_t count(const cm_occupancy *occupancy, cm_core_state state)
+{
+  const uint32_t cores = occupancy->width * occupancy->height;
+  uint32_t found = 0;
+  for (uint32_t core = cm_occupancy_next(occupancy, 0, state); core < cores; core = cm_occupancy_next(occupancy, core + 1, state))
+    found++;
+  return found;
+}
+
 static cm_status write_state(sqlite3 *handle, void *context, cm_error *error)
 {
   occupancy_work *work = context;
@@ -256,6 +266,8 @@ static cm_status write_state(sqlite3 *handle, void *context, cm_error *error)
   if (status == CM_OK)
     status = save(handle, change->chip, text, error);
   if (status == CM_OK) {
+    cm_audit_effect("taken %u -> %u, broken %u -> %u", count(before, CM_CORE_TAKEN), count(after, CM_CORE_TAKEN),
+                    count(before, CM_CORE_BROKEN), count(after, CM_CORE_BROKEN));
     free(work->text); /* of an earlier run of this closure */
     work->text = text;
     tag_of(text, work->etag);

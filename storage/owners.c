@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/chip/chip.h"
+#include "storage/audit.h"
 #include "storage/internal.h"
 
 static const char *const visibility_names[CM_VISIBILITIES] = {"lab", "group", "private"};
@@ -30,6 +31,13 @@ bool cm_owner_shows(const cm_owner *owner, const cm_viewer *viewer)
 {
   return cm_owner_lets(owner, viewer) || owner->visibility == CM_VISIBLE_LAB ||
          (owner->visibility == CM_VISIBLE_GROUP && owner->group[0] != '\0' && strcmp(owner->group, viewer->group) == 0);
+}
+
+const char *cm_owner_words(const cm_owner *owner, char words[CM_OWNER_WORDS_MAX])
+{
+  (void)snprintf(words, CM_OWNER_WORDS_MAX, owner->visibility == CM_VISIBLE_GROUP ? "%s %s" : "%s", cm_visibility_name(owner->visibility),
+                 owner->group);
+  return words;
 }
 
 void cm_owner_from_row(sqlite3_stmt *row, int first, cm_owner *owner)
@@ -161,12 +169,24 @@ static cm_status check_widening(const owner_work *work, cm_error *error)
                  cm_visibility_name(to->visibility));
 }
 
-/* Changes the word of who asks, when he is an owner, else that of all. */
+/* Who asks is an owner: his word changes, else that of all. */
+static bool is_mine(const owner_work *work)
+{
+  return work->given->user[0] != '\0' && strcmp(work->owner.user, work->given->user) == 0;
+}
+
+static void tell_change(const owner_work *work)
+{
+  char before[CM_OWNER_WORDS_MAX], after[CM_OWNER_WORDS_MAX];
+  cm_audit_effect("visibility %s -> %s, of %s", cm_owner_words(&work->owner, before), cm_owner_words(work->given, after),
+                  kinds[work->object].shared && !is_mine(work) ? "all owners" : work->owner.user[0] != '\0' ? work->owner.user : "nobody");
+}
+
 static cm_status show_in(sqlite3 *handle, const owner_work *work, const char *table, const char *key, cm_error *error)
 {
   char query[160];
   const cm_owner *to = work->given;
-  const bool mine = to->user[0] != '\0' && strcmp(work->owner.user, to->user) == 0;
+  const bool mine = is_mine(work);
   (void)snprintf(query, sizeof query, "UPDATE %s SET visibility = ?, team = ? WHERE %s = ? AND (? = 0 OR user = ?)", table, key);
   return cm_sql_run(handle, NULL, error, query, "tttit", cm_visibility_name(to->visibility), to->group, work->id, (int64_t)mine, to->user);
 }
@@ -180,6 +200,7 @@ static cm_status show(sqlite3 *handle, void *context, cm_error *error)
       show_in(handle, work, kinds[work->object].table, kinds[work->object].key, error) != CM_OK ||
       (kinds[work->object].shared && show_in(handle, work, "owners", "thing", error) != CM_OK))
     return error->status;
+  tell_change(work);
   /* Jobs of the domain that it leaves must not be given it any more. */
   return strcmp(kinds[work->object].table, "mappings") == 0
              ? cm_sql_run(handle, NULL, error, "UPDATE mappings SET fingerprint = NULL WHERE id = ?", "t", work->id)

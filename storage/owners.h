@@ -40,6 +40,10 @@ typedef struct cm_viewer {
 bool cm_owner_shows(const cm_owner *owner, const cm_viewer *viewer);
 bool cm_owner_lets(const cm_owner *owner, const cm_viewer *viewer); /* change it */
 
+/* What others see, for people: "lab", "group vision", "private". */
+enum { CM_OWNER_WORDS_MAX = CM_USER_MAX + 16 };
+const char *cm_owner_words(const cm_owner *owner, char words[CM_OWNER_WORDS_MAX]);
+
 /* Three columns from `first` on: user, team, visibility. */
 void cm_owner_from_row(sqlite3_stmt *row, int first, cm_owner *owner);
 

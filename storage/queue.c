@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "storage/audit.h"
 #include "storage/blobs.h"
 #include "storage/clock.h"
 #include "storage/derive.h"
@@ -183,6 +184,8 @@ static cm_status note_mapping(sqlite3 *handle, const cm_mapping_row *m, const cm
   cm_owner_domain(&m->owner, before);
   cm_owner_domain(owner, now);
   const bool shared = m->fingerprint[0] != '\0' && strcmp(before, now) == 0;
+  char words[CM_OWNER_WORDS_MAX];
+  cm_audit_effect("%s %s, %s", strcmp(m->kind, "compile") == 0 ? "program" : "mapping", m->id, cm_owner_words(owner, words));
   if (pack != NULL && cm_pack_note_in(handle, m->id, pack, error) != CM_OK)
     return error->status;
   return cm_sql_run(handle, NULL, error,
@@ -193,14 +196,16 @@ static cm_status note_mapping(sqlite3 *handle, const cm_mapping_row *m, const cm
 }
 
 /* The result of an identical job is this one's owner's too from now on. *gone: it has been deleted meanwhile. */
-static cm_status take_twin(sqlite3 *handle, const cm_owner *owner, const char *mapping, bool *gone, cm_error *error)
+static cm_status take_twin(sqlite3 *handle, const cm_job *job, const cm_owner *owner, const char *mapping, bool *gone, cm_error *error)
 {
   int64_t there;
+  const bool program = strcmp(job->kind, "compile") == 0;
+  cm_audit_effect("%s %s of an equal job", program ? "program" : "mapping", mapping);
   if (cm_sql_number(handle, 0, &there, error, "SELECT count(*) FROM mappings WHERE id = ?", "t", mapping) != CM_OK)
     return error->status;
   *gone = there == 0;
   return *gone ? cm_fail(error, CM_CONFLICT, "the result of an identical job, %s, has been deleted meanwhile", mapping)
-               : cm_holders_join_in(handle, CM_OBJECT_MAPPING, mapping, owner, error);
+               : cm_holders_join_in(handle, program ? CM_OBJECT_PROGRAM : CM_OBJECT_MAPPING, mapping, owner, error);
 }
 
 static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
@@ -225,7 +230,7 @@ static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
       return error->status;
     }
   }
-  if (o->reused_mapping != NULL && strcmp(job->kind, "simulate") != 0 && take_twin(handle, &owner, o->reused_mapping, &work->flag, error) != CM_OK)
+  if (o->reused_mapping != NULL && strcmp(job->kind, "simulate") != 0 && take_twin(handle, job, &owner, o->reused_mapping, &work->flag, error) != CM_OK)
     return error->status;
   if (o->mapping != NULL && note_mapping(handle, o->mapping, &owner, o->pack, error) != CM_OK)
     return error->status;
@@ -243,6 +248,16 @@ static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
   return cm_job_move_in(handle, job, o->state, error);
 }
 
+/* What a job has made is its user's doing. */
+static void blame(cm_audit_entry *cause, const cm_job *job)
+{
+  *cause = (cm_audit_entry){.address = "local", .action = "job"};
+  (void)snprintf(cause->user, sizeof cause->user, "%s", job->owner.user);
+  (void)snprintf(cause->object, sizeof cause->object, "jobs/%s", job->id);
+  (void)snprintf(cause->request, sizeof cause->request, "%s", job->request);
+  cm_audit_cause(cause);
+}
+
 cm_status cm_jobs_finish(cm_store *store, const cm_job *job, const cm_job_outcome *outcome, bool *taken,
                          cm_error *error)
 {
@@ -254,7 +269,11 @@ cm_status cm_jobs_finish(cm_store *store, const cm_job *job, const cm_job_outcom
     if (cm_blobs_read_folder(store, path, &work.blobs, &work.blob_count, error) != CM_OK)
       return error->status;
   }
+  cm_audit_entry cause;
+  if (outcome->mapping != NULL || (outcome->reused_mapping != NULL && strcmp(job->kind, "simulate") != 0))
+    blame(&cause, job);
   cm_status status = cm_database_write(store->database, finish, &work, error);
+  cm_audit_cause(NULL);
   free(work.blobs);
   if (status != CM_OK) {
     *taken = work.flag;

@@ -66,11 +66,18 @@ static cm_status find(sqlite3 *handle, void *context, cm_error *error)
   return cm_sql_end(statement, status, error);
 }
 
+/* The rules are the cause of what happens to a thing from now on. */
+static void blame(cm_audit_entry *cause, const char *kind, const char *id)
+{
+  *cause = (cm_audit_entry){.address = "local", .action = "retention"};
+  (void)snprintf(cause->object, sizeof cause->object, "%ss/%s", kind, id);
+  cm_audit_cause(cause);
+}
+
 static cm_status drop(cm_store *store, cm_object object, const char *id, const char *user, bool keep, cm_error *error)
 {
-  cm_audit_entry cause = {.address = "local", .action = "retention"};
-  (void)snprintf(cause.object, sizeof cause.object, "%s/%s", object == CM_OBJECT_JOB ? "jobs" : object == CM_OBJECT_NETWORK ? "networks" : "mappings", id);
-  cm_audit_cause(&cause);
+  cm_audit_entry cause;
+  blame(&cause, object == CM_OBJECT_JOB ? "job" : object == CM_OBJECT_NETWORK ? "network" : "mapping", id);
   bool last = false;
   cm_status status = cm_bin_put(store, object, id, &(cm_viewer){user, "", false}, &last, error);
   if (status == CM_OK && last && !keep)
@@ -88,7 +95,10 @@ static cm_status purge_old(cm_store *store, double before, uint64_t *purged, cm_
     return error->status;
   cm_status status = CM_OK;
   for (size_t i = 0; i < count && status == CM_OK; i++) {
+    cm_audit_entry cause;
+    blame(&cause, entries[i].kind, entries[i].id);
     status = cm_bin_purge(store, entries[i].id, NULL, error);
+    cm_audit_cause(NULL);
     *purged += status == CM_OK;
     status = status == CM_NOT_FOUND ? CM_OK : status;
   }

@@ -33,6 +33,16 @@ void cm_token_digest(const char *text, unsigned char digest[CM_TOKEN_DIGEST])
   (void)crypto_generichash(digest, CM_TOKEN_DIGEST, (const unsigned char *)text, strlen(text), NULL, 0);
 }
 
+/* What a token may, for the audit trail: "token 0123456789ab of ann, read submit". */
+static void tell(const char *id, const char *user, unsigned scopes, const char *what)
+{
+  char names[64] = "";
+  for (unsigned i = 0; cm_scope_names[i] != NULL; i++)
+    if ((scopes & 1u << i) != 0)
+      (void)snprintf(names + strlen(names), sizeof names - strlen(names), " %s", cm_scope_names[i]);
+  cm_audit_effect("token %s of %s,%s%s", id, user, names, what);
+}
+
 /* ---- making ---- */
 
 typedef struct token_work {
@@ -58,7 +68,7 @@ static cm_status add(sqlite3 *handle, void *context, cm_error *error)
     return cm_fail(error, CM_NOT_FOUND, "there is no user \"%.60s\"", t->user);
   if (tokens >= CM_TOKENS_OF_USER_MAX)
     return cm_fail(error, CM_CONFLICT, "\"%s\" has %lld tokens; revoke some first", t->user, (long long)tokens);
-  cm_audit_effect("token %s of %s, scopes %u", t->id, t->user, t->scopes);
+  tell(t->id, t->user, t->scopes, "");
   return cm_sql_run(handle, NULL, error,
                     "INSERT INTO tokens(id, user, name, scopes, hash, created, expires) VALUES(?, ?, ?, ?, ?, ?, ?)",
                     "tttitdd", t->id, t->user, t->name, (int64_t)t->scopes, work->hash, t->created, t->expires);
@@ -249,12 +259,13 @@ cm_status cm_tokens_list(cm_database *database, const char *user, cm_token **tok
 
 static cm_status revoke(sqlite3 *handle, void *context, cm_error *error)
 {
-  const token_work *work = context;
-  int changes;
-  if (cm_sql_run(handle, &changes, error, "DELETE FROM tokens WHERE id = ?1 AND (?2 IS NULL OR user = ?2)", "tt",
-                 work->id, work->user) != CM_OK)
+  token_work *work = context;
+  if (look_up(handle, work, error) != CM_OK)
     return error->status;
-  return changes == 1 ? CM_OK : cm_fail(error, CM_NOT_FOUND, "there is no token %.40s", work->id);
+  if (!work->found || (work->user != NULL && strcmp(work->user, work->identity.user) != 0))
+    return cm_fail(error, CM_NOT_FOUND, "there is no token %.40s", work->id);
+  tell(work->id, work->identity.user, work->identity.scopes, ", revoked");
+  return cm_sql_run(handle, NULL, error, "DELETE FROM tokens WHERE id = ?", "t", work->id);
 }
 
 cm_status cm_tokens_revoke(cm_database *database, const char *id, const char *user, cm_error *error)

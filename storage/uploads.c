@@ -36,7 +36,7 @@ static cm_status check_count(sqlite3 *handle, const char *user, cm_error *error)
 static cm_status insert(sqlite3 *handle, void *context, cm_error *error)
 {
   const cm_upload *upload = context;
-  cm_audit_effect("upload %s", upload->id);
+  cm_audit_effect("upload %s, %llu bytes", upload->id, (unsigned long long)upload->size);
   if (check_count(handle, upload->owner.user, error) != CM_OK)
     return error->status;
   if (cm_quota_check_in(handle, upload->owner.user, CM_QUOTA_BYTES, (double)upload->size, error) != CM_OK)
@@ -149,6 +149,7 @@ static cm_status delete(sqlite3 *handle, void *context, cm_error *error)
 {
   const char *id = context;
   int changes;
+  cm_audit_effect("upload %s gone", id);
   if (cm_sql_run(handle, &changes, error, "DELETE FROM uploads WHERE id = ?", "t", id) != CM_OK)
     return error->status;
   return changes == 1 ? CM_OK : cm_fail(error, CM_NOT_FOUND, "there is no upload %.40s", id);

@@ -242,10 +242,13 @@ static cm_status remove_user(sqlite3 *handle, void *context, cm_error *error)
   if (jobs > 0)
     return cm_fail(error, CM_CONFLICT, "%lld jobs of \"%s\" are queued or running; cancel them first, or disable the user",
                    (long long)jobs, work->user.name);
+  int tokens;
   if (cm_holders_remove_user_in(handle, work->name, error) != CM_OK ||
-      cm_sql_run(handle, NULL, error, "DELETE FROM tokens WHERE user = ?", "t", work->name) != CM_OK ||
+      cm_sql_run(handle, &tokens, error, "DELETE FROM tokens WHERE user = ?", "t", work->name) != CM_OK ||
       cm_sql_run(handle, NULL, error, "DELETE FROM users WHERE name = ?", "t", work->name) != CM_OK)
     return error->status;
+  cm_audit_effect("user %s, role %s, group \"%s\", gone with %d tokens", work->user.name, cm_role_name(work->user.role), work->user.group,
+                  tokens);
   return admin_before ? check_admins(handle, error) : CM_OK;
 }
 

@@ -217,6 +217,7 @@ async function auditPart(signal) {
         ['From', (entry) => entry.address],
         ['Did', (entry) => words(entry.action)],
         ['To', (entry) => element('code', {}, entry.object)],
+        ['Effect', (entry) => entry.effect],
       ],
       entries,
       'Nothing has been changed.',

@@ -1,6 +1,6 @@
 # Tests that drive a live daemon over HTTP, and of what it keeps; tests/api/client.h holds what they share.
 if HAVE_CHECK
-SERVER_TESTS = tests/unit/storage tests/unit/storage_folders tests/unit/storage_jobs tests/unit/storage_leases tests/unit/storage_owners tests/unit/ownership tests/unit/storage_retention tests/unit/queue tests/unit/queue_costs tests/unit/ledger tests/unit/check_data tests/api/resources tests/api/networks tests/api/chips tests/api/jobs tests/api/mappings tests/api/programs tests/api/simulations tests/api/connections tests/api/executors tests/api/users tests/api/rights tests/fault/server
+SERVER_TESTS = tests/unit/storage tests/unit/storage_folders tests/unit/storage_jobs tests/unit/storage_leases tests/unit/storage_owners tests/unit/ownership tests/unit/storage_retention tests/unit/queue tests/unit/queue_costs tests/unit/ledger tests/unit/check_data tests/api/resources tests/api/networks tests/api/chips tests/api/jobs tests/api/mappings tests/api/programs tests/api/simulations tests/api/connections tests/api/executors tests/api/users tests/api/audit tests/api/rights tests/fault/server
 check_PROGRAMS += $(SERVER_TESTS)
 dist_check_SCRIPTS += tests/api/process
 TESTS += $(SERVER_TESTS) tests/api/process
@@ -37,6 +37,8 @@ tests_api_executors_SOURCES = tests/api/executors.c $(API_CLIENT)
 tests_api_executors_LDADD = $(API_LIBS)
 tests_api_users_SOURCES = tests/api/users.c $(API_CLIENT)
 tests_api_users_LDADD = $(API_LIBS)
+tests_api_audit_SOURCES = tests/api/audit.c tests/api/jobs.h $(API_CLIENT)
+tests_api_audit_LDADD = $(API_LIBS)
 tests_api_rights_SOURCES = tests/api/rights.c $(API_CLIENT)
 tests_api_rights_LDADD = $(API_LIBS)
 # It runs those of jobs and what they make: with tests built side by side, not before they are there.

@@ -148,10 +148,10 @@ START_TEST(changes_tell_what_they_did)
   expect("POST", "/v1/users", bob, "{\"name\": \"dora\"}", 403);
   expect("DELETE", "/v1/networks/none", bob, NULL, 404);
   reply = trail("/v1/audit?action=postUser&user=bob", 1);
-  ck_assert_str_eq(test_word(json_array_get(json_object_get(reply.json, "entries"), 0), "effect"), "refused: 403");
+  ck_assert_str_eq(test_word(json_array_get(json_object_get(reply.json, "entries"), 0), "effect"), "refused: 403 forbidden: this needs a token with scope admin; GET /v1/me says what this one has");
   test_reply_clear(&reply);
   reply = trail("/v1/audit?action=deleteNetwork", 1);
-  ck_assert_str_eq(test_word(json_array_get(json_object_get(reply.json, "entries"), 0), "effect"), "refused: 404");
+  ck_assert_str_eq(test_word(json_array_get(json_object_get(reply.json, "entries"), 0), "effect"), "refused: 404 not-found: there is no network none");
   test_reply_clear(&reply);
   expect("POST", "/v1/networks", bob, "4 3\n2\n1 3\n2 4\n3\n", 201);
   reply = trail("/v1/audit?action=postNetwork", 1);

@@ -828,6 +828,8 @@ test('with users one signs in with a token, by keyboard, and out again', async (
     await tab.waitForSelector('[aria-label=Quotas] td:text-is("12")');
     await tab.click('[aria-label="Disable carl"]');
     await tab.waitForSelector('[aria-label="Enable carl"]');
+    for (const effect of ['user carl, role user, group ""', 'networks none -> 12', 'enabled -> disabled'])
+      await tab.waitForSelector(`[aria-label="Audit trail"] td:text-is('${effect}')`);
     await tab.focus('button:text-is("Drain…")');
     assert.equal(await tab.isVisible('text=Drain and stop the server'), false);
     await tab.keyboard.press('Enter');
