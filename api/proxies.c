@@ -152,7 +152,11 @@ cm_status cm_proxies_read(cm_server *server, cm_error *error)
   for (const char *p = server->options.trusted_proxies; (p = cm_list_next(p, one, sizeof one)) != NULL;)
     if (add(server, one, error) != CM_OK)
       return error->status;
-  return read_secret(server, error) != CM_OK ? error->status : check_remote_user(server, error);
+  if (read_secret(server, error) != CM_OK)
+    return error->status;
+  if (server->has_proxy_secret && server->proxy_count == 0)
+    return cm_fail(error, CM_BAD_OPTION, "proxy-secret is what proxies send that come from an address: trusted-proxy names none");
+  return check_remote_user(server, error);
 }
 
 bool cm_proxies_any(const cm_server *server)
