@@ -269,11 +269,27 @@ class Judge:
                 self.fault(f"mapping {name} is known and not there")
             for (name,) in database.execute("SELECT mapping FROM packs EXCEPT SELECT id FROM mappings EXCEPT SELECT id FROM bin"):
                 self.fault(f"the files of mapping {name} are there and nothing knows them")
+            self.books(database)
             answer = database.execute("PRAGMA integrity_check").fetchone()[0]
             if answer != "ok":
                 self.fault(f"the database is damaged: {answer}")
         finally:
             database.close()
+
+    def books(self, database):
+        """The audit trail tells of every network, job and result; the usage by month adds up to what jobs used and is stored."""
+        for table, words in (("networks", "network "), ("jobs", "job "), ("mappings", "")):
+            for (name,) in database.execute(f"SELECT id FROM {table} WHERE NOT EXISTS"
+                                            f" (SELECT 1 FROM audit WHERE instr(effect, ? || id) > 0)", (words,)):
+                self.fault(f"{table}/{name} is there, and the audit trail does not tell who made it")
+        stored, noted = database.execute(
+            "SELECT (SELECT total(bytes) FROM stored_totals), (SELECT total(bytes) FROM ledger l WHERE month = (SELECT max(month)"
+            " FROM ledger WHERE user = l.user AND bytes IS NOT NULL))").fetchone()
+        if stored != noted:
+            self.fault(f"{stored} bytes are stored, and the usage by month says {noted}")
+        used, noted = database.execute("SELECT (SELECT total(cpu_seconds) FROM jobs), (SELECT total(cpu_seconds) FROM ledger)").fetchone()
+        if used > noted + 1e-6:
+            self.fault(f"jobs have used {used} s of processors, and the usage by month says {noted}")
 
 
 def check_data(data):
