@@ -44,7 +44,10 @@ cm_status cm_ledger_close_leases_in(sqlite3 *handle, double before, cm_error *er
 
 cm_status cm_ledger_remove_user_in(sqlite3 *handle, const char *user, cm_error *error)
 {
-  if (cm_sql_run(handle, NULL, error, CLOSE("user = ?2"), "dt", cm_store_time(), user) != CM_OK ||
+  const double now = cm_store_time();
+  if (cm_sql_run(handle, NULL, error, CLOSE("user = ?2"), "dt", now, user) != CM_OK ||
+      cm_sql_run(handle, NULL, error, "UPDATE lease_use SET user = '', began = ?1 WHERE user = ?2 AND began < ?1 AND ends > ?1", "dt", now,
+                 user) != CM_OK ||
       cm_sql_run(handle, NULL, error, "DELETE FROM lease_use WHERE user = ?", "t", user) != CM_OK ||
       cm_sql_run(handle, NULL, error, "INSERT INTO ledger SELECT user || ' (removed)', month, core_seconds, cpu_seconds, bytes FROM ledger"
                  " WHERE user = ? ON CONFLICT(user, month) DO UPDATE SET core_seconds = core_seconds + excluded.core_seconds,"

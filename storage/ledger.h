@@ -18,7 +18,8 @@ typedef struct cm_ledger_row {
 /* Whether a text is a month as above. */
 bool cm_ledger_is_month(const char *text);
 
-/* Inside closures: processor time; leases that ended before `before` and go from the quotas' table; the months of a user who is removed. */
+/* Inside closures: processor time; leases that ended before `before` and go from the quotas' table; the months of a user who is removed,
+ * whose leases are nobody's from now on. */
 cm_status cm_ledger_note_cpu_in(sqlite3 *handle, const char *user, double seconds, cm_error *error);
 cm_status cm_ledger_close_leases_in(sqlite3 *handle, double before, cm_error *error);
 cm_status cm_ledger_remove_user_in(sqlite3 *handle, const char *user, cm_error *error);
