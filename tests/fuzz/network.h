@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/network/formats/readers.h"
 #include "core/network/import.h"
 
 typedef cm_status (*fuzzed_import)(cm_source *source, const cm_import_limits *limits, cm_run *run,

@@ -2,6 +2,8 @@
 #include "tests/unit/files.h"
 
 #include "core/network/export.h"
+#include "core/network/formats/readers.h"
+#include "core/network/formats/source.h"
 #include "core/network/import.h"
 
 TCase *array_cases(void); /* formats_arrays.c */
