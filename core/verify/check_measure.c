@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/order.h"
 #include "core/chip/interconnect/interconnect.h"
 #include "core/verify/check_internal.h"
 #include "core/verify/check_walk.h"
@@ -31,7 +30,8 @@ typedef struct measure {
   double *tree_link;     /* [routers * CM_DIRECTIONS] one packet a net, over the links of its tree */
   uint32_t *link_stamp;  /* [routers * CM_DIRECTIONS] last net whose tree has the link, plus 1 */
   uint32_t *seen;        /* [parts] last source neuron seen there, plus 1 */
-  uint32_t *target;      /* [longest net] */
+  uint32_t *reached;     /* [parts] last net with a target there, plus 1 */
+  uint32_t *target;      /* [parts] */
   cm_check_truth *truth;
   double latency_sum;
   size_t routers, links; /* switches included; links of the arrays */
@@ -121,15 +121,17 @@ static cm_status add_pair(measure *m, uint32_t from, uint32_t to, double packets
 }
 
 /* The parts that a net's pins lie in, each once, in m->target; their number. */
-static uint64_t distinct_targets(measure *m, uint32_t net)
+static uint32_t distinct_targets(measure *m, uint32_t net)
 {
-  uint64_t first = m->topology->net_first[net], count = m->topology->net_first[net + 1] - first, kept = 0;
-  for (uint64_t i = 0; i < count; i++)
-    m->target[i] = m->part[m->topology->pin[first + i]];
-  qsort(m->target, count, sizeof *m->target, cm_ascending);
-  for (uint64_t i = 0; i < count; i++)
-    if (i == 0 || m->target[i] != m->target[i - 1])
-      m->target[kept++] = m->target[i];
+  const cm_topology *t = m->topology;
+  uint32_t kept = 0;
+  for (uint64_t i = t->net_first[net]; i < t->net_first[net + 1]; i++) {
+    const uint32_t p = m->part[t->pin[i]];
+    if (m->reached[p] == net + 1)
+      continue;
+    m->reached[p] = net + 1;
+    m->target[kept++] = p;
+  }
   return kept;
 }
 
@@ -166,10 +168,10 @@ static cm_status count_axon(measure *m, uint32_t net, double scale, cm_error *er
 {
   uint32_t home = m->part[cm_topology_source(m->topology, net)];
   double rate = (double)cm_topology_net_weight(m->topology, net) / scale;
-  uint64_t targets = distinct_targets(m, net);
+  const uint32_t targets = distinct_targets(m, net);
   tree t = {m, net + 1, rate, 0, m->chip->energy_pj.router};
   bool cut = false;
-  for (uint64_t i = 0; i < targets; i++) {
+  for (uint32_t i = 0; i < targets; i++) {
     if (m->target[i] == home)
       continue;
     cut = true;
@@ -344,16 +346,13 @@ cm_status cm_check_measure(const cm_topology *topology, const cm_chip *chip, con
   const cm_interconnect *other = chip->interconnect;
   m.routers = other != NULL ? other->routers : (size_t)cm_chip_routers_x(chip) * cm_chip_routers_y(chip);
   m.links = other != NULL ? other->link_count : m.routers * CM_DIRECTIONS;
-  uint64_t longest = 0;
-  for (uint32_t net = 0; net < topology->net_count; net++)
-    if (topology->net_first[net + 1] - topology->net_first[net] > longest)
-      longest = topology->net_first[net + 1] - topology->net_first[net];
   uint32_t *vertices = NULL;
   cm_status status = CM_OK;
   if (CM_NEW(run->memory, fresh.core, part_count, error) != CM_OK ||
       CM_NEW(run->memory, vertices, part_count, error) != CM_OK ||
       CM_NEW(run->memory, m.seen, part_count, error) != CM_OK ||
-      CM_NEW(run->memory, m.target, longest, error) != CM_OK ||
+      CM_NEW(run->memory, m.reached, part_count, error) != CM_OK ||
+      CM_NEW(run->memory, m.target, part_count, error) != CM_OK ||
       CM_NEW(run->memory, m.net, topology->net_count, error) != CM_OK ||
       CM_NEW(run->memory, m.net_begin, (size_t)part_count + 1, error) != CM_OK ||
       CM_NEW(run->memory, m.link, m.links, error) != CM_OK ||
@@ -372,6 +371,7 @@ cm_status cm_check_measure(const cm_topology *topology, const cm_chip *chip, con
     status = cm_check_step(topology, chip, part, part_count, core, run, &fresh, error);
   cm_free(vertices);
   cm_free(m.seen);
+  cm_free(m.reached);
   cm_free(m.target);
   cm_free(m.net);
   cm_free(m.net_begin);

@@ -11,31 +11,22 @@ typedef struct duty {
   double received, synapses, neurons, spikes, sent;
 } duty;
 
-/* One axon (or the row of an undirected vertex, whose every edge is a packet of half its weight). */
-static void count_net(const cm_topology *t, const uint32_t *part, uint32_t net, uint32_t *targets, duty *d)
+/* One axon (or the row of an undirected vertex, whose every edge is a packet of half its weight). `reached` [parts] holds the last
+ * net with a target there, plus 1. */
+static void count_net(const cm_topology *t, const uint32_t *part, uint32_t net, uint32_t *reached, duty *d)
 {
-  uint64_t first = t->net_first[net], count = t->net_first[net + 1] - first;
+  const double rate = t->directed ? (double)cm_topology_net_weight(t, net) / (double)t->weight_scale : 0;
   duty *home = &d[part[cm_topology_source(t, net)]];
-  for (uint64_t i = 0; i < count; i++)
-    targets[i] = part[t->pin[first + i]];
-  if (!t->directed) {
-    for (uint64_t i = 0; i < count; i++) {
-      double half = (double)cm_topology_pin_weight(t, net, first + i) / (double)t->weight_scale / 2;
-      d[targets[i]].received += half;
-      d[targets[i]].synapses += half;
-      home->sent += half;
-    }
-    return;
-  }
-  double rate = (double)cm_topology_net_weight(t, net) / (double)t->weight_scale;
   home->spikes += rate;
-  qsort(targets, count, sizeof *targets, cm_ascending);
-  for (uint64_t i = 0; i < count; i++) {
-    d[targets[i]].synapses += rate;
-    if (i > 0 && targets[i] == targets[i - 1])
+  for (uint64_t i = t->net_first[net]; i < t->net_first[net + 1]; i++) {
+    const uint32_t p = part[t->pin[i]];
+    const double packet = t->directed ? rate : (double)cm_topology_pin_weight(t, net, i) / (double)t->weight_scale / 2;
+    d[p].synapses += packet;
+    if (t->directed && reached[p] == net + 1)
       continue;
-    d[targets[i]].received += rate;
-    home->sent += rate;
+    reached[p] = net + 1;
+    d[p].received += packet;
+    home->sent += packet;
   }
 }
 
@@ -88,15 +79,11 @@ static void conclude(const cm_chip *chip, const uint32_t *core, uint32_t parts, 
 cm_status cm_check_step(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t part_count,
                         const uint32_t *core, cm_run *run, cm_check_truth *truth, cm_error *error)
 {
-  uint64_t longest = part_count;
   uint32_t *scratch = NULL;
   duty *d = NULL;
-  for (uint32_t net = 0; net < topology->net_count; net++)
-    if (topology->net_first[net + 1] - topology->net_first[net] > longest)
-      longest = topology->net_first[net + 1] - topology->net_first[net];
   cm_status status = CM_NEW(run->memory, d, part_count, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, scratch, longest, error);
+    status = CM_NEW(run->memory, scratch, part_count, error);
   for (uint32_t net = 0; net < topology->net_count && status == CM_OK; net++) {
     count_net(topology, part, net, scratch, d);
     if (net % 4096 == 0)
