@@ -8,8 +8,12 @@
 #include "core/machine/tiles/tiles.h"
 #include "core/mapping/driver/again.h"
 #include "core/mapping/map.h"
+#include "core/mapping/pareto/pareto.h"
+#include "core/mapping/result/checking.h"
+#include "core/mapping/result/export.h"
 #include "core/verify/check.h"
 #include "library/internal.h"
+#include "library/private/stored.h"
 
 /* What is asked for; paths, "": not. */
 typedef struct beside {
@@ -154,5 +158,52 @@ int coremap_check_beside(const char *path, const char *text, const coremap_netwo
   json_decref(object);
   if (status == CM_OK)
     status = check_all(path, &b, network, chip, r.run, report, &e);
+  return library_tell(status, &e, error);
+}
+
+/* ---- what was just made ---- */
+
+static cm_status refuse_made(const cm_check_result *result, const char *name, cm_error *error)
+{
+  return cm_fail(error, CM_INTERNAL,
+                 "%s as it was made breaks a rule, and is not kept: %s (%llu in all). This is a defect of coremapd, not of the input: please "
+                 "report it with the network, the chip, its occupancy and the options of this job",
+                 name, result->listed > 0 ? result->violations[0] : "?", (unsigned long long)result->violation_count);
+}
+
+static cm_status check_made(const coremap_mapping *m, const char *folder, const char *name, cm_run *run, cm_error *error)
+{
+  char path[CM_PATH_MAX];
+  const beside nothing = {0};
+  checking c = {.path = path, .beside = &nothing, .chip = m->chip, .id = m->network->id[0] != '\0' ? m->network->id : NULL, .run = run};
+  cm_status status = cm_path(path, error, "%s/%s", folder, name);
+  if (status == CM_OK)
+    status = library_view(m->network, &c.topology, run->memory, error);
+  if (status != CM_OK)
+    return status;
+  status = check(&c, error);
+  if (status == CM_OK && c.result.violation_count > 0)
+    status = refuse_made(&c.result, name, error);
+  cm_check_result_free(&c.result);
+  cm_free(c.topology.size);
+  return status;
+}
+
+int library_mapping_check(const coremap_mapping *mapping, const char *folder, coremap_progress progress, void *user, coremap_error **error)
+{
+  cm_error e;
+  library_run r;
+  const cm_chip *chip = mapping->chip->chip;
+  char name[CM_PARETO_NAME_MAX];
+  if (chip->class_count == 0 && !cm_checking_is_cheap(mapping->mapping, &mapping->topology, chip))
+    return 0;
+  library_begin(&r, progress, user);
+  cm_run_phase(r.run, "verify");
+  cm_status status = check_made(mapping, folder, cm_mapping_view_name(CM_VIEW_FULL_JSON), r.run, &e);
+  for (uint32_t k = 1; status == CM_OK && k <= mapping->mapping->point_count; k++) {
+    cm_pareto_name(k, name);
+    status = check_made(mapping, folder, name, r.run, &e);
+  }
+  cm_run_finish(r.run);
   return library_tell(status, &e, error);
 }

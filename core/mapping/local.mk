@@ -25,7 +25,7 @@ libcoremap_a_SOURCES += \
   core/mapping/picture/picture.c core/mapping/picture/picture_colours.c core/mapping/picture/picture.h core/mapping/picture/picture_internal.h core/mapping/picture/picture_png.c \
   core/mapping/picture/picture_svg.c \
   core/mapping/place/kinds.c core/mapping/place/methods.c core/mapping/place/methods.h core/mapping/place/place.c core/mapping/place/near.c core/mapping/place/place.h \
-  core/mapping/result/beside.c core/mapping/result/beside.h core/mapping/result/export.c core/mapping/result/view_writer.c core/mapping/result/export.h \
+  core/mapping/result/beside.c core/mapping/result/beside.h core/mapping/result/checking.c core/mapping/result/checking.h core/mapping/result/export.c core/mapping/result/view_writer.c core/mapping/result/export.h \
   core/mapping/result/export_binary.c core/mapping/result/export_internal.h core/mapping/result/export_links.c \
   core/mapping/result/renamed.c core/mapping/result/renamed.h \
   core/mapping/routes/key_order.c core/mapping/routes/minimise.c core/mapping/routes/minimise.h core/mapping/routes/minimise_ternary.c \

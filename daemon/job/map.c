@@ -99,6 +99,8 @@ static cm_status run(map_job *j, cm_error *error)
   int result = library_map(j->network, j->chip, j->options, &levels, library_on_run, &w->run, &j->mapping, &why);
   if (result == 0)
     result = library_mapping_store(j->mapping, w->made, library_on_run, &w->run, &why);
+  if (result == 0)
+    result = library_mapping_check(j->mapping, w->made, library_on_run, &w->run, &why);
   return library_status(result, &why, error) == CM_OK ? tell(j, error) : error->status;
 }
 

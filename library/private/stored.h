@@ -21,6 +21,11 @@ int library_model_read(const char *path, coremap_progress progress, void *user, 
  * where its options ask for them. Errors: no-route, limit-broken, no-memory, disk-full, io, those of the run. */
 int library_mapping_store(const coremap_mapping *mapping, const char *folder, coremap_progress progress, void *user, coremap_error **error);
 
+/* Checks the folder of a mapping that was just made, with code that shares nothing with what made it: always on chips of more than one
+ * class of cores, elsewhere where that costs less than a tenth of making it, by an estimate from sizes. Errors: internal (the mapping
+ * breaks a rule, which the error names), bad-mapping, no-memory, io, those of the run. */
+int library_mapping_check(const coremap_mapping *mapping, const char *folder, coremap_progress progress, void *user, coremap_error **error);
+
 /* Views that few ask for: a mapping's folder may lack them until somebody does. NULL after the last. */
 extern const char *const library_late_views[];
 

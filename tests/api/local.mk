@@ -1,6 +1,6 @@
 # Tests that drive a live daemon over HTTP, and of what it keeps; tests/api/client.h holds what they share.
 if HAVE_CHECK
-SERVER_TESTS = tests/unit/storage tests/unit/storage_folders tests/unit/storage_jobs tests/unit/storage_leases tests/unit/storage_owners tests/unit/ownership tests/unit/storage_retention tests/unit/queue tests/unit/queue_costs tests/unit/ledger tests/unit/check_data tests/api/resources tests/api/networks tests/api/chips tests/api/jobs tests/api/mappings tests/api/programs tests/api/simulations tests/api/connections tests/api/executors tests/api/users tests/api/audit tests/api/rights tests/fault/server
+SERVER_TESTS = tests/unit/storage tests/unit/storage_folders tests/unit/storage_jobs tests/unit/storage_leases tests/unit/storage_owners tests/unit/ownership tests/unit/storage_retention tests/unit/queue tests/unit/queue_costs tests/unit/ledger tests/unit/check_data tests/unit/checked_jobs tests/api/resources tests/api/networks tests/api/chips tests/api/jobs tests/api/mappings tests/api/programs tests/api/simulations tests/api/connections tests/api/executors tests/api/users tests/api/audit tests/api/rights tests/fault/server
 check_PROGRAMS += $(SERVER_TESTS)
 dist_check_SCRIPTS += tests/api/process
 TESTS += $(SERVER_TESTS) tests/api/process
@@ -17,6 +17,8 @@ tests_unit_queue_LDADD = $(API_LIBS)
 tests_unit_queue_costs_LDADD = $(API_LIBS)
 tests_unit_ledger_LDADD = $(API_LIBS)
 tests_unit_check_data_LDADD = $(API_LIBS)
+tests_unit_checked_jobs_LDADD = $(API_LIBS)
+tests_unit_checked_jobs_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=library_mapping_store -Wl,--wrap=cm_check_mapping
 tests_api_resources_SOURCES = tests/api/resources.c $(API_CLIENT)
 tests_api_resources_LDADD = $(API_LIBS)
 tests_api_networks_SOURCES = tests/api/networks.c $(API_CLIENT)
