@@ -37,6 +37,25 @@ static int by_rank(const void *a, const void *b)
   return p->core < q->core ? -1 : p->core > q->core;
 }
 
+void cm_region_enclose(const cm_chip *chip, const cm_occupancy *occupancy, cm_region *region)
+{
+  uint32_t x1 = 0, y1 = 0;
+  region->x0 = region->y0 = region->core_count == 0 ? 0 : UINT32_MAX;
+  for (uint32_t i = 0; i < region->core_count; i++) {
+    uint32_t x = region->cores[i] % chip->width, y = region->cores[i] / chip->width;
+    region->x0 = x < region->x0 ? x : region->x0;
+    region->y0 = y < region->y0 ? y : region->y0;
+    x1 = x + 1 > x1 ? x + 1 : x1;
+    y1 = y + 1 > y1 ? y + 1 : y1;
+  }
+  region->width = x1 - region->x0;
+  region->height = y1 - region->y0;
+  region->rectangle = true;
+  for (uint32_t y = region->y0; y < y1 && region->rectangle; y++)
+    for (uint32_t x = region->x0; x < x1 && region->rectangle; x++)
+      region->rectangle = occupancy->state[(size_t)y * chip->width + x] == CM_CORE_FREE;
+}
+
 /* Takes exactly `count` free cores of the box: of a rectangle the surplus is left at the far corner (its last
  * row, from the east), of a ragged one far from the middle. */
 static cm_status take_cores(const search *s, cm_box b, bool rectangle, cm_run *run, uint32_t *cores, cm_error *error)

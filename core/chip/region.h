@@ -13,6 +13,9 @@ typedef struct cm_region {
   double cost;     /* mean price of a way between two of them (cm_set_cost) */
 } cm_region;
 
+/* Makes the box of a region that of its cores, and says whether every core in it is free. */
+void cm_region_enclose(const cm_chip *chip, const cm_occupancy *occupancy, cm_region *region);
+
 /* Chooses `count` free cores: the smallest free rectangle (least half perimeter, then least area, then
  * inside one die, then northernmost, westernmost) that holds them, surplus cores marked unusable from its
  * far corner; when no free rectangle is large enough, the most compact free region. Never a taken or broken

@@ -38,6 +38,8 @@ cm_status cm_candidate_deliver(cm_candidate *c, cm_mapping **mapping, cm_error *
   if (CM_NEW(c->run->memory, made, 1, error) != CM_OK)
     return error->status;
   *made = cm_candidate_view(c);
+  if (made->region != NULL) /* it may have been chosen of fewer cores than are free */
+    cm_region_enclose(c->input->chip, c->input->occupancy, made->region);
   c->partition->part = NULL;
   c->places.core = NULL;
   c->places.region = NULL;

@@ -86,24 +86,10 @@ static cm_status make_region(cm_remapping *r, cm_error *error)
   m->region = region;
   if (CM_NEW(r->run->memory, region->cores, m->part_count, error) != CM_OK)
     return error->status;
-  uint32_t x1 = 0, y1 = 0;
-  region->x0 = region->y0 = m->part_count == 0 ? 0 : UINT32_MAX;
-  for (uint32_t c = 0; c < cm_chip_cores(chip); c++) {
-    if (r->part_at[c] == CM_NOWHERE)
-      continue;
-    uint32_t x = c % chip->width, y = c / chip->width;
-    region->cores[region->core_count++] = c;
-    region->x0 = x < region->x0 ? x : region->x0;
-    region->y0 = y < region->y0 ? y : region->y0;
-    x1 = x + 1 > x1 ? x + 1 : x1;
-    y1 = y + 1 > y1 ? y + 1 : y1;
-  }
-  region->width = x1 - region->x0;
-  region->height = y1 - region->y0;
-  region->rectangle = true;
-  for (uint32_t y = region->y0; y < y1; y++)
-    for (uint32_t x = region->x0; x < x1; x++)
-      region->rectangle = region->rectangle && r->occupancy->state[(size_t)y * chip->width + x] == CM_CORE_FREE;
+  for (uint32_t c = 0; c < cm_chip_cores(chip); c++)
+    if (r->part_at[c] != CM_NOWHERE)
+      region->cores[region->core_count++] = c;
+  cm_region_enclose(chip, r->occupancy, region);
   return CM_OK;
 }
 
@@ -174,6 +160,15 @@ static cm_status count_new_parts(cm_remapping *r, uint32_t before, cm_error *err
   return CM_OK;
 }
 
+/* Whether there are as many parts as the options ask for. */
+static bool as_many_as_asked(const cm_remapping *r)
+{
+  const struct cm_map_options *o = r->input->options;
+  const uint32_t parts = r->assignment.parts;
+  const cm_objective objective = cm_objective_resolve(o, r->input->topology->directed, true);
+  return o->parts == 0 || (cm_objective_is_of_steps(objective) ? parts <= o->parts : parts == o->parts);
+}
+
 static cm_status reassign_and_place(cm_remapping *r, bool *legal, cm_error *error)
 {
   cm_run_phase(r->run, "reassign");
@@ -195,6 +190,9 @@ static cm_status reassign_and_place(cm_remapping *r, bool *legal, cm_error *erro
   cm_run_phase(r->run, "place");
   if (cm_place_new_parts(&r->assignment, r->occupancy, r->part_at, r->run, &r->placed, error) != CM_OK || verify(r, error) != CM_OK)
     return error->status;
+  *legal = as_many_as_asked(r); /* there are no empty ones any more */
+  if (!*legal)
+    return CM_OK;
   cm_mapping *m = r->mapping;
   m->vertex_count = r->assignment.topology->vertex_count;
   m->part_count = r->assignment.parts;

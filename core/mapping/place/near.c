@@ -32,25 +32,9 @@ void cm_take_places(cm_candidate *c, cm_places *places)
 
 cm_status cm_box_cores(const cm_candidate *c, cm_region *region, cm_error *error)
 {
-  const cm_chip *chip = c->input->chip;
-  uint32_t x0 = UINT32_MAX, y0 = UINT32_MAX, x1 = 0, y1 = 0, width = chip->width;
   qsort(region->cores, region->core_count, sizeof *region->cores, cm_ascending);
-  for (uint32_t i = 0; i < region->core_count; i++) {
-    uint32_t x = region->cores[i] % width, y = region->cores[i] / width;
-    x0 = x < x0 ? x : x0;
-    y0 = y < y0 ? y : y0;
-    x1 = x > x1 ? x : x1;
-    y1 = y > y1 ? y : y1;
-  }
-  region->x0 = x0;
-  region->y0 = y0;
-  region->width = x1 - x0 + 1;
-  region->height = y1 - y0 + 1;
-  region->rectangle = true;
-  for (uint32_t y = y0; y <= y1; y++)
-    for (uint32_t x = x0; x <= x1; x++)
-      region->rectangle &= c->input->occupancy->state[(size_t)y * width + x] == CM_CORE_FREE;
-  return cm_set_cost(chip, region->cores, region->core_count, c->run->memory, &region->cost, error);
+  cm_region_enclose(c->input->chip, c->input->occupancy, region);
+  return cm_set_cost(c->input->chip, region->cores, region->core_count, c->run->memory, &region->cost, error);
 }
 
 int cm_nearest_first(const void *a, const void *b)

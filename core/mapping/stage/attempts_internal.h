@@ -4,6 +4,12 @@
 
 #include "core/mapping/stage/attempts.h"
 
+/* How many parts there may be: as many as cores, and as are asked for. */
+static inline uint32_t cm_attempts_parts_most(const cm_attempts *a)
+{
+  return a->terms.parts != 0 && a->terms.parts < a->terms.cores ? a->terms.parts : a->terms.cores;
+}
+
 /* Takes over a partition that is legal and has a core for every part; else *violation says which limit breaks, if
  * any does. */
 cm_status cm_attempt_judge(cm_attempts *a, cm_partition **partition, cm_violation *violation, cm_error *error);

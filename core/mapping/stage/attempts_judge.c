@@ -51,7 +51,7 @@ cm_status cm_attempt_judge(cm_attempts *a, cm_partition **partition, cm_violatio
   a->made.quality = cm_quality_of(topology, &cuts);
   *violation = cm_find_violation(&a->made.limits, use, parts);
   a->fill = mean_fill(&a->made.limits, use, parts);
-  if (violation->broken_parts == 0 && parts <= a->terms.cores) {
+  if (violation->broken_parts == 0 && parts <= cm_attempts_parts_most(a)) {
     a->made.partition = *partition;
     a->made.use = use;
     *partition = NULL;
@@ -59,7 +59,7 @@ cm_status cm_attempt_judge(cm_attempts *a, cm_partition **partition, cm_violatio
   }
   if (violation->broken_parts == 0)
     a->roomy_parts = a->roomy_parts == 0 || parts < a->roomy_parts ? parts : a->roomy_parts;
-  else if (parts <= a->terms.cores)
+  else if (parts <= cm_attempts_parts_most(a))
     remember(a, partition, violation, use);
   cm_free(use);
   return CM_OK;

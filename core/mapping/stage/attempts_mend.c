@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/mapping/mappers/step_engine.h"
 #include "core/partition/legalise.h"
 
 /* A copy without its graph, with its cores or without; the caller frees it. */
@@ -42,9 +43,10 @@ static cm_status polish(cm_attempts *a, cm_partition **partition, cm_error *erro
 
 cm_status cm_attempt_legalise(cm_attempts *a, const cm_partition *near, bool cores, uint32_t parts_max, cm_error *error)
 {
+  const uint32_t asked = cm_objective_is_of_steps(a->made.objective) ? 0 : a->terms.parts, most = cm_attempts_parts_most(a);
   cm_legalise_options options = {.limits = a->made.limits,
-                                 .parts_max = parts_max < a->terms.cores ? parts_max : a->terms.cores,
-                                 .exact = a->terms.parts != 0 || cores,
+                                 .parts_max = parts_max < most ? parts_max : most,
+                                 .exact = near->part_count == asked || cores,
                                  .seed = a->input->options->seed};
   cm_partition *copy = NULL;
   bool legal = false;
@@ -53,7 +55,7 @@ cm_status cm_attempt_legalise(cm_attempts *a, const cm_partition *near, bool cor
     return error->status;
   cm_status status =
       cm_legalise(a->input->topology, &options, a->run, copy->part, &copy->part_count, &legal, error);
-  if (status == CM_OK && legal)
+  if (status == CM_OK && legal && (asked == 0 || copy->part_count == asked))
     status = polish(a, &copy, error);
   cm_partition_free(copy);
   if (status == CM_OK && cm_attempt_done(a)) {
