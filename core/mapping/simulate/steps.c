@@ -44,10 +44,10 @@ static cm_status on_inject(void *user, uint32_t core, cm_error *error)
 }
 
 /* Spikes of a net in a step: its rate on average, as evenly as whole spikes allow. */
-static uint32_t spikes_of(double rate, cm_random *random)
+static uint64_t spikes_of(double rate, cm_random *random)
 {
-  uint32_t whole = (uint32_t)rate;
-  return whole + (cm_random_unit(random) < rate - whole);
+  uint64_t whole = (uint64_t)rate; /* below 2^50, as weights are */
+  return whole + (cm_random_unit(random) < rate - (double)whole);
 }
 
 /* Counts the spikes that are given for a step. */
@@ -60,6 +60,8 @@ static cm_status count_given(step *s, const cm_spikes *given, uint32_t number, c
   return CM_OK;
 }
 
+enum { CHECK_EVERY = 1 << 16 };
+
 /* What a core sends, and when; the time when it has done so. */
 static cm_status plan_core(step *s, const cm_traffic *t, uint32_t part, cm_random *random, uint64_t *count, uint64_t *room,
                            double *received, double *end_ns, cm_error *error)
@@ -70,7 +72,9 @@ static cm_status plan_core(step *s, const cm_traffic *t, uint32_t part, cm_rando
     uint32_t v = t->member[i];
     now += c[CM_CHARGE_NEURON].ns * cm_topology_size(t->topology, v) * (t->copies != NULL ? t->copies[v] : 1);
     for (uint32_t e = t->out_first[v]; e < t->out_first[v + 1]; e++)
-      for (uint32_t spikes = s->fires != NULL ? s->fires[v] : spikes_of(cm_traffic_rate(t, e), random); spikes > 0; spikes--) {
+      for (uint64_t spikes = s->fires != NULL ? s->fires[v] : spikes_of(cm_traffic_rate(t, e), random); spikes > 0; spikes--) {
+        if (spikes % CHECK_EVERY == 0 && cm_run_check(s->fabric.run, error) != CM_OK) /* rates have no bound but that of weights */
+          return error->status;
         now += c[CM_CHARGE_SPIKE].ns;
         for (uint64_t k = t->net_first[e]; k < t->net_first[e + 1]; k++) {
           now += c[CM_CHARGE_PACKET_SENT].ns * (double)(t->first[k + 1] - t->first[k]);

@@ -68,6 +68,24 @@ START_TEST(a_step_by_hand)
 }
 END_TEST
 
+/* A rate is as many packets as it says, and has no bound: what takes that long can be stopped. */
+START_TEST(a_step_of_huge_rates_can_be_stopped)
+{
+  pair p;
+  pair_init(&p);
+  p.weight[0] = UINT64_C(1) << 40;
+  cm_chip *chip = chip_of(plain);
+  cm_memory memory;
+  json_t *report = NULL;
+  cm_simulate_options options = cm_simulate_defaults;
+  cm_memory_init(&memory, UINT64_C(1) << 30);
+  run.memory = &memory;
+  run.deadline = cm_now() + 0.01;
+  ck_fails(cm_packets_simulate(&p.topology, chip, p.part, 2, p.core, &options, &run, &report, &error), CM_TIME_LIMIT);
+  cm_chip_free(chip);
+}
+END_TEST
+
 /* A Poisson stream over one link is an M/D/1 queue: mean wait rho S / (2 (1 - rho)). The inlet is faster, so nothing
  * waits there. */
 START_TEST(one_link_is_a_queue_with_fixed_service)
@@ -294,6 +312,7 @@ int main(void)
   TCase *tests = tcase_create("simulate");
   tcase_add_checked_fixture(tests, set_up, NULL);
   tcase_add_test(tests, a_step_by_hand);
+  tcase_add_test(tests, a_step_of_huge_rates_can_be_stopped);
   tcase_add_test(tests, given_spikes_by_hand);
   tcase_add_loop_test(tests, one_link_is_a_queue_with_fixed_service, 0, CM_SANITIZED ? 1 : 3); /* other loads take the same code */
   tcase_add_figures_test(tests, saturation_is_where_the_link_is_full);
