@@ -225,7 +225,7 @@ static cm_status graph_or_hypergraph(cm_source *source, const header *h, const u
 {
   evidence *e;
   *found = &cm_network_formats[CM_FORMAT_METIS];
-  if (h->fields == HEADER_FIELDS_MAX || h->value[2] > 11)
+  if (h->fields == HEADER_FIELDS_MAX || h->value[2] > 11 || h->value[1] == 0) /* a hypergraph has vertices */
     return CM_OK;
   if (CM_NEW(memory, e, 1, error) != CM_OK)
     return error->status;

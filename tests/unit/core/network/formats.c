@@ -127,6 +127,8 @@ START_TEST(test_hypergraph_or_graph)
 {
   cm_topology_free(import_text("3 3\n2 3\n1 3\n1 2\n", "metis"));
   cm_topology_free(import_text("3 2\n2\n1 3\n2\n", "metis"));
+  cm_topology_free(import_text("3 0 001\n\n\n\n", "metis")); /* without edges: a hypergraph has vertices */
+  cm_topology_free(import_text("3 0 011\n4\n5\n6\n", "metis"));
   cm_topology_free(import_text("4 3 1\n2 7\n1 7 3 2\n2 2 4 1\n3 1\n", "metis"));
   cm_topology_free(import_text("3 9\n1 2 3\n4 5 6\n7 8 9\n", "hmetis"));
   cm_topology_free(import_text("3 4\n1 2\n2 3\n3 4\n", "hmetis"));
