@@ -47,3 +47,7 @@ EXTRA_DIST += tests/fuzz/seeds tests/fuzz/chip.dict tests/fuzz/mapping.dict test
   tests/fuzz/fuzz_onnx.c tests/fuzz/onnx.dict tests/fuzz/fuzz_program.c tests/fuzz/fuzz_workload.c tests/fuzz/workload.dict \
   tests/fuzz/fuzz_config.c tests/fuzz/config.dict tests/fuzz/fuzz_http.c tests/fuzz/http.dict tests/fuzz/fuzz_levels.c tests/fuzz/levels.dict \
   tests/fuzz/fuzz_routes.c tests/fuzz/routes.dict tests/fuzz/fuzz_work.c tests/fuzz/work.dict
+# Whole jobs by the command, beside what reads bytes: cases are made, rules counted, by Python.
+dist_check_SCRIPTS += tests/fuzz/jobs
+TESTS += tests/fuzz/jobs
+EXTRA_DIST += tests/fuzz/job_cases.py tests/fuzz/job_rules.py
