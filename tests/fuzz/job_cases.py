@@ -407,6 +407,7 @@ def some_cores(r, width, height, share):
 def make_chip(r, network):
     kind, block = r.choice(list(CHIPS)), r.choice([[1, 1], [1, 1], [1, 1], [2, 1], [2, 2], [1, 4]])
     x, y = r.choice(SIDES), r.choice(SIDES)
+    y = 2 if kind == "tree" and x == 1 else y  # a tree has two routers at least
     width, height = x * block[0], y * block[1]
     need = needs(network)
     chip = {"name": "c", "cores": [width, height], "cores_per_router": block, **CHIPS[kind](r, x, y)}
