@@ -62,7 +62,7 @@ static void reply_page(cm_request *request, const cm_audit_entry *entries, size_
     (void)json_array_append_new(list, entry_json(&entries[i]));
   json_t *body = json_pack("{s:o}", "entries", list);
   if (count > limit)
-    (void)json_object_set_new(body, "next", json_sprintf("%lld", (long long)entries[limit - 1].sequence));
+    cm_page_add_next(request, body, entries[limit - 1].sequence);
   cm_reply_json(request, 200, body);
 }
 
@@ -71,20 +71,20 @@ void cm_get_audit(cm_request *request)
   cm_error error;
   cm_audit_entry *entries;
   size_t count;
-  uint64_t limit, cursor, since, until;
+  uint64_t limit, since, until;
+  int64_t before;
   const char *format = cm_request_query(request, "format");
   const bool lines = format != NULL && strcmp(format, "ndjson") == 0;
   if (format != NULL && !lines && strcmp(format, "json") != 0) {
     cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "format must be json or ndjson");
     return;
   }
-  if (!cm_request_number(request, "limit", 1, lines ? EXPORT_MAX : CM_PAGE_MAX, lines ? EXPORT_MAX : CM_PAGE_DEFAULT, &limit) ||
-      !cm_request_number(request, "cursor", 1, INT64_MAX, 0, &cursor) ||
+  if (!cm_page_asked(request, lines ? EXPORT_MAX : CM_PAGE_MAX, lines ? EXPORT_MAX : CM_PAGE_DEFAULT, &limit, &before) ||
       !cm_request_number(request, "since", 0, INT32_MAX, 0, &since) ||
       !cm_request_number(request, "until", 0, UINT32_MAX, 0, &until))
     return;
   const cm_audit_filter filter = {.user = cm_request_query(request, "user"), .action = cm_request_query(request, "action"),
-                                  .since = (double)since, .until = (double)until, .before = (int64_t)cursor,
+                                  .since = (double)since, .until = (double)until, .before = before,
                                   .limit = (size_t)limit + !lines};
   if (cm_audit_list(request->store, &filter, &entries, &count, &error) != CM_OK) {
     cm_reply_error(request, &error);

@@ -11,15 +11,15 @@
 void cm_list_jobs(cm_request *request)
 {
   cm_error error;
-  uint64_t limit, cursor;
+  uint64_t limit;
+  int64_t before;
   cm_job *jobs;
   size_t count;
   const char *state = cm_request_query(request, "state");
-  if (!cm_request_number(request, "limit", 1, CM_PAGE_MAX, CM_PAGE_DEFAULT, &limit) ||
-      !cm_request_number(request, "cursor", 1, INT64_MAX, 0, &cursor))
+  if (!cm_page_asked(request, CM_PAGE_MAX, CM_PAGE_DEFAULT, &limit, &before))
     return;
   cm_job_filter filter = {.viewer = &request->viewer, .state = CM_JOB_STATES, .user = cm_request_query(request, "user"),
-                          .network = cm_request_query(request, "network"), .before = (int64_t)cursor,
+                          .network = cm_request_query(request, "network"), .before = before,
                           .limit = (size_t)limit + 1};
   if (state != NULL && (filter.state = cm_job_state_of(state)) == CM_JOB_STATES) {
     cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
@@ -39,8 +39,8 @@ void cm_list_jobs(cm_request *request)
     cm_job_write(&w, request, &jobs[i], false, &running);
   cm_write_list_end(&w);
   if (count > limit) {
-    char next[24];
-    (void)snprintf(next, sizeof next, "%lld", (long long)jobs[limit - 1].sequence);
+    char next[CM_CURSOR_MAX];
+    cm_page_next(request, jobs[limit - 1].sequence, next);
     cm_write_word(&w, "next", next);
   }
   cm_write_end(&w);

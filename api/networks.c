@@ -255,7 +255,8 @@ void cm_post_network_rates(cm_request *request)
 void cm_list_networks(cm_request *request)
 {
   cm_error error;
-  uint64_t limit, cursor;
+  uint64_t limit;
+  int64_t before;
   cm_network *networks;
   size_t count;
   const char *sha256 = cm_request_query(request, "sha256");
@@ -264,10 +265,9 @@ void cm_list_networks(cm_request *request)
                      "sha256 must be the SHA-256 of a file's bytes, 64 lower-case hexadecimal digits");
     return;
   }
-  if (!cm_request_number(request, "limit", 1, CM_PAGE_MAX, CM_PAGE_DEFAULT, &limit) ||
-      !cm_request_number(request, "cursor", 1, INT64_MAX, 0, &cursor))
+  if (!cm_page_asked(request, CM_PAGE_MAX, CM_PAGE_DEFAULT, &limit, &before))
     return;
-  if (cm_networks_list(request->store, &request->viewer, sha256, (int64_t)cursor, (size_t)limit + 1, &networks, &count, &error) != CM_OK) {
+  if (cm_networks_list(request->store, &request->viewer, sha256, before, (size_t)limit + 1, &networks, &count, &error) != CM_OK) {
     cm_reply_error(request, &error);
     return;
   }
@@ -275,9 +275,8 @@ void cm_list_networks(cm_request *request)
   for (size_t i = 0; i < count && i < limit; i++)
     (void)json_array_append_new(list, network_json(&networks[i]));
   json_t *body = json_pack("{s:o}", "networks", list);
-  if (count > limit) {
-    (void)json_object_set_new(body, "next", json_sprintf("%lld", (long long)networks[limit - 1].sequence));
-  }
+  if (count > limit)
+    cm_page_add_next(request, body, networks[limit - 1].sequence);
   free(networks);
   cm_reply_json(request, 200, body);
 }

@@ -214,4 +214,12 @@ bool cm_text_is_sound(const char *text, size_t size);
 /* Seconds since 1970 as "2026-01-31T12:00:00.000Z"; null for 0. */
 json_t *cm_time_json(double seconds);
 
+/* ---- pages.c: pages of lists ---- */
+enum { CM_CURSOR_MAX = 24 };
+/* How many entries a page is to have, and which row's number they come before (0: the first page); false: a 400 is the reply. */
+bool cm_page_asked(cm_request *request, uint64_t most, uint64_t normal, uint64_t *limit, int64_t *before);
+/* What asks for the page after the row of this number; and as the member `next` of a page. */
+void cm_page_next(const cm_request *request, int64_t sequence, char cursor[CM_CURSOR_MAX]);
+void cm_page_add_next(const cm_request *request, json_t *body, int64_t sequence);
+
 #endif

@@ -19,15 +19,15 @@ static json_t *entry_json(const cm_mapping_entry *e)
 static void list_results(cm_request *request, const char *kind, const char *member)
 {
   cm_error error;
-  uint64_t limit, cursor;
+  uint64_t limit;
+  int64_t before;
   cm_mapping_entry *entries;
   size_t count;
-  if (!cm_request_number(request, "limit", 1, CM_PAGE_MAX, CM_PAGE_DEFAULT, &limit) ||
-      !cm_request_number(request, "cursor", 1, INT64_MAX, 0, &cursor))
+  if (!cm_page_asked(request, CM_PAGE_MAX, CM_PAGE_DEFAULT, &limit, &before))
     return;
   const cm_mapping_filter filter = {.viewer = &request->viewer, .kind = kind, .user = cm_request_query(request, "user"),
                                     .network = cm_request_query(request, "network"), .chip = cm_request_query(request, "chip"),
-                                    .before = (int64_t)cursor, .limit = (size_t)limit + 1};
+                                    .before = before, .limit = (size_t)limit + 1};
   if (cm_mappings_list(request->store, &filter, &entries, &count, &error) != CM_OK) {
     cm_reply_error(request, &error);
     return;
@@ -37,7 +37,7 @@ static void list_results(cm_request *request, const char *kind, const char *memb
     (void)json_array_append_new(list, entry_json(&entries[i]));
   json_t *body = json_pack("{s:o}", member, list);
   if (count > limit)
-    (void)json_object_set_new(body, "next", json_sprintf("%lld", (long long)entries[limit - 1].sequence));
+    cm_page_add_next(request, body, entries[limit - 1].sequence);
   free(entries);
   cm_reply_json(request, 200, body);
 }

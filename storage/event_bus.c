@@ -17,6 +17,7 @@ typedef struct entry {
   char job[JOB_ID_MAX];
   cm_bus_event events[CM_EVENT_BUS_EVENTS_KEPT]; /* ring */
   size_t first, count;
+  uint64_t last_id;
   char *progress, *phases;
   char *log;
   size_t log_bytes;
@@ -29,7 +30,6 @@ struct cm_event_bus {
   pthread_mutex_t lock;
   entry *entries; /* in order of arrival */
   size_t finished_count;
-  uint64_t last_id;
   void (*listener)(void *user, const char *job);
   void *user;
   unsigned telling; /* calls of the listener that are under way */
@@ -43,10 +43,6 @@ cm_status cm_event_bus_new(cm_event_bus **bus, cm_error *error)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while making the event bus of jobs");
   pthread_mutex_init(&made->lock, NULL);
   pthread_cond_init(&made->told, NULL);
-  struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  /* Ids of this life start above all of the last one, which made less than a million events a second. */
-  made->last_id = (uint64_t)now.tv_sec * 1000000;
   *bus = made;
   return CM_OK;
 }
@@ -93,11 +89,21 @@ static entry *find(cm_event_bus *bus, const char *job)
   return e;
 }
 
+/* A job's ids are its own, so that they tell of no others' events; and they start above those of an entry that was forgotten, in this life
+ * or the last one, for no job has a million events a second. */
+static uint64_t first_id(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return (uint64_t)now.tv_sec * 1000000;
+}
+
 static entry *find_or_make(cm_event_bus *bus, const char *job)
 {
   entry *e = find(bus, job);
   if (e == NULL && strlen(job) < JOB_ID_MAX && (e = calloc(1, sizeof *e)) != NULL) {
     memcpy(e->job, job, strlen(job) + 1);
+    e->last_id = first_id();
     HASH_ADD_STR(bus->entries, job, e);
     if (e->hh.tbl == NULL) {
       free(e);
@@ -123,7 +129,7 @@ static void forget_old(cm_event_bus *bus)
   }
 }
 
-static void add_event(cm_event_bus *bus, entry *e, const char *kind, const char *data)
+static void add_event(entry *e, const char *kind, const char *data)
 {
   char *copy = strdup(data);
   if (copy == NULL)
@@ -134,7 +140,7 @@ static void add_event(cm_event_bus *bus, entry *e, const char *kind, const char 
     e->count--;
   }
   cm_bus_event *event = &e->events[(e->first + e->count++) % CM_EVENT_BUS_EVENTS_KEPT];
-  event->id = ++bus->last_id;
+  event->id = ++e->last_id;
   event->data = copy;
   (void)snprintf(event->kind, sizeof event->kind, "%s", kind);
 }
@@ -144,7 +150,7 @@ void cm_event_bus_publish(cm_event_bus *bus, const char *job, const char *kind, 
   pthread_mutex_lock(&bus->lock);
   entry *e = find_or_make(bus, job);
   if (e != NULL)
-    add_event(bus, e, kind, data);
+    add_event(e, kind, data);
   void (*listener)(void *, const char *) = bus->listener;
   void *user = bus->user;
   bus->telling += listener != NULL;

@@ -97,7 +97,7 @@ static cm_status write_identity(sqlite3 *handle, void *context, cm_error *error)
  * refused ever after. */
 static cm_status identify(cm_store *store, const cm_folder *found, cm_error *error)
 {
-  char id[CM_FOLDER_ID_MAX];
+  char *id = store->id;
   if (cm_database_read(store->database, read_identity, id, error) != CM_OK)
     return error->status;
   if (found->marked && id[0] != '\0' && strcmp(found->id, id) != 0)
@@ -106,7 +106,7 @@ static cm_status identify(cm_store *store, const cm_folder *found, cm_error *err
                    "that belongs here, or name another folder with --data", store->folder, id, found->id);
   if (id[0] == '\0') {
     if (found->marked)
-      (void)snprintf(id, sizeof id, "%s", found->id);
+      (void)snprintf(id, sizeof store->id, "%s", found->id);
     else
       cm_store_id(id);
     if (cm_database_write(store->database, write_identity, id, error) != CM_OK)

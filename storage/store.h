@@ -30,6 +30,7 @@ enum {
 
 typedef struct cm_store {
   char folder[CM_PATH_MAX];
+  char id[CM_ID_MAX];        /* the folder's identity, which nobody is told */
   int lock, old_lock;        /* descriptors of the folder, and of its lock file */
   cm_database *database;
   cm_cache *cache;
