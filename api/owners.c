@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/handlers.h"
+#include "api/job_view.h"
 #include "storage/derive.h"
 #include "storage/holders.h"
 
@@ -138,11 +139,24 @@ static const char *const becomes_known[][5] = {
   [CM_OBJECT_BINNED] = {NULL},
 };
 
-static json_t *known_list(cm_object object)
+static void add_known(json_t *list, cm_object object)
 {
-  json_t *list = json_array();
   for (size_t i = 0; becomes_known[object][i] != NULL; i++)
     (void)json_array_append_new(list, json_string(becomes_known[object][i]));
+}
+
+/* Of a job that has not ended also what is to be known of its result. */
+static json_t *known_list(const cm_request *request, cm_object object)
+{
+  cm_error ignored;
+  cm_job job;
+  json_t *list = json_array();
+  add_known(list, object);
+  if (object != CM_OBJECT_JOB || cm_jobs_get(request->store, request->param[0], &job, &ignored) != CM_OK)
+    return list;
+  if (!cm_job_has_ended(job.state) && strcmp(job.kind, "simulate") != 0)
+    add_known(list, strcmp(job.kind, "compile") == 0 ? CM_OBJECT_PROGRAM : CM_OBJECT_MAPPING);
+  cm_job_clear(&job);
   return list;
 }
 
@@ -166,7 +180,7 @@ static void reply_access(cm_request *request, const cm_owner *before)
     (void)json_object_set_new(body, "pinned", json_boolean(pinned));
   }
   if (before != NULL && cm_owner_widens(before, &owner))
-    (void)json_object_set_new(body, "becomes_known", known_list(object));
+    (void)json_object_set_new(body, "becomes_known", known_list(request, object));
   cm_reply_json(request, 200, body);
 }
 

@@ -14,8 +14,8 @@ bool cm_owner_widens(const cm_owner *from, const cm_owner *to);
 cm_status cm_owner_derive(cm_owner *made, bool asked, const cm_owner *source, cm_error *error);
 
 /* In a transaction: the owner of a job, and of what it makes, by all that it is made of: its network, its chip, the mapping that it starts
- * from or simulates, the spikes it reads. Asked when it is queued and again when it ends, for a source may have been hidden meanwhile;
- * what is gone leaves it as it was. */
+ * from or simulates, the spikes it reads. Asked when it is queued and again when it ends, for a source may have been hidden meanwhile
+ * (not of a job that somebody has widened by his word: that holds for what it makes); what is gone leaves it as it was. */
 cm_status cm_job_derive_in(sqlite3 *handle, const cm_job *job, cm_owner *owner, bool asked, cm_error *error);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "core/chip/chip.h"
 #include "storage/audit.h"
+#include "storage/derive.h"
 #include "storage/internal.h"
 
 static const char *const visibility_names[CM_VISIBILITIES] = {"lab", "group", "private"};
@@ -201,6 +202,8 @@ static cm_status show(sqlite3 *handle, void *context, cm_error *error)
       (kinds[work->object].shared && show_in(handle, work, "owners", "thing", error) != CM_OK))
     return error->status;
   tell_change(work);
+  if (work->object == CM_OBJECT_JOB && cm_owner_widens(&work->owner, work->given))
+    return cm_sql_run(handle, NULL, error, "UPDATE jobs SET widened = 1 WHERE id = ?", "t", work->id);
   /* Jobs of the domain that it leaves must not be given it any more. */
   return strcmp(kinds[work->object].table, "mappings") == 0
              ? cm_sql_run(handle, NULL, error, "UPDATE mappings SET fingerprint = NULL WHERE id = ?", "t", work->id)

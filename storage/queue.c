@@ -159,20 +159,24 @@ cm_status cm_jobs_identify(cm_store *store, const cm_job *job, const char *finge
   return CM_OK;
 }
 
-/* The owner of a job that ends: as it is now, and as narrow as its sources are now. */
+/* The owner of a job that ends: as it is now; and as narrow as its sources are now, unless somebody has widened it by his word. */
 static cm_status settle_owner(sqlite3 *handle, const cm_job *job, cm_owner *owner, cm_error *error)
 {
   sqlite3_stmt *statement;
-  bool row = false;
+  bool row = false, widened = false;
   *owner = job->owner;
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT user, team, visibility FROM jobs WHERE id = ?", "t", job->id);
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT user, team, visibility, widened FROM jobs WHERE id = ?", "t", job->id);
   if (status == CM_OK)
     status = cm_sql_step(statement, &row, error);
-  if (status == CM_OK && row)
+  if (status == CM_OK && row) {
     cm_owner_from_row(statement, 0, owner);
+    widened = sqlite3_column_int(statement, 3) != 0;
+  }
   status = cm_sql_end(statement, status, error);
-  if (status != CM_OK || cm_job_derive_in(handle, job, owner, false, error) != CM_OK)
-    return status != CM_OK ? status : error->status;
+  if (status == CM_OK && !widened)
+    status = cm_job_derive_in(handle, job, owner, false, error);
+  if (status != CM_OK)
+    return status;
   return cm_sql_run(handle, NULL, error, "UPDATE jobs SET visibility = ?, team = ? WHERE id = ?", "ttt",
                     cm_visibility_name(owner->visibility), owner->group, job->id);
 }

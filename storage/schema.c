@@ -353,6 +353,9 @@ const char *const cm_schema_steps[] = {
   "INSERT INTO ledger(user, month, cpu_seconds) SELECT user, strftime('%Y-%m', finished, 'unixepoch'), sum(cpu_seconds) FROM jobs"
   "  WHERE cpu_seconds > 0 AND finished IS NOT NULL GROUP BY 1, 2 ON CONFLICT(user, month) DO UPDATE SET cpu_seconds = excluded.cpu_seconds;"
   LEDGER_TRIGGER("ledger_stored_in", "INSERT") LEDGER_TRIGGER("ledger_stored_move", "UPDATE"),
+
+  /* Whether somebody has shown a job to more than what it is made of: then what it makes is shown to them too. */
+  "ALTER TABLE jobs ADD COLUMN widened INTEGER NOT NULL DEFAULT 0;",
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);
