@@ -39,14 +39,6 @@ static const int calls[] = {
   SCMP_SYS(fdatasync),
   SCMP_SYS(sync_file_range),
   SCMP_SYS(fadvise64),
-  SCMP_SYS(rename),
-  SCMP_SYS(renameat),
-  SCMP_SYS(renameat2),
-  SCMP_SYS(unlink),
-  SCMP_SYS(unlinkat),
-  SCMP_SYS(rmdir),
-  SCMP_SYS(mkdir),
-  SCMP_SYS(mkdirat),
   SCMP_SYS(umask),
   SCMP_SYS(munmap),
   SCMP_SYS(mremap),
@@ -91,11 +83,18 @@ static const int calls[] = {
   SCMP_SYS(exit_group),
 };
 
-/* What asks by path: sent back to the process, which answers itself (confine_stat.c). */
+/* What goes by path: sent back to the process, which answers itself (confine_paths.c). */
 static const int by_path[] = {
-  SCMP_SYS(stat),      SCMP_SYS(lstat),      SCMP_SYS(newfstatat), SCMP_SYS(access),
-  SCMP_SYS(faccessat), SCMP_SYS(faccessat2), SCMP_SYS(readlink),   SCMP_SYS(readlinkat),
+  SCMP_SYS(stat),      SCMP_SYS(lstat),      SCMP_SYS(newfstatat), SCMP_SYS(access),   SCMP_SYS(faccessat), SCMP_SYS(faccessat2),
+  SCMP_SYS(readlink),  SCMP_SYS(readlinkat), SCMP_SYS(rename),     SCMP_SYS(renameat), SCMP_SYS(renameat2), SCMP_SYS(unlink),
+  SCMP_SYS(unlinkat),  SCMP_SYS(rmdir),      SCMP_SYS(mkdir),      SCMP_SYS(mkdirat),
 };
+
+/* The same, and allowed where the process cannot answer, unless files are merely named: what is merely named no rule on files sees. */
+static const struct {
+  int call;
+  unsigned flags; /* its argument with them */
+} openings[] = {{SCMP_SYS(open), 1}, {SCMP_SYS(openat), 2}};
 
 /* What changes a file, or holds it back, of ours alone: the standard descriptors are the server's too. */
 static const int on_own_files[] = {
@@ -118,6 +117,10 @@ static int add_rules(scmp_filter_ctx made, bool answered)
   for (size_t i = 0; i < sizeof by_path / sizeof *by_path; i++)
     if (ALLOW(made, answered ? SCMP_ACT_TRAP : SCMP_ACT_ALLOW, by_path[i], 0))
       return errno != 0 ? errno : EINVAL;
+  for (size_t i = 0; i < sizeof openings / sizeof *openings; i++)
+    if (answered ? ALLOW(made, SCMP_ACT_TRAP, openings[i].call, 0)
+                 : ALLOW(made, SCMP_ACT_ALLOW, openings[i].call, 1, SCMP_CMP(openings[i].flags, SCMP_CMP_MASKED_EQ, O_PATH, 0)))
+      return errno != 0 ? errno : EINVAL;
   for (size_t i = 0; i < sizeof on_own_files / sizeof *on_own_files; i++)
     if (ALLOW(made, SCMP_ACT_ALLOW, on_own_files[i], 1, SCMP_A0(SCMP_CMP_GT, STDERR_FILENO, 0)))
       return errno != 0 ? errno : EINVAL;
@@ -137,9 +140,6 @@ static int add_rules(scmp_filter_ctx made, bool answered)
     {SCMP_SYS(clone), SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD | new_name_space, CLONE_THREAD)},
     /* abort(): signals to itself only. */
     {SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0)},
-    /* Files may be opened, not merely named: what is merely named no rule on files sees. */
-    {SCMP_SYS(open), SCMP_A1(SCMP_CMP_MASKED_EQ, O_PATH, 0)},
-    {SCMP_SYS(openat), SCMP_A2(SCMP_CMP_MASKED_EQ, O_PATH, 0)},
     /* A reader (HDF5) may hold back writers, not other readers. */
     {SCMP_SYS(flock), SCMP_A1(SCMP_CMP_MASKED_EQ, LOCK_EX, 0)},
     /* The times of an open file, not those of a path. */
@@ -169,20 +169,21 @@ static int add_rules(scmp_filter_ctx made, bool answered)
 }
 
 /* Writes the program of a filter, in which the same may be missing for the same reason, and puts it in force. */
-static int load(scmp_filter_ctx made)
+static int load(scmp_filter_ctx made, bool answered)
 {
   struct sock_filter steps[BPF_MAXINSNS];
+  const size_t own = answered ? cm_confine_own_calls(steps) : 0;
   int file = memfd_create("filter", MFD_CLOEXEC), failed;
   if (file < 0)
     return errno;
   errno = 0;
   failed = seccomp_export_bpf(made, file);
   failed = failed != 0 || errno == ENOMEM ? errno != 0 ? errno : EINVAL : 0;
-  ssize_t bytes = failed == 0 ? pread(file, steps, sizeof steps, 0) : -1;
+  ssize_t bytes = failed == 0 ? pread(file, steps + own, sizeof steps - own * sizeof *steps, 0) : -1;
   (void)close(file);
   if (failed != 0 || bytes <= 0)
     return failed != 0 ? failed : EIO;
-  const struct sock_fprog program = {(unsigned short)((size_t)bytes / sizeof *steps), steps};
+  const struct sock_fprog program = {(unsigned short)(own + (size_t)bytes / sizeof *steps), steps};
   /* Threads of libraries too. */
   return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0 ? 0 : errno;
 }
@@ -194,7 +195,7 @@ static int filter(bool answered)
     return ENOMEM;
   int failed = add_rules(made, answered);
   if (failed == 0)
-    failed = load(made);
+    failed = load(made, answered);
   seccomp_release(made);
   return failed;
 }
@@ -253,7 +254,7 @@ cm_status cm_confine(const cm_confinement *confinement, char in_force[CM_IN_FORC
   }
   (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   cm_scratch_prepare();
-  const bool answered = cm_confine_stat();
+  const bool answered = cm_confine_paths();
   int abi = cm_confine_files(confinement);
   drop_capabilities();
   int failed = filter(answered);

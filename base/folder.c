@@ -64,25 +64,30 @@ cm_status cm_folder_sync_of(const char *path, cm_error *error)
   return cm_folder_sync(folder, error);
 }
 
+static cm_status make_one(const char *path, bool durable, cm_error *error)
+{
+  if (mkdir(path, 0777) == 0)
+    return durable ? cm_folder_sync_of(path, error) : CM_OK;
+  return errno == EEXIST ? CM_OK : cm_fail_errno(error, errno, "cannot make folder", path);
+}
+
+/* From below, so that nothing is asked of those further up, which a confined process must not know of. */
+static cm_status make_all(char *path, bool durable, cm_error *error)
+{
+  char *slash = strrchr(path, '/');
+  cm_status status = make_one(path, durable, error);
+  if (status == CM_OK || error->cause != ENOENT || slash == NULL || slash == path)
+    return status;
+  *slash = '\0';
+  status = make_all(path, durable, error);
+  *slash = '/';
+  return status == CM_OK ? make_one(path, durable, error) : status;
+}
+
 static cm_status make_folders(const char *path, bool durable, cm_error *error)
 {
-  char step[CM_PATH_MAX];
-  if (cm_path(step, error, "%s", path) != CM_OK)
-    return error->status;
-  for (char *p = step + 1;; p++) {
-    char held = *p;
-    if (held != '/' && held != '\0')
-      continue;
-    *p = '\0';
-    if (mkdir(step, 0777) != 0) {
-      if (errno != EEXIST)
-        return cm_fail_errno(error, errno, "cannot make folder", step);
-    } else if (durable && cm_folder_sync_of(step, error) != CM_OK)
-      return error->status;
-    if (held == '\0')
-      return CM_OK;
-    *p = held;
-  }
+  char whole[CM_PATH_MAX];
+  return cm_path(whole, error, "%s", path) == CM_OK ? make_all(whole, durable, error) : error->status;
 }
 
 cm_status cm_folder_make(const char *path, cm_error *error)

@@ -212,6 +212,7 @@ static cm_status start_watching(cm_error *error)
 {
   sigset_t all, masked;
   sigfillset(&all);
+  sigdelset(&all, SIGSYS); /* by which a confined process answers its own calls (confine_paths.c) */
   pthread_sigmask(SIG_BLOCK, &all, &masked); /* signals are for the other threads */
   int cause = pthread_create(&watcher, NULL, watch, NULL);
   pthread_sigmask(SIG_SETMASK, &masked, NULL);

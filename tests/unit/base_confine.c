@@ -147,6 +147,48 @@ static void try_files(int in)
   }
 }
 
+/* What is answered to a path outside, by one of the calls that go by path; errno, 0: it worked. */
+static int answer_of(int call, const char *path)
+{
+  struct stat about;
+  errno = 0;
+  long told = call == 0   ? open(path, O_RDONLY | O_CLOEXEC)
+              : call == 1 ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
+              : call == 2 ? syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+              : call == 3 ? stat(path, &about)
+              : call == 4 ? lstat(path, &about)
+              : call == 5 ? access(path, F_OK)
+              : call == 6 ? mkdir(path, 0777)
+              : call == 7 ? unlink(path)
+              : call == 8 ? rmdir(path)
+              : call == 9 ? rename(path, at("out/taken"))
+              : call == 10 ? rename(at("out/kept"), path)
+                           : renameat2(AT_FDCWD, path, AT_FDCWD, at("out/kept"), RENAME_EXCHANGE);
+  return told < 0 ? errno : 0;
+}
+
+/* Whether something is there, what it is, and what is below it: all are told alike. */
+static void try_existence(void)
+{
+  static const char *const outside[] = {
+    "/", "/etc", "/etc/passwd", "/etc/none", "/etc/passwd/none", "/none", "/none/none", "/dev/null", "/proc/self/none", "/proc/self/fd",
+    "../beside", "../none", "../beside/none", "..", "none", "out/../../beside", "out/../../none", "out/none/../../../none", "in/../.."};
+  if (__tsan_init != NULL)
+    return;
+  for (int call = 0; call < 12; call++)
+    for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
+      const int told = answer_of(call, outside[i][0] == '/' ? outside[i] : at(outside[i]));
+      tries++;
+      bad += told != EACCES;
+      if (told != EACCES)
+        (void)fprintf(stderr, "%s to call %d at %s\n", strerror(told), call, outside[i]);
+    }
+  WORKS(open(at("out/none"), O_RDONLY | O_CLOEXEC) < 0 && errno == ENOENT);
+  WORKS(open(at("out/none/none"), O_RDONLY | O_CLOEXEC) < 0 && errno == ENOENT && rmdir(at("out/none")) < 0 && errno == ENOENT);
+  WORKS(mkdir(at("out/there"), 0777) == 0 && mkdir(at("out/there"), 0777) < 0 && errno == EEXIST && rmdir(at("out/there")) == 0);
+  WORKS(open(at("out/kept/"), O_RDONLY | O_CLOEXEC) < 0 && errno == ENOTDIR && unlink(at("out/../in/none")) < 0 && errno == ENOENT);
+}
+
 /* What stands under /proc, of others and of this process. */
 static void try_proc(int held)
 {
@@ -306,6 +348,7 @@ static int try_all(void)
   const int in = open(at("in/file"), O_RDONLY | O_CLOEXEC), out = open(at("out/kept"), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   WORKS(in > 2 && out > 2 && held > 2);
   try_files(in);
+  try_existence();
   try_proc(held);
   try_descriptors(in, out);
   try_sockets();
