@@ -18,7 +18,10 @@
 #include "api/problem.h"
 #include "base/json.h"
 
-enum { UNREAD_MAX = 1 << 18 };
+/* The library has 32 KiB for a connection, half of it for what it reads, and closes without a word where the rest does not do for a reply
+ * or a body: a head has to leave room, with 64 bytes for each entry. */
+enum { UNREAD_MAX = 1 << 18, HEAD_BYTES_MAX = 16 << 10, HEAD_ENTRIES_MAX = 128 };
+#define HEAD_BOUND "the request's head must fit in 16 KiB, and its headers, cookies and query arguments be 128 at most"
 
 typedef enum MHD_Result (*queue_function)(struct MHD_Connection *, unsigned, struct MHD_Response *);
 
@@ -48,9 +51,8 @@ static const refusal *refusal_of(unsigned status)
   static const refusal table[] = {
     {413, 413, "Content Too Large", "too-large", "The request is too large",
      "the body announces more bytes than can be counted"},
-    {414, 414, "URI Too Long", "target-too-long", "The target is too long", "the request's head must fit in 32 KiB"},
-    {431, 431, "Request Header Fields Too Large", "head-too-large", "The head is too large",
-     "the request's head must fit in 32 KiB"},
+    {414, 414, "URI Too Long", "target-too-long", "The target is too long", HEAD_BOUND},
+    {431, 431, "Request Header Fields Too Large", "head-too-large", "The head is too large", HEAD_BOUND},
     {500, 503, "Service Unavailable", "no-memory", "The machine has no memory left", "try again soon"},
     {505, 505, "HTTP Version Not Supported", "http-version", "The version of HTTP is not supported",
      "this server speaks HTTP/1.1"},
@@ -129,7 +131,45 @@ bool cm_library_told_all(struct MHD_Connection *connection, const char *raw, siz
   return !l.broken;
 }
 
-/* The library's calls alone. MHD_NO makes it close the connection. */
+/* ---- heads that are too large ---- */
+
+static enum MHD_Result add_line(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+  size_t *bytes = context;
+  (void)kind;
+  *bytes += strlen(name) + (value != NULL ? strlen(value) : 0) + strlen(": \r\n");
+  return MHD_YES;
+}
+
+/* The library goes on to take the arguments of a target apart; where its memory ends with them, 0.9.75 closes the connection and works on
+ * it all the same, through a null pointer. So those of a refused one are cut off, in its own buffer. */
+bool cm_library_takes_target(struct MHD_Connection *connection, const char *target)
+{
+  const size_t size = strlen(target);
+  char *arguments = (char *)(uintptr_t)strchr(target, '?');
+  int count = 0;
+  for (const char *p = arguments; p != NULL; p = strchr(p + 1, '&'))
+    count++;
+  if (size <= HEAD_BYTES_MAX && count <= HEAD_ENTRIES_MAX)
+    return true;
+  if (arguments != NULL)
+    arguments[1] = '\0';
+  (void)MHD_queue_response(connection, size > HEAD_BYTES_MAX ? 414 : 431, NULL);
+  return false;
+}
+
+bool cm_library_takes_head(struct MHD_Connection *connection, const char *target, enum MHD_Result *refused)
+{
+  size_t bytes = strlen(target);
+  (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, add_line, &bytes);
+  const int entries = MHD_get_connection_values(connection, MHD_HEADER_KIND | MHD_COOKIE_KIND | MHD_GET_ARGUMENT_KIND, NULL, NULL);
+  if (bytes <= HEAD_BYTES_MAX && entries <= HEAD_ENTRIES_MAX)
+    return true;
+  *refused = MHD_queue_response(connection, 431, NULL);
+  return false;
+}
+
+/* The library's calls, and those for want of its memory. MHD_NO makes it close the connection. */
 enum MHD_Result MHD_queue_response(struct MHD_Connection *connection, unsigned status, struct MHD_Response *response)
 {
   const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);

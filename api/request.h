@@ -105,6 +105,7 @@ struct cm_request {
   cm_store *store;
   struct MHD_Connection *connection;
   cm_stage stage;
+  bool refused;                    /* as soon as its target had come: it is answered already */
   double started;                  /* the first line has come */
   double whole;                    /* all of it has come; 0: not yet */
   double slept;                    /* seconds spent in long polls and replies held back */

@@ -43,6 +43,7 @@ static void *note_target(void *context, const char *target, struct MHD_Connectio
   cm_request_meet(request);
   atomic_fetch_add(&server->counters.active, 1);
   cm_connections_step(server->connections, connection, CM_STEP_HEAD, request->started);
+  request->refused = !cm_library_takes_target(connection, target);
   return request;
 }
 
@@ -150,13 +151,16 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
                               const char *version, const char *data, size_t *size, void **slot)
 {
   cm_request *request = *slot;
+  enum MHD_Result refused;
   (void)context;
   (void)url;
-  if (request == NULL)
+  if (request == NULL || request->refused)
     return MHD_NO;
   switch (request->stage) {
   case CM_STAGE_NEW:
     request->stage = CM_STAGE_BODY;
+    if (!cm_library_takes_head(connection, request->target, &refused))
+      return refused;
     cm_head_take(request, method, version);
     if (request->has_body)
       cm_connections_step(request->server->connections, connection, CM_STEP_BODY, cm_now());

@@ -57,6 +57,51 @@ static void expect_answer(int connection)
   ck_assert_msg(strncmp(answer, "HTTP/1.1 200", 12) == 0, "%s", answer);
 }
 
+/* ---- heads ---- */
+
+/* A request whose head has so many lines of so many bytes, and which ends in a body of two; the status of its answer, 0: none. */
+static int status_of_head(const char *first, const char *repeated, const char *between, int lines, int bytes)
+{
+  enum { ROOM = 1 << 20 };
+  char *head = malloc(ROOM), answer[32] = "";
+  int status = 0, connection = connect_from("127.0.0.1");
+  size_t used = (size_t)snprintf(head, ROOM, "%s", first);
+  for (int i = 0; i < lines; i++)
+    used += (size_t)snprintf(head + used, ROOM - used, "%s%s%0*d", i > 0 ? between : "", repeated, bytes, i);
+  used += (size_t)snprintf(head + used, ROOM - used, "%s", strncmp(first, "GET", 3) == 0 ? " HTTP/1.1\r\nHost: localhost\r\n\r\n" : "\r\n\r\n{}");
+  (void)send(connection, head, used, MSG_NOSIGNAL);
+  for (ssize_t got = 0, more; got < 15 && (more = recv(connection, answer + got, sizeof answer - 1 - (size_t)got, 0)) > 0;)
+    got += more;
+  (void)sscanf(answer, "HTTP/1.1 %d", &status);
+  close(connection);
+  free(head);
+  return status;
+}
+
+/* As large as may be it is read; larger it is refused, in words, wherever memory for it ends: there the HTTP library closes without
+ * any, or reads through a null pointer. */
+START_TEST(heads_of_any_size_are_answered)
+{
+  static const char post[] = "POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n";
+  static const char cookies[] = "POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nCookie: ";
+  test_daemon_start(&server, folder, NULL);
+  for (int bytes = 100; bytes < 40000; bytes += bytes > 32000 && bytes < 32600 ? 50 : 700)
+    ck_assert_int_eq(status_of_head(post, "X: ", "", 1, bytes), bytes > 16300 ? 431 : 400);
+  for (int bytes = 50; bytes < 330; bytes += 10)
+    ck_assert_int_eq(status_of_head(post, "X: ", "\r\n", 100, bytes), bytes > 155 ? 431 : 400);
+  for (int lines = 10; lines < 1000; lines += 30)
+    ck_assert_int_eq(status_of_head(post, "X: ", "\r\n", lines, 1), lines > 120 ? 431 : 400);
+  for (int lines = 10; lines < 3000; lines += 90)
+    ck_assert_int_eq(status_of_head(cookies, "a", "=b; ", lines, 1), lines > 120 ? 431 : 400);
+  for (int lines = 10; lines < 2500; lines += 90)
+    ck_assert_int_eq(status_of_head("GET /healthz?", "a", "&", lines, 1), lines > 120 ? 431 : 400);
+  for (int bytes = 100; bytes < 40000; bytes += 900)
+    ck_assert_int_eq(status_of_head("GET /healthz?", "a", "", 1, bytes), bytes > 16300 ? 414 : 400);
+  expect_answer(connect_from("127.0.0.1"));
+  ck_assert_int_eq(test_daemon_stop(&server, SIGTERM), 0);
+}
+END_TEST
+
 /* ---- where it listens ---- */
 
 START_TEST(after_a_kill_the_port_is_free_at_once)
@@ -329,6 +374,7 @@ int main(void)
   Suite *suite = suite_create("connections");
   TCase *tests = tcase_create("connections");
   tcase_add_checked_fixture(tests, setup, teardown);
+  tcase_add_test(tests, heads_of_any_size_are_answered);
   tcase_add_test(tests, after_a_kill_the_port_is_free_at_once);
   tcase_add_test(tests, a_port_in_use_is_refused_in_words);
   tcase_add_test(tests, it_listens_on_ipv6_too);

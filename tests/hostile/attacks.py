@@ -58,6 +58,10 @@ SHAPES = [
     ("a TLS hello", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\0" * 64 + b"\r\n\r\n", None),
     ("a head of 40 kB", b"GET /healthz HTTP/1.1\r\n" + HOST + b"X: " + b"x" * 40000 + b"\r\n\r\n", {431}),
     ("3000 headers", b"GET /healthz HTTP/1.1\r\n" + HOST + b"A: b\r\n" * 3000 + b"\r\n", {431}),
+    ("200 headers", b"GET /healthz HTTP/1.1\r\n" + HOST + b"A: b\r\n" * 200 + b"\r\n", {431}),
+    ("a head of 25 kB with a body", _post(b"A: " + b"b" * 25000 + b"\r\nContent-Length: 2\r\n", b"{}"), {431}),
+    ("2000 arguments", b"GET /healthz?" + b"&".join([b"a1234"] * 2000) + b" HTTP/1.1\r\n" + HOST + b"\r\n", {431}),
+    ("4000 arguments", b"GET /healthz?" + b"&".join([b"a1234"] * 4000) + b" HTTP/1.1\r\n" + HOST + b"\r\n", {414}),
     ("a target of 40 kB", b"GET /" + b"x" * 40000 + b" HTTP/1.1\r\n" + HOST + b"\r\n", {414}),
 ]
 
