@@ -171,7 +171,7 @@ void cm_delete_chip(cm_request *request)
   bool mismatch = false;
   if (!read_condition(request, buffer, &tag))
     return;
-  if (cm_chips_delete(request->store, request->param[0], tag, &mismatch, &error) != CM_OK)
+  if (cm_chips_delete(request->store, request->param[0], &request->viewer, tag, &mismatch, &error) != CM_OK)
     reply_failure(request, mismatch, &error);
   else
     cm_reply_empty(request, 204);

@@ -170,7 +170,7 @@ static void reply_wish(cm_request *request, const wish *w)
     return;
   }
   /* What is made tells of the network: those who do not see it do not get it by way of a mapping. */
-  if (!cm_access_sees(request, CM_OBJECT_NETWORK, mapping.network, "the mapping's network"))
+  if (!cm_access_sees_behind(request, CM_OBJECT_NETWORK, mapping.network, "the network of this mapping"))
     return;
   (void)snprintf(etag, sizeof etag, "%s-%s", mapping.id, w->name);
   if (!cm_reply_known(request, w->media, etag, "")) {

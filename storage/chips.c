@@ -52,10 +52,10 @@ cm_status cm_chips_open(cm_store *store, const char *name, cm_chip **chip, cm_er
 }
 
 /* Fails with CM_CONFLICT while somebody relies on the chip as it is. */
-static cm_status check_unused(sqlite3 *handle, const char *name, cm_error *error)
+static cm_status check_unused(sqlite3 *handle, const char *name, const cm_viewer *viewer, cm_error *error)
 {
   int64_t leases;
-  if (cm_holders_check_in(handle, CM_OBJECT_CHIP, name, &(cm_viewer){"", "", false}, error) != CM_OK ||
+  if (cm_holders_check_in(handle, CM_OBJECT_CHIP, name, viewer, error) != CM_OK ||
       cm_sql_number(handle, 0, &leases, error, "SELECT count(*) FROM leases WHERE chip = ? AND expires > " CM_NOW("?"), "td",
                     name, cm_clock_steady()) != CM_OK)
     return error->status;
@@ -103,7 +103,7 @@ static cm_status check_match(chip_work *work, const char *text, cm_error *error)
 static cm_status replace(sqlite3 *handle, const chip_work *work, cm_error *error)
 {
   cm_chip *chip = NULL;
-  if (check_unused(handle, work->name, error) != CM_OK ||
+  if (check_unused(handle, work->name, work->viewer, error) != CM_OK ||
       cm_chip_parse(work->text, strlen(work->text), &chip, error) != CM_OK)
     return error->status;
   cm_status status = cm_occupancy_carry_in(handle, work->name, chip, error);
@@ -210,7 +210,7 @@ static cm_status delete(sqlite3 *handle, void *context, cm_error *error)
     return error->status;
   cm_status status = check_match(work, text, error);
   free(text);
-  if (status != CM_OK || check_unused(handle, work->name, error) != CM_OK ||
+  if (status != CM_OK || check_unused(handle, work->name, work->viewer, error) != CM_OK ||
       cm_occupancy_check_free_in(handle, work->name, error) != CM_OK ||
       forget_state(handle, work->name, error) != CM_OK ||
       cm_owners_get_in(handle, CM_OBJECT_CHIP, work->name, NULL, &owner, error) != CM_OK)
@@ -219,9 +219,9 @@ static cm_status delete(sqlite3 *handle, void *context, cm_error *error)
   return cm_sql_run(handle, NULL, error, "DELETE FROM chips WHERE name = ?", "t", work->name);
 }
 
-cm_status cm_chips_delete(cm_store *store, const char *name, const char *if_match, bool *mismatch, cm_error *error)
+cm_status cm_chips_delete(cm_store *store, const char *name, const cm_viewer *viewer, const char *if_match, bool *mismatch, cm_error *error)
 {
-  return change(store, delete, &(chip_work){.name = name, .if_match = if_match}, mismatch, error);
+  return change(store, delete, &(chip_work){.name = name, .viewer = viewer, .if_match = if_match}, mismatch, error);
 }
 
 typedef struct list_work {

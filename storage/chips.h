@@ -39,8 +39,9 @@ typedef struct cm_chip_change {
  * that are taken or broken stay so. */
 cm_status cm_chips_put(cm_store *store, const cm_chip_change *change, bool *created, bool *mismatch, cm_error *error);
 
-/* CM_NOT_FOUND, or CM_CONFLICT: as above, or while cores are taken (they are named). if_match may be NULL. */
-cm_status cm_chips_delete(cm_store *store, const char *name, const char *if_match, bool *mismatch, cm_error *error);
+/* CM_NOT_FOUND, or CM_CONFLICT: as above, or while cores are taken (they are named). if_match may be NULL, and the viewer, who is told of what he
+ * sees alone, too. */
+cm_status cm_chips_delete(cm_store *store, const char *name, const cm_viewer *viewer, const char *if_match, bool *mismatch, cm_error *error);
 
 /* Presets first, then the others that the viewer sees by name; the caller frees with free(). */
 cm_status cm_chips_list(cm_store *store, const cm_viewer *viewer, cm_chip_entry **chips, size_t *count, cm_error *error);

@@ -17,8 +17,8 @@ static const char *table_of(cm_object object)
 /* ---- jobs ---- */
 
 #define NEEDED(words, condition) \
-  {words, "SELECT count(*), min(CASE WHEN " CM_VIEWER_SEES("jobs", "?2", "?3", "?4") " THEN id END) FROM jobs WHERE " condition " = ?1 AND " \
-   CM_JOB_GOES_ON}
+  {words, "SELECT count(*), count(id_seen), min(id_seen) FROM (SELECT CASE WHEN " CM_VIEWER_SEES("jobs", "?2", "?3", "?4") \
+   " THEN id END AS id_seen FROM jobs WHERE " condition " = ?1 AND " CM_JOB_GOES_ON ")"}
 static const struct {
   const char *words, *query;
 } needs[] = {
@@ -33,20 +33,26 @@ cm_status cm_holders_check_in(sqlite3 *handle, cm_object object, const char *id,
   sqlite3_stmt *statement;
   bool row = false;
   char job[CM_ID_MAX] = "";
-  int64_t jobs = 0;
+  int64_t jobs = 0, seen = 0;
   cm_status status = cm_sql_prepare(handle, &statement, error, needs[object].query, "titt", id, CM_VIEWER_VALUES(viewer));
   if (status == CM_OK)
     status = cm_sql_step(statement, &row, error);
   if (status == CM_OK && row) {
     jobs = sqlite3_column_int64(statement, 0);
-    cm_sql_copy(statement, 1, job, sizeof job);
+    seen = sqlite3_column_int64(statement, 1);
+    cm_sql_copy(statement, 2, job, sizeof job);
   }
   status = cm_sql_end(statement, status, error);
   if (status != CM_OK || jobs == 0)
     return status;
-  cm_fail(error, CM_CONFLICT, "%lld queued or running jobs need the %s %.64s%s%s; cancel them first", (long long)jobs,
-          needs[object].words, id, job[0] == '\0' ? "" : jobs > 1 ? ", among them " : ": ", job);
-  cm_error_figure(error, "jobs", (uint64_t)jobs);
+  /* How many others there are that the viewer does not see is not his to know. */
+  if (seen == 0)
+    cm_fail(error, CM_CONFLICT, "queued or running jobs that are shown to others only need the %s %.64s; it can go once they have ended",
+            needs[object].words, id);
+  else
+    cm_fail(error, CM_CONFLICT, "%lld queued or running jobs%s need the %s %.64s%s%s; cancel them first", (long long)seen,
+            seen < jobs ? " and others" : "", needs[object].words, id, seen > 1 ? ", among them " : ": ", job);
+  cm_error_figure(error, "jobs", (uint64_t)seen);
   return error->status;
 }
 

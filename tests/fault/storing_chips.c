@@ -28,7 +28,7 @@ static void settle_chip_put(cm_status status, char *digest)
   free(text);
   storing_expect(status, there, !there, "a chip");
   if (there)
-    operation_must(cm_chips_delete(storing_store, "small", NULL, &mismatch, &error), &error, "deleting a chip");
+    operation_must(cm_chips_delete(storing_store, "small", NULL, NULL, &mismatch, &error), &error, "deleting a chip");
 }
 
 static cm_status occupy(cm_error *error)

@@ -244,7 +244,7 @@ START_TEST(every_query_has_its_index)
   ck_ok(cm_jobs_recover(store, "{}", &error));
   ck_fails(cm_networks_delete(store, "abc", &error), CM_CONFLICT);
   ck_fails(cm_bin_put(store, CM_OBJECT_MAPPING, "none", NULL, &(bool){false}, &error), CM_NOT_FOUND);
-  ck_fails(cm_chips_delete(store, "toy", NULL, &mismatch, &error), CM_CONFLICT);
+  ck_fails(cm_chips_delete(store, "toy", NULL, NULL, &mismatch, &error), CM_CONFLICT);
   cm_job_clear(&job);
   size_t checked = 0;
   for (size_t i = 0, count = seen_count; i < count; i++)

@@ -229,11 +229,11 @@ START_TEST(a_network_in_use_stays)
   bool mismatch;
   create_job("", 0, id);
   ck_fails(cm_networks_delete(store, "abc", &error), CM_CONFLICT);
-  ck_fails(cm_chips_delete(store, "toy", NULL, &mismatch, &error), CM_CONFLICT);
+  ck_fails(cm_chips_delete(store, "toy", NULL, NULL, &mismatch, &error), CM_CONFLICT);
   ck_ok(cm_jobs_cancel(store, id, &error));
   ck_ok(cm_networks_delete(store, "abc", &error));
   ck_fails(cm_networks_delete(store, "abc", &error), CM_NOT_FOUND);
-  ck_ok(cm_chips_delete(store, "toy", NULL, &mismatch, &error));
+  ck_ok(cm_chips_delete(store, "toy", NULL, NULL, &mismatch, &error));
 }
 END_TEST
 
