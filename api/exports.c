@@ -159,6 +159,7 @@ static void reply_wish(cm_request *request, const wish *w)
 {
   cm_error error = {.status = CM_OK};
   cm_mapping_row mapping;
+  cm_owner network;
   int file;
   char etag[CM_ID_MAX + 48];
   if (cm_mappings_get(request->store, request->param[0], &mapping, &error) != CM_OK) {
@@ -170,7 +171,7 @@ static void reply_wish(cm_request *request, const wish *w)
     return;
   }
   /* What is made tells of the network: those who do not see it do not get it by way of a mapping. */
-  if (!cm_access_sees_behind(request, CM_OBJECT_NETWORK, mapping.network, "the network of this mapping"))
+  if (!cm_access_sees_behind(request, CM_OBJECT_NETWORK, mapping.network, "the network of this mapping", &network))
     return;
   (void)snprintf(etag, sizeof etag, "%s-%s", mapping.id, w->name);
   if (!cm_reply_known(request, w->media, etag, "")) {

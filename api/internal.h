@@ -175,8 +175,8 @@ bool cm_access_check(cm_request *request, const char *token);
 bool cm_access_object(cm_request *request);
 /* Whether the caller sees this thing; false: 404, with where it was named, is the reply. */
 bool cm_access_sees(cm_request *request, cm_object object, const char *id, const char *where);
-/* The same of a thing that the caller did not name and whose id the 404 keeps to itself: `what` says which it is. */
-bool cm_access_sees_behind(cm_request *request, cm_object object, const char *id, const char *what);
+/* The same of a thing that the caller did not name and whose id the 404 keeps to itself: `what` says which it is, *owner whose. */
+bool cm_access_sees_behind(cm_request *request, cm_object object, const char *id, const char *what, cm_owner *owner);
 /* Whose something is that the caller makes; `visibility` as he said, NULL: as the server's settings say. False: 400 is the
  * reply. */
 bool cm_access_owner(cm_request *request, const char *visibility, cm_owner *owner);

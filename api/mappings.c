@@ -306,6 +306,7 @@ void cm_commit_mapping(cm_request *request)
 {
   cm_error error;
   cm_mapping_row mapping;
+  cm_owner chip;
   cm_lease lease;
   FILE *stream = NULL;
   cm_lease_request wanted = {.owner = "", .ttl = cm_lease_ttl_default_s};
@@ -313,8 +314,8 @@ void cm_commit_mapping(cm_request *request)
   if (object == NULL)
     return;
   if (cm_request_lease(request, object, &wanted) && (stream = open_view(request, "placement.csv", &mapping)) != NULL &&
-      cm_access_derive(request, object, &mapping.owner, &wanted.whose) &&
-      cm_access_sees_behind(request, CM_OBJECT_CHIP, mapping.chip, "the chip of this mapping")) {
+      cm_access_sees_behind(request, CM_OBJECT_CHIP, mapping.chip, "the chip of this mapping", &chip) &&
+      cm_access_derive(request, object, &mapping.owner, &wanted.whose) && cm_access_derive(request, object, &chip, &wanted.whose)) {
     json_t *cores = placed_cores(stream);
     wanted.chip = mapping.chip;
     wanted.job = mapping.job;

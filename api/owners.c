@@ -18,11 +18,10 @@ bool cm_access_sees(cm_request *request, cm_object object, const char *id, const
   return false;
 }
 
-bool cm_access_sees_behind(cm_request *request, cm_object object, const char *id, const char *what)
+bool cm_access_sees_behind(cm_request *request, cm_object object, const char *id, const char *what, cm_owner *owner)
 {
   cm_error error;
-  cm_owner owner;
-  if (cm_owners_get(request->store->database, object, id, NULL, &request->viewer, &owner, &error) == CM_OK)
+  if (cm_owners_get(request->store->database, object, id, NULL, &request->viewer, owner, &error) == CM_OK)
     return true;
   if (error.status == CM_NOT_FOUND)
     (void)cm_fail(&error, CM_NOT_FOUND, "%s is gone, or shown to others only", what);
