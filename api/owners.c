@@ -144,18 +144,35 @@ static void add_known(json_t *list, cm_object object)
     (void)json_array_append_new(list, json_string(becomes_known[object][i]));
 }
 
-/* Of a job that has not ended also what is to be known of its result. */
-static json_t *known_list(const cm_request *request, cm_object object)
+/* What a change of a job's access decides on beside it, if it has not ended: its result (CM_OBJECT_NONE: there will be none), and the
+ * cores that it leases. */
+typedef struct pending {
+  cm_object result;
+  bool lease;
+} pending;
+
+static pending pending_of(const cm_request *request)
 {
   cm_error ignored;
   cm_job job;
-  json_t *list = json_array();
-  add_known(list, object);
-  if (object != CM_OBJECT_JOB || cm_jobs_get(request->store, request->param[0], &job, &ignored) != CM_OK)
-    return list;
+  pending p = {CM_OBJECT_NONE, false};
+  if (request->route->object != CM_OBJECT_JOB || cm_jobs_get(request->store, request->param[0], &job, &ignored) != CM_OK)
+    return p;
   if (!cm_job_has_ended(job.state) && strcmp(job.kind, "simulate") != 0)
-    add_known(list, strcmp(job.kind, "compile") == 0 ? CM_OBJECT_PROGRAM : CM_OBJECT_MAPPING);
+    p = (pending){strcmp(job.kind, "compile") == 0 ? CM_OBJECT_PROGRAM : CM_OBJECT_MAPPING, job.reserve};
   cm_job_clear(&job);
+  return p;
+}
+
+static json_t *known_list(const cm_request *request, cm_object object)
+{
+  json_t *list = json_array();
+  const pending p = pending_of(request);
+  add_known(list, object);
+  if (p.result != CM_OBJECT_NONE)
+    add_known(list, p.result);
+  if (p.lease)
+    add_known(list, CM_OBJECT_LEASE);
   return list;
 }
 
@@ -226,6 +243,8 @@ void cm_put_access(cm_request *request)
                                    : "visibility must be lab, group or private");
   else if (!find_owner(request, &before) || !find_group(request, &before, &owner))
     ;
+  else if (pending_of(request).lease && !cm_access_has(request, CM_RIGHT_RESERVE))
+    ; /* who shows a lease, by whatever route, may lease */
   else if (cm_owners_show(request->store->database, request->route->object, request->param[lease], &owner, &error) != CM_OK)
     cm_reply_error(request, &error);
   else
