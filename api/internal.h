@@ -106,8 +106,9 @@ bool cm_library_told_all(struct MHD_Connection *connection, const char *raw, siz
 /* Whether a target, in the library's buffer, is not too long and has not too many arguments; false: it has been refused, and its request is
  * not to be answered. */
 bool cm_library_takes_target(struct MHD_Connection *connection, const char *target);
-/* Whether a head leaves the library memory to answer it; false: it has been refused, in *refused is what the library is to be told. */
-bool cm_library_takes_head(struct MHD_Connection *connection, const char *target, enum MHD_Result *refused);
+/* Whether a head, and what has come behind the body, leave the library memory to answer; false: it has been refused, in *refused is what the
+ * library is to be told. */
+bool cm_library_takes_head(struct MHD_Connection *connection, const char *method, const char *target, enum MHD_Result *refused);
 
 /* ---- proxies.c ---- */
 #define CM_PROXY_SECRET_HEADER "X-Proxy-Secret"

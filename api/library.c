@@ -21,7 +21,7 @@
 /* The library has 32 KiB for a connection, half of it for what it reads, and closes without a word where the rest does not do for a reply
  * or a body: a head has to leave room, with 64 bytes for each entry. */
 enum { UNREAD_MAX = 1 << 18, HEAD_BYTES_MAX = 16 << 10, HEAD_ENTRIES_MAX = 128 };
-#define HEAD_BOUND "the request's head must fit in 16 KiB, and its headers, cookies and query arguments be 128 at most"
+#define HEAD_BOUND "the request's head must fit in 16 KiB, and its headers, trailers, cookies and query arguments be 128 at most"
 
 typedef enum MHD_Result (*queue_function)(struct MHD_Connection *, unsigned, struct MHD_Response *);
 
@@ -158,11 +158,12 @@ bool cm_library_takes_target(struct MHD_Connection *connection, const char *targ
   return false;
 }
 
-bool cm_library_takes_head(struct MHD_Connection *connection, const char *target, enum MHD_Result *refused)
+bool cm_library_takes_head(struct MHD_Connection *connection, const char *method, const char *target, enum MHD_Result *refused)
 {
-  size_t bytes = strlen(target);
-  (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, add_line, &bytes);
-  const int entries = MHD_get_connection_values(connection, MHD_HEADER_KIND | MHD_COOKIE_KIND | MHD_GET_ARGUMENT_KIND, NULL, NULL);
+  const enum MHD_ValueKind lines = MHD_HEADER_KIND | MHD_FOOTER_KIND, parts = MHD_COOKIE_KIND | MHD_GET_ARGUMENT_KIND;
+  size_t bytes = strlen(method) + strlen(target);
+  (void)MHD_get_connection_values(connection, lines, add_line, &bytes);
+  const int entries = MHD_get_connection_values(connection, lines | parts, NULL, NULL);
   if (bytes <= HEAD_BYTES_MAX && entries <= HEAD_ENTRIES_MAX)
     return true;
   *refused = MHD_queue_response(connection, 431, NULL);

@@ -159,7 +159,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
   switch (request->stage) {
   case CM_STAGE_NEW:
     request->stage = CM_STAGE_BODY;
-    if (!cm_library_takes_head(connection, request->target, &refused))
+    if (!cm_library_takes_head(connection, method, request->target, &refused))
       return refused;
     cm_head_take(request, method, version);
     if (request->has_body)
@@ -175,6 +175,8 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
       *size = 0;
       return taken ? MHD_YES : MHD_NO;
     }
+    if (request->has_body && !cm_library_takes_head(connection, method, request->target, &refused))
+      return refused;
     return dispatch(request);
   case CM_STAGE_WORK:
     return answer(request);

@@ -59,8 +59,8 @@ static void expect_answer(int connection)
 
 /* ---- heads ---- */
 
-/* A request whose head has so many lines of so many bytes, and which ends in a body of two; the status of its answer, 0: none. */
-static int status_of_head(const char *first, const char *repeated, const char *between, int lines, int bytes)
+/* A request whose head has so many lines of so many bytes between what it begins and ends with; the status of its answer, 0: none. */
+static int status_of_head(const char *first, const char *repeated, const char *between, int lines, int bytes, const char *last)
 {
   enum { ROOM = 1 << 20 };
   char *head = malloc(ROOM), answer[32] = "";
@@ -68,7 +68,7 @@ static int status_of_head(const char *first, const char *repeated, const char *b
   size_t used = (size_t)snprintf(head, ROOM, "%s", first);
   for (int i = 0; i < lines; i++)
     used += (size_t)snprintf(head + used, ROOM - used, "%s%s%0*d", i > 0 ? between : "", repeated, bytes, i);
-  used += (size_t)snprintf(head + used, ROOM - used, "%s", strncmp(first, "GET", 3) == 0 ? " HTTP/1.1\r\nHost: localhost\r\n\r\n" : "\r\n\r\n{}");
+  used += (size_t)snprintf(head + used, ROOM - used, "%s", last);
   (void)send(connection, head, used, MSG_NOSIGNAL);
   for (ssize_t got = 0, more; got < 15 && (more = recv(connection, answer + got, sizeof answer - 1 - (size_t)got, 0)) > 0;)
     got += more;
@@ -84,19 +84,25 @@ START_TEST(heads_of_any_size_are_answered)
 {
   static const char post[] = "POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n";
   static const char cookies[] = "POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nCookie: ";
+  static const char line[] = " HTTP/1.1\r\nHost: localhost\r\n\r\n", method[] = " / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  static const char chunked[] = "POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n";
   test_daemon_start(&server, folder, NULL);
+  for (int lines = 10; lines < 1000; lines += lines > 400 && lines < 500 ? 2 : 30)
+    ck_assert_int_eq(status_of_head(chunked, "X: ", "\r\n", lines, 1, "\r\n\r\n"), lines > 120 ? 431 : 400);
+  for (int bytes = 100; bytes < 40000; bytes += bytes > 31500 && bytes < 32600 ? 50 : 900)
+    ck_assert_int_eq(status_of_head("", "", "", 1, bytes, method), bytes > 16300 ? bytes > 32700 ? 414 : 431 : 405);
   for (int bytes = 100; bytes < 40000; bytes += bytes > 32000 && bytes < 32600 ? 50 : 700)
-    ck_assert_int_eq(status_of_head(post, "X: ", "", 1, bytes), bytes > 16300 ? 431 : 400);
+    ck_assert_int_eq(status_of_head(post, "X: ", "", 1, bytes, "\r\n\r\n{}"), bytes > 16300 ? 431 : 400);
   for (int bytes = 50; bytes < 330; bytes += 10)
-    ck_assert_int_eq(status_of_head(post, "X: ", "\r\n", 100, bytes), bytes > 155 ? 431 : 400);
+    ck_assert_int_eq(status_of_head(post, "X: ", "\r\n", 100, bytes, "\r\n\r\n{}"), bytes > 155 ? 431 : 400);
   for (int lines = 10; lines < 1000; lines += 30)
-    ck_assert_int_eq(status_of_head(post, "X: ", "\r\n", lines, 1), lines > 120 ? 431 : 400);
+    ck_assert_int_eq(status_of_head(post, "X: ", "\r\n", lines, 1, "\r\n\r\n{}"), lines > 120 ? 431 : 400);
   for (int lines = 10; lines < 3000; lines += 90)
-    ck_assert_int_eq(status_of_head(cookies, "a", "=b; ", lines, 1), lines > 120 ? 431 : 400);
+    ck_assert_int_eq(status_of_head(cookies, "a", "=b; ", lines, 1, "\r\n\r\n{}"), lines > 120 ? 431 : 400);
   for (int lines = 10; lines < 2500; lines += 90)
-    ck_assert_int_eq(status_of_head("GET /healthz?", "a", "&", lines, 1), lines > 120 ? 431 : 400);
+    ck_assert_int_eq(status_of_head("GET /healthz?", "a", "&", lines, 1, line), lines > 120 ? 431 : 400);
   for (int bytes = 100; bytes < 40000; bytes += 900)
-    ck_assert_int_eq(status_of_head("GET /healthz?", "a", "", 1, bytes), bytes > 16300 ? 414 : 400);
+    ck_assert_int_eq(status_of_head("GET /healthz?", "a", "", 1, bytes, line), bytes > 16300 ? 414 : 400);
   expect_answer(connect_from("127.0.0.1"));
   ck_assert_int_eq(test_daemon_stop(&server, SIGTERM), 0);
 }
