@@ -59,23 +59,10 @@ void cm_delete_binned(cm_request *request)
 void cm_empty_bin(cm_request *request)
 {
   cm_error error;
-  cm_binned *entries;
-  size_t count = 1;
-  while (count > 0) {
-    if (cm_bin_list(request->store, request->who.user, 0, CM_PAGE_MAX, &entries, &count, &error) != CM_OK) {
-      cm_reply_error(request, &error);
-      return;
-    }
-    cm_status status = CM_OK;
-    for (size_t i = 0; i < count && (status == CM_OK || status == CM_NOT_FOUND); i++)
-      status = cm_bin_purge(request->store, entries[i].id, &request->viewer, &error);
-    free(entries);
-    if (status != CM_OK && status != CM_NOT_FOUND) {
-      cm_reply_error(request, &error);
-      return;
-    }
-  }
-  cm_reply_empty(request, 204);
+  if (cm_bin_empty(request->store, &request->viewer, &error) != CM_OK)
+    cm_reply_error(request, &error);
+  else
+    cm_reply_empty(request, 204);
 }
 
 /* ---- deleting, and pins ---- */

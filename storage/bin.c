@@ -17,7 +17,7 @@
 #include "storage/networks.h"
 #include "storage/pack.h"
 
-enum { COLUMNS_MAX = 64, QUERY_MAX = 4096 };
+enum { COLUMNS_MAX = 64, QUERY_MAX = 4096, AT_ONCE = 200 };
 
 typedef struct bin_work {
   cm_object object;
@@ -257,22 +257,27 @@ static cm_status purge(sqlite3 *handle, void *context, cm_error *error)
   return job ? CM_OK : cm_blobs_forget_in(handle, path, error);
 }
 
+/* The files of what has gone; what stays behind is swept at the next start. With the blob lock held. */
+static void remove_files(cm_store *store, const cm_binned *gone)
+{
+  char path[CM_PATH_MAX];
+  cm_error ignored;
+  if (strcmp(gone->kind, "network") == 0) {
+    if (cm_networks_path(store, gone->id, path, &ignored) == CM_OK)
+      (void)unlink(path);
+  } else if (strcmp(gone->kind, "job") != 0 && cm_mappings_folder(store, gone->id, path, &ignored) == CM_OK)
+    (void)cm_folder_remove(path, &ignored);
+}
+
 cm_status cm_bin_purge(cm_store *store, const char *id, const cm_viewer *viewer, cm_error *error)
 {
-  char path[CM_PATH_MAX], held[CM_SHA_MAX];
-  cm_error ignored;
+  char held[CM_SHA_MAX];
   (void)snprintf(held, sizeof held, "%s", id);
   bin_work work = {.id = held, .viewer = viewer};
   pthread_mutex_lock(&store->blob_lock);
   cm_status status = cm_database_write(store->database, purge, &work, error);
-  /* What stays behind is swept at the next start. */
-  if (status == CM_OK && !work.last)
-    ; /* others may want it back */
-  else if (status == CM_OK && strcmp(work.entry.kind, "network") == 0) {
-    if (cm_networks_path(store, held, path, &ignored) == CM_OK)
-      (void)unlink(path);
-  } else if (status == CM_OK && strcmp(work.entry.kind, "job") != 0 && cm_mappings_folder(store, held, path, &ignored) == CM_OK)
-    (void)cm_folder_remove(path, &ignored);
+  if (status == CM_OK && work.last) /* else others may want it back */
+    remove_files(store, &work.entry);
   pthread_mutex_unlock(&store->blob_lock);
   return status;
 }
@@ -318,4 +323,57 @@ cm_status cm_bin_list(cm_store *store, const char *user, double before, size_t l
   *entries = work.entries;
   *count = work.count;
   return CM_OK;
+}
+
+/* ---- all of one user's ---- */
+
+typedef struct emptying {
+  const cm_viewer *viewer;
+  cm_binned *gone; /* for good */
+  size_t count, room;
+} emptying;
+
+static cm_status purge_one(sqlite3 *handle, emptying *e, const char *id, cm_error *error)
+{
+  bin_work one = {.id = id, .viewer = e->viewer};
+  cm_status status = purge(handle, &one, error);
+  if (status != CM_OK || !one.last)
+    return status;
+  if (e->count == e->room) {
+    const size_t room = 2 * e->room + 64;
+    cm_binned *larger = realloc(e->gone, room * sizeof *larger);
+    if (larger == NULL)
+      return cm_fail(error, CM_NO_MEMORY, "out of memory while emptying the bin");
+    e->gone = larger;
+    e->room = room;
+  }
+  e->gone[e->count++] = one.entry;
+  return CM_OK;
+}
+
+static cm_status empty(sqlite3 *handle, void *context, cm_error *error)
+{
+  emptying *e = context;
+  bin_work work = {.user = e->viewer->user, .limit = AT_ONCE, .count = 1};
+  e->count = 0; /* a write may be run again */
+  cm_status status = CM_OK;
+  while (status == CM_OK && work.count > 0) {
+    status = list(handle, &work, error);
+    for (size_t i = 0; i < work.count && status == CM_OK; i++)
+      status = purge_one(handle, e, work.entries[i].id, error);
+  }
+  free(work.entries);
+  return status;
+}
+
+cm_status cm_bin_empty(cm_store *store, const cm_viewer *viewer, cm_error *error)
+{
+  emptying work = {.viewer = viewer};
+  pthread_mutex_lock(&store->blob_lock);
+  cm_status status = cm_database_write(store->database, empty, &work, error);
+  for (size_t i = 0; i < work.count && status == CM_OK; i++)
+    remove_files(store, &work.gone[i]);
+  pthread_mutex_unlock(&store->blob_lock);
+  free(work.gone);
+  return status;
 }

@@ -25,6 +25,9 @@ cm_status cm_bin_restore(cm_store *store, const char *id, cm_binned *entry, cm_e
 /* Deletes it for good; while it is others' too, only from the viewer's bin. CM_NOT_FOUND. */
 cm_status cm_bin_purge(cm_store *store, const char *id, const cm_viewer *viewer, cm_error *error);
 
+/* All that is in the viewer's bin, or nothing of it. */
+cm_status cm_bin_empty(cm_store *store, const cm_viewer *viewer, cm_error *error);
+
 /* What was deleted before `before` (0: all), by `user` (NULL: anybody), the oldest first, `limit` at most; the caller frees. */
 cm_status cm_bin_list(cm_store *store, const char *user, double before, size_t limit, cm_binned **entries, size_t *count,
                       cm_error *error);

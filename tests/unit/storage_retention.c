@@ -95,6 +95,41 @@ START_TEST(what_is_deleted_comes_back_as_it_was)
 }
 END_TEST
 
+static size_t in_bin(const char *user)
+{
+  cm_binned *entries;
+  size_t count;
+  ck_ok(cm_bin_list(store, user, 0, 1000, &entries, &count, &error));
+  free(entries);
+  return count;
+}
+
+/* More than are looked at at once; a crash, or a fault, leaves no half of it. */
+START_TEST(a_bin_is_emptied_whole_or_not_at_all)
+{
+  enum { THINGS = 205 };
+  const cm_viewer ann = {"ann", "", false};
+  char id[16];
+  add_mapping("bobs", "bob", 0, 5);
+  ck_ok(cm_bin_put(store, CM_OBJECT_MAPPING, "bobs", NULL, &(bool){false}, &error));
+  for (int i = 0; i < THINGS; i++) {
+    snprintf(id, sizeof id, "m%d", i);
+    add_mapping(id, "ann", 0, 5);
+    ck_ok(cm_bin_put(store, CM_OBJECT_MAPPING, id, NULL, &(bool){false}, &error));
+  }
+  change("CREATE TRIGGER fault BEFORE DELETE ON bin WHEN old.id = 'm204' BEGIN SELECT raise(ABORT, 'a fault'); END");
+  ck_assert_int_ne(cm_bin_empty(store, &ann, &error), CM_OK);
+  ck_assert_uint_eq(in_bin("ann"), THINGS);
+  ck_assert(is_there("mappings/m0") && is_there("mappings/m204"));
+  change("DROP TRIGGER fault");
+  ck_ok(cm_bin_empty(store, &ann, &error));
+  ck_assert_uint_eq(in_bin("ann"), 0);
+  ck_assert(!is_there("mappings/m0") && !is_there("mappings/m204"));
+  ck_assert_uint_eq(in_bin("bob"), 1);
+  ck_assert(is_there("mappings/bobs"));
+}
+END_TEST
+
 START_TEST(what_is_old_or_too_much_goes_but_for_pins)
 {
   cm_retention_done done;
@@ -235,6 +270,7 @@ int main(void)
   TCase *tests = tcase_create("storage, retention");
   tcase_add_checked_fixture(tests, store_setup, store_teardown);
   tcase_add_test(tests, what_is_deleted_comes_back_as_it_was);
+  tcase_add_test(tests, a_bin_is_emptied_whole_or_not_at_all);
   tcase_add_test(tests, what_is_old_or_too_much_goes_but_for_pins);
   tcase_add_test(tests, a_network_can_have_several_owners);
   tcase_add_test(tests, a_refused_network_leaves_no_file);
