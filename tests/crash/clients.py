@@ -6,10 +6,12 @@ import random
 import threading
 
 from daemon import ROOT, Gone
+from ledger import Thing
 
 SHARED_CHIP = "shared"      # where all clients take leases
 MODELS = [os.path.join(ROOT, "tests", "data", "onnx", "shuffle.onnx")]
 PASSING = ("no-memory", "disk-full", "disk-low", "io", "not-writable", "busy", "too-many", "draining")
+PATHS = {"network": "networks", "map": "mappings", "compile": "programs", "job": "jobs"}  # of what can lie in a bin
 PRESETS = ["fast"] * 5 + ["reference"] * 4 + ["balanced"]  # what takes milliseconds, and now and then longer
 
 
@@ -36,14 +38,15 @@ class Unexpected(Exception):
     """An answer that no request of ours deserves."""
 
 
-class ClientThread(threading.Thread):
+class Asker(threading.Thread):
     """Asks until it is told to stop or the server goes away."""
 
-    def __init__(self, name, server, ledger, seed, round_number, pause=0.0, doubtful=False):
-        """`doubtful`: the machine is failing, so that a 5xx or a lost connection may come after what was asked was done."""
+    def __init__(self, name, server, ledger, seed, round_number, pause=0.0, doubtful=False, lab=None):
+        """`doubtful`: the machine is failing, so that a 5xx or a lost connection may come after what was asked was done.
+        `lab`: its users, of whom this is one; None: there are none."""
         super().__init__(name=name, daemon=True)
-        self.server, self.doubtful = server, doubtful
-        self.http = server.client()
+        self.server, self.doubtful, self.lab = server, doubtful, lab
+        self.http = server.client() if lab is None else lab.client(server, name)
         self.ledger, self.pause = ledger, pause
         self.random = random.Random(f"{seed} {name} {round_number}")
         self.prefix = f"{name}-{round_number}"
@@ -54,12 +57,12 @@ class ClientThread(threading.Thread):
 
     # ---- the loop ----
 
+    def actions(self):
+        """[(what it may ask, how often)]"""
+        raise NotImplementedError
+
     def run(self):
-        actions = [(self.upload, 3), (self.model, 1), (self.delete_network, 2), (self.begin_upload, 2),
-                   (self.append, 5), (self.drop_upload, 1), (self.put_chip, 2), (self.delete_chip, 1),
-                   (self.occupy, 4), (self.lease, 4), (self.keep, 2), (self.release, 3), (self.submit, 6),
-                   (self.watch, 6), (self.cancel, 1), (self.delete_job, 2), (self.read, 3), (self.delete_result, 1), (self.set_quota, 2)]
-        calls = [call for call, weight in actions for _ in range(weight)]
+        calls = [call for call, weight in self.actions() for _ in range(weight)]
         try:
             while not self.stopping.is_set():
                 call = self.random.choice(calls)
@@ -83,37 +86,71 @@ class ClientThread(threading.Thread):
         self.counter += 1
         return f"{self.prefix}-{self.counter}"
 
-    def ask(self, method, path, body=None, headers=None, refused=(), begun=()):
+    def ask(self, method, path, body=None, headers=None, refused=(), begun=(), audited=True):
         """One request. A refusal with a status in `refused`, or for want of room, is taken back from the ledger
-        and gives None; any other failure is a fault of the server."""
+        and gives None; any other failure is a fault of the server. `audited`: it changes what the audit trail tells of."""
+        mark = f"{self.fresh()}-r" if self.lab is not None and method != "GET" and audited else None
+        if mark is not None:
+            self.ledger.send(mark, self.name, begun)
+            headers = {**(headers or {}), "X-Request-Id": mark}
         reply = self.http.ask(method, path, body, headers)
         if reply.status < 300:
+            if mark is not None:
+                self.ledger.answered(mark)
             return reply
         if self.doubtful and reply.status >= 500 and reply.json["code"] in PASSING:
             raise Gone(str(reply))
+        if mark is not None:
+            self.ledger.denied(mark)
         if reply.status in refused or reply.status in (503, 507):
             self.ledger.refuse(*begun)
             return None
         raise Unexpected(f"{method} {path}: {reply}")
 
+    def change(self, method, path, changes, body=None, refused=()):
+        """Asks for [(key, new value)]; whether it was done."""
+        begun = [self.ledger.begin(self.name, key, value) for key, value in changes]
+        if self.ask(method, path, body, refused=refused, begun=begun) is None:
+            return False
+        self.ledger.acknowledge(*begun)
+        return True
+
     def mine(self, kind):
         return self.ledger.mine(self.name, kind)
 
-    def pick(self, kind, most=None, least=1):
-        """One of my things of this kind, or None; None also when I have `most` or fewer than `least`."""
-        held = self.mine(kind)
-        if most is not None and len(held) >= most or len(held) < least:
-            return None
-        return self.random.choice(sorted(held.items(), key=str))
+    def held(self, kind, place="here"):
+        """Those of my things of a kind that are here, or in my bin."""
+        return {key: thing for key, thing in self.mine(kind).items() if thing.place == place}
+
+    def choose(self, held, least=1):
+        """One of them, with its key; None when there are fewer."""
+        return self.random.choice(sorted(held.items(), key=str)) if len(held) >= max(least, 1) else None
+
+    def pick(self, kind, least=1):
+        return self.choose(self.mine(kind), least)
 
     # ---- what groups may have ----
 
     def set_quota(self):
         group, most = f"of-{self.name}".lower(), self.random.randint(1, 10**6)
-        begun = self.ledger.begin(self.name, ("quota", group), most)
-        if not self.ask("PUT", f"/v1/quotas/groups/{group}", json.dumps({"networks": most}).encode(), begun=[begun]):
-            return False
-        self.ledger.acknowledge(begun)
+        return self.change("PUT", f"/v1/quotas/groups/{group}", [(("quota", group), most)], {"networks": most})
+
+
+class ClientThread(Asker):
+    """A user who uploads, maps, leases and deletes."""
+
+    def actions(self):
+        return [(self.upload, 3), (self.model, 1), (self.delete_network, 2), (self.begin_upload, 2),
+                (self.append, 5), (self.drop_upload, 1), (self.put_chip, 2), (self.delete_chip, 1),
+                (self.occupy, 4), (self.lease, 4), (self.keep, 2), (self.release, 3), (self.submit, 6),
+                (self.watch, 6), (self.cancel, 1), (self.delete_job, 2), (self.read, 3), (self.delete_result, 1)] + self.more_actions()
+
+    def more_actions(self):
+        """Beside users each asks for what an administrator may, and all have one bin."""
+        return [(self.set_quota, 2), (self.restore, 1)]
+
+    def visibility(self):
+        return self.random.choice(["lab"] * 4 + ["group", "private"]) if self.lab is not None else "lab"
 
     # ---- networks ----
 
@@ -128,41 +165,61 @@ class ClientThread(threading.Thread):
         text = "".join(f"{a},{b},{w}\n" for (a, b), w in edges.items())
         return text.encode(), {pair: float(w) for pair, w in edges.items()}
 
-    def begin_network(self, body, known):
-        key = ("network", hashlib.sha256(body).hexdigest())
-        begun = self.ledger.begin(self.name, key, True)
-        self.ledger.known[key] = known
+    def begin_network(self, body, known, visible="lab"):
+        """What the whole lab sees goes by its hash."""
+        sha = hashlib.sha256(body).hexdigest()
+        begun = self.ledger.begin(self.name, ("network", sha), Thing(sha if visible == "lab" else "?", "here", visible, False))
+        self.ledger.known["network", sha] = known
         return begun
 
-    def upload(self):
-        if len(self.mine("network")) >= 6:
-            return False
-        body, known = self.random_network()
-        begun = self.begin_network(body, known)
-        reply = self.ask("POST", "/v1/networks", body, begun=[begun])
+    def send_network(self, body, known, visible="lab"):
+        begun = self.begin_network(body, known, visible)
+        reply = self.ask("POST", f"/v1/networks?visibility={visible}", body, begun=[begun])
         if reply is not None:
-            if reply.json["id"] != begun[0][1]:
-                raise Unexpected(f"the id of an upload is not its SHA-256: {reply}")
-            self.ledger.acknowledge(begun)
+            self.ledger.acknowledge(begun, value=self.made_network(begun, reply.json))
+
+    def made_network(self, begun, network):
+        thing = begun[1].value
+        if network["sha256"] != begun[0][1] or thing.id not in ("?", network["id"]) or network["visibility"] != thing.visible:
+            raise Unexpected(f"an upload is not what was sent: {network}")
+        return thing._replace(id=network["id"])
+
+    def upload(self):
+        if len(self.held("network")) >= 6:
+            return False
+        self.send_network(*self.random_network(), self.visibility())
 
     def model(self):
-        if any(isinstance(self.ledger.known.get(key), bytes) for key in self.mine("network")):
+        if any(isinstance(self.ledger.known.get(key), bytes) for key in self.held("network")):
             return False
         with open(self.random.choice(MODELS), "rb") as file:
             body = file.read()
         name = self.fresh().encode()  # as producer_name, so that every upload has an id of its own
         body += b"\x12" + bytes([len(name)]) + name
-        begun = self.begin_network(body, body)
-        if self.ask("POST", "/v1/networks", body, begun=[begun]) is not None:
-            self.ledger.acknowledge(begun)
+        self.send_network(body, body)
 
     def delete_network(self):
-        found = self.pick("network", least=4)
+        return self.delete("network", self.held("network"), 4)
+
+    # ---- the bin ----
+
+    def delete(self, kind, held, least):
+        """Into the bin; refused while jobs need it."""
+        found = self.choose(held, least)
         if found is None:
             return False
-        begun = self.ledger.begin(self.name, found[0], None)
-        if self.ask("DELETE", f"/v1/networks/{found[0][1]}", refused=[409], begun=[begun]) is not None:
-            self.ledger.acknowledge(begun)
+        key, thing = found
+        return self.change("DELETE", f"/v1/{PATHS[kind]}/{thing.id}", [(key, thing._replace(place="bin"))], refused=[409])
+
+    def binned(self):
+        return {key: thing for kind in PATHS for key, thing in self.held(kind, "bin").items()}
+
+    def restore(self):
+        found = self.choose(self.binned())
+        if found is None:
+            return False
+        key, thing = found
+        return self.change("POST", f"/v1/bin/{thing.id}/restore", [(key, thing._replace(place="here"))], b"")
 
     # ---- uploads in pieces ----
 
@@ -170,7 +227,7 @@ class ClientThread(threading.Thread):
         if len(self.mine("upload")) >= 2:
             return False
         body, known = self.random_network()
-        reply = self.ask("POST", "/v1/uploads", {"name": self.fresh(), "size": len(body)})
+        reply = self.ask("POST", "/v1/uploads", {"name": self.fresh(), "size": len(body), "visibility": "lab"})
         if reply is not None:
             key = ("upload", reply.json["id"])
             self.ledger.known[key] = body, known
@@ -187,7 +244,7 @@ class ClientThread(threading.Thread):
         begun = [self.ledger.begin(self.name, key, None if whole else (end,))]
         if whole:
             begun.append(self.begin_network(body, known))
-        reply = self.ask("PATCH", f"/v1/uploads/{key[1]}", body[offset:end], {"Upload-Offset": str(offset)}, begun=begun)
+        reply = self.ask("PATCH", f"/v1/uploads/{key[1]}", body[offset:end], {"Upload-Offset": str(offset)}, begun=begun, audited=False)
         if reply is not None:
             if (reply.status != 204) != whole or (whole and reply.json["id"] != begun[1][0][1]):
                 raise Unexpected(f"PATCH of an upload: {reply}")
@@ -209,17 +266,14 @@ class ClientThread(threading.Thread):
         key, description = ("chip", name), self.fresh()
         if len(self.ledger.allowed(key)) > 1 or ("occupancy", name) in self.ledger.facts:
             return False
-        begun = self.ledger.begin(self.name, key, description)
-        if self.ask("PUT", f"/v1/chips/{name}", chip_file(name, description), begun=[begun]) is not None:
-            self.ledger.acknowledge(begun)
+        visible = held[key][1] if key in held else self.visibility()
+        return self.change("PUT", f"/v1/chips/{name}?visibility={visible}", [(key, (description, visible))], chip_file(name, description))
 
     def delete_chip(self):
         found = self.pick("chip", least=2)
         if found is None or ("occupancy", found[0][1]) in self.ledger.facts:
             return False
-        begun = self.ledger.begin(self.name, found[0], None)
-        if self.ask("DELETE", f"/v1/chips/{found[0][1]}", refused=[409], begun=[begun]) is not None:
-            self.ledger.acknowledge(begun)
+        return self.change("DELETE", f"/v1/chips/{found[0][1]}", [(found[0], None)], refused=[409])
 
     def occupy(self):
         found = self.pick("chip")
@@ -254,12 +308,16 @@ class ClientThread(threading.Thread):
     def lease(self):
         if len(self.mine("lease")) >= 4:
             return False
+        return self.take(f"/v1/chips/{SHARED_CHIP}/reservations", {"count": self.random.randint(1, 5), "visibility": self.visibility()})
+
+    def take(self, path, body):
+        """A lease, by whom is said in its owner's name."""
         owner = self.fresh()
-        begun = self.ledger.begin(self.name, ("lease", owner), ("?", frozenset()))
-        reply = self.ask("POST", f"/v1/chips/{SHARED_CHIP}/reservations",
-                         {"count": self.random.randint(1, 5), "owner": owner, "ttl": 86400}, refused=[409], begun=[begun])
-        if reply is not None:
-            self.ledger.acknowledge(begun, value=(reply.json["id"], frozenset(cells_of(reply.json["cores"]))))
+        begun = self.ledger.begin(self.name, ("lease", owner), ("?", "?", body["visibility"]))
+        reply = self.ask("POST", path, {**body, "owner": owner, "ttl": 86400}, refused=[409], begun=[begun])
+        if reply is None:
+            return False
+        self.ledger.acknowledge(begun, value=(reply.json["id"], frozenset(cells_of(reply.json["cores"])), body["visibility"]))
 
     def keep(self):
         found = self.pick("lease")
@@ -271,25 +329,22 @@ class ClientThread(threading.Thread):
         found = self.pick("lease", least=2)
         if found is None:
             return False
-        begun = self.ledger.begin(self.name, found[0], None)
-        if self.ask("DELETE", f"/v1/chips/{SHARED_CHIP}/reservations/{found[1][0]}", begun=[begun]) is not None:
-            self.ledger.acknowledge(begun)
+        return self.change("DELETE", f"/v1/chips/{SHARED_CHIP}/reservations/{found[1][0]}", [(found[0], None)])
 
     # ---- jobs ----
 
     def submit(self):
-        ended = {key[1] for key in self.mine("outcome")}
-        if len([key for key in self.mine("job") if key[1] not in ended]) >= 3:
+        if len(self.waiting()) >= 3:
             return False
-        if len(ended) >= 10:
+        if len(self.held("job")) >= 13:
             return self.delete_job()
-        if len(self.mine("map")) + len(self.mine("compile")) >= 8:
+        if len(self.held("map")) + len(self.held("compile")) >= 8:
             return self.delete_result()
-        found = self.pick("network")
+        found = self.choose(self.held("network"))
         if found is None:
             return False
-        name, network = self.fresh(), found[0][1]
-        body = {"network": network, "name": name}
+        name = self.fresh()
+        body = {"network": found[1].id, "name": name}
         if isinstance(self.ledger.known.get(found[0]), bytes):
             body["kind"] = "compile"
             body["options"] = {"seed": self.random.randint(1, 4)}
@@ -300,20 +355,23 @@ class ClientThread(threading.Thread):
             body["options"] = {"seed": self.random.randint(1, 99), "max_part_size": self.random.randint(2, 8),
                                "preset": self.random.choice(PRESETS)}
             body["reserve"] = self.random.random() < 0.2
-        begun = self.ledger.begin(self.name, ("job", name), "?")
+        begun = self.ledger.begin(self.name, ("job", name), Thing("?", "here", "?", False))
         reply = self.ask("POST", "/v1/jobs", body, {"Idempotency-Key": name}, refused=[404], begun=[begun])
         if reply is not None:
-            self.ledger.acknowledge(begun, value=reply.json["id"])
+            self.ledger.acknowledge(begun, value=Thing(reply.json["id"], "here", "?", False))
+
+    def waiting(self):
+        """Jobs of which no end was seen."""
+        ended = {key[1] for key in self.mine("outcome")}
+        return {key: thing for key, thing in self.held("job").items() if key[1] not in ended}
 
     def watch(self):
-        ended = {key[1] for key in self.mine("outcome")}
-        waiting = [(key, value) for key, value in self.mine("job").items() if key[1] not in ended]
-        if not waiting:
+        found = self.choose(self.waiting())
+        if found is None:
             return False
-        key, job = self.random.choice(sorted(waiting))
-        reply = self.ask("GET", f"/v1/jobs/{job}?wait=1s")
+        reply = self.ask("GET", f"/v1/jobs/{found[1].id}?wait=1s")
         if reply is not None and reply.json["state"] not in ("queued", "running"):
-            self.see_outcome(key[1], reply.json)
+            self.see_outcome(found[0][1], reply.json)
 
     def see_outcome(self, name, job):
         result = job.get("mapping") or job.get("program") or ""
@@ -321,50 +379,36 @@ class ClientThread(threading.Thread):
             raise Unexpected(f"a job failed: {json.dumps(job['problem'])}")
         self.ledger.note(self.name, ("outcome", name), (job["state"], result))
         if job.get("lease"):
-            self.ledger.note(self.name, ("lease", f"job:{job['id']}"), (job["lease"], frozenset()))
+            self.ledger.note(self.name, ("lease", f"job:{job['id']}"), (job["lease"], "?", "?"))
         if result and not job.get("reused"):
-            self.ledger.note(self.name, (job["kind"], result), "?")
+            self.ledger.note(self.name, (job["kind"], result), Thing(result, "here", "?", False))
 
     def cancel(self):
-        ended = {key[1] for key in self.mine("outcome")}
-        waiting = [(key, value) for key, value in self.mine("job").items() if key[1] not in ended]
-        if not waiting:
-            return False
-        key, job = self.random.choice(sorted(waiting))
-        begun = self.ledger.begin(self.name, ("cancel", key[1]), True)
-        if self.ask("POST", f"/v1/jobs/{job}/cancel", b"", refused=[409], begun=[begun]) is not None:
-            self.ledger.acknowledge(begun)
-
-    def delete_job(self):
-        found = self.pick("outcome", least=4)
+        found = self.choose(self.waiting())
         if found is None:
             return False
-        name = found[0][1]
-        job = self.mine("job").get(("job", name))
-        if job is None:
-            return False
-        begun = [self.ledger.begin(self.name, ("job", name), None), self.ledger.begin(self.name, found[0], None)]
-        if self.ask("DELETE", f"/v1/jobs/{job}", begun=begun) is not None:
-            self.ledger.acknowledge(*begun)
+        return self.change("POST", f"/v1/jobs/{found[1].id}/cancel", [(("cancel", found[0][1]), True)], b"", refused=[409])
+
+    def ended(self):
+        ended = {key[1] for key in self.mine("outcome")}
+        return {key: thing for key, thing in self.held("job").items() if key[1] in ended}
+
+    def delete_job(self):
+        return self.delete("job", self.ended(), 4)
 
     # ---- results ----
 
     def read(self):
-        found = self.pick(self.random.choice(["map", "compile"]))
+        kind = self.random.choice(["map", "compile"])
+        found = self.choose(self.held(kind))
         if found is None:
             return False
-        (kind, result), value = found
-        path = f"/v1/mappings/{result}/content" if kind == "map" else f"/v1/programs/{result}/report"
+        key, thing = found
+        path = f"/v1/mappings/{thing.id}/content" if kind == "map" else f"/v1/programs/{thing.id}/report"
         reply = self.ask("GET", path)
-        if reply is not None and value == "?":
-            self.ledger.note(self.name, found[0], hashlib.sha256(reply.body).hexdigest())
+        if reply is not None and ("digest", *key) not in self.ledger.facts:
+            self.ledger.note(self.name, ("digest", *key), hashlib.sha256(reply.body).hexdigest())
 
     def delete_result(self):
         kind = self.random.choice(["map", "compile"])
-        found = self.pick(kind, least=3)
-        if found is None:
-            return False
-        begun = self.ledger.begin(self.name, found[0], None)
-        path = "mappings" if kind == "map" else "programs"
-        if self.ask("DELETE", f"/v1/{path}/{found[0][1]}", begun=[begun]) is not None:
-            self.ledger.acknowledge(begun)
+        return self.delete(kind, self.held(kind), 3)

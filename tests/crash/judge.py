@@ -7,19 +7,25 @@ import subprocess
 import time
 
 import topology
-from clients import SHARED_CHIP, cells_of, state_of
+from clients import PATHS, SHARED_CHIP, cells_of, state_of
 from daemon import BUILD
+from lab import ADMIN
+from ledger import Thing, fits, known
 
 ENDED = ("done", "failed", "cancelled")
 
 
 class Judge:
-    def __init__(self, server, ledger, at=None):
-        """`at`: the moment of the crash (time.monotonic_ns) when the ledger goes on beyond it; None: now."""
-        self.server, self.ledger, self.at = server, ledger, at
-        self.http = server.client()
+    def __init__(self, server, ledger, at=None, since=None, lab=None):
+        """`at`: the moment of the crash (time.monotonic_ns) when the ledger goes on beyond it; None: now. `since`: of a backup, which
+        is of one moment from there to `at`."""
+        self.server, self.ledger, self.at, self.since, self.lab = server, ledger, at, since, lab
+        self.http = server.client() if lab is None else lab.client(server, ADMIN)
         self.faults, self.seen = [], {}
-        self.jobs = {}  # name -> job
+        self.jobs = {}     # name -> job
+        self.binned = {}   # id -> entry
+        self.told = set()  # marks of which the audit trail tells
+        self.happened = {} # mark -> {whether it was done: by what this is seen}
 
     def fault(self, text):
         self.faults.append(text)
@@ -33,24 +39,34 @@ class Judge:
             raise RuntimeError(f"GET {path}: {reply}")
         return reply.body
 
-    def must(self, key, value, same=lambda allowed, value: allowed == value):
+    def allowed(self, key):
+        return self.ledger.allowed(key, self.at, self.since)
+
+    def must(self, key, value):
         """Notes what a thing is now, and whether that is allowed."""
-        self.seen[key] = value
-        allowed = self.ledger.allowed(key, self.at)
-        for one in allowed:
-            if (one is None and value is None) or (one is not None and value is not None and same(one, value)):
-                return True
-        self.fault(f"{' '.join(map(str, key))}: is {value}, and may be {' or '.join(map(str, allowed))}")
-        return False
+        facts = self.ledger.may(key, self.at, self.since)
+        fitting = [fact for fact in facts if fits(fact and fact.value, value)]
+        self.seen[key] = known(fitting[-1] and fitting[-1].value, value) if fitting else value
+        if not fitting:
+            self.fault(f"{' '.join(map(str, key))}: is {value}, and may be {' or '.join(str(fact and fact.value) for fact in facts)}")
+        elif self.since is None and len(facts) == 2 and len(fitting) == 1:  # one request under way
+            self.saw(facts[1].mark, fitting[0] is facts[1], " ".join(map(str, key)))
+        return bool(fitting)
+
+    def saw(self, mark, done, what):
+        """Whether a request was done, by what is seen of it."""
+        if mark is not None:
+            self.happened.setdefault(mark, {}).setdefault(done, what)
 
     def keys(self, kind):
         """The things of a kind that may be there."""
         return [key for key in self.ledger.keys(kind)
-                if any(value is not None for value in self.ledger.allowed(key, self.at)) or self.at is None]
+                if any(value is not None for value in self.allowed(key)) or self.at is None]
 
     # ---- what is there ----
 
     def look(self):
+        self.binned = {entry["id"]: entry for entry in json.loads(self.get("/v1/bin?user=*"))["entries"]}
         self.networks()
         self.uploads()
         self.chips()
@@ -59,21 +75,37 @@ class Judge:
         self.job_facts()
         self.results()
         self.quotas()
+        for name in self.binned.keys() - {value.id for kind in PATHS for key in self.ledger.keys(kind) for value in self.allowed(key) if value}:
+            self.fault(f"the bin has {self.binned[name]}, which nobody put there")
+        if self.lab is not None:
+            self.people()
+            self.rules()
+            self.audit()
         return self
 
+    def thing(self, kind, key, found):
+        """What became of something that can lie in a bin. `found`: as its list has it; None."""
+        ids = {value.id for value in self.allowed(key) if value is not None} & self.binned.keys()
+        if found is None:
+            return Thing(ids.pop(), "bin", "?", "?") if ids else None
+        if ids:
+            self.fault(f"{' '.join(key)} is here and in the bin")
+        pinned = kind != "job" and json.loads(self.get(f"/v1/{PATHS[kind]}/{found['id']}/access"))["pinned"]
+        return Thing(found["id"], "here", found["visibility"], pinned)
+
     def networks(self):
-        listed = {n["id"] for n in json.loads(self.get("/v1/networks?limit=1000"))["networks"]}
+        listed = {n["sha256"]: n for n in json.loads(self.get("/v1/networks?limit=1000"))["networks"]}
         for key in self.keys("network"):
-            there = key[1] in listed
-            if self.must(key, True if there else None) and there:
-                self.network_bytes(key)
-        for unknown in listed - {key[1] for key in self.ledger.keys("network")}:
+            thing = self.thing("network", key, listed.get(key[1]))
+            if self.must(key, thing) and thing is not None and thing.place == "here":
+                self.network_bytes(key, thing.id)
+        for unknown in listed.keys() - {key[1] for key in self.ledger.keys("network")}:
             self.fault(f"network {unknown}: nobody uploaded it")
 
-    def network_bytes(self, key):
-        known, content = self.ledger.known[key], self.get(f"/v1/networks/{key[1]}/content")
+    def network_bytes(self, key, name):
+        sent, content = self.ledger.known[key], self.get(f"/v1/networks/{name}/content")
         try:
-            same = content == known if isinstance(known, bytes) else topology.pins(content) == known
+            same = content == sent if isinstance(sent, bytes) else topology.pins(content) == sent
         except Exception as error:
             self.fault(f"network {key[1]}: its bytes are damaged: {error!r}")
             return
@@ -81,10 +113,10 @@ class Judge:
             self.fault(f"network {key[1]}: its bytes are others than were uploaded")
 
     def uploads(self):
-        for key in self.keys("upload"):
+        for key in self.keys("upload") if self.since is None else ():  # a backup has none
             reply = self.http.ask("HEAD", f"/v1/uploads/{key[1]}")
             value = (int(reply.headers["Upload-Offset"]),) if reply.status == 200 else None
-            allowed = self.ledger.allowed(key, self.at)
+            allowed = self.allowed(key)
             numbers = [one[0] for one in allowed if one is not None]
             body = self.ledger.known[key][0]
             if None in allowed and numbers:  # the last piece: its whole is kept until the network is there
@@ -98,7 +130,7 @@ class Judge:
                         self.fault(f"upload {key[1]}: its bytes are others than were sent")
             elif len(allowed) > 1:
                 network = ("network", hashlib.sha256(body).hexdigest())
-                if True in self.ledger.allowed(network, self.at) and self.seen.get(network) is None:
+                if any(self.allowed(network)) and self.seen.get(network) is None:
                     self.fault(f"upload {key[1]}: complete, then gone, and its network is not there")
 
     def quotas(self):
@@ -114,10 +146,95 @@ class Judge:
             if value is not None and not told.get(key[1], "").endswith(f"-> {value:.15g}"):
                 self.fault(f"quota {key[1]}: is {value}, and the audit trail tells {told.get(key[1])}")
 
+    # ---- users, and what they did ----
+
+    def people(self):
+        users = {user["name"]: user for user in json.loads(self.get("/v1/users"))["users"]}
+        tokens = {token["name"]: token for name in users for token in json.loads(self.get(f"/v1/tokens?user={name}"))["tokens"]}
+        for key in self.keys("user"):
+            user = users.get(key[1])
+            self.must(key, user and (user["role"], user["group"], user["share"], user["disabled"]))
+        for key in self.keys("token"):
+            token = tokens.get(key[1])
+            self.must(key, token and (token["id"], token["user"], tuple(token["scopes"])))
+        for unknown in users.keys() - {key[1] for key in self.ledger.keys("user")} - {ADMIN}:
+            self.fault(f"user {unknown}: nobody added him")
+        self.doors()
+
+    def doors(self):
+        """A token that is there opens, one that is not does not: of each the newest. (Wrong ones are held up, each longer.)"""
+        tried = set()
+        for key in reversed(self.keys("token")):
+            token = self.seen[key]
+            user = token and self.seen.get(("user", token[1]))
+            right = bool(user) and not user[3]
+            if key not in self.ledger.known or right in tried:
+                continue
+            tried.add(right)
+            http = self.lab.client(self.server, None, self.ledger.known[key])
+            status = http.get("/v1/me").status
+            http.close()
+            if status != (200 if right else 401):
+                self.fault(f"token {key[1]} of {user}: GET /v1/me with it is answered {status}")
+
+    def rules(self):
+        rows = {row["user"]: row for row in json.loads(self.get("/v1/retention"))["rules"]}
+        for key in self.keys("rule"):
+            row = rows.get(key[1], {})
+            value = tuple(row.get(name) for name in ("mappings_days", "bytes"))
+            self.must(key, None if value == (None, None) else value)
+        rows = {row["name"]: row["quotas"] for row in json.loads(self.get("/v1/quotas"))["quotas"] if row["of"] == "user"}
+        for key in self.keys("user quota"):
+            value = tuple(rows.get(key[1], {}).get(name) for name in ("networks", "bytes"))
+            self.must(key, None if value == (None, None) else value)
+
+    def audit(self):
+        """Each request that was acknowledged has its line, once; one that was refused has none that says otherwise; one that was under
+        way has it if, and only if, it was done."""
+        told = self.trail(self.ledger.marked_from)
+        for mark, m in list(self.ledger.marks.items()):
+            if self.at is not None and m.begin > self.at:
+                continue
+            if mark in told and told[mark]["user"] != m.client:
+                self.fault(f"the audit trail says that {told[mark]['user']} did what {m.client} did: {told[mark]}")
+            upto = self.at if self.since is None else self.since
+            if m.end is not None and (upto is None or m.end <= upto):
+                if mark not in told:
+                    self.fault(f"the audit trail does not tell of {mark}, which was acknowledged")
+            elif self.since is None:
+                self.saw(mark, mark in told, "its line of the audit trail")
+        for mark in self.ledger.refused & told.keys():
+            self.fault(f"the audit trail says that what was refused was done: {told[mark]}")
+        for mark, seen in self.happened.items():
+            if len(seen) == 2:
+                self.fault(f"half of {mark} was done: {seen[True]} says that it was, {seen[False]} that it was not")
+        self.told = told.keys()
+
+    def trail(self, since):
+        """{mark: entry} of what was done."""
+        told = {}
+        for line in self.get(f"/v1/audit?format=ndjson&since={int(since)}").splitlines():
+            entry = json.loads(line)
+            if entry["effect"].startswith("refused") or not entry["request"]:
+                continue
+            if entry["request"] in told:
+                self.fault(f"the audit trail tells twice of {entry['request']}: {entry} {told[entry['request']]}")
+            told[entry["request"]] = entry
+        return told
+
+    def whole_trail(self):
+        """Nothing is forgotten that was told before an earlier look."""
+        for mark in self.ledger.audited.keys() - self.trail(0).keys():
+            self.fault(f"the audit trail has forgotten {mark}")
+        return self
+
+    # ---- chips ----
+
     def chips(self):
+        listed = {chip["name"]: chip for chip in json.loads(self.get("/v1/chips"))["chips"]}
         for key in self.keys("chip"):
             body = self.get(f"/v1/chips/{key[1]}")
-            self.must(key, json.loads(body)["description"] if body is not None else None)
+            self.must(key, (json.loads(body)["description"], listed[key[1]]["visibility"]) if body is not None else None)
         for key in self.keys("occupancy"):
             if self.seen.get(("chip", key[1])) is None:
                 self.seen[key] = None
@@ -126,7 +243,7 @@ class Judge:
             mine = taken.pop("me", frozenset())
             if taken:
                 self.fault(f"occupancy of {key[1]}: cores of {sorted(taken)}, whom nobody named")
-            allowed = [one or (frozenset(), frozenset()) for one in self.ledger.allowed(key, self.at)]
+            allowed = [one or (frozenset(), frozenset()) for one in self.allowed(key)]
             self.seen[key] = (mine, broken)
             if (mine, broken) not in allowed:
                 self.fault(f"occupancy of {key[1]}: is {(mine, broken)}, and may be {allowed}")
@@ -140,12 +257,12 @@ class Judge:
         if occupancy is None:
             return
         taken, _ = state_of(json.loads(occupancy))
-        ids = {job["id"] for job in self.jobs.values()}
+        ids = {job["id"] for job in self.jobs.values()} | self.binned.keys()
         listed, held = {}, {}
         for lease in json.loads(body)["reservations"]:
-            name = f"job:{lease['job']}" if "job" in lease else lease["owner"]
+            name = lease["owner"] if ("lease", lease["owner"]) in self.ledger.facts or "job" not in lease else f"job:{lease['job']}"
             cores = frozenset(cells_of(lease["cores"]))
-            listed[name] = (lease["id"], cores)
+            listed[name] = (lease["id"], cores, lease["visibility"])
             for core in cores:
                 if core in held:
                     self.fault(f"core {core} is leased twice: {held[core]} and {name}")
@@ -157,8 +274,7 @@ class Judge:
         for name in taken:
             self.fault(f"the occupancy has cores of {name}, which is no lease")
         for key in self.keys("lease"):
-            self.must(key, listed.get(key[1]),
-                      lambda allowed, value: allowed[0] in ("?", value[0]) and allowed[1] in (frozenset(), value[1]))
+            self.must(key, listed.get(key[1]))
 
     # ---- jobs ----
 
@@ -179,29 +295,37 @@ class Judge:
             if ("job", name) not in self.ledger.facts:
                 self.fault(f"job {name}: nobody submitted it")
         for key in self.keys("job"):
-            job = self.jobs.get(key[1])
-            self.must(key, job and job["id"], lambda allowed, value: allowed in ("?", value))
+            self.must(key, self.thing("job", key, self.jobs.get(key[1])))
         for key in self.keys("outcome"):
             job = self.jobs.get(key[1])
             if job is not None:
                 self.must(key, (job["state"], job.get("mapping") or job.get("program") or ""))
-            elif None not in self.ledger.allowed(("job", key[1]), self.at):
+            elif all(thing is not None and thing.place == "here" for thing in self.allowed(("job", key[1]))):
                 self.fault(f"job {key[1]} has ended and is not there")
         for key in self.keys("cancel"):
             job = self.jobs.get(key[1])
-            if job and self.ledger.allowed(key, self.at) == [True] and job["state"] not in ("cancelled", "done", "failed"):
+            if job and self.allowed(key) == [True] and job["state"] not in ("cancelled", "done", "failed"):
                 if not job["cancel_requested"]:
                     self.fault(f"job {key[1]}: its cancelling is forgotten")
 
     def results(self):
-        for kind, path in (("map", "mappings/{}/content"), ("compile", "programs/{}/report")):
+        for kind, content in (("map", "content"), ("compile", "report")):
+            listed = {row["id"]: row for row in json.loads(self.get(f"/v1/{PATHS[kind]}?limit=1000"))[PATHS[kind]]}
             for key in self.keys(kind):
-                body = self.get("/v1/" + path.format(key[1]))
-                digest = hashlib.sha256(body).hexdigest() if body is not None else None
-                if self.must(key, digest, lambda allowed, value: allowed in ("?", value)) and body is not None:
-                    json.loads(body)
-                    if kind == "map":
-                        self.mapping(key[1], json.loads(body))
+                thing = self.thing(kind, key, listed.get(key[1]))
+                if self.must(key, thing) and thing is not None and thing.place == "here":
+                    self.result_bytes(key, self.get(f"/v1/{PATHS[kind]}/{thing.id}/{content}"))
+
+    def result_bytes(self, key, body):
+        """What was read once is read at all times."""
+        digest, value = ("digest", *key), hashlib.sha256(body).hexdigest()
+        if digest in self.ledger.facts:
+            self.seen[digest] = value
+            if any(fact.value != value for fact in self.ledger.facts[digest]):
+                self.fault(f"{key[0]} {key[1]}: its bytes are others than were read")
+        read = json.loads(body)
+        if key[0] == "map":
+            self.mapping(key[1], read)
 
     def mapping(self, name, mapping):
         """Every neuron in a part, every part on a core of its own, no part too large."""
@@ -239,12 +363,14 @@ class Judge:
         """The ledger goes on from what was seen."""
         for key, value in self.seen.items():
             self.ledger.settle(key, value)
-        for key in self.ledger.keys("cancel"):
-            if ("job", key[1]) not in self.ledger.facts:
+        for kind in ("cancel", "outcome"):
+            for key in self.ledger.keys(kind):
+                if ("job", key[1]) not in self.ledger.facts:
+                    self.ledger.settle(key, None)
+        for key in self.ledger.keys("digest"):
+            if key[1:] not in self.ledger.facts:
                 self.ledger.settle(key, None)
-        for key in self.ledger.keys("outcome"):
-            if ("job", key[1]) not in self.ledger.facts:
-                self.ledger.settle(key, None)
+        self.ledger.settle_marks(self.told)
         self.http.close()
 
     def folder(self):

@@ -2,16 +2,37 @@
 
 A fact is one change of one thing: it begins when the request is sent and ends when it is acknowledged. After a crash at
 time T a thing has the value of its last fact acknowledged by T, or of one that was under way at T; nothing else.
-A value of None means that the thing is not there."""
+A value of None means that the thing is not there. A value that is a tuple may have "?" in places that only the server knows.
+Facts of one request carry its mark: after a crash all of them hold or none does, and so does its line of the audit trail."""
 import threading
 import time
+from collections import namedtuple
+
+# What can lie in a bin: a network, a mapping, a program, the record of a job. `place`: "here" or "bin".
+Thing = namedtuple("Thing", "id place visible pinned")
+Mark = namedtuple("Mark", "client begin end")  # of a request that changes something
+
+
+def fits(allowed, value):
+    """Whether a value is what is allowed: "?" in a tuple stands for anything."""
+    if isinstance(allowed, tuple) and isinstance(value, tuple) and len(allowed) == len(value):
+        return all("?" in (a, v) or a == v for a, v in zip(allowed, value))
+    return allowed == value
+
+
+def known(allowed, value):
+    """What is known of a thing from both."""
+    if not isinstance(value, tuple) or not isinstance(allowed, tuple):
+        return value
+    both = [a if v == "?" else v for a, v in zip(allowed, value)]
+    return type(value)(*both) if hasattr(value, "_fields") else tuple(both)
 
 
 class Fact:
-    __slots__ = ("begin", "end", "value")
+    __slots__ = ("begin", "end", "value", "mark")
 
     def __init__(self, begin, end, value):
-        self.begin, self.end, self.value = begin, end, value
+        self.begin, self.end, self.value, self.mark = begin, end, value, None
 
 
 class Ledger:
@@ -20,6 +41,10 @@ class Ledger:
         self.facts = {}   # key -> [Fact], in the order of the requests; one client at a time changes a thing
         self.owner = {}   # key -> the client whose thing it is
         self.known = {}   # key -> what the thing's bytes must say (a network's pins, a model's bytes, ...)
+        self.marks = {}   # mark -> Mark
+        self.refused = set() # marks of what the server said no to
+        self.audited = {} # mark -> client, of all that the audit trail told of at an earlier look
+        self.marked_from = time.time() - 1
         self.acknowledged = 0
 
     def begin(self, client, key, value):
@@ -29,6 +54,22 @@ class Ledger:
             self.owner[key] = client
         return key, fact
 
+    def send(self, mark, client, begun):
+        """A request that changes something goes out."""
+        with self.lock:
+            self.marks[mark] = Mark(client, time.monotonic_ns(), None)
+            for _, fact in begun:
+                fact.mark = mark
+
+    def answered(self, mark):
+        """It was done."""
+        with self.lock:
+            self.marks[mark] = self.marks[mark]._replace(end=time.monotonic_ns())
+
+    def denied(self, mark):
+        with self.lock:
+            del self.marks[mark]
+            self.refused.add(mark)
     def acknowledge(self, *begun, value=None):
         """The answer came. `value` replaces the expected one where only the server knew it."""
         now = time.monotonic_ns()
@@ -51,6 +92,14 @@ class Ledger:
         """Something that was read: it may not be forgotten either."""
         self.acknowledge(self.begin(client, key, value))
 
+    def settle_marks(self, told):
+        """After a look: what is `told` must be told for ever."""
+        with self.lock:
+            self.audited.update((mark, m.client) for mark, m in self.marks.items() if mark in told)
+            self.marks.clear()
+            self.refused.clear()
+            self.marked_from = time.time() - 1
+
     def settle(self, key, value):
         """After a look at the restarted server: this is the value from now on; what is gone is forgotten."""
         with self.lock:
@@ -61,17 +110,23 @@ class Ledger:
             else:
                 self.facts[key] = [Fact(0, 0, value)]
 
-    def allowed(self, key, at=None):
-        """The values that the thing may have after a crash at time `at` (None: now)."""
-        values = [None]
+    def allowed(self, key, at=None, since=None):
+        """The values that the thing may have after a crash at time `at` (None: now), or in a copy that was begun at `since`
+        and done at `at`."""
+        return [fact.value if fact is not None else None for fact in self.may(key, at, since)]
+
+    def may(self, key, at=None, since=None):
+        """The same as facts; None: what was before all of them."""
+        facts = [None]
+        upto = at if since is None else since
         for fact in self.facts.get(key, ()):
             if at is not None and fact.begin > at:
                 break
-            if fact.end is not None and (at is None or fact.end <= at):
-                values = [fact.value]
+            if fact.end is not None and (upto is None or fact.end <= upto):
+                facts = [fact]
             else:
-                values.append(fact.value)
-        return values
+                facts.append(fact)
+        return facts
 
     def keys(self, kind):
         with self.lock:

@@ -8,5 +8,6 @@ tests/lib/interpose.so: $(INTERPOSER) tests/lib/interpose.h tests/lib/interpose_
 	$(CC) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $(addprefix $(srcdir)/,$(INTERPOSER))
 CLEANFILES += tests/lib/interpose.so
 EXTRA_DIST += tests/lib/daemon.py tests/lib/ports.py tests/lib/topology.py $(INTERPOSER) tests/lib/interpose.h tests/lib/interpose_internal.h \
-  tests/crash/run tests/crash/power tests/crash/clients.py tests/crash/disk.py tests/crash/judge.py tests/crash/ledger.py \
+  tests/crash/run tests/crash/power tests/crash/clients.py tests/crash/disk.py tests/crash/judge.py tests/crash/keeping.py \
+  tests/crash/lab.py tests/crash/ledger.py \
   tests/load/run tests/hostile/run tests/hostile/attacks.py tests/hostile/mutate.py tests/hostile/schema.py tests/hostile/wire.py tests/hostile/world.py

@@ -56,6 +56,7 @@ class Client:
 
     def __init__(self, port, timeout=60):
         self.port, self.timeout, self.connection = port, timeout, None
+        self.headers = {}  # of every request
 
     def ask(self, method, path, body=None, headers=None):
         if body is not None and not isinstance(body, bytes):
@@ -63,7 +64,7 @@ class Client:
         if self.connection is None:
             self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.timeout)
         try:
-            self.connection.request(method, path, body, headers or {})
+            self.connection.request(method, path, body, {**self.headers, **(headers or {})})
             reply = self.connection.getresponse()
             text = reply.read()
         except (OSError, http.client.HTTPException) as error:

@@ -1,0 +1,164 @@
+"""What users do with what they have: pins, the bin, who sees it, tokens; and what an administrator does: users, tokens, quotas, rules."""
+from clients import PATHS, SHARED_CHIP, Asker, ClientThread
+from lab import ADMIN
+
+SHOWN = ["lab", "group", "private"]
+SCOPES = [("read",), ("read", "submit"), ("read", "reserve"), ("read", "submit", "reserve", "admin")]
+
+
+class TokenMaker(Asker):
+    """Makes and revokes tokens."""
+
+    def make_token(self, user):
+        name, scopes = self.fresh(), self.random.choice(SCOPES)
+        key = ("token", name)
+        begun = self.ledger.begin(self.name, key, ("?", user, scopes))
+        reply = self.ask("POST", "/v1/tokens", {"user": user, "name": name, "scopes": scopes}, begun=[begun])
+        if reply is None:
+            return False
+        self.ledger.known[key] = reply.json["token"]
+        self.ledger.acknowledge(begun, value=(reply.json["id"], user, scopes))
+        return True
+
+    def revoke_token(self):
+        found = self.pick("token", least=2)
+        if found is None:
+            return False
+        return self.change("DELETE", f"/v1/tokens/{found[1][0]}", [(found[0], None)])
+
+
+class UserThread(ClientThread, TokenMaker):
+    def more_actions(self):
+        return [(self.pin, 4), (self.show, 4), (self.restore, 3), (self.purge, 2), (self.empty, 1), (self.upload_again, 2), (self.add_token, 2),
+                (self.revoke_token, 1), (self.commit, 2), (self.show_lease, 1), (self.show_chip, 1)]
+
+    def any_thing(self, kinds):
+        held = {key: thing for kind in kinds for key, thing in (self.ended() if kind == "job" else self.held(kind)).items()}
+        return self.choose(held)
+
+    def pin(self):
+        found = self.any_thing(["network", "map", "compile"])
+        if found is None:
+            return False
+        key, thing = found
+        to = not thing.pinned if thing.pinned != "?" else True
+        return self.change("PUT" if to else "DELETE", f"/v1/{PATHS[key[0]]}/{thing.id}/pin", [(key, thing._replace(pinned=to))])
+
+    def show(self):
+        """A network that others have seen stays theirs (409)."""
+        found = self.any_thing(PATHS)
+        if found is None:
+            return False
+        key, thing = found
+        to = self.random.choice(SHOWN)
+        return self.change("PUT", f"/v1/{PATHS[key[0]]}/{thing.id}/access", [(key, thing._replace(visible=to))], {"visibility": to}, refused=[409])
+
+    def show_chip(self):
+        found = self.pick("chip")
+        if found is None:
+            return False
+        to = self.random.choice(SHOWN)
+        return self.change("PUT", f"/v1/chips/{found[0][1]}/access", [(found[0], (found[1][0], to))], {"visibility": to})
+
+    def show_lease(self):
+        found = self.pick("lease")
+        if found is None:
+            return False
+        to = self.random.choice(SHOWN)
+        return self.change("PUT", f"/v1/chips/{SHARED_CHIP}/reservations/{found[1][0]}/access", [(found[0], (*found[1][:2], to))], {"visibility": to})
+
+    # ---- the bin ----
+
+    def purge(self):
+        found = self.choose(self.binned(), least=2)
+        return found is not None and self.change("DELETE", f"/v1/bin/{found[1].id}", [(found[0], None)])
+
+    def empty(self):
+        binned = self.binned()
+        return len(binned) > 2 and self.change("DELETE", "/v1/bin", [(key, None) for key in binned])
+
+    def upload_again(self):
+        """A network of the lab whose bytes come again leaves the bin."""
+        found = self.choose({key: thing for key, thing in self.held("network", "bin").items()
+                             if thing.id == key[1] and not isinstance(self.ledger.known[key], bytes)})
+        if found is None:
+            return False
+        key, thing = found
+        body = "".join(f"{a},{b},{int(w)}\n" for (a, b), w in self.ledger.known[key].items()).encode()
+        return self.change("POST", "/v1/networks?visibility=lab", [(key, thing._replace(place="here", visible="lab", pinned=False))], body)
+
+    # ---- tokens, cores ----
+
+    def add_token(self):
+        return len(self.mine("token")) < 3 and self.make_token(self.name)
+
+    def commit(self):
+        """Leases the cores of a mapping; whose job has not leased them already."""
+        found = self.choose(self.held("map"))
+        if found is None or len(self.mine("lease")) >= 4:
+            return False
+        return self.take(f"/v1/mappings/{found[1].id}/commit", {"visibility": "private"})
+
+
+class AdminThread(TokenMaker):
+    """Adds users who do nothing, changes and removes them."""
+
+    def __init__(self, *words, **more):
+        super().__init__(ADMIN, *words, **more)
+
+    def actions(self):
+        return [(self.add_user, 2), (self.change_user, 3), (self.remove_user, 1), (self.add_token, 2), (self.revoke_token, 1),
+                (self.set_quota, 2), (self.set_user_quota, 2), (self.set_rule, 2)]
+
+    def idle(self):
+        """Users of whom no client is one."""
+        return {key: value for key, value in self.mine("user").items() if key[1] not in self.lab.clients}
+
+    def add_user(self):
+        if len(self.idle()) >= 6:
+            return False
+        name = self.fresh()
+        value = (self.random.choice(["user", "operator", "admin"]), self.random.choice(["", "g0", "g1"]), self.random.randint(1, 1000), False)
+        return self.change("POST", "/v1/users", [(("user", name), value)], {"name": name, **dict(zip(("role", "group", "share"), value))})
+
+    def change_user(self):
+        """Whole or not at all: several of his values at once."""
+        found = self.choose(self.idle())
+        if found is None:
+            return False
+        value = (self.random.choice(["user", "operator", "admin"]), self.random.choice(["", "g0", "g1", "g2"]), self.random.randint(1, 1000),
+                 self.random.random() < 0.3)
+        return self.change("PATCH", f"/v1/users/{found[0][1]}", [(found[0], value)], dict(zip(("role", "group", "share", "disabled"), value)))
+
+    def remove_user(self):
+        """With his tokens, quotas and rules."""
+        found = self.choose(self.idle(), least=3)
+        if found is None:
+            return False
+        name = found[0][1]
+        gone = [found[0]] + [key for key, token in self.mine("token").items() if token[1] == name]
+        gone += [key for kind in ("user quota", "rule") for key in self.mine(kind) if key[1] == name]
+        return self.change("DELETE", f"/v1/users/{name}", [(key, None) for key in gone])
+
+    def add_token(self):
+        found = self.choose(self.idle())
+        return found is not None and len(self.mine("token")) < 8 and self.make_token(found[0][1])
+
+    def limit(self, kind, path, names):
+        found = self.choose(self.idle())
+        if found is None:
+            return False
+        value = tuple(self.random.choice([None, self.random.randint(1, 10**9)]) for _ in names)
+        return self.change("PUT", f"{path}/{found[0][1]}", [((kind, found[0][1]), None if value == (None, None) else value)], dict(zip(names, value)))
+
+    def set_user_quota(self):
+        return self.limit("user quota", "/v1/quotas/users", ("networks", "bytes"))
+
+    def set_rule(self):
+        return self.limit("rule", "/v1/retention", ("mappings_days", "bytes"))
+
+
+def threads(server, ledger, seed, number, lab):
+    """All clients of a round."""
+    return ([UserThread(name, server, ledger, seed, number, lab=lab) for name in lab.clients] +
+            [AdminThread(server, ledger, seed, number, pause=0.01, lab=lab)])
