@@ -2,7 +2,8 @@
  * meanwhile; what the database does not know goes, and what it knows must be there.
  *
  * What can fail: a file that the database of the backup knows has been deleted between the looks (all is looked at again, a few
- * times); no room; the marker is written last, so that half a backup is none. */
+ * times); no room; an interruption. The first thing written is a marker that says so, the last one the folder's own in its place: half a
+ * backup is none. */
 #include "storage/backup.h"
 
 #include <dirent.h>
@@ -294,10 +295,10 @@ static cm_status check_outside(const way *w, cm_error *error)
                 : CM_OK;
 }
 
-/* What was begun must not be taken for a data folder of an earlier release, which had no marker. */
+/* Leaves the folder empty, as it was; its marker goes last. */
 static void take_back(const way *w)
 {
-  static const char *const parts[] = {"networks", "mappings", "coremapd.db", "coremapd.db-journal"};
+  static const char *const parts[] = {"networks", "mappings", "coremapd.db", "coremapd.db-journal", "coremapd.json"};
   char path[CM_PATH_MAX];
   cm_error ignored;
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -355,7 +356,8 @@ static cm_status take_all(way *w, cm_error *error)
 static cm_status carry(way *w, cm_error *error)
 {
   cm_folder found;
-  if (check_source(w->from, &found, error) != CM_OK || check_outside(w, error) != CM_OK || check_empty(w->to, error) != CM_OK)
+  if (check_source(w->from, &found, error) != CM_OK || check_outside(w, error) != CM_OK || check_empty(w->to, error) != CM_OK ||
+      cm_folder_mark_unfinished(w->to, error) != CM_OK)
     return error->status;
   if (take_all(w, error) == CM_OK)
     return cm_folder_mark(w->to, found.id, error);

@@ -50,7 +50,10 @@ static cm_status read_marker(const char *path, cm_folder *folder, cm_error *erro
     return error->status;
   const json_t *format = json_object_get(marker, "format");
   const char *id = json_string_value(json_object_get(marker, "id"));
-  if (!json_is_integer(format) || json_integer_value(format) < 1)
+  if (json_is_true(json_object_get(marker, "unfinished")))
+    status = cm_fail(error, CM_CONFLICT, "%s is half of a backup, or of what was restored from one: that was interrupted, or goes on; "
+                     "delete the folder and do it again", path);
+  else if (!json_is_integer(format) || json_integer_value(format) < 1)
     status = cm_fail(error, CM_DAMAGED, "%s is damaged; restore it from a backup", file);
   else if (json_integer_value(format) > CM_FOLDER_FORMAT)
     status = cm_fail(error, CM_CONFLICT,
@@ -141,13 +144,24 @@ cm_status cm_folder_examine(const char *path, cm_folder *folder, cm_error *error
   return CM_OK;
 }
 
-cm_status cm_folder_mark(const char *path, const char *id, cm_error *error)
+static cm_status write_marker(const char *path, const char *about, int format, const char *rest, cm_error *error)
 {
   char name[CM_PATH_MAX];
   cm_file file = {0};
   if (cm_path(name, error, "%s/coremapd.json", path) != CM_OK || cm_file_create(&file, name, error) != CM_OK)
     return error->status;
-  (void)fprintf(file.stream, "{\"about\": \"data folder of coremapd %s\", \"format\": %d, \"id\": \"%s\"}\n", CM_VERSION,
-                CM_FOLDER_FORMAT, id);
+  (void)fprintf(file.stream, "{\"about\": \"%s of coremapd %s\", \"format\": %d, %s}\n", about, CM_VERSION, format, rest);
   return cm_file_commit(&file, error);
+}
+
+cm_status cm_folder_mark(const char *path, const char *id, cm_error *error)
+{
+  char rest[CM_FOLDER_ID_MAX + 16];
+  (void)snprintf(rest, sizeof rest, "\"id\": \"%s\"", id);
+  return write_marker(path, "data folder", CM_FOLDER_FORMAT, rest, error);
+}
+
+cm_status cm_folder_mark_unfinished(const char *path, cm_error *error)
+{
+  return write_marker(path, "unfinished copy of a data folder", 0, "\"unfinished\": true", error);
 }

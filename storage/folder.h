@@ -32,4 +32,8 @@ cm_status cm_folder_examine(const char *path, cm_folder *folder, cm_error *error
 /* Writes the marker, durably. */
 cm_status cm_folder_mark(const char *path, const char *id, cm_error *error);
 
+/* Writes one that says that a backup, or a restored folder, is being made here: whoever looks at the folder is refused until it has its
+ * own. Releases before take it for a damaged one, and refuse it too. */
+cm_status cm_folder_mark_unfinished(const char *path, cm_error *error);
+
 #endif

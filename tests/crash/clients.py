@@ -270,10 +270,13 @@ class ClientThread(Asker):
         return self.change("PUT", f"/v1/chips/{name}?visibility={visible}", [(key, (description, visible))], chip_file(name, description))
 
     def delete_chip(self):
+        """With what is taken on it."""
         found = self.pick("chip", least=2)
-        if found is None or ("occupancy", found[0][1]) in self.ledger.facts:
+        if found is None:
             return False
-        return self.change("DELETE", f"/v1/chips/{found[0][1]}", [(found[0], None)], refused=[409])
+        occupancy = ("occupancy", found[0][1])
+        changes = [(found[0], None)] + ([(occupancy, None)] if occupancy in self.ledger.facts else [])
+        return self.change("DELETE", f"/v1/chips/{found[0][1]}", changes, refused=[409])
 
     def occupy(self):
         found = self.pick("chip")

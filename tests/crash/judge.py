@@ -48,7 +48,8 @@ class Judge:
         fitting = [fact for fact in facts if fits(fact and fact.value, value)]
         self.seen[key] = known(fitting[-1] and fitting[-1].value, value) if fitting else value
         if not fitting:
-            self.fault(f"{' '.join(map(str, key))}: is {value}, and may be {' or '.join(str(fact and fact.value) for fact in facts)}")
+            self.fault(f"{' '.join(map(str, key))}: is {value}, and may be {' or '.join(str(fact and fact.value) for fact in facts)};"
+                       f" so far{self.ledger.stories.get(key)}")
         elif self.since is None and len(facts) == 2 and len(fitting) == 1:  # one request under way
             self.saw(facts[1].mark, fitting[0] is facts[1], " ".join(map(str, key)))
         return bool(fitting)
@@ -274,7 +275,8 @@ class Judge:
         for name in taken:
             self.fault(f"the occupancy has cores of {name}, which is no lease")
         for key in self.keys("lease"):
-            self.must(key, listed.get(key[1]))
+            if not (key[1].startswith("job:") and self.runs_again(key)):
+                self.must(key, listed.get(key[1]))
 
     # ---- jobs ----
 
@@ -298,6 +300,8 @@ class Judge:
             self.must(key, self.thing("job", key, self.jobs.get(key[1])))
         for key in self.keys("outcome"):
             job = self.jobs.get(key[1])
+            if self.runs_again(key):
+                continue
             if job is not None:
                 self.must(key, (job["state"], job.get("mapping") or job.get("program") or ""))
             elif all(thing is not None and thing.place == "here" for thing in self.allowed(("job", key[1]))):
@@ -307,6 +311,10 @@ class Judge:
             if job and self.allowed(key) == [True] and job["state"] not in ("cancelled", "done", "failed"):
                 if not job["cancel_requested"]:
                     self.fault(f"job {key[1]}: its cancelling is forgotten")
+
+    def runs_again(self, key):
+        """What a job has made since a backup: it runs again there, and may end otherwise."""
+        return self.since is not None and None in self.allowed(key)
 
     def results(self):
         for kind, content in (("map", "content"), ("compile", "report")):

@@ -46,11 +46,16 @@ class Ledger:
         self.audited = {} # mark -> client, of all that the audit trail told of at an earlier look
         self.marked_from = time.time() - 1
         self.acknowledged = 0
+        self.stories = {} # key -> what was asked of it lately, for who looks into a fault
+
+    def tell(self, key, text):
+        self.stories[key] = (self.stories.get(key, "") + f" | {text}")[-1200:]
 
     def begin(self, client, key, value):
         fact = Fact(time.monotonic_ns(), None, value)
         with self.lock:
             self.facts.setdefault(key, []).append(fact)
+            self.tell(key, f"asked {value}")
             self.owner[key] = client
         return key, fact
 
@@ -60,6 +65,8 @@ class Ledger:
             self.marks[mark] = Mark(client, time.monotonic_ns(), None)
             for _, fact in begun:
                 fact.mark = mark
+            for key, _ in begun:
+                self.tell(key, mark)
 
     def answered(self, mark):
         """It was done."""
@@ -85,6 +92,7 @@ class Ledger:
         with self.lock:
             for key, fact in begun:
                 self.facts[key].remove(fact)
+                self.tell(key, "refused")
                 if not self.facts[key]:
                     del self.facts[key]
 
@@ -103,7 +111,9 @@ class Ledger:
     def settle(self, key, value):
         """After a look at the restarted server: this is the value from now on; what is gone is forgotten."""
         with self.lock:
+            self.tell(key, f"was {value}")
             if value is None:
+                self.stories.pop(key)
                 self.facts.pop(key, None)
                 self.owner.pop(key, None)
                 self.known.pop(key, None)

@@ -470,6 +470,29 @@ START_TEST(a_backup_comes_back)
 }
 END_TEST
 
+/* What a kill leaves of a backup, or of what is restored, looks like a folder of an earlier release but for its marker. Nobody takes it. */
+START_TEST(half_a_backup_is_none)
+{
+  char half[CM_PATH_MAX], back[CM_PATH_MAX];
+  uint64_t files, bytes, faults;
+  cm_store *other;
+  ck_ok(cm_path(half, &error, "%s.half", folder));
+  ck_ok(cm_path(back, &error, "%s.back", folder));
+  ck_ok(cm_backup_make(folder, half, &files, &bytes, &error));
+  ck_ok(cm_folder_mark_unfinished(half, &error));
+  const cm_status refusals[] = {cm_store_open(half, 1 << 20, &other, &error), cm_backup_restore(half, back, &files, &bytes, &error),
+                                cm_check_data(half, &(cm_check_report){ignore_line, NULL}, &faults, &error)};
+  for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+    ck_assert_int_eq(refusals[i], CM_CONFLICT);
+  ck_assert_ptr_nonnull(strstr(error.detail, "half of a backup"));
+  /* One that failed leaves nothing. */
+  ck_ok(cm_folder_remove(half, &error));
+  ck_assert_int_eq(unlink(inside("networks/abc.zip")), 0);
+  ck_fails(cm_backup_make(folder, half, &files, &bytes, &error), CM_DAMAGED);
+  ck_assert_int_eq(rmdir(half), 0);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("storage, folders");
@@ -486,6 +509,7 @@ int main(void)
   tcase_add_test(tests, folders_of_earlier_releases_are_packed);
   tcase_add_test(tests, packs_are_small_and_sound);
   tcase_add_test(tests, a_backup_comes_back);
+  tcase_add_test(tests, half_a_backup_is_none);
   tcase_add_test(tests, uploads_that_nobody_goes_on_with_are_removed);
   suite_add_tcase(suite, tests);
   return test_main(suite);
