@@ -203,27 +203,65 @@ static cm_status drop_strangers(const way *w, sqlite3 *handle, const char *part,
   return status;
 }
 
+/* What the release that wrote a database had; each came with a step of its own. */
+typedef struct kept {
+  bool blobs, packs, bin;
+} kept;
+
+static cm_status look_back(sqlite3 *handle, kept *had, cm_error *error)
+{
+  const struct {
+    const char *table;
+    bool *there;
+  } tables[] = {{"blobs", &had->blobs}, {"packs", &had->packs}, {"bin", &had->bin}};
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+    int64_t count;
+    if (cm_sql_number(handle, 0, &count, error, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?", "t", tables[i].table) != CM_OK)
+      return error->status;
+    *tables[i].there = count != 0;
+  }
+  return CM_OK;
+}
+
+static cm_status drop_unknown(const way *w, sqlite3 *handle, const kept *had, cm_error *error)
+{
+  char query[200];
+  const char *bin = had->bin ? "UNION ALL SELECT id FROM bin" : "";
+  (void)snprintf(query, sizeof query, "SELECT count(*) FROM (SELECT id FROM networks %s) WHERE id || '.zip' = ?", bin);
+  if (drop_strangers(w, handle, "networks", query, error) != CM_OK)
+    return error->status;
+  (void)snprintf(query, sizeof query, "SELECT count(*) FROM (SELECT id FROM mappings %s %s) WHERE id = ?", had->packs ? "WHERE form <> 2" : "", bin);
+  return drop_strangers(w, handle, "mappings", query, error);
+}
+
+static cm_status count_known(const way *w, sqlite3 *handle, const kept *had, uint64_t *missing, cm_error *error)
+{
+  const struct {
+    const char *query;
+    bool asked;
+  } all[] = {
+    {"SELECT 'networks/' || id || '.zip' FROM networks", true},
+    {"SELECT 'networks/' || id || '.zip' FROM bin WHERE kind = 'network'", had->bin},
+    {"SELECT 'mappings/' || id FROM mappings", !had->packs},
+    {"SELECT 'mappings/' || id FROM mappings WHERE form <> 2", had->packs},
+    {"SELECT 'mappings/' || id FROM bin WHERE kind IN ('mapping', 'program') AND id NOT IN (SELECT mapping FROM packs)", had->bin},
+  };
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    if (all[i].asked && count_missing(w, handle, all[i].query, missing, error) != CM_OK)
+      return error->status;
+  return CM_OK;
+}
+
 static cm_status match(const way *w, uint64_t *missing, cm_error *error)
 {
   sqlite3 *handle = NULL;
-  int64_t packs = 0; /* whether the release that wrote it packed results, and had a bin */
+  kept had;
   *missing = 0;
   cm_status status = open_database(w->to, SQLITE_OPEN_READWRITE, &handle, error);
-  if (status == CM_OK)
-    status = cm_sql_number(handle, 0, &packs, error, "SELECT count(*) FROM sqlite_master WHERE name = 'bin'", "");
-  if (status == CM_OK)
-    status = drop_strangers(w, handle, "networks", packs != 0 ? "SELECT (SELECT count(*) FROM networks WHERE id || '.zip' = ?1) +"
-                                                                " (SELECT count(*) FROM bin WHERE id || '.zip' = ?1)"
-                                                              : "SELECT count(*) FROM networks WHERE id || '.zip' = ?", error);
-  if (status == CM_OK)
-    status = drop_strangers(w, handle, "mappings", packs != 0 ? "SELECT (SELECT count(*) FROM mappings WHERE form <> 2 AND id = ?1)"
-                                                                " + (SELECT count(*) FROM bin WHERE id = ?1)"
-                                                              : "SELECT count(*) FROM mappings WHERE id = ?", error);
-  if (status == CM_OK)
-    status = count_missing(w, handle, "SELECT 'networks/' || id || '.zip' FROM networks", missing, error);
-  if (status == CM_OK)
-    status = count_missing(w, handle, packs != 0 ? "SELECT 'mappings/' || id FROM mappings WHERE form <> 2"
-                                                 : "SELECT 'mappings/' || id FROM mappings", missing, error);
+  if (status == CM_OK && look_back(handle, &had, error) == CM_OK && drop_unknown(w, handle, &had, error) == CM_OK)
+    status = count_known(w, handle, &had, missing, error);
+  else
+    status = error->status;
   sqlite3_close_v2(handle);
   return status;
 }
@@ -240,12 +278,10 @@ static void keep_first(void *user, const char *line)
 
 static cm_status check_tables(cm_checking *c, cm_error *error)
 {
-  int64_t blobs = 0, packs = 0; /* what the release that wrote it had */
-  if (cm_sql_number(c->handle, 0, &blobs, error, "SELECT count(*) FROM sqlite_master WHERE name = 'blobs'", "") != CM_OK ||
-      cm_sql_number(c->handle, 0, &packs, error, "SELECT count(*) FROM sqlite_master WHERE name = 'packs'", "") != CM_OK ||
-      (blobs != 0 && cm_checking_blobs(c, error) != CM_OK))
+  kept had;
+  if (look_back(c->handle, &had, error) != CM_OK || (had.blobs && cm_checking_blobs(c, error) != CM_OK))
     return error->status;
-  if (packs == 0)
+  if (!had.packs)
     return CM_OK;
   return cm_checking_old_rows(c, error) != CM_OK ? error->status : cm_checking_packs(c, error);
 }

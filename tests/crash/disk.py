@@ -5,8 +5,10 @@ strict  Nothing lasts but what was synced: bytes of a file by fsync or fdatasync
         folder. Of the rest any part may be there, in any order, torn within a write.
 ext4    As ext4 does it with ordered data: names and truncations last in the order in which they were made, all of
         them up to the last sync that went to the journal; bytes as in strict.
+kill    No cut at all: what a program that was killed at this moment has written.
 A rename within a folder is whole or not there. Between folders the old name may stay beside the new one, but never go
 before it."""
+import os
 import struct
 
 RECORD = struct.Struct("<IIQQQQII")
@@ -121,6 +123,19 @@ class Disk:
         self.number = 0            # operations so far
         self.journal = 0           # names up to this operation last under ext4
 
+    def load(self, folder=None, path=None):
+        """What is there now, and lasts."""
+        folder = folder or self.top
+        for entry in os.scandir(path or self.root):
+            node = Folder() if entry.is_dir(follow_symlinks=False) else File()
+            self.nodes[entry.inode()] = folder.now[entry.name] = folder.durable[entry.name] = node
+            if isinstance(node, Folder):
+                self.load(node, entry.path)
+            else:
+                with open(entry.path, "rb") as file:
+                    node.durable = file.read()
+
+
     def find(self, path):
         """The folder and the last name of a path; (None, ..) when it is outside."""
         if not path.startswith(self.root + "/"):
@@ -187,6 +202,8 @@ class Choice:
         self.names = random.choice([0, 0, 0.3, 0.7, 1])
         self.bytes = random.choice([0, 0, 0.1, 0.5, 0.9, 1])
         self.grain = random.choice([512, 4096, 4096, 1 << 30])
+        if rule == "kill":
+            self.names = self.bytes = 1
         self.upto = random.randint(min(disk.journal, disk.number), disk.number) if self.names else disk.journal
         self.kept = {}
 

@@ -399,6 +399,10 @@ class Judge:
                 for name in sorted(rows - files):
                     if table != "uploads":  # an upload that was imported at the crash: a row that answers 404
                         self.fault(f"{folder}/{name} is known and not there")
+            for kind, name in database.execute("SELECT kind, id FROM bin WHERE kind <> 'job' AND id NOT IN (SELECT mapping FROM packs)"):
+                path = f"networks/{name}.zip" if kind == "network" else f"mappings/{name}"
+                if not os.path.exists(os.path.join(self.server.data, path)):
+                    self.fault(f"{path} lies in the bin and is not there")
             for (name,) in database.execute("SELECT id FROM mappings WHERE form = 2 EXCEPT SELECT mapping FROM packs"):
                 self.fault(f"mapping {name} is known and not there")
             for (name,) in database.execute("SELECT mapping FROM packs EXCEPT SELECT id FROM mappings EXCEPT SELECT id FROM bin"):
