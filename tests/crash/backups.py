@@ -1,4 +1,5 @@
 """Backups of a server under load, and what is restored from them: interrupted or not, a folder is whole, or it is refused."""
+import json
 import os
 import random
 import subprocess
@@ -53,6 +54,15 @@ def bare(folder):
     return not os.path.isdir(folder) or all(".tmp-" in name for name in os.listdir(folder))
 
 
+def finished(folder):
+    """It has the marker of a whole one."""
+    try:
+        with open(os.path.join(folder, "coremapd.json"), encoding="ascii") as file:
+            return json.load(file)["format"] > 0
+    except FileNotFoundError:
+        return False
+
+
 def refused(folder, said):
     """What is wrong with a folder that is not whole: it is empty, or nobody takes it."""
     if bare(folder):
@@ -72,6 +82,8 @@ class Restored:
         data = backup + "-restored"
         interrupted = self.random.random() < 0.3
         status, said = end_within([PROGRAM, "restore", backup, "--data", data], self.random.uniform(0.005, LONGEST) if interrupted else None)
+        if status == -9 and finished(data):
+            return self.judge(data)  # killed in the moment between
         if status != 0 and (interrupted or not acknowledged):
             return refused(data, "half restored") + ([] if acknowledged or interrupted else self.unfinished(backup, said))
         if status != 0:

@@ -343,6 +343,8 @@ class ClientThread(Asker):
             return self.delete_job()
         if len(self.held("map")) + len(self.held("compile")) >= 8:
             return self.delete_result()
+        if self.random.random() < 0.2:
+            return self.submit_common()
         found = self.choose(self.held("network"))
         if found is None:
             return False
@@ -358,6 +360,13 @@ class ClientThread(Asker):
             body["options"] = {"seed": self.random.randint(1, 99), "max_part_size": self.random.randint(2, 8),
                                "preset": self.random.choice(PRESETS)}
             body["reserve"] = self.random.random() < 0.2
+        return self.send_job(name, body)
+
+    def submit_common(self):
+        """Beside users there is nothing common."""
+        return False
+
+    def send_job(self, name, body):
         begun = self.ledger.begin(self.name, ("job", name), Thing("?", "here", "?", False))
         reply = self.ask("POST", "/v1/jobs", body, {"Idempotency-Key": name}, refused=[404], begun=[begun])
         if reply is not None:
@@ -383,7 +392,9 @@ class ClientThread(Asker):
         self.ledger.note(self.name, ("outcome", name), (job["state"], result))
         if job.get("lease"):
             self.ledger.note(self.name, ("lease", f"job:{job['id']}"), (job["lease"], "?", "?"))
-        if result and not job.get("reused"):
+        if result and job["network"] in self.ledger.commons:
+            self.ledger.note(self.name, ("part", result, self.name), True)
+        elif result and not job.get("reused"):
             self.ledger.note(self.name, (job["kind"], result), Thing(result, "here", "?", False))
 
     def cancel(self):

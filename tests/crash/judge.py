@@ -10,7 +10,7 @@ import topology
 from clients import PATHS, SHARED_CHIP, cells_of, state_of
 from daemon import BUILD
 from lab import ADMIN
-from ledger import Thing, fits, known
+from ledger import Common, Thing, fits, known
 
 ENDED = ("done", "failed", "cancelled")
 
@@ -76,7 +76,9 @@ class Judge:
         self.job_facts()
         self.results()
         self.quotas()
-        for name in self.binned.keys() - {value.id for kind in PATHS for key in self.ledger.keys(kind) for value in self.allowed(key) if value}:
+        if self.lab is not None:
+            self.common()
+        for name in self.binned.keys() - {value.id for kind in PATHS for key in self.ledger.keys(kind) for value in self.allowed(key) if value} - self.ledger.shared():
             self.fault(f"the bin has {self.binned[name]}, which nobody put there")
         if self.lab is not None:
             self.people()
@@ -100,7 +102,7 @@ class Judge:
             thing = self.thing("network", key, listed.get(key[1]))
             if self.must(key, thing) and thing is not None and thing.place == "here":
                 self.network_bytes(key, thing.id)
-        for unknown in listed.keys() - {key[1] for key in self.ledger.keys("network")}:
+        for unknown in listed.keys() - {key[1] for key in self.ledger.keys("network")} - self.ledger.commons:
             self.fault(f"network {unknown}: nobody uploaded it")
 
     def network_bytes(self, key, name):
@@ -146,6 +148,35 @@ class Judge:
             self.must(key, value)
             if value is not None and not told.get(key[1], "").endswith(f"-> {value:.15g}"):
                 self.fault(f"quota {key[1]}: is {value}, and the audit trail tells {told.get(key[1])}")
+
+    # ---- what is several users' ----
+
+    def common(self):
+        """Each asks for himself what is his."""
+        asking = {name: self.lab.client(self.server, name) for name in self.lab.clients}
+        bins = {name: {entry["id"] for entry in asking[name].get("/v1/bin").json["entries"]} for name in asking}
+
+        def owner(name, path):
+            """His word on it; None when it is not his, or not here."""
+            reply = asking[name].get(path)
+            return reply.json if reply.status == 200 and reply.json["user"] == name else None
+        for key in self.keys("common"):
+            words = {name: owner(name, f"/v1/networks/{key[1]}/access") for name in asking}
+            here = frozenset((name, word["pinned"]) for name, word in words.items() if word is not None)
+            binned = frozenset((name, False) for name in asking if key[1] in bins[name])
+            if here and binned:
+                self.fault(f"network {key[1]} of several users is here for {here} and in the bin of {binned}")
+            if self.must(key, Common("here", here) if here else Common("bin", binned) if binned else None) and here:
+                self.network_bytes(key, key[1])
+        for key in self.keys("part"):
+            self.must(key, owner(key[2], f"/v1/mappings/{key[1]}/access") and True)
+        for job in self.jobs.values():  # nobody leaves what he has not seen
+            part = ("part", job.get("mapping"), job["user"])
+            if job["state"] == "done" and job["network"] in self.ledger.commons and not self.ledger.knew(part):
+                if owner(job["user"], f"/v1/mappings/{job['mapping']}/access") is None:
+                    self.fault(f"job {job['name']} of {job['user']} is done, and {job['mapping']} is not his: {job}")
+        for http in asking.values():
+            http.close()
 
     # ---- users, and what they did ----
 

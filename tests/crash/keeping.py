@@ -1,9 +1,18 @@
 """What users do with what they have: pins, the bin, who sees it, tokens; and what an administrator does: users, tokens, quotas, rules."""
+import hashlib
+
 from clients import PATHS, SHARED_CHIP, Asker, ClientThread
 from lab import ADMIN
+from ledger import Common
 
+COMMONS = 4  # networks of several users
 SHOWN = ["lab", "group", "private"]
 SCOPES = [("read",), ("read", "submit"), ("read", "reserve"), ("read", "submit", "reserve", "admin")]
+
+
+def text_of(pins):
+    """The bytes of a network that was made at random."""
+    return "".join(f"{a},{b},{int(w)}\n" for (a, b), w in pins.items()).encode()
 
 
 class TokenMaker(Asker):
@@ -30,7 +39,7 @@ class TokenMaker(Asker):
 class UserThread(ClientThread, TokenMaker):
     def more_actions(self):
         return [(self.pin, 4), (self.show, 4), (self.restore, 3), (self.purge, 2), (self.empty, 1), (self.upload_again, 2), (self.add_token, 2),
-                (self.revoke_token, 1), (self.commit, 2), (self.show_lease, 1), (self.show_chip, 1)]
+                (self.revoke_token, 1), (self.commit, 2), (self.show_lease, 1), (self.show_chip, 1), (self.change_common, 8), (self.leave_result, 1)]
 
     def any_thing(self, kinds):
         held = {key: thing for kind in kinds for key, thing in (self.ended() if kind == "job" else self.held(kind)).items()}
@@ -74,8 +83,33 @@ class UserThread(ClientThread, TokenMaker):
         return found is not None and self.change("DELETE", f"/v1/bin/{found[1].id}", [(found[0], None)])
 
     def empty(self):
+        """With what is several users' and was thrown away by him, the last."""
         binned = self.binned()
-        return len(binned) > 2 and self.change("DELETE", "/v1/bin", [(key, None) for key in binned])
+        common = [key for key in self.ledger.keys("common") if any(value is not None and value.place == "bin" for value in self.ledger.allowed(key))]
+        if len(binned) <= 2 or (common and not self.may_empty(common)):
+            return False
+        done = self.change("DELETE", "/v1/bin", [(key, None) for key in [*binned, *(key for key in common if self.is_in_my_bin(key))]])
+        for key in common:
+            self.ledger.give_back(key)
+        return done
+
+    def is_in_my_bin(self, key):
+        return self.ledger.allowed(key)[0] == Common("bin", frozenset([(self.name, False)]))
+
+    def may_empty(self, common):
+        """Nobody else changes any of these meanwhile, and it is known where they are."""
+        taken = []
+        for key in common:
+            if not self.ledger.take(key):
+                break
+            taken.append(key)
+            if len(self.ledger.allowed(key)) > 1:
+                break
+        else:
+            return True
+        for key in taken:
+            self.ledger.give_back(key)
+        return False
 
     def upload_again(self):
         """A network of the lab whose bytes come again leaves the bin."""
@@ -84,8 +118,58 @@ class UserThread(ClientThread, TokenMaker):
         if found is None:
             return False
         key, thing = found
-        body = "".join(f"{a},{b},{int(w)}\n" for (a, b), w in self.ledger.known[key].items()).encode()
+        body = text_of(self.ledger.known[key])
         return self.change("POST", "/v1/networks?visibility=lab", [(key, thing._replace(place="here", visible="lab", pinned=False))], body)
+
+    # ---- what is several users' ----
+
+    def change_common(self):
+        """One of the networks that all may own is uploaded, pinned, left, thrown away by the last, brought back or purged."""
+        keys = sorted(self.ledger.keys("common"))
+        if len(keys) < COMMONS:
+            body, pins = self.random_network()
+            key = ("common", hashlib.sha256(body).hexdigest())
+            self.ledger.commons.add(key[1])
+        else:
+            key = self.random.choice(keys)
+            pins = self.ledger.known[key]
+            body = text_of(pins)
+        if not self.ledger.take(key):
+            return False
+        values = self.ledger.allowed(key)
+        self.ledger.known[key] = pins
+        done = len(values) == 1 and self.next_of_common(key, values[0], body)
+        self.ledger.give_back(key)  # not when the server goes away: its state is in doubt then
+        return done
+
+    def next_of_common(self, key, now, body):
+        me = next((owner for owner in now.owners if owner[0] == self.name), None) if now is not None else None
+        others = now.owners - {me} if now is not None else frozenset()
+        joined = Common("here", (others if now is not None and now.place == "here" else frozenset()) | {(self.name, False)})
+        if me is None:
+            return self.change("POST", "/v1/networks?visibility=lab", [(key, joined)], body)
+        if now.place == "bin":
+            method, path, after = self.random.choice([("POST", f"/v1/bin/{key[1]}/restore", now._replace(place="here")), ("DELETE", f"/v1/bin/{key[1]}", None),
+                                                      ("POST", "/v1/networks?visibility=lab", joined)])
+            return self.change(method, path, [(key, after)], body if "networks" in path else None)
+        path = f"/v1/networks/{key[1]}"
+        if me[1] or self.random.random() < 0.5:
+            return self.change("DELETE" if me[1] else "PUT", path + "/pin", [(key, Common("here", others | {(self.name, not me[1])}))])
+        return self.change("DELETE", path, [(key, Common("here", others) if others else now._replace(place="bin"))], refused=[409])
+
+    def submit_common(self):
+        """Equal jobs of several users are given one result, which is all theirs."""
+        found = self.choose({key: values[0] for key in self.ledger.keys("common") for values in [self.ledger.allowed(key)]
+                             if len(values) == 1 and values[0] is not None and values[0].place == "here"})
+        if found is None:
+            return False
+        name = self.fresh()
+        return self.send_job(name, {"network": found[0][1], "name": name, "chip": SHARED_CHIP, "visibility": "lab",
+                                    "options": {"seed": self.random.randint(1, 2), "max_part_size": 4, "preset": "fast"}})
+
+    def leave_result(self):
+        found = self.pick("part")
+        return found is not None and self.change("DELETE", f"/v1/mappings/{found[0][1]}", [(found[0], None)], refused=[409])
 
     # ---- tokens, cores ----
 

@@ -10,6 +10,8 @@ from collections import namedtuple
 
 # What can lie in a bin: a network, a mapping, a program, the record of a job. `place`: "here" or "bin".
 Thing = namedtuple("Thing", "id place visible pinned")
+# A network of several users: (who, whether he has pinned it) of each.
+Common = namedtuple("Common", "place owners")
 Mark = namedtuple("Mark", "client begin end")  # of a request that changes something
 
 
@@ -42,6 +44,9 @@ class Ledger:
         self.owner = {}   # key -> the client whose thing it is
         self.known = {}   # key -> what the thing's bytes must say (a network's pins, a model's bytes, ...)
         self.marks = {}   # mark -> Mark
+        self.gone = set()    # parts that somebody had
+        self.commons = set() # ids of networks of several users, all that there ever were
+        self.busy = set()    # of them, those that somebody changes
         self.refused = set() # marks of what the server said no to
         self.audited = {} # mark -> client, of all that the audit trail told of at an earlier look
         self.marked_from = time.time() - 1
@@ -106,6 +111,7 @@ class Ledger:
             self.audited.update((mark, m.client) for mark, m in self.marks.items() if mark in told)
             self.marks.clear()
             self.refused.clear()
+            self.busy.clear()
             self.marked_from = time.time() - 1
 
     def settle(self, key, value):
@@ -114,6 +120,8 @@ class Ledger:
             self.tell(key, f"was {value}")
             if value is None:
                 self.stories.pop(key)
+                if key[0] == "part":
+                    self.gone.add(key)
                 self.facts.pop(key, None)
                 self.owner.pop(key, None)
                 self.known.pop(key, None)
@@ -137,6 +145,26 @@ class Ledger:
             else:
                 facts.append(fact)
         return facts
+
+    def shared(self):
+        """Ids of all that several users have had."""
+        return self.commons | {key[1] for key in self.gone} | {key[1] for key in self.keys("part")}
+
+    def take(self, key):
+        """Whether nobody else changes it; he who has it gives it back."""
+        with self.lock:
+            if key in self.busy:
+                return False
+            self.busy.add(key)
+            return True
+
+    def knew(self, key):
+        """Whether there ever was a fact of it."""
+        return key in self.facts or key in self.gone
+
+    def give_back(self, key):
+        with self.lock:
+            self.busy.discard(key)
 
     def keys(self, kind):
         with self.lock:
