@@ -26,18 +26,18 @@ def end_within(words, seconds, environment=None):
 
 
 class BackupThread(threading.Thread):
-    """One backup, begun at some moment of a server's life; half of them are killed."""
+    """One backup, begun at some moment of a server's life; half of those that may be are killed."""
 
-    def __init__(self, data, folder, seed, environment=None):
+    def __init__(self, data, folder, seed, environment=None, killed=True):
         super().__init__(daemon=True)
-        self.data, self.folder, self.environment = data, folder, environment
+        self.data, self.folder, self.environment, self.killed = data, folder, environment, killed
         self.random = random.Random(seed)
         self.begun = self.done = self.status = None
         self.said = ""
 
     def run(self):
         time.sleep(self.random.uniform(0, 0.1))
-        seconds = self.random.choice([None, self.random.uniform(0.005, LONGEST)])
+        seconds = self.random.choice([None, self.random.uniform(0.005, LONGEST)]) if self.killed else None
         self.begun = time.monotonic_ns()
         self.status, self.said = end_within([PROGRAM, "backup", self.folder, "--data", self.data], seconds, self.environment)
         self.done = time.monotonic_ns()
@@ -74,13 +74,13 @@ def refused(folder, said):
 class Restored:
     """Restores a backup beside and looks at it. `at`, `since`: when it was made."""
 
-    def __init__(self, ledger, lab, seed, at, since):
-        self.ledger, self.lab, self.at, self.since = ledger, lab, at, since
+    def __init__(self, ledger, lab, seed, at, since, killed=True):
+        self.ledger, self.lab, self.at, self.since, self.killed = ledger, lab, at, since, killed
         self.random = random.Random(seed)
 
     def look(self, backup, acknowledged):
         data = backup + "-restored"
-        interrupted = self.random.random() < 0.3
+        interrupted = self.killed and self.random.random() < 0.3
         status, said = end_within([PROGRAM, "restore", backup, "--data", data], self.random.uniform(0.005, LONGEST) if interrupted else None)
         if status == -9 and finished(data):
             return self.judge(data)  # killed in the moment between
