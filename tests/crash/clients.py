@@ -166,11 +166,12 @@ class ClientThread(Asker):
         return text.encode(), {pair: float(w) for pair, w in edges.items()}
 
     def begin_network(self, body, known, visible="lab"):
-        """What the whole lab sees goes by its hash."""
-        sha = hashlib.sha256(body).hexdigest()
-        begun = self.ledger.begin(self.name, ("network", sha), Thing(sha if visible == "lab" else "?", "here", visible, False))
-        self.ledger.known["network", sha] = known
-        return begun
+        """What the whole lab sees goes by its hash. One that is here stays as it is: a kill may come when it is, and its upload in pieces
+        still is too."""
+        key = ("network", hashlib.sha256(body).hexdigest())
+        thing = self.held("network").get(key, Thing(key[1] if visible == "lab" else "?", "here", visible, False))
+        self.ledger.known[key] = known
+        return self.ledger.begin(self.name, key, thing)
 
     def send_network(self, body, known, visible="lab"):
         begun = self.begin_network(body, known, visible)
