@@ -12,6 +12,7 @@
 #include "storage/pack.h"
 #include "storage/uploads.h"
 #include "storage/backup.h"
+#include "storage/bin.h"
 #include "storage/check.h"
 #include "storage/tokens.h"
 #include "storage/mappings.h"
@@ -493,6 +494,31 @@ START_TEST(half_a_backup_is_none)
 }
 END_TEST
 
+/* What lies in the bin of a backup can be brought back from it. */
+START_TEST(a_backup_has_the_files_of_its_bin)
+{
+  char backup[CM_PATH_MAX], back[CM_PATH_MAX];
+  uint64_t files, bytes;
+  cm_binned entry;
+  ck_ok(cm_path(backup, &error, "%s.backup", folder));
+  ck_ok(cm_path(back, &error, "%s.back", folder));
+  add_network("one");
+  ck_ok(cm_bin_put(store, CM_OBJECT_NETWORK, "one", NULL, &(bool){false}, &error));
+  ck_ok(cm_backup_make(folder, backup, &files, &bytes, &error));
+  ck_ok(cm_backup_restore(backup, back, &files, &bytes, &error));
+  cm_store_close(store);
+  ck_ok(cm_store_open(back, 1 << 20, &store, &error));
+  ck_ok(cm_bin_restore(store, "one", &entry, &error));
+  cm_store_close(store);
+  ck_ok(cm_folder_remove(back, &error));
+  ck_ok(cm_folder_remove(backup, &error));
+  open_store();
+  ck_assert_int_eq(unlink(inside("networks/one.zip")), 0);
+  ck_fails(cm_backup_make(folder, backup, &files, &bytes, &error), CM_DAMAGED);
+  ck_assert_int_eq(rmdir(backup), 0);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("storage, folders");
@@ -510,6 +536,7 @@ int main(void)
   tcase_add_test(tests, packs_are_small_and_sound);
   tcase_add_test(tests, a_backup_comes_back);
   tcase_add_test(tests, half_a_backup_is_none);
+  tcase_add_test(tests, a_backup_has_the_files_of_its_bin);
   tcase_add_test(tests, uploads_that_nobody_goes_on_with_are_removed);
   suite_add_tcase(suite, tests);
   return test_main(suite);
