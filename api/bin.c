@@ -70,10 +70,10 @@ void cm_empty_bin(cm_request *request)
 void cm_request_delete(cm_request *request, cm_object object, const char *id)
 {
   cm_error error;
-  bool last = false;
-  cm_status status = cm_bin_put(request->store, object, id, &request->viewer, &last, &error);
-  if (status == CM_OK && last && cm_server_limits_now(request->server).bin_days == 0)
-    status = cm_bin_purge(request->store, id, NULL, &error);
+  bool last;
+  const bool bin = cm_server_limits_now(request->server).bin_days > 0;
+  cm_status status = bin ? cm_bin_put(request->store, object, id, &request->viewer, &last, &error)
+                         : cm_bin_pass(request->store, object, id, &request->viewer, &error);
   if (status != CM_OK)
     cm_reply_error(request, &error);
   else

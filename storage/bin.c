@@ -325,6 +325,31 @@ cm_status cm_bin_list(cm_store *store, const char *user, double before, size_t l
   return CM_OK;
 }
 
+/* ---- past the bin ---- */
+
+static cm_status put_and_purge(sqlite3 *handle, void *context, cm_error *error)
+{
+  bin_work *w = context, gone = {.id = w->id};
+  cm_status status = put(handle, w, error);
+  if (status == CM_OK && w->last)
+    status = purge(handle, &gone, error);
+  w->entry = gone.entry;
+  return status;
+}
+
+cm_status cm_bin_pass(cm_store *store, cm_object object, const char *id, const cm_viewer *viewer, cm_error *error)
+{
+  char held[CM_SHA_MAX];
+  (void)snprintf(held, sizeof held, "%s", id);
+  bin_work work = {.object = object, .table = table_of_object(object), .id = held, .viewer = viewer};
+  pthread_mutex_lock(&store->blob_lock);
+  cm_status status = cm_database_write(store->database, put_and_purge, &work, error);
+  if (status == CM_OK && work.last)
+    remove_files(store, &work.entry);
+  pthread_mutex_unlock(&store->blob_lock);
+  return status;
+}
+
 /* ---- all of one user's ---- */
 
 typedef struct emptying {

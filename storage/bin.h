@@ -19,6 +19,9 @@ typedef struct cm_binned {
  * while jobs need it, and for a job that has not ended. */
 cm_status cm_bin_put(cm_store *store, cm_object object, const char *id, const cm_viewer *viewer, bool *last, cm_error *error);
 
+/* Deletes a thing for good at once, where there is no bin: the same, and past it. */
+cm_status cm_bin_pass(cm_store *store, cm_object object, const char *id, const cm_viewer *viewer, cm_error *error);
+
 /* Brings it back as it was. CM_NOT_FOUND; CM_CONFLICT when one of its id is there. */
 cm_status cm_bin_restore(cm_store *store, const char *id, cm_binned *entry, cm_error *error);
 

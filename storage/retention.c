@@ -77,11 +77,10 @@ static void blame(cm_audit_entry *cause, const char *kind, const char *id)
 static cm_status drop(cm_store *store, cm_object object, const char *id, const char *user, bool keep, cm_error *error)
 {
   cm_audit_entry cause;
+  bool last;
+  const cm_viewer owner = {user, "", false};
   blame(&cause, object == CM_OBJECT_JOB ? "job" : object == CM_OBJECT_NETWORK ? "network" : "mapping", id);
-  bool last = false;
-  cm_status status = cm_bin_put(store, object, id, &(cm_viewer){user, "", false}, &last, error);
-  if (status == CM_OK && last && !keep)
-    status = cm_bin_purge(store, id, NULL, error);
+  cm_status status = keep ? cm_bin_put(store, object, id, &owner, &last, error) : cm_bin_pass(store, object, id, &owner, error);
   cm_audit_cause(NULL);
   /* Somebody else has deleted it, or a job has come to need it. */
   return status == CM_NOT_FOUND || status == CM_CONFLICT ? CM_OK : status;

@@ -121,6 +121,15 @@ START_TEST(a_bin_is_emptied_whole_or_not_at_all)
   ck_assert_int_ne(cm_bin_empty(store, &ann, &error), CM_OK);
   ck_assert_uint_eq(in_bin("ann"), THINGS);
   ck_assert(is_there("mappings/m0") && is_there("mappings/m204"));
+  /* Nor is what goes past the bin left in it. */
+  add_mapping("m204b", "ann", 0, 5);
+  change("CREATE TRIGGER other BEFORE DELETE ON bin WHEN old.id = 'm204b' BEGIN SELECT raise(ABORT, 'a fault'); END");
+  ck_assert_int_ne(cm_bin_pass(store, CM_OBJECT_MAPPING, "m204b", &ann, &error), CM_OK);
+  ck_assert(has_mapping("m204b"));
+  change("DROP TRIGGER other");
+  ck_ok(cm_bin_pass(store, CM_OBJECT_MAPPING, "m204b", &ann, &error));
+  ck_assert(!has_mapping("m204b") && !is_there("mappings/m204b"));
+  ck_assert_uint_eq(in_bin("ann"), THINGS);
   change("DROP TRIGGER fault");
   ck_ok(cm_bin_empty(store, &ann, &error));
   ck_assert_uint_eq(in_bin("ann"), 0);
