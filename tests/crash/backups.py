@@ -68,7 +68,9 @@ def refused(folder, said):
     if bare(folder):
         return []
     status, told = end_within([PROGRAM, "--data", folder, "--listen", "127.0.0.1:0"], 5)
-    return [] if status == 1 and "half of a backup" in told else [f"{folder}, {said}, was taken by a server ({status}): {told[:300]}"]
+    if status == 1 and "half of a backup" in told:
+        return []
+    return [f"{folder}, {said}, was taken by a server ({status}): {told[:300]}"]
 
 
 class Restored:
@@ -81,7 +83,8 @@ class Restored:
     def look(self, backup, acknowledged):
         data = backup + "-restored"
         interrupted = self.killed and self.random.random() < 0.3
-        status, said = end_within([PROGRAM, "restore", backup, "--data", data], self.random.uniform(0.005, LONGEST) if interrupted else None)
+        seconds = self.random.uniform(0.005, LONGEST) if interrupted else None
+        status, said = end_within([PROGRAM, "restore", backup, "--data", data], seconds)
         if status == -9 and finished(data):
             return self.judge(data)  # killed in the moment between
         if status != 0 and (interrupted or not acknowledged):

@@ -1,5 +1,5 @@
-"""Data folders as each earlier release left them: the steps of the schema up to its own, and after each step rows and files in what that
-step has brought. A folder of format N has been through all steps before, as one that was upgraded release by release."""
+"""Data folders as each earlier release left them: the steps of the schema up to its own, and after each step rows and files in what
+that step has brought. A folder of format N has been through all steps before, as one that was upgraded release by release."""
 import functools
 import hashlib
 import json
@@ -134,7 +134,8 @@ def people(folder):
     for user, role, team, disabled in (("ann", "admin", "vision", 0), ("bob", "user", "vision", 0), ("eve", "user", "", 1)):
         folder.add("users", name=user, role=role, team=team, disabled=disabled, created=1.0)
     for user, scopes in (("ann", 15), ("bob", 3)):
-        folder.add("tokens", id=name(user)[:12], user=user, name="of " + user, scopes=scopes, hash=name(user) * 3, created=1.0, expires=FAR, used=2.0)
+        folder.add("tokens", id=name(user)[:12], user=user, name="of " + user, scopes=scopes, hash=name(user) * 3, created=1.0,
+                   expires=FAR, used=2.0)
 
 
 def owned(folder):
@@ -142,7 +143,8 @@ def owned(folder):
     folder.network(hashlib.sha256(b"group").hexdigest(), user="bob", visibility="group", team="vision", sha256=RING)
     folder.job("hers", user="ann", visibility="private", network=hashlib.sha256(b"private").hexdigest(), mapping=name("hers"))
     folder.mapping("hers", user="ann", visibility="private", network=hashlib.sha256(b"private").hexdigest())
-    folder.add("chips", name="mine", user="bob", description='{"name": "mine", "cores": [2, 2], "limits": {"neurons": 9}}', created=3.0, visibility="group", team="vision")
+    folder.add("chips", name="mine", user="bob", description='{"name": "mine", "cores": [2, 2], "limits": {"neurons": 9}}',
+               created=3.0, visibility="group", team="vision")
 
 
 def used(folder):
@@ -160,7 +162,8 @@ def limited(folder):
 
 
 def audited(folder, **more):
-    folder.add("audit", at=7.0 + folder.version, user="ann", address="127.0.0.1", action="putUserQuota", object=f"/v1/quotas/users/{folder.version}", **more)
+    folder.add("audit", at=7.0 + folder.version, user="ann", address="127.0.0.1", action="putUserQuota",
+               object=f"/v1/quotas/users/{folder.version}", **more)
 
 
 def requested(folder):
@@ -178,7 +181,8 @@ def packed(folder):
 
 def deleted(folder):
     def bin_row(table, kind, key, user):
-        folder.add("bin", id=key, kind=kind, user=user, team="", visibility="private", name=kind, bytes=10, deleted=FAR, content=json.dumps(folder.row(table, key)))
+        content = json.dumps(folder.row(table, key))
+        folder.add("bin", id=key, kind=kind, user=user, team="", visibility="private", name=kind, bytes=10, deleted=FAR, content=content)
         folder.db.execute(f"DELETE FROM {table} WHERE id = ?", (key,))
     thrown = hashlib.sha256(b"thrown").hexdigest()
     folder.network(thrown, user="ann", sha256=thrown)
@@ -220,7 +224,8 @@ FILL = {
     6: lambda folder: folder.add("clock", offset=1795364878.5),
     7: Folder.note_all,
     8: people,
-    9: lambda folder: folder.db.execute("UPDATE networks SET zeros = 1, inputs = 2, inhibitory = 3, populations = 4, delays = 1 WHERE operators > 0"),
+    9: lambda folder: folder.db.execute("UPDATE networks SET zeros = 1, inputs = 2, inhibitory = 3, populations = 4, delays = 1"
+                                        " WHERE operators > 0"),
     10: owned,
     11: lambda folder: folder.db.execute("UPDATE networks SET read_as = '{\"columns\":\"a,b\"}' WHERE user = 'bob'"),
     12: used,
@@ -242,8 +247,8 @@ def make(version, path, spare, pack):
     try:
         for number, text in enumerate(steps()[:version], 1):
             if number not in FILL:
-                raise LookupError(f"step {number} of storage/schema.c has no filling: say in FILL of tests/crash/formats.py which rows and files a "
-                                  "folder of its release has (or that it brings nothing of its own)")
+                raise LookupError(f"step {number} of storage/schema.c has no filling: say in FILL of tests/crash/formats.py which rows "
+                                  "and files a folder of its release has (or that it brings nothing of its own)")
             folder.db.executescript(text)
             folder.db.execute(f"PRAGMA user_version = {number}")
             folder.version = number

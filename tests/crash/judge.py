@@ -48,8 +48,8 @@ class Judge:
         fitting = [fact for fact in facts if fits(fact and fact.value, value)]
         self.seen[key] = known(fitting[-1] and fitting[-1].value, value) if fitting else value
         if not fitting:
-            self.fault(f"{' '.join(map(str, key))}: is {value}, and may be {' or '.join(str(fact and fact.value) for fact in facts)};"
-                       f" so far{self.ledger.stories.get(key)}")
+            allowed = " or ".join(str(fact and fact.value) for fact in facts)
+            self.fault(f"{' '.join(map(str, key))}: is {value}, and may be {allowed}; so far{self.ledger.stories.get(key)}")
         elif self.since is None and len(facts) == 2 and len(fitting) == 1:  # one request under way
             self.saw(facts[1].mark, fitting[0] is facts[1], " ".join(map(str, key)))
         return bool(fitting)
@@ -78,7 +78,8 @@ class Judge:
         self.quotas()
         if self.lab is not None:
             self.common()
-        for name in self.binned.keys() - {value.id for kind in PATHS for key in self.ledger.keys(kind) for value in self.allowed(key) if value} - self.ledger.shared():
+        things = {value.id for kind in PATHS for key in self.ledger.keys(kind) for value in self.allowed(key) if value}
+        for name in self.binned.keys() - things - self.ledger.shared():
             self.fault(f"the bin has {self.binned[name]}, which nobody put there")
         if self.lab is not None:
             self.people()
@@ -221,8 +222,8 @@ class Judge:
             self.must(key, None if value == (None, None) else value)
 
     def audit(self):
-        """Each request that was acknowledged has its line, once; one that was refused has none that says otherwise; one that was under
-        way has it if, and only if, it was done."""
+        """Each request that was acknowledged has its line, once; one that was refused has none that says otherwise; one that was
+        under way has it if, and only if, it was done."""
         told = self.trail(self.ledger.marked_from)
         for mark, m in list(self.ledger.marks.items()):
             if self.at is not None and m.begin > self.at:
@@ -430,7 +431,8 @@ class Judge:
                 for name in sorted(rows - files):
                     if table != "uploads":  # an upload that was imported at the crash: a row that answers 404
                         self.fault(f"{folder}/{name} is known and not there")
-            for kind, name in database.execute("SELECT kind, id FROM bin WHERE kind <> 'job' AND id NOT IN (SELECT mapping FROM packs)"):
+            for kind, name in database.execute("SELECT kind, id FROM bin WHERE kind <> 'job' AND id NOT IN"
+                                               " (SELECT mapping FROM packs)"):
                 path = f"networks/{name}.zip" if kind == "network" else f"mappings/{name}"
                 if not os.path.exists(os.path.join(self.server.data, path)):
                     self.fault(f"{path} lies in the bin and is not there")

@@ -1,4 +1,5 @@
-"""What users do with what they have: pins, the bin, who sees it, tokens; and what an administrator does: users, tokens, quotas, rules."""
+"""What users do with what they have: pins, the bin, who sees it, tokens; and what an administrator does: users, tokens, quotas,
+rules."""
 import hashlib
 
 from clients import PATHS, SHARED_CHIP, Asker, ClientThread
@@ -6,6 +7,7 @@ from lab import ADMIN
 from ledger import Common
 
 COMMONS = 4  # networks of several users
+MEMBERS = ("role", "group", "share", "disabled")  # of a user
 SHOWN = ["lab", "group", "private"]
 SCOPES = [("read",), ("read", "submit"), ("read", "reserve"), ("read", "submit", "reserve", "admin")]
 
@@ -38,8 +40,9 @@ class TokenMaker(Asker):
 
 class UserThread(ClientThread, TokenMaker):
     def more_actions(self):
-        return [(self.pin, 4), (self.show, 4), (self.restore, 3), (self.purge, 2), (self.empty, 1), (self.upload_again, 2), (self.add_token, 2),
-                (self.revoke_token, 1), (self.commit, 2), (self.show_lease, 1), (self.show_chip, 1), (self.change_common, 8), (self.leave_result, 1)]
+        return [(self.pin, 4), (self.show, 4), (self.restore, 3), (self.purge, 2), (self.empty, 1), (self.upload_again, 2),
+                (self.add_token, 2), (self.revoke_token, 1), (self.commit, 2), (self.show_lease, 1), (self.show_chip, 1),
+                (self.change_common, 8), (self.leave_result, 1)]
 
     def any_thing(self, kinds):
         held = {key: thing for kind in kinds for key, thing in (self.ended() if kind == "job" else self.held(kind)).items()}
@@ -60,21 +63,24 @@ class UserThread(ClientThread, TokenMaker):
             return False
         key, thing = found
         to = self.random.choice(SHOWN)
-        return self.change("PUT", f"/v1/{PATHS[key[0]]}/{thing.id}/access", [(key, thing._replace(visible=to))], {"visibility": to}, refused=[409])
+        return self.show_as(f"/v1/{PATHS[key[0]]}/{thing.id}", to, key, thing._replace(visible=to))
+
+    def show_as(self, path, to, key, value):
+        return self.change("PUT", path + "/access", [(key, value)], {"visibility": to}, refused=[409])
 
     def show_chip(self):
         found = self.pick("chip")
         if found is None:
             return False
         to = self.random.choice(SHOWN)
-        return self.change("PUT", f"/v1/chips/{found[0][1]}/access", [(found[0], (found[1][0], to))], {"visibility": to})
+        return self.show_as(f"/v1/chips/{found[0][1]}", to, found[0], (found[1][0], to))
 
     def show_lease(self):
         found = self.pick("lease")
         if found is None:
             return False
         to = self.random.choice(SHOWN)
-        return self.change("PUT", f"/v1/chips/{SHARED_CHIP}/reservations/{found[1][0]}/access", [(found[0], (*found[1][:2], to))], {"visibility": to})
+        return self.show_as(f"/v1/chips/{SHARED_CHIP}/reservations/{found[1][0]}", to, found[0], (*found[1][:2], to))
 
     # ---- the bin ----
 
@@ -85,10 +91,12 @@ class UserThread(ClientThread, TokenMaker):
     def empty(self):
         """With what is several users' and was thrown away by him, the last."""
         binned = self.binned()
-        common = [key for key in self.ledger.keys("common") if any(value is not None and value.place == "bin" for value in self.ledger.allowed(key))]
+        common = [key for key in self.ledger.keys("common")
+                  if any(value is not None and value.place == "bin" for value in self.ledger.allowed(key))]
         if len(binned) <= 2 or (common and not self.may_empty(common)):
             return False
-        done = self.change("DELETE", "/v1/bin", [(key, None) for key in [*binned, *(key for key in common if self.is_in_my_bin(key))]])
+        gone = [*binned, *(key for key in common if self.is_in_my_bin(key))]
+        done = self.change("DELETE", "/v1/bin", [(key, None) for key in gone])
         for key in common:
             self.ledger.give_back(key)
         return done
@@ -119,7 +127,8 @@ class UserThread(ClientThread, TokenMaker):
             return False
         key, thing = found
         body = text_of(self.ledger.known[key])
-        return self.change("POST", "/v1/networks?visibility=lab", [(key, thing._replace(place="here", visible="lab", pinned=False))], body)
+        back = thing._replace(place="here", visible="lab", pinned=False)
+        return self.change("POST", "/v1/networks?visibility=lab", [(key, back)], body)
 
     # ---- what is several users' ----
 
@@ -149,12 +158,14 @@ class UserThread(ClientThread, TokenMaker):
         if me is None:
             return self.change("POST", "/v1/networks?visibility=lab", [(key, joined)], body)
         if now.place == "bin":
-            method, path, after = self.random.choice([("POST", f"/v1/bin/{key[1]}/restore", now._replace(place="here")), ("DELETE", f"/v1/bin/{key[1]}", None),
-                                                      ("POST", "/v1/networks?visibility=lab", joined)])
+            ways = [("POST", f"/v1/bin/{key[1]}/restore", now._replace(place="here")), ("DELETE", f"/v1/bin/{key[1]}", None),
+                    ("POST", "/v1/networks?visibility=lab", joined)]
+            method, path, after = self.random.choice(ways)
             return self.change(method, path, [(key, after)], body if "networks" in path else None)
         path = f"/v1/networks/{key[1]}"
         if me[1] or self.random.random() < 0.5:
-            return self.change("DELETE" if me[1] else "PUT", path + "/pin", [(key, Common("here", others | {(self.name, not me[1])}))])
+            after = Common("here", others | {(self.name, not me[1])})
+            return self.change("DELETE" if me[1] else "PUT", path + "/pin", [(key, after)])
         return self.change("DELETE", path, [(key, Common("here", others) if others else now._replace(place="bin"))], refused=[409])
 
     def submit_common(self):
@@ -202,17 +213,19 @@ class AdminThread(TokenMaker):
         if len(self.idle()) >= 6:
             return False
         name = self.fresh()
-        value = (self.random.choice(["user", "operator", "admin"]), self.random.choice(["", "g0", "g1"]), self.random.randint(1, 1000), False)
-        return self.change("POST", "/v1/users", [(("user", name), value)], {"name": name, **dict(zip(("role", "group", "share"), value))})
+        value = (*self.random_user(), False)
+        return self.change("POST", "/v1/users", [(("user", name), value)], {"name": name, **dict(zip(MEMBERS[:3], value))})
+
+    def random_user(self):
+        return self.random.choice(["user", "operator", "admin"]), self.random.choice(["", "g0", "g1"]), self.random.randint(1, 1000)
 
     def change_user(self):
         """Whole or not at all: several of his values at once."""
         found = self.choose(self.idle())
         if found is None:
             return False
-        value = (self.random.choice(["user", "operator", "admin"]), self.random.choice(["", "g0", "g1", "g2"]), self.random.randint(1, 1000),
-                 self.random.random() < 0.3)
-        return self.change("PATCH", f"/v1/users/{found[0][1]}", [(found[0], value)], dict(zip(("role", "group", "share", "disabled"), value)))
+        value = (*self.random_user(), self.random.random() < 0.3)
+        return self.change("PATCH", f"/v1/users/{found[0][1]}", [(found[0], value)], dict(zip(MEMBERS, value)))
 
     def remove_user(self):
         """With his tokens, quotas and rules."""
@@ -233,7 +246,8 @@ class AdminThread(TokenMaker):
         if found is None:
             return False
         value = tuple(self.random.choice([None, self.random.randint(1, 10**9)]) for _ in names)
-        return self.change("PUT", f"{path}/{found[0][1]}", [((kind, found[0][1]), None if value == (None, None) else value)], dict(zip(names, value)))
+        changes = [((kind, found[0][1]), None if value == (None, None) else value)]
+        return self.change("PUT", f"{path}/{found[0][1]}", changes, dict(zip(names, value)))
 
     def set_user_quota(self):
         return self.limit("user quota", "/v1/quotas/users", ("networks", "bytes"))

@@ -38,7 +38,8 @@ class Lab:
         admin = self.client(server, ADMIN)
         for i, name in enumerate(self.clients):
             group = f"g{i % GROUPS}"
-            for path, body in (("/v1/users", {"name": name, "group": group}), ("/v1/tokens", {"user": name, "name": f"of-{name}", "scopes": ["admin"]})):
+            for path, body in (("/v1/users", {"name": name, "group": group}),
+                               ("/v1/tokens", {"user": name, "name": f"of-{name}", "scopes": ["admin"]})):
                 reply = admin.ask("POST", path, body)
                 if reply.status != 201:
                     raise RuntimeError(f"no user {name}: {reply}")
