@@ -12,6 +12,7 @@ SHARED_CHIP = "shared"      # where all clients take leases
 MODELS = [os.path.join(ROOT, "tests", "data", "onnx", "shuffle.onnx")]
 PASSING = ("no-memory", "disk-full", "disk-low", "io", "not-writable", "busy", "too-many", "draining")
 PATHS = {"network": "networks", "map": "mappings", "compile": "programs", "job": "jobs"}  # of what can lie in a bin
+BINNED_MOST = 20  # of one client
 PRESETS = ["fast"] * 5 + ["reference"] * 4 + ["balanced"]  # what takes milliseconds, and now and then longer
 
 
@@ -147,7 +148,7 @@ class ClientThread(Asker):
 
     def more_actions(self):
         """Beside users each asks for what an administrator may, and all have one bin."""
-        return [(self.set_quota, 2), (self.restore, 1)]
+        return [(self.set_quota, 2), (self.restore, 1), (self.purge, 1)]
 
     def visibility(self):
         return self.random.choice(["lab"] * 4 + ["group", "private"]) if self.lab is not None else "lab"
@@ -206,6 +207,8 @@ class ClientThread(Asker):
 
     def delete(self, kind, held, least):
         """Into the bin; refused while jobs need it."""
+        if len(self.binned()) >= BINNED_MOST:
+            return self.purge()
         found = self.choose(held, least)
         if found is None:
             return False
@@ -214,6 +217,10 @@ class ClientThread(Asker):
 
     def binned(self):
         return {key: thing for kind in PATHS for key, thing in self.held(kind, "bin").items()}
+
+    def purge(self):
+        found = self.choose(self.binned(), least=2)
+        return found is not None and self.change("DELETE", f"/v1/bin/{found[1].id}", [(found[0], None)])
 
     def restore(self):
         found = self.choose(self.binned())

@@ -84,10 +84,6 @@ class UserThread(ClientThread, TokenMaker):
 
     # ---- the bin ----
 
-    def purge(self):
-        found = self.choose(self.binned(), least=2)
-        return found is not None and self.change("DELETE", f"/v1/bin/{found[1].id}", [(found[0], None)])
-
     def empty(self):
         """With what is several users' and was thrown away by him, the last."""
         binned = self.binned()
