@@ -255,8 +255,11 @@ class Judge:
             told[entry["request"]] = entry
         return told
 
-    def whole_trail(self):
-        """Nothing is forgotten that was told before an earlier look."""
+    def whole_trail(self, made, interrupted):
+        """Nothing is forgotten that was told before an earlier look; it tells of each backup, and of no other."""
+        told = len(self.get("/v1/audit?action=backup&format=ndjson").splitlines())
+        if not made <= told <= made + interrupted:
+            self.fault(f"the audit trail tells of {told} backups; {made} were made and {interrupted} interrupted")
         for mark in self.ledger.audited.keys() - self.trail(0).keys():
             self.fault(f"the audit trail has forgotten {mark}")
         return self
