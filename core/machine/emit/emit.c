@@ -241,18 +241,17 @@ cm_status cm_emitter_begin(cm_emitter *e, const char *chip_name, const cm_target
   p->target = *target;
   p->target.memory_bytes = plan->memory_bytes;
   p->opset = plan->model->opset;
+  e->operator_lists = plan->tile_count + plan->op_count + 1;
   p->chip_name = cm_arena_text(&p->arena, chip_name, strlen(chip_name), error);
-  if (p->chip_name == NULL || make_lanes(e, error) != CM_OK ||
-      cm_hop_times_make(target, e->memory, &e->hops, error) != CM_OK ||
+  if (p->chip_name == NULL || make_lanes(e, error) != CM_OK || cm_hop_times_make(target, e->memory, &e->hops, error) != CM_OK ||
       CM_NEW(e->memory, e->tensor_of, plan->model->value_count + 1, error) != CM_OK ||
       CM_NEW(e->memory, e->buffer_of, plan->tile_count + 1, error) != CM_OK ||
       CM_NEW(e->memory, e->stored_by, plan->tile_count + 1, error) != CM_OK ||
       CM_NEW(e->memory, e->line_owner, plan->memory_bytes / CM_ALIGNMENT + 1, error) != CM_OK ||
-      CM_NEW(e->memory, e->lane_count, e->lanes, error) != CM_OK ||
-      CM_NEW(e->memory, e->lane_free, e->lanes, error) != CM_OK ||
+      CM_NEW(e->memory, e->lane_count, e->lanes, error) != CM_OK || CM_NEW(e->memory, e->lane_free, e->lanes, error) != CM_OK ||
       CM_NEW(e->memory, e->known, (size_t)e->lanes * e->lanes, error) != CM_OK ||
       CM_NEW(e->memory, e->wait, e->lanes, error) != CM_OK ||
-      CM_NEW(e->memory, e->operator_of, plan->op_count + 1, error) != CM_OK)
+      CM_NEW(e->memory, e->operators_like, e->operator_lists, error) != CM_OK)
     return error->status;
   e->lane = CM_NONE;
   return list_ends(e, error);
@@ -276,7 +275,8 @@ void cm_emitter_end(cm_emitter *e)
   cm_free(e->symbol_done);
   cm_free(e->wait);
   cm_free(e->changes);
-  cm_free(e->operator_of);
+  cm_free(e->operators_like);
+  cm_free(e->operator_node);
   cm_free(e->operator_before);
   cm_free(e->links);
   cm_free(e->inputs);

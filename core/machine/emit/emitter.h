@@ -32,8 +32,9 @@ typedef struct cm_emitter {
   uint64_t *wait;       /* scratch, by lane: symbol + 1 */
   const double *rates;  /* by device: of the operator that the next instruction computes */
   uint32_t lane;        /* of the next instruction; CM_NONE: where it can begin first */
-  uint32_t *operator_of, *operator_before; /* by node of the plan: its last operator + 1; by operator: the one before */
-  size_t operator_before_capacity;
+  uint32_t *operators_like; /* lists of operators by node and changes: the last + 1 */
+  uint64_t operator_lists;
+  uint32_t *operator_node, *operator_before; /* by operator: the node of the plan; the one before in its list */
   cm_split_change *changes; /* by operator number */
   cm_box *inputs;
   cm_event *places; /* buffers that the next piece makes */

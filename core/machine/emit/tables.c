@@ -1,6 +1,7 @@
 /* Tables of a program: its tensors, and its operators with the changes of pieces. */
 #include <string.h>
 
+#include "base/random.h"
 #include "core/machine/emit/emitter.h"
 
 cm_status cm_emitter_tensor(cm_emitter *e, uint32_t value, uint32_t *number, cm_error *error)
@@ -115,19 +116,31 @@ static cm_status change_attributes(cm_emitter *e, cm_node *node, const cm_split_
   return CM_OK;
 }
 
+/* The list of the operators of a node with such changes: those of its pieces may all differ. */
+static uint32_t *operators_like(const cm_emitter *e, uint32_t op_number, const cm_split_change *change)
+{
+  uint64_t words[sizeof *change / sizeof(uint64_t)], hash = op_number;
+  memcpy(words, change, sizeof words);
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    hash = cm_mix(hash ^ words[i]);
+  return &e->operators_like[hash % e->operator_lists];
+}
+
 cm_status cm_emitter_operator(cm_emitter *e, const cm_plan_op *op, uint32_t op_number, const cm_split_change *change,
                                  uint32_t *number, cm_error *error)
 {
   cm_program *p = e->program;
   const cm_node *node = op->call.node;
-  size_t changes_capacity = e->operator_capacity;
-  for (uint32_t i = e->operator_of[op_number]; i != 0; i = e->operator_before[i - 1])
-    if (memcmp(&e->changes[i - 1], change, sizeof *change) == 0) {
+  size_t changes_capacity = e->operator_capacity, before_capacity = changes_capacity, node_capacity = changes_capacity;
+  uint32_t *last = operators_like(e, op_number, change);
+  for (uint32_t i = *last; i != 0; i = e->operator_before[i - 1])
+    if (e->operator_node[i - 1] == op_number && memcmp(&e->changes[i - 1], change, sizeof *change) == 0) {
       *number = i - 1;
       return CM_OK;
     }
   if (CM_EMITTER_ROOM(e, p->operators, &e->operator_capacity, p->operator_count, error) != CM_OK ||
-      CM_EMITTER_ROOM(e, e->operator_before, &e->operator_before_capacity, p->operator_count, error) != CM_OK ||
+      CM_EMITTER_ROOM(e, e->operator_before, &before_capacity, p->operator_count, error) != CM_OK ||
+      CM_EMITTER_ROOM(e, e->operator_node, &node_capacity, p->operator_count, error) != CM_OK ||
       CM_EMITTER_ROOM(e, e->changes, &changes_capacity, p->operator_count, error) != CM_OK)
     return error->status;
   cm_node *made = &p->operators[p->operator_count];
@@ -149,8 +162,9 @@ cm_status cm_emitter_operator(cm_emitter *e, const cm_plan_op *op, uint32_t op_n
   if (change_attributes(e, made, change, error) != CM_OK)
     return error->status;
   e->changes[p->operator_count] = *change;
-  e->operator_before[p->operator_count] = e->operator_of[op_number];
-  e->operator_of[op_number] = p->operator_count + 1;
+  e->operator_node[p->operator_count] = op_number;
+  e->operator_before[p->operator_count] = *last;
+  *last = p->operator_count + 1;
   *number = p->operator_count++;
   return CM_OK;
 }
