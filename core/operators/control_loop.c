@@ -176,7 +176,7 @@ typedef struct scan {
 static int64_t listed(const cm_node *n, const char *name, uint32_t k)
 {
   const cm_attribute *a = cm_node_attribute(n, name);
-  return a != NULL && a->kind == CM_ATTRIBUTE_INTS && k < a->count ? a->integers[k] : 0;
+  return a != NULL && k < a->count ? a->integers[k] : 0;
 }
 
 static cm_status scan_length(cm_unrolling *u, const scan *s, int64_t *length, cm_error *error)

@@ -18,7 +18,7 @@ cm_status cm_operator_complete(const cm_call *call, cm_error *error)
   for (uint32_t i = 0; i < call->node->known->needs; i++)
     if (!cm_has(call, i))
       return cm_call_fail(call, error, "has no input %u; it needs %u", i, call->node->known->needs);
-  return CM_OK;
+  return cm_node_check_kinds(call->node, error);
 }
 
 cm_status cm_operator_check(const cm_call *call, cm_error *error)
@@ -97,6 +97,69 @@ cm_status cm_call_axis(const cm_call *call, int64_t axis, uint32_t rank, uint32_
   return CM_OK;
 }
 
+cm_status cm_call_own_axis(const cm_call *call, int64_t otherwise, cm_error *error)
+{
+  uint32_t rank = call->input[0].rank, axis;
+  return rank == CM_UNKNOWN_RANK ? CM_OK : cm_call_axis(call, cm_node_integer(call->node, "axis", otherwise), rank, &axis, error);
+}
+
+/* Whether a shape stands at the end of another, maybe with ones in front. */
+static bool ends_with(const cm_shape *whole, const cm_shape *end)
+{
+  bool ones = false;
+  if (end->rank > whole->rank)
+    return false;
+  for (uint32_t i = 1; i <= end->rank; i++) {
+    int64_t there = whole->dims[whole->rank - i], here = end->dims[end->rank - i];
+    ones = ones || (here == 1 && there != 1);
+    if (there >= 0 && here >= 0 && here != (ones ? 1 : there))
+      return false;
+  }
+  return true;
+}
+
+cm_status cm_call_need_scale(const cm_call *call, uint32_t from, uint32_t to, cm_error *error)
+{
+  const cm_shape *x = &call->input[0];
+  uint32_t axis = 0;
+  if (x->rank == CM_UNKNOWN_RANK)
+    return CM_OK;
+  if (cm_call_axis(call, cm_node_integer(call->node, "axis", -1), x->rank, &axis, error) != CM_OK)
+    return error->status;
+  cm_shape normal = {.rank = x->rank - axis};
+  memcpy(normal.dims, x->dims + axis, normal.rank * sizeof *normal.dims);
+  for (uint32_t i = from; i < to; i++)
+    if (cm_has(call, i) && call->input[i].rank != CM_UNKNOWN_RANK && !ends_with(&normal, &call->input[i]))
+      return cm_call_fail(call, error, "input %u does not go with what is normalized, from axis %u on", i, axis);
+  return CM_OK;
+}
+
+/* The first number of an input that is known which is not from `least` to `most`; false: none. */
+static bool has_beyond(const cm_call *call, uint32_t input, int64_t least, int64_t most, int64_t *number)
+{
+  const cm_tensor *t = cm_has(call, input) ? call->value[input] : NULL;
+  for (uint64_t i = 0; t != NULL && i < t->count; i++)
+    if ((*number = cm_tensor_integer(t, i)) < least || *number > most)
+      return true;
+  return false;
+}
+
+cm_status cm_call_need_indices(const cm_call *call, uint32_t input, int64_t extent, cm_error *error)
+{
+  int64_t index;
+  return extent >= 0 && has_beyond(call, input, -extent, extent - 1, &index)
+           ? cm_call_fail(call, error, "index %lld is not within %lld", (long long)index, (long long)extent)
+           : CM_OK;
+}
+
+cm_status cm_call_need_lengths(const cm_call *call, uint32_t input, int64_t extent, cm_error *error)
+{
+  int64_t length;
+  return extent >= 0 && has_beyond(call, input, 0, extent, &length)
+           ? cm_call_fail(call, error, "has a sequence of %lld out of %lld", (long long)length, (long long)extent)
+           : CM_OK;
+}
+
 cm_status cm_call_need_lists(const cm_call *call, uint32_t from, uint32_t to, int64_t count, cm_error *error)
 {
   for (uint32_t i = from; i < to; i++) {
@@ -113,7 +176,7 @@ cm_status cm_call_integers(const cm_call *call, const char *attribute, uint32_t 
   const cm_attribute *a = attribute != NULL ? cm_node_attribute(call->node, attribute) : NULL;
   *known = true;
   *count = 0;
-  if (a != NULL && a->kind == CM_ATTRIBUTE_INTS) {
+  if (a != NULL) {
     if (a->count > maximum)
       return cm_call_fail(call, error, "%zu numbers in %s, at most %zu make sense", a->count, attribute, maximum);
     memcpy(numbers, a->integers, a->count * sizeof *numbers);
@@ -142,7 +205,7 @@ bool cm_call_place(const cm_call *call, cm_piece_place *place)
   uint32_t rank = call->input[0].rank;
   *place = (cm_piece_place){.rank = rank == CM_UNKNOWN_RANK ? 0 : rank};
   memcpy(place->whole, call->input[0].dims, place->rank * sizeof *place->whole);
-  if (a == NULL || a->kind != CM_ATTRIBUTE_INTS || a->count != (size_t)4 * place->rank)
+  if (a == NULL || a->count != (size_t)4 * place->rank)
     return false;
   for (size_t i = 0; i < a->count; i++)
     if (a->integers[i] < 0 || a->integers[i] > INT64_C(1) << 40)

@@ -81,8 +81,11 @@ const cm_operator *cm_operator_table(void);
 /* Why an operator of ONNX that is not in the table is not supported, or NULL. */
 const char *cm_operator_reason(const cm_node *node);
 
-/* Whether the inputs are there that every call of the operator has; shape functions and kernels count on those. Errors:
- * CM_BAD_NETWORK. */
+/* Whether the attributes that operators read are of the kinds that they have in ONNX. Errors: CM_BAD_NETWORK. */
+cm_status cm_node_check_kinds(const cm_node *node, cm_error *error);
+
+/* Whether the inputs are there that every call of the operator has, and attributes of their kinds; shape functions and kernels
+ * count on those. Errors: CM_BAD_NETWORK. */
 cm_status cm_operator_complete(const cm_call *call, cm_error *error);
 
 /* Whether the kernel computes this call: types by the row, the rest by its check. What passes here runs, whatever the
@@ -113,6 +116,21 @@ cm_status cm_call_need_elements(const cm_call *call, cm_error *error);
 
 /* Brings an axis into 0 .. rank-1. */
 cm_status cm_call_axis(const cm_call *call, int64_t axis, uint32_t rank, uint32_t *normal, cm_error *error);
+
+/* The same for attribute axis (`otherwise` where it is not there) of an operator whose first input it is within; nothing is said
+ * while that has no known rank. What a kernel would refuse by shapes, the shape function has to. */
+cm_status cm_call_own_axis(const cm_call *call, int64_t otherwise, cm_error *error);
+
+/* Inputs [from, to) of a normalization, as far as they are there, hold a number for each element from its axis on, or for those at
+ * their end; the axis is within its first input. */
+cm_status cm_call_need_scale(const cm_call *call, uint32_t from, uint32_t to, cm_error *error);
+
+/* The numbers of an input, as far as they are known, are indices within an extent (negative: not known), the negative ones from its
+ * end. */
+cm_status cm_call_need_indices(const cm_call *call, uint32_t input, int64_t extent, cm_error *error);
+
+/* The numbers of an input, as far as they are known, are lengths of up to an extent (negative: not known). */
+cm_status cm_call_need_lengths(const cm_call *call, uint32_t input, int64_t extent, cm_error *error);
 
 /* Inputs [from, to), as far as they are there and known, have to be lists of `count` numbers (negative: not known). */
 cm_status cm_call_need_lists(const cm_call *call, uint32_t from, uint32_t to, int64_t count, cm_error *error);

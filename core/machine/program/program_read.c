@@ -248,6 +248,8 @@ static void get_operators(cm_reading *g)
       get_attribute(g, &n->attributes[k]);
     if (g->r.status == CM_OK && (n->known = cm_operator_find(n->domain, n->op, p->opset)) == NULL)
       (void)cm_reader_fail(&g->r, "operator %.60s is not known", n->op);
+    else if (g->r.status == CM_OK)
+      g->r.status = cm_node_check_kinds(n, g->r.error);
   }
 }
 

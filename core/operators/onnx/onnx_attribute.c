@@ -21,7 +21,7 @@ static bool are_lines(const Onnx__AttributeProto *p, size_t *bytes)
       return false;
     *bytes += s->len + (i > 0);
   }
-  return p->n_strings > 0;
+  return true;
 }
 
 static cm_status read_strings(cm_onnx_reader *r, const Onnx__AttributeProto *p, size_t bytes, cm_attribute *a, cm_error *error)

@@ -128,7 +128,7 @@ static cm_status write_value(writer *w, uint32_t value, Onnx__ValueInfoProto **m
 static cm_status write_strings(writer *w, const cm_attribute *a, Onnx__AttributeProto *p, cm_error *error)
 {
   const char *at = a->text;
-  p->n_strings = 1;
+  p->n_strings = a->count > 0;
   for (size_t i = 0; i < a->count; i++)
     p->n_strings += a->text[i] == '\n';
   if (CM_ARENA_NEW(&w->arena, p->strings, p->n_strings, error) != CM_OK)

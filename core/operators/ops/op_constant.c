@@ -6,7 +6,7 @@
 static cm_tensor *constant_tensor(const cm_call *call)
 {
   const cm_attribute *a = cm_node_attribute(call->node, "value");
-  return a != NULL && a->kind == CM_ATTRIBUTE_TENSOR ? a->tensor : NULL;
+  return a != NULL ? a->tensor : NULL;
 }
 
 cm_status cm_shape_constant(cm_call *call, cm_error *error)
@@ -44,9 +44,9 @@ cm_status cm_kernel_constant(cm_call *call, cm_error *error)
     *(float *)y->data = cm_node_number(call->node, "value_float", 0);
   else if (cm_node_attribute(call->node, "value_int") != NULL)
     *(int64_t *)y->data = cm_node_integer(call->node, "value_int", 0);
-  else if ((a = cm_node_attribute(call->node, "value_floats")) != NULL && a->kind == CM_ATTRIBUTE_FLOATS)
+  else if ((a = cm_node_attribute(call->node, "value_floats")) != NULL)
     memcpy(y->data, a->numbers, a->count * sizeof(float));
-  else if ((a = cm_node_attribute(call->node, "value_ints")) != NULL && a->kind == CM_ATTRIBUTE_INTS)
+  else if ((a = cm_node_attribute(call->node, "value_ints")) != NULL)
     memcpy(y->data, a->integers, a->count * sizeof(int64_t));
   else
     return cm_call_fail(call, error, "holds a kind of value that is not computed");
@@ -60,6 +60,8 @@ cm_status cm_shape_constant_of_shape(cm_call *call, cm_error *error)
   bool known;
   const cm_tensor *value = constant_tensor(call);
   call->output[0].type = value != NULL ? value->type : CM_FLOAT;
+  if (value != NULL && value->count != 1)
+    return cm_call_fail(call, error, "its value should hold one number");
   if (cm_call_integers(call, NULL, 0, dims, CM_RANK_MAX, &count, &known, error) != CM_OK)
     return error->status;
   if (!known)
@@ -77,10 +79,9 @@ cm_status cm_kernel_constant_of_shape(cm_call *call, cm_error *error)
   const cm_tensor *value = constant_tensor(call);
   cm_tensor *y = call->result[0];
   size_t width = cm_type_bytes(y->type);
+  (void)error;
   if (value == NULL)
     return CM_OK; /* zeros already */
-  if (value->count != 1)
-    return cm_call_fail(call, error, "its value should hold one number");
   for (uint64_t i = 0; i < y->count; i++)
     memcpy((uint8_t *)y->data + i * width, value->data, width);
   return CM_OK;

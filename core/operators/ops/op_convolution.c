@@ -208,8 +208,7 @@ cm_status cm_check_fused_conv(const cm_call *call, cm_error *error)
   size_t kind = 0;
   while (kind < sizeof known / sizeof *known && strcmp(known[kind], name) != 0)
     kind++;
-  if (kind == sizeof known / sizeof *known ||
-      (needed[kind] > 0 && (p == NULL || p->kind != CM_ATTRIBUTE_FLOATS || p->count < needed[kind])))
+  if (kind == sizeof known / sizeof *known || (needed[kind] > 0 && (p == NULL || p->count < needed[kind])))
     return cm_call_fail(call, error, "has an activation '%.40s' that is not computed", name);
   return CM_OK;
 }

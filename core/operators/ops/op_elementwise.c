@@ -47,7 +47,11 @@ cm_status cm_shape_where(cm_call *call, cm_error *error)
       cm_call_broadcast(call, &wide, &call->input[2], &call->output[0], error) != CM_OK)
     return error->status;
   call->output[0].type = call->input[1].type;
-  return CM_OK;
+  cm_type yes = call->input[1].type, no = call->input[2].type;
+  return yes != CM_TYPE_NONE && no != CM_TYPE_NONE && yes != no
+           ? cm_call_fail(call, error, "chooses between %s and %s, which should be of one type", cm_type_name(yes),
+                          cm_type_name(no))
+           : CM_OK;
 }
 
 /* If without its branches: both have been computed, one result is chosen (control.c). */
@@ -355,8 +359,7 @@ cm_status cm_kernel_where(cm_call *call, cm_error *error)
   cm_shape wide = cm_shape_of(out);
   int64_t strides[3][CM_RANK_MAX], index[CM_RANK_MAX] = {0};
   size_t width = cm_type_bytes(out->type);
-  if (width == 0 || choice->type != CM_BOOL || call->value[2]->type != out->type)
-    return cm_call_bad_type(call, width == 0 ? out->type : choice->type, error);
+  (void)error;
   for (int k = 0; k < 3; k++)
     cm_broadcast_strides(call->value[k], &wide, strides[k]);
   for (uint64_t k = 0; k < out->count; k++) {

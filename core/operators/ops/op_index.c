@@ -78,9 +78,21 @@ static void combine(reduction r, cm_tensor *y, int64_t at, const cm_tensor *upda
 
 /* ---- GatherElements, ScatterElements ---- */
 
+/* Along the other axes indices are not larger than what they are of; those that are known are within the axis. */
+static cm_status need_places(const cm_call *call, cm_error *error)
+{
+  const cm_shape *x = &call->input[0], *k = &call->input[1];
+  uint32_t axis;
+  if (cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < x->rank; i++)
+    if (i != axis && x->dims[i] >= 0 && k->dims[i] > x->dims[i])
+      return cm_call_fail(call, error, "its indices are larger than its input along axis %u", i);
+  return cm_call_need_indices(call, 1, x->dims[axis], error);
+}
+
 cm_status cm_shape_gather_elements(cm_call *call, cm_error *error)
 {
-  uint32_t axis;
   const cm_shape *x = &call->input[0];
   call->output[0] = call->input[1];
   call->output[0].type = x->type;
@@ -89,7 +101,7 @@ cm_status cm_shape_gather_elements(cm_call *call, cm_error *error)
   if (x->rank != call->input[1].rank || x->rank == 0)
     return cm_call_fail(call, error, "indices of rank %u do not go with an input of rank %u", call->input[1].rank,
                         x->rank);
-  return cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error);
+  return need_places(call, error);
 }
 
 /* The element of `x` that stands at an odometer's place, with `index` along the axis. */
@@ -99,12 +111,8 @@ static cm_status place_of(const cm_call *call, const cm_tensor *x, const int64_t
   int64_t normal = 0, at = 0;
   if (within(call, index, x->dims[axis], &normal, error) != CM_OK)
     return error->status;
-  for (uint32_t i = 0; i < x->rank; i++) {
-    int64_t k = i == axis ? normal : odometer[i];
-    if (k >= x->dims[i])
-      return cm_call_fail(call, error, "its indices are larger than its input along axis %u", i);
-    at += k * strides[i];
-  }
+  for (uint32_t i = 0; i < x->rank; i++)
+    at += (i == axis ? normal : odometer[i]) * strides[i];
   *place = at;
   return CM_OK;
 }
@@ -129,16 +137,13 @@ cm_status cm_kernel_gather_elements(cm_call *call, cm_error *error)
 cm_status cm_shape_scatter_elements(cm_call *call, cm_error *error)
 {
   const cm_shape *x = &call->input[0], *k = &call->input[1], *update = &call->input[2];
-  uint32_t axis;
   call->output[0] = *x;
   if (!cm_shape_known(x) || !cm_shape_known(k) || !cm_shape_known(update))
     return CM_OK;
-  if (cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error) != CM_OK)
-    return error->status;
   if (k->rank != x->rank || update->rank != k->rank || memcmp(update->dims, k->dims, k->rank * sizeof *k->dims) != 0 ||
       update->type != x->type)
     return cm_call_fail(call, error, "its indices and updates do not go with its input");
-  return CM_OK;
+  return need_places(call, error);
 }
 
 cm_status cm_kernel_scatter_elements(cm_call *call, cm_error *error)
@@ -162,6 +167,19 @@ cm_status cm_kernel_scatter_elements(cm_call *call, cm_error *error)
 
 /* ---- GatherND, ScatterND: an index names the first dimensions, the rest comes along ---- */
 
+/* Indices that are known are each within the dimension that they are of. */
+static cm_status need_tuples(const cm_call *call, uint32_t batch, cm_error *error)
+{
+  const cm_tensor *k = call->value[1];
+  int64_t normal, length = call->input[1].dims[call->input[1].rank - 1];
+  for (uint64_t i = 0; k != NULL && i < k->count; i++) {
+    int64_t extent = call->input[0].dims[batch + i % (uint64_t)length];
+    if (extent >= 0 && within(call, cm_tensor_integer(k, i), extent, &normal, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
 cm_status cm_shape_gather_nd(cm_call *call, cm_error *error)
 {
   cm_shape *out = &call->output[0];
@@ -176,12 +194,15 @@ cm_status cm_shape_gather_nd(cm_call *call, cm_error *error)
   uint32_t from = (uint32_t)(batch + k->dims[k->rank - 1]);
   if (k->rank - 1 + x->rank - from > CM_RANK_MAX)
     return cm_call_fail(call, error, "would have more than %d dimensions", CM_RANK_MAX);
+  for (uint32_t i = 0; i < batch; i++)
+    if (k->dims[i] >= 0 && x->dims[i] >= 0 && k->dims[i] != x->dims[i])
+      return cm_call_fail(call, error, "its indices and its input have other batches");
   out->rank = 0;
   for (uint32_t i = 0; i + 1 < k->rank; i++)
     out->dims[out->rank++] = k->dims[i];
   for (uint32_t i = from; i < x->rank; i++)
     out->dims[out->rank++] = x->dims[i];
-  return CM_OK;
+  return need_tuples(call, (uint32_t)batch, error);
 }
 
 /* First element of the block that index number `i` names, among `batch` leading dimensions whose place is `base`. */
@@ -208,9 +229,6 @@ cm_status cm_kernel_gather_nd(cm_call *call, cm_error *error)
   int64_t block = product(x->dims, batch + length, x->rank), batches = product(k->dims, 0, batch),
           frame = product(x->dims, batch, x->rank);
   uint64_t count = length > 0 ? k->count / length : 0, each = batches > 0 ? count / (uint64_t)batches : 0;
-  for (uint32_t i = 0; i < batch; i++)
-    if (k->dims[i] != x->dims[i])
-      return cm_call_fail(call, error, "its indices and its input have other batches");
   for (uint64_t i = 0; i < count; i++) {
     int64_t first;
     if (block_of(call, x, k, i, batch, (int64_t)(i / each) * frame, &first, error) != CM_OK)
@@ -230,7 +248,7 @@ cm_status cm_shape_scatter_nd(cm_call *call, cm_error *error)
     return cm_call_fail(call, error, "its indices do not go with its input");
   if (product(update->dims, 0, update->rank) != product(k->dims, 0, k->rank - 1) * product(x->dims, (uint32_t)k->dims[k->rank - 1], x->rank))
     return cm_call_fail(call, error, "its updates do not go with its indices");
-  return CM_OK;
+  return need_tuples(call, 0, error);
 }
 
 cm_status cm_kernel_scatter_nd(cm_call *call, cm_error *error)
@@ -261,9 +279,12 @@ static cm_status one_hot_axis(const cm_call *call, uint32_t rank, uint32_t *axis
 cm_status cm_shape_one_hot(cm_call *call, cm_error *error)
 {
   uint32_t axis;
-  const cm_shape *x = &call->input[0];
+  const cm_shape *x = &call->input[0], *values = &call->input[2];
+  uint64_t count;
   cm_shape *out = &call->output[0];
-  out->type = call->input[2].type;
+  out->type = values->type;
+  if (cm_shape_known(values) && cm_dims_count(values->rank, values->dims, &count) && count != 2)
+    return cm_call_fail(call, error, "needs two values");
   if (x->rank == CM_UNKNOWN_RANK)
     return CM_OK;
   if (x->rank == CM_RANK_MAX || one_hot_axis(call, x->rank, &axis, error) != CM_OK)
@@ -283,8 +304,6 @@ cm_status cm_kernel_one_hot(cm_call *call, cm_error *error)
   const cm_tensor *x = call->value[0], *values = call->value[2];
   cm_tensor *y = call->result[0];
   uint32_t axis;
-  if (values->count != 2)
-    return cm_call_fail(call, error, "needs two values");
   if (one_hot_axis(call, x->rank, &axis, error) != CM_OK)
     return error->status;
   int64_t depth = y->dims[axis], inner = product(y->dims, axis + 1, y->rank);

@@ -32,12 +32,16 @@ static uint8_t requantize(const cm_tensor *y, int32_t sum, float factor, int32_t
   return (uint8_t)(int)(isnan(q) ? 0 : q < low ? low : q > high ? high : q);
 }
 
-/* Fails unless an input holds one number or `count`. */
+/* Fails unless an input holds one number or `count` (negative: not known). */
 static cm_status need_counts(const cm_call *call, uint32_t input, int64_t count, cm_error *error)
 {
-  return !cm_has(call, input) || call->value[input]->count == 1 || call->value[input]->count == (uint64_t)count
-             ? CM_OK
-             : cm_call_fail(call, error, "input %u should hold one number or %lld", input, (long long)count);
+  uint64_t there;
+  if (!cm_has(call, input) || count < 0 || !cm_shape_known(&call->input[input]) ||
+      !cm_dims_count(call->input[input].rank, call->input[input].dims, &there))
+    return CM_OK;
+  return there == 1 || there == (uint64_t)count
+           ? CM_OK
+           : cm_call_fail(call, error, "input %u should hold one number or %lld", input, (long long)count);
 }
 
 /* ---- matrix products ---- */
@@ -49,6 +53,21 @@ typedef struct product_inputs {
 
 static const product_inputs plain_inputs = {0, 2, 1, 3, CM_NONE, CM_NONE, CM_NONE, CM_NONE},
                             quantized_inputs = {0, 2, 3, 5, 1, 4, 6, 7};
+
+/* Zero points and scales: one, or one a row of the first operand, one a column of the second. */
+static cm_status product_counts(const cm_call *call, const product_inputs *in, cm_error *error)
+{
+  const cm_shape *a = &call->input[in->a], *b = &call->input[in->b];
+  if (a->rank == CM_UNKNOWN_RANK || b->rank == CM_UNKNOWN_RANK)
+    return CM_OK;
+  int64_t rows = a->rank > 1 ? a->dims[a->rank - 2] : 1, columns = b->rank > 1 ? b->dims[b->rank - 1] : 1;
+  const uint32_t inputs[] = {in->a_zero, in->b_zero, in->a_scale, in->b_scale, in->y_scale, in->y_zero};
+  const int64_t counts[] = {rows, columns, rows, columns, 1, 1};
+  for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+    if (need_counts(call, inputs[i], counts[i], error) != CM_OK)
+      return error->status;
+  return CM_OK;
+}
 
 static cm_status product_shape(cm_call *call, const product_inputs *in, cm_type type, cm_error *error)
 {
@@ -63,7 +82,7 @@ static cm_status product_shape(cm_call *call, const product_inputs *in, cm_type 
   if (cm_shape_matmul(&two, error) != CM_OK)
     return error->status;
   call->output[0].type = type;
-  return CM_OK;
+  return product_counts(call, in, error);
 }
 
 cm_status cm_shape_matmul_integer(cm_call *call, cm_error *error)
@@ -128,11 +147,6 @@ static cm_status product_kernel(cm_call *call, const product_inputs *in, cm_erro
                .n = b->rank > 1 ? b->dims[b->rank - 1] : 1};
   uint32_t rank = y->rank - (a->rank > 1) - (b->rank > 1);
   int64_t sa[CM_RANK_MAX], sb[CM_RANK_MAX], index[CM_RANK_MAX] = {0}, to = 0;
-  if (need_counts(call, in->a_zero, p.m, error) != CM_OK || need_counts(call, in->b_zero, p.n, error) != CM_OK ||
-      (in->y_scale != CM_NONE && (need_counts(call, in->a_scale, p.m, error) != CM_OK ||
-                                  need_counts(call, in->b_scale, p.n, error) != CM_OK ||
-                                  need_counts(call, in->y_scale, 1, error) != CM_OK)))
-    return error->status;
   if (y->count == 0)
     return CM_OK;
   if (CM_NEW(call->memory, p.row, p.n, error) != CM_OK)
@@ -164,6 +178,20 @@ cm_status cm_kernel_qlinear_matmul(cm_call *call, cm_error *error)
 
 /* ---- convolutions ---- */
 
+/* Zero points and scales: one, those of the weights one a filter; the bias of a quantized one likewise. */
+static cm_status convolution_counts(const cm_call *call, uint32_t weights, cm_error *error)
+{
+  const cm_shape *k = &call->input[weights];
+  const bool quantized = weights == 3;
+  int64_t filters = k->rank != CM_UNKNOWN_RANK ? k->dims[0] : CM_UNKNOWN_DIM;
+  if (need_counts(call, 2, 1, error) != CM_OK || need_counts(call, quantized ? 5 : 3, filters, error) != CM_OK)
+    return error->status;
+  if (quantized && (need_counts(call, 1, 1, error) != CM_OK || need_counts(call, 4, filters, error) != CM_OK ||
+                    need_counts(call, 6, 1, error) != CM_OK || need_counts(call, 7, 1, error) != CM_OK))
+    return error->status;
+  return quantized ? cm_call_need_lists(call, 8, 9, filters, error) : CM_OK;
+}
+
 /* The call with input and weights in the places that Conv has them in. */
 static cm_status convolution_shape(cm_call *call, uint32_t weights, cm_type type, cm_error *error)
 {
@@ -177,7 +205,7 @@ static cm_status convolution_shape(cm_call *call, uint32_t weights, cm_type type
   if (cm_shape_conv(&two, error) != CM_OK)
     return error->status;
   call->output[0].type = type;
-  return CM_OK;
+  return convolution_counts(call, weights, error);
 }
 
 cm_status cm_shape_conv_integer(cm_call *call, cm_error *error)
@@ -259,13 +287,8 @@ static cm_status convolution_kernel(cm_call *call, uint32_t weights, bool quanti
   convolution c = {.call = call, .x = call->value[0], .k = call->value[weights],
                    .x_zero = 2, .k_zero = quantized ? 5 : 3};
   int64_t groups = cm_node_integer(call->node, "group", 1), filters = c.k->dims[0];
-  if (cm_window_read(call, &call->input[0], c.k->dims + 2, false, &c.w, error) != CM_OK ||
-      need_counts(call, c.x_zero, 1, error) != CM_OK || need_counts(call, c.k_zero, filters, error) != CM_OK ||
-      (quantized && (need_counts(call, 1, 1, error) != CM_OK || need_counts(call, 4, filters, error) != CM_OK ||
-                     need_counts(call, 6, 1, error) != CM_OK || need_counts(call, 7, 1, error) != CM_OK)))
+  if (cm_window_read(call, &call->input[0], c.k->dims + 2, false, &c.w, error) != CM_OK)
     return error->status;
-  if (quantized && cm_has(call, 8) && call->value[8]->count != (uint64_t)filters)
-    return cm_call_fail(call, error, "its bias should hold %lld numbers", (long long)filters);
   c.channels = c.k->dims[1];
   c.filters = filters / groups;
   c.in_size = c.out_size = c.cells = 1;

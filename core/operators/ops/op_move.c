@@ -13,7 +13,7 @@ static cm_status read_perm(const cm_call *call, uint32_t rank, uint32_t *perm, c
     perm[i] = rank - 1 - i;
   if (a == NULL)
     return CM_OK;
-  if (a->kind != CM_ATTRIBUTE_INTS || a->count != rank)
+  if (a->count != rank)
     return cm_call_fail(call, error, "perm should hold %u axes", rank);
   for (uint32_t i = 0; i < rank; i++) {
     if (cm_call_axis(call, a->integers[i], rank, &perm[i], error) != CM_OK)

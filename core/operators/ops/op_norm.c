@@ -7,9 +7,8 @@
 
 cm_status cm_shape_lp_norm(cm_call *call, cm_error *error)
 {
-  (void)error;
   call->output[0] = call->input[0];
-  return CM_OK;
+  return cm_call_own_axis(call, -1, error);
 }
 
 cm_status cm_kernel_lp_norm(cm_call *call, cm_error *error)
@@ -42,7 +41,7 @@ static cm_status mean_variance_axes(const cm_call *call, bool reduced[CM_RANK_MA
 {
   static const int64_t usual[] = {0, 2, 3};
   const cm_attribute *a = cm_node_attribute(call->node, "axes");
-  const int64_t *axes = a != NULL && a->kind == CM_ATTRIBUTE_INTS ? a->integers : usual;
+  const int64_t *axes = a != NULL ? a->integers : usual;
   for (size_t i = 0, count = axes != usual ? a->count : 3; i < count; i++) {
     uint32_t axis;
     if (cm_call_axis(call, axes[i], call->input[0].rank, &axis, error) != CM_OK)
@@ -103,9 +102,8 @@ cm_status cm_kernel_mean_variance(cm_call *call, cm_error *error)
 
 cm_status cm_shape_rms_norm(cm_call *call, cm_error *error)
 {
-  (void)error;
   call->output[0] = call->input[0];
-  return CM_OK;
+  return cm_call_need_scale(call, 1, 2, error);
 }
 
 cm_status cm_kernel_rms_norm(cm_call *call, cm_error *error)
@@ -118,9 +116,6 @@ cm_status cm_kernel_rms_norm(cm_call *call, cm_error *error)
     return error->status;
   for (uint32_t i = axis; i < x->rank; i++)
     size *= (uint64_t)x->dims[i];
-  if (scale->count == 0 || size % scale->count != 0)
-    return cm_call_fail(call, error, "its scale of %llu numbers does not go with %llu",
-                        (unsigned long long)scale->count, (unsigned long long)size);
   for (uint64_t r = 0; size > 0 && r < x->count / size; r++) {
     double squares = 0;
     for (uint64_t i = 0; i < size; i++)

@@ -155,7 +155,7 @@ cm_status cm_shape_layer_norm(cm_call *call, cm_error *error)
     for (uint32_t i = axis; i < call->input[0].rank; i++)
       call->output[o].dims[i] = 1;
   }
-  return CM_OK;
+  return cm_call_need_scale(call, 1, 3, error);
 }
 
 cm_status cm_kernel_layer_norm(cm_call *call, cm_error *error)
@@ -169,16 +169,13 @@ cm_status cm_kernel_layer_norm(cm_call *call, cm_error *error)
   for (uint32_t i = axis; i < x->rank; i++)
     size *= (uint64_t)x->dims[i];
   const cm_tensor *scale = call->value[1], *bias = cm_has(call, 2) ? call->value[2] : NULL;
-  if (size % (scale->count > 0 ? scale->count : 1) != 0 || (bias != NULL && bias->count != scale->count))
-    return cm_call_fail(call, error, "its scale of %llu numbers does not go with %llu",
-                        (unsigned long long)scale->count, (unsigned long long)size);
   for (uint64_t r = 0; size > 0 && r < x->count / size; r++) {
     const float *from = (const float *)x->data + r * size;
     row_norm n = measure(from, size, (double)cm_node_number(call->node, "epsilon", 1e-5F));
     for (uint64_t i = 0; i < size; i++) {
       double value = ((double)from[i] - n.mean) * n.deviation * (double)((const float *)scale->data)[i % scale->count];
       if (bias != NULL)
-        value += (double)((const float *)bias->data)[i % scale->count];
+        value += (double)((const float *)bias->data)[i % bias->count];
       ((float *)call->result[0]->data)[r * size + i] = (float)value;
     }
     if (call->output_count > 1 && call->result[1] != NULL)
@@ -193,8 +190,10 @@ cm_status cm_kernel_layer_norm(cm_call *call, cm_error *error)
 
 cm_status cm_shape_lrn(cm_call *call, cm_error *error)
 {
-  (void)error;
-  return same_shape(call);
+  (void)same_shape(call);
+  return call->input[0].rank < 2 || cm_node_integer(call->node, "size", 1) < 1
+           ? cm_call_fail(call, error, "needs at least 2 dimensions and a size")
+           : CM_OK;
 }
 
 cm_status cm_kernel_lrn(cm_call *call, cm_error *error)
@@ -203,8 +202,6 @@ cm_status cm_kernel_lrn(cm_call *call, cm_error *error)
   int64_t size = cm_node_integer(call->node, "size", 1);
   if (need_float(call, 1, error) != CM_OK)
     return error->status;
-  if (x->rank < 2 || size < 1)
-    return cm_call_fail(call, error, "needs at least 2 dimensions and a size");
   double alpha = (double)cm_node_number(call->node, "alpha", 1e-4F),
          beta = (double)cm_node_number(call->node, "beta", 0.75F), bias = (double)cm_node_number(call->node, "bias", 1);
   int64_t channels = x->dims[1], plane = 1, before = (size - 1) / 2, after = size - 1 - before;
@@ -225,8 +222,8 @@ cm_status cm_kernel_lrn(cm_call *call, cm_error *error)
 
 cm_status cm_shape_softmax(cm_call *call, cm_error *error)
 {
-  (void)error;
-  return same_shape(call);
+  (void)same_shape(call);
+  return cm_call_own_axis(call, call->opset < 13 ? 1 : -1, error);
 }
 
 cm_status cm_kernel_softmax(cm_call *call, cm_error *error)

@@ -264,7 +264,7 @@ cm_status cm_shape_gather(cm_call *call, cm_error *error)
     out->dims[out->rank++] = k->dims[i];
   for (uint32_t i = axis + 1; i < x->rank; i++)
     out->dims[out->rank++] = x->dims[i];
-  return CM_OK;
+  return cm_call_need_indices(call, 1, x->dims[axis], error);
 }
 
 cm_status cm_kernel_gather(cm_call *call, cm_error *error)
@@ -282,11 +282,7 @@ cm_status cm_kernel_gather(cm_call *call, cm_error *error)
   for (int64_t o = 0; o < outer; o++)
     for (uint64_t i = 0; i < k->count; i++, to += bytes) {
       int64_t index = cm_tensor_integer(k, i);
-      index = index < 0 ? index + length : index;
-      if (index < 0 || index >= length)
-        return cm_call_fail(call, error, "index %lld is not within %lld", (long long)cm_tensor_integer(k, i),
-                            (long long)length);
-      memcpy(to, at(x, (o * length + index) * inner), bytes);
+      memcpy(to, at(x, (o * length + (index < 0 ? index + length : index)) * inner), bytes);
     }
   return CM_OK;
 }

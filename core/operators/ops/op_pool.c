@@ -102,7 +102,8 @@ cm_status cm_kernel_pool(cm_call *call, cm_error *error)
       double value = !average ? s.largest : cells > 0 ? s.sum / (double)cells : 0;
       cm_tensor_put_number(y, k, value, false);
       if (call->output_count > 1 && call->result[1] != NULL)
-        ((int64_t *)call->result[1]->data)[k] = flat_index(&w, &at, plane, x->dims[1], s.place, column_major);
+        ((int64_t *)call->result[1]->data)[k] = /* a window of padding alone has none, wherever a piece of it lies */
+          s.place < 0 ? -1 : flat_index(&w, &at, plane, x->dims[1], s.place, column_major);
       k++;
     } while (cm_next_index(w.rank, w.out, position));
   }

@@ -3,25 +3,6 @@
 
 #include "core/operators/operator.h"
 
-cm_status cm_shape_quantize(cm_call *call, cm_error *error)
-{
-  (void)error;
-  call->output[0] = call->input[0];
-  call->output[0].type =
-      cm_has(call, 2) ? call->input[2].type : (cm_type)cm_node_integer(call->node, "output_dtype", CM_UINT8);
-  if (call->output[0].type == CM_TYPE_NONE && !cm_has(call, 2))
-    call->output[0].type = CM_UINT8;
-  return CM_OK;
-}
-
-cm_status cm_shape_dequantize(cm_call *call, cm_error *error)
-{
-  (void)error;
-  call->output[0] = call->input[0];
-  call->output[0].type = call->input[1].type;
-  return CM_OK;
-}
-
 /* Which scale an element has: one for all, one for each element of an axis, or one for each block of an axis. */
 typedef struct steps {
   uint64_t inner, extent; /* elements after the axis, and of the axis */
@@ -41,18 +22,19 @@ static uint64_t scale_of(const steps *s, uint64_t element)
 
 static cm_status read_steps(const cm_call *call, steps *s, cm_error *error)
 {
-  const cm_tensor *x = call->value[0], *scale = call->value[1];
+  const cm_shape *x = &call->input[0], *scale = &call->input[1], *zero = &call->input[2];
   int64_t block = cm_node_integer(call->node, "block_size", 0);
   uint32_t axis;
-  *s = (steps){.inner = 1, .count = scale->count};
-  if (scale->count == 1)
+  uint64_t zeros;
+  *s = (steps){.inner = 1};
+  if (!cm_dims_count(scale->rank, scale->dims, &s->count) || s->count == 1)
     return CM_OK;
   if (cm_call_axis(call, cm_node_integer(call->node, "axis", 1), x->rank, &axis, error) != CM_OK)
     return error->status;
   s->extent = (uint64_t)x->dims[axis];
   for (uint32_t i = axis + 1; i < x->rank; i++)
     s->inner *= (uint64_t)x->dims[i];
-  bool fits = !cm_has(call, 2) || call->value[2]->count == scale->count;
+  bool fits = !cm_has(call, 2) || !cm_shape_known(zero) || (cm_dims_count(zero->rank, zero->dims, &zeros) && zeros == s->count);
   if (block > 0) {
     s->block = (uint64_t)block;
     s->blocks = (s->extent + s->block - 1) / s->block;
@@ -60,10 +42,33 @@ static cm_status read_steps(const cm_call *call, steps *s, cm_error *error)
     for (uint32_t i = 0; fits && i < x->rank; i++)
       fits = scale->dims[i] == (i == axis ? (int64_t)s->blocks : x->dims[i]);
   } else
-    fits = fits && scale->count == s->extent;
+    fits = fits && s->count == s->extent;
   return fits ? CM_OK
-              : cm_call_fail(call, error, "%llu scales do not go with %lld elements of axis %u",
-                             (unsigned long long)scale->count, (long long)x->dims[axis], axis);
+              : cm_call_fail(call, error, "%llu scales do not go with %lld elements of axis %u", (unsigned long long)s->count,
+                             (long long)x->dims[axis], axis);
+}
+
+/* Scales go with the input as soon as the shapes of both are known. */
+static cm_status need_steps(const cm_call *call, cm_error *error)
+{
+  steps ignored;
+  return cm_shape_known(&call->input[0]) && cm_shape_known(&call->input[1]) ? read_steps(call, &ignored, error) : CM_OK;
+}
+
+cm_status cm_shape_quantize(cm_call *call, cm_error *error)
+{
+  call->output[0] = call->input[0];
+  call->output[0].type = cm_has(call, 2) ? call->input[2].type : (cm_type)cm_node_integer(call->node, "output_dtype", CM_UINT8);
+  if (call->output[0].type == CM_TYPE_NONE && !cm_has(call, 2))
+    call->output[0].type = CM_UINT8;
+  return need_steps(call, error);
+}
+
+cm_status cm_shape_dequantize(cm_call *call, cm_error *error)
+{
+  call->output[0] = call->input[0];
+  call->output[0].type = call->input[1].type;
+  return need_steps(call, error);
 }
 
 static double zero_of(const cm_call *call, uint64_t k)

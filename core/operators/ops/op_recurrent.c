@@ -107,7 +107,7 @@ static void begin(const cm_call *call, recurrent *r)
 static void line_of(const cm_node *node, const char *name, int64_t k, const char **text, size_t *length)
 {
   const cm_attribute *a = cm_node_attribute(node, name);
-  const char *at = a != NULL && a->kind == CM_ATTRIBUTE_STRINGS ? a->text : NULL;
+  const char *at = a != NULL && a->count > 0 ? a->text : NULL;
   for (; at != NULL && k > 0; k--)
     at = (at = strchr(at, '\n')) != NULL ? at + 1 : NULL;
   if (at == NULL)
@@ -134,9 +134,9 @@ static cm_status read_functions(const cm_call *call, recurrent *r, cm_error *err
     *f = (function){activations[i].function, activations[i].alpha, activations[i].beta};
     /* Parameters stand in the order of the functions that have any. */
     bool has_alpha = f->alpha != 0 || f->apply == a_affine, has_beta = f->beta != 0 || f->apply == a_affine;
-    if (has_alpha && alpha != NULL && alpha->kind == CM_ATTRIBUTE_FLOATS && alphas < alpha->count)
+    if (has_alpha && alpha != NULL && alphas < alpha->count)
       f->alpha = (double)alpha->numbers[alphas++];
-    if (has_beta && beta != NULL && beta->kind == CM_ATTRIBUTE_FLOATS && betas < beta->count)
+    if (has_beta && beta != NULL && betas < beta->count)
       f->beta = (double)beta->numbers[betas++];
   }
   return CM_OK;
@@ -175,7 +175,9 @@ cm_status cm_check_recurrent(const cm_call *call, cm_error *error)
   recurrent r;
   if (!measure(call, &r))
     return cm_call_fail(call, error, "needs an input and weights of 3 dimensions");
-  return read_functions(call, &r, error) != CM_OK ? error->status : check_sizes(call, &r, error);
+  return read_functions(call, &r, error) != CM_OK || check_sizes(call, &r, error) != CM_OK
+           ? error->status
+           : cm_call_need_lengths(call, 4, r.steps, error);
 }
 
 cm_status cm_shape_recurrent(cm_call *call, cm_error *error)
@@ -345,7 +347,6 @@ cm_status cm_kernel_recurrent(cm_call *call, cm_error *error)
   if (read_functions(call, &r, error) != CM_OK ||
       CM_NEW(call->memory, room, 5 * r.hidden + 1, error) != CM_OK)
     return error->status;
-  cm_status status = CM_OK;
   for (int64_t d = 0; d < r.directions; d++) {
     int64_t rows = r.gates * r.hidden;
     sequence s = {.r = &r, .f = r.function[d], .w = part_of(call, 1, d * rows * r.inputs),
@@ -353,15 +354,9 @@ cm_status cm_kernel_recurrent(cm_call *call, cm_error *error)
                   .r_bias = part_of(call, 3, d * 2 * rows + rows),
                   .peephole = r.gates == 4 ? part_of(call, 7, d * 3 * r.hidden) : NULL,
                   .h = room, .c = room + r.hidden, .next = room + 2 * r.hidden, .reset = room + 3 * r.hidden};
-    for (int64_t n = 0; status == CM_OK && n < r.batch; n++) {
-      int64_t length = cm_has(call, 4) ? cm_tensor_integer(call->value[4], (uint64_t)n) : r.steps;
-      if (length < 0 || length > r.steps)
-        status = cm_call_fail(call, error, "has a sequence of %lld out of %lld steps", (long long)length,
-                              (long long)r.steps);
-      else
-        run_sequence(call, &s, d, n, length);
-    }
+    for (int64_t n = 0; n < r.batch; n++)
+      run_sequence(call, &s, d, n, cm_has(call, 4) ? cm_tensor_integer(call->value[4], (uint64_t)n) : r.steps);
   }
   cm_free(room);
-  return status;
+  return CM_OK;
 }

@@ -7,7 +7,7 @@
 
 typedef enum mode { NEAREST, LINEAR, CUBIC } mode;
 
-enum { TAPS_MAX = 4096 };
+enum { TAPS_MAX = 4096, SIZE_MOST = 100000000 };
 
 typedef struct resizing {
   mode mode;
@@ -102,16 +102,14 @@ static cm_status read_whole(const cm_call *call, const cm_shape *x, resizing *r,
     double extent = (double)x->dims[axes[i]];
     if (by_size) {
       r->size[axes[i]] = cm_tensor_integer(sizes, i);
-      r->scale[axes[i]] = (double)r->size[axes[i]] / extent;
+      r->scale[axes[i]] = extent > 0 ? (double)r->size[axes[i]] / extent : 1;
     } else {
       r->scale[axes[i]] = scales != NULL ? cm_tensor_number(scales, i) : (double)attribute->numbers[i];
       double size = floor(r->scale[axes[i]] * extent);
-      if (!(r->scale[axes[i]] > 0) || size > 1e8)
+      if (!(r->scale[axes[i]] > 0) || size > SIZE_MOST)
         return cm_call_fail(call, error, "has a scale of %g", r->scale[axes[i]]);
       r->size[axes[i]] = (int64_t)size;
     }
-    if (r->size[axes[i]] < 0 || r->size[axes[i]] > 100000000)
-      return cm_call_fail(call, error, "has a size of %lld", (long long)r->size[axes[i]]);
     if (r->crop && roi != NULL && roi->count == (uint64_t)2 * count) {
       r->from[axes[i]] = cm_tensor_number(roi, i);
       r->to[axes[i]] = cm_tensor_number(roi, i + count);
@@ -119,6 +117,9 @@ static cm_status read_whole(const cm_call *call, const cm_shape *x, resizing *r,
   }
   if (by_size)
     keep_aspect(call, x, axes, count, r);
+  for (uint32_t i = 0; i < x->rank; i++)
+    if (r->size[i] != x->dims[i] && (r->size[i] < 0 || r->size[i] > SIZE_MOST || x->dims[i] == 0))
+      return cm_call_fail(call, error, "has a size of %lld, from %lld", (long long)r->size[i], (long long)x->dims[i]);
   return CM_OK;
 }
 

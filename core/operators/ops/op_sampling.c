@@ -184,8 +184,7 @@ cm_status cm_shape_max_roi_pool(cm_call *call, cm_error *error)
   const cm_attribute *pooled = cm_node_attribute(call->node, "pooled_shape");
   const cm_shape *x = &call->input[0];
   cm_shape *y = &call->output[0];
-  if (pooled == NULL || pooled->kind != CM_ATTRIBUTE_INTS || pooled->count != 2 ||
-      pooled->integers[0] < 1 || pooled->integers[1] < 1)
+  if (pooled == NULL || pooled->count != 2 || pooled->integers[0] < 1 || pooled->integers[1] < 1)
     return cm_call_fail(call, error, "needs regions and a pooled_shape of two numbers");
   const cm_shape *rois = &call->input[1];
   *y = *x;
@@ -193,6 +192,11 @@ cm_status cm_shape_max_roi_pool(cm_call *call, cm_error *error)
     return CM_OK;
   if (x->rank != 4 || rois->rank != 2 || (rois->dims[1] >= 0 && rois->dims[1] != 5))
     return cm_call_fail(call, error, "needs images of 4 dimensions and regions of 5 numbers");
+  for (int64_t r = 0; call->value[1] != NULL && x->dims[0] >= 0 && r < rois->dims[0]; r++) {
+    double image = cm_tensor_number(call->value[1], (uint64_t)(5 * r));
+    if (!(image >= 0 && image < (double)x->dims[0]))
+      return cm_call_fail(call, error, "image %g is not within %lld", image, (long long)x->dims[0]);
+  }
   y->dims[0] = rois->dims[0];
   y->dims[2] = pooled->integers[0];
   y->dims[3] = pooled->integers[1];
@@ -211,12 +215,11 @@ cm_status cm_kernel_max_roi_pool(cm_call *call, cm_error *error)
   const float scale = cm_node_number(call->node, "spatial_scale", 1); /* products in float32 decide what is rounded up */
   const int64_t rows = y->dims[2], columns = y->dims[3], height = x->dims[2], width = x->dims[3];
   uint64_t to = 0;
+  (void)error;
   for (int64_t r = 0; r < rois->dims[0]; r++) {
     const float *at = (const float *)rois->data + 5 * r;
     double left = (double)roundf(at[1] * scale), top = (double)roundf(at[2] * scale),
            wide = fmax((double)roundf(at[3] * scale) - left + 1, 1), high = fmax((double)roundf(at[4] * scale) - top + 1, 1);
-    if (!(at[0] >= 0) || (double)at[0] >= (double)x->dims[0])
-      return cm_call_fail(call, error, "image %g is not within %lld", (double)at[0], (long long)x->dims[0]);
     for (int64_t c = 0; c < x->dims[1]; c++) {
       const float *plane = (const float *)x->data + ((int64_t)at[0] * x->dims[1] + c) * height * width;
       for (int64_t p = 0; p < rows * columns; p++) {

@@ -257,22 +257,24 @@ cm_status cm_kernel_unique(cm_call *call, cm_error *error)
 
 cm_status cm_shape_compress(cm_call *call, cm_error *error)
 {
-  const cm_attribute *a = cm_node_attribute(call->node, "axis");
+  const bool one_axis = cm_node_attribute(call->node, "axis") != NULL;
+  const cm_shape *x = &call->input[0];
   cm_shape *out = &call->output[0];
   uint32_t axis = 0;
-  *out = a != NULL ? call->input[0] : (cm_shape){.type = call->input[0].type, .rank = 1};
-  if (out->rank == CM_UNKNOWN_RANK)
+  uint64_t all = 0;
+  *out = one_axis ? *x : (cm_shape){.type = x->type, .rank = 1};
+  if (x->rank == CM_UNKNOWN_RANK)
     return CM_OK;
-  if (a != NULL && cm_call_axis(call, a->integer, out->rank, &axis, error) != CM_OK)
+  if (one_axis && cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error) != CM_OK)
     return error->status;
-  int64_t extent = a != NULL ? out->dims[axis] : INT64_MAX;
+  int64_t extent = one_axis ? x->dims[axis] : cm_shape_known(x) && cm_dims_count(x->rank, x->dims, &all) ? (int64_t)all : -1;
   out->dims[axis] = CM_UNKNOWN_DIM;
   if (call->value[1] == NULL)
     return CM_OK;
   out->dims[axis] = 0;
   for (uint64_t i = 0; i < call->value[1]->count; i++)
     if (cm_tensor_integer(call->value[1], i) != 0) {
-      if ((int64_t)i >= extent)
+      if (extent >= 0 && (int64_t)i >= extent)
         return cm_call_fail(call, error, "chooses element %llu of %lld", (unsigned long long)i, (long long)extent);
       out->dims[axis]++;
     }
@@ -291,8 +293,6 @@ cm_status cm_kernel_compress(cm_call *call, cm_error *error)
     for (int64_t i = 0; i < (int64_t)choice->count; i++) {
       if (cm_tensor_integer(choice, (uint64_t)i) == 0)
         continue;
-      if (i >= l.extent)
-        return cm_call_fail(call, error, "chooses element %lld of %lld", (long long)i, (long long)l.extent);
       copy_elements(call->result[0], to, x, (o * l.extent + i) * l.inner, l.inner);
       to += l.inner;
     }
@@ -305,14 +305,15 @@ cm_status cm_shape_reverse_sequence(cm_call *call, cm_error *error)
 {
   call->output[0] = call->input[0];
   const cm_shape *x = &call->input[0], *lengths = &call->input[1];
-  uint32_t batch;
+  uint32_t batch, time;
   if (x->rank == CM_UNKNOWN_RANK || !cm_shape_known(lengths))
     return CM_OK;
-  if (cm_call_axis(call, cm_node_integer(call->node, "batch_axis", 1), x->rank, &batch, error) != CM_OK)
+  if (cm_call_axis(call, cm_node_integer(call->node, "time_axis", 0), x->rank, &time, error) != CM_OK ||
+      cm_call_axis(call, cm_node_integer(call->node, "batch_axis", 1), x->rank, &batch, error) != CM_OK)
     return error->status;
   if (lengths->rank != 1 || (x->dims[batch] >= 0 && lengths->dims[0] != x->dims[batch]))
     return cm_call_fail(call, error, "needs %lld lengths", (long long)x->dims[batch]);
-  return CM_OK;
+  return cm_call_need_lengths(call, 1, x->dims[time], error);
 }
 
 cm_status cm_kernel_reverse_sequence(cm_call *call, cm_error *error)
@@ -326,8 +327,6 @@ cm_status cm_kernel_reverse_sequence(cm_call *call, cm_error *error)
   cm_strides(x->rank, x->dims, strides);
   for (uint64_t i = 0; i < x->count; i++) {
     int64_t n = cm_tensor_integer(length, (uint64_t)index[batch]), t = index[time];
-    if (n < 0 || n > x->dims[time])
-      return cm_call_fail(call, error, "has a sequence of %lld out of %lld", (long long)n, (long long)x->dims[time]);
     copy_elements(call->result[0], (int64_t)i, x, (int64_t)i + (t < n ? (n - 1 - t - t) * strides[time] : 0), 1);
     (void)cm_next_index(x->rank, x->dims, index);
   }
@@ -338,9 +337,12 @@ cm_status cm_kernel_reverse_sequence(cm_call *call, cm_error *error)
 
 cm_status cm_shape_cum_sum(cm_call *call, cm_error *error)
 {
+  const cm_shape *axis = &call->input[1];
+  uint64_t count;
   call->output[0] = call->input[0];
-  (void)error;
-  return CM_OK;
+  if (cm_shape_known(axis) && cm_dims_count(axis->rank, axis->dims, &count) && count != 1)
+    return cm_call_fail(call, error, "needs one axis");
+  return call->input[0].rank == CM_UNKNOWN_RANK ? CM_OK : cm_call_need_indices(call, 1, call->input[0].rank, error);
 }
 
 cm_status cm_kernel_cum_sum(cm_call *call, cm_error *error)
@@ -349,8 +351,8 @@ cm_status cm_kernel_cum_sum(cm_call *call, cm_error *error)
   bool exclusive = cm_node_integer(call->node, "exclusive", 0) != 0,
        reverse = cm_node_integer(call->node, "reverse", 0) != 0, whole = cm_type_is_integer(x->type);
   lines l;
-  if (call->value[1]->count != 1 || lines_of(call, x, cm_tensor_integer(call->value[1], 0), &l, error) != CM_OK)
-    return call->value[1]->count != 1 ? cm_call_fail(call, error, "needs one axis") : error->status;
+  if (lines_of(call, x, cm_tensor_integer(call->value[1], 0), &l, error) != CM_OK)
+    return error->status;
   for (int64_t r = 0; r < l.outer * l.inner; r++) {
     double sum = 0;
     uint64_t whole_sum = 0;
@@ -374,9 +376,8 @@ cm_status cm_kernel_cum_sum(cm_call *call, cm_error *error)
 
 cm_status cm_shape_hardmax(cm_call *call, cm_error *error)
 {
-  (void)error;
   call->output[0] = call->input[0];
-  return CM_OK;
+  return cm_call_own_axis(call, call->opset < 13 ? 1 : -1, error);
 }
 
 cm_status cm_kernel_hardmax(cm_call *call, cm_error *error)

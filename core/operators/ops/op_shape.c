@@ -197,7 +197,7 @@ cm_status cm_shape_squeeze(cm_call *call, cm_error *error)
     uint32_t axis;
     if (cm_call_axis(call, axes[i], x->rank, &axis, error) != CM_OK)
       return error->status;
-    if (x->dims[axis] > 1)
+    if (x->dims[axis] >= 0 && x->dims[axis] != 1)
       return cm_call_fail(call, error, "cannot remove axis %u of %lld elements", axis, (long long)x->dims[axis]);
     gone[axis] = true;
   }

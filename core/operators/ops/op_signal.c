@@ -166,6 +166,11 @@ cm_status cm_shape_stft(cm_call *call, cm_error *error)
   if (x->rank == CM_UNKNOWN_RANK)
     return CM_OK;
   call->output[0].dims[0] = x->dims[0];
+  const cm_shape *window = &call->input[2];
+  bool short_window =
+    cm_has(call, 2) && (window->rank == 0 || (window->rank == 1 && window->dims[0] >= 0 && window->dims[0] < length));
+  if (short_window || (x->rank == 3 && x->dims[2] >= 0 && (x->dims[2] < 1 || x->dims[2] > 2)))
+    return cm_call_fail(call, error, "its window or signal has another length");
   if (length < 0 || step < 0 || x->dims[1] < 0)
     return CM_OK;
   if (step == 0 || length == 0 || length > x->dims[1])
@@ -184,8 +189,6 @@ cm_status cm_kernel_stft(cm_call *call, cm_error *error)
   uint64_t to = 0;
   if (read_length(call, 1, &step, error) != CM_OK || frame_length(call, &length, error) != CM_OK)
     return error->status;
-  if ((window != NULL && window->count < (uint64_t)length) || width < 1 || width > 2)
-    return cm_call_fail(call, error, "its window or signal has another length");
   for (int64_t b = 0; b < y->dims[0]; b++)
     for (int64_t f = 0; f < y->dims[1]; f++)
       for (int64_t k = 0; k < y->dims[2]; k++) {
@@ -247,9 +250,24 @@ cm_status cm_kernel_window(cm_call *call, cm_error *error)
 
 /* ---- MelWeightMatrix ---- */
 
+/* Numbers that are known are those of a sample rate and frequencies. */
+static cm_status need_frequencies(const cm_call *call, cm_error *error)
+{
+  for (uint32_t i = 2; i < 5; i++) {
+    const cm_tensor *t = cm_has(call, i) ? call->value[i] : NULL;
+    if (!cm_has(call, i) || (t != NULL && (t->count != 1 || !(cm_tensor_number(t, 0) >= 0))))
+      return cm_call_fail(call, error, "input %u should be one number from 0 on", i);
+    if (i == 2 && t != NULL && !(cm_tensor_number(t, 0) > 0))
+      return cm_call_fail(call, error, "needs a sample rate");
+  }
+  return CM_OK;
+}
+
 cm_status cm_shape_mel_weights(cm_call *call, cm_error *error)
 {
   int64_t bins, length;
+  if (need_frequencies(call, error) != CM_OK)
+    return error->status;
   if (read_length(call, 0, &bins, error) != CM_OK || read_length(call, 1, &length, error) != CM_OK)
     return error->status;
   call->output[0] = (cm_shape){.type = made_type(call), .rank = 2, .dims = {length < 0 ? length : length / 2 + 1, bins}};
@@ -269,11 +287,7 @@ cm_status cm_kernel_mel_weights(cm_call *call, cm_error *error)
 {
   cm_tensor *y = call->result[0];
   int64_t rows = y->dims[0], bins = y->dims[1], length = cm_tensor_integer(call->value[1], 0);
-  for (uint32_t i = 2; i < 5; i++)
-    if (call->value[i] == NULL || call->value[i]->count != 1 || !(cm_tensor_number(call->value[i], 0) >= 0))
-      return cm_call_fail(call, error, "input %u should be one number from 0 on", i);
-  if (!(cm_tensor_number(call->value[2], 0) > 0))
-    return cm_call_fail(call, error, "needs a sample rate");
+  (void)error;
   for (int64_t b = 0; b < bins; b++) {
     int64_t low = mel_edge(call, b, bins, length), peak = mel_edge(call, b + 1, bins, length),
             high = mel_edge(call, b + 2, bins, length);

@@ -50,9 +50,6 @@ static double number_of(const cm_call *call, uint32_t input, double otherwise)
 static cm_status suppress(const cm_call *call, int64_t *list, int64_t *count, cm_error *error)
 {
   const cm_tensor *boxes = call->value[0], *scores = call->value[1];
-  if (boxes->rank != 3 || scores->rank != 3 || boxes->dims[2] != 4 || boxes->dims[0] != scores->dims[0] ||
-      boxes->dims[1] != scores->dims[2])
-    return cm_call_fail(call, error, "its boxes and scores do not go together");
   int64_t n = boxes->dims[1], classes = scores->dims[1], most = (int64_t)number_of(call, 2, 0);
   double threshold = number_of(call, 3, 0), least = number_of(call, 4, -INFINITY);
   bool center = cm_node_integer(call->node, "center_point_box", 0) != 0;
@@ -89,7 +86,12 @@ static cm_status suppress(const cm_call *call, int64_t *list, int64_t *count, cm
 cm_status cm_shape_nms(cm_call *call, cm_error *error)
 {
   bool known = true;
+  const cm_shape *boxes = &call->input[0], *scores = &call->input[1];
   call->output[0] = (cm_shape){.type = CM_INT64, .rank = 2, .dims = {CM_UNKNOWN_DIM, 3}};
+  if (cm_shape_known(boxes) && cm_shape_known(scores) &&
+      (boxes->rank != 3 || scores->rank != 3 || boxes->dims[2] != 4 || boxes->dims[0] != scores->dims[0] ||
+       boxes->dims[1] != scores->dims[2]))
+    return cm_call_fail(call, error, "its boxes and scores do not go together");
   for (uint32_t i = 0; i < call->input_count; i++)
     known = known && (!cm_has(call, i) || call->value[i] != NULL);
   return known ? suppress(call, NULL, &call->output[0].dims[0], error) : CM_OK;
@@ -121,6 +123,8 @@ cm_status cm_shape_grid_sample(cm_call *call, cm_error *error)
   if (x->rank != grid->rank || x->rank < 3 ||
       (grid->dims[x->rank - 1] >= 0 && grid->dims[x->rank - 1] != (int64_t)x->rank - 2))
     return cm_call_fail(call, error, "a grid of rank %u does not go with an input of rank %u", grid->rank, x->rank);
+  if (x->dims[0] >= 0 && grid->dims[0] >= 0 && x->dims[0] != grid->dims[0])
+    return cm_call_fail(call, error, "its grid is for another number of images");
   for (uint32_t i = 2; i < x->rank; i++)
     call->output[0].dims[i] = grid->dims[i - 1];
   return CM_OK;
@@ -210,13 +214,12 @@ cm_status cm_kernel_grid_sample(cm_call *call, cm_error *error)
 {
   const cm_tensor *x = call->value[0], *grid = call->value[1];
   const cm_tensor *y = call->result[0];
+  (void)error;
   const char *padding = cm_node_text(call->node, "padding_mode", "zeros");
   int mode = sampling_of(call);
   sampler s = {.aligned = cm_node_integer(call->node, "align_corners", 0) != 0, .height = x->dims[2], .width = x->dims[3],
                .border = strcmp(padding, "border") == 0 ? EDGE : strcmp(padding, "reflection") == 0 ? REFLECTION : ZEROS};
   int64_t points = y->dims[2] * y->dims[3], channels = x->dims[1];
-  if (grid->dims[0] != x->dims[0])
-    return cm_call_fail(call, error, "its grid is for another number of images");
   for (int64_t n = 0; n < x->dims[0]; n++)
     for (int64_t p = 0; p < points; p++) {
       const float *at = (const float *)grid->data + (n * points + p) * 2;
@@ -249,6 +252,11 @@ cm_status cm_shape_roi_align(cm_call *call, cm_error *error)
   int64_t sampling = cm_node_integer(call->node, "sampling_ratio", 0);
   if (call->output[0].dims[2] < 1 || call->output[0].dims[3] < 1 || sampling < 0 || sampling > 1024)
     return cm_call_fail(call, error, "its output has no extent, or it samples what makes no sense");
+  for (uint64_t i = 0; call->value[2] != NULL && x->dims[0] >= 0 && i < call->value[2]->count; i++) {
+    int64_t image = cm_tensor_integer(call->value[2], i);
+    if (image < 0 || image >= x->dims[0])
+      return cm_call_fail(call, error, "image %lld is not within %lld", (long long)image, (long long)x->dims[0]);
+  }
   return cm_call_need_lists(call, 2, 3, rois->dims[0], error); /* an image for each */
 }
 
@@ -291,6 +299,7 @@ cm_status cm_kernel_roi_align(cm_call *call, cm_error *error)
 {
   const cm_tensor *x = call->value[0], *rois = call->value[1], *images = call->value[2];
   cm_tensor *y = call->result[0];
+  (void)error;
   bool most = strcmp(cm_node_text(call->node, "mode", "avg"), "max") == 0;
   bool half = strcmp(cm_node_text(call->node, "coordinate_transformation_mode",
                                   call->opset < 16 ? "output_half_pixel" : "half_pixel"), "half_pixel") == 0;
@@ -300,8 +309,6 @@ cm_status cm_kernel_roi_align(cm_call *call, cm_error *error)
   for (int64_t n = 0; n < rois->dims[0]; n++) {
     const float *at = (const float *)rois->data + 4 * n;
     int64_t image = cm_tensor_integer(images, (uint64_t)n);
-    if (image < 0 || image >= x->dims[0])
-      return cm_call_fail(call, error, "image %lld is not within %lld", (long long)image, (long long)x->dims[0]);
     region r = {.x = (double)at[0] * scale - shift, .y = (double)at[1] * scale - shift};
     double width = (double)at[2] * scale - shift - r.x, height = (double)at[3] * scale - shift - r.y;
     r.bin_height = (half ? height : fmax(height, 1)) / (double)rows;
@@ -319,62 +326,93 @@ cm_status cm_kernel_roi_align(cm_call *call, cm_error *error)
 
 /* ---- MaxUnpool ---- */
 
-cm_status cm_shape_max_unpool(cm_call *call, cm_error *error)
+/* Indices count in the output that the window asks for; with another shape given, they are places of that smaller one. */
+typedef struct unpooling {
+  uint32_t rank;
+  int64_t own[CM_RANK_MAX], most[CM_RANK_MAX];
+} unpooling;
+
+static cm_status read_unpooling(const cm_call *call, unpooling *u, cm_error *error)
 {
   cm_window w;
-  cm_piece_place piece;
-  cm_shape *out = &call->output[0];
   const cm_shape *x = &call->input[0];
-  *out = *x;
-  if (x->rank == CM_UNKNOWN_RANK)
-    return CM_OK;
-  if (cm_call_place(call, &piece)) {
-    memcpy(out->dims, piece.extent, sizeof out->dims);
-    return CM_OK;
-  }
+  const cm_tensor *given = cm_has(call, 2) ? call->value[2] : NULL;
+  u->rank = x->rank;
+  memcpy(u->own, x->dims, sizeof u->own);
   if (cm_window_read(call, x, NULL, false, &w, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < w.rank; i++)
-    out->dims[i + 2] = x->dims[i + 2] < 0 ? CM_UNKNOWN_DIM
-                                          : (x->dims[i + 2] - 1) * w.stride[i] - w.before[i] - w.after[i] + w.kernel[i];
-  if (!cm_has(call, 2))
-    return CM_OK;
-  for (uint32_t i = 0; i < x->rank; i++)
-    out->dims[i] = call->value[2] != NULL && call->value[2]->count == x->rank
-                       ? cm_tensor_integer(call->value[2], i)
-                       : CM_UNKNOWN_DIM;
+    u->own[i + 2] =
+      x->dims[i + 2] < 0 ? CM_UNKNOWN_DIM : (x->dims[i + 2] - 1) * w.stride[i] - w.before[i] - w.after[i] + w.kernel[i];
+  for (uint32_t i = 0; i < u->rank; i++)
+    u->most[i] = !cm_has(call, 2)                           ? u->own[i]
+                 : given != NULL && given->count == u->rank ? cm_tensor_integer(given, i)
+                                                            : CM_UNKNOWN_DIM;
   return CM_OK;
 }
 
-/* Indices count in the output that the window asks for; with another shape given, they are places of that smaller one. A
- * piece takes those that lie in it. */
+/* Where an index lies; false: outside. */
+static bool unpool_to(const unpooling *u, int64_t place, int64_t index[CM_RANK_MAX])
+{
+  bool there = place >= 0;
+  for (uint32_t i = u->rank; i-- > 0; place /= u->own[i] > 0 ? u->own[i] : 1) {
+    index[i] = u->own[i] > 0 ? place % u->own[i] : 0;
+    there = there && index[i] < u->most[i];
+  }
+  return there && place == 0;
+}
+
+/* An index for every element; those that are known lie in the output. */
+static cm_status need_unpooled(const cm_call *call, const unpooling *u, cm_error *error)
+{
+  const cm_shape *x = &call->input[0], *places = &call->input[1];
+  const cm_tensor *known = call->value[1];
+  uint64_t count, indices;
+  int64_t index[CM_RANK_MAX];
+  if (!cm_shape_known(x) || !cm_shape_known(places))
+    return CM_OK;
+  if (!cm_dims_count(x->rank, x->dims, &count) || !cm_dims_count(places->rank, places->dims, &indices) || count != indices)
+    return cm_call_fail(call, error, "needs an index for every element");
+  for (uint64_t k = 0; known != NULL && (!cm_has(call, 2) || call->value[2] != NULL) && k < count; k++)
+    if (!unpool_to(u, cm_tensor_integer(known, k), index))
+      return cm_call_fail(call, error, "index %lld lies outside", (long long)cm_tensor_integer(known, k));
+  return CM_OK;
+}
+
+cm_status cm_shape_max_unpool(cm_call *call, cm_error *error)
+{
+  unpooling u;
+  cm_piece_place piece;
+  cm_shape *out = &call->output[0];
+  *out = call->input[0];
+  if (out->rank == CM_UNKNOWN_RANK)
+    return CM_OK;
+  if (read_unpooling(call, &u, error) != CM_OK)
+    return error->status;
+  memcpy(out->dims, cm_call_place(call, &piece) ? piece.extent : u.most, sizeof out->dims);
+  return need_unpooled(call, &u, error);
+}
+
+/* A piece takes what lies in it. */
 cm_status cm_kernel_max_unpool(cm_call *call, cm_error *error)
 {
-  const cm_tensor *x = call->value[0], *places = call->value[1];
+  const cm_tensor *x = call->value[0];
   cm_tensor *y = call->result[0];
-  int64_t own[CM_RANK_MAX], most[CM_RANK_MAX], strides[CM_RANK_MAX];
-  cm_window w;
+  int64_t strides[CM_RANK_MAX], index[CM_RANK_MAX];
+  unpooling u;
   cm_piece_place piece;
-  if (places->count != x->count || cm_window_read(call, &call->input[0], NULL, false, &w, error) != CM_OK)
-    return places->count != x->count ? cm_call_fail(call, error, "needs an index for every element") : error->status;
+  if (read_unpooling(call, &u, error) != CM_OK)
+    return error->status;
   (void)cm_call_place(call, &piece);
-  memcpy(own, x->dims, sizeof own);
-  for (uint32_t i = 0; i < w.rank; i++)
-    own[i + 2] = (x->dims[i + 2] - 1) * w.stride[i] - w.before[i] - w.after[i] + w.kernel[i];
-  for (uint32_t i = 0; i < y->rank; i++)
-    most[i] = cm_has(call, 2) && call->value[2]->count == y->rank ? cm_tensor_integer(call->value[2], i) : own[i];
   cm_strides(y->rank, y->dims, strides);
   for (uint64_t k = 0; k < x->count; k++) {
-    int64_t place = cm_tensor_integer(places, k), at = 0;
-    bool there = place >= 0, here = true;
-    for (uint32_t i = y->rank; i-- > 0; place /= own[i] > 0 ? own[i] : 1) {
-      int64_t index = own[i] > 0 ? place % own[i] : 0, inside = index - piece.out_from[i];
-      there = there && index < most[i];
+    int64_t at = 0;
+    bool here = unpool_to(&u, cm_tensor_integer(call->value[1], k), index);
+    for (uint32_t i = 0; i < y->rank; i++) {
+      int64_t inside = index[i] - piece.out_from[i];
       here = here && inside >= 0 && inside < y->dims[i];
       at += inside * strides[i];
     }
-    if (!there || place != 0)
-      return cm_call_fail(call, error, "index %lld lies outside", (long long)cm_tensor_integer(places, k));
     if (here)
       cm_tensor_put_number(y, (uint64_t)at, cm_tensor_number(x, k), false);
   }

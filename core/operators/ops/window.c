@@ -13,7 +13,7 @@ static cm_status read_list(const cm_call *call, const char *name, size_t count, 
     list[i] = otherwise;
   if (a == NULL || a->count == 0)
     return CM_OK;
-  if (a->kind != CM_ATTRIBUTE_INTS || a->count != count)
+  if (a->count != count)
     return cm_call_fail(call, error, "%s should hold %zu numbers", name, count);
   for (size_t i = 0; i < count; i++) {
     if (a->integers[i] < least || a->integers[i] > WINDOW_MAX)

@@ -127,7 +127,7 @@ bool cm_crossing_integers(const cm_crossing *c, const char *attribute, uint32_t 
   const cm_node *n = cm_crossing_node(c);
   const cm_attribute *a = attribute != NULL ? cm_node_attribute(n, attribute) : NULL;
   *count = 0;
-  if (a != NULL && a->kind == CM_ATTRIBUTE_INTS && a->count <= (size_t)2 * CM_RANK_MAX) {
+  if (a != NULL && a->count <= (size_t)2 * CM_RANK_MAX) {
     memcpy(numbers, a->integers, a->count * sizeof *numbers);
     *count = a->count;
     return true;

@@ -22,7 +22,7 @@ static cm_status permute_lists(cm_crossing *c, const cm_layout *l, cm_error *err
   int64_t list[2 * CM_RANK_MAX];
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     const cm_attribute *a = cm_node_attribute(cm_crossing_node(c), names[i]);
-    if (a == NULL || a->kind != CM_ATTRIBUTE_INTS || a->count == 0)
+    if (a == NULL || a->count == 0)
       continue;
     for (uint32_t k = 0; k < a->count && k < 2 * rank; k++)
       list[k] = a->integers[k / rank * rank + l->perm[k % rank + 2] - 2];

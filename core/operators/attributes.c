@@ -1,0 +1,164 @@
+/* Of which kind each attribute is that an operator reads: who reads one may count on it. */
+#include <string.h>
+
+#include "core/operators/operator.h"
+
+/* In ONNX a name means one kind; `value` is a number in Pad alone. */
+static const char *const integers[] = {"align_corners",
+                                       "allowzero",
+                                       "antialias",
+                                       "axis",
+                                       "batch_axis",
+                                       "batch_dims",
+                                       "block_size",
+                                       "blocksize",
+                                       "ceil_mode",
+                                       "center_point_box",
+                                       "count_include_pad",
+                                       "detect_negative",
+                                       "detect_positive",
+                                       "dtype",
+                                       "end",
+                                       "exclude_outside",
+                                       "exclusive",
+                                       "fmod",
+                                       "group",
+                                       "hidden_size",
+                                       "input_forget",
+                                       "interleaved",
+                                       "inverse",
+                                       "is_causal",
+                                       "k",
+                                       "keepdims",
+                                       "kv_num_heads",
+                                       "largest",
+                                       "layout",
+                                       "linear_before_reset",
+                                       "noop_with_empty_axes",
+                                       "num_groups",
+                                       "num_heads",
+                                       "num_outputs",
+                                       "num_scan_inputs",
+                                       "offset_group",
+                                       "onesided",
+                                       "output_datatype",
+                                       "output_dtype",
+                                       "output_height",
+                                       "output_width",
+                                       "p",
+                                       "periodic",
+                                       "precision",
+                                       "q_num_heads",
+                                       "qk_matmul_output_mode",
+                                       "reverse",
+                                       "rotary_embedding_dim",
+                                       "sampling_ratio",
+                                       "saturate",
+                                       "seed",
+                                       "select_last_index",
+                                       "size",
+                                       "sorted",
+                                       "stash_type",
+                                       "start",
+                                       "storage_order",
+                                       "time_axis",
+                                       "to",
+                                       "training_mode",
+                                       "transA",
+                                       "transB",
+                                       "upper",
+                                       "value_int",
+                                       NULL};
+static const char *const numbers[] = {
+  "alpha", "beta",     "bias",  "clip",  "cubic_coeff_a", "epsilon",       "extrapolation_value", "max",
+  "min",   "momentum", "ratio", "scale", "softcap",       "spatial_scale", "value_float",         NULL};
+static const char *const texts[] = {"activation",
+                                    "approximate",
+                                    "auto_pad",
+                                    "coordinate_transformation_mode",
+                                    "direction",
+                                    "equation",
+                                    "keep_aspect_ratio_policy",
+                                    "mode",
+                                    "nearest_mode",
+                                    "padding_mode",
+                                    "reduction",
+                                    NULL};
+static const char *const text_lists[] = {"activations", NULL};
+static const char *const integer_lists[] = {"axes",
+                                            "dilations",
+                                            "ends",
+                                            "kernel_shape",
+                                            "output_padding",
+                                            "output_shape",
+                                            "pads",
+                                            "perm",
+                                            "pooled_shape",
+                                            "scan_input_axes",
+                                            "scan_input_directions",
+                                            "scan_output_axes",
+                                            "scan_output_directions",
+                                            "shape",
+                                            "split",
+                                            "starts",
+                                            "steps",
+                                            "strides",
+                                            "value_ints",
+                                            CM_PLACE_ATTRIBUTE,
+                                            NULL};
+static const char *const number_lists[] = {"activation_alpha", "activation_beta", "activation_params",
+                                           "scales",           "value_floats",    NULL};
+static const char *const value[] = {"value", NULL};
+static const char *const graphs[] = {"body", "else_branch", "then_branch", NULL};
+
+static const struct {
+  cm_attribute_kind kind;
+  const char *is;
+  const char *const *names;
+} kinds[] = {{CM_ATTRIBUTE_INT, "an integer", integers},
+             {CM_ATTRIBUTE_FLOAT, "a number", numbers},
+             {CM_ATTRIBUTE_STRING, "a text", texts},
+             {CM_ATTRIBUTE_STRINGS, "a list of texts", text_lists},
+             {CM_ATTRIBUTE_INTS, "a list of integers", integer_lists},
+             {CM_ATTRIBUTE_FLOATS, "a list of numbers", number_lists},
+             {CM_ATTRIBUTE_TENSOR, "a tensor", value},
+             {CM_ATTRIBUTE_PACKED, "a graph or the like", graphs}};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static const char *text_of(cm_attribute_kind kind)
+{
+  size_t i = 0;
+  while (i < KINDS - 1 && kinds[i].kind != kind)
+    i++;
+  return kinds[i].is;
+}
+
+static bool is_listed(const char *const *names, const char *name)
+{
+  while (*names != NULL && strcmp(*names, name) != 0)
+    names++;
+  return *names != NULL;
+}
+
+/* What an attribute should be; its own kind when no operator reads it. */
+static cm_attribute_kind kind_wanted(const cm_node *node, const cm_attribute *a)
+{
+  if (strcmp(a->name, "value") == 0 && strcmp(node->op, "Pad") == 0)
+    return CM_ATTRIBUTE_FLOAT;
+  for (size_t i = 0; i < KINDS; i++)
+    if (is_listed(kinds[i].names, a->name))
+      return kinds[i].kind;
+  return a->kind;
+}
+
+cm_status cm_node_check_kinds(const cm_node *node, cm_error *error)
+{
+  const cm_call call = {.node = node};
+  for (size_t i = 0; i < node->attribute_count; i++) {
+    const cm_attribute *a = &node->attributes[i];
+    cm_attribute_kind wanted = kind_wanted(node, a);
+    if (a->kind != wanted)
+      return cm_call_fail(&call, error, "its attribute %.40s is %s; it should be %s", a->name, text_of(a->kind), text_of(wanted));
+  }
+  return CM_OK;
+}
