@@ -1,25 +1,5 @@
 #include "storage/derive.h"
 
-#include <string.h>
-
-void cm_owner_narrow(cm_owner *made, const cm_owner *source)
-{
-  if (source->visibility == CM_VISIBLE_LAB || made->visibility == CM_VISIBLE_PRIVATE)
-    return;
-  const bool groups = made->visibility == CM_VISIBLE_GROUP && source->visibility == CM_VISIBLE_GROUP;
-  made->visibility = groups && strcmp(made->group, source->group) != 0 ? CM_VISIBLE_PRIVATE : source->visibility;
-  memset(made->group, 0, sizeof made->group);
-  if (made->visibility == CM_VISIBLE_GROUP)
-    memcpy(made->group, source->group, sizeof made->group);
-}
-
-bool cm_owner_widens(const cm_owner *from, const cm_owner *to)
-{
-  cm_owner both = *to;
-  cm_owner_narrow(&both, from);
-  return both.visibility != to->visibility || strcmp(both.group, to->group) != 0;
-}
-
 cm_status cm_owner_derive(cm_owner *made, bool asked, const cm_owner *source, cm_error *error)
 {
   if (asked && cm_owner_widens(source, made))

@@ -4,12 +4,6 @@
 
 #include "storage/jobs.h"
 
-/* Makes an owner's visibility as narrow as that of a source. What two groups would see nobody but its owner does. */
-void cm_owner_narrow(cm_owner *made, const cm_owner *source);
-
-/* Whether more people see what `to` owns than what `from` does. */
-bool cm_owner_widens(const cm_owner *from, const cm_owner *to);
-
 /* The same as cm_owner_narrow. `asked`: the visibility is the caller's word, and CM_BAD_OPTION when it is wider. */
 cm_status cm_owner_derive(cm_owner *made, bool asked, const cm_owner *source, cm_error *error);
 

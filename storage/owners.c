@@ -5,7 +5,6 @@
 
 #include "core/chip/chip.h"
 #include "storage/audit.h"
-#include "storage/derive.h"
 #include "storage/internal.h"
 
 static const char *const visibility_names[CM_VISIBILITIES] = {"lab", "group", "private"};
@@ -215,4 +214,22 @@ cm_status cm_owners_show(cm_database *database, cm_object object, const char *id
   if (object == CM_OBJECT_CHIP && cm_chip_preset_text(id) != NULL)
     return cm_fail(error, CM_CONFLICT, "\"%.64s\" is a preset, which everybody sees", id);
   return cm_database_write(database, show, &(owner_work){.object = object, .id = id, .given = owner}, error);
+}
+
+bool cm_owner_widens(const cm_owner *from, const cm_owner *to)
+{
+  cm_owner both = *to;
+  cm_owner_narrow(&both, from);
+  return both.visibility != to->visibility || strcmp(both.group, to->group) != 0;
+}
+
+void cm_owner_narrow(cm_owner *made, const cm_owner *source)
+{
+  if (source->visibility == CM_VISIBLE_LAB || made->visibility == CM_VISIBLE_PRIVATE)
+    return;
+  const bool groups = made->visibility == CM_VISIBLE_GROUP && source->visibility == CM_VISIBLE_GROUP;
+  made->visibility = groups && strcmp(made->group, source->group) != 0 ? CM_VISIBLE_PRIVATE : source->visibility;
+  memset(made->group, 0, sizeof made->group);
+  if (made->visibility == CM_VISIBLE_GROUP)
+    memcpy(made->group, source->group, sizeof made->group);
 }

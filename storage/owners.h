@@ -75,4 +75,10 @@ cm_status cm_owners_get_in(sqlite3 *handle, cm_object object, const char *id, co
  * (what is stored under the hash of its bytes stays the lab's). */
 cm_status cm_owners_show(cm_database *database, cm_object object, const char *id, const cm_owner *owner, cm_error *error);
 
+/* Makes an owner's visibility as narrow as that of a source. What two groups would see nobody but its owner does. */
+void cm_owner_narrow(cm_owner *made, const cm_owner *source);
+
+/* Whether more people see what `to` owns than what `from` does. */
+bool cm_owner_widens(const cm_owner *from, const cm_owner *to);
+
 #endif

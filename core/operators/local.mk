@@ -4,7 +4,7 @@ libcoremap_a_SOURCES += \
   core/operators/onnx/onnx_file.c \
   core/operators/onnx/onnx.h core/operators/onnx/onnx_check.h core/operators/onnx/onnx_check.c \
   core/operators/onnx/onnx_proto.h core/operators/onnx/onnx_tensor.c core/operators/onnx/onnx_reader.h core/operators/onnx/onnx_values.c core/operators/onnx/onnx_attribute.c core/operators/onnx/onnx_read.c core/operators/onnx/onnx_write.c \
-  core/operators/operator.h core/operators/operators.def core/operators/splits.def core/operators/variant.h core/operators/operator.c core/operators/attributes.c core/operators/table.c core/operators/evaluate.h core/operators/evaluate.c core/operators/evaluate_model.c \
+  core/operators/operator.h core/operators/operators.def core/operators/splits.def core/operators/variant.h core/operators/operator.c core/operators/operator_check.c core/operators/table.c core/operators/evaluate.h core/operators/evaluate.c core/operators/evaluate_model.c \
   core/operators/ops/window.h core/operators/ops/window.c \
   core/operators/ops/op_unary.c core/operators/ops/op_elementwise.c core/operators/ops/op_cast.c core/operators/ops/op_dropout.c core/operators/ops/op_convolution.c \
   core/operators/ops/op_pool.c \

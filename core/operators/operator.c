@@ -5,41 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The type that a kernel sees of an input. */
-static cm_type seen_type(const cm_call *call, uint32_t i)
-{
-  cm_type type = call->input[i].type;
-  bool half = type == CM_FLOAT16 || type == CM_BFLOAT16;
-  return half && (call->node->known->flags & CM_OPERATOR_PROMOTES) != 0 ? CM_FLOAT : type;
-}
-
-cm_status cm_operator_complete(const cm_call *call, cm_error *error)
-{
-  for (uint32_t i = 0; i < call->node->known->needs; i++)
-    if (!cm_has(call, i))
-      return cm_call_fail(call, error, "has no input %u; it needs %u", i, call->node->known->needs);
-  return cm_node_check_kinds(call->node, error);
-}
-
-cm_status cm_operator_check(const cm_call *call, cm_error *error)
-{
-  const cm_operator *o = call->node->known;
-  cm_type first = CM_TYPE_NONE;
-  for (uint32_t i = 0; i < call->input_count; i++) {
-    cm_type type = seen_type(call, i);
-    uint32_t types = o->types[i < CM_OPERATOR_TYPED ? i : CM_OPERATOR_TYPED - 1];
-    if (!cm_has(call, i) || type == CM_TYPE_NONE || type == CM_SEQUENCE)
-      continue;
-    if ((types >> (unsigned)type & 1) == 0)
-      return cm_call_bad_type(call, call->input[i].type, error);
-    first = first == CM_TYPE_NONE ? call->input[i].type : first;
-    if ((o->flags & CM_OPERATOR_SAME) != 0 && call->input[i].type != first)
-      return cm_call_fail(call, error, "its inputs are of types %s and %s, but should be of one", cm_type_name(first),
-                          cm_type_name(call->input[i].type));
-  }
-  return o->check != NULL ? o->check(call, error) : CM_OK;
-}
-
 bool cm_node_is(const cm_node *node, cm_kernel_function kernel)
 {
   return node->known != NULL && node->known->kernel == kernel;
