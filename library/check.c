@@ -163,30 +163,37 @@ int coremap_check_beside(const char *path, const char *text, const coremap_netwo
 
 /* ---- what was just made ---- */
 
-static cm_status refuse_made(const cm_check_result *result, const char *name, cm_error *error)
+static cm_status refuse_made(const checking *c, const char *name, cm_error *error)
 {
+  const cm_check_result *result = &c->result;
   return cm_fail(error, CM_INTERNAL,
                  "%s as it was made breaks a rule, and is not kept: %s (%llu in all). This is a defect of coremapd, not of the input: please "
                  "report it with the network, the chip, its occupancy and the options of this job",
-                 name, result->listed > 0 ? result->violations[0] : "?", (unsigned long long)result->violation_count);
+                 name, result->listed > 0 ? result->violations[0] : c->difference, (unsigned long long)(result->violation_count + (c->difference[0] != '\0')));
 }
 
-static cm_status check_made(const coremap_mapping *m, const char *folder, const char *name, cm_run *run, cm_error *error)
+static cm_status check_made(const char *path, const beside *b, const coremap_network *network, const coremap_chip *chip, cm_run *run,
+                            cm_error *error)
 {
-  char path[CM_PATH_MAX];
-  const beside nothing = {0};
-  checking c = {.path = path, .beside = &nothing, .chip = m->chip, .id = m->network->id[0] != '\0' ? m->network->id : NULL, .run = run};
-  cm_status status = cm_path(path, error, "%s/%s", folder, name);
-  if (status == CM_OK)
-    status = library_view(m->network, &c.topology, run->memory, error);
+  const char *slash = strrchr(path, '/');
+  checking c = {.path = path, .beside = b, .chip = chip, .id = network->id[0] != '\0' ? network->id : NULL, .run = run};
+  cm_status status = library_view(network, &c.topology, run->memory, error);
   if (status != CM_OK)
     return status;
   status = check(&c, error);
-  if (status == CM_OK && c.result.violation_count > 0)
-    status = refuse_made(&c.result, name, error);
+  if (status == CM_OK && (c.result.violation_count > 0 || c.difference[0] != '\0'))
+    status = refuse_made(&c, slash != NULL ? slash + 1 : path, error);
   cm_check_result_free(&c.result);
   cm_free(c.topology.size);
   return status;
+}
+
+static cm_status check_in(const coremap_mapping *m, const char *folder, const char *name, cm_run *run, cm_error *error)
+{
+  static const beside nothing;
+  char path[CM_PATH_MAX];
+  cm_status status = cm_path(path, error, "%s/%s", folder, name);
+  return status == CM_OK ? check_made(path, &nothing, m->network, m->chip, run, error) : status;
 }
 
 int library_mapping_check(const coremap_mapping *mapping, const char *folder, coremap_progress progress, void *user, coremap_error **error)
@@ -199,11 +206,26 @@ int library_mapping_check(const coremap_mapping *mapping, const char *folder, co
     return 0;
   library_begin(&r, progress, user);
   cm_run_phase(r.run, "verify");
-  cm_status status = check_made(mapping, folder, cm_mapping_view_name(CM_VIEW_FULL_JSON), r.run, &e);
+  cm_status status = check_in(mapping, folder, cm_mapping_view_name(CM_VIEW_FULL_JSON), r.run, &e);
   for (uint32_t k = 1; status == CM_OK && k <= mapping->mapping->point_count; k++) {
     cm_pareto_name(k, name);
-    status = check_made(mapping, folder, name, r.run, &e);
+    status = check_in(mapping, folder, name, r.run, &e);
   }
+  cm_run_finish(r.run);
+  return library_tell(status, &e, error);
+}
+
+int library_tiles_check(const char *mapping, const char *program, const coremap_network *tiles, const coremap_chip *chip,
+                        coremap_progress progress, void *user, coremap_error **error)
+{
+  cm_error e;
+  library_run r;
+  beside b = {0};
+  cm_status status = program != NULL ? cm_path(b.program, &e, "%s", program) : CM_OK;
+  library_begin(&r, progress, user);
+  cm_run_phase(r.run, "verify");
+  if (status == CM_OK)
+    status = check_made(mapping, &b, tiles, chip, r.run, &e);
   cm_run_finish(r.run);
   return library_tell(status, &e, error);
 }

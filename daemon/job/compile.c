@@ -2,9 +2,11 @@
 #include "base/json.h"
 
 #include <coremap/compile.h>
+#include <coremap/network.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "daemon/job/internal.h"
 
@@ -70,6 +72,24 @@ static cm_status compile(cm_work *w, const coremap_chip *chip, const char *optio
   return status;
 }
 
+/* Where the tiles of a program lie, if the job says so. */
+static cm_status check_tiles(cm_work *w, const coremap_chip *chip, cm_error *error)
+{
+  char tiles[CM_PATH_MAX], mapping[CM_PATH_MAX], program[CM_PATH_MAX];
+  coremap_network *network = NULL;
+  coremap_error *why = NULL;
+  if (cm_path(tiles, error, "%s/tiles.zip", w->made) != CM_OK || cm_path(mapping, error, "%s/mapping.json", w->made) != CM_OK ||
+      cm_path(program, error, "%s/program.bin", w->made) != CM_OK)
+    return error->status;
+  if (access(mapping, F_OK) != 0 || access(tiles, F_OK) != 0)
+    return CM_OK;
+  int result = coremap_network_read(tiles, NULL, library_on_run, &w->run, &network, &why);
+  if (result == 0)
+    result = library_tiles_check(mapping, access(program, F_OK) == 0 ? program : NULL, network, chip, library_on_run, &w->run, &why);
+  coremap_network_free(network);
+  return library_status(result, &why, error);
+}
+
 cm_status cm_work_compile(cm_work *work, cm_error *error)
 {
   coremap_chip *chip = NULL;
@@ -80,6 +100,8 @@ cm_status cm_work_compile(cm_work *work, cm_error *error)
     status = cm_work_chip(work, &chip, error);
   if (status == CM_OK)
     status = compile(work, chip, options, &report, error);
+  if (status == CM_OK)
+    status = check_tiles(work, chip, error);
   if (status == CM_OK)
     status = write_report(work, report, error);
   if (status == CM_OK)

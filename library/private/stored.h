@@ -26,6 +26,11 @@ int library_mapping_store(const coremap_mapping *mapping, const char *folder, co
  * breaks a rule, which the error names), bad-mapping, no-memory, io, those of the run. */
 int library_mapping_check(const coremap_mapping *mapping, const char *folder, coremap_progress progress, void *user, coremap_error **error);
 
+/* The same of the mapping of a program's tiles, always: it costs little beside a compilation. `program` (a path, or NULL): where its
+ * units lie there. */
+int library_tiles_check(const char *mapping, const char *program, const coremap_network *tiles, const coremap_chip *chip,
+                        coremap_progress progress, void *user, coremap_error **error);
+
 /* Views that few ask for: a mapping's folder may lack them until somebody does. NULL after the last. */
 extern const char *const library_late_views[];
 

@@ -18,7 +18,7 @@ tests_unit_queue_costs_LDADD = $(API_LIBS)
 tests_unit_ledger_LDADD = $(API_LIBS)
 tests_unit_check_data_LDADD = $(API_LIBS)
 tests_unit_checked_jobs_LDADD = $(API_LIBS)
-tests_unit_checked_jobs_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=library_mapping_store -Wl,--wrap=cm_check_mapping
+tests_unit_checked_jobs_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=library_mapping_store -Wl,--wrap=cm_check_mapping -Wl,--wrap=coremap_compile_files
 tests_api_resources_SOURCES = tests/api/resources.c $(API_CLIENT)
 tests_api_resources_LDADD = $(API_LIBS)
 tests_api_networks_SOURCES = tests/api/networks.c $(API_CLIENT)

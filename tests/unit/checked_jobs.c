@@ -2,6 +2,7 @@
  * has to fail. And which jobs are looked at: those of chips of several classes of cores, elsewhere those where it costs little. */
 #include "unit.h"
 
+#include <coremap/compile.h>
 #include <coremap/network.h>
 #include <jansson.h>
 
@@ -20,19 +21,38 @@ static int checks;
 
 /* ---- behind the job's back ---- */
 
+static void spoil_in(const char *made)
+{
+  char path[CM_PATH_MAX];
+  ck_ok(cm_path(path, &error, "%s/mapping.json", made));
+  json_t *mapping = json_load_file(path, 0, NULL);
+  ck_assert_ptr_nonnull(mapping);
+  if (spoil != NULL)
+    spoil(mapping);
+  ck_assert_int_eq(json_dump_file(mapping, path, 0), 0);
+  json_decref(mapping);
+}
+
 int __real_library_mapping_store(const coremap_mapping *mapping, const char *to, coremap_progress progress, void *user, coremap_error **why);
 int __wrap_library_mapping_store(const coremap_mapping *mapping, const char *to, coremap_progress progress, void *user, coremap_error **why);
 int __wrap_library_mapping_store(const coremap_mapping *mapping, const char *to, coremap_progress progress, void *user, coremap_error **why)
 {
-  char path[CM_PATH_MAX];
   int result = __real_library_mapping_store(mapping, to, progress, user, why);
-  ck_ok(cm_path(path, &error, "%s/mapping.json", to));
-  json_t *made = json_load_file(path, 0, NULL);
-  ck_assert_ptr_nonnull(made);
-  if (spoil != NULL)
-    spoil(made);
-  ck_assert_int_eq(json_dump_file(made, path, 0), 0);
-  json_decref(made);
+  spoil_in(to);
+  return result;
+}
+
+int __real_coremap_compile_files(const char *model, const coremap_chip *chip, const char *options, const char *files, const char *out,
+                                 coremap_progress progress, void *user, char **report, coremap_error **why);
+int __wrap_coremap_compile_files(const char *model, const coremap_chip *chip, const char *options, const char *files, const char *out,
+                                 coremap_progress progress, void *user, char **report, coremap_error **why);
+int __wrap_coremap_compile_files(const char *model, const coremap_chip *chip, const char *options, const char *files, const char *out,
+                                 coremap_progress progress, void *user, char **report, coremap_error **why)
+{
+  char made[CM_PATH_MAX];
+  int result = __real_coremap_compile_files(model, chip, options, files, out, progress, user, report, why);
+  ck_ok(cm_path(made, &error, "%s/" CM_WORK_MADE, folder));
+  spoil_in(made);
   return result;
 }
 
@@ -112,11 +132,12 @@ static void nobody_watches(void *user, const char *phase, const char *progress, 
 }
 
 /* Carries out the job; the caller clears what came of it. */
-static cm_work_result work(const char *chip)
+static cm_work_result work(const char *kind, json_t *options, const char *chip)
 {
   cm_work_watch watch = {.progress = nobody_watches};
-  cm_work_job job = {.kind = "map", .threads = 1, .options = json_pack("{s:s}", "preset", "fast")};
+  cm_work_job job = {.threads = 1, .options = options};
   cm_work_result result = {0};
+  (void)snprintf(job.kind, sizeof job.kind, "%s", kind);
   test_write(inside(CM_WORK_CHIP), chip, strlen(chip));
   (void)cm_folder_remove(inside(CM_WORK_MADE), &error);
   ck_ok(cm_work_describe(folder, &job, &error));
@@ -124,6 +145,11 @@ static cm_work_result work(const char *chip)
   ck_ok(cm_work_run(folder, &watch, &error));
   ck_ok(cm_work_result_read(folder, &result, &error));
   return result;
+}
+
+static cm_work_result map(const char *chip)
+{
+  return work("map", json_pack("{s:s}", "preset", "fast"), chip);
 }
 
 START_TEST(a_mapping_that_breaks_a_rule_fails_its_job)
@@ -136,7 +162,7 @@ START_TEST(a_mapping_that_breaks_a_rule_fails_its_job)
   make_network(400, 3);
   for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
     spoil = cases[i / 2].spoil;
-    cm_work_result result = work(chips[i % 2]);
+    cm_work_result result = map(chips[i % 2]);
     ck_assert_msg(result.status == CM_INTERNAL, "case %zu ends with status %d", i, (int)result.status);
     ck_assert_ptr_nonnull(strstr(result.why.detail, cases[i / 2].says));
     ck_assert_ptr_nonnull(strstr(result.why.detail, "please report it"));
@@ -156,11 +182,34 @@ START_TEST(chips_of_classes_are_always_checked_others_where_it_costs_little)
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     checks = 0;
     make_network(cases[i].neurons, cases[i].fan_out);
-    cm_work_result result = work(cases[i].chip);
+    cm_work_result result = map(cases[i].chip);
     ck_assert_msg(result.status == CM_OK, "%s", result.why.detail);
     ck_assert_int_eq(checks, cases[i].checks);
     cm_work_result_clear(&result);
   }
+}
+END_TEST
+
+START_TEST(so_does_that_of_a_program)
+{
+  char *chip, *model;
+  size_t size;
+  coremap_chip *embedded;
+  ck_assert_int_eq(coremap_chip_open("npu-embedded", NULL, &embedded, NULL), 0);
+  chip = coremap_chip_json(embedded);
+  ck_assert_ptr_nonnull(chip);
+  ck_ok(cm_file_read(test_data("onnx/shuffle.onnx"), SIZE_MAX / 4, &model, &size, &error));
+  test_write(inside(CM_WORK_NETWORK), model, size);
+  for (int i = 0; i < 2; i++) {
+    spoil = i == 0 ? NULL : overstate_the_bound;
+    cm_work_result result = work("compile", json_object(), chip);
+    ck_assert_msg(result.status == (i == 0 ? CM_OK : CM_INTERNAL), "%s", result.why.detail);
+    ck_assert(i == 0 || strstr(result.why.detail, "bound") != NULL);
+    cm_work_result_clear(&result);
+  }
+  free(model);
+  coremap_text_free(chip);
+  coremap_chip_free(embedded);
 }
 END_TEST
 
@@ -171,6 +220,7 @@ int main(void)
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_add_test(tests, a_mapping_that_breaks_a_rule_fails_its_job);
   tcase_add_test(tests, chips_of_classes_are_always_checked_others_where_it_costs_little);
+  tcase_add_test(tests, so_does_that_of_a_program);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }
