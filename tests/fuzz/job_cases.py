@@ -538,4 +538,6 @@ def make_options(r, network, chip):
         unsuited += ["mapper"] * (options.get("mapper") == "integrated")
     for name in unsuited if r.random() < 0.9 else ():
         options.pop(name, None)
+    if options.get("objective") == "pareto" and options.get("preset") == "best":  # ten mappings of most effort: minutes, however small
+        options["preset"] = "fast"
     return options
