@@ -268,26 +268,28 @@ class ClientThread(Asker):
 
     # ---- chips and their occupancy ----
 
-    def put_chip(self):
-        held = self.mine("chip")
-        name = self.random.choice(sorted(key[1] for key in held)) if len(held) >= 2 else self.fresh()
-        key, description = ("chip", name), self.fresh()
-        if len(self.ledger.allowed(key)) > 1 or ("occupancy", name) in self.ledger.facts:
-            return False
-        visible = held[key][1] if key in held else self.visibility()
-        return self.change("PUT", f"/v1/chips/{name}?visibility={visible}", [(key, (description, visible))], chip_file(name, description))
+    def chips(self, occupied):
+        """Mine, of which cores were taken or broken at some time, or of which none were."""
+        return {key: value for key, value in self.mine("chip").items() if (("occupancy", key[1]) in self.ledger.facts) == occupied}
 
-    def delete_chip(self):
-        """With what is taken on it."""
-        found = self.pick("chip", least=2)
+    def put_chip(self):
+        """A new one, or another description for one that is there."""
+        free = self.chips(occupied=False)
+        found = self.choose(free) if len(free) >= 3 or self.random.random() < 0.5 else (("chip", self.fresh()), ("", self.visibility()))
         if found is None:
             return False
-        occupancy = ("occupancy", found[0][1])
-        changes = [(found[0], None)] + ([(occupancy, None)] if occupancy in self.ledger.facts else [])
-        return self.change("DELETE", f"/v1/chips/{found[0][1]}", changes, refused=[409])
+        (_, name), (_, visible) = found
+        description = self.fresh()
+        return self.change("PUT", f"/v1/chips/{name}?visibility={visible}", [(("chip", name), (description, visible))],
+                           chip_file(name, description))
+
+    def delete_chip(self):
+        found = self.choose(self.chips(occupied=False), least=2)
+        return found is not None and self.change("DELETE", f"/v1/chips/{found[0][1]}", [(found[0], None)], refused=[409])
 
     def occupy(self):
-        found = self.pick("chip")
+        occupied = self.chips(occupied=True)
+        found = self.choose(occupied if len(occupied) >= 2 else self.mine("chip"))
         if found is None:
             return False
         name = found[0][1]
