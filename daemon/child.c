@@ -17,7 +17,7 @@
 #include "daemon/fork_server.h"
 
 /* How often the wish to stop is looked at, what a child may take to see it, and to see that its time is over. */
-static const double LOOK_S = 0.1, DISK_LOOK_S = 0.5, STOP_GRACE_S = 5, TIME_GRACE_S = 5;
+static const double LOOK_S = 0.1, DISK_LOOK_S = 0.5, STOP_GRACE_S = 0.75, TIME_GRACE_S = 5;
 enum {
   LINE_MAX_BYTES = 1 << 20,
   LAST_WAIT_MS = 10000, /* from the end of its output to its own: a busy machine may be slow to end a process */

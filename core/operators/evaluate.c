@@ -185,6 +185,20 @@ static void take_shape(cm_value *v, const cm_shape *found)
         v->shape.dims[i] = hint.dims[i];
 }
 
+/* What the model says of its outputs has to be so; of inner values it is a hint. */
+static cm_status check_declared(const cm_model *m, const cm_call *call, uint32_t output, cm_error *error)
+{
+  const cm_value *v = &m->values[call->node->outputs[output]];
+  const cm_shape *found = &call->output[output];
+  if (v->shape.rank == CM_UNKNOWN_RANK || found->rank == CM_UNKNOWN_RANK || v->shape.rank == found->rank)
+    return CM_OK;
+  for (size_t i = 0; i < m->output_count; i++)
+    if (m->outputs[i] == call->node->outputs[output])
+      return cm_call_fail(call, error, "its output '%.80s' has rank %u; the model declares one of rank %u", v->name, found->rank,
+                          v->shape.rank);
+  return CM_OK;
+}
+
 static bool small_result(const cm_model *m, const cm_node *n)
 {
   for (uint32_t o = 0; o < n->output_count; o++) {
@@ -274,6 +288,8 @@ static cm_status infer_node(cm_model *m, cm_node *n, cm_memory *memory, cm_error
     status = n->known->shape(&s.call, error);
   for (uint32_t o = 0; status == CM_OK && o < n->output_count; o++) {
     cm_value *v = &m->values[n->outputs[o]];
+    if ((status = check_declared(m, &s.call, o, error)) != CM_OK)
+      break;
     take_shape(v, &s.call.output[o]);
     v->constant = constant;
   }

@@ -230,16 +230,20 @@ static cm_status read_model(cm_onnx_reader *r, const Onnx__ModelProto *p, cm_err
 cm_status cm_onnx_read_bytes(const void *bytes, size_t size, struct cm_external *source, cm_run *run, cm_model **made,
                              cm_error *error)
 {
-  cm_onnx_reader r = {.memory = run->memory, .account = {.memory = run->memory}};
+  cm_onnx_reader r = {.run = run, .memory = run->memory, .account = {.memory = run->memory}};
   r.allocator = cm_proto_allocator(&r.account);
   if (size == 0)
     return cm_fail(error, CM_BAD_NETWORK, "the file is empty; expected is an ONNX model");
   if (size > CM_ONNX_BYTES_MAX)
     return cm_fail(error, CM_TOO_LARGE, "an ONNX model may have at most %zu bytes", CM_ONNX_BYTES_MAX);
+  if (cm_run_check(run, error) != CM_OK)
+    return error->status;
   ProtobufCMessage *p = cm_proto_unpack(&onnx__model_proto__descriptor, bytes, size, &r.allocator, error);
   if (p == NULL)
     return error->status;
-  cm_status status = cm_model_new(run->memory, &r.model, error);
+  cm_status status = cm_run_check(run, error);
+  if (status == CM_OK)
+    status = cm_model_new(run->memory, &r.model, error);
   if (status == CM_OK)
     status = cm_external_fill((Onnx__ModelProto *)p, source, run->memory, &r.allocator, error);
   if (status == CM_OK)

@@ -6,6 +6,7 @@
 
 typedef struct cm_onnx_reader {
   cm_model *model;
+  cm_run *run; /* looked at between large parts; NULL in those that read none */
   cm_memory *memory;
   ProtobufCAllocator allocator;
   cm_proto_account account;

@@ -93,6 +93,8 @@ cm_status cm_onnx_read_initializers(cm_onnx_reader *r, const Onnx__GraphProto *g
     const Onnx__TensorProto *p = g->initializer[i];
     uint32_t value;
     cm_tensor *tensor;
+    if (cm_run_check(r->run, error) != CM_OK)
+      return error->status;
     if (p->name == NULL || p->name[0] == '\0')
       return cm_fail(error, CM_BAD_NETWORK, "initializer %zu has no name", i);
     if (cm_onnx_value_of(r, p->name, &value, error) != CM_OK)
