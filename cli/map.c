@@ -152,6 +152,8 @@ static void print_table(const cli_job *job, const json_t *made, const json_t *ro
   cli_print_scenarios(json_object_get(made, "scenarios"));
   cli_print_steps(report);
   print_fitted(json_object_get(report, "tables"));
+  if (json_is_string(json_object_get(report, "note")))
+    cli_printf(stdout, "note        %s\n", cli_text(report, "note"));
   if (json_object_get(report, "incremental") != NULL)
     print_incremental(json_object_get(report, "incremental"));
   if (routes != NULL)

@@ -38,6 +38,11 @@ static cm_status report(const cm_candidate *c, cm_mapping *m, cm_error *error)
                          "from %llu to %llu because %s",
                          (unsigned long long)m->attempts[0].capacity, (unsigned long long)last->capacity,
                          m->attempts[0].broken)) == 0;
+  const cm_chip *chip = c->input->chip;
+  if (complete && chip->target != NULL && chip->limits.neurons == 0)
+    complete = json_object_set_new(m->report, "note",
+                                   json_sprintf("chip %s runs programs and states no limit on neurons: a core may take them all; "
+                                                "name a chip for networks of neurons, or state limits", chip->name)) == 0;
   return complete ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
 }
 
