@@ -13,6 +13,7 @@
 #include "core/mapping/result/export.h"
 #include "core/verify/check.h"
 #include "library/internal.h"
+#include "library/private/base.h"
 #include "library/private/stored.h"
 
 /* What is asked for; paths, "": not. */
@@ -216,13 +217,13 @@ int library_mapping_check(const coremap_mapping *mapping, const char *folder, co
 }
 
 int library_tiles_check(const char *mapping, const char *program, const coremap_network *tiles, const coremap_chip *chip,
-                        coremap_progress progress, void *user, coremap_error **error)
+                        cm_run *run, coremap_error **error)
 {
   cm_error e;
   library_run r;
   beside b = {0};
   cm_status status = program != NULL ? cm_path(b.program, &e, "%s", program) : CM_OK;
-  library_begin(&r, progress, user);
+  library_begin(&r, library_on_run, run);
   cm_run_phase(r.run, "verify");
   if (status == CM_OK)
     status = check_made(mapping, &b, tiles, chip, r.run, &e);

@@ -85,7 +85,7 @@ static cm_status check_tiles(cm_work *w, const coremap_chip *chip, cm_error *err
     return CM_OK;
   int result = coremap_network_read(tiles, NULL, library_on_run, &w->run, &network, &why);
   if (result == 0)
-    result = library_tiles_check(mapping, access(program, F_OK) == 0 ? program : NULL, network, chip, library_on_run, &w->run, &why);
+    result = library_tiles_check(mapping, access(program, F_OK) == 0 ? program : NULL, network, chip, &w->run, &why);
   coremap_network_free(network);
   return library_status(result, &why, error);
 }

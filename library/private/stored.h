@@ -6,6 +6,8 @@
 
 #include <coremap/map.h>
 
+#include "base/run.h"
+
 /* Reads a network as the server stored it; `id` is the hash of the file that it came from, "": not known. Errors: bad-network
  * (the file is damaged), no-memory, io, those of the run. */
 int library_network_load(const char *path, const char *id, coremap_progress progress, void *user, coremap_network **network,
@@ -29,7 +31,7 @@ int library_mapping_check(const coremap_mapping *mapping, const char *folder, co
 /* The same of the mapping of a program's tiles, always: it costs little beside a compilation. `program` (a path, or NULL): where its
  * units lie there. */
 int library_tiles_check(const char *mapping, const char *program, const coremap_network *tiles, const coremap_chip *chip,
-                        coremap_progress progress, void *user, coremap_error **error);
+                        cm_run *run, coremap_error **error);
 
 /* Views that few ask for: a mapping's folder may lack them until somebody does. NULL after the last. */
 extern const char *const library_late_views[];
