@@ -189,6 +189,18 @@ static bool check_length(cm_request *request, const char *text)
   return cm_body_fits(request, errno != 0 ? UINT64_MAX : length);
 }
 
+/* A form holds a file between lines of its own: no route takes one. */
+static bool check_form(cm_request *request)
+{
+  static const char form[] = "multipart/form-data";
+  const char *type = cm_request_header(request, "Content-Type");
+  if (type == NULL || strncasecmp(type, form, sizeof form - 1) != 0)
+    return true;
+  cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
+                   "this is a form; send the file itself: curl -T FILE (with -X %s), not -F", request->method);
+  return false;
+}
+
 void cm_head_take(cm_request *request, const char *method, const char *version)
 {
   head h = {.user_header = request->server->options.remote_user};
@@ -215,6 +227,6 @@ void cm_head_take(cm_request *request, const char *method, const char *version)
     cm_reply_header(request, "Retry-After", "10");
     return;
   }
-  if (cm_route_check_query(request) && check_length(request, h.length))
+  if (cm_route_check_query(request) && check_form(request) && check_length(request, h.length))
     cm_body_open(request);
 }

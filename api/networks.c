@@ -174,12 +174,6 @@ void cm_post_network(cm_request *request)
                      "name must be UTF-8 without control characters, of at most %d bytes", CM_NAME_MAX - 1);
     return;
   }
-  const char *type = cm_request_header(request, "Content-Type");
-  if (type != NULL && strncasecmp(type, "multipart/form-data", 19) == 0) {
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                     "this is a form; send the file itself: curl -T FILE (with -X POST), not -F");
-    return;
-  }
   cm_import_file file = {.path = request->file_path, .sha256 = request->file_sha, .name = name != NULL ? name : "",
                          .bytes = request->file_bytes};
   if (cm_access_owner(request, cm_request_query(request, "visibility"), &file.owner))

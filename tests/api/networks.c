@@ -169,6 +169,25 @@ START_TEST(too_large_uploads_are_refused)
 }
 END_TEST
 
+/* What curl -F sends, of known length and chunked, to whatever takes a body. */
+START_TEST(forms_are_refused_and_say_what_to_send)
+{
+  static const char form[] = "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\n4 3\n2\n1 3\n2 4\n3\n\r\n--x--\r\n";
+  static const char *const kinds[][4] = {{"Content-Type: multipart/form-data; boundary=x", NULL},
+                                         {"Content-Type: Multipart/Form-Data; boundary=x", "Transfer-Encoding: chunked", "Content-Length:", NULL}};
+  static const char *const routes[][2] = {{"POST", "/v1/networks"}, {"PUT", "/v1/chips/form"}, {"POST", "/v1/jobs"}};
+  for (size_t k = 0; k < 2; k++)
+    for (size_t r = 0; r < sizeof routes / sizeof *routes; r++) {
+      test_reply reply = test_request(&server, routes[r][0], routes[r][1], kinds[k], form, strlen(form));
+      reply = test_problem(reply, 400, "bad-request");
+      ck_assert_ptr_nonnull(strstr(test_word(reply.json, "detail"), "curl -T FILE"));
+      ck_assert_ptr_nonnull(strstr(test_word(reply.json, "detail"), routes[r][0]));
+      test_reply_clear(&reply);
+    }
+  test_expect(test_get(&server, "/healthz"), 200);
+}
+END_TEST
+
 START_TEST(uploads_are_resumed)
 {
   char path[128], body[64];
@@ -226,6 +245,7 @@ int main(void)
   tcase_add_test(tests, networks_are_listed_page_by_page);
   tcase_add_test(tests, bad_networks_are_refused_with_the_place);
   tcase_add_test(tests, too_large_uploads_are_refused);
+  tcase_add_test(tests, forms_are_refused_and_say_what_to_send);
   tcase_add_test(tests, uploads_are_resumed);
   suite_add_tcase(suite, tests);
   return test_main(suite);

@@ -917,6 +917,75 @@ START_TEST(attributes_of_other_kinds_are_refused)
 }
 END_TEST
 
+/* ---- models by hand ---- */
+
+/* One node, float inputs, and what the model says of its output (rank CM_UNKNOWN_RANK: nothing). */
+static void make_single(maker *m, bytes *model, const char *op, const cm_shape *input, const cm_shape *output)
+{
+  static bytes node, info;
+  node.size = info.size = 0;
+  memset(m, 0, sizeof *m);
+  m->opset = 13;
+  cm_tensor x = {.type = CM_FLOAT, .rank = input->rank}, y = {.type = CM_FLOAT, .rank = output->rank};
+  memcpy(x.dims, input->dims, sizeof x.dims);
+  memcpy(y.dims, output->dims, sizeof y.dims);
+  put_text(&node, 1, "x");
+  put_text(&node, 2, "y");
+  put_text(&node, 4, op);
+  put_data(&m->nodes, 1, node.at, node.size);
+  put_shape(&m->inputs, "x", &x);
+  put_shape(&info, "y", &y);
+  info.at[0] = 12 << 3 | 2; /* an output, and no input */
+  put(&m->outputs, info.at, info.size);
+  finish(m, model);
+}
+
+/* Any number of rows is refused before memory is taken for them. */
+START_TEST(models_of_any_number_of_rows_are_refused_at_once)
+{
+  static maker m;
+  static bytes model;
+  char folder[60], path[100], made[100];
+  begin(folder);
+  snprintf(path, sizeof path, "%s/model.onnx", folder);
+  snprintf(made, sizeof made, "%s/made", folder);
+  memory.limit_bytes = 64 << 20;
+  for (int rows = 30; rows <= 50; rows += 5) {
+    const cm_shape shape = {.rank = 2, .dims = {INT64_C(1) << rows, 4}};
+    cm_compile_options options;
+    json_t *report = NULL;
+    make_single(&m, &model, "Relu", &shape, &shape);
+    FILE *stream = fopen(path, "wb");
+    ck_assert(stream != NULL && fwrite(model.at, 1, model.size, stream) == model.size && fclose(stream) == 0);
+    (void)cm_compile_options_read(NULL, &options, &error);
+    ck_assert_int_eq(cm_compile(path, &options, chips[1], &run, made, NULL, &report, &error), CM_TOO_LARGE);
+    ck_assert_msg(strstr(error.detail, "smaller batch") != NULL || strstr(error.detail, "elements") != NULL, "%s", error.detail);
+  }
+  end(folder);
+}
+END_TEST
+
+START_TEST(a_declared_rank_that_is_wrong_is_refused)
+{
+  static maker m;
+  static bytes model;
+  char folder[60];
+  cm_model *read;
+  const cm_shape input = {.rank = 2, .dims = {2, 4}};
+  begin(folder);
+  for (uint32_t rank = 1; rank < 4; rank++) {
+    const cm_shape output = {.rank = rank, .dims = {2, 4, 1}};
+    make_single(&m, &model, "Relu", &input, &output);
+    ck_assert_int_eq(cm_onnx_read_memory(model.at, model.size, &run, &read, &error), CM_OK);
+    cm_status status = cm_infer(read, &run, &error);
+    ck_assert_int_eq(status, rank == 2 ? CM_OK : CM_BAD_NETWORK);
+    ck_assert(rank == 2 || strstr(error.detail, "its output 'y' has rank 2; the model declares one of rank") != NULL);
+    cm_model_free(read);
+  }
+  end(folder);
+}
+END_TEST
+
 static uint64_t option(int argc, char **argv, const char *name, uint64_t otherwise)
 {
   for (int i = 1; i + 1 < argc; i++)
@@ -940,6 +1009,8 @@ int main(int argc, char **argv)
   TCase *tests = tcase_create("random_models");
   tcase_add_test(tests, random_models_compute_the_same_compiled);
   tcase_add_test(tests, attributes_of_other_kinds_are_refused);
+  tcase_add_test(tests, models_of_any_number_of_rows_are_refused_at_once);
+  tcase_add_test(tests, a_declared_rank_that_is_wrong_is_refused);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }
