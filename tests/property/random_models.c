@@ -15,6 +15,7 @@
 #include "core/chip/chip.h"
 #include "core/machine/compile.h"
 #include "core/machine/run/simulate.h"
+#include "core/operators/check.h"
 #include "core/operators/control.h"
 #include "core/operators/evaluate.h"
 #include "core/operators/onnx/onnx.h"
@@ -986,6 +987,56 @@ START_TEST(a_declared_rank_that_is_wrong_is_refused)
 }
 END_TEST
 
+/* A domain's operators are of that domain's version. */
+START_TEST(an_unknown_operator_names_its_domains_version)
+{
+  static maker m;
+  static bytes model, node;
+  char folder[60];
+  cm_model *read;
+  const cm_shape shape = {.rank = 1, .dims = {2}};
+  begin(folder);
+  make_single(&m, &model, "Relu", &shape, &shape);
+  m.nodes.size = node.size = 0;
+  put_text(&node, 1, "x");
+  put_text(&node, 2, "y");
+  put_text(&node, 4, "Whatever");
+  put_text(&node, 7, "com.microsoft");
+  put_data(&m.nodes, 1, node.at, node.size);
+  finish(&m, &model); /* opset 13, com.microsoft 1 */
+  ck_assert_int_eq(cm_onnx_read_memory(model.at, model.size, &run, &read, &error), CM_OK);
+  ck_assert_int_eq(cm_infer(read, &run, &error), CM_OK);
+  ck_assert_int_eq(cm_model_check(read, &error), CM_BAD_NETWORK);
+  ck_assert_msg(strstr(error.detail, "domain com.microsoft, opset 1,") != NULL, "%s", error.detail);
+  cm_model_free(read);
+  end(folder);
+}
+END_TEST
+
+START_TEST(data_that_is_there_twice_is_refused)
+{
+  static maker m;
+  static bytes model, twice;
+  char folder[60];
+  cm_model *read;
+  const cm_shape shape = {.rank = 1, .dims = {2}};
+  const float numbers[2] = {1, 2};
+  begin(folder);
+  make_single(&m, &model, "Relu", &shape, &shape);
+  twice.size = 0;
+  put_number(&twice, 1, 2);
+  put_number(&twice, 2, CM_FLOAT);
+  put_data(&twice, 4, numbers, sizeof numbers);
+  put_text(&twice, 8, "w");
+  put_data(&twice, 9, numbers, sizeof numbers);
+  put_data(&m.constants, 5, twice.at, twice.size);
+  finish(&m, &model);
+  ck_assert_int_eq(cm_onnx_read_memory(model.at, model.size, &run, &read, &error), CM_BAD_NETWORK);
+  ck_assert_msg(strstr(error.detail, "'w' holds raw bytes and a list of numbers") != NULL, "%s", error.detail);
+  end(folder);
+}
+END_TEST
+
 static uint64_t option(int argc, char **argv, const char *name, uint64_t otherwise)
 {
   for (int i = 1; i + 1 < argc; i++)
@@ -1011,6 +1062,8 @@ int main(int argc, char **argv)
   tcase_add_test(tests, attributes_of_other_kinds_are_refused);
   tcase_add_test(tests, models_of_any_number_of_rows_are_refused_at_once);
   tcase_add_test(tests, a_declared_rank_that_is_wrong_is_refused);
+  tcase_add_test(tests, an_unknown_operator_names_its_domains_version);
+  tcase_add_test(tests, data_that_is_there_twice_is_refused);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }
