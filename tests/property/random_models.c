@@ -1013,6 +1013,26 @@ START_TEST(an_unknown_operator_names_its_domains_version)
 }
 END_TEST
 
+/* Else the kernel would read behind it. */
+START_TEST(the_largest_of_nothing_is_refused)
+{
+  static maker m;
+  static bytes model;
+  char folder[60];
+  cm_model *read;
+  begin(folder);
+  for (int64_t rows = 0; rows < 2; rows++) {
+    const cm_shape input = {.rank = 2, .dims = {rows, 4}}, output = {.rank = 2, .dims = {1, 4}};
+    make_single(&m, &model, "ArgMax", &input, &output);
+    ck_assert_int_eq(cm_onnx_read_memory(model.at, model.size, &run, &read, &error), CM_OK);
+    ck_assert_int_eq(cm_infer(read, &run, &error), rows == 0 ? CM_BAD_NETWORK : CM_OK);
+    ck_assert(rows > 0 || strstr(error.detail, "nothing to choose from") != NULL);
+    cm_model_free(read);
+  }
+  end(folder);
+}
+END_TEST
+
 START_TEST(data_that_is_there_twice_is_refused)
 {
   static maker m;
@@ -1064,6 +1084,7 @@ int main(int argc, char **argv)
   tcase_add_test(tests, a_declared_rank_that_is_wrong_is_refused);
   tcase_add_test(tests, an_unknown_operator_names_its_domains_version);
   tcase_add_test(tests, data_that_is_there_twice_is_refused);
+  tcase_add_test(tests, the_largest_of_nothing_is_refused);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }

@@ -58,6 +58,8 @@ cm_status cm_shape_arg_reduce(cm_call *call, cm_error *error)
     return CM_OK;
   if (cm_call_axis(call, cm_node_integer(call->node, "axis", 0), call->input[0].rank, &axis, error) != CM_OK)
     return error->status;
+  if (call->input[0].dims[axis] == 0)
+    return cm_call_fail(call, error, "has nothing to choose from: axis %u has no elements", axis);
   reduced[axis] = true;
   reduced_shape(call, reduced, &call->output[0]);
   return CM_OK;
