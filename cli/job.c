@@ -153,7 +153,8 @@ void cli_job_print_parts(const json_t *made)
   const json_t *bound = json_object_get(made, "bound");
   const double parts = cli_number(made, "parts"), least = cli_number(bound, "parts");
   cli_printf(stdout, "parts       %.0f, at least %.0f: %s", parts, least, cli_text(bound, "reason"));
-  if (parts > least && least > 0 && !json_is_null(json_object_get(bound, "limit"))) /* null: nothing asks for any number of parts */
+  if (parts > least && least > 0 &&
+      !json_is_null(json_object_get(bound, "limit"))) /* null: nothing asks for any number of parts */
     cli_printf(stdout, "; %.1f %% above that", 100.0 * (parts - least) / least);
   putchar('\n');
 }

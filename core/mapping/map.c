@@ -42,7 +42,8 @@ static cm_status report(const cm_candidate *c, cm_mapping *m, cm_error *error)
   if (complete && chip->target != NULL && chip->limits.neurons == 0)
     complete = json_object_set_new(m->report, "note",
                                    json_sprintf("chip %s runs programs and states no limit on neurons: a core may take them all; "
-                                                "name a chip for networks of neurons, or state limits", chip->name)) == 0;
+                                                "name a chip for networks of neurons, or state limits",
+                                                chip->name)) == 0;
   return complete ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
 }
 

@@ -172,9 +172,11 @@ END_TEST
 /* What curl -F sends, of known length and chunked, to whatever takes a body. */
 START_TEST(forms_are_refused_and_say_what_to_send)
 {
-  static const char form[] = "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\n4 3\n2\n1 3\n2 4\n3\n\r\n--x--\r\n";
-  static const char *const kinds[][4] = {{"Content-Type: multipart/form-data; boundary=x", NULL},
-                                         {"Content-Type: Multipart/Form-Data; boundary=x", "Transfer-Encoding: chunked", "Content-Length:", NULL}};
+  static const char form[] =
+    "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\n4 3\n2\n1 3\n2 4\n3\n\r\n--x--\r\n";
+  static const char *const kinds[][4] = {
+    {"Content-Type: multipart/form-data; boundary=x", NULL},
+    {"Content-Type: Multipart/Form-Data; boundary=x", "Transfer-Encoding: chunked", "Content-Length:", NULL}};
   static const char *const routes[][2] = {{"POST", "/v1/networks"}, {"PUT", "/v1/chips/form"}, {"POST", "/v1/jobs"}};
   for (size_t k = 0; k < 2; k++)
     for (size_t r = 0; r < sizeof routes / sizeof *routes; r++) {

@@ -5,8 +5,10 @@ enum { TILES_MAX = 1 << 19, SMALL_SHARE = 128 }; /* a plan takes a kilobyte a ti
 
 static cm_status too_many(const cm_plan *plan, cm_error *error)
 {
-  return cm_fail(error, CM_TOO_LARGE, "the model would have more than %d tiles on a chip of %llu bytes: a smaller batch, or a chip with more memory, has fewer",
-                 TILES_MAX, (unsigned long long)plan->memory_bytes);
+  return cm_fail(
+    error, CM_TOO_LARGE,
+    "the model would have more than %d tiles on a chip of %llu bytes: a smaller batch, or a chip with more memory, has fewer",
+    TILES_MAX, (unsigned long long)plan->memory_bytes);
 }
 
 static cm_status add_tile(cm_plan *plan, uint32_t value, const cm_box *box, uint32_t *number, cm_error *error)
