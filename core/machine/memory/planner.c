@@ -267,7 +267,8 @@ cm_status cm_planner_run(cm_planner *planner, const uint32_t *pieces, uint32_t c
     return error->status;
   for (planner->now = 0; planner->now < count && cm_planner_cost(planner) <= most; planner->now++) {
     uint32_t number = pieces[planner->now];
-    if (run_piece(planner, number, planner->entry_next + entry, error) != CM_OK)
+    const uint64_t *next = planner->entry_next != NULL ? planner->entry_next + entry : NULL; /* pieces may read nothing */
+    if (run_piece(planner, number, next, error) != CM_OK)
       return error->status;
     entry += planner->plan->pieces[number].input_count;
   }
