@@ -144,7 +144,7 @@ static bool is_listed(const char *const *names, const char *name)
 /* What an attribute should be; its own kind when no operator reads it. */
 static cm_attribute_kind kind_wanted(const cm_node *node, const cm_attribute *a)
 {
-  if (strcmp(a->name, "value") == 0 && strcmp(node->op, "Pad") == 0)
+  if (strcmp(a->name, "value") == 0 && cm_node_is(node, cm_kernel_pad))
     return CM_ATTRIBUTE_FLOAT;
   for (size_t i = 0; i < KINDS; i++)
     if (is_listed(kinds[i].names, a->name))

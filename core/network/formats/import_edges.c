@@ -7,6 +7,9 @@
  * What can fail: a line with another number of fields, a weight that is no number, a name that is no text; each with its
  * line. */
 #include "core/network/formats/table.h"
+
+#include <string.h>
+
 #include "core/network/formats/entries.h"
 #include "core/network/formats/readers.h"
 #include "core/network/formats/source.h"
@@ -29,6 +32,14 @@ static cm_status read_edges(cm_table *t, cm_error *error)
   return CM_OK;
 }
 
+/* Whether a file is called as the lists of PyNN are. */
+static bool is_called_connections(const cm_source *source)
+{
+  const char *name = source->hint != NULL && source->hint->name != NULL ? source->hint->name : "";
+  const char *ending = cm_format_ending(&cm_network_formats[CM_FORMAT_EDGES], name);
+  return ending != NULL && strcmp(ending, ".conn") == 0;
+}
+
 cm_status cm_import_edges(cm_source *source, const cm_import_limits *limits, cm_run *run,
                           cm_topology **topology, cm_error *error)
 {
@@ -36,6 +47,7 @@ cm_status cm_import_edges(cm_source *source, const cm_import_limits *limits, cm_
                 .edges = {.memory = run->memory, .run = run, .limit = limits->pins_max}};
   cm_topology *made = NULL;
   t.edges.weight.drop_zeros = cm_source_drops_zeros(source);
+  t.connections = is_called_connections(source);
   t.tuples = cm_is_tuple_list(source->at, (size_t)(source->end - source->at));
   t.line = t.tuples ? 1 : 0;
   cm_status status = cm_names_open(&t.names, run->memory, error);

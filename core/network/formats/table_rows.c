@@ -3,10 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "core/network/formats/entries.h"
-#include "core/network/formats/table.h"
 
 cm_status cm_table_name(cm_table *t, const cm_field *f, const char *what, uint32_t *number, cm_error *error)
 {
@@ -88,11 +85,8 @@ static cm_status read_edge(cm_table *t, cm_error *error)
 /* Columns of a table that does not name them: two or three, or the four of a PyNN list. */
 static bool columns_by_number(cm_table *t)
 {
-  const char *name = t->source->hint != NULL && t->source->hint->name != NULL ? t->source->hint->name : "";
-  const char *ending = cm_format_ending(&cm_network_formats[CM_FORMAT_EDGES], name);
-  bool list = t->tuples || (ending != NULL && strcmp(ending, ".conn") == 0);
   size_t count = t->field_count;
-  if (count < 2 || count > (list ? 4 : 3))
+  if (count < 2 || count > (t->tuples || t->connections ? 4 : 3))
     return false;
   t->columns = (cm_columns){{0, 1, count > 2 ? 2 : CM_COLUMN_NONE, count > 3 ? 3 : CM_COLUMN_NONE}, 0, count};
   return true;

@@ -33,6 +33,7 @@ typedef struct cm_table {
   cm_names names;
   uint64_t line;
   char separator;   /* ' ' stands for runs of blanks; 0: not known yet */
+  bool connections; /* a list of PyNN: without a header, delays may be the fourth column */
   bool tuples;      /* "[(0, 1), (1, 2)]": a row is what stands between brackets */
   bool named;       /* columns are known from a header, a comment or the caller */
   cm_columns columns;
