@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 
-
 cm_status cm_table_name(cm_table *t, const cm_field *f, const char *what, uint32_t *number, cm_error *error)
 {
   char text[120];
