@@ -203,7 +203,7 @@ static cm_status find_columns(rates *r, bool *header, cm_error *error)
   double ignored;
   r->count = t->field_count;
   for (size_t i = t->field_count; i-- > 0;) {
-    int c = cm_rate_column(&t->fields[i]);
+    cm_rate_column_id c = cm_rate_column(&t->fields[i]);
     found[c] = true;
     if (c < CM_RATE_COLUMNS)
       r->at[c] = i;
