@@ -203,17 +203,22 @@ static cm_status restore(sqlite3 *handle, void *context, cm_error *error)
   char *content = NULL;
   if (find(handle, w, &content, error) != CM_OK)
     return error->status;
+  const uint64_t refusals = cm_json_refusals();
   json_t *object = cm_json_loadb(content, strlen(content), 0, NULL);
   free(content);
   if (!json_is_object(object)) {
     json_decref(object);
-    return cm_fail(error, CM_DAMAGED, "what the bin keeps of %.64s cannot be read", w->id);
+    return cm_json_whole(refusals, "what the bin keeps", error) != CM_OK
+               ? error->status
+               : cm_fail(error, CM_DAMAGED, "what the bin keeps of %.64s cannot be read", w->id);
   }
   (void)json_object_set_new(object, "user", json_string(w->entry.user)); /* its owner may have gone meanwhile */
   if (w->entry.user[0] == '\0' && strcmp(word(object, "visibility"), "lab") != 0)
     (void)json_object_del(object, "fingerprint"); /* what was for his eyes is no later namesake's */
   (void)json_object_del(object, "idempotency_key"); /* another job may have been made by it meanwhile */
-  cm_status status = insert_row(handle, table_of(w->entry.kind), object, error);
+  cm_status status = cm_json_whole(refusals, "what the bin keeps", error);
+  if (status == CM_OK)
+    status = insert_row(handle, table_of(w->entry.kind), object, error);
   json_decref(object);
   if (status == CM_CONFLICT)
     return cm_fail(error, CM_CONFLICT, "%s %.64s is there again", w->entry.kind, w->id);

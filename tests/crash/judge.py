@@ -245,13 +245,14 @@ class Judge:
 
     def trail(self, since):
         """{mark: entry} of what was done."""
-        told = {}
+        told, effects = {}, set()
         for line in self.get(f"/v1/audit?format=ndjson&since={int(since)}").splitlines():
             entry = json.loads(line)
-            if entry["effect"].startswith("refused") or not entry["request"]:
-                continue
-            if entry["request"] in told:
-                self.fault(f"the audit trail tells twice of {entry['request']}: {entry} {told[entry['request']]}")
+            if entry["effect"].startswith("refused") or not entry["request"] or entry["action"] == "job":
+                continue  # what a job makes is told later, beside the request that asked for it
+            if (entry["request"], entry["effect"]) in effects:  # each write of a request has its own
+                self.fault(f"the audit trail tells twice of {entry['request']}: {entry}")
+            effects.add((entry["request"], entry["effect"]))
             told[entry["request"]] = entry
         return told
 
