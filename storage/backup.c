@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "storage/audit.h"
-#include "storage/check_internal.h"
+#include "storage/check_report.h"
 #include "storage/folder.h"
 #include "storage/internal.h"
 #include "storage/schema.h"

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "storage/check_internal.h"
+#include "storage/check_report.h"
 #include "storage/folder.h"
 #include "storage/log.h"
 #include "storage/schema.h"

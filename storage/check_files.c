@@ -8,7 +8,7 @@
 #include "core/network/topology_file.h"
 #include "storage/blobs.h"
 #include "storage/digest.h"
-#include "storage/check_internal.h"
+#include "storage/check_report.h"
 #include "storage/pack.h"
 
 /* A file against what is noted about it. */

@@ -1,5 +1,5 @@
 /* Lines of a check's report. */
-#include "storage/check_internal.h"
+#include "storage/check_report.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "core/chip/region.h"
 #include "storage/audit.h"
 #include "storage/clock.h"
-#include "storage/leases_internal.h"
+#include "storage/leases_read.h"
 #include "storage/quotas.h"
 
 const double cm_lease_ttl_default_s = 3600, cm_lease_ttl_max_s = 30.0 * 24 * 3600;

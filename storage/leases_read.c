@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 #include "storage/clock.h"
-#include "storage/leases_internal.h"
+#include "storage/leases_read.h"
 
 cm_status cm_lease_cores_of(const cm_occupancy *occupancy, const cm_chip *chip, cm_lease *lease, cm_error *error)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "storage/positions_internal.h"
+#include "storage/turns.h"
 #include "storage/quotas.h"
 #include "storage/usage.h"
 

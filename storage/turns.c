@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "storage/positions_internal.h"
+#include "storage/turns.h"
 #include "storage/quotas.h"
 #include "storage/usage.h"
 

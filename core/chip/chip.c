@@ -1,8 +1,8 @@
 /* Geometry of chips, and freeing them. */
 #include "core/chip/chip.h"
 
+#include "core/chip/chip_read.h"
 #include "core/chip/interconnect/interconnect.h"
-#include "core/chip/internal.h"
 #include "core/chip/turns.h"
 
 void cm_chip_free(cm_chip *chip)

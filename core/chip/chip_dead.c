@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "base/order.h"
-#include "core/chip/internal.h"
+#include "core/chip/chip_read.h"
+#include "core/chip/json.h"
 #include "core/chip/turns.h"
 
 /* Gathers the set bits of a map of `size` into an ascending list. */

@@ -7,9 +7,10 @@
 
 #include "base/json.h"
 #include "core/chip/chip.h"
+#include "core/chip/chip_read.h"
 #include "core/chip/classes.h"
 #include "core/chip/interconnect/interconnect.h"
-#include "core/chip/internal.h"
+#include "core/chip/json.h"
 #include "core/chip/turns.h"
 
 /* Far above any real figure, far below where sums of costs lose precision. */

@@ -2,7 +2,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "core/chip/internal.h"
+#include "core/chip/chip_read.h"
+#include "core/chip/json.h"
 
 #define LIMIT_MAX (INT64_C(1) << 53)
 enum { ITEM_BITS_MAX = 65536 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "core/chip/internal.h"
+#include "core/chip/presets.h"
 
 const char *const *cm_chip_presets(void)
 {

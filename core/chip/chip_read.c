@@ -1,9 +1,10 @@
 /* What the readers of a chip's parts share: refusals with a place, whole numbers within a range. */
-#include "core/chip/internal.h"
 
 #include <inttypes.h>
 
 #include "base/json.h"
+#include "core/chip/chip_read.h"
+#include "core/chip/json.h"
 
 cm_status cm_chip_bad(cm_error *error, const char *where, const char *what)
 {

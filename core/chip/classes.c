@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/chip/internal.h"
+#include "core/chip/chip_read.h"
+#include "core/chip/json.h"
 
 enum { LABEL_MAX = 119 };
 

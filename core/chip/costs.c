@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "core/chip/internal.h"
+#include "core/chip/json.h"
 
 static const double COST_MAX = 1e12;
 enum { WHERE = 80, TILE_MAX = 1 << 12 };

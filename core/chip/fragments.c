@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/chip/internal.h"
+#include "core/chip/region_search.h"
 
 /* Every maximal free rectangle ends in some row, of equal rows in the last; a stack of rising columns meets them all in one
  * pass. */

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/chip/internal.h"
 #include "base/json.h"
+#include "core/chip/json.h"
 
 cm_status cm_json_fail(cm_error *error, cm_status status, const char *where, const char *format, ...)
 {

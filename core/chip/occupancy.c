@@ -8,7 +8,7 @@
 
 #include "base/foreign.h"
 #include "base/json.h"
-#include "core/chip/internal.h"
+#include "core/chip/json.h"
 
 enum { OWNER_NAME_MAX = 128, OCCUPANCY_BYTES_MAX = 64 << 20 };
 

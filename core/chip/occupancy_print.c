@@ -8,7 +8,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "core/chip/internal.h"
+#include "core/chip/json.h"
 
 /* A rectangle of equal cores; `key` is the owner's index, or BROKEN_KEY. */
 typedef struct block {

@@ -3,7 +3,7 @@ function base(path) { sub(/.*\//, "", path); sub(/\.json$/, "", path); return pa
 BEGIN {
   print "/* Made from core/chip/presets at build time. */"
   print "#include <stddef.h>"
-  print "#include \"core/chip/internal.h\""
+  print "#include \"core/chip/presets.h\""
   print "const cm_chip_preset cm_chip_preset_table[] = {"
 }
 FNR == 1 {

@@ -8,7 +8,6 @@
 
 #include "base/order.h"
 #include "core/chip/region_search.h"
-#include "core/chip/internal.h"
 #include "core/chip/reach.h"
 #include "core/chip/region_box.h"
 

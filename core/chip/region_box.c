@@ -6,7 +6,7 @@
  * still win. What can fail: memory, a stop. */
 #include "core/chip/region_box.h"
 
-#include "core/chip/internal.h"
+#include "core/chip/region_search.h"
 
 typedef cm_box_search search;
 typedef cm_box box;

@@ -17,4 +17,9 @@ cm_status cm_set_cost(const cm_chip *chip, const uint32_t *cores, uint32_t count
 cm_status cm_region_search(const cm_chip *chip, const uint8_t *usable, uint32_t count, const uint32_t *start,
                           uint32_t most, cm_run *run, uint32_t **set, uint32_t *found, cm_error *error);
 
+/* tallest [width + 2]: at index w the height of the tallest all-usable rectangle at least w wide; *largest: cores of
+ * the largest. O(cores). */
+cm_status cm_tallest_rectangles(const uint8_t *usable, uint32_t width, uint32_t height, cm_memory *memory,
+                                uint32_t *tallest, uint64_t *largest, cm_error *error);
+
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "core/chip/internal.h"
+#include "core/chip/json.h"
 
 static const double RATE_MAX = 1e12;
 enum { WHERE = 128 };

@@ -1,5 +1,5 @@
 libcoremap_a_SOURCES += \
-  core/learning/internal.h \
+  core/learning/communities/groups.h \
   core/learning/communities/communities.h core/learning/communities/communities.c \
   core/learning/communities/fit.h core/learning/communities/fit.c core/learning/communities/join.c \
   core/learning/communities/processors.h core/learning/communities/processors.c \

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/learning/reward_state.h"
+#include "core/learning/agent/trade.h"
 #include "core/partition/members.h"
 
 uint32_t cm_forbidden_turns(cm_turn_rule rule)

@@ -5,6 +5,7 @@
 
 #include "base/wide.h"
 #include "core/learning/reward_state.h"
+#include "core/learning/agent/trade.h"
 
 enum { HERE = 4 /* the direction of one's own router */, DIRECTIONS = 9, UNIT_BITS_MAX = 20 };
 

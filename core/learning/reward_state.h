@@ -3,7 +3,6 @@
 #define CM_LEARNING_REWARD_STATE_H
 
 #include "core/chip/routes.h"
-#include "core/learning/internal.h"
 #include "core/learning/reward.h"
 
 /* What a node pays to those west, east, north and south of it. */

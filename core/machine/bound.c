@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/machine/bound_internal.h"
+#include "core/machine/bound_cone.h"
 
 enum { CONES_MAX = 160 }; /* each goes through all that is before it */
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/machine/bound_internal.h"
+#include "core/machine/bound_cone.h"
 #include "core/machine/bound_reads.h"
 #include "core/machine/plan/partial_sums.h"
 

@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "core/machine/internal.h"
 #include "core/machine/order.h"
 #include "core/machine/plan/partial_sums.h"
+#include "core/machine/report.h"
 #include "core/machine/run/timeline.h"
 #include "core/machine/schedule/search.h"
+#include "core/machine/tiles/compile.h"
 #include "core/operators/check.h"
 #include "core/operators/control.h"
 #include "core/operators/evaluate.h"

@@ -1,7 +1,8 @@
 /* What is said of a program: traffic beside what layer by layer would move, time beside its lower bound. */
-#include "core/machine/internal.h"
 
 #include "core/operators/operator.h"
+
+#include "core/machine/report.h"
 
 static uint64_t bytes_of(const cm_plan *plan, uint32_t value)
 {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "core/machine/internal.h"
+#include "core/machine/report.h"
 #include "core/machine/run/simulate.h"
 
 enum { VERIFY_STREAM = 0x766572 };

@@ -1,6 +1,6 @@
 /* Control flow in the order of execution: each node is inferred, or spliced and what came of it inferred, so that what a
  * later one needs to know is known. */
-#include "core/operators/control_internal.h"
+#include "core/operators/unrolling.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Operators that are written as others when a model is compiled for a chip, so that their products run on matrix units and
  * are cut like any: Attention, RotaryEmbedding, CenterCropPad (ONNX operator specification, their function bodies). */
-#include "core/operators/control_internal.h"
+#include "core/operators/unrolling.h"
 
 #include <math.h>
 #include <string.h>

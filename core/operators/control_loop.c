@@ -2,7 +2,7 @@
  * iterations that is not known or too large, memory. */
 #include <string.h>
 
-#include "core/operators/control_internal.h"
+#include "core/operators/unrolling.h"
 #include "core/operators/operator.h"
 
 enum { AXES_AS_INPUT_OPSET = 13, SCAN_WITHOUT_BATCH_OPSET = 9 };

@@ -1,5 +1,5 @@
 /* Nodes that take the place of one that is unrolled: each is inferred, or unrolled itself, as it is added. */
-#include "core/operators/control_internal.h"
+#include "core/operators/unrolling.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 libcoremap_a_SOURCES += \
   core/operators/tensor.h core/operators/tensor.c core/operators/tensor_file.h core/operators/tensor_file.c core/operators/narrow.c \
-  core/operators/arena.h core/operators/arena.c core/operators/graph.h core/operators/graph.c core/operators/graph_copy.c core/operators/shapes.h core/operators/shapes.c core/operators/check.h core/operators/check.c core/operators/legacy.h core/operators/legacy.c core/operators/control.h core/operators/control_internal.h core/operators/control.c core/operators/control_nodes.c core/operators/control_loop.c core/operators/control_compound.c core/operators/quantized.h core/operators/quantized.c core/operators/onnx/onnx_splice.c core/operators/onnx/onnx_external.h core/operators/onnx/onnx_external.c \
+  core/operators/arena.h core/operators/arena.c core/operators/graph.h core/operators/graph.c core/operators/graph_copy.c core/operators/shapes.h core/operators/shapes.c core/operators/check.h core/operators/check.c core/operators/legacy.h core/operators/legacy.c core/operators/control.h core/operators/unrolling.h core/operators/control.c core/operators/control_nodes.c core/operators/control_loop.c core/operators/control_compound.c core/operators/quantized.h core/operators/quantized.c core/operators/onnx/onnx_splice.c core/operators/onnx/onnx_external.h core/operators/onnx/onnx_external.c \
   core/operators/onnx/onnx_file.c \
   core/operators/onnx/onnx.h core/operators/onnx/onnx_check.h core/operators/onnx/onnx_check.c \
   core/operators/onnx/onnx_proto.h core/operators/onnx/onnx_tensor.c core/operators/onnx/onnx_reader.h core/operators/onnx/onnx_values.c core/operators/onnx/onnx_attribute.c core/operators/onnx/onnx_read.c core/operators/onnx/onnx_write.c \
@@ -18,7 +18,7 @@ libcoremap_a_SOURCES += \
   core/operators/permute/permute.h core/operators/permute/permute_mark.c core/operators/permute/permute_read.c core/operators/permute/permute_normalise.c \
   core/operators/permute/permute_region.h core/operators/permute/permute_region.c core/operators/permute/permute_grow.c core/operators/permute/permute_carry.c \
   core/operators/permute/permute_emit.c core/operators/permute/permute_products.c core/operators/permute/permute_absorb.c core/operators/permute/permute_pads.c core/operators/permute/permute_copies.c core/operators/permute/permute_patches.c \
-  core/operators/tiling/box.h core/operators/tiling/box.c core/operators/tiling/split.h core/operators/tiling/split_internal.h core/operators/tiling/split.c core/operators/tiling/split_work.c core/operators/tiling/split_computed.c core/operators/tiling/split_window.c core/operators/tiling/split_moves.c \
+  core/operators/tiling/box.h core/operators/tiling/box.c core/operators/tiling/split.h core/operators/tiling/split_rules.h core/operators/tiling/split.c core/operators/tiling/split_work.c core/operators/tiling/split_computed.c core/operators/tiling/split_window.c core/operators/tiling/split_moves.c \
   core/operators/permute/permutations.h core/operators/permute/permutations.c
 
 # ONNX's own description of its format, turned to C at build time; generated code is not held to our warnings.

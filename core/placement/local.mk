@@ -26,6 +26,6 @@ libcoremap_a_SOURCES += \
   core/placement/trees/way_trees.h core/placement/trees/way_trees.c \
   core/placement/trees/group_casts.h core/placement/trees/group_casts.c \
   core/placement/trees/group_state.h core/placement/trees/group_state.c \
-  core/placement/trees/groups.h core/placement/trees/groups_internal.h core/placement/trees/groups.c \
+  core/placement/trees/groups.h core/placement/trees/seating.h core/placement/trees/groups.c \
   core/placement/trees/groups_growth.c core/placement/trees/groups_seats.c core/placement/trees/groups_orders.c \
   core/placement/trees/trees.h core/placement/trees/trees.c

@@ -1,6 +1,6 @@
 libcoremap_a_SOURCES += \
   core/schedule/dag.h core/schedule/dag.c core/schedule/orders.h core/schedule/orders.c \
-  core/schedule/orders_internal.h core/schedule/subgraphs.c core/schedule/orders_tree.c \
+  core/schedule/order_piece.h core/schedule/subgraphs.c core/schedule/orders_tree.c \
   core/schedule/measure.h core/schedule/measure.c \
   core/schedule/workload.h core/schedule/workload.c core/schedule/read.h core/schedule/read.c core/schedule/read_text.c \
   core/schedule/read_text.h core/schedule/read_psplib.c \

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/threads.h"
-#include "core/schedule/orders_internal.h"
+#include "core/schedule/order_piece.h"
 #include "core/schedule/solve.h"
 
 enum { SAMPLE_DRAWS_MAX = 4 };

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/schedule/orders_internal.h"
+#include "core/schedule/order_piece.h"
 
 /* How far the search goes beyond what has done well so far; scores are scaled to 0 .. 1. */
 static const double exploration = 0.5;

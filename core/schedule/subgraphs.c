@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "core/schedule/orders.h"
-#include "core/schedule/orders_internal.h"
+#include "core/schedule/order_piece.h"
 
 void cm_subgraphs_free(cm_subgraphs *subgraphs)
 {

@@ -6,8 +6,10 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "core/verify/certificate_internal.h"
-#include "core/verify/check_internal.h"
+#include "core/verify/certificate_facts.h"
+#include "core/verify/check_measure.h"
+#include "core/verify/check_read.h"
+#include "core/verify/check_report.h"
 
 enum { FILE_BYTES_MAX = 64 << 20 };
 

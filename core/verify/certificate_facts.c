@@ -1,5 +1,5 @@
 /* What is so of a mapping, as a certificate says it. What can fail: memory, a stop. */
-#include "core/verify/certificate_internal.h"
+#include "core/verify/certificate_facts.h"
 
 #include <inttypes.h>
 #include <sodium.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/chip/resources.h"
-#include "core/verify/check_internal.h"
+#include "core/verify/check_measure.h"
 
 typedef cm_certificate_facts facts;
 

@@ -9,6 +9,9 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "core/verify/check_measure.h"
+#include "core/verify/check_parts.h"
+#include "core/verify/check_read.h"
 #include "core/verify/checker.h"
 
 static void check_header(cm_checker *c)

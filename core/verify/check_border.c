@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/verify/check_internal.h"
+#include "core/verify/check_measure.h"
 
 /* Routers along an axis from one to another; the shorter way where it wraps. */
 static uint32_t apart(uint32_t from, uint32_t to, uint32_t count, bool wraps)

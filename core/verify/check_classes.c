@@ -3,7 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/verify/check_internal.h"
+#include "core/verify/check_measure.h"
+#include "core/verify/check_parts.h"
+#include "core/verify/check_report.h"
 
 /* Whether a class lists a label; cores without a class, and classes without a list, take all. */
 static bool listed(const cm_core_class *c, const cm_population *p)

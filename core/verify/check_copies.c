@@ -4,7 +4,10 @@
 #include <stdlib.h>
 
 #include "base/order.h"
-#include "core/verify/check_internal.h"
+#include "core/verify/check_measure.h"
+#include "core/verify/check_parts.h"
+#include "core/verify/check_read.h"
+#include "core/verify/check_report.h"
 
 cm_status cm_check_reached(const cm_topology *topology, const uint32_t *part, uint32_t net, uint32_t end, cm_run *run, uint32_t **reached,
                            uint64_t *room, uint64_t *count, cm_error *error)

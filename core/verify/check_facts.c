@@ -8,7 +8,9 @@
 #include "core/chip/classes.h"
 #include "core/limits/bound.h"
 #include "core/network/identity.h"
-#include "core/verify/check_internal.h"
+#include "core/verify/check_parts.h"
+#include "core/verify/check_read.h"
+#include "core/verify/check_report.h"
 
 typedef struct facts {
   const cm_check_file *file;

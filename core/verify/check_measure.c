@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/chip/interconnect/interconnect.h"
-#include "core/verify/check_internal.h"
+#include "core/verify/check_measure.h"
 #include "core/verify/check_walk.h"
 
 /* All packets from one part to another. */

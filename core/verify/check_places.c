@@ -2,7 +2,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/verify/check_internal.h"
+#include "core/chip/chip.h"
+#include "core/verify/check.h"
+#include "core/verify/check_read.h"
 
 static cm_status verify(const cm_check_file *file, uint32_t neurons, cm_error *error)
 {

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "core/verify/check_internal.h"
+#include "core/verify/check_measure.h"
 
 typedef struct member {
   uint32_t part, population;

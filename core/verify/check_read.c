@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/verify/check_internal.h"
 #include "base/json.h"
+#include "core/metrics/metrics.h"
+#include "core/verify/check_read.h"
 
 enum { REST_BYTES_MAX = 64 << 20, CORE_BYTES_MAX = 4096, CHECK_EVERY = 1 << 16 };
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "core/verify/check_report.h"
 
 enum { SENTENCE_MAX = 300 };
 static const double TOLERANCE = 1e-6;

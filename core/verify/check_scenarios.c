@@ -2,8 +2,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/verify/check_internal.h"
 #include "core/metrics/metrics.h"
+#include "core/verify/check_measure.h"
+#include "core/verify/check_parts.h"
+#include "core/verify/check_read.h"
+#include "core/verify/check_report.h"
 
 /* Figures that are told of all scenarios together. */
 typedef struct together {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/order.h"
-#include "core/verify/check_internal.h"
+#include "core/verify/check_measure.h"
 
 /* What a core does in a step. */
 typedef struct duty {

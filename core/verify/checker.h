@@ -3,7 +3,9 @@
 #ifndef CM_VERIFY_CHECKER_H
 #define CM_VERIFY_CHECKER_H
 
-#include "core/verify/check_internal.h"
+#include "core/verify/check_measure.h"
+#include "core/verify/check_read.h"
+#include "core/verify/check_report.h"
 
 typedef struct cm_checker {
   const cm_topology *topology;

@@ -8,7 +8,8 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "core/verify/routes_check_internal.h"
+#include "core/verify/check_report.h"
+#include "core/verify/routes_checking.h"
 
 static const size_t FILE_BYTES_MAX = (size_t)1 << 31;
 

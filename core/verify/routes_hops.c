@@ -1,5 +1,5 @@
 /* Steps of a route: what a router is called, which links lead where, what a packet has reached. */
-#include "core/verify/routes_check_internal.h"
+#include "core/verify/routes_checking.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

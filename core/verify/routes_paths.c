@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/verify/routes_check_internal.h"
+#include "core/verify/check_report.h"
+#include "core/verify/routes_checking.h"
 
 /* What one part sends to another. */
 typedef struct pair {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/order.h"
-#include "core/verify/routes_check_internal.h"
+#include "core/verify/routes_checking.h"
 
 /* "EWSN" in any order, each once; false: something else. */
 static bool read_links(const char *text, uint8_t *links)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/verify/routes_check_internal.h"
+#include "core/verify/routes_checking.h"
 
 #define NONE UINT64_MAX
 

@@ -10,7 +10,9 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/order.h"
-#include "core/verify/check_internal.h"
+#include "core/verify/check_measure.h"
+#include "core/verify/check_read.h"
+#include "core/verify/check_report.h"
 
 enum { FILE_BYTES_MAX = 1 << 30 };
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/job/internal.h"
+#include "daemon/job/work_parts.h"
 
 /* The file of a program's folder that a compilation ends in. */
 static const char *compiled_name(const char *last)

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "daemon/job/internal.h"
+#include "daemon/job/work_parts.h"
 
 static cm_status tell_model(cm_work *w, uint64_t operators, cm_error *error)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "daemon/job/internal.h"
+#include "daemon/job/work_parts.h"
 
 typedef struct map_job {
   cm_work *work;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "daemon/job/internal.h"
+#include "daemon/job/work_parts.h"
 
 /* The options, with the path of the spikes that were sent in a file of their own. */
 static cm_status make_options(const cm_work *w, char **text, cm_error *error)

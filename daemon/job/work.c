@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 
 #include "base/json.h"
-#include "daemon/job/internal.h"
+#include "daemon/job/work_parts.h"
 
 typedef struct kind {
   const char *name;

@@ -1,5 +1,5 @@
 /* What jobs of all kinds share: their folder, their inputs and options, what they tell. */
-#include "daemon/job/internal.h"
+#include "daemon/job/work_parts.h"
 
 #include <stdlib.h>
 

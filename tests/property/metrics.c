@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#include "core/verify/check_internal.h"
 #include "core/mapping/measure/measure.h"
+#include "core/verify/check_measure.h"
 
 enum { ROUTERS_MAX = 1024, PARTS_MAX = 64 };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "core/chip/interconnect/internal.h"
-#include "core/chip/internal.h"
+#include "core/chip/json.h"
 
 /* Units of the cheapest hop, and of the dearest: sums over the longest way stay below 2^31. */
 enum { UNITS_PER_HOP = 64, UNITS_MAX = 500000 };

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/chip/interconnect/internal.h"
-#include "core/chip/internal.h"
+#include "core/chip/json.h"
 
 /* [x, y, direction] on grids, [from, to] on all others. */
 static cm_status read_dead(const json_t *item, size_t index, const cm_interconnect *net, int64_t *link, cm_error *error)

@@ -8,7 +8,7 @@
 
 #include "core/chip/interconnect/detours.h"
 #include "core/chip/interconnect/internal.h"
-#include "core/chip/internal.h"
+#include "core/chip/json.h"
 
 static const double FACTOR_MAX = 1e6;
 

@@ -3,7 +3,8 @@
 #define CM_LEARNING_AGENT_TRADE_H
 
 #include "core/learning/agent/environment.h"
-#include "core/learning/internal.h"
+
+#define CM_NOBODY UINT32_MAX /* of a site: no node is on it */
 
 /* Change of the hops, weighted, when v goes to site `to`, where `other` comes from (CM_NOBODY: from nowhere);
  * at [nodes] is the site of each node. O(neighbours of v). */

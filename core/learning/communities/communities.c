@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "core/learning/internal.h"
+#include "core/learning/communities/groups.h"
 #include "core/partition/options.h"
 
 enum { CHECK_EVERY = 4096 };

@@ -5,7 +5,7 @@
 
 #include "core/learning/communities/communities.h"
 #include "core/learning/communities/fit.h"
-#include "core/learning/internal.h"
+#include "core/learning/communities/groups.h"
 #include "core/partition/edge/two_way_fm.h"
 #include "core/partition/members.h"
 #include "core/partition/options.h"

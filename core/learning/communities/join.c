@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/learning/communities/fit.h"
-#include "core/learning/internal.h"
+#include "core/learning/communities/groups.h"
 
 enum { JOIN_SHARE = 8 /* of the communities join in a round, one in so many */ };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/learning/communities/communities.h"
-#include "core/learning/internal.h"
+#include "core/learning/communities/groups.h"
 
 enum { NOBODY = UINT32_MAX, TRADE_ROUNDS = 32 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/learning/communities/communities.h"
-#include "core/learning/internal.h"
+#include "core/learning/communities/groups.h"
 #include "core/learning/communities/processors.h"
 
 enum { NOBODY = UINT32_MAX, UNFOLD_TRIES = 4, TRIES_MAX = 256 };

@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "core/machine/internal.h"
+#include "core/machine/report.h"
 
 static int write_text(FILE *stream, const char *text)
 {

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "core/machine/cost.h"
-#include "core/machine/plan/partial_sums_internal.h"
+#include "core/machine/plan/partial_sums_cut.h"
 #include "core/machine/plan/plan.h"
 #include "core/operators/operator.h"
 #include "core/operators/shapes.h"

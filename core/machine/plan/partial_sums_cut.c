@@ -1,7 +1,7 @@
 /* A product as parts of its sum: slices, a product of each, additions, and what rescales the sum of integers. */
 #include <string.h>
 
-#include "core/machine/plan/partial_sums_internal.h"
+#include "core/machine/plan/partial_sums_cut.h"
 
 /* A new value of a shape. */
 static cm_status add_value(cm_model *m, const char *stem, const cm_shape *shape, uint32_t *value, cm_error *error)

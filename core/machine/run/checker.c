@@ -1,7 +1,7 @@
 /* The checking mode: bytes know which buffer filled them, lanes know what has happened before. */
 #include <string.h>
 
-#include "core/machine/run/simulate_internal.h"
+#include "core/machine/run/runner.h"
 #include "core/operators/operator.h"
 
 static bool is_stored(const cm_program_tensor *t)

@@ -1,7 +1,7 @@
 /* Instructions on simulated memory: operands are gathered from their parts, the evaluator's kernels compute. */
 #include <string.h>
 
-#include "core/machine/run/simulate_internal.h"
+#include "core/machine/run/runner.h"
 #include "core/operators/evaluate.h"
 #include "core/operators/operator.h"
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "core/machine/hops.h"
-#include "core/machine/run/simulate_internal.h"
+#include "core/machine/run/runner.h"
 #include "core/operators/operator.h"
 
 typedef struct lanes {

@@ -1,4 +1,4 @@
-#include "core/machine/schedule/search_internal.h"
+#include "core/machine/schedule/search_parts.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The tiles of a program beside it, or as what a compilation ends in. */
 #include "base/file.h"
-#include "core/machine/internal.h"
+#include "core/machine/tiles/compile.h"
 #include "core/machine/tiles/tiles.h"
 #include "core/mapping/result/export.h"
 #include "core/mapping/measure/measure.h"

@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "core/verify/check_internal.h"
 #include "core/mapping/result/export.h"
 #include "core/mapping/result/renamed.h"
 #include "core/mapping/map.h"
+#include "core/verify/check_read.h"
+#include "core/verify/check_report.h"
 
 static cm_status read_file(const char *path, const cm_topology *topology, const cm_chip *chip, cm_run *run,
                            cm_check_file *file, cm_error *error)

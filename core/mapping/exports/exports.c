@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/mapping/exports/exports_internal.h"
+#include "core/mapping/exports/writers.h"
 #include "core/mapping/measure/ways.h"
 
 const cm_export_format cm_export_formats[] = {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "core/chip/turns.h"
-#include "core/mapping/exports/exports_internal.h"
+#include "core/mapping/exports/writers.h"
 #include "core/network/nets_by_part.h"
 
 /* The busiest router sends or takes so many packets a cycle where rates are of cycles: far below saturation. */

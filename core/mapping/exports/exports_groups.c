@@ -1,5 +1,5 @@
 /* Neurons by population, for exports that list them so. */
-#include "core/mapping/exports/exports_internal.h"
+#include "core/mapping/exports/writers.h"
 
 cm_status cm_groups_of(const cm_topology *topology, cm_run *run, cm_groups *groups, cm_error *error)
 {

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "base/json.h"
-#include "core/mapping/exports/exports_internal.h"
+#include "core/mapping/exports/writers.h"
 
 static void put_le(FILE *out, uint64_t value, unsigned bytes)
 {

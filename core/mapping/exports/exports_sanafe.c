@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/chip/turns.h"
-#include "core/mapping/exports/exports_internal.h"
+#include "core/mapping/exports/writers.h"
 #include "core/mapping/measure/step.h"
 
 typedef struct writer {

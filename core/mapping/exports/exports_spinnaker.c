@@ -2,9 +2,10 @@
  * its file schemas. SpiNNaker's y grows north. Processor 0 of a chip is its monitor's, so cores begin at 1. */
 #include <inttypes.h>
 
+#include "core/chip/interconnect/trees.h"
 #include "core/chip/turns.h"
-#include "core/mapping/exports/exports_internal.h"
-#include "core/mapping/routes/routes_internal.h"
+#include "core/mapping/exports/writers.h"
+#include "core/mapping/routes/tables.h"
 
 enum { KEY_BITS = 32, PROCESSORS = 17 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/order.h"
-#include "core/mapping/exports/exports_internal.h"
+#include "core/mapping/exports/writers.h"
 
 typedef struct writer {
   const cm_mapped *m;

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/mapping/incremental/reassign_internal.h"
+#include "core/mapping/incremental/reassignment.h"
 
 typedef struct ranked {
   double tie;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/mapping/incremental/reassign_internal.h"
+#include "core/mapping/incremental/reassignment.h"
 
 enum { ROUNDS_MAX = 12, CANDIDATES_MAX = 128 };
 

@@ -7,13 +7,14 @@
 #include "core/limits/limits.h"
 #include "core/limits/populations.h"
 #include "core/mapping/incremental/hasten.h"
-#include "core/mapping/incremental/remap_internal.h"
+#include "core/mapping/incremental/remapping.h"
 #include "core/mapping/mappers/step_engine.h"
 #include "core/mapping/measure/measure.h"
 #include "core/mapping/options.h"
 #include "core/mapping/stage/classes.h"
 #include "core/mapping/stage/kinds.h"
 #include "core/network/identity.h"
+#include "core/verify/check_read.h"
 
 /* ---- what can stay ---- */
 

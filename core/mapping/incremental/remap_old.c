@@ -2,8 +2,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/mapping/incremental/remap_internal.h"
+#include "core/mapping/incremental/remapping.h"
 #include "core/network/identity.h"
+#include "core/verify/check_read.h"
 
 static cm_status read_old(cm_remapping *r, cm_error *error)
 {

@@ -4,7 +4,9 @@
 
 #include "core/chip/interconnect/interconnect.h"
 #include "core/mapping/measure/border.h"
-#include "core/mapping/measure/metrics_internal.h"
+#include "core/mapping/measure/link_tally.h"
+#include "core/mapping/measure/metrics_tally.h"
+#include "core/mapping/measure/spread.h"
 #include "core/mapping/measure/step.h"
 #include "core/network/nets_by_part.h"
 

@@ -7,7 +7,7 @@
 
 #include "core/chip/turns.h"
 #include "core/mapping/measure/measure.h"
-#include "core/mapping/picture/picture_internal.h"
+#include "core/mapping/picture/drawing.h"
 #include "core/mapping/measure/populations.h"
 #include "core/mapping/measure/ways.h"
 

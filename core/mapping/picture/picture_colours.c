@@ -1,5 +1,5 @@
 /* Colours and ticks of pictures. */
-#include "core/mapping/picture/picture_internal.h"
+#include "core/mapping/picture/drawing.h"
 
 #include <math.h>
 

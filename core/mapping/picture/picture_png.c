@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/chip/turns.h"
-#include "core/mapping/picture/picture_internal.h"
+#include "core/mapping/picture/drawing.h"
 
 enum { SIDE = 1280, MARGIN = 72, LEGEND = 150, BAR = 24, DIGIT = 3 /* pixels of a dot */ };
 

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "core/chip/turns.h"
-#include "core/mapping/picture/picture_internal.h"
+#include "core/mapping/picture/drawing.h"
 
 enum { SIDE = 640, LEFT = 44, TOP = 44, BOTTOM = 34, LEGEND = 150, KINDS_SHOWN = 20, BAR = 14 };
 

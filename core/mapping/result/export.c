@@ -12,7 +12,7 @@
 #include "core/mapping/measure/measure.h"
 #include "core/mapping/measure/populations.h"
 #include "core/mapping/measure/scenarios.h"
-#include "core/mapping/result/export_internal.h"
+#include "core/mapping/result/view_writer.h"
 #include "core/network/identity.h"
 
 typedef cm_view_writer writer;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/mapping/measure/binary.h"
-#include "core/mapping/result/export_internal.h"
+#include "core/mapping/result/view_writer.h"
 
 typedef cm_view_writer writer;
 

@@ -3,7 +3,7 @@
 
 #include "core/chip/interconnect/interconnect.h"
 #include "core/chip/turns.h"
-#include "core/mapping/result/export_internal.h"
+#include "core/mapping/result/view_writer.h"
 
 typedef cm_view_writer writer;
 

@@ -1,5 +1,5 @@
 /* Writes texts and numbers of a mapping's views: reals as short as they read back the same. */
-#include "core/mapping/result/export_internal.h"
+#include "core/mapping/result/view_writer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

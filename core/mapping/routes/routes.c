@@ -12,7 +12,8 @@
 
 #include "core/chip/dependency.h"
 #include "core/mapping/options.h"
-#include "core/mapping/routes/routes_internal.h"
+#include "core/mapping/routes/tables.h"
+#include "core/mapping/routes/walk.h"
 
 enum { ROUNDS_MAX = 6, CHECK_EVERY = 1024 };
 /* Links that all rounds together may look at, and above which only the two plain shapes are tried. */

@@ -7,7 +7,8 @@
 
 #include "base/json.h"
 #include "core/mapping/measure/binary.h"
-#include "core/mapping/routes/routes_internal.h"
+#include "core/mapping/routes/tables.h"
+#include "core/mapping/routes/walk.h"
 
 enum { BAND_ENTRIES_MAX = 1 << 24 };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/order.h"
-#include "core/mapping/routes/routes_internal.h"
+#include "core/mapping/routes/walk.h"
 #include "core/network/nets_by_part.h"
 
 typedef struct builder {

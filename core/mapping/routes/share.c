@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "core/mapping/routes/routes_internal.h"
+#include "core/mapping/routes/walk.h"
 #include "core/partition/counts.h"
 
 enum { ROUNDS_MAX = 6, CHECK_EVERY = 1024, LATER = 1 /* hops */ };

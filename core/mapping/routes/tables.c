@@ -7,7 +7,8 @@
 #include <stdlib.h>
 
 #include "base/order.h"
-#include "core/mapping/routes/routes_internal.h"
+#include "core/mapping/routes/tables.h"
+#include "core/mapping/routes/walk.h"
 
 /* An axon at a router. */
 typedef struct visit {

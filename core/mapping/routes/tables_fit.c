@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/mapping/routes/minimise.h"
-#include "core/mapping/routes/routes_internal.h"
+#include "core/mapping/routes/tables.h"
 
 enum { BAND_BLOCKS = 1 << 23, WAYS_OF_A_PART = 4 };
 

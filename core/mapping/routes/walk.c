@@ -1,7 +1,8 @@
 /* Walks over the flows of routes: the tree that each takes, over turns of a mesh or ways of an interconnect. */
-#include "core/mapping/routes/routes_internal.h"
 
 #include <stdio.h>
+
+#include "core/mapping/routes/walk.h"
 
 cm_status cm_walker_new(const cm_routes *routes, cm_memory *memory, cm_walker *walker, cm_error *error)
 {

@@ -7,7 +7,7 @@
 #include "base/threads.h"
 #include "core/chip/turns.h"
 #include "core/chip/interconnect/interconnect.h"
-#include "core/mapping/simulate/internal.h"
+#include "core/mapping/simulate/outcomes.h"
 #include "core/mapping/measure/step.h"
 
 const cm_simulate_options cm_simulate_defaults = {.steps = 1, .buffers = 16, .packets = 200000, .seed = 1};

@@ -1,7 +1,7 @@
 /* Happy path: first capacity -> the method -> all limits counted -> legal. A method that knows the limits is helped
  * by single moves where it misses one; one that does not is asked again with a smaller capacity first. What can
  * fail: the method, memory, disk, a stop; limits that no attempt keeps. */
-#include "core/mapping/stage/attempts_internal.h"
+#include "core/mapping/stage/attempts_judge.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Judges what an attempt made: against the job's limits, and by what it costs. */
-#include "core/mapping/stage/attempts_internal.h"
+#include "core/mapping/stage/attempts_judge.h"
 
 #include <math.h>
 #include <string.h>

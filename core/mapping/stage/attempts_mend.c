@@ -1,6 +1,6 @@
 /* What is tried on a partition that breaks a limit before a smaller capacity is: single moves, and the method for axons,
  * which keeps more limits. What can fail: memory, disk, a stop. */
-#include "core/mapping/stage/attempts_internal.h"
+#include "core/mapping/stage/attempts_judge.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* What follows an attempt that broke a limit: a smaller capacity or another number of parts, or nothing. */
 #include <math.h>
 
-#include "core/mapping/stage/attempts_internal.h"
+#include "core/mapping/stage/attempts_judge.h"
 
 /* Legal parts that ask for so many times what all free cores have together are not brought together by other means: what
  * neurons share, the method has looked for already. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "core/network/file/topology_writer_internal.h"
+#include "core/network/file/topology_writer.h"
 
 enum { DEFLATE_LEVEL = 1 }; /* three times as fast as 6, 5 % larger on spiking networks */
 

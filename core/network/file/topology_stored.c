@@ -4,7 +4,7 @@
 #include <isa-l/crc.h>
 #include <string.h>
 
-#include "core/network/file/topology_writer_internal.h"
+#include "core/network/file/topology_writer.h"
 
 /* Records of a zip and what stands in them (PKWARE's APPNOTE, 4.3 and 4.4). */
 enum {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/varint.h"
-#include "core/network/file/topology_writer_internal.h"
+#include "core/network/file/topology_writer.h"
 
 /* The spool stands beside the file under construction. */
 static cm_status open_spool(cm_topology_writer *w, cm_error *error)

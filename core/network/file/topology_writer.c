@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 #include "base/varint.h"
-#include "core/network/file/topology_writer_internal.h"
+#include "core/network/file/topology_writer.h"
 
 void cm_topology_writer_abort(cm_topology_writer *w)
 {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/order.h"
-#include "core/network/formats/export_internal.h"
+#include "core/network/formats/export_writer.h"
 
 /* ---- weights ---- */
 

@@ -3,7 +3,7 @@
 #define CM_NETWORK_FORMATS_TABLE_H
 
 #include "core/network/formats.h"
-#include "core/network/formats/export_internal.h"
+#include "core/network/formats/export_writer.h"
 #include "core/network/formats/source.h"
 
 enum { CM_FORMAT_ENDINGS_MAX = 3 };

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/operators/tiling/split_internal.h"
+#include "core/operators/tiling/split_rules.h"
 
 /* ---- kinds ---- */
 

@@ -1,7 +1,7 @@
 /* Cutting operators that compute each element of the output of those at its place, or of a row, a column or a line. */
 #include <string.h>
 
-#include "core/operators/tiling/split_internal.h"
+#include "core/operators/tiling/split_rules.h"
 
 /* ---- where an operator may be cut ---- */
 

@@ -1,5 +1,5 @@
 /* Cutting operators that move elements by indices, or lines and blocks of them. */
-#include "core/operators/tiling/split_internal.h"
+#include "core/operators/tiling/split_rules.h"
 
 /* The axis that an operator works along; CM_NONE: not known before the model runs. */
 static uint32_t line_axis(const cm_call *call)

@@ -1,7 +1,7 @@
 /* Cutting convolutions and pools: rows with their halos, channels with their groups, which are cut evenly or kept whole. */
 #include <string.h>
 
-#include "core/operators/tiling/split_internal.h"
+#include "core/operators/tiling/split_rules.h"
 #include "core/operators/ops/window.h"
 
 /* The rows of the input that output rows [out->from, out->to) see, and the padding that is left of theirs.

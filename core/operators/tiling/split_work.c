@@ -1,5 +1,5 @@
 /* How much work a piece is. */
-#include "core/operators/tiling/split_internal.h"
+#include "core/operators/tiling/split_rules.h"
 
 /* Numbers that one frequency is summed over. */
 static int64_t signal_length(const cm_call *call)

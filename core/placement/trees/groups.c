@@ -1,6 +1,6 @@
 /* Happy path: the routers of the region are filled with parts -> the groups are placed by the ways between each two -> what stands
  * behind two routers is exchanged at a falling temperature, by what trees and tables cost. What can fail: memory, a stop. */
-#include "core/placement/trees/groups_internal.h"
+#include "core/placement/trees/seating.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Groups grown one after the other. What can fail: memory, a stop. */
-#include "core/placement/trees/groups_internal.h"
+#include "core/placement/trees/seating.h"
 
 typedef struct growing {
   const cm_casts *casts;

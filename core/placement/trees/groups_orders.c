@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/placement/trees/groups_internal.h"
+#include "core/placement/trees/seating.h"
 
 /* Orders that come to more than this much of the cheapest with a part of the effort are left. */
 static const double promising = 1.25, first_share = 0.1;

@@ -3,7 +3,7 @@
 
 #include "base/order.h"
 #include "core/chip/turns.h"
-#include "core/placement/trees/groups_internal.h"
+#include "core/placement/trees/seating.h"
 #include "core/placement/ways/ways.h"
 
 /* Groups as a graph: casts weigh between their sender's and each that they reach. */

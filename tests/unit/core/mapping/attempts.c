@@ -5,7 +5,7 @@
 
 #include "core/mapping/mappers/engine.h"
 #include "core/mapping/options.h"
-#include "core/mapping/stage/attempts_internal.h"
+#include "core/mapping/stage/attempts_judge.h"
 
 static cm_error error;
 static cm_map_options *options;

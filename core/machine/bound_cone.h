@@ -1,0 +1,45 @@
+/* Between the bounds on time (bound.c) and the cones that they are taken from (bound_cone.c). */
+#ifndef CM_MACHINE_BOUND_CONE_H
+#define CM_MACHINE_BOUND_CONE_H
+
+#include "core/machine/bound.h"
+#include "core/operators/tiling/box.h"
+
+/* What is needed of a value: a box in the cone of the first element, and one in that of the last; of any element at least
+ * as much as the smaller along every axis. */
+typedef struct cm_needed {
+  uint32_t stamp;
+  cm_box box[2];
+  uint64_t count; /* elements at least; may be more than the boxes have, which only what is before sees */
+} cm_needed;
+
+typedef struct cm_moment {
+  double begin;
+  uint32_t place;
+} cm_moment;
+
+typedef struct cm_bounding {
+  const cm_plan *plan;
+  const cm_target *target;
+  cm_run *run;
+  cm_needed *value; /* by value */
+  uint32_t stamp;
+  uint32_t *op_of;   /* by node: its operator + 1 */
+  double *begin;     /* by place in the order: before then none of it can begin */
+  double *work;      /* by place: operations over the lanes of its kind, ns, in the present cone */
+  double *bytes;     /* by place: of parameters, over the ports, ns */
+  cm_moment *sorted;
+  double weight[CM_UNIT_KINDS][CM_TARGET_DEVICES_MAX]; /* of one lane */
+  cm_box *inputs[2];
+} cm_bounding;
+
+/* Bytes per ns of all ports together. */
+double cm_bound_port_rate(const cm_bounding *b);
+
+/* An output, or the node that is to begin, needs these boxes of a value: in the cone of its first element, and of its last. */
+void cm_bound_need(cm_bounding *b, uint32_t value, const cm_box *first, const cm_box *last);
+
+/* Work and bytes of all that is needed by nodes up to a place, from there back. */
+cm_status cm_bound_walk(cm_bounding *b, uint32_t last, bool alone, cm_error *error);
+
+#endif

@@ -1,0 +1,53 @@
+/* Figures of a mapping, recomputed packet by packet. */
+#ifndef CM_VERIFY_CHECK_MEASURE_H
+#define CM_VERIFY_CHECK_MEASURE_H
+
+#include "core/metrics/metrics.h"
+#include "core/verify/check.h"
+
+/* Figures recomputed packet by packet; `core` is [part_count]. */
+typedef struct cm_check_truth {
+  cm_metrics metrics;
+  double link_most, tree_link_most; /* packets over the busiest link between routers: in all, and one a net */
+  double link_step_ns; /* that the busiest link takes in a step, 0 where links have no bound */
+  double channel_ns;   /* that the busiest link needs for its packets, when each passes as fast as it can */
+  cm_core_load *core;
+} cm_check_truth;
+
+/* Parts and cores must be in range. O(pins + sum over flows of the rectangle between their ends). */
+cm_status cm_check_measure(const cm_topology *topology, const cm_chip *chip, const uint32_t *part,
+                           uint32_t part_count, const uint32_t *core, cm_run *run, cm_check_truth *truth,
+                           cm_error *error);
+
+/* Fills the figures of inputs outside the chip. O(nets), and all routers for each core where some come in. */
+void cm_check_border(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, const uint32_t *core,
+                     cm_metrics *metrics);
+
+/* Distinct populations of the neurons of each part: count [parts]; without populations all are of one. O(n log n). */
+cm_status cm_check_measure_populations(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+                                       uint32_t *count, cm_error *error);
+
+/* The distinct parts that a neuron reaches by its nets, from `net` up to `end`, ascending into *reached, which is made larger where *room
+ * is too little; the caller's: cm_free. O(pins log(pins)). */
+cm_status cm_check_reached(const cm_topology *topology, const uint32_t *part, uint32_t net, uint32_t end, cm_run *run, uint32_t **reached,
+                           uint64_t *room, uint64_t *count, cm_error *error);
+
+/* How many of each neuron its core holds, copies included: copies [vertices]. O(pins log(fan-out)). */
+cm_status cm_check_copies(const cm_topology *topology, const uint32_t *part, cm_run *run, uint32_t *copies, cm_error *error);
+
+/* The limits of a core: its class's, or the chip's. */
+const cm_limits *cm_check_limits_at(const cm_chip *chip, uint32_t core);
+
+/* Fills the figures of a time step into truth->metrics, whose loads are there. O(pins log(fan-out) + parts). */
+cm_status cm_check_step(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t part_count,
+                        const uint32_t *core, cm_run *run, cm_check_truth *truth, cm_error *error);
+
+/* The figures of a mapping in one scenario of its network; truth->core is the caller's. */
+cm_status cm_check_scenario_truth(const cm_topology *topology, uint32_t scenario, const cm_chip *chip, const uint32_t *part,
+                                  const uint32_t *core, uint32_t parts, cm_run *run, cm_check_truth *truth, cm_error *error);
+
+/* Whether a sentence (step_limit) names something that takes as long as the step, with figures that fit. O(parts). */
+bool cm_check_step_limit(const cm_chip *chip, const uint32_t *core, uint32_t parts, const cm_check_truth *truth,
+                         const char *sentence);
+
+#endif

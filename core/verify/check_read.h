@@ -1,0 +1,35 @@
+/* A mapping file as the independent check reads it. */
+#ifndef CM_VERIFY_CHECK_READ_H
+#define CM_VERIFY_CHECK_READ_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "base/run.h"
+
+/* One entry of the file's "cores". */
+typedef struct cm_check_core {
+  uint64_t part, x, y;
+  uint64_t neurons, synapses, inbound_axons, outbound_axons, target_cores;
+  double traffic_in, traffic_out;
+} cm_check_core;
+
+/* A mapping file as read: bulk in arrays, the rest as JSON. */
+typedef struct cm_check_file {
+  json_t *rest;           /* the object without its bulk ("neurons", "keys" and "cores" are null in it) */
+  bool has_neurons, has_cores, has_keys;
+  uint32_t *neuron;       /* [kept_neurons] part of each; UINT32_MAX where the number is larger than that */
+  uint64_t neuron_count;  /* entries in the file; */
+  uint64_t kept_neurons;  /* those kept: no more than the caller can use */
+  uint64_t *key;          /* [kept_keys] who each is (core/network/identity.h) */
+  uint64_t key_count, kept_keys;
+  cm_check_core *core;    /* [kept_cores] */
+  uint64_t core_count, kept_cores;
+} cm_check_file;
+
+/* Reads a mapping file, keeping at most so many neurons and cores. CM_BAD_MAPPING with the byte offset as place. */
+cm_status cm_check_read(FILE *stream, uint64_t neurons_max, uint64_t cores_max, cm_run *run, cm_check_file *file,
+                        cm_error *error);
+void cm_check_file_free(cm_check_file *file);
+
+#endif

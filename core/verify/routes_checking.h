@@ -1,0 +1,121 @@
+/* Between the files of the check of routes. */
+#ifndef CM_VERIFY_ROUTES_CHECKING_H
+#define CM_VERIFY_ROUTES_CHECKING_H
+
+#include "core/chip/interconnect/interconnect.h"
+#include "core/verify/check_ways.h"
+#include "core/verify/check.h"
+#include "core/verify/check_report.h"
+
+/* One entry of a router's table. */
+typedef struct cm_stated_entry {
+  uint64_t key, open;  /* it is for keys that equal `key` but for the bits of `open` */
+  uint64_t cores;      /* bit: core behind the router */
+  uint8_t links;       /* bit: cm_direction */
+  bool used;
+  uint64_t out;        /* on an interconnect: the first of its links in cm_routes_checking.out, */
+  uint32_t outs;       /* and how many */
+} cm_stated_entry;
+
+/* That a packet waits on one channel for another one; a channel on an interconnect is virtual channel * links + link. */
+typedef struct cm_waiting {
+  uint64_t channel, next; /* next UINT64_MAX: the channel is in use */
+} cm_waiting;
+
+/* What the check holds. */
+typedef struct cm_routes_checking {
+  const cm_topology *topology;
+  const cm_chip *chip;
+  cm_run *run;
+  cm_check_result *result;
+  bool out_of_memory;
+  json_t *json;                /* the file */
+  uint32_t *part, *core, parts;
+  uint32_t routers_x, routers_y, routers;
+  uint32_t link_count;         /* routers * CM_DIRECTIONS, or those of the interconnect */
+  uint32_t start;              /* how a packet came that is at its source: CM_DIRECTIONS, on an interconnect UINT32_MAX */
+  const char *rule;            /* stated turn rule; NULL: none that is known */
+  bool multicast;
+  unsigned key_bits, rank_bits;
+  cm_stated_entry *entry;      /* by router; by key, or where the chip limits tables as the file has them: the first counts */
+  uint64_t *first;             /* [routers + 1] of its entries */
+  uint32_t *block;             /* [parts] where the chip limits tables: a part's keys begin at block << rank_bits */
+  uint8_t *dead;               /* [routers * CM_DIRECTIONS] */
+  /* On an interconnect, else NULL and 0: */
+  const cm_interconnect *net;
+  uint32_t *order;             /* [routers] place of each: by the stated root */
+  uint32_t *channel;           /* [routers] virtual channel on which the packet under way came */
+  uint32_t channels;           /* that were used */
+  bool shared;                 /* tables under a limit: a packet may come a hop later, over as many links in all */
+  uint32_t *hops;              /* [routers] that the packet under way took */
+  uint64_t plain_links;        /* of all trees by the shortest ways */
+  uint32_t last_channel;       /* as stated: a packet never takes a higher one */
+  cm_check_ways ways;
+  uint32_t *way;               /* [routers] links of a way */
+  uint32_t *out;               /* links of entries */
+  uint64_t outs, out_room;
+  cm_waiting *waiting;         /* [waiting_room] a hash table; channel UINT64_MAX: nothing */
+  uint64_t waiting_count, waiting_room;
+  /* What the packets do. */
+  uint64_t flows, links, traffic;
+  uint64_t *load, *plain_load; /* [link_count]: stated, and with every way in its first shape */
+  uint8_t *used, *next;        /* [routers * CM_DIRECTIONS] a packet takes the link; bit d: and goes on in direction d */
+  uint32_t *met;               /* [routers] last packet that was there, plus 1 */
+  uint32_t *linked;            /* [link_count] last packet whose plain tree has the link, plus 1 */
+  uint32_t packet;             /* number of the one under way */
+  /* The net under way. */
+  uint32_t *stamp, reached;    /* [parts] number of the last look at a net that reached the part; looks so far */
+  uint32_t *target, targets;   /* its parts; its own only where packets come back to it over the router */
+} cm_routes_checking;
+
+#define routes_violation(c, ...) cm_check_violation((c)->result, &(c)->out_of_memory, __VA_ARGS__)
+
+/* Reads "tables" into entries. Entries that are none are violations. */
+cm_status cm_routes_read_tables(cm_routes_checking *c, cm_error *error);
+
+/* Carries every axon over the tables; entries that serve nobody are violations. */
+cm_status cm_routes_follow_tables(cm_routes_checking *c, cm_error *error);
+
+/* Carries every pair of parts over its path. */
+cm_status cm_routes_follow_paths(cm_routes_checking *c, cm_error *error);
+
+/* The letters of the directions in files, by cm_direction. */
+extern const char cm_route_letters[];
+
+/* The turn rule of that name, for ever; NULL: none. */
+const char *cm_routes_rule(const char *name);
+
+/* The router beyond a link of a mesh; UINT32_MAX past the edge: links that close a torus are not used. */
+uint32_t cm_routes_beyond(const cm_routes_checking *c, uint32_t router, unsigned out);
+
+/* One hop of the packet under way, `weight` heavy: the router that it leads to, UINT32_MAX after a violation; `who` names
+ * the packet in sentences. `in`: how it came, c->start at the source. Both are directions, on an interconnect links. */
+uint32_t cm_routes_hop(cm_routes_checking *c, uint32_t router, unsigned in, unsigned out, uint64_t weight, const char *who);
+
+/* Puts the first shape of the packet's way to a router on plain_load: along x first where the rule allows the turn, else
+ * along y first, each link once a packet. Of a mesh. */
+void cm_routes_plain_way(cm_routes_checking *c, uint32_t from, uint32_t to, uint64_t weight);
+
+/* A router in words. */
+void cm_routes_name_router(const cm_routes_checking *c, uint32_t router, char name[CM_ROUTER_NAME_MAX]);
+
+/* ---- on interconnects ---- */
+
+/* The order of routers by the stated root, and what else packets need. CM_BAD_MAPPING where the root is no router. */
+cm_status cm_routes_ways_prepare(cm_routes_checking *c, cm_error *error);
+
+uint32_t cm_routes_ways_hop(cm_routes_checking *c, uint32_t router, uint32_t in, uint32_t out, uint64_t weight, const char *who);
+
+/* The link straight on; UINT32_MAX: none. */
+uint32_t cm_routes_ways_straight(const cm_routes_checking *c, uint32_t in);
+
+/* Puts the shortest way between two cores on plain_load, each link once a packet. */
+void cm_routes_ways_plain(cm_routes_checking *c, uint32_t from_core, uint32_t to_core, uint64_t weight);
+
+/* As check_rings of a mesh. */
+cm_status cm_routes_ways_rings(cm_routes_checking *c, uint64_t *channels, uint64_t *dependencies, cm_error *error);
+
+/* The parts that a net reaches, its own only in tables under a limit, in c->target [c->targets]. */
+void cm_routes_reach(cm_routes_checking *c, uint32_t net);
+
+#endif
