@@ -31,7 +31,7 @@ libcoremap_a_SOURCES += \
   core/partition/axon/axon_table.h core/partition/axon/axon_table.c \
   core/partition/axon/locality.h core/partition/axon/locality.c \
   core/partition/axon/sketch.h core/partition/axon/sketch.c \
-  core/partition/axon/anneal.h core/partition/axon/anneal.c \
+  core/partition/axon/net_sample.h core/partition/axon/anneal.h core/partition/axon/anneal.c \
   core/partition/axon/axon_repair.h core/partition/axon/axon_repair.c \
   core/partition/axon/axon_levels.h core/partition/axon/axon_levels.c \
   core/partition/axon/signature.h core/partition/axon/signature.c \

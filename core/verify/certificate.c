@@ -69,8 +69,9 @@ static cm_status measure_scenarios(const facts *f, const cm_certified *m, cm_run
 {
   cm_status status = CM_NEW(run->memory, *figures, f->topology->scenario_count, error);
   for (uint32_t k = 0; k < f->topology->scenario_count && status == CM_OK; k++) {
-    cm_check_truth truth;
-    status = cm_check_scenario_truth(f->topology, k, f->chip, m->part, m->core, m->parts, run, &truth, error);
+    cm_check_truth truth = {0};
+    cm_topology view = cm_topology_in_scenario(f->topology, k);
+    status = cm_check_measure(&view, f->chip, m->part, m->parts, m->core, run, &truth, error);
     (*figures)[k] = truth.metrics;
     cm_free(truth.core);
   }

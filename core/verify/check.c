@@ -9,9 +9,6 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "core/verify/check_measure.h"
-#include "core/verify/check_parts.h"
-#include "core/verify/check_read.h"
 #include "core/verify/checker.h"
 
 static void check_header(cm_checker *c)
@@ -139,20 +136,13 @@ static cm_status check_all(cm_checker *c, cm_error *error)
   if (status != CM_OK)
     return status;
   cm_checker_limits(c);
-  status = cm_check_classes(c->topology, c->chip, c->file.neuron, c->parts, c->core, c->run, &c->result, &c->out_of_memory, error);
-  if (status != CM_OK)
-    return status;
-  if (cm_checker_populations(c, error) != CM_OK)
+  if (cm_checker_classes(c, error) != CM_OK || cm_checker_populations(c, error) != CM_OK)
     return error->status;
   cm_checker_loads(c);
   cm_checker_metrics(c);
-  if (cm_check_added_neurons(&c->file, c->topology, c->chip, c->run, &c->result, &c->out_of_memory, error) != CM_OK)
+  if (cm_checker_added_neurons(c, error) != CM_OK || cm_checker_scenarios(c, error) != CM_OK)
     return error->status;
-  status = cm_check_scenarios(&c->file, c->topology, c->chip, c->core, c->parts, c->run, &c->result, &c->out_of_memory, error);
-  if (status != CM_OK)
-    return status;
-  return cm_check_facts(&c->file, c->topology, c->chip, c->occupancy, c->network_id, c->core, c->parts,
-                        c->truth.metrics.largest_part, c->run, &c->result, &c->out_of_memory, error);
+  return cm_checker_facts(c, error);
 }
 
 cm_status cm_check_mapping_stream(FILE *stream, const cm_topology *topology, const cm_chip *chip,

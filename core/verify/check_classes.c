@@ -3,9 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/verify/check_measure.h"
-#include "core/verify/check_parts.h"
-#include "core/verify/check_report.h"
+#include "core/verify/checker.h"
 
 /* Whether a class lists a label; cores without a class, and classes without a list, take all. */
 static bool listed(const cm_core_class *c, const cm_population *p)
@@ -18,14 +16,16 @@ static bool listed(const cm_core_class *c, const cm_population *p)
   return false;
 }
 
-cm_status cm_check_classes(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t parts, const uint32_t *core,
-                           cm_run *run, cm_check_result *result, bool *out_of_memory, cm_error *error)
+cm_status cm_checker_classes(cm_checker *c, cm_error *error)
 {
+  const cm_topology *topology = c->topology;
+  const cm_chip *chip = c->chip;
+  const uint32_t *part = c->file.neuron, *core = c->core;
   uint32_t *wrong = NULL, *first = NULL;
   cm_status status = CM_OK;
   if (chip->class_count == 0)
     return CM_OK;
-  if (CM_NEW(run->memory, wrong, parts, error) != CM_OK || CM_NEW(run->memory, first, parts, error) != CM_OK)
+  if (CM_NEW(c->run->memory, wrong, c->parts, error) != CM_OK || CM_NEW(c->run->memory, first, c->parts, error) != CM_OK)
     status = error->status;
   for (uint32_t v = 0; status == CM_OK && v < topology->vertex_count; v++) {
     uint32_t number = chip->class_of[core[part[v]]];
@@ -35,12 +35,12 @@ cm_status cm_check_classes(const cm_topology *topology, const cm_chip *chip, con
     if (wrong[part[v]]++ == 0)
       first[part[v]] = v;
   }
-  for (uint32_t p = 0; status == CM_OK && p < parts; p++)
+  for (uint32_t p = 0; status == CM_OK && p < c->parts; p++)
     if (wrong[p] > 0)
-      cm_check_violation(result, out_of_memory, "part %" PRIu32 " on core (%" PRIu32 ", %" PRIu32 ") of class \"%s\" has %" PRIu32
-                         " neurons whose label it does not take, the first is neuron %" PRIu32 " of \"%.60s\"", p, core[p] % chip->width,
-                         core[p] / chip->width, chip->classes[chip->class_of[core[p]] - 1].name, wrong[p], first[p],
-                         topology->population != NULL ? topology->population[topology->population_of[first[p]]].name : "");
+      violation(c, "part %" PRIu32 " on core (%" PRIu32 ", %" PRIu32 ") of class \"%s\" has %" PRIu32
+                " neurons whose label it does not take, the first is neuron %" PRIu32 " of \"%.60s\"", p, core[p] % chip->width,
+                core[p] / chip->width, chip->classes[chip->class_of[core[p]] - 1].name, wrong[p], first[p],
+                topology->population != NULL ? topology->population[topology->population_of[first[p]]].name : "");
   cm_free(wrong);
   cm_free(first);
   return status;

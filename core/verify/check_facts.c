@@ -8,50 +8,35 @@
 #include "core/chip/classes.h"
 #include "core/limits/bound.h"
 #include "core/network/identity.h"
-#include "core/verify/check_parts.h"
-#include "core/verify/check_read.h"
-#include "core/verify/check_report.h"
-
-typedef struct facts {
-  const cm_check_file *file;
-  const cm_topology *topology;
-  const cm_chip *chip;
-  const cm_occupancy *occupancy;
-  const uint32_t *core;
-  uint32_t parts;
-  uint64_t largest_part;
-  cm_run *run;
-  cm_check_comparison compare;
-} facts;
-
-#define violation(f, ...) cm_check_violation((f)->compare.result, (f)->compare.out_of_memory, __VA_ARGS__)
+#include "core/verify/checker.h"
 
 /* ---- comparing ---- */
 
 /* Compares a member of the file with its true value, which is taken over. */
-static cm_status compare_member(facts *f, const char *where, const json_t *stated, json_t *truth, cm_error *error)
+static cm_status compare_member(cm_checker *c, const char *where, const json_t *stated, json_t *truth, cm_error *error)
 {
   if (truth == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while checking the mapping");
-  cm_check_compare(&f->compare, where, stated, truth);
+  cm_check_compare(&(cm_check_comparison){.result = &c->result, .out_of_memory = &c->out_of_memory, .what = "mapping"}, where, stated,
+                   truth);
   json_decref(truth);
   return CM_OK;
 }
 
 /* ---- network and chip ---- */
 
-static cm_status check_network(facts *f, const char *network_id, cm_error *error)
+static cm_status check_network(cm_checker *c, cm_error *error)
 {
-  const cm_topology *t = f->topology;
-  const json_t *stated = json_object_get(f->file->rest, "network");
+  const cm_topology *t = c->topology;
+  const json_t *stated = json_object_get(c->file.rest, "network");
   /* A mapping of a network that was no file has no id. */
   const json_t *id = json_object_get(stated, "id");
   json_t *truth = json_pack("{s:O?, s:b, s:I, s:I, s:I, s:b}", "id", id, "directed", t->directed, "neurons",
                             (json_int_t)t->vertex_count, "hyperedges", (json_int_t)cm_topology_hyperedges(t), "synapses",
                             (json_int_t)cm_topology_synapses(t), "labels", t->label_text != NULL);
-  if (truth != NULL && network_id != NULL && !json_is_null(id))
-    (void)json_object_set_new(truth, "id", json_string(network_id));
-  return compare_member(f, "/network", stated, truth, error);
+  if (truth != NULL && c->network_id != NULL && !json_is_null(id))
+    (void)json_object_set_new(truth, "id", json_string(c->network_id));
+  return compare_member(c, "/network", stated, truth, error);
 }
 
 /* A part and a population in one number: parts, sorted so, are runs of runs. */
@@ -61,21 +46,21 @@ static int by_both(const void *a, const void *b)
   return x < y ? -1 : x > y;
 }
 
-static cm_status count_largest(const facts *f, json_t *of_parts, cm_error *error)
+static cm_status count_largest(const cm_checker *c, json_t *of_parts, cm_error *error)
 {
-  const cm_topology *t = f->topology;
+  const cm_topology *t = c->topology;
   uint64_t *both;
   uint32_t at = 0;
   if (t->population_count == 0)
     return CM_OK;
-  if (CM_NEW(f->run->memory, both, t->vertex_count, error) != CM_OK)
+  if (CM_NEW(c->run->memory, both, t->vertex_count, error) != CM_OK)
     return error->status;
   uint32_t held = 0;
   for (uint32_t v = 0; v < t->vertex_count; v++)
     if (!cm_topology_is_outside(t, v))
-      both[held++] = (uint64_t)f->file->neuron[v] << 32 | t->population_of[v];
+      both[held++] = (uint64_t)c->file.neuron[v] << 32 | t->population_of[v];
   qsort(both, held, sizeof *both, by_both);
-  for (uint32_t p = 0; p < f->parts; p++) {
+  for (uint32_t p = 0; p < c->parts; p++) {
     uint32_t most = 0, best = 0;
     while (at < held && both[at] >> 32 == p) {
       uint32_t begin = at;
@@ -93,37 +78,37 @@ static cm_status count_largest(const facts *f, json_t *of_parts, cm_error *error
 }
 
 /* Counted part by part. Mappings of before there were any say nothing; they have no figures of inputs outside either. */
-static cm_status check_populations(facts *f, cm_error *error)
+static cm_status check_populations(cm_checker *c, cm_error *error)
 {
-  const cm_topology *t = f->topology;
-  const json_t *stated = json_object_get(f->file->rest, "populations");
-  if (stated == NULL && json_object_get(json_object_get(f->file->rest, "metrics"), "outside_inputs") != NULL) {
-    violation(f, "mapping /populations is missing");
+  const cm_topology *t = c->topology;
+  const json_t *stated = json_object_get(c->file.rest, "populations");
+  if (stated == NULL && json_object_get(json_object_get(c->file.rest, "metrics"), "outside_inputs") != NULL) {
+    violation(c, "mapping /populations is missing");
     return CM_OK;
   }
   json_t *list = json_array(), *of_parts = json_array();
   uint32_t *count = NULL;
-  cm_status status = stated == NULL || t->population_count == 0 ? CM_OK : CM_NEW(f->run->memory, count, t->population_count, error);
+  cm_status status = stated == NULL || t->population_count == 0 ? CM_OK : CM_NEW(c->run->memory, count, t->population_count, error);
   for (uint32_t v = 0; count != NULL && v < t->vertex_count; v++)
     count[t->population_of[v]]++;
   for (uint32_t k = 0; count != NULL && k < t->population_count; k++)
     (void)json_array_append_new(list, json_pack("{s:s, s:s, s:I}", "name", t->population[k].name, "kind", t->population[k].kind,
                                                 "neurons", (json_int_t)count[k]));
   cm_free(count);
-  if (status == CM_OK && count_largest(f, of_parts, error) != CM_OK)
+  if (status == CM_OK && count_largest(c, of_parts, error) != CM_OK)
     status = error->status;
   if (status != CM_OK || stated == NULL || (json_is_null(stated) && t->population_count == 0)) {
     json_decref(list);
     json_decref(of_parts);
     return status;
   }
-  return compare_member(f, "/populations", stated, json_pack("{s:o, s:o}", "list", list, "of_parts", of_parts), error);
+  return compare_member(c, "/populations", stated, json_pack("{s:o, s:o}", "list", list, "of_parts", of_parts), error);
 }
 
 /* The chip block is a chip file: what it leaves out has the value that such a file gives it. */
-static cm_status check_chip(facts *f, cm_error *error)
+static cm_status check_chip(cm_checker *c, cm_error *error)
 {
-  const json_t *stated = json_object_get(f->file->rest, "chip");
+  const json_t *stated = json_object_get(c->file.rest, "chip");
   cm_error why;
   cm_chip *chip = NULL;
   json_t *block = json_copy((json_t *)(uintptr_t)stated);
@@ -132,7 +117,7 @@ static cm_status check_chip(facts *f, cm_error *error)
   char *text = block != NULL ? cm_json_dumps(block, JSON_REAL_PRECISION(17)) : NULL;
   json_decref(block);
   if (text == NULL) {
-    violation(f, "mapping /chip is missing or no object");
+    violation(c, "mapping /chip is missing or no object");
     return CM_OK;
   }
   cm_status status = cm_chip_parse(text, strlen(text), &chip, &why);
@@ -142,14 +127,14 @@ static cm_status check_chip(facts *f, cm_error *error)
     return status;
   }
   if (status != CM_OK) {
-    violation(f, "mapping /chip%s is no chip: %.180s", why.where, why.detail);
+    violation(c, "mapping /chip%s is no chip: %.180s", why.where, why.detail);
     return CM_OK;
   }
   json_t *says = cm_chip_json(chip);
   cm_chip_free(chip);
   static const char *const sides[] = {"width", "height"};
-  const uint32_t size[] = {f->chip->width, f->chip->height};
-  json_t *is = cm_chip_json(f->chip);
+  const uint32_t size[] = {c->chip->width, c->chip->height};
+  json_t *is = cm_chip_json(c->chip);
   for (int i = 0; i < 2 && says != NULL && is != NULL; i++) {
     json_t *side = json_object_get(stated, sides[i]);
     if (side != NULL)
@@ -158,7 +143,7 @@ static cm_status check_chip(facts *f, cm_error *error)
   }
   status = says == NULL ? cm_fail(error, CM_NO_MEMORY, "out of memory while checking the mapping") : CM_OK;
   if (status == CM_OK)
-    status = compare_member(f, "/chip", says, is, error);
+    status = compare_member(c, "/chip", says, is, error);
   else
     json_decref(is);
   json_decref(says);
@@ -168,141 +153,136 @@ static cm_status check_chip(facts *f, cm_error *error)
 /* ---- region ---- */
 
 /* Whether every core of a box is free, as far as the chip and the occupancy tell. */
-static cm_status box_is_free(const facts *f, uint32_t x0, uint32_t y0, uint32_t x1, uint32_t y1, bool *whole, cm_error *error)
+static cm_status box_is_free(const cm_checker *c, uint32_t x0, uint32_t y0, uint32_t x1, uint32_t y1, bool *whole, cm_error *error)
 {
-  uint32_t width = f->chip->width;
+  uint32_t width = c->chip->width;
   *whole = true;
-  for (uint32_t i = 0; i < f->chip->dead_core_count && *whole; i++) {
-    uint32_t x = f->chip->dead_cores[i] % width, y = f->chip->dead_cores[i] / width;
+  for (uint32_t i = 0; i < c->chip->dead_core_count && *whole; i++) {
+    uint32_t x = c->chip->dead_cores[i] % width, y = c->chip->dead_cores[i] / width;
     *whole = x < x0 || x > x1 || y < y0 || y > y1;
   }
-  for (uint32_t y = y0; f->occupancy != NULL && y <= y1 && *whole; y++) {
+  for (uint32_t y = y0; c->occupancy != NULL && y <= y1 && *whole; y++) {
     for (uint32_t x = x0; x <= x1 && *whole; x++)
-      *whole = f->occupancy->state[(size_t)y * width + x] == CM_CORE_FREE;
-    if (cm_run_check(f->run, error) != CM_OK)
+      *whole = c->occupancy->state[(size_t)y * width + x] == CM_CORE_FREE;
+    if (cm_run_check(c->run, error) != CM_OK)
       return error->status;
   }
   return CM_OK;
 }
 
 /* The box is what the parts' cores span, and as many cores are given out as there are parts. */
-static cm_status check_region(facts *f, cm_error *error)
+static cm_status check_region(cm_checker *c, cm_error *error)
 {
-  const json_t *stated = json_object_get(f->file->rest, "region");
-  if (json_is_null(stated) || f->parts == 0)
+  const json_t *stated = json_object_get(c->file.rest, "region");
+  if (json_is_null(stated) || c->parts == 0)
     return CM_OK;
   uint32_t x0 = UINT32_MAX, y0 = UINT32_MAX, x1 = 0, y1 = 0;
-  for (uint32_t p = 0; p < f->parts; p++) {
-    uint32_t x = f->core[p] % f->chip->width, y = f->core[p] / f->chip->width;
+  for (uint32_t p = 0; p < c->parts; p++) {
+    uint32_t x = c->core[p] % c->chip->width, y = c->core[p] / c->chip->width;
     x0 = x < x0 ? x : x0;
     y0 = y < y0 ? y : y0;
     x1 = x > x1 ? x : x1;
     y1 = y > y1 ? y : y1;
   }
   bool whole;
-  if (box_is_free(f, x0, y0, x1, y1, &whole, error) != CM_OK)
+  if (box_is_free(c, x0, y0, x1, y1, &whole, error) != CM_OK)
     return error->status;
   /* Without the occupancy that it was made for, a box that seems free may not have been. */
-  if (f->occupancy == NULL && whole && json_is_false(json_object_get(stated, "rectangle")))
+  if (c->occupancy == NULL && whole && json_is_false(json_object_get(stated, "rectangle")))
     whole = false;
-  return compare_member(f, "/region", stated,
+  return compare_member(c, "/region", stated,
                         json_pack("{s:I, s:I, s:I, s:I, s:b, s:I}", "x", (json_int_t)x0, "y", (json_int_t)y0, "width",
                                   (json_int_t)(x1 - x0 + 1), "height", (json_int_t)(y1 - y0 + 1), "rectangle", whole,
-                                  "cores", (json_int_t)f->parts),
+                                  "cores", (json_int_t)c->parts),
                         error);
 }
 
 /* ---- options and bound ---- */
 
-static uint64_t option(const facts *f, const char *name)
+static uint64_t option(const cm_checker *c, const char *name)
 {
-  const json_t *value = json_object_get(json_object_get(f->file->rest, "options"), name);
+  const json_t *value = json_object_get(json_object_get(c->file.rest, "options"), name);
   return json_is_integer(value) && json_integer_value(value) > 0 ? (uint64_t)json_integer_value(value) : 0;
 }
 
 /* Objectives of time steps take so many parts at most, the others exactly so many. */
-static bool takes_fewer(const facts *f)
+static bool takes_fewer(const cm_checker *c)
 {
-  const char *objective = json_string_value(json_object_get(json_object_get(f->file->rest, "options"), "objective"));
+  const char *objective = json_string_value(json_object_get(json_object_get(c->file.rest, "options"), "objective"));
   return objective != NULL &&
          (strcmp(objective, "time") == 0 || strcmp(objective, "energy") == 0 || strcmp(objective, "edp") == 0 ||
           strcmp(objective, "pareto") == 0);
 }
 
-static void check_options(facts *f)
+static void check_options(cm_checker *c)
 {
-  uint64_t parts = option(f, "parts"), most = option(f, "max_part_size");
-  if (parts != 0 && (f->parts > parts || (f->parts < parts && !takes_fewer(f))))
-    violation(f, "mapping /options/parts asks for %" PRIu64 " parts, but there are %" PRIu32, parts, f->parts);
-  if (most != 0 && f->largest_part > most)
-    violation(f, "mapping /options/max_part_size is %" PRIu64 ", but the largest part has %" PRIu64 " neurons", most,
-              f->largest_part);
+  uint64_t parts = option(c, "parts"), most = option(c, "max_part_size");
+  if (parts != 0 && (c->parts > parts || (c->parts < parts && !takes_fewer(c))))
+    violation(c, "mapping /options/parts asks for %" PRIu64 " parts, but there are %" PRIu32, parts, c->parts);
+  if (most != 0 && c->truth.metrics.largest_part > most)
+    violation(c, "mapping /options/max_part_size is %" PRIu64 ", but the largest part has %" PRIu64 " neurons", most,
+              c->truth.metrics.largest_part);
 }
 
 /* The limits that the bound was proved for: the chip's, unless options ask for smaller parts. With a fixed number of parts
  * their largest size follows from the imbalance, and stands in the bound itself; no part may exceed it. */
-static cm_limits limits_of_bound(facts *f, const json_t *stated)
+static cm_limits limits_of_bound(cm_checker *c, const json_t *stated)
 {
-  cm_limits limits = cm_chip_widest_limits(f->chip);
-  uint64_t most = option(f, "max_part_size");
+  cm_limits limits = cm_chip_widest_limits(c->chip);
+  uint64_t most = option(c, "max_part_size");
   if (most != 0 && (limits.neurons == 0 || most < limits.neurons))
     limits.neurons = most;
   const char *limit = json_string_value(json_object_get(stated, "limit"));
   json_int_t per_core = json_integer_value(json_object_get(stated, "per_core"));
-  bool fixed = option(f, "parts") != 0 || (limits.neurons == 0 && limits.synapses == 0 && limits.inbound_axons == 0);
+  bool fixed = option(c, "parts") != 0 || (limits.neurons == 0 && limits.synapses == 0 && limits.inbound_axons == 0);
   if (fixed && limit != NULL && strcmp(limit, cm_resource_name(CM_NEURONS)) == 0 && per_core > 0 &&
-      (uint64_t)per_core >= f->largest_part)
+      (uint64_t)per_core >= c->truth.metrics.largest_part)
     limits.neurons = (uint64_t)per_core;
   return limits;
 }
 
-static cm_status check_bound(facts *f, cm_error *error)
+static cm_status check_bound(cm_checker *c, cm_error *error)
 {
-  const json_t *stated = json_object_get(f->file->rest, "bound");
-  cm_limits limits = limits_of_bound(f, stated);
+  const json_t *stated = json_object_get(c->file.rest, "bound");
+  cm_limits limits = limits_of_bound(c, stated);
   cm_bound bound;
-  if (json_integer_value(json_object_get(stated, "parts")) > f->parts)
-    violation(f, "mapping /bound/parts says that %" JSON_INTEGER_FORMAT " parts are the least, but this mapping has %" PRIu32,
-              json_integer_value(json_object_get(stated, "parts")), f->parts);
-  cm_status status = cm_bound_parts(f->topology, &limits, f->run, &bound, error);
-  return status == CM_OK ? compare_member(f, "/bound", stated, cm_bound_json(&bound), error) : status;
+  if (json_integer_value(json_object_get(stated, "parts")) > c->parts)
+    violation(c, "mapping /bound/parts says that %" JSON_INTEGER_FORMAT " parts are the least, but this mapping has %" PRIu32,
+              json_integer_value(json_object_get(stated, "parts")), c->parts);
+  cm_status status = cm_bound_parts(c->topology, &limits, c->run, &bound, error);
+  return status == CM_OK ? compare_member(c, "/bound", stated, cm_bound_json(&bound), error) : status;
 }
 
 /* ---- keys ---- */
 
-static cm_status check_keys(facts *f, cm_error *error)
+static cm_status check_keys(cm_checker *c, cm_error *error)
 {
-  const cm_check_file *file = f->file;
-  uint32_t neurons = f->topology->vertex_count;
+  const cm_check_file *file = &c->file;
+  uint32_t neurons = c->topology->vertex_count;
   uint64_t *key;
   if (!file->has_keys) {
-    violation(f, "mapping /keys is missing; it has a key for each of %" PRIu32 " neurons", neurons);
+    violation(c, "mapping /keys is missing; it has a key for each of %" PRIu32 " neurons", neurons);
     return CM_OK;
   }
   if (file->key_count != neurons) {
-    violation(f, "mapping /keys has %" PRIu64 " entries, the network %" PRIu32 " neurons", file->key_count, neurons);
+    violation(c, "mapping /keys has %" PRIu64 " entries, the network %" PRIu32 " neurons", file->key_count, neurons);
     return CM_OK;
   }
-  if (CM_NEW(f->run->memory, key, neurons, error) != CM_OK)
+  if (CM_NEW(c->run->memory, key, neurons, error) != CM_OK)
     return error->status;
-  cm_status status = cm_identify(f->topology, f->run, key, error);
+  cm_status status = cm_identify(c->topology, c->run, key, error);
   for (uint32_t v = 0; v < neurons && status == CM_OK; v++)
     if (key[v] != file->key[v])
-      violation(f, "mapping /keys/%" PRIu32 " is stated as %" PRIu64 ", but is %" PRIu64, v, file->key[v], key[v]);
+      violation(c, "mapping /keys/%" PRIu32 " is stated as %" PRIu64 ", but is %" PRIu64, v, file->key[v], key[v]);
   cm_free(key);
   return status;
 }
 
-cm_status cm_check_facts(const cm_check_file *file, const cm_topology *topology, const cm_chip *chip,
-                         const cm_occupancy *occupancy, const char *network_id, const uint32_t *core, uint32_t parts,
-                         uint64_t largest_part, cm_run *run, cm_check_result *result, bool *out_of_memory, cm_error *error)
+cm_status cm_checker_facts(cm_checker *c, cm_error *error)
 {
-  facts f = {.file = file, .topology = topology, .chip = chip, .occupancy = occupancy, .core = core, .parts = parts,
-             .largest_part = largest_part, .run = run,
-             .compare = {.result = result, .out_of_memory = out_of_memory, .what = "mapping"}};
-  check_options(&f);
-  if (check_network(&f, network_id, error) != CM_OK || check_chip(&f, error) != CM_OK || check_populations(&f, error) != CM_OK ||
-      check_region(&f, error) != CM_OK || check_bound(&f, error) != CM_OK)
+  check_options(c);
+  if (check_network(c, error) != CM_OK || check_chip(c, error) != CM_OK || check_populations(c, error) != CM_OK ||
+      check_region(c, error) != CM_OK || check_bound(c, error) != CM_OK)
     return error->status;
-  return check_keys(&f, error);
+  return check_keys(c, error);
 }

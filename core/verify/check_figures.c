@@ -124,9 +124,6 @@ typedef struct figure {
 #define TEXT(...)
 static const figure figures[] = {
 #include "core/metrics/metrics.def"
-#include "core/verify/check_measure.h"
-#include "core/verify/check_read.h"
-#include "core/verify/check_report.h"
 };
 enum { FIGURES = sizeof figures / sizeof *figures };
 

@@ -27,10 +27,15 @@ void cm_check_border(const cm_topology *topology, const cm_chip *chip, const uin
 cm_status cm_check_measure_populations(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
                                        uint32_t *count, cm_error *error);
 
-/* The distinct parts that a neuron reaches by its nets, from `net` up to `end`, ascending into *reached, which is made larger where *room
- * is too little; the caller's: cm_free. O(pins log(pins)). */
-cm_status cm_check_reached(const cm_topology *topology, const uint32_t *part, uint32_t net, uint32_t end, cm_run *run, uint32_t **reached,
-                           uint64_t *room, uint64_t *count, cm_error *error);
+/* Distinct parts, ascending. Zero it before use; `part` is the caller's: cm_free. */
+typedef struct cm_reached {
+  uint32_t *part;
+  uint64_t count, room;
+} cm_reached;
+
+/* The parts that a neuron reaches by its nets, from `net` up to `end`. O(pins log(pins)). */
+cm_status cm_check_reached(const cm_topology *topology, const uint32_t *part, uint32_t net, uint32_t end, cm_run *run, cm_reached *reached,
+                           cm_error *error);
 
 /* How many of each neuron its core holds, copies included: copies [vertices]. O(pins log(fan-out)). */
 cm_status cm_check_copies(const cm_topology *topology, const uint32_t *part, cm_run *run, uint32_t *copies, cm_error *error);
@@ -42,9 +47,6 @@ const cm_limits *cm_check_limits_at(const cm_chip *chip, uint32_t core);
 cm_status cm_check_step(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t part_count,
                         const uint32_t *core, cm_run *run, cm_check_truth *truth, cm_error *error);
 
-/* The figures of a mapping in one scenario of its network; truth->core is the caller's. */
-cm_status cm_check_scenario_truth(const cm_topology *topology, uint32_t scenario, const cm_chip *chip, const uint32_t *part,
-                                  const uint32_t *core, uint32_t parts, cm_run *run, cm_check_truth *truth, cm_error *error);
 
 /* Whether a sentence (step_limit) names something that takes as long as the step, with figures that fit. O(parts). */
 bool cm_check_step_limit(const cm_chip *chip, const uint32_t *core, uint32_t parts, const cm_check_truth *truth,

@@ -3,10 +3,7 @@
 #include <string.h>
 
 #include "core/metrics/metrics.h"
-#include "core/verify/check_measure.h"
-#include "core/verify/check_parts.h"
-#include "core/verify/check_read.h"
-#include "core/verify/check_report.h"
+#include "core/verify/checker.h"
 
 /* Figures that are told of all scenarios together. */
 typedef struct together {
@@ -20,48 +17,39 @@ static json_t *together_json(const together *t)
 }
 
 /* What the file says of one scenario's step_limit. */
-static void check_sentence(const cm_chip *chip, const uint32_t *core, uint32_t parts, const cm_check_truth *truth,
-                           const json_t *stated, const char *name, cm_check_result *result, bool *out_of_memory)
+static void check_sentence(cm_checker *c, const cm_check_truth *truth, const json_t *stated, const char *name)
 {
   const char *limit = json_string_value(json_object_get(json_object_get(stated, "metrics"), "step_limit"));
-  if (limit == NULL || !cm_check_step_limit(chip, core, parts, truth, limit))
-    cm_check_violation(result, out_of_memory,
-                       "scenario %s: step_limit is stated as %.100s, which is not what takes as long as the step", name,
-                       limit != NULL ? limit : "no text");
+  if (limit == NULL || !cm_check_step_limit(c->chip, c->core, c->parts, truth, limit))
+    violation(c, "scenario %s: step_limit is stated as %.100s, which is not what takes as long as the step", name,
+              limit != NULL ? limit : "no text");
 }
 
-cm_status cm_check_scenario_truth(const cm_topology *topology, uint32_t scenario, const cm_chip *chip, const uint32_t *part,
-                                  const uint32_t *core, uint32_t parts, cm_run *run, cm_check_truth *truth, cm_error *error)
+cm_status cm_checker_scenarios(cm_checker *c, cm_error *error)
 {
-  cm_topology view = cm_topology_in_scenario(topology, scenario);
-  *truth = (cm_check_truth){0};
-  return cm_check_measure(&view, chip, part, parts, core, run, truth, error);
-}
-
-cm_status cm_check_scenarios(const cm_check_file *file, const cm_topology *topology, const cm_chip *chip, const uint32_t *core,
-                             uint32_t parts, cm_run *run, cm_check_result *result, bool *out_of_memory, cm_error *error)
-{
-  const json_t *stated = json_object_get(file->rest, "scenarios"), *each = json_object_get(stated, "each");
+  const json_t *stated = json_object_get(c->file.rest, "scenarios"), *each = json_object_get(stated, "each");
+  const cm_topology *topology = c->topology;
   uint32_t count = topology->scenario_count;
-  cm_check_comparison comparison = {.result = result, .out_of_memory = out_of_memory, .what = "scenarios", .partial = true};
+  cm_check_comparison comparison = {.result = &c->result, .out_of_memory = &c->out_of_memory, .what = "scenarios", .partial = true};
   together worst = {0}, mean = {0};
   json_t *list = json_array();
   if (count == 0 && stated != NULL)
-    cm_check_violation(result, out_of_memory, "scenarios are stated, but the network's rates do not vary");
+    violation(c, "scenarios are stated, but the network's rates do not vary");
   cm_status status = CM_OK;
   for (uint32_t k = 0; k < count && status == CM_OK; k++) {
-    cm_check_truth truth;
-    status = cm_check_scenario_truth(topology, k, chip, file->neuron, core, parts, run, &truth, error);
+    cm_check_truth truth = {0};
+    cm_topology view = cm_topology_in_scenario(topology, k);
+    status = cm_check_measure(&view, c->chip, c->file.neuron, c->parts, c->core, c->run, &truth, error);
     if (status == CM_OK) {
       const cm_metrics *m = &truth.metrics;
       worst = (together){fmax(worst.step_ns, m->step_ns), fmax(worst.core_ns_max, m->core_ns_max),
                          fmax(worst.energy_step_pj, m->energy_step_pj), fmax(worst.energy_pj, m->energy_pj)};
       mean = (together){mean.step_ns + m->step_ns / count, mean.core_ns_max + m->core_ns_max / count,
                         mean.energy_step_pj + m->energy_step_pj / count, mean.energy_pj + m->energy_pj / count};
-      check_sentence(chip, core, parts, &truth, json_array_get(each, k), topology->scenario_name[k], result, out_of_memory);
+      check_sentence(c, &truth, json_array_get(each, k), topology->scenario_name[k]);
       json_t *metrics = cm_metrics_json(m);
       (void)json_object_del(metrics, "step_limit");
-      *out_of_memory |= json_array_append_new(list, json_pack("{s:s, s:o}", "name", topology->scenario_name[k], "metrics",
+      c->out_of_memory |= json_array_append_new(list, json_pack("{s:s, s:o}", "name", topology->scenario_name[k], "metrics",
                                                               metrics)) != 0;
     }
     cm_free(truth.core);
@@ -69,9 +57,9 @@ cm_status cm_check_scenarios(const cm_check_file *file, const cm_topology *topol
   if (status == CM_OK && count > 0) {
     json_t *right = json_pack("{s:o, s:o, s:O}", "worst", together_json(&worst), "mean", together_json(&mean), "each", list);
     if (right == NULL)
-      *out_of_memory = true;
+      c->out_of_memory = true;
     else if (stated == NULL)
-      cm_check_violation(result, out_of_memory, "scenarios are missing; the network has %u", count);
+      violation(c, "scenarios are missing; the network has %u", count);
     else
       cm_check_compare(&comparison, "", stated, right);
     json_decref(right);

@@ -1,5 +1,5 @@
-/* The check of one mapping file under way: its shape (check.c), then its limits and figures (check_figures.c). The checker owns what it
- * has read and recomputed; network, chip and occupancy are the caller's. */
+/* The check of one mapping file under way: its shape (check.c), then fact by fact, a file each. Nothing here is shared with the mappers,
+ * the metrics or the exports. The checker owns what it has read and recomputed; network, chip and occupancy are the caller's. */
 #ifndef CM_VERIFY_CHECKER_H
 #define CM_VERIFY_CHECKER_H
 
@@ -28,11 +28,14 @@ typedef struct cm_checker {
 /* Compares a whole number that the file states with the true one. */
 void cm_checker_count(cm_checker *c, const json_t *object, const char *name, const char *label, uint64_t truth);
 
-/* Each lists what is violated, of a sound file whose truth is known: limits of cores; populations of cores; what the file says of each
- * core; and of the whole. O(parts), populations O(n log n). */
-void cm_checker_limits(cm_checker *c);
-cm_status cm_checker_populations(cm_checker *c, cm_error *error);
-void cm_checker_loads(cm_checker *c);
-void cm_checker_metrics(cm_checker *c);
+/* Each lists what is violated, of a sound file whose truth is known. O(parts) where nothing else is said. */
+void cm_checker_limits(cm_checker *c);                               /* of cores */
+cm_status cm_checker_classes(cm_checker *c, cm_error *error);        /* labels of neurons that a core's class takes; O(vertices * labels of a class) */
+cm_status cm_checker_populations(cm_checker *c, cm_error *error);    /* of cores; O(n log n) */
+void cm_checker_loads(cm_checker *c);                                /* what the file says of each core */
+void cm_checker_metrics(cm_checker *c);                              /* and of the whole */
+cm_status cm_checker_added_neurons(cm_checker *c, cm_error *error);  /* relays, by building their trees, and copies; O(pins log(fan-out)) */
+cm_status cm_checker_scenarios(cm_checker *c, cm_error *error);      /* each measured; O(scenarios * measuring) */
+cm_status cm_checker_facts(cm_checker *c, cm_error *error);          /* network, chip, region, bound, keys, options that parts must keep */
 
 #endif

@@ -27,8 +27,7 @@ typedef struct checking {
   uint32_t *in;       /* [pins] sources by target */
   uint32_t *found;    /* of one neuron: synapses by its relays, or cores by its copies */
   uint64_t found_count, found_room;
-  uint32_t *reached;  /* [pins of one neuron] parts that it reaches */
-  uint64_t reached_room;
+  cm_reached reached; /* parts that the neuron at hand reaches */
   uint32_t *net;      /* [vertices + 1] its first net */
   uint32_t *units;    /* [vertices] of each neuron, 0: not in the file */
   uint64_t given;     /* neurons of the network, by their sizes without relays */
@@ -133,10 +132,12 @@ static cm_status check_relays(checking *c, uint32_t v, const json_t *entry, uint
 static cm_status check_copies(checking *c, uint32_t v, const json_t *entry, uint64_t *copies, cm_error *error)
 {
   const json_t *list = json_object_get(entry, "copies");
-  uint64_t most = c->chip->limits.neuron_target_cores, reached = 0;
+  uint64_t most = c->chip->limits.neuron_target_cores, reached;
   *copies = list != NULL ? json_array_size(list) : 1;
-  if (most != 0 && cm_check_reached(c->t, c->file.neuron, c->net[v], c->net[v + 1], c->run, &c->reached, &c->reached_room, &reached, error) != CM_OK)
+  c->reached.count = 0;
+  if (most != 0 && cm_check_reached(c->t, c->file.neuron, c->net[v], c->net[v + 1], c->run, &c->reached, error) != CM_OK)
     return error->status;
+  reached = c->reached.count;
   if (list == NULL) {
     if (most != 0 && reached > most)
       violation(c, "units: neuron %" PRIu32 " reaches %" PRIu64 " cores, over the limit of %" PRIu64 ", and has no copies", v, reached, most);
@@ -156,7 +157,7 @@ static cm_status check_copies(checking *c, uint32_t v, const json_t *entry, uint
         return error->status;
     }
   }
-  if (!is_all(c, c->reached, reached))
+  if (!is_all(c, c->reached.part, reached))
     violation(c, "units: the cores that the copies of neuron %" PRIu32 " serve are not the %" PRIu64 " that it reaches, each once", v, reached);
   return CM_OK;
 }
@@ -260,7 +261,7 @@ cm_status cm_units_check(const char *path, const char *mapping_path, const cm_to
     status = cm_fail(error, CM_NO_MEMORY, "out of memory while listing violations");
   json_decref(root);
   cm_check_file_free(&c.file);
-  void *const blocks[] = {c.in_first, c.in, c.found, c.reached, c.net, c.units, c.fed};
+  void *const blocks[] = {c.in_first, c.in, c.found, c.reached.part, c.net, c.units, c.fed};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     cm_free(blocks[i]);
   return status;
