@@ -122,7 +122,7 @@ class Requests:
         if kind == "quotas":
             pattern = pattern.replace("{name}", "hostile")
         if "/pareto" in pattern:
-            name, pattern = "pareto", pattern.replace("{number}", str(self.random.choice([1, 2])))
+            name, pattern = "pareto", pattern.replace("{number}", "1")
         if pattern.endswith("/rates"):
             name = "small"
         if pattern.endswith("/model") or pattern.endswith("/pieces"):

@@ -49,7 +49,7 @@ extern const cm_engine cm_engine_mesh, cm_engine_mesh_axons;
 /* The hot_bytes of methods that read synapses in order, or here and there without mapping them: vertices' alone. */
 uint64_t cm_engine_vertex_bytes(const cm_engine_task *task);
 
-/* Effort of a preset on axons (core/partition/axon.h), for the limits of a task. */
+/* Effort of a preset on axons (core/partition/axon/axon.h), for the limits of a task. */
 cm_axon_options cm_engine_axon_options(const cm_engine_task *task);
 
 /* Whether axons reach so few neurons on average that the edges between neurons tell what belongs together. O(1). */

@@ -1,4 +1,4 @@
-/* The integrated mapper for objective axon: the search under all core limits (core/partition/axon.h), told what the way to
+/* The integrated mapper for objective axon: the search under all core limits (core/partition/axon/axon.h), told what the way to
  * every core costs. Here parts get their cores: a region a little larger than they need, and the placement engine. */
 #include <math.h>
 #include <string.h>
