@@ -273,7 +273,7 @@ START_TEST(halving_through_levels_is_as_good_as_of_the_whole)
     part[i] = calloc(n, sizeof **part);
     run.threads = i + 1;
     if (i == 2)
-      ck_ok(cm_initial_split(g, &options, vertex, 48, 0, 1, &run, part[i], &error));
+      ck_ok(cm_initial_split(&(cm_initial_block){.graph = g, .vertex = vertex, .parts = 48, .node = 1}, &options, &run, part[i], &error));
     else
       ck_ok(cm_initial_deep(g, &options, &run, part[i], &error));
     cut[i] = cm_csr_graph_cut(g, part[i]);

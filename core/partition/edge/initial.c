@@ -9,7 +9,8 @@ cm_status cm_initial_partition(cm_csr_graph *graph, const cm_initial_options *op
     return error->status;
   for (uint32_t v = 0; v < graph->vertex_count; v++)
     vertex[v] = v;
-  cm_status status = cm_initial_split(graph, options, vertex, options->parts, 0, 1, run, part, error);
+  cm_status status = cm_initial_split(&(cm_initial_block){.graph = graph, .vertex = vertex, .parts = options->parts, .node = 1}, options, run, part,
+                                      error);
   cm_free(vertex);
   return status;
 }

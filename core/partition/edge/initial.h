@@ -25,14 +25,19 @@ enum { CM_DEEP_VERTICES = 1 << 15 };
 
 /* ---- initial_split.c, initial_deep.c ---- */
 
-/* Halves a graph that is to become so many parts, 2 at least: side [vertex_count] 0 or 1, the first for parts / 2 of them. node: a
- * number of its own for its random choices. */
-cm_status cm_initial_halve(const cm_csr_graph *graph, const cm_initial_options *options, uint32_t parts, uint64_t node, cm_run *run,
-                           uint32_t *side, cm_error *error);
+/* A graph that is to become so many parts, numbered from `base` on. */
+typedef struct cm_initial_block {
+  const cm_csr_graph *graph;
+  const uint32_t *vertex; /* [vertices] what each is called in the result; of no matter to cm_initial_halve */
+  uint32_t parts, base;
+  uint64_t node;          /* a number of its own, for its random choices */
+} cm_initial_block;
 
-/* Recursive bisection of a graph into so many parts, on the graph as it is: part[vertex[v]] becomes base or a number after it. */
-cm_status cm_initial_split(const cm_csr_graph *graph, const cm_initial_options *options, const uint32_t *vertex, uint32_t parts,
-                           uint32_t base, uint64_t node, cm_run *run, uint32_t *part, cm_error *error);
+/* Halves a block of 2 parts at least: side [vertices] 0 or 1, the first for parts / 2 of them. */
+cm_status cm_initial_halve(const cm_initial_block *block, const cm_initial_options *options, cm_run *run, uint32_t *side, cm_error *error);
+
+/* Recursive bisection of a block, on its graph as it is: part[vertex[v]] becomes base or a number after it. */
+cm_status cm_initial_split(const cm_initial_block *block, const cm_initial_options *options, cm_run *run, uint32_t *part, cm_error *error);
 
 /* As cm_initial_partition, through levels. */
 cm_status cm_initial_deep(cm_csr_graph *graph, const cm_initial_options *options, cm_run *run, uint32_t *part, cm_error *error);

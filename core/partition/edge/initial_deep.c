@@ -47,20 +47,21 @@ static cm_status work_on(deep *d, uint32_t b, bool last, cm_error *error)
 {
   const uint32_t *vertex = d->vertex + d->first[b];
   uint32_t count = d->first[b + 1] - d->first[b], *side;
-  uint64_t node = (UINT64_C(1) << d->depth) + b;
   cm_csr_graph *piece;
   if (count == 0)
     return CM_OK;
   if (cm_csr_graph_induce(d->graph, vertex, count, d->local, d->run, &piece, error) != CM_OK)
     return error->status;
+  const cm_initial_block block = {.graph = piece, .vertex = vertex, .parts = d->parts[b], .base = d->base[b],
+                                  .node = (UINT64_C(1) << d->depth) + b};
   if (last) {
-    cm_status status = cm_initial_split(piece, d->options, vertex, d->parts[b], d->base[b], node, d->run, d->part, error);
+    cm_status status = cm_initial_split(&block, d->options, d->run, d->part, error);
     cm_csr_graph_free(piece);
     return status;
   }
   cm_status status = CM_NEW(d->run->memory, side, count, error);
   if (status == CM_OK)
-    status = cm_initial_halve(piece, d->options, d->parts[b], node, d->run, side, error);
+    status = cm_initial_halve(&block, d->options, d->run, side, error);
   for (uint32_t i = 0; status == CM_OK && i < count; i++)
     d->block[vertex[i]] = 2 * b + side[i];
   cm_free(side);

@@ -152,17 +152,17 @@ static cm_status bisect(halving *h, uint64_t node, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_initial_halve(const cm_csr_graph *graph, const cm_initial_options *options, uint32_t parts, uint64_t node, cm_run *run,
-                           uint32_t *side, cm_error *error)
+cm_status cm_initial_halve(const cm_initial_block *block, const cm_initial_options *options, cm_run *run, uint32_t *side, cm_error *error)
 {
+  const cm_csr_graph *graph = block->graph;
   halving h = {.graph = graph, .options = options, .run = run};
+  uint32_t parts = block->parts, low = parts / 2;
   double total = (double)graph->size_total, slack = (double)options->most * parts / total;
-  uint32_t low = parts / 2;
   slack = pow(slack > 1 ? slack : 1, 1 / ceil(log2(parts)));
   h.target = (uint64_t)(total * low / parts);
   h.most[0] = (uint64_t)(total * low / parts * slack);
   h.most[1] = (uint64_t)(total * (parts - low) / parts * slack);
-  cm_status status = bisect(&h, node, error);
+  cm_status status = bisect(&h, block->node, error);
   if (status == CM_OK)
     memcpy(side, h.best, graph->vertex_count * sizeof *side);
   halving_free(&h);
@@ -176,14 +176,13 @@ typedef struct recursion {
   uint32_t *part;
 } recursion;
 
-static cm_status split(const recursion *r, const cm_csr_graph *graph, const uint32_t *vertex, uint32_t parts, uint32_t base,
-                       uint64_t node, cm_error *error);
+static cm_status split(const recursion *r, const cm_initial_block *block, cm_error *error);
 
-/* One half: its induced graph, then on. */
-static cm_status descend(const recursion *r, const cm_csr_graph *graph, const uint32_t *vertex, const uint32_t *side,
-                         uint32_t which, uint32_t parts, uint32_t base, uint64_t node, cm_error *error)
+/* One half, 0 or 1: its induced graph, then on. */
+static cm_status descend(const recursion *r, const cm_initial_block *block, const uint32_t *side, uint32_t which, cm_error *error)
 {
-  uint32_t *chosen = NULL, *local = NULL, *names = NULL, count = 0, n = graph->vertex_count;
+  const uint32_t n = block->graph->vertex_count, low = block->parts / 2;
+  uint32_t *chosen = NULL, *local = NULL, *names = NULL, count = 0;
   cm_csr_graph *piece = NULL;
   cm_status status = CM_NEW(r->run->memory, chosen, n, error);
   if (status == CM_OK)
@@ -193,43 +192,39 @@ static cm_status descend(const recursion *r, const cm_csr_graph *graph, const ui
   if (status == CM_OK) {
     for (uint32_t v = 0; v < n; v++)
       if (side[v] == which) {
-        names[count] = vertex[v];
+        names[count] = block->vertex[v];
         chosen[count++] = v;
       }
-    status = cm_csr_graph_induce(graph, chosen, count, local, r->run, &piece, error);
+    status = cm_csr_graph_induce(block->graph, chosen, count, local, r->run, &piece, error);
   }
   cm_free(chosen);
   cm_free(local);
   if (status == CM_OK)
-    status = split(r, piece, names, parts, base, node, error);
+    status = split(r, &(cm_initial_block){.graph = piece, .vertex = names, .parts = which == 0 ? low : block->parts - low,
+                                          .base = block->base + which * low, .node = 2 * block->node + which}, error);
   cm_csr_graph_free(piece);
   cm_free(names);
   return status;
 }
 
-static cm_status split(const recursion *r, const cm_csr_graph *graph, const uint32_t *vertex, uint32_t parts, uint32_t base,
-                       uint64_t node, cm_error *error)
+static cm_status split(const recursion *r, const cm_initial_block *block, cm_error *error)
 {
-  uint32_t *side, n = graph->vertex_count, low = parts / 2;
-  if (parts == 1 || n == 0) {
+  uint32_t *side, n = block->graph->vertex_count;
+  if (block->parts == 1 || n == 0) {
     for (uint32_t v = 0; v < n; v++)
-      r->part[vertex[v]] = base;
+      r->part[block->vertex[v]] = block->base;
     return CM_OK;
   }
   cm_status status = CM_NEW(r->run->memory, side, n, error);
   if (status == CM_OK)
-    status = cm_initial_halve(graph, r->options, parts, node, r->run, side, error);
-  if (status == CM_OK)
-    status = descend(r, graph, vertex, side, 0, low, base, 2 * node, error);
-  if (status == CM_OK)
-    status = descend(r, graph, vertex, side, 1, parts - low, base + low, 2 * node + 1, error);
+    status = cm_initial_halve(block, r->options, r->run, side, error);
+  for (uint32_t which = 0; which < 2 && status == CM_OK; which++)
+    status = descend(r, block, side, which, error);
   cm_free(side);
   return status;
 }
 
-cm_status cm_initial_split(const cm_csr_graph *graph, const cm_initial_options *options, const uint32_t *vertex, uint32_t parts,
-                           uint32_t base, uint64_t node, cm_run *run, uint32_t *part, cm_error *error)
+cm_status cm_initial_split(const cm_initial_block *block, const cm_initial_options *options, cm_run *run, uint32_t *part, cm_error *error)
 {
-  recursion r = {.options = options, .run = run, .part = part};
-  return split(&r, graph, vertex, parts, base, node, error);
+  return split(&(recursion){.options = options, .run = run, .part = part}, block, error);
 }
