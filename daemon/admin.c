@@ -57,13 +57,13 @@ static int read_words(int count, char **words, cm_admin_words *a)
     else if (word[0] != '-' && a->name == NULL)
       a->name = word;
     else if (word[0] != '-')
-      return cm_admin_wrong("unexpected argument: ", word);
+      return cm_command_wrong("user", "unexpected argument: ", word);
     else if (strcmp(word, "--json") == 0)
       a->json = true;
     else {
       const char **place = place_of(a, word, length);
       if (word[length] == '\0' && i + 1 == count)
-        return cm_admin_wrong("a value is missing after ", word);
+        return cm_command_wrong("user", "a value is missing after ", word);
       if (place != NULL)
         *place = word[length] == '=' ? word + length + 1 : words[++i];
       else if (used + 2 < WORDS_MAX) {
@@ -71,11 +71,11 @@ static int read_words(int count, char **words, cm_admin_words *a)
         if (word[length] == '\0')
           rest[used++] = words[++i];
       } else
-        return cm_admin_wrong("unexpected argument: ", word);
+        return cm_command_wrong("user", "unexpected argument: ", word);
     }
   }
   cm_error error;
-  return cm_owner_config(used, rest, &a->config, &error) == CM_OK ? -1 : cm_admin_fail(&error);
+  return cm_owner_config(used, rest, &a->config, &error) == CM_OK ? -1 : cm_command_fail(&error);
 }
 
 static const struct {
@@ -124,16 +124,16 @@ int cm_admin_run(int count, char **words)
   if (status >= 0)
     return status;
   if (a.verb == NULL)
-    return cm_admin_wrong("what to do is missing after ", words[1]);
+    return cm_command_wrong("user", "what to do is missing after ", words[1]);
   while (i < COMMANDS && (strcmp(commands[i].word, words[1]) != 0 || strcmp(commands[i].verb, a.verb) != 0))
     i++;
   if (i == COMMANDS)
-    return cm_admin_wrong("there is no such command: ", a.verb);
+    return cm_command_wrong("user", "there is no such command: ", a.verb);
   const char *stray = stray_flag(&a, commands[i].flags);
   if (stray != NULL)
-    return cm_admin_wrong("this command has no flag", stray);
+    return cm_command_wrong("user", "this command has no flag", stray);
   if (cm_store_open_beside(a.config.data, strcmp(a.verb, "add") == 0, &database, &error) != CM_OK)
-    return cm_admin_fail(&error);
+    return cm_command_fail(&error);
   cm_audit_entry cause = {.address = "local"};
   (void)snprintf(cause.action, sizeof cause.action, "%s %s", words[1], a.verb);
   (void)snprintf(cause.object, sizeof cause.object, "%s", a.name != NULL ? a.name : a.user != NULL ? a.user : "");

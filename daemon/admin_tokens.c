@@ -59,18 +59,18 @@ static int add_token(cm_database *database, const cm_admin_words *a, cm_error *e
   char text[CM_TOKEN_TEXT_MAX], date[32];
   double seconds = cm_token_seconds_default;
   if (a->user == NULL)
-    return cm_admin_wrong("whose token? --user NAME is needed", "");
+    return cm_command_wrong("user", "whose token? --user NAME is needed", "");
   if (a->scope != NULL && !read_scopes(a->scope, &token.scopes))
-    return cm_admin_wrong("scopes are read, submit, reserve and admin, with commas between them, not ", a->scope);
+    return cm_command_wrong("user", "scopes are read, submit, reserve and admin, with commas between them, not ", a->scope);
   if (a->expires != NULL && !read_span(a->expires, &seconds))
-    return cm_admin_wrong("a token expires after a time such as 90d, 12h or 30m, or never, not ", a->expires);
+    return cm_command_wrong("user", "a token expires after a time such as 90d, 12h or 30m, or never, not ", a->expires);
   if (strlen(a->user) >= sizeof token.user || (a->label != NULL && strlen(a->label) >= sizeof token.name))
-    return cm_admin_wrong("too long a name: ", a->user);
+    return cm_command_wrong("user", "too long a name: ", a->user);
   (void)snprintf(token.user, sizeof token.user, "%s", a->user);
   (void)snprintf(token.name, sizeof token.name, "%s", a->label != NULL ? a->label : "");
   token.expires = seconds > 0 ? cm_store_time() + seconds : 0;
   if (cm_tokens_add(database, &token, text, error) != CM_OK)
-    return cm_admin_fail(error);
+    return cm_command_fail(error);
   (void)fprintf(stderr, "token %s of %s, expires: %s; this is the only time that it is shown:\n", token.id, token.user,
                 date_of(token.expires, date));
   (void)puts(text);
@@ -105,7 +105,7 @@ static int list_tokens(cm_database *database, const cm_admin_words *a, cm_error 
   size_t count;
   char created[32], expires[32], used[32];
   if (cm_tokens_list(database, a->user, &tokens, &count, error) != CM_OK)
-    return cm_admin_fail(error);
+    return cm_command_fail(error);
   json_t *list = json_array();
   for (size_t i = 0; i < count; i++) {
     const cm_token *t = &tokens[i];
@@ -128,13 +128,13 @@ int cm_admin_tokens(cm_database *database, const cm_admin_words *a)
 {
   cm_error error;
   if (strcmp(a->verb, "add") == 0)
-    return a->name == NULL ? add_token(database, a, &error) : cm_admin_wrong("whose token? --user NAME is needed, not ", a->name);
+    return a->name == NULL ? add_token(database, a, &error) : cm_command_wrong("user", "whose token? --user NAME is needed, not ", a->name);
   if (strcmp(a->verb, "list") == 0)
     return list_tokens(database, a, &error);
   if (a->name == NULL)
-    return cm_admin_wrong("the id of a token is needed: coremapd token list", "");
+    return cm_command_wrong("user", "the id of a token is needed: coremapd token list", "");
   if (cm_tokens_revoke(database, a->name, NULL, &error) != CM_OK)
-    return cm_admin_fail(&error);
+    return cm_command_fail(&error);
   (void)printf("token %s: revoked\n", a->name);
   return EXIT_SUCCESS;
 }

@@ -12,7 +12,7 @@ static int list_users(cm_database *database, const cm_admin_words *a, cm_error *
   cm_user *users;
   size_t count;
   if (cm_users_list(database, &users, &count, error) != CM_OK)
-    return cm_admin_fail(error);
+    return cm_command_fail(error);
   json_t *list = json_array();
   if (!a->json && count == 0)
     (void)puts("no users: whoever reaches the server's loopback address may do all");
@@ -49,13 +49,13 @@ static int change_user(cm_database *database, const cm_admin_words *a, const cm_
   const char *group = a->group != NULL && strcmp(a->group, "none") == 0 ? "" : a->group;
   int share = 0;
   if (!read_share(a, &share))
-    return cm_admin_wrong("a share is a whole number from 1 to 1000, not ", a->share);
+    return cm_command_wrong("user", "a share is a whole number from 1 to 1000, not ", a->share);
   if (set && role == NULL && group == NULL && share == 0)
-    return cm_admin_wrong("nothing to set: --role, --group or --share is needed", "");
+    return cm_command_wrong("user", "nothing to set: --role, --group or --share is needed", "");
   const cm_user_change change = {.role = set ? role : NULL, .group = set ? group : NULL, .disabled = set ? NULL : &disable,
                                  .share = set && share > 0 ? &share : NULL};
   if (cm_users_change(database, a->name, &change, error) != CM_OK)
-    return cm_admin_fail(error);
+    return cm_command_fail(error);
   (void)printf("user %s: %s\n", a->name, set ? "changed" : disable ? "disabled; its tokens are not accepted any more" : "enabled");
   return EXIT_SUCCESS;
 }
@@ -64,13 +64,13 @@ static int add_user(cm_database *database, const cm_admin_words *a, cm_role role
 {
   cm_user user = {.role = role};
   if (!read_share(a, &user.share))
-    return cm_admin_wrong("a share is a whole number from 1 to 1000, not ", a->share);
+    return cm_command_wrong("user", "a share is a whole number from 1 to 1000, not ", a->share);
   if (strlen(a->name) >= sizeof user.name || (a->group != NULL && strlen(a->group) >= sizeof user.group))
-    return cm_admin_wrong("too long a name: ", a->name);
+    return cm_command_wrong("user", "too long a name: ", a->name);
   (void)snprintf(user.name, sizeof user.name, "%s", a->name);
   (void)snprintf(user.group, sizeof user.group, "%s", a->group != NULL && strcmp(a->group, "none") != 0 ? a->group : "");
   if (cm_users_add(database, &user, error) != CM_OK)
-    return cm_admin_fail(error);
+    return cm_command_fail(error);
   (void)printf("user %s: added; coremapd token add --user %s makes a token\n", user.name, user.name);
   return EXIT_SUCCESS;
 }
@@ -78,7 +78,7 @@ static int add_user(cm_database *database, const cm_admin_words *a, cm_role role
 static int remove_user(cm_database *database, const cm_admin_words *a, cm_error *error)
 {
   if (cm_users_remove(database, a->name, error) != CM_OK)
-    return cm_admin_fail(error);
+    return cm_command_fail(error);
   (void)printf("user %s: removed, with all tokens\n", a->name);
   return EXIT_SUCCESS;
 }
@@ -88,11 +88,11 @@ int cm_admin_users(cm_database *database, const cm_admin_words *a)
   cm_error error;
   cm_role role = a->role != NULL ? cm_role_of(a->role) : CM_ROLE_USER;
   if (role == CM_ROLES)
-    return cm_admin_wrong("a role is user, operator or admin, not ", a->role);
+    return cm_command_wrong("user", "a role is user, operator or admin, not ", a->role);
   if (strcmp(a->verb, "list") == 0)
     return list_users(database, a, &error);
   if (a->name == NULL)
-    return cm_admin_wrong("a user's name is needed after ", a->verb);
+    return cm_command_wrong("user", "a user's name is needed after ", a->verb);
   if (strcmp(a->verb, "add") == 0)
     return add_user(database, a, role, &error);
   if (strcmp(a->verb, "remove") == 0)

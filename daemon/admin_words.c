@@ -6,18 +6,6 @@
 
 #include "base/json.h"
 
-int cm_admin_wrong(const char *what, const char *word)
-{
-  (void)fprintf(stderr, "coremapd: %s%s; coremapd user --help says more\n", what, word);
-  return EXIT_USAGE;
-}
-
-int cm_admin_fail(const cm_error *error)
-{
-  (void)fprintf(stderr, "coremapd: %s\n", error->detail);
-  return error->status == CM_BAD_OPTION ? EXIT_USAGE : EXIT_FAILURE;
-}
-
 int cm_admin_print(json_t *list, const char *name)
 {
   json_t *body = json_pack("{s:o}", name, list);

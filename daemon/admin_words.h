@@ -1,14 +1,13 @@
-/* What the commands of admin.h share: their words, what they say, and how they end. */
+/* What the commands of admin.h share: their words, and what they print. */
 #ifndef CM_DAEMON_ADMIN_WORDS_H
 #define CM_DAEMON_ADMIN_WORDS_H
 
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "daemon/command.h"
 #include "daemon/config.h"
 #include "storage/database.h"
-
-enum { EXIT_USAGE = 2 };
 
 /* What the words say; NULL: not said. */
 typedef struct cm_admin_words {
@@ -17,10 +16,6 @@ typedef struct cm_admin_words {
   bool json;
   cm_config config;
 } cm_admin_words;
-
-/* Say what is wrong, or what failed; return the exit status. */
-int cm_admin_wrong(const char *what, const char *word);
-int cm_admin_fail(const cm_error *error);
 
 /* Prints {name: list}, of which the list is taken; returns the exit status. */
 int cm_admin_print(json_t *list, const char *name);

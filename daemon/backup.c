@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/command.h"
 #include "daemon/owner.h"
 #include "storage/backup.h"
 
-enum { EXIT_USAGE = 2, WORDS_MAX = 64 };
+enum { WORDS_MAX = 64 };
 
 static const char usage[] =
   "usage: coremapd backup DIR\n"
@@ -21,18 +22,6 @@ static const char usage[] =
 bool cm_backup_knows(const char *word)
 {
   return strcmp(word, "backup") == 0 || strcmp(word, "restore") == 0;
-}
-
-static int wrong(const char *what, const char *word)
-{
-  (void)fprintf(stderr, "coremapd: %s%s; coremapd backup --help says more\n", what, word);
-  return EXIT_USAGE;
-}
-
-static int fail(const cm_error *error)
-{
-  (void)fprintf(stderr, "coremapd: %s\n", error->detail);
-  return error->status == CM_BAD_OPTION ? EXIT_USAGE : EXIT_FAILURE;
 }
 
 int cm_backup_run(int count, char **words)
@@ -50,24 +39,24 @@ int cm_backup_run(int count, char **words)
       return EXIT_SUCCESS;
     }
     if (used + 2 >= WORDS_MAX)
-      return wrong("unexpected argument: ", words[i]);
+      return cm_command_wrong("backup", "unexpected argument: ", words[i]);
     if (words[i][0] == '-') {
       rest[used++] = words[i];
       if (strchr(words[i], '=') == NULL && i + 1 < count)
         rest[used++] = words[++i];
     } else if (folder != NULL)
-      return wrong("unexpected argument: ", words[i]);
+      return cm_command_wrong("backup", "unexpected argument: ", words[i]);
     else
       folder = words[i];
   }
   if (folder == NULL)
-    return wrong("a folder is needed after ", words[1]);
+    return cm_command_wrong("backup", "a folder is needed after ", words[1]);
   if (cm_owner_config(used, rest, &config, &error) != CM_OK)
-    return fail(&error);
+    return cm_command_fail(&error);
   cm_status status = restore ? cm_backup_restore(folder, config.data, &files, &bytes, &error)
                              : cm_backup_make(config.data, folder, &files, &bytes, &error);
   if (status != CM_OK)
-    return fail(&error);
+    return cm_command_fail(&error);
   (void)printf("%s: the database and %llu files, %.1f MB\n", restore ? config.data : folder, (unsigned long long)files,
                (double)bytes / 1e6);
   return EXIT_SUCCESS;

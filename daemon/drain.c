@@ -9,13 +9,14 @@
 #include <unistd.h>
 
 #include "base/number.h"
+#include "daemon/command.h"
 #include "daemon/owner.h"
 #include "storage/audit.h"
 #include "storage/drain.h"
 #include "storage/folder.h"
 #include "storage/jobs.h"
 
-enum { EXIT_USAGE = 2, WORDS_MAX = 64 };
+enum { WORDS_MAX = 64 };
 
 static const char usage[] =
   "usage: coremapd drain [--wait SECONDS | --undo]\n"
@@ -29,12 +30,6 @@ typedef struct arguments {
   uint64_t wait; /* seconds */
   cm_config config;
 } arguments;
-
-static int fail(const cm_error *error)
-{
-  (void)fprintf(stderr, "coremapd: %s\n", error->detail);
-  return error->status == CM_BAD_OPTION ? EXIT_USAGE : EXIT_FAILURE;
-}
 
 /* Negative: go on. */
 static int read_words(int count, char **words, arguments *a)
@@ -51,12 +46,12 @@ static int read_words(int count, char **words, arguments *a)
       a->undo = true;
     else if (strcmp(words[i], "--wait") == 0) {
       if (i + 1 == count || !cm_whole_parse(words[++i], &a->wait))
-        return fail(&(cm_error){.status = CM_BAD_OPTION, .detail = "--wait needs seconds; coremapd drain --help says more"});
+        return cm_command_wrong("drain", "--wait needs seconds", "");
       a->waits = true;
     } else if (used + 1 < WORDS_MAX)
       rest[used++] = words[i];
   }
-  return cm_owner_config(used, rest, &a->config, &error) == CM_OK ? -1 : fail(&error);
+  return cm_owner_config(used, rest, &a->config, &error) == CM_OK ? -1 : cm_command_fail(&error);
 }
 
 /* Whether a server holds the folder. */
@@ -95,26 +90,26 @@ int cm_drain_run(int count, char **words)
   if (status >= 0)
     return status;
   if (is_served(a.config.data, &served, &error) != CM_OK)
-    return fail(&error);
+    return cm_command_fail(&error);
   if (!served) {
     (void)cm_fail(&error, CM_CONFLICT, "no server works on the data folder %s", a.config.data);
-    return fail(&error);
+    return cm_command_fail(&error);
   }
   if (cm_store_open_beside(a.config.data, false, &database, &error) != CM_OK)
-    return fail(&error);
+    return cm_command_fail(&error);
   const cm_audit_entry cause = {.address = "local", .action = "drain"};
   cm_audit_cause(&cause);
   cm_status asked = cm_drain_ask(database, !a.undo, &error);
   cm_audit_cause(NULL);
   cm_database_close(database);
   if (asked != CM_OK)
-    return fail(&error);
+    return cm_command_fail(&error);
   if (a.undo) {
     (void)puts("the server takes jobs again");
     return EXIT_SUCCESS;
   }
   if (wait_for(&a, &served, &error) != CM_OK)
-    return fail(&error);
+    return cm_command_fail(&error);
   (void)puts(served ? "jobs are still running; the server stops when they have ended" : "the server has stopped");
   return served ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -8,12 +8,13 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "daemon/command.h"
 #include "daemon/owner.h"
 #include "storage/audit.h"
 #include "storage/quotas.h"
 #include "storage/retention.h"
 
-enum { EXIT_USAGE = 2, WORDS_MAX = 64 };
+enum { WORDS_MAX = 64 };
 
 const char cm_limit_command_usage[] =
   "usage: coremapd quota set NAME|--group NAME [--bytes|--networks|--queued|--running|--core-hours|--cpu-seconds NUMBER|none]...\n"
@@ -38,18 +39,6 @@ typedef struct arguments {
   bool named, json, any;
   cm_config config;
 } arguments;
-
-static int wrong(const char *what, const char *word)
-{
-  (void)fprintf(stderr, "coremapd: %s%s; coremapd quota --help says more\n", what, word);
-  return EXIT_USAGE;
-}
-
-static int fail(const cm_error *error)
-{
-  (void)fprintf(stderr, "coremapd: %s\n", error->detail);
-  return error->status == CM_BAD_OPTION ? EXIT_USAGE : EXIT_FAILURE;
-}
 
 /* The limit that a flag is about, "--core-hours" or "--core-hours=4"; kind->count: none. */
 static size_t limit_of(const cm_limit_kind *kind, const char *flag)
@@ -85,9 +74,9 @@ static bool read_limit(const cm_limit_kind *kind, const char *text, double *most
 static int take_name(arguments *a, const char *name, bool group)
 {
   if (a->named)
-    return wrong("too many names: ", name);
+    return cm_command_wrong("quota", "too many names: ", name);
   if (strlen(name) >= sizeof a->row.name)
-    return wrong("too long a name: ", name);
+    return cm_command_wrong("quota", "too long a name: ", name);
   (void)snprintf(a->row.name, sizeof a->row.name, "%s", name);
   a->row.group = group;
   a->named = true;
@@ -114,13 +103,13 @@ static int read_words(int count, char **words, arguments *a)
     else if (strcmp(word, "--json") == 0)
       a->json = true;
     else if (equals == NULL && i + 1 == count)
-      return wrong("a value is missing after ", word);
+      return cm_command_wrong("quota", "a value is missing after ", word);
     else if (strcspn(word, "=") == 7 && strncmp(word, "--group", 7) == 0 && a->kind->groups)
       taken = take_name(a, equals != NULL ? equals + 1 : words[++i], true);
     else if (limit < a->kind->count) {
       const char *value = equals != NULL ? equals + 1 : words[++i];
       if (!read_limit(a->kind, value, &a->row.most[limit]))
-        return wrong(a->kind->zero ? "a limit is a number from 0 to 1e15, or none, not " : "a rule is a number above 0, to 1e15, or none, not ",
+        return cm_command_wrong("quota", a->kind->zero ? "a limit is a number from 0 to 1e15, or none, not " : "a rule is a number above 0, to 1e15, or none, not ",
                      value);
       a->any = true;
     } else if (used + 2 < WORDS_MAX) {
@@ -128,12 +117,12 @@ static int read_words(int count, char **words, arguments *a)
       if (equals == NULL)
         rest[used++] = words[++i];
     } else
-      return wrong("unexpected argument: ", word);
+      return cm_command_wrong("quota", "unexpected argument: ", word);
     if (taken >= 0)
       return taken;
   }
   cm_error error;
-  return cm_owner_config(used, rest, &a->config, &error) == CM_OK ? -1 : fail(&error);
+  return cm_owner_config(used, rest, &a->config, &error) == CM_OK ? -1 : cm_command_fail(&error);
 }
 
 static json_t *row_json(const cm_limit_kind *kind, const cm_limit_row *row)
@@ -158,7 +147,7 @@ static int list(cm_database *database, const arguments *a, cm_error *error)
   cm_limit_row *rows;
   size_t count;
   if (cm_limits_list(database, a->kind, &rows, &count, error) != CM_OK)
-    return fail(error);
+    return cm_command_fail(error);
   json_t *all = a->json ? json_array() : NULL;
   if (!a->json && count == 0)
     (void)puts("none are set");
@@ -179,7 +168,7 @@ static int list(cm_database *database, const arguments *a, cm_error *error)
 static int set(cm_database *database, const arguments *a, cm_error *error)
 {
   if (cm_limits_set(database, a->kind, &a->row, error) != CM_OK)
-    return fail(error);
+    return cm_command_fail(error);
   (void)printf("%s %s: changed\n", a->row.group ? "group" : "user", a->row.name);
   return EXIT_SUCCESS;
 }
@@ -209,13 +198,13 @@ int cm_limit_command_run(int count, char **words)
     return status;
   const bool lists = a.verb != NULL && strcmp(a.verb, "list") == 0;
   if (a.verb == NULL || (!lists && strcmp(a.verb, "set") != 0))
-    return wrong("what to do is set or list, not ", a.verb != NULL ? a.verb : "nothing");
+    return cm_command_wrong("quota", "what to do is set or list, not ", a.verb != NULL ? a.verb : "nothing");
   if (lists && (a.named || a.any))
-    return wrong("list takes --json alone", "");
+    return cm_command_wrong("quota", "list takes --json alone", "");
   if (!lists && (!a.named || !a.any || a.json))
-    return wrong("set takes a name ('*' for all) and at least one limit", "");
+    return cm_command_wrong("quota", "set takes a name ('*' for all) and at least one limit", "");
   if (cm_store_open_beside(a.config.data, false, &database, &error) != CM_OK)
-    return fail(&error);
+    return cm_command_fail(&error);
   cm_audit_entry cause = {.address = "local"};
   (void)snprintf(cause.action, sizeof cause.action, "%s %s", words[1], a.verb);
   (void)snprintf(cause.object, sizeof cause.object, "%s%s", a.row.group ? "group " : "", a.row.name);

@@ -14,6 +14,7 @@
 #include "api/server.h"
 #include "daemon/admin.h"
 #include "daemon/backup.h"
+#include "daemon/command.h"
 #include "daemon/config.h"
 #include "daemon/drain.h"
 #include "daemon/fork_server.h"
@@ -35,8 +36,6 @@
 #include "storage/scrub.h"
 #include "storage/uploads.h"
 #include "storage/usage.h"
-
-enum { EXIT_USAGE = 2 };
 
 typedef struct service {
   int word_count;

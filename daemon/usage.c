@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/command.h"
 #include "daemon/owner.h"
 #include "storage/ledger.h"
 
-enum { EXIT_USAGE = 2, WORDS_MAX = 64 };
+enum { WORDS_MAX = 64 };
 
 const char cm_usage_command_usage[] =
   "usage: coremapd usage [--since YYYY-MM] [--csv]\n"
@@ -21,18 +22,6 @@ typedef struct arguments {
   bool csv;
   cm_config config;
 } arguments;
-
-static int wrong(const char *what, const char *word)
-{
-  (void)fprintf(stderr, "coremapd: %s%s; coremapd usage --help says more\n", what, word);
-  return EXIT_USAGE;
-}
-
-static int fail(const cm_error *error)
-{
-  (void)fprintf(stderr, "coremapd: %s\n", error->detail);
-  return error->status == CM_BAD_OPTION ? EXIT_USAGE : EXIT_FAILURE;
-}
 
 /* Negative: go on. */
 static int read_words(int count, char **words, arguments *a)
@@ -51,14 +40,14 @@ static int read_words(int count, char **words, arguments *a)
     else if (strncmp(words[i], "--since=", 8) == 0)
       a->since = words[i] + 8;
     else if (used == WORDS_MAX)
-      return wrong("unexpected argument: ", words[i]);
+      return cm_command_wrong("usage", "unexpected argument: ", words[i]);
     else
       rest[used++] = words[i];
   }
   if (a->since != NULL && !cm_ledger_is_month(a->since))
-    return wrong("--since takes a month like 2026-11, not ", a->since);
+    return cm_command_wrong("usage", "--since takes a month like 2026-11, not ", a->since);
   cm_error error;
-  return cm_owner_config(used, rest, &a->config, &error) == CM_OK ? -1 : fail(&error);
+  return cm_owner_config(used, rest, &a->config, &error) == CM_OK ? -1 : cm_command_fail(&error);
 }
 
 /* No cell is read as a formula, nor needs quotes: names of users begin with a letter or digit, and have no others but '.', '_' and '-'. */
@@ -81,13 +70,13 @@ int cm_usage_command_run(int count, char **words)
   if (status >= 0)
     return status;
   if (cm_store_open_beside(a.config.data, false, &database, &error) != CM_OK)
-    return fail(&error);
+    return cm_command_fail(&error);
   status = EXIT_SUCCESS;
   if (cm_ledger_list(database, a.since, NULL, &rows, &rows_count, &error) == CM_OK) {
     print(rows, rows_count, a.csv);
     free(rows);
   } else
-    status = fail(&error);
+    status = cm_command_fail(&error);
   cm_database_close(database);
   return status;
 }

@@ -103,6 +103,16 @@ void cm_names_close(cm_names *names)
   *names = (cm_names){0};
 }
 
+cm_status cm_labels_add(cm_topology *topology, cm_memory *memory, uint64_t *room, uint32_t vertex, const char *name, cm_error *error)
+{
+  const uint64_t used = topology->label_first[vertex], size = strlen(name) + 1;
+  if (CM_ROOM(memory, topology->label_text, room, used + size, error) != CM_OK)
+    return error->status;
+  memcpy(topology->label_text + used, name, size);
+  topology->label_first[vertex + 1] = used + size;
+  return CM_OK;
+}
+
 void cm_labels_take(cm_topology *topology, cm_names *names)
 {
   bool same = true;

@@ -33,6 +33,10 @@ void cm_names_close(cm_names *names);
 
 struct cm_topology;
 
+/* Makes a name the label of a vertex, those before it having theirs; label_first [vertex_count + 1] is there, with zeros behind. `room` is
+ * of label_text. */
+cm_status cm_labels_add(struct cm_topology *topology, cm_memory *memory, uint64_t *room, uint32_t vertex, const char *name, cm_error *error);
+
 /* Makes the names the labels of vertices 0 to count - 1, unless each is its vertex's number. Takes them. */
 void cm_labels_take(struct cm_topology *topology, cm_names *names);
 

@@ -2,7 +2,6 @@
 #include "tests/api/jobs.h"
 
 #include <stdarg.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -13,19 +12,7 @@ static char worm[65], made_last[33]; /* the network of jobs, and what the last o
 
 static int command(const char *words, char *line, size_t size)
 {
-  char whole[4 * CM_PATH_MAX], text[512] = "";
-  snprintf(whole, sizeof whole, "'%s/coremapd' %s --data '%s' 2>/dev/null", getenv("CM_BUILD") != NULL ? getenv("CM_BUILD") : "build/check",
-           words, folder);
-  FILE *out = popen(whole, "r");
-  ck_assert_ptr_nonnull(out);
-  if (fgets(text, sizeof text, out) != NULL)
-    text[strcspn(text, "\n")] = '\0';
-  while (fgetc(out) != EOF)
-    ;
-  int status = pclose(out);
-  if (line != NULL)
-    snprintf(line, size, "%s", text);
-  return WEXITSTATUS(status);
+  return test_command(folder, "/dev/null", words, line, size);
 }
 
 static void make_user(const char *words, const char *token, char header[128])

@@ -247,6 +247,23 @@ const char *test_word(const json_t *object, const char *name)
   return word != NULL ? word : "";
 }
 
+int test_command(const char *data, const char *log, const char *words, char *line, size_t size)
+{
+  char whole[4 * CM_PATH_MAX], text[512] = "";
+  const char *build = getenv("CM_BUILD");
+  snprintf(whole, sizeof whole, "'%s/coremapd' %s --data '%s' 2>>'%s'", build != NULL ? build : "build/check", words, data, log);
+  FILE *out = popen(whole, "r");
+  ck_assert_ptr_nonnull(out);
+  if (fgets(text, sizeof text, out) != NULL)
+    text[strcspn(text, "\n")] = '\0';
+  while (fgetc(out) != EOF)
+    ;
+  int status = pclose(out);
+  if (line != NULL)
+    snprintf(line, size, "%s", text);
+  return WEXITSTATUS(status);
+}
+
 void test_upload(const test_daemon *daemon, const void *bytes, size_t size, char *id)
 {
   test_reply reply = test_request(daemon, "POST", "/v1/networks", NULL, bytes, size);

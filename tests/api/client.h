@@ -55,6 +55,10 @@ test_reply test_problem(test_reply reply, long status, const char *code);
 /* Sends raw bytes on a connection of its own and returns what came back until the server closed or `seconds` passed. */
 char *test_raw(const test_daemon *daemon, const char *bytes, double seconds);
 
+/* Runs $CM_BUILD/coremapd with these words on a data folder; its exit status, and the first line that it prints (NULL: not wanted). What
+ * it says of itself is added to `log`. */
+int test_command(const char *data, const char *log, const char *words, char *line, size_t size);
+
 /* Uploads bytes as a network; fills id (65 bytes). */
 void test_upload(const test_daemon *daemon, const void *bytes, size_t size, char *id);
 /* Uploads a file of tests/data. */

@@ -32,16 +32,7 @@ static char tokens[CALLERS][128];
 
 static void run(const char *words, char *line, size_t size)
 {
-  char whole[4 * CM_PATH_MAX];
-  const char *build = getenv("CM_BUILD");
-  snprintf(whole, sizeof whole, "'%s/coremapd' %s --data '%s' 2>/dev/null", build != NULL ? build : "build/check", words,
-           folder);
-  FILE *out = popen(whole, "r");
-  ck_assert_ptr_nonnull(out);
-  if (fgets(line, (int)size, out) == NULL)
-    line[0] = '\0';
-  line[strcspn(line, "\n")] = '\0';
-  ck_assert_msg(pclose(out) == 0, "%s", words);
+  ck_assert_msg(test_command(folder, "/dev/null", words, line, size) == 0, "%s", words);
 }
 
 static void sql(const char *format, ...) __attribute__((format(printf, 1, 2)));

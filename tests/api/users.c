@@ -27,23 +27,9 @@ static void teardown(void)
   (void)unlink(said);
 }
 
-/* Runs coremapd with these words on the folder; its exit status, and the first line that it prints. */
 static int command(const char *words, char *line, size_t size)
 {
-  char whole[4 * CM_PATH_MAX], text[512] = "";
-  const char *build = getenv("CM_BUILD");
-  snprintf(whole, sizeof whole, "'%s/coremapd' %s --data '%s' 2>>'%s'", build != NULL ? build : "build/check", words,
-           folder, said);
-  FILE *out = popen(whole, "r");
-  ck_assert_ptr_nonnull(out);
-  if (fgets(text, sizeof text, out) != NULL)
-    text[strcspn(text, "\n")] = '\0';
-  while (fgetc(out) != EOF)
-    ;
-  int status = pclose(out);
-  if (line != NULL)
-    snprintf(line, size, "%s", text);
-  return WEXITSTATUS(status);
+  return test_command(folder, said, words, line, size);
 }
 
 /* A header line with a new token. */

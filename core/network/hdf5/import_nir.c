@@ -12,6 +12,7 @@
 #include "core/network/formats/weighted.h"
 #include "core/network/hdf5/nir.h"
 #include "core/network/import_limits.h"
+#include "core/network/names.h"
 
 /* What has arrived at a node's input for the neuron under way. */
 typedef struct arrivals {
@@ -89,7 +90,7 @@ static cm_status number_units(composer *c, cm_error *error)
 }
 
 /* "node[c,y,x]". */
-static int element_name(const nir_node *n, uint64_t at, char *text, size_t size)
+static void element_name(const nir_node *n, uint64_t at, char *text, size_t size)
 {
   uint64_t index[NIR_RANK_MAX] = {0};
   for (int i = n->out.rank; i-- > 0; at /= n->out.dim[i])
@@ -97,14 +98,14 @@ static int element_name(const nir_node *n, uint64_t at, char *text, size_t size)
   int used = snprintf(text, size, "%s[", n->name);
   for (int i = 0; i < n->out.rank; i++)
     used += snprintf(text + used, size - (size_t)used, "%s%llu", i == 0 ? "" : ",", (unsigned long long)index[i]);
-  return used + snprintf(text + used, size - (size_t)used, n->out.rank == 0 ? "0]" : "]");
+  (void)snprintf(text + used, size - (size_t)used, n->out.rank == 0 ? "0]" : "]");
 }
 
 static cm_status name_neurons(composer *c, cm_error *error)
 {
   cm_topology *made = c->made;
   char name[NIR_NAME_MAX + NIR_RANK_MAX * 21 + 8];
-  uint64_t room = 0, used = 0;
+  uint64_t room = 0;
   uint32_t vertex = 0;
   if (CM_NEW(c->memory, made->label_first, (size_t)made->vertex_count + 1, error) != CM_OK ||
       CM_NEW(c->memory, made->population_of, made->vertex_count, error) != CM_OK ||
@@ -116,13 +117,10 @@ static cm_status name_neurons(composer *c, cm_error *error)
     (void)snprintf(made->population[p].name, sizeof made->population[p].name, "%s", n->name);
     (void)snprintf(made->population[p].kind, sizeof made->population[p].kind, "%s", n->input ? CM_INPUT_KIND : n->type);
     for (uint64_t i = 0; i < n->out.count; i++) {
-      size_t length = (size_t)element_name(n, i, name, sizeof name) + 1;
-      if (CM_ROOM(c->memory, made->label_text, &room, used + length, error) != CM_OK)
+      element_name(n, i, name, sizeof name);
+      if (cm_labels_add(made, c->memory, &room, vertex, name, error) != CM_OK)
         return error->status;
-      memcpy(made->label_text + used, name, length);
-      used += length;
-      made->population_of[vertex] = p;
-      made->label_first[++vertex] = used;
+      made->population_of[vertex++] = p;
     }
   }
   return CM_OK;

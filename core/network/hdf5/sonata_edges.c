@@ -96,7 +96,8 @@ cm_status sonata_number(sonata *s, cm_error *error)
 {
   cm_topology *made = s->made;
   char name[CM_POPULATION_NAME_MAX + 32];
-  uint64_t all = 0, room = 0, used = 0, vertex = 0;
+  uint64_t all = 0, room = 0;
+  uint32_t vertex = 0;
   if (CM_NEW(s->memory, s->first, made->population_count, error) != CM_OK)
     return error->status;
   for (uint32_t p = 0; p < made->population_count; p++) {
@@ -117,13 +118,10 @@ cm_status sonata_number(sonata *s, cm_error *error)
     return error->status;
   for (uint32_t p = 0; p < made->population_count; p++)
     for (uint64_t id = 0; id < s->ids[p]; id++) {
-      size_t length = (size_t)snprintf(name, sizeof name, "%s[%llu]", made->population[p].name, (unsigned long long)id) + 1;
-      if (CM_ROOM(s->memory, made->label_text, &room, used + length, error) != CM_OK)
+      (void)snprintf(name, sizeof name, "%s[%llu]", made->population[p].name, (unsigned long long)id);
+      if (cm_labels_add(made, s->memory, &room, vertex, name, error) != CM_OK)
         return error->status;
-      memcpy(made->label_text + used, name, length);
-      used += length;
-      made->population_of[vertex] = p;
-      made->label_first[++vertex] = used;
+      made->population_of[vertex++] = p;
     }
   return CM_OK;
 }
