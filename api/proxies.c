@@ -96,7 +96,38 @@ static cm_status add(cm_server *server, const char *text, cm_error *error)
   return CM_OK;
 }
 
-/* Who names users by a header could be whoever reaches that address: on loopback every account of the machine. */
+static bool same_bits(const unsigned char a[16], const unsigned char b[16], unsigned bits)
+{
+  const unsigned whole = bits / 8, rest = bits % 8;
+  return memcmp(a, b, whole) == 0 && (rest == 0 || ((a[whole] ^ b[whole]) >> (8 - rest)) == 0);
+}
+
+/* Whether a trusted address is one of this machine's own, which all have who have accounts on it. */
+static bool trusts_loopback(const cm_server *server)
+{
+  static const cm_proxy loopback[] = {{.bytes = {[10] = 0xff, [11] = 0xff, [12] = 127}, .bits = 104}, {.bytes = {[15] = 1}, .bits = 128}};
+  for (size_t i = 0; i < server->proxy_count; i++)
+    for (size_t j = 0; j < sizeof loopback / sizeof *loopback; j++) {
+      const cm_proxy *given = &server->proxies[i], *own = &loopback[j];
+      if (same_bits(given->bytes, own->bytes, given->bits < own->bits ? given->bits : own->bits))
+        return true;
+    }
+  return false;
+}
+
+/* An address is whoever reaches it: on loopback every account of the machine, and who names users must not be that on any. */
+static cm_status check_senders(const cm_server *server, cm_error *error)
+{
+  const bool names_users = server->options.remote_user[0] != '\0';
+  if (server->has_proxy_secret || !(names_users ? server->proxy_count > 0 : trusts_loopback(server)))
+    return CM_OK;
+  return cm_fail(error, CM_BAD_OPTION,
+                 "trusted-proxy names %s: every account of that machine could say %s. Let the proxy come by a unix socket (listen unix:/PATH,"
+                 " trusted-proxy unix:ACCOUNT), or send " CM_PROXY_SECRET_HEADER " with the text in a file that proxy-secret names",
+                 names_users ? "an address, and remote-user a header" : "this machine's own address",
+                 names_users ? "who it is, and be anybody" : "what address it has");
+}
+
 static cm_status check_remote_user(const cm_server *server, cm_error *error)
 {
   const char *header = server->options.remote_user;
@@ -108,11 +139,6 @@ static cm_status check_remote_user(const cm_server *server, cm_error *error)
     return cm_fail(error, CM_BAD_OPTION, "remote-user is \"%.60s\"; it must be the name of a header, such as Remote-User", header);
   if (!cm_proxies_any(server))
     return cm_fail(error, CM_BAD_OPTION, "remote-user lets a proxy say who somebody is: name the proxy with trusted-proxy");
-  if (server->proxy_count > 0 && !server->has_proxy_secret)
-    return cm_fail(error, CM_BAD_OPTION,
-                   "remote-user with a trusted-proxy that is an address: every account of that machine could say who it is, and"
-                   " be anybody. Let the proxy come by a unix socket (listen unix:/PATH, trusted-proxy unix:ACCOUNT), or send"
-                   " " CM_PROXY_SECRET_HEADER " with the text in a file that proxy-secret names");
   return CM_OK;
 }
 
@@ -156,6 +182,8 @@ cm_status cm_proxies_read(cm_server *server, cm_error *error)
     return error->status;
   if (server->has_proxy_secret && server->proxy_count == 0)
     return cm_fail(error, CM_BAD_OPTION, "proxy-secret is what proxies send that come from an address: trusted-proxy names none");
+  if (check_senders(server, error) != CM_OK)
+    return error->status;
   return check_remote_user(server, error);
 }
 
@@ -171,12 +199,9 @@ bool cm_proxies_trust(const cm_server *server, const struct sockaddr *address)
     return server->proxy_account_count > 0;
   if (!bytes_of(address, bytes))
     return false;
-  for (size_t i = 0; i < server->proxy_count; i++) {
-    const cm_proxy *p = &server->proxies[i];
-    const unsigned whole = p->bits / 8, rest = p->bits % 8;
-    if (memcmp(bytes, p->bytes, whole) == 0 && (rest == 0 || ((bytes[whole] ^ p->bytes[whole]) >> (8 - rest)) == 0))
+  for (size_t i = 0; i < server->proxy_count; i++)
+    if (same_bits(server->proxies[i].bytes, bytes, server->proxies[i].bits))
       return true;
-  }
   return false;
 }
 
