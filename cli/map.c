@@ -7,7 +7,7 @@
 
 static const cli_flag map_flags[] = {
   CLI_JOB_INPUT_FLAGS("a preset (see coremap show chips) or a chip file", "a bare grid of cores without limits"),
-  {"cache", "DIR", CLI_JOB_CACHE, "keep coarsened levels here between runs (at most 1 GiB; one run at a time)"},
+  {"cache", "DIR", CLI_JOB_CACHE, "keep partitions and coarsened levels here between runs (at most 1 GiB; one run at a time)"},
   {"part", "FILE", CLI_JOB_PART, "write one part number a line"},
   {"from", "FILE", CLI_JOB_FROM, "start from an old mapping (-o of an earlier run): keep what can stay, move what must"},
   {"pareto", "DIR", CLI_JOB_PARETO, "with --objective pareto: write its mappings, their table and plot into this folder"},
@@ -135,12 +135,22 @@ static void print_neurons(const json_t *neurons)
            cli_count(cli_number(neurons, "copied"), "neuron").text, cli_count(cli_number(neurons, "copies"), "copy").text);
 }
 
+/* What the last attempt found in the cache. */
+static void print_cached(const json_t *attempts)
+{
+  const json_t *last = json_array_get(attempts, json_array_size(attempts) - 1);
+  double saved = cli_number(last, "saved_seconds");
+  if (saved > 0)
+    cli_printf(stdout, "partition   none made: it was in the cache, where making it had taken %.2f s\n", saved);
+  else if (json_is_true(json_object_get(last, "coarsening_cached")))
+    fputs("coarsening  none: the levels were in the cache\n", stdout);
+}
+
 static void print_table(const cli_job *job, const json_t *made, const json_t *routes)
 {
   const json_t *attempts = json_object_get(made, "attempts"), *report = json_object_get(made, "report"), *region = json_object_get(made, "region");
   cli_job_print_inputs(job);
-  if (json_is_true(json_object_get(json_array_get(attempts, json_array_size(attempts) - 1), "coarsening_cached")))
-    fputs("coarsening  none: the levels were in the cache\n", stdout);
+  print_cached(attempts);
   cli_job_print_parts(made);
   cli_printf(stdout, "region      %.0f x %.0f at (%.0f, %.0f)\n", cli_number(region, "width"), cli_number(region, "height"), cli_number(region, "x"),
          cli_number(region, "y"));

@@ -7,9 +7,11 @@
 static const cli_flag flags[] = {
   CLI_JOB_INPUT_FLAGS("a preset (see coremap show chips) or a chip file: its limits, a part a core at most",
                       "a bare grid of cores without limits: one part a core"),
-  {"cache", "DIR", CLI_JOB_CACHE, "keep coarsened levels here between runs (at most 1 GiB; one run at a time)"},
+  {"cache", "DIR", CLI_JOB_CACHE, "keep partitions and coarsened levels here between runs (at most 1 GiB; one run at a time)"},
   {"part", "FILE", CLI_JOB_PART, "write one part number a line"},
-  CLI_JSON_FLAG, CLI_QUIET_FLAG, {0}};
+  CLI_JSON_FLAG,
+  CLI_QUIET_FLAG,
+  {0}};
 
 static void print_limits(const json_t *limits)
 {

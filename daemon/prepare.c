@@ -226,11 +226,11 @@ static cm_status put_network(cm_running *r, cm_error *error)
   return put_file(r, path, CM_WORK_NETWORK, error);
 }
 
-/* The levels of this network that are kept, for an executor that cannot see the cache: preset reference coarsens into them. */
+/* The levels and partitions of this network that are kept, for an executor that cannot see the cache. */
 static cm_status put_levels(const preparing *p, cm_error *error)
 {
   char path[CM_PATH_MAX];
-  if (!p->r->options->executor->outside || strcmp(p->r->job.kind, "map") != 0 || strcmp(text_of(p, "preset"), "reference") != 0)
+  if (!p->r->options->executor->outside || strcmp(p->r->job.kind, "map") != 0)
     return CM_OK;
   if (cm_path(path, error, "%s/" CM_WORK_LEVELS, p->r->folder) != CM_OK)
     return error->status;

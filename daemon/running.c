@@ -149,6 +149,7 @@ static cm_status execute(cm_running *r, cm_error *error)
     adopt_levels(r);
   if (status != CM_OK || cm_work_result_read(r->folder, &r->result, error) != CM_OK)
     return error->status;
+  cm_cache_saved(r->store->cache, json_number_value(json_object_get(json_object_get(r->result.json, "report"), "saved_seconds")));
   if (r->result.status == CM_OK)
     return simulated(r) != NULL ? CM_OK : place(r, error);
   *error = r->result.why;

@@ -2,7 +2,7 @@
 
 import { mappingUrl } from './api.js';
 import { element, facts, section } from './dom.js';
-import { count, difference, fragmentText, NONE, percent, si, words } from './format.js';
+import { count, difference, duration, fragmentText, NONE, percent, si, words } from './format.js';
 import { BROKEN, busiest, FREE, HERE, LAYERS } from './layers.js';
 import { isShown, metricText, verdict } from './metrics.js';
 import { kindSwatch, swatchColour } from './picture.js';
@@ -218,6 +218,9 @@ const levelsText = (attempt) =>
     ? `${count(attempt.levels)} (${count(attempt.levels_available)} along the heaviest edges available)`
     : count(attempt.levels);
 
+const fromCache = (attempt) =>
+  attempt.saved_seconds > 0 ? `the partition from the cache: ${duration(attempt.saved_seconds)} saved` : 'from the cache';
+
 export function attemptsTable(attempts) {
   if (!attempts?.length) return null;
   // Whether levels came from the cache is told only where the server says so: it is no part of the mapping itself.
@@ -241,7 +244,7 @@ export function attemptsTable(attempts) {
         count(attempt.parts),
         si(attempt.edge_cut, '', 4),
         levelsText(attempt),
-        ...(cached ? [attempt.coarsening_cached ? 'from the cache' : 'done'] : []),
+        ...(cached ? [attempt.coarsening_cached ? fromCache(attempt) : 'done'] : []),
         outcomeText(attempt),
       ]),
     ),

@@ -13,7 +13,7 @@ libcoremap_a_SOURCES += \
   core/mapping/levels/cache_lend.c core/mapping/levels/cache_manifest.c core/mapping/levels/cache_open.c \
   core/mapping/levels/levels.c core/mapping/levels/levels.h \
   core/mapping/mappers/axon_engine.c core/mapping/mappers/axon_engine.h core/mapping/mappers/engine.c core/mapping/mappers/edge_engine.c \
-  core/mapping/mappers/engine.h core/mapping/mappers/learned.c core/mapping/mappers/learned.h \
+  core/mapping/mappers/engine.h core/mapping/mappers/kept.c core/mapping/mappers/kept.h core/mapping/mappers/learned.c core/mapping/mappers/learned.h \
   core/mapping/mappers/mesh_axons.c core/mapping/mappers/mesh_engine.c core/mapping/mappers/nets_engine.c core/mapping/mappers/nets_engine.h \
   core/mapping/mappers/step_engine.c core/mapping/mappers/step_engine.h \
   core/mapping/measure/border.c core/mapping/measure/border.h core/mapping/measure/congestion.c core/mapping/measure/link_tally.h core/mapping/measure/spread.h \

@@ -12,7 +12,8 @@ json_t *cm_attempts_json(const cm_attempt *attempts, uint32_t count, bool how)
                   (json_int_t)a->parts, "edge_cut", a->edge_cut, "levels", (json_int_t)a->levels,
                   "levels_available", (json_int_t)a->levels_available, "by_axons",
                   a->by_axons, "moved", a->moved, "broken", a->broken);
-    if ((how && json_object_set_new(row, "coarsening_cached", json_boolean(a->coarsening_cached)) != 0) ||
+    if ((how && (json_object_set_new(row, "coarsening_cached", json_boolean(a->coarsening_cached)) != 0 ||
+                 json_object_set_new(row, "saved_seconds", json_real(a->saved_seconds)) != 0)) ||
         json_array_append_new(list, row) != 0) {
       json_decref(list);
       return NULL;

@@ -59,6 +59,16 @@ static bool all_cached(const json_t *attempts)
   return cached;
 }
 
+/* What partitions took that were in the cache. */
+static double saved_seconds(const json_t *attempts)
+{
+  const json_t *attempt;
+  size_t i;
+  double saved = 0;
+  json_array_foreach(attempts, i, attempt) saved += json_number_value(json_object_get(attempt, "saved_seconds"));
+  return saved;
+}
+
 static cm_status tell_region(map_job *j, cm_error *error)
 {
   uint64_t count;
@@ -80,9 +90,10 @@ static cm_status tell(map_job *j, cm_error *error)
   if (library_status(coremap_mapping_text(j->mapping, "report", &text, &size, &why), &why, error) != CM_OK)
     return error->status;
   json_t *made = library_json(text), *attempts = json_object_get(made, "attempts");
-  json_t *report = json_pack("{s:O, s:O, s:b, s:O, s:O, s:O*}", "parts", json_object_get(made, "parts"), "bound", json_object_get(made, "bound"),
-                             "coarsening_cached", all_cached(attempts), "attempts", attempts, "metrics", json_object_get(made, "metrics"),
-                             "mapper", json_object_get(made, "report"));
+  json_t *report =
+    json_pack("{s:O, s:O, s:b, s:f, s:O, s:O, s:O*}", "parts", json_object_get(made, "parts"), "bound",
+              json_object_get(made, "bound"), "coarsening_cached", all_cached(attempts), "saved_seconds", saved_seconds(attempts),
+              "attempts", attempts, "metrics", json_object_get(made, "metrics"), "mapper", json_object_get(made, "report"));
   json_decref(made);
   if (cm_work_tell(j->work, "report", report, error) != CM_OK)
     return error->status;

@@ -377,8 +377,10 @@ START_TEST(cached_levels_give_the_same_mapping_and_damage_is_rebuilt)
   char *text = print(&input, plain, &size), *other = print(&input, second, &other_size);
   ck_assert_str_eq(text, other);
   free(other);
-  /* Damage: one byte in the middle of a level. */
+  /* Damage: one byte in the middle of a level, where no partition is kept that would spare its reading. */
   char command[CM_PATH_MAX + 64], path[CM_PATH_MAX];
+  (void)snprintf(command, sizeof command, "for f in %s/*/parts; do rm -rf \"${f%%/parts}\"; done", folder);
+  ck_assert_int_eq(system(command), 0);
   (void)snprintf(command, sizeof command, "ls -d %s/*/level-2.zip", folder);
   FILE *listing = popen(command, "r");
   ck_assert_ptr_nonnull(fgets(path, sizeof path, listing));

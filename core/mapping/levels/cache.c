@@ -171,6 +171,13 @@ void cm_cache_count(cm_cache *cache, cm_cache_counts *counts)
   pthread_mutex_unlock(&cache->lock);
 }
 
+void cm_cache_saved(cm_cache *cache, double seconds)
+{
+  pthread_mutex_lock(&cache->lock);
+  cache->counts.saved_seconds += seconds;
+  pthread_mutex_unlock(&cache->lock);
+}
+
 size_t cm_cache_keys(cm_cache *cache, const char *prefix, char (*keys)[CM_CACHE_KEY_MAX], size_t most)
 {
   size_t count = 0;

@@ -29,6 +29,7 @@ enum { CM_CACHE_KEY_MAX = 129 };
 typedef struct cm_cache_counts {
   uint64_t hits, misses, damaged, evicted;
   uint64_t entries, bytes, bytes_max;
+  double saved_seconds; /* by all hits of partitions, as jobs tell them (cm_cache_saved) */
 } cm_cache_counts;
 
 /* Opens a cache folder (making it), reads its manifests and drops unfinished and unreadable entries. */
@@ -42,6 +43,9 @@ cm_level_cache cm_cache_levels(cm_cache *cache);
 void cm_cache_resize(cm_cache *cache, uint64_t bytes_max);
 
 void cm_cache_count(cm_cache *cache, cm_cache_counts *counts);
+
+/* What its entries saved a job. */
+void cm_cache_saved(cm_cache *cache, double seconds);
 
 /* Drops every entry that is not in use; those in use go when released. */
 void cm_cache_empty(cm_cache *cache);

@@ -107,11 +107,20 @@ static cm_status polish_edges(const cm_map_input *input, const cm_limits *limits
                           error);
 }
 
-#define BY_AXONS {cm_engine_by_axons, cm_graph_of_axons, axon_bytes, axon_hot_bytes, .takes_parts = true, .keeps_limits = true, .mends = true}
-#define BY_EDGES {by_edges, cm_graph_of_synapses, edge_bytes, cm_engine_vertex_bytes, polish_edges, .takes_parts = true, .mends = true}
+#define BY_AXONS                                                                                                                 \
+  {                                                                                                                              \
+    "axons", cm_engine_by_axons, cm_graph_of_axons, axon_bytes, axon_hot_bytes, .takes_parts = true, .keeps_limits = true,       \
+                                                                                .mends = true                                    \
+  }
+#define BY_EDGES                                                                                                                 \
+  {                                                                                                                              \
+    "edges", by_edges, cm_graph_of_synapses, edge_bytes, cm_engine_vertex_bytes, polish_edges, .takes_parts = true,              \
+                                                                                               .mends = true                     \
+  }
 
 static const cm_engine engines[][CM_OBJECTIVE_TIME] = {
-  [CM_PRESET_REFERENCE] = {[CM_OBJECTIVE_EDGE] = {by_seed, graph_of_edges, seed_bytes, cm_engine_vertex_bytes, .takes_parts = true}},
+  [CM_PRESET_REFERENCE] = {[CM_OBJECTIVE_EDGE] = {"reference", by_seed, graph_of_edges, seed_bytes, cm_engine_vertex_bytes,
+                                                  .takes_parts = true}},
   [CM_PRESET_FAST] = {[CM_OBJECTIVE_EDGE] = BY_EDGES, [CM_OBJECTIVE_AXON] = BY_AXONS},
   [CM_PRESET_BALANCED] = {[CM_OBJECTIVE_EDGE] = BY_EDGES, [CM_OBJECTIVE_AXON] = BY_AXONS},
   [CM_PRESET_BEST] = {[CM_OBJECTIVE_EDGE] = BY_EDGES, [CM_OBJECTIVE_AXON] = BY_AXONS},

@@ -19,6 +19,7 @@ typedef struct cm_engine_task {
 } cm_engine_task;
 
 typedef struct cm_engine {
+  const char *name; /* of the method, for what is kept of it */
   /* Makes a partition, legal or not: the stage judges it. Fills levels and coarsening_cached of *attempt where they
    * mean something, and on CM_NO_ROOM its parts: how many a first partition has that has far too many, 0: none had.
    * The caller owns *partition. */
@@ -37,6 +38,7 @@ typedef struct cm_engine {
   bool takes_parts;  /* can be asked for an exact number of parts */
   bool keeps_limits; /* on synapses and inbound axons, by itself; those on neurons all methods keep */
   bool places;       /* on cores, as it partitions */
+  bool counts_cores; /* how many are free shapes what it makes, also where it needs fewer */
   bool mends;        /* single moves are tried on what breaks a limit before a smaller capacity is */
 } cm_engine;
 

@@ -3,13 +3,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/mapping/mappers/engine.h"
+#include "core/mapping/mappers/kept.h"
 #include "core/partition/axon/dense.h"
 #include "core/partition/flows.h"
 #include "core/placement/arrange.h"
-#include "core/placement/swaps.h"
 #include "core/placement/placement.h"
 #include "core/placement/qap/qap.h"
+#include "core/placement/swaps.h"
 
 enum { REGIONS_MAX = 64, SWAP_ROUNDS = 20 };
 
@@ -32,6 +32,8 @@ typedef struct ground {
   cm_axes *axes;
   cm_prices prices;
   uint32_t regions, chosen; /* compared, and the one taken */
+  uint32_t asked;           /* cores of a region */
+  cm_kept first, on;        /* what the cache has of the task: how many cores it asks for, and its parts on such regions */
 } ground;
 
 static uint32_t most_of(const uint32_t *value, size_t count)
@@ -112,19 +114,41 @@ static cm_status arrange(ground *g, const cm_region *region, const cm_graph *par
   return status;
 }
 
+/* Candidates of g->asked cores; the key of what is kept of them. */
+static cm_status find_regions(ground *g, cm_region *candidate[REGIONS_MAX], cm_error *error)
+{
+  const cm_map_input *input = g->task->input;
+  uint32_t most = input->options->regions > 0 ? (uint32_t)input->options->regions : 1;
+  if (cm_region_candidates(input->chip, input->occupancy, g->asked, most, g->run, candidate, &g->regions, error) != CM_OK)
+    return error->status;
+  g->on = g->first;
+  cm_status status = cm_kept_on(&g->on, candidate, g->regions, g->run, error);
+  if (status != CM_OK)
+    for (uint32_t i = 0; i < g->regions; i++)
+      cm_region_free(candidate[i]);
+  return status;
+}
+
+static void take_region(ground *g, cm_region *candidate[REGIONS_MAX], bool any)
+{
+  for (uint32_t i = 0; i < g->regions; i++)
+    if (any && i == g->chosen)
+      g->region = candidate[i];
+    else
+      cm_region_free(candidate[i]);
+}
+
 /* The parts on the candidate regions, which have some cores more for parts that will be split; the region where they
  * cost least energy is taken, the earlier of equals. */
 static cm_status compare_regions(ground *g, const cm_graph *parts, uint32_t *at, cm_error *error)
 {
-  const cm_map_input *input = g->task->input;
   cm_region *candidate[REGIONS_MAX] = {NULL};
   uint32_t *tried, count = parts->vertex_count, cores = count + count / 16;
-  uint32_t most = input->options->regions > 0 ? (uint32_t)input->options->regions : 1;
   double least = INFINITY, energy;
   cores = cores < g->task->parts_max ? cores : g->task->parts_max;
-  cores = cores > count ? cores : count;
+  g->asked = cores > count ? cores : count;
   cm_run_phase(g->run, "region");
-  if (cm_region_candidates(input->chip, input->occupancy, cores, most, g->run, candidate, &g->regions, error) != CM_OK)
+  if (find_regions(g, candidate, error) != CM_OK)
     return error->status;
   cm_status status = CM_NEW(g->run->memory, tried, count, error);
   for (uint32_t i = 0; i < g->regions && status == CM_OK; i++) {
@@ -135,11 +159,7 @@ static cm_status compare_regions(ground *g, const cm_graph *parts, uint32_t *at,
     g->chosen = i;
     memcpy(at, tried, count * sizeof *at);
   }
-  for (uint32_t i = 0; i < g->regions; i++)
-    if (status == CM_OK && i == g->chosen)
-      g->region = candidate[i];
-    else
-      cm_region_free(candidate[i]);
+  take_region(g, candidate, status == CM_OK);
   cm_free(tried);
   return status;
 }
@@ -220,38 +240,99 @@ static cm_status arrange_at_last(ground *g, uint32_t *part, uint32_t vertices, c
   return status;
 }
 
-static cm_status by_axons_on_mesh(const cm_engine_task *task, cm_run *run, cm_attempt *attempt,
-                                  cm_partition **partition, cm_error *error)
+static cm_status partition(ground *g, cm_attempt *attempt, cm_partition *made, cm_error *error)
+{
+  const cm_engine_task *task = g->task;
+  const uint32_t preset = task->input->options->preset;
+  cm_axon_options options = cm_engine_axon_options(task);
+  cm_axon_places places = {g, place, rearrange};
+  cm_partition *start;
+  options.places = &places;
+  options.cycles = cycles[preset];
+  if (preset == CM_PRESET_BALANCED)
+    options.cycle_pins = balanced_pins;
+  if (cm_engine_axon_start(task, g->run, &start, error) != CM_OK)
+    return error->status;
+  options.start = start != NULL ? start->part : NULL;
+  cm_status status = cm_partition_axons(task->input->topology, &options, g->run, made->part, &made->part_count, error);
+  attempt->parts = made->part_count;
+  cm_partition_free(start);
+  if (status == CM_OK && made->vertex_count > 0 && preset == CM_PRESET_BEST)
+    status = arrange_at_last(g, made->part, made->vertex_count, error);
+  return status;
+}
+
+/* ---- what is kept ---- */
+
+/* The region that was taken, and the core of each vertex in it; whether no number is beyond. */
+static bool take_kept(ground *g, const uint32_t *number, cm_region *const *candidate, cm_partition *made)
+{
+  bool sound = number[0] < g->regions;
+  for (uint32_t v = 0; sound && v < made->vertex_count; v++)
+    sound = number[v + 1] < candidate[number[0]]->core_count;
+  if (sound) {
+    g->chosen = number[0];
+    memcpy(made->part, number + 1, made->vertex_count * sizeof *made->part);
+  }
+  return sound;
+}
+
+/* A task asks for as many cores on every part of the chip, and on regions of one shape it comes to one result. *found: it is kept. */
+static cm_status look_up(ground *g, uint32_t *number, cm_attempt *attempt, cm_partition *made, bool *found, cm_error *error)
+{
+  cm_region *candidate[REGIONS_MAX] = {NULL};
+  if (!cm_kept_find(&g->first, &g->asked, 1, attempt))
+    return CM_OK;
+  cm_status status = find_regions(g, candidate, error);
+  if (status != CM_OK)
+    return status;
+  *found = cm_kept_find(&g->on, number, (uint64_t)made->vertex_count + 1, attempt) && take_kept(g, number, candidate, made);
+  take_region(g, candidate, *found);
+  return CM_OK;
+}
+
+static cm_status look_up_or_partition(ground *g, cm_attempt *attempt, cm_partition *made, cm_error *error)
+{
+  const cm_attempt fresh = *attempt;
+  uint32_t *number;
+  bool found = false;
+  if (cm_kept_begin(&cm_engine_mesh_axons, g->task, &g->first, error) != CM_OK)
+    return error->status;
+  if (g->first.key[0] == '\0')
+    return partition(g, attempt, made, error);
+  if (CM_NEW(g->run->memory, number, (size_t)made->vertex_count + 1, error) != CM_OK)
+    return error->status;
+  cm_status status = look_up(g, number, attempt, made, &found, error);
+  if (status == CM_OK && !found) {
+    *attempt = fresh;
+    status = partition(g, attempt, made, error);
+    if (status == CM_OK && g->region != NULL) {
+      number[0] = g->chosen;
+      memcpy(number + 1, made->part, made->vertex_count * sizeof *number);
+      cm_kept_keep(&g->first, &g->asked, 1, attempt);
+      cm_kept_keep(&g->on, number, (uint64_t)made->vertex_count + 1, attempt);
+    }
+  }
+  cm_free(number);
+  return status;
+}
+
+static cm_status by_axons_on_mesh(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **result,
+                                  cm_error *error)
 {
   /* As if there were cores without end, there is no place for them; networks without levels are refined nowhere, and
    * their parts are placed when they are made. */
   if (task->parts_max == UINT32_MAX || cm_dense_suits(task->input->topology))
-    return cm_engine_find((cm_preset)task->input->options->preset, CM_OBJECTIVE_AXON)
-        ->partition(task, run, attempt, partition, error);
-  cm_axon_options options = cm_engine_axon_options(task);
+    return cm_partition_or_kept(cm_engine_find((cm_preset)task->input->options->preset, CM_OBJECTIVE_AXON), task, run, attempt,
+                                result, error);
   ground g = {.task = task, .run = run};
-  cm_axon_places places = {&g, place, rearrange};
-  cm_partition *made, *start;
-  options.places = &places;
-  options.cycles = cycles[task->input->options->preset];
-  if (task->input->options->preset == CM_PRESET_BALANCED)
-    options.cycle_pins = balanced_pins;
-  if (cm_engine_axon_start(task, run, &start, error) != CM_OK)
+  cm_partition *made;
+  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
     return error->status;
-  options.start = start != NULL ? start->part : NULL;
-  cm_status status = CM_NEW(run->memory, made, 1, error);
-  if (status != CM_OK) {
-    cm_partition_free(start);
-    return status;
-  }
   made->vertex_count = task->input->topology->vertex_count;
-  status = CM_NEW(run->memory, made->part, made->vertex_count, error);
+  cm_status status = CM_NEW(run->memory, made->part, made->vertex_count, error);
   if (status == CM_OK)
-    status = cm_partition_axons(task->input->topology, &options, run, made->part, &made->part_count, error);
-  attempt->parts = made->part_count;
-  cm_partition_free(start);
-  if (status == CM_OK && made->vertex_count > 0 && task->input->options->preset == CM_PRESET_BEST)
-    status = arrange_at_last(&g, made->part, made->vertex_count, error);
+    status = look_up_or_partition(&g, attempt, made, error);
   if (status == CM_OK && made->vertex_count > 0)
     status = cm_name_cores(g.region, run, made, error);
   made->regions = g.regions;
@@ -261,7 +342,7 @@ static cm_status by_axons_on_mesh(const cm_engine_task *task, cm_run *run, cm_at
     cm_partition_free(made);
     return status;
   }
-  *partition = made;
+  *result = made;
   return CM_OK;
 }
 
@@ -275,5 +356,5 @@ static uint64_t axon_hot_bytes(const cm_engine_task *task)
   return cm_engine_find(CM_PRESET_BALANCED, CM_OBJECTIVE_AXON)->hot_bytes(task);
 }
 
-const cm_engine cm_engine_mesh_axons = {
-  by_axons_on_mesh, cm_graph_of_axons, axon_bytes, axon_hot_bytes, .keeps_limits = true, .places = true, .mends = true};
+const cm_engine cm_engine_mesh_axons = {"axons on the mesh", by_axons_on_mesh,     cm_graph_of_axons, axon_bytes,
+                                        axon_hot_bytes,      .keeps_limits = true, .places = true,    .mends = true};

@@ -1,9 +1,11 @@
 /* The integrated mapper as a method of the partition stage: it makes parts and places them at once. */
 #include <math.h>
+#include <string.h>
 
+#include "core/mapping/mappers/kept.h"
 #include "core/mapping/mappers/step_engine.h"
-#include "core/partition/edge/edge.h"
 #include "core/partition/edge/constrained.h"
+#include "core/partition/edge/edge.h"
 #include "core/placement/mesh/mesh.h"
 
 /* Effort of the presets on the mesh. */
@@ -33,6 +35,28 @@ static cm_status map_on_region(const cm_engine_task *task, const cm_region *regi
   return status;
 }
 
+/* A network comes to one result on regions of one shape. */
+static cm_status look_up_or_map(const cm_engine_task *task, cm_region *region, cm_run *run, cm_attempt *attempt,
+                                cm_partition *made, cm_error *error)
+{
+  cm_kept kept;
+  cm_engine_task anywhere = *task;
+  anywhere.parts_max = 0; /* cores that are free do not count */
+  if (cm_kept_begin(&cm_engine_mesh, &anywhere, &kept, error) != CM_OK || cm_kept_on(&kept, &region, 1, run, error) != CM_OK)
+    return error->status;
+  if (cm_kept_find(&kept, made->part, made->vertex_count, attempt)) {
+    uint32_t v = 0;
+    while (v < made->vertex_count && made->part[v] < region->core_count)
+      v++;
+    if (v == made->vertex_count)
+      return CM_OK;
+  }
+  cm_status status = map_on_region(task, region, run, made, error);
+  if (status == CM_OK)
+    cm_kept_keep(&kept, made->part, made->vertex_count, attempt);
+  return status;
+}
+
 cm_status cm_name_cores(const cm_region *region, cm_run *run, cm_partition *made, cm_error *error)
 {
   uint32_t *new_number, used = 0;
@@ -57,7 +81,6 @@ cm_status cm_name_cores(const cm_region *region, cm_run *run, cm_partition *made
 static cm_status by_mesh(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
                          cm_error *error)
 {
-  (void)attempt;
   const cm_map_input *input = task->input;
   cm_region *region;
   cm_partition *made;
@@ -72,7 +95,7 @@ static cm_status by_mesh(const cm_engine_task *task, cm_run *run, cm_attempt *at
     made->regions = 1;
     status = CM_NEW(run->memory, made->part, made->vertex_count, error);
     if (status == CM_OK && made->vertex_count > 0)
-      status = map_on_region(task, region, run, made, error);
+      status = look_up_or_map(task, region, run, attempt, made, error);
     if (status == CM_OK)
       status = cm_name_cores(region, run, made, error);
     if (status == CM_OK)
@@ -134,5 +157,6 @@ static cm_status polish(const cm_map_input *input, const cm_limits *limits, cm_p
   return status;
 }
 
-const cm_engine cm_engine_mesh = {by_mesh, cm_graph_of_synapses, mesh_bytes, cm_engine_vertex_bytes, polish,
-                                  .takes_parts = true, .places = true, .mends = true};
+const cm_engine cm_engine_mesh = {"edges on the mesh",    by_mesh, cm_graph_of_synapses, mesh_bytes,
+                                  cm_engine_vertex_bytes, polish,  .takes_parts = true,  .places = true,
+                                  .mends = true};

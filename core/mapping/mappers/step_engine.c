@@ -285,7 +285,11 @@ static uint64_t step_bytes(const cm_engine_task *task)
          t->scenario_count * (t->net_count * UINT64_C(8) + t->vertex_count * UINT64_C(32));
 }
 
-#define OF_STEPS(method) {method, cm_graph_of_axons, step_bytes, step_bytes, .takes_parts = true, .keeps_limits = true, .mends = true}
+#define OF_STEPS(method)                                                                                                         \
+  {                                                                                                                              \
+#method, method, cm_graph_of_axons, step_bytes, step_bytes, .takes_parts = true, .keeps_limits = true, .counts_cores = true, \
+                                                                .mends = true                                                    \
+  }
 
 const cm_engine cm_engine_time = OF_STEPS(for_time), cm_engine_energy = OF_STEPS(for_energy),
                 cm_engine_edp = OF_STEPS(for_edp);

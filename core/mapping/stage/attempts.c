@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "core/mapping/mappers/kept.h"
+
 /* Where single moves cost so many times what the method's own partition does, parts that leave them room are tried too. */
 static const double loss_most = 1.1;
 
@@ -91,7 +93,7 @@ static cm_status attempt_once(cm_attempts *a, uint64_t capacity, uint32_t parts,
   cm_partition *partition = NULL;
   *attempt = (cm_attempt){.capacity = capacity};
   task.limits.neurons = capacity;
-  if (a->engine->partition(&task, a->run, attempt, &partition, error) != CM_OK)
+  if (cm_partition_or_kept(a->engine, &task, a->run, attempt, &partition, error) != CM_OK)
     return error->status;
   const cm_partition *made = partition;
   attempt->parts = made->part_count;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/mapping/mappers/kept.h"
 #include "core/mapping/mappers/step_engine.h"
 #include "core/partition/legalise.h"
 
@@ -75,7 +76,7 @@ cm_status cm_attempt_by_axons(cm_attempts *a, const cm_engine *keeper, uint64_t 
   cm_partition *partition = NULL;
   *attempt = (cm_attempt){.capacity = capacity, .by_axons = true};
   task.limits.neurons = capacity;
-  cm_status status = keeper->partition(&task, a->run, attempt, &partition, error);
+  cm_status status = cm_partition_or_kept(keeper, &task, a->run, attempt, &partition, error);
   if (status == CM_OK && partition->part_count > a->terms.cores) {
     cm_partition_free(partition);
     return CM_OK;

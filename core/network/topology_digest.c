@@ -1,0 +1,34 @@
+#include "core/network/topology_digest.h"
+
+#include <sodium.h>
+
+/* An array, or that there is none. */
+static void add(crypto_generichash_state *state, const void *array, uint64_t count, size_t each)
+{
+  const uint64_t size = array != NULL ? count * each : UINT64_MAX;
+  (void)crypto_generichash_update(state, (const unsigned char *)&size, sizeof size);
+  if (array != NULL)
+    (void)crypto_generichash_update(state, array, size);
+}
+
+#define ADD(state, array, count) add(state, array, count, sizeof *(array))
+
+void cm_topology_digest(const cm_topology *t, unsigned char digest[CM_TOPOLOGY_DIGEST_BYTES])
+{
+  crypto_generichash_state state;
+  const uint64_t figures[] = {
+    t->directed,         t->vertex_count,  t->net_count,        t->pin_count,     (uint64_t)(int64_t)t->weight_exponent,
+    t->size_total,       t->outside_count, t->neurons_limited,  t->size_given,    t->relay_count,
+    t->target_cores_max, t->weight_scale,  t->population_count, t->scenario_count};
+  (void)crypto_generichash_init(&state, NULL, 0, CM_TOPOLOGY_DIGEST_BYTES);
+  ADD(&state, figures, sizeof figures / sizeof *figures);
+  ADD(&state, t->net_first, (uint64_t)t->net_count + 1);
+  ADD(&state, t->net_source, t->net_count);
+  ADD(&state, t->net_weight, t->net_count);
+  ADD(&state, t->pin, t->pin_count);
+  ADD(&state, t->pin_weight, t->pin_count);
+  ADD(&state, t->size, t->vertex_count);
+  ADD(&state, t->population_of, t->vertex_count);
+  ADD(&state, t->scenario_rate, (uint64_t)t->scenario_count * t->net_count);
+  (void)crypto_generichash_final(&state, digest, CM_TOPOLOGY_DIGEST_BYTES);
+}
