@@ -7,7 +7,7 @@
 #include "core/machine/program/program.h"
 #include "core/machine/tiles/tiles.h"
 #include "core/mapping/driver/again.h"
-#include "core/mapping/map.h"
+#include "core/mapping/exports/exports.h"
 #include "core/mapping/pareto/pareto.h"
 #include "core/mapping/result/checking.h"
 #include "core/mapping/result/export.h"

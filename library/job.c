@@ -1,5 +1,6 @@
 /* What is asked of a mapping or a partition: options, and what they name. */
 #include "base/option.h"
+#include "core/mapping/options.h"
 #include "core/mapping/stage/part_file.h"
 #include "library/internal.h"
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/mapping/map.h"
+#include "core/mapping/options.h"
 #include "core/verify/check.h"
 #include "library/internal.h"
 #include "library/private/levels.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/mapping/options.h"
 #include "core/mapping/routes/routes.h"
 #include "library/internal.h"
 

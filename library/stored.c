@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/mapping/options.h"
 #include "core/mapping/pareto/pareto.h"
 #include "core/mapping/result/beside.h"
 #include "core/mapping/result/renamed.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "core/mapping/map.h"
 #include "core/mapping/pareto/pareto.h"
 #include "core/mapping/picture/picture.h"
 #include "core/mapping/result/beside.h"

@@ -4,7 +4,8 @@
 #define CM_MAPPING_CANDIDATE_H
 
 #include "core/limits/bound.h"
-#include "core/mapping/map.h"
+#include "core/mapping/input.h"
+#include "core/mapping/mapping.h"
 #include "core/mapping/options.h"
 #include "core/partition/flows.h"
 #include "core/partition/partition.h"

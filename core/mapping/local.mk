@@ -1,5 +1,5 @@
 libcoremap_a_SOURCES += \
-  core/mapping/candidate.c core/mapping/candidate.h core/mapping/map.c core/mapping/map.h core/mapping/once.h core/mapping/mapping.c core/mapping/mapping.h core/mapping/options.c core/mapping/options.h \
+  core/mapping/candidate.c core/mapping/candidate.h core/mapping/detail.c core/mapping/detail.h core/mapping/input.h core/mapping/map.c core/mapping/map.h core/mapping/once.h core/mapping/mapping.c core/mapping/mapping.h core/mapping/options.c core/mapping/options.h \
   core/mapping/driver/again.c core/mapping/driver/again.h core/mapping/driver/make.c core/mapping/driver/make.h core/mapping/driver/fitting.c \
   core/mapping/driver/fitting.h core/mapping/driver/portfolio.c core/mapping/driver/portfolio.h \
   core/mapping/exports/exports.c core/mapping/exports/exports_groups.c core/mapping/exports/exports.h core/mapping/exports/exports_flows.c core/mapping/exports/writers.h \
@@ -20,7 +20,7 @@ libcoremap_a_SOURCES += \
   core/mapping/measure/links.c core/mapping/measure/measure.c core/mapping/measure/measure.h core/mapping/measure/metrics_count.c \
   core/mapping/measure/metrics_fill.c core/mapping/measure/metrics_tally.h core/mapping/measure/neurons.c core/mapping/measure/neurons.h \
   core/mapping/measure/populations.c core/mapping/measure/populations.h core/mapping/measure/step.c core/mapping/measure/step.h \
-  core/mapping/measure/ways.c core/mapping/measure/ways.h core/mapping/measure/window.c core/mapping/measure/scenarios.h core/mapping/measure/scenarios.c core/mapping/measure/binary.h core/mapping/measure/binary.c core/mapping/measure/window.h \
+  core/mapping/measure/ways.c core/mapping/measure/ways.h core/mapping/window.c core/mapping/measure/scenarios.h core/mapping/measure/scenarios.c core/mapping/measure/binary.h core/mapping/measure/binary.c core/mapping/window.h \
   core/mapping/pareto/pareto.c core/mapping/pareto/pareto.h core/mapping/pareto/plot.c \
   core/mapping/picture/picture.c core/mapping/picture/picture_colours.c core/mapping/picture/picture.h core/mapping/picture/drawing.h core/mapping/picture/picture_png.c \
   core/mapping/picture/picture_svg.c \

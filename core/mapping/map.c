@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "core/chip/interconnect/interconnect.h"
 #include "core/mapping/driver/fitting.h"
-#include "core/mapping/mappers/step_engine.h"
 #include "core/mapping/measure/measure.h"
 #include "core/mapping/measure/neurons.h"
 #include "core/mapping/options.h"

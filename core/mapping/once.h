@@ -2,7 +2,8 @@
 #ifndef CM_MAPPING_ONCE_H
 #define CM_MAPPING_ONCE_H
 
-#include "core/mapping/map.h"
+#include "core/mapping/input.h"
+#include "core/mapping/mapping.h"
 #include "core/partition/step/step_bound.h"
 
 /* Maps once, with the options of the input; `bound` is what its report states. */

@@ -7,9 +7,8 @@
 #include <unistd.h>
 
 #include "base/number.h"
-#include "core/mapping/mappers/step_engine.h"
+#include "core/mapping/mapping.h"
 #include "core/partition/options.h"
-#include "core/verify/check.h"
 
 #define FIELD(name) offsetof(struct cm_map_options, name)
 static const double imbalance_any = 100; /* the most that can be stated */
@@ -91,8 +90,7 @@ const cm_options cm_map_option_table = {options_of_maps, sizeof options_of_maps 
 static cm_status resolve(struct cm_map_options *o, cm_error *error)
 {
   bool chosen = o->objective != CM_OBJECTIVE_AUTO;
-  const cm_engine *engine = chosen ? cm_engine_find((cm_preset)o->preset, (cm_objective)o->objective) : NULL;
-  if (chosen && engine == NULL) {
+  if (chosen && !cm_preset_serves((cm_preset)o->preset, (cm_objective)o->objective)) {
     cm_fail(error, CM_BAD_OPTION,
             "preset reference minimises the edge cut; for objective \"%s\" choose preset fast, balanced or best",
             cm_objective_name((cm_objective)o->objective));
@@ -202,16 +200,4 @@ void cm_map_options_apply(const cm_map_options *options, cm_run *run)
     run->deadline = cm_now() + options->time_limit;
   if (options->memory_limit > 0 && run->memory != NULL)
     run->memory->limit_bytes = options->memory_limit;
-}
-
-cm_status cm_mapping_file_set_inputs(const char *path, const cm_chip *chip, cm_topology *topology, cm_run *run, cm_error *error)
-{
-  json_t *summary;
-  if (cm_topology_inputs(topology) == 0)
-    return cm_chip_limit_neurons(chip, topology, run->memory, error);
-  if (cm_mapping_read_summary(path, run, &summary, error) != CM_OK)
-    return error->status;
-  cm_status status = cm_mapping_set_inputs(summary, topology, run->memory, error);
-  json_decref(summary);
-  return status == CM_OK ? cm_chip_limit_neurons(chip, topology, run->memory, error) : status;
 }

@@ -6,6 +6,7 @@
 
 #include "core/limits/limits.h"
 #include "core/mapping/map.h"
+#include "core/mapping/options.h"
 #include "core/partition/axon/axon.h"
 
 static cm_error error;

@@ -6,6 +6,7 @@
 #include "core/limits/limits.h"
 #include "core/mapping/levels/cache.h"
 #include "core/mapping/map.h"
+#include "core/mapping/options.h"
 #include "core/mapping/result/export.h"
 #include "core/mapping/routes/routes.h"
 #include "core/verify/check.h"

@@ -3,6 +3,7 @@
 
 #include "core/mapping/result/export.h"
 #include "core/mapping/map.h"
+#include "core/mapping/options.h"
 #include "core/network/topology_file.h"
 
 static cm_error error;

@@ -6,6 +6,7 @@
 
 #include "core/mapping/map.h"
 #include "core/mapping/measure/measure.h"
+#include "core/mapping/options.h"
 #include "core/placement/links/links.h"
 #include "core/placement/relief/relief.h"
 

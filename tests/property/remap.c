@@ -6,6 +6,7 @@
 #include "core/mapping/result/export.h"
 #include "core/mapping/map.h"
 #include "core/mapping/incremental/remap.h"
+#include "core/mapping/options.h"
 #include "core/partition/flows.h"
 #include "core/placement/placement.h"
 

@@ -11,6 +11,7 @@
 #include "core/mapping/result/export.h"
 #include "core/mapping/map.h"
 #include "core/mapping/measure/measure.h"
+#include "core/mapping/options.h"
 #include "core/mapping/routes/routes.h"
 
 static cm_error error;

@@ -11,6 +11,7 @@
 #include "core/placement/trees/way_state.h"
 #include "core/chip/interconnect/interconnect.h"
 #include "core/chip/turns.h"
+#include "core/mapping/options.h"
 
 enum { VERTICES = 60, CORES_MAX = 256, DIRECTIONS = 4 };
 

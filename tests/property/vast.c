@@ -6,6 +6,7 @@
 #include "core/mapping/result/export.h"
 #include "core/mapping/map.h"
 #include "core/mapping/measure/measure.h"
+#include "core/mapping/options.h"
 #include "core/mapping/routes/routes.h"
 #include "core/network/topology_file.h"
 

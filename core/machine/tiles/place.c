@@ -2,8 +2,9 @@
 #include <string.h>
 
 #include "core/machine/tiles/tiles.h"
-#include "core/mapping/map.h"
+#include "core/mapping/mapping.h"
 #include "core/mapping/measure/measure.h"
+#include "core/mapping/options.h"
 
 static bool computes(const cm_instruction *i)
 {

@@ -8,6 +8,7 @@
 #include "core/mapping/result/export.h"
 #include "core/mapping/result/renamed.h"
 #include "core/mapping/map.h"
+#include "core/mapping/options.h"
 #include "core/verify/check_read.h"
 #include "core/verify/check_report.h"
 

@@ -36,6 +36,9 @@ void cm_mapped_close(cm_mapped_file *file); /* harmless on a zeroed one */
 /* The chip that the mapping file at `path`, whose summary is given, describes; the caller's. CM_BAD_MAPPING: it describes none. */
 cm_status cm_mapped_chip(const json_t *summary, const char *path, cm_chip **chip, cm_error *error);
 
+/* cm_mapping_set_inputs and cm_chip_limit_neurons for the mapping in a file, which is only opened for networks with inputs. */
+cm_status cm_mapping_file_set_inputs(const char *path, const cm_chip *chip, cm_topology *topology, cm_run *run, cm_error *error);
+
 typedef struct cm_export_format {
   const char *name, *what;
   const char *file;  /* name that suits it, with its ending */

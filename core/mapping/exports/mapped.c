@@ -2,9 +2,10 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "core/limits/limits.h"
 #include "core/verify/check.h"
 #include "core/mapping/exports/exports.h"
-#include "core/mapping/map.h"
+#include "core/mapping/options.h"
 
 cm_status cm_mapped_chip(const json_t *summary, const char *path, cm_chip **chip, cm_error *error)
 {
@@ -53,4 +54,16 @@ void cm_mapped_close(cm_mapped_file *file)
   cm_free(file->part);
   cm_free(file->core);
   memset(file, 0, sizeof *file);
+}
+
+cm_status cm_mapping_file_set_inputs(const char *path, const cm_chip *chip, cm_topology *topology, cm_run *run, cm_error *error)
+{
+  json_t *summary;
+  if (cm_topology_inputs(topology) == 0)
+    return cm_chip_limit_neurons(chip, topology, run->memory, error);
+  if (cm_mapping_read_summary(path, run, &summary, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_mapping_set_inputs(summary, topology, run->memory, error);
+  json_decref(summary);
+  return status == CM_OK ? cm_chip_limit_neurons(chip, topology, run->memory, error) : status;
 }

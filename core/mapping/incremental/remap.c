@@ -8,7 +8,6 @@
 #include "core/limits/populations.h"
 #include "core/mapping/incremental/hasten.h"
 #include "core/mapping/incremental/remapping.h"
-#include "core/mapping/mappers/step_engine.h"
 #include "core/mapping/measure/measure.h"
 #include "core/mapping/options.h"
 #include "core/mapping/stage/classes.h"

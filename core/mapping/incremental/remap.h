@@ -2,7 +2,9 @@
 #ifndef CM_MAPPING_REMAP_H
 #define CM_MAPPING_REMAP_H
 
-#include "core/mapping/map.h"
+#include "core/mapping/input.h"
+
+#include "core/mapping/mapping.h"
 
 /* Maps input->topology without a mapping to start from: cm_map. */
 typedef cm_status cm_remap_afresh(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error);

@@ -3,7 +3,7 @@
 #define CM_MAPPING_LEVELS_H
 
 #include "base/file.h"
-#include "core/mapping/map.h"
+#include "core/mapping/input.h"
 #include "core/mapping/levels/cache.h"
 #include "core/partition/options.h"
 

@@ -123,8 +123,7 @@ const cm_engine *cm_engine_find(cm_preset preset, cm_objective objective)
                                               [CM_OBJECTIVE_ENERGY] = &cm_engine_energy,
                                               [CM_OBJECTIVE_EDP] = &cm_engine_edp,
                                               [CM_OBJECTIVE_PARETO] = &cm_engine_edp};
-  if (cm_objective_is_of_steps(objective))
-    return preset == CM_PRESET_REFERENCE ? NULL : of_steps[objective];
-  const cm_engine *engine = &engines[preset][objective];
-  return engine->partition != NULL ? engine : NULL;
+  if (!cm_preset_serves(preset, objective))
+    return NULL;
+  return cm_objective_is_of_steps(objective) ? of_steps[objective] : &engines[preset][objective];
 }

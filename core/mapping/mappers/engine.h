@@ -3,7 +3,8 @@
 #define CM_MAPPING_ENGINE_H
 
 #include "core/chip/region.h"
-#include "core/mapping/map.h"
+#include "core/mapping/input.h"
+#include "core/mapping/mapping.h"
 #include "core/mapping/options.h"
 #include "core/partition/axon/axon.h"
 #include "core/partition/partition.h"

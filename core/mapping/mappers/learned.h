@@ -2,7 +2,8 @@
 #ifndef CM_MAPPING_LEARNED_H
 #define CM_MAPPING_LEARNED_H
 
-#include "core/mapping/map.h"
+#include "core/mapping/input.h"
+#include "core/chip/region.h"
 #include "core/partition/graph.h"
 
 /* Communities to processors, policy, assignment, and refinement unless option policy_refinement is off. part [vertices]

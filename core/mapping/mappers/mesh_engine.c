@@ -1,7 +1,11 @@
 /* The integrated mapper as a method of the partition stage: it makes parts and places them at once. */
 #include <math.h>
 
-#include "core/mapping/mappers/step_engine.h"
+#include "core/chip/region.h"
+#include "core/mapping/input.h"
+#include "core/mapping/mappers/engine.h"
+#include "core/mapping/mapping.h"
+#include "core/mapping/options.h"
 #include "core/partition/edge/edge.h"
 #include "core/partition/edge/constrained.h"
 #include "core/placement/mesh/mesh.h"

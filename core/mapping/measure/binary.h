@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "core/chip/chip.h"
-#include "core/mapping/measure/window.h"
+#include "core/mapping/window.h"
 
 void cm_put_u32(FILE *stream, uint32_t value); /* little-endian, as all are */
 void cm_put_f32(FILE *stream, double value);

@@ -3,7 +3,7 @@
 #define CM_MAPPING_MEASURE_LINK_TALLY_H
 
 #include "core/mapping/measure/measure.h"
-#include "core/mapping/measure/window.h"
+#include "core/mapping/window.h"
 
 /* Steps from one router to another: positive is east or south. */
 typedef struct cm_offset {

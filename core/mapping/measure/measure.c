@@ -104,14 +104,6 @@ static cm_status check_input(const work *w, cm_error *error)
   return CM_OK;
 }
 
-void cm_metrics_detail_free(cm_metrics_detail *detail)
-{
-  cm_free(detail->core);
-  cm_free(detail->congestion);
-  cm_free(detail->link_load);
-  *detail = (cm_metrics_detail){0};
-}
-
 cm_status cm_metrics_compute(const cm_topology *topology, const cm_chip *chip, const uint32_t *part,
                              uint32_t part_count, const uint32_t *core, cm_run *run, cm_metrics *metrics,
                              cm_metrics_detail *detail, cm_error *error)

@@ -9,29 +9,6 @@ static double energy_pj(const cm_metrics *m)
   return m->energy_pj;
 }
 
-static double mean_of(const cm_mapping *m, cm_metric_figure *figure)
-{
-  double sum = 0;
-  for (uint32_t k = 0; k < m->scenario_count; k++)
-    sum += figure(&m->scenario[k]);
-  return sum / m->scenario_count;
-}
-
-static double worst_of(const cm_mapping *m, cm_metric_figure *figure)
-{
-  double most = 0;
-  for (uint32_t k = 0; k < m->scenario_count; k++)
-    most = figure(&m->scenario[k]) > most ? figure(&m->scenario[k]) : most;
-  return most;
-}
-
-double cm_mapping_aimed(const cm_mapping *m, cm_metric_figure *figure)
-{
-  if (m->scenario_count == 0)
-    return figure(&m->metrics);
-  return m->scenarios_worst ? worst_of(m, figure) : mean_of(m, figure);
-}
-
 cm_status cm_scenarios_measure(const cm_map_input *in, cm_run *run, cm_mapping *m, cm_error *error)
 {
   uint32_t count = in->topology->scenario_count;
@@ -72,5 +49,5 @@ json_t *cm_scenarios_json(const cm_mapping *m, const cm_topology *topology)
       return NULL;
     }
   return json_pack("{s:s, s:o, s:o, s:o}", "objective", m->scenarios_worst ? "worst" : "mean", "worst",
-                   figures_json(m, worst_of), "mean", figures_json(m, mean_of), "each", each);
+                   figures_json(m, cm_mapping_worst), "mean", figures_json(m, cm_mapping_mean), "each", each);
 }

@@ -2,7 +2,9 @@
 #ifndef CM_MAPPING_MEASURE_SCENARIOS_H
 #define CM_MAPPING_MEASURE_SCENARIOS_H
 
-#include "core/mapping/map.h"
+#include "core/mapping/input.h"
+
+#include "core/mapping/mapping.h"
 
 /* Fills mapping->scenario with the metrics of every scenario of the network; of one without scenarios takes the option from
  * the mapping's. Errors: memory, stops. O(scenarios * metrics). */

@@ -2,7 +2,6 @@
 
 #include "core/chip/region_search.h"
 #include "core/mapping/mappers/learned.h"
-#include "core/mapping/mappers/step_engine.h"
 #include "core/placement/arrange.h"
 #include "core/placement/links/links.h"
 #include "core/placement/placement.h"

@@ -9,6 +9,7 @@
 #include "core/mapping/exports/exports.h"
 #include "core/mapping/measure/measure.h"
 #include "core/mapping/measure/scenarios.h"
+#include "core/mapping/options.h"
 #include "core/mapping/routes/routes.h"
 #include "core/verify/certificate.h"
 

@@ -4,7 +4,8 @@
 #define CM_MAPPING_BESIDE_H
 
 #include "core/mapping/result/export.h"
-#include "core/mapping/map.h"
+#include "core/mapping/input.h"
+#include "core/mapping/mapping.h"
 
 /* Writes the certificate of a mapping (cm_certificate_write). */
 cm_status cm_mapping_certify(const cm_mapping *mapping, const cm_topology *topology, const cm_chip *chip, const cm_occupancy *occupancy,

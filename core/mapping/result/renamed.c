@@ -1,7 +1,7 @@
 #include "core/mapping/result/renamed.h"
 
 #include "base/option.h"
-#include "core/mapping/map.h"
+#include "core/mapping/options.h"
 
 static const struct member {
   const char *of; /* an object in the report; "": the report itself */

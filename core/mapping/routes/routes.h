@@ -7,7 +7,8 @@
 
 #include "core/chip/interconnect/interconnect.h"
 #include "core/chip/routes.h"
-#include "core/mapping/map.h"
+#include "core/mapping/input.h"
+#include "core/mapping/mapping.h"
 
 enum { CM_LOCAL_CORES_MAX = 60 }; /* cores behind a router that tables know */
 

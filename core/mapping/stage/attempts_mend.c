@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "core/mapping/mappers/step_engine.h"
 #include "core/partition/legalise.h"
 
 /* A copy without its graph, with its cores or without; the caller frees it. */

@@ -8,7 +8,6 @@
 
 #include "core/chip/classes.h"
 #include "core/limits/populations.h"
-#include "core/mapping/mappers/step_engine.h"
 #include "core/mapping/stage/kinds.h"
 
 enum { ROUNDS = 4 };

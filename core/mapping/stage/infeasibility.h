@@ -4,7 +4,7 @@
 #define CM_MAPPING_INFEASIBILITY_H
 
 #include "core/limits/bound.h"
-#include "core/mapping/map.h"
+#include "core/mapping/input.h"
 
 /* What a run of the attempts is given. */
 typedef struct cm_terms {

@@ -2,7 +2,7 @@
 #ifndef CM_MAPPING_STAGE_KINDS_H
 #define CM_MAPPING_STAGE_KINDS_H
 
-#include "core/mapping/map.h"
+#include "core/mapping/input.h"
 
 enum { CM_KINDS_MAX = CM_CORE_CLASSES_MAX + 1 };
 

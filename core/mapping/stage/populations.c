@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/limits/populations.h"
-#include "core/mapping/mappers/step_engine.h"
 #include "core/mapping/stage/merge_parts.h"
 #include "core/partition/legalise.h"
 

@@ -6,7 +6,6 @@
 #include "core/chip/classes.h"
 #include "core/chip/reach.h"
 #include "core/limits/populations.h"
-#include "core/mapping/mappers/step_engine.h"
 #include "core/mapping/stage/attempts.h"
 #include "core/mapping/stage/classes.h"
 #include "core/mapping/stage/populations.h"

@@ -2,7 +2,7 @@
 #include "tests/unit/networks.h"
 
 #include "core/machine/compile.h"
-#include "core/mapping/map.h"
+#include "core/mapping/options.h"
 #include "core/mapping/measure/measure.h"
 #include "core/mapping/simulate/request.h"
 

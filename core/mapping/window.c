@@ -1,4 +1,4 @@
-#include "core/mapping/measure/window.h"
+#include "core/mapping/window.h"
 
 /* A ring of so many routers costs little. */
 enum { RING_WHOLE = 1024 };
