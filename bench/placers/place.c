@@ -228,7 +228,7 @@ static void place_letter_plane(bench *b, uint32_t *core)
   place_by_letter(b, shipped(CM_SHIPPED_LETTER_PLANE), core);
 }
 
-/* As core/mapping/mappers/learned.c; takes the policy over. */
+/* As core/solver/mappers/learned.c; takes the policy over. */
 static void place_by_policy(bench *b, cm_policy *policy, refinement how, double looks, uint32_t *core)
 {
   cm_error error;
@@ -308,7 +308,7 @@ static void place_fast(bench *b, uint32_t *core)
 static void place_learned_fast(bench *b, uint32_t *core)
 {
   place_by_policy(b, chosen(b), FOR_HOPS, 0, core);
-  if (b->i.region->core_count > CM_REFINE_FEW_SITES) /* as core/mapping/mappers/learned.c */
+  if (b->i.region->core_count > CM_REFINE_FEW_SITES) /* as core/solver/mappers/learned.c */
     return;
   uint32_t *other = bench_array(b->i.parts, sizeof *other);
   place_fast(b, other);

@@ -43,7 +43,7 @@ typedef struct cm_candidate {
   cm_flows *flows; /* what the parts send to each other, where loads are looked at; else NULL */
   uint32_t region_count; /* that were compared */
 
-  double cost; /* what the job pays for it (core/mapping/driver/portfolio.c); 0: not weighed */
+  double cost; /* what the job pays for it (core/solver/driver/portfolio.c); 0: not weighed */
 } cm_candidate;
 
 void cm_candidate_free(cm_candidate *candidate); /* harmless on a zeroed one */

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "core/machine/compile.h"
-#include "core/mapping/map.h"
+#include "core/solver/map.h"
 #include "core/mapping/options.h"
 #include "core/mapping/result/beside.h"
 #include "core/verify/certificate.h"

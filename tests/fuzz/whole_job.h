@@ -9,7 +9,7 @@
 #include "core/mapping/result/beside.h"
 #include "core/verify/certificate.h"
 #include "core/mapping/result/export.h"
-#include "core/mapping/map.h"
+#include "core/solver/map.h"
 #include "core/mapping/options.h"
 #include "core/mapping/routes/routes.h"
 #include "old.h"

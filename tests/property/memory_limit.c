@@ -2,9 +2,9 @@
 #include "../unit/chips.h"
 
 #include "core/mapping/result/export.h"
-#include "core/mapping/map.h"
 #include "core/mapping/options.h"
 #include "core/network/topology_file.h"
+#include "core/solver/map.h"
 
 static cm_error error;
 static char folder[CM_PATH_MAX];

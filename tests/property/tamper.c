@@ -4,12 +4,12 @@
 
 #include <jansson.h>
 
-#include "core/mapping/driver/again.h"
+#include "core/solver/driver/again.h"
 #include "core/mapping/result/beside.h"
 #include "core/verify/certificate.h"
 #include "core/verify/check.h"
 #include "core/mapping/result/export.h"
-#include "core/mapping/map.h"
+#include "core/solver/map.h"
 #include "core/mapping/measure/measure.h"
 #include "core/mapping/options.h"
 #include "core/mapping/routes/routes.h"

@@ -3,7 +3,7 @@
  * same for any number of threads. */
 #include "../unit/chips.h"
 
-#include "core/mapping/map.h"
+#include "core/solver/map.h"
 #include "core/placement/axes.h"
 #include "core/placement/trees/tree_prices.h"
 #include "core/placement/trees/tree_state.h"

@@ -4,7 +4,7 @@
 #include "core/mapping/result/beside.h"
 #include "core/verify/check.h"
 #include "core/mapping/result/export.h"
-#include "core/mapping/map.h"
+#include "core/solver/map.h"
 #include "core/mapping/measure/measure.h"
 #include "core/mapping/options.h"
 #include "core/mapping/routes/routes.h"

@@ -12,7 +12,7 @@ UNIT_TESTS = \
   tests/unit/core/learning/letter \
   tests/unit/core/learning/policy \
   tests/unit/core/learning/training \
-  tests/unit/core/mapping/attempts \
+  tests/unit/core/limits/limits \
   tests/unit/core/mapping/metrics \
   tests/unit/core/mapping/options \
   tests/unit/core/mapping/simulate \
@@ -31,7 +31,6 @@ UNIT_TESTS = \
   tests/unit/core/partition/axon/fill \
   tests/unit/core/partition/axon/growing \
   tests/unit/core/partition/axon/hypergraph \
-  tests/unit/core/limits/limits \
   tests/unit/core/partition/multilevel \
   tests/unit/core/partition/net_bisection \
   tests/unit/core/partition/net_flow tests/unit/core/partition/edge_flow \
@@ -40,7 +39,8 @@ UNIT_TESTS = \
   tests/unit/core/partition/step \
   tests/unit/core/placement/placement \
   tests/unit/core/schedule/orders \
-  tests/unit/core/schedule/schedule
+  tests/unit/core/schedule/schedule \
+  tests/unit/core/solver/attempts
 if HAVE_IGRAPH
 UNIT_TESTS += tests/unit/core/learning/communities
 tests_unit_core_learning_communities_LDADD = $(LDADD) $(IGRAPH_LIBS)

@@ -1,9 +1,0 @@
-/* The methods for objectives time, energy and edp (docs/step-time.md). */
-#ifndef CM_MAPPING_STEP_ENGINE_H
-#define CM_MAPPING_STEP_ENGINE_H
-
-#include "core/mapping/mappers/engine.h"
-
-extern const cm_engine cm_engine_time, cm_engine_energy, cm_engine_edp;
-
-#endif
