@@ -10,7 +10,7 @@
 #include "base/option.h"
 #include "base/run.h"
 #include "core/chip/occupancy.h"
-#include "core/mapping/exports/exports.h"
+#include "core/output/exports/exports.h"
 #include "core/mapping/levels/cache.h"
 #include "core/mapping/input.h"
 #include "core/mapping/mapping.h"

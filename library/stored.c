@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "core/mapping/options.h"
-#include "core/mapping/result/beside.h"
-#include "core/mapping/result/renamed.h"
 #include "core/metrics/metrics.h"
 #include "core/network/topology_file.h"
 #include "core/operators/onnx/onnx.h"
-#include "core/solver/pareto/pareto.h"
+#include "core/output/beside.h"
+#include "core/output/renamed.h"
+#include "core/output/pareto_files.h"
 #include "library/internal.h"
 
 const char *const library_late_views[] = {"routes.json", "routes.csv", "routes.bin", "certificate.json", NULL};

@@ -1,8 +1,5 @@
 libcoremap_a_SOURCES += \
   core/mapping/candidate.c core/mapping/candidate.h core/mapping/detail.c core/mapping/detail.h core/mapping/input.h core/mapping/mapping.c core/mapping/mapping.h core/mapping/options.c core/mapping/options.h \
-  core/mapping/exports/exports.c core/mapping/exports/exports_groups.c core/mapping/exports/exports.h core/mapping/exports/exports_flows.c core/mapping/exports/writers.h \
-  core/mapping/exports/exports_plain.c core/mapping/exports/exports_sanafe.c core/mapping/exports/exports_spinnaker.c \
-  core/mapping/exports/exports_units.c core/mapping/exports/mapped.c \
   core/mapping/levels/cache.c core/mapping/levels/cache.h core/mapping/levels/cache_entries.c core/mapping/levels/cache_entries.h \
   core/mapping/levels/cache_lend.c core/mapping/levels/cache_manifest.c core/mapping/levels/cache_open.c \
   core/mapping/levels/levels.c core/mapping/levels/levels.h \
@@ -11,11 +8,6 @@ libcoremap_a_SOURCES += \
   core/mapping/measure/metrics_fill.c core/mapping/measure/metrics_tally.h core/mapping/measure/neurons.c core/mapping/measure/neurons.h \
   core/mapping/measure/populations.c core/mapping/measure/populations.h core/mapping/measure/step.c core/mapping/measure/step.h \
   core/mapping/measure/ways.c core/mapping/measure/ways.h core/mapping/window.c core/mapping/measure/scenarios.h core/mapping/measure/scenarios.c core/mapping/measure/binary.h core/mapping/measure/binary.c core/mapping/window.h \
-  core/mapping/picture/picture.c core/mapping/picture/picture_colours.c core/mapping/picture/picture.h core/mapping/picture/drawing.h core/mapping/picture/picture_png.c \
-  core/mapping/picture/picture_svg.c \
-  core/mapping/result/beside.c core/mapping/result/beside.h core/mapping/result/checking.c core/mapping/result/checking.h core/mapping/result/export.c core/mapping/result/view_writer.c core/mapping/result/export.h \
-  core/mapping/result/export_binary.c core/mapping/result/view_writer.h core/mapping/result/export_links.c \
-  core/mapping/result/renamed.c core/mapping/result/renamed.h \
   core/mapping/routes/key_order.c core/mapping/routes/minimise.c core/mapping/routes/minimise.h core/mapping/routes/minimise_ternary.c \
   core/mapping/routes/routes.c core/mapping/routes/walk.c core/mapping/routes/routes.h core/mapping/routes/routes_export.c core/mapping/routes/routes_flows.c \
   core/mapping/routes/walk.h core/mapping/routes/tables.h core/mapping/routes/routes_ways.c core/mapping/routes/share.c core/mapping/routes/tables.c core/mapping/routes/tables_fit.c \

@@ -11,7 +11,7 @@ libcoremap_a_SOURCES += \
   core/solver/mappers/mesh_axons.c core/solver/mappers/mesh_engine.c core/solver/mappers/nets_engine.c \
   core/solver/mappers/nets_engine.h core/solver/mappers/step_engine.c core/solver/mappers/step_engine.h \
   core/solver/once.h \
-  core/solver/pareto/pareto.c core/solver/pareto/pareto.h core/solver/pareto/plot.c \
+  core/solver/pareto/pareto.c core/solver/pareto/pareto.h \
   core/solver/place/methods.c core/solver/place/methods.h core/solver/place/near.c core/solver/place/place.c \
   core/solver/place/place.h core/solver/place/regions_by_kind.c \
   core/solver/scenarios/scenarios.c core/solver/scenarios/scenarios.h \

@@ -6,9 +6,9 @@
 
 #include <jansson.h>
 
-#include "core/mapping/result/beside.h"
+#include "core/output/beside.h"
 #include "core/verify/certificate.h"
-#include "core/mapping/result/export.h"
+#include "core/output/views.h"
 #include "core/solver/map.h"
 #include "core/mapping/options.h"
 #include "core/mapping/routes/routes.h"

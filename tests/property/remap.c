@@ -3,7 +3,7 @@
 #include "../unit/networks.h"
 
 #include "core/verify/check.h"
-#include "core/mapping/result/export.h"
+#include "core/output/views.h"
 #include "core/solver/map.h"
 #include "core/solver/incremental/remap.h"
 #include "core/mapping/options.h"

@@ -5,10 +5,10 @@
 #include <jansson.h>
 
 #include "core/solver/driver/again.h"
-#include "core/mapping/result/beside.h"
+#include "core/output/beside.h"
 #include "core/verify/certificate.h"
 #include "core/verify/check.h"
-#include "core/mapping/result/export.h"
+#include "core/output/views.h"
 #include "core/solver/map.h"
 #include "core/mapping/measure/measure.h"
 #include "core/mapping/options.h"

@@ -1,9 +1,9 @@
 /* A small network on chips of 16 million cores: memory follows what is used, and the mapping is that of a small chip. */
 #include "../unit/networks.h"
 
-#include "core/mapping/result/beside.h"
+#include "core/output/beside.h"
 #include "core/verify/check.h"
-#include "core/mapping/result/export.h"
+#include "core/output/views.h"
 #include "core/solver/map.h"
 #include "core/mapping/measure/measure.h"
 #include "core/mapping/options.h"

@@ -16,7 +16,6 @@ UNIT_TESTS = \
   tests/unit/core/mapping/metrics \
   tests/unit/core/mapping/options \
   tests/unit/core/mapping/simulate \
-  tests/unit/core/mapping/views \
   tests/unit/core/network/formats \
   tests/unit/core/network/identity \
   tests/unit/core/network/network \
@@ -24,6 +23,7 @@ UNIT_TESTS = \
   tests/unit/core/network/text_formats \
   tests/unit/core/operators/nodes \
   tests/unit/core/operators/operators \
+  tests/unit/core/output/views \
   tests/unit/core/partition/axon/axon_copies \
   tests/unit/core/partition/axon/axon_moves \
   tests/unit/core/partition/axon/axon_order \

@@ -2,7 +2,7 @@
 #include "base/file.h"
 #include "core/machine/tiles/compile.h"
 #include "core/machine/tiles/tiles.h"
-#include "core/mapping/result/export.h"
+#include "core/output/views.h"
 #include "core/mapping/measure/measure.h"
 #include "core/network/export.h"
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "core/mapping/result/export.h"
-#include "core/mapping/result/renamed.h"
+#include "core/output/views.h"
+#include "core/output/renamed.h"
 #include "core/solver/map.h"
 #include "core/mapping/options.h"
 #include "core/verify/check_read.h"
