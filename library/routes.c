@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/mapping/options.h"
-#include "core/mapping/routes/routes.h"
+#include "core/routing/routes.h"
 #include "library/internal.h"
 
 struct coremap_routes {

@@ -8,10 +8,6 @@ libcoremap_a_SOURCES += \
   core/mapping/measure/metrics_fill.c core/mapping/measure/metrics_tally.h core/mapping/measure/neurons.c core/mapping/measure/neurons.h \
   core/mapping/measure/populations.c core/mapping/measure/populations.h core/mapping/measure/step.c core/mapping/measure/step.h \
   core/mapping/measure/ways.c core/mapping/measure/ways.h core/mapping/window.c core/mapping/measure/scenarios.h core/mapping/measure/scenarios.c core/mapping/measure/binary.h core/mapping/measure/binary.c core/mapping/window.h \
-  core/mapping/routes/key_order.c core/mapping/routes/minimise.c core/mapping/routes/minimise.h core/mapping/routes/minimise_ternary.c \
-  core/mapping/routes/routes.c core/mapping/routes/walk.c core/mapping/routes/routes.h core/mapping/routes/routes_export.c core/mapping/routes/routes_flows.c \
-  core/mapping/routes/walk.h core/mapping/routes/tables.h core/mapping/routes/routes_ways.c core/mapping/routes/share.c core/mapping/routes/tables.c core/mapping/routes/tables_fit.c \
-  core/mapping/routes/words.c core/mapping/routes/words.h \
   core/mapping/simulate/arrivals.c core/mapping/simulate/arrivals.h core/mapping/simulate/events.c core/mapping/simulate/events.h \
   core/mapping/simulate/fabric.c core/mapping/simulate/fabric.h core/mapping/simulate/fabric_new.c core/mapping/simulate/frames.c \
   core/mapping/simulate/frames.h core/mapping/simulate/histogram.c core/mapping/simulate/histogram.h core/mapping/simulate/outcomes.h \

@@ -9,8 +9,8 @@
 #include "core/mapping/measure/measure.h"
 #include "core/mapping/measure/scenarios.h"
 #include "core/mapping/options.h"
-#include "core/mapping/routes/routes.h"
 #include "core/output/exports/exports.h"
+#include "core/routing/routes.h"
 #include "core/verify/certificate.h"
 
 /* Links of all flows together up to which routes are made unasked. */

@@ -11,7 +11,7 @@
 #include "core/output/views.h"
 #include "core/solver/map.h"
 #include "core/mapping/options.h"
-#include "core/mapping/routes/routes.h"
+#include "core/routing/routes.h"
 #include "old.h"
 
 enum { JOB_VERTICES_MAX = 40, JOB_POPULATIONS_MAX = 7, JOB_PINS_MAX = JOB_VERTICES_MAX * JOB_VERTICES_MAX };

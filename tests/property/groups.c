@@ -8,8 +8,8 @@
 #include "core/chip/interconnect/trees.h"
 #include "core/chip/region.h"
 #include "core/chip/turns.h"
-#include "core/mapping/routes/walk.h"
 #include "core/placement/trees/groups.h"
+#include "core/routing/walk.h"
 
 enum { PARTS_MAX = 64, ROUTERS_MAX = 64, LINKS_MAX = 512, SEEN_MAX = 4096 };
 

@@ -6,8 +6,8 @@
 #include "core/limits/limits.h"
 #include "core/mapping/levels/cache.h"
 #include "core/mapping/options.h"
-#include "core/mapping/routes/routes.h"
 #include "core/output/views.h"
+#include "core/routing/routes.h"
 #include "core/solver/map.h"
 #include "core/verify/check.h"
 

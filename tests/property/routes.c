@@ -5,7 +5,7 @@
 
 #include "core/verify/certificate.h"
 #include "core/mapping/measure/measure.h"
-#include "core/mapping/routes/routes.h"
+#include "core/routing/routes.h"
 #include "tests/property/turns.h"
 
 static cm_error error;

@@ -12,7 +12,7 @@
 #include "core/solver/map.h"
 #include "core/mapping/measure/measure.h"
 #include "core/mapping/options.h"
-#include "core/mapping/routes/routes.h"
+#include "core/routing/routes.h"
 
 static cm_error error;
 static char folder[CM_PATH_MAX], mapping_path[CM_PATH_MAX + 32], other_path[CM_PATH_MAX + 32];

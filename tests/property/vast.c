@@ -7,7 +7,7 @@
 #include "core/solver/map.h"
 #include "core/mapping/measure/measure.h"
 #include "core/mapping/options.h"
-#include "core/mapping/routes/routes.h"
+#include "core/routing/routes.h"
 #include "core/network/topology_file.h"
 
 enum { NEURONS = 200, CORES = 4096 * 4096, MEGA = 1000000, MEMORY_MOST = 100 * MEGA, FOLDER_MOST = 4 * MEGA };

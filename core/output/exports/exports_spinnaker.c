@@ -4,8 +4,8 @@
 
 #include "core/chip/interconnect/trees.h"
 #include "core/chip/turns.h"
-#include "core/mapping/routes/tables.h"
 #include "core/output/exports/writers.h"
+#include "core/routing/tables.h"
 
 enum { KEY_BITS = 32, PROCESSORS = 17 };
 

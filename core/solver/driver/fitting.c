@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "core/mapping/routes/routes.h"
+#include "core/routing/routes.h"
 #include "core/solver/driver/portfolio.h"
 
 static bool is_limited(const cm_map_input *in)

@@ -13,7 +13,7 @@
 #include "core/learning/pilot/pilot.h"
 #include "core/learning/reward.h"
 #include "core/mapping/options.h"
-#include "core/mapping/routes/routes.h"
+#include "core/routing/routes.h"
 #include "core/placement/arrange.h"
 #include "core/placement/placement.h"
 

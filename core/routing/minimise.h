@@ -1,7 +1,7 @@
 /* The fewest entries for one router's table: keys, masks and routes of which the first that matches counts, as in a ternary
  * content-addressable memory; a packet that none matches goes straight on. */
-#ifndef CM_MAPPING_MINIMISE_H
-#define CM_MAPPING_MINIMISE_H
+#ifndef CM_ROUTING_MINIMISE_H
+#define CM_ROUTING_MINIMISE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "core/mapping/routes/walk.h"
 #include "core/partition/counts.h"
+#include "core/routing/walk.h"
 
 enum { ROUNDS_MAX = 6, CHECK_EVERY = 1024, LATER = 1 /* hops */ };
 

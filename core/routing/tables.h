@@ -1,9 +1,9 @@
 /* Tables of routers: entries, keys, and tables that fit. */
-#ifndef CM_MAPPING_ROUTES_TABLES_H
-#define CM_MAPPING_ROUTES_TABLES_H
+#ifndef CM_ROUTING_TABLES_H
+#define CM_ROUTING_TABLES_H
 
-#include "core/mapping/routes/routes.h"
-#include "core/mapping/routes/words.h"
+#include "core/routing/routes.h"
+#include "core/routing/words.h"
 
 /* One entry of a router's table: packets whose key equals `key` in all bits but those of `open` go along the links (bits
  * 0 to 3, cm_direction) and to the cores behind the router (bit 4 + core) of `word`; on an interconnect those of word number `word`

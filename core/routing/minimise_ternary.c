@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mapping/routes/minimise.h"
+#include "core/routing/minimise.h"
 
 /* Partners tried for an entry; entries above which nothing is merged. */
 enum { PARTNERS = 24, ENTRIES_MAX = 1 << 14, NONE = UINT32_MAX, KEY_BITS_MAX = 63 };

@@ -1,7 +1,7 @@
 /* Ways out of a router as numbers, on interconnects: which of its links a packet takes, and to which cores behind it. Equal sets
  * have equal numbers, wherever they are. */
-#ifndef CM_MAPPING_ROUTES_WORDS_H
-#define CM_MAPPING_ROUTES_WORDS_H
+#ifndef CM_ROUTING_WORDS_H
+#define CM_ROUTING_WORDS_H
 
 #include "base/memory.h"
 #include "base/status.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mapping/routes/minimise.h"
-#include "core/mapping/routes/tables.h"
+#include "core/routing/minimise.h"
+#include "core/routing/tables.h"
 
 enum { BAND_BLOCKS = 1 << 23, WAYS_OF_A_PART = 4 };
 

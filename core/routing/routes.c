@@ -5,15 +5,15 @@
  * links repel. The best round counts. Everything is in order of flows on one thread.
  *
  * What can fail: memory, a stop, dead links that cut a target off. */
-#include "core/mapping/routes/routes.h"
+#include "core/routing/routes.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "core/chip/dependency.h"
 #include "core/mapping/options.h"
-#include "core/mapping/routes/tables.h"
-#include "core/mapping/routes/walk.h"
+#include "core/routing/tables.h"
+#include "core/routing/walk.h"
 
 enum { ROUNDS_MAX = 6, CHECK_EVERY = 1024 };
 /* Links that all rounds together may look at, and above which only the two plain shapes are tried. */

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "core/mapping/routes/walk.h"
+#include "core/routing/walk.h"
 
 cm_status cm_walker_new(const cm_routes *routes, cm_memory *memory, cm_walker *walker, cm_error *error)
 {

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/order.h"
-#include "core/mapping/routes/walk.h"
 #include "core/network/nets_by_part.h"
+#include "core/routing/walk.h"
 
 typedef struct builder {
   cm_routes *r;

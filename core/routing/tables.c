@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "base/order.h"
-#include "core/mapping/routes/tables.h"
-#include "core/mapping/routes/walk.h"
+#include "core/routing/tables.h"
+#include "core/routing/walk.h"
 
 /* An axon at a router. */
 typedef struct visit {

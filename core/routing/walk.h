@@ -1,9 +1,9 @@
 /* Walks over the flows of routes: the tree that each takes. */
-#ifndef CM_MAPPING_ROUTES_WALK_H
-#define CM_MAPPING_ROUTES_WALK_H
+#ifndef CM_ROUTING_WALK_H
+#define CM_ROUTING_WALK_H
 
 #include "core/chip/interconnect/trees.h"
-#include "core/mapping/routes/routes.h"
+#include "core/routing/routes.h"
 
 /* Fills in the flows. Shapes are 0. */
 cm_status cm_routes_flows(cm_routes *routes, cm_run *run, cm_error *error);

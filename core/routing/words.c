@@ -1,4 +1,4 @@
-#include "core/mapping/routes/words.h"
+#include "core/routing/words.h"
 
 #include <string.h>
 

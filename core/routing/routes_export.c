@@ -7,8 +7,8 @@
 
 #include "base/json.h"
 #include "core/mapping/measure/binary.h"
-#include "core/mapping/routes/tables.h"
-#include "core/mapping/routes/walk.h"
+#include "core/routing/tables.h"
+#include "core/routing/walk.h"
 
 enum { BAND_ENTRIES_MAX = 1 << 24 };
 

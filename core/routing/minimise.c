@@ -1,7 +1,7 @@
 /* Prefix tables of fewest entries. Happy path: the trie of the blocks with, at every node, the routes that an entry above may
  * have for the fewest entries below; then from the root down, an entry wherever the one above does not do. What can fail:
  * memory. */
-#include "core/mapping/routes/minimise.h"
+#include "core/routing/minimise.h"
 
 #include <stdlib.h>
 #include <string.h>

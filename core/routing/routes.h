@@ -1,7 +1,7 @@
 /* Routes of a mapping: one tree an axon (or one path a pair of parts), free of deadlock under a turn rule, spread so
  * that the fullest link carries less where the rule leaves a choice, and routing tables for them. */
-#ifndef CM_MAPPING_ROUTES_H
-#define CM_MAPPING_ROUTES_H
+#ifndef CM_ROUTING_ROUTES_H
+#define CM_ROUTING_ROUTES_H
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
  * entries. Happy path: loads and the most virtual channels, then the channel dependency graph of all trees. What can fail: memory, a stop, dead links that cut a target off. */
 #include <string.h>
 
-#include "core/mapping/routes/walk.h"
+#include "core/routing/walk.h"
 
 enum { CHECK_EVERY = 1024, LINKS_SHORT = 8 };
 

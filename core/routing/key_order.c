@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mapping/routes/tables.h"
+#include "core/routing/tables.h"
 
 /* A cluster is compared with so many that have the same way out of the same router; a router keeps so many ways of one. */
 enum { NEIGHBOURS = 6, WAYS_KEPT = 4, NONE = UINT32_MAX, WORD_BITS = 32 /* of a router's keys */, DIGIT_BITS = 12 };
