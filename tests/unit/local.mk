@@ -15,7 +15,6 @@ UNIT_TESTS = \
   tests/unit/core/limits/limits \
   tests/unit/core/mapping/metrics \
   tests/unit/core/mapping/options \
-  tests/unit/core/mapping/simulate \
   tests/unit/core/network/formats \
   tests/unit/core/network/identity \
   tests/unit/core/network/network \
@@ -40,6 +39,7 @@ UNIT_TESTS = \
   tests/unit/core/placement/placement \
   tests/unit/core/schedule/orders \
   tests/unit/core/schedule/schedule \
+  tests/unit/core/simulate/simulate \
   tests/unit/core/solver/attempts
 if HAVE_IGRAPH
 UNIT_TESTS += tests/unit/core/learning/communities

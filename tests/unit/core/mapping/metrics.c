@@ -4,7 +4,7 @@
 #include "core/machine/compile.h"
 #include "core/mapping/options.h"
 #include "core/mapping/measure/measure.h"
-#include "core/mapping/simulate/request.h"
+#include "core/simulate/simulate_request.h"
 
 static cm_error error;
 

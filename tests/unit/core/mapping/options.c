@@ -4,7 +4,7 @@
 #include "base/threads.h"
 #include "core/machine/compile.h"
 #include "core/mapping/options.h"
-#include "core/mapping/simulate/request.h"
+#include "core/simulate/simulate_request.h"
 
 static bool takes(const cm_options *table, const char *name, json_t *value)
 {

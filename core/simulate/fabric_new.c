@@ -1,7 +1,7 @@
 /* Making a fabric, and giving it back. */
 #include "core/chip/interconnect/interconnect.h"
 #include "core/chip/turns.h"
-#include "core/mapping/simulate/fabric.h"
+#include "core/simulate/fabric.h"
 
 static void set_times(cm_fabric *f)
 {

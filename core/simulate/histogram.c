@@ -1,4 +1,4 @@
-#include "core/mapping/simulate/histogram.h"
+#include "core/simulate/histogram.h"
 
 /* 32 bins from each power of two to the next. */
 enum { STEPS_LOG = 5 };

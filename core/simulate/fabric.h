@@ -4,12 +4,12 @@
  * core, which lets a packet go when another channel takes it. A packet holds a place in the buffer behind the channel from when it sets out (virtual cut-through). The packet
  * at the head of a buffer waits for every channel that it needs; channels serve those that wait in the order in which
  * they came. What leaves a core waits in a queue without end. */
-#ifndef CM_MAPPING_SIMULATE_FABRIC_H
-#define CM_MAPPING_SIMULATE_FABRIC_H
+#ifndef CM_SIMULATE_FABRIC_H
+#define CM_SIMULATE_FABRIC_H
 
-#include "core/mapping/simulate/events.h"
-#include "core/mapping/simulate/frames.h"
-#include "core/mapping/simulate/traffic.h"
+#include "core/simulate/events.h"
+#include "core/simulate/frames.h"
+#include "core/simulate/traffic.h"
 
 enum { CM_FABRIC_NONE = UINT32_MAX, CM_FABRIC_CORES_MAX = 60 };
 

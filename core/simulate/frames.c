@@ -1,4 +1,4 @@
-#include "core/mapping/simulate/frames.h"
+#include "core/simulate/frames.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* One time step: every core goes through its neurons in order, sends what those that fire have to send, and processes
  * what comes in beside it. Where a chip does not do both at once, a core processes when it has sent. */
 #include "base/random.h"
-#include "core/mapping/simulate/outcomes.h"
 #include "core/partition/options.h"
+#include "core/simulate/outcomes.h"
 
 /* A packet to be sent. */
 typedef struct planned {

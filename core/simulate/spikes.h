@@ -1,6 +1,6 @@
 /* Given spike trains: which neurons fire in which time step (docs/simulation.md). */
-#ifndef CM_MAPPING_SIMULATE_SPIKES_H
-#define CM_MAPPING_SIMULATE_SPIKES_H
+#ifndef CM_SIMULATE_SPIKES_H
+#define CM_SIMULATE_SPIKES_H
 
 #include "base/run.h"
 

@@ -1,4 +1,4 @@
-#include "core/mapping/simulate/ways.h"
+#include "core/simulate/fabric_ways.h"
 
 #include "core/chip/interconnect/interconnect.h"
 

@@ -1,9 +1,9 @@
-#include "core/mapping/simulate/request.h"
+#include "core/simulate/simulate_request.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "core/mapping/simulate/frames.h"
+#include "core/simulate/frames.h"
 
 enum { THREADS_MAX = 1024, BUFFERS_MAX = 1 << 20, STEPS_MAX = 100000, FRAMES = 32 };
 

@@ -1,10 +1,10 @@
 /* The two ways to drive a fabric: time steps, and a steady stream. */
-#ifndef CM_MAPPING_SIMULATE_OUTCOMES_H
-#define CM_MAPPING_SIMULATE_OUTCOMES_H
+#ifndef CM_SIMULATE_OUTCOMES_H
+#define CM_SIMULATE_OUTCOMES_H
 
-#include "core/mapping/simulate/fabric.h"
-#include "core/mapping/simulate/histogram.h"
-#include "core/mapping/simulate/simulate.h"
+#include "core/simulate/fabric.h"
+#include "core/simulate/histogram.h"
+#include "core/simulate/simulate.h"
 
 /* What one time step came to. */
 typedef struct cm_step_outcome {

@@ -1,7 +1,7 @@
 /* A steady stream: every core sends packets at random times (Poisson), in proportion to the rates of its neurons; cores
  * take what comes at once. */
-#include "core/mapping/simulate/arrivals.h"
-#include "core/mapping/simulate/outcomes.h"
+#include "core/simulate/arrivals.h"
+#include "core/simulate/outcomes.h"
 
 /* The first fifth of the packets warms the network up; then latencies count. */
 static const double warm_share = 0.2;

@@ -1,13 +1,13 @@
 /* Happy path: traffic of the mapping -> steps side by side, a stream, and streams of growing load until the network
  * saturates -> the report. What can fail: options, memory, stops. */
-#include "core/mapping/simulate/simulate.h"
+#include "core/simulate/simulate.h"
 
 #include <math.h>
 
 #include "base/threads.h"
 #include "core/chip/turns.h"
 #include "core/chip/interconnect/interconnect.h"
-#include "core/mapping/simulate/outcomes.h"
+#include "core/simulate/outcomes.h"
 #include "core/mapping/measure/step.h"
 
 const cm_simulate_options cm_simulate_defaults = {.steps = 1, .buffers = 16, .packets = 200000, .seed = 1};

@@ -1,6 +1,6 @@
 /* What a mapped network sends: packets with their targets, by source neuron and core. */
-#ifndef CM_MAPPING_SIMULATE_TRAFFIC_H
-#define CM_MAPPING_SIMULATE_TRAFFIC_H
+#ifndef CM_SIMULATE_TRAFFIC_H
+#define CM_SIMULATE_TRAFFIC_H
 
 #include "base/run.h"
 #include "core/chip/chip.h"

@@ -1,7 +1,7 @@
 /* How much passes every router over time, in frames of equal length: their number is bounded, so frames are joined in pairs
  * as time goes on. */
-#ifndef CM_MAPPING_SIMULATE_FRAMES_H
-#define CM_MAPPING_SIMULATE_FRAMES_H
+#ifndef CM_SIMULATE_FRAMES_H
+#define CM_SIMULATE_FRAMES_H
 
 #include <jansson.h>
 

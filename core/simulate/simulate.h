@@ -1,13 +1,13 @@
 /* A mapped network in motion: packets over the chip's routers, one event after another (docs/simulation.md). */
-#ifndef CM_MAPPING_SIMULATE_H
-#define CM_MAPPING_SIMULATE_H
+#ifndef CM_SIMULATE_SIMULATE_H
+#define CM_SIMULATE_SIMULATE_H
 
 #include <jansson.h>
 
 #include "base/run.h"
 #include "core/chip/chip.h"
-#include "core/mapping/simulate/spikes.h"
 #include "core/network/topology.h"
+#include "core/simulate/spikes.h"
 
 typedef struct cm_simulate_options {
   uint32_t steps;    /* time steps to simulate; 0: none */

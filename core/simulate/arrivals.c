@@ -1,4 +1,4 @@
-#include "core/mapping/simulate/arrivals.h"
+#include "core/simulate/arrivals.h"
 
 #include <math.h>
 

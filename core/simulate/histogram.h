@@ -1,6 +1,6 @@
 /* Counts of latencies, in bins of three per cent: exact sums, and quantiles to that precision. */
-#ifndef CM_MAPPING_SIMULATE_HISTOGRAM_H
-#define CM_MAPPING_SIMULATE_HISTOGRAM_H
+#ifndef CM_SIMULATE_HISTOGRAM_H
+#define CM_SIMULATE_HISTOGRAM_H
 
 #include <jansson.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "core/mapping/simulate/events.h"
+#include "core/simulate/events.h"
 
 #include "base/heap.h"
 

@@ -1,9 +1,9 @@
 /* Which channels a packet needs at a router. */
-#ifndef CM_MAPPING_SIMULATE_WAYS_H
-#define CM_MAPPING_SIMULATE_WAYS_H
+#ifndef CM_SIMULATE_FABRIC_WAYS_H
+#define CM_SIMULATE_FABRIC_WAYS_H
 
 #include "core/chip/turns.h"
-#include "core/mapping/simulate/fabric.h"
+#include "core/simulate/fabric.h"
 
 /* Lists in f->way what the packet needs at a router, without repetition. O(targets), on an interconnect times their hops.
  * Errors: memory. */

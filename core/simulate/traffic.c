@@ -1,4 +1,4 @@
-#include "core/mapping/simulate/traffic.h"
+#include "core/simulate/traffic.h"
 
 #include <stdlib.h>
 

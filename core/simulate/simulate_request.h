@@ -1,9 +1,9 @@
 /* What a job of kind simulate asks for (docs/simulation.md). */
-#ifndef CM_MAPPING_SIMULATE_REQUEST_H
-#define CM_MAPPING_SIMULATE_REQUEST_H
+#ifndef CM_SIMULATE_SIMULATE_REQUEST_H
+#define CM_SIMULATE_SIMULATE_REQUEST_H
 
 #include "base/option.h"
-#include "core/mapping/simulate/simulate.h"
+#include "core/simulate/simulate.h"
 
 enum { CM_SIMULATE_MAPPING_MAX = 64 };
 

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "core/mapping/measure/measure.h"
-#include "core/mapping/simulate/events.h"
-#include "core/mapping/simulate/simulate.h"
+#include "core/simulate/events.h"
+#include "core/simulate/simulate.h"
 
 static cm_error error;
 static cm_run run;

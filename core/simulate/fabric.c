@@ -1,10 +1,10 @@
 /* Happy path: a packet is put in the queue of its core's outlet -> at the head it asks for channels -> a channel that is
  * free and has a place behind it takes it -> it arrives in the next buffer, or at a core. What can fail: memory, a
  * stop. */
-#include "core/mapping/simulate/fabric.h"
+#include "core/simulate/fabric.h"
 
 #include "core/chip/interconnect/interconnect.h"
-#include "core/mapping/simulate/ways.h"
+#include "core/simulate/fabric_ways.h"
 
 /* ---- packets and lists ---- */
 

@@ -1,12 +1,12 @@
 /* The packets of a steady stream as they come into being: every core's at random times (Poisson), in proportion to the rates
  * of its neurons. They do not depend on what happens on the chip, so they are drawn ahead, many at once: what has to be looked
  * up in memory for one is waited for beside that of the others. */
-#ifndef CM_MAPPING_SIMULATE_ARRIVALS_H
-#define CM_MAPPING_SIMULATE_ARRIVALS_H
+#ifndef CM_SIMULATE_ARRIVALS_H
+#define CM_SIMULATE_ARRIVALS_H
 
 #include "base/random.h"
-#include "core/mapping/simulate/events.h"
-#include "core/mapping/simulate/traffic.h"
+#include "core/simulate/events.h"
+#include "core/simulate/traffic.h"
 
 enum { CM_ARRIVALS_AHEAD = 128 };
 
