@@ -11,7 +11,7 @@
 #include "base/run.h"
 #include "core/chip/occupancy.h"
 #include "core/output/exports/exports.h"
-#include "core/mapping/levels/cache.h"
+#include "core/levels/cache.h"
 #include "core/mapping/input.h"
 #include "core/mapping/mapping.h"
 #include "core/network/import.h"

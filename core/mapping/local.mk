@@ -1,8 +1,5 @@
 libcoremap_a_SOURCES += \
   core/mapping/candidate.c core/mapping/candidate.h core/mapping/detail.c core/mapping/detail.h core/mapping/input.h core/mapping/mapping.c core/mapping/mapping.h core/mapping/options.c core/mapping/options.h \
-  core/mapping/levels/cache.c core/mapping/levels/cache.h core/mapping/levels/cache_entries.c core/mapping/levels/cache_entries.h \
-  core/mapping/levels/cache_lend.c core/mapping/levels/cache_manifest.c core/mapping/levels/cache_open.c \
-  core/mapping/levels/levels.c core/mapping/levels/levels.h \
   core/mapping/measure/border.c core/mapping/measure/border.h core/mapping/measure/congestion.c core/mapping/measure/link_tally.h core/mapping/measure/spread.h \
   core/mapping/measure/links.c core/mapping/measure/measure.c core/mapping/measure/measure.h core/mapping/measure/metrics_count.c \
   core/mapping/measure/metrics_fill.c core/mapping/measure/metrics_tally.h core/mapping/measure/neurons.c core/mapping/measure/neurons.h \

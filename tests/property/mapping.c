@@ -3,8 +3,8 @@
  * every refusal is one that the input deserves. */
 #include "../unit/chips.h"
 
+#include "core/levels/cache.h"
 #include "core/limits/limits.h"
-#include "core/mapping/levels/cache.h"
 #include "core/mapping/options.h"
 #include "core/output/views.h"
 #include "core/routing/routes.h"

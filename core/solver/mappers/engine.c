@@ -1,7 +1,7 @@
 #include "core/solver/mappers/axon_engine.h"
 
 #include "core/solver/mappers/step_engine.h"
-#include "core/mapping/levels/levels.h"
+#include "core/levels/levels.h"
 #include "core/partition/axon/dense.h"
 #include "core/partition/edge/constrained.h"
 #include "core/partition/flows.h"

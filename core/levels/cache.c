@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "core/mapping/levels/cache_entries.h"
+#include "core/levels/cache_entries.h"
 
 static cm_status acquire(void *user, const char *key, char *folder, cm_error *error)
 {

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "core/mapping/levels/cache.h"
+#include "core/levels/cache.h"
 
 enum { LENT_MAX = 64 };
 

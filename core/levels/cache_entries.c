@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mapping/levels/cache_entries.h"
+#include "core/levels/cache_entries.h"
 
 bool cm_cache_key_is_sound(const char *key)
 {

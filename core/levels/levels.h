@@ -1,10 +1,10 @@
 /* Coarsened levels of a job: from the cache when it has them, else made now. */
-#ifndef CM_MAPPING_LEVELS_H
-#define CM_MAPPING_LEVELS_H
+#ifndef CM_LEVELS_LEVELS_H
+#define CM_LEVELS_LEVELS_H
 
 #include "base/file.h"
+#include "core/levels/cache.h"
 #include "core/mapping/input.h"
-#include "core/mapping/levels/cache.h"
 #include "core/partition/options.h"
 
 typedef struct cm_levels {

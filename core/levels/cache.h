@@ -1,7 +1,7 @@
 /* Coarsened topologies kept between jobs: folders on disk, each with a manifest of its files' SHA-256,
  * checked on every acquire; bounded in bytes; the least recently used goes first, never one in use. */
-#ifndef CM_MAPPING_CACHE_H
-#define CM_MAPPING_CACHE_H
+#ifndef CM_LEVELS_CACHE_H
+#define CM_LEVELS_CACHE_H
 
 #include "base/status.h"
 

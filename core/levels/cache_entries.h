@@ -1,7 +1,7 @@
 /* Between the files of the cache: what it gives out (cache.c), its entries (cache_entries.c), the manifests of their folders
  * (cache_manifest.c) and its opening (cache_open.c). A cache owns its entries, and the folders below its own. */
-#ifndef CM_MAPPING_LEVELS_CACHE_ENTRIES_H
-#define CM_MAPPING_LEVELS_CACHE_ENTRIES_H
+#ifndef CM_LEVELS_CACHE_ENTRIES_H
+#define CM_LEVELS_CACHE_ENTRIES_H
 
 #include <jansson.h>
 #include <pthread.h>
@@ -9,7 +9,7 @@
 #include <uthash.h>
 
 #include "base/file.h"
-#include "core/mapping/levels/cache.h"
+#include "core/levels/cache.h"
 
 enum { CM_CACHE_FOLDER_MAX = 160 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "core/mapping/levels/cache_entries.h"
+#include "core/levels/cache_entries.h"
 
 typedef struct found {
   char name[CM_CACHE_FOLDER_MAX];

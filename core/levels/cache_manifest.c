@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "core/mapping/levels/cache_entries.h"
+#include "core/levels/cache_entries.h"
 
 enum { MANIFEST_BYTES_MAX = 1 << 20 };
 

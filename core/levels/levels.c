@@ -1,7 +1,7 @@
 /* Happy path: key -> cache hit -> folder. On a miss the levels are made in a scratch folder that is then published.
  * What can fail: no room on disk, cancel (the scratch is removed), a damaged entry (the reader's error makes the
  * caller release with `damaged`; the next acquire misses). */
-#include "core/mapping/levels/levels.h"
+#include "core/levels/levels.h"
 
 #include <sodium.h>
 #include <string.h>
