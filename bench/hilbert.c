@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "core/solver/map.h"
-#include "core/mapping/measure/measure.h"
+#include "core/measure/measure.h"
 #include "core/mapping/options.h"
 #include "core/solver/stage/stage.h"
 #include "core/network/import.h"

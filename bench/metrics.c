@@ -9,7 +9,7 @@
 #include "base/order.h"
 #include "base/random.h"
 #include "core/verify/certificate.h"
-#include "core/mapping/measure/measure.h"
+#include "core/measure/measure.h"
 #include "core/routing/routes.h"
 
 static const char usage[] =

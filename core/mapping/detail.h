@@ -3,7 +3,7 @@
 #define CM_MAPPING_DETAIL_H
 
 #include "core/chip/chip.h"
-#include "core/mapping/window.h"
+#include "core/mapping/router_window.h"
 #include "core/metrics/metrics.h"
 
 typedef struct cm_metrics_detail {

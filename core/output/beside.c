@@ -6,9 +6,9 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "core/mapping/measure/measure.h"
-#include "core/mapping/measure/scenarios.h"
 #include "core/mapping/options.h"
+#include "core/measure/measure.h"
+#include "core/measure/scenario_metrics.h"
 #include "core/output/exports/exports.h"
 #include "core/routing/routes.h"
 #include "core/verify/certificate.h"

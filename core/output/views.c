@@ -9,9 +9,9 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "core/mapping/measure/measure.h"
-#include "core/mapping/measure/populations.h"
-#include "core/mapping/measure/scenarios.h"
+#include "core/measure/measure.h"
+#include "core/measure/populations_of_parts.h"
+#include "core/measure/scenario_metrics.h"
 #include "core/network/identity.h"
 #include "core/output/view_writer.h"
 

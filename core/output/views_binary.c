@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/mapping/measure/binary.h"
+#include "core/measure/binary.h"
 #include "core/output/view_writer.h"
 
 typedef cm_view_writer writer;

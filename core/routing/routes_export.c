@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "core/mapping/measure/binary.h"
+#include "core/measure/binary.h"
 #include "core/routing/tables.h"
 #include "core/routing/walk.h"
 

@@ -8,7 +8,7 @@
 #include "core/chip/turns.h"
 #include "core/chip/interconnect/interconnect.h"
 #include "core/simulate/outcomes.h"
-#include "core/mapping/measure/step.h"
+#include "core/measure/step_time.h"
 
 const cm_simulate_options cm_simulate_defaults = {.steps = 1, .buffers = 16, .packets = 200000, .seed = 1};
 

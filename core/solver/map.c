@@ -7,13 +7,13 @@
 #include "base/json.h"
 #include "core/chip/interconnect/interconnect.h"
 #include "core/solver/driver/fitting.h"
-#include "core/mapping/measure/measure.h"
-#include "core/mapping/measure/neurons.h"
+#include "core/measure/measure.h"
+#include "core/measure/neurons.h"
 #include "core/mapping/options.h"
 #include "core/solver/pareto/pareto.h"
 #include "core/solver/incremental/remap.h"
 #include "core/solver/scenarios/scenarios.h"
-#include "core/mapping/measure/ways.h"
+#include "core/measure/way_loads.h"
 #include "core/partition/step/step_bound.h"
 
 static cm_status report(const cm_candidate *c, cm_mapping *m, cm_error *error)

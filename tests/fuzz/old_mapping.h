@@ -4,7 +4,7 @@
 
 #include "core/verify/check.h"
 #include "core/output/views.h"
-#include "core/mapping/measure/measure.h"
+#include "core/measure/measure.h"
 #include "old.h"
 
 typedef struct old_mapping {

@@ -4,7 +4,7 @@
 #include "../unit/networks.h"
 
 #include "core/verify/certificate.h"
-#include "core/mapping/measure/measure.h"
+#include "core/measure/measure.h"
 #include "core/routing/routes.h"
 #include "tests/property/turns.h"
 

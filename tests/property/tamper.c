@@ -10,7 +10,7 @@
 #include "core/verify/check.h"
 #include "core/output/views.h"
 #include "core/solver/map.h"
-#include "core/mapping/measure/measure.h"
+#include "core/measure/measure.h"
 #include "core/mapping/options.h"
 #include "core/routing/routes.h"
 

@@ -6,7 +6,7 @@
 #include "core/machine/order.h"
 #include "core/machine/run/simulate.h"
 #include "core/machine/tiles/tiles.h"
-#include "core/mapping/measure/measure.h"
+#include "core/measure/measure.h"
 
 static cm_error error;
 

@@ -13,8 +13,8 @@ UNIT_TESTS = \
   tests/unit/core/learning/policy \
   tests/unit/core/learning/training \
   tests/unit/core/limits/limits \
-  tests/unit/core/mapping/metrics \
   tests/unit/core/mapping/options \
+  tests/unit/core/measure/metrics \
   tests/unit/core/network/formats \
   tests/unit/core/network/identity \
   tests/unit/core/network/network \

@@ -3,7 +3,7 @@
 #include "core/machine/tiles/compile.h"
 #include "core/machine/tiles/tiles.h"
 #include "core/output/views.h"
-#include "core/mapping/measure/measure.h"
+#include "core/measure/measure.h"
 #include "core/network/export.h"
 
 /* What is made on the way. */

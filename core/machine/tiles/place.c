@@ -3,8 +3,8 @@
 
 #include "core/machine/tiles/tiles.h"
 #include "core/mapping/mapping.h"
-#include "core/mapping/measure/measure.h"
 #include "core/mapping/options.h"
+#include "core/measure/measure.h"
 
 static bool computes(const cm_instruction *i)
 {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/mapping/measure/ways.h"
+#include "core/measure/way_loads.h"
 #include "core/output/exports/writers.h"
 
 const cm_export_format cm_export_formats[] = {

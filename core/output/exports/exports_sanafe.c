@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/chip/turns.h"
-#include "core/mapping/measure/step.h"
+#include "core/measure/step_time.h"
 #include "core/output/exports/writers.h"
 
 typedef struct writer {

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "core/chip/turns.h"
-#include "core/mapping/measure/measure.h"
+#include "core/measure/measure.h"
 #include "core/output/picture/drawing.h"
-#include "core/mapping/measure/populations.h"
-#include "core/mapping/measure/ways.h"
+#include "core/measure/populations_of_parts.h"
+#include "core/measure/way_loads.h"
 
 enum { WHOLE_CORES_MAX = 65536, DRAWN_CORES_MAX = 1 << 22 };
 

@@ -6,8 +6,8 @@
 
 #include "core/limits/limits.h"
 #include "core/limits/populations.h"
-#include "core/mapping/measure/measure.h"
 #include "core/mapping/options.h"
+#include "core/measure/measure.h"
 #include "core/network/identity.h"
 #include "core/solver/incremental/hasten.h"
 #include "core/solver/incremental/remapping.h"

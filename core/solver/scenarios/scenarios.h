@@ -2,7 +2,7 @@
 #ifndef CM_SOLVER_SCENARIOS_SCENARIOS_H
 #define CM_SOLVER_SCENARIOS_SCENARIOS_H
 
-#include "core/mapping/measure/scenarios.h"
+#include "core/measure/scenario_metrics.h"
 #include "core/solver/once.h"
 
 /* Maps for the scenario that is worst in the end: for the busiest one; when another is worse then, for the mean of those, up to three

@@ -5,7 +5,7 @@
 
 #include "core/verify/check.h"
 #include "core/output/views.h"
-#include "core/mapping/measure/measure.h"
+#include "core/measure/measure.h"
 
 static cm_error error;
 static cm_topology network;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "core/mapping/measure/measure.h"
+#include "core/measure/measure.h"
 #include "core/simulate/events.h"
 #include "core/simulate/simulate.h"
 

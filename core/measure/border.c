@@ -1,4 +1,4 @@
-#include "core/mapping/measure/border.h"
+#include "core/measure/border.h"
 
 static double hops_pj(const cm_chip *chip, cm_hops hops)
 {

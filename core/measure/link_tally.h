@@ -1,9 +1,9 @@
 /* What goes over the links of a window under the routing of the chip. */
-#ifndef CM_MAPPING_MEASURE_LINK_TALLY_H
-#define CM_MAPPING_MEASURE_LINK_TALLY_H
+#ifndef CM_MEASURE_LINK_TALLY_H
+#define CM_MEASURE_LINK_TALLY_H
 
-#include "core/mapping/measure/measure.h"
-#include "core/mapping/window.h"
+#include "core/mapping/router_window.h"
+#include "core/measure/measure.h"
 
 /* Steps from one router to another: positive is east or south. */
 typedef struct cm_offset {

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mapping/measure/link_tally.h"
-#include "core/mapping/measure/spread.h"
+#include "core/measure/link_tally.h"
+#include "core/measure/spread.h"
 
 /* Below this share of the highest load there is only dust of rounding. */
 static const double DUST = 0x1p-42;

@@ -1,11 +1,11 @@
 /* Binary files of what stands on cores and links; the stream keeps errors. docs/mapping-formats.md describes them. */
-#ifndef CM_MAPPING_BINARY_H
-#define CM_MAPPING_BINARY_H
+#ifndef CM_MEASURE_BINARY_H
+#define CM_MEASURE_BINARY_H
 
 #include <stdio.h>
 
 #include "core/chip/chip.h"
-#include "core/mapping/window.h"
+#include "core/mapping/router_window.h"
 
 void cm_put_u32(FILE *stream, uint32_t value); /* little-endian, as all are */
 void cm_put_f32(FILE *stream, double value);

@@ -1,9 +1,9 @@
-/* core/mapping/measure: cases computed by hand. */
+/* core/measure: cases computed by hand. */
 #include "tests/unit/networks.h"
 
 #include "core/machine/compile.h"
 #include "core/mapping/options.h"
-#include "core/mapping/measure/measure.h"
+#include "core/measure/measure.h"
 #include "core/simulate/simulate_request.h"
 
 static cm_error error;

@@ -1,6 +1,6 @@
 /* The binary files of grids and links. All of a chip stands in a file where that is not much; of a larger chip a box does, so
  * that the file costs what is used. */
-#include "core/mapping/measure/binary.h"
+#include "core/measure/binary.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* What a mapping costs in every scenario of its network, in the worst one and on the mean. */
-#include "core/mapping/measure/scenarios.h"
+#include "core/measure/scenario_metrics.h"
 
-#include "core/mapping/measure/measure.h"
 #include "core/mapping/options.h"
+#include "core/measure/measure.h"
 
 static double energy_pj(const cm_metrics *m)
 {

@@ -1,6 +1,6 @@
 /* What inputs outside the chip cost on their way in. */
-#ifndef CM_MAPPING_BORDER_H
-#define CM_MAPPING_BORDER_H
+#ifndef CM_MEASURE_BORDER_H
+#define CM_MEASURE_BORDER_H
 
 #include "core/mapping/mapping.h"
 

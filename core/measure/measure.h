@@ -1,6 +1,6 @@
 /* Metrics of a mapping, as docs/mapping-formats.md defines them. */
-#ifndef CM_MAPPING_MEASURE_H
-#define CM_MAPPING_MEASURE_H
+#ifndef CM_MEASURE_MEASURE_H
+#define CM_MEASURE_MEASURE_H
 
 #include "base/run.h"
 #include "core/chip/chip.h"

@@ -1,6 +1,6 @@
 /* Measures of a mapping by the scenarios of its network, whose rates vary over time (docs/step-time.md). */
-#ifndef CM_MAPPING_MEASURE_SCENARIOS_H
-#define CM_MAPPING_MEASURE_SCENARIOS_H
+#ifndef CM_MEASURE_SCENARIO_METRICS_H
+#define CM_MEASURE_SCENARIO_METRICS_H
 
 #include "core/mapping/input.h"
 

@@ -1,4 +1,4 @@
-#include "core/mapping/window.h"
+#include "core/mapping/router_window.h"
 
 /* A ring of so many routers costs little. */
 enum { RING_WHOLE = 1024 };

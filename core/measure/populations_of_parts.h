@@ -1,6 +1,6 @@
 /* Populations, or layers, of a network over the parts of a mapping. */
-#ifndef CM_MAPPING_POPULATIONS_H
-#define CM_MAPPING_POPULATIONS_H
+#ifndef CM_MEASURE_POPULATIONS_OF_PARTS_H
+#define CM_MEASURE_POPULATIONS_OF_PARTS_H
 
 #include <jansson.h>
 

@@ -1,4 +1,4 @@
-#include "core/mapping/measure/neurons.h"
+#include "core/measure/neurons.h"
 
 #include "core/limits/copies.h"
 

@@ -2,7 +2,7 @@
  * the loads are their running sums. */
 #include <stdlib.h>
 
-#include "core/mapping/measure/link_tally.h"
+#include "core/measure/link_tally.h"
 
 cm_status cm_link_tally_new(const cm_window *window, cm_memory *memory, cm_link_tally *tally, cm_error *error)
 {

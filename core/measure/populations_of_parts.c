@@ -1,4 +1,4 @@
-#include "core/mapping/measure/populations.h"
+#include "core/measure/populations_of_parts.h"
 
 /* Neurons by part: a counting sort into `order`, whose pieces begin at first[part]. */
 static void sort_by_part(const uint32_t *part, uint32_t neurons, uint32_t parts, uint32_t *first, uint32_t *order)

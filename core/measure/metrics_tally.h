@@ -1,11 +1,11 @@
 /* What the metrics count up task by task, and make figures of: shared by the files that do either. */
-#ifndef CM_MAPPING_MEASURE_METRICS_TALLY_H
-#define CM_MAPPING_MEASURE_METRICS_TALLY_H
+#ifndef CM_MEASURE_METRICS_TALLY_H
+#define CM_MEASURE_METRICS_TALLY_H
 
-#include "core/mapping/measure/measure.h"
-#include "core/mapping/measure/link_tally.h"
-#include "core/mapping/measure/spread.h"
-#include "core/mapping/measure/ways.h"
+#include "core/measure/measure.h"
+#include "core/measure/link_tally.h"
+#include "core/measure/spread.h"
+#include "core/measure/way_loads.h"
 
 /* Sums over all flows of a task: packets, and packets times hops by kind of link. */
 typedef struct cm_metrics_totals {

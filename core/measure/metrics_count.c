@@ -7,11 +7,11 @@
  *
  * Undirected networks: a row lists a vertex's neighbours, every edge stands in two rows. Each of its two pins is a
  * flow of its own of half the edge's weight; the unit of the sums is then half a weight. */
-#include "core/mapping/measure/metrics_tally.h"
+#include "core/measure/metrics_tally.h"
 
 #include "base/threads.h"
-#include "core/mapping/measure/link_tally.h"
-#include "core/mapping/measure/spread.h"
+#include "core/measure/link_tally.h"
+#include "core/measure/spread.h"
 
 typedef cm_metrics_work work;
 typedef cm_metrics_tally tally;

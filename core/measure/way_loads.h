@@ -1,7 +1,7 @@
 /* Loads of the links of an interconnect (core/chip/interconnect): what links.c and congestion.c are to a plain mesh. Every packet
  * takes the way of cm_interconnect_last; an axon's packet goes once over the union of its ways, which is a tree. */
-#ifndef CM_MAPPING_WAYS_H
-#define CM_MAPPING_WAYS_H
+#ifndef CM_MEASURE_WAY_LOADS_H
+#define CM_MEASURE_WAY_LOADS_H
 
 #include "core/chip/chip.h"
 #include "core/mapping/mapping.h"

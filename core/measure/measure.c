@@ -1,13 +1,13 @@
 /* Happy path: what is counted gets its room -> tasks count (metrics_count.c) -> figures are made of it (metrics_fill.c) -> those of
  * a time step, and of inputs outside the chip. What can fail: a mapping out of range, no way between cores; memory, a stop. */
-#include "core/mapping/measure/measure.h"
+#include "core/measure/measure.h"
 
 #include "core/chip/interconnect/interconnect.h"
-#include "core/mapping/measure/border.h"
-#include "core/mapping/measure/link_tally.h"
-#include "core/mapping/measure/metrics_tally.h"
-#include "core/mapping/measure/spread.h"
-#include "core/mapping/measure/step.h"
+#include "core/measure/border.h"
+#include "core/measure/link_tally.h"
+#include "core/measure/metrics_tally.h"
+#include "core/measure/spread.h"
+#include "core/measure/step_time.h"
 #include "core/network/nets_by_part.h"
 
 typedef cm_metrics_work work;

@@ -1,8 +1,8 @@
 /* Congestion under random minimal routing. */
-#ifndef CM_MAPPING_MEASURE_SPREAD_H
-#define CM_MAPPING_MEASURE_SPREAD_H
+#ifndef CM_MEASURE_SPREAD_H
+#define CM_MEASURE_SPREAD_H
 
-#include "core/mapping/measure/link_tally.h"
+#include "core/measure/link_tally.h"
 
 enum { CM_QUADRANTS = 4, CM_EXIT_LEVELS = 9, CM_EXIT_LEVEL_BITS = 8 };
 

@@ -1,6 +1,6 @@
 /* What one time step of a mapping takes and costs, by the chip's own prices (docs/step-time.md). */
-#ifndef CM_MAPPING_STEP_H
-#define CM_MAPPING_STEP_H
+#ifndef CM_MEASURE_STEP_TIME_H
+#define CM_MEASURE_STEP_TIME_H
 
 #include "core/mapping/mapping.h"
 

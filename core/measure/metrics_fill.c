@@ -4,9 +4,9 @@
 #include "core/chip/interconnect/interconnect.h"
 #include "core/chip/turns.h"
 #include "core/limits/copies.h"
-#include "core/mapping/measure/link_tally.h"
-#include "core/mapping/measure/metrics_tally.h"
-#include "core/mapping/measure/spread.h"
+#include "core/measure/link_tally.h"
+#include "core/measure/metrics_tally.h"
+#include "core/measure/spread.h"
 
 typedef cm_metrics_work work;
 typedef cm_metrics_tally tally;

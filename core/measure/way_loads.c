@@ -1,4 +1,4 @@
-#include "core/mapping/measure/ways.h"
+#include "core/measure/way_loads.h"
 
 #include "core/chip/interconnect/interconnect.h"
 #include "core/chip/turns.h"

@@ -1,6 +1,6 @@
 /* Neurons that a chip's limits on single neurons make more of: relays and copies (docs/neuron-limits.md). */
-#ifndef CM_MAPPING_NEURONS_H
-#define CM_MAPPING_NEURONS_H
+#ifndef CM_MEASURE_NEURONS_H
+#define CM_MEASURE_NEURONS_H
 
 #include <jansson.h>
 

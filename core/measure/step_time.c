@@ -1,4 +1,4 @@
-#include "core/mapping/measure/step.h"
+#include "core/measure/step_time.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The routers that a mapping can reach: a box around its cores, so that what is kept by router or link costs what is
  * used of a chip, not what there is of it. */
-#ifndef CM_MAPPING_WINDOW_H
-#define CM_MAPPING_WINDOW_H
+#ifndef CM_MAPPING_ROUTER_WINDOW_H
+#define CM_MAPPING_ROUTER_WINDOW_H
 
 #include "core/chip/chip.h"
 
