@@ -1,5 +1,5 @@
 /* bench/learned: places the parts of one network with every placer that there is, and prints what each result is worth
- * by the metrics of core/mapping. */
+ * by the metrics of core/measure. */
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>

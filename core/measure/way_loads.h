@@ -1,4 +1,4 @@
-/* Loads of the links of an interconnect (core/chip/interconnect): what links.c and congestion.c are to a plain mesh. Every packet
+/* Loads of the links of an interconnect (core/chip/interconnect): what link_tally.c and congestion.c are to a plain mesh. Every packet
  * takes the way of cm_interconnect_last; an axon's packet goes once over the union of its ways, which is a tree. */
 #ifndef CM_MEASURE_WAY_LOADS_H
 #define CM_MEASURE_WAY_LOADS_H
