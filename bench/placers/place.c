@@ -11,7 +11,7 @@
 #include "bench/placers/instance.h"
 #include "base/random.h"
 #include "core/learning/agent/agent.h"
-#include "core/learning/agent/refine.h"
+#include "core/learning/agent/placement_refinement.h"
 #include "core/learning/letter/letter.h"
 #include "core/learning/pilot/pilot.h"
 #include "core/measure/measure.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "core/chip/interconnect/interconnect.h"
-#include "core/chip/routes.h"
+#include "core/chip/turn_trees.h"
 #include "core/mapping/input.h"
 #include "core/mapping/mapping.h"
 

@@ -2,7 +2,7 @@
 #ifndef CM_ROUTING_WALK_H
 #define CM_ROUTING_WALK_H
 
-#include "core/chip/interconnect/trees.h"
+#include "core/chip/interconnect/path_trees.h"
 #include "core/routing/routes.h"
 
 /* Fills in the flows. Shapes are 0. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/chip/interconnect/interconnect.h"
-#include "core/chip/interconnect/trees.h"
+#include "core/chip/interconnect/path_trees.h"
 #include "core/chip/region.h"
 #include "core/chip/turns.h"
 #include "core/placement/trees/groups.h"

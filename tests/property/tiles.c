@@ -4,7 +4,7 @@
 #include "../unit/graphs.h"
 #include "core/machine/cost.h"
 #include "core/machine/order.h"
-#include "core/machine/run/simulate.h"
+#include "core/machine/run/run_lanes.h"
 #include "core/machine/tiles/tiles.h"
 #include "core/measure/measure.h"
 

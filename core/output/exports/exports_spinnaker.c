@@ -2,7 +2,7 @@
  * its file schemas. SpiNNaker's y grows north. Processor 0 of a chip is its monitor's, so cores begin at 1. */
 #include <inttypes.h>
 
-#include "core/chip/interconnect/trees.h"
+#include "core/chip/interconnect/path_trees.h"
 #include "core/chip/turns.h"
 #include "core/output/exports/writers.h"
 #include "core/routing/tables.h"

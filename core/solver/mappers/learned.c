@@ -8,7 +8,7 @@
 
 #include "core/learning/agent/agent.h"
 #include "core/learning/deadlock.h"
-#include "core/learning/agent/refine.h"
+#include "core/learning/agent/placement_refinement.h"
 #include "core/learning/letter/letter.h"
 #include "core/learning/pilot/pilot.h"
 #include "core/learning/reward.h"

@@ -1,6 +1,6 @@
 /* Refinement of a placement for the fewest hops, whoever made it. */
-#ifndef CM_LEARNING_AGENT_REFINE_H
-#define CM_LEARNING_AGENT_REFINE_H
+#ifndef CM_LEARNING_AGENT_PLACEMENT_REFINEMENT_H
+#define CM_LEARNING_AGENT_PLACEMENT_REFINEMENT_H
 
 #include "core/learning/agent/agent.h"
 

@@ -1,5 +1,5 @@
 /* What cannot be compiled for a chip is refused before anything is laid out. */
-#include "core/operators/check.h"
+#include "core/operators/model_check.h"
 
 #include <string.h>
 

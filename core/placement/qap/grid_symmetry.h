@@ -1,6 +1,6 @@
 /* The ways in which a set of cores can be turned and mirrored onto itself without changing a distance. */
-#ifndef CM_PLACEMENT_SYMMETRY_H
-#define CM_PLACEMENT_SYMMETRY_H
+#ifndef CM_PLACEMENT_QAP_GRID_SYMMETRY_H
+#define CM_PLACEMENT_QAP_GRID_SYMMETRY_H
 
 #include "core/placement/axes.h"
 

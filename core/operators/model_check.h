@@ -1,6 +1,6 @@
 /* Whether a model can be compiled for a chip at all. */
-#ifndef CM_OPERATORS_CHECK_H
-#define CM_OPERATORS_CHECK_H
+#ifndef CM_OPERATORS_MODEL_CHECK_H
+#define CM_OPERATORS_MODEL_CHECK_H
 
 #include "core/operators/graph.h"
 

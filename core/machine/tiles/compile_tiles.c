@@ -1,6 +1,6 @@
 /* The tiles of a program beside it, or as what a compilation ends in. */
 #include "base/file.h"
-#include "core/machine/tiles/compile.h"
+#include "core/machine/tiles/compile_tiles.h"
 #include "core/machine/tiles/tiles.h"
 #include "core/output/views.h"
 #include "core/measure/measure.h"

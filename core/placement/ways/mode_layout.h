@@ -1,7 +1,7 @@
 /* A start for placement on grids of four and six links: parts lie by the two slowest modes of their graph (core/placement/modes.h),
  * slots by the columns and rows of their routers; both are halved along the longer side again and again. */
-#ifndef CM_PLACEMENT_WAYS_LAYOUT_H
-#define CM_PLACEMENT_WAYS_LAYOUT_H
+#ifndef CM_PLACEMENT_WAYS_MODE_LAYOUT_H
+#define CM_PLACEMENT_WAYS_MODE_LAYOUT_H
 
 #include "core/chip/interconnect/interconnect.h"
 #include "core/partition/multilevel.h"

@@ -1,6 +1,6 @@
 /* Lower bounds on the length of any schedule of a workload. */
-#ifndef CM_SCHEDULE_BOUND_H
-#define CM_SCHEDULE_BOUND_H
+#ifndef CM_SCHEDULE_SCHEDULE_BOUND_H
+#define CM_SCHEDULE_SCHEDULE_BOUND_H
 
 #include "core/schedule/workload.h"
 

@@ -1,6 +1,6 @@
 /* Happy path: ids become numbers as they are met, edges go into plain arrays; at the end all ids must have been declared. What
  * can fail: edges that name no node, weights and delays that are no numbers, names that are no text. */
-#include "core/network/xml/graph.h"
+#include "core/network/xml/xml_graph.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
  * Schroeder et al., Autonet, IEEE JSAC 1991; a channel for each turn: Dally and Seitz, IEEE Transactions on Computers 1987).
  * So ways may be the shortest. Often fewer channels do, packets staying on the last one: whether nothing waits in a ring is looked
  * up in the channel dependency graph of the routes as they are (cm_channels_ring). */
-#ifndef CM_CHIP_INTERCONNECT_TREES_H
-#define CM_CHIP_INTERCONNECT_TREES_H
+#ifndef CM_CHIP_INTERCONNECT_PATH_TREES_H
+#define CM_CHIP_INTERCONNECT_PATH_TREES_H
 
 #include "base/run.h"
 #include "core/chip/interconnect/interconnect.h"

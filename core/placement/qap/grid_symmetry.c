@@ -1,4 +1,4 @@
-#include "core/placement/qap/symmetry.h"
+#include "core/placement/qap/grid_symmetry.h"
 
 #include <string.h>
 

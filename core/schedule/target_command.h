@@ -1,6 +1,6 @@
 /* Scores from outside: a command that runs a program on the real target and says how long it took (docs/orders.md). */
-#ifndef CM_SCHEDULE_MEASURE_H
-#define CM_SCHEDULE_MEASURE_H
+#ifndef CM_SCHEDULE_TARGET_COMMAND_H
+#define CM_SCHEDULE_TARGET_COMMAND_H
 
 #include "base/run.h"
 

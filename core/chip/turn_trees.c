@@ -1,5 +1,5 @@
 /* Trees under turn rules. What can fail: memory, and targets that dead links cut off. */
-#include "core/chip/routes.h"
+#include "core/chip/turn_trees.h"
 
 #include <string.h>
 

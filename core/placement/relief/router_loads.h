@@ -1,7 +1,7 @@
 /* Expected packets at every router when each packet takes at every router one of its still useful directions with equal
  * chances (congestion), kept while parts change places. */
-#ifndef CM_PLACEMENT_LOADS_H
-#define CM_PLACEMENT_LOADS_H
+#ifndef CM_PLACEMENT_RELIEF_ROUTER_LOADS_H
+#define CM_PLACEMENT_RELIEF_ROUTER_LOADS_H
 
 #include "base/run.h"
 #include "core/chip/chip.h"

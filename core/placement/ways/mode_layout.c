@@ -1,6 +1,6 @@
 /* Happy path: modes of the graph -> slots in columns and rows, a torus cut where no slot is -> for a pose as many slots as parts,
  * nearest to the middle -> halves of both, again and again. What can fail: memory, a stop. */
-#include "core/placement/ways/layout.h"
+#include "core/placement/ways/mode_layout.h"
 
 #include <math.h>
 

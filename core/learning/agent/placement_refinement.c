@@ -1,6 +1,6 @@
 /* Swaps, then annealing that tries what may help: cores near a node's own, in a window as wide as keeps half of what is
  * tried acceptable. */
-#include "core/learning/agent/refine.h"
+#include "core/learning/agent/placement_refinement.h"
 
 #include <math.h>
 #include <string.h>

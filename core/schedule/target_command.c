@@ -1,4 +1,4 @@
-#include "core/schedule/measure.h"
+#include "core/schedule/target_command.h"
 
 #include <ctype.h>
 #include <errno.h>

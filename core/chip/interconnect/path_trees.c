@@ -1,6 +1,6 @@
 /* Happy path: from each target back along its way until the tree is met, then the new routers in order, each with its virtual
  * channel. What can fail: memory, dead links that leave no way. */
-#include "core/chip/interconnect/trees.h"
+#include "core/chip/interconnect/path_trees.h"
 
 #include <string.h>
 

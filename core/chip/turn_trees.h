@@ -4,8 +4,8 @@
  * far east or west and north or south of the source it lies, so that ways to different targets share what they can
  * and never meet again once parted. A tree of one target is a path of minimal length. Where a dead link lies in the
  * way, the shortest way from the tree built so far that the turn rule allows is taken instead. */
-#ifndef CM_CHIP_ROUTES_H
-#define CM_CHIP_ROUTES_H
+#ifndef CM_CHIP_TURN_TREES_H
+#define CM_CHIP_TURN_TREES_H
 
 #include "base/run.h"
 #include "core/chip/turns.h"

@@ -1,6 +1,6 @@
 /* Tiles as part of a compilation. */
-#ifndef CM_MACHINE_TILES_COMPILE_H
-#define CM_MACHINE_TILES_COMPILE_H
+#ifndef CM_MACHINE_TILES_COMPILE_TILES_H
+#define CM_MACHINE_TILES_COMPILE_TILES_H
 
 #include <jansson.h>
 

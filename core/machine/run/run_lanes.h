@@ -1,6 +1,6 @@
 /* Running a program: the time of every unit, and what it computes. */
-#ifndef CM_MACHINE_SIMULATE_H
-#define CM_MACHINE_SIMULATE_H
+#ifndef CM_MACHINE_RUN_RUN_LANES_H
+#define CM_MACHINE_RUN_RUN_LANES_H
 
 #include "core/machine/program/program.h"
 

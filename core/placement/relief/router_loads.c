@@ -1,4 +1,4 @@
-#include "core/placement/relief/loads.h"
+#include "core/placement/relief/router_loads.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* A time that no program for a model on a chip can be below: proofs in docs/programs.md. Internal to core/machine. */
-#ifndef CM_MACHINE_BOUND_H
-#define CM_MACHINE_BOUND_H
+#ifndef CM_MACHINE_TIME_BOUND_H
+#define CM_MACHINE_TIME_BOUND_H
 
 #include "core/machine/plan/plan.h"
 

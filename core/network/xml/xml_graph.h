@@ -1,7 +1,7 @@
 /* A graph as its nodes and edges are met in a file, with attributes of which some have a meaning. What the readers of GraphML
  * and GEXF share. */
-#ifndef CM_NETWORK_XML_GRAPH_H
-#define CM_NETWORK_XML_GRAPH_H
+#ifndef CM_NETWORK_XML_XML_GRAPH_H
+#define CM_NETWORK_XML_XML_GRAPH_H
 
 #include "core/network/names.h"
 #include "core/network/formats/entries.h"

@@ -1,4 +1,4 @@
-#include "core/schedule/bound.h"
+#include "core/schedule/schedule_bound.h"
 
 #include <stdlib.h>
 
