@@ -9,11 +9,11 @@
 #include "core/solver/driver/fitting.h"
 #include "core/measure/measure.h"
 #include "core/measure/neurons.h"
+#include "core/mapping/combinations.h"
 #include "core/mapping/options.h"
 #include "core/solver/pareto/pareto.h"
 #include "core/solver/incremental/remap.h"
 #include "core/solver/scenarios/scenarios.h"
-#include "core/measure/way_loads.h"
 #include "core/partition/step/step_bound.h"
 
 static cm_status report(const cm_candidate *c, cm_mapping *m, cm_error *error)
@@ -194,60 +194,14 @@ static cm_status map_afresh(const cm_map_input *input, cm_run *run, cm_mapping *
   return status;
 }
 
-/* What an option on scenarios takes. */
-static cm_status check_scenarios(const cm_map_input *in, cm_error *error)
-{
-  const cm_map_options *o = in->options;
-  if (o->scenarios != CM_SCENARIOS_WORST || (in->topology->scenario_count > 0 && o->preset != CM_PRESET_REFERENCE))
-    return CM_OK;
-  cm_fail(error, CM_BAD_OPTION,
-          o->preset == CM_PRESET_REFERENCE
-            ? "preset reference knows one rate an axon: for the worst scenario choose preset fast, balanced or best"
-            : "the network's rates do not vary, so that none of its scenarios is the worst: give it a table of rates with columns "
-              "rate:NAME, or leave the option out");
-  return cm_fail_at(error, "/options/scenarios");
-}
-
-/* Options that only a plain mesh or torus can follow. */
-static cm_status check_ways(const cm_map_input *in, cm_error *error)
-{
-  const cm_map_options *o = in->options;
-  if (o->mapper == CM_MAPPER_INTEGRATED || o->mapper == CM_MAPPER_LEARNED) {
-    if (cm_refuse_ways(in->chip, o->mapper == CM_MAPPER_INTEGRATED ? "mapper \"integrated\"" : "mapper \"learned\"", error) != CM_OK)
-      return cm_fail_at(error, "/options/mapper");
-  }
-  if (o->traffic_model == CM_MULTICAST && in->chip->limits.neuron_target_cores != 0) {
-    cm_fail(error, CM_BAD_OPTION, "the chip lets a neuron reach %llu cores, and each copy of it sends a packet to each of its own: there is no tree to pay for; "
-            "choose traffic_model \"unicast\", or a chip without target_cores_per_neuron",
-            (unsigned long long)in->chip->limits.neuron_target_cores);
-    return cm_fail_at(error, "/options/traffic_model");
-  }
-  if (o->routing != CM_ROUTES_AUTO && cm_refuse_ways(in->chip, "a turn rule (option \"routing\")", error) != CM_OK)
-    return cm_fail_at(error, "/options/routing");
-  return cm_interconnect_prepare(in->chip->interconnect, error);
-}
-
 cm_status cm_map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
 {
   uint64_t refusals = cm_json_refusals();
   cm_mapping *made = NULL;
-  if (check_scenarios(input, error) != CM_OK || check_ways(input, error) != CM_OK)
+  if (cm_combinations_of_job(input, error) != CM_OK || cm_interconnect_prepare(input->chip->interconnect, error) != CM_OK)
     return error->status;
   if ((input->options->inputs == CM_INPUTS_OUTSIDE) != (input->topology->outside_count > 0))
     return cm_fail(error, CM_INTERNAL, "the network's inputs are not what option \"inputs\" says");
-  if (input->from != NULL && input->options->traffic_model == CM_MULTICAST) {
-    cm_fail(error, CM_BAD_OPTION,
-            "option \"from\" supports traffic_model \"unicast\" only: leave out \"from\", or set \"unicast\"");
-    return cm_fail_at(error, "/options/traffic_model");
-  }
-  if (input->from != NULL && input->options->objective == CM_OBJECTIVE_PARETO) {
-    cm_fail(error, CM_BAD_OPTION, "objective \"pareto\" makes its mappings afresh: to map again choose time, energy or edp");
-    return cm_fail_at(error, "/options/objective");
-  }
-  if (input->part != NULL && input->options->objective == CM_OBJECTIVE_PARETO) {
-    cm_fail(error, CM_BAD_OPTION, "objective \"pareto\" makes parts, and here they are given: choose time, energy or edp");
-    return cm_fail_at(error, "/options/objective");
-  }
   if (input->chip->limits.neuron_target_cores != input->topology->target_cores_max ||
       (input->chip->limits.fan_in != 0 && !input->topology->neurons_limited))
     return cm_fail(error, CM_INTERNAL, "the network's neurons are not what the chip asks of them");

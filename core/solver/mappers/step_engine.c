@@ -28,21 +28,6 @@ static const double share_of_budgets = 0.3;
 static const double edp_step = 1.3;
 enum { EDP_BUDGETS_MAX = 24 };
 
-static cm_status check(const cm_engine_task *task, cm_error *error)
-{
-  const cm_map_input *in = task->input;
-  const char *name = cm_objective_name((cm_objective)in->options->objective);
-  cm_status status = CM_OK;
-  if (in->chip == NULL)
-    status = cm_fail(error, CM_BAD_OPTION, "objective \"%s\" needs a chip, whose costs it counts: name one", name);
-  else if (!in->topology->directed)
-    status = cm_fail(error, CM_BAD_OPTION,
-                     "objective \"%s\" counts spikes, and this network is undirected: give a directed one, or choose "
-                     "objective \"edge\"",
-                     name);
-  return status == CM_OK ? CM_OK : cm_fail_at(error, "/options/objective");
-}
-
 static cm_step_options step_options(const cm_engine_task *task)
 {
   const effort *e = &efforts[task->input->options->preset];
@@ -81,8 +66,6 @@ static cm_status for_time(const cm_engine_task *task, cm_run *run, cm_attempt *a
 {
   cm_step_result result;
   (void)attempt;
-  if (check(task, error) != CM_OK)
-    return error->status;
   cm_step_options options = step_options(task);
   return search(task, &options, run, partition, &result, error);
 }
@@ -202,8 +185,6 @@ static cm_status for_energy(const cm_engine_task *task, cm_run *run, cm_attempt 
   double budget = task->input->options->step_budget_ns > 0 ? task->input->options->step_budget_ns : INFINITY,
          within = budget * (1 + 1e-9);
   (void)attempt;
-  if (check(task, error) != CM_OK)
-    return error->status;
   cm_step_options options = step_options(task);
   options.budget_ns = budget;
   if (isfinite(budget))
@@ -248,8 +229,6 @@ static cm_status for_edp(const cm_engine_task *task, cm_run *run, cm_attempt *at
   cm_partition *best, *made;
   cm_step_result result;
   (void)attempt;
-  if (check(task, error) != CM_OK)
-    return error->status;
   cm_step_options options = step_options(task);
   cm_status status = search(task, &options, run, &best, &result, error);
   if (status != CM_OK)

@@ -4,13 +4,7 @@
 
 #include "core/solver/stage/by_population.h"
 
-/* Whether cores of a chip differ, so that neurons are given out to kinds of cores first. O(1). */
-static inline bool cm_cores_differ(const cm_chip *chip)
-{
-  return chip != NULL && chip->class_count > 0;
-}
-
-/* Every neuron gets a kind of core (kinds.h), and those of each kind are partitioned alone by the job's own method, which
+/* Every neuron gets a kind of core (kinds_of_neurons.h), and those of each kind are partitioned alone by the job's own method, which
  * costs what it costs in the whole network, less a constant (core/limits/populations.h); the partition says which kind
  * of core each part needs. Where parts of one kind find no room and some of its neurons may run elsewhere, they are given
  * out again. Fills partition, use, quality, attempts and limits of a zeroed *made. CM_NO_ROOM: "N neurons of label X need

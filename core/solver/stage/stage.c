@@ -6,6 +6,7 @@
 #include "core/chip/classes.h"
 #include "core/chip/reach.h"
 #include "core/limits/populations.h"
+#include "core/mapping/combinations.h"
 #include "core/solver/stage/attempts.h"
 #include "core/solver/stage/by_class.h"
 #include "core/solver/stage/by_population.h"
@@ -162,16 +163,6 @@ bool cm_stage_takes_mesh(const cm_map_input *input)
   return input->options->mapper == CM_MAPPER_AUTO && !stands_apart(input) && cm_engine_mesh_suits(&task, objective);
 }
 
-/* Mappers that take every core for the same. */
-static cm_status check_mapper(const job *j, cm_error *error)
-{
-  uint32_t mapper = j->options->mapper;
-  if (!cm_cores_differ(j->input->chip) || mapper == CM_MAPPER_AUTO || mapper == CM_MAPPER_TWO_PHASE)
-    return CM_OK;
-  cm_fail(error, CM_BAD_OPTION, "this mapper takes all cores for alike, and the chip has core_classes: choose \"auto\" or \"two-phase\"");
-  return cm_fail_at(error, "/options/mapper");
-}
-
 /* The limits that a number of parts can be proved from: those that the chip and the options state. The even share of a stated number
  * of parts is one of them; that of all cores of a bare grid, or of populations and kinds of cores that are partitioned alone, is what
  * is aimed at. */
@@ -190,17 +181,9 @@ static cm_status prepare(job *j, cm_error *error)
   j->terms = (cm_terms){.limits = read_limits(j->input), .parts = j->options->parts};
   j->objective = cm_objective_resolve(j->options, topology->directed, !bare_grid(&j->terms.limits));
   j->engine = cm_engine_find((cm_preset)j->options->preset, j->objective);
-  if (j->options->mapper == CM_MAPPER_INTEGRATED && populations_are_limited(j->input)) {
-    cm_fail(error, CM_BAD_OPTION, "mapper \"integrated\" does not keep a limit on populations_per_core: choose \"auto\" or \"two-phase\"");
-    return cm_fail_at(error, "/options/mapper");
-  }
-  if (check_mapper(j, error) != CM_OK || count_cores(j, &j->terms.cores, error) != CM_OK)
+  if (cm_combinations_of_partition(j->input, error) != CM_OK || count_cores(j, &j->terms.cores, error) != CM_OK)
     return error->status;
   take_mesh_mapper(j);
-  if (j->objective == CM_OBJECTIVE_PARETO) {
-    cm_fail(error, CM_BAD_OPTION, "objective \"pareto\" makes several mappings, not one partition: choose time, energy or edp");
-    return cm_fail_at(error, "/options/objective");
-  }
   if (settle_parts(j, error) != CM_OK || check_memory(j, error) != CM_OK ||
       cm_check_neurons(topology, &j->terms.limits, j->run, error) != CM_OK ||
       cm_attempts_begin(j->input, j->objective, j->engine, &j->terms, j->run, &j->attempts, error) != CM_OK)
