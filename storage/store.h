@@ -4,7 +4,7 @@
  *   coremapd.db       SQLite: networks, chips, occupancy, leases, jobs, mappings, uploads, users, tokens; the same identity
  *   networks/ID.zip   uploaded networks in our topology format
  *   mappings/ID/      one file per view of a mapping
- *   cache/            coarsened topologies (core/mapping/levels/cache.h)
+ *   cache/            coarsened topologies (core/levels/cache.h)
  *   incoming/         uploads on their way, and jobs' scratch folders; swept at start
  *   lost+found/       what the sweep found and the database does not know (storage/sweep.h)
  *   lock              held too, for servers of the release before, which do not lock the folder itself
@@ -18,7 +18,7 @@
 #include "base/file.h"
 #include "storage/digest.h"
 #include "storage/event_bus.h"
-#include "core/mapping/levels/cache.h"
+#include "core/levels/cache.h"
 #include "storage/database.h"
 
 enum {

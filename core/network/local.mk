@@ -13,5 +13,5 @@ libcoremap_a_SOURCES += \
   core/network/hdf5/lava_read.c core/network/hdf5/nir_read.c core/network/hdf5/nir_parameters.c core/network/hdf5/nir_shapes.c core/network/hdf5/nir_taps.c core/network/hdf5/import_nir.c core/network/hdf5/sonata.h core/network/hdf5/import_sonata.c core/network/hdf5/sonata_edges.c core/network/hdf5/sonata_circuit.h core/network/hdf5/sonata_circuit.c core/network/hdf5/sonata_members.c core/network/hdf5/sonata_types.c core/network/hdf5/sonata_spikes.c \
   core/network/archive/archive.h core/network/archive/archive.c core/network/archive/tar.c core/network/archive/recognise_zip.c \
   core/network/archive/npy.h core/network/archive/npy.c core/network/pairs.h core/network/archive/pairs.c core/network/archive/numpy.h core/network/archive/import_numpy.c core/network/archive/numpy_arrays.c core/network/archive/numpy_named.c \
-  core/network/xml/xml.h core/network/xml/xml.c core/network/xml/recognise_xml.c core/network/xml/graph.h core/network/xml/graph.c core/network/xml/import_graph.c \
+  core/network/xml/xml.h core/network/xml/xml.c core/network/xml/recognise_xml.c core/network/xml/xml_graph.h core/network/xml/xml_graph.c core/network/xml/import_graph.c \
   core/network/formats/sink.h core/network/formats/sink.c core/network/formats/export_writer.h core/network/formats/export_metis.c

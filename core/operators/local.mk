@@ -1,10 +1,10 @@
 libcoremap_a_SOURCES += \
   core/operators/tensor.h core/operators/tensor.c core/operators/tensor_file.h core/operators/tensor_file.c core/operators/narrow.c \
-  core/operators/arena.h core/operators/arena.c core/operators/graph.h core/operators/graph.c core/operators/graph_copy.c core/operators/shapes.h core/operators/shapes.c core/operators/check.h core/operators/check.c core/operators/legacy.h core/operators/legacy.c core/operators/control.h core/operators/unrolling.h core/operators/control.c core/operators/control_nodes.c core/operators/control_loop.c core/operators/control_compound.c core/operators/quantized.h core/operators/quantized.c core/operators/onnx/onnx_splice.c core/operators/onnx/onnx_external.h core/operators/onnx/onnx_external.c \
+  core/operators/arena.h core/operators/arena.c core/operators/graph.h core/operators/graph.c core/operators/graph_copy.c core/operators/shapes.h core/operators/shapes.c core/operators/model_check.h core/operators/model_check.c core/operators/legacy.h core/operators/legacy.c core/operators/control.h core/operators/unrolling.h core/operators/control.c core/operators/control_nodes.c core/operators/control_loop.c core/operators/control_compound.c core/operators/quantized.h core/operators/quantized.c core/operators/onnx/onnx_splice.c core/operators/onnx/onnx_external.h core/operators/onnx/onnx_external.c \
   core/operators/onnx/onnx_file.c \
   core/operators/onnx/onnx.h core/operators/onnx/onnx_check.h core/operators/onnx/onnx_check.c \
   core/operators/onnx/onnx_proto.h core/operators/onnx/onnx_tensor.c core/operators/onnx/onnx_reader.h core/operators/onnx/onnx_values.c core/operators/onnx/onnx_attribute.c core/operators/onnx/onnx_read.c core/operators/onnx/onnx_write.c \
-  core/operators/operator.h core/operators/operators.def core/operators/splits.def core/operators/variant.h core/operators/operator.c core/operators/operator_check.c core/operators/table.c core/operators/evaluate.h core/operators/evaluate.c core/operators/evaluate_model.c \
+  core/operators/operator.h core/operators/operators.def core/operators/splits.def core/operators/variant.h core/operators/operator.c core/operators/operator_check.c core/operators/operator_table.c core/operators/evaluate.h core/operators/evaluate.c core/operators/evaluate_model.c \
   core/operators/ops/window.h core/operators/ops/window.c \
   core/operators/ops/op_unary.c core/operators/ops/op_elementwise.c core/operators/ops/op_cast.c core/operators/ops/op_dropout.c core/operators/ops/op_convolution.c \
   core/operators/ops/op_pool.c \
