@@ -11,6 +11,7 @@
 
 #include "core/network/formats/source.h"
 #include "core/network/formats/table.h"
+#include "core/network/formats/tokens.h"
 #include "core/network/topology_file.h"
 
 cm_status cm_export_step(const cm_export_writer *w, uint64_t done, uint64_t all, cm_error *error)
@@ -169,7 +170,7 @@ cm_status cm_export_matrix(const cm_export_writer *w, cm_error *error)
   bool weighted = has_weights(t);
   cm_sink_text(w->sink, "%%MatrixMarket matrix coordinate ");
   cm_sink_text(w->sink, !weighted ? "pattern" : t->weight_scale == 1 && t->weight_exponent == 0 ? "integer" : "real");
-  cm_sink_text(w->sink, t->directed ? " general\n" : " symmetric\n");
+  cm_sink_text(w->sink, t->directed ? " general\n" : " symmetric\n" CM_COMMENT_UNDIRECTED "\n");
   const uint64_t size[] = {t->vertex_count, t->vertex_count, t->directed ? t->pin_count : t->pin_count / 2};
   cm_export_line head = {w->sink, false};
   for (size_t i = 0; i < sizeof size / sizeof *size; i++)

@@ -16,7 +16,7 @@ typedef struct cm_import_report {
 } cm_import_report;
 
 /* How a file is to be read, where it could be read in several ways. */
-typedef enum cm_read_option_id { CM_READ_COLUMNS, CM_READ_ZEROS, CM_READ_RATES, CM_READ_OPTIONS } cm_read_option_id;
+typedef enum cm_read_option_id { CM_READ_COLUMNS, CM_READ_ZEROS, CM_READ_DIRECTED, CM_READ_RATES, CM_READ_OPTIONS } cm_read_option_id;
 
 /* The one table of them: flags of the command, query arguments of the server. */
 typedef struct cm_read_option {

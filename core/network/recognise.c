@@ -124,8 +124,10 @@ cm_status cm_recognise(cm_source *source, const cm_network_format *named, cm_mem
     return cm_fail_at(error, "byte %zu", where);
   }
   cm_skip_byte_order_mark(source);
-  if ((size_t)(source->end - source->at) >= sizeof banner - 1 &&
-      strncasecmp((const char *)source->at, banner, sizeof banner - 1) == 0) {
+  const uint8_t *begin = source->at;
+  while (begin < source->end && (*begin == ' ' || (*begin >= '\t' && *begin <= '\r')))
+    begin++;
+  if ((size_t)(source->end - begin) >= sizeof banner - 1 && strncasecmp((const char *)begin, banner, sizeof banner - 1) == 0) {
     *found = &cm_network_formats[CM_FORMAT_MATRIX];
     return CM_OK;
   }

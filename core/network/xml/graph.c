@@ -15,11 +15,13 @@
 static const char *const label_words[] = {"name", "label", NULL};
 static const char *const population_words[] = {"population", "layer", "cell_type", "celltype", "group", NULL};
 
-cm_status cm_xml_graph_open(cm_xml_graph *g, const cm_import_limits *limits, cm_run *run, bool drop_zeros, cm_error *error)
+cm_status cm_xml_graph_open(cm_xml_graph *g, const cm_import_limits *limits, cm_run *run, const cm_source *source, cm_error *error)
 {
+  const char *directed = cm_source_option(source, CM_READ_DIRECTED);
   *g = (cm_xml_graph){.limits = limits, .run = run, .memory = run->memory, .labelled = true,
                        .entries = {.memory = run->memory, .run = run, .limit = limits->pins_max}};
-  g->entries.weight.drop_zeros = drop_zeros;
+  g->entries.weight.drop_zeros = cm_source_drops_zeros(source);
+  g->as_network = directed != NULL && strcmp(directed, "yes") == 0;
   return cm_names_open(&g->ids, run->memory, error) == CM_OK && cm_names_open(&g->labels, run->memory, error) == CM_OK
            ? cm_names_open(&g->populations, run->memory, error)
            : error->status;
@@ -271,7 +273,7 @@ cm_status cm_xml_graph_close(cm_xml_graph *g, const char *format, cm_topology *m
 {
   if (refuse_undeclared(g, format, error) != CM_OK)
     return error->status;
-  made->directed = g->any_directed || (!g->any_edge && g->directed);
+  made->directed = g->as_network || g->any_directed || (!g->any_edge && g->directed);
   made->vertex_count = g->ids.count;
   made->size_total = made->vertex_count;
   if (g->populations.count > 0 && close_populations(g, made, error) != CM_OK)

@@ -81,7 +81,7 @@ END_TEST
 
 START_TEST(symmetric_matrix_with_signs)
 {
-  cm_topology *t = import_text("%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 -0.5\n3 2 4\n", "in.mtx");
+  cm_topology *t = import_text("%%MatrixMarket matrix coordinate real symmetric\n% directed no\n3 3 2\n2 1 -0.5\n3 2 4\n", "in.mtx");
   ck_assert_uint_eq(cm_topology_negatives(t), 1);
   t = again(again(t, "x.zip"), "x.mtx");
   VALUES(t, -0.5, -0.5, 4, 4);
