@@ -53,6 +53,22 @@ bool cm_field_number(const cm_field *f, double *value)
   return end == text + f->length;
 }
 
+cm_id_kind cm_field_id(const char *text, size_t length, uint64_t *value)
+{
+  double number;
+  const cm_field field = {text, length};
+  bool point = false;
+  size_t written = 0; /* as numbers are: 007, 0x1 and inf are names */
+  if (cm_field_whole(text, length, value))
+    return CM_ID_WHOLE;
+  for (; written < length && text[written] != '\0' && strchr("0123456789.eE+-", text[written]) != NULL; written++)
+    point = point || strchr(".eE", text[written]) != NULL;
+  if (written < length || !point || !isdigit((unsigned char)text[0]) || !cm_field_number(&field, &number))
+    return CM_ID_NAME;
+  *value = number <= 0x1p53 ? (uint64_t)number : 0;
+  return number > 0x1p53 ? CM_ID_LOST : (double)*value < number ? CM_ID_FRACTION : CM_ID_FLOAT;
+}
+
 int cm_column_word(const char *text, size_t length, cm_column_id id)
 {
   for (size_t k = 0; k < sizeof words[id] / sizeof *words[id] && words[id][k] != NULL; k++)

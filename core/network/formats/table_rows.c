@@ -13,8 +13,8 @@ cm_status cm_table_name(cm_table *t, const cm_field *f, const char *what, uint32
     return cm_table_bad(t, text, error);
   }
   uint64_t ignored;
-  bool negative = f->text[0] == '-' && cm_field_whole(f->text + 1, f->length - 1, &ignored);
-  if (negative || (t->separator == ' ' && !t->named && !cm_field_whole(f->text, f->length, &ignored))) {
+  bool negative = f->text[0] == '-' && cm_field_id(f->text + 1, f->length - 1, &ignored) != CM_ID_NAME;
+  if (negative || (t->separator == ' ' && !t->named && cm_field_id(f->text, f->length, &ignored) == CM_ID_NAME)) {
     (void)snprintf(text, sizeof text, "the %s '%.*s' %s", what, cm_field_shown(f), f->text,
                    negative ? "is negative; vertices are numbered from 0, or named"
                             : "is no number; names need commas or tabs between the fields");

@@ -76,6 +76,11 @@ bool cm_rate_word(const char *text, size_t length);
 /* Digits alone, at most 19, no leading zero. */
 bool cm_field_whole(const char *text, size_t length, uint64_t *value);
 
+/* What a name is: digits alone (as above); a number that is exactly whole and was written with a point or an exponent, up to 2^53;
+ * one of these beyond, whose last digits are lost; one that is not whole; or none of these. */
+typedef enum cm_id_kind { CM_ID_WHOLE, CM_ID_FLOAT, CM_ID_FRACTION, CM_ID_LOST, CM_ID_NAME } cm_id_kind;
+cm_id_kind cm_field_id(const char *text, size_t length, uint64_t *value);
+
 /* Any number as strtod knows it, infinities and NaN included. */
 bool cm_field_number(const cm_field *field, double *value);
 

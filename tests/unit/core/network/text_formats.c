@@ -113,6 +113,42 @@ START_TEST(edges_with_numbers_are_ordered_by_them)
 }
 END_TEST
 
+/* What a floating point column made of numbers is these numbers, unless digits are lost. */
+START_TEST(edges_with_numbers_written_as_floats)
+{
+  static const char *const texts[] = {"1.000000000000000000e+00 2.000000000000000000e+00 5.0e-01\n2.0e+00 1 1.5\n1 3 2\n1.0 3.0 2\n",
+                                      "source,target,weight\n1,2.0,0.5\n2,1,1.5\n1,3.0,2\n1,3,2\n"};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    cm_topology *t = import_text(texts[i], "edges");
+    ck_assert_uint_eq(t->vertex_count, 3);
+    ck_assert_str_eq(cm_topology_label(t, 2), "3");
+    ck_assert_uint_eq(t->duplicate_count, 1);
+    ck_assert_double_eq(cm_topology_pin_value(t, 0, 1), 4);
+    cm_topology_free(t);
+  }
+  cm_topology *t = import_text("source,target,rate\n1.0,2,4\n2,1,3\n1,1,4\n", "edges");
+  ck_assert_uint_eq(t->vertex_count, 2);
+  ck_assert_double_eq((double)cm_topology_net_weight(t, 0) / (double)t->weight_scale, 4);
+  cm_topology_free(t);
+  t = import_text("pre,post\n1.5,2\nx,1\n", "edges"); /* names, one being a word */
+  ck_assert_str_eq(cm_topology_label(t, 0), "1.5");
+  cm_topology_free(t);
+  t = import_text("pre,post\n720575940600000123,720575940600000124\n", "edges");
+  ck_assert_uint_eq(t->vertex_count, 2);
+  cm_topology_free(t);
+  cm_import_report report;
+  static const char *const wrong[][2] = {{"pre,post\n7.205759406e+17,7.205759407e+17\n", "'7.205759406e+17' has lost digits"},
+                                         {"0.5,1\n1,2\n2,3\n", "'0.5' is no whole number"},
+                                         {"0,1\n1,-1.0\n", "'-1.0' is negative"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    t = NULL;
+    test_write(in_folder("x"), wrong[i][0], strlen(wrong[i][0]));
+    ck_fails(cm_import(in_folder("x"), NULL, &run, &t, &report, &error), CM_BAD_NETWORK);
+    ck_assert_msg(strstr(error.detail, wrong[i][1]) != NULL, "%s", error.detail);
+  }
+}
+END_TEST
+
 START_TEST(edges_headers_are_recognised)
 {
   const char *const with[] = {"source,target,weight\na,b,1\n", "From,TO\na,b\n", "x,y,synapses\na,b,1\n",
@@ -210,6 +246,7 @@ int main(void)
   tcase_add_test(tests, metis_bad_input);
   tcase_add_test(tests, edges_with_names_are_read);
   tcase_add_test(tests, edges_with_numbers_are_ordered_by_them);
+  tcase_add_test(tests, edges_with_numbers_written_as_floats);
   tcase_add_test(tests, edges_headers_are_recognised);
   tcase_add_test(tests, edges_bad_input);
   tcase_add_test(tests, weights_too_large_to_count_are_refused);
