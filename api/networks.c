@@ -40,7 +40,7 @@ static void reply_network(cm_request *request, unsigned status, const cm_network
 /* The format that a query names, "" when it names none; false when there is no such, and the reply is made. */
 static bool wanted_format(cm_request *request, const char **format)
 {
-  char names[240];
+  char names[400];
   const char *named = cm_request_query(request, "format");
   *format = named != NULL ? named : "";
   const uint64_t refusals = cm_json_refusals();

@@ -11,9 +11,13 @@
 cm_status cm_recognise(cm_source *source, const cm_network_format *named, cm_memory *memory,
                        const cm_network_format **found, cm_error *error);
 
-/* The same for text without a banner: METIS graph, hMETIS hypergraph or edge list. */
+/* The same for text: its first words, its name's ending, or the shape of its rows. Two formats that it could be are both named
+ * (CM_BAD_NETWORK), with what says which (candidates.c). */
 cm_status cm_text_format(cm_source *source, const cm_network_format *named, cm_memory *memory,
                          const cm_network_format **found, cm_error *error);
+
+/* METIS graph or hMETIS hypergraph; *found NULL: neither. */
+cm_status cm_recognise_metis(cm_source *source, cm_memory *memory, const cm_network_format **found, cm_error *error);
 
 /* Whether the bytes begin as an HDF5 file does; and which format such a file is: opens it with libhdf5. */
 bool cm_is_hdf5(const uint8_t *bytes, size_t size);

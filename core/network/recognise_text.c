@@ -47,19 +47,19 @@ typedef struct header {
   size_t fields;
 } header;
 
-/* Whole numbers between spaces, fmt of zeros and ones. */
+/* Whole numbers between blanks, fmt of zeros and ones. */
 static bool read_header(const uint8_t *line, size_t length, header *h)
 {
   *h = (header){0};
   for (size_t i = 0; i < length;) {
-    if (line[i] == ' ') {
+    if (blank(line[i])) {
       i++;
       continue;
     }
     if (h->fields == HEADER_FIELDS_MAX)
       return false;
     size_t begin = i;
-    for (; i < length && line[i] != ' '; i++) {
+    for (; i < length && !blank(line[i]); i++) {
       if (line[i] < '0' || line[i] > '9' || (h->fields == 2 && line[i] > '1') || i - begin > 18)
         return false;
       h->value[h->fields] = h->value[h->fields] * 10 + (uint64_t)(line[i] - '0');
@@ -266,30 +266,26 @@ static cm_status graph_or_hypergraph(cm_source *source, const header *h, const u
   return CM_OK;
 }
 
-/* Whether the lines behind a METIS header, fewer than it announces and all of two numbers, are the first rows of a graph
- * rather than edges: every number is a vertex, and the rows that are there name each other. The source stands at the
+/* What evidence there is for a graph of that header, of the whole file, pairs counted below row_max; the source stands at the
  * beginning, and is left there. */
-static cm_status is_cut_graph(cm_source *source, const header *h, size_t rows, uint64_t lines, cm_memory *memory,
-                              bool *cut, cm_error *error)
+static cm_status gather(cm_source *source, const header *h, size_t rows, uint64_t row_max, evidence *e, cm_error *error)
 {
-  evidence *e;
-  if (CM_NEW(memory, e, 1, error) != CM_OK)
-    return error->status;
-  *e = (evidence){.header = h, .row_max = lines};
+  *e = (evidence){.header = h, .row_max = row_max, .is_hypergraph = true};
   source->at += rows;
-  if (see_rest(e, source, error) != CM_OK) {
-    cm_free(e);
-    return error->status;
-  }
-  if (e->line_begun)
-    see_line_end(e);
-  uint64_t left = unmatched_pairs(e), seen = e->pairs < SKETCH_BITS / 2 ? e->pairs : SKETCH_BITS / 2;
-  *cut = !e->is_no_graph && e->pairs >= CUT_PAIRS_MIN && 8 * left <= seen;
-  cm_free(e);
-  if (cm_source_rewind(source, error) != CM_OK)
+  if (see_rest(e, source, error) != CM_OK || cm_source_rewind(source, error) != CM_OK)
     return error->status;
   cm_skip_byte_order_mark(source);
+  if (e->line_begun)
+    see_line_end(e);
   return CM_OK;
+}
+
+/* Whether the lines behind a METIS header, fewer than it announces and all of two numbers, are the first rows of a graph
+ * rather than edges: every number is a vertex, and the rows that are there name each other. */
+static bool is_cut_graph(const evidence *e)
+{
+  const uint64_t left = unmatched_pairs(e), seen = e->pairs < SKETCH_BITS / 2 ? e->pairs : SKETCH_BITS / 2;
+  return !e->is_no_graph && e->pairs >= CUT_PAIRS_MIN && 8 * left <= seen;
 }
 
 static cm_status refuse_cut(const header *h, uint64_t lines, cm_error *error)
@@ -301,28 +297,66 @@ static cm_status refuse_cut(const header *h, uint64_t lines, cm_error *error)
   return cm_fail_at(error, "line %llu", (unsigned long long)lines + 1);
 }
 
-/* Most edge lists have no line that could be a METIS header, and most graphs and hypergraphs have a line that could be
- * no edge; for the rest the number of lines decides, unless the file's name does. */
-cm_status cm_text_format(cm_source *source, const cm_network_format *named, cm_memory *memory,
-                         const cm_network_format **found, cm_error *error)
+/* Edges of which some go where a METIS graph of that header has no vertex, or of which most do not stand in both rows. */
+static cm_status refuse_both(const header *h, uint64_t lines, cm_error *error)
 {
-  const cm_network_format *const edges = &cm_network_formats[CM_FORMAT_EDGES];
+  cm_fail(error, CM_BAD_NETWORK,
+          "the file may be a METIS graph of %llu vertices that is damaged, for not every edge stands in the rows of both its ends, or "
+          "a list of %llu edges: say which, format=metis or format=edges",
+          (unsigned long long)h->value[0], (unsigned long long)lines + 1);
+  return cm_fail_at(error, "line 1");
+}
+
+/* Of a file that could as well be a list: whether it is a METIS graph to the last edge, or a hypergraph by its header; certainly none; or
+ * in doubt. */
+typedef enum graph_fit { IS_GRAPH, IS_NONE, IS_IN_DOUBT } graph_fit;
+
+static graph_fit fit_graph(const evidence *e, const header *h)
+{
+  const uint64_t nets = h->value[0] + (h->value[2] >= 10 ? h->value[1] : 0);
+  const bool fits_hypergraph = e->is_hypergraph && e->rows - e->blanks == nets && h->value[1] > 0;
+  const bool graph = !e->is_no_graph && e->entries == 2 * h->value[1] && unmatched_pairs(e) == 0;
+  return graph || fits_hypergraph ? IS_GRAPH : e->is_no_graph ? IS_NONE : IS_IN_DOUBT;
+}
+
+/* Whether the lines of a file of lines alike are rows of a graph or a hypergraph: their number and what is in them decides. */
+static cm_status weigh_alike(cm_source *source, const header *h, size_t rows, evidence *e, bool *none, cm_error *error)
+{
+  uint64_t all = 0, filled = 0;
+  if (count_lines(source, &all, &filled, error) != CM_OK)
+    return error->status;
+  *none = h->value[0] < filled;
+  if (*none)
+    return CM_OK;
+  const bool fewer = h->value[0] > all;
+  if (gather(source, h, rows, fewer ? all : UINT64_MAX, e, error) != CM_OK)
+    return error->status;
+  const bool cut = fewer && is_cut_graph(e), ends_empty = h->value[0] == all + 1; /* in a row that no line feed ends */
+  const graph_fit fit = fewer && !ends_empty ? IS_NONE : fit_graph(e, h);
+  if (cut && fit != IS_GRAPH)
+    return refuse_cut(h, filled, error);
+  if (fit == IS_IN_DOUBT && !fewer)
+    return refuse_both(h, filled, error);
+  *none = fit != IS_GRAPH;
+  return CM_OK;
+}
+
+/* Most edge lists have no line that could be a METIS header, and most graphs and hypergraphs have a line that could be
+ * no edge; for the rest the number of lines decides, and what is in them. */
+cm_status cm_recognise_metis(cm_source *source, cm_memory *memory, const cm_network_format **found, cm_error *error)
+{
   const uint8_t *at = source->at, *line;
   size_t length = 0;
   header h;
-  bool whole, varying = false;
-  *found = edges;
+  bool whole, varying = false, none = false;
+  *found = NULL;
   do {
     if (at == source->end)
       return CM_OK;
     next_line(&at, source->end, &line, &length, &whole);
   } while (count_fields(line, length) == 0 || *line == '%');
-  if (!read_header(line, length, &h) || named == edges)
+  if (!read_header(line, length, &h))
     return CM_OK;
-  if (named == &cm_network_formats[CM_FORMAT_HYPERGRAPH]) {
-    *found = named;
-    return CM_OK;
-  }
   size_t rows = (size_t)(at - source->at);
   while (at < source->end) {
     next_line(&at, source->end, &line, &length, &whole);
@@ -333,17 +367,14 @@ cm_status cm_text_format(cm_source *source, const cm_network_format *named, cm_m
     size_t here = count_fields(line, length);
     varying = varying || (here != 0 && here != h.fields); /* no edge list has lines of several lengths */
   }
-  if (!varying && h.fields < HEADER_FIELDS_MAX && named != &cm_network_formats[CM_FORMAT_METIS]) {
-    uint64_t all = 0, filled = 0;
-    bool cut = false;
-    if (count_lines(source, &all, &filled, error) != CM_OK)
+  if (!varying && h.fields < HEADER_FIELDS_MAX) {
+    evidence *e;
+    if (CM_NEW(memory, e, 1, error) != CM_OK)
       return error->status;
-    if (h.value[0] > all && is_cut_graph(source, &h, rows, all, memory, &cut, error) != CM_OK)
-      return error->status;
-    if (cut)
-      return refuse_cut(&h, filled, error);
-    if (h.value[0] < filled || h.value[0] > all)
-      return CM_OK;
+    const cm_status status = weigh_alike(source, &h, rows, e, &none, error);
+    cm_free(e);
+    if (status != CM_OK)
+      return status;
   }
-  return graph_or_hypergraph(source, &h, source->at + rows, memory, found, error);
+  return none ? CM_OK : graph_or_hypergraph(source, &h, source->at + rows, memory, found, error);
 }

@@ -30,6 +30,13 @@ const char *cm_format_ending(const cm_network_format *format, const char *path)
   return NULL;
 }
 
+bool cm_network_names_connections(const cm_source *source)
+{
+  const char *name = source->hint != NULL && source->hint->name != NULL ? source->hint->name : "";
+  const char *ending = cm_format_ending(&cm_network_formats[CM_FORMAT_EDGES], name);
+  return ending != NULL && strcmp(ending, ".conn") == 0;
+}
+
 const cm_network_format *cm_network_format_find(const char *name)
 {
   for (size_t i = 0; i < CM_FORMATS; i++)
@@ -58,7 +65,7 @@ cm_status cm_network_format_file_name(const char *said, char name[CM_FORMAT_FILE
   int length = snprintf(made, sizeof made, "network%s%s", format != NULL || said[0] == '.' ? "" : ".",
                         format != NULL ? format->ending[0] : said);
   const cm_network_format *written = length < (int)sizeof made ? cm_network_format_by_ending(made) : NULL;
-  if (written != NULL && written->confined)
+  if (written != NULL && (written->confined || written->read_only))
     return cm_fail(error, CM_BAD_OPTION, "networks are not written as %s, only read", written->name);
   if (written == NULL)
     return cm_fail(error, CM_BAD_OPTION, "there is no network format \"%.40s\"; the formats are %s", said,

@@ -168,7 +168,8 @@ static cm_status order_names(cm_table *t, cm_topology *made, cm_error *error)
 
 cm_status cm_table_close(cm_table *t, cm_topology *made, cm_error *error)
 {
-  made->directed = true;
+  made->directed = !t->undirected;
+  made->self_loop_count = t->undirected ? cm_entries_drop_loops(&t->edges) : 0;
   made->vertex_count = t->names.count;
   made->size_total = made->vertex_count;
   return order_names(t, made, error) == CM_OK ? cm_entries_close(&t->edges, made, error) : error->status;

@@ -34,7 +34,6 @@ typedef struct cm_xml_graph {
   uint64_t population_room;
   bool labelled;             /* every node so far has a label, no two the same */
   cm_entries entries;        /* undirected edges in both directions */
-  uint64_t loops;            /* undirected edges from a node to itself */
   bool directed;             /* what the graph says of its edges */
   bool any_directed, any_edge;
   bool as_network;           /* directed whatever the graph says: the reader's user said so */

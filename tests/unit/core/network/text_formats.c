@@ -63,7 +63,8 @@ START_TEST(metis_bad_input)
   refuse_text("3 2\n2\n1\n2\n", "line 4", "does not list 3");
   refuse_text("3 2 1\n2 1\n1 2 3 1\n2 1\n", "line 2", "weighs 1 here and 2 on line 3");
   refuse_text("3 5\n2\n1 3\n2\n", "line 1", "announces 5 edges");
-  refuse_text("4 2\n2\n1 3\n2\n", "line 5", "3 vertices");
+  refuse_text("5 2\n2\n1 3\n2\n", "line 5", "3 vertices");
+  refuse_text("4 2\n2\n1 3\n2", "line 4", "3 vertices");
   refuse_text("3 2\n2\n1 3\n2\n\n7\n", "line 6", "more lines follow");
   refuse_text("3 2 010\n\n1 3\n2\n", "line 2", "fmt announces");
   refuse_text("3 2 001 2\n2\n1 3\n2\n", "line 1", "ncon 2");
@@ -206,6 +207,9 @@ START_TEST(metis_and_edges_are_told_apart)
     {"0 1\n1 2\n", "edges"},
     {"1 0\n\n", "metis"},
     {"3 2\n2\n1 3\n2\n", "metis"},         /* lines of several lengths */
+    {"4 2\n2\n1 3\n2\n", "metis"},         /* and an empty one at the end that no line feed ends */
+    {"3\t3\n2\t3\n1\t3\n1\t2\n", "metis"},
+    {"2 5\n1 7\n7 1\n", "edges"},          /* a graph of two vertices has no seventh */
     {"4 2 7\n1 2 3\n", "edges"},           /* 7 is no fmt */
     {"4\t2\n1\t2\n", "edges"},
     {"2 1 001\n2 5\n1 5\n", "metis"},
@@ -214,6 +218,130 @@ START_TEST(metis_and_edges_are_told_apart)
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     cm_topology_free(import_text(cases[i].text, cases[i].format));
+}
+END_TEST
+
+static cm_status import_called(const char *text, const char *name, const char *format, char found[32], cm_topology **t)
+{
+  const cm_import_limits limits = cm_import_limits_default();
+  const cm_import_hint hint = {.name = name, .format = format};
+  cm_import_report report;
+  *t = NULL;
+  cm_status status = cm_import_memory(text, strlen(text), &hint, &limits, &run, t, &report, &error);
+  if (status == CM_OK)
+    (void)snprintf(found, 32, "%s", report.format);
+  return status;
+}
+
+/* A dense matrix, whatever parts its columns; what could be edges too is asked for. */
+START_TEST(matrices_of_numbers_are_no_edge_lists)
+{
+  static const struct {
+    const char *text;
+    uint32_t neurons, synapses;
+    double first;
+  } right[] = {
+    {"0,1,2,0\n3,0,4,0\n5,6,0,0\n0,0,0,0\n", 4, 6, 1},
+    {"0.0 2.5\n1.5 0.0\n", 2, 2, 2.5},
+    {"0;0,5;1\n-1;0;2,25\n0;0;0\n", 3, 4, 0.5},
+    {"0\t1\t-1\n0.5\t0\tnan\n0\t0\t0\n", 3, 3, 1},
+    {"[[0, 1, 2, 0], [3, 0, 4, 0], [5, 6, 0, 0],\n [0, 0, 0, 0]]", 4, 6, 1},
+    {"\"\",\"V1\",\"V2\"\n\"1\",0,2\n\"2\",3,0\n", 2, 2, 2},
+  };
+  char found[32];
+  cm_topology *t;
+  for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+    ck_ok(import_called(right[i].text, "w.csv", NULL, found, &t));
+    ck_assert_str_eq(found, "matrix");
+    ck_assert_uint_eq(t->vertex_count, right[i].neurons);
+    ck_assert_uint_eq(cm_topology_synapses(t), right[i].synapses);
+    ck_assert_double_eq(cm_topology_pin_value(t, 0, 0), right[i].first);
+    cm_topology_free(t);
+  }
+  static const char *const either[] = {"0,1,2\n3,0,4\n5,6,0\n", "0 2\n3 0\n", "[[0, 1, 2], [3, 0, 4], [5, 6, 0]]"};
+  for (size_t i = 0; i < sizeof either / sizeof *either; i++) {
+    ck_fails(import_called(either[i], NULL, NULL, found, &t), CM_BAD_NETWORK);
+    ck_assert_ptr_nonnull(strstr(error.detail, "a matrix of"));
+    ck_assert_ptr_nonnull(strstr(error.detail, "a list of"));
+    ck_assert_ptr_nonnull(strstr(error.detail, "--format edges, format=edges"));
+    ck_ok(import_called(either[i], NULL, "edges", found, &t));
+    cm_topology_free(t);
+    ck_ok(import_called(either[i], NULL, "matrix", found, &t));
+    ck_assert_uint_eq(cm_topology_synapses(t), i == 1 ? 2 : 6);
+    cm_topology_free(t);
+  }
+}
+END_TEST
+
+/* An ending says what a text is; where the text is something else, that is said and nothing guessed. */
+START_TEST(endings_bind)
+{
+  static const struct {
+    const char *text, *name, *part;
+  } wrong[] = {{"0 1\n1 2\n2 0\n0 2\n", "x.graph", "METIS graph"},
+               {"0,1\n1,2\n", "x.hgr", "hypergraph"},
+               {"3 3 2\n1 2 1\n2 3 1\n", "x.mtx", "%%MatrixMarket"},
+               {"0,1\n1,2\n", "x.nir", "the file's name says nir"},
+               {"0,1\n1,2\n", "x.net", "the file's name says lava-dl"},
+               {"0,1\n1,2\n", "x.graphml", "the file's name says graphml"}};
+  char found[32];
+  cm_topology *t;
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    ck_fails(import_called(wrong[i].text, wrong[i].name, NULL, found, &t), CM_BAD_NETWORK);
+    ck_assert_msg(strstr(error.detail, wrong[i].part) != NULL, "%s", error.detail);
+  }
+  ck_ok(import_called("0 1\n1 2\n2 0\n0 2\n", "x.graph", "edges", found, &t));
+  cm_topology_free(t);
+  ck_ok(import_called("3\t3\n2\t3\n1\t3\n1\t2\n", "x.graph", NULL, found, &t));
+  ck_assert_str_eq(found, "metis");
+  ck_assert_uint_eq(cm_topology_synapses(t), 3);
+  cm_topology_free(t);
+}
+END_TEST
+
+/* Columns by words of the field, in any order; one that changes what an edge is counts. */
+START_TEST(headers_say_what_columns_are)
+{
+  static const struct {
+    const char *text;
+    const char *source; /* of the first synapse, which has weight 5 */
+    bool directed;
+    uint32_t synapses;
+  } right[] = {
+    {"cols,rows,values\n1,0,5\n2,0,6\n", "0", true, 2},
+    {"j,i\n7,3\n9,4\n", "3", true, 2},
+    {"bodyId:END_ID(x),w:int,bodyId:START_ID(x)\n9,5,8\n8,1,9\n", "8", true, 2},
+    {"Source,Target,Type,Weight\nA,B,Undirected,5\nB,C,Undirected,1\nC,C,Undirected,1\n", "A", false, 2},
+    {"Source,Target,Type,Weight\nA,B,Undirected,5\nB,C,Directed,1\n", "A", true, 3},
+    {"source,target,type,weight\nA,B,GABA,5\nB,C,Glu,1\n", "A", true, 2},
+    {"\"from\" \"to\" \"weight\"\n\"1\" \"a\" \"b\" 5\n\"2\" \"b\" \"c\" 1\n", "a", true, 2},
+    {"# columns = [u'j', u'i', u'weight']\nB\tA\t5\nC\tA\t1\n", "A", true, 2},
+    {"A B {'weight': 5, 'note': 'a, b', 'delay': 2}\nB C {}\n", "A", true, 2},
+    {"A B 5\nB C 1\n", "A", true, 2},
+    {"A;B;5,0\nB;C;0,5\n", "A", true, 2},
+  };
+  char found[32];
+  cm_topology *t;
+  for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+    ck_ok(import_called(right[i].text, NULL, NULL, found, &t));
+    ck_ok(cm_topology_verify(t, &error));
+    ck_assert_str_eq(found, "edges");
+    ck_assert(t->directed == right[i].directed);
+    ck_assert_uint_eq(cm_topology_synapses(t), right[i].synapses);
+    const char *label = cm_topology_label(t, cm_topology_source(t, 0));
+    ck_assert_str_eq(label != NULL ? label : "0", right[i].source);
+    if (i != 1)
+      ck_assert_double_eq(cm_topology_pin_value(t, 0, 0), 5);
+    cm_topology_free(t);
+  }
+  ck_fails(import_called("Source,Target,Type\nA,B,Undirected\nB,C,Both\n", NULL, NULL, found, &t), CM_BAD_NETWORK);
+  ck_assert_ptr_nonnull(strstr(error.detail, "line 3: the type 'Both'"));
+  ck_ok(import_called("#a list\n0 1 2\n1 2\n2\n3 0\n", NULL, NULL, found, &t));
+  ck_assert_str_eq(found, "adjacency");
+  ck_assert_uint_eq(cm_topology_synapses(t), 4);
+  cm_topology_free(t);
+  ck_fails(import_called("0 1 2\n1 2 3\n2 3 0\n3 0 1\n", NULL, NULL, found, &t), CM_BAD_NETWORK);
+  ck_assert_ptr_nonnull(strstr(error.detail, "an adjacency list of 4 neurons"));
 }
 END_TEST
 
@@ -251,6 +379,9 @@ int main(void)
   tcase_add_test(tests, edges_bad_input);
   tcase_add_test(tests, weights_too_large_to_count_are_refused);
   tcase_add_test(tests, metis_and_edges_are_told_apart);
+  tcase_add_test(tests, matrices_of_numbers_are_no_edge_lists);
+  tcase_add_test(tests, endings_bind);
+  tcase_add_test(tests, headers_say_what_columns_are);
   tcase_add_test(tests, a_long_ambiguous_file_is_decided_by_its_lines);
   suite_add_tcase(suite, tests);
   return test_main(suite);

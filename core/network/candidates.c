@@ -1,0 +1,195 @@
+/* Which format a text is. Three things say it, in this order: words that only one format begins with, the ending of its name, and the
+ * shape of all its rows, by which the candidates of the table below judge. Two that could be are never chosen between. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/network/formats/adjacency.h"
+#include "core/network/formats/survey.h"
+#include "core/network/formats/table_rows.h"
+#include "core/network/recognise.h"
+
+/* ---- words ---- */
+
+typedef struct first_word {
+  const char *text;
+  cm_format_id format;
+} first_word;
+
+static const first_word first_words[] = {{"%%MatrixMarket", CM_FORMAT_MATRIX}};
+
+/* Whether a line begins with a text, in any case. */
+static bool begins(const uint8_t *at, const uint8_t *end, const char *text)
+{
+  return (size_t)(end - at) >= strlen(text) && strncasecmp((const char *)at, text, strlen(text)) == 0;
+}
+
+/* The format whose words stand first, behind blanks, blank lines and comments; CM_FORMATS: none's. */
+static cm_format_id format_of_words(const cm_source *source)
+{
+  for (const uint8_t *at = source->at, *end = source->end; at < end;) {
+    while (at < end && (*at == ' ' || (*at >= '\t' && *at <= '\r')))
+      at++;
+    for (size_t i = 0; i < sizeof first_words / sizeof *first_words; i++)
+      if (begins(at, end, first_words[i].text))
+        return first_words[i].format;
+    if (at == end || (*at != '#' && *at != '%'))
+      break;
+    const uint8_t *feed = memchr(at, '\n', (size_t)(end - at));
+    at = feed != NULL ? feed : end;
+  }
+  return CM_FORMATS;
+}
+
+/* ---- endings ---- */
+
+static cm_status refuse_ending(const cm_network_format *named, cm_error *error)
+{
+  cm_fail(error, CM_BAD_NETWORK, "the file's name says %s, and it is text, which such a file is not: say what it is, format=NAME, or name it otherwise",
+          named->name);
+  return cm_fail_at(error, "byte 0");
+}
+
+/* Endings of one text format say what it is; those of tables leave open which. */
+static bool binds(const cm_network_format *named)
+{
+  return named != NULL && named != &cm_network_formats[CM_FORMAT_EDGES] && named != &cm_network_formats[CM_FORMAT_SNN] &&
+         named != &cm_network_formats[CM_FORMAT_TOPOLOGY];
+}
+
+/* ---- shapes ---- */
+
+/* What a candidate says of a shape. */
+typedef enum verdict { CANNOT, COULD, IS } verdict;
+
+typedef struct candidate {
+  cm_format_id format;
+  const char *reading;                       /* "%llu edges": what it would be, of so many rows */
+  verdict (*judge)(const cm_survey *survey);
+  const char *why;                           /* where it is */
+} candidate;
+
+static bool is_pair_list(const cm_survey *s)
+{
+  return s->tuples && !s->lists;
+}
+
+/* N rows of N numbers are a matrix, unless they could be edges: two or three columns, of which two are ids. */
+static verdict judge_matrix(const cm_survey *s)
+{
+  if (s->named || is_pair_list(s) || s->braces || s->words || s->size_line)
+    return CANNOT;
+  if (!cm_survey_square(s))
+    return cm_survey_square_with_ids(s) ? IS : CANNOT;
+  if (s->rows > 3 || s->fractions || (s->rows == 3 && !s->ids))
+    return IS;
+  if (s->rows == 3)
+    return s->weighted ? CANNOT : COULD;
+  return s->ids && s->zero_diagonal && !s->ones_beside ? COULD : CANNOT; /* two edges, or the same as a matrix */
+}
+
+static verdict judge_edges(const cm_survey *s)
+{
+  return s->named || is_pair_list(s) || s->header || s->words || s->braces || !s->whole ? IS : COULD;
+}
+
+static const candidate candidates[] = {
+  {CM_FORMAT_TABLE, "a matrix of %llu neurons", judge_matrix, "as many rows of numbers as columns"},
+  {CM_FORMAT_EDGES, "a list of %llu edges", judge_edges, "rows of source, target and what else a header names"},
+};
+enum { CANDIDATES = sizeof candidates / sizeof *candidates };
+
+static cm_status refuse_two(const candidate *a, const candidate *b, uint64_t rows, cm_error *error)
+{
+  const candidate *both[] = {a, b};
+  cm_fail(error, CM_BAD_NETWORK, "the file may be ");
+  for (int i = 0; i < 2; i++) {
+    const char *mark = strstr(both[i]->reading, "%llu");
+    cm_fail_more(error, "%.*s%llu%s (--format %s, format=%s)%s", (int)(mark - both[i]->reading), both[i]->reading, (unsigned long long)rows,
+                 mark + strlen("%llu"), cm_network_formats[both[i]->format].name, cm_network_formats[both[i]->format].name,
+                 i == 0 ? " or " : ": say which");
+  }
+  return cm_fail_at(error, "line 1");
+}
+
+/* The candidate that it is, or alone could be. */
+static cm_status choose(const cm_survey *s, const candidate **chosen, cm_error *error)
+{
+  const candidate *could[CANDIDATES + 1] = {NULL}, *is = NULL;
+  size_t count = 0;
+  for (size_t i = 0; i < CANDIDATES; i++) {
+    const verdict v = candidates[i].judge(s);
+    if (v == IS && is == NULL)
+      is = &candidates[i];
+    if (v == COULD)
+      could[count++] = &candidates[i];
+  }
+  if (is == NULL && count > 1)
+    return refuse_two(could[0], could[1], s->rows, error);
+  *chosen = is != NULL ? is : could[0];
+  return CM_OK;
+}
+
+/* Rows of several lengths, or of three, may be a neuron and its targets. */
+static cm_status weigh_adjacency(cm_source *source, const cm_survey *s, cm_memory *memory, const cm_network_format **found, cm_error *error)
+{
+  static const candidate adjacency = {CM_FORMAT_ADJACENCY, "an adjacency list of %llu neurons", NULL, NULL};
+  const bool varying = s->fields_min != s->fields_max || s->first_fields != s->fields_min;
+  bool fits = false, repeats = false;
+  if (*found != &cm_network_formats[CM_FORMAT_EDGES] || s->named || s->header || s->tuples || s->braces || !s->whole || s->rows < 2 ||
+      (!varying && (s->first_fields < 3 || !s->ids)))
+    return CM_OK;
+  if (cm_adjacency_fits(source, memory, &fits, &repeats, error) != CM_OK)
+    return error->status;
+  if (fits && !varying && !repeats)
+    return refuse_two(&candidates[CANDIDATES - 1], &adjacency, s->rows, error);
+  if (fits && varying)
+    *found = &cm_network_formats[CM_FORMAT_ADJACENCY];
+  return CM_OK;
+}
+
+static cm_status format_of_shape(cm_source *source, cm_memory *memory, const cm_network_format **found, cm_error *error)
+{
+  const candidate *chosen = NULL;
+  cm_survey survey;
+  if (cm_survey_read(source, memory, &survey, error) != CM_OK)
+    return error->status;
+  const bool named = cm_source_option(source, CM_READ_COLUMNS) != NULL || cm_network_names_connections(source);
+  if (named) {
+    *found = &cm_network_formats[CM_FORMAT_EDGES];
+    return CM_OK;
+  }
+  if (choose(&survey, &chosen, error) != CM_OK)
+    return error->status;
+  *found = &cm_network_formats[chosen->format];
+  cm_reading_why(&source->reading, chosen->why);
+  return weigh_adjacency(source, &survey, memory, found, error);
+}
+
+/* ---- the whole ---- */
+
+cm_status cm_text_format(cm_source *source, const cm_network_format *named, cm_memory *memory,
+                         const cm_network_format **found, cm_error *error)
+{
+  const cm_format_id word = format_of_words(source);
+  *found = NULL;
+  if (word < CM_FORMATS) {
+    *found = &cm_network_formats[word];
+    cm_reading_why(&source->reading, "its first words");
+    return CM_OK;
+  }
+  if (binds(named) && named->confined)
+    return refuse_ending(named, error);
+  if (binds(named)) {
+    *found = named;
+    cm_reading_why(&source->reading, "the ending of its name");
+    return CM_OK;
+  }
+  const bool lists = cm_is_tuple_list(source->at, (size_t)(source->end - source->at));
+  if (named != &cm_network_formats[CM_FORMAT_EDGES] && !lists && cm_recognise_metis(source, memory, found, error) != CM_OK)
+    return error->status;
+  if (*found == NULL)
+    return format_of_shape(source, memory, found, error);
+  cm_reading_why(&source->reading, "a header and as many rows as it says");
+  return CM_OK;
+}
