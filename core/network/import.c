@@ -23,6 +23,7 @@ static cm_status choose(cm_source *source, const cm_import_hint *hint, cm_memory
   if (named != &cm_network_formats[CM_FORMAT_SNN] && !named->packed)
     cm_skip_byte_order_mark(source);
   *found = named;
+  cm_reading_why(&source->reading, "as it was said to be");
   return CM_OK;
 }
 
@@ -76,7 +77,10 @@ static cm_status import_source(cm_source *source, const cm_import_hint *hint, co
   if (report != NULL) {
     *report = (cm_import_report){.gzipped = source->gzipped,
                                  .bytes = source->raw_bytes,
-                                 .plain_bytes = source->plain_bytes};
+                                 .plain_bytes = source->plain_bytes,
+                                 .reading = source->reading};
+    if (report->reading.rows == 0)
+      cm_reading_rows(&report->reading, made);
     (void)snprintf(report->format, sizeof report->format, "%s", found->name);
   }
   return CM_OK;

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/run.h"
+#include "core/network/formats/reading_report.h"
 #include "core/network/import_limits.h"
 #include "core/network/topology.h"
 
@@ -13,6 +14,7 @@ typedef struct cm_import_report {
   bool gzipped;
   uint64_t bytes;        /* of the file as it lies */
   uint64_t plain_bytes;  /* after decompression */
+  cm_reading reading;    /* what was understood of it */
 } cm_import_report;
 
 /* How a file is to be read, where it could be read in several ways. */

@@ -87,6 +87,7 @@ cm_status cm_recognise(cm_source *source, const cm_network_format *named, cm_mem
                        const cm_network_format **found, cm_error *error)
 {
   size_t size = (size_t)(source->end - source->at);
+  cm_reading_why(&source->reading, "its first bytes");
   if (size == 0)
     return refuse_empty(error);
   if (cm_is_hdf5(source->at, size))

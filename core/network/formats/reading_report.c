@@ -16,11 +16,11 @@ static size_t whole(const char *text, size_t length, size_t room)
 
 void cm_reading_add(char list[CM_READING_TEXT_MAX], const char *text, size_t length)
 {
-  const size_t used = strlen(list), comma = used > 0 ? 2 : 0;
-  if (used + comma + 2 > CM_READING_TEXT_MAX)
+  const size_t used = strlen(list), feed = used > 0 ? 1 : 0;
+  if (used + feed + 2 > CM_READING_TEXT_MAX)
     return;
-  const size_t fits = whole(text, length, CM_READING_TEXT_MAX - used - comma);
-  (void)snprintf(list + used, CM_READING_TEXT_MAX - used, "%s%.*s", comma > 0 ? ", " : "", (int)fits, text);
+  const size_t fits = whole(text, length, CM_READING_TEXT_MAX - used - feed);
+  (void)snprintf(list + used, CM_READING_TEXT_MAX - used, "%s%.*s", feed > 0 ? "\n" : "", (int)fits, text);
 }
 
 void cm_reading_why(cm_reading *reading, const char *why)

@@ -16,14 +16,14 @@ typedef struct cm_reading_row {
 
 typedef struct cm_reading {
   char why[CM_READING_TEXT_MAX];     /* what told the format */
-  char columns[CM_READING_TEXT_MAX]; /* of a table, which is what, in their order, between commas; "": it is none */
-  char ignored[CM_READING_TEXT_MAX]; /* what was there and not read, between commas */
+  char columns[CM_READING_TEXT_MAX]; /* of a table, which is what, in their order, a line each; "": it is none */
+  char ignored[CM_READING_TEXT_MAX]; /* what was there and not read, a line each */
   bool header;                       /* the first row of a table names its columns */
   unsigned rows;
   cm_reading_row row[CM_READING_ROWS]; /* the first, as they stand in the file where it is a table */
 } cm_reading;
 
-/* Adds a word to a list between commas, as far as there is room. */
+/* Adds a line to a list, as far as there is room. */
 void cm_reading_add(char list[CM_READING_TEXT_MAX], const char *text, size_t length);
 
 /* Says what told the format. */

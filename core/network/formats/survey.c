@@ -19,6 +19,7 @@ typedef struct surveyor {
   char *first;            /* the first line */
   size_t first_length;
   bool columns_of_numbers[COLUMNS_SEEN]; /* in all rows but the first */
+  bool words_above[COLUMNS_SEEN];        /* in the first: "--3" is none */
   cm_names seen;          /* fields among the first two of the first rows */
 } surveyor;
 
@@ -82,6 +83,8 @@ static void see_first(surveyor *v)
     const bool number = is_number(&t->fields[i]);
     s->first_numbers = s->first_numbers && number;
     s->first_words = s->first_words && !number;
+    if (i < COLUMNS_SEEN)
+      v->words_above[i] = t->fields[i].length > 0 && strchr("-+.0123456789", t->fields[i].text[0]) == NULL;
   }
 }
 
@@ -185,7 +188,8 @@ static void close_survey(surveyor *v)
   cm_survey *s = v->s;
   const size_t shift = s->words && s->fields_min == s->first_fields + 1 ? 1 : 0; /* names of rows, as R writes them */
   for (size_t i = 0; i < s->first_fields && i + shift < COLUMNS_SEEN; i++)
-    s->header = s->header || (s->rows > 1 && s->fields_min == s->fields_max && s->first_fields + shift == s->fields_min && s->first_words && i + shift < s->fields_min && v->columns_of_numbers[i + shift]);
+    s->header = s->header || (s->rows > 1 && s->fields_min == s->fields_max && s->first_fields + shift == s->fields_min && s->first_words && i + shift < s->fields_min && v->words_above[i] &&
+                              v->columns_of_numbers[i + shift]);
   cm_names_close(&v->seen);
   cm_free(v->first);
   cm_free(v->table.unquoted);

@@ -176,7 +176,7 @@ static bool columns_by_number(cm_table *t)
   if (count < 2 || count > (t->tuples || t->connections ? 4 : 3))
     return false;
   t->columns = (cm_columns){.at = {0, 1, count > 2 ? 2 : CM_COLUMN_NONE, count > 3 ? 3 : CM_COLUMN_NONE}, .count = count};
-  static const char *const said[] = {"source, target", "source, target, weight", "source, target, weight, delay"};
+  static const char *const said[] = {"source\ntarget", "source\ntarget\nweight", "source\ntarget\nweight\ndelay"};
   cm_reading_add(t->source->reading.columns, said[count - 2], strlen(said[count - 2]));
   return true;
 }

@@ -345,6 +345,33 @@ START_TEST(headers_say_what_columns_are)
 }
 END_TEST
 
+/* What was understood of a file is told: which column is what, what was not read, the first rows. */
+START_TEST(reading_is_reported)
+{
+  const cm_import_limits limits = cm_import_limits_default();
+  const char text[] = "post,roi,delay,pre,w\nB,AL,1.5,A,2\nC,MB,1,A,-3\nA,MB,1,C,1\nA,MB,1,C,1\nA,MB,1,D,1\nA,MB,1,E,1\n";
+  cm_import_report report;
+  cm_topology *t;
+  ck_ok(cm_import_memory(text, strlen(text), &(cm_import_hint){.name = "x.csv"}, &limits, &run, &t, &report, &error));
+  const cm_reading *r = &report.reading;
+  ck_assert_str_eq(r->columns, "target\n-\ndelay\nsource\nweight");
+  ck_assert_str_eq(r->ignored, "roi");
+  ck_assert(r->header && r->rows == CM_READING_ROWS);
+  ck_assert_str_eq(r->row[1].source, "A");
+  ck_assert_str_eq(r->row[1].target, "C");
+  ck_assert_double_eq(r->row[0].delay_ms, 1.5);
+  ck_assert_double_eq(r->row[1].weight, -3);
+  ck_assert_ptr_nonnull(strstr(r->why, "source, target"));
+  cm_topology_free(t);
+  const char graph[] = "3 2\n2\n1 3\n2\n"; /* no table: the first edges */
+  ck_ok(cm_import_memory(graph, strlen(graph), &(cm_import_hint){0}, &limits, &run, &t, &report, &error));
+  ck_assert_uint_eq(report.reading.rows, 2);
+  ck_assert_str_eq(report.reading.row[1].source, "1");
+  ck_assert_str_eq(report.reading.columns, "");
+  cm_topology_free(t);
+}
+END_TEST
+
 START_TEST(a_long_ambiguous_file_is_decided_by_its_lines)
 {
   /* A ring: every METIS row has two fields, far past the first window. */
@@ -382,6 +409,7 @@ int main(void)
   tcase_add_test(tests, matrices_of_numbers_are_no_edge_lists);
   tcase_add_test(tests, endings_bind);
   tcase_add_test(tests, headers_say_what_columns_are);
+  tcase_add_test(tests, reading_is_reported);
   tcase_add_test(tests, a_long_ambiguous_file_is_decided_by_its_lines);
   suite_add_tcase(suite, tests);
   return test_main(suite);
