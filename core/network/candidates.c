@@ -16,7 +16,10 @@ typedef struct first_word {
   cm_format_id format;
 } first_word;
 
-static const first_word first_words[] = {{"%%MatrixMarket", CM_FORMAT_MATRIX}};
+static const first_word first_words[] = {
+  {"%%MatrixMarket", CM_FORMAT_MATRIX}, {"graph [", CM_FORMAT_GML},     {"graph\n[", CM_FORMAT_GML},    {"graph\r\n[", CM_FORMAT_GML},
+  {"creator \"", CM_FORMAT_GML},        {"*vertices", CM_FORMAT_PAJEK}, {"*network", CM_FORMAT_PAJEK}, {"{", CM_FORMAT_NODE_LINK},
+};
 
 /* Whether a line begins with a text, in any case. */
 static bool begins(const uint8_t *at, const uint8_t *end, const char *text)
@@ -39,6 +42,45 @@ static cm_format_id format_of_words(const cm_source *source)
     at = feed != NULL ? feed : end;
   }
   return CM_FORMATS;
+}
+
+/* ---- what is named, and not read ---- */
+
+/* Whether lines end in carriage returns alone. */
+static bool has_carriage_returns(const cm_source *source)
+{
+  const size_t size = (size_t)(source->end - source->at);
+  const uint8_t *first = memchr(source->at, '\r', size);
+  return first != NULL && first + 1 < source->end && memchr(source->at, '\n', size) == NULL;
+}
+
+/* Scotch's graph: "0" alone, vertices and arcs, base and flags. */
+static bool is_scotch(const cm_source *source)
+{
+  char head[64];
+  unsigned long long version, vertices, arcs, base;
+  char flags[8];
+  const size_t size = (size_t)(source->end - source->at);
+  (void)snprintf(head, sizeof head, "%.*s", (int)(size < sizeof head ? size : sizeof head - 1), (const char *)source->at);
+  return strncmp(head, "0\n", 2) == 0 && sscanf(head, "%llu\n%llu %llu\n%llu %7s", &version, &vertices, &arcs, &base, flags) == 5 &&
+         base <= 1 && strlen(flags) == 3 && strspn(flags, "01") == 3;
+}
+
+static bool is_called(const cm_source *source, const char *ending)
+{
+  const char *name = source->hint != NULL ? source->hint->name : NULL;
+  return name != NULL && cm_path_ends(name, strlen(name), ending);
+}
+
+static cm_status refuse_others(const cm_source *source, cm_error *error)
+{
+  if (has_carriage_returns(source))
+    return cm_refuse_as("text whose lines end in carriage returns alone", "this line converts it: tr '\\r' '\\n' < FILE > net.csv", error);
+  if (is_scotch(source) || is_called(source, ".grf"))
+    return cm_refuse_as("a graph of Scotch", "gcv of Scotch writes others; a METIS graph has the rows without their lengths", error);
+  if (is_called(source, ".u"))
+    return cm_refuse_as("a hypergraph of PaToH", "write it as hMETIS (.hgr): nets and vertices, then the pins of each net, from 1", error);
+  return CM_OK;
 }
 
 /* ---- endings ---- */
@@ -173,6 +215,8 @@ cm_status cm_text_format(cm_source *source, const cm_network_format *named, cm_m
 {
   const cm_format_id word = format_of_words(source);
   *found = NULL;
+  if (refuse_others(source, error) != CM_OK)
+    return cm_fail_at(error, "byte 0");
   if (word < CM_FORMATS) {
     *found = &cm_network_formats[word];
     cm_reading_why(&source->reading, "its first words");

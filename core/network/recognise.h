@@ -39,6 +39,9 @@ cm_status cm_recognise_xml(cm_source *source, const cm_network_format **found, c
 /* CM_BAD_NETWORK: the file is `what`; `advice` says what to do. */
 cm_status cm_refuse_as(const char *what, const char *advice, cm_error *error);
 
+/* CM_BAD_NETWORK: JSON that is no network. */
+cm_status cm_refuse_json(cm_error *error);
+
 void cm_skip_byte_order_mark(cm_source *source);
 
 /* CM_BAD_NETWORK, with what to do, when the bytes begin as files of other programs do (PDF, xz); else CM_OK.

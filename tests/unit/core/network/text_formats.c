@@ -345,6 +345,58 @@ START_TEST(headers_say_what_columns_are)
 }
 END_TEST
 
+/* Graphs of other programs: the same network, directed or not, with names and weights. */
+START_TEST(graphs_of_other_programs)
+{
+  static const struct {
+    const char *text, *format;
+    bool directed;
+  } right[] = {
+    {"# by hand\nCreator \"x\"\ngraph [\n  directed 1\n  node [ id 4 label \"A\" graphics [ x 1 ] ]\n  node [\n id 2\n label \"B c\" ]\n"
+     "  edge [ source 4 target 2 weight 5 ]\n edge [ weight 5 source 2 target 4 value 9 ] ]\n", "gml", true},
+    {"graph\n[\n  node [ id 4 label \"A\" ]\n  node [ id 2 label \"B c\" ]\n  edge [ source 4 target 2 weight 5 ]\n"
+     "  edge [ source 2 target 2 ]\n]\n", "gml", false},
+    {"% c\n*Vertices 2\n1 \"A\" 0.1 0.2 ellipse\n2 \"B c\"\n*Arcs\n1 2 5\n2 1 5\n", "pajek", true},
+    {"*network n\n*vertices 2\n1 A\n2 \"B c\"\n*edges\n1 2 5\n", "pajek", false},
+    {"*Vertices 2\n1 A\n2 \"B c\"\n*Matrix\n0 5\n5 0\n", "pajek", true},
+    {"{\"directed\": true, \"nodes\": [{\"id\": \"A\"}, {\"id\": \"B c\"}], \"links\": [{\"source\": \"A\", \"target\": \"B c\","
+     " \"weight\": 5}, {\"source\": \"B c\", \"target\": \"A\", \"weight\": 5.0, \"key\": 0}]}", "node-link", true},
+    {"{\"nodes\": [{\"name\": \"A\"}, {\"name\": \"B c\"}], \"edges\": [{\"source\": 0, \"target\": 1, \"value\": 5}]}", "node-link", false},
+  };
+  char found[32];
+  cm_topology *t;
+  for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+    ck_ok(import_called(right[i].text, "g.txt", NULL, found, &t));
+    ck_ok(cm_topology_verify(t, &error));
+    ck_assert_str_eq(found, right[i].format);
+    ck_assert_msg(t->directed == right[i].directed, "%zu", i);
+    ck_assert_uint_eq(t->pin_count, 2);
+    ck_assert_str_eq(cm_topology_label(t, 0), "A");
+    ck_assert_str_eq(cm_topology_label(t, 1), "B c");
+    ck_assert_double_eq(cm_topology_pin_value(t, 0, 0), 5);
+    cm_topology_free(t);
+  }
+  static const char *const wrong[][2] = {
+    {"graph [\n node [ id 1 ]\n edge [ source 1\n target 3 ]\n]\n", "'3'"},
+    {"graph [\n node [ label \"A\" ]\n]\n", "line 2: a node has no id"},
+    {"graph [\n node [ id 1 \n", "inside a list"},
+    {"graph [\n node [ id 1 label \"A ]\n", "a quote is not closed"},
+    {"*Vertices 2\n*Arcs\n1 3\n", "line 3: '3' is no vertex; 1 to 2"},
+    {"*Vertices 2\n*Partition\n", "'*Partition' is not read"},
+    {"{\"nodes\": [{\"id\": 1}], \"links\": [{\"source\": 1}]}", "line 1: a link has no source or target"},
+    {"{\"nodes\": [", "node-link JSON, line 1"},
+    {"{\"columns\": []}", "the file is JSON"},
+    {"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n", "git lfs pull"},
+    {"a,b\rb,c\rc,a\r", "carriage returns alone"},
+    {"0\n3 4\n0 000\n1 1\n2 0 2\n1 1\n", "a graph of Scotch"},
+  };
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    ck_fails(import_called(wrong[i][0], NULL, NULL, found, &t), CM_BAD_NETWORK);
+    ck_assert_msg(strstr(error.detail, wrong[i][1]) != NULL, "%s: %s", wrong[i][0], error.detail);
+  }
+}
+END_TEST
+
 /* What was understood of a file is told: which column is what, what was not read, the first rows. */
 START_TEST(reading_is_reported)
 {
@@ -409,6 +461,7 @@ int main(void)
   tcase_add_test(tests, matrices_of_numbers_are_no_edge_lists);
   tcase_add_test(tests, endings_bind);
   tcase_add_test(tests, headers_say_what_columns_are);
+  tcase_add_test(tests, graphs_of_other_programs);
   tcase_add_test(tests, reading_is_reported);
   tcase_add_test(tests, a_long_ambiguous_file_is_decided_by_its_lines);
   suite_add_tcase(suite, tests);
