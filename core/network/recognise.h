@@ -12,7 +12,7 @@ cm_status cm_recognise(cm_source *source, const cm_network_format *named, cm_mem
                        const cm_network_format **found, cm_error *error);
 
 /* The same for text: its first words, its name's ending, or the shape of its rows. Two formats that it could be are both named
- * (CM_BAD_NETWORK), with what says which (candidates.c). */
+ * (CM_BAD_NETWORK), with what says which (recognise_text.c). */
 cm_status cm_text_format(cm_source *source, const cm_network_format *named, cm_memory *memory,
                          const cm_network_format **found, cm_error *error);
 

@@ -34,6 +34,13 @@ static cm_status read_edges(cm_table *t, cm_error *error)
   return CM_OK;
 }
 
+bool cm_network_names_connections(const cm_source *source)
+{
+  const char *name = source->hint != NULL && source->hint->name != NULL ? source->hint->name : "";
+  const char *ending = cm_format_ending(&cm_network_formats[CM_FORMAT_EDGES], name);
+  return ending != NULL && strcmp(ending, ".conn") == 0;
+}
+
 cm_status cm_import_edges(cm_source *source, const cm_import_limits *limits, cm_run *run,
                           cm_topology **topology, cm_error *error)
 {

@@ -30,13 +30,6 @@ const char *cm_format_ending(const cm_network_format *format, const char *path)
   return NULL;
 }
 
-bool cm_network_names_connections(const cm_source *source)
-{
-  const char *name = source->hint != NULL && source->hint->name != NULL ? source->hint->name : "";
-  const char *ending = cm_format_ending(&cm_network_formats[CM_FORMAT_EDGES], name);
-  return ending != NULL && strcmp(ending, ".conn") == 0;
-}
-
 const cm_network_format *cm_network_format_find(const char *name)
 {
   for (size_t i = 0; i < CM_FORMATS; i++)

@@ -337,7 +337,7 @@ START_TEST(headers_say_what_columns_are)
   ck_fails(import_called("Source,Target,Type\nA,B,Undirected\nB,C,Both\n", NULL, NULL, found, &t), CM_BAD_NETWORK);
   ck_assert_ptr_nonnull(strstr(error.detail, "line 3: the type 'Both'"));
   ck_ok(import_called("#a list\n0 1 2\n1 2\n2\n3 0\n", NULL, NULL, found, &t));
-  ck_assert_str_eq(found, "adjacency");
+  ck_assert_str_eq(found, "adjlist");
   ck_assert_uint_eq(cm_topology_synapses(t), 4);
   cm_topology_free(t);
   ck_fails(import_called("0 1 2\n1 2 3\n2 3 0\n3 0 1\n", NULL, NULL, found, &t), CM_BAD_NETWORK);
