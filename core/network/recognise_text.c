@@ -121,6 +121,8 @@ static verdict judge_matrix(const cm_survey *s)
 {
   if (s->named || is_pair_list(s) || s->braces || s->words || s->size_line)
     return CANNOT;
+  if (cm_survey_square_below(s))
+    return s->first_fields > 3 || s->fractions || (s->first_fields == 3 && !s->ids) ? IS : COULD;
   if (!cm_survey_square(s))
     return cm_survey_square_with_ids(s) ? IS : CANNOT;
   if (s->rows > 3 || s->fractions || (s->rows == 3 && !s->ids))

@@ -102,7 +102,7 @@ static cm_status read_ids(matrix *m, bool corner, cm_error *error)
 
 static cm_status read_rows(matrix *m, const cm_survey *survey, cm_error *error)
 {
-  const bool with_ids = !cm_survey_square(survey) && cm_survey_square_with_ids(survey);
+  const bool with_ids = !cm_survey_square(survey) && cm_survey_square_with_ids(survey), counted = cm_survey_square_below(survey);
   const char *line = NULL;
   size_t length = 0;
   bool end = false;
@@ -122,6 +122,8 @@ static cm_status read_rows(matrix *m, const cm_survey *survey, cm_error *error)
     }
     if (first)
       m->size = (uint32_t)m->table.field_count;
+    if (first && counted)
+      continue;
     if (read_row(m, row++, error) != CM_OK)
       return error->status;
   }

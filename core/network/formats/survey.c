@@ -20,6 +20,8 @@ typedef struct surveyor {
   size_t first_length;
   bool columns_of_numbers[COLUMNS_SEEN]; /* in all rows but the first */
   bool words_above[COLUMNS_SEEN];        /* in the first: "--3" is none */
+  char second_id[256], third_id[64]; /* the first fields of these rows, "" where they are longer */
+  size_t second_fields;
   cm_names seen;          /* fields among the first two of the first rows */
 } surveyor;
 
@@ -83,24 +85,31 @@ static void see_first(surveyor *v)
     const bool number = is_number(&t->fields[i]);
     s->first_numbers = s->first_numbers && number;
     s->first_words = s->first_words && !number;
+    uint64_t value;
+    s->counting = (i == 0 || s->counting) && cm_field_whole(t->fields[i].text, t->fields[i].length, &value) && value == i;
     if (i < COLUMNS_SEEN)
       v->words_above[i] = t->fields[i].length > 0 && strchr("-+.0123456789", t->fields[i].text[0]) == NULL;
   }
+}
+
+/* Whether a table of three rows of three is one of two neurons with their ids: "id,A,B". */
+static bool is_pair_of_ids(const surveyor *v, const cm_field *first, const cm_field *second)
+{
+  const cm_field third = {v->third_id, strlen(v->third_id)};
+  return v->s->rows == 3 && v->s->first_fields == 3 && v->s->fields_max == 3 && v->s->row_numbers && same(second, &first[1]) && same(&third, &first[2]);
 }
 
 /* The second row beside the first, whose ids it may have. */
 static cm_status see_second(surveyor *v, cm_error *error)
 {
   cm_table *t = &v->table;
-  char id[256];
-  cm_field second = {id, t->fields[0].length < sizeof id ? t->fields[0].length : 0};
-  memcpy(id, t->fields[0].text, second.length);
-  const size_t fields = t->field_count;
+  const cm_field second = {v->second_id, strlen(v->second_id)};
+  const size_t fields = v->second_fields;
   if (cm_table_split(t, v->first, v->first_length, error) != CM_OK)
     return error->status;
   const bool corner = t->fields[0].length == 0 || !is_number(&t->fields[0]);
   v->s->corner = corner && second.length > 0 && fields == t->field_count && fields > 1 && same(&second, &t->fields[1]) &&
-                 (fields > 3 || t->fields[0].length == 0);
+                 (fields > 3 || t->fields[0].length == 0 || is_pair_of_ids(v, t->fields, &second));
   v->s->begins_alike = fields == t->field_count + 1 && t->field_count > 1 && same(&second, &t->fields[0]);
   v->s->other_ids = corner || fields == t->field_count + 1;
   for (size_t i = 0; i < t->field_count; i++)
@@ -121,6 +130,13 @@ static cm_status see_names(surveyor *v, cm_error *error)
   return CM_OK;
 }
 
+static void keep_id(char *to, size_t room, const cm_field *f)
+{
+  const size_t length = f->length < room ? f->length : 0;
+  memcpy(to, f->text, length);
+  to[length] = '\0';
+}
+
 static cm_status see_row(surveyor *v, cm_error *error)
 {
   const cm_table *t = &v->table;
@@ -134,6 +150,7 @@ static cm_status see_row(surveyor *v, cm_error *error)
     s->fractions = s->fractions || (i < t->field_count && is_fraction(&t->fields[i]));
   }
   s->weighted = s->weighted && t->field_count == 3 && !is_id(&t->fields[2]);
+  s->thirds = (row == 0 || s->thirds) && t->field_count > 2 && is_number(&t->fields[2]);
   s->zero_diagonal = s->zero_diagonal && (row >= t->field_count || is_digit(&t->fields[row], '0'));
   s->ones_beside = (row == 0 || s->ones_beside) && t->field_count == 2 && row < 2 && is_digit(&t->fields[row], '0') &&
                    is_digit(&t->fields[1 - row], '1');
@@ -149,7 +166,13 @@ static cm_status see_row(surveyor *v, cm_error *error)
     if (i < COLUMNS_SEEN && (row == 1 || !number))
       v->columns_of_numbers[i] = number && t->fields[i].length > 0;
   }
-  return row == 1 ? see_second(v, error) : CM_OK;
+  if (row == 1)
+    v->second_fields = t->field_count;
+  if (row == 1)
+    keep_id(v->second_id, sizeof v->second_id, &t->fields[0]);
+  if (row == 2)
+    keep_id(v->third_id, sizeof v->third_id, &t->fields[0]);
+  return CM_OK;
 }
 
 /* A list for certain: its rows are alike, and too many for a matrix. */
@@ -180,7 +203,7 @@ static cm_status see_rows(surveyor *v, cm_error *error)
       return error->status;
   }
   v->s->whole = end;
-  return CM_OK;
+  return v->s->rows > 1 ? see_second(v, error) : CM_OK;
 }
 
 static void close_survey(surveyor *v)
@@ -233,6 +256,12 @@ bool cm_survey_square(const cm_survey *s)
 {
   return s->whole && s->rows > 1 && s->rows == s->first_fields && s->fields_min == s->rows && s->fields_max == s->rows &&
          s->first_numbers && s->numbers;
+}
+
+bool cm_survey_square_below(const cm_survey *s)
+{
+  return s->whole && s->counting && s->first_fields > 1 && s->rows == s->first_fields + 1 && s->fields_min == s->first_fields &&
+         s->fields_max == s->first_fields && s->numbers;
 }
 
 bool cm_survey_square_with_ids(const cm_survey *s)

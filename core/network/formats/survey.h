@@ -22,6 +22,8 @@ typedef struct cm_survey {
   bool ones_beside;      /* two rows of two: 0 and 1, 1 and 0 */
   bool header;           /* the first row has words only, of which one stands where all other rows have numbers */
   bool corner;           /* the first field of the first row is empty or a word, and the second is the id of the second row */
+  bool counting;         /* the first row is 0, 1, 2, ...: the columns of pandas, without names of rows */
+  bool thirds;           /* the third field of every row is a number */
   bool begins_alike;     /* the first field of the first row is the id of the second row */
   bool other_ids;        /* the id of the second row is none of the first row's fields */
   bool braces;           /* a dictionary of Python ends every row, as NetworkX writes it */
@@ -37,6 +39,9 @@ cm_status cm_survey_read(cm_source *source, cm_memory *memory, cm_survey *survey
 
 /* Whether it is a square of numbers without ids: as many rows as each has fields. */
 bool cm_survey_square(const cm_survey *survey);
+
+/* Whether it is such a square below a row that counts its columns. */
+bool cm_survey_square_below(const cm_survey *survey);
 
 /* Whether it is a square of numbers with an id for each column, of which the first row begins with an empty corner or a word (or
  * has none). */

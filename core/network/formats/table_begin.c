@@ -108,7 +108,7 @@ cm_status cm_table_read_first(cm_table *t, const cm_survey *survey, bool *done, 
   if (said != NULL && cm_columns_of_option(said, &t->columns, error) != CM_OK)
     return error->status;
   t->named = said != NULL;
-  t->lines_alike = survey->repeats && survey->fields_min == survey->fields_max && survey->fields_min == survey->first_fields;
+  t->lines_alike = (survey->repeats || survey->thirds) && survey->fields_min == survey->fields_max && survey->fields_min == survey->first_fields;
   if (cm_table_next_row(t, &line, &length, done, error) != CM_OK || *done)
     return *done ? CM_OK : error->status;
   if (said == NULL && cm_columns_of_header(t->fields, t->field_count, survey->header, &columns)) {

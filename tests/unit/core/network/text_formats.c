@@ -247,6 +247,8 @@ START_TEST(matrices_of_numbers_are_no_edge_lists)
     {"0\t1\t-1\n0.5\t0\tnan\n0\t0\t0\n", 3, 3, 1},
     {"[[0, 1, 2, 0], [3, 0, 4, 0], [5, 6, 0, 0],\n [0, 0, 0, 0]]", 4, 6, 1},
     {"\"\",\"V1\",\"V2\"\n\"1\",0,2\n\"2\",3,0\n", 2, 2, 2},
+    {"0,1,2,3\n0,5,0,0\n0,0,1,0\n0,0,0,1\n0,0,0,0\n", 4, 3, 5},
+    {"id,A,B\nA,0,2\nB,1,0\n", 2, 2, 2},
   };
   char found[32];
   cm_topology *t;
@@ -258,7 +260,7 @@ START_TEST(matrices_of_numbers_are_no_edge_lists)
     ck_assert_double_eq(cm_topology_pin_value(t, 0, 0), right[i].first);
     cm_topology_free(t);
   }
-  static const char *const either[] = {"0,1,2\n3,0,4\n5,6,0\n", "0 2\n3 0\n", "[[0, 1, 2], [3, 0, 4], [5, 6, 0]]"};
+  static const char *const either[] = {"0,1,2\n3,0,4\n5,6,0\n", "0 2\n3 0\n", "0,1,2\n0,1,2\n3,0,4\n5,6,0\n", "[[0, 1, 2], [3, 0, 4], [5, 6, 0]]"};
   for (size_t i = 0; i < sizeof either / sizeof *either; i++) {
     ck_fails(import_called(either[i], NULL, NULL, found, &t), CM_BAD_NETWORK);
     ck_assert_ptr_nonnull(strstr(error.detail, "a matrix of"));
@@ -318,6 +320,7 @@ START_TEST(headers_say_what_columns_are)
     {"# columns = [u'j', u'i', u'weight']\nB\tA\t5\nC\tA\t1\n", "A", true, 2},
     {"A B {'weight': 5, 'note': 'a, b', 'delay': 2}\nB C {}\n", "A", true, 2},
     {"A B 5\nB C 1\n", "A", true, 2},
+    {"A B 5\nC D 1\n", "A", true, 2},
     {"A;B;5,0\nB;C;0,5\n", "A", true, 2},
   };
   char found[32];
@@ -340,8 +343,8 @@ START_TEST(headers_say_what_columns_are)
   ck_assert_str_eq(found, "adjlist");
   ck_assert_uint_eq(cm_topology_synapses(t), 4);
   cm_topology_free(t);
-  ck_fails(import_called("0 1 2\n1 2 3\n2 3 0\n3 0 1\n", NULL, NULL, found, &t), CM_BAD_NETWORK);
-  ck_assert_ptr_nonnull(strstr(error.detail, "an adjacency list of 4 neurons"));
+  ck_fails(import_called("0 1 2\n1 2 3\n2 3 4\n3 4 0\n4 0 1\n", NULL, NULL, found, &t), CM_BAD_NETWORK);
+  ck_assert_ptr_nonnull(strstr(error.detail, "an adjacency list of 5 neurons"));
 }
 END_TEST
 
