@@ -28,7 +28,7 @@ const networkFacts = (network) =>
   );
 
 /** What the server understood of a network's file: so that a wrong reading shows before a job is made. */
-function readingNode({ reading, format }) {
+export function readingNode({ reading, format }) {
   if (!reading) return '';
   const arrow = reading.directed ? '→' : '—';
   const rowText = ({ source, target, weight, delay }) =>
@@ -77,7 +77,7 @@ export function uploadPanel(me, onUploaded, signal) {
     element(
       'p',
       { class: 'quiet' },
-      '.snn, METIS .graph, hMETIS .hgr, MatrixMarket .mtx, edge list (csv, tsv), topology zip, NIR .nir, SONATA .h5, lava-dl .net, NumPy .npy and .npz, GraphML, GEXF, ONNX model; each may be gzipped',
+      '.snn, METIS .graph, hMETIS .hgr, MatrixMarket .mtx, edge list or matrix (csv, tsv, txt), adjacency list, GML, Pajek, node-link JSON, topology zip, NIR .nir, SONATA .h5, lava-dl .net, NumPy .npy and .npz, GraphML, GEXF, ONNX model; each may be gzipped',
     ),
     progress,
   );
@@ -134,7 +134,6 @@ export function uploadPanel(me, onUploaded, signal) {
             known ? ' was there already' : ' is uploaded',
           ),
           networkFacts(network),
-          readingNode(network),
           network.directed && !isModel(network) ? ratesNode(network) : '',
         ),
       );

@@ -534,7 +534,9 @@ START_TEST(test_allocation_faults)
 {
   static const char *const texts[] = {
     HEAVY_NETS, PLAIN_NETS, MTX "real general\n4 4 5\n1 2 1\n1 2 0.5\n3 1 2\n2 2 1\n1 4 1\n",
-    MTX "pattern symmetric\n3 3 3\n2 1\n2 1\n3 2\n"};
+    MTX "pattern symmetric\n3 3 3\n2 1\n2 1\n3 2\n", ",a,b\na,0,1.5\nb,2,0\n", "0 1 2\n1 2\n2 0\n",
+    "source,target,type\n1.0,2,Undirected\n2,3,Undirected\n", "a b {'weight': 2}\nb c {}\n", "3\t3\n2\t3\n1\t3\n1\t2\n",
+    "graph [ node [ id 1 label \"a\" ] node [ id 2 ] edge [ weight 2 source 1 target 2 ] ]\n", "*Vertices 2\n1 a\n*Edges\n1 2 3\n"};
   const cm_import_limits limits = cm_import_limits_default();
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
     for (uint64_t n = 1;; n++) {
