@@ -31,16 +31,26 @@ static json_t *network_json(const cm_network *n)
   return body;
 }
 
+/* The same with what was understood of its file, where that is known. */
+static json_t *whole_network_json(const cm_network *n)
+{
+  json_t *body = network_json(n);
+  json_t *reading = n->reading[0] != '\0' ? cm_json_loadb(n->reading, strlen(n->reading), 0, NULL) : NULL;
+  if (reading != NULL)
+    (void)json_object_set_new(body, "reading", reading);
+  return body;
+}
+
 static void reply_network(cm_request *request, unsigned status, const cm_network *network)
 {
-  cm_reply_json(request, status, network_json(network));
+  cm_reply_json(request, status, whole_network_json(network));
   cm_reply_location(request, "/v1/networks/%s", network->id);
 }
 
 /* The format that a query names, "" when it names none; false when there is no such, and the reply is made. */
 static bool wanted_format(cm_request *request, const char **format)
 {
-  char names[240];
+  char names[400];
   const char *named = cm_request_query(request, "format");
   *format = named != NULL ? named : "";
   const uint64_t refusals = cm_json_refusals();
@@ -279,7 +289,7 @@ void cm_get_network(cm_request *request)
 {
   cm_network network;
   if (find(request, &network) && !cm_reply_unchanged(request, network.id)) {
-    cm_reply_json(request, 200, network_json(&network));
+    cm_reply_json(request, 200, whole_network_json(&network));
     cm_reply_header(request, "ETag", "\"%s\"", network.id);
   }
 }

@@ -131,6 +131,23 @@ static bool is_object(const char *path)
   return cm_is_text(head, size) && head[strspn(head, " \n\r\t")] == '{';
 }
 
+/* Whether an object of JSON is a network, as NetworkX and d3 write it; what cannot be read is told by who reads it. */
+static bool is_graph(const char *path)
+{
+  enum { BYTES_MAX = 1 << 30 };
+  char *text;
+  size_t size;
+  cm_error ignored;
+  if (cm_file_read(path, BYTES_MAX, &text, &size, &ignored) != CM_OK)
+    return false;
+  json_t *json = cm_json_loadb(text, size, 0, NULL);
+  free(text);
+  const bool graph = json_is_array(json_object_get(json, "nodes")) &&
+                     (json_is_array(json_object_get(json, "links")) || json_is_array(json_object_get(json, "edges")));
+  json_decref(json);
+  return graph;
+}
+
 typedef struct arguments {
   const char *occupancy, *format, *plot, *name;
   json_t *shapes; /* the option "shape" */
@@ -181,7 +198,7 @@ static int describe(const arguments *a)
     if (status != CM_BAD_NETWORK)
       return status == CM_OK ? EXIT_DONE : cli_fail(&error);
   }
-  if (occupancy == NULL && access(name, F_OK) == 0 && !is_object(name))
+  if (occupancy == NULL && access(name, F_OK) == 0 && (!is_object(name) || is_graph(name)))
     return cli_show_network(name, NULL, a->json, (looks & COREMAP_LOOKS_LIKE_MODEL) != 0 ? &as_model : NULL, &error);
   read_format(name, format);
   if (occupancy == NULL && strcmp(format, "mapping") == 0)

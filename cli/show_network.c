@@ -25,6 +25,38 @@ static void show_populations(const json_t *populations)
     cli_printf(stdout, "  %-16s and %zu more\n", "", count - POPULATIONS_SHOWN);
 }
 
+/* Texts of an array behind each other. */
+static void show_texts(const char *name, const json_t *texts, const char *more)
+{
+  const json_t *text;
+  size_t i;
+  if (json_array_size(texts) == 0)
+    return;
+  cli_printf(stdout, "  %-16s ", name);
+  json_array_foreach(texts, i, text)
+    cli_printf(stdout, "%s%s", i > 0 ? ", " : "", json_string_value(text));
+  cli_printf(stdout, "%s\n", more);
+}
+
+/* What was understood of the file, so that a wrong reading shows before a job. */
+static void show_reading(const json_t *n)
+{
+  const json_t *reading = json_object_get(n, "reading"), *row;
+  size_t i;
+  if (cli_text(reading, "why")[0] != '\0')
+    cli_printf(stdout, "  %-16s %s, by %s; %s, ids are %s\n", "read as", cli_text(n, "format"), cli_text(reading, "why"),
+               json_is_true(json_object_get(n, "directed")) ? "directed" : "undirected", cli_text(reading, "ids"));
+  show_texts("columns", json_object_get(reading, "columns"), json_is_true(json_object_get(reading, "header")) ? ", by a header" : ", by their order");
+  show_texts("ignored", json_object_get(reading, "ignored"), "");
+  json_array_foreach(json_object_get(reading, "rows"), i, row) {
+    cli_printf(stdout, "  %-16s %s %s %s, weight %g", i == 0 ? "first rows" : "", cli_text(row, "source"),
+               json_is_true(json_object_get(n, "directed")) ? "->" : "--", cli_text(row, "target"), cli_number(row, "weight"));
+    if (json_object_get(row, "delay") != NULL)
+      cli_printf(stdout, ", delay %g ms", cli_number(row, "delay"));
+    cli_printf(stdout, "\n");
+  }
+}
+
 static void show_topology(const json_t *n)
 {
   const json_t *read = json_object_get(n, "report");
@@ -44,6 +76,7 @@ static void show_topology(const json_t *n)
   if (json_is_true(json_object_get(n, "signs")) || cli_number(read, "zeros") > 0)
     cli_printf(stdout, "  %-16s %s, %.0f of weight 0\n", "inhibitory", cli_count(cli_number(n, "inhibitory"), "synapse").text, cli_number(read, "zeros"));
   show_populations(json_object_get(n, "populations"));
+  show_reading(n);
   if (cli_number(read, "duplicates") + cli_number(read, "self_loops") + cli_number(read, "empty_nets") > 0)
     cli_printf(stdout, "  %-16s %s merged, %s %s, %s dropped\n", "cleaned", cli_count(cli_number(read, "duplicates"), "duplicate").text,
            cli_count(cli_number(read, "self_loops"), "self loop").text, directed ? "kept" : "dropped",

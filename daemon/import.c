@@ -1,6 +1,7 @@
 #include "daemon/import.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -55,6 +56,15 @@ static uint64_t number(const json_t *told, const char *name)
   return value > 0 ? (uint64_t)value : 0;
 }
 
+/* What was understood of the file, as JSON; "" where that is more than is kept. */
+static void take_reading(const json_t *told, cm_network *network)
+{
+  json_t *reading = json_object_get(told, "reading");
+  char *text = reading != NULL ? cm_json_dumps(reading, JSON_COMPACT) : NULL;
+  (void)snprintf(network->reading, sizeof network->reading, "%s", text != NULL && strlen(text) < sizeof network->reading ? text : "");
+  free(text);
+}
+
 static cm_status take(const char *folder, const cm_work_result *result, const char *made, cm_network *network,
                       cm_error *error)
 {
@@ -85,6 +95,7 @@ static cm_status take(const char *folder, const cm_work_result *result, const ch
   network->inputs = number(told, "inputs");
   network->inhibitory = number(told, "inhibitory");
   network->populations = number(told, "populations");
+  take_reading(told, network);
   network->delays = json_is_true(json_object_get(told, "delays"));
   return CM_OK;
 }

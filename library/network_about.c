@@ -1,5 +1,6 @@
 /* What a network is, in numbers. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "base/order.h"
@@ -51,6 +52,34 @@ static cm_status populations_json(const cm_topology *t, json_t **made, cm_error 
   return CM_OK;
 }
 
+/* Lines as an array of texts. */
+static json_t *lines_json(const char *lines)
+{
+  json_t *all = json_array();
+  for (const char *at = lines; *at != '\0';) {
+    const size_t length = strcspn(at, "\n");
+    (void)json_array_append_new(all, json_stringn(at, length));
+    at += length + (at[length] == '\n');
+  }
+  return all;
+}
+
+/* What reading the file understood of it. */
+static json_t *reading_json(const cm_reading *r, const cm_topology *t)
+{
+  json_t *rows = json_array();
+  for (unsigned i = 0; i < r->rows; i++) {
+    json_t *row = json_pack("{s:s, s:s, s:f}", "source", r->row[i].source, "target", r->row[i].target, "weight", r->row[i].weight);
+    if (r->row[i].delay_ms >= 0)
+      (void)json_object_set_new(row, "delay", json_real(r->row[i].delay_ms));
+    (void)json_array_append_new(rows, row);
+  }
+  const uint64_t dropped = (t->directed ? 0 : t->self_loop_count) + t->empty_net_count;
+  return json_pack("{s:s, s:o, s:b, s:s, s:b, s:I, s:I, s:o, s:o}", "why", r->why, "columns", lines_json(r->columns), "header", r->header, "ids",
+                   t->label_text != NULL ? "names" : "numbers", "directed", t->directed, "merged", (json_int_t)t->duplicate_count, "dropped",
+                   (json_int_t)dropped, "ignored", lines_json(r->ignored), "rows", rows);
+}
+
 int coremap_network_about(const coremap_network *network, int degrees, char **json, coremap_error **error)
 {
   cm_error e;
@@ -67,6 +96,7 @@ int coremap_network_about(const coremap_network *network, int degrees, char **js
     (json_int_t)cm_topology_hyperedges(t), "labels", t->label_text != NULL, "delays", t->pin_delay != NULL, "signs", t->pin_negative != NULL, "populations", populations,
     "report", "duplicates", (json_int_t)t->duplicate_count, "self_loops", (json_int_t)t->self_loop_count, "empty_nets",
     (json_int_t)t->empty_net_count, "zeros", (json_int_t)t->zero_count, "inhibitory", (json_int_t)cm_topology_negatives(t));
+  (void)json_object_set_new(made, "reading", reading_json(&r->reading, t));
   cm_status status = made != NULL && degrees != 0 ? add_degrees(t, made, &e) : CM_OK;
   if (status == CM_OK)
     status = library_whole_text(made, refusals, json, &e);

@@ -18,7 +18,7 @@
 
 #define COLUMNS \
   "rowid, id, sha256, name, format, gzipped, directed, neurons, hyperedges, synapses, bytes, plain_bytes," \
-  " duplicates, self_loops, empty_nets, labels, created, operators, zeros, inputs, inhibitory, populations, delays, user, team, visibility, read_as"
+  " duplicates, self_loops, empty_nets, labels, created, operators, zeros, inputs, inhibitory, populations, delays, user, team, visibility, read_as, reading"
 
 static void from_row(sqlite3_stmt *row, cm_network *network)
 {
@@ -48,6 +48,7 @@ static void from_row(sqlite3_stmt *row, cm_network *network)
   network->delays = sqlite3_column_int(row, 22) != 0;
   cm_owner_from_row(row, 23, &network->owner);
   cm_sql_copy(row, 26, network->read_as, sizeof network->read_as);
+  cm_sql_copy(row, 27, network->reading, sizeof network->reading);
 }
 
 cm_status cm_networks_path(const cm_store *store, const char *id, char *path, cm_error *error)
@@ -149,14 +150,14 @@ static cm_status insert(sqlite3 *handle, void *context, cm_error *error)
   if (cm_sql_run(handle, &changes, error,
                  "INSERT OR IGNORE INTO networks(id, user, name, format, gzipped, directed, neurons, hyperedges,"
                  " synapses, bytes, plain_bytes, duplicates, self_loops, empty_nets, labels, created, operators,"
-                 " zeros, inputs, inhibitory, populations, delays, sha256, team, visibility, read_as)"
-                 " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                 "ttttiiiiiiiiiiidiiiiiitttt", n->id, n->owner.user, n->name, n->format, (int64_t)n->gzipped,
+                 " zeros, inputs, inhibitory, populations, delays, sha256, team, visibility, read_as, reading)"
+                 " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                 "ttttiiiiiiiiiiidiiiiiittttt", n->id, n->owner.user, n->name, n->format, (int64_t)n->gzipped,
                  (int64_t)n->directed, (int64_t)n->neurons, (int64_t)n->hyperedges, (int64_t)n->synapses,
                  (int64_t)n->bytes, (int64_t)n->plain_bytes, (int64_t)n->duplicates, (int64_t)n->self_loops,
                  (int64_t)n->empty_nets, (int64_t)n->labels, n->created, (int64_t)n->operators, (int64_t)n->zeros,
                  (int64_t)n->inputs, (int64_t)n->inhibitory, (int64_t)n->populations, (int64_t)n->delays, n->sha256,
-                 n->owner.group, cm_visibility_name(n->owner.visibility), n->read_as) != CM_OK)
+                 n->owner.group, cm_visibility_name(n->owner.visibility), n->read_as, n->reading) != CM_OK)
     return error->status;
   char words[CM_OWNER_WORDS_MAX];
   work->known = changes == 0;

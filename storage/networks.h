@@ -4,7 +4,7 @@
 
 #include "storage/owners.h"
 
-enum { CM_READ_AS_MAX = 400 };
+enum { CM_READ_AS_MAX = 400, CM_READING_MAX = 4096 };
 
 typedef struct cm_network {
   int64_t sequence;           /* order of arrival; the cursor of lists */
@@ -14,6 +14,7 @@ typedef struct cm_network {
   char name[CM_NAME_MAX];     /* "" when none was given */
   char format[32];
   char read_as[CM_READ_AS_MAX]; /* options that it was read with, a JSON object; "": none */
+  char reading[CM_READING_MAX]; /* what was understood of its file, a JSON object; "": not known */
   bool gzipped, directed, labels;
   uint64_t neurons, hyperedges, synapses;
   uint64_t operators;         /* of an ONNX model; 0 for topologies */

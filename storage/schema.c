@@ -356,6 +356,9 @@ const char *const cm_schema_steps[] = {
 
   /* Whether somebody has shown a job to more than what it is made of: then what it makes is shown to them too. */
   "ALTER TABLE jobs ADD COLUMN widened INTEGER NOT NULL DEFAULT 0;",
+
+  /* What was understood of a network's file. */
+  "ALTER TABLE networks ADD COLUMN reading TEXT NOT NULL DEFAULT '';",
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

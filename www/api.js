@@ -67,6 +67,7 @@ export const cancelJob = async (id) => {
 };
 export const listNetworks = ({ cursor } = {}, signal) => getJson(`v1/networks${query({ cursor })}`, signal);
 export const listChips = (signal) => getJson('v1/chips', signal);
+export const getNetwork = (id, signal) => getJson(`v1/networks/${part(id)}`, signal);
 export const getChip = (name, signal) => getJson(`v1/chips/${part(name)}`, signal);
 export const getOccupancy = (name, signal) => getJson(`v1/chips/${part(name)}/occupancy`, signal);
 export const listMappings = ({ limit } = {}, signal) => getJson(`v1/mappings${query({ limit })}`, signal);
@@ -133,7 +134,7 @@ export async function networkName(id, signal) {
   if (!id) return null;
   if (!names.has(id)) {
     try {
-      names.set(id, (await getJson(`v1/networks/${part(id)}`, signal)).name || null);
+      names.set(id, (await getNetwork(id, signal)).name || null);
     } catch (error) {
       if (error.name === 'AbortError') throw error;
       names.set(id, null);

@@ -1,11 +1,11 @@
 // The form that makes a job: a topology is mapped on a chip, a model is compiled, for a chip that runs programs or for none.
 
-import { createJob, getChip, getMapOptions, getOccupancy } from './api.js';
+import { createJob, getChip, getMapOptions, getNetwork, getOccupancy } from './api.js';
 import { element, fill, setText } from './dom.js';
 import { bytes, count, fragmentText, shortId } from './format.js';
 import { limitsOf } from './model.js';
 import { problemNode } from './problemnode.js';
-import { isModel, sizeText } from './upload.js';
+import { isModel, readingNode, sizeText } from './upload.js';
 import { visibilityField } from './visibility.js';
 
 const DEFAULT_CHIP = 'loihi64';
@@ -218,6 +218,7 @@ async function chipText(entry, model, signal) {
 export function jobForm(chips, me, wanted, signal) {
   const network = element('select', { id: 'network', required: true });
   const networkNote = element('p', { class: 'quiet note' });
+  const readingBox = element('div', {});
   const chip = element('select', { id: 'chip' });
   const chipNote = element('p', { class: 'quiet note' });
   const name = element('input', {
@@ -305,6 +306,18 @@ export function jobForm(chips, me, wanted, signal) {
     }
   }
 
+  /** How the chosen network's file was read. */
+  async function describeReading(entry) {
+    fill(readingBox);
+    if (!entry || isModel(entry)) return;
+    try {
+      const whole = await getNetwork(entry.id, signal);
+      if (network.value === entry.id) fill(readingBox, readingNode(whole));
+    } catch {
+      // It is said to help; the job is made without.
+    }
+  }
+
   let shown;
   function describeNetwork() {
     const entry = networks.find(({ id }) => id === network.value);
@@ -317,6 +330,7 @@ export function jobForm(chips, me, wanted, signal) {
           : ' ',
     );
     submit.disabled = !entry;
+    describeReading(entry);
     if (shown === kind()) return;
     shown = kind();
     setText(title, shown === 'compile' ? 'Compile it' : 'Map it on a chip');
@@ -355,6 +369,7 @@ export function jobForm(chips, me, wanted, signal) {
     { class: 'panel form', 'aria-labelledby': 'form-title', onsubmit: start },
     title,
     field('Network', network, networkNote),
+    readingBox,
     field('Chip', chip, chipNote),
     element('div', { class: 'field-row' }, nodes(false)),
     field('Name', name),

@@ -27,6 +27,27 @@ const networkFacts = (network) =>
     'facts facts-5',
   );
 
+/** What the server understood of a network's file: so that a wrong reading shows before a job is made. */
+export function readingNode({ reading, format }) {
+  if (!reading) return '';
+  const arrow = reading.directed ? '→' : '—';
+  const rowText = ({ source, target, weight, delay }) =>
+    `${source} ${arrow} ${target}, weight ${weight}${delay === undefined ? '' : `, delay ${delay} ms`}`;
+  const lines = [
+    `Read as ${format}, by ${reading.why}; ${reading.directed ? 'directed' : 'undirected'}, ids are ${reading.ids}`,
+    reading.columns.length > 0 &&
+      `Columns: ${reading.columns.join(', ')}${reading.header ? ', by a header' : ', by their order'}`,
+    reading.ignored.length > 0 && `Ignored: ${reading.ignored.join(', ')}`,
+    reading.merged + reading.dropped > 0 && `${count(reading.merged)} merged, ${count(reading.dropped)} dropped`,
+  ].filter(Boolean);
+  return element(
+    'div',
+    { class: 'reading' },
+    lines.map((text) => element('p', { class: 'quiet' }, text)),
+    element('ol', { class: 'quiet' }, reading.rows.map((row) => element('li', {}, rowText(row)))),
+  );
+}
+
 /** A panel that uploads a file, for `me` to say who sees it, and hands the network that it became to onUploaded. */
 export function uploadPanel(me, onUploaded, signal) {
   const visibility = visibilityField('network-visibility', 'Who sees what you upload', me);
@@ -56,7 +77,7 @@ export function uploadPanel(me, onUploaded, signal) {
     element(
       'p',
       { class: 'quiet' },
-      '.snn, METIS .graph, hMETIS .hgr, MatrixMarket .mtx, edge list (csv, tsv), topology zip, NIR .nir, SONATA .h5, lava-dl .net, NumPy .npy and .npz, GraphML, GEXF, ONNX model; each may be gzipped',
+      '.snn, METIS .graph, hMETIS .hgr, MatrixMarket .mtx, edge list or matrix (csv, tsv, txt), adjacency list, GML, Pajek, node-link JSON, topology zip, NIR .nir, SONATA .h5, lava-dl .net, NumPy .npy and .npz, GraphML, GEXF, ONNX model; each may be gzipped',
     ),
     progress,
   );

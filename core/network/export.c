@@ -11,6 +11,7 @@
 
 #include "core/network/formats/source.h"
 #include "core/network/formats/table.h"
+#include "core/network/formats/tokens.h"
 #include "core/network/topology_file.h"
 
 cm_status cm_export_step(const cm_export_writer *w, uint64_t done, uint64_t all, cm_error *error)
@@ -169,7 +170,7 @@ cm_status cm_export_matrix(const cm_export_writer *w, cm_error *error)
   bool weighted = has_weights(t);
   cm_sink_text(w->sink, "%%MatrixMarket matrix coordinate ");
   cm_sink_text(w->sink, !weighted ? "pattern" : t->weight_scale == 1 && t->weight_exponent == 0 ? "integer" : "real");
-  cm_sink_text(w->sink, t->directed ? " general\n" : " symmetric\n");
+  cm_sink_text(w->sink, t->directed ? " general\n" : " symmetric\n" CM_COMMENT_UNDIRECTED "\n");
   const uint64_t size[] = {t->vertex_count, t->vertex_count, t->directed ? t->pin_count : t->pin_count / 2};
   cm_export_line head = {w->sink, false};
   for (size_t i = 0; i < sizeof size / sizeof *size; i++)
@@ -200,10 +201,10 @@ cm_status cm_export_matrix(const cm_export_writer *w, cm_error *error)
 cm_status cm_export_as(const cm_topology *topology, const char *path, const char *name, cm_run *run, cm_error *error)
 {
   const cm_network_format *format = cm_network_format_by_ending(name);
-  if (format == NULL) {
+  if (format == NULL || format->read_only) {
     cm_fail(error, CM_BAD_REQUEST, "%s: the name must end in ", name);
     for (size_t i = 0; i < CM_FORMATS; i++)
-      for (size_t k = 0; k < CM_FORMAT_ENDINGS_MAX && !cm_network_formats[i].confined && cm_network_formats[i].ending[k] != NULL; k++)
+      for (size_t k = 0; k < CM_FORMAT_ENDINGS_MAX && !cm_network_formats[i].confined && !cm_network_formats[i].read_only && cm_network_formats[i].ending[k] != NULL; k++)
         cm_fail_more(error, "%s%s", i + k == 0 ? "" : ", ", cm_network_formats[i].ending[k]);
     cm_fail_more(error, "; .gz may follow all but .zip");
     return error->status;

@@ -1,4 +1,5 @@
 /* Files of other programs, by the bytes they begin with: named for what they are, with what to do. */
+#include <endian.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -8,7 +9,7 @@
 
 typedef enum advice_id {
   EXPORT, UNPACK, RESAVE, MODEL, OTHER_INPUT, NO_NETWORK, MATLAB, MATLAB_HDF5, PARQUET, FEATHER, SQLITE,
-  PICKLE, TORCH, R_DATA, PROGRAM, ADVICES
+  PICKLE, TORCH, R_DATA, PROGRAM, LFS, ADVICES
 } advice_id;
 
 /* What is certain in a line to copy is written out; FILE, NAME and TABLE are the reader's. */
@@ -23,6 +24,7 @@ static const char *const advices[ADVICES] = {
   [OTHER_INPUT] = ("name the network itself here; this line converts a table of synapses, as NEST writes it: "
                    TABLE("read_json('FILE')")),
   [NO_NETWORK] = "it holds no network",
+  [LFS] = "git lfs pull fetches it",
   [PROGRAM] = "coremap run and coremap disassemble take it",
   [MATLAB] = "this line converts a square matrix: " MATRIX("scipy.io.loadmat('FILE')['NAME']"),
   [MATLAB_HDF5] = ("this line converts a square matrix: "
@@ -81,16 +83,11 @@ static const foreign table[] = {
   MAGIC("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 0, "a Microsoft Office document", EXPORT),
   MAGIC("\xff\xfe", 0, "text in UTF-16", RESAVE),
   MAGIC("\xfe\xff", 0, "text in UTF-16", RESAVE),
-  TEXT("{", "JSON", OTHER_INPUT),
+  TEXT("version https://git-lfs.github.com", "a pointer of Git LFS, which stands for the file", LFS),
   TEXT("[", "JSON", OTHER_INPUT),
-  TEXT("*vertices", "a Pajek network", EXPORT),
-  TEXT("*network", "a Pajek network", EXPORT),
   TEXT("digraph ", "a Graphviz graph", EXPORT),
   TEXT("graph {", "a Graphviz graph", EXPORT),
   TEXT("graph G {", "a Graphviz graph", EXPORT),
-  TEXT("graph [", "a GML graph", EXPORT),
-  TEXT("graph\n[", "a GML graph", EXPORT),
-  TEXT("creator \"", "a GML graph", EXPORT),
 };
 
 cm_status cm_refuse_as(const char *what, const char *advice, cm_error *error)
@@ -98,6 +95,25 @@ cm_status cm_refuse_as(const char *what, const char *advice, cm_error *error)
   char formats[CM_FORMAT_NAMES_MAX];
   return cm_fail(error, CM_BAD_NETWORK, "the file is %s, not a network that can be read (%s): %s", what,
                  cm_network_formats_about(formats), advice);
+}
+
+cm_status cm_refuse_json(cm_error *error)
+{
+  return cm_refuse_as("JSON", advices[OTHER_INPUT], error);
+}
+
+/* MATLAB 4: type, rows, columns, imaginary or not, length of the name, the name. */
+static bool is_matlab_4(const uint8_t *bytes, size_t size)
+{
+  uint32_t head[5];
+  enum { NAME_MAX_4 = 64, TYPE_MAX = 4052 };
+  if (size <= sizeof head)
+    return false;
+  memcpy(head, bytes, sizeof head);
+  for (int i = 0; i < 5; i++)
+    head[i] = le32toh(head[i]);
+  return head[0] < TYPE_MAX && head[0] % 10 <= 2 && head[3] <= 1 && head[4] > 1 && head[4] < NAME_MAX_4 && size >= sizeof head + head[4] &&
+         bytes[sizeof head + head[4] - 1] == 0 && memchr(bytes + sizeof head, 0, head[4] - 1) == NULL;
 }
 
 /* Protobuf of a ModelProto: ir_version, then its producer, graph or opset. */
@@ -125,6 +141,8 @@ cm_status cm_refuse_foreign(const uint8_t *bytes, size_t size, bool weak, cm_err
                 : memcmp(bytes + at, f->bytes, f->size) == 0)
       return cm_refuse_as(f->name, advices[f->advice], error);
   }
+  if (weak && !text && is_matlab_4(bytes, size))
+    return cm_refuse_as("a MATLAB 4 file", advices[MATLAB], error);
   if (weak && is_onnx(bytes, size))
     return cm_refuse_as("an ONNX model", advices[MODEL], error);
   return CM_OK;

@@ -10,7 +10,7 @@
 
 typedef struct cm_network_format cm_network_format;
 
-enum { CM_FORMAT_NAMES_MAX = 240 };
+enum { CM_FORMAT_NAMES_MAX = 400 };
 
 /* The format of that name ("metis"); NULL: there is none. */
 const cm_network_format *cm_network_format_find(const char *name);

@@ -2,7 +2,9 @@
 #include "core/network/import.h"
 
 #include <stdio.h>
+#include <string.h>
 
+#include "core/network/direction.h"
 #include "core/network/formats/source.h"
 #include "core/network/recognise.h"
 
@@ -21,6 +23,7 @@ static cm_status choose(cm_source *source, const cm_import_hint *hint, cm_memory
   if (named != &cm_network_formats[CM_FORMAT_SNN] && !named->packed)
     cm_skip_byte_order_mark(source);
   *found = named;
+  cm_reading_why(&source->reading, "as it was said to be");
   return CM_OK;
 }
 
@@ -43,6 +46,13 @@ bool cm_network_needs_confinement(const char *path, const char *format)
   return needs;
 }
 
+/* What the one who reads says of the direction, whatever the file does. */
+static cm_status direct(const cm_source *source, cm_run *run, cm_topology **topology, cm_error *error)
+{
+  const char *said = cm_source_option(source, CM_READ_DIRECTED);
+  return said == NULL || strcmp(said, "auto") == 0 ? CM_OK : cm_topology_direct(topology, strcmp(said, "yes") == 0, run, error);
+}
+
 static cm_status import_source(cm_source *source, const cm_import_hint *hint, const cm_import_limits *limits,
                                cm_run *run, cm_topology **topology, cm_import_report *report, cm_error *error)
 {
@@ -56,15 +66,21 @@ static cm_status import_source(cm_source *source, const cm_import_hint *hint, co
   if (choose(source, hint, run->memory, &found, error) != CM_OK ||
       found->import(source, limits, run, &made, error) != CM_OK)
     return error->status;
-  if (made->vertex_count == 0) {
+  cm_status status = made->vertex_count > 0 ? direct(source, run, &made, error)
+                                            : cm_fail(error, CM_BAD_NETWORK, "the network has no neurons: read as %s, the file names none",
+                                                      found->name);
+  if (status != CM_OK) {
     cm_topology_free(made);
-    return cm_fail(error, CM_BAD_NETWORK, "the network has no neurons: read as %s, the file names none", found->name);
+    return status;
   }
   *topology = made;
   if (report != NULL) {
     *report = (cm_import_report){.gzipped = source->gzipped,
                                  .bytes = source->raw_bytes,
-                                 .plain_bytes = source->plain_bytes};
+                                 .plain_bytes = source->plain_bytes,
+                                 .reading = source->reading};
+    if (report->reading.rows == 0)
+      cm_reading_rows(&report->reading, made);
     (void)snprintf(report->format, sizeof report->format, "%s", found->name);
   }
   return CM_OK;

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/run.h"
+#include "core/network/formats/reading_report.h"
 #include "core/network/import_limits.h"
 #include "core/network/topology.h"
 
@@ -13,10 +14,11 @@ typedef struct cm_import_report {
   bool gzipped;
   uint64_t bytes;        /* of the file as it lies */
   uint64_t plain_bytes;  /* after decompression */
+  cm_reading reading;    /* what was understood of it */
 } cm_import_report;
 
 /* How a file is to be read, where it could be read in several ways. */
-typedef enum cm_read_option_id { CM_READ_COLUMNS, CM_READ_ZEROS, CM_READ_RATES, CM_READ_OPTIONS } cm_read_option_id;
+typedef enum cm_read_option_id { CM_READ_COLUMNS, CM_READ_ZEROS, CM_READ_DIRECTED, CM_READ_RATES, CM_READ_OPTIONS } cm_read_option_id;
 
 /* The one table of them: flags of the command, query arguments of the server. */
 typedef struct cm_read_option {

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/text.h"
 #include "core/network/formats/source.h"
@@ -87,8 +86,8 @@ static cm_status refuse_empty(cm_error *error)
 cm_status cm_recognise(cm_source *source, const cm_network_format *named, cm_memory *memory,
                        const cm_network_format **found, cm_error *error)
 {
-  static const char banner[] = "%%MatrixMarket";
   size_t size = (size_t)(source->end - source->at);
+  cm_reading_why(&source->reading, "its first bytes");
   if (size == 0)
     return refuse_empty(error);
   if (cm_is_hdf5(source->at, size))
@@ -100,13 +99,9 @@ cm_status cm_recognise(cm_source *source, const cm_network_format *named, cm_mem
   bool text = cm_is_text(source->at, size); /* an .snn of 60 neurons begins with a <, too */
   if (text && cm_is_xml(source->at, size))
     return cm_recognise_xml(source, found, error) == CM_OK ? CM_OK : cm_fail_at(error, "byte 0");
-  if (text && cm_is_tuple_list(source->at, size)) {
-    *found = &cm_network_formats[CM_FORMAT_EDGES];
-    return CM_OK;
-  }
   if (cm_is_tar(source->at, size))
     return cm_recognise_zip(source, memory, found, error);
-  if (cm_refuse_foreign(source->at, size, false, error) != CM_OK)
+  if (!(text && cm_is_tuple_list(source->at, size)) && cm_refuse_foreign(source->at, size, false, error) != CM_OK)
     return cm_fail_at(error, "byte 0");
   if (cm_is_zip(source->at, size))
     return cm_recognise_zip(source, memory, found, error);
@@ -116,7 +111,7 @@ cm_status cm_recognise(cm_source *source, const cm_network_format *named, cm_mem
     *found = &cm_network_formats[CM_FORMAT_SNN];
     return CM_OK;
   }
-  if (cm_refuse_foreign(source->at, size, true, error) != CM_OK)
+  if (!(text && cm_is_tuple_list(source->at, size)) && cm_refuse_foreign(source->at, size, true, error) != CM_OK)
     return cm_fail_at(error, "byte 0");
   if (!text) {
     cm_fail(error, CM_BAD_NETWORK, "the file is of no known format (%s); if it is meant to be .snn, byte %zu: %s",
@@ -124,10 +119,5 @@ cm_status cm_recognise(cm_source *source, const cm_network_format *named, cm_mem
     return cm_fail_at(error, "byte %zu", where);
   }
   cm_skip_byte_order_mark(source);
-  if ((size_t)(source->end - source->at) >= sizeof banner - 1 &&
-      strncasecmp((const char *)source->at, banner, sizeof banner - 1) == 0) {
-    *found = &cm_network_formats[CM_FORMAT_MATRIX];
-    return CM_OK;
-  }
   return cm_text_format(source, named, memory, found, error);
 }

@@ -11,9 +11,13 @@
 cm_status cm_recognise(cm_source *source, const cm_network_format *named, cm_memory *memory,
                        const cm_network_format **found, cm_error *error);
 
-/* The same for text without a banner: METIS graph, hMETIS hypergraph or edge list. */
+/* The same for text: its first words, its name's ending, or the shape of its rows. Two formats that it could be are both named
+ * (CM_BAD_NETWORK), with what says which (recognise_text.c). */
 cm_status cm_text_format(cm_source *source, const cm_network_format *named, cm_memory *memory,
                          const cm_network_format **found, cm_error *error);
+
+/* METIS graph or hMETIS hypergraph; *found NULL: neither. */
+cm_status cm_recognise_metis(cm_source *source, cm_memory *memory, const cm_network_format **found, cm_error *error);
 
 /* Whether the bytes begin as an HDF5 file does; and which format such a file is: opens it with libhdf5. */
 bool cm_is_hdf5(const uint8_t *bytes, size_t size);
@@ -34,6 +38,9 @@ cm_status cm_recognise_xml(cm_source *source, const cm_network_format **found, c
 
 /* CM_BAD_NETWORK: the file is `what`; `advice` says what to do. */
 cm_status cm_refuse_as(const char *what, const char *advice, cm_error *error);
+
+/* CM_BAD_NETWORK: JSON that is no network. */
+cm_status cm_refuse_json(cm_error *error);
 
 void cm_skip_byte_order_mark(cm_source *source);
 

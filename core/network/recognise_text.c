@@ -1,349 +1,241 @@
-/* Which of the text formats of whole numbers a file is: METIS graph, hMETIS hypergraph or edge list begin alike.
- * docs/network-formats.md states the rules. */
+/* Which format a text is. Three things say it, in this order: words that only one format begins with, the ending of its name, and the
+ * shape of all its rows, by which the candidates of the table below judge. Two that could be are never chosen between. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/network/formats/adjacency.h"
+#include "core/network/formats/survey.h"
+#include "core/network/formats/table_rows.h"
 #include "core/network/recognise.h"
 
-#include <string.h>
+/* ---- words ---- */
 
-#include "core/network/formats/source.h"
+typedef struct first_word {
+  const char *text;
+  cm_format_id format;
+} first_word;
 
-/* One line of the bytes [at, end): moves *at behind it. *whole is false when no line feed ends it. */
-static void next_line(const uint8_t **at, const uint8_t *end, const uint8_t **line, size_t *length, bool *whole)
+static const first_word first_words[] = {
+  {"%%MatrixMarket", CM_FORMAT_MATRIX}, {"graph [", CM_FORMAT_GML},     {"graph\n[", CM_FORMAT_GML},    {"graph\r\n[", CM_FORMAT_GML},
+  {"creator \"", CM_FORMAT_GML},        {"*vertices", CM_FORMAT_PAJEK}, {"*network", CM_FORMAT_PAJEK}, {"{", CM_FORMAT_NODE_LINK},
+};
+
+/* Whether a line begins with a text, in any case. */
+static bool begins(const uint8_t *at, const uint8_t *end, const char *text)
 {
-  const uint8_t *feed = memchr(*at, '\n', (size_t)(end - *at));
-  *line = *at;
-  *whole = feed != NULL;
-  *at = feed != NULL ? feed + 1 : end;
-  *length = (size_t)((feed != NULL ? feed : end) - *line);
-  if (*length > 0 && (*line)[*length - 1] == '\r')
-    --*length;
+  return (size_t)(end - at) >= strlen(text) && strncasecmp((const char *)at, text, strlen(text)) == 0;
 }
 
-void cm_skip_byte_order_mark(cm_source *source)
+/* The format whose words stand first, behind blanks, blank lines and comments; CM_FORMATS: none's. */
+static cm_format_id format_of_words(const cm_source *source)
 {
-  if (source->end - source->at >= 3 && memcmp(source->at, "\xef\xbb\xbf", 3) == 0)
-    source->at += 3;
-}
-
-static bool blank(uint8_t c)
-{
-  return c == ' ' || c == '\t';
-}
-
-/* The number of fields between blanks. */
-static size_t count_fields(const uint8_t *line, size_t length)
-{
-  size_t fields = 0;
-  for (size_t i = 0; i < length; i++)
-    if (!blank(line[i]) && (i == 0 || blank(line[i - 1])))
-      fields++;
-  return fields;
-}
-
-enum { HEADER_FIELDS_MAX = 4 };
-
-/* The numbers of a line that can be the header of a METIS graph, "n m [fmt [ncon]]", or of an hMETIS hypergraph. */
-typedef struct header {
-  uint64_t value[HEADER_FIELDS_MAX];
-  size_t fields;
-} header;
-
-/* Whole numbers between spaces, fmt of zeros and ones. */
-static bool read_header(const uint8_t *line, size_t length, header *h)
-{
-  *h = (header){0};
-  for (size_t i = 0; i < length;) {
-    if (line[i] == ' ') {
-      i++;
-      continue;
-    }
-    if (h->fields == HEADER_FIELDS_MAX)
-      return false;
-    size_t begin = i;
-    for (; i < length && line[i] != ' '; i++) {
-      if (line[i] < '0' || line[i] > '9' || (h->fields == 2 && line[i] > '1') || i - begin > 18)
-        return false;
-      h->value[h->fields] = h->value[h->fields] * 10 + (uint64_t)(line[i] - '0');
-    }
-    if (h->fields == 2 && i - begin > 3)
-      return false;
-    h->fields++;
+  for (const uint8_t *at = source->at, *end = source->end; at < end;) {
+    while (at < end && (*at == ' ' || (*at >= '\t' && *at <= '\r')))
+      at++;
+    for (size_t i = 0; i < sizeof first_words / sizeof *first_words; i++)
+      if (begins(at, end, first_words[i].text))
+        return first_words[i].format;
+    if (at == end || (*at != '#' && *at != '%'))
+      break;
+    const uint8_t *feed = memchr(at, '\n', (size_t)(end - at));
+    at = feed != NULL ? feed : end;
   }
-  return h->fields >= 2;
+  return CM_FORMATS;
 }
 
-/* Counts the lines behind the header of what may be a METIS graph: all of them, and those up to the last
- * that is not blank; comments do not count. Reads the whole source and starts it over. */
-static cm_status count_lines(cm_source *source, uint64_t *all, uint64_t *filled, cm_error *error)
+/* ---- what is named, and not read ---- */
+
+/* Whether lines end in carriage returns alone. */
+static bool has_carriage_returns(const cm_source *source)
 {
-  uint64_t lines = 0, last_filled = 0;
-  bool begin = true, is_blank = true, comment = false, header_seen = false;
-  for (;;) {
-    if (source->at == source->end) {
-      if (source->ended)
-        break;
-      if (cm_source_fill(source, error) != CM_OK)
-        return error->status;
-      continue;
-    }
-    uint8_t c = *source->at++;
-    if (c == '\n') {
-      if (header_seen && !comment) {
-        lines++;
-        if (!is_blank)
-          last_filled = lines;
-      } else if (!comment && !is_blank)
-        header_seen = true;
-      begin = is_blank = true;
-      comment = false;
-      continue;
-    }
-    if (begin && c == '%')
-      comment = true;
-    begin = false;
-    if (!blank(c) && c != '\r')
-      is_blank = false;
-  }
-  if (!begin && header_seen && !comment) {
-    lines++;
-    if (!is_blank)
-      last_filled = lines;
-  }
-  *all = lines;
-  *filled = last_filled;
-  if (cm_source_rewind(source, error) != CM_OK)
-    return error->status;
-  cm_skip_byte_order_mark(source);
+  const size_t size = (size_t)(source->end - source->at);
+  const uint8_t *first = memchr(source->at, '\r', size);
+  return first != NULL && first + 1 < source->end && memchr(source->at, '\n', size) == NULL;
+}
+
+/* Scotch's graph: "0" alone, vertices and arcs, base and flags. */
+static bool is_scotch(const cm_source *source)
+{
+  char head[64];
+  unsigned long long version, vertices, arcs, base;
+  char flags[8];
+  const size_t size = (size_t)(source->end - source->at);
+  (void)snprintf(head, sizeof head, "%.*s", (int)(size < sizeof head ? size : sizeof head - 1), (const char *)source->at);
+  return strncmp(head, "0\n", 2) == 0 && sscanf(head, "%llu\n%llu %llu\n%llu %7s", &version, &vertices, &arcs, &base, flags) == 5 &&
+         base <= 1 && strlen(flags) == 3 && strspn(flags, "01") == 3;
+}
+
+static bool is_called(const cm_source *source, const char *ending)
+{
+  const char *name = source->hint != NULL ? source->hint->name : NULL;
+  return name != NULL && cm_path_ends(name, strlen(name), ending);
+}
+
+static cm_status refuse_others(const cm_source *source, cm_error *error)
+{
+  if (has_carriage_returns(source))
+    return cm_refuse_as("text whose lines end in carriage returns alone", "this line converts it: tr '\\r' '\\n' < FILE > net.csv", error);
+  if (is_scotch(source) || is_called(source, ".grf"))
+    return cm_refuse_as("a graph of Scotch", "gcv of Scotch writes others; a METIS graph has the rows without their lengths", error);
+  if (is_called(source, ".u"))
+    return cm_refuse_as("a hypergraph of PaToH", "write it as hMETIS (.hgr): nets and vertices, then the pins of each net, from 1", error);
   return CM_OK;
 }
 
-/* What speaks for a METIS graph or for an hMETIS hypergraph, whose headers and lines look alike. In a graph every edge
- * stands in two rows: bits are flipped at a hash of each unordered pair (row, number), and few stay set. */
-enum { SKETCH_BITS = 1 << 16, SKETCH_PAIRS_MIN = 32, CUT_PAIRS_MIN = 2 };
+/* ---- endings ---- */
 
-typedef struct evidence {
-  const header *header;
-  uint64_t rows, row_numbers, number;
-  uint64_t row_max;  /* pairs count only below this row */
-  uint64_t pairs;    /* (row, other row) */
-  uint64_t entries;  /* neighbours, were it a METIS graph */
-  uint64_t blanks;   /* blank lines since the last other one */
-  bool in_number, in_comment, line_begun;
-  bool is_hypergraph; /* nothing contradicts it so far */
-  bool is_no_graph;   /* a number is no vertex of a graph, or a neighbour lacks its weight */
-  uint64_t sketch[SKETCH_BITS / 64];
-} evidence;
-
-static void see_number(evidence *e)
+static cm_status refuse_ending(const cm_network_format *named, cm_error *error)
 {
-  const uint64_t *value = e->header->value;
-  uint64_t fmt = value[2], before = fmt / 100 + fmt / 10 % 10, index = e->row_numbers++;
-  e->in_number = false;
-  if (e->blanks > 0)
-    e->is_hypergraph = false;
-  e->blanks = 0;
-  if (e->rows >= value[0])
-    e->is_hypergraph = e->is_hypergraph && fmt >= 10 && index == 0;
-  else if (!(fmt % 10 == 1 && index == 0) && (e->number == 0 || e->number > value[1]))
-    e->is_hypergraph = false;
-  if (index < before || (fmt % 10 == 1 && (index - before) % 2 == 1))
-    return;
-  e->entries++;
-  e->is_no_graph = e->is_no_graph || e->number > value[0];
-  uint64_t row = e->rows + 1, low = row < e->number ? row : e->number, high = row < e->number ? e->number : row;
-  if (low == high || high > e->row_max)
-    return;
-  uint64_t hash = (low * UINT64_C(0x9e3779b97f4a7c15) ^ high) * UINT64_C(0xd6e8feb86659fd93);
-  hash = (hash ^ hash >> 32) % SKETCH_BITS;
-  e->sketch[hash / 64] ^= UINT64_C(1) << hash % 64;
-  e->pairs++;
+  cm_fail(error, CM_BAD_NETWORK, "the file's name says %s, and it is text, which such a file is not: say what it is, format=NAME, or name it otherwise",
+          named->name);
+  return cm_fail_at(error, "byte 0");
 }
 
-static void see_line_end(evidence *e)
+/* Endings of one text format say what it is; those of tables leave open which. */
+static bool binds(const cm_network_format *named)
 {
-  if (e->in_number)
-    see_number(e);
-  if (!e->in_comment) {
-    uint64_t fmt = e->header->value[2], before = fmt / 100 + fmt / 10 % 10;
-    e->is_no_graph = e->is_no_graph || (fmt % 10 == 1 && e->row_numbers > before && (e->row_numbers - before) % 2 == 1);
-    e->blanks += e->row_numbers == 0;
-    e->rows++;
-  }
-  e->row_numbers = 0;
-  e->in_comment = e->line_begun = false;
+  return named != NULL && named != &cm_network_formats[CM_FORMAT_EDGES] && named != &cm_network_formats[CM_FORMAT_SNN] &&
+         named != &cm_network_formats[CM_FORMAT_TOPOLOGY];
 }
 
-static void see_byte(evidence *e, uint8_t c)
+/* ---- shapes ---- */
+
+/* What a candidate says of a shape. */
+typedef enum verdict { CANNOT, COULD, IS } verdict;
+
+typedef struct candidate {
+  cm_format_id format;
+  const char *reading;                       /* "%llu edges": what it would be, of so many rows */
+  verdict (*judge)(const cm_survey *survey);
+  const char *why;                           /* where it is */
+} candidate;
+
+static bool is_pair_list(const cm_survey *s)
 {
-  if (c == '\n') {
-    see_line_end(e);
-    return;
-  }
-  e->in_comment = e->in_comment || (!e->line_begun && c == '%');
-  e->line_begun = true;
-  if (e->in_comment)
-    return;
-  if (c >= '0' && c <= '9') {
-    e->number = (e->in_number ? e->number * 10 : 0) + (uint64_t)(c - '0');
-    e->in_number = true;
-    return;
-  }
-  if (e->in_number)
-    see_number(e);
-  if (!blank(c) && c != '\r')
-    e->is_hypergraph = false;
+  return s->tuples && !s->lists;
 }
 
-/* The rest of the file. Errors: as of reading it. */
-static cm_status see_rest(evidence *e, cm_source *source, cm_error *error)
+/* N rows of N numbers are a matrix, unless they could be edges: two or three columns, of which two are ids. */
+static verdict judge_matrix(const cm_survey *s)
 {
-  while (source->at < source->end || !source->ended) {
-    if (source->at == source->end && cm_source_fill(source, error) != CM_OK)
-      return error->status;
-    while (source->at < source->end)
-      see_byte(e, *source->at++);
+  if (s->named || is_pair_list(s) || s->braces || s->words || s->size_line)
+    return CANNOT;
+  if (cm_survey_square_below(s))
+    return s->first_fields > 3 || s->fractions || (s->first_fields == 3 && !s->ids) ? IS : COULD;
+  if (!cm_survey_square(s))
+    return cm_survey_square_with_ids(s) ? IS : CANNOT;
+  if (s->rows > 3 || s->fractions || (s->rows == 3 && !s->ids))
+    return IS;
+  if (s->rows == 3)
+    return s->weighted ? CANNOT : COULD;
+  return s->ids && s->zero_diagonal && !s->ones_beside ? COULD : CANNOT; /* two edges, or the same as a matrix */
+}
+
+static verdict judge_edges(const cm_survey *s)
+{
+  return s->named || is_pair_list(s) || s->header || s->words || s->braces || !s->whole ? IS : COULD;
+}
+
+static const candidate candidates[] = {
+  {CM_FORMAT_TABLE, "a matrix of %llu neurons", judge_matrix, "as many rows of numbers as columns"},
+  {CM_FORMAT_EDGES, "a list of %llu edges", judge_edges, "rows of source, target and what else a header names"},
+};
+enum { CANDIDATES = sizeof candidates / sizeof *candidates };
+
+static cm_status refuse_two(const candidate *a, const candidate *b, uint64_t rows, cm_error *error)
+{
+  const candidate *both[] = {a, b};
+  cm_fail(error, CM_BAD_NETWORK, "the file may be ");
+  for (int i = 0; i < 2; i++) {
+    const char *mark = strstr(both[i]->reading, "%llu");
+    cm_fail_more(error, "%.*s%llu%s (--format %s, format=%s)%s", (int)(mark - both[i]->reading), both[i]->reading, (unsigned long long)rows,
+                 mark + strlen("%llu"), cm_network_formats[both[i]->format].name, cm_network_formats[both[i]->format].name,
+                 i == 0 ? " or " : ": say which");
   }
+  return cm_fail_at(error, "line 1");
+}
+
+/* The candidate that it is, or alone could be. */
+static cm_status choose(const cm_survey *s, const candidate **chosen, cm_error *error)
+{
+  const candidate *could[CANDIDATES + 1] = {NULL}, *is = NULL;
+  size_t count = 0;
+  for (size_t i = 0; i < CANDIDATES; i++) {
+    const verdict v = candidates[i].judge(s);
+    if (v == IS && is == NULL)
+      is = &candidates[i];
+    if (v == COULD)
+      could[count++] = &candidates[i];
+  }
+  if (is == NULL && count > 1)
+    return refuse_two(could[0], could[1], s->rows, error);
+  *chosen = is != NULL ? is : could[0];
   return CM_OK;
 }
 
-static uint64_t unmatched_pairs(const evidence *e)
+/* Rows of several lengths, or of three, may be a neuron and its targets. */
+static cm_status weigh_adjacency(cm_source *source, const cm_survey *s, cm_memory *memory, const cm_network_format **found, cm_error *error)
 {
-  uint64_t left = 0;
-  for (size_t i = 0; i < SKETCH_BITS / 64; i++)
-    left += (uint64_t)__builtin_popcountll(e->sketch[i]);
-  return left;
-}
-
-static bool mostly_unmatched(const evidence *e)
-{
-  return 2 * unmatched_pairs(e) > (e->pairs < SKETCH_BITS / 2 ? e->pairs : SKETCH_BITS / 2);
-}
-
-/* Decides between METIS graph and hypergraph; the source stands at `rows`, behind the header. The first window mostly
- * has pairs enough to know a graph; else all of the file is read, and the source started over. */
-static cm_status graph_or_hypergraph(cm_source *source, const header *h, const uint8_t *rows, cm_memory *memory,
-                                     const cm_network_format **found, cm_error *error)
-{
-  evidence *e;
-  *found = &cm_network_formats[CM_FORMAT_METIS];
-  if (h->fields == HEADER_FIELDS_MAX || h->value[2] > 11 || h->value[1] == 0) /* a hypergraph has vertices */
+  static const candidate adjacency = {CM_FORMAT_ADJACENCY, "an adjacency list of %llu neurons", NULL, NULL};
+  const bool varying = s->fields_min != s->fields_max || s->first_fields != s->fields_min;
+  bool fits = false, repeats = false;
+  if (*found != &cm_network_formats[CM_FORMAT_EDGES] || s->named || s->header || s->tuples || s->braces || !s->whole || s->rows < 2 ||
+      (!varying && (s->first_fields < 3 || !s->ids)))
     return CM_OK;
-  if (CM_NEW(memory, e, 1, error) != CM_OK)
+  if (cm_adjacency_fits(source, memory, &fits, &repeats, error) != CM_OK)
     return error->status;
-  *e = (evidence){.header = h, .is_hypergraph = true};
-  for (const uint8_t *at = rows; at < source->end; at++)
-    e->row_max += *at == '\n';
-  if (source->ended)
-    e->row_max = UINT64_MAX;
-  for (const uint8_t *at = rows; at < source->end; at++)
-    see_byte(e, *at);
-  bool graph = !source->ended && e->pairs >= SKETCH_PAIRS_MIN && !mostly_unmatched(e);
-  if (!graph) {
-    size_t head = (size_t)(rows - source->at);
-    if (!source->ended) {
-      *e = (evidence){.header = h, .is_hypergraph = true, .row_max = UINT64_MAX};
-      source->at += head;
-      if (see_rest(e, source, error) != CM_OK) {
-        cm_free(e);
-        return error->status;
-      }
-    }
-    if (e->line_begun)
-      see_line_end(e);
-    uint64_t lines = e->rows - e->blanks, nets = h->value[0] + (h->value[2] >= 10 ? h->value[1] : 0);
-    bool fits = e->is_hypergraph && lines == nets;
-    bool unmatched = mostly_unmatched(e);
-    if (e->entries != 2 * h->value[1] &&
-        ((fits && (unmatched || e->is_no_graph)) || (unmatched && e->pairs >= SKETCH_PAIRS_MIN)))
-      *found = &cm_network_formats[CM_FORMAT_HYPERGRAPH];
-    /* Vertex weights behind the nets: no METIS graph has as many lines. */
-    if (fits && h->value[2] >= 10)
-      *found = &cm_network_formats[CM_FORMAT_HYPERGRAPH];
-  }
-  cm_free(e);
-  if (cm_source_rewind(source, error) != CM_OK)
-    return error->status;
-  cm_skip_byte_order_mark(source);
+  if (fits && !varying && !repeats)
+    return refuse_two(&candidates[CANDIDATES - 1], &adjacency, s->rows, error);
+  if (fits && varying)
+    *found = &cm_network_formats[CM_FORMAT_ADJACENCY];
   return CM_OK;
 }
 
-/* Whether the lines behind a METIS header, fewer than it announces and all of two numbers, are the first rows of a graph
- * rather than edges: every number is a vertex, and the rows that are there name each other. The source stands at the
- * beginning, and is left there. */
-static cm_status is_cut_graph(cm_source *source, const header *h, size_t rows, uint64_t lines, cm_memory *memory,
-                              bool *cut, cm_error *error)
+static cm_status format_of_shape(cm_source *source, cm_memory *memory, const cm_network_format **found, cm_error *error)
 {
-  evidence *e;
-  if (CM_NEW(memory, e, 1, error) != CM_OK)
+  const candidate *chosen = NULL;
+  cm_survey survey;
+  if (cm_survey_read(source, memory, &survey, error) != CM_OK)
     return error->status;
-  *e = (evidence){.header = h, .row_max = lines};
-  source->at += rows;
-  if (see_rest(e, source, error) != CM_OK) {
-    cm_free(e);
-    return error->status;
+  const bool named = cm_source_option(source, CM_READ_COLUMNS) != NULL || cm_network_names_connections(source);
+  if (named) {
+    *found = &cm_network_formats[CM_FORMAT_EDGES];
+    return CM_OK;
   }
-  if (e->line_begun)
-    see_line_end(e);
-  uint64_t left = unmatched_pairs(e), seen = e->pairs < SKETCH_BITS / 2 ? e->pairs : SKETCH_BITS / 2;
-  *cut = !e->is_no_graph && e->pairs >= CUT_PAIRS_MIN && 8 * left <= seen;
-  cm_free(e);
-  if (cm_source_rewind(source, error) != CM_OK)
+  if (choose(&survey, &chosen, error) != CM_OK)
     return error->status;
-  cm_skip_byte_order_mark(source);
-  return CM_OK;
+  *found = &cm_network_formats[chosen->format];
+  cm_reading_why(&source->reading, chosen->why);
+  return weigh_adjacency(source, &survey, memory, found, error);
 }
 
-static cm_status refuse_cut(const header *h, uint64_t lines, cm_error *error)
-{
-  cm_fail(error, CM_BAD_NETWORK,
-          "the file may be a METIS graph of %llu vertices that was cut off, for only %llu rows follow its header and they "
-          "name each other, or an edge list of %llu edges: name the format, metis or edges",
-          (unsigned long long)h->value[0], (unsigned long long)lines, (unsigned long long)lines + 1);
-  return cm_fail_at(error, "line %llu", (unsigned long long)lines + 1);
-}
+/* ---- the whole ---- */
 
-/* Most edge lists have no line that could be a METIS header, and most graphs and hypergraphs have a line that could be
- * no edge; for the rest the number of lines decides, unless the file's name does. */
 cm_status cm_text_format(cm_source *source, const cm_network_format *named, cm_memory *memory,
                          const cm_network_format **found, cm_error *error)
 {
-  const cm_network_format *const edges = &cm_network_formats[CM_FORMAT_EDGES];
-  const uint8_t *at = source->at, *line;
-  size_t length = 0;
-  header h;
-  bool whole, varying = false;
-  *found = edges;
-  do {
-    if (at == source->end)
-      return CM_OK;
-    next_line(&at, source->end, &line, &length, &whole);
-  } while (count_fields(line, length) == 0 || *line == '%');
-  if (!read_header(line, length, &h) || named == edges)
+  const cm_format_id word = format_of_words(source);
+  *found = NULL;
+  if (refuse_others(source, error) != CM_OK)
+    return cm_fail_at(error, "byte 0");
+  if (word < CM_FORMATS) {
+    *found = &cm_network_formats[word];
+    cm_reading_why(&source->reading, "its first words");
     return CM_OK;
-  if (named == &cm_network_formats[CM_FORMAT_HYPERGRAPH]) {
+  }
+  if (binds(named) && named->confined)
+    return refuse_ending(named, error);
+  if (binds(named)) {
     *found = named;
+    cm_reading_why(&source->reading, "the ending of its name");
     return CM_OK;
   }
-  size_t rows = (size_t)(at - source->at);
-  while (at < source->end) {
-    next_line(&at, source->end, &line, &length, &whole);
-    if (length > 0 && *line == '#')
-      return CM_OK;
-    if ((!whole && !source->ended) || (length > 0 && *line == '%'))
-      continue;
-    size_t here = count_fields(line, length);
-    varying = varying || (here != 0 && here != h.fields); /* no edge list has lines of several lengths */
-  }
-  if (!varying && h.fields < HEADER_FIELDS_MAX && named != &cm_network_formats[CM_FORMAT_METIS]) {
-    uint64_t all = 0, filled = 0;
-    bool cut = false;
-    if (count_lines(source, &all, &filled, error) != CM_OK)
-      return error->status;
-    if (h.value[0] > all && is_cut_graph(source, &h, rows, all, memory, &cut, error) != CM_OK)
-      return error->status;
-    if (cut)
-      return refuse_cut(&h, filled, error);
-    if (h.value[0] < filled || h.value[0] > all)
-      return CM_OK;
-  }
-  return graph_or_hypergraph(source, &h, source->at + rows, memory, found, error);
+  const bool lists = cm_is_tuple_list(source->at, (size_t)(source->end - source->at));
+  if (named != &cm_network_formats[CM_FORMAT_EDGES] && !lists && cm_recognise_metis(source, memory, found, error) != CM_OK)
+    return error->status;
+  if (*found == NULL)
+    return format_of_shape(source, memory, found, error);
+  cm_reading_why(&source->reading, "a header and as many rows as it says");
+  return CM_OK;
 }

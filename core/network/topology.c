@@ -89,7 +89,7 @@ uint64_t cm_topology_synapses(const cm_topology *topology)
 
 uint64_t cm_topology_hyperedges(const cm_topology *topology)
 {
-  return topology->directed ? (uint64_t)topology->net_count + topology->empty_net_count : topology->pin_count / 2;
+  return topology->directed ? topology->net_count : topology->pin_count / 2;
 }
 
 /* Whether numbers [count] do not ascend, or one of them is `other`: asked without a branch, for which it is matters only when something is. */

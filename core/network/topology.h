@@ -173,7 +173,7 @@ const char *cm_topology_label(const cm_topology *topology, uint32_t vertex);
 /* Number of synapses (directed) or edges (undirected). */
 uint64_t cm_topology_synapses(const cm_topology *topology);
 
-/* Number of hyperedges (directed, those without targets included) or edges (undirected). */
+/* Number of hyperedges that the network has (directed; not those that were dropped) or of edges (undirected). */
 uint64_t cm_topology_hyperedges(const cm_topology *topology);
 
 /* Checks every invariant above (offsets ascend, pins in range, ascending and distinct, sources ascend,

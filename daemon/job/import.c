@@ -50,6 +50,7 @@ static cm_status tell_network(cm_work *w, const coremap_network *network, cm_err
   (void)json_object_set(told, "inputs", json_object_get(about, "inputs"));
   (void)json_object_set(told, "inhibitory", json_object_get(about, "inhibitory"));
   (void)json_object_set_new(told, "populations", json_integer((json_int_t)json_array_size(json_object_get(about, "populations"))));
+  (void)json_object_set(told, "reading", json_object_get(about, "reading"));
   (void)json_object_set(told, "delays", json_object_get(about, "delays"));
   json_decref(about);
   if (cm_json_whole(refusals, "what the network is", error) == CM_OK)

@@ -22,7 +22,7 @@ typedef struct coremap_network coremap_network;
 int coremap_look(const char *path, const char *format, unsigned *looks, coremap_error **error);
 
 /* Reads a network file of any supported format, recognised by content. `options` is a JSON object or NULL: "format"
- * (a name, right whatever the bytes say), "columns", "zeros", "rates", the path of a table of measured rates;
+ * (a name, right whatever the bytes say), "columns", "zeros", "directed" ("auto", "yes", "no"), "rates", the path of a table of measured rates;
  * "name", the file's where its path is another; "id": false where mappings need not name the network by its file's SHA-256, which
  * then is not made; and "confined": true where the process is confined already (coremap_look).
  * O(synapses log(synapses per neuron)). Errors: bad-network, bad-option, too-large, not-found, io, memory. */
@@ -48,7 +48,8 @@ int coremap_network_write_as(const coremap_network *network, const char *path, c
 /* What the network is, as JSON that is the caller's: {"format" ("": it came from no file), "gzipped", "directed", "bytes" and
  * "plain_bytes" of its file, "neurons", "inputs", "synapses", "hyperedges", "labels", "delays", "signs", "populations":
  * [{"name", "kind", "neurons"}], "report": {"duplicates", "self_loops", "empty_nets", "zeros"} (what reading merged, kept or
- * dropped), "inhibitory"}, and with `degrees` "size" (of all neurons) and {"median", "largest"} of "fan_out" and "fan_in".
+ * dropped), "inhibitory", "reading": {"why", "columns", "header", "ids", "directed", "merged", "dropped", "ignored", "rows"} (what was
+ * understood of the file)}, and with `degrees` "size" (of all neurons) and {"median", "largest"} of "fan_out" and "fan_in".
  * O(neurons), with degrees O(synapses). Errors: no-memory. */
 int coremap_network_about(const coremap_network *network, int degrees, char **json, coremap_error **error);
 

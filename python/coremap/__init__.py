@@ -123,8 +123,21 @@ class Mapping:
         return self._source.text("picture:svg:neurons")
 
 
+_NEURONS_MAX = 0x7FFFFFFE  # of the public header
+
+
+def _ids(ids: Any) -> np.ndarray:
+    """Ids as they are; whole numbers of a floating point list as whole ones, where these tell them apart."""
+    given = np.asarray(ids)
+    if given.dtype.kind == "f" and np.all(given == np.floor(given)):
+        if len(given) and np.abs(given).max() > 2**53:
+            raise ValueError("ids beyond 2^53 have lost digits as floating point numbers: use an array of int64")
+        return given.astype(np.int64)
+    return given
+
+
 def _pairs(pre: Any, post: Any, weight: Any, neurons: Optional[int]) -> Dict[str, np.ndarray]:
-    pre, post = np.asarray(pre), np.asarray(post)
+    pre, post = _ids(pre), _ids(post)
     if pre.ndim != 1 or pre.shape != post.shape or (len(pre) and (pre.dtype.kind not in "iu" or post.dtype.kind not in "iu")):
         raise ValueError("pre and post are lists of as many whole numbers")
     if len(pre) and min(pre.min(), post.min()) < 0:
@@ -136,6 +149,8 @@ def _pairs(pre: Any, post: Any, weight: Any, neurons: Optional[int]) -> Dict[str
     data = np.ones(len(pre)) if weight is None else np.asarray(weight, dtype=np.float64)
     if data.shape != pre.shape:
         raise ValueError("there are %d weights for %d synapses" % (data.size, pre.size))
+    if neurons is None and size > _NEURONS_MAX:  # ids of a connectome: names, as in a table
+        return {"pre": pre, "post": post, "weight": data}
     return {"row": pre.astype(np.int64), "col": post.astype(np.int64), "data": data, "shape": np.array([size, size]),
             "format": np.array(b"coo")}
 
@@ -150,6 +165,9 @@ def _arrays(network: Any, neurons: Optional[int]) -> Optional[Dict[str, np.ndarr
     """The arrays of a scipy .npz; None: it is a path."""
     if isinstance(network, (str, os.PathLike)):
         return None
+    if isinstance(network, list) and 2 <= len(network) <= 3 and all(np.ndim(row) == 1 and len(row) == len(network) for row in network):
+        raise ValueError("a list of %d lists of %d is a matrix, numpy.array(network), or (pre, post%s), a tuple: say which"
+                         % (len(network), len(network), ", weight" if len(network) == 3 else ""))
     if isinstance(network, (tuple, list)) and len(network) in (2, 3):
         return _pairs(network[0], network[1], network[2] if len(network) == 3 else None, neurons)
     if hasattr(network, "tocoo"):  # scipy
@@ -171,14 +189,15 @@ def _arrays(network: Any, neurons: Optional[int]) -> Optional[Dict[str, np.ndarr
 
 
 def map(network: Any, chip: str = "loihi1", *, neurons: Optional[int] = None, server: Optional[str] = None, token: Optional[str] = None,
-        format: Optional[str] = None, occupancy: "Optional[str | os.PathLike[str]]" = None, progress: Optional[Progress] = None,
+        format: Optional[str] = None, directed: Optional[str] = None, occupancy: "Optional[str | os.PathLike[str]]" = None, progress: Optional[Progress] = None,
         **options: Any) -> Mapping:
     """Maps a network on a chip.
 
     network: a scipy matrix (row i: the synapses of neuron i), (pre, post) or (pre, post, weight), a square array,
         brian2.Synapses, or the path of any file that coremap reads. chip: a preset, or a chip file's path; of a
         server also a name. neurons: how many there are where pairs do not say. server, token: a coremapd server does it; the token
-        is $COREMAP_TOKEN unless given. occupancy: a file; without one, all cores are free, or as the server says. progress(phase, fraction) is told how far it is; True shows a bar
+        is $COREMAP_TOKEN unless given. format: of the file, whatever its bytes say. directed: "yes", every edge of a graph is two
+    synapses; "no", synapses are its edges; "auto", as the network says. occupancy: a file; without one, all cores are free, or as the server says. progress(phase, fraction) is told how far it is; True shows a bar
         on standard error. All else are
         job options (docs/options.md): preset="best", seed=7, max_part_size=16.
 
@@ -191,10 +210,11 @@ def map(network: Any, chip: str = "loihi1", *, neurons: Optional[int] = None, se
         if arrays is not None:
             np.savez(path, **arrays)
         heard = _told(progress)
+        reading = {key: value for key, value in (("format", format), ("directed", directed)) if value is not None}
         try:
             if server is not None:
-                return Mapping(_server.map_file(path, chip, server, token, format, occupancy, options, heard))
-            return Mapping(_local.map_file(path, chip, format, occupancy, options, heard))
+                return Mapping(_server.map_file(path, chip, server, token, reading, occupancy, options, heard))
+            return Mapping(_local.map_file(path, chip, reading, occupancy, options, heard))
         finally:
             if isinstance(heard, _Bar):
                 heard.end()

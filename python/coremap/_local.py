@@ -140,7 +140,7 @@ class _Result:
             _load().coremap_mapping_free(self._handle)
 
 
-def map_file(path: str, chip: str, format: Optional[str], occupancy: Any, options: Dict[str, Any], progress: Any) -> _Result:
+def map_file(path: str, chip: str, reading: Dict[str, str], occupancy: Any, options: Dict[str, Any], progress: Any) -> _Result:
     lib, listener = _load(), _Listener(progress)
     network, opened, mapping = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
     taken = None
@@ -149,7 +149,6 @@ def map_file(path: str, chip: str, format: Optional[str], occupancy: Any, option
             taken = file.read()
     try:
         _call("chip_open", os.fsencode(os.fspath(chip)), taken, ctypes.byref(opened))
-        reading = {} if format is None else {"format": format}
         _call("network_read", os.fsencode(path), json.dumps(reading).encode(), listener.callback, None, ctypes.byref(network))
         _call("map", network, opened, json.dumps(options).encode(), listener.callback, None, ctypes.byref(mapping))
     except CoremapError as error:

@@ -103,15 +103,13 @@ class _Result:
             server.ask("DELETE", "/v1/uploads/" + upload)
 
 
-def _network(server: _Server, path: str, format: Optional[str]) -> str:
+def _network(server: _Server, path: str, reading: Dict[str, str]) -> str:
     digest = hashlib.sha256()
     with open(path, "rb") as file:
         for block in iter(lambda: file.read(1 << 20), b""):
             digest.update(block)
-    query = {"name": os.path.basename(path)}
-    if format is not None:
-        query["format"] = format
-    else:  # what the server has, and shows, need not be sent
+    query = {"name": os.path.basename(path), **reading}
+    if not reading:  # what the server has, and shows, need not be sent
         known: List[Any] = _has(server.json("GET", "/v1/networks?sha256=" + digest.hexdigest()), "networks", list)
         for one in known:
             if isinstance(one, dict) and one.get("visibility") == "lab":
@@ -175,8 +173,8 @@ def _job(server: _Server, asked: Dict[str, Any], made: str, kind: type, progress
     return _has(_wait(server, server.json("POST", "/v1/jobs", asked), progress), made, kind)
 
 
-def map_file(path: str, chip: str, url: str, token: Optional[str], format: Optional[str], occupancy: Any, options: Dict[str, Any],
+def map_file(path: str, chip: str, url: str, token: Optional[str], reading: Dict[str, str], occupancy: Any, options: Dict[str, Any],
              progress: Any) -> _Result:
     server = _Server(url, token)
     name = _chip(server, os.fspath(chip), occupancy)
-    return _Result(server, _job(server, {"network": _network(server, path, format), "chip": name, "options": options}, "mapping", str, progress))
+    return _Result(server, _job(server, {"network": _network(server, path, reading), "chip": name, "options": options}, "mapping", str, progress))

@@ -84,6 +84,30 @@ START_TEST(a_network_is_read_as_it_is_told)
 }
 END_TEST
 
+/* What was understood of the file stands with the network, until it goes. */
+START_TEST(what_was_read_is_kept)
+{
+  const char text[] = "pre,roi,post\nA,AL,B\nB,AL,C\n";
+  char id[65], path[100];
+  test_upload(&server, text, strlen(text), id);
+  snprintf(path, sizeof path, "/v1/networks/%s", id);
+  test_reply reply = test_get(&server, path);
+  const json_t *reading = json_object_get(reply.json, "reading");
+  ck_assert(json_is_true(json_object_get(reading, "header")) && json_is_true(json_object_get(reading, "directed")));
+  ck_assert_str_eq(json_string_value(json_array_get(json_object_get(reading, "columns"), 2)), "target");
+  ck_assert_str_eq(json_string_value(json_array_get(json_object_get(reading, "ignored"), 0)), "roi");
+  ck_assert_str_eq(test_word(reading, "ids"), "names");
+  ck_assert_str_eq(test_word(json_array_get(json_object_get(reading, "rows"), 1), "source"), "B");
+  test_reply_clear(&reply);
+  reply = test_problem(test_send(&server, "POST", "/v1/networks", "0,1,2\n3,0,4\n5,6,0\n"), 400, "bad-network");
+  ck_assert_ptr_nonnull(strstr(test_word(reply.json, "detail"), "format=matrix"));
+  test_reply_clear(&reply);
+  reply = test_send(&server, "POST", "/v1/networks?format=matrix&directed=yes", "0,1,2\n3,0,4\n5,6,0\n");
+  ck_assert_int_eq(reply.status, 201);
+  test_reply_clear(&reply);
+}
+END_TEST
+
 START_TEST(networks_are_listed_page_by_page)
 {
   char text[64], id[65], path[160];
@@ -244,6 +268,7 @@ int main(void)
   tcase_add_unchecked_fixture(tests, setup, teardown);
   tcase_add_test(tests, a_network_is_read_as_it_is_told);
   tcase_add_test(tests, networks_come_and_go);
+  tcase_add_test(tests, what_was_read_is_kept);
   tcase_add_test(tests, networks_are_listed_page_by_page);
   tcase_add_test(tests, bad_networks_are_refused_with_the_place);
   tcase_add_test(tests, too_large_uploads_are_refused);

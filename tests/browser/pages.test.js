@@ -148,6 +148,8 @@ test('a network is uploaded through the page', async () => {
   for (const field of ['neurons', 'synapses', 'hyperedges'])
     assert.ok(shown.includes(grouped(listed[field])), `${field} of ${shown}`);
   assert.equal(await page.inputValue('#network'), listed.id);
+  await page.waitForSelector('.reading'); // how it was read, before a job is made
+  assert.match(plain(await page.textContent('.reading')), new RegExp(`^Read as ${listed.format}, by `));
 });
 
 test('a file that is no network is refused in words', async () => {

@@ -122,11 +122,14 @@ def matrix_file(r, n, pairs, weight, rate):
         rows = {}
         for (a, b), w in edges.items():
             rows.setdefault(b, {})[a] = w
+        if r.random() < 0.5:  # without our comment it is a directed network that is stored by half
+            network = Network(n, [(a, row, 1) for a, row, _ in network.nets if row])
+            symmetric = "whole"
     else:
         rows = merge(pairs, lambda: weight(r))
         network = Network(n, [(a, row, 1) for a, row in sorted(rows.items())])
     entries = [(a, b, w) for a, row in rows.items() for b, w in row.items()]
-    text = f"%%MatrixMarket matrix coordinate real {'symmetric' if symmetric else 'general'}\n{n} {n} {len(entries)}\n"
+    text = f"%%MatrixMarket matrix coordinate real {'symmetric' if symmetric else 'general'}\n{'% directed no' if symmetric is True else '%'}\n{n} {n} {len(entries)}\n"
     network.file, network.data = "network.mtx", (text + "".join(f"{a + 1} {b + 1} {w}\n" for a, b, w in entries)).encode()
     return network
 

@@ -69,6 +69,14 @@ refused(ValueError, "a matrix that is not square", scipy.sparse.random(3, 4, 0.5
 refused(ValueError, "a neuron that is not there", ([0], [5]), neurons=3)
 refused(ValueError, "half a neuron", ([0.5], [1]))
 refused(TypeError, "a number", 7)
+refused(ValueError, "lists of a matrix or of pairs", [[0, 1, 2], [3, 0, 4], [5, 6, 0]])
+refused(ValueError, "ids that lost digits", ([7.205759406e17], [1.0]))
+check(len(coremap.map(([0.0, 1.0], [1.0, 2.0])).part) == 3, "whole numbers as floats")
+root = 720575940600000000
+check(len(coremap.map((np.array([root, root + 1]), np.array([root + 1, root + 9]))).part) == 3, "ids of a connectome are names")
+both = coremap.map(([0, 1, 2], [1, 0, 1], [2, 2, 3]), directed="no")
+check(both.summary["network"]["directed"] is False and both.summary["network"]["synapses"] == 2, "a graph by its user's word")
+check(coremap.map(([0, 1, 2], [1, 0, 1], [2, 2, 3]), directed="no", server=server).summary == both.summary, "on a server too")
 check(refused(KeyboardInterrupt, "an interrupted run", weights, progress=lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()), **options), "an interrupt")
 
 # The interpreter's lock is free while it maps.

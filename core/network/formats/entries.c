@@ -27,6 +27,25 @@ void cm_entries_free(cm_entries *l)
   l->from = l->to = NULL;
 }
 
+uint64_t cm_entries_drop_loops(cm_entries *e)
+{
+  const uint64_t before = e->count;
+  uint64_t kept = 0;
+  for (uint64_t i = 0; i < before; i++) {
+    if (e->from[i] == e->to[i])
+      continue;
+    e->from[kept] = e->from[i];
+    e->to[kept] = e->to[i];
+    if (e->weight.value != NULL)
+      e->weight.value[kept] = e->weight.value[i];
+    if (e->weight.delay_ms != NULL)
+      e->weight.delay_ms[kept] = e->weight.delay_ms[i];
+    kept++;
+  }
+  e->count = kept;
+  return before - kept;
+}
+
 static void swap(double *value, uint64_t a, uint64_t b)
 {
   if (value == NULL)

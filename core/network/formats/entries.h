@@ -22,6 +22,9 @@ cm_status cm_entries_add(cm_entries *entries, uint32_t from, uint32_t to, double
  * groups the edges by source in place, then closes and scales the rows. Takes the edges. O(edges log(edges per source)). */
 cm_status cm_entries_close(cm_entries *entries, cm_topology *made, cm_error *error);
 
+/* Takes edges of a vertex to itself out: none of a graph. Returns how many there were. */
+uint64_t cm_entries_drop_loops(cm_entries *entries);
+
 void cm_entries_free(cm_entries *entries);
 
 #endif

@@ -1,6 +1,6 @@
 /* Tables of edges: a directed edge a line; which column is what is said by a header, by PyNN's comment, by the caller, or is
- * source,target[,weight]; '#' and '%' start comment lines, fields may be quoted ("" is a quote). A square table with ids is a
- * matrix. "[(0, 1), (1, 2)]", a list as Python prints it, has its rows in brackets.
+ * source,target[,weight]; '#' and '%' start comment lines, fields may be quoted ("" is a quote). "[(0, 1), (1, 2)]", a list as Python
+ * prints it, has its rows in brackets.
  *
  * Happy path: names become numbers, edges go into plain arrays (8 bytes an edge, 8 more with weights, 8 more with delays),
  * which are then grouped by source in place, each group sorted, repeats merged, weights made integers. How a table begins: table_begin.c; its rows: table_rows.c.
@@ -13,6 +13,7 @@
 #include "core/network/formats/entries.h"
 #include "core/network/formats/readers.h"
 #include "core/network/formats/source.h"
+#include "core/network/formats/survey.h"
 #include "core/network/formats/table_rows.h"
 #include "core/network/import_limits.h"
 #include "core/network/rates.h"
@@ -23,7 +24,8 @@ static cm_status read_edges(cm_table *t, cm_error *error)
   const char *line = NULL;
   size_t length = 0;
   bool end = false;
-  if (cm_table_read_first(t, &end, error) != CM_OK)
+  cm_survey survey;
+  if (cm_survey_read(t->source, t->memory, &survey, error) != CM_OK || cm_table_read_first(t, &survey, &end, error) != CM_OK)
     return error->status;
   while (!end) {
     if (cm_table_next_row(t, &line, &length, &end, error) != CM_OK || (!end && cm_table_take_row(t, error) != CM_OK))
@@ -32,8 +34,7 @@ static cm_status read_edges(cm_table *t, cm_error *error)
   return CM_OK;
 }
 
-/* Whether a file is called as the lists of PyNN are. */
-static bool is_called_connections(const cm_source *source)
+bool cm_network_names_connections(const cm_source *source)
 {
   const char *name = source->hint != NULL && source->hint->name != NULL ? source->hint->name : "";
   const char *ending = cm_format_ending(&cm_network_formats[CM_FORMAT_EDGES], name);
@@ -47,7 +48,7 @@ cm_status cm_import_edges(cm_source *source, const cm_import_limits *limits, cm_
                 .edges = {.memory = run->memory, .run = run, .limit = limits->pins_max}};
   cm_topology *made = NULL;
   t.edges.weight.drop_zeros = cm_source_drops_zeros(source);
-  t.connections = is_called_connections(source);
+  t.connections = cm_network_names_connections(source);
   t.tuples = cm_is_tuple_list(source->at, (size_t)(source->end - source->at));
   t.line = t.tuples ? 1 : 0;
   cm_status status = cm_names_open(&t.names, run->memory, error);
@@ -55,15 +56,12 @@ cm_status cm_import_edges(cm_source *source, const cm_import_limits *limits, cm_
     status = CM_NEW(run->memory, made, 1, error);
   if (status == CM_OK)
     status = read_edges(&t, error);
+  t.undirected = t.any_undirected && !t.any_directed && !cm_source_wants_synapses(source);
   if (status == CM_OK)
     status = cm_table_close(&t, made, error);
   if (status == CM_OK && t.rate != NULL)
     status = cm_topology_set_rates(made, t.rate, run, error);
-  cm_names_close(&t.names);
-  cm_free(t.rate);
-  cm_free(t.unquoted);
-  cm_free(t.fields);
-  cm_entries_free(&t.edges);
+  cm_table_free(&t);
   if (status != CM_OK) {
     cm_topology_free(made);
     return status;

@@ -1,32 +1,31 @@
-/* MatrixMarket .mtx: "%%MatrixMarket matrix coordinate FIELD SYMMETRY", comments, "rows columns entries", then one
- * entry a line: row, column and, unless FIELD is pattern, a value. A general matrix is a directed network (row ->
- * column), a symmetric one an undirected graph of which the file holds the lower triangle.
+/* MatrixMarket .mtx: "%%MatrixMarket matrix LAYOUT FIELD SYMMETRY", comments, then "rows columns entries" and an entry a line (row,
+ * column and, unless FIELD is pattern, a value), or, where LAYOUT is array, "rows columns" and all values, column by column. A
+ * matrix is a directed network, row -> column; of a symmetric or skew-symmetric one the file holds the lower triangle.
  *
- * Happy path: entries go into plain arrays (8 bytes, 16 with values), are dealt to rows, sorted, merged, and values
- * made integers. What can fail: an other kind of matrix, numbers, counts; each with its line. */
+ * Happy path: entries are collected, those of half a matrix both ways, and become rows. What can fail: an other kind of matrix,
+ * numbers, counts; each with its line. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "core/network/formats/entries.h"
 #include "core/network/formats/readers.h"
 #include "core/network/formats/source.h"
 #include "core/network/formats/tokens.h"
-#include "core/network/formats/weighted.h"
 #include "core/network/import_limits.h"
+
+typedef enum half { GENERAL, SYMMETRIC, SKEW, SYMMETRIES } half;
 
 typedef struct matrix_reader {
   cm_tokens text;
   const cm_import_limits *limits;
-  cm_run *run;
-  cm_memory *memory;
   cm_topology *made;
-  bool pattern, symmetric;
-  uint64_t entries;  /* announced */
-  uint32_t *row, *column;
-  uint64_t count, row_room, column_room;
-  uint64_t loops;    /* dropped */
-  cm_weights value, row_value; /* of entries; the same in rows */
+  bool array, pattern;
+  half symmetry; /* what the file holds half of */
+  uint64_t count;  /* of entries announced */
+  uint64_t loops;  /* of a graph, dropped */
+  cm_entries entries;
 } matrix_reader;
 
 static cm_status bad(const matrix_reader *r, uint64_t line, const char *what, cm_error *error)
@@ -34,32 +33,31 @@ static cm_status bad(const matrix_reader *r, uint64_t line, const char *what, cm
   return cm_tokens_bad(&r->text, line, what, error);
 }
 
+static const char *const symmetries[SYMMETRIES] = {"general", "symmetric", "skew-symmetric"};
+
 static cm_status read_banner(matrix_reader *r, cm_error *error)
 {
   char line[200], object[32] = "", layout[32] = "", field[32] = "", symmetry[32] = "", text[200];
-  if (cm_tokens_line(&r->text, line, sizeof line, error) != CM_OK)
-    return error->status;
   static const char banner[] = "%%MatrixMarket ";
+  if (cm_tokens_skip_blanks(&r->text, error) != CM_OK || cm_tokens_line(&r->text, line, sizeof line, error) != CM_OK)
+    return error->status;
   if (strncasecmp(line, banner, sizeof banner - 1) != 0 ||
       sscanf(line + sizeof banner - 1, "%31s %31s %31s %31s", object, layout, field, symmetry) != 4 ||
       strcasecmp(object, "matrix") != 0)
-    return bad(r, 1, "the first line must be \"%%MatrixMarket matrix coordinate FIELD SYMMETRY\"", error);
-  if (strcasecmp(layout, "coordinate") != 0) {
-    (void)snprintf(text, sizeof text, "the layout '%s' holds no sparse matrix; 'coordinate' is expected", layout);
-    return bad(r, 1, text, error);
-  }
+    return bad(r, 1, "the file must begin with the line \"%%MatrixMarket matrix coordinate FIELD SYMMETRY\"", error);
+  r->array = strcasecmp(layout, "array") == 0;
   r->pattern = strcasecmp(field, "pattern") == 0;
-  if (!r->pattern && strcasecmp(field, "real") != 0 && strcasecmp(field, "integer") != 0) {
-    (void)snprintf(text, sizeof text, "entries of the field '%s' are no weights; pattern, integer or real is expected",
-                   field);
-    return bad(r, 1, text, error);
-  }
-  r->symmetric = strcasecmp(symmetry, "symmetric") == 0;
-  if (!r->symmetric && strcasecmp(symmetry, "general") != 0) {
-    (void)snprintf(text, sizeof text, "the symmetry '%s' makes no network; general or symmetric is expected", symmetry);
-    return bad(r, 1, text, error);
-  }
-  return CM_OK;
+  while (r->symmetry < SYMMETRIES && strcasecmp(symmetry, symmetries[r->symmetry]) != 0)
+    r->symmetry++;
+  text[0] = '\0';
+  if (!r->array && strcasecmp(layout, "coordinate") != 0)
+    (void)snprintf(text, sizeof text, "the layout '%s' is none of coordinate and array", layout);
+  else if ((!r->pattern || r->array) && strcasecmp(field, "real") != 0 && strcasecmp(field, "integer") != 0)
+    (void)snprintf(text, sizeof text, "entries of the field '%s' are no weights; %sinteger or real is expected", field,
+                   r->array ? "" : "pattern, ");
+  else if (r->symmetry == SYMMETRIES || (r->symmetry == SKEW && r->pattern))
+    (void)snprintf(text, sizeof text, "the symmetry '%s' makes no network; general, symmetric or skew-symmetric is expected", symmetry);
+  return text[0] != '\0' ? bad(r, r->text.line - 1, text, error) : CM_OK;
 }
 
 static cm_status next_line(matrix_reader *r, bool *end, cm_error *error)
@@ -97,12 +95,13 @@ static cm_status need_line_end(matrix_reader *r, const char *expected, cm_error 
 
 static cm_status read_size(matrix_reader *r, cm_error *error)
 {
-  uint64_t rows, columns, entries;
+  uint64_t rows, columns;
+  const uint64_t most = r->symmetry != GENERAL ? r->limits->pins_max / 2 : r->limits->pins_max;
   char text[160];
   bool end;
   if (next_line(r, &end, error) != CM_OK || need_number(r, "the number of rows", &rows, error) != CM_OK ||
       need_number(r, "the number of columns", &columns, error) != CM_OK ||
-      need_number(r, "the number of entries", &entries, error) != CM_OK)
+      (!r->array && need_number(r, "the number of entries", &r->count, error) != CM_OK))
     return error->status;
   if (rows != columns) {
     (void)snprintf(text, sizeof text,
@@ -112,19 +111,42 @@ static cm_status read_size(matrix_reader *r, cm_error *error)
   }
   if (rows > r->limits->vertices_max)
     return cm_over_limit("vertices", rows, r->limits->vertices_max, error);
-  if (entries > (r->symmetric ? r->limits->pins_max / 2 : r->limits->pins_max))
-    return cm_over_limit("entries", entries, r->symmetric ? r->limits->pins_max / 2 : r->limits->pins_max, error);
+  if (!r->array && r->count > most)
+    return cm_over_limit("entries", r->count, most, error);
   r->made->vertex_count = (uint32_t)rows;
   r->made->size_total = rows;
-  r->entries = entries;
-  return need_line_end(r, "the line must hold the numbers of rows, columns and entries, and nothing else", error);
+  if (r->array)
+    r->count = r->symmetry == GENERAL ? rows * rows : r->symmetry == SYMMETRIC ? rows * (rows + 1) / 2 : rows * (rows - (rows > 0)) / 2;
+  return need_line_end(r, r->array ? "the line must hold the numbers of rows and columns, and nothing else"
+                                   : "the line must hold the numbers of rows, columns and entries, and nothing else", error);
+}
+
+/* An entry, and its counterpart where the file holds half a matrix. */
+static cm_status add(matrix_reader *r, uint32_t row, uint32_t column, double value, cm_error *error)
+{
+  if (r->text.undirected && row == column) {
+    r->loops++;
+    return CM_OK;
+  }
+  if (cm_entries_add(&r->entries, row, column, value, -1, error) != CM_OK)
+    return error->status;
+  return r->symmetry == GENERAL || row == column
+           ? CM_OK
+           : cm_entries_add(&r->entries, column, row, r->symmetry == SKEW ? -value : value, -1, error);
+}
+
+static cm_status read_value(matrix_reader *r, double *value, cm_error *error)
+{
+  bool found;
+  if (cm_tokens_real(&r->text, "a value", &found, value, error) != CM_OK)
+    return error->status;
+  return found ? CM_OK : bad(r, r->text.line, "the line ends before the value of its entry", error);
 }
 
 static cm_status read_entry(matrix_reader *r, cm_error *error)
 {
   uint64_t place[2];
   double value = 1;
-  bool found;
   char text[160];
   if (need_number(r, "a row", &place[0], error) != CM_OK || need_number(r, "a column", &place[1], error) != CM_OK)
     return error->status;
@@ -134,47 +156,37 @@ static cm_status read_entry(matrix_reader *r, cm_error *error)
                      (unsigned long long)place[i], r->made->vertex_count);
       return bad(r, r->text.line, text, error);
     }
-  if (r->symmetric && place[0] < place[1]) {
-    (void)snprintf(text, sizeof text,
-                   "row %llu, column %llu lies above the diagonal; a symmetric file holds what is below",
-                   (unsigned long long)place[0], (unsigned long long)place[1]);
+  if (r->symmetry != GENERAL && place[0] < place[1] + (r->symmetry == SKEW)) {
+    (void)snprintf(text, sizeof text, "row %llu, column %llu lies %s the diagonal; a %s file holds what is below",
+                   (unsigned long long)place[0], (unsigned long long)place[1], place[0] == place[1] ? "on" : "above",
+                   symmetries[r->symmetry]);
     return bad(r, r->text.line, text, error);
   }
-  if (!r->pattern) {
-    if (cm_tokens_real(&r->text, "a value", &found, &value, error) != CM_OK)
-      return error->status;
-    if (!found)
-      return bad(r, r->text.line, "the line ends before the value of its entry", error);
-  }
-  if (need_line_end(r, r->pattern ? "an entry of a pattern has a row and a column only"
-                                  : "an entry has a row, a column and a value only", error) != CM_OK)
+  if (!r->pattern && read_value(r, &value, error) != CM_OK)
     return error->status;
-  if (r->symmetric && place[0] == place[1]) {
-    r->loops++;
+  return need_line_end(r, r->pattern ? "an entry of a pattern has a row and a column only"
+                                     : "an entry has a row, a column and a value only", error) == CM_OK
+           ? add(r, (uint32_t)place[0] - 1, (uint32_t)place[1] - 1, value, error)
+           : error->status;
+}
+
+static cm_status check_count(matrix_reader *r, uint64_t read, bool end, cm_error *error)
+{
+  char text[160];
+  if (end == (read == r->count))
     return CM_OK;
-  }
-  if (CM_ROOM(r->memory, r->row, &r->row_room, r->count + 1, error) != CM_OK ||
-      CM_ROOM(r->memory, r->column, &r->column_room, r->count + 1, error) != CM_OK ||
-      cm_weights_keep(&r->value, r->memory, r->count, r->row_room, value, error) != CM_OK)
-    return error->status;
-  r->row[r->count] = (uint32_t)place[0] - 1;
-  r->column[r->count++] = (uint32_t)place[1] - 1;
-  return CM_OK;
+  (void)snprintf(text, sizeof text, end ? "the file ends after %llu entries; %llu are announced"
+                                        : "more lines follow after %llu of %llu announced entries",
+                 (unsigned long long)read, (unsigned long long)r->count);
+  return bad(r, r->text.line, text, error);
 }
 
 static cm_status read_entries(matrix_reader *r, cm_error *error)
 {
-  char text[160];
   bool end;
   for (uint64_t i = 0;; i++) {
-    if (next_line(r, &end, error) != CM_OK)
+    if (next_line(r, &end, error) != CM_OK || check_count(r, i, end, error) != CM_OK)
       return error->status;
-    if (end != (i == r->entries)) {
-      (void)snprintf(text, sizeof text, end ? "the file ends after %llu entries; %llu are announced"
-                                            : "more lines follow after %llu of %llu announced entries",
-                     (unsigned long long)i, (unsigned long long)r->entries);
-      return bad(r, r->text.line, text, error);
-    }
     if (end)
       return CM_OK;
     if (read_entry(r, error) != CM_OK)
@@ -182,72 +194,44 @@ static cm_status read_entries(matrix_reader *r, cm_error *error)
   }
 }
 
-/* ---- from entries to a topology ---- */
-
-/* Deals the entries to rows: made->net_first (one row a vertex), made->pin and row_value. */
-static cm_status deal(matrix_reader *r, cm_error *error)
+/* All values of a matrix or of its half, column by column, 0 being no synapse. */
+static cm_status read_array(matrix_reader *r, cm_error *error)
 {
-  cm_topology *made = r->made;
-  uint64_t ends = r->symmetric ? 2 * r->count : r->count;
-  if (CM_NEW(r->memory, made->net_first, (size_t)made->vertex_count + 2, error) != CM_OK ||
-      CM_NEW(r->memory, made->pin, ends, error) != CM_OK ||
-      (r->value.value != NULL && CM_NEW(r->memory, r->row_value.value, ends, error) != CM_OK))
-    return error->status;
-  /* Counted one place too far, so that filling in moves every start to its place. */
-  for (uint64_t i = 0; i < r->count; i++) {
-    made->net_first[(uint64_t)r->row[i] + 2]++;
-    if (r->symmetric)
-      made->net_first[(uint64_t)r->column[i] + 2]++;
-  }
-  for (uint64_t v = 0; v < made->vertex_count; v++)
-    made->net_first[v + 2] += made->net_first[v + 1];
-  for (uint64_t i = 0; i < r->count; i++)
-    for (int way = 0; way < (r->symmetric ? 2 : 1); way++) {
-      uint32_t from = way == 0 ? r->row[i] : r->column[i], to = way == 0 ? r->column[i] : r->row[i];
-      uint64_t at = made->net_first[(uint64_t)from + 1]++;
-      made->pin[at] = to;
-      if (r->value.value != NULL)
-        r->row_value.value[at] = r->value.value[i];
+  const uint32_t size = r->made->vertex_count;
+  double value;
+  bool end;
+  uint64_t read = 0;
+  for (uint32_t column = 0; column < size; column++)
+    for (uint32_t row = r->symmetry == GENERAL ? 0 : column + (r->symmetry == SKEW); row < size; row++, read++) {
+      if (next_line(r, &end, error) != CM_OK || check_count(r, read, end, error) != CM_OK || read_value(r, &value, error) != CM_OK ||
+          (value != 0 && add(r, row, column, value, error) != CM_OK))
+        return error->status;
     }
-  cm_free(r->row);
-  cm_free(r->column);
-  cm_free(r->value.value);
-  r->row = r->column = NULL;
-  r->value.value = NULL;
-  r->row_value.fractions = r->value.fractions;
-  return CM_OK;
+  return next_line(r, &end, error) == CM_OK ? check_count(r, read, end, error) : error->status;
 }
 
 cm_status cm_import_matrix(cm_source *source, const cm_import_limits *limits, cm_run *run,
                            cm_topology **topology, cm_error *error)
 {
-  matrix_reader r = {.text = {.source = source, .format = "MatrixMarket", .line = 1}, .limits = limits, .run = run,
-                     .memory = run->memory};
+  matrix_reader r = {.text = {.source = source, .format = "MatrixMarket", .line = 1}, .limits = limits,
+                     .entries = {.memory = run->memory, .run = run, .limit = limits->pins_max}};
   if (CM_NEW(run->memory, r.made, 1, error) != CM_OK)
     return error->status;
+  r.entries.weight.drop_zeros = cm_source_drops_zeros(source);
   cm_status status = read_banner(&r, error);
   if (status == CM_OK)
     status = read_size(&r, error);
   if (status == CM_OK)
-    status = read_entries(&r, error);
-  r.made->directed = !r.symmetric;
-  r.row_value.drop_zeros = cm_source_drops_zeros(source);
+    status = r.array ? read_array(&r, error) : read_entries(&r, error);
+  r.made->directed = !r.text.undirected;
   if (status == CM_OK)
-    status = deal(&r, error);
-  if (status == CM_OK)
-    status = cm_weighted_rows_close(r.made, &r.row_value, run, error);
+    status = cm_entries_close(&r.entries, r.made, error);
   r.made->self_loop_count += r.loops;
-  if (status == CM_OK)
-    status = cm_weighted_rows_scale(r.made, &r.row_value, run, error);
-  cm_free(r.row);
-  cm_free(r.column);
-  cm_weights_free(&r.value);
-  cm_weights_free(&r.row_value);
+  cm_entries_free(&r.entries);
   if (status != CM_OK) {
     cm_topology_free(r.made);
     return status;
   }
-  CM_TRIM(run->memory, r.made->pin, r.made->pin_count);
   *topology = r.made;
   return CM_OK;
 }

@@ -231,13 +231,14 @@ static cm_status read_rows(metis_reader *r, cm_error *error)
   cm_topology *made = r->made;
   char text[160];
   int c = -1;
+  uint64_t row_line = 0; /* of the row before: a file may end with an empty row that no line feed ends */
   if (CM_ROOM(r->memory, made->net_first, &r->first_room, 1, error) != CM_OK)
     return error->status;
   made->net_first[0] = 0;
   for (uint32_t vertex = 0; vertex < made->vertex_count;) {
     if (cm_tokens_peek(&r->text, &c, error) != CM_OK)
       return error->status;
-    if (c == -1) {
+    if (c == -1 && (vertex + 1 < made->vertex_count || vertex == 0 || r->text.line == row_line)) {
       (void)snprintf(text, sizeof text, "the file ends after the lines of %u vertices; the header announces %u", vertex,
                      made->vertex_count);
       return bad(r, r->text.line, text, error);
@@ -250,6 +251,7 @@ static cm_status read_rows(metis_reader *r, cm_error *error)
     if (CM_ROOM(r->memory, made->net_first, &r->first_room, (uint64_t)vertex + 2, error) != CM_OK ||
         CM_ROOM(r->memory, r->line_of, &r->line_room, (uint64_t)vertex + 1, error) != CM_OK)
       return error->status;
+    row_line = r->text.line;
     r->line_of[vertex] = r->text.line > UINT32_MAX ? UINT32_MAX : (uint32_t)r->text.line;
     if (read_row(r, vertex, error) != CM_OK)
       return error->status;

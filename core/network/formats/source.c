@@ -354,8 +354,18 @@ const char *cm_source_option(const cm_source *source, cm_read_option_id id)
   return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
+static bool says(const cm_source *source, cm_read_option_id id, const char *word)
+{
+  const char *said = cm_source_option(source, id);
+  return said != NULL && strcmp(said, word) == 0;
+}
+
 bool cm_source_drops_zeros(const cm_source *source)
 {
-  const char *zeros = cm_source_option(source, CM_READ_ZEROS);
-  return zeros != NULL && strcmp(zeros, "drop") == 0;
+  return says(source, CM_READ_ZEROS, "drop");
+}
+
+bool cm_source_wants_synapses(const cm_source *source)
+{
+  return says(source, CM_READ_DIRECTED, "yes");
 }

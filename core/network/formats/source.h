@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/run.h"
+#include "core/network/formats/reading_report.h"
 #include "core/network/import.h"
 
 struct cm_import_limits;
@@ -23,6 +24,7 @@ typedef struct cm_source {
   uint64_t raw_size;        /* of the file; 0 where it cannot be known (a pipe) */
   const char *path;         /* for messages */
   const struct cm_import_hint *hint; /* NULL: nothing is known */
+  cm_reading reading;       /* what its reader tells */
   struct cm_source_state *state;
 } cm_source;
 
@@ -75,5 +77,6 @@ enum { CM_CHECK_EVERY = 1 << 14 };
 /* The value of an option for reading this source; NULL: not given. */
 const char *cm_source_option(const cm_source *source, cm_read_option_id id);
 bool cm_source_drops_zeros(const cm_source *source);
+bool cm_source_wants_synapses(const cm_source *source); /* directed=yes */
 
 #endif

@@ -13,6 +13,7 @@ struct cm_network_format {
   const char *about; /* as a list of what is expected names it */
   const char *ending[CM_FORMAT_ENDINGS_MAX];
   bool confined;     /* a library that damaged files may crash reads it: only in a confined process */
+  bool read_only;    /* not written; what is confined is not, either */
   bool packed;       /* compressed already: never gzipped when written */
   cm_status (*import)(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
                       cm_error *error);
@@ -29,6 +30,9 @@ typedef enum cm_format_id {
 } cm_format_id;
 
 extern const cm_network_format cm_network_formats[CM_FORMATS];
+
+/* Whether a file is called as the lists of PyNN are. */
+bool cm_network_names_connections(const cm_source *source);
 
 /* True when `path`, of which `length` bytes count, ends in `ending` in any case. */
 bool cm_path_ends(const char *path, size_t length, const char *ending);

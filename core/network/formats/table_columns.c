@@ -9,12 +9,12 @@
 /* As connectomes, simulators and graph programs call them. "i" and "j" count beside a weight or delay only. */
 static const char *const words[CM_COLUMNS][24] = {
   [CM_COLUMN_SOURCE] = {"source", "from", "src", "pre", "presynaptic", "source_id", "pre_id", "pre_root_id", "bodyId_pre",
-                        "pre_pt_root_id", "presynaptic_id", "presynaptic_index", "source_node_id", "pre_gid", "sources", "senders", "i"},
+                        "pre_pt_root_id", "presynaptic_id", "presynaptic_index", "source_node_id", "pre_gid", "sources", "senders", "row", "rows", "i"},
   [CM_COLUMN_TARGET] = {"target", "to", "dst", "dest", "post", "postsynaptic", "target_id", "post_id", "post_root_id",
                         "bodyId_post", "post_pt_root_id", "postsynaptic_id", "postsynaptic_index", "target_node_id",
-                        "post_gid", "targets", "receivers", "j"},
+                        "post_gid", "targets", "receivers", "col", "cols", "column", "columns", "j"},
   [CM_COLUMN_WEIGHT] = {"weight", "weights", "w", "syn_count", "synapse_count", "n_synapses", "n_syn", "syn_weight",
-                        "synaptic_weight", "count", "strength"},
+                        "synaptic_weight", "count", "strength", "value", "values"},
   [CM_COLUMN_DELAY] = {"delay", "delays", "delay_ms", "delay (ms)", "d"},
 };
 
@@ -53,6 +53,22 @@ bool cm_field_number(const cm_field *f, double *value)
   return end == text + f->length;
 }
 
+cm_id_kind cm_field_id(const char *text, size_t length, uint64_t *value)
+{
+  double number;
+  const cm_field field = {text, length};
+  bool point = false;
+  size_t written = 0; /* as numbers are: 007, 0x1 and inf are names */
+  if (cm_field_whole(text, length, value))
+    return CM_ID_WHOLE;
+  for (; written < length && text[written] != '\0' && strchr("0123456789.eE+-", text[written]) != NULL; written++)
+    point = point || strchr(".eE", text[written]) != NULL;
+  if (written < length || !point || !isdigit((unsigned char)text[0]) || !cm_field_number(&field, &number))
+    return CM_ID_NAME;
+  *value = number <= 0x1p53 ? (uint64_t)number : 0;
+  return number > 0x1p53 ? CM_ID_LOST : (double)*value < number ? CM_ID_FRACTION : CM_ID_FLOAT;
+}
+
 int cm_column_word(const char *text, size_t length, cm_column_id id)
 {
   for (size_t k = 0; k < sizeof words[id] / sizeof *words[id] && words[id][k] != NULL; k++)
@@ -61,18 +77,67 @@ int cm_column_word(const char *text, size_t length, cm_column_id id)
   return -1;
 }
 
-bool cm_columns_of_header(const cm_field *fields, size_t count, cm_columns *columns)
+static const char *const type_words[] = {"type", "edge_type", "directed", "direction"};
+
+cm_edge_type cm_edge_type_of(const cm_field *field)
+{
+  static const char *const names[][CM_EDGE_TYPES] = {{"directed", "undirected", "mutual"}, {"true", "false", "mutual"}};
+  for (int i = 0; i < 2 * CM_EDGE_TYPES; i++) {
+    const char *name = names[i / CM_EDGE_TYPES][i % CM_EDGE_TYPES];
+    if (strlen(name) == field->length && strncasecmp(name, field->text, field->length) == 0)
+      return (cm_edge_type)(i % CM_EDGE_TYPES);
+  }
+  return CM_EDGE_TYPES;
+}
+
+static bool is_type_word(const cm_field *field)
+{
+  for (size_t k = 0; k < sizeof type_words / sizeof *type_words; k++)
+    if (strlen(type_words[k]) == field->length && strncasecmp(type_words[k], field->text, field->length) == 0)
+      return true;
+  return false;
+}
+
+/* The one column whose name has a word of the field for one end in it and none for the other ("neuron_pre", ":START_ID(Body)"). */
+static int column_by_part(const cm_field *fields, size_t count, cm_column_id id)
+{
+  static const char *const parts[2][4] = {{"pre", "source", "start", "from"}, {"post", "target", "end_id", "dest"}};
+  int found = CM_COLUMN_NONE;
+  for (size_t i = 0; i < count; i++) {
+    bool has[2] = {false, false};
+    for (int k = 0; k < 8; k++) {
+      const char *part = parts[k / 4][k % 4];
+      for (size_t at = 0; at + strlen(part) <= fields[i].length; at++)
+        has[k / 4] = has[k / 4] || strncasecmp(fields[i].text + at, part, strlen(part)) == 0;
+    }
+    if (!has[id] || has[1 - id])
+      continue;
+    if (found != CM_COLUMN_NONE)
+      return CM_COLUMN_NONE;
+    found = (int)i;
+  }
+  return found;
+}
+
+bool cm_columns_of_header(const cm_field *fields, size_t count, bool certain, cm_columns *columns)
 {
   cm_columns found = {.at = {CM_COLUMN_NONE, CM_COLUMN_NONE, CM_COLUMN_NONE, CM_COLUMN_NONE}, .count = count};
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < count; i++) {
+    const char *type = memchr(fields[i].text, ':', fields[i].length); /* "weight:int", as Neo4j writes it */
+    const size_t length = type != NULL && type > fields[i].text ? (size_t)(type - fields[i].text) : fields[i].length;
     for (int id = 0; id < CM_COLUMNS; id++)
-      if (found.at[id] == CM_COLUMN_NONE && cm_column_word(fields[i].text, fields[i].length, (cm_column_id)id) >= 0)
+      if (found.at[id] == CM_COLUMN_NONE && cm_column_word(fields[i].text, length, (cm_column_id)id) >= 0)
         found.at[id] = (int)i;
-  for (size_t i = 0; i < count && found.rate == 0; i++)
-    if (cm_rate_word(fields[i].text, fields[i].length))
+    if (found.rate == 0 && cm_rate_word(fields[i].text, fields[i].length))
       found.rate = i + 1;
+    if (found.type == 0 && is_type_word(&fields[i]))
+      found.type = i + 1;
+  }
+  for (int id = CM_COLUMN_SOURCE; id <= (int)CM_COLUMN_TARGET && certain; id++)
+    if (found.at[id] == CM_COLUMN_NONE)
+      found.at[id] = column_by_part(fields, count, (cm_column_id)id);
   if (found.at[CM_COLUMN_SOURCE] < 0 || found.at[CM_COLUMN_TARGET] < 0 ||
-      (fields[found.at[CM_COLUMN_SOURCE]].length == 1 && found.at[CM_COLUMN_WEIGHT] < 0 && found.at[CM_COLUMN_DELAY] < 0))
+      (fields[found.at[CM_COLUMN_SOURCE]].length == 1 && !certain && found.at[CM_COLUMN_WEIGHT] < 0 && found.at[CM_COLUMN_DELAY] < 0))
     return false;
   *columns = found;
   return true;
@@ -84,7 +149,8 @@ static size_t list_words(const char *text, size_t length, cm_field *list, size_t
   static const char between[] = " \t,'\"[]()";
   size_t count = 0;
   for (size_t i = 0; i < length && count < room;) {
-    while (i < length && strchr(between, text[i]) != NULL && text[i] != '\0')
+    while (i < length && ((strchr(between, text[i]) != NULL && text[i] != '\0') ||
+                          (text[i] == 'u' && i + 1 < length && (text[i + 1] == '\'' || text[i + 1] == '"')))) /* u'i' of Python 2 */
       i++;
     size_t begin = i;
     while (i < length && (strchr(between, text[i]) == NULL || text[i] == '\0'))
@@ -107,7 +173,7 @@ bool cm_columns_of_comment(const char *line, size_t length, cm_columns *columns)
   size_t left = length - (size_t)(at - line);
   while (left > 0 && (*at == ' ' || *at == '='))
     at++, left--;
-  return cm_columns_of_header(list, list_words(at, left, list, LIST_MAX), columns);
+  return cm_columns_of_header(list, list_words(at, left, list, LIST_MAX), true, columns);
 }
 
 cm_status cm_columns_of_option(const char *said, cm_columns *columns, cm_error *error)

@@ -1,5 +1,6 @@
 /* Lines of a table and their fields: separated by tabs, commas, semicolons or blanks, quoted or not. What can fail: lines
  * that are too long, quotes that stay open. */
+#include <ctype.h>
 #include <string.h>
 
 #include "core/network/formats/source.h"
@@ -67,9 +68,18 @@ static bool is_blank(char c)
   return c == ' ' || c == '\t';
 }
 
+/* Whether a comma parts no columns but the digits of a number: "0,5". */
+static bool is_decimal(const char *line, size_t length, size_t comma)
+{
+  return comma > 0 && comma + 1 < length && isdigit((unsigned char)line[comma - 1]) && isdigit((unsigned char)line[comma + 1]);
+}
+
+/* A tab before a comma before a semicolon, outside quotes; but commas inside numbers part nothing where semicolons do, or where two
+ * blanks do before the first of them. */
 static char separator_of(const char *line, size_t length)
 {
-  bool comma = false, semicolon = false, quoted = false;
+  bool comma = false, decimal = false, semicolon = false, quoted = false;
+  size_t blanks = 0;
   for (size_t i = 0; i < length; i++) {
     if (line[i] == '"')
       quoted = !quoted;
@@ -77,10 +87,15 @@ static char separator_of(const char *line, size_t length)
       continue;
     if (line[i] == '\t')
       return '\t';
-    comma = comma || line[i] == ',';
+    const bool inside = line[i] == ',' && is_decimal(line, length, i);
+    decimal = decimal || inside;
+    comma = comma || (line[i] == ',' && !inside);
     semicolon = semicolon || line[i] == ';';
+    blanks += !decimal && !comma && line[i] == ' ' && i > 0 && line[i - 1] != ' ';
   }
-  return comma ? ',' : semicolon ? ';' : ' ';
+  if (comma || (decimal && !semicolon && blanks < 2))
+    return ',';
+  return semicolon ? ';' : ' ';
 }
 
 /* Reads a quoted field that starts at line[*at]; the text goes to t->unquoted from *used on. */

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 cm_status cm_table_name(cm_table *t, const cm_field *f, const char *what, uint32_t *number, cm_error *error)
 {
@@ -13,19 +14,34 @@ cm_status cm_table_name(cm_table *t, const cm_field *f, const char *what, uint32
     return cm_table_bad(t, text, error);
   }
   uint64_t ignored;
-  bool negative = f->text[0] == '-' && cm_field_whole(f->text + 1, f->length - 1, &ignored);
-  if (negative || (t->separator == ' ' && !t->named && !cm_field_whole(f->text, f->length, &ignored))) {
+  bool negative = f->text[0] == '-' && cm_field_id(f->text + 1, f->length - 1, &ignored) != CM_ID_NAME;
+  if (negative || (t->separator == ' ' && !t->named && !t->lines_alike && cm_field_id(f->text, f->length, &ignored) == CM_ID_NAME)) {
     (void)snprintf(text, sizeof text, "the %s '%.*s' %s", what, cm_field_shown(f), f->text,
-                   negative ? "is negative; vertices are numbered from 0, or named"
+                   negative ? "is negative; vertices are numbered from 0, or named (a matrix: format=matrix)"
                             : "is no number; names need commas or tabs between the fields");
     return cm_table_bad(t, text, error);
   }
   return cm_names_number(&t->names, f->text, f->length, t->limits->vertices_max, number, error);
 }
 
+/* "0,5", as half of Europe writes it where commas part no columns. */
+static bool decimal_comma(const cm_field *f, double *value)
+{
+  char text[64];
+  const char *comma = memchr(f->text, ',', f->length);
+  if (comma == NULL || f->length >= sizeof text)
+    return false;
+  memcpy(text, f->text, f->length);
+  text[comma - f->text] = '.';
+  const cm_field plain = {text, f->length};
+  return cm_field_number(&plain, value) && isfinite(*value);
+}
+
 cm_status cm_table_number(const cm_table *t, const cm_field *f, const char *what, double *value, cm_error *error)
 {
   if (cm_field_number(f, value) && isfinite(*value))
+    return CM_OK;
+  if (t->separator != ',' && decimal_comma(f, value))
     return CM_OK;
   char text[160];
   (void)snprintf(text, sizeof text, "%s '%.*s' is not a finite number", what, cm_field_shown(f), f->text);
@@ -58,19 +74,88 @@ static cm_status read_rate(cm_table *t, uint32_t source, cm_error *error)
   return CM_OK;
 }
 
+/* Bytes before the first of `set`, or up to `end`. */
+static size_t until(const char *at, const char *end, const char *set)
+{
+  size_t length = 0;
+  while (at + length < end && (at[length] == '\0' || strchr(set, at[length]) == NULL))
+    length++;
+  return length;
+}
+
+/* Of a dictionary of Python, what edges have: {'weight': 0.5, 'delay': 1}. */
+static cm_status read_dictionary(const cm_table *t, double *weight, double *delay_ms, cm_error *error)
+{
+  const char *at = t->dictionary.text, *end = at + t->dictionary.length;
+  while ((at += until(at, end, "'\"")) < end) {
+    const cm_field key = {at + 1, until(at + 1, end, "'\"")};
+    at = key.text + key.length;
+    at += at < end;
+    while (at < end && (*at == ' ' || *at == ':'))
+      at++;
+    const cm_field value = {at, until(at, end, ",} ")};
+    if (cm_column_word(key.text, key.length, CM_COLUMN_WEIGHT) >= 0 && cm_table_number(t, &value, "weight", weight, error) != CM_OK)
+      return error->status;
+    if (cm_column_word(key.text, key.length, CM_COLUMN_DELAY) >= 0 && cm_table_number(t, &value, "delay", delay_ms, error) != CM_OK)
+      return error->status;
+    if (at < end && (*at == '\'' || *at == '"')) { /* a text */
+      at += 1 + until(at + 1, end, "'\"");
+      at += at < end;
+    }
+  }
+  return CM_OK;
+}
+
+static cm_status read_type(cm_table *t, cm_edge_type *type, cm_error *error)
+{
+  char text[160];
+  *type = CM_EDGE_DIRECTED;
+  if (t->columns.type == 0)
+    return CM_OK;
+  const cm_field *f = &t->fields[t->columns.type - 1];
+  *type = cm_edge_type_of(f);
+  if (*type == CM_EDGE_TYPES && t->edges.count == 0) { /* of synapses, not of edges */
+    t->columns.type = 0;
+    *type = CM_EDGE_DIRECTED;
+    cm_reading_add(t->source->reading.ignored, "type", strlen("type"));
+    return CM_OK;
+  }
+  t->any_directed = t->any_directed || *type != CM_EDGE_UNDIRECTED;
+  t->any_undirected = t->any_undirected || *type == CM_EDGE_UNDIRECTED;
+  if (*type != CM_EDGE_TYPES)
+    return CM_OK;
+  (void)snprintf(text, sizeof text, "the type '%.*s' is none of Directed, Undirected and Mutual, as earlier rows have it", cm_field_shown(f), f->text);
+  return cm_table_bad(t, text, error);
+}
+
+/* The first rows as they are understood. */
+static void report(cm_table *t, double weight, double delay_ms)
+{
+  const int *at = t->columns.at;
+  cm_reading_row *row = cm_reading_next(&t->source->reading);
+  if (row == NULL)
+    return;
+  cm_reading_name(row->source, t->fields[at[CM_COLUMN_SOURCE]].text, t->fields[at[CM_COLUMN_SOURCE]].length);
+  cm_reading_name(row->target, t->fields[at[CM_COLUMN_TARGET]].text, t->fields[at[CM_COLUMN_TARGET]].length);
+  row->weight = weight;
+  row->delay_ms = delay_ms;
+}
+
 static cm_status read_edge(cm_table *t, cm_error *error)
 {
   const int *at = t->columns.at;
   uint32_t from, to;
   double weight = 1, delay_ms = -1;
+  cm_edge_type type;
   if (cm_table_name(t, &t->fields[at[CM_COLUMN_SOURCE]], "source", &from, error) != CM_OK ||
       cm_table_name(t, &t->fields[at[CM_COLUMN_TARGET]], "target", &to, error) != CM_OK ||
       (at[CM_COLUMN_WEIGHT] >= 0 &&
        cm_table_number(t, &t->fields[at[CM_COLUMN_WEIGHT]], "weight", &weight, error) != CM_OK) ||
       (at[CM_COLUMN_DELAY] >= 0 &&
-       cm_table_number(t, &t->fields[at[CM_COLUMN_DELAY]], "delay", &delay_ms, error) != CM_OK))
+       cm_table_number(t, &t->fields[at[CM_COLUMN_DELAY]], "delay", &delay_ms, error) != CM_OK) ||
+      (t->dictionary.length > 0 && read_dictionary(t, &weight, &delay_ms, error) != CM_OK) || read_type(t, &type, error) != CM_OK)
     return error->status;
-  if (at[CM_COLUMN_DELAY] >= 0 && delay_ms < 0)
+  if (delay_ms < 0 && (at[CM_COLUMN_DELAY] >= 0 || delay_ms > -1 || delay_ms < -1))
     return cm_table_bad(t, "the delay is negative", error);
   if (t->columns.rate > 0 && read_rate(t, from, error) != CM_OK)
     return error->status;
@@ -78,7 +163,10 @@ static cm_status read_edge(cm_table *t, cm_error *error)
     t->head_line = from == to && t->separator == ' ' && !t->named && !t->tuples ? t->line : 0;
   else if (from == 0 || to == 0)
     t->head_line = 0;
-  return cm_entries_add(&t->edges, from, to, weight, delay_ms, error);
+  report(t, weight, delay_ms);
+  if (cm_entries_add(&t->edges, from, to, weight, delay_ms, error) != CM_OK)
+    return error->status;
+  return type != CM_EDGE_DIRECTED && from != to ? cm_entries_add(&t->edges, to, from, weight, delay_ms, error) : CM_OK;
 }
 
 /* Columns of a table that does not name them: two or three, or the four of a PyNN list. */
@@ -87,7 +175,9 @@ static bool columns_by_number(cm_table *t)
   size_t count = t->field_count;
   if (count < 2 || count > (t->tuples || t->connections ? 4 : 3))
     return false;
-  t->columns = (cm_columns){{0, 1, count > 2 ? 2 : CM_COLUMN_NONE, count > 3 ? 3 : CM_COLUMN_NONE}, 0, count};
+  t->columns = (cm_columns){.at = {0, 1, count > 2 ? 2 : CM_COLUMN_NONE, count > 3 ? 3 : CM_COLUMN_NONE}, .count = count};
+  static const char *const said[] = {"source\ntarget", "source\ntarget\nweight", "source\ntarget\nweight\ndelay"};
+  cm_reading_add(t->source->reading.columns, said[count - 2], strlen(said[count - 2]));
   return true;
 }
 
@@ -105,28 +195,27 @@ static cm_status refuse_count(cm_table *t, cm_error *error)
   return cm_table_bad(t, text, error);
 }
 
-/* A first line of two names before lines of two numbers was a header of unknown words. */
-static cm_status drop_header(cm_table *t, cm_error *error)
-{
-  uint64_t ignored;
-  if (t->named || t->edges.count != 1 || t->columns.count != 2 || t->names.count != 2 ||
-      cm_field_whole(t->names.text, t->names.first[1] - 1, &ignored) ||
-      cm_field_whole(t->names.text + t->names.first[1], t->names.first[2] - t->names.first[1] - 1, &ignored) ||
-      !cm_field_whole(t->fields[0].text, t->fields[0].length, &ignored) ||
-      !cm_field_whole(t->fields[1].text, t->fields[1].length, &ignored))
-    return CM_OK;
-  t->edges.count = 0;
-  cm_names_close(&t->names);
-  return cm_names_open(&t->names, t->memory, error);
-}
-
 cm_status cm_table_take_row(cm_table *t, cm_error *error)
 {
   if (t->columns.count == 0 && !columns_by_number(t))
     return refuse_count(t, error);
   if (t->field_count != t->columns.count)
     return refuse_count(t, error);
-  return drop_header(t, error) == CM_OK ? read_edge(t, error) : error->status;
+  return read_edge(t, error);
+}
+
+/* Takes a dictionary off the end of a line: "a b {'weight': 2}", "a,b,{}". */
+static void cut_dictionary(cm_table *t, const char *line, size_t *length)
+{
+  size_t end = *length;
+  const char *begin = memchr(line, '{', end);
+  t->dictionary = (cm_field){NULL, 0};
+  while (end > 0 && (line[end - 1] == ' ' || line[end - 1] == '\t'))
+    end--;
+  if (begin == NULL || begin == line || line[end - 1] != '}' || strchr(" \t,;", begin[-1]) == NULL)
+    return;
+  t->dictionary = (cm_field){begin, end - (size_t)(begin - line)};
+  *length = (size_t)(begin - 1 - line);
 }
 
 cm_status cm_table_next_row(cm_table *t, const char **line, size_t *length, bool *end, cm_error *error)
@@ -144,8 +233,18 @@ cm_status cm_table_next_row(cm_table *t, const char **line, size_t *length, bool
     }
     if (begin == *length && !(t->separator == '\t' && t->columns.count > 0 && *length > 0))
       continue;
+    cut_dictionary(t, *line, length);
     if (t->separator == 0)
       cm_table_find_separator(t, *line, *length);
     return cm_table_split(t, *line, *length, error);
   }
+}
+
+void cm_table_free(cm_table *t)
+{
+  cm_names_close(&t->names);
+  cm_free(t->rate);
+  cm_free(t->unquoted);
+  cm_free(t->fields);
+  cm_entries_free(&t->edges);
 }

@@ -21,6 +21,7 @@ typedef enum cm_column_id { CM_COLUMN_SOURCE, CM_COLUMN_TARGET, CM_COLUMN_WEIGHT
 typedef struct cm_columns {
   int at[CM_COLUMNS];
   size_t rate; /* of the source's axon, plus 1; 0: there is none */
+  size_t type; /* "Directed", "Undirected", "Mutual", as Gephi writes it; the same */
   size_t count;
 } cm_columns;
 
@@ -36,6 +37,10 @@ typedef struct cm_table {
   bool connections; /* a list of PyNN: without a header, delays may be the fourth column */
   bool tuples;      /* "[(0, 1), (1, 2)]": a row is what stands between brackets */
   bool named;       /* columns are known from a header, a comment or the caller */
+  bool lines_alike; /* rows between blanks have names in them for certain, not prose */
+  cm_field dictionary; /* of Python, which ends the row under way: "{'weight': 2}"; empty: none */
+  bool any_directed, any_undirected; /* rows of these types */
+  bool undirected;  /* edges are of a graph, and stand there both ways */
   cm_columns columns;
   char *unquoted;   /* scratch for fields with doubled quotes */
   cm_field *fields; /* of the row under way */
@@ -66,6 +71,10 @@ cm_status cm_table_split(cm_table *t, const char *line, size_t length, cm_error 
 /* Which of the words of a column a text is, the first being the commonest; -1: none. */
 int cm_column_word(const char *text, size_t length, cm_column_id id);
 
+/* What a text says of an edge's direction. */
+typedef enum cm_edge_type { CM_EDGE_DIRECTED, CM_EDGE_UNDIRECTED, CM_EDGE_MUTUAL, CM_EDGE_TYPES } cm_edge_type;
+cm_edge_type cm_edge_type_of(const cm_field *field);
+
 /* Which column of a table of rates a word names; CM_RATE_COLUMNS: none. */
 typedef enum cm_rate_column_id { CM_RATE_NAME, CM_RATE_VALUE, CM_RATE_COLUMNS } cm_rate_column_id;
 cm_rate_column_id cm_rate_column(const cm_field *field);
@@ -76,14 +85,19 @@ bool cm_rate_word(const char *text, size_t length);
 /* Digits alone, at most 19, no leading zero. */
 bool cm_field_whole(const char *text, size_t length, uint64_t *value);
 
+/* What a name is: digits alone (as above); a number that is exactly whole and was written with a point or an exponent, up to 2^53;
+ * one of these beyond, whose last digits are lost; one that is not whole; or none of these. */
+typedef enum cm_id_kind { CM_ID_WHOLE, CM_ID_FLOAT, CM_ID_FRACTION, CM_ID_LOST, CM_ID_NAME } cm_id_kind;
+cm_id_kind cm_field_id(const char *text, size_t length, uint64_t *value);
+
 /* Any number as strtod knows it, infinities and NaN included. */
 bool cm_field_number(const cm_field *field, double *value);
 
 /* Bytes of a field that are shown in messages. */
 int cm_field_shown(const cm_field *f);
 
-/* Columns by the words of a row; false: it names no source and target. */
-bool cm_columns_of_header(const cm_field *fields, size_t count, cm_columns *columns);
+/* Columns by the words of a row; false: it names no source and target. `certain`: it is a header, of whatever words. */
+bool cm_columns_of_header(const cm_field *fields, size_t count, bool certain, cm_columns *columns);
 
 /* Columns by a comment of PyNN, "# columns = ['i', 'j', 'weight', 'delay']"; false: it says none. */
 bool cm_columns_of_comment(const char *line, size_t length, cm_columns *columns);
@@ -105,10 +119,15 @@ cm_status cm_table_name(cm_table *t, const cm_field *field, const char *what, ui
 /* A finite number. */
 cm_status cm_table_number(const cm_table *t, const cm_field *field, const char *what, double *value, cm_error *error);
 
+/* Frees what reading lines took. */
+void cm_table_free(cm_table *t);
+
 /* ---- the beginning (table_begin.c) ---- */
 
-/* Reads the first rows, up to the first edge; *done: there are no more. */
-cm_status cm_table_read_first(cm_table *t, bool *done, cm_error *error);
+struct cm_survey;
+
+/* Reads the first rows, up to the first edge, of a table of that shape; *done: there are no more. */
+cm_status cm_table_read_first(cm_table *t, const struct cm_survey *survey, bool *done, cm_error *error);
 
 /* ---- the topology ---- */
 

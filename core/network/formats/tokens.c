@@ -129,23 +129,28 @@ cm_status cm_tokens_line(cm_tokens *t, char *text, size_t size, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_tokens_next_line(cm_tokens *t, uint64_t *scale, bool *end, cm_error *error)
+cm_status cm_tokens_skip_blanks(cm_tokens *t, cm_error *error)
 {
-  int c = -1;
-  for (;;) {
+  for (int c = -1;;) {
     if (cm_tokens_peek(t, &c, error) != CM_OK)
       return error->status;
-    if (c == '%') {
-      if (cm_tokens_skip_comment(t, scale, error) != CM_OK)
-        return error->status;
-    } else if (c == '\n')
+    if (c == '\n')
       cm_tokens_end_line(t);
     else if (c == ' ' || c == '\t' || c == '\r')
       t->source->at++;
     else
-      break;
+      return CM_OK;
   }
-  *end = c == -1;
+}
+
+cm_status cm_tokens_next_line(cm_tokens *t, uint64_t *scale, bool *end, cm_error *error)
+{
+  for (int c = '%'; c == '%';) {
+    if (cm_tokens_skip_blanks(t, error) != CM_OK || cm_tokens_peek(t, &c, error) != CM_OK ||
+        (c == '%' && cm_tokens_skip_comment(t, scale, error) != CM_OK))
+      return error->status;
+    *end = c == -1;
+  }
   return CM_OK;
 }
 
@@ -161,5 +166,6 @@ cm_status cm_tokens_skip_comment(cm_tokens *t, uint64_t *scale, cm_error *error)
     if (value > 0 && value <= CM_WEIGHT_SCALE_MAX && (value & (value - 1)) == 0)
       *scale = value;
   }
+  t->undirected = t->undirected || strcmp(text, CM_COMMENT_UNDIRECTED) == 0;
   return CM_OK;
 }

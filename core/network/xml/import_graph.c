@@ -148,7 +148,7 @@ static cm_status import_graph(cm_source *source, const cm_import_limits *limits,
   if (CM_NEW(run->memory, r, 1, error) != CM_OK)
     return error->status;
   xml->user = r;
-  cm_status status = cm_xml_graph_open(&r->graph, limits, run, cm_source_drops_zeros(source), error);
+  cm_status status = cm_xml_graph_open(&r->graph, limits, run, source, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, made, 1, error);
   if (status == CM_OK)

@@ -13,7 +13,7 @@ enum { TOKEN_MAX = 1 << 20 };
 
 cm_status cm_xml_bad(const cm_xml *xml, const char *what, cm_error *error)
 {
-  unsigned long line = XML_GetCurrentLineNumber(xml->parser);
+  unsigned long line = xml->parser != NULL ? XML_GetCurrentLineNumber(xml->parser) : xml->line;
   cm_fail(error, CM_BAD_NETWORK, "%s, line %lu: %s", xml->format, line, what);
   return cm_fail_at(error, "line %lu", line);
 }

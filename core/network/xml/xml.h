@@ -21,7 +21,8 @@ struct cm_xml {
   char text[CM_XML_TEXT_MAX]; /* of the innermost element, once it ends: without blanks around it, cut to what fits */
   size_t text_length;
   unsigned depth;     /* of elements that are open */
-  XML_Parser parser;
+  XML_Parser parser;  /* NULL: what is read is no XML, and `line` is where */
+  unsigned long line;
   cm_error *error;
   cm_status status;
 };

@@ -15,11 +15,12 @@
 static const char *const label_words[] = {"name", "label", NULL};
 static const char *const population_words[] = {"population", "layer", "cell_type", "celltype", "group", NULL};
 
-cm_status cm_xml_graph_open(cm_xml_graph *g, const cm_import_limits *limits, cm_run *run, bool drop_zeros, cm_error *error)
+cm_status cm_xml_graph_open(cm_xml_graph *g, const cm_import_limits *limits, cm_run *run, const cm_source *source, cm_error *error)
 {
   *g = (cm_xml_graph){.limits = limits, .run = run, .memory = run->memory, .labelled = true,
                        .entries = {.memory = run->memory, .run = run, .limit = limits->pins_max}};
-  g->entries.weight.drop_zeros = drop_zeros;
+  g->entries.weight.drop_zeros = cm_source_drops_zeros(source);
+  g->as_network = cm_source_wants_synapses(source);
   return cm_names_open(&g->ids, run->memory, error) == CM_OK && cm_names_open(&g->labels, run->memory, error) == CM_OK
            ? cm_names_open(&g->populations, run->memory, error)
            : error->status;
@@ -196,7 +197,6 @@ static cm_status end_edge(cm_xml_graph *g, cm_error *error)
   g->in_edge = false;
   g->any_edge = true;
   g->any_directed = g->any_directed || g->edge_directed;
-  g->loops += !g->edge_directed && g->from == g->to;
   if (cm_entries_add(&g->entries, g->from, g->to, weight, delay_ms, error) != CM_OK)
     return error->status;
   return g->edge_both && g->from != g->to ? cm_entries_add(&g->entries, g->to, g->from, weight, delay_ms, error) : CM_OK;
@@ -232,25 +232,6 @@ static cm_status refuse_undeclared(const cm_xml_graph *g, const char *format, cm
                  (unsigned long long)missing, missing == 1 ? "" : "s", g->ids.text + g->ids.first[first]);
 }
 
-/* Edges of a node to itself are none of an undirected graph. */
-static void drop_loops(cm_xml_graph *g)
-{
-  cm_entries *e = &g->entries;
-  uint64_t kept = 0;
-  for (uint64_t i = 0; i < e->count; i++) {
-    if (e->from[i] == e->to[i])
-      continue;
-    e->from[kept] = e->from[i];
-    e->to[kept] = e->to[i];
-    if (e->weight.value != NULL)
-      e->weight.value[kept] = e->weight.value[i];
-    if (e->weight.delay_ms != NULL)
-      e->weight.delay_ms[kept] = e->weight.delay_ms[i];
-    kept++;
-  }
-  e->count = kept;
-}
-
 static cm_status close_populations(cm_xml_graph *g, cm_topology *made, cm_error *error)
 {
   uint32_t none = 0;
@@ -271,15 +252,13 @@ cm_status cm_xml_graph_close(cm_xml_graph *g, const char *format, cm_topology *m
 {
   if (refuse_undeclared(g, format, error) != CM_OK)
     return error->status;
-  made->directed = g->any_directed || (!g->any_edge && g->directed);
+  made->directed = g->as_network || g->any_directed || (!g->any_edge && g->directed);
   made->vertex_count = g->ids.count;
   made->size_total = made->vertex_count;
   if (g->populations.count > 0 && close_populations(g, made, error) != CM_OK)
     return error->status;
   cm_labels_take(made, g->labelled && g->labels.count == g->ids.count ? &g->labels : &g->ids);
-  if (!made->directed) {
-    drop_loops(g);
-    made->self_loop_count = g->loops;
-  }
+  if (!made->directed)
+    made->self_loop_count = cm_entries_drop_loops(&g->entries);
   return cm_entries_close(&g->entries, made, error);
 }

@@ -5,6 +5,7 @@
 
 #include "core/network/names.h"
 #include "core/network/formats/entries.h"
+#include "core/network/formats/source.h"
 #include "core/network/import_limits.h"
 #include "core/network/xml/xml.h"
 
@@ -33,9 +34,9 @@ typedef struct cm_xml_graph {
   uint64_t population_room;
   bool labelled;             /* every node so far has a label, no two the same */
   cm_entries entries;        /* undirected edges in both directions */
-  uint64_t loops;            /* undirected edges from a node to itself */
   bool directed;             /* what the graph says of its edges */
   bool any_directed, any_edge;
+  bool as_network;           /* directed whatever the graph says: the reader's user said so */
   cm_xml_graph_key key[CM_ROLES];
   /* the node or edge under way */
   bool in_node, in_edge, edge_directed, edge_both;
@@ -44,7 +45,7 @@ typedef struct cm_xml_graph {
   double value[2];           /* weight, delay */
 } cm_xml_graph;
 
-cm_status cm_xml_graph_open(cm_xml_graph *g, const cm_import_limits *limits, cm_run *run, bool drop_zeros, cm_error *error);
+cm_status cm_xml_graph_open(cm_xml_graph *g, const cm_import_limits *limits, cm_run *run, const cm_source *source, cm_error *error);
 
 /* An attribute of edges or nodes: kept if it has a role and no commoner name has been met. */
 void cm_xml_graph_add_key(cm_xml_graph *g, bool of_edges, const char *id, const char *name);

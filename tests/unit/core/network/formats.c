@@ -332,26 +332,91 @@ START_TEST(test_matrix_general)
 }
 END_TEST
 
+/* Symmetric is how a matrix is stored: the same synapses as of the whole one, the diagonal once. */
 START_TEST(test_matrix_symmetric)
 {
-  cm_topology *t = import_text(
-      "%%MatrixMarket matrix coordinate integer symmetric\n3 3 4\n1 1 9\n2 1 5\n3 2 4\n3 2 2\n", "matrix-market");
-  ck_assert(!t->directed);
-  ck_assert_uint_eq(t->pin_count, 4);
-  ck_assert_uint_eq(t->self_loop_count, 1);
-  ck_assert_uint_eq(t->duplicate_count, 1);
-  ck_assert_uint_eq(t->pin_weight[0], 5);
-  ck_assert_uint_eq(t->pin_weight[2], 6);
-  round_trip(t, "out.mtx", "matrix-market");
-  t = import_text("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2", "matrix-market");
+  static const struct {
+    const char *text;
+    const double weight[9];
+    uint64_t synapses, loops;
+  } cases[] = {
+    {"%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n1 1 3\n2 1 1\n3 2 2\n", {3, 1, 0, 1, 0, 2, 0, 2, 0}, 5, 1},
+    {"\n %%MatrixMarket matrix array real symmetric\n3 3\n3\n1\n0\n0\n2\n0\n", {3, 1, 0, 1, 0, 2, 0, 2, 0}, 5, 1},
+    {"%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 3\n2 1 -1\n3 1 2\n3 2 -3\n", {0, 1, -2, -1, 0, 3, 2, -3, 0}, 6, 0},
+    {"%%MatrixMarket matrix array integer skew-symmetric\n3 3\n-1\n2\n-3\n", {0, 1, -2, -1, 0, 3, 2, -3, 0}, 6, 0},
+    {"%%MatrixMarket matrix array real general\n3 3\n0\n2.5\n0\n1.5\n0\n0\n0\n0\n-1\n", {0, 1.5, 0, 2.5, 0, 0, 0, 0, -1}, 3, 1},
+  };
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    cm_topology *t = import_text(cases[c].text, "matrix-market");
+    ck_assert(t->directed);
+    ck_assert_uint_eq(cm_topology_synapses(t), cases[c].synapses);
+    ck_assert_uint_eq(t->self_loop_count, cases[c].loops);
+    for (uint32_t e = 0; e < t->net_count; e++)
+      for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
+        ck_assert_double_eq(cm_topology_pin_value(t, e, i), cases[c].weight[3 * cm_topology_source(t, e) + t->pin[i]]);
+    round_trip(t, "out.mtx", "matrix-market");
+  }
+  cm_topology *t = import_text("%%MatrixMarket matrix coordinate pattern symmetric\n% directed no\n3 3 2\n2 1\n3 2", "matrix-market");
+  ck_assert(!t->directed); /* as our export of a graph says */
   ck_assert_ptr_null(t->pin_weight);
   const char *path = in_folder("out.hgr");
   ck_ok(cm_export(t, path, &run, &error));
-  cm_topology_free(t);
+  round_trip(t, "out.mtx", "matrix-market");
   t = import_file(path, "hmetis"); /* every edge a net of two */
   ck_assert_uint_eq(t->net_count, 2);
   check_net(t, 0, 0, 1, NET(1));
   check_net(t, 1, 1, 1, NET(2));
+  cm_topology_free(t);
+}
+END_TEST
+
+static cm_status import_directed(const char *text, const char *directed, cm_topology **t)
+{
+  const cm_import_limits limits = cm_import_limits_default();
+  cm_import_hint hint = {.option[CM_READ_DIRECTED] = directed};
+  *t = NULL;
+  return cm_import_memory(text, strlen(text), &hint, &limits, &run, t, NULL, &error);
+}
+
+/* Who reads says whether it is a graph, whatever the format. */
+START_TEST(test_direction_is_chosen)
+{
+  static const char *const graphs[] = {"3 2 001\n2 5\n1 5 3 7\n2 7\n", "source,target,weight\n0,1,5\n1,2,7\n2,1,7\n",
+                                       "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n2 1 5\n3 2 7\n3 3 1\n"};
+  for (size_t i = 0; i < sizeof graphs / sizeof *graphs; i++) {
+    cm_topology *t;
+    ck_ok(import_directed(graphs[i], "no", &t));
+    ck_ok(cm_topology_verify(t, &error));
+    ck_assert(!t->directed);
+    ck_assert_uint_eq(cm_topology_synapses(t), 2);
+    ck_assert_uint_eq(t->self_loop_count, i == 2 ? 1 : 0);
+    cm_topology_free(t);
+    ck_ok(import_directed(graphs[i], "yes", &t));
+    ck_ok(cm_topology_verify(t, &error));
+    ck_assert(t->directed);
+    ck_assert_uint_eq(cm_topology_synapses(t), i == 0 ? 4 : i == 1 ? 3 : 5);
+    cm_topology_free(t);
+  }
+  static const struct {
+    const char *text, *directed, *value;
+  } wrong[] = {{"source,target,weight\nA,B,5\nB,A,6\n", "no", "from 'A' to 'B' is 5, that of the one back 6"},
+               {"source,target,delay\nA,B,5\nB,A,6\n", "no", "the delay of the synapse"},
+               {"source,target,rate\n0,1,5\n1,2,6\n", "no", "rates of axons"},
+               {"0,1\n", "often", "directed must be auto or yes or no, not \"often\""}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    cm_topology *t;
+    ck_fails(import_directed(wrong[i].text, wrong[i].directed, &t), CM_BAD_OPTION);
+    ck_assert_msg(strstr(error.detail, wrong[i].value) != NULL, "%s", error.detail);
+  }
+}
+END_TEST
+
+/* Hyperedges that were dropped are none of the network. */
+START_TEST(test_dropped_hyperedges_do_not_count)
+{
+  cm_topology *t = import_text("3 4\n1 2\n3\n4\n", "hmetis");
+  ck_assert_uint_eq(cm_topology_hyperedges(t), 1);
+  ck_assert_uint_eq(t->empty_net_count, 2);
   cm_topology_free(t);
 }
 END_TEST
@@ -382,9 +447,13 @@ static const struct {
   {0, "1 2 10\n1 2\n3\n4294967296\n", "line 4", "4294967296"},
   {0, "1 2 10\n1 2\n3 4\n5\n", "line 3", "more numbers follow"},
   {1, "%%MatrixMarket vector coordinate real general\n", "line 1", "must be"},
-  {1, "%%MatrixMarket matrix array real general\n2 2\n", "line 1", "'array'"},
+  {1, "%%MatrixMarket matrix sheet real general\n2 2\n", "line 1", "'sheet'"},
+  {1, "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n", "line 6", "after 3 entries; 4"},
+  {1, "%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n3\n4\n", "line 6", "after 3 of 3"},
+  {1, "%%MatrixMarket matrix array pattern general\n2 2\n", "line 1", "'pattern'"},
   {1, MTX "complex general\n", "line 1", "'complex'"},
-  {1, MTX "real skew-symmetric\n", "line 1", "'skew-symmetric'"},
+  {1, MTX "real hermitian\n", "line 1", "'hermitian'"},
+  {1, MTX "real skew-symmetric\n2 2 1\n1 1 4\n", "line 3", "lies on the diagonal"},
   {1, MTX "real general\n2 3 1\n1 2 1\n", "line 2", "2 rows and 3 columns"},
   {1, MTX "real general\n2 2\n", "line 2", "the number of entries"},
   {1, MTX "real general\n", "line 2", "the number of rows"},
@@ -465,7 +534,9 @@ START_TEST(test_allocation_faults)
 {
   static const char *const texts[] = {
     HEAVY_NETS, PLAIN_NETS, MTX "real general\n4 4 5\n1 2 1\n1 2 0.5\n3 1 2\n2 2 1\n1 4 1\n",
-    MTX "pattern symmetric\n3 3 3\n2 1\n2 1\n3 2\n"};
+    MTX "pattern symmetric\n3 3 3\n2 1\n2 1\n3 2\n", ",a,b\na,0,1.5\nb,2,0\n", "0 1 2\n1 2\n2 0\n",
+    "source,target,type\n1.0,2,Undirected\n2,3,Undirected\n", "a b {'weight': 2}\nb c {}\n", "3\t3\n2\t3\n1\t3\n1\t2\n",
+    "graph [ node [ id 1 label \"a\" ] node [ id 2 ] edge [ weight 2 source 1 target 2 ] ]\n", "*Vertices 2\n1 a\n*Edges\n1 2 3\n"};
   const cm_import_limits limits = cm_import_limits_default();
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
     for (uint64_t n = 1;; n++) {
@@ -498,6 +569,8 @@ int main(void)
   tcase_add_test(test, test_cut_graph_is_no_edge_list);
   tcase_add_test(test, test_matrix_general);
   tcase_add_test(test, test_matrix_symmetric);
+  tcase_add_test(test, test_direction_is_chosen);
+  tcase_add_test(test, test_dropped_hyperedges_do_not_count);
   tcase_add_loop_test(test, test_bad_input, 0, (int)(sizeof bad_inputs / sizeof *bad_inputs));
   tcase_add_test(test, test_limits);
   tcase_add_test(test, the_size_of_a_matrix_is_no_edge);

@@ -81,7 +81,7 @@ END_TEST
 
 START_TEST(symmetric_matrix_with_signs)
 {
-  cm_topology *t = import_text("%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 -0.5\n3 2 4\n", "in.mtx");
+  cm_topology *t = import_text("%%MatrixMarket matrix coordinate real symmetric\n% directed no\n3 3 2\n2 1 -0.5\n3 2 4\n", "in.mtx");
   ck_assert_uint_eq(cm_topology_negatives(t), 1);
   t = again(again(t, "x.zip"), "x.mtx");
   VALUES(t, -0.5, -0.5, 4, 4);
@@ -327,7 +327,7 @@ START_TEST(square_tables_are_matrices)
     {",a,b,c\na,0,1,2\nc,1,0,1\nb,1,1,1\n", "line 3", "'c'"},
     {",a,b,c\na,0,1,2\nb,1,0,1\n", "line 4", "after 2 rows"},
     {",a,b,c\na,0,1\n", "line 1", "4 fields"},
-    {",a,b,a\na,0,1,2\n", "line 2", "two columns"},
+    {",a,b,a\na,0,1,2\n", "line 1", "two columns"},
     {",a,b,c\na,0,x,2\n", "line 2", "'x'"},
     {"source target  synapse model\n------ ------\n1 2 x\n", "line 2", "rule of dashes"},
   };

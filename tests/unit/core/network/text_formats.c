@@ -63,7 +63,8 @@ START_TEST(metis_bad_input)
   refuse_text("3 2\n2\n1\n2\n", "line 4", "does not list 3");
   refuse_text("3 2 1\n2 1\n1 2 3 1\n2 1\n", "line 2", "weighs 1 here and 2 on line 3");
   refuse_text("3 5\n2\n1 3\n2\n", "line 1", "announces 5 edges");
-  refuse_text("4 2\n2\n1 3\n2\n", "line 5", "3 vertices");
+  refuse_text("5 2\n2\n1 3\n2\n", "line 5", "3 vertices");
+  refuse_text("4 2\n2\n1 3\n2", "line 4", "3 vertices");
   refuse_text("3 2\n2\n1 3\n2\n\n7\n", "line 6", "more lines follow");
   refuse_text("3 2 010\n\n1 3\n2\n", "line 2", "fmt announces");
   refuse_text("3 2 001 2\n2\n1 3\n2\n", "line 1", "ncon 2");
@@ -110,6 +111,42 @@ START_TEST(edges_with_numbers_are_ordered_by_them)
   t = import_text("7;007\n", "edges"); /* not the way a number is written: names */
   ck_assert_str_eq(cm_topology_label(t, 1), "007");
   cm_topology_free(t);
+}
+END_TEST
+
+/* What a floating point column made of numbers is these numbers, unless digits are lost. */
+START_TEST(edges_with_numbers_written_as_floats)
+{
+  static const char *const texts[] = {"1.000000000000000000e+00 2.000000000000000000e+00 5.0e-01\n2.0e+00 1 1.5\n1 3 2\n1.0 3.0 2\n",
+                                      "source,target,weight\n1,2.0,0.5\n2,1,1.5\n1,3.0,2\n1,3,2\n"};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    cm_topology *t = import_text(texts[i], "edges");
+    ck_assert_uint_eq(t->vertex_count, 3);
+    ck_assert_str_eq(cm_topology_label(t, 2), "3");
+    ck_assert_uint_eq(t->duplicate_count, 1);
+    ck_assert_double_eq(cm_topology_pin_value(t, 0, 1), 4);
+    cm_topology_free(t);
+  }
+  cm_topology *t = import_text("source,target,rate\n1.0,2,4\n2,1,3\n1,1,4\n", "edges");
+  ck_assert_uint_eq(t->vertex_count, 2);
+  ck_assert_double_eq((double)cm_topology_net_weight(t, 0) / (double)t->weight_scale, 4);
+  cm_topology_free(t);
+  t = import_text("pre,post\n1.5,2\nx,1\n", "edges"); /* names, one being a word */
+  ck_assert_str_eq(cm_topology_label(t, 0), "1.5");
+  cm_topology_free(t);
+  t = import_text("pre,post\n720575940600000123,720575940600000124\n", "edges");
+  ck_assert_uint_eq(t->vertex_count, 2);
+  cm_topology_free(t);
+  cm_import_report report;
+  static const char *const wrong[][2] = {{"pre,post\n7.205759406e+17,7.205759407e+17\n", "'7.205759406e+17' has lost digits"},
+                                         {"0.5,1\n1,2\n2,3\n", "'0.5' is no whole number"},
+                                         {"0,1\n1,-1.0\n", "'-1.0' is negative"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    t = NULL;
+    test_write(in_folder("x"), wrong[i][0], strlen(wrong[i][0]));
+    ck_fails(cm_import(in_folder("x"), NULL, &run, &t, &report, &error), CM_BAD_NETWORK);
+    ck_assert_msg(strstr(error.detail, wrong[i][1]) != NULL, "%s", error.detail);
+  }
 }
 END_TEST
 
@@ -170,6 +207,9 @@ START_TEST(metis_and_edges_are_told_apart)
     {"0 1\n1 2\n", "edges"},
     {"1 0\n\n", "metis"},
     {"3 2\n2\n1 3\n2\n", "metis"},         /* lines of several lengths */
+    {"4 2\n2\n1 3\n2\n", "metis"},         /* and an empty one at the end that no line feed ends */
+    {"3\t3\n2\t3\n1\t3\n1\t2\n", "metis"},
+    {"2 5\n1 7\n7 1\n", "edges"},          /* a graph of two vertices has no seventh */
     {"4 2 7\n1 2 3\n", "edges"},           /* 7 is no fmt */
     {"4\t2\n1\t2\n", "edges"},
     {"2 1 001\n2 5\n1 5\n", "metis"},
@@ -178,6 +218,212 @@ START_TEST(metis_and_edges_are_told_apart)
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     cm_topology_free(import_text(cases[i].text, cases[i].format));
+}
+END_TEST
+
+static cm_status import_called(const char *text, const char *name, const char *format, char found[32], cm_topology **t)
+{
+  const cm_import_limits limits = cm_import_limits_default();
+  const cm_import_hint hint = {.name = name, .format = format};
+  cm_import_report report;
+  *t = NULL;
+  cm_status status = cm_import_memory(text, strlen(text), &hint, &limits, &run, t, &report, &error);
+  if (status == CM_OK)
+    (void)snprintf(found, 32, "%s", report.format);
+  return status;
+}
+
+/* A dense matrix, whatever parts its columns; what could be edges too is asked for. */
+START_TEST(matrices_of_numbers_are_no_edge_lists)
+{
+  static const struct {
+    const char *text;
+    uint32_t neurons, synapses;
+    double first;
+  } right[] = {
+    {"0,1,2,0\n3,0,4,0\n5,6,0,0\n0,0,0,0\n", 4, 6, 1},
+    {"0.0 2.5\n1.5 0.0\n", 2, 2, 2.5},
+    {"0;0,5;1\n-1;0;2,25\n0;0;0\n", 3, 4, 0.5},
+    {"0\t1\t-1\n0.5\t0\tnan\n0\t0\t0\n", 3, 3, 1},
+    {"[[0, 1, 2, 0], [3, 0, 4, 0], [5, 6, 0, 0],\n [0, 0, 0, 0]]", 4, 6, 1},
+    {"\"\",\"V1\",\"V2\"\n\"1\",0,2\n\"2\",3,0\n", 2, 2, 2},
+    {"0,1,2,3\n0,5,0,0\n0,0,1,0\n0,0,0,1\n0,0,0,0\n", 4, 3, 5},
+    {"id,A,B\nA,0,2\nB,1,0\n", 2, 2, 2},
+  };
+  char found[32];
+  cm_topology *t;
+  for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+    ck_ok(import_called(right[i].text, "w.csv", NULL, found, &t));
+    ck_assert_str_eq(found, "matrix");
+    ck_assert_uint_eq(t->vertex_count, right[i].neurons);
+    ck_assert_uint_eq(cm_topology_synapses(t), right[i].synapses);
+    ck_assert_double_eq(cm_topology_pin_value(t, 0, 0), right[i].first);
+    cm_topology_free(t);
+  }
+  static const char *const either[] = {"0,1,2\n3,0,4\n5,6,0\n", "0 2\n3 0\n", "0,1,2\n0,1,2\n3,0,4\n5,6,0\n", "[[0, 1, 2], [3, 0, 4], [5, 6, 0]]"};
+  for (size_t i = 0; i < sizeof either / sizeof *either; i++) {
+    ck_fails(import_called(either[i], NULL, NULL, found, &t), CM_BAD_NETWORK);
+    ck_assert_ptr_nonnull(strstr(error.detail, "a matrix of"));
+    ck_assert_ptr_nonnull(strstr(error.detail, "a list of"));
+    ck_assert_ptr_nonnull(strstr(error.detail, "--format edges, format=edges"));
+    ck_ok(import_called(either[i], NULL, "edges", found, &t));
+    cm_topology_free(t);
+    ck_ok(import_called(either[i], NULL, "matrix", found, &t));
+    ck_assert_uint_eq(cm_topology_synapses(t), i == 1 ? 2 : 6);
+    cm_topology_free(t);
+  }
+}
+END_TEST
+
+/* An ending says what a text is; where the text is something else, that is said and nothing guessed. */
+START_TEST(endings_bind)
+{
+  static const struct {
+    const char *text, *name, *part;
+  } wrong[] = {{"0 1\n1 2\n2 0\n0 2\n", "x.graph", "METIS graph"},
+               {"0,1\n1,2\n", "x.hgr", "hypergraph"},
+               {"3 3 2\n1 2 1\n2 3 1\n", "x.mtx", "%%MatrixMarket"},
+               {"0,1\n1,2\n", "x.nir", "the file's name says nir"},
+               {"0,1\n1,2\n", "x.net", "the file's name says lava-dl"},
+               {"0,1\n1,2\n", "x.graphml", "the file's name says graphml"}};
+  char found[32];
+  cm_topology *t;
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    ck_fails(import_called(wrong[i].text, wrong[i].name, NULL, found, &t), CM_BAD_NETWORK);
+    ck_assert_msg(strstr(error.detail, wrong[i].part) != NULL, "%s", error.detail);
+  }
+  ck_ok(import_called("0 1\n1 2\n2 0\n0 2\n", "x.graph", "edges", found, &t));
+  cm_topology_free(t);
+  ck_ok(import_called("3\t3\n2\t3\n1\t3\n1\t2\n", "x.graph", NULL, found, &t));
+  ck_assert_str_eq(found, "metis");
+  ck_assert_uint_eq(cm_topology_synapses(t), 3);
+  cm_topology_free(t);
+}
+END_TEST
+
+/* Columns by words of the field, in any order; one that changes what an edge is counts. */
+START_TEST(headers_say_what_columns_are)
+{
+  static const struct {
+    const char *text;
+    const char *source; /* of the first synapse, which has weight 5 */
+    bool directed;
+    uint32_t synapses;
+  } right[] = {
+    {"cols,rows,values\n1,0,5\n2,0,6\n", "0", true, 2},
+    {"j,i\n7,3\n9,4\n", "3", true, 2},
+    {"bodyId:END_ID(x),w:int,bodyId:START_ID(x)\n9,5,8\n8,1,9\n", "8", true, 2},
+    {"Source,Target,Type,Weight\nA,B,Undirected,5\nB,C,Undirected,1\nC,C,Undirected,1\n", "A", false, 2},
+    {"Source,Target,Type,Weight\nA,B,Undirected,5\nB,C,Directed,1\n", "A", true, 3},
+    {"source,target,type,weight\nA,B,GABA,5\nB,C,Glu,1\n", "A", true, 2},
+    {"\"from\" \"to\" \"weight\"\n\"1\" \"a\" \"b\" 5\n\"2\" \"b\" \"c\" 1\n", "a", true, 2},
+    {"# columns = [u'j', u'i', u'weight']\nB\tA\t5\nC\tA\t1\n", "A", true, 2},
+    {"A B {'weight': 5, 'note': 'a, b', 'delay': 2}\nB C {}\n", "A", true, 2},
+    {"A B 5\nB C 1\n", "A", true, 2},
+    {"A B 5\nC D 1\n", "A", true, 2},
+    {"A;B;5,0\nB;C;0,5\n", "A", true, 2},
+  };
+  char found[32];
+  cm_topology *t;
+  for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+    ck_ok(import_called(right[i].text, NULL, NULL, found, &t));
+    ck_ok(cm_topology_verify(t, &error));
+    ck_assert_str_eq(found, "edges");
+    ck_assert(t->directed == right[i].directed);
+    ck_assert_uint_eq(cm_topology_synapses(t), right[i].synapses);
+    const char *label = cm_topology_label(t, cm_topology_source(t, 0));
+    ck_assert_str_eq(label != NULL ? label : "0", right[i].source);
+    if (i != 1)
+      ck_assert_double_eq(cm_topology_pin_value(t, 0, 0), 5);
+    cm_topology_free(t);
+  }
+  ck_fails(import_called("Source,Target,Type\nA,B,Undirected\nB,C,Both\n", NULL, NULL, found, &t), CM_BAD_NETWORK);
+  ck_assert_ptr_nonnull(strstr(error.detail, "line 3: the type 'Both'"));
+  ck_ok(import_called("#a list\n0 1 2\n1 2\n2\n3 0\n", NULL, NULL, found, &t));
+  ck_assert_str_eq(found, "adjlist");
+  ck_assert_uint_eq(cm_topology_synapses(t), 4);
+  cm_topology_free(t);
+  ck_fails(import_called("0 1 2\n1 2 3\n2 3 4\n3 4 0\n4 0 1\n", NULL, NULL, found, &t), CM_BAD_NETWORK);
+  ck_assert_ptr_nonnull(strstr(error.detail, "an adjacency list of 5 neurons"));
+}
+END_TEST
+
+/* Graphs of other programs: the same network, directed or not, with names and weights. */
+START_TEST(graphs_of_other_programs)
+{
+  static const struct {
+    const char *text, *format;
+    bool directed;
+  } right[] = {
+    {"# by hand\nCreator \"x\"\ngraph [\n  directed 1\n  node [ id 4 label \"A\" graphics [ x 1 ] ]\n  node [\n id 2\n label \"B c\" ]\n"
+     "  edge [ source 4 target 2 weight 5 ]\n edge [ weight 5 source 2 target 4 value 9 ] ]\n", "gml", true},
+    {"graph\n[\n  node [ id 4 label \"A\" ]\n  node [ id 2 label \"B c\" ]\n  edge [ source 4 target 2 weight 5 ]\n"
+     "  edge [ source 2 target 2 ]\n]\n", "gml", false},
+    {"% c\n*Vertices 2\n1 \"A\" 0.1 0.2 ellipse\n2 \"B c\"\n*Arcs\n1 2 5\n2 1 5\n", "pajek", true},
+    {"*network n\n*vertices 2\n1 A\n2 \"B c\"\n*edges\n1 2 5\n", "pajek", false},
+    {"*Vertices 2\n1 A\n2 \"B c\"\n*Matrix\n0 5\n5 0\n", "pajek", true},
+    {"{\"directed\": true, \"nodes\": [{\"id\": \"A\"}, {\"id\": \"B c\"}], \"links\": [{\"source\": \"A\", \"target\": \"B c\","
+     " \"weight\": 5}, {\"source\": \"B c\", \"target\": \"A\", \"weight\": 5.0, \"key\": 0}]}", "node-link", true},
+    {"{\"nodes\": [{\"name\": \"A\"}, {\"name\": \"B c\"}], \"edges\": [{\"source\": 0, \"target\": 1, \"value\": 5}]}", "node-link", false},
+  };
+  char found[32];
+  cm_topology *t;
+  for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+    ck_ok(import_called(right[i].text, "g.txt", NULL, found, &t));
+    ck_ok(cm_topology_verify(t, &error));
+    ck_assert_str_eq(found, right[i].format);
+    ck_assert_msg(t->directed == right[i].directed, "%zu", i);
+    ck_assert_uint_eq(t->pin_count, 2);
+    ck_assert_str_eq(cm_topology_label(t, 0), "A");
+    ck_assert_str_eq(cm_topology_label(t, 1), "B c");
+    ck_assert_double_eq(cm_topology_pin_value(t, 0, 0), 5);
+    cm_topology_free(t);
+  }
+  static const char *const wrong[][2] = {
+    {"graph [\n node [ id 1 ]\n edge [ source 1\n target 3 ]\n]\n", "'3'"},
+    {"graph [\n node [ label \"A\" ]\n]\n", "line 2: a node has no id"},
+    {"graph [\n node [ id 1 \n", "inside a list"},
+    {"graph [\n node [ id 1 label \"A ]\n", "a quote is not closed"},
+    {"*Vertices 2\n*Arcs\n1 3\n", "line 3: '3' is no vertex; 1 to 2"},
+    {"*Vertices 2\n*Partition\n", "'*Partition' is not read"},
+    {"{\"nodes\": [{\"id\": 1}], \"links\": [{\"source\": 1}]}", "line 1: a link has no source or target"},
+    {"{\"nodes\": [", "node-link JSON, line 1"},
+    {"{\"columns\": []}", "the file is JSON"},
+    {"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n", "git lfs pull"},
+    {"a,b\rb,c\rc,a\r", "carriage returns alone"},
+    {"0\n3 4\n0 000\n1 1\n2 0 2\n1 1\n", "a graph of Scotch"},
+  };
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    ck_fails(import_called(wrong[i][0], NULL, NULL, found, &t), CM_BAD_NETWORK);
+    ck_assert_msg(strstr(error.detail, wrong[i][1]) != NULL, "%s: %s", wrong[i][0], error.detail);
+  }
+}
+END_TEST
+
+/* What was understood of a file is told: which column is what, what was not read, the first rows. */
+START_TEST(reading_is_reported)
+{
+  const cm_import_limits limits = cm_import_limits_default();
+  const char text[] = "post,roi,delay,pre,w\nB,AL,1.5,A,2\nC,MB,1,A,-3\nA,MB,1,C,1\nA,MB,1,C,1\nA,MB,1,D,1\nA,MB,1,E,1\n";
+  cm_import_report report;
+  cm_topology *t;
+  ck_ok(cm_import_memory(text, strlen(text), &(cm_import_hint){.name = "x.csv"}, &limits, &run, &t, &report, &error));
+  const cm_reading *r = &report.reading;
+  ck_assert_str_eq(r->columns, "target\n-\ndelay\nsource\nweight");
+  ck_assert_str_eq(r->ignored, "roi");
+  ck_assert(r->header && r->rows == CM_READING_ROWS);
+  ck_assert_str_eq(r->row[1].source, "A");
+  ck_assert_str_eq(r->row[1].target, "C");
+  ck_assert_double_eq(r->row[0].delay_ms, 1.5);
+  ck_assert_double_eq(r->row[1].weight, -3);
+  ck_assert_ptr_nonnull(strstr(r->why, "source, target"));
+  cm_topology_free(t);
+  const char graph[] = "3 2\n2\n1 3\n2\n"; /* no table: the first edges */
+  ck_ok(cm_import_memory(graph, strlen(graph), &(cm_import_hint){0}, &limits, &run, &t, &report, &error));
+  ck_assert_uint_eq(report.reading.rows, 2);
+  ck_assert_str_eq(report.reading.row[1].source, "1");
+  ck_assert_str_eq(report.reading.columns, "");
+  cm_topology_free(t);
 }
 END_TEST
 
@@ -210,10 +456,16 @@ int main(void)
   tcase_add_test(tests, metis_bad_input);
   tcase_add_test(tests, edges_with_names_are_read);
   tcase_add_test(tests, edges_with_numbers_are_ordered_by_them);
+  tcase_add_test(tests, edges_with_numbers_written_as_floats);
   tcase_add_test(tests, edges_headers_are_recognised);
   tcase_add_test(tests, edges_bad_input);
   tcase_add_test(tests, weights_too_large_to_count_are_refused);
   tcase_add_test(tests, metis_and_edges_are_told_apart);
+  tcase_add_test(tests, matrices_of_numbers_are_no_edge_lists);
+  tcase_add_test(tests, endings_bind);
+  tcase_add_test(tests, headers_say_what_columns_are);
+  tcase_add_test(tests, graphs_of_other_programs);
+  tcase_add_test(tests, reading_is_reported);
   tcase_add_test(tests, a_long_ambiguous_file_is_decided_by_its_lines);
   suite_add_tcase(suite, tests);
   return test_main(suite);

@@ -1,0 +1,166 @@
+/* A dense matrix as text, row to column: N rows of N numbers, with or without an id for each column and row; nothing, 0 and nan are
+ * no synapse. Rows of a list of lists as Python prints it too.
+ *
+ * Happy path: the survey says whether there are ids; rows follow each other. What can fail: rows of other lengths or in another
+ * order, what is no number; each with its line. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/network/formats/readers.h"
+#include "core/network/formats/survey.h"
+#include "core/network/formats/table_rows.h"
+
+typedef struct matrix {
+  cm_table table;
+  bool ids;       /* the first field of each row is its id */
+  bool own_ids;   /* which are not those of the columns: they name the neurons */
+  uint32_t size;
+} matrix;
+
+static cm_status bad_shape(matrix *m, uint32_t row, bool end, cm_error *error)
+{
+  char text[200];
+  if (end)
+    (void)snprintf(text, sizeof text, "the table ends after %u rows; it has %u columns, and needs a row for each", row, m->size);
+  else if (row >= m->size)
+    (void)snprintf(text, sizeof text, "more rows follow than the %u columns: a matrix of neurons has as many of both", m->size);
+  else
+    (void)snprintf(text, sizeof text, "%zu fields; %s%u weights are expected", m->table.field_count, m->ids ? "an id and " : "", m->size);
+  return cm_table_bad(&m->table, text, error);
+}
+
+/* The id of a row, which is that of the column of its number. */
+static cm_status check_id(matrix *m, uint32_t row, cm_error *error)
+{
+  cm_table *t = &m->table;
+  char text[200];
+  uint32_t number;
+  if (cm_table_name(t, &t->fields[0], "id", &number, error) != CM_OK)
+    return error->status;
+  if (number == row)
+    return CM_OK;
+  (void)snprintf(text, sizeof text, "row %u has the id '%.*s'; rows must be in the order of the columns, one for each", row + 1,
+                 cm_field_shown(&t->fields[0]), t->fields[0].text);
+  return cm_table_bad(t, text, error);
+}
+
+static void report(cm_table *t, uint32_t row, uint32_t column, double weight)
+{
+  cm_reading_row *first = cm_reading_next(&t->source->reading);
+  if (first == NULL)
+    return;
+  (void)snprintf(first->source, sizeof first->source, "row %u", row + 1);
+  (void)snprintf(first->target, sizeof first->target, "column %u", column + 1);
+  first->weight = weight;
+  first->delay_ms = -1;
+}
+
+static cm_status read_row(matrix *m, uint32_t row, cm_error *error)
+{
+  cm_table *t = &m->table;
+  if (row >= m->size || t->field_count != m->size + (size_t)m->ids)
+    return bad_shape(m, row, false, error);
+  if (m->ids && check_id(m, row, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < m->size; i++) {
+    const cm_field *f = &t->fields[i + m->ids];
+    double weight = 0;
+    if (f->length == 0 || (f->length == 3 && strncasecmp(f->text, "nan", 3) == 0))
+      continue;
+    if (cm_table_number(t, f, "weight", &weight, error) != CM_OK)
+      return error->status;
+    if (weight == 0)
+      continue;
+    report(t, row, i, weight);
+    if (cm_entries_add(&t->edges, row, i, weight, -1, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+/* The ids above the columns. */
+static cm_status read_ids(matrix *m, bool corner, cm_error *error)
+{
+  cm_table *t = &m->table;
+  uint32_t number;
+  char text[160];
+  m->ids = true;
+  m->size = (uint32_t)(t->field_count - corner);
+  for (size_t i = corner; i < t->field_count && !m->own_ids; i++) {
+    if (cm_table_name(t, &t->fields[i], "id", &number, error) != CM_OK)
+      return error->status;
+    if (number == i - corner)
+      continue;
+    (void)snprintf(text, sizeof text, "the id '%.*s' stands above two columns", cm_field_shown(&t->fields[i]), t->fields[i].text);
+    return cm_table_bad(t, text, error);
+  }
+  t->source->reading.header = true;
+  return CM_OK;
+}
+
+static cm_status read_rows(matrix *m, const cm_survey *survey, cm_error *error)
+{
+  const bool with_ids = !cm_survey_square(survey) && cm_survey_square_with_ids(survey), counted = cm_survey_square_below(survey);
+  const char *line = NULL;
+  size_t length = 0;
+  bool end = false;
+  m->own_ids = with_ids && !survey->corner && !survey->begins_alike;
+  m->table.named = true; /* ids may be words */
+  for (uint32_t row = 0, first = 1;; first = 0) {
+    if (cm_table_next_row(&m->table, &line, &length, &end, error) != CM_OK)
+      return error->status;
+    if (end)
+      return row == m->size ? CM_OK : bad_shape(m, row, true, error);
+    if (first && m->table.field_count > m->table.limits->vertices_max)
+      return cm_over_limit("vertices", m->table.field_count, m->table.limits->vertices_max, error);
+    if (first && with_ids) {
+      if (read_ids(m, survey->first_fields == survey->fields_min, error) != CM_OK)
+        return error->status;
+      continue;
+    }
+    if (first)
+      m->size = (uint32_t)m->table.field_count;
+    if (first && counted)
+      continue;
+    if (read_row(m, row++, error) != CM_OK)
+      return error->status;
+  }
+}
+
+static cm_status close_matrix(matrix *m, cm_topology *made, cm_error *error)
+{
+  made->directed = true;
+  made->vertex_count = m->size;
+  made->size_total = m->size;
+  if (m->ids)
+    cm_labels_take(made, &m->table.names);
+  return cm_entries_close(&m->table.edges, made, error);
+}
+
+cm_status cm_import_table_matrix(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology, cm_error *error)
+{
+  matrix m = {.table = {.source = source, .limits = limits, .run = run, .memory = run->memory, .what = "matrix",
+                        .edges = {.memory = run->memory, .run = run, .limit = limits->pins_max}}};
+  cm_topology *made = NULL;
+  cm_survey survey;
+  m.table.edges.weight.drop_zeros = cm_source_drops_zeros(source);
+  cm_status status = cm_survey_read(source, run->memory, &survey, error);
+  m.table.tuples = survey.tuples;
+  if (status == CM_OK)
+    status = cm_names_open(&m.table.names, run->memory, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, made, 1, error);
+  if (status == CM_OK)
+    status = read_rows(&m, &survey, error);
+  if (status == CM_OK)
+    status = close_matrix(&m, made, error);
+  cm_table_free(&m.table);
+  if (status != CM_OK) {
+    cm_topology_free(made);
+    return status;
+  }
+  *topology = made;
+  return CM_OK;
+}
