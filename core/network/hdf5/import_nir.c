@@ -30,7 +30,6 @@ typedef struct composer {
   cm_weights weights;
   uint64_t pin_room;
   arrivals *at;      /* [nodes] */
-  bool *leads;       /* [nodes] to a neuron */
   uint32_t *order;   /* linear nodes behind the neurons under way, each after what feeds it */
   uint32_t order_count;
   uint8_t *visit;    /* [nodes] */
@@ -134,7 +133,7 @@ static cm_status make_arrivals(composer *c, cm_error *error)
   for (uint32_t i = 0; i < g->count; i++) {
     arrivals *a = &c->at[i];
     uint64_t count = g->node[i].in.count;
-    if (!c->leads[i] || count == 0)
+    if (!g->node[i].leads || count == 0)
       continue;
     if (CM_NEW(c->memory, a->value, count, error) != CM_OK || CM_NEW(c->memory, a->turn, count, error) != CM_OK ||
         CM_NEW(c->memory, a->touched, count, error) != CM_OK ||
@@ -142,19 +141,6 @@ static cm_status make_arrivals(composer *c, cm_error *error)
       return error->status;
   }
   return CM_OK;
-}
-
-static void mark_leading(composer *c)
-{
-  nir_graph *g = c->graph;
-  for (uint32_t i = 0; i < g->count; i++)
-    c->leads[i] = g->node[i].kind == NIR_UNIT;
-  for (bool moved = true; moved;) {
-    moved = false;
-    for (uint32_t i = 0; i < g->count; i++)
-      for (uint32_t k = 0; k < g->node[i].next_count && !c->leads[i]; k++)
-        moved = c->leads[i] = c->leads[g->node[i].next[k]];
-  }
 }
 
 /* One value for an element of a node's input. */
@@ -204,7 +190,7 @@ static cm_status order_behind(composer *c, uint32_t node, uint32_t *depth, uint3
       continue;
     }
     uint32_t to = n->next[next[here]++];
-    if (g->node[to].kind == NIR_UNIT || !c->leads[to] || c->visit[to] == CLOSED)
+    if (g->node[to].kind == NIR_UNIT || !g->node[to].leads || c->visit[to] == CLOSED)
       continue;
     if (c->visit[to] == OPEN) {
       cm_fail(error, CM_BAD_NETWORK, "%s: node '%s' (%s) feeds itself through no neuron", g->node[to].format, g->node[to].name,
@@ -299,13 +285,12 @@ static cm_status compose(composer *c, cm_error *error)
 static cm_status import_graph(composer *c, cm_error *error)
 {
   nir_graph *g = c->graph;
-  if (nir_infer(g, error) != CM_OK || number_units(c, error) != CM_OK || name_neurons(c, error) != CM_OK ||
-      CM_NEW(c->memory, c->at, g->count, error) != CM_OK || CM_NEW(c->memory, c->leads, g->count, error) != CM_OK ||
+  if (nir_add_inputs(g, error) != CM_OK || nir_infer(g, error) != CM_OK || number_units(c, error) != CM_OK ||
+      name_neurons(c, error) != CM_OK || CM_NEW(c->memory, c->at, g->count, error) != CM_OK ||
       CM_NEW(c->memory, c->order, g->count, error) != CM_OK || CM_NEW(c->memory, c->visit, g->count, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < g->count; i++)
     c->delays = c->delays || g->node[i].kind == NIR_DELAY;
-  mark_leading(c);
   if (make_arrivals(c, error) != CM_OK || compose(c, error) != CM_OK ||
       cm_weighted_rows_close(c->made, &c->weights, c->run, error) != CM_OK)
     return error->status;
@@ -337,7 +322,6 @@ static cm_status import_layers(cm_source *source, const cm_import_limits *limits
     cm_free(c.at[i].touched);
   }
   cm_free(c.at);
-  cm_free(c.leads);
   cm_free(c.order);
   cm_free(c.visit);
   cm_free(c.unit);
