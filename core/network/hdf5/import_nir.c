@@ -37,6 +37,7 @@ typedef struct composer {
   uint32_t turn;
   uint32_t *unit, unit_count; /* nodes that are neurons, in order of their numbers */
   const nir_node *from;       /* whose taps are under way */
+  uint64_t steps;             /* since the run was last looked at */
   double value, delay_ms;
 } composer;
 
@@ -116,6 +117,8 @@ static cm_status name_neurons(composer *c, cm_error *error)
     (void)snprintf(made->population[p].name, sizeof made->population[p].name, "%s", n->name);
     (void)snprintf(made->population[p].kind, sizeof made->population[p].kind, "%s", n->input ? CM_INPUT_KIND : n->type);
     for (uint64_t i = 0; i < n->out.count; i++) {
+      if (cm_run_due(&c->steps, 1) && cm_run_check(c->run, error) != CM_OK)
+        return error->status;
       element_name(n, i, name, sizeof name);
       if (cm_labels_add(made, c->memory, &room, vertex, name, error) != CM_OK)
         return error->status;
@@ -165,7 +168,8 @@ static void arrive(composer *c, uint32_t node, uint64_t element, double value, d
 static cm_status pass_on(void *user, uint64_t output, double weight, double delay_ms, cm_error *error)
 {
   composer *c = user;
-  (void)error;
+  if (cm_run_due(&c->steps, c->from->next_count + UINT64_C(1)) && cm_run_check(c->run, error) != CM_OK)
+    return error->status;
   for (uint32_t k = 0; k < c->from->next_count; k++)
     arrive(c, c->from->next[k], output, c->value * weight, c->delay_ms + delay_ms);
   return CM_OK;
@@ -273,7 +277,7 @@ static cm_status compose(composer *c, cm_error *error)
       uint32_t vertex = n->unit_first + (uint32_t)i;
       status = compose_row(c, n, i, order, g->count - c->order_count - 1, error);
       made->net_first[vertex + 1] = made->pin_count;
-      if (status == CM_OK && i % 64 == 0)
+      if (status == CM_OK && (cm_run_due(&c->steps, c->unit_count) || cm_run_progress_due(c->run)))
         status = cm_run_progress(c->run, (double)vertex / made->vertex_count, -1, made->vertex_count, NAN, error);
     }
   }

@@ -96,7 +96,7 @@ cm_status sonata_number(sonata *s, cm_error *error)
 {
   cm_topology *made = s->made;
   char name[CM_POPULATION_NAME_MAX + 32];
-  uint64_t all = 0, room = 0;
+  uint64_t all = 0, room = 0, steps = 0;
   uint32_t vertex = 0;
   if (CM_NEW(s->memory, s->first, made->population_count, error) != CM_OK)
     return error->status;
@@ -118,6 +118,8 @@ cm_status sonata_number(sonata *s, cm_error *error)
     return error->status;
   for (uint32_t p = 0; p < made->population_count; p++)
     for (uint64_t id = 0; id < s->ids[p]; id++) {
+      if (cm_run_due(&steps, 1) && cm_run_check(s->run, error) != CM_OK)
+        return error->status;
       (void)snprintf(name, sizeof name, "%s[%llu]", made->population[p].name, (unsigned long long)id);
       if (cm_labels_add(made, s->memory, &room, vertex, name, error) != CM_OK)
         return error->status;
