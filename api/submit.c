@@ -98,7 +98,9 @@ static bool check_spikes(cm_request *request, const char *network, const json_t 
   coremap_error *why = NULL;
   if (cm_networks_get(request->store, network, &known, &error) != CM_OK)
     return true; /* creating the job finds that out */
-  cm_status status = library_status(coremap_spikes_check(word_of(options, "spikes", ""), (uint32_t)known.neurons, &why), &why, &error);
+  const bool by_name = known.labels && strcmp(word_of(options, "spike_ids", ""), "position") != 0; /* the job knows the names */
+  cm_status status = library_status(
+    coremap_spikes_check(word_of(options, "spikes", ""), by_name ? 0 : (uint32_t)known.neurons, &why), &why, &error);
   if (status == CM_BAD_OPTION)
     (void)cm_fail_at(&error, "/options/spikes");
   if (status != CM_OK)

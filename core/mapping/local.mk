@@ -37,7 +37,7 @@ libcoremap_a_SOURCES += \
   core/mapping/simulate/fabric.c core/mapping/simulate/fabric.h core/mapping/simulate/fabric_new.c core/mapping/simulate/frames.c \
   core/mapping/simulate/frames.h core/mapping/simulate/histogram.c core/mapping/simulate/histogram.h core/mapping/simulate/outcomes.h \
   core/mapping/simulate/request.c core/mapping/simulate/request.h core/mapping/simulate/simulate.c core/mapping/simulate/simulate.h \
-  core/mapping/simulate/spikes.c core/mapping/simulate/spikes.h core/mapping/simulate/steps.c core/mapping/simulate/stream.c \
+  core/mapping/simulate/spikes.c core/mapping/simulate/spikes.h core/mapping/simulate/spike_ids.c core/mapping/simulate/spike_ids.h core/mapping/simulate/steps.c core/mapping/simulate/stream.c \
   core/mapping/simulate/traffic.c core/mapping/simulate/traffic.h core/mapping/simulate/ways.c core/mapping/simulate/ways.h \
   core/mapping/stage/attempts.c core/mapping/stage/attempts_judge.c core/mapping/stage/attempts.h core/mapping/stage/attempts_judge.h core/mapping/stage/attempts_mend.c \
   core/mapping/stage/attempts_next.c \
