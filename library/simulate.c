@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "core/mapping/simulate/request.h"
 #include "library/internal.h"
+#include "library/private/stored.h"
 
 /* The spikes that are given, if any. */
 static cm_status read_spikes(const coremap_mapping *m, const json_t *object, const char *file, const char *name, cm_run *run, cm_simulate_request *asked,
@@ -68,17 +69,22 @@ int coremap_simulate(const coremap_mapping *mapping, const char *options, corema
   return library_tell(status, &e, error);
 }
 
-int coremap_spikes_check(const char *text, uint32_t neurons, coremap_error **error)
+int library_spikes_check(const char *text, uint32_t neurons, bool named, coremap_error **error)
 {
   cm_error e;
   cm_spikes spikes;
   library_run r;
   library_begin(&r, NULL, NULL);
-  const cm_spike_ids ids = {.neurons = neurons, .any = neurons == 0};
+  const cm_spike_ids ids = {.neurons = neurons, .any = named};
   cm_status status = cm_spikes_parse(text, "option spikes", &ids, r.run, &spikes, &e);
   if (status == CM_OK)
     cm_spikes_free(&spikes);
   return library_tell(status, &e, error);
+}
+
+int coremap_spikes_check(const char *text, uint32_t neurons, coremap_error **error)
+{
+  return library_spikes_check(text, neurons, false, error);
 }
 
 int coremap_scenario_check(const char *scenario, const char *summary, coremap_error **error)

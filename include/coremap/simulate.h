@@ -17,8 +17,8 @@ extern "C" {
 int coremap_simulate(const coremap_mapping *mapping, const char *options, coremap_progress progress, void *user, char **report,
                      coremap_error **error);
 
-/* Checks spikes as options "spikes" are before a mapping is there: text, of a network of so many neurons; 0: of one whose neurons have
- * names, which only the network knows. Errors: bad-option
+/* Checks spikes as options "spikes" are before a mapping is there: text, of a network of so many neurons, by
+ * position. Errors: bad-option
  * with the line. O(spikes). */
 int coremap_spikes_check(const char *spikes, uint32_t neurons, coremap_error **error);
 

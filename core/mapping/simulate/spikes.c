@@ -116,7 +116,7 @@ static bool read_step(const reader *r, char *field[FIELDS_MAX], uint64_t *step)
 static cm_status check_neurons(const reader *r, uint64_t number, cm_error *error)
 {
   char why[200];
-  if (r->ids.any || number == r->ids.neurons)
+  if (number == r->ids.neurons)
     return CM_OK;
   (void)snprintf(
     why, sizeof why,

@@ -289,9 +289,14 @@ static cm_status compose(composer *c, cm_error *error)
 static cm_status import_graph(composer *c, cm_error *error)
 {
   nir_graph *g = c->graph;
-  if (nir_add_inputs(g, error) != CM_OK || nir_infer(g, error) != CM_OK || number_units(c, error) != CM_OK ||
-      name_neurons(c, error) != CM_OK || CM_NEW(c->memory, c->at, g->count, error) != CM_OK ||
-      CM_NEW(c->memory, c->order, g->count, error) != CM_OK || CM_NEW(c->memory, c->visit, g->count, error) != CM_OK)
+  if (nir_add_inputs(g, error) != CM_OK)
+    return error->status;
+  if (g->input_shape.count > 0 && !g->input_used)
+    return cm_fail(error, CM_BAD_OPTION,
+                   "input_shape is for networks whose first layer does not say what comes in: this one does; leave it out");
+  if (nir_infer(g, error) != CM_OK || number_units(c, error) != CM_OK || name_neurons(c, error) != CM_OK ||
+      CM_NEW(c->memory, c->at, g->count, error) != CM_OK || CM_NEW(c->memory, c->order, g->count, error) != CM_OK ||
+      CM_NEW(c->memory, c->visit, g->count, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < g->count; i++)
     c->delays = c->delays || g->node[i].kind == NIR_DELAY;
@@ -299,6 +304,19 @@ static cm_status import_graph(composer *c, cm_error *error)
       cm_weighted_rows_close(c->made, &c->weights, c->run, error) != CM_OK)
     return error->status;
   return cm_weighted_rows_scale(c->made, &c->weights, c->run, error);
+}
+
+/* As the option says; refused already where it makes no sense. */
+static void read_input_shape(const cm_source *source, nir_shape *shape)
+{
+  const char *said = cm_source_option(source, CM_READ_INPUT_SHAPE);
+  nir_shape made = {.count = 1};
+  made.rank = said != NULL ? cm_read_option_shape(said, made.dim, NIR_RANK_MAX) : 0;
+  for (int i = 0; i < made.rank; i++)
+    if (__builtin_mul_overflow(made.count, made.dim[i], &made.count) || made.count > CM_VERTICES_MAX)
+      made.count = CM_VERTICES_MAX; /* too many neurons, which is told when they are numbered */
+  if (made.rank > 0)
+    *shape = made;
 }
 
 static cm_status import_layers(cm_source *source, const cm_import_limits *limits, cm_run *run, const char *format,
@@ -310,6 +328,7 @@ static cm_status import_layers(cm_source *source, const cm_import_limits *limits
   composer c = {.graph = &graph, .limits = limits, .run = run, .memory = run->memory};
   if (cm_h5_open(&h5, source, limits, run, format, error) != CM_OK)
     return error->status;
+  read_input_shape(source, &graph.input_shape);
   cm_status status = read(&h5, &graph, error);
   cm_h5_close(&h5);
   if (status == CM_OK)

@@ -65,6 +65,8 @@ typedef struct nir_graph {
   uint64_t room;
   uint32_t (*edge)[2];
   uint64_t edge_count, edge_room;
+  nir_shape input_shape; /* of the first layer, as it was asked for; no elements: it was not */
+  bool input_used;
   int dropped_rank; /* windows found an axis of 1 in front of as many; 0: none did */
 } nir_graph;
 

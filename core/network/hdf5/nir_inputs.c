@@ -48,6 +48,8 @@ static cm_status add_input(nir_graph *g, uint32_t node, cm_error *error)
   if (CM_ROOM(g->memory, g->node, &g->room, g->count + UINT64_C(1), error) != CM_OK)
     return error->status;
   const nir_node *fed = &g->node[node];
+  const nir_shape own = takes(fed), *shape = own.count > 0 ? &own : &g->input_shape;
+  g->input_used = g->input_used || own.count == 0;
   nir_node made = {.kind = NIR_UNIT,
                    .input = true,
                    .leads = true,
@@ -56,7 +58,7 @@ static cm_status add_input(nir_graph *g, uint32_t node, cm_error *error)
                    .place = fed->place,
                    .name = "input",
                    .type = "Input",
-                   .own = takes(fed)};
+                   .own = *shape};
   for (unsigned i = 1; taken(g, made.name); i++)
     (void)snprintf(made.name, sizeof made.name, "input%u", i);
   if (CM_NEW(g->memory, made.next, 1, error) != CM_OK)
@@ -72,10 +74,10 @@ static cm_status feed(nir_graph *g, uint32_t node, bool has_input, cm_error *err
   if (has_input)
     return nir_bad(n, "nothing comes into it, so the neurons behind it get no synapses: an edge to it is missing, or an Input",
                    error);
-  if (takes(n).count == 0)
+  if (takes(n).count == 0 && g->input_shape.count == 0)
     return nir_bad(n,
-                   "nothing comes into it, and it does not say the shape of what should: add an Input with that shape, or "
-                   "(to a convolution) input_shape",
+                   "nothing comes into it, and it does not say the shape of what should: say it with input_shape (2x34x34), or "
+                   "add an input layer of that shape",
                    error);
   return add_input(g, node, error);
 }
