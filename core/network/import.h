@@ -20,6 +20,8 @@ typedef enum cm_read_option_id {
   CM_READ_COLUMNS,
   CM_READ_ZEROS,
   CM_READ_INPUT_SHAPE,
+  CM_READ_CONFIG,
+  CM_READ_POPULATION,
   CM_READ_RATES,
   CM_READ_OPTIONS
 } cm_read_option_id;

@@ -11,6 +11,8 @@ const cm_read_option cm_read_options[CM_READ_OPTIONS] = {
   [CM_READ_ZEROS] = {"zeros", "keep|drop", "synapses of weight 0 stay (keep, the default) or are left out", false},
   [CM_READ_INPUT_SHAPE] = {"input_shape", "CxHxW",
                            "shape of what comes into a network of layers (NIR, lava-dl) whose file does not say it", false},
+  [CM_READ_CONFIG] = {"config", "NAME", "of a SONATA circuit with several configurations: the one that is read", false},
+  [CM_READ_POPULATION] = {"population", "NAME,...", "of a SONATA file or circuit: the populations of edges that are read", false},
   [CM_READ_RATES] = {"rates", "FILE", "rates of all neurons that send, a line name,rate each", true},
 };
 
@@ -45,7 +47,7 @@ cm_status cm_read_option_check(cm_read_option_id id, const char *value, cm_error
     return cm_columns_of_option(value, &ignored, error);
   if (id == CM_READ_INPUT_SHAPE)
     return check_shape(value, error);
-  if (id == CM_READ_RATES)
+  if (id == CM_READ_RATES || id == CM_READ_CONFIG || id == CM_READ_POPULATION)
     return CM_OK;
   return strcmp(value, "keep") == 0 || strcmp(value, "drop") == 0
            ? CM_OK
