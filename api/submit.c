@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/option.h"
 #include "library/private/base.h"
+#include "library/private/stored.h"
 #include "storage/jobs.h"
 #include "storage/mappings.h"
 #include "storage/networks.h"
@@ -98,7 +99,9 @@ static bool check_spikes(cm_request *request, const char *network, const json_t 
   coremap_error *why = NULL;
   if (cm_networks_get(request->store, network, &known, &error) != CM_OK)
     return true; /* creating the job finds that out */
-  cm_status status = library_status(coremap_spikes_check(word_of(options, "spikes", ""), (uint32_t)known.neurons, &why), &why, &error);
+  const bool by_name = known.labels && strcmp(word_of(options, "spike_ids", ""), "position") != 0; /* the job knows the names */
+  cm_status status =
+    library_status(library_spikes_check(word_of(options, "spikes", ""), (uint32_t)known.neurons, by_name, &why), &why, &error);
   if (status == CM_BAD_OPTION)
     (void)cm_fail_at(&error, "/options/spikes");
   if (status != CM_OK)

@@ -61,6 +61,18 @@ void cm_run_finish(cm_run *run);
  * Safe from any thread of the run. */
 cm_status cm_run_check(cm_run *run, cm_error *error);
 
+/* Counts steps between two such calls, for loops whose turns are of very different lengths: true when `more` of them bring
+ * CM_RUN_STEPS together, which then count anew. To begin with as many calls at once. */
+enum { CM_RUN_STEPS = 1 << 18 };
+static inline bool cm_run_due(uint64_t *steps, uint64_t more)
+{
+  *steps += more;
+  if (*steps < CM_RUN_STEPS)
+    return false;
+  *steps = 0;
+  return true;
+}
+
 /* Whether cm_run_progress would tell somebody now: figures that only progress shows need not be found otherwise. */
 bool cm_run_progress_due(const cm_run *run);
 

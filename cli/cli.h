@@ -65,9 +65,12 @@ typedef struct cli_run {
   cm_memory memory;
   bool quiet, terminal;
   char phase[CM_PHASE_NAME_MAX];
-  double started;
+  double started, shown_from;
 } cli_run;
 void cli_run_begin(cli_run *cli, bool quiet);
+
+/* The same for what is mostly done at once: shows nothing in the first second. */
+void cli_run_begin_silent(cli_run *cli);
 
 /* Ends the last phase and wipes the bar. */
 void cli_run_end(cli_run *cli);

@@ -90,6 +90,8 @@ static void show_bar(const cm_progress *progress)
 static void on_progress(void *user, const cm_progress *progress)
 {
   cli_run *cli = user;
+  if (cm_now() < cli->shown_from)
+    return;
   if (cli->terminal)
     show_bar(progress);
   else if (strcmp(cli->phase, progress->phase) != 0)
@@ -111,6 +113,12 @@ void cli_run_begin(cli_run *cli, bool quiet)
     cli->run.on_progress = on_progress;
     cli->run.user = cli;
   }
+}
+
+void cli_run_begin_silent(cli_run *cli)
+{
+  cli_run_begin(cli, false);
+  cli->shown_from = cli->started + 1;
 }
 
 void cli_run_end(cli_run *cli)

@@ -16,6 +16,15 @@ const char *cli_read_option(const char *name)
   return json_string_value(json_object_get(read_options, name));
 }
 
+/* Whether a word begins with a name, of which it may write '_' as '-'. */
+static bool begins_with(const char *word, const char *name)
+{
+  for (; *name != '\0'; word++, name++)
+    if (*word != *name && !(*name == '_' && *word == '-'))
+      return false;
+  return true;
+}
+
 /* The option that a word names, "--zeros" or "--zeros=drop", with *value what stands behind the sign; NULL: none. */
 static const json_t *option_of(const char *word, const char **value)
 {
@@ -24,7 +33,7 @@ static const json_t *option_of(const char *word, const char **value)
   json_array_foreach(cli_table("reading"), i, option) {
     const char *name = cli_text(option, "name");
     size_t length = strlen(name);
-    if (strncmp(word, "--", 2) == 0 && strncmp(word + 2, name, length) == 0 && (word[2 + length] == '\0' || word[2 + length] == '=')) {
+    if (strncmp(word, "--", 2) == 0 && begins_with(word + 2, name) && (word[2 + length] == '\0' || word[2 + length] == '=')) {
       *value = word[2 + length] == '=' ? word + 3 + length : NULL;
       return option;
     }

@@ -17,8 +17,9 @@ enum { SPIKES = 1 };
 
 static const cli_flag flags[] = {
   CLI_MAPPED_FLAGS,
-  {"spikes", "FILE", SPIKES, "neurons that fire, a line STEP,NEURON each, both from 0, all steps of it unless --steps says otherwise; "
-                             "unless given, at random by their rates"},
+  {"spikes", "FILE", SPIKES,
+   "neurons that fire, a line STEP,NEURON each, steps from 0, all steps of it unless --steps says otherwise; "
+   "unless given, at random by their rates"},
   {"output", "FILE", CLI_OUTPUT, "write there instead of standard output"},
   {"json", NULL, CLI_JSON, "what is printed is JSON, always"},
   {0}};

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "core/simulate/simulate_request.h"
 #include "library/internal.h"
+#include "library/private/stored.h"
 
 /* The spikes that are given, if any. */
 static cm_status read_spikes(const coremap_mapping *m, const json_t *object, const char *file, const char *name, cm_run *run, cm_simulate_request *asked,
@@ -13,9 +14,13 @@ static cm_status read_spikes(const coremap_mapping *m, const json_t *object, con
     return asked->spikes.upload[0] == '\0' ? CM_OK : cm_option_refuse(error, "spikes", "text: uploads are a server's");
   if (file[0] != '\0' && (asked->options.load > 0 || asked->options.saturation))
     return cm_option_refuse(error, "spikes_file", "for time steps, and load and saturation go by the network's rates: leave one out");
-  cm_status status = file[0] != '\0' ? cm_spikes_read(file, name[0] != '\0' ? name : file, m->topology.vertex_count, run, spikes, error)
+  const cm_spike_ids ids = {.neurons = m->topology.vertex_count,
+                            .topology = &m->topology,
+                            .as = (cm_spike_ids_as)asked->spike_ids,
+                            .step_ms = asked->spike_step_ms};
+  cm_status status = file[0] != '\0' ? cm_spikes_read(file, name[0] != '\0' ? name : file, &ids, run, spikes, error)
                                      : cm_spikes_parse(json_string_value(json_object_get(object, "spikes")), "option spikes",
-                                                       m->topology.vertex_count, run, spikes, error);
+                                                       &ids, run, spikes, error);
   if (status != CM_OK)
     return status;
   asked->options.spikes = spikes;
@@ -64,16 +69,22 @@ int coremap_simulate(const coremap_mapping *mapping, const char *options, corema
   return library_tell(status, &e, error);
 }
 
-int coremap_spikes_check(const char *text, uint32_t neurons, coremap_error **error)
+int library_spikes_check(const char *text, uint32_t neurons, bool named, coremap_error **error)
 {
   cm_error e;
   cm_spikes spikes;
   library_run r;
   library_begin(&r, NULL, NULL);
-  cm_status status = cm_spikes_parse(text, "option spikes", neurons, r.run, &spikes, &e);
+  const cm_spike_ids ids = {.neurons = neurons, .any = named};
+  cm_status status = cm_spikes_parse(text, "option spikes", &ids, r.run, &spikes, &e);
   if (status == CM_OK)
     cm_spikes_free(&spikes);
   return library_tell(status, &e, error);
+}
+
+int coremap_spikes_check(const char *text, uint32_t neurons, coremap_error **error)
+{
+  return library_spikes_check(text, neurons, false, error);
 }
 
 int coremap_scenario_check(const char *scenario, const char *summary, coremap_error **error)

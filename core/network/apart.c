@@ -1,9 +1,11 @@
 /* A network read in a confined child: a library that a damaged file crashes takes nothing else along, and what the file makes
- * it do has neither network nor files. Happy path: the child reads, writes our own format into a folder, tells the report or
- * the error through a pipe; the parent reads the folder. */
+ * it do has neither network nor files. Happy path: the child reads, writes our own format into a folder, tells how far it is and
+ * then the report or the error through a pipe; the parent listens, ends the child when it is to stop, and reads the folder. */
 #include "core/network/apart.h"
 
 #include <errno.h>
+#include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +19,21 @@
 #include "core/network/formats.h"
 #include "core/network/topology_file.h"
 
+/* What the child tells: how far it is, and last how it ended. */
 typedef struct outcome {
+  bool ended;
+  double fraction;
   cm_status status;
   cm_error error;
   cm_import_report report;
 } outcome;
+
+static void tell_progress(void *user, const cm_progress *progress)
+{
+  const outcome told = {.fraction = progress->fraction};
+  const ssize_t ignored = write(*(const int *)user, &told, sizeof told); /* the parent may be gone */
+  (void)ignored;
+}
 
 /* Never returns. */
 static void work(int pipe, const char *path, const char *folder, const char *made, const cm_import_hint *hint)
@@ -38,6 +50,9 @@ static void work(int pipe, const char *path, const char *folder, const char *mad
   cm_memory_init(&memory, 0);
   cm_run_init(&run);
   run.memory = &memory;
+  run.on_progress = tell_progress;
+  run.user = &pipe;
+  result.ended = true;
   result.status = cm_confine(&limits, in_force, &result.error);
   if (result.status == CM_OK)
     result.status = cm_import_as(path, hint, &standard, &run, &topology, &result.report, &result.error);
@@ -47,16 +62,36 @@ static void work(int pipe, const char *path, const char *folder, const char *mad
   _exit(written == (ssize_t)sizeof result ? EXIT_SUCCESS : EXIT_FAILURE); /* nothing is left to be flushed */
 }
 
-static cm_status wait_for(pid_t child, int pipe, const char *path, outcome *result, cm_error *error)
+/* Takes in what the child tells, until it has told how it ended or its end of the pipe is closed. */
+static cm_status listen_to(int pipe, cm_run *run, outcome *result, cm_error *error)
+{
+  enum { LOOK_MS = 100 };
+  outcome told = {0};
+  size_t got = 0;
+  for (ssize_t more = 1; more != 0 && !result->ended;) {
+    struct pollfd end = {.fd = pipe, .events = POLLIN};
+    more = poll(&end, 1, LOOK_MS) > 0 ? read(pipe, (char *)&told + got, sizeof told - got) : -1;
+    got += more > 0 ? (size_t)more : 0;
+    if (got == sizeof told) {
+      *result = told;
+      got = 0;
+    }
+    if (cm_run_progress(run, result->fraction, -1, 0, NAN, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+static cm_status wait_for(pid_t child, int pipe, const char *path, cm_run *run, outcome *result, cm_error *error)
 {
   int ended = 0;
-  size_t got = 0;
-  for (ssize_t more; got < sizeof *result && (more = read(pipe, (char *)result + got, sizeof *result - got)) > 0;)
-    got += (size_t)more;
+  cm_status status = listen_to(pipe, run, result, error);
+  if (status != CM_OK)
+    (void)kill(child, SIGKILL);
   while (waitpid(child, &ended, 0) < 0 && errno == EINTR)
     ;
-  if (got == sizeof *result && WIFEXITED(ended) && WEXITSTATUS(ended) == EXIT_SUCCESS)
-    return CM_OK;
+  if (status != CM_OK || (result->ended && WIFEXITED(ended) && WEXITSTATUS(ended) == EXIT_SUCCESS))
+    return status;
   return WIFSIGNALED(ended) ? cm_fail(error, CM_BAD_NETWORK,
                                       "the library that reads %s crashed on it (%s): the file is damaged", path,
                                       strsignal(WTERMSIG(ended)))
@@ -79,8 +114,8 @@ cm_status cm_import_apart(const char *path, const cm_import_hint *hint, const ch
   if (child == 0)
     work(ends[1], path, folder, made, hint);
   (void)close(ends[1]);
-  cm_status status = child < 0 ? cm_fail_errno(error, errno, "cannot start reading", path)
-                               : wait_for(child, ends[0], path, &result, error);
+  cm_status status =
+    child < 0 ? cm_fail_errno(error, errno, "cannot start reading", path) : wait_for(child, ends[0], path, run, &result, error);
   (void)close(ends[0]);
   if (status == CM_OK && result.status != CM_OK) {
     *error = result.error;

@@ -18,7 +18,16 @@ typedef struct cm_import_report {
 } cm_import_report;
 
 /* How a file is to be read, where it could be read in several ways. */
-typedef enum cm_read_option_id { CM_READ_COLUMNS, CM_READ_ZEROS, CM_READ_DIRECTED, CM_READ_RATES, CM_READ_OPTIONS } cm_read_option_id;
+typedef enum cm_read_option_id {
+  CM_READ_COLUMNS,
+  CM_READ_ZEROS,
+  CM_READ_DIRECTED,
+  CM_READ_INPUT_SHAPE,
+  CM_READ_CONFIG,
+  CM_READ_POPULATION,
+  CM_READ_RATES,
+  CM_READ_OPTIONS
+} cm_read_option_id;
 
 /* The one table of them: flags of the command, query arguments of the server. */
 typedef struct cm_read_option {
@@ -28,6 +37,9 @@ typedef struct cm_read_option {
   bool file;         /* names a file beside the network, which the caller reads (rates.h): no query argument */
 } cm_read_option;
 extern const cm_read_option cm_read_options[CM_READ_OPTIONS];
+
+/* The extents of an option "2x34x34": how many there are, at most `most`; 0: it is none. */
+int cm_read_option_shape(const char *value, uint64_t *dim, int most);
 
 /* CM_BAD_OPTION: `value` is none of this option's. */
 cm_status cm_read_option_check(cm_read_option_id id, const char *value, cm_error *error);

@@ -17,6 +17,8 @@ typedef struct cm_simulate_request {
   char mapping[CM_SIMULATE_MAPPING_MAX]; /* whose packets move */
   cm_simulate_options options;
   cm_simulate_spikes spikes;
+  uint32_t spike_ids;    /* cm_spike_ids_as */
+  double spike_step_ms;  /* of a time step, where spikes have times */
   uint32_t threads;      /* at most; never changes the result */
   uint64_t memory_limit; /* bytes; 0: none */
   double time_limit;     /* seconds; 0: none */

@@ -3,13 +3,19 @@
 #include "core/simulate/spikes.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/number.h"
 #include "core/network/pairs.h"
 
-enum { LINE_MAX_BYTES = 128, CHECK_EVERY = 1 << 16 };
+enum { LINE_MAX_BYTES = 1024, FIELDS_MAX = 16, CHECK_EVERY = 1 << 16 };
+
+/* What a column is. */
+typedef enum column { STEP, TIME, NEURON, POPULATION, OTHER, COLUMNS = OTHER } column;
 
 typedef struct spike {
   uint32_t step, neuron;
@@ -18,8 +24,10 @@ typedef struct spike {
 typedef struct reader {
   const char *path;
   const char *unit; /* what it consists of: "line" or "row" */
-  uint32_t neurons;
+  cm_spike_ids ids;
   uint64_t line;
+  int at[COLUMNS]; /* which field each column is; -1: there is none */
+  bool headed;     /* the first line says it */
   spike *list;
   uint64_t count, room;
   cm_run *run;
@@ -31,62 +39,147 @@ static cm_status refuse(const reader *r, const char *why, cm_error *error)
   return cm_fail_at(error, "%s %llu", r->unit, (unsigned long long)r->line);
 }
 
-static cm_status refuse_network(const reader *r, const char *what, uint64_t number, cm_error *error)
+static cm_status add_spike(reader *r, uint64_t step, const char *id, cm_error *error)
 {
   char why[200];
-  (void)snprintf(why, sizeof why,
-                 "%s %llu, but the network has %u neurons, numbered from 0: the spikes of this network are needed", what,
-                 (unsigned long long)number, r->neurons);
-  return refuse(r, why, error);
-}
-
-/* Cuts a line at its comment and at the blanks around it. */
-static char *trim(char *line)
-{
-  line[strcspn(line, "#\r\n")] = '\0';
-  line += strspn(line, " \t");
-  for (size_t length = strlen(line); length > 0 && (line[length - 1] == ' ' || line[length - 1] == '\t'); length--)
-    line[length - 1] = '\0';
-  return line;
-}
-
-static cm_status add_spike(reader *r, uint64_t step, uint64_t neuron, cm_error *error)
-{
-  if (neuron >= r->neurons)
-    return refuse_network(r, "neuron", neuron, error);
+  uint32_t neuron;
+  if (!cm_spike_ids_find(&r->ids, id, &neuron, why, sizeof why))
+    return refuse(r, why, error);
   if (step >= CM_SPIKE_STEPS_MAX)
     return refuse(r, "steps go up to 99999", error);
   if (CM_ROOM(r->run->memory, r->list, &r->room, r->count + 1, error) != CM_OK)
     return error->status;
-  r->list[r->count++] = (spike){(uint32_t)step, (uint32_t)neuron};
+  r->list[r->count++] = (spike){(uint32_t)step, neuron};
   return r->count % CHECK_EVERY == 0 ? cm_run_check(r->run, error) : CM_OK;
 }
 
-static cm_status read_line(reader *r, char *line, cm_error *error)
+/* ---- lines ---- */
+
+/* Cuts a line into fields, without the blanks around them: at commas, else semicolons, else tabs and blanks; returns how many. */
+static int split(char *line, char *field[FIELDS_MAX])
 {
-  uint64_t step, neuron;
-  bool first = ++r->line == 1;
+  static const char blanks[] = " \t";
+  int count = 0;
+  line[strcspn(line, "#\r\n")] = '\0';
+  const char *signs = strchr(line, ',') != NULL ? "," : strchr(line, ';') != NULL ? ";" : blanks;
+  for (line += strspn(line, blanks); *line != '\0' && count < FIELDS_MAX; line += strspn(line, blanks)) {
+    char *begin = line, *end = line + strcspn(line, signs);
+    line = *end == '\0' ? end : end + 1;
+    while (end > begin && strchr(blanks, end[-1]) != NULL)
+      end--;
+    *end = '\0';
+    field[count++] = begin;
+  }
+  return count;
+}
+
+static column column_of(const char *word)
+{
+  static const struct {
+    const char *word;
+    column is;
+  } words[] = {{"step", STEP},      {"time", TIME},      {"times", TIME},      {"time_ms", TIME},         {"timestamps", TIME},
+               {"neuron", NEURON},  {"name", NEURON},    {"id", NEURON},       {"gid", NEURON},           {"sender", NEURON},
+               {"senders", NEURON}, {"node_id", NEURON}, {"node_ids", NEURON}, {"population", POPULATION}};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (strcasecmp(words[i].word, word) == 0)
+      return words[i].is;
+  return OTHER;
+}
+
+/* Whether the first line with something in it names the columns; without such a line they are step and neuron. */
+static bool take_header(reader *r, char *field[FIELDS_MAX], int count)
+{
+  int at[COLUMNS + 1] = {-1, -1, -1, -1, -1};
+  for (int i = count; i-- > 0;)
+    at[column_of(field[i])] = i;
+  bool header = at[NEURON] >= 0 && (at[STEP] >= 0 || at[TIME] >= 0);
+  if (header)
+    memcpy(r->at, at, sizeof r->at);
+  r->headed = header;
+  return header;
+}
+
+static bool read_step(const reader *r, char *field[FIELDS_MAX], uint64_t *step)
+{
+  char *end;
+  if (r->at[STEP] >= 0)
+    return cm_whole_parse(field[r->at[STEP]], step);
+  double ms = strtod(field[r->at[TIME]], &end), rounding = 1e-9;
+  if (end == field[r->at[TIME]] || *end != '\0' || !(ms >= 0 && ms <= 1e15))
+    return false;
+  *step = (uint64_t)floor(ms / (r->ids.step_ms > 0 ? r->ids.step_ms : 1) + rounding);
+  return true;
+}
+
+/* "neurons,N". */
+static cm_status check_neurons(const reader *r, uint64_t number, cm_error *error)
+{
+  char why[200];
+  if (number == r->ids.neurons)
+    return CM_OK;
+  (void)snprintf(
+    why, sizeof why,
+    "it is for a network of %llu, but the network has %u neurons, numbered from 0: the spikes of this network are needed",
+    (unsigned long long)number, r->ids.neurons);
+  return refuse(r, why, error);
+}
+
+/* Whether the line has what the columns need; without a header nothing else. */
+static bool has_columns(const reader *r, int count)
+{
+  int needed = 0;
+  for (int i = 0; i < COLUMNS; i++)
+    needed = r->at[i] >= needed ? r->at[i] + 1 : needed;
+  return count == needed || (r->headed && count > needed);
+}
+
+static cm_status read_spike(reader *r, char *field[FIELDS_MAX], int count, cm_error *error)
+{
+  char member[2 * LINE_MAX_BYTES];
+  uint64_t step;
+  if (!has_columns(r, count) || !read_step(r, field, &step))
+    return refuse(r,
+                  r->at[STEP] >= 0 ? "lines are STEP,NEURON, both whole numbers from 0"
+                                   : "a time in milliseconds and a neuron are expected, as the first line says",
+                  error);
+  if (r->at[POPULATION] < 0)
+    return add_spike(r, step, field[r->at[NEURON]], error);
+  (void)snprintf(member, sizeof member, "%s[%s]", field[r->at[POPULATION]], field[r->at[NEURON]]);
+  return add_spike(r, step, member, error);
+}
+
+static cm_status read_line(reader *r, char *line, bool *first, cm_error *error)
+{
+  char *field[FIELDS_MAX];
+  uint64_t number;
+  r->line++;
   if (strlen(line) == LINE_MAX_BYTES - 1)
     return refuse(r, "the line is too long; lines are STEP,NEURON", error);
-  line = trim(line);
-  char *comma = strchr(line, ',');
-  if (*line == '\0' || (first && strcmp(line, "step,neuron") == 0))
+  const bool commas = strchr(line, ',') != NULL;
+  const int count = split(line, field);
+  if (count == 0)
     return CM_OK;
-  if (comma != NULL)
-    *comma = '\0';
-  if (comma != NULL && strcmp(trim(line), "neurons") == 0 && cm_whole_parse(trim(comma + 1), &neuron))
-    return neuron == r->neurons ? CM_OK : refuse_network(r, "it is for a network of", neuron, error);
-  if (comma == NULL || !cm_whole_parse(trim(line), &step) || !cm_whole_parse(trim(comma + 1), &neuron))
-    return refuse(r, "lines are STEP,NEURON, both whole numbers from 0", error);
-  return add_spike(r, step, neuron, error);
+  const bool begins = *first;
+  *first = false;
+  if (count == 2 && strcmp(field[0], "neurons") == 0 && cm_whole_parse(field[1], &number)) {
+    *first = begins;
+    return check_neurons(r, number, error);
+  }
+  if (begins && take_header(r, field, count))
+    return CM_OK;
+  /* Numbers between blanks that nothing names are as likely a neuron and a time. */
+  return read_spike(r, field, commas || r->headed ? count : 0, error);
 }
 
 /* A row of an array, as rows are counted in NumPy. */
 static cm_status take_row(void *user, uint64_t number, uint64_t step, uint64_t neuron, cm_error *error)
 {
   reader *r = user;
+  char id[24];
   r->line = number;
-  return add_spike(r, step, neuron, error);
+  (void)snprintf(id, sizeof id, "%llu", (unsigned long long)neuron);
+  return add_spike(r, step, id, error);
 }
 
 static cm_status sort_by_step(const reader *r, cm_spikes *s, cm_error *error)
@@ -106,19 +199,32 @@ static cm_status sort_by_step(const reader *r, cm_spikes *s, cm_error *error)
   return CM_OK;
 }
 
+/* Spikes of SONATA lie in HDF5, which is read in a process of its own alone: as lines they are read here. */
+static cm_status refuse_hdf5(const reader *r, cm_error *error)
+{
+  return cm_fail(error, CM_BAD_OPTION,
+                 "%.100s is an HDF5 file; this line writes the spikes of a SONATA file as lines that are read by name: python3 "
+                 "-c \"import h5py; "
+                 "s = h5py.File('FILE')['spikes']; print('timestamps,population,node_ids'); [print(t, p, i, sep=',') for p in s "
+                 "for t, i in zip(s[p]['timestamps'], s[p]['node_ids'])]\" > spikes.csv",
+                 r->path);
+}
+
 static cm_status read_lines(reader *r, FILE *stream, cm_error *error)
 {
   char line[LINE_MAX_BYTES];
+  bool first = true;
   cm_status status = CM_OK;
   while (status == CM_OK && fgets(line, sizeof line, stream) != NULL)
-    status = read_line(r, line, error);
+    status = r->line == 0 && strncmp(line, "\x89HDF", 4) == 0 ? refuse_hdf5(r, error) : read_line(r, line, &first, error);
   return status == CM_OK && ferror(stream) != 0 ? cm_fail_errno(error, EIO, "cannot read", r->path) : status;
 }
 
 /* The spikes that were read; the list goes. */
 static cm_status finish(reader *r, cm_status status, cm_spikes *spikes, cm_error *error)
 {
-  cm_spikes made = {.neurons = r->neurons};
+  cm_spikes made = {.neurons = r->ids.neurons};
+  cm_spike_ids_close(&r->ids);
   if (status == CM_OK && r->count == 0)
     status = cm_fail(error, CM_BAD_OPTION, "%s has no spike; lines are STEP,NEURON, both numbered from 0", r->path);
   if (status == CM_OK)
@@ -132,11 +238,21 @@ static cm_status finish(reader *r, cm_status status, cm_spikes *spikes, cm_error
   return CM_OK;
 }
 
-cm_status cm_spikes_read(const char *path, const char *name, uint32_t neurons, cm_run *run, cm_spikes *spikes, cm_error *error)
+static reader reader_of(const char *name, const char *unit, const cm_spike_ids *ids, cm_run *run)
 {
-  reader r = {.path = name, .unit = "row", .neurons = neurons, .run = run};
-  bool is_array;
-  cm_status status = cm_pairs_read(path, run, take_row, &r, &is_array, error);
+  return (reader){
+    .path = name, .unit = unit, .ids = *ids, .at = {[STEP] = 0, [NEURON] = 1, [TIME] = -1, [POPULATION] = -1}, .run = run};
+}
+
+cm_status cm_spikes_read(const char *path, const char *name, const cm_spike_ids *ids, cm_run *run, cm_spikes *spikes,
+                         cm_error *error)
+{
+  reader r = reader_of(name, "row", ids, run);
+  bool is_array = false;
+  cm_status status = cm_spike_ids_open(&r.ids, run->memory, error);
+  if (status != CM_OK)
+    return finish(&r, status, spikes, error);
+  status = cm_pairs_read(path, run, take_row, &r, &is_array, error);
   if (status == CM_BAD_NETWORK && is_array) {
     char why[CM_ERROR_DETAIL_MAX];
     (void)snprintf(why, sizeof why, "%s", error->detail);
@@ -146,22 +262,24 @@ cm_status cm_spikes_read(const char *path, const char *name, uint32_t neurons, c
     return finish(&r, status, spikes, error);
   FILE *stream = fopen(path, "re");
   if (stream == NULL)
-    return cm_fail_errno(error, errno, "cannot read", name);
+    return finish(&r, cm_fail_errno(error, errno, "cannot read", name), spikes, error);
   r.unit = "line";
   status = read_lines(&r, stream, error);
   fclose(stream);
   return finish(&r, status, spikes, error);
 }
 
-cm_status cm_spikes_parse(const char *text, const char *name, uint32_t neurons, cm_run *run, cm_spikes *spikes,
+cm_status cm_spikes_parse(const char *text, const char *name, const cm_spike_ids *ids, cm_run *run, cm_spikes *spikes,
                           cm_error *error)
 {
   /* One byte more than the text, for one of no bytes cannot be opened. */
   FILE *stream = fmemopen((char *)(uintptr_t)text, strlen(text) + 1, "r");
-  reader r = {.path = name, .unit = "line", .neurons = neurons, .run = run};
+  reader r = reader_of(name, "line", ids, run);
   if (stream == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory for %s", name);
-  cm_status status = read_lines(&r, stream, error);
+  cm_status status = cm_spike_ids_open(&r.ids, run->memory, error);
+  if (status == CM_OK)
+    status = read_lines(&r, stream, error);
   fclose(stream);
   return finish(&r, status, spikes, error);
 }

@@ -47,4 +47,7 @@ int library_view_make(const char *folder, const char *view, const char *network,
  * no-memory. */
 int library_names_of_now(const char *text, char **now, coremap_error **error);
 
+/* coremap_spikes_check where neurons may have names, which only the network knows: `named`, then any id will do. */
+int library_spikes_check(const char *text, uint32_t neurons, bool named, coremap_error **error);
+
 #endif

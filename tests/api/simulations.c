@@ -89,10 +89,14 @@ START_TEST(a_mapping_is_simulated)
                                  json_integer_value(json_object_get(steps, "packets")));
   static const struct {
     const char *more, *where;
-  } wrong[] = {{", \"load\": -1", "/options/load"}, {", \"steps\": 0", "/options/steps"}, {", \"lod\": 1", "/options/lod"},
+  } wrong[] = {{", \"load\": -1", "/options/load"},
+               {", \"steps\": 0", "/options/steps"},
+               {", \"lod\": 1", "/options/lod"},
                {", \"traffic_model\": \"both\"", "/options/traffic_model"},
-               {", \"spikes\": \"0,286\"", "/options/spikes"}, {", \"spikes\": \"neurons,300\"", "/options/spikes"},
-               {", \"spikes\": [0, 1]", "/options/spikes"}, {", \"spikes\": \"0,1\", \"load\": 1e-5", "/options/spikes"}};
+               {", \"spikes\": \"0,286\", \"spike_ids\": \"position\"", "/options/spikes"},
+               {", \"spikes\": \"neurons,300\"", "/options/spikes"},
+               {", \"spikes\": [0, 1]", "/options/spikes"},
+               {", \"spikes\": \"0,1\", \"load\": 1e-5", "/options/spikes"}};
   for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
     test_reply reply =
       test_problem(test_send(&server, "POST", "/v1/jobs", simulation_of(test_word(job, "mapping"), wrong[w].more)), 400, "bad-option");

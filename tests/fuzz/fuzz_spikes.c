@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   cm_memory_init(&memory, 16 << 20);
   cm_run_init(&run);
   run.memory = &memory;
-  if (cm_spikes_read(path, "spikes", 3, &run, &spikes, &error) == CM_OK) {
+  if (cm_spikes_read(path, "spikes", &(cm_spike_ids){.neurons = 3}, &run, &spikes, &error) == CM_OK) {
     if (spikes.neurons != 3 || spikes.steps == 0 || spikes.steps > CM_SPIKE_STEPS_MAX || spikes.first[0] != 0 ||
         spikes.first[spikes.steps - 1] == spikes.first[spikes.steps]) /* the last step has a spike */
       abort();

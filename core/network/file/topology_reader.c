@@ -8,8 +8,6 @@
 #include "core/network/file/plain_edges.h"
 #include "core/network/file/topology_reader.h"
 
-enum { CHECK_EVERY = 4096 };
-
 /* ---- open and close ---- */
 
 void cm_topology_reader_close(cm_topology_reader *r)

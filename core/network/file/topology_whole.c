@@ -4,8 +4,6 @@
 
 #include "core/network/file/topology_format.h"
 
-enum { CHECK_EVERY = 4096 };
-
 /* One net as a row; `wide` [longest net] holds its weights. */
 static cm_topology_row row_of(const cm_topology *t, uint32_t e, uint64_t *wide)
 {
@@ -58,7 +56,7 @@ static cm_status save(const cm_topology *t, const char *path, bool stored, cm_ru
                                .weight_exponent = t->weight_exponent,
                                .delay_unit_ns = t->delay_unit_ns};
   cm_topology_writer *writer;
-  uint64_t *wide;
+  uint64_t *wide, steps = CM_RUN_STEPS;
   if (CM_NEW(run->memory, wide, t->pin_weight != NULL ? longest_net(t) : 0, error) != CM_OK)
     return error->status;
   if (cm_topology_writer_open(path, &header, t->size, &writer, error) != CM_OK) {
@@ -82,7 +80,7 @@ static cm_status save(const cm_topology *t, const char *path, bool stored, cm_ru
     cm_topology_row row = row_of(t, e, wide);
     if (row.count > 0)
       status = cm_topology_writer_row(writer, &row, error);
-    if (status == CM_OK && e % CHECK_EVERY == 0)
+    if (status == CM_OK && cm_run_due(&steps, row.count + 1))
       status = cm_run_progress(run, (double)e / t->net_count, -1, t->vertex_count, NAN, error);
   }
   cm_free(wide);
@@ -163,7 +161,7 @@ static cm_status check_sizes(const cm_topology *t, const cm_topology_row *row, c
 
 static cm_status load_rows(cm_topology_reader *reader, cm_topology *t, cm_run *run, cm_error *error)
 {
-  uint64_t used = 0;
+  uint64_t used = 0, steps = CM_RUN_STEPS;
   uint32_t net = 0;
   for (;;) {
     cm_topology_row row;
@@ -184,7 +182,7 @@ static cm_status load_rows(cm_topology_reader *reader, cm_topology *t, cm_run *r
     }
     used += row.count;
     t->net_first[++net] = used;
-    if (net % CHECK_EVERY == 0 &&
+    if (cm_run_due(&steps, row.count + 1) &&
         cm_run_progress(run, (double)used / (double)t->pin_count, -1, t->vertex_count, NAN, error) != CM_OK)
       return error->status;
   }

@@ -58,7 +58,7 @@ static void swap(double *value, uint64_t a, uint64_t b)
 /* Groups the edges by source in place (American flag sort); first [vertex_count + 1] is filled. */
 static cm_status group(cm_entries *l, uint32_t vertex_count, uint64_t *first, cm_error *error)
 {
-  uint64_t *next;
+  uint64_t *next, steps = 0;
   if (CM_NEW(l->memory, next, vertex_count, error) != CM_OK)
     return error->status;
   for (uint64_t e = 0; e < l->count; e++)
@@ -69,9 +69,9 @@ static cm_status group(cm_entries *l, uint32_t vertex_count, uint64_t *first, cm
   }
   cm_status status = CM_OK;
   for (uint32_t v = 0; v < vertex_count && status == CM_OK; v++) {
-    if (v % CM_CHECK_EVERY == 0)
-      status = cm_run_check(l->run, error);
-    while (next[v] < first[v + 1]) {
+    while (next[v] < first[v + 1] && status == CM_OK) {
+      if (cm_run_due(&steps, 1))
+        status = cm_run_check(l->run, error);
       uint64_t here = next[v], there = next[l->from[here]]++;
       if (here == there)
         continue;

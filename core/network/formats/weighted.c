@@ -136,14 +136,15 @@ cm_status cm_weighted_rows_close(cm_topology *made, cm_weights *weights, cm_run 
 {
   closer c = {.made = made, .weights = weights, .memory = run->memory, .sorter = {.memory = run->memory},
               .ends = made->net_first[made->vertex_count]};
-  uint64_t begin = 0;
+  uint64_t begin = 0, steps = CM_RUN_STEPS;
   uint32_t nets = 0;
   cm_status status = CM_OK;
   if (made->directed)
     status = CM_NEW(run->memory, made->net_source, made->vertex_count, error);
   for (uint32_t v = 0; v < made->vertex_count && status == CM_OK; v++) {
     uint64_t end = made->net_first[v + 1];
-    if (v % CM_CHECK_EVERY == 0 && (status = cm_run_check(run, error)) != CM_OK)
+    if (cm_run_due(&steps, end - begin + 1) &&
+        (status = cm_run_progress(run, (double)begin / (double)c.ends, -1, made->vertex_count, NAN, error)) != CM_OK)
       break;
     uint64_t start = c.used;
     status = begin < end ? close_row(&c, v, begin, end, error) : CM_OK;
@@ -167,6 +168,13 @@ cm_status cm_weighted_rows_close(cm_topology *made, cm_weights *weights, cm_run 
 /* The largest magnitude below which weights get a power of two of their own, so that the scale loses no digits. */
 #define SMALL_WEIGHT (1.0 / 256)
 
+/* Whether a loop over pins is to look at its run at pin i. */
+static bool is_long(uint64_t i)
+{
+  enum { LOOK_EVERY = 1 << 22 };
+  return i % LOOK_EVERY == LOOK_EVERY - 1;
+}
+
 static cm_status scale_delays(cm_topology *made, const double *delay_ms, cm_run *run, cm_error *error)
 {
   double longest = 0;
@@ -180,21 +188,27 @@ static cm_status scale_delays(cm_topology *made, const double *delay_ms, cm_run 
                    (double)(UINT32_MAX - 1));
   if (CM_NEW(run->memory, made->pin_delay, made->pin_count, error) != CM_OK)
     return error->status;
-  for (uint64_t i = 0; i < made->pin_count; i++)
+  for (uint64_t i = 0; i < made->pin_count; i++) {
+    if (is_long(i) && cm_run_check(run, error) != CM_OK)
+      return error->status;
     made->pin_delay[i] = (uint32_t)(delay_ms[i] * 1e6 / (double)unit + 0.5);
+  }
   made->delay_unit_ns = unit;
   return CM_OK;
 }
 
 static cm_status keep_signs(cm_topology *made, const double *value, cm_run *run, cm_error *error)
 {
-  for (uint64_t i = 0; i < made->pin_count; i++)
+  for (uint64_t i = 0; i < made->pin_count; i++) {
+    if (is_long(i) && cm_run_check(run, error) != CM_OK)
+      return error->status;
     if (value[i] < 0) {
       if (made->pin_negative == NULL &&
           CM_NEW(run->memory, made->pin_negative, (made->pin_count + 63) / 64, error) != CM_OK)
         return error->status;
       made->pin_negative[i / 64] |= UINT64_C(1) << i % 64;
     }
+  }
   return CM_OK;
 }
 
@@ -204,6 +218,8 @@ cm_status cm_weighted_rows_scale(cm_topology *made, const cm_weights *weights, c
   double sum = 0, maximum = 1, largest = 0, ones = (double)made->pin_count;
   bool all_one = true;
   for (uint64_t i = 0; value != NULL && i < made->pin_count; i++) {
+    if (is_long(i) && cm_run_check(run, error) != CM_OK)
+      return error->status;
     double magnitude = fabs(value[i]);
     sum += magnitude;
     largest = magnitude > largest ? magnitude : largest;
@@ -235,8 +251,11 @@ cm_status cm_weighted_rows_scale(cm_topology *made, const cm_weights *weights, c
     return CM_OK;
   if (CM_NEW(run->memory, made->pin_weight, made->pin_count, error) != CM_OK)
     return error->status;
-  for (uint64_t i = 0; i < made->pin_count; i++)
+  for (uint64_t i = 0; i < made->pin_count; i++) {
+    if (is_long(i) && cm_run_check(run, error) != CM_OK)
+      return error->status;
     made->pin_weight[i] =
         (uint32_t)cm_weight_scaled(ldexp(fabs(value[i]), -made->weight_exponent), made->weight_scale);
+  }
   return CM_OK;
 }

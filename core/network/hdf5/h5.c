@@ -2,6 +2,7 @@
  * damaged file; libhdf5 says only that it failed, the place comes from us. */
 #include "core/network/hdf5/h5.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ cm_status cm_h5_open(cm_h5 *h5, cm_source *source, const cm_import_limits *limit
                      cm_error *error)
 {
   size_t size = 0;
-  *h5 = (cm_h5){.file = -1, .format = format, .memory = run->memory};
+  *h5 = (cm_h5){.file = -1, .format = format, .run = run, .memory = run->memory};
   bool plain = cm_source_memory(source, &size) == NULL && !source->gzipped && source->raw_size > 0;
   if (!plain && cm_source_image(source, run->memory, &h5->image, &size, error) != CM_OK)
     return error->status;
@@ -202,17 +203,54 @@ static bool is_number(hid_t data)
   return class == H5T_INTEGER || class == H5T_FLOAT;
 }
 
+/* How many slices along the first axis are read at once: some millions of numbers, and whole chunks, which are unpacked whole. */
+static uint64_t slices_at_once(hid_t data, uint64_t each)
+{
+  enum { NUMBERS = 1 << 21 };
+  hsize_t chunk[CM_H5_RANK_MAX];
+  uint64_t slices = each < NUMBERS ? NUMBERS / each : 1;
+  hid_t creation = H5Dget_create_plist(data);
+  bool chunked = creation >= 0 && H5Pget_layout(creation) == H5D_CHUNKED && H5Pget_chunk(creation, CM_H5_RANK_MAX, chunk) > 0;
+  (void)H5Pclose(creation);
+  return chunked ? (slices + chunk[0] - 1) / chunk[0] * chunk[0] : slices;
+}
+
+/* All numbers of an array of at least one dimension, whole slices along its first axis at a time. */
+static cm_status read_slices(const cm_h5 *h5, hid_t data, double *values, bool *read, cm_error *error)
+{
+  hsize_t start[CM_H5_RANK_MAX] = {0}, block[CM_H5_RANK_MAX];
+  hid_t from = H5Dget_space(data), to;
+  const int rank = H5Sget_simple_extent_dims(from, block, NULL);
+  const uint64_t all = block[0], each = (uint64_t)H5Sget_simple_extent_npoints(from) / all, rows = slices_at_once(data, each);
+  cm_status status = CM_OK;
+  for (*read = true; start[0] < all && *read && status == CM_OK; start[0] += rows) {
+    block[0] = all - start[0] < rows ? all - start[0] : rows;
+    to = H5Screate_simple(rank, block, NULL);
+    *read = to >= 0 && H5Sselect_hyperslab(from, H5S_SELECT_SET, start, NULL, block, NULL) >= 0 &&
+            H5Dread(data, H5T_NATIVE_DOUBLE, to, from, H5P_DEFAULT, values + start[0] * each) >= 0;
+    (void)H5Sclose(to);
+    status = cm_run_progress(h5->run, (double)start[0] / (double)all, -1, 0, NAN, error);
+  }
+  (void)H5Sclose(from);
+  return status;
+}
+
 cm_status cm_h5_reals(const cm_h5 *h5, hid_t parent, const char *name, double **values, int *rank,
                       uint64_t dims[CM_H5_RANK_MAX], cm_error *error)
 {
   hid_t data;
   uint64_t count;
   double *made = NULL;
+  bool read = true;
   if (open_data(h5, parent, name, &data, rank, dims, &count, error) != CM_OK)
     return error->status;
   cm_status status = is_number(data) ? CM_NEW(h5->memory, made, count, error)
                                      : cm_h5_bad(h5, parent, name, "numbers are expected", error);
-  if (status == CM_OK && count > 0 && H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, made) < 0)
+  if (status == CM_OK && *rank > 0 && count > 0)
+    status = read_slices(h5, data, made, &read, error);
+  else if (status == CM_OK && count > 0)
+    read = H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, made) >= 0;
+  if (status == CM_OK && !read)
     status = cm_h5_bad(h5, parent, name, "its numbers cannot be read: the file is damaged", error);
   (void)H5Oclose(data);
   if (status != CM_OK) {

@@ -16,6 +16,7 @@ enum { CM_H5_RANK_MAX = 8, CM_H5_TEXT_MAX = 256, CM_H5_NAMES_MAX = 1 << 20 };
 typedef struct cm_h5 {
   hid_t file;
   const char *format;  /* for messages: "NIR network" */
+  cm_run *run;         /* between parts of large datasets, too */
   cm_memory *memory;
   uint64_t bytes_max;  /* of one dataset once unpacked */
   void *image;         /* NULL: read where it lies */

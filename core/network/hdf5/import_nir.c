@@ -30,7 +30,6 @@ typedef struct composer {
   cm_weights weights;
   uint64_t pin_room;
   arrivals *at;      /* [nodes] */
-  bool *leads;       /* [nodes] to a neuron */
   uint32_t *order;   /* linear nodes behind the neurons under way, each after what feeds it */
   uint32_t order_count;
   uint8_t *visit;    /* [nodes] */
@@ -38,6 +37,7 @@ typedef struct composer {
   uint32_t turn;
   uint32_t *unit, unit_count; /* nodes that are neurons, in order of their numbers */
   const nir_node *from;       /* whose taps are under way */
+  uint64_t steps;             /* since the run was last looked at */
   double value, delay_ms;
 } composer;
 
@@ -117,6 +117,8 @@ static cm_status name_neurons(composer *c, cm_error *error)
     (void)snprintf(made->population[p].name, sizeof made->population[p].name, "%s", n->name);
     (void)snprintf(made->population[p].kind, sizeof made->population[p].kind, "%s", n->input ? CM_INPUT_KIND : n->type);
     for (uint64_t i = 0; i < n->out.count; i++) {
+      if (cm_run_due(&c->steps, 1) && cm_run_check(c->run, error) != CM_OK)
+        return error->status;
       element_name(n, i, name, sizeof name);
       if (cm_labels_add(made, c->memory, &room, vertex, name, error) != CM_OK)
         return error->status;
@@ -134,7 +136,7 @@ static cm_status make_arrivals(composer *c, cm_error *error)
   for (uint32_t i = 0; i < g->count; i++) {
     arrivals *a = &c->at[i];
     uint64_t count = g->node[i].in.count;
-    if (!c->leads[i] || count == 0)
+    if (!g->node[i].leads || count == 0)
       continue;
     if (CM_NEW(c->memory, a->value, count, error) != CM_OK || CM_NEW(c->memory, a->turn, count, error) != CM_OK ||
         CM_NEW(c->memory, a->touched, count, error) != CM_OK ||
@@ -142,19 +144,6 @@ static cm_status make_arrivals(composer *c, cm_error *error)
       return error->status;
   }
   return CM_OK;
-}
-
-static void mark_leading(composer *c)
-{
-  nir_graph *g = c->graph;
-  for (uint32_t i = 0; i < g->count; i++)
-    c->leads[i] = g->node[i].kind == NIR_UNIT;
-  for (bool moved = true; moved;) {
-    moved = false;
-    for (uint32_t i = 0; i < g->count; i++)
-      for (uint32_t k = 0; k < g->node[i].next_count && !c->leads[i]; k++)
-        moved = c->leads[i] = c->leads[g->node[i].next[k]];
-  }
 }
 
 /* One value for an element of a node's input. */
@@ -179,7 +168,8 @@ static void arrive(composer *c, uint32_t node, uint64_t element, double value, d
 static cm_status pass_on(void *user, uint64_t output, double weight, double delay_ms, cm_error *error)
 {
   composer *c = user;
-  (void)error;
+  if (cm_run_due(&c->steps, c->from->next_count + UINT64_C(1)) && cm_run_check(c->run, error) != CM_OK)
+    return error->status;
   for (uint32_t k = 0; k < c->from->next_count; k++)
     arrive(c, c->from->next[k], output, c->value * weight, c->delay_ms + delay_ms);
   return CM_OK;
@@ -204,7 +194,7 @@ static cm_status order_behind(composer *c, uint32_t node, uint32_t *depth, uint3
       continue;
     }
     uint32_t to = n->next[next[here]++];
-    if (g->node[to].kind == NIR_UNIT || !c->leads[to] || c->visit[to] == CLOSED)
+    if (g->node[to].kind == NIR_UNIT || !g->node[to].leads || c->visit[to] == CLOSED)
       continue;
     if (c->visit[to] == OPEN) {
       cm_fail(error, CM_BAD_NETWORK, "%s: node '%s' (%s) feeds itself through no neuron", g->node[to].format, g->node[to].name,
@@ -287,7 +277,7 @@ static cm_status compose(composer *c, cm_error *error)
       uint32_t vertex = n->unit_first + (uint32_t)i;
       status = compose_row(c, n, i, order, g->count - c->order_count - 1, error);
       made->net_first[vertex + 1] = made->pin_count;
-      if (status == CM_OK && i % 64 == 0)
+      if (status == CM_OK && (cm_run_due(&c->steps, c->unit_count) || cm_run_progress_due(c->run)))
         status = cm_run_progress(c->run, (double)vertex / made->vertex_count, -1, made->vertex_count, NAN, error);
     }
   }
@@ -299,17 +289,34 @@ static cm_status compose(composer *c, cm_error *error)
 static cm_status import_graph(composer *c, cm_error *error)
 {
   nir_graph *g = c->graph;
+  if (nir_add_inputs(g, error) != CM_OK)
+    return error->status;
+  if (g->input_shape.count > 0 && !g->input_used)
+    return cm_fail(error, CM_BAD_OPTION,
+                   "input_shape is for networks whose first layer does not say what comes in: this one does; leave it out");
   if (nir_infer(g, error) != CM_OK || number_units(c, error) != CM_OK || name_neurons(c, error) != CM_OK ||
-      CM_NEW(c->memory, c->at, g->count, error) != CM_OK || CM_NEW(c->memory, c->leads, g->count, error) != CM_OK ||
-      CM_NEW(c->memory, c->order, g->count, error) != CM_OK || CM_NEW(c->memory, c->visit, g->count, error) != CM_OK)
+      CM_NEW(c->memory, c->at, g->count, error) != CM_OK || CM_NEW(c->memory, c->order, g->count, error) != CM_OK ||
+      CM_NEW(c->memory, c->visit, g->count, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < g->count; i++)
     c->delays = c->delays || g->node[i].kind == NIR_DELAY;
-  mark_leading(c);
   if (make_arrivals(c, error) != CM_OK || compose(c, error) != CM_OK ||
       cm_weighted_rows_close(c->made, &c->weights, c->run, error) != CM_OK)
     return error->status;
   return cm_weighted_rows_scale(c->made, &c->weights, c->run, error);
+}
+
+/* As the option says; refused already where it makes no sense. */
+static void read_input_shape(const cm_source *source, nir_shape *shape)
+{
+  const char *said = cm_source_option(source, CM_READ_INPUT_SHAPE);
+  nir_shape made = {.count = 1};
+  made.rank = said != NULL ? cm_read_option_shape(said, made.dim, NIR_RANK_MAX) : 0;
+  for (int i = 0; i < made.rank; i++)
+    if (__builtin_mul_overflow(made.count, made.dim[i], &made.count) || made.count > CM_VERTICES_MAX)
+      made.count = CM_VERTICES_MAX; /* too many neurons, which is told when they are numbered */
+  if (made.rank > 0)
+    *shape = made;
 }
 
 static cm_status import_layers(cm_source *source, const cm_import_limits *limits, cm_run *run, const char *format,
@@ -321,6 +328,7 @@ static cm_status import_layers(cm_source *source, const cm_import_limits *limits
   composer c = {.graph = &graph, .limits = limits, .run = run, .memory = run->memory};
   if (cm_h5_open(&h5, source, limits, run, format, error) != CM_OK)
     return error->status;
+  read_input_shape(source, &graph.input_shape);
   cm_status status = read(&h5, &graph, error);
   cm_h5_close(&h5);
   if (status == CM_OK)
@@ -337,7 +345,6 @@ static cm_status import_layers(cm_source *source, const cm_import_limits *limits
     cm_free(c.at[i].touched);
   }
   cm_free(c.at);
-  cm_free(c.leads);
   cm_free(c.order);
   cm_free(c.visit);
   cm_free(c.unit);

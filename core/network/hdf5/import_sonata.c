@@ -13,6 +13,8 @@ static cm_status import_edges(sonata *s, cm_source *source, cm_error *error)
     return error->status;
   cm_status status = sonata_survey(s, error);
   if (status == CM_OK)
+    status = sonata_leave_out(s, error);
+  if (status == CM_OK)
     status = sonata_number(s, error);
   if (status == CM_OK)
     status = sonata_read(s, error);
@@ -31,8 +33,9 @@ cm_status cm_import_sonata(cm_source *source, const cm_import_limits *limits, cm
     status = archive ? sonata_circuit(&s, source, error) : import_edges(&s, source, error);
   if (status == CM_OK) {
     *topology = s.made;
-    s.made = NULL;
+    sonata_close(&s, false);
+    return CM_OK;
   }
-  sonata_close(&s);
+  sonata_close(&s, true);
   return status;
 }

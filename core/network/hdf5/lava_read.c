@@ -127,7 +127,11 @@ static cm_status read_window(lava *l, hid_t layer, bool pool, nir_node *n, cm_er
   if (pool) {
     uint64_t channels = l->shape.rank == 3 ? l->shape.dim[0] : 0, window = shape->dim[2] * shape->dim[3];
     if (channels == 0 || shape->count != window || window > CM_PINS_MAX / channels)
-      return cm_h5_bad(l->h5, layer, "weight", "one window for all channels is expected", error);
+      return cm_h5_bad(l->h5, layer, "weight",
+                       l->shape.count > 0 ? "one window for all channels is expected"
+                                          : "nothing comes into the first layer, and a pool does not say what should: "
+                                            "say it with input_shape (2x34x34), or add a layer of type input",
+                       error);
     double *all;
     if (CM_NEW(l->graph->memory, all, channels * window, error) != CM_OK)
       return error->status;
@@ -201,23 +205,42 @@ static cm_status add_neurons(lava *l, hid_t layer, const char *name, const nir_s
   return by == NO_LAYER ? CM_OK : add_edge(l, by, *made, error);
 }
 
+/* What a convolution takes that gives `out`; no elements: windows that move by more than one leave that open. */
+static nir_shape before_window(const nir_node *n, const nir_shape *out)
+{
+  nir_shape made = {.rank = 3, .dim = {n->weight_shape.dim[1] * (uint64_t)n->groups}};
+  made.count = made.dim[0];
+  for (int i = 0; i < 2; i++) {
+    const nir_axis *a = &n->axis[i];
+    const int64_t extent = out->rank == 3 ? (int64_t)out->dim[1 + i] + a->dilation * (a->kernel - 1) - a->before - a->after : 0;
+    if (a->stride != 1 || extent < 1)
+      return (nir_shape){0};
+    made.dim[1 + i] = (uint64_t)extent;
+    made.count *= made.dim[1 + i];
+  }
+  return made;
+}
+
 static cm_status read_linear(lava *l, hid_t layer, const char *type, const char *name, const nir_shape *shape, cm_error *error)
 {
   uint32_t linear, neurons, back;
   bool dense = strncmp(type, "dense", strlen("dense")) == 0;
-  if (l->last == NO_LAYER)
-    return cm_h5_bad(l->h5, layer, "type", "a layer of type input must come first", error);
+  const bool first = l->last == NO_LAYER; /* there is no layer of type input: nir_add_inputs makes one */
+  if (first)
+    l->shape = l->graph->input_shape;
   if (add_node(l, dense ? NIR_AFFINE : NIR_CONV, type, name, ".weight", &linear, error) != CM_OK ||
       (dense ? read_matrix(l, layer, "weight", shape->count, &l->graph->node[linear], error)
              : read_window(l, layer, strcmp(type, "pool") == 0, &l->graph->node[linear], error)) != CM_OK)
     return error->status;
-  if (dense && l->graph->node[linear].weight_shape.dim[1] != l->shape.count) {
+  if (first && !dense)
+    l->graph->node[linear].own = before_window(&l->graph->node[linear], shape);
+  if (dense && !first && l->graph->node[linear].weight_shape.dim[1] != l->shape.count) {
     char what[160];
     (void)snprintf(what, sizeof what, "it has %llu inputs; the layer before has %llu neurons",
                    (unsigned long long)l->graph->node[linear].weight_shape.dim[1], (unsigned long long)l->shape.count);
     return cm_h5_bad(l->h5, layer, "weight", what, error);
   }
-  if (dense && l->shape.rank > 1) { /* a matrix takes them one after another */
+  if (dense && !first && l->shape.rank > 1) { /* a matrix takes them one after another */
     uint32_t flat;
     if (add_node(l, NIR_IDENTITY, "flatten", name, ".flat", &flat, error) != CM_OK || add_edge(l, l->last, flat, error) != CM_OK)
       return error->status;
@@ -225,7 +248,8 @@ static cm_status read_linear(lava *l, hid_t layer, const char *type, const char 
     l->graph->node[flat].flatten_last = -1;
     l->last = flat;
   }
-  if (add_edge(l, l->last, linear, error) != CM_OK || add_neurons(l, layer, name, shape, linear, &neurons, error) != CM_OK)
+  if ((!first && add_edge(l, l->last, linear, error) != CM_OK) ||
+      add_neurons(l, layer, name, shape, linear, &neurons, error) != CM_OK)
     return error->status;
   if (strcmp(type, "dense_rec") == 0 || cm_h5_has(layer, "weight_rec")) {
     nir_shape whole = {1, {shape->count}, shape->count};
@@ -256,7 +280,9 @@ static cm_status read_layer(lava *l, hid_t layer, const char *number, cm_error *
   for (size_t i = 0; i < sizeof linear / sizeof *linear; i++)
     if (strcmp(type, linear[i]) == 0)
       return read_linear(l, layer, type, name, &shape, error);
-  if (strcmp(type, "flatten") == 0 && l->last != NO_LAYER) {
+  if (strcmp(type, "flatten") == 0 && l->last == NO_LAYER)
+    return CM_OK; /* what comes in is a list, as the next layer says */
+  if (strcmp(type, "flatten") == 0) {
     if (shape.count != l->shape.count)
       return cm_h5_bad(l->h5, layer, "shape", "it has another number of elements than the layer before", error);
     l->shape = (nir_shape){1, {shape.count}, shape.count};

@@ -50,6 +50,7 @@ typedef struct nir_node {
   bool same;               /* padding "same" */
   bool average;
   int64_t groups;
+  bool leads;              /* to a neuron; units too */
   uint32_t *next;          /* successors in natural order of their names */
   uint32_t next_count;
   uint32_t unit_first;     /* units: number of the first neuron */
@@ -64,6 +65,9 @@ typedef struct nir_graph {
   uint64_t room;
   uint32_t (*edge)[2];
   uint64_t edge_count, edge_room;
+  nir_shape input_shape; /* of the first layer, as it was asked for; no elements: it was not */
+  bool input_used;
+  int dropped_rank; /* windows found an axis of 1 in front of as many; 0: none did */
 } nir_graph;
 
 /* Reads nodes and edges of the file, nested graphs in place of their nodes. */
@@ -85,6 +89,13 @@ cm_status nir_read_axes(const cm_h5 *h5, hid_t group, const char *name, int64_t 
 
 /* Every edge once, each node's successors in order of their numbers. */
 cm_status nir_link(nir_graph *graph, cm_error *error);
+
+/* Which nodes lead to neurons, and an input for each of them that nothing feeds, in a graph without an Input: of the shape that
+ * its weight says. CM_BAD_NETWORK: nothing says it, or the graph has an Input that should have fed it. */
+cm_status nir_add_inputs(nir_graph *graph, cm_error *error);
+
+/* CM_BAD_NETWORK at a node. */
+cm_status nir_bad(const nir_node *node, const char *what, cm_error *error);
 
 /* Fills every node's shapes from those of the inputs and of the neurons' parameters. */
 cm_status nir_infer(nir_graph *graph, cm_error *error);

@@ -5,7 +5,7 @@
 
 #include "core/network/hdf5/nir.h"
 
-static cm_status bad(const nir_node *n, const char *what, cm_error *error)
+cm_status nir_bad(const nir_node *n, const char *what, cm_error *error)
 {
   cm_fail(error, CM_BAD_NETWORK, "%s, node '%s' (%s): %s", n->format, n->name, n->type, what);
   return cm_fail_at(error, "%s%s", n->place, n->name);
@@ -17,6 +17,31 @@ static const char *say(const nir_shape *s, char text[120])
   for (int i = 0; i < s->rank && used < 120; i++)
     used += (size_t)snprintf(text + used, 120 - used, "%s%llu", i == 0 ? "" : " x ", (unsigned long long)s->dim[i]);
   return text;
+}
+
+/* Without the axes of 1 that stand before the last `rank`. */
+static nir_shape without_leading(const nir_shape *shape, int rank)
+{
+  nir_shape made = *shape;
+  while (made.rank > rank && made.dim[0] == 1) {
+    made.rank--;
+    memmove(made.dim, made.dim + 1, (size_t)made.rank * sizeof *made.dim);
+  }
+  return made;
+}
+
+/* The refusal of `in`, whose first axis may be time or a batch, and may be rows of neurons. */
+static cm_status refuse_leading(const nir_node *n, const nir_shape *in, cm_error *error)
+{
+  char text[300], shown[2][120];
+  nir_shape rest = *in;
+  rest.rank--;
+  memmove(rest.dim, rest.dim + 1, (size_t)rest.rank * sizeof *rest.dim);
+  (void)snprintf(text, sizeof text,
+                 "what comes in is %s: if its first axis, %llu, is time or a batch, give the Input the shape %s; if these are "
+                 "neurons, give the parameters of those behind it an axis of %llu too",
+                 say(in, shown[0]), (unsigned long long)in->dim[0], say(&rest, shown[1]), (unsigned long long)in->dim[0]);
+  return nir_bad(n, text, error);
 }
 
 bool nir_broadcasts(const nir_shape *shape, const nir_shape *whole)
@@ -48,26 +73,28 @@ static uint64_t slide(const nir_axis *a, uint64_t extent)
   return room < 0 ? 0 : (uint64_t)(room / a->stride) + 1;
 }
 
-static cm_status infer_window(nir_node *n, const nir_shape *in, cm_error *error)
+static cm_status infer_window(nir_node *n, int rank, cm_error *error)
 {
   char text[240], shown[120];
-  bool flat = n->kind == NIR_CONV && n->weight_shape.rank == 3;
-  int rank = flat ? 2 : 3;
+  const nir_shape *in = &n->in;
+  bool flat = rank == 2;
+  if (in->rank == rank + 1)
+    return refuse_leading(n, in, error);
   if (in->rank != rank || (n->kind == NIR_CONV && in->dim[0] != n->weight_shape.dim[1] * (uint64_t)n->groups)) {
     (void)snprintf(text, sizeof text, "what comes in is %s; %s is expected", say(in, shown),
                    flat ? "channels x width" : "channels x height x width, with as many channels as its weight has");
-    return bad(n, text, error);
+    return nir_bad(n, text, error);
   }
   if (n->own.count != 0 && n->own.count != in->count) {
     (void)snprintf(text, sizeof text, "its input_shape is not that of what comes in, %s", say(in, shown));
-    return bad(n, text, error);
+    return nir_bad(n, text, error);
   }
   uint64_t height = flat ? 1 : slide(&n->axis[0], in->dim[1]), width = slide(&n->axis[1], in->dim[rank - 1]);
   uint64_t channels = n->kind == NIR_CONV ? n->weight_shape.dim[0] : in->dim[0], count;
   if (height == 0 || width == 0 || __builtin_mul_overflow(height, width, &count) ||
       __builtin_mul_overflow(count, channels, &count) || count > CM_VERTICES_MAX) {
     (void)snprintf(text, sizeof text, "its window does not fit what comes in, %s", say(in, shown));
-    return bad(n, text, error);
+    return nir_bad(n, text, error);
   }
   n->out = flat ? (nir_shape){2, {channels, width}, count} : (nir_shape){3, {channels, height, width}, count};
   return CM_OK;
@@ -85,7 +112,7 @@ static cm_status infer_affine(nir_node *n, const nir_shape *in, cm_error *error)
   if (in->rank == 0 || in->dim[in->rank - 1] != inputs || in->count / inputs > CM_VERTICES_MAX / outputs) {
     (void)snprintf(text, sizeof text, "what comes in is %s; its weight has %llu inputs", say(in, shown),
                    (unsigned long long)inputs);
-    return bad(n, text, error);
+    return nir_bad(n, text, error);
   }
   n->out = *in;
   n->out.dim[in->rank - 1] = outputs;
@@ -107,31 +134,37 @@ static void infer_flatten(nir_node *n, const nir_shape *in)
 }
 
 /* Sets the shapes of a node into which `in` comes. */
-static cm_status infer_node(nir_node *n, const nir_shape *in, cm_error *error)
+static cm_status infer_node(nir_graph *g, nir_node *n, const nir_shape *in, cm_error *error)
 {
   char text[300], shown[2][120];
+  int rank = n->kind == NIR_CONV && n->weight_shape.rank == 3 ? 2 : 3;
   n->in = *in;
   switch (n->kind) {
     case NIR_AFFINE: return infer_affine(n, in, error);
     case NIR_CONV:
-    case NIR_POOL: return infer_window(n, in, error);
+    case NIR_POOL:
+      n->in = without_leading(in, rank);
+      g->dropped_rank = in->rank > rank && n->in.rank == rank ? rank : g->dropped_rank;
+      return infer_window(n, rank, error);
     case NIR_SCALE:
     case NIR_DELAY:
+      n->weight_shape = without_leading(&n->weight_shape, in->rank);
       if (!nir_broadcasts(&n->weight_shape, in) && n->weight_shape.count != in->count) {
         (void)snprintf(text, sizeof text, "what comes in is %s, its numbers are %s", say(in, shown[0]),
                        say(&n->weight_shape, shown[1]));
-        return bad(n, text, error);
+        return nir_bad(n, text, error);
       }
       if (n->weight_shape.count == in->count)
         n->weight_shape = *in;
       break;
     case NIR_UNIT:
+      n->own = n->own.count == in->count ? n->own : without_leading(&n->own, in->rank);
       if (n->own.count == in->count && n->own.rank >= in->rank)
         n->in = n->own;
       else if (n->own.count != 0 && n->own.count != in->count && (n->exact || !nir_broadcasts(&n->own, in))) {
         (void)snprintf(text, sizeof text, n->exact ? "what comes in is %s, its shape is %s" : "what comes in is %s, its parameters are %s",
                        say(in, shown[0]), say(&n->own, shown[1]));
-        return bad(n, text, error);
+        return nir_bad(n, text, error);
       }
       break;
     case NIR_IDENTITY:
@@ -145,20 +178,27 @@ static cm_status infer_node(nir_node *n, const nir_shape *in, cm_error *error)
   return CM_OK;
 }
 
-/* A neuron that nothing has come to yet has the shape of its parameters. */
+/* A node of a shape of its own to start at where nothing has come to yet: neurons by their parameters, convolutions by what
+ * they are given, matrices by their rows and columns, and last neurons whose parameters are single numbers. */
 static bool start_somewhere(nir_graph *g)
 {
-  for (uint32_t i = 0; i < g->count; i++) {
-    nir_node *n = &g->node[i];
-    if (n->out.count != 0 || n->own.count == 0 || (n->kind != NIR_UNIT && n->kind != NIR_CONV))
-      continue;
-    cm_error ignored;
-    if (n->kind == NIR_CONV && infer_node(n, &n->own, &ignored) != CM_OK)
-      continue;
-    if (n->kind == NIR_UNIT)
-      n->in = n->out = n->own;
-    return true;
-  }
+  enum { SHAPED, MATRICES, SINGLE, TURNS };
+  cm_error ignored;
+  for (int turn = 0; turn < TURNS; turn++)
+    for (uint32_t i = 0; i < g->count; i++) {
+      nir_node *n = &g->node[i];
+      bool unit = n->kind == NIR_UNIT && n->own.count != 0;
+      if (n->out.count != 0)
+        continue;
+      if (unit && (n->own.count > 1) == (turn == SHAPED) && turn != MATRICES) {
+        n->in = n->out = n->own;
+        return true;
+      }
+      const nir_shape taken = n->kind == NIR_AFFINE ? (nir_shape){1, {n->weight_shape.dim[1]}, n->weight_shape.dim[1]} : n->own;
+      if ((turn == SHAPED && n->kind == NIR_CONV && taken.count != 0) || (turn == MATRICES && n->kind == NIR_AFFINE && n->leads))
+        if (infer_node(g, n, &taken, &ignored) == CM_OK)
+          return true;
+    }
   return false;
 }
 
@@ -171,12 +211,55 @@ static cm_status flow(nir_graph *g, cm_error *error)
         nir_node *to = &g->node[g->node[i].next[k]];
         if (to->out.count != 0)
           continue;
-        if (infer_node(to, &g->node[i].out, error) != CM_OK)
+        if (infer_node(g, to, &g->node[i].out, error) != CM_OK)
           return error->status;
         moved = true;
       }
   }
   return CM_OK;
+}
+
+/* Whether neurons behind inputs have parameters for each along their first axis, of this extent. */
+static bool has_rows(const nir_graph *g, uint64_t extent)
+{
+  for (uint32_t i = 0; i < g->count; i++) {
+    const nir_node *n = &g->node[i];
+    if (n->kind == NIR_UNIT && !n->input && n->own.rank >= 2 && n->own.dim[0] == extent && n->own.count == n->out.count)
+      return true;
+  }
+  return false;
+}
+
+/* A matrix that takes the last axis alone, or neurons behind an Input whose parameters are those of all other axes. */
+static bool leaves_first(const nir_node *from, const nir_node *n)
+{
+  const nir_shape *in = &from->out, *own = &n->own;
+  if (n->kind == NIR_AFFINE)
+    return n->leads && n->in.rank >= 2 && n->in.count > n->weight_shape.dim[1];
+  return n->kind == NIR_UNIT && from->input && own->rank >= 1 && own->rank + 1 == in->rank && in->dim[0] > 1 &&
+         memcmp(own->dim, in->dim + 1, (size_t)own->rank * sizeof *own->dim) == 0;
+}
+
+/* A first axis that none of the neurons has is as likely time or a batch. */
+static cm_status check_leading(const nir_graph *g, cm_error *error)
+{
+  for (uint32_t i = 0; i < g->count; i++)
+    for (uint32_t k = 0; k < g->node[i].next_count; k++) {
+      const nir_node *from = &g->node[i], *to = &g->node[from->next[k]];
+      if (from->out.rank >= 2 && leaves_first(from, to) && !has_rows(g, from->out.dim[0]))
+        return refuse_leading(to, &from->out, error);
+    }
+  return CM_OK;
+}
+
+/* An axis of 1 in front of what windows take is none of the neurons'. */
+static void drop_leading(nir_graph *g)
+{
+  for (uint32_t i = 0; i < g->count && g->dropped_rank > 0; i++) {
+    nir_node *n = &g->node[i];
+    if (n->kind == NIR_UNIT && n->out.rank > g->dropped_rank)
+      n->in = n->out = without_leading(&n->out, g->dropped_rank);
+  }
 }
 
 cm_status nir_infer(nir_graph *g, cm_error *error)
@@ -192,15 +275,18 @@ cm_status nir_infer(nir_graph *g, cm_error *error)
   for (uint32_t i = 0; i < g->count; i++) {
     const nir_node *n = &g->node[i];
     if (n->kind == NIR_UNIT && n->out.count == 0)
-      return bad(n, "nothing says how many neurons it has: its parameters are single numbers and nothing comes in", error);
+      return nir_bad(n, "nothing says how many neurons it has: its parameters are single numbers and nothing comes in", error);
     for (uint32_t k = 0; n->out.count != 0 && k < n->next_count; k++) {
       const nir_node *to = &g->node[n->next[k]];
       if (to->in.count == n->out.count)
         continue;
       (void)snprintf(text, sizeof text, "%s comes from '%s'; it takes %s", say(&n->out, shown[0]), n->name,
                      say(&to->in, shown[1]));
-      return bad(to, text, error);
+      return nir_bad(to, text, error);
     }
   }
+  if (check_leading(g, error) != CM_OK)
+    return error->status;
+  drop_leading(g);
   return CM_OK;
 }

@@ -6,6 +6,7 @@
 #include "core/network/hdf5/sonata_circuit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -16,9 +17,26 @@
 
 /* ---- configuration ---- */
 
-static cm_status read_config(sonata_files *c, uint64_t member, cm_error *error)
+/* Networks that a configuration names: those of another one must be the same. */
+static cm_status take_networks(sonata_files *c, const char *name, const json_t *networks, cm_error *error)
+{
+  char what[300];
+  if (c->networks == NULL) {
+    (void)snprintf(c->config, sizeof c->config, "%s", name);
+    c->networks = json_deep_copy(networks);
+    return CM_OK;
+  }
+  if (json_equal(c->networks, networks))
+    return CM_OK;
+  (void)snprintf(what, sizeof what, "it names other networks than %s: config=NAME says which one is read", c->config);
+  return sonata_circuit_bad(name, what, error);
+}
+
+/* *circuit: the configuration that this one says holds the networks, cut to its room; "": none. */
+static cm_status read_config(sonata_files *c, uint64_t member, char circuit[CM_H5_TEXT_MAX], cm_error *error)
 {
   enum { CONFIG_MAX = 1 << 24 };
+  circuit[0] = '\0';
   if (cm_archive_bytes(&c->archive, member) > CONFIG_MAX)
     return CM_OK;
   if (sonata_member_open(c, member, error) != CM_OK)
@@ -26,29 +44,47 @@ static cm_status read_config(sonata_files *c, uint64_t member, cm_error *error)
   uint64_t refusals = cm_json_refusals();
   json_t *json = cm_json_loadb(c->image, c->image_size, 0, NULL);
   const json_t *networks = json_object_get(json, "networks"), *run = json_object_get(json, "run");
+  const char *other = json_string_value(json_object_get(json, "network"));
   double begin = json_number_value(json_object_get(run, "tstart")), end = json_number_value(json_object_get(run, "tstop"));
   cm_status status = CM_OK;
-  if (json_is_array(json_object_get(networks, "edges")) && c->networks != NULL)
-    status = sonata_circuit_bad(cm_archive_name(&c->archive, member), "a second configuration names networks; keep one", error);
-  else if (json_is_array(json_object_get(networks, "edges")))
-    c->networks = json_deep_copy(networks);
+  if (json_is_array(json_object_get(networks, "edges")))
+    status = take_networks(c, cm_archive_name(&c->archive, member), networks, error);
   if (end > begin)
-    c->seconds = (end - begin) / 1e3;
+    c->seconds = c->seconds == 0 || c->seconds == (end - begin) / 1e3 ? (end - begin) / 1e3 : -1;
+  (void)snprintf(circuit, CM_H5_TEXT_MAX, "%s", other != NULL ? other : "");
   json_decref(json);
   sonata_member_close(c);
   return status == CM_OK ? cm_json_whole(refusals, cm_archive_name(&c->archive, member), error) : status;
 }
 
+/* The one that option config names, and the one that it names. */
+static cm_status read_asked(sonata_files *c, const char *name, cm_error *error)
+{
+  char circuit[CM_H5_TEXT_MAX], ignored[CM_H5_TEXT_MAX];
+  uint64_t member;
+  if (sonata_member_find(c, name, &member, error) != CM_OK || read_config(c, member, circuit, error) != CM_OK)
+    return error->status;
+  if (c->networks == NULL && circuit[0] != '\0' &&
+      (sonata_member_find(c, circuit, &member, error) != CM_OK || read_config(c, member, ignored, error) != CM_OK))
+    return error->status;
+  return CM_OK;
+}
+
 static cm_status read_configs(sonata_files *c, cm_error *error)
 {
-  for (uint64_t i = 0; i < c->archive.count; i++) {
+  const char *asked = cm_source_option(c->s->asked, CM_READ_CONFIG);
+  char ignored[CM_H5_TEXT_MAX];
+  cm_status status = asked != NULL ? read_asked(c, asked, error) : CM_OK;
+  for (uint64_t i = 0; asked == NULL && status == CM_OK && i < c->archive.count; i++) {
     const char *name = cm_archive_name(&c->archive, i);
     size_t length = strlen(name);
-    if (length > 5 && strcmp(name + length - 5, ".json") == 0 && read_config(c, i, error) != CM_OK)
-      return error->status;
+    if (length > 5 && strcmp(name + length - 5, ".json") == 0)
+      status = read_config(c, i, ignored, error);
   }
-  return c->networks != NULL ? CM_OK
-                             : sonata_circuit_bad("config.json", "the archive has no configuration that names networks: nodes and edges", error);
+  if (status != CM_OK || c->networks != NULL)
+    return status;
+  return sonata_circuit_bad(asked != NULL ? asked : "config.json",
+                            "the archive has no configuration that names networks: nodes and edges", error);
 }
 
 /* ---- HDF5 files ---- */
@@ -96,6 +132,55 @@ static bool is_virtual(const sonata_files *c, uint64_t type)
   return false;
 }
 
+static int by_id(const void *a, const void *b, void *ids)
+{
+  const uint64_t *id = ids, x = id[*(const uint32_t *)a], y = id[*(const uint32_t *)b];
+  return x < y ? -1 : x > y;
+}
+
+static cm_status sort_ids(sonata_files *c, hid_t group, sonata_ids *made, cm_error *error)
+{
+  for (uint32_t i = 0; i < made->count; i++)
+    made->row[i] = i;
+  qsort_r(made->row, made->count, sizeof *made->row, by_id, made->id);
+  for (uint64_t i = 1; i < made->count; i++)
+    if (made->id[made->row[i]] == made->id[made->row[i - 1]])
+      return cm_h5_bad(&c->s->h5, group, "node_id", "two nodes have the same id", error);
+  return CM_OK;
+}
+
+/* The ids of a population's nodes, where the file gives them and they are not its rows. */
+static cm_status read_ids(sonata_files *c, hid_t group, uint32_t p, cm_error *error)
+{
+  sonata *s = c->s;
+  uint64_t count;
+  bool rows = true;
+  sonata_ids made = {0};
+  if (!cm_h5_has(group, "node_id") || s->ids[p] == 0 || s->ids[p] > s->limits->vertices_max)
+    return CM_OK;
+  if (sonata_length(c, group, "node_id", &count, error) != CM_OK)
+    return error->status;
+  if (count != s->ids[p])
+    return cm_h5_bad(&s->h5, group, "node_id", "its length is another than that of node_type_id", error);
+  cm_status status = CM_NEW(s->memory, made.id, count, error);
+  if (status == CM_OK)
+    status = cm_h5_slice(&s->h5, group, "node_id", H5T_NATIVE_UINT64, 0, count, made.id, error);
+  for (uint64_t i = 0; i < count && status == CM_OK; i++)
+    rows = rows && made.id[i] == i;
+  made.count = rows ? 0 : count;
+  if (status == CM_OK && !rows)
+    status = CM_NEW(s->memory, made.row, count, error);
+  if (status == CM_OK && !rows)
+    status = sort_ids(c, group, &made, error);
+  if (status == CM_OK && !rows) {
+    s->numbered[p] = made;
+    return CM_OK;
+  }
+  cm_free(made.id);
+  cm_free(made.row);
+  return status;
+}
+
 static cm_status read_population(sonata_files *c, hid_t group, const char *name, cm_error *error)
 {
   enum { SLICE = 1 << 16 };
@@ -103,6 +188,8 @@ static cm_status read_population(sonata_files *c, hid_t group, const char *name,
   uint32_t p;
   uint64_t count;
   bool input = c->virtual_count > 0;
+  if (!sonata_wants(s, name) && !cm_h5_has(group, "node_type_id"))
+    return CM_OK; /* incomplete, and not asked for */
   if (!cm_name_valid(name, strlen(name)) || strlen(name) >= CM_POPULATION_NAME_MAX)
     return cm_h5_bad(&s->h5, group, NULL, "its name has control characters or more than 119 bytes", error);
   if (sonata_length(c, group, "node_type_id", &count, error) != CM_OK || sonata_population(s, name, &p, error) != CM_OK)
@@ -117,6 +204,8 @@ static cm_status read_population(sonata_files *c, hid_t group, const char *name,
       input = is_virtual(c, s->source[i]);
   }
   s->ids[p] = count;
+  if (read_ids(c, group, p, error) != CM_OK)
+    return error->status;
   if (input)
     (void)snprintf(s->made->population[p].kind, sizeof s->made->population[p].kind, "%s", CM_INPUT_KIND);
   return CM_OK;
@@ -173,7 +262,8 @@ static cm_status read_circuit(sonata_files *c, cm_error *error)
     status = check_ids(c, declared, known, error);
   cm_free(declared);
   s->declared = true;
-  if (status != CM_OK || sonata_number(s, error) != CM_OK || for_files(c, "edges", read_edges, true, error) != CM_OK ||
+  if (status != CM_OK || sonata_leave_out(s, error) != CM_OK || sonata_number(s, error) != CM_OK ||
+      for_files(c, "edges", read_edges, true, error) != CM_OK ||
       CM_NEW(s->memory, c->measured, s->made->population_count, error) != CM_OK)
     return error->status;
   for (uint64_t i = 0; i < c->archive.count; i++) {

@@ -12,7 +12,8 @@ typedef struct sonata_files {
   sonata *s;
   cm_archive archive;
   json_t *networks;      /* of the configuration: nodes and edges */
-  double seconds;        /* of the simulation; 0: not said */
+  double seconds;        /* of the simulation; 0: not said; below 0: configurations say different ones */
+  char config[120];      /* the member that named the networks */
   void *image;           /* of the member that is open */
   size_t image_size;
   cm_source member;
@@ -45,7 +46,7 @@ cm_status sonata_types_read(sonata_files *c, const char *path, bool edges, cm_er
 /* Adds the spikes of the HDF5 file that is open, if it has any, to the counts of neurons. */
 cm_status sonata_spikes_read(sonata_files *c, cm_error *error);
 
-/* Once all are counted: spikes over the time of the simulation are rates, in hertz, of all populations that send or of none. */
+/* Once all are counted: spikes over the time of the simulation are rates, in hertz, of the populations that have some. */
 cm_status sonata_spikes_set_rates(sonata_files *c, cm_error *error);
 
 #endif

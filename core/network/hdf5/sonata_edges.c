@@ -33,8 +33,12 @@ cm_status sonata_population(sonata *s, const char *name, uint32_t *found, cm_err
   if (made->population_count >= CM_POPULATIONS_MAX)
     return cm_over_limit("populations", made->population_count + UINT64_C(1), CM_POPULATIONS_MAX, error);
   if (CM_ROOM(s->memory, made->population, &s->population_room, made->population_count + UINT64_C(1), error) != CM_OK ||
-      CM_ROOM(s->memory, s->ids, &s->ids_room, made->population_count + UINT64_C(1), error) != CM_OK)
+      CM_ROOM(s->memory, s->ids, &s->ids_room, made->population_count + UINT64_C(1), error) != CM_OK ||
+      CM_ROOM(s->memory, s->numbered, &s->numbered_room, made->population_count + UINT64_C(1), error) != CM_OK ||
+      CM_ROOM(s->memory, s->used, &s->used_room, made->population_count + UINT64_C(1), error) != CM_OK)
     return error->status;
+  s->used[*found] = false;
+  s->numbered[*found] = (sonata_ids){0};
   memset(&made->population[*found], 0, sizeof *made->population);
   (void)snprintf(made->population[*found].name, CM_POPULATION_NAME_MAX, "%s", name);
   s->ids[*found] = 0;
@@ -76,13 +80,14 @@ static cm_status survey(sonata *s, hid_t edges, cm_error *error)
     if (population_of(s, edges, lists[side], &p, error) != CM_OK ||
         length_of(s, edges, lists[side], &length[side], error) != CM_OK)
       return error->status;
+    s->used[p] = true;
     for (uint64_t at = 0; at < length[side]; at += SLICE) {
       uint64_t count = length[side] - at < SLICE ? length[side] - at : SLICE;
       if (cm_h5_slice(&s->h5, edges, lists[side], H5T_NATIVE_UINT64, at, count, s->source, error) != CM_OK ||
           cm_run_check(s->run, error) != CM_OK)
         return error->status;
       for (uint64_t i = 0; i < count; i++)
-        if (s->source[i] >= s->ids[p])
+        if (s->numbered[p].count == 0 && s->source[i] >= s->ids[p])
           s->ids[p] = s->source[i] < UINT64_MAX ? s->source[i] + 1 : UINT64_MAX;
     }
   }
@@ -92,11 +97,64 @@ static cm_status survey(sonata *s, hid_t edges, cm_error *error)
   return CM_OK;
 }
 
+uint64_t sonata_row(const sonata *s, uint32_t population, uint64_t id)
+{
+  const sonata_ids *n = &s->numbered[population];
+  uint64_t low = 0, high = n->count;
+  if (n->count == 0)
+    return id < s->ids[population] ? id : UINT64_MAX;
+  while (low < high) {
+    uint64_t middle = low + (high - low) / 2;
+    if (n->id[n->row[middle]] < id)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < n->count && n->id[n->row[low]] == id ? n->row[low] : UINT64_MAX;
+}
+
+bool sonata_wants(const sonata *s, const char *population)
+{
+  const char *said = cm_source_option(s->asked, CM_READ_POPULATION);
+  for (size_t length = strlen(population); said != NULL && *said != '\0';) {
+    const size_t word = strcspn(said, ",");
+    if (word == length && strncmp(said, population, word) == 0)
+      return true;
+    said += word + (said[word] == ',');
+    if (*said == '\0')
+      return false;
+  }
+  return said == NULL;
+}
+
+cm_status sonata_leave_out(sonata *s, cm_error *error)
+{
+  cm_topology *made = s->made;
+  uint32_t kept = 0;
+  const char *said = cm_source_option(s->asked, CM_READ_POPULATION);
+  for (uint32_t p = 0; said != NULL && p < made->population_count; p++) {
+    if (!s->used[p]) {
+      cm_free(s->numbered[p].id);
+      cm_free(s->numbered[p].row);
+      continue;
+    }
+    memmove(&made->population[kept], &made->population[p], sizeof *made->population);
+    s->numbered[kept] = s->numbered[p];
+    s->ids[kept++] = s->ids[p];
+  }
+  if (said == NULL)
+    return CM_OK;
+  made->population_count = kept;
+  return kept > 0 ? CM_OK
+                  : cm_fail(error, CM_BAD_NETWORK,
+                            "SONATA: no population of edges, nor of neurons with edges, is named \"%.80s\"", said);
+}
+
 cm_status sonata_number(sonata *s, cm_error *error)
 {
   cm_topology *made = s->made;
   char name[CM_POPULATION_NAME_MAX + 32];
-  uint64_t all = 0, room = 0;
+  uint64_t all = 0, room = 0, steps = 0;
   uint32_t vertex = 0;
   if (CM_NEW(s->memory, s->first, made->population_count, error) != CM_OK)
     return error->status;
@@ -118,7 +176,10 @@ cm_status sonata_number(sonata *s, cm_error *error)
     return error->status;
   for (uint32_t p = 0; p < made->population_count; p++)
     for (uint64_t id = 0; id < s->ids[p]; id++) {
-      (void)snprintf(name, sizeof name, "%s[%llu]", made->population[p].name, (unsigned long long)id);
+      if (cm_run_due(&steps, 1) && cm_run_check(s->run, error) != CM_OK)
+        return error->status;
+      (void)snprintf(name, sizeof name, "%s[%llu]", made->population[p].name,
+                     (unsigned long long)(s->numbered[p].count > 0 ? s->numbered[p].id[id] : id));
       if (cm_labels_add(made, s->memory, &room, vertex, name, error) != CM_OK)
         return error->status;
       made->population_of[vertex++] = p;
@@ -215,8 +276,15 @@ static cm_status add_edge(sonata *s, hid_t edges, const group *groups, bool grou
     if (g->delay_ms != NULL && delay_ms < 0)
       return cm_h5_bad(&s->h5, edges, "delay", "a delay is negative", error);
   }
-  return cm_entries_add(&s->entries, (uint32_t)(s->first[side[0]] + s->source[i]),
-                        (uint32_t)(s->first[side[1]] + s->target[i]), weight * synapses, delay_ms, error);
+  const uint64_t source = sonata_row(s, side[0], s->source[i]), target = sonata_row(s, side[1], s->target[i]);
+  if (source == UINT64_MAX || target == UINT64_MAX) {
+    (void)snprintf(what, sizeof what, "edge %llu names node %llu of '%.40s', which the nodes files lack",
+                   (unsigned long long)(at + i), (unsigned long long)(source == UINT64_MAX ? s->source[i] : s->target[i]),
+                   s->made->population[side[source != UINT64_MAX]].name);
+    return cm_h5_bad(&s->h5, edges, NULL, what, error);
+  }
+  return cm_entries_add(&s->entries, (uint32_t)(s->first[side[0]] + source), (uint32_t)(s->first[side[1]] + target),
+                        weight * synapses, delay_ms, error);
 }
 
 static cm_status read_edges(sonata *s, hid_t edges, cm_error *error)
@@ -254,7 +322,29 @@ static cm_status read_edges(sonata *s, hid_t edges, cm_error *error)
 
 /* ---- the file ---- */
 
-/* Does `each` to every edge population, in natural order of their names. */
+/* Whether an edge population is read: by its name, or by those of the neurons at both ends. */
+static bool wants_edges(const sonata *s, hid_t all, const char *name)
+{
+  static const char *const lists[] = {"source_node_id", "target_node_id"};
+  bool wanted = true;
+  if (sonata_wants(s, name))
+    return true;
+  hid_t edges = H5Oopen(all, name, H5P_DEFAULT);
+  for (int side = 0; side < 2 && wanted; side++) {
+    char population[CM_POPULATION_NAME_MAX] = "";
+    hid_t data = edges >= 0 && H5Iget_type(edges) == H5I_GROUP && cm_h5_has(edges, lists[side])
+                   ? H5Oopen(edges, lists[side], H5P_DEFAULT)
+                   : -1;
+    if (data >= 0)
+      cm_h5_attribute(data, "node_population", population, sizeof population);
+    (void)H5Oclose(data);
+    wanted = population[0] != '\0' && sonata_wants(s, population);
+  }
+  (void)H5Oclose(edges);
+  return wanted;
+}
+
+/* Does `each` to every edge population that is read, in natural order of their names. */
 static cm_status for_edges(sonata *s, cm_status (*each)(sonata *s, hid_t edges, cm_error *error), cm_error *error)
 {
   hid_t all, one;
@@ -266,11 +356,15 @@ static cm_status for_edges(sonata *s, cm_status (*each)(sonata *s, hid_t edges, 
     return error->status;
   cm_status status = cm_h5_names(&s->h5, all, &names, error);
   for (uint64_t i = 0; i < names.count && status == CM_OK; i++) {
+    if (!wants_edges(s, all, cm_h5_text_at(&names, i)))
+      continue;
     status = cm_h5_object(&s->h5, all, cm_h5_text_at(&names, i), &one, error);
     if (status != CM_OK)
       break;
     status = H5Iget_type(one) == H5I_GROUP ? each(s, one, error) : cm_h5_bad(&s->h5, one, NULL, "a group is expected", error);
     (void)H5Oclose(one);
+    if (status == CM_BAD_NETWORK && names.count > 1 && cm_source_option(s->asked, CM_READ_POPULATION) == NULL)
+      cm_fail_more(error, "; population=NAME,... reads others without it");
   }
   cm_h5_texts_free(&names);
   (void)H5Oclose(all);
@@ -289,7 +383,10 @@ cm_status sonata_read(sonata *s, cm_error *error)
 
 cm_status sonata_open(sonata *s, cm_source *source, const cm_import_limits *limits, cm_run *run, cm_error *error)
 {
-  *s = (sonata){.limits = limits, .run = run, .memory = run->memory,
+  *s = (sonata){.asked = source,
+                .limits = limits,
+                .run = run,
+                .memory = run->memory,
                 .entries = {.memory = run->memory, .run = run, .limit = limits->pins_max}};
   s->entries.weight.drop_zeros = cm_source_drops_zeros(source);
   if (CM_NEW(s->memory, s->made, 1, error) != CM_OK || CM_NEW(s->memory, s->source, SLICE, error) != CM_OK ||
@@ -300,8 +397,14 @@ cm_status sonata_open(sonata *s, cm_source *source, const cm_import_limits *limi
   return CM_OK;
 }
 
-void sonata_close(sonata *s)
+void sonata_close(sonata *s, bool made)
 {
+  for (uint32_t p = 0; s->made != NULL && s->numbered != NULL && p < s->made->population_count; p++) {
+    cm_free(s->numbered[p].id);
+    cm_free(s->numbered[p].row);
+  }
+  cm_free(s->numbered);
+  cm_free(s->used);
   cm_free(s->ids);
   cm_free(s->first);
   cm_free(s->source);
@@ -311,5 +414,6 @@ void sonata_close(sonata *s)
   cm_free(s->type);
   cm_free(s->types);
   cm_entries_free(&s->entries);
-  cm_topology_free(s->made);
+  if (made)
+    cm_topology_free(s->made);
 }

@@ -1,4 +1,5 @@
 /* Spikes of a SONATA circuit, of the new layout by population or of the old one without. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,17 +33,18 @@ static cm_status count_spikes(sonata_files *c, hid_t group, const char *ids, uin
       status = cm_h5_slice(&s->h5, group, "timestamps", H5T_NATIVE_DOUBLE, at, here, time, error);
     for (uint64_t i = 0; i < here && status == CM_OK; i++) {
       last = time[i] > last ? time[i] : last;
-      if (s->source[i] < s->ids[p]) {
-        c->rate[s->first[p] + s->source[i]]++;
+      const uint64_t row = sonata_row(s, p, s->source[i]);
+      if (row != UINT64_MAX) {
+        c->rate[s->first[p] + row]++;
         continue;
       }
-      (void)snprintf(what, sizeof what, "node %llu spikes, of %llu in its population", (unsigned long long)s->source[i],
-                     (unsigned long long)s->ids[p]);
+      (void)snprintf(what, sizeof what, "node %llu spikes, of %llu in its population, which has no such id",
+                     (unsigned long long)s->source[i], (unsigned long long)s->ids[p]);
       status = cm_h5_bad(&s->h5, group, ids, what, error);
     }
   }
   cm_free(time);
-  if (status == CM_OK && c->seconds <= 0 && last > 0) /* the configuration does not say how long */
+  if (status == CM_OK && c->seconds == 0 && last > 0) /* the configuration does not say how long */
     c->seconds = last * milliseconds / 1e3;
   c->measured[p] = status == CM_OK;
   return status;
@@ -57,6 +59,8 @@ static cm_status read_spiking(sonata_files *c, hid_t group, const char *name, cm
   for (uint32_t p = 0; p < made->population_count; p++)
     if (strcmp(made->population[p].name, name) == 0)
       return count_spikes(c, group, "node_ids", p, error);
+  if (cm_source_option(c->s->asked, CM_READ_POPULATION) != NULL)
+    return CM_OK; /* of a population that is left out */
   (void)snprintf(what, sizeof what, "the circuit has no population '%.60s'", name);
   return cm_h5_bad(&c->s->h5, group, NULL, what, error);
 }
@@ -89,20 +93,18 @@ cm_status sonata_spikes_read(sonata_files *c, cm_error *error)
   return status == CM_OK && !old ? sonata_for_members(c, "spikes", read_spiking, error) : status;
 }
 
-/* Spikes over the time of the simulation are rates, in hertz, of all populations that send or of none. */
+/* Spikes over the time of the simulation are rates, in hertz; who was not measured keeps the rate of 1. */
 cm_status sonata_spikes_set_rates(sonata_files *c, cm_error *error)
 {
   cm_topology *made = c->s->made;
   if (c->rate == NULL)
     return CM_OK;
-  for (uint32_t e = 0; e < made->net_count; e++) {
-    const cm_population *of = &made->population[made->population_of[cm_topology_source(made, e)]];
-    if (!c->measured[of - made->population])
-      return sonata_circuit_bad(of->name, "the archive has spikes, but none of this population, which sends too: add them, or leave all out", error);
-  }
-  if (c->seconds <= 0)
+  if (c->seconds < 0)
+    return sonata_circuit_bad(
+      "spikes", "the archive has simulations of different lengths: config=NAME says of which one the spikes are", error);
+  if (c->seconds == 0)
     return sonata_circuit_bad("spikes", "neither run.tstop of a configuration nor a spike says how long they were counted", error);
   for (uint32_t v = 0; v < made->vertex_count; v++)
-    c->rate[v] /= c->seconds;
+    c->rate[v] = c->measured[made->population_of[v]] ? c->rate[v] / c->seconds : NAN;
   return cm_topology_set_rates(made, c->rate, c->s->run, error);
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +15,23 @@ enum { NAME_MAX_BYTES = 1000 };
 
 typedef struct filling {
   cm_external *source;
-  cm_memory *memory;
+  cm_run *run;
   ProtobufCAllocator *allocator;
 } filling;
+
+/* So much is read at once, and no more once it is to stop. */
+enum { PIECE_BYTES = 1 << 23 };
+
+static uint64_t piece(uint64_t left)
+{
+  return left < PIECE_BYTES ? left : PIECE_BYTES;
+}
+
+/* How much of some bytes is read, and whether to go on. */
+static cm_status go_on(cm_run *run, uint64_t done, uint64_t all, cm_error *error)
+{
+  return cm_run_progress(run, (double)done / (double)all, -1, 0, NAN, error);
+}
 
 /* Where a tensor's data is. */
 typedef struct place {
@@ -116,18 +131,16 @@ static cm_status read_file(const filling *f, const Onnx__TensorProto *t, const p
   if (status == CM_OK)
     status = allocate(f, wanted, bytes, error);
   for (uint64_t done = 0; status == CM_OK && done < wanted;) {
-    ssize_t got = pread(file, *bytes + done, wanted - done, (off_t)(p->offset + done));
-    if (got <= 0)
-      status = cm_fail(error, CM_IO, "cannot read %.200s", p->location);
-    else
-      done += (uint64_t)got;
+    ssize_t got = pread(file, *bytes + done, piece(wanted - done), (off_t)(p->offset + done));
+    status =
+      got <= 0 ? cm_fail(error, CM_IO, "cannot read %.200s", p->location) : go_on(f->run, done += (uint64_t)got, wanted, error);
   }
   (void)close(file);
   return status;
 }
 
-cm_status cm_external_member(zip_t *zip, const char *name, uint64_t most, cm_memory *memory, uint8_t **made,
-                             uint64_t *size, cm_error *error)
+cm_status cm_external_member(zip_t *zip, const char *name, uint64_t most, cm_run *run, uint8_t **made, uint64_t *size,
+                             cm_error *error)
 {
   zip_stat_t about;
   uint8_t *bytes = NULL;
@@ -138,13 +151,11 @@ cm_status cm_external_member(zip_t *zip, const char *name, uint64_t most, cm_mem
   zip_file_t *file = zip_fopen(zip, name, ZIP_FL_ENC_GUESS);
   if (file == NULL)
     return cm_fail(error, CM_BAD_NETWORK, "member %.200s cannot be opened", name);
-  cm_status status = CM_NEW(memory, bytes, about.size + 1, error);
+  cm_status status = CM_NEW(run->memory, bytes, about.size + 1, error);
   for (uint64_t done = 0; status == CM_OK && done < about.size;) {
-    zip_int64_t got = zip_fread(file, bytes + done, about.size - done);
-    if (got <= 0)
-      status = cm_fail(error, CM_BAD_NETWORK, "member %.200s is damaged at byte %llu", name, (unsigned long long)done);
-    else
-      done += (uint64_t)got;
+    zip_int64_t got = zip_fread(file, bytes + done, piece(about.size - done));
+    status = got <= 0 ? cm_fail(error, CM_BAD_NETWORK, "member %.200s is damaged at byte %llu", name, (unsigned long long)done)
+                      : go_on(run, done += (uint64_t)got, about.size, error);
   }
   (void)zip_fclose(file);
   if (status != CM_OK) {
@@ -169,14 +180,13 @@ static cm_status read_member(const filling *f, const Onnx__TensorProto *t, const
     return refuse(t, error, "at most 256 files are read");
   if (i == s->member_count) {
     char *copy;
-    if (CM_NEW(f->memory, copy, strlen(name) + 1, error) != CM_OK)
+    if (CM_NEW(f->run->memory, copy, strlen(name) + 1, error) != CM_OK)
       return error->status;
     memcpy(copy, name, strlen(name) + 1);
     s->member[i].name = copy;
     s->member[i].bytes = NULL;
     s->member_count++;
-    if (cm_external_member(s->zip, name, MEMBER_BYTES_MAX, f->memory, &s->member[i].bytes, &s->member[i].size, error) !=
-        CM_OK)
+    if (cm_external_member(s->zip, name, MEMBER_BYTES_MAX, f->run, &s->member[i].bytes, &s->member[i].size, error) != CM_OK)
       return error->status == CM_BAD_NETWORK ? refuse(t, error, "the zip does not have it, or it is damaged")
                                              : error->status;
   }
@@ -257,10 +267,10 @@ static cm_status fill_graph(const filling *f, Onnx__GraphProto *g, cm_error *err
   return fill_nodes(f, g->node, g->n_node, error);
 }
 
-cm_status cm_external_fill(Onnx__ModelProto *model, cm_external *source, cm_memory *memory,
-                           ProtobufCAllocator *allocator, cm_error *error)
+cm_status cm_external_fill(Onnx__ModelProto *model, cm_external *source, cm_run *run, ProtobufCAllocator *allocator,
+                           cm_error *error)
 {
-  const filling f = {source, memory, allocator};
+  const filling f = {source, run, allocator};
   if (model->graph != NULL && fill_graph(&f, model->graph, error) != CM_OK)
     return error->status;
   for (size_t i = 0; i < model->n_functions; i++)

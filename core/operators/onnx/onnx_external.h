@@ -24,14 +24,14 @@ typedef struct cm_external {
 /* Puts the data of every tensor of a model that lies elsewhere into the message, as if it had been in the file; what is
  * filled in belongs to the message. `source` NULL: there is nothing to read from. Errors: CM_BAD_NETWORK for a tensor whose
  * data is not there, lies outside the folder or zip (absolute, "..", a link), or has another length than its shape and type
- * need; CM_TOO_LARGE, CM_IO, memory. */
-cm_status cm_external_fill(Onnx__ModelProto *model, cm_external *source, cm_memory *memory,
-                           ProtobufCAllocator *allocator, cm_error *error);
+ * need; CM_TOO_LARGE, CM_IO, memory, stops, which are heard within a large file. */
+cm_status cm_external_fill(Onnx__ModelProto *model, cm_external *source, cm_run *run, ProtobufCAllocator *allocator,
+                           cm_error *error);
 
 /* Member of a zip, decompressed, on the account; the caller frees it with cm_free. Errors: CM_TOO_LARGE above `most`
- * bytes, CM_BAD_NETWORK when it is not there or damaged, memory. */
-cm_status cm_external_member(zip_t *zip, const char *name, uint64_t most, cm_memory *memory, uint8_t **bytes,
-                             uint64_t *size, cm_error *error);
+ * bytes, CM_BAD_NETWORK when it is not there or damaged, memory, stops. */
+cm_status cm_external_member(zip_t *zip, const char *name, uint64_t most, cm_run *run, uint8_t **bytes, uint64_t *size,
+                             cm_error *error);
 
 /* Frees what members were read. */
 void cm_external_end(cm_external *source);

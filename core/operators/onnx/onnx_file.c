@@ -83,7 +83,7 @@ static cm_status read_zip(const char *path, cm_run *run, cm_model **made, cm_err
   else {
     memcpy(prefix, name, length);
     prefix[length] = '\0';
-    status = cm_external_member(zip, name, CM_ONNX_BYTES_MAX, run->memory, &bytes, &size, error);
+    status = cm_external_member(zip, name, CM_ONNX_BYTES_MAX, run, &bytes, &size, error);
   }
   cm_external source = {.folder = -1, .zip = zip, .prefix = prefix};
   if (status == CM_OK)

@@ -9,6 +9,7 @@
 
 /* protobuf-c's memory on our account. */
 typedef struct cm_proto_account {
+  cm_run *run; /* NULL: nobody can stop it */
   cm_memory *memory;
   cm_error error; /* of the last allocation that failed */
 } cm_proto_account;

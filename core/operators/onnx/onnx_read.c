@@ -230,7 +230,7 @@ static cm_status read_model(cm_onnx_reader *r, const Onnx__ModelProto *p, cm_err
 cm_status cm_onnx_read_bytes(const void *bytes, size_t size, struct cm_external *source, cm_run *run, cm_model **made,
                              cm_error *error)
 {
-  cm_onnx_reader r = {.run = run, .memory = run->memory, .account = {.memory = run->memory}};
+  cm_onnx_reader r = {.run = run, .memory = run->memory, .account = {.memory = run->memory, .run = run}};
   r.allocator = cm_proto_allocator(&r.account);
   if (size == 0)
     return cm_fail(error, CM_BAD_NETWORK, "the file is empty; expected is an ONNX model");
@@ -245,7 +245,7 @@ cm_status cm_onnx_read_bytes(const void *bytes, size_t size, struct cm_external 
   if (status == CM_OK)
     status = cm_model_new(run->memory, &r.model, error);
   if (status == CM_OK)
-    status = cm_external_fill((Onnx__ModelProto *)p, source, run->memory, &r.allocator, error);
+    status = cm_external_fill((Onnx__ModelProto *)p, source, run, &r.allocator, error);
   if (status == CM_OK)
     status = read_model(&r, (const Onnx__ModelProto *)p, error);
   protobuf_c_message_free_unpacked(p, &r.allocator);

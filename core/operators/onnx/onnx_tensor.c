@@ -7,9 +7,14 @@
 
 /* ---- protobuf-c on our account ---- */
 
+/* Blocks of so many bytes take time to be filled: before one the run is looked at. */
+enum { LARGE = 1 << 20 };
+
 static void *account_allocate(void *data, size_t size)
 {
   cm_proto_account *a = data;
+  if (a->run != NULL && size >= LARGE && cm_run_check(a->run, &a->error) != CM_OK)
+    return NULL;
   return cm_allocate(a->memory, size, 1, &a->error);
 }
 

@@ -9,7 +9,9 @@ cm_status cm_probe_init(cm_probe *probe, const cm_axon_state *state, cm_error *e
   *probe = (cm_probe){.state = state};
   if (CM_NEW(memory, probe->pull, state->part_room, error) == CM_OK &&
       CM_NEW(memory, probe->touched, state->part_room, error) == CM_OK &&
-      CM_NEW(memory, probe->open, state->part_room, error) == CM_OK && cm_copies_owed_init(&probe->owed, state, error) == CM_OK &&
+      CM_NEW(memory, probe->open, state->part_room, error) == CM_OK &&
+      CM_NEW(memory, probe->open_cost, state->part_room, error) == CM_OK &&
+      cm_copies_owed_init(&probe->owed, state, error) == CM_OK &&
       (state->prices == NULL || (CM_NEW(memory, probe->column, 2 * (size_t)state->prices->columns, error) == CM_OK &&
                                  CM_NEW(memory, probe->row, 2 * (size_t)state->prices->rows, error) == CM_OK)))
     return CM_OK;
@@ -22,6 +24,7 @@ void cm_probe_free(cm_probe *probe)
   cm_free(probe->pull);
   cm_free(probe->touched);
   cm_free(probe->open);
+  cm_free(probe->open_cost);
   cm_free(probe->column);
   cm_free(probe->row);
   cm_copies_owed_free(&probe->owed);
@@ -162,7 +165,7 @@ static uint32_t added(const cm_probe *q, uint32_t to)
 }
 
 /* What v's nets looked at pay more with v in part `to`, which they are drawn to. */
-static double spread(const cm_probe *q, uint32_t to)
+static inline double spread(const cm_probe *q, uint32_t to)
 {
   const cm_prices *prices = q->state->prices;
   if (prices == NULL)
@@ -189,24 +192,26 @@ static double spread_anywhere(const cm_probe *q)
   return (double)(int64_t)(pay - q->own_pays);
 }
 
+static inline bool keeps_limits(const cm_axon_state *s, uint64_t size, uint64_t axons, uint64_t synapses)
+{
+  return within(size, s->limit_size) && within(axons, s->limit_axons) && within(synapses, s->limit_synapses) &&
+         cm_memory_holds(&s->limits, size, synapses, axons);
+}
+
 /* What entering part `to` costs at least, by the nets looked at; INFINITY when it cannot be. */
 static double entering(const cm_probe *q, uint32_t v, uint32_t to, bool hard)
 {
   const cm_axon_state *s = q->state;
   uint64_t size = s->size[to] + cm_axon_size(s, v), synapses = s->synapses[to] + s->graph->synapses[v];
   uint64_t axons = s->axons[to] + added(q, to);
-  if (cm_part_capped(s, size, axons, synapses) ||
-      (hard && !(within(size, s->limit_size) && within(axons, s->limit_axons) && within(synapses, s->limit_synapses) &&
-                cm_memory_holds(&s->limits, size, synapses, axons))))
+  if (keeps_limits(s, size, axons, synapses))
+    return spread(q, to); /* no penalty now or then */
+  if (hard || cm_part_capped(s, size, axons, synapses))
     return INFINITY;
-  return spread(q, to) + cm_part_penalty(s, size, axons, synapses) -
-         cm_part_penalty(s, s->size[to], s->axons[to], s->synapses[to]);
-}
-
-/* Whether part `to` may cost less than `bound` to enter. */
-static bool open_part(const cm_probe *q, uint32_t v, uint32_t to, bool hard, double bound)
-{
-  return spread(q, to) < bound && entering(q, v, to, hard) < bound; /* penalties only add to it */
+  double paid = keeps_limits(s, s->size[to], s->axons[to], s->synapses[to])
+                  ? 0
+                  : cm_part_penalty(s, s->size[to], s->axons[to], s->synapses[to]);
+  return spread(q, to) + cm_part_penalty(s, size, axons, synapses) - paid;
 }
 
 /* Whether any part may: one not met yet would spread all nets looked at. */
@@ -216,11 +221,14 @@ static bool hope(cm_probe *q, uint32_t v, bool hard, double bound)
     return true;
   const uint32_t *from = q->closed ? q->open : q->touched;
   uint32_t count = q->closed ? q->open_count : q->touched_count;
-  q->closed = true;
+  q->closed = q->counted = true;
   q->open_count = 0;
-  for (uint32_t i = 0; i < count; i++)
-    if (open_part(q, v, from[i], hard, bound))
-      q->open[q->open_count++] = from[i];
+  for (uint32_t i = 0; i < count; i++) {
+    q->open[q->open_count] = from[i];
+    if (spread(q, from[i]) < bound &&
+        (q->open_cost[q->open_count] = entering(q, v, from[i], hard)) < bound) /* penalties only add */
+      q->open_count++;
+  }
   return q->open_count > 0;
 }
 
@@ -243,6 +251,7 @@ static bool look(cm_probe *q, uint32_t v, bool hard, double bound)
   cm_nets_look_ahead(&nets, s, v);
   for (uint64_t j = 0; j < degree; j++) {
     uint32_t e = cm_nets_ahead_next(&nets, s, false);
+    q->counted = false;
     if (priced)
       look_at_inbound_priced_net(q, v, e);
     else
@@ -254,12 +263,15 @@ static bool look(cm_probe *q, uint32_t v, bool hard, double bound)
     next_check += 1 + next_check / 2;
     if (!own_seen && j >= 4) {
       look_at_own_nets(q, v);
+      q->counted = false;
       own_seen = true;
       own = 0;
     }
   }
-  if (!own_seen)
+  if (!own_seen) {
     look_at_own_nets(q, v);
+    q->counted = false;
+  }
   return true;
 }
 
@@ -268,7 +280,7 @@ static void start(cm_probe *q)
   for (uint32_t i = 0; i < q->touched_count; i++)
     q->pull[q->touched[i]] = (cm_pull){0};
   q->touched_count = q->open_count = q->seen = 0;
-  q->closed = false;
+  q->closed = q->counted = false;
   q->in_weight = q->own_pays = 0;
   if (q->state->prices != NULL) {
     memset(q->column, 0, q->state->prices->columns * sizeof *q->column);
@@ -288,7 +300,7 @@ cm_offer cm_probe_best(cm_probe *q, uint32_t v, bool hard, double bound)
   uint32_t count = q->closed ? q->open_count : q->touched_count;
   for (uint32_t i = 0; i < count; i++) {
     uint32_t p = open[i];
-    double c = entering(q, v, p, hard);
+    double c = q->counted ? q->open_cost[i] : entering(q, v, p, hard);
     if ((c < least || (c == least && p < best.to && best.to != UINT32_MAX)) &&
         !(hard && s->copies != NULL && !cm_copies_fit(s, &q->owed, v, p, added(q, p)))) {
       least = c;

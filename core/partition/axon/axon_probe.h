@@ -19,7 +19,9 @@ typedef struct cm_probe {
   uint32_t touched_count;
   uint32_t *open;     /* of `touched`, those that may be the best; all of them as long as others may come */
   uint32_t open_count;
+  double *open_cost;  /* of each open part, what entering it costs by the nets looked at */
   bool closed;        /* no others can come */
+  bool counted;       /* open_cost is of all nets that are looked at */
   uint64_t in_weight; /* of the inbound nets looked at, those of other sources; with prices of its own as well */
   uint64_t *column, *row; /* with prices: what those nets would pay in every column and row, without the base; and as
                              much scratch behind */

@@ -6,6 +6,7 @@
 #include "base/threads.h"
 #include "core/partition/axon/bands.h"
 #include "core/partition/axon/locality.h"
+#include "core/partition/axon/net_windows.h"
 #include "core/partition/options.h"
 
 /* Proposals are made from how things stand at the start of a round; rounds are short beside all vertices. */
@@ -25,7 +26,7 @@ typedef struct notes {
 } notes;
 
 typedef struct clustering {
-  const cm_hypergraph *graph;
+  cm_hypergraph *graph;
   const cm_sketches *sketches;
   const cm_cluster_options *options;
   uint32_t *leader;   /* [vertices] cluster of each vertex, named by one member */
@@ -34,6 +35,7 @@ typedef struct clustering {
   uint32_t *proposal; /* [vertices] leader to join */
   const uint32_t *order;
   cm_bands bands;
+  cm_net_windows windows; /* on nets of more than PINS_MAX targets */
   uint32_t begin, end; /* the round, in order */
   uint32_t samples, count; /* nets asked; clusters so far */
   double floor;
@@ -73,7 +75,7 @@ static uint32_t meet(const clustering *c, notes *n, uint32_t v, uint32_t *asked)
     if (g->net_targets[asks[j]] > PINS_MAX && *asked > 0)
       continue;
     ++*asked;
-    for (cm_targets t = cm_targets_of(g, asks[j]); t.left > 0;) {
+    for (cm_targets t = cm_net_windows_of(&c->windows, asks[j], v); t.left > 0;) {
       uint32_t u = cm_targets_next(&t);
       if (n->hits[u]++ == 0)
         n->touched[count++] = u;
@@ -246,10 +248,18 @@ static cm_status visit_all(clustering *c, cm_run *run, cm_error *error)
   return CM_OK;
 }
 
+/* What is needed where vertices meet in nets rather than bands. */
+static cm_status list_nets(clustering *c, cm_run *run, cm_error *error)
+{
+  if (c->windows.first == NULL && cm_net_windows_new(c->graph, PINS_MAX, run, &c->windows, error) != CM_OK)
+    return error->status;
+  return cm_hypergraph_list_inbound(c->graph, run, error);
+}
+
 cm_status cm_cluster(cm_hypergraph *graph, const cm_sketches *sketches, const cm_cluster_options *options,
                      cm_run *run, uint32_t *map, uint32_t *clusters, cm_error *error)
 {
-  clustering c = {.graph = graph, .sketches = sketches, .options = options, .threads = run->threads};
+  clustering c = {.graph = graph, .sketches = sketches, .options = options, .windows.graph = graph, .threads = run->threads};
   uint32_t n = graph->vertex_count, *order = NULL;
   cm_status status = allocate(&c, run->memory, error);
   if (status == CM_OK)
@@ -271,7 +281,7 @@ cm_status cm_cluster(cm_hypergraph *graph, const cm_sketches *sketches, const cm
   if (status == CM_OK)
     status = cm_bands_new(sketches, cm_hypergraph_reaches_many(graph) ? options->bands : 0, run, &c.bands, error);
   if (status == CM_OK && c.bands.count == 0)
-    status = cm_hypergraph_list_inbound(graph, run, error);
+    status = list_nets(&c, run, error);
   if (status == CM_OK)
     status = cm_thread_pool_new(run->memory, c.threads, &c.pool, error);
   if (status == CM_OK)
@@ -280,7 +290,7 @@ cm_status cm_cluster(cm_hypergraph *graph, const cm_sketches *sketches, const cm
     c.few = true;
     c.samples = options->samples * MORE_SAMPLES;
     c.floor = floor_least;
-    status = cm_hypergraph_list_inbound(graph, run, error);
+    status = list_nets(&c, run, error);
     if (status == CM_OK)
       status = visit_all(&c, run, error);
   }
@@ -288,6 +298,7 @@ cm_status cm_cluster(cm_hypergraph *graph, const cm_sketches *sketches, const cm
     *clusters = number_clusters(&c, map);
   cm_thread_pool_free(c.pool);
   cm_bands_free(&c.bands);
+  cm_net_windows_free(&c.windows);
   release(&c);
   cm_free(order);
   return status;

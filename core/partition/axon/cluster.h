@@ -21,7 +21,7 @@ typedef struct cm_cluster_options {
  * join their targets. Where more than `enough` clusters are left, for hardly any two vertices share much, those still
  * alone count what they share over more of their nets and join for less. Fills map [vertex_count] with cluster numbers,
  * by lowest member; *clusters counts them. The same for any number of threads.
- * O(vertices * (samples * pins per net + bins)), with bands O(vertices * (bands + candidates * bins)). */
+ * O(vertices * (samples * pins per net, 2048 at most, + bins)), with bands O(vertices * (bands + candidates * bins)). */
 cm_status cm_cluster(cm_hypergraph *graph, const cm_sketches *sketches, const cm_cluster_options *options,
                      cm_run *run, uint32_t *map, uint32_t *clusters, cm_error *error);
 

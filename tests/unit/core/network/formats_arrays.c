@@ -323,7 +323,7 @@ static cm_status spikes_of(const array *a, const char *header, cm_spikes *spikes
   uint8_t bytes[BYTES_MAX];
   size_t size = make(a, header, bytes);
   test_write(in_folder("spikes.npy"), bytes, size);
-  return cm_spikes_read(in_folder("spikes.npy"), "spikes.npy", 3, &run, spikes, &error);
+  return cm_spikes_read(in_folder("spikes.npy"), "spikes.npy", &(cm_spike_ids){.neurons = 3}, &run, spikes, &error);
 }
 
 /* Neuron 2 fires in step 0; 1 and then 0 in step 2. */
@@ -347,11 +347,54 @@ START_TEST(spikes_in_rows_of_an_array_or_lines)
     ck_ok(spikes_of(&(array){NULL, types[i], "3, 2", "2 1 0 2 2 0"}, NULL, &spikes));
     expect_three_spikes(&spikes);
   }
-  ck_ok(cm_spikes_parse(lines, "lines", 3, &run, &spikes, &error));
+  ck_ok(cm_spikes_parse(lines, "lines", &(cm_spike_ids){.neurons = 3}, &run, &spikes, &error));
   expect_three_spikes(&spikes);
   test_write(in_folder("spikes.csv"), lines, sizeof lines - 1);
-  ck_ok(cm_spikes_read(in_folder("spikes.csv"), "spikes.csv", 3, &run, &spikes, &error));
+  ck_ok(cm_spikes_read(in_folder("spikes.csv"), "spikes.csv", &(cm_spike_ids){.neurons = 3}, &run, &spikes, &error));
   expect_three_spikes(&spikes);
+}
+END_TEST
+
+/* Ids are names where a network has them; numbers are positions where no neuron is named by one, or where that is said. */
+START_TEST(spikes_by_name_or_position)
+{
+  static const struct {
+    const char *names; /* of three neurons */
+    cm_spike_ids_as as;
+    const char *lines, *says; /* says: NULL: neuron 2 fires in step 0; 1 and then 0 in step 2 */
+  } cases[] = {
+    {"1\0002\0003", CM_SPIKE_IDS_AUTO, "2,2\n0,3\n2,1", NULL},
+    {"1\0002\0003", CM_SPIKE_IDS_POSITION, "2,1\n0,2\n2,0", NULL},
+    {"1\0002\0003", CM_SPIKE_IDS_AUTO, "2,1\n0,2\n2,0",
+     "x, line 3: no neuron of the network is named 0; if ids are positions, from 0, say so"},
+    {"1\0002\0003", CM_SPIKE_IDS_POSITION, "0,3", "x, line 1: neuron 3, but the network has 3 neurons"},
+    {"a\000b\000c", CM_SPIKE_IDS_AUTO, "2,b\n0,2\n2,a", NULL},
+    {"a\000b\000c", CM_SPIKE_IDS_NAME, "2,b\n0,2\n2,a", "x, line 2: no neuron of the network is named 2"},
+    {"a\000b\000c", CM_SPIKE_IDS_AUTO, "0,d", "no neuron of the network is named d: the spikes of this network are needed"},
+    {"a\000b\000a", CM_SPIKE_IDS_AUTO, "0,a", "two neurons of the network have the same"},
+    {"1\0002\0003", CM_SPIKE_IDS_AUTO,
+     "# NEST version: 3.8\n# RecordingBackendASCII version: 2\nsender\ttime_ms\n2\t2.3\n3\t0.9\n1\t2.0\n", NULL},
+    {"e[0]\0i[0]\0i[7]", CM_SPIKE_IDS_AUTO, "timestamps population node_ids\n2.5 i 0\n0 i 7\n2.5 e 0", NULL},
+    {"1\0002\0003", CM_SPIKE_IDS_AUTO, "neuron;weight;step\n2;0.5;2\n3;1;0\n1;1;2", NULL},
+    {"1\0002\0003", CM_SPIKE_IDS_AUTO, "sender,time_ms\n2,soon", "x, line 2: a time in milliseconds and a neuron are expected"},
+    {"1\0002\0003", CM_SPIKE_IDS_AUTO, "2\t2.3", "x, line 1: lines are STEP,NEURON"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    uint64_t first[4] = {0};
+    cm_spikes spikes;
+    cm_topology t = {.vertex_count = 3, .label_text = (char *)(uintptr_t)cases[i].names, .label_first = first};
+    for (int v = 0; v < 3; v++)
+      first[v + 1] = first[v] + strlen(cases[i].names + first[v]) + 1;
+    const cm_spike_ids ids = {.neurons = 3, .topology = &t, .as = cases[i].as};
+    cm_status status = cm_spikes_parse(cases[i].lines, "x", &ids, &run, &spikes, &error);
+    if (cases[i].says == NULL) {
+      ck_assert_msg(status == CM_OK, "case %zu: %s", i, error.detail);
+      expect_three_spikes(&spikes);
+      continue;
+    }
+    ck_assert_int_eq(status, CM_BAD_OPTION);
+    ck_assert_msg(strstr(error.detail, cases[i].says) != NULL, "case %zu: %s", i, error.detail);
+  }
 }
 END_TEST
 
@@ -389,6 +432,7 @@ TCase *array_cases(void)
   tcase_add_test(tests, archives_that_are);
   tcase_add_test(tests, names_in_tar);
   tcase_add_test(tests, spikes_in_rows_of_an_array_or_lines);
+  tcase_add_test(tests, spikes_by_name_or_position);
   tcase_add_loop_test(tests, arrays_that_are_no_spikes, 0, (int)(sizeof no_spikes / sizeof *no_spikes));
   return tests;
 }

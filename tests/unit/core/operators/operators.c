@@ -6,6 +6,7 @@
 static cm_run run;
 static cm_memory memory;
 static cm_error error;
+static atomic_bool stop;
 
 static void set_up(void)
 {
@@ -120,6 +121,39 @@ START_TEST(what_is_not_supported_says_so)
 }
 END_TEST
 
+static void stop_at_once(void *user, const cm_progress *progress)
+{
+  uint32_t *told = user;
+  atomic_store(&stop, ++*told > 1); /* the first tells that the phase begins */
+  ck_assert_str_eq(progress->phase, "read");
+}
+
+/* A tensor of 64 MiB in a file beside its model: after the first piece of it the reader hears that it is to stop. */
+START_TEST(a_large_tensor_in_another_file_is_left_when_asked)
+{
+  static const uint8_t bytes[] = "\x08\x08\x42\x02\x10\x0d\x3a\x21\x2a\x1f" /* IR 8, opset 13, a graph with an initializer */
+                                 "\x08\x80\x80\x80\x08\x10\x01\x42\x01w"    /* dims 2^24, float, named w */
+                                 "\x6a\x11\x0a\x08location\x12\x05w.bin\x70\x01"; /* external data */
+  char folder[CM_PATH_MAX], path[CM_PATH_MAX];
+  cm_model *model;
+  uint32_t told = 0;
+  test_folder(folder);
+  ck_ok(cm_path(path, &error, "%s/w.bin", folder));
+  test_write(path, "", 0);
+  ck_assert_int_eq(truncate(path, 1 << 26), 0);
+  ck_ok(cm_path(path, &error, "%s/model.onnx", folder));
+  test_write(path, bytes, sizeof bytes - 1);
+  run.cancel = &stop;
+  run.on_progress = stop_at_once;
+  run.user = &told;
+  cm_run_phase(&run, "read");
+  ck_fails(cm_onnx_read_beside(path, &run, &model, &error), CM_CANCELLED);
+  ck_assert_uint_eq(told, 2);
+  cm_run_init(&run);
+  ck_ok(cm_folder_remove(folder, &error));
+}
+END_TEST
+
 /* Every failed allocation on the way from file to values is reported and leaks nothing. */
 START_TEST(every_failed_allocation_is_reported)
 {
@@ -175,6 +209,7 @@ int main(void)
   tcase_add_test(tests, damage_is_noticed_or_harmless);
   tcase_add_test(tests, deep_nesting_is_refused);
   tcase_add_test(tests, what_is_not_supported_says_so);
+  tcase_add_test(tests, a_large_tensor_in_another_file_is_left_when_asked);
   tcase_add_test(tests, every_failed_allocation_is_reported);
   tcase_add_test(tests, narrow_floats_are_exact);
   suite_add_tcase(suite, tests);

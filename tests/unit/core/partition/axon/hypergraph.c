@@ -6,6 +6,7 @@
 
 #include "core/partition/axon/hypergraph.h"
 #include "core/partition/axon/net_sample.h"
+#include "core/partition/axon/net_windows.h"
 #include "core/partition/axon/sketch.h"
 
 enum { MOST = 40 };
@@ -355,6 +356,42 @@ START_TEST(what_fails_leaves_nothing)
 }
 END_TEST
 
+/* One axon reaches all other neurons: who looks at its targets for a vertex sees a few, and together all of them are seen; merged
+ * in these windows they shrink as fast as clusters may grow. */
+START_TEST(a_large_net_is_looked_at_through_windows)
+{
+  enum { N = 5000 };
+  cm_topology t = network_of_rows(N, N);
+  cm_hypergraph *g;
+  cm_net_windows windows;
+  uint32_t *seen = network_array(N, sizeof *seen);
+  for (uint32_t v = 1; v < N; v++)
+    t.pin[t.pin_count++] = v;
+  t.net_count = 1;
+  t.net_first[1] = t.pin_count;
+  ck_ok(cm_hypergraph_from_topology(&t, false, &run, &g, &error));
+  ck_ok(cm_net_windows_new(g, N - 1, &run, &windows, &error));
+  ck_assert_uint_eq(cm_net_windows_of(&windows, 0, 7).left, N - 1); /* it is not large by that measure */
+  cm_net_windows_free(&windows);
+  ck_ok(cm_net_windows_new(g, 2048, &run, &windows, &error));
+  for (uint32_t v = 0; v < N; v++) {
+    cm_targets some = cm_net_windows_of(&windows, 0, v);
+    ck_assert_uint_ge(some.left, 1);
+    ck_assert_uint_le(some.left, CM_WINDOW_TARGETS);
+    while (some.left > 0)
+      seen[cm_targets_next(&some)]++;
+  }
+  uint32_t missed = 0;
+  for (uint32_t v = 0; v < N; v++)
+    missed += seen[v] == 0;
+  ck_assert_uint_eq(missed, 1); /* the source */
+  cm_net_windows_free(&windows);
+  cm_hypergraph_free(g);
+  cm_free(seen);
+  network_free(&t);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("hypergraph");
@@ -367,6 +404,7 @@ int main(void)
   tcase_add_loop_test(tests, a_sample_stands_for_all_nets, 0, 12);
   tcase_add_loop_test(tests, a_coarse_level_of_a_sample_has_its_nets_merged, 0, 40);
   tcase_add_loop_test(tests, what_fails_leaves_nothing, 0, 6);
+  tcase_add_test(tests, a_large_net_is_looked_at_through_windows);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }
