@@ -230,7 +230,7 @@ static cm_status put_network(cm_running *r, cm_error *error)
 static cm_status put_levels(const preparing *p, cm_error *error)
 {
   char path[CM_PATH_MAX];
-  if (!p->r->options->executor->outside || strcmp(p->r->job.kind, "map") != 0 || strcmp(text_of(p, "preset"), "reference") != 0)
+  if (!p->r->options->executor->outside || strcmp(text_of(p, "preset"), "reference") != 0)
     return CM_OK;
   if (cm_path(path, error, "%s/" CM_WORK_LEVELS, p->r->folder) != CM_OK)
     return error->status;
@@ -240,14 +240,14 @@ static cm_status put_levels(const preparing *p, cm_error *error)
 /* The mapping to start from, or whose packets are to move. */
 static cm_status put_old_mapping(preparing *p, cm_error *error)
 {
-  bool simulates = strcmp(p->r->job.kind, "simulate") == 0;
-  const char *from = text_of(p, simulates ? "mapping" : "from");
+  const library_job_kind *kind = library_job_kind_of(p->r->job.kind);
+  const char *from = kind->mapping != NULL ? text_of(p, kind->mapping) : "";
   char path[CM_PATH_MAX];
   cm_mapping_row old;
   if (from[0] == '\0')
     return CM_OK;
   if (cm_mappings_get(p->r->store, from, &old, error) != CM_OK ||
-      (!simulates && free_own_cores(p, old.job, error) != CM_OK) ||
+      (kind->leases && free_own_cores(p, old.job, error) != CM_OK) ||
       cm_path(path, error, "%s/%s", p->r->folder, CM_WORK_FROM) != CM_OK)
     return error->status;
   return cm_mappings_lend(p->r->store, from, "mapping.json", path, error);
@@ -273,11 +273,10 @@ static cm_status put_spikes(const preparing *p, cm_error *error)
 static cm_status prepare(preparing *p, cm_error *error)
 {
   cm_running *r = p->r;
-  bool map = strcmp(r->job.kind, "map") == 0;
   if (identify_network(r, error) != CM_OK || read_options(p, error) != CM_OK ||
       (r->job.chip[0] != '\0' &&
        cm_occupancy_open(r->store, r->job.chip, &p->chip, &p->occupancy, error) != CM_OK) ||
-      (map && look_for_twin(p, error) != CM_OK))
+      (library_job_kind_of(r->job.kind)->shared && look_for_twin(p, error) != CM_OK))
     return error->status;
   if (r->deferred || r->reused[0] != '\0')
     return CM_OK;

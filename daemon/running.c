@@ -87,10 +87,11 @@ static uint64_t folder_bytes(const char *folder)
   return bytes;
 }
 
-/* The mapping that a job of kind simulate is about, of which it makes no other; else NULL. */
-static const char *simulated(const cm_running *r)
+/* The mapping that a job is about which makes none; else NULL. */
+static const char *mapping_about(const cm_running *r)
 {
-  return strcmp(r->job.kind, "simulate") == 0 ? json_string_value(json_object_get(r->work.options, "mapping")) : NULL;
+  const library_job_kind *kind = library_job_kind_of(r->job.kind);
+  return kind->result == LIBRARY_RESULT_NONE ? json_string_value(json_object_get(r->work.options, kind->mapping)) : NULL;
 }
 
 /* Puts what the job made in its place under a new id, and notes it in r->row. */
@@ -100,7 +101,7 @@ static cm_status place(cm_running *r, cm_error *error)
   if (cm_path(made, error, "%s/" CM_WORK_MADE, r->folder) != CM_OK)
     return error->status;
   cm_store_id(r->row.id);
-  memcpy(r->row.kind, r->job.kind, sizeof r->row.kind);
+  (void)snprintf(r->row.kind, sizeof r->row.kind, "%s", cm_job_makes(r->job.kind)->row);
   r->row.owner = r->job.owner;
   memcpy(r->row.network, r->job.network, sizeof r->row.network);
   memcpy(r->row.chip, r->job.chip, sizeof r->row.chip);
@@ -150,7 +151,7 @@ static cm_status execute(cm_running *r, cm_error *error)
   if (status != CM_OK || cm_work_result_read(r->folder, &r->result, error) != CM_OK)
     return error->status;
   if (r->result.status == CM_OK)
-    return simulated(r) != NULL ? CM_OK : place(r, error);
+    return mapping_about(r) != NULL ? CM_OK : place(r, error);
   *error = r->result.why;
   return error->status;
 }
@@ -201,8 +202,8 @@ static cm_status commit(cm_running *r, cm_job_state state, const cm_error *why, 
   cm_job_outcome outcome = {.state = state, .problem = problem_text, .code = why != NULL ? cm_status_code(why->status) : NULL, .report = report,
                             .phases = phases != NULL ? phases : r->phases, .log = log, .region = region,
                             .region_count = count};
-  if (state == CM_JOB_DONE && (simulated(r) != NULL || r->reused[0] != '\0'))
-    outcome.reused_mapping = simulated(r) != NULL ? simulated(r) : r->reused;
+  if (state == CM_JOB_DONE && (mapping_about(r) != NULL || r->reused[0] != '\0'))
+    outcome.reused_mapping = mapping_about(r) != NULL ? mapping_about(r) : r->reused;
   else if (state == CM_JOB_DONE)
     outcome.mapping = &r->row;
   outcome.pack = outcome.mapping != NULL && r->pack.bytes != NULL ? &r->pack : NULL;
