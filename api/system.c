@@ -151,8 +151,7 @@ void cm_get_openapi(cm_request *request)
 
 void cm_get_cache(cm_request *request)
 {
-  cm_cache_counts c;
-  cm_cache_count(request->store->cache, &c);
+  const library_levels_counts c = library_levels_count(request->store->cache);
   cm_reply_json(request, 200,
                 json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "entries", (json_int_t)c.entries, "bytes",
                           (json_int_t)c.bytes, "bytes_max", (json_int_t)c.bytes_max, "hits", (json_int_t)c.hits,
@@ -164,11 +163,10 @@ void cm_delete_cache(cm_request *request)
 {
   cm_error error;
   char effect[80];
-  cm_cache_counts before, after;
-  cm_cache_count(request->store->cache, &before);
-  cm_cache_empty(request->store->cache);
-  cm_cache_count(request->store->cache, &after);
-  (void)snprintf(effect, sizeof effect, "bytes %llu -> %llu", (unsigned long long)before.bytes, (unsigned long long)after.bytes);
+  const uint64_t before = library_levels_count(request->store->cache).bytes;
+  library_levels_empty(request->store->cache);
+  const uint64_t after = library_levels_count(request->store->cache).bytes;
+  (void)snprintf(effect, sizeof effect, "bytes %llu -> %llu", (unsigned long long)before, (unsigned long long)after);
   if (cm_audit_tell(request->store->database, effect, &error) != CM_OK)
     cm_reply_error(request, &error);
   else

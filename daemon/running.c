@@ -122,7 +122,7 @@ static void adopt_levels(cm_running *r)
   char path[CM_PATH_MAX];
   cm_error ignored;
   if (cm_path(path, &ignored, "%s/" CM_WORK_LEVELS_MADE, r->folder) == CM_OK)
-    cm_cache_adopt(r->store->cache, path);
+    library_levels_adopt(r->store->cache, path);
 }
 
 /* Requests come before jobs, and short jobs before long ones. */
@@ -131,10 +131,9 @@ enum { NICE_SHORT = 2, NICE_LONG = 10 };
 static cm_status execute(cm_running *r, cm_error *error)
 {
   const cm_executor *executor = cm_executor_for(r->options->executor, r->job.kind);
-  cm_level_cache levels = cm_cache_levels(r->store->cache);
   cm_work_watch watch = {.progress = on_progress, .log = on_log, .user = r,
                          .cancel = cm_event_bus_cancel_flag(r->store->bus, r->job.id),
-                         .levels = executor->outside ? NULL : &levels};
+                         .levels = executor->outside ? NULL : library_levels_cache(r->store->cache)};
   cm_execution execution = {.folder = r->folder,
                             .time_limit = r->work.time_limit,
                             .nice = r->job.lane == CM_LANE_OF_SHORT ? NICE_SHORT : NICE_LONG,

@@ -3,7 +3,7 @@
 #ifndef CM_STORAGE_MAPPINGS_H
 #define CM_STORAGE_MAPPINGS_H
 
-#include "core/chip/chip.h"
+#include "library/private/cores.h"
 #include "library/private/job_kinds.h"
 #include "storage/owners.h"
 
@@ -22,7 +22,7 @@ typedef struct cm_mapping_row {
   char kind[16]; /* cm_made.row */
   cm_owner owner;
   char network[CM_SHA_MAX];
-  char chip[CM_CHIP_NAME_MAX];
+  char chip[LIBRARY_CHIP_NAME_MAX];
   char job[CM_ID_MAX];          /* the job that made it */
   char fingerprint[CM_SHA_MAX]; /* of everything that shapes it, "" when it must not be reused */
   uint64_t bytes;
