@@ -22,8 +22,6 @@ UNIT_TESTS = \
   tests/unit/core/network/network \
   tests/unit/core/network/signed \
   tests/unit/core/network/text_formats \
-  tests/unit/core/operators/nodes \
-  tests/unit/core/operators/operators \
   tests/unit/core/partition/axon/axon_copies \
   tests/unit/core/partition/axon/axon_moves \
   tests/unit/core/partition/axon/axon_order \
@@ -41,6 +39,9 @@ UNIT_TESTS = \
   tests/unit/core/placement/placement \
   tests/unit/core/schedule/orders \
   tests/unit/core/schedule/schedule
+if ONNX
+UNIT_TESTS += tests/unit/core/operators/nodes tests/unit/core/operators/operators
+endif
 if HAVE_IGRAPH
 UNIT_TESTS += tests/unit/core/learning/communities
 tests_unit_core_learning_communities_LDADD = $(LDADD) $(IGRAPH_LIBS)
