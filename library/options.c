@@ -148,7 +148,7 @@ int coremap_options_schema(const char *kind, char **json, coremap_error **error)
   const struct kind *found;
   cm_status status = find(kind, true, &found, &e);
   if (status == CM_OK)
-    status = library_text(cm_options_schema(found->table), JSON_COMPACT, json, &e);
+    status = library_text(cm_options_schema_ruled(found->table), JSON_COMPACT, json, &e);
   return library_tell(status, &e, error);
 }
 

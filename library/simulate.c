@@ -11,8 +11,6 @@ static cm_status read_spikes(const coremap_mapping *m, const json_t *object, con
 {
   if (file[0] == '\0' && !asked->spikes.text)
     return asked->spikes.upload[0] == '\0' ? CM_OK : cm_option_refuse(error, "spikes", "text: uploads are a server's");
-  if (file[0] != '\0' && (asked->options.load > 0 || asked->options.saturation))
-    return cm_option_refuse(error, "spikes_file", "for time steps, and load and saturation go by the network's rates: leave one out");
   cm_status status = file[0] != '\0' ? cm_spikes_read(file, name[0] != '\0' ? name : file, m->topology.vertex_count, run, spikes, error)
                                      : cm_spikes_parse(json_string_value(json_object_get(object, "spikes")), "option spikes",
                                                        m->topology.vertex_count, run, spikes, error);

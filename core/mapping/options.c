@@ -85,7 +85,7 @@ static const cm_option options_of_maps[] = {
   {"time_limit", CM_OPTION_REAL, FIELD(time_limit), 0, 31536000, 0, {0}, NULL, true,
    CM_SHAPES_BOTH, .about = "seconds"},
 };
-const cm_options cm_map_option_table = {options_of_maps, sizeof options_of_maps / sizeof *options_of_maps, "a mapping"};
+const cm_options cm_map_option_table = {options_of_maps, sizeof options_of_maps / sizeof *options_of_maps, "a mapping", NULL};
 
 /* What does not go together, and what follows from what. */
 static cm_status resolve(struct cm_map_options *o, cm_error *error)
