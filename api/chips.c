@@ -18,17 +18,17 @@ void cm_list_chips(cm_request *request)
   }
   json_t *list = json_array();
   for (size_t i = 0; i < count; i++) {
-    cm_chip *chip;
+    coremap_chip *chip;
     if (cm_chips_open(request->store, chips[i].name, &chip, &error) != CM_OK)
       continue; /* deleted since it was listed */
+    const library_chip_facts c = library_chip_facts_of(chip);
     json_t *entry = json_pack("{s:s, s:b, s:s, s:I, s:I, s:I, s:b}", "name", chips[i].name, "preset", chips[i].preset,
-                              "description", chip->description, "width", (json_int_t)chip->width, "height",
-                              (json_int_t)chip->height, "cores", (json_int_t)cm_chip_cores(chip), "runs_programs",
-                              chip->target != NULL);
+                              "description", c.description, "width", (json_int_t)c.width, "height", (json_int_t)c.height, "cores",
+                              (json_int_t)c.width * c.height, "runs_programs", c.runs_programs);
     if (!chips[i].preset)
       cm_owner_add(entry, &chips[i].owner);
     (void)json_array_append_new(list, entry);
-    cm_chip_free(chip);
+    coremap_chip_free(chip);
   }
   free(chips);
   cm_reply_json(request, 200, json_pack("{s:o}", "chips", list));
@@ -68,7 +68,7 @@ static cm_status check_description(const char *text, cm_error *error)
 /* The description in our own words, so that equal chips are equal texts. A name in it must be the path's. */
 static cm_status read_chip(cm_request *request, const char *name, char **text, cm_error *error)
 {
-  cm_chip *chip;
+  coremap_chip *chip;
   json_error_t why;
   uint64_t refusals = cm_json_refusals();
   json_t *object = cm_json_loadb(request->body != NULL ? request->body : "", request->body_size,
@@ -94,13 +94,13 @@ static cm_status read_chip(cm_request *request, const char *name, char **text, c
     free(named);
     return error->status;
   }
-  cm_status status = cm_chip_parse(named, strlen(named), &chip, error);
+  cm_status status = library_chip_read(named, NULL, 0, &chip, error);
   free(named);
   if (status == CM_OK) {
-    status = check_description(chip->description, error);
+    status = check_description(library_chip_facts_of(chip).description, error);
     if (status == CM_OK)
-      status = cm_chip_print(chip, text, error);
-    cm_chip_free(chip);
+      status = library_chip_print(chip, text, error);
+    coremap_chip_free(chip);
   }
   return status;
 }
@@ -143,7 +143,7 @@ void cm_put_chip(cm_request *request)
   bool created, mismatch = false;
   if (!cm_chips_name_is_sound(change.name)) {
     cm_reply_problem(request, 400, "bad-chip", "The chip description cannot be used",
-                     "a chip's name has letters, digits, '.', '_' and '-', at most %d of them", CM_CHIP_NAME_MAX - 1);
+                     "a chip's name has letters, digits, '.', '_' and '-', at most %d of them", LIBRARY_CHIP_NAME_MAX - 1);
     return;
   }
   if (!read_condition(request, tag, &change.if_match) || !read_only_new(request, &change.only_new) ||

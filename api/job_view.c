@@ -156,9 +156,9 @@ void cm_job_write(cm_writer *w, const cm_request *request, const cm_job *job, bo
     write_retry(w, job);
   write_live(request->store, w, job);
   write_text(w, "problem", job->problem);
-  write_word(w, strcmp(job->kind, "compile") == 0 ? "program" : "mapping", job->mapping);
+  write_word(w, cm_job_makes(job->kind)->word, job->mapping);
   write_word(w, "lease", job->lease);
-  if (job->state == CM_JOB_DONE && strcmp(job->kind, "simulate") != 0)
+  if (job->state == CM_JOB_DONE && cm_job_makes(job->kind)->object != CM_OBJECT_NONE)
     cm_write_truth(w, "reused", job->reused);
   if (whole) {
     write_text(w, "options", job->options);

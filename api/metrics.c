@@ -140,11 +140,10 @@ static void put_counts(FILE *out, cm_request *request, uint64_t mappings, uint64
   cm_store *store = request->store;
   cm_counters *c = &request->server->counters;
   cm_connection_counts connections;
-  cm_cache_counts cache;
   uint64_t files = 0, files_max = 0, transactions, writes;
   (void)cm_descriptors_count(&files, &files_max);
   cm_connections_count(request->server->connections, &connections);
-  cm_cache_count(store->cache, &cache);
+  const library_levels_counts cache = library_levels_count(store->cache);
   cm_database_counts(store->database, &transactions, &writes);
   const cm_scrub_counts scrub = cm_scrub_count(store);
   const cm_server_options *o = &request->server->options;

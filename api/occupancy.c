@@ -116,7 +116,7 @@ static bool read_wanted(cm_request *request, const json_t *object, cm_lease_requ
   if (cores != NULL && !json_is_array(cores))
     return bad_member(request, "/cores", "expected a list of [x,y] and [x0,y0,x1,y1]");
   if (count != NULL && (!json_is_integer(count) || json_integer_value(count) < 1 ||
-                        json_integer_value(count) > CM_CHIP_CORES_MAX))
+                        json_integer_value(count) > LIBRARY_CHIP_CORES_MAX))
     return bad_member(request, "/count", "expected a number of cores from 1");
   wanted->cores = cores;
   wanted->count = (uint32_t)json_integer_value(count);

@@ -158,8 +158,8 @@ static pending pending_of(const cm_request *request)
   pending p = {CM_OBJECT_NONE, false};
   if (request->route->object != CM_OBJECT_JOB || cm_jobs_get(request->store, request->param[0], &job, &ignored) != CM_OK)
     return p;
-  if (!cm_job_has_ended(job.state) && strcmp(job.kind, "simulate") != 0)
-    p = (pending){strcmp(job.kind, "compile") == 0 ? CM_OBJECT_PROGRAM : CM_OBJECT_MAPPING, job.reserve};
+  if (!cm_job_has_ended(job.state))
+    p = (pending){cm_job_makes(job.kind)->object, job.reserve};
   cm_job_clear(&job);
   return p;
 }

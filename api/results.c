@@ -16,7 +16,7 @@ static json_t *entry_json(const cm_mapping_entry *e)
   return one;
 }
 
-static void list_results(cm_request *request, const char *kind, const char *member)
+static void list_results(cm_request *request, library_job_result result)
 {
   cm_error error;
   uint64_t limit;
@@ -25,7 +25,7 @@ static void list_results(cm_request *request, const char *kind, const char *memb
   size_t count;
   if (!cm_page_asked(request, CM_PAGE_MAX, CM_PAGE_DEFAULT, &limit, &before))
     return;
-  const cm_mapping_filter filter = {.viewer = &request->viewer, .kind = kind, .user = cm_request_query(request, "user"),
+  const cm_mapping_filter filter = {.viewer = &request->viewer, .made = result, .user = cm_request_query(request, "user"),
                                     .network = cm_request_query(request, "network"), .chip = cm_request_query(request, "chip"),
                                     .before = before, .limit = (size_t)limit + 1};
   if (cm_mappings_list(request->store, &filter, &entries, &count, &error) != CM_OK) {
@@ -35,7 +35,7 @@ static void list_results(cm_request *request, const char *kind, const char *memb
   json_t *list = json_array();
   for (size_t i = 0; i < count && i < limit; i++)
     (void)json_array_append_new(list, entry_json(&entries[i]));
-  json_t *body = json_pack("{s:o}", member, list);
+  json_t *body = json_pack("{s+:o}", cm_made_as(result)->word, "s", list);
   if (count > limit)
     cm_page_add_next(request, body, entries[limit - 1].sequence);
   free(entries);
@@ -44,10 +44,10 @@ static void list_results(cm_request *request, const char *kind, const char *memb
 
 void cm_list_mappings(cm_request *request)
 {
-  list_results(request, "map", "mappings");
+  list_results(request, LIBRARY_RESULT_MAPPING);
 }
 
 void cm_list_programs(cm_request *request)
 {
-  list_results(request, "compile", "programs");
+  list_results(request, LIBRARY_RESULT_PROGRAM);
 }

@@ -74,21 +74,29 @@ static const char *word_of(const json_t *options, const char *name, const char *
   return word != NULL ? word : normal;
 }
 
-/* Options of a map job, and the mapping that it starts from; false: the reply is set. */
-static bool check_map_options(cm_request *request, const json_t *options)
+/* A mapping that an option names is there for the asker; false: the reply is set. */
+static bool find_mapping(cm_request *request, const char *option, const char *id, cm_mapping_row *mapping)
 {
   cm_error error;
-  cm_mapping_row old;
-  if (!check_options(request, "map", options))
+  char where[40];
+  (void)snprintf(where, sizeof where, "/options/%s", option);
+  if (!cm_access_sees(request, CM_OBJECT_MAPPING, id, where))
     return false;
-  const char *from = word_of(options, "from", "");
-  bool none = from[0] == '\0', seen = none || cm_access_sees(request, CM_OBJECT_MAPPING, from, "/options/from");
-  bool there = none || !seen || cm_mappings_get(request->store, from, &old, &error) == CM_OK;
-  if (!there) {
-    (void)cm_fail_at(&error, "/options/from");
-    cm_reply_error(request, &error);
-  }
-  return seen && there;
+  if (cm_mappings_get(request->store, id, mapping, &error) == CM_OK)
+    return true;
+  (void)cm_fail_at(&error, "%s", where);
+  cm_reply_error(request, &error);
+  return false;
+}
+
+/* Options of a job on what was uploaded, and the mapping that it starts from; false: the reply is set. */
+static bool check_upload_options(cm_request *request, const library_job_kind *kind, const json_t *options)
+{
+  cm_mapping_row old;
+  if (!check_options(request, kind->name, options))
+    return false;
+  const char *from = kind->mapping != NULL ? word_of(options, kind->mapping, "") : "";
+  return from[0] == '\0' || find_mapping(request, kind->mapping, from, &old);
 }
 
 /* Given spikes are those of the network; false: the reply is set. */
@@ -147,31 +155,25 @@ static bool check_scenario(cm_request *request, const char *mapping, const char 
   return false;
 }
 
-/* Options of a simulation, whose network is that of its mapping; false: the reply is set. */
-static bool check_simulation(cm_request *request, const json_t *options, cm_job *job)
+/* Options of a job on a mapping, whose network it takes; false: the reply is set. */
+static bool check_mapping_options(cm_request *request, const library_job_kind *kind, const json_t *options, cm_job *job)
 {
   cm_error error;
   cm_mapping_row mapping;
-  static const char where[] = "/options/mapping";
   if (job->network[0] != '\0' || job->chip[0] != '\0')
     return bad_member(request, CM_BAD_OPTION, job->network[0] != '\0' ? "/network" : "/chip",
                       "a simulation takes both from its mapping: leave it out");
-  if (!check_options(request, "simulate", options))
+  if (!check_options(request, kind->name, options))
     return false;
-  const char *id = word_of(options, "mapping", ""), *scenario = word_of(options, "scenario", "");
+  const char *id = word_of(options, kind->mapping, ""), *scenario = word_of(options, "scenario", "");
   const json_t *spikes = json_object_get(options, "spikes");
   if (id[0] == '\0') {
-    (void)cm_option_refuse(&error, "mapping", "the id of a mapping, whose packets are to move");
+    (void)cm_option_refuse(&error, kind->mapping, "the id of a mapping, whose packets are to move");
     cm_reply_error(request, &error);
     return false;
   }
-  if (!cm_access_sees(request, CM_OBJECT_MAPPING, id, where))
+  if (!find_mapping(request, kind->mapping, id, &mapping))
     return false;
-  if (cm_mappings_get(request->store, id, &mapping, &error) != CM_OK) {
-    (void)cm_fail_at(&error, "%s", where);
-    cm_reply_error(request, &error);
-    return false;
-  }
   (void)snprintf(job->network, sizeof job->network, "%s", mapping.network);
   if (scenario[0] != '\0' && !check_scenario(request, id, scenario))
     return false;
@@ -180,64 +182,69 @@ static bool check_simulation(cm_request *request, const json_t *options, cm_job 
   return spikes == NULL || check_spikes(request, mapping.network, options);
 }
 
-/* What says how long a job takes. */
-static void liken(cm_job *job, const json_t *options, const cm_network *network)
+/* The word of an option that says how long a job takes. */
+static void add_likeness(cm_job *job, const json_t *value, const char *option, const char *normal)
 {
-  if (strcmp(job->kind, "compile") == 0)
-    (void)snprintf(job->likeness, sizeof job->likeness, "compile %s", word_of(options, "stop_after", "end"));
-  else if (strcmp(job->kind, "simulate") == 0)
-    (void)snprintf(job->likeness, sizeof job->likeness, "simulate %s",
-                   json_is_true(json_object_get(options, "saturation")) ? "saturation" : "steps");
-  else
-    (void)snprintf(job->likeness, sizeof job->likeness, "map %s %s %s %lld", word_of(options, "preset", "balanced"),
-                   word_of(options, "objective", "auto"), word_of(options, "mapper", "auto"),
-                   (long long)json_integer_value(json_object_get(options, "max_part_size")));
+  char number[24];
+  const char *word = json_is_true(value) ? option : json_is_string(value) ? json_string_value(value) : normal;
+  if (json_is_integer(value)) {
+    (void)snprintf(number, sizeof number, "%lld", (long long)json_integer_value(value));
+    word = number;
+  }
+  const size_t used = strlen(job->likeness);
+  (void)snprintf(job->likeness + used, sizeof job->likeness - used, " %s", word);
+}
+
+/* What says how long a job takes. */
+static void liken(cm_job *job, const library_job_kind *kind, const json_t *options, const cm_network *network)
+{
+  (void)snprintf(job->likeness, sizeof job->likeness, "%s", kind->name);
+  for (size_t i = 0; kind->likeness[i].option != NULL; i++)
+    add_likeness(job, json_object_get(options, kind->likeness[i].option), kind->likeness[i].option, kind->likeness[i].normal);
   job->size = network->operators > 0 ? (double)network->plain_bytes : (double)network->neurons + (double)network->synapses;
   job->time_limit = json_number_value(json_object_get(options, "time_limit"));
 }
 
 /* Models are compiled and topologies are mapped. */
-static bool network_suits(cm_request *request, bool compile, cm_job *job, const json_t *options)
+static bool network_suits(cm_request *request, const library_job_kind *kind, cm_job *job, const json_t *options)
 {
   const char *id = job->network;
   cm_error error;
   cm_network network = {0};
-  if (strcmp(job->kind, "simulate") != 0 && !cm_access_sees(request, CM_OBJECT_NETWORK, id, "/network"))
-    return false; /* a simulation moves the packets of a mapping that is seen; the id of its network was not asked for */
+  if (kind->input != LIBRARY_INPUT_MAPPING && !cm_access_sees(request, CM_OBJECT_NETWORK, id, "/network"))
+    return false; /* whoever sees a mapping may use it; the id of its network was not asked for */
   if (cm_networks_get(request->store, id, &network, &error) != CM_OK)
     return true; /* creating the job finds that out */
-  liken(job, options, &network);
-  if ((strcmp(network.format, "onnx") == 0) == compile)
+  liken(job, kind, options, &network);
+  if ((strcmp(network.format, "onnx") == 0) == (kind->input == LIBRARY_INPUT_MODEL))
     return true;
+  char words[80];
+  (void)snprintf(words, sizeof words, "jobs of kind \"%s\" need an ONNX model", kind->name);
   return bad_member(request, CM_BAD_OPTION, "/network",
-                    compile ? "jobs of kind \"compile\" need an ONNX model"
-                            : "an ONNX model is compiled, not mapped: kind \"compile\"");
+                    kind->input == LIBRARY_INPUT_MODEL ? words : "an ONNX model is compiled, not mapped: kind \"compile\"");
 }
 
-/* Reads the body into `job`; false: the reply is set. job->options is owned by the caller. */
-static bool read_job(cm_request *request, const json_t *object, cm_job *job)
+/* The kind of a job; NULL: the reply is set. */
+static const library_job_kind *read_kind(cm_request *request, const json_t *object, cm_job *job)
 {
-  static const char *const names[] = {"kind", "network", "chip", "options", "reserve", "name", "priority", "ttl", "visibility", NULL};
-  const json_t *options = json_object_get(object, "options"), *reserve = json_object_get(object, "reserve"),
-               *priority = json_object_get(object, "priority"), *ttl = json_object_get(object, "ttl");
-  if (!cm_request_members(request, object, names) || !read_word(request, object, "kind", job->kind, sizeof job->kind) ||
-      !read_word(request, object, "network", job->network, sizeof job->network) ||
-      !read_word(request, object, "chip", job->chip, sizeof job->chip) ||
-      !read_word(request, object, "name", job->name, sizeof job->name))
-    return false;
+  char words[120] = "this server runs jobs of kind ";
+  const size_t used = strlen(words);
+  if (!read_word(request, object, "kind", job->kind, sizeof job->kind))
+    return NULL;
   if (job->kind[0] == '\0')
-    (void)snprintf(job->kind, sizeof job->kind, "map");
-  bool compile = strcmp(job->kind, "compile") == 0, simulate = strcmp(job->kind, "simulate") == 0;
-  if (!compile && !simulate && strcmp(job->kind, "map") != 0)
-    return bad_member(request, CM_BAD_OPTION, "/kind", "this server runs jobs of kind \"map\", \"compile\" and \"simulate\"");
-  if (options != NULL && !json_is_object(options))
-    return bad_member(request, CM_BAD_OPTION, "/options", "expected an object");
-  if (simulate && !check_simulation(request, options, job))
-    return false;
-  if (job->network[0] == '\0')
-    return bad_member(request, CM_BAD_REQUEST, "/network", "the id of an uploaded network is needed");
-  if (job->chip[0] == '\0' && !compile && !simulate)
-    return bad_member(request, CM_BAD_REQUEST, "/chip", "the name of a chip is needed");
+    (void)snprintf(job->kind, sizeof job->kind, "%s", library_job_kind_at(0)->name);
+  const library_job_kind *kind = library_job_kind_of(job->kind);
+  if (kind->name != NULL)
+    return kind;
+  (void)library_job_kind_names(words + used, sizeof words - used);
+  (void)bad_member(request, CM_BAD_OPTION, "/kind", words);
+  return NULL;
+}
+
+/* What all jobs may be given; false: the reply is set. */
+static bool read_terms(cm_request *request, const library_job_kind *kind, const json_t *object, cm_job *job)
+{
+  const json_t *reserve = json_object_get(object, "reserve"), *priority = json_object_get(object, "priority"), *ttl = json_object_get(object, "ttl");
   if (reserve != NULL && !json_is_boolean(reserve))
     return bad_member(request, CM_BAD_REQUEST, "/reserve", "expected true or false");
   if (priority != NULL && (!json_is_integer(priority) || json_integer_value(priority) < -PRIORITY_MAX ||
@@ -254,18 +261,40 @@ static bool read_job(cm_request *request, const json_t *object, cm_job *job)
     return bad_member(request, CM_BAD_REQUEST, "/ttl", "expected seconds from 1 to 2592000");
   if (json_is_true(reserve) && !cm_access_has(request, CM_RIGHT_RESERVE))
     return false; /* who leases cores, by whatever route, may lease */
-  if ((compile || simulate) && json_is_true(reserve))
+  if (json_is_true(reserve) && !kind->leases)
     return bad_member(request, CM_BAD_OPTION, "/reserve", "only a job that maps takes cores");
-  if ((!simulate && !(compile ? check_options(request, "compile", options) : check_map_options(request, options))) ||
-      !network_suits(request, compile, job, options) ||
-      (job->chip[0] != '\0' && !cm_access_sees(request, CM_OBJECT_CHIP, job->chip, "/chip")) ||
-      !cm_access_owner_of(request, object, &job->owner))
-    return false;
-  (void)snprintf(job->request, sizeof job->request, "%s", request->id);
   job->shown = json_object_get(object, "visibility") != NULL;
   job->reserve = json_is_true(reserve);
   job->priority = (int)json_integer_value(priority);
   job->ttl = ttl != NULL ? json_number_value(ttl) : cm_lease_ttl_default_s;
+  return true;
+}
+
+/* Reads the body into `job`; false: the reply is set. job->options is owned by the caller. */
+static bool read_job(cm_request *request, const json_t *object, cm_job *job)
+{
+  static const char *const names[] = {"kind", "network", "chip", "options", "reserve", "name", "priority", "ttl", "visibility", NULL};
+  const json_t *options = json_object_get(object, "options");
+  const library_job_kind *kind = cm_request_members(request, object, names) ? read_kind(request, object, job) : NULL;
+  if (kind == NULL || !read_word(request, object, "network", job->network, sizeof job->network) ||
+      !read_word(request, object, "chip", job->chip, sizeof job->chip) ||
+      !read_word(request, object, "name", job->name, sizeof job->name))
+    return false;
+  if (options != NULL && !json_is_object(options))
+    return bad_member(request, CM_BAD_OPTION, "/options", "expected an object");
+  const bool of_mapping = kind->input == LIBRARY_INPUT_MAPPING;
+  if (of_mapping && !check_mapping_options(request, kind, options, job))
+    return false;
+  if (job->network[0] == '\0')
+    return bad_member(request, CM_BAD_REQUEST, "/network", "the id of an uploaded network is needed");
+  if (job->chip[0] == '\0' && kind->chip)
+    return bad_member(request, CM_BAD_REQUEST, "/chip", "the name of a chip is needed");
+  if (!read_terms(request, kind, object, job) || (!of_mapping && !check_upload_options(request, kind, options)) ||
+      !network_suits(request, kind, job, options) ||
+      (job->chip[0] != '\0' && !cm_access_sees(request, CM_OBJECT_CHIP, job->chip, "/chip")) ||
+      !cm_access_owner_of(request, object, &job->owner))
+    return false;
+  (void)snprintf(job->request, sizeof job->request, "%s", request->id);
   job->options = options != NULL ? cm_json_dumps(options, JSON_COMPACT | JSON_REAL_PRECISION(15)) : strdup("{}");
   if (job->options == NULL) {
     cm_reply_text(request, 503, NULL, NULL, 0);

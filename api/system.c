@@ -1,4 +1,5 @@
 /* Health, the OpenAPI document, the cache, and the viewer's files. */
+#include <ctype.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "storage/drain.h"
 #include "storage/scrub.h"
 #include "library/private/base.h"
+#include "library/private/job_kinds.h"
 
 enum { DISK_FULL = 1 << 22 }; /* free bytes below which nothing can be stored any more, whatever the reserve */
 
@@ -60,6 +62,23 @@ static json_t *one_of(const char *of, const char *more)
   return json_pack("{s:s, s:o}", "type", "string", "enum", words);
 }
 
+/* The options of each kind of jobs: of "map", MapOptions; JobKind: one of their names, and JobOptions: any of these; false: no memory. */
+static bool add_job_kinds(json_t *schemas)
+{
+  json_t *names = json_array(), *any = json_array();
+  bool good = true;
+  for (size_t i = 0; library_job_kind_at(i) != NULL; i++) {
+    const char *name = library_job_kind_at(i)->name;
+    char options[40];
+    (void)snprintf(options, sizeof options, "%c%sOptions", toupper((unsigned char)name[0]), name + 1);
+    good = json_array_append_new(names, json_string(name)) == 0 &&
+           json_array_append_new(any, json_pack("{s:s+}", "$ref", "#/components/schemas/", options)) == 0 &&
+           json_object_set_new(schemas, options, library_schema(name)) == 0 && good;
+  }
+  good = json_object_set_new(schemas, "JobKind", json_pack("{s:o}", "enum", names)) == 0 && good;
+  return json_object_set_new(schemas, "JobOptions", json_pack("{s:s, s:o}", "description", "By the kind of the job", "anyOf", any)) == 0 && good;
+}
+
 /* What stands in tables of the library becomes schemas of the document; false: no memory. */
 static bool add_tables(json_t *schemas)
 {
@@ -69,11 +88,8 @@ static bool add_tables(json_t *schemas)
   } made[] = {{"NetworkFormat", one_of("formats", "onnx")},
               {"ExportFormat", one_of("exports", NULL)},
               {"PictureLayer", one_of("layers", NULL)},
-              {"Metrics", library_table("metrics")},
-              {"MapOptions", library_schema("map")},
-              {"CompileOptions", library_schema("compile")},
-              {"SimulateOptions", library_schema("simulate")}};
-  bool good = true;
+              {"Metrics", library_table("metrics")}};
+  bool good = add_job_kinds(schemas);
   for (size_t i = 0; i < sizeof made / sizeof *made; i++)
     good = json_object_set_new(schemas, made[i].name, made[i].schema) == 0 && good;
   return good;
@@ -135,8 +151,7 @@ void cm_get_openapi(cm_request *request)
 
 void cm_get_cache(cm_request *request)
 {
-  cm_cache_counts c;
-  cm_cache_count(request->store->cache, &c);
+  const library_levels_counts c = library_levels_count(request->store->cache);
   cm_reply_json(request, 200,
                 json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "entries", (json_int_t)c.entries, "bytes",
                           (json_int_t)c.bytes, "bytes_max", (json_int_t)c.bytes_max, "hits", (json_int_t)c.hits,
@@ -148,11 +163,10 @@ void cm_delete_cache(cm_request *request)
 {
   cm_error error;
   char effect[80];
-  cm_cache_counts before, after;
-  cm_cache_count(request->store->cache, &before);
-  cm_cache_empty(request->store->cache);
-  cm_cache_count(request->store->cache, &after);
-  (void)snprintf(effect, sizeof effect, "bytes %llu -> %llu", (unsigned long long)before.bytes, (unsigned long long)after.bytes);
+  const uint64_t before = library_levels_count(request->store->cache).bytes;
+  library_levels_empty(request->store->cache);
+  const uint64_t after = library_levels_count(request->store->cache).bytes;
+  (void)snprintf(effect, sizeof effect, "bytes %llu -> %llu", (unsigned long long)before, (unsigned long long)after);
   if (cm_audit_tell(request->store->database, effect, &error) != CM_OK)
     cm_reply_error(request, &error);
   else

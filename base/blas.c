@@ -1,8 +1,11 @@
-/* OpenBLAS, held to one thread. */
+/* OpenBLAS, held to one thread; configured --without-blas, the same sums by a loop of our own, slower. */
 #include "base/blas.h"
 
-#include <cblas.h>
 #include <string.h>
+
+#ifndef CM_WITHOUT_BLAS
+#include <cblas.h>
+#endif
 
 void cm_gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, float alpha, const float *a,
              const float *b, float beta, float *c)
@@ -17,7 +20,17 @@ void cm_gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k
         c[i] *= beta;
     return;
   }
+#ifdef CM_WITHOUT_BLAS
+  for (int64_t i = 0; i < m; i++)
+    for (int64_t j = 0; j < n; j++) {
+      float sum = 0, *to = &c[i * n + j];
+      for (int64_t l = 0; l < k; l++)
+        sum += (transpose_a ? a[l * m + i] : a[i * k + l]) * (transpose_b ? b[j * k + l] : b[l * n + j]);
+      *to = alpha * sum + (beta == 0 ? 0 : beta * *to);
+    }
+#else
   openblas_set_num_threads(1);
   cblas_sgemm(CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans, transpose_b ? CblasTrans : CblasNoTrans, (int)m,
               (int)n, (int)k, alpha, a, (int)(transpose_a ? m : k), b, (int)(transpose_b ? k : n), beta, c, (int)n);
+#endif
 }

@@ -58,10 +58,24 @@ typedef struct cm_option {
   const char *words_were[CM_OPTION_WORDS_MAX];    /* the same of each word */
 } cm_option;
 
+enum { CM_OPTION_RULE_MAX = 3 };
+
+/* What does not go together: options that all have one of these values (words with spaces between; NULL: they are given, and mean
+ * something), and facts of what they are for, bits that all hold. The rows of a table are tried in order. */
+typedef struct cm_option_rule {
+  const char *at; /* the option that is refused; NULL ends the rows */
+  struct {
+    const char *option, *values;
+  } when[CM_OPTION_RULE_MAX];
+  unsigned facts;
+  const char *words; /* what is wrong, and what would be right; {NAME} stands for an option's value, or for what is told of the facts */
+} cm_option_rule;
+
 typedef struct cm_options {
   const cm_option *option;
   size_t count;
   const char *of; /* whose they are, for a message: "a compile job" */
+  const cm_option_rule *rules; /* NULL: there are none */
 } cm_options;
 
 /* What the command line shows of an option. */
@@ -74,6 +88,10 @@ typedef struct cm_option_about {
 
 /* Sets every field that a table names to what it is unless given; fields of kind OWN stay as they are. */
 void cm_options_default(const cm_options *table, void *fields);
+
+/* Refuses fields that a rule does, given these facts: CM_BAD_OPTION at /options/NAME. `told` is what words say of the facts
+ * ({NAME: text}; NULL: nothing). */
+cm_status cm_options_check(const cm_options *table, const void *fields, unsigned facts, const json_t *told, cm_error *error);
 
 /* Reads `object` ({NAME: value, ...}; NULL: nothing given) into the fields, which hold their defaults; names of the version
  * before serve as well. Errors: CM_BAD_OPTION at /options/NAME of what is unknown, out of range or given by both names, and what
@@ -91,9 +109,10 @@ json_t *cm_options_json(const cm_options *table, const void *fields, bool shapin
 /* What there is to say of option `number`, in the order of the table; false: there are no more. */
 bool cm_option_about_at(const cm_options *table, size_t number, cm_option_about *about);
 
-/* The JSON schema of an object of these options: types, words, ranges, defaults and help. A new reference; NULL: no
- * memory. */
+/* The JSON schema of an object of these options: types, words, ranges, defaults and help; and with the rules without facts, as what it
+ * does not match. New references; NULL: no memory. */
 json_t *cm_options_schema(const cm_options *table);
+json_t *cm_options_schema_ruled(const cm_options *table);
 
 /* The row of this name, or NULL. */
 const cm_option *cm_option_find(const cm_options *table, const char *name);

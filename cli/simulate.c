@@ -40,13 +40,7 @@ static int parse(int argc, char **argv, arguments *a)
       default: (void)cli_mapped_take(&a->in, flag);
     }
   }
-  int ended = cli_mapped_end(&a->in, "simulate", argc, argv);
-  if (ended >= 0)
-    return ended;
-  bool stream = json_object_get(a->flags, "load") != NULL || json_object_get(a->flags, "saturation") != NULL;
-  if (a->spikes != NULL && stream)
-    return cli_usage("simulate", "--spikes is for time steps; --load and --saturation go by the network's rates: leave one out");
-  return -1;
+  return cli_mapped_end(&a->in, "simulate", argc, argv);
 }
 
 static cm_status simulate(const arguments *a, cli_run *cli, json_t **report, cm_error *error)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/threads.h"
+#include "library/private/job_kinds.h"
 
 static const cm_executor executors[] = {
   {"threads", false, cm_execute_in_thread},
@@ -23,7 +24,7 @@ const cm_executor *cm_executor_find(const char *name)
 
 const cm_executor *cm_executor_for(const cm_executor *chosen, const char *kind)
 {
-  return chosen->outside || strcmp(kind, "compile") != 0 ? chosen : cm_executor_find("process");
+  return chosen->outside || !library_job_kind_of(kind)->outside ? chosen : cm_executor_find("process");
 }
 
 /* Processor time of this thread so far. */

@@ -172,7 +172,7 @@ static void reload_all(service *s)
   const cm_server_limits limits = limits_of(&next);
   cm_server_limit(s->server, &limits);
   cm_workers_limit(s->workers, next.memory_limit, next.disk_reserve);
-  cm_cache_resize(s->store->cache, next.cache_limit);
+  library_levels_resize(s->store->cache, next.cache_limit);
   if (cm_usage_set_half_life(s->store, (double)next.half_life, &error) != CM_OK)
     cm_log("SIGHUP: setting half-life stays as it was: %s", error.detail);
   cm_log("SIGHUP: the log is open anew and the settings are read");

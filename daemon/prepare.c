@@ -19,8 +19,7 @@ typedef struct preparing {
   cm_running *r;
   json_t *options; /* all of them, as they are where they are not given */
   char *shaping;   /* those that can change the result */
-  cm_chip *chip;
-  cm_occupancy *occupancy;
+  coremap_chip *chip;
 } preparing;
 
 /* What the network's bytes are called, and by which name its coarsened levels are shared: among jobs that the same people
@@ -105,9 +104,9 @@ static cm_status make_fingerprint(preparing *p, cm_error *error)
   char *chip = NULL, *occupancy = NULL, *all = NULL;
   char domain[CM_USER_MAX + 16];
   cm_owner_domain(&p->r->job.owner, domain);
-  cm_status status = cm_chip_print(p->chip, &chip, error);
+  cm_status status = library_chip_print(p->chip, &chip, error);
   if (status == CM_OK)
-    status = cm_occupancy_print(p->occupancy, p->chip, &occupancy, error);
+    status = library_cores_print(p->chip, &occupancy, error);
   if (status == CM_OK && asprintf(&all, "%s\n%s\n%s\n%s%s%s", p->r->job.network, chip, occupancy, p->shaping,
                                   domain[0] != '\0' ? "\n" : "", domain) < 0) {
     all = NULL;
@@ -141,6 +140,11 @@ static cm_status look_for_twin(preparing *p, cm_error *error)
   return status == CM_NOT_FOUND ? CM_OK : status;
 }
 
+static bool is_same(const char *owner, const void *other)
+{
+  return strcmp(owner, other) == 0;
+}
+
 /* Cores that the lease of a job's mapping holds are free to a job that starts from it and takes none itself. */
 static cm_status free_own_cores(preparing *p, const char *job, cm_error *error)
 {
@@ -155,9 +159,8 @@ static cm_status free_own_cores(preparing *p, const char *job, cm_error *error)
   for (size_t i = 0; i < count; i++) {
     char owner[CM_ID_MAX + 8];
     (void)snprintf(owner, sizeof owner, "lease:%s", leases[i].id);
-    for (uint32_t c = 0; strcmp(leases[i].job, job) == 0 && c < p->occupancy->width * p->occupancy->height; c++)
-      if (p->occupancy->state[c] == CM_CORE_TAKEN && strcmp(p->occupancy->owners[p->occupancy->owner[c]], owner) == 0)
-        p->occupancy->state[c] = CM_CORE_FREE;
+    if (strcmp(leases[i].job, job) == 0)
+      library_cores_release(p->chip, is_same, owner);
     cm_lease_clear(&leases[i]);
   }
   free(leases);
@@ -206,12 +209,12 @@ static cm_status put_chip(const preparing *p, cm_error *error)
   char *text;
   if (p->chip == NULL)
     return CM_OK;
-  cm_status status = cm_chip_print(p->chip, &text, error);
+  cm_status status = library_chip_print(p->chip, &text, error);
   if (status != CM_OK)
     return status;
   status = put_text(p->r, text, CM_WORK_CHIP, error);
   free(text);
-  if (status != CM_OK || cm_occupancy_print(p->occupancy, p->chip, &text, error) != CM_OK)
+  if (status != CM_OK || library_cores_print(p->chip, &text, error) != CM_OK)
     return error->status;
   status = put_text(p->r, text, CM_WORK_OCCUPANCY, error);
   free(text);
@@ -230,24 +233,24 @@ static cm_status put_network(cm_running *r, cm_error *error)
 static cm_status put_levels(const preparing *p, cm_error *error)
 {
   char path[CM_PATH_MAX];
-  if (!p->r->options->executor->outside || strcmp(p->r->job.kind, "map") != 0)
+  if (!p->r->options->executor->outside)
     return CM_OK;
   if (cm_path(path, error, "%s/" CM_WORK_LEVELS, p->r->folder) != CM_OK)
     return error->status;
-  return cm_cache_lend(p->r->store->cache, p->r->work.levels, path, error);
+  return library_levels_lend(p->r->store->cache, p->r->work.levels, path, error);
 }
 
 /* The mapping to start from, or whose packets are to move. */
 static cm_status put_old_mapping(preparing *p, cm_error *error)
 {
-  bool simulates = strcmp(p->r->job.kind, "simulate") == 0;
-  const char *from = text_of(p, simulates ? "mapping" : "from");
+  const library_job_kind *kind = library_job_kind_of(p->r->job.kind);
+  const char *from = kind->mapping != NULL ? text_of(p, kind->mapping) : "";
   char path[CM_PATH_MAX];
   cm_mapping_row old;
   if (from[0] == '\0')
     return CM_OK;
   if (cm_mappings_get(p->r->store, from, &old, error) != CM_OK ||
-      (!simulates && free_own_cores(p, old.job, error) != CM_OK) ||
+      (kind->leases && free_own_cores(p, old.job, error) != CM_OK) ||
       cm_path(path, error, "%s/%s", p->r->folder, CM_WORK_FROM) != CM_OK)
     return error->status;
   return cm_mappings_lend(p->r->store, from, "mapping.json", path, error);
@@ -273,11 +276,10 @@ static cm_status put_spikes(const preparing *p, cm_error *error)
 static cm_status prepare(preparing *p, cm_error *error)
 {
   cm_running *r = p->r;
-  bool map = strcmp(r->job.kind, "map") == 0;
   if (identify_network(r, error) != CM_OK || read_options(p, error) != CM_OK ||
       (r->job.chip[0] != '\0' &&
-       cm_occupancy_open(r->store, r->job.chip, &p->chip, &p->occupancy, error) != CM_OK) ||
-      (map && look_for_twin(p, error) != CM_OK))
+       cm_occupancy_open(r->store, r->job.chip, &p->chip, error) != CM_OK) ||
+      (library_job_kind_of(r->job.kind)->shared && look_for_twin(p, error) != CM_OK))
     return error->status;
   if (r->deferred || r->reused[0] != '\0')
     return CM_OK;
@@ -306,8 +308,7 @@ cm_status cm_running_prepare(cm_running *r, cm_error *error)
   cm_status status = prepare(&p, error);
   if (status == CM_OK)
     status = cm_json_whole(refusals, "the job's options", error); /* without them it would be another job */
-  cm_occupancy_free(p.occupancy);
-  cm_chip_free(p.chip);
+  coremap_chip_free(p.chip);
   json_decref(p.options);
   coremap_text_free(p.shaping);
   return status;

@@ -87,10 +87,11 @@ static uint64_t folder_bytes(const char *folder)
   return bytes;
 }
 
-/* The mapping that a job of kind simulate is about, of which it makes no other; else NULL. */
-static const char *simulated(const cm_running *r)
+/* The mapping that a job is about which makes none; else NULL. */
+static const char *mapping_about(const cm_running *r)
 {
-  return strcmp(r->job.kind, "simulate") == 0 ? json_string_value(json_object_get(r->work.options, "mapping")) : NULL;
+  const library_job_kind *kind = library_job_kind_of(r->job.kind);
+  return kind->result == LIBRARY_RESULT_NONE ? json_string_value(json_object_get(r->work.options, kind->mapping)) : NULL;
 }
 
 /* Puts what the job made in its place under a new id, and notes it in r->row. */
@@ -100,7 +101,7 @@ static cm_status place(cm_running *r, cm_error *error)
   if (cm_path(made, error, "%s/" CM_WORK_MADE, r->folder) != CM_OK)
     return error->status;
   cm_store_id(r->row.id);
-  memcpy(r->row.kind, r->job.kind, sizeof r->row.kind);
+  (void)snprintf(r->row.kind, sizeof r->row.kind, "%s", cm_job_makes(r->job.kind)->row);
   r->row.owner = r->job.owner;
   memcpy(r->row.network, r->job.network, sizeof r->row.network);
   memcpy(r->row.chip, r->job.chip, sizeof r->row.chip);
@@ -121,7 +122,7 @@ static void adopt_levels(cm_running *r)
   char path[CM_PATH_MAX];
   cm_error ignored;
   if (cm_path(path, &ignored, "%s/" CM_WORK_LEVELS_MADE, r->folder) == CM_OK)
-    cm_cache_adopt(r->store->cache, path);
+    library_levels_adopt(r->store->cache, path);
 }
 
 /* Requests come before jobs, and short jobs before long ones. */
@@ -130,10 +131,9 @@ enum { NICE_SHORT = 2, NICE_LONG = 10 };
 static cm_status execute(cm_running *r, cm_error *error)
 {
   const cm_executor *executor = cm_executor_for(r->options->executor, r->job.kind);
-  cm_level_cache levels = cm_cache_levels(r->store->cache);
   cm_work_watch watch = {.progress = on_progress, .log = on_log, .user = r,
                          .cancel = cm_event_bus_cancel_flag(r->store->bus, r->job.id),
-                         .levels = executor->outside ? NULL : &levels};
+                         .levels = executor->outside ? NULL : library_levels_cache(r->store->cache)};
   cm_execution execution = {.folder = r->folder,
                             .time_limit = r->work.time_limit,
                             .nice = r->job.lane == CM_LANE_OF_SHORT ? NICE_SHORT : NICE_LONG,
@@ -149,9 +149,9 @@ static cm_status execute(cm_running *r, cm_error *error)
     adopt_levels(r);
   if (status != CM_OK || cm_work_result_read(r->folder, &r->result, error) != CM_OK)
     return error->status;
-  cm_cache_saved(r->store->cache, json_number_value(json_object_get(json_object_get(r->result.json, "report"), "saved_seconds")));
+  library_levels_saved(r->store->cache, json_number_value(json_object_get(json_object_get(r->result.json, "report"), "saved_seconds")));
   if (r->result.status == CM_OK)
-    return simulated(r) != NULL ? CM_OK : place(r, error);
+    return mapping_about(r) != NULL ? CM_OK : place(r, error);
   *error = r->result.why;
   return error->status;
 }
@@ -202,8 +202,8 @@ static cm_status commit(cm_running *r, cm_job_state state, const cm_error *why, 
   cm_job_outcome outcome = {.state = state, .problem = problem_text, .code = why != NULL ? cm_status_code(why->status) : NULL, .report = report,
                             .phases = phases != NULL ? phases : r->phases, .log = log, .region = region,
                             .region_count = count};
-  if (state == CM_JOB_DONE && (simulated(r) != NULL || r->reused[0] != '\0'))
-    outcome.reused_mapping = simulated(r) != NULL ? simulated(r) : r->reused;
+  if (state == CM_JOB_DONE && (mapping_about(r) != NULL || r->reused[0] != '\0'))
+    outcome.reused_mapping = mapping_about(r) != NULL ? mapping_about(r) : r->reused;
   else if (state == CM_JOB_DONE)
     outcome.mapping = &r->row;
   outcome.pack = outcome.mapping != NULL && r->pack.bytes != NULL ? &r->pack : NULL;

@@ -5,12 +5,12 @@
 #include "base/json.h"
 #include "library/internal.h"
 
-cm_status library_chip_own(cm_chip *chip, const char *occupancy, coremap_chip **made, cm_error *error)
+cm_status library_chip_own(cm_chip *chip, const char *occupancy, size_t size, coremap_chip **made, cm_error *error)
 {
   coremap_chip *c = calloc(1, sizeof *c);
   cm_status status = c == NULL            ? cm_fail(error, CM_NO_MEMORY, "out of memory for a chip")
                      : occupancy == NULL ? cm_occupancy_new(chip, &c->occupancy, error)
-                                         : cm_occupancy_parse(chip, occupancy, strlen(occupancy), &c->occupancy, error);
+                                         : cm_occupancy_parse(chip, occupancy, size, &c->occupancy, error);
   if (status != CM_OK) {
     cm_chip_free(chip);
     free(c);
@@ -22,13 +22,18 @@ cm_status library_chip_own(cm_chip *chip, const char *occupancy, coremap_chip **
   return CM_OK;
 }
 
+static size_t size_of(const char *text)
+{
+  return text != NULL ? strlen(text) : 0;
+}
+
 int coremap_chip_open(const char *name, const char *occupancy, coremap_chip **chip, coremap_error **error)
 {
   cm_error e;
   cm_chip *opened;
   cm_status status = cm_chip_open(name, &opened, &e);
   if (status == CM_OK)
-    status = library_chip_own(opened, occupancy, chip, &e);
+    status = library_chip_own(opened, occupancy, size_of(occupancy), chip, &e);
   return library_tell(status, &e, error);
 }
 
@@ -38,7 +43,7 @@ int coremap_chip_parse(const char *json, const char *occupancy, coremap_chip **c
   cm_chip *parsed;
   cm_status status = cm_chip_parse(json, strlen(json), &parsed, &e);
   if (status == CM_OK)
-    status = library_chip_own(parsed, occupancy, chip, &e);
+    status = library_chip_own(parsed, occupancy, size_of(occupancy), chip, &e);
   return library_tell(status, &e, error);
 }
 
@@ -48,7 +53,7 @@ int coremap_chip_mesh(uint32_t width, uint32_t height, const char *occupancy, co
   cm_chip *made;
   cm_status status = cm_chip_mesh(width, height, &made, &e);
   if (status == CM_OK)
-    status = library_chip_own(made, occupancy, chip, &e);
+    status = library_chip_own(made, occupancy, size_of(occupancy), chip, &e);
   return library_tell(status, &e, error);
 }
 

@@ -33,7 +33,7 @@ static const cm_option rows[] = {
   {"rates", CM_OPTION_FLAG, FIELD(rates), 0, 1, 0, {0}, NULL, false, CM_SHAPES_BOTH, .about = "of a microcircuit: the published mean rates"},
   {"seed", CM_OPTION_LONG_COUNT, FIELD(seed), 0, CM_OPTION_WHOLE_MOST, 1, {0}, NULL, false, CM_SHAPES_BOTH, .about = "of what is drawn"},
   {"threads", CM_OPTION_COUNT, FIELD(threads), 1, 1024, 1, {0}, NULL, true, CM_SHAPES_BOTH, .about = "never changes the result"}};
-static const cm_options table = {rows, sizeof rows / sizeof *rows, "a recipe"};
+static const cm_options table = {rows, sizeof rows / sizeof *rows, "a recipe", NULL};
 
 enum { CONNECTOME_NEURONS = 139000, CONNECTOME_FAN_OUT = 360, LAYERED_FAN_OUT = 64 };
 

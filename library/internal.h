@@ -98,7 +98,7 @@ cm_status library_view(const coremap_network *network, cm_topology *view, cm_mem
 cm_status library_network_write(const cm_topology *topology, const char *path, const char *as, cm_run *run, cm_error *error);
 
 /* A chip with its occupancy (text, NULL: all free), the caller's; takes `chip`, also on failure. */
-cm_status library_chip_own(cm_chip *chip, const char *occupancy, coremap_chip **made, cm_error *error);
+cm_status library_chip_own(cm_chip *chip, const char *occupancy, size_t size, coremap_chip **made, cm_error *error);
 
 /* An object from text, NULL or "": an empty one; the caller's. CM_BAD_OPTION: it is none. */
 cm_status library_options(const char *text, json_t **object, cm_error *error);

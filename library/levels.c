@@ -55,11 +55,11 @@ static void discard(void *user, const char *folder)
   made.discard(made.user, folder);
 }
 
-static cm_status open_both(const char *given, const char *made, library_levels *l, cm_error *error)
+static cm_status open_both(const char *given, const char *made, uint64_t bytes_max, library_levels *l, cm_error *error)
 {
-  if (access(given, R_OK) == 0 && cm_cache_open(given, UINT64_MAX, &l->given, error) != CM_OK)
+  if (given != NULL && access(given, R_OK) == 0 && cm_cache_open(given, UINT64_MAX, &l->given, error) != CM_OK)
     return error->status;
-  if (cm_cache_open(made, UINT64_MAX, &l->made, error) != CM_OK)
+  if (cm_cache_open(made, bytes_max, &l->made, error) != CM_OK)
     return error->status;
   l->cache = l->given == NULL ? cm_cache_levels(l->made)
                               : (cm_level_cache){.user = l, .acquire = acquire, .release = release, .begin = begin, .commit = commit,
@@ -67,11 +67,11 @@ static cm_status open_both(const char *given, const char *made, library_levels *
   return CM_OK;
 }
 
-int library_levels_open(const char *given, const char *made, library_levels **levels, coremap_error **error)
+int library_levels_open(const char *given, const char *made, uint64_t bytes_max, library_levels **levels, coremap_error **error)
 {
   cm_error e;
   library_levels *l = calloc(1, sizeof *l);
-  cm_status status = l != NULL ? open_both(given, made, l, &e) : cm_fail(&e, CM_NO_MEMORY, "out of memory for levels");
+  cm_status status = l != NULL ? open_both(given, made, bytes_max, l, &e) : cm_fail(&e, CM_NO_MEMORY, "out of memory for levels");
   if (status == CM_OK)
     *levels = l;
   else
@@ -91,4 +91,36 @@ void library_levels_close(library_levels *levels)
   cm_cache_close(levels->given);
   cm_cache_close(levels->made);
   free(levels);
+}
+
+void library_levels_resize(library_levels *levels, uint64_t bytes_max)
+{
+  cm_cache_resize(levels->made, bytes_max);
+}
+
+void library_levels_empty(library_levels *levels)
+{
+  cm_cache_empty(levels->made);
+}
+
+library_levels_counts library_levels_count(library_levels *levels)
+{
+  cm_cache_counts c;
+  cm_cache_count(levels->made, &c);
+  return (library_levels_counts){c.hits, c.misses, c.damaged, c.evicted, c.entries, c.bytes, c.bytes_max, c.saved_seconds};
+}
+
+void library_levels_saved(library_levels *levels, double seconds)
+{
+  cm_cache_saved(levels->made, seconds);
+}
+
+cm_status library_levels_lend(library_levels *levels, const char *prefix, const char *folder, cm_error *error)
+{
+  return cm_cache_lend(levels->made, prefix, folder, error);
+}
+
+void library_levels_adopt(library_levels *levels, const char *folder)
+{
+  cm_cache_adopt(levels->made, folder);
 }

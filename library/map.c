@@ -110,7 +110,7 @@ static cm_status open_mapping(coremap_mapping *m, const char *path, cm_run *run,
   if (status == CM_OK && m->chip == NULL) {
     status = cm_mapped_chip(m->summary, path, &described, error);
     if (status == CM_OK)
-      status = library_chip_own(described, NULL, &m->chip, error);
+      status = library_chip_own(described, NULL, 0, &m->chip, error);
   }
   if (status == CM_OK)
     status = cm_chip_limit_neurons(m->chip->chip, &m->topology, run->memory, error);

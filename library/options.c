@@ -86,21 +86,26 @@ static const struct kind {
   const char *name;
   const cm_options *table; /* NULL: none of this form */
   read_options *read;
-} kinds[] = {{"map", &cm_map_option_table, read_map},
-             {"compile", &cm_compile_option_table, read_compile},
-             {"simulate", &cm_simulate_option_table, read_simulate},
-             {"schedule", &cm_schedule_option_table, read_schedule},
-             {"read", NULL, read_read}};
+} kinds[] = {
+#define JOB_KIND(kind, ...) {#kind, &cm_##kind##_option_table, read_##kind},
+#include "library/private/job_kinds.def"
+#undef JOB_KIND
+  {"schedule", &cm_schedule_option_table, read_schedule},
+  {"read", NULL, read_read},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static cm_status find(const char *name, bool tabled, const struct kind **found, cm_error *error)
 {
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+  for (size_t i = 0; i < KINDS; i++)
     if (strcmp(kinds[i].name, name) == 0 && (!tabled || kinds[i].table != NULL)) {
       *found = &kinds[i];
       return CM_OK;
     }
-  return cm_fail(error, CM_NOT_FOUND, "there are no options \"%.40s\": there are map, compile, simulate and schedule%s", name,
-                 tabled ? "" : ", and read");
+  (void)cm_fail(error, CM_NOT_FOUND, "there are no options \"%.40s\": there are ", name);
+  for (size_t i = 0; i < KINDS && (!tabled || kinds[i].table != NULL); i++)
+    cm_fail_more(error, "%s%s", i == 0 ? "" : kinds[i].table == NULL ? ", and " : i + 2 < KINDS ? ", " : " and ", kinds[i].name);
+  return error->status;
 }
 
 /* All rows, or those that shape what is made alone. */
@@ -143,7 +148,7 @@ int coremap_options_schema(const char *kind, char **json, coremap_error **error)
   const struct kind *found;
   cm_status status = find(kind, true, &found, &e);
   if (status == CM_OK)
-    status = library_text(cm_options_schema(found->table), JSON_COMPACT, json, &e);
+    status = library_text(cm_options_schema_ruled(found->table), JSON_COMPACT, json, &e);
   return library_tell(status, &e, error);
 }
 

@@ -54,8 +54,11 @@ static const struct table {
   const char *name;
   json_t *(*make)(void); /* NULL: options of this kind */
 } tables[] = {{"formats", formats}, {"reading", reading}, {"exports", exports}, {"layers", layers}, {"metrics", cm_metrics_schema},
-              {"operators", library_operators}, {"map", NULL}, {"partition", NULL}, {"place", NULL}, {"compile", NULL},
-              {"simulate", NULL}, {"schedule", NULL}, {"train", library_train_table}};
+              {"operators", library_operators}, {"partition", NULL}, {"place", NULL},
+#define JOB_KIND(kind, ...) {#kind, NULL},
+#include "library/private/job_kinds.def"
+#undef JOB_KIND
+              {"schedule", NULL}, {"train", library_train_table}};
 
 static cm_status no_table(const char *name, cm_error *error)
 {

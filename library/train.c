@@ -46,7 +46,7 @@ static const cm_option rows[] = {
   COUNT("every", every, 1, 1000000, 50, "updates between checkpoints"),
   COUNT("stop_after", stop_after, 0, 1000000, 0, "updates of this call; 0: all"),
   COUNT("threads", threads, 1, 256, 2, "never changes the result")};
-static const cm_options table = {rows, sizeof rows / sizeof *rows, "training"};
+static const cm_options table = {rows, sizeof rows / sizeof *rows, "training", NULL};
 
 json_t *library_train_table(void)
 {

@@ -1,6 +1,10 @@
 # The Python package; it finds the library (library/local.mk) where others are, or beside its own files.
 if SHARED_LIBRARY
+if ONNX
+if HDF5
 TESTS += tests/python/package
+endif
+endif
 endif
 dist_check_SCRIPTS += tests/python/package
 EXTRA_DIST += python/coremap/__init__.py python/coremap/_local.py \

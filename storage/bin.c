@@ -67,7 +67,7 @@ static const char *word(const json_t *object, const char *name)
 
 static cm_status keep_row(sqlite3 *handle, const bin_work *w, const json_t *object, cm_error *error)
 {
-  const char *kind = strcmp(w->table, "networks") == 0 ? "network" : strcmp(w->table, "jobs") == 0 ? "job" : strcmp(word(object, "kind"), "compile") == 0 ? "program" : "mapping";
+  const char *kind = strcmp(w->table, "networks") == 0 ? "network" : strcmp(w->table, "jobs") == 0 ? "job" : cm_made_in(word(object, "kind"))->word;
   char *text = cm_json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
   if (text == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while deleting");

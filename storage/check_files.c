@@ -5,7 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/network/topology_file.h"
+#include "library/private/base.h"
+#include "library/private/stored.h"
 #include "storage/blobs.h"
 #include "storage/digest.h"
 #include "storage/check_report.h"
@@ -50,8 +51,8 @@ static void check_old_network(cm_checking *c, const char *id, bool model)
 {
   cm_error error;
   cm_blob now;
-  cm_run run;
-  cm_topology *topology;
+  coremap_network *network = NULL;
+  coremap_error *why = NULL;
   char file[CM_PATH_MAX], path[CM_SHA_MAX + 32];
   (void)snprintf(path, sizeof path, "networks/%s.zip", id);
   if (cm_path(file, &error, "%s/%s", c->folder, path) != CM_OK || access(file, R_OK) != 0) {
@@ -61,13 +62,11 @@ static void check_old_network(cm_checking *c, const char *id, bool model)
   c->undigested++;
   if (!c->digests)
     return;
-  cm_run_init(&run);
   if (model && cm_blob_read(file, path, &now, &error) == CM_OK && strcmp(now.sha256, id) != 0)
     cm_checking_fault(c, "%s: SHA-256 is %s", path, now.sha256);
-  else if (!model && cm_topology_load(file, &run, &topology, &error) != CM_OK)
+  else if (!model && library_status(library_network_load(file, "", NULL, NULL, &network, &why), &why, &error) != CM_OK)
     cm_checking_fault(c, "%s: %s", path, error.detail);
-  else if (!model)
-    cm_topology_free(topology);
+  coremap_network_free(network);
 }
 
 cm_status cm_checking_old_rows(cm_checking *c, cm_error *error)

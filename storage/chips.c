@@ -12,7 +12,7 @@
 bool cm_chips_name_is_sound(const char *name)
 {
   size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
-  return length > 0 && name[length] == '\0' && length < CM_CHIP_NAME_MAX && name[0] != '.';
+  return length > 0 && name[length] == '\0' && length < LIBRARY_CHIP_NAME_MAX && name[0] != '.';
 }
 
 typedef struct chip_work {
@@ -21,7 +21,6 @@ typedef struct chip_work {
   const cm_viewer *viewer;
   char *found;
   bool preset, created, mismatch, only_new;
-  cm_chip *chip;
 } chip_work;
 
 static cm_status read_text(sqlite3 *handle, void *context, cm_error *error)
@@ -40,13 +39,13 @@ cm_status cm_chips_text(cm_store *store, const char *name, char **text, bool *pr
   return CM_OK;
 }
 
-cm_status cm_chips_open(cm_store *store, const char *name, cm_chip **chip, cm_error *error)
+cm_status cm_chips_open(cm_store *store, const char *name, coremap_chip **chip, cm_error *error)
 {
   char *text = NULL;
   bool preset;
   if (cm_chips_text(store, name, &text, &preset, error) != CM_OK)
     return error->status;
-  cm_status status = cm_chip_parse(text, strlen(text), chip, error);
+  cm_status status = library_chip_read(text, NULL, 0, chip, error);
   free(text);
   return status;
 }
@@ -102,13 +101,9 @@ static cm_status check_match(chip_work *work, const char *text, cm_error *error)
 /* From another description to the one that is put. */
 static cm_status replace(sqlite3 *handle, const chip_work *work, cm_error *error)
 {
-  cm_chip *chip = NULL;
-  if (check_unused(handle, work->name, work->viewer, error) != CM_OK ||
-      cm_chip_parse(work->text, strlen(work->text), &chip, error) != CM_OK)
+  if (check_unused(handle, work->name, work->viewer, error) != CM_OK)
     return error->status;
-  cm_status status = cm_occupancy_carry_in(handle, work->name, chip, error);
-  cm_chip_free(chip);
-  return status;
+  return cm_occupancy_carry_in(handle, work->name, work->text, error);
 }
 
 /* Names of chips are the lab's: one may learn that a name is taken, and no more. */
@@ -174,7 +169,7 @@ static cm_status put(sqlite3 *handle, void *context, cm_error *error)
 
 static cm_status refuse_preset(const char *name, cm_error *error)
 {
-  if (cm_chip_preset_text(name) == NULL)
+  if (library_chip_preset_text(name) == NULL)
     return CM_OK;
   return cm_fail(error, CM_CONFLICT,
                  "\"%s\" is a preset, which cannot be changed; put a changed copy under another name", name);
@@ -233,10 +228,9 @@ typedef struct list_work {
 static cm_status list(sqlite3 *handle, void *context, cm_error *error)
 {
   list_work *work = context;
-  const char *const *presets = cm_chip_presets();
-  size_t preset_count = 0;
+  uint32_t preset_count = 0;
   int64_t others;
-  while (presets[preset_count] != NULL)
+  while (coremap_chip_preset(preset_count) != NULL)
     preset_count++;
   if (cm_sql_number(handle, 0, &others, error, "SELECT count(*) FROM chips", "") != CM_OK)
     return error->status;
@@ -245,7 +239,7 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while listing chips");
   size_t count = 0;
   for (; count < preset_count; count++) {
-    (void)snprintf(chips[count].name, sizeof chips[count].name, "%s", presets[count]);
+    (void)snprintf(chips[count].name, sizeof chips[count].name, "%s", coremap_chip_preset((uint32_t)count));
     chips[count].preset = true;
   }
   sqlite3_stmt *statement;
@@ -257,7 +251,7 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
     status = cm_sql_step(statement, &row, error);
     if (status == CM_OK && row) {
       cm_owner_from_row(statement, 1, &chips[count].owner);
-      cm_sql_copy(statement, 0, chips[count++].name, CM_CHIP_NAME_MAX);
+      cm_sql_copy(statement, 0, chips[count++].name, LIBRARY_CHIP_NAME_MAX);
     }
   }
   status = cm_sql_end(statement, status, error);

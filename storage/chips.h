@@ -1,24 +1,24 @@
-/* Chips by name: the presets of core/chip, which nobody can change, and those that users put. */
+/* Chips by name: presets, which nobody can change, and those that users put. */
 #ifndef CM_STORAGE_CHIPS_H
 #define CM_STORAGE_CHIPS_H
 
-#include "core/chip/chip.h"
+#include "library/private/cores.h"
 #include "storage/owners.h"
 
 typedef struct cm_chip_entry {
-  char name[CM_CHIP_NAME_MAX];
+  char name[LIBRARY_CHIP_NAME_MAX];
   bool preset;
   cm_owner owner;
 } cm_chip_entry;
 
-/* True when a name may be given to a chip: letters, digits, '.', '_' and '-', at most CM_CHIP_NAME_MAX - 1. */
+/* True when a name may be given to a chip: letters, digits, '.', '_' and '-', at most LIBRARY_CHIP_NAME_MAX - 1. */
 bool cm_chips_name_is_sound(const char *name);
 
 /* A chip's description as JSON text; the caller frees. CM_NOT_FOUND. */
 cm_status cm_chips_text(cm_store *store, const char *name, char **text, bool *preset, cm_error *error);
 
-/* A chip by name, parsed; the caller frees with cm_chip_free. */
-cm_status cm_chips_open(cm_store *store, const char *name, cm_chip **chip, cm_error *error);
+/* A chip by name, with all its cores free; the caller frees with coremap_chip_free. */
+cm_status cm_chips_open(cm_store *store, const char *name, coremap_chip **chip, cm_error *error);
 
 enum { CM_CHIP_TAG_MAX = 65 };
 
@@ -29,7 +29,7 @@ typedef struct cm_chip_change {
   const char *name;
   cm_owner owner;           /* of a new chip; an old one keeps its own */
   const cm_viewer *viewer;  /* who changes an old one; NULL: may */
-  const char *text;     /* a description that cm_chip_parse has accepted */
+  const char *text;     /* a description that library_chip_read has accepted */
   const char *if_match; /* only while the chip has this entity tag ("*": any chip); NULL: no matter */
   bool only_new;        /* only where there is no chip of this name */
 } cm_chip_change;

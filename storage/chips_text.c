@@ -6,7 +6,7 @@
 
 cm_status cm_chips_text_in(sqlite3 *handle, const char *name, char **text, bool *preset, cm_error *error)
 {
-  const char *known = cm_chip_preset_text(name);
+  const char *known = library_chip_preset_text(name);
   if (known != NULL) {
     char *copy = strdup(known);
     if (copy == NULL)
@@ -28,16 +28,5 @@ cm_status cm_chips_text_in(sqlite3 *handle, const char *name, char **text, bool 
   status = cm_sql_end(statement, status, error);
   if (status == CM_OK)
     *preset = false;
-  return status;
-}
-
-cm_status cm_chips_open_in(sqlite3 *handle, const char *name, cm_chip **chip, cm_error *error)
-{
-  char *text = NULL;
-  bool preset;
-  if (cm_chips_text_in(handle, name, &text, &preset, error) != CM_OK)
-    return error->status;
-  cm_status status = cm_chip_parse(text, strlen(text), chip, error);
-  free(text);
   return status;
 }

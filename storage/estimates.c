@@ -99,7 +99,7 @@ cm_status cm_estimate_in(sqlite3 *handle, const cm_job *job, double *seconds, cm
 {
   sqlite3_stmt *statement;
   bool row = true;
-  char class[CLASS_MAX], text[CM_LIKENESS_MAX], chip[CM_CHIP_NAME_MAX];
+  char class[CLASS_MAX], text[CM_LIKENESS_MAX], chip[LIBRARY_CHIP_NAME_MAX];
   double size = fmax(job->size, 1);
   double pace;
   line l = {0};

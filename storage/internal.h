@@ -2,7 +2,7 @@
 #ifndef CM_STORAGE_INTERNAL_H
 #define CM_STORAGE_INTERNAL_H
 
-#include "core/chip/occupancy.h"
+#include "library/private/cores.h"
 #include "storage/leases.h"
 
 /* The failure of an SQLite call with this code; `what` was done. */
@@ -23,23 +23,20 @@ cm_status cm_sql_execute(sqlite3 *handle, const char *sql, cm_error *error);
 
 /* A chip's description inside a transaction. */
 cm_status cm_chips_text_in(sqlite3 *handle, const char *name, char **text, bool *preset, cm_error *error);
-cm_status cm_chips_open_in(sqlite3 *handle, const char *name, cm_chip **chip, cm_error *error);
 
-/* A chip with its occupancy as it is now, leases that have expired left out; the caller frees both. */
-cm_status cm_occupancy_load_in(sqlite3 *handle, const char *name, cm_chip **chip, cm_occupancy **occupancy,
-                               cm_error *error);
-cm_status cm_occupancy_save_in(sqlite3 *handle, const cm_occupancy *occupancy, const cm_chip *chip, const char *name,
-                               cm_error *error);
+/* A chip with its occupancy as it is now, leases that have expired left out; the caller frees it. */
+cm_status cm_occupancy_load_in(sqlite3 *handle, const char *name, coremap_chip **chip, cm_error *error);
+cm_status cm_occupancy_save_in(sqlite3 *handle, const coremap_chip *chip, const char *name, cm_error *error);
 
-/* Before a chip gets the description `chip`: its taken and broken cores stay so. CM_CONFLICT when a taken one would be
+/* Before a chip gets another description: its taken and broken cores stay so. CM_CONFLICT when a taken one would be
  * gone; the error names them. */
-cm_status cm_occupancy_carry_in(sqlite3 *handle, const char *name, const cm_chip *chip, cm_error *error);
+cm_status cm_occupancy_carry_in(sqlite3 *handle, const char *name, const char *description, cm_error *error);
 
 /* CM_CONFLICT while cores of a chip are taken; the error names them. */
 cm_status cm_occupancy_check_free_in(sqlite3 *handle, const char *name, cm_error *error);
 
 /* Frees the cores of one lease in memory. */
-void cm_occupancy_free_lease(cm_occupancy *occupancy, const char *id);
+void cm_occupancy_free_lease(coremap_chip *chip, const char *id);
 
 /* Before a lease's id in the owner's name of its cores. */
 extern const char cm_lease_prefix[7];

@@ -190,7 +190,7 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
       CM_OK)
     return error->status;
   if (networks == 0) {
-    if (strcmp(job->kind, "simulate") == 0) /* the asker has sent no id, and gets none */
+    if (library_job_kind_of(job->kind)->input == LIBRARY_INPUT_MAPPING) /* the asker has sent no id, and gets none */
       return cm_fail(error, CM_NOT_FOUND, "the network of this mapping is gone");
     cm_fail(error, CM_NOT_FOUND, "there is no network %.64s; upload it first", job->network);
     return cm_fail_at(error, "/network");

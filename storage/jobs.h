@@ -10,7 +10,7 @@
 #ifndef CM_STORAGE_JOBS_H
 #define CM_STORAGE_JOBS_H
 
-#include "core/chip/chip.h"
+#include "library/private/cores.h"
 #include "storage/mappings.h"
 #include "storage/store.h"
 
@@ -54,7 +54,7 @@ typedef struct cm_job {
   char kind[16];
   char name[CM_NAME_MAX];
   char network[CM_SHA_MAX];
-  char chip[CM_CHIP_NAME_MAX];
+  char chip[LIBRARY_CHIP_NAME_MAX];
   char *options;       /* JSON object as the user gave it */
   bool reserve;        /* its region is leased when it is done */
   double ttl;          /* of that lease, seconds */

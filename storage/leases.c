@@ -2,10 +2,10 @@
  * What can fail: a core is taken or broken (CM_CONFLICT), nothing fits (CM_NO_ROOM), the lease has expired
  * (CM_NOT_FOUND). */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
-#include "core/chip/region.h"
 #include "storage/audit.h"
 #include "storage/clock.h"
 #include "storage/leases_read.h"
@@ -26,31 +26,30 @@ static json_t *occupy_change(const cm_lease_take *take, uint32_t width, const ch
   return list != NULL ? json_pack("{s:o, s:s}", "occupy", list, "owner", owner) : NULL;
 }
 
-static cm_status take_on(sqlite3 *handle, const cm_lease_take *take, const cm_chip *chip, cm_occupancy *occupancy,
-                         char *id, cm_error *error)
+static cm_status take_on(sqlite3 *handle, const cm_lease_take *take, coremap_chip *chip, char *id, cm_error *error)
 {
   char fresh[CM_ID_MAX], owner[OWNER_MAX];
-  uint32_t free_before = cm_occupancy_free_count(occupancy);
+  uint32_t free_before = coremap_chip_free_cores(chip);
   cm_store_id(fresh);
   (void)snprintf(owner, sizeof owner, "%s%s", cm_lease_prefix, fresh);
-  json_t *change = occupy_change(take, chip->width, owner);
+  json_t *change = occupy_change(take, coremap_chip_width(chip), owner);
   if (change == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while taking a lease");
-  cm_status status = cm_occupancy_apply(occupancy, chip, change, error);
+  cm_status status = library_cores_change(chip, change, error);
   json_decref(change);
   if (status == CM_CONFLICT)
     cm_error_figure(error, "free", free_before);
-  if (status == CM_OK && cm_occupancy_free_count(occupancy) == free_before)
+  if (status == CM_OK && coremap_chip_free_cores(chip) == free_before)
     status = cm_fail(error, CM_BAD_REQUEST, "a lease needs at least one core");
   if (status == CM_OK)
-    status = cm_occupancy_save_in(handle, occupancy, chip, take->chip, error);
+    status = cm_occupancy_save_in(handle, chip, take->chip, error);
   if (status == CM_OK)
     status = cm_sql_run(handle, NULL, error,
                         "INSERT INTO leases(id, user, team, visibility, chip, owner, job, ttl, expires, created)"
                         " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ? + " CM_NOW("?") ", ?)", "tttttttdddd", fresh, take->whose.user,
                         take->whose.group, cm_visibility_name(take->whose.visibility), take->chip,
                         take->owner, take->job, take->ttl, take->ttl, cm_clock_steady(), cm_store_time());
-  uint64_t cores = free_before - cm_occupancy_free_count(occupancy);
+  uint64_t cores = free_before - coremap_chip_free_cores(chip);
   cm_audit_effect("lease %s of %llu cores", fresh, (unsigned long long)cores);
   if (status == CM_OK)
     status = cm_quota_check_in(handle, take->whose.user, CM_QUOTA_CORE_HOURS, (double)cores * take->ttl / 3600, error);
@@ -63,13 +62,11 @@ static cm_status take_on(sqlite3 *handle, const cm_lease_take *take, const cm_ch
 
 cm_status cm_leases_take_in(sqlite3 *handle, const cm_lease_take *take, char *id, cm_error *error)
 {
-  cm_chip *chip = NULL;
-  cm_occupancy *occupancy = NULL;
-  if (cm_occupancy_load_in(handle, take->chip, &chip, &occupancy, error) != CM_OK)
+  coremap_chip *chip = NULL;
+  if (cm_occupancy_load_in(handle, take->chip, &chip, error) != CM_OK)
     return error->status;
-  cm_status status = take_on(handle, take, chip, occupancy, id, error);
-  cm_occupancy_free(occupancy);
-  cm_chip_free(chip);
+  cm_status status = take_on(handle, take, chip, id, error);
+  coremap_chip_free(chip);
   return status;
 }
 
@@ -85,38 +82,32 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
 {
   lease_work *work = context;
   const cm_lease_request *wanted = work->wanted;
-  cm_chip *chip = NULL;
-  cm_occupancy *occupancy = NULL;
-  cm_region *region = NULL;
+  coremap_chip *chip = NULL;
+  uint32_t *chosen = NULL;
   cm_lease_take take = {.chip = wanted->chip, .whose = wanted->whose, .owner = wanted->owner, .job = wanted->job,
                         .ttl = wanted->ttl, .rectangles = wanted->cores};
   char id[CM_ID_MAX];
-  if (cm_occupancy_load_in(handle, wanted->chip, &chip, &occupancy, error) != CM_OK)
+  if (cm_occupancy_load_in(handle, wanted->chip, &chip, error) != CM_OK)
     return error->status;
   cm_status status = CM_OK;
   if (wanted->cores == NULL) {
-    cm_run run;
-    cm_run_init(&run);
-    status = cm_region_choose(chip, occupancy, wanted->count, &run, &region, error);
-    if (status == CM_OK) {
-      take.cores = region->cores;
-      take.count = region->core_count;
-    }
+    status = library_cores_choose(chip, wanted->count, &chosen, error);
+    take.cores = chosen;
+    take.count = wanted->count;
   }
   if (status == CM_OK)
-    status = take_on(handle, &take, chip, occupancy, id, error);
+    status = take_on(handle, &take, chip, id, error);
   cm_lease made = {0};
   if (status == CM_OK)
     status = cm_lease_find_in(handle, wanted->chip, id, &made, error);
   if (status == CM_OK)
-    status = cm_lease_cores_of(occupancy, chip, &made, error);
+    status = cm_lease_cores_of(chip, &made, error);
   if (status == CM_OK) {
     cm_lease_clear(&work->lease);
     work->lease = made;
   }
-  cm_region_free(region);
-  cm_occupancy_free(occupancy);
-  cm_chip_free(chip);
+  free(chosen);
+  coremap_chip_free(chip);
   return status;
 }
 
@@ -188,22 +179,20 @@ static cm_status release(sqlite3 *handle, void *context, cm_error *error)
 {
   lease_work *work = context;
   cm_lease found;
-  cm_chip *chip = NULL;
-  cm_occupancy *occupancy = NULL;
+  coremap_chip *chip = NULL;
   if (cm_lease_find_in(handle, work->chip, work->id, &found, error) != CM_OK ||
-      cm_occupancy_load_in(handle, work->chip, &chip, &occupancy, error) != CM_OK)
+      cm_occupancy_load_in(handle, work->chip, &chip, error) != CM_OK)
     return error->status;
-  const uint32_t free_before = cm_occupancy_free_count(occupancy);
-  cm_occupancy_free_lease(occupancy, work->id);
-  cm_audit_effect("lease %s of %u cores gone", work->id, cm_occupancy_free_count(occupancy) - free_before);
-  cm_status status = cm_occupancy_save_in(handle, occupancy, chip, work->chip, error);
+  const uint32_t free_before = coremap_chip_free_cores(chip);
+  cm_occupancy_free_lease(chip, work->id);
+  cm_audit_effect("lease %s of %u cores gone", work->id, coremap_chip_free_cores(chip) - free_before);
+  cm_status status = cm_occupancy_save_in(handle, chip, work->chip, error);
   if (status == CM_OK)
     status = cm_sql_run(handle, NULL, error, "DELETE FROM leases WHERE id = ?", "t", work->id);
   if (status == CM_OK)
     status = cm_sql_run(handle, NULL, error, "UPDATE lease_use SET ends = min(ends, ?) WHERE lease = ?", "dt", cm_store_time(),
                         work->id);
-  cm_occupancy_free(occupancy);
-  cm_chip_free(chip);
+  coremap_chip_free(chip);
   return status;
 }
 
@@ -224,31 +213,29 @@ static cm_status find_expired(sqlite3 *handle, void *context, cm_error *error)
   if (status == CM_OK)
     status = cm_sql_step(statement, &row, error);
   if (status == CM_OK && row)
-    cm_sql_copy(statement, 0, name, CM_CHIP_NAME_MAX);
+    cm_sql_copy(statement, 0, name, LIBRARY_CHIP_NAME_MAX);
   return cm_sql_end(statement, status, error);
 }
 
 static cm_status expire(sqlite3 *handle, void *context, cm_error *error)
 {
   lease_work *work = context;
-  cm_chip *chip = NULL;
-  cm_occupancy *occupancy = NULL;
+  coremap_chip *chip = NULL;
   int64_t count;
   if (cm_sql_number(handle, 0, &count, error, "SELECT count(*) FROM leases WHERE chip = ? AND expires <= " CM_NOW("?"),
                     "td", work->chip, cm_clock_steady()) != CM_OK ||
-      cm_occupancy_load_in(handle, work->chip, &chip, &occupancy, error) != CM_OK)
+      cm_occupancy_load_in(handle, work->chip, &chip, error) != CM_OK)
     return error->status;
-  cm_status status = cm_occupancy_save_in(handle, occupancy, chip, work->chip, error);
+  cm_status status = cm_occupancy_save_in(handle, chip, work->chip, error);
   work->expired = (uint64_t)count;
-  cm_occupancy_free(occupancy);
-  cm_chip_free(chip);
+  coremap_chip_free(chip);
   return status;
 }
 
 cm_status cm_leases_expire(cm_store *store, uint64_t *count, cm_error *error)
 {
   uint64_t total = 0;
-  char name[CM_CHIP_NAME_MAX];
+  char name[LIBRARY_CHIP_NAME_MAX];
   if (cm_clock_follow(store, error) != CM_OK)
     return error->status;
   for (;;) {

@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "library/private/cores.h"
 #include "storage/owners.h"
 
 extern const double cm_lease_ttl_default_s, cm_lease_ttl_max_s;
@@ -14,7 +15,7 @@ extern const double cm_lease_ttl_default_s, cm_lease_ttl_max_s;
 typedef struct cm_lease {
   char id[CM_ID_MAX];
   cm_owner whose;
-  char chip[CM_CHIP_NAME_MAX];
+  char chip[LIBRARY_CHIP_NAME_MAX];
   char owner[128];      /* what the holder calls itself */
   char job[CM_ID_MAX];  /* the job whose mapping it holds, "" when none */
   double ttl, expires, created;

@@ -7,10 +7,10 @@
 #include "storage/clock.h"
 #include "storage/leases_read.h"
 
-cm_status cm_lease_cores_of(const cm_occupancy *occupancy, const cm_chip *chip, cm_lease *lease, cm_error *error)
+cm_status cm_lease_cores_of(const coremap_chip *chip, cm_lease *lease, cm_error *error)
 {
   char *text, owner[OWNER_MAX];
-  if (cm_occupancy_print(occupancy, chip, &text, error) != CM_OK)
+  if (library_cores_print(chip, &text, error) != CM_OK)
     return error->status;
   uint64_t refusals = cm_json_refusals();
   json_t *state = cm_json_loadb(text, strlen(text), 0, NULL), *group, *item;
@@ -79,13 +79,11 @@ cm_status cm_lease_find_in(sqlite3 *handle, const char *chip, const char *id, cm
 
 static cm_status fill_cores(sqlite3 *handle, cm_lease *lease, cm_error *error)
 {
-  cm_chip *chip = NULL;
-  cm_occupancy *occupancy = NULL;
-  if (cm_occupancy_load_in(handle, lease->chip, &chip, &occupancy, error) != CM_OK)
+  coremap_chip *chip = NULL;
+  if (cm_occupancy_load_in(handle, lease->chip, &chip, error) != CM_OK)
     return error->status;
-  cm_status status = cm_lease_cores_of(occupancy, chip, lease, error);
-  cm_occupancy_free(occupancy);
-  cm_chip_free(chip);
+  cm_status status = cm_lease_cores_of(chip, lease, error);
+  coremap_chip_free(chip);
   return status;
 }
 
@@ -126,10 +124,9 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
 {
   looking *work = context;
   int64_t total;
-  cm_chip *chip = NULL;
-  cm_occupancy *occupancy = NULL;
+  coremap_chip *chip = NULL;
   if (cm_sql_number(handle, 0, &total, error, "SELECT count(*) FROM leases WHERE chip = ?", "t", work->chip) != CM_OK ||
-      cm_occupancy_load_in(handle, work->chip, &chip, &occupancy, error) != CM_OK)
+      cm_occupancy_load_in(handle, work->chip, &chip, error) != CM_OK)
     return error->status;
   work->leases = calloc((size_t)total + 1, sizeof *work->leases);
   cm_status status = work->leases != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory while listing leases");
@@ -144,13 +141,12 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
     status = cm_sql_step(statement, &row, error);
     if (status == CM_OK && row) {
       lease_from_row(statement, &work->leases[work->count]);
-      status = cm_lease_cores_of(occupancy, chip, &work->leases[work->count], error);
+      status = cm_lease_cores_of(chip, &work->leases[work->count], error);
       work->count++;
     }
   }
   status = cm_sql_end(statement, status, error);
-  cm_occupancy_free(occupancy);
-  cm_chip_free(chip);
+  coremap_chip_free(chip);
   return status;
 }
 

@@ -2,7 +2,6 @@
 #ifndef CM_STORAGE_LEASES_READ_H
 #define CM_STORAGE_LEASES_READ_H
 
-#include "core/chip/occupancy.h"
 #include "storage/internal.h"
 #include "storage/leases.h"
 
@@ -15,7 +14,7 @@ cm_status cm_lease_missing(const char *chip, const char *id, cm_error *error);
 cm_status cm_lease_find_in(sqlite3 *handle, const char *chip, const char *id, cm_lease *lease, cm_error *error);
 
 /* The rectangles of one lease, out of the printed state: a new JSON text, and the number of cores. */
-cm_status cm_lease_cores_of(const cm_occupancy *occupancy, const cm_chip *chip, cm_lease *lease, cm_error *error);
+cm_status cm_lease_cores_of(const coremap_chip *chip, cm_lease *lease, cm_error *error);
 
 /* One lease with its cores, in place of what *lease held. CM_NOT_FOUND. */
 cm_status cm_lease_get_in(sqlite3 *handle, const char *chip, const char *id, cm_lease *lease, cm_error *error);

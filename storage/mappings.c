@@ -12,6 +12,28 @@
 #include "storage/blobs.h"
 #include "storage/pack.h"
 
+static const cm_made made[] = {[LIBRARY_RESULT_NONE] = {CM_OBJECT_NONE, "mapping", ""},
+                               [LIBRARY_RESULT_MAPPING] = {CM_OBJECT_MAPPING, "mapping", "map"},
+                               [LIBRARY_RESULT_PROGRAM] = {CM_OBJECT_PROGRAM, "program", "compile"}};
+
+const cm_made *cm_made_as(library_job_result result)
+{
+  return &made[result];
+}
+
+const cm_made *cm_made_in(const char *row)
+{
+  size_t i = 0;
+  while (i < LIBRARY_RESULT_PROGRAM && strcmp(made[i].row, row) != 0)
+    i++;
+  return &made[i];
+}
+
+const cm_made *cm_job_makes(const char *kind)
+{
+  return &made[library_job_kind_of(kind)->result];
+}
+
 typedef struct mapping_work {
   const char *column, *value;
   cm_mapping_row mapping;
@@ -66,7 +88,7 @@ cm_status cm_mappings_get(cm_store *store, const char *id, cm_mapping_row *mappi
   cm_mapping_row found;
   if (look(store, "id", id, &found, error) != CM_OK)
     return error->status;
-  if (strcmp(found.kind, "map") != 0)
+  if (cm_made_in(found.kind)->object != CM_OBJECT_MAPPING)
     return cm_fail(error, CM_NOT_FOUND, "there is no mapping %.64s; it is a program", id);
   *mapping = found;
   return CM_OK;
@@ -76,7 +98,7 @@ cm_status cm_programs_get(cm_store *store, const char *id, cm_mapping_row *progr
 {
   cm_mapping_row found;
   cm_status status = look(store, "id", id, &found, error);
-  if (status == CM_NOT_FOUND || (status == CM_OK && strcmp(found.kind, "compile") != 0))
+  if (status == CM_NOT_FOUND || (status == CM_OK && cm_made_in(found.kind)->object != CM_OBJECT_PROGRAM))
     return cm_fail(error, CM_NOT_FOUND, "there is no program %.64s", id);
   if (status != CM_OK)
     return status;

@@ -3,15 +3,26 @@
 #ifndef CM_STORAGE_MAPPINGS_H
 #define CM_STORAGE_MAPPINGS_H
 
-#include "core/chip/chip.h"
+#include "library/private/cores.h"
+#include "library/private/job_kinds.h"
 #include "storage/owners.h"
+
+/* What jobs make: `word` is what replies and sentences call it, `row` is its kind in the table. A job that makes neither is about a
+ * mapping. */
+typedef struct cm_made {
+  cm_object object; /* or CM_OBJECT_NONE */
+  const char *word, *row;
+} cm_made;
+const cm_made *cm_made_as(library_job_result result);
+const cm_made *cm_made_in(const char *row);
+const cm_made *cm_job_makes(const char *kind); /* a job of this kind */
 
 typedef struct cm_mapping_row {
   char id[CM_ID_MAX];
-  char kind[16]; /* of the job: "map" or "compile" */
+  char kind[16]; /* cm_made.row */
   cm_owner owner;
   char network[CM_SHA_MAX];
-  char chip[CM_CHIP_NAME_MAX];
+  char chip[LIBRARY_CHIP_NAME_MAX];
   char job[CM_ID_MAX];          /* the job that made it */
   char fingerprint[CM_SHA_MAX]; /* of everything that shapes it, "" when it must not be reused */
   uint64_t bytes;
@@ -34,7 +45,7 @@ cm_status cm_programs_get(cm_store *store, const char *id, cm_mapping_row *progr
 
 typedef struct cm_mapping_filter {
   const cm_viewer *viewer; /* NULL: sees all */
-  const char *kind;        /* "map" or "compile" */
+  library_job_result made; /* which of the two */
   const char *user, *network, *chip; /* NULL: any */
   int64_t before;          /* only sequences below; 0: from the newest */
   size_t limit;

@@ -51,7 +51,7 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   work->entries = calloc(f->limit + 1, sizeof *work->entries);
   if (work->entries == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory while listing mappings");
-  cm_status status = cm_sql_prepare(handle, &statement, error, list_query(f, query, sizeof query), "titttiitt", f->kind,
+  cm_status status = cm_sql_prepare(handle, &statement, error, list_query(f, query, sizeof query), "titttiitt", cm_made_as(f->made)->row,
                                     f->before != 0 ? f->before : INT64_MAX, f->user, f->network, f->chip, (int64_t)f->limit,
                                     CM_VIEWER_VALUES(f->viewer));
   while (status == CM_OK && row && work->count < f->limit) {

@@ -27,86 +27,80 @@ static void tag_of(const char *text, char *etag)
   (void)snprintf(etag, CM_ETAG_MAX, "%.24s", hex);
 }
 
-/* The lease id behind an owner name of the occupancy, or NULL. */
-static const char *holder(const cm_occupancy *occupancy, uint32_t core)
+/* The lease id behind the owner of a core, or NULL. */
+static const char *holder(library_core core)
 {
-  if (occupancy->state[core] != CM_CORE_TAKEN)
-    return NULL;
-  const char *owner = occupancy->owners[occupancy->owner[core]];
-  return is_lease(owner) ? owner + PREFIX : NULL;
+  return core.owner != NULL && is_lease(core.owner) ? core.owner + PREFIX : NULL;
 }
 
-void cm_occupancy_free_lease(cm_occupancy *occupancy, const char *id)
+static bool is_of(const char *owner, const void *id)
 {
-  uint32_t cores = occupancy->width * occupancy->height, core = cm_occupancy_next(occupancy, 0, CM_CORE_TAKEN);
-  for (; core < cores; core = cm_occupancy_next(occupancy, core + 1, CM_CORE_TAKEN)) {
-    const char *held_by = holder(occupancy, core);
-    if (held_by != NULL && strcmp(held_by, id) == 0) {
-      occupancy->state[core] = CM_CORE_FREE;
-      occupancy->owner[core] = 0;
-    }
-  }
+  return is_lease(owner) && strcmp(owner + PREFIX, id) == 0;
+}
+
+void cm_occupancy_free_lease(coremap_chip *chip, const char *id)
+{
+  library_cores_release(chip, is_of, id);
+}
+
+/* A lease that is not among those alive, " ID ID ... ". */
+static bool has_expired(const char *owner, const void *alive)
+{
+  char id[CM_ID_MAX + 3];
+  (void)snprintf(id, sizeof id, " %s ", is_lease(owner) ? owner + PREFIX : "");
+  return is_lease(owner) && strstr(alive, id) == NULL;
 }
 
 /* Frees in memory every core whose lease is not alive. */
-static cm_status expire_in_memory(sqlite3 *handle, const char *chip, cm_occupancy *occupancy, cm_error *error)
+static cm_status expire_in_memory(sqlite3 *handle, const char *name, coremap_chip *chip, cm_error *error)
 {
   sqlite3_stmt *statement;
-  bool row = true;
-  bool *alive = calloc(occupancy->owner_count + 1, sizeof *alive); /* by owner */
-  if (alive == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while reading leases");
-  for (uint32_t i = 0; i < occupancy->owner_count; i++)
-    alive[i] = !is_lease(occupancy->owners[i]);
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT id FROM leases WHERE chip = ? AND expires > "
-                                    CM_NOW("?"), "td", chip, cm_clock_steady());
-  while (status == CM_OK && row) {
+  bool row = false;
+  char *alive = NULL;
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT ' ' || coalesce(group_concat(id, ' '), '') || ' ' FROM leases"
+                                    " WHERE chip = ? AND expires > " CM_NOW("?"), "td", name, cm_clock_steady());
+  if (status == CM_OK)
     status = cm_sql_step(statement, &row, error);
-    const char *id = status == CM_OK && row ? (const char *)sqlite3_column_text(statement, 0) : NULL;
-    for (uint32_t i = 0; id != NULL && i < occupancy->owner_count; i++)
-      if (!alive[i] && strcmp(occupancy->owners[i] + PREFIX, id) == 0)
-        alive[i] = true;
-  }
+  if (status == CM_OK)
+    status = cm_sql_text(statement, 0, &alive, error);
   status = cm_sql_end(statement, status, error);
-  uint32_t cores = occupancy->width * occupancy->height, core = cm_occupancy_next(occupancy, 0, CM_CORE_TAKEN);
-  for (; status == CM_OK && core < cores; core = cm_occupancy_next(occupancy, core + 1, CM_CORE_TAKEN))
-    if (!alive[occupancy->owner[core]]) {
-      occupancy->state[core] = CM_CORE_FREE;
-      occupancy->owner[core] = 0;
-    }
+  if (status == CM_OK)
+    library_cores_release(chip, has_expired, alive);
   free(alive);
   return status;
 }
 
-cm_status cm_occupancy_load_in(sqlite3 *handle, const char *name, cm_chip **chip, cm_occupancy **occupancy, cm_error *error)
+static cm_status read_state_in(sqlite3 *handle, const char *name, const char *text, coremap_chip **chip, cm_error *error)
 {
-  cm_chip *c = NULL;
-  cm_occupancy *o = NULL;
-  sqlite3_stmt *statement = NULL;
+  sqlite3_stmt *statement;
   bool row = false;
-  cm_status status = cm_chips_open_in(handle, name, &c, error);
-  if (status == CM_OK)
-    status = cm_sql_prepare(handle, &statement, error, "SELECT state FROM occupancy WHERE chip = ?", "t", name);
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT state FROM occupancy WHERE chip = ?", "t", name);
   if (status == CM_OK)
     status = cm_sql_step(statement, &row, error);
-  const char *text = status == CM_OK && row ? (const char *)sqlite3_column_text(statement, 0) : "";
-  if (text == NULL)
+  const char *state = status == CM_OK && row ? (const char *)sqlite3_column_text(statement, 0) : NULL;
+  if (status == CM_OK && row && state == NULL)
     status = cm_sql_whole(statement, error);
-  if (status == CM_OK && row)
-    status = cm_occupancy_parse(c, text, (size_t)sqlite3_column_bytes(statement, 0), &o, error);
-  else if (status == CM_OK)
-    status = cm_occupancy_new(c, &o, error);
-  status = cm_sql_end(statement, status, error);
   if (status == CM_OK)
-    status = expire_in_memory(handle, name, o, error);
-  if (status != CM_OK) {
-    cm_occupancy_free(o);
-    cm_chip_free(c);
-    return status;
-  }
-  *chip = c;
-  *occupancy = o;
-  return CM_OK;
+    status = library_chip_read(text, state, row ? (size_t)sqlite3_column_bytes(statement, 0) : 0, chip, error);
+  return cm_sql_end(statement, status, error);
+}
+
+cm_status cm_occupancy_load_in(sqlite3 *handle, const char *name, coremap_chip **chip, cm_error *error)
+{
+  char *text;
+  bool preset;
+  coremap_chip *read = NULL;
+  if (cm_chips_text_in(handle, name, &text, &preset, error) != CM_OK)
+    return error->status;
+  cm_status status = read_state_in(handle, name, text, &read, error);
+  free(text);
+  if (status == CM_OK)
+    status = expire_in_memory(handle, name, read, error);
+  if (status == CM_OK)
+    *chip = read;
+  else
+    coremap_chip_free(read);
+  return status;
 }
 
 static cm_status save(sqlite3 *handle, const char *chip, const char *text, cm_error *error)
@@ -119,11 +113,10 @@ static cm_status save(sqlite3 *handle, const char *chip, const char *text, cm_er
                     " ON CONFLICT(chip) DO UPDATE SET state = excluded.state", "tt", chip, text);
 }
 
-cm_status cm_occupancy_save_in(sqlite3 *handle, const cm_occupancy *occupancy, const cm_chip *chip, const char *name,
-                                cm_error *error)
+cm_status cm_occupancy_save_in(sqlite3 *handle, const coremap_chip *chip, const char *name, cm_error *error)
 {
   char *text;
-  if (cm_occupancy_print(occupancy, chip, &text, error) != CM_OK)
+  if (library_cores_print(chip, &text, error) != CM_OK)
     return error->status;
   cm_status status = save(handle, name, text, error);
   free(text);
@@ -133,8 +126,7 @@ cm_status cm_occupancy_save_in(sqlite3 *handle, const cm_occupancy *occupancy, c
 typedef struct occupancy_work {
   const char *name;
   const cm_occupancy_change *change;
-  cm_chip *chip;
-  cm_occupancy *occupancy;
+  coremap_chip *chip;
   char *text;
   char etag[CM_ETAG_MAX];
   bool mismatch;
@@ -143,97 +135,103 @@ typedef struct occupancy_work {
 static cm_status read_state(sqlite3 *handle, void *context, cm_error *error)
 {
   occupancy_work *work = context;
-  return cm_occupancy_load_in(handle, work->name, &work->chip, &work->occupancy, error);
+  return cm_occupancy_load_in(handle, work->name, &work->chip, error);
 }
 
-cm_status cm_occupancy_open(cm_store *store, const char *chip, cm_chip **description,
-                            cm_occupancy **occupancy, cm_error *error)
+cm_status cm_occupancy_open(cm_store *store, const char *name, coremap_chip **chip, cm_error *error)
 {
-  occupancy_work work = {.name = chip};
+  occupancy_work work = {.name = name};
   if (cm_database_read(store->database, read_state, &work, error) != CM_OK)
     return error->status;
-  *description = work.chip;
-  *occupancy = work.occupancy;
+  *chip = work.chip;
   return CM_OK;
 }
 
-cm_status cm_occupancy_read(cm_store *store, const char *chip, char **text, char *etag, cm_error *error)
+cm_status cm_occupancy_read(cm_store *store, const char *name, char **text, char *etag, cm_error *error)
 {
-  cm_chip *description = NULL;
-  cm_occupancy *occupancy = NULL;
-  if (cm_occupancy_open(store, chip, &description, &occupancy, error) != CM_OK)
+  coremap_chip *chip = NULL;
+  if (cm_occupancy_open(store, name, &chip, error) != CM_OK)
     return error->status;
-  cm_status status = cm_occupancy_print(occupancy, description, text, error);
+  cm_status status = library_cores_print(chip, text, error);
   if (status == CM_OK)
     tag_of(*text, etag);
-  cm_occupancy_free(occupancy);
-  cm_chip_free(description);
+  coremap_chip_free(chip);
   return status;
 }
 
 /* Leased cores must stand under the same lease after as before, or be broken; and none may appear. */
-static cm_status check_leases_kept(const cm_occupancy *before, const cm_occupancy *after, cm_error *error)
+static cm_status check_leases_kept(const coremap_chip *before, const coremap_chip *after, cm_error *error)
 {
-  uint32_t cores = before->width * before->height;
+  uint32_t cores = coremap_chip_width(before) * coremap_chip_height(before);
   for (uint32_t next = 0; next < cores; next++) {
-    uint32_t mine = cm_occupancy_next(before, next, CM_CORE_TAKEN), theirs = cm_occupancy_next(after, next, CM_CORE_TAKEN);
-    uint32_t core = next = mine < theirs ? mine : theirs;
-    if (core == cores)
+    uint32_t mine = library_core_next(before, next, LIBRARY_CORE_TAKEN), theirs = library_core_next(after, next, LIBRARY_CORE_TAKEN);
+    next = mine < theirs ? mine : theirs;
+    if (next == cores)
       break;
-    const char *was = holder(before, core), *is = holder(after, core);
+    const library_core old = library_core_at(before, next), now = library_core_at(after, next);
+    const char *was = holder(old), *is = holder(now);
     if (was == is || (was != NULL && is != NULL && strcmp(was, is) == 0))
       continue;
-    uint32_t x = core % before->width, y = core / before->width;
-    if (was != NULL && after->state[core] != CM_CORE_BROKEN)
+    if (was != NULL && now.state != LIBRARY_CORE_BROKEN)
       return cm_fail(error, CM_CONFLICT,
-                     "core (%u, %u) is held by lease %s; release the lease under /reservations instead", x, y, was);
+                     "core (%u, %u) is held by lease %s; release the lease under /reservations instead", old.x, old.y, was);
     if (is != NULL)
       return cm_fail(error, CM_CONFLICT,
                      "core (%u, %u): owners that begin with \"%s\" belong to leases; make one under /reservations",
-                     x, y, cm_lease_prefix);
+                     old.x, old.y, cm_lease_prefix);
   }
   return CM_OK;
 }
 
-static cm_status apply(const cm_occupancy_change *change, const cm_chip *chip, const cm_occupancy *before,
-                       const char *before_text, cm_occupancy **after, cm_error *error)
+/* A whole new state of a chip. */
+static cm_status read_whole(sqlite3 *handle, const cm_occupancy_change *change, coremap_chip **made, cm_error *error)
 {
-  cm_occupancy *made = NULL;
-  cm_status status;
-  if (change->whole) {
-    status = cm_occupancy_parse(chip, change->json, change->size, &made, error);
-    if (status == CM_OK)
-      status = cm_occupancy_check_owners(made, error);
-  } else {
-    json_error_t why;
-    uint64_t refusals = cm_json_refusals();
-    json_t *fields = cm_json_loadb(change->json, change->size, JSON_REJECT_DUPLICATES, &why);
-    if (fields == NULL && cm_json_whole(refusals, "the change", error) != CM_OK)
-      return error->status;
-    if (fields == NULL) {
-      cm_fail(error, CM_BAD_OCCUPANCY, "the change is no JSON: %s", why.text);
-      return cm_fail_at(error, "line %d, column %d", why.line, why.column);
-    }
-    status = cm_occupancy_parse(chip, before_text, strlen(before_text), &made, error);
-    if (status == CM_OK)
-      status = cm_occupancy_apply(made, chip, fields, error);
-    json_decref(fields);
+  char *text;
+  bool preset;
+  if (cm_chips_text_in(handle, change->chip, &text, &preset, error) != CM_OK)
+    return error->status;
+  cm_status status = library_chip_read(text, change->json, change->size, made, error);
+  free(text);
+  return status == CM_OK ? library_cores_check_owners(*made, error) : status;
+}
+
+/* The present state with a change. */
+static cm_status read_change(sqlite3 *handle, const cm_occupancy_change *change, coremap_chip **made, cm_error *error)
+{
+  json_error_t why;
+  uint64_t refusals = cm_json_refusals();
+  json_t *fields = cm_json_loadb(change->json, change->size, JSON_REJECT_DUPLICATES, &why);
+  if (fields == NULL && cm_json_whole(refusals, "the change", error) != CM_OK)
+    return error->status;
+  if (fields == NULL) {
+    cm_fail(error, CM_BAD_OCCUPANCY, "the change is no JSON: %s", why.text);
+    return cm_fail_at(error, "line %d, column %d", why.line, why.column);
   }
+  cm_status status = cm_occupancy_load_in(handle, change->chip, made, error);
+  if (status == CM_OK)
+    status = library_cores_change(*made, fields, error);
+  json_decref(fields);
+  return status;
+}
+
+static cm_status apply(sqlite3 *handle, const cm_occupancy_change *change, const coremap_chip *before, coremap_chip **after, cm_error *error)
+{
+  coremap_chip *made = NULL;
+  cm_status status = change->whole ? read_whole(handle, change, &made, error) : read_change(handle, change, &made, error);
   if (status == CM_OK)
     status = check_leases_kept(before, made, error);
-  if (status != CM_OK) {
-    cm_occupancy_free(made);
-    return status;
-  }
-  *after = made;
-  return CM_OK;
+  if (status == CM_OK)
+    *after = made;
+  else
+    coremap_chip_free(made);
+  return status;
 }
 
-static uint32_t count(const cm_occupancy *occupancy, cm_core_state state)
+static uint32_t count(const coremap_chip *chip, library_core_state state)
 {
-  const uint32_t cores = occupancy->width * occupancy->height;
+  const uint32_t cores = coremap_chip_width(chip) * coremap_chip_height(chip);
   uint32_t found = 0;
-  for (uint32_t core = cm_occupancy_next(occupancy, 0, state); core < cores; core = cm_occupancy_next(occupancy, core + 1, state))
+  for (uint32_t core = 0; (core = library_core_next(chip, core, state)) < cores; core++)
     found++;
   return found;
 }
@@ -242,13 +240,12 @@ static cm_status write_state(sqlite3 *handle, void *context, cm_error *error)
 {
   occupancy_work *work = context;
   const cm_occupancy_change *change = work->change;
-  cm_chip *chip = NULL;
-  cm_occupancy *before, *after = NULL;
+  coremap_chip *before, *after = NULL;
   char *text = NULL;
   work->mismatch = false;
-  if (cm_occupancy_load_in(handle, change->chip, &chip, &before, error) != CM_OK)
+  if (cm_occupancy_load_in(handle, change->chip, &before, error) != CM_OK)
     return error->status;
-  cm_status status = cm_occupancy_print(before, chip, &text, error);
+  cm_status status = library_cores_print(before, &text, error);
   if (status == CM_OK) {
     tag_of(text, work->etag);
     if (strcmp(change->if_match, "*") != 0 && strcmp(change->if_match, work->etag) != 0) {
@@ -257,25 +254,24 @@ static cm_status write_state(sqlite3 *handle, void *context, cm_error *error)
                        "the occupancy has changed since it was read: its entity tag is \"%s\" now", work->etag);
     }
   }
-  if (status == CM_OK)
-    status = apply(change, chip, before, text, &after, error);
   free(text);
   text = NULL;
   if (status == CM_OK)
-    status = cm_occupancy_print(after, chip, &text, error);
+    status = apply(handle, change, before, &after, error);
+  if (status == CM_OK)
+    status = library_cores_print(after, &text, error);
   if (status == CM_OK)
     status = save(handle, change->chip, text, error);
   if (status == CM_OK) {
-    cm_audit_effect("taken %u -> %u, broken %u -> %u", count(before, CM_CORE_TAKEN), count(after, CM_CORE_TAKEN),
-                    count(before, CM_CORE_BROKEN), count(after, CM_CORE_BROKEN));
+    cm_audit_effect("taken %u -> %u, broken %u -> %u", count(before, LIBRARY_CORE_TAKEN), count(after, LIBRARY_CORE_TAKEN),
+                    count(before, LIBRARY_CORE_BROKEN), count(after, LIBRARY_CORE_BROKEN));
     free(work->text); /* of an earlier run of this closure */
     work->text = text;
     tag_of(text, work->etag);
   } else
     free(text);
-  cm_occupancy_free(after);
-  cm_occupancy_free(before);
-  cm_chip_free(chip);
+  coremap_chip_free(after);
+  coremap_chip_free(before);
   return status;
 }
 

@@ -2,7 +2,7 @@
 #ifndef CM_STORAGE_OCCUPANCY_H
 #define CM_STORAGE_OCCUPANCY_H
 
-#include "core/chip/occupancy.h"
+#include "library/private/cores.h"
 #include "storage/store.h"
 
 enum { CM_ETAG_MAX = 40 };
@@ -10,9 +10,8 @@ enum { CM_ETAG_MAX = 40 };
 /* The occupancy as JSON text (the caller frees) and its entity tag without quotes. Expired leases do not count. */
 cm_status cm_occupancy_read(cm_store *store, const char *chip, char **text, char *etag, cm_error *error);
 
-/* A chip and its occupancy as one consistent view; the caller frees both. */
-cm_status cm_occupancy_open(cm_store *store, const char *chip, cm_chip **description,
-                            cm_occupancy **occupancy, cm_error *error);
+/* A chip with its occupancy as it is now; the caller frees it. */
+cm_status cm_occupancy_open(cm_store *store, const char *name, coremap_chip **chip, cm_error *error);
 
 typedef struct cm_occupancy_change {
   const char *chip;

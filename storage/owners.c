@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/chip/chip.h"
+#include "library/private/cores.h"
 #include "storage/audit.h"
 #include "storage/internal.h"
 
@@ -145,7 +145,7 @@ cm_status cm_owners_get(cm_database *database, cm_object object, const char *id,
   if (object == CM_OBJECT_LEASE &&
       cm_owners_get(database, CM_OBJECT_CHIP, chip, NULL, viewer, &work.owner, error) != CM_OK)
     return error->status;
-  if (object == CM_OBJECT_CHIP && cm_chip_preset_text(id) != NULL) {
+  if (object == CM_OBJECT_CHIP && library_chip_preset_text(id) != NULL) {
     *owner = (cm_owner){0};
     return CM_OK;
   }
@@ -211,7 +211,7 @@ static cm_status show(sqlite3 *handle, void *context, cm_error *error)
 
 cm_status cm_owners_show(cm_database *database, cm_object object, const char *id, const cm_owner *owner, cm_error *error)
 {
-  if (object == CM_OBJECT_CHIP && cm_chip_preset_text(id) != NULL)
+  if (object == CM_OBJECT_CHIP && library_chip_preset_text(id) != NULL)
     return cm_fail(error, CM_CONFLICT, "\"%.64s\" is a preset, which everybody sees", id);
   return cm_database_write(database, show, &(owner_work){.object = object, .id = id, .given = owner}, error);
 }

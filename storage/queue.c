@@ -189,7 +189,7 @@ static cm_status note_mapping(sqlite3 *handle, const cm_mapping_row *m, const cm
   cm_owner_domain(owner, now);
   const bool shared = m->fingerprint[0] != '\0' && strcmp(before, now) == 0;
   char words[CM_OWNER_WORDS_MAX];
-  cm_audit_effect("%s %s, %s", strcmp(m->kind, "compile") == 0 ? "program" : "mapping", m->id, cm_owner_words(owner, words));
+  cm_audit_effect("%s %s, %s", cm_made_in(m->kind)->word, m->id, cm_owner_words(owner, words));
   if (pack != NULL && cm_pack_note_in(handle, m->id, pack, error) != CM_OK)
     return error->status;
   return cm_sql_run(handle, NULL, error,
@@ -203,13 +203,13 @@ static cm_status note_mapping(sqlite3 *handle, const cm_mapping_row *m, const cm
 static cm_status take_twin(sqlite3 *handle, const cm_job *job, const cm_owner *owner, const char *mapping, bool *gone, cm_error *error)
 {
   int64_t there;
-  const bool program = strcmp(job->kind, "compile") == 0;
-  cm_audit_effect("%s %s of an equal job", program ? "program" : "mapping", mapping);
+  const cm_made *made = cm_job_makes(job->kind);
+  cm_audit_effect("%s %s of an equal job", made->word, mapping);
   if (cm_sql_number(handle, 0, &there, error, "SELECT count(*) FROM mappings WHERE id = ?", "t", mapping) != CM_OK)
     return error->status;
   *gone = there == 0;
   return *gone ? cm_fail(error, CM_CONFLICT, "the result of an identical job, %s, has been deleted meanwhile", mapping)
-               : cm_holders_join_in(handle, program ? CM_OBJECT_PROGRAM : CM_OBJECT_MAPPING, mapping, owner, error);
+               : cm_holders_join_in(handle, made->object, mapping, owner, error);
 }
 
 static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
@@ -234,7 +234,7 @@ static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
       return error->status;
     }
   }
-  if (o->reused_mapping != NULL && strcmp(job->kind, "simulate") != 0 && take_twin(handle, job, &owner, o->reused_mapping, &work->flag, error) != CM_OK)
+  if (o->reused_mapping != NULL && cm_job_makes(job->kind)->object != CM_OBJECT_NONE && take_twin(handle, job, &owner, o->reused_mapping, &work->flag, error) != CM_OK)
     return error->status;
   if (o->mapping != NULL && note_mapping(handle, o->mapping, &owner, o->pack, error) != CM_OK)
     return error->status;
@@ -274,7 +274,7 @@ cm_status cm_jobs_finish(cm_store *store, const cm_job *job, const cm_job_outcom
       return error->status;
   }
   cm_audit_entry cause;
-  if (outcome->mapping != NULL || (outcome->reused_mapping != NULL && strcmp(job->kind, "simulate") != 0))
+  if (outcome->mapping != NULL || (outcome->reused_mapping != NULL && cm_job_makes(job->kind)->object != CM_OBJECT_NONE))
     blame(&cause, job);
   cm_status status = cm_database_write(store->database, finish, &work, error);
   cm_audit_cause(NULL);
@@ -286,7 +286,7 @@ cm_status cm_jobs_finish(cm_store *store, const cm_job *job, const cm_job_outcom
   const char *mapping = outcome->mapping != NULL ? outcome->mapping->id : outcome->reused_mapping;
   cm_job_log(job, cm_job_state_name(outcome->state), outcome->code != NULL ? outcome->code : outcome->reused_mapping != NULL ? "reused" : "");
   cm_monitor_job_ended(store->monitor, job, outcome->state, outcome->mapping != NULL, cm_store_time() - job->started);
-  cm_job_publish(store, job->id, outcome->state, strcmp(job->kind, "compile") == 0 ? "program" : "mapping", mapping);
+  cm_job_publish(store, job->id, outcome->state, cm_job_makes(job->kind)->word, mapping);
   cm_event_bus_finished(store->bus, job->id);
   return CM_OK;
 }

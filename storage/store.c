@@ -16,6 +16,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "library/private/base.h"
 #include "storage/check.h"
 #include "storage/clock.h"
 #include "storage/folder.h"
@@ -158,10 +159,11 @@ cm_status cm_store_open(const char *folder, uint64_t cache_bytes_max, cm_store *
   pthread_mutex_init(&made->blob_lock, NULL);
   char path[CM_PATH_MAX];
   uint64_t moved, faults;
+  coremap_error *why = NULL;
   if (open_folder(made, folder, error) != CM_OK || cm_sweep(made, &moved, error) != CM_OK ||
       cm_check_sizes(made, &faults, error) != CM_OK ||
       cm_path(path, error, "%s/cache", folder) != CM_OK ||
-      cm_cache_open(path, cache_bytes_max, &made->cache, error) != CM_OK ||
+      library_status(library_levels_open(NULL, path, cache_bytes_max, &made->cache, &why), &why, error) != CM_OK ||
       cm_monitor_start(&made->monitor, error) != CM_OK || cm_event_bus_new(&made->bus, error) != CM_OK) {
     cm_store_close(made);
     return error->status;
@@ -219,7 +221,7 @@ void cm_store_close(cm_store *store)
   cm_queue_order_free(atomic_load(&store->order));
   cm_monitor_free(store->monitor);
   cm_event_bus_free(store->bus);
-  cm_cache_close(store->cache);
+  library_levels_close(store->cache);
   cm_database_close(store->database);
   if (store->old_lock >= 0)
     close(store->old_lock);

@@ -4,7 +4,7 @@
  *   coremapd.db       SQLite: networks, chips, occupancy, leases, jobs, mappings, uploads, users, tokens; the same identity
  *   networks/ID.zip   uploaded networks in our topology format
  *   mappings/ID/      one file per view of a mapping
- *   cache/            coarsened topologies (core/levels/cache.h)
+ *   cache/            coarsened topologies (library/private/levels.h)
  *   incoming/         uploads on their way, and jobs' scratch folders; swept at start
  *   lost+found/       what the sweep found and the database does not know (storage/sweep.h)
  *   lock              held too, for servers of the release before, which do not lock the folder itself
@@ -18,7 +18,7 @@
 #include "base/file.h"
 #include "storage/digest.h"
 #include "storage/event_bus.h"
-#include "core/levels/cache.h"
+#include "library/private/levels.h"
 #include "storage/database.h"
 
 enum {
@@ -33,7 +33,7 @@ typedef struct cm_store {
   char id[CM_ID_MAX];        /* the folder's identity, which nobody is told */
   int lock, old_lock;        /* descriptors of the folder, and of its lock file */
   cm_database *database;
-  cm_cache *cache;
+  library_levels *cache;
   cm_event_bus *bus;
   struct cm_monitor *monitor; /* storage/monitor.h */
   struct cm_scrub *scrub;     /* storage/scrub.h; NULL: not started */

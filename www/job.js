@@ -8,6 +8,9 @@ import { problemNode } from './problemnode.js';
 import { simulationSections } from './simulation.js';
 import { detailsTable } from './tables.js';
 
+/* Kinds of jobs whose report shows more than a table does. */
+const reportSections = { simulate: simulationSections };
+
 function stamp(value) {
   const at = moment(value);
   return Number.isNaN(at) ? NONE : new Date(at).toLocaleString();
@@ -122,16 +125,16 @@ export async function showJob(main, { id }, signal) {
     drawRest();
   }
   function drawRest(phases = job.phases) {
-    const simulated = job.kind === 'simulate' && job.report;
-    const { frames, saturation, ...report } = simulated ? job.report : {};
+    const sections = job.report && reportSections[job.kind];
+    const { frames, saturation, ...report } = job.report ?? {};
     fill(
       rest,
-      simulated && simulationSections(job.report),
+      sections && sections(job.report),
       phasesTable(phases),
       element(
         'div',
         { class: 'columns' },
-        detailsTable('Report', simulated ? report : job.report),
+        detailsTable('Report', sections ? report : job.report),
         detailsTable('Options', job.options),
       ),
     );

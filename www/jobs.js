@@ -49,7 +49,7 @@ class Row {
     this.badge.set(job.state);
     const title = job.name || `job ${shortId(job.id)}`;
     setText(this.name, title);
-    setText(this.chip, job.chip || (job.kind === 'compile' ? 'compile' : ''));
+    setText(this.chip, job.chip || job.kind);
     if (before === undefined) {
       setText(this.network, shortId(job.network));
       networkName(job.network, this.signal).then(

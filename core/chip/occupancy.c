@@ -124,6 +124,24 @@ static bool is_dead(const cm_chip *chip, uint32_t core)
   return low < chip->dead_core_count && chip->dead_cores[low] == core;
 }
 
+/* Dead cores of a description are the description's matter. */
+cm_status cm_occupancy_carry(const cm_occupancy *before, const cm_chip *old, cm_occupancy *after, cm_error *error)
+{
+  uint32_t index;
+  for (uint32_t i = 0; i < before->owner_count; i++) /* both have "" first, and so equal indices */
+    if (owner_index(after, before->owners[i], &index, error) != CM_OK)
+      return error->status;
+  for (uint32_t core = 0; core < before->width * before->height; core++) {
+    const uint32_t x = core % before->width, y = core / before->width, now = y * after->width + x;
+    if (before->state[core] == CM_CORE_FREE || x >= after->width || y >= after->height || after->state[now] != CM_CORE_FREE ||
+        (before->state[core] == CM_CORE_BROKEN && is_dead(old, core)))
+      continue;
+    after->state[now] = before->state[core];
+    after->owner[now] = before->owner[core];
+  }
+  return CM_OK;
+}
+
 typedef cm_status (*action)(change *c, uint32_t core, cm_error *error);
 
 static cm_status refuse(const change *c, uint32_t core, const char *wish, cm_error *error)

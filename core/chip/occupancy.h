@@ -21,6 +21,9 @@ typedef struct cm_occupancy {
 cm_status cm_occupancy_new(const cm_chip *chip, cm_occupancy **occupancy, cm_error *error);
 void cm_occupancy_free(cm_occupancy *occupancy); /* NULL is allowed */
 
+/* Cores of `after` that are new become taken and broken as in `before`, on the chip of before: where they are there and not dead. */
+cm_status cm_occupancy_carry(const cm_occupancy *before, const cm_chip *old, cm_occupancy *after, cm_error *error);
+
 /* Applies a change {"occupy": [[x,y] or [x0,y0,x1,y1], ..], "release": [..], "broken": [..], "repaired": [..],
  * "owner": ".."} (corners included) as one step: on any error nothing changes. Occupying a core that is
  * taken by another owner or broken is CM_CONFLICT; releasing another owner's core is allowed only when the

@@ -270,8 +270,8 @@ static cm_status begin(compiling *c, cm_error *error)
   c->last = cm_compile_last_stage(options, c->chip);
   if (c->last == CM_STAGE_PERMUTATIONS)
     return CM_OK;
-  if (c->chip == NULL)
-    return cm_fail(error, CM_BAD_OPTION, "stages after \"permutations\" need a chip: name one");
+  if (cm_options_check(&cm_compile_option_table, options, c->chip == NULL ? CM_COMPILE_NO_CHIP : 0, NULL, error) != CM_OK)
+    return error->status;
   if (c->chip->target == NULL) {
     (void)cm_fail(error, CM_BAD_CHIP, "chip %s runs no programs, as its file has no \"machine\" with memory and units: name one that does "
                   "(npu-embedded), or none to rewrite the model",

@@ -45,6 +45,9 @@ typedef struct cm_compile_options {
   double measure_seconds;
 } cm_compile_options;
 
+/* For the rules of the options: no chip is named. */
+enum { CM_COMPILE_NO_CHIP = 1 };
+
 /* The options of a job, in the order of docs/options.md. */
 extern const cm_options cm_compile_option_table;
 

@@ -76,8 +76,12 @@ static const cm_option options_of_compile_jobs[] = {
    .about = "that the compiler may use, or 512M, 2G"},
   {"time_limit", CM_OPTION_REAL, FIELD(time_limit), 0, 1e9, 0, {0}, NULL, true, CM_SHAPES_BOTH, .about = "seconds"},
 };
+static const cm_option_rule rules[] = {
+  {"stop_after", {{"stop_after", "split order tile program mapping"}}, CM_COMPILE_NO_CHIP, "stages after \"permutations\" need a chip: name one"},
+  {NULL},
+};
 const cm_options cm_compile_option_table = {options_of_compile_jobs, sizeof options_of_compile_jobs / sizeof *options_of_compile_jobs,
-                                            "a compile job"};
+                                            "a compile job", rules};
 
 const char *cm_compile_stage_name(cm_compile_stage stage)
 {

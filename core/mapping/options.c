@@ -82,7 +82,7 @@ static const cm_option options_of_maps[] = {
   {"time_limit", CM_OPTION_REAL, FIELD(time_limit), 0, 31536000, 0, {0}, NULL, true,
    CM_SHAPES_BOTH, .about = "seconds"},
 };
-const cm_options cm_map_option_table = {options_of_maps, sizeof options_of_maps / sizeof *options_of_maps, "a mapping"};
+const cm_options cm_map_option_table = {options_of_maps, sizeof options_of_maps / sizeof *options_of_maps, "a mapping", NULL};
 
 cm_objective cm_objective_resolve(const struct cm_map_options *options, bool directed, bool limited)
 {

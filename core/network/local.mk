@@ -9,9 +9,15 @@ libcoremap_a_SOURCES += \
   core/network/formats/rows.c core/network/formats/weighted.c core/network/formats/entries.c core/network/formats/import_topology.c \
   core/network/formats/snn.h core/network/formats/import_snn.c core/network/formats/snn_batch.c core/network/formats/import_metis.c core/network/formats/import_edges.c core/network/formats/import_table_matrix.c core/network/formats/adjacency.h core/network/formats/import_adjacency.c core/network/formats/survey.h core/network/formats/survey.c core/network/formats/reading_report.h core/network/formats/reading_report.c core/network/formats/table_rows.h core/network/formats/table_begin.c core/network/formats/table_rows.c core/network/formats/table_lines.c core/network/formats/table_columns.c core/network/formats/table_order.c core/network/formats/read_options.c core/network/rates.h core/network/formats/rates.c \
   core/network/formats/import_hypergraph.c core/network/formats/import_matrix.c \
-  core/network/hdf5/h5.h core/network/hdf5/h5.c core/network/hdf5/recognise_hdf5.c core/network/hdf5/nir.h \
-  core/network/hdf5/lava_read.c core/network/hdf5/nir_read.c core/network/hdf5/nir_parameters.c core/network/hdf5/nir_inputs.c core/network/hdf5/nir_shapes.c core/network/hdf5/nir_taps.c core/network/hdf5/import_nir.c core/network/hdf5/sonata.h core/network/hdf5/import_sonata.c core/network/hdf5/sonata_edges.c core/network/hdf5/sonata_circuit.h core/network/hdf5/sonata_circuit.c core/network/hdf5/sonata_members.c core/network/hdf5/sonata_types.c core/network/hdf5/sonata_spikes.c \
   core/network/archive/archive.h core/network/archive/archive.c core/network/archive/tar.c core/network/archive/recognise_zip.c \
   core/network/archive/npy.h core/network/archive/npy.c core/network/pairs.h core/network/archive/pairs.c core/network/archive/numpy.h core/network/archive/import_numpy.c core/network/archive/numpy_arrays.c core/network/archive/numpy_named.c \
   core/network/xml/xml.h core/network/xml/xml.c core/network/xml/recognise_xml.c core/network/xml/xml_graph.h core/network/xml/xml_graph.c core/network/xml/import_graph.c core/network/xml/import_gml.c core/network/xml/import_pajek.c core/network/xml/import_node_link.c \
   core/network/formats/sink.h core/network/formats/sink.c core/network/formats/export_writer.h core/network/formats/export_metis.c
+if HDF5
+libcoremap_a_SOURCES += \
+  core/network/hdf5/h5.h core/network/hdf5/h5.c core/network/hdf5/recognise_hdf5.c core/network/hdf5/nir.h core/network/hdf5/lava_read.c core/network/hdf5/nir_read.c \
+  core/network/hdf5/nir_parameters.c core/network/hdf5/nir_inputs.c core/network/hdf5/nir_shapes.c core/network/hdf5/nir_taps.c core/network/hdf5/import_nir.c core/network/hdf5/sonata.h core/network/hdf5/import_sonata.c \
+  core/network/hdf5/sonata_edges.c core/network/hdf5/sonata_circuit.h core/network/hdf5/sonata_circuit.c core/network/hdf5/sonata_members.c core/network/hdf5/sonata_types.c core/network/hdf5/sonata_spikes.c
+else
+libcoremap_a_SOURCES += core/network/hdf5/hdf5_without.c
+endif

@@ -76,6 +76,12 @@ static bool is_snn(const uint8_t *bytes, size_t size, bool ended, char *why, siz
   return true;
 }
 
+bool cm_is_hdf5(const uint8_t *bytes, size_t size)
+{
+  static const uint8_t magic[] = "\x89HDF\r\n\x1a\n";
+  return size >= sizeof magic - 1 && memcmp(bytes, magic, sizeof magic - 1) == 0;
+}
+
 static cm_status refuse_empty(cm_error *error)
 {
   char formats[CM_FORMAT_NAMES_MAX];

@@ -21,7 +21,7 @@ static const cm_option options_of_schedules[] = {
    .about = "seconds; what is found by then is the result"},
 };
 const cm_options cm_schedule_option_table = {options_of_schedules, sizeof options_of_schedules / sizeof *options_of_schedules,
-                                             "a schedule"};
+                                             "a schedule", NULL};
 
 cm_status cm_schedule_request_read(const json_t *object, cm_schedule_request *request, cm_error *error)
 {

@@ -8,6 +8,7 @@
 #include "core/chip/turns.h"
 #include "core/chip/interconnect/interconnect.h"
 #include "core/simulate/outcomes.h"
+#include "core/simulate/simulate_request.h"
 #include "core/measure/step_time.h"
 
 const cm_simulate_options cm_simulate_defaults = {.steps = 1, .buffers = 16, .packets = 200000, .seed = 1};
@@ -225,14 +226,20 @@ static cm_status find_saturation(simulation *s, json_t *report, cm_error *error)
            : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
 }
 
+static cm_status check_rules(const cm_topology *topology, const cm_simulate_options *o, cm_error *error)
+{
+  const cm_simulate_request request = {.options = *o};
+  const unsigned facts = (topology->directed ? 0u : CM_SIMULATE_UNDIRECTED) | (topology->target_cores_max != 0 ? CM_SIMULATE_COPIES : 0u) |
+                         (o->spikes != NULL ? CM_SIMULATE_SPIKES : 0u);
+  json_t *told = json_pack("{s:o}", "target_cores", json_sprintf("%u", topology->target_cores_max));
+  cm_status status = cm_options_check(&cm_simulate_option_table, &request, facts, told, error);
+  json_decref(told);
+  return status;
+}
+
 static cm_status check(const cm_topology *topology, const cm_chip *chip, const cm_simulate_options *o, cm_error *error)
 {
-  if (!topology->directed)
-    return cm_fail(error, CM_BAD_OPTION, "the network is undirected: only directed networks send spikes to simulate");
-  if (o->multicast && topology->target_cores_max != 0)
-    return cm_fail(error, CM_BAD_OPTION, "the chip lets a neuron reach %u cores, and each copy of it sends a packet to each of its own: choose traffic_model "
-                   "\"unicast\"", topology->target_cores_max);
-  if (cm_interconnect_prepare(chip->interconnect, error) != CM_OK)
+  if (check_rules(topology, o, error) != CM_OK || cm_interconnect_prepare(chip->interconnect, error) != CM_OK)
     return error->status;
   if (chip->router_x * chip->router_y > CM_FABRIC_CORES_MAX)
     return cm_fail(error, CM_BAD_OPTION, "%u cores share a router: at most %d can be simulated",
@@ -242,8 +249,6 @@ static cm_status check(const cm_topology *topology, const cm_chip *chip, const c
                    "a simulation takes at most %d steps, buffers of 1 packet or more, streams of 1000 packets or more, and a "
                    "load from 0 to 1e9",
                    STEPS_MAX);
-  if (o->spikes != NULL && (o->load > 0 || o->saturation))
-    return cm_fail(error, CM_BAD_OPTION, "spikes are given for time steps; a stream goes by the network's rates: leave one out");
   if (o->spikes != NULL && o->steps > o->spikes->steps)
     return cm_fail(error, CM_BAD_OPTION, "%u steps are asked for, and spikes are given for %u: ask for fewer", o->steps,
                    o->spikes->steps);

@@ -208,8 +208,17 @@ static const cm_option options_of_simulations[] = {
    .about = "or 512M, 2G"},
   {"time_limit", CM_OPTION_POSITIVE, FIELD(time_limit), 0, 1e9, 0, {0}, NULL, true, CM_SHAPES_BOTH, .about = "seconds"},
 };
+#define NOT_STREAM "spikes are given for time steps, and load and saturation go by the network's rates: leave one out"
+static const cm_option_rule rules[] = {
+  {"mapping", {{NULL}}, CM_SIMULATE_UNDIRECTED, "the network is undirected: only directed networks send spikes to simulate"},
+  {"traffic_model", {{"traffic_model", "multicast"}}, CM_SIMULATE_COPIES,
+   "the chip lets a neuron reach {target_cores} cores, and each copy of it sends a packet to each of its own: choose traffic_model \"unicast\""},
+  {"spikes", {{"load", NULL}}, CM_SIMULATE_SPIKES, NOT_STREAM},
+  {"spikes", {{"saturation", NULL}}, CM_SIMULATE_SPIKES, NOT_STREAM},
+  {NULL},
+};
 const cm_options cm_simulate_option_table = {options_of_simulations, sizeof options_of_simulations / sizeof *options_of_simulations,
-                                             "a simulation"};
+                                             "a simulation", rules};
 
 cm_status cm_simulate_options_read(const json_t *options, cm_simulate_request *request, cm_error *error)
 {
@@ -217,8 +226,9 @@ cm_status cm_simulate_options_read(const json_t *options, cm_simulate_request *r
   cm_options_default(&cm_simulate_option_table, &r);
   if (cm_options_read(&cm_simulate_option_table, options, &r, error) != CM_OK)
     return error->status;
-  if ((r.spikes.text || r.spikes.upload[0] != '\0') && (r.options.load > 0 || r.options.saturation))
-    return cm_option_refuse(error, "spikes", "for time steps, and load and saturation go by the network's rates: leave one out");
+  const bool spikes = r.spikes.text || r.spikes.upload[0] != '\0';
+  if (cm_options_check(&cm_simulate_option_table, &r, spikes ? CM_SIMULATE_SPIKES : 0, NULL, error) != CM_OK)
+    return error->status;
   if (json_object_get(options, "steps") == NULL && (r.options.load > 0 || r.options.saturation))
     r.options.steps = 0;
   *request = r;

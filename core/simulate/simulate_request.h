@@ -24,6 +24,10 @@ typedef struct cm_simulate_request {
   double time_limit;     /* seconds; 0: none */
 } cm_simulate_request;
 
+/* What the packets are of, for the rules of the options: undirected networks, chips that let a neuron reach few cores (told: "target_cores"),
+ * spikes that are given. */
+enum { CM_SIMULATE_UNDIRECTED = 1, CM_SIMULATE_COPIES = 2, CM_SIMULATE_SPIKES = 4 };
+
 /* The options, in the order of docs/simulation.md. */
 extern const cm_options cm_simulate_option_table;
 

@@ -1,4 +1,4 @@
-#include "core/mapping/simulate/spike_ids.h"
+#include "core/simulate/spike_ids.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define CM_SIMULATE_SPIKES_H
 
 #include "base/run.h"
-#include "core/mapping/simulate/spike_ids.h"
+#include "core/simulate/spike_ids.h"
 
 enum { CM_SPIKE_STEPS_MAX = 100000 };
 

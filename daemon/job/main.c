@@ -93,7 +93,7 @@ int cm_work_main(const char *folder)
   coremap_error *why = NULL;
   char given[CM_PATH_MAX], made[CM_PATH_MAX];
   if (cm_path(given, &error, "%s/" CM_WORK_LEVELS, folder) != CM_OK || cm_path(made, &error, "%s/" CM_WORK_LEVELS_MADE, folder) != CM_OK ||
-      library_status(library_levels_open(given, made, &levels, &why), &why, &error) != CM_OK)
+      library_status(library_levels_open(given, made, UINT64_MAX, &levels, &why), &why, &error) != CM_OK)
     return fail(&error);
   cm_work_watch watch = {.progress = on_progress, .log = on_log, .user = &file, .cancel = &cancelled, .levels = library_levels_cache(levels),
                          .process_bytes = cm_confine_memory(limits.memory_limit)};

@@ -16,10 +16,10 @@ typedef struct kind {
 } kind;
 
 static const kind kinds[] = {
-  {"map", cm_work_map},
-  {"compile", cm_work_compile},
-  {"simulate", cm_work_simulate},
-  {"import", cm_work_import},
+#define JOB_KIND(kind, ...) {#kind, cm_work_##kind},
+#include "library/private/job_kinds.def"
+#undef JOB_KIND
+  {"import", cm_work_import}, /* of an upload, and no job */
 };
 
 /* ---- progress ---- */

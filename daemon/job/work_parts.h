@@ -20,9 +20,9 @@ typedef struct cm_work {
 } cm_work;
 
 /* The kinds of jobs: from in/ to out/made. */
-cm_status cm_work_map(cm_work *work, cm_error *error);
-cm_status cm_work_compile(cm_work *work, cm_error *error);
-cm_status cm_work_simulate(cm_work *work, cm_error *error); /* makes no folder: all is in the report */
+#define JOB_KIND(kind, ...) cm_status cm_work_##kind(cm_work *work, cm_error *error);
+#include "library/private/job_kinds.def"
+#undef JOB_KIND
 cm_status cm_work_import(cm_work *work, cm_error *error);
 
 /* The path of a file of the job folder. */

@@ -1,6 +1,13 @@
 # Tests that drive a live daemon over HTTP, and of what it keeps; tests/api/client.h holds what they share.
 if HAVE_CHECK
-SERVER_TESTS = tests/unit/storage tests/unit/storage_folders tests/unit/storage_jobs tests/unit/storage_leases tests/unit/storage_owners tests/unit/ownership tests/unit/storage_retention tests/unit/queue tests/unit/queue_costs tests/unit/ledger tests/unit/check_data tests/unit/checked_jobs tests/api/resources tests/api/networks tests/api/chips tests/api/jobs tests/api/mappings tests/api/programs tests/api/simulations tests/api/connections tests/api/executors tests/api/users tests/api/audit tests/api/rights tests/fault/server
+SERVER_TESTS = tests/unit/storage tests/unit/storage_folders tests/unit/storage_jobs tests/unit/storage_leases tests/unit/storage_owners tests/unit/ownership tests/unit/storage_retention tests/unit/queue tests/unit/queue_costs tests/unit/ledger tests/unit/check_data tests/api/resources tests/api/networks tests/api/chips tests/api/jobs tests/api/mappings tests/api/simulations tests/api/connections tests/api/users tests/api/rights tests/fault/server
+# With models among what they send.
+if ONNX
+SERVER_TESTS += tests/unit/checked_jobs tests/api/programs tests/api/executors tests/api/audit
+EXECUTOR_TESTS = jobs mappings programs simulations
+else
+EXECUTOR_TESTS = jobs mappings simulations
+endif
 check_PROGRAMS += $(SERVER_TESTS)
 dist_check_SCRIPTS += tests/api/process
 TESTS += $(SERVER_TESTS) tests/api/process
@@ -46,7 +53,7 @@ tests_api_rights_LDADD = $(API_LIBS)
 # It runs those of jobs and what they make: with tests built side by side, not before they are there.
 # Said by a variable: automake leaves its own rule for a test out where it finds one with the same name.
 OF_EXECUTORS = tests/api/process.log
-$(OF_EXECUTORS): tests/api/jobs$(EXEEXT) tests/api/mappings$(EXEEXT) tests/api/programs$(EXEEXT) tests/api/simulations$(EXEEXT)
+$(OF_EXECUTORS): $(EXECUTOR_TESTS:%=tests/api/%$(EXEEXT))
 tests_fault_server_SOURCES = tests/fault/server.c $(API_CLIENT)
 tests_fault_server_LDADD = $(API_LIBS)
 endif

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/chip/chip.h"
 #include "storage/chips.h"
 #include "storage/networks.h"
 #include "storage/uploads.h"

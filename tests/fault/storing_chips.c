@@ -46,16 +46,14 @@ static cm_status occupy(cm_error *error)
 static uint32_t cores_of(const char *owner)
 {
   cm_error error;
-  cm_chip *chip;
-  cm_occupancy *occupancy;
+  coremap_chip *chip;
   uint32_t count = 0;
-  operation_must(cm_occupancy_open(storing_store, "toy", &chip, &occupancy, &error), &error, "an occupancy");
-  for (uint32_t core = 0; core < cm_chip_cores(chip); core++)
-    count += owner == NULL ? occupancy->state[core] == CM_CORE_FREE
-                           : occupancy->state[core] == CM_CORE_TAKEN &&
-                                 strcmp(occupancy->owners[occupancy->owner[core]], owner) == 0;
-  cm_occupancy_free(occupancy);
-  cm_chip_free(chip);
+  operation_must(cm_occupancy_open(storing_store, "toy", &chip, &error), &error, "an occupancy");
+  for (uint32_t c = 0; c < coremap_chip_width(chip) * coremap_chip_height(chip); c++) {
+    const library_core core = library_core_at(chip, c);
+    count += owner == NULL ? core.state == LIBRARY_CORE_FREE : core.owner != NULL && strcmp(core.owner, owner) == 0;
+  }
+  coremap_chip_free(chip);
   return count;
 }
 

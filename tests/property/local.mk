@@ -18,10 +18,8 @@ PROPERTY_TESTS = \
   tests/property/minimise \
   tests/property/network \
   tests/property/permutations \
-  tests/property/permuted_networks \
   tests/property/placing \
   tests/property/programs \
-  tests/property/random_models \
   tests/property/refusals \
   tests/property/relief \
   tests/property/remap \
@@ -38,6 +36,9 @@ PROPERTY_TESTS = \
   tests/property/turns \
   tests/property/ways \
   tests/property/vast
+if ONNX
+PROPERTY_TESTS += tests/property/permuted_networks tests/property/random_models
+endif
 check_PROGRAMS += $(PROPERTY_TESTS)
 TESTS += $(PROPERTY_TESTS)
 endif

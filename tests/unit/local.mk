@@ -21,8 +21,6 @@ UNIT_TESTS = \
   tests/unit/core/network/network \
   tests/unit/core/network/signed \
   tests/unit/core/network/text_formats \
-  tests/unit/core/operators/nodes \
-  tests/unit/core/operators/operators \
   tests/unit/core/output/views \
   tests/unit/core/partition/axon/axon_copies \
   tests/unit/core/partition/axon/axon_moves \
@@ -42,6 +40,9 @@ UNIT_TESTS = \
   tests/unit/core/schedule/schedule \
   tests/unit/core/simulate/simulate \
   tests/unit/core/solver/attempts
+if ONNX
+UNIT_TESTS += tests/unit/core/operators/nodes tests/unit/core/operators/operators
+endif
 if HAVE_IGRAPH
 UNIT_TESTS += tests/unit/core/learning/communities
 tests_unit_core_learning_communities_LDADD = $(LDADD) $(IGRAPH_LIBS)

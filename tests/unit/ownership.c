@@ -312,7 +312,7 @@ static void check_lists(void)
   for (int user = 0; user < USERS; user++) {
     cm_mapping_entry *entries;
     size_t count, expected = 0;
-    const cm_mapping_filter filter = {.viewer = viewer(user), .kind = "map", .limit = 1000};
+    const cm_mapping_filter filter = {.viewer = viewer(user), .made = LIBRARY_RESULT_MAPPING, .limit = 1000};
     ck_ok(cm_mappings_list(store, &filter, &entries, &count, &error));
     for (const thing *t = things; t < things + thing_count; t++)
       expected += should_see(t, user);

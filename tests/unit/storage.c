@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "core/levels/cache.h"
 #include "storage/drain.h"
 
 /* ---- the database ---- */
@@ -147,8 +148,8 @@ static void build_entry(const cm_level_cache *levels, const char *key, size_t by
 
 START_TEST(cache_gives_back_only_what_is_whole)
 {
-  cm_level_cache levels = cm_cache_levels(store->cache);
-  cm_cache_counts counts;
+  cm_level_cache levels = *library_levels_cache(store->cache);
+  library_levels_counts counts;
   char path[CM_PATH_MAX], again[CM_PATH_MAX], file[CM_PATH_MAX];
   ck_fails(levels.acquire(levels.user, "aa", path, &error), CM_NOT_FOUND);
   build_entry(&levels, "aa", 1000, path);
@@ -158,7 +159,7 @@ START_TEST(cache_gives_back_only_what_is_whole)
   levels.release(levels.user, "aa");
   cm_store_close(store);
   open_store();
-  levels = cm_cache_levels(store->cache);
+  levels = *library_levels_cache(store->cache);
   ck_ok(levels.acquire(levels.user, "aa", again, &error));
   levels.release(levels.user, "aa");
   ck_ok(cm_path(file, &error, "%s/level-1.zip", path));
@@ -168,7 +169,7 @@ START_TEST(cache_gives_back_only_what_is_whole)
   fclose(stream);
   ck_fails(levels.acquire(levels.user, "aa", again, &error), CM_NOT_FOUND);
   ck_assert_int_ne(access(path, F_OK), 0);
-  cm_cache_count(store->cache, &counts);
+  counts = library_levels_count(store->cache);
   ck_assert_uint_eq(counts.damaged, 1);
   ck_assert_uint_eq(counts.bytes, 0);
   build_entry(&levels, "aa", 1000, path);
@@ -180,24 +181,24 @@ END_TEST
 
 START_TEST(cache_drops_the_least_recently_used_but_none_in_use)
 {
-  cm_level_cache levels = cm_cache_levels(store->cache);
-  cm_cache_counts counts;
+  cm_level_cache levels = *library_levels_cache(store->cache);
+  library_levels_counts counts;
   char path[CM_PATH_MAX], held[CM_PATH_MAX];
   build_entry(&levels, "a1", 400000, held); /* stays acquired: the oldest, but in use */
   build_entry(&levels, "a2", 400000, path);
   levels.release(levels.user, "a2");
   build_entry(&levels, "a3", 400000, path); /* 1.2 MB in a cache of 1 MiB */
   levels.release(levels.user, "a3");
-  cm_cache_count(store->cache, &counts);
+  counts = library_levels_count(store->cache);
   ck_assert_uint_eq(counts.evicted, 1);
   ck_fails(levels.acquire(levels.user, "a2", path, &error), CM_NOT_FOUND);
   ck_ok(levels.acquire(levels.user, "a3", path, &error));
   levels.release(levels.user, "a3");
-  cm_cache_empty(store->cache);
+  library_levels_empty(store->cache);
   ck_assert_int_eq(access(held, F_OK), 0);
   levels.release(levels.user, "a1");
   ck_assert_int_ne(access(held, F_OK), 0);
-  cm_cache_count(store->cache, &counts);
+  counts = library_levels_count(store->cache);
   ck_assert_uint_eq(counts.entries + counts.bytes, 0);
 }
 END_TEST

@@ -100,12 +100,10 @@ START_TEST(leases_expire)
   ck_assert_uint_eq(count, 1);
   ck_ok(cm_leases_expire(store, &count, &error));
   ck_assert_uint_eq(count, 0);
-  cm_chip *chip;
-  cm_occupancy *occupancy;
-  ck_ok(cm_occupancy_open(store, "toy", &chip, &occupancy, &error));
-  ck_assert_uint_eq(cm_occupancy_free_count(occupancy), 32);
-  cm_occupancy_free(occupancy);
-  cm_chip_free(chip);
+  coremap_chip *chip;
+  ck_ok(cm_occupancy_open(store, "toy", &chip, &error));
+  ck_assert_uint_eq(coremap_chip_free_cores(chip), 32);
+  coremap_chip_free(chip);
   cm_lease_clear(&lease);
   cm_lease_clear(&kept);
 }

@@ -4,6 +4,7 @@
 
 #include "unit.h"
 
+#include "core/chip/chip.h"
 #include "storage/chips.h"
 #include "storage/jobs.h"
 #include "storage/networks.h"

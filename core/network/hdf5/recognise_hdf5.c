@@ -6,12 +6,6 @@
 #include "core/network/hdf5/h5.h"
 #include "core/network/recognise.h"
 
-bool cm_is_hdf5(const uint8_t *bytes, size_t size)
-{
-  static const uint8_t magic[] = "\x89HDF\r\n\x1a\n";
-  return size >= sizeof magic - 1 && memcmp(bytes, magic, sizeof magic - 1) == 0;
-}
-
 static const struct {
   const char *group;
   cm_format_id id;

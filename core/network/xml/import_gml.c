@@ -8,7 +8,7 @@
 
 #include "core/network/formats/readers.h"
 #include "core/network/formats/tokens.h"
-#include "core/network/xml/graph.h"
+#include "core/network/xml/xml_graph.h"
 
 enum { WORD_MAX = CM_NODE_TEXT_MAX, DEPTH_MAX = 64, EARLY_MAX = 16 };
 

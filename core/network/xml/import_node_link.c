@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "core/network/formats/readers.h"
 #include "core/network/recognise.h"
-#include "core/network/xml/graph.h"
+#include "core/network/xml/xml_graph.h"
 
 enum { FOLD_MAX = 40 }; /* bytes of memory for one of the file, at most */
 

@@ -9,7 +9,7 @@
 
 #include "core/network/formats/readers.h"
 #include "core/network/formats/table_rows.h"
-#include "core/network/xml/graph.h"
+#include "core/network/xml/xml_graph.h"
 
 typedef enum section { NOTHING, VERTICES, ARCS, EDGES, ARC_LISTS, EDGE_LISTS, MATRIX, SECTIONS } section;
 

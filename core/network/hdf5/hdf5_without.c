@@ -1,0 +1,33 @@
+/* In place of what reads HDF5 files, where the program is configured --without-hdf5: all are refused. */
+#include "core/network/formats/readers.h"
+#include "core/network/recognise.h"
+
+static cm_status refuse(cm_error *error)
+{
+  cm_fail(error, CM_BAD_NETWORK,
+          "this program was built without HDF5, in which NIR, SONATA and lava-dl keep networks; to have them, install HDF5 (Debian: "
+          "libhdf5-dev) and configure it without --without-hdf5");
+  return cm_fail_at(error, "byte 0");
+}
+
+cm_status cm_recognise_hdf5(cm_source *source, cm_memory *memory, const cm_network_format **found, cm_error *error)
+{
+  (void)source, (void)memory, (void)found;
+  return refuse(error);
+}
+
+cm_status cm_import_nir(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology, cm_error *error)
+{
+  (void)source, (void)limits, (void)run, (void)topology;
+  return refuse(error);
+}
+
+cm_status cm_import_lava(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology, cm_error *error)
+{
+  return cm_import_nir(source, limits, run, topology, error);
+}
+
+cm_status cm_import_sonata(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology, cm_error *error)
+{
+  return cm_import_nir(source, limits, run, topology, error);
+}
