@@ -119,6 +119,16 @@ static int column_by_part(const cm_field *fields, size_t count, cm_column_id id)
   return found;
 }
 
+/* Words of any table, which hold where none of synapses stands beside: "value" is a weight, unless there is a "weight". */
+static bool is_loose(const cm_field *field)
+{
+  static const char *const words_of_tables[] = {"row", "rows", "col", "cols", "column", "columns", "value", "values"};
+  for (size_t k = 0; k < sizeof words_of_tables / sizeof *words_of_tables; k++)
+    if (strlen(words_of_tables[k]) == field->length && strncasecmp(words_of_tables[k], field->text, field->length) == 0)
+      return true;
+  return false;
+}
+
 bool cm_columns_of_header(const cm_field *fields, size_t count, bool certain, cm_columns *columns)
 {
   cm_columns found = {.at = {CM_COLUMN_NONE, CM_COLUMN_NONE, CM_COLUMN_NONE, CM_COLUMN_NONE}, .count = count};
@@ -126,7 +136,8 @@ bool cm_columns_of_header(const cm_field *fields, size_t count, bool certain, cm
     const char *type = memchr(fields[i].text, ':', fields[i].length); /* "weight:int", as Neo4j writes it */
     const size_t length = type != NULL && type > fields[i].text ? (size_t)(type - fields[i].text) : fields[i].length;
     for (int id = 0; id < CM_COLUMNS; id++)
-      if (found.at[id] == CM_COLUMN_NONE && cm_column_word(fields[i].text, length, (cm_column_id)id) >= 0)
+      if ((found.at[id] == CM_COLUMN_NONE || (is_loose(&fields[found.at[id]]) && !is_loose(&fields[i]))) &&
+          cm_column_word(fields[i].text, length, (cm_column_id)id) >= 0)
         found.at[id] = (int)i;
     if (found.rate == 0 && cm_rate_word(fields[i].text, fields[i].length))
       found.rate = i + 1;

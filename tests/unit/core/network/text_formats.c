@@ -312,6 +312,7 @@ START_TEST(headers_say_what_columns_are)
   } right[] = {
     {"cols,rows,values\n1,0,5\n2,0,6\n", "0", true, 2},
     {"j,i\n7,3\n9,4\n", "3", true, 2},
+    {"row,value,source,target,weight\n1,7,A,B,5\n2,8,B,C,1\n", "A", true, 2},
     {"bodyId:END_ID(x),w:int,bodyId:START_ID(x)\n9,5,8\n8,1,9\n", "8", true, 2},
     {"Source,Target,Type,Weight\nA,B,Undirected,5\nB,C,Undirected,1\nC,C,Undirected,1\n", "A", false, 2},
     {"Source,Target,Type,Weight\nA,B,Undirected,5\nB,C,Directed,1\n", "A", true, 3},
