@@ -45,13 +45,18 @@ static void write_form(char form[FORM_MAX], const char *value)
     (void)snprintf(form, FORM_MAX, "%s", value != NULL ? value : "");
 }
 
+static void write_flag(char name[NAME_MAX_], const char *option)
+{
+  (void)snprintf(name, NAME_MAX_, "%s", option);
+  for (char *c = name; *c != '\0'; c++)
+    *c = *c == '_' ? '-' : *c;
+}
+
 static known_flag *add(flags *all, const char *name, const char *value, const char *about, int code)
 {
   known_flag made = {.about = about, .code = code};
-  (void)snprintf(made.name, sizeof made.name, "%s", name);
+  write_flag(made.name, name);
   write_form(made.value, value);
-  for (char *c = made.name; *c != '\0'; c++)
-    *c = *c == '_' ? '-' : *c;
   if (all->count == FLAGS_MAX || find(all, made.name) != NULL)
     return NULL;
   all->flag[all->count] = made;
@@ -318,8 +323,11 @@ void cli_command_help(const cli_command *command, FILE *stream)
       print_flag(stream, all.flag[i].name, all.flag[i].value, all.flag[i].about);
   const json_t *option;
   size_t number;
-  json_array_foreach(command->reads ? cli_table("reading") : NULL, number, option)
-    print_flag(stream, cli_text(option, "name"), cli_text(option, "form"), cli_text(option, "about"));
+  json_array_foreach(command->reads ? cli_table("reading") : NULL, number, option) {
+    char name[NAME_MAX_];
+    write_flag(name, cli_text(option, "name"));
+    print_flag(stream, name, cli_text(option, "form"), cli_text(option, "about"));
+  }
   print_flag(stream, "help", "", "this text");
   if (command->options == CLI_OPTIONS_JOB) {
     flags models = {.count = 0};
@@ -360,8 +368,11 @@ json_t *cli_command_json(const cli_command *command)
       (void)json_array_append_new(list, flag_json(all.flag[i].name, all.flag[i].value, all.flag[i].about, all.flag[i].truth));
   const json_t *option;
   size_t number;
-  json_array_foreach(command->reads ? cli_table("reading") : NULL, number, option)
-    (void)json_array_append_new(list, flag_json(cli_text(option, "name"), cli_text(option, "form"), cli_text(option, "about"), false));
+  json_array_foreach(command->reads ? cli_table("reading") : NULL, number, option) {
+    char name[NAME_MAX_];
+    write_flag(name, cli_text(option, "name"));
+    (void)json_array_append_new(list, flag_json(name, cli_text(option, "form"), cli_text(option, "about"), false));
+  }
   (void)json_array_append_new(list, flag_json("help", "", "this text", false));
   for (const char *line = command->usage; *line != '\0'; line += strspn(line, "\n")) {
     size_t length = strcspn(line, "\n");

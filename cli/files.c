@@ -55,7 +55,7 @@ cm_status cli_read_options(int *argc, char **argv, cm_error *error)
     }
     const char *name = cli_text(option, "name");
     if (value == NULL && i + 1 == *argc)
-      return cm_fail(error, CM_BAD_OPTION, "--%s needs a value: %s", name, cli_text(option, "form"));
+      return cm_fail(error, CM_BAD_OPTION, "%s needs a value: %s", argv[i], cli_text(option, "form"));
     if (value == NULL)
       value = argv[++i];
     if (json_object_set_new(read_options, name, json_string(value)) != 0)
