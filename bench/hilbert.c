@@ -8,10 +8,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/mapping/map.h"
-#include "core/mapping/measure/measure.h"
+#include "core/solver/map.h"
+#include "core/measure/measure.h"
 #include "core/mapping/options.h"
-#include "core/mapping/stage/stage.h"
+#include "core/solver/stage/stage.h"
 #include "core/network/import.h"
 #include "core/partition/flows.h"
 #include "core/network/nets_by_part.h"

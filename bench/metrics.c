@@ -9,8 +9,8 @@
 #include "base/order.h"
 #include "base/random.h"
 #include "core/verify/certificate.h"
-#include "core/mapping/measure/measure.h"
-#include "core/mapping/routes/routes.h"
+#include "core/measure/measure.h"
+#include "core/routing/routes.h"
 
 static const char usage[] =
   "usage: bench/metrics [--side N] [--layers L] [--targets T] [--spread S] [--order rows|random] [--threads N] [--json]\n"

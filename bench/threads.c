@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "base/threads.h"
-#include "core/mapping/stage/stage.h"
 #include "core/network/import.h"
+#include "core/solver/stage/stage.h"
 
 static const char usage[] =
   "usage: bench/threads [--threads \"1 2 4 8 16 64\"] [--real \"2 4 8\"] [--preset fast] [--chip loihi64] [--seed S] [--meeting US]\n"

@@ -10,9 +10,10 @@
 #include "base/option.h"
 #include "base/run.h"
 #include "core/chip/occupancy.h"
-#include "core/mapping/exports/exports.h"
-#include "core/mapping/levels/cache.h"
-#include "core/mapping/map.h"
+#include "core/output/exports/exports.h"
+#include "core/levels/cache.h"
+#include "core/mapping/input.h"
+#include "core/mapping/mapping.h"
 #include "core/network/import.h"
 #include "core/network/topology.h"
 

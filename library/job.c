@@ -1,6 +1,7 @@
 /* What is asked of a mapping or a partition: options, and what they name. */
 #include "base/option.h"
-#include "core/mapping/stage/part_file.h"
+#include "core/mapping/options.h"
+#include "core/solver/stage/part_file.h"
 #include "library/internal.h"
 
 static const uint64_t CACHE_BYTES_MAX = UINT64_C(1) << 30;

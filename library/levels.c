@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "core/mapping/levels/cache.h"
+#include "core/levels/cache.h"
 #include "library/internal.h"
 
 struct library_levels {

@@ -2,7 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mapping/map.h"
+#include "core/mapping/options.h"
+#include "core/solver/map.h"
 #include "core/verify/check.h"
 #include "library/internal.h"
 #include "library/private/levels.h"

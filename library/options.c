@@ -5,8 +5,8 @@
 #include "base/option.h"
 #include "core/machine/compile.h"
 #include "core/mapping/options.h"
-#include "core/mapping/simulate/request.h"
 #include "core/schedule/request.h"
+#include "core/simulate/simulate_request.h"
 #include "library/internal.h"
 #include "library/private/base.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "core/mapping/stage/stage.h"
+#include "core/solver/stage/stage.h"
 #include "library/internal.h"
 
 struct coremap_partition {

@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "base/option.h"
-#include "core/machine/run/simulate.h"
+#include "core/machine/run/run_lanes.h"
 #include "core/machine/run/timeline.h"
 #include "core/operators/control.h"
 #include "core/operators/evaluate.h"

@@ -1,6 +1,6 @@
 /* What a mapping that was just made has to tell. */
 #include "core/mapping/mapping.h"
-#include "core/mapping/scenarios/scenarios.h"
+#include "core/solver/scenarios/scenarios.h"
 #include "library/internal.h"
 
 json_t *library_shown(const json_t *metrics)

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mapping/routes/routes.h"
+#include "core/mapping/options.h"
+#include "core/routing/routes.h"
 #include "library/internal.h"
 
 struct coremap_routes {

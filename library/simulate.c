@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "core/mapping/simulate/request.h"
+#include "core/simulate/simulate_request.h"
 #include "library/internal.h"
 
 /* The spikes that are given, if any. */

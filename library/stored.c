@@ -3,12 +3,13 @@
 
 #include <string.h>
 
-#include "core/mapping/pareto/pareto.h"
-#include "core/mapping/result/beside.h"
-#include "core/mapping/result/renamed.h"
+#include "core/mapping/options.h"
 #include "core/metrics/metrics.h"
 #include "core/network/topology_file.h"
 #include "core/operators/onnx/onnx.h"
+#include "core/output/beside.h"
+#include "core/output/renamed.h"
+#include "core/output/pareto_files.h"
 #include "library/internal.h"
 
 const char *const library_late_views[] = {"routes.json", "routes.csv", "routes.bin", "certificate.json", NULL};

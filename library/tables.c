@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "core/mapping/exports/exports.h"
-#include "core/mapping/picture/picture.h"
 #include "core/metrics/metrics.h"
 #include "core/network/formats/table.h"
 #include "core/network/import.h"
+#include "core/output/exports/exports.h"
+#include "core/output/picture/picture.h"
 #include "library/internal.h"
 #include "library/private/base.h"
 

@@ -4,12 +4,11 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "core/mapping/map.h"
-#include "core/mapping/pareto/pareto.h"
-#include "core/mapping/picture/picture.h"
-#include "core/mapping/result/beside.h"
-#include "core/mapping/result/export.h"
-#include "core/mapping/result/renamed.h"
+#include "core/output/beside.h"
+#include "core/output/picture/picture.h"
+#include "core/output/renamed.h"
+#include "core/output/views.h"
+#include "core/output/pareto_files.h"
 #include "core/verify/check.h"
 #include "library/internal.h"
 

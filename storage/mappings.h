@@ -1,4 +1,4 @@
-/* What jobs make: a row and files, packed in the database or in a folder. Mappings have one file per view (core/mapping/result/export.h); programs, the
+/* What jobs make: a row and files, packed in the database or in a folder. Mappings have one file per view (core/output/views.h); programs, the
  * results of compile jobs, have model.onnx and report.json. */
 #ifndef CM_STORAGE_MAPPINGS_H
 #define CM_STORAGE_MAPPINGS_H

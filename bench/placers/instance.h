@@ -6,7 +6,7 @@
 #include "core/chip/occupancy.h"
 #include "core/chip/region.h"
 #include "core/learning/reward.h"
-#include "core/mapping/stage/stage.h"
+#include "core/solver/stage/stage.h"
 
 typedef struct bench_wish {
   const char *network;

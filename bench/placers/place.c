@@ -1,5 +1,5 @@
 /* bench/learned: places the parts of one network with every placer that there is, and prints what each result is worth
- * by the metrics of core/mapping. */
+ * by the metrics of core/measure. */
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
@@ -11,10 +11,10 @@
 #include "bench/placers/instance.h"
 #include "base/random.h"
 #include "core/learning/agent/agent.h"
-#include "core/learning/agent/refine.h"
+#include "core/learning/agent/placement_refinement.h"
 #include "core/learning/letter/letter.h"
 #include "core/learning/pilot/pilot.h"
-#include "core/mapping/measure/measure.h"
+#include "core/measure/measure.h"
 #include "core/partition/flows.h"
 #include "core/placement/arrange.h"
 #include "core/placement/placement.h"
@@ -26,7 +26,7 @@ static const char usage[] =
   "Cuts the network into as many parts as FILL percent (100) of the free cores of a mesh of XxY processors, WxH cores\n"
   "in all (16x16), of which blocks of OCCUPIED percent (0) are taken, and places them. One line a placer on standard\n"
   "output: network,mesh,processors,occupied,seed,parts,method,seconds,hops,reward,energy,latency_mean,latency_max,\n"
-  "congestion (CPU seconds; the metrics of core/mapping/measure/measure.h, the reward of docs/rewards.md). LIST of:\n"
+  "congestion (CPU seconds; the metrics of core/measure/measure.h, the reward of docs/rewards.md). LIST of:\n"
   "  random, sequential            at random; part k on the k-th core of the region\n"
   "  reference                     the source's bisection and force-directed swaps\n"
   "  letter, letter-plane          the source's method as it is written: one step from features alone; in two dimensions\n"
@@ -228,7 +228,7 @@ static void place_letter_plane(bench *b, uint32_t *core)
   place_by_letter(b, shipped(CM_SHIPPED_LETTER_PLANE), core);
 }
 
-/* As core/mapping/mappers/learned.c; takes the policy over. */
+/* As core/solver/mappers/learned.c; takes the policy over. */
 static void place_by_policy(bench *b, cm_policy *policy, refinement how, double looks, uint32_t *core)
 {
   cm_error error;
@@ -308,7 +308,7 @@ static void place_fast(bench *b, uint32_t *core)
 static void place_learned_fast(bench *b, uint32_t *core)
 {
   place_by_policy(b, chosen(b), FOR_HOPS, 0, core);
-  if (b->i.region->core_count > CM_REFINE_FEW_SITES) /* as core/mapping/mappers/learned.c */
+  if (b->i.region->core_count > CM_REFINE_FEW_SITES) /* as core/solver/mappers/learned.c */
     return;
   uint32_t *other = bench_array(b->i.parts, sizeof *other);
   place_fast(b, other);

@@ -15,6 +15,12 @@ static inline uint32_t cm_chip_kind_of(const cm_chip *chip, uint32_t core)
   return chip->class_of == NULL ? 0 : chip->class_of[core];
 }
 
+/* Whether cores of a chip differ, so that neurons are given out to kinds of them first; those of no chip do not. O(1). */
+static inline bool cm_cores_differ(const cm_chip *chip)
+{
+  return chip != NULL && chip->class_count > 0;
+}
+
 /* What a core of a kind holds at most. O(1). */
 static inline const cm_limits *cm_chip_kind_limits(const cm_chip *chip, uint32_t kind)
 {

@@ -6,7 +6,7 @@
 
 #include "base/run.h"
 #include "core/chip/chip.h"
-#include "core/chip/routes.h"
+#include "core/chip/turn_trees.h"
 
 typedef struct cm_dependencies {
   uint32_t routers_x, routers_y;

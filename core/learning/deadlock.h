@@ -4,7 +4,7 @@
 #define CM_LEARNING_DEADLOCK_H
 
 #include "core/chip/dependency.h"
-#include "core/chip/routes.h"
+#include "core/chip/turn_trees.h"
 #include "core/learning/multicast.h"
 #include "core/partition/graph.h"
 

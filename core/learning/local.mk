@@ -16,9 +16,9 @@ libcoremap_a_SOURCES += \
   core/learning/policy/letter_numbers.h core/learning/policy/letter_numbers.c core/learning/policy/pilot_network.h core/learning/policy/pilot_network.c \
   core/learning/policy/parameters.h core/learning/policy/parameters.c core/learning/policy/shipped.h \
   core/learning/policy/checksummed_file.h core/learning/policy/checksummed_file.c \
-  core/learning/agent/environment.h core/learning/agent/environment.c core/learning/agent/trade.h core/learning/agent/site_preferences.c core/learning/agent/layout.c \
+  core/learning/agent/environment.h core/learning/agent/environment.c core/learning/agent/trade.h core/learning/agent/site_preferences.c core/learning/agent/first_layout.c \
   core/learning/agent/agent.h core/learning/agent/agent.c \
-  core/learning/agent/refine.h core/learning/agent/refine.c core/learning/agent/swap_refinement.h core/learning/agent/swap_refinement.c \
+  core/learning/agent/placement_refinement.h core/learning/agent/placement_refinement.c core/learning/agent/swap_refinement.h core/learning/agent/swap_refinement.c \
   core/learning/pilot/pilot.h core/learning/pilot/pilot.c core/learning/training/pilot_flights.c \
   core/learning/letter/letter.h core/learning/letter/letter.c \
   core/learning/letter/letter_place.c core/learning/letter/places.c \

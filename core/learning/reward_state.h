@@ -2,7 +2,7 @@
 #ifndef CM_LEARNING_REWARD_STATE_H
 #define CM_LEARNING_REWARD_STATE_H
 
-#include "core/chip/routes.h"
+#include "core/chip/turn_trees.h"
 #include "core/learning/reward.h"
 
 /* What a node pays to those west, east, north and south of it. */

@@ -1,8 +1,8 @@
-/* Between the bounds on time (bound.c) and the cones that they are taken from (bound_cone.c). */
+/* Between the bounds on time (time_bound.c) and the cones that they are taken from (bound_cone.c). */
 #ifndef CM_MACHINE_BOUND_CONE_H
 #define CM_MACHINE_BOUND_CONE_H
 
-#include "core/machine/bound.h"
+#include "core/machine/time_bound.h"
 #include "core/operators/tiling/box.h"
 
 /* What is needed of a value: a box in the cone of the first element, and one in that of the last; of any element at least

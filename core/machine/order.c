@@ -5,8 +5,8 @@
 
 #include "core/machine/order_graph.h"
 #include "core/machine/schedule/windows.h"
-#include "core/schedule/measure.h"
 #include "core/schedule/orders.h"
+#include "core/schedule/target_command.h"
 
 /* Work of all programs that are scored together, in pieces; a node costs as much as some pieces. Some seconds. */
 enum {

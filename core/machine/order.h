@@ -19,7 +19,7 @@ void cm_draft_free(cm_draft *draft);
 cm_status cm_draft_make(cm_model *model, const uint32_t *order, const cm_plan_options *options, const char *chip,
                         const cm_target *target, cm_run *run, cm_draft *draft, cm_error *error);
 
-/* Scores measured by a command on the real target instead of by the cost model: core/schedule/measure.h. */
+/* Scores measured by a command on the real target instead of by the cost model: core/schedule/target_command.h. */
 typedef struct cm_order_measure {
   const char *command;
   const char *path; /* where each program is written for it */

@@ -4,10 +4,10 @@
 
 #include <jansson.h>
 
-#include "core/machine/bound.h"
 #include "core/machine/compile.h"
 #include "core/machine/emit/object.h"
 #include "core/machine/run/analysis.h"
+#include "core/machine/time_bound.h"
 
 /* Computes the model given and what was made of it (`program`, or `after` when that is NULL) on random inputs, and adds
  * "verified" to the report. */

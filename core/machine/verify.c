@@ -4,7 +4,7 @@
 
 #include "base/random.h"
 #include "core/machine/report.h"
-#include "core/machine/run/simulate.h"
+#include "core/machine/run/run_lanes.h"
 
 enum { VERIFY_STREAM = 0x766572 };
 static const double verify_relative = 1e-5, verify_absolute = 1e-6;

@@ -4,7 +4,8 @@
 #define CM_MAPPING_CANDIDATE_H
 
 #include "core/limits/bound.h"
-#include "core/mapping/map.h"
+#include "core/mapping/input.h"
+#include "core/mapping/mapping.h"
 #include "core/mapping/options.h"
 #include "core/partition/flows.h"
 #include "core/partition/partition.h"
@@ -42,7 +43,7 @@ typedef struct cm_candidate {
   cm_flows *flows; /* what the parts send to each other, where loads are looked at; else NULL */
   uint32_t region_count; /* that were compared */
 
-  double cost; /* what the job pays for it (core/mapping/driver/portfolio.c); 0: not weighed */
+  double cost; /* what the job pays for it (core/solver/driver/portfolio.c); 0: not weighed */
 } cm_candidate;
 
 void cm_candidate_free(cm_candidate *candidate); /* harmless on a zeroed one */

@@ -1,7 +1,5 @@
 #include "core/mapping/mapping.h"
 
-#include "core/mapping/measure/measure.h"
-
 json_t *cm_attempts_json(const cm_attempt *attempts, uint32_t count, bool how)
 {
   json_t *list = json_array();
@@ -46,19 +44,25 @@ void cm_mapping_free(cm_mapping *mapping)
   cm_free(mapping);
 }
 
-double cm_congestion_at(const cm_metrics_detail *detail, const cm_chip *chip, uint32_t core)
+double cm_mapping_mean(const cm_mapping *m, cm_metric_figure *figure)
 {
-  const cm_window *w = &detail->window;
-  uint32_t column = cm_window_column(w, core % chip->width / chip->router_x),
-           row = cm_window_row(w, core / chip->width / chip->router_y);
-  return column < w->width && row < w->height ? detail->congestion[(size_t)row * w->width + column] : 0;
+  double sum = 0;
+  for (uint32_t k = 0; k < m->scenario_count; k++)
+    sum += figure(&m->scenario[k]);
+  return sum / m->scenario_count;
 }
 
-double cm_link_load_at(const cm_metrics_detail *detail, uint32_t x, uint32_t y, cm_direction direction)
+double cm_mapping_worst(const cm_mapping *m, cm_metric_figure *figure)
 {
-  const cm_window *w = &detail->window;
-  uint32_t column = cm_window_column(w, x), row = cm_window_row(w, y);
-  return column < w->width && row < w->height
-           ? detail->link_load[((size_t)row * w->width + column) * CM_DIRECTIONS + (size_t)direction]
-           : 0;
+  double most = 0;
+  for (uint32_t k = 0; k < m->scenario_count; k++)
+    most = figure(&m->scenario[k]) > most ? figure(&m->scenario[k]) : most;
+  return most;
+}
+
+double cm_mapping_aimed(const cm_mapping *m, cm_metric_figure *figure)
+{
+  if (m->scenario_count == 0)
+    return figure(&m->metrics);
+  return m->scenarios_worst ? cm_mapping_worst(m, figure) : cm_mapping_mean(m, figure);
 }

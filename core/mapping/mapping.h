@@ -9,7 +9,7 @@
 #include "base/run.h"
 #include "core/chip/region.h"
 #include "core/limits/bound.h"
-#include "core/mapping/measure/measure.h"
+#include "core/mapping/detail.h"
 
 /* One try of the partition stage (retried when a limit broke). */
 typedef struct cm_attempt {
@@ -51,6 +51,10 @@ typedef struct cm_mapping {
   bool scenarios_worst; /* the worst; else their mean */
   json_t *report;  /* what the stages want to tell: placement costs before and after, merged counts, ... */
 } cm_mapping;
+
+/* A figure over all scenarios, of which there are some. */
+double cm_mapping_mean(const cm_mapping *mapping, cm_metric_figure *figure);
+double cm_mapping_worst(const cm_mapping *mapping, cm_metric_figure *figure);
 
 /* A figure as the objective sees it: of a network whose rates vary that of the worst scenario, or their mean. */
 double cm_mapping_aimed(const cm_mapping *mapping, cm_metric_figure *figure);

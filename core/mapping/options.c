@@ -1,18 +1,15 @@
-/* Options of mappings as one table (base/option.h), and what does not go together. */
+/* Options of mappings as one table (base/option.h). */
 #include "core/mapping/options.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/number.h"
-#include "core/mapping/mappers/step_engine.h"
+#include "core/mapping/mapping.h"
 #include "core/partition/options.h"
-#include "core/verify/check.h"
 
 #define FIELD(name) offsetof(struct cm_map_options, name)
-static const double imbalance_any = 100; /* the most that can be stated */
 
 static const cm_option options_of_maps[] = {
   {"preset", CM_OPTION_WORD, FIELD(preset), 0, 0, CM_PRESET_BALANCED, {"reference", "fast", "balanced", "best", NULL},
@@ -87,55 +84,6 @@ static const cm_option options_of_maps[] = {
 };
 const cm_options cm_map_option_table = {options_of_maps, sizeof options_of_maps / sizeof *options_of_maps, "a mapping", NULL};
 
-/* What does not go together, and what follows from what. */
-static cm_status resolve(struct cm_map_options *o, cm_error *error)
-{
-  bool chosen = o->objective != CM_OBJECTIVE_AUTO;
-  const cm_engine *engine = chosen ? cm_engine_find((cm_preset)o->preset, (cm_objective)o->objective) : NULL;
-  if (chosen && engine == NULL) {
-    cm_fail(error, CM_BAD_OPTION,
-            "preset reference minimises the edge cut; for objective \"%s\" choose preset fast, balanced or best",
-            cm_objective_name((cm_objective)o->objective));
-    return cm_fail_at(error, "/options/objective");
-  }
-  if (o->parts != 0 && o->objective == CM_OBJECTIVE_AXON && o->mapper == CM_MAPPER_INTEGRATED) {
-    cm_fail(error, CM_BAD_OPTION,
-            "mapper \"integrated\" makes as many parts as the core limits ask for under objective \"axon\": for a fixed number "
-            "choose two-phase");
-    return cm_fail_at(error, "/options/mapper");
-  }
-  if (chosen && cm_objective_is_of_steps((cm_objective)o->objective) && o->mapper == CM_MAPPER_INTEGRATED) {
-    cm_fail(error, CM_BAD_OPTION, "mapper \"integrated\" serves objectives edge and axon; for objective \"%s\" choose two-phase",
-            cm_objective_name((cm_objective)o->objective));
-    return cm_fail_at(error, "/options/mapper");
-  }
-  if (o->step_budget_ns > 0 && o->objective != CM_OBJECTIVE_ENERGY) {
-    cm_fail(error, CM_BAD_OPTION, "step_budget_ns says how long a core may take under objective \"energy\": choose that, or leave "
-                                  "the budget out");
-    return cm_fail_at(error, "/options/step_budget_ns");
-  }
-  if (o->objective == CM_OBJECTIVE_PARETO && o->from[0] != '\0') {
-    cm_fail(error, CM_BAD_OPTION, "objective \"pareto\" maps afresh: for a network that is mapped choose time, energy or edp, or "
-                                  "leave out from");
-    return cm_fail_at(error, "/options/objective");
-  }
-  if (o->imbalance < 0) /* time balances work, not neurons */
-    o->imbalance = chosen && cm_objective_is_of_steps((cm_objective)o->objective) ? imbalance_any : 0.03;
-  if (o->policy_refinement == CM_POLICY_REFINED_AUTO)
-    o->policy_refinement = o->policy == CM_POLICY_LAYOUT || o->policy == CM_POLICY_PILOT;
-  if (o->regions == UINT64_MAX)
-    o->regions = o->preset == CM_PRESET_REFERENCE ? 0 : 2;
-  if (o->coarsening_seed == UINT64_MAX)
-    o->coarsening_seed = o->seed;
-  if (o->placement_seed == UINT64_MAX)
-    o->placement_seed = o->seed;
-  if (o->threads == 0) {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    o->threads = processors < 1 ? 1 : processors > 256 ? 256 : (uint32_t)processors;
-  }
-  return CM_OK;
-}
-
 cm_objective cm_objective_resolve(const struct cm_map_options *options, bool directed, bool limited)
 {
   if (options->objective != CM_OBJECTIVE_AUTO)
@@ -152,20 +100,6 @@ const char *cm_preset_name(cm_preset preset)
 const char *cm_objective_name(cm_objective objective)
 {
   return cm_option_find(&cm_map_option_table, "objective")->words[objective];
-}
-
-cm_status cm_map_options_parse(const json_t *json, cm_map_options **options, cm_error *error)
-{
-  struct cm_map_options *made = calloc(1, sizeof *made);
-  if (made == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for the options");
-  cm_options_default(&cm_map_option_table, made);
-  if (cm_options_read(&cm_map_option_table, json, made, error) != CM_OK || resolve(made, error) != CM_OK) {
-    free(made);
-    return error->status;
-  }
-  *options = made;
-  return CM_OK;
 }
 
 void cm_map_options_free(cm_map_options *options)
@@ -202,16 +136,4 @@ void cm_map_options_apply(const cm_map_options *options, cm_run *run)
     run->deadline = cm_now() + options->time_limit;
   if (options->memory_limit > 0 && run->memory != NULL)
     run->memory->limit_bytes = options->memory_limit;
-}
-
-cm_status cm_mapping_file_set_inputs(const char *path, const cm_chip *chip, cm_topology *topology, cm_run *run, cm_error *error)
-{
-  json_t *summary;
-  if (cm_topology_inputs(topology) == 0)
-    return cm_chip_limit_neurons(chip, topology, run->memory, error);
-  if (cm_mapping_read_summary(path, run, &summary, error) != CM_OK)
-    return error->status;
-  cm_status status = cm_mapping_set_inputs(summary, topology, run->memory, error);
-  json_decref(summary);
-  return status == CM_OK ? cm_chip_limit_neurons(chip, topology, run->memory, error) : status;
 }

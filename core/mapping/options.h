@@ -1,11 +1,13 @@
-/* The fields behind cm_map_options, for the pipeline; docs/options.md describes each to users. */
+/* Options of mappings, read, written and checked, and their fields; docs/options.md describes each to users. */
 #ifndef CM_MAPPING_OPTIONS_H
 #define CM_MAPPING_OPTIONS_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/mapping/map.h"
+#include "base/option.h"
+#include "core/mapping/input.h"
 
 typedef enum cm_preset { CM_PRESET_REFERENCE, CM_PRESET_FAST, CM_PRESET_BALANCED, CM_PRESET_BEST } cm_preset;
 /* AUTO: what suits preset and network (cm_objective_resolve). */
@@ -81,6 +83,45 @@ struct cm_map_options {
   uint64_t memory_limit; /* bytes, 0: none */
   double time_limit;     /* seconds, 0: none */
 };
+
+/* Reads job options from a JSON object (NULL: all defaults). Unknown names and values out of range are
+ * CM_BAD_OPTION with a JSON pointer as place ("/options/preset"). The caller frees with
+ * cm_map_options_free. `seed`, `threads`, `memory_limit` and `time_limit` are among them; docs/options.md lists all. */
+cm_status cm_map_options_parse(const json_t *json, cm_map_options **options, cm_error *error);
+void cm_map_options_free(cm_map_options *options);
+
+/* The options, in the order of docs/options.md. */
+extern const cm_options cm_map_option_table;
+
+/* The options as resolved, as a new JSON object, without `threads`, `memory_limit` and `time_limit`, which never change
+ * a result: equal objects mean equal mappings of equal inputs. NULL when out of memory. */
+json_t *cm_map_options_shaping_json(const cm_map_options *options);
+
+/* The id of the mapping to start from (option "from"), NULL: none. */
+const char *cm_map_options_from(const cm_map_options *options);
+
+/* Makes of the network's inputs what option "inputs" says, in place: to be called before cm_map and whatever else sees the
+ * network. Errors as cm_topology_set_outside. */
+cm_status cm_map_options_set_inputs(const cm_map_options *options, cm_topology *topology, cm_memory *memory, cm_error *error);
+
+/* The same for a mapping that is there: `summary` is its file without bulk. */
+cm_status cm_mapping_set_inputs(const json_t *summary, cm_topology *topology, cm_memory *memory, cm_error *error);
+
+/* Sets seed, threads, deadline and memory limit of a run from the options. */
+void cm_map_options_apply(const cm_map_options *options, cm_run *run);
+
+/* Whether an objective is about what chips charge for a step. */
+static inline bool cm_objective_is_of_steps(cm_objective objective)
+{
+  return objective == CM_OBJECTIVE_TIME || objective == CM_OBJECTIVE_ENERGY || objective == CM_OBJECTIVE_EDP ||
+         objective == CM_OBJECTIVE_PARETO;
+}
+
+/* Whether a preset has a method for an objective, which is not AUTO: reference is one for the edge cut. */
+static inline bool cm_preset_serves(cm_preset preset, cm_objective objective)
+{
+  return preset != CM_PRESET_REFERENCE || objective == CM_OBJECTIVE_EDGE;
+}
 
 /* The objective of a job: the one that was chosen; else `edge` for preset reference, for undirected networks, for a
  * fixed number of parts and where cores have no limits, and `axon` for everything else. */

@@ -1,7 +1,7 @@
 libcoremap_a_SOURCES += \
   core/placement/placement.h core/placement/bisection.c core/placement/force.c \
   core/placement/axes.h core/placement/axes.c \
-  core/placement/qap/symmetry.h core/placement/qap/symmetry.c core/placement/qap/crossing.h core/placement/qap/crossing.c \
+  core/placement/qap/grid_symmetry.h core/placement/qap/grid_symmetry.c core/placement/qap/crossing.h core/placement/qap/crossing.c \
   core/placement/qap/qap.h core/placement/qap/qap.c core/placement/qap/work.c core/placement/qap/qap_internal.h \
   core/placement/mesh/mesh.h core/placement/mesh/mesh.c core/placement/mesh/mesh_descent.h \
   core/placement/mesh/mesh_descent.c core/placement/mesh/mesh_order.c core/placement/mesh/mesh_trials.c \
@@ -14,10 +14,10 @@ libcoremap_a_SOURCES += \
   core/placement/blocks.h core/placement/blocks.c core/placement/renumber.c core/placement/cluster_order.c \
   core/placement/exchange.h core/placement/exchange.c \
   core/placement/modes.h core/placement/modes.c core/placement/trades.h core/placement/trades.c \
-  core/placement/ways/ways.h core/placement/ways/ways.c core/placement/ways/order.c core/placement/ways/layout.h core/placement/ways/level.c core/placement/ways/level.h core/placement/ways/layout.c \
+  core/placement/ways/ways.h core/placement/ways/ways.c core/placement/ways/core_order.c core/placement/ways/mode_layout.h core/placement/ways/level.c core/placement/ways/level.h core/placement/ways/mode_layout.c \
   core/placement/kinds/kinds.h core/placement/kinds/kinds.c \
   core/placement/links/links.h core/placement/links/links.c \
-  core/placement/relief/loads.h core/placement/relief/loads.c core/placement/relief/relief.h core/placement/relief/relief.c \
+  core/placement/relief/router_loads.h core/placement/relief/router_loads.c core/placement/relief/relief.h core/placement/relief/relief.c \
   core/placement/trees/casts.h core/placement/trees/casts.c core/placement/trees/inbound_casts.h core/placement/trees/inbound_casts.c \
   core/placement/trees/tree_state.h core/placement/trees/tree_state.c \
   core/placement/trees/tree_prices.h core/placement/trees/tree_prices.c \

@@ -3,7 +3,7 @@
  * A graph is cut at its key nodes, which are on every way from a source to a sink, so that what lies between two of
  * them is ordered on its own. Of each subgraph all topological orders are scored where they are few, else some that are
  * drawn with a bias to high nodes or found by Monte-Carlo tree search. The score is the caller's: a cost model that
- * simulates the instruction stream, or a measured run (measure.h). */
+ * simulates the instruction stream, or a measured run (target_command.h). */
 #ifndef CM_SCHEDULE_ORDERS_H
 #define CM_SCHEDULE_ORDERS_H
 

@@ -1,6 +1,6 @@
 #include "core/schedule/schedule.h"
 
-#include "core/schedule/bound.h"
+#include "core/schedule/schedule_bound.h"
 #include "base/heap.h"
 #include "core/schedule/solve.h"
 

@@ -21,7 +21,7 @@ cm_status cm_solving_done(cm_solving *solving, bool *done, cm_error *error);
 /* project_search.c: list, search and baselines of projects. */
 cm_status cm_solve_project(cm_solving *solving, cm_error *error);
 
-/* processors.c: HEFT and the search from it. */
+/* heterogeneous.c: HEFT and the search from it. */
 cm_status cm_solve_processors(cm_solving *solving, cm_error *error);
 
 #endif

@@ -6,7 +6,7 @@
 #include <sqlite3.h>
 
 #include "api/internal.h"
-#include "core/mapping/result/export.h"
+#include "core/output/views.h"
 
 static test_daemon server;
 static char folder[CM_PATH_MAX];

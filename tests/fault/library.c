@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include "core/machine/compile.h"
-#include "core/mapping/result/beside.h"
+#include "core/solver/map.h"
+#include "core/mapping/options.h"
+#include "core/output/beside.h"
 #include "core/verify/certificate.h"
-#include "core/mapping/result/export.h"
+#include "core/output/views.h"
 #include "core/network/import.h"
 #include "core/network/topology_file.h"
 #include "tests/fault/operations.h"

@@ -7,7 +7,7 @@
 #include <zip.h>
 
 #include "base/file.h"
-#include "core/mapping/levels/cache.h"
+#include "core/levels/cache.h"
 #include "core/partition/graph.h"
 #include "old.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/machine/program/codec.h"
-#include "core/machine/run/simulate.h"
+#include "core/machine/run/run_lanes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

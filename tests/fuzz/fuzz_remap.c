@@ -1,6 +1,7 @@
 /* Old mappings as `coremap map --from` reads them: whatever they say, the new mapping is legal, or they are refused. */
 #include "core/limits/limits.h"
-#include "core/mapping/map.h"
+#include "core/mapping/options.h"
+#include "core/solver/map.h"
 #include "old.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -3,8 +3,8 @@
 #define CM_TESTS_FUZZ_OLD_MAPPING_H
 
 #include "core/verify/check.h"
-#include "core/mapping/result/export.h"
-#include "core/mapping/measure/measure.h"
+#include "core/output/views.h"
+#include "core/measure/measure.h"
 #include "old.h"
 
 typedef struct old_mapping {

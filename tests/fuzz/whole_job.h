@@ -6,12 +6,12 @@
 
 #include <jansson.h>
 
-#include "core/mapping/result/beside.h"
+#include "core/output/beside.h"
 #include "core/verify/certificate.h"
-#include "core/mapping/result/export.h"
-#include "core/mapping/map.h"
+#include "core/output/views.h"
+#include "core/solver/map.h"
 #include "core/mapping/options.h"
-#include "core/mapping/routes/routes.h"
+#include "core/routing/routes.h"
 #include "old.h"
 
 enum { JOB_VERTICES_MAX = 40, JOB_POPULATIONS_MAX = 7, JOB_PINS_MAX = JOB_VERTICES_MAX * JOB_VERTICES_MAX };

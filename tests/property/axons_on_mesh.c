@@ -5,8 +5,9 @@
 #include <math.h>
 
 #include "core/limits/limits.h"
-#include "core/mapping/map.h"
+#include "core/mapping/options.h"
 #include "core/partition/axon/axon.h"
+#include "core/solver/map.h"
 
 static cm_error error;
 static cm_run run;

@@ -8,7 +8,7 @@
 
 #include "core/chip/interconnect/detours.h"
 #include "core/chip/interconnect/interconnect.h"
-#include "core/chip/interconnect/trees.h"
+#include "core/chip/interconnect/path_trees.h"
 
 enum { TEXT_MAX = 1 << 18, THREADS = 3, ASKED = CM_SANITIZED ? 4000 : 40000 };
 

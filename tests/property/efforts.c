@@ -3,8 +3,8 @@
 #include "../unit/networks.h"
 
 #include "core/limits/limits.h"
-#include "core/mapping/mappers/engine.h"
-#include "core/mapping/stage/stage.h"
+#include "core/solver/mappers/engine.h"
+#include "core/solver/stage/stage.h"
 
 enum { N = 120, HALF = N / 2, KINDS = 6, GROUPS = 2 };
 

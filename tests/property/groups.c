@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "core/chip/interconnect/interconnect.h"
-#include "core/chip/interconnect/trees.h"
+#include "core/chip/interconnect/path_trees.h"
 #include "core/chip/region.h"
 #include "core/chip/turns.h"
-#include "core/mapping/routes/walk.h"
 #include "core/placement/trees/groups.h"
+#include "core/routing/walk.h"
 
 enum { PARTS_MAX = 64, ROUTERS_MAX = 64, LINKS_MAX = 512, SEEN_MAX = 4096 };
 

@@ -3,11 +3,12 @@
  * every refusal is one that the input deserves. */
 #include "../unit/chips.h"
 
+#include "core/levels/cache.h"
 #include "core/limits/limits.h"
-#include "core/mapping/levels/cache.h"
-#include "core/mapping/map.h"
-#include "core/mapping/result/export.h"
-#include "core/mapping/routes/routes.h"
+#include "core/mapping/options.h"
+#include "core/output/views.h"
+#include "core/routing/routes.h"
+#include "core/solver/map.h"
 #include "core/verify/check.h"
 
 enum { MOST = 120 };

@@ -1,9 +1,10 @@
 /* Memory limits: a hopeless one is refused at once, and none that holds changes a mapping. */
 #include "../unit/chips.h"
 
-#include "core/mapping/result/export.h"
-#include "core/mapping/map.h"
+#include "core/output/views.h"
+#include "core/mapping/options.h"
 #include "core/network/topology_file.h"
+#include "core/solver/map.h"
 
 static cm_error error;
 static char folder[CM_PATH_MAX];

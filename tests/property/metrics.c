@@ -1,10 +1,10 @@
-/* core/mapping/measure against the definitions written down naively: every packet of every net is walked over the chip
+/* core/measure against the definitions written down naively: every packet of every net is walked over the chip
  * step by step, probabilities by their recurrence, trees as sets of links. */
 #include "../unit/networks.h"
 
 #include <math.h>
 
-#include "core/mapping/measure/measure.h"
+#include "core/measure/measure.h"
 #include "core/verify/check_measure.h"
 
 enum { ROUTERS_MAX = 1024, PARTS_MAX = 64 };

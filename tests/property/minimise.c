@@ -1,7 +1,7 @@
 /* Tables that are minimised: as small as prefixes can be, by trying all of them, and right. */
 #include "../unit/networks.h"
 
-#include "core/mapping/routes/minimise.h"
+#include "core/routing/minimise.h"
 
 static cm_error error;
 

@@ -3,8 +3,8 @@
 #include "../unit/chips.h"
 
 #include "core/placement/arrange.h"
+#include "core/placement/qap/grid_symmetry.h"
 #include "core/placement/qap/qap.h"
-#include "core/placement/qap/symmetry.h"
 
 enum { MOST = 40, CORES = 400 };
 

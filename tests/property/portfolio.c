@@ -5,10 +5,10 @@
 
 #include <math.h>
 
-#include "core/mapping/map.h"
 #include "core/mapping/options.h"
-#include "core/mapping/stage/stage.h"
 #include "core/partition/axon/axon.h"
+#include "core/solver/map.h"
+#include "core/solver/stage/stage.h"
 
 static cm_error error;
 static cm_run run;

@@ -14,10 +14,10 @@
 #include "base/random.h"
 #include "core/chip/chip.h"
 #include "core/machine/compile.h"
-#include "core/machine/run/simulate.h"
-#include "core/operators/check.h"
+#include "core/machine/run/run_lanes.h"
 #include "core/operators/control.h"
 #include "core/operators/evaluate.h"
+#include "core/operators/model_check.h"
 #include "core/operators/onnx/onnx.h"
 #include "core/operators/operator.h"
 

@@ -2,9 +2,9 @@
  * legal, what it proves is true, what it says it found exists, and it seldom refuses what could be done. */
 #include "../unit/truth.h"
 
-#include "core/mapping/stage/attempts.h"
-#include "core/mapping/stage/stage.h"
 #include "core/partition/legalise.h"
+#include "core/solver/stage/attempts.h"
+#include "core/solver/stage/stage.h"
 
 static cm_error error;
 static char folder[CM_PATH_MAX];

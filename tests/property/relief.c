@@ -4,10 +4,11 @@
 
 #include <math.h>
 
-#include "core/mapping/map.h"
-#include "core/mapping/measure/measure.h"
+#include "core/mapping/options.h"
+#include "core/measure/measure.h"
 #include "core/placement/links/links.h"
 #include "core/placement/relief/relief.h"
+#include "core/solver/map.h"
 
 static cm_error error;
 static cm_run run;

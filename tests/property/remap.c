@@ -3,9 +3,10 @@
 #include "../unit/networks.h"
 
 #include "core/verify/check.h"
-#include "core/mapping/result/export.h"
-#include "core/mapping/map.h"
-#include "core/mapping/incremental/remap.h"
+#include "core/output/views.h"
+#include "core/solver/map.h"
+#include "core/solver/incremental/remap.h"
+#include "core/mapping/options.h"
 #include "core/partition/flows.h"
 #include "core/placement/placement.h"
 

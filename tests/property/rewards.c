@@ -7,7 +7,7 @@
 #include "core/chip/dependency.h"
 #include "core/learning/assign.h"
 #include "core/learning/deadlock.h"
-#include "core/learning/agent/refine.h"
+#include "core/learning/agent/placement_refinement.h"
 #include "core/learning/reward.h"
 
 enum { MOST = 48, CORES = 512 };

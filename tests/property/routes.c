@@ -4,8 +4,8 @@
 #include "../unit/networks.h"
 
 #include "core/verify/certificate.h"
-#include "core/mapping/measure/measure.h"
-#include "core/mapping/routes/routes.h"
+#include "core/measure/measure.h"
+#include "core/routing/routes.h"
 #include "tests/property/turns.h"
 
 static cm_error error;

@@ -2,8 +2,8 @@
 #include "models.h"
 
 #include "brute_force.h"
-#include "core/machine/bound.h"
 #include "core/machine/schedule/windows.h"
+#include "core/machine/time_bound.h"
 
 /* ---- the search ---- */
 

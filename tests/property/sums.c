@@ -2,9 +2,9 @@
  * and operators with rules of their own for pieces. */
 #include "models.h"
 
-#include "core/machine/bound.h"
 #include "core/machine/plan/partial_sums.h"
-#include "core/machine/run/simulate.h"
+#include "core/machine/run/run_lanes.h"
+#include "core/machine/time_bound.h"
 
 /* Few outputs of long sums: a convolution over all of a small image with many channels, MatMul or Gemm, some with a
  * bias, some of what others made. */

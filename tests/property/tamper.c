@@ -4,14 +4,15 @@
 
 #include <jansson.h>
 
-#include "core/mapping/driver/again.h"
-#include "core/mapping/result/beside.h"
+#include "core/solver/driver/again.h"
+#include "core/output/beside.h"
 #include "core/verify/certificate.h"
 #include "core/verify/check.h"
-#include "core/mapping/result/export.h"
-#include "core/mapping/map.h"
-#include "core/mapping/measure/measure.h"
-#include "core/mapping/routes/routes.h"
+#include "core/output/views.h"
+#include "core/solver/map.h"
+#include "core/measure/measure.h"
+#include "core/mapping/options.h"
+#include "core/routing/routes.h"
 
 static cm_error error;
 static char folder[CM_PATH_MAX], mapping_path[CM_PATH_MAX + 32], other_path[CM_PATH_MAX + 32];

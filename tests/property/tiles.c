@@ -4,9 +4,9 @@
 #include "../unit/graphs.h"
 #include "core/machine/cost.h"
 #include "core/machine/order.h"
-#include "core/machine/run/simulate.h"
+#include "core/machine/run/run_lanes.h"
 #include "core/machine/tiles/tiles.h"
-#include "core/mapping/measure/measure.h"
+#include "core/measure/measure.h"
 
 static cm_error error;
 

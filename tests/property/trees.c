@@ -3,7 +3,7 @@
  * same for any number of threads. */
 #include "../unit/chips.h"
 
-#include "core/mapping/map.h"
+#include "core/solver/map.h"
 #include "core/placement/axes.h"
 #include "core/placement/trees/tree_prices.h"
 #include "core/placement/trees/tree_state.h"
@@ -11,6 +11,7 @@
 #include "core/placement/trees/way_state.h"
 #include "core/chip/interconnect/interconnect.h"
 #include "core/chip/turns.h"
+#include "core/mapping/options.h"
 
 enum { VERTICES = 60, CORES_MAX = 256, DIRECTIONS = 4 };
 

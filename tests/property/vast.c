@@ -1,12 +1,13 @@
 /* A small network on chips of 16 million cores: memory follows what is used, and the mapping is that of a small chip. */
 #include "../unit/networks.h"
 
-#include "core/mapping/result/beside.h"
+#include "core/output/beside.h"
 #include "core/verify/check.h"
-#include "core/mapping/result/export.h"
-#include "core/mapping/map.h"
-#include "core/mapping/measure/measure.h"
-#include "core/mapping/routes/routes.h"
+#include "core/output/views.h"
+#include "core/solver/map.h"
+#include "core/measure/measure.h"
+#include "core/mapping/options.h"
+#include "core/routing/routes.h"
 #include "core/network/topology_file.h"
 
 enum { NEURONS = 200, CORES = 4096 * 4096, MEGA = 1000000, MEMORY_MOST = 100 * MEGA, FOLDER_MOST = 4 * MEGA };

@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "base/threads.h"
 #include "base/varint.h"
-#include "core/mapping/map.h"
 
 START_TEST(varint_is_the_seeds_figure)
 {

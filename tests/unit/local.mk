@@ -12,16 +12,16 @@ UNIT_TESTS = \
   tests/unit/core/learning/letter \
   tests/unit/core/learning/policy \
   tests/unit/core/learning/training \
-  tests/unit/core/mapping/attempts \
-  tests/unit/core/mapping/metrics \
+  tests/unit/core/limits/limits \
+  tests/unit/core/mapping/combinations \
   tests/unit/core/mapping/options \
-  tests/unit/core/mapping/simulate \
-  tests/unit/core/mapping/views \
+  tests/unit/core/measure/metrics \
   tests/unit/core/network/formats \
   tests/unit/core/network/identity \
   tests/unit/core/network/network \
   tests/unit/core/network/signed \
   tests/unit/core/network/text_formats \
+  tests/unit/core/output/views \
   tests/unit/core/partition/axon/axon_copies \
   tests/unit/core/partition/axon/axon_moves \
   tests/unit/core/partition/axon/axon_order \
@@ -29,7 +29,6 @@ UNIT_TESTS = \
   tests/unit/core/partition/axon/fill \
   tests/unit/core/partition/axon/growing \
   tests/unit/core/partition/axon/hypergraph \
-  tests/unit/core/limits/limits \
   tests/unit/core/partition/multilevel \
   tests/unit/core/partition/net_bisection \
   tests/unit/core/partition/net_flow tests/unit/core/partition/edge_flow \
@@ -38,7 +37,9 @@ UNIT_TESTS = \
   tests/unit/core/partition/step \
   tests/unit/core/placement/placement \
   tests/unit/core/schedule/orders \
-  tests/unit/core/schedule/schedule
+  tests/unit/core/schedule/schedule \
+  tests/unit/core/simulate/simulate \
+  tests/unit/core/solver/attempts
 if ONNX
 UNIT_TESTS += tests/unit/core/operators/nodes tests/unit/core/operators/operators
 endif

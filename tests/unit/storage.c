@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "core/mapping/levels/cache.h"
+#include "core/levels/cache.h"
 #include "storage/drain.h"
 
 /* ---- the database ---- */

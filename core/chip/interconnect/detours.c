@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/chip/interconnect/internal.h"
-#include "core/chip/interconnect/trees.h"
+#include "core/chip/interconnect/path_trees.h"
 
 enum {
   LANES = 4,          /* searches at a time */

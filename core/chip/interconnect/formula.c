@@ -1,6 +1,6 @@
 /* What coordinates alone tell of an interconnect: who is beside whom, and how far routers are apart where nothing is dead. */
 #include "core/chip/interconnect/internal.h"
-#include "core/chip/interconnect/trees.h"
+#include "core/chip/interconnect/path_trees.h"
 
 static const int step_x[CM_SIX] = {1, 1, 0, -1, -1, 0}, step_y[CM_SIX] = {0, -1, -1, 0, 1, 1};
 

@@ -2,7 +2,7 @@
 #ifndef CM_MACHINE_ANALYSIS_H
 #define CM_MACHINE_ANALYSIS_H
 
-#include "core/machine/run/simulate.h"
+#include "core/machine/run/run_lanes.h"
 
 /* Why something begins when it does. */
 typedef enum cm_begin_reason {

@@ -2,7 +2,7 @@
 #ifndef CM_MACHINE_RUN_RUNNER_H
 #define CM_MACHINE_RUN_RUNNER_H
 
-#include "core/machine/run/simulate.h"
+#include "core/machine/run/run_lanes.h"
 
 /* What the checking mode knows. Clocks are vector clocks (Mattern 1989): how many instructions of every lane are known to
  * be done when a lane begins its next one. */

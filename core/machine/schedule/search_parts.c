@@ -1,8 +1,8 @@
 /* The search on the chip and on parts of it: half of its memory, units or ports, without slow devices, and parts of those.
  * What smaller chips are searched for is searched here in the same way, so that a program for more is no slower. Parts
  * whose bound says that they cannot gain are left, and what is smaller still with them. */
-#include "core/machine/bound.h"
 #include "core/machine/schedule/search_parts.h"
+#include "core/machine/time_bound.h"
 
 enum { PARTS_MAX = 48, NAMED_MAX = 600 }; /* parts that are searched; and with those that are left */
 

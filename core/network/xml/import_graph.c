@@ -1,6 +1,6 @@
 /* GraphML (.graphml) and GEXF (.gexf): nodes, edges, and of their attributes weights, delays, names and populations.
  *
- * Happy path: keys come first and say which attribute is which, then nodes and edges. What can fail: see graph.c; hyperedges and
+ * Happy path: keys come first and say which attribute is which, then nodes and edges. What can fail: see xml_graph.c; hyperedges and
  * graphs in graphs are refused. */
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #include "core/network/formats/readers.h"
 #include "core/network/formats/source.h"
-#include "core/network/xml/graph.h"
+#include "core/network/xml/xml_graph.h"
 
 typedef struct reader {
   cm_xml_graph graph;

@@ -3,7 +3,7 @@
 #define CM_PLACEMENT_CROSSING_H
 
 #include "base/random.h"
-#include "core/placement/qap/symmetry.h"
+#include "core/placement/qap/grid_symmetry.h"
 
 /* The most cores that the engine takes: it keeps the distances and weights of all pairs. */
 enum { CM_QAP_CORES_MAX = 2048 };

@@ -5,7 +5,7 @@
 #include "core/partition/graph.h"
 #include "core/placement/axes.h"
 #include "core/placement/qap/qap.h"
-#include "core/placement/relief/loads.h"
+#include "core/placement/relief/router_loads.h"
 
 typedef struct cm_relief_options {
   const cm_qap_pool *others; /* further placements to choose from; NULL: none */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "core/chip/interconnect/trees.h"
+#include "core/chip/interconnect/path_trees.h"
 
 static cm_group_node *meet(cm_group_state *s, uint32_t router)
 {

@@ -8,8 +8,8 @@
 #include "core/chip/turns.h"
 #include "core/partition/edge/clustering.h"
 #include "core/placement/blocks.h"
-#include "core/placement/ways/layout.h"
 #include "core/placement/ways/level.h"
+#include "core/placement/ways/mode_layout.h"
 
 enum { COARSEST = 48, LAYOUT_MIN = 16 };
 

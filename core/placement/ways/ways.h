@@ -10,7 +10,7 @@
 typedef struct cm_way_options {
   double entries; /* of graphs that are looked at, in all */
   uint64_t seed;
-  double layout; /* share of them for a start by layout (layout.h) beside that by blocks, where it takes no more; 0: none */
+  double layout; /* share of them for a start by layout (mode_layout.h) beside that by blocks, where it takes no more; 0: none */
 } cm_way_options;
 
 typedef struct cm_way_result {

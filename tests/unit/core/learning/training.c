@@ -6,7 +6,7 @@
 
 #include "core/learning/agent/agent.h"
 #include "core/learning/agent/swap_refinement.h"
-#include "core/learning/agent/refine.h"
+#include "core/learning/agent/placement_refinement.h"
 #include "core/learning/pilot/pilot.h"
 #include "core/learning/training/train.h"
 

@@ -3,8 +3,8 @@
 
 #include "base/threads.h"
 #include "core/machine/compile.h"
-#include "core/mapping/map.h"
-#include "core/mapping/simulate/request.h"
+#include "core/mapping/options.h"
+#include "core/simulate/simulate_request.h"
 
 static bool takes(const cm_options *table, const char *name, json_t *value)
 {

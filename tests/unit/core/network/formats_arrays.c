@@ -4,8 +4,8 @@
 
 #include <zip.h>
 
-#include "core/mapping/simulate/spikes.h"
 #include "core/network/import.h"
+#include "core/simulate/spikes.h"
 
 TCase *array_cases(void);
 

@@ -9,9 +9,9 @@
 
 #include "core/chip/chip.h"
 #include "core/machine/compile.h"
-#include "core/machine/run/simulate.h"
-#include "core/operators/check.h"
+#include "core/machine/run/run_lanes.h"
 #include "core/operators/control.h"
+#include "core/operators/model_check.h"
 #include "core/operators/quantized.h"
 
 static cm_run run;

@@ -2,8 +2,8 @@
  * never worse than what was given, the same for any number of threads. */
 #include <stdatomic.h>
 
-#include "core/schedule/measure.h"
 #include "core/schedule/orders.h"
+#include "core/schedule/target_command.h"
 #include "tests/unit/workloads.h"
 
 static cm_error error;

@@ -2,10 +2,10 @@
  * the same seed; readers and the judge refuse what is wrong. */
 #include <jansson.h>
 
-#include "core/schedule/bound.h"
 #include "core/schedule/generate.h"
 #include "core/schedule/read.h"
 #include "core/schedule/request.h"
+#include "core/schedule/schedule_bound.h"
 #include "core/schedule/trace.h"
 #include "tests/unit/workloads.h"
 

@@ -1,0 +1,3 @@
+libcoremap_a_SOURCES += \
+  core/levels/cache.c core/levels/cache.h core/levels/cache_entries.c core/levels/cache_entries.h core/levels/cache_lend.c \
+  core/levels/cache_manifest.c core/levels/cache_open.c core/levels/levels.c core/levels/levels.h

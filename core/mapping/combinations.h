@@ -1,0 +1,13 @@
+/* What does not go together: options, and options with the network and the chip of a job. */
+#ifndef CM_MAPPING_COMBINATIONS_H
+#define CM_MAPPING_COMBINATIONS_H
+
+#include "core/mapping/input.h"
+
+/* Each refuses with CM_BAD_OPTION, what would be right, and the option's place: options by themselves; a job that is to be
+ * mapped; one whose network is to be partitioned, of which the chip may be NULL. O(1). */
+cm_status cm_combinations_of_options(const cm_map_options *options, cm_error *error);
+cm_status cm_combinations_of_job(const cm_map_input *input, cm_error *error);
+cm_status cm_combinations_of_partition(const cm_map_input *input, cm_error *error);
+
+#endif

@@ -1,0 +1,31 @@
+/* What a job of mapping is given: network, chip, free cores, options, and where it may write. */
+#ifndef CM_MAPPING_INPUT_H
+#define CM_MAPPING_INPUT_H
+
+#include "base/run.h"
+#include "core/chip/occupancy.h"
+#include "core/network/topology.h"
+
+typedef struct cm_map_options cm_map_options; /* core/mapping/options.h */
+
+typedef struct cm_map_input {
+  const cm_topology *topology;
+  bool sole_reader;                /* nobody else reads the topology while it is mapped: its targets may be packed */
+  const char *network_id;          /* hex sha256 of the uploaded bytes */
+  const char *levels_id;           /* by which coarsened levels are kept and found; NULL: network_id */
+  const cm_chip *chip;
+  const cm_occupancy *occupancy;   /* NULL: all free but dead cores */
+  const cm_map_options *options;
+  const struct cm_level_cache *cache; /* core/levels/cache.h; NULL: none, coarsened levels then live in `scratch_folder` */
+  const char *scratch_folder;      /* for coarsened levels without a cache */
+  const char *from;                /* an old mapping's file to start from (core/solver/incremental/remap.h), NULL: map afresh */
+  const char *policy;              /* a policy file for mapper learned; NULL: the one that ships */
+  const uint32_t *part;            /* [vertices] parts that are made already; NULL: the partition stage makes them */
+  uint32_t part_count;             /* of those; none empty */
+  uint64_t *traffic;               /* set by cm_map: rates [nets] that the search goes by; NULL: the network's */
+  uint32_t cores_max;              /* so many parts at most, 0: as many as cores are free; set by the partition stage */
+  double share;                    /* of the preset's effort, of a network that is a part of the job's; 0: all; set by the partition stage */
+  bool places;                     /* set by cm_map: the partition stage may place as it partitions */
+} cm_map_input;
+
+#endif

@@ -1,0 +1,42 @@
+/* Options of a mapping as they are asked for: read, what does not go together refused, and what was left open resolved. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/mapping/combinations.h"
+#include "core/mapping/options.h"
+
+static const double imbalance_any = 100; /* the most that can be stated */
+
+/* What follows from what. */
+static void resolve(struct cm_map_options *o)
+{
+  if (o->imbalance < 0) /* time balances work, not neurons */
+    o->imbalance = cm_objective_is_of_steps((cm_objective)o->objective) ? imbalance_any : 0.03;
+  if (o->policy_refinement == CM_POLICY_REFINED_AUTO)
+    o->policy_refinement = o->policy == CM_POLICY_LAYOUT || o->policy == CM_POLICY_PILOT;
+  if (o->regions == UINT64_MAX)
+    o->regions = o->preset == CM_PRESET_REFERENCE ? 0 : 2;
+  if (o->coarsening_seed == UINT64_MAX)
+    o->coarsening_seed = o->seed;
+  if (o->placement_seed == UINT64_MAX)
+    o->placement_seed = o->seed;
+  if (o->threads == 0) {
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    o->threads = processors < 1 ? 1 : processors > 256 ? 256 : (uint32_t)processors;
+  }
+}
+
+cm_status cm_map_options_parse(const json_t *json, cm_map_options **options, cm_error *error)
+{
+  struct cm_map_options *made = calloc(1, sizeof *made);
+  if (made == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory for the options");
+  cm_options_default(&cm_map_option_table, made);
+  if (cm_options_read(&cm_map_option_table, json, made, error) != CM_OK || cm_combinations_of_options(made, error) != CM_OK) {
+    free(made);
+    return error->status;
+  }
+  resolve(made);
+  *options = made;
+  return CM_OK;
+}

@@ -1,0 +1,80 @@
+#include "core/mapping/router_window.h"
+
+/* A ring of so many routers costs little. */
+enum { RING_WHOLE = 1024 };
+
+/* Least and greatest of the places in use. */
+static void find_ends(const uint8_t *used, uint32_t length, uint32_t *first, uint32_t *extent)
+{
+  uint32_t from = 0, to = length;
+  while (from < length && !used[from])
+    from++;
+  while (to > from && !used[to - 1])
+    to--;
+  *first = from < length ? from : 0;
+  *extent = from < length ? to - from : 1;
+}
+
+/* The shortest piece of a ring with all places in use: what the longest gap leaves. */
+static void find_arc(const uint8_t *used, uint32_t length, uint32_t *first, uint32_t *extent)
+{
+  uint32_t gap = 0, longest = 0, start = 0;
+  for (uint32_t i = 0; i < 2 * length; i++) { /* twice round: a gap may go over the edge */
+    gap = used[i % length] ? 0 : gap + 1;
+    if (gap > longest && gap < length) {
+      longest = gap;
+      start = (i + 1) % length;
+    }
+  }
+  *first = start;
+  *extent = length - longest;
+}
+
+static void set_axis(const uint8_t *used, uint32_t length, bool torus, uint32_t *first, uint32_t *extent, bool *ring)
+{
+  *ring = torus;
+  *first = 0;
+  *extent = length;
+  if (!torus) {
+    find_ends(used, length, first, extent);
+    return;
+  }
+  if (length <= RING_WHOLE)
+    return;
+  uint32_t from, arc;
+  find_arc(used, length, &from, &arc);
+  if (arc > length / 2)
+    return;
+  *ring = false;
+  *first = from;
+  *extent = arc;
+}
+
+cm_status cm_window_around(const cm_chip *chip, const uint32_t *core, uint32_t count, cm_memory *memory,
+                           cm_window *window, cm_error *error)
+{
+  cm_window w = {.routers_x = cm_chip_routers_x(chip), .routers_y = cm_chip_routers_y(chip)};
+  uint8_t *columns, *rows;
+  if (chip->interconnect != NULL) {
+    w.width = w.routers_x;
+    w.height = w.routers_y;
+    *window = w;
+    return CM_OK;
+  }
+  if (CM_NEW(memory, columns, w.routers_x, error) != CM_OK)
+    return error->status;
+  if (CM_NEW(memory, rows, w.routers_y, error) != CM_OK) {
+    cm_free(columns);
+    return error->status;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    columns[core[i] % chip->width / chip->router_x] = 1;
+    rows[core[i] / chip->width / chip->router_y] = 1;
+  }
+  set_axis(columns, w.routers_x, chip->torus_x, &w.x0, &w.width, &w.ring_x);
+  set_axis(rows, w.routers_y, chip->torus_y, &w.y0, &w.height, &w.ring_y);
+  cm_free(columns);
+  cm_free(rows);
+  *window = w;
+  return CM_OK;
+}

@@ -1,0 +1,84 @@
+#include "core/measure/populations_of_parts.h"
+
+/* Neurons by part: a counting sort into `order`, whose pieces begin at first[part]. */
+static void sort_by_part(const uint32_t *part, uint32_t neurons, uint32_t parts, uint32_t *first, uint32_t *order)
+{
+  for (uint32_t v = 0; v < neurons; v++)
+    first[part[v] + 1]++;
+  for (uint32_t p = 0; p < parts; p++)
+    first[p + 1] += first[p];
+  for (uint32_t v = neurons; v-- > 0;)
+    order[--first[part[v] + 1]] = v;
+  for (uint32_t p = 0; p < parts; p++) /* each begin came down by one place */
+    first[p] = first[p + 1];
+  first[parts] = neurons;
+}
+
+cm_status cm_populations_of_parts(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_memory *memory,
+                                  uint32_t *most, cm_error *error)
+{
+  uint32_t neurons = topology->vertex_count, *first = NULL, *order = NULL, *count = NULL;
+  cm_status status = CM_OK;
+  if (CM_NEW(memory, first, (size_t)parts + 1, error) != CM_OK || CM_NEW(memory, order, neurons, error) != CM_OK ||
+      CM_NEW(memory, count, topology->population_count, error) != CM_OK)
+    status = error->status;
+  else
+    sort_by_part(part, neurons, parts, first, order);
+  for (uint32_t p = 0; p < parts && status == CM_OK; p++) {
+    uint32_t best = UINT32_MAX;
+    for (uint32_t i = first[p]; i < first[p + 1]; i++)
+      count[topology->population_of[order[i]]] += !cm_topology_is_outside(topology, order[i]);
+    for (uint32_t i = first[p]; i < first[p + 1]; i++) {
+      uint32_t k = topology->population_of[order[i]];
+      if (cm_topology_is_outside(topology, order[i]))
+        continue;
+      if (best == UINT32_MAX || count[k] > count[best] || (k < best && count[k] == count[best]))
+        best = k;
+    }
+    most[p] = best == UINT32_MAX ? 0 : best;
+    for (uint32_t i = first[p]; i < first[p + 1]; i++)
+      count[topology->population_of[order[i]]] = 0;
+  }
+  cm_free(first);
+  cm_free(order);
+  cm_free(count);
+  return status;
+}
+
+static json_t *list_json(const cm_topology *topology, uint64_t *neurons)
+{
+  json_t *list = json_array();
+  for (uint32_t v = 0; v < topology->vertex_count; v++)
+    neurons[topology->population_of[v]]++;
+  for (uint32_t k = 0; list != NULL && k < topology->population_count; k++)
+    if (json_array_append_new(list, json_pack("{s:s, s:s, s:I}", "name", topology->population[k].name, "kind", topology->population[k].kind,
+                                              "neurons", (json_int_t)neurons[k])) != 0) {
+      json_decref(list);
+      return NULL;
+    }
+  return list;
+}
+
+json_t *cm_populations_json(const cm_topology *topology, const uint32_t *part, uint32_t parts)
+{
+  cm_error ignored;
+  uint32_t *most = NULL;
+  uint64_t *neurons = NULL;
+  json_t *list = NULL, *of_parts = NULL;
+  if (topology->population_count == 0)
+    return json_null();
+  if (CM_NEW(NULL, most, parts, &ignored) == CM_OK && CM_NEW(NULL, neurons, topology->population_count, &ignored) == CM_OK &&
+      cm_populations_of_parts(topology, part, parts, NULL, most, &ignored) == CM_OK)
+    list = list_json(topology, neurons);
+  of_parts = list != NULL ? json_array() : NULL;
+  for (uint32_t p = 0; of_parts != NULL && p < parts; p++)
+    if (json_array_append_new(of_parts, json_integer(most[p])) != 0) {
+      json_decref(of_parts);
+      of_parts = NULL;
+    }
+  cm_free(most);
+  cm_free(neurons);
+  if (of_parts == NULL)
+    json_decref(list);
+  return of_parts != NULL ? json_pack("{s:o, s:o}", "list", list, "of_parts", of_parts) : NULL;
+}

@@ -1,0 +1,167 @@
+#include "core/measure/step_time.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/chip/interconnect/interconnect.h"
+#include "core/chip/turns.h"
+#include "core/partition/step/loads.h"
+
+/* The busiest of the places that may hold a step up. */
+typedef struct busiest {
+  double ns;
+  char *text;
+} busiest;
+
+static void say(busiest *b, double ns, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static void say(busiest *b, double ns, const char *format, ...)
+{
+  va_list arguments;
+  if (ns <= b->ns)
+    return;
+  b->ns = ns;
+  va_start(arguments, format);
+  (void)vsnprintf(b->text, CM_STEP_LIMIT_MAX, format, arguments);
+  va_end(arguments);
+}
+
+static void judge_core(const cm_chip *chip, uint32_t part, uint32_t core, const cm_core_events *events, cm_core_load *load,
+                       cm_metrics *m, busiest *b)
+{
+  const double *n = events->count;
+  load->receive_ns = cm_receive_ns(&chip->costs, events);
+  load->send_ns = cm_send_ns(&chip->costs, events);
+  double ns = cm_core_ns(&chip->costs, load->receive_ns, load->send_ns);
+  uint32_t x = core % chip->width, y = core / chip->width;
+  m->core_ns_max = ns > m->core_ns_max ? ns : m->core_ns_max;
+  if (!chip->costs.side_by_side)
+    say(b, ns, "core (%u, %u) with part %u receives for %.6g ns and then sends for %.6g ns", x, y, part, load->receive_ns,
+        load->send_ns);
+  else if (load->receive_ns >= load->send_ns)
+    say(b, ns, "core (%u, %u) with part %u receives %.6g packets and handles %.6g synapses in %.6g ns", x, y, part,
+        n[CM_CHARGE_PACKET_RECEIVED], n[CM_CHARGE_SYNAPSE], ns);
+  else
+    say(b, ns, "core (%u, %u) with part %u updates %.6g neurons, of which %.6g fire, and sends %.6g packets in %.6g ns", x, y,
+        part, n[CM_CHARGE_NEURON], n[CM_CHARGE_SPIKE], n[CM_CHARGE_PACKET_SENT], ns);
+}
+
+static void judge_ports(const cm_chip *chip, uint32_t core, const cm_core_load *load, busiest *b)
+{
+  double most = load->traffic_in > load->traffic_out ? load->traffic_in : load->traffic_out, rate = chip->costs.port_packets_per_ns;
+  if (rate > 0)
+    say(b, most / rate, "the %s of core (%u, %u) passes %.6g packets in %.6g ns",
+        load->traffic_in >= load->traffic_out ? "inlet" : "outlet", core % chip->width, core / chip->width, most, most / rate);
+}
+
+/* On an interconnect that is no plain mesh. */
+static void judge_ways(const cm_chip *chip, const cm_metrics_detail *detail, busiest *b)
+{
+  const cm_interconnect *net = chip->interconnect;
+  double rate = chip->costs.link_packets_per_ns;
+  char from[CM_ROUTER_NAME_MAX], to[CM_ROUTER_NAME_MAX];
+  for (uint32_t i = 0; rate > 0 && i < net->link_count; i++) {
+    double ns = detail->link_load[i] * cm_interconnect_link_ns(chip, i);
+    if (ns <= b->ns)
+      continue;
+    cm_interconnect_router_name(net, net->link[i].from, from);
+    cm_interconnect_router_name(net, net->link[i].to, to);
+    say(b, ns, "the link from %s to %s passes %.6g packets in %.6g ns", from, to, detail->link_load[i], ns);
+  }
+}
+
+static void judge_links(const cm_chip *chip, const cm_metrics_detail *detail, busiest *b)
+{
+  double rate = chip->costs.link_packets_per_ns;
+  const cm_window *w = &detail->window;
+  size_t links = cm_window_size(w) * CM_DIRECTIONS;
+  for (size_t i = 0; rate > 0 && i < links; i++) {
+    uint32_t router = (uint32_t)(i / CM_DIRECTIONS);
+    double load = detail->link_load[i];
+    say(b, load / rate, "the link %s of router (%u, %u) passes %.6g packets in %.6g ns",
+        cm_direction_name((cm_direction)(i % CM_DIRECTIONS)), cm_window_x(w, router % w->width),
+        cm_window_y(w, router / w->width), load, load / rate);
+  }
+}
+
+cm_status cm_tiles_in_use(const cm_chip *chip, const uint32_t *core, uint32_t parts, cm_memory *memory, uint32_t *tiles,
+                          cm_error *error)
+{
+  const cm_barrier *b = &chip->costs.barrier;
+  uint32_t across = (chip->width + b->tile_x - 1) / b->tile_x, down = (chip->height + b->tile_y - 1) / b->tile_y;
+  uint8_t *used;
+  if (CM_NEW(memory, used, (size_t)across * down, error) != CM_OK)
+    return error->status;
+  *tiles = 0;
+  for (uint32_t p = 0; p < parts; p++) {
+    uint8_t *tile = &used[(size_t)(core[p] / chip->width / b->tile_y) * across + core[p] % chip->width / b->tile_x];
+    *tiles += !*tile;
+    *tile = 1;
+  }
+  cm_free(used);
+  return CM_OK;
+}
+
+static void price_events(const cm_costs *costs, const cm_core_events *events, cm_metrics *m)
+{
+  const cm_charge_cost *c = costs->charge;
+  m->energy_packets_pj += c[CM_CHARGE_PACKET_SENT].pj * events->count[CM_CHARGE_PACKET_SENT] +
+                          c[CM_CHARGE_PACKET_RECEIVED].pj * events->count[CM_CHARGE_PACKET_RECEIVED];
+  m->energy_synapses_pj += c[CM_CHARGE_SYNAPSE].pj * events->count[CM_CHARGE_SYNAPSE];
+  m->energy_neurons_pj += c[CM_CHARGE_NEURON].pj * events->count[CM_CHARGE_NEURON] +
+                          c[CM_CHARGE_SPIKE].pj * events->count[CM_CHARGE_SPIKE];
+}
+
+/* Steps a ns at which the busiest port or link is full. */
+static double saturation(const cm_chip *chip, const cm_metrics *m, const cm_metrics_detail *detail)
+{
+  const cm_window *w = &detail->window;
+  size_t links = cm_window_size(w) * CM_DIRECTIONS;
+  double most = m->port_load_max * cm_chip_port_ns(chip);
+  if (chip->interconnect != NULL) {
+    for (uint32_t i = 0; i < chip->interconnect->link_count; i++) {
+      double ns = detail->link_load[i] * cm_interconnect_link_ns(chip, i);
+      most = ns > most ? ns : most;
+    }
+    return most > 0 ? 1 / most : 0;
+  }
+  for (size_t i = 0; i < links; i++) {
+    if (detail->link_load[i] == 0)
+      continue;
+    size_t router = i / CM_DIRECTIONS, x = cm_window_x(w, (uint32_t)(router % w->width)),
+           y = cm_window_y(w, (uint32_t)(router / w->width));
+    double ns = detail->link_load[i] * cm_chip_link_ns(chip, (y * cm_chip_routers_x(chip) + x) * CM_DIRECTIONS + i % CM_DIRECTIONS);
+    most = ns > most ? ns : most;
+  }
+  return most > 0 ? 1 / most : 0;
+}
+
+cm_status cm_step_measure(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t part_count,
+                          const uint32_t *core, cm_run *run, cm_metrics *m, cm_metrics_detail *detail, cm_error *error)
+{
+  cm_core_events *events;
+  uint32_t tiles = 0;
+  busiest b = {0, m->step_limit};
+  if (CM_NEW(run->memory, events, part_count, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_step_loads(topology, part, part_count, run, events, error);
+  if (status == CM_OK && chip->costs.barrier.points > 0)
+    status = cm_tiles_in_use(chip, core, part_count, run->memory, &tiles, error);
+  for (uint32_t p = 0; p < part_count && status == CM_OK; p++) {
+    judge_core(chip, p, core[p], &events[p], &detail->core[p], m, &b);
+    judge_ports(chip, core[p], &detail->core[p], &b);
+    price_events(&chip->costs, &events[p], m);
+  }
+  cm_free(events);
+  if (status != CM_OK)
+    return status;
+  if (chip->interconnect != NULL)
+    judge_ways(chip, detail, &b);
+  else
+    judge_links(chip, detail, &b);
+  m->barrier_ns = cm_barrier_ns(&chip->costs.barrier, tiles);
+  m->step_ns = b.ns + m->barrier_ns;
+  m->energy_step_pj = m->energy_pj + m->border_energy_pj + m->energy_packets_pj + m->energy_synapses_pj + m->energy_neurons_pj;
+  m->saturation_load = saturation(chip, m, detail);
+  return CM_OK;
+}

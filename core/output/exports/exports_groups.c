@@ -1,0 +1,32 @@
+/* Neurons by population, for exports that list them so. */
+#include "core/output/exports/writers.h"
+
+cm_status cm_groups_of(const cm_topology *topology, cm_run *run, cm_groups *groups, cm_error *error)
+{
+  uint32_t vertices = topology->vertex_count;
+  cm_groups made = {.count = topology->population_count > 0 ? topology->population_count : 1};
+  if (CM_NEW(run->memory, made.first, (size_t)made.count + 2, error) != CM_OK ||
+      CM_NEW(run->memory, made.neuron, vertices, error) != CM_OK || CM_NEW(run->memory, made.at, vertices, error) != CM_OK) {
+    cm_groups_free(&made);
+    return error->status;
+  }
+  uint32_t *next = made.first + 1; /* counted one further on, and moved back as they are filled in */
+  for (uint32_t v = 0; v < vertices; v++)
+    next[(topology->population_count > 0 ? topology->population_of[v] : 0) + 1]++;
+  for (uint32_t p = 0; p < made.count; p++)
+    next[p + 1] += next[p];
+  for (uint32_t v = 0; v < vertices; v++) {
+    uint32_t p = topology->population_count > 0 ? topology->population_of[v] : 0;
+    made.at[v] = next[p];
+    made.neuron[next[p]++] = v;
+  }
+  *groups = made;
+  return CM_OK;
+}
+
+void cm_groups_free(cm_groups *groups)
+{
+  cm_free(groups->first);
+  cm_free(groups->neuron);
+  cm_free(groups->at);
+}

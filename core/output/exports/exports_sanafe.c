@@ -1,0 +1,184 @@
+/* SANA-FE (Boyle et al., IEEE TCAD 2025; https://github.com/SLAM-Lab/SANA-FE): architecture, network and mapping in one YAML
+ * file, which its simulator takes for both of its arguments. Tiles are routers, numbered column by column as it does. What the
+ * chip charges (docs/step-time.md) goes to the units of SANA-FE's cores. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/chip/turns.h"
+#include "core/measure/step_time.h"
+#include "core/output/exports/writers.h"
+
+typedef struct writer {
+  const cm_mapped *m;
+  cm_groups groups;
+  FILE *out;
+} writer;
+
+/* A group's name: letters, digits and '_', distinct by its number where the network names it. */
+static void put_group(const writer *w, uint32_t p)
+{
+  const cm_topology *t = w->m->topology;
+  if (t->population_count == 0) {
+    (void)fputs("neurons", w->out);
+    return;
+  }
+  (void)fprintf(w->out, "p%" PRIu32 "_", p);
+  for (const char *c = t->population[p].name; *c != '\0'; c++)
+    (void)fputc(isalnum((unsigned char)*c) && (unsigned char)*c < 128 ? *c : '_', w->out);
+}
+
+static uint32_t population_of(const writer *w, uint32_t neuron)
+{
+  return w->m->topology->population_count > 0 ? w->m->topology->population_of[neuron] : 0;
+}
+
+static bool is_input(const writer *w, uint32_t p)
+{
+  const cm_topology *t = w->m->topology;
+  return t->population_count > 0 && strcmp(t->population[p].kind, CM_INPUT_KIND) == 0;
+}
+
+/* ---- architecture ---- */
+
+static void put_unit(FILE *out, const char *unit, const char *name, const char *model)
+{
+  (void)fprintf(out, "          %s:\n            - name: %s\n              attributes:\n", unit, name);
+  if (model != NULL)
+    (void)fprintf(out, "                model: %s\n", model);
+}
+
+static void put_cost(FILE *out, const char *what, double pj, double ns)
+{
+  (void)fprintf(out, "                energy_%s: %.9ge-12\n                latency_%s: %.9ge-9\n", what, pj, what, ns);
+}
+
+/* SANA-FE looks the barrier up by its own tiles, the routers; where the chip's tiles are others, it is what this mapping takes. */
+static void put_barrier(const writer *w, uint32_t tiles)
+{
+  const cm_chip *chip = w->m->chip;
+  const cm_barrier *b = &chip->costs.barrier;
+  if (b->points == 0 || b->tile_x != chip->router_x || b->tile_y != chip->router_y) {
+    (void)fprintf(w->out, "    sync_model: fixed\n    latency_sync: %.9ge-9\n", cm_barrier_ns(b, tiles));
+    return;
+  }
+  (void)fputs("    sync_model: table\n    latency_sync: {", w->out);
+  for (uint32_t i = 0; i < b->points; i++)
+    (void)fprintf(w->out, "%s%" PRIu32 ": %.9ge-9", i == 0 ? "" : ", ", b->tiles[i], b->ns[i]);
+  (void)fputs("}\n", w->out);
+}
+
+static void put_architecture(const writer *w, uint32_t tiles)
+{
+  static const struct {
+    const char *name;
+    bool across;
+  } hops[] = {{"north", false}, {"east", true}, {"south", false}, {"west", true}};
+  const cm_chip *chip = w->m->chip;
+  const cm_charge_cost *charge = chip->costs.charge;
+  FILE *out = w->out;
+  uint32_t x = cm_chip_routers_x(chip), y = cm_chip_routers_y(chip);
+  (void)fprintf(out, "architecture:\n  name: chip\n  attributes:\n    topology: mesh\n    width: %" PRIu32 "\n    height: %" PRIu32
+                "\n    link_buffer_size: 16\n", x, y);
+  put_barrier(w, tiles);
+  (void)fprintf(out, "  tile:\n    - name: tile[0..%" PRIu32 "]\n      attributes:\n", x * y - 1);
+  for (size_t i = 0; i < sizeof hops / sizeof *hops; i++)
+    (void)fprintf(out, "        energy_%s_hop: %.9ge-12\n        latency_%s_hop: %.9ge-9\n", hops[i].name,
+                  chip->energy_pj.router + (hops[i].across ? chip->energy_pj.east_west : chip->energy_pj.north_south), hops[i].name,
+                  chip->latency_ns.router + (hops[i].across ? chip->latency_ns.east_west : chip->latency_ns.north_south));
+  (void)fprintf(out, "      core:\n        - name: core[0..%" PRIu32 "]\n          attributes:\n            buffer_position: soma\n"
+                "            max_neurons_supported: %" PRIu64 "\n",
+                chip->router_x * chip->router_y - 1,
+                chip->limits.neurons > 0 ? chip->limits.neurons : (uint64_t)w->m->topology->vertex_count);
+  put_unit(out, "axon_in", "axon_in", NULL);
+  put_cost(out, "message_in", charge[CM_CHARGE_PACKET_RECEIVED].pj, charge[CM_CHARGE_PACKET_RECEIVED].ns);
+  put_unit(out, "synapse", "synapse", "current_based");
+  put_cost(out, "process_spike", charge[CM_CHARGE_SYNAPSE].pj, charge[CM_CHARGE_SYNAPSE].ns);
+  put_unit(out, "dendrite", "dendrite", "accumulator");
+  put_cost(out, "update", 0, 0);
+  put_unit(out, "soma", "lif", "leaky_integrate_fire");
+  put_cost(out, "access_neuron", charge[CM_CHARGE_NEURON].pj, charge[CM_CHARGE_NEURON].ns);
+  put_cost(out, "update_neuron", 0, 0);
+  put_cost(out, "spike_out", charge[CM_CHARGE_SPIKE].pj, charge[CM_CHARGE_SPIKE].ns);
+  (void)fputs("            - name: source\n              attributes:\n                model: input\n", out);
+  put_cost(out, "access_neuron", charge[CM_CHARGE_NEURON].pj, charge[CM_CHARGE_NEURON].ns);
+  put_cost(out, "update_neuron", 0, 0);
+  put_cost(out, "spike_out", charge[CM_CHARGE_SPIKE].pj, charge[CM_CHARGE_SPIKE].ns);
+  put_unit(out, "axon_out", "axon_out", NULL);
+  put_cost(out, "message_out", charge[CM_CHARGE_PACKET_SENT].pj, charge[CM_CHARGE_PACKET_SENT].ns);
+}
+
+/* ---- network ---- */
+
+static void put_neuron(const writer *w, uint32_t v)
+{
+  put_group(w, population_of(w, v));
+  (void)fprintf(w->out, ".%" PRIu32, w->groups.at[v] - w->groups.first[population_of(w, v)]);
+}
+
+static cm_status put_network(const writer *w, cm_run *run, cm_error *error)
+{
+  const cm_topology *t = w->m->topology;
+  (void)fputs("network:\n  name: network\n  groups:\n", w->out);
+  for (uint32_t p = 0; p < w->groups.count; p++) {
+    uint32_t count = w->groups.first[p + 1] - w->groups.first[p];
+    if (count == 0)
+      continue;
+    (void)fputs("    - name: ", w->out);
+    put_group(w, p);
+    (void)fputs(count > 1 ? "\n      attributes: []\n      neurons:\n        - 0.." : "\n      attributes: []\n      neurons:\n        - ", w->out);
+    (void)fprintf(w->out, "%" PRIu32 ": []\n", count - 1);
+  }
+  (void)fputs(t->pin_count > 0 ? "  edges:\n" : "  edges: []\n", w->out);
+  for (uint32_t e = 0; e < t->net_count; e++) {
+    if (e % 1024 == 0 && cm_run_progress(run, (double)e / t->net_count, -1, 0, 0, error) != CM_OK)
+      return error->status;
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++) {
+      (void)fputs("    - ", w->out);
+      put_neuron(w, cm_topology_source(t, e));
+      (void)fputs(" -> ", w->out);
+      put_neuron(w, t->pin[i]);
+      (void)fprintf(w->out, ": [weight: %.9g]\n", cm_topology_pin_value(t, e, i));
+    }
+  }
+  return CM_OK;
+}
+
+/* ---- mapping ---- */
+
+static void put_mapping(const writer *w)
+{
+  const cm_chip *chip = w->m->chip;
+  uint32_t x = cm_chip_routers_x(chip), y = cm_chip_routers_y(chip);
+  (void)fputs("mappings:\n", w->out);
+  for (uint32_t p = 0; p < w->groups.count; p++)
+    for (uint32_t i = w->groups.first[p], end; i < w->groups.first[p + 1]; i = end) {
+      uint32_t part = w->m->part[w->groups.neuron[i]], core = w->m->core[part], router = cm_router_of(chip, core),
+               base = w->groups.first[p];
+      for (end = i + 1; end < w->groups.first[p + 1] && w->m->part[w->groups.neuron[end]] == part; end++) {}
+      (void)fputs("  - ", w->out);
+      put_group(w, p);
+      (void)fprintf(w->out, ".%" PRIu32, i - base);
+      if (end - i > 1)
+        (void)fprintf(w->out, "..%" PRIu32, end - 1 - base);
+      (void)fprintf(w->out, ": [core: %" PRIu32 ".%" PRIu32 ", soma: %s]\n", router % x * y + router / x, cm_core_behind(chip, core),
+                    is_input(w, p) ? "source" : "lif");
+    }
+}
+
+cm_status cm_export_sanafe(const cm_mapped *mapped, cm_run *run, FILE *stream, cm_error *error)
+{
+  writer w = {.m = mapped, .out = stream};
+  if (!mapped->topology->directed)
+    return cm_fail(error, CM_CONFLICT, "SANA-FE simulates synapses with a direction, and this network's edges have none");
+  uint32_t tiles = 0;
+  if ((mapped->chip->costs.barrier.points > 0 &&
+       cm_tiles_in_use(mapped->chip, mapped->core, mapped->parts, run->memory, &tiles, error) != CM_OK) ||
+      cm_groups_of(mapped->topology, run, &w.groups, error) != CM_OK)
+    return error->status;
+  put_architecture(&w, tiles);
+  cm_status status = put_network(&w, run, error);
+  put_mapping(&w);
+  cm_groups_free(&w.groups);
+  return status;
+}

@@ -1,0 +1,129 @@
+/* What a core holds of neurons that a chip's limits on single neurons make more of: copies with the cores that each serves, relays with
+ * their inputs (docs/neuron-limits.md). */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/order.h"
+#include "core/output/exports/writers.h"
+
+typedef struct writer {
+  const cm_mapped *m;
+  FILE *out;
+  uint64_t *in_first; /* [vertices + 2] */
+  uint32_t *in;       /* [pins] sources by target, ascending */
+  uint32_t *net;      /* [vertices + 1] nets of a source stand together: the first */
+  uint32_t *parts;    /* [parts] that a neuron reaches, ascending */
+  uint32_t *stamp;    /* [parts] the last neuron that reaches it, plus 1 */
+  int64_t *open;      /* [pins of the largest fan-in, twice] inputs without a place, relays as -1 - number */
+  bool any;
+} writer;
+
+static cm_status gather(writer *w, cm_run *run, cm_error *error)
+{
+  const cm_topology *t = w->m->topology;
+  uint64_t most = 0;
+  if (CM_NEW(run->memory, w->in_first, (size_t)t->vertex_count + 2, error) != CM_OK || CM_NEW(run->memory, w->in, t->pin_count, error) != CM_OK ||
+      CM_NEW(run->memory, w->net, (size_t)t->vertex_count + 1, error) != CM_OK ||
+      CM_NEW(run->memory, w->parts, w->m->parts, error) != CM_OK || CM_NEW(run->memory, w->stamp, w->m->parts, error) != CM_OK)
+    return error->status;
+  for (uint64_t i = 0; i < t->pin_count; i++)
+    w->in_first[t->pin[i] + 2]++;
+  for (uint32_t v = 0; v < t->vertex_count; v++) {
+    most = w->in_first[v + 2] > most ? w->in_first[v + 2] : most;
+    w->in_first[v + 2] += w->in_first[v + 1];
+  }
+  for (uint32_t e = 0; e < t->net_count; e++) {
+    w->net[cm_topology_source(t, e) + 1]++;
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
+      w->in[w->in_first[t->pin[i] + 1]++] = cm_topology_source(t, e);
+  }
+  for (uint32_t v = 0; v < t->vertex_count; v++)
+    w->net[v + 1] += w->net[v];
+  return CM_NEW(run->memory, w->open, 2 * most + 1, error);
+}
+
+/* The parts that a neuron reaches into w->parts. */
+static uint32_t reach(writer *w, uint32_t v)
+{
+  const cm_topology *t = w->m->topology;
+  uint32_t count = 0;
+  for (uint64_t i = t->net_first[w->net[v]]; i < t->net_first[w->net[v + 1]]; i++) {
+    uint32_t p = w->m->part[t->pin[i]];
+    if (w->stamp[p] != v + 1)
+      w->parts[count++] = p;
+    w->stamp[p] = v + 1;
+  }
+  if (count > 0)
+    qsort(w->parts, count, sizeof *w->parts, cm_ascending);
+  return count;
+}
+
+static void put_copies(const writer *w, uint32_t count, uint64_t most)
+{
+  for (uint32_t i = 0; i < count; i++)
+    (void)fprintf(w->out, "%s%" PRIu32, i == 0 ? ", \"copies\": [[" : i % most == 0 ? "], [" : ", ", w->parts[i]);
+  (void)fputs("]]", w->out);
+}
+
+/* A relay takes the next inputs as long as more are open than the neuron takes itself, and is open then as the last. */
+static void put_relays(writer *w, uint32_t v, uint64_t fan_in)
+{
+  uint64_t first = 0, end = 0, relays = 0;
+  uint32_t *in = w->in + w->in_first[v];
+  uint64_t inputs = w->in_first[v + 1] - w->in_first[v];
+  qsort(in, inputs, sizeof *in, cm_ascending);
+  while (end < inputs) {
+    w->open[end] = in[end];
+    end++;
+  }
+  (void)fputs(", \"relays\": [", w->out);
+  while (end - first > fan_in) {
+    uint64_t take = end - first - fan_in + 1 < fan_in ? end - first - fan_in + 1 : fan_in;
+    for (uint64_t i = 0; i < take; i++)
+      (void)fprintf(w->out, "%s%" PRId64, i > 0 ? ", " : relays > 0 ? ", [" : "[", w->open[first++]);
+    (void)fputc(']', w->out);
+    w->open[end++] = -1 - (int64_t)relays++;
+  }
+  (void)fputs("], \"inputs\": [", w->out);
+  for (uint64_t i = first; i < end; i++)
+    (void)fprintf(w->out, "%s%" PRId64, i > first ? ", " : "", w->open[i]);
+  (void)fputc(']', w->out);
+}
+
+static cm_status put_all(writer *w, cm_run *run, cm_error *error)
+{
+  const cm_limits *l = &w->m->chip->limits;
+  for (uint32_t v = 0; v < w->m->topology->vertex_count; v++) {
+    if (v % 1024 == 0 && cm_run_check(run, error) != CM_OK)
+      return error->status;
+    uint64_t inputs = w->in_first[v + 1] - w->in_first[v];
+    uint32_t reached = l->neuron_target_cores != 0 ? reach(w, v) : 0;
+    bool copied = l->neuron_target_cores != 0 && reached > l->neuron_target_cores, relayed = l->fan_in != 0 && inputs > l->fan_in;
+    if (!copied && !relayed)
+      continue;
+    (void)fprintf(w->out, "%s\n {\"neuron\": %" PRIu32 ", \"part\": %" PRIu32, w->any ? "," : "", v, w->m->part[v]);
+    w->any = true;
+    if (copied)
+      put_copies(w, reached, l->neuron_target_cores);
+    if (relayed)
+      put_relays(w, v, l->fan_in);
+    (void)fputc('}', w->out);
+  }
+  return CM_OK;
+}
+
+cm_status cm_export_units(const cm_mapped *m, cm_run *run, FILE *stream, cm_error *error)
+{
+  writer w = {.m = m, .out = stream};
+  (void)fprintf(stream, "{\"format\": \"coremapd units 1\", \"fan_in_per_neuron\": %" PRIu64 ", \"target_cores_per_neuron\": %" PRIu64 ", \"neurons\": [",
+                m->chip->limits.fan_in, m->chip->limits.neuron_target_cores);
+  cm_status status = gather(&w, run, error);
+  if (status == CM_OK)
+    status = put_all(&w, run, error);
+  (void)fputs("\n]}\n", stream);
+  void *const blocks[] = {w.in_first, w.in, w.net, w.parts, w.stamp, w.open};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+    cm_free(blocks[i]);
+  return status == CM_OK ? cm_run_check(run, error) : status;
+}

@@ -1,0 +1,69 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "core/limits/limits.h"
+#include "core/verify/check.h"
+#include "core/output/exports/exports.h"
+#include "core/mapping/options.h"
+
+cm_status cm_mapped_chip(const json_t *summary, const char *path, cm_chip **chip, cm_error *error)
+{
+  json_t *described = json_object_get(summary, "chip");
+  if (!json_is_object(described))
+    return cm_fail(error, CM_BAD_MAPPING, "%s does not describe its chip: name the chip", path);
+  (void)json_object_del(described, "width"); /* what a chip file does not state, but follows from it */
+  (void)json_object_del(described, "height");
+  char *text = cm_json_dumps(described, JSON_COMPACT);
+  if (text == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "no memory for the chip that %s describes", path);
+  cm_status status = cm_chip_parse(text, strlen(text), chip, error);
+  free(text);
+  return status;
+}
+
+cm_status cm_mapped_open(const char *path, cm_topology *topology, const char *chip, cm_run *run, cm_mapped_file *file,
+                         cm_error *error)
+{
+  *file = (cm_mapped_file){.topology = topology};
+  cm_status status = cm_mapping_read_summary(path, run, &file->summary, error);
+  if (status == CM_OK)
+    status = cm_mapping_set_inputs(file->summary, topology, run->memory, error);
+  if (status == CM_OK)
+    status = chip != NULL ? cm_chip_open(chip, &file->chip, error) : cm_mapped_chip(file->summary, path, &file->chip, error);
+  if (status == CM_OK)
+    status = cm_chip_limit_neurons(file->chip, topology, run->memory, error);
+  if (status == CM_OK)
+    status = cm_mapping_read_places(path, topology->vertex_count, file->chip, run, &file->part, &file->mapped.parts, &file->core, error);
+  if (status != CM_OK) {
+    cm_mapped_close(file);
+    return status;
+  }
+  file->mapped.topology = topology;
+  file->mapped.chip = file->chip;
+  file->mapped.part = file->part;
+  file->mapped.core = file->core;
+  return CM_OK;
+}
+
+void cm_mapped_close(cm_mapped_file *file)
+{
+  json_decref(file->summary);
+  cm_topology_free(file->topology);
+  cm_chip_free(file->chip);
+  cm_free(file->part);
+  cm_free(file->core);
+  memset(file, 0, sizeof *file);
+}
+
+cm_status cm_mapping_file_set_inputs(const char *path, const cm_chip *chip, cm_topology *topology, cm_run *run, cm_error *error)
+{
+  json_t *summary;
+  if (cm_topology_inputs(topology) == 0)
+    return cm_chip_limit_neurons(chip, topology, run->memory, error);
+  if (cm_mapping_read_summary(path, run, &summary, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_mapping_set_inputs(summary, topology, run->memory, error);
+  json_decref(summary);
+  return status == CM_OK ? cm_chip_limit_neurons(chip, topology, run->memory, error) : status;
+}

@@ -1,0 +1,39 @@
+/* The fewest entries for one router's table: keys, masks and routes of which the first that matches counts, as in a ternary
+ * content-addressable memory; a packet that none matches goes straight on. */
+#ifndef CM_ROUTING_MINIMISE_H
+#define CM_ROUTING_MINIMISE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/run.h"
+
+/* Keys that leave the router alike: those of an aligned block that equal `key` in all bits but those of `open`. Other keys
+ * never come here. */
+typedef struct cm_key_block {
+  uint64_t key, open, word;
+  bool straight; /* no entry is as good */
+} cm_key_block;
+
+/* Matches keys that equal `key` in all bits but those of `open`. */
+typedef struct cm_ternary {
+  uint64_t key, open, word;
+} cm_ternary;
+
+/* Makes a table for blocks that are distinct and ascend, keys of at most 63 bits. First the fewest entries that leave only
+ * lowest bits open (prefixes): by the parsimony of Fitch on the trie of the blocks, as in Draves, King, Venkatachary, Zill,
+ * "Constructing optimal IP routing tables" (INFOCOM 1999), with the router's going straight on as a route that is free where
+ * nothing lies above. Then entries of one route are merged into ternary ones, ordered by how much they leave open (after
+ * Mundy, Heathcote, Garside, "On-chip order-exploiting routing table minimization", 2016), while every block keeps its route.
+ * The second is left when `work` steps are done or `enough` entries are left. The caller frees *entry. Errors: memory.
+ * O(blocks * routes of a subtree) + work. */
+cm_status cm_minimise(const cm_key_block *block, size_t count, unsigned key_bits, size_t enough, uint64_t work,
+                      cm_memory *memory, cm_ternary **entry, size_t *entries, cm_error *error);
+
+/* The second half: merges entries, of which entry owner[b] is the first that matches all of block b (UINT32_MAX: none does, it
+ * goes straight on). Entries ascend by the number of open bits. *entries becomes smaller. */
+cm_status cm_merge_ternary(const cm_key_block *block, size_t count, unsigned key_bits, size_t enough, uint64_t work,
+                           cm_memory *memory, cm_ternary *entry, uint32_t *owner, size_t *entries, cm_error *error);
+
+#endif

@@ -1,0 +1,372 @@
+/* Choosing routes: flows, their first trees, rounds that move them off full links, the check against deadlock, tables.
+ *
+ * Under an adaptive rule two quadrants leave the shape of a tree open. Round by round every flow is taken out of the
+ * loads and put back with the shapes that cost least, a link costing what the fourth power of its load grows by: full
+ * links repel. The best round counts. Everything is in order of flows on one thread.
+ *
+ * What can fail: memory, a stop, dead links that cut a target off. */
+#include "core/routing/routes.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/chip/dependency.h"
+#include "core/mapping/options.h"
+#include "core/routing/tables.h"
+#include "core/routing/walk.h"
+
+enum { ROUNDS_MAX = 6, CHECK_EVERY = 1024 };
+/* Links that all rounds together may look at, and above which only the two plain shapes are tried. */
+static const double STEPS_MAX = 6e9, LINKS_FOR_ALL_SHAPES = 3e7;
+
+/* ---- loads ---- */
+
+typedef struct chooser {
+  cm_routes *r;
+  cm_run *run;
+  cm_walker walker;
+  double most; /* highest load when the round began: costs are in its units */
+} chooser;
+
+/* Makes room for the loads of a tree that leaves the rows in use: around dead links. */
+static cm_status cover(chooser *c, cm_tree tree, cm_error *error)
+{
+  cm_routes *r = c->r;
+  uint32_t low = r->first_router, high = low + r->router_count, columns = cm_chip_routers_x(r->chip);
+  for (size_t i = 0; i < tree.count; i++) {
+    uint32_t row = tree.node[i].router / columns * columns;
+    low = row < low ? row : low;
+    high = row + columns > high ? row + columns : high;
+  }
+  if (high - low == r->router_count)
+    return CM_OK;
+  uint64_t *more;
+  if (CM_NEW(c->run->memory, more, (size_t)(high - low) * CM_DIRECTIONS, error) != CM_OK)
+    return error->status;
+  memcpy(more + (size_t)(r->first_router - low) * CM_DIRECTIONS, r->load,
+         (size_t)r->router_count * CM_DIRECTIONS * sizeof *more);
+  cm_free(r->load);
+  r->load = more;
+  r->first_router = low;
+  r->router_count = high - low;
+  return CM_OK;
+}
+
+static cm_status walk(chooser *c, uint32_t flow, unsigned shapes, cm_tree *tree, cm_error *error)
+{
+  cm_status status = cm_walk_flow(&c->walker, flow, shapes, tree, error);
+  return status == CM_OK && c->r->chip->dead_link_count > 0 ? cover(c, *tree, error) : status;
+}
+
+static uint64_t *load_of(const cm_routes *r, uint32_t router, unsigned out)
+{
+  return &r->load[(size_t)(router - r->first_router) * CM_DIRECTIONS + (unsigned)__builtin_ctz(out)];
+}
+
+/* Adds `weight` (or takes it off, as unsigned numbers may) on every link of a tree. */
+static uint64_t put(chooser *c, cm_tree tree, uint64_t weight)
+{
+  for (size_t i = 0; i < tree.count; i++)
+    for (unsigned out = tree.node[i].out; out != 0; out &= out - 1)
+      *load_of(c->r, tree.node[i].router, out) += weight;
+  return tree.count - 1;
+}
+
+static double fourth_power(double x)
+{
+  return x * x * x * x;
+}
+
+/* What a tree adds to the sum of the fourth powers of all loads. */
+static double cost(const chooser *c, cm_tree tree, uint64_t weight)
+{
+  double sum = 0;
+  for (size_t i = 0; i < tree.count; i++)
+    for (unsigned out = tree.node[i].out; out != 0; out &= out - 1) {
+      double load = (double)*load_of(c->r, tree.node[i].router, out);
+      sum += fourth_power((load + (double)weight) / c->most) - fourth_power(load / c->most);
+    }
+  return sum;
+}
+
+static uint64_t highest(const chooser *c)
+{
+  uint64_t most = 0;
+  for (size_t i = 0; i < (size_t)c->r->router_count * CM_DIRECTIONS; i++)
+    most = c->r->load[i] > most ? c->r->load[i] : most;
+  return most;
+}
+
+/* Loads with the present shapes. */
+static cm_status load_all(chooser *c, cm_error *error)
+{
+  cm_tree tree;
+  c->r->links = 0;
+  memset(c->r->load, 0, (size_t)c->r->router_count * CM_DIRECTIONS * sizeof *c->r->load);
+  for (uint32_t f = 0; f < c->r->flow_count; f++) {
+    if (walk(c, f, c->r->shapes[f], &tree, error) != CM_OK ||
+        (f % CHECK_EVERY == 0 && cm_run_check(c->run, error) != CM_OK))
+      return error->status;
+    c->r->links += put(c, tree, c->r->weight[f]);
+  }
+  return CM_OK;
+}
+
+/* Takes a flow out and puts it back at the least cost. */
+static cm_status reroute(chooser *c, uint32_t flow, unsigned open_count, unsigned shapes_tried, cm_error *error)
+{
+  cm_routes *r = c->r;
+  uint64_t weight = r->weight[flow];
+  cm_tree tree;
+  if (walk(c, flow, r->shapes[flow], &tree, error) != CM_OK)
+    return error->status;
+  (void)put(c, tree, UINT64_C(0) - weight);
+  unsigned best = r->shapes[flow];
+  double least = cost(c, tree, weight);
+  for (unsigned q = 0; q < open_count; q++) {
+    unsigned field = (unsigned)(CM_SHAPES - 1) << (CM_SHAPE_BITS * q), kept = best & ~field;
+    for (unsigned s = 0; s < shapes_tried; s++) {
+      unsigned shapes = kept | s << (CM_SHAPE_BITS * q);
+      if (shapes == best)
+        continue;
+      if (walk(c, flow, shapes, &tree, error) != CM_OK)
+        return error->status;
+      double here = cost(c, tree, weight);
+      if (here < least) {
+        least = here;
+        best = shapes;
+      }
+    }
+  }
+  r->shapes[flow] = (uint8_t)best;
+  if (walk(c, flow, best, &tree, error) != CM_OK)
+    return error->status;
+  (void)put(c, tree, weight);
+  return CM_OK;
+}
+
+/* Rounds of rerouting while the fullest link carries less and less. */
+static cm_status balance(chooser *c, cm_error *error)
+{
+  cm_routes *r = c->r;
+  unsigned open[2], open_count = cm_tracer_open_quadrants(c->walker.tracer, open);
+  if (open_count == 0 || r->load_max_before == 0)
+    return CM_OK;
+  unsigned tried = (double)r->links > LINKS_FOR_ALL_SHAPES ? 2 : CM_SHAPES;
+  double rounds = floor(STEPS_MAX / ((double)r->links * (2 + tried * open_count) + 1));
+  uint32_t rounds_max = rounds > ROUNDS_MAX ? ROUNDS_MAX : rounds < 1 ? 1 : (uint32_t)rounds;
+  uint8_t *best;
+  if (CM_NEW(c->run->memory, best, r->flow_count, error) != CM_OK)
+    return error->status;
+  uint64_t least = r->load_max_before;
+  cm_status status = CM_OK;
+  for (uint32_t round = 0; round < rounds_max && status == CM_OK; round++) {
+    c->most = (double)highest(c);
+    for (uint32_t f = 0; f < r->flow_count && status == CM_OK; f++) {
+      status = reroute(c, f, open_count, tried, error);
+      if (status == CM_OK && f % CHECK_EVERY == 0)
+        status = cm_run_progress(c->run, ((double)round + (double)f / r->flow_count) / rounds_max, -1, r->flow_count,
+                                 c->most / r->unit, error);
+    }
+    uint64_t most = highest(c);
+    if (status != CM_OK || most >= least)
+      break;
+    least = most;
+    memcpy(best, r->shapes, r->flow_count * sizeof *best);
+  }
+  memcpy(r->shapes, best, r->flow_count * sizeof *best);
+  cm_free(best);
+  return status == CM_OK ? load_all(c, error) : status;
+}
+
+/* ---- deadlock ---- */
+
+static cm_status check_deadlock(chooser *c, cm_error *error)
+{
+  cm_routes *r = c->r;
+  cm_dependencies graph;
+  cm_tree tree;
+  cm_status status = cm_dependencies_new(r->chip, c->run->memory, &graph, error);
+  if (status != CM_OK)
+    return status;
+  double traffic = 0;
+  for (uint32_t f = 0; f < r->flow_count && status == CM_OK; f++) {
+    status = cm_walk_flow(&c->walker, f, r->shapes[f], &tree, error);
+    if (status == CM_OK) {
+      cm_dependencies_add_tree(&graph, r->chip, &tree);
+      traffic += (double)r->weight[f] * (double)(tree.count - 1);
+      status = f % CHECK_EVERY == 0 ? cm_run_check(c->run, error) : CM_OK;
+    }
+  }
+  if (status == CM_OK)
+    status = cm_dependencies_check(&graph, c->run->memory, error);
+  cm_dependencies_count(&graph, &r->channels, &r->dependencies);
+  r->traffic = traffic / r->unit;
+  cm_dependencies_free(&graph);
+  return status;
+}
+
+/* ---- tables ---- */
+
+static cm_status count_entry(void *user, const cm_table_entry *entry, cm_error *error)
+{
+  cm_routes *r = user;
+  (void)error;
+  r->entries[entry->router - r->first_router]++;
+  r->entries_total++;
+  return CM_OK;
+}
+
+static cm_status count_tables(chooser *c, cm_error *error)
+{
+  cm_routes *r = c->r;
+  if (!r->multicast)
+    return CM_OK;
+  if (r->chip->table_entries != 0)
+    return cm_tables_fit(r, c->run, error);
+  if (CM_NEW(c->run->memory, r->entries, r->router_count, error) != CM_OK ||
+      cm_tables_walk(r, c->run, count_entry, r, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < r->router_count; i++)
+    r->fullest = r->entries[i] > cm_routes_entries(r, r->fullest) ? r->first_router + i : r->fullest;
+  return CM_OK;
+}
+
+/* Refuses flows that are longer together than allowed: trees can only be shorter. */
+static cm_status check_length(const cm_routes *r, uint64_t links_max, cm_error *error)
+{
+  uint64_t links = 0;
+  const uint32_t *core = r->mapping->core;
+  for (uint32_t f = 0; links_max != 0 && f < r->flow_count; f++)
+    for (uint64_t i = r->first[f]; i < r->first[f + 1]; i++)
+      links += cm_chip_distance(r->chip, core[r->source[f]], core[r->target[i]]);
+  return links <= links_max
+             ? CM_OK
+             : cm_fail(error, CM_TOO_LARGE,
+                       "routes of %llu links are made only when option routing names a rule; at most %llu are made "
+                       "unasked",
+                       (unsigned long long)links, (unsigned long long)links_max);
+}
+
+const char *cm_routes_rule_name(const cm_routes *routes)
+{
+  return routes->chip->interconnect != NULL ? "up-down" : cm_turn_rule_name(routes->rule);
+}
+
+uint64_t cm_routes_load(const cm_routes *r, uint32_t link)
+{
+  if (r->chip->interconnect != NULL)
+    return r->load[link];
+  uint32_t router = link / CM_DIRECTIONS - r->first_router;
+  return router < r->router_count ? r->load[(size_t)router * CM_DIRECTIONS + link % CM_DIRECTIONS] : 0;
+}
+
+/* Rows of routers that trees use where no dead link sends them round. */
+static cm_status find_rows(cm_routes *r, cm_memory *memory, cm_error *error)
+{
+  cm_window w;
+  if (cm_window_around(r->chip, r->mapping->core, r->mapping->part_count, memory, &w, error) != CM_OK)
+    return error->status;
+  bool all = w.y0 + w.height > w.routers_y;
+  r->first_router = all ? 0 : w.y0 * w.routers_x;
+  r->router_count = (all ? w.routers_y : w.height) * w.routers_x;
+  return CM_OK;
+}
+
+static cm_status make(chooser *c, uint64_t links_max, cm_error *error)
+{
+  cm_routes *r = c->r;
+  const cm_interconnect *net = r->chip->interconnect;
+  if (cm_routes_flows(r, c->run, error) != CM_OK || check_length(r, links_max, error) != CM_OK)
+    return error->status;
+  if (net != NULL) {
+    r->router_count = net->routers;
+    if (CM_NEW(c->run->memory, r->load, net->link_count, error) != CM_OK || cm_words_new(c->run->memory, &r->words, error) != CM_OK ||
+        cm_walker_new(r, c->run->memory, &c->walker, error) != CM_OK || cm_routes_ways(r, &c->walker, c->run, error) != CM_OK)
+      return error->status;
+    return count_tables(c, error);
+  }
+  if (find_rows(r, c->run->memory, error) != CM_OK ||
+      CM_NEW(c->run->memory, r->load, (size_t)r->router_count * CM_DIRECTIONS, error) != CM_OK ||
+      cm_walker_new(r, c->run->memory, &c->walker, error) != CM_OK || load_all(c, error) != CM_OK)
+    return error->status;
+  r->load_max_before = highest(c);
+  if (balance(c, error) != CM_OK)
+    return error->status;
+  r->load_max = highest(c);
+  if (check_deadlock(c, error) != CM_OK)
+    return error->status;
+  return count_tables(c, error);
+}
+
+cm_route_options cm_routes_wanted(const cm_map_options *options, const cm_chip *chip, bool *own)
+{
+  *own = options->routing != CM_ROUTES_AUTO;
+  cm_turn_rule theirs = chip->routing == CM_ROUTING_XY ? CM_TURNS_XY : CM_TURNS_YX;
+  return (cm_route_options){.rule = *own ? (cm_turn_rule)(options->routing - 1) : theirs,
+                            .multicast = options->route_model == CM_ROUTES_MULTICAST && chip->limits.neuron_target_cores == 0,
+                            .other_rule = !*own};
+}
+
+static cm_status make_under(const cm_mapping *mapping, const cm_topology *topology, const cm_chip *chip,
+                            const cm_route_options *options, cm_run *run, cm_routes **routes, cm_error *error)
+{
+  chooser c = {.run = run};
+  if (CM_NEW(run->memory, c.r, 1, error) != CM_OK)
+    return error->status;
+  *c.r = (cm_routes){.topology = topology, .chip = chip, .mapping = mapping, .rule = options->rule,
+                     .multicast = options->multicast && topology->directed,
+                     .unit = (double)topology->weight_scale * (topology->directed ? 1 : 2)};
+  cm_status status = make(&c, options->links_max, error);
+  cm_walker_free(&c.walker);
+  if (status != CM_OK) {
+    cm_routes_free(c.r);
+    return status;
+  }
+  *routes = c.r;
+  return CM_OK;
+}
+
+cm_status cm_routes_make(const cm_mapping *mapping, const cm_topology *topology, const cm_chip *chip,
+                         const cm_route_options *options, cm_run *run, cm_routes **routes, cm_error *error)
+{
+  cm_run_phase(run, "routes");
+  if (cm_interconnect_prepare(chip->interconnect, error) != CM_OK)
+    return error->status;
+  if (options->multicast && topology->directed && (uint64_t)chip->router_x * chip->router_y > CM_LOCAL_CORES_MAX)
+    return cm_fail(error, CM_TOO_LARGE, "routing tables know at most %d cores behind one router; this chip has %u x %u",
+                   CM_LOCAL_CORES_MAX, chip->router_x, chip->router_y);
+  cm_status status = make_under(mapping, topology, chip, options, run, routes, error);
+  if (status != CM_LIMIT_BROKEN || chip->interconnect != NULL || !options->other_rule || options->rule > CM_TURNS_YX)
+    return status;
+  cm_route_options other = *options;
+  cm_error ignored;
+  other.rule = options->rule == CM_TURNS_XY ? CM_TURNS_YX : CM_TURNS_XY;
+  cm_status second = make_under(mapping, topology, chip, &other, run, routes, &ignored);
+  if (second == CM_OK || second == CM_LIMIT_BROKEN || second == CM_NO_ROUTE)
+    return second == CM_OK ? CM_OK : status;
+  *error = ignored;
+  return second;
+}
+
+void cm_routes_free(cm_routes *routes)
+{
+  if (routes == NULL)
+    return;
+  cm_free(routes->first);
+  cm_free(routes->target);
+  cm_free(routes->source);
+  cm_free(routes->net);
+  cm_free(routes->weight);
+  cm_free(routes->shapes);
+  cm_free(routes->part_first);
+  cm_free(routes->load);
+  cm_free(routes->entries);
+  cm_free(routes->key_block);
+  cm_free(routes->table);
+  cm_free(routes->table_first);
+  cm_free(routes->rehung);
+  cm_free(routes->rehung_first);
+  cm_words_free(routes->words);
+  cm_free(routes);
+}

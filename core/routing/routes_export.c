@@ -1,0 +1,341 @@
+/* Writing routes (docs/routes.md). Tables are gathered for as many routers at once as memory allows, in the order of
+ * routers, each entry found again by walking the trees. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "core/measure/binary.h"
+#include "core/routing/tables.h"
+#include "core/routing/walk.h"
+
+enum { BAND_ENTRIES_MAX = 1 << 24 };
+
+typedef struct writer {
+  const cm_routes *r;
+  cm_run *run;
+  FILE *stream;
+  bool csv;
+} writer;
+
+static const char letters[CM_DIRECTIONS + 1] = "EWSN"; /* in the order of cm_direction */
+
+static uint32_t x_of(const writer *w, uint32_t router)
+{
+  return router % cm_chip_routers_x(w->r->chip);
+}
+
+static uint32_t y_of(const writer *w, uint32_t router)
+{
+  return router / cm_chip_routers_x(w->r->chip);
+}
+
+/* ---- figures ---- */
+
+json_t *cm_routes_json(const cm_routes *r)
+{
+  json_t *json =
+      json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:b, s:I, s:I}", "routing", cm_routes_rule_name(r), "model",
+                r->multicast ? "multicast" : "unicast", "flows", (json_int_t)r->flow_count, "links",
+                (json_int_t)r->links, "hop_traffic", r->traffic, "link_load_max_before",
+                (double)r->load_max_before / r->unit, "link_load_max", (double)r->load_max / r->unit, "deadlock_free",
+                1, "channels", (json_int_t)r->channels, "dependencies", (json_int_t)r->dependencies);
+  const cm_interconnect *net = r->chip->interconnect;
+  uint32_t root = net == NULL ? CM_NO_WAY : cm_interconnect_root(net);
+  if (json != NULL && net != NULL &&
+      (json_object_set_new(json, "root", root == CM_NO_WAY ? json_null() : json_integer(root)) != 0 ||
+       json_object_set_new(json, "virtual_channels", json_integer(r->virtual_channels)) != 0)) {
+    json_decref(json);
+    return NULL;
+  }
+  if (json == NULL || !r->multicast)
+    return json;
+  uint32_t routers_x = cm_chip_routers_x(r->chip), entries = cm_routes_entries(r, r->fullest);
+  json_t *fullest = net != NULL ? json_integer(r->fullest)
+                                : json_pack("[i,i]", (int)(r->fullest % routers_x), (int)(r->fullest / routers_x));
+  json_t *tables =
+      json_pack("{s:I, s:o, s:I, s:o, s:I, s:b}", "entries", (json_int_t)r->entries_total, "limit",
+                r->chip->table_entries == 0 ? json_null() : json_integer(r->chip->table_entries), "most",
+                (json_int_t)entries, "fullest", fullest, "routers_over", (json_int_t)r->routers_over, "fit", r->routers_over == 0);
+  /* An entry an axon at each router of its tree: what minimising began with. */
+  bool whole = r->key_block == NULL || json_object_set_new(tables, "one_per_key", json_integer((json_int_t)(r->links + r->flow_count))) == 0;
+  if (json_object_set_new(json, "tables", tables) != 0 || !whole) {
+    json_decref(json);
+    return NULL;
+  }
+  return json;
+}
+
+/* The first members of an object that stays open. */
+static cm_status put_figures(writer *w, cm_error *error)
+{
+  json_t *json = cm_routes_json(w->r);
+  char *text = json == NULL ? NULL : cm_json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17));
+  json_decref(json);
+  if (text == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory for the figures of the routes");
+  (void)fprintf(w->stream, "{\"format\": \"coremapd routes 1\",\n\"figures\": %s,\n\"routers\": [%u, %u]", text,
+                cm_chip_routers_x(w->r->chip), cm_chip_routers_y(w->r->chip));
+  free(text);
+  return CM_OK;
+}
+
+/* ---- paths of pairs ---- */
+
+static void put_path(writer *w, cm_tree tree)
+{
+  /* Nodes stand from the target back to the source, the source itself first. */
+  for (size_t i = tree.count; i > 1;) {
+    uint8_t in = tree.node[--i].in;
+    size_t length = 1;
+    for (; i > 1 && tree.node[i - 1].in == in; i--)
+      length++;
+    (void)fprintf(w->stream, "%c%zu", letters[in], length);
+  }
+}
+
+/* The numbers of its routers. */
+static void put_way(writer *w, cm_way_tree tree)
+{
+  for (uint32_t i = 0; i < tree.count; i++)
+    (void)fprintf(w->stream, "%s%" PRIu32, i == 0 ? "" : w->csv ? " " : ",", tree.node[i].router);
+}
+
+static cm_status put_paths(writer *w, cm_error *error)
+{
+  const cm_routes *r = w->r;
+  bool ways = r->chip->interconnect != NULL;
+  cm_walker walker;
+  cm_tree tree = {0};
+  cm_way_tree way = {0};
+  cm_status status = cm_walker_new(r, w->run->memory, &walker, error);
+  if (status != CM_OK)
+    return status;
+  for (uint32_t f = 0; f < r->flow_count && status == CM_OK; f++) {
+    status = ways ? cm_walk_ways(&walker, f, &way, error) : cm_walk_flow(&walker, f, r->shapes[f], &tree, error);
+    if (status != CM_OK)
+      break;
+    (void)fputs(w->csv ? "" : f == 0 ? "[" : ",\n[", w->stream);
+    (void)fprintf(w->stream, "%" PRIu32 ",%" PRIu32 ",%.17g,%s", r->source[f], r->target[r->first[f]],
+                  (double)r->weight[f] / r->unit, w->csv ? "" : ways ? "[" : "\"");
+    if (ways)
+      put_way(w, way);
+    else
+      put_path(w, tree);
+    (void)fputs(w->csv ? "\n" : ways ? "]]" : "\"]", w->stream);
+    status = f % 4096 == 0 ? cm_run_check(w->run, error) : CM_OK;
+  }
+  cm_walker_free(&walker);
+  return status;
+}
+
+/* ---- tables ---- */
+
+static void put_cores(writer *w, uint64_t cores)
+{
+  bool first = true;
+  for (int core = 0; core < CM_LOCAL_CORES_MAX; core++)
+    if (cores >> core & 1) {
+      (void)fprintf(w->stream, "%s%d", first ? "" : w->csv ? " " : ",", core);
+      first = false;
+    }
+}
+
+static void put_word(writer *w, uint64_t word)
+{
+  (void)fputs(w->csv ? "" : "\"", w->stream);
+  for (int d = 0; d < CM_DIRECTIONS; d++)
+    if (word >> d & 1)
+      (void)fputc(letters[d], w->stream);
+  (void)fputs(w->csv ? "," : "\",[", w->stream);
+  put_cores(w, word >> CM_DIRECTIONS);
+}
+
+/* Links as the numbers of the routers that they lead to. */
+static void put_ways_out(writer *w, uint32_t router, uint64_t word)
+{
+  const cm_interconnect *net = w->r->chip->interconnect;
+  const cm_word *out = &w->r->words->word[word];
+  (void)fputs(w->csv ? "" : "[", w->stream);
+  for (uint32_t i = 0; i < out->count; i++)
+    (void)fprintf(w->stream, "%s%" PRIu32, i == 0 ? "" : w->csv ? " " : ",",
+                  net->link[net->first[router] + w->r->words->link[out->first + i]].to);
+  (void)fputs(w->csv ? "," : "],[", w->stream);
+  put_cores(w, out->cores);
+}
+
+static void put_entry(writer *w, const cm_table_entry *entry)
+{
+  uint64_t all = w->r->key_bits == 0 ? 0 : UINT64_MAX >> (64 - w->r->key_bits);
+  uint64_t mask = all & ~entry->open;
+  bool ways = w->r->chip->interconnect != NULL;
+  if (w->csv && ways)
+    (void)fprintf(w->stream, "%" PRIu32 ",0x%" PRIx64 ",0x%" PRIx64 ",", entry->router, entry->key, mask);
+  else if (w->csv)
+    (void)fprintf(w->stream, "%" PRIu32 ",%" PRIu32 ",0x%" PRIx64 ",0x%" PRIx64 ",", x_of(w, entry->router),
+                  y_of(w, entry->router), entry->key, mask);
+  else
+    (void)fprintf(w->stream, "[%" PRIu64 ",%" PRIu64 ",", entry->key, mask);
+  if (ways)
+    put_ways_out(w, entry->router, entry->word);
+  else
+    put_word(w, entry->word);
+  (void)fputs(w->csv ? "\n" : "]]", w->stream);
+}
+
+/* Routers whose entries are held at once. */
+typedef struct band {
+  uint32_t first, end;   /* routers */
+  uint64_t *at;          /* [routers of the band + 1] where each one's next entry goes */
+  cm_table_entry *entry;
+} band;
+
+static cm_status gather(void *user, const cm_table_entry *entry, cm_error *error)
+{
+  band *b = user;
+  (void)error;
+  if (entry->router >= b->first && entry->router < b->end)
+    b->entry[b->at[entry->router - b->first]++] = *entry;
+  return CM_OK;
+}
+
+static void put_band(writer *w, const band *b, bool *first)
+{
+  uint64_t i = 0;
+  for (uint32_t router = b->first; router < b->end; router++) {
+    uint64_t end = b->at[router - b->first];
+    if (i == end)
+      continue;
+    if (!w->csv && w->r->chip->interconnect != NULL)
+      (void)fprintf(w->stream, "%s{\"router\": %" PRIu32 ", \"entries\": [", *first ? "" : ",\n", router);
+    else if (!w->csv)
+      (void)fprintf(w->stream, "%s{\"x\": %" PRIu32 ", \"y\": %" PRIu32 ", \"entries\": [", *first ? "" : ",\n",
+                    x_of(w, router), y_of(w, router));
+    *first = false;
+    for (bool lead = true; i < end; i++, lead = false) {
+      if (!w->csv && !lead)
+        (void)fputc(',', w->stream);
+      put_entry(w, &b->entry[i]);
+    }
+    if (!w->csv)
+      (void)fputs("]}", w->stream);
+  }
+}
+
+static cm_status put_tables(writer *w, cm_error *error)
+{
+  const cm_routes *r = w->r;
+  uint32_t end = r->first_router + r->router_count;
+  bool lead = true;
+  cm_status status = CM_OK;
+  for (band b = {.end = r->first_router}; b.end < end && status == CM_OK;) {
+    uint64_t entries = 0;
+    b.first = b.end;
+    for (; b.end < end && (b.end == b.first || entries + cm_routes_entries(r, b.end) <= BAND_ENTRIES_MAX); b.end++)
+      entries += cm_routes_entries(r, b.end);
+    b.at = NULL;
+    b.entry = NULL;
+    if (CM_NEW(w->run->memory, b.at, (size_t)(b.end - b.first) + 1, error) != CM_OK ||
+        CM_NEW(w->run->memory, b.entry, entries, error) != CM_OK)
+      status = error->status;
+    for (uint32_t i = b.first; status == CM_OK && i + 1 < b.end; i++)
+      b.at[i - b.first + 1] = b.at[i - b.first] + cm_routes_entries(r, i);
+    if (status == CM_OK && entries > 0)
+      status = cm_tables_walk(r, w->run, gather, &b, error);
+    if (status == CM_OK && entries > 0)
+      put_band(w, &b, &lead);
+    cm_free(b.at);
+    cm_free(b.entry);
+  }
+  return status;
+}
+
+/* The neuron of every key: by part, in the order of ranks. */
+static void put_keys(writer *w)
+{
+  const cm_routes *r = w->r;
+  (void)fprintf(w->stream, ",\n\"keys\": {\"bits\": %u, \"rank_bits\": %u, \"neurons\": [", r->key_bits, r->rank_bits);
+  for (uint32_t p = 0; p < r->mapping->part_count; p++) {
+    (void)fputs(p == 0 ? "\n[" : ",\n[", w->stream);
+    for (uint32_t f = r->part_first[p]; f < r->part_first[p + 1]; f++)
+      (void)fprintf(w->stream, "%s%" PRIu32, f == r->part_first[p] ? "" : ",",
+                    cm_topology_source(r->topology, r->net[f]));
+    (void)fputc(']', w->stream);
+  }
+  (void)fputc(']', w->stream);
+  for (uint32_t p = 0; r->key_block != NULL && p < r->mapping->part_count; p++)
+    (void)fprintf(w->stream, "%s%" PRIu32, p == 0 ? ", \"blocks\": [" : ",", r->key_block[p]);
+  (void)fputs(r->key_block != NULL ? "]}" : "}", w->stream);
+}
+
+static cm_status put_json(writer *w, cm_error *error)
+{
+  cm_status status = put_figures(w, error);
+  if (status != CM_OK)
+    return status;
+  if (w->r->multicast)
+    put_keys(w);
+  (void)fputs(w->r->multicast ? ",\n\"tables\": [\n" : ",\n\"paths\": [\n", w->stream);
+  status = w->r->multicast ? put_tables(w, error) : put_paths(w, error);
+  (void)fputs("\n]}\n", w->stream);
+  return status;
+}
+
+static cm_status put_csv(writer *w, cm_error *error)
+{
+  bool ways = w->r->chip->interconnect != NULL;
+  (void)fputs(!w->r->multicast ? "from,to,packets,path\n" : ways ? "router,key,mask,links,cores\n" : "x,y,key,mask,links,cores\n", w->stream);
+  return w->r->multicast ? put_tables(w, error) : put_paths(w, error);
+}
+
+/* ---- link loads, as in the view of a mapping's links ---- */
+
+static cm_status put_loads(writer *w, cm_error *error)
+{
+  const cm_routes *r = w->r;
+  const cm_interconnect *net = r->chip->interconnect;
+  size_t links = net != NULL ? net->link_count : (size_t)r->router_count * CM_DIRECTIONS;
+  uint32_t columns = cm_chip_routers_x(r->chip);
+  cm_window rows = {.y0 = r->first_router / columns, .width = columns, .height = r->router_count / columns,
+                    .routers_x = columns, .routers_y = cm_chip_routers_y(r->chip)};
+  double *load;
+  if (CM_NEW(w->run->memory, load, links, error) != CM_OK)
+    return error->status;
+  for (size_t i = 0; i < links; i++)
+    load[i] = (double)r->load[i] / r->unit;
+  if (net != NULL)
+    cm_ways_write_binary(r->chip, load, w->stream);
+  else
+    cm_links_write_binary(&rows, load, w->stream);
+  cm_free(load);
+  return CM_OK;
+}
+
+cm_status cm_routes_write(const cm_routes *routes, cm_routes_view view, cm_run *run, FILE *stream, cm_error *error)
+{
+  writer w = {.r = routes, .run = run, .stream = stream, .csv = view == CM_ROUTES_CSV};
+  errno = 0;
+  cm_status status = view == CM_ROUTES_BINARY ? put_loads(&w, error)
+                     : view == CM_ROUTES_CSV  ? put_csv(&w, error)
+                                              : put_json(&w, error);
+  if (status != CM_OK)
+    return status;
+  if (fflush(stream) != 0 || ferror(stream) != 0)
+    return cm_fail_errno(error, errno != 0 ? errno : EIO, "cannot write", "the routes");
+  return CM_OK;
+}
+
+cm_status cm_routes_write_refusal(const cm_error *why, FILE *stream, cm_error *error)
+{
+  json_t *json = json_pack("{s:s, s:{s:s, s:s}}", "format", "coremapd routes 1", "refused", "code",
+                           cm_status_code(why->status), "detail", why->detail);
+  char *text = json == NULL ? NULL : cm_json_dumps(json, JSON_COMPACT);
+  json_decref(json);
+  if (text == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory for the routes");
+  errno = 0;
+  int failed = fputs(text, stream) < 0 || fputc('\n', stream) < 0 || fflush(stream) != 0;
+  free(text);
+  return failed ? cm_fail_errno(error, errno != 0 ? errno : EIO, "cannot write", "the routes") : CM_OK;
+}

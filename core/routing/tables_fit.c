@@ -1,0 +1,247 @@
+/* Tables under a limit. Happy path: one walk over all trees says how many blocks of keys come to each router and which ways parts
+ * take; keys are allotted, by that and by where parts are; then, for both and for as many routers at once as memory is set aside
+ * for, the blocks are gathered and each router's table minimised. What can fail: memory, a stop, a table that does not fit. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/routing/minimise.h"
+#include "core/routing/tables.h"
+
+enum { BAND_BLOCKS = 1 << 23, WAYS_OF_A_PART = 4 };
+
+/* Steps of merging for one table: some where it fits already, more where it does not. */
+static const uint64_t STEPS_FITTING = UINT64_C(20000000), STEPS_OVER = UINT64_C(1000000000);
+
+typedef struct fitter {
+  cm_routes *r;
+  cm_run *run;
+  uint64_t *blocks;  /* [router_count] */
+  uint32_t *part, *ways_here; /* [router_count] last part seen there, plus 1, and its ways listed */
+  uint64_t *last_word; /* [router_count * WAYS_OF_A_PART] those */
+  cm_part_way *way;
+  uint64_t ways, way_room;
+  /* The band under way: */
+  uint32_t begin, end;
+  uint64_t *at;
+  cm_key_block *block;
+  uint64_t table_room;
+} fitter;
+
+static cm_status count_block(void *user, const cm_table_entry *entry, cm_error *error)
+{
+  fitter *f = user;
+  uint32_t router = entry->router - f->r->first_router, part = (uint32_t)(entry->key >> f->r->rank_bits);
+  f->blocks[router]++;
+  if (entry->straight)
+    return CM_OK;
+  if (f->part[router] != part + 1) {
+    f->part[router] = part + 1;
+    f->ways_here[router] = 0;
+  }
+  uint64_t *words = f->last_word + (size_t)router * WAYS_OF_A_PART;
+  for (uint32_t i = 0; i < f->ways_here[router]; i++)
+    if (words[i] == entry->word)
+      return CM_OK;
+  if (f->ways_here[router] == WAYS_OF_A_PART)
+    return CM_OK;
+  words[f->ways_here[router]++] = entry->word;
+  if (CM_ROOM(f->run->memory, f->way, &f->way_room, f->ways + 1, error) != CM_OK)
+    return error->status;
+  f->way[f->ways++] = (cm_part_way){entry->router, part, entry->word};
+  return CM_OK;
+}
+
+static cm_status allot_keys(fitter *f, cm_error *error)
+{
+  cm_memory *memory = f->run->memory;
+  size_t routers = f->r->router_count;
+  cm_status status = CM_OK;
+  if (CM_NEW(memory, f->blocks, routers, error) != CM_OK || CM_NEW(memory, f->part, routers, error) != CM_OK ||
+      CM_NEW(memory, f->ways_here, routers, error) != CM_OK ||
+      CM_NEW(memory, f->last_word, routers * WAYS_OF_A_PART, error) != CM_OK ||
+      cm_blocks_walk(f->r, f->run, count_block, f, error) != CM_OK ||
+      cm_routes_order_keys(f->r, f->way, f->ways, f->run, error) != CM_OK)
+    status = error->status;
+  cm_free(f->part);
+  cm_free(f->ways_here);
+  cm_free(f->last_word);
+  cm_free(f->way);
+  return status;
+}
+
+static cm_status gather(void *user, const cm_table_entry *entry, cm_error *error)
+{
+  fitter *f = user;
+  uint32_t router = entry->router - f->r->first_router;
+  (void)error;
+  if (router >= f->begin && router < f->end)
+    f->block[f->at[router - f->begin]++] = (cm_key_block){entry->key, entry->open, entry->word, entry->straight};
+  return CM_OK;
+}
+
+static int by_key(const void *a, const void *b)
+{
+  const cm_key_block *p = a, *q = b;
+  return p->key < q->key ? -1 : p->key > q->key;
+}
+
+static cm_status minimise(fitter *f, uint32_t router, cm_key_block *block, size_t count, cm_error *error)
+{
+  cm_routes *r = f->r;
+  cm_memory *memory = f->run->memory;
+  cm_ternary *entry = NULL;
+  size_t entries, limit = r->chip->table_entries;
+  unsigned bits = r->key_bits > 0 ? r->key_bits : 1;
+  if (count > 0)
+    qsort(block, count, sizeof *block, by_key);
+  cm_status status = cm_minimise(block, count, bits, 0, STEPS_FITTING, memory, &entry, &entries, error);
+  if (status == CM_OK && entries > limit) {
+    cm_free(entry);
+    entry = NULL;
+    status = cm_minimise(block, count, bits, limit, STEPS_OVER, memory, &entry, &entries, error);
+  }
+  if (status != CM_OK)
+    return status;
+  r->entries[router] = (uint32_t)entries;
+  r->routers_over += entries > limit;
+  if (r->routers_over == 0)
+    status = CM_ROOM(memory, r->table, &f->table_room, r->entries_total + entries + 1, error);
+  for (size_t e = 0; e < entries && status == CM_OK && r->routers_over == 0; e++)
+    r->table[r->entries_total + e] =
+      (cm_table_entry){entry[e].key, entry[e].open, entry[e].word, r->first_router + router, false};
+  r->entries_total += entries;
+  r->table_first[router + 1] = r->entries_total;
+  cm_free(entry);
+  return status;
+}
+
+/* Minimises the tables of as many routers from `begin` on as the band has room for. */
+static cm_status fit_band(fitter *f, cm_error *error)
+{
+  cm_memory *memory = f->run->memory;
+  uint64_t blocks = 0;
+  f->at = NULL;
+  f->block = NULL;
+  for (f->end = f->begin; f->end < f->r->router_count; f->end++) {
+    if (f->end > f->begin && blocks + f->blocks[f->end] > BAND_BLOCKS)
+      break;
+    blocks += f->blocks[f->end];
+  }
+  cm_status status = CM_OK;
+  if (CM_NEW(memory, f->at, (size_t)(f->end - f->begin) + 1, error) != CM_OK || CM_NEW(memory, f->block, blocks, error) != CM_OK)
+    status = error->status;
+  for (uint32_t i = f->begin; status == CM_OK && i < f->end; i++)
+    f->at[i - f->begin + 1] = f->at[i - f->begin] + f->blocks[i];
+  if (status == CM_OK && blocks > 0)
+    status = cm_blocks_walk(f->r, f->run, gather, f, error);
+  for (uint32_t i = f->begin; status == CM_OK && i < f->end; i++) {
+    size_t count = f->blocks[i];
+    status = minimise(f, i, f->block + f->at[i - f->begin] - count, count, error);
+    if (status == CM_OK)
+      status = cm_run_check(f->run, error);
+  }
+  cm_free(f->at);
+  cm_free(f->block);
+  f->begin = f->end;
+  return status;
+}
+
+static cm_status refuse(const cm_routes *r, cm_error *error)
+{
+  uint32_t most = cm_routes_entries(r, r->fullest), limit = r->chip->table_entries;
+  char name[CM_ROUTER_NAME_MAX];
+  cm_routes_router_name(r, r->fullest, name);
+  cm_fail(error, CM_LIMIT_BROKEN,
+          "the routing table of %s needs %u entries of at most %u, and %llu routers need more than that: "
+          "\"table_entries\" of %u would do, or fewer axons of different targets on a core, or more free cores",
+          name, most, limit, (unsigned long long)r->routers_over, most);
+  error->limit_name = "table_entries";
+  cm_error_figure(error, "entries", most);
+  cm_error_figure(error, "limit", limit);
+  return CM_LIMIT_BROKEN;
+}
+
+/* The tables of all routers with the keys as they are allotted. */
+static cm_status minimise_all(fitter *f, cm_error *error)
+{
+  cm_routes *r = f->r;
+  cm_memory *memory = f->run->memory;
+  r->entries_total = r->routers_over = 0;
+  f->begin = 0;
+  f->table_room = 0;
+  cm_status status = CM_OK;
+  if (CM_NEW(memory, r->entries, r->router_count, error) != CM_OK ||
+      CM_NEW(memory, r->table_first, (size_t)r->router_count + 1, error) != CM_OK)
+    return error->status;
+  while (status == CM_OK && f->begin < r->router_count)
+    status = fit_band(f, error);
+  return status;
+}
+
+/* What minimising makes. */
+typedef struct made {
+  uint32_t *key_block, *entries;
+  cm_table_entry *table;
+  uint64_t *table_first, entries_total, routers_over;
+  unsigned key_bits;
+} made;
+
+static made take(cm_routes *r)
+{
+  made m = {r->key_block, r->entries, r->table, r->table_first, r->entries_total, r->routers_over, r->key_bits};
+  r->key_block = r->entries = NULL;
+  r->table = NULL;
+  r->table_first = NULL;
+  return m;
+}
+
+static void give(cm_routes *r, made m)
+{
+  cm_free(r->key_block);
+  cm_free(r->entries);
+  cm_free(r->table);
+  cm_free(r->table_first);
+  r->key_block = m.key_block;
+  r->entries = m.entries;
+  r->table = m.table;
+  r->table_first = m.table_first;
+  r->entries_total = m.entries_total;
+  r->routers_over = m.routers_over;
+  r->key_bits = m.key_bits;
+}
+
+/* Keys by place instead, where that makes fewer entries. */
+static cm_status try_places(fitter *f, cm_error *error)
+{
+  cm_routes *r = f->r;
+  made first = take(r);
+  bool placed;
+  cm_status status = cm_routes_place_keys(r, f->run, &placed, error);
+  if (status == CM_OK && placed)
+    status = minimise_all(f, error);
+  bool better = status == CM_OK && placed &&
+                (r->routers_over != first.routers_over ? r->routers_over < first.routers_over : r->entries_total < first.entries_total);
+  if (better) {
+    made second = take(r);
+    give(r, first);
+    first = second;
+  }
+  give(r, first);
+  return status;
+}
+
+cm_status cm_tables_fit(cm_routes *r, cm_run *run, cm_error *error)
+{
+  fitter f = {.r = r, .run = run};
+  cm_status status = allot_keys(&f, error);
+  if (status == CM_OK)
+    status = minimise_all(&f, error);
+  if (status == CM_OK)
+    status = try_places(&f, error);
+  cm_free(f.blocks);
+  if (status != CM_OK)
+    return status;
+  for (uint32_t i = 0; i < r->router_count; i++)
+    r->fullest = r->entries[i] > cm_routes_entries(r, r->fullest) ? r->first_router + i : r->fullest;
+  return r->routers_over == 0 ? CM_OK : refuse(r, error);
+}

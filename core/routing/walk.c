@@ -1,0 +1,103 @@
+/* Walks over the flows of routes: the tree that each takes, over turns of a mesh or ways of an interconnect. */
+
+#include <stdio.h>
+
+#include "core/routing/walk.h"
+
+cm_status cm_walker_new(const cm_routes *routes, cm_memory *memory, cm_walker *walker, cm_error *error)
+{
+  cm_walker w = {.routes = routes, .memory = memory};
+  for (uint32_t f = 0; f < routes->flow_count; f++)
+    if (routes->first[f + 1] - routes->first[f] > w.room)
+      w.room = routes->first[f + 1] - routes->first[f];
+  const cm_interconnect *net = routes->chip->interconnect;
+  uint32_t parts = routes->mapping->part_count;
+  cm_status status = CM_NEW(memory, w.router, w.room, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, w.router_of, parts, error);
+  for (uint32_t p = 0; status == CM_OK && p < parts; p++)
+    w.router_of[p] = cm_router_of(routes->chip, routes->mapping->core[p]);
+  if (status == CM_OK)
+    status = net != NULL ? cm_way_tracer_new(net, memory, &w.ways, error)
+                         : cm_tracer_new(routes->chip, routes->rule, memory, &w.tracer, error);
+  if (status != CM_OK) {
+    cm_free(w.router);
+    cm_free(w.router_of);
+    return status;
+  }
+  *walker = w;
+  return CM_OK;
+}
+
+void cm_walker_free(cm_walker *walker)
+{
+  cm_tracer_free(walker->tracer);
+  cm_way_tracer_free(walker->ways);
+  cm_free(walker->router);
+  cm_free(walker->router_of);
+  *walker = (cm_walker){0};
+}
+
+/* Says whose route it is that does not exist. */
+static cm_status name_flow(const cm_routes *r, uint32_t flow, uint32_t lost, cm_error *error)
+{
+  cm_error cause = *error;
+  const uint32_t *core = r->mapping->core;
+  uint32_t part = r->source[flow], target = part, width = r->chip->width;
+  for (uint64_t i = r->first[flow]; i < r->first[flow + 1]; i++)
+    if (cm_router_of(r->chip, core[r->target[i]]) == lost)
+      target = r->target[i];
+  char whose[64] = "";
+  if (r->multicast)
+    (void)snprintf(whose, sizeof whose, "neuron %u of ", cm_topology_source(r->topology, r->net[flow]));
+  cm_fail(error, CM_NO_ROUTE, "no route for %spart %u on core (%u, %u) to part %u on core (%u, %u): %s", whose, part,
+          core[part] % width, core[part] / width, target, core[target] % width, core[target] / width, cause.detail);
+  cm_error_figure(error, "part", part);
+  cm_error_figure(error, "target_part", target);
+  return CM_NO_ROUTE;
+}
+
+/* The routers of a flow's targets, in walker->router; its source's. */
+static uint32_t find_ends(cm_walker *walker, uint32_t flow, uint64_t *count)
+{
+  const cm_routes *r = walker->routes;
+  uint64_t first = r->first[flow];
+  *count = r->first[flow + 1] - first;
+  for (uint64_t i = 0; i < *count; i++)
+    walker->router[i] = walker->router_of[r->target[first + i]];
+  return walker->router_of[r->source[flow]];
+}
+
+cm_status cm_walk_flow(cm_walker *walker, uint32_t flow, unsigned shapes, cm_tree *tree, cm_error *error)
+{
+  uint64_t count;
+  uint32_t source = find_ends(walker, flow, &count), lost = source;
+  cm_status status = cm_trace(walker->tracer, source, walker->router, count, shapes, tree, &lost, error);
+  return status == CM_NO_ROUTE ? name_flow(walker->routes, flow, lost, error) : status;
+}
+
+cm_status cm_walk_ways(cm_walker *walker, uint32_t flow, cm_way_tree *tree, cm_error *error)
+{
+  uint64_t count;
+  uint32_t source = find_ends(walker, flow, &count), lost = source;
+  const cm_routes *r = walker->routes;
+  cm_status status = cm_way_trace(walker->ways, source, walker->router, count, tree, &lost, error);
+  uint64_t hung = r->rehung_first != NULL ? r->rehung_first[flow + 1] - r->rehung_first[flow] : 0;
+  if (status == CM_OK && hung > 0)
+    status = cm_way_rehang(walker->ways, r->rehung + r->rehung_first[flow], hung, tree, error);
+  return status == CM_NO_ROUTE ? name_flow(r, flow, lost, error) : status;
+}
+
+void cm_routes_router_name(const cm_routes *routes, uint32_t router, char name[CM_ROUTER_NAME_MAX])
+{
+  uint32_t columns = cm_chip_routers_x(routes->chip);
+  if (routes->chip->interconnect != NULL)
+    cm_interconnect_router_name(routes->chip->interconnect, router, name);
+  else
+    (void)snprintf(name, CM_ROUTER_NAME_MAX, "router (%u, %u)", router % columns, router / columns);
+}
+
+uint32_t cm_routes_entries(const cm_routes *r, uint32_t router)
+{
+  return router - r->first_router < r->router_count ? r->entries[router - r->first_router] : 0;
+}

@@ -1,0 +1,92 @@
+#include "core/simulate/simulate_request.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/simulate/frames.h"
+
+enum { THREADS_MAX = 1024, BUFFERS_MAX = 1 << 20, STEPS_MAX = 100000, FRAMES = 32 };
+
+#define FIELD(name) offsetof(cm_simulate_request, name)
+static const double most_bytes = 1152921504606846976.0; /* 2^60 */
+
+/* The text stays where it is: only a job that knows its network can read it. */
+static cm_status read_spikes(const char *option, const json_t *value, void *given, cm_error *error)
+{
+  cm_simulate_spikes *spikes = given;
+  const char *upload = json_string_value(json_object_get(value, "upload"));
+  size_t length = upload != NULL ? strlen(upload) : 0;
+  if (json_object_size(value) == 1 && length > 0 && length < sizeof spikes->upload &&
+      strspn(upload, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == length) {
+    (void)snprintf(spikes->upload, sizeof spikes->upload, "%s", upload);
+    return CM_OK;
+  }
+  if (!json_is_string(value) || json_string_value(value)[0] == '\0')
+    return cm_option_refuse(error, option, "text with a line STEP,NEURON for each spike, or {\"upload\": ID} of a file of them");
+  spikes->text = true;
+  return CM_OK;
+}
+
+static json_t *spikes_schema(void)
+{
+  return json_pack("{s:[{s:s, s:i, s:[s]}, {s:s, s:[s], s:{s:{s:s}}, s:b}]}", "anyOf", "type", "string", "minLength", 1, "examples",
+                   "neurons,286\n0,17\n1,4\n", "type", "object", "required", "upload", "properties", "upload", "type", "string",
+                   "additionalProperties", false);
+}
+
+static const cm_option_own of_spikes = {"FILE", read_spikes, spikes_schema};
+
+static const cm_option options_of_simulations[] = {
+  {"mapping", CM_OPTION_NAME, FIELD(mapping), 0, CM_SIMULATE_MAPPING_MAX, 0, {0}, NULL, false, CM_SHAPES_BOTH,
+   .about = "the mapping whose packets move"},
+  {"steps", CM_OPTION_COUNT, FIELD(options.steps), 1, STEPS_MAX, 1, {0}, NULL, false, CM_SHAPES_BOTH,
+   .about = "time steps, each from rest; 1 unless given, none with load or saturation"},
+  {"spikes", CM_OPTION_OWN, FIELD(spikes), 0, 0, 0, {0}, NULL, false, CM_SHAPES_BOTH,
+   .about = "neurons that fire, a line STEP,NEURON each, both from 0, all steps of it unless steps says otherwise; unless given, at random by their rates", .own = &of_spikes},
+  {"load", CM_OPTION_POSITIVE, FIELD(options.load), 0, 1e9, 0, {0}, NULL, false, CM_SHAPES_BOTH,
+   .about = "a steady stream of X steps a ns: latencies under load"},
+  {"saturation", CM_OPTION_FLAG, FIELD(options.saturation), 0, 1, 0, {0}, NULL, false, CM_SHAPES_BOTH,
+   .about = "the highest load that the network carries, and latencies up to it"},
+  {"traffic_model", CM_OPTION_EITHER, FIELD(options.multicast), 0, 1, 0, {"unicast", "multicast"}, NULL, false, CM_SHAPES_BOTH,
+   .about = "unicast (unless given): a packet a target core; multicast: copied where ways part", .was = "communication"},
+  {"buffers", CM_OPTION_COUNT, FIELD(options.buffers), 1, BUFFERS_MAX, 16, {0}, NULL, false, CM_SHAPES_BOTH,
+   .about = "packets that an input of a router or core holds; 16 unless given"},
+  {"packets", CM_OPTION_LONG_COUNT, FIELD(options.packets), 1000, 1099511627776.0, 200000, {0}, NULL, false, CM_SHAPES_BOTH,
+   .about = "length of a stream; 200000 unless given"},
+  {"frames", CM_OPTION_COUNT, FIELD(options.frames), 0, CM_FRAMES_MAX, FRAMES, {0}, NULL, false, CM_SHAPES_BOTH,
+   .about = "count what passes each router in the first step in so many frames of time at most; 32 unless given"},
+  {"seed", CM_OPTION_LONG_COUNT, FIELD(options.seed), 0, CM_OPTION_WHOLE_MOST, 1, {0}, NULL, false, CM_SHAPES_BOTH,
+   .about = "which neurons fire when; 1 unless given"},
+  {"scenario", CM_OPTION_NAME, FIELD(options.scenario), 0, CM_SCENARIO_NAME_MAX, 0, {0}, NULL, false, CM_SHAPES_BOTH,
+   .about = "of a network whose rates vary over time: by the rates of this scenario; by their mean unless given"},
+  {"threads", CM_OPTION_COUNT, FIELD(threads), 1, THREADS_MAX, THREADS_MAX, {0}, NULL, true, CM_SHAPES_BOTH,
+   .about = "at most; never changes the result"},
+  {"memory_limit", CM_OPTION_BYTES, FIELD(memory_limit), 0, most_bytes, 0, {0}, NULL, true, CM_SHAPES_BOTH, .about = "or 512M, 2G"},
+  {"time_limit", CM_OPTION_POSITIVE, FIELD(time_limit), 0, 1e9, 0, {0}, NULL, true, CM_SHAPES_BOTH, .about = "seconds"},
+};
+#define NOT_STREAM "spikes are given for time steps, and load and saturation go by the network's rates: leave one out"
+static const cm_option_rule rules[] = {
+  {"mapping", {{NULL}}, CM_SIMULATE_UNDIRECTED, "the network is undirected: only directed networks send spikes to simulate"},
+  {"traffic_model", {{"traffic_model", "multicast"}}, CM_SIMULATE_COPIES,
+   "the chip lets a neuron reach {target_cores} cores, and each copy of it sends a packet to each of its own: choose traffic_model \"unicast\""},
+  {"spikes", {{"load", NULL}}, CM_SIMULATE_SPIKES, NOT_STREAM},
+  {"spikes", {{"saturation", NULL}}, CM_SIMULATE_SPIKES, NOT_STREAM},
+  {NULL},
+};
+const cm_options cm_simulate_option_table = {options_of_simulations, sizeof options_of_simulations / sizeof *options_of_simulations,
+                                             "a simulation", rules};
+
+cm_status cm_simulate_options_read(const json_t *options, cm_simulate_request *request, cm_error *error)
+{
+  cm_simulate_request r = {.options = cm_simulate_defaults};
+  cm_options_default(&cm_simulate_option_table, &r);
+  if (cm_options_read(&cm_simulate_option_table, options, &r, error) != CM_OK)
+    return error->status;
+  const bool spikes = r.spikes.text || r.spikes.upload[0] != '\0';
+  if (cm_options_check(&cm_simulate_option_table, &r, spikes ? CM_SIMULATE_SPIKES : 0, NULL, error) != CM_OK)
+    return error->status;
+  if (json_object_get(options, "steps") == NULL && (r.options.load > 0 || r.options.saturation))
+    r.options.steps = 0;
+  *request = r;
+  return CM_OK;
+}

@@ -1,0 +1,37 @@
+/* What a job of kind simulate asks for (docs/simulation.md). */
+#ifndef CM_SIMULATE_SIMULATE_REQUEST_H
+#define CM_SIMULATE_SIMULATE_REQUEST_H
+
+#include "base/option.h"
+#include "core/simulate/simulate.h"
+
+enum { CM_SIMULATE_MAPPING_MAX = 64 };
+
+/* Neurons that fire are given: as text, or as an upload of the server. */
+typedef struct cm_simulate_spikes {
+  bool text;
+  char upload[CM_SIMULATE_MAPPING_MAX]; /* its id; "": none */
+} cm_simulate_spikes;
+
+typedef struct cm_simulate_request {
+  char mapping[CM_SIMULATE_MAPPING_MAX]; /* whose packets move */
+  cm_simulate_options options;
+  cm_simulate_spikes spikes;
+  uint32_t threads;      /* at most; never changes the result */
+  uint64_t memory_limit; /* bytes; 0: none */
+  double time_limit;     /* seconds; 0: none */
+} cm_simulate_request;
+
+/* What the packets are of, for the rules of the options: undirected networks, chips that let a neuron reach few cores (told: "target_cores"),
+ * spikes that are given. */
+enum { CM_SIMULATE_UNDIRECTED = 1, CM_SIMULATE_COPIES = 2, CM_SIMULATE_SPIKES = 4 };
+
+/* The options, in the order of docs/simulation.md. */
+extern const cm_options cm_simulate_option_table;
+
+/* Reads {NAME: value, ...} of the options above; NULL: all as they are unless given. Unless steps are asked for, there is
+ * one, and none with a load or "saturation". Errors: CM_BAD_OPTION with the JSON pointer of what is unknown or out of
+ * range. */
+cm_status cm_simulate_options_read(const json_t *options, cm_simulate_request *request, cm_error *error);
+
+#endif

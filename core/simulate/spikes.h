@@ -1,0 +1,26 @@
+/* Given spike trains: which neurons fire in which time step (docs/simulation.md). */
+#ifndef CM_SIMULATE_SPIKES_H
+#define CM_SIMULATE_SPIKES_H
+
+#include "base/run.h"
+
+enum { CM_SPIKE_STEPS_MAX = 100000 };
+
+typedef struct cm_spikes {
+  uint32_t neurons;  /* of the network */
+  uint32_t steps;    /* one more than the last with a spike */
+  uint64_t *first;   /* [steps + 1] */
+  uint32_t *neuron;  /* those that fire in step s: neuron[first[s]] .. neuron[first[s + 1] - 1]; twice: two spikes */
+} cm_spikes;
+
+/* Reads lines "step,neuron", both numbered from 0, in any order; a line "neurons,N" says how many the network has; empty
+ * lines, a first line of names and what follows '#' mean nothing. Errors: CM_BAD_OPTION with the line for what is no spike
+ * of a network of so many neurons or past CM_SPIKE_STEPS_MAX, and where there is no spike; CM_NOT_FOUND, CM_IO, memory,
+ * stops. O(spikes + steps). A file may be an array of NumPy too (.npy), a row [step, neuron] each. Messages call the file `name`. */
+cm_status cm_spikes_read(const char *path, const char *name, uint32_t neurons, cm_run *run, cm_spikes *spikes, cm_error *error);
+/* The same of text in memory, which messages call `name`. */
+cm_status cm_spikes_parse(const char *text, const char *name, uint32_t neurons, cm_run *run, cm_spikes *spikes,
+                          cm_error *error);
+void cm_spikes_free(cm_spikes *spikes); /* harmless on a zeroed one */
+
+#endif

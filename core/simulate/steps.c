@@ -1,0 +1,184 @@
+/* One time step: every core goes through its neurons in order, sends what those that fire have to send, and processes
+ * what comes in beside it. Where a chip does not do both at once, a core processes when it has sent. */
+#include "base/random.h"
+#include "core/partition/options.h"
+#include "core/simulate/outcomes.h"
+
+/* A packet to be sent. */
+typedef struct planned {
+  uint64_t ps, kind;
+} planned;
+
+typedef struct step {
+  cm_fabric fabric;
+  planned *plan;      /* by core, in the order of their times */
+  uint64_t *first;    /* [parts + 1] */
+  uint64_t *next;     /* [parts] */
+  cm_histogram *latency;
+  uint32_t *fires;    /* [vertices] spikes of given trains; NULL: by rates */
+  double free_ns;     /* of the busiest core without contention */
+} step;
+
+static void on_delivery(void *user, const cm_fabric_packet *packet, uint64_t now)
+{
+  step *s = user;
+  cm_histogram_add(s->latency, now - packet->born_ps);
+}
+
+static cm_status schedule_next(step *s, uint32_t core, cm_error *error)
+{
+  uint32_t part = s->fabric.traffic->part_on[core];
+  if (s->next[part] == s->first[part + 1])
+    return CM_OK;
+  return cm_events_put(&s->fabric.events, s->plan[s->next[part]].ps, CM_EVENT_INJECT, core, 0, error);
+}
+
+static cm_status on_inject(void *user, uint32_t core, cm_error *error)
+{
+  step *s = user;
+  const cm_traffic *t = s->fabric.traffic;
+  const planned *p = &s->plan[s->next[t->part_on[core]]++];
+  if (cm_fabric_inject(&s->fabric, core, p->kind, &t->target[t->first[p->kind]], error) != CM_OK)
+    return error->status;
+  return schedule_next(s, core, error);
+}
+
+/* Spikes of a net in a step: its rate on average, as evenly as whole spikes allow. */
+static uint64_t spikes_of(double rate, cm_random *random)
+{
+  uint64_t whole = (uint64_t)rate; /* below 2^50, as weights are */
+  return whole + (cm_random_unit(random) < rate - (double)whole);
+}
+
+/* Counts the spikes that are given for a step. */
+static cm_status count_given(step *s, const cm_spikes *given, uint32_t number, cm_error *error)
+{
+  if (CM_NEW(s->fabric.run->memory, s->fires, given->neurons, error) != CM_OK)
+    return error->status;
+  for (uint64_t i = given->first[number]; i < given->first[number + 1]; i++)
+    s->fires[given->neuron[i]]++;
+  return CM_OK;
+}
+
+enum { CHECK_EVERY = 1 << 16 };
+
+/* What a core sends, and when; the time when it has done so. */
+static cm_status plan_core(step *s, const cm_traffic *t, uint32_t part, cm_random *random, uint64_t *count, uint64_t *room,
+                           double *received, double *end_ns, cm_error *error)
+{
+  const cm_charge_cost *c = t->chip->costs.charge;
+  double now = 0;
+  for (uint32_t i = t->member_first[part]; i < t->member_first[part + 1]; i++) {
+    uint32_t v = t->member[i];
+    now += c[CM_CHARGE_NEURON].ns * cm_topology_size(t->topology, v) * (t->copies != NULL ? t->copies[v] : 1);
+    for (uint32_t e = t->out_first[v]; e < t->out_first[v + 1]; e++)
+      for (uint64_t spikes = s->fires != NULL ? s->fires[v] : spikes_of(cm_traffic_rate(t, e), random); spikes > 0; spikes--) {
+        if (spikes % CHECK_EVERY == 0 && cm_run_check(s->fabric.run, error) != CM_OK) /* rates have no bound but that of weights */
+          return error->status;
+        now += c[CM_CHARGE_SPIKE].ns;
+        for (uint64_t k = t->net_first[e]; k < t->net_first[e + 1]; k++) {
+          now += c[CM_CHARGE_PACKET_SENT].ns * (double)(t->first[k + 1] - t->first[k]);
+          if (CM_ROOM(s->fabric.run->memory, s->plan, room, *count + 1, error) != CM_OK)
+            return error->status;
+          s->plan[(*count)++] = (planned){cm_ps(now), k};
+          for (uint64_t j = t->first[k]; j < t->first[k + 1]; j++)
+            received[t->part_on[t->target[j].core]] +=
+              c[CM_CHARGE_PACKET_RECEIVED].ns + c[CM_CHARGE_SYNAPSE].ns * t->target[j].synapses;
+        }
+      }
+  }
+  *end_ns = now;
+  return CM_OK;
+}
+
+/* Plans all cores, and counts what the busiest has to do. */
+static cm_status plan(step *s, const cm_traffic *t, uint64_t seed, uint32_t number, double *sent_ns, cm_error *error)
+{
+  cm_memory *memory = s->fabric.run->memory;
+  cm_random random;
+  double *received = NULL, *ends = NULL;
+  uint64_t count = 0, room = 0;
+  cm_status status = CM_NEW(memory, received, t->parts, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, ends, t->parts, error);
+  cm_random_init(&random, seed, CM_STREAM_SIMULATION, number);
+  for (uint32_t p = 0; p < t->parts && status == CM_OK; p++) {
+    status = plan_core(s, t, p, &random, &count, &room, received, &ends[p], error);
+    s->next[p] = s->first[p];
+    s->first[p + 1] = count;
+    if (p + 1 < t->parts)
+      s->next[p + 1] = count;
+  }
+  for (uint32_t p = 0; p < t->parts && status == CM_OK; p++) {
+    double ns = cm_core_ns(&t->chip->costs, received[p], ends[p]);
+    s->free_ns = ns > s->free_ns ? ns : s->free_ns;
+    *sent_ns = ends[p] > *sent_ns ? ends[p] : *sent_ns;
+    if (!t->chip->costs.side_by_side)
+      s->fabric.core[t->core[p]].process_from = cm_ps(ends[p]);
+    status = schedule_next(s, t->core[p], error);
+  }
+  cm_free(received);
+  cm_free(ends);
+  return status;
+}
+
+static void step_free(step *s)
+{
+  cm_free(s->plan);
+  cm_free(s->fires);
+  cm_free(s->first);
+  cm_free(s->next);
+  cm_free(s->latency);
+  cm_fabric_free(&s->fabric);
+}
+
+static cm_status step_new(const cm_traffic *t, uint32_t buffers, cm_run *run, step *s, cm_error *error)
+{
+  cm_memory *memory = run->memory;
+  *s = (step){0};
+  if (cm_fabric_new(t, buffers, true, run, &s->fabric, error) != CM_OK ||
+      CM_NEW(memory, s->first, (size_t)t->parts + 1, error) != CM_OK || CM_NEW(memory, s->next, t->parts, error) != CM_OK ||
+      CM_NEW(memory, s->latency, 1, error) != CM_OK)
+    return error->status;
+  s->fabric.on_delivery = on_delivery;
+  s->fabric.on_inject = on_inject;
+  s->fabric.user = s;
+  return CM_OK;
+}
+
+static void conclude(step *s, double sent_ns, cm_step_outcome *o)
+{
+  cm_fabric *f = &s->fabric;
+  o->ns = sent_ns;
+  for (uint32_t core = 0; core < f->cores; core++)
+    o->ns = (double)f->core[core].end / 1000 > o->ns ? (double)f->core[core].end / 1000 : o->ns;
+  o->free_ns = s->free_ns;
+  o->packets = f->delivered;
+  o->hops = f->hops;
+  o->stuck = f->under_way;
+  o->latency = s->latency;
+  o->carried = cm_fabric_take_carried(f);
+  o->frames = f->frames;
+  s->latency = NULL;
+  f->frames = (cm_frames){0};
+}
+
+cm_status cm_simulate_step(const cm_traffic *t, const cm_simulate_options *options, uint32_t number, cm_run *run,
+                           cm_step_outcome *outcome, cm_error *error)
+{
+  step s;
+  double sent_ns = 0;
+  cm_status status = step_new(t, options->buffers, run, &s, error);
+  if (status == CM_OK && number == 0 && options->frames > 0)
+    status = cm_frames_new(s.fabric.routers, options->frames, run->memory, &s.fabric.frames, error);
+  if (status == CM_OK && options->spikes != NULL)
+    status = count_given(&s, options->spikes, number, error);
+  if (status == CM_OK)
+    status = plan(&s, t, options->seed, number, &sent_ns, error);
+  if (status == CM_OK)
+    status = cm_fabric_run(&s.fabric, error);
+  if (status == CM_OK)
+    conclude(&s, sent_ns, outcome);
+  step_free(&s);
+  return status;
+}

@@ -1,0 +1,120 @@
+#include "core/simulate/traffic.h"
+
+#include <stdlib.h>
+
+#include "base/order.h"
+#include "core/limits/copies.h"
+
+/* The targets of one net behind those that are there. */
+static cm_status add_targets(cm_traffic *t, const uint32_t *part, uint32_t net, uint32_t *scratch, uint64_t *count,
+                             uint64_t *room, cm_error *error, cm_memory *memory)
+{
+  const cm_topology *topology = t->topology;
+  uint64_t first = topology->net_first[net], pins = topology->net_first[net + 1] - first;
+  uint32_t home = t->core[part[cm_topology_source(topology, net)]];
+  for (uint64_t i = 0; i < pins; i++)
+    scratch[i] = part[topology->pin[first + i]];
+  qsort(scratch, pins, sizeof *scratch, cm_ascending);
+  for (uint64_t i = 0; i < pins;) {
+    uint64_t end = i;
+    while (end < pins && scratch[end] == scratch[i])
+      end++;
+    if (CM_ROOM(memory, t->target, room, *count + 1, error) != CM_OK)
+      return error->status;
+    cm_packet_target *to = &t->target[(*count)++];
+    *to = (cm_packet_target){.core = t->core[scratch[i]], .synapses = (uint32_t)(end - i)};
+    if (t->chip->interconnect != NULL && cm_chip_distance(t->chip, home, to->core) == UINT32_MAX)
+      return cm_fail(error, CM_NO_ROUTE, "dead links leave no way from core (%u, %u) to core (%u, %u)", home % t->chip->width,
+                     home / t->chip->width, to->core % t->chip->width, to->core / t->chip->width);
+    if (t->chip->interconnect == NULL)
+      cm_chip_steps(t->chip, home, to->core, &to->x, &to->y);
+    i = end;
+  }
+  return CM_OK;
+}
+
+/* Packets out of nets and their targets. */
+static cm_status cut_packets(cm_traffic *t, const uint64_t *target_first, cm_memory *memory, cm_error *error)
+{
+  uint32_t nets = t->topology->net_count;
+  t->packet_count = t->multicast ? nets : target_first[nets];
+  if (CM_NEW(memory, t->first, t->packet_count + 1, error) != CM_OK ||
+      CM_NEW(memory, t->net_first, (size_t)nets + 1, error) != CM_OK)
+    return error->status;
+  for (uint32_t e = 0; e <= nets; e++)
+    t->net_first[e] = t->multicast ? e : target_first[e];
+  for (uint64_t f = 0; f <= t->packet_count; f++)
+    t->first[f] = t->multicast ? target_first[f] : f;
+  return CM_OK;
+}
+
+static cm_status list_members(cm_traffic *t, const uint32_t *part, cm_memory *memory, cm_error *error)
+{
+  const cm_topology *topology = t->topology;
+  uint32_t n = topology->vertex_count;
+  if (CM_NEW(memory, t->member_first, (size_t)t->parts + 2, error) != CM_OK ||
+      CM_NEW(memory, t->member, n, error) != CM_OK || CM_NEW(memory, t->out_first, (size_t)n + 1, error) != CM_OK ||
+      CM_NEW(memory, t->part_on, cm_chip_cores(t->chip), error) != CM_OK)
+    return error->status;
+  for (uint32_t p = 0; p < t->parts; p++)
+    t->part_on[t->core[p]] = p;
+  for (uint32_t v = 0; v < n; v++)
+    t->member_first[part[v] + 2]++;
+  for (uint32_t p = 0; p < t->parts; p++)
+    t->member_first[p + 2] += t->member_first[p + 1];
+  for (uint32_t v = 0; v < n; v++)
+    t->member[t->member_first[part[v] + 1]++] = v;
+  for (uint32_t e = 0; e < topology->net_count; e++)
+    t->out_first[cm_topology_source(topology, e) + 1]++;
+  for (uint32_t v = 0; v < n; v++)
+    t->out_first[v + 1] += t->out_first[v];
+  return CM_OK;
+}
+
+cm_status cm_traffic_new(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t parts,
+                         const uint32_t *core, bool multicast, cm_run *run, cm_traffic *traffic, cm_error *error)
+{
+  cm_traffic t = {.topology = topology, .chip = chip, .parts = parts, .multicast = multicast, .core = core};
+  cm_memory *memory = run->memory;
+  uint64_t *target_first = NULL, longest = 0, count = 0, room = 0;
+  uint32_t *scratch = NULL;
+  for (uint32_t e = 0; e < topology->net_count; e++)
+    if (topology->net_first[e + 1] - topology->net_first[e] > longest)
+      longest = topology->net_first[e + 1] - topology->net_first[e];
+  cm_status status = CM_NEW(memory, target_first, (size_t)topology->net_count + 1, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, scratch, longest, error);
+  for (uint32_t e = 0; e < topology->net_count && status == CM_OK; e++) {
+    status = add_targets(&t, part, e, scratch, &count, &room, error, memory);
+    target_first[e + 1] = count;
+    if (status == CM_OK && e % 4096 == 0)
+      status = cm_run_check(run, error);
+  }
+  if (status == CM_OK)
+    status = cut_packets(&t, target_first, memory, error);
+  if (status == CM_OK)
+    status = list_members(&t, part, memory, error);
+  if (status == CM_OK && topology->target_cores_max != 0 && (status = CM_NEW(memory, t.copies, topology->vertex_count, error)) == CM_OK)
+    status = cm_count_copies(topology, part, parts, run, t.copies, error);
+  cm_free(target_first);
+  cm_free(scratch);
+  if (status != CM_OK) {
+    cm_traffic_free(&t);
+    return status;
+  }
+  *traffic = t;
+  return CM_OK;
+}
+
+void cm_traffic_free(cm_traffic *t)
+{
+  cm_free(t->first);
+  cm_free(t->target);
+  cm_free(t->net_first);
+  cm_free(t->member_first);
+  cm_free(t->member);
+  cm_free(t->out_first);
+  cm_free(t->part_on);
+  cm_free(t->copies);
+  *t = (cm_traffic){0};
+}

@@ -1,0 +1,44 @@
+/* What a mapped network sends: packets with their targets, by source neuron and core. */
+#ifndef CM_SIMULATE_TRAFFIC_H
+#define CM_SIMULATE_TRAFFIC_H
+
+#include "base/run.h"
+#include "core/chip/chip.h"
+#include "core/network/topology.h"
+
+/* Where a packet goes: routers east and south of its source's (of a mesh), the core, and the synapses that it reaches there. */
+typedef struct cm_packet_target {
+  int32_t x, y;
+  uint32_t core, synapses;
+} cm_packet_target;
+
+/* Packet f of a neuron's spike goes to target[first[f]] .. target[first[f + 1] - 1]. */
+typedef struct cm_traffic {
+  const cm_topology *topology;
+  const cm_chip *chip;
+  uint32_t parts;
+  bool multicast;          /* a packet a net; else a packet a target: first[f] is f */
+  const uint32_t *core;    /* [parts] */
+  uint64_t packet_count;   /* kinds of packets */
+  uint64_t *first;         /* [packet_count + 1] */
+  cm_packet_target *target;
+  uint64_t *net_first;     /* [nets + 1] packets of every net */
+  uint32_t *member_first;  /* [parts + 1] neurons of every part, ascending */
+  uint32_t *member;        /* [vertices] */
+  uint32_t *out_first;     /* [vertices + 1] nets of every neuron */
+  uint32_t *copies;        /* [vertices] of every neuron beside and with itself; NULL: one each */
+  uint32_t *part_on;       /* [cores of the chip] the part there, where there is one */
+} cm_traffic;
+
+/* O(pins log(targets)). Unicast: a packet a target core; multicast: a packet a net. */
+cm_status cm_traffic_new(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t parts,
+                         const uint32_t *core, bool multicast, cm_run *run, cm_traffic *traffic, cm_error *error);
+void cm_traffic_free(cm_traffic *traffic); /* harmless on a zeroed one */
+
+/* The rate of a net, in spikes a step. */
+static inline double cm_traffic_rate(const cm_traffic *t, uint32_t net)
+{
+  return (double)cm_topology_net_weight(t->topology, net) / (double)t->topology->weight_scale;
+}
+
+#endif

@@ -1,0 +1,15 @@
+/* The last proof: a mapping is what its options make of its input. */
+#ifndef CM_SOLVER_DRIVER_AGAIN_H
+#define CM_SOLVER_DRIVER_AGAIN_H
+
+#include "core/verify/check.h"
+
+/* Maps again with the options that the mapping at `path` states, and compares all of it: options, attempts, report and
+ * sentences too, which no look at the mapping itself can prove. `scratch_folder`: for what is needed on the way. CM_OK
+ * with violations added to `result`, which may hold some (zeroed: none). CM_BAD_MAPPING when the file cannot be
+ * understood; CM_BAD_OPTION for one that was made from an older mapping; and the errors of cm_map. */
+cm_status cm_check_again(const char *path, const cm_topology *topology, const cm_chip *chip, const cm_occupancy *occupancy,
+                         const char *network_id, const char *scratch_folder, cm_run *run, cm_check_result *result,
+                         cm_error *error);
+
+#endif

@@ -1,0 +1,145 @@
+/* Happy path: the cheapest candidate -> its routes and their minimised tables -> they fit. Else other places, until some fit or
+ * none is left. What can fail: as mapping and routes. */
+#include "core/solver/driver/fitting.h"
+
+#include <string.h>
+
+#include "core/routing/routes.h"
+#include "core/solver/driver/portfolio.h"
+
+static bool is_limited(const cm_map_input *in)
+{
+  uint64_t behind = (uint64_t)in->chip->router_x * in->chip->router_y;
+  return in->chip->table_entries != 0 && in->topology->directed && in->options->route_model == CM_ROUTES_MULTICAST &&
+         behind <= CM_LOCAL_CORES_MAX;
+}
+
+cm_status cm_fitting_check(const cm_map_input *input, const cm_mapping *mapping, cm_run *run, json_t **told, cm_error *error)
+{
+  bool own;
+  cm_route_options options = cm_routes_wanted(input->options, input->chip, &own);
+  cm_routes *routes;
+  *told = NULL;
+  if (!is_limited(input))
+    return CM_OK;
+  cm_status status = cm_routes_make(mapping, input->topology, input->chip, &options, run, &routes, error);
+  if (status == CM_NO_ROUTE) /* the routes say so; the mapping stands without them */
+    return CM_OK;
+  if (status != CM_OK)
+    return status;
+  json_t *figures = cm_routes_json(routes);
+  json_t *tables = figures == NULL ? NULL : json_incref(json_object_get(figures, "tables"));
+  if (tables != NULL && json_object_set(tables, "routing", json_object_get(figures, "routing")) == 0)
+    *told = json_incref(tables);
+  json_decref(tables);
+  json_decref(figures);
+  cm_routes_free(routes);
+  return *told != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+}
+
+/* Takes cores until every router has `kept` free ones at most, the first row by row. */
+static cm_status thin(const cm_chip *chip, const cm_occupancy *from, uint32_t kept, cm_occupancy **made, cm_error *error)
+{
+  if (cm_occupancy_new(chip, made, error) != CM_OK)
+    return error->status;
+  for (uint32_t router = 0; router < cm_chip_routers_x(chip) * cm_chip_routers_y(chip); router++) {
+    uint32_t x0 = router % cm_chip_routers_x(chip) * chip->router_x, y0 = router / cm_chip_routers_x(chip) * chip->router_y, left = kept;
+    for (uint32_t y = y0; y < y0 + chip->router_y; y++)
+      for (uint32_t x = x0; x < x0 + chip->router_x; x++) {
+        uint8_t *state = &(*made)->state[(size_t)y * chip->width + x], was = from->state[(size_t)y * chip->width + x];
+        *state = was != CM_CORE_FREE || left == 0 ? (was == CM_CORE_BROKEN ? CM_CORE_BROKEN : CM_CORE_TAKEN) : CM_CORE_FREE;
+        left -= *state == CM_CORE_FREE;
+      }
+  }
+  return CM_OK;
+}
+
+/* One try: what is different from the job, and what came of it. */
+typedef struct try {
+  uint32_t traffic_model, kept; /* cores used behind a router; 0: all */
+} try;
+
+static cm_status propose(const cm_map_input *input, try by, cm_run *run, cm_candidate *candidate, cm_error *error)
+{
+  cm_variant variant;
+  cm_map_input *other = cm_vary(input, &variant);
+  cm_occupancy *thinned = NULL;
+  variant.options.traffic_model = by.traffic_model;
+  if (by.kept != 0) {
+    if (thin(input->chip, input->occupancy, by.kept, &thinned, error) != CM_OK)
+      return error->status;
+    other->occupancy = thinned;
+  }
+  cm_status status = cm_best_candidate(other, run, candidate, error);
+  if (status == CM_OK)
+    candidate->input = input;
+  cm_occupancy_free(thinned);
+  return status;
+}
+
+static uint64_t needed(const cm_error *error)
+{
+  for (size_t i = 0; i < error->figure_count; i++)
+    if (strcmp(error->figures[i].name, "entries") == 0)
+      return error->figures[i].value;
+  return UINT64_MAX;
+}
+
+static cm_status note(json_t *tried, try by, uint64_t most, cm_error *error)
+{
+  json_t *row = json_pack("{s:s, s:I}", "traffic_model", by.traffic_model == CM_MULTICAST ? "multicast" : "unicast", "most",
+                          (json_int_t)most);
+  bool kept = row != NULL && (by.kept == 0 || json_object_set_new(row, "cores_of_a_router", json_integer(by.kept)) == 0);
+  if (kept && json_array_append_new(tried, row) == 0)
+    return CM_OK;
+  return cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+}
+
+/* Candidates until the tables of one fit. */
+static cm_status search(const cm_map_input *input, cm_run *run, json_t *tried, cm_candidate *candidate, json_t **told, cm_error *error)
+{
+  uint32_t behind = input->chip->router_x * input->chip->router_y, asked = input->options->traffic_model;
+  const try tries[] = {{asked, 0}, {CM_MULTICAST, 0}, {CM_MULTICAST, (behind + 1) / 2}, {CM_MULTICAST, (behind + 3) / 4}};
+  cm_error least = {0};
+  for (size_t i = 0; i < sizeof tries / sizeof *tries; i++) {
+    if ((i == 1 && asked == CM_MULTICAST) || (i > 1 && tries[i].kept >= (i == 2 ? behind : tries[i - 1].kept)))
+      continue;
+    cm_status status = propose(input, tries[i], run, candidate, error);
+    if (i > 0 && (status == CM_NO_ROOM || status == CM_LIMIT_BROKEN || status == CM_BAD_OPTION))
+      continue;
+    if (status != CM_OK)
+      return status;
+    cm_mapping view = cm_candidate_view(candidate);
+    status = cm_fitting_check(input, &view, run, told, error);
+    if (status == CM_OK)
+      return CM_OK;
+    cm_candidate_free(candidate);
+    if (status != CM_LIMIT_BROKEN)
+      return status;
+    if (least.status == CM_OK || needed(error) < needed(&least))
+      least = *error;
+    if (note(tried, tries[i], needed(error), error) != CM_OK)
+      return error->status;
+  }
+  *error = least;
+  return least.status;
+}
+
+cm_status cm_fitting_candidate(const cm_map_input *input, cm_run *run, cm_candidate *candidate, json_t **told, cm_error *error)
+{
+  *told = NULL;
+  if (!is_limited(input))
+    return cm_best_candidate(input, run, candidate, error);
+  json_t *tried = json_array();
+  if (tried == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  cm_status status = search(input, run, tried, candidate, told, error);
+  if (status == CM_OK && *told != NULL && json_array_size(tried) > 0 && json_object_set(*told, "did_not_fit", tried) != 0) {
+    cm_candidate_free(candidate);
+    json_decref(*told);
+    *told = NULL;
+    status = cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  }
+  json_decref(tried);
+  return status;
+}

@@ -1,0 +1,216 @@
+/* Happy path: partition under the limits -> region -> places -> every part has a free core of its own. What can fail:
+ * the partition stage (stage.h), too few cores, memory, cancel. */
+#include "core/solver/driver/make.h"
+
+#include <string.h>
+
+#include "core/chip/classes.h"
+#include "core/limits/limits.h"
+#include "core/limits/populations.h"
+#include "core/solver/place/place.h"
+#include "core/solver/stage/by_class.h"
+#include "core/solver/stage/kinds_of_neurons.h"
+#include "core/solver/stage/stage.h"
+
+/* Kinds of cores for the caller's parts. */
+static cm_status match_kinds(cm_candidate *c, const uint64_t *use, cm_error *error)
+{
+  const cm_map_input *in = c->input;
+  uint32_t cores[CM_KINDS_MAX];
+  uint64_t *allowed;
+  if (CM_NEW(c->run->memory, allowed, in->topology->vertex_count, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_NEW(c->run->memory, c->partition->kind, in->part_count, error);
+  if (status == CM_OK)
+    status = cm_count_kinds(in, c->run, cores, error);
+  if (status == CM_OK)
+    status = cm_allowed_kinds(in->topology, in->chip, cores, c->run, allowed, error);
+  if (status == CM_OK)
+    status = cm_match_kinds(in, allowed, in->part, in->part_count, use, cores, c->run, c->partition->kind, error);
+  cm_free(allowed);
+  return status;
+}
+
+/* Whether the caller's parts keep every limit of a core; and what they cost. */
+static cm_status check_limits(cm_candidate *c, const cm_limits *limits, cm_error *error)
+{
+  const cm_map_input *in = c->input;
+  uint64_t *use;
+  if (CM_NEW(c->run->memory, use, (size_t)in->part_count * CM_RESOURCES, error) != CM_OK)
+    return error->status;
+  cm_cuts cuts;
+  cm_status status = cm_count_use_and_cuts(in->topology, in->part, in->part_count, c->run, use, &cuts, error);
+  cm_violation v = {0};
+  if (status == CM_OK) {
+    c->quality = cm_quality_of(in->topology, &cuts);
+    v = cm_find_violation(limits, use, in->part_count);
+  }
+  if (status == CM_OK && v.broken_parts == 0 && cm_cores_differ(in->chip))
+    status = match_kinds(c, use, error);
+  cm_free(use);
+  if (status == CM_OK && v.broken_parts == 0)
+    status = cm_refuse_populations(in->topology, limits, in->part, in->part_count, c->run, error);
+  if (status != CM_OK || v.broken_parts == 0)
+    return status;
+  cm_fail(error, CM_LIMIT_BROKEN, "%llu of %u parts break a limit, worst part %u with %llu %s of at most %llu",
+          (unsigned long long)v.broken_parts, in->part_count, v.part, (unsigned long long)v.use,
+          cm_resource_name(v.resource), (unsigned long long)v.limit);
+  cm_error_figure(error, "part", v.part);
+  cm_error_figure(error, "use", v.use);
+  cm_error_figure(error, "limit", v.limit);
+  return CM_LIMIT_BROKEN;
+}
+
+/* Takes the caller's parts as they are. */
+static cm_status adopt(cm_candidate *c, cm_error *error)
+{
+  const cm_map_input *in = c->input;
+  const cm_topology *t = in->topology;
+  cm_partition *p;
+  c->limits = cm_chip_widest_limits(in->chip);
+  c->objective = cm_objective_resolve(in->options, t->directed, true);
+  if (CM_NEW(c->run->memory, p, 1, error) != CM_OK)
+    return error->status;
+  c->partition = p;
+  if (CM_NEW(c->run->memory, p->part, t->vertex_count, error) != CM_OK)
+    return error->status;
+  p->vertex_count = t->vertex_count;
+  p->part_count = in->part_count;
+  memcpy(p->part, in->part, p->vertex_count * sizeof *p->part);
+  cm_run_phase(c->run, "limits");
+  if (check_limits(c, &c->limits, error) != CM_OK ||
+      cm_bound_parts(t, &c->limits, c->run, &c->bound, error) != CM_OK)
+    return error->status;
+  c->attempts[0] =
+    (cm_attempt){.capacity = t->size_total, .parts = p->part_count, .edge_cut = c->quality.edge_cut};
+  c->attempt_count = 1;
+  return CM_OK;
+}
+
+/* Parts of nothing but inputs outside the chip: these come in where their first target is instead, and need no core. Where
+ * the limits on outbound axons do not let them, they keep it. */
+static cm_status join_targets(cm_candidate *c, const uint8_t *holds, uint32_t *part, cm_error *error)
+{
+  const cm_topology *t = c->input->topology;
+  uint32_t any = 0;
+  while (!holds[any])
+    any++;
+  for (uint32_t v = 0; v < t->vertex_count; v++)
+    part[v] = holds[c->partition->part[v]] ? c->partition->part[v] : UINT32_MAX;
+  for (uint32_t e = 0; e < t->net_count; e++) {
+    uint32_t source = cm_topology_source(t, e);
+    if (part[source] == UINT32_MAX && t->net_first[e] < t->net_first[e + 1])
+      part[source] = c->partition->part[t->pin[t->net_first[e]]];
+  }
+  for (uint32_t v = 0; v < t->vertex_count; v++)
+    part[v] = part[v] == UINT32_MAX ? any : part[v];
+  return cm_run_check(c->run, error);
+}
+
+static cm_status drop_empty(cm_candidate *c, const uint8_t *holds, uint32_t *part, cm_error *error)
+{
+  cm_partition *made = c->partition;
+  uint32_t kept = 0, *number;
+  if (CM_NEW(c->run->memory, number, made->part_count, error) != CM_OK)
+    return error->status;
+  for (uint32_t p = 0; p < made->part_count; p++) {
+    if (holds[p] && c->places.core != NULL)
+      c->places.core[kept] = c->places.core[p];
+    if (holds[p] && made->kind != NULL)
+      made->kind[kept] = made->kind[p];
+    number[p] = kept;
+    kept += holds[p];
+  }
+  for (uint32_t v = 0; v < made->vertex_count; v++)
+    made->part[v] = number[part[v]];
+  made->part_count = kept;
+  c->attempts[c->attempt_count - 1].parts = kept;
+  cm_free(number);
+  cm_free(c->use);
+  c->use = NULL;
+  cm_graph_free(made->parts);
+  made->parts = NULL;
+  return CM_OK;
+}
+
+static bool keeps_limits(const cm_candidate *c, const uint64_t *use)
+{
+  const cm_partition *made = c->partition;
+  for (uint32_t p = 0; p < made->part_count; p++) {
+    const cm_limits *l = cm_chip_kind_limits(c->input->chip, made->kind != NULL ? made->kind[p] : 0);
+    if (cm_find_violation(l, use + (size_t)p * CM_RESOURCES, 1).broken_parts > 0)
+      return false;
+  }
+  return true;
+}
+
+static cm_status empty_parts(cm_candidate *c, cm_error *error)
+{
+  const cm_topology *t = c->input->topology;
+  const cm_partition *made = c->partition;
+  uint8_t *holds = NULL;
+  uint32_t *part = NULL, held = 0;
+  uint64_t *use = NULL;
+  if (t->outside_count == 0)
+    return CM_OK;
+  cm_status status = CM_NEW(c->run->memory, holds, made->part_count, error);
+  for (uint32_t v = 0; status == CM_OK && v < t->vertex_count; v++)
+    if (cm_topology_size(t, v) > 0 || !cm_topology_is_outside(t, v))
+      holds[made->part[v]] = 1;
+  for (uint32_t p = 0; status == CM_OK && p < made->part_count; p++)
+    held += holds[p];
+  if (status == CM_OK && held < made->part_count) {
+    if (CM_NEW(c->run->memory, part, t->vertex_count, error) != CM_OK ||
+        CM_NEW(c->run->memory, use, (size_t)made->part_count * CM_RESOURCES, error) != CM_OK ||
+        join_targets(c, holds, part, error) != CM_OK || cm_count_use(t, part, made->part_count, c->run, use, error) != CM_OK)
+      status = error->status;
+    else if (keeps_limits(c, use))
+      status = drop_empty(c, holds, part, error);
+  }
+  cm_free(use);
+  cm_free(part);
+  cm_free(holds);
+  return status;
+}
+
+/* Nothing is trusted on its way out: every core once, free, and inside the chip. */
+static cm_status verify(const cm_candidate *c, cm_error *error)
+{
+  const cm_partition *made = c->partition;
+  uint8_t *used;
+  uint32_t cores = cm_chip_cores(c->input->chip);
+  if (CM_NEW(c->run->memory, used, cores, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_OK;
+  for (uint32_t p = 0; p < made->part_count && status == CM_OK; p++) {
+    uint32_t core = c->places.core[p];
+    if (core < cores && made->kind != NULL && cm_chip_kind_of(c->input->chip, core) != made->kind[p])
+      status = cm_fail(error, CM_INTERNAL, "part %u was placed on core %u, which is of another class than it needs", p, core);
+    else if (core >= cores || used[core] || c->input->occupancy->state[core] != CM_CORE_FREE)
+      status = cm_fail(error, CM_INTERNAL, "part %u was placed on core %u, which is not its own", p, core);
+    else
+      used[core] = 1;
+  }
+  for (uint32_t v = 0; v < made->vertex_count && status == CM_OK; v++)
+    if (made->part[v] >= made->part_count)
+      status = cm_fail(error, CM_INTERNAL, "neuron %u has part %u of %u", v, made->part[v], made->part_count);
+  cm_free(used);
+  return status;
+}
+
+cm_status cm_candidate_make(const cm_map_input *input, cm_run *run, cm_candidate *candidate, cm_error *error)
+{
+  cm_candidate c = {.input = input, .run = run};
+  cm_status status = input->part != NULL ? adopt(&c, error) : cm_make_parts(input, run, &c, error);
+  if (status == CM_OK)
+    status = empty_parts(&c, error);
+  if (status == CM_OK)
+    status = cm_place_parts(&c, error);
+  if (status == CM_OK)
+    status = verify(&c, error);
+  if (status == CM_OK)
+    *candidate = c;
+  else
+    cm_candidate_free(&c);
+  return status;
+}

@@ -1,0 +1,305 @@
+/* Rounds: count what every part asks of its core, take neurons out of parts that ask too much (evict.c), find parts for all
+ * neurons that have none. What a neuron adds to a part is known exactly for neurons, synapses and inbound axons; what
+ * it does to the outbound axons and target cores of others shows in the next round's count. */
+#include <math.h>
+#include <string.h>
+
+#include "core/solver/incremental/reassignment.h"
+
+enum { ROUNDS_MAX = 12, CANDIDATES_MAX = 128 };
+
+static cm_status index_nets(cm_reassignment *w, cm_error *error)
+{
+  const cm_topology *t = w->topology;
+  cm_memory *memory = w->run->memory;
+  if (CM_NEW(memory, w->in_first, (size_t)t->vertex_count + 2, error) != CM_OK ||
+      CM_NEW(memory, w->in_net, t->pin_count, error) != CM_OK ||
+      CM_NEW(memory, w->out_first, (size_t)t->vertex_count + 1, error) != CM_OK)
+    return error->status;
+  for (uint64_t i = 0; i < t->pin_count; i++)
+    w->in_first[t->pin[i] + 2]++;
+  for (uint32_t v = 0; v < t->vertex_count; v++)
+    w->in_first[v + 2] += w->in_first[v + 1];
+  for (uint32_t e = 0; e < t->net_count; e++)
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
+      w->in_net[w->in_first[t->pin[i] + 1]++] = e;
+  for (uint32_t e = 0; e < t->net_count; e++)
+    w->out_first[cm_topology_source(t, e) + 1]++;
+  for (uint32_t v = 0; v < t->vertex_count; v++)
+    w->out_first[v + 1] += w->out_first[v];
+  return CM_OK;
+}
+
+static bool admits_population(const cm_reassignment *w, uint32_t v, uint32_t part)
+{
+  return cm_population_tally_admits_up_to(&w->populations, v, part, cm_assigned_limits(w->s, part)->populations);
+}
+
+/* Populations that a part may not hold beside those of its first neurons have to leave it. */
+static cm_status count_populations(cm_reassignment *w, cm_error *error)
+{
+  cm_assignment *s = w->s;
+  cm_population_tally_free(&w->populations);
+  cm_limits tightest = s->limits; /* on populations: what no kind of core can break needs no book */
+  for (uint32_t k = 0; k < s->kinds; k++) {
+    uint64_t most = s->of_kind[k].populations;
+    if (most != 0 && (tightest.populations == 0 || most < tightest.populations))
+      tightest.populations = most;
+  }
+  if (cm_population_tally_new(w->topology, &tightest, (size_t)s->room + 1, w->run, &w->populations, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; w->populations.most != 0 && v < w->topology->vertex_count; v++) {
+    if (s->part[v] == CM_NOWHERE)
+      continue;
+    if (cm_population_tally_reserve(&w->populations, w->run, error) != CM_OK)
+      return error->status;
+    if (admits_population(w, v, s->part[v]))
+      cm_population_tally_book(&w->populations, v, s->part[v], 1);
+    else
+      s->part[v] = CM_NOWHERE;
+  }
+  return CM_OK;
+}
+
+/* Counts all parts exactly; neurons without a part are counted as one more. */
+static cm_status count(cm_reassignment *w, cm_error *error)
+{
+  cm_assignment *s = w->s;
+  if (count_populations(w, error) != CM_OK)
+    return error->status;
+  memset(w->members, 0, ((size_t)s->room + 1) * sizeof *w->members);
+  for (uint32_t v = 0; v < w->topology->vertex_count; v++) {
+    w->own_part[v] = s->part[v] == CM_NOWHERE ? s->room : s->part[v];
+    w->members[w->own_part[v]]++;
+  }
+  return cm_count_use(w->topology, w->own_part, s->room + 1, w->run, w->use, error);
+}
+
+static void add_tie(cm_reassignment *w, uint32_t part, double packets)
+{
+  if (part == CM_NOWHERE)
+    return;
+  if (w->tie[part] == 0)
+    w->touched[w->touched_count++] = part;
+  w->tie[part] += packets + 1e-9; /* packets of rate 0 tie too */
+}
+
+/* Ties of a neuron, and which of its sources reach what parts already. */
+static void count_ties(cm_reassignment *w, uint32_t v)
+{
+  const cm_topology *t = w->topology;
+  const uint32_t *part = w->s->part;
+  w->touched_count = w->reached_count = 0;
+  uint32_t last = CM_NOWHERE;
+  for (uint64_t i = w->in_first[v]; i < w->in_first[v + 1]; i++) {
+    uint32_t source = cm_topology_source(t, w->in_net[i]);
+    add_tie(w, part[source], (double)cm_topology_net_weight(t, w->in_net[i]));
+    if (source == last) /* nets of one source come one after the other */
+      continue;
+    last = source;
+    for (uint32_t e = w->out_first[source]; e < w->out_first[source + 1]; e++)
+      for (uint64_t k = t->net_first[e]; k < t->net_first[e + 1]; k++) {
+        uint32_t p = part[t->pin[k]];
+        if (p == CM_NOWHERE || w->stamp[p] == source + 1)
+          continue;
+        if (w->known[p] == 0)
+          w->reached[w->reached_count++] = p;
+        w->stamp[p] = source + 1;
+        w->known[p]++;
+      }
+  }
+  for (uint32_t e = w->out_first[v]; e < w->out_first[v + 1]; e++)
+    for (uint64_t k = t->net_first[e]; k < t->net_first[e + 1]; k++)
+      add_tie(w, part[t->pin[k]], (double)cm_topology_net_weight(t, e));
+}
+
+static void clear_ties(cm_reassignment *w)
+{
+  for (uint32_t i = 0; i < w->reached_count; i++)
+    w->known[w->reached[i]] = w->stamp[w->reached[i]] = 0;
+  for (uint32_t i = 0; i < w->touched_count; i++)
+    w->tie[w->touched[i]] = 0;
+}
+
+static uint32_t distinct_sources(const cm_reassignment *w, uint32_t v)
+{
+  uint32_t last = CM_NOWHERE, sources = 0;
+  for (uint64_t i = w->in_first[v]; i < w->in_first[v + 1]; i++) {
+    uint32_t source = cm_topology_source(w->topology, w->in_net[i]);
+    sources += source != last;
+    last = source;
+  }
+  return sources;
+}
+
+static bool has_room(const cm_reassignment *w, uint32_t part, uint32_t v, uint32_t sources)
+{
+  const cm_limits *limits = cm_assigned_limits(w->s, part);
+  uint64_t outbound = 0;
+  if (limits->outbound_axons != 0) /* parts that it talks with are at most so many */
+    outbound = w->touched_count;
+  return cm_kind_takes(w->s, v, w->s->kind[part]) && admits_population(w, v, part) &&
+         cm_memory_holds(limits, *cm_part_use(w, part, CM_NEURONS) + cm_topology_size(w->topology, v),
+                         *cm_part_use(w, part, CM_SYNAPSES) + (w->in_first[v + 1] - w->in_first[v]),
+                         *cm_part_use(w, part, CM_INBOUND_AXONS) + (sources - w->known[part])) &&
+         (limits->neurons == 0 || *cm_part_use(w, part, CM_NEURONS) + cm_topology_size(w->topology, v) <= limits->neurons) &&
+         (limits->synapses == 0 ||
+          *cm_part_use(w, part, CM_SYNAPSES) + (w->in_first[v + 1] - w->in_first[v]) <= limits->synapses) &&
+         (limits->inbound_axons == 0 ||
+          *cm_part_use(w, part, CM_INBOUND_AXONS) + (sources - w->known[part]) <= limits->inbound_axons) &&
+         (outbound == 0 || *cm_part_use(w, part, CM_OUTBOUND_AXONS) + outbound <= limits->outbound_axons);
+}
+
+/* Packets times hops between a neuron in some part and those it talks with; a new core for a source's axon costs one
+ * hop more. */
+static double travel(const cm_reassignment *w, uint32_t part, uint32_t sources)
+{
+  const cm_assignment *s = w->s;
+  double sum = (double)(sources - w->known[part]) * 1e-6;
+  for (uint32_t i = 0; i < w->touched_count; i++) {
+    uint32_t other = w->touched[i];
+    if (other == part)
+      continue;
+    uint32_t a = s->core[part], b = s->core[other];
+    sum += w->tie[other] * (1 + (a == CM_NOWHERE || b == CM_NOWHERE ? 1 : cm_chip_distance(s->chip, a, b)));
+  }
+  return sum;
+}
+
+/* A part without neurons, or a new one, on the kind of core of which most are left; `used` [kinds]. CM_NOWHERE where no core is left. */
+static uint32_t new_part(cm_reassignment *w, uint32_t v, const uint32_t *used, uint32_t empty)
+{
+  cm_assignment *s = w->s;
+  uint32_t kind = CM_NOWHERE, part = empty != CM_NOWHERE ? empty : s->parts;
+  for (uint32_t k = 0; k < s->kinds; k++)
+    if (used[k] < s->cores[k] && cm_kind_takes(s, v, k) && (kind == CM_NOWHERE || s->cores[k] - used[k] > s->cores[kind] - used[kind]))
+      kind = k;
+  if (kind == CM_NOWHERE)
+    return CM_NOWHERE;
+  if (part == s->parts || s->kind[part] != kind)
+    s->core[part] = CM_NOWHERE;
+  s->kind[part] = (uint8_t)kind;
+  return part;
+}
+
+/* The best part for a neuron: of the closest ones with room, else the first with room, else a new one; CM_NOWHERE:
+ * none. */
+static uint32_t choose(cm_reassignment *w, uint32_t v)
+{
+  cm_assignment *s = w->s;
+  uint32_t sources = distinct_sources(w, v), best = CM_NOWHERE, tried = 0;
+  double least = INFINITY;
+  for (uint32_t i = 0; i < w->touched_count && tried < CANDIDATES_MAX; i++) {
+    uint32_t p = w->touched[i];
+    if (w->members[p] == 0 || !has_room(w, p, v, sources))
+      continue;
+    tried++;
+    double here = travel(w, p, sources);
+    if (here < least || (here == least && p < best)) {
+      least = here;
+      best = p;
+    }
+  }
+  uint32_t used[CM_CORE_CLASSES_MAX + 1] = {0}, empty = CM_NOWHERE;
+  for (uint32_t p = 0; best == CM_NOWHERE && p < s->parts; p++) {
+    used[s->kind[p]] += w->members[p] > 0;
+    if (w->members[p] > 0 && has_room(w, p, v, sources))
+      best = p;
+    if (w->members[p] == 0 && empty == CM_NOWHERE)
+      empty = p;
+  }
+  return best != CM_NOWHERE ? best : new_part(w, v, used, empty);
+}
+
+static void assign(cm_reassignment *w, uint32_t v, uint32_t part)
+{
+  cm_assignment *s = w->s;
+  if (part == s->parts) {
+    s->core[s->parts++] = CM_NOWHERE;
+    memset(cm_part_use(w, part, 0), 0, CM_RESOURCES * sizeof *w->use);
+  }
+  *cm_part_use(w, part, CM_NEURONS) += cm_topology_size(w->topology, v);
+  *cm_part_use(w, part, CM_SYNAPSES) += w->in_first[v + 1] - w->in_first[v];
+  *cm_part_use(w, part, CM_INBOUND_AXONS) += distinct_sources(w, v) - w->known[part];
+  *cm_part_use(w, part, CM_OUTBOUND_AXONS) += w->touched_count;
+  w->members[part]++;
+  cm_population_tally_book(&w->populations, v, part, 1);
+  s->part[v] = part;
+}
+
+static cm_status assign_all(cm_reassignment *w, bool *legal, cm_error *error)
+{
+  cm_assignment *s = w->s;
+  for (uint32_t v = 0; v < w->topology->vertex_count; v++) {
+    if (s->part[v] != CM_NOWHERE)
+      continue;
+    count_ties(w, v);
+    uint32_t part = choose(w, v);
+    if (part == CM_NOWHERE) {
+      clear_ties(w);
+      *legal = false;
+      return CM_OK;
+    }
+    if (cm_population_tally_reserve(&w->populations, w->run, error) != CM_OK)
+      return error->status;
+    assign(w, v, part);
+    clear_ties(w);
+    if (cm_run_check(w->run, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+static cm_status rounds(cm_reassignment *w, bool *legal, cm_error *error)
+{
+  *legal = true;
+  for (uint32_t v = 0; v < w->topology->vertex_count; v++)
+    if (w->s->part[v] != CM_NOWHERE && !cm_kind_takes(w->s, v, w->s->kind[w->s->part[v]]))
+      w->s->part[v] = CM_NOWHERE;
+  for (int round = 0; round < ROUNDS_MAX; round++) {
+    bool shrunk, unassigned = false;
+    if (count(w, error) != CM_OK || cm_evict_over_limits(w, &shrunk, error) != CM_OK)
+      return error->status;
+    for (uint32_t v = 0; v < w->topology->vertex_count && !unassigned; v++)
+      unassigned = w->s->part[v] == CM_NOWHERE;
+    if (!shrunk && !unassigned)
+      return CM_OK;
+    /* Evicted axons leave too: count again before rooms are given out. */
+    if ((shrunk && count(w, error) != CM_OK) || assign_all(w, legal, error) != CM_OK)
+      return error->status;
+    if (!*legal)
+      return CM_OK;
+  }
+  *legal = false;
+  return CM_OK;
+}
+
+cm_status cm_reassign(cm_assignment *assignment, cm_run *run, bool *legal, cm_error *error)
+{
+  cm_reassignment w = {.s = assignment, .topology = assignment->topology, .run = run};
+  cm_memory *memory = run->memory;
+  size_t parts = (size_t)assignment->room + 1;
+  cm_status status = index_nets(&w, error);
+  if (status == CM_OK &&
+      (CM_NEW(memory, w.use, parts * CM_RESOURCES, error) != CM_OK ||
+       CM_NEW(memory, w.members, parts, error) != CM_OK || CM_NEW(memory, w.tie, parts, error) != CM_OK ||
+       CM_NEW(memory, w.touched, parts, error) != CM_OK || CM_NEW(memory, w.known, parts, error) != CM_OK ||
+       CM_NEW(memory, w.stamp, parts, error) != CM_OK || CM_NEW(memory, w.reached, parts, error) != CM_OK ||
+       CM_NEW(memory, w.own_part, w.topology->vertex_count, error) != CM_OK))
+    status = error->status;
+  if (status == CM_OK)
+    status = rounds(&w, legal, error);
+  cm_free(w.in_first);
+  cm_free(w.in_net);
+  cm_free(w.out_first);
+  cm_free(w.use);
+  cm_free(w.members);
+  cm_free(w.tie);
+  cm_free(w.touched);
+  cm_free(w.known);
+  cm_free(w.stamp);
+  cm_free(w.reached);
+  cm_free(w.own_part);
+  cm_population_tally_free(&w.populations);
+  return status;
+}

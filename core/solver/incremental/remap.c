@@ -1,0 +1,308 @@
+/* Happy path: read the old mapping, let every part keep its core and every neuron its part where that is still
+ * possible, reassign the neurons that must move, place the parts that lost their core, measure, report. What can fail: a
+ * file that is no mapping, too few cores, limits that no mapping meets, memory, a stop. */
+#include <math.h>
+#include <string.h>
+
+#include "core/limits/limits.h"
+#include "core/limits/populations.h"
+#include "core/mapping/options.h"
+#include "core/measure/measure.h"
+#include "core/network/identity.h"
+#include "core/solver/incremental/hasten.h"
+#include "core/solver/incremental/remapping.h"
+#include "core/solver/stage/by_class.h"
+#include "core/solver/stage/kinds_of_neurons.h"
+#include "core/verify/check_read.h"
+
+/* ---- what can stay ---- */
+
+/* What a chip, or one of its kinds of cores, and the options state. */
+static cm_limits stated_limits(const cm_remapping *r, cm_limits limits)
+{
+  uint64_t most = r->input->options->max_part_size;
+  if (most != 0 && (limits.neurons == 0 || most < limits.neurons))
+    limits.neurons = most;
+  return limits;
+}
+
+/* The same, and how large parts are to be where nothing is stated. */
+static cm_limits limits_of(const cm_remapping *r, cm_limits limits)
+{
+  limits = stated_limits(r, limits);
+  bool bare = !cm_cores_differ(r->input->chip);
+  for (cm_resource k = 0; k < CM_RESOURCES; k++)
+    bare = bare && cm_limit(&limits, k) == 0;
+  if (!bare || limits.memory_bits != 0)
+    return limits;
+  /* A bare grid: parts may be as large as the old ones were, or as an even share with the allowed imbalance. */
+  uint64_t parts = r->old.kept_cores < r->usable ? r->old.kept_cores : r->usable;
+  uint64_t total = r->input->topology->size_total, most = parts == 0 ? total : (total + parts - 1) / parts;
+  limits.neurons = (uint64_t)floor((double)most * (1 + r->input->options->imbalance));
+  for (uint64_t i = 0; i < r->old.kept_cores; i++)
+    limits.neurons = r->old.core[i].neurons > limits.neurons ? r->old.core[i].neurons : limits.neurons;
+  return limits;
+}
+
+static cm_status keep_what_stays(cm_remapping *r, cm_error *error)
+{
+  const cm_topology *topology = r->input->topology;
+  cm_assignment *s = &r->assignment;
+  const cm_chip *chip = r->input->chip;
+  *s = (cm_assignment){.topology = topology, .chip = chip, .limits = limits_of(r, cm_chip_widest_limits(chip)), .parts_max = r->usable,
+                       .parts = (uint32_t)r->old.kept_cores, .kinds = cm_chip_kinds(chip)};
+  for (uint32_t k = 0; k < s->kinds; k++)
+    s->of_kind[k] = limits_of(r, *cm_chip_kind_limits(chip, k));
+  for (uint32_t c = 0; c < cm_chip_cores(chip); c++)
+    s->cores[cm_chip_kind_of(chip, c)] += r->occupancy->state[c] == CM_CORE_FREE;
+  s->room = s->parts > s->parts_max ? s->parts : s->parts_max;
+  if (CM_NEW(r->run->memory, s->part, topology->vertex_count, error) != CM_OK ||
+      CM_NEW(r->run->memory, s->kind, (size_t)s->room + 1, error) != CM_OK ||
+      CM_NEW(r->run->memory, s->core, (size_t)s->room + 1, error) != CM_OK)
+    return error->status;
+  if (s->kinds > 1 && (CM_NEW(r->run->memory, r->allowed, topology->vertex_count, error) != CM_OK ||
+                       cm_allowed_kinds(topology, chip, s->cores, r->run, r->allowed, error) != CM_OK))
+    return error->status;
+  s->allowed = r->allowed;
+  memset(s->core, 0xff, ((size_t)s->room + 1) * sizeof *s->core);
+  for (uint32_t p = 0; p < s->parts; p++) {
+    s->core[p] = r->old_core[p];
+    s->kind[p] = s->core[p] == CM_NOWHERE ? 0 : (uint8_t)cm_chip_kind_of(chip, s->core[p]);
+  }
+  for (uint32_t v = 0; v < topology->vertex_count; v++)
+    s->part[v] = r->old_of[v] != CM_NOBODY ? r->old.neuron[r->old_of[v]] : CM_NOWHERE;
+  return CM_OK;
+}
+
+/* ---- the new mapping ---- */
+
+static cm_status make_region(cm_remapping *r, cm_error *error)
+{
+  const cm_chip *chip = r->input->chip;
+  cm_mapping *m = r->mapping;
+  cm_region *region;
+  if (CM_NEW(r->run->memory, region, 1, error) != CM_OK)
+    return error->status;
+  m->region = region;
+  if (CM_NEW(r->run->memory, region->cores, m->part_count, error) != CM_OK)
+    return error->status;
+  for (uint32_t c = 0; c < cm_chip_cores(chip); c++)
+    if (r->part_at[c] != CM_NOWHERE)
+      region->cores[region->core_count++] = c;
+  cm_region_enclose(chip, r->occupancy, region);
+  return CM_OK;
+}
+
+/* Nothing is trusted on its way out. */
+static cm_status verify(const cm_remapping *r, cm_error *error)
+{
+  const cm_assignment *s = &r->assignment;
+  uint64_t *use;
+  uint32_t *populations = NULL;
+  if (CM_NEW(r->run->memory, use, (size_t)s->parts * CM_RESOURCES, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_NEW(r->run->memory, populations, s->parts, error);
+  if (status == CM_OK)
+    status = cm_count_use(s->topology, s->part, s->parts, r->run, use, error);
+  if (status == CM_OK && s->topology->population_of != NULL)
+    status = cm_count_populations(s->topology, s->part, s->parts, r->run, populations, error);
+  for (uint32_t p = 0; p < s->parts && status == CM_OK; p++) {
+    const cm_limits *limits = cm_assigned_limits(s, p);
+    if (cm_find_violation(limits, use + (size_t)p * CM_RESOURCES, 1).broken_parts > 0 ||
+        (limits->populations != 0 && populations[p] > limits->populations))
+      status = cm_fail(error, CM_INTERNAL, "a part was assigned more than its limits allow");
+    else if (s->core[p] == CM_NOWHERE || r->part_at[s->core[p]] != p || r->occupancy->state[s->core[p]] != CM_CORE_FREE ||
+             cm_chip_kind_of(s->chip, s->core[p]) != s->kind[p])
+      status = cm_fail(error, CM_INTERNAL, "part %u was placed on a core that is not its own", p);
+  }
+  for (uint32_t v = 0; v < s->topology->vertex_count && status == CM_OK; v++)
+    if (!cm_kind_takes(s, v, s->kind[s->part[v]]))
+      status = cm_fail(error, CM_INTERNAL, "neuron %u was assigned to a core that does not take it", v);
+  cm_free(use);
+  cm_free(populations);
+  return status;
+}
+
+/* Where the time of steps counts, those that had to leave, or are new, look for parts in which it is short. */
+static cm_status hasten(cm_remapping *r, cm_error *error)
+{
+  const struct cm_map_options *o = r->input->options;
+  cm_assignment *s = &r->assignment;
+  bool energy = o->objective == CM_OBJECTIVE_ENERGY;
+  uint32_t *movable, count = 0;
+  if (cm_cores_differ(s->chip)) /* the search takes all cores for alike */
+    return CM_OK;
+  if (!s->topology->directed || !cm_objective_is_of_steps((cm_objective)o->objective) || (energy && o->step_budget_ns <= 0))
+    return CM_OK;
+  if (CM_NEW(r->run->memory, movable, s->topology->vertex_count, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < s->topology->vertex_count; v++)
+    if (r->old_of[v] == CM_NOBODY || r->old.neuron[r->old_of[v]] != s->part[v])
+      movable[count++] = v;
+  cm_run_phase(r->run, "refine");
+  cm_status status = cm_hasten(s, movable, count, energy ? o->step_budget_ns : 0, o->seed, r->run, error);
+  cm_free(movable);
+  return status;
+}
+
+/* Parts with neurons that were not there before. */
+static cm_status count_new_parts(cm_remapping *r, uint32_t before, cm_error *error)
+{
+  const cm_assignment *s = &r->assignment;
+  uint8_t *seen;
+  if (CM_NEW(r->run->memory, seen, s->parts, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < s->topology->vertex_count; v++) {
+    r->new_parts += s->part[v] >= before && !seen[s->part[v]];
+    seen[s->part[v]] = 1;
+  }
+  cm_free(seen);
+  return CM_OK;
+}
+
+/* Whether there are as many parts as the options ask for. */
+static bool as_many_as_asked(const cm_remapping *r)
+{
+  const struct cm_map_options *o = r->input->options;
+  const uint32_t parts = r->assignment.parts;
+  const cm_objective objective = cm_objective_resolve(o, r->input->topology->directed, true);
+  return o->parts == 0 || (cm_objective_is_of_steps(objective) ? parts <= o->parts : parts == o->parts);
+}
+
+static cm_status reassign_and_place(cm_remapping *r, bool *legal, cm_error *error)
+{
+  cm_run_phase(r->run, "reassign");
+  const cm_limits stated = stated_limits(r, cm_chip_widest_limits(r->input->chip));
+  cm_status status = cm_check_neurons(r->input->topology, &r->assignment.limits, r->run, error);
+  if (status == CM_OK)
+    status = cm_bound_parts(r->input->topology, &stated, r->run, &r->mapping->bound, error);
+  if (status == CM_OK)
+    status = cm_dissolve(&r->assignment, r->run, &r->dissolved, error);
+  uint32_t before = r->assignment.parts;
+  if (status == CM_OK)
+    status = cm_reassign(&r->assignment, r->run, legal, error);
+  if (status == CM_OK && *legal)
+    status = hasten(r, error);
+  if (status == CM_OK && *legal)
+    status = count_new_parts(r, before, error);
+  if (status != CM_OK || !*legal)
+    return status;
+  cm_run_phase(r->run, "place");
+  if (cm_place_new_parts(&r->assignment, r->occupancy, r->part_at, r->run, &r->placed, error) != CM_OK || verify(r, error) != CM_OK)
+    return error->status;
+  *legal = as_many_as_asked(r); /* there are no empty ones any more */
+  if (!*legal)
+    return CM_OK;
+  cm_mapping *m = r->mapping;
+  m->vertex_count = r->assignment.topology->vertex_count;
+  m->part_count = r->assignment.parts;
+  m->part = r->assignment.part;
+  m->core = r->assignment.core;
+  r->assignment.part = r->assignment.core = NULL;
+  if (make_region(r, error) != CM_OK)
+    return error->status;
+  m->attempts[0] = (cm_attempt){.capacity = r->assignment.limits.neurons, .parts = m->part_count};
+  m->attempt_count = 1;
+  m->options = cm_map_options_shaping_json(r->input->options);
+  m->report = json_object();
+  if (m->options == NULL || m->report == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  cm_run_phase(r->run, "metrics");
+  status = cm_metrics_compute(r->input->topology, r->input->chip, m->part, m->part_count, m->core, r->run, &m->metrics,
+                              &m->detail, error);
+  m->attempts[0].edge_cut = m->metrics.edge_cut;
+  return status;
+}
+
+/* ---- report ---- */
+
+static cm_status map_afresh(const cm_remapping *r, cm_mapping **mapping, cm_error *error)
+{
+  cm_map_input input = *r->input;
+  input.from = NULL;
+  return r->afresh(&input, r->run, mapping, error);
+}
+
+/* Neurons of both mappings, and those whose core is another one than before. */
+static void count_moved(const cm_remapping *r, uint64_t *both, uint64_t *moved)
+{
+  const cm_mapping *m = r->mapping;
+  *both = *moved = 0;
+  for (uint32_t v = 0; v < m->vertex_count; v++)
+    if (r->old_of[v] != CM_NOBODY) {
+      ++*both;
+      *moved += r->old_core[r->old.neuron[r->old_of[v]]] != m->core[m->part[v]];
+    }
+}
+
+static cm_status report(cm_remapping *r, bool afresh, cm_error *error)
+{
+  uint64_t both, moved;
+  count_moved(r, &both, &moved);
+  double before = json_number_value(json_object_get(json_object_get(r->old.rest, "metrics"), "energy_pj"));
+  json_t *told =
+      json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f}", "afresh", afresh, "kept_neurons",
+                (json_int_t)(both - moved), "moved_neurons", (json_int_t)moved, "new_neurons",
+                (json_int_t)(r->mapping->vertex_count - both), "vanished_neurons",
+                (json_int_t)(r->old.kept_neurons - both), "lost_cores", (json_int_t)r->lost_cores, "placed_parts",
+                (json_int_t)r->placed, "new_parts", (json_int_t)r->new_parts, "dissolved_parts", (json_int_t)r->dissolved,
+                "energy_before_pj", before, "energy_pj", r->mapping->metrics.energy_pj);
+  if (told == NULL)
+    return cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  cm_status status = CM_OK;
+  if (r->input->options->baseline && !afresh) {
+    cm_mapping *fresh = NULL;
+    status = map_afresh(r, &fresh, error);
+    if (status == CM_OK && (json_object_set_new(told, "fresh_energy_pj", json_real(fresh->metrics.energy_pj)) != 0 ||
+                            json_object_set_new(told, "fresh_parts", json_integer(fresh->part_count)) != 0))
+      status = cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+    cm_mapping_free(fresh);
+  }
+  if (json_object_set_new(r->mapping->report, "incremental", told) != 0 && status == CM_OK)
+    status = cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  return status;
+}
+
+static cm_status run_remap(cm_remapping *r, cm_error *error)
+{
+  bool legal = false;
+  if (cm_remap_load_old(r, error) != CM_OK || keep_what_stays(r, error) != CM_OK ||
+      reassign_and_place(r, &legal, error) != CM_OK)
+    return error->status;
+  if (!legal) {
+    cm_mapping_free(r->mapping);
+    r->mapping = NULL;
+    r->new_parts = r->dissolved = 0;
+    if (map_afresh(r, &r->mapping, error) != CM_OK)
+      return error->status;
+  }
+  return report(r, !legal, error);
+}
+
+cm_status cm_remap(const cm_map_input *input, cm_remap_afresh *afresh, cm_run *run, cm_mapping **mapping, cm_error *error)
+{
+  cm_remapping r = {.input = input, .afresh = afresh, .run = run, .occupancy = input->occupancy};
+  cm_status status = CM_NEW(run->memory, r.mapping, 1, error);
+  if (status == CM_OK && r.occupancy == NULL) {
+    status = cm_occupancy_new(input->chip, &r.own_occupancy, error);
+    r.occupancy = r.own_occupancy;
+  }
+  if (status == CM_OK)
+    status = run_remap(&r, error);
+  cm_run_finish(run);
+  cm_check_file_free(&r.old);
+  cm_free(r.old_of);
+  cm_free(r.old_core);
+  cm_free(r.part_at);
+  cm_free(r.assignment.part);
+  cm_free(r.assignment.core);
+  cm_free(r.assignment.kind);
+  cm_free(r.allowed);
+  cm_occupancy_free(r.own_occupancy);
+  if (status != CM_OK) {
+    cm_mapping_free(r.mapping);
+    return status;
+  }
+  *mapping = r.mapping;
+  return CM_OK;
+}

@@ -1,0 +1,23 @@
+libcoremap_a_SOURCES += \
+  core/solver/driver/again.c core/solver/driver/again.h core/solver/driver/fitting.c core/solver/driver/fitting.h \
+  core/solver/driver/make.c core/solver/driver/make.h core/solver/driver/portfolio.c core/solver/driver/portfolio.h \
+  core/solver/incremental/dissolve.c core/solver/incremental/evict.c core/solver/incremental/hasten.c \
+  core/solver/incremental/hasten.h core/solver/incremental/place_new.c core/solver/incremental/reassign.c \
+  core/solver/incremental/reassign.h core/solver/incremental/reassignment.h core/solver/incremental/remap.c \
+  core/solver/incremental/remap.h core/solver/incremental/remap_old.c core/solver/incremental/remapping.h \
+  core/solver/map.c core/solver/map.h \
+  core/solver/mappers/axon_engine.c core/solver/mappers/axon_engine.h core/solver/mappers/edge_engine.c \
+  core/solver/mappers/engine.c core/solver/mappers/engine.h core/solver/mappers/learned.c core/solver/mappers/learned.h \
+  core/solver/mappers/mesh_axons.c core/solver/mappers/mesh_engine.c core/solver/mappers/nets_engine.c \
+  core/solver/mappers/nets_engine.h core/solver/mappers/step_engine.c core/solver/mappers/step_engine.h \
+  core/solver/once.h \
+  core/solver/pareto/pareto.c core/solver/pareto/pareto.h \
+  core/solver/place/methods.c core/solver/place/methods.h core/solver/place/near.c core/solver/place/place.c \
+  core/solver/place/place.h core/solver/place/regions_by_kind.c \
+  core/solver/scenarios/scenarios.c core/solver/scenarios/scenarios.h \
+  core/solver/stage/attempts.c core/solver/stage/attempts.h core/solver/stage/attempts_judge.c core/solver/stage/attempts_judge.h \
+  core/solver/stage/attempts_mend.c core/solver/stage/attempts_next.c core/solver/stage/by_class.c core/solver/stage/by_class.h \
+  core/solver/stage/by_population.c core/solver/stage/by_population.h core/solver/stage/infeasibility.c \
+  core/solver/stage/infeasibility.h core/solver/stage/kinds_match.c core/solver/stage/kinds_of_neurons.c \
+  core/solver/stage/kinds_of_neurons.h core/solver/stage/merge_parts.c core/solver/stage/merge_parts.h \
+  core/solver/stage/part_file.c core/solver/stage/part_file.h core/solver/stage/stage.c core/solver/stage/stage.h

@@ -1,0 +1,217 @@
+/* The pipeline: a candidate (partition under the limits, choose a region, place), measured and reported. What can fail:
+ * the partition stage (stage/stage.h), memory, cancel. */
+#include "core/solver/map.h"
+
+#include <math.h>
+
+#include "base/json.h"
+#include "core/chip/interconnect/interconnect.h"
+#include "core/solver/driver/fitting.h"
+#include "core/measure/measure.h"
+#include "core/measure/neurons.h"
+#include "core/mapping/combinations.h"
+#include "core/mapping/options.h"
+#include "core/solver/pareto/pareto.h"
+#include "core/solver/incremental/remap.h"
+#include "core/solver/scenarios/scenarios.h"
+#include "core/partition/step/step_bound.h"
+
+static cm_status report(const cm_candidate *c, cm_mapping *m, cm_error *error)
+{
+  const cm_topology *topology = c->input->topology;
+  const cm_attempt *last = &m->attempts[m->attempt_count - 1];
+  m->options = cm_map_options_shaping_json(c->input->options);
+  m->report = json_pack("{s:I, s:{s:I, s:I, s:I}}", "capacity", (json_int_t)last->capacity, "merged", "duplicates",
+                        (json_int_t)topology->duplicate_count, "self_loops", (json_int_t)topology->self_loop_count,
+                        "empty_hyperedges", (json_int_t)topology->empty_net_count);
+  bool complete = m->options != NULL && m->report != NULL && json_object_update(m->report, c->places.report) == 0 &&
+                  json_object_set_new(m->options, "objective", json_string(cm_objective_name(c->objective))) == 0 &&
+                  json_object_set_new(m->report, "region",
+                                      json_pack("{s:i, s:i, s:f}", "candidates", (int)c->region_count, "chosen",
+                                                (int)c->places.number, "cost_pj", m->region->cost)) == 0;
+  if (complete && last->capacity < m->attempts[0].capacity)
+    complete =
+        json_object_set_new(
+            m->report, "note",
+            json_sprintf("the method does not keep every core limit by itself: the effective capacity was lowered "
+                         "from %llu to %llu because %s",
+                         (unsigned long long)m->attempts[0].capacity, (unsigned long long)last->capacity,
+                         m->attempts[0].broken)) == 0;
+  const cm_chip *chip = c->input->chip;
+  if (complete && chip->target != NULL && chip->limits.neurons == 0)
+    complete = json_object_set_new(m->report, "note",
+                                   json_sprintf("chip %s runs programs and states no limit on neurons: a core may take them all; "
+                                                "name a chip for networks of neurons, or state limits",
+                                                chip->name)) == 0;
+  return complete ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+}
+
+/* Overlaps are looked at for so many steps at most, where the job is about steps; else the plain bounds do. */
+static const double overlap_work = 1e9;
+
+/* A time that no partition on these cores is below. */
+static cm_status find_bound(const cm_map_input *in, cm_run *run, cm_step_bound *bound, cm_error *error)
+{
+  uint32_t cores = in->options->parts != 0 ? in->options->parts : cm_occupancy_free_count(in->occupancy);
+  double work = cm_objective_is_of_steps((cm_objective)in->options->objective) ? overlap_work : 0;
+  cm_run_phase(run, "bound");
+  if (in->topology->scenario_count > 0)
+    return cm_scenarios_bound(in, cores > 0 ? cores : 1, work, run, bound, error);
+  return cm_step_bound_compute(in->topology, &in->chip->costs, cores > 0 ? cores : 1, work, run, bound, error);
+}
+
+/* How far the busiest core is from it. */
+static cm_status report_bound(cm_mapping *m, const cm_step_bound *b, cm_error *error)
+{
+  json_t *told = json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "ns", b->ns, "gap_percent",
+                           b->ns > 0 ? fmax(0, cm_mapping_aimed(m, cm_figure_core_ns_max) / b->ns - 1) * 100 : 0, "neuron_ns",
+                           b->neuron_ns, "shared_ns", b->shared_ns, "overlap_ns", b->overlap_ns, "send_ns", b->send_ns);
+  return json_object_set_new(m->report, "step_bound", told) == 0
+           ? CM_OK
+           : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+}
+
+static cm_status report_neurons(const cm_topology *topology, cm_mapping *m, cm_run *run, cm_error *error)
+{
+  json_t *told;
+  cm_status status = cm_neurons_json(topology, m->part, m->part_count, run, &told, error);
+  if (status != CM_OK || told == NULL)
+    return status;
+  return json_object_set_new(m->report, "neurons", told) == 0 ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+}
+
+static cm_status report_tables(cm_mapping *m, json_t *tables, cm_error *error)
+{
+  return json_object_set(m->report, "tables", tables) == 0 ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+}
+
+static cm_status measure(const cm_map_input *input, cm_run *run, cm_mapping *m, cm_error *error)
+{
+  cm_run_phase(run, "metrics");
+  cm_status status = cm_metrics_compute(input->topology, input->chip, m->part, m->part_count, m->core, run, &m->metrics,
+                                        &m->detail, error);
+  if (status == CM_OK)
+    status = report_neurons(input->topology, m, run, error);
+  return status == CM_OK ? cm_scenarios_measure(input, run, m, error) : status;
+}
+
+/* One mapping; `bound` NULL: none is stated. */
+static cm_status map_once(const cm_map_input *input, const cm_step_bound *bound, cm_run *run, cm_mapping **mapping,
+                          cm_error *error)
+{
+  cm_candidate c;
+  cm_mapping *m = NULL;
+  json_t *tables;
+  cm_topology traffic = *input->topology;
+  cm_map_input seen = *input;
+  if (input->traffic != NULL) { /* levels that are kept are those of other rates */
+    traffic.net_weight = input->traffic;
+    seen.topology = &traffic;
+    seen.cache = NULL;
+  }
+  cm_status status = cm_fitting_candidate(&seen, run, &c, &tables, error);
+  if (status != CM_OK)
+    return status;
+  status = cm_candidate_deliver(&c, &m, error);
+  if (status == CM_OK)
+    status = report(&c, m, error);
+  if (status == CM_OK)
+    status = measure(input, run, m, error);
+  if (status == CM_OK && tables != NULL)
+    status = report_tables(m, tables, error);
+  if (status == CM_OK && bound != NULL)
+    status = report_bound(m, bound, error);
+  json_decref(tables);
+  cm_candidate_free(&c);
+  if (status == CM_OK)
+    *mapping = m;
+  else
+    cm_mapping_free(m);
+  return status;
+}
+
+static cm_status map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
+{
+  cm_step_bound bound = {0};
+  bool directed = input->topology->directed,
+       worst = input->topology->scenario_count > 0 && input->options->scenarios == CM_SCENARIOS_WORST;
+  cm_mapping *made = NULL;
+  cm_status status = CM_OK;
+  if (input->options->objective == CM_OBJECTIVE_PARETO) {
+    if (directed)
+      status = find_bound(input, run, &bound, error);
+    if (status == CM_OK)
+      status = (worst ? cm_map_worst : cm_map_pareto)(input, map_once, &bound, run, &made, error);
+  } else {
+    status = worst ? cm_map_worst(input, map_once, NULL, run, &made, error) : map_once(input, NULL, run, &made, error);
+    if (status == CM_OK && directed)
+      status = find_bound(input, run, &bound, error);
+    if (status == CM_OK && directed)
+      status = report_bound(made, &bound, error);
+  }
+  cm_run_finish(run);
+  if (status != CM_OK) {
+    cm_mapping_free(made);
+    return status;
+  }
+  *mapping = made;
+  return CM_OK;
+}
+
+/* Mapped again: the tables must fit as they come. */
+static cm_status map_from(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
+{
+  json_t *tables = NULL;
+  cm_mapping *made = NULL;
+  cm_status status = cm_remap(input, cm_map, run, &made, error);
+  if (status == CM_OK)
+    status = cm_fitting_check(input, made, run, &tables, error);
+  if (status == CM_OK && tables != NULL)
+    status = report_tables(made, tables, error);
+  if (status == CM_OK)
+    status = report_neurons(input->topology, made, run, error);
+  json_decref(tables);
+  if (status == CM_OK)
+    status = cm_scenarios_measure(input, run, made, error);
+  if (status == CM_OK)
+    *mapping = made;
+  else
+    cm_mapping_free(made);
+  return status;
+}
+
+static cm_status map_afresh(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
+{
+  cm_map_input whole = *input;
+  cm_occupancy *occupancy = NULL;
+  whole.places = true;
+  if (input->occupancy == NULL && cm_occupancy_new(input->chip, &occupancy, error) != CM_OK)
+    return error->status;
+  if (input->occupancy == NULL)
+    whole.occupancy = occupancy;
+  cm_status status = map(&whole, run, mapping, error);
+  cm_occupancy_free(occupancy);
+  return status;
+}
+
+cm_status cm_map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
+{
+  uint64_t refusals = cm_json_refusals();
+  cm_mapping *made = NULL;
+  if (cm_combinations_of_job(input, error) != CM_OK || cm_interconnect_prepare(input->chip->interconnect, error) != CM_OK)
+    return error->status;
+  if ((input->options->inputs == CM_INPUTS_OUTSIDE) != (input->topology->outside_count > 0))
+    return cm_fail(error, CM_INTERNAL, "the network's inputs are not what option \"inputs\" says");
+  if (input->chip->limits.neuron_target_cores != input->topology->target_cores_max ||
+      (input->chip->limits.fan_in != 0 && !input->topology->neurons_limited))
+    return cm_fail(error, CM_INTERNAL, "the network's neurons are not what the chip asks of them");
+  cm_status status = input->from != NULL ? map_from(input, run, &made, error) : map_afresh(input, run, &made, error);
+  if (status == CM_OK)
+    status = cm_json_whole(refusals, "the report", error);
+  if (status != CM_OK) {
+    cm_mapping_free(made);
+    return status;
+  }
+  *mapping = made;
+  return CM_OK;
+}

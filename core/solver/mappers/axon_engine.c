@@ -1,0 +1,313 @@
+#include "core/solver/mappers/axon_engine.h"
+
+#include <math.h>
+
+#include "core/limits/limits.h"
+#include "core/partition/axon/axon.h"
+#include "core/partition/axon/dense.h"
+#include "core/solver/mappers/nets_engine.h"
+
+/* Effort of the presets that know axons and limits. */
+static const cm_axon_options efforts[] = {
+  [CM_PRESET_FAST] = {.bands = 6, .samples = 2, .sketch_bins = 32, .coarse_vertices = 20, .starts = 1, .start_sweeps = 24,
+                      .coarse_sweeps = 2, .deep_sweeps = 12, .deep_pins = 100000000, .fine_sweeps = 1, .one_net_of = 2, .shaping = 20,
+                      .shaping_pins = 10000000, .shaping_hot = 0.3, .dense_pins = 1200000, .fills = 1, .fill_work = 1e9},
+  [CM_PRESET_BALANCED] = {.bands = 8, .samples = 4, .sketch_bins = 64, .coarse_vertices = 20, .starts = 3, .start_sweeps = 60,
+                          .coarse_sweeps = 12, .coarse_pins = 400000000, .deep_sweeps = 12, .deep_pins = 700000000, .fine_sweeps = 3,
+                          .one_net_of = 2, .sampled_pins = 10000000, .shaping = 20, .shaping_work = 500000000, .shaping_hot = 0.5,
+                          .settle_all = true, .last_sweeps = 1, .cycles = 1, .cycle_hot = 0.06, .cycle_pins = 10000000,
+                          .fills = 3, .fill_work = 1e9, .below = &efforts[CM_PRESET_FAST], .below_pins = 10000000,
+                          .own_pins = 1200000, .own_looks = 2e7, .cycle_looks = 5e7, .grow_pins = 1200000},
+  [CM_PRESET_BEST] = {.bands = 8, .samples = 4, .sketch_bins = 64, .coarse_vertices = 20, .starts = 4, .start_sweeps = 300,
+                      .coarse_sweeps = 300, .fine_sweeps = 60, .sweep_pins = 250000000, .shaping = 400, .shaping_work = 2500000000,
+                      .shaping_hot = 0.6, .settle_all = true, .last_sweeps = 3, .attempts = 12, .attempt_pins = 25000000,
+                      .cycles = 40, .cycle_hot = 0.1, .cycle_sweeps = 30, .cycle_pins = 90000000, .fills = 5, .fill_work = 1e9,
+                      .below = &efforts[CM_PRESET_BALANCED]},
+};
+
+/* Where axons reach so few neurons on average, neurons that belong together share no axons to be known by; those
+ * between them tell more. Up to twice as many, edges still tell what axons do not of networks with a shape (layers of
+ * convolutions: half the packets); a partition by nets takes ten times the time of all else, and only `best` has it. */
+enum { FEW_TARGETS = 40, EDGE_TARGETS = 80 };
+
+/* Cycles cost little on small networks of small nets, and gain more there than elsewhere. */
+enum { CYCLES_MORE = 10, CYCLES_MORE_PINS = 1000000 };
+
+/* They gain little on what the nets themselves gave: a thousandth from three on. */
+enum { CYCLES_AFTER_NETS = 3 };
+
+bool cm_axons_reach_few(const cm_topology *topology)
+{
+  return topology->pin_count <= (uint64_t)FEW_TARGETS * topology->net_count;
+}
+
+cm_axon_options cm_engine_axon_options(const cm_engine_task *task)
+{
+  cm_axon_options options = efforts[task->input->options->preset];
+  uint64_t more = CYCLES_MORE_PINS / (task->input->topology->pin_count + 1);
+  if (options.cycles > 0 && options.cycles < more && cm_axons_reach_few(task->input->topology))
+    options.cycles = more < CYCLES_MORE ? (uint32_t)more : options.cycles < CYCLES_MORE ? CYCLES_MORE : options.cycles;
+  options.limits = task->limits;
+  options.parts_max = task->parts_max;
+  options.sole_reader = task->input->sole_reader;
+  options.seed = task->input->options->seed;
+  return options;
+}
+
+bool cm_axons_are_edges(const cm_topology *t)
+{
+  bool edges = t->directed && t->pin_weight == NULL && t->pin_count <= t->net_count;
+  for (uint32_t e = 0; edges && e < t->net_count; e++)
+    edges = t->net_first[e + 1] - t->net_first[e] <= 1;
+  return edges;
+}
+
+/* Parts that neurons fill to the brim leave edges no room to be sorted, and the last ones get what is left over everywhere, with axons from
+ * everywhere: parts are to be full to so much, where they are so many that one more costs little. */
+static const double full_most = 0.97;
+enum { PARTS_MANY = 16 };
+
+/* 0: as few as neurons allow. */
+static uint32_t parts_of_start(const cm_engine_task *task)
+{
+  const cm_topology *t = task->input->topology;
+  double limit = (double)task->limits.neurons, size = (double)t->size_total;
+  if (limit < 1 || t->size != NULL || size < PARTS_MANY * limit)
+    return 0;
+  double parts = ceil(size / (full_most * limit));
+  return parts <= fmin(task->parts_max, t->vertex_count) ? (uint32_t)parts : 0;
+}
+
+/* A partition for objective edge by the effort of a preset; NULL where it breaks a limit of its own. */
+static cm_status start_by_edges(const cm_engine_task *task, uint32_t preset, cm_run *run, cm_partition **start,
+                                cm_error *error)
+{
+  cm_error none;
+  cm_edge_options options = cm_engine_edge_options(task, preset);
+  options.parts = parts_of_start(task);
+  *start = NULL;
+  cm_status status = cm_partition_by_edges(task->input->topology, &options, run, start, &none);
+  if (status == CM_NO_ROOM || status == CM_LIMIT_BROKEN)
+    return CM_OK;
+  if (status != CM_OK)
+    *error = none;
+  return status;
+}
+
+/* Where copies take more than so much of what neurons do, starts that do not know them ask for up to half as many again as the search
+ * ends with: parts of neurons that share axons need fewer. */
+static const double copied_most = 0.5;
+
+/* Parts that copies fill to the brim on average are mended at the cost of much that the start found. */
+static const double filled_most = 0.97;
+
+/* Starts know neurons alone: their parts are to be smaller by what copies of neurons take of such a one on average. *few: copies are. */
+static cm_status leave_room_for_copies(cm_engine_task *task, const cm_partition *start, cm_run *run, bool *few, cm_error *error)
+{
+  const cm_topology *t = task->input->topology;
+  uint64_t *use, all = 0;
+  if (CM_NEW(run->memory, use, (size_t)start->part_count * CM_RESOURCES, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_count_use(t, start->part, start->part_count, run, use, error);
+  for (uint32_t p = 0; p < start->part_count; p++)
+    all += use[(size_t)p * CM_RESOURCES + CM_NEURONS];
+  if (status == CM_OK && all > t->size_total) {
+    uint64_t room = (uint64_t)((double)task->limits.neurons * (double)t->size_total / (double)all);
+    task->limits.neurons = room > 0 ? room : 1;
+  }
+  *few = (double)all <= (1 + copied_most) * (double)t->size_total;
+  cm_free(use);
+  return status;
+}
+
+/* A start by edges; where neurons have copies, made again once it tells how many, or NULL where they are many: the limit of *task is what
+ * neurons alone may take of a part then. Leaving room once more, for those that smaller parts have, gains nothing. */
+static cm_status start_with_room(cm_engine_task *task, uint32_t preset, cm_run *run, cm_partition **start, cm_error *error)
+{
+  bool few = false;
+  cm_status status = start_by_edges(task, preset, run, start, error);
+  if (status != CM_OK || *start == NULL || task->limits.neurons == 0 || task->input->topology->target_cores_max == 0)
+    return status;
+  status = leave_room_for_copies(task, *start, run, &few, error);
+  cm_partition_free(*start);
+  *start = NULL;
+  if (status != CM_OK || !few)
+    return status;
+  cm_engine_task again = *task;
+  again.limits.neurons = (uint64_t)ceil(filled_most * (double)task->limits.neurons);
+  return start_by_edges(&again, preset, run, start, error);
+}
+
+/* cm_engine_axon_start, which leaves the limit of *task as start_with_room does. */
+static cm_status first_start(cm_engine_task *task, cm_run *run, cm_partition **start, cm_error *error)
+{
+  const cm_topology *t = task->input->topology;
+  *start = NULL;
+  if (t->pin_count > (uint64_t)EDGE_TARGETS * t->net_count)
+    return CM_OK;
+  return start_with_room(task, cm_axons_are_edges(t) ? task->input->options->preset : CM_PRESET_FAST, run, start, error);
+}
+
+cm_status cm_engine_axon_start(const cm_engine_task *task, cm_run *run, cm_partition **start, cm_error *error)
+{
+  cm_engine_task roomy = *task;
+  return first_start(&roomy, run, start, error);
+}
+
+/* How a partition stands to the limits and the cores. */
+typedef struct standing {
+  bool keeps, near; /* near: more effort may make it keep them */
+  double axons;     /* inbound ones that a part takes in on average, in limits; 0 where there is none */
+} standing;
+
+/* More effort by nets saves up to a tenth of the axons. Parts that take in more on average than a core may do not keep the limits
+ * then; nor does one that exceeds them by so much. By nets parts take in two thirds of what they do by edges, or more. */
+static const double mean_most = 1.1, worst_most = 2, mean_by_edges_most = 1.7;
+
+static standing judge_use(const cm_engine_task *task, const uint64_t *use, uint32_t parts)
+{
+  const cm_limits *limits = &task->limits;
+  cm_violation worst = cm_find_violation(limits, use, parts);
+  double axons = 0;
+  for (uint32_t p = 0; p < parts; p++)
+    axons += (double)use[(size_t)p * CM_RESOURCES + CM_INBOUND_AXONS];
+  double mean = limits->inbound_axons == 0 ? 0 : axons / ((double)limits->inbound_axons * parts);
+  return (standing){.keeps = parts <= task->parts_max && worst.broken_parts == 0,
+                    .near = mean <= mean_most && (worst.broken_parts == 0 || (double)worst.use <= worst_most * (double)worst.limit),
+                    .axons = mean};
+}
+
+/* It keeps them without copies of neurons: the capacity is for neurons alone, and where copies need room the stage lowers it. */
+static cm_status find_standing(const cm_engine_task *task, const uint32_t *part, uint32_t parts, cm_run *run, standing *found,
+                               cm_error *error)
+{
+  uint64_t *use;
+  cm_topology topology = *task->input->topology;
+  if (CM_NEW(run->memory, use, (size_t)parts * CM_RESOURCES, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_count_use(&topology, part, parts, run, use, error);
+  if (status == CM_OK)
+    *found = judge_use(task, use, parts);
+  if (status == CM_OK && topology.target_cores_max != 0) {
+    topology.target_cores_max = 0;
+    status = cm_count_use(&topology, part, parts, run, use, error);
+    if (status == CM_OK)
+      found->keeps = judge_use(task, use, parts).keeps;
+  }
+  cm_free(use);
+  return status;
+}
+
+/* What is asked before more effort goes into a partition by nets. */
+typedef struct question {
+  const cm_engine_task *task;
+  cm_run *run;
+} question;
+
+static cm_status is_near(void *context, const uint32_t *part, uint32_t parts, bool *near, cm_error *error)
+{
+  const question *q = context;
+  standing found = {0};
+  cm_status status = find_standing(q->task, part, parts, q->run, &found, error);
+  *near = found.near;
+  return status;
+}
+
+/* A partition by nets that keeps the limits; NULL: none was found, or what little effort found is far from them. */
+static cm_status start_by_nets(const cm_engine_task *task, uint32_t preset, cm_run *run, cm_partition **start, cm_error *error)
+{
+  question q = {task, run};
+  standing found = {0};
+  cm_status status = cm_engine_nets_where(task, preset, is_near, &q, run, start, error);
+  if (status == CM_OK && *start != NULL)
+    status = find_standing(task, (*start)->part, (*start)->part_count, run, &found, error);
+  if (status == CM_OK && found.keeps)
+    return CM_OK;
+  cm_partition_free(*start);
+  *start = NULL;
+  return status;
+}
+
+/* A second start, where axons reach few: by nets, or by edges with more effort where that takes too long or breaks a limit, as is
+ * told by the first one, by edges. */
+static cm_status other_start(const cm_engine_task *task, const cm_partition *first, cm_run *run, cm_partition **start, bool *by_nets,
+                             cm_error *error)
+{
+  uint32_t preset = task->input->options->preset;
+  standing found;
+  if (!cm_axons_reach_few(task->input->topology))
+    preset = CM_PRESET_BALANCED;
+  cm_status status = find_standing(task, first->part, first->part_count, run, &found, error);
+  if (status == CM_OK && found.axons <= mean_by_edges_most)
+    status = start_by_nets(task, preset, run, start, error);
+  *by_nets = status == CM_OK && *start != NULL;
+  if (status != CM_OK || *by_nets)
+    return status;
+  return start_by_edges(task, CM_PRESET_BALANCED, run, start, error);
+}
+
+static cm_status search_axons(const cm_engine_task *task, const cm_partition *start, const cm_partition *other,
+                              bool by_nets, cm_run *run, cm_attempt *attempt, cm_partition **partition, cm_error *error)
+{
+  const cm_topology *topology = task->input->topology;
+  cm_axon_options options = cm_engine_axon_options(task);
+  cm_partition *made;
+  options.start = start != NULL ? start->part : NULL;
+  options.other_start = other != NULL ? other->part : NULL;
+  if (by_nets && task->input->options->preset == CM_PRESET_BALANCED && options.cycles > CYCLES_AFTER_NETS)
+    options.cycles = CYCLES_AFTER_NETS;
+  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
+    return error->status;
+  made->vertex_count = topology->vertex_count;
+  cm_status status = CM_NEW(run->memory, made->part, topology->vertex_count, error);
+  if (status == CM_OK)
+    status = cm_dense_suits(topology)
+                 ? cm_partition_dense(topology, &options, run, made->part, &made->part_count, error)
+                 : cm_partition_axons(topology, &options, run, made->part, &made->part_count, error);
+  if (status == CM_OK) {
+    *partition = made;
+    return CM_OK;
+  }
+  attempt->parts = made->part_count;
+  cm_partition_free(made);
+  return status;
+}
+
+/* Exactly so many parts. */
+static cm_status into_parts(const cm_engine_task *task, cm_run *run, cm_partition **partition, cm_error *error)
+{
+  cm_partition *made;
+  if (cm_engine_nets(task, task->input->options->preset, run, &made, error) != CM_OK)
+    return error->status;
+  if (made == NULL)
+    return cm_fail(error, CM_LIMIT_BROKEN, "neurons of these sizes were not packed into %u parts of at most %llu: allow more imbalance",
+                   task->parts, (unsigned long long)task->limits.neurons);
+  *partition = made;
+  return CM_OK;
+}
+
+cm_status cm_engine_by_axons(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition, cm_error *error)
+{
+  cm_partition *start, *other = NULL;
+  cm_engine_task roomy = *task;
+  standing found = {0};
+  bool by_nets = false, edges = cm_axons_are_edges(task->input->topology);
+  uint32_t preset = task->input->options->preset;
+  if (task->parts != 0)
+    return into_parts(task, run, partition, error);
+  bool more = !edges && (preset == CM_PRESET_BEST || (preset != CM_PRESET_FAST && cm_axons_reach_few(task->input->topology)));
+  cm_status status = first_start(&roomy, run, &start, error);
+  if (status == CM_OK && start != NULL && edges)
+    status = find_standing(task, start->part, start->part_count, run, &found, error);
+  if (status == CM_OK && found.keeps) {
+    *partition = start;
+    return CM_OK;
+  }
+  if (status == CM_OK)
+    status = start != NULL && more ? other_start(&roomy, start, run, &other, &by_nets, error) : CM_OK;
+  if (status == CM_OK)
+    status = search_axons(task, start, other, by_nets, run, attempt, partition, error);
+  cm_partition_free(start);
+  cm_partition_free(other);
+  return status;
+}

@@ -1,0 +1,129 @@
+#include "core/solver/mappers/axon_engine.h"
+
+#include "core/solver/mappers/step_engine.h"
+#include "core/levels/levels.h"
+#include "core/partition/axon/dense.h"
+#include "core/partition/edge/constrained.h"
+#include "core/partition/flows.h"
+#include "core/partition/reference/reference.h"
+
+/* The source's method; a damaged cache entry is made anew once. */
+static cm_status by_seed(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
+                         cm_error *error)
+{
+  const struct cm_map_options *o = task->input->options;
+  cm_partition_options options = {.capacity = task->limits.neurons,
+                                  .parts = task->parts,
+                                  .coarsening_share = o->coarsening_share,
+                                  .coarsening_tries = o->coarsening_tries,
+                                  .coarsening_stop = o->coarsening_stop,
+                                  .matching = (cm_matching)o->matching,
+                                  .bisection_tries = o->bisection_tries,
+                                  .refinement_passes = o->refinement_passes,
+                                  .coarsening_seed = o->coarsening_seed,
+                                  .seed = o->seed};
+  for (bool again = false;; again = true) {
+    cm_levels levels;
+    if (cm_levels_acquire(task->input, &options, run, &levels, error) != CM_OK)
+      return error->status;
+    cm_status status = cm_partition_reference(task->input->topology, &options, levels.folder, levels.count, run,
+                                              partition, error);
+    bool damaged = levels.cached && (status == CM_BAD_NETWORK || status == CM_DAMAGED || status == CM_NOT_FOUND);
+    attempt->levels = levels.count;
+    attempt->levels_available = levels.available;
+    attempt->coarsening_cached = levels.cached;
+    cm_levels_release(task->input, &levels, damaged);
+    if (!damaged || again)
+      return status;
+  }
+}
+
+static cm_status graph_of_edges(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+                                cm_graph **graph, cm_error *error)
+{
+  cm_graph *whole;
+  if (cm_graph_from_topology(topology, run, &whole, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_graph_contract(whole, part, parts, run, graph, error);
+  cm_graph_free(whole);
+  return status;
+}
+
+/* The multilevel method for the least edge cut; of the limits it knows the neurons. */
+static cm_status by_edges(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
+                          cm_error *error)
+{
+  (void)attempt; /* its levels are its own */
+  cm_edge_options options = cm_engine_edge_options(task, task->input->options->preset);
+  return cm_partition_by_edges(task->input->topology, &options, run, partition, error);
+}
+
+/* Memory beside the topology: of the source's method the level-0 graph and the transposed pins at once. */
+static uint64_t seed_bytes(const cm_engine_task *task)
+{
+  const cm_topology *t = task->input->topology;
+  return t->pin_count * (!t->directed ? 12 : t->pin_weight != NULL ? 36 : 28) + t->vertex_count * UINT64_C(40);
+}
+
+static uint64_t edge_bytes(const cm_engine_task *task)
+{
+  cm_edge_options options = cm_engine_edge_options(task, task->input->options->preset);
+  return cm_edges_least_bytes(task->input->topology, &options);
+}
+
+/* What a vertex takes at least of arrays that are to be at hand. */
+enum { VERTEX_BYTES = 64 };
+
+uint64_t cm_engine_vertex_bytes(const cm_engine_task *task)
+{
+  return (uint64_t)task->input->topology->vertex_count * VERTEX_BYTES;
+}
+
+/* The levels of the method for axons take so many bytes a synapse, read all over. With a half of them at hand a job takes
+ * up to four times the processor time, with a quarter ten times, most of it in page faults. */
+enum { LEVELS_BYTES = 10, LEVELS_HOT = 2 };
+
+/* By nets, where the number of parts is given: the same a synapse and level, read all over. */
+enum { NETS_BYTES = 64 };
+
+static uint64_t axon_bytes(const cm_engine_task *task)
+{
+  return task->parts != 0 ? task->input->topology->pin_count * NETS_BYTES : seed_bytes(task);
+}
+
+static uint64_t axon_hot_bytes(const cm_engine_task *task)
+{
+  const cm_topology *t = task->input->topology;
+  if (task->parts != 0)
+    return axon_bytes(task);
+  uint64_t more = cm_dense_suits(t) ? cm_dense_hot_bytes(t) : t->pin_count * LEVELS_BYTES / LEVELS_HOT;
+  return cm_engine_vertex_bytes(task) + more;
+}
+
+static cm_status polish_edges(const cm_map_input *input, const cm_limits *limits, cm_partition *partition, cm_run *run,
+                              cm_error *error)
+{
+  return cm_refine_constrained(input->topology, limits, NULL, CM_POLISH_ROUNDS, run, partition->part, partition->part_count,
+                          error);
+}
+
+#define BY_AXONS {cm_engine_by_axons, cm_graph_of_axons, axon_bytes, axon_hot_bytes, .takes_parts = true, .keeps_limits = true, .mends = true}
+#define BY_EDGES {by_edges, cm_graph_of_synapses, edge_bytes, cm_engine_vertex_bytes, polish_edges, .takes_parts = true, .mends = true}
+
+static const cm_engine engines[][CM_OBJECTIVE_TIME] = {
+  [CM_PRESET_REFERENCE] = {[CM_OBJECTIVE_EDGE] = {by_seed, graph_of_edges, seed_bytes, cm_engine_vertex_bytes, .takes_parts = true}},
+  [CM_PRESET_FAST] = {[CM_OBJECTIVE_EDGE] = BY_EDGES, [CM_OBJECTIVE_AXON] = BY_AXONS},
+  [CM_PRESET_BALANCED] = {[CM_OBJECTIVE_EDGE] = BY_EDGES, [CM_OBJECTIVE_AXON] = BY_AXONS},
+  [CM_PRESET_BEST] = {[CM_OBJECTIVE_EDGE] = BY_EDGES, [CM_OBJECTIVE_AXON] = BY_AXONS},
+};
+
+const cm_engine *cm_engine_find(cm_preset preset, cm_objective objective)
+{
+  static const cm_engine *const of_steps[] = {[CM_OBJECTIVE_TIME] = &cm_engine_time,
+                                              [CM_OBJECTIVE_ENERGY] = &cm_engine_energy,
+                                              [CM_OBJECTIVE_EDP] = &cm_engine_edp,
+                                              [CM_OBJECTIVE_PARETO] = &cm_engine_edp};
+  if (!cm_preset_serves(preset, objective))
+    return NULL;
+  return cm_objective_is_of_steps(objective) ? of_steps[objective] : &engines[preset][objective];
+}

@@ -1,0 +1,331 @@
+/* The learned mapper on one region: who is to talk to whom (flows), which processor runs what (communities), where the
+ * policy puts it (agent), refinement, and what others would have made of it. What can fail: the policy's file, memory,
+ * cancel; that routes cannot be had around dead links is told, and is no failure. */
+#include "core/solver/mappers/learned.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/learning/agent/agent.h"
+#include "core/learning/deadlock.h"
+#include "core/learning/agent/placement_refinement.h"
+#include "core/learning/letter/letter.h"
+#include "core/learning/pilot/pilot.h"
+#include "core/learning/reward.h"
+#include "core/mapping/options.h"
+#include "core/routing/routes.h"
+#include "core/placement/arrange.h"
+#include "core/placement/placement.h"
+
+enum { REWARD_SWEEPS = 160 };
+
+/* What one run of the mapper holds. */
+typedef struct job {
+  const cm_map_input *input;
+  const cm_graph *parts;
+  const cm_region *region;
+  cm_run *run;
+  cm_flows *flows;
+  cm_multicast multicast;
+  cm_policy *policy;
+  cm_environment *environment;
+  cm_reward_task task;
+  cm_acted acted[CM_LAYOUTS];
+  uint32_t *other; /* [parts] the core of each, by others */
+  uint32_t *at;    /* [parts] the site of each, on the way */
+} job;
+
+/* What a placement came to. */
+typedef struct outcome {
+  uint64_t hops;
+  cm_reward reward;
+  bool rewarded; /* dead links may leave multicast nodes no way */
+} outcome;
+
+/* What is told of a mapping; refined and others only where there was refinement. */
+typedef struct told {
+  outcome alone, refined, others;
+  outcome letter, plane; /* the source's method, as a baseline */
+} told;
+
+static cm_status tell_flows(job *j, const uint32_t *part, cm_error *error)
+{
+  const cm_topology *t = j->input->topology;
+  uint32_t parts = j->parts->vertex_count;
+  if (!t->directed)
+    return cm_flows_of_graph(j->parts, j->run, &j->flows, error);
+  if (cm_flows_of_axons(t, part, parts, j->run, &j->flows, error) != CM_OK)
+    return error->status;
+  return cm_multicast_from_topology(t, part, parts, j->run, &j->multicast, error);
+}
+
+static cm_status set_environment(job *j, cm_error *error)
+{
+  cm_environment_parts parts = {.graph = j->parts,
+                          .flows = j->flows,
+                          .multicast = j->multicast.first != NULL ? &j->multicast : NULL,
+                          .chip = j->input->chip,
+                          .site = j->region->cores,
+                          .sites = j->region->core_count};
+  bool own;
+  j->task = (cm_reward_task){.parts = j->parts,
+                             .multicast = parts.multicast,
+                             .chip = j->input->chip,
+                             .rule = cm_routes_wanted(j->input->options, j->input->chip, &own).rule,
+                             .distance = CM_DISTANCE_MANHATTAN};
+  cm_run_phase(j->run, "communities");
+  return cm_environment_new_shared(&parts, j->input->options->placement_seed, j->run, &j->environment, error);
+}
+
+static cm_status judge(const job *j, const uint32_t *core, outcome *o, cm_error *error)
+{
+  o->hops = cm_placement_traffic(j->parts, j->input->chip, core);
+  cm_status status = cm_reward_compute(&j->task, core, j->run, &o->reward, error);
+  o->rewarded = status == CM_OK;
+  return status == CM_NO_ROUTE ? CM_OK : status;
+}
+
+static void name_cores(const job *j, const uint32_t *at, uint32_t *core)
+{
+  for (uint32_t p = 0; p < j->parts->vertex_count; p++)
+    core[p] = j->region->cores[at[p]];
+}
+
+static bool is_letter(const job *j)
+{
+  return j->policy->shape.kind == CM_KIND_LETTER || j->policy->shape.kind == CM_KIND_LETTER_PLANE;
+}
+
+/* Looks at pairs of cores when annealing what swaps have left. */
+static const double looks[] = {[CM_PRESET_REFERENCE] = 0, [CM_PRESET_FAST] = 0, [CM_PRESET_BALANCED] = 5e8,
+                               [CM_PRESET_BEST] = 5e9};
+
+/* On cores. */
+static cm_status refine_reward(job *j, uint32_t start, uint32_t *core, double *reward, cm_error *error)
+{
+  cm_reward_refine_options options = {.sweeps = REWARD_SWEEPS, .seed = j->input->options->placement_seed + start};
+  cm_reward_refined result;
+  if (cm_reward_refine(&j->task, j->region->cores, j->region->core_count, &options, j->run, core, &result, error) !=
+      CM_OK)
+    return error->status;
+  *reward = result.after.reward;
+  return CM_OK;
+}
+
+/* On the reward, from all that the policy made. */
+static cm_status refine_rewards(job *j, uint32_t *core, cm_error *error)
+{
+  double most = -INFINITY, reward;
+  if (is_letter(j)) /* which made one placement: that in core */
+    return refine_reward(j, 0, core, &reward, error);
+  for (uint32_t start = 0; start < CM_LAYOUTS; start++) {
+    name_cores(j, j->acted[start].at, j->other);
+    if (refine_reward(j, start, j->other, &reward, error) != CM_OK)
+      return error->status;
+    if (reward > most)
+      memcpy(core, j->other, j->parts->vertex_count * sizeof *core);
+    most = reward > most ? reward : most;
+  }
+  return CM_OK;
+}
+
+/* On few cores the engine is often ahead of swaps, in milliseconds: preset fast keeps the better of both. */
+static cm_status ask_engine(job *j, uint32_t *core, cm_error *error)
+{
+  const struct cm_map_options *o = j->input->options;
+  cm_arrange_options options = {.effort = CM_ARRANGE_FAST, .seed = o->placement_seed};
+  cm_arrange_result made;
+  if (o->preset != CM_PRESET_FAST || j->region->core_count > CM_REFINE_FEW_SITES)
+    return CM_OK;
+  if (cm_arrange(j->parts, j->input->chip, j->region, &options, j->run, j->other, &made, error) != CM_OK)
+    return error->status;
+  if (cm_placement_traffic(j->parts, j->input->chip, j->other) < cm_placement_traffic(j->parts, j->input->chip, core))
+    memcpy(core, j->other, j->parts->vertex_count * sizeof *core);
+  return CM_OK;
+}
+
+/* Refines what the policy made for what the job aims at: fills core [parts]. */
+static cm_status refine(job *j, uint32_t *core, cm_error *error)
+{
+  const struct cm_map_options *o = j->input->options;
+  cm_refine_options options = {looks[o->preset], o->placement_seed};
+  cm_run_phase(j->run, "refine");
+  if (o->policy_objective == CM_POLICY_FOR_REWARD)
+    return refine_rewards(j, core, error);
+  const uint32_t *at = j->at;
+  if (is_letter(j)) {
+    if (cm_environment_refine(j->environment, &options, j->run, j->at, error) != CM_OK)
+      return error->status;
+  } else {
+    if (cm_acted_refine(j->environment, &options, j->run, j->acted, error) != CM_OK)
+      return error->status;
+    at = j->acted[cm_acted_best(j->acted)].at;
+  }
+  name_cores(j, at, core);
+  return ask_engine(j, core, error);
+}
+
+/* The seed's bisection with the same refinement: as many looks at hops, or one annealing on the reward. */
+static cm_status bisect(job *j, cm_error *error)
+{
+  const struct cm_map_options *o = j->input->options;
+  cm_refine_options options = {CM_LAYOUTS * looks[o->preset], o->placement_seed};
+  double reward;
+  uint32_t *at = j->at;
+  cm_run_phase(j->run, "baseline");
+  if (cm_place_by_bisection(j->parts, j->input->chip, j->region, o->bisection_tries, o->placement_seed, j->run,
+                            j->other, error) != CM_OK)
+    return error->status;
+  if (o->policy_objective == CM_POLICY_FOR_REWARD)
+    return refine_reward(j, 0, j->other, &reward, error);
+  for (uint32_t p = 0; p < j->parts->vertex_count; p++)
+    at[p] = j->environment->site_on[j->other[p]];
+  if (cm_environment_refine(j->environment, &options, j->run, at, error) != CM_OK)
+    return error->status;
+  name_cores(j, at, j->other);
+  return CM_OK;
+}
+
+/* ---- the report ---- */
+
+static json_t *outcome_json(const job *j, const outcome *o)
+{
+  double scale = (double)j->input->topology->weight_scale;
+  return o->rewarded ? json_pack("{s:f, s:f, s:f}", "part_traffic", (double)o->hops / scale, "reward",
+                                 o->reward.reward / scale, "dl_ratio", o->reward.dl_ratio)
+                     : json_pack("{s:f, s:n}", "part_traffic", (double)o->hops / scale, "reward");
+}
+
+static cm_status check_deadlock(job *j, const uint32_t *core, json_t **json, cm_error *error)
+{
+  cm_deadlock_report found;
+  cm_status status =
+    cm_deadlock_check(j->parts, j->task.multicast, j->input->chip, j->task.rule, core, j->run, &found, error);
+  if (status == CM_NO_ROUTE)
+    *json = json_pack("{s:s, s:n, s:s}", "rule", cm_turn_rule_name(j->task.rule), "free", "why", error->detail);
+  else if (status == CM_OK)
+    *json = json_pack("{s:s, s:b, s:I, s:I, s:I}", "rule", cm_turn_rule_name(j->task.rule), "free", 1, "routes",
+                      (json_int_t)found.routes, "channels", (json_int_t)found.channels, "dependencies",
+                      (json_int_t)found.arcs);
+  else
+    return status;
+  return *json != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+}
+
+/* The share of the cost of a start that the policy took off it. */
+static double gained(const cm_acted *acted)
+{
+  return acted->before > 0 ? 1 - (double)acted->after / (double)acted->before : 0;
+}
+
+static const char *const policies[CM_KINDS] = {"layout", "letter", "letter-plane", "pilot"};
+
+static cm_status report(job *j, const told *t, const uint32_t *core, json_t **json, cm_error *error)
+{
+  static const char *const starts[CM_LAYOUTS] = {"spectral", "curve"};
+  bool refining = j->input->options->policy_refinement;
+  const outcome *last = refining ? &t->refined : &t->alone;
+  json_t *deadlock;
+  if (check_deadlock(j, core, &deadlock, error) != CM_OK)
+    return error->status;
+  json_t *learned = json_pack("{s:s, s:o, s:i, s:o, s:o, s:o}", "policy", policies[j->policy->shape.kind], "policy_alone",
+                              outcome_json(j, &t->alone), "processors", (int)j->environment->processors, "deadlock", deadlock,
+                              "letter", outcome_json(j, &t->letter), "letter_plane", outcome_json(j, &t->plane));
+  for (int l = 0; l < CM_LAYOUTS && j->acted[l].at != NULL; l++)
+    json_object_set_new(learned, starts[l],
+                        json_pack("{s:f, s:i}", "gained", gained(&j->acted[l]), "steps", (int)j->acted[l].steps));
+  if (refining) {
+    json_object_set_new(learned, "policy_refined", outcome_json(j, &t->refined));
+    json_object_set_new(learned, "bisection_refined", outcome_json(j, &t->others));
+  }
+  *json = json_pack("{s:{s:s, s:f}, s:o}", "placement", "method", refining ? "policy and refinement" : "policy",
+                    "part_traffic", (double)last->hops / (double)j->input->topology->weight_scale, "learned", learned);
+  return *json != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+}
+
+/* What the source's method makes of the same environment. */
+static cm_status compare_letter(job *j, cm_shipped_policy which, outcome *o, cm_error *error)
+{
+  cm_policy *letter;
+  if (cm_policy_shipped(which, &letter, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_letter_place(letter, j->environment, j->run, j->at, error);
+  cm_policy_free(letter);
+  if (status != CM_OK)
+    return status;
+  name_cores(j, j->at, j->other);
+  return judge(j, j->other, o, error);
+}
+
+/* What the policy says, and nothing else: fills core [parts]. */
+static cm_status ask(job *j, uint32_t *core, cm_error *error)
+{
+  const uint32_t *at = j->at;
+  if (is_letter(j)) {
+    if (cm_letter_place(j->policy, j->environment, j->run, j->at, error) != CM_OK)
+      return error->status;
+  } else {
+    bool pilot = j->policy->shape.kind == CM_KIND_PILOT;
+    if ((pilot ? cm_pilot_act(j->policy, j->environment, 0, j->input->options->placement_seed, j->run, j->acted, error)
+               : cm_policy_act(j->policy, j->environment, 0, j->run, j->acted, error)) != CM_OK)
+      return error->status;
+    at = j->acted[cm_acted_best(j->acted)].at;
+  }
+  name_cores(j, at, core);
+  return CM_OK;
+}
+
+static cm_status place(job *j, uint32_t *core, json_t **json, cm_error *error)
+{
+  told t;
+  bool refining = j->input->options->policy_refinement;
+  cm_run_phase(j->run, "policy");
+  cm_status status = ask(j, core, error);
+  if (status == CM_OK)
+    status = judge(j, core, &t.alone, error);
+  if (status == CM_OK && refining)
+    status = refine(j, core, error);
+  if (status == CM_OK && refining)
+    status = judge(j, core, &t.refined, error);
+  if (status == CM_OK && refining)
+    status = bisect(j, error);
+  if (status == CM_OK && refining)
+    status = judge(j, j->other, &t.others, error);
+  if (status == CM_OK)
+    status = compare_letter(j, CM_SHIPPED_LETTER, &t.letter, error);
+  if (status == CM_OK)
+    status = compare_letter(j, CM_SHIPPED_LETTER_PLANE, &t.plane, error);
+  if (status == CM_OK)
+    status = report(j, &t, core, json, error);
+  return status;
+}
+
+cm_status cm_place_by_policy(const cm_map_input *input, const uint32_t *part, const cm_graph *parts,
+                             const cm_region *region, cm_run *run, uint32_t *core, json_t **json, cm_error *error)
+{
+  job j = {.input = input, .parts = parts, .region = region, .run = run};
+  if (parts->vertex_count == 0) {
+    *json = json_pack("{s:{s:s}}", "placement", "method", "policy");
+    return *json != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  }
+  cm_status status = input->policy != NULL ? cm_policy_load(input->policy, &j.policy, error)
+                                           : cm_policy_shipped((cm_shipped_policy)input->options->policy, &j.policy, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, j.other, parts->vertex_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, j.at, parts->vertex_count, error);
+  if (status == CM_OK)
+    status = tell_flows(&j, part, error);
+  if (status == CM_OK)
+    status = set_environment(&j, error);
+  if (status == CM_OK)
+    status = place(&j, core, json, error);
+  cm_acted_free(j.acted);
+  cm_environment_free(j.environment);
+  cm_policy_free(j.policy);
+  cm_multicast_free(&j.multicast);
+  cm_flows_free(j.flows);
+  cm_free(j.other);
+  cm_free(j.at);
+  return status;
+}

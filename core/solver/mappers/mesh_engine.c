@@ -1,0 +1,139 @@
+/* The integrated mapper as a method of the partition stage: it makes parts and places them at once. */
+#include <math.h>
+
+#include "core/chip/region.h"
+#include "core/solver/mappers/engine.h"
+#include "core/partition/edge/edge.h"
+#include "core/partition/edge/constrained.h"
+#include "core/placement/mesh/mesh.h"
+
+/* Effort of the presets on the mesh. */
+static const cm_mesh_options mesh_efforts[] = {
+  [CM_PRESET_REFERENCE] = {.starts = 4, .descents = 1, .visits = 4e6, .sweeps_max = 1500, .cycles = 1},
+  [CM_PRESET_FAST] = {.starts = 2, .descents = 1, .visits = 4e5, .sweeps_max = 60, .cycles = 0},
+  [CM_PRESET_BALANCED] = {.starts = 3, .descents = 1, .visits = 3.6e6, .sweeps_max = 1500, .cycles = 1},
+  [CM_PRESET_BEST] = {.starts = 4, .descents = 4, .visits = 1.5e7, .sweeps_max = 6000, .cycles = 1},
+};
+
+static cm_status map_on_region(const cm_engine_task *task, const cm_region *region, cm_run *run, cm_partition *made,
+                               cm_error *error)
+{
+  cm_csr_graph *graph;
+  cm_axes *axes = NULL;
+  uint64_t cost;
+  cm_mesh_options options = mesh_efforts[task->input->options->preset];
+  options.most = task->limits.neurons;
+  options.seed = task->input->options->seed;
+  if (cm_csr_graph_from_topology(task->input->topology, run, &graph, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_axes_new(task->input->chip, region->cores, region->core_count, run, &axes, error);
+  if (status == CM_OK)
+    status = cm_map_on_mesh(graph, axes, &options, run, made->part, &cost, error);
+  cm_csr_graph_free(graph);
+  cm_axes_free(axes);
+  return status;
+}
+
+cm_status cm_name_cores(const cm_region *region, cm_run *run, cm_partition *made, cm_error *error)
+{
+  uint32_t *new_number, used = 0;
+  if (CM_NEW(run->memory, made->core, region->core_count, error) != CM_OK ||
+      CM_NEW(run->memory, new_number, region->core_count, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < made->vertex_count; v++)
+    new_number[made->part[v]] = 1;
+  for (uint32_t c = 0; c < region->core_count; c++)
+    if (new_number[c] != 0) {
+      made->core[used] = region->cores[c];
+      new_number[c] = used++;
+    }
+  for (uint32_t v = 0; v < made->vertex_count; v++)
+    made->part[v] = new_number[made->part[v]];
+  made->part_count = used;
+  cm_free(new_number);
+  return CM_OK;
+}
+
+/* The integrated mapper on the best region of as many cores as there are to be parts. */
+static cm_status by_mesh(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
+                         cm_error *error)
+{
+  (void)attempt;
+  const cm_map_input *input = task->input;
+  cm_region *region;
+  cm_partition *made;
+  uint32_t found;
+  uint64_t least = (input->topology->size_total + task->limits.neurons - 1) / task->limits.neurons;
+  uint32_t cores = task->parts != 0 ? task->parts : (uint32_t)least;
+  if (cm_region_candidates(input->chip, input->occupancy, cores, 1, run, &region, &found, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_NEW(run->memory, made, 1, error);
+  if (status == CM_OK) {
+    made->vertex_count = input->topology->vertex_count;
+    made->regions = 1;
+    status = CM_NEW(run->memory, made->part, made->vertex_count, error);
+    if (status == CM_OK && made->vertex_count > 0)
+      status = map_on_region(task, region, run, made, error);
+    if (status == CM_OK)
+      status = cm_name_cores(region, run, made, error);
+    if (status == CM_OK)
+      *partition = made;
+    else
+      cm_partition_free(made);
+  }
+  cm_region_free(region);
+  return status;
+}
+
+/* Entries of the mapper's tables: what each vertex would pay in every column and row. */
+static double table_entries(const cm_engine_task *task)
+{
+  uint32_t cores = task->parts != 0 ? task->parts : task->parts_max;
+  return (2 * sqrt((double)cores) + 16) * (double)task->input->topology->vertex_count;
+}
+
+static uint64_t mesh_bytes(const cm_engine_task *task)
+{
+  return (uint64_t)(4 * table_entries(task)) + task->input->topology->pin_count * 12;
+}
+
+/* Beyond so many table entries (4 bytes each) it is not taken unasked. */
+static const double entries_max = 1 << 29;
+
+bool cm_engine_mesh_suits(const cm_engine_task *task, cm_objective objective)
+{
+  const struct cm_map_options *o = task->input->options;
+  if (cm_objective_is_of_steps(objective) || (task->input->chip != NULL && task->input->chip->interconnect != NULL))
+    return false;
+  if (o->mapper == CM_MAPPER_INTEGRATED)
+    return true;
+  return o->mapper == CM_MAPPER_AUTO && o->parts == 0 &&
+         (o->preset == CM_PRESET_BALANCED || o->preset == CM_PRESET_BEST) &&
+         (objective == CM_OBJECTIVE_AXON || table_entries(task) <= entries_max);
+}
+
+static uint64_t way(const void *context, uint32_t from, uint32_t to)
+{
+  const cm_axes *axes = context;
+  return from == to ? 0 : cm_axes_distance(axes, from, to) + (uint64_t)axes->base;
+}
+
+/* For hops, where parts have their cores, which they keep. */
+static cm_status polish(const cm_map_input *input, const cm_limits *limits, cm_partition *partition, cm_run *run,
+                        cm_error *error)
+{
+  cm_axes *axes;
+  if (partition->core == NULL)
+    return cm_refine_constrained(input->topology, limits, NULL, CM_POLISH_ROUNDS, run, partition->part,
+                            partition->part_count, error);
+  if (cm_axes_new(input->chip, partition->core, partition->part_count, run, &axes, error) != CM_OK)
+    return error->status;
+  cm_ways ways = {way, axes};
+  cm_status status = cm_refine_constrained(input->topology, limits, &ways, CM_POLISH_ROUNDS, run, partition->part,
+                                      partition->part_count, error);
+  cm_axes_free(axes);
+  return status;
+}
+
+const cm_engine cm_engine_mesh = {by_mesh, cm_graph_of_synapses, mesh_bytes, cm_engine_vertex_bytes, polish,
+                                  .takes_parts = true, .places = true, .mends = true};

@@ -1,0 +1,9 @@
+/* The methods for objectives time, energy and edp (docs/step-time.md). */
+#ifndef CM_SOLVER_MAPPERS_STEP_ENGINE_H
+#define CM_SOLVER_MAPPERS_STEP_ENGINE_H
+
+#include "core/solver/mappers/engine.h"
+
+extern const cm_engine cm_engine_time, cm_engine_energy, cm_engine_edp;
+
+#endif

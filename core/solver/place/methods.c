@@ -1,0 +1,176 @@
+#include "core/solver/place/methods.h"
+
+#include "core/chip/region_search.h"
+#include "core/placement/arrange.h"
+#include "core/placement/links/links.h"
+#include "core/placement/placement.h"
+#include "core/placement/trees/trees.h"
+#include "core/solver/mappers/learned.h"
+
+static const cm_arrange_effort efforts[] = {[CM_PRESET_REFERENCE] = CM_ARRANGE_BALANCED,
+                                            [CM_PRESET_FAST] = CM_ARRANGE_FAST,
+                                            [CM_PRESET_BALANCED] = CM_ARRANGE_BALANCED,
+                                            [CM_PRESET_BEST] = CM_ARRANGE_BEST};
+
+/* Of force-directed refinement: a thousand rounds of up to some 4000 parts, fewer of more. */
+static const double force_looks = 1e9;
+
+static cm_status told(const json_t *report, cm_error *error)
+{
+  return report != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+}
+
+/* The seed's placement. */
+static cm_status place_by_seed(const cm_candidate *c, const cm_region *region, uint32_t *core, json_t **report,
+                               cm_error *error)
+{
+  const cm_chip *chip = c->input->chip;
+  const struct cm_map_options *o = c->input->options;
+  double scale = (double)c->input->topology->weight_scale;
+  cm_force_options options = {.share = o->force_fraction, .rounds_max = o->force_passes, .looks_max = force_looks};
+  cm_force_result force;
+  if (cm_place_by_bisection(c->partition->parts, chip, region, o->bisection_tries, o->placement_seed, c->run, core, error) !=
+      CM_OK)
+    return error->status;
+  double bisected = (double)cm_placement_traffic(c->partition->parts, chip, core) / scale;
+  if (cm_place_by_force(c->partition->parts, chip, region, &options, c->run, core, &force, error) != CM_OK)
+    return error->status;
+  double refined = (double)cm_placement_traffic(c->partition->parts, chip, core) / scale;
+  *report = json_pack("{s:{s:f, s:f}, s:{s:i, s:I, s:f, s:f}}", "part_traffic", "bisection", bisected, "force_directed",
+                      refined, "force", "passes", (int)force.rounds, "swaps", (json_int_t)force.swaps, "before",
+                      force.force_before / scale, "after", force.force_after / scale);
+  return told(*report, error);
+}
+
+cm_status cm_gather_flows(cm_candidate *c, cm_error *error)
+{
+  const struct cm_map_options *o = c->input->options;
+  const cm_topology *t = c->input->topology;
+  bool engine = c->input->chip->interconnect == NULL && o->mapper != CM_MAPPER_BISECTION && o->mapper != CM_MAPPER_LEARNED;
+  if (!engine || cm_pays_for_trees(c) || (o->preset != CM_PRESET_BALANCED && o->preset != CM_PRESET_BEST) ||
+      c->partition->part_count > CM_ARRANGE_FEW)
+    return CM_OK;
+  return t->directed ? cm_flows_of_axons(t, c->partition->part, c->partition->part_count, c->run, &c->flows, error)
+                     : cm_flows_of_graph(c->partition->parts, c->run, &c->flows, error);
+}
+
+static bool tell_relief(const cm_arrange_result *made, double unit, json_t *report)
+{
+  if (!made->relieved || made->least == 0)
+    return true;
+  json_t *told = json_pack("{s:f, s:f, s:f}", "congestion_max_before", made->busiest_before / unit, "congestion_max",
+                           made->busiest / unit, "energy_ratio", (double)made->refined / (double)made->least);
+  return json_object_set_new(json_object_get(report, "placement"), "congestion_refinement", told) == 0;
+}
+
+/* The placement engine. */
+static cm_status place_by_engine(const cm_candidate *c, const cm_region *region, cm_places *placed, cm_error *error)
+{
+  const struct cm_map_options *o = c->input->options;
+  cm_arrange_options options = {.effort = efforts[o->preset], .seed = o->placement_seed, .flows = c->flows};
+  cm_arrange_result made;
+  if (cm_arrange(c->partition->parts, c->input->chip, region, &options, c->run, placed->core, &made, error) != CM_OK)
+    return error->status;
+  double before = made.refined > 0 ? (double)made.curve / (double)made.refined : 1;
+  double refined = (double)cm_placement_traffic(c->partition->parts, c->input->chip, placed->core);
+  double unit = (double)c->input->topology->weight_scale;
+  placed->busiest = made.busiest;
+  placed->report = json_pack("{s:{s:f, s:s, s:f, s:i, s:I}}", "placement", "part_traffic", refined / unit, "method",
+                             made.method, "curve_ratio", before, "passes", (int)made.rounds, "swaps",
+                             (json_int_t)made.swaps);
+  return told(tell_relief(&made, unit, placed->report) ? placed->report : NULL, error);
+}
+
+/* Whole routers are placed from anywhere (core/placement/trees/groups.h): parts stand in their order until then. */
+static cm_status place_in_order(const cm_candidate *c, const cm_region *region, cm_places *placed, cm_error *error)
+{
+  for (uint32_t p = 0; p < c->partition->part_count; p++)
+    placed->core[p] = region->cores[p];
+  placed->report = json_pack("{s:{s:s}}", "placement", "method", "whole routers");
+  return told(placed->report, error);
+}
+
+cm_status cm_place_on(const cm_candidate *c, const cm_region *region, cm_places *placed, cm_error *error)
+{
+  const struct cm_map_options *o = c->input->options;
+  cm_places made = {0};
+  if (CM_NEW(c->run->memory, made.core, c->partition->part_count, error) != CM_OK)
+    return error->status;
+  bool seeds =
+    o->mapper == CM_MAPPER_BISECTION || (o->mapper == CM_MAPPER_AUTO && o->preset == CM_PRESET_REFERENCE);
+  cm_status status = o->mapper == CM_MAPPER_LEARNED ? cm_place_by_policy(c->input, c->partition->part, c->partition->parts,
+                                                                         region, c->run, made.core, &made.report, error)
+                     : seeds                        ? place_by_seed(c, region, made.core, &made.report, error)
+                     : o->preset == CM_PRESET_FAST && cm_pays_for_trees(c) && cm_has_groups(c->input->chip)
+                       ? place_in_order(c, region, &made, error)
+                       : place_by_engine(c, region, &made, error);
+  if (status != CM_OK) {
+    cm_places_free(&made);
+    return status;
+  }
+  made.energy = cm_placement_energy(c->partition->parts, c->input->chip, made.core);
+  *placed = made;
+  return CM_OK;
+}
+
+/* ---- trees ---- */
+
+bool cm_pays_for_trees(const cm_candidate *c)
+{
+  const struct cm_map_options *o = c->input->options;
+  bool as_is = o->mapper == CM_MAPPER_LEARNED && !o->policy_refinement;
+  return o->traffic_model == CM_MULTICAST && c->input->topology->directed && !as_is;
+}
+
+static json_t *tell(const cm_trees_result *made, double unit)
+{
+  return json_pack("{s:f, s:f, s:i, s:i, s:I, s:b, s:s*}", "before", (double)made->before / unit, "after",
+                   (double)made->after / unit, "passes", (int)made->sweeps, "starts", (int)made->starts, "swaps",
+                   (json_int_t)made->swaps, "sampled", made->sampled, "groups", made->groups);
+}
+
+cm_status cm_shorten_trees(cm_candidate *c, cm_error *error)
+{
+  const struct cm_map_options *o = c->input->options;
+  cm_casts *casts;
+  cm_trees_result made;
+  double unit = (double)c->input->topology->weight_scale * cm_cheapest_hop_units(c->input->chip);
+  if (cm_casts_of_axons(c->input->topology, c->partition->part, c->partition->part_count, c->run, &casts, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_place_by_trees(casts, c->input->chip, c->places.region, efforts[o->preset], o->placement_seed, c->run,
+                                       c->places.core, &made, error);
+  cm_casts_free(casts);
+  if (status != CM_OK)
+    return status;
+  c->places.trees = (double)made.after / unit;
+  return json_object_set_new(c->places.report, "multicast", tell(&made, unit)) == 0
+           ? CM_OK
+           : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+}
+
+/* ---- links ---- */
+
+cm_status cm_spread_over_links(cm_candidate *c, cm_error *error)
+{
+  const struct cm_map_options *o = c->input->options;
+  cm_flows *flows;
+  cm_links_result made;
+  double unit = (double)c->input->topology->weight_scale;
+  bool wanted = c->input->topology->directed &&
+                (o->objective == CM_OBJECTIVE_TIME || o->objective == CM_OBJECTIVE_EDP) && !cm_pays_for_trees(c) &&
+                o->mapper != CM_MAPPER_LEARNED && c->input->chip->interconnect == NULL && c->partition->kind == NULL;
+  if (!wanted)
+    return CM_OK;
+  if (cm_flows_of_axons(c->input->topology, c->partition->part, c->partition->part_count, c->run, &flows, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_place_by_links(flows, c->input->chip, c->places.region, efforts[o->preset], o->placement_seed, c->run,
+                                       c->places.core, &made, error);
+  cm_flows_free(flows);
+  if (status != CM_OK || !made.done)
+    return status;
+  json_t *told = json_pack("{s:f, s:f, s:I}", "link_ns_max_before", made.before / unit, "link_ns_max", made.after / unit,
+                           "swaps", (json_int_t)made.swaps);
+  return json_object_set_new(c->places.report, "links", told) == 0
+           ? CM_OK
+           : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+}

@@ -1,0 +1,222 @@
+/* Happy path: candidate regions -> the parts on each -> the cheapest stays -> once more with some cores to choose from
+ * -> trees, for multicast -> the region of the cores in use. What can fail: too few cores, memory, cancel. */
+#include "core/solver/place/place.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/order.h"
+#include "core/chip/reach.h"
+#include "core/chip/region_search.h"
+#include "core/placement/relief/relief.h"
+#include "core/placement/trees/trees.h"
+#include "core/solver/mappers/engine.h"
+#include "core/solver/place/methods.h"
+
+enum { REGIONS_MAX = 64, ROAMING_MAX = 448 };
+
+/* Whether parts are few enough to be placed with cores to choose from as the last candidate. */
+static bool may_roam(const cm_candidate *c)
+{
+  const struct cm_map_options *o = c->input->options;
+  return (o->preset == CM_PRESET_BALANCED || o->preset == CM_PRESET_BEST) && o->mapper != CM_MAPPER_BISECTION &&
+         o->mapper != CM_MAPPER_LEARNED && o->regions > 1 && c->partition->part_count > 1 && c->partition->part_count <= ROAMING_MAX;
+}
+
+/* So many cores more than parts let whole routers stand free. */
+static uint32_t room_for_groups(const cm_candidate *c)
+{
+  const cm_chip *chip = c->input->chip;
+  uint32_t free_cores = cm_occupancy_free_count(c->input->occupancy), parts = c->partition->part_count;
+  uint64_t wanted = (uint64_t)parts + parts / 3 + 2 * chip->router_x * chip->router_y;
+  return wanted < free_cores ? (uint32_t)wanted : free_cores;
+}
+
+/* The regions to compare; preset reference and others on request take the source's box alone. */
+static cm_status choose_regions(const cm_candidate *c, cm_region **regions, uint32_t *found, cm_error *error)
+{
+  const cm_map_input *in = c->input;
+  uint32_t most = (uint32_t)in->options->regions - may_roam(c);
+  cm_run_phase(c->run, "region");
+  if (most > 0 && cm_pays_for_trees(c) && cm_has_groups(in->chip)) {
+    cm_status status = cm_region_candidates(in->chip, in->occupancy, room_for_groups(c), 1, c->run, regions, found, error);
+    if (status != CM_NO_ROOM) /* some of the free ones may be cut off */
+      return status;
+  }
+  *found = most == 0;
+  return most == 0
+           ? cm_region_choose(in->chip, in->occupancy, c->partition->part_count, c->run, &regions[0], error)
+           : cm_region_candidates(in->chip, in->occupancy, c->partition->part_count, most, c->run, regions, found, error);
+}
+
+/* Places the parts on a region, which is taken over in any case. */
+static cm_status try_region(cm_candidate *c, cm_region *region, uint32_t number, cm_error *error)
+{
+  cm_places places;
+  if (cm_place_on(c, region, &places, error) != CM_OK) {
+    cm_region_free(region);
+    return error->status;
+  }
+  places.region = region;
+  places.number = number;
+  cm_take_places(c, &places);
+  return CM_OK;
+}
+
+/* So many cores more than parts are about half a ring around them. */
+static uint32_t room_for(uint32_t parts)
+{
+  return (uint32_t)ceil(2 * sqrt((double)parts));
+}
+
+/* On a region with some cores more than parts: a set of cores that is compact for even
+ * traffic is not the best for the job's own. */
+static cm_status place_with_room(cm_candidate *c, cm_error *error)
+{
+  const cm_map_input *in = c->input;
+  cm_region *roomy;
+  uint32_t found, free_cores = cm_occupancy_free_count(in->occupancy);
+  uint32_t wanted = c->partition->part_count + room_for(c->partition->part_count);
+  wanted = wanted < free_cores ? wanted : free_cores;
+  if (wanted == c->partition->part_count)
+    return CM_OK;
+  c->region_count++;
+  cm_run_phase(c->run, "region");
+  cm_status status = cm_region_candidates(in->chip, in->occupancy, wanted, 1, c->run, &roomy, &found, error);
+  if (status == CM_NO_ROOM) /* some of the free ones are cut off */
+    return CM_OK;
+  return status == CM_OK ? try_region(c, roomy, c->region_count - 1, error) : status;
+}
+
+static cm_status place_on_candidates(cm_candidate *c, cm_error *error)
+{
+  cm_region *regions[REGIONS_MAX] = {NULL};
+  if (cm_gather_flows(c, error) != CM_OK)
+    return error->status;
+  if (choose_regions(c, regions, &c->region_count, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_OK;
+  for (uint32_t i = 0; i < c->region_count; i++)
+    if (status == CM_OK)
+      status = try_region(c, regions[i], i, error);
+    else
+      cm_region_free(regions[i]);
+  return status == CM_OK && may_roam(c) ? place_with_room(c, error) : status;
+}
+
+/* ---- the region of parts that are on their cores ---- */
+
+/* The region becomes that of the cores in use. */
+static cm_status enclose(cm_candidate *c, cm_error *error)
+{
+  cm_region *used;
+  if (CM_NEW(c->run->memory, used, 1, error) != CM_OK)
+    return error->status;
+  cm_region_free(c->places.region);
+  c->places.region = used;
+  if (CM_NEW(c->run->memory, used->cores, c->partition->part_count, error) != CM_OK)
+    return error->status;
+  memcpy(used->cores, c->places.core, c->partition->part_count * sizeof *c->places.core);
+  used->core_count = c->partition->part_count;
+  return cm_box_cores(c, used, error);
+}
+
+/* ---- free cores beside them ---- */
+
+/* Usable cores without a part in the box of the region and so many columns and rows around it, nearest first. */
+static cm_status rank_neighbours(const cm_candidate *c, uint32_t margin, const uint8_t *usable, cm_near_core **list,
+                                 uint32_t *count, cm_error *error)
+{
+  const cm_chip *chip = c->input->chip;
+  const cm_region *r = c->places.region;
+  uint32_t x0 = r->x0 > margin ? r->x0 - margin : 0, x1 = r->x0 + r->width + margin;
+  uint32_t y0 = r->y0 > margin ? r->y0 - margin : 0, y1 = r->y0 + r->height + margin, found = 0, next = 0;
+  x1 = x1 < chip->width ? x1 : chip->width;
+  y1 = y1 < chip->height ? y1 : chip->height;
+  if (CM_NEW(c->run->memory, *list, (size_t)(x1 - x0) * (y1 - y0), error) != CM_OK)
+    return error->status;
+  for (uint32_t y = y0; y < y1; y++)
+    for (uint32_t x = x0; x < x1; x++) {
+      uint32_t core = y * chip->width + x;
+      while (next < r->core_count && r->cores[next] < core)
+        next++;
+      if (!usable[core] || (next < r->core_count && r->cores[next] == core))
+        continue;
+      uint64_t far = 0;
+      for (uint32_t i = 0; i < r->core_count; i++)
+        far += cm_chip_distance(chip, core, r->cores[i]);
+      (*list)[found++] = (cm_near_core){far, core};
+    }
+  qsort(*list, found, sizeof **list, cm_nearest_first);
+  *count = found;
+  return CM_OK;
+}
+
+/* Adds free cores to the region of parts that have theirs, as many as parts without cores get to choose from. */
+static cm_status widen(cm_candidate *c, cm_error *error)
+{
+  const cm_map_input *in = c->input;
+  uint32_t more = room_for(c->partition->part_count), count = 0, ignored;
+  uint8_t *usable;
+  cm_near_core *list = NULL;
+  if (CM_NEW(c->run->memory, usable, cm_chip_cores(in->chip), error) != CM_OK)
+    return error->status;
+  cm_status status = cm_usable_cores(in->chip, in->occupancy, c->run->memory, usable, &ignored, error);
+  if (status == CM_OK)
+    status = rank_neighbours(c, more, usable, &list, &count, error);
+  if (status == CM_OK) {
+    more = more < count ? more : count;
+    uint32_t *cores =
+      cm_reallocate(c->run->memory, c->places.region->cores, (size_t)c->partition->part_count + more, sizeof *cores, error);
+    if (cores == NULL)
+      status = error->status;
+    else
+      c->places.region->cores = cores;
+  }
+  for (uint32_t i = 0; i < more && status == CM_OK; i++)
+    c->places.region->cores[c->places.region->core_count++] = list[i].core;
+  cm_free(usable);
+  cm_free(list);
+  return status == CM_OK ? cm_box_cores(c, c->places.region, error) : status;
+}
+
+static cm_status keep_places(cm_candidate *c, cm_error *error)
+{
+  cm_status status = c->partition->part_count == 0
+                       ? cm_region_choose(c->input->chip, c->input->occupancy, 0, c->run, &c->places.region, error)
+                       : enclose(c, error);
+  if (status == CM_OK && cm_pays_for_trees(c) && may_roam(c))
+    status = widen(c, error);
+  if (status != CM_OK)
+    return status;
+  c->places.report = json_pack("{s:{s:s}}", "placement", "method", "multilevel on the mesh");
+  return c->places.report != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+}
+
+/* What parts say to each other: placing asks for it, and nothing before. */
+static cm_status tell_parts(cm_candidate *c, cm_error *error)
+{
+  cm_partition *p = c->partition;
+  if (p->parts != NULL || c->places.core != NULL)
+    return CM_OK;
+  const cm_engine *engine = cm_engine_find((cm_preset)c->input->options->preset, c->objective);
+  return engine->flows(c->input->topology, p->part, p->part_count, c->run, &p->parts, error);
+}
+
+cm_status cm_place_parts(cm_candidate *c, cm_error *error)
+{
+  cm_run_phase(c->run, "region");
+  if (tell_parts(c, error) != CM_OK)
+    return error->status;
+  cm_status status = c->places.core != NULL   ? keep_places(c, error)
+                     : c->partition->kind != NULL ? cm_place_on_kinds(c, error)
+                                       : place_on_candidates(c, error);
+  if (status == CM_OK && cm_pays_for_trees(c))
+    status = cm_shorten_trees(c, error);
+  if (status == CM_OK)
+    status = cm_spread_over_links(c, error);
+  if (status == CM_OK && c->places.region->core_count != c->partition->part_count)
+    status = enclose(c, error);
+  return status;
+}

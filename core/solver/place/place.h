@@ -1,0 +1,13 @@
+/* Places for parts, the second half of the pipeline: on which region of the chip, and which part on which core. */
+#ifndef CM_SOLVER_PLACE_PLACE_H
+#define CM_SOLVER_PLACE_PLACE_H
+
+#include "core/mapping/candidate.h"
+
+/* Gives every part of candidate->partition a core of its own, all free: on the candidate region where that costs least
+ * energy, the earlier of equals; where loads are looked at, where it scores best (core/placement/relief/relief.h). Parts
+ * that have their cores keep them, but for what multicast moves. Fills places and region_count. Errors: CM_NO_ROOM,
+ * CM_BAD_OPTION, memory and run errors. */
+cm_status cm_place_parts(cm_candidate *candidate, cm_error *error);
+
+#endif
