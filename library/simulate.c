@@ -11,6 +11,8 @@ static cm_status read_spikes(const coremap_mapping *m, const json_t *object, con
 {
   if (file[0] == '\0' && !asked->spikes.text)
     return asked->spikes.upload[0] == '\0' ? CM_OK : cm_option_refuse(error, "spikes", "text: uploads are a server's");
+  if (file[0] != '\0' && cm_options_check(&cm_simulate_option_table, asked, CM_SIMULATE_SPIKES, NULL, error) != CM_OK)
+    return cm_fail_at(error, "/options/spikes_file");
   cm_status status = file[0] != '\0' ? cm_spikes_read(file, name[0] != '\0' ? name : file, m->topology.vertex_count, run, spikes, error)
                                      : cm_spikes_parse(json_string_value(json_object_get(object, "spikes")), "option spikes",
                                                        m->topology.vertex_count, run, spikes, error);
