@@ -1,43 +1,61 @@
 /* /v1/programs: what compile jobs made: a model and the report of how it was made. */
+#include <string.h>
 #include <unistd.h>
 
 #include "api/handlers.h"
 #include "storage/mappings.h"
 
-/* Serves one file of a program with ETag and Range; a program never changes. */
-static void reply_part(cm_request *request, const char *name, const char *type)
+/* What a job may have made: by the name of its resource, and of its file; what it is, and what a browser keeps it as, after the id. */
+static const struct part {
+  const char *resource, *file, *type, *kept;
+} parts[] = {{"model", "model.onnx", "application/octet-stream", ".onnx"},
+             {"program", "program.bin", "application/octet-stream", ".program"},
+             {"report", "report.json", "application/json", NULL},
+             {"schedule", "schedule.json", "application/json", NULL},
+             {"tiles", "tiles.zip", "application/zip", "-tiles.zip"},
+             {"mapping", "mapping.json", "application/json", NULL},
+             {"pieces", "pieces.json", "application/json", NULL}};
+
+/* The one that a path ends with, which has a route. */
+static const struct part *part_of(const cm_request *request)
+{
+  const char *name = request->segment[request->segments - 1];
+  const struct part *part = parts;
+  while (strcmp(part->resource, name) != 0)
+    part++;
+  return part;
+}
+
+/* With ETag and Range; a program never changes. */
+void cm_get_program_part(cm_request *request)
 {
   cm_error error;
   cm_mapping_row program;
   int file;
   char etag[CM_ID_MAX + 16];
+  const struct part *part = part_of(request);
   if (cm_programs_get(request->store, request->param[0], &program, &error) != CM_OK ||
-      cm_mappings_open(request->store, program.id, name, &file, &error) != CM_OK) {
+      cm_mappings_open(request->store, program.id, part->file, &file, &error) != CM_OK)
     cm_reply_error(request, &error);
-    return;
+  else {
+    (void)snprintf(etag, sizeof etag, "%s-%.8s", program.id, part->file);
+    if (cm_reply_known(request, part->type, etag, ""))
+      close(file);
+    else
+      cm_reply_opened(request, file, part->type, etag, "");
   }
-  (void)snprintf(etag, sizeof etag, "%s-%.8s", program.id, name);
-  if (cm_reply_known(request, type, etag, ""))
-    close(file);
-  else
-    cm_reply_opened(request, file, type, etag, "");
+  if (part->kept != NULL)
+    cm_reply_header(request, "Content-Disposition", "attachment; filename=\"%.16s%s\"", request->param[0], part->kept);
 }
-
-/* What a job may have made: by the name of its resource, and of its file. */
-static const struct {
-  const char *resource, *file;
-} files[] = {{"model", "model.onnx"},       {"program", "program.bin"}, {"report", "report.json"},
-             {"schedule", "schedule.json"}, {"tiles", "tiles.zip"},     {"mapping", "mapping.json"},
-             {"pieces", "pieces.json"}};
 
 /* Addresses of the files that are there. */
 static json_t *list_files(const cm_request *request, const char *id)
 {
   json_t *list = json_object();
-  for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-    if (cm_mappings_has(request->store, id, files[i].file))
-      json_object_set_new(list, files[i].resource,
-                          json_sprintf("%s/v1/programs/%s/%s", request->server->base, id, files[i].resource));
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    if (cm_mappings_has(request->store, id, parts[i].file))
+      json_object_set_new(list, parts[i].resource,
+                          json_sprintf("%s/v1/programs/%s/%s", request->server->base, id, parts[i].resource));
   return list;
 }
 
@@ -53,44 +71,6 @@ void cm_get_program(cm_request *request)
                            p.job, "bytes", (json_int_t)p.bytes, "created", cm_time_json(p.created), "files", list_files(request, p.id));
   cm_owner_add(body, &p.owner);
   cm_reply_json(request, 200, body);
-}
-
-void cm_get_program_model(cm_request *request)
-{
-  reply_part(request, "model.onnx", "application/octet-stream");
-  cm_reply_header(request, "Content-Disposition", "attachment; filename=\"%.16s.onnx\"", request->param[0]);
-}
-
-void cm_get_program_file(cm_request *request)
-{
-  reply_part(request, "program.bin", "application/octet-stream");
-  cm_reply_header(request, "Content-Disposition", "attachment; filename=\"%.16s.program\"", request->param[0]);
-}
-
-void cm_get_program_report(cm_request *request)
-{
-  reply_part(request, "report.json", "application/json");
-}
-
-void cm_get_program_pieces(cm_request *request)
-{
-  reply_part(request, "pieces.json", "application/json");
-}
-
-void cm_get_program_schedule(cm_request *request)
-{
-  reply_part(request, "schedule.json", "application/json");
-}
-
-void cm_get_program_tiles(cm_request *request)
-{
-  reply_part(request, "tiles.zip", "application/zip");
-  cm_reply_header(request, "Content-Disposition", "attachment; filename=\"%.16s-tiles.zip\"", request->param[0]);
-}
-
-void cm_get_program_mapping(cm_request *request)
-{
-  reply_part(request, "mapping.json", "application/json");
 }
 
 void cm_delete_program(cm_request *request)

@@ -1,11 +1,12 @@
 # Tests that drive a live daemon over HTTP, and of what it keeps; tests/api/client.h holds what they share.
 if HAVE_CHECK
 SERVER_TESTS = tests/unit/storage tests/unit/storage_folders tests/unit/storage_jobs tests/unit/storage_leases tests/unit/storage_owners tests/unit/ownership tests/unit/storage_retention tests/unit/queue tests/unit/queue_costs tests/unit/ledger tests/unit/check_data tests/api/resources tests/api/networks tests/api/chips tests/api/jobs tests/api/mappings tests/api/simulations tests/api/connections tests/api/users tests/api/rights tests/fault/server
-EXECUTOR_TESTS = jobs mappings simulations
 # With models among what they send.
 if ONNX
 SERVER_TESTS += tests/unit/checked_jobs tests/api/programs tests/api/executors tests/api/audit
-EXECUTOR_TESTS += programs
+EXECUTOR_TESTS = jobs mappings programs simulations
+else
+EXECUTOR_TESTS = jobs mappings simulations
 endif
 check_PROGRAMS += $(SERVER_TESTS)
 dist_check_SCRIPTS += tests/api/process
