@@ -89,7 +89,7 @@ typedef struct cm_option_about {
 /* Sets every field that a table names to what it is unless given; fields of kind OWN stay as they are. */
 void cm_options_default(const cm_options *table, void *fields);
 
-/* Refuses fields that a rule does, given these facts: CM_BAD_OPTION at /options/NAME. `told` is what words say of the facts
+/* Refuses fields that a rule does which is about some of these facts, or, without any, about options alone: CM_BAD_OPTION at /options/NAME. `told` is what words say of the facts
  * ({NAME: text}; NULL: nothing). */
 cm_status cm_options_check(const cm_options *table, const void *fields, unsigned facts, const json_t *told, cm_error *error);
 

@@ -22,7 +22,7 @@ static bool is_set(const cm_option *o, const json_t *value)
 
 static bool applies(const cm_option_rule *rule, const cm_options *table, const json_t *all, unsigned facts)
 {
-  bool holds = (rule->facts & ~facts) == 0;
+  bool holds = facts == 0 ? rule->facts == 0 : rule->facts != 0 && (rule->facts & ~facts) == 0;
   for (size_t i = 0; i < CM_OPTION_RULE_MAX && rule->when[i].option != NULL && holds; i++) {
     const json_t *value = json_object_get(all, rule->when[i].option);
     const char *word = json_string_value(value);

@@ -2,7 +2,11 @@
 #ifndef CM_MAPPING_COMBINATIONS_H
 #define CM_MAPPING_COMBINATIONS_H
 
+#include "base/option.h"
 #include "core/mapping/input.h"
+
+/* The rows, for the table of options and its schema. */
+extern const cm_option_rule cm_map_rules[];
 
 /* Each refuses with CM_BAD_OPTION, what would be right, and the option's place: options by themselves; a job that is to be
  * mapped; one whose network is to be partitioned, of which the chip may be NULL. O(1). */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "core/mapping/combinations.h"
 #include "core/mapping/mapping.h"
 #include "core/partition/options.h"
 
@@ -82,7 +83,7 @@ static const cm_option options_of_maps[] = {
   {"time_limit", CM_OPTION_REAL, FIELD(time_limit), 0, 31536000, 0, {0}, NULL, true,
    CM_SHAPES_BOTH, .about = "seconds"},
 };
-const cm_options cm_map_option_table = {options_of_maps, sizeof options_of_maps / sizeof *options_of_maps, "a mapping", NULL};
+const cm_options cm_map_option_table = {options_of_maps, sizeof options_of_maps / sizeof *options_of_maps, "a mapping", cm_map_rules};
 
 cm_objective cm_objective_resolve(const struct cm_map_options *options, bool directed, bool limited)
 {

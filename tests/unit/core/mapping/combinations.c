@@ -38,7 +38,6 @@ START_TEST(options_are_refused_where_they_do_not_suit)
     situation in, suits;
     const char *options, *where, *says;
   } rows[] = {
-    {cm_combinations_of_job, VARYING, PLAIN, "{\"scenarios\": \"worst\", \"preset\": \"reference\"}", "/options/scenarios", "balanced or best"},
     {cm_combinations_of_job, PLAIN, VARYING, "{\"scenarios\": \"worst\"}", "/options/scenarios", "rate:NAME"},
     {cm_combinations_of_job, INTERCONNECT, PLAIN, "{\"mapper\": \"integrated\"}", "/options/mapper",
      "mapper \"integrated\" is for a plain mesh or torus; the interconnect of chip ours is \"hexagonal\""},
@@ -58,8 +57,7 @@ START_TEST(options_are_refused_where_they_do_not_suit)
     ck_fails(ask(rows[i].of, rows[i].options, rows[i].in, &error), CM_BAD_OPTION);
     ck_assert_str_eq(error.where, rows[i].where);
     ck_assert_msg(strstr(error.detail, rows[i].says) != NULL, "%s", error.detail);
-    if (i > 0) /* reference knows no worst scenario anywhere */
-      ck_ok(ask(rows[i].of, rows[i].options, rows[i].suits, &error));
+    ck_ok(ask(rows[i].of, rows[i].options, rows[i].suits, &error));
     ck_ok(ask(rows[i].of, "{}", rows[i].in, &error));
   }
   ck_fails(ask(cm_combinations_of_partition, "{\"objective\": \"pareto\"}", PLAIN, &error), CM_BAD_OPTION);
@@ -77,6 +75,7 @@ START_TEST(options_are_refused_by_themselves)
     {"{\"objective\": \"pareto\", \"mapper\": \"integrated\"}", "/options/mapper", "for objective \"pareto\" choose two-phase"},
     {"{\"step_budget_ns\": 5}", "/options/step_budget_ns", "leave the budget out"},
     {"{\"objective\": \"pareto\", \"from\": \"1\"}", "/options/objective", "leave out from"},
+    {"{\"scenarios\": \"worst\", \"preset\": \"reference\"}", "/options/scenarios", "balanced or best"},
   };
   cm_error error;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -90,12 +89,26 @@ START_TEST(options_are_refused_by_themselves)
 }
 END_TEST
 
+/* A form, or a client, learns from the schema what options by themselves do not go together. */
+START_TEST(the_schema_says_what_options_do_not_go_together)
+{
+  json_t *schema = cm_options_schema_ruled(&cm_map_option_table), *rules = json_object_get(schema, "allOf"), *budget = json_array_get(rules, 3);
+  ck_assert_uint_eq(json_array_size(rules), 6);
+  json_t *wanted = json_loads("{\"not\": {\"properties\": {\"step_budget_ns\": {\"not\": {\"const\": 0.0}}, \"objective\": {\"enum\": [\"edge\", \"axon\","
+                              " \"time\", \"edp\", \"pareto\", \"auto\"]}}, \"required\": [\"step_budget_ns\", \"objective\"]}}", 0, NULL);
+  ck_assert(json_object_del(budget, "description") == 0 && json_equal(budget, wanted));
+  json_decref(wanted);
+  json_decref(schema);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("combinations");
   TCase *tests = tcase_create("combinations");
   tcase_add_test(tests, options_are_refused_where_they_do_not_suit);
   tcase_add_test(tests, options_are_refused_by_themselves);
+  tcase_add_test(tests, the_schema_says_what_options_do_not_go_together);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }
