@@ -37,7 +37,7 @@ typedef struct sweeping {
   double temperature;
   uint64_t key;             /* of the random numbers of the sweep */
   cm_offer offer[ROUND_MAX]; /* of each vertex of the round */
-  int64_t *planned;         /* [part_room] axons that a part will get or lose by the moves of the round, about */
+  int64_t *planned;          /* [part_capacity] axons that a part will get or lose by the moves of the round, about */
   cm_move move[ROUND_MAX];
   uint32_t moves;
 } sweeping;
@@ -289,13 +289,13 @@ cm_status cm_anneal(cm_axon_state *s, const cm_anneal_options *options, cm_rando
                   .net_targets = g->net_count > 0 ? (double)g->pin_count / g->net_count : 0};
   cm_status status = CM_NEW(memory, w->order, s->graph->vertex_count, error);
   if (status == CM_OK)
-    status = CM_NEW(memory, w->planned, s->part_room, error);
+    status = CM_NEW(memory, w->planned, s->part_capacity, error);
   if (status == CM_OK)
     status = CM_NEW(memory, w->taken, w->threads, error); /* zero bytes: clear flags */
   if (status == CM_OK)
     status = CM_NEW(memory, w->log, w->threads, error);
   for (uint32_t t = 0; t < w->threads && status == CM_OK; t++)
-    status = CM_NEW(memory, w->log[t].axons, s->part_room, error);
+    status = CM_NEW(memory, w->log[t].axons, s->part_capacity, error);
   if (status == CM_OK)
     status = CM_NEW(memory, w->visits, (size_t)w->threads * w->threads, error);
   if (status == CM_OK)

@@ -7,9 +7,9 @@
 
 /* What parts would get for copies by a move. */
 typedef struct cm_copies_owed {
-  int64_t *more;  /* [part_room] zero outside `part` */
-  uint32_t *part; /* [part_room] those that are met, and their number */
-  uint8_t *met;   /* [part_room] */
+  int64_t *more;  /* [part_capacity] zero outside `part` */
+  uint32_t *part; /* [part_capacity] those that are met, and their number */
+  uint8_t *met;   /* [part_capacity] */
   uint32_t count;
 } cm_copies_owed;
 

@@ -41,9 +41,9 @@ void cm_axon_spare_sweeps(cm_axon_options *o, uint64_t pins)
   o->starts = scaled(o->starts, share, 1);
 }
 
-double cm_axon_looks(const cm_axon_search *w, double objective)
+double cm_axon_looks(const cm_axon_search *w, double cost)
 {
-  return (double)w->levels.graph[0]->pin_count * (1 + cm_axon_reached_parts(w, objective));
+  return (double)w->levels.graph[0]->pin_count * (1 + cm_axon_reached_parts(w, cost));
 }
 
 /* Where sources have copies, the least effort tries how much room parts need: on networks of up to so many pins, an attempt each. */

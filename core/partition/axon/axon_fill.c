@@ -51,7 +51,7 @@ static void count_presences(const filling *w, cm_net_state *net, seat *seats)
   }
 }
 
-/* What the net means for the gains of its source and its targets, and for the axons of the parts [part_room]. */
+/* What the net means for the gains of its source and its targets, and for the axons of the parts [part_capacity]. */
 static void account(cm_axon_state *s, const cm_net_state *net, uint64_t *axons)
 {
   cm_gain *source = &s->gain[s->graph->net_source[net - s->net]];
@@ -73,9 +73,9 @@ static cm_status fill_range(void *context, size_t range, cm_error *error)
   const cm_hypergraph *g = s->graph;
   uint64_t next = w->begin[range], *axons;
   seat *seats;
-  if (CM_NEW(s->run->memory, seats, s->part_room, error) != CM_OK)
+  if (CM_NEW(s->run->memory, seats, s->part_capacity, error) != CM_OK)
     return error->status;
-  cm_status status = CM_NEW(s->run->memory, axons, s->part_room, error);
+  cm_status status = CM_NEW(s->run->memory, axons, s->part_capacity, error);
   for (uint32_t e = first_net(w, range); e < first_net(w, range + 1) && status == CM_OK; e++) {
     cm_net_state *net = &s->net[e];
     uint64_t most = cm_presences_most(s, e);
@@ -85,7 +85,7 @@ static cm_status fill_range(void *context, size_t range, cm_error *error)
     next += net->room;
     account(s, net, axons);
   }
-  for (uint32_t p = 0; status == CM_OK && p < s->part_room; p++)
+  for (uint32_t p = 0; status == CM_OK && p < s->part_capacity; p++)
     __atomic_fetch_add(&s->axons[p], axons[p], __ATOMIC_RELAXED);
   cm_free(seats);
   cm_free(axons);
@@ -153,9 +153,9 @@ cm_status cm_axon_state_fill(cm_axon_state *s, unsigned threads, cm_error *error
   if (CM_NEW(memory, s->net, g->net_count, error) != CM_OK || CM_NEW(memory, s->wide, g->net_count, error) != CM_OK ||
       CM_NEW(memory, s->gain, g->vertex_count, error) != CM_OK ||
       (g->reach_most != 0 && CM_NEW(memory, s->copies, g->vertex_count, error) != CM_OK) ||
-      CM_NEW(memory, s->size, s->part_room, error) != CM_OK || CM_NEW(memory, s->axons, s->part_room, error) != CM_OK ||
-      CM_NEW(memory, s->synapses, s->part_room, error) != CM_OK ||
-      CM_NEW(memory, s->vertices, s->part_room, error) != CM_OK)
+      CM_NEW(memory, s->size, s->part_capacity, error) != CM_OK || CM_NEW(memory, s->axons, s->part_capacity, error) != CM_OK ||
+      CM_NEW(memory, s->synapses, s->part_capacity, error) != CM_OK ||
+      CM_NEW(memory, s->vertices, s->part_capacity, error) != CM_OK)
     return error->status;
   for (uint32_t v = 0; v < g->vertex_count; v++) {
     s->size[s->part[v]] += g->size[v];

@@ -139,26 +139,27 @@ static void set_caps(cm_axon_state *s)
   s->cap_memory = cap(l->memory_bits, cm_memory_bits(l, size, synapses, g->axon_count), g->vertex_count);
 }
 
-cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_limits *limits, const cm_prices *prices,
-                            uint32_t *part, uint32_t part_count, uint32_t part_room, unsigned threads, cm_run *run,
-                            cm_axon_state **state, cm_error *error)
+cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_axon_state_options *options, cm_run *run, cm_axon_state **state,
+                            cm_error *error)
 {
+  const cm_limits *limits = options->limits;
+  uint32_t capacity = options->parts > options->parts_max ? options->parts : options->parts_max;
   cm_axon_state *s;
   if (CM_NEW(run->memory, s, 1, error) != CM_OK)
     return error->status;
   *s = (cm_axon_state){.graph = graph,
-                       .prices = prices,
+                       .prices = options->prices,
                        .run = run,
-                       .part = part,
-                       .part_room = part_room,
-                       .parts_max = part_room,
-                       .part_count = part_count,
+                       .part = options->part,
+                       .part_capacity = capacity,
+                       .parts_max = capacity,
+                       .part_count = options->parts,
                        .limits = *limits,
                        .limit_size = limits->neurons,
                        .limit_axons = limits->inbound_axons,
                        .limit_synapses = limits->synapses};
   set_caps(s);
-  if (cm_axon_state_fill(s, threads, error) != CM_OK) {
+  if (cm_axon_state_fill(s, options->threads > 0 ? options->threads : run->threads, error) != CM_OK) {
     cm_axon_state_free(s);
     return error->status;
   }

@@ -384,14 +384,17 @@ static cm_status prepare(growth *w, cm_error *error)
 }
 
 cm_status cm_grow_parts(const cm_hypergraph *graph, const cm_grow_options *options, cm_random *random, cm_run *run,
-                        uint32_t *from, uint32_t *part, uint32_t *parts, uint64_t *cost, cm_error *error)
+                        cm_growth *made, cm_error *error)
 {
-  growth w = {.graph = graph, .options = options, .run = run, .part = part,
+  growth w = {.graph = graph,
+              .options = options,
+              .run = run,
+              .part = made->part,
               .size = options->size != NULL ? options->size : graph->size};
   cm_status status = prepare(&w, error);
   if (status == CM_OK)
-    status = grow_all(&w, random, from, parts, error);
-  *cost = w.cost;
+    status = grow_all(&w, random, &made->from, &made->parts, error);
+  made->cost = w.cost;
   cm_free(w.net_part);
   cm_free(w.axons_in);
   cm_free(w.candidate);
