@@ -20,15 +20,18 @@ enum { BLOCK_BITS = 2, COARSEST = 64, COARSEST_SWEEPS = 1000, CYCLE_STREAMS = 16
 static const double hot = 3, warm = 2, cold = 0.05, sweeps_most = 4000;
 
 typedef struct work {
+  const cm_place_task *task;
   const cm_axes *axes;
   const cm_blocks_options *options;
   cm_run *run;
+  const cm_graph *graph;
   uint32_t parts;
   uint32_t *curve;    /* [cores] of the region along the curve */
   uint32_t *rank_at;  /* [columns * rows] place along the curve of the core there, CM_NO_CELL: none */
   cm_hierarchy hierarchy; /* of blocks of 4^l parts, numbered along the order */
   uint32_t *column, *row, *cell_at; /* of the cells of a level */
   uint32_t *representative;         /* [cells] a core in the middle of each */
+  cm_blocks_result result;
 } work;
 
 /* ---- cells ---- */
@@ -156,7 +159,7 @@ static cm_status place_coarsest(work *w, uint32_t *cell, cm_error *error)
   cm_axes axes = {0};
   cm_graph *graph = NULL;
   uint64_t cost;
-  cm_qap_options o = {.population = 1, .seed = w->options->seed, .sweeps = COARSEST_SWEEPS};
+  cm_qap_options o = {.population = 1, .seed = w->task->seed, .sweeps = COARSEST_SWEEPS};
   cm_status status = squeezed_axes(w, movable, &axes, error);
   if (status == CM_OK)
     status = first_vertices(c, movable, w->run, &graph, error);
@@ -201,9 +204,8 @@ static cm_status anneal_level(work *w, uint32_t level, uint32_t cycle, uint32_t 
   int64_t gain;
   cm_exchange_schedule schedule = {.hot = cycle == 0 ? hot : warm, .cold = cold, .sweeps = sweeps_on(w, level)};
   make_cells(w, level, &cells);
-  cm_random_init(&random, w->options->seed, CM_STREAM_BLOCKS, (uint64_t)cycle * CYCLE_STREAMS + level);
-  return cm_anneal_by_exchange(w->hierarchy.level[level], &cells, pinned_on(w, level), &schedule, &random, w->run, cell, &gain,
-                               error);
+  cm_random_init(&random, w->task->seed, CM_STREAM_BLOCKS, (uint64_t)cycle * CYCLE_STREAMS + level);
+  return cm_anneal_by_exchange(w->hierarchy.level[level], &cells, &schedule, &random, w->run, cell, &gain, error);
 }
 
 /* From the coarsest level down; further cycles start with every block where it is. cell [parts]. */
@@ -222,16 +224,16 @@ static cm_status descend(work *w, uint32_t cycle, uint32_t *cell, cm_error *erro
   return status;
 }
 
-static cm_status survey(work *w, const cm_chip *chip, const cm_region *region, cm_error *error)
+static cm_status survey(work *w, cm_error *error)
 {
+  const cm_region *region = w->task->region;
   const cm_axes *a = w->axes;
   cm_memory *memory = w->run->memory;
   size_t box = (size_t)a->columns * a->rows;
-  if (CM_NEW(memory, w->curve, region->core_count, error) != CM_OK ||
-      CM_NEW(memory, w->rank_at, box, error) != CM_OK || CM_NEW(memory, w->cell_at, box, error) != CM_OK ||
-      CM_NEW(memory, w->column, w->parts, error) != CM_OK || CM_NEW(memory, w->row, w->parts, error) != CM_OK ||
-      CM_NEW(memory, w->representative, w->parts, error) != CM_OK ||
-      cm_order_cores(chip, region, w->run, w->curve, error) != CM_OK)
+  if (CM_NEW(memory, w->curve, region->core_count, error) != CM_OK || CM_NEW(memory, w->rank_at, box, error) != CM_OK ||
+      CM_NEW(memory, w->cell_at, box, error) != CM_OK || CM_NEW(memory, w->column, w->parts, error) != CM_OK ||
+      CM_NEW(memory, w->row, w->parts, error) != CM_OK || CM_NEW(memory, w->representative, w->parts, error) != CM_OK ||
+      cm_order_cores(w->task->chip, region, w->run, w->curve, error) != CM_OK)
     return error->status;
   for (size_t i = 0; i < box; i++)
     w->rank_at[i] = CM_NO_CELL;
@@ -241,12 +243,11 @@ static cm_status survey(work *w, const cm_chip *chip, const cm_region *region, c
 }
 
 /* One descent, with the parts blocked along `order`. */
-static cm_status place(work *w, const cm_graph *parts, const uint32_t *order, uint32_t cycle, uint32_t *at,
-                       cm_error *error)
+static cm_status place(work *w, const uint32_t *order, uint32_t cycle, uint32_t *at, cm_error *error)
 {
   cm_csr_graph *graph;
   uint32_t *cell = NULL;
-  if (cm_graph_renumbered(parts, order, w->run, &graph, error) != CM_OK)
+  if (cm_graph_renumbered(w->graph, order, w->run, &graph, error) != CM_OK)
     return error->status;
   cm_status status = cm_csr_coarsen_in_order(graph, BLOCK_BITS, COARSEST, w->run, &w->hierarchy, error);
   if (status == CM_OK)
@@ -262,63 +263,60 @@ static cm_status place(work *w, const cm_graph *parts, const uint32_t *order, ui
 }
 
 /* Once more from the blocks that the placement makes, kept when better. */
-static cm_status repeat(work *w, const cm_graph *parts, uint32_t cycle, uint32_t *order, uint32_t *trial, uint32_t *at,
-                        uint64_t *cost, cm_error *error)
+static cm_status repeat(work *w, uint32_t cycle, uint32_t *order, uint32_t *trial, uint32_t *at, cm_error *error)
 {
   const cm_axes *a = w->axes;
   for (uint32_t v = 0; v < w->parts; v++)
     order[w->rank_at[(size_t)a->row[at[v]] * a->columns + a->column[at[v]]]] = v;
-  if (place(w, parts, order, cycle, trial, error) != CM_OK)
+  if (place(w, order, cycle, trial, error) != CM_OK)
     return error->status;
-  uint64_t found = cm_axes_cost(parts, a, trial);
-  if (found < *cost) {
-    *cost = found;
+  uint64_t found = cm_axes_cost(w->graph, a, trial);
+  if (found < w->result.cost) {
+    w->result.cost = found;
     memcpy(at, trial, w->parts * sizeof *at);
   }
   return CM_OK;
 }
 
-static cm_status place_all(work *w, const cm_graph *parts, uint32_t *order, uint32_t *scratch, uint32_t *at,
-                           cm_blocks_result *result, cm_error *error)
+static cm_status place_all(work *w, uint32_t *order, uint32_t *scratch, uint32_t *at, cm_error *error)
 {
+  cm_blocks_result *result = &w->result;
   cm_csr_graph *graph;
-  if (cm_graph_renumbered(parts, NULL, w->run, &graph, error) != CM_OK)
+  if (cm_graph_renumbered(w->graph, NULL, w->run, &graph, error) != CM_OK)
     return error->status;
-  cm_status status = cm_order_by_clusters(graph, w->options->seed, w->run, order, error);
+  cm_status status = cm_order_by_clusters(graph, w->task->seed, w->run, order, error);
   cm_csr_graph_free(graph);
   if (status != CM_OK)
     return status;
   for (uint32_t k = 0; k < w->parts; k++)
     at[order[k]] = w->curve[k];
-  result->curve = cm_axes_cost(parts, w->axes, at);
+  result->curve = cm_axes_cost(w->graph, w->axes, at);
   cm_run_phase(w->run, "place");
   result->cost = result->curve;
   memcpy(scratch, at, w->parts * sizeof *at);
-  status = place(w, parts, order, 0, at, error);
-  if (status == CM_OK && (result->cost = cm_axes_cost(parts, w->axes, at)) > result->curve) {
+  status = place(w, order, 0, at, error);
+  if (status == CM_OK && (result->cost = cm_axes_cost(w->graph, w->axes, at)) > result->curve) {
     memcpy(at, scratch, w->parts * sizeof *at);
     result->cost = result->curve;
   }
   for (uint32_t cycle = 1; cycle <= w->options->cycles && status == CM_OK; cycle++)
-    status = repeat(w, parts, cycle, order, scratch, at, &result->cost, error);
+    status = repeat(w, cycle, order, scratch, at, error);
   return status;
 }
 
-cm_status cm_place_by_blocks(const cm_graph *parts, const cm_axes *axes, const cm_chip *chip, const cm_region *region,
-                             const cm_blocks_options *options, cm_run *run, uint32_t *at, cm_blocks_result *result,
-                             cm_error *error)
+cm_status cm_place_by_blocks(const cm_graph *parts, const cm_place_task *task, const cm_blocks_options *options, uint32_t *at,
+                             cm_blocks_result *result, cm_error *error)
 {
-  work w = {.axes = axes, .options = options, .run = run, .parts = parts->vertex_count};
+  work w = {.task = task, .axes = task->axes, .options = options, .run = task->run, .graph = parts, .parts = parts->vertex_count};
   uint32_t *order = NULL, *scratch = NULL;
-  cm_blocks_result found = {0};
-  cm_run_phase(run, "order");
-  cm_status status = survey(&w, chip, region, error);
+  cm_run_phase(w.run, "order");
+  cm_status status = survey(&w, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, order, w.parts, error);
+    status = CM_NEW(w.run->memory, order, w.parts, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, scratch, w.parts, error);
+    status = CM_NEW(w.run->memory, scratch, w.parts, error);
   if (status == CM_OK && w.parts > 0)
-    status = place_all(&w, parts, order, scratch, at, &found, error);
+    status = place_all(&w, order, scratch, at, error);
   cm_free(order);
   cm_free(scratch);
   cm_free(w.curve);
@@ -328,6 +326,6 @@ cm_status cm_place_by_blocks(const cm_graph *parts, const cm_axes *axes, const c
   cm_free(w.row);
   cm_free(w.representative);
   if (status == CM_OK)
-    *result = found;
+    *result = w.result;
   return status;
 }

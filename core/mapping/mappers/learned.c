@@ -129,15 +129,21 @@ static cm_status refine_rewards(job *j, uint32_t *core, cm_error *error)
   return CM_OK;
 }
 
+static cm_place_task task_of(const job *j)
+{
+  return (cm_place_task){.chip = j->input->chip, .region = j->region, .seed = j->input->options->placement_seed, .run = j->run};
+}
+
 /* On few cores the engine is often ahead of swaps, in milliseconds: preset fast keeps the better of both. */
 static cm_status ask_engine(job *j, uint32_t *core, cm_error *error)
 {
   const struct cm_map_options *o = j->input->options;
-  cm_arrange_options options = {.effort = CM_ARRANGE_FAST, .seed = o->placement_seed};
+  cm_arrange_options options = {.effort = CM_ARRANGE_FAST};
+  cm_place_task task = task_of(j);
   cm_arrange_result made;
   if (o->preset != CM_PRESET_FAST || j->region->core_count > CM_REFINE_FEW_SITES)
     return CM_OK;
-  if (cm_arrange(j->parts, j->input->chip, j->region, &options, j->run, j->other, &made, error) != CM_OK)
+  if (cm_arrange(j->parts, &task, &options, j->other, &made, error) != CM_OK)
     return error->status;
   if (cm_placement_traffic(j->parts, j->input->chip, j->other) < cm_placement_traffic(j->parts, j->input->chip, core))
     memcpy(core, j->other, j->parts->vertex_count * sizeof *core);
@@ -173,8 +179,8 @@ static cm_status bisect(job *j, cm_error *error)
   double reward;
   uint32_t *at = j->at;
   cm_run_phase(j->run, "baseline");
-  if (cm_place_by_bisection(j->parts, j->input->chip, j->region, o->bisection_tries, o->placement_seed, j->run,
-                            j->other, error) != CM_OK)
+  cm_place_task task = task_of(j);
+  if (cm_place_by_bisection(j->parts, &task, o->bisection_tries, j->other, error) != CM_OK)
     return error->status;
   if (o->policy_objective == CM_POLICY_FOR_REWARD)
     return refine_reward(j, 0, j->other, &reward, error);

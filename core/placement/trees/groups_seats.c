@@ -70,7 +70,8 @@ cm_status cm_seat_by_ways(cm_seating *w, double looks, uint64_t seed, cm_error *
   cm_region roomy = {0};
   cm_graph *graph = NULL;
   uint32_t *at = NULL, groups = 0, largest = 0;
-  cm_way_options options = {.entries = looks, .seed = seed, .layout = 0.5};
+  cm_way_options options = {.entries = looks, .layout = 0.5};
+  cm_place_task task = {.chip = w->chip, .region = &roomy, .seed = seed, .run = w->run};
   cm_way_result result;
   for (; groups < w->seats && w->size[groups] > 0; groups++)
     largest = w->size[groups] > largest ? w->size[groups] : largest;
@@ -82,7 +83,7 @@ cm_status cm_seat_by_ways(cm_seating *w, double looks, uint64_t seed, cm_error *
   if (status == CM_OK && roomy.core_count >= groups) {
     status = graph_of(w, groups, &graph, error);
     if (status == CM_OK)
-      status = cm_place_by_ways(graph, w->chip, &roomy, &options, w->run, at, &result, error);
+      status = cm_place_by_ways(graph, &task, &options, at, &result, error);
     if (status == CM_OK)
       take_seats(w, groups, roomy.cores, at);
   }
