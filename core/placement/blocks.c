@@ -58,6 +58,12 @@ static uint32_t central(const work *w, uint32_t begin, uint32_t end)
   return best;
 }
 
+/* Blocks of less parts than the others stay where they are: there is one at most. */
+static uint32_t pinned_on(const work *w, uint32_t level)
+{
+  return (w->parts & ((UINT32_C(1) << BLOCK_BITS * level) - 1)) != 0;
+}
+
 static void make_cells(work *w, uint32_t level, cm_cells *cells)
 {
   const cm_axes *a = w->axes;
@@ -70,42 +76,49 @@ static void make_cells(work *w, uint32_t level, cm_cells *cells)
   }
   for (size_t i = 0; i < (size_t)a->columns * a->rows; i++)
     w->cell_at[i] = w->rank_at[i] < w->parts ? w->rank_at[i] >> shift : CM_NO_CELL;
-  *cells = (cm_cells){.axes = a, .count = count, .column = w->column, .row = w->row, .at = w->cell_at,
-                      .spacing = UINT32_C(1) << level};
-}
-
-/* Blocks of less parts than the others stay where they are: there is one at most. */
-static uint32_t pinned_on(const work *w, uint32_t level)
-{
-  return (w->parts & ((UINT32_C(1) << BLOCK_BITS * level) - 1)) != 0;
+  *cells = (cm_cells){.axes = a,
+                      .count = count,
+                      .column = w->column,
+                      .row = w->row,
+                      .at = w->cell_at,
+                      .spacing = UINT32_C(1) << level,
+                      .pinned = pinned_on(w, level)};
 }
 
 /* ---- levels ---- */
 
-/* The places of one axis that `count` cells use, numbered anew, with the distances between them. */
-static cm_status squeeze(const uint32_t *place, uint32_t count, const uint32_t *distance, uint32_t length, cm_run *run,
-                         uint32_t *number, uint32_t **between, uint32_t *used, cm_error *error)
+/* Where cells lie on one axis, and the distances between its places. */
+typedef struct axis {
+  uint32_t *place;    /* [cells] */
+  uint32_t *distance; /* [length * length] */
+  uint32_t length;
+} axis;
+
+/* The places of an axis that `count` cells use, numbered anew. */
+static cm_status squeeze(const axis *whole, uint32_t count, cm_run *run, axis *made, cm_error *error)
 {
-  uint32_t *old, *fresh = NULL, found = 0;
+  uint32_t *old, *fresh = NULL, found = 0, length = whole->length;
   cm_status status = CM_NEW(run->memory, old, length, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, fresh, length, error);
   for (uint32_t c = 0; c < count && status == CM_OK; c++)
-    fresh[place[c]] = 1;
+    fresh[whole->place[c]] = 1;
   for (uint32_t i = 0; i < length && status == CM_OK; i++)
     if (fresh[i]) {
       fresh[i] = found;
       old[found++] = i;
     }
   if (status == CM_OK)
-    status = CM_NEW(run->memory, *between, (size_t)found * found, error);
+    status = CM_NEW(run->memory, made->place, count, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, made->distance, (size_t)found * found, error);
   if (status == CM_OK) {
     for (uint32_t c = 0; c < count; c++)
-      number[c] = fresh[place[c]];
+      made->place[c] = fresh[whole->place[c]];
     for (uint32_t i = 0; i < found; i++)
       for (uint32_t j = 0; j < found; j++)
-        (*between)[(size_t)i * found + j] = distance[(size_t)old[i] * length + old[j]];
-    *used = found;
+        made->distance[(size_t)i * found + j] = whole->distance[(size_t)old[i] * length + old[j]];
+    made->length = found;
   }
   cm_free(old);
   cm_free(fresh);
@@ -116,12 +129,13 @@ static cm_status squeeze(const uint32_t *place, uint32_t count, const uint32_t *
 static cm_status squeezed_axes(const work *w, uint32_t count, cm_axes *axes, cm_error *error)
 {
   const cm_axes *a = w->axes;
-  axes->count = count;
-  if (CM_NEW(w->run->memory, axes->column, count, error) != CM_OK ||
-      CM_NEW(w->run->memory, axes->row, count, error) != CM_OK ||
-      squeeze(w->column, count, a->dx, a->columns, w->run, axes->column, &axes->dx, &axes->columns, error) != CM_OK)
-    return error->status;
-  return squeeze(w->row, count, a->dy, a->rows, w->run, axes->row, &axes->dy, &axes->rows, error);
+  axis x = {0}, y = {0};
+  cm_status status = squeeze(&(axis){w->column, a->dx, a->columns}, count, w->run, &x, error);
+  if (status == CM_OK)
+    status = squeeze(&(axis){w->row, a->dy, a->rows}, count, w->run, &y, error);
+  *axes = (cm_axes){
+    .count = count, .column = x.place, .row = y.place, .dx = x.distance, .dy = y.distance, .columns = x.length, .rows = y.length};
+  return status;
 }
 
 /* The first `count` vertices of a level. */
