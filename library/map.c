@@ -100,6 +100,7 @@ const int32_t *coremap_mapping_places(const coremap_mapping *mapping, uint64_t *
 
 static cm_status open_mapping(coremap_mapping *m, const char *path, cm_run *run, cm_error *error)
 {
+  cm_mapping_places places = {0};
   cm_chip *described;
   cm_status status = cm_mapping_read_summary(path, run, &m->summary, error);
   if (status == CM_OK)
@@ -114,13 +115,13 @@ static cm_status open_mapping(coremap_mapping *m, const char *path, cm_run *run,
   if (status == CM_OK)
     status = cm_chip_limit_neurons(m->chip->chip, &m->topology, run->memory, error);
   if (status == CM_OK)
-    status = cm_mapping_read_places(path, m->topology.vertex_count, m->chip->chip, run, &m->part, &m->mapped.parts, &m->core, error);
+    status = cm_mapping_read_places(path, m->topology.vertex_count, m->chip->chip, run, &places, error);
+  m->part = places.part;
+  m->core = places.core;
   if (status != CM_OK)
     return status;
-  m->mapped.topology = &m->topology;
-  m->mapped.chip = m->chip->chip;
-  m->mapped.part = m->part;
-  m->mapped.core = m->core;
+  m->mapped =
+    (cm_mapped){.topology = &m->topology, .chip = m->chip->chip, .part = places.part, .parts = places.parts, .core = places.core};
   return set_places(m, error);
 }
 

@@ -58,7 +58,11 @@ static cm_status write_made(const coremap_mapping *m, const char *what, cm_run *
   if (report)
     return write_report(m, stream, error);
   if (certificate)
-    return cm_mapping_certify(m->mapping, &m->topology, m->chip->chip, m->chip->occupancy, id, run, stream, error);
+    return cm_mapping_certify(
+      m->mapping,
+      &(cm_check_context){
+        .topology = &m->topology, .chip = m->chip->chip, .occupancy = m->chip->occupancy, .network_id = id, .run = run},
+      stream, error);
   bool png = strncmp(what, "picture:png:", 12) == 0;
   if (png || strncmp(what, "picture:svg:", 12) == 0)
     return cm_picture_write(&m->mapped, what + 12, png ? CM_PICTURE_PNG : CM_PICTURE_SVG, run, stream, error);

@@ -337,38 +337,32 @@ static cm_status run_measure(measure *m, uint32_t *vertices, cm_error *error)
   return status;
 }
 
-cm_status cm_check_measure(const cm_topology *topology, const cm_chip *chip, const uint32_t *part,
-                           uint32_t part_count, const uint32_t *core, cm_run *run, cm_check_truth *truth,
-                           cm_error *error)
+cm_status cm_check_measure(const cm_mapped *mapped, cm_run *run, cm_check_truth *truth, cm_error *error)
 {
   cm_check_truth fresh = {0};
-  measure m = {.topology = topology, .chip = chip, .part = part, .parts = part_count, .run = run, .truth = &fresh};
+  const cm_topology *topology = mapped->topology;
+  const cm_chip *chip = mapped->chip;
+  measure m = {.topology = topology, .chip = chip, .part = mapped->part, .parts = mapped->parts, .run = run, .truth = &fresh};
   const cm_interconnect *other = chip->interconnect;
   m.routers = other != NULL ? other->routers : (size_t)cm_chip_routers_x(chip) * cm_chip_routers_y(chip);
   m.links = other != NULL ? other->link_count : m.routers * CM_DIRECTIONS;
   uint32_t *vertices = NULL;
   cm_status status = CM_OK;
-  if (CM_NEW(run->memory, fresh.core, part_count, error) != CM_OK ||
-      CM_NEW(run->memory, vertices, part_count, error) != CM_OK ||
-      CM_NEW(run->memory, m.seen, part_count, error) != CM_OK ||
-      CM_NEW(run->memory, m.reached, part_count, error) != CM_OK ||
-      CM_NEW(run->memory, m.target, part_count, error) != CM_OK ||
-      CM_NEW(run->memory, m.net, topology->net_count, error) != CM_OK ||
-      CM_NEW(run->memory, m.net_begin, (size_t)part_count + 1, error) != CM_OK ||
-      CM_NEW(run->memory, m.link, m.links, error) != CM_OK ||
-      CM_NEW(run->memory, m.link_ns, m.links, error) != CM_OK ||
-      CM_NEW(run->memory, m.cast, part_count, error) != CM_OK ||
-      CM_NEW(run->memory, m.tree_link, m.links, error) != CM_OK ||
-      CM_NEW(run->memory, m.link_stamp, m.links, error) != CM_OK ||
-      CM_NEW(run->memory, m.passing, m.routers, error) != CM_OK ||
-      cm_check_walk_new(chip, core, run->memory, &m.walk, error) != CM_OK)
+  if (CM_NEW(run->memory, fresh.core, m.parts, error) != CM_OK || CM_NEW(run->memory, vertices, m.parts, error) != CM_OK ||
+      CM_NEW(run->memory, m.seen, m.parts, error) != CM_OK || CM_NEW(run->memory, m.reached, m.parts, error) != CM_OK ||
+      CM_NEW(run->memory, m.target, m.parts, error) != CM_OK || CM_NEW(run->memory, m.net, topology->net_count, error) != CM_OK ||
+      CM_NEW(run->memory, m.net_begin, (size_t)m.parts + 1, error) != CM_OK ||
+      CM_NEW(run->memory, m.link, m.links, error) != CM_OK || CM_NEW(run->memory, m.link_ns, m.links, error) != CM_OK ||
+      CM_NEW(run->memory, m.cast, m.parts, error) != CM_OK || CM_NEW(run->memory, m.tree_link, m.links, error) != CM_OK ||
+      CM_NEW(run->memory, m.link_stamp, m.links, error) != CM_OK || CM_NEW(run->memory, m.passing, m.routers, error) != CM_OK ||
+      cm_check_walk_new(chip, mapped->core, run->memory, &m.walk, error) != CM_OK)
     status = error->status;
   else
     status = run_measure(&m, vertices, error);
   if (status == CM_OK)
-    cm_check_border(topology, chip, part, core, &fresh.metrics);
+    cm_check_border(mapped, &fresh.metrics);
   if (status == CM_OK)
-    status = cm_check_step(topology, chip, part, part_count, core, run, &fresh, error);
+    status = cm_check_step(mapped, run, &fresh, error);
   cm_free(vertices);
   cm_free(m.seen);
   cm_free(m.reached);

@@ -21,7 +21,6 @@ typedef struct checking {
   const cm_chip *chip;
   cm_run *run;
   cm_check_result *result;
-  bool out_of_memory;
   cm_check_file file;
   uint64_t *in_first; /* [vertices + 2] */
   uint32_t *in;       /* [pins] sources by target */
@@ -35,7 +34,7 @@ typedef struct checking {
   uint64_t fed_room;
 } checking;
 
-#define violation(c, ...) cm_check_violation((c)->result, &(c)->out_of_memory, __VA_ARGS__)
+#define violation(c, ...) cm_check_violation((c)->result, __VA_ARGS__)
 
 static cm_status gather(checking *c, cm_error *error)
 {
@@ -247,18 +246,18 @@ static cm_status read_files(checking *c, const char *path, const char *mapping_p
                                          trouble.line, trouble.text);
 }
 
-cm_status cm_units_check(const char *path, const char *mapping_path, const cm_topology *topology, const cm_chip *chip, cm_run *run,
-                         cm_check_result *result, cm_error *error)
+cm_status cm_units_check(const char *path, const char *mapping_path, const cm_check_context *context, cm_check_result *result,
+                         cm_error *error)
 {
-  checking c = {.t = topology, .chip = chip, .run = run, .result = result};
+  checking c = {.t = context->topology, .chip = context->chip, .run = context->run, .result = result};
   json_t *root = NULL;
   if (result->violations == NULL && CM_NEW(NULL, result->violations, CM_CHECK_LISTED_MAX, error) != CM_OK)
     return error->status;
   cm_status status = read_files(&c, path, mapping_path, &root, error);
   if (status == CM_OK)
     status = check_units(&c, root, error);
-  if (status == CM_OK && c.out_of_memory)
-    status = cm_fail(error, CM_NO_MEMORY, "out of memory while listing violations");
+  if (status == CM_OK)
+    status = cm_check_whole(result, error);
   json_decref(root);
   cm_check_file_free(&c.file);
   void *const blocks[] = {c.in_first, c.in, c.found, c.reached.part, c.net, c.units, c.fed};

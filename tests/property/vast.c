@@ -69,7 +69,9 @@ static void check(const cm_map_input *input)
   cm_check_result result;
   cm_run_init(&run);
   ck_ok(cm_path(path, &error, "%s/mapping.json", folder));
-  ck_ok(cm_check_mapping(path, input->topology, input->chip, input->occupancy, NULL, &run, &result, &error));
+  ck_ok(cm_check_mapping(
+    path, &(cm_check_context){.topology = input->topology, .chip = input->chip, .occupancy = input->occupancy, .run = &run},
+    &result, &error));
   ck_assert_msg(result.violation_count == 0, "%s", result.violation_count > 0 ? result.violations[0] : "");
   cm_check_result_free(&result);
 }
