@@ -55,8 +55,9 @@ static cm_status split_parts(work *w, const box *whole, uint32_t near_count, cm_
   uint64_t cut;
   if (cm_graph_induce(w->parts, w->part + whole->begin, count, w->scratch, w->task->run, &graph, error) != CM_OK)
     return error->status;
-  cm_status status = cm_bisect(graph, (cm_half){.target = near_count}, w->tries, w->task->seed, CM_STREAM_PLACEMENT, whole->node,
-                               w->task->run, w->side, &cut, error);
+  cm_bisect_options options = {
+    .half = {.target = near_count}, .tries = w->tries, .seed = w->task->seed, .node = whole->node, .stream = CM_STREAM_PLACEMENT};
+  cm_status status = cm_bisect(graph, &options, w->task->run, w->side, &cut, error);
   cm_graph_free(graph);
   if (status == CM_OK)
     (void)split_range(w->part + whole->begin, count, w->side, w->scratch);
