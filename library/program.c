@@ -131,7 +131,7 @@ static cm_status simulate(const asked *a, const cm_program *p, cm_run *run, cm_s
       library_program_inputs(&a->given, p, run->memory, inputs, error) != CM_OK)
     status = error->status;
   if (status == CM_OK)
-    status = cm_simulate(p, inputs, &options, NULL, NULL, run, outputs, result, error);
+    status = cm_simulate(p, inputs, &options, run, outputs, result, error);
   if (status == CM_OK && a->timeline[0] != '\0')
     status = cm_timeline_write(p, p->chip_name, run, a->timeline, error);
   if (status == CM_OK && !a->time_alone)

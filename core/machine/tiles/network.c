@@ -103,9 +103,8 @@ static cm_status read_inputs(making *m, const cm_plan_op *op, const cm_piece *pi
     bool boxed = i < 64 && (piece->boxed >> i & 1) != 0;
     if (!cm_has(&op->call, i) || change.replaced == i)
       continue;
-    status = op->copied != CM_NONE
-                 ? cm_plan_view_parts(m->plan, op->copied, &inputs[i], boxed, add_part, m, NULL, error)
-                 : cm_plan_parts(m->plan, op->call.node->inputs[i], &inputs[i], boxed, add_part, m, NULL, error);
+    status =
+      cm_plan_operand_parts(m->plan, op, i, &inputs[i], &(cm_part_visit){.visit = add_part, .user = m, .boxed = boxed}, error);
   }
   cm_free(inputs);
   return status;
