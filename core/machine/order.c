@@ -266,6 +266,8 @@ static cm_status find_order(scoring *s, uint64_t scores, double deadline, cm_err
   if (scores < needed && !alone)
     return find_queue(s, error);
   cm_order_options options = cm_order_defaults();
+  const cm_order_task task = {
+    .dag = s->graph.dag, .latency = s->graph.latency, .score = alone ? score_alone : score_program, .context = s};
   cm_order_result result;
   cm_run run = *s->task->run;
   options.nodes_min = NODES_MIN;
@@ -277,8 +279,7 @@ static cm_status find_order(scoring *s, uint64_t scores, double deadline, cm_err
   if (!alone)
     run.threads = 1; /* whole programs are made one at a time: they share the model */
   run.deadline = deadline;
-  cm_status status = cm_orders_search(s->graph.dag, s->graph.latency, NULL, &options, alone ? score_alone : score_program, s,
-                                      &run, &result, error);
+  cm_status status = cm_orders_search(&task, &options, &run, &result, error);
   if (status != CM_OK)
     return status;
   for (uint32_t g = 0; alone && g < subgraphs; g++)
