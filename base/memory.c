@@ -308,3 +308,30 @@ void cm_free(void *block)
   unbook(before->memory, before->bytes);
   free(before);
 }
+
+/* ---- of the C library's heap ---- */
+
+cm_status cm_whole(bool whole, const char *what, cm_error *error)
+{
+  return whole ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for %s", what);
+}
+
+cm_status cm_heap_new(void **block, size_t count, size_t size, const char *what, cm_error *error)
+{
+  *block = calloc(count > 0 ? count : 1, size);
+  return cm_whole(*block != NULL, what, error);
+}
+
+cm_status cm_heap_grow(void **block, size_t *capacity, size_t needed, size_t size, const char *what, cm_error *error)
+{
+  if (needed <= *capacity)
+    return CM_OK;
+  size_t more = *capacity + *capacity / 2 + 16, count = more > needed ? more : needed;
+  void *larger = reallocarray(*block, count, size);
+  if (larger == NULL)
+    return cm_whole(false, what, error);
+  memset((char *)larger + *capacity * size, 0, (count - *capacity) * size);
+  *block = larger;
+  *capacity = count;
+  return CM_OK;
+}

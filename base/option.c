@@ -1,4 +1,5 @@
 #include "base/option.h"
+#include "base/memory.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -247,9 +248,9 @@ cm_status cm_options_read(const cm_options *table, const json_t *object, void *f
     return cm_fail_at(error, "/options");
   }
   json_t *given = json_copy((json_t *)(uintptr_t)object);
-  if (given == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for options");
-  cm_status status = cm_options_rename(table, given, NULL, error);
+  cm_status status = cm_whole(given != NULL, "options", error);
+  if (status == CM_OK)
+    status = cm_options_rename(table, given, NULL, error);
   if (status == CM_OK)
     status = read_fields(table, given, fields, error);
   json_decref(given);

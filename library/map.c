@@ -10,9 +10,8 @@
 static cm_status set_places(coremap_mapping *m, cm_error *error)
 {
   const cm_mapped *mapped = &m->mapped;
-  m->place = calloc((size_t)mapped->parts + 1, 2 * sizeof *m->place);
-  if (m->place == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for the places");
+  if (CM_HEAP(m->place, 2 * ((size_t)mapped->parts + 1), "the places", error) != CM_OK)
+    return error->status;
   for (uint32_t p = 0; p < mapped->parts; p++) {
     m->place[2 * (size_t)p] = (int32_t)(mapped->core[p] % mapped->chip->width);
     m->place[2 * (size_t)p + 1] = (int32_t)(mapped->core[p] / mapped->chip->width);
@@ -62,7 +61,9 @@ int library_map(const coremap_network *network, const coremap_chip *chip, const 
   coremap_mapping *m = begin(network, chip);
   library_begin(&r, progress, user);
   library_outlive(&r, m != NULL ? &m->memory : NULL);
-  cm_status status = m != NULL ? map(m, options, levels, r.run, &e) : cm_fail(&e, CM_NO_MEMORY, "out of memory");
+  cm_status status = cm_whole(m != NULL, "a mapping", &e);
+  if (status == CM_OK)
+    status = map(m, options, levels, r.run, &e);
   cm_run_finish(r.run);
   if (status == CM_OK)
     *mapping = m;
@@ -133,7 +134,9 @@ int coremap_mapping_open(const char *path, const coremap_network *network, const
   coremap_mapping *m = begin(network, chip);
   library_begin(&r, progress, user);
   library_outlive(&r, m != NULL ? &m->memory : NULL);
-  cm_status status = m != NULL ? open_mapping(m, path, r.run, &e) : cm_fail(&e, CM_NO_MEMORY, "out of memory");
+  cm_status status = cm_whole(m != NULL, "a mapping", &e);
+  if (status == CM_OK)
+    status = open_mapping(m, path, r.run, &e);
   cm_run_finish(r.run);
   if (status == CM_OK)
     *mapping = m;

@@ -235,8 +235,8 @@ int coremap_program_read(const char *path, coremap_progress progress, void *user
 {
   cm_error e;
   library_run r;
-  coremap_program *made = calloc(1, sizeof *made);
-  cm_status status = made != NULL ? CM_OK : cm_fail(&e, CM_NO_MEMORY, "out of memory for a program");
+  coremap_program *made;
+  cm_status status = CM_HEAP(made, 1, "a program", &e);
   if (status == CM_OK) {
     cm_memory_init(&made->memory, 0);
     library_begin(&r, progress, user);

@@ -105,9 +105,7 @@ static cm_status read_folder(library_training_set *s, cm_error *error)
       continue;
     if (names == NAMES_MAX)
       status = cm_fail(error, CM_TOO_LARGE, "more than %d files in %s", NAMES_MAX, s->graphs);
-    else if ((name[names] = strdup(entry->d_name)) == NULL)
-      status = cm_fail(error, CM_NO_MEMORY, "out of memory for names");
-    else
+    else if ((status = cm_whole((name[names] = strdup(entry->d_name)) != NULL, "names", error)) == CM_OK)
       names++;
   }
   closedir(folder);

@@ -9,8 +9,8 @@ cm_status cm_chips_text_in(sqlite3 *handle, const char *name, char **text, bool 
   const char *known = cm_chip_preset_text(name);
   if (known != NULL) {
     char *copy = strdup(known);
-    if (copy == NULL)
-      return cm_fail(error, CM_NO_MEMORY, "out of memory while reading a chip");
+    if (cm_whole(copy != NULL, "the text of a chip", error) != CM_OK)
+      return error->status;
     *text = copy;
     *preset = true;
     return CM_OK;

@@ -34,8 +34,8 @@ static cm_status take_on(sqlite3 *handle, const cm_lease_take *take, const cm_ch
   cm_store_id(fresh);
   (void)snprintf(owner, sizeof owner, "%s%s", cm_lease_prefix, fresh);
   json_t *change = occupy_change(take, chip->width, owner);
-  if (change == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while taking a lease");
+  if (cm_whole(change != NULL, "taking a lease", error) != CM_OK)
+    return error->status;
   cm_status status = cm_occupancy_apply(occupancy, chip, change, error);
   json_decref(change);
   if (status == CM_CONFLICT)

@@ -53,9 +53,9 @@ static cm_status expire_in_memory(sqlite3 *handle, const char *chip, cm_occupanc
 {
   sqlite3_stmt *statement;
   bool row = true;
-  bool *alive = calloc(occupancy->owner_count + 1, sizeof *alive); /* by owner */
-  if (alive == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while reading leases");
+  bool *alive; /* by owner */
+  if (CM_HEAP(alive, occupancy->owner_count + 1, "the leases", error) != CM_OK)
+    return error->status;
   for (uint32_t i = 0; i < occupancy->owner_count; i++)
     alive[i] = !is_lease(occupancy->owners[i]);
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT id FROM leases WHERE chip = ? AND expires > "

@@ -45,9 +45,7 @@ typedef struct compiling {
 /* Takes the reference to what a stage has to say. */
 static cm_status add_report(compiling *c, const char *name, json_t *report, cm_error *error)
 {
-  return json_object_set_new(c->report, name, report) == 0
-             ? CM_OK
-             : cm_fail(error, CM_NO_MEMORY, "out of memory while reporting on the compilation");
+  return cm_json_set(c->report, name, report, "the report", error);
 }
 
 /* What the program is of. */

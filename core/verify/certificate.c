@@ -29,10 +29,9 @@ cm_status cm_certificate_write(const cm_certified *made, const cm_check_context 
     json_decref(json);
     json = NULL;
   }
-  char *text = json == NULL ? NULL : cm_json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-  json_decref(json);
-  if (text == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for the certificate");
+  char *text;
+  if (cm_json_text(json, JSON_INDENT(1) | JSON_REAL_PRECISION(17), "the certificate", &text, error) != CM_OK)
+    return error->status;
   errno = 0;
   int failed = fputs(text, stream) < 0 || fputc('\n', stream) < 0 || fflush(stream) != 0;
   free(text);
@@ -115,9 +114,9 @@ static cm_status read_certificate(const char *path, json_t **json, cm_error *err
     return cm_fail(error, CM_BAD_MAPPING,
                    "the file is no certificate: its \"format\" is not \"coremapd certificate 1\"");
   }
-  if (!cm_metrics_rename(root)) {
+  if (cm_whole(cm_metrics_rename(root), "the certificate", error) != CM_OK) {
     json_decref(root);
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for the certificate");
+    return error->status;
   }
   *json = root;
   return CM_OK;

@@ -15,8 +15,8 @@
 /* Compares a member of the file with its true value, which is taken over. */
 static cm_status compare_member(cm_checker *c, const char *where, const json_t *stated, json_t *truth, cm_error *error)
 {
-  if (truth == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while checking the mapping");
+  if (cm_whole(truth != NULL, "checking the mapping", error) != CM_OK)
+    return error->status;
   cm_check_compare(&(cm_check_comparison){.result = &c->result, .what = "mapping"}, where, stated, truth);
   json_decref(truth);
   return CM_OK;
@@ -141,7 +141,7 @@ static cm_status check_chip(cm_checker *c, cm_error *error)
       (void)json_object_set(says, sides[i], side);
     (void)json_object_set_new(is, sides[i], json_integer(size[i]));
   }
-  status = says == NULL ? cm_fail(error, CM_NO_MEMORY, "out of memory while checking the mapping") : CM_OK;
+  status = cm_whole(says != NULL, "checking the mapping", error);
   if (status == CM_OK)
     status = compare_member(c, "/chip", says, is, error);
   else

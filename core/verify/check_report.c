@@ -36,7 +36,7 @@ void cm_check_violation(cm_check_result *result, const char *format, ...)
 
 cm_status cm_check_whole(const cm_check_result *result, cm_error *error)
 {
-  return result->out_of_memory ? cm_fail(error, CM_NO_MEMORY, "out of memory while listing violations") : CM_OK;
+  return cm_whole(!result->out_of_memory, "the list of violations", error);
 }
 
 void cm_check_result_free(cm_check_result *result)

@@ -215,7 +215,7 @@ static cm_status check_deadlock(job *j, const uint32_t *core, json_t **json, cm_
                       (json_int_t)found.arcs);
   else
     return status;
-  return *json != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  return cm_whole(*json != NULL, "the report", error);
 }
 
 /* The share of the cost of a start that the policy took off it. */
@@ -246,7 +246,7 @@ static cm_status report(job *j, const told *t, const uint32_t *core, json_t **js
   }
   *json = json_pack("{s:{s:s, s:f}, s:o}", "placement", "method", refining ? "policy and refinement" : "policy",
                     "part_traffic", (double)last->hops / (double)j->input->topology->weight_scale, "learned", learned);
-  return *json != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  return cm_whole(*json != NULL, "the report", error);
 }
 
 /* What the source's method makes of the same environment. */
@@ -312,7 +312,7 @@ cm_status cm_place_by_policy(const cm_map_input *input, const uint32_t *part, co
   job j = {.input = input, .parts = parts, .region = region, .run = run};
   if (parts->vertex_count == 0) {
     *json = json_pack("{s:{s:s}}", "placement", "method", "policy");
-    return *json != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+    return cm_whole(*json != NULL, "the report", error);
   }
   cm_status status = input->policy != NULL ? cm_policy_load(input->policy, &j.policy, error)
                                            : cm_policy_shipped((cm_shipped_policy)input->options->policy, &j.policy, error);

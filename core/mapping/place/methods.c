@@ -1,5 +1,6 @@
 #include "core/mapping/place/methods.h"
 
+#include "base/json.h"
 #include "core/chip/region_search.h"
 #include "core/mapping/mappers/learned.h"
 #include "core/mapping/mappers/step_engine.h"
@@ -18,7 +19,7 @@ static const double force_looks = 1e9;
 
 static cm_status told(const json_t *report, cm_error *error)
 {
-  return report != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  return cm_whole(report != NULL, "the report", error);
 }
 
 static cm_place_task task_on(const cm_candidate *c, const cm_region *region)
@@ -150,9 +151,7 @@ cm_status cm_shorten_trees(cm_candidate *c, cm_error *error)
   if (status != CM_OK)
     return status;
   c->places.trees = (double)made.after / unit;
-  return json_object_set_new(c->places.report, "multicast", tell(&made, unit)) == 0
-           ? CM_OK
-           : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  return cm_json_set(c->places.report, "multicast", tell(&made, unit), "the report", error);
 }
 
 /* ---- links ---- */
@@ -177,7 +176,5 @@ cm_status cm_spread_over_links(cm_candidate *c, cm_error *error)
     return status;
   json_t *told = json_pack("{s:f, s:f, s:I}", "link_ns_max_before", made.before / unit, "link_ns_max", made.after / unit,
                            "swaps", (json_int_t)made.swaps);
-  return json_object_set_new(c->places.report, "links", told) == 0
-           ? CM_OK
-           : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  return cm_json_set(c->places.report, "links", told, "the report", error);
 }

@@ -124,8 +124,8 @@ static cm_status take_over(scope *s, const enclosing *e, char **name, cm_node *n
   n->captured[n->captured_count++] = value;
   const char *outer = s->model->values[value].name;
   char *copy = s->allocator->alloc(s->allocator->allocator_data, strlen(outer) + 1);
-  if (copy == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for a subgraph");
+  if (cm_whole(copy != NULL, "a subgraph", error) != CM_OK)
+    return error->status;
   memcpy(copy, outer, strlen(outer) + 1);
   s->allocator->free(s->allocator->allocator_data, *name);
   *name = copy;
