@@ -9,7 +9,7 @@
 
 /* An array of this share of the limit is large, and goes to a file when memory would be this full with it. Any other of
  * at least so many bytes goes there before it is refused. */
-enum { LARGE = 32, FULL = 2, FILE_LEAST = 4096 };
+enum { LARGE = 32, FULL = 2, FILE_MIN = 4096 };
 
 /* Stands before every block; keeps the block aligned for any type. */
 typedef struct header {
@@ -111,7 +111,7 @@ static cm_status out_of_memory(size_t bytes, cm_error *error)
 
 static bool may_go_to_file(const cm_memory *memory, size_t bytes)
 {
-  return memory != NULL && memory->limit_bytes != 0 && memory->scratch_folder != NULL && bytes >= FILE_LEAST;
+  return memory != NULL && memory->limit_bytes != 0 && memory->scratch_folder != NULL && bytes >= FILE_MIN;
 }
 
 static bool goes_to_file(const cm_memory *memory, size_t bytes)

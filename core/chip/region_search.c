@@ -89,7 +89,7 @@ static cm_status rank_near(search *s, uint32_t x, uint32_t y, uint32_t reach, ui
     uint32_t at_y = y0 + j / chip->router_y < s->y.length ? y0 + j / chip->router_y : y0 + j / chip->router_y - s->y.length;
     const uint32_t first = (at_y * chip->router_y + j % chip->router_y) * chip->width;
     double along_y = cm_price_way(&s->y, y, at_y);
-    if (CM_ROOM(s->run->memory, s->order, &s->order_room, here + (uint64_t)columns * chip->router_x, error) != CM_OK)
+    if (CM_ROOM(s->run->memory, s->order, &s->order_capacity, here + (uint64_t)columns * chip->router_x, error) != CM_OK)
       return error->status;
     for (uint32_t i = 0; i < columns; i++) {
       uint32_t at_x = x0 + i < s->x.length ? x0 + i : x0 + i - s->x.length;

@@ -208,7 +208,7 @@ json_t *cm_program_report(const cm_draft *draft, const cm_program *program, cons
                           json_t *search)
 {
   return json_pack("{s:s, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o*, s:O*}", "chip", program->chip_name, "memory_bytes",
-                   (json_int_t)program->target.memory_bytes, "memory_held_bytes", (json_int_t)times->analysis->held_most,
+                   (json_int_t)program->target.memory_bytes, "memory_held_bytes", (json_int_t)times->analysis->held_max,
                    "operators", cm_pieces_report(draft->plan), "subgraphs", (json_int_t)program->object_count, "instructions",
                    (json_int_t)program->instruction_count, "traffic", traffic_json(draft->plan, &draft->memory, program), "time",
                    time_json(&draft->emission, program, times), "order", order, "search", search);

@@ -28,7 +28,7 @@ typedef struct budget {
   bool alone; /* one annealing takes all the work where that is less than one of use: short ones end no lower together */
   /* By blocks: entries of the graph that are looked at on the finest level, within these numbers of sweeps; on all levels of
    * a descent (0: as each level takes), and so of many parts. */
-  double entries, sweeps_least, sweeps_most, descent_entries, many_entries;
+  double entries, sweeps_min, sweeps_most, descent_entries, many_entries;
   uint32_t cycles;
   double relief; /* bookings of packets at routers, for loads */
   /* Entries that are looked at where distances come from an interconnect, within so many sweeps. */
@@ -42,7 +42,7 @@ static const budget budgets[] = {
 };
 
 /* The least sweeps for each of a population; with fewer it is a smaller one. */
-enum { SWEEPS_LEAST = 30, SWEEPS_EACH = 80, SWEEPS_ALONE = 120 };
+enum { SWEEPS_MIN = 30, SWEEPS_EACH = 80, SWEEPS_ALONE = 120 };
 
 static cm_qap_options divide(const budget *b, const cm_axes *axes, uint64_t seed)
 {
@@ -50,11 +50,11 @@ static cm_qap_options divide(const budget *b, const cm_axes *axes, uint64_t seed
   double sweeps = fmin(b->work / fmax(cm_qap_sweep_work(axes), 1), b->sweeps_max);
   while (population > 1 && sweeps / population < SWEEPS_EACH)
     population /= 2;
-  if (b->alone && sweeps < cm_qap_sweeps_most(axes->count)) {
+  if (b->alone && sweeps < cm_qap_sweeps_max(axes->count)) {
     population = 1;
     sweeps = fmax(sweeps, SWEEPS_ALONE);
   }
-  return cm_qap_divide(fmax(sweeps, SWEEPS_LEAST), population, axes->count, seed);
+  return cm_qap_divide(fmax(sweeps, SWEEPS_MIN), population, axes->count, seed);
 }
 
 static cm_status along_curve(const cm_graph *parts, const cm_place_task *task, uint32_t *at, cm_error *error)
@@ -91,7 +91,7 @@ static cm_status arrange_by_blocks(work *w, cm_error *error)
 {
   const budget *b = w->budget;
   double paid = b->entries / ((double)w->parts->entry_count + 1);
-  cm_blocks_options options = {.sweeps = fmin(fmax(paid, b->sweeps_least), b->sweeps_most),
+  cm_blocks_options options = {.sweeps = fmin(fmax(paid, b->sweeps_min), b->sweeps_most),
                                .cycles = b->cycles,
                                .entries = w->parts->vertex_count > MANY ? b->many_entries : b->descent_entries};
   cm_blocks_result made;

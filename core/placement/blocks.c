@@ -201,12 +201,12 @@ static void take_apart(const work *w, uint32_t level, uint32_t *cell)
  * shared out evenly. */
 static uint32_t sweeps_on(const work *w, uint32_t level)
 {
-  enum { SWEEPS_LEAST = 5 };
+  enum { SWEEPS_MIN = 5 };
   double sweeps = fmin(ceil(ldexp(w->options->sweeps, (int)(BLOCK_BITS * level))), sweeps_most);
   if (w->options->entries > 0) {
     const cm_csr_graph *graph = w->hierarchy.level[level];
     double share = w->options->entries / w->hierarchy.levels / ((double)graph->entry_count + 1);
-    sweeps = fmin(sweeps, fmax(floor(share), SWEEPS_LEAST));
+    sweeps = fmin(sweeps, fmax(floor(share), SWEEPS_MIN));
   }
   return (uint32_t)sweeps;
 }

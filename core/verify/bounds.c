@@ -34,7 +34,7 @@ typedef struct work {
   cm_run *run;
   size_t *first;       /* [parts + 1] */
   pair *pair;          /* by source: first[from] .. first[from + 1] - 1 */
-  uint64_t pair_count, pair_room;
+  uint64_t pair_count, pair_capacity;
   size_t *partner_first; /* [parts + 1] the same in both directions; NULL when there are too many */
   partner *partner;
   uint32_t *partners;  /* [parts] distinct parts that a part talks with */
@@ -48,7 +48,7 @@ typedef struct work {
 
 static cm_status put_pair(work *w, uint32_t to, double packets, cm_error *error)
 {
-  if (CM_ROOM(w->run->memory, w->pair, &w->pair_room, w->pair_count + 1, error) != CM_OK)
+  if (CM_ROOM(w->run->memory, w->pair, &w->pair_capacity, w->pair_count + 1, error) != CM_OK)
     return error->status;
   w->pair[w->pair_count++] = (pair){to, packets};
   return CM_OK;

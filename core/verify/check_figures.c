@@ -84,9 +84,9 @@ static cm_metrics as_of(const cm_checker *c, cm_metrics_age made)
   if (made < CM_SINCE_PORTS) {
     const cm_costs *costs = &c->given->chip->costs;
     double port = m.port_load_max / (costs->port_packets_per_ns > 0 ? costs->port_packets_per_ns : 1),
-           link = c->truth.link_most / (costs->link_packets_per_ns > 0 ? costs->link_packets_per_ns : 1);
-    m.link_load_max = c->truth.link_most;
-    m.multicast_link_load_max = c->truth.tree_link_most;
+           link = c->truth.link_max / (costs->link_packets_per_ns > 0 ? costs->link_packets_per_ns : 1);
+    m.link_load_max = c->truth.link_max;
+    m.multicast_link_load_max = c->truth.tree_link_max;
     m.saturation_load = fmax(port, link) > 0 ? 1 / fmax(port, link) : 0;
   }
   return m;

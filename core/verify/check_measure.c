@@ -22,7 +22,7 @@ typedef struct measure {
   uint32_t *net;         /* [nets] by the part of their source */
   uint32_t *net_begin;   /* [parts + 1] */
   pair *pair;            /* of the part under way; equal pairs may stand several times until squeezed */
-  size_t pair_count, pair_room;
+  size_t pair_count, pair_capacity;
   double *link;          /* [routers * CM_DIRECTIONS] */
   double *link_ns;       /* [routers * CM_DIRECTIONS] that a packet holds it */
   double *cast;          /* [parts] packets of axons that leave it, each once */
@@ -102,15 +102,15 @@ static void squeeze(measure *m)
 
 static cm_status add_pair(measure *m, uint32_t from, uint32_t to, double packets, cm_error *error)
 {
-  if (m->pair_count == m->pair_room) {
+  if (m->pair_count == m->pair_capacity) {
     squeeze(m);
-    if (m->pair_count > m->pair_room / 2 || m->pair_room == 0) {
-      size_t room = m->pair_room == 0 ? 1 << 10 : m->pair_room * 2;
+    if (m->pair_count > m->pair_capacity / 2 || m->pair_capacity == 0) {
+      size_t room = m->pair_capacity == 0 ? 1 << 10 : m->pair_capacity * 2;
       pair *grown = cm_reallocate(m->run->memory, m->pair, room, sizeof *grown, error);
       if (grown == NULL)
         return error->status;
       m->pair = grown;
-      m->pair_room = room;
+      m->pair_capacity = room;
     }
     cm_status status = cm_run_check(m->run, error);
     if (status != CM_OK)
@@ -246,10 +246,10 @@ static void conclude(measure *m, const uint32_t *vertices)
     if (m->link[l] == 0 && m->tree_link[l] == 0)
       continue; /* most, where a network is small for its chip */
     load += m->link[l];
-    m->truth->link_most = fmax(m->truth->link_most, m->link[l]);
+    m->truth->link_max = fmax(m->truth->link_max, m->link[l]);
     m->truth->channel_ns = fmax(m->truth->channel_ns, m->link[l] * m->link_ns[l]);
     m->truth->link_step_ns = m->chip->costs.link_packets_per_ns > 0 ? m->truth->channel_ns : 0;
-    m->truth->tree_link_most = fmax(m->truth->tree_link_most, m->tree_link[l]);
+    m->truth->tree_link_max = fmax(m->truth->tree_link_max, m->tree_link[l]);
   }
   for (uint32_t p = 0; p < m->parts; p++) {
     const cm_core_load *c = &m->truth->core[p];
@@ -257,10 +257,10 @@ static void conclude(measure *m, const uint32_t *vertices)
     sum->port_load_max = fmax(sum->port_load_max, fmax(c->traffic_in, c->traffic_out));
     sum->multicast_port_load_max = fmax(sum->multicast_port_load_max, fmax(c->traffic_in, cast));
   }
-  sum->link_load_max = fmax(m->truth->link_most, sum->port_load_max);
+  sum->link_load_max = fmax(m->truth->link_max, sum->port_load_max);
   if (!m->topology->directed)
-    m->truth->tree_link_most = m->truth->link_most;
-  sum->multicast_link_load_max = fmax(m->truth->tree_link_most, sum->multicast_port_load_max);
+    m->truth->tree_link_max = m->truth->link_max;
+  sum->multicast_link_load_max = fmax(m->truth->tree_link_max, sum->multicast_port_load_max);
   int64_t columns = m->walk.columns, rows = m->walk.rows;
   double across = (double)(m->chip->torus_x && columns > 1 ? columns : columns - 1);
   double down = (double)(m->chip->torus_y && rows > 1 ? rows : rows - 1);

@@ -9,7 +9,7 @@
 /* Figures recomputed packet by packet; `core` is [parts]. */
 typedef struct cm_check_truth {
   cm_metrics metrics;
-  double link_most, tree_link_most; /* packets over the busiest link between routers: in all, and one a net */
+  double link_max, tree_link_max; /* packets over the busiest link between routers: in all, and one a net */
   double link_step_ns; /* that the busiest link takes in a step, 0 where links have no bound */
   double channel_ns;   /* that the busiest link needs for its packets, when each passes as fast as it can */
   cm_core_load *core;

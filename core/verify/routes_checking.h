@@ -52,7 +52,7 @@ typedef struct cm_routes_checking {
   cm_check_ways ways;
   uint32_t *way;               /* [routers] links of a way */
   uint32_t *out;               /* links of entries */
-  uint64_t outs, out_room;
+  uint64_t outs, out_capacity;
   cm_waiting *waiting;         /* [waiting_room] a hash table; channel UINT64_MAX: nothing */
   uint64_t waiting_count, waiting_room;
   /* What the packets do. */

@@ -89,8 +89,8 @@ static void check_analysis(const cm_program *p)
     }
   ck_assert_uint_eq(path, a.path_length);
   ck_assert(fabs(until - a.time_ns) < 1e-9);
-  ck_assert_uint_gt(a.held_most, 0);
-  ck_assert_uint_le(a.held_most, p->target.memory_bytes);
+  ck_assert_uint_gt(a.held_max, 0);
+  ck_assert_uint_le(a.held_max, p->target.memory_bytes);
   ck_assert_uint_eq(a.held[a.held_count - 1].bytes, 0);
   cm_analysis_free(&a);
 }

@@ -360,7 +360,7 @@ START_TEST(no_schedule_at_all_is_faster_than_the_bound)
   cm_random_init(&rnd, 3, 0, 0);
   for (uint32_t trial = 0; trial < test_rounds(500); trial++) {
     tiny m = random_tiny();
-    int64_t least = brute_least(&m, seen, &cuts);
+    int64_t least = brute_min(&m, seen, &cuts);
     if (least == INT64_MAX)
       continue; /* too many tasks to try, or a filter too large for the memory */
     graph g = tiny_graph(&m);

@@ -13,7 +13,7 @@ typedef struct gathering {
 
 static cm_status append_tile(cm_plan *plan, uint32_t tile, cm_error *error)
 {
-  if (CM_ROOM(plan->memory, plan->piece_tiles, &plan->piece_tile_room, plan->piece_tile_count + 1, error) != CM_OK)
+  if (CM_ROOM(plan->memory, plan->piece_tiles, &plan->piece_tile_capacity, plan->piece_tile_count + 1, error) != CM_OK)
     return error->status;
   plan->piece_tiles[plan->piece_tile_count++] = tile;
   return CM_OK;

@@ -86,7 +86,7 @@ typedef struct cm_plan {
   size_t piece_count;
   uint32_t *piece_tiles;
   size_t piece_tile_count;
-  uint64_t tile_room, piece_room, piece_tile_room;
+  uint64_t tile_capacity, piece_room, piece_tile_capacity;
   uint32_t *box_table; /* open addressing: tile + 1 */
   size_t box_table_size, box_count;
   cm_call **calls;     /* by node */

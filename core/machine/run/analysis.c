@@ -137,7 +137,7 @@ static cm_status find_held(analysing *a, cm_error *error)
       if (k + 1 < count && changes[k + 1].ns <= changes[k].ns)
         continue;
       made->held[made->held_count++] = (cm_held){changes[k].ns, (uint64_t)bytes};
-      made->held_most = (uint64_t)bytes > made->held_most ? (uint64_t)bytes : made->held_most;
+      made->held_max = (uint64_t)bytes > made->held_max ? (uint64_t)bytes : made->held_max;
     }
   }
   cm_free(changes);

@@ -24,7 +24,7 @@ typedef struct making {
   uint32_t *touched;  /* those with bytes */
   uint32_t touched_count;
   arc *arcs;
-  uint64_t arc_count, arc_room;
+  uint64_t arc_count, arc_capacity;
   cm_topology *topology;
 } making;
 
@@ -137,7 +137,7 @@ static cm_status visit(making *m, uint32_t v, cm_error *error)
     return error->status;
   qsort(m->touched, m->touched_count, sizeof *m->touched, cm_ascending);
   for (uint32_t k = 0; k < m->touched_count; k++) {
-    if (CM_ROOM(m->plan->memory, m->arcs, &m->arc_room, m->arc_count + 1, error) != CM_OK)
+    if (CM_ROOM(m->plan->memory, m->arcs, &m->arc_capacity, m->arc_count + 1, error) != CM_OK)
       return error->status;
     m->arcs[m->arc_count++] = (arc){m->touched[k], v, m->bytes[m->touched[k]]};
     m->bytes[m->touched[k]] = 0;

@@ -79,7 +79,7 @@ static cm_status take_known(cm_axon_search *w, bool below, cm_axon_solution *bes
 /* Growing, which may be told now how cheap it is: parts were not known before the attempts, or have copies. */
 static cm_status grow_at_last(cm_axon_search *w, bool known, cm_axon_solution *best, cm_error *error)
 {
-  bool copies = w->levels.graph[0]->reach_most != 0 && w->options->places == NULL;
+  bool copies = w->levels.graph[0]->reach_max != 0 && w->options->places == NULL;
   if (!known && !w->grown && cm_axon_grow_where_cheap(w, best->cost, best, error) != CM_OK)
     return error->status;
   return copies && !w->grown ? cm_axon_grow_with_copies(w, best, error) : CM_OK;
@@ -158,8 +158,8 @@ cm_status cm_partition_axons(const cm_topology *topology, const cm_axon_options 
     status = CM_NEW(run->memory, w.scratch, n, error);
   if (status == CM_OK && fill)
     status = cm_fill_suits(w.levels.graph[0], run, &w.flat, error);
-  if (status == CM_OK && (options->attempts > 1 || options->cycles > 0 || options->start != NULL || options->below != NULL || options->grow_pins != 0 ||
-                         options->dense_pins != 0 || w.levels.graph[0]->reach_most != 0 || w.flat))
+  if (status == CM_OK && (options->attempts > 1 || options->cycles > 0 || options->start != NULL || options->below != NULL ||
+                          options->grow_pins != 0 || options->dense_pins != 0 || w.levels.graph[0]->reach_max != 0 || w.flat))
     status = CM_NEW(run->memory, w.trial, n, error);
   if (status == CM_OK && n > 0)
     status = search(&w, options, &best, error);

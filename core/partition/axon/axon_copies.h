@@ -27,7 +27,7 @@ bool cm_copies_fit(const cm_axon_state *state, cm_copies_owed *owed, uint32_t v,
 /* What the copies of a net's source take where it reaches so many parts. */
 static inline uint32_t cm_copies_size(const cm_axon_state *state, const cm_net_state *net, uint32_t reached)
 {
-  return reached > state->graph->reach_most ? (reached - 1) / state->graph->reach_most * net->copy_size : 0;
+  return reached > state->graph->reach_max ? (reached - 1) / state->graph->reach_max * net->copy_size : 0;
 }
 
 /* A net that reached `before` parts has come to another number of them. */

@@ -25,7 +25,7 @@ static const double excess_left = 0.1, excess_kept = 0.7;
 /* Parts take their shape on the levels where they have so many vertices each: fewer are too coarse, and more cost too much. There
  * a first descent spends the effort's shaping on visits that begin hotter: all of it up to so many vertices a part, at the
  * temperature of the effort, or a share. */
-static const double shaping_least = 16;
+static const double shaping_min = 16;
 static const struct {
   double vertices, share;
 } shaping[] = {{64, 1}, {170, 0.25}};
@@ -50,7 +50,7 @@ cm_limits cm_axon_level_limits(const cm_axon_search *w, uint32_t level, double s
   double share = 1 + slack * level - spared_deviations * sqrt(w->levels.graph[level]->axon_variance / most);
   cm_limits made = *limits;
   made.inbound_axons = (uint64_t)((double)limits->inbound_axons * share);
-  if (w->levels.graph[level]->reach_most != 0) /* axons are copies of their sources there */
+  if (w->levels.graph[level]->reach_max != 0) /* axons are copies of their sources there */
     made.neurons = (uint64_t)((double)limits->neurons * (1 + slack * level));
   if (limits->axon_bits != 0)
     made.memory_bits = (uint64_t)((double)limits->memory_bits * share);
@@ -181,7 +181,7 @@ static void shape(const cm_axon_search *w, uint32_t parts, cm_anneal_options *op
     return;
   if (targets > shaping_targets)
     work *= shaping_targets / targets * (shaping_targets / targets);
-  for (size_t i = 0; i < sizeof shaping / sizeof *shaping && each >= shaping_least; i++)
+  for (size_t i = 0; i < sizeof shaping / sizeof *shaping && each >= shaping_min; i++)
     if (each < shaping[i].vertices) {
       double sweeps = work * shaping[i].share / ((double)g->pin_count + 1);
       if (sweeps > options->sweeps) {

@@ -78,7 +78,7 @@ static cm_status fill_range(void *context, size_t range, cm_error *error)
   cm_status status = CM_NEW(s->run->memory, axons, s->part_capacity, error);
   for (uint32_t e = first_net(w, range); e < first_net(w, range + 1) && status == CM_OK; e++) {
     cm_net_state *net = &s->net[e];
-    uint64_t most = cm_presences_most(s, e);
+    uint64_t most = cm_presences_max(s, e);
     *net = (cm_net_state){.first = next, .weight = g->net_weight[e], .home = s->part[g->net_source[e]], .axons = (uint8_t)cm_net_axons(g, e), .copy_size = g->net_size != NULL ? g->net_size[e] : 0};
     count_presences(w, net, seats);
     net->room = (uint32_t)(2 * (uint64_t)net->lambda + 4 < most ? 2 * (uint64_t)net->lambda + 4 : most);
@@ -104,7 +104,7 @@ static cm_status lay_out(filling *w, cm_error *error)
     w->begin[range] = all;
     for (uint32_t e = first_net(w, range); e < first_net(w, range + 1); e++) {
       s->wide[e] = all;
-      all += cm_presences_most(s, e);
+      all += cm_presences_max(s, e);
     }
   }
   for (uint32_t e = 0; e < s->graph->net_count; e++)
@@ -152,7 +152,7 @@ cm_status cm_axon_state_fill(cm_axon_state *s, unsigned threads, cm_error *error
   const cm_hypergraph *g = s->graph;
   if (CM_NEW(memory, s->net, g->net_count, error) != CM_OK || CM_NEW(memory, s->wide, g->net_count, error) != CM_OK ||
       CM_NEW(memory, s->gain, g->vertex_count, error) != CM_OK ||
-      (g->reach_most != 0 && CM_NEW(memory, s->copies, g->vertex_count, error) != CM_OK) ||
+      (g->reach_max != 0 && CM_NEW(memory, s->copies, g->vertex_count, error) != CM_OK) ||
       CM_NEW(memory, s->size, s->part_capacity, error) != CM_OK || CM_NEW(memory, s->axons, s->part_capacity, error) != CM_OK ||
       CM_NEW(memory, s->synapses, s->part_capacity, error) != CM_OK ||
       CM_NEW(memory, s->vertices, s->part_capacity, error) != CM_OK)

@@ -193,7 +193,7 @@ cm_status cm_axon_grow_where_cheap(cm_axon_search *w, double known, cm_axon_solu
   const cm_axon_options *o = w->options;
   const cm_hypergraph *g = w->levels.graph[0];
   bool dense = !isinf(best->cost) && is_small_and_dense(g, best->parts), small = cm_axon_few_pins(w, o->grow_pins);
-  if (o->grow_pins == 0 || o->places != NULL || g->reach_most != 0 ||
+  if (o->grow_pins == 0 || o->places != NULL || g->reach_max != 0 ||
       !(dense || small || cm_axon_reached_parts(w, best->cost) <= grow_reach))
     return CM_OK;
   return cm_axon_grow_flat(w, dense ? DENSE_GROWTHS : small ? SMALL_GROWTHS : 1, known, best, error);

@@ -6,10 +6,10 @@
 #include "core/partition/axon/axon_state.h"
 
 /* Parts that exceed limits by so much of them on average are mended at little cost. */
-static const double mended_most = 0.02;
+static const double mended_max = 0.02;
 
 /* Where copies ask for too much, so many limits a part on average are. */
-static const double copies_most = 1, mending_heat = 0.01;
+static const double copies_max = 1, mending_heat = 0.01;
 
 /* Parts that leave too little room for copies, brought within the limits by sweeps of the finest level, at the temperature at which these
  * end. No parts where that cannot be. */
@@ -40,14 +40,14 @@ cm_status cm_axon_measure_start(cm_axon_search *w, const uint32_t *start, cm_axo
   cm_status status = CM_OK;
   bool legal = cm_count_overfull(s) == 0, copies = s->copies != NULL;
   s->parts_max = w->options->parts_max;
-  if (!legal && !copies && cm_total_excess(s) <= mended_most * made->parts) {
+  if (!legal && !copies && cm_total_excess(s) <= mended_max * made->parts) {
     status = cm_repair(s, &none);
     legal = status == CM_OK;
   }
   made->parts = s->part_count;
   if (legal && made->parts <= w->options->parts_max)
     made->cost = cm_axon_cost(s);
-  else if (!copies || cm_total_excess(s) > copies_most * made->parts)
+  else if (!copies || cm_total_excess(s) > copies_max * made->parts)
     made->parts = 0;
   cm_axon_state_free(s);
   if (status == CM_OK && made->parts > 0 && isinf(made->cost))

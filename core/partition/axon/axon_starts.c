@@ -14,7 +14,7 @@
 enum { PAID_VERTICES = 1 << 19, START_VERTICES = 1 << 11 };
 
 /* Of parts of fewer neurons a missing one would be too many. */
-enum { ROOM_LEAST = 8 };
+enum { ROOM_MIN = 8 };
 
 /* Parts that are exactly full leave refinement no room. */
 static const double filled = 0.96;
@@ -28,9 +28,9 @@ static const double fills[CM_AXON_FILLS] = {0.96, 0.91, 0.86}, hope = 1.25;
 static cm_limits limits_of_start(const cm_axon_search *w, size_t t)
 {
   cm_limits limits = cm_axon_level_limits(w, w->levels.count - 1, CM_AXON_SLACK);
-  if (t % 4 == 3 || limits.neurons < ROOM_LEAST)
+  if (t % 4 == 3 || limits.neurons < ROOM_MIN)
     return limits;
-  if (w->levels.graph[0]->reach_most == 0) {
+  if (w->levels.graph[0]->reach_max == 0) {
     limits.neurons = (uint64_t)((double)limits.neurons * filled);
     return limits;
   }
@@ -126,7 +126,7 @@ static cm_status refuse_start(cm_axon_search *w, const cm_axon_solution *made, c
   cm_refuse_parts(made->parts, w->options->parts_max, error);
   cm_fail_more(error, ": a first partition has %u parts, filled by %s%s, far too many for refinement to help", made->parts,
                cm_resource_name(scarcest),
-               scarcest == CM_NEURONS && w->levels.graph[0]->reach_most != 0 ? " and their copies" : "");
+               scarcest == CM_NEURONS && w->levels.graph[0]->reach_max != 0 ? " and their copies" : "");
   return error->status;
 }
 
@@ -195,7 +195,7 @@ static cm_status attempt_more(cm_axon_search *w, cm_axon_solution *best, double 
 
 cm_status cm_axon_attempts(cm_axon_search *w, uint32_t count, cm_axon_solution *best, cm_error *error)
 {
-  bool copies = w->levels.graph[0]->reach_most != 0;
+  bool copies = w->levels.graph[0]->reach_max != 0;
   uint32_t begin = w->fill, share = w->fill;
   double least = INFINITY, reached = 0;
   for (uint32_t i = 0; i < count && !isinf(reached) && (i == 0 || !copies || least <= hope * best->cost); i++) {

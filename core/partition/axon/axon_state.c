@@ -39,7 +39,7 @@ static uint64_t find(const cm_axon_state *s, const cm_net_state *net, uint32_t p
 /* Moves a net's presences to where any number of them fits. */
 static void widen(cm_axon_state *s, cm_net_state *net)
 {
-  uint64_t e = (uint64_t)(net - s->net), to = s->wide[e], room = cm_presences_most(s, e);
+  uint64_t e = (uint64_t)(net - s->net), to = s->wide[e], room = cm_presences_max(s, e);
   memcpy(s->where + to, s->where + net->first, net->lambda * sizeof *s->where);
   memcpy(s->hold + to, s->hold + net->first, net->lambda * sizeof *s->hold);
   net->first = to;

@@ -73,11 +73,11 @@ static void fill(cm_seating *w, const cm_part_order *order)
 {
   uint32_t parts = w->casts->parts, left = w->first_slot[w->seats];
   for (uint32_t i = 0, g = 0; i < parts; i++) {
-    uint32_t room = cm_seat_room(w, g) - w->size[g];
-    while (w->size[g] == cm_seat_room(w, g) ||
+    uint32_t room = cm_seat_capacity(w, g) - w->size[g];
+    while (w->size[g] == cm_seat_capacity(w, g) ||
            (order->begins != NULL && order->begins[order->part[i]] && w->size[g] > 0 && left - room >= parts - i)) {
-      left -= cm_seat_room(w, g) - w->size[g];
-      room = cm_seat_room(w, ++g);
+      left -= cm_seat_capacity(w, g) - w->size[g];
+      room = cm_seat_capacity(w, ++g);
     }
     left--;
     w->group[order->part[i]] = g;
@@ -152,7 +152,7 @@ static bool propose(cm_seating *w, uint32_t *a, uint32_t *b)
     return false;
   *a = group;
   *b = w->occupant[seat];
-  return w->size[group] <= cm_seat_room(w, seat) && w->size[*b] <= cm_seat_room(w, w->seat[group]);
+  return w->size[group] <= cm_seat_capacity(w, seat) && w->size[*b] <= cm_seat_capacity(w, w->seat[group]);
 }
 
 /* Makes an exchange; what it costs more. */

@@ -43,7 +43,7 @@ static uint32_t list_roomy(const cm_seating *w, uint32_t largest, uint32_t *core
 {
   uint32_t count = 0;
   for (uint32_t s = 0; s < w->seats; s++)
-    if (cm_seat_room(w, s) >= largest)
+    if (cm_seat_capacity(w, s) >= largest)
       cores[count++] = w->slot[w->first_slot[s]];
   qsort(cores, count, sizeof *cores, cm_ascending);
   return count;

@@ -28,7 +28,7 @@ typedef struct cm_seating {
   double price; /* of an entry, in what links cost */
 } cm_seating;
 
-static inline uint32_t cm_seat_room(const cm_seating *w, uint32_t seat)
+static inline uint32_t cm_seat_capacity(const cm_seating *w, uint32_t seat)
 {
   return w->first_slot[seat + 1] - w->first_slot[seat];
 }

@@ -17,11 +17,11 @@
 enum { SAMPLES = 256, STARTS_MAX = 4 };
 
 /* Temperatures in mean changes of a swap of neighbours; casts a part that a sample keeps at least. */
-static const double hot = 6, cold = 0.15, casts_least = 150;
+static const double hot = 6, cold = 0.15, casts_min = 150;
 
 typedef struct effort {
   double looks;                     /* at casts, in all */
-  double sweeps_least, sweeps_most; /* proposals for every part, of one annealing */
+  double sweeps_min, sweeps_most;   /* proposals for every part, of one annealing */
   double sweeps_last;               /* of the descent on all casts, where a sample was annealed, at most */
 } effort;
 
@@ -120,9 +120,9 @@ typedef struct plan {
 static plan plan_for(const search *s, const cm_casts *casts, const effort *e)
 {
   double whole = looks_of(s, casts), sweeps = e->looks / whole, share = 1;
-  if (sweeps < e->sweeps_least) {
-    double least = casts_least * casts->parts / ((double)casts->first[casts->count] + 1);
-    share = fmin(fmax(sweeps / e->sweeps_least, least), 1);
+  if (sweeps < e->sweeps_min) {
+    double least = casts_min * casts->parts / ((double)casts->first[casts->count] + 1);
+    share = fmin(fmax(sweeps / e->sweeps_min, least), 1);
     sweeps = fmax(sweeps / share, 2);
   }
   double last = fmin(fmax(e->looks / whole, 1), e->sweeps_last);

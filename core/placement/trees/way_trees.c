@@ -18,7 +18,7 @@ enum { SAMPLES = 400, CHECK_EVERY = 256, STEPS_MAX = 3 };
 
 /* Temperatures in mean changes of a proposal; what is left of the effort is spent going downhill; proposals a part that a sample of
  * the casts is to allow, and casts a part that it keeps at least. */
-static const double hot = 0.3, cold = 0.01, annealed = 0.9, sweeps_least = 40, casts_least = 20;
+static const double hot = 0.3, cold = 0.01, annealed = 0.9, sweeps_min = 40, casts_min = 20;
 
 /* Routers looked at, and proposals a part at most. */
 static const struct {
@@ -182,10 +182,10 @@ static cm_status survey(walk *w, const cm_casts *casts, const uint32_t *core, do
   double each;
   cm_status status = walk_new(w, casts, core, error);
   if (status == CM_OK) {
-    double least = casts_least * casts->parts / ((double)casts->first[casts->count] + 1);
+    double least = casts_min * casts->parts / ((double)casts->first[casts->count] + 1);
     *cost = (uint64_t)w->trees->sum << w->trees->weight_shift;
     (void)mean_change(w, &each);
-    *share = fmin(fmax(steps / (each * sweeps_least * casts->parts), least), 1);
+    *share = fmin(fmax(steps / (each * sweeps_min * casts->parts), least), 1);
   }
   walk_free(w);
   return status;
