@@ -375,9 +375,9 @@ bool cm_access_again(cm_request *request)
 
 cm_status cm_access_start(cm_access **access, cm_error *error)
 {
-  cm_access *made = calloc(1, sizeof *made);
-  if (made == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while starting the server");
+  cm_access *made;
+  if (CM_HEAP(made, 1, "the server", error) != CM_OK)
+    return error->status;
   pthread_mutex_init(&made->lock, NULL);
   *access = made;
   return CM_OK;

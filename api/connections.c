@@ -320,10 +320,10 @@ static void *watch(void *argument)
 
 cm_status cm_connections_start(cm_server *server, cm_connections **connections, cm_error *error)
 {
-  cm_connections *made = calloc(1, sizeof *made);
+  cm_connections *made;
   pthread_condattr_t monotonic;
-  if (made == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while starting the server");
+  if (CM_HEAP(made, 1, "the server", error) != CM_OK)
+    return error->status;
   made->limits = cm_server_limits_now(server);
   pthread_mutex_init(&made->lock, NULL);
   pthread_condattr_init(&monotonic);

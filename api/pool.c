@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "api/internal.h"
+#include "base/memory.h"
 
 enum { WAITING_MAX = 4096, THREADS_MAX = 32 };
 
@@ -42,9 +43,9 @@ static void *loop(void *argument)
 
 cm_status cm_pool_start(unsigned threads, cm_handler work, cm_pool **pool, cm_error *error)
 {
-  cm_pool *made = calloc(1, sizeof *made);
-  if (made == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while starting the server");
+  cm_pool *made;
+  if (CM_HEAP(made, 1, "the server", error) != CM_OK)
+    return error->status;
   made->work = work;
   made->last = &made->first;
   pthread_mutex_init(&made->lock, NULL);

@@ -104,7 +104,7 @@ void cm_get_usage(cm_request *request)
     json_t *one = json_pack("{s:f, s:o}", "use", use.use[i], "quota", limit_json(use.most[i]));
     if (user.group[0] != '\0') {
       (void)json_object_set_new(one, "group_use", json_real(use.group_use[i]));
-      (void)json_object_set_new(one, "group_quota", limit_json(use.group_most[i]));
+      (void)json_object_set_new(one, "group_quota", limit_json(use.group_max[i]));
     }
     (void)json_object_set_new(quotas, cm_quota_kind.names[i], one);
   }

@@ -269,9 +269,9 @@ static void free_server(cm_server *server)
 
 cm_status cm_server_start(const cm_server_options *options, cm_server **server, cm_error *error)
 {
-  cm_server *made = calloc(1, sizeof *made);
-  if (made == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while starting the server");
+  cm_server *made;
+  if (CM_HEAP(made, 1, "the server", error) != CM_OK)
+    return error->status;
   made->options = *options;
   fill_texts(&made->options);
   made->started = cm_store_time();

@@ -61,9 +61,9 @@ static const char *cookie_of(const cm_request *request)
 
 cm_status cm_sessions_start(cm_sessions **sessions, cm_error *error)
 {
-  cm_sessions *made = calloc(1, sizeof *made);
-  if (made == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while starting the server");
+  cm_sessions *made;
+  if (CM_HEAP(made, 1, "the server", error) != CM_OK)
+    return error->status;
   pthread_mutex_init(&made->lock, NULL);
   *sessions = made;
   return CM_OK;

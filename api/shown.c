@@ -27,9 +27,9 @@ struct cm_shown {
 
 cm_status cm_shown_start(cm_shown **all, cm_error *error)
 {
-  cm_shown *made = calloc(1, sizeof *made);
-  if (made == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while starting the server");
+  cm_shown *made;
+  if (CM_HEAP(made, 1, "the server", error) != CM_OK)
+    return error->status;
   pthread_mutex_init(&made->lock, NULL);
   *all = made;
   return CM_OK;

@@ -17,7 +17,7 @@
 enum { PRIORITY_MAX = 100 };
 
 /* Who is not to come before the others for nothing may only let them go first. */
-static const int priority_most[CM_ROLES] = {[CM_ROLE_USER] = 0, [CM_ROLE_OPERATOR] = 50, [CM_ROLE_ADMIN] = PRIORITY_MAX};
+static const int priority_max[CM_ROLES] = {[CM_ROLE_USER] = 0, [CM_ROLE_OPERATOR] = 50, [CM_ROLE_ADMIN] = PRIORITY_MAX};
 
 static bool bad_member(cm_request *request, cm_status status, const char *where, const char *why)
 {
@@ -250,10 +250,10 @@ static bool read_terms(cm_request *request, const library_job_kind *kind, const 
   if (priority != NULL && (!json_is_integer(priority) || json_integer_value(priority) < -PRIORITY_MAX ||
                            json_integer_value(priority) > PRIORITY_MAX))
     return bad_member(request, CM_BAD_REQUEST, "/priority", "expected a whole number from -100 to 100");
-  if (json_integer_value(priority) > priority_most[request->who.role]) {
+  if (json_integer_value(priority) > priority_max[request->who.role]) {
     cm_reply_problem(request, 403, "forbidden", "The role does not suffice",
                      "priorities of role %s end at %d, yours; below it, others go first", cm_role_name(request->who.role),
-                     priority_most[request->who.role]);
+                     priority_max[request->who.role]);
     return false;
   }
   if (ttl != NULL && (!json_is_number(ttl) || !(json_number_value(ttl) >= 1) ||

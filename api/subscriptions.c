@@ -309,9 +309,9 @@ static void *watch(void *argument)
 
 cm_status cm_subscriptions_start(cm_server *server, cm_subscriptions **subscriptions, cm_error *error)
 {
-  cm_subscriptions *made = calloc(1, sizeof *made);
-  if (made == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while starting the server");
+  cm_subscriptions *made;
+  if (CM_HEAP(made, 1, "the server", error) != CM_OK)
+    return error->status;
   made->server = server;
   pthread_mutex_init(&made->lock, NULL);
   pthread_cond_init(&made->stop_asked, NULL);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "api/internal.h"
+#include "base/memory.h"
 
 enum { CHAIN_MAX = 16, FILE_BYTES_MAX = 1 << 20 };
 
@@ -93,9 +94,9 @@ static cm_status fill(pair *p, const char *certificate, const char *key, cm_erro
 
 cm_status cm_tls_load(const char *certificate, const char *key, cm_error *error)
 {
-  pair *made = calloc(1, sizeof *made);
-  if (made == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while reading the certificate");
+  pair *made;
+  if (CM_HEAP(made, 1, "the certificate", error) != CM_OK)
+    return error->status;
   if (fill(made, certificate, key, error) != CM_OK) {
     free_pair(made);
     return error->status;

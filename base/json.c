@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 /* The model also serves in a shared library (python/). */
 static _Thread_local __attribute__((tls_model("initial-exec"))) uint64_t refusals;
 
@@ -133,7 +134,27 @@ int cm_json_dumpf(const json_t *json, FILE *stream, size_t flags)
 
 cm_status cm_json_whole(uint64_t before, const char *what, cm_error *error)
 {
-  return refusals == before ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for %s", what);
+  return cm_whole(refusals == before, what, error);
+}
+
+cm_status cm_json_set(json_t *object, const char *name, json_t *value, const char *what, cm_error *error)
+{
+  return cm_whole(json_object_set_new(object, name, value) == 0, what, error);
+}
+
+cm_status cm_json_append(json_t *list, json_t *value, const char *what, cm_error *error)
+{
+  return cm_whole(json_array_append_new(list, value) == 0, what, error);
+}
+
+cm_status cm_json_text(json_t *value, size_t flags, const char *what, char **text, cm_error *error)
+{
+  char *made = value != NULL ? cm_json_dumps(value, flags) : NULL;
+  json_decref(value);
+  if (cm_whole(made != NULL, what, error) != CM_OK)
+    return error->status;
+  *text = made;
+  return CM_OK;
 }
 
 /* ---- strings ---- */

@@ -30,6 +30,13 @@ int cm_json_dumpf(const json_t *json, FILE *stream, size_t flags);
  * is whole. Else CM_NO_MEMORY, with `what` ("the chip's description") in its text. */
 cm_status cm_json_whole(uint64_t before, const char *what, cm_error *error);
 
+/* Adds a value, whose reference is taken, to an object: CM_NO_MEMORY for `what` where it is NULL or finds no room. */
+cm_status cm_json_set(json_t *object, const char *name, json_t *value, const char *what, cm_error *error);
+cm_status cm_json_append(json_t *list, json_t *value, const char *what, cm_error *error); /* the same to a list */
+
+/* The text of a value, whose reference is taken; NULL where it could not be made. The caller frees it. CM_NO_MEMORY for `what`. */
+cm_status cm_json_text(json_t *value, size_t flags, const char *what, char **text, cm_error *error);
+
 /* A text without jansson, piece by piece: *plain bytes of it stand in a JSON string as they are (UTF-8 too), and behind them
  * `escape`, of a byte that does not; "" at the end. Returns the text behind both. */
 enum { CM_JSON_ESCAPE_MAX = 7 };

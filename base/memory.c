@@ -9,7 +9,7 @@
 
 /* An array of this share of the limit is large, and goes to a file when memory would be this full with it. Any other of
  * at least so many bytes goes there before it is refused. */
-enum { LARGE = 32, FULL = 2, FILE_LEAST = 4096 };
+enum { LARGE = 32, FULL = 2, FILE_MIN = 4096 };
 
 /* Stands before every block; keeps the block aligned for any type. */
 typedef struct header {
@@ -111,7 +111,7 @@ static cm_status out_of_memory(size_t bytes, cm_error *error)
 
 static bool may_go_to_file(const cm_memory *memory, size_t bytes)
 {
-  return memory != NULL && memory->limit_bytes != 0 && memory->scratch_folder != NULL && bytes >= FILE_LEAST;
+  return memory != NULL && memory->limit_bytes != 0 && memory->scratch_folder != NULL && bytes >= FILE_MIN;
 }
 
 static bool goes_to_file(const cm_memory *memory, size_t bytes)
@@ -307,4 +307,31 @@ void cm_free(void *block)
   }
   unbook(before->memory, before->bytes);
   free(before);
+}
+
+/* ---- of the C library's heap ---- */
+
+cm_status cm_whole(bool whole, const char *what, cm_error *error)
+{
+  return whole ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for %s", what);
+}
+
+cm_status cm_heap_new(void **block, size_t count, size_t size, const char *what, cm_error *error)
+{
+  *block = calloc(count > 0 ? count : 1, size);
+  return cm_whole(*block != NULL, what, error);
+}
+
+cm_status cm_heap_grow(void **block, size_t *capacity, size_t needed, size_t size, const char *what, cm_error *error)
+{
+  if (needed <= *capacity)
+    return CM_OK;
+  size_t more = *capacity + *capacity / 2 + 16, count = more > needed ? more : needed;
+  void *larger = reallocarray(*block, count, size);
+  if (larger == NULL)
+    return cm_whole(false, what, error);
+  memset((char *)larger + *capacity * size, 0, (count - *capacity) * size);
+  *block = larger;
+  *capacity = count;
+  return CM_OK;
 }

@@ -77,6 +77,22 @@ cm_status cm_peek(const void *block, uint64_t offset, size_t bytes, void *into, 
 /* Frees a block of cm_allocate and takes it off its account; NULL is allowed. */
 void cm_free(void *block);
 
+/* For what others free: `*block` becomes `count` zeroed elements of the C library's heap, freed with free(). CM_NO_MEMORY says that
+ * it was for `what`. */
+cm_status cm_heap_new(void **block, size_t count, size_t size, const char *what, cm_error *error);
+
+/* cm_heap_new for a typed pointer; yields the status. */
+#define CM_HEAP(pointer, count, what, error)                                                                                     \
+  (cm_heap_new((void **)&(pointer), (size_t)(count), sizeof *(pointer), (what), (error)))
+
+/* Makes `*block`, of the same heap, hold at least `needed` elements, growing by half; new ones are zeroed. */
+cm_status cm_heap_grow(void **block, size_t *capacity, size_t needed, size_t size, const char *what, cm_error *error);
+#define CM_HEAP_GROW(array, capacity, needed, what, error)                                                                       \
+  (cm_heap_grow((void **)&(array), (capacity), (size_t)(needed), sizeof *(array), (what), (error)))
+
+/* CM_OK where all of it could be made, else CM_NO_MEMORY: "out of memory for WHAT". */
+cm_status cm_whole(bool whole, const char *what, cm_error *error);
+
 /* Fault injection for tests: the Nth allocation from now on fails (0: never). */
 void cm_memory_fail_at(uint64_t countdown);
 

@@ -1,4 +1,5 @@
 #include "base/option.h"
+#include "base/memory.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -28,12 +29,12 @@ static bool is_whole(const cm_option *o)
 }
 
 /* The bounds of a whole number, which itself is never a double: beyond 2^53 that would be another number. */
-static json_int_t whole_least(const cm_option *o)
+static json_int_t whole_min(const cm_option *o)
 {
   return (json_int_t)o->least;
 }
 
-static json_int_t whole_most(const cm_option *o)
+static json_int_t whole_max(const cm_option *o)
 {
   return o->most >= CM_OPTION_WHOLE_MOST ? INT64_MAX : (json_int_t)o->most;
 }
@@ -130,7 +131,7 @@ static cm_status refuse(const cm_option *o, const char *what, cm_error *error)
                   o->most);
   else
     (void)cm_fail(error, CM_BAD_OPTION, "option %s is %s; it must be %s from %" JSON_INTEGER_FORMAT " to %" JSON_INTEGER_FORMAT,
-                  o->name, what, nouns[o->kind], whole_least(o), whole_most(o));
+                  o->name, what, nouns[o->kind], whole_min(o), whole_max(o));
   return cm_fail_at(error, "/options/%s", o->name);
 }
 
@@ -178,7 +179,7 @@ static cm_status read_whole(const cm_option *o, const json_t *value, void *field
     whole = bytes <= INT64_MAX ? (json_int_t)bytes : -1;
   else if (!json_is_integer(value))
     return refuse(o, json_is_real(value) ? "not whole" : "no number", error);
-  if (whole >= whole_least(o) && whole <= whole_most(o)) {
+  if (whole >= whole_min(o) && whole <= whole_max(o)) {
     store_whole(o, fields, whole);
     return CM_OK;
   }
@@ -247,9 +248,9 @@ cm_status cm_options_read(const cm_options *table, const json_t *object, void *f
     return cm_fail_at(error, "/options");
   }
   json_t *given = json_copy((json_t *)(uintptr_t)object);
-  if (given == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for options");
-  cm_status status = cm_options_rename(table, given, NULL, error);
+  cm_status status = cm_whole(given != NULL, "options", error);
+  if (status == CM_OK)
+    status = cm_options_rename(table, given, NULL, error);
   if (status == CM_OK)
     status = read_fields(table, given, fields, error);
   json_decref(given);
@@ -289,10 +290,10 @@ static json_t *schema_of(const cm_option *o)
     case CM_OPTION_OWN: return o->own->schema();
     case CM_OPTION_COUNT:
     case CM_OPTION_LONG_COUNT:
-      return json_pack("{s:s, s:I, s:I}", "type", "integer", "minimum", whole_least(o), "maximum", whole_most(o));
+      return json_pack("{s:s, s:I, s:I}", "type", "integer", "minimum", whole_min(o), "maximum", whole_max(o));
     case CM_OPTION_BYTES:
-      return json_pack("{s:[s, s], s:I, s:I, s:s}", "type", "integer", "string", "minimum", whole_least(o), "maximum",
-                       whole_most(o), "pattern", "^[0-9]+(\\.[0-9]*)?([KMGT](i?B)?)?$");
+      return json_pack("{s:[s, s], s:I, s:I, s:s}", "type", "integer", "string", "minimum", whole_min(o), "maximum", whole_max(o),
+                       "pattern", "^[0-9]+(\\.[0-9]*)?([KMGT](i?B)?)?$");
     case CM_OPTION_REAL:
     case CM_OPTION_POSITIVE:
       return json_pack("{s:s, s:f, s:f}", "type", "number", o->kind == CM_OPTION_REAL ? "minimum" : "exclusiveMinimum",

@@ -1,6 +1,8 @@
 /* Options of the version before: names and words that are others now are read for one version more. */
 #include <string.h>
 
+#include "base/json.h"
+#include "base/memory.h"
 #include "base/option.h"
 
 static cm_status tell(json_t *told, const char *name, const char *is, const char *now, cm_error *error)
@@ -9,7 +11,7 @@ static cm_status tell(json_t *told, const char *name, const char *is, const char
     return CM_OK;
   json_t *sentence = is == NULL ? json_sprintf("option '%s' is called '%s' now; the old name goes in the next version", name, now)
                                 : json_sprintf("option %s: '%s' is called '%s' now; the old name goes in the next version", name, is, now);
-  return json_array_append_new(told, sentence) == 0 ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for options");
+  return cm_json_append(told, sentence, "options", error);
 }
 
 static cm_status rename_option(const cm_option *o, json_t *object, json_t *told, cm_error *error)
@@ -22,8 +24,8 @@ static cm_status rename_option(const cm_option *o, json_t *object, json_t *told,
                   o->was);
     return cm_fail_at(error, "/options/%s", o->was);
   }
-  if (json_object_set(object, o->name, given) != 0)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for options");
+  if (cm_json_set(object, o->name, json_incref(given), "options", error) != CM_OK)
+    return error->status;
   (void)json_object_del(object, o->was);
   return tell(told, o->was, NULL, o->name, error);
 }
@@ -33,9 +35,9 @@ static cm_status rename_word(const cm_option *o, json_t *object, json_t *told, c
   const char *word = json_string_value(json_object_get(object, o->name));
   for (size_t i = 0; word != NULL && i < CM_OPTION_WORDS_MAX; i++)
     if (o->words_were[i] != NULL && strcmp(word, o->words_were[i]) == 0)
-      return json_object_set_new(object, o->name, json_string(o->words[i])) == 0
+      return cm_json_set(object, o->name, json_string(o->words[i]), "options", error) == CM_OK
                ? tell(told, o->name, o->words_were[i], o->words[i], error)
-               : cm_fail(error, CM_NO_MEMORY, "out of memory for options");
+               : error->status;
   return CM_OK;
 }
 

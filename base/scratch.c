@@ -321,9 +321,9 @@ static void release(cm_scratch *s)
 
 cm_status cm_scratch_new(cm_memory *memory, size_t bytes, cm_scratch **scratch, cm_error *error)
 {
-  cm_scratch *s = calloc(1, sizeof *s);
-  if (s == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for a scratch file");
+  cm_scratch *s;
+  if (CM_HEAP(s, 1, "a scratch file", error) != CM_OK)
+    return error->status;
   s->memory = memory;
   s->bytes = bytes;
   s->file = -1;

@@ -101,7 +101,8 @@ static cm_status measure_bounds(const cm_topology *t, const cm_chip *chip, const
   if (CM_NEW(run->memory, usable, cm_chip_cores(chip), error) != CM_OK)
     return error->status;
   memset(usable, 1, cm_chip_cores(chip));
-  cm_status status = cm_bounds_compute(t, chip, mapping->part, mapping->part_count, usable, run, &bounds, error);
+  cm_status status = cm_bounds_compute(
+    &(cm_mapped){.topology = t, .chip = chip, .part = mapping->part, .parts = mapping->part_count}, usable, run, &bounds, error);
   cm_free(usable);
   if (status == CM_OK && add(all, "energy_bound_pj", json_real(bounds.energy_pj), error) == CM_OK)
     status = add(all, "bounds_processor_seconds", json_real((double)(clock() - used) / CLOCKS_PER_SEC), error);

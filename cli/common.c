@@ -303,7 +303,7 @@ bool cli_option_set(json_t *options, const char *flag, const char *value)
 cm_status cli_json_text(const json_t *object, char **text, cm_error *error)
 {
   *text = cm_json_dumps(object, JSON_COMPACT);
-  return *text != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for options");
+  return cm_whole(*text != NULL, "options", error);
 }
 
 cm_status cli_compile_files(const char *model, const coremap_chip *chip, const json_t *options, json_t *files, const char *output,

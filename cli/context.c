@@ -61,7 +61,9 @@ cm_status cli_context_keep(const char *name, const char *url, const char *token,
   json_t *made = json_pack("{s:s, s:s*}", "server", url, "token", token[0] != '\0' ? token : NULL);
   bool good = made != NULL && json_object_set_new(json_object_get(all, "contexts"), name, made) == 0 &&
               json_object_set_new(all, "current", json_string(name)) == 0;
-  cm_status status = good ? library_kept_write(kept, all, error) : cm_fail(error, CM_NO_MEMORY, "out of memory");
+  cm_status status = cm_whole(good, "the contexts", error);
+  if (status == CM_OK)
+    status = library_kept_write(kept, all, error);
   json_decref(all);
   return status;
 }

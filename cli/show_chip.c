@@ -95,8 +95,8 @@ int cli_show_chip(const char *name, bool json, cm_error *error)
   char *text = json ? coremap_chip_json(chip) : NULL;
   json_t *told = json ? NULL : about(chip, error);
   coremap_chip_free(chip);
-  if (json && text == NULL)
-    (void)cm_fail(error, CM_NO_MEMORY, "out of memory for the chip");
+  if (json)
+    (void)cm_whole(text != NULL, "the chip", error);
   if (text == NULL && told == NULL)
     return cli_fail(error);
   if (json)

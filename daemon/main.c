@@ -74,9 +74,9 @@ static cm_status import(void *user, const char *path, const char *rates, const c
 static cm_status recover(cm_store *store, cm_error *error)
 {
   char *problem = cm_workers_killed_problem();
-  if (problem == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory at start");
-  cm_status status = cm_jobs_recover(store, problem, error);
+  cm_status status = cm_whole(problem != NULL, "jobs that were under way", error);
+  if (status == CM_OK)
+    status = cm_jobs_recover(store, problem, error);
   free(problem);
   return status;
 }

@@ -83,15 +83,16 @@ static cm_status read_options(preparing *p, cm_error *error)
   if (rename_options(p, error) != CM_OK)
     return error->status;
   coremap_error *why = NULL;
-  char *all = NULL, *given = p->r->work.options != NULL ? cm_json_dumps(p->r->work.options, JSON_COMPACT) : NULL;
-  if (p->r->work.options != NULL && given == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for the job's options");
+  char *all = NULL, *given = NULL;
+  if (p->r->work.options != NULL &&
+      cm_json_text(json_incref(p->r->work.options), JSON_COMPACT, "the job's options", &given, error) != CM_OK)
+    return error->status;
   cm_status status = library_status(coremap_options_read(p->r->job.kind, given, &all, &p->shaping, &why), &why, error);
   free(given);
   if (status != CM_OK)
     return status;
-  if ((p->options = library_json(all)) == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for the job's options");
+  if (cm_whole((p->options = library_json(all)) != NULL, "the job's options", error) != CM_OK)
+    return error->status;
   bound(p->r, (unsigned)number_of(p, "threads"), (uint64_t)json_integer_value(json_object_get(p->options, "memory_limit")),
         number_of(p, "time_limit"));
   return CM_OK;

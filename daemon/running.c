@@ -173,9 +173,9 @@ static cm_status read_region(const cm_running *r, uint32_t **region, uint32_t *c
 {
   const json_t *list = json_object_get(r->result.json, "region");
   size_t n = json_array_size(list);
-  uint32_t *cores = malloc((n + 1) * sizeof *cores);
-  if (cores == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while ending the job");
+  uint32_t *cores;
+  if (CM_HEAP(cores, n + 1, "the job's region", error) != CM_OK)
+    return error->status;
   for (size_t i = 0; i < n; i++)
     cores[i] = (uint32_t)json_integer_value(json_array_get(list, i));
   *region = cores;

@@ -124,9 +124,9 @@ static void *loop(void *argument)
 
 cm_status cm_workers_start(const cm_workers_options *options, cm_workers **workers, cm_error *error)
 {
-  cm_workers *made = calloc(1, sizeof *made);
-  if (made == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while starting the workers");
+  cm_workers *made;
+  if (CM_HEAP(made, 1, "the workers", error) != CM_OK)
+    return error->status;
   made->options = *options;
   pthread_mutex_init(&made->lock, NULL);
   pthread_cond_init(&made->changed, NULL);

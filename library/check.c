@@ -26,9 +26,7 @@ typedef struct checking {
   const char *path;
   const beside *beside;
   cm_topology topology; /* a view */
-  const coremap_chip *chip;
-  const char *id; /* the network's, or NULL */
-  cm_run *run;
+  cm_check_context given; /* the view and the rest */
   cm_check_result result;
   char difference[CM_ERROR_DETAIL_MAX]; /* from the program; "": none */
 } checking;
@@ -52,8 +50,7 @@ static cm_status check_again(checking *c, cm_error *error)
   cm_error ignored;
   if (cm_folder_scratch(scratch, error) != CM_OK)
     return error->status;
-  cm_status status =
-    cm_check_again(c->path, &c->topology, c->chip->chip, c->chip->occupancy, c->id, scratch, c->run, &c->result, error);
+  cm_status status = cm_check_again(c->path, &c->given, scratch, &c->result, error);
   (void)cm_folder_remove(scratch, &ignored);
   return status;
 }
@@ -62,14 +59,14 @@ static cm_status check_again(checking *c, cm_error *error)
 static cm_status check_program(checking *c, cm_error *error)
 {
   cm_program *program;
-  uint32_t *part, *core, parts;
-  if (cm_program_read(c->beside->program, c->run, &program, error) != CM_OK)
+  cm_mapping_places places;
+  if (cm_program_read(c->beside->program, c->given.run, &program, error) != CM_OK)
     return error->status;
-  cm_status status = cm_mapping_read_places(c->path, c->topology.vertex_count, c->chip->chip, c->run, &part, &parts, &core, error);
+  cm_status status = cm_mapping_read_places(c->path, c->topology.vertex_count, c->given.chip, c->given.run, &places, error);
   if (status == CM_OK) {
-    status = cm_tiles_agree(program, &c->topology, part, core, c->run, error);
-    cm_free(part);
-    cm_free(core);
+    status = cm_tiles_agree(program, &c->topology, places.part, places.core, c->given.run, error);
+    cm_free(places.part);
+    cm_free(places.core);
   }
   cm_program_free(program);
   if (status != CM_BAD_MAPPING)
@@ -81,22 +78,37 @@ static cm_status check_program(checking *c, cm_error *error)
 static cm_status check(checking *c, cm_error *error)
 {
   const beside *b = c->beside;
-  const cm_chip *chip = c->chip->chip;
-  const cm_occupancy *occupancy = c->chip->occupancy;
-  cm_status status = cm_mapping_file_set_inputs(c->path, chip, &c->topology, c->run, error);
+  cm_status status = cm_mapping_file_set_inputs(c->path, c->given.chip, &c->topology, c->given.run, error);
   if (status == CM_OK)
-    status = b->certificate[0] == '\0'
-               ? cm_check_mapping(c->path, &c->topology, chip, occupancy, c->id, c->run, &c->result, error)
-               : cm_certificate_check(b->certificate, c->path, &c->topology, chip, occupancy, c->id, c->run, &c->result, error);
+    status = b->certificate[0] == '\0' ? cm_check_mapping(c->path, &c->given, &c->result, error)
+                                       : cm_certificate_check(b->certificate, c->path, &c->given, &c->result, error);
   if (status == CM_OK && b->routes[0] != '\0' && c->result.violation_count == 0)
-    status = cm_routes_check(b->routes, c->path, &c->topology, chip, c->run, &c->result, error);
+    status = cm_routes_check(b->routes, c->path, &c->given, &c->result, error);
   if (status == CM_OK && b->units[0] != '\0' && c->result.violation_count == 0)
-    status = cm_units_check(b->units, c->path, &c->topology, chip, c->run, &c->result, error);
+    status = cm_units_check(b->units, c->path, &c->given, &c->result, error);
   if (status == CM_OK && b->again && c->result.violation_count == 0)
     status = check_again(c, error);
   if (status == CM_OK && b->program[0] != '\0' && c->result.violation_count == 0)
     status = check_program(c, error);
   return status;
+}
+
+/* What is found, and the view, are checking_free's. */
+static cm_status judge(checking *c, const coremap_network *network, const coremap_chip *chip, cm_run *run, cm_error *error)
+{
+  c->given = (cm_check_context){.topology = &c->topology,
+                                .chip = chip->chip,
+                                .occupancy = chip->occupancy,
+                                .network_id = network->id[0] != '\0' ? network->id : NULL,
+                                .run = run};
+  cm_status status = library_view(network, &c->topology, run->memory, error);
+  return status == CM_OK ? check(c, error) : status;
+}
+
+static void checking_free(checking *c)
+{
+  cm_check_result_free(&c->result);
+  cm_free(c->topology.size);
 }
 
 static json_t *verdict(const checking *c)
@@ -118,17 +130,13 @@ static json_t *verdict(const checking *c)
 static cm_status check_all(const char *path, const beside *b, const coremap_network *network, const coremap_chip *chip, cm_run *run,
                            char **report, cm_error *error)
 {
-  checking c = {.path = path, .beside = b, .chip = chip, .id = network->id[0] != '\0' ? network->id : NULL, .run = run};
-  cm_status status = library_view(network, &c.topology, run->memory, error);
-  if (status != CM_OK)
-    return status;
-  status = check(&c, error);
+  checking c = {.path = path, .beside = b};
+  cm_status status = judge(&c, network, chip, run, error);
   cm_run_finish(run);
   const uint64_t refusals = cm_json_refusals();
   if (status == CM_OK)
     status = library_whole_text(verdict(&c), refusals, report, error);
-  cm_check_result_free(&c.result);
-  cm_free(c.topology.size);
+  checking_free(&c);
   return status;
 }
 
@@ -177,15 +185,11 @@ static cm_status check_made(const char *path, const beside *b, const coremap_net
                             cm_error *error)
 {
   const char *slash = strrchr(path, '/');
-  checking c = {.path = path, .beside = b, .chip = chip, .id = network->id[0] != '\0' ? network->id : NULL, .run = run};
-  cm_status status = library_view(network, &c.topology, run->memory, error);
-  if (status != CM_OK)
-    return status;
-  status = check(&c, error);
+  checking c = {.path = path, .beside = b};
+  cm_status status = judge(&c, network, chip, run, error);
   if (status == CM_OK && (c.result.violation_count > 0 || c.difference[0] != '\0'))
     status = refuse_made(&c, slash != NULL ? slash + 1 : path, error);
-  cm_check_result_free(&c.result);
-  cm_free(c.topology.size);
+  checking_free(&c);
   return status;
 }
 

@@ -17,7 +17,7 @@
 #include "library/private/tokens.h"
 
 enum { JSON_BYTES_MAX = 8 << 20, JSON_MEMORY_MAX = 32 << 20, HEADER_BYTES_MAX = 256 << 10, CONNECT_SECONDS = 10, WAIT_SECONDS = 30 };
-enum { TIMEOUT_NORMAL = 300, TIMEOUT_MAX = 86400, SPEED_LEAST = 1024, ADDRESS_MAX = 1024 };
+enum { TIMEOUT_NORMAL = 300, TIMEOUT_MAX = 86400, SPEED_MIN = 1024, ADDRESS_MAX = 1024 };
 
 struct coremap_client {
   CURL *curl;
@@ -257,7 +257,7 @@ static void set_limits(transfer *t)
   const bool waits = strstr(t->request->path, "wait=") != NULL;
   (void)curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
   (void)curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-  (void)curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, (long)SPEED_LEAST);
+  (void)curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, (long)SPEED_MIN);
   (void)curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)t->client->timeout + (waits ? WAIT_SECONDS : 0));
   (void)curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header);
   (void)curl_easy_setopt(curl, CURLOPT_HEADERDATA, t);

@@ -40,8 +40,8 @@ static cm_status read_hint(json_t *options, library_hint *hint, cm_error *error)
 cm_status library_hint_read(json_t *options, const char *name, library_hint *hint, cm_error *error)
 {
   library_hint made = {.hint.name = name, .text = calloc(CM_READ_OPTIONS + 2, sizeof *made.text)};
-  if (made.text == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for options");
+  if (cm_whole(made.text != NULL, "options", error) != CM_OK)
+    return error->status;
   cm_status status = read_hint(options, &made, error);
   if (status == CM_OK)
     *hint = made;

@@ -11,9 +11,8 @@
 static cm_status set_places(coremap_mapping *m, cm_error *error)
 {
   const cm_mapped *mapped = &m->mapped;
-  m->place = calloc((size_t)mapped->parts + 1, 2 * sizeof *m->place);
-  if (m->place == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for the places");
+  if (CM_HEAP(m->place, 2 * ((size_t)mapped->parts + 1), "the places", error) != CM_OK)
+    return error->status;
   for (uint32_t p = 0; p < mapped->parts; p++) {
     m->place[2 * (size_t)p] = (int32_t)(mapped->core[p] % mapped->chip->width);
     m->place[2 * (size_t)p + 1] = (int32_t)(mapped->core[p] / mapped->chip->width);
@@ -63,7 +62,9 @@ int library_map(const coremap_network *network, const coremap_chip *chip, const 
   coremap_mapping *m = begin(network, chip);
   library_begin(&r, progress, user);
   library_outlive(&r, m != NULL ? &m->memory : NULL);
-  cm_status status = m != NULL ? map(m, options, levels, r.run, &e) : cm_fail(&e, CM_NO_MEMORY, "out of memory");
+  cm_status status = cm_whole(m != NULL, "a mapping", &e);
+  if (status == CM_OK)
+    status = map(m, options, levels, r.run, &e);
   cm_run_finish(r.run);
   if (status == CM_OK)
     *mapping = m;
@@ -101,6 +102,7 @@ const int32_t *coremap_mapping_places(const coremap_mapping *mapping, uint64_t *
 
 static cm_status open_mapping(coremap_mapping *m, const char *path, cm_run *run, cm_error *error)
 {
+  cm_mapping_places places = {0};
   cm_chip *described;
   cm_status status = cm_mapping_read_summary(path, run, &m->summary, error);
   if (status == CM_OK)
@@ -115,13 +117,13 @@ static cm_status open_mapping(coremap_mapping *m, const char *path, cm_run *run,
   if (status == CM_OK)
     status = cm_chip_limit_neurons(m->chip->chip, &m->topology, run->memory, error);
   if (status == CM_OK)
-    status = cm_mapping_read_places(path, m->topology.vertex_count, m->chip->chip, run, &m->part, &m->mapped.parts, &m->core, error);
+    status = cm_mapping_read_places(path, m->topology.vertex_count, m->chip->chip, run, &places, error);
+  m->part = places.part;
+  m->core = places.core;
   if (status != CM_OK)
     return status;
-  m->mapped.topology = &m->topology;
-  m->mapped.chip = m->chip->chip;
-  m->mapped.part = m->part;
-  m->mapped.core = m->core;
+  m->mapped =
+    (cm_mapped){.topology = &m->topology, .chip = m->chip->chip, .part = places.part, .parts = places.parts, .core = places.core};
   return set_places(m, error);
 }
 
@@ -133,7 +135,9 @@ int coremap_mapping_open(const char *path, const coremap_network *network, const
   coremap_mapping *m = begin(network, chip);
   library_begin(&r, progress, user);
   library_outlive(&r, m != NULL ? &m->memory : NULL);
-  cm_status status = m != NULL ? open_mapping(m, path, r.run, &e) : cm_fail(&e, CM_NO_MEMORY, "out of memory");
+  cm_status status = cm_whole(m != NULL, "a mapping", &e);
+  if (status == CM_OK)
+    status = open_mapping(m, path, r.run, &e);
   cm_run_finish(r.run);
   if (status == CM_OK)
     *mapping = m;

@@ -72,7 +72,9 @@ static cm_status read_read(const json_t *given, json_t **all, json_t **shaping, 
 {
   json_t *rest = json_copy((json_t *)(uintptr_t)given);
   library_hint hint;
-  cm_status status = rest == NULL ? cm_fail(error, CM_NO_MEMORY, "out of memory for options") : library_hint_read(rest, NULL, &hint, error);
+  cm_status status = cm_whole(rest != NULL, "options", error);
+  if (status == CM_OK)
+    status = library_hint_read(rest, NULL, &hint, error);
   json_decref(rest);
   if (status != CM_OK)
     return status;

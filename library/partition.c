@@ -80,8 +80,8 @@ int coremap_partition_make(const coremap_network *network, const coremap_chip *c
 {
   cm_error e;
   library_run r;
-  coremap_partition *p = calloc(1, sizeof *p);
-  cm_status status = p != NULL ? CM_OK : cm_fail(&e, CM_NO_MEMORY, "out of memory for a partition");
+  coremap_partition *p;
+  cm_status status = CM_HEAP(p, 1, "a partition", &e);
   if (status == CM_OK) {
     cm_memory_init(&p->memory, 0);
     library_begin(&r, progress, user);

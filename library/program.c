@@ -131,7 +131,7 @@ static cm_status simulate(const asked *a, const cm_program *p, cm_run *run, cm_s
       library_program_inputs(&a->given, p, run->memory, inputs, error) != CM_OK)
     status = error->status;
   if (status == CM_OK)
-    status = cm_simulate(p, inputs, &options, NULL, NULL, run, outputs, result, error);
+    status = cm_simulate(p, inputs, &options, run, outputs, result, error);
   if (status == CM_OK && a->timeline[0] != '\0')
     status = cm_timeline_write(p, p->chip_name, run, a->timeline, error);
   if (status == CM_OK && !a->time_alone)
@@ -235,8 +235,8 @@ int coremap_program_read(const char *path, coremap_progress progress, void *user
 {
   cm_error e;
   library_run r;
-  coremap_program *made = calloc(1, sizeof *made);
-  cm_status status = made != NULL ? CM_OK : cm_fail(&e, CM_NO_MEMORY, "out of memory for a program");
+  coremap_program *made;
+  cm_status status = CM_HEAP(made, 1, "a program", &e);
   if (status == CM_OK) {
     cm_memory_init(&made->memory, 0);
     library_begin(&r, progress, user);

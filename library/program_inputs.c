@@ -120,7 +120,7 @@ cm_status library_program_inputs(const library_program_given *given, const cm_pr
       continue;
     }
     if (files[i] != NULL) {
-      status = cm_tensor_read(files[i], t->name, i, t->type, t->rank, t->dims, memory, &inputs[i], error);
+      status = cm_tensor_read(files[i], &(cm_tensor_wanted){t->name, i, t->type, t->rank, t->dims}, memory, &inputs[i], error);
       continue;
     }
     status = cm_tensor_new(memory, t->type, t->rank, t->dims, &inputs[i], error);

@@ -33,8 +33,8 @@ int coremap_routes_make(const coremap_mapping *mapping, coremap_progress progres
 {
   cm_error e;
   library_run r;
-  coremap_routes *made = calloc(1, sizeof *made);
-  cm_status status = made != NULL ? CM_OK : cm_fail(&e, CM_NO_MEMORY, "out of memory for routes");
+  coremap_routes *made;
+  cm_status status = CM_HEAP(made, 1, "routes", &e);
   if (status == CM_OK) {
     made->mapping = (coremap_mapping *)mapping;
     atomic_fetch_add(&made->mapping->owners, 1);

@@ -148,12 +148,7 @@ cm_status library_options(const char *text, json_t **object, cm_error *error)
 
 cm_status library_text(json_t *object, size_t flags, char **text, cm_error *error)
 {
-  char *made = object != NULL ? cm_json_dumps(object, flags) : NULL;
-  json_decref(object);
-  if (made == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for a text");
-  *text = made;
-  return CM_OK;
+  return cm_json_text(object, flags, "a text", text, error);
 }
 
 cm_status library_whole_text(json_t *object, uint64_t before, char **text, cm_error *error)

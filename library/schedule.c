@@ -22,8 +22,10 @@ int coremap_timetable_make(const char *path, const char *options, coremap_progre
   library_run r;
   cm_schedule_request request;
   json_t *object = NULL;
-  coremap_timetable *t = calloc(1, sizeof *t);
-  cm_status status = t != NULL ? cm_path(t->name, &e, "%s", path) : cm_fail(&e, CM_NO_MEMORY, "out of memory for a schedule");
+  coremap_timetable *t;
+  cm_status status = CM_HEAP(t, 1, "a schedule", &e);
+  if (status == CM_OK)
+    status = cm_path(t->name, &e, "%s", path);
   if (status == CM_OK)
     status = library_options(options, &object, &e);
   if (status == CM_OK)
@@ -51,9 +53,9 @@ static cm_status write_summary(const coremap_timetable *t, FILE *stream, cm_erro
                            s->unit_count > 0 ? json_integer(s->unit_count) : json_null(), "makespan", (json_int_t)s->makespan,
                            "lower_bound", (json_int_t)s->lower_bound, "optimal", s->makespan == s->lower_bound, "schedules",
                            (json_int_t)s->generated);
-  cm_status status = made == NULL                                   ? cm_fail(error, CM_NO_MEMORY, "out of memory for a summary")
-                     : cm_json_dumpf(made, stream, JSON_COMPACT) != 0 ? cm_fail(error, CM_IO, "cannot write the summary")
-                                                                      : CM_OK;
+  cm_status status = cm_whole(made != NULL, "a summary", error);
+  if (status == CM_OK && cm_json_dumpf(made, stream, JSON_COMPACT) != 0)
+    status = cm_fail(error, CM_IO, "cannot write the summary");
   json_decref(made);
   return status;
 }
@@ -89,11 +91,11 @@ int coremap_timetable_text(const coremap_timetable *timetable, const char *what,
   char *bytes = NULL;
   size_t size;
   FILE *stream = open_memstream(&bytes, &size);
-  if (stream == NULL)
-    return library_tell(cm_fail(&e, CM_NO_MEMORY, "out of memory for the schedule"), &e, error);
-  cm_status status = write_made(timetable, what, stream, &e);
-  if (fclose(stream) != 0 && status == CM_OK)
-    status = cm_fail(&e, CM_NO_MEMORY, "out of memory for the schedule");
+  cm_status status = cm_whole(stream != NULL, "the schedule", &e);
+  if (status == CM_OK)
+    status = write_made(timetable, what, stream, &e);
+  if (stream != NULL && fclose(stream) != 0 && status == CM_OK)
+    status = cm_whole(false, "the schedule", &e);
   if (status == CM_OK)
     *text = bytes;
   else

@@ -60,8 +60,8 @@ int coremap_simulate(const coremap_mapping *mapping, const char *options, corema
   if (status == CM_OK)
     status = simulate(mapping, object, &r, &made, &e);
   cm_run_finish(r.run);
-  if (status == CM_OK && (text = cm_json_dumps(made, JSON_COMPACT | JSON_REAL_PRECISION(15))) == NULL)
-    status = cm_fail(&e, CM_NO_MEMORY, "out of memory for the report");
+  if (status == CM_OK)
+    status = cm_whole((text = cm_json_dumps(made, JSON_COMPACT | JSON_REAL_PRECISION(15))) != NULL, "the report", &e);
   json_decref(made);
   json_decref(object);
   if (status == CM_OK)

@@ -109,12 +109,14 @@ int library_view_make(const char *folder, const char *view, const char *network,
 static cm_status rename_report(json_t *object, cm_error *error)
 {
   json_t *mapper = json_object_get(object, "mapper");
-  if (!cm_metrics_rename(object))
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for names of metrics");
+  if (cm_whole(cm_metrics_rename(object), "names of metrics", error) != CM_OK)
+    return error->status;
   if (!json_is_object(mapper))
     return cm_mapping_rename(object, error);
   json_t *summary = json_pack("{s:O}", "report", mapper);
-  cm_status status = summary != NULL ? cm_mapping_rename(summary, error) : cm_fail(error, CM_NO_MEMORY, "out of memory for a report");
+  cm_status status = cm_whole(summary != NULL, "a report", error);
+  if (status == CM_OK)
+    status = cm_mapping_rename(summary, error);
   json_decref(summary);
   return status;
 }

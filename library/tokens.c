@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/memory.h"
 
 enum { FILE_BYTES_MAX = 1 << 20 };
 
@@ -36,9 +37,7 @@ cm_status library_kept_read(const char *name, json_t **all, cm_error *error)
   size_t size;
   if (stat(path, &about) != 0) {
     *all = json_object();
-    return errno != ENOENT  ? cm_fail_errno(error, errno, "cannot look at", path)
-           : *all == NULL ? cm_fail(error, CM_NO_MEMORY, "out of memory")
-                          : CM_OK;
+    return errno != ENOENT ? cm_fail_errno(error, errno, "cannot look at", path) : cm_whole(*all != NULL, "tokens", error);
   }
   if ((about.st_mode & 077) != 0)
     return cm_fail(error, CM_CONFLICT, "others can read the tokens in %s: chmod 600 it, and revoke what is in it", path);
@@ -120,8 +119,8 @@ cm_status library_token_keep(const char *url, const char *token, bool *known, cm
     return error->status;
   bool there = json_object_get(all, url) != NULL;
   cm_status status = CM_OK;
-  if (token != NULL && json_object_set_new(all, url, json_string(token)) != 0)
-    status = cm_fail(error, CM_NO_MEMORY, "out of memory");
+  if (token != NULL)
+    status = cm_json_set(all, url, json_string(token), "a token", error);
   if (token == NULL)
     (void)json_object_del(all, url);
   if (status == CM_OK && (token != NULL || there))

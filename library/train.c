@@ -120,10 +120,9 @@ static cm_status fill_card(const asked *a, const library_training_set *s, cm_tra
     (int)o->epochs, "batch", (int)o->batch, "clip", o->clip, "rate", o->rate, "whole", o->whole, "own", o->own,
     "draws", (int)o->draws, "results",
     "held_out_hops_to_sequential", last->held_out, "start_hops_to_sequential", last->start, "reward", last->reward);
-  char *text = card != NULL ? cm_json_dumps(card, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) : NULL;
-  json_decref(card);
-  if (text == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for the card");
+  char *text;
+  if (cm_json_text(card, JSON_INDENT(1) | JSON_REAL_PRECISION(6), "the card", &text, error) != CM_OK)
+    return error->status;
   cm_policy *policy = cm_training_policy(training);
   free(policy->card);
   policy->card = text;
@@ -183,8 +182,8 @@ static cm_status train(const asked *a, const library_training_set *s, char **car
     status = cm_policy_save(cm_training_policy(training), a->output, error);
   for (size_t i = 0; i < json_array_size(a->curves) && status == CM_OK; i++)
     status = write_curve(json_string_value(json_array_get(a->curves, i)), training, error);
-  if (status == CM_OK && card != NULL && (*card = strdup(cm_training_policy(training)->card)) == NULL)
-    status = cm_fail(error, CM_NO_MEMORY, "out of memory for the card");
+  if (status == CM_OK && card != NULL)
+    status = cm_whole((*card = strdup(cm_training_policy(training)->card)) != NULL, "the card", error);
   cm_training_free(training);
   cm_policy_free(policy);
   return status;

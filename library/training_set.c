@@ -28,8 +28,8 @@ static cm_status add(library_training_set *s, const char *name, uint32_t k, cons
   if (s->examples == LIBRARY_EXAMPLES_MAX)
     return cm_fail(error, CM_TOO_LARGE, "more than %d graphs to train on", LIBRARY_EXAMPLES_MAX);
   (void)snprintf(full, sizeof full, "%.40s %u %s", name, k, chip->name);
-  cm_status status = cm_example_new(full, flows, multicast, chip, taken, s->seed + k, s->run,
-                                    &s->example[s->examples], error);
+  cm_status status =
+    cm_example_new(full, flows, multicast, &(cm_example_site){chip, taken, s->seed + k}, s->run, &s->example[s->examples], error);
   s->examples += status == CM_OK;
   return status;
 }
@@ -105,9 +105,7 @@ static cm_status read_folder(library_training_set *s, cm_error *error)
       continue;
     if (names == NAMES_MAX)
       status = cm_fail(error, CM_TOO_LARGE, "more than %d files in %s", NAMES_MAX, s->graphs);
-    else if ((name[names] = strdup(entry->d_name)) == NULL)
-      status = cm_fail(error, CM_NO_MEMORY, "out of memory for names");
-    else
+    else if ((status = cm_whole((name[names] = strdup(entry->d_name)) != NULL, "names", error)) == CM_OK)
       names++;
   }
   closedir(folder);

@@ -49,7 +49,7 @@ static cm_status write_made(const coremap_mapping *m, const char *what, cm_run *
   const cm_mapping_view view = find_view(what);
   const bool certificate = strcmp(what, "certificate") == 0, report = strcmp(what, "report") == 0;
   if (m->mapping == NULL && view == CM_VIEW_SUMMARY_JSON)
-    return cm_json_dumpf(m->summary, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for a summary");
+    return cm_whole(cm_json_dumpf(m->summary, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0, "a summary", error);
   if (m->mapping == NULL && (view < CM_VIEWS || certificate || report))
     return refuse_opened(what, error);
   if (view < CM_VIEWS)
@@ -57,7 +57,11 @@ static cm_status write_made(const coremap_mapping *m, const char *what, cm_run *
   if (report)
     return write_report(m, stream, error);
   if (certificate)
-    return cm_mapping_certify(m->mapping, &m->topology, m->chip->chip, m->chip->occupancy, id, run, stream, error);
+    return cm_mapping_certify(
+      m->mapping,
+      &(cm_check_context){
+        .topology = &m->topology, .chip = m->chip->chip, .occupancy = m->chip->occupancy, .network_id = id, .run = run},
+      stream, error);
   bool png = strncmp(what, "picture:png:", 12) == 0;
   if (png || strncmp(what, "picture:svg:", 12) == 0)
     return cm_picture_write(&m->mapped, what + 12, png ? CM_PICTURE_PNG : CM_PICTURE_SVG, run, stream, error);
@@ -96,13 +100,13 @@ int coremap_mapping_text(const coremap_mapping *mapping, const char *what, char 
   size_t count = 0;
   library_run r;
   FILE *stream = open_memstream(&bytes, &count);
-  if (stream == NULL)
-    return library_tell(cm_fail(&e, CM_NO_MEMORY, "out of memory for a text"), &e, error);
+  if (cm_whole(stream != NULL, "a text", &e) != CM_OK)
+    return library_tell(e.status, &e, error);
   library_begin(&r, NULL, NULL);
   cm_status status = write_made(mapping, what, r.run, stream, &e);
   cm_run_finish(r.run);
   if (fclose(stream) != 0 && status == CM_OK)
-    status = cm_fail(&e, CM_NO_MEMORY, "out of memory for a text");
+    status = cm_whole(false, "a text", &e);
   if (status == CM_OK) {
     *text = bytes;
     *size = count;

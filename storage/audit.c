@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 typedef struct noting {
   const cm_audit_entry *entries;
   size_t count;
@@ -47,7 +49,7 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   listing *l = context;
   const cm_audit_filter *f = l->filter;
   sqlite3_stmt *statement;
-  size_t room = 0;
+  size_t capacity = 0;
   bool row = true;
   cm_status status =
       cm_sql_prepare(handle, &statement, error,
@@ -59,15 +61,8 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
     status = cm_sql_step(statement, &row, error);
     if (status != CM_OK || !row)
       break;
-    if (l->count == room) {
-      room = 2 * room + 64;
-      cm_audit_entry *larger = realloc(l->entries, room * sizeof *larger);
-      if (larger == NULL) {
-        status = cm_fail(error, CM_NO_MEMORY, "out of memory while listing the audit trail");
-        break;
-      }
-      l->entries = larger;
-    }
+    if ((status = CM_HEAP_GROW(l->entries, &capacity, l->count + 1, "the list of the audit trail", error)) != CM_OK)
+      break;
     cm_audit_entry *e = &l->entries[l->count++];
     e->sequence = sqlite3_column_int64(statement, 0);
     e->at = sqlite3_column_double(statement, 1);

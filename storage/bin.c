@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "storage/audit.h"
 #include "storage/blobs.h"
 #include "storage/holders.h"
@@ -69,8 +70,8 @@ static cm_status keep_row(sqlite3 *handle, const bin_work *w, const json_t *obje
 {
   const char *kind = strcmp(w->table, "networks") == 0 ? "network" : strcmp(w->table, "jobs") == 0 ? "job" : cm_made_in(word(object, "kind"))->word;
   char *text = cm_json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
-  if (text == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while deleting");
+  if (cm_whole(text != NULL, "deleting", error) != CM_OK)
+    return error->status;
   cm_status status = cm_sql_run(handle, NULL, error,
                                 "INSERT INTO bin(id, kind, user, team, visibility, name, bytes, deleted, content)"
                                 " VALUES(?, ?, ?, '', 'private', ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET kind = excluded.kind,"
@@ -92,8 +93,8 @@ static cm_status move(sqlite3 *handle, const bin_work *w, cm_error *error)
   cm_status status = cm_sql_prepare(handle, &statement, error, query, "t", w->id);
   if (status == CM_OK)
     status = cm_sql_step(statement, &row, error);
-  if (status == CM_OK && row && (object = row_json(statement)) == NULL)
-    status = cm_fail(error, CM_NO_MEMORY, "out of memory while deleting");
+  if (status == CM_OK && row)
+    status = cm_whole((object = row_json(statement)) != NULL, "what is deleted", error);
   status = cm_sql_end(statement, status, error);
   if (status == CM_OK && !row)
     status = cm_fail(error, CM_NOT_FOUND, "there is nothing of the id %.64s", w->id);
@@ -191,7 +192,7 @@ static cm_status insert_row(sqlite3 *handle, const char *table, json_t *object, 
   cm_status status = cm_sql_prepare(handle, &statement, error, query, "");
   for (int i = 0; status == CM_OK && i < count; i++)
     if (bind_value(statement, i + 1, values[i]) != SQLITE_OK)
-      status = cm_fail(error, CM_NO_MEMORY, "out of memory while restoring");
+      status = cm_whole(false, "what is restored", error);
   if (status == CM_OK)
     status = cm_sql_step(statement, &row, error);
   return cm_sql_end(statement, status, error);
@@ -296,9 +297,8 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   bool row = true;
   free(w->entries);
   w->count = 0;
-  w->entries = calloc(w->limit + 1, sizeof *w->entries);
-  if (w->entries == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while listing the bin");
+  if (CM_HEAP(w->entries, w->limit + 1, "the list of the bin", error) != CM_OK)
+    return error->status;
   cm_status status = cm_sql_prepare(handle, &statement, error,
                                     "SELECT id, kind, user, name, bytes, deleted FROM bin WHERE (?1 IS NULL OR user = ?1 OR"
                                     " id IN (SELECT thing FROM owners WHERE user = ?1))"
@@ -360,7 +360,7 @@ cm_status cm_bin_pass(cm_store *store, cm_object object, const char *id, const c
 typedef struct emptying {
   const cm_viewer *viewer;
   cm_binned *gone; /* for good */
-  size_t count, room;
+  size_t count, capacity;
 } emptying;
 
 static cm_status purge_one(sqlite3 *handle, emptying *e, const char *id, cm_error *error)
@@ -369,14 +369,8 @@ static cm_status purge_one(sqlite3 *handle, emptying *e, const char *id, cm_erro
   cm_status status = purge(handle, &one, error);
   if (status != CM_OK || !one.last)
     return status;
-  if (e->count == e->room) {
-    const size_t room = 2 * e->room + 64;
-    cm_binned *larger = realloc(e->gone, room * sizeof *larger);
-    if (larger == NULL)
-      return cm_fail(error, CM_NO_MEMORY, "out of memory while emptying the bin");
-    e->gone = larger;
-    e->room = room;
-  }
+  if (CM_HEAP_GROW(e->gone, &e->capacity, e->count + 1, "the list of what left the bin", error) != CM_OK)
+    return error->status;
   e->gone[e->count++] = one.entry;
   return CM_OK;
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 cm_status cm_blob_read(const char *file, const char *path, cm_blob *blob, cm_error *error)
 {
   cm_blob made = {0};
@@ -30,7 +32,7 @@ cm_status cm_blobs_read_folder(const cm_store *store, const char *path, cm_blob 
 {
   char folder[CM_PATH_MAX];
   cm_blob *list = NULL;
-  size_t used = 0, room = 0;
+  size_t used = 0, capacity = 0;
   if (cm_path(folder, error, "%s/%s", store->folder, path) != CM_OK)
     return error->status;
   DIR *listing = opendir(folder);
@@ -40,15 +42,8 @@ cm_status cm_blobs_read_folder(const cm_store *store, const char *path, cm_blob 
   for (const struct dirent *item; status == CM_OK && (item = readdir(listing)) != NULL;) {
     if (strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0)
       continue;
-    if (used == room) {
-      cm_blob *larger = realloc(list, (room = 2 * room + 16) * sizeof *list);
-      if (larger == NULL) {
-        status = cm_fail(error, CM_NO_MEMORY, "out of memory while reading %s", folder);
-        break;
-      }
-      list = larger;
-    }
-    status = read_one(store, path, item->d_name, &list[used], error);
+    if ((status = CM_HEAP_GROW(list, &capacity, used + 1, "the list of a folder", error)) == CM_OK)
+      status = read_one(store, path, item->d_name, &list[used], error);
     used += status == CM_OK;
   }
   closedir(listing);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "storage/internal.h"
 
 struct cm_changes {
@@ -27,9 +28,9 @@ cm_status cm_changes_open(const char *database_path, cm_changes **changes, cm_er
   char path[CM_PATH_MAX];
   if (cm_path(path, error, "%s-changes", database_path) != CM_OK)
     return error->status;
-  cm_changes *made = calloc(1, sizeof *made);
-  if (made == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while opening the database");
+  cm_changes *made;
+  if (CM_HEAP(made, 1, "the database", error) != CM_OK)
+    return error->status;
   const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   void *mapped = MAP_FAILED;
   if (file >= 0 && ftruncate(file, BYTES) == 0)

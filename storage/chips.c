@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "storage/audit.h"
 #include "storage/clock.h"
 #include "storage/holders.h"
@@ -234,9 +235,9 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
     preset_count++;
   if (cm_sql_number(handle, 0, &others, error, "SELECT count(*) FROM chips", "") != CM_OK)
     return error->status;
-  cm_chip_entry *chips = calloc(preset_count + (size_t)others + 1, sizeof *chips);
-  if (chips == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while listing chips");
+  cm_chip_entry *chips;
+  if (CM_HEAP(chips, preset_count + (size_t)others + 1, "the list of chips", error) != CM_OK)
+    return error->status;
   size_t count = 0;
   for (; count < preset_count; count++) {
     (void)snprintf(chips[count].name, sizeof chips[count].name, "%s", coremap_chip_preset((uint32_t)count));

@@ -4,13 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 cm_status cm_chips_text_in(sqlite3 *handle, const char *name, char **text, bool *preset, cm_error *error)
 {
   const char *known = library_chip_preset_text(name);
   if (known != NULL) {
     char *copy = strdup(known);
-    if (copy == NULL)
-      return cm_fail(error, CM_NO_MEMORY, "out of memory while reading a chip");
+    if (cm_whole(copy != NULL, "the text of a chip", error) != CM_OK)
+      return error->status;
     *text = copy;
     *preset = true;
     return CM_OK;

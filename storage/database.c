@@ -260,9 +260,9 @@ static void free_database(cm_database *database)
 /* `join`: the schema must be ours, and is not brought up to date. */
 static cm_status begin(const char *path, bool must_exist, bool join, cm_database **database, cm_error *error)
 {
-  cm_database *made = calloc(1, sizeof *made);
-  if (made == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while opening the database");
+  cm_database *made;
+  if (CM_HEAP(made, 1, "the database", error) != CM_OK)
+    return error->status;
   made->last = &made->first;
   if (cm_path(made->path, error, "%s", path) != CM_OK ||
       cm_connection_open(path, true, must_exist, &made->writer, error) != CM_OK ||

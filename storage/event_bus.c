@@ -11,6 +11,8 @@
 #define HASH_NONFATAL_OOM 1 /* the default ends the process */
 #include <uthash.h>
 
+#include "base/memory.h"
+
 enum { JOB_ID_MAX = 40 };
 
 typedef struct entry {
@@ -38,9 +40,9 @@ struct cm_event_bus {
 
 cm_status cm_event_bus_new(cm_event_bus **bus, cm_error *error)
 {
-  cm_event_bus *made = calloc(1, sizeof *made);
-  if (made == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while making the event bus of jobs");
+  cm_event_bus *made;
+  if (CM_HEAP(made, 1, "the event bus of jobs", error) != CM_OK)
+    return error->status;
   pthread_mutex_init(&made->lock, NULL);
   pthread_cond_init(&made->told, NULL);
   *bus = made;

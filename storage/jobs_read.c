@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "storage/jobs_internal.h"
 #include "storage/estimates.h"
 #include "storage/positions.h"
@@ -96,9 +97,8 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   sqlite3_stmt *statement = NULL;
   bool row = true;
   char query[1000];
-  work->jobs = calloc(f->limit + 1, sizeof *work->jobs);
-  if (work->jobs == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while listing jobs");
+  if (CM_HEAP(work->jobs, f->limit + 1, "the list of jobs", error) != CM_OK)
+    return error->status;
   cm_status status = cm_sql_prepare(handle, &statement, error, list_query(f, query, sizeof query), "tttiiitt",
                                     f->state == CM_JOB_STATES ? NULL : cm_job_state_name(f->state), f->user, f->network,
                                     f->before != 0 ? f->before : INT64_MAX, (int64_t)f->limit, CM_VIEWER_VALUES(f->viewer));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "storage/audit.h"
 #include "storage/clock.h"
 #include "storage/leases_read.h"
@@ -33,8 +34,8 @@ static cm_status take_on(sqlite3 *handle, const cm_lease_take *take, coremap_chi
   cm_store_id(fresh);
   (void)snprintf(owner, sizeof owner, "%s%s", cm_lease_prefix, fresh);
   json_t *change = occupy_change(take, coremap_chip_width(chip), owner);
-  if (change == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while taking a lease");
+  if (cm_whole(change != NULL, "taking a lease", error) != CM_OK)
+    return error->status;
   cm_status status = library_cores_change(chip, change, error);
   json_decref(change);
   if (status == CM_CONFLICT)

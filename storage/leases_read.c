@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "storage/clock.h"
 #include "storage/leases_read.h"
 
@@ -35,8 +36,8 @@ cm_status cm_lease_cores_of(const coremap_chip *chip, cm_lease *lease, cm_error 
     free(cores);
     return error->status;
   }
-  if (cores == NULL && (cores = strdup("[]")) == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for reading a lease");
+  if (cores == NULL && cm_whole((cores = strdup("[]")) != NULL, "a lease", error) != CM_OK)
+    return error->status;
   lease->cores = cores;
   lease->core_count = count;
   return CM_OK;
@@ -129,7 +130,7 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
       cm_occupancy_load_in(handle, work->chip, &chip, error) != CM_OK)
     return error->status;
   work->leases = calloc((size_t)total + 1, sizeof *work->leases);
-  cm_status status = work->leases != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory while listing leases");
+  cm_status status = cm_whole(work->leases != NULL, "the list of leases", error);
   sqlite3_stmt *statement = NULL;
   bool row = true;
   if (status == CM_OK)

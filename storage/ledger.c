@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "storage/internal.h"
 
 /* Table `part`: each month's part of the leases, as of ?1, for which a condition holds; one that a clock set back has not begun yet has
@@ -59,18 +60,13 @@ cm_status cm_ledger_remove_user_in(sqlite3 *handle, const char *user, cm_error *
 typedef struct listing {
   const char *since, *user;
   cm_ledger_row *rows;
-  size_t count, room;
+  size_t count, capacity;
 } listing;
 
 static cm_status add_row(listing *l, sqlite3_stmt *row, cm_error *error)
 {
-  if (l->count == l->room) {
-    l->room = 2 * l->room + 64;
-    cm_ledger_row *larger = realloc(l->rows, l->room * sizeof *larger);
-    if (larger == NULL)
-      return cm_fail(error, CM_NO_MEMORY, "out of memory while listing the ledger");
-    l->rows = larger;
-  }
+  if (CM_HEAP_GROW(l->rows, &l->capacity, l->count + 1, "the list of the ledger", error) != CM_OK)
+    return error->status;
   cm_ledger_row *r = &l->rows[l->count++];
   cm_sql_copy(row, 0, r->month, sizeof r->month);
   cm_sql_copy(row, 1, r->user, sizeof r->user);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "storage/audit.h"
 
 const double cm_limit_max = 1e15;
@@ -112,9 +113,8 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   (void)snprintf(query, sizeof query, "SELECT count(*) FROM %s", kind->table);
   if (cm_sql_number(handle, 0, &total, error, query, "") != CM_OK)
     return error->status;
-  work->rows = calloc((size_t)total + 1, sizeof *work->rows);
-  if (work->rows == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while listing limits");
+  if (CM_HEAP(work->rows, (size_t)total + 1, "the list of limits", error) != CM_OK)
+    return error->status;
   (void)snprintf(query, sizeof query, "SELECT %s, name, %s, most FROM %s ORDER BY 1, 2", kind->groups ? "is_group" : "0", kind->column,
                  kind->table);
   cm_status status = cm_sql_prepare(handle, &statement, error, query, "");

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "storage/mappings.h"
 
 typedef struct list_work {
@@ -48,9 +49,8 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   bool row = true;
   free(work->entries);
   work->count = 0;
-  work->entries = calloc(f->limit + 1, sizeof *work->entries);
-  if (work->entries == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while listing mappings");
+  if (CM_HEAP(work->entries, f->limit + 1, "the list of mappings", error) != CM_OK)
+    return error->status;
   cm_status status = cm_sql_prepare(handle, &statement, error, list_query(f, query, sizeof query), "titttiitt", cm_made_as(f->made)->row,
                                     f->before != 0 ? f->before : INT64_MAX, f->user, f->network, f->chip, (int64_t)f->limit,
                                     CM_VIEWER_VALUES(f->viewer));

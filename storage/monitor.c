@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "storage/internal.h"
 
 enum { SERIES_MAX = 64 };
@@ -32,9 +33,9 @@ struct cm_monitor {
 
 cm_status cm_monitor_start(cm_monitor **monitor, cm_error *error)
 {
-  cm_monitor *made = calloc(1, sizeof *made);
-  if (made == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while starting the server");
+  cm_monitor *made;
+  if (CM_HEAP(made, 1, "the server", error) != CM_OK)
+    return error->status;
   pthread_mutex_init(&made->lock, NULL);
   *monitor = made;
   return CM_OK;

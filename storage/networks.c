@@ -11,6 +11,7 @@
 
 #include <sodium.h>
 
+#include "base/memory.h"
 #include "storage/audit.h"
 #include "storage/blobs.h"
 #include "storage/holders.h"
@@ -257,9 +258,8 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
 {
   list_work *work = context;
   sqlite3_stmt *statement;
-  work->networks = calloc(work->limit + 1, sizeof *work->networks);
-  if (work->networks == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while listing networks");
+  if (CM_HEAP(work->networks, work->limit + 1, "the list of networks", error) != CM_OK)
+    return error->status;
   cm_status status = cm_sql_prepare(handle, &statement, error,
                                     "SELECT " COLUMNS " FROM networks n WHERE (?1 = 0 OR rowid < ?1) AND "
                                     CM_VIEWER_SEES_SHARED("n", "?3", "?4", "?5") " AND (?6 = '' OR sha256 = ?6) ORDER BY rowid DESC LIMIT ?2", "iiittt",

@@ -30,9 +30,9 @@ typedef struct share {
 struct cm_queue_order {
   uint64_t version; /* of CM_WATCHED_QUEUE, from before it was read */
   cm_queue_person *people;
-  size_t person_count, person_room;
+  size_t person_count, person_capacity;
   share *shares; /* by priority, highest first */
-  size_t share_count, share_room;
+  size_t share_count, share_capacity;
   double half_life;
 };
 
@@ -64,7 +64,7 @@ static bool grow(void **array, size_t bytes)
 
 static cm_status add_person(cm_queue_order *order, sqlite3 *handle, const char *name, uint32_t *added, cm_error *error)
 {
-  if (!GROW(order->people, order->person_count, order->person_room))
+  if (!GROW(order->people, order->person_count, order->person_capacity))
     return no_memory(error);
   if (cm_queue_person_read(handle, name, cm_store_time(), order->half_life, &order->people[order->person_count], error) != CM_OK)
     return error->status;
@@ -88,7 +88,7 @@ static cm_status find_person(cm_queue_order *order, sqlite3 *handle, const char 
 static cm_status add_share(cm_queue_order *order, sqlite3 *handle, sqlite3_stmt *row, cm_error *error)
 {
   const char *user = (const char *)sqlite3_column_text(row, 0);
-  if (user == NULL || !GROW(order->shares, order->share_count, order->share_room))
+  if (user == NULL || !GROW(order->shares, order->share_count, order->share_capacity))
     return no_memory(error);
   share *s = &order->shares[order->share_count];
   *s = (share){.lane = sqlite3_column_int(row, 1) == CM_LANE_OF_SHORT ? CM_LANE_OF_SHORT : CM_LANE_OF_LONG,

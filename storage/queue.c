@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "storage/audit.h"
 #include "storage/blobs.h"
 #include "storage/clock.h"
@@ -377,9 +378,8 @@ static cm_status read_interrupted(sqlite3 *handle, recovery *r, cm_error *error)
   r->count = 0;
   if (cm_sql_number(handle, 0, &total, error, "SELECT count(*) FROM jobs WHERE state = 'running'", "") != CM_OK)
     return error->status;
-  r->jobs = calloc((size_t)total + 1, sizeof *r->jobs);
-  if (r->jobs == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while reading the queue");
+  if (CM_HEAP(r->jobs, (size_t)total + 1, "the queue", error) != CM_OK)
+    return error->status;
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT " CM_JOB_COLUMNS " FROM jobs WHERE state = 'running'", "");
   while (status == CM_OK && row && r->count < (size_t)total) {
     status = cm_sql_step(statement, &row, error);

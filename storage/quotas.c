@@ -215,12 +215,12 @@ static cm_status read_use(sqlite3 *handle, void *context, cm_error *error)
     return error->status;
   for (int i = 0; i < CM_QUOTAS; i++) {
     u->use.group_use[i] = 0;
-    u->use.group_most[i] = -1;
+    u->use.group_max[i] = -1;
     if (use_of(handle, u->user, false, (cm_quota)i, &u->use.use[i], error) != CM_OK ||
         limit_of(handle, u->user, false, (cm_quota)i, &u->use.most[i], error) != CM_OK)
       return error->status;
     if (group[0] != '\0' && (use_of(handle, group, true, (cm_quota)i, &u->use.group_use[i], error) != CM_OK ||
-                             limit_of(handle, group, true, (cm_quota)i, &u->use.group_most[i], error) != CM_OK))
+                             limit_of(handle, group, true, (cm_quota)i, &u->use.group_max[i], error) != CM_OK))
       return error->status;
   }
   return CM_OK;

@@ -38,7 +38,7 @@ cm_status cm_quota_note_lease_in(sqlite3 *handle, const char *lease, const char 
 /* What a user has and may have; negative limits: none. */
 typedef struct cm_quota_use {
   double use[CM_QUOTAS], most[CM_QUOTAS];             /* his own */
-  double group_use[CM_QUOTAS], group_most[CM_QUOTAS]; /* his group's, nothing when he is in none */
+  double group_use[CM_QUOTAS], group_max[CM_QUOTAS];  /* his group's, nothing when he is in none */
 } cm_quota_use;
 cm_status cm_quotas_use(cm_database *database, const char *user, cm_quota_use *use, cm_error *error);
 

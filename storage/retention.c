@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "storage/audit.h"
 #include "storage/bin.h"
 #include "storage/holders.h"
@@ -109,9 +110,9 @@ cm_status cm_retention_run(cm_store *store, double now, double bin_seconds, cm_r
 {
   uint64_t *const counts[CM_KEEPS] = {&done->networks, &done->mappings, &done->jobs, &done->mappings};
   *done = (cm_retention_done){0};
-  falling *f = malloc(sizeof *f);
-  if (f == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while looking for what is old");
+  falling *f;
+  if (CM_HEAP(f, 1, "what is old", error) != CM_OK)
+    return error->status;
   cm_status status = CM_OK;
   for (int keep = 0; keep < CM_KEEPS && status == CM_OK; keep++) {
     *f = (falling){.keep = (cm_keep)keep, .now = now};

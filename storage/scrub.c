@@ -275,9 +275,9 @@ static void free_scrub(cm_scrub *s)
 cm_status cm_scrub_start(cm_store *store, cm_error *error)
 {
   pthread_condattr_t attributes;
-  cm_scrub *made = calloc(1, sizeof *made);
-  if (made == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while starting the server");
+  cm_scrub *made;
+  if (CM_HEAP(made, 1, "the server", error) != CM_OK)
+    return error->status;
   (void)pthread_condattr_init(&attributes);
   (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
   pthread_mutex_init(&made->lock, NULL);

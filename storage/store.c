@@ -152,9 +152,9 @@ cm_status cm_store_open(const char *folder, uint64_t cache_bytes_max, cm_store *
 {
   if (sodium_init() < 0)
     return cm_fail(error, CM_INTERNAL, "libsodium cannot be started");
-  cm_store *made = calloc(1, sizeof *made);
-  if (made == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while opening the data folder");
+  cm_store *made;
+  if (CM_HEAP(made, 1, "the data folder", error) != CM_OK)
+    return error->status;
   made->lock = made->old_lock = -1;
   pthread_mutex_init(&made->blob_lock, NULL);
   char path[CM_PATH_MAX];

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "storage/audit.h"
 #include "storage/internal.h"
 
@@ -223,9 +224,8 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   if (cm_sql_number(handle, 0, &total, error, "SELECT count(*) FROM tokens WHERE ?1 IS NULL OR user = ?1", "t",
                     work->user) != CM_OK)
     return error->status;
-  work->tokens = calloc((size_t)total + 1, sizeof *work->tokens);
-  if (work->tokens == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while listing tokens");
+  if (CM_HEAP(work->tokens, (size_t)total + 1, "the list of tokens", error) != CM_OK)
+    return error->status;
   cm_status status = cm_sql_prepare(handle, &statement, error,
                                     "SELECT id, user, name, scopes, created, expires, used FROM tokens"
                                     " WHERE ?1 IS NULL OR user = ?1 ORDER BY created DESC, id", "t", work->user);

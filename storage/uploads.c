@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "storage/audit.h"
 #include "storage/quotas.h"
 
@@ -189,10 +190,10 @@ static cm_status list_old(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_uploads_expire(cm_store *store, double age, uint64_t *removed, cm_error *error)
 {
   double before = cm_store_time() - age;
-  oldest *o = calloc(1, sizeof *o);
+  oldest *o;
   *removed = 0;
-  if (o == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for a list of uploads");
+  if (CM_HEAP(o, 1, "a list of uploads", error) != CM_OK)
+    return error->status;
   o->created = before;
   cm_status status = cm_database_read(store->database, list_old, o, error);
   for (uint32_t i = 0; status == CM_OK && i < o->count; i++) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "storage/audit.h"
 #include "storage/holders.h"
 #include "storage/internal.h"
@@ -101,9 +102,8 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   bool row = true;
   if (cm_sql_number(handle, 0, &total, error, "SELECT count(*) FROM users", "") != CM_OK)
     return error->status;
-  work->users = calloc((size_t)total + 1, sizeof *work->users);
-  if (work->users == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while listing users");
+  if (CM_HEAP(work->users, (size_t)total + 1, "the list of users", error) != CM_OK)
+    return error->status;
   cm_status status =
       cm_sql_prepare(handle, &statement, error, "SELECT name, role, team, disabled, created, share FROM users ORDER BY name", "");
   while (status == CM_OK && row && work->count < (size_t)total) {

@@ -99,8 +99,10 @@ static void place_random(bench *b, uint32_t *core)
 static void bisect(bench *b, uint64_t seed, uint32_t *core)
 {
   cm_error error;
-  bench_must(cm_place_by_bisection(b->i.graph, b->i.chip, b->i.region, 8, seed, &b->i.run, core, &error), "bisection",
-             &error);
+  bench_must(cm_place_by_bisection(b->i.graph,
+                                   &(cm_place_task){.chip = b->i.chip, .region = b->i.region, .seed = seed, .run = &b->i.run}, 8,
+                                   core, &error),
+             "bisection", &error);
 }
 
 static void place_reference(bench *b, uint32_t *core)
@@ -109,16 +111,20 @@ static void place_reference(bench *b, uint32_t *core)
   cm_force_result result;
   const cm_force_options force = {.share = 0.05, .rounds_max = 1000};
   bisect(b, b->i.wish.seed, core);
-  bench_must(cm_place_by_force(b->i.graph, b->i.chip, b->i.region, &force, &b->i.run, core, &result, &error), "force",
-             &error);
+  bench_must(cm_place_by_force(
+               b->i.graph, &(cm_place_task){.chip = b->i.chip, .region = b->i.region, .seed = b->i.wish.seed, .run = &b->i.run},
+               &force, core, &result, &error),
+             "force", &error);
 }
 
 static void arrange(bench *b, cm_arrange_effort effort, uint32_t *core)
 {
   cm_error error;
   cm_arrange_result result;
-  cm_arrange_options options = {.effort = effort, .seed = b->i.wish.seed};
-  bench_must(cm_arrange(b->i.graph, b->i.chip, b->i.region, &options, &b->i.run, core, &result, &error),
+  cm_arrange_options options = {.effort = effort};
+  bench_must(cm_arrange(b->i.graph,
+                        &(cm_place_task){.chip = b->i.chip, .region = b->i.region, .seed = b->i.wish.seed, .run = &b->i.run},
+                        &options, core, &result, &error),
              "engine", &error);
 }
 

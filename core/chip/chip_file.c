@@ -312,11 +312,5 @@ json_t *cm_chip_json(const cm_chip *chip)
 
 cm_status cm_chip_print(const cm_chip *chip, char **json, cm_error *error)
 {
-  json_t *object = cm_chip_json(chip);
-  char *text = object == NULL ? NULL : cm_json_dumps(object, JSON_INDENT(2));
-  json_decref(object);
-  if (text == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while printing the chip %s", chip->name);
-  *json = text;
-  return CM_OK;
+  return cm_json_text(cm_chip_json(chip), JSON_INDENT(2), "the text of the chip", json, error);
 }

@@ -131,8 +131,9 @@ cm_status cm_occupancy_print(const cm_occupancy *occupancy, const cm_chip *chip,
       print_state(text.stream, occupancy, chip, &list, &fragmentation);
       whole = cm_text_close(&text, NULL);
     }
-    status = whole != NULL ? cm_json_whole(refusals, "printing the occupancy", error)
-                           : cm_fail(error, CM_NO_MEMORY, "out of memory for printing the occupancy");
+    status = cm_whole(whole != NULL, "printing the occupancy", error);
+    if (status == CM_OK)
+      status = cm_json_whole(refusals, "printing the occupancy", error);
     if (status == CM_OK)
       *json = whole;
     else

@@ -235,17 +235,17 @@ static bool same_cores(const cm_region *a, const uint32_t *cores)
 static cm_status add_compact(search *s, uint32_t most, cm_run *run, cm_region **region, uint32_t *found,
                              cm_error *error)
 {
-  uint32_t **set, sets = 0;
-  if (CM_NEW(run->memory, set, most, error) != CM_OK)
+  cm_core_sets sets = {.capacity = most};
+  if (CM_NEW(run->memory, sets.set, most, error) != CM_OK)
     return error->status;
-  cm_status status = cm_region_search(s->chip, s->usable, s->count, region[0]->cores, most, run, set, &sets, error);
-  for (uint32_t i = 0; i < sets; i++) {
-    if (status != CM_OK || *found == most || same_cores(region[0], set[i]))
-      cm_free(set[i]);
-    else if ((status = enclose(s, set[i], run, &region[*found], error)) == CM_OK)
+  cm_status status = cm_region_search(s->chip, s->usable, s->count, region[0]->cores, run, &sets, error);
+  for (uint32_t i = 0; i < sets.count; i++) {
+    if (status != CM_OK || *found == most || same_cores(region[0], sets.set[i]))
+      cm_free(sets.set[i]);
+    else if ((status = enclose(s, sets.set[i], run, &region[*found], error)) == CM_OK)
       ++*found;
   }
-  cm_free(set);
+  cm_free(sets.set);
   return status;
 }
 

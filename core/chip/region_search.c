@@ -89,7 +89,7 @@ static cm_status rank_near(search *s, uint32_t x, uint32_t y, uint32_t reach, ui
     uint32_t at_y = y0 + j / chip->router_y < s->y.length ? y0 + j / chip->router_y : y0 + j / chip->router_y - s->y.length;
     const uint32_t first = (at_y * chip->router_y + j % chip->router_y) * chip->width;
     double along_y = cm_price_way(&s->y, y, at_y);
-    if (CM_ROOM(s->run->memory, s->order, &s->order_room, here + (uint64_t)columns * chip->router_x, error) != CM_OK)
+    if (CM_ROOM(s->run->memory, s->order, &s->order_capacity, here + (uint64_t)columns * chip->router_x, error) != CM_OK)
       return error->status;
     for (uint32_t i = 0; i < columns; i++) {
       uint32_t at_x = x0 + i < s->x.length ? x0 + i : x0 + i - s->x.length;
@@ -304,29 +304,29 @@ static cm_status search_new(search *s, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_region_search(const cm_chip *chip, const uint8_t *usable, uint32_t count, const uint32_t *start,
-                          uint32_t most, cm_run *run, uint32_t **set, uint32_t *found, cm_error *error)
+cm_status cm_region_search(const cm_chip *chip, const uint8_t *usable, uint32_t count, const uint32_t *start, cm_run *run,
+                           cm_core_sets *sets, cm_error *error)
 {
   search s = {.chip = chip, .usable = usable, .run = run, .count = count};
-  shelf kept = {.most = most};
-  *found = 0;
-  if (count == 0 || most == 0)
+  shelf kept = {.most = sets->capacity};
+  sets->count = 0;
+  if (count == 0 || sets->capacity == 0)
     return CM_OK;
   if (chip->interconnect != NULL)
-    return cm_interconnect_sets(chip, usable, count, most, run, set, found, error);
+    return cm_interconnect_sets(chip, usable, count, run, sets, error);
   cm_status status = search_new(&s, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, kept.set, most, error);
+    status = CM_NEW(run->memory, kept.set, sets->capacity, error);
   if (status == CM_OK)
     status = look_around(&s, start, &kept, error);
   for (uint32_t i = 0; i < kept.count; i++) {
     if (status == CM_OK)
-      set[i] = kept.set[i].cores;
+      sets->set[i] = kept.set[i].cores;
     else
       cm_free(kept.set[i].cores);
   }
   if (status == CM_OK)
-    *found = kept.count;
+    sets->count = kept.count;
   cm_free(kept.set);
   cm_free(s.x.at);
   cm_free(s.y.at);

@@ -11,11 +11,16 @@
 cm_status cm_set_cost(const cm_chip *chip, const uint32_t *cores, uint32_t count, cm_memory *memory, double *cost,
                       cm_error *error);
 
-/* Up to `most` sets of `count` usable cores with low cost, each a new array of ascending core numbers in set [most]
- * (the caller's, cm_free), cheapest first, no two the same. `start` is a set that is improved too; NULL: none. A
+/* Sets of as many cores. */
+typedef struct cm_core_sets {
+  uint32_t **set; /* [capacity] each a new array of ascending core numbers, the caller's (cm_free) */
+  uint32_t count, capacity;
+} cm_core_sets;
+
+/* Fills `sets` up to their capacity with sets of `count` usable cores with low cost, cheapest first, no two the same. `start` is a set that is improved too; NULL: none. A
  * ring of more than 4096 routers is taken for a line. Deterministic. About 2^25 steps. */
-cm_status cm_region_search(const cm_chip *chip, const uint8_t *usable, uint32_t count, const uint32_t *start,
-                          uint32_t most, cm_run *run, uint32_t **set, uint32_t *found, cm_error *error);
+cm_status cm_region_search(const cm_chip *chip, const uint8_t *usable, uint32_t count, const uint32_t *start, cm_run *run,
+                           cm_core_sets *sets, cm_error *error);
 
 /* tallest [width + 2]: at index w the height of the tallest all-usable rectangle at least w wide; *largest: cores of
  * the largest. O(cores). */

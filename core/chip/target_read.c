@@ -16,21 +16,26 @@ static cm_status bad(cm_error *error, const char *where, const char *what)
   return cm_json_fail(error, CM_BAD_CHIP, where, "%s: %s", where, what);
 }
 
-/* A number of an object; `*number` keeps its value when the field is not there and not `needed`. */
-static cm_status read_number(const json_t *object, const char *group, const char *name, bool needed, double least,
-                             double most, bool whole, double *number, cm_error *error)
+/* What a number may be. */
+typedef struct range {
+  double min, max;
+  bool whole, needed;
+} range;
+
+/* A number of an object; `*number` keeps its value when the field is not there and not needed. */
+static cm_status read_number(const json_t *object, const char *group, const char *name, range r, double *number, cm_error *error)
 {
   char where[WHERE];
   (void)snprintf(where, sizeof where, "%s/%s", group, name);
   const json_t *value = json_object_get(object, name);
   if (value == NULL)
-    return needed ? bad(error, where, "missing") : CM_OK;
+    return r.needed ? bad(error, where, "missing") : CM_OK;
   double given = json_number_value(value);
-  if (!json_is_number(value) || !isfinite(given) || (whole && given != floor(given)))
-    return bad(error, where, whole ? "expected a whole number" : "expected a number");
-  if (given < least || given > most)
-    return cm_json_fail(error, CM_BAD_CHIP, where, "%s: %.15g is out of range; %g to %.15g are possible", where, given,
-                        least, most);
+  if (!json_is_number(value) || !isfinite(given) || (r.whole && given != floor(given)))
+    return bad(error, where, r.whole ? "expected a whole number" : "expected a number");
+  if (given < r.min || given > r.max)
+    return cm_json_fail(error, CM_BAD_CHIP, where, "%s: %.15g is out of range; %g to %.15g are possible", where, given, r.min,
+                        r.max);
   *number = given;
   return CM_OK;
 }
@@ -38,7 +43,7 @@ static cm_status read_number(const json_t *object, const char *group, const char
 static cm_status read_count(const json_t *object, const char *group, const char *name, uint32_t *count, cm_error *error)
 {
   double number = *count;
-  if (read_number(object, group, name, false, 1, CM_TARGET_LANES_MAX, true, &number, error) != CM_OK)
+  if (read_number(object, group, name, (range){.min = 1, .max = CM_TARGET_LANES_MAX, .whole = true}, &number, error) != CM_OK)
     return error->status;
   *count = (uint32_t)number;
   return CM_OK;
@@ -61,7 +66,7 @@ static cm_status read_kind(const json_t *rates, const char *where, cm_unit_kind 
     if (strlen(type) == 0 || strlen(type) >= sizeof rate->type)
       return bad(error, where, "a data type's name is too long");
     memcpy(rate->type, type, strlen(type) + 1);
-    if (read_number(rates, where, type, true, 1e-9, RATE_MAX, false, &rate->per_ns, error) != CM_OK)
+    if (read_number(rates, where, type, (range){.min = 1e-9, .max = RATE_MAX, .needed = true}, &rate->per_ns, error) != CM_OK)
       return error->status;
   }
   return CM_OK;
@@ -183,9 +188,9 @@ static cm_status read_device(const json_t *object, const cm_chip *chip, cm_targe
       read_cores(object, where, chip, device, target->core + units, CM_TARGET_LANES_MAX - units, error) != CM_OK ||
       (!device->moves && read_rates(rates, where, device, error) != CM_OK) ||
       (device->moves && read_count(object, where, "ports", &device->ports, error) != CM_OK) ||
-      read_number(object, where, "bytes_per_ns", device->moves, 1e-9, RATE_MAX, false, &device->bytes_per_ns, error) !=
-          CM_OK ||
-      read_number(object, where, "latency_ns", false, 0, RATE_MAX, false, &device->latency_ns, error) != CM_OK)
+      read_number(object, where, "bytes_per_ns", (range){.min = 1e-9, .max = RATE_MAX, .needed = device->moves},
+                  &device->bytes_per_ns, error) != CM_OK ||
+      read_number(object, where, "latency_ns", (range){.max = RATE_MAX}, &device->latency_ns, error) != CM_OK)
     return error->status;
   if (pipelined != NULL && !json_is_boolean(pipelined))
     return bad(error, where, "pipelined should be true or false");
@@ -275,9 +280,10 @@ static cm_status read_machine(const json_t *object, const cm_chip *chip, cm_targ
   if (json_object_get(object, "units") != NULL)
     return refuse_old(object, chip, error);
   if (cm_json_known_fields(object, "/machine", fields, CM_BAD_CHIP, error) != CM_OK ||
-      read_number(object, "/machine", "memory_bytes", true, 1, (double)CM_TARGET_MEMORY_MAX, true, &memory, error) !=
-          CM_OK ||
-      read_number(object, "/machine", "issue_ns", false, 0, RATE_MAX, false, &target->issue_ns, error) != CM_OK)
+      read_number(object, "/machine", "memory_bytes",
+                  (range){.min = 1, .max = (double)CM_TARGET_MEMORY_MAX, .whole = true, .needed = true}, &memory,
+                  error) != CM_OK ||
+      read_number(object, "/machine", "issue_ns", (range){.max = RATE_MAX}, &target->issue_ns, error) != CM_OK)
     return error->status;
   target->memory_bytes = (uint64_t)memory;
   target->grid = (cm_core_grid){chip->width, chip->height, chip->die_width, chip->die_height, chip->router_x, chip->router_y,

@@ -31,7 +31,7 @@ struct cm_tracer {
   uint32_t *slot;           /* [routers] number in `node`, if the node there is of this router; reserved: */
   uint32_t low, high;       /* of which low .. high - 1 are in use */
   uint32_t *late;           /* targets behind dead links */
-  uint64_t late_count, late_room;
+  uint64_t late_count, late_capacity;
   /* Search, by state: router * CM_DIRECTIONS + direction of travel. */
   uint32_t *seen, *before, *queue; /* [routers * CM_DIRECTIONS]; reserved: */
   uint32_t least, most; /* of which states least .. most - 1 are in use */
@@ -337,7 +337,7 @@ static cm_status search_tree(cm_tracer *t, uint32_t source, const uint32_t *targ
 
 static cm_status put_late(cm_tracer *t, uint32_t target, cm_error *error)
 {
-  if (CM_ROOM(t->memory, t->late, &t->late_room, t->late_count + 1, error) != CM_OK)
+  if (CM_ROOM(t->memory, t->late, &t->late_capacity, t->late_count + 1, error) != CM_OK)
     return error->status;
   t->late[t->late_count++] = target;
   return CM_OK;

@@ -16,7 +16,7 @@ enum { BLOCK = 1024, RATE_SCALE = 1024, REGIONS_MAX = 78, REGION_MEAN = 600, PAR
 enum { STREAM_DEGREE = 20, STREAM_TARGETS, STREAM_REGION };
 
 static const double size_deviation = 0.9, out_deviation = 1.1, in_deviation = 1, rate_deviation = 0.8;
-static const double own_share = 0.75, partner_share = 0.2, fill_most = 0.25;
+static const double own_share = 0.75, partner_share = 0.2, fill_max = 0.25;
 
 typedef struct region {
   uint32_t first, count, partner[PARTNERS];
@@ -64,7 +64,7 @@ static cm_status draw_degrees(connectome *c, double fan_out, cm_error *error)
 {
   cm_topology *t = c->made;
   uint32_t n = t->vertex_count;
-  double *weight, sum = 0, before = 0, most = fmax(1, fill_most * n);
+  double *weight, sum = 0, before = 0, most = fmax(1, fill_max * n);
   if (CM_NEW(c->run->memory, weight, n, error) != CM_OK)
     return error->status;
   for (uint32_t v = 0; v < n; v++) {
@@ -105,7 +105,7 @@ static uint32_t draw_target(const connectome *c, uint32_t first, uint32_t count,
 static uint32_t draw_some(const connectome *c, uint32_t first, uint32_t count, uint32_t wanted, uint32_t neuron,
                           cm_random *random, uint32_t *taken, uint32_t *row)
 {
-  uint32_t found = 0, room = (uint32_t)(fill_most * count);
+  uint32_t found = 0, room = (uint32_t)(fill_max * count);
   wanted = wanted < room ? wanted : room;
   for (uint64_t tries = 0; found < wanted && tries < (uint64_t)TRIES * wanted; tries++) {
     uint32_t to = draw_target(c, first, count, random);

@@ -58,19 +58,19 @@ static void finder_fill(finder *f, const uint32_t *free_core, uint32_t count)
   }
 }
 
-static cm_status finder_new(const cm_chip *chip, cm_distance distance, const uint32_t *free_core, uint32_t count,
-                            cm_memory *memory, finder *made, cm_error *error)
+static cm_status finder_new(const cm_assign_task *task, cm_memory *memory, finder *made, cm_error *error)
 {
-  finder f = {.chip = chip, .distance = distance, .routers_x = cm_chip_routers_x(chip),
-              .routers_y = cm_chip_routers_y(chip)};
+  const cm_chip *chip = task->chip;
+  finder f = {
+    .chip = chip, .distance = task->distance, .routers_x = cm_chip_routers_x(chip), .routers_y = cm_chip_routers_y(chip)};
   size_t routers = (size_t)f.routers_x * f.routers_y, places = (size_t)f.routers_y * (f.routers_x + 1);
   if (CM_NEW(memory, f.east, places, error) != CM_OK || CM_NEW(memory, f.west, places, error) != CM_OK ||
-      CM_NEW(memory, f.first, routers + 2, error) != CM_OK || CM_NEW(memory, f.core, count, error) != CM_OK ||
+      CM_NEW(memory, f.first, routers + 2, error) != CM_OK || CM_NEW(memory, f.core, task->free_count, error) != CM_OK ||
       CM_NEW(memory, f.left, routers, error) != CM_OK) {
     finder_free(&f);
     return error->status;
   }
-  finder_fill(&f, free_core, count);
+  finder_fill(&f, task->free_core, task->free_count);
   *made = f;
   return CM_OK;
 }
@@ -178,9 +178,9 @@ static int by_priority(const void *a, const void *b)
   return x->node < y->node ? -1 : x->node > y->node;
 }
 
-static cm_status check_input(const cm_chip *chip, const uint32_t *free_core, uint32_t free_count,
-                             const uint32_t *wanted, uint32_t nodes, cm_error *error)
+static cm_status check_input(const cm_assign_task *task, cm_error *error)
 {
+  uint32_t free_count = task->free_count, nodes = task->nodes, cores = cm_chip_cores(task->chip);
   if (free_count < nodes) {
     (void)cm_fail(error, CM_NO_ROOM, "%u nodes are to be placed, %u cores are free", nodes, free_count);
     cm_error_figure(error, "needed", nodes);
@@ -188,29 +188,28 @@ static cm_status check_input(const cm_chip *chip, const uint32_t *free_core, uin
     return error->status;
   }
   for (uint32_t i = 0; i < free_count; i++)
-    if (free_core[i] >= cm_chip_cores(chip))
-      return cm_fail(error, CM_INTERNAL, "core %u of the free ones is none of the chip's", free_core[i]);
+    if (task->free_core[i] >= cores)
+      return cm_fail(error, CM_INTERNAL, "core %u of the free ones is none of the chip's", task->free_core[i]);
   for (uint32_t v = 0; v < nodes; v++)
-    if (wanted[v] >= cm_chip_cores(chip))
-      return cm_fail(error, CM_INTERNAL, "node %u wants core %u, which is none of the chip's", v, wanted[v]);
+    if (task->wanted[v] >= cores)
+      return cm_fail(error, CM_INTERNAL, "node %u wants core %u, which is none of the chip's", v, task->wanted[v]);
   return CM_OK;
 }
 
-cm_status cm_assign(const cm_chip *chip, const uint32_t *free_core, uint32_t free_count, const uint32_t *wanted,
-                    const uint64_t *priority, uint32_t nodes, cm_distance distance, cm_memory *memory, uint32_t *core,
-                    cm_error *error)
+cm_status cm_assign(const cm_assign_task *task, cm_memory *memory, uint32_t *core, cm_error *error)
 {
+  const uint32_t *wanted = task->wanted;
+  uint32_t nodes = task->nodes;
   finder f = {0};
   claim *claims;
-  if (check_input(chip, free_core, free_count, wanted, nodes, error) != CM_OK ||
-      CM_NEW(memory, claims, nodes, error) != CM_OK)
+  if (check_input(task, error) != CM_OK || CM_NEW(memory, claims, nodes, error) != CM_OK)
     return error->status;
-  if (finder_new(chip, distance, free_core, free_count, memory, &f, error) != CM_OK) {
+  if (finder_new(task, memory, &f, error) != CM_OK) {
     cm_free(claims);
     return error->status;
   }
   for (uint32_t v = 0; v < nodes; v++)
-    claims[v] = (claim){priority[v], v};
+    claims[v] = (claim){task->priority[v], v};
   qsort(claims, nodes, sizeof *claims, by_priority);
   uint32_t losers = 0;
   for (uint32_t k = 0; k < nodes; k++) {

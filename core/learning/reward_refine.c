@@ -12,14 +12,14 @@
 
 enum {
   NOBODY = UINT32_MAX,
-  TRIES_PER_NODE = 16,   /* in a sweep */
-  TRIES_LEAST = 2048,    /* and on small graphs */
-  CYCLE_LEAST = 40,      /* sweeps of an annealing; longer on larger graphs */
-  SAMPLES = 256,         /* tries that tell how large changes are */
+  TRIES_PER_NODE = 16, /* in a sweep */
+  TRIES_MIN = 2048,    /* and on small graphs */
+  CYCLE_MIN = 40,      /* sweeps of an annealing; longer on larger graphs */
+  SAMPLES = 256,       /* tries that tell how large changes are */
   DESCENT_ROUNDS = 64,
-  NEAR = 2,              /* steps around a neighbour's site, or one's own, that a descent looks at */
-  TALKERS = 8,           /* heaviest neighbours whose surroundings it looks at */
-  EXACT_NODES = 64       /* up to so many nodes every trade is looked at with its channels */
+  NEAR = 2,        /* steps around a neighbour's site, or one's own, that a descent looks at */
+  TALKERS = 8,     /* heaviest neighbours whose surroundings it looks at */
+  EXACT_NODES = 64 /* up to so many nodes every trade is looked at with its channels */
 };
 
 #define COLDEST 0.01 /* of the first temperature is the last */
@@ -121,7 +121,7 @@ static void restore(refiner *r)
 static void sweep(refiner *r, double heat, uint32_t reach)
 {
   uint64_t tries = (uint64_t)r->nodes * TRIES_PER_NODE;
-  tries = tries < TRIES_LEAST ? TRIES_LEAST : tries;
+  tries = tries < TRIES_MIN ? TRIES_MIN : tries;
   for (uint64_t k = 0; k < tries; k++) {
     uint32_t v = (uint32_t)cm_random_below(&r->random, r->nodes), from = cm_reward_state_site(r->state, v);
     uint32_t to = draw_site(r, v, reach);
@@ -159,7 +159,7 @@ static cm_status anneal_once(refiner *r, double heat, uint32_t begin, uint32_t e
 static cm_status anneal(refiner *r, const cm_reward_refine_options *options, cm_error *error)
 {
   static const double heats[] = {1, 0.25, 4, 0.5, 2};
-  uint32_t widest = r->columns > r->rows ? r->columns : r->rows, cycle = r->nodes > CYCLE_LEAST ? r->nodes : CYCLE_LEAST;
+  uint32_t widest = r->columns > r->rows ? r->columns : r->rows, cycle = r->nodes > CYCLE_MIN ? r->nodes : CYCLE_MIN;
   uint32_t cycles = options->sweeps / cycle > 0 ? options->sweeps / cycle : 1;
   int64_t best = cm_reward_state_loss(r->state);
   double start = (options->heat > 0 ? options->heat : HEAT) * mean_rise(r, widest);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "core/levels/cache_entries.h"
 
 enum { MANIFEST_BYTES_MAX = 1 << 20 };
@@ -73,8 +74,8 @@ cm_status cm_cache_manifest_write(const char *folder, const char *key, uint64_t 
   json_t *manifest = json_pack("{s:s, s:o}", "key", key, "files", files);
   char path[CM_PATH_MAX];
   cm_file file = {0};
-  if (status == CM_OK && manifest == NULL)
-    status = cm_fail(error, CM_NO_MEMORY, "out of memory while writing a cache manifest");
+  if (status == CM_OK)
+    status = cm_whole(manifest != NULL, "a cache manifest", error);
   if (status == CM_OK)
     status = cm_path(path, error, "%s/manifest.json", folder);
   if (status == CM_OK)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/memory.h"
 #include "core/levels/cache_entries.h"
 
 typedef struct found {
@@ -98,9 +99,9 @@ static cm_status load(cm_cache *cache, cm_error *error)
 
 cm_status cm_cache_open(const char *folder, uint64_t bytes_max, cm_cache **cache, cm_error *error)
 {
-  cm_cache *made = calloc(1, sizeof *made);
-  if (made == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while opening the cache");
+  cm_cache *made;
+  if (CM_HEAP(made, 1, "the cache", error) != CM_OK)
+    return error->status;
   pthread_mutex_init(&made->lock, NULL);
   made->counts.bytes_max = bytes_max;
   if (cm_path(made->folder, error, "%s", folder) != CM_OK || cm_folder_make(folder, error) != CM_OK ||

@@ -45,9 +45,7 @@ typedef struct compiling {
 /* Takes the reference to what a stage has to say. */
 static cm_status add_report(compiling *c, const char *name, json_t *report, cm_error *error)
 {
-  return json_object_set_new(c->report, name, report) == 0
-             ? CM_OK
-             : cm_fail(error, CM_NO_MEMORY, "out of memory while reporting on the compilation");
+  return cm_json_set(c->report, name, report, "the report", error);
 }
 
 /* What the program is of. */
@@ -117,13 +115,14 @@ static cm_status make_draft(compiling *c, cm_plan_options *options, json_t **ord
     (void)cm_subchip_make(&c->best.part, c->part, &options->memory_bytes);
     options->target = c->part;
   }
-  const cm_target *target = c->chip->target;
   const cm_order_measure measure = {c->options->measure, c->options->measure_path, c->options->measure_seconds};
-  if (cm_draft_make(planned(c), NULL, options, c->chip->name, target, c->run, &c->draft, error) != CM_OK)
+  const cm_draft_task task = {
+    .model = planned(c), .options = options, .chip = c->chip->name, .target = c->chip->target, .run = c->run};
+  if (cm_draft_make(&task, NULL, &c->draft, error) != CM_OK)
     return error->status;
-  return c->options->file_order ? CM_OK
-                                : cm_order_search(planned(c), options, c->chip->name, target,
-                                                  measure.command != NULL ? &measure : NULL, &limits, c->run, &c->draft, order, error);
+  return c->options->file_order
+           ? CM_OK
+           : cm_order_search(&task, measure.command != NULL ? &measure : NULL, &limits, &c->draft, order, error);
 }
 
 /* Bytes on the chip that a program may use. */
@@ -181,23 +180,21 @@ static cm_status make_program(compiling *c, json_t *order, cm_error *error)
   cm_time_bound bound;
   cm_analysis analysis = {0};
   cm_plan *whole = NULL;
-  double one_lane = 0;
+  cm_program_times times = {.analysis = &analysis, .bound = &bound};
   cm_run_phase(c->run, "bound");
   cm_status status = whole_plan(c, &whole, error);
-  const cm_plan *plan = whole != NULL ? whole : c->draft.plan;
+  times.whole = whole != NULL ? whole : c->draft.plan;
   if (status == CM_OK)
-    status = cm_time_bound_make(plan, c->chip->target, c->run, &bound, error);
+    status = cm_time_bound_make(times.whole, c->chip->target, c->run, &bound, error);
   if (status == CM_OK)
-    status = time_one_lane(c, &one_lane, error);
+    status = time_one_lane(c, &times.one_lane_ns, error);
   cm_run_phase(c->run, "link");
   if (status == CM_OK)
     status = cm_link(&c->draft.emission, &c->program, error);
   if (status == CM_OK)
     status = cm_analysis_make(c->program, c->run, &analysis, error);
   if (status == CM_OK)
-    status = add_report(c, "program",
-                        cm_program_report(c->draft.plan, plan, &c->draft.memory, &c->draft.emission, c->program,
-                                          &analysis, &bound, one_lane, order, c->search), error);
+    status = add_report(c, "program", cm_program_report(&c->draft, c->program, &times, order, c->search), error);
   else
     json_decref(order);
   cm_analysis_free(&analysis);

@@ -26,18 +26,18 @@ void cm_draft_free(cm_draft *draft)
 }
 
 /* For the least time: a sequence, then a timetable. */
-static cm_status lay_out_time(cm_draft *made, const cm_plan_options *options, const char *chip, const cm_target *target,
-                              cm_run *run, cm_error *error)
+static cm_status lay_out_time(const cm_draft_task *task, cm_draft *made, cm_error *error)
 {
   cm_sequence sequence = {0};
   cm_timetable table = {0};
-  cm_run_phase(run, "order");
-  cm_status status = cm_sequence_make(made->plan, options->settings, &sequence, error);
+  cm_run_phase(task->run, "order");
+  cm_status status = cm_sequence_make(made->plan, task->options->settings, &sequence, error);
   if (status == CM_OK)
-    status = cm_timetable_make(made->plan, &sequence, options->target, options->settings, true, run, &table, error);
+    status =
+      cm_timetable_make(made->plan, &sequence, task->options->target, task->options->settings, true, task->run, &table, error);
   if (status == CM_OK) {
-    cm_run_phase(run, "emit");
-    status = cm_emit_timetable(made->plan, &sequence, &table, chip, target, run, &made->emission, error);
+    cm_run_phase(task->run, "emit");
+    status = cm_emit_timetable(made->plan, &sequence, &table, task->chip, task->target, task->run, &made->emission, error);
   }
   made->memory = (cm_memory_plan){.segments = sequence.segments, .segment_count = sequence.segment_count,
                              .pieces = sequence.pieces, .piece_count = sequence.piece_count, .traffic = table.traffic};
@@ -46,24 +46,22 @@ static cm_status lay_out_time(cm_draft *made, const cm_plan_options *options, co
 }
 
 /* For the fewest bytes. */
-static cm_status lay_out_traffic(cm_draft *made, const char *chip, const cm_target *target, cm_run *run, cm_error *error)
+static cm_status lay_out_traffic(const cm_draft_task *task, cm_draft *made, cm_error *error)
 {
-  cm_run_phase(run, "order");
-  if (cm_memory_plan_make(made->plan, true, run, &made->memory, error) != CM_OK)
+  cm_run_phase(task->run, "order");
+  if (cm_memory_plan_make(made->plan, true, task->run, &made->memory, error) != CM_OK)
     return error->status;
-  cm_run_phase(run, "emit");
-  return cm_emit(made->plan, &made->memory, chip, target, run, &made->emission, error);
+  cm_run_phase(task->run, "emit");
+  return cm_emit(made->plan, &made->memory, task->chip, task->target, task->run, &made->emission, error);
 }
 
-cm_status cm_draft_make(cm_model *model, const uint32_t *order, const cm_plan_options *options, const char *chip,
-                        const cm_target *target, cm_run *run, cm_draft *draft, cm_error *error)
+cm_status cm_draft_make(const cm_draft_task *task, const uint32_t *order, cm_draft *draft, cm_error *error)
 {
   cm_draft made = {0};
-  cm_run_phase(run, "split");
-  cm_status status = cm_plan_new(model, order, options, run, &made.plan, error);
+  cm_run_phase(task->run, "split");
+  cm_status status = cm_plan_new(task->model, order, task->options, task->run, &made.plan, error);
   if (status == CM_OK)
-    status = options->settings != NULL ? lay_out_time(&made, options, chip, target, run, error)
-                                       : lay_out_traffic(&made, chip, target, run, error);
+    status = task->options->settings != NULL ? lay_out_time(task, &made, error) : lay_out_traffic(task, &made, error);
   if (status != CM_OK) {
     cm_draft_free(&made);
     return status;
@@ -73,11 +71,7 @@ cm_status cm_draft_make(cm_model *model, const uint32_t *order, const cm_plan_op
 }
 
 typedef struct scoring {
-  cm_model *model;
-  const cm_plan_options *options;
-  const char *chip;
-  const cm_target *target;
-  cm_run *run;
+  const cm_draft_task *task;
   cm_order_graph graph;
   cm_subgraphs subgraphs;
   uint32_t *node;      /* the graph's nodes by place; a subgraph's are replaced by the order that is scored */
@@ -114,14 +108,14 @@ static cm_status time_of(scoring *s, cm_draft *draft, uint64_t *ns, cm_error *er
   cm_program_free(program);
   if (status != CM_OK)
     return status;
-  return cm_measure(s->measure->command, s->measure->path, s->measure->seconds_max, s->run, ns, error);
+  return cm_measure(s->measure->command, s->measure->path, s->measure->seconds_max, s->task->run, ns, error);
 }
 
 static cm_status draft_of(scoring *s, const uint32_t *order, cm_draft *draft, cm_error *error)
 {
-  if (cm_order_graph_nodes(&s->graph, order, s->run->memory, s->full, error) != CM_OK)
+  if (cm_order_graph_nodes(&s->graph, order, s->task->run->memory, s->full, error) != CM_OK)
     return error->status;
-  return cm_draft_make(s->model, s->full, s->options, s->chip, s->target, s->run, draft, error);
+  return cm_draft_make(s->task, s->full, draft, error);
 }
 
 /* Time of the whole program with one subgraph in another order. */
@@ -150,7 +144,7 @@ static uint64_t points_of(double ns)
 static cm_status score_whole(scoring *s, const uint32_t *order, double *ns, cm_error *error)
 {
   uint32_t *ops;
-  if (CM_NEW(s->run->memory, ops, s->graph.first_op[s->graph.node_count] + 1, error) != CM_OK)
+  if (CM_NEW(s->task->run->memory, ops, s->graph.first_op[s->graph.node_count] + 1, error) != CM_OK)
     return error->status;
   (void)cm_order_graph_ops(&s->graph, order, s->graph.node_count, ops);
   cm_status status = cm_windows_whole(s->windows, ops, ns, error);
@@ -171,7 +165,7 @@ static cm_status score_alone(void *context, uint32_t subgraph, const uint32_t *o
     *points = 0;
     return CM_OK;
   }
-  if (CM_NEW(s->run->memory, ops, s->bound[subgraph + 1] - s->bound[subgraph] + 1, error) != CM_OK)
+  if (CM_NEW(s->task->run->memory, ops, s->bound[subgraph + 1] - s->bound[subgraph] + 1, error) != CM_OK)
     return error->status;
   (void)cm_order_graph_ops(&s->graph, order, count, ops);
   cm_status status = cm_windows_score(s->windows, subgraph, ops, &ns, error);
@@ -205,7 +199,7 @@ static cm_status join(scoring *s, const cm_order_result *result, cm_error *error
   if (memcmp(s->node, s->found, nodes * sizeof *s->node) == 0)
     return CM_OK;
   if (score_whole(s, s->node, &best, error) != CM_OK || score_whole(s, s->found, &all, error) != CM_OK ||
-      CM_NEW(s->run->memory, gains, s->subgraphs.count + 1, error) != CM_OK)
+      CM_NEW(s->task->run->memory, gains, s->subgraphs.count + 1, error) != CM_OK)
     return error->status;
   for (uint32_t g = 0; g < s->subgraphs.count; g++)
     if (result->outcome[g].best_score < result->outcome[g].given_score)
@@ -214,7 +208,7 @@ static cm_status join(scoring *s, const cm_order_result *result, cm_error *error
   cm_status status = CM_OK;
   uint32_t *tried = NULL;
   if (count > 1)
-    status = CM_NEW(s->run->memory, tried, nodes + 1, error);
+    status = CM_NEW(s->task->run->memory, tried, nodes + 1, error);
   for (uint32_t k = 0; status == CM_OK && count > 1 && k < count && k < JOINS_MAX; k++) {
     uint32_t from = s->subgraphs.first[gains[k].subgraph], to = s->subgraphs.first[gains[k].subgraph + 1];
     double ns;
@@ -242,7 +236,7 @@ static uint64_t budget(const scoring *s, const cm_draft *first, const cm_order_l
   if (limits->scores > 0)
     return limits->scores;
   if (s->windows == NULL) {
-    uint64_t scores = PIECES_SCORED / (first->plan->piece_count + PIECES_A_NODE * s->model->order_count + 1);
+    uint64_t scores = PIECES_SCORED / (first->plan->piece_count + PIECES_A_NODE * s->task->model->order_count + 1);
     return scores < ORDERS_MAX ? scores : ORDERS_MAX;
   }
   for (uint32_t g = 0; g < s->subgraphs.count; g++)
@@ -255,10 +249,10 @@ static uint64_t budget(const scoring *s, const cm_draft *first, const cm_order_l
 static cm_status find_queue(scoring *s, cm_error *error)
 {
   uint64_t *height;
-  if (CM_NEW(s->run->memory, height, s->graph.node_count + 1, error) != CM_OK)
+  if (CM_NEW(s->task->run->memory, height, s->graph.node_count + 1, error) != CM_OK)
     return error->status;
   cm_dag_heights(s->graph.dag, s->graph.latency, false, height);
-  cm_status status = cm_dag_queue(s->graph.dag, height, s->run->memory, s->node, error);
+  cm_status status = cm_dag_queue(s->graph.dag, height, s->task->run->memory, s->node, error);
   cm_free(height);
   return status;
 }
@@ -272,8 +266,10 @@ static cm_status find_order(scoring *s, uint64_t scores, double deadline, cm_err
   if (scores < needed && !alone)
     return find_queue(s, error);
   cm_order_options options = cm_order_defaults();
+  const cm_order_task task = {
+    .dag = s->graph.dag, .latency = s->graph.latency, .score = alone ? score_alone : score_program, .context = s};
   cm_order_result result;
-  cm_run run = *s->run;
+  cm_run run = *s->task->run;
   options.nodes_min = NODES_MIN;
   options.scores = options.scores_total = scores < needed ? 1 : scores - needed + 1;
   uint64_t each = options.scores / (alone && subgraphs > 0 ? subgraphs : 1);
@@ -283,8 +279,7 @@ static cm_status find_order(scoring *s, uint64_t scores, double deadline, cm_err
   if (!alone)
     run.threads = 1; /* whole programs are made one at a time: they share the model */
   run.deadline = deadline;
-  cm_status status = cm_orders_search(s->graph.dag, s->graph.latency, NULL, &options, alone ? score_alone : score_program, s,
-                                      &run, &result, error);
+  cm_status status = cm_orders_search(&task, &options, &run, &result, error);
   if (status != CM_OK)
     return status;
   for (uint32_t g = 0; alone && g < subgraphs; g++)
@@ -303,7 +298,7 @@ static cm_status is_faster(scoring *s, const uint32_t *order, const cm_draft *fi
 {
   uint64_t ns[2];
   *faster = other->emission.time_ns < first->emission.time_ns &&
-            (s->options->settings != NULL || bytes_moved(other) <= s->file_bytes);
+            (s->task->options->settings != NULL || bytes_moved(other) <= s->file_bytes);
   for (int i = 0; i < 2 && s->measure != NULL; i++) {
     cm_draft draft;
     if (draft_of(s, i == 0 ? s->subgraphs.node : order, &draft, error) != CM_OK)
@@ -339,28 +334,28 @@ static cm_status try_order(scoring *s, const uint32_t *order, cm_draft *first, c
 
 static cm_status begin(scoring *s, const cm_draft *first, cm_error *error)
 {
-  cm_memory *memory = s->run->memory;
-  if (cm_order_graph_make(first->plan, s->run, &s->graph, error) != CM_OK ||
+  cm_memory *memory = s->task->run->memory;
+  if (cm_order_graph_make(first->plan, s->task->run, &s->graph, error) != CM_OK ||
       cm_subgraphs_find(s->graph.dag, NULL, NODES_MIN, memory, &s->subgraphs, error) != CM_OK ||
       CM_NEW(memory, s->node, s->graph.node_count + 1, error) != CM_OK ||
       CM_NEW(memory, s->found, s->graph.node_count + 1, error) != CM_OK ||
-      CM_NEW(memory, s->full, s->model->order_count + 1, error) != CM_OK ||
+      CM_NEW(memory, s->full, s->task->model->order_count + 1, error) != CM_OK ||
       CM_NEW(memory, s->bound, s->subgraphs.count + 1, error) != CM_OK)
     return error->status;
   memcpy(s->node, s->subgraphs.node, s->graph.node_count * sizeof *s->node);
   memcpy(s->found, s->node, s->graph.node_count * sizeof *s->node);
-  if (s->options->settings == NULL || s->measure != NULL || s->graph.node_count == 0)
+  if (s->task->options->settings == NULL || s->measure != NULL || s->graph.node_count == 0)
     return CM_OK;
   for (uint32_t g = 0; g <= s->subgraphs.count; g++)
     s->bound[g] = s->graph.first_op[s->subgraphs.first[g]];
-  return cm_windows_new(first->plan, s->options, s->bound, s->subgraphs.count, s->run, &s->windows, error);
+  return cm_windows_new(first->plan, s->task->options, s->bound, s->subgraphs.count, s->task->run, &s->windows, error);
 }
 
-cm_status cm_order_search(cm_model *model, const cm_plan_options *options, const char *chip, const cm_target *target,
-                          const cm_order_measure *measure, const cm_order_limits *limits, cm_run *run, cm_draft *first,
-                          json_t **report, cm_error *error)
+cm_status cm_order_search(const cm_draft_task *task, const cm_order_measure *measure, const cm_order_limits *limits,
+                          cm_draft *first, json_t **report, cm_error *error)
 {
-  scoring s = {.model = model, .options = options, .chip = chip, .target = target, .run = run, .measure = measure};
+  scoring s = {.task = task, .measure = measure};
+  cm_run *run = task->run;
   double file_order = first->emission.time_ns;
   double deadline = limits->until > 0 && (run->deadline <= 0 || limits->until < run->deadline) ? limits->until : run->deadline;
   s.file_bytes = bytes_moved(first);

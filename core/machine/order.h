@@ -15,9 +15,17 @@ typedef struct cm_draft {
 
 void cm_draft_free(cm_draft *draft);
 
+/* What drafts are made of. */
+typedef struct cm_draft_task {
+  cm_model *model;
+  const cm_plan_options *options;
+  const char *chip;        /* its name */
+  const cm_target *target; /* the whole of it; options->target may be a part */
+  cm_run *run;
+} cm_draft_task;
+
 /* Cuts, lays out and emits for an order of all nodes (NULL: the model's). Errors: those of the steps. */
-cm_status cm_draft_make(cm_model *model, const uint32_t *order, const cm_plan_options *options, const char *chip,
-                        const cm_target *target, cm_run *run, cm_draft *draft, cm_error *error);
+cm_status cm_draft_make(const cm_draft_task *task, const uint32_t *order, cm_draft *draft, cm_error *error);
 
 /* Scores measured by a command on the real target instead of by the cost model: core/schedule/target_command.h. */
 typedef struct cm_order_measure {
@@ -38,8 +46,7 @@ typedef struct cm_order_limits {
  * where options->settings is NULL, moves no more bytes. The same result for any number of threads. *report (new
  * reference): {"key_nodes", "subgraphs", "scored", "file_order_ns", "best_ns"}, the last two by the cost model. Errors:
  * memory, cancel, those of cm_measure. */
-cm_status cm_order_search(cm_model *model, const cm_plan_options *options, const char *chip, const cm_target *target,
-                          const cm_order_measure *measure, const cm_order_limits *limits, cm_run *run, cm_draft *first,
-                          json_t **report, cm_error *error);
+cm_status cm_order_search(const cm_draft_task *task, const cm_order_measure *measure, const cm_order_limits *limits,
+                          cm_draft *first, json_t **report, cm_error *error);
 
 #endif

@@ -183,9 +183,9 @@ static json_t *path_json(const cm_analysis *analysis, const cm_program *program)
                    "after_ns", reasons, "hops_ns", analysis->path_hops_ns);
 }
 
-static json_t *time_json(const cm_plan *plan, const cm_emission *emission, const cm_program *program,
-                         const cm_analysis *analysis, const cm_time_bound *bound, double one_lane_ns)
+static json_t *time_json(const cm_emission *emission, const cm_program *program, const cm_program_times *times)
 {
+  const cm_time_bound *bound = times->bound;
   json_t *busy = json_object();
   for (uint32_t d = 0; d < program->target.device_count; d++) {
     const cm_device *device = &program->target.device[d];
@@ -198,19 +198,18 @@ static json_t *time_json(const cm_plan *plan, const cm_emission *emission, const
     }
   }
   return json_pack("{s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o, s:o}", "total_ns", emission->time_ns, "lower_bound_ns", bound->ns,
-                   "layer_by_layer_ns", layer_by_layer_ns(plan, &program->target, false), "even_split_ns",
-                   layer_by_layer_ns(plan, &program->target, true), "one_lane_ns", one_lane_ns, "bounds",
-                   bound_json(bound), "limit", limit_json(analysis, emission, program, bound), "critical_path",
-                   path_json(analysis, program), "units", busy);
+                   "layer_by_layer_ns", layer_by_layer_ns(times->whole, &program->target, false), "even_split_ns",
+                   layer_by_layer_ns(times->whole, &program->target, true), "one_lane_ns", times->one_lane_ns, "bounds",
+                   bound_json(bound), "limit", limit_json(times->analysis, emission, program, bound), "critical_path",
+                   path_json(times->analysis, program), "units", busy);
 }
 
-json_t *cm_program_report(const cm_plan *plan, const cm_plan *whole, const cm_memory_plan *layout, const cm_emission *emission,
-                          const cm_program *program, const cm_analysis *analysis, const cm_time_bound *bound,
-                          double one_lane_ns, json_t *order, json_t *search)
+json_t *cm_program_report(const cm_draft *draft, const cm_program *program, const cm_program_times *times, json_t *order,
+                          json_t *search)
 {
   return json_pack("{s:s, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o*, s:O*}", "chip", program->chip_name, "memory_bytes",
-                   (json_int_t)program->target.memory_bytes, "memory_held_bytes", (json_int_t)analysis->held_most, "operators", cm_pieces_report(plan), "subgraphs",
-                   (json_int_t)program->object_count, "instructions", (json_int_t)program->instruction_count, "traffic",
-                   traffic_json(plan, layout, program), "time", time_json(whole, emission, program, analysis, bound, one_lane_ns), "order", order, "search",
-                   search);
+                   (json_int_t)program->target.memory_bytes, "memory_held_bytes", (json_int_t)times->analysis->held_max,
+                   "operators", cm_pieces_report(draft->plan), "subgraphs", (json_int_t)program->object_count, "instructions",
+                   (json_int_t)program->instruction_count, "traffic", traffic_json(draft->plan, &draft->memory, program), "time",
+                   time_json(&draft->emission, program, times), "order", order, "search", search);
 }

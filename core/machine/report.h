@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "core/machine/compile.h"
-#include "core/machine/emit/object.h"
+#include "core/machine/order.h"
 #include "core/machine/run/analysis.h"
 #include "core/machine/time_bound.h"
 
@@ -14,13 +14,18 @@
 cm_status cm_compile_verify(cm_model *before, cm_model *after, const cm_program *program, cm_run *run, json_t *report,
                             cm_error *error);
 
-/* What is said of a program (docs/programs.md); `whole` is its plan, or where that is for a part of the chip, one for all
- * of it; `analysis` explains its time, `one_lane_ns` is the time on one lane of each device. Takes the
- * reference to `order` (of cm_order_search; NULL: no search), and adds `search` (of cm_settings_search). NULL when memory
- * is short. */
-json_t *cm_program_report(const cm_plan *plan, const cm_plan *whole, const cm_memory_plan *layout, const cm_emission *emission,
-                          const cm_program *program, const cm_analysis *analysis, const cm_time_bound *bound,
-                          double one_lane_ns, json_t *order, json_t *search);
+/* What explains the time of a program. */
+typedef struct cm_program_times {
+  const cm_plan *whole; /* its plan, or where that is for a part of the chip, one for all of it */
+  const cm_analysis *analysis;
+  const cm_time_bound *bound;
+  double one_lane_ns; /* on one lane of each device */
+} cm_program_times;
+
+/* What is said of a program (docs/programs.md). Takes the reference to `order` (of cm_order_search; NULL: no search), and adds
+ * `search` (of cm_settings_search). NULL when memory is short. */
+json_t *cm_program_report(const cm_draft *draft, const cm_program *program, const cm_program_times *times, json_t *order,
+                          json_t *search);
 
 /* Writes the pieces of a plan to `path` as JSON: those of `sequence` (`count` pieces) in its order, or all in the order of
  * the operators when it is NULL (docs/programs.md). Errors: CM_IO, CM_DISK_FULL. */

@@ -86,7 +86,7 @@ cm_status cm_compile_verify(cm_model *before, cm_model *after, const cm_program 
     static const cm_simulation_options options = {.compute = true, .check = true};
     cm_simulation result;
     status = program == NULL ? cm_evaluate(after, v.inputs, run, v.after, error)
-                             : cm_simulate(program, v.inputs, &options, NULL, NULL, run, v.after, &result, error);
+                             : cm_simulate(program, v.inputs, &options, run, v.after, &result, error);
     if (status == CM_OK)
       status = compare(before, &v, error);
   }

@@ -20,5 +20,5 @@ cm_status cm_neurons_json(const cm_topology *topology, const uint32_t *part, uin
   if (status != CM_OK)
     return status;
   *json = json_pack("{s:s*, s:I, s:I, s:I}", "routes", topology->target_cores_max != 0 ? "unicast" : NULL, "relays", (json_int_t)topology->relay_count, "copied", (json_int_t)copied, "copies", (json_int_t)more);
-  return *json != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  return cm_whole(*json != NULL, "the report", error);
 }

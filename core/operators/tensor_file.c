@@ -110,23 +110,23 @@ static cm_status read_npy(const uint8_t *bytes, size_t size, const char *path, c
 }
 
 /* `most`: bytes that the tensor can take; a few packed bytes may claim to be gigabytes. */
-static cm_status read_member(const char *path, const char *name, size_t index, uint64_t most, char **bytes,
-                             size_t *size, cm_error *error)
+static cm_status read_member(const char *path, const cm_tensor_wanted *wanted, uint64_t most, char **bytes, size_t *size,
+                             cm_error *error)
 {
   char member[512];
   zip_stat_t about;
   zip_t *zip = zip_open(path, ZIP_RDONLY, NULL);
   if (zip == NULL)
     return cm_fail(error, CM_BAD_REQUEST, "%s is a damaged .npz file", path);
-  (void)snprintf(member, sizeof member, "%.500s.npy", name);
+  (void)snprintf(member, sizeof member, "%.500s.npy", wanted->name);
   zip_int64_t at = zip_name_locate(zip, member, 0);
-  at = at < 0 ? (zip_int64_t)index : at;
+  at = at < 0 ? (zip_int64_t)wanted->index : at;
   cm_status status = CM_OK;
   zip_file_t *file = NULL;
   char *made = NULL;
   if (zip_stat_index(zip, (zip_uint64_t)at, 0, &about) != 0 || about.size > CM_TENSOR_FILE_BYTES_MAX ||
       (file = zip_fopen_index(zip, (zip_uint64_t)at, 0)) == NULL)
-    status = cm_fail(error, CM_BAD_REQUEST, "%s has no member %s and no member %zu", path, member, index);
+    status = cm_fail(error, CM_BAD_REQUEST, "%s has no member %s and no member %zu", path, member, wanted->index);
   else if (about.size > most)
     status = cm_fail(error, CM_BAD_REQUEST, "%s: a member claims %llu bytes, where at most %llu are expected", path,
                      (unsigned long long)about.size, (unsigned long long)most);
@@ -172,21 +172,21 @@ static bool is_named_raw(const char *path, cm_type type)
   return length > last && strcmp(path + length - last, ending) == 0;
 }
 
-cm_status cm_tensor_read(const char *path, const char *name, size_t index, cm_type type, uint32_t rank,
-                         const int64_t *dims, cm_memory *memory, cm_tensor **made, cm_error *error)
+cm_status cm_tensor_read(const char *path, const cm_tensor_wanted *wanted, cm_memory *memory, cm_tensor **made, cm_error *error)
 {
   enum { ELEMENT_MAX = 8, HEADER_MAX = 1 << 17 }; /* of .npy, in bytes */
   char *bytes;
   size_t size;
+  const cm_type type = wanted->type;
   cm_tensor *tensor = NULL, *given = NULL;
   if (cm_file_read(path, CM_TENSOR_FILE_BYTES_MAX, &bytes, &size, error) != CM_OK)
     return error->status;
-  cm_status status = cm_tensor_new(memory, type, rank, dims, &tensor, error);
+  cm_status status = cm_tensor_new(memory, type, wanted->rank, wanted->dims, &tensor, error);
   bool raw = status == CM_OK && size == tensor->count * cm_type_bytes(type) && is_named_raw(path, type);
   if (status == CM_OK && !raw && size > 4 && memcmp(bytes, "PK\3\4", 4) == 0) {
     free(bytes);
     bytes = NULL;
-    status = read_member(path, name, index, tensor->count * ELEMENT_MAX + HEADER_MAX, &bytes, &size, error);
+    status = read_member(path, wanted, tensor->count * ELEMENT_MAX + HEADER_MAX, &bytes, &size, error);
   }
   if (status == CM_OK && !raw && size > NPY_MAGIC && memcmp(bytes, "\x93NUMPY", NPY_MAGIC) == 0) {
     status = read_npy((const uint8_t *)bytes, size, path, memory, &given, error);

@@ -7,12 +7,20 @@
 /* Largest tensor file. */
 #define CM_TENSOR_FILE_BYTES_MAX ((size_t)1 << 32)
 
-/* Reads one tensor of a type and shape that are known: a .npy file (numbers of another type are converted), member `name`
- * of a .npz (or its `index`-th where it has none of that name), else raw elements of `type`. The kind is known by the
+/* A tensor that is to be read. */
+typedef struct cm_tensor_wanted {
+  const char *name; /* of its member in a .npz, */
+  size_t index;     /* or the number of it, where none has that name */
+  cm_type type;
+  uint32_t rank;
+  const int64_t *dims;
+} cm_tensor_wanted;
+
+/* Reads one tensor of a type and shape that are known: a .npy file (numbers of another type are converted), a member
+ * of a .npz, else raw elements of the type. The kind is known by the
  * first bytes, but for files of the right size that the name says to be raw (".f32"). Errors: CM_BAD_REQUEST (damaged, another number of elements; what there should be), CM_NOT_FOUND, CM_IO,
  * CM_TOO_LARGE, memory. */
-cm_status cm_tensor_read(const char *path, const char *name, size_t index, cm_type type, uint32_t rank,
-                         const int64_t *dims, cm_memory *memory, cm_tensor **made, cm_error *error);
+cm_status cm_tensor_read(const char *path, const cm_tensor_wanted *wanted, cm_memory *memory, cm_tensor **made, cm_error *error);
 
 /* Writes a tensor as a .npy file, whole or not at all. Types that NumPy does not have are written as float32. */
 cm_status cm_tensor_write_npy(const cm_tensor *tensor, const char *path, cm_error *error);

@@ -18,12 +18,15 @@ static const uint64_t LINKS_UNASKED_MAX = UINT64_C(1) << 26;
 
 #define OCCUPANCY_NAME "occupancy.json"
 
-cm_status cm_mapping_certify(const cm_mapping *m, const cm_topology *topology, const cm_chip *chip, const cm_occupancy *occupancy,
-                             const char *network_id, cm_run *run, FILE *stream, cm_error *error)
+cm_status cm_mapping_certify(const cm_mapping *m, const cm_check_context *context, FILE *stream, cm_error *error)
 {
-  const cm_certified made = {.part = m->part, .core = m->core, .parts = m->part_count, .metrics = &m->metrics, .load = m->detail.core,
-                             .scenario = m->scenario, .options = m->options};
-  return cm_certificate_write(&made, topology, chip, occupancy, network_id, run, stream, error);
+  const cm_certified made = {
+    .mapped = {.topology = context->topology, .chip = context->chip, .part = m->part, .parts = m->part_count, .core = m->core},
+    .metrics = &m->metrics,
+    .load = m->detail.core,
+    .scenario = m->scenario,
+    .options = m->options};
+  return cm_certificate_write(&made, context, stream, error);
 }
 
 typedef struct beside {
@@ -57,8 +60,11 @@ static cm_status write_view(beside *b, cm_mapping_view view, FILE *stream, cm_er
   static const cm_routes_view kinds[] = {CM_ROUTES_JSON, CM_ROUTES_CSV, CM_ROUTES_BINARY};
   const cm_map_input *in = b->input;
   if (view == CM_VIEW_CERTIFICATE_JSON)
-    return cm_mapping_certify(b->mapping, in->topology, in->chip, in->occupancy, in->network_id, b->run, stream,
-                                error);
+    return cm_mapping_certify(
+      b->mapping,
+      &(cm_check_context){
+        .topology = in->topology, .chip = in->chip, .occupancy = in->occupancy, .network_id = in->network_id, .run = b->run},
+      stream, error);
   if (b->routes != NULL)
     return cm_routes_write(b->routes, kinds[view - CM_VIEW_ROUTES_JSON], b->run, stream, error);
   if (view == CM_VIEW_ROUTES_JSON)

@@ -6,10 +6,10 @@
 #include "core/output/views.h"
 #include "core/mapping/input.h"
 #include "core/mapping/mapping.h"
+#include "core/verify/check.h"
 
 /* Writes the certificate of a mapping (cm_certificate_write). */
-cm_status cm_mapping_certify(const cm_mapping *mapping, const cm_topology *topology, const cm_chip *chip, const cm_occupancy *occupancy,
-                             const char *network_id, cm_run *run, FILE *stream, cm_error *error);
+cm_status cm_mapping_certify(const cm_mapping *mapping, const cm_check_context *context, FILE *stream, cm_error *error);
 
 /* Writes into the folder of a mapping's views what is asked for beside them, and which cores were free (as
  * cm_occupancy_print), of which a later certificate tells. Errors: CM_NO_ROUTE, CM_TOO_LARGE; CM_IO, CM_DISK_FULL, memory,

@@ -26,9 +26,9 @@ typedef struct work {
   uint32_t *counter;  /* [parts + 1] */
   cm_contact *contact, *spare; /* [contact_count] sorted by pair, as the round found them */
   uint32_t contact_count;
-  uint64_t contact_room, spare_room;
+  uint64_t contact_capacity, spare_room;
   pair *pair;         /* [pair_count] */
-  uint64_t pair_count, pair_room;
+  uint64_t pair_count, pair_capacity;
   uint32_t *seed;     /* [vertices] */
   uint32_t *order[2]; /* [vertices] */
   uint8_t *side;      /* [vertices] */
@@ -68,7 +68,7 @@ static cm_status list_contacts_of(work *w, uint32_t v, cm_error *error)
 {
   const cm_flow_view *s = w->view;
   uint32_t own = s->part[v], ties = s->ties(s->context, v);
-  if (CM_ROOM(w->run->memory, w->contact, &w->contact_room, (uint64_t)w->contact_count + ties, error) != CM_OK)
+  if (CM_ROOM(w->run->memory, w->contact, &w->contact_capacity, (uint64_t)w->contact_count + ties, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < ties; i++) {
     uint32_t p;
@@ -110,7 +110,7 @@ static cm_status list_pairs(work *w, cm_error *error)
   for (uint32_t i = 0; i < w->contact_count; i++) {
     const cm_contact *c = &w->contact[i];
     if (cm_contacts_begin_pair(w->contact, i)) {
-      if (CM_ROOM(w->run->memory, w->pair, &w->pair_room, w->pair_count + 1, error) != CM_OK)
+      if (CM_ROOM(w->run->memory, w->pair, &w->pair_capacity, w->pair_count + 1, error) != CM_OK)
         return error->status;
       w->pair[w->pair_count++] = (pair){.first = i};
     }

@@ -44,7 +44,7 @@ typedef struct cm_flow {
   uint32_t *depth, *next; /* [nodes] */
   uint32_t *path;         /* [nodes] arcs */
   uint64_t looks;         /* at arcs, since cm_flow_begin */
-  uint64_t node_room, pair_room, arc_room;
+  uint64_t node_room, pair_capacity, arc_capacity;
 } cm_flow;
 
 void cm_flow_free(cm_flow *flow); /* a zeroed one is empty, with `memory` to be set */

@@ -28,7 +28,7 @@ typedef struct budget {
   bool alone; /* one annealing takes all the work where that is less than one of use: short ones end no lower together */
   /* By blocks: entries of the graph that are looked at on the finest level, within these numbers of sweeps; on all levels of
    * a descent (0: as each level takes), and so of many parts. */
-  double entries, sweeps_least, sweeps_most, descent_entries, many_entries;
+  double entries, sweeps_min, sweeps_most, descent_entries, many_entries;
   uint32_t cycles;
   double relief; /* bookings of packets at routers, for loads */
   /* Entries that are looked at where distances come from an interconnect, within so many sweeps. */
@@ -42,7 +42,7 @@ static const budget budgets[] = {
 };
 
 /* The least sweeps for each of a population; with fewer it is a smaller one. */
-enum { SWEEPS_LEAST = 30, SWEEPS_EACH = 80, SWEEPS_ALONE = 120 };
+enum { SWEEPS_MIN = 30, SWEEPS_EACH = 80, SWEEPS_ALONE = 120 };
 
 static cm_qap_options divide(const budget *b, const cm_axes *axes, uint64_t seed)
 {
@@ -50,24 +50,24 @@ static cm_qap_options divide(const budget *b, const cm_axes *axes, uint64_t seed
   double sweeps = fmin(b->work / fmax(cm_qap_sweep_work(axes), 1), b->sweeps_max);
   while (population > 1 && sweeps / population < SWEEPS_EACH)
     population /= 2;
-  if (b->alone && sweeps < cm_qap_sweeps_most(axes->count)) {
+  if (b->alone && sweeps < cm_qap_sweeps_max(axes->count)) {
     population = 1;
     sweeps = fmax(sweeps, SWEEPS_ALONE);
   }
-  return cm_qap_divide(fmax(sweeps, SWEEPS_LEAST), population, axes->count, seed);
+  return cm_qap_divide(fmax(sweeps, SWEEPS_MIN), population, axes->count, seed);
 }
 
-static cm_status along_curve(const cm_graph *parts, const cm_chip *chip, const cm_region *region, cm_run *run,
-                             uint32_t *at, cm_error *error)
+static cm_status along_curve(const cm_graph *parts, const cm_place_task *task, uint32_t *at, cm_error *error)
 {
+  cm_run *run = task->run;
   uint32_t *order, *curve = NULL;
   cm_status status = CM_NEW(run->memory, order, parts->vertex_count, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, curve, region->core_count, error);
+    status = CM_NEW(run->memory, curve, task->region->core_count, error);
   if (status == CM_OK)
     status = cm_order_parts(parts, run, order, error);
   if (status == CM_OK)
-    status = cm_order_cores(chip, region, run, curve, error);
+    status = cm_order_cores(task->chip, task->region, run, curve, error);
   for (uint32_t i = 0; status == CM_OK && i < parts->vertex_count; i++)
     at[order[i]] = curve[i];
   cm_free(order);
@@ -75,34 +75,31 @@ static cm_status along_curve(const cm_graph *parts, const cm_chip *chip, const c
   return status;
 }
 
-/* Many parts, or little time. */
-static cm_status arrange_by_blocks(const cm_graph *parts, const cm_chip *chip, const cm_region *region,
-                                   const cm_axes *axes, const budget *b, uint64_t seed, cm_run *run, uint32_t *at,
-                                   cm_arrange_result *result, cm_error *error)
-{
-  double paid = b->entries / ((double)parts->entry_count + 1);
-  cm_blocks_options options = {.sweeps = fmin(fmax(paid, b->sweeps_least), b->sweeps_most), .cycles = b->cycles,
-                               .entries = parts->vertex_count > MANY ? b->many_entries : b->descent_entries, .seed = seed};
-  cm_blocks_result made;
-  if (cm_place_by_blocks(parts, axes, chip, region, &options, run, at, &made, error) != CM_OK)
-    return error->status;
-  *result = (cm_arrange_result){.method = "blocks and exchanges", .curve = made.curve, .refined = made.cost};
-  return CM_OK;
-}
-
 /* What one run holds. */
 typedef struct work {
   const cm_graph *parts;
-  const cm_chip *chip;
-  const cm_region *region;
+  cm_place_task task;
   const cm_arrange_options *options;
   const budget *budget;
-  cm_axes *axes;
-  cm_run *run;
   uint32_t *at, *annealed; /* [parts] */
   cm_qap_pool pool;
   cm_arrange_result result;
 } work;
+
+/* Many parts, or little time. */
+static cm_status arrange_by_blocks(work *w, cm_error *error)
+{
+  const budget *b = w->budget;
+  double paid = b->entries / ((double)w->parts->entry_count + 1);
+  cm_blocks_options options = {.sweeps = fmin(fmax(paid, b->sweeps_min), b->sweeps_most),
+                               .cycles = b->cycles,
+                               .entries = w->parts->vertex_count > MANY ? b->many_entries : b->descent_entries};
+  cm_blocks_result made;
+  if (cm_place_by_blocks(w->parts, &w->task, &options, w->at, &made, error) != CM_OK)
+    return error->status;
+  w->result = (cm_arrange_result){.method = "blocks and exchanges", .curve = made.curve, .refined = made.cost};
+  return CM_OK;
+}
 
 /* Among all that was annealed, and what is near the best of it. */
 static cm_status relieve(work *w, cm_error *error)
@@ -110,14 +107,13 @@ static cm_status relieve(work *w, cm_error *error)
   cm_loads *loads;
   const cm_flows *flows = w->options->flows;
   double enough = relief_enough * w->budget->population * (double)(flows->first[flows->parts] + flows->parts);
-  cm_relief_options options = {
-    .others = &w->pool, .work = fmin(w->budget->relief, enough), .seed = w->options->seed};
   cm_relief_result made;
-  if (cm_loads_new(flows, w->chip, w->region->cores, w->region->core_count, w->run, &loads, error) != CM_OK)
+  if (cm_loads_new(flows, w->task.chip, w->task.region->cores, w->task.region->core_count, w->task.run, &loads, error) != CM_OK)
     return error->status;
   if (loads == NULL)
     return CM_OK;
-  cm_status status = cm_relieve(w->parts, w->axes, loads, &options, w->run, w->at, &made, error);
+  cm_relief_options options = {.loads = loads, .others = &w->pool, .work = fmin(w->budget->relief, enough)};
+  cm_status status = cm_relieve(w->parts, &w->task, &options, w->at, &made, error);
   cm_loads_free(loads);
   if (status != CM_OK)
     return status;
@@ -133,16 +129,16 @@ static cm_status anneal(work *w, cm_error *error)
 {
   uint32_t n = w->parts->vertex_count;
   uint64_t cost;
-  cm_qap_options options = divide(w->budget, w->axes, w->options->seed);
+  cm_qap_options options = divide(w->budget, w->task.axes, w->task.seed);
   if (w->options->flows != NULL) {
     w->pool.most = POOL;
     options.pool = &w->pool;
-    if (CM_NEW(w->run->memory, w->pool.at, (size_t)POOL * n, error) != CM_OK ||
-        CM_NEW(w->run->memory, w->pool.cost, POOL, error) != CM_OK)
+    if (CM_NEW(w->task.run->memory, w->pool.at, (size_t)POOL * n, error) != CM_OK ||
+        CM_NEW(w->task.run->memory, w->pool.cost, POOL, error) != CM_OK)
       return error->status;
   }
-  cm_run_phase(w->run, "anneal");
-  if (cm_place_by_annealing(w->parts, w->axes, &options, w->run, w->annealed, &cost, error) != CM_OK)
+  cm_run_phase(w->task.run, "anneal");
+  if (cm_place_by_annealing(w->parts, w->task.axes, &options, w->task.run, w->annealed, &cost, error) != CM_OK)
     return error->status;
   if (cost < w->result.refined) {
     memcpy(w->at, w->annealed, n * sizeof *w->at);
@@ -156,9 +152,9 @@ static cm_status anneal(work *w, cm_error *error)
 static cm_status arrange_by_ways(work *w, cm_error *error)
 {
   double sweep = 2 * (double)w->parts->entry_count + 4.0 * w->parts->vertex_count;
-  cm_way_options options = {.entries = fmin(w->budget->way_entries, w->budget->way_sweeps * sweep), .seed = w->options->seed, .layout = 0.25};
+  cm_way_options options = {.entries = fmin(w->budget->way_entries, w->budget->way_sweeps * sweep), .layout = 0.25};
   cm_way_result made;
-  if (cm_place_by_ways(w->parts, w->chip, w->region, &options, w->run, w->at, &made, error) != CM_OK)
+  if (cm_place_by_ways(w->parts, &w->task, &options, w->at, &made, error) != CM_OK)
     return error->status;
   w->result = (cm_arrange_result){.method = "blocks by ways", .curve = made.before, .refined = made.after, .swaps = made.moves};
   return CM_OK;
@@ -168,43 +164,48 @@ static cm_status arrange(work *w, cm_error *error)
 {
   const budget *b = w->budget;
   cm_arrange_result *r = &w->result;
-  if (b->few == 0 || w->axes->count > b->few)
-    return arrange_by_blocks(w->parts, w->chip, w->region, w->axes, b, w->options->seed, w->run, w->at, r, error);
-  cm_run_phase(w->run, "place");
-  if (along_curve(w->parts, w->chip, w->region, w->run, w->at, error) != CM_OK)
+  cm_swaps_result swapped;
+  if (b->few == 0 || w->task.axes->count > b->few)
+    return arrange_by_blocks(w, error);
+  cm_run_phase(w->task.run, "place");
+  if (along_curve(w->parts, &w->task, w->at, error) != CM_OK)
     return error->status;
   r->method = "curve and swaps";
-  r->curve = cm_axes_cost(w->parts, w->axes, w->at);
-  if (cm_place_by_swaps(w->parts, w->axes, w->chip, w->region, b->rounds, w->run, w->at, &r->rounds, &r->swaps,
-                        error) != CM_OK)
+  r->curve = cm_axes_cost(w->parts, w->task.axes, w->at);
+  if (cm_place_by_swaps(w->parts, &w->task, b->rounds, w->at, &swapped, error) != CM_OK)
     return error->status;
-  r->refined = cm_axes_cost(w->parts, w->axes, w->at);
+  r->rounds = swapped.rounds;
+  r->swaps = swapped.swaps;
+  r->refined = cm_axes_cost(w->parts, w->task.axes, w->at);
   return anneal(w, error);
 }
 
-cm_status cm_arrange(const cm_graph *parts, const cm_chip *chip, const cm_region *region,
-                     const cm_arrange_options *options, cm_run *run, uint32_t *core, cm_arrange_result *result,
-                     cm_error *error)
+cm_status cm_arrange(const cm_graph *parts, const cm_place_task *task, const cm_arrange_options *options, uint32_t *core,
+                     cm_arrange_result *result, cm_error *error)
 {
-  work w = {.parts = parts, .chip = chip, .region = region, .options = options,
-            .budget = &budgets[options->effort], .run = run};
+  work w = {.parts = parts, .task = *task, .options = options, .budget = &budgets[options->effort]};
+  const cm_region *region = task->region;
+  cm_memory *memory = task->run->memory;
+  cm_axes *axes = NULL;
   if (region->core_count < parts->vertex_count)
     return cm_fail(error, CM_INTERNAL, "a region of %u cores for %u parts", region->core_count, parts->vertex_count);
-  cm_status status =
-    chip->interconnect != NULL ? CM_OK : cm_axes_new(chip, region->cores, region->core_count, run, &w.axes, error);
+  cm_status status = task->chip->interconnect != NULL
+                       ? CM_OK
+                       : cm_axes_new(task->chip, region->cores, region->core_count, task->run, &axes, error);
   if (status != CM_OK)
     return status;
-  status = CM_NEW(run->memory, w.at, parts->vertex_count, error);
+  w.task.axes = axes;
+  status = CM_NEW(memory, w.at, parts->vertex_count, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, w.annealed, parts->vertex_count, error);
+    status = CM_NEW(memory, w.annealed, parts->vertex_count, error);
   if (status == CM_OK)
-    status = chip->interconnect != NULL ? arrange_by_ways(&w, error) : arrange(&w, error);
+    status = task->chip->interconnect != NULL ? arrange_by_ways(&w, error) : arrange(&w, error);
   if (status == CM_OK) {
     for (uint32_t p = 0; p < parts->vertex_count; p++)
       core[p] = region->cores[w.at[p]];
     *result = w.result;
   }
-  cm_axes_free(w.axes);
+  cm_axes_free(axes);
   cm_free(w.at);
   cm_free(w.annealed);
   cm_free(w.pool.at);

@@ -2,10 +2,9 @@
 #ifndef CM_PLACEMENT_ARRANGE_H
 #define CM_PLACEMENT_ARRANGE_H
 
-#include "core/chip/region.h"
 #include "core/partition/flows.h"
 #include "core/partition/graph.h"
-#include "core/placement/axes.h"
+#include "core/placement/task.h"
 
 /* So many cores at most are annealed with tables; more are placed by blocks. */
 enum { CM_ARRANGE_FEW = 512 };
@@ -14,7 +13,6 @@ typedef enum cm_arrange_effort { CM_ARRANGE_FAST, CM_ARRANGE_BALANCED, CM_ARRANG
 
 typedef struct cm_arrange_options {
   cm_arrange_effort effort;
-  uint64_t seed;
   const cm_flows *flows; /* what the parts send to each other: among placements within 1 % of the least energy, the one with
                             the lowest peak router load is taken (relief/relief.h); NULL: cost alone counts */
 } cm_arrange_options;
@@ -33,8 +31,7 @@ typedef struct cm_arrange_result {
  * in seconds: the result depends on the input and the options alone. Fills core [parts] with core numbers. Phases
  * "place" and "anneal". FAST, and the others beyond 512 cores: as cm_place_by_blocks, and loads are not looked at; else
  * as cm_place_by_annealing. */
-cm_status cm_arrange(const cm_graph *parts, const cm_chip *chip, const cm_region *region,
-                     const cm_arrange_options *options, cm_run *run, uint32_t *core, cm_arrange_result *result,
-                     cm_error *error);
+cm_status cm_arrange(const cm_graph *parts, const cm_place_task *task, const cm_arrange_options *options, uint32_t *core,
+                     cm_arrange_result *result, cm_error *error);
 
 #endif

@@ -13,10 +13,8 @@ typedef struct box {
 
 typedef struct work {
   const cm_graph *parts;
-  const cm_chip *chip;
-  cm_run *run;
+  const cm_place_task *task;
   uint32_t tries;
-  uint64_t seed;
   uint32_t *core, *part; /* [count] boxes as ranges of both */
   uint32_t *scratch;     /* [count] */
   uint8_t *side;         /* [count] */
@@ -55,10 +53,11 @@ static cm_status split_parts(work *w, const box *whole, uint32_t near_count, cm_
     return CM_OK; /* all cores lie in one half: so do all parts */
   cm_graph *graph;
   uint64_t cut;
-  if (cm_graph_induce(w->parts, w->part + whole->begin, count, w->scratch, w->run, &graph, error) != CM_OK)
+  if (cm_graph_induce(w->parts, w->part + whole->begin, count, w->scratch, w->task->run, &graph, error) != CM_OK)
     return error->status;
-  cm_status status = cm_bisect(graph, (cm_half){.target = near_count}, w->tries, w->seed, CM_STREAM_PLACEMENT,
-                               whole->node, w->run, w->side, &cut, error);
+  cm_bisect_options options = {
+    .half = {.target = near_count}, .tries = w->tries, .seed = w->task->seed, .node = whole->node, .stream = CM_STREAM_PLACEMENT};
+  cm_status status = cm_bisect(graph, &options, w->task->run, w->side, &cut, error);
   cm_graph_free(graph);
   if (status == CM_OK)
     (void)split_range(w->part + whole->begin, count, w->side, w->scratch);
@@ -79,12 +78,12 @@ static cm_status place_boxes(work *w, uint32_t *core, cm_error *error)
     }
     halve(&whole, &near_half, &far_half);
     for (uint32_t i = whole.begin; i < whole.end; i++) {
-      uint32_t x = w->core[i] % w->chip->width, y = w->core[i] / w->chip->width;
+      uint32_t x = w->core[i] % w->task->chip->width, y = w->core[i] / w->task->chip->width;
       w->side[i - whole.begin] = x < near_half.x1 && y < near_half.y1;
     }
     uint32_t near_count = split_range(w->core + whole.begin, whole.end - whole.begin, w->side, w->scratch);
     if (split_parts(w, &whole, near_count, error) != CM_OK ||
-        cm_run_progress(w->run, (double)placed / count, -1, count, NAN, error) != CM_OK)
+        cm_run_progress(w->task->run, (double)placed / count, -1, count, NAN, error) != CM_OK)
       return error->status;
     near_half.end = far_half.begin = whole.begin + near_count;
     w->stack[w->depth++] = far_half;
@@ -93,23 +92,24 @@ static cm_status place_boxes(work *w, uint32_t *core, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_place_by_bisection(const cm_graph *parts, const cm_chip *chip, const cm_region *region,
-                                uint32_t tries, uint64_t seed, cm_run *run, uint32_t *core, cm_error *error)
+cm_status cm_place_by_bisection(const cm_graph *parts, const cm_place_task *task, uint32_t tries, uint32_t *core, cm_error *error)
 {
   uint32_t count = parts->vertex_count;
-  work w = {.parts = parts, .chip = chip, .run = run, .tries = tries, .seed = seed};
-  cm_run_phase(run, "place");
+  work w = {.parts = parts, .task = task, .tries = tries};
+  const cm_region *region = task->region;
+  cm_memory *memory = task->run->memory;
+  cm_run_phase(task->run, "place");
   if (region->core_count != count)
     return cm_fail(error, CM_INTERNAL, "a region of %u cores for %u parts", region->core_count, count);
-  cm_status status = CM_NEW(run->memory, w.core, count, error);
+  cm_status status = CM_NEW(memory, w.core, count, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, w.part, count, error);
+    status = CM_NEW(memory, w.part, count, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, w.scratch, count, error);
+    status = CM_NEW(memory, w.scratch, count, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, w.side, count, error);
+    status = CM_NEW(memory, w.side, count, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, w.stack, (size_t)count + 64, error);
+    status = CM_NEW(memory, w.stack, (size_t)count + 64, error);
   if (status == CM_OK) {
     for (uint32_t i = 0; i < count; i++) {
       w.core[i] = region->cores[i];

@@ -20,15 +20,18 @@ enum { BLOCK_BITS = 2, COARSEST = 64, COARSEST_SWEEPS = 1000, CYCLE_STREAMS = 16
 static const double hot = 3, warm = 2, cold = 0.05, sweeps_most = 4000;
 
 typedef struct work {
+  const cm_place_task *task;
   const cm_axes *axes;
   const cm_blocks_options *options;
   cm_run *run;
+  const cm_graph *graph;
   uint32_t parts;
   uint32_t *curve;    /* [cores] of the region along the curve */
   uint32_t *rank_at;  /* [columns * rows] place along the curve of the core there, CM_NO_CELL: none */
   cm_hierarchy hierarchy; /* of blocks of 4^l parts, numbered along the order */
   uint32_t *column, *row, *cell_at; /* of the cells of a level */
   uint32_t *representative;         /* [cells] a core in the middle of each */
+  cm_blocks_result result;
 } work;
 
 /* ---- cells ---- */
@@ -55,6 +58,12 @@ static uint32_t central(const work *w, uint32_t begin, uint32_t end)
   return best;
 }
 
+/* Blocks of less parts than the others stay where they are: there is one at most. */
+static uint32_t pinned_on(const work *w, uint32_t level)
+{
+  return (w->parts & ((UINT32_C(1) << BLOCK_BITS * level) - 1)) != 0;
+}
+
 static void make_cells(work *w, uint32_t level, cm_cells *cells)
 {
   const cm_axes *a = w->axes;
@@ -67,42 +76,49 @@ static void make_cells(work *w, uint32_t level, cm_cells *cells)
   }
   for (size_t i = 0; i < (size_t)a->columns * a->rows; i++)
     w->cell_at[i] = w->rank_at[i] < w->parts ? w->rank_at[i] >> shift : CM_NO_CELL;
-  *cells = (cm_cells){.axes = a, .count = count, .column = w->column, .row = w->row, .at = w->cell_at,
-                      .spacing = UINT32_C(1) << level};
-}
-
-/* Blocks of less parts than the others stay where they are: there is one at most. */
-static uint32_t pinned_on(const work *w, uint32_t level)
-{
-  return (w->parts & ((UINT32_C(1) << BLOCK_BITS * level) - 1)) != 0;
+  *cells = (cm_cells){.axes = a,
+                      .count = count,
+                      .column = w->column,
+                      .row = w->row,
+                      .at = w->cell_at,
+                      .spacing = UINT32_C(1) << level,
+                      .pinned = pinned_on(w, level)};
 }
 
 /* ---- levels ---- */
 
-/* The places of one axis that `count` cells use, numbered anew, with the distances between them. */
-static cm_status squeeze(const uint32_t *place, uint32_t count, const uint32_t *distance, uint32_t length, cm_run *run,
-                         uint32_t *number, uint32_t **between, uint32_t *used, cm_error *error)
+/* Where cells lie on one axis, and the distances between its places. */
+typedef struct axis {
+  uint32_t *place;    /* [cells] */
+  uint32_t *distance; /* [length * length] */
+  uint32_t length;
+} axis;
+
+/* The places of an axis that `count` cells use, numbered anew. */
+static cm_status squeeze(const axis *whole, uint32_t count, cm_run *run, axis *made, cm_error *error)
 {
-  uint32_t *old, *fresh = NULL, found = 0;
+  uint32_t *old, *fresh = NULL, found = 0, length = whole->length;
   cm_status status = CM_NEW(run->memory, old, length, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, fresh, length, error);
   for (uint32_t c = 0; c < count && status == CM_OK; c++)
-    fresh[place[c]] = 1;
+    fresh[whole->place[c]] = 1;
   for (uint32_t i = 0; i < length && status == CM_OK; i++)
     if (fresh[i]) {
       fresh[i] = found;
       old[found++] = i;
     }
   if (status == CM_OK)
-    status = CM_NEW(run->memory, *between, (size_t)found * found, error);
+    status = CM_NEW(run->memory, made->place, count, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, made->distance, (size_t)found * found, error);
   if (status == CM_OK) {
     for (uint32_t c = 0; c < count; c++)
-      number[c] = fresh[place[c]];
+      made->place[c] = fresh[whole->place[c]];
     for (uint32_t i = 0; i < found; i++)
       for (uint32_t j = 0; j < found; j++)
-        (*between)[(size_t)i * found + j] = distance[(size_t)old[i] * length + old[j]];
-    *used = found;
+        made->distance[(size_t)i * found + j] = whole->distance[(size_t)old[i] * length + old[j]];
+    made->length = found;
   }
   cm_free(old);
   cm_free(fresh);
@@ -113,12 +129,13 @@ static cm_status squeeze(const uint32_t *place, uint32_t count, const uint32_t *
 static cm_status squeezed_axes(const work *w, uint32_t count, cm_axes *axes, cm_error *error)
 {
   const cm_axes *a = w->axes;
-  axes->count = count;
-  if (CM_NEW(w->run->memory, axes->column, count, error) != CM_OK ||
-      CM_NEW(w->run->memory, axes->row, count, error) != CM_OK ||
-      squeeze(w->column, count, a->dx, a->columns, w->run, axes->column, &axes->dx, &axes->columns, error) != CM_OK)
-    return error->status;
-  return squeeze(w->row, count, a->dy, a->rows, w->run, axes->row, &axes->dy, &axes->rows, error);
+  axis x = {0}, y = {0};
+  cm_status status = squeeze(&(axis){w->column, a->dx, a->columns}, count, w->run, &x, error);
+  if (status == CM_OK)
+    status = squeeze(&(axis){w->row, a->dy, a->rows}, count, w->run, &y, error);
+  *axes = (cm_axes){
+    .count = count, .column = x.place, .row = y.place, .dx = x.distance, .dy = y.distance, .columns = x.length, .rows = y.length};
+  return status;
 }
 
 /* The first `count` vertices of a level. */
@@ -156,7 +173,7 @@ static cm_status place_coarsest(work *w, uint32_t *cell, cm_error *error)
   cm_axes axes = {0};
   cm_graph *graph = NULL;
   uint64_t cost;
-  cm_qap_options o = {.population = 1, .seed = w->options->seed, .sweeps = COARSEST_SWEEPS};
+  cm_qap_options o = {.population = 1, .seed = w->task->seed, .sweeps = COARSEST_SWEEPS};
   cm_status status = squeezed_axes(w, movable, &axes, error);
   if (status == CM_OK)
     status = first_vertices(c, movable, w->run, &graph, error);
@@ -184,12 +201,12 @@ static void take_apart(const work *w, uint32_t level, uint32_t *cell)
  * shared out evenly. */
 static uint32_t sweeps_on(const work *w, uint32_t level)
 {
-  enum { SWEEPS_LEAST = 5 };
+  enum { SWEEPS_MIN = 5 };
   double sweeps = fmin(ceil(ldexp(w->options->sweeps, (int)(BLOCK_BITS * level))), sweeps_most);
   if (w->options->entries > 0) {
     const cm_csr_graph *graph = w->hierarchy.level[level];
     double share = w->options->entries / w->hierarchy.levels / ((double)graph->entry_count + 1);
-    sweeps = fmin(sweeps, fmax(floor(share), SWEEPS_LEAST));
+    sweeps = fmin(sweeps, fmax(floor(share), SWEEPS_MIN));
   }
   return (uint32_t)sweeps;
 }
@@ -201,9 +218,8 @@ static cm_status anneal_level(work *w, uint32_t level, uint32_t cycle, uint32_t 
   int64_t gain;
   cm_exchange_schedule schedule = {.hot = cycle == 0 ? hot : warm, .cold = cold, .sweeps = sweeps_on(w, level)};
   make_cells(w, level, &cells);
-  cm_random_init(&random, w->options->seed, CM_STREAM_BLOCKS, (uint64_t)cycle * CYCLE_STREAMS + level);
-  return cm_anneal_by_exchange(w->hierarchy.level[level], &cells, pinned_on(w, level), &schedule, &random, w->run, cell, &gain,
-                               error);
+  cm_random_init(&random, w->task->seed, CM_STREAM_BLOCKS, (uint64_t)cycle * CYCLE_STREAMS + level);
+  return cm_anneal_by_exchange(w->hierarchy.level[level], &cells, &schedule, &random, w->run, cell, &gain, error);
 }
 
 /* From the coarsest level down; further cycles start with every block where it is. cell [parts]. */
@@ -222,16 +238,16 @@ static cm_status descend(work *w, uint32_t cycle, uint32_t *cell, cm_error *erro
   return status;
 }
 
-static cm_status survey(work *w, const cm_chip *chip, const cm_region *region, cm_error *error)
+static cm_status survey(work *w, cm_error *error)
 {
+  const cm_region *region = w->task->region;
   const cm_axes *a = w->axes;
   cm_memory *memory = w->run->memory;
   size_t box = (size_t)a->columns * a->rows;
-  if (CM_NEW(memory, w->curve, region->core_count, error) != CM_OK ||
-      CM_NEW(memory, w->rank_at, box, error) != CM_OK || CM_NEW(memory, w->cell_at, box, error) != CM_OK ||
-      CM_NEW(memory, w->column, w->parts, error) != CM_OK || CM_NEW(memory, w->row, w->parts, error) != CM_OK ||
-      CM_NEW(memory, w->representative, w->parts, error) != CM_OK ||
-      cm_order_cores(chip, region, w->run, w->curve, error) != CM_OK)
+  if (CM_NEW(memory, w->curve, region->core_count, error) != CM_OK || CM_NEW(memory, w->rank_at, box, error) != CM_OK ||
+      CM_NEW(memory, w->cell_at, box, error) != CM_OK || CM_NEW(memory, w->column, w->parts, error) != CM_OK ||
+      CM_NEW(memory, w->row, w->parts, error) != CM_OK || CM_NEW(memory, w->representative, w->parts, error) != CM_OK ||
+      cm_order_cores(w->task->chip, region, w->run, w->curve, error) != CM_OK)
     return error->status;
   for (size_t i = 0; i < box; i++)
     w->rank_at[i] = CM_NO_CELL;
@@ -241,12 +257,11 @@ static cm_status survey(work *w, const cm_chip *chip, const cm_region *region, c
 }
 
 /* One descent, with the parts blocked along `order`. */
-static cm_status place(work *w, const cm_graph *parts, const uint32_t *order, uint32_t cycle, uint32_t *at,
-                       cm_error *error)
+static cm_status place(work *w, const uint32_t *order, uint32_t cycle, uint32_t *at, cm_error *error)
 {
   cm_csr_graph *graph;
   uint32_t *cell = NULL;
-  if (cm_graph_renumbered(parts, order, w->run, &graph, error) != CM_OK)
+  if (cm_graph_renumbered(w->graph, order, w->run, &graph, error) != CM_OK)
     return error->status;
   cm_status status = cm_csr_coarsen_in_order(graph, BLOCK_BITS, COARSEST, w->run, &w->hierarchy, error);
   if (status == CM_OK)
@@ -262,63 +277,60 @@ static cm_status place(work *w, const cm_graph *parts, const uint32_t *order, ui
 }
 
 /* Once more from the blocks that the placement makes, kept when better. */
-static cm_status repeat(work *w, const cm_graph *parts, uint32_t cycle, uint32_t *order, uint32_t *trial, uint32_t *at,
-                        uint64_t *cost, cm_error *error)
+static cm_status repeat(work *w, uint32_t cycle, uint32_t *order, uint32_t *trial, uint32_t *at, cm_error *error)
 {
   const cm_axes *a = w->axes;
   for (uint32_t v = 0; v < w->parts; v++)
     order[w->rank_at[(size_t)a->row[at[v]] * a->columns + a->column[at[v]]]] = v;
-  if (place(w, parts, order, cycle, trial, error) != CM_OK)
+  if (place(w, order, cycle, trial, error) != CM_OK)
     return error->status;
-  uint64_t found = cm_axes_cost(parts, a, trial);
-  if (found < *cost) {
-    *cost = found;
+  uint64_t found = cm_axes_cost(w->graph, a, trial);
+  if (found < w->result.cost) {
+    w->result.cost = found;
     memcpy(at, trial, w->parts * sizeof *at);
   }
   return CM_OK;
 }
 
-static cm_status place_all(work *w, const cm_graph *parts, uint32_t *order, uint32_t *scratch, uint32_t *at,
-                           cm_blocks_result *result, cm_error *error)
+static cm_status place_all(work *w, uint32_t *order, uint32_t *scratch, uint32_t *at, cm_error *error)
 {
+  cm_blocks_result *result = &w->result;
   cm_csr_graph *graph;
-  if (cm_graph_renumbered(parts, NULL, w->run, &graph, error) != CM_OK)
+  if (cm_graph_renumbered(w->graph, NULL, w->run, &graph, error) != CM_OK)
     return error->status;
-  cm_status status = cm_order_by_clusters(graph, w->options->seed, w->run, order, error);
+  cm_status status = cm_order_by_clusters(graph, w->task->seed, w->run, order, error);
   cm_csr_graph_free(graph);
   if (status != CM_OK)
     return status;
   for (uint32_t k = 0; k < w->parts; k++)
     at[order[k]] = w->curve[k];
-  result->curve = cm_axes_cost(parts, w->axes, at);
+  result->curve = cm_axes_cost(w->graph, w->axes, at);
   cm_run_phase(w->run, "place");
   result->cost = result->curve;
   memcpy(scratch, at, w->parts * sizeof *at);
-  status = place(w, parts, order, 0, at, error);
-  if (status == CM_OK && (result->cost = cm_axes_cost(parts, w->axes, at)) > result->curve) {
+  status = place(w, order, 0, at, error);
+  if (status == CM_OK && (result->cost = cm_axes_cost(w->graph, w->axes, at)) > result->curve) {
     memcpy(at, scratch, w->parts * sizeof *at);
     result->cost = result->curve;
   }
   for (uint32_t cycle = 1; cycle <= w->options->cycles && status == CM_OK; cycle++)
-    status = repeat(w, parts, cycle, order, scratch, at, &result->cost, error);
+    status = repeat(w, cycle, order, scratch, at, error);
   return status;
 }
 
-cm_status cm_place_by_blocks(const cm_graph *parts, const cm_axes *axes, const cm_chip *chip, const cm_region *region,
-                             const cm_blocks_options *options, cm_run *run, uint32_t *at, cm_blocks_result *result,
-                             cm_error *error)
+cm_status cm_place_by_blocks(const cm_graph *parts, const cm_place_task *task, const cm_blocks_options *options, uint32_t *at,
+                             cm_blocks_result *result, cm_error *error)
 {
-  work w = {.axes = axes, .options = options, .run = run, .parts = parts->vertex_count};
+  work w = {.task = task, .axes = task->axes, .options = options, .run = task->run, .graph = parts, .parts = parts->vertex_count};
   uint32_t *order = NULL, *scratch = NULL;
-  cm_blocks_result found = {0};
-  cm_run_phase(run, "order");
-  cm_status status = survey(&w, chip, region, error);
+  cm_run_phase(w.run, "order");
+  cm_status status = survey(&w, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, order, w.parts, error);
+    status = CM_NEW(w.run->memory, order, w.parts, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, scratch, w.parts, error);
+    status = CM_NEW(w.run->memory, scratch, w.parts, error);
   if (status == CM_OK && w.parts > 0)
-    status = place_all(&w, parts, order, scratch, at, &found, error);
+    status = place_all(&w, order, scratch, at, error);
   cm_free(order);
   cm_free(scratch);
   cm_free(w.curve);
@@ -328,6 +340,6 @@ cm_status cm_place_by_blocks(const cm_graph *parts, const cm_axes *axes, const c
   cm_free(w.row);
   cm_free(w.representative);
   if (status == CM_OK)
-    *result = found;
+    *result = w.result;
   return status;
 }

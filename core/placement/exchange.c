@@ -238,14 +238,13 @@ static cm_status take_weights(field *f, cm_run *run, uint32_t **made, unsigned *
   return CM_OK;
 }
 
-cm_status cm_anneal_by_exchange(const cm_csr_graph *graph, const cm_cells *cells, uint32_t pinned,
-                                const cm_exchange_schedule *schedule, cm_random *random, cm_run *run, uint32_t *cell,
-                                int64_t *gain, cm_error *error)
+cm_status cm_anneal_by_exchange(const cm_csr_graph *graph, const cm_cells *cells, const cm_exchange_schedule *schedule,
+                                cm_random *random, cm_run *run, uint32_t *cell, int64_t *gain, cm_error *error)
 {
   const cm_axes *a = cells->axes;
   uint32_t *weight = NULL;
   unsigned shift = 0;
-  field f = {.graph = graph, .cells = cells, .movable = cells->count - pinned, .cell = cell};
+  field f = {.graph = graph, .cells = cells, .movable = cells->count - cells->pinned, .cell = cell};
   f.straight = is_straight(a->dx, a->columns) && is_straight(a->dy, a->rows);
   cm_status status = take_weights(&f, run, &weight, &shift, error);
   if (status == CM_OK)

@@ -14,6 +14,7 @@ typedef struct cm_cells {
   const uint32_t *column, *row; /* [count] */
   const uint32_t *at;           /* [axes->columns * axes->rows] cell there, CM_NO_CELL: none */
   uint32_t spacing;             /* columns or rows from a cell to the next, about */
+  uint32_t pinned;              /* of the last so many cells what they hold stays */
 } cm_cells;
 
 #define CM_NO_CELL UINT32_MAX
@@ -23,12 +24,10 @@ typedef struct cm_exchange_schedule {
   uint32_t sweeps;  /* proposals for every vertex */
 } cm_exchange_schedule;
 
-/* Anneals cell [graph->vertex_count], all different; as many vertices as cells. The last `pinned` cells keep what they
- * hold. *gain is what the sum over edges of weight * distance fell by (about, where weights do
+/* Anneals cell [graph->vertex_count], all different; as many vertices as cells. *gain is what the sum over edges of weight * distance fell by (about, where weights do
  * not fit 32 bits). Does not depend on the
  * number of threads. O(sweeps * entries). */
-cm_status cm_anneal_by_exchange(const cm_csr_graph *graph, const cm_cells *cells, uint32_t pinned,
-                                const cm_exchange_schedule *schedule, cm_random *random, cm_run *run, uint32_t *cell,
-                                int64_t *gain, cm_error *error);
+cm_status cm_anneal_by_exchange(const cm_csr_graph *graph, const cm_cells *cells, const cm_exchange_schedule *schedule,
+                                cm_random *random, cm_run *run, uint32_t *cell, int64_t *gain, cm_error *error);
 
 #endif

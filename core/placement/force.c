@@ -294,32 +294,33 @@ static cm_status refine(field *f, const cm_force_options *options, ranked *order
   return CM_OK;
 }
 
-cm_status cm_place_by_force(const cm_graph *parts, const cm_chip *chip, const cm_region *region,
-                            const cm_force_options *options, cm_run *run, uint32_t *core,
+cm_status cm_place_by_force(const cm_graph *parts, const cm_place_task *task, const cm_force_options *options, uint32_t *core,
                             cm_force_result *result, cm_error *error)
 {
-  field f = {.parts = parts, .chip = chip, .region = region, .run = run, .core = core};
+  field f = {.parts = parts, .chip = task->chip, .region = task->region, .run = task->run, .core = core};
+  const cm_region *region = task->region;
+  cm_memory *memory = task->run->memory;
   size_t cores = (size_t)region->width * region->height;
   f.tiles_x = (region->width + TILE - 1) / TILE;
   size_t tiles = (size_t)f.tiles_x * ((region->height + TILE - 1) / TILE);
   ranked *order = NULL;
   cm_force_result found = {0};
-  cm_run_phase(run, "force");
-  cm_status status = CM_NEW(run->memory, f.occupant, cores, error);
+  cm_run_phase(task->run, "force");
+  cm_status status = CM_NEW(memory, f.occupant, cores, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, f.force, parts->vertex_count, error);
+    status = CM_NEW(memory, f.force, parts->vertex_count, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, f.strength, parts->vertex_count, error);
+    status = CM_NEW(memory, f.strength, parts->vertex_count, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, f.tile, tiles, error);
+    status = CM_NEW(memory, f.tile, tiles, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, f.bound, tiles, error);
+    status = CM_NEW(memory, f.bound, tiles, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, f.pull, parts->vertex_count, error);
+    status = CM_NEW(memory, f.pull, parts->vertex_count, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, f.tie, parts->vertex_count, error);
+    status = CM_NEW(memory, f.tie, parts->vertex_count, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, order, parts->vertex_count, error);
+    status = CM_NEW(memory, order, parts->vertex_count, error);
   if (status == CM_OK) {
     for (size_t i = 0; i < cores; i++)
       f.occupant[i] = NOBODY;

@@ -1,5 +1,5 @@
 libcoremap_a_SOURCES += \
-  core/placement/placement.h core/placement/bisection.c core/placement/force.c \
+  core/placement/placement.h core/placement/task.h core/placement/bisection.c core/placement/force.c \
   core/placement/axes.h core/placement/axes.c \
   core/placement/qap/grid_symmetry.h core/placement/qap/grid_symmetry.c core/placement/qap/crossing.h core/placement/qap/crossing.c \
   core/placement/qap/qap.h core/placement/qap/qap.c core/placement/qap/work.c core/placement/qap/qap_internal.h \

@@ -9,10 +9,10 @@
 enum { MODES = CM_MODES_KEPT, ROUNDS = 2 };
 /* Walks of each round on a level: together as many as this many times the work of one on the finest graph pays for,
  * within bounds. Slow modes take many, most of them where they are cheap. */
-static const double work_share = 40, degree_least = 20, degree_most = 300;
+static const double work_share = 40, degree_min = 20, degree_max = 300;
 /* The fastest mode that a filter of degree d lets grow is at least growth / d^2 away from 1: nearer ones it could not
  * tell from the slowest. */
-static const double growth = 4.5, growth_most = 200; /* beyond it numbers get too large */
+static const double growth = 4.5, growth_max = 200; /* beyond it numbers get too large */
 
 void cm_modes_free(cm_modes *m)
 {
@@ -135,7 +135,7 @@ static void separate(cm_modes *m)
 static void filter(cm_modes *m, uint32_t degree)
 {
   double squared = (double)degree * degree;
-  double least = fmin(fmax(m->slowest, 1 - growth_most / squared), 1 - growth / squared);
+  double least = fmin(fmax(m->slowest, 1 - growth_max / squared), 1 - growth / squared);
   double centre = (least - 1) / 2, half = (least + 1) / 2;
   walk(m, m->value, m->value, m->next, 1 / half, -centre / half, 0);
   for (uint32_t k = 1; k < degree; k++) {
@@ -189,7 +189,7 @@ static cm_status iterate(cm_modes *m, uint32_t degree, cm_run *run, cm_error *er
 static uint32_t degree_on(const cm_csr_graph *g, const cm_csr_graph *finest, double effort)
 {
   double paid = effort * work_share / ROUNDS * (double)finest->entry_count / (double)(g->entry_count + 1);
-  return (uint32_t)fmin(fmax(paid, effort * degree_least), degree_most);
+  return (uint32_t)fmin(fmax(paid, effort * degree_min), degree_max);
 }
 
 cm_status cm_modes_find(const cm_hierarchy *hierarchy, uint32_t level, double effort, cm_random *random, cm_run *run,

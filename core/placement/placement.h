@@ -2,17 +2,15 @@
 #ifndef CM_PLACEMENT_PLACEMENT_H
 #define CM_PLACEMENT_PLACEMENT_H
 
-#include "base/run.h"
-#include "core/chip/chip.h"
-#include "core/chip/region.h"
 #include "core/partition/graph.h"
+#include "core/placement/task.h"
 
 /* Initial placement by bisection (source 0, steps s8-1 and s8-2): the region is split at the middle of its
  * longer side, the parts by greedy growing so that each side holds exactly as many as it has cores, until one part
- * meets one core. `parts` is the graph of parts; region->core_count equals its vertex count. Fills core [parts] with
+ * meets one core. `parts` is the graph of parts; the region has as many cores. Fills core [parts] with
  * core numbers. Opens phase "place". O(entries * log(parts) * log(cores)) times tries. */
-cm_status cm_place_by_bisection(const cm_graph *parts, const cm_chip *chip, const cm_region *region,
-                                uint32_t tries, uint64_t seed, cm_run *run, uint32_t *core, cm_error *error);
+cm_status cm_place_by_bisection(const cm_graph *parts, const cm_place_task *task, uint32_t tries, uint32_t *core,
+                                cm_error *error);
 
 typedef struct cm_force_options {
   double share;        /* of the parts, those with the largest force, that one round moves (0.05) */
@@ -32,8 +30,7 @@ typedef struct cm_force_result {
  * nothing or at a limit. Positions are those of the cores' routers; the way round a torus is not used, as in the
  * seed. Opens phase "force". O(rounds * (parts * log(parts) + share * parts * (cores of the
  * region's box + degree))). */
-cm_status cm_place_by_force(const cm_graph *parts, const cm_chip *chip, const cm_region *region,
-                            const cm_force_options *options, cm_run *run, uint32_t *core,
+cm_status cm_place_by_force(const cm_graph *parts, const cm_place_task *task, const cm_force_options *options, uint32_t *core,
                             cm_force_result *result, cm_error *error);
 
 /* Sum of edge weight * energy of the way between its cores (links, and routers but one), in pJ of scaled weights.

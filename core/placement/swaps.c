@@ -78,12 +78,11 @@ static uint32_t find_partner(const field *f, uint32_t u, int64_t *gain)
   return best;
 }
 
-static cm_status refine(field *f, uint32_t rounds_max, cm_run *run, uint32_t *rounds, uint64_t *swaps, cm_error *error)
+static cm_status refine(field *f, uint32_t rounds_max, cm_run *run, cm_swaps_result *made, cm_error *error)
 {
   uint64_t cost = cm_axes_cost(f->parts, f->axes, f->at);
-  *rounds = 0;
-  *swaps = 0;
-  for (uint64_t gained = cost; *rounds < rounds_max && gained > 0 && gained >= cost / 1000; (*rounds)++) {
+  *made = (cm_swaps_result){0};
+  for (uint64_t gained = cost; made->rounds < rounds_max && gained > 0 && gained >= cost / 1000; made->rounds++) {
     gained = 0;
     for (uint32_t u = 0; u < f->parts->vertex_count; u++) {
       int64_t gain;
@@ -95,9 +94,9 @@ static cm_status refine(field *f, uint32_t rounds_max, cm_run *run, uint32_t *ro
         f->occupant[cell(f, f->at[u])] = u;
         f->occupant[cell(f, core)] = v;
         gained += (uint64_t)gain;
-        ++*swaps;
+        made->swaps++;
       }
-      if (u % 256 == 0 && cm_run_progress(run, (*rounds + (double)u / f->parts->vertex_count) / rounds_max, -1,
+      if (u % 256 == 0 && cm_run_progress(run, (made->rounds + (double)u / f->parts->vertex_count) / rounds_max, -1,
                                           f->parts->vertex_count, (double)cost, error) != CM_OK)
         return error->status;
     }
@@ -106,19 +105,18 @@ static cm_status refine(field *f, uint32_t rounds_max, cm_run *run, uint32_t *ro
   return CM_OK;
 }
 
-cm_status cm_place_by_swaps(const cm_graph *parts, const cm_axes *axes, const cm_chip *chip, const cm_region *region,
-                            uint32_t rounds_max, cm_run *run, uint32_t *at, uint32_t *rounds, uint64_t *swaps,
-                            cm_error *error)
+cm_status cm_place_by_swaps(const cm_graph *parts, const cm_place_task *task, uint32_t rounds_max, uint32_t *at,
+                            cm_swaps_result *result, cm_error *error)
 {
-  field f = {.parts = parts, .axes = axes, .chip = chip, .region = region, .at = at};
-  size_t box = (size_t)region->width * region->height;
-  if (CM_NEW(run->memory, f.occupant, box, error) != CM_OK)
+  field f = {.parts = parts, .axes = task->axes, .chip = task->chip, .region = task->region, .at = at};
+  size_t box = (size_t)f.region->width * f.region->height;
+  if (CM_NEW(task->run->memory, f.occupant, box, error) != CM_OK)
     return error->status;
   for (size_t c = 0; c < box; c++)
     f.occupant[c] = NOBODY;
   for (uint32_t u = 0; u < parts->vertex_count; u++)
     f.occupant[cell(&f, at[u])] = u;
-  cm_status status = refine(&f, rounds_max, run, rounds, swaps, error);
+  cm_status status = refine(&f, rounds_max, task->run, result, error);
   cm_free(f.occupant);
   return status;
 }

@@ -10,10 +10,9 @@
 enum { SAMPLE_DRAWS_MAX = 4 };
 
 typedef struct searching {
+  const cm_order_task *task;
   const cm_dag *dag;
   const cm_order_options *options;
-  cm_order_score score;
-  void *context;
   cm_run *run;
   uint64_t *height;
   uint32_t *local;         /* number of each node in its subgraph */
@@ -52,7 +51,7 @@ static cm_status score_order(cm_hunt *hunt, uint64_t *score, bool *stop, cm_erro
   searching *s = t->searching;
   for (uint32_t k = 0; k < p->count; k++)
     t->nodes[k] = p->node[p->order[k]];
-  cm_status status = s->score(s->context, t->subgraph, t->nodes, p->count, score, error);
+  cm_status status = s->task->score(s->task->context, t->subgraph, t->nodes, p->count, score, error);
   if (status != CM_OK)
     return status;
   t->outcome->scored++;
@@ -188,12 +187,12 @@ static cm_status search_subgraph(void *context, size_t index, cm_error *error)
 static cm_status settle_whole(searching *s, cm_error *error)
 {
   cm_order_result *r = s->result;
-  if (s->score(s->context, CM_WHOLE_GRAPH, r->subgraphs.node, r->node_count, &r->given_score, error) != CM_OK)
+  if (s->task->score(s->task->context, CM_WHOLE_GRAPH, r->subgraphs.node, r->node_count, &r->given_score, error) != CM_OK)
     return error->status;
   r->score = r->given_score;
   if (memcmp(r->order, r->subgraphs.node, r->node_count * sizeof *r->order) == 0)
     return CM_OK;
-  if (s->score(s->context, CM_WHOLE_GRAPH, r->order, r->node_count, &r->score, error) != CM_OK)
+  if (s->task->score(s->task->context, CM_WHOLE_GRAPH, r->order, r->node_count, &r->score, error) != CM_OK)
     return error->status;
   if (r->score <= r->given_score)
     return CM_OK;
@@ -202,30 +201,29 @@ static cm_status settle_whole(searching *s, cm_error *error)
   return CM_OK;
 }
 
-static cm_status prepare(searching *s, const uint64_t *latency, const uint32_t *given, cm_error *error)
+static cm_status prepare(searching *s, cm_error *error)
 {
   cm_order_result *r = s->result;
   cm_memory *memory = s->run->memory;
   uint32_t n = s->dag->node_count;
   r->node_count = n;
-  if (cm_subgraphs_find(s->dag, given, s->options->nodes_min, memory, &r->subgraphs, error) != CM_OK ||
+  if (cm_subgraphs_find(s->dag, s->task->given, s->options->nodes_min, memory, &r->subgraphs, error) != CM_OK ||
       CM_NEW(memory, r->order, n, error) != CM_OK || CM_NEW(memory, r->outcome, r->subgraphs.count, error) != CM_OK ||
       CM_NEW(memory, s->height, n, error) != CM_OK || CM_NEW(memory, s->local, n, error) != CM_OK)
     return error->status;
-  cm_dag_heights(s->dag, latency, false, s->height);
+  cm_dag_heights(s->dag, s->task->latency, false, s->height);
   for (uint32_t g = 0; g < r->subgraphs.count; g++)
     for (uint32_t k = r->subgraphs.first[g]; k < r->subgraphs.first[g + 1]; k++)
       s->local[r->subgraphs.node[k]] = k - r->subgraphs.first[g];
   return CM_OK;
 }
 
-cm_status cm_orders_search(const cm_dag *dag, const uint64_t *latency, const uint32_t *given,
-                           const cm_order_options *options, cm_order_score score, void *context, cm_run *run,
-                           cm_order_result *result, cm_error *error)
+cm_status cm_orders_search(const cm_order_task *search, const cm_order_options *options, cm_run *run, cm_order_result *result,
+                           cm_error *error)
 {
   cm_order_result made = {0};
-  searching s = {.dag = dag, .options = options, .score = score, .context = context, .run = run, .result = &made};
-  cm_status status = prepare(&s, latency, given, error);
+  searching s = {.task = search, .dag = search->dag, .options = options, .run = run, .result = &made};
+  cm_status status = prepare(&s, error);
   if (status == CM_OK && (status = cm_parallel(run, made.subgraphs.count, search_subgraph, &s, error)) == CM_OK)
     status = settle_whole(&s, error);
   cm_free(s.height);

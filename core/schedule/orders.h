@@ -78,15 +78,22 @@ typedef struct cm_order_result {
   cm_order_outcome *outcome; /* one a subgraph */
 } cm_order_result;
 
-/* Searches. `latency` (one a node: its least time) makes the heights that bias the search; `given` is the order of the
- * file, NULL: the graph's own. Same input, options and run->seed give the same order for any number of threads; a
+/* What is searched. */
+typedef struct cm_order_task {
+  const cm_dag *dag;
+  const uint64_t *latency; /* one a node: its least time, which makes the heights that bias the search */
+  const uint32_t *given;   /* the order of the file; NULL: the graph's own */
+  cm_order_score score;
+  void *context; /* of `score` */
+} cm_order_task;
+
+/* Searches. Same input, options and run->seed give the same order for any number of threads; a
  * deadline of the run only cuts the search short: what was found by then is the result. The caller's:
  * cm_order_result_free. Scores each subgraph's given order and queue besides what the options allow, and two orders of
  * the whole. Errors: those of `score`, CM_CANCELLED, CM_BAD_OPTION when `given` is no order of the graph;
  * memory. */
-cm_status cm_orders_search(const cm_dag *dag, const uint64_t *latency, const uint32_t *given,
-                           const cm_order_options *options, cm_order_score score, void *context, cm_run *run,
-                           cm_order_result *result, cm_error *error);
+cm_status cm_orders_search(const cm_order_task *task, const cm_order_options *options, cm_run *run, cm_order_result *result,
+                           cm_error *error);
 void cm_order_result_free(cm_order_result *result);
 
 #endif

@@ -11,7 +11,7 @@ typedef struct cm_text {
   uint32_t line;
   cm_memory *memory;
   cm_arc *arcs;
-  uint64_t arc_count, arc_room;
+  uint64_t arc_count, arc_capacity;
 } cm_text;
 
 /* Moves to what is neither a blank, a line's end nor in a comment. */

@@ -4,12 +4,13 @@
 
 #include <math.h>
 
+#include "base/json.h"
 #include "base/threads.h"
-#include "core/chip/turns.h"
 #include "core/chip/interconnect/interconnect.h"
+#include "core/chip/turns.h"
+#include "core/measure/step_time.h"
 #include "core/simulate/outcomes.h"
 #include "core/simulate/simulate_request.h"
-#include "core/measure/step_time.h"
 
 const cm_simulate_options cm_simulate_defaults = {.steps = 1, .buffers = 16, .packets = 200000, .seed = 1};
 
@@ -221,9 +222,7 @@ static cm_status find_saturation(simulation *s, json_t *report, cm_error *error)
     return status;
   }
   json_t *told = json_pack("{s:f, s:f, s:o}", "load", low, "fails_at", high, "curve", curve);
-  return json_object_set_new(report, "saturation", told) == 0
-           ? CM_OK
-           : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  return cm_json_set(report, "saturation", told, "the report", error);
 }
 
 static cm_status check_rules(const cm_topology *topology, const cm_simulate_options *o, cm_error *error)
@@ -300,10 +299,9 @@ cm_status cm_packets_simulate(const cm_topology *topology, const cm_chip *chip, 
   simulation s = {.traffic = &traffic, .options = options, .run = run, .stream = streams};
   json_t *made = json_pack("{s:s, s:i, s:I}", "traffic_model", options->multicast ? "multicast" : "unicast", "buffers",
                            (int)options->buffers, "seed", (json_int_t)options->seed);
-  cm_status status = made != NULL && (options->scenario[0] == '\0' ||
-                                      json_object_set_new(made, "scenario", json_string(options->scenario)) == 0)
-                       ? CM_OK
-                       : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  cm_status status = cm_whole(
+    made != NULL && (options->scenario[0] == '\0' || json_object_set_new(made, "scenario", json_string(options->scenario)) == 0),
+    "the report", error);
   if (status == CM_OK && options->steps > 0)
     status = simulate_steps(&s, made, error);
   if (status == CM_OK && options->load > 0)

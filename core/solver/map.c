@@ -43,7 +43,7 @@ static cm_status report(const cm_candidate *c, cm_mapping *m, cm_error *error)
                                    json_sprintf("chip %s runs programs and states no limit on neurons: a core may take them all; "
                                                 "name a chip for networks of neurons, or state limits",
                                                 chip->name)) == 0;
-  return complete ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  return cm_whole(complete, "the report", error);
 }
 
 /* Overlaps are looked at for so many steps at most, where the job is about steps; else the plain bounds do. */
@@ -66,9 +66,7 @@ static cm_status report_bound(cm_mapping *m, const cm_step_bound *b, cm_error *e
   json_t *told = json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "ns", b->ns, "gap_percent",
                            b->ns > 0 ? fmax(0, cm_mapping_aimed(m, cm_figure_core_ns_max) / b->ns - 1) * 100 : 0, "neuron_ns",
                            b->neuron_ns, "shared_ns", b->shared_ns, "overlap_ns", b->overlap_ns, "send_ns", b->send_ns);
-  return json_object_set_new(m->report, "step_bound", told) == 0
-           ? CM_OK
-           : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  return cm_json_set(m->report, "step_bound", told, "the report", error);
 }
 
 static cm_status report_neurons(const cm_topology *topology, cm_mapping *m, cm_run *run, cm_error *error)
@@ -77,12 +75,12 @@ static cm_status report_neurons(const cm_topology *topology, cm_mapping *m, cm_r
   cm_status status = cm_neurons_json(topology, m->part, m->part_count, run, &told, error);
   if (status != CM_OK || told == NULL)
     return status;
-  return json_object_set_new(m->report, "neurons", told) == 0 ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  return cm_json_set(m->report, "neurons", told, "the report", error);
 }
 
 static cm_status report_tables(cm_mapping *m, json_t *tables, cm_error *error)
 {
-  return json_object_set(m->report, "tables", tables) == 0 ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  return cm_json_set(m->report, "tables", json_incref(tables), "the report", error);
 }
 
 static cm_status measure(const cm_map_input *input, cm_run *run, cm_mapping *m, cm_error *error)

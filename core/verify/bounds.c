@@ -34,7 +34,7 @@ typedef struct work {
   cm_run *run;
   size_t *first;       /* [parts + 1] */
   pair *pair;          /* by source: first[from] .. first[from + 1] - 1 */
-  uint64_t pair_count, pair_room;
+  uint64_t pair_count, pair_capacity;
   size_t *partner_first; /* [parts + 1] the same in both directions; NULL when there are too many */
   partner *partner;
   uint32_t *partners;  /* [parts] distinct parts that a part talks with */
@@ -48,7 +48,7 @@ typedef struct work {
 
 static cm_status put_pair(work *w, uint32_t to, double packets, cm_error *error)
 {
-  if (CM_ROOM(w->run->memory, w->pair, &w->pair_room, w->pair_count + 1, error) != CM_OK)
+  if (CM_ROOM(w->run->memory, w->pair, &w->pair_capacity, w->pair_count + 1, error) != CM_OK)
     return error->status;
   w->pair[w->pair_count++] = (pair){to, packets};
   return CM_OK;
@@ -60,9 +60,15 @@ static double links_for(const cm_chip *chip, uint32_t targets)
   return (double)(targets / (chip->router_x * chip->router_y));
 }
 
-/* The flows of one part: `sum` and `seen` are [parts] scratch. */
-static cm_status gather_part(work *w, uint32_t part, const uint32_t *net, uint32_t nets, double *sum, uint32_t *seen,
-                             uint32_t *used, uint8_t *open, cm_error *error)
+/* What one part says to each other one; between parts nothing is open. */
+typedef struct flows {
+  double *sum;    /* [parts] */
+  uint32_t *seen; /* [parts] last net with a target there, plus 1 */
+  uint32_t *used; /* [parts] those that are open */
+  uint8_t *open;  /* [parts] */
+} flows;
+
+static cm_status gather_part(work *w, uint32_t part, const uint32_t *net, uint32_t nets, flows *f, cm_error *error)
 {
   const cm_topology *t = w->topology;
   double unit = (double)t->weight_scale * (t->directed ? 1 : 2);
@@ -72,26 +78,26 @@ static cm_status gather_part(work *w, uint32_t part, const uint32_t *net, uint32
     double rate = t->directed ? (double)cm_topology_net_weight(t, net[i]) / unit : 0;
     for (uint64_t k = t->net_first[net[i]]; k < t->net_first[net[i] + 1]; k++) {
       uint32_t p = w->part[t->pin[k]];
-      if (p == part || (t->directed && seen[p] == net[i] + 1))
+      if (p == part || (t->directed && f->seen[p] == net[i] + 1))
         continue;
-      seen[p] = net[i] + 1;
+      f->seen[p] = net[i] + 1;
       targets++;
-      if (!open[p]) {
-        open[p] = 1;
-        used[reached++] = p;
+      if (!f->open[p]) {
+        f->open[p] = 1;
+        f->used[reached++] = p;
       }
-      sum[p] += t->directed ? rate : (double)cm_topology_pin_weight(t, net[i], k) / unit;
+      f->sum[p] += t->directed ? rate : (double)cm_topology_pin_weight(t, net[i], k) / unit;
     }
     w->axons += targets > 0 ? rate : 0;
     w->tree_links += rate * links_for(w->chip, targets);
   }
   cm_status status = CM_OK;
   for (uint32_t i = 0; i < reached && status == CM_OK; i++) {
-    uint32_t p = used[i];
-    w->packets += sum[p];
-    status = put_pair(w, p, sum[p], error);
-    sum[p] = 0;
-    open[p] = 0;
+    uint32_t p = f->used[i];
+    w->packets += f->sum[p];
+    status = put_pair(w, p, f->sum[p], error);
+    f->sum[p] = 0;
+    f->open[p] = 0;
   }
   return status;
 }
@@ -99,27 +105,25 @@ static cm_status gather_part(work *w, uint32_t part, const uint32_t *net, uint32
 static cm_status gather(work *w, cm_error *error)
 {
   cm_memory *memory = w->run->memory;
-  uint32_t *first = NULL, *net = NULL, *seen = NULL, *used = NULL;
-  uint8_t *open = NULL;
-  double *sum = NULL;
+  uint32_t *first = NULL, *net = NULL;
+  flows f = {0};
   cm_status status = cm_nets_by_part(w->topology, w->part, w->parts, w->run, &first, &net, error);
-  if (status == CM_OK &&
-      (CM_NEW(memory, w->first, (size_t)w->parts + 1, error) != CM_OK ||
-       CM_NEW(memory, seen, w->parts, error) != CM_OK || CM_NEW(memory, used, w->parts, error) != CM_OK ||
-       CM_NEW(memory, open, w->parts, error) != CM_OK || CM_NEW(memory, sum, w->parts, error) != CM_OK))
+  if (status == CM_OK && (CM_NEW(memory, w->first, (size_t)w->parts + 1, error) != CM_OK ||
+                          CM_NEW(memory, f.seen, w->parts, error) != CM_OK || CM_NEW(memory, f.used, w->parts, error) != CM_OK ||
+                          CM_NEW(memory, f.open, w->parts, error) != CM_OK || CM_NEW(memory, f.sum, w->parts, error) != CM_OK))
     status = error->status;
   for (uint32_t p = 0; p < w->parts && status == CM_OK; p++) {
-    status = gather_part(w, p, net + first[p], first[p + 1] - first[p], sum, seen, used, open, error);
+    status = gather_part(w, p, net + first[p], first[p + 1] - first[p], &f, error);
     w->first[p + 1] = w->pair_count;
     if (status == CM_OK && p % 64 == 0)
       status = cm_run_check(w->run, error);
   }
   cm_free(first);
   cm_free(net);
-  cm_free(seen);
-  cm_free(used);
-  cm_free(open);
-  cm_free(sum);
+  cm_free(f.seen);
+  cm_free(f.used);
+  cm_free(f.open);
+  cm_free(f.sum);
   return status;
 }
 
@@ -234,10 +238,10 @@ static cm_status bound(const work *w, cm_bounds *best, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_bounds_compute(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t part_count,
-                            const uint8_t *usable, cm_run *run, cm_bounds *bounds, cm_error *error)
+cm_status cm_bounds_compute(const cm_mapped *mapped, const uint8_t *usable, cm_run *run, cm_bounds *bounds, cm_error *error)
 {
-  work w = {.topology = topology, .chip = chip, .part = part, .parts = part_count, .run = run};
+  work w = {.topology = mapped->topology, .chip = mapped->chip, .part = mapped->part, .parts = mapped->parts, .run = run};
+  const cm_chip *chip = mapped->chip;
   cm_bounds b = {0};
   cm_status status = gather(&w, error);
   if (status == CM_OK && w.pair_count <= PAIRS_FOR_ALL_WAYS)
@@ -258,8 +262,8 @@ cm_status cm_bounds_compute(const cm_topology *topology, const cm_chip *chip, co
     if (chip->interconnect != NULL)
       x = y = cm_cheapest_hop(chip);
     b.energy_pj += w.packets * e->router;
-    b.multicast_hops = topology->directed ? w.tree_links : b.hop_traffic;
-    b.multicast_energy_pj = topology->directed ? w.axons * e->router + w.tree_links * fmin(x, y) : b.energy_pj;
+    b.multicast_hops = mapped->topology->directed ? w.tree_links : b.hop_traffic;
+    b.multicast_energy_pj = mapped->topology->directed ? w.axons * e->router + w.tree_links * fmin(x, y) : b.energy_pj;
   }
   cm_free(w.first);
   cm_free(w.pair);

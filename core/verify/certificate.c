@@ -15,13 +15,11 @@ enum { FILE_BYTES_MAX = 64 << 20 };
 
 typedef cm_certificate_facts facts;
 
-cm_status cm_certificate_write(const cm_certified *made, const cm_topology *topology, const cm_chip *chip,
-                               const cm_occupancy *occupancy, const char *network_id, cm_run *run, FILE *stream,
-                               cm_error *error)
+cm_status cm_certificate_write(const cm_certified *made, const cm_check_context *context, FILE *stream, cm_error *error)
 {
-  cm_run_phase(run, "certificate");
-  facts f = {.made = made, .topology = topology, .chip = chip, .network_id = network_id};
-  cm_status status = cm_certificate_find(&f, occupancy, run, error);
+  cm_run_phase(context->run, "certificate");
+  facts f = {.made = made, .given = context};
+  cm_status status = cm_certificate_find(&f, error);
   cm_free(f.usable);
   json_t *json = status == CM_OK ? cm_certificate_json(&f) : NULL;
   cm_free(f.populations);
@@ -31,10 +29,9 @@ cm_status cm_certificate_write(const cm_certified *made, const cm_topology *topo
     json_decref(json);
     json = NULL;
   }
-  char *text = json == NULL ? NULL : cm_json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-  json_decref(json);
-  if (text == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for the certificate");
+  char *text;
+  if (cm_json_text(json, JSON_INDENT(1) | JSON_REAL_PRECISION(17), "the certificate", &text, error) != CM_OK)
+    return error->status;
   errno = 0;
   int failed = fputs(text, stream) < 0 || fputc('\n', stream) < 0 || fflush(stream) != 0;
   free(text);
@@ -43,13 +40,8 @@ cm_status cm_certificate_write(const cm_certified *made, const cm_topology *topo
 
 /* ---- check ---- */
 
-typedef struct checking {
-  cm_check_result result;
-  bool out_of_memory;
-} checking;
-
 /* A gap is a difference of nearly equal numbers: what a relative error of 1e-6 in its value makes of it is no lie. */
-static void compare_gaps(checking *c, const char *where, const json_t *stated, const json_t *truth)
+static void compare_gaps(cm_check_result *found, const char *where, const json_t *stated, const json_t *truth)
 {
   const json_t *list = json_object_get(stated, "bounds"), *is_list = json_object_get(truth, "bounds");
   for (size_t i = 0; i < json_array_size(is_list); i++) {
@@ -59,19 +51,23 @@ static void compare_gaps(checking *c, const char *where, const json_t *stated, c
     if (json_is_null(is) ? json_is_null(says)
                          : json_is_number(says) && fabs(json_number_value(says) - gap) <= 1e-4 * (2 + fabs(gap) / 100))
       continue;
-    cm_check_violation(&c->result, &c->out_of_memory, "certificate %s/bounds/%zu/gap_percent is stated as %.17g, but is %.17g",
-                       where, i, json_number_value(says), gap);
+    cm_check_violation(found, "certificate %s/bounds/%zu/gap_percent is stated as %.17g, but is %.17g", where, i,
+                       json_number_value(says), gap);
   }
 }
 
 /* The figures of all scenarios; *figures is the caller's. */
-static cm_status measure_scenarios(const facts *f, const cm_certified *m, cm_run *run, cm_metrics **figures, cm_error *error)
+static cm_status measure_scenarios(const facts *f, cm_metrics **figures, cm_error *error)
 {
-  cm_status status = CM_NEW(run->memory, *figures, f->topology->scenario_count, error);
-  for (uint32_t k = 0; k < f->topology->scenario_count && status == CM_OK; k++) {
+  const cm_topology *topology = f->given->topology;
+  cm_run *run = f->given->run;
+  cm_status status = CM_NEW(run->memory, *figures, topology->scenario_count, error);
+  for (uint32_t k = 0; k < topology->scenario_count && status == CM_OK; k++) {
     cm_check_truth truth = {0};
-    cm_topology view = cm_topology_in_scenario(f->topology, k);
-    status = cm_check_measure(&view, f->chip, m->part, m->parts, m->core, run, &truth, error);
+    cm_topology view = cm_topology_in_scenario(topology, k);
+    cm_mapped mapped = f->made->mapped;
+    mapped.topology = &view;
+    status = cm_check_measure(&mapped, run, &truth, error);
     (*figures)[k] = truth.metrics;
     cm_free(truth.core);
   }
@@ -79,20 +75,19 @@ static cm_status measure_scenarios(const facts *f, const cm_certified *m, cm_run
 }
 
 /* All that a certificate of this mapping says, `options` being the mapping's. */
-static void compare(checking *c, json_t *stated, json_t *truth, const json_t *options)
+static void compare(cm_check_result *found, json_t *stated, json_t *truth, const json_t *options)
 {
-  cm_check_comparison comparison = {.result = &c->result, .out_of_memory = &c->out_of_memory, .what = "certificate",
-                                    .except = "gap_percent"};
-  compare_gaps(c, "", stated, truth);
+  cm_check_comparison comparison = {.result = found, .what = "certificate", .except = "gap_percent"};
+  compare_gaps(found, "", stated, truth);
   const json_t *scenarios = json_object_get(truth, "scenarios");
   for (size_t i = 0; i < json_array_size(scenarios); i++) {
     char where[32];
     (void)snprintf(where, sizeof where, "/scenarios/%zu", i);
-    compare_gaps(c, where, json_array_get(json_object_get(stated, "scenarios"), i), json_array_get(scenarios, i));
+    compare_gaps(found, where, json_array_get(json_object_get(stated, "scenarios"), i), json_array_get(scenarios, i));
   }
   json_t *whole = json_copy(truth);
   if (whole == NULL || (options != NULL && json_object_set(whole, "options", (json_t *)(uintptr_t)options) != 0))
-    c->out_of_memory = true;
+    found->out_of_memory = true;
   else
     cm_check_compare(&comparison, "", stated, whole);
   json_decref(whole);
@@ -119,85 +114,86 @@ static cm_status read_certificate(const char *path, json_t **json, cm_error *err
     return cm_fail(error, CM_BAD_MAPPING,
                    "the file is no certificate: its \"format\" is not \"coremapd certificate 1\"");
   }
-  if (!cm_metrics_rename(root)) {
+  if (cm_whole(cm_metrics_rename(root), "the certificate", error) != CM_OK) {
     json_decref(root);
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for the certificate");
+    return error->status;
   }
   *json = root;
   return CM_OK;
 }
 
 /* Parts and cores of a mapping file that cm_check_mapping has found sound. */
-static cm_status read_mapping(const char *path, const cm_topology *topology, const cm_chip *chip, cm_run *run,
-                              cm_check_file *file, uint32_t **core, cm_error *error)
+static cm_status read_mapping(const char *path, const cm_check_context *context, cm_check_file *file, uint32_t **core,
+                              cm_error *error)
 {
   FILE *stream = fopen(path, "rbe");
   if (stream == NULL)
     return cm_fail_errno(error, errno, "cannot open", path);
-  cm_status status = cm_check_read(stream, topology->vertex_count, cm_chip_cores(chip), run, file, error);
+  cm_status status =
+    cm_check_read(stream, context->topology->vertex_count, cm_chip_cores(context->chip), context->run, file, error);
   fclose(stream);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, *core, file->kept_cores, error);
+    status = CM_NEW(context->run->memory, *core, file->kept_cores, error);
   for (uint64_t i = 0; status == CM_OK && i < file->kept_cores; i++)
-    (*core)[file->core[i].part] = (uint32_t)(file->core[i].y * chip->width + file->core[i].x);
+    (*core)[file->core[i].part] = (uint32_t)(file->core[i].y * context->chip->width + file->core[i].x);
   return status;
 }
 
-cm_status cm_certificate_check(const char *path, const char *mapping_path, const cm_topology *topology,
-                               const cm_chip *chip, const cm_occupancy *occupancy, const char *network_id, cm_run *run,
-                               cm_check_result *result, cm_error *error)
+/* Everything that a certificate says, from the mapping file and what it is of. */
+static cm_status compare_all(const char *mapping_path, const cm_check_context *context, json_t *stated, cm_check_result *found,
+                             cm_error *error)
 {
-  checking c = {0};
-  json_t *stated = NULL;
-  cm_status status = read_certificate(path, &stated, error);
-  if (status != CM_OK)
-    return status;
-  status = cm_check_mapping(mapping_path, topology, chip, occupancy, network_id, run, &c.result, error);
-  if (status != CM_OK || c.result.violation_count > 0) { /* figures of an illegal mapping certify nothing */
-    json_decref(stated);
-    if (status == CM_OK)
-      *result = c.result;
-    return status;
-  }
   cm_check_file file = {0};
   cm_check_truth truth = {0};
   uint32_t *core = NULL;
   cm_metrics *scenario = NULL;
   cm_certified made = {.metrics = &truth.metrics};
-  facts f = {.made = &made, .topology = topology, .chip = chip, .network_id = network_id};
+  facts f = {.made = &made, .given = context};
   uint64_t refusals = cm_json_refusals();
-  status = read_mapping(mapping_path, topology, chip, run, &file, &core, error);
+  cm_status status = read_mapping(mapping_path, context, &file, &core, error);
+  made.mapped = (cm_mapped){
+    .topology = context->topology, .chip = context->chip, .part = file.neuron, .parts = (uint32_t)file.kept_cores, .core = core};
   if (status == CM_OK)
-    status = cm_check_measure(topology, chip, file.neuron, (uint32_t)file.kept_cores, core, run, &truth, error);
-  if (status == CM_OK) {
-    made = (cm_certified){.part = file.neuron, .parts = (uint32_t)file.kept_cores, .core = core, .metrics = &truth.metrics,
-                          .load = truth.core};
-    status = measure_scenarios(&f, &made, run, &scenario, error);
-    made.scenario = scenario;
-  }
+    status = cm_check_measure(&made.mapped, context->run, &truth, error);
+  made.load = truth.core;
   if (status == CM_OK)
-    status = cm_certificate_find(&f, occupancy, run, error);
+    status = measure_scenarios(&f, &scenario, error);
+  made.scenario = scenario;
+  if (status == CM_OK)
+    status = cm_certificate_find(&f, error);
   json_t *true_json = status == CM_OK ? cm_certificate_json(&f) : NULL;
-  if (status == CM_OK && true_json == NULL)
-    status = cm_fail(error, CM_NO_MEMORY, "out of memory while checking the certificate");
-  if (status == CM_OK)
-    compare(&c, stated, true_json, json_object_get(file.rest, "options"));
+  if (true_json != NULL)
+    compare(found, stated, true_json, json_object_get(file.rest, "options"));
   if (status == CM_OK)
     status = cm_json_whole(refusals, "the check of the certificate", error);
-  if (status == CM_OK && c.out_of_memory)
-    status = cm_fail(error, CM_NO_MEMORY, "out of memory while listing violations");
+  if (status == CM_OK)
+    status = cm_check_whole(found, error);
   json_decref(true_json);
-  json_decref(stated);
   cm_check_file_free(&file);
   cm_free(core);
   cm_free(truth.core);
   cm_free(scenario);
   cm_free(f.usable);
   cm_free(f.populations);
-  if (status != CM_OK) {
-    cm_check_result_free(&c.result);
+  return status;
+}
+
+cm_status cm_certificate_check(const char *path, const char *mapping_path, const cm_check_context *context,
+                               cm_check_result *result, cm_error *error)
+{
+  cm_check_result found;
+  json_t *stated = NULL;
+  cm_status status = read_certificate(path, &stated, error);
+  if (status != CM_OK)
     return status;
+  status = cm_check_mapping(mapping_path, context, &found, error);
+  if (status == CM_OK && found.violation_count == 0) { /* figures of an illegal mapping certify nothing */
+    status = compare_all(mapping_path, context, stated, &found, error);
+    if (status != CM_OK)
+      cm_check_result_free(&found);
   }
-  *result = c.result;
-  return CM_OK;
+  json_decref(stated);
+  if (status == CM_OK)
+    *result = found;
+  return status;
 }

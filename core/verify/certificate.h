@@ -6,17 +6,17 @@
 #include "core/chip/occupancy.h"
 #include "core/metrics/metrics.h"
 #include "core/verify/check.h"
+#include "core/verify/mapped.h"
 
 /* What any placement of these parts on the usable cores costs at least. Units as in cm_metrics. */
 typedef struct cm_bounds {
   double hop_traffic, energy_pj, multicast_hops, multicast_energy_pj;
 } cm_bounds;
 
-/* Lower bounds for the partition vertex -> part, `usable` [cores of the chip] telling which cores a part may have.
+/* Lower bounds for the parts of a mapping, wherever they are, `usable` [cores of the chip] telling which cores a part may have.
  * O(pins + pairs of parts that talk * log + usable cores * radius^2), the radius being that of the disc of cores which
  * the most talkative part would fill; from a stated amount of work on, the disc of an endless chip counts instead. */
-cm_status cm_bounds_compute(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t part_count,
-                            const uint8_t *usable, cm_run *run, cm_bounds *bounds, cm_error *error);
+cm_status cm_bounds_compute(const cm_mapped *mapped, const uint8_t *usable, cm_run *run, cm_bounds *bounds, cm_error *error);
 
 /* What any partition of a directed network on so many cores costs in a time step, without the barrier; of an undirected
  * network 0. */
@@ -30,17 +30,14 @@ cm_status cm_step_bounds_compute(const cm_topology *topology, const cm_costs *co
 
 /* A mapping that is certified; everything is the caller's. */
 typedef struct cm_certified {
-  const uint32_t *part, *core; /* [vertices] part of each neuron, [parts] core of each part */
-  uint32_t parts;
+  cm_mapped mapped;
   const cm_metrics *metrics;
   const cm_core_load *load;    /* [parts] */
   const cm_metrics *scenario;  /* [scenarios of the network] */
   json_t *options;             /* as resolved; NULL: none are told */
 } cm_certified;
 
-/* Writes the certificate of a mapping. `network_id` is the SHA-256 of the network's file; `occupancy` may be NULL. */
-cm_status cm_certificate_write(const cm_certified *made, const cm_topology *topology, const cm_chip *chip,
-                               const cm_occupancy *occupancy, const char *network_id, cm_run *run, FILE *stream,
-                               cm_error *error);
+/* Writes the certificate of a mapping. */
+cm_status cm_certificate_write(const cm_certified *made, const cm_check_context *context, FILE *stream, cm_error *error);
 
 #endif

@@ -28,8 +28,8 @@ static void hash_parts(const facts *f, char hex[HEX])
   crypto_hash_sha256_state state;
   char line[16];
   crypto_hash_sha256_init(&state);
-  for (uint32_t v = 0; v < f->topology->vertex_count; v++) {
-    int size = snprintf(line, sizeof line, "%" PRIu32 "\n", f->made->part[v]);
+  for (uint32_t v = 0; v < f->given->topology->vertex_count; v++) {
+    int size = snprintf(line, sizeof line, "%" PRIu32 "\n", f->made->mapped.part[v]);
     crypto_hash_sha256_update(&state, (const unsigned char *)line, (unsigned long long)size);
   }
   finish_hash(&state, hex);
@@ -41,9 +41,9 @@ static void hash_placement(const facts *f, char hex[HEX])
   char line[48] = "part,x,y\n";
   crypto_hash_sha256_init(&state);
   crypto_hash_sha256_update(&state, (const unsigned char *)line, strlen(line));
-  for (uint32_t p = 0; p < f->made->parts; p++) {
-    int size = snprintf(line, sizeof line, "%" PRIu32 ",%" PRIu32 ",%" PRIu32 "\n", p, f->made->core[p] % f->chip->width,
-                        f->made->core[p] / f->chip->width);
+  for (uint32_t p = 0; p < f->made->mapped.parts; p++) {
+    int size = snprintf(line, sizeof line, "%" PRIu32 ",%" PRIu32 ",%" PRIu32 "\n", p,
+                        f->made->mapped.core[p] % f->given->chip->width, f->made->mapped.core[p] / f->given->chip->width);
     crypto_hash_sha256_update(&state, (const unsigned char *)line, (unsigned long long)size);
   }
   finish_hash(&state, hex);
@@ -51,15 +51,16 @@ static void hash_placement(const facts *f, char hex[HEX])
 
 /* ---- facts ---- */
 
-static cm_status find_usable(facts *f, const cm_occupancy *occupancy, cm_memory *memory, cm_error *error)
+static cm_status find_usable(facts *f, cm_error *error)
 {
-  uint32_t cores = cm_chip_cores(f->chip);
-  if (CM_NEW(memory, f->usable, cores, error) != CM_OK)
+  const cm_occupancy *occupancy = f->given->occupancy;
+  uint32_t cores = cm_chip_cores(f->given->chip);
+  if (CM_NEW(f->given->run->memory, f->usable, cores, error) != CM_OK)
     return error->status;
   for (uint32_t c = 0; c < cores; c++)
     f->usable[c] = occupancy == NULL || occupancy->state[c] == CM_CORE_FREE;
-  for (uint32_t i = 0; i < f->chip->dead_core_count; i++)
-    f->usable[f->chip->dead_cores[i]] = 0;
+  for (uint32_t i = 0; i < f->given->chip->dead_core_count; i++)
+    f->usable[f->given->chip->dead_cores[i]] = 0;
   for (uint32_t c = 0; c < cores; c++)
     f->usable_count += f->usable[c];
   crypto_hash_sha256_state state;
@@ -69,35 +70,37 @@ static cm_status find_usable(facts *f, const cm_occupancy *occupancy, cm_memory 
   return CM_OK;
 }
 
-static cm_status find_populations(facts *f, cm_run *run, cm_error *error)
+static cm_status find_populations(facts *f, cm_error *error)
 {
-  uint32_t parts = f->made->parts;
-  bool limited = f->chip->limits.populations != 0;
-  for (uint32_t k = 0; k < f->chip->class_count; k++)
-    limited = limited || f->chip->classes[k].limits.populations != 0;
+  cm_run *run = f->given->run;
+  uint32_t parts = f->made->mapped.parts;
+  bool limited = f->given->chip->limits.populations != 0;
+  for (uint32_t k = 0; k < f->given->chip->class_count; k++)
+    limited = limited || f->given->chip->classes[k].limits.populations != 0;
   if (!limited)
     return CM_OK;
   if (CM_NEW(run->memory, f->populations, parts, error) != CM_OK)
     return error->status;
-  return cm_check_measure_populations(f->topology, f->made->part, parts, run, f->populations, error);
+  return cm_check_measure_populations(f->given->topology, f->made->mapped.part, parts, run, f->populations, error);
 }
 
-cm_status cm_certificate_find(facts *f, const cm_occupancy *occupancy, cm_run *run, cm_error *error)
+cm_status cm_certificate_find(cm_certificate_facts *f, cm_error *error)
 {
-  cm_status status = find_usable(f, occupancy, run->memory, error);
+  cm_status status = find_usable(f, error);
   if (status == CM_OK)
-    status = find_populations(f, run, error);
+    status = find_populations(f, error);
   if (status == CM_OK) {
     hash_parts(f, f->part_hash);
     hash_placement(f, f->placement_hash);
-    status = cm_bounds_compute(f->topology, f->chip, f->made->part, f->made->parts, f->usable, run,
-                               &f->bounds, error);
+    status = cm_bounds_compute(&f->made->mapped, f->usable, f->given->run, &f->bounds, error);
   }
   if (status == CM_OK)
-    status = cm_step_bounds_compute(f->topology, &f->chip->costs, f->usable_count, run->memory, &f->step, error);
-  for (uint32_t k = 0; k < f->topology->scenario_count && status == CM_OK; k++) {
-    cm_topology view = cm_topology_in_scenario(f->topology, k);
-    status = cm_step_bounds_compute(&view, &f->chip->costs, f->usable_count, run->memory, &f->scenario_step[k], error);
+    status =
+      cm_step_bounds_compute(f->given->topology, &f->given->chip->costs, f->usable_count, f->given->run->memory, &f->step, error);
+  for (uint32_t k = 0; k < f->given->topology->scenario_count && status == CM_OK; k++) {
+    cm_topology view = cm_topology_in_scenario(f->given->topology, k);
+    status =
+      cm_step_bounds_compute(&view, &f->given->chip->costs, f->usable_count, f->given->run->memory, &f->scenario_step[k], error);
   }
   return status;
 }
@@ -130,15 +133,16 @@ static json_t *limit_row(const facts *f, uint32_t kind, const cm_limits *l, int 
 {
   uint64_t limit = limit_at(l, resource), most = 0;
   uint32_t part = 0;
-  for (uint32_t p = 0; p < f->made->parts; p++) {
-    if (f->chip->class_count > 0 && f->chip->class_of[f->made->core[p]] != kind)
+  for (uint32_t p = 0; p < f->made->mapped.parts; p++) {
+    if (f->given->chip->class_count > 0 && f->given->chip->class_of[f->made->mapped.core[p]] != kind)
       continue;
     uint64_t use = use_at(f, l, resource, p);
     part = use > most ? p : part;
     most = use > most ? use : most;
   }
-  return json_pack("{s:s, s:s*, s:o, s:I, s:I, s:b}", "resource", resource == POPULATIONS ? "populations" : cm_resource_name((cm_resource)resource),
-                   "class", kind > 0 ? f->chip->classes[kind - 1].name : NULL, "limit",
+  return json_pack("{s:s, s:s*, s:o, s:I, s:I, s:b}", "resource",
+                   resource == POPULATIONS ? "populations" : cm_resource_name((cm_resource)resource), "class",
+                   kind > 0 ? f->given->chip->classes[kind - 1].name : NULL, "limit",
                    limit == 0 ? json_null() : json_integer((json_int_t)limit), "most", (json_int_t)most, "part", (json_int_t)part,
                    "holds", limit == 0 || most <= limit);
 }
@@ -147,11 +151,12 @@ static json_t *limit_row(const facts *f, uint32_t kind, const cm_limits *l, int 
 static json_t *limits_json(const facts *f)
 {
   json_t *list = json_array();
-  for (uint32_t kind = 0; kind <= f->chip->class_count; kind++) {
-    const cm_limits *l = kind > 0 && f->chip->classes[kind - 1].own_limits ? &f->chip->classes[kind - 1].limits : &f->chip->limits;
-    bool used = f->chip->class_count == 0;
-    for (uint32_t p = 0; p < f->made->parts && !used; p++)
-      used = f->chip->class_of[f->made->core[p]] == kind;
+  for (uint32_t kind = 0; kind <= f->given->chip->class_count; kind++) {
+    const cm_limits *l = kind > 0 && f->given->chip->classes[kind - 1].own_limits ? &f->given->chip->classes[kind - 1].limits
+                                                                                  : &f->given->chip->limits;
+    bool used = f->given->chip->class_count == 0;
+    for (uint32_t p = 0; p < f->made->mapped.parts && !used; p++)
+      used = f->given->chip->class_of[f->made->mapped.core[p]] == kind;
     for (int r = 0; r <= POPULATIONS && used; r++) {
       if (r == CM_RESOURCES || (r >= CM_MEMORY && limit_at(l, r) == 0))
         continue;
@@ -193,10 +198,10 @@ static json_t *metrics_json(const cm_metrics *metrics)
 static json_t *scenarios_json(const facts *f)
 {
   json_t *list = json_array();
-  for (uint32_t k = 0; k < f->topology->scenario_count; k++) {
+  for (uint32_t k = 0; k < f->given->topology->scenario_count; k++) {
     const cm_metrics *m = &f->made->scenario[k];
-    json_t *row = json_pack("{s:s, s:o, s:[o, o]}", "name", f->topology->scenario_name[k], "metrics", metrics_json(m), "bounds",
-                            bound_json("core_ns_max", m->core_ns_max, f->scenario_step[k].core_ns_max),
+    json_t *row = json_pack("{s:s, s:o, s:[o, o]}", "name", f->given->topology->scenario_name[k], "metrics", metrics_json(m),
+                            "bounds", bound_json("core_ns_max", m->core_ns_max, f->scenario_step[k].core_ns_max),
                             bound_json("energy_step_pj", m->energy_step_pj, f->scenario_step[k].energy_step_pj));
     if (json_array_append_new(list, row) != 0) {
       json_decref(list);
@@ -208,12 +213,12 @@ static json_t *scenarios_json(const facts *f)
 
 json_t *cm_certificate_json(const facts *f)
 {
-  const cm_topology *t = f->topology;
-  json_t *network = json_pack("{s:s?, s:b, s:I, s:I, s:I}", "sha256", f->network_id, "directed", t->directed, "neurons",
-                              (json_int_t)t->vertex_count, "hyperedges", (json_int_t)cm_topology_hyperedges(t),
-                              "synapses", (json_int_t)cm_topology_synapses(t));
-  json_t *mapping = json_pack("{s:I, s:s, s:s}", "parts", (json_int_t)f->made->parts, "part_sha256",
-                              f->part_hash, "placement_sha256", f->placement_hash);
+  const cm_topology *t = f->given->topology;
+  json_t *network = json_pack("{s:s?, s:b, s:I, s:I, s:I}", "sha256", f->given->network_id, "directed", t->directed, "neurons",
+                              (json_int_t)t->vertex_count, "hyperedges", (json_int_t)cm_topology_hyperedges(t), "synapses",
+                              (json_int_t)cm_topology_synapses(t));
+  json_t *mapping = json_pack("{s:I, s:s, s:s}", "parts", (json_int_t)f->made->mapped.parts, "part_sha256", f->part_hash,
+                              "placement_sha256", f->placement_hash);
   json_t *usable = json_pack("{s:I, s:s}", "cores", (json_int_t)f->usable_count, "sha256", f->usable_hash);
   json_t *scenarios = t->scenario_count > 0 ? scenarios_json(f) : NULL;
   if (t->scenario_count > 0 && scenarios == NULL) {
@@ -223,6 +228,6 @@ json_t *cm_certificate_json(const facts *f)
     return NULL;
   }
   return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o*}", "format", "coremapd certificate 1", "network", network,
-                   "chip", cm_chip_json(f->chip), "usable", usable, "mapping", mapping, "limits", limits_json(f),
+                   "chip", cm_chip_json(f->given->chip), "usable", usable, "mapping", mapping, "limits", limits_json(f),
                    "metrics", metrics_json(f->made->metrics), "bounds", bounds_json(f), "scenarios", scenarios);
 }

@@ -8,9 +8,7 @@ enum { CM_CERTIFICATE_HEX = 65 };
 
 typedef struct cm_certificate_facts {
   const cm_certified *made;
-  const cm_topology *topology;
-  const cm_chip *chip;
-  const char *network_id;
+  const cm_check_context *given;
   /* Found by cm_certificate_find: */
   uint32_t *populations; /* [parts] of each part; NULL: the chip does not limit them */
   uint8_t *usable;       /* [cores] */
@@ -21,7 +19,7 @@ typedef struct cm_certificate_facts {
 } cm_certificate_facts;
 
 /* Fills what is found; `populations` and `usable` are the caller's (cm_free), on failure too. O(cm_bounds_compute). */
-cm_status cm_certificate_find(cm_certificate_facts *facts, const cm_occupancy *occupancy, cm_run *run, cm_error *error);
+cm_status cm_certificate_find(cm_certificate_facts *facts, cm_error *error);
 
 /* All of a certificate but its options, as a new object; NULL when out of memory. */
 json_t *cm_certificate_json(const cm_certificate_facts *facts);

@@ -21,9 +21,9 @@ static const char *unusable(const cm_checker *c, uint32_t core)
 {
   if (c->dead[core])
     return "dead";
-  if (c->occupancy == NULL || c->occupancy->state[core] == CM_CORE_FREE)
+  if (c->given->occupancy == NULL || c->given->occupancy->state[core] == CM_CORE_FREE)
     return NULL;
-  return c->occupancy->state[core] == CM_CORE_BROKEN ? "broken" : "occupied";
+  return c->given->occupancy->state[core] == CM_CORE_BROKEN ? "broken" : "occupied";
 }
 
 static bool outside_region(const json_t *region, const cm_check_core *core)
@@ -48,13 +48,13 @@ static void check_core(cm_checker *c, const cm_check_core *core, uint8_t *placed
     return;
   }
   placed[core->part] = 1;
-  if (core->x >= c->chip->width || core->y >= c->chip->height) {
-    violation(c, "part %" PRIu64 " is on core (%" PRIu64 ", %" PRIu64 "), outside the chip of %" PRIu32 " x %" PRIu32,
-              core->part, core->x, core->y, c->chip->width, c->chip->height);
+  if (core->x >= c->given->chip->width || core->y >= c->given->chip->height) {
+    violation(c, "part %" PRIu64 " is on core (%" PRIu64 ", %" PRIu64 "), outside the chip of %" PRIu32 " x %" PRIu32, core->part,
+              core->x, core->y, c->given->chip->width, c->given->chip->height);
     c->sound = false;
     return;
   }
-  uint32_t number = (uint32_t)(core->y * c->chip->width + core->x);
+  uint32_t number = (uint32_t)(core->y * c->given->chip->width + core->x);
   c->core[core->part] = number;
   if (occupant[number] != 0)
     violation(c, "parts %" PRIu32 " and %" PRIu64 " share core (%" PRIu64 ", %" PRIu64 ")", occupant[number] - 1,
@@ -76,18 +76,18 @@ static cm_status check_cores(cm_checker *c, cm_error *error)
   uint32_t *occupant = NULL; /* part on each core, plus 1 */
   if (c->file.core_count > c->file.kept_cores) {
     violation(c, "%" PRIu64 " parts are more than the chip's %" PRIu32 " cores", c->file.core_count,
-              cm_chip_cores(c->chip));
+              cm_chip_cores(c->given->chip));
     c->sound = false;
   }
   c->parts = (uint32_t)c->file.kept_cores;
   cm_status status = CM_OK;
-  if (CM_NEW(c->run->memory, c->core, c->parts, error) != CM_OK ||
-      CM_NEW(c->run->memory, c->dead, cm_chip_cores(c->chip), error) != CM_OK ||
-      CM_NEW(c->run->memory, placed, c->parts, error) != CM_OK ||
-      CM_NEW(c->run->memory, occupant, cm_chip_cores(c->chip), error) != CM_OK)
+  if (CM_NEW(c->given->run->memory, c->core, c->parts, error) != CM_OK ||
+      CM_NEW(c->given->run->memory, c->dead, cm_chip_cores(c->given->chip), error) != CM_OK ||
+      CM_NEW(c->given->run->memory, placed, c->parts, error) != CM_OK ||
+      CM_NEW(c->given->run->memory, occupant, cm_chip_cores(c->given->chip), error) != CM_OK)
     status = error->status;
-  for (uint32_t i = 0; status == CM_OK && i < c->chip->dead_core_count; i++)
-    c->dead[c->chip->dead_cores[i]] = 1;
+  for (uint32_t i = 0; status == CM_OK && i < c->given->chip->dead_core_count; i++)
+    c->dead[c->given->chip->dead_cores[i]] = 1;
   for (uint64_t i = 0; status == CM_OK && i < c->file.kept_cores; i++)
     check_core(c, &c->file.core[i], placed, occupant);
   for (uint32_t p = 0; status == CM_OK && p < c->parts; p++)
@@ -102,9 +102,9 @@ static cm_status check_cores(cm_checker *c, cm_error *error)
 
 static void check_neurons(cm_checker *c)
 {
-  if (c->file.neuron_count != c->topology->vertex_count) {
+  if (c->file.neuron_count != c->given->topology->vertex_count) {
     violation(c, "\"neurons\" has %" PRIu64 " entries, the network %" PRIu32 " neurons", c->file.neuron_count,
-              c->topology->vertex_count);
+              c->given->topology->vertex_count);
     c->sound = false;
   }
   for (uint64_t v = 0; v < c->file.kept_neurons; v++)
@@ -132,7 +132,9 @@ static cm_status check_all(cm_checker *c, cm_error *error)
   check_neurons(c);
   if (!c->sound)
     return CM_OK;
-  status = cm_check_measure(c->topology, c->chip, c->file.neuron, c->parts, c->core, c->run, &c->truth, error);
+  c->mapped = (cm_mapped){
+    .topology = c->given->topology, .chip = c->given->chip, .part = c->file.neuron, .parts = c->parts, .core = c->core};
+  status = cm_check_measure(&c->mapped, c->given->run, &c->truth, error);
   if (status != CM_OK)
     return status;
   cm_checker_limits(c);
@@ -145,21 +147,20 @@ static cm_status check_all(cm_checker *c, cm_error *error)
   return cm_checker_facts(c, error);
 }
 
-cm_status cm_check_mapping_stream(FILE *stream, const cm_topology *topology, const cm_chip *chip,
-                                  const cm_occupancy *occupancy, const char *network_id, cm_run *run,
-                                  cm_check_result *result, cm_error *error)
+cm_status cm_check_mapping_stream(FILE *stream, const cm_check_context *context, cm_check_result *result, cm_error *error)
 {
-  cm_checker c = {.topology = topology, .chip = chip, .occupancy = occupancy, .network_id = network_id, .run = run};
+  cm_checker c = {.given = context};
   if (CM_NEW(NULL, c.result.violations, CM_CHECK_LISTED_MAX, error) != CM_OK)
     return error->status;
   uint64_t refusals = cm_json_refusals();
-  cm_status status = cm_check_read(stream, topology->vertex_count, cm_chip_cores(chip), run, &c.file, error);
+  cm_status status =
+    cm_check_read(stream, context->topology->vertex_count, cm_chip_cores(context->chip), context->run, &c.file, error);
   if (status == CM_OK)
     status = check_all(&c, error);
   if (status == CM_OK) /* what was compared is whole */
     status = cm_json_whole(refusals, "the check", error);
-  if (status == CM_OK && c.out_of_memory)
-    status = cm_fail(error, CM_NO_MEMORY, "out of memory while listing violations");
+  if (status == CM_OK)
+    status = cm_check_whole(&c.result, error);
   cm_check_file_free(&c.file);
   cm_free(c.core);
   cm_free(c.dead);
@@ -189,14 +190,12 @@ cm_status cm_mapping_read_summary(const char *path, cm_run *run, json_t **summar
   return status;
 }
 
-cm_status cm_check_mapping(const char *path, const cm_topology *topology, const cm_chip *chip,
-                           const cm_occupancy *occupancy, const char *network_id, cm_run *run,
-                           cm_check_result *result, cm_error *error)
+cm_status cm_check_mapping(const char *path, const cm_check_context *context, cm_check_result *result, cm_error *error)
 {
   FILE *stream = fopen(path, "rbe");
   if (stream == NULL)
     return cm_fail_errno(error, errno, "cannot open", path);
-  cm_status status = cm_check_mapping_stream(stream, topology, chip, occupancy, network_id, run, result, error);
+  cm_status status = cm_check_mapping_stream(stream, context, result, error);
   (void)fclose(stream);
   return status;
 }

@@ -33,9 +33,9 @@ static void come_in(const cm_chip *chip, uint32_t core, double *hops, double *en
     }
 }
 
-void cm_check_border(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, const uint32_t *core,
-                     cm_metrics *metrics)
+void cm_check_border(const cm_mapped *mapped, cm_metrics *metrics)
 {
+  const cm_topology *topology = mapped->topology;
   uint32_t last = UINT32_MAX;
   double hops = 0, energy_pj = 0;
   for (uint32_t v = 0; topology->outside_count > 0 && v < topology->vertex_count; v++)
@@ -45,9 +45,10 @@ void cm_check_border(const cm_topology *topology, const cm_chip *chip, const uin
     double rate = (double)cm_topology_net_weight(topology, e) / (double)topology->weight_scale;
     if (strcmp(topology->population[topology->population_of[source]].kind, CM_INPUT_KIND) != 0)
       continue;
-    if (core[part[source]] != last)
-      come_in(chip, core[part[source]], &hops, &energy_pj);
-    last = core[part[source]];
+    uint32_t core = mapped->core[mapped->part[source]];
+    if (core != last)
+      come_in(mapped->chip, core, &hops, &energy_pj);
+    last = core;
     metrics->border_packets += rate;
     metrics->border_hops += rate * hops;
     metrics->border_energy_pj += rate * energy_pj;

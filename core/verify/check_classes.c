@@ -18,14 +18,15 @@ static bool listed(const cm_core_class *c, const cm_population *p)
 
 cm_status cm_checker_classes(cm_checker *c, cm_error *error)
 {
-  const cm_topology *topology = c->topology;
-  const cm_chip *chip = c->chip;
+  const cm_topology *topology = c->given->topology;
+  const cm_chip *chip = c->given->chip;
   const uint32_t *part = c->file.neuron, *core = c->core;
   uint32_t *wrong = NULL, *first = NULL;
   cm_status status = CM_OK;
   if (chip->class_count == 0)
     return CM_OK;
-  if (CM_NEW(c->run->memory, wrong, c->parts, error) != CM_OK || CM_NEW(c->run->memory, first, c->parts, error) != CM_OK)
+  if (CM_NEW(c->given->run->memory, wrong, c->parts, error) != CM_OK ||
+      CM_NEW(c->given->run->memory, first, c->parts, error) != CM_OK)
     status = error->status;
   for (uint32_t v = 0; status == CM_OK && v < topology->vertex_count; v++) {
     uint32_t number = chip->class_of[core[part[v]]];

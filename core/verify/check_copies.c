@@ -63,9 +63,9 @@ static void compare(cm_checker *c, const json_t *stated, const char *name, uint6
 
 cm_status cm_checker_added_neurons(cm_checker *c, cm_error *error)
 {
-  const cm_topology *t = c->topology;
-  const cm_limits *limits = &c->chip->limits;
-  cm_run *run = c->run;
+  const cm_topology *t = c->given->topology;
+  const cm_limits *limits = &c->given->chip->limits;
+  cm_run *run = c->given->run;
   const json_t *stated = json_object_get(json_object_get(c->file.rest, "report"), "neurons");
   uint32_t *copies, *inputs = NULL;
   uint64_t given = 0, relays = 0, copied = 0, more = 0;

@@ -15,10 +15,9 @@
 /* Compares a member of the file with its true value, which is taken over. */
 static cm_status compare_member(cm_checker *c, const char *where, const json_t *stated, json_t *truth, cm_error *error)
 {
-  if (truth == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while checking the mapping");
-  cm_check_compare(&(cm_check_comparison){.result = &c->result, .out_of_memory = &c->out_of_memory, .what = "mapping"}, where, stated,
-                   truth);
+  if (cm_whole(truth != NULL, "checking the mapping", error) != CM_OK)
+    return error->status;
+  cm_check_compare(&(cm_check_comparison){.result = &c->result, .what = "mapping"}, where, stated, truth);
   json_decref(truth);
   return CM_OK;
 }
@@ -27,15 +26,15 @@ static cm_status compare_member(cm_checker *c, const char *where, const json_t *
 
 static cm_status check_network(cm_checker *c, cm_error *error)
 {
-  const cm_topology *t = c->topology;
+  const cm_topology *t = c->given->topology;
   const json_t *stated = json_object_get(c->file.rest, "network");
   /* A mapping of a network that was no file has no id. */
   const json_t *id = json_object_get(stated, "id");
   json_t *truth = json_pack("{s:O?, s:b, s:I, s:I, s:I, s:b}", "id", id, "directed", t->directed, "neurons",
                             (json_int_t)t->vertex_count, "hyperedges", (json_int_t)cm_topology_hyperedges(t), "synapses",
                             (json_int_t)cm_topology_synapses(t), "labels", t->label_text != NULL);
-  if (truth != NULL && c->network_id != NULL && !json_is_null(id))
-    (void)json_object_set_new(truth, "id", json_string(c->network_id));
+  if (truth != NULL && c->given->network_id != NULL && !json_is_null(id))
+    (void)json_object_set_new(truth, "id", json_string(c->given->network_id));
   return compare_member(c, "/network", stated, truth, error);
 }
 
@@ -48,12 +47,12 @@ static int by_both(const void *a, const void *b)
 
 static cm_status count_largest(const cm_checker *c, json_t *of_parts, cm_error *error)
 {
-  const cm_topology *t = c->topology;
+  const cm_topology *t = c->given->topology;
   uint64_t *both;
   uint32_t at = 0;
   if (t->population_count == 0)
     return CM_OK;
-  if (CM_NEW(c->run->memory, both, t->vertex_count, error) != CM_OK)
+  if (CM_NEW(c->given->run->memory, both, t->vertex_count, error) != CM_OK)
     return error->status;
   uint32_t held = 0;
   for (uint32_t v = 0; v < t->vertex_count; v++)
@@ -80,7 +79,7 @@ static cm_status count_largest(const cm_checker *c, json_t *of_parts, cm_error *
 /* Counted part by part. Mappings of before there were any say nothing; they have no figures of inputs outside either. */
 static cm_status check_populations(cm_checker *c, cm_error *error)
 {
-  const cm_topology *t = c->topology;
+  const cm_topology *t = c->given->topology;
   const json_t *stated = json_object_get(c->file.rest, "populations");
   if (stated == NULL && json_object_get(json_object_get(c->file.rest, "metrics"), "outside_inputs") != NULL) {
     violation(c, "mapping /populations is missing");
@@ -88,7 +87,8 @@ static cm_status check_populations(cm_checker *c, cm_error *error)
   }
   json_t *list = json_array(), *of_parts = json_array();
   uint32_t *count = NULL;
-  cm_status status = stated == NULL || t->population_count == 0 ? CM_OK : CM_NEW(c->run->memory, count, t->population_count, error);
+  cm_status status =
+    stated == NULL || t->population_count == 0 ? CM_OK : CM_NEW(c->given->run->memory, count, t->population_count, error);
   for (uint32_t v = 0; count != NULL && v < t->vertex_count; v++)
     count[t->population_of[v]]++;
   for (uint32_t k = 0; count != NULL && k < t->population_count; k++)
@@ -133,15 +133,15 @@ static cm_status check_chip(cm_checker *c, cm_error *error)
   json_t *says = cm_chip_json(chip);
   cm_chip_free(chip);
   static const char *const sides[] = {"width", "height"};
-  const uint32_t size[] = {c->chip->width, c->chip->height};
-  json_t *is = cm_chip_json(c->chip);
+  const uint32_t size[] = {c->given->chip->width, c->given->chip->height};
+  json_t *is = cm_chip_json(c->given->chip);
   for (int i = 0; i < 2 && says != NULL && is != NULL; i++) {
     json_t *side = json_object_get(stated, sides[i]);
     if (side != NULL)
       (void)json_object_set(says, sides[i], side);
     (void)json_object_set_new(is, sides[i], json_integer(size[i]));
   }
-  status = says == NULL ? cm_fail(error, CM_NO_MEMORY, "out of memory while checking the mapping") : CM_OK;
+  status = cm_whole(says != NULL, "checking the mapping", error);
   if (status == CM_OK)
     status = compare_member(c, "/chip", says, is, error);
   else
@@ -153,18 +153,22 @@ static cm_status check_chip(cm_checker *c, cm_error *error)
 /* ---- region ---- */
 
 /* Whether every core of a box is free, as far as the chip and the occupancy tell. */
-static cm_status box_is_free(const cm_checker *c, uint32_t x0, uint32_t y0, uint32_t x1, uint32_t y1, bool *whole, cm_error *error)
+typedef struct box {
+  uint32_t x0, y0, x1, y1; /* both ends included */
+} box;
+
+static cm_status box_is_free(const cm_checker *c, box b, bool *whole, cm_error *error)
 {
-  uint32_t width = c->chip->width;
+  uint32_t width = c->given->chip->width;
   *whole = true;
-  for (uint32_t i = 0; i < c->chip->dead_core_count && *whole; i++) {
-    uint32_t x = c->chip->dead_cores[i] % width, y = c->chip->dead_cores[i] / width;
-    *whole = x < x0 || x > x1 || y < y0 || y > y1;
+  for (uint32_t i = 0; i < c->given->chip->dead_core_count && *whole; i++) {
+    uint32_t x = c->given->chip->dead_cores[i] % width, y = c->given->chip->dead_cores[i] / width;
+    *whole = x < b.x0 || x > b.x1 || y < b.y0 || y > b.y1;
   }
-  for (uint32_t y = y0; c->occupancy != NULL && y <= y1 && *whole; y++) {
-    for (uint32_t x = x0; x <= x1 && *whole; x++)
-      *whole = c->occupancy->state[(size_t)y * width + x] == CM_CORE_FREE;
-    if (cm_run_check(c->run, error) != CM_OK)
+  for (uint32_t y = b.y0; c->given->occupancy != NULL && y <= b.y1 && *whole; y++) {
+    for (uint32_t x = b.x0; x <= b.x1 && *whole; x++)
+      *whole = c->given->occupancy->state[(size_t)y * width + x] == CM_CORE_FREE;
+    if (cm_run_check(c->given->run, error) != CM_OK)
       return error->status;
   }
   return CM_OK;
@@ -176,23 +180,20 @@ static cm_status check_region(cm_checker *c, cm_error *error)
   const json_t *stated = json_object_get(c->file.rest, "region");
   if (json_is_null(stated) || c->parts == 0)
     return CM_OK;
-  uint32_t x0 = UINT32_MAX, y0 = UINT32_MAX, x1 = 0, y1 = 0;
+  box b = {.x0 = UINT32_MAX, .y0 = UINT32_MAX};
   for (uint32_t p = 0; p < c->parts; p++) {
-    uint32_t x = c->core[p] % c->chip->width, y = c->core[p] / c->chip->width;
-    x0 = x < x0 ? x : x0;
-    y0 = y < y0 ? y : y0;
-    x1 = x > x1 ? x : x1;
-    y1 = y > y1 ? y : y1;
+    uint32_t x = c->core[p] % c->given->chip->width, y = c->core[p] / c->given->chip->width;
+    b = (box){x < b.x0 ? x : b.x0, y < b.y0 ? y : b.y0, x > b.x1 ? x : b.x1, y > b.y1 ? y : b.y1};
   }
   bool whole;
-  if (box_is_free(c, x0, y0, x1, y1, &whole, error) != CM_OK)
+  if (box_is_free(c, b, &whole, error) != CM_OK)
     return error->status;
   /* Without the occupancy that it was made for, a box that seems free may not have been. */
-  if (c->occupancy == NULL && whole && json_is_false(json_object_get(stated, "rectangle")))
+  if (c->given->occupancy == NULL && whole && json_is_false(json_object_get(stated, "rectangle")))
     whole = false;
   return compare_member(c, "/region", stated,
-                        json_pack("{s:I, s:I, s:I, s:I, s:b, s:I}", "x", (json_int_t)x0, "y", (json_int_t)y0, "width",
-                                  (json_int_t)(x1 - x0 + 1), "height", (json_int_t)(y1 - y0 + 1), "rectangle", whole,
+                        json_pack("{s:I, s:I, s:I, s:I, s:b, s:I}", "x", (json_int_t)b.x0, "y", (json_int_t)b.y0, "width",
+                                  (json_int_t)(b.x1 - b.x0 + 1), "height", (json_int_t)(b.y1 - b.y0 + 1), "rectangle", whole,
                                   "cores", (json_int_t)c->parts),
                         error);
 }
@@ -228,7 +229,7 @@ static void check_options(cm_checker *c)
  * their largest size follows from the imbalance, and stands in the bound itself; no part may exceed it. */
 static cm_limits limits_of_bound(cm_checker *c, const json_t *stated)
 {
-  cm_limits limits = cm_chip_widest_limits(c->chip);
+  cm_limits limits = cm_chip_widest_limits(c->given->chip);
   uint64_t most = option(c, "max_part_size");
   if (most != 0 && (limits.neurons == 0 || most < limits.neurons))
     limits.neurons = most;
@@ -249,7 +250,7 @@ static cm_status check_bound(cm_checker *c, cm_error *error)
   if (json_integer_value(json_object_get(stated, "parts")) > c->parts)
     violation(c, "mapping /bound/parts says that %" JSON_INTEGER_FORMAT " parts are the least, but this mapping has %" PRIu32,
               json_integer_value(json_object_get(stated, "parts")), c->parts);
-  cm_status status = cm_bound_parts(c->topology, &limits, c->run, &bound, error);
+  cm_status status = cm_bound_parts(c->given->topology, &limits, c->given->run, &bound, error);
   return status == CM_OK ? compare_member(c, "/bound", stated, cm_bound_json(&bound), error) : status;
 }
 
@@ -258,7 +259,7 @@ static cm_status check_bound(cm_checker *c, cm_error *error)
 static cm_status check_keys(cm_checker *c, cm_error *error)
 {
   const cm_check_file *file = &c->file;
-  uint32_t neurons = c->topology->vertex_count;
+  uint32_t neurons = c->given->topology->vertex_count;
   uint64_t *key;
   if (!file->has_keys) {
     violation(c, "mapping /keys is missing; it has a key for each of %" PRIu32 " neurons", neurons);
@@ -268,9 +269,9 @@ static cm_status check_keys(cm_checker *c, cm_error *error)
     violation(c, "mapping /keys has %" PRIu64 " entries, the network %" PRIu32 " neurons", file->key_count, neurons);
     return CM_OK;
   }
-  if (CM_NEW(c->run->memory, key, neurons, error) != CM_OK)
+  if (CM_NEW(c->given->run->memory, key, neurons, error) != CM_OK)
     return error->status;
-  cm_status status = cm_identify(c->topology, c->run, key, error);
+  cm_status status = cm_identify(c->given->topology, c->given->run, key, error);
   for (uint32_t v = 0; v < neurons && status == CM_OK; v++)
     if (key[v] != file->key[v])
       violation(c, "mapping /keys/%" PRIu32 " is stated as %" PRIu64 ", but is %" PRIu64, v, file->key[v], key[v]);

@@ -19,15 +19,15 @@ void cm_checker_count(cm_checker *c, const json_t *object, const char *name, con
 static void check_limit(cm_checker *c, uint32_t part, const char *what, uint64_t has, uint64_t limit)
 {
   if (limit != 0 && has > limit)
-    violation(c, "part %" PRIu32 " on core (%" PRIu32 ", %" PRIu32 ") has %" PRIu64 " %s, over the limit of %" PRIu64,
-              part, c->core[part] % c->chip->width, c->core[part] / c->chip->width, has, what, limit);
+    violation(c, "part %" PRIu32 " on core (%" PRIu32 ", %" PRIu32 ") has %" PRIu64 " %s, over the limit of %" PRIu64, part,
+              c->core[part] % c->given->chip->width, c->core[part] / c->given->chip->width, has, what, limit);
 }
 
 void cm_checker_limits(cm_checker *c)
 {
   for (uint32_t p = 0; p < c->parts; p++) {
     const cm_core_load *load = &c->truth.core[p];
-    const cm_limits *limits = cm_check_limits_at(c->chip, c->core[p]);
+    const cm_limits *limits = cm_check_limits_at(c->given->chip, c->core[p]);
     check_limit(c, p, "neurons", load->neurons, limits->neurons);
     check_limit(c, p, "synapses", load->synapses, limits->synapses);
     check_limit(c, p, "inbound axons", load->inbound_axons, limits->inbound_axons);
@@ -42,16 +42,16 @@ void cm_checker_limits(cm_checker *c)
 cm_status cm_checker_populations(cm_checker *c, cm_error *error)
 {
   uint32_t *count;
-  bool limited = c->chip->limits.populations != 0;
-  for (uint32_t k = 0; k < c->chip->class_count; k++)
-    limited = limited || c->chip->classes[k].limits.populations != 0;
+  bool limited = c->given->chip->limits.populations != 0;
+  for (uint32_t k = 0; k < c->given->chip->class_count; k++)
+    limited = limited || c->given->chip->classes[k].limits.populations != 0;
   if (!limited)
     return CM_OK;
-  if (CM_NEW(c->run->memory, count, c->parts, error) != CM_OK)
+  if (CM_NEW(c->given->run->memory, count, c->parts, error) != CM_OK)
     return error->status;
-  cm_status status = cm_check_measure_populations(c->topology, c->file.neuron, c->parts, c->run, count, error);
+  cm_status status = cm_check_measure_populations(c->given->topology, c->file.neuron, c->parts, c->given->run, count, error);
   for (uint32_t p = 0; status == CM_OK && p < c->parts; p++)
-    check_limit(c, p, "populations", count[p], cm_check_limits_at(c->chip, c->core[p])->populations);
+    check_limit(c, p, "populations", count[p], cm_check_limits_at(c->given->chip, c->core[p])->populations);
   cm_free(count);
   return status;
 }
@@ -82,11 +82,11 @@ static cm_metrics as_of(const cm_checker *c, cm_metrics_age made)
 {
   cm_metrics m = c->truth.metrics;
   if (made < CM_SINCE_PORTS) {
-    const cm_costs *costs = &c->chip->costs;
+    const cm_costs *costs = &c->given->chip->costs;
     double port = m.port_load_max / (costs->port_packets_per_ns > 0 ? costs->port_packets_per_ns : 1),
-           link = c->truth.link_most / (costs->link_packets_per_ns > 0 ? costs->link_packets_per_ns : 1);
-    m.link_load_max = c->truth.link_most;
-    m.multicast_link_load_max = c->truth.tree_link_most;
+           link = c->truth.link_max / (costs->link_packets_per_ns > 0 ? costs->link_packets_per_ns : 1);
+    m.link_load_max = c->truth.link_max;
+    m.multicast_link_load_max = c->truth.tree_link_max;
     m.saturation_load = fmax(port, link) > 0 ? 1 / fmax(port, link) : 0;
   }
   return m;
@@ -131,7 +131,7 @@ enum { FIGURES = sizeof figures / sizeof *figures };
 static cm_metrics_age age_of(const cm_checker *c, const json_t *metrics)
 {
   cm_metrics_age made = CM_SINCE_FIRST;
-  if (c->topology->outside_count > 0) /* no older mapping has inputs outside */
+  if (c->given->topology->outside_count > 0) /* no older mapping has inputs outside */
     return CM_SINCE_BORDER;
   for (size_t i = 0; i < FIGURES; i++)
     if (figures[i].real && figures[i].since > made && json_object_get(metrics, figures[i].name) != NULL)
@@ -169,7 +169,7 @@ void cm_checker_metrics(cm_checker *c)
     return;
   if (json_object_get(metrics, "step_limit") == NULL)
     violation(c, "metrics: step_limit is missing");
-  else if (limit == NULL || !cm_check_step_limit(c->chip, c->core, c->parts, &c->truth, limit))
+  else if (limit == NULL || !cm_check_step_limit(&c->mapped, &c->truth, limit))
     violation(c, "metrics: step_limit is stated as %.150s, which is not what takes as long as the step",
               limit != NULL ? limit : "no text");
 }

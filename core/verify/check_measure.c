@@ -22,7 +22,7 @@ typedef struct measure {
   uint32_t *net;         /* [nets] by the part of their source */
   uint32_t *net_begin;   /* [parts + 1] */
   pair *pair;            /* of the part under way; equal pairs may stand several times until squeezed */
-  size_t pair_count, pair_room;
+  size_t pair_count, pair_capacity;
   double *link;          /* [routers * CM_DIRECTIONS] */
   double *link_ns;       /* [routers * CM_DIRECTIONS] that a packet holds it */
   double *cast;          /* [parts] packets of axons that leave it, each once */
@@ -102,15 +102,15 @@ static void squeeze(measure *m)
 
 static cm_status add_pair(measure *m, uint32_t from, uint32_t to, double packets, cm_error *error)
 {
-  if (m->pair_count == m->pair_room) {
+  if (m->pair_count == m->pair_capacity) {
     squeeze(m);
-    if (m->pair_count > m->pair_room / 2 || m->pair_room == 0) {
-      size_t room = m->pair_room == 0 ? 1 << 10 : m->pair_room * 2;
+    if (m->pair_count > m->pair_capacity / 2 || m->pair_capacity == 0) {
+      size_t room = m->pair_capacity == 0 ? 1 << 10 : m->pair_capacity * 2;
       pair *grown = cm_reallocate(m->run->memory, m->pair, room, sizeof *grown, error);
       if (grown == NULL)
         return error->status;
       m->pair = grown;
-      m->pair_room = room;
+      m->pair_capacity = room;
     }
     cm_status status = cm_run_check(m->run, error);
     if (status != CM_OK)
@@ -246,10 +246,10 @@ static void conclude(measure *m, const uint32_t *vertices)
     if (m->link[l] == 0 && m->tree_link[l] == 0)
       continue; /* most, where a network is small for its chip */
     load += m->link[l];
-    m->truth->link_most = fmax(m->truth->link_most, m->link[l]);
+    m->truth->link_max = fmax(m->truth->link_max, m->link[l]);
     m->truth->channel_ns = fmax(m->truth->channel_ns, m->link[l] * m->link_ns[l]);
     m->truth->link_step_ns = m->chip->costs.link_packets_per_ns > 0 ? m->truth->channel_ns : 0;
-    m->truth->tree_link_most = fmax(m->truth->tree_link_most, m->tree_link[l]);
+    m->truth->tree_link_max = fmax(m->truth->tree_link_max, m->tree_link[l]);
   }
   for (uint32_t p = 0; p < m->parts; p++) {
     const cm_core_load *c = &m->truth->core[p];
@@ -257,10 +257,10 @@ static void conclude(measure *m, const uint32_t *vertices)
     sum->port_load_max = fmax(sum->port_load_max, fmax(c->traffic_in, c->traffic_out));
     sum->multicast_port_load_max = fmax(sum->multicast_port_load_max, fmax(c->traffic_in, cast));
   }
-  sum->link_load_max = fmax(m->truth->link_most, sum->port_load_max);
+  sum->link_load_max = fmax(m->truth->link_max, sum->port_load_max);
   if (!m->topology->directed)
-    m->truth->tree_link_most = m->truth->link_most;
-  sum->multicast_link_load_max = fmax(m->truth->tree_link_most, sum->multicast_port_load_max);
+    m->truth->tree_link_max = m->truth->link_max;
+  sum->multicast_link_load_max = fmax(m->truth->tree_link_max, sum->multicast_port_load_max);
   int64_t columns = m->walk.columns, rows = m->walk.rows;
   double across = (double)(m->chip->torus_x && columns > 1 ? columns : columns - 1);
   double down = (double)(m->chip->torus_y && rows > 1 ? rows : rows - 1);
@@ -337,38 +337,32 @@ static cm_status run_measure(measure *m, uint32_t *vertices, cm_error *error)
   return status;
 }
 
-cm_status cm_check_measure(const cm_topology *topology, const cm_chip *chip, const uint32_t *part,
-                           uint32_t part_count, const uint32_t *core, cm_run *run, cm_check_truth *truth,
-                           cm_error *error)
+cm_status cm_check_measure(const cm_mapped *mapped, cm_run *run, cm_check_truth *truth, cm_error *error)
 {
   cm_check_truth fresh = {0};
-  measure m = {.topology = topology, .chip = chip, .part = part, .parts = part_count, .run = run, .truth = &fresh};
+  const cm_topology *topology = mapped->topology;
+  const cm_chip *chip = mapped->chip;
+  measure m = {.topology = topology, .chip = chip, .part = mapped->part, .parts = mapped->parts, .run = run, .truth = &fresh};
   const cm_interconnect *other = chip->interconnect;
   m.routers = other != NULL ? other->routers : (size_t)cm_chip_routers_x(chip) * cm_chip_routers_y(chip);
   m.links = other != NULL ? other->link_count : m.routers * CM_DIRECTIONS;
   uint32_t *vertices = NULL;
   cm_status status = CM_OK;
-  if (CM_NEW(run->memory, fresh.core, part_count, error) != CM_OK ||
-      CM_NEW(run->memory, vertices, part_count, error) != CM_OK ||
-      CM_NEW(run->memory, m.seen, part_count, error) != CM_OK ||
-      CM_NEW(run->memory, m.reached, part_count, error) != CM_OK ||
-      CM_NEW(run->memory, m.target, part_count, error) != CM_OK ||
-      CM_NEW(run->memory, m.net, topology->net_count, error) != CM_OK ||
-      CM_NEW(run->memory, m.net_begin, (size_t)part_count + 1, error) != CM_OK ||
-      CM_NEW(run->memory, m.link, m.links, error) != CM_OK ||
-      CM_NEW(run->memory, m.link_ns, m.links, error) != CM_OK ||
-      CM_NEW(run->memory, m.cast, part_count, error) != CM_OK ||
-      CM_NEW(run->memory, m.tree_link, m.links, error) != CM_OK ||
-      CM_NEW(run->memory, m.link_stamp, m.links, error) != CM_OK ||
-      CM_NEW(run->memory, m.passing, m.routers, error) != CM_OK ||
-      cm_check_walk_new(chip, core, run->memory, &m.walk, error) != CM_OK)
+  if (CM_NEW(run->memory, fresh.core, m.parts, error) != CM_OK || CM_NEW(run->memory, vertices, m.parts, error) != CM_OK ||
+      CM_NEW(run->memory, m.seen, m.parts, error) != CM_OK || CM_NEW(run->memory, m.reached, m.parts, error) != CM_OK ||
+      CM_NEW(run->memory, m.target, m.parts, error) != CM_OK || CM_NEW(run->memory, m.net, topology->net_count, error) != CM_OK ||
+      CM_NEW(run->memory, m.net_begin, (size_t)m.parts + 1, error) != CM_OK ||
+      CM_NEW(run->memory, m.link, m.links, error) != CM_OK || CM_NEW(run->memory, m.link_ns, m.links, error) != CM_OK ||
+      CM_NEW(run->memory, m.cast, m.parts, error) != CM_OK || CM_NEW(run->memory, m.tree_link, m.links, error) != CM_OK ||
+      CM_NEW(run->memory, m.link_stamp, m.links, error) != CM_OK || CM_NEW(run->memory, m.passing, m.routers, error) != CM_OK ||
+      cm_check_walk_new(chip, mapped->core, run->memory, &m.walk, error) != CM_OK)
     status = error->status;
   else
     status = run_measure(&m, vertices, error);
   if (status == CM_OK)
-    cm_check_border(topology, chip, part, core, &fresh.metrics);
+    cm_check_border(mapped, &fresh.metrics);
   if (status == CM_OK)
-    status = cm_check_step(topology, chip, part, part_count, core, run, &fresh, error);
+    status = cm_check_step(mapped, run, &fresh, error);
   cm_free(vertices);
   cm_free(m.seen);
   cm_free(m.reached);

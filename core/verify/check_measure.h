@@ -4,24 +4,22 @@
 
 #include "core/metrics/metrics.h"
 #include "core/verify/check.h"
+#include "core/verify/mapped.h"
 
-/* Figures recomputed packet by packet; `core` is [part_count]. */
+/* Figures recomputed packet by packet; `core` is [parts]. */
 typedef struct cm_check_truth {
   cm_metrics metrics;
-  double link_most, tree_link_most; /* packets over the busiest link between routers: in all, and one a net */
+  double link_max, tree_link_max; /* packets over the busiest link between routers: in all, and one a net */
   double link_step_ns; /* that the busiest link takes in a step, 0 where links have no bound */
   double channel_ns;   /* that the busiest link needs for its packets, when each passes as fast as it can */
   cm_core_load *core;
 } cm_check_truth;
 
 /* Parts and cores must be in range. O(pins + sum over flows of the rectangle between their ends). */
-cm_status cm_check_measure(const cm_topology *topology, const cm_chip *chip, const uint32_t *part,
-                           uint32_t part_count, const uint32_t *core, cm_run *run, cm_check_truth *truth,
-                           cm_error *error);
+cm_status cm_check_measure(const cm_mapped *mapped, cm_run *run, cm_check_truth *truth, cm_error *error);
 
 /* Fills the figures of inputs outside the chip. O(nets), and all routers for each core where some come in. */
-void cm_check_border(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, const uint32_t *core,
-                     cm_metrics *metrics);
+void cm_check_border(const cm_mapped *mapped, cm_metrics *metrics);
 
 /* Distinct populations of the neurons of each part: count [parts]; without populations all are of one. O(n log n). */
 cm_status cm_check_measure_populations(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
@@ -44,12 +42,9 @@ cm_status cm_check_copies(const cm_topology *topology, const uint32_t *part, cm_
 const cm_limits *cm_check_limits_at(const cm_chip *chip, uint32_t core);
 
 /* Fills the figures of a time step into truth->metrics, whose loads are there. O(pins log(fan-out) + parts). */
-cm_status cm_check_step(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t part_count,
-                        const uint32_t *core, cm_run *run, cm_check_truth *truth, cm_error *error);
-
+cm_status cm_check_step(const cm_mapped *mapped, cm_run *run, cm_check_truth *truth, cm_error *error);
 
 /* Whether a sentence (step_limit) names something that takes as long as the step, with figures that fit. O(parts). */
-bool cm_check_step_limit(const cm_chip *chip, const uint32_t *core, uint32_t parts, const cm_check_truth *truth,
-                         const char *sentence);
+bool cm_check_step_limit(const cm_mapped *mapped, const cm_check_truth *truth, const char *sentence);
 
 #endif

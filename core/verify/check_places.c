@@ -39,8 +39,8 @@ static cm_status place(const cm_check_file *file, const cm_chip *chip, uint8_t *
   return CM_OK;
 }
 
-cm_status cm_mapping_read_places(const char *path, uint32_t neurons, const cm_chip *chip, cm_run *run, uint32_t **part,
-                                 uint32_t *parts, uint32_t **core, cm_error *error)
+cm_status cm_mapping_read_places(const char *path, uint32_t neurons, const cm_chip *chip, cm_run *run, cm_mapping_places *places,
+                                 cm_error *error)
 {
   cm_check_file file = {0};
   uint32_t *cores = NULL;
@@ -60,9 +60,7 @@ cm_status cm_mapping_read_places(const char *path, uint32_t neurons, const cm_ch
     status = place(&file, chip, used, cores, error);
   cm_free(used);
   if (status == CM_OK) {
-    *part = file.neuron;
-    *parts = (uint32_t)file.kept_cores;
-    *core = cores;
+    *places = (cm_mapping_places){.part = file.neuron, .parts = (uint32_t)file.kept_cores, .core = cores};
     file.neuron = NULL;
   } else
     cm_free(cores);

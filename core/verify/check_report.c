@@ -13,7 +13,7 @@
 enum { SENTENCE_MAX = 300 };
 static const double TOLERANCE = 1e-6;
 
-void cm_check_violation(cm_check_result *result, bool *out_of_memory, const char *format, ...)
+void cm_check_violation(cm_check_result *result, const char *format, ...)
 {
   result->violation_count++;
   if (result->listed == CM_CHECK_LISTED_MAX)
@@ -27,11 +27,16 @@ void cm_check_violation(cm_check_result *result, bool *out_of_memory, const char
   cm_error error;
   char *copy;
   if (CM_NEW(NULL, copy, size + 1, &error) != CM_OK) {
-    *out_of_memory = true;
+    result->out_of_memory = true;
     return;
   }
   memcpy(copy, text, size);
   result->violations[result->listed++] = copy;
+}
+
+cm_status cm_check_whole(const cm_check_result *result, cm_error *error)
+{
+  return cm_whole(!result->out_of_memory, "the list of violations", error);
 }
 
 void cm_check_result_free(cm_check_result *result)
@@ -52,13 +57,12 @@ static void differ(const cm_check_comparison *c, const char *where, const json_t
   char *says = stated == NULL ? NULL : cm_json_dumps(stated, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17)),
        *is = truth == NULL ? NULL : cm_json_dumps(truth, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
   if (stated == NULL)
-    cm_check_violation(c->result, c->out_of_memory, "%s %s is missing; it is %.80s", c->what, where, is != NULL ? is : "?");
+    cm_check_violation(c->result, "%s %s is missing; it is %.80s", c->what, where, is != NULL ? is : "?");
   else if (truth == NULL)
-    cm_check_violation(c->result, c->out_of_memory, "%s %s does not belong there (%.80s)", c->what, where,
-                       says != NULL ? says : "?");
+    cm_check_violation(c->result, "%s %s does not belong there (%.80s)", c->what, where, says != NULL ? says : "?");
   else
-    cm_check_violation(c->result, c->out_of_memory, "%s %s is stated as %.80s, but is %.80s", c->what, where,
-                       says != NULL ? says : "?", is != NULL ? is : "?");
+    cm_check_violation(c->result, "%s %s is stated as %.80s, but is %.80s", c->what, where, says != NULL ? says : "?",
+                       is != NULL ? is : "?");
   free(says);
   free(is);
 }

@@ -7,13 +7,11 @@
 #include "core/verify/check.h"
 
 /* Adds a sentence to the violations (result->violations has room for CM_CHECK_LISTED_MAX). */
-void cm_check_violation(cm_check_result *result, bool *out_of_memory, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+void cm_check_violation(cm_check_result *result, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A comparison of JSON that is stated with what is true. */
 typedef struct cm_check_comparison {
   cm_check_result *result;
-  bool *out_of_memory;
   const char *what;   /* is compared: "certificate" */
   const char *except; /* a member's name that is left alone wherever it stands, NULL: none */
   bool partial;       /* members of `stated` beyond those of `truth` are no violations */

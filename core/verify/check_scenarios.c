@@ -20,7 +20,7 @@ static json_t *together_json(const together *t)
 static void check_sentence(cm_checker *c, const cm_check_truth *truth, const json_t *stated, const char *name)
 {
   const char *limit = json_string_value(json_object_get(json_object_get(stated, "metrics"), "step_limit"));
-  if (limit == NULL || !cm_check_step_limit(c->chip, c->core, c->parts, truth, limit))
+  if (limit == NULL || !cm_check_step_limit(&c->mapped, truth, limit))
     violation(c, "scenario %s: step_limit is stated as %.100s, which is not what takes as long as the step", name,
               limit != NULL ? limit : "no text");
 }
@@ -28,9 +28,9 @@ static void check_sentence(cm_checker *c, const cm_check_truth *truth, const jso
 cm_status cm_checker_scenarios(cm_checker *c, cm_error *error)
 {
   const json_t *stated = json_object_get(c->file.rest, "scenarios"), *each = json_object_get(stated, "each");
-  const cm_topology *topology = c->topology;
+  const cm_topology *topology = c->given->topology;
   uint32_t count = topology->scenario_count;
-  cm_check_comparison comparison = {.result = &c->result, .out_of_memory = &c->out_of_memory, .what = "scenarios", .partial = true};
+  cm_check_comparison comparison = {.result = &c->result, .what = "scenarios", .partial = true};
   together worst = {0}, mean = {0};
   json_t *list = json_array();
   if (count == 0 && stated != NULL)
@@ -39,7 +39,9 @@ cm_status cm_checker_scenarios(cm_checker *c, cm_error *error)
   for (uint32_t k = 0; k < count && status == CM_OK; k++) {
     cm_check_truth truth = {0};
     cm_topology view = cm_topology_in_scenario(topology, k);
-    status = cm_check_measure(&view, c->chip, c->file.neuron, c->parts, c->core, c->run, &truth, error);
+    cm_mapped mapped = c->mapped;
+    mapped.topology = &view;
+    status = cm_check_measure(&mapped, c->given->run, &truth, error);
     if (status == CM_OK) {
       const cm_metrics *m = &truth.metrics;
       worst = (together){fmax(worst.step_ns, m->step_ns), fmax(worst.core_ns_max, m->core_ns_max),
@@ -49,15 +51,15 @@ cm_status cm_checker_scenarios(cm_checker *c, cm_error *error)
       check_sentence(c, &truth, json_array_get(each, k), topology->scenario_name[k]);
       json_t *metrics = cm_metrics_json(m);
       (void)json_object_del(metrics, "step_limit");
-      c->out_of_memory |= json_array_append_new(list, json_pack("{s:s, s:o}", "name", topology->scenario_name[k], "metrics",
-                                                              metrics)) != 0;
+      c->result.out_of_memory |=
+        json_array_append_new(list, json_pack("{s:s, s:o}", "name", topology->scenario_name[k], "metrics", metrics)) != 0;
     }
     cm_free(truth.core);
   }
   if (status == CM_OK && count > 0) {
     json_t *right = json_pack("{s:o, s:o, s:O}", "worst", together_json(&worst), "mean", together_json(&mean), "each", list);
     if (right == NULL)
-      c->out_of_memory = true;
+      c->result.out_of_memory = true;
     else if (stated == NULL)
       violation(c, "scenarios are missing; the network has %u", count);
     else

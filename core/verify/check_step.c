@@ -30,8 +30,11 @@ static void count_net(const cm_topology *t, const uint32_t *part, uint32_t net, 
   }
 }
 
-static uint32_t tiles_in_use(const cm_chip *chip, const uint32_t *core, uint32_t parts, uint32_t *tile)
+static uint32_t tiles_in_use(const cm_mapped *mapped, uint32_t *tile)
 {
+  const cm_chip *chip = mapped->chip;
+  const uint32_t *core = mapped->core;
+  uint32_t parts = mapped->parts;
   uint32_t across = chip->width / chip->costs.barrier.tile_x + 1, found = 0;
   for (uint32_t p = 0; p < parts; p++)
     tile[p] = core[p] / chip->width / chip->costs.barrier.tile_y * across + core[p] % chip->width / chip->costs.barrier.tile_x;
@@ -49,14 +52,14 @@ static double barrier_of(const cm_barrier *b, uint32_t tiles)
   return 0;
 }
 
-static void conclude(const cm_chip *chip, const uint32_t *core, uint32_t parts, const duty *d, uint32_t *scratch,
-                     cm_check_truth *truth)
+static void conclude(const cm_mapped *mapped, const duty *d, uint32_t *scratch, cm_check_truth *truth)
 {
+  const cm_chip *chip = mapped->chip;
   const cm_charge_cost *c = chip->costs.charge;
   double port = chip->costs.port_packets_per_ns;
   cm_core_load *load = truth->core;
   cm_metrics *m = &truth->metrics;
-  for (uint32_t p = 0; p < parts; p++) {
+  for (uint32_t p = 0; p < mapped->parts; p++) {
     double receive = c[CM_CHARGE_PACKET_RECEIVED].ns * d[p].received + c[CM_CHARGE_SYNAPSE].ns * d[p].synapses;
     double send = c[CM_CHARGE_NEURON].ns * d[p].neurons + c[CM_CHARGE_SPIKE].ns * d[p].spikes +
                   c[CM_CHARGE_PACKET_SENT].ns * d[p].sent;
@@ -68,7 +71,7 @@ static void conclude(const cm_chip *chip, const uint32_t *core, uint32_t parts, 
     m->energy_neurons_pj += c[CM_CHARGE_NEURON].pj * d[p].neurons + c[CM_CHARGE_SPIKE].pj * d[p].spikes;
   }
   if (chip->costs.barrier.points > 0)
-    m->barrier_ns = barrier_of(&chip->costs.barrier, tiles_in_use(chip, core, parts, scratch));
+    m->barrier_ns = barrier_of(&chip->costs.barrier, tiles_in_use(mapped, scratch));
   m->step_ns = fmax(m->core_ns_max, fmax(port > 0 ? m->port_load_max / port : 0, truth->link_step_ns)) +
                m->barrier_ns;
   m->energy_step_pj = m->energy_pj + m->border_energy_pj + m->energy_packets_pj + m->energy_synapses_pj + m->energy_neurons_pj;
@@ -76,16 +79,16 @@ static void conclude(const cm_chip *chip, const uint32_t *core, uint32_t parts, 
   m->saturation_load = fullest > 0 ? 1 / fullest : 0;
 }
 
-cm_status cm_check_step(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t part_count,
-                        const uint32_t *core, cm_run *run, cm_check_truth *truth, cm_error *error)
+cm_status cm_check_step(const cm_mapped *mapped, cm_run *run, cm_check_truth *truth, cm_error *error)
 {
+  const cm_topology *topology = mapped->topology;
   uint32_t *scratch = NULL;
   duty *d = NULL;
-  cm_status status = CM_NEW(run->memory, d, part_count, error);
+  cm_status status = CM_NEW(run->memory, d, mapped->parts, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, scratch, part_count, error);
+    status = CM_NEW(run->memory, scratch, mapped->parts, error);
   for (uint32_t net = 0; net < topology->net_count && status == CM_OK; net++) {
-    count_net(topology, part, net, scratch, d);
+    count_net(topology, mapped->part, net, scratch, d);
     if (net % 4096 == 0)
       status = cm_run_check(run, error);
   }
@@ -93,12 +96,12 @@ cm_status cm_check_step(const cm_topology *topology, const cm_chip *chip, const 
   if (status == CM_OK)
     status = CM_NEW(run->memory, copies, topology->vertex_count, error);
   if (status == CM_OK)
-    status = cm_check_copies(topology, part, run, copies, error);
+    status = cm_check_copies(topology, mapped->part, run, copies, error);
   for (uint32_t v = 0; v < topology->vertex_count && status == CM_OK; v++)
-    d[part[v]].neurons += (double)copies[v] * cm_topology_size(topology, v);
+    d[mapped->part[v]].neurons += (double)copies[v] * cm_topology_size(topology, v);
   cm_free(copies);
   if (status == CM_OK)
-    conclude(chip, core, part_count, d, scratch, truth);
+    conclude(mapped, d, scratch, truth);
   cm_free(d);
   cm_free(scratch);
   return status;
@@ -112,11 +115,11 @@ static bool is_near(double stated, double truth)
   return fabs(stated - truth) <= 1e-4 * fabs(truth) + 1e-9;
 }
 
-static const cm_core_load *load_at(const cm_chip *chip, const uint32_t *core, uint32_t parts, const cm_core_load *load,
-                                   unsigned x, unsigned y)
+static const cm_core_load *load_at(const cm_mapped *mapped, const cm_core_load *load, unsigned x, unsigned y)
 {
-  for (uint32_t p = 0; p < parts; p++)
-    if (core[p] % chip->width == x && core[p] / chip->width == y)
+  uint32_t width = mapped->chip->width;
+  for (uint32_t p = 0; p < mapped->parts; p++)
+    if (mapped->core[p] % width == x && mapped->core[p] / width == y)
       return &load[p];
   return NULL;
 }
@@ -127,50 +130,48 @@ static bool ends(const char *sentence, int read)
 }
 
 /* Whether the sentence is about a core that takes as long as the step, for what it says. */
-static bool names_core(const cm_chip *chip, const uint32_t *core, uint32_t parts, const cm_core_load *load, double busiest,
-                       const char *sentence)
+static bool names_core(const cm_mapped *mapped, const cm_core_load *load, double busiest, const char *sentence)
 {
-  const cm_charge_cost *c = chip->costs.charge;
+  const cm_charge_cost *c = mapped->chip->costs.charge;
   unsigned x, y, part;
   double a, b, n, ns;
   int read = 0;
   if (sscanf(sentence, "core (%u, %u) with part %u receives %lf packets and handles %lf synapses in %lf ns%n", &x, &y, &part,
              &a, &b, &ns, &read) == 6 && ends(sentence, read)) {
-    const cm_core_load *l = load_at(chip, core, parts, load, x, y);
-    return l == &load[part < parts ? part : 0] && is_near(l->receive_ns, busiest) && is_near(ns, busiest) &&
+    const cm_core_load *l = load_at(mapped, load, x, y);
+    return l == &load[part < mapped->parts ? part : 0] && is_near(l->receive_ns, busiest) && is_near(ns, busiest) &&
            is_near(a * c[CM_CHARGE_PACKET_RECEIVED].ns + b * c[CM_CHARGE_SYNAPSE].ns, ns);
   }
   if (sscanf(sentence, "core (%u, %u) with part %u updates %lf neurons, of which %lf fire, and sends %lf packets in %lf ns%n",
              &x, &y, &part, &n, &a, &b, &ns, &read) == 7 && ends(sentence, read)) {
-    const cm_core_load *l = load_at(chip, core, parts, load, x, y);
-    return l == &load[part < parts ? part : 0] && is_near(l->send_ns, busiest) && is_near(ns, busiest) &&
+    const cm_core_load *l = load_at(mapped, load, x, y);
+    return l == &load[part < mapped->parts ? part : 0] && is_near(l->send_ns, busiest) && is_near(ns, busiest) &&
            is_near(n * c[CM_CHARGE_NEURON].ns + a * c[CM_CHARGE_SPIKE].ns + b * c[CM_CHARGE_PACKET_SENT].ns, ns);
   }
   if (sscanf(sentence, "core (%u, %u) with part %u receives for %lf ns and then sends for %lf ns%n", &x, &y, &part, &a, &b,
              &read) == 5 && ends(sentence, read)) {
-    const cm_core_load *l = load_at(chip, core, parts, load, x, y);
-    return l == &load[part < parts ? part : 0] && is_near(a, l->receive_ns) && is_near(b, l->send_ns) &&
+    const cm_core_load *l = load_at(mapped, load, x, y);
+    return l == &load[part < mapped->parts ? part : 0] && is_near(a, l->receive_ns) && is_near(b, l->send_ns) &&
            is_near(l->receive_ns + l->send_ns, busiest);
   }
   return false;
 }
 
-static bool names_channel(const cm_chip *chip, const uint32_t *core, uint32_t parts, const cm_core_load *load, double busiest,
-                          const char *sentence)
+static bool names_channel(const cm_mapped *mapped, const cm_core_load *load, double busiest, const char *sentence)
 {
-  const cm_costs *costs = &chip->costs;
+  const cm_costs *costs = &mapped->chip->costs;
   unsigned x, y;
   double packets, ns;
   char what[8];
   int read = 0;
   if (sscanf(sentence, "the %7[a-z] of core (%u, %u) passes %lf packets in %lf ns%n", what, &x, &y, &packets, &ns, &read) == 5 &&
       ends(sentence, read)) {
-    const cm_core_load *l = load_at(chip, core, parts, load, x, y);
+    const cm_core_load *l = load_at(mapped, load, x, y);
     bool in = strcmp(what, "inlet") == 0;
     return l != NULL && (in || strcmp(what, "outlet") == 0) && is_near(packets, in ? l->traffic_in : l->traffic_out) &&
            is_near(ns, busiest) && is_near(packets / costs->port_packets_per_ns, ns);
   }
-  if (chip->interconnect != NULL) { /* the ends and the load are told; the time is what counts */
+  if (mapped->chip->interconnect != NULL) { /* the ends and the load are told; the time is what counts */
     int tail = 0;
     const char *tail_of = strstr(sentence, " passes ");
     bool link = strncmp(sentence, "the link from ", 14) == 0 && tail_of != NULL;
@@ -182,12 +183,10 @@ static bool names_channel(const cm_chip *chip, const uint32_t *core, uint32_t pa
          ends(sentence, read) && is_near(ns, busiest) && is_near(packets / costs->link_packets_per_ns, ns);
 }
 
-bool cm_check_step_limit(const cm_chip *chip, const uint32_t *core, uint32_t parts, const cm_check_truth *truth,
-                         const char *sentence)
+bool cm_check_step_limit(const cm_mapped *mapped, const cm_check_truth *truth, const char *sentence)
 {
   double busiest = truth->metrics.step_ns - truth->metrics.barrier_ns;
   if (busiest <= 0)
     return sentence[0] == '\0';
-  return names_core(chip, core, parts, truth->core, busiest, sentence) ||
-         names_channel(chip, core, parts, truth->core, busiest, sentence);
+  return names_core(mapped, truth->core, busiest, sentence) || names_channel(mapped, truth->core, busiest, sentence);
 }

@@ -1,5 +1,5 @@
 /* The check of one mapping file under way: its shape (check.c), then fact by fact, a file each. Nothing here is shared with the mappers,
- * the metrics or the exports. The checker owns what it has read and recomputed; network, chip and occupancy are the caller's. */
+ * the metrics or the exports. The checker owns what it has read and recomputed; what the file is checked against is the caller's. */
 #ifndef CM_VERIFY_CHECKER_H
 #define CM_VERIFY_CHECKER_H
 
@@ -8,22 +8,18 @@
 #include "core/verify/check_report.h"
 
 typedef struct cm_checker {
-  const cm_topology *topology;
-  const cm_chip *chip;
-  const cm_occupancy *occupancy;
-  const char *network_id;
-  cm_run *run;
+  const cm_check_context *given;
   cm_check_file file;
   uint32_t parts;        /* parts that the file's cores give a place */
   uint32_t *core;        /* [parts] */
   uint8_t *dead;         /* [cores of the chip] */
   bool sound;            /* parts and cores are in range: figures can be recomputed */
+  cm_mapped mapped;      /* as the file has it, once it is sound */
   cm_check_truth truth;
   cm_check_result result;
-  bool out_of_memory;
 } cm_checker;
 
-#define violation(c, ...) cm_check_violation(&(c)->result, &(c)->out_of_memory, __VA_ARGS__)
+#define violation(c, ...) cm_check_violation(&(c)->result, __VA_ARGS__)
 
 /* Compares a whole number that the file states with the true one. */
 void cm_checker_count(cm_checker *c, const json_t *object, const char *name, const char *label, uint64_t truth);

@@ -120,7 +120,7 @@ static cm_status check_figures(cm_routes_checking *c, cm_error *error)
     json_decref(truth);
     return cm_fail(error, CM_NO_MEMORY, "out of memory while checking the routes");
   }
-  cm_check_comparison comparison = {.result = c->result, .out_of_memory = &c->out_of_memory, .what = "routes"};
+  cm_check_comparison comparison = {.result = c->result, .what = "routes"};
   cm_check_compare(&comparison, "/figures", stated, truth);
   json_decref(truth);
   return CM_OK;
@@ -151,7 +151,7 @@ static cm_status read_header(cm_routes_checking *c, cm_error *error)
     routes_violation(c, "routes /figures/model is not what the file holds: %s", c->multicast ? "tables" : "paths");
   if (c->multicast && !c->topology->directed)
     return cm_fail(error, CM_BAD_MAPPING, "tables are for directed networks, and this one is not");
-  cm_check_comparison comparison = {.result = c->result, .out_of_memory = &c->out_of_memory, .what = "routes"};
+  cm_check_comparison comparison = {.result = c->result, .what = "routes"};
   json_t *routers = json_pack("[I,I]", (json_int_t)c->routers_x, (json_int_t)c->routers_y);
   cm_check_compare(&comparison, "/routers", json_object_get(c->json, "routers"), routers);
   json_decref(routers);
@@ -207,11 +207,17 @@ static cm_status check(cm_routes_checking *c, cm_error *error)
   return status == CM_OK ? check_figures(c, error) : status;
 }
 
-cm_status cm_routes_check(const char *path, const char *mapping_path, const cm_topology *topology, const cm_chip *chip,
-                          cm_run *run, cm_check_result *result, cm_error *error)
+cm_status cm_routes_check(const char *path, const char *mapping_path, const cm_check_context *context, cm_check_result *result,
+                          cm_error *error)
 {
-  cm_routes_checking c = {.topology = topology, .chip = chip, .run = run, .result = result,
-                          .routers_x = chip->width / chip->router_x, .routers_y = chip->height / chip->router_y};
+  const cm_chip *chip = context->chip;
+  cm_mapping_places places = {0};
+  cm_routes_checking c = {.topology = context->topology,
+                          .chip = chip,
+                          .run = context->run,
+                          .result = result,
+                          .routers_x = chip->width / chip->router_x,
+                          .routers_y = chip->height / chip->router_y};
   c.net = chip->interconnect;
   c.routers = c.net != NULL ? c.net->routers : c.routers_x * c.routers_y;
   c.link_count = c.net != NULL ? c.net->link_count : c.routers * CM_DIRECTIONS;
@@ -221,11 +227,14 @@ cm_status cm_routes_check(const char *path, const char *mapping_path, const cm_t
     return error->status;
   cm_status status = read_file(&c, path, error);
   if (status == CM_OK)
-    status = cm_mapping_read_places(mapping_path, topology->vertex_count, chip, run, &c.part, &c.parts, &c.core, error);
+    status = cm_mapping_read_places(mapping_path, context->topology->vertex_count, chip, context->run, &places, error);
+  c.part = places.part;
+  c.core = places.core;
+  c.parts = places.parts;
   if (status == CM_OK)
     status = check(&c, error);
-  if (status == CM_OK && c.out_of_memory)
-    status = cm_fail(error, CM_NO_MEMORY, "out of memory while listing violations");
+  if (status == CM_OK)
+    status = cm_check_whole(result, error);
   json_decref(c.json);
   void *blocks[] = {c.part, c.core,   c.entry, c.first,  c.block, c.dead,    c.load, c.plain_load, c.used, c.next,
                     c.met,  c.linked, c.stamp, c.target, c.order, c.channel, c.way,  c.hops,       c.out,  c.waiting};

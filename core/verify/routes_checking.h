@@ -28,7 +28,6 @@ typedef struct cm_routes_checking {
   const cm_chip *chip;
   cm_run *run;
   cm_check_result *result;
-  bool out_of_memory;
   json_t *json;                /* the file */
   uint32_t *part, *core, parts;
   uint32_t routers_x, routers_y, routers;
@@ -53,7 +52,7 @@ typedef struct cm_routes_checking {
   cm_check_ways ways;
   uint32_t *way;               /* [routers] links of a way */
   uint32_t *out;               /* links of entries */
-  uint64_t outs, out_room;
+  uint64_t outs, out_capacity;
   cm_waiting *waiting;         /* [waiting_room] a hash table; channel UINT64_MAX: nothing */
   uint64_t waiting_count, waiting_room;
   /* What the packets do. */
@@ -68,7 +67,7 @@ typedef struct cm_routes_checking {
   uint32_t *target, targets;   /* its parts; its own only where packets come back to it over the router */
 } cm_routes_checking;
 
-#define routes_violation(c, ...) cm_check_violation((c)->result, &(c)->out_of_memory, __VA_ARGS__)
+#define routes_violation(c, ...) cm_check_violation((c)->result, __VA_ARGS__)
 
 /* Reads "tables" into entries. Entries that are none are violations. */
 cm_status cm_routes_read_tables(cm_routes_checking *c, cm_error *error);

@@ -288,8 +288,7 @@ static cm_status follow_parts(walker *w, const outgoing *o, uint8_t *taken, cm_e
     if (cm_run_check(c->run, error) != CM_OK)
       return error->status;
   }
-  cm_check_comparison comparison = {.result = c->result, .out_of_memory = &c->out_of_memory, .what = "routes",
-                                    .except = "neurons"};
+  cm_check_comparison comparison = {.result = c->result, .what = "routes", .except = "neurons"};
   json_t *blocks = c->block == NULL ? NULL : json_object_get(keys, "blocks"); /* read already: each is another */
   uint64_t numbers = c->parts;
   for (uint32_t p = 0; c->block != NULL && p < c->parts; p++)

@@ -25,7 +25,8 @@ static bool read_ways(cm_routes_checking *c, uint32_t router, const json_t *list
 {
   entry->out = c->outs;
   entry->outs = 0;
-  if (!json_is_array(list) || CM_ROOM(c->run->memory, c->out, &c->out_room, c->outs + json_array_size(list) + 1, &(cm_error){0}) != CM_OK)
+  if (!json_is_array(list) ||
+      CM_ROOM(c->run->memory, c->out, &c->out_capacity, c->outs + json_array_size(list) + 1, &(cm_error){0}) != CM_OK)
     return false;
   for (size_t i = 0; i < json_array_size(list); i++) {
     const json_t *value = json_array_get(list, i);

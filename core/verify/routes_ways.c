@@ -77,7 +77,7 @@ static void note_waiting(cm_routes_checking *c, uint64_t channel, uint64_t next)
   cm_waiting *wider;
   cm_error error;
   if (CM_NEW(c->run->memory, wider, 2 * c->waiting_room, &error) != CM_OK) {
-    c->out_of_memory = true;
+    c->result->out_of_memory = true;
     c->waiting_count--; /* what comes from here on may overwrite nothing */
     *found = (cm_waiting){NONE, NONE};
     return;

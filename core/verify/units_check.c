@@ -21,21 +21,20 @@ typedef struct checking {
   const cm_chip *chip;
   cm_run *run;
   cm_check_result *result;
-  bool out_of_memory;
   cm_check_file file;
   uint64_t *in_first; /* [vertices + 2] */
   uint32_t *in;       /* [pins] sources by target */
   uint32_t *found;    /* of one neuron: synapses by its relays, or cores by its copies */
-  uint64_t found_count, found_room;
+  uint64_t found_count, found_capacity;
   cm_reached reached; /* parts that the neuron at hand reaches */
   uint32_t *net;      /* [vertices + 1] its first net */
   uint32_t *units;    /* [vertices] of each neuron, 0: not in the file */
   uint64_t given;     /* neurons of the network, by their sizes without relays */
   uint8_t *fed;       /* of one neuron's relays: how many others each feeds */
-  uint64_t fed_room;
+  uint64_t fed_capacity;
 } checking;
 
-#define violation(c, ...) cm_check_violation((c)->result, &(c)->out_of_memory, __VA_ARGS__)
+#define violation(c, ...) cm_check_violation((c)->result, __VA_ARGS__)
 
 static cm_status gather(checking *c, cm_error *error)
 {
@@ -61,7 +60,7 @@ static cm_status gather(checking *c, cm_error *error)
 
 static cm_status note(checking *c, uint64_t value, cm_error *error)
 {
-  if (CM_ROOM(c->run->memory, c->found, &c->found_room, c->found_count + 1, error) != CM_OK)
+  if (CM_ROOM(c->run->memory, c->found, &c->found_capacity, c->found_count + 1, error) != CM_OK)
     return error->status;
   c->found[c->found_count++] = (uint32_t)value;
   return CM_OK;
@@ -113,7 +112,7 @@ static cm_status check_relays(checking *c, uint32_t v, const json_t *entry, uint
   if (!c->chip->relays)
     violation(c, "units: neuron %" PRIu32 " has relays, and the chip takes none", v);
   c->found_count = 0;
-  if (CM_ROOM(c->run->memory, c->fed, &c->fed_room, *relays + 1, error) != CM_OK)
+  if (CM_ROOM(c->run->memory, c->fed, &c->fed_capacity, *relays + 1, error) != CM_OK)
     return error->status;
   memset(c->fed, 0, *relays + 1);
   for (size_t i = 0; i < *relays; i++)
@@ -247,18 +246,18 @@ static cm_status read_files(checking *c, const char *path, const char *mapping_p
                                          trouble.line, trouble.text);
 }
 
-cm_status cm_units_check(const char *path, const char *mapping_path, const cm_topology *topology, const cm_chip *chip, cm_run *run,
-                         cm_check_result *result, cm_error *error)
+cm_status cm_units_check(const char *path, const char *mapping_path, const cm_check_context *context, cm_check_result *result,
+                         cm_error *error)
 {
-  checking c = {.t = topology, .chip = chip, .run = run, .result = result};
+  checking c = {.t = context->topology, .chip = context->chip, .run = context->run, .result = result};
   json_t *root = NULL;
   if (result->violations == NULL && CM_NEW(NULL, result->violations, CM_CHECK_LISTED_MAX, error) != CM_OK)
     return error->status;
   cm_status status = read_files(&c, path, mapping_path, &root, error);
   if (status == CM_OK)
     status = check_units(&c, root, error);
-  if (status == CM_OK && c.out_of_memory)
-    status = cm_fail(error, CM_NO_MEMORY, "out of memory while listing violations");
+  if (status == CM_OK)
+    status = cm_check_whole(result, error);
   json_decref(root);
   cm_check_file_free(&c.file);
   void *const blocks[] = {c.in_first, c.in, c.found, c.reached.part, c.net, c.units, c.fed};

@@ -67,8 +67,8 @@ static cm_status compile(cm_work *w, const coremap_chip *chip, const char *optio
   cm_status status =
     library_status(coremap_compile_files(model, chip, options, files, out, library_on_run, &w->run, &text, &why), &why, error);
   free(files);
-  if (status == CM_OK && (*report = library_json(text)) == NULL)
-    status = cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  if (status == CM_OK)
+    status = cm_whole((*report = library_json(text)) != NULL, "the report", error);
   return status;
 }
 

@@ -31,8 +31,8 @@ cm_status cm_work_describe(const char *folder, const cm_work_job *job, cm_error 
                            "kind", job->kind, "network", job->network, "levels", job->levels, "options", job->options, "region", job->region,
                            "threads", (json_int_t)job->threads, "memory_limit", (json_int_t)job->memory_limit,
                            "time_limit", job->time_limit, "file_limit", (json_int_t)job->file_limit);
-  if (json == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while describing the job");
+  if (cm_whole(json != NULL, "describing the job", error) != CM_OK)
+    return error->status;
   cm_status status = cm_path(path, error, "%s/" CM_WORK_JOB, folder);
   if (status == CM_OK)
     status = cm_work_write(json, path, JSON_INDENT(1) | JSON_REAL_PRECISION(17), error);

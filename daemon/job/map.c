@@ -75,9 +75,9 @@ static cm_status tell_region(map_job *j, cm_error *error)
   const uint32_t *cores = coremap_mapping_region(j->mapping, &count);
   json_t *region = json_array();
   for (uint64_t i = 0; i < count; i++)
-    if (json_array_append_new(region, json_integer(cores[i])) != 0) {
+    if (cm_json_append(region, json_integer(cores[i]), "the job's region", error) != CM_OK) {
       json_decref(region);
-      return cm_fail(error, CM_NO_MEMORY, "out of memory while writing the job's region");
+      return error->status;
     }
   return cm_work_tell(j->work, "region", region, error);
 }

@@ -62,14 +62,10 @@ json_t *cm_work_options(const cm_work *work)
 
 cm_status cm_work_text(json_t *options, char **text, cm_error *error)
 {
-  *text = options != NULL ? cm_json_dumps(options, JSON_COMPACT) : NULL;
-  json_decref(options);
-  return *text != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the job's options");
+  return cm_json_text(options, JSON_COMPACT, "the job's options", text, error);
 }
 
 cm_status cm_work_tell(cm_work *work, const char *name, json_t *value, cm_error *error)
 {
-  return value != NULL && json_object_set_new(work->result, name, value) == 0
-             ? CM_OK
-             : cm_fail(error, CM_NO_MEMORY, "out of memory while writing the job's result");
+  return cm_json_set(work->result, name, value, "the job's result", error);
 }

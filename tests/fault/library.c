@@ -285,8 +285,9 @@ static cm_status check_certificate(cm_error *error)
   if (status == CM_OK)
     status = cm_topology_load(operation_path("in.zip"), &run, &network, error);
   if (status == CM_OK)
-    status = cm_certificate_check(operation_path("made/certificate.json"), operation_path("made/mapping.json"), network,
-                                  chip, NULL, "0", &run, &result, error);
+    status = cm_certificate_check(operation_path("made/certificate.json"), operation_path("made/mapping.json"),
+                                  &(cm_check_context){.topology = network, .chip = chip, .network_id = "0", .run = &run}, &result,
+                                  error);
   if (status == CM_OK && result.violation_count > 0)
     status = cm_fail(error, CM_INTERNAL, "a legal mapping is refused: %.500s", result.violations[0]);
   cm_check_result_free(&result);

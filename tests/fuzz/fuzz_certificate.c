@@ -6,7 +6,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static cm_status check(const char *path, old_mapping *old, cm_check_result *result, cm_error *error)
 {
-  return cm_certificate_check(path, old->mapping_path, &old->network, old->chip, NULL, "00", &old->run, result, error);
+  return cm_certificate_check(
+    path, old->mapping_path,
+    &(cm_check_context){.topology = &old->network, .chip = old->chip, .network_id = "00", .run = &old->run}, result, error);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

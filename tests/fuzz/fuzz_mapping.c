@@ -24,7 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   cm_run run;
   cm_run_init(&run);
   cm_check_result result;
-  cm_status status = cm_check_mapping_stream(stream, &network, chip, NULL, NULL, &run, &result, &error);
+  cm_status status =
+    cm_check_mapping_stream(stream, &(cm_check_context){.topology = &network, .chip = chip, .run = &run}, &result, &error);
   if (status == CM_OK)
     cm_check_result_free(&result);
   else if (status != CM_BAD_MAPPING || error.detail[0] == '\0')

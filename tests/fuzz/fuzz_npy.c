@@ -18,7 +18,7 @@ static void demand_same(const cm_tensor *tensor, const char *path, cm_memory *me
 {
   cm_error error;
   cm_tensor *again;
-  if (cm_tensor_read(path, "x", 0, tensor->type, RANK, dims, memory, &again, &error) != CM_OK ||
+  if (cm_tensor_read(path, &(cm_tensor_wanted){"x", 0, tensor->type, RANK, dims}, memory, &again, &error) != CM_OK ||
       memcmp(again->data, tensor->data, (size_t)tensor->count * cm_type_bytes(tensor->type)) != 0)
     abort();
   cm_tensor_free(again);
@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
   old_file(data + 1, size - 1, &handle, path);
   cm_memory_init(&memory, 64 << 20);
-  if (cm_tensor_read(path, "x", 0, types[data[0] % TYPES], RANK, dims, &memory, &tensor, &error) == CM_OK) {
+  if (cm_tensor_read(path, &(cm_tensor_wanted){"x", 0, types[data[0] % TYPES], RANK, dims}, &memory, &tensor, &error) == CM_OK) {
     if (tensor->count != 6)
       abort();
     write_and_read(tensor, &memory);

@@ -43,8 +43,7 @@ static void simulate(const cm_program *p, cm_run *run)
     if (cm_tensor_new(run->memory, t->type, t->rank, t->dims, &inputs[i], &error) != CM_OK)
       break;
   }
-  if (error.status == CM_OK &&
-      cm_simulate(p, inputs, &options, NULL, NULL, run, outputs, &result, &error) != CM_OK)
+  if (error.status == CM_OK && cm_simulate(p, inputs, &options, run, outputs, &result, &error) != CM_OK)
     demand(error.detail[0] != '\0', "a failure without a reason");
   for (uint32_t i = 0; i < p->input_count; i++)
     cm_tensor_free(inputs[i]);

@@ -268,16 +268,25 @@ static inline void job_check(const cm_mapping *mapping, const cm_map_input *inpu
     job_demand(false, error.detail);
   fclose(stream);
   old_file(text, size, &handle, path);
-  if (cm_check_mapping(path, input->topology, input->chip, input->occupancy, NULL, run, &result, &error) != CM_OK)
+  if (cm_check_mapping(
+        path, &(cm_check_context){.topology = input->topology, .chip = input->chip, .occupancy = input->occupancy, .run = run},
+        &result, &error) != CM_OK)
     job_demand(false, error.detail);
   job_legal(&result);
   stream = open_memstream(&proof, &proof_size);
-  if (cm_mapping_certify(mapping, input->topology, input->chip, input->occupancy, "00", run, stream, &error) != CM_OK)
+  if (cm_mapping_certify(
+        mapping,
+        &(cm_check_context){
+          .topology = input->topology, .chip = input->chip, .occupancy = input->occupancy, .network_id = "00", .run = run},
+        stream, &error) != CM_OK)
     job_demand(false, error.detail);
   fclose(stream);
   old_file(proof, proof_size, &proof_handle, proof_path);
-  if (cm_certificate_check(proof_path, path, input->topology, input->chip, input->occupancy, "00", run, &result, &error) !=
-      CM_OK)
+  if (cm_certificate_check(
+        proof_path, path,
+        &(cm_check_context){
+          .topology = input->topology, .chip = input->chip, .occupancy = input->occupancy, .network_id = "00", .run = run},
+        &result, &error) != CM_OK)
     job_demand(false, error.detail);
   job_legal(&result);
   close(handle);

@@ -100,7 +100,7 @@ START_TEST(exchanges_gain_what_the_cost_falls_by)
     ck_assert_uint_le(box, MOST);
     for (uint32_t c = 0; c < count; c++)
       at[axes->row[c] * axes->columns + axes->column[c]] = c;
-    cm_cells cells = {axes, count, axes->column, axes->row, at, 1 + below(&random, 2)};
+    cm_cells cells = {axes, count, axes->column, axes->row, at, 1 + below(&random, 2), 0};
     cm_random_permutation(&random, cell, count);
     pinned = count > 2 ? below(&random, 3) : 0;
     uint32_t kept[2] = {0};
@@ -109,8 +109,9 @@ START_TEST(exchanges_gain_what_the_cost_falls_by)
         kept[cell[v] - (count - pinned)] = v;
     uint64_t before = cm_axes_cost(graph, axes, cell);
     int64_t gain;
+    cells.pinned = pinned;
     cm_exchange_schedule schedule = {below(&random, 2) ? 3 : 0.1, 0.05, 1 + below(&random, 6)};
-    ck_ok(cm_anneal_by_exchange(&view, &cells, pinned, &schedule, &random, &run, cell, &gain, &error));
+    ck_ok(cm_anneal_by_exchange(&view, &cells, &schedule, &random, &run, cell, &gain, &error));
     static uint8_t used[MOST];
     memset(used, 0, sizeof used);
     for (uint32_t v = 0; v < count; v++) {
@@ -149,10 +150,10 @@ START_TEST(blocks_use_each_core_of_a_region_at_most_once)
     ck_ok(cm_axes_new(chip, region->cores, region->core_count, &run, &axes, &error));
     cm_blocks_result result = {0};
     for (unsigned threads = 1; threads <= 2; threads++) {
-      cm_blocks_options options = {.sweeps = 2, .entries = round % 5 == 1 ? 5e4 : 0,
-                                   .cycles = (uint32_t)(round % 3), .seed = round};
+      cm_blocks_options options = {.sweeps = 2, .entries = round % 5 == 1 ? 5e4 : 0, .cycles = (uint32_t)(round % 3)};
       run.threads = threads == 1 ? 1 : 3;
-      ck_ok(cm_place_by_blocks(graph, axes, chip, region, &options, &run, at[threads - 1], &result, &error));
+      ck_ok(cm_place_by_blocks(graph, &(cm_place_task){.chip = chip, .region = region, .axes = axes, .seed = round, .run = &run},
+                               &options, at[threads - 1], &result, &error));
     }
     ck_assert_mem_eq(at[0], at[1], parts * sizeof at[0][0]);
     static uint8_t used[MOST * 2];
@@ -219,8 +220,9 @@ START_TEST(a_planted_grid_comes_out_nearly_flat)
   ck_ok(cm_region_choose(chip, occupancy, N, &run, &region, &error));
   for (cm_arrange_effort effort = CM_ARRANGE_FAST; effort <= CM_ARRANGE_BALANCED; effort++) {
     cm_arrange_result result;
-    cm_arrange_options options = {.effort = effort, .seed = 1};
-    ck_ok(cm_arrange(graph, chip, region, &options, &run, core, &result, &error));
+    cm_arrange_options options = {.effort = effort};
+    ck_ok(cm_arrange(graph, &(cm_place_task){.chip = chip, .region = region, .seed = 1, .run = &run}, &options, core, &result,
+                     &error));
     ck_assert_double_lt((double)result.refined / (2.0 * SIDE * (SIDE - 1)), most[effort]);
     ck_assert_uint_le(result.refined, result.curve);
   }
@@ -241,11 +243,12 @@ START_TEST(a_large_grid_comes_out_soon_and_short)
   cm_region *region;
   cm_graph *graph = shuffled_grid(SIDE, 1);
   cm_arrange_result result;
-  cm_arrange_options options = {.effort = CM_ARRANGE_FAST, .seed = 1};
+  cm_arrange_options options = {.effort = CM_ARRANGE_FAST};
   ck_ok(cm_chip_mesh(SIDE, SIDE, &chip, &error));
   ck_ok(cm_occupancy_new(chip, &occupancy, &error));
   ck_ok(cm_region_choose(chip, occupancy, N, &run, &region, &error));
-  ck_ok(cm_arrange(graph, chip, region, &options, &run, core, &result, &error));
+  ck_ok(
+    cm_arrange(graph, &(cm_place_task){.chip = chip, .region = region, .seed = 1, .run = &run}, &options, core, &result, &error));
   ck_assert_double_lt((double)result.refined / (2.0 * SIDE * (SIDE - 1)), 4);
   cm_region_free(region);
   cm_occupancy_free(occupancy);

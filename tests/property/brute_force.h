@@ -373,7 +373,7 @@ static int64_t brute_of_cut(const tiny *m, const brute_cut *cut, int64_t best, b
 /* The least time of all cuts with few enough pieces, in quarters of a nanosecond; INT64_MAX: the memory never suffices, or there are
  * too many schedules to try all.
  * `seen` has room for SEEN and begins as zeros, `cuts` as 0. */
-static int64_t brute_least(const tiny *m, brute_seen *seen, uint32_t *cuts)
+static int64_t brute_min(const tiny *m, brute_seen *seen, uint32_t *cuts)
 {
   int64_t best = INT64_MAX;
   uint64_t patience = PATIENCE;

@@ -179,13 +179,13 @@ START_TEST(parts_stand_on_cores_of_the_region_and_cost_what_is_told)
     uint32_t parts = 2 + below(&random, 40), used[256] = {0};
     scene s;
     cm_group_cost told, cost;
-    const char *order;
     scene_make(&s, network_directed(&random, parts, 1 + below(&random, parts)), chip_of("true, true", 4, 4),
                parts + below(&random, 64 - parts));
-    ck_ok(cm_place_by_groups(s.casts, s.chip, s.region, 2e4, round, &run, s.core, &told, &order, &error));
+    ck_ok(cm_place_by_groups(s.casts, &(cm_place_task){.chip = s.chip, .region = s.region, .seed = round, .run = &run}, 2e4,
+                             s.core, &told, &error));
     ck_ok(cm_group_cost_of(s.casts, s.chip, s.core, &run, &cost, &error));
     ck_assert_double_eq(told.sum, cost.sum);
-    ck_assert_ptr_nonnull(order);
+    ck_assert_ptr_nonnull(told.order);
     for (uint32_t c = 0; c < s.region->core_count; c++)
       used[s.region->cores[c]] = 1;
     for (uint32_t p = 0; p < parts; p++)
@@ -219,15 +219,15 @@ START_TEST(rings_are_cut_as_seldom_as_can_be)
   uint32_t source[48], first[49] = {0}, target[48];
   scene s;
   cm_group_cost cost;
-  const char *order;
   for (uint32_t v = 0; v < 48; v++) { /* the members of a ring are six apart */
     source[v] = v;
     target[v] = (v + 6) % 48;
     first[v + 1] = v + 1;
   }
   scene_make(&s, network_of(48, 48, source, first, target), chip_of("false, false", 4, 4), 64);
-  ck_ok(cm_place_by_groups(s.casts, s.chip, s.region, 1e5, 1, &run, s.core, &cost, &order, &error));
-  ck_assert_str_eq(order, "grown");
+  ck_ok(cm_place_by_groups(s.casts, &(cm_place_task){.chip = s.chip, .region = s.region, .seed = 1, .run = &run}, 1e5, s.core,
+                           &cost, &error));
+  ck_assert_str_eq(cost.order, "grown");
   ck_assert_double_eq(cost.links, 12.0 * s.chip->interconnect->link[0].units);
   ck_assert_double_eq(cost.entries, 48 + 12);
   scene_free(&s);
@@ -240,12 +240,12 @@ START_TEST(populations_begin_with_a_router_where_that_costs_less)
   uint32_t source[2] = {0, 1}, first[3] = {0, 6, 12}, target[12];
   scene s;
   cm_group_cost cost;
-  const char *order;
   for (uint32_t i = 0; i < 12; i++)
     target[i] = 2 + i;
   scene_make(&s, network_of(14, 2, source, first, target), chip_of("true, true", 3, 6), 54);
-  ck_ok(cm_place_by_groups(s.casts, s.chip, s.region, 1e5, 1, &run, s.core, &cost, &order, &error));
-  ck_assert_str_eq(order, "populations");
+  ck_ok(cm_place_by_groups(s.casts, &(cm_place_task){.chip = s.chip, .region = s.region, .seed = 1, .run = &run}, 1e5, s.core,
+                           &cost, &error));
+  ck_assert_str_eq(cost.order, "populations");
   ck_assert_double_eq(cost.links, 2.0 * s.chip->interconnect->link[0].units);
   scene_free(&s);
 }
@@ -345,12 +345,12 @@ START_TEST(groups_and_shared_entries_survive_a_lack_of_memory)
     cm_run mine;
     cm_group_cost cost;
     cm_routes *routes = NULL;
-    const char *order;
     cm_run_init(&mine);
     cm_memory_init(&memory, 0);
     mine.memory = &memory;
     cm_memory_fail_at(n);
-    cm_status status = cm_place_by_groups(s.casts, s.chip, s.region, 1e3, 1, &mine, s.core, &cost, &order, &error);
+    cm_status status = cm_place_by_groups(s.casts, &(cm_place_task){.chip = s.chip, .region = s.region, .seed = 1, .run = &mine},
+                                          1e3, s.core, &cost, &error);
     cm_mapping mapping = {.vertex_count = 20, .part_count = 20, .part = part, .core = s.core};
     cm_route_options options = {.multicast = true};
     if (status == CM_OK)

@@ -146,7 +146,13 @@ static void check_invariants(const cm_map_input *input, const cm_mapping *m)
   ck_ok(cm_path(path, &error, "%s/mapping.json", folder));
   test_write(path, text, size);
   cm_check_result result;
-  ck_ok(cm_check_mapping(path, input->topology, input->chip, input->occupancy, input->network_id, &run, &result, &error));
+  ck_ok(cm_check_mapping(path,
+                         &(cm_check_context){.topology = input->topology,
+                                             .chip = input->chip,
+                                             .occupancy = input->occupancy,
+                                             .network_id = input->network_id,
+                                             .run = &run},
+                         &result, &error));
   ck_assert_msg(result.violation_count == 0, "%s", result.listed > 0 ? result.violations[0] : "");
   cm_check_result_free(&result);
   free(text);
@@ -233,7 +239,8 @@ static void check_routes(const cm_map_input *input, const cm_mapping *mapping, b
   double hops = multicast && input->topology->directed ? mapping->metrics.multicast_hops : mapping->metrics.hop_traffic;
   ck_assert_double_eq_tol(routes->traffic, hops, 1e-6 * (1 + hops));
   cm_routes_free(routes);
-  ck_ok(cm_routes_check(path, mapping_path, input->topology, input->chip, &run, &result, &error));
+  ck_ok(cm_routes_check(path, mapping_path, &(cm_check_context){.topology = input->topology, .chip = input->chip, .run = &run},
+                        &result, &error));
   ck_assert_msg(result.violation_count == 0, "%s", result.listed > 0 ? result.violations[0] : "");
   cm_check_result_free(&result);
   ck_ok(cm_folder_remove(place, &error));

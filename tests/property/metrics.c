@@ -292,7 +292,7 @@ START_TEST(metrics_agree_with_a_walk_of_every_packet)
       same(cm_link_load_at(&d, l / 4 % routers_x, l / 4 / routers_x, (cm_direction)(l % 4)), t.link[l], "link load", round);
     /* The figures of `coremap check`, which come from code of their own. */
     cm_check_truth checked;
-    ck_ok(cm_check_measure(&n, chip, part, parts, order, &run, &checked, &error));
+    ck_ok(cm_check_measure(&(cm_mapped){&n, chip, part, parts, order}, &run, &checked, &error));
     agree(&checked.metrics, checked.core, parts, &t, round);
     cm_free(checked.core);
     /* The same bits on any number of threads. */

@@ -292,8 +292,9 @@ START_TEST(every_effort_places_on_free_cores_and_never_worse_than_the_curve)
     cm_region *region;
     cm_arrange_result result;
     ck_ok(cm_region_choose(chip, occupancy, parts, &run, &region, &error));
-    cm_arrange_options options = {.effort = (cm_arrange_effort)(round % 2), .seed = round};
-    ck_ok(cm_arrange(graph, chip, region, &options, &run, core, &result, &error));
+    cm_arrange_options options = {.effort = (cm_arrange_effort)(round % 2)};
+    ck_ok(cm_arrange(graph, &(cm_place_task){.chip = chip, .region = region, .seed = round, .run = &run}, &options, core, &result,
+                     &error));
     for (uint32_t p = 0; p < parts; p++)
       ck_assert_int_eq(occupancy->state[core[p]], CM_CORE_FREE);
     each_once(core, parts, cm_chip_cores(chip));

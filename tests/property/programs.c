@@ -17,7 +17,7 @@ static cm_status make_program_for(cm_model *model, uint64_t bytes, bool time, cm
   settings.window = (double)(1 + bytes / 100 % 300);
   ck_ok(cm_packs_make(model, chip->target, bytes / 64, &run, &packs, &error));
   options.packs = &packs;
-  cm_status status = cm_draft_make(model, NULL, &options, "test", chip->target, &run, &draft, &error);
+  cm_status status = cm_draft_make(&(cm_draft_task){model, &options, "test", chip->target, &run}, NULL, &draft, &error);
   cm_packs_free(&packs);
   if (status != CM_OK)
     return status;
@@ -59,7 +59,7 @@ static void check_program(const cm_program *p, const numbers *n)
   cm_simulation_options options = {.compute = true, .check = true};
   cm_simulation result;
   cm_tensor *outputs[4] = {0};
-  ck_ok(cm_simulate(p, n->inputs, &options, NULL, NULL, &run, outputs, &result, &error));
+  ck_ok(cm_simulate(p, n->inputs, &options, &run, outputs, &result, &error));
   ck_assert_uint_le(result.peak_bytes, p->target.memory_bytes);
   ck_assert(result.time_ns > 0);
   for (uint32_t o = 0; o < p->output_count; o++) {
@@ -89,8 +89,8 @@ static void check_analysis(const cm_program *p)
     }
   ck_assert_uint_eq(path, a.path_length);
   ck_assert(fabs(until - a.time_ns) < 1e-9);
-  ck_assert_uint_gt(a.held_most, 0);
-  ck_assert_uint_le(a.held_most, p->target.memory_bytes);
+  ck_assert_uint_gt(a.held_max, 0);
+  ck_assert_uint_le(a.held_max, p->target.memory_bytes);
   ck_assert_uint_eq(a.held[a.held_count - 1].bytes, 0);
   cm_analysis_free(&a);
 }
@@ -282,7 +282,7 @@ START_TEST(the_checking_mode_notices_mistakes)
     const bool wait = kept.opcode == CM_CODE_WAIT;
     tried++;
     waits += wait;
-    if (cm_simulate(p, n.inputs, &options, NULL, NULL, &run, outputs, &result, &error) == CM_DAMAGED) {
+    if (cm_simulate(p, n.inputs, &options, &run, outputs, &result, &error) == CM_DAMAGED) {
       noticed++;
       waits_noticed += wait;
     } else
@@ -365,7 +365,7 @@ START_TEST(forged_files_do_no_harm)
       ck_assert(error.status == CM_DAMAGED || error.status == CM_MEMORY_LIMIT);
       refused++;
     } else if (read->output_count <= 4 && read->input_count <= 1) {
-      if (cm_simulate(read, n.inputs, &options, NULL, NULL, &run, outputs, &result, &error) == CM_OK)
+      if (cm_simulate(read, n.inputs, &options, &run, outputs, &result, &error) == CM_OK)
         ran++;
       for (int o = 0; o < 4; o++)
         cm_tensor_free(outputs[o]);

@@ -716,7 +716,7 @@ static void judge_made(judged *j, bool program)
   cm_model *model = NULL;
   cm_status status = program ? cm_program_read(j->made_path, &run, &p, &error) : cm_onnx_read(j->made_path, &run, &model, &error);
   if (status == CM_OK)
-    status = program ? cm_simulate(p, j->m.given, &options, NULL, NULL, &run, j->made, &result, &error)
+    status = program ? cm_simulate(p, j->m.given, &options, &run, j->made, &result, &error)
                      : cm_evaluate(model, j->m.given, &run, j->made, &error);
   if (status != CM_OK && (j->evaluated == CM_OK || (program && !is_of_values(j, error.detail))))
     say(j, program ? "compiled, but does not run" : "rewritten, but does not run", error.detail);

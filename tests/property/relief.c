@@ -164,9 +164,9 @@ START_TEST(the_choice_is_the_best_of_small_cases)
     best b = {.least = UINT64_MAX, .score = INFINITY};
     try_all(graph, axes, loads, 0, at, 0, false, &b);
     try_all(graph, axes, loads, 0, at, 0, true, &b);
-    cm_relief_options options = {.work = 4e5, .seed = round};
+    cm_relief_options options = {.loads = loads, .work = 4e5};
     cm_relief_result result;
-    ck_ok(cm_relieve(graph, axes, loads, &options, &run, b.at, &result, &error));
+    ck_ok(cm_relieve(graph, &(cm_place_task){.axes = axes, .seed = round, .run = &run}, &options, b.at, &result, &error));
     ck_assert_uint_eq(result.least, b.least);
     ck_assert_uint_eq(result.cost, cm_axes_cost(graph, axes, b.at));
     ck_assert_double_le((double)result.cost, cm_relief_dearer * (double)b.least + 1e-6);
@@ -260,7 +260,8 @@ START_TEST(no_link_holds_packets_longer_than_before)
     for (uint32_t p = 0; p < s.parts; p++)
       core[p] = again[p] = s.core[s.at[p]];
     double first = held(&s, core);
-    ck_ok(cm_place_by_links(s.flows, s.chip, &region, CM_ARRANGE_FAST, round, &run, core, &made, &error));
+    ck_ok(cm_place_by_links(s.flows, &(cm_place_task){.chip = s.chip, .region = &region, .seed = round, .run = &run},
+                            CM_ARRANGE_FAST, core, &made, &error));
     ck_assert(made.done);
     ck_assert_double_eq_tol(made.before, first, 1e-9 * (1 + first));
     ck_assert_double_eq_tol(made.after, held(&s, core), 1e-9 * (1 + first));
@@ -274,7 +275,8 @@ START_TEST(no_link_holds_packets_longer_than_before)
         ck_assert_uint_ne(core[p], core[q]);
     }
     if (round == 0) {
-      ck_ok(cm_place_by_links(s.flows, s.chip, &region, CM_ARRANGE_FAST, round, &run, again, &same, &error));
+      ck_ok(cm_place_by_links(s.flows, &(cm_place_task){.chip = s.chip, .region = &region, .seed = round, .run = &run},
+                              CM_ARRANGE_FAST, again, &same, &error));
       ck_assert_mem_eq(core, again, s.parts * sizeof *core);
     }
     before += made.before;

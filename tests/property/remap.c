@@ -65,7 +65,13 @@ static void legal(const cm_map_input *input, const cm_mapping *mapping)
   cm_run run;
   cm_run_init(&run);
   write_mapping(input, mapping, new_path);
-  ck_ok(cm_check_mapping(new_path, input->topology, input->chip, input->occupancy, input->network_id, &run, &result, &error));
+  ck_ok(cm_check_mapping(new_path,
+                         &(cm_check_context){.topology = input->topology,
+                                             .chip = input->chip,
+                                             .occupancy = input->occupancy,
+                                             .network_id = input->network_id,
+                                             .run = &run},
+                         &result, &error));
   ck_assert_msg(result.violation_count == 0, "%s", result.listed > 0 ? result.violations[0] : "");
   cm_check_result_free(&result);
 }

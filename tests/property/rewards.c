@@ -91,7 +91,7 @@ START_TEST(the_assignment_follows_its_rule_and_uses_free_cores_only)
       wanted[v] = below(&random, spread); /* occupied ones too */
       priority[v] = below(&random, 1 + round % 9);
     }
-    ck_ok(cm_assign(chip, free_core, count, wanted, priority, nodes, distance, NULL, core, &error));
+    ck_ok(cm_assign(&(cm_assign_task){chip, free_core, count, wanted, priority, nodes, distance}, NULL, core, &error));
     assign_slowly(chip, free_core, count, wanted, priority, nodes, distance, expected);
     for (uint32_t i = 0; i < count; i++)
       used[free_core[i]] = 1;
@@ -111,9 +111,11 @@ START_TEST(what_cannot_be_assigned_is_refused)
   ck_ok(cm_chip_mesh(4, 4, &chip, &error));
   uint32_t free_core[] = {3, 5}, wanted[] = {0, 0, 0}, core[] = {7, 7, 7};
   uint64_t priority[] = {1, 1, 1};
-  ck_fails(cm_assign(chip, free_core, 2, wanted, priority, 3, CM_DISTANCE_MANHATTAN, NULL, core, &error), CM_NO_ROOM);
+  ck_fails(cm_assign(&(cm_assign_task){chip, free_core, 2, wanted, priority, 3, CM_DISTANCE_MANHATTAN}, NULL, core, &error),
+           CM_NO_ROOM);
   wanted[1] = 16;
-  ck_fails(cm_assign(chip, free_core, 2, wanted, priority, 2, CM_DISTANCE_MANHATTAN, NULL, core, &error), CM_INTERNAL);
+  ck_fails(cm_assign(&(cm_assign_task){chip, free_core, 2, wanted, priority, 2, CM_DISTANCE_MANHATTAN}, NULL, core, &error),
+           CM_INTERNAL);
   ck_assert_uint_eq(core[0], 7);
   cm_chip_free(chip);
 }

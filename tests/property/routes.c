@@ -486,7 +486,9 @@ START_TEST(routes_survive_a_lack_of_memory)
       fclose(nowhere);
     }
     if (status == CM_OK)
-      status = cm_bounds_compute(&m->network, m->chip, m->part, m->mapping.part_count, usable, &run, &bounds, &error);
+      status =
+        cm_bounds_compute(&(cm_mapped){.topology = &m->network, .chip = m->chip, .part = m->part, .parts = m->mapping.part_count},
+                          usable, &run, &bounds, &error);
     bool hit = cm_memory_fault_fired();
     cm_memory_fail_at(0);
     cm_routes_free(routes);

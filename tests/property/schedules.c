@@ -44,8 +44,8 @@ static cm_draft ordered(graph *g, const cm_plan_options *options, unsigned threa
   const cm_order_limits limits = {.scores = scores};
   cm_draft draft;
   run.threads = threads;
-  ck_ok(cm_draft_make(g->model, NULL, options, "test", chip->target, &run, &draft, &error));
-  ck_ok(cm_order_search(g->model, options, "test", chip->target, NULL, &limits, &run, &draft, report, &error));
+  ck_ok(cm_draft_make(&(cm_draft_task){g->model, options, "test", chip->target, &run}, NULL, &draft, &error));
+  ck_ok(cm_order_search(&(cm_draft_task){g->model, options, "test", chip->target, &run}, NULL, &limits, &draft, report, &error));
   run.threads = 1;
   return draft;
 }
@@ -219,7 +219,7 @@ START_TEST(nothing_is_faster_than_the_bound)
       cm_plan_options options = options_for(bytes, round == 5 ? NULL : &settings);
       cm_draft draft;
       cm_time_bound bound;
-      ck_ok(cm_draft_make(g.model, NULL, &options, "test", chip->target, &run, &draft, &error));
+      ck_ok(cm_draft_make(&(cm_draft_task){g.model, &options, "test", chip->target, &run}, NULL, &draft, &error));
       ck_ok(cm_time_bound_make(draft.plan, chip->target, &run, &bound, &error));
       ck_assert(bound.ns > 0 && draft.emission.time_ns >= bound.ns * (1 - 1e-9));
       ck_assert(known < 0 || fabs(known - bound.ns) <= 1e-9 * known);
@@ -252,7 +252,7 @@ START_TEST(the_bound_knows_groups)
   graph_int(&g, "group", 2);
   graph_output(&g, x);
   graph_finish(&g, &run);
-  ck_ok(cm_draft_make(g.model, NULL, &options, "test", chip->target, &run, &draft, &error));
+  ck_ok(cm_draft_make(&(cm_draft_task){g.model, &options, "test", chip->target, &run}, NULL, &draft, &error));
   ck_ok(cm_time_bound_make(draft.plan, chip->target, &run, &bound, &error));
   ck_assert(draft.emission.time_ns >= bound.ns);
   /* 64 places: 12 filters of 2 weights, 8 of 6, 4 of 10, on two units of 256 a nanosecond, with an issue each. */
@@ -360,7 +360,7 @@ START_TEST(no_schedule_at_all_is_faster_than_the_bound)
   cm_random_init(&rnd, 3, 0, 0);
   for (uint32_t trial = 0; trial < test_rounds(500); trial++) {
     tiny m = random_tiny();
-    int64_t least = brute_least(&m, seen, &cuts);
+    int64_t least = brute_min(&m, seen, &cuts);
     if (least == INT64_MAX)
       continue; /* too many tasks to try, or a filter too large for the memory */
     graph g = tiny_graph(&m);

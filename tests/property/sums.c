@@ -100,10 +100,10 @@ static void check_numbers(cm_model *model, uint64_t bytes, cm_tensor **inputs, c
   cm_program *program;
   cm_simulation result;
   cm_tensor *output[2][OUTPUTS_MAX];
-  ck_ok(cm_draft_make(model, NULL, &options, "test", chip->target, &run, &draft, &error));
+  ck_ok(cm_draft_make(&(cm_draft_task){model, &options, "test", chip->target, &run}, NULL, &draft, &error));
   ck_ok(cm_link(&draft.emission, &program, &error));
   for (int k = 0; k < 2; k++)
-    ck_ok(cm_simulate(program, inputs, &how, NULL, NULL, &run, output[k], &result, &error));
+    ck_ok(cm_simulate(program, inputs, &how, &run, output[k], &result, &error));
   ck_assert_uint_le(result.peak_bytes, bytes);
   for (size_t o = 0; o < model->output_count; o++) {
     ck_assert_int_eq(cm_tensor_deviates(output[0][o], expected[o], 1e-4, 1e-4), -1);

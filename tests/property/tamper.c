@@ -115,7 +115,9 @@ static json_t *made(subject what, cm_turn_rule rule, bool multicast)
   if (what == MAPPING)
     ck_ok(cm_mapping_write(mapping, &network, chip, "net", CM_VIEW_FULL_JSON, stream, &error));
   else if (what == CERTIFICATE)
-    ck_ok(cm_mapping_certify(mapping, &network, chip, occupancy, "net", &run, stream, &error));
+    ck_ok(cm_mapping_certify(
+      mapping, &(cm_check_context){.topology = &network, .chip = chip, .occupancy = occupancy, .network_id = "net", .run = &run},
+      stream, &error));
   else {
     const cm_route_options options = {.rule = rule, .multicast = multicast};
     cm_routes *routes;
@@ -138,10 +140,18 @@ static bool finds(subject what, const json_t *json, char **said)
   FILE *stream = open_memstream(said, &size);
   ck_assert_int_eq(json_dump_file(json, what == MAPPING ? mapping_path : other_path, JSON_REAL_PRECISION(17)), 0);
   cm_status status =
-      what == MAPPING ? cm_check_mapping(mapping_path, &network, chip, occupancy, "net", &run, &result, &error)
-      : what == CERTIFICATE
-          ? cm_certificate_check(other_path, mapping_path, &network, chip, occupancy, "net", &run, &result, &error)
-          : cm_routes_check(other_path, mapping_path, &network, chip, &run, &result, &error);
+    what == MAPPING
+      ? cm_check_mapping(
+          mapping_path,
+          &(cm_check_context){.topology = &network, .chip = chip, .occupancy = occupancy, .network_id = "net", .run = &run},
+          &result, &error)
+    : what == CERTIFICATE
+      ? cm_certificate_check(
+          other_path, mapping_path,
+          &(cm_check_context){.topology = &network, .chip = chip, .occupancy = occupancy, .network_id = "net", .run = &run},
+          &result, &error)
+      : cm_routes_check(other_path, mapping_path, &(cm_check_context){.topology = &network, .chip = chip, .run = &run}, &result,
+                        &error);
   ck_assert_msg(status == CM_OK || status == CM_BAD_MAPPING, "%s", error.detail);
   for (uint32_t i = 0; i < result.listed; i++)
     fprintf(stream, "%s\n", result.violations[i]);
@@ -371,8 +381,10 @@ static char *made_again(const json_t *json)
   size_t size;
   FILE *stream = open_memstream(&said, &size);
   ck_assert_int_eq(json_dump_file(json, mapping_path, JSON_REAL_PRECISION(17)), 0);
-  cm_status status =
-      cm_check_again(mapping_path, &network, chip, occupancy, "net", folder, &run, &result, &error);
+  cm_status status = cm_check_again(
+    mapping_path,
+    &(cm_check_context){.topology = &network, .chip = chip, .occupancy = occupancy, .network_id = "net", .run = &run}, folder,
+    &result, &error);
   ck_assert_msg(status == CM_OK || status == CM_BAD_OPTION, "%s", error.detail);
   if (status != CM_OK)
     fprintf(stream, "%s\n", error.detail);

@@ -130,7 +130,7 @@ static void tile(cm_model *model, const cm_chip *chip, uint64_t bytes, bool time
   cm_settings settings = cm_settings_default(bytes);
   cm_plan_options options = {.memory_bytes = bytes, .tile_share = 16, .target = chip->target, .chip_name = "test",
                              .settings = time ? &settings : NULL};
-  ck_ok(cm_draft_make(model, NULL, &options, "test", chip->target, run, &t->draft, &error));
+  ck_ok(cm_draft_make(&(cm_draft_task){model, &options, "test", chip->target, run}, NULL, &t->draft, &error));
   ck_ok(cm_link(&t->draft.emission, &t->program, &error));
   ck_ok(cm_tiles_topology(t->draft.plan, t->program, t->draft.emission.pieces, run, &t->topology, &error));
   ck_ok(cm_topology_verify(t->topology, &error));
@@ -269,7 +269,7 @@ START_TEST(hops_take_time)
     random_model(&g);
     graph_finish(&g, &run);
     tile(g.model, chip, _i % 2 == 0 ? 16 << 10 : 1 << 20, _i % 3 != 0, &run, &t);
-    ck_ok(cm_simulate(t.program, NULL, &options, NULL, NULL, &run, NULL, &result, &error));
+    ck_ok(cm_simulate(t.program, NULL, &options, &run, NULL, &result, &error));
     ck_assert(fabs(result.time_ns - time_by_hand(t.program, chip)) < 1e-6 * result.time_ns);
     ck_assert(fabs(result.time_ns - t.draft.emission.time_ns) < 1e-6 * result.time_ns);
     ck_assert(result.time_ns > before * (far == 2 ? 1 : 0.5));

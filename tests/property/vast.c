@@ -10,7 +10,7 @@
 #include "core/routing/routes.h"
 #include "core/network/topology_file.h"
 
-enum { NEURONS = 200, CORES = 4096 * 4096, MEGA = 1000000, MEMORY_MOST = 100 * MEGA, FOLDER_MOST = 4 * MEGA };
+enum { NEURONS = 200, CORES = 4096 * 4096, MEGA = 1000000, MEMORY_MAX = 100 * MEGA, FOLDER_MAX = 4 * MEGA };
 
 static cm_error error;
 static char folder[CM_PATH_MAX];
@@ -70,7 +70,9 @@ static void check(const cm_map_input *input)
   cm_check_result result;
   cm_run_init(&run);
   ck_ok(cm_path(path, &error, "%s/mapping.json", folder));
-  ck_ok(cm_check_mapping(path, input->topology, input->chip, input->occupancy, NULL, &run, &result, &error));
+  ck_ok(cm_check_mapping(
+    path, &(cm_check_context){.topology = input->topology, .chip = input->chip, .occupancy = input->occupancy, .run = &run},
+    &result, &error));
   ck_assert_msg(result.violation_count == 0, "%s", result.violation_count > 0 ? result.violations[0] : "");
   cm_check_result_free(&result);
 }
@@ -132,8 +134,8 @@ START_TEST(what_a_chip_costs_follows_what_is_used)
         ck_ok(cm_mapping_write_beside(made[vast], &input, &run, folder, &error));
         write_late(CM_VIEW_ROUTES_CSV, &run);
         write_late(CM_VIEW_CERTIFICATE_JSON, &run);
-        ck_assert_uint_lt(memory[vast].peak_bytes, cm_chip_cores(chip) < CORES ? MEMORY_MOST / 4 : MEMORY_MOST);
-        ck_assert_uint_lt(bytes_of_folder(), FOLDER_MOST);
+        ck_assert_uint_lt(memory[vast].peak_bytes, cm_chip_cores(chip) < CORES ? MEMORY_MAX / 4 : MEMORY_MAX);
+        ck_assert_uint_lt(bytes_of_folder(), FOLDER_MAX);
         if (vast && p == 1)
           check(&input);
         for (uint32_t k = 0; k < made[vast]->part_count; k++) /* numbers of cores mean the same on both */

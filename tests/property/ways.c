@@ -85,9 +85,10 @@ static uint64_t counted(const scene *s)
 
 static void place(scene *s, uint64_t seed)
 {
-  cm_way_options options = {.entries = 500000, .seed = seed, .layout = 0.5};
+  cm_way_options options = {.entries = 500000, .layout = 0.5};
   bool taken[4096] = {false};
-  ck_ok(cm_place_by_ways(s->graph, s->chip, s->region, &options, &run, s->at, &s->result, &error));
+  ck_ok(cm_place_by_ways(s->graph, &(cm_place_task){.chip = s->chip, .region = s->region, .seed = seed, .run = &run}, &options,
+                         s->at, &s->result, &error));
   for (uint32_t v = 0; v < s->graph->vertex_count; v++) {
     ck_assert_uint_lt(s->at[v], s->region->core_count);
     ck_assert(!taken[s->at[v]]);
@@ -145,9 +146,10 @@ START_TEST(layouts_survive_a_lack_of_memory)
     cm_run_init(&mine);
     cm_memory_init(&memory, 0);
     mine.memory = &memory;
-    cm_way_options options = {.entries = 50000, .seed = 1, .layout = 0.5};
+    cm_way_options options = {.entries = 50000, .layout = 0.5};
     cm_memory_fail_at(call);
-    cm_status status = cm_place_by_ways(s.graph, s.chip, s.region, &options, &mine, s.at, &s.result, &error);
+    cm_status status = cm_place_by_ways(s.graph, &(cm_place_task){.chip = s.chip, .region = s.region, .seed = 1, .run = &mine},
+                                        &options, s.at, &s.result, &error);
     bool hit = cm_memory_fault_fired();
     cm_memory_fail_at(0);
     ck_assert_int_eq(status, hit ? CM_NO_MEMORY : CM_OK);

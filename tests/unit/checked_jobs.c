@@ -56,15 +56,12 @@ int __wrap_coremap_compile_files(const char *model, const coremap_chip *chip, co
   return result;
 }
 
-cm_status __real_cm_check_mapping(const char *path, const cm_topology *topology, const cm_chip *chip, const cm_occupancy *occupancy,
-                                  const char *id, cm_run *run, cm_check_result *result, cm_error *why);
-cm_status __wrap_cm_check_mapping(const char *path, const cm_topology *topology, const cm_chip *chip, const cm_occupancy *occupancy,
-                                  const char *id, cm_run *run, cm_check_result *result, cm_error *why);
-cm_status __wrap_cm_check_mapping(const char *path, const cm_topology *topology, const cm_chip *chip, const cm_occupancy *occupancy,
-                                  const char *id, cm_run *run, cm_check_result *result, cm_error *why)
+cm_status __real_cm_check_mapping(const char *path, const cm_check_context *context, cm_check_result *result, cm_error *why);
+cm_status __wrap_cm_check_mapping(const char *path, const cm_check_context *context, cm_check_result *result, cm_error *why);
+cm_status __wrap_cm_check_mapping(const char *path, const cm_check_context *context, cm_check_result *result, cm_error *why)
 {
   checks++;
-  return __real_cm_check_mapping(path, topology, chip, occupancy, id, run, result, why);
+  return __real_cm_check_mapping(path, context, result, why);
 }
 
 static void move_onto_another(json_t *mapping)

@@ -33,11 +33,11 @@ static inline uint32_t below(cm_random *random, uint64_t bound)
 }
 
 /* A directed network of one axon a neuron, with room for so many targets: their rows are filled one after another. */
-static inline cm_topology network_of_rows(uint32_t neurons, size_t targets_most)
+static inline cm_topology network_of_rows(uint32_t neurons, size_t targets_max)
 {
   cm_topology t = {.directed = true, .vertex_count = neurons, .net_count = neurons, .size_total = neurons, .weight_scale = 1};
   t.net_first = network_array((size_t)neurons + 1, sizeof *t.net_first);
-  t.pin = network_array(targets_most, sizeof *t.pin);
+  t.pin = network_array(targets_max, sizeof *t.pin);
   return t;
 }
 

@@ -408,7 +408,7 @@ START_TEST(quotas_are_kept)
   ck_ok(cm_quotas_use(store->database, "bob", &use, &error));
   ck_assert_double_eq_tol(use.use[CM_QUOTA_BYTES], 5000, 0.1);
   ck_assert_double_eq_tol(use.use[CM_QUOTA_CORE_HOURS], 8, 0.1);
-  ck_assert_double_eq_tol(use.group_most[CM_QUOTA_BYTES], 4999, 0.1);
+  ck_assert_double_eq_tol(use.group_max[CM_QUOTA_BYTES], 4999, 0.1);
   ck_fails(try_job("ann"), CM_QUOTA_USED);
   /* Who owns it beside him has it too; the group of both has it once. */
   sql("INSERT INTO owners VALUES('abc', 'ann', '', 'lab', 0, 0)");

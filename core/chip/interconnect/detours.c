@@ -236,7 +236,7 @@ static void reach(const cm_interconnect *net, lane *l, open_routers *open, uint3
 
 /* Takes a router of the least estimate; false: none is left. A router that was reached on a shorter way since comes again, and
  * is passed over: no bucket holds it twice, as its estimates are different and less than BUCKETS apart. */
-static bool take_least(const cm_interconnect *net, lane *l, open_routers *open, uint32_t to, uint32_t *router)
+static bool take_min(const cm_interconnect *net, lane *l, open_routers *open, uint32_t to, uint32_t *router)
 {
   for (unsigned empty = 0; empty < BUCKETS; empty++, open->estimate++) {
     uint32_t bucket = open->estimate % BUCKETS;
@@ -259,7 +259,7 @@ static uint32_t search(const cm_interconnect *net, cm_detours *d, lane *l, uint3
     l->round = 1;
   }
   reach(net, l, &open, from, 0, to);
-  while (take_least(net, l, &open, to, &router)) {
+  while (take_min(net, l, &open, to, &router)) {
     uint32_t length = l->length[router];
     if (router == to)
       return length;

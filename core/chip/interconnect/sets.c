@@ -225,7 +225,7 @@ static cm_status take(const search *s, uint32_t **set, cm_error *error)
   return CM_OK;
 }
 
-static cm_status look_around(search *s, uint32_t most, uint32_t **set, uint32_t *found, cm_error *error)
+static cm_status look_around(search *s, cm_core_sets *sets, cm_error *error)
 {
   centre list[CENTRES_MAX] = {0};
   uint32_t with_cores = 0, centres = 0, next = 0;
@@ -243,28 +243,29 @@ static cm_status look_around(search *s, uint32_t most, uint32_t **set, uint32_t 
       break;
   }
   qsort(list, centres, sizeof *list, by_cost);
-  for (uint32_t i = 0; i < centres && i < 2 * most && *found < most; i++) {
+  for (uint32_t i = 0; i < centres && i < 2 * sets->capacity && sets->count < sets->capacity; i++) {
+    uint32_t **made = &sets->set[sets->count];
     (void)ball(s, list[i].router);
-    if (improve(s, error) != CM_OK || take(s, &set[*found], error) != CM_OK)
+    if (improve(s, error) != CM_OK || take(s, made, error) != CM_OK)
       return error->status;
     bool known = false;
-    for (uint32_t j = 0; j < *found; j++)
-      known = known || memcmp(set[j], set[*found], s->count * sizeof **set) == 0;
+    for (uint32_t j = 0; j < sets->count; j++)
+      known = known || memcmp(sets->set[j], *made, s->count * sizeof **made) == 0;
     if (known)
-      cm_free(set[*found]);
+      cm_free(*made);
     else
-      ++*found;
+      sets->count++;
   }
   return cm_run_check(s->run, error);
 }
 
-cm_status cm_interconnect_sets(const cm_chip *chip, const uint8_t *usable, uint32_t count, uint32_t most, cm_run *run,
-                               uint32_t **set, uint32_t *found, cm_error *error)
+cm_status cm_interconnect_sets(const cm_chip *chip, const uint8_t *usable, uint32_t count, cm_run *run, cm_core_sets *sets,
+                               cm_error *error)
 {
   const cm_interconnect *net = chip->interconnect;
   search s = {.chip = chip, .net = net, .usable = usable, .run = run, .count = count, .grid = net->columns * net->rows};
-  *found = 0;
-  if (count == 0 || most == 0)
+  sets->count = 0;
+  if (count == 0 || sets->capacity == 0)
     return CM_OK;
   if (cm_interconnect_prepare(net, error) != CM_OK)
     return error->status;
@@ -275,15 +276,15 @@ cm_status cm_interconnect_sets(const cm_chip *chip, const uint8_t *usable, uint3
   for (uint32_t c = 0; status == CM_OK && c < cm_chip_cores(chip); c++)
     s.here[cm_router_of(chip, c)] += usable[c];
   if (status == CM_OK)
-    status = look_around(&s, most, set, found, error);
+    status = look_around(&s, sets, error);
   cm_free(s.here);
   cm_free(s.order);
   cm_free(s.members);
   cm_free(s.price);
   if (status == CM_OK)
     return CM_OK;
-  while (*found > 0)
-    cm_free(set[--*found]);
+  while (sets->count > 0)
+    cm_free(sets->set[--sets->count]);
   return status;
 }
 

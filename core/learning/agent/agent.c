@@ -9,7 +9,7 @@
 #include "core/learning/agent/swap_refinement.h"
 #include "core/partition/options.h"
 
-enum { STEPS_MOST = 16, STEPS_LEAST = 4, FURTHER = 12 };
+enum { STEPS_MOST = 16, STEPS_MIN = 4, FURTHER = 12 };
 /* Multiplications that the looks from one start may cost at most, beyond those of the least number of steps. */
 static const double work_looks = 2.5e7;
 
@@ -44,7 +44,7 @@ static uint32_t steps_for(const cm_policy *policy, const cm_environment *environ
   const cm_policy_shape *shape = &policy->shape;
   double look = 2.0 * environment->nodes * (double)policy->count +
                 2.0 * shape->layers * shape->width * (double)environment->graph->entry_count;
-  double steps = STEPS_LEAST + CM_STEPS_A_LOOK * work_looks / look;
+  double steps = STEPS_MIN + CM_STEPS_A_LOOK * work_looks / look;
   return steps > STEPS_MOST ? STEPS_MOST : (uint32_t)steps;
 }
 

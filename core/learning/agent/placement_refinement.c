@@ -157,11 +157,10 @@ static cm_status anneal_in_window(const cm_environment *environment, const cm_re
 cm_status cm_environment_refine(const cm_environment *environment, const cm_refine_options *options, cm_run *run, uint32_t *at,
                           cm_error *error)
 {
-  uint32_t rounds;
-  uint64_t swaps;
+  cm_swaps_result swapped;
   cm_region region = cm_environment_region(environment);
-  if (cm_place_by_swaps(environment->graph, environment->axes, environment->chip, &region, SWAP_ROUNDS, run, at, &rounds, &swaps,
-                        error) != CM_OK)
+  cm_place_task task = {.chip = environment->chip, .region = &region, .axes = environment->axes, .run = run};
+  if (cm_place_by_swaps(environment->graph, &task, SWAP_ROUNDS, at, &swapped, error) != CM_OK)
     return error->status;
   return environment->sites <= CM_REFINE_FEW_SITES ? anneal_all_pairs(environment, options, run, at, error)
                                    : anneal_in_window(environment, options, run, at, error);

@@ -32,8 +32,8 @@ static cm_status assign_processor(const cm_environment *s, uint32_t p, const flo
   }
   for (uint32_t i = 0; i < sites; i++)
     c->free[i] = s->site[site[i]];
-  if (cm_assign(s->chip, c->free, sites, c->wanted, c->priority, nodes, CM_DISTANCE_MANHATTAN, memory, c->core, error) !=
-      CM_OK)
+  const cm_assign_task task = {s->chip, c->free, sites, c->wanted, c->priority, nodes, CM_DISTANCE_MANHATTAN};
+  if (cm_assign(&task, memory, c->core, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < nodes; i++)
     at[node[i]] = s->site_on[c->core[i]];

@@ -40,9 +40,13 @@ static cm_status split_largest(cm_fit *f, cm_error *error)
       member[members++] = v;
   if (status == CM_OK)
     status = cm_graph_induce(f->graph, member, size, scratch, f->run, &inner, error);
+  cm_bisect_options options = {.half = {.target = half < room ? half : room},
+                               .tries = SPLIT_TRIES,
+                               .seed = f->run->seed,
+                               .node = f->count,
+                               .stream = CM_STREAM_COMMUNITIES};
   if (status == CM_OK)
-    status = cm_bisect(inner, (cm_half){.target = half < room ? half : room}, SPLIT_TRIES, f->run->seed,
-                       CM_STREAM_COMMUNITIES, f->count, f->run, side, &cut, error);
+    status = cm_bisect(inner, &options, f->run, side, &cut, error);
   if (status == CM_OK) {
     for (uint32_t k = 0; k < size; k++)
       if (side[k])

@@ -69,8 +69,8 @@ cm_status cm_letter_assign(const cm_environment *environment, uint32_t p, const 
                                     : (places->y0 + of[1]) * environment->chip->width + places->x0 + of[0];
       priority[i] = environment->priority[node[i]];
     }
-    status = cm_assign(environment->chip, free_core, places->sites, wanted, priority, nodes, CM_DISTANCE_MANHATTAN, memory,
-                       core, error);
+    const cm_assign_task task = {environment->chip, free_core, places->sites, wanted, priority, nodes, CM_DISTANCE_MANHATTAN};
+    status = cm_assign(&task, memory, core, error);
   }
   for (uint32_t i = 0; i < nodes && status == CM_OK; i++)
     at[node[i]] = environment->site_on[core[i]];

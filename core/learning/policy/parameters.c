@@ -7,7 +7,7 @@
 #include "core/learning/policy/pilot_network.h"
 
 /* log(deviation / step) lies between these. */
-static const float log_least = -2, log_most = 1;
+static const float log_min = -2, log_max = 1;
 
 cm_policy_parameters cm_policy_parameters_of(const cm_policy_shape *shape)
 {
@@ -82,7 +82,7 @@ void cm_policy_forward(const cm_policy *policy, const cm_laplacian *laplacian, c
     const float *raw = pass->raw + r * CM_POLICY_OUTPUTS;
     float share = (1 + tanhf(raw[1])) / 2, step = policy->bound * input[r * s->inputs + CM_INPUT_STEP];
     pass->mean[r] = policy->bound * tanhf(raw[0]);
-    pass->deviation[r] = step * expf(log_least + (log_most - log_least) * share);
+    pass->deviation[r] = step * expf(log_min + (log_max - log_min) * share);
   }
 }
 
@@ -93,7 +93,7 @@ static void back_to_raw(const cm_policy *policy, const cm_policy_pass *pass, con
   for (size_t r = 0; r < 2 * (size_t)pass->nodes; r++) {
     float t = tanhf(pass->raw[r * CM_POLICY_OUTPUTS]), u = tanhf(pass->raw[r * CM_POLICY_OUTPUTS + 1]);
     d_raw[r * CM_POLICY_OUTPUTS] = d_mean[r] * policy->bound * (1 - t * t);
-    d_raw[r * CM_POLICY_OUTPUTS + 1] = d_deviation[r] * (log_most - log_least) / 2 * (1 - u * u);
+    d_raw[r * CM_POLICY_OUTPUTS + 1] = d_deviation[r] * (log_max - log_min) / 2 * (1 - u * u);
   }
 }
 

@@ -135,33 +135,33 @@ static cm_status look_once(const cm_policy *policy, const cm_train_options *opti
   return CM_OK;
 }
 
-cm_status cm_episode_play(const cm_policy *policy, const cm_example *example, uint32_t *const *start,
-                          double sequential, const cm_train_options *options, uint64_t number, cm_run *run,
-                          cm_episode *episode, cm_error *error)
+cm_status cm_episode_play(const cm_play *play, uint64_t number, cm_episode *episode, cm_error *error)
 {
-  const cm_environment *environment = example->environment;
+  const cm_environment *environment = play->example->environment;
+  const cm_train_options *options = play->options;
+  cm_memory *memory = play->run->memory;
   cm_random random;
   scratch s = {0};
   cm_episode made = {.example = episode->example};
   cm_random_init(&random, options->seed, CM_STREAM_EPISODES, number);
-  cm_status status = scratch_new(policy, environment, run->memory, &s, error);
+  cm_status status = scratch_new(play->policy, environment, memory, &s, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, made.look, options->rounds, error);
+    status = CM_NEW(memory, made.look, options->rounds, error);
   if (status == CM_OK)
-    status = begin(environment, start[cm_random_below(&random, CM_LAYOUTS)], options->noise, (double)policy->bound, &random,
-                   run->memory, &s, error);
+    status = begin(environment, play->start[cm_random_below(&random, CM_LAYOUTS)], options->noise, (double)play->policy->bound,
+                   &random, memory, &s, error);
   double first = status == CM_OK ? cm_environment_loss(environment, s.at, s.loss) : 0, loss = first;
   for (uint32_t r = 0; r < options->rounds && status == CM_OK; r++) {
-    status = look_new(environment, run->memory, &made.look[made.looks++], error);
+    status = look_new(environment, memory, &made.look[made.looks++], error);
     if (status == CM_OK)
-      status = look_once(policy, options, &random, run->memory, &s, &made.look[r], &loss, error);
+      status = look_once(play->policy, options, &random, memory, &s, &made.look[r], &loss, error);
   }
   scratch_free(&s);
   if (status != CM_OK) {
     cm_episode_free(&made);
     return status;
   }
-  made.reward = loss > 0 ? sequential / loss : 1;
+  made.reward = loss > 0 ? play->sequential / loss : 1;
   made.gained = first > 0 ? 1 - loss / first : 0;
   *episode = made;
   return CM_OK;

@@ -29,11 +29,19 @@ typedef struct cm_episode {
   double reward, gained;
 } cm_episode;
 
-/* Plays episode number `number` of a training on an example: from one of its starts (at [CM_LAYOUTS] of them) turned,
- * mirrored and shaken at random, `rounds` looks. sequential is the loss of the sequential placement. */
-cm_status cm_episode_play(const cm_policy *policy, const cm_example *example, uint32_t *const *start,
-                          double sequential, const cm_train_options *options, uint64_t number, cm_run *run,
-                          cm_episode *episode, cm_error *error);
+/* What episodes are played of. */
+typedef struct cm_play {
+  const cm_policy *policy;
+  const cm_example *example;
+  uint32_t *const *start; /* at [CM_LAYOUTS] */
+  double sequential;      /* loss of the sequential placement */
+  const cm_train_options *options;
+  cm_run *run;
+} cm_play;
+
+/* Plays episode number `number` of a training on an example: from one of its starts turned,
+ * mirrored and shaken at random, `rounds` looks. */
+cm_status cm_episode_play(const cm_play *play, uint64_t number, cm_episode *episode, cm_error *error);
 void cm_episode_free(cm_episode *episode); /* harmless on a zeroed one */
 
 /* The clipped objective of a look under a policy: adds to gradient [count] what descends. `pass` is scratch for its
@@ -41,11 +49,9 @@ void cm_episode_free(cm_episode *episode); /* harmless on a zeroed one */
 cm_status cm_look_descend(const cm_policy *policy, const cm_look *look, const cm_train_options *options,
                           cm_memory *memory, float *gradient, cm_error *error);
 
-/* The same for a policy of the letter: options->draws placements in one time step. sequential is minus the reward of the
- * sequential placement; the episode's reward is the mean over draws of how many times smaller theirs is. */
-cm_status cm_letter_play(const cm_policy *policy, const cm_example *example, double sequential,
-                         const cm_train_options *options, uint64_t number, cm_run *run, cm_episode *episode,
-                         cm_error *error);
+/* The same for a policy of the letter: options->draws placements in one time step. The loss of the
+ * sequential placement is minus its reward; the episode's reward is the mean over draws of how many times smaller theirs is. */
+cm_status cm_letter_play(const cm_play *play, uint64_t number, cm_episode *episode, cm_error *error);
 cm_status cm_letter_descend(const cm_policy *policy, const cm_look *look, const cm_train_options *options,
                             cm_memory *memory, float *gradient, cm_error *error);
 void cm_letter_look_free(cm_look *look);

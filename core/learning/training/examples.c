@@ -307,8 +307,8 @@ static cm_status build(cm_example *e, double taken, uint64_t seed, cm_run *run, 
   return status;
 }
 
-cm_status cm_example_new(const char *name, cm_flows *flows, cm_multicast *multicast, const cm_chip *chip, double taken,
-                         uint64_t seed, cm_run *run, cm_example **example, cm_error *error)
+cm_status cm_example_new(const char *name, cm_flows *flows, cm_multicast *multicast, const cm_example_site *site, cm_run *run,
+                         cm_example **example, cm_error *error)
 {
   cm_example *e;
   if (CM_NEW(run->memory, e, 1, error) != CM_OK)
@@ -317,9 +317,9 @@ cm_status cm_example_new(const char *name, cm_flows *flows, cm_multicast *multic
   e->flows = flows;
   if (multicast != NULL)
     e->multicast = *multicast;
-  cm_status status = copy_chip(chip, &e->chip, error);
+  cm_status status = copy_chip(site->chip, &e->chip, error);
   if (status == CM_OK)
-    status = build(e, taken, seed, run, error);
+    status = build(e, site->taken, site->seed, run, error);
   if (status != CM_OK) {
     e->flows = NULL;
     e->multicast = (cm_multicast){0};

@@ -40,11 +40,17 @@ cm_status cm_example_cast(const cm_flows *flows, uint64_t seed, cm_run *run, cm_
 cm_status cm_example_partition(const cm_topology *topology, uint32_t parts, uint64_t seed, cm_run *run,
                                cm_flows **flows, cm_multicast *multicast, cm_error *error);
 
-/* Puts flows on a chip, of which a share of the cores (0 to below 1) is taken, drawn at random; the region is chosen as
- * the pipeline chooses it. Takes over flows, multicast and nothing of the chip, of which it keeps a copy of its own. On
+/* Where an example stands. */
+typedef struct cm_example_site {
+  const cm_chip *chip;
+  double taken;  /* share of the cores, 0 to below 1, drawn at random */
+  uint64_t seed; /* of that */
+} cm_example_site;
+
+/* Puts flows on a chip; the region is chosen as the pipeline chooses it. Takes over flows, multicast and nothing of the chip, of which it keeps a copy of its own. On
  * failure the caller still owns them. */
-cm_status cm_example_new(const char *name, cm_flows *flows, cm_multicast *multicast, const cm_chip *chip, double taken,
-                         uint64_t seed, cm_run *run, cm_example **example, cm_error *error);
+cm_status cm_example_new(const char *name, cm_flows *flows, cm_multicast *multicast, const cm_example_site *site, cm_run *run,
+                         cm_example **example, cm_error *error);
 void cm_example_free(cm_example *example); /* NULL is allowed */
 
 #endif

@@ -103,11 +103,19 @@ static void judge(const cm_train_options *options, const double *reward, const d
   }
 }
 
-static cm_status play(const cm_policy *policy, const cm_example *example, double sequential,
-                      const cm_train_options *options, cm_random *random, cm_run *run, uint32_t *at, double *reward,
-                      double *loss, cm_episode *made, cm_error *error)
+/* What the draws of an episode come to. */
+typedef struct draws {
+  uint32_t *at;   /* [nodes] of the one under way */
+  double *reward; /* [draws] */
+  double *loss;   /* [draws * nodes] */
+} draws;
+
+static cm_status play_draws(const cm_play *play, cm_random *random, draws *d, cm_episode *made, cm_error *error)
 {
-  const cm_environment *environment = example->environment;
+  const cm_policy *policy = play->policy;
+  const cm_train_options *options = play->options;
+  const cm_environment *environment = play->example->environment;
+  cm_run *run = play->run;
   double mean = 0;
   for (uint32_t p = 0; p < environment->processors; p++) {
     cm_look *look = &made->look[made->looks++];
@@ -119,43 +127,42 @@ static cm_status play(const cm_policy *policy, const cm_example *example, double
     for (uint32_t p = 0; p < environment->processors; p++) {
       const cm_look *look = &made->look[p];
       const uint32_t *place = look->drawn + (size_t)k * look->view.nodes * policy->shape.kind;
-      if (look->view.nodes > 0 &&
-          cm_letter_assign(environment, p, &look->places, place, run->memory, at, error) != CM_OK)
+      if (look->view.nodes > 0 && cm_letter_assign(environment, p, &look->places, place, run->memory, d->at, error) != CM_OK)
         return error->status;
     }
-    if (cm_letter_reward(example, at, run, &reward[k], error) != CM_OK)
+    if (cm_letter_reward(play->example, d->at, run, &d->reward[k], error) != CM_OK)
       return error->status;
     if (options->own > 0)
-      cm_environment_losses(environment, at, loss + (size_t)k * environment->nodes);
-    mean += (reward[k] < 0 ? -sequential / reward[k] : 1) / options->draws;
+      cm_environment_losses(environment, d->at, d->loss + (size_t)k * environment->nodes);
+    mean += (d->reward[k] < 0 ? -play->sequential / d->reward[k] : 1) / options->draws;
   }
-  judge(options, reward, loss, made);
+  judge(options, d->reward, d->loss, made);
   made->reward = mean;
   made->gained = mean > 0 ? 1 - 1 / mean : 0;
   return CM_OK;
 }
 
-cm_status cm_letter_play(const cm_policy *policy, const cm_example *example, double sequential,
-                         const cm_train_options *options, uint64_t number, cm_run *run, cm_episode *episode,
-                         cm_error *error)
+cm_status cm_letter_play(const cm_play *play, uint64_t number, cm_episode *episode, cm_error *error)
 {
-  uint32_t nodes = example->environment->nodes, *at = NULL;
-  double *reward = NULL, *loss = NULL;
+  const cm_environment *environment = play->example->environment;
+  const uint32_t count = play->options->draws;
+  cm_memory *memory = play->run->memory;
+  draws d = {0};
   cm_episode made = {.example = episode->example};
   cm_random random;
-  cm_random_init(&random, options->seed, CM_STREAM_EPISODES, number);
-  cm_status status = CM_NEW(run->memory, made.look, example->environment->processors, error);
+  cm_random_init(&random, play->options->seed, CM_STREAM_EPISODES, number);
+  cm_status status = CM_NEW(memory, made.look, environment->processors, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, at, nodes, error);
+    status = CM_NEW(memory, d.at, environment->nodes, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, reward, options->draws, error);
+    status = CM_NEW(memory, d.reward, count, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, loss, (size_t)options->draws * nodes, error);
+    status = CM_NEW(memory, d.loss, (size_t)count * environment->nodes, error);
   if (status == CM_OK)
-    status = play(policy, example, sequential, options, &random, run, at, reward, loss, &made, error);
-  cm_free(at);
-  cm_free(reward);
-  cm_free(loss);
+    status = play_draws(play, &random, &d, &made, error);
+  cm_free(d.at);
+  cm_free(d.reward);
+  cm_free(d.loss);
   if (status != CM_OK) {
     cm_episode_free(&made);
     return status;

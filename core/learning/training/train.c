@@ -126,10 +126,8 @@ static cm_status play(void *context, size_t index, cm_error *error)
   uint64_t number = t->episodes + index;
   e->example = t->learnt[number % t->learnt_count];
   const cm_sight *s = &t->sight[e->example];
-  if (cm_training_of_letter(t))
-    return cm_letter_play(t->policy, t->example[e->example], s->sequential, &t->options, number, t->run, e, error);
-  return cm_episode_play(t->policy, t->example[e->example], s->start, s->sequential, &t->options, number, t->run, e,
-                         error);
+  const cm_play played = {t->policy, t->example[e->example], s->start, s->sequential, &t->options, t->run};
+  return (cm_training_of_letter(t) ? cm_letter_play : cm_episode_play)(&played, number, e, error);
 }
 
 /* Episodes until the rewards add up to the threshold. */

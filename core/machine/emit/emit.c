@@ -117,9 +117,8 @@ static cm_status emit_input(cm_emitter *e, const cm_plan_op *op, const cm_piece 
   }
   if (!there)
     return CM_OK;
-  if (op->copied != CM_NONE)
-    return cm_plan_view_parts(e->plan, op->copied, &e->inputs[index], boxed, emit_part, e, NULL, error);
-  return cm_plan_parts(e->plan, op->call.node->inputs[index], &e->inputs[index], boxed, emit_part, e, NULL, error);
+  return cm_plan_operand_parts(e->plan, op, index, &e->inputs[index],
+                               &(cm_part_visit){.visit = emit_part, .user = e, .boxed = boxed}, error);
 }
 
 static cm_status emit_output(cm_emitter *e, uint32_t tile, cm_error *error)

@@ -90,9 +90,9 @@ static cm_status find_window(cm_planner *planner, uint64_t bytes, window *found,
 {
   cm_memory *memory = planner->plan->memory;
   uint32_t all = planner->space.count;
-  if (CM_ROOM(memory, planner->view, &planner->view_room, all, error) != CM_OK ||
-      CM_ROOM(memory, planner->prices, &planner->price_room, all, error) != CM_OK ||
-      CM_ROOM(memory, planner->pinned, &planner->pinned_room, (uint64_t)all + 1, error) != CM_OK)
+  if (CM_ROOM(memory, planner->view, &planner->view_capacity, all, error) != CM_OK ||
+      CM_ROOM(memory, planner->prices, &planner->price_capacity, all, error) != CM_OK ||
+      CM_ROOM(memory, planner->pinned, &planner->pinned_capacity, (uint64_t)all + 1, error) != CM_OK)
     return error->status;
   if (all > STRETCH) {
     uint32_t start = planner->hand % all, stop = start + STRETCH < all ? start + STRETCH : all;
@@ -107,7 +107,7 @@ static cm_status find_window(cm_planner *planner, uint64_t bytes, window *found,
 /* Gives up what lies in a window. */
 static cm_status clear_window(cm_planner *planner, const window *w, cm_error *error)
 {
-  if (CM_ROOM(planner->plan->memory, planner->leaving, &planner->leaving_room, w->count, error) != CM_OK)
+  if (CM_ROOM(planner->plan->memory, planner->leaving, &planner->leaving_capacity, w->count, error) != CM_OK)
     return error->status;
   cm_place place = cm_space_rank(&planner->space, w->first);
   for (uint32_t k = 0; k < w->count; k++, place = cm_space_next(&planner->space, place)) {
@@ -126,7 +126,7 @@ static cm_status heap_residents(cm_planner *planner, cm_heap *heap, cm_error *er
 {
   cm_memory *memory = planner->plan->memory;
   uint32_t rank = 0;
-  if (CM_ROOM(memory, planner->leaving, &planner->leaving_room, planner->space.count, error) != CM_OK ||
+  if (CM_ROOM(memory, planner->leaving, &planner->leaving_capacity, planner->space.count, error) != CM_OK ||
       CM_ROOM(memory, planner->heap_items, &planner->heap_room, planner->space.count, error) != CM_OK)
     return error->status;
   *heap = (cm_heap){.item = planner->heap_items};

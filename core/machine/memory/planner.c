@@ -135,7 +135,7 @@ static cm_status find_next_uses(cm_planner *planner, const uint32_t *pieces, uin
     entries += piece->input_count;
     planner->first_op = piece->op < planner->first_op ? piece->op : planner->first_op;
   }
-  if (CM_ROOM(plan->memory, planner->entry_next, &planner->entry_room, entries, error) != CM_OK)
+  if (CM_ROOM(plan->memory, planner->entry_next, &planner->entry_capacity, entries, error) != CM_OK)
     return error->status;
   planner->segment_stamp++;
   planner->owed_bytes = 0;

@@ -41,13 +41,13 @@ typedef struct cm_planner {
   const cm_resident **view; /* what a search looks at: residents, what they cost, which of them are pinned */
   double *prices;
   uint32_t *pinned;
-  uint64_t view_room, price_room, pinned_room;
+  uint64_t view_capacity, price_capacity, pinned_capacity;
   uint32_t *leaving; /* tiles that are given up together */
-  uint64_t leaving_room;
+  uint64_t leaving_capacity;
   struct cm_heap_item *heap_items;
   uint64_t heap_room;
   uint64_t *entry_next; /* of the segment: next use of each input of each piece */
-  uint64_t entry_room;
+  uint64_t entry_capacity;
   uint64_t *seen; /* by tile: first use in the segment, valid with its stamp */
   uint32_t *seen_stamp;
   uint32_t *owed; /* by tile: stamp of the segment that has to load it, and has not yet */

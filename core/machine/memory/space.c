@@ -38,7 +38,7 @@ static uint64_t end_before(const cm_space *space, uint32_t block)
 /* A new block at place `at` of the list, with the last `count` residents of the one before it. */
 static cm_status add_block(cm_space *space, uint32_t at, uint32_t count, cm_error *error)
 {
-  if (CM_ROOM(space->memory, space->block, &space->block_room, (uint64_t)space->block_count + 1, error) != CM_OK)
+  if (CM_ROOM(space->memory, space->block, &space->block_capacity, (uint64_t)space->block_count + 1, error) != CM_OK)
     return error->status;
   cm_space_block *b = &space->block[at];
   memmove(b + 1, b, (space->block_count - at) * sizeof *b);
@@ -193,8 +193,8 @@ static cm_place place_for(const cm_space *space, uint64_t address)
 static cm_status keep(cm_space *space, const cm_resident *item, uint32_t stamp, uint32_t *number, cm_error *error)
 {
   /* Room for all numbers to be given back as well. */
-  if (CM_ROOM(space->memory, space->resident, &space->resident_room, space->used + 1, error) != CM_OK ||
-      CM_ROOM(space->memory, space->pinned, &space->pinned_room, space->used + 1, error) != CM_OK ||
+  if (CM_ROOM(space->memory, space->resident, &space->resident_capacity, space->used + 1, error) != CM_OK ||
+      CM_ROOM(space->memory, space->pinned, &space->pinned_capacity, space->used + 1, error) != CM_OK ||
       CM_ROOM(space->memory, space->spare, &space->spare_room, space->used + 1, error) != CM_OK)
     return error->status;
   *number = space->spare_count > 0 ? space->spare[--space->spare_count] : (uint32_t)space->used++;

@@ -31,13 +31,13 @@ typedef struct cm_space {
   uint32_t count;        /* residents */
   cm_resident *resident; /* in no order; a new one may move them all */
   uint32_t *pinned;      /* by resident: stamp of the piece that needs it */
-  uint64_t used, resident_room, pinned_room; /* places of residents that were ever taken */
+  uint64_t used, resident_capacity, pinned_capacity; /* places of residents that were ever taken */
   uint32_t *spare;       /* those of them that are free */
   uint64_t spare_count, spare_room;
   uint32_t *number_of;   /* by tile: resident + 1; 0: not on the chip */
   cm_space_block *block; /* by address */
   uint32_t block_count;
-  uint64_t block_room;
+  uint64_t block_capacity;
 } cm_space;
 
 /* A place in the list, void after any change to it. */

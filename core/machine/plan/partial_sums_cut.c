@@ -62,16 +62,24 @@ static cm_status part_of_sum(cm_model *m, uint32_t node, const cm_sum_operands *
   return CM_OK;
 }
 
-/* One more node of the cut sum, of the shape of its output in a type; *value is what it makes: the output itself at last. */
-static cm_status add_step(cm_model *m, uint32_t node, const char *op, const uint32_t *inputs, uint32_t count, cm_type type, bool last,
-                          uint32_t *value, uint32_t *number, cm_error *error)
+/* One more node of the cut sum, of the shape of its output in a type. */
+typedef struct step {
+  const char *op;
+  const uint32_t *inputs;
+  uint32_t count;
+  cm_type type;
+  bool last;
+} step;
+
+/* *value is what it makes: the output itself at last. */
+static cm_status add_step(cm_model *m, uint32_t node, const step *s, uint32_t *value, uint32_t *number, cm_error *error)
 {
   const cm_node whole = m->nodes[node];
   cm_shape shape = m->values[whole.outputs[0]].shape;
   uint32_t made = whole.outputs[0]; /* what is read may be named by `value` */
-  shape.type = type;
-  if ((!last && add_value(m, "sum", &shape, &made, error) != CM_OK) ||
-      cm_model_add_node(m, op, inputs, count, &made, 1, number, error) != CM_OK)
+  shape.type = s->type;
+  if ((!s->last && add_value(m, "sum", &shape, &made, error) != CM_OK) ||
+      cm_model_add_node(m, s->op, s->inputs, s->count, &made, 1, number, error) != CM_OK)
     return error->status;
   m->nodes[*number].name = whole.name;
   *value = made;
@@ -89,7 +97,7 @@ static cm_status add_up(cm_model *m, uint32_t node, cm_type type, bool last, uin
         part[left++] = part[i];
         continue;
       }
-      if (add_step(m, node, "Add", part + i, 2, type, last && count == 2, &sum, &number, error) != CM_OK)
+      if (add_step(m, node, &(step){"Add", part + i, 2, type, last && count == 2}, &sum, &number, error) != CM_OK)
         return error->status;
       part[left++] = sum;
     }
@@ -127,9 +135,9 @@ static cm_status rescale(cm_model *m, uint32_t node, uint32_t sum, const cm_sum_
   cm_status status = CM_OK;
   if (convolution && o->bias < whole.input_count && whole.inputs[o->bias] != CM_NONE &&
       (add_along(m, node, true, m->values[whole.inputs[o->bias]].tensor, &inputs[1], error) != CM_OK ||
-       add_step(m, node, "Add", inputs, 2, CM_INT32, false, &inputs[0], &number, error) != CM_OK))
+       add_step(m, node, &(step){"Add", inputs, 2, CM_INT32, false}, &inputs[0], &number, error) != CM_OK))
     return error->status;
-  if (add_step(m, node, "Cast", inputs, 1, CM_FLOAT, false, &inputs[0], &number, error) != CM_OK ||
+  if (add_step(m, node, &(step){"Cast", inputs, 1, CM_FLOAT, false}, &inputs[0], &number, error) != CM_OK ||
       cm_node_set_integer(m, &m->nodes[number], "to", CM_FLOAT, error) != CM_OK ||
       cm_tensor_new(m->arena.memory, CM_FLOAT, 1, &count, &factor, error) != CM_OK)
     return error->status;
@@ -137,7 +145,7 @@ static cm_status rescale(cm_model *m, uint32_t node, uint32_t sum, const cm_sum_
     ((float *)factor->data)[i] = ((const float *)scale[0]->data)[0] * ((const float *)scale[1]->data)[i] / ((const float *)scale[2]->data)[0];
   status = add_along(m, node, convolution, factor, &inputs[1], error);
   cm_tensor_free(factor);
-  if (status != CM_OK || add_step(m, node, "Mul", inputs, 2, CM_FLOAT, false, &inputs[0], &number, error) != CM_OK ||
+  if (status != CM_OK || add_step(m, node, &(step){"Mul", inputs, 2, CM_FLOAT, false}, &inputs[0], &number, error) != CM_OK ||
       cm_tensor_new(m->arena.memory, CM_FLOAT, 0, &one, &unit, error) != CM_OK)
     return error->status;
   ((float *)unit->data)[0] = 1;
@@ -145,8 +153,8 @@ static cm_status rescale(cm_model *m, uint32_t node, uint32_t sum, const cm_sum_
   cm_tensor_free(unit);
   inputs[2] = whole.inputs[7];
   return status != CM_OK ? status
-                         : add_step(m, node, "QuantizeLinear", inputs, 3, m->values[whole.outputs[0]].shape.type, true, &inputs[0],
-                                    &number, error);
+                         : add_step(m, node, &(step){"QuantizeLinear", inputs, 3, m->values[whole.outputs[0]].shape.type, true},
+                                    &inputs[0], &number, error);
 }
 
 cm_status cm_sum_cut_node(cm_model *m, uint32_t node, const cm_sum_operands *o, int64_t extent, uint32_t parts, cm_error *error)

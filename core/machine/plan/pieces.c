@@ -13,7 +13,7 @@ typedef struct gathering {
 
 static cm_status append_tile(cm_plan *plan, uint32_t tile, cm_error *error)
 {
-  if (CM_ROOM(plan->memory, plan->piece_tiles, &plan->piece_tile_room, plan->piece_tile_count + 1, error) != CM_OK)
+  if (CM_ROOM(plan->memory, plan->piece_tiles, &plan->piece_tile_capacity, plan->piece_tile_count + 1, error) != CM_OK)
     return error->status;
   plan->piece_tiles[plan->piece_tile_count++] = tile;
   return CM_OK;
@@ -35,16 +35,6 @@ static cm_status gather_part(void *user, const cm_part *part, cm_error *error)
   return append_tile(plan, part->tile, error);
 }
 
-/* What a piece reads through one input. `blocked`: a view that must be made by its operator. */
-static cm_status gather_input(cm_plan *plan, const cm_plan_op *op, uint32_t input, const cm_box *box, bool boxed,
-                              gathering *g, uint32_t *blocked, cm_error *error)
-{
-  g->part_count = 0;
-  if (op->copied != CM_NONE)
-    return cm_plan_view_parts(plan, op->copied, box, boxed, gather_part, g, blocked, error);
-  return cm_plan_parts(plan, op->call.node->inputs[input], box, boxed, gather_part, g, blocked, error);
-}
-
 static bool boxable(const cm_plan *plan, const cm_plan_op *op, uint32_t input)
 {
   return input < 64 && (op->copied != CM_NONE || (cm_has(&op->call, input) &&
@@ -60,11 +50,13 @@ static cm_status gather_all(cm_cutter *b, const cm_plan_op *op, const cm_box *in
   plan->piece_tile_count = piece->first_tile;
   piece->in_place = CM_NONE;
   for (uint32_t i = 0; i < op->call.input_count; i++) {
-    uint32_t blocked = CM_NONE;
+    uint32_t blocked = CM_NONE; /* a view that must be made by its operator */
+    const cm_part_visit visit = {.visit = gather_part, .user = &g, .boxed = i < 64 && (boxed >> i & 1) != 0, .blocked = &blocked};
     uint64_t before = plan->piece_tile_count;
     if (!cm_has(&op->call, i))
       continue;
-    if (gather_input(plan, op, i, &inputs[i], i < 64 && (boxed >> i & 1) != 0, &g, &blocked, error) != CM_OK)
+    g.part_count = 0;
+    if (cm_plan_operand_parts(plan, op, i, &inputs[i], &visit, error) != CM_OK)
       return error->status;
     if (blocked != CM_NONE) {
       b->solid[blocked] = true;
@@ -102,7 +94,8 @@ static cm_status choose_boxed(cm_cutter *b, const cm_plan_op *op, const cm_box *
       uint64_t mark = plan->piece_tile_count, exact = cm_aligned(cm_box_count(&inputs[i]) *
                                                                  cm_type_bytes(op->call.input[i].type));
       uint32_t blocked;
-      cm_status status = gather_input(plan, op, i, &inputs[i], false, &g, &blocked, error);
+      cm_status status = cm_plan_operand_parts(plan, op, i, &inputs[i],
+                                               &(cm_part_visit){.visit = gather_part, .user = &g, .blocked = &blocked}, error);
       plan->piece_tile_count = mark;
       if (status != CM_OK)
         return status;

@@ -86,7 +86,7 @@ typedef struct cm_plan {
   size_t piece_count;
   uint32_t *piece_tiles;
   size_t piece_tile_count;
-  uint64_t tile_room, piece_room, piece_tile_room;
+  uint64_t tile_capacity, piece_room, piece_tile_capacity;
   uint32_t *box_table; /* open addressing: tile + 1 */
   size_t box_table_size, box_count;
   cm_call **calls;     /* by node */
@@ -123,15 +123,18 @@ typedef struct cm_part {
 
 typedef cm_status (*cm_part_visitor)(void *user, const cm_part *part, cm_error *error);
 
-/* Visits the parts that make up `box` of a value. `boxed`: of values behind it whole boxes are taken, not tiles of the
- * grid; constants always are. *blocked (may be NULL) is the view whose part is no box, else CM_NONE: nothing of it is
- * visited then. */
-cm_status cm_plan_parts(cm_plan *plan, uint32_t value, const cm_box *box, bool boxed, cm_part_visitor visit,
-                        void *user, uint32_t *blocked, cm_error *error);
+/* Who visits parts, and how. */
+typedef struct cm_part_visit {
+  cm_part_visitor visit;
+  void *user;
+  bool boxed;        /* of values behind the operand whole boxes are taken, not tiles of the grid; constants always are */
+  uint32_t *blocked; /* gets the view whose part is no box, else CM_NONE: nothing of it is visited then; NULL: there is none */
+} cm_part_visit;
 
-/* The same for what lies behind a view, though it has tiles of its own. */
-cm_status cm_plan_view_parts(cm_plan *plan, uint32_t value, const cm_box *box, bool boxed, cm_part_visitor visit,
-                             void *user, uint32_t *blocked, cm_error *error);
+/* Visits the parts that make up `box` of an operator's input: of one that copies a view, of what lies behind that, though it has
+ * tiles of its own. */
+cm_status cm_plan_operand_parts(cm_plan *plan, const cm_plan_op *op, uint32_t input, const cm_box *box,
+                                const cm_part_visit *visit, cm_error *error);
 
 /* The call of a node with what the model knows of its values; it lives in the plan's arena. */
 cm_status cm_plan_call(cm_plan *plan, const cm_node *node, const cm_call **call, cm_error *error);

@@ -15,7 +15,7 @@ static cm_status add_tile(cm_plan *plan, uint32_t value, const cm_box *box, uint
 {
   if (plan->tile_count >= TILES_MAX)
     return too_many(plan, error);
-  if (CM_ROOM(plan->memory, plan->tiles, &plan->tile_room, plan->tile_count + 1, error) != CM_OK)
+  if (CM_ROOM(plan->memory, plan->tiles, &plan->tile_capacity, plan->tile_count + 1, error) != CM_OK)
     return error->status;
   plan->tiles[plan->tile_count] = (cm_tile){.value = value, .piece = CM_NONE, .last_op = CM_NONE, .box = *box,
                                             .bytes = cm_aligned(cm_plan_bytes(plan, value, box))};

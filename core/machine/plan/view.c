@@ -29,9 +29,7 @@ bool cm_plan_is_view(const cm_model *model, const cm_node *node)
 
 typedef struct walk {
   cm_plan *plan;
-  bool boxed;
-  cm_part_visitor visit;
-  void *user;
+  const cm_part_visit *by;
   uint32_t blocked;
 } walk;
 
@@ -61,7 +59,7 @@ static cm_status visit_tile(walk *w, uint32_t number, const cm_box *box, int64_t
     part.to_stride[i] = to_stride[i];
     step *= tile->to[i] - tile->from[i];
   }
-  return w->visit(w->user, &part, error);
+  return w->by->visit(w->by->user, &part, error);
 }
 
 static cm_status visit_grid(walk *w, uint32_t value, const cm_box *box, int64_t to, const int64_t *to_stride,
@@ -307,7 +305,7 @@ static cm_status visit_packed(walk *w, uint32_t value, const cm_box *box, int64_
   }
   if (cm_plan_box_tile(w->plan, pack, &w->plan->values[pack].whole, &part.tile, error) != CM_OK)
     return error->status;
-  return w->visit(w->user, &part, error);
+  return w->by->visit(w->by->user, &part, error);
 }
 
 static cm_status visit_value(walk *w, uint32_t value, const cm_box *box, int64_t to, const int64_t *to_stride,
@@ -318,7 +316,7 @@ static cm_status visit_value(walk *w, uint32_t value, const cm_box *box, int64_t
     return CM_OK;
   if (v->kind == CM_VALUE_VIEW)
     return visit_view(w, value, box, to, to_stride, error);
-  if (v->kind != CM_VALUE_CONSTANT && !w->boxed)
+  if (v->kind != CM_VALUE_CONSTANT && !w->by->boxed)
     return visit_grid(w, value, box, to, to_stride, error);
   if (v->kind == CM_VALUE_CONSTANT && w->plan->pack != NULL && value < w->plan->pack_values &&
       w->plan->pack->value[value] != CM_NONE)
@@ -330,31 +328,20 @@ static cm_status visit_value(walk *w, uint32_t value, const cm_box *box, int64_t
   return visit_tile(w, tile, box, to, to_stride, error);
 }
 
-static cm_status visit_from(cm_plan *plan, uint32_t value, bool inside, const cm_box *box, bool boxed,
-                            cm_part_visitor visit, void *user, uint32_t *blocked, cm_error *error)
+cm_status cm_plan_operand_parts(cm_plan *plan, const cm_plan_op *op, uint32_t input, const cm_box *box,
+                                const cm_part_visit *visit, cm_error *error)
 {
-  walk w = {.plan = plan, .boxed = boxed, .visit = visit, .user = user, .blocked = CM_NONE};
+  walk w = {.plan = plan, .by = visit, .blocked = CM_NONE};
   int64_t stride[CM_RANK_MAX], step = 1;
   for (uint32_t i = box->rank; i-- > 0; step *= box->to[i] - box->from[i])
     stride[i] = step;
-  cm_status status = inside ? visit_view(&w, value, box, 0, stride, error) : visit_value(&w, value, box, 0, stride, error);
-  if (blocked != NULL)
-    *blocked = w.blocked;
+  cm_status status = op->copied != CM_NONE ? visit_view(&w, op->copied, box, 0, stride, error)
+                                           : visit_value(&w, op->call.node->inputs[input], box, 0, stride, error);
+  if (visit->blocked != NULL)
+    *visit->blocked = w.blocked;
   else if (status == CM_OK && w.blocked != CM_NONE)
     status = cm_fail(error, CM_INTERNAL, "value '%.80s' is no view after all", plan->model->values[w.blocked].name);
   return status;
-}
-
-cm_status cm_plan_parts(cm_plan *plan, uint32_t value, const cm_box *box, bool boxed, cm_part_visitor visit,
-                        void *user, uint32_t *blocked, cm_error *error)
-{
-  return visit_from(plan, value, false, box, boxed, visit, user, blocked, error);
-}
-
-cm_status cm_plan_view_parts(cm_plan *plan, uint32_t value, const cm_box *box, bool boxed, cm_part_visitor visit,
-                             void *user, uint32_t *blocked, cm_error *error)
-{
-  return visit_from(plan, value, true, box, boxed, visit, user, blocked, error);
 }
 
 uint32_t cm_plan_source(const cm_plan *plan, uint32_t value)

@@ -137,7 +137,7 @@ static cm_status find_held(analysing *a, cm_error *error)
       if (k + 1 < count && changes[k + 1].ns <= changes[k].ns)
         continue;
       made->held[made->held_count++] = (cm_held){changes[k].ns, (uint64_t)bytes};
-      made->held_most = (uint64_t)bytes > made->held_most ? (uint64_t)bytes : made->held_most;
+      made->held_max = (uint64_t)bytes > made->held_max ? (uint64_t)bytes : made->held_max;
     }
   }
   cm_free(changes);
@@ -205,17 +205,17 @@ static void find_path(analysing *a)
 
 cm_status cm_analysis_make(const cm_program *program, cm_run *run, cm_analysis *analysis, cm_error *error)
 {
-  static const cm_simulation_options options = {0};
   cm_analysis made = {0};
   cm_simulation result = {0};
   analysing a = {.program = program, .made = &made};
+  const cm_simulation_options options = {.trace = collect, .user = &a};
   cm_status status = CM_OK;
   if (CM_NEW(program->memory, made.busy, program->instruction_count + 1, error) != CM_OK ||
       CM_NEW(program->memory, a.busy_of, program->instruction_count + 1, error) != CM_OK ||
       CM_NEW(program->memory, a.buffer, (size_t)program->buffer_count + 1, error) != CM_OK)
     status = error->status;
   if (status == CM_OK)
-    status = cm_simulate(program, NULL, &options, collect, &a, run, NULL, &result, error);
+    status = cm_simulate(program, NULL, &options, run, NULL, &result, error);
   if (status == CM_OK) {
     find_path(&a);
     made.time_ns = result.time_ns;

@@ -34,7 +34,7 @@ typedef struct cm_analysis {
   size_t busy_count;
   cm_held *held; /* by time */
   size_t held_count;
-  uint64_t held_most;
+  uint64_t held_max;
   size_t path_length;                        /* instructions on the critical path */
   double path_ns[CM_TARGET_DEVICES_MAX];     /* of it, by device */
   double path_hops_ns;                       /* between cores */

@@ -9,8 +9,6 @@ typedef struct lanes {
   cm_runner runner;
   const cm_program *program;
   const cm_simulation_options *options;
-  cm_simulation_trace trace;
-  void *user;
   uint64_t *first, *queue;  /* by lane: its instructions */
   uint64_t *next;           /* by lane: place in queue */
   double *time;             /* by lane */
@@ -77,8 +75,8 @@ static cm_status work(lanes *s, uint32_t lane, uint64_t number, cm_error *error)
   s->time[lane] += ns;
   s->result.busy_ns[s->program->lanes[lane].device] += ns;
   count_traffic(s, i);
-  if (s->trace != NULL)
-    s->trace(s->user, number, start, s->time[lane], s->after[lane]);
+  if (s->options->trace != NULL)
+    s->options->trace(s->options->user, number, start, s->time[lane], s->after[lane]);
   s->after[lane] = number;
   if (!s->options->compute)
     return CM_OK;
@@ -198,11 +196,10 @@ static void end(lanes *s)
   cm_hop_times_end(&s->hops);
 }
 
-cm_status cm_simulate(const cm_program *program, cm_tensor *const *inputs, const cm_simulation_options *options,
-                      cm_simulation_trace trace, void *user, cm_run *run, cm_tensor **outputs, cm_simulation *result,
-                      cm_error *error)
+cm_status cm_simulate(const cm_program *program, cm_tensor *const *inputs, const cm_simulation_options *options, cm_run *run,
+                      cm_tensor **outputs, cm_simulation *result, cm_error *error)
 {
-  lanes s = {.program = program, .options = options, .trace = trace, .user = user};
+  lanes s = {.program = program, .options = options};
   s.runner = (cm_runner){.program = program, .memory = program->memory, .run = run, .result = &s.result};
   cm_status status = make_queues(&s, error);
   if (status == CM_OK && options->compute)

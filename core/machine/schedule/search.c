@@ -52,7 +52,7 @@ typedef struct searching {
   point seen[SCORES_MAX * 8];
   uint32_t seen_count;
   uint64_t scored, most;
-  uint64_t effort, effort_most; /* of all candidates together; 0: any */
+  uint64_t effort, effort_max; /* of all candidates together; 0: any */
   double until;
   double reference_ns, reference_bytes;
 } searching;
@@ -165,7 +165,7 @@ static bool timed_out(const searching *s)
 
 static bool spent(const searching *s)
 {
-  return s->scored >= s->most || (s->effort_most > 0 && s->effort >= s->effort_most) || timed_out(s);
+  return s->scored >= s->most || (s->effort_max > 0 && s->effort >= s->effort_max) || timed_out(s);
 }
 
 /* Starts that differ in how large pieces are and how full the memory is. */
@@ -233,7 +233,7 @@ cm_status cm_chip_search(cm_model *model, const cm_plan_options *options, const 
     s->most = search->scores > 0 ? search->scores : held < SCORES_MIN ? SCORES_MIN : held > SCORES_MAX ? SCORES_MAX : (uint64_t)held;
     s->scored = 1;
     s->effort = first.effort;
-    s->effort_most = search->scores > 0 ? 0 : CM_SEARCH_EFFORT + SCORES_MIN / 2 * first.effort;
+    s->effort_max = search->scores > 0 ? 0 : CM_SEARCH_EFFORT + SCORES_MIN / 2 * first.effort;
     s->reference_ns = first.time_ns;
     s->reference_bytes = (double)first.bytes + 1;
     first.score += BYTES_SHARE * first.time_ns;

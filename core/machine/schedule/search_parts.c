@@ -149,7 +149,7 @@ static cm_status report_of(const exploring *e, double first_ns, json_t **report,
                       "fill", b->fill, "segment_share", b->segment_share, "pieces_a_unit", b->pieces_a_unit, "piece_bytes",
                       b->piece_bytes, "weight_bytes", b->weight_bytes, "issues_min", b->issues_min, "ahead", b->ahead,
                       "pack", b->pack, "split", b->split, "window", b->window);
-  return *report != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory while reporting on the search");
+  return cm_whole(*report != NULL, "the report", error);
 }
 
 cm_status cm_settings_search(cm_model *model, const cm_plan_options *options, const cm_search_options *search, cm_run *run,

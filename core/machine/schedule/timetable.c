@@ -149,7 +149,7 @@ static cm_status copy_granted(const cm_timing *from, cm_timing *to, cm_error *er
 {
   uint32_t *renamed;
   if (begin_granting(to, error) != CM_OK ||
-      CM_ROOM(from->plan->memory, to->waiter, &to->waiter_room, from->waiter_count + 1, error) != CM_OK ||
+      CM_ROOM(from->plan->memory, to->waiter, &to->waiter_capacity, from->waiter_count + 1, error) != CM_OK ||
       CM_NEW(from->plan->memory, renamed, from->buffer_count + 1, error) != CM_OK)
     return error->status;
   memcpy(to->granted, from->granted, from->ready.most * sizeof *to->granted);
@@ -181,7 +181,7 @@ cm_status cm_timing_copy(const cm_timing *from, cm_timing *to, cm_error *error)
   to->waiter = NULL;
   to->ready = (cm_ready){0};
   to->buffer_count = to->idle_slots = 0;
-  to->buffer_room = to->addresses.room = to->waiter_room = 0;
+  to->buffer_room = to->addresses.room = to->waiter_capacity = 0;
   to->record = false;
   to->borrowed = true;
   if (CM_NEW(plan->memory, to->lanes.lane, lanes + 1, error) != CM_OK ||

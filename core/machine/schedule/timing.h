@@ -49,7 +49,7 @@ typedef struct cm_timing {
   cm_addresses addresses;
   cm_on_chip *buffer;
   uint32_t buffer_count;
-  uint64_t buffer_room, task_room, timed_room;
+  uint64_t buffer_room, task_capacity, timed_room;
   uint32_t *buffer_of; /* by tile: number + 1 */
   double *stored;      /* by tile: when it lies outside; below 0: it does not */
   uint64_t *next_use;  /* by entry of plan->piece_tiles: place in the sequence of the piece that reads the tile next */
@@ -71,7 +71,7 @@ typedef struct cm_timing {
   bool changed;        /* since it was last asked, room was freed or a tile stored */
   cm_waiter *waiter;
   uint32_t granted_count, idle_slots, waiter_count, free_waiter;
-  uint64_t waiter_room;
+  uint64_t waiter_capacity;
   double *arrive; /* by station: when what the present task reads is known there; NULL: there are no hops */
   double ns[CM_TARGET_DEVICES_MAX]; /* what the present task takes on each device, 0: it cannot run there */
   bool record, borrowed; /* live and live_peak are another one's */

@@ -24,7 +24,7 @@ cm_status cm_timing_add(cm_timing *t, const cm_timed_task *task, cm_error *error
     t->out->time_ns = task->end;
   if (!t->record)
     return CM_OK;
-  if (CM_ROOM(t->plan->memory, t->out->tasks, &t->task_room, t->out->task_count + 1, error) != CM_OK)
+  if (CM_ROOM(t->plan->memory, t->out->tasks, &t->task_capacity, t->out->task_count + 1, error) != CM_OK)
     return error->status;
   t->out->tasks[t->out->task_count++] = *task;
   return CM_OK;

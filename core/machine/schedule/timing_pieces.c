@@ -133,7 +133,7 @@ static cm_status hold(cm_timing *t, uint32_t slot, const uint32_t *made, cm_erro
     if (node != 0)
       t->free_waiter = t->waiter[node - 1].next;
     else {
-      if (CM_ROOM(t->plan->memory, t->waiter, &t->waiter_room, t->waiter_count + 1, error) != CM_OK)
+      if (CM_ROOM(t->plan->memory, t->waiter, &t->waiter_capacity, t->waiter_count + 1, error) != CM_OK)
         return error->status;
       node = ++t->waiter_count;
     }

@@ -47,7 +47,7 @@ static cm_status report(const tiles *t, const cm_program *program, json_t *repor
                                           cm_metrics_json(&t->mapping->metrics))) == 0;
   whole = whole && json_object_set(report, "tiles", said) == 0;
   json_decref(said);
-  return whole ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory while reporting on the tiles");
+  return cm_whole(whole, "the report", error);
 }
 
 cm_status cm_compile_tiles(const cm_tiles_input *in, const char *network, const char *mapping, cm_run *run, json_t *said,

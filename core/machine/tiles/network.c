@@ -24,7 +24,7 @@ typedef struct making {
   uint32_t *touched;  /* those with bytes */
   uint32_t touched_count;
   arc *arcs;
-  uint64_t arc_count, arc_room;
+  uint64_t arc_count, arc_capacity;
   cm_topology *topology;
 } making;
 
@@ -103,9 +103,8 @@ static cm_status read_inputs(making *m, const cm_plan_op *op, const cm_piece *pi
     bool boxed = i < 64 && (piece->boxed >> i & 1) != 0;
     if (!cm_has(&op->call, i) || change.replaced == i)
       continue;
-    status = op->copied != CM_NONE
-                 ? cm_plan_view_parts(m->plan, op->copied, &inputs[i], boxed, add_part, m, NULL, error)
-                 : cm_plan_parts(m->plan, op->call.node->inputs[i], &inputs[i], boxed, add_part, m, NULL, error);
+    status =
+      cm_plan_operand_parts(m->plan, op, i, &inputs[i], &(cm_part_visit){.visit = add_part, .user = m, .boxed = boxed}, error);
   }
   cm_free(inputs);
   return status;
@@ -138,7 +137,7 @@ static cm_status visit(making *m, uint32_t v, cm_error *error)
     return error->status;
   qsort(m->touched, m->touched_count, sizeof *m->touched, cm_ascending);
   for (uint32_t k = 0; k < m->touched_count; k++) {
-    if (CM_ROOM(m->plan->memory, m->arcs, &m->arc_room, m->arc_count + 1, error) != CM_OK)
+    if (CM_ROOM(m->plan->memory, m->arcs, &m->arc_capacity, m->arc_count + 1, error) != CM_OK)
       return error->status;
     m->arcs[m->arc_count++] = (arc){m->touched[k], v, m->bytes[m->touched[k]]};
     m->bytes[m->touched[k]] = 0;

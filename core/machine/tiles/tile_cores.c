@@ -95,7 +95,7 @@ static cm_status say(cm_mapping *m, cm_error *error)
   m->options = cm_map_options_shaping_json(options);
   cm_map_options_free(options);
   m->report = json_pack("{s:s}", "placed_by", "program");
-  return m->options != NULL && m->report != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  return cm_whole(m->options != NULL && m->report != NULL, "the report", error);
 }
 
 cm_status cm_tiles_map(const cm_topology *topology, const cm_program *program, const cm_chip *chip, cm_run *run,

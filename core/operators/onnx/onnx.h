@@ -9,7 +9,7 @@
 
 #include "core/operators/graph.h"
 
-enum { CM_OPSET_LEAST = 6, CM_OPSET_MOST = 27 };
+enum { CM_OPSET_MIN = 6, CM_OPSET_MAX = 27 };
 
 /* Largest file, the limit of protocol buffers. */
 #define CM_ONNX_BYTES_MAX ((size_t)INT32_MAX)

@@ -153,9 +153,9 @@ static cm_status read_header(cm_onnx_reader *r, const Onnx__ModelProto *p, cm_er
       return error->status;
   }
   m->opset = p->n_opset_import == 0 ? 1 : cm_model_opset(m, "");
-  if (m->opset < CM_OPSET_LEAST || m->opset > CM_OPSET_MOST)
+  if (m->opset < CM_OPSET_MIN || m->opset > CM_OPSET_MAX)
     return cm_fail(error, CM_BAD_NETWORK, "the model uses ONNX opset %lld; supported are %d to %d", (long long)m->opset,
-                   CM_OPSET_LEAST, CM_OPSET_MOST);
+                   CM_OPSET_MIN, CM_OPSET_MAX);
   for (; m->metadata_count < p->n_metadata_props; m->metadata_count++) {
     cm_text_pair *pair = &m->metadata[m->metadata_count];
     pair->key = cm_onnx_keep(r, p->metadata_props[m->metadata_count]->key, error);

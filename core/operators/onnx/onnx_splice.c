@@ -124,8 +124,8 @@ static cm_status take_over(scope *s, const enclosing *e, char **name, cm_node *n
   n->captured[n->captured_count++] = value;
   const char *outer = s->model->values[value].name;
   char *copy = s->allocator->alloc(s->allocator->allocator_data, strlen(outer) + 1);
-  if (copy == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for a subgraph");
+  if (cm_whole(copy != NULL, "a subgraph", error) != CM_OK)
+    return error->status;
   memcpy(copy, outer, strlen(outer) + 1);
   s->allocator->free(s->allocator->allocator_data, *name);
   *name = copy;
@@ -245,23 +245,32 @@ static cm_status add_constants(scope *s, const body *b, cm_error *error)
   return CM_OK;
 }
 
-static cm_status splice(cm_model *m, const body *b, char *const *formal, size_t formal_count, const uint32_t *inputs,
-                        uint32_t input_count, char *const *results, size_t result_count, uint32_t *outputs,
-                        ProtobufCAllocator *allocator, cm_error *error)
+/* The names that a body knows its inputs and outputs by, and the values that take their places. */
+typedef struct binds {
+  char *const *input;
+  size_t inputs;
+  const uint32_t *given; /* [given_count] further inputs are absent */
+  uint32_t given_count;
+  char *const *output;
+  size_t outputs;
+  uint32_t *made; /* [outputs] */
+} binds;
+
+static cm_status splice(cm_model *m, const body *b, const binds *names, ProtobufCAllocator *allocator, cm_error *error)
 {
   scope s = {.model = m, .allocator = allocator, .number = ++m->splices, .sees_outer = b->caller == NULL};
-  s.capacity = formal_count + b->constant_count;
+  s.capacity = names->inputs + b->constant_count;
   for (size_t i = 0; i < b->node_count; i++)
     s.capacity += b->nodes[i]->n_output;
   cm_status status = CM_NEW(m->arena.memory, s.bindings, s.capacity + 1, error);
-  for (size_t i = 0; status == CM_OK && i < formal_count; i++)
-    status = bind(&s, formal[i], i < input_count ? inputs[i] : CM_NONE, error);
+  for (size_t i = 0; status == CM_OK && i < names->inputs; i++)
+    status = bind(&s, names->input[i], i < names->given_count ? names->given[i] : CM_NONE, error);
   if (status == CM_OK)
     status = add_constants(&s, b, error);
   for (size_t i = 0; status == CM_OK && i < b->node_count; i++)
     status = add_node(&s, b, b->nodes[i], error);
-  for (size_t i = 0; status == CM_OK && i < result_count; i++)
-    status = look_up(&s, results[i], &outputs[i], error);
+  for (size_t i = 0; status == CM_OK && i < names->outputs; i++)
+    status = look_up(&s, names->output[i], &names->made[i], error);
   cm_free(s.bindings);
   return status;
 }
@@ -290,7 +299,7 @@ static cm_status splice_graph(cm_model *m, const Onnx__GraphProto *g, const uint
   if (status == CM_OK)
     status = names_of(g->output, g->n_output, m->arena.memory, &results, error);
   if (status == CM_OK)
-    status = splice(m, &b, formal, g->n_input, inputs, input_count, results, g->n_output, outputs, allocator, error);
+    status = splice(m, &b, &(binds){formal, g->n_input, inputs, input_count, results, g->n_output, outputs}, allocator, error);
   cm_free(formal);
   cm_free(results);
   return status;
@@ -339,8 +348,9 @@ cm_status cm_onnx_splice_function(cm_model *model, const cm_node *caller, bool *
       status = cm_fail(error, CM_BAD_NETWORK, "function '%.80s' has %zu outputs, not %u", f->name, f->n_output,
                        caller->output_count);
     else if (*found)
-      status = splice(model, &b, f->input, f->n_input, caller->inputs, caller->input_count, f->output,
-                      caller->output_count, outputs, &allocator, error);
+      status = splice(
+        model, &b, &(binds){f->input, f->n_input, caller->inputs, caller->input_count, f->output, caller->output_count, outputs},
+        &allocator, error);
     protobuf_c_message_free_unpacked(p, &allocator);
   }
   return status;

@@ -61,8 +61,8 @@ static cm_status write_tensor(writer *w, const cm_tensor *t, const char *name, O
   Onnx__TensorProto *p;
   if (t->type == CM_STRING) {
     p = onnx__tensor_proto__unpack(&w->allocator, t->packed_bytes, t->data);
-    if (p == NULL)
-      return cm_fail(error, CM_NO_MEMORY, "out of memory while writing an ONNX model");
+    if (cm_whole(p != NULL, "an ONNX model", error) != CM_OK)
+      return error->status;
   } else {
     if (MAKE(w, p, onnx__tensor_proto__init, error) != CM_OK || raw_bytes(w, t, &p->raw_data, error) != CM_OK)
       return error->status;
@@ -81,7 +81,7 @@ static cm_status write_type(writer *w, const cm_value *v, Onnx__TypeProto **made
   Onnx__TypeProto *p;
   if (v->packed_type != NULL) {
     *made = onnx__type_proto__unpack(&w->allocator, v->packed_type_bytes, v->packed_type);
-    return *made != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory while writing an ONNX model");
+    return cm_whole(*made != NULL, "an ONNX model", error);
   }
   if (v->shape.type == CM_TYPE_NONE || v->shape.type == CM_SEQUENCE)
     return CM_OK;
@@ -146,7 +146,7 @@ static cm_status write_attribute(writer *w, const cm_attribute *a, Onnx__Attribu
   Onnx__AttributeProto *p;
   if (a->kind == CM_ATTRIBUTE_PACKED) {
     *made = onnx__attribute_proto__unpack(&w->allocator, a->count, a->packed);
-    return *made != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory while writing an ONNX model");
+    return cm_whole(*made != NULL, "an ONNX model", error);
   }
   if (MAKE(w, p, onnx__attribute_proto__init, error) != CM_OK)
     return error->status;

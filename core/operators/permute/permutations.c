@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "core/operators/evaluate.h"
 #include "core/operators/permute/permute.h"
 
@@ -39,9 +40,7 @@ static cm_status note_gain(cm_permute *p, json_t *moves, const char *name, json_
                    : z102       ? "z102"
                                 : "none",
                    "gain", (json_int_t)gain, "crossed", p->moves);
-  if (item == NULL || json_array_append_new(moves, item) != 0)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while reporting permutations");
-  return CM_OK;
+  return cm_json_append(moves, item, "the report of permutations", error);
 }
 
 /* Tries every permutation as a seed, again and again, until none gains. */
@@ -85,9 +84,7 @@ static cm_status absorb_all(cm_permute *p, cm_error *error)
   if (after >= before)
     return CM_OK;
   json_t *item = json_pack("{s:s, s:s, s:I}", "action", "absorb", "rule", "z102", "gain", (json_int_t)(before - after));
-  if (item == NULL || json_array_append_new(p->moves, item) != 0)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while reporting permutations");
-  return CM_OK;
+  return cm_json_append(p->moves, item, "the report of permutations", error);
 }
 
 static cm_status work(cm_permute *p, cm_error *error)
@@ -133,9 +130,7 @@ cm_status cm_permutations_optimise(const cm_model *given, cm_run *run, cm_model 
                   "after", (json_int_t)cm_copy_bytes(p.model), "permutation_bytes", "before", (json_int_t)permuted_before,
                   "after", (json_int_t)cm_permutation_bytes(p.model), "operators", "before", (json_int_t)given->order_count, "after",
                   (json_int_t)p.model->order_count, "moves", json_incref(p.moves), "permutations", left_over(p.model));
-    if (*report == NULL)
-      status = cm_fail(error, CM_NO_MEMORY, "out of memory while reporting permutations");
-    else
+    if ((status = cm_whole(*report != NULL, "the report of permutations", error)) == CM_OK)
       *made = p.model;
   }
   if (status != CM_OK)

@@ -2,6 +2,7 @@
  */
 #include <string.h>
 
+#include "base/json.h"
 #include "core/operators/permute/permute_region.h"
 
 /* The form in which a value is now made. */
@@ -99,9 +100,7 @@ static cm_status note_move(carrier *c, uint32_t node, const cm_tie_group *g, cm_
                            inter && intra ? "z101+z102" : inter ? "z102" : "z101", "node",
                            n->name[0] != '\0' ? n->name : x->name, "operator", n->op, "permutation",
                            cm_layout_json(c->r->p->maps, l, x->shape.dims));
-  if (item == NULL || json_array_append_new(c->r->p->moves, item) != 0)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while reporting permutations");
-  return CM_OK;
+  return cm_json_append(c->r->p->moves, item, "the report of permutations", error);
 }
 
 /* Rewrites one node whose form changed, then exchanges its values. */

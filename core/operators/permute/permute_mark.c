@@ -1,4 +1,5 @@
 /* Marks: nodes that are permutations become ones with layouts. */
+#include "base/json.h"
 #include "core/operators/permute/permute.h"
 
 cm_status cm_permute_add(cm_permute *p, uint32_t input, const cm_layout *layout, uint32_t output, cm_error *error)
@@ -22,9 +23,7 @@ static cm_status note_mark(cm_permute *p, const cm_node *n, const cm_layout *l, 
 {
   json_t *item = json_pack("{s:s, s:s, s:s, s:o, s:I}", "action", "mark", "node", n->name, "operator", n->op,
                            "permutation", cm_layout_json(p->maps, l, x->shape.dims), "bytes", (json_int_t)bytes);
-  if (item == NULL || json_array_append_new(p->moves, item) != 0)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while reporting permutations");
-  return CM_OK;
+  return cm_json_append(p->moves, item, "the report of permutations", error);
 }
 
 cm_status cm_permute_mark(cm_permute *p, cm_error *error)

@@ -1,6 +1,7 @@
 /* Zeros that a Pad puts around an image become the pads of the window behind it: the larger image is never made. */
 #include <string.h>
 
+#include "base/json.h"
 #include "core/operators/evaluate.h"
 #include "core/operators/permute/permute.h"
 
@@ -85,8 +86,8 @@ static cm_status join_one(cm_permute *p, uint32_t node, cm_error *error)
   cm_node *w = &m->nodes[window];
   json_t *item = json_pack("{s:s, s:s, s:s, s:I}", "action", "absorb", "rule", "pads", "operator", w->op, "gain",
                            (json_int_t)cm_value_bytes(&m->values[m->nodes[node].outputs[0]]));
-  if (item == NULL || json_array_append_new(p->moves, item) != 0)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while reporting permutations");
+  if (cm_json_append(p->moves, item, "the report of permutations", error) != CM_OK)
+    return error->status;
   if (cm_node_is(w, cm_kernel_pool) && cm_node_set_integer(m, w, "count_include_pad", 1, error) != CM_OK)
     return error->status;
   w->inputs[0] = m->nodes[node].inputs[0];

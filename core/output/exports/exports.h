@@ -6,17 +6,7 @@
 #include <stdio.h>
 
 #include "base/run.h"
-#include "core/chip/chip.h"
-#include "core/network/topology.h"
-
-/* A mapped network; everything is the caller's. */
-typedef struct cm_mapped {
-  const cm_topology *topology;
-  const cm_chip *chip;
-  const uint32_t *part; /* [vertices] */
-  uint32_t parts;
-  const uint32_t *core; /* [parts] */
-} cm_mapped;
+#include "core/verify/mapped.h"
 
 /* A mapping file (CM_VIEW_FULL_JSON) and what belongs to it. */
 typedef struct cm_mapped_file {

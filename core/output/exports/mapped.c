@@ -26,6 +26,7 @@ cm_status cm_mapped_open(const char *path, cm_topology *topology, const char *ch
                          cm_error *error)
 {
   *file = (cm_mapped_file){.topology = topology};
+  cm_mapping_places places = {0};
   cm_status status = cm_mapping_read_summary(path, run, &file->summary, error);
   if (status == CM_OK)
     status = cm_mapping_set_inputs(file->summary, topology, run->memory, error);
@@ -34,15 +35,15 @@ cm_status cm_mapped_open(const char *path, cm_topology *topology, const char *ch
   if (status == CM_OK)
     status = cm_chip_limit_neurons(file->chip, topology, run->memory, error);
   if (status == CM_OK)
-    status = cm_mapping_read_places(path, topology->vertex_count, file->chip, run, &file->part, &file->mapped.parts, &file->core, error);
+    status = cm_mapping_read_places(path, topology->vertex_count, file->chip, run, &places, error);
+  file->part = places.part;
+  file->core = places.core;
   if (status != CM_OK) {
     cm_mapped_close(file);
     return status;
   }
-  file->mapped.topology = topology;
-  file->mapped.chip = file->chip;
-  file->mapped.part = file->part;
-  file->mapped.core = file->core;
+  file->mapped =
+    (cm_mapped){.topology = topology, .chip = file->chip, .part = places.part, .parts = places.parts, .core = places.core};
   return CM_OK;
 }
 

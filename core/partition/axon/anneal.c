@@ -8,12 +8,12 @@
 #include "core/partition/axon/locality.h"
 
 /* Vertices of a round are looked at as things stand at its start, on all threads; then they move. */
-enum { BLOCK = 8, ROUNDS = 16, ROUND_LEAST = 32, ROUND_MAX = 1024, RUN = 16, TABLE_RUN = 64 };
+enum { BLOCK = 8, ROUNDS = 16, ROUND_MIN = 32, ROUND_MAX = 1024, RUN = 16, TABLE_RUN = 64 };
 
 /* Processor time, in nanoseconds, that a round's look at a net takes, the look at a part in the table, a net's move with all
- * that follows, and its note in the table for each target: about. Less than SHARED_LEAST costs one thread less than several
+ * that follows, and its note in the table for each target: about. Less than SHARED_MIN costs one thread less than several
  * need to meet. */
-enum { LOOK_NS = 15, TABLE_NS = 1, MOVE_NS = 60, FOLLOW_NS = 2, SHARED_LEAST = 6000 };
+enum { LOOK_NS = 15, TABLE_NS = 1, MOVE_NS = 60, FOLLOW_NS = 2, SHARED_MIN = 6000 };
 
 /* A table is worth its making for so many sweeps. */
 enum { TABLE_SWEEPS = 4 };
@@ -37,7 +37,7 @@ typedef struct sweeping {
   double temperature;
   uint64_t key;             /* of the random numbers of the sweep */
   cm_offer offer[ROUND_MAX]; /* of each vertex of the round */
-  int64_t *planned;         /* [part_room] axons that a part will get or lose by the moves of the round, about */
+  int64_t *planned;          /* [part_capacity] axons that a part will get or lose by the moves of the round, about */
   cm_move move[ROUND_MAX];
   uint32_t moves;
 } sweeping;
@@ -82,7 +82,7 @@ static cm_status look(void *context, size_t t, cm_error *error)
 /* Tasks 0 .. count - 1, on all threads where they take long enough together. */
 static cm_status play(sweeping *w, size_t count, cm_task task, double nanoseconds, cm_error *error)
 {
-  if (w->threads > 1 && nanoseconds >= SHARED_LEAST)
+  if (w->threads > 1 && nanoseconds >= SHARED_MIN)
     return cm_thread_pool_run(w->pool, count, task, w, error);
   for (size_t i = 0; i < count; i++)
     (void)task(w, i, error); /* none of them fails */
@@ -213,7 +213,7 @@ static cm_status move_together(sweeping *w, cm_error *error)
   plan(w);
   for (uint32_t i = 0; i < w->moves; i++)
     nets += nets_of(g, w->move[i].vertex);
-  w->slices = (double)nets * MOVE_NS >= SHARED_LEAST ? w->threads : 1;
+  w->slices = (double)nets * MOVE_NS >= SHARED_MIN ? w->threads : 1;
   if ((w->table != NULL && empty_logs(w, nets, error) != CM_OK) ||
       move_nets(w, error) != CM_OK)
     return error->status;
@@ -245,7 +245,7 @@ static cm_status play_round(sweeping *w, uint64_t *moves, cm_error *error)
 static uint32_t round_length(uint32_t vertices)
 {
   uint32_t length = vertices / ROUNDS;
-  return length < ROUND_LEAST ? ROUND_LEAST : length < ROUND_MAX ? length : ROUND_MAX;
+  return length < ROUND_MIN ? ROUND_MIN : length < ROUND_MAX ? length : ROUND_MAX;
 }
 
 static cm_status sweep_all(sweeping *w, cm_random *random, cm_error *error)
@@ -289,13 +289,13 @@ cm_status cm_anneal(cm_axon_state *s, const cm_anneal_options *options, cm_rando
                   .net_targets = g->net_count > 0 ? (double)g->pin_count / g->net_count : 0};
   cm_status status = CM_NEW(memory, w->order, s->graph->vertex_count, error);
   if (status == CM_OK)
-    status = CM_NEW(memory, w->planned, s->part_room, error);
+    status = CM_NEW(memory, w->planned, s->part_capacity, error);
   if (status == CM_OK)
     status = CM_NEW(memory, w->taken, w->threads, error); /* zero bytes: clear flags */
   if (status == CM_OK)
     status = CM_NEW(memory, w->log, w->threads, error);
   for (uint32_t t = 0; t < w->threads && status == CM_OK; t++)
-    status = CM_NEW(memory, w->log[t].axons, s->part_room, error);
+    status = CM_NEW(memory, w->log[t].axons, s->part_capacity, error);
   if (status == CM_OK)
     status = CM_NEW(memory, w->visits, (size_t)w->threads * w->threads, error);
   if (status == CM_OK)

@@ -6,8 +6,8 @@ cm_status cm_copies_owed_init(cm_copies_owed *owed, const cm_axon_state *s, cm_e
   *owed = (cm_copies_owed){0};
   if (s->copies == NULL)
     return CM_OK;
-  if (CM_NEW(memory, owed->more, s->part_room, error) == CM_OK && CM_NEW(memory, owed->part, s->part_room, error) == CM_OK &&
-      CM_NEW(memory, owed->met, s->part_room, error) == CM_OK)
+  if (CM_NEW(memory, owed->more, s->part_capacity, error) == CM_OK &&
+      CM_NEW(memory, owed->part, s->part_capacity, error) == CM_OK && CM_NEW(memory, owed->met, s->part_capacity, error) == CM_OK)
     return CM_OK;
   cm_copies_owed_free(owed);
   return error->status;

@@ -7,9 +7,9 @@
 
 /* What parts would get for copies by a move. */
 typedef struct cm_copies_owed {
-  int64_t *more;  /* [part_room] zero outside `part` */
-  uint32_t *part; /* [part_room] those that are met, and their number */
-  uint8_t *met;   /* [part_room] */
+  int64_t *more;  /* [part_capacity] zero outside `part` */
+  uint32_t *part; /* [part_capacity] those that are met, and their number */
+  uint8_t *met;   /* [part_capacity] */
   uint32_t count;
 } cm_copies_owed;
 
@@ -27,7 +27,7 @@ bool cm_copies_fit(const cm_axon_state *state, cm_copies_owed *owed, uint32_t v,
 /* What the copies of a net's source take where it reaches so many parts. */
 static inline uint32_t cm_copies_size(const cm_axon_state *state, const cm_net_state *net, uint32_t reached)
 {
-  return reached > state->graph->reach_most ? (reached - 1) / state->graph->reach_most * net->copy_size : 0;
+  return reached > state->graph->reach_max ? (reached - 1) / state->graph->reach_max * net->copy_size : 0;
 }
 
 /* A net that reached `before` parts has come to another number of them. */

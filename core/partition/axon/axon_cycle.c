@@ -13,42 +13,40 @@ static const double full_most = 0.96;
 static const double cold_of_few = 0.01, cold_of_many = 0.005;
 
 /* Whether the neurons leave room in one part fewer: other limits ask for more parts then, and each costs axons. */
-static bool spare_part(const cm_axon_search *w, const uint32_t *part, uint32_t parts)
+static bool spare_part(const cm_axon_search *w, const cm_axon_solution *s)
 {
   const cm_hypergraph *g = w->levels.graph[0];
   uint64_t size = 0, used = 0;
-  memset(w->scratch, 0, parts * sizeof *w->scratch);
+  memset(w->scratch, 0, s->parts * sizeof *w->scratch);
   for (uint32_t v = 0; v < g->vertex_count; v++) {
     size += g->size[v];
-    used += w->scratch[part[v]]++ == 0;
+    used += w->scratch[s->part[v]]++ == 0;
   }
   uint64_t limit = w->options->limits.neurons;
   return used > 1 && (limit == 0 || (double)size <= full_most * (double)(used - 1) * (double)limit);
 }
 
-cm_status cm_axon_cycle(cm_axon_search *w, uint32_t number, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
-                        cm_error *error)
+cm_status cm_axon_cycle(cm_axon_search *w, uint32_t number, cm_axon_solution *best, cm_error *error)
 {
-  uint32_t n = w->levels.graph[0]->vertex_count, count = *parts;
+  cm_axon_solution made = {.part = w->trial, .parts = best->parts};
   cm_axon_descent d = {.number = number, .hot = w->options->cycle_hot, .cold = 0.01};
   if (w->prices != NULL) {
     d.hot = 0.03;
     d.cold = w->options->cycle_sweeps > 0 ? cold_of_many : cold_of_few;
     d.bias = 0.3;
-  } else if (number % 2 == spare_part(w, part, *parts)) {
+  } else if (number % 2 == spare_part(w, best)) {
     d.dissolve = true;
     d.slack = slack_of_dissolving;
   }
-  double reached;
-  memcpy(trial, part, n * sizeof *part);
-  if (!w->flat && cm_axon_levels_build(&w->levels, w->options, w->seed + number, trial, w->run, error) != CM_OK)
+  memcpy(made.part, best->part, w->levels.graph[0]->vertex_count * sizeof *made.part);
+  if (!w->flat && cm_axon_levels_build(&w->levels, w->options, w->seed + number, made.part, w->run, error) != CM_OK)
     return error->status;
-  cm_status status = cm_axon_descend(w, &d, trial, &count, &reached, error);
-  if (status == CM_OK && w->prices != NULL && reached < *objective)
-    status = cm_axon_take_places(w, trial, &count, &reached, error);
+  cm_status status = cm_axon_descend(w, &d, &made, error);
+  if (status == CM_OK && w->prices != NULL && made.cost < best->cost)
+    status = cm_axon_take_places(w, &made, error);
   if (status == CM_NO_ROOM) /* no core is left for a part that must be split: the cycle was in vain */
     return CM_OK;
   if (status == CM_OK)
-    cm_axon_keep_better(w, trial, count, reached, part, parts, objective);
+    cm_axon_keep_better(w, &made, best);
   return status;
 }

@@ -25,7 +25,7 @@ static const double excess_left = 0.1, excess_kept = 0.7;
 /* Parts take their shape on the levels where they have so many vertices each: fewer are too coarse, and more cost too much. There
  * a first descent spends the effort's shaping on visits that begin hotter: all of it up to so many vertices a part, at the
  * temperature of the effort, or a share. */
-static const double shaping_least = 16;
+static const double shaping_min = 16;
 static const struct {
   double vertices, share;
 } shaping[] = {{64, 1}, {170, 0.25}};
@@ -50,7 +50,7 @@ cm_limits cm_axon_level_limits(const cm_axon_search *w, uint32_t level, double s
   double share = 1 + slack * level - spared_deviations * sqrt(w->levels.graph[level]->axon_variance / most);
   cm_limits made = *limits;
   made.inbound_axons = (uint64_t)((double)limits->inbound_axons * share);
-  if (w->levels.graph[level]->reach_most != 0) /* axons are copies of their sources there */
+  if (w->levels.graph[level]->reach_max != 0) /* axons are copies of their sources there */
     made.neurons = (uint64_t)((double)limits->neurons * (1 + slack * level));
   if (limits->axon_bits != 0)
     made.memory_bits = (uint64_t)((double)limits->memory_bits * share);
@@ -99,30 +99,33 @@ static cm_status settle(cm_axon_state *s, cm_anneal_options sweep, double streng
   return status;
 }
 
-cm_status cm_axon_refine_level(cm_axon_search *w, const cm_axon_descent *d, bool dissolve,
-                               const cm_anneal_options *options, cm_random *random, uint32_t *part, uint32_t *parts,
-                               double *objective, cm_error *error)
+cm_status cm_axon_refine_level(cm_axon_search *w, const cm_axon_descent *d, const cm_anneal_options *options, cm_random *random,
+                               cm_axon_solution *solution, cm_error *error)
 {
   uint32_t l = options->level;
   double strength = l == 0 ? 2 : 1;
   cm_limits limits = cm_axon_level_limits(w, l, d->slack);
   cm_axon_state *s;
   uint32_t n = w->levels.graph[l]->vertex_count, most = w->options->parts_max < n ? w->options->parts_max : n;
-  uint32_t room = w->prices != NULL ? w->prices->parts : most > *parts ? most : *parts;
   cm_prices prices;
   if (w->prices != NULL) {
     prices = *w->prices;
     prices.base += (uint32_t)(d->bias * w->mean_price);
   }
-  unsigned threads = options->silent ? 1 : w->run->threads; /* starts that run side by side: inbound nets are listed then */
+  cm_axon_state_options made = {.limits = &limits,
+                                .prices = w->prices != NULL ? &prices : NULL,
+                                .part = solution->part,
+                                .parts = solution->parts,
+                                .parts_max = w->prices != NULL ? w->prices->parts : most,
+                                .threads =
+                                  options->silent ? 1 : 0}; /* starts that run side by side: inbound nets are listed then */
   if (cm_hypergraph_list_inbound(w->levels.graph[l], w->run, error) != CM_OK ||
-      cm_axon_state_new(w->levels.graph[l], &limits, w->prices != NULL ? &prices : NULL, part, *parts, room, threads,
-                        w->run, &s, error) != CM_OK)
+      cm_axon_state_new(w->levels.graph[l], &made, w->run, &s, error) != CM_OK)
     return error->status;
   s->parts_max = w->options->parts_max;
   s->steepness = l >= STEEP_LEVEL ? steepness : 0;
   set_penalties(s, strength);
-  cm_status status = dissolve ? cm_dissolve_emptiest(s, error) : CM_OK;
+  cm_status status = d->dissolve ? cm_dissolve_emptiest(s, error) : CM_OK;
   if (status == CM_OK)
     status = cm_anneal(s, options, random, error);
   if (status == CM_OK) {
@@ -138,8 +141,8 @@ cm_status cm_axon_refine_level(cm_axon_search *w, const cm_axon_descent *d, bool
       status = cm_anneal(s, &cold, random, error);
   }
   s->prices = w->prices;
-  *objective = cm_axon_cost(s) + cm_axon_penalty(s);
-  *parts = s->part_count;
+  solution->cost = cm_axon_cost(s) + cm_axon_penalty(s);
+  solution->parts = s->part_count;
   cm_axon_state_free(s);
   return status;
 }
@@ -178,7 +181,7 @@ static void shape(const cm_axon_search *w, uint32_t parts, cm_anneal_options *op
     return;
   if (targets > shaping_targets)
     work *= shaping_targets / targets * (shaping_targets / targets);
-  for (size_t i = 0; i < sizeof shaping / sizeof *shaping && each >= shaping_least; i++)
+  for (size_t i = 0; i < sizeof shaping / sizeof *shaping && each >= shaping_min; i++)
     if (each < shaping[i].vertices) {
       double sweeps = work * shaping[i].share / ((double)g->pin_count + 1);
       if (sweeps > options->sweeps) {
@@ -189,10 +192,10 @@ static void shape(const cm_axon_search *w, uint32_t parts, cm_anneal_options *op
     }
 }
 
-cm_status cm_axon_descend(cm_axon_search *w, const cm_axon_descent *d, uint32_t *part, uint32_t *parts,
-                          double *objective, cm_error *error)
+cm_status cm_axon_descend(cm_axon_search *w, const cm_axon_descent *d, cm_axon_solution *s, cm_error *error)
 {
   cm_random random;
+  cm_axon_descent on_level = *d; /* a part is dissolved on the coarsest one */
   uint32_t from = w->levels.count - 1;
   cm_run_phase(w->run, "refine");
   cm_random_init(&random, w->seed, CM_STREAM_REFINEMENT, d->number);
@@ -201,11 +204,12 @@ cm_status cm_axon_descend(cm_axon_search *w, const cm_axon_descent *d, uint32_t 
     if (l == 0 && from > 0)
       options.hot *= finest_hot;
     else if (l > 0 && d->number == 0 && w->prices == NULL)
-      shape(w, *parts, &options);
-    if (cm_axon_refine_level(w, d, d->dissolve && l == from, &options, &random, part, parts, objective, error) != CM_OK)
+      shape(w, s->parts, &options);
+    if (cm_axon_refine_level(w, &on_level, &options, &random, s, error) != CM_OK)
       return error->status;
+    on_level.dissolve = false;
     if (l == 0)
       return CM_OK;
-    cm_axon_step_down(w, part);
+    cm_axon_step_down(w, s->part);
   }
 }

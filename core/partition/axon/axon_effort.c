@@ -10,7 +10,7 @@ uint32_t cm_axon_affordable(const cm_axon_search *w, uint32_t most, uint64_t pin
 
 /* However large the network is, so many sweeps are made on the finest level, and so many on the others: they are cheaper
  * by far. */
-enum { SWEEPS_LEAST = 4, COARSE_LEAST = 32 };
+enum { SWEEPS_MIN = 4, COARSE_MIN = 32 };
 
 static uint32_t scaled(uint32_t count, double share, uint32_t least)
 {
@@ -22,7 +22,7 @@ static uint32_t scaled(uint32_t count, double share, uint32_t least)
 static uint32_t sweeps_within(uint32_t sweeps, uint64_t pins, uint64_t most)
 {
   double all = (double)pins * sweeps;
-  return most != 0 && all > (double)most ? scaled(sweeps, (double)most / all, SWEEPS_LEAST) : sweeps;
+  return most != 0 && all > (double)most ? scaled(sweeps, (double)most / all, SWEEPS_MIN) : sweeps;
 }
 
 void cm_axon_spare_sweeps(cm_axon_options *o, uint64_t pins)
@@ -35,15 +35,15 @@ void cm_axon_spare_sweeps(cm_axon_options *o, uint64_t pins)
   if (o->sweep_pins == 0 || all <= (double)o->sweep_pins)
     return;
   double share = (double)o->sweep_pins / all;
-  o->fine_sweeps = scaled(o->fine_sweeps, share, SWEEPS_LEAST);
-  o->coarse_sweeps = scaled(o->coarse_sweeps, share, COARSE_LEAST);
-  o->cycle_sweeps = scaled(o->cycle_sweeps, share, SWEEPS_LEAST);
+  o->fine_sweeps = scaled(o->fine_sweeps, share, SWEEPS_MIN);
+  o->coarse_sweeps = scaled(o->coarse_sweeps, share, COARSE_MIN);
+  o->cycle_sweeps = scaled(o->cycle_sweeps, share, SWEEPS_MIN);
   o->starts = scaled(o->starts, share, 1);
 }
 
-double cm_axon_looks(const cm_axon_search *w, double objective)
+double cm_axon_looks(const cm_axon_search *w, double cost)
 {
-  return (double)w->levels.graph[0]->pin_count * (1 + cm_axon_reached_parts(w, objective));
+  return (double)w->levels.graph[0]->pin_count * (1 + cm_axon_reached_parts(w, cost));
 }
 
 /* Where sources have copies, the least effort tries how much room parts need: on networks of up to so many pins, an attempt each. */
@@ -53,7 +53,7 @@ uint32_t cm_axon_attempts_to_make(const cm_axon_search *w)
 {
   const cm_axon_options *o = w->options;
   uint32_t attempts = cm_axon_affordable(w, o->attempts, o->attempt_pins), fills = cm_axon_affordable(w, CM_AXON_FILLS, FILLS_PINS);
-  if (w->levels.graph[0]->reach_most != 0 && o->below == NULL && fills > attempts)
+  if (w->levels.graph[0]->reach_max != 0 && o->below == NULL && fills > attempts)
     attempts = fills;
   return attempts > 1 ? attempts : 1;
 }

@@ -51,7 +51,7 @@ static void count_presences(const filling *w, cm_net_state *net, seat *seats)
   }
 }
 
-/* What the net means for the gains of its source and its targets, and for the axons of the parts [part_room]. */
+/* What the net means for the gains of its source and its targets, and for the axons of the parts [part_capacity]. */
 static void account(cm_axon_state *s, const cm_net_state *net, uint64_t *axons)
 {
   cm_gain *source = &s->gain[s->graph->net_source[net - s->net]];
@@ -73,19 +73,19 @@ static cm_status fill_range(void *context, size_t range, cm_error *error)
   const cm_hypergraph *g = s->graph;
   uint64_t next = w->begin[range], *axons;
   seat *seats;
-  if (CM_NEW(s->run->memory, seats, s->part_room, error) != CM_OK)
+  if (CM_NEW(s->run->memory, seats, s->part_capacity, error) != CM_OK)
     return error->status;
-  cm_status status = CM_NEW(s->run->memory, axons, s->part_room, error);
+  cm_status status = CM_NEW(s->run->memory, axons, s->part_capacity, error);
   for (uint32_t e = first_net(w, range); e < first_net(w, range + 1) && status == CM_OK; e++) {
     cm_net_state *net = &s->net[e];
-    uint64_t most = cm_presences_most(s, e);
+    uint64_t most = cm_presences_max(s, e);
     *net = (cm_net_state){.first = next, .weight = g->net_weight[e], .home = s->part[g->net_source[e]], .axons = (uint8_t)cm_net_axons(g, e), .copy_size = g->net_size != NULL ? g->net_size[e] : 0};
     count_presences(w, net, seats);
     net->room = (uint32_t)(2 * (uint64_t)net->lambda + 4 < most ? 2 * (uint64_t)net->lambda + 4 : most);
     next += net->room;
     account(s, net, axons);
   }
-  for (uint32_t p = 0; status == CM_OK && p < s->part_room; p++)
+  for (uint32_t p = 0; status == CM_OK && p < s->part_capacity; p++)
     __atomic_fetch_add(&s->axons[p], axons[p], __ATOMIC_RELAXED);
   cm_free(seats);
   cm_free(axons);
@@ -104,7 +104,7 @@ static cm_status lay_out(filling *w, cm_error *error)
     w->begin[range] = all;
     for (uint32_t e = first_net(w, range); e < first_net(w, range + 1); e++) {
       s->wide[e] = all;
-      all += cm_presences_most(s, e);
+      all += cm_presences_max(s, e);
     }
   }
   for (uint32_t e = 0; e < s->graph->net_count; e++)
@@ -152,10 +152,10 @@ cm_status cm_axon_state_fill(cm_axon_state *s, unsigned threads, cm_error *error
   const cm_hypergraph *g = s->graph;
   if (CM_NEW(memory, s->net, g->net_count, error) != CM_OK || CM_NEW(memory, s->wide, g->net_count, error) != CM_OK ||
       CM_NEW(memory, s->gain, g->vertex_count, error) != CM_OK ||
-      (g->reach_most != 0 && CM_NEW(memory, s->copies, g->vertex_count, error) != CM_OK) ||
-      CM_NEW(memory, s->size, s->part_room, error) != CM_OK || CM_NEW(memory, s->axons, s->part_room, error) != CM_OK ||
-      CM_NEW(memory, s->synapses, s->part_room, error) != CM_OK ||
-      CM_NEW(memory, s->vertices, s->part_room, error) != CM_OK)
+      (g->reach_max != 0 && CM_NEW(memory, s->copies, g->vertex_count, error) != CM_OK) ||
+      CM_NEW(memory, s->size, s->part_capacity, error) != CM_OK || CM_NEW(memory, s->axons, s->part_capacity, error) != CM_OK ||
+      CM_NEW(memory, s->synapses, s->part_capacity, error) != CM_OK ||
+      CM_NEW(memory, s->vertices, s->part_capacity, error) != CM_OK)
     return error->status;
   for (uint32_t v = 0; v < g->vertex_count; v++) {
     s->size[s->part[v]] += g->size[v];

@@ -9,10 +9,10 @@
 cm_status cm_axon_state_fill(cm_axon_state *state, unsigned threads, cm_error *error);
 
 /* A net can be present in so many parts. */
-static inline uint64_t cm_presences_most(const cm_axon_state *s, uint64_t e)
+static inline uint64_t cm_presences_max(const cm_axon_state *s, uint64_t e)
 {
   uint64_t pins = s->graph->net_targets[e];
-  return pins < s->part_room ? pins : s->part_room;
+  return pins < s->part_capacity ? pins : s->part_capacity;
 }
 
 /* Sums that several threads add to, each for its own nets: in whatever order, they come out the same. */

@@ -35,45 +35,53 @@ static const double copies_excess = 0.02;
 /* Names the random streams of growths and their sweeps, beside those of descents. */
 enum { GROWN = 1 << 17 };
 
-void cm_axon_keep_better(cm_axon_search *w, const uint32_t *trial, uint32_t count, double reached, uint32_t *part,
-                         uint32_t *parts, double *objective)
+static void take_over(const cm_axon_search *w, const cm_axon_solution *candidate, cm_axon_solution *best)
 {
-  if (reached >= *objective)
-    return;
-  memcpy(part, trial, w->levels.graph[0]->vertex_count * sizeof *part);
-  *parts = count;
-  *objective = reached;
+  memcpy(best->part, candidate->part, w->levels.graph[0]->vertex_count * sizeof *best->part);
+  best->parts = candidate->parts;
+  best->cost = candidate->cost;
+}
+
+void cm_axon_keep_better(const cm_axon_search *w, const cm_axon_solution *candidate, cm_axon_solution *best)
+{
+  if (candidate->cost < best->cost)
+    take_over(w, candidate, best);
+}
+
+/* The state of a solution of the network itself. */
+static cm_status state_of(const cm_axon_search *w, const cm_axon_solution *s, cm_axon_state **state, cm_error *error)
+{
+  cm_axon_state_options options = {.limits = &w->options->limits, .part = s->part, .parts = s->parts};
+  return cm_axon_state_new(w->levels.graph[0], &options, w->run, state, error);
 }
 
 /* What partitions of the network itself cost, refined there by moves that pay and keep the limits; INFINITY where they
  * break one. */
-static cm_status polish(cm_axon_search *w, uint32_t *part, uint32_t parts, uint32_t sweeps, double *objective,
-                        cm_error *error)
+static cm_status polish(cm_axon_search *w, uint32_t sweeps, cm_axon_solution *polished, cm_error *error)
 {
   cm_axon_state *s;
   cm_random random;
   cm_anneal_options cold = {.sweeps = sweeps, .hard = true};
   cm_random_init(&random, w->seed, CM_STREAM_REFINEMENT, 1 << 20);
-  if (cm_axon_state_new(w->levels.graph[0], &w->options->limits, NULL, part, parts, parts, w->run->threads, w->run, &s,
-                        error) != CM_OK)
+  if (state_of(w, polished, &s, error) != CM_OK)
     return error->status;
   cm_status status = sweeps > 0 ? cm_anneal(s, &cold, &random, error) : CM_OK;
-  *objective = parts <= w->options->parts_max && cm_count_overfull(s) == 0 ? cm_axon_cost(s) : INFINITY;
+  polished->cost = polished->parts <= w->options->parts_max && cm_count_overfull(s) == 0 ? cm_axon_cost(s) : INFINITY;
   cm_axon_state_free(s);
   return status;
 }
 
-cm_status cm_axon_sweep_flat(cm_axon_search *w, uint32_t number, const cm_anneal_options *sweeps, uint32_t *part, uint32_t *parts,
-                             double *objective, cm_error *error)
+cm_status cm_axon_sweep_flat(cm_axon_search *w, uint32_t number, const cm_anneal_options *sweeps, cm_axon_solution *s,
+                             cm_error *error)
 {
   cm_axon_descent d = {.number = number};
   cm_random random;
   cm_error none = {0};
   cm_random_init(&random, w->options->seed, CM_STREAM_REFINEMENT, number);
-  cm_status status = cm_axon_refine_level(w, &d, false, sweeps, &random, part, parts, objective, &none);
+  cm_status status = cm_axon_refine_level(w, &d, sweeps, &random, s, &none);
   if (status == CM_OK)
     return CM_OK;
-  *objective = INFINITY;
+  s->cost = INFINITY;
   if (status == CM_NO_ROOM)
     return CM_OK;
   *error = none;
@@ -82,13 +90,12 @@ cm_status cm_axon_sweep_flat(cm_axon_search *w, uint32_t number, const cm_anneal
 
 /* Grown parts after annealed sweeps, in which full ones exchange vertices beyond their limits for a while. They stay where they cost
  * less. */
-static cm_status exchange(cm_axon_search *w, uint32_t *grown, uint32_t count, uint32_t *part, uint32_t *parts, double *objective, cm_error *error)
+static cm_status exchange(cm_axon_search *w, cm_axon_solution *grown, cm_axon_solution *best, cm_error *error)
 {
   cm_anneal_options sweeps = {.sweeps = EXCHANGE_SWEEPS, .hot = exchange_hot, .cold = exchange_cold};
-  double reached;
-  cm_status status = cm_axon_sweep_flat(w, GROWN, &sweeps, grown, &count, &reached, error);
+  cm_status status = cm_axon_sweep_flat(w, GROWN, &sweeps, grown, error);
   if (status == CM_OK)
-    cm_axon_keep_better(w, grown, count, reached, part, parts, objective);
+    cm_axon_keep_better(w, grown, best);
   return status;
 }
 
@@ -103,47 +110,42 @@ static bool have_room(const cm_axon_search *w, uint32_t parts)
 }
 
 /* The cheapest of several growths. */
-static cm_status grow_best(cm_axon_search *w, uint32_t growths, double known, uint32_t *part, uint32_t *parts, uint32_t *trial,
-                           cm_error *error)
+static cm_status grow_best(cm_axon_search *w, uint32_t growths, double known, cm_axon_solution *grown, cm_error *error)
 {
   cm_hypergraph *g = w->levels.graph[0];
   cm_grow_options options = {.limits = w->options->limits, .known = known, .apart = true};
   cm_random random;
   uint64_t least = UINT64_MAX;
-  uint32_t from = g->number[0];
+  cm_growth growth = {.part = w->trial, .from = g->number[0]};
   cm_random_init(&random, w->options->seed, CM_STREAM_BISECTION, 1 << 20);
   cm_run_phase(w->run, "initial");
   cm_status status = cm_hypergraph_list_inbound(g, w->run, error);
   for (uint32_t i = 0; status == CM_OK && i < growths; i++) {
-    uint32_t count = 0;
-    uint64_t cost = 0;
-    status = cm_grow_parts(g, &options, &random, w->run, &from, trial, &count, &cost, error);
-    if (status != CM_OK || cost >= least)
+    status = cm_grow_parts(g, &options, &random, w->run, &growth, error);
+    if (status != CM_OK || growth.cost >= least)
       continue;
-    memcpy(part, trial, g->vertex_count * sizeof *part);
-    *parts = count;
-    least = cost;
+    memcpy(grown->part, growth.part, g->vertex_count * sizeof *grown->part);
+    grown->parts = growth.parts;
+    least = growth.cost;
   }
   return status;
 }
 
-cm_status cm_axon_grow_flat(cm_axon_search *w, uint32_t growths, double known, uint32_t *part, uint32_t *parts, double *objective,
-                            uint32_t *trial, cm_error *error)
+cm_status cm_axon_grow_flat(cm_axon_search *w, uint32_t growths, double known, cm_axon_solution *best, cm_error *error)
 {
-  uint32_t *grown, count = 0;
-  double reached = INFINITY;
+  cm_axon_solution grown = {.cost = INFINITY};
   w->grown = true;
-  if (CM_NEW(w->run->memory, grown, w->levels.graph[0]->vertex_count, error) != CM_OK)
+  if (CM_NEW(w->run->memory, grown.part, w->levels.graph[0]->vertex_count, error) != CM_OK)
     return error->status;
-  cm_status status = grow_best(w, growths, known, grown, &count, trial, error);
-  if (status == CM_OK && count > 0)
-    status = polish(w, grown, count, w->options->last_sweeps, &reached, error);
-  if (status == CM_OK && reached < *objective) {
-    cm_axon_keep_better(w, grown, count, reached, part, parts, objective);
-    if (w->options->last_sweeps > 0 && have_room(w, count))
-      status = exchange(w, grown, count, part, parts, objective, error);
+  cm_status status = grow_best(w, growths, known, &grown, error);
+  if (status == CM_OK && grown.parts > 0)
+    status = polish(w, w->options->last_sweeps, &grown, error);
+  if (status == CM_OK && grown.cost < best->cost) {
+    cm_axon_keep_better(w, &grown, best);
+    if (w->options->last_sweeps > 0 && have_room(w, grown.parts))
+      status = exchange(w, &grown, best, error);
   }
-  cm_free(grown);
+  cm_free(grown.part);
   return status;
 }
 
@@ -173,28 +175,28 @@ bool cm_axon_is_for_growing(const cm_axon_search *w, uint64_t dense_pins)
   return neurons_alone && is_dense(g) && w->options->places == NULL && dense_pins != 0 && g->pin_count >= dense_pins;
 }
 
-double cm_axon_reached_parts(const cm_axon_search *w, double objective)
+double cm_axon_reached_parts(const cm_axon_search *w, double cost)
 {
   const cm_hypergraph *g = w->levels.graph[0];
   double all = 0;
   for (uint32_t e = 0; e < g->net_count; e++)
     all += (double)g->net_weight[e];
-  return objective / all;
+  return cost / all;
 }
 
 /* Where the parts found so far are reached by so few axons each, growing costs no more than a few sweeps, however many pins there
  * are, and finds what levels miss: layers that fill parts to the brim. */
 static const double grow_reach = 4;
 
-cm_status cm_axon_grow_where_cheap(cm_axon_search *w, double known, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
-                                   cm_error *error)
+cm_status cm_axon_grow_where_cheap(cm_axon_search *w, double known, cm_axon_solution *best, cm_error *error)
 {
   const cm_axon_options *o = w->options;
   const cm_hypergraph *g = w->levels.graph[0];
-  bool dense = !isinf(*objective) && is_small_and_dense(g, *parts), small = cm_axon_few_pins(w, o->grow_pins);
-  if (o->grow_pins == 0 || o->places != NULL || g->reach_most != 0 || !(dense || small || cm_axon_reached_parts(w, *objective) <= grow_reach))
+  bool dense = !isinf(best->cost) && is_small_and_dense(g, best->parts), small = cm_axon_few_pins(w, o->grow_pins);
+  if (o->grow_pins == 0 || o->places != NULL || g->reach_max != 0 ||
+      !(dense || small || cm_axon_reached_parts(w, best->cost) <= grow_reach))
     return CM_OK;
-  return cm_axon_grow_flat(w, dense ? DENSE_GROWTHS : small ? SMALL_GROWTHS : 1, known, part, parts, objective, trial, error);
+  return cm_axon_grow_flat(w, dense ? DENSE_GROWTHS : small ? SMALL_GROWTHS : 1, known, best, error);
 }
 
 /* What a growth costs, by how much of the limits its parts exceed them, and what each vertex takes of its part with its copies. */
@@ -203,11 +205,11 @@ typedef struct growth_use {
   uint32_t *size; /* [vertices] */
 } growth_use;
 
-static cm_status count_use(cm_axon_search *w, uint32_t *part, uint32_t parts, growth_use *use, cm_error *error)
+static cm_status count_use(cm_axon_search *w, const cm_axon_solution *grown, growth_use *use, cm_error *error)
 {
   const cm_hypergraph *g = w->levels.graph[0];
   cm_axon_state *s;
-  if (cm_axon_state_new(g, &w->options->limits, NULL, part, parts, parts, w->run->threads, w->run, &s, error) != CM_OK)
+  if (state_of(w, grown, &s, error) != CM_OK)
     return error->status;
   use->cost = cm_axon_cost(s);
   use->excess = cm_total_excess(s);
@@ -217,53 +219,48 @@ static cm_status count_use(cm_axon_search *w, uint32_t *part, uint32_t parts, gr
   return CM_OK;
 }
 
-cm_status cm_axon_grow_with_copies(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
-                                   cm_error *error)
+cm_status cm_axon_grow_with_copies(cm_axon_search *w, cm_axon_solution *best, cm_error *error)
 {
   cm_hypergraph *g = w->levels.graph[0];
   growth_use use = {0};
   cm_grow_options options = {.limits = w->options->limits, .apart = true};
   cm_random random;
-  uint32_t count = 0;
+  cm_axon_solution grown = {.part = w->trial};
   w->grown = true;
   cm_random_init(&random, w->options->seed, CM_STREAM_BISECTION, GROWN);
   cm_run_phase(w->run, "initial");
   cm_status status = CM_NEW(w->run->memory, use.size, g->vertex_count, error);
   if (status == CM_OK)
     status = cm_hypergraph_list_inbound(g, w->run, error);
-  for (uint32_t i = 0; status == CM_OK && i < COPIES_GROWTHS && use.cost < *objective; i++) {
-    uint32_t from = g->number[0];
-    uint64_t cost;
+  for (uint32_t i = 0; status == CM_OK && i < COPIES_GROWTHS && use.cost < best->cost; i++) {
+    cm_growth growth = {.part = grown.part, .from = g->number[0]};
     options.size = i > 0 ? use.size : NULL;
-    status = cm_grow_parts(g, &options, &random, w->run, &from, trial, &count, &cost, error);
+    status = cm_grow_parts(g, &options, &random, w->run, &growth, error);
+    grown.parts = growth.parts;
     if (status == CM_OK)
-      status = count_use(w, trial, count, &use, error);
+      status = count_use(w, &grown, &use, error);
   }
-  bool pays = status == CM_OK && use.cost < *objective && use.excess <= copies_excess * count;
+  bool pays = status == CM_OK && use.cost < best->cost && use.excess <= copies_excess * grown.parts;
   if (pays && use.excess <= 0) {
-    status = polish(w, trial, count, 1, &use.cost, error);
+    status = polish(w, 1, &grown, error);
     if (status == CM_OK)
-      cm_axon_keep_better(w, trial, count, use.cost, part, parts, objective);
+      cm_axon_keep_better(w, &grown, best);
   }
   if (status == CM_OK && pays)
-    status = exchange(w, trial, count, part, parts, objective, error);
+    status = exchange(w, &grown, best, error);
   cm_free(use.size);
   return status;
 }
 
 /* The better ones, and where those so far are too many for the cores the fewer ones. */
-static void keep_filled(cm_axon_search *w, const uint32_t *trial, uint32_t count, double reached, uint32_t *part,
-                        uint32_t *parts, double *objective)
+static void keep_filled(const cm_axon_search *w, const cm_axon_solution *filled, cm_axon_solution *best)
 {
-  if (isinf(*objective) && (*parts == 0 || count < *parts)) {
-    memcpy(part, trial, w->levels.graph[0]->vertex_count * sizeof *part);
-    *parts = count;
-  }
-  cm_axon_keep_better(w, trial, count, reached, part, parts, objective);
+  if (isinf(best->cost) && (best->parts == 0 || filled->parts < best->parts))
+    take_over(w, filled, best);
+  cm_axon_keep_better(w, filled, best);
 }
 
-cm_status cm_axon_fill_flat(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
-                            cm_error *error)
+cm_status cm_axon_fill_flat(cm_axon_search *w, cm_axon_solution *best, cm_error *error)
 {
   static const double weights[] = {0.5, 1, 0, 0.25, 2};
   const cm_axon_options *o = w->options;
@@ -274,19 +271,18 @@ cm_status cm_axon_fill_flat(cm_axon_search *w, uint32_t *part, uint32_t *parts, 
   for (uint32_t i = 0; i < fills && i < sizeof weights / sizeof *weights && status == CM_OK; i++) {
     double work = o->fill_work * (o->fills < together ? o->fills : together);
     cm_fill_options options = {.limits = o->limits, .weight = weights[i], .work = work, .seed = o->seed};
-    uint32_t count = 0;
-    double reached = INFINITY;
-    status = cm_fill_parts(w->levels.topology, w->levels.graph[0], &options, w->run, trial, &count, error);
+    cm_axon_solution filled = {.part = w->trial};
+    status = cm_fill_parts(w->levels.topology, w->levels.graph[0], &options, w->run, filled.part, &filled.parts, error);
     if (status == CM_OK)
-      status = polish(w, trial, count, 0, &reached, error);
+      status = polish(w, 0, &filled, error);
     if (status == CM_OK)
-      keep_filled(w, trial, count, reached, part, parts, objective);
-    if (isinf(*objective) && count > o->parts_max * too_many_by_far)
+      keep_filled(w, &filled, best);
+    if (isinf(best->cost) && filled.parts > o->parts_max * too_many_by_far)
       break;
   }
-  if (status == CM_OK && isinf(*objective) && o->places != NULL)
-    return cm_refuse_parts(*parts, o->parts_max, error);
+  if (status == CM_OK && isinf(best->cost) && o->places != NULL)
+    return cm_refuse_parts(best->parts, o->parts_max, error);
   cm_run_phase(w->run, "refine");
-  bool pays = !isinf(*objective) && (double)w->levels.topology->pin_count * *parts <= polish_looks * o->fill_work;
-  return status == CM_OK && o->last_sweeps > 0 && pays ? polish(w, part, *parts, o->last_sweeps, objective, error) : status;
+  bool pays = !isinf(best->cost) && (double)w->levels.topology->pin_count * best->parts <= polish_looks * o->fill_work;
+  return status == CM_OK && o->last_sweeps > 0 && pays ? polish(w, o->last_sweeps, best, error) : status;
 }

@@ -15,11 +15,11 @@ static const double floor_first = 0.4, floor_later = 0.2;
 static const double far_from_target = 16, shrink_enough = 0.6;
 
 /* A level between two others must have lost so much of the finer one's pins to stay. */
-static const double pins_kept_most = 0.85;
+static const double pins_kept_max = 0.85;
 
 /* Coarsening ends where vertices have so much of the limit on inbound axons on average, however many parts the other limits
  * allow: parts of two or three vertices pack badly. */
-static const double limit_share_most = 0.5;
+static const double limit_share_max = 0.5;
 
 /* Clusters grow by up to this factor a level. */
 static const double growth = 4;
@@ -77,9 +77,9 @@ static uint32_t least_parts(const cm_hypergraph *g, const cm_limits *limits)
 static bool near_limit(const cm_hypergraph *g, const cm_limits *limits)
 {
   return (limits->inbound_axons != 0 &&
-          (double)g->axon_count > limit_share_most * (double)limits->inbound_axons * g->vertex_count) ||
-         (limits->memory_bits != 0 && (double)g->axon_count * limits->axon_bits >
-                                        limit_share_most * (double)limits->memory_bits * g->vertex_count);
+          (double)g->axon_count > limit_share_max * (double)limits->inbound_axons * g->vertex_count) ||
+         (limits->memory_bits != 0 &&
+          (double)g->axon_count * limits->axon_bits > limit_share_max * (double)limits->memory_bits * g->vertex_count);
 }
 
 /* What a level is made with. */
@@ -113,7 +113,7 @@ static void skip_level(cm_axon_levels *levels)
     return;
   uint32_t top = levels->count - 1, between = top - 1;
   const cm_hypergraph *fine = levels->graph[between - 1];
-  if ((double)levels->graph[between]->axon_count <= pins_kept_most * (double)fine->axon_count)
+  if ((double)levels->graph[between]->axon_count <= pins_kept_max * (double)fine->axon_count)
     return;
   if (levels->graph[between]->own_net_weight != NULL) {
     levels->graph[top]->own_net_weight = levels->graph[between]->own_net_weight;

@@ -7,10 +7,10 @@ cm_status cm_probe_init(cm_probe *probe, const cm_axon_state *state, cm_error *e
 {
   cm_memory *memory = state->run->memory;
   *probe = (cm_probe){.state = state};
-  if (CM_NEW(memory, probe->pull, state->part_room, error) == CM_OK &&
-      CM_NEW(memory, probe->touched, state->part_room, error) == CM_OK &&
-      CM_NEW(memory, probe->open, state->part_room, error) == CM_OK &&
-      CM_NEW(memory, probe->open_cost, state->part_room, error) == CM_OK &&
+  if (CM_NEW(memory, probe->pull, state->part_capacity, error) == CM_OK &&
+      CM_NEW(memory, probe->touched, state->part_capacity, error) == CM_OK &&
+      CM_NEW(memory, probe->open, state->part_capacity, error) == CM_OK &&
+      CM_NEW(memory, probe->open_cost, state->part_capacity, error) == CM_OK &&
       cm_copies_owed_init(&probe->owed, state, error) == CM_OK &&
       (state->prices == NULL || (CM_NEW(memory, probe->column, 2 * (size_t)state->prices->columns, error) == CM_OK &&
                                  CM_NEW(memory, probe->row, 2 * (size_t)state->prices->rows, error) == CM_OK)))

@@ -14,7 +14,7 @@ typedef struct cm_pull {
 
 typedef struct cm_probe {
   const cm_axon_state *state;
-  cm_pull *pull;      /* [part_room] zero outside `touched` */
+  cm_pull *pull;      /* [part_capacity] zero outside `touched` */
   uint32_t *touched;  /* other parts that the vertex's nets reach or come from */
   uint32_t touched_count;
   uint32_t *open;     /* of `touched`, those that may be the best; all of them as long as others may come */

@@ -69,7 +69,7 @@ static uint32_t empty_part(cm_axon_state *s)
   for (uint32_t p = 0; p < s->part_count; p++)
     if (s->vertices[p] == 0)
       return p;
-  return s->part_count < s->part_room ? s->part_count++ : NONE;
+  return s->part_count < s->part_capacity ? s->part_count++ : NONE;
 }
 
 static double filling(uint64_t use, uint64_t limit)

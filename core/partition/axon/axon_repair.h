@@ -5,7 +5,7 @@
 #include "core/partition/axon/axon_state.h"
 
 /* Splits parts that exceed a limit by more than `tolerance` of it in two halves that each share inbound nets: at most
- * `most` of them, the fullest first, while part_room allows. *split counts them. O(parts^2 + pins of those parts). */
+ * `most` of them, the fullest first, while part_capacity allows. *split counts them. O(parts^2 + pins of those parts). */
 cm_status cm_split_overfull(cm_axon_state *state, double tolerance, uint32_t most, uint32_t *split, cm_error *error);
 
 /* Parts that break a limit. O(parts). */

@@ -13,13 +13,20 @@
  * by this much a level, and that on neurons where these have copies. */
 #define CM_AXON_SLACK 0.025
 
+/* A partition, and what it costs. */
+typedef struct cm_axon_solution {
+  uint32_t *part; /* [vertices of the coarsest level] */
+  uint32_t parts;
+  double cost; /* with penalties; INFINITY: it is none that is legal, or there is none */
+} cm_axon_solution;
+
 typedef struct cm_axon_search {
   const cm_axon_options *options;
   cm_run *run;
   uint64_t seed;      /* of the attempt under way */
   uint32_t start_sweeps; /* with those of the starts that are paid for and not made */
   cm_axon_levels levels;
-  uint32_t *scratch;  /* [vertices] */
+  uint32_t *scratch, *trial; /* [vertices]; trial: of what is tried to be better than the best */
   const cm_prices *prices; /* NULL: parts have no places yet */
   double mean_price;  /* of what is paid */
   uint32_t fill;      /* where sources have copies, which of the shares of the limits first partitions fill */
@@ -52,7 +59,7 @@ uint32_t cm_axon_affordable(const cm_axon_search *w, uint32_t most, uint64_t pin
 uint32_t cm_axon_attempts_to_make(const cm_axon_search *w);
 
 /* Visits of all vertices look at so many pins, each in as many parts as its axon reaches. O(nets). */
-double cm_axon_looks(const cm_axon_search *w, double objective);
+double cm_axon_looks(const cm_axon_search *w, double cost);
 
 /* Whether pins are few enough; 0: any number is. */
 static inline bool cm_axon_few_pins(const cm_axon_search *w, uint64_t most)
@@ -63,76 +70,67 @@ static inline bool cm_axon_few_pins(const cm_axon_search *w, uint64_t most)
 /* The limits of a level: with so much more room for axons, and copies of neurons, a level, less what a count by a sample is unsure of. */
 cm_limits cm_axon_level_limits(const cm_axon_search *search, uint32_t level, double slack);
 
-/* Makes `part` better on the level of the options; on level 0 it keeps the limits afterwards. *objective gets what it
- * costs, penalties included. `dissolve`: with one part fewer. O(sweeps * pins). CM_NO_ROOM when parts_max are too few. */
-cm_status cm_axon_refine_level(cm_axon_search *w, const cm_axon_descent *d, bool dissolve,
-                               const cm_anneal_options *options, cm_random *random, uint32_t *part, uint32_t *parts,
-                               double *objective, cm_error *error);
+/* Makes a solution better on the level of the options; on level 0 it keeps the limits afterwards. `d` dissolves on that level.
+ * O(sweeps * pins). CM_NO_ROOM when parts_max are too few. */
+cm_status cm_axon_refine_level(cm_axon_search *w, const cm_axon_descent *d, const cm_anneal_options *options, cm_random *random,
+                               cm_axon_solution *s, cm_error *error);
 
 /* Turns part from the coarsest level to the next finer one; the coarsest is dropped. */
 void cm_axon_step_down(cm_axon_search *w, uint32_t *part);
 
 /* Refines part, given for the coarsest level, on that level and all below, which are dropped one by one; part then is
  * of level 0. Phase "refine". */
-cm_status cm_axon_descend(cm_axon_search *w, const cm_axon_descent *d, uint32_t *part, uint32_t *parts,
-                          double *objective, cm_error *error);
+cm_status cm_axon_descend(cm_axon_search *w, const cm_axon_descent *d, cm_axon_solution *s, cm_error *error);
 
 /* Shares of the limits that parts fill at first where sources have copies. */
 enum { CM_AXON_FILLS = 3 };
 
-/* Complete attempts: levels, the best of several starts on the coarsest, refinement. The best one is kept where *objective, INFINITY
- * where there is none, is more. Where sources have copies each attempt leaves other room in parts, the first as much as served the best
+/* Complete attempts: levels, the best of several starts on the coarsest, refinement. The best one is kept where the best so far costs
+ * more. Where sources have copies each attempt leaves other room in parts, the first as much as served the best
  * one of those made before. CM_NO_ROOM where none is known. Phases "coarsen", "initial", "refine". */
-cm_status cm_axon_attempts(cm_axon_search *w, uint32_t count, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
-                           cm_error *error);
+cm_status cm_axon_attempts(cm_axon_search *w, uint32_t count, cm_axon_solution *best, cm_error *error);
 
-/* Sweeps of the network itself from given parts, then the way to the limits. *objective is INFINITY, and the parts are of no use, where
+/* Sweeps of the network itself from given parts, then the way to the limits. The cost is INFINITY, and the parts are of no use, where
  * there is no room for as many as that takes. `number` names the random stream. O(sweeps * pins). */
-cm_status cm_axon_sweep_flat(cm_axon_search *w, uint32_t number, const cm_anneal_options *sweeps, uint32_t *part, uint32_t *parts,
-                             double *objective, cm_error *error);
+cm_status cm_axon_sweep_flat(cm_axon_search *w, uint32_t number, const cm_anneal_options *sweeps, cm_axon_solution *s,
+                             cm_error *error);
 
 /* Parts grown on the network itself, and refined there: where levels serve it badly, and is cheap on small ones. The first of
  * the growths begins with the first vertex of the topology, as anybody's would, each other one where the one before ended, at the edge.
- * The best is refined, and kept where it is better. `known`: as in cm_grow_options. `trial` [vertices] is overwritten, as below. */
-cm_status cm_axon_grow_flat(cm_axon_search *w, uint32_t growths, double known, uint32_t *part, uint32_t *parts, double *objective,
-                            uint32_t *trial, cm_error *error);
+ * The best is refined, and kept where it is better. `known`: as in cm_grow_options. */
+cm_status cm_axon_grow_flat(cm_axon_search *w, uint32_t growths, double known, cm_axon_solution *best, cm_error *error);
 
 /* The same where sources that reach several parts have copies: grown once without them, then with the room that they took. Refined where
  * that may pay. */
-cm_status cm_axon_grow_with_copies(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial, cm_error *error);
+cm_status cm_axon_grow_with_copies(cm_axon_search *w, cm_axon_solution *best, cm_error *error);
 
 /* Whether growing alone is both cheaper and better, on networks of so many pins or more, 0: none: on levels, parts too full of neurons
  * that all share little are split, and most axons reach both halves. Where axons limit parts, levels are better. */
 bool cm_axon_is_for_growing(const cm_axon_search *w, uint64_t dense_pins);
 
 /* How many parts an axon reaches on average, its own aside. O(nets). */
-double cm_axon_reached_parts(const cm_axon_search *w, double objective);
+double cm_axon_reached_parts(const cm_axon_search *w, double cost);
 
 /* Grows parts as often as the network is worth, where that is cheap beside what is known; nothing where it is not. */
-cm_status cm_axon_grow_where_cheap(cm_axon_search *w, double known, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
-                                   cm_error *error);
+cm_status cm_axon_grow_where_cheap(cm_axon_search *w, double known, cm_axon_solution *best, cm_error *error);
 
 /* Where there is nothing to coarsen by: parts filled on the network itself, by weights and numbers of axons in several
  * proportions. The best is kept. */
-cm_status cm_axon_fill_flat(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
-                            cm_error *error);
+cm_status cm_axon_fill_flat(cm_axon_search *w, cm_axon_solution *best, cm_error *error);
 
 /* Gives the parts of the network itself cores, or when they have some better ones; parts are named by cores then. */
-cm_status cm_axon_take_places(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, cm_error *error);
+cm_status cm_axon_take_places(cm_axon_search *w, cm_axon_solution *s, cm_error *error);
 
-/* Parts that the caller knows, `start` [vertices] in the topology's numbers; where they break a limit by more than is soon mended *objective
- * is INFINITY, and there are none. O(pins), and what mending takes. */
-cm_status cm_axon_measure_start(cm_axon_search *w, const uint32_t *start, uint32_t *part, uint32_t *parts, double *objective,
-                                cm_error *error);
+/* Parts that the caller knows, `start` [vertices] in the topology's numbers; where they break a limit by more than is soon mended
+ * there are none, at a cost of INFINITY. O(pins), and what mending takes. */
+cm_status cm_axon_measure_start(cm_axon_search *w, const uint32_t *start, cm_axon_solution *made, cm_error *error);
 
 /* Improves a legal partition: coarser levels whose vertices keep to their parts, and down again, every other time with one part fewer:
- * the first time, where there is room for what it holds. The better one is kept, the old one where there is no room for the new. `trial`
- * [vertices] is overwritten. O(sweeps * pins). */
-cm_status cm_axon_cycle(cm_axon_search *w, uint32_t number, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
-                        cm_error *error);
+ * the first time, where there is room for what it holds. The better one is kept, the old one where there is no room for the new. O(sweeps *
+ * pins). */
+cm_status cm_axon_cycle(cm_axon_search *w, uint32_t number, cm_axon_solution *best, cm_error *error);
 
-/* Takes over the trial of the network itself where it costs less. */
-void cm_axon_keep_better(cm_axon_search *w, const uint32_t *trial, uint32_t count, double reached, uint32_t *part,
-                         uint32_t *parts, double *objective);
+/* Takes over a solution of the network itself where it costs less. */
+void cm_axon_keep_better(const cm_axon_search *w, const cm_axon_solution *candidate, cm_axon_solution *best);
 
 #endif

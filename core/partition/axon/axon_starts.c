@@ -14,7 +14,7 @@
 enum { PAID_VERTICES = 1 << 19, START_VERTICES = 1 << 11 };
 
 /* Of parts of fewer neurons a missing one would be too many. */
-enum { ROOM_LEAST = 8 };
+enum { ROOM_MIN = 8 };
 
 /* Parts that are exactly full leave refinement no room. */
 static const double filled = 0.96;
@@ -28,9 +28,9 @@ static const double fills[CM_AXON_FILLS] = {0.96, 0.91, 0.86}, hope = 1.25;
 static cm_limits limits_of_start(const cm_axon_search *w, size_t t)
 {
   cm_limits limits = cm_axon_level_limits(w, w->levels.count - 1, CM_AXON_SLACK);
-  if (t % 4 == 3 || limits.neurons < ROOM_LEAST)
+  if (t % 4 == 3 || limits.neurons < ROOM_MIN)
     return limits;
-  if (w->levels.graph[0]->reach_most == 0) {
+  if (w->levels.graph[0]->reach_max == 0) {
     limits.neurons = (uint64_t)((double)limits.neurons * filled);
     return limits;
   }
@@ -46,9 +46,7 @@ static const double too_many_by_far = 2;
 /* An initial partition: grown, then annealed. */
 typedef struct start {
   cm_random random;
-  uint32_t *part; /* [vertices of the coarsest level] */
-  uint32_t parts;
-  double objective;
+  cm_axon_solution made;
 } start;
 
 typedef struct starts {
@@ -66,12 +64,13 @@ static cm_status grow_start(void *context, size_t t, cm_error *error)
   uint32_t l = w->levels.count - 1;
   cm_limits limits = limits_of_start(w, t);
   cm_random_init(&it->random, w->seed, CM_STREAM_BISECTION, t);
-  if (CM_NEW(w->run->memory, it->part, w->levels.graph[l]->vertex_count, error) != CM_OK)
+  if (CM_NEW(w->run->memory, it->made.part, w->levels.graph[l]->vertex_count, error) != CM_OK)
     return error->status;
-  uint32_t from = CM_GROW_ANYWHERE;
-  uint64_t cost;
+  cm_growth growth = {.part = it->made.part, .from = CM_GROW_ANYWHERE};
   cm_grow_options options = {.limits = limits};
-  return cm_grow_parts(w->levels.graph[l], &options, &it->random, w->run, &from, it->part, &it->parts, &cost, error);
+  cm_status status = cm_grow_parts(w->levels.graph[l], &options, &it->random, w->run, &growth, error);
+  it->made.parts = growth.parts;
+  return status;
 }
 
 static cm_status anneal_start(void *context, size_t t, cm_error *error)
@@ -84,7 +83,7 @@ static cm_status anneal_start(void *context, size_t t, cm_error *error)
                                .silent = all->together,
                                .level = all->work->levels.count - 1};
   cm_axon_descent d = {.slack = CM_AXON_SLACK};
-  return cm_axon_refine_level(all->work, &d, false, &options, &it->random, it->part, &it->parts, &it->objective, error);
+  return cm_axon_refine_level(all->work, &d, &options, &it->random, &it->made, error);
 }
 
 /* Side by side when that keeps all threads busy, else one after another, on all threads each. */
@@ -115,31 +114,32 @@ static uint32_t sweeps_of_start(uint32_t sweeps, uint32_t n)
 }
 
 /* Says which limit makes the parts so many. */
-static cm_status refuse_start(cm_axon_search *w, const start *it, cm_error *error)
+static cm_status refuse_start(cm_axon_search *w, const cm_axon_solution *made, cm_error *error)
 {
   cm_axon_state *s;
-  if (cm_axon_state_new(w->levels.graph[w->levels.count - 1], &w->options->limits, NULL, it->part, it->parts, it->parts, w->run->threads,
-                        w->run, &s, error) != CM_OK)
+  cm_axon_state_options options = {.limits = &w->options->limits, .part = made->part, .parts = made->parts};
+  if (cm_axon_state_new(w->levels.graph[w->levels.count - 1], &options, w->run, &s, error) != CM_OK)
     return error->status;
   cm_resource scarcest = cm_scarcest(s);
   cm_axon_state_free(s);
-  w->needed = it->parts;
-  cm_refuse_parts(it->parts, w->options->parts_max, error);
-  cm_fail_more(error, ": a first partition has %u parts, filled by %s%s, far too many for refinement to help", it->parts,
-               cm_resource_name(scarcest), scarcest == CM_NEURONS && w->levels.graph[0]->reach_most != 0 ? " and their copies" : "");
+  w->needed = made->parts;
+  cm_refuse_parts(made->parts, w->options->parts_max, error);
+  cm_fail_more(error, ": a first partition has %u parts, filled by %s%s, far too many for refinement to help", made->parts,
+               cm_resource_name(scarcest),
+               scarcest == CM_NEURONS && w->levels.graph[0]->reach_max != 0 ? " and their copies" : "");
   return error->status;
 }
 
 /* CM_NO_ROOM where even the fewest parts are far too many. */
 static cm_status check_parts(cm_axon_search *w, const starts *all, cm_error *error)
 {
-  const start *fewest = all->start;
+  const cm_axon_solution *fewest = &all->start->made;
   for (uint32_t t = 1; t < all->count; t++)
-    fewest = all->start[t].parts < fewest->parts ? &all->start[t] : fewest;
+    fewest = all->start[t].made.parts < fewest->parts ? &all->start[t].made : fewest;
   return fewest->parts <= too_many_by_far * w->options->parts_max ? CM_OK : refuse_start(w, fewest, error);
 }
 
-static cm_status best_start(cm_axon_search *w, uint32_t *part, uint32_t *parts, cm_error *error)
+static cm_status best_start(cm_axon_search *w, cm_axon_solution *s, cm_error *error)
 {
   uint32_t n = w->levels.graph[w->levels.count - 1]->vertex_count, count = w->options->starts, best = 0;
   uint32_t paid = fewer_starts(count, n, PAID_VERTICES);
@@ -157,62 +157,55 @@ static cm_status best_start(cm_axon_search *w, uint32_t *part, uint32_t *parts, 
   if (status == CM_OK)
     status = anneal_starts(&all, error);
   for (uint32_t t = 1; t < count && status == CM_OK; t++)
-    if (all.start[t].objective < all.start[best].objective)
+    if (all.start[t].made.cost < all.start[best].made.cost)
       best = t;
   if (status == CM_OK) {
-    memcpy(part, all.start[best].part, n * sizeof *part);
-    *parts = all.start[best].parts;
+    memcpy(s->part, all.start[best].made.part, n * sizeof *s->part);
+    s->parts = all.start[best].made.parts;
   }
   for (uint32_t t = 0; all.start != NULL && t < count; t++)
-    cm_free(all.start[t].part);
+    cm_free(all.start[t].made.part);
   cm_free(all.start);
   return status;
 }
 
-static cm_status attempt(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, cm_error *error)
+static cm_status attempt(cm_axon_search *w, cm_axon_solution *s, cm_error *error)
 {
   cm_axon_descent d = {.slack = CM_AXON_SLACK, .hot = 0.1, .cold = 0.01};
-  if (cm_axon_levels_build(&w->levels, w->options, w->seed, NULL, w->run, error) != CM_OK ||
-      best_start(w, part, parts, error) != CM_OK)
+  if (cm_axon_levels_build(&w->levels, w->options, w->seed, NULL, w->run, error) != CM_OK || best_start(w, s, error) != CM_OK)
     return error->status;
   if (w->levels.count > 1)
-    cm_axon_step_down(w, part);
-  return cm_axon_descend(w, &d, part, parts, objective, error);
+    cm_axon_step_down(w, s->part);
+  return cm_axon_descend(w, &d, s, error);
 }
 
 /* One attempt more. *reached gets what it costs; INFINITY where it finds no room and something is known. */
-static cm_status attempt_more(cm_axon_search *w, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial, double *reached,
-                              cm_error *error)
+static cm_status attempt_more(cm_axon_search *w, cm_axon_solution *best, double *reached, cm_error *error)
 {
-  bool first = isinf(*objective);
-  uint32_t made;
-  cm_status status = attempt(w, first ? part : trial, &made, reached, error);
-  if (status == CM_OK && first) {
-    *parts = made;
-    *objective = *reached;
-  } else if (status == CM_OK)
-    cm_axon_keep_better(w, trial, made, *reached, part, parts, objective);
-  else if (status == CM_NO_ROOM && !first) {
-    *reached = INFINITY;
-    return CM_OK;
-  }
-  return status;
+  bool first = isinf(best->cost);
+  cm_axon_solution made = {.part = first ? best->part : w->trial};
+  cm_status status = attempt(w, &made, error);
+  *reached = status == CM_OK ? made.cost : INFINITY;
+  if (status == CM_OK && first)
+    *best = made;
+  else if (status == CM_OK)
+    cm_axon_keep_better(w, &made, best);
+  return status == CM_NO_ROOM && !first ? CM_OK : status;
 }
 
-cm_status cm_axon_attempts(cm_axon_search *w, uint32_t count, uint32_t *part, uint32_t *parts, double *objective, uint32_t *trial,
-                           cm_error *error)
+cm_status cm_axon_attempts(cm_axon_search *w, uint32_t count, cm_axon_solution *best, cm_error *error)
 {
-  bool copies = w->levels.graph[0]->reach_most != 0;
-  uint32_t begin = w->fill, best = w->fill;
+  bool copies = w->levels.graph[0]->reach_max != 0;
+  uint32_t begin = w->fill, share = w->fill;
   double least = INFINITY, reached = 0;
-  for (uint32_t i = 0; i < count && !isinf(reached) && (i == 0 || !copies || least <= hope * *objective); i++) {
+  for (uint32_t i = 0; i < count && !isinf(reached) && (i == 0 || !copies || least <= hope * best->cost); i++) {
     w->seed = w->options->seed + i * (uint64_t)0x9e3779b9;
     w->fill = (begin + i) % CM_AXON_FILLS;
-    if (attempt_more(w, part, parts, objective, trial, &reached, error) != CM_OK)
+    if (attempt_more(w, best, &reached, error) != CM_OK)
       return error->status;
-    best = reached < least ? w->fill : best;
+    share = reached < least ? w->fill : share;
     least = fmin(least, reached);
   }
-  w->fill = best;
+  w->fill = share;
   return CM_OK;
 }

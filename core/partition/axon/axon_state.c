@@ -39,7 +39,7 @@ static uint64_t find(const cm_axon_state *s, const cm_net_state *net, uint32_t p
 /* Moves a net's presences to where any number of them fits. */
 static void widen(cm_axon_state *s, cm_net_state *net)
 {
-  uint64_t e = (uint64_t)(net - s->net), to = s->wide[e], room = cm_presences_most(s, e);
+  uint64_t e = (uint64_t)(net - s->net), to = s->wide[e], room = cm_presences_max(s, e);
   memcpy(s->where + to, s->where + net->first, net->lambda * sizeof *s->where);
   memcpy(s->hold + to, s->hold + net->first, net->lambda * sizeof *s->hold);
   net->first = to;
@@ -139,26 +139,27 @@ static void set_caps(cm_axon_state *s)
   s->cap_memory = cap(l->memory_bits, cm_memory_bits(l, size, synapses, g->axon_count), g->vertex_count);
 }
 
-cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_limits *limits, const cm_prices *prices,
-                            uint32_t *part, uint32_t part_count, uint32_t part_room, unsigned threads, cm_run *run,
-                            cm_axon_state **state, cm_error *error)
+cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_axon_state_options *options, cm_run *run, cm_axon_state **state,
+                            cm_error *error)
 {
+  const cm_limits *limits = options->limits;
+  uint32_t capacity = options->parts > options->parts_max ? options->parts : options->parts_max;
   cm_axon_state *s;
   if (CM_NEW(run->memory, s, 1, error) != CM_OK)
     return error->status;
   *s = (cm_axon_state){.graph = graph,
-                       .prices = prices,
+                       .prices = options->prices,
                        .run = run,
-                       .part = part,
-                       .part_room = part_room,
-                       .parts_max = part_room,
-                       .part_count = part_count,
+                       .part = options->part,
+                       .part_capacity = capacity,
+                       .parts_max = capacity,
+                       .part_count = options->parts,
                        .limits = *limits,
                        .limit_size = limits->neurons,
                        .limit_axons = limits->inbound_axons,
                        .limit_synapses = limits->synapses};
   set_caps(s);
-  if (cm_axon_state_fill(s, threads, error) != CM_OK) {
+  if (cm_axon_state_fill(s, options->threads > 0 ? options->threads : run->threads, error) != CM_OK) {
     cm_axon_state_free(s);
     return error->status;
   }

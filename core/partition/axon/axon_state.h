@@ -46,7 +46,7 @@ typedef struct cm_axon_state {
   const cm_prices *prices; /* borrowed; NULL: 1 between any two parts */
   cm_run *run;
   uint32_t *part;        /* [vertices] borrowed */
-  uint32_t part_room;    /* parts that the tables hold */
+  uint32_t part_capacity; /* parts that the tables hold */
   uint32_t part_count;   /* parts 0 .. part_count - 1 may be used */
   uint32_t parts_max;    /* cores that are free, for the text of a refusal */
   cm_net_state *net;     /* [nets] */
@@ -56,8 +56,8 @@ typedef struct cm_axon_state {
   cm_gain *gain;         /* [vertices] */
   bool shared;           /* several threads add to gains and copies */
   uint32_t *copies;      /* [vertices] what copies of a vertex's neurons take of its part, beside themselves; NULL: nobody has any */
-  uint64_t *size, *axons, *synapses; /* [part_room] what a part holds, copies among its size */
-  uint32_t *vertices;    /* [part_room] number of vertices */
+  uint64_t *size, *axons, *synapses;                /* [part_capacity] what a part holds, copies among its size */
+  uint32_t *vertices;                               /* [part_capacity] number of vertices */
   uint64_t limit_size, limit_axons, limit_synapses; /* 0: none */
   cm_limits limits; /* for what these take together of a core's memory */
   uint64_t cap_size, cap_axons, cap_synapses, cap_memory; /* no move of a search fills a part beyond these, whatever it saves */
@@ -65,11 +65,19 @@ typedef struct cm_axon_state {
   double steepness; /* an excess of the whole limit is penalised so many times more, a smaller one in proportion */
 } cm_axon_state;
 
-/* Builds the state for part [vertices], whose numbers are below part_room, on up to `threads` threads. `prices` of
- * part_room parts, or NULL. O(pins * lambda). */
-cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_limits *limits, const cm_prices *prices,
-                            uint32_t *part, uint32_t part_count,
-                            uint32_t part_room, unsigned threads, cm_run *run, cm_axon_state **state, cm_error *error);
+/* What a state is made of. */
+typedef struct cm_axon_state_options {
+  const cm_limits *limits;
+  const cm_prices *prices; /* of parts_max parts, or NULL */
+  uint32_t *part;          /* [vertices] */
+  uint32_t parts;
+  uint32_t parts_max; /* so many there may become, where that is more */
+  unsigned threads;   /* to fill it with; 0: those of the run */
+} cm_axon_state_options;
+
+/* Builds the state of a partition. O(pins * lambda). */
+cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_axon_state_options *options, cm_run *run, cm_axon_state **state,
+                            cm_error *error);
 void cm_axon_state_free(cm_axon_state *state); /* NULL is allowed */
 
 /* Makes the move. O(sum of lambda over v's nets). */
@@ -96,7 +104,8 @@ typedef struct cm_net_event {
 typedef struct cm_net_log {
   cm_net_event *event; /* with room for all; NULL: nobody asks */
   uint64_t count, room;
-  uint64_t *axons;     /* [part_room] inbound axons that parts get more, modulo 2^64, for the caller to book; NULL: they are booked at once */
+  uint64_t *
+    axons; /* [part_capacity] inbound axons that parts get more, modulo 2^64, for the caller to book; NULL: they are booked at once */
   CM_THREADS_APART
 } cm_net_log;
 

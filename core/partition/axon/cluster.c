@@ -10,12 +10,12 @@
 #include "core/partition/options.h"
 
 /* Proposals are made from how things stand at the start of a round; rounds are short beside all vertices. */
-enum { ROUNDS = 64, ROUND_LEAST = 256, BLOCK = 16, PINS_MAX = 2048, GROUP_MAX = 512, SAMPLES_MAX = UINT8_MAX };
+enum { ROUNDS = 64, ROUND_MIN = 256, BLOCK = 16, PINS_MAX = 2048, GROUP_MAX = 512, SAMPLES_MAX = UINT8_MAX };
 #define NONE UINT32_MAX
 
 /* Where vertices share little, so many times as many of their nets are asked, and this is enough to join. */
 enum { MORE_SAMPLES = 4 };
-static const double floor_least = 0.05;
+static const double floor_min = 0.05;
 
 /* What one thread notes about the vertex under way. */
 typedef struct notes {
@@ -236,7 +236,7 @@ static void release(clustering *c)
 /* Every vertex once, a round at a time. */
 static cm_status visit_all(clustering *c, cm_run *run, cm_error *error)
 {
-  uint32_t n = c->graph->vertex_count, length = n / ROUNDS > ROUND_LEAST ? n / ROUNDS : ROUND_LEAST;
+  uint32_t n = c->graph->vertex_count, length = n / ROUNDS > ROUND_MIN ? n / ROUNDS : ROUND_MIN;
   for (c->begin = 0; c->begin < n; c->begin = c->end) {
     c->end = n - c->begin > length ? c->begin + length : n;
     if (cm_thread_pool_run(c->pool, c->threads, propose, c, error) != CM_OK)
@@ -289,7 +289,7 @@ cm_status cm_cluster(cm_hypergraph *graph, const cm_sketches *sketches, const cm
   if (status == CM_OK && c.count > options->enough) {
     c.few = true;
     c.samples = options->samples * MORE_SAMPLES;
-    c.floor = floor_least;
+    c.floor = floor_min;
     status = list_nets(&c, run, error);
     if (status == CM_OK)
       status = visit_all(&c, run, error);

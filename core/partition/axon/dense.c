@@ -20,7 +20,7 @@ enum {
 #define NONE UINT32_MAX
 
 /* Networks with fewer synapses, in all or beside the number of possible ones, have levels (axon_levels.h). */
-static const uint64_t pins_least = UINT64_C(1) << 27, density_least = 100;
+static const uint64_t pins_min = UINT64_C(1) << 27, density_min = 100;
 
 /* A neuron that waits. */
 typedef struct waiting {
@@ -37,8 +37,8 @@ typedef struct dense {
   cm_run *run;
   cm_synapses synapses;
   uint32_t *autapses;    /* [vertices] of the neuron with itself, which the lists leave out */
-  uint32_t *row, *weight; /* [sources_most] as read, weights of no interest here */
-  uint32_t sources_most; /* of a neuron */
+  uint32_t *row, *weight; /* [sources_max] as read, weights of no interest here */
+  uint32_t sources_max;   /* of a neuron */
   size_t words;          /* of the bits of all sources */
   uint32_t *order;       /* [vertices] */
   uint32_t next;         /* in `order` */
@@ -54,8 +54,7 @@ typedef struct dense {
 
 bool cm_dense_suits(const cm_topology *t)
 {
-  return t->directed && t->pin_count >= pins_least &&
-         t->pin_count / t->vertex_count * density_least >= t->vertex_count;
+  return t->directed && t->pin_count >= pins_min && t->pin_count / t->vertex_count * density_min >= t->vertex_count;
 }
 
 static uint32_t room_for(const cm_topology *t)
@@ -245,10 +244,9 @@ static cm_status prepare(dense *d, cm_error *error)
   }
   for (uint32_t v = 0; v < n; v++) {
     uint64_t inputs = d->synapses.in.first[v + 1] - d->synapses.in.first[v] + 1;
-    d->sources_most = inputs > d->sources_most ? (uint32_t)inputs : d->sources_most;
+    d->sources_max = inputs > d->sources_max ? (uint32_t)inputs : d->sources_max;
   }
-  if (CM_NEW(memory, d->row, d->sources_most, error) != CM_OK ||
-      CM_NEW(memory, d->weight, d->sources_most, error) != CM_OK)
+  if (CM_NEW(memory, d->row, d->sources_max, error) != CM_OK || CM_NEW(memory, d->weight, d->sources_max, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < room; i++)
     d->waiting[i].source = d->bits + i * d->words;

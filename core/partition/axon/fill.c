@@ -12,15 +12,15 @@
 #include "core/partition/partition.h"
 #include "core/partition/synapses.h"
 
-enum { WAITING_LEAST = 1024, CHECK_EVERY = 64 };
+enum { WAITING_MIN = 1024, CHECK_EVERY = 64 };
 #define NONE UINT32_MAX
 
 /* Networks with fewer synapses, in all or beside the number of possible ones, have levels (axon_levels.h). */
-static const uint64_t pins_least = 100000, density_least = 100;
+static const uint64_t pins_min = 100000, density_min = 100;
 
 /* Two targets of a neuron have another source in common at most so many times as often as chance has it where there is
  * nothing to coarsen by, as seen in so many pairs. */
-static const double closure_most = 1.6;
+static const double closure_max = 1.6;
 enum { PAIRS = 8192, LANDMARKS = 512 };
 
 /* The targets of a net by their place in the order. Those that wait stand first, as far as they have been looked up. */
@@ -134,12 +134,12 @@ static bool is_as_by_chance(const cm_hypergraph *g)
     by_chance += (double)targets_of(g, other) / g->vertex_count;
     common += hears(g, v, other);
   }
-  return common <= closure_most * by_chance;
+  return common <= closure_max * by_chance;
 }
 
 bool cm_fill_possible(const cm_topology *t)
 {
-  return t->pin_count >= pins_least && t->pin_count / t->vertex_count * density_least >= t->vertex_count;
+  return t->pin_count >= pins_min && t->pin_count / t->vertex_count * density_min >= t->vertex_count;
 }
 
 cm_status cm_fill_suits(cm_hypergraph *g, cm_run *run, bool *suits, cm_error *error)
@@ -285,9 +285,9 @@ static uint32_t room_to_wait(const cm_hypergraph *g, double work)
 {
   double n = g->vertex_count, reach = g->net_count > 0 ? (double)g->pin_count / g->net_count : 0;
   double all = (double)g->pin_count * reach / 2; /* at most: as if no two of a part shared a net */
-  if (all <= work || n <= WAITING_LEAST)
+  if (all <= work || n <= WAITING_MIN)
     return g->vertex_count;
-  return n * work / all > WAITING_LEAST ? (uint32_t)(n * work / all) : WAITING_LEAST;
+  return n * work / all > WAITING_MIN ? (uint32_t)(n * work / all) : WAITING_MIN;
 }
 
 bool cm_fill_has_all_wait(const cm_hypergraph *graph, double work)

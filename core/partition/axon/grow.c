@@ -34,10 +34,10 @@ typedef struct growth {
   uint32_t *touched;    /* [vertices] those that shared > 0 of the growing part when they were in no part */
   uint32_t touched_count, waiting; /* waiting: of them, those that are in no part yet */
   uint32_t *near;       /* [vertices] those of them whose share is `bar` at least, and some less */
-  uint32_t near_count, near_most; /* near_most: the bar is raised when they are more */
+  uint32_t near_count, near_max; /* near_max: the bar is raised when they are more */
   float bar;
   holding *holds;       /* of each part */
-  uint64_t holds_room;
+  uint64_t holds_capacity;
   uint32_t number;      /* of the growing part */
   uint32_t *taken;      /* [vertices] in the order in which they were taken */
   uint32_t taken_count;
@@ -45,14 +45,14 @@ typedef struct growth {
 } growth;
 
 /* While more than so many vertices are near, the bar rises, and it falls to so much of the largest share below it. */
-enum { NEAR_MOST = 128 };
+enum { NEAR_MAX = 128 };
 static const float bar_falls = 0.6F, bar_rounding = 1e-5F;
 
 /* From such a share of the vertices on a growth tells what it will cost, and where that is so many times what is known it is in vain. */
 static const double telling_share = 0.125, vain_cost = 1.15;
 
 /* Parts that another one may join. */
-enum { JOIN_MOST = 64 };
+enum { JOIN_MAX = 64 };
 
 static float share(uint32_t axons, const growth *w, uint32_t v)
 {
@@ -163,7 +163,7 @@ static void raise_bar(growth *w, float most)
     kept += c->near;
   }
   w->near_count = kept;
-  w->near_most = 2 * kept > NEAR_MOST ? 2 * kept : NEAR_MOST;
+  w->near_max = 2 * kept > NEAR_MAX ? 2 * kept : NEAR_MAX;
 }
 
 /* Those below the bar with the largest shares come near; false when there are none. */
@@ -183,7 +183,7 @@ static bool lower_bar(growth *w)
     if (!c->taken && !c->near && (float)c->shared * c->unit >= w->bar)
       come_near(w, w->touched[i]);
   }
-  w->near_most = 2 * w->near_count > NEAR_MOST ? 2 * w->near_count : NEAR_MOST;
+  w->near_max = 2 * w->near_count > NEAR_MAX ? 2 * w->near_count : NEAR_MAX;
   return true;
 }
 
@@ -193,7 +193,7 @@ static uint32_t next_vertex(growth *w)
   do {
     float most;
     uint32_t best = best_near(w, &most);
-    if (best != NONE && w->near_count > w->near_most)
+    if (best != NONE && w->near_count > w->near_max)
       raise_bar(w, most);
     if (best != NONE)
       return best;
@@ -224,9 +224,9 @@ static cm_status start_part(growth *w, uint32_t number, cm_error *error)
     c->near = false;
   }
   w->touched_count = w->waiting = w->near_count = 0;
-  w->near_most = NEAR_MOST;
+  w->near_max = NEAR_MAX;
   w->bar = FLT_MIN;
-  if (CM_ROOM(w->run->memory, w->holds, &w->holds_room, number + 1, error) != CM_OK)
+  if (CM_ROOM(w->run->memory, w->holds, &w->holds_capacity, number + 1, error) != CM_OK)
     return error->status;
   w->holds[number] = (holding){0};
   w->number = number;
@@ -255,7 +255,7 @@ static cm_status place_lonely(growth *w, uint32_t *parts, cm_error *error)
 /* Whole parts join earlier ones that have room, of the last few. */
 static cm_status join_whole(growth *w, uint32_t *parts, cm_error *error)
 {
-  uint32_t open[JOIN_MOST], opened = 0, kept = 0, *to;
+  uint32_t open[JOIN_MAX], opened = 0, kept = 0, *to;
   if (CM_NEW(w->run->memory, to, *parts, error) != CM_OK)
     return error->status;
   for (uint32_t p = 0; p < *parts; p++) {
@@ -274,7 +274,7 @@ static cm_status join_whole(growth *w, uint32_t *parts, cm_error *error)
     w->holds[to[p] = kept++] = u;
     if (!u.whole)
       continue;
-    if (opened == JOIN_MOST)
+    if (opened == JOIN_MAX)
       memmove(open, open + 1, --opened * sizeof *open);
     open[opened++] = to[p];
   }
@@ -384,14 +384,17 @@ static cm_status prepare(growth *w, cm_error *error)
 }
 
 cm_status cm_grow_parts(const cm_hypergraph *graph, const cm_grow_options *options, cm_random *random, cm_run *run,
-                        uint32_t *from, uint32_t *part, uint32_t *parts, uint64_t *cost, cm_error *error)
+                        cm_growth *made, cm_error *error)
 {
-  growth w = {.graph = graph, .options = options, .run = run, .part = part,
+  growth w = {.graph = graph,
+              .options = options,
+              .run = run,
+              .part = made->part,
               .size = options->size != NULL ? options->size : graph->size};
   cm_status status = prepare(&w, error);
   if (status == CM_OK)
-    status = grow_all(&w, random, from, parts, error);
-  *cost = w.cost;
+    status = grow_all(&w, random, &made->from, &made->parts, error);
+  made->cost = w.cost;
   cm_free(w.net_part);
   cm_free(w.axons_in);
   cm_free(w.candidate);

@@ -162,7 +162,7 @@ static cm_status take_copies(const cm_topology *topology, cm_hypergraph *g, cm_r
   for (uint32_t e = 0; e < g->net_count; e++)
     g->own_net_size[e] = g->size[g->net_source[e]];
   g->net_size = g->own_net_size;
-  g->reach_most = topology->target_cores_max;
+  g->reach_max = topology->target_cores_max;
   return CM_OK;
 }
 

@@ -26,9 +26,10 @@ typedef struct cm_hypergraph {
   uint32_t *net_source;     /* [net_count] */
   const uint32_t *net_weight; /* [net_count] rates, to 32 bits; heaviest net first, where they are a sample about */
   const uint8_t *net_axons; /* [net_count] nets of level 0 that each stands for; NULL: itself */
-  uint32_t reach_most;      /* parts that the source of a net reaches before it needs a copy beside it; 0: any number, or several nets
+  uint32_t reach_max; /* parts that the source of a net reaches before it needs a copy beside it; 0: any number, or several nets
                                are of one source */
-  const uint32_t *net_size; /* [net_count] what the net's own source, and each copy of it, takes of a part's neurons; NULL: reach_most is 0 */
+  const uint32_t
+    *net_size; /* [net_count] what the net's own source, and each copy of it, takes of a part's neurons; NULL: reach_max is 0 */
   double axon_variance;     /* of a count of inbound axons by them, for each that is counted, at most; 0: counts are exact */
   uint64_t axon_count;      /* pins, each as many times as nets that its net stands for; without a sample pin_count */
   uint32_t *in_count;       /* [vertex_count] nets that have the vertex as a target, where in_counted */

@@ -74,7 +74,7 @@ static cm_status count_nets(cm_hypergraph *g, uint32_t ranges, cm_run *run, cm_e
 }
 
 /* Words that so many ascending numbers below `nets` take in gaps at most: few gaps can be so long that they take several. */
-static uint64_t words_most(uint64_t count, uint32_t nets)
+static uint64_t words_max(uint64_t count, uint32_t nets)
 {
   uint64_t two = nets >> CM_GAP_BITS, three = nets >> 2 * CM_GAP_BITS;
   return count + (count < two ? count : two) + (count < three ? count : three);
@@ -89,7 +89,7 @@ static cm_status place_lists(listing *w, cm_error *error)
     return error->status;
   for (uint32_t v = 0; v < g->vertex_count; v++) {
     g->in_begin[v] = words;
-    words += words_most(g->in_count[v], g->net_count);
+    words += words_max(g->in_count[v], g->net_count);
   }
   return CM_NEW(w->run->memory, g->in_gap, words, error);
 }

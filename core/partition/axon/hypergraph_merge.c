@@ -92,7 +92,7 @@ static cm_status close_gaps(merging *w, cm_error *error)
 }
 
 /* That a way between vertices can take. */
-static uint32_t words_most(uint32_t vertices)
+static uint32_t words_max(uint32_t vertices)
 {
   return cm_gap_words(vertices <= UINT32_MAX / 2 ? 2 * vertices : UINT32_MAX);
 }
@@ -100,7 +100,7 @@ static uint32_t words_most(uint32_t vertices)
 static cm_status merge_pins(merging *w, cm_error *error)
 {
   const cm_hypergraph *fine = w->fine;
-  uint32_t words = words_most(w->coarse->vertex_count);
+  uint32_t words = words_max(w->coarse->vertex_count);
   w->ranges = w->run->threads < RANGES_MAX ? w->run->threads : RANGES_MAX;
   for (uint32_t range = 0; range < w->ranges; range++) {
     w->place[range + 1] = w->place[range];
@@ -135,7 +135,7 @@ static void take_nets(const cm_hypergraph *fine, cm_net_sample *sample, cm_hyper
   g->net_weight = fine->net_weight;
   g->net_axons = fine->net_axons;
   g->axon_variance = fine->axon_variance;
-  g->reach_most = fine->reach_most;
+  g->reach_max = fine->reach_max;
   g->net_size = fine->net_size;
   if (sample == NULL)
     return;

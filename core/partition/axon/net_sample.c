@@ -4,14 +4,14 @@
 #include "core/partition/options.h"
 
 /* Vertices need so many inbound nets on average. */
-enum { INBOUND_LEAST = 64 };
+enum { INBOUND_MIN = 64 };
 
 /* The halvings of a threshold until it is exact. */
 enum { HALVINGS = 64 };
 
 bool cm_net_sample_suits(const cm_hypergraph *g)
 {
-  return g->reach_most == 0 && cm_hypergraph_reaches_many(g) && g->pin_count >= (uint64_t)INBOUND_LEAST * g->vertex_count;
+  return g->reach_max == 0 && cm_hypergraph_reaches_many(g) && g->pin_count >= (uint64_t)INBOUND_MIN * g->vertex_count;
 }
 
 /* The number of nets that weigh so much or more: weights fall. */

@@ -5,11 +5,11 @@
 #include "core/partition/axon/gaps.h"
 
 /* Ways between numbers below it take two words at most. */
-enum { VERTICES_MOST = 1 << (2 * CM_GAP_BITS - 1) };
+enum { VERTICES_MAX = 1 << (2 * CM_GAP_BITS - 1) };
 
 bool cm_pins_packable(const cm_topology *t)
 {
-  return t->vertex_count <= VERTICES_MOST && t->pin_count > 0 && !cm_in_file(t->pin);
+  return t->vertex_count <= VERTICES_MAX && t->pin_count > 0 && !cm_in_file(t->pin);
 }
 
 cm_status cm_pins_pack(const cm_topology *t, uint64_t *begin, cm_run *run, cm_packed_pins *packed, cm_error *error)

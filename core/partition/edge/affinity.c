@@ -21,7 +21,7 @@ enum {
 static const double hot = 1.5, annealed_share = 0.8;
 
 /* A sweep that moves fewer than this share of the vertices is the last. */
-static const double moved_least = 0.002;
+static const double moved_min = 0.002;
 
 /* What a vertex would do: go to a part, and whom it sends to its own instead. */
 typedef struct proposal {
@@ -332,7 +332,7 @@ static cm_status sweeps(profiles *w, uint32_t count, bool annealed, cm_error *er
     if (sweep(w, error) != CM_OK || cm_run_progress(w->run, (double)w->parts / w->options->parts * (s + 1) / count, 0,
                                                     w->n, (double)w->moves, error) != CM_OK)
       return error->status;
-    if (w->temperature <= 0 && (double)w->moves < moved_least * w->n)
+    if (w->temperature <= 0 && (double)w->moves < moved_min * w->n)
       break;
   }
   return CM_OK;

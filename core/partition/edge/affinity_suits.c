@@ -4,11 +4,11 @@
 #include "core/partition/options.h"
 
 /* Networks with fewer synapses are made graphs always. */
-static const uint64_t pins_least = UINT64_C(1) << 19;
+static const uint64_t pins_min = UINT64_C(1) << 19;
 
 /* Two targets of a neuron are connected at most so many times as often as any two neurons where there is nothing to
  * coarsen by, as seen in so many pairs. */
-static const double closure_most = 2;
+static const double closure_max = 2;
 enum { PAIRS = 8192 };
 
 /* Whether a neuron reaches another. */
@@ -43,12 +43,12 @@ static bool scattered(const cm_topology *t)
     uint32_t from = t->pin[begin + cm_random_below(&random, targets)];
     connected += reaches(t, from, t->pin[begin + cm_random_below(&random, targets)]);
   }
-  return connected <= closure_most * by_chance * PAIRS;
+  return connected <= closure_max * by_chance * PAIRS;
 }
 
 bool cm_affinity_suits(const cm_topology *topology, uint32_t parts, bool small)
 {
   if (!topology->directed || topology->pin_count / 8 / parts < topology->vertex_count)
     return false;
-  return topology->pin_count >= CM_AFFINITY_LARGE || (small && topology->pin_count >= pins_least && scattered(topology));
+  return topology->pin_count >= CM_AFFINITY_LARGE || (small && topology->pin_count >= pins_min && scattered(topology));
 }

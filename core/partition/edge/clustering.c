@@ -298,7 +298,7 @@ typedef struct coarsening {
 static uint64_t size_limit(const cm_csr_coarsen_options *o, const cm_csr_graph *g)
 {
   uint64_t most = (uint64_t)fmin(o->growth * (double)g->size_total / g->vertex_count, (double)o->size_max);
-  return most < o->size_least ? o->size_least : most;
+  return most < o->size_min ? o->size_min : most;
 }
 
 static cm_status cluster_level(void *context, const void *graph, uint32_t level, const uint32_t *label, uint32_t *map,

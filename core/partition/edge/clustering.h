@@ -28,7 +28,7 @@ typedef cm_status cm_rate_entries(const cm_csr_graph *graph, uint64_t seed, uint
 typedef struct cm_csr_coarsen_options {
   uint32_t vertices_min; /* stop at about so many vertices */
   uint64_t size_max;     /* of a vertex on any level */
-  uint64_t size_least;   /* what a cluster may have in any case */
+  uint64_t size_min;     /* what a cluster may have in any case */
   double growth;         /* a cluster is at most so many times as large as the mean vertex of its level */
   const uint32_t *label; /* [vertices of the finest graph] never merged across; NULL: none */
   uint64_t seed;

@@ -8,14 +8,14 @@
 #define NONE UINT32_MAX
 
 /* Rounds go on while they gain so much of the cut. */
-static const double gain_least = 0.0005;
+static const double gain_min = 0.0005;
 
 /* Of vertices that gain alike the one offered last goes first: keys are gains, scaled, and a clock. Gains too large for that are keys
  * themselves. */
-enum { CLOCK_BITS = 20, GAIN_BITS_MOST = 60 - CLOCK_BITS };
+enum { CLOCK_BITS = 20, GAIN_BITS_MAX = 60 - CLOCK_BITS };
 
 /* Ties that a round may look at, in numbers of the graph's entries: hubs are neighbours of everything. */
-enum { WORK = 60, WORK_LEAST = 1000000 };
+enum { WORK = 60, WORK_MIN = 1000000 };
 
 typedef struct search {
   cm_kway *state;
@@ -151,7 +151,7 @@ static const cm_fm_method method = {on_border, offer, search_on, move};
 
 static cm_status search_borders(search *w, cm_random *random, int64_t *gain, cm_error *error)
 {
-  w->fm.work = WORK * w->state->graph->entry_count + WORK_LEAST;
+  w->fm.work = WORK * w->state->graph->entry_count + WORK_MIN;
   return cm_fm_round(&w->fm, &method, w, random, gain, error);
 }
 
@@ -183,7 +183,7 @@ static cm_status loose_round(search *w, cm_random *random, int64_t *gain, cm_err
 static unsigned clock_bits(const cm_kway *s)
 {
   for (uint32_t v = 0; v < s->graph->vertex_count; v++)
-    if (s->vertex[v].degree >> GAIN_BITS_MOST != 0)
+    if (s->vertex[v].degree >> GAIN_BITS_MAX != 0)
       return 0;
   return CLOCK_BITS;
 }
@@ -200,7 +200,7 @@ cm_status cm_kway_fm(cm_kway *state, const cm_kway_fm_options *options, int64_t 
     bool loose = round < options->loose_rounds;
     status = loose ? loose_round(&w, &random, &gained, error) : search_borders(&w, &random, &gained, error);
     total += gained;
-    if ((double)gained > gain_least * (double)state->cut)
+    if ((double)gained > gain_min * (double)state->cut)
       continue;
     if (!loose)
       break;

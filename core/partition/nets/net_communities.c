@@ -7,7 +7,7 @@
 
 /* Visits of all nodes on a level at most, and the share of them that must have moved for another one. */
 enum { VISITS = 5 };
-static const double moved_least = 0.01;
+static const double moved_min = 0.01;
 
 /* With fewer nets a vertex, weights tell them apart. */
 static const double density_few = 0.75;
@@ -147,7 +147,7 @@ static cm_status visit(unfolding *u, cm_random *random, cm_run *run, bool *any, 
     *any = *any || moved > 0;
     if (cm_run_check(run, error) != CM_OK)
       return error->status;
-    if (moved <= moved_least * n)
+    if (moved <= moved_min * n)
       break;
   }
   return CM_OK;

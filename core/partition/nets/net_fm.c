@@ -8,7 +8,7 @@
 #define NONE UINT32_MAX
 
 /* Rounds go on while they gain so much of the connectivity. */
-static const double gain_least = 0.0005;
+static const double gain_min = 0.0005;
 
 typedef struct search {
   cm_net_state *state;
@@ -189,7 +189,7 @@ cm_status cm_net_fm(cm_net_state *state, const cm_net_fm_options *options, cm_ru
     int64_t gained = 0;
     status = round_once(&w, round, &random, &gained, error);
     total += gained;
-    if ((double)gained > gain_least * (double)(all - total))
+    if ((double)gained > gain_min * (double)(all - total))
       continue;
     if (round >= options->loose_rounds)
       break;

@@ -8,7 +8,7 @@
 
 #define NONE UINT32_MAX
 
-static const uint64_t weights_most = UINT64_C(1) << 60;
+static const uint64_t weights_max = UINT64_C(1) << 60;
 
 void cm_net_graph_free(cm_net_graph *graph)
 {
@@ -140,7 +140,7 @@ static cm_status finish(builder *b, cm_run *run, cm_net_graph **graph, cm_error 
   return CM_OK;
 }
 
-/* How far weights are to be shifted to stay below weights_most together. */
+/* How far weights are to be shifted to stay below weights_max together. */
 static unsigned weight_shift(const cm_topology *t)
 {
   double sum = 0;
@@ -152,7 +152,7 @@ static unsigned weight_shift(const cm_topology *t)
     for (uint32_t e = 0; e < t->net_count; e++)
       for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
         sum += (double)cm_topology_pin_weight(t, e, i);
-  for (; sum >= (double)weights_most / 2; sum /= 2)
+  for (; sum >= (double)weights_max / 2; sum /= 2)
     shift++;
   return shift;
 }

@@ -114,19 +114,27 @@ static cm_status best_start(halving *h, const cm_net_initial_options *o, uint32_
   return CM_OK;
 }
 
-static cm_status start(const cm_net_graph *g, const uint64_t most[2], uint64_t target,
-                       const cm_net_initial_options *o, cm_run *run, uint32_t *side, cm_error *error)
+/* What a bisection is to make of a graph. */
+typedef struct cutting {
+  uint64_t most[2]; /* size of either side */
+  uint64_t target;  /* of side 0 */
+  cm_net_initial_options options;
+  cm_run *run;
+} cutting;
+
+static cm_status start(const cm_net_graph *g, const cutting *task, uint32_t *side, cm_error *error)
 {
-  halving h = {.run = run, .target = target, .most = most};
+  cm_run *run = task->run;
+  halving h = {.run = run, .target = task->target, .most = task->most};
   uint32_t *held;
-  cm_random_init(&h.random, o->seed, CM_STREAM_NETS, o->stream);
+  cm_random_init(&h.random, task->options.seed, CM_STREAM_NETS, task->options.stream);
   if (CM_NEW(run->memory, held, g->vertex_count, error) != CM_OK)
     return error->status;
   cm_status status = CM_NEW(run->memory, h.tied, g->vertex_count, error);
   if (status == CM_OK)
     status = cm_net_bisection_new(g, held, run, &h.bisection, error);
   if (status == CM_OK)
-    status = best_start(&h, o, side, error);
+    status = best_start(&h, &task->options, side, error);
   cm_net_bisection_free(h.bisection);
   cm_free(h.tied);
   cm_free(held);
@@ -141,38 +149,38 @@ typedef struct score {
 
 /* Two sides on their way down. */
 typedef struct descent {
-  const uint64_t *most;
-  const cm_net_initial_options *options;
-  cm_run *run;
+  const cutting *task;
   score reached;
 } descent;
 
 static cm_status refine(void *context, const cm_hierarchy *levels, uint32_t level, uint32_t *side, cm_error *error)
 {
   descent *d = context;
+  const cutting *task = d->task;
   cm_net_bisection *b;
   cm_random random;
-  cm_random_init(&random, d->options->seed, CM_STREAM_NETS_FM, d->options->stream + level);
-  if (cm_net_bisection_new(levels->level[level], side, d->run, &b, error) != CM_OK)
+  cm_random_init(&random, task->options.seed, CM_STREAM_NETS_FM, task->options.stream + level);
+  if (cm_net_bisection_new(levels->level[level], side, task->run, &b, error) != CM_OK)
     return error->status;
   cm_net_bisection_fill(b);
-  cm_status status = cm_net_bisection_refine(b, d->most, LEVEL_PASSES, &random, d->run, error);
-  d->reached = (score){cm_net_bisection_excess(b, d->most), b->cut};
+  cm_status status = cm_net_bisection_refine(b, task->most, LEVEL_PASSES, &random, task->run, error);
+  d->reached = (score){cm_net_bisection_excess(b, task->most), b->cut};
   cm_net_bisection_free(b);
   return status;
 }
 
 /* Two sides through levels, down from so many vertices. */
-static cm_status bisect_once(cm_net_graph *g, const uint64_t most[2], uint64_t target, uint32_t vertices,
-                             const cm_net_initial_options *o, cm_run *run, uint32_t *side, score *reached, cm_error *error)
+static cm_status bisect_once(cm_net_graph *g, const cutting *task, uint32_t vertices, uint32_t *side, score *reached,
+                             cm_error *error)
 {
-  descent d = {most, o, run, {0}};
+  const cm_net_initial_options *o = &task->options;
+  descent d = {.task = task};
   cm_hierarchy levels;
   cm_net_levels_options options = {
       .vertices_min = vertices, .size_max = 1 + g->size_total / vertices, .seed = o->seed, .stream = o->stream};
-  if (cm_net_levels_build(g, &options, run, &levels, error) != CM_OK)
+  if (cm_net_levels_build(g, &options, task->run, &levels, error) != CM_OK)
     return error->status;
-  cm_status status = start(cm_hierarchy_coarsest(&levels), most, target, o, run, side, error);
+  cm_status status = start(cm_hierarchy_coarsest(&levels), task, side, error);
   if (status == CM_OK)
     status = refine(&d, &levels, levels.levels - 1, side, error);
   if (status == CM_OK)
@@ -184,18 +192,17 @@ static cm_status bisect_once(cm_net_graph *g, const uint64_t most[2], uint64_t t
 }
 
 /* The best of some attempts: where a bisection is cut is a matter of luck, and those above decide for all below. */
-static cm_status bisect(cm_net_graph *g, const uint64_t most[2], uint64_t target, const cm_net_initial_options *options,
-                        cm_run *run, uint32_t *side, cm_error *error)
+static cm_status bisect(cm_net_graph *g, const cutting *all, uint32_t *side, cm_error *error)
 {
-  cm_net_initial_options o = *options;
+  cutting once = *all;
   score best = {UINT64_MAX, INT64_MAX}, reached = best;
   uint32_t *trial, n = g->vertex_count;
-  if (CM_NEW(run->memory, trial, n, error) != CM_OK)
+  if (CM_NEW(all->run->memory, trial, n, error) != CM_OK)
     return error->status;
   cm_status status = CM_OK;
-  for (uint32_t i = 0; i < options->attempts && status == CM_OK; i++) {
-    o.stream = options->stream + ((uint64_t)i << 48);
-    status = bisect_once(g, most, target, coarsest[i % (sizeof coarsest / sizeof *coarsest)], &o, run, trial, &reached, error);
+  for (uint32_t i = 0; i < all->options.attempts && status == CM_OK; i++) {
+    once.options.stream = all->options.stream + ((uint64_t)i << 48);
+    status = bisect_once(g, &once, coarsest[i % (sizeof coarsest / sizeof *coarsest)], trial, &reached, error);
     if (status != CM_OK || reached.excess > best.excess || (reached.excess == best.excess && reached.cut >= best.cut))
       continue;
     best = reached;
@@ -239,22 +246,22 @@ static cm_status cut_out(const piece *whole, const uint32_t *side, uint32_t whic
 static cm_status split(const piece *whole, const cm_net_initial_options *options, cm_run *run, piece half[2],
                        cm_error *error)
 {
-  cm_net_initial_options o = *options;
+  cutting halves = {.options = *options, .run = run};
   cm_net_graph *g = whole->graph;
   uint32_t parts[2] = {whole->parts / 2, whole->parts - whole->parts / 2}, *side, *local;
-  double mean = (double)g->size_total / whole->parts, room = fmax((double)o.most / fmax(mean, 1e-9), 1);
+  double mean = (double)g->size_total / whole->parts, room = fmax((double)options->most / fmax(mean, 1e-9), 1);
   double share = pow(room, 1 / ceil(log2((double)whole->parts)));
-  uint64_t most[2];
   for (int i = 0; i < 2; i++) {
     half[i] = (piece){.first = whole->first + (i == 0 ? 0 : parts[0]), .parts = parts[i]};
-    most[i] = (uint64_t)fmin(mean * parts[i] * share + 1e-6, (double)o.most * parts[i]);
+    halves.most[i] = (uint64_t)fmin(mean * parts[i] * share + 1e-6, (double)options->most * parts[i]);
   }
-  o.stream = (options->stream << 24) + ((uint64_t)whole->first << 12) + whole->parts;
+  halves.target = (uint64_t)(mean * parts[0]);
+  halves.options.stream = (options->stream << 24) + ((uint64_t)whole->first << 12) + whole->parts;
   if (CM_NEW(run->memory, side, g->vertex_count, error) != CM_OK)
     return error->status;
   cm_status status = CM_NEW(run->memory, local, g->vertex_count, error);
   if (status == CM_OK) {
-    status = bisect(g, most, (uint64_t)(mean * parts[0]), &o, run, side, error);
+    status = bisect(g, &halves, side, error);
     for (uint32_t i = 0; i < 2 && status == CM_OK; i++)
       status = cut_out(whole, side, i, local, run, &half[i], error);
     cm_free(local);

@@ -8,7 +8,7 @@
 #define NONE UINT32_MAX
 
 /* A level has at least so many times fewer vertices than the finer one, or coarsening ends; at most the other. */
-static const double shrink_least = 1.02, shrink_most = 2.5;
+static const double shrink_min = 1.02, shrink_max = 2.5;
 
 /* Larger nets say little about who belongs together and take long to ask: up to so many pins all are asked, then a few at a time, then
  * none. */
@@ -134,10 +134,10 @@ static cm_status cluster_level(void *context, const void *graph, uint32_t level,
   clustering *c = context;
   c->graph = graph;
   c->label = label;
-  uint32_t n = c->graph->vertex_count, least = (uint32_t)(n / shrink_most);
+  uint32_t n = c->graph->vertex_count, least = (uint32_t)(n / shrink_max);
   cluster_all(c, least > c->vertices_min ? least : c->vertices_min);
   uint32_t count = number(c, map);
-  *clusters = count * shrink_least < n ? count : n;
+  *clusters = count * shrink_min < n ? count : n;
   (void)level;
   (void)error;
   return CM_OK;

@@ -18,7 +18,7 @@ enum { flow_distance = 2 };
 
 /* Where the coarsest level keeps so much of the pins there is nothing to coarsen by: all starts end alike, and each costs as if there
  * were no levels. */
-static const double kept_most = 0.8;
+static const double kept_max = 0.8;
 
 /* Streams of random numbers: so many for each attempt. */
 enum { STREAMS = 1 << 16 };
@@ -291,7 +291,7 @@ static cm_status search(const work *whole, const cm_nets_options *options, candi
   bool worth = true;
   if (status == CM_OK && options->worth != NULL && options->below != NULL)
     status = options->worth(options->context, w.found[options->starts].part, options->parts, &worth, error);
-  if (status == CM_OK && options->spares && options->below != NULL && w.found[options->starts].kept > kept_most)
+  if (status == CM_OK && options->spares && options->below != NULL && w.found[options->starts].kept > kept_max)
     take_fewer(&w, &fewer);
   if (status == CM_OK && worth)
     status = search_starts(&w, trial, error);

@@ -121,9 +121,7 @@ static cm_status grow(growth *g, cm_half half, cm_random *random, cm_run *run, u
 
 typedef struct tries {
   const cm_graph *graph;
-  cm_half half;
-  uint64_t seed, node;
-  enum cm_random_stream stream;
+  const cm_bisect_options *options;
   cm_run *run;
   int64_t *degree; /* [vertices] */
   uint8_t **side;  /* [tries][vertices] */
@@ -134,12 +132,12 @@ static cm_status bisect_once(void *context, size_t try, cm_error *error)
 {
   tries *all = context;
   cm_random random;
-  cm_random_init(&random, all->seed, (uint64_t)all->stream, all->node << 8 | try);
+  cm_random_init(&random, all->options->seed, (uint64_t)all->options->stream, all->options->node << 8 | try);
   growth g;
   if (CM_NEW(all->run->memory, all->side[try], all->graph->vertex_count, error) != CM_OK ||
       growth_new(all->graph, all->degree, &random, all->run, &g, error) != CM_OK)
     return error->status;
-  cm_status status = grow(&g, all->half, &random, all->run, &all->cut[try], error);
+  cm_status status = grow(&g, all->options->half, &random, all->run, &all->cut[try], error);
   for (uint32_t v = 0; v < all->graph->vertex_count; v++)
     all->side[try][v] = g.place[v] == ABSENT;
   growth_free(&g);
@@ -160,12 +158,12 @@ static cm_status sum_degrees(tries *all, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_bisect(const cm_graph *graph, cm_half half, uint32_t count, uint64_t seed,
-                    enum cm_random_stream stream, uint64_t node, cm_run *run, uint8_t *side, uint64_t *cut,
+cm_status cm_bisect(const cm_graph *graph, const cm_bisect_options *options, cm_run *run, uint8_t *side, uint64_t *cut,
                     cm_error *error)
 {
-  tries all = {.graph = graph, .half = half, .seed = seed, .node = node, .stream = stream, .run = run};
-  if (graph->vertex_count == 0 || half.target == 0) {
+  tries all = {.graph = graph, .options = options, .run = run};
+  uint32_t count = options->tries;
+  if (graph->vertex_count == 0 || options->half.target == 0) {
     memset(side, 0, graph->vertex_count);
     *cut = 0;
     return CM_OK;
@@ -261,12 +259,14 @@ static cm_status split(recursion *r, piece p, cm_error *error)
   const cm_graph *graph = p.graph;
   uint64_t cut;
   uint32_t left_parts = (p.parts + 1) / 2;
-  cm_half half = {.target = graph->vertex_count / 2};
+  cm_bisect_options options = {.half = {.target = graph->vertex_count / 2},
+                               .tries = r->options->bisection_tries,
+                               .seed = r->options->seed,
+                               .node = p.node,
+                               .stream = CM_STREAM_BISECTION};
   if (p.parts > 0)
-    half = (cm_half){.by_size = true,
-                     .target = (uint64_t)((unsigned __int128)graph->size_total * left_parts / p.parts)};
-  if (cm_bisect(graph, half, r->options->bisection_tries, r->options->seed, CM_STREAM_BISECTION, p.node, r->run, r->side,
-                &cut, error) != CM_OK)
+    options.half = (cm_half){.by_size = true, .target = (uint64_t)((unsigned __int128)graph->size_total * left_parts / p.parts)};
+  if (cm_bisect(graph, &options, r->run, r->side, &cut, error) != CM_OK)
     return error->status;
   uint32_t middle = p.begin + split_range(r, p);
   if (push_half(r, p, (piece){middle, p.end, p.parts - left_parts, 2 * p.node + 1, NULL, NULL}, error) != CM_OK)

@@ -11,13 +11,20 @@ typedef struct cm_half {
   uint64_t target; /* vertices, or size, of the selected side */
 } cm_half;
 
+/* What a bisection is tried by, and how often. */
+typedef struct cm_bisect_options {
+  cm_half half;
+  uint32_t tries;
+  uint64_t seed, node; /* the random streams are (seed, stream, node, try) */
+  enum cm_random_stream stream;
+} cm_bisect_options;
+
 /* The best of `tries` growings: from a random vertex, always takes the vertex with the least (weight to unselected -
  * weight to selected), the one that has waited longest of equals, until the target is met (by size: as nearly as
  * whole vertices allow). side [vertex_count] is 1 for selected vertices, 0 for others; both sides have a vertex
- * where the graph has two and 0 < target < all. The random streams are (seed, stream, node, try). O(tries * entries
+ * where the graph has two and 0 < target < all. O(tries * entries
  * log vertices). */
-cm_status cm_bisect(const cm_graph *graph, cm_half half, uint32_t tries, uint64_t seed,
-                    enum cm_random_stream stream, uint64_t node, cm_run *run, uint8_t *side, uint64_t *cut,
+cm_status cm_bisect(const cm_graph *graph, const cm_bisect_options *options, cm_run *run, uint8_t *side, uint64_t *cut,
                     cm_error *error);
 
 /* Recursive bisection into parts within the capacity: halves by vertex count while a side exceeds it, or, with

@@ -13,9 +13,11 @@
 enum { CHECK_EVERY = 4096 };
 
 /* The neighbour that v pairs with, or v itself. */
-static uint32_t choose_mate(const cm_graph *graph, const cm_graph_row *row, const cm_partition_options *options,
-                            cm_matching matching, const uint32_t *mate, uint32_t v, cm_random *random, uint64_t *weight)
+static uint32_t choose_mate(const cm_pairing_task *task, const cm_graph_row *row, const uint32_t *mate, uint32_t v,
+                            cm_random *random, uint64_t *weight)
 {
+  const cm_partition_options *options = task->options;
+  const uint32_t *size = task->graph->size;
   uint64_t heaviest = 0;
   uint32_t chosen = v, equals = 0;
   bool any_edge = false;
@@ -24,9 +26,8 @@ static uint32_t choose_mate(const cm_graph *graph, const cm_graph_row *row, cons
     uint64_t w = row->weight[i];
     if (any_edge && w < heaviest)
       continue;
-    bool fits = mate[u] == u && ((uint64_t)graph->size[u] + graph->size[v]) * options->coarsening_share <=
-                                    options->capacity;
-    if (!fits && matching == CM_MATCHING_AVAILABLE)
+    bool fits = mate[u] == u && ((uint64_t)size[u] + size[v]) * options->coarsening_share <= options->capacity;
+    if (!fits && task->matching == CM_MATCHING_AVAILABLE)
       continue;
     if (!any_edge || w > heaviest) {
       any_edge = true;
@@ -42,50 +43,48 @@ static uint32_t choose_mate(const cm_graph *graph, const cm_graph_row *row, cons
   return chosen;
 }
 
-static cm_status pair(cm_graph_rows *rows, const cm_partition_options *options, cm_matching matching, cm_random *random,
-                      const uint32_t *order, cm_run *run, uint32_t *mate, uint32_t *pairs, uint64_t *removed,
-                      cm_error *error)
+static cm_status pair(const cm_pairing_task *task, cm_graph_rows *rows, const uint32_t *order, cm_random *random,
+                      cm_pairing *pairing, cm_error *error)
 {
-  uint32_t vertices = rows->graph->vertex_count, count = 0;
-  uint64_t weight_sum = 0;
+  uint32_t vertices = task->graph->vertex_count, *mate = pairing->mate;
+  pairing->pairs = 0;
+  pairing->removed = 0;
   for (uint32_t v = 0; v < vertices; v++)
     mate[v] = v;
   for (uint32_t i = 0; i < vertices; i++) {
     uint32_t v = order[i];
     cm_graph_row row;
-    if (i % CHECK_EVERY == 0 && cm_run_check(run, error) != CM_OK)
+    if (i % CHECK_EVERY == 0 && cm_run_check(task->run, error) != CM_OK)
       return error->status;
     if (mate[v] != v)
       continue;
     if (cm_graph_row_of(rows, v, &row, error) != CM_OK)
       return error->status;
     uint64_t weight;
-    uint32_t u = choose_mate(rows->graph, &row, options, matching, mate, v, random, &weight);
+    uint32_t u = choose_mate(task, &row, mate, v, random, &weight);
     if (u == v)
       continue;
     mate[v] = u;
     mate[u] = v;
-    count++;
-    weight_sum += weight;
+    pairing->pairs++;
+    pairing->removed += weight;
   }
-  *pairs = count;
-  *removed = weight_sum;
   return CM_OK;
 }
 
-cm_status cm_match(const cm_graph *graph, const cm_partition_options *options, cm_matching matching, uint32_t level,
-                   uint32_t try, cm_run *run, uint32_t *mate, uint32_t *pairs, uint64_t *removed, cm_error *error)
+cm_status cm_match(const cm_pairing_task *task, uint32_t try, cm_pairing *pairing, cm_error *error)
 {
+  const cm_graph *graph = task->graph;
   uint32_t *order;
   cm_graph_rows rows = {0};
   cm_random random;
-  cm_random_init(&random, options->coarsening_seed, CM_STREAM_COARSENING, (uint64_t)level << 32 | try);
-  cm_status status = CM_NEW(run->memory, order, graph->vertex_count, error);
+  cm_random_init(&random, task->options->coarsening_seed, CM_STREAM_COARSENING, (uint64_t)task->level << 32 | try);
+  cm_status status = CM_NEW(task->run->memory, order, graph->vertex_count, error);
   if (status == CM_OK)
-    status = cm_graph_rows_new(graph, run, &rows, error);
+    status = cm_graph_rows_new(graph, task->run, &rows, error);
   if (status == CM_OK) {
     cm_random_permutation(&random, order, graph->vertex_count);
-    status = pair(&rows, options, matching, &random, order, run, mate, pairs, removed, error);
+    status = pair(task, &rows, order, &random, pairing, error);
   }
   cm_graph_rows_free(&rows);
   cm_free(order);
@@ -154,23 +153,17 @@ static cm_status keep_records(const cm_graph *graph, cm_run *run, cm_graph **kep
 }
 
 typedef struct tries {
-  const cm_graph *graph;
-  const cm_partition_options *options;
-  cm_matching matching;
-  uint32_t level;
-  cm_run *run;
-  uint32_t **mate;   /* [tries][vertices] */
-  uint32_t *pairs;   /* [tries] */
-  uint64_t *removed; /* [tries] */
+  cm_pairing_task task;
+  cm_pairing *pairing; /* [tries] */
 } tries;
 
 static cm_status match_once(void *context, size_t try, cm_error *error)
 {
   tries *all = context;
-  if (all->mate[try] == NULL && CM_NEW(all->run->memory, all->mate[try], all->graph->vertex_count, error) != CM_OK)
+  cm_pairing *pairing = &all->pairing[try];
+  if (pairing->mate == NULL && CM_NEW(all->task.run->memory, pairing->mate, all->task.graph->vertex_count, error) != CM_OK)
     return error->status;
-  return cm_match(all->graph, all->options, all->matching, all->level, (uint32_t)try, all->run, all->mate[try],
-                  &all->pairs[try], &all->removed[try], error);
+  return cm_match(&all->task, (uint32_t)try, pairing, error);
 }
 
 /* Numbers coarse vertices by their lowest member. */
@@ -185,23 +178,24 @@ static uint32_t number_pairs(const uint32_t *mate, uint32_t vertices, uint32_t *
 /* Whether the level shrinks enough; *best is the try that removes most weight. */
 static cm_status match_all(tries *all, uint32_t *best, bool *shrinks, cm_error *error)
 {
-  const cm_partition_options *options = all->options;
-  const cm_graph *whole = all->graph;
+  cm_pairing_task *task = &all->task;
+  const cm_partition_options *options = task->options;
+  const cm_graph *whole = task->graph;
   cm_graph *kept = NULL;
   cm_status status = CM_OK;
-  if (all->matching == CM_MATCHING_HEAVIEST)
-    status = keep_records(whole, all->run, &kept, error);
-  all->graph = kept != NULL ? kept : whole;
+  if (task->matching == CM_MATCHING_HEAVIEST)
+    status = keep_records(whole, task->run, &kept, error);
+  task->graph = kept != NULL ? kept : whole;
   if (status == CM_OK)
-    status = cm_parallel(all->run, options->coarsening_tries, match_once, all, error);
-  all->graph = whole;
+    status = cm_parallel(task->run, options->coarsening_tries, match_once, all, error);
+  task->graph = whole;
   cm_graph_free(kept);
   *best = 0;
   for (uint32_t t = 1; status == CM_OK && t < options->coarsening_tries; t++)
-    if (all->removed[t] > all->removed[*best])
+    if (all->pairing[t].removed > all->pairing[*best].removed)
       *best = t;
-  *shrinks = status == CM_OK && all->pairs[*best] > 0 &&
-             all->pairs[*best] >= options->coarsening_stop * all->graph->vertex_count;
+  *shrinks = status == CM_OK && all->pairing[*best].pairs > 0 &&
+             all->pairing[*best].pairs >= options->coarsening_stop * whole->vertex_count;
   return status;
 }
 
@@ -210,30 +204,27 @@ cm_status cm_coarsen_level(const cm_graph *graph, const cm_partition_options *op
 {
   uint32_t count = options->coarsening_tries, best = 0;
   bool by_itself = options->matching == CM_MATCHING_AUTO, shrinks = false;
-  tries all = {.graph = graph, .options = options, .level = level, .run = run,
-               .matching = by_itself ? CM_MATCHING_HEAVIEST : options->matching};
-  cm_status status = CM_NEW(run->memory, all.mate, count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, all.pairs, count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, all.removed, count, error);
+  tries all = {.task = {.graph = graph,
+                        .options = options,
+                        .level = level,
+                        .run = run,
+                        .matching = by_itself ? CM_MATCHING_HEAVIEST : options->matching}};
+  cm_status status = CM_NEW(run->memory, all.pairing, count, error);
   if (status == CM_OK)
     status = match_all(&all, &best, &shrinks, error);
   if (status == CM_OK && !shrinks && by_itself) {
-    all.matching = CM_MATCHING_AVAILABLE;
+    all.task.matching = CM_MATCHING_AVAILABLE;
     status = match_all(&all, &best, &shrinks, error);
   }
   if (status == CM_OK && shrinks) {
-    uint32_t coarse_count = number_pairs(all.mate[best], graph->vertex_count, parent);
+    uint32_t coarse_count = number_pairs(all.pairing[best].mate, graph->vertex_count, parent);
     status = cm_graph_contract(graph, parent, coarse_count, run, coarse, error);
   } else if (status == CM_OK)
     *coarse = NULL;
-  *available = shrinks && by_itself && all.matching == CM_MATCHING_AVAILABLE;
-  for (uint32_t t = 0; all.mate != NULL && t < count; t++)
-    cm_free(all.mate[t]);
-  cm_free(all.mate);
-  cm_free(all.pairs);
-  cm_free(all.removed);
+  *available = shrinks && by_itself && all.task.matching == CM_MATCHING_AVAILABLE;
+  for (uint32_t t = 0; all.pairing != NULL && t < count; t++)
+    cm_free(all.pairing[t].mate);
+  cm_free(all.pairing);
   return status;
 }
 

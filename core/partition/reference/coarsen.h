@@ -7,12 +7,25 @@
 
 enum { CM_LEVELS_MAX = 60 };
 
+/* What matches a level, and the matching. */
+typedef struct cm_pairing_task {
+  const cm_graph *graph;
+  const cm_partition_options *options;
+  cm_matching matching;
+  uint32_t level;
+  cm_run *run;
+} cm_pairing_task;
+
+typedef struct cm_pairing {
+  uint32_t *mate; /* [vertex_count] itself when unpaired */
+  uint32_t pairs;
+  uint64_t removed; /* edge weight that merging the pairs removes */
+} cm_pairing;
+
 /* One matching: visits vertices in the random order of (seed, level, try), pairs each with a neighbour on its
  * heaviest edge (one of them at random when several weigh the same; CM_MATCHING_AVAILABLE: on the heaviest of the edges
- * that allow it) if neither is paired and the merged size times share is at most the capacity. Fills mate [vertex_count] (itself when unpaired); *pairs counts the pairs and
- * *removed is the edge weight that merging them removes. O(entries). */
-cm_status cm_match(const cm_graph *graph, const cm_partition_options *options, cm_matching matching, uint32_t level,
-                   uint32_t try, cm_run *run, uint32_t *mate, uint32_t *pairs, uint64_t *removed, cm_error *error);
+ * that allow it) if neither is paired and the merged size times share is at most the capacity. Fills `pairing`. O(entries). */
+cm_status cm_match(const cm_pairing_task *task, uint32_t try, cm_pairing *pairing, cm_error *error);
 
 /* One level: the best of options->coarsening_tries matchings by removed weight (the first of equals), contracted.
  * parent [graph->vertex_count] gets the coarse vertex of each vertex; coarse vertices are numbered by their lowest

@@ -15,10 +15,10 @@ static const double visits_for_heat = 300;
 static const double hot = 4, warm = 0.3;
 /* Visits in which two of them change places; each costs two visits more. */
 static const double swaps_when_hot = 0.35;
-enum { SWEEPS_LEAST = 4, SWEEPS_MAX = 20000 };
+enum { SWEEPS_MIN = 4, SWEEPS_MAX = 20000 };
 /* How many times the effort the fewest sweeps may take. Beyond it they visit a share of the neurons, from cold: heat would cost packets
  * that so few visits do not win back; and growing, which finds more in that time, goes on. */
-static const double effort_most = 16;
+static const double effort_max = 16;
 enum { MORE_GROWTHS = 2 };
 
 typedef struct search {
@@ -73,13 +73,13 @@ static double sweep_visits(const search *w)
 static uint32_t sweeps_of(const search *w)
 {
   double sweeps = w->o->visits / sweep_visits(w);
-  return sweeps < SWEEPS_LEAST ? SWEEPS_LEAST : sweeps > SWEEPS_MAX ? SWEEPS_MAX : (uint32_t)sweeps;
+  return sweeps < SWEEPS_MIN ? SWEEPS_MIN : sweeps > SWEEPS_MAX ? SWEEPS_MAX : (uint32_t)sweeps;
 }
 
 /* The share of the neurons that each of them visits. */
 static double share_of(const search *w)
 {
-  return fmin(1, effort_most * w->o->visits / (SWEEPS_LEAST * sweep_visits(w)));
+  return fmin(1, effort_max * w->o->visits / (SWEEPS_MIN * sweep_visits(w)));
 }
 
 /* More budgets where annealing is cut short. */

@@ -17,7 +17,7 @@ static const double charge = 3, charge_growth = 40;
 /* Packets through a port that are fair: so many times the mean. More make it saturate before the others. */
 static const double port_fair = 2;
 static const double packets_away = 0.2; /* share of moves to any part */
-static const double lower_by = 0.99, exceed_most = 1.02;
+static const double lower_by = 0.99, exceed_max = 1.02;
 static const double cold = 0.02;
 
 typedef struct anneal {
@@ -25,7 +25,7 @@ typedef struct anneal {
   const cm_step_anneal_options *o;
   cm_random random;
   double budget, temperature;
-  double port_most;   /* packets through an inlet or outlet that cost nothing more */
+  double port_max;    /* packets through an inlet or outlet that cost nothing more */
   double packet_ns;   /* price of a packet of rate 1 */
   double mean_packet_ns; /* price of one of mean rate */
   double *slope;      /* [parts] charge for a further ns that a part sends */
@@ -43,8 +43,8 @@ static double overload(const anneal *a, double ns)
 /* What a port pays for packets beyond its share. */
 static double crowd(const anneal *a, double packets)
 {
-  double over = packets - a->port_most;
-  return over <= 0 ? 0 : a->packet_ns * over * (1 + charge_growth * over / a->port_most);
+  double over = packets - a->port_max;
+  return over <= 0 ? 0 : a->packet_ns * over * (1 + charge_growth * over / a->port_max);
 }
 
 /* Finds what one more ns of sending costs a part; 0 while it receives longer. */
@@ -257,7 +257,7 @@ static void visit(anneal *a, uint32_t v)
 /* Packets, and as many times more as the busiest port is above its share. */
 static double weigh(const anneal *a)
 {
-  return a->s->packets * fmax(1, cm_step_busiest_port(a->s) / a->port_most);
+  return a->s->packets * fmax(1, cm_step_busiest_port(a->s) / a->port_max);
 }
 
 /* Keeps the partition when it is better than the best one. */
@@ -335,12 +335,12 @@ cm_status cm_step_anneal(cm_step_state *state, const cm_step_anneal_options *opt
     status = error->status;
   if (status == CM_OK) {
     cm_random_init(&a.random, options->seed, CM_STREAM_STEP, 0);
-    a.port_most = port_share(state, options->budget_ns);
+    a.port_max = port_share(state, options->budget_ns);
     keep_best(&a);
   }
   for (uint32_t i = 0; i < options->sweeps && status == CM_OK; i++) {
     status = sweep(&a, i, order, error);
-    if (options->lower && cm_step_longest_ns(state) <= a.budget * exceed_most)
+    if (options->lower && cm_step_longest_ns(state) <= a.budget * exceed_max)
       a.budget = fmin(a.budget, cm_step_longest_ns(state)) * lower_by;
   }
   if (status == CM_OK && a.best_ns < INFINITY)

@@ -22,10 +22,8 @@ enum { KINDS = CM_CORE_CLASSES_MAX + 1, TABLE_MAX = 2048 };
 static const double hot = 0.5, cold = 0.01;
 
 typedef struct work {
-  const cm_chip *chip;
-  const cm_region *region;
+  const cm_place_task *task;
   const uint8_t *kind;
-  cm_run *run;
   cm_csr_graph *graph;
   cm_hop_units units;
   uint32_t slots;
@@ -41,8 +39,8 @@ typedef struct work {
 
 static uint64_t measure(const work *w, uint32_t a, uint32_t b)
 {
-  const cm_chip *chip = w->chip;
-  uint32_t p = w->region->cores[a], q = w->region->cores[b];
+  const cm_chip *chip = w->task->chip;
+  uint32_t p = w->task->region->cores[a], q = w->task->region->cores[b];
   if (chip->interconnect != NULL) {
     uint32_t r = cm_router_of(chip, p), s = cm_router_of(chip, q);
     return (uint64_t)cm_interconnect_units(chip->interconnect, r, s) + cm_interconnect_units(chip->interconnect, s, r);
@@ -126,19 +124,20 @@ static double cost_of(const work *w)
 /* The cores of each kind along the curve. */
 static cm_status order_cores(work *w, cm_error *error)
 {
-  cm_memory *memory = w->run->memory;
+  cm_memory *memory = w->task->run->memory;
   uint32_t *order, fill[KINDS];
   if (CM_NEW(memory, order, w->slots, error) != CM_OK)
     return error->status;
-  cm_status status = w->chip->interconnect != NULL ? cm_order_by_ways(w->chip, w->region, w->run, order, error)
-                                                   : cm_order_cores(w->chip, w->region, w->run, order, error);
+  cm_status status = w->task->chip->interconnect != NULL
+                       ? cm_order_by_ways(w->task->chip, w->task->region, w->task->run, order, error)
+                       : cm_order_cores(w->task->chip, w->task->region, w->task->run, order, error);
   for (uint32_t i = 0; status == CM_OK && i < w->slots; i++)
-    w->first[cm_chip_kind_of(w->chip, w->region->cores[i]) + 1]++;
+    w->first[cm_chip_kind_of(w->task->chip, w->task->region->cores[i]) + 1]++;
   for (uint32_t k = 0; k < KINDS; k++)
     w->first[k + 1] += w->first[k];
   memcpy(fill, w->first, sizeof fill);
   for (uint32_t i = 0; status == CM_OK && i < w->slots; i++) {
-    uint32_t at = fill[cm_chip_kind_of(w->chip, w->region->cores[order[i]])]++;
+    uint32_t at = fill[cm_chip_kind_of(w->task->chip, w->task->region->cores[order[i]])]++;
     w->slot[at] = order[i];
     w->rank[at] = i;
     w->rank_of[order[i]] = i;
@@ -148,16 +147,16 @@ static cm_status order_cores(work *w, cm_error *error)
 }
 
 /* Each kind's parts, in an order by clusters, spread evenly along its cores. */
-static cm_status spread_parts(work *w, const cm_graph *parts, uint64_t seed, cm_error *error)
+static cm_status spread_parts(work *w, const cm_graph *parts, cm_error *error)
 {
   uint32_t n = parts->vertex_count, *order, count[KINDS] = {0}, next[KINDS] = {0};
-  cm_status status = CM_NEW(w->run->memory, order, n, error);
+  cm_status status = CM_NEW(w->task->run->memory, order, n, error);
   for (uint32_t i = 0; status == CM_OK && i < n; i++)
     count[w->kind[i]]++;
   if (status == CM_OK)
-    status = cm_graph_renumbered(parts, NULL, w->run, &w->graph, error);
+    status = cm_graph_renumbered(parts, NULL, w->task->run, &w->graph, error);
   if (status == CM_OK)
-    status = cm_order_by_clusters(w->graph, seed, w->run, order, error);
+    status = cm_order_by_clusters(w->graph, w->task->seed, w->task->run, order, error);
   for (uint32_t k = 0; status == CM_OK && k < KINDS; k++)
     if (count[k] > w->first[k + 1] - w->first[k])
       status = cm_fail(error, CM_INTERNAL, "%u parts need one of %u cores of kind %u", count[k], w->first[k + 1] - w->first[k], k);
@@ -175,7 +174,7 @@ static cm_status tabulate(work *w, cm_error *error)
 {
   if (w->slots > TABLE_MAX)
     return CM_OK;
-  if (CM_NEW(w->run->memory, w->far, (size_t)w->slots * w->slots, error) != CM_OK)
+  if (CM_NEW(w->task->run->memory, w->far, (size_t)w->slots * w->slots, error) != CM_OK)
     return error->status;
   for (uint32_t a = 0; a < w->slots; a++)
     for (uint32_t b = 0; b < w->slots; b++) {
@@ -185,15 +184,18 @@ static cm_status tabulate(work *w, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_place_by_kinds(const cm_graph *parts, const cm_chip *chip, const cm_region *region, const uint8_t *kind,
-                            const cm_kinds_options *options, cm_run *run, uint32_t *at, cm_kinds_result *result, cm_error *error)
+cm_status cm_place_by_kinds(const cm_graph *parts, const cm_place_task *task, const cm_kinds_options *options, uint32_t *at,
+                            cm_kinds_result *result, cm_error *error)
 {
-  work w = {.chip = chip, .region = region, .kind = kind, .run = run, .units = cm_hop_units_of(chip), .slots = region->core_count, .at = at};
+  work w = {
+    .task = task, .kind = options->kind, .units = cm_hop_units_of(task->chip), .slots = task->region->core_count, .at = at};
   cm_kinds_result made = {0};
-  cm_run_phase(run, "order");
-  cm_status status = cm_interconnect_prepare(chip->interconnect, error);
-  if (status == CM_OK && (CM_NEW(run->memory, w.slot, w.slots, error) != CM_OK || CM_NEW(run->memory, w.rank, w.slots, error) != CM_OK ||
-                          CM_NEW(run->memory, w.rank_of, w.slots, error) != CM_OK || CM_NEW(run->memory, w.occupant, w.slots, error) != CM_OK))
+  cm_run_phase(task->run, "order");
+  cm_status status = cm_interconnect_prepare(task->chip->interconnect, error);
+  if (status == CM_OK &&
+      (CM_NEW(task->run->memory, w.slot, w.slots, error) != CM_OK || CM_NEW(task->run->memory, w.rank, w.slots, error) != CM_OK ||
+       CM_NEW(task->run->memory, w.rank_of, w.slots, error) != CM_OK ||
+       CM_NEW(task->run->memory, w.occupant, w.slots, error) != CM_OK))
     status = error->status;
   if (status == CM_OK)
     memset(w.occupant, 0xff, w.slots * sizeof *w.occupant);
@@ -202,14 +204,14 @@ cm_status cm_place_by_kinds(const cm_graph *parts, const cm_chip *chip, const cm
   if (status == CM_OK && parts->vertex_count > 0)
     status = order_cores(&w, error);
   if (status == CM_OK && parts->vertex_count > 0)
-    status = spread_parts(&w, parts, options->seed, error);
-  cm_run_phase(run, "place");
+    status = spread_parts(&w, parts, error);
+  cm_run_phase(task->run, "place");
   if (status == CM_OK && parts->vertex_count > 0) {
-    cm_random_init(&w.random, options->seed, CM_STREAM_BLOCKS, 2000);
+    cm_random_init(&w.random, task->seed, CM_STREAM_BLOCKS, 2000);
     made.before = cost_of(&w);
     cm_trades trades = {.context = &w, .propose = propose, .at = w.at, .occupant = w.occupant, .random = &w.random, .hot = hot, .cold = cold,
                         .cooled = 0.9, .entries = options->entries, .level = -1, .things = parts->vertex_count};
-    status = cm_anneal_trades(&trades, run, &made.moves, error);
+    status = cm_anneal_trades(&trades, task->run, &made.moves, error);
     made.after = cost_of(&w);
   }
   void *const blocks[] = {w.slot, w.rank, w.rank_of, w.occupant, w.far};

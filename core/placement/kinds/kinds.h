@@ -2,12 +2,12 @@
 #ifndef CM_PLACEMENT_KINDS_H
 #define CM_PLACEMENT_KINDS_H
 
-#include "core/chip/region.h"
 #include "core/partition/graph.h"
+#include "core/placement/task.h"
 
 typedef struct cm_kinds_options {
   double entries; /* of the graph that are looked at, in all */
-  uint64_t seed;
+  const uint8_t *kind; /* [parts] (core/chip/classes.h) */
 } cm_kinds_options;
 
 typedef struct cm_kinds_result {
@@ -15,11 +15,11 @@ typedef struct cm_kinds_result {
   uint64_t moves;       /* exchanges taken */
 } cm_kinds_result;
 
-/* Fills at [parts] with numbers of cores in the region, no two the same, each of the kind (core/chip/classes.h) that kind [parts]
- * says; the region has as many of each kind as parts need, or more. Parts stand in an order by clusters on each kind's
+/* Fills at [parts] with numbers of cores in the region, no two the same, each of the kind that its part
+ * needs; the region has as many of each kind as parts need, or more. Parts stand in an order by clusters on each kind's
  * cores along a curve over all, and are annealed by exchanges among cores of a kind, of which most look near those that
  * a part talks to. Does not depend on threads. Phases "order", "place". */
-cm_status cm_place_by_kinds(const cm_graph *parts, const cm_chip *chip, const cm_region *region, const uint8_t *kind,
-                            const cm_kinds_options *options, cm_run *run, uint32_t *at, cm_kinds_result *result, cm_error *error);
+cm_status cm_place_by_kinds(const cm_graph *parts, const cm_place_task *task, const cm_kinds_options *options, uint32_t *at,
+                            cm_kinds_result *result, cm_error *error);
 
 #endif

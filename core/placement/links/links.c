@@ -26,8 +26,7 @@ static const double hot = 0.05, cold = 0.0005;
 
 typedef struct state {
   const cm_flows *flows;
-  const cm_chip *chip;
-  const cm_region *region;
+  const cm_place_task *task;
   uint64_t *in_first;  /* [parts + 1] flows by target */
   uint32_t *in_source;
   uint64_t *in_weight;
@@ -55,7 +54,7 @@ static double add(state *s, size_t link, double weight)
 /* Packets along one axis; the change of the sum. */
 static double book_run(state *s, bool along_x, uint32_t x, uint32_t y, int32_t steps, double weight)
 {
-  uint32_t rows = cm_chip_routers_y(s->chip), length = along_x ? s->columns : rows, at = along_x ? x : y;
+  uint32_t rows = cm_chip_routers_y(s->task->chip), length = along_x ? s->columns : rows, at = along_x ? x : y;
   cm_direction direction = along_x ? (steps > 0 ? CM_EAST : CM_WEST) : steps > 0 ? CM_SOUTH : CM_NORTH;
   double sum = 0;
   for (int32_t i = abs(steps); i > 0; i--) {
@@ -69,7 +68,7 @@ static double book_run(state *s, bool along_x, uint32_t x, uint32_t y, int32_t s
 
 static double book(state *s, uint32_t from, uint32_t to, double weight)
 {
-  const cm_chip *c = s->chip;
+  const cm_chip *c = s->task->chip;
   int32_t dx, dy;
   cm_chip_steps(c, from, to, &dx, &dy);
   bool xy = c->routing == CM_ROUTING_XY;
@@ -119,7 +118,7 @@ static double swap(state *s, uint32_t part, uint32_t there)
 
 static double busiest(const state *s)
 {
-  size_t links = (size_t)s->columns * cm_chip_routers_y(s->chip) * CM_DIRECTIONS;
+  size_t links = (size_t)s->columns * cm_chip_routers_y(s->task->chip) * CM_DIRECTIONS;
   double most = 0;
   for (size_t l = 0; l < links; l++)
     most = fmax(most, s->load[l] * s->hold[l]);
@@ -128,7 +127,7 @@ static double busiest(const state *s)
 
 static uint32_t any_core(const state *s, cm_random *random)
 {
-  return s->region->cores[cm_random_below(random, s->region->core_count)];
+  return s->task->region->cores[cm_random_below(random, s->task->region->core_count)];
 }
 
 /* The mean change of the sum by a random swap. */
@@ -146,14 +145,13 @@ static double unit_of(state *s, cm_random *random)
   return sum / SAMPLES;
 }
 
-static cm_status anneal(state *s, const budget *b, uint64_t seed, cm_run *run, uint32_t *best, uint64_t *swaps,
-                        cm_error *error)
+static cm_status anneal(state *s, const budget *b, uint32_t *best, uint64_t *swaps, cm_error *error)
 {
   cm_random random;
-  cm_random_init(&random, seed, CM_STREAM_LINKS, 0);
+  cm_random_init(&random, s->task->seed, CM_STREAM_LINKS, 0);
   double unit = unit_of(s, &random), least = 0, sum = 0, done = 0;
   for (uint64_t k = 0; done < 1; k++) {
-    if (k % CHECK_EVERY == 0 && cm_run_progress(run, done, -1, s->flows->parts, sum, error) != CM_OK)
+    if (k % CHECK_EVERY == 0 && cm_run_progress(s->task->run, done, -1, s->flows->parts, sum, error) != CM_OK)
       return error->status;
     done = fmax(s->looks / b->looks, (double)k / (b->swaps * s->flows->parts));
     double warmth = cm_cooled(unit * hot, cold / hot, done);
@@ -202,7 +200,7 @@ static void stand(state *s, size_t links)
 {
   const cm_flows *f = s->flows;
   memset(s->load, 0, links * sizeof *s->load);
-  memset(s->occupant, 0xff, cm_chip_cores(s->chip) * sizeof *s->occupant);
+  memset(s->occupant, 0xff, cm_chip_cores(s->task->chip) * sizeof *s->occupant);
   for (uint32_t p = 0; p < f->parts; p++)
     s->occupant[s->core[p]] = p;
   for (uint32_t p = 0; p < f->parts; p++)
@@ -210,12 +208,11 @@ static void stand(state *s, size_t links)
       (void)book(s, s->core[p], s->core[f->target[i]], (double)f->weight[i]);
 }
 
-static cm_status search(state *s, size_t links, const budget *b, uint64_t seed, cm_run *run, uint32_t *best,
-                        cm_links_result *made, cm_error *error)
+static cm_status search(state *s, size_t links, const budget *b, uint32_t *best, cm_links_result *made, cm_error *error)
 {
   double time = 0, used = 0;
   for (size_t l = 0; l < links; l++)
-    s->hold[l] = cm_chip_link_ns(s->chip, l);
+    s->hold[l] = cm_chip_link_ns(s->task->chip, l);
   stand(s, links);
   for (size_t l = 0; l < links; l++) {
     time += s->load[l] * s->hold[l];
@@ -230,7 +227,7 @@ static cm_status search(state *s, size_t links, const budget *b, uint64_t seed, 
     s->hold[l] /= mean;
   memcpy(best, s->core, s->flows->parts * sizeof *best);
   s->looks = 0;
-  if (anneal(s, b, seed, run, best, &made->swaps, error) != CM_OK)
+  if (anneal(s, b, best, &made->swaps, error) != CM_OK)
     return error->status;
   memcpy(s->core, best, s->flows->parts * sizeof *best);
   stand(s, links);
@@ -238,28 +235,28 @@ static cm_status search(state *s, size_t links, const budget *b, uint64_t seed, 
   return CM_OK;
 }
 
-cm_status cm_place_by_links(const cm_flows *flows, const cm_chip *chip, const cm_region *region, cm_arrange_effort effort,
-                            uint64_t seed, cm_run *run, uint32_t *core, cm_links_result *result, cm_error *error)
+cm_status cm_place_by_links(const cm_flows *flows, const cm_place_task *task, cm_arrange_effort effort, uint32_t *core,
+                            cm_links_result *result, cm_error *error)
 {
-  state s = {.flows = flows, .chip = chip, .region = region, .columns = cm_chip_routers_x(chip)};
-  size_t links = (size_t)s.columns * cm_chip_routers_y(chip) * CM_DIRECTIONS;
+  state s = {.flows = flows, .task = task, .columns = cm_chip_routers_x(task->chip)};
+  cm_memory *memory = task->run->memory;
+  size_t links = (size_t)s.columns * cm_chip_routers_y(task->chip) * CM_DIRECTIONS;
   uint32_t *best = NULL;
   cm_links_result made = {0};
-  cm_run_phase(run, "links");
+  cm_run_phase(task->run, "links");
   if (links > LINKS_MAX || flows->parts < 2) {
     *result = made;
     return CM_OK;
   }
-  cm_status status = turn_round(&s, run->memory, error);
-  if (status == CM_OK && (CM_NEW(run->memory, s.core, flows->parts, error) != CM_OK ||
-                          CM_NEW(run->memory, best, flows->parts, error) != CM_OK ||
-                          CM_NEW(run->memory, s.occupant, cm_chip_cores(chip), error) != CM_OK ||
-                          CM_NEW(run->memory, s.load, links, error) != CM_OK ||
-                          CM_NEW(run->memory, s.hold, links, error) != CM_OK))
+  cm_status status = turn_round(&s, memory, error);
+  if (status == CM_OK &&
+      (CM_NEW(memory, s.core, flows->parts, error) != CM_OK || CM_NEW(memory, best, flows->parts, error) != CM_OK ||
+       CM_NEW(memory, s.occupant, cm_chip_cores(task->chip), error) != CM_OK || CM_NEW(memory, s.load, links, error) != CM_OK ||
+       CM_NEW(memory, s.hold, links, error) != CM_OK))
     status = error->status;
   if (status == CM_OK) {
     memcpy(s.core, core, flows->parts * sizeof *core);
-    status = search(&s, links, &budgets[effort], seed, run, best, &made, error);
+    status = search(&s, links, &budgets[effort], best, &made, error);
   }
   if (status == CM_OK && made.after < made.before)
     memcpy(core, s.core, flows->parts * sizeof *core);

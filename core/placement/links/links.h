@@ -4,9 +4,9 @@
 #define CM_PLACEMENT_LINKS_H
 
 #include "base/run.h"
-#include "core/chip/region.h"
 #include "core/partition/flows.h"
 #include "core/placement/arrange.h"
+#include "core/placement/task.h"
 
 typedef struct cm_links_result {
   bool done;             /* false: the chip has too many links to keep, nothing was changed */
@@ -17,7 +17,7 @@ typedef struct cm_links_result {
 /* Improves core [flows->parts], distinct cores of the region, by swaps with each other and moves to its empty cores. The
  * busiest link never holds packets longer than before. The effort is counted in links that are looked at: the result
  * depends on the input and the seed alone. Phase "links". O(effort + links of the chip). Errors: memory, stops. */
-cm_status cm_place_by_links(const cm_flows *flows, const cm_chip *chip, const cm_region *region, cm_arrange_effort effort,
-                            uint64_t seed, cm_run *run, uint32_t *core, cm_links_result *result, cm_error *error);
+cm_status cm_place_by_links(const cm_flows *flows, const cm_place_task *task, cm_arrange_effort effort, uint32_t *core,
+                            cm_links_result *result, cm_error *error);
 
 #endif

@@ -10,7 +10,7 @@
 
 enum { ANGLES = 12, MODES = CM_MODES_KEPT };
 /* A quarter turn: grids look the same after it, but for their sides. */
-static const double full_turn = 1.57079632679489661923, angle_least = 0.002;
+static const double full_turn = 1.57079632679489661923, angle_min = 0.002;
 
 /* ---- cells from modes ---- */
 
@@ -140,7 +140,7 @@ static cm_status turn(const cm_modes *m, const cm_mesh_grid *grid, cm_run *run, 
         best = k * width;
       }
     }
-    for (width /= 2; width > angle_least; width /= 2)
+    for (width /= 2; width > angle_min; width /= 2)
       for (int side = -1; side <= 1; side += 2) {
         assign(&l, best + side * width, cell);
         uint64_t cost = cm_mesh_total(m->graph, grid, cell);

@@ -31,7 +31,7 @@ typedef struct cm_qap_options {
 double cm_qap_sweep_work(const cm_axes *axes);
 
 /* The most sweeps that an annealing of so many cores has use for: beside longer ones, more of them end lower. */
-double cm_qap_sweeps_most(uint32_t cores);
+double cm_qap_sweeps_max(uint32_t cores);
 
 /* Divides work of so many sweeps between a population (at least 1; alone, it gets all) and children
  * bred from it. `start` is NULL. */

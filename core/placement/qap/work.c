@@ -23,7 +23,7 @@ double cm_qap_sweep_work(const cm_axes *axes)
  * of the cores, but not fewer than a few. Longer ones end lower, but many populations find more than a long one. */
 static const double first_share = 0.4, sweeps_rate = 0.05, sweeps_few = 20;
 
-double cm_qap_sweeps_most(uint32_t cores)
+double cm_qap_sweeps_max(uint32_t cores)
 {
   return fmax(sweeps_rate * cores * cores, sweeps_few);
 }
@@ -33,7 +33,7 @@ cm_qap_options cm_qap_divide(double sweeps, uint32_t population, uint32_t cores,
   cm_qap_options o = {.population = population, .seed = seed, .sweeps = (uint32_t)sweeps};
   if (population == 1)
     return o;
-  o.sweeps = (uint32_t)fmin(sweeps * first_share / population, cm_qap_sweeps_most(cores)) + 1;
+  o.sweeps = (uint32_t)fmin(sweeps * first_share / population, cm_qap_sweeps_max(cores)) + 1;
   o.child_sweeps = o.sweeps / 2 + 1;
   o.children = (uint32_t)(fmax(sweeps - (double)population * o.sweeps, 0) / o.child_sweeps);
   return o;

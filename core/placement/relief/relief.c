@@ -23,6 +23,7 @@ enum { SAMPLES = 200, CHECK_EVERY = 256 };
 
 typedef struct state {
   const cm_graph *parts;
+  const cm_place_task *task;
   const cm_axes *axes;
   cm_loads *loads;
   uint32_t *at;       /* [parts] */
@@ -129,13 +130,13 @@ static double unit_of(const state *s, cm_random *random)
   return sum / SAMPLES / s->cost;
 }
 
-static cm_status anneal(state *s, double least, const cm_relief_options *o, cm_run *run, record *best, cm_error *error)
+static cm_status anneal(state *s, double least, const cm_relief_options *o, record *best, cm_error *error)
 {
   cm_random random;
-  cm_random_init(&random, o->seed, CM_STREAM_RELIEF, 0);
+  cm_random_init(&random, s->task->seed, CM_STREAM_RELIEF, 0);
   double unit = unit_of(s, &random), begin = s->loads->touched, part = 0, looks = 0;
   for (uint64_t k = 0; part < 1; k++) {
-    if (k % CHECK_EVERY == 0 && cm_run_check(run, error) != CM_OK)
+    if (k % CHECK_EVERY == 0 && cm_run_check(s->task->run, error) != CM_OK)
       return error->status;
     double warmth = cm_cooled(hot, cold / hot, part) * unit;
     uint32_t u = (uint32_t)cm_random_below(&random, s->parts->vertex_count);
@@ -155,8 +156,7 @@ static cm_status anneal(state *s, double least, const cm_relief_options *o, cm_r
   return CM_OK;
 }
 
-static cm_status search(state *s, const cm_relief_options *o, cm_run *run, record *best, double *before,
-                        cm_error *error)
+static cm_status search(state *s, const cm_relief_options *o, record *best, double *before, cm_error *error)
 {
   double least = (double)cm_axes_cost(s->parts, s->axes, best->at);
   stand(s, best->at, least);
@@ -168,34 +168,34 @@ static cm_status search(state *s, const cm_relief_options *o, cm_run *run, recor
     stand(s, o->others->at + (size_t)i * s->parts->vertex_count, (double)o->others->cost[i]);
     if (cm_relief_score(s->cost, s->highest) < cm_relief_score(best->cost, best->highest))
       keep(best, s);
-    if (cm_run_check(run, error) != CM_OK)
+    if (cm_run_check(s->task->run, error) != CM_OK)
       return error->status;
   }
   if (best->cost == 0 || best->highest == 0)
     return CM_OK;
   stand(s, best->at, best->cost);
-  return anneal(s, least, o, run, best, error);
+  return anneal(s, least, o, best, error);
 }
 
-cm_status cm_relieve(const cm_graph *parts, const cm_axes *axes, cm_loads *loads, const cm_relief_options *options,
-                     cm_run *run, uint32_t *at, cm_relief_result *result, cm_error *error)
+cm_status cm_relieve(const cm_graph *parts, const cm_place_task *task, const cm_relief_options *options, uint32_t *at,
+                     cm_relief_result *result, cm_error *error)
 {
-  state s = {.parts = parts, .axes = axes, .loads = loads};
+  state s = {.parts = parts, .task = task, .axes = task->axes, .loads = options->loads};
   record best = {.at = at};
-  cm_relief_result made = {.least = cm_axes_cost(parts, axes, at)};
-  cm_status status = CM_NEW(run->memory, s.at, parts->vertex_count, error);
+  cm_relief_result made = {.least = cm_axes_cost(parts, task->axes, at)};
+  cm_status status = CM_NEW(task->run->memory, s.at, parts->vertex_count, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, s.occupant, axes->count, error);
+    status = CM_NEW(task->run->memory, s.occupant, task->axes->count, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, s.held, (size_t)loads->x.length * loads->y.length, error);
+    status = CM_NEW(task->run->memory, s.held, (size_t)s.loads->x.length * s.loads->y.length, error);
   if (status == CM_OK && parts->vertex_count > 0)
-    status = search(&s, options, run, &best, &made.before, error);
+    status = search(&s, options, &best, &made.before, error);
   cm_free(s.at);
   cm_free(s.occupant);
   cm_free(s.held);
   if (status != CM_OK)
     return status;
-  made.cost = cm_axes_cost(parts, axes, at);
+  made.cost = cm_axes_cost(parts, task->axes, at);
   made.highest = best.highest;
   *result = made;
   return CM_OK;

@@ -3,14 +3,14 @@
 #define CM_PLACEMENT_RELIEF_H
 
 #include "core/partition/graph.h"
-#include "core/placement/axes.h"
 #include "core/placement/qap/qap.h"
 #include "core/placement/relief/router_loads.h"
+#include "core/placement/task.h"
 
 typedef struct cm_relief_options {
+  cm_loads *loads;           /* of what the parts send */
   const cm_qap_pool *others; /* further placements to choose from; NULL: none */
   double work;               /* bookings of packets at routers that the search may take, about */
-  uint64_t seed;
 } cm_relief_options;
 
 typedef struct cm_relief_result {
@@ -27,7 +27,7 @@ extern const double cm_relief_dearer;
 /* Takes at [parts], numbers of cores of the axes, whose cost is the least that is known, to what scores best: among the
  * others, and what annealing finds from the best of them. Where nothing does, it stays. The result does not depend on
  * the number of threads. O(work + others * flows * rectangle of a way). */
-cm_status cm_relieve(const cm_graph *parts, const cm_axes *axes, cm_loads *loads, const cm_relief_options *options,
-                     cm_run *run, uint32_t *at, cm_relief_result *result, cm_error *error);
+cm_status cm_relieve(const cm_graph *parts, const cm_place_task *task, const cm_relief_options *options, uint32_t *at,
+                     cm_relief_result *result, cm_error *error);
 
 #endif

@@ -68,19 +68,19 @@ static cm_status prepare(cm_seating *w, const cm_region *region, cm_error *error
   return CM_OK;
 }
 
-/* Puts parts behind one router after the other; some begin with one (NULL: none do), where that leaves routers for all. */
-static void fill(cm_seating *w, const uint32_t *order, const uint8_t *begins)
+/* Puts parts behind one router after the other; some begin with one. */
+static void fill(cm_seating *w, const cm_part_order *order)
 {
   uint32_t parts = w->casts->parts, left = w->first_slot[w->seats];
   for (uint32_t i = 0, g = 0; i < parts; i++) {
-    uint32_t room = cm_seat_room(w, g) - w->size[g];
-    while (w->size[g] == cm_seat_room(w, g) ||
-           (begins != NULL && begins[order[i]] && w->size[g] > 0 && left - room >= parts - i)) {
-      left -= cm_seat_room(w, g) - w->size[g];
-      room = cm_seat_room(w, ++g);
+    uint32_t room = cm_seat_capacity(w, g) - w->size[g];
+    while (w->size[g] == cm_seat_capacity(w, g) ||
+           (order->begins != NULL && order->begins[order->part[i]] && w->size[g] > 0 && left - room >= parts - i)) {
+      left -= cm_seat_capacity(w, g) - w->size[g];
+      room = cm_seat_capacity(w, ++g);
     }
     left--;
-    w->group[order[i]] = g;
+    w->group[order->part[i]] = g;
     w->size[g]++;
   }
 }
@@ -152,7 +152,7 @@ static bool propose(cm_seating *w, uint32_t *a, uint32_t *b)
     return false;
   *a = group;
   *b = w->occupant[seat];
-  return w->size[group] <= cm_seat_room(w, seat) && w->size[*b] <= cm_seat_room(w, w->seat[group]);
+  return w->size[group] <= cm_seat_capacity(w, seat) && w->size[*b] <= cm_seat_capacity(w, w->seat[group]);
 }
 
 /* Makes an exchange; what it costs more. */
@@ -240,7 +240,7 @@ static cm_status enter(cm_seating *w, cm_error *error)
 
 static cm_group_cost told(const cm_seating *w)
 {
-  return (cm_group_cost){w->state.links, w->state.entries, cost(w)};
+  return (cm_group_cost){.links = w->state.links, .entries = w->state.entries, .sum = cost(w)};
 }
 
 static void seating_free(cm_seating *w)
@@ -252,28 +252,27 @@ static void seating_free(cm_seating *w)
   cm_group_state_free(&w->state);
 }
 
-cm_status cm_place_groups(const cm_casts *casts, const cm_chip *chip, const cm_region *region, const uint32_t *order,
-                          const uint8_t *begins, double steps, uint64_t seed, cm_run *run, uint32_t *core,
-                          cm_group_cost *cost_made, cm_error *error)
+cm_status cm_place_groups(const cm_casts *casts, const cm_place_task *task, const cm_part_order *order, double steps,
+                          uint32_t *core, cm_group_cost *cost_made, cm_error *error)
 {
-  cm_seating w = {.casts = casts, .chip = chip, .net = chip->interconnect, .run = run};
-  cm_random_init(&w.random, seed, CM_STREAM_TREES, 1);
+  cm_seating w = {.casts = casts, .chip = task->chip, .net = task->chip->interconnect, .run = task->run};
+  cm_random_init(&w.random, task->seed, CM_STREAM_TREES, 1);
   cm_status status = cm_interconnect_prepare(w.net, error);
   if (status == CM_OK)
-    status = prepare(&w, region, error);
+    status = prepare(&w, task->region, error);
   if (status == CM_OK) {
-    fill(&w, order, begins);
-    w.price = price_of(casts, chip);
-    status = cm_group_casts_new(casts, w.group, w.seats, run->memory, &w.between, error);
+    fill(&w, order);
+    w.price = price_of(casts, task->chip);
+    status = cm_group_casts_new(casts, w.group, w.seats, task->run->memory, &w.between, error);
   }
   if (status == CM_OK)
-    status = cm_seat_by_ways(&w, steps, seed, error);
+    status = cm_seat_by_ways(&w, steps, task->seed, error);
   if (status == CM_OK)
     status = enter(&w, error);
   if (status == CM_OK)
     status = anneal(&w, by_trees * steps, error);
   if (status == CM_OK) {
-    take_cores(&w, order, core);
+    take_cores(&w, order->part, core);
     *cost_made = told(&w);
   }
   seating_free(&w);

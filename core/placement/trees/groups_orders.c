@@ -12,10 +12,7 @@ static const char *const names[] = {"as they come", "populations", "grown"};
 
 typedef struct trial {
   const cm_casts *casts;
-  const cm_chip *chip;
-  const cm_region *region;
-  uint64_t seed;
-  cm_run *run;
+  const cm_place_task *task;
   uint32_t *plain, *grown; /* [parts] orders */
   uint32_t *core;          /* [parts] under way */
   uint8_t *begins;         /* [parts] */
@@ -25,8 +22,8 @@ typedef struct trial {
 
 static cm_status try_order(trial *t, which order, double steps, cm_group_cost *made, cm_error *error)
 {
-  return cm_place_groups(t->casts, t->chip, t->region, order == GROWN ? t->grown : t->plain,
-                         order == POPULATIONS ? t->begins : NULL, steps, t->seed, t->run, t->core, made, error);
+  cm_part_order parts = {order == GROWN ? t->grown : t->plain, order == POPULATIONS ? t->begins : NULL};
+  return cm_place_groups(t->casts, t->task, &parts, steps, t->core, made, error);
 }
 
 /* Parts that no cast reaches which reaches the one before: where populations begin. Whether there are such. */
@@ -46,7 +43,7 @@ static bool find_begins(const cm_casts *casts, const cm_inbound_casts *in, uint8
 
 static cm_status prepare(trial *t, cm_error *error)
 {
-  cm_memory *memory = t->run->memory;
+  cm_memory *memory = t->task->run->memory;
   uint32_t parts = t->casts->parts;
   if (CM_NEW(memory, t->plain, parts, error) != CM_OK || CM_NEW(memory, t->grown, parts, error) != CM_OK ||
       CM_NEW(memory, t->core, parts, error) != CM_OK || CM_NEW(memory, t->begins, parts, error) != CM_OK ||
@@ -55,7 +52,8 @@ static cm_status prepare(trial *t, cm_error *error)
   for (uint32_t p = 0; p < parts; p++)
     t->plain[p] = p;
   t->some_begin = find_begins(t->casts, &t->inbound, t->begins);
-  return cm_order_by_growth(t->casts, &t->inbound, t->chip->router_x * t->chip->router_y, t->run, t->grown, error);
+  return cm_order_by_growth(t->casts, &t->inbound, t->task->chip->router_x * t->task->chip->router_y, t->task->run, t->grown,
+                            error);
 }
 
 /* Each with a part of the effort: what it comes to. */
@@ -70,7 +68,7 @@ static cm_status sift(trial *t, double steps, cm_group_cost made[ORDERS], cm_err
 }
 
 /* The promising ones with all of it; of equals the first. */
-static cm_status choose(trial *t, double steps, uint32_t *core, cm_group_cost *least, const char **order, cm_error *error)
+static cm_status choose(trial *t, double steps, uint32_t *core, cm_group_cost *least, cm_error *error)
 {
   cm_group_cost first[ORDERS], made;
   if (sift(t, steps, first, error) != CM_OK)
@@ -82,32 +80,29 @@ static cm_status choose(trial *t, double steps, uint32_t *core, cm_group_cost *l
       continue;
     if (try_order(t, o, steps, &made, error) != CM_OK)
       return error->status;
-    if (*order == NULL || made.sum < least->sum) {
+    if (least->order == NULL || made.sum < least->sum) {
       memcpy(core, t->core, t->casts->parts * sizeof *core);
       *least = made;
-      *order = names[o];
+      least->order = names[o];
     }
   }
   return CM_OK;
 }
 
-cm_status cm_place_by_groups(const cm_casts *casts, const cm_chip *chip, const cm_region *region, double steps, uint64_t seed,
-                             cm_run *run, uint32_t *core, cm_group_cost *cost, const char **order, cm_error *error)
+cm_status cm_place_by_groups(const cm_casts *casts, const cm_place_task *task, double steps, uint32_t *core, cm_group_cost *cost,
+                             cm_error *error)
 {
-  trial t = {.casts = casts, .chip = chip, .region = region, .seed = seed, .run = run};
+  trial t = {.casts = casts, .task = task};
   cm_group_cost least = {0};
-  const char *best = NULL;
   cm_status status = prepare(&t, error);
   if (status == CM_OK)
-    status = choose(&t, steps, core, &least, &best, error);
+    status = choose(&t, steps, core, &least, error);
   cm_free(t.plain);
   cm_free(t.grown);
   cm_free(t.core);
   cm_free(t.begins);
   cm_inbound_casts_free(&t.inbound);
-  if (status != CM_OK)
-    return status;
-  *cost = least;
-  *order = best;
-  return CM_OK;
+  if (status == CM_OK)
+    *cost = least;
+  return status;
 }

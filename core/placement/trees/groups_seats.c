@@ -43,7 +43,7 @@ static uint32_t list_roomy(const cm_seating *w, uint32_t largest, uint32_t *core
 {
   uint32_t count = 0;
   for (uint32_t s = 0; s < w->seats; s++)
-    if (cm_seat_room(w, s) >= largest)
+    if (cm_seat_capacity(w, s) >= largest)
       cores[count++] = w->slot[w->first_slot[s]];
   qsort(cores, count, sizeof *cores, cm_ascending);
   return count;
@@ -70,7 +70,8 @@ cm_status cm_seat_by_ways(cm_seating *w, double looks, uint64_t seed, cm_error *
   cm_region roomy = {0};
   cm_graph *graph = NULL;
   uint32_t *at = NULL, groups = 0, largest = 0;
-  cm_way_options options = {.entries = looks, .seed = seed, .layout = 0.5};
+  cm_way_options options = {.entries = looks, .layout = 0.5};
+  cm_place_task task = {.chip = w->chip, .region = &roomy, .seed = seed, .run = w->run};
   cm_way_result result;
   for (; groups < w->seats && w->size[groups] > 0; groups++)
     largest = w->size[groups] > largest ? w->size[groups] : largest;
@@ -82,7 +83,7 @@ cm_status cm_seat_by_ways(cm_seating *w, double looks, uint64_t seed, cm_error *
   if (status == CM_OK && roomy.core_count >= groups) {
     status = graph_of(w, groups, &graph, error);
     if (status == CM_OK)
-      status = cm_place_by_ways(graph, w->chip, &roomy, &options, w->run, at, &result, error);
+      status = cm_place_by_ways(graph, &task, &options, at, &result, error);
     if (status == CM_OK)
       take_seats(w, groups, roomy.cores, at);
   }

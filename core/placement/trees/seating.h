@@ -28,7 +28,7 @@ typedef struct cm_seating {
   double price; /* of an entry, in what links cost */
 } cm_seating;
 
-static inline uint32_t cm_seat_room(const cm_seating *w, uint32_t seat)
+static inline uint32_t cm_seat_capacity(const cm_seating *w, uint32_t seat)
 {
   return w->first_slot[seat + 1] - w->first_slot[seat];
 }
@@ -36,11 +36,15 @@ static inline uint32_t cm_seat_room(const cm_seating *w, uint32_t seat)
 /* Seats the groups by the ways between each two, with so many looks, where enough routers have room for the largest. */
 cm_status cm_seat_by_ways(cm_seating *seating, double looks, uint64_t seed, cm_error *error);
 
-/* Fills core [casts->parts] with parts in an order [casts->parts] behind one router after the other; those of `begins` [casts->parts]
- * (NULL: none) begin with one, where that leaves room for all. */
-cm_status cm_place_groups(const cm_casts *casts, const cm_chip *chip, const cm_region *region, const uint32_t *order,
-                          const uint8_t *begins, double steps, uint64_t seed, cm_run *run, uint32_t *core, cm_group_cost *cost,
-                          cm_error *error);
+/* An order in which parts stand behind one router after the other. */
+typedef struct cm_part_order {
+  const uint32_t *part;  /* [parts] */
+  const uint8_t *begins; /* [parts] those that begin with a router, where that leaves room for all; NULL: none */
+} cm_part_order;
+
+/* Fills core [casts->parts] with the parts in this order. */
+cm_status cm_place_groups(const cm_casts *casts, const cm_place_task *task, const cm_part_order *order, double steps,
+                          uint32_t *core, cm_group_cost *cost, cm_error *error);
 
 /* An order in which parts that talk with each other stand behind one router: a group goes on with the part that it talks with most,
  * and begins with the one that the group before talks with most. O(cores of a router * targets of casts). */

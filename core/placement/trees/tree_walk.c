@@ -212,19 +212,19 @@ static cm_status find_guide(cm_tree_walk *w, uint32_t parts, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_tree_walk_new(const cm_casts *casts, const cm_chip *chip, const cm_region *region, const uint32_t *core,
-                           uint64_t seed, uint64_t stream, cm_run *run, cm_tree_walk **walk, cm_error *error)
+cm_status cm_tree_walk_new(const cm_casts *casts, const cm_place_task *task, const uint32_t *core, uint64_t stream,
+                           cm_tree_walk **walk, cm_error *error)
 {
   cm_tree_walk *w;
-  if (CM_NEW(run->memory, w, 1, error) != CM_OK)
+  if (CM_NEW(task->run->memory, w, 1, error) != CM_OK)
     return error->status;
-  w->run = run;
-  w->chip = chip;
-  w->region = region;
-  cm_random_init(&w->random, seed, CM_STREAM_TREES, stream);
+  w->run = task->run;
+  w->chip = task->chip;
+  w->region = task->region;
+  cm_random_init(&w->random, task->seed, CM_STREAM_TREES, stream);
   cm_status status = sit(w, core, casts->parts, error);
   if (status == CM_OK)
-    status = cm_trees_new(casts, chip, core, run, &w->trees, error);
+    status = cm_trees_new(casts, w->chip, core, w->run, &w->trees, error);
   if (status == CM_OK)
     status = find_guide(w, casts->parts, error);
   if (status != CM_OK) {

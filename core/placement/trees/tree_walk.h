@@ -3,7 +3,7 @@
 #define CM_PLACEMENT_TREE_WALK_H
 
 #include "base/random.h"
-#include "core/chip/region.h"
+#include "core/placement/task.h"
 #include "core/placement/trees/tree_prices.h"
 #include "core/placement/trees/tree_state.h"
 
@@ -27,8 +27,8 @@ typedef struct cm_tree_walk {
 
 /* Starts at core [casts->parts]. Guided where the chip has no torus and a row of prices a part has room; else by
  * proposals beside a part's core and near the middle of three that it talks to. */
-cm_status cm_tree_walk_new(const cm_casts *casts, const cm_chip *chip, const cm_region *region, const uint32_t *core,
-                           uint64_t seed, uint64_t stream, cm_run *run, cm_tree_walk **walk, cm_error *error);
+cm_status cm_tree_walk_new(const cm_casts *casts, const cm_place_task *task, const uint32_t *core, uint64_t stream,
+                           cm_tree_walk **walk, cm_error *error);
 void cm_tree_walk_free(cm_tree_walk *walk); /* NULL is allowed */
 
 /* Whether walks on this ground are guided. */

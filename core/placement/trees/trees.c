@@ -17,11 +17,11 @@
 enum { SAMPLES = 256, STARTS_MAX = 4 };
 
 /* Temperatures in mean changes of a swap of neighbours; casts a part that a sample keeps at least. */
-static const double hot = 6, cold = 0.15, casts_least = 150;
+static const double hot = 6, cold = 0.15, casts_min = 150;
 
 typedef struct effort {
   double looks;                     /* at casts, in all */
-  double sweeps_least, sweeps_most; /* proposals for every part, of one annealing */
+  double sweeps_min, sweeps_most;   /* proposals for every part, of one annealing */
   double sweeps_last;               /* of the descent on all casts, where a sample was annealed, at most */
 } effort;
 
@@ -39,13 +39,10 @@ typedef struct start {
 } start;
 
 typedef struct search {
-  const cm_chip *chip;
-  const cm_region *region;
-  cm_run *run;
+  const cm_place_task *task;
   const cm_casts *casts;   /* those that are annealed */
   const uint32_t *core;    /* [parts] where the parts begin */
   uint32_t sweeps;
-  uint64_t seed;
   start start[STARTS_MAX];
 } search;
 
@@ -71,7 +68,7 @@ static cm_status anneal_one(void *context, size_t index, cm_error *error)
   search *s = context;
   start *one = &s->start[index];
   cm_tree_walk *w;
-  if (cm_tree_walk_new(s->casts, s->chip, s->region, s->core, s->seed, index, s->run, &w, error) != CM_OK)
+  if (cm_tree_walk_new(s->casts, s->task, s->core, index, &w, error) != CM_OK)
     return error->status;
   cm_status status = sweep(w, s->sweeps, hot, cold, false, error);
   if (status == CM_OK)
@@ -89,7 +86,7 @@ static cm_status anneal_one(void *context, size_t index, cm_error *error)
 static cm_status descend(search *s, const cm_casts *all, uint32_t sweeps, start *best, cm_error *error)
 {
   cm_tree_walk *w;
-  if (cm_tree_walk_new(all, s->chip, s->region, best->core, s->seed, STARTS_MAX, s->run, &w, error) != CM_OK)
+  if (cm_tree_walk_new(all, s->task, best->core, STARTS_MAX, &w, error) != CM_OK)
     return error->status;
   cm_status status = sweep(w, sweeps, 0, 0, true, error);
   if (status == CM_OK) {
@@ -106,8 +103,9 @@ static cm_status descend(search *s, const cm_casts *all, uint32_t sweeps, start 
  * guided, all targets of all casts for the prices, but a swap only now and then. */
 static double looks_of(const search *s, const cm_casts *casts)
 {
-  double targets = (double)casts->first[casts->count], squares = 0, cells = s->region->width * (double)s->region->height;
-  if (!cm_tree_walk_guided(s->chip, s->region, casts->parts))
+  double targets = (double)casts->first[casts->count], squares = 0,
+         cells = s->task->region->width * (double)s->task->region->height;
+  if (!cm_tree_walk_guided(s->task->chip, s->task->region, casts->parts))
     return 4 * targets + casts->parts;
   for (uint32_t e = 0; e < casts->count; e++)
     squares += pow((double)(casts->first[e + 1] - casts->first[e]), 2);
@@ -122,9 +120,9 @@ typedef struct plan {
 static plan plan_for(const search *s, const cm_casts *casts, const effort *e)
 {
   double whole = looks_of(s, casts), sweeps = e->looks / whole, share = 1;
-  if (sweeps < e->sweeps_least) {
-    double least = casts_least * casts->parts / ((double)casts->first[casts->count] + 1);
-    share = fmin(fmax(sweeps / e->sweeps_least, least), 1);
+  if (sweeps < e->sweeps_min) {
+    double least = casts_min * casts->parts / ((double)casts->first[casts->count] + 1);
+    share = fmin(fmax(sweeps / e->sweeps_min, least), 1);
     sweeps = fmax(sweeps / share, 2);
   }
   double last = fmin(fmax(e->looks / whole, 1), e->sweeps_last);
@@ -141,14 +139,14 @@ static cm_status anneal(search *s, const cm_casts *casts, const plan *p, start *
   s->sweeps = p->sweeps;
   cm_status status = CM_OK;
   if (p->share < 1) {
-    status = cm_casts_sample(casts, (uint64_t)(p->share * (double)casts->first[casts->count]), s->seed, s->run, &sample,
-                             error);
+    status = cm_casts_sample(casts, (uint64_t)(p->share * (double)casts->first[casts->count]), s->task->seed, s->task->run,
+                             &sample, error);
     s->casts = sample;
   }
   for (uint32_t i = 0; status == CM_OK && i < p->starts; i++)
-    status = CM_NEW(s->run->memory, s->start[i].core, parts, error);
+    status = CM_NEW(s->task->run->memory, s->start[i].core, parts, error);
   if (status == CM_OK)
-    status = cm_parallel(s->run, p->starts, anneal_one, s, error);
+    status = cm_parallel(s->task->run, p->starts, anneal_one, s, error);
   cm_casts_free(sample);
   *best = &s->start[0];
   for (uint32_t i = 1; i < p->starts; i++)
@@ -172,9 +170,9 @@ static cm_status improve(search *s, const cm_casts *casts, const effort *e, uint
 {
   plan p = plan_for(s, casts, e);
   start *best;
-  if (cm_trees_cost(casts, s->chip, core, s->run, &result->before, error) != CM_OK ||
+  if (cm_trees_cost(casts, s->task->chip, core, s->task->run, &result->before, error) != CM_OK ||
       anneal(s, casts, &p, &best, error) != CM_OK ||
-      cm_trees_cost(casts, s->chip, best->core, s->run, &result->after, error) != CM_OK)
+      cm_trees_cost(casts, s->task->chip, best->core, s->task->run, &result->after, error) != CM_OK)
     return error->status;
   *result = (cm_trees_result){.before = result->before, .after = result->after, .sweeps = p.sweeps, .starts = p.starts,
                               .swaps = best->swaps, .sampled = p.share < 1};
@@ -185,18 +183,17 @@ static cm_status improve(search *s, const cm_casts *casts, const effort *e, uint
   return CM_OK;
 }
 
-cm_status cm_place_by_trees(const cm_casts *casts, const cm_chip *chip, const cm_region *region,
-                            cm_arrange_effort effort_wanted, uint64_t seed, cm_run *run, uint32_t *core,
+cm_status cm_place_by_trees(const cm_casts *casts, const cm_place_task *task, cm_arrange_effort wanted, uint32_t *core,
                             cm_trees_result *result, cm_error *error)
 {
-  search s = {.chip = chip, .region = region, .run = run, .core = core, .seed = seed};
+  search s = {.task = task, .core = core};
   cm_trees_result found = {0};
   cm_status status = CM_OK;
-  cm_run_phase(run, "trees");
-  if (casts->count > 0 && chip->interconnect != NULL)
-    status = cm_place_by_way_trees(casts, chip, region, effort_wanted, seed, run, core, &found, error);
+  cm_run_phase(task->run, "trees");
+  if (casts->count > 0 && task->chip->interconnect != NULL)
+    status = cm_place_by_way_trees(casts, task, wanted, core, &found, error);
   else if (casts->count > 0)
-    status = improve(&s, casts, &efforts[effort_wanted], core, &found, error);
+    status = improve(&s, casts, &efforts[wanted], core, &found, error);
   for (uint32_t i = 0; i < STARTS_MAX; i++)
     cm_free(s.start[i].core);
   if (status == CM_OK)

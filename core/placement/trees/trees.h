@@ -3,8 +3,8 @@
 #ifndef CM_PLACEMENT_TREES_H
 #define CM_PLACEMENT_TREES_H
 
-#include "core/chip/region.h"
 #include "core/placement/arrange.h"
+#include "core/placement/task.h"
 #include "core/placement/trees/casts.h"
 
 typedef struct cm_trees_result {
@@ -21,8 +21,7 @@ bool cm_has_groups(const cm_chip *chip);
 /* Improves core [casts->parts], cores of the region, by swaps with each other and with its empty cores, of the same kind
  * (core/chip/classes.h) where they differ; never worse than it was. The effort is counted in casts that are looked at: the result depends on the input and the seed alone, not on
  * the number of threads. Phase "trees". Memory 12 bytes a target of a cast and thread, besides the casts. */
-cm_status cm_place_by_trees(const cm_casts *casts, const cm_chip *chip, const cm_region *region,
-                            cm_arrange_effort effort, uint64_t seed, cm_run *run, uint32_t *core,
+cm_status cm_place_by_trees(const cm_casts *casts, const cm_place_task *task, cm_arrange_effort effort, uint32_t *core,
                             cm_trees_result *result, cm_error *error);
 
 /* Sum over casts of weight * cost of the tree's links, in units (cm_hop_units), from scratch. O(pins log). */

@@ -18,7 +18,7 @@ enum { SAMPLES = 400, CHECK_EVERY = 256, STEPS_MAX = 3 };
 
 /* Temperatures in mean changes of a proposal; what is left of the effort is spent going downhill; proposals a part that a sample of
  * the casts is to allow, and casts a part that it keeps at least. */
-static const double hot = 0.3, cold = 0.01, annealed = 0.9, sweeps_least = 40, casts_least = 20;
+static const double hot = 0.3, cold = 0.01, annealed = 0.9, sweeps_min = 40, casts_min = 20;
 
 /* Routers looked at, and proposals a part at most. */
 static const struct {
@@ -30,10 +30,8 @@ static const struct {
 };
 
 typedef struct walk {
-  const cm_chip *chip;
+  const cm_place_task *task;
   const cm_interconnect *net;
-  const cm_region *region;
-  cm_run *run;
   cm_way_trees *trees;
   cm_random random;
   uint32_t *first_slot; /* [grid + 1] cores of the region by router, in slot */
@@ -56,26 +54,26 @@ static void walk_free(walk *w)
 
 static cm_status walk_new(walk *w, const cm_casts *casts, const uint32_t *core, cm_error *error)
 {
-  const cm_region *r = w->region;
-  cm_memory *memory = w->run->memory;
+  const cm_region *r = w->task->region;
+  cm_memory *memory = w->task->run->memory;
   uint32_t grid = w->net->columns * w->net->rows;
   if (CM_NEW(memory, w->first_slot, (size_t)grid + 2, error) != CM_OK || CM_NEW(memory, w->slot, r->core_count, error) != CM_OK ||
       CM_NEW(memory, w->seat, casts->parts, error) != CM_OK || CM_NEW(memory, w->occupant, r->core_count, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < r->core_count; i++) {
-    w->first_slot[cm_router_of(w->chip, r->cores[i]) + 2]++;
+    w->first_slot[cm_router_of(w->task->chip, r->cores[i]) + 2]++;
     w->occupant[i] = CM_NO_PART;
   }
   for (uint32_t at = 0; at < grid; at++)
     w->first_slot[at + 2] += w->first_slot[at + 1];
   for (uint32_t i = 0; i < r->core_count; i++)
-    w->slot[w->first_slot[cm_router_of(w->chip, r->cores[i]) + 1]++] = i;
+    w->slot[w->first_slot[cm_router_of(w->task->chip, r->cores[i]) + 1]++] = i;
   for (uint32_t p = 0; p < casts->parts; p++) {
     const uint32_t *found = bsearch(&core[p], r->cores, r->core_count, sizeof *r->cores, cm_ascending);
     w->seat[p] = (uint32_t)(found - r->cores);
     w->occupant[w->seat[p]] = p;
   }
-  return cm_way_trees_new(casts, w->chip, core, w->run, &w->trees, error);
+  return cm_way_trees_new(casts, w->task->chip, core, w->task->run, &w->trees, error);
 }
 
 /* ---- proposals ---- */
@@ -117,8 +115,8 @@ static bool propose(walk *w, proposal *p)
   if (router == t->router[p->part])
     return false;
   p->seat = w->slot[w->first_slot[router] + (uint32_t)cm_random_below(&w->random, slots_of(w, router))];
-  const uint32_t *cores = w->region->cores;
-  const uint8_t *class = w->chip->class_of;
+  const uint32_t *cores = w->task->region->cores;
+  const uint8_t *class = w->task->chip->class_of;
   if (class != NULL && class[cores[p->seat]] != class[cores[w->seat[p->part]]])
     return false;
   p->other = w->occupant[p->seat];
@@ -128,7 +126,7 @@ static bool propose(walk *w, proposal *p)
 
 static cm_status take(walk *w, const proposal *p, cm_error *error)
 {
-  uint32_t old = w->seat[p->part], router = cm_router_of(w->chip, w->region->cores[p->seat]);
+  uint32_t old = w->seat[p->part], router = cm_router_of(w->task->chip, w->task->region->cores[p->seat]);
   if (cm_way_trees_swap(w->trees, p->part, p->other, router, p->change, error) != CM_OK)
     return error->status;
   w->seat[p->part] = p->seat;
@@ -165,7 +163,7 @@ static cm_status anneal(walk *w, double proposals, double steps, double mean, ui
     if (*made % CHECK_EVERY == 0) {
       done = fmax((double)*made / proposals, (w->trees->steps - begin) / steps);
       temperature = done > annealed ? 0 : cm_cooled(mean * hot, cold / hot, done / annealed);
-      if (cm_run_progress(w->run, fmin(done, 1), -1, w->trees->casts->parts, NAN, error) != CM_OK)
+      if (cm_run_progress(w->task->run, fmin(done, 1), -1, w->trees->casts->parts, NAN, error) != CM_OK)
         return error->status;
     }
     if (!propose(w, &p))
@@ -184,10 +182,10 @@ static cm_status survey(walk *w, const cm_casts *casts, const uint32_t *core, do
   double each;
   cm_status status = walk_new(w, casts, core, error);
   if (status == CM_OK) {
-    double least = casts_least * casts->parts / ((double)casts->first[casts->count] + 1);
+    double least = casts_min * casts->parts / ((double)casts->first[casts->count] + 1);
     *cost = (uint64_t)w->trees->sum << w->trees->weight_shift;
     (void)mean_change(w, &each);
-    *share = fmin(fmax(steps / (each * sweeps_least * casts->parts), least), 1);
+    *share = fmin(fmax(steps / (each * sweeps_min * casts->parts), least), 1);
   }
   walk_free(w);
   return status;
@@ -204,7 +202,7 @@ static cm_status improve(walk *w, const cm_casts *casts, double steps, double sw
     status = anneal(w, sweeps * casts->parts, steps, mean, &proposals, error);
   }
   for (uint32_t p = 0; p < casts->parts && status == CM_OK; p++)
-    core[p] = w->region->cores[w->seat[p]];
+    core[p] = w->task->region->cores[w->seat[p]];
   walk_free(w);
   *made = (uint32_t)(proposals / casts->parts);
   return status;
@@ -213,7 +211,7 @@ static cm_status improve(walk *w, const cm_casts *casts, double steps, double sw
 static cm_status cost_of(const walk *w, const cm_casts *casts, const uint32_t *core, uint64_t *cost, cm_error *error)
 {
   cm_way_trees *trees;
-  if (cm_way_trees_new(casts, w->chip, core, w->run, &trees, error) != CM_OK)
+  if (cm_way_trees_new(casts, w->task->chip, core, w->task->run, &trees, error) != CM_OK)
     return error->status;
   *cost = (uint64_t)trees->sum << trees->weight_shift;
   cm_way_trees_free(trees);
@@ -221,22 +219,23 @@ static cm_status cost_of(const walk *w, const cm_casts *casts, const uint32_t *c
 }
 
 /* Parts one by one, from where they stand. */
-static cm_status place_parts(const cm_casts *casts, const cm_chip *chip, const cm_region *region, cm_arrange_effort effort,
-                             uint64_t seed, cm_run *run, uint32_t *core, cm_trees_result *result, cm_error *error)
+static cm_status place_parts(const cm_casts *casts, const cm_place_task *task, cm_arrange_effort effort, uint32_t *core,
+                             cm_trees_result *result, cm_error *error)
 {
-  walk w = {.chip = chip, .net = chip->interconnect, .region = region, .run = run};
+  walk w = {.task = task, .net = task->chip->interconnect};
   cm_trees_result made = {.starts = 1};
   cm_casts *sample = NULL;
   uint32_t *trial;
   double share = 1, steps = efforts[effort].steps;
-  if (CM_NEW(run->memory, trial, casts->parts, error) != CM_OK)
+  if (CM_NEW(task->run->memory, trial, casts->parts, error) != CM_OK)
     return error->status;
   memcpy(trial, core, casts->parts * sizeof *trial);
-  cm_random_init(&w.random, seed, CM_STREAM_TREES, 0);
+  cm_random_init(&w.random, task->seed, CM_STREAM_TREES, 0);
   cm_status status = survey(&w, casts, core, steps, &made.before, &share, error);
   made.sampled = share < 1;
   if (status == CM_OK && made.sampled)
-    status = cm_casts_sample(casts, (uint64_t)(share * (double)casts->first[casts->count]), seed, run, &sample, error);
+    status =
+      cm_casts_sample(casts, (uint64_t)(share * (double)casts->first[casts->count]), task->seed, task->run, &sample, error);
   if (status == CM_OK)
     status = improve(&w, made.sampled ? sample : casts, steps, efforts[effort].sweeps, trial, &made.sweeps, error);
   cm_casts_free(sample);
@@ -278,46 +277,56 @@ static double bound_of(const cm_casts *casts, const cm_chip *chip)
 }
 
 /* Parts one by one from where they stand, where that costs less; *cost is what they come to. */
-static cm_status refine(const cm_casts *casts, const cm_chip *chip, const cm_region *region, cm_arrange_effort effort,
-                        uint64_t seed, cm_run *run, uint32_t *core, uint32_t *trial, cm_group_cost *cost, cm_trees_result *made,
-                        cm_error *error)
+static cm_status refine(const cm_casts *casts, const cm_place_task *task, cm_arrange_effort effort, uint32_t *core,
+                        cm_group_cost *cost, cm_trees_result *made, cm_error *error)
 {
   cm_group_cost refined;
   cm_trees_result result;
-  memcpy(trial, core, casts->parts * sizeof *core);
-  if (place_parts(casts, chip, region, effort, seed, run, trial, &result, error) != CM_OK ||
-      cm_group_cost_of(casts, chip, trial, run, &refined, error) != CM_OK)
+  uint32_t *trial;
+  if (CM_NEW(task->run->memory, trial, casts->parts, error) != CM_OK)
     return error->status;
-  result.before = made->before;
-  result.groups = made->groups;
-  if (refined.sum < cost->sum) {
+  memcpy(trial, core, casts->parts * sizeof *core);
+  cm_status status = place_parts(casts, task, effort, trial, &result, error);
+  if (status == CM_OK)
+    status = cm_group_cost_of(casts, task->chip, trial, task->run, &refined, error);
+  if (status == CM_OK && refined.sum < cost->sum) {
+    result.before = made->before;
+    result.groups = made->groups;
     memcpy(core, trial, casts->parts * sizeof *core);
     *cost = refined;
     *made = result;
   }
-  return CM_OK;
+  cm_free(trial);
+  return status;
 }
 
-static cm_status place_groups(const cm_casts *casts, const cm_chip *chip, const cm_region *region, cm_arrange_effort effort,
-                              uint64_t seed, cm_run *run, uint32_t *core, uint32_t *trial, cm_trees_result *result,
-                              cm_error *error)
+static cm_status place_groups(const cm_casts *casts, const cm_place_task *task, cm_arrange_effort effort, uint32_t *core,
+                              cm_trees_result *result, cm_error *error)
 {
   cm_group_cost cost, groups;
-  const char *order;
+  const cm_chip *chip = task->chip;
+  cm_trees_result made = {.starts = 1};
+  uint32_t *trial;
   double steps = fmin(group_efforts[effort].each * casts->parts, group_efforts[effort].most);
-  if (cm_group_cost_of(casts, chip, core, run, &cost, error) != CM_OK ||
-      cm_place_by_groups(casts, chip, region, steps, seed, run, trial, &groups, &order, error) != CM_OK)
+  if (CM_NEW(task->run->memory, trial, casts->parts, error) != CM_OK)
     return error->status;
-  cm_trees_result made = {.before = (uint64_t)cost.links, .starts = 1};
-  if (groups.sum < cost.sum) {
-    memcpy(core, trial, casts->parts * sizeof *core);
-    cost = groups;
-    made.groups = order;
+  cm_status status = cm_group_cost_of(casts, chip, core, task->run, &cost, error);
+  if (status == CM_OK)
+    status = cm_place_by_groups(casts, task, steps, trial, &groups, error);
+  if (status == CM_OK) {
+    made.before = (uint64_t)cost.links;
+    if (groups.sum < cost.sum) {
+      memcpy(core, trial, casts->parts * sizeof *core);
+      cost = groups;
+      made.groups = groups.order;
+    }
+    bool by_links = cost.sum - cost.links < few_entries * cost.sum;
+    if ((by_links || made.groups == NULL) && cost.links > near_bound * bound_of(casts, chip))
+      status = refine(casts, task, effort, core, &cost, &made, error);
   }
-  bool by_links = cost.sum - cost.links < few_entries * cost.sum;
-  if ((by_links || made.groups == NULL) && cost.links > near_bound * bound_of(casts, chip) &&
-      refine(casts, chip, region, effort, seed, run, core, trial, &cost, &made, error) != CM_OK)
-    return error->status;
+  cm_free(trial);
+  if (status != CM_OK)
+    return status;
   made.after = (uint64_t)cost.links;
   *result = made;
   return CM_OK;
@@ -328,15 +337,9 @@ bool cm_has_groups(const cm_chip *chip)
   return chip->interconnect != NULL && chip->table_entries != 0 && chip->class_of == NULL && chip->router_x * chip->router_y > 1;
 }
 
-cm_status cm_place_by_way_trees(const cm_casts *casts, const cm_chip *chip, const cm_region *region, cm_arrange_effort effort,
-                                uint64_t seed, cm_run *run, uint32_t *core, cm_trees_result *result, cm_error *error)
+cm_status cm_place_by_way_trees(const cm_casts *casts, const cm_place_task *task, cm_arrange_effort effort, uint32_t *core,
+                                cm_trees_result *result, cm_error *error)
 {
-  uint32_t *trial;
-  if (!cm_has_groups(chip))
-    return place_parts(casts, chip, region, effort, seed, run, core, result, error);
-  if (CM_NEW(run->memory, trial, casts->parts, error) != CM_OK)
-    return error->status;
-  cm_status status = place_groups(casts, chip, region, effort, seed, run, core, trial, result, error);
-  cm_free(trial);
-  return status;
+  return cm_has_groups(task->chip) ? place_groups(casts, task, effort, core, result, error)
+                                   : place_parts(casts, task, effort, core, result, error);
 }

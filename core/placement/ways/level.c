@@ -103,7 +103,7 @@ static bool propose(void *context, cm_trade *p, double *looked)
   return true;
 }
 
-cm_status cm_ways_place_level(cm_ways *w, uint32_t level, double start, double entries, uint64_t seed, cm_error *error)
+cm_status cm_ways_place_level(cm_ways *w, uint32_t level, double start, double entries, cm_error *error)
 {
   unsigned shift = CM_BLOCK_BITS * level;
   uint32_t cells = (w->slots + (1u << shift) - 1) >> shift;
@@ -119,7 +119,7 @@ cm_status cm_ways_place_level(cm_ways *w, uint32_t level, double start, double e
   memset(w->occupant, 0xff, cells * sizeof *w->occupant);
   for (uint32_t b = 0; b < s.blocks; b++)
     w->occupant[w->at[b]] = b;
-  cm_random_init(&s.random, seed, CM_STREAM_BLOCKS, 1000 + level);
+  cm_random_init(&s.random, w->task->seed, CM_STREAM_BLOCKS, 1000 + level);
   cm_trades trades = {.context = &s, .propose = propose, .at = w->at, .occupant = w->occupant, .random = &s.random, .hot = start,
                       .cold = cold, .cooled = 0.95, .entries = entries, .level = (int)level, .things = s.blocks};
   cm_status status = s.movable > 1 ? cm_anneal_trades(&trades, w->run, &w->moves, error) : CM_OK;

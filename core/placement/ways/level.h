@@ -5,11 +5,13 @@
 #include "base/run.h"
 #include "core/chip/interconnect/interconnect.h"
 #include "core/partition/multilevel.h"
+#include "core/placement/task.h"
 #include "core/placement/trades.h"
 
 enum { CM_BLOCK_BITS = 2 };
 
 typedef struct cm_ways {
+  const cm_place_task *task;
   const cm_interconnect *net;
   cm_run *run;
   uint32_t parts, slots, routers;
@@ -36,6 +38,6 @@ static inline uint64_t cm_ways_distance(const cm_ways *w, uint32_t a, uint32_t b
 
 /* Anneals the blocks of a level from where w->at has them, for about `entries` looks at entries of the graph, from temperature `start`
  * in mean changes of a proposal. */
-cm_status cm_ways_place_level(cm_ways *w, uint32_t level, double start, double entries, uint64_t seed, cm_error *error);
+cm_status cm_ways_place_level(cm_ways *w, uint32_t level, double start, double entries, cm_error *error);
 
 #endif

@@ -33,7 +33,7 @@ static uint64_t cost_of(const cm_ways *w, const cm_csr_graph *g)
 }
 
 /* The finest level gets half of the effort, and all coarser ones share the rest. */
-static cm_status descend(cm_ways *w, double entries, uint64_t seed, cm_error *error)
+static cm_status descend(cm_ways *w, double entries, cm_error *error)
 {
   const cm_hierarchy *h = &w->hierarchy;
   for (uint32_t b = 0; b < h->vertices[h->levels - 1]; b++)
@@ -42,7 +42,7 @@ static cm_status descend(cm_ways *w, double entries, uint64_t seed, cm_error *er
     double share = h->levels == 1 ? 1 : level == 0 ? 0.5 : 0.5 / (h->levels - 1);
     if (level + 1 < h->levels)
       take_apart(w, level);
-    if (cm_ways_place_level(w, level, level + 1 == h->levels ? hot : warm, entries * share, seed, error) != CM_OK)
+    if (cm_ways_place_level(w, level, level + 1 == h->levels ? hot : warm, entries * share, error) != CM_OK)
       return error->status;
   }
   return CM_OK;
@@ -69,7 +69,7 @@ static void choose_pose(cm_ways *w, cm_layout *layout)
   cm_layout_pose(layout, &best, w->at);
 }
 
-static cm_status lay_out(cm_ways *w, double entries, uint64_t seed, cm_error *error)
+static cm_status lay_out(cm_ways *w, double entries, cm_error *error)
 {
   cm_layout layout;
   uint32_t *router;
@@ -77,13 +77,13 @@ static cm_status lay_out(cm_ways *w, double entries, uint64_t seed, cm_error *er
     return error->status;
   for (uint32_t i = 0; i < w->slots; i++)
     router[i] = w->router[w->slot_router[i]];
-  cm_status status = cm_layout_new(&w->hierarchy, w->net, router, w->slots, seed, w->run, &layout, error);
+  cm_status status = cm_layout_new(&w->hierarchy, w->net, router, w->slots, w->task->seed, w->run, &layout, error);
   cm_free(router);
   if (status != CM_OK)
     return status;
   choose_pose(w, &layout);
   cm_layout_free(&layout);
-  return cm_ways_place_level(w, 0, tepid, entries, seed, error);
+  return cm_ways_place_level(w, 0, tepid, entries, error);
 }
 
 /* What modes and poses look at, in entries and parts. */
@@ -95,13 +95,13 @@ static double price_of_layout(const cm_ways *w)
 }
 
 /* From a layout; where that costs less than what stands it stays. */
-static cm_status try_layout(cm_ways *w, double entries, uint64_t seed, cm_way_result *result, cm_error *error)
+static cm_status try_layout(cm_ways *w, double entries, cm_way_result *result, cm_error *error)
 {
   uint32_t *kept;
   if (CM_NEW(w->run->memory, kept, w->parts, error) != CM_OK)
     return error->status;
   memcpy(kept, w->at, w->parts * sizeof *kept);
-  cm_status status = lay_out(w, entries, seed, error);
+  cm_status status = lay_out(w, entries, error);
   uint64_t cost = status == CM_OK ? cost_of(w, w->hierarchy.level[0]) : UINT64_MAX;
   if (cost < result->after)
     result->after = cost;
@@ -118,10 +118,10 @@ static cm_status place(cm_ways *w, const cm_way_options *options, cm_way_result 
   for (uint32_t b = 0; b < w->parts; b++)
     w->at[b] = b;
   result->before = cost_of(w, w->hierarchy.level[0]);
-  if (descend(w, both ? options->entries - share : options->entries, options->seed, error) != CM_OK)
+  if (descend(w, both ? options->entries - share : options->entries, error) != CM_OK)
     return error->status;
   result->after = cost_of(w, w->hierarchy.level[0]);
-  if (both && try_layout(w, laid, options->seed, result, error) != CM_OK)
+  if (both && try_layout(w, laid, result, error) != CM_OK)
     return error->status;
   result->moves = w->moves;
   return CM_OK;
@@ -129,8 +129,10 @@ static cm_status place(cm_ways *w, const cm_way_options *options, cm_way_result 
 
 /* ---- the region ---- */
 
-static cm_status survey(cm_ways *w, const cm_chip *chip, const cm_region *region, cm_error *error)
+static cm_status survey(cm_ways *w, cm_error *error)
 {
+  const cm_chip *chip = w->task->chip;
+  const cm_region *region = w->task->region;
   const cm_interconnect *net = w->net;
   cm_memory *memory = w->run->memory;
   uint32_t grid = net->columns * net->rows;
@@ -173,13 +175,13 @@ static cm_status survey(cm_ways *w, const cm_chip *chip, const cm_region *region
 }
 
 /* The parts along an order by clusters, and blocks of them. */
-static cm_status order_parts(cm_ways *w, const cm_graph *parts, uint64_t seed, cm_error *error)
+static cm_status order_parts(cm_ways *w, const cm_graph *parts, cm_error *error)
 {
   cm_csr_graph *plain, *ordered;
   if (CM_NEW(w->run->memory, w->part_order, w->parts, error) != CM_OK ||
       cm_graph_renumbered(parts, NULL, w->run, &plain, error) != CM_OK)
     return error->status;
-  cm_status status = cm_order_by_clusters(plain, seed, w->run, w->part_order, error);
+  cm_status status = cm_order_by_clusters(plain, w->task->seed, w->run, w->part_order, error);
   cm_csr_graph_free(plain);
   if (status == CM_OK)
     status = cm_graph_renumbered(parts, w->part_order, w->run, &ordered, error);
@@ -191,18 +193,22 @@ static cm_status order_parts(cm_ways *w, const cm_graph *parts, uint64_t seed, c
   return status;
 }
 
-cm_status cm_place_by_ways(const cm_graph *parts, const cm_chip *chip, const cm_region *region, const cm_way_options *options,
-                           cm_run *run, uint32_t *at, cm_way_result *result, cm_error *error)
+cm_status cm_place_by_ways(const cm_graph *parts, const cm_place_task *task, const cm_way_options *options, uint32_t *at,
+                           cm_way_result *result, cm_error *error)
 {
-  cm_ways w = {.net = chip->interconnect, .run = run, .parts = parts->vertex_count, .slots = region->core_count};
+  cm_ways w = {.task = task,
+               .net = task->chip->interconnect,
+               .run = task->run,
+               .parts = parts->vertex_count,
+               .slots = task->region->core_count};
   cm_way_result made = {0};
-  cm_run_phase(run, "order");
+  cm_run_phase(task->run, "order");
   cm_status status = cm_interconnect_prepare(w.net, error);
   if (status == CM_OK && w.parts > 0)
-    status = survey(&w, chip, region, error);
+    status = survey(&w, error);
   if (status == CM_OK && w.parts > 0)
-    status = order_parts(&w, parts, options->seed, error);
-  cm_run_phase(run, "place");
+    status = order_parts(&w, parts, error);
+  cm_run_phase(task->run, "place");
   if (status == CM_OK && w.parts > 0)
     status = place(&w, options, &made, error);
   for (uint32_t b = 0; status == CM_OK && b < w.parts; b++)

@@ -4,12 +4,11 @@
 #ifndef CM_PLACEMENT_WAYS_H
 #define CM_PLACEMENT_WAYS_H
 
-#include "core/chip/region.h"
 #include "core/partition/graph.h"
+#include "core/placement/task.h"
 
 typedef struct cm_way_options {
   double entries; /* of graphs that are looked at, in all */
-  uint64_t seed;
   double layout; /* share of them for a start by layout (mode_layout.h) beside that by blocks, where it takes no more; 0: none */
 } cm_way_options;
 
@@ -21,8 +20,8 @@ typedef struct cm_way_result {
 /* Fills at [parts] with numbers of cores in the region, no two the same, at most as many parts as cores. Does not depend on
  * threads. Phases "order", "place". Memory 8 bytes a pair of routers of the region up to CM_TABLE_ROUTERS_MAX of them, 16 bytes an
  * entry. */
-cm_status cm_place_by_ways(const cm_graph *parts, const cm_chip *chip, const cm_region *region, const cm_way_options *options,
-                           cm_run *run, uint32_t *at, cm_way_result *result, cm_error *error);
+cm_status cm_place_by_ways(const cm_graph *parts, const cm_place_task *task, const cm_way_options *options, uint32_t *at,
+                           cm_way_result *result, cm_error *error);
 
 /* Orders the cores of a region so that cores near each other in the order are near by ways: along Hilbert's curve on grids, by
  * halves of the routers between two that are far apart on others. order [core_count] numbers of cores in the region.

@@ -12,13 +12,13 @@
 #include "core/verify/check_read.h"
 #include "core/verify/check_report.h"
 
-static cm_status read_file(const char *path, const cm_topology *topology, const cm_chip *chip, cm_run *run,
-                           cm_check_file *file, cm_error *error)
+static cm_status read_file(const char *path, const cm_check_context *context, cm_check_file *file, cm_error *error)
 {
   FILE *stream = fopen(path, "rbe");
   if (stream == NULL)
     return cm_fail_errno(error, errno, "cannot open", path);
-  cm_status status = cm_check_read(stream, topology->vertex_count, cm_chip_cores(chip), run, file, error);
+  cm_status status =
+    cm_check_read(stream, context->topology->vertex_count, cm_chip_cores(context->chip), context->run, file, error);
   (void)fclose(stream);
   return status;
 }
@@ -61,49 +61,51 @@ static void compare(const cm_check_comparison *c, const cm_check_file *stated, c
       apart++;
     }
   if (stated->neuron_count != made->neuron_count)
-    cm_check_violation(c->result, c->out_of_memory, "%s /neurons has %" PRIu64 " entries, not %" PRIu64, c->what,
-                       stated->neuron_count, made->neuron_count);
+    cm_check_violation(c->result, "%s /neurons has %" PRIu64 " entries, not %" PRIu64, c->what, stated->neuron_count,
+                       made->neuron_count);
   if (apart > 0)
-    cm_check_violation(c->result, c->out_of_memory, "%s /neurons/%" PRIu64 " is stated as %" PRIu32 ", but is %" PRIu32
-                       "; %" PRIu64 " neurons are in other parts", c->what, first, stated->neuron[first],
-                       made->neuron[first], apart);
+    cm_check_violation(
+      c->result, "%s /neurons/%" PRIu64 " is stated as %" PRIu32 ", but is %" PRIu32 "; %" PRIu64 " neurons are in other parts",
+      c->what, first, stated->neuron[first], made->neuron[first], apart);
   for (uint64_t p = 0; p < stated->kept_cores && p < made->kept_cores; p++) {
     const cm_check_core *a = &stated->core[p], *b = &made->core[p];
     if (a->part != b->part || a->x != b->x || a->y != b->y)
-      cm_check_violation(c->result, c->out_of_memory, "%s /cores/%" PRIu64 " is part %" PRIu64 " on (%" PRIu64 ", %" PRIu64
-                         "), but is part %" PRIu64 " on (%" PRIu64 ", %" PRIu64 ")", c->what, p, a->part, a->x, a->y, b->part,
-                         b->x, b->y);
+      cm_check_violation(c->result,
+                         "%s /cores/%" PRIu64 " is part %" PRIu64 " on (%" PRIu64 ", %" PRIu64 "), but is part %" PRIu64
+                         " on (%" PRIu64 ", %" PRIu64 ")",
+                         c->what, p, a->part, a->x, a->y, b->part, b->x, b->y);
   }
 }
 
-cm_status cm_check_again(const char *path, const cm_topology *topology, const cm_chip *chip, const cm_occupancy *occupancy,
-                         const char *network_id, const char *scratch_folder, cm_run *run, cm_check_result *result,
+cm_status cm_check_again(const char *path, const cm_check_context *context, const char *scratch_folder, cm_check_result *result,
                          cm_error *error)
 {
   cm_check_file stated = {0}, made = {0};
   char again[CM_PATH_MAX];
-  bool out_of_memory = false;
-  cm_map_input input = {.topology = topology, .network_id = network_id, .chip = chip, .occupancy = occupancy,
+  cm_map_input input = {.topology = context->topology,
+                        .network_id = context->network_id,
+                        .chip = context->chip,
+                        .occupancy = context->occupancy,
                         .scratch_folder = scratch_folder};
-  cm_check_comparison comparison = {.result = result, .out_of_memory = &out_of_memory, .what = "made again:"};
+  cm_check_comparison comparison = {.result = result, .what = "made again:"};
   if (result->violations == NULL && CM_NEW(NULL, result->violations, CM_CHECK_LISTED_MAX, error) != CM_OK)
     return error->status;
   cm_status status = cm_path(again, error, "%s/again.json", scratch_folder);
   if (status == CM_OK)
-    status = read_file(path, topology, chip, run, &stated, error);
+    status = read_file(path, context, &stated, error);
   if (status == CM_OK)
     status = cm_mapping_rename(stated.rest, error);
   if (status == CM_OK) {
     if (json_is_null(json_object_get(json_object_get(stated.rest, "network"), "id")))
       input.network_id = NULL;
-    status = map_again(json_object_get(stated.rest, "options"), &input, run, again, error);
+    status = map_again(json_object_get(stated.rest, "options"), &input, context->run, again, error);
   }
   if (status == CM_OK)
-    status = read_file(again, topology, chip, run, &made, error);
+    status = read_file(again, context, &made, error);
   if (status == CM_OK)
     compare(&comparison, &stated, &made);
-  if (status == CM_OK && out_of_memory)
-    status = cm_fail(error, CM_NO_MEMORY, "out of memory while listing violations");
+  if (status == CM_OK)
+    status = cm_check_whole(result, error);
   cm_check_file_free(&stated);
   cm_check_file_free(&made);
   return status;

@@ -8,8 +8,7 @@
  * sentences too, which no look at the mapping itself can prove. `scratch_folder`: for what is needed on the way. CM_OK
  * with violations added to `result`, which may hold some (zeroed: none). CM_BAD_MAPPING when the file cannot be
  * understood; CM_BAD_OPTION for one that was made from an older mapping; and the errors of cm_map. */
-cm_status cm_check_again(const char *path, const cm_topology *topology, const cm_chip *chip, const cm_occupancy *occupancy,
-                         const char *network_id, const char *scratch_folder, cm_run *run, cm_check_result *result,
+cm_status cm_check_again(const char *path, const cm_check_context *context, const char *scratch_folder, cm_check_result *result,
                          cm_error *error);
 
 #endif

@@ -34,7 +34,7 @@ cm_status cm_fitting_check(const cm_map_input *input, const cm_mapping *mapping,
   json_decref(tables);
   json_decref(figures);
   cm_routes_free(routes);
-  return *told != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  return cm_whole(*told != NULL, "the report", error);
 }
 
 /* Takes cores until every router has `kept` free ones at most, the first row by row. */

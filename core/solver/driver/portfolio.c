@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "base/json.h"
 #include "core/placement/placement.h"
 #include "core/solver/driver/make.h"
 #include "core/solver/mappers/engine.h"
@@ -107,8 +108,7 @@ static cm_status try_method(portfolio *f, method by, bool must, double *cost, cm
   json_t *told = json_pack("{s:s, s:s, s:s, s:f}", "mapper", by.mapper == CM_MAPPER_TWO_PHASE ? "two-phase" : "integrated", "preset",
                            cm_preset_name((cm_preset)by.preset), "objective", cm_objective_name(objective), "cost",
                            *cost / (double)input->topology->weight_scale);
-  return json_array_append_new(f->tried, told) == 0 ? CM_OK
-                                                    : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  return cm_json_append(f->tried, told, "the report", error);
 }
 
 /* Whether the best so far pays for what is cut, and hardly for its way. */
@@ -169,7 +169,7 @@ static cm_status try_all(portfolio *f, cm_error *error)
 static cm_status tell(const portfolio *f, cm_error *error)
 {
   bool told = json_array_size(f->tried) < 2 || json_object_set(f->best.places.report, "candidates", f->tried) == 0;
-  return told ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  return cm_whole(told, "the report", error);
 }
 
 cm_status cm_best_candidate(const cm_map_input *input, cm_run *run, cm_candidate *candidate, cm_error *error)

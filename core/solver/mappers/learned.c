@@ -129,15 +129,21 @@ static cm_status refine_rewards(job *j, uint32_t *core, cm_error *error)
   return CM_OK;
 }
 
+static cm_place_task task_of(const job *j)
+{
+  return (cm_place_task){.chip = j->input->chip, .region = j->region, .seed = j->input->options->placement_seed, .run = j->run};
+}
+
 /* On few cores the engine is often ahead of swaps, in milliseconds: preset fast keeps the better of both. */
 static cm_status ask_engine(job *j, uint32_t *core, cm_error *error)
 {
   const struct cm_map_options *o = j->input->options;
-  cm_arrange_options options = {.effort = CM_ARRANGE_FAST, .seed = o->placement_seed};
+  cm_arrange_options options = {.effort = CM_ARRANGE_FAST};
+  cm_place_task task = task_of(j);
   cm_arrange_result made;
   if (o->preset != CM_PRESET_FAST || j->region->core_count > CM_REFINE_FEW_SITES)
     return CM_OK;
-  if (cm_arrange(j->parts, j->input->chip, j->region, &options, j->run, j->other, &made, error) != CM_OK)
+  if (cm_arrange(j->parts, &task, &options, j->other, &made, error) != CM_OK)
     return error->status;
   if (cm_placement_traffic(j->parts, j->input->chip, j->other) < cm_placement_traffic(j->parts, j->input->chip, core))
     memcpy(core, j->other, j->parts->vertex_count * sizeof *core);
@@ -173,8 +179,8 @@ static cm_status bisect(job *j, cm_error *error)
   double reward;
   uint32_t *at = j->at;
   cm_run_phase(j->run, "baseline");
-  if (cm_place_by_bisection(j->parts, j->input->chip, j->region, o->bisection_tries, o->placement_seed, j->run,
-                            j->other, error) != CM_OK)
+  cm_place_task task = task_of(j);
+  if (cm_place_by_bisection(j->parts, &task, o->bisection_tries, j->other, error) != CM_OK)
     return error->status;
   if (o->policy_objective == CM_POLICY_FOR_REWARD)
     return refine_reward(j, 0, j->other, &reward, error);
@@ -209,7 +215,7 @@ static cm_status check_deadlock(job *j, const uint32_t *core, json_t **json, cm_
                       (json_int_t)found.arcs);
   else
     return status;
-  return *json != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  return cm_whole(*json != NULL, "the report", error);
 }
 
 /* The share of the cost of a start that the policy took off it. */
@@ -240,7 +246,7 @@ static cm_status report(job *j, const told *t, const uint32_t *core, json_t **js
   }
   *json = json_pack("{s:{s:s, s:f}, s:o}", "placement", "method", refining ? "policy and refinement" : "policy",
                     "part_traffic", (double)last->hops / (double)j->input->topology->weight_scale, "learned", learned);
-  return *json != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  return cm_whole(*json != NULL, "the report", error);
 }
 
 /* What the source's method makes of the same environment. */
@@ -306,7 +312,7 @@ cm_status cm_place_by_policy(const cm_map_input *input, const uint32_t *part, co
   job j = {.input = input, .parts = parts, .region = region, .run = run};
   if (parts->vertex_count == 0) {
     *json = json_pack("{s:{s:s}}", "placement", "method", "policy");
-    return *json != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+    return cm_whole(*json != NULL, "the report", error);
   }
   cm_status status = input->policy != NULL ? cm_policy_load(input->policy, &j.policy, error)
                                            : cm_policy_shipped((cm_shipped_policy)input->options->policy, &j.policy, error);

@@ -102,11 +102,11 @@ static uint32_t number_of(const cm_region *region, uint32_t core)
 static cm_status arrange(ground *g, const cm_region *region, const cm_graph *parts, cm_arrange_effort effort,
                          uint32_t *at, double *energy, cm_error *error)
 {
-  const struct cm_map_options *o = g->task->input->options;
   const cm_chip *chip = g->task->input->chip;
+  cm_place_task task = {.chip = chip, .region = region, .seed = g->task->input->options->placement_seed, .run = g->run};
   cm_arrange_result made;
-  cm_arrange_options options = {.effort = effort, .seed = o->placement_seed};
-  cm_status status = cm_arrange(parts, chip, region, &options, g->run, at, &made, error);
+  cm_arrange_options options = {.effort = effort};
+  cm_status status = cm_arrange(parts, &task, &options, at, &made, error);
   if (status == CM_OK)
     *energy = cm_placement_energy(parts, chip, at);
   for (uint32_t p = 0; p < parts->vertex_count && status == CM_OK; p++)
@@ -188,10 +188,12 @@ static cm_status place(void *context, const uint32_t *part, uint32_t parts, uint
 static cm_status improve(ground *g, const cm_graph *graph, uint32_t *at, cm_error *error)
 {
   const cm_map_input *input = g->task->input;
-  uint32_t cores = g->axes->count, rounds;
-  uint64_t swaps, cost;
+  uint32_t cores = g->axes->count;
+  uint64_t cost;
+  cm_place_task task = {.chip = input->chip, .region = g->region, .axes = g->axes, .run = g->run};
+  cm_swaps_result swapped;
   if (cores > CM_QAP_CORES_MAX)
-    return cm_place_by_swaps(graph, g->axes, input->chip, g->region, SWAP_ROUNDS, g->run, at, &rounds, &swaps, error);
+    return cm_place_by_swaps(graph, &task, SWAP_ROUNDS, at, &swapped, error);
   double sweeps = work_again / fmax(cm_qap_sweep_work(g->axes), 1);
   cm_qap_options options = {.population = 1,
                             .sweeps = (uint32_t)fmin(fmax(sweeps, 4), 400),

@@ -1,5 +1,6 @@
 #include "core/solver/place/methods.h"
 
+#include "base/json.h"
 #include "core/chip/region_search.h"
 #include "core/placement/arrange.h"
 #include "core/placement/links/links.h"
@@ -17,7 +18,12 @@ static const double force_looks = 1e9;
 
 static cm_status told(const json_t *report, cm_error *error)
 {
-  return report != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  return cm_whole(report != NULL, "the report", error);
+}
+
+static cm_place_task task_on(const cm_candidate *c, const cm_region *region)
+{
+  return (cm_place_task){.chip = c->input->chip, .region = region, .seed = c->input->options->placement_seed, .run = c->run};
 }
 
 /* The seed's placement. */
@@ -29,11 +35,11 @@ static cm_status place_by_seed(const cm_candidate *c, const cm_region *region, u
   double scale = (double)c->input->topology->weight_scale;
   cm_force_options options = {.share = o->force_fraction, .rounds_max = o->force_passes, .looks_max = force_looks};
   cm_force_result force;
-  if (cm_place_by_bisection(c->partition->parts, chip, region, o->bisection_tries, o->placement_seed, c->run, core, error) !=
-      CM_OK)
+  cm_place_task task = task_on(c, region);
+  if (cm_place_by_bisection(c->partition->parts, &task, o->bisection_tries, core, error) != CM_OK)
     return error->status;
   double bisected = (double)cm_placement_traffic(c->partition->parts, chip, core) / scale;
-  if (cm_place_by_force(c->partition->parts, chip, region, &options, c->run, core, &force, error) != CM_OK)
+  if (cm_place_by_force(c->partition->parts, &task, &options, core, &force, error) != CM_OK)
     return error->status;
   double refined = (double)cm_placement_traffic(c->partition->parts, chip, core) / scale;
   *report = json_pack("{s:{s:f, s:f}, s:{s:i, s:I, s:f, s:f}}", "part_traffic", "bisection", bisected, "force_directed",
@@ -67,9 +73,10 @@ static bool tell_relief(const cm_arrange_result *made, double unit, json_t *repo
 static cm_status place_by_engine(const cm_candidate *c, const cm_region *region, cm_places *placed, cm_error *error)
 {
   const struct cm_map_options *o = c->input->options;
-  cm_arrange_options options = {.effort = efforts[o->preset], .seed = o->placement_seed, .flows = c->flows};
+  cm_arrange_options options = {.effort = efforts[o->preset], .flows = c->flows};
+  cm_place_task task = task_on(c, region);
   cm_arrange_result made;
-  if (cm_arrange(c->partition->parts, c->input->chip, region, &options, c->run, placed->core, &made, error) != CM_OK)
+  if (cm_arrange(c->partition->parts, &task, &options, placed->core, &made, error) != CM_OK)
     return error->status;
   double before = made.refined > 0 ? (double)made.curve / (double)made.refined : 1;
   double refined = (double)cm_placement_traffic(c->partition->parts, c->input->chip, placed->core);
@@ -132,20 +139,18 @@ static json_t *tell(const cm_trees_result *made, double unit)
 cm_status cm_shorten_trees(cm_candidate *c, cm_error *error)
 {
   const struct cm_map_options *o = c->input->options;
+  cm_place_task task = task_on(c, c->places.region);
   cm_casts *casts;
   cm_trees_result made;
   double unit = (double)c->input->topology->weight_scale * cm_cheapest_hop_units(c->input->chip);
   if (cm_casts_of_axons(c->input->topology, c->partition->part, c->partition->part_count, c->run, &casts, error) != CM_OK)
     return error->status;
-  cm_status status = cm_place_by_trees(casts, c->input->chip, c->places.region, efforts[o->preset], o->placement_seed, c->run,
-                                       c->places.core, &made, error);
+  cm_status status = cm_place_by_trees(casts, &task, efforts[o->preset], c->places.core, &made, error);
   cm_casts_free(casts);
   if (status != CM_OK)
     return status;
   c->places.trees = (double)made.after / unit;
-  return json_object_set_new(c->places.report, "multicast", tell(&made, unit)) == 0
-           ? CM_OK
-           : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  return cm_json_set(c->places.report, "multicast", tell(&made, unit), "the report", error);
 }
 
 /* ---- links ---- */
@@ -153,6 +158,7 @@ cm_status cm_shorten_trees(cm_candidate *c, cm_error *error)
 cm_status cm_spread_over_links(cm_candidate *c, cm_error *error)
 {
   const struct cm_map_options *o = c->input->options;
+  cm_place_task task = task_on(c, c->places.region);
   cm_flows *flows;
   cm_links_result made;
   double unit = (double)c->input->topology->weight_scale;
@@ -163,14 +169,11 @@ cm_status cm_spread_over_links(cm_candidate *c, cm_error *error)
     return CM_OK;
   if (cm_flows_of_axons(c->input->topology, c->partition->part, c->partition->part_count, c->run, &flows, error) != CM_OK)
     return error->status;
-  cm_status status = cm_place_by_links(flows, c->input->chip, c->places.region, efforts[o->preset], o->placement_seed, c->run,
-                                       c->places.core, &made, error);
+  cm_status status = cm_place_by_links(flows, &task, efforts[o->preset], c->places.core, &made, error);
   cm_flows_free(flows);
   if (status != CM_OK || !made.done)
     return status;
   json_t *told = json_pack("{s:f, s:f, s:I}", "link_ns_max_before", made.before / unit, "link_ns_max", made.after / unit,
                            "swaps", (json_int_t)made.swaps);
-  return json_object_set_new(c->places.report, "links", told) == 0
-           ? CM_OK
-           : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  return cm_json_set(c->places.report, "links", told, "the report", error);
 }

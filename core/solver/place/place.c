@@ -191,7 +191,7 @@ static cm_status keep_places(cm_candidate *c, cm_error *error)
   if (status != CM_OK)
     return status;
   c->places.report = json_pack("{s:{s:s}}", "placement", "method", "multilevel on the mesh");
-  return c->places.report != NULL ? CM_OK : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  return cm_whole(c->places.report != NULL, "the report", error);
 }
 
 /* What parts say to each other: placing asks for it, and nothing before. */

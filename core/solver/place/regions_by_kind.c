@@ -148,14 +148,15 @@ static cm_status gather(search *s, uint32_t from, cm_region **region, cm_error *
 static cm_status place(cm_candidate *c, const cm_region *region, cm_places *placed, cm_error *error)
 {
   uint32_t preset = c->input->options->preset;
-  cm_kinds_options options = {.seed = c->input->options->placement_seed};
+  cm_kinds_options options = {.kind = c->partition->kind};
+  cm_place_task task = {.chip = c->input->chip, .region = region, .seed = c->input->options->placement_seed, .run = c->run};
   cm_kinds_result made;
   double sweep = 2 * (double)c->partition->parts->entry_count + 4.0 * c->partition->part_count;
   options.entries = fmin(efforts[preset].entries, efforts[preset].sweeps * sweep);
   *placed = (cm_places){0};
   if (CM_NEW(c->run->memory, placed->core, c->partition->part_count, error) != CM_OK)
     return error->status;
-  cm_status status = cm_place_by_kinds(c->partition->parts, c->input->chip, region, c->partition->kind, &options, c->run, placed->core, &made, error);
+  cm_status status = cm_place_by_kinds(c->partition->parts, &task, &options, placed->core, &made, error);
   for (uint32_t p = 0; status == CM_OK && p < c->partition->part_count; p++)
     placed->core[p] = region->cores[placed->core[p]];
   if (status == CM_OK) {

@@ -9,7 +9,7 @@
 #include "core/learning/pilot/pilot.h"
 #include "core/learning/training/episode.h"
 
-enum { NODES = 8, SITES = 12, ROWS_MOST = 2 * NODES, DRAWS = 3 };
+enum { NODES = 8, SITES = 12, ROWS_MAX = 2 * NODES, DRAWS = 3 };
 
 static cm_error error;
 static cm_run run;
@@ -34,7 +34,7 @@ static cm_example *example(cm_family family, uint32_t width, uint32_t height, ui
   ck_ok(cm_chip_mesh(width, height, &chip, &error));
   ck_ok(cm_example_draw(family, nodes, seed, &run, &flows, &error));
   ck_ok(cm_example_cast(flows, seed, &run, &multicast, &error));
-  ck_ok(cm_example_new("e", flows, &multicast, chip, 0.2, seed, &run, &made, &error));
+  ck_ok(cm_example_new("e", flows, &multicast, &(cm_example_site){chip, 0.2, seed}, &run, &made, &error));
   cm_chip_free(chip);
   return made;
 }
@@ -153,7 +153,7 @@ START_TEST(the_network_is_the_padded_one)
   for (uint32_t round = 0; round < 8; round++) {
     uint32_t axes = 1 + round % 2;
     bed b = bed_new(axes, round / 2, &random);
-    double *parameter = parameters_of(&b), mean[ROWS_MOST], log_deviation[ROWS_MOST];
+    double *parameter = parameters_of(&b), mean[ROWS_MAX], log_deviation[ROWS_MAX];
     cm_letter_pass *pass;
     ck_ok(cm_letter_pass_new(&b.policy->shape, SITES, NULL, &pass, &error));
     cm_letter_forward(b.policy, &b.view, pass);
@@ -186,7 +186,7 @@ static double objective(const bed *b, const cm_look *look, const cm_train_option
                         uint32_t *clipped)
 {
   uint32_t axes = b->policy->shape.kind, rows = NODES * axes;
-  double mean[ROWS_MOST], log_deviation[ROWS_MOST], sum = 0;
+  double mean[ROWS_MAX], log_deviation[ROWS_MAX], sum = 0;
   reference(b, parameter, mean, log_deviation);
   *clipped = 0;
   for (uint32_t r = 0; r < rows; r++) {
@@ -210,9 +210,9 @@ START_TEST(the_gradient_by_differences)
   cm_random_init(&random, 9, 1, 0);
   for (uint32_t axes = 1; axes <= 2; axes++) {
     bed b = bed_new(axes, 2, &random);
-    uint32_t rows = NODES * axes, drawn[DRAWS * ROWS_MOST], clipped;
-    float was[DRAWS * ROWS_MOST], worth[DRAWS * NODES];
-    double *parameter = parameters_of(&b), mean[ROWS_MOST], log_deviation[ROWS_MOST], largest = 0;
+    uint32_t rows = NODES * axes, drawn[DRAWS * ROWS_MAX], clipped;
+    float was[DRAWS * ROWS_MAX], worth[DRAWS * NODES];
+    double *parameter = parameters_of(&b), mean[ROWS_MAX], log_deviation[ROWS_MAX], largest = 0;
     cm_train_options options = cm_train_letter_defaults();
     cm_look look = {.environment = b.example->environment, .view = b.view, .draws = DRAWS, .drawn = drawn, .was = was, .worth = worth,
                     .places = {.axes = axes, .count = {axes == 1 ? SITES : 4, 3}}};
@@ -389,7 +389,7 @@ START_TEST(the_reward_by_hand)
     ck_ok(cm_example_cast(flows, seed, &run, &multicast, &error));
   }
   ck_assert_uint_eq(multicast.first[1], 2);
-  ck_ok(cm_example_new("hand", flows, &multicast, chip, 0, 1, &run, &e, &error));
+  ck_ok(cm_example_new("hand", flows, &multicast, &(cm_example_site){chip, 0, 1}, &run, &e, &error));
   ck_ok(cm_letter_reward(e, at, &run, &reward, &error));
   ck_assert_double_eq_tol(reward, -(5 + 5 + 3) * exp(2), 1e-9); /* max(5, 3) of the middle, then the ends */
   cm_example_free(e);

@@ -192,7 +192,7 @@ static const char *execute(const node_test *n, const char *path)
   cm_tensor *outputs[ONNX_VALUES_MAX] = {0};
   cm_status status = cm_program_read(path, &run, &p, &error);
   if (status == CM_OK)
-    status = cm_simulate(p, n->inputs, &options, NULL, NULL, &run, outputs, &result, &error);
+    status = cm_simulate(p, n->inputs, &options, &run, outputs, &result, &error);
   const char *why = status == CM_OK ? deviation(n, outputs) : error.detail;
   free_tensors(outputs);
   cm_program_free(p);

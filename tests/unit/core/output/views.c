@@ -260,7 +260,8 @@ END_TEST
 static uint64_t check_text(const char *text, const cm_chip *on, cm_check_result *result)
 {
   FILE *stream = fmemopen((void *)text, strlen(text), "r");
-  ck_ok(cm_check_mapping_stream(stream, &network, on, occupancy, NULL, &run, result, &error));
+  ck_ok(cm_check_mapping_stream(
+    stream, &(cm_check_context){.topology = &network, .chip = on, .occupancy = occupancy, .run = &run}, result, &error));
   fclose(stream);
   return result->violation_count;
 }
@@ -405,16 +406,22 @@ START_TEST(files_that_are_no_mapping_are_refused)
   cm_check_result result;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     FILE *stream = cases[i][0] == '\0' ? fopen("/dev/null", "r") : fmemopen((void *)cases[i], strlen(cases[i]), "r");
-    ck_fails(cm_check_mapping_stream(stream, &network, chip, NULL, NULL, &run, &result, &error), CM_BAD_MAPPING);
+    ck_fails(
+      cm_check_mapping_stream(stream, &(cm_check_context){.topology = &network, .chip = chip, .run = &run}, &result, &error),
+      CM_BAD_MAPPING);
     fclose(stream);
   }
-  ck_fails(cm_check_mapping("no-such-file.json", &network, chip, NULL, NULL, &run, &result, &error), CM_NOT_FOUND);
+  ck_fails(
+    cm_check_mapping("no-such-file.json", &(cm_check_context){.topology = &network, .chip = chip, .run = &run}, &result, &error),
+    CM_NOT_FOUND);
   /* Cut anywhere, never accepted. */
   size_t size;
   char *text = view(CM_VIEW_FULL_JSON, &size);
   for (size_t length = 1; length + 2 < size; length += 7) {
     FILE *stream = fmemopen(text, length, "r");
-    ck_fails(cm_check_mapping_stream(stream, &network, chip, NULL, NULL, &run, &result, &error), CM_BAD_MAPPING);
+    ck_fails(
+      cm_check_mapping_stream(stream, &(cm_check_context){.topology = &network, .chip = chip, .run = &run}, &result, &error),
+      CM_BAD_MAPPING);
     fclose(stream);
   }
   /* Memory that ends at any point. */
@@ -422,7 +429,8 @@ START_TEST(files_that_are_no_mapping_are_refused)
   for (uint64_t n = 1;; n++, faults++) {
     FILE *stream = fmemopen(text, size, "r");
     cm_memory_fail_at(n);
-    cm_status status = cm_check_mapping_stream(stream, &network, chip, NULL, NULL, &run, &result, &error);
+    cm_status status =
+      cm_check_mapping_stream(stream, &(cm_check_context){.topology = &network, .chip = chip, .run = &run}, &result, &error);
     bool fired = cm_memory_fault_fired();
     fclose(stream);
     if (!fired)

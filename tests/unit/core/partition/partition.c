@@ -236,7 +236,11 @@ START_TEST(matching_pairs_only_along_heaviest_edges_within_the_size_limit)
       size[v] = 1 + (uint32_t)cm_random_below(&random, 3);
     cm_graph *graph = graph_of(n, weight, size);
     cm_partition_options options = defaults(15 * 4);
-    ck_ok(cm_match(graph, &options, CM_MATCHING_HEAVIEST, 0, (uint32_t)round, &run, mate, &pairs, &removed, &error));
+    cm_pairing_task task = {graph, &options, CM_MATCHING_HEAVIEST, 0, &run};
+    cm_pairing pairing = {.mate = mate};
+    ck_ok(cm_match(&task, (uint32_t)round, &pairing, &error));
+    pairs = pairing.pairs;
+    removed = pairing.removed;
     for (uint32_t v = 0; v < n; v++) {
       uint32_t u = mate[v];
       ck_assert_uint_eq(mate[u], v);
@@ -274,7 +278,11 @@ START_TEST(matching_leaves_no_pair_that_the_rule_allows)
   uint32_t mate[SMALL], pairs;
   uint64_t removed;
   for (uint32_t try = 0; try < 20; try++) {
-    ck_ok(cm_match(graph, &options, CM_MATCHING_HEAVIEST, 0, try, &run, mate, &pairs, &removed, &error));
+    cm_pairing_task task = {graph, &options, CM_MATCHING_HEAVIEST, 0, &run};
+    cm_pairing pairing = {.mate = mate};
+    ck_ok(cm_match(&task, try, &pairing, &error));
+    pairs = pairing.pairs;
+    removed = pairing.removed;
     ck_assert_uint_eq(pairs, 1);
     ck_assert_uint_eq(removed, 5);
   }
@@ -331,7 +339,7 @@ START_TEST(a_level_is_the_try_that_removes_most_weight)
 {
   cm_random random;
   uint64_t weight[SMALL][SMALL];
-  uint32_t mate[SMALL], parent[SMALL], pairs;
+  uint32_t mate[SMALL], parent[SMALL];
   for (uint64_t round = 0; round < 30; round++) {
     cm_random_init(&random, round, 3, 0);
     random_weights(&random, SMALL, 15, 50, weight);
@@ -340,7 +348,10 @@ START_TEST(a_level_is_the_try_that_removes_most_weight)
     options.coarsening_stop = 0;
     uint64_t most = 0, removed;
     for (uint32_t try = 0; try < options.coarsening_tries; try++) {
-      ck_ok(cm_match(graph, &options, CM_MATCHING_HEAVIEST, 7, try, &run, mate, &pairs, &removed, &error));
+      cm_pairing_task task = {graph, &options, CM_MATCHING_HEAVIEST, 7, &run};
+      cm_pairing pairing = {.mate = mate};
+      ck_ok(cm_match(&task, try, &pairing, &error));
+      removed = pairing.removed;
       most = removed > most ? removed : most;
     }
     bool available;
@@ -384,7 +395,8 @@ START_TEST(bisection_is_greedy_growing_from_the_best_of_its_starts)
     random_weights(&random, n, 100, UINT32_MAX, weight); /* complete, no ties */
     cm_graph *graph = graph_of(n, weight, NULL);
     uint64_t cut, least = UINT64_MAX;
-    ck_ok(cm_bisect(graph, (cm_half){.target = target}, 100, round, CM_STREAM_BISECTION, 1, &run, side, &cut, &error));
+    ck_ok(
+      cm_bisect(graph, &(cm_bisect_options){{.target = target}, 100, round, 1, CM_STREAM_BISECTION}, &run, side, &cut, &error));
     uint32_t part[SMALL], selected = 0;
     for (uint32_t v = 0; v < n; v++) {
       part[v] = side[v];

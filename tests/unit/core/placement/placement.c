@@ -64,7 +64,8 @@ START_TEST(bisection_keeps_what_talks_most_in_one_half)
   ck_ok(cm_chip_mesh(2, 2, &chip, &error));
   uint32_t cores[] = {0, 1, 2, 3}, core[4];
   cm_region region = {.width = 2, .height = 2, .rectangle = true, .core_count = 4, .cores = cores};
-  ck_ok(cm_place_by_bisection(&graph, chip, &region, 8, 1, &run, core, &error));
+  ck_ok(
+    cm_place_by_bisection(&graph, &(cm_place_task){.chip = chip, .region = &region, .seed = 1, .run = &run}, 8, core, &error));
   ck_assert_uint_eq(core[0] % 2, core[1] % 2);
   ck_assert_uint_eq(core[2] % 2, core[3] % 2);
   ck_assert_uint_ne(core[0] % 2, core[2] % 2);
@@ -93,7 +94,8 @@ START_TEST(bisection_uses_each_core_of_a_ragged_region_once)
           connect(dense, a, b, 1 + cm_random_below(&random, 9));
     fill(count, dense);
     cm_region region = {.x0 = 2, .y0 = 1, .width = width, .height = height, .core_count = count, .cores = cores};
-    ck_ok(cm_place_by_bisection(&graph, chip, &region, 4, round, &run, core, &error));
+    ck_ok(cm_place_by_bisection(&graph, &(cm_place_task){.chip = chip, .region = &region, .seed = round, .run = &run}, 4, core,
+                                &error));
     cm_force_result result;
     for (int step = 0; step < 2; step++) {
       memset(seen, 0, sizeof seen);
@@ -101,7 +103,8 @@ START_TEST(bisection_uses_each_core_of_a_ragged_region_once)
         seen[core[p]]++;
       for (uint32_t i = 0; i < count; i++)
         ck_assert_uint_eq(seen[cores[i]], 1);
-      ck_ok(cm_place_by_force(&graph, chip, &region, &(cm_force_options){0.05, 1000, 0}, &run, core, &result, &error));
+      ck_ok(cm_place_by_force(&graph, &(cm_place_task){.chip = chip, .region = &region, .run = &run},
+                              &(cm_force_options){0.05, 1000, 0}, core, &result, &error));
     }
     cm_chip_free(chip);
   }
@@ -121,7 +124,8 @@ START_TEST(force_swaps_the_pair_that_relaxes_most)
   uint32_t cores[] = {0, 1, 2}, core[] = {0, 2, 1};
   cm_region region = {.width = 3, .height = 1, .rectangle = true, .core_count = 3, .cores = cores};
   cm_force_result result;
-  ck_ok(cm_place_by_force(&graph, chip, &region, &(cm_force_options){0.05, 1000, 0}, &run, core, &result, &error));
+  ck_ok(cm_place_by_force(&graph, &(cm_place_task){.chip = chip, .region = &region, .run = &run},
+                          &(cm_force_options){0.05, 1000, 0}, core, &result, &error));
   ck_assert_uint_eq(core[0], 0);
   ck_assert_uint_eq(core[1], 1);
   ck_assert_uint_eq(core[2], 2);
@@ -196,7 +200,8 @@ START_TEST(the_swap_made_is_the_best_of_the_quadrant_that_the_force_points_to)
     ck_ok(cm_chip_mesh(side, side, &chip, &error));
     cm_region region = {.width = side, .height = side, .core_count = MOST, .cores = cores};
     cm_force_result result;
-    ck_ok(cm_place_by_force(&graph, chip, &region, &(cm_force_options){1.0 / MOST, 1, 0}, &run, core, &result, &error));
+    ck_ok(cm_place_by_force(&graph, &(cm_place_task){.chip = chip, .region = &region, .run = &run},
+                            &(cm_force_options){1.0 / MOST, 1, 0}, core, &result, &error));
     cm_chip_free(chip);
     uint32_t u = 0; /* the part walked: the largest force */
     for (uint32_t v = 1; v < MOST; v++)
@@ -244,7 +249,8 @@ START_TEST(forces_are_kept_exactly_through_swaps)
     scatter(&random, dense, core);
     cm_region region = {.width = side, .height = side, .core_count = MOST, .cores = cores};
     cm_force_result result;
-    ck_ok(cm_place_by_force(&graph, chip, &region, &(cm_force_options){0.05, 1000, 0}, &run, core, &result, &error));
+    ck_ok(cm_place_by_force(&graph, &(cm_place_task){.chip = chip, .region = &region, .run = &run},
+                            &(cm_force_options){0.05, 1000, 0}, core, &result, &error));
     double sum = 0;
     for (uint32_t u = 0; u < MOST; u++)
       sum += force_length(dense, core, u);
@@ -275,7 +281,8 @@ START_TEST(force_ends_where_it_has_looked_enough)
   cm_force_result result[3];
   for (int i = 0; i < 3; i++) {
     memcpy(trial, core, sizeof trial);
-    ck_ok(cm_place_by_force(&graph, chip, &region, &options[i], &run, trial, &result[i], &error));
+    ck_ok(cm_place_by_force(&graph, &(cm_place_task){.chip = chip, .region = &region, .run = &run}, &options[i], trial,
+                            &result[i], &error));
   }
   ck_assert_uint_gt(result[0].rounds, 3);
   ck_assert_uint_eq(result[1].swaps, result[2].swaps);

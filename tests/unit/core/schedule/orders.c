@@ -140,7 +140,7 @@ static cm_order_result search(model *m, const uint32_t *given, const cm_order_op
   cm_run_init(&run);
   run.threads = threads;
   run.seed = seed;
-  ck_ok(cm_orders_search(m->dag, m->latency, given, options, simulate, m, &run, &result, &error));
+  ck_ok(cm_orders_search(&(cm_order_task){m->dag, m->latency, given, simulate, m}, options, &run, &result, &error));
   ck_ok(cm_dag_is_order(m->dag, result.order, NULL, &is, &error));
   ck_assert(is);
   ck_assert_uint_le(result.score, result.given_score);
@@ -274,20 +274,20 @@ START_TEST(a_bad_order_a_failing_score_and_a_late_start)
   cm_order_result r;
   uint32_t backwards[NODES_MAX];
   cm_run_init(&run);
-  ck_fails(cm_orders_search(dag, latency, NULL, &options, simulate, &m, &run, &r, &error), CM_IO);
+  ck_fails(cm_orders_search(&(cm_order_task){dag, latency, NULL, simulate, &m}, &options, &run, &r, &error), CM_IO);
   for (uint32_t k = 0; k < dag->node_count; k++)
     backwards[k] = dag->order[dag->node_count - 1 - k];
   m.fail_at = 0;
-  ck_fails(cm_orders_search(dag, latency, backwards, &options, simulate, &m, &run, &r, &error), CM_BAD_OPTION);
+  ck_fails(cm_orders_search(&(cm_order_task){dag, latency, backwards, simulate, &m}, &options, &run, &r, &error), CM_BAD_OPTION);
   run.deadline = 1e-9; /* long past: the given order, or what the first try found */
-  ck_ok(cm_orders_search(dag, latency, NULL, &options, simulate, &m, &run, &r, &error));
+  ck_ok(cm_orders_search(&(cm_order_task){dag, latency, NULL, simulate, &m}, &options, &run, &r, &error));
   ck_assert_uint_le(r.score, r.given_score);
   cm_order_result_free(&r);
   cm_dag_free(dag);
   ck_ok(cm_dag_new(NULL, 0, NULL, 0, &dag, &error)); /* nothing to order */
   run.deadline = 0;
   m.dag = dag;
-  ck_ok(cm_orders_search(dag, latency, NULL, &options, simulate, &m, &run, &r, &error));
+  ck_ok(cm_orders_search(&(cm_order_task){dag, latency, NULL, simulate, &m}, &options, &run, &r, &error));
   ck_assert_uint_eq(r.subgraphs.count, 0);
   cm_order_result_free(&r);
   cm_dag_free(dag);
@@ -312,7 +312,7 @@ START_TEST(every_allocation_may_fail)
   for (uint64_t n = 1, fired = 1; fired; n++) {
     cm_order_result r = {0};
     cm_memory_fail_at(n);
-    cm_status status = cm_orders_search(dag, latency, dag->order, &options, simulate, &m, &run, &r, &error);
+    cm_status status = cm_orders_search(&(cm_order_task){dag, latency, dag->order, simulate, &m}, &options, &run, &r, &error);
     fired = cm_memory_fault_fired() != 0;
     cm_memory_fail_at(0);
     ck_assert_int_eq(status, fired ? CM_NO_MEMORY : CM_OK);

@@ -72,7 +72,8 @@ START_TEST(copies_are_counted_through_moves)
     ck_ok(cm_hypergraph_list_inbound(g, &run, &error));
     for (uint32_t v = 0; v < n; v++)
       part[v] = below(&random, PARTS);
-    ck_ok(cm_axon_state_new(g, &limits, NULL, part, PARTS, PARTS, 1 + below(&random, 3), &run, &s, &error));
+    cm_axon_state_options options = {.limits = &limits, .part = part, .parts = PARTS, .threads = 1 + below(&random, 3)};
+    ck_ok(cm_axon_state_new(g, &options, &run, &s, &error));
     ck_ok(cm_copies_owed_init(&owed, s, &error));
     s->penalty_size = 1;
     count_sizes(&t, g->number, part, most, before);
@@ -135,7 +136,7 @@ START_TEST(moves_within_the_limits_keep_those_of_all_parts)
     for (uint32_t p = 0; p < PARTS; p++)
       limit = size[p] > limit ? size[p] : limit; /* all keep it, and hardly more */
     cm_limits limits = {.neurons = limit};
-    ck_ok(cm_axon_state_new(g, &limits, NULL, part, PARTS, PARTS, 1, &run, &s, &error));
+    ck_ok(cm_axon_state_new(g, &(cm_axon_state_options){.limits = &limits, .part = part, .parts = PARTS}, &run, &s, &error));
     ck_ok(cm_probe_init(&probe, s, &error));
     for (int move = 0; move < 60; move++) {
       uint32_t v = below(&random, n);

@@ -123,8 +123,9 @@ static void scene_set(scene *s, cm_random *random)
   ck_ok(cm_hypergraph_list_inbound(s->graph, &run, &error));
   stand_for_several(s, random);
   s->prices = board(random);
-  ck_ok(cm_axon_state_new(s->graph, &s->limits, s->prices, s->part, PARTS, PARTS, 1 + below(random, 3), &run, &s->state,
-                          &error));
+  cm_axon_state_options options = {
+    .limits = &s->limits, .prices = s->prices, .part = s->part, .parts = PARTS, .threads = 1 + below(random, 3)};
+  ck_ok(cm_axon_state_new(s->graph, &options, &run, &s->state, &error));
   ck_ok(cm_probe_init(&s->probe, s->state, &error));
   s->state->penalty_axons = 3;
   s->state->penalty_size = 11;

@@ -209,7 +209,8 @@ START_TEST(the_axon_limit_splits_further_and_lack_of_cores_is_said)
   uint32_t *numbered = network_array(t.vertex_count, sizeof *numbered);
   for (uint32_t v = 0; v < t.vertex_count; v++)
     numbered[graph->number[v]] = part[v];
-  ck_ok(cm_axon_state_new(graph, &options.limits, NULL, numbered, parts, parts, 1, &run, &state, &error));
+  ck_ok(cm_axon_state_new(graph, &(cm_axon_state_options){.limits = &options.limits, .part = numbered, .parts = parts}, &run,
+                          &state, &error));
   for (uint32_t p = 0; p < parts; p++) {
     ck_assert(!cm_axon_over(state, p));
     ck_assert_uint_gt(state->vertices[p], 0);
@@ -247,7 +248,9 @@ START_TEST(a_little_too_much_in_many_parts_costs_one_part_more)
   ck_ok(cm_hypergraph_list_inbound(graph, &run, &error));
   for (uint32_t v = 0; v < N; v++)
     part[graph->number[v]] = v / SIZE;
-  ck_ok(cm_axon_state_new(graph, &limits, NULL, part, RINGS, 2 * RINGS, 1, &run, &state, &error));
+  ck_ok(cm_axon_state_new(graph,
+                          &(cm_axon_state_options){.limits = &limits, .part = part, .parts = RINGS, .parts_max = 2 * RINGS}, &run,
+                          &state, &error));
   ck_assert_uint_eq(cm_count_overfull(state), RINGS - 1);
   ck_assert_double_eq_tol(cm_total_excess(state), (RINGS - 1) / (double)SIZE, 1e-9);
   ck_ok(cm_repair(state, &error));

@@ -186,27 +186,26 @@ START_TEST(growths_are_as_good_as_plain_ones)
   static const double luck = 1.01;
   cm_grow_options options = {.apart = true};
   cm_topology t = network_to_grow(_i, &options.limits);
-  uint32_t n = t.vertex_count, parts, plain, *part = network_array(n, sizeof *part), *grown = network_array(n, sizeof *grown);
-  uint64_t cost;
+  uint32_t n = t.vertex_count, plain, *part = network_array(n, sizeof *part), *grown = network_array(n, sizeof *grown);
   cm_hypergraph *g;
   cm_random random;
   cm_random_init(&random, 1, 1, 1);
   ck_ok(cm_hypergraph_from_topology(&t, false, &run, &g, &error));
   ck_ok(cm_hypergraph_list_inbound(g, &run, &error));
-  uint32_t from = g->number[0];
-  ck_ok(cm_grow_parts(g, &options, &random, &run, &from, grown, &parts, &cost, &error));
+  cm_growth growth = {.part = grown, .from = g->number[0]};
+  ck_ok(cm_grow_parts(g, &options, &random, &run, &growth, &error));
   for (uint32_t v = 0; v < n; v++)
     part[v] = grown[g->number[v]];
   cm_quality ours, peer;
-  uint64_t *use = network_array((size_t)parts * CM_RESOURCES, sizeof *use);
-  ck_ok(cm_quality_compute(&t, part, parts, &run, &ours, &error));
-  ck_ok(cm_count_use(&t, part, parts, &run, use, &error));
-  ck_assert_uint_eq(cm_find_violation(&options.limits, use, parts).broken_parts, 0);
+  uint64_t *use = network_array((size_t)growth.parts * CM_RESOURCES, sizeof *use);
+  ck_ok(cm_quality_compute(&t, part, growth.parts, &run, &ours, &error));
+  ck_ok(cm_count_use(&t, part, growth.parts, &run, use, &error));
+  ck_assert_uint_eq(cm_find_violation(&options.limits, use, growth.parts).broken_parts, 0);
   plain = grow_plainly(&t, &options.limits, part);
   ck_ok(cm_quality_compute(&t, part, plain, &run, &peer, &error));
   ck_assert_double_le(ours.connectivity, luck * peer.connectivity);
-  ck_assert_uint_le(parts, plain);
-  ck_assert_double_ge((double)cost, ours.connectivity * g->net_weight[0] * 0.999);
+  ck_assert_uint_le(growth.parts, plain);
+  ck_assert_double_ge((double)growth.cost, ours.connectivity * g->net_weight[0] * 0.999);
   cm_free(use);
   cm_free(part);
   cm_free(grown);
@@ -227,10 +226,12 @@ START_TEST(growths_in_vain_are_given_up)
   ck_ok(cm_hypergraph_list_inbound(g, &run, &error));
   for (int i = 0; i < 3; i++) {
     cm_random random;
-    uint32_t from = g->number[0];
+    cm_growth growth = {.part = i == 0 ? part : again, .from = g->number[0]};
     cm_random_init(&random, 1, 1, 1);
     options.known = i == 0 ? 0 : (i == 1 ? 1.1 : 0.5) * (double)cost[0];
-    ck_ok(cm_grow_parts(g, &options, &random, &run, &from, i == 0 ? part : again, &count[i], &cost[i], &error));
+    ck_ok(cm_grow_parts(g, &options, &random, &run, &growth, &error));
+    count[i] = growth.parts;
+    cost[i] = growth.cost;
     if (i == 1)
       ck_assert_mem_eq(part, again, n * sizeof *part);
   }

@@ -1,0 +1,17 @@
+/* A mapping as those see it who check, bound, draw or write it. */
+#ifndef CM_VERIFY_MAPPED_H
+#define CM_VERIFY_MAPPED_H
+
+#include "core/chip/chip.h"
+#include "core/network/topology.h"
+
+/* A mapped network; everything is the caller's. */
+typedef struct cm_mapped {
+  const cm_topology *topology;
+  const cm_chip *chip;
+  const uint32_t *part; /* [vertices] */
+  uint32_t parts;
+  const uint32_t *core; /* [parts] */
+} cm_mapped;
+
+#endif
