@@ -198,7 +198,8 @@ static int describe(const arguments *a)
     if (status != CM_BAD_NETWORK)
       return status == CM_OK ? EXIT_DONE : cli_fail(&error);
   }
-  if (occupancy == NULL && access(name, F_OK) == 0 && (!is_object(name) || is_graph(name)))
+  const bool there = access(name, F_OK) == 0;
+  if (occupancy == NULL && (there ? !is_object(name) || is_graph(name) : strchr(name, '.') != NULL)) /* no chip's name has a point */
     return cli_show_network(name, NULL, a->json, (looks & COREMAP_LOOKS_LIKE_MODEL) != 0 ? &as_model : NULL, &error);
   read_format(name, format);
   if (occupancy == NULL && strcmp(format, "mapping") == 0)

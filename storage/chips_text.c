@@ -10,12 +10,9 @@ cm_status cm_chips_text_in(sqlite3 *handle, const char *name, char **text, bool 
 {
   const char *known = library_chip_preset_text(name);
   if (known != NULL) {
-    char *copy = strdup(known);
-    if (cm_whole(copy != NULL, "the text of a chip", error) != CM_OK)
-      return error->status;
-    *text = copy;
     *preset = true;
-    return CM_OK;
+    *text = strdup(known);
+    return cm_whole(*text != NULL, "the text of a chip", error);
   }
   sqlite3_stmt *statement;
   bool row = false;

@@ -78,7 +78,7 @@ static const cm_option options_of_compile_jobs[] = {
 };
 static const cm_option_rule rules[] = {
   {"stop_after", {{"stop_after", "split order tile program mapping"}}, CM_COMPILE_NO_CHIP, "stages after \"permutations\" need a chip: name one"},
-  {NULL},
+  {.at = NULL},
 };
 const cm_options cm_compile_option_table = {options_of_compile_jobs, sizeof options_of_compile_jobs / sizeof *options_of_compile_jobs,
                                             "a compile job", rules};

@@ -58,7 +58,7 @@ const cm_option_rule cm_map_rules[] = {
   {"objective", {{"objective", OF_STEPS}}, NO_CHIP, "objective \"{objective}\" needs a chip, whose costs it counts: name one"},
   {"objective", {{"objective", OF_STEPS}}, UNDIRECTED,
    "objective \"{objective}\" counts spikes, and this network is undirected: give a directed one, or choose objective \"edge\""},
-  {NULL},
+  {.at = NULL},
 };
 
 cm_status cm_combinations_of_options(const cm_map_options *options, cm_error *error)

@@ -75,7 +75,7 @@ static const cm_option_rule rules[] = {
    "the chip lets a neuron reach {target_cores} cores, and each copy of it sends a packet to each of its own: choose traffic_model \"unicast\""},
   {"spikes", {{"load", NULL}}, CM_SIMULATE_SPIKES, NOT_STREAM},
   {"spikes", {{"saturation", NULL}}, CM_SIMULATE_SPIKES, NOT_STREAM},
-  {NULL},
+  {.at = NULL},
 };
 const cm_options cm_simulate_option_table = {options_of_simulations, sizeof options_of_simulations / sizeof *options_of_simulations,
                                              "a simulation", rules};

@@ -116,15 +116,15 @@ uint64_t sonata_row(const sonata *s, uint32_t population, uint64_t id)
 bool sonata_wants(const sonata *s, const char *population)
 {
   const char *said = cm_source_option(s->asked, CM_READ_POPULATION);
-  for (size_t length = strlen(population); said != NULL && *said != '\0';) {
+  if (said == NULL)
+    return true;
+  for (size_t length = strlen(population); *said != '\0';) {
     const size_t word = strcspn(said, ",");
     if (word == length && strncmp(said, population, word) == 0)
       return true;
     said += word + (said[word] == ',');
-    if (*said == '\0')
-      return false;
   }
-  return said == NULL;
+  return false;
 }
 
 cm_status sonata_leave_out(sonata *s, cm_error *error)

@@ -280,7 +280,7 @@ static double bound_of(const cm_casts *casts, const cm_chip *chip)
 static cm_status refine(const cm_casts *casts, const cm_place_task *task, cm_arrange_effort effort, uint32_t *core,
                         cm_group_cost *cost, cm_trees_result *made, cm_error *error)
 {
-  cm_group_cost refined;
+  cm_group_cost refined = {0};
   cm_trees_result result;
   uint32_t *trial;
   if (CM_NEW(task->run->memory, trial, casts->parts, error) != CM_OK)

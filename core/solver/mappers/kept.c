@@ -153,7 +153,7 @@ enum { HEAD = 5 };
 static cm_status write_numbers(const char *folder, const uint64_t head[HEAD], const uint32_t *number, uint64_t count,
                                cm_error *error)
 {
-  uint8_t bytes[CM_VARINT_BYTES_MAX];
+  uint8_t bytes[CM_VARINT_BYTES_MAX] = {0};
   char path[CM_PATH_MAX];
   if (cm_path(path, error, "%s/parts", folder) != CM_OK)
     return error->status;
