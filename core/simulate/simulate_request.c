@@ -70,7 +70,7 @@ static const cm_option options_of_simulations[] = {
 };
 #define NOT_STREAM "spikes are given for time steps, and load and saturation go by the network's rates: leave one out"
 static const cm_option_rule rules[] = {
-  {"mapping", {{NULL}}, CM_SIMULATE_UNDIRECTED, "the network is undirected: only directed networks send spikes to simulate"},
+  {"mapping", {{NULL, NULL}}, CM_SIMULATE_UNDIRECTED, "the network is undirected: only directed networks send spikes to simulate"},
   {"traffic_model", {{"traffic_model", "multicast"}}, CM_SIMULATE_COPIES,
    "the chip lets a neuron reach {target_cores} cores, and each copy of it sends a packet to each of its own: choose traffic_model \"unicast\""},
   {"spikes", {{"load", NULL}}, CM_SIMULATE_SPIKES, NOT_STREAM},

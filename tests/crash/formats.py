@@ -240,6 +240,7 @@ FILL = {
     21: lambda folder: audited(folder, effect="networks none -> 9"),
     22: lambda folder: folder.add("ledger", user="bob", month="2025-03", core_seconds=7200.0, cpu_seconds=30.5, bytes=4096),
     23: lambda folder: folder.db.execute("UPDATE jobs SET widened = 1 WHERE finished IS NOT NULL"),
+    24: lambda folder: folder.db.execute("UPDATE networks SET reading = '{\"why\":\"a header\",\"first\":[]}' WHERE operators = 0"),
 }
 
 
