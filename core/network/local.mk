@@ -11,7 +11,7 @@ libcoremap_a_SOURCES += \
   core/network/formats/import_hypergraph.c core/network/formats/import_matrix.c \
   core/network/archive/archive.h core/network/archive/archive.c core/network/archive/tar.c core/network/archive/recognise_zip.c \
   core/network/archive/npy.h core/network/archive/npy.c core/network/pairs.h core/network/archive/pairs.c core/network/archive/numpy.h core/network/archive/import_numpy.c core/network/archive/numpy_arrays.c core/network/archive/numpy_named.c \
-  core/network/xml/xml.h core/network/xml/xml.c core/network/xml/recognise_xml.c core/network/xml/xml_graph.h core/network/xml/xml_graph.c core/network/xml/import_graph.c core/network/xml/import_gml.c core/network/xml/import_pajek.c core/network/xml/import_node_link.c \
+  core/network/xml/xml.h core/network/xml/xml.c core/network/xml/recognise_xml.c core/network/xml/xml_graph.h core/network/xml/xml_graph.c core/network/xml/import_graph.c core/network/xml/import_gml.c core/network/xml/import_pajek.c core/network/xml/import_node_link.c core/network/xml/import_sanafe.c \
   core/network/formats/sink.h core/network/formats/sink.c core/network/formats/export_writer.h core/network/formats/export_metis.c
 if HDF5
 libcoremap_a_SOURCES += \

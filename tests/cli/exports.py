@@ -152,6 +152,9 @@ check("sanafe: neurons", size == len(part))
 drawn = {(int(s), int(t)): float(w) for s, t, w in re.findall(r"^    - neurons\.(\d+) -> neurons\.(\d+): \[weight: (\S+)\]$", text, re.M)}
 check("sanafe: synapses", set(drawn) == set(edges))
 check("sanafe: weights", all(abs(drawn[pair] - w) < 1e-6 * abs(w) for pair, w in edges.items()))
+with open(folder + "/sanafe.csv") as stream:  # read back
+    again = {(int(s.split(".")[1]), int(t.split(".")[1])): float(w) for s, t, w in list(csv.reader(stream))[1:]}
+check("sanafe: is read as it was written", again == drawn)
 placed = 0
 for first, last, tile, inner in re.findall(r"^  - neurons\.(\d+)(?:\.\.(\d+))?: \[core: (\d+)\.(\d+), soma: lif\]$", text, re.M):
     for n in range(int(first), int(last or first) + 1):
