@@ -275,6 +275,55 @@ START_TEST(matrices_of_numbers_are_no_edge_lists)
 }
 END_TEST
 
+/* Reads what has been written to a stream of memory; frees it. */
+static cm_status import_written(FILE *stream, char **text, const char *format, char found[32], cm_topology **t)
+{
+  ck_assert_int_eq(fclose(stream), 0);
+  const cm_status status = import_called(*text, NULL, format, found, t);
+  free(*text);
+  return status;
+}
+
+/* Rows that are longer than the window of bytes that is read at a time; one as long as no row is. */
+START_TEST(rows_are_as_long_as_they_need_to_be)
+{
+  enum { WIDE = 300000, SIDE = 60000, TOO_WIDE = 1 << 26 };
+  static const int rows[4][4] = {{0, 2, 3, 0}, {1, 0, 0, 4}, {0, 5, 0, 6}, {7, 0, 0, 0}};
+  char found[32], *text;
+  size_t size;
+  cm_topology *t;
+  for (int python = 0; python < 2; python++) {
+    FILE *stream = open_memstream(&text, &size);
+    for (int i = 0; i < 4; i++) {
+      fputs(python ? i == 0 ? "[[" : ",[" : "", stream);
+      for (int j = 0; j < 4; j++)
+        fprintf(stream, "%s%*d", j == 0 ? "" : python ? "," : " ", j == 2 ? WIDE : 1, rows[i][j]);
+      fputs(python ? "]\n" : "\r\n", stream);
+    }
+    fputs(python ? "]\n" : "", stream);
+    ck_ok(import_written(stream, &text, NULL, found, &t));
+    ck_assert_str_eq(found, "matrix");
+    ck_assert_uint_eq(t->vertex_count, 4);
+    ck_assert_uint_eq(cm_topology_synapses(t), 7);
+    cm_topology_free(t);
+  }
+  FILE *star = open_memstream(&text, &size);
+  fputs("0", star);
+  for (int i = 1; i < SIDE; i++)
+    fprintf(star, " %d", i);
+  for (int i = 1; i < SIDE; i++)
+    fprintf(star, "\n%d", i);
+  ck_ok(import_written(star, &text, NULL, found, &t));
+  ck_assert_str_eq(found, "adjlist");
+  ck_assert_uint_eq(t->pin_count, SIDE - 1);
+  cm_topology_free(t);
+  FILE *wide = open_memstream(&text, &size);
+  fprintf(wide, "1%*d\n", TOO_WIDE, 2);
+  ck_fails(import_written(wide, &text, "matrix", found, &t), CM_BAD_NETWORK);
+  ck_assert_ptr_nonnull(strstr(error.detail, "longer than 67108864 bytes"));
+}
+END_TEST
+
 /* An ending says what a text is; where the text is something else, that is said and nothing guessed. */
 START_TEST(endings_bind)
 {
@@ -528,6 +577,7 @@ int main(void)
   tcase_add_test(tests, weights_too_large_to_count_are_refused);
   tcase_add_test(tests, metis_and_edges_are_told_apart);
   tcase_add_test(tests, matrices_of_numbers_are_no_edge_lists);
+  tcase_add_test(tests, rows_are_as_long_as_they_need_to_be);
   tcase_add_test(tests, endings_bind);
   tcase_add_test(tests, headers_say_what_columns_are);
   tcase_add_test(tests, graphs_of_other_programs);
