@@ -19,7 +19,7 @@ typedef struct first_word {
 static const first_word first_words[] = {
   {"%%MatrixMarket", CM_FORMAT_MATRIX}, {"graph [", CM_FORMAT_GML},     {"graph\n[", CM_FORMAT_GML},    {"graph\r\n[", CM_FORMAT_GML},
   {"creator \"", CM_FORMAT_GML},        {"*vertices", CM_FORMAT_PAJEK}, {"*network", CM_FORMAT_PAJEK}, {"{", CM_FORMAT_NODE_LINK},
-  {"network:\n", CM_FORMAT_SANAFE}, {"network:\r\n", CM_FORMAT_SANAFE}, {"architecture:\n", CM_FORMAT_SANAFE}, {"architecture:\r\n", CM_FORMAT_SANAFE}, {"mappings:\n", CM_FORMAT_SANAFE},
+  {"network:\n", CM_FORMAT_SANAFE}, {"network:\r\n", CM_FORMAT_SANAFE}, {"architecture:\n", CM_FORMAT_SANAFE}, {"architecture:\r\n", CM_FORMAT_SANAFE}, {"mappings:\n", CM_FORMAT_SANAFE}, {"mappings:\r\n", CM_FORMAT_SANAFE},
 };
 
 /* Whether a line begins with a text, in any case. */

@@ -467,12 +467,12 @@ START_TEST(networks_of_sanafe)
      "    - in.0 -> out.1: [weight: -2.5]\n    - in.1 -> out.0:\n        synapse: {weight: 4}\n        dendrite: {delay: 1}\n    "
      "- out.0 -> out.1: []\n"
      "mappings:\n  - in.0..1: [core: 0.0, soma: source]\n  - out.0: [core: 0.1, soma: lif]\n",
-     "g.txt", 4, 2, "in.0", "in"},
+     "g.yml", 4, 2, "in.0", "in"},
     {"mappings:\r\n- in.0: {core: 0.0}\r\nnetwork:\r\n  edges:\r\n  - in.0 -> out.b: [weight: -2.5]\r\n  - in.1 -> out.a: "
      "[weight: 4]\r\n  - out.a -> out.b\r\n"
      "  groups:\r\n  - name: in\r\n    neurons:\r\n    - 0..1\r\n  - name: out\r\n    neurons:\r\n      a: []\r\n      b: []\r\n "
      "   attributes: {threshold: 1}\r\n",
-     "g.yml", 4, 0, "in.0", "in"},
+     "g.TXT", 4, 0, "in.0", "in"},
     {"### example\n#\n\ng   2  threshold=-1.0\ng 2\nn   0.0    bias=1.0\nn 0.1\n\ne   0.0->1.1   delay=2 weight=-2.5\ne 0.1->1.0 "
      "w=4\ne 1.0->1.1\n&   0.0@0.0\n",
      "g.txt", 4, 0, "0.0", "0"},
