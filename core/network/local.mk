@@ -1,5 +1,5 @@
 libcoremap_a_SOURCES += \
-  core/network/topology.h core/network/topology_digest.c core/network/topology_digest.h core/network/topology.c core/network/outside.c core/network/neuron_limits.c core/network/apart.h core/network/apart.c core/network/formats/rows.h core/network/formats/tokens.h core/network/formats/weighted.h core/network/formats/entries.h core/network/formats/readers.h core/network/symmetry.h core/network/symmetry.c core/network/direction.h core/network/direction.c core/network/nets_by_part.h core/network/nets_by_part.c core/network/identity.h core/network/identity.c \
+  core/network/topology.h core/network/topology_digest.c core/network/topology_digest.h core/network/topology.c core/network/outside.c core/network/neuron_limits.c core/network/apart.h core/network/apart.c core/network/spike_file.h core/network/formats/rows.h core/network/formats/tokens.h core/network/formats/weighted.h core/network/formats/entries.h core/network/formats/readers.h core/network/symmetry.h core/network/symmetry.c core/network/direction.h core/network/direction.c core/network/nets_by_part.h core/network/nets_by_part.c core/network/identity.h core/network/identity.c \
   core/network/names.h core/network/names.c core/network/import_limits.h core/network/import_limits.c core/network/import.h core/network/import.c core/network/formats.h core/network/recognise.h core/network/recognise.c core/network/recognise_text.c core/network/recognise_metis.c core/network/foreign.c \
   core/network/csr.h core/network/csr.c core/network/export.h core/network/export.c \
   core/network/topology_file.h core/network/file/topology_format.h core/network/file/topology_whole.c \
@@ -17,7 +17,7 @@ if HDF5
 libcoremap_a_SOURCES += \
   core/network/hdf5/h5.h core/network/hdf5/h5.c core/network/hdf5/recognise_hdf5.c core/network/hdf5/nir.h core/network/hdf5/lava_read.c core/network/hdf5/nir_read.c \
   core/network/hdf5/nir_parameters.c core/network/hdf5/nir_inputs.c core/network/hdf5/nir_shapes.c core/network/hdf5/nir_taps.c core/network/hdf5/import_nir.c core/network/hdf5/sonata.h core/network/hdf5/import_sonata.c \
-  core/network/hdf5/sonata_edges.c core/network/hdf5/sonata_circuit.h core/network/hdf5/sonata_circuit.c core/network/hdf5/sonata_members.c core/network/hdf5/sonata_types.c core/network/hdf5/sonata_spikes.c
+  core/network/hdf5/sonata_edges.c core/network/hdf5/sonata_circuit.h core/network/hdf5/sonata_circuit.c core/network/hdf5/sonata_members.c core/network/hdf5/sonata_types.c core/network/hdf5/sonata_spikes.c core/network/hdf5/sonata_spike_file.c
 else
 libcoremap_a_SOURCES += core/network/hdf5/hdf5_without.c
 endif
