@@ -19,6 +19,7 @@ rows = [row for row in csv.reader(open(network)) if row and not row[0].startswit
 for row in rows:  # neurons are numbered as they come
     for end in row[:2]:
         names.setdefault(end, len(names))
+called = list(names)
 for s, t, w in rows:
     edges[names[s], names[t]] = edges.get((names[s], names[t]), 0) + float(w)
 wrong = []
@@ -62,6 +63,7 @@ def beyond(here, direction):
 for vertex in pac["keys"]:
     n = int(vertex["vertex_label"][4:])
     x, y = router(n)
+    check("pacman: names of part %d" % n, vertex["names"] == [called[neuron] for neuron in vertex["neurons"]])
     for rank, neuron in enumerate(vertex["neurons"]):
         check("pacman: whose key", part[neuron] == n)
         key, got, ways = vertex["key"] + rank, set(), [((x, ry - 1 - y), None)]
