@@ -1,12 +1,15 @@
 #include "daemon/executor.h"
 
+#include <coremap/network.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/threads.h"
+#include "daemon/job/work.h"
 #include "library/private/job_kinds.h"
 
 static const cm_executor executors[] = {
@@ -22,9 +25,24 @@ const cm_executor *cm_executor_find(const char *name)
   return NULL;
 }
 
-const cm_executor *cm_executor_for(const cm_executor *chosen, const char *kind)
+/* Whether the job has a file of spikes that only a confined process should read. */
+static bool has_strange_spikes(const char *folder)
 {
-  return chosen->outside || !library_job_kind_of(kind)->outside ? chosen : cm_executor_find("process");
+  char path[CM_PATH_MAX];
+  coremap_error *ignored = NULL;
+  cm_error error;
+  unsigned looks = 0;
+  if (cm_path(path, &error, "%s/" CM_WORK_SPIKES, folder) != CM_OK || access(path, F_OK) != 0)
+    return false;
+  const bool looked = coremap_look(path, NULL, &looks, &ignored) == 0;
+  coremap_error_free(ignored);
+  return !looked || (looks & COREMAP_LOOKS_CONFINED) != 0;
+}
+
+const cm_executor *cm_executor_for(const cm_executor *chosen, const char *kind, const char *folder)
+{
+  const bool outside = chosen->outside || library_job_kind_of(kind)->outside || has_strange_spikes(folder);
+  return outside && !chosen->outside ? cm_executor_find("process") : chosen;
 }
 
 /* Processor time of this thread so far. */

@@ -28,9 +28,9 @@ typedef struct cm_executor {
 /* By name; NULL when there is none. */
 const cm_executor *cm_executor_find(const char *name);
 
-/* The one for a job of this kind where `chosen` runs the others: models are taken apart and compiled outside this process,
- * always. */
-const cm_executor *cm_executor_for(const cm_executor *chosen, const char *kind);
+/* The one for a job of this kind, whose folder is ready, where `chosen` runs the others: models are taken apart and compiled outside
+ * this process, and spikes read there that a library reads which damaged files might crash (HDF5), always. */
+const cm_executor *cm_executor_for(const cm_executor *chosen, const char *kind, const char *folder);
 
 /* In a thread of its own, while this one waits. */
 cm_status cm_execute_in_thread(const cm_execution *execution, cm_error *error);

@@ -130,7 +130,7 @@ enum { NICE_SHORT = 2, NICE_LONG = 10 };
 
 static cm_status execute(cm_running *r, cm_error *error)
 {
-  const cm_executor *executor = cm_executor_for(r->options->executor, r->job.kind);
+  const cm_executor *executor = cm_executor_for(r->options->executor, r->job.kind, r->folder);
   cm_work_watch watch = {.progress = on_progress, .log = on_log, .user = r,
                          .cancel = cm_event_bus_cancel_flag(r->store->bus, r->job.id),
                          .levels = executor->outside ? NULL : library_levels_cache(r->store->cache)};

@@ -6,21 +6,38 @@
 #include "library/internal.h"
 #include "library/private/stored.h"
 
-/* The spikes that are given, if any. */
-static cm_status read_spikes(const coremap_mapping *m, const json_t *object, const char *file, const char *name, cm_run *run, cm_simulate_request *asked,
-                             cm_spikes *spikes, cm_error *error)
+/* Where spikes are given in a file: "" otherwise. */
+typedef struct spike_source {
+  char file[CM_PATH_MAX], name[CM_PATH_MAX];
+  bool confined; /* this process is, as "confined" says of networks */
+} spike_source;
+
+static cm_status take_source(json_t *object, spike_source *from, cm_error *error)
 {
-  if (file[0] == '\0' && !asked->spikes.text)
+  from->confined = json_is_true(json_object_get(object, "confined"));
+  (void)json_object_del(object, "confined");
+  return library_take_text(object, "spikes_file", from->file, error) == CM_OK
+           ? library_take_text(object, "spikes_name", from->name, error)
+           : error->status;
+}
+
+/* The spikes that are given, if any. */
+static cm_status read_spikes(const coremap_mapping *m, const json_t *object, const spike_source *from, cm_run *run,
+                             cm_simulate_request *asked, cm_spikes *spikes, cm_error *error)
+{
+  if (from->file[0] == '\0' && !asked->spikes.text)
     return asked->spikes.upload[0] == '\0' ? CM_OK : cm_option_refuse(error, "spikes", "text: uploads are a server's");
-  if (file[0] != '\0' && cm_options_check(&cm_simulate_option_table, asked, CM_SIMULATE_SPIKES, NULL, error) != CM_OK)
+  if (from->file[0] != '\0' && cm_options_check(&cm_simulate_option_table, asked, CM_SIMULATE_SPIKES, NULL, error) != CM_OK)
     return cm_fail_at(error, "/options/spikes_file");
   const cm_spike_ids ids = {.neurons = m->topology.vertex_count,
                             .topology = &m->topology,
                             .as = (cm_spike_ids_as)asked->spike_ids,
+                            .confined = from->confined,
                             .step_ms = asked->spike_step_ms};
-  cm_status status = file[0] != '\0' ? cm_spikes_read(file, name[0] != '\0' ? name : file, &ids, run, spikes, error)
-                                     : cm_spikes_parse(json_string_value(json_object_get(object, "spikes")), "option spikes",
-                                                       &ids, run, spikes, error);
+  cm_status status =
+    from->file[0] != '\0'
+      ? cm_spikes_read(from->file, from->name[0] != '\0' ? from->name : from->file, &ids, run, spikes, error)
+      : cm_spikes_parse(json_string_value(json_object_get(object, "spikes")), "option spikes", &ids, run, spikes, error);
   if (status != CM_OK)
     return status;
   asked->options.spikes = spikes;
@@ -31,16 +48,15 @@ static cm_status read_spikes(const coremap_mapping *m, const json_t *object, con
 
 static cm_status simulate(const coremap_mapping *m, json_t *object, library_run *r, json_t **report, cm_error *error)
 {
-  char file[CM_PATH_MAX], name[CM_PATH_MAX];
+  spike_source from;
   cm_simulate_request asked;
   cm_spikes spikes = {0};
-  if (library_take_text(object, "spikes_file", file, error) != CM_OK || library_take_text(object, "spikes_name", name, error) != CM_OK ||
-       cm_simulate_options_read(object, &asked, error) != CM_OK)
+  if (take_source(object, &from, error) != CM_OK || cm_simulate_options_read(object, &asked, error) != CM_OK)
     return error->status;
   r->run->threads = json_object_get(object, "threads") != NULL ? asked.threads : r->run->threads;
   r->run->deadline = asked.time_limit > 0 ? cm_now() + asked.time_limit : 0;
   r->run->memory->limit_bytes = asked.memory_limit;
-  cm_status status = read_spikes(m, object, file, name, r->run, &asked, &spikes, error);
+  cm_status status = read_spikes(m, object, &from, r->run, &asked, &spikes, error);
   if (status == CM_OK)
     status = cm_packets_simulate(&m->topology, m->chip->chip, m->mapped.part, m->mapped.parts, m->mapped.core, &asked.options,
                                  r->run, report, error);

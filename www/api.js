@@ -80,11 +80,23 @@ export const getNeurons = (id, number, signal) =>
   getJson(`v1/mappings/${part(id)}/neurons?part=${number}`, signal);
 export const mappingUrl = (id, rest = '') => `v1/mappings/${part(id)}${rest}`;
 
-let schemas = null;
-/** The schemas of the server's OpenAPI document by name; fetched once. */
-export async function getSchemas(signal) {
-  schemas ??= (await getJson('openapi.json', signal)).components.schemas;
-  return schemas;
+let described = null;
+/** The server's OpenAPI document; fetched once. */
+async function getDescription(signal) {
+  described ??= await getJson('openapi.json', signal);
+  return described;
+}
+
+/** Its schemas by name. */
+export const getSchemas = async (signal) => (await getDescription(signal)).components.schemas;
+
+/** How a network's file can be read: name, description and schema of each option. */
+export async function getReadOptions(signal) {
+  const { paths, components } = await getDescription(signal);
+  const resolved = ({ $ref, ...schema }) => ($ref ? components.schemas[$ref.split('/').pop()] : schema);
+  return paths['/v1/networks'].post.parameters
+    .filter(({ name }) => name !== 'name' && name !== 'visibility')
+    .map((option) => ({ ...option, schema: resolved(option.schema) }));
 }
 
 /** Options of jobs of kind map by name, from the server's own table: words, default and description. */
@@ -99,12 +111,14 @@ export async function createJob(job) {
   return response.json();
 }
 
-/** Sends a file as it is: a network, or the rates of the network `of`. fetch cannot tell how far an upload is,
- * XMLHttpRequest can. */
-export function uploadNetwork(file, { of, visibility }, onProgress, signal) {
+export const deleteNetwork = (id) => change('DELETE', `v1/networks/${part(id)}`);
+
+/** Sends a file as it is: a network, with the options of its reading, or the rates of the network `of`. fetch cannot tell how
+ * far an upload is, XMLHttpRequest can. */
+export function uploadNetwork(file, { of, visibility, ...reading }, onProgress, signal) {
   return new Promise((resolve, reject) => {
     const upload = new XMLHttpRequest();
-    const made = { name: file.name, visibility: visibility || undefined };
+    const made = { name: file.name, visibility: visibility || undefined, ...reading };
     upload.open('POST', of ? `v1/networks/${part(of.id)}/rates` : `v1/networks${query(made)}`);
     upload.setRequestHeader('Content-Type', 'application/octet-stream');
     upload.upload.onprogress = (event) =>

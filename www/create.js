@@ -26,12 +26,17 @@ export async function showCreate(main, { query }, signal) {
   ]);
   const { form, list } = jobForm(chips, me, { chip: query.get('chip') }, signal);
   list(networks, query.get('network'));
-  const upload = uploadPanel(me, (uploaded) => {
-    const at = networks.findIndex(({ id }) => id === uploaded.id);
+  const onRemoved = (removed) => {
+    const at = networks.findIndex(({ id }) => id === removed);
     if (at >= 0) networks.splice(at, 1);
+    list(networks);
+  };
+  const onUploaded = (uploaded) => {
+    onRemoved(uploaded.id);
     networks.unshift(uploaded);
     list(networks, uploaded.id);
-  }, signal);
+  };
+  const upload = uploadPanel(me, { onUploaded, onRemoved }, signal);
   fill(
     main,
     element('header', { class: 'page-head' }, element('h1', { tabindex: '-1' }, 'New job')),

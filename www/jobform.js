@@ -5,7 +5,8 @@ import { element, fill, setText } from './dom.js';
 import { bytes, count, fragmentText, shortId } from './format.js';
 import { limitsOf } from './model.js';
 import { problemNode } from './problemnode.js';
-import { isModel, readingNode, sizeText } from './upload.js';
+import { readingNode } from './reading.js';
+import { isModel, sizeText } from './upload.js';
 import { visibilityField } from './visibility.js';
 
 const DEFAULT_CHIP = 'loihi64';

@@ -1,9 +1,10 @@
-// Uploads a network or model: a file chosen or dropped, its progress, what it became.
+// Uploads a network or model: a file chosen or dropped, how it is read, its progress, what it became.
 
-import { uploadNetwork } from './api.js';
+import { deleteNetwork, uploadNetwork } from './api.js';
 import { announce, element, facts, fill, icon, progressBar, setText } from './dom.js';
 import { bytes, count, percent } from './format.js';
 import { problemNode } from './problemnode.js';
+import { readingFields } from './reading.js';
 import { visibilityField } from './visibility.js';
 
 /** An operator-level model, which is compiled; other networks are mapped. */
@@ -27,29 +28,9 @@ const networkFacts = (network) =>
     'facts facts-5',
   );
 
-/** What the server understood of a network's file: so that a wrong reading shows before a job is made. */
-export function readingNode({ reading, format }) {
-  if (!reading) return '';
-  const arrow = reading.directed ? '→' : '—';
-  const rowText = ({ source, target, weight, delay }) =>
-    `${source} ${arrow} ${target}, weight ${weight}${delay === undefined ? '' : `, delay ${delay} ms`}`;
-  const lines = [
-    `Read as ${format}, by ${reading.why}; ${reading.directed ? 'directed' : 'undirected'}, ids are ${reading.ids}`,
-    reading.columns.length > 0 &&
-      `Columns: ${reading.columns.join(', ')}${reading.header ? ', by a header' : ', by their order'}`,
-    reading.ignored.length > 0 && `Ignored: ${reading.ignored.join(', ')}`,
-    reading.merged + reading.dropped > 0 && `${count(reading.merged)} merged, ${count(reading.dropped)} dropped`,
-  ].filter(Boolean);
-  return element(
-    'div',
-    { class: 'reading' },
-    lines.map((text) => element('p', { class: 'quiet' }, text)),
-    element('ol', { class: 'quiet' }, reading.rows.map((row) => element('li', {}, rowText(row)))),
-  );
-}
-
-/** A panel that uploads a file, for `me` to say who sees it, and hands the network that it became to onUploaded. */
-export function uploadPanel(me, onUploaded, signal) {
+/** A panel that uploads a file, for `me` to say who sees it, and hands the network that it became to onUploaded; onRemoved is told
+ * which network made way for another reading of its file. */
+export function uploadPanel(me, { onUploaded, onRemoved }, signal) {
   const visibility = visibilityField('network-visibility', 'Who sees what you upload', me);
   const input = element('input', {
     type: 'file',
@@ -77,11 +58,21 @@ export function uploadPanel(me, onUploaded, signal) {
     element(
       'p',
       { class: 'quiet' },
-      '.snn, METIS .graph, hMETIS .hgr, MatrixMarket .mtx, edge list or matrix (csv, tsv, txt), adjacency list, GML, Pajek, node-link JSON, topology zip, NIR .nir, SONATA .h5, lava-dl .net, NumPy .npy and .npz, GraphML, GEXF, ONNX model; each may be gzipped',
+      '.snn, METIS .graph, hMETIS .hgr, MatrixMarket .mtx, edge list or matrix (csv, tsv, txt), adjacency list, GML, Pajek, node-link JSON, SANA-FE .yaml, topology zip, NIR .nir, SONATA .h5, lava-dl .net, NumPy .npy and .npz, GraphML, GEXF, ONNX model; each may be gzipped',
     ),
     progress,
   );
   let busy = false;
+  let last = null; // the file that was sent, and the network that it became unless that was there before
+  const reading = readingFields(() => last && send(last.file), signal);
+
+  // The same bytes are one network: another reading takes the place of the one just made.
+  async function makeWay(file) {
+    if (last?.file !== file || !last.made) return;
+    await deleteNetwork(last.made);
+    onRemoved(last.made);
+    last.made = null;
+  }
 
   // A second file gives a network's axons the rates that were measured; that makes another network.
   function ratesNode(network) {
@@ -108,9 +99,11 @@ export function uploadPanel(me, onUploaded, signal) {
     bar.set(0);
     setText(line, `${file.name}, ${bytes(file.size)}`);
     try {
+      if (!of) await makeWay(file);
+      if (!of) last = { file, made: null };
       const { network, known } = await uploadNetwork(
         file,
-        { of, visibility: visibility.value() },
+        { of, visibility: visibility.value(), ...reading.values() },
         (fraction) => {
           bar.set(fraction);
           setText(
@@ -121,6 +114,7 @@ export function uploadPanel(me, onUploaded, signal) {
         signal,
       );
       setText(line, '');
+      if (!of && !known) last.made = network.id;
       fill(
         outcome,
         element(
@@ -143,8 +137,10 @@ export function uploadPanel(me, onUploaded, signal) {
       if (error.name === 'AbortError') return;
       setText(line, '');
       fill(outcome, problemNode(error));
+      reading.open();
     } finally {
       busy = false;
+      reading.offer(last !== null);
       progress.hidden = true;
     }
   }
@@ -165,5 +161,5 @@ export function uploadPanel(me, onUploaded, signal) {
     );
   }
   zone.addEventListener('dragleave', () => zone.classList.remove('over'));
-  return element('section', { class: 'panel' }, element('h2', {}, 'Upload a network or model'), visibility.node, input, zone, outcome);
+  return element('section', { class: 'panel' }, element('h2', {}, 'Upload a network or model'), visibility.node, input, zone, outcome, reading.node);
 }

@@ -288,35 +288,63 @@ static bool is_cut_graph(const evidence *e)
   return !e->is_no_graph && e->pairs >= CUT_PAIRS_MIN && 8 * left <= seen;
 }
 
+/* Adds what says that a file is of a format. */
+static void add_flag(cm_format_id format, cm_error *error)
+{
+  const char *name = cm_network_formats[format].name;
+  cm_fail_more(error, " (--format %s, format=%s)", name, name);
+}
+
+static cm_status refuse_list(uint64_t lines, uint64_t line, cm_error *error)
+{
+  cm_fail_more(error, " or a list of %llu edges", (unsigned long long)lines + 1);
+  add_flag(CM_FORMAT_EDGES, error);
+  cm_fail_more(error, ": say which");
+  return cm_fail_at(error, "line %llu", (unsigned long long)line);
+}
+
 static cm_status refuse_cut(const header *h, uint64_t lines, cm_error *error)
 {
   cm_fail(error, CM_BAD_NETWORK,
-          "the file may be a METIS graph of %llu vertices that was cut off, for only %llu rows follow its header and they "
-          "name each other, or an edge list of %llu edges: name the format, metis or edges",
-          (unsigned long long)h->value[0], (unsigned long long)lines, (unsigned long long)lines + 1);
-  return cm_fail_at(error, "line %llu", (unsigned long long)lines + 1);
+          "the file may be a METIS graph of %llu vertices that was cut off, for only %llu rows follow its header and they name "
+          "each other,",
+          (unsigned long long)h->value[0], (unsigned long long)lines);
+  add_flag(CM_FORMAT_METIS, error);
+  return refuse_list(lines, lines + 1, error);
 }
 
 /* Edges of which some go where a METIS graph of that header has no vertex, or of which most do not stand in both rows. */
-static cm_status refuse_both(const header *h, uint64_t lines, cm_error *error)
+static cm_status refuse_damaged(const header *h, uint64_t lines, cm_error *error)
 {
-  cm_fail(error, CM_BAD_NETWORK,
-          "the file may be a METIS graph of %llu vertices that is damaged, for not every edge stands in the rows of both its ends, or "
-          "a list of %llu edges: say which, format=metis or format=edges",
-          (unsigned long long)h->value[0], (unsigned long long)lines + 1);
-  return cm_fail_at(error, "line 1");
+  cm_fail(
+    error, CM_BAD_NETWORK,
+    "the file may be a METIS graph of %llu vertices that is damaged, for not every edge stands in the rows of both its ends,",
+    (unsigned long long)h->value[0]);
+  add_flag(CM_FORMAT_METIS, error);
+  return refuse_list(lines, 1, error);
 }
 
-/* Of a file that could as well be a list: whether it is a METIS graph to the last edge, or a hypergraph by its header; certainly none; or
- * in doubt. */
-typedef enum graph_fit { IS_GRAPH, IS_NONE, IS_IN_DOUBT } graph_fit;
+/* All is as the header says, read as one of a hypergraph; so it may be by chance. */
+static cm_status refuse_nets(const header *h, uint64_t lines, cm_error *error)
+{
+  cm_fail(error, CM_BAD_NETWORK, "the file may be an hMETIS hypergraph of %llu nets over %llu vertices",
+          (unsigned long long)h->value[0], (unsigned long long)h->value[1]);
+  add_flag(CM_FORMAT_HYPERGRAPH, error);
+  return refuse_list(lines, 1, error);
+}
+
+/* Of a file that could as well be a list: whether it is a METIS graph to the last edge; could be a hypergraph by its header, or a graph
+ * that is damaged; or certainly is neither. */
+typedef enum graph_fit { IS_GRAPH, COULD_BE_NETS, COULD_BE_GRAPH, IS_NONE } graph_fit;
 
 static graph_fit fit_graph(const evidence *e, const header *h)
 {
   const uint64_t nets = h->value[0] + (h->value[2] >= 10 ? h->value[1] : 0);
   const bool fits_hypergraph = e->is_hypergraph && e->rows - e->blanks == nets && h->value[1] > 0;
   const bool graph = !e->is_no_graph && e->entries == 2 * h->value[1] && unmatched_pairs(e) == 0;
-  return graph || fits_hypergraph ? IS_GRAPH : e->is_no_graph ? IS_NONE : IS_IN_DOUBT;
+  if (graph)
+    return IS_GRAPH;
+  return fits_hypergraph ? COULD_BE_NETS : e->is_no_graph ? IS_NONE : COULD_BE_GRAPH;
 }
 
 /* Whether the lines of a file of lines alike are rows of a graph or a hypergraph: their number and what is in them decides. */
@@ -335,8 +363,10 @@ static cm_status weigh_alike(cm_source *source, const header *h, size_t rows, ev
   const graph_fit fit = fewer && !ends_empty ? IS_NONE : fit_graph(e, h);
   if (cut && fit != IS_GRAPH)
     return refuse_cut(h, filled, error);
-  if (fit == IS_IN_DOUBT && !fewer)
-    return refuse_both(h, filled, error);
+  if (fit == COULD_BE_NETS)
+    return refuse_nets(h, filled, error);
+  if (fit == COULD_BE_GRAPH && !fewer)
+    return refuse_damaged(h, filled, error);
   *none = fit != IS_GRAPH;
   return CM_OK;
 }

@@ -19,12 +19,35 @@ typedef struct first_word {
 static const first_word first_words[] = {
   {"%%MatrixMarket", CM_FORMAT_MATRIX}, {"graph [", CM_FORMAT_GML},     {"graph\n[", CM_FORMAT_GML},    {"graph\r\n[", CM_FORMAT_GML},
   {"creator \"", CM_FORMAT_GML},        {"*vertices", CM_FORMAT_PAJEK}, {"*network", CM_FORMAT_PAJEK}, {"{", CM_FORMAT_NODE_LINK},
+  {"network:\n", CM_FORMAT_SANAFE}, {"network:\r\n", CM_FORMAT_SANAFE}, {"architecture:\n", CM_FORMAT_SANAFE}, {"architecture:\r\n", CM_FORMAT_SANAFE}, {"mappings:\n", CM_FORMAT_SANAFE}, {"mappings:\r\n", CM_FORMAT_SANAFE},
 };
 
 /* Whether a line begins with a text, in any case. */
 static bool begins(const uint8_t *at, const uint8_t *end, const char *text)
 {
   return (size_t)(end - at) >= strlen(text) && strncasecmp((const char *)at, text, strlen(text)) == 0;
+}
+
+/* A netlist of SANA-FE: "g", a number and attributes, then an edge "e 0.0->0.1" or a neuron "n 0.0 bias=1" among the first bytes. */
+static bool is_netlist(const uint8_t *at, const uint8_t *end)
+{
+  const uint8_t *digits = at + 1;
+  while (digits < end && (*digits == ' ' || *digits == '\t'))
+    digits++;
+  if (digits == at + 1 || digits == end || *digits < '0' || *digits > '9')
+    return false;
+  for (;;) {
+    const uint8_t *feed = memchr(at, '\n', (size_t)(end - at));
+    if (feed == NULL)
+      return false;
+    at = feed + 1;
+    feed = memchr(at, '\n', (size_t)(end - at));
+    const size_t length = (size_t)((feed != NULL ? feed : end) - at);
+    if (length > 2 && ((*at == 'e' && memmem(at, length, "->", 2) != NULL) || (*at == 'n' && memchr(at, '=', length) != NULL)))
+      return true;
+    if (length > 0 && strchr("gn# \t\r", *at) == NULL)
+      return false;
+  }
 }
 
 /* The format whose words stand first, behind blanks, blank lines and comments; CM_FORMATS: none's. */
@@ -36,6 +59,8 @@ static cm_format_id format_of_words(const cm_source *source)
     for (size_t i = 0; i < sizeof first_words / sizeof *first_words; i++)
       if (begins(at, end, first_words[i].text))
         return first_words[i].format;
+    if (begins(at, end, "g ") || begins(at, end, "g\t"))
+      return is_netlist(at, end) ? CM_FORMAT_SANAFE : CM_FORMATS;
     if (at == end || (*at != '#' && *at != '%'))
       break;
     const uint8_t *feed = memchr(at, '\n', (size_t)(end - at));

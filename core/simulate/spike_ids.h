@@ -13,6 +13,7 @@ typedef struct cm_spike_ids {
   const cm_topology *topology; /* whose names may be meant; NULL: it has none */
   cm_spike_ids_as as;
   bool any;       /* the names are not known here: every id will do */
+  bool confined;  /* this process is a confined one, and may read HDF5 itself */
   double step_ms; /* of a time step, for files that give times; 0: 1 */
 
   /* Below: kept by cm_spike_ids_*. */

@@ -11,6 +11,7 @@
 
 #include "base/number.h"
 #include "core/network/pairs.h"
+#include "core/network/spike_file.h"
 
 enum { LINE_MAX_BYTES = 1024, FIELDS_MAX = 16, CHECK_EVERY = 1 << 16 };
 
@@ -100,16 +101,23 @@ static bool take_header(reader *r, char *field[FIELDS_MAX], int count)
   return header;
 }
 
+/* The step of a time; false: none is there. */
+static bool step_at(const reader *r, double ms, uint64_t *step)
+{
+  const double rounding = 1e-9;
+  if (!(ms >= 0 && ms <= 1e15))
+    return false;
+  *step = (uint64_t)floor(ms / (r->ids.step_ms > 0 ? r->ids.step_ms : 1) + rounding);
+  return true;
+}
+
 static bool read_step(const reader *r, char *field[FIELDS_MAX], uint64_t *step)
 {
   char *end;
   if (r->at[STEP] >= 0)
     return cm_whole_parse(field[r->at[STEP]], step);
-  double ms = strtod(field[r->at[TIME]], &end), rounding = 1e-9;
-  if (end == field[r->at[TIME]] || *end != '\0' || !(ms >= 0 && ms <= 1e15))
-    return false;
-  *step = (uint64_t)floor(ms / (r->ids.step_ms > 0 ? r->ids.step_ms : 1) + rounding);
-  return true;
+  const double ms = strtod(field[r->at[TIME]], &end);
+  return end != field[r->at[TIME]] && *end == '\0' && step_at(r, ms, step);
 }
 
 /* "neurons,N". */
@@ -182,6 +190,40 @@ static cm_status take_row(void *user, uint64_t number, uint64_t step, uint64_t n
   return add_spike(r, step, id, error);
 }
 
+/* A spike of a SONATA file: neurons are called by their population and id there, "v1[7]". */
+static cm_status take_spike(void *user, uint64_t number, const char *population, uint64_t id, double ms, cm_error *error)
+{
+  reader *r = user;
+  char text[LINE_MAX_BYTES];
+  uint64_t step;
+  r->line = number;
+  (void)snprintf(text, sizeof text, population[0] != '\0' ? "%s[%llu]" : "%s%llu", population, (unsigned long long)id);
+  return step_at(r, ms, &step) ? add_spike(r, step, text, error) : refuse(r, "a time in milliseconds is expected", error);
+}
+
+static bool is_hdf5(const char *path)
+{
+  char magic[4] = "";
+  FILE *stream = fopen(path, "re");
+  const bool is =
+    stream != NULL && fread(magic, 1, sizeof magic, stream) == sizeof magic && memcmp(magic, "\x89HDF", sizeof magic) == 0;
+  if (stream != NULL)
+    fclose(stream);
+  return is;
+}
+
+static cm_status read_hdf5(reader *r, const char *path, cm_error *error)
+{
+  char why[CM_ERROR_DETAIL_MAX];
+  r->unit = "spike";
+  const cm_status status = r->ids.confined ? cm_spike_file_read(path, r->run, take_spike, r, error)
+                                           : cm_spike_file_apart(path, r->run, take_spike, r, error);
+  if (status != CM_BAD_NETWORK)
+    return status;
+  (void)snprintf(why, sizeof why, "%s", error->detail);
+  return cm_fail(error, CM_BAD_OPTION, "%.100s: %.300s", r->path, why);
+}
+
 static cm_status sort_by_step(const reader *r, cm_spikes *s, cm_error *error)
 {
   cm_run *run = r->run;
@@ -199,24 +241,13 @@ static cm_status sort_by_step(const reader *r, cm_spikes *s, cm_error *error)
   return CM_OK;
 }
 
-/* Spikes of SONATA lie in HDF5, which is read in a process of its own alone: as lines they are read here. */
-static cm_status refuse_hdf5(const reader *r, cm_error *error)
-{
-  return cm_fail(error, CM_BAD_OPTION,
-                 "%.100s is an HDF5 file; this line writes the spikes of a SONATA file as lines that are read by name: python3 "
-                 "-c \"import h5py; "
-                 "s = h5py.File('FILE')['spikes']; print('timestamps,population,node_ids'); [print(t, p, i, sep=',') for p in s "
-                 "for t, i in zip(s[p]['timestamps'], s[p]['node_ids'])]\" > spikes.csv",
-                 r->path);
-}
-
 static cm_status read_lines(reader *r, FILE *stream, cm_error *error)
 {
   char line[LINE_MAX_BYTES];
   bool first = true;
   cm_status status = CM_OK;
   while (status == CM_OK && fgets(line, sizeof line, stream) != NULL)
-    status = r->line == 0 && strncmp(line, "\x89HDF", 4) == 0 ? refuse_hdf5(r, error) : read_line(r, line, &first, error);
+    status = read_line(r, line, &first, error);
   return status == CM_OK && ferror(stream) != 0 ? cm_fail_errno(error, EIO, "cannot read", r->path) : status;
 }
 
@@ -252,6 +283,8 @@ cm_status cm_spikes_read(const char *path, const char *name, const cm_spike_ids 
   cm_status status = cm_spike_ids_open(&r.ids, run->memory, error);
   if (status != CM_OK)
     return finish(&r, status, spikes, error);
+  if (is_hdf5(path))
+    return finish(&r, read_hdf5(&r, path, error), spikes, error);
   status = cm_pairs_read(path, run, take_row, &r, &is_array, error);
   if (status == CM_BAD_NETWORK && is_array) {
     char why[CM_ERROR_DETAIL_MAX];

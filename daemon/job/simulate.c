@@ -19,6 +19,7 @@ static cm_status make_options(const cm_work *w, char **text, cm_error *error)
     (void)json_object_del(options, "spikes");
     (void)json_object_set_new(options, "spikes_file", json_string(path));
     (void)json_object_set_new(options, "spikes_name", json_string("the uploaded spikes"));
+    (void)json_object_set_new(options, "confined", json_true()); /* where they are such a file, cm_executor_for saw to it */
   }
   if (w->job.time_limit > 0)
     (void)json_object_set_new(options, "time_limit", json_real(w->job.time_limit));

@@ -166,6 +166,31 @@ test('a file that is no network is refused in words', async () => {
   expected.pop();
 });
 
+test('a file that can be read in two ways is read again as the form says', async () => {
+  expected.push(/status of 4\d\d/);
+  await go('#/new');
+  await page.setInputFiles('#file', { name: 'w.csv', mimeType: 'text/csv', buffer: Buffer.from('0,1,2\n3,0,4\n5,6,0\n') });
+  await page.waitForSelector('.upload-outcome .problem');
+  assert.match(plain(await page.textContent('.upload-outcome .problem')), /matrix of 3 neurons .*list of 3 edges/);
+  await page.waitForSelector('#read-format'); // what a refusal names can be said at once
+  await page.selectOption('#read-format', 'matrix');
+  await shot('upload-read-again');
+  await page.click('#read-again');
+  await page.waitForSelector('.uploaded');
+  const id = await page.inputValue('#network');
+  const first = await getJson(`/v1/networks/${id}`);
+  assert.deepEqual([first.format, first.neurons, first.synapses, first.directed], ['matrix', 3, 6, true]);
+  await page.selectOption('#read-format', 'edges');
+  await page.selectOption('#read-zeros', 'keep');
+  await page.selectOption('#read-directed', 'yes');
+  await page.click('#read-again');
+  await page.waitForFunction(() => /edges/.test(document.querySelector('.uploaded')?.textContent));
+  const second = await getJson(`/v1/networks/${id}`);
+  assert.deepEqual([second.format, second.neurons, second.synapses], ['edges', 5, 3]);
+  assert.equal(await page.inputValue('#network'), id);
+  expected.pop();
+});
+
 test('a file is uploaded by drag and drop', async () => {
   await go('#/new');
   const transfer = await page.evaluateHandle(() => {

@@ -19,6 +19,7 @@ rows = [row for row in csv.reader(open(network)) if row and not row[0].startswit
 for row in rows:  # neurons are numbered as they come
     for end in row[:2]:
         names.setdefault(end, len(names))
+called = list(names)
 for s, t, w in rows:
     edges[names[s], names[t]] = edges.get((names[s], names[t]), 0) + float(w)
 wrong = []
@@ -62,6 +63,7 @@ def beyond(here, direction):
 for vertex in pac["keys"]:
     n = int(vertex["vertex_label"][4:])
     x, y = router(n)
+    check("pacman: names of part %d" % n, vertex["names"] == [called[neuron] for neuron in vertex["neurons"]])
     for rank, neuron in enumerate(vertex["neurons"]):
         check("pacman: whose key", part[neuron] == n)
         key, got, ways = vertex["key"] + rank, set(), [((x, ry - 1 - y), None)]
@@ -152,6 +154,9 @@ check("sanafe: neurons", size == len(part))
 drawn = {(int(s), int(t)): float(w) for s, t, w in re.findall(r"^    - neurons\.(\d+) -> neurons\.(\d+): \[weight: (\S+)\]$", text, re.M)}
 check("sanafe: synapses", set(drawn) == set(edges))
 check("sanafe: weights", all(abs(drawn[pair] - w) < 1e-6 * abs(w) for pair, w in edges.items()))
+with open(folder + "/sanafe.csv") as stream:  # read back
+    again = {(int(s.split(".")[1]), int(t.split(".")[1])): float(w) for s, t, w in list(csv.reader(stream))[1:]}
+check("sanafe: is read as it was written", again == drawn)
 placed = 0
 for first, last, tile, inner in re.findall(r"^  - neurons\.(\d+)(?:\.\.(\d+))?: \[core: (\d+)\.(\d+), soma: lif\]$", text, re.M):
     for n in range(int(first), int(last or first) + 1):

@@ -346,9 +346,7 @@ cm_status cm_rates_read(const char *path, cm_topology *topology, cm_run *run, cm
                                                          run, error)
                              : cm_topology_set_rates(topology, r.rate, run, error);
   cm_source_close(&source);
-  cm_names_close(&r.table.names);
-  cm_free(r.table.unquoted);
-  cm_free(r.table.fields);
+  cm_table_free(&r.table);
   cm_free(r.rate);
   cm_free(r.scenario);
   return status;

@@ -215,8 +215,7 @@ static void close_survey(surveyor *v)
                               v->columns_of_numbers[i + shift]);
   cm_names_close(&v->seen);
   cm_free(v->first);
-  cm_free(v->table.unquoted);
-  cm_free(v->table.fields);
+  cm_table_free(&v->table);
 }
 
 cm_status cm_survey_read(cm_source *source, cm_memory *memory, cm_survey *survey, cm_error *error)

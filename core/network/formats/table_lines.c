@@ -1,6 +1,7 @@
-/* Lines of a table and their fields: separated by tabs, commas, semicolons or blanks, quoted or not. What can fail: lines
- * that are too long, quotes that stay open. */
+/* Lines of a table and their fields: separated by tabs, commas, semicolons or blanks, quoted or not. A line mostly lies in the window of
+ * the source; the row of a large matrix does not, and is gathered. What can fail: lines that are too long, quotes that stay open. */
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/network/formats/source.h"
@@ -11,6 +12,64 @@ cm_status cm_table_bad(const cm_table *t, const char *what, cm_error *error)
 {
   cm_fail(error, CM_BAD_NETWORK, "%s, line %llu: %s", t->what != NULL ? t->what : "edge list", (unsigned long long)t->line, what);
   return cm_fail_at(error, "line %llu", (unsigned long long)t->line);
+}
+
+/* Bytes of a line at most: the row of a matrix that no memory would hold. */
+enum { LINE_BYTES_MAX = 1 << 26 };
+
+/* Where the row ends: at a line feed, of a list of Python at a bracket; NULL: not here. */
+static const uint8_t *find_end(const cm_table *t, const uint8_t *at, size_t size)
+{
+  if (!t->tuples)
+    return memchr(at, '\n', size);
+  for (const uint8_t *end = at + size; at < end; at++)
+    if (*at == ')' || *at == ']')
+      return at;
+  return NULL;
+}
+
+/* A row that is longer than the window. */
+static cm_status gather_row(cm_table *t, const char **line, size_t *length, cm_error *error)
+{
+  cm_source *source = t->source;
+  char text[96];
+  for (*length = 0;;) {
+    const size_t left = (size_t)(source->end - source->at);
+    const uint8_t *close = find_end(t, source->at, left);
+    const size_t part = close != NULL ? (size_t)(close - source->at) : left;
+    if (*length + part > LINE_BYTES_MAX) {
+      (void)snprintf(text, sizeof text, "it is longer than %d bytes; a line must hold a row of a table", LINE_BYTES_MAX);
+      return cm_table_bad(t, text, error);
+    }
+    if (CM_ROOM(t->memory, t->gathered, &t->gathered_room, *length + part + 1, error) != CM_OK)
+      return error->status;
+    memcpy(t->gathered + *length, source->at, part);
+    *line = t->gathered;
+    *length += part;
+    source->at += part + (close != NULL);
+    if (close != NULL || source->ended)
+      return close == NULL && t->tuples ? cm_table_bad(t, "a bracket is not closed", error) : CM_OK;
+    if (cm_source_fill(source, error) != CM_OK)
+      return error->status;
+  }
+}
+
+/* The bytes up to the row's end, which is passed. */
+static cm_status take_row(cm_table *t, const char **line, size_t *length, cm_error *error)
+{
+  cm_source *source = t->source;
+  const uint8_t *close = find_end(t, source->at, (size_t)(source->end - source->at));
+  if (close == NULL && !source->ended) {
+    if (cm_source_fill(source, error) != CM_OK)
+      return error->status;
+    close = find_end(t, source->at, (size_t)(source->end - source->at));
+  }
+  if (close == NULL)
+    return gather_row(t, line, length, error);
+  *line = (const char *)source->at;
+  *length = (size_t)(close - source->at);
+  source->at = close + 1;
+  return CM_OK;
 }
 
 /* What stands between the next brackets, as a line. */
@@ -25,19 +84,8 @@ static cm_status next_tuple(cm_table *t, const char **line, size_t *length, bool
       return CM_OK;
     t->line += *source->at == '\n';
     if (strchr(" \t\r\n,[]()", *source->at) == NULL || *source->at == '\0')
-      break;
+      return take_row(t, line, length, error);
   }
-  const uint8_t *close = source->at;
-  if (!source->ended && cm_source_fill(source, error) != CM_OK)
-    return error->status;
-  for (close = source->at; close < source->end && *close != ')' && *close != ']'; close++)
-    ;
-  if (close == source->end)
-    return cm_table_bad(t, "a bracket is not closed", error);
-  *line = (const char *)source->at;
-  *length = (size_t)(close - source->at);
-  source->at = close + 1;
-  return CM_OK;
 }
 
 cm_status cm_table_next_line(cm_table *t, const char **line, size_t *length, bool *end, cm_error *error)
@@ -45,19 +93,12 @@ cm_status cm_table_next_line(cm_table *t, const char **line, size_t *length, boo
   cm_source *source = t->source;
   if (t->tuples)
     return next_tuple(t, line, length, end, error);
-  const uint8_t *feed = memchr(source->at, '\n', (size_t)(source->end - source->at));
-  if (feed == NULL && !source->ended) {
-    if (cm_source_fill(source, error) != CM_OK)
-      return error->status;
-    feed = memchr(source->at, '\n', (size_t)(source->end - source->at));
-  }
   t->line++;
-  if (feed == NULL && !source->ended)
-    return cm_table_bad(t, "it is longer than 262144 bytes; a line must hold a row of a table", error);
-  *end = feed == NULL && source->at == source->end;
-  *line = (const char *)source->at;
-  *length = (size_t)((feed != NULL ? feed : source->end) - source->at);
-  source->at = feed != NULL ? feed + 1 : source->end;
+  if (source->at == source->end && !source->ended && cm_source_fill(source, error) != CM_OK)
+    return error->status;
+  *end = source->at == source->end;
+  if (take_row(t, line, length, error) != CM_OK)
+    return error->status;
   if (*length > 0 && (*line)[*length - 1] == '\r')
     --*length;
   return CM_OK;

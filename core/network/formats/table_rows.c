@@ -245,6 +245,7 @@ void cm_table_free(cm_table *t)
   cm_names_close(&t->names);
   cm_free(t->rate);
   cm_free(t->unquoted);
+  cm_free(t->gathered);
   cm_free(t->fields);
   cm_entries_free(&t->edges);
 }

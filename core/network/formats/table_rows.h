@@ -44,7 +44,8 @@ typedef struct cm_table {
   cm_columns columns;
   char *unquoted;   /* scratch for fields with doubled quotes */
   cm_field *fields; /* of the row under way */
-  uint64_t unquoted_room, fields_room;
+  char *gathered;   /* a line that is longer than the source's window */
+  uint64_t unquoted_room, fields_room, gathered_room;
   size_t field_count;
   cm_entries edges;
   double *rate;     /* of each name; NAN: not said. NULL: no column says rates */

@@ -1,6 +1,7 @@
 /* In place of what reads HDF5 files, where the program is configured --without-hdf5: all are refused. */
 #include "core/network/formats/readers.h"
 #include "core/network/recognise.h"
+#include "core/network/spike_file.h"
 
 static cm_status refuse(cm_error *error)
 {
@@ -30,4 +31,10 @@ cm_status cm_import_lava(cm_source *source, const cm_import_limits *limits, cm_r
 cm_status cm_import_sonata(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology, cm_error *error)
 {
   return cm_import_nir(source, limits, run, topology, error);
+}
+
+cm_status cm_spike_file_read(const char *path, cm_run *run, cm_spike_take take, void *user, cm_error *error)
+{
+  (void)path, (void)run, (void)take, (void)user;
+  return refuse(error);
 }

@@ -22,7 +22,7 @@ typedef struct sonata_ids {
 
 typedef struct sonata {
   cm_h5 h5;           /* the file that is open */
-  const cm_source *asked; /* whose options say which populations are read */
+  cm_source *asked;   /* whose options say which populations are read; its report, what is not known of them */
   const cm_import_limits *limits;
   cm_run *run;
   cm_memory *memory;

@@ -93,6 +93,19 @@ cm_status sonata_spikes_read(sonata_files *c, cm_error *error)
   return status == CM_OK && !old ? sonata_for_members(c, "spikes", read_spiking, error) : status;
 }
 
+/* A circuit may have measured its inputs alone: whose rates are not known is reported. */
+static void report_silent(const sonata_files *c)
+{
+  const cm_topology *made = c->s->made;
+  char line[CM_READING_TEXT_MAX];
+  for (uint32_t p = 0; p < made->population_count; p++) {
+    if (c->measured[p])
+      continue;
+    (void)snprintf(line, sizeof line, "rates of %s (no spikes of it: each is 1)", made->population[p].name);
+    cm_reading_add(c->s->asked->reading.ignored, line, strlen(line));
+  }
+}
+
 /* Spikes over the time of the simulation are rates, in hertz; who was not measured keeps the rate of 1. */
 cm_status sonata_spikes_set_rates(sonata_files *c, cm_error *error)
 {
@@ -106,5 +119,6 @@ cm_status sonata_spikes_set_rates(sonata_files *c, cm_error *error)
     return sonata_circuit_bad("spikes", "neither run.tstop of a configuration nor a spike says how long they were counted", error);
   for (uint32_t v = 0; v < made->vertex_count; v++)
     c->rate[v] = c->measured[made->population_of[v]] ? c->rate[v] / c->seconds : NAN;
+  report_silent(c);
   return cm_topology_set_rates(made, c->rate, c->s->run, error);
 }

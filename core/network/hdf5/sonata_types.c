@@ -90,8 +90,7 @@ cm_status sonata_types_read(sonata_files *c, const char *path, bool edges, cm_er
       status = t.field_count == fields ? take_type(c, &t, at, edges, error)
                                        : cm_table_bad(&t, "it has another number of fields than the header", error);
   }
-  cm_free(t.unquoted);
-  cm_free(t.fields);
+  cm_table_free(&t);
   sonata_member_close(c);
   if (status == CM_OK && c->s->type_count > 1)
     qsort(c->s->types, c->s->type_count, sizeof *c->s->types, by_id);

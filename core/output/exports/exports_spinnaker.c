@@ -2,6 +2,7 @@
  * its file schemas. SpiNNaker's y grows north. Processor 0 of a chip is its monitor's, so cores begin at 1. */
 #include <inttypes.h>
 
+#include "base/json.h"
 #include "core/chip/interconnect/path_trees.h"
 #include "core/chip/turns.h"
 #include "core/output/exports/writers.h"
@@ -30,6 +31,19 @@ static void put_placements(const cm_mapped *m, FILE *out)
   }
 }
 
+/* What the network calls the neurons of a part's keys, where it does. */
+static void put_names(const cm_routes *r, uint32_t p, FILE *out)
+{
+  if (r->topology->label_text == NULL)
+    return;
+  (void)fputs(", \"names\": [", out);
+  for (uint32_t f = r->part_first[p]; f < r->part_first[p + 1]; f++) {
+    (void)fputs(f == r->part_first[p] ? "" : ",", out);
+    cm_json_put_string(cm_topology_label(r->topology, cm_topology_source(r->topology, r->net[f])), out);
+  }
+  (void)fputc(']', out);
+}
+
 static void put_keys(const cm_mapped *m, const cm_routes *r, FILE *out)
 {
   uint64_t all = all_bits(r);
@@ -39,7 +53,9 @@ static void put_keys(const cm_mapped *m, const cm_routes *r, FILE *out)
                   cm_routes_key(r, p), all & ~((UINT64_C(1) << r->rank_bits) - 1));
     for (uint32_t f = r->part_first[p]; f < r->part_first[p + 1]; f++)
       (void)fprintf(out, "%s%" PRIu32, f == r->part_first[p] ? "" : ",", cm_topology_source(r->topology, r->net[f]));
-    (void)fprintf(out, "]}%s\n", p + 1 < m->parts ? "," : "");
+    (void)fputc(']', out);
+    put_names(r, p, out);
+    (void)fprintf(out, "}%s\n", p + 1 < m->parts ? "," : "");
   }
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/order.h"
 #include "core/output/exports/writers.h"
 
@@ -102,7 +103,12 @@ static cm_status put_all(writer *w, cm_run *run, cm_error *error)
     bool copied = l->neuron_target_cores != 0 && reached > l->neuron_target_cores, relayed = l->fan_in != 0 && inputs > l->fan_in;
     if (!copied && !relayed)
       continue;
-    (void)fprintf(w->out, "%s\n {\"neuron\": %" PRIu32 ", \"part\": %" PRIu32, w->any ? "," : "", v, w->m->part[v]);
+    (void)fprintf(w->out, "%s\n {\"neuron\": %" PRIu32, w->any ? "," : "", v);
+    if (w->m->topology->label_text != NULL) {
+      (void)fputs(", \"name\": ", w->out);
+      cm_json_put_string(cm_topology_label(w->m->topology, v), w->out);
+    }
+    (void)fprintf(w->out, ", \"part\": %" PRIu32, w->m->part[v]);
     w->any = true;
     if (copied)
       put_copies(w, reached, l->neuron_target_cores);

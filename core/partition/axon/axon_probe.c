@@ -256,7 +256,7 @@ static bool look(cm_probe *q, uint32_t v, bool hard, double bound)
       look_at_inbound_priced_net(q, v, e);
     else
       look_at_inbound_net(q, v, e);
-    if (j + 1 != next_check)
+    if (j + 1 != next_check || (own_seen && j + 1 == degree)) /* after the last, whoever asks looks at the parts */
       continue;
     if (!hope(q, v, hard, bound + own))
       return false;
@@ -288,6 +288,12 @@ static void start(cm_probe *q)
   }
 }
 
+/* Whether part p, which costs so much at least, can be better than the best so far; of two alike the first one is. */
+static inline bool may_be(const cm_offer *best, double least, uint32_t p, double cost)
+{
+  return cost < least || (cost == least && p < best->to && best->to != UINT32_MAX);
+}
+
 cm_offer cm_probe_best(cm_probe *q, uint32_t v, bool hard, double bound)
 {
   start(q);
@@ -300,8 +306,10 @@ cm_offer cm_probe_best(cm_probe *q, uint32_t v, bool hard, double bound)
   uint32_t count = q->closed ? q->open_count : q->touched_count;
   for (uint32_t i = 0; i < count; i++) {
     uint32_t p = open[i];
+    if (!q->counted && !may_be(&best, least, p, spread(q, p)))
+      continue;
     double c = q->counted ? q->open_cost[i] : entering(q, v, p, hard);
-    if ((c < least || (c == least && p < best.to && best.to != UINT32_MAX)) &&
+    if (may_be(&best, least, p, c) &&
         !(hard && s->copies != NULL && !cm_copies_fit(s, &q->owed, v, p, added(q, p)))) {
       least = c;
       best.to = p;

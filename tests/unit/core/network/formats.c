@@ -69,6 +69,15 @@ static void round_trip(cm_topology *t, const char *name, const char *format)
   cm_topology_free(t);
 }
 
+static void refuse(const void *bytes, size_t size, const char *part)
+{
+  cm_topology *t = NULL;
+  test_write(in_folder("x"), bytes, size);
+  ck_fails(cm_import(in_folder("x"), NULL, &run, &t, NULL, &error), CM_BAD_NETWORK);
+  ck_assert_msg(strstr(error.detail, part) != NULL, "\"%s\" does not say \"%s\"", error.detail, part);
+  ck_assert_ptr_null(t);
+}
+
 /* ---- hMETIS ---- */
 
 #define PLAIN_NETS "4 7\n1 2\n1 7 5 6\n5 6 4\n2 3 4\n"
@@ -131,7 +140,27 @@ START_TEST(test_hypergraph_or_graph)
   cm_topology_free(import_text("3 0 011\n4\n5\n6\n", "metis"));
   cm_topology_free(import_text("4 3 1\n2 7\n1 7 3 2\n2 2 4 1\n3 1\n", "metis"));
   cm_topology_free(import_text("3 9\n1 2 3\n4 5 6\n7 8 9\n", "hmetis"));
-  cm_topology_free(import_text("3 4\n1 2\n2 3\n3 4\n", "hmetis"));
+}
+END_TEST
+
+/* Nets of as many pins as the header has numbers could be edges: both are named, unless the ending or a flag says which. */
+START_TEST(test_hypergraph_or_list)
+{
+  static const struct {
+    const char *text, *nets, *edges;
+  } either[] = {{"1 4\n2 3\n", "hypergraph of 1 nets over 4 vertices (--format hmetis", "a list of 2 edges (--format edges"},
+                {"3 4\n1 2\n2 3\n3 4\n", "hypergraph of 3 nets over 4 vertices", "a list of 4 edges"},
+                {"3 3\n2 3\n1 3\n1 3\n", "hypergraph of 3 nets over 3 vertices", "a list of 4 edges"},
+                {"2 5 1\n1 2 3\n4 5 1\n", "hypergraph of 2 nets over 5 vertices", "a list of 3 edges"}};
+  for (size_t i = 0; i < sizeof either / sizeof *either; i++) {
+    cm_topology *t = NULL;
+    refuse(either[i].text, strlen(either[i].text), either[i].nets);
+    ck_assert_ptr_nonnull(strstr(error.detail, either[i].edges));
+    ck_ok(cm_import_as(in_folder("x"), &(cm_import_hint){.name = "x.hgr"}, NULL, &run, &t, NULL, &error));
+    cm_topology_free(t);
+    ck_ok(cm_import_as(in_folder("x"), &(cm_import_hint){.format = "edges"}, NULL, &run, &t, NULL, &error));
+    cm_topology_free(t);
+  }
 }
 END_TEST
 
@@ -182,15 +211,6 @@ START_TEST(test_name_and_format_decide)
            CM_BAD_NETWORK);
 }
 END_TEST
-
-static void refuse(const void *bytes, size_t size, const char *part)
-{
-  cm_topology *t = NULL;
-  test_write(in_folder("x"), bytes, size);
-  ck_fails(cm_import(in_folder("x"), NULL, &run, &t, NULL, &error), CM_BAD_NETWORK);
-  ck_assert_msg(strstr(error.detail, part) != NULL, "\"%s\" does not say \"%s\"", error.detail, part);
-  ck_assert_ptr_null(t);
-}
 
 START_TEST(test_foreign_files_are_named)
 {
@@ -283,7 +303,7 @@ START_TEST(test_cut_graph_is_no_edge_list)
 {
   const char cut[] = "6 6\n2 6\n1 3\n2 4\n3 5\n4 6\n";
   refuse(cut, strlen(cut), "METIS graph of 6 vertices that was cut off, for only 5 rows");
-  ck_assert_ptr_nonnull(strstr(error.detail, "edge list of 6 edges: name the format"));
+  ck_assert_ptr_nonnull(strstr(error.detail, "a list of 6 edges (--format edges"));
   cm_topology *t;
   cm_import_report report;
   ck_ok(cm_import_as(in_folder("x"), &(cm_import_hint){.format = "edges"}, NULL, &run, &t, &report, &error));
@@ -562,6 +582,7 @@ int main(void)
   tcase_add_test(test, test_hypergraph_weights);
   tcase_add_test(test, test_hypergraph_scale);
   tcase_add_test(test, test_hypergraph_or_graph);
+  tcase_add_test(test, test_hypergraph_or_list);
   tcase_add_test(test, test_hypergraph_or_graph_large);
   tcase_add_test(test, test_name_and_format_decide);
   tcase_add_test(test, test_foreign_files_are_named);

@@ -275,6 +275,55 @@ START_TEST(matrices_of_numbers_are_no_edge_lists)
 }
 END_TEST
 
+/* Reads what has been written to a stream of memory; frees it. */
+static cm_status import_written(FILE *stream, char **text, const char *format, char found[32], cm_topology **t)
+{
+  ck_assert_int_eq(fclose(stream), 0);
+  const cm_status status = import_called(*text, NULL, format, found, t);
+  free(*text);
+  return status;
+}
+
+/* Rows that are longer than the window of bytes that is read at a time; one as long as no row is. */
+START_TEST(rows_are_as_long_as_they_need_to_be)
+{
+  enum { WIDE = 300000, SIDE = 60000, TOO_WIDE = 1 << 26 };
+  static const int rows[4][4] = {{0, 2, 3, 0}, {1, 0, 0, 4}, {0, 5, 0, 6}, {7, 0, 0, 0}};
+  char found[32], *text;
+  size_t size;
+  cm_topology *t;
+  for (int python = 0; python < 2; python++) {
+    FILE *stream = open_memstream(&text, &size);
+    for (int i = 0; i < 4; i++) {
+      fputs(python ? i == 0 ? "[[" : ",[" : "", stream);
+      for (int j = 0; j < 4; j++)
+        fprintf(stream, "%s%*d", j == 0 ? "" : python ? "," : " ", j == 2 ? WIDE : 1, rows[i][j]);
+      fputs(python ? "]\n" : "\r\n", stream);
+    }
+    fputs(python ? "]\n" : "", stream);
+    ck_ok(import_written(stream, &text, NULL, found, &t));
+    ck_assert_str_eq(found, "matrix");
+    ck_assert_uint_eq(t->vertex_count, 4);
+    ck_assert_uint_eq(cm_topology_synapses(t), 7);
+    cm_topology_free(t);
+  }
+  FILE *star = open_memstream(&text, &size);
+  fputs("0", star);
+  for (int i = 1; i < SIDE; i++)
+    fprintf(star, " %d", i);
+  for (int i = 1; i < SIDE; i++)
+    fprintf(star, "\n%d", i);
+  ck_ok(import_written(star, &text, NULL, found, &t));
+  ck_assert_str_eq(found, "adjlist");
+  ck_assert_uint_eq(t->pin_count, SIDE - 1);
+  cm_topology_free(t);
+  FILE *wide = open_memstream(&text, &size);
+  fprintf(wide, "1%*d\n", TOO_WIDE, 2);
+  ck_fails(import_written(wide, &text, "matrix", found, &t), CM_BAD_NETWORK);
+  ck_assert_ptr_nonnull(strstr(error.detail, "longer than 67108864 bytes"));
+}
+END_TEST
+
 /* An ending says what a text is; where the text is something else, that is said and nothing guessed. */
 START_TEST(endings_bind)
 {
@@ -401,6 +450,71 @@ START_TEST(graphs_of_other_programs)
 }
 END_TEST
 
+/* SANA-FE's two formats, as its examples have them: groups are populations, neurons are called GROUP.NEURON. */
+START_TEST(networks_of_sanafe)
+{
+  static const struct {
+    const char *text, *name;
+    uint32_t neurons, inputs;
+    const char *first, *population;
+  } right[] = {
+    {"# by hand\narchitecture:\n  name: c\n  tile:\n    - name: t\n      core:\n        - name: lif\n          attributes:\n     "
+     "       model: lif\n"
+     "        - name: source\n          attributes:\n            model: input\nnetwork:\n  name: n\n  groups:\n    - name: in\n  "
+     "    attributes: [log_spikes: true]\n"
+     "      neurons:\n        - 0..1: []\n    - name: \"out\" # the last\n      neurons:\n      - 0: [bias: 1.0]\n      - 1: "
+     "{bias: 2}\n  edges:\n"
+     "    - in.0 -> out.1: [weight: -2.5]\n    - in.1 -> out.0:\n        synapse: {weight: 4}\n        dendrite: {delay: 1}\n    "
+     "- out.0 -> out.1: []\n"
+     "mappings:\n  - in.0..1: [core: 0.0, soma: source]\n  - out.0: [core: 0.1, soma: lif]\n",
+     "g.yml", 4, 2, "in.0", "in"},
+    {"mappings:\r\n- in.0: {core: 0.0}\r\nnetwork:\r\n  edges:\r\n  - in.0 -> out.b: [weight: -2.5]\r\n  - in.1 -> out.a: "
+     "[weight: 4]\r\n  - out.a -> out.b\r\n"
+     "  groups:\r\n  - name: in\r\n    neurons:\r\n    - 0..1\r\n  - name: out\r\n    neurons:\r\n      a: []\r\n      b: []\r\n "
+     "   attributes: {threshold: 1}\r\n",
+     "g.TXT", 4, 0, "in.0", "in"},
+    {"### example\n#\n\ng   2  threshold=-1.0\ng 2\nn   0.0    bias=1.0\nn 0.1\n\ne   0.0->1.1   delay=2 weight=-2.5\ne 0.1->1.0 "
+     "w=4\ne 1.0->1.1\n&   0.0@0.0\n",
+     "g.txt", 4, 0, "0.0", "0"},
+  };
+  char found[32];
+  cm_topology *t;
+  for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+    ck_ok(import_called(right[i].text, right[i].name, NULL, found, &t));
+    ck_ok(cm_topology_verify(t, &error));
+    ck_assert_str_eq(found, "sanafe");
+    ck_assert(t->directed);
+    ck_assert_uint_eq(t->vertex_count, right[i].neurons);
+    ck_assert_uint_eq(cm_topology_synapses(t), 3);
+    ck_assert_uint_eq(cm_topology_inputs(t), right[i].inputs);
+    ck_assert_str_eq(cm_topology_label(t, 0), right[i].first);
+    ck_assert_str_eq(t->population[t->population_of[0]].name, right[i].population);
+    ck_assert_double_eq(cm_topology_pin_value(t, 0, 0), -2.5);
+    cm_topology_free(t);
+  }
+  static const char *const wrong[][2] = {
+    {"network:\n  groups:\n  - name: a\n    neurons:\n    - 0..1\n  edges:\n  - a -> a:\n      type: dense\n",
+     "line 7: 'a' is a whole group"},
+    {"network:\n  groups:\n  - name: a\n    neurons:\n    - 0..1\n  edges:\n  - a.0 -> a.2: []\n", "'a.2'"},
+    {"network:\n  groups:\n  - name: a\n    neurons: [0..1]\n", "line 4: '[0..1]' is in flow style"},
+    {"network:\n  groups:\n  - name: a\n    neurons:\n    - 3..1\n", "line 5: '3..1' is no range"},
+    {"network:\n  groups:\n  - name: a\n    neurons:\n    - 0..99999999999\n", "neurons"},
+    {"network:\n  groups:\n  - name: a\n    neurons:\n    - 0..1\n  edges:\n  - a.0 -> a.1: [weight: x]\n", "'x'"},
+    {"architecture:\n  name: c\n", "it has no groups"},
+    {"g 2\nn 0.0 dendrites=1\nd 0.0.0 leak=1\n", "line 3: '0.0.0' is a compartment"},
+    {"g 2\nn 0.0 bias=1\ne 0.0->0.2\n", "'0.2'"},
+  };
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    const cm_status status = import_called(wrong[i][0], NULL, NULL, found, &t);
+    ck_assert(status == CM_BAD_NETWORK || status == CM_TOO_LARGE);
+    ck_assert_msg(strstr(error.detail, wrong[i][1]) != NULL, "%s: %s", wrong[i][0], error.detail);
+  }
+  ck_ok(import_called("g 6\nn 7\ne g\n", NULL, NULL, found, &t)); /* names of one letter */
+  ck_assert_str_eq(found, "edges");
+  cm_topology_free(t);
+}
+END_TEST
+
 /* What was understood of a file is told: which column is what, what was not read, the first rows. */
 START_TEST(reading_is_reported)
 {
@@ -463,9 +577,11 @@ int main(void)
   tcase_add_test(tests, weights_too_large_to_count_are_refused);
   tcase_add_test(tests, metis_and_edges_are_told_apart);
   tcase_add_test(tests, matrices_of_numbers_are_no_edge_lists);
+  tcase_add_test(tests, rows_are_as_long_as_they_need_to_be);
   tcase_add_test(tests, endings_bind);
   tcase_add_test(tests, headers_say_what_columns_are);
   tcase_add_test(tests, graphs_of_other_programs);
+  tcase_add_test(tests, networks_of_sanafe);
   tcase_add_test(tests, reading_is_reported);
   tcase_add_test(tests, a_long_ambiguous_file_is_decided_by_its_lines);
   suite_add_tcase(suite, tests);
