@@ -59,7 +59,7 @@ static cm_status read_word(gml *g, int first, char word[WORD_MAX], cm_error *err
   for (int c = 0;;) {
     if (cm_tokens_peek(&g->text, &c, error) != CM_OK)
       return error->status;
-    if (quoted ? c == '"' : c == -1 || c <= ' ' || c == '[' || c == ']')
+    if (quoted ? c == '"' : c <= ' ' || c == '[' || c == ']') /* the end is -1 */
       break;
     if (c == -1)
       return bad(g, "a quote is not closed", error);
