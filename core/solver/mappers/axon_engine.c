@@ -209,7 +209,7 @@ static cm_status start_by_nets(const cm_engine_task *task, const cm_effort *effo
 {
   question q = {task, run};
   standing found = {0};
-  cm_status status = cm_engine_nets_where(task, effort, is_near, &q, run, start, error);
+  cm_status status = cm_engine_nets(task, effort, is_near, &q, run, start, error);
   if (status == CM_OK && *start != NULL)
     status = find_standing(task, (*start)->part, (*start)->part_count, run, &found, error);
   if (status == CM_OK && found.keeps)
@@ -246,14 +246,10 @@ static cm_status search_axons(const cm_engine_task *task, const cm_partition *st
   options.other_start = other != NULL ? other->part : NULL;
   if (by_nets && after_nets > 0 && options.cycles > after_nets)
     options.cycles = after_nets;
-  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
+  if (cm_partition_new(topology->vertex_count, run, &made, error) != CM_OK)
     return error->status;
-  made->vertex_count = topology->vertex_count;
-  cm_status status = CM_NEW(run->memory, made->part, topology->vertex_count, error);
-  if (status == CM_OK)
-    status = cm_dense_suits(topology)
-                 ? cm_partition_dense(topology, &options, run, made->part, &made->part_count, error)
-                 : cm_partition_axons(topology, &options, run, made->part, &made->part_count, error);
+  cm_status status = cm_dense_suits(topology) ? cm_partition_dense(topology, &options, run, made->part, &made->part_count, error)
+                                              : cm_partition_axons(topology, &options, run, made->part, &made->part_count, error);
   if (status == CM_OK) {
     *partition = made;
     return CM_OK;
@@ -267,7 +263,7 @@ static cm_status search_axons(const cm_engine_task *task, const cm_partition *st
 static cm_status into_parts(const cm_engine_task *task, cm_run *run, cm_partition **partition, cm_error *error)
 {
   cm_partition *made;
-  if (cm_engine_nets(task, cm_effort_of(task->input->options), run, &made, error) != CM_OK)
+  if (cm_engine_nets(task, cm_effort_of(task->input->options), NULL, NULL, run, &made, error) != CM_OK)
     return error->status;
   if (made == NULL)
     return cm_fail(error, CM_LIMIT_BROKEN, "neurons of these sizes were not packed into %u parts of at most %llu: allow more imbalance",

@@ -320,12 +320,9 @@ static cm_status by_axons_on_mesh(const cm_engine_task *task, cm_run *run, cm_at
     return cm_partition_or_kept(&cm_engine_axons, task, run, attempt, result, error);
   ground g = {.task = task, .effort = &cm_effort_of(task->input->options)->axons_on_mesh, .run = run};
   cm_partition *made;
-  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
+  if (cm_partition_new(task->input->topology->vertex_count, run, &made, error) != CM_OK)
     return error->status;
-  made->vertex_count = task->input->topology->vertex_count;
-  cm_status status = CM_NEW(run->memory, made->part, made->vertex_count, error);
-  if (status == CM_OK)
-    status = look_up_or_partition(&g, attempt, made, error);
+  cm_status status = look_up_or_partition(&g, attempt, made, error);
   if (status == CM_OK && made->vertex_count > 0)
     status = cm_name_cores(g.region, run, made, error);
   made->regions = g.regions;

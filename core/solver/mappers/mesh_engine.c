@@ -79,12 +79,10 @@ static cm_status by_mesh(const cm_engine_task *task, cm_run *run, cm_attempt *at
   uint32_t cores = task->parts != 0 ? task->parts : (uint32_t)least;
   if (cm_region_candidates(input->chip, input->occupancy, cores, 1, run, &region, &found, error) != CM_OK)
     return error->status;
-  cm_status status = CM_NEW(run->memory, made, 1, error);
+  cm_status status = cm_partition_new(input->topology->vertex_count, run, &made, error);
   if (status == CM_OK) {
-    made->vertex_count = input->topology->vertex_count;
     made->regions = 1;
-    status = CM_NEW(run->memory, made->part, made->vertex_count, error);
-    if (status == CM_OK && made->vertex_count > 0)
+    if (made->vertex_count > 0)
       status = look_up_or_map(task, region, run, attempt, made, error);
     if (status == CM_OK)
       status = cm_name_cores(region, run, made, error);

@@ -16,13 +16,8 @@ static uint32_t parts_for(const cm_engine_task *task)
   return wanted <= most ? (uint32_t)wanted : least <= most ? most : 0;
 }
 
-cm_status cm_engine_nets(const cm_engine_task *task, const cm_effort *effort, cm_run *run, cm_partition **made, cm_error *error)
-{
-  return cm_engine_nets_where(task, effort, NULL, NULL, run, made, error);
-}
-
-cm_status cm_engine_nets_where(const cm_engine_task *task, const cm_effort *effort, cm_nets_question worth, void *context,
-                               cm_run *run, cm_partition **made, cm_error *error)
+cm_status cm_engine_nets(const cm_engine_task *task, const cm_effort *effort, cm_nets_question worth, void *context, cm_run *run,
+                         cm_partition **made, cm_error *error)
 {
   const cm_topology *t = task->input->topology;
   bool is_free = task->parts == 0, many = t->pin_count > effort->nets_pins;
@@ -37,13 +32,10 @@ cm_status cm_engine_nets_where(const cm_engine_task *task, const cm_effort *effo
   options.parts = parts_for(task);
   options.most = task->limits.neurons;
   options.seed = task->input->options->seed;
-  if (CM_NEW(run->memory, p, 1, error) != CM_OK)
+  if (cm_partition_new(t->vertex_count, run, &p, error) != CM_OK)
     return error->status;
-  p->vertex_count = t->vertex_count;
   p->part_count = options.parts;
-  cm_status status = CM_NEW(run->memory, p->part, t->vertex_count, error);
-  if (status == CM_OK)
-    status = cm_partition_nets(t, &options, run, p->part, &excess, error);
+  cm_status status = cm_partition_nets(t, &options, run, p->part, &excess, error);
   if (status != CM_OK || excess > 0) {
     cm_partition_free(p);
     return status;

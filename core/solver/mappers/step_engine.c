@@ -35,12 +35,9 @@ static cm_status search(const cm_engine_task *task, const cm_step_options *optio
 {
   const cm_topology *t = task->input->topology;
   cm_partition *p;
-  if (CM_NEW(run->memory, p, 1, error) != CM_OK)
+  if (cm_partition_new(t->vertex_count, run, &p, error) != CM_OK)
     return error->status;
-  p->vertex_count = t->vertex_count;
-  cm_status status = CM_NEW(run->memory, p->part, t->vertex_count, error);
-  if (status == CM_OK)
-    status = cm_partition_for_steps(t, options, run, p->part, &p->part_count, result, error);
+  cm_status status = cm_partition_for_steps(t, options, run, p->part, &p->part_count, result, error);
   if (status != CM_OK) {
     cm_partition_free(p);
     return status;
