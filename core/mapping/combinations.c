@@ -25,7 +25,7 @@ enum {
 
 const cm_option_rule cm_map_rules[] = {
   {"objective", {{"preset", "reference"}, {"objective", "axon " OF_STEPS}}, 0,
-   "preset reference minimises the edge cut; for objective \"{objective}\" choose another preset, such as balanced"},
+   "preset reference minimises the edge cut; for objective \"{objective}\" choose preset fast, balanced or best"},
   {"mapper", {{"parts", NULL}, {"objective", "axon"}, {"mapper", "integrated"}}, 0,
    "mapper \"integrated\" makes as many parts as the core limits ask for under objective \"axon\": for a fixed number choose two-phase"},
   {"mapper", {{"objective", OF_STEPS}, {"mapper", "integrated"}}, 0,
@@ -35,7 +35,7 @@ const cm_option_rule cm_map_rules[] = {
   {"objective", {{"objective", "pareto"}, {"from", NULL}}, 0,
    "objective \"pareto\" maps afresh: for a network that is mapped choose time, energy or edp, or leave out from"},
   {"scenarios", {{"scenarios", "worst"}, {"preset", "reference"}}, 0,
-   "preset reference knows one rate an axon: for the worst scenario choose another preset, such as balanced"},
+   "preset reference knows one rate an axon: for the worst scenario choose preset fast, balanced or best"},
   {"scenarios", {{"scenarios", "worst"}}, STEADY,
    "the network's rates do not vary, so that none of its scenarios is the worst: give it a table of rates with columns rate:NAME, or "
    "leave the option out"},

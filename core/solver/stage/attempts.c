@@ -150,7 +150,7 @@ static cm_status refuse(const cm_attempts *a, const char *why, cm_error *error)
   if (v->resource == CM_MEMORY)
     cm_fail_more(error, "%s %llu %s", lead, (unsigned long long)v->use, cm_resource_name(CM_MEMORY));
   if (!a->engine->keeps_limits && (v->resource == CM_SYNAPSES || v->resource == CM_INBOUND_AXONS || v->resource == CM_MEMORY))
-    cm_fail_more(error, "; objective \"axon\" keeps this limit by itself, under all presets but reference");
+    cm_fail_more(error, "; objective \"axon\" under presets fast, balanced and best keeps this limit by itself");
   error->limit_name = cm_resource_field(v->resource);
   cm_error_figure(error, "part", v->part);
   cm_error_figure(error, "use", v->use);
