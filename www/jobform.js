@@ -24,20 +24,15 @@ const line = (id, placeholder) =>
 const tick = (id) => element('input', { id, type: 'checkbox' });
 
 // Options of jobs (docs/options.md lists them all). What is left as it is is not sent: the server's defaults are its own.
-// "For": the kind of job that has the option; none: both. "With": another option and the value that makes this one matter;
-// its choices are then the server's own, asked for when it is first shown.
+// "For": the kind of job that has the option; none: both. "With": another option and the value that makes this one matter.
+// "Listed": its choices are the server's own, asked for when such an option is first shown.
 const OPTIONS = [
   {
     name: 'preset',
     for: 'map',
+    listed: true,
     label: 'Preset',
-    control: () =>
-      select('preset', [
-        ['balanced', 'balanced: the default'],
-        ['fast', 'fast: less effort'],
-        ['best', 'best: most effort'],
-        ['reference', 'reference: the published method'],
-      ]),
+    control: () => select('preset'),
   },
   {
     name: 'stop_after',
@@ -94,6 +89,7 @@ const OPTIONS = [
     for: 'map',
     more: true,
     with: ['mapper', 'learned'],
+    listed: true,
     label,
     control: () => select(name.replace('_', '-')),
   })),
@@ -235,7 +231,7 @@ export function jobForm(chips, me, wanted, signal) {
   const outcome = element('div', {});
   const options = OPTIONS.map((option) => {
     const control = option.control(),
-      note = option.with && element('p', { class: 'quiet note' });
+      note = option.listed && element('p', { class: 'quiet note' });
     return { option, control, note, node: field(option.label, control, note) };
   });
   const reserveNode = field('Reserve the cores on the chip when done', reserve);
@@ -296,12 +292,12 @@ export function jobForm(chips, me, wanted, signal) {
     const off = ({ for: kinds, with: [other, wants] = [] }) =>
       (kinds !== undefined && kinds !== kind()) || (other !== undefined && value(other) !== wants);
     for (const { option, node } of options) node.hidden = off(option);
-    const dependent = options.filter(({ option }) => option.with);
-    if (asked || dependent.every(({ node }) => node.hidden)) return;
+    const listed = options.filter(({ option }) => option.listed);
+    if (asked || listed.every(({ node }) => node.hidden)) return;
     asked = true;
     try {
       const table = await getMapOptions(signal);
-      for (const one of dependent) listWords(one, table);
+      for (const one of listed) listWords(one, table);
     } catch {
       asked = false; // The server's defaults serve; another look asks again.
     }

@@ -16,8 +16,8 @@
 #include "core/learning/pilot/pilot.h"
 #include "core/measure/measure.h"
 #include "core/partition/flows.h"
-#include "core/placement/arrange.h"
 #include "core/placement/placement.h"
+#include "core/solver/presets.h"
 
 static const char usage[] =
   "usage: bench/learned_place NETWORK [--mesh WxH] [--processors XxY] [--occupied PERCENT] [--fill PERCENT]\n"
@@ -117,11 +117,11 @@ static void place_reference(bench *b, uint32_t *core)
              "force", &error);
 }
 
-static void arrange(bench *b, cm_arrange_effort effort, uint32_t *core)
+static void arrange(bench *b, cm_preset preset, uint32_t *core)
 {
   cm_error error;
   cm_arrange_result result;
-  cm_arrange_options options = {.effort = effort};
+  cm_arrange_options options = {.budget = &cm_efforts[preset].place.arrange};
   bench_must(cm_arrange(b->i.graph,
                         &(cm_place_task){.chip = b->i.chip, .region = b->i.region, .seed = b->i.wish.seed, .run = &b->i.run},
                         &options, core, &result, &error),
@@ -130,12 +130,12 @@ static void arrange(bench *b, cm_arrange_effort effort, uint32_t *core)
 
 static void place_balanced(bench *b, uint32_t *core)
 {
-  arrange(b, CM_ARRANGE_BALANCED, core);
+  arrange(b, CM_PRESET_BALANCED, core);
 }
 
 static void place_best(bench *b, uint32_t *core)
 {
-  arrange(b, CM_ARRANGE_BEST, core);
+  arrange(b, CM_PRESET_BEST, core);
 }
 
 /* ---- the policy ---- */
@@ -308,7 +308,7 @@ static void place_learned_reward(bench *b, uint32_t *core)
 
 static void place_fast(bench *b, uint32_t *core)
 {
-  arrange(b, CM_ARRANGE_FAST, core);
+  arrange(b, CM_PRESET_FAST, core);
 }
 
 static void place_learned_fast(bench *b, uint32_t *core)

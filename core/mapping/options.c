@@ -1,6 +1,7 @@
 /* Options of mappings as one table (base/option.h). */
 #include "core/mapping/options.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,14 @@
 #define FIELD(name) offsetof(struct cm_map_options, name)
 
 static const cm_option options_of_maps[] = {
-  {"preset", CM_OPTION_WORD, FIELD(preset), 0, 0, CM_PRESET_BALANCED, {"reference", "fast", "balanced", "best", NULL},
+  {"preset", CM_OPTION_WORD, FIELD(preset), 0, 0, CM_PRESET_BALANCED,
+   {
+#define PRESET(number, name, ...) name,
+#include "core/mapping/presets.def"
+#undef PRESET
+   },
    NULL, false,
-   CM_SHAPES_BOTH, .about = "effort: fast, balanced (unless given), best; reference is a published method to the letter"},
+   CM_SHAPES_BOTH, .about = "effort, growing from fast to best; balanced unless given; reference is a published method to the letter"},
   {"objective", CM_OPTION_WORD, FIELD(objective), 0, 0, CM_OBJECTIVE_AUTO, {"edge", "axon", "time", "energy", "edp", "pareto", "auto"}, NULL, false,
    CM_SHAPES_BOTH, .about = "what is minimised (docs/options.md); unless given, axon for directed networks under core limits, else edge"},
   {"mapper", CM_OPTION_WORD, FIELD(mapper), 0, 0, CM_MAPPER_AUTO, {"bisection", "two-phase", "integrated", "learned", "auto"}, NULL, false,
@@ -89,13 +95,21 @@ cm_objective cm_objective_resolve(const struct cm_map_options *options, bool dir
 {
   if (options->objective != CM_OBJECTIVE_AUTO)
     return (cm_objective)options->objective;
-  bool axons = options->preset != CM_PRESET_REFERENCE && directed && limited && options->parts == 0;
+  bool axons = cm_preset_serves((cm_preset)options->preset, CM_OBJECTIVE_AXON) && directed && limited && options->parts == 0;
   return axons ? CM_OBJECTIVE_AXON : CM_OBJECTIVE_EDGE;
 }
 
-const char *cm_preset_name(cm_preset preset)
+#define BARE(...) __VA_ARGS__
+#define PRESET(number, text, facts, ...) {.name = text, BARE facts},
+static const cm_preset_facts facts_of_presets[] = {
+#include "core/mapping/presets.def"
+};
+#undef PRESET
+#undef BARE
+
+const cm_preset_facts *cm_preset_facts_of(cm_preset preset)
 {
-  return cm_option_find(&cm_map_option_table, "preset")->words[preset];
+  return &facts_of_presets[preset];
 }
 
 const char *cm_objective_name(cm_objective objective)

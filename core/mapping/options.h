@@ -9,7 +9,24 @@
 #include "base/option.h"
 #include "core/mapping/input.h"
 
-typedef enum cm_preset { CM_PRESET_REFERENCE, CM_PRESET_FAST, CM_PRESET_BALANCED, CM_PRESET_BEST } cm_preset;
+/* Numbered by the rows of the table. */
+#define PRESET(number, ...) CM_PRESET_##number,
+typedef enum cm_preset {
+#include "core/mapping/presets.def"
+  CM_PRESETS
+} cm_preset;
+#undef PRESET
+
+/* What is known of a preset beside what it spends (core/solver/presets.h). */
+typedef struct cm_preset_facts {
+  const char *name;
+  bool edge_alone;  /* a published method to the letter, which is one for objective edge */
+  uint32_t regions; /* unless the job says; as its option of this name */
+  /* What a job takes on the machine that it was measured on, ns a synapse, in the cheapest case; synapses of a neuron, beyond which
+   * further ones cost next to nothing. Both above 0. */
+  double synapse_ns, synapses_max;
+} cm_preset_facts;
+
 /* AUTO: what suits preset and network (cm_objective_resolve). */
 typedef enum cm_objective {
   CM_OBJECTIVE_EDGE,
@@ -117,18 +134,17 @@ static inline bool cm_objective_is_of_steps(cm_objective objective)
          objective == CM_OBJECTIVE_PARETO;
 }
 
-/* Whether a preset has a method for an objective, which is not AUTO: reference is one for the edge cut. */
+const cm_preset_facts *cm_preset_facts_of(cm_preset preset);
+
+/* Whether a preset has a method for an objective, which is not AUTO. */
 static inline bool cm_preset_serves(cm_preset preset, cm_objective objective)
 {
-  return preset != CM_PRESET_REFERENCE || objective == CM_OBJECTIVE_EDGE;
+  return objective == CM_OBJECTIVE_EDGE || !cm_preset_facts_of(preset)->edge_alone;
 }
 
 /* The objective of a job: the one that was chosen; else `edge` for preset reference, for undirected networks, for a
  * fixed number of parts and where cores have no limits, and `axon` for everything else. */
 cm_objective cm_objective_resolve(const struct cm_map_options *options, bool directed, bool limited);
-
-/* "fast" and so on. */
-const char *cm_preset_name(cm_preset preset);
 
 /* "edge", "axon", ... */
 const char *cm_objective_name(cm_objective objective);

@@ -15,7 +15,7 @@ static void resolve(struct cm_map_options *o)
   if (o->policy_refinement == CM_POLICY_REFINED_AUTO)
     o->policy_refinement = o->policy == CM_POLICY_LAYOUT || o->policy == CM_POLICY_PILOT;
   if (o->regions == UINT64_MAX)
-    o->regions = o->preset == CM_PRESET_REFERENCE ? 0 : 2;
+    o->regions = cm_preset_facts_of((cm_preset)o->preset)->regions;
   if (o->coarsening_seed == UINT64_MAX)
     o->coarsening_seed = o->seed;
   if (o->placement_seed == UINT64_MAX)

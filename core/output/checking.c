@@ -1,19 +1,15 @@
-/* Nanoseconds a synapse and a pair of parts that talk, as they were measured on networks of 30 thousand to 13 million synapses; where
- * a preset varies, its cheapest case. */
+/* Nanoseconds a synapse and a pair of parts that talk, as they were measured on networks of 30 thousand to 13 million synapses; those
+ * of presets stand in their rows. */
 #include "core/output/checking.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "core/chip/interconnect/interconnect.h"
+#include "core/mapping/options.h"
 
 static const double TENTH = 0.1, JOB_NS = 5e6, CHECK_SYNAPSE_NS = 35, CHECK_CELL_NS = 2, CHECK_LINK_NS = 5, JOB_PAIR_NS = 2000,
                     AGAIN_SYNAPSE_NS = 60, AGAIN_PAIR_NS = 100;
-
-static const struct {
-  const char *preset;
-  double synapse_ns, synapses_of_neuron; /* beyond so many a neuron, further ones cost next to nothing */
-} presets[] = {{"fast", 600, 50}, {"balanced", 1000, INFINITY}, {"reference", 700, INFINITY}, {"best", 20000, INFINITY}};
 
 static double pairs_of(const cm_mapping *m)
 {
@@ -37,10 +33,12 @@ static double job_ns(const cm_mapping *m, const cm_topology *t)
   const char *preset = json_string_value(json_object_get(m->options, "preset"));
   if (json_object_get(m->report, "incremental") != NULL)
     return JOB_NS + AGAIN_SYNAPSE_NS * (double)t->pin_count + AGAIN_PAIR_NS * pairs_of(m);
-  for (size_t i = 0; preset != NULL && i < sizeof presets / sizeof *presets; i++)
-    if (strcmp(preset, presets[i].preset) == 0)
-      return JOB_NS + presets[i].synapse_ns * fmin((double)t->pin_count, presets[i].synapses_of_neuron * t->vertex_count) +
+  for (cm_preset i = 0; preset != NULL && i < CM_PRESETS; i++) {
+    const cm_preset_facts *facts = cm_preset_facts_of(i);
+    if (strcmp(preset, facts->name) == 0)
+      return JOB_NS + facts->synapse_ns * fmin((double)t->pin_count, facts->synapses_max * t->vertex_count) +
              JOB_PAIR_NS * pairs_of(m);
+  }
   return 0;
 }
 

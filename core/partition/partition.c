@@ -2,6 +2,20 @@
 
 #include <stdlib.h>
 
+cm_status cm_partition_new(uint32_t vertices, cm_run *run, cm_partition **partition, cm_error *error)
+{
+  cm_partition *made;
+  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
+    return error->status;
+  made->vertex_count = vertices;
+  if (CM_NEW(run->memory, made->part, vertices, error) != CM_OK) {
+    cm_partition_free(made);
+    return error->status;
+  }
+  *partition = made;
+  return CM_OK;
+}
+
 void cm_partition_free(cm_partition *partition)
 {
   if (partition == NULL)

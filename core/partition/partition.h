@@ -13,6 +13,8 @@ typedef struct cm_partition {
   uint32_t regions, region_chosen; /* how many that method compared, and which it took */
 } cm_partition;
 
+/* All vertices in part 0, for a method to fill. */
+cm_status cm_partition_new(uint32_t vertices, cm_run *run, cm_partition **partition, cm_error *error);
 void cm_partition_free(cm_partition *partition); /* NULL is allowed */
 
 /* Renumbers parts without gaps, in the order of their old numbers; *parts becomes the number of those that have a

@@ -16,38 +16,17 @@ enum { POOL = 64 };
 /* Bookings a flow and member of the population beyond which few parts are not relieved further. */
 static const double relief_enough = 2000;
 
-/* Of more parts, as a core a neuron makes them, what a descent of preset fast or balanced looks at is bounded too, not only
- * the sweeps of its finest level. */
+/* Of more parts, as a core a neuron makes them, what a descent looks at is bounded in any case, not only the sweeps of its finest
+ * level. */
 enum { MANY = 1 << 15 };
-
-/* What an effort may cost, and how that is spent. */
-typedef struct budget {
-  uint32_t few; /* so many cores at most are annealed with tables; more are placed by blocks */
-  double work;  /* of annealing, in looks at pairs of cores */
-  uint32_t population, sweeps_max, rounds;
-  bool alone; /* one annealing takes all the work where that is less than one of use: short ones end no lower together */
-  /* By blocks: entries of the graph that are looked at on the finest level, within these numbers of sweeps; on all levels of
-   * a descent (0: as each level takes), and so of many parts. */
-  double entries, sweeps_min, sweeps_most, descent_entries, many_entries;
-  uint32_t cycles;
-  double relief; /* bookings of packets at routers, for loads */
-  /* Entries that are looked at where distances come from an interconnect, within so many sweeps. */
-  double way_entries, way_sweeps;
-} budget;
-
-static const budget budgets[] = {
-  [CM_ARRANGE_FAST] = {0, 0, 0, 0, 20, false, 4e7, 4, 60, 0, 4e7, 0, 0, 1e8, 1000},
-  [CM_ARRANGE_BALANCED] = {CM_ARRANGE_FEW, 1e9, 8, 3200, 20, true, 2e8, 20, 1000, 0, 2e8, 1, 2e6, 8e8, 2000},
-  [CM_ARRANGE_BEST] = {CM_ARRANGE_FEW, 5e10, 16, 128000, 60, false, 2e9, 60, 4000, 2e9, 5e8, 4, 3e8, 8e9, 20000},
-};
 
 /* The least sweeps for each of a population; with fewer it is a smaller one. */
 enum { SWEEPS_MIN = 30, SWEEPS_EACH = 80, SWEEPS_ALONE = 120 };
 
-static cm_qap_options divide(const budget *b, const cm_axes *axes, uint64_t seed)
+static cm_qap_options divide(const cm_arrange_budget *b, const cm_axes *axes, uint64_t seed)
 {
   uint32_t population = b->population;
-  double sweeps = fmin(b->work / fmax(cm_qap_sweep_work(axes), 1), b->sweeps_max);
+  double sweeps = fmin(b->looks / fmax(cm_qap_sweep_work(axes), 1), b->sweeps_max);
   while (population > 1 && sweeps / population < SWEEPS_EACH)
     population /= 2;
   if (b->alone && sweeps < cm_qap_sweeps_max(axes->count)) {
@@ -80,7 +59,7 @@ typedef struct work {
   const cm_graph *parts;
   cm_place_task task;
   const cm_arrange_options *options;
-  const budget *budget;
+  const cm_arrange_budget *budget;
   uint32_t *at, *annealed; /* [parts] */
   cm_qap_pool pool;
   cm_arrange_result result;
@@ -89,10 +68,10 @@ typedef struct work {
 /* Many parts, or little time. */
 static cm_status arrange_by_blocks(work *w, cm_error *error)
 {
-  const budget *b = w->budget;
-  double paid = b->entries / ((double)w->parts->entry_count + 1);
-  cm_blocks_options options = {.sweeps = fmin(fmax(paid, b->sweeps_min), b->sweeps_most),
-                               .cycles = b->cycles,
+  const cm_arrange_budget *b = w->budget;
+  double paid = b->block_entries / ((double)w->parts->entry_count + 1);
+  cm_blocks_options options = {.sweeps = fmin(fmax(paid, b->block_sweeps_min), b->block_sweeps_max),
+                               .cycles = b->block_cycles,
                                .entries = w->parts->vertex_count > MANY ? b->many_entries : b->descent_entries};
   cm_blocks_result made;
   if (cm_place_by_blocks(w->parts, &w->task, &options, w->at, &made, error) != CM_OK)
@@ -162,7 +141,7 @@ static cm_status arrange_by_ways(work *w, cm_error *error)
 
 static cm_status arrange(work *w, cm_error *error)
 {
-  const budget *b = w->budget;
+  const cm_arrange_budget *b = w->budget;
   cm_arrange_result *r = &w->result;
   cm_swaps_result swapped;
   if (b->few == 0 || w->task.axes->count > b->few)
@@ -172,7 +151,7 @@ static cm_status arrange(work *w, cm_error *error)
     return error->status;
   r->method = "curve and swaps";
   r->curve = cm_axes_cost(w->parts, w->task.axes, w->at);
-  if (cm_place_by_swaps(w->parts, &w->task, b->rounds, w->at, &swapped, error) != CM_OK)
+  if (cm_place_by_swaps(w->parts, &w->task, b->swap_rounds, w->at, &swapped, error) != CM_OK)
     return error->status;
   r->rounds = swapped.rounds;
   r->swaps = swapped.swaps;
@@ -183,7 +162,7 @@ static cm_status arrange(work *w, cm_error *error)
 cm_status cm_arrange(const cm_graph *parts, const cm_place_task *task, const cm_arrange_options *options, uint32_t *core,
                      cm_arrange_result *result, cm_error *error)
 {
-  work w = {.parts = parts, .task = *task, .options = options, .budget = &budgets[options->effort]};
+  work w = {.parts = parts, .task = *task, .options = options, .budget = options->budget};
   const cm_region *region = task->region;
   cm_memory *memory = task->run->memory;
   cm_axes *axes = NULL;

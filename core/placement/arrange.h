@@ -1,4 +1,4 @@
-/* The placement of presets fast, balanced and best: parts to the cores of a region. */
+/* The placement engine: parts to the cores of a region. */
 #ifndef CM_PLACEMENT_ARRANGE_H
 #define CM_PLACEMENT_ARRANGE_H
 
@@ -6,13 +6,26 @@
 #include "core/partition/graph.h"
 #include "core/placement/task.h"
 
-/* So many cores at most are annealed with tables; more are placed by blocks. */
-enum { CM_ARRANGE_FEW = 512 };
-
-typedef enum cm_arrange_effort { CM_ARRANGE_FAST, CM_ARRANGE_BALANCED, CM_ARRANGE_BEST } cm_arrange_effort;
+/* What placing may cost, and how that is spent: counted in steps, never in seconds. Numbers are 0 and more, and above 0 where nothing
+ * else is said. */
+typedef struct cm_arrange_budget {
+  uint32_t few;         /* so many cores at most are annealed with tables, up to CM_QAP_CORES_MAX, and more placed by blocks; 0: none are */
+  double looks;         /* of annealing, at pairs of cores */
+  uint32_t population;  /* annealed together, at most */
+  double sweeps_max;    /* of all of them */
+  bool alone;           /* one annealing takes all looks where they are less than one of use: short ones end no lower together */
+  uint32_t swap_rounds; /* before annealing */
+  double relief;        /* bookings of packets at routers, for loads; 0: loads are never looked at */
+  /* By blocks: entries of the graph that are looked at on the finest level, within these numbers of sweeps; on all levels of a descent
+   * (0: as each level takes), and so of many parts; V-cycles after the descent. */
+  double block_entries, block_sweeps_min, block_sweeps_max, descent_entries, many_entries;
+  uint32_t block_cycles;
+  /* Where distances come from an interconnect: entries that are looked at, within so many sweeps. */
+  double way_entries, way_sweeps;
+} cm_arrange_budget;
 
 typedef struct cm_arrange_options {
-  cm_arrange_effort effort;
+  const cm_arrange_budget *budget;
   const cm_flows *flows; /* what the parts send to each other: among placements within 1 % of the least energy, the one with
                             the lowest peak router load is taken (relief/relief.h); NULL: cost alone counts */
 } cm_arrange_options;
@@ -27,10 +40,9 @@ typedef struct cm_arrange_result {
   uint64_t least;           /* that least cost */
 } cm_arrange_result;
 
-/* Places the parts on the cores of the region, as many as there are parts or more. The effort is counted in steps, never
- * in seconds: the result depends on the input and the options alone. Fills core [parts] with core numbers. Phases
- * "place" and "anneal". FAST, and the others beyond 512 cores: as cm_place_by_blocks, and loads are not looked at; else
- * as cm_place_by_annealing. */
+/* Places the parts on the cores of the region, as many as there are parts or more. The result depends on the input and the
+ * options alone. Fills core [parts] with core numbers. Phases "place" and "anneal". Beyond budget->few cores as cm_place_by_blocks,
+ * and loads are not looked at; else as cm_place_by_annealing. */
 cm_status cm_arrange(const cm_graph *parts, const cm_place_task *task, const cm_arrange_options *options, uint32_t *core,
                      cm_arrange_result *result, cm_error *error);
 

@@ -2,10 +2,10 @@
  * twice or unasked on any chip and occupancy, a planted layout found again, the same for any number of threads. */
 #include "../unit/networks.h"
 
-#include "core/placement/arrange.h"
 #include "core/placement/blocks.h"
 #include "core/placement/exchange.h"
 #include "core/placement/qap/qap.h"
+#include "core/solver/presets.h"
 
 enum { MOST = 1200 };
 
@@ -210,7 +210,7 @@ START_TEST(a_planted_grid_comes_out_nearly_flat)
 {
   enum { SIDE = 48, N = SIDE * SIDE };
   static uint32_t core[N];
-  static const double most[] = {[CM_ARRANGE_FAST] = 2.6, [CM_ARRANGE_BALANCED] = 1.7};
+  static const double most[] = {[CM_PRESET_FAST] = 2.6, [CM_PRESET_BALANCED] = 1.7};
   cm_chip *chip;
   cm_occupancy *occupancy;
   cm_region *region;
@@ -218,12 +218,12 @@ START_TEST(a_planted_grid_comes_out_nearly_flat)
   ck_ok(cm_chip_mesh(SIDE, SIDE, &chip, &error));
   ck_ok(cm_occupancy_new(chip, &occupancy, &error));
   ck_ok(cm_region_choose(chip, occupancy, N, &run, &region, &error));
-  for (cm_arrange_effort effort = CM_ARRANGE_FAST; effort <= CM_ARRANGE_BALANCED; effort++) {
+  for (cm_preset preset = CM_PRESET_FAST; preset <= CM_PRESET_BALANCED; preset++) {
     cm_arrange_result result;
-    cm_arrange_options options = {.effort = effort};
+    cm_arrange_options options = {.budget = &cm_efforts[preset].place.arrange};
     ck_ok(cm_arrange(graph, &(cm_place_task){.chip = chip, .region = region, .seed = 1, .run = &run}, &options, core, &result,
                      &error));
-    ck_assert_double_lt((double)result.refined / (2.0 * SIDE * (SIDE - 1)), most[effort]);
+    ck_assert_double_lt((double)result.refined / (2.0 * SIDE * (SIDE - 1)), most[preset]);
     ck_assert_uint_le(result.refined, result.curve);
   }
   cm_region_free(region);
@@ -243,7 +243,7 @@ START_TEST(a_large_grid_comes_out_soon_and_short)
   cm_region *region;
   cm_graph *graph = shuffled_grid(SIDE, 1);
   cm_arrange_result result;
-  cm_arrange_options options = {.effort = CM_ARRANGE_FAST};
+  cm_arrange_options options = {.budget = &cm_efforts[CM_PRESET_FAST].place.arrange};
   ck_ok(cm_chip_mesh(SIDE, SIDE, &chip, &error));
   ck_ok(cm_occupancy_new(chip, &occupancy, &error));
   ck_ok(cm_region_choose(chip, occupancy, N, &run, &region, &error));

@@ -2,9 +2,9 @@
  * recomputed from scratch, no core that is not free, the same for any number of threads. */
 #include "../unit/chips.h"
 
-#include "core/placement/arrange.h"
 #include "core/placement/qap/grid_symmetry.h"
 #include "core/placement/qap/qap.h"
+#include "core/solver/presets.h"
 
 enum { MOST = 40, CORES = 400 };
 
@@ -292,7 +292,7 @@ START_TEST(every_effort_places_on_free_cores_and_never_worse_than_the_curve)
     cm_region *region;
     cm_arrange_result result;
     ck_ok(cm_region_choose(chip, occupancy, parts, &run, &region, &error));
-    cm_arrange_options options = {.effort = (cm_arrange_effort)(round % 2)};
+    cm_arrange_options options = {.budget = &cm_efforts[round % 2 ? CM_PRESET_BALANCED : CM_PRESET_FAST].place.arrange};
     ck_ok(cm_arrange(graph, &(cm_place_task){.chip = chip, .region = region, .seed = round, .run = &run}, &options, core, &result,
                      &error));
     for (uint32_t p = 0; p < parts; p++)

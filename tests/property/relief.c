@@ -9,6 +9,7 @@
 #include "core/placement/links/links.h"
 #include "core/placement/relief/relief.h"
 #include "core/solver/map.h"
+#include "core/solver/presets.h"
 
 static cm_error error;
 static cm_run run;
@@ -261,7 +262,7 @@ START_TEST(no_link_holds_packets_longer_than_before)
       core[p] = again[p] = s.core[s.at[p]];
     double first = held(&s, core);
     ck_ok(cm_place_by_links(s.flows, &(cm_place_task){.chip = s.chip, .region = &region, .seed = round, .run = &run},
-                            CM_ARRANGE_FAST, core, &made, &error));
+                            &cm_efforts[CM_PRESET_FAST].place.links, core, &made, &error));
     ck_assert(made.done);
     ck_assert_double_eq_tol(made.before, first, 1e-9 * (1 + first));
     ck_assert_double_eq_tol(made.after, held(&s, core), 1e-9 * (1 + first));
@@ -276,7 +277,7 @@ START_TEST(no_link_holds_packets_longer_than_before)
     }
     if (round == 0) {
       ck_ok(cm_place_by_links(s.flows, &(cm_place_task){.chip = s.chip, .region = &region, .seed = round, .run = &run},
-                              CM_ARRANGE_FAST, again, &same, &error));
+                              &cm_efforts[CM_PRESET_FAST].place.links, again, &same, &error));
       ck_assert_mem_eq(core, again, s.parts * sizeof *core);
     }
     before += made.before;

@@ -4,6 +4,7 @@
 #include "../unit/chips.h"
 
 #include "core/solver/map.h"
+#include "core/solver/presets.h"
 #include "core/placement/axes.h"
 #include "core/placement/trees/tree_prices.h"
 #include "core/placement/trees/tree_state.h"
@@ -283,7 +284,7 @@ START_TEST(the_search_finds_the_optimum_of_small_cases)
     cm_random_init(&random, round, 4, 0);
     scene_make(&s, &random, 4, 5);
     ck_ok(cm_place_by_trees(s.casts, &(cm_place_task){.chip = s.chip, .region = s.region, .seed = round, .run = &run},
-                            CM_ARRANGE_BALANCED, s.core, &result, &error));
+                            &cm_efforts[CM_PRESET_BALANCED].place.trees, s.core, &result, &error));
     ck_ok(cm_trees_cost(s.casts, s.chip, s.core, &run, &cost, &error));
     ck_assert_uint_eq(cost, result.after);
     ck_assert_uint_eq(cost, least_cost(&s, 0, other, 0));
@@ -307,7 +308,7 @@ START_TEST(every_effort_stays_in_the_region_and_gets_no_worse_on_any_number_of_t
       run.threads = threads == 1 ? 1 : 3;
       memcpy(found[threads - 1], s.core, sizeof s.core);
       ck_ok(cm_place_by_trees(s.casts, &(cm_place_task){.chip = s.chip, .region = s.region, .seed = round, .run = &run},
-                              (cm_arrange_effort)(round % 2), found[threads - 1], &result, &error));
+                              &cm_efforts[round % 2 ? CM_PRESET_BALANCED : CM_PRESET_FAST].place.trees, found[threads - 1], &result, &error));
     }
     ck_assert_mem_eq(found[0], found[1], s.parts * sizeof **found);
     after = plain_cost(&s.topology, s.chip, s.part, found[0]);
@@ -405,7 +406,7 @@ START_TEST(trees_on_any_interconnect_get_no_longer_in_the_region)
     scene_of_ways(&s, &random);
     uint64_t before = cost_by_ways(&s, s.core), after;
     ck_ok(cm_place_by_trees(s.casts, &(cm_place_task){.chip = s.chip, .region = s.region, .seed = round, .run = &run},
-                            CM_ARRANGE_FAST, s.core, &result, &error));
+                            &cm_efforts[CM_PRESET_FAST].place.trees, s.core, &result, &error));
     after = cost_by_ways(&s, s.core);
     ck_assert_uint_eq(result.before, before);
     ck_assert_uint_eq(result.after, after);

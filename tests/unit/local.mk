@@ -39,7 +39,8 @@ UNIT_TESTS = \
   tests/unit/core/schedule/orders \
   tests/unit/core/schedule/schedule \
   tests/unit/core/simulate/simulate \
-  tests/unit/core/solver/attempts
+  tests/unit/core/solver/attempts \
+  tests/unit/core/solver/presets
 if ONNX
 UNIT_TESTS += tests/unit/core/operators/nodes tests/unit/core/operators/operators
 endif

@@ -182,13 +182,10 @@ static cm_status one_way(const cm_topology *topology, const cm_edge_options *opt
                          cm_error *error)
 {
   cm_partition *made;
-  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
+  if (cm_partition_new(topology->vertex_count, run, &made, error) != CM_OK)
     return error->status;
-  made->vertex_count = topology->vertex_count;
-  cm_status status = CM_NEW(run->memory, made->part, topology->vertex_count, error);
-  if (status == CM_OK)
-    status = by_ties(topology, options) ? by_profiles(topology, options, run, made, error)
-                                        : by_graph(topology, options, run, made, error);
+  cm_status status =
+    by_ties(topology, options) ? by_profiles(topology, options, run, made, error) : by_graph(topology, options, run, made, error);
   if (status != CM_OK) {
     cm_partition_free(made);
     return status;

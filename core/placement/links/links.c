@@ -13,14 +13,6 @@
 enum { LINKS_MAX = 1 << 22, SAMPLES = 64, CHECK_EVERY = 64 };
 #define NOBODY UINT32_MAX
 
-/* Links that may be looked at, and swaps a part that may be tried. */
-typedef struct budget {
-  double looks, swaps;
-} budget;
-
-static const budget budgets[] = {
-  [CM_ARRANGE_FAST] = {1.5e8, 2000}, [CM_ARRANGE_BALANCED] = {8e8, 5000}, [CM_ARRANGE_BEST] = {8e9, 20000}};
-
 /* Temperatures in mean changes by a random swap. */
 static const double hot = 0.05, cold = 0.0005;
 
@@ -145,7 +137,7 @@ static double unit_of(state *s, cm_random *random)
   return sum / SAMPLES;
 }
 
-static cm_status anneal(state *s, const budget *b, uint32_t *best, uint64_t *swaps, cm_error *error)
+static cm_status anneal(state *s, const cm_links_budget *b, uint32_t *best, uint64_t *swaps, cm_error *error)
 {
   cm_random random;
   cm_random_init(&random, s->task->seed, CM_STREAM_LINKS, 0);
@@ -208,7 +200,7 @@ static void stand(state *s, size_t links)
       (void)book(s, s->core[p], s->core[f->target[i]], (double)f->weight[i]);
 }
 
-static cm_status search(state *s, size_t links, const budget *b, uint32_t *best, cm_links_result *made, cm_error *error)
+static cm_status search(state *s, size_t links, const cm_links_budget *b, uint32_t *best, cm_links_result *made, cm_error *error)
 {
   double time = 0, used = 0;
   for (size_t l = 0; l < links; l++)
@@ -235,7 +227,7 @@ static cm_status search(state *s, size_t links, const budget *b, uint32_t *best,
   return CM_OK;
 }
 
-cm_status cm_place_by_links(const cm_flows *flows, const cm_place_task *task, cm_arrange_effort effort, uint32_t *core,
+cm_status cm_place_by_links(const cm_flows *flows, const cm_place_task *task, const cm_links_budget *budget, uint32_t *core,
                             cm_links_result *result, cm_error *error)
 {
   state s = {.flows = flows, .task = task, .columns = cm_chip_routers_x(task->chip)};
@@ -256,7 +248,7 @@ cm_status cm_place_by_links(const cm_flows *flows, const cm_place_task *task, cm
     status = error->status;
   if (status == CM_OK) {
     memcpy(s.core, core, flows->parts * sizeof *core);
-    status = search(&s, links, &budgets[effort], best, &made, error);
+    status = search(&s, links, budget, best, &made, error);
   }
   if (status == CM_OK && made.after < made.before)
     memcpy(core, s.core, flows->parts * sizeof *core);

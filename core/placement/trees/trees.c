@@ -19,18 +19,6 @@ enum { SAMPLES = 256, STARTS_MAX = 4 };
 /* Temperatures in mean changes of a swap of neighbours; casts a part that a sample keeps at least. */
 static const double hot = 6, cold = 0.15, casts_min = 150;
 
-typedef struct effort {
-  double looks;                     /* at casts, in all */
-  double sweeps_min, sweeps_most;   /* proposals for every part, of one annealing */
-  double sweeps_last;               /* of the descent on all casts, where a sample was annealed, at most */
-} effort;
-
-static const effort efforts[] = {
-  [CM_ARRANGE_FAST] = {3e7, 60, 60, 1},
-  [CM_ARRANGE_BALANCED] = {1.5e8, 250, 300, 3},
-  [CM_ARRANGE_BEST] = {1e9, 1500, 3000, 6},
-};
-
 /* One annealing; several stand beside each other. */
 typedef struct start {
   uint32_t *core;
@@ -117,18 +105,18 @@ typedef struct plan {
   uint32_t sweeps, starts, last;
 } plan;
 
-static plan plan_for(const search *s, const cm_casts *casts, const effort *e)
+static plan plan_for(const search *s, const cm_casts *casts, const cm_trees_budget *b)
 {
-  double whole = looks_of(s, casts), sweeps = e->looks / whole, share = 1;
-  if (sweeps < e->sweeps_min) {
+  double whole = looks_of(s, casts), sweeps = b->looks / whole, share = 1;
+  if (sweeps < b->sweeps_min) {
     double least = casts_min * casts->parts / ((double)casts->first[casts->count] + 1);
-    share = fmin(fmax(sweeps / e->sweeps_min, least), 1);
+    share = fmin(fmax(sweeps / b->sweeps_min, least), 1);
     sweeps = fmax(sweeps / share, 2);
   }
-  double last = fmin(fmax(e->looks / whole, 1), e->sweeps_last);
-  double starts = fmin(fmax(sweeps / e->sweeps_most, 1), STARTS_MAX);
-  return (plan){.share = share, .starts = (uint32_t)starts, .sweeps = (uint32_t)fmin(sweeps, e->sweeps_most),
-                .last = (uint32_t)last};
+  double last = fmin(fmax(b->looks / whole, 1), b->sweeps_last);
+  double starts = fmin(fmax(sweeps / b->sweeps_max, 1), STARTS_MAX);
+  return (plan){
+    .share = share, .starts = (uint32_t)starts, .sweeps = (uint32_t)fmin(sweeps, b->sweeps_max), .last = (uint32_t)last};
 }
 
 static cm_status anneal(search *s, const cm_casts *casts, const plan *p, start **best, cm_error *error)
@@ -165,10 +153,10 @@ cm_status cm_trees_cost(const cm_casts *casts, const cm_chip *chip, const uint32
   return CM_OK;
 }
 
-static cm_status improve(search *s, const cm_casts *casts, const effort *e, uint32_t *core, cm_trees_result *result,
+static cm_status improve(search *s, const cm_casts *casts, const cm_trees_budget *b, uint32_t *core, cm_trees_result *result,
                          cm_error *error)
 {
-  plan p = plan_for(s, casts, e);
+  plan p = plan_for(s, casts, b);
   start *best;
   if (cm_trees_cost(casts, s->task->chip, core, s->task->run, &result->before, error) != CM_OK ||
       anneal(s, casts, &p, &best, error) != CM_OK ||
@@ -183,7 +171,7 @@ static cm_status improve(search *s, const cm_casts *casts, const effort *e, uint
   return CM_OK;
 }
 
-cm_status cm_place_by_trees(const cm_casts *casts, const cm_place_task *task, cm_arrange_effort wanted, uint32_t *core,
+cm_status cm_place_by_trees(const cm_casts *casts, const cm_place_task *task, const cm_trees_budget *budget, uint32_t *core,
                             cm_trees_result *result, cm_error *error)
 {
   search s = {.task = task, .core = core};
@@ -191,9 +179,9 @@ cm_status cm_place_by_trees(const cm_casts *casts, const cm_place_task *task, cm
   cm_status status = CM_OK;
   cm_run_phase(task->run, "trees");
   if (casts->count > 0 && task->chip->interconnect != NULL)
-    status = cm_place_by_way_trees(casts, task, wanted, core, &found, error);
+    status = cm_place_by_way_trees(casts, task, budget, core, &found, error);
   else if (casts->count > 0)
-    status = improve(&s, casts, &efforts[wanted], core, &found, error);
+    status = improve(&s, casts, budget, core, &found, error);
   for (uint32_t i = 0; i < STARTS_MAX; i++)
     cm_free(s.start[i].core);
   if (status == CM_OK)

@@ -20,15 +20,6 @@ enum { SAMPLES = 400, CHECK_EVERY = 256, STEPS_MAX = 3 };
  * the casts is to allow, and casts a part that it keeps at least. */
 static const double hot = 0.3, cold = 0.01, annealed = 0.9, sweeps_min = 40, casts_min = 20;
 
-/* Routers looked at, and proposals a part at most. */
-static const struct {
-  double steps, sweeps;
-} efforts[] = {
-  [CM_ARRANGE_FAST] = {4e7, 200},
-  [CM_ARRANGE_BALANCED] = {4e8, 1000},
-  [CM_ARRANGE_BEST] = {4e9, 5000},
-};
-
 typedef struct walk {
   const cm_place_task *task;
   const cm_interconnect *net;
@@ -219,14 +210,14 @@ static cm_status cost_of(const walk *w, const cm_casts *casts, const uint32_t *c
 }
 
 /* Parts one by one, from where they stand. */
-static cm_status place_parts(const cm_casts *casts, const cm_place_task *task, cm_arrange_effort effort, uint32_t *core,
+static cm_status place_parts(const cm_casts *casts, const cm_place_task *task, const cm_trees_budget *budget, uint32_t *core,
                              cm_trees_result *result, cm_error *error)
 {
   walk w = {.task = task, .net = task->chip->interconnect};
   cm_trees_result made = {.starts = 1};
   cm_casts *sample = NULL;
   uint32_t *trial;
-  double share = 1, steps = efforts[effort].steps;
+  double share = 1, steps = budget->way_looks;
   if (CM_NEW(task->run->memory, trial, casts->parts, error) != CM_OK)
     return error->status;
   memcpy(trial, core, casts->parts * sizeof *trial);
@@ -237,7 +228,7 @@ static cm_status place_parts(const cm_casts *casts, const cm_place_task *task, c
     status =
       cm_casts_sample(casts, (uint64_t)(share * (double)casts->first[casts->count]), task->seed, task->run, &sample, error);
   if (status == CM_OK)
-    status = improve(&w, made.sampled ? sample : casts, steps, efforts[effort].sweeps, trial, &made.sweeps, error);
+    status = improve(&w, made.sampled ? sample : casts, steps, budget->way_sweeps, trial, &made.sweeps, error);
   cm_casts_free(sample);
   made.swaps = w.swaps;
   if (status == CM_OK)
@@ -257,15 +248,6 @@ static cm_status place_parts(const cm_casts *casts, const cm_place_task *task, c
  * where links are at most this much of what the number of targets alone asks for. */
 static const double few_entries = 0.2, near_bound = 1.05;
 
-/* Links looked at for each order of groups, for a part and in all. */
-static const struct {
-  double each, most;
-} group_efforts[] = {
-  [CM_ARRANGE_FAST] = {1e3, 1e7},
-  [CM_ARRANGE_BALANCED] = {1e4, 1e8},
-  [CM_ARRANGE_BEST] = {1e5, 1e9},
-};
-
 /* A cast needs a link to each router but one of so many as its targets fill. */
 static double bound_of(const cm_casts *casts, const cm_chip *chip)
 {
@@ -277,7 +259,7 @@ static double bound_of(const cm_casts *casts, const cm_chip *chip)
 }
 
 /* Parts one by one from where they stand, where that costs less; *cost is what they come to. */
-static cm_status refine(const cm_casts *casts, const cm_place_task *task, cm_arrange_effort effort, uint32_t *core,
+static cm_status refine(const cm_casts *casts, const cm_place_task *task, const cm_trees_budget *budget, uint32_t *core,
                         cm_group_cost *cost, cm_trees_result *made, cm_error *error)
 {
   cm_group_cost refined = {0};
@@ -286,7 +268,7 @@ static cm_status refine(const cm_casts *casts, const cm_place_task *task, cm_arr
   if (CM_NEW(task->run->memory, trial, casts->parts, error) != CM_OK)
     return error->status;
   memcpy(trial, core, casts->parts * sizeof *core);
-  cm_status status = place_parts(casts, task, effort, trial, &result, error);
+  cm_status status = place_parts(casts, task, budget, trial, &result, error);
   if (status == CM_OK)
     status = cm_group_cost_of(casts, task->chip, trial, task->run, &refined, error);
   if (status == CM_OK && refined.sum < cost->sum) {
@@ -300,14 +282,14 @@ static cm_status refine(const cm_casts *casts, const cm_place_task *task, cm_arr
   return status;
 }
 
-static cm_status place_groups(const cm_casts *casts, const cm_place_task *task, cm_arrange_effort effort, uint32_t *core,
+static cm_status place_groups(const cm_casts *casts, const cm_place_task *task, const cm_trees_budget *budget, uint32_t *core,
                               cm_trees_result *result, cm_error *error)
 {
   cm_group_cost cost, groups;
   const cm_chip *chip = task->chip;
   cm_trees_result made = {.starts = 1};
   uint32_t *trial;
-  double steps = fmin(group_efforts[effort].each * casts->parts, group_efforts[effort].most);
+  double steps = fmin(budget->group_looks * casts->parts, budget->group_looks_max);
   if (CM_NEW(task->run->memory, trial, casts->parts, error) != CM_OK)
     return error->status;
   cm_status status = cm_group_cost_of(casts, chip, core, task->run, &cost, error);
@@ -322,7 +304,7 @@ static cm_status place_groups(const cm_casts *casts, const cm_place_task *task, 
     }
     bool by_links = cost.sum - cost.links < few_entries * cost.sum;
     if ((by_links || made.groups == NULL) && cost.links > near_bound * bound_of(casts, chip))
-      status = refine(casts, task, effort, core, &cost, &made, error);
+      status = refine(casts, task, budget, core, &cost, &made, error);
   }
   cm_free(trial);
   if (status != CM_OK)
@@ -337,9 +319,9 @@ bool cm_has_groups(const cm_chip *chip)
   return chip->interconnect != NULL && chip->table_entries != 0 && chip->class_of == NULL && chip->router_x * chip->router_y > 1;
 }
 
-cm_status cm_place_by_way_trees(const cm_casts *casts, const cm_place_task *task, cm_arrange_effort effort, uint32_t *core,
+cm_status cm_place_by_way_trees(const cm_casts *casts, const cm_place_task *task, const cm_trees_budget *budget, uint32_t *core,
                                 cm_trees_result *result, cm_error *error)
 {
-  return cm_has_groups(task->chip) ? place_groups(casts, task, effort, core, result, error)
-                                   : place_parts(casts, task, effort, core, result, error);
+  return cm_has_groups(task->chip) ? place_groups(casts, task, budget, core, result, error)
+                                   : place_parts(casts, task, budget, core, result, error);
 }

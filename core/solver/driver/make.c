@@ -66,15 +66,11 @@ static cm_status adopt(cm_candidate *c, cm_error *error)
 {
   const cm_map_input *in = c->input;
   const cm_topology *t = in->topology;
-  cm_partition *p;
   c->limits = cm_chip_widest_limits(in->chip);
   c->objective = cm_objective_resolve(in->options, t->directed, true);
-  if (CM_NEW(c->run->memory, p, 1, error) != CM_OK)
+  if (cm_partition_new(t->vertex_count, c->run, &c->partition, error) != CM_OK)
     return error->status;
-  c->partition = p;
-  if (CM_NEW(c->run->memory, p->part, t->vertex_count, error) != CM_OK)
-    return error->status;
-  p->vertex_count = t->vertex_count;
+  cm_partition *p = c->partition;
   p->part_count = in->part_count;
   memcpy(p->part, in->part, p->vertex_count * sizeof *p->part);
   cm_run_phase(c->run, "limits");

@@ -1,4 +1,4 @@
-/* Happy path on sparse networks: partition-then-place of preset fast -> the integrated mapper -> partition-then-place with the
+/* Happy path on sparse networks: partition-then-place of the least effort -> the integrated mapper -> partition-then-place with the
  * preset's own effort, where the first came near -> the cheapest. On others: the integrated mapper -> the alternative, where a limit
  * broke that the mapper does not know. Where axons reach few, what objective edge makes of it stands beside all. What can
  * fail: the integrated mapper; the others may find nothing. */
@@ -10,11 +10,12 @@
 #include "core/placement/placement.h"
 #include "core/solver/driver/make.h"
 #include "core/solver/mappers/engine.h"
+#include "core/solver/presets.h"
 #include "core/solver/stage/stage.h"
 
 /* On sparse networks cutting and placing as two steps may come out ahead of doing both at once, and costs little: the
- * way of preset fast shows whether it can. Networks with more synapses a neuron are left to the integrated mapper, but under
- * preset best, and where it had to be mended. */
+ * way of the least effort shows whether it can. Networks with more synapses a neuron are left to the integrated mapper, but under
+ * presets with dense_in_steps, and where it had to be mended. */
 enum { SPARSE_DEGREE = 16 };
 
 /* Where what is cut goes hardly further than to the next core, a mapper that sees hops has nothing to gain. Few parts
@@ -22,7 +23,7 @@ enum { SPARSE_DEGREE = 16 };
 enum { PARTS_LEAST = 16 };
 static const double hops_least = 1.15;
 
-/* What the preset's own effort saves over preset fast, at most, of partition-then-place. */
+/* What the preset's own effort saves over the least one, at most, of partition-then-place. */
 static const double saving_most = 1.25;
 
 static bool has_alternative(const cm_map_input *input)
@@ -34,8 +35,7 @@ static bool may_win(const cm_map_input *input)
 {
   const cm_topology *t = input->topology;
   uint64_t degrees = t->directed ? 2 * t->pin_count : t->pin_count;
-  return degrees <= (uint64_t)SPARSE_DEGREE * t->vertex_count ||
-         (input->options->preset == CM_PRESET_BEST && !t->directed);
+  return degrees <= (uint64_t)SPARSE_DEGREE * t->vertex_count || (cm_effort_of(input->options)->dense_in_steps && !t->directed);
 }
 
 /* What the job pays for a mapping: for objective edge the energy of all ways, for axons with their first routers, or,
@@ -105,9 +105,9 @@ static cm_status try_method(portfolio *f, method by, bool must, double *cost, cm
   cm_candidate_free(&worse);
   cm_objective objective =
     by.objective != CM_OBJECTIVE_AUTO ? (cm_objective)by.objective : f->best.objective;
-  json_t *told = json_pack("{s:s, s:s, s:s, s:f}", "mapper", by.mapper == CM_MAPPER_TWO_PHASE ? "two-phase" : "integrated", "preset",
-                           cm_preset_name((cm_preset)by.preset), "objective", cm_objective_name(objective), "cost",
-                           *cost / (double)input->topology->weight_scale);
+  json_t *told = json_pack("{s:s, s:s, s:s, s:f}", "mapper", by.mapper == CM_MAPPER_TWO_PHASE ? "two-phase" : "integrated",
+                           "preset", cm_preset_facts_of((cm_preset)by.preset)->name, "objective", cm_objective_name(objective),
+                           "cost", *cost / (double)input->topology->weight_scale);
   return cm_json_append(f->tried, told, "the report", error);
 }
 
@@ -150,8 +150,8 @@ static cm_status try_edges(portfolio *f, bool sparse, bool tight, cm_error *erro
 static cm_status try_all(portfolio *f, cm_error *error)
 {
   const struct cm_map_options *o = f->input->options;
-  method quick = {CM_PRESET_FAST, CM_MAPPER_TWO_PHASE, o->objective}, own = {o->preset, CM_MAPPER_AUTO, o->objective},
-      two_phase = {o->preset, CM_MAPPER_TWO_PHASE, o->objective};
+  method quick = {cm_effort_preset(cm_effort_least(cm_effort_of(o))), CM_MAPPER_TWO_PHASE, o->objective},
+         own = {o->preset, CM_MAPPER_AUTO, o->objective}, two_phase = {o->preset, CM_MAPPER_TWO_PHASE, o->objective};
   double fast = INFINITY, integrated = INFINITY, ignored;
   bool sparse = may_win(f->input);
   cm_status status = sparse ? try_method(f, quick, false, &fast, error) : CM_OK;

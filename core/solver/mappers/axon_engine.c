@@ -3,38 +3,16 @@
 #include <math.h>
 
 #include "core/limits/limits.h"
-#include "core/partition/axon/axon.h"
 #include "core/partition/axon/dense.h"
 #include "core/solver/mappers/nets_engine.h"
 
-/* Effort of the presets that know axons and limits. */
-static const cm_axon_options efforts[] = {
-  [CM_PRESET_FAST] = {.bands = 6, .samples = 2, .sketch_bins = 32, .coarse_vertices = 20, .starts = 1, .start_sweeps = 24,
-                      .coarse_sweeps = 2, .deep_sweeps = 12, .deep_pins = 100000000, .fine_sweeps = 1, .one_net_of = 2, .shaping = 20,
-                      .shaping_pins = 10000000, .shaping_hot = 0.3, .dense_pins = 1200000, .fills = 1, .fill_work = 1e9},
-  [CM_PRESET_BALANCED] = {.bands = 8, .samples = 4, .sketch_bins = 64, .coarse_vertices = 20, .starts = 3, .start_sweeps = 60,
-                          .coarse_sweeps = 12, .coarse_pins = 400000000, .deep_sweeps = 12, .deep_pins = 700000000, .fine_sweeps = 3,
-                          .one_net_of = 2, .sampled_pins = 10000000, .shaping = 20, .shaping_work = 500000000, .shaping_hot = 0.5,
-                          .settle_all = true, .last_sweeps = 1, .cycles = 1, .cycle_hot = 0.06, .cycle_pins = 10000000,
-                          .fills = 3, .fill_work = 1e9, .below = &efforts[CM_PRESET_FAST], .below_pins = 10000000,
-                          .own_pins = 1200000, .own_looks = 2e7, .cycle_looks = 5e7, .grow_pins = 1200000},
-  [CM_PRESET_BEST] = {.bands = 8, .samples = 4, .sketch_bins = 64, .coarse_vertices = 20, .starts = 4, .start_sweeps = 300,
-                      .coarse_sweeps = 300, .fine_sweeps = 60, .sweep_pins = 250000000, .shaping = 400, .shaping_work = 2500000000,
-                      .shaping_hot = 0.6, .settle_all = true, .last_sweeps = 3, .attempts = 12, .attempt_pins = 25000000,
-                      .cycles = 40, .cycle_hot = 0.1, .cycle_sweeps = 30, .cycle_pins = 90000000, .fills = 5, .fill_work = 1e9,
-                      .below = &efforts[CM_PRESET_BALANCED]},
-};
-
 /* Where axons reach so few neurons on average, neurons that belong together share no axons to be known by; those
  * between them tell more. Up to twice as many, edges still tell what axons do not of networks with a shape (layers of
- * convolutions: half the packets); a partition by nets takes ten times the time of all else, and only `best` has it. */
+ * convolutions: half the packets); a partition by nets takes ten times the time of all else, and only much effort has it. */
 enum { FEW_TARGETS = 40, EDGE_TARGETS = 80 };
 
 /* Cycles cost little on small networks of small nets, and gain more there than elsewhere. */
 enum { CYCLES_MORE = 10, CYCLES_MORE_PINS = 1000000 };
-
-/* They gain little on what the nets themselves gave: a thousandth from three on. */
-enum { CYCLES_AFTER_NETS = 3 };
 
 bool cm_axons_reach_few(const cm_topology *topology)
 {
@@ -43,13 +21,23 @@ bool cm_axons_reach_few(const cm_topology *topology)
 
 cm_axon_options cm_engine_axon_options(const cm_engine_task *task)
 {
-  cm_axon_options options = efforts[task->input->options->preset];
+  cm_axon_options options = cm_effort_of(task->input->options)->axons;
   uint64_t more = CYCLES_MORE_PINS / (task->input->topology->pin_count + 1);
   if (options.cycles > 0 && options.cycles < more && cm_axons_reach_few(task->input->topology))
     options.cycles = more < CYCLES_MORE ? (uint32_t)more : options.cycles < CYCLES_MORE ? CYCLES_MORE : options.cycles;
   options.limits = task->limits;
   options.parts_max = task->parts_max;
   options.sole_reader = task->input->sole_reader;
+  options.seed = task->input->options->seed;
+  return options;
+}
+
+cm_edge_options cm_engine_edge_options(const cm_engine_task *task, const cm_effort *effort)
+{
+  cm_edge_options options = effort->edges;
+  options.most = task->limits.neurons;
+  options.parts = task->parts;
+  options.parts_max = task->parts_max;
   options.seed = task->input->options->seed;
   return options;
 }
@@ -78,12 +66,12 @@ static uint32_t parts_of_start(const cm_engine_task *task)
   return parts <= fmin(task->parts_max, t->vertex_count) ? (uint32_t)parts : 0;
 }
 
-/* A partition for objective edge by the effort of a preset; NULL where it breaks a limit of its own. */
-static cm_status start_by_edges(const cm_engine_task *task, uint32_t preset, cm_run *run, cm_partition **start,
+/* A partition for objective edge; NULL where it breaks a limit of its own. */
+static cm_status start_by_edges(const cm_engine_task *task, const cm_effort *effort, cm_run *run, cm_partition **start,
                                 cm_error *error)
 {
   cm_error none;
-  cm_edge_options options = cm_engine_edge_options(task, preset);
+  cm_edge_options options = cm_engine_edge_options(task, effort);
   options.parts = parts_of_start(task);
   *start = NULL;
   cm_status status = cm_partition_by_edges(task->input->topology, &options, run, start, &none);
@@ -122,10 +110,11 @@ static cm_status leave_room_for_copies(cm_engine_task *task, const cm_partition 
 
 /* A start by edges; where neurons have copies, made again once it tells how many, or NULL where they are many: the limit of *task is what
  * neurons alone may take of a part then. Leaving room once more, for those that smaller parts have, gains nothing. */
-static cm_status start_with_room(cm_engine_task *task, uint32_t preset, cm_run *run, cm_partition **start, cm_error *error)
+static cm_status start_with_room(cm_engine_task *task, const cm_effort *effort, cm_run *run, cm_partition **start,
+                                 cm_error *error)
 {
   bool few = false;
-  cm_status status = start_by_edges(task, preset, run, start, error);
+  cm_status status = start_by_edges(task, effort, run, start, error);
   if (status != CM_OK || *start == NULL || task->limits.neurons == 0 || task->input->topology->target_cores_max == 0)
     return status;
   status = leave_room_for_copies(task, *start, run, &few, error);
@@ -135,17 +124,18 @@ static cm_status start_with_room(cm_engine_task *task, uint32_t preset, cm_run *
     return status;
   cm_engine_task again = *task;
   again.limits.neurons = (uint64_t)ceil(filled_most * (double)task->limits.neurons);
-  return start_by_edges(&again, preset, run, start, error);
+  return start_by_edges(&again, effort, run, start, error);
 }
 
 /* cm_engine_axon_start, which leaves the limit of *task as start_with_room does. */
 static cm_status first_start(cm_engine_task *task, cm_run *run, cm_partition **start, cm_error *error)
 {
   const cm_topology *t = task->input->topology;
+  const cm_effort *own = cm_effort_of(task->input->options);
   *start = NULL;
   if (t->pin_count > (uint64_t)EDGE_TARGETS * t->net_count)
     return CM_OK;
-  return start_with_room(task, cm_axons_are_edges(t) ? task->input->options->preset : CM_PRESET_FAST, run, start, error);
+  return start_with_room(task, cm_axons_are_edges(t) ? own : cm_effort_least(own), run, start, error);
 }
 
 cm_status cm_engine_axon_start(const cm_engine_task *task, cm_run *run, cm_partition **start, cm_error *error)
@@ -214,11 +204,12 @@ static cm_status is_near(void *context, const uint32_t *part, uint32_t parts, bo
 }
 
 /* A partition by nets that keeps the limits; NULL: none was found, or what little effort found is far from them. */
-static cm_status start_by_nets(const cm_engine_task *task, uint32_t preset, cm_run *run, cm_partition **start, cm_error *error)
+static cm_status start_by_nets(const cm_engine_task *task, const cm_effort *effort, cm_run *run, cm_partition **start,
+                               cm_error *error)
 {
   question q = {task, run};
   standing found = {0};
-  cm_status status = cm_engine_nets_where(task, preset, is_near, &q, run, start, error);
+  cm_status status = cm_engine_nets(task, effort, is_near, &q, run, start, error);
   if (status == CM_OK && *start != NULL)
     status = find_standing(task, (*start)->part, (*start)->part_count, run, &found, error);
   if (status == CM_OK && found.keeps)
@@ -233,17 +224,15 @@ static cm_status start_by_nets(const cm_engine_task *task, uint32_t preset, cm_r
 static cm_status other_start(const cm_engine_task *task, const cm_partition *first, cm_run *run, cm_partition **start, bool *by_nets,
                              cm_error *error)
 {
-  uint32_t preset = task->input->options->preset;
+  const cm_effort *own = cm_effort_of(task->input->options);
   standing found;
-  if (!cm_axons_reach_few(task->input->topology))
-    preset = CM_PRESET_BALANCED;
   cm_status status = find_standing(task, first->part, first->part_count, run, &found, error);
   if (status == CM_OK && found.axons <= mean_by_edges_most)
-    status = start_by_nets(task, preset, run, start, error);
+    status = start_by_nets(task, cm_axons_reach_few(task->input->topology) ? own : own->second, run, start, error);
   *by_nets = status == CM_OK && *start != NULL;
   if (status != CM_OK || *by_nets)
     return status;
-  return start_by_edges(task, CM_PRESET_BALANCED, run, start, error);
+  return start_by_edges(task, own->second, run, start, error);
 }
 
 static cm_status search_axons(const cm_engine_task *task, const cm_partition *start, const cm_partition *other,
@@ -251,19 +240,16 @@ static cm_status search_axons(const cm_engine_task *task, const cm_partition *st
 {
   const cm_topology *topology = task->input->topology;
   cm_axon_options options = cm_engine_axon_options(task);
+  uint32_t after_nets = cm_effort_of(task->input->options)->cycles_after_nets;
   cm_partition *made;
   options.start = start != NULL ? start->part : NULL;
   options.other_start = other != NULL ? other->part : NULL;
-  if (by_nets && task->input->options->preset == CM_PRESET_BALANCED && options.cycles > CYCLES_AFTER_NETS)
-    options.cycles = CYCLES_AFTER_NETS;
-  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
+  if (by_nets && after_nets > 0 && options.cycles > after_nets)
+    options.cycles = after_nets;
+  if (cm_partition_new(topology->vertex_count, run, &made, error) != CM_OK)
     return error->status;
-  made->vertex_count = topology->vertex_count;
-  cm_status status = CM_NEW(run->memory, made->part, topology->vertex_count, error);
-  if (status == CM_OK)
-    status = cm_dense_suits(topology)
-                 ? cm_partition_dense(topology, &options, run, made->part, &made->part_count, error)
-                 : cm_partition_axons(topology, &options, run, made->part, &made->part_count, error);
+  cm_status status = cm_dense_suits(topology) ? cm_partition_dense(topology, &options, run, made->part, &made->part_count, error)
+                                              : cm_partition_axons(topology, &options, run, made->part, &made->part_count, error);
   if (status == CM_OK) {
     *partition = made;
     return CM_OK;
@@ -277,7 +263,7 @@ static cm_status search_axons(const cm_engine_task *task, const cm_partition *st
 static cm_status into_parts(const cm_engine_task *task, cm_run *run, cm_partition **partition, cm_error *error)
 {
   cm_partition *made;
-  if (cm_engine_nets(task, task->input->options->preset, run, &made, error) != CM_OK)
+  if (cm_engine_nets(task, cm_effort_of(task->input->options), NULL, NULL, run, &made, error) != CM_OK)
     return error->status;
   if (made == NULL)
     return cm_fail(error, CM_LIMIT_BROKEN, "neurons of these sizes were not packed into %u parts of at most %llu: allow more imbalance",
@@ -292,10 +278,10 @@ cm_status cm_engine_by_axons(const cm_engine_task *task, cm_run *run, cm_attempt
   cm_engine_task roomy = *task;
   standing found = {0};
   bool by_nets = false, edges = cm_axons_are_edges(task->input->topology);
-  uint32_t preset = task->input->options->preset;
+  const cm_effort *own = cm_effort_of(task->input->options);
   if (task->parts != 0)
     return into_parts(task, run, partition, error);
-  bool more = !edges && (preset == CM_PRESET_BEST || (preset != CM_PRESET_FAST && cm_axons_reach_few(task->input->topology)));
+  bool more = !edges && own->second != NULL && (own->second_always || cm_axons_reach_few(task->input->topology));
   cm_status status = first_start(&roomy, run, &start, error);
   if (status == CM_OK && start != NULL && edges)
     status = find_standing(task, start->part, start->part_count, run, &found, error);

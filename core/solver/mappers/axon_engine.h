@@ -2,14 +2,14 @@
 #ifndef CM_SOLVER_MAPPERS_AXON_ENGINE_H
 #define CM_SOLVER_MAPPERS_AXON_ENGINE_H
 
-#include "core/partition/edge/edge.h"
 #include "core/solver/mappers/engine.h"
+#include "core/solver/presets.h"
 
 /* The multilevel method that keeps neurons, synapses and inbound axons within the limits by itself. Where axons are
  * edges, objective edge's has nothing left to gain for it but the limits. */
 cm_status cm_engine_by_axons(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition, cm_error *error);
 
-/* Effort of a preset on edges, for the limits of a task. */
-cm_edge_options cm_engine_edge_options(const cm_engine_task *task, uint32_t preset);
+/* An effort on edges, for the limits of a task. */
+cm_edge_options cm_engine_edge_options(const cm_engine_task *task, const cm_effort *effort);
 
 #endif

@@ -54,7 +54,7 @@ static cm_status by_edges(const cm_engine_task *task, cm_run *run, cm_attempt *a
                           cm_error *error)
 {
   (void)attempt; /* its levels are its own */
-  cm_edge_options options = cm_engine_edge_options(task, task->input->options->preset);
+  cm_edge_options options = cm_engine_edge_options(task, cm_effort_of(task->input->options));
   return cm_partition_by_edges(task->input->topology, &options, run, partition, error);
 }
 
@@ -67,7 +67,7 @@ static uint64_t seed_bytes(const cm_engine_task *task)
 
 static uint64_t edge_bytes(const cm_engine_task *task)
 {
-  cm_edge_options options = cm_engine_edge_options(task, task->input->options->preset);
+  cm_edge_options options = cm_engine_edge_options(task, cm_effort_of(task->input->options));
   return cm_edges_least_bytes(task->input->topology, &options);
 }
 
@@ -107,32 +107,21 @@ static cm_status polish_edges(const cm_map_input *input, const cm_limits *limits
                           error);
 }
 
-#define BY_AXONS                                                                                                                 \
-  {                                                                                                                              \
-    "axons", cm_engine_by_axons, cm_graph_of_axons, axon_bytes, axon_hot_bytes, .takes_parts = true, .keeps_limits = true,       \
-                                                                                .mends = true                                    \
-  }
-#define BY_EDGES                                                                                                                 \
-  {                                                                                                                              \
-    "edges", by_edges, cm_graph_of_synapses, edge_bytes, cm_engine_vertex_bytes, polish_edges, .takes_parts = true,              \
-                                                                                               .mends = true                     \
-  }
+const cm_engine cm_engine_axons = {"axons",        cm_engine_by_axons,  cm_graph_of_axons,    axon_bytes,
+                                   axon_hot_bytes, .takes_parts = true, .keeps_limits = true, .mends = true};
 
-static const cm_engine engines[][CM_OBJECTIVE_TIME] = {
-  [CM_PRESET_REFERENCE] = {[CM_OBJECTIVE_EDGE] = {"reference", by_seed, graph_of_edges, seed_bytes, cm_engine_vertex_bytes,
-                                                  .takes_parts = true}},
-  [CM_PRESET_FAST] = {[CM_OBJECTIVE_EDGE] = BY_EDGES, [CM_OBJECTIVE_AXON] = BY_AXONS},
-  [CM_PRESET_BALANCED] = {[CM_OBJECTIVE_EDGE] = BY_EDGES, [CM_OBJECTIVE_AXON] = BY_AXONS},
-  [CM_PRESET_BEST] = {[CM_OBJECTIVE_EDGE] = BY_EDGES, [CM_OBJECTIVE_AXON] = BY_AXONS},
-};
+static const cm_engine of_edges = {"edges", by_edges, cm_graph_of_synapses, edge_bytes, cm_engine_vertex_bytes, polish_edges,
+                                   .takes_parts = true, .mends = true};
+
+/* Of presets that are a published method to the letter. */
+static const cm_engine published = {"reference", by_seed, graph_of_edges, seed_bytes, cm_engine_vertex_bytes, .takes_parts = true};
 
 const cm_engine *cm_engine_find(cm_preset preset, cm_objective objective)
 {
-  static const cm_engine *const of_steps[] = {[CM_OBJECTIVE_TIME] = &cm_engine_time,
-                                              [CM_OBJECTIVE_ENERGY] = &cm_engine_energy,
-                                              [CM_OBJECTIVE_EDP] = &cm_engine_edp,
-                                              [CM_OBJECTIVE_PARETO] = &cm_engine_edp};
+  static const cm_engine *const engines[] = {
+    [CM_OBJECTIVE_EDGE] = &of_edges,           [CM_OBJECTIVE_AXON] = &cm_engine_axons, [CM_OBJECTIVE_TIME] = &cm_engine_time,
+    [CM_OBJECTIVE_ENERGY] = &cm_engine_energy, [CM_OBJECTIVE_EDP] = &cm_engine_edp,    [CM_OBJECTIVE_PARETO] = &cm_engine_edp};
   if (!cm_preset_serves(preset, objective))
     return NULL;
-  return cm_objective_is_of_steps(objective) ? of_steps[objective] : &engines[preset][objective];
+  return cm_preset_facts_of(preset)->edge_alone ? &published : engines[objective];
 }

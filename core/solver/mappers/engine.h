@@ -1,4 +1,4 @@
-/* The methods that can partition, as a table over preset and objective. A new method is one more row. */
+/* The methods that can partition, and which serves a preset and an objective. */
 #ifndef CM_SOLVER_MAPPERS_ENGINE_H
 #define CM_SOLVER_MAPPERS_ENGINE_H
 
@@ -46,13 +46,16 @@ typedef struct cm_engine {
 /* The method of a preset for an objective; NULL: the preset does not serve it. */
 const cm_engine *cm_engine_find(cm_preset preset, cm_objective objective);
 
+/* That of objective axon, of every preset which serves it. */
+extern const cm_engine cm_engine_axons;
+
 /* The integrated mapper: partitions and places at once, for objective edge and for objective axon. */
 extern const cm_engine cm_engine_mesh, cm_engine_mesh_axons;
 
 /* The hot_bytes of methods that read synapses in order, or here and there without mapping them: vertices' alone. */
 uint64_t cm_engine_vertex_bytes(const cm_engine_task *task);
 
-/* Effort of a preset on axons (core/partition/axon/axon.h), for the limits of a task. */
+/* The job's effort on axons (core/partition/axon/axon.h), for the limits of a task. */
 cm_axon_options cm_engine_axon_options(const cm_engine_task *task);
 
 /* Whether axons reach so few neurons on average that the edges between neurons tell what belongs together. O(1). */

@@ -264,15 +264,13 @@ static cm_status look_up(const cm_kept *kept, cm_run *run, cm_attempt *attempt, 
   cm_partition *made;
   if (!cm_kept_find(kept, number, (uint64_t)vertices + 1, attempt))
     return CM_OK;
-  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
+  if (cm_partition_new(vertices, run, &made, error) != CM_OK)
     return error->status;
-  made->vertex_count = vertices;
-  cm_status status = CM_NEW(run->memory, made->part, vertices, error);
-  if (status == CM_OK && take_parts(number, made))
+  if (take_parts(number, made))
     *partition = made;
   else
     cm_partition_free(made);
-  return status;
+  return CM_OK;
 }
 
 static cm_status look_up_or_make(const cm_engine *engine, const cm_kept *kept, cm_run *run, cm_attempt *attempt,

@@ -14,8 +14,8 @@
 #include "core/learning/reward.h"
 #include "core/mapping/options.h"
 #include "core/routing/routes.h"
-#include "core/placement/arrange.h"
 #include "core/placement/placement.h"
+#include "core/solver/presets.h"
 
 enum { REWARD_SWEEPS = 160 };
 
@@ -96,10 +96,6 @@ static bool is_letter(const job *j)
   return j->policy->shape.kind == CM_KIND_LETTER || j->policy->shape.kind == CM_KIND_LETTER_PLANE;
 }
 
-/* Looks at pairs of cores when annealing what swaps have left. */
-static const double looks[] = {[CM_PRESET_REFERENCE] = 0, [CM_PRESET_FAST] = 0, [CM_PRESET_BALANCED] = 5e8,
-                               [CM_PRESET_BEST] = 5e9};
-
 /* On cores. */
 static cm_status refine_reward(job *j, uint32_t start, uint32_t *core, double *reward, cm_error *error)
 {
@@ -134,14 +130,14 @@ static cm_place_task task_of(const job *j)
   return (cm_place_task){.chip = j->input->chip, .region = j->region, .seed = j->input->options->placement_seed, .run = j->run};
 }
 
-/* On few cores the engine is often ahead of swaps, in milliseconds: preset fast keeps the better of both. */
+/* On few cores the engine is often ahead of swaps, in milliseconds: efforts without annealing keep the better of both. */
 static cm_status ask_engine(job *j, uint32_t *core, cm_error *error)
 {
-  const struct cm_map_options *o = j->input->options;
-  cm_arrange_options options = {.effort = CM_ARRANGE_FAST};
+  const cm_effort *effort = cm_effort_of(j->input->options);
+  cm_arrange_options options = {.budget = &effort->place.arrange};
   cm_place_task task = task_of(j);
   cm_arrange_result made;
-  if (o->preset != CM_PRESET_FAST || j->region->core_count > CM_REFINE_FEW_SITES)
+  if (!effort->policy_or_engine || j->region->core_count > CM_REFINE_FEW_SITES)
     return CM_OK;
   if (cm_arrange(j->parts, &task, &options, j->other, &made, error) != CM_OK)
     return error->status;
@@ -154,7 +150,7 @@ static cm_status ask_engine(job *j, uint32_t *core, cm_error *error)
 static cm_status refine(job *j, uint32_t *core, cm_error *error)
 {
   const struct cm_map_options *o = j->input->options;
-  cm_refine_options options = {looks[o->preset], o->placement_seed};
+  cm_refine_options options = {cm_effort_of(o)->policy_looks, o->placement_seed};
   cm_run_phase(j->run, "refine");
   if (o->policy_objective == CM_POLICY_FOR_REWARD)
     return refine_rewards(j, core, error);
@@ -175,7 +171,7 @@ static cm_status refine(job *j, uint32_t *core, cm_error *error)
 static cm_status bisect(job *j, cm_error *error)
 {
   const struct cm_map_options *o = j->input->options;
-  cm_refine_options options = {CM_LAYOUTS * looks[o->preset], o->placement_seed};
+  cm_refine_options options = {CM_LAYOUTS * cm_effort_of(o)->policy_looks, o->placement_seed};
   double reward;
   uint32_t *at = j->at;
   cm_run_phase(j->run, "baseline");

@@ -5,11 +5,11 @@
 
 #include "core/partition/axon/dense.h"
 #include "core/partition/flows.h"
-#include "core/placement/arrange.h"
 #include "core/placement/placement.h"
 #include "core/placement/qap/qap.h"
 #include "core/placement/swaps.h"
 #include "core/solver/mappers/kept.h"
+#include "core/solver/presets.h"
 
 enum { REGIONS_MAX = 64, SWAP_ROUNDS = 20 };
 
@@ -19,14 +19,9 @@ static const double work_again = 3e8;
 /* Prices have so many units a hop, and at most so many in all. */
 static const double units_per_hop = 64, price_most = 1 << 16, sum_most = 0x1p61;
 
-/* Times that parts with their places are coarsened and refined again, by preset. */
-static const uint32_t cycles[] = {[CM_PRESET_FAST] = 1, [CM_PRESET_BALANCED] = 3, [CM_PRESET_BEST] = 24};
-
-/* Preset balanced: fewer of them where all together would visit more pins. */
-static const uint64_t balanced_pins = 25000000;
-
 typedef struct ground {
   const cm_engine_task *task;
+  const cm_mesh_axons_effort *effort;
   cm_run *run;
   cm_region *region;
   cm_axes *axes;
@@ -99,13 +94,13 @@ static uint32_t number_of(const cm_region *region, uint32_t core)
 }
 
 /* The placement engine on a region; at [parts] gets numbers of cores in it. */
-static cm_status arrange(ground *g, const cm_region *region, const cm_graph *parts, cm_arrange_effort effort,
-                         uint32_t *at, double *energy, cm_error *error)
+static cm_status arrange(ground *g, const cm_region *region, const cm_graph *parts, const cm_arrange_budget *budget, uint32_t *at,
+                         double *energy, cm_error *error)
 {
   const cm_chip *chip = g->task->input->chip;
   cm_place_task task = {.chip = chip, .region = region, .seed = g->task->input->options->placement_seed, .run = g->run};
   cm_arrange_result made;
-  cm_arrange_options options = {.effort = effort};
+  cm_arrange_options options = {.budget = budget};
   cm_status status = cm_arrange(parts, &task, &options, at, &made, error);
   if (status == CM_OK)
     *energy = cm_placement_energy(parts, chip, at);
@@ -152,7 +147,7 @@ static cm_status compare_regions(ground *g, const cm_graph *parts, uint32_t *at,
     return error->status;
   cm_status status = CM_NEW(g->run->memory, tried, count, error);
   for (uint32_t i = 0; i < g->regions && status == CM_OK; i++) {
-    status = arrange(g, candidate[i], parts, CM_ARRANGE_BALANCED, tried, &energy, error);
+    status = arrange(g, candidate[i], parts, g->effort->compared, tried, &energy, error);
     if (status != CM_OK || energy >= least)
       continue;
     least = energy;
@@ -202,9 +197,8 @@ static cm_status improve(ground *g, const cm_graph *graph, uint32_t *at, cm_erro
   return cm_place_by_annealing(graph, g->axes, &options, g->run, at, &cost, error);
 }
 
-/* at [cores] gets a core for each, which costs no more in all than where they are. `best`: with the effort of that
- * preset, from scratch. */
-static cm_status arrange_again(ground *g, const uint32_t *part, bool best, uint32_t *at, cm_error *error)
+/* at [cores] gets a core for each, which costs no more in all than where they are: from scratch within a budget, NULL: from there. */
+static cm_status arrange_again(ground *g, const uint32_t *part, const cm_arrange_budget *budget, uint32_t *at, cm_error *error)
 {
   cm_graph *graph;
   double energy;
@@ -215,7 +209,7 @@ static cm_status arrange_again(ground *g, const uint32_t *part, bool best, uint3
     at[c] = stay[c] = c;
   cm_status status = cm_graph_of_axons(g->task->input->topology, part, cores, g->run, &graph, error);
   if (status == CM_OK) {
-    status = best ? arrange(g, g->region, graph, CM_ARRANGE_BEST, at, &energy, error) : improve(g, graph, at, error);
+    status = budget != NULL ? arrange(g, g->region, graph, budget, at, &energy, error) : improve(g, graph, at, error);
     if (status == CM_OK && cm_axes_cost(graph, g->axes, at) >= cm_axes_cost(graph, g->axes, stay))
       memcpy(at, stay, cores * sizeof *at);
     cm_graph_free(graph);
@@ -226,16 +220,16 @@ static cm_status arrange_again(ground *g, const uint32_t *part, bool best, uint3
 
 static cm_status rearrange(void *context, const uint32_t *part, uint32_t *at, cm_error *error)
 {
-  return arrange_again(context, part, false, at, error);
+  return arrange_again(context, part, NULL, at, error);
 }
 
-/* Once more with the effort of preset best, for the parts that stay. */
+/* Once more, for the parts that stay. */
 static cm_status arrange_at_last(ground *g, uint32_t *part, uint32_t vertices, cm_error *error)
 {
   uint32_t *at;
   if (CM_NEW(g->run->memory, at, g->region->core_count, error) != CM_OK)
     return error->status;
-  cm_status status = arrange_again(g, part, true, at, error);
+  cm_status status = arrange_again(g, part, g->effort->last, at, error);
   for (uint32_t v = 0; v < vertices && status == CM_OK; v++)
     part[v] = at[part[v]];
   cm_free(at);
@@ -245,21 +239,19 @@ static cm_status arrange_at_last(ground *g, uint32_t *part, uint32_t vertices, c
 static cm_status partition(ground *g, cm_attempt *attempt, cm_partition *made, cm_error *error)
 {
   const cm_engine_task *task = g->task;
-  const uint32_t preset = task->input->options->preset;
   cm_axon_options options = cm_engine_axon_options(task);
   cm_axon_places places = {g, place, rearrange};
   cm_partition *start;
   options.places = &places;
-  options.cycles = cycles[preset];
-  if (preset == CM_PRESET_BALANCED)
-    options.cycle_pins = balanced_pins;
+  options.cycles = g->effort->cycles;
+  options.cycle_pins = g->effort->cycle_pins;
   if (cm_engine_axon_start(task, g->run, &start, error) != CM_OK)
     return error->status;
   options.start = start != NULL ? start->part : NULL;
   cm_status status = cm_partition_axons(task->input->topology, &options, g->run, made->part, &made->part_count, error);
   attempt->parts = made->part_count;
   cm_partition_free(start);
-  if (status == CM_OK && made->vertex_count > 0 && preset == CM_PRESET_BEST)
+  if (status == CM_OK && made->vertex_count > 0 && g->effort->last != NULL)
     status = arrange_at_last(g, made->part, made->vertex_count, error);
   return status;
 }
@@ -325,16 +317,12 @@ static cm_status by_axons_on_mesh(const cm_engine_task *task, cm_run *run, cm_at
   /* As if there were cores without end, there is no place for them; networks without levels are refined nowhere, and
    * their parts are placed when they are made. */
   if (task->parts_max == UINT32_MAX || cm_dense_suits(task->input->topology))
-    return cm_partition_or_kept(cm_engine_find((cm_preset)task->input->options->preset, CM_OBJECTIVE_AXON), task, run, attempt,
-                                result, error);
-  ground g = {.task = task, .run = run};
+    return cm_partition_or_kept(&cm_engine_axons, task, run, attempt, result, error);
+  ground g = {.task = task, .effort = &cm_effort_of(task->input->options)->axons_on_mesh, .run = run};
   cm_partition *made;
-  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
+  if (cm_partition_new(task->input->topology->vertex_count, run, &made, error) != CM_OK)
     return error->status;
-  made->vertex_count = task->input->topology->vertex_count;
-  cm_status status = CM_NEW(run->memory, made->part, made->vertex_count, error);
-  if (status == CM_OK)
-    status = look_up_or_partition(&g, attempt, made, error);
+  cm_status status = look_up_or_partition(&g, attempt, made, error);
   if (status == CM_OK && made->vertex_count > 0)
     status = cm_name_cores(g.region, run, made, error);
   made->regions = g.regions;
@@ -350,12 +338,12 @@ static cm_status by_axons_on_mesh(const cm_engine_task *task, cm_run *run, cm_at
 
 static uint64_t axon_bytes(const cm_engine_task *task)
 {
-  return cm_engine_find(CM_PRESET_BALANCED, CM_OBJECTIVE_AXON)->least_bytes(task);
+  return cm_engine_axons.least_bytes(task);
 }
 
 static uint64_t axon_hot_bytes(const cm_engine_task *task)
 {
-  return cm_engine_find(CM_PRESET_BALANCED, CM_OBJECTIVE_AXON)->hot_bytes(task);
+  return cm_engine_axons.hot_bytes(task);
 }
 
 const cm_engine cm_engine_mesh_axons = {"axons on the mesh", by_axons_on_mesh,     cm_graph_of_axons, axon_bytes,

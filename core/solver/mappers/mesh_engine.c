@@ -3,17 +3,8 @@
 
 #include "core/chip/region.h"
 #include "core/partition/edge/constrained.h"
-#include "core/partition/edge/edge.h"
-#include "core/placement/mesh/mesh.h"
 #include "core/solver/mappers/kept.h"
-
-/* Effort of the presets on the mesh. */
-static const cm_mesh_options mesh_efforts[] = {
-  [CM_PRESET_REFERENCE] = {.starts = 4, .descents = 1, .visits = 4e6, .sweeps_max = 1500, .cycles = 1},
-  [CM_PRESET_FAST] = {.starts = 2, .descents = 1, .visits = 4e5, .sweeps_max = 60, .cycles = 0},
-  [CM_PRESET_BALANCED] = {.starts = 3, .descents = 1, .visits = 3.6e6, .sweeps_max = 1500, .cycles = 1},
-  [CM_PRESET_BEST] = {.starts = 4, .descents = 4, .visits = 1.5e7, .sweeps_max = 6000, .cycles = 1},
-};
+#include "core/solver/presets.h"
 
 static cm_status map_on_region(const cm_engine_task *task, const cm_region *region, cm_run *run, cm_partition *made,
                                cm_error *error)
@@ -21,7 +12,7 @@ static cm_status map_on_region(const cm_engine_task *task, const cm_region *regi
   cm_csr_graph *graph;
   cm_axes *axes = NULL;
   uint64_t cost;
-  cm_mesh_options options = mesh_efforts[task->input->options->preset];
+  cm_mesh_options options = cm_effort_of(task->input->options)->mesh;
   options.most = task->limits.neurons;
   options.seed = task->input->options->seed;
   if (cm_csr_graph_from_topology(task->input->topology, run, &graph, error) != CM_OK)
@@ -88,12 +79,10 @@ static cm_status by_mesh(const cm_engine_task *task, cm_run *run, cm_attempt *at
   uint32_t cores = task->parts != 0 ? task->parts : (uint32_t)least;
   if (cm_region_candidates(input->chip, input->occupancy, cores, 1, run, &region, &found, error) != CM_OK)
     return error->status;
-  cm_status status = CM_NEW(run->memory, made, 1, error);
+  cm_status status = cm_partition_new(input->topology->vertex_count, run, &made, error);
   if (status == CM_OK) {
-    made->vertex_count = input->topology->vertex_count;
     made->regions = 1;
-    status = CM_NEW(run->memory, made->part, made->vertex_count, error);
-    if (status == CM_OK && made->vertex_count > 0)
+    if (made->vertex_count > 0)
       status = look_up_or_map(task, region, run, attempt, made, error);
     if (status == CM_OK)
       status = cm_name_cores(region, run, made, error);
@@ -128,8 +117,7 @@ bool cm_engine_mesh_suits(const cm_engine_task *task, cm_objective objective)
     return false;
   if (o->mapper == CM_MAPPER_INTEGRATED)
     return true;
-  return o->mapper == CM_MAPPER_AUTO && o->parts == 0 &&
-         (o->preset == CM_PRESET_BALANCED || o->preset == CM_PRESET_BEST) &&
+  return o->mapper == CM_MAPPER_AUTO && o->parts == 0 && cm_effort_of(o)->integrated &&
          (objective == CM_OBJECTIVE_AXON || table_entries(task) <= entries_max);
 }
 

@@ -8,18 +8,7 @@
 
 #include "core/partition/flows.h"
 #include "core/partition/step/loads.h"
-#include "core/partition/step/step.h"
-
-/* What the presets spend. */
-typedef struct effort {
-  uint32_t growths;
-  double growth_looks, visits;
-} effort;
-
-static const effort efforts[] = {[CM_PRESET_REFERENCE] = {0},
-                                 [CM_PRESET_FAST] = {6, 5e8, 2.5e8},
-                                 [CM_PRESET_BALANCED] = {8, 2e9, 1e9},
-                                 [CM_PRESET_BEST] = {10, 2e10, 1.2e10}};
+#include "core/solver/presets.h"
 
 /* Within a budget two starts share the effort of one that looks for the shortest time too. */
 static const double share_of_budgets = 0.3;
@@ -30,15 +19,14 @@ enum { EDP_BUDGETS_MAX = 24 };
 
 static cm_step_options step_options(const cm_engine_task *task)
 {
-  const effort *e = &efforts[task->input->options->preset];
-  return (cm_step_options){.costs = &task->input->chip->costs,
-                           .limits = task->limits,
-                           .parts_max = task->parts != 0 ? task->parts : task->parts_max,
-                           .growths = e->growths,
-                           .growth_looks = e->growth_looks,
-                           .visits = e->visits * (task->input->share > 0 ? task->input->share : 1),
-                           .mean = task->input->options->scenarios == CM_SCENARIOS_MEAN,
-                           .seed = task->input->options->seed};
+  cm_step_options options = cm_effort_of(task->input->options)->steps;
+  options.costs = &task->input->chip->costs;
+  options.limits = task->limits;
+  options.parts_max = task->parts != 0 ? task->parts : task->parts_max;
+  options.visits *= task->input->share > 0 ? task->input->share : 1;
+  options.mean = task->input->options->scenarios == CM_SCENARIOS_MEAN;
+  options.seed = task->input->options->seed;
+  return options;
 }
 
 /* Runs the search into a new partition. */
@@ -47,12 +35,9 @@ static cm_status search(const cm_engine_task *task, const cm_step_options *optio
 {
   const cm_topology *t = task->input->topology;
   cm_partition *p;
-  if (CM_NEW(run->memory, p, 1, error) != CM_OK)
+  if (cm_partition_new(t->vertex_count, run, &p, error) != CM_OK)
     return error->status;
-  p->vertex_count = t->vertex_count;
-  cm_status status = CM_NEW(run->memory, p->part, t->vertex_count, error);
-  if (status == CM_OK)
-    status = cm_partition_for_steps(t, options, run, p->part, &p->part_count, result, error);
+  cm_status status = cm_partition_for_steps(t, options, run, p->part, &p->part_count, result, error);
   if (status != CM_OK) {
     cm_partition_free(p);
     return status;

@@ -2,16 +2,9 @@
 
 #include "base/json.h"
 #include "core/chip/region_search.h"
-#include "core/placement/arrange.h"
-#include "core/placement/links/links.h"
 #include "core/placement/placement.h"
-#include "core/placement/trees/trees.h"
 #include "core/solver/mappers/learned.h"
-
-static const cm_arrange_effort efforts[] = {[CM_PRESET_REFERENCE] = CM_ARRANGE_BALANCED,
-                                            [CM_PRESET_FAST] = CM_ARRANGE_FAST,
-                                            [CM_PRESET_BALANCED] = CM_ARRANGE_BALANCED,
-                                            [CM_PRESET_BEST] = CM_ARRANGE_BEST};
+#include "core/solver/presets.h"
 
 /* Of force-directed refinement: a thousand rounds of up to some 4000 parts, fewer of more. */
 static const double force_looks = 1e9;
@@ -19,6 +12,12 @@ static const double force_looks = 1e9;
 static cm_status told(const json_t *report, cm_error *error)
 {
   return cm_whole(report != NULL, "the report", error);
+}
+
+static const cm_place_effort *effort_of(const cm_candidate *c)
+{
+  const cm_effort *own = cm_effort_of(c->input->options);
+  return own->arranged_as != NULL ? &own->arranged_as->place : &own->place;
 }
 
 static cm_place_task task_on(const cm_candidate *c, const cm_region *region)
@@ -52,9 +51,9 @@ cm_status cm_gather_flows(cm_candidate *c, cm_error *error)
 {
   const struct cm_map_options *o = c->input->options;
   const cm_topology *t = c->input->topology;
+  const cm_arrange_budget *budget = &cm_effort_of(o)->place.arrange;
   bool engine = c->input->chip->interconnect == NULL && o->mapper != CM_MAPPER_BISECTION && o->mapper != CM_MAPPER_LEARNED;
-  if (!engine || cm_pays_for_trees(c) || (o->preset != CM_PRESET_BALANCED && o->preset != CM_PRESET_BEST) ||
-      c->partition->part_count > CM_ARRANGE_FEW)
+  if (!engine || cm_pays_for_trees(c) || budget->relief == 0 || c->partition->part_count > budget->few)
     return CM_OK;
   return t->directed ? cm_flows_of_axons(t, c->partition->part, c->partition->part_count, c->run, &c->flows, error)
                      : cm_flows_of_graph(c->partition->parts, c->run, &c->flows, error);
@@ -72,8 +71,7 @@ static bool tell_relief(const cm_arrange_result *made, double unit, json_t *repo
 /* The placement engine. */
 static cm_status place_by_engine(const cm_candidate *c, const cm_region *region, cm_places *placed, cm_error *error)
 {
-  const struct cm_map_options *o = c->input->options;
-  cm_arrange_options options = {.effort = efforts[o->preset], .flows = c->flows};
+  cm_arrange_options options = {.budget = &effort_of(c)->arrange, .flows = c->flows};
   cm_place_task task = task_on(c, region);
   cm_arrange_result made;
   if (cm_arrange(c->partition->parts, &task, &options, placed->core, &made, error) != CM_OK)
@@ -104,11 +102,11 @@ cm_status cm_place_on(const cm_candidate *c, const cm_region *region, cm_places 
   if (CM_NEW(c->run->memory, made.core, c->partition->part_count, error) != CM_OK)
     return error->status;
   bool seeds =
-    o->mapper == CM_MAPPER_BISECTION || (o->mapper == CM_MAPPER_AUTO && o->preset == CM_PRESET_REFERENCE);
+    o->mapper == CM_MAPPER_BISECTION || (o->mapper == CM_MAPPER_AUTO && cm_preset_facts_of((cm_preset)o->preset)->edge_alone);
   cm_status status = o->mapper == CM_MAPPER_LEARNED ? cm_place_by_policy(c->input, c->partition->part, c->partition->parts,
                                                                          region, c->run, made.core, &made.report, error)
                      : seeds                        ? place_by_seed(c, region, made.core, &made.report, error)
-                     : o->preset == CM_PRESET_FAST && cm_pays_for_trees(c) && cm_has_groups(c->input->chip)
+                     : cm_effort_of(o)->place.routers_from_order && cm_pays_for_trees(c) && cm_has_groups(c->input->chip)
                        ? place_in_order(c, region, &made, error)
                        : place_by_engine(c, region, &made, error);
   if (status != CM_OK) {
@@ -138,14 +136,13 @@ static json_t *tell(const cm_trees_result *made, double unit)
 
 cm_status cm_shorten_trees(cm_candidate *c, cm_error *error)
 {
-  const struct cm_map_options *o = c->input->options;
   cm_place_task task = task_on(c, c->places.region);
   cm_casts *casts;
   cm_trees_result made;
   double unit = (double)c->input->topology->weight_scale * cm_cheapest_hop_units(c->input->chip);
   if (cm_casts_of_axons(c->input->topology, c->partition->part, c->partition->part_count, c->run, &casts, error) != CM_OK)
     return error->status;
-  cm_status status = cm_place_by_trees(casts, &task, efforts[o->preset], c->places.core, &made, error);
+  cm_status status = cm_place_by_trees(casts, &task, &effort_of(c)->trees, c->places.core, &made, error);
   cm_casts_free(casts);
   if (status != CM_OK)
     return status;
@@ -169,7 +166,7 @@ cm_status cm_spread_over_links(cm_candidate *c, cm_error *error)
     return CM_OK;
   if (cm_flows_of_axons(c->input->topology, c->partition->part, c->partition->part_count, c->run, &flows, error) != CM_OK)
     return error->status;
-  cm_status status = cm_place_by_links(flows, &task, efforts[o->preset], c->places.core, &made, error);
+  cm_status status = cm_place_by_links(flows, &task, &effort_of(c)->links, c->places.core, &made, error);
   cm_flows_free(flows);
   if (status != CM_OK || !made.done)
     return status;

@@ -10,9 +10,9 @@
 #include "core/chip/reach.h"
 #include "core/chip/region_search.h"
 #include "core/placement/relief/relief.h"
-#include "core/placement/trees/trees.h"
 #include "core/solver/mappers/engine.h"
 #include "core/solver/place/methods.h"
+#include "core/solver/presets.h"
 
 enum { REGIONS_MAX = 64, ROAMING_MAX = 448 };
 
@@ -20,8 +20,8 @@ enum { REGIONS_MAX = 64, ROAMING_MAX = 448 };
 static bool may_roam(const cm_candidate *c)
 {
   const struct cm_map_options *o = c->input->options;
-  return (o->preset == CM_PRESET_BALANCED || o->preset == CM_PRESET_BEST) && o->mapper != CM_MAPPER_BISECTION &&
-         o->mapper != CM_MAPPER_LEARNED && o->regions > 1 && c->partition->part_count > 1 && c->partition->part_count <= ROAMING_MAX;
+  return cm_effort_of(o)->place.roams && o->mapper != CM_MAPPER_BISECTION && o->mapper != CM_MAPPER_LEARNED && o->regions > 1 &&
+         c->partition->part_count > 1 && c->partition->part_count <= ROAMING_MAX;
 }
 
 /* So many cores more than parts let whole routers stand free. */
@@ -33,7 +33,7 @@ static uint32_t room_for_groups(const cm_candidate *c)
   return wanted < free_cores ? (uint32_t)wanted : free_cores;
 }
 
-/* The regions to compare; preset reference and others on request take the source's box alone. */
+/* The regions to compare; of none, the source's box alone. */
 static cm_status choose_regions(const cm_candidate *c, cm_region **regions, uint32_t *found, cm_error *error)
 {
   const cm_map_input *in = c->input;

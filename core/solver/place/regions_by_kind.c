@@ -9,13 +9,9 @@
 #include "core/placement/kinds/kinds.h"
 #include "core/placement/placement.h"
 #include "core/solver/place/methods.h"
+#include "core/solver/presets.h"
 
 enum { KINDS = CM_CORE_CLASSES_MAX + 1, ANCHORS = 48, REGIONS = 3 };
-
-/* Effort by preset: entries that a placement looks at, and so many times all of them at most. */
-static const struct {
-  double entries, sweeps;
-} efforts[] = {[CM_PRESET_REFERENCE] = {1e8, 2000}, [CM_PRESET_FAST] = {3e7, 2000}, [CM_PRESET_BALANCED] = {3e8, 20000}, [CM_PRESET_BEST] = {3e9, 200000}};
 
 typedef struct search {
   cm_candidate *c;
@@ -147,12 +143,12 @@ static cm_status gather(search *s, uint32_t from, cm_region **region, cm_error *
 
 static cm_status place(cm_candidate *c, const cm_region *region, cm_places *placed, cm_error *error)
 {
-  uint32_t preset = c->input->options->preset;
+  const cm_place_effort *effort = &cm_effort_of(c->input->options)->place;
   cm_kinds_options options = {.kind = c->partition->kind};
   cm_place_task task = {.chip = c->input->chip, .region = region, .seed = c->input->options->placement_seed, .run = c->run};
   cm_kinds_result made;
   double sweep = 2 * (double)c->partition->parts->entry_count + 4.0 * c->partition->part_count;
-  options.entries = fmin(efforts[preset].entries, efforts[preset].sweeps * sweep);
+  options.entries = fmin(effort->kind_entries, effort->kind_sweeps * sweep);
   *placed = (cm_places){0};
   if (CM_NEW(c->run->memory, placed->core, c->partition->part_count, error) != CM_OK)
     return error->status;

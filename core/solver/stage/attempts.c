@@ -164,13 +164,9 @@ static cm_status make_alone(const cm_attempts *a, cm_partition **alone, cm_error
 {
   uint32_t n = a->input->topology->vertex_count;
   cm_partition *made;
-  if (CM_NEW(a->run->memory, made, 1, error) != CM_OK)
+  if (cm_partition_new(n, a->run, &made, error) != CM_OK)
     return error->status;
-  *made = (cm_partition){.vertex_count = n, .part_count = n};
-  if (CM_NEW(a->run->memory, made->part, n, error) != CM_OK) {
-    cm_partition_free(made);
-    return error->status;
-  }
+  made->part_count = n;
   for (uint32_t v = 0; v < n; v++)
     made->part[v] = v;
   *alone = made;

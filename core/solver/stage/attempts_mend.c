@@ -12,17 +12,15 @@ static cm_status copy_partition(const cm_partition *from, bool cores, cm_run *ru
                                 cm_error *error)
 {
   cm_partition *made;
-  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
+  if (cm_partition_new(from->vertex_count, run, &made, error) != CM_OK)
     return error->status;
-  *made = (cm_partition){.vertex_count = from->vertex_count,
-                         .part_count = from->part_count,
-                         .regions = from->regions,
-                         .region_chosen = from->region_chosen};
-  if (CM_NEW(run->memory, made->part, from->vertex_count, error) != CM_OK ||
-      (cores && CM_NEW(run->memory, made->core, from->part_count, error) != CM_OK)) {
+  if (cores && CM_NEW(run->memory, made->core, from->part_count, error) != CM_OK) {
     cm_partition_free(made);
     return error->status;
   }
+  made->part_count = from->part_count;
+  made->regions = from->regions;
+  made->region_chosen = from->region_chosen;
   memcpy(made->part, from->part, from->vertex_count * sizeof *made->part);
   if (cores)
     memcpy(made->core, from->core, from->part_count * sizeof *made->core);

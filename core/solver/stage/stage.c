@@ -7,6 +7,7 @@
 #include "core/chip/reach.h"
 #include "core/limits/populations.h"
 #include "core/mapping/combinations.h"
+#include "core/solver/presets.h"
 #include "core/solver/stage/attempts.h"
 #include "core/solver/stage/by_class.h"
 #include "core/solver/stage/by_population.h"
@@ -218,8 +219,9 @@ static cm_status attempt_in_stages(job *j, cm_error *error)
 }
 
 /* The method of another preset: taken where nothing was found so far, or where it costs less. */
-static cm_status attempt_by(job *j, cm_preset preset, cm_error *error)
+static cm_status attempt_by(job *j, const cm_effort *effort, cm_error *error)
 {
+  const cm_preset preset = cm_effort_preset(effort);
   cm_variant variant;
   const cm_map_input *input = cm_vary(j->input, &variant);
   cm_attempts other = {0};
@@ -245,8 +247,8 @@ static cm_status attempt_less(job *j, cm_error *error)
   cm_status status = CM_OK;
   if (made->attempt_count == 1 && !made->attempts[0].moved)
     return CM_OK;
-  for (int preset = (int)j->options->preset - 1; preset >= CM_PRESET_FAST && status == CM_OK; preset--) {
-    status = attempt_by(j, (cm_preset)preset, &none);
+  for (const cm_effort *less = cm_effort_of(j->options)->below; less != NULL && status == CM_OK; less = less->below) {
+    status = attempt_by(j, less, &none);
     if (refused(status))
       status = CM_OK;
     else if (status != CM_OK)
@@ -255,27 +257,27 @@ static cm_status attempt_less(job *j, cm_error *error)
   return status;
 }
 
-/* The method of choice, then others that may find a partition where it finds none: what preset fast can map, the others do not refuse.
+/* The method of choice, then others that may find a partition where it finds none: what the least effort can map, more does not refuse.
  * A refusal is the preset's. */
 static cm_status attempt_all(job *j, cm_error *error)
 {
-  cm_preset preset = (cm_preset)j->options->preset;
+  const cm_effort *own = cm_effort_of(j->options);
   cm_error later;
-  cm_status status = cm_attempts_run(&j->attempts, error), fast;
+  cm_status status = cm_attempts_run(&j->attempts, error), least;
   if (j->attempts.alone)
     return status;
   if (refused(status) && by_mesh_unasked(j))
     status = attempt_in_stages(j, error);
-  if (j->engine->places || (preset != CM_PRESET_BALANCED && preset != CM_PRESET_BEST))
+  if (j->engine->places || own->below == NULL)
     return status;
   if (status == CM_OK)
     return attempt_less(j, error);
   if (!refused(status))
     return status;
-  fast = attempt_by(j, CM_PRESET_FAST, &later);
-  if (fast != CM_OK && !refused(fast))
+  least = attempt_by(j, cm_effort_least(own), &later);
+  if (least != CM_OK && !refused(least))
     *error = later;
-  return refused(fast) ? status : fast;
+  return refused(least) ? status : least;
 }
 
 /* ---- why not ---- */
