@@ -513,6 +513,26 @@ START_TEST(bisection_is_greedy_growing_from_the_best_of_its_starts)
 }
 END_TEST
 
+START_TEST(two_cliques_and_a_bridge_are_cut_at_the_bridge)
+{
+  uint64_t weight[SMALL][SMALL] = {{0}};
+  for (uint32_t a = 0; a < 8; a++)
+    for (uint32_t b = a + 1; b < 8; b++)
+      if (a / 4 == b / 4)
+        connect(weight, a, b, 5);
+  connect(weight, 3, 4, 1);
+  cm_graph *graph = graph_of(8, weight, NULL);
+  cm_partition_options options = defaults(4);
+  for (options.seed = 1; options.seed <= 20; options.seed++) {
+    uint32_t part[SMALL], parts;
+    ck_ok(cm_bisect_recursively(graph, &options, &run, part, &parts, &error));
+    ck_assert_uint_eq(parts, 2);
+    ck_assert_uint_eq(cut_of(graph, part), 1);
+  }
+  cm_graph_free(graph);
+}
+END_TEST
+
 START_TEST(recursive_bisection_halves_until_parts_fit)
 {
   /* Four cliques of eight, weakly joined in a ring: capacity 8 must give the cliques. */
@@ -651,6 +671,7 @@ int main(void)
   tcase_add_test(tests, a_level_that_heaviest_edges_would_end_takes_the_heaviest_available);
   tcase_add_test(tests, a_level_is_the_try_that_removes_most_weight);
   tcase_add_test(tests, bisection_is_greedy_growing_from_the_best_of_its_starts);
+  tcase_add_test(tests, two_cliques_and_a_bridge_are_cut_at_the_bridge);
   tcase_add_test(tests, recursive_bisection_halves_until_parts_fit);
   tcase_add_test(tests, refinement_moves_to_the_cheapest_part_with_room);
   tcase_add_test(tests, refinement_never_loses_and_ends_where_no_vertex_gains);
