@@ -46,17 +46,47 @@ static vector position(const field *f, uint32_t core)
   return (vector){core % f->chip->width / f->chip->router_x, core / f->chip->width / f->chip->router_y};
 }
 
+/* From one place of `size` in a row to another: on a ring the short way round, and straight on where both are as short, so
+ * that the way back is the opposite. */
+static int64_t way_along(int64_t from, int64_t to, int64_t size, bool ring)
+{
+  int64_t straight = to - from;
+  if (!ring || 2 * llabs(straight) <= size)
+    return straight;
+  return straight > 0 ? straight - size : straight + size;
+}
+
+static vector way(const field *f, uint32_t from, uint32_t to)
+{
+  const cm_chip *c = f->chip;
+  vector a = position(f, from), b = position(f, to);
+  return (vector){way_along(a.x, b.x, cm_chip_routers_x(c), c->torus_x), way_along(a.y, b.y, cm_chip_routers_y(c), c->torus_y)};
+}
+
+/* Net force on part u if it stood on `here`, and part v, which does, where u does; v may be u. */
+static vector force_at(const field *f, uint32_t u, uint32_t v, uint32_t here)
+{
+  vector sum = {0, 0};
+  for (uint64_t i = f->parts->first[u]; i < f->parts->first[u + 1]; i++) {
+    uint32_t other = f->parts->neighbour[i];
+    vector there = way(f, here, f->core[other == v ? u : other]);
+    int64_t weight = (int64_t)f->parts->weight[i];
+    sum.x += weight * there.x;
+    sum.y += weight * there.y;
+  }
+  return sum;
+}
+
 /* Net force on part u where it stands. */
 static vector force_on(const field *f, uint32_t u)
 {
-  vector here = position(f, f->core[u]), sum = {0, 0};
-  for (uint64_t i = f->parts->first[u]; i < f->parts->first[u + 1]; i++) {
-    vector there = position(f, f->core[f->parts->neighbour[i]]);
-    int64_t weight = (int64_t)f->parts->weight[i];
-    sum.x += weight * (there.x - here.x);
-    sum.y += weight * (there.y - here.y);
-  }
-  return sum;
+  return force_at(f, u, u, f->core[u]);
+}
+
+/* Whether ways may lead round: a step then changes edges by different lengths. */
+static bool has_rings(const field *f)
+{
+  return f->chip->torus_x || f->chip->torus_y;
 }
 
 /* The force on u after a step of `by`, made by a swap with a part that an edge of weight `tie` leads to: every edge is as
@@ -67,9 +97,11 @@ static vector force_after(const field *f, uint32_t u, vector by, int64_t tie)
   return (vector){f->force[u].x - weight * by.x, f->force[u].y - weight * by.y};
 }
 
-/* Change of the two net forces' lengths when u and v swap. O(1). */
+/* Change of the two net forces' lengths when u and v swap. O(1); with rings O(degree). */
 static double swap_cost(const field *f, uint32_t u, uint32_t v)
 {
+  if (has_rings(f))
+    return length(force_at(f, u, v, f->core[v])) - f->strength[u] + length(force_at(f, v, u, f->core[u])) - f->strength[v];
   vector from = position(f, f->core[u]), to = position(f, f->core[v]);
   vector there = {to.x - from.x, to.y - from.y}, back = {-there.x, -there.y};
   return length(force_after(f, u, there, f->tie[v])) - f->strength[u] +
@@ -93,11 +125,11 @@ static void note(field *f, uint32_t u)
   t->pull = fmax(t->pull, (double)f->pull[u]);
 }
 
-/* The cores of the region's box, along one axis, that lie in the direction of `pull` from `from`: *first to *last. */
-static void span(int64_t pull, uint32_t from, uint32_t size, uint32_t *first, uint32_t *last)
+/* The cores of the region's box, along one axis, that lie in the direction of `pull` from `from`: *first to *last; on a ring all do. */
+static void span(int64_t pull, uint32_t from, uint32_t size, bool ring, uint32_t *first, uint32_t *last)
 {
-  *first = pull < 0 ? 0 : from;
-  *last = pull > 0 ? size - 1 : from;
+  *first = pull < 0 || ring ? 0 : from;
+  *last = pull > 0 || ring ? size - 1 : from;
 }
 
 /* A box of cores in the region's box, both ends included. */
@@ -126,9 +158,11 @@ static double farther(double a, double b)
 
 /* What a swap of u with a part on a square that it is not tied to costs at least. After a step of `by` its force is its
  * pull times the way from there to where it would rest; the other's is shorter by its length, or its pull times the step,
- * at most. */
+ * at most. Nothing holds on rings. */
 static double least_on(const field *f, uint32_t u, uint32_t x, uint32_t y)
 {
+  if (has_rings(f))
+    return -INFINITY;
   const cm_region *r = f->region;
   const tile *t = &f->tile[y * f->tiles_x + x];
   uint32_t last_x = x * TILE + TILE < r->width ? x * TILE + TILE - 1 : r->width - 1;
@@ -201,8 +235,8 @@ static uint32_t find_partner(field *f, uint32_t u)
   partner best = {0, NOBODY, 0};
   if (pull.x == 0 && pull.y == 0)
     return NOBODY;
-  span(pull.x, f->core[u] % f->chip->width - f->region->x0, f->region->width, &q.x0, &q.x1);
-  span(pull.y, f->core[u] / f->chip->width - f->region->y0, f->region->height, &q.y0, &q.y1);
+  span(pull.x, f->core[u] % f->chip->width - f->region->x0, f->region->width, f->chip->torus_x, &q.x0, &q.x1);
+  span(pull.y, f->core[u] / f->chip->width - f->region->y0, f->region->height, f->chip->torus_y, &q.y0, &q.y1);
   for (uint64_t i = parts->first[u]; i < parts->first[u + 1]; i++)
     f->tie[parts->neighbour[i]] = (int64_t)parts->weight[i];
   for (uint64_t i = parts->first[u]; i < parts->first[u + 1]; i++) { /* no bound holds for these */
@@ -219,10 +253,11 @@ static uint32_t find_partner(field *f, uint32_t u)
 /* Moves part u to a core and brings the forces on it and its neighbours up to date. */
 static void move(field *f, uint32_t u, uint32_t to)
 {
-  vector from = position(f, f->core[u]), there = position(f, to);
   for (uint64_t i = f->parts->first[u]; i < f->parts->first[u + 1]; i++) {
     int64_t weight = (int64_t)f->parts->weight[i];
-    vector change = {weight * (there.x - from.x), weight * (there.y - from.y)};
+    uint32_t there = f->core[f->parts->neighbour[i]];
+    vector before = way(f, there, f->core[u]), after = way(f, there, to);
+    vector change = {weight * (after.x - before.x), weight * (after.y - before.y)};
     vector *force = &f->force[f->parts->neighbour[i]];
     force->x += change.x;
     force->y += change.y;

@@ -102,10 +102,9 @@ static cm_status map_once(const cm_map_input *input, const cm_step_bound *bound,
   json_t *tables;
   cm_topology traffic = *input->topology;
   cm_map_input seen = *input;
-  if (input->traffic != NULL) { /* levels that are kept are those of other rates */
+  if (input->traffic != NULL) {
     traffic.net_weight = input->traffic;
     seen.topology = &traffic;
-    seen.cache = NULL;
   }
   cm_status status = cm_fitting_candidate(&seen, run, &c, &tables, error);
   if (status != CM_OK)

@@ -3,6 +3,8 @@
  * every refusal is one that the input deserves. */
 #include "../unit/chips.h"
 
+#include <glob.h>
+
 #include "core/levels/cache.h"
 #include "core/limits/limits.h"
 #include "core/mapping/options.h"
@@ -378,9 +380,18 @@ START_TEST(cached_levels_give_the_same_mapping_and_damage_is_rebuilt)
   ck_ok(map_once(&input, 8, 2, &first));
   ck_assert(!first->attempts[0].coarsening_cached);
   ck_assert_uint_ge(first->attempts[0].levels, 2);
+  ck_assert_uint_ge(first->attempt_count, 2);
+  char all[CM_PATH_MAX];
+  ck_ok(cm_path(all, &error, "%s/*/level-1.zip", folder));
+  glob_t finest;
+  ck_assert_int_eq(glob(all, 0, NULL, &finest), 0);
+  ck_assert_uint_eq(finest.gl_pathc, 1); /* where sizes refused no pair, capacities share the level */
+  globfree(&finest);
+  const uint32_t hits = s.hits;
   ck_ok(map_once(&input, 8, 1, &second));
-  ck_assert(second->attempts[0].coarsening_cached);
-  ck_assert_uint_eq(s.hits, second->attempt_count);
+  for (uint32_t i = 0; i < second->attempt_count; i++)
+    ck_assert(second->attempts[i].coarsening_cached);
+  ck_assert_uint_ge(s.hits - hits, second->attempt_count);
   size_t size, other_size;
   char *text = print(&input, plain, &size), *other = print(&input, second, &other_size);
   ck_assert_str_eq(text, other);

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <unistd.h>
 
-#include "base/file.h"
 #include "base/random.h"
 #include "base/threads.h"
 #include "core/partition/graph_gather.h"
@@ -12,12 +12,27 @@
 
 enum { CHECK_EVERY = 4096 };
 
+static void restrict_to(cm_capacities *held, const cm_capacities *by)
+{
+  held->least = by->least > held->least ? by->least : held->least;
+  held->most = by->most < held->most ? by->most : held->most;
+}
+
+/* Whether u, a neighbour, may pair with v; for which capacities the answer is the same goes into the pairing. */
+static bool may_pair(const cm_pairing_task *task, cm_pairing *pairing, uint32_t u, uint32_t v)
+{
+  const uint64_t asked = ((uint64_t)task->graph->size[u] + task->graph->size[v]) * task->options->coarsening_share;
+  const bool fits = asked <= task->options->capacity;
+  if (pairing->mate[u] != u)
+    return false;
+  restrict_to(&pairing->holds, fits ? &(cm_capacities){asked, UINT64_MAX} : &(cm_capacities){0, asked - 1});
+  return fits;
+}
+
 /* The neighbour that v pairs with, or v itself. */
-static uint32_t choose_mate(const cm_pairing_task *task, const cm_graph_row *row, const uint32_t *mate, uint32_t v,
+static uint32_t choose_mate(const cm_pairing_task *task, const cm_graph_row *row, cm_pairing *pairing, uint32_t v,
                             cm_random *random, uint64_t *weight)
 {
-  const cm_partition_options *options = task->options;
-  const uint32_t *size = task->graph->size;
   uint64_t heaviest = 0;
   uint32_t chosen = v, equals = 0;
   bool any_edge = false;
@@ -26,7 +41,7 @@ static uint32_t choose_mate(const cm_pairing_task *task, const cm_graph_row *row
     uint64_t w = row->weight[i];
     if (any_edge && w < heaviest)
       continue;
-    bool fits = mate[u] == u && ((uint64_t)size[u] + size[v]) * options->coarsening_share <= options->capacity;
+    bool fits = may_pair(task, pairing, u, v);
     if (!fits && task->matching == CM_MATCHING_AVAILABLE)
       continue;
     if (!any_edge || w > heaviest) {
@@ -49,6 +64,7 @@ static cm_status pair(const cm_pairing_task *task, cm_graph_rows *rows, const ui
   uint32_t vertices = task->graph->vertex_count, *mate = pairing->mate;
   pairing->pairs = 0;
   pairing->removed = 0;
+  pairing->holds = (cm_capacities){0, UINT64_MAX};
   for (uint32_t v = 0; v < vertices; v++)
     mate[v] = v;
   for (uint32_t i = 0; i < vertices; i++) {
@@ -61,7 +77,7 @@ static cm_status pair(const cm_pairing_task *task, cm_graph_rows *rows, const ui
     if (cm_graph_row_of(rows, v, &row, error) != CM_OK)
       return error->status;
     uint64_t weight;
-    uint32_t u = choose_mate(task, &row, mate, v, random, &weight);
+    uint32_t u = choose_mate(task, &row, pairing, v, random, &weight);
     if (u == v)
       continue;
     mate[v] = u;
@@ -155,6 +171,7 @@ static cm_status keep_records(const cm_graph *graph, cm_run *run, cm_graph **kep
 typedef struct tries {
   cm_pairing_task task;
   cm_pairing *pairing; /* [tries] */
+  cm_capacities holds; /* of all tries so far, the outcome */
 } tries;
 
 static cm_status match_once(void *context, size_t try, cm_error *error)
@@ -191,16 +208,18 @@ static cm_status match_all(tries *all, uint32_t *best, bool *shrinks, cm_error *
   task->graph = whole;
   cm_graph_free(kept);
   *best = 0;
-  for (uint32_t t = 1; status == CM_OK && t < options->coarsening_tries; t++)
+  for (uint32_t t = 0; status == CM_OK && t < options->coarsening_tries; t++) {
+    restrict_to(&all->holds, &all->pairing[t].holds);
     if (all->pairing[t].removed > all->pairing[*best].removed)
       *best = t;
+  }
   *shrinks = status == CM_OK && all->pairing[*best].pairs > 0 &&
              all->pairing[*best].pairs >= options->coarsening_stop * whole->vertex_count;
   return status;
 }
 
-cm_status cm_coarsen_level(const cm_graph *graph, const cm_partition_options *options, uint32_t level,
-                           cm_run *run, uint32_t *parent, cm_graph **coarse, bool *available, cm_error *error)
+cm_status cm_coarsen_level(const cm_graph *graph, const cm_partition_options *options, uint32_t level, cm_run *run,
+                           uint32_t *parent, cm_graph **coarse, cm_level_note *note, cm_error *error)
 {
   uint32_t count = options->coarsening_tries, best = 0;
   bool by_itself = options->matching == CM_MATCHING_AUTO, shrinks = false;
@@ -208,7 +227,8 @@ cm_status cm_coarsen_level(const cm_graph *graph, const cm_partition_options *op
                         .options = options,
                         .level = level,
                         .run = run,
-                        .matching = by_itself ? CM_MATCHING_HEAVIEST : options->matching}};
+                        .matching = by_itself ? CM_MATCHING_HEAVIEST : options->matching},
+               .holds = {0, UINT64_MAX}};
   cm_status status = CM_NEW(run->memory, all.pairing, count, error);
   if (status == CM_OK)
     status = match_all(&all, &best, &shrinks, error);
@@ -221,57 +241,120 @@ cm_status cm_coarsen_level(const cm_graph *graph, const cm_partition_options *op
     status = cm_graph_contract(graph, parent, coarse_count, run, coarse, error);
   } else if (status == CM_OK)
     *coarse = NULL;
-  *available = shrinks && by_itself && all.task.matching == CM_MATCHING_AVAILABLE;
+  *note = (cm_level_note){all.holds, shrinks && by_itself && all.task.matching == CM_MATCHING_AVAILABLE};
   for (uint32_t t = 0; all.pairing != NULL && t < count; t++)
     cm_free(all.pairing[t].mate);
   cm_free(all.pairing);
   return status;
 }
 
-static cm_status mark_available(const char *folder, uint32_t level, cm_error *error)
+/* ---- files ---- */
+
+cm_status cm_level_path(const cm_level_files *files, uint32_t number, char path[CM_PATH_MAX], cm_error *error)
 {
-  char path[CM_PATH_MAX];
-  if (cm_path(path, error, "%s/available-%u", folder, level) != CM_OK)
-    return error->status;
-  FILE *mark = fopen(path, "we");
-  return mark != NULL && fclose(mark) == 0 ? CM_OK : cm_fail_errno(error, errno, "cannot write", path);
+  return cm_path(path, error, "%s/level-%u.zip", number <= files->shared_count ? files->shared : files->folder, number);
 }
 
-cm_status cm_coarsen(cm_graph *finest, const cm_partition_options *options, uint64_t weight_scale, bool stored,
-                     const char *folder, cm_run *run, uint32_t *levels, cm_error *error)
+/* Also of a level that was tried and not made. */
+static cm_status write_note(const char *folder, uint32_t level, const cm_level_note *note, cm_error *error)
 {
-  cm_run_phase(run, "coarsen");
-  cm_graph *graph = finest;
-  uint32_t level = 0;
-  cm_status status = CM_OK;
-  while (status == CM_OK && level < CM_LEVELS_MAX) {
-    double fraction = 1.0 - (double)graph->size_total / (double)options->capacity / (graph->vertex_count + 1.0);
-    status = cm_run_progress(run, fraction < 0 ? 0 : fraction, (int)level, graph->vertex_count, NAN, error);
-    uint32_t *parent = NULL;
-    cm_graph *coarse = NULL;
-    bool available = false;
-    if (status == CM_OK)
-      status = CM_NEW(run->memory, parent, graph->vertex_count, error);
-    if (status == CM_OK)
-      status = cm_coarsen_level(graph, options, level, run, parent, &coarse, &available, error);
-    if (status != CM_OK || coarse == NULL) {
-      cm_free(parent);
+  const uint64_t number[] = {note->holds.least, note->holds.most, note->available};
+  char path[CM_PATH_MAX];
+  if (cm_path(path, error, "%s/note-%u", folder, level) != CM_OK)
+    return error->status;
+  FILE *file = fopen(path, "wbe");
+  if (file == NULL)
+    return cm_fail_errno(error, errno, "cannot write", path);
+  bool whole = fwrite(number, sizeof number, 1, file) == 1;
+  return fclose(file) == 0 && whole ? CM_OK : cm_fail_errno(error, errno, "cannot write", path);
+}
+
+/* Whether the folder, "" for none, has one. */
+static bool read_note(const char *folder, uint32_t level, cm_level_note *note)
+{
+  uint64_t number[3];
+  char path[CM_PATH_MAX];
+  cm_error ignored;
+  FILE *file = folder[0] != '\0' && cm_path(path, &ignored, "%s/note-%u", folder, level) == CM_OK ? fopen(path, "rbe") : NULL;
+  bool whole = file != NULL && fread(number, sizeof number, 1, file) == 1;
+  if (file != NULL)
+    (void)fclose(file);
+  if (whole)
+    *note = (cm_level_note){{number[0], number[1]}, number[2] != 0};
+  return whole;
+}
+
+/* The folder that has what comes after the levels so far; NULL: neither. */
+static const char *next_in(const cm_level_files *files, cm_level_note *note)
+{
+  const uint32_t level = files->count + 1;
+  if (read_note(files->folder, level, note))
+    return files->folder;
+  return files->shared_count == files->count && read_note(files->shared, level, note) ? files->shared : NULL;
+}
+
+static bool is_there(const char *folder, uint32_t level)
+{
+  char path[CM_PATH_MAX];
+  cm_error ignored;
+  return cm_path(path, &ignored, "%s/level-%u.zip", folder, level) == CM_OK && access(path, R_OK) == 0;
+}
+
+bool cm_levels_hold(cm_level_files *files, uint64_t capacity, uint32_t *available)
+{
+  files->count = files->shared_count = *available = 0;
+  while (files->count < CM_LEVELS_MAX) {
+    cm_level_note note;
+    const char *folder = next_in(files, &note);
+    if (folder == NULL || capacity < note.holds.least || capacity > note.holds.most)
+      return false;
+    if (!is_there(folder, files->count + 1))
       break;
-    }
-    char path[CM_PATH_MAX];
-    uint32_t finer_count = graph->vertex_count;
-    cm_graph_free(graph);
-    graph = coarse;
-    status = cm_path(path, error, "%s/level-%u.zip", folder, level + 1);
+    files->count++;
+    files->shared_count += folder == files->shared;
+    *available += note.available;
+  }
+  return true;
+}
+
+/* One level below *graph, which it replaces, and its files; *made is false where it would shrink too little. */
+static cm_status add_level(cm_graph **graph, const cm_partition_options *options, uint64_t weight_scale, bool stored,
+                           cm_level_files *files, cm_run *run, bool *made, cm_error *error)
+{
+  const uint32_t finer_count = (*graph)->vertex_count, level = files->count;
+  uint32_t *parent;
+  cm_graph *coarse = NULL;
+  cm_level_note note;
+  char path[CM_PATH_MAX];
+  if (CM_NEW(run->memory, parent, finer_count, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_coarsen_level(*graph, options, level, run, parent, &coarse, &note, error);
+  if (status == CM_OK)
+    status = write_note(files->folder, level + 1, &note, error);
+  *made = coarse != NULL;
+  if (coarse != NULL) {
+    cm_graph_free(*graph);
+    *graph = coarse;
     if (status == CM_OK)
-      status = cm_graph_save(graph, parent, finer_count, weight_scale, stored, path, run, error);
-    cm_free(parent);
-    level++;
-    if (status == CM_OK && available)
-      status = mark_available(folder, level, error);
+      status = cm_level_path(files, ++files->count, path, error);
+    if (status == CM_OK)
+      status = cm_graph_save(coarse, parent, finer_count, weight_scale, stored, path, run, error);
+  }
+  cm_free(parent);
+  return status;
+}
+
+cm_status cm_coarsen(cm_graph *graph, const cm_partition_options *options, uint64_t weight_scale, bool stored,
+                     cm_level_files *files, cm_run *run, cm_error *error)
+{
+  bool made = true;
+  cm_status status = CM_OK;
+  for (files->count = files->shared_count; status == CM_OK && made && files->count < CM_LEVELS_MAX;) {
+    double fraction = 1.0 - (double)graph->size_total / (double)options->capacity / (graph->vertex_count + 1.0);
+    status = cm_run_progress(run, fraction < 0 ? 0 : fraction, (int)files->count, graph->vertex_count, NAN, error);
+    if (status == CM_OK)
+      status = add_level(&graph, options, weight_scale, stored, files, run, &made, error);
   }
   cm_graph_free(graph);
-  if (status == CM_OK)
-    *levels = level;
   return status;
 }

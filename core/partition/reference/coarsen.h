@@ -2,6 +2,7 @@
 #ifndef CM_PARTITION_COARSEN_H
 #define CM_PARTITION_COARSEN_H
 
+#include "base/file.h"
 #include "core/partition/graph.h"
 #include "core/partition/options.h"
 
@@ -16,8 +17,14 @@ typedef struct cm_pairing_task {
   cm_run *run;
 } cm_pairing_task;
 
+/* Capacities with which all pairs that were asked about would have been allowed or refused as they were. */
+typedef struct cm_capacities {
+  uint64_t least, most;
+} cm_capacities;
+
 typedef struct cm_pairing {
   uint32_t *mate; /* [vertex_count] itself when unpaired */
+  cm_capacities holds;
   uint32_t pairs;
   uint64_t removed; /* edge weight that merging the pairs removes */
 } cm_pairing;
@@ -27,18 +34,35 @@ typedef struct cm_pairing {
  * that allow it) if neither is paired and the merged size times share is at most the capacity. Fills `pairing`. O(entries). */
 cm_status cm_match(const cm_pairing_task *task, uint32_t try, cm_pairing *pairing, cm_error *error);
 
+/* What is noted of a level beside its graph. */
+typedef struct cm_level_note {
+  cm_capacities holds; /* with these the same level is made of the same graph, or none as well */
+  bool available;      /* matched by CM_MATCHING_AVAILABLE because CM_MATCHING_AUTO's first way would have ended coarsening */
+} cm_level_note;
+
 /* One level: the best of options->coarsening_tries matchings by removed weight (the first of equals), contracted.
  * parent [graph->vertex_count] gets the coarse vertex of each vertex; coarse vertices are numbered by their lowest
  * member. *coarse is NULL when the level would shrink by less than options->coarsening_stop; with CM_MATCHING_AUTO it is
- * matched again by CM_MATCHING_AVAILABLE before, which *available then says. */
-cm_status cm_coarsen_level(const cm_graph *graph, const cm_partition_options *options, uint32_t level,
-                           cm_run *run, uint32_t *parent, cm_graph **coarse, bool *available, cm_error *error);
+ * matched again by CM_MATCHING_AVAILABLE before, which the note then says. */
+cm_status cm_coarsen_level(const cm_graph *graph, const cm_partition_options *options, uint32_t level, cm_run *run,
+                           uint32_t *parent, cm_graph **coarse, cm_level_note *note, cm_error *error);
 
-/* All levels below a finest graph, each written to folder/level-N.zip (N = 1, 2, ...), packed unless `stored`; *levels
- * says how many. Beside a
- * level that CM_MATCHING_AUTO matched by CM_MATCHING_AVAILABLE lies an empty file available-N.
- * Frees `finest` as soon as it is no longer needed. Opens phase "coarsen". */
-cm_status cm_coarsen(cm_graph *finest, const cm_partition_options *options, uint64_t weight_scale, bool stored,
-                     const char *folder, cm_run *run, uint32_t *levels, cm_error *error);
+/* Where levels 1 .. count lie: each as level-N.zip, with its note beside it; the note of level count + 1 says why there is none. */
+typedef struct cm_level_files {
+  char shared
+    [CM_PATH_MAX]; /* of the first shared_count, which were made with another capacity and are the same; "": there is none */
+  char folder[CM_PATH_MAX]; /* of the others */
+  uint32_t shared_count, count;
+} cm_level_files;
+
+cm_status cm_level_path(const cm_level_files *files, uint32_t number, char path[CM_PATH_MAX], cm_error *error);
+
+/* Whether the levels in both folders are all that a capacity has, by their notes; counts those that it has there. */
+bool cm_levels_hold(cm_level_files *files, uint64_t capacity, uint32_t *available);
+
+/* The levels below a graph, which is level files->shared_count, written to files->folder, packed unless `stored`; counts them. Frees
+ * the graph as soon as it is no longer needed. */
+cm_status cm_coarsen(cm_graph *graph, const cm_partition_options *options, uint64_t weight_scale, bool stored,
+                     cm_level_files *files, cm_run *run, cm_error *error);
 
 #endif

@@ -24,12 +24,11 @@ static cm_status by_seed(const cm_engine_task *task, cm_run *run, cm_attempt *at
                                   .seed = o->seed};
   for (bool again = false;; again = true) {
     cm_levels levels;
-    if (cm_levels_acquire(task->input, &options, run, &levels, error) != CM_OK)
+    if (cm_levels_acquire(task->input, &options, task->first_levels, run, &levels, error) != CM_OK)
       return error->status;
-    cm_status status = cm_partition_reference(task->input->topology, &options, levels.folder, levels.count, run,
-                                              partition, error);
-    bool damaged = levels.cached && (status == CM_BAD_NETWORK || status == CM_DAMAGED || status == CM_NOT_FOUND);
-    attempt->levels = levels.count;
+    cm_status status = cm_partition_reference(task->input->topology, &options, &levels.files, run, partition, error);
+    bool damaged = levels.cached && cm_levels_are_damaged(status);
+    attempt->levels = levels.files.count;
     attempt->levels_available = levels.available;
     attempt->coarsening_cached = levels.cached;
     cm_levels_release(task->input, &levels, damaged);

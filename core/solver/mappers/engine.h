@@ -17,6 +17,8 @@ typedef struct cm_engine_task {
   cm_limits limits;          /* of a core; `neurons` is the capacity of this attempt and never 0 */
   uint32_t parts;            /* exactly so many; 0: the limits decide */
   uint32_t parts_max;        /* cores that are free */
+  struct cm_levels
+    *first_levels; /* of earlier attempts of the job, without a cache (core/levels/levels.h); NULL: each makes its own */
 } cm_engine_task;
 
 typedef struct cm_engine {

@@ -309,7 +309,7 @@ cm_status cm_partition_or_kept(const cm_engine *engine, const cm_engine_task *ta
   const cm_map_input *in = task->input;
   const cm_attempt fresh = *attempt;
   cm_engine_task whole = *task;
-  if (!engine->counts_cores && in->chip != NULL && in->cores_max == 0 && task->parts_max != UINT32_MAX)
+  if (!engine->counts_cores && in->chip != NULL && task->parts_max != UINT32_MAX)
     whole.parts_max = cm_chip_cores(in->chip);
   cm_status status = make(engine, &whole, run, attempt, partition, error);
   if (whole.parts_max == task->parts_max || (status == CM_OK && (*partition)->part_count <= task->parts_max) ||

@@ -58,6 +58,7 @@ void cm_attempts_end(cm_attempts *attempts)
   cm_candidate_free(&attempts->made);
   cm_candidate_free(&attempts->aside);
   cm_partition_free(attempts->nearest);
+  cm_levels_release(attempts->input, &attempts->levels, false);
   *attempts = (cm_attempts){0};
 }
 
@@ -89,7 +90,8 @@ static cm_status attempt_once(cm_attempts *a, uint64_t capacity, uint32_t parts,
                               cm_violation *violation, bool *dear, cm_error *error)
 {
   cm_attempt *attempt = &a->made.attempts[a->made.attempt_count];
-  cm_engine_task task = {.input = a->input, .limits = a->made.limits, .parts = parts, .parts_max = cores};
+  cm_engine_task task = {
+    .input = a->input, .limits = a->made.limits, .parts = parts, .parts_max = cores, .first_levels = &a->levels};
   cm_partition *partition = NULL;
   *attempt = (cm_attempt){.capacity = capacity};
   task.limits.neurons = capacity;

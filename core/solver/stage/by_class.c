@@ -76,7 +76,6 @@ static cm_status no_room(const work *w, uint32_t kind, const cm_bound *bound, cm
 static cm_status take_parts(work *w, uint32_t i, const cm_population_network *n, const cm_candidate *made, cm_error *error)
 {
   uint32_t kind = w->split.number[i], first = w->parts, parts = made->partition->part_count, *number;
-  const cm_attempt *last = &made->attempts[made->attempt_count - 1];
   if (CM_NEW(w->job->run->memory, number, parts, error) != CM_OK)
     return error->status;
   for (uint32_t v = 0; v < n->topology->vertex_count; v++)
@@ -92,9 +91,7 @@ static cm_status take_parts(work *w, uint32_t i, const cm_population_network *n,
       w->part[n->origin[v]] = number[made->partition->part[v]];
   memset(w->part_kind + first, (int)kind, w->parts - first);
   cm_free(number);
-  w->attempt.capacity = last->capacity > w->attempt.capacity ? last->capacity : w->attempt.capacity;
-  w->attempt.levels = last->levels > w->attempt.levels ? last->levels : w->attempt.levels;
-  w->attempt.moved |= last->moved;
+  cm_attempt_join(&w->attempt, made);
   return CM_OK;
 }
 
@@ -133,8 +130,6 @@ static cm_status partition_network(work *w, uint32_t i, cm_population_network *n
   variant.options.parts = w->share[kind];
   input->topology = n->topology;
   input->chip = &chip;
-  input->cache = NULL;
-  input->network_id = input->levels_id = NULL;
   input->places = false;
   input->cores_max = w->cores[kind];
   input->share = (double)(w->split.pin_first[i + 1] - w->split.pin_first[i] + n->topology->vertex_count) /

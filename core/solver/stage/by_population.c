@@ -145,12 +145,15 @@ static cm_status fill_up(work *w, uint32_t i, uint32_t first, cm_error *error)
   return status;
 }
 
-static void note_attempt(work *w, const cm_candidate *made)
+void cm_attempt_join(cm_attempt *all, const cm_candidate *made)
 {
   const cm_attempt *last = &made->attempts[made->attempt_count - 1];
-  w->attempt.capacity = last->capacity > w->attempt.capacity ? last->capacity : w->attempt.capacity;
-  w->attempt.levels = last->levels > w->attempt.levels ? last->levels : w->attempt.levels;
-  w->attempt.moved = w->attempt.moved || last->moved;
+  all->coarsening_cached = last->coarsening_cached && (all->capacity == 0 || all->coarsening_cached);
+  all->capacity = last->capacity > all->capacity ? last->capacity : all->capacity;
+  all->levels = last->levels > all->levels ? last->levels : all->levels;
+  all->moved = all->moved || last->moved;
+  for (uint32_t i = 0; i < made->attempt_count; i++)
+    all->saved_seconds += made->attempts[i].saved_seconds;
 }
 
 /* What is counted in visits, not in sweeps, is shared out by synapses and neurons. */
@@ -178,15 +181,13 @@ static cm_status partition_one(work *w, uint32_t i, uint32_t cores, cm_error *er
   variant.options.parts = w->share[i];
   input->topology = n.topology;
   input->chip = &chip;
-  input->cache = NULL;
-  input->network_id = input->levels_id = NULL;
   input->places = false;
   input->cores_max = cores;
   input->share = share_of_effort(w, i);
   cm_status status = job->make(input, job->run, &alone, error);
   if (status == CM_OK) {
     take_parts(w, i, &n, alone.partition);
-    note_attempt(w, &alone);
+    cm_attempt_join(&w->attempt, &alone);
     cm_candidate_free(&alone);
     status = fill_up(w, i, first, error);
   } else if (status == CM_NO_ROOM || status == CM_LIMIT_BROKEN) {

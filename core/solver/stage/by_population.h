@@ -25,6 +25,9 @@ cm_status cm_partition_by_population(const cm_by_population *job, cm_candidate *
 /* Whether sources elsewhere count: inbound axons or the synapses they bring do. */
 bool cm_wants_sources(const cm_by_population *job, const cm_limits *limits);
 
+/* What the attempts on one network of several are in the one attempt that is told of all of them. */
+void cm_attempt_join(cm_attempt *all, const cm_candidate *made);
+
 /* Makes a stage's result, less its use, of parts that were made and judged. Takes *part [vertices] and *kind (of each part; NULL:
  * cores are alike), which become NULL. Errors: memory, those of flows. O(pins). */
 cm_status cm_deliver_parts(const cm_by_population *job, cm_attempt attempt, uint32_t **part, uint8_t **kind, uint32_t parts,

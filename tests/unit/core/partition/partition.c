@@ -289,10 +289,10 @@ START_TEST(matching_leaves_no_pair_that_the_rule_allows)
   /* One pair of nine vertices shrinks by 11 %, less than 20 %: coarsening stops here. */
   uint32_t parent[SMALL];
   cm_graph *coarse = graph;
-  bool available;
-  ck_ok(cm_coarsen_level(graph, &options, 0, &run, parent, &coarse, &available, &error));
+  cm_level_note note;
+  ck_ok(cm_coarsen_level(graph, &options, 0, &run, parent, &coarse, &note, &error));
   ck_assert_ptr_null(coarse);
-  ck_assert(!available);
+  ck_assert(!note.available);
   cm_graph_free(graph);
 }
 END_TEST
@@ -309,15 +309,15 @@ START_TEST(a_level_that_heaviest_edges_would_end_takes_the_heaviest_available)
   cm_graph *graph = graph_of(9, weight, NULL), *coarse = graph;
   cm_partition_options options = defaults(1000);
   uint32_t parent[SMALL];
-  bool available = true;
+  cm_level_note note = {.available = true};
   options.matching = CM_MATCHING_HEAVIEST;
-  ck_ok(cm_coarsen_level(graph, &options, 0, &run, parent, &coarse, &available, &error));
+  ck_ok(cm_coarsen_level(graph, &options, 0, &run, parent, &coarse, &note, &error));
   ck_assert_ptr_null(coarse);
-  ck_assert(!available);
+  ck_assert(!note.available);
   options.matching = CM_MATCHING_AUTO;
-  ck_ok(cm_coarsen_level(graph, &options, 0, &run, parent, &coarse, &available, &error));
+  ck_ok(cm_coarsen_level(graph, &options, 0, &run, parent, &coarse, &note, &error));
   ck_assert_ptr_nonnull(coarse);
-  ck_assert(available);
+  ck_assert(note.available);
   ck_assert_uint_le(coarse->vertex_count, 6);
   cm_graph_free(coarse);
   /* Where the letter does, it is kept to. */
@@ -325,10 +325,10 @@ START_TEST(a_level_that_heaviest_edges_would_end_takes_the_heaviest_available)
   for (uint32_t v = 0; v + 1 < 8; v++)
     connect(path, v, v + 1, v % 2 == 0 ? 9 : 1);
   cm_graph *line = graph_of(8, path, NULL);
-  ck_ok(cm_coarsen_level(line, &options, 0, &run, parent, &coarse, &available, &error));
+  ck_ok(cm_coarsen_level(line, &options, 0, &run, parent, &coarse, &note, &error));
   ck_assert_ptr_nonnull(coarse);
   ck_assert_uint_eq(coarse->vertex_count, 4);
-  ck_assert(!available);
+  ck_assert(!note.available);
   cm_graph_free(coarse);
   cm_graph_free(line);
   cm_graph_free(graph);
@@ -354,12 +354,105 @@ START_TEST(a_level_is_the_try_that_removes_most_weight)
       removed = pairing.removed;
       most = removed > most ? removed : most;
     }
-    bool available;
-    ck_ok(cm_coarsen_level(graph, &options, 7, &run, parent, &coarse, &available, &error));
+    cm_level_note note;
+    ck_ok(cm_coarsen_level(graph, &options, 7, &run, parent, &coarse, &note, &error));
     ck_assert_uint_eq(graph->weight_total - coarse->weight_total, most);
     cm_graph_free(coarse);
     cm_graph_free(graph);
   }
+}
+END_TEST
+
+/* Coarsens to the end, after what holds of the levels in `shared`; returns how many of them do. */
+static uint32_t coarsen(uint64_t weight[SMALL][SMALL], const cm_partition_options *options, const char *shared,
+                        cm_level_files *files)
+{
+  uint32_t available, *parent, finer;
+  char path[CM_PATH_MAX];
+  cm_graph *graph = NULL;
+  *files = (cm_level_files){0};
+  ck_ok(cm_path(files->shared, &error, "%s", shared));
+  bool whole = shared[0] != '\0' && cm_levels_hold(files, options->capacity, &available);
+  test_folder(files->folder);
+  if (files->shared_count > 0) {
+    ck_ok(cm_level_path(files, files->shared_count, path, &error));
+    ck_ok(cm_graph_load(path, &run, &graph, &parent, &finer, &error));
+    cm_free(parent);
+  } else
+    graph = graph_of(SMALL, weight, NULL);
+  const uint32_t held = files->shared_count;
+  ck_ok(cm_coarsen(graph, options, 1, true, files, &run, &error));
+  ck_assert(!whole || files->count == held);
+  ck_assert(cm_levels_hold(files, options->capacity, &available));
+  return held;
+}
+
+static void same_levels(const cm_level_files *a, const cm_level_files *b)
+{
+  ck_assert_uint_eq(a->count, b->count);
+  for (uint32_t level = 1; level <= a->count; level++) {
+    const cm_level_files *files[] = {a, b};
+    char path[CM_PATH_MAX], *text[2];
+    size_t size[2];
+    for (int i = 0; i < 2; i++) {
+      ck_ok(cm_level_path(files[i], level, path, &error));
+      ck_ok(cm_file_read(path, 1 << 20, &text[i], &size[i], &error));
+    }
+    ck_assert_uint_eq(size[0], size[1]);
+    ck_assert_mem_eq(text[0], text[1], size[0]);
+    free(text[0]);
+    free(text[1]);
+  }
+}
+
+START_TEST(levels_made_with_one_capacity_are_shared_by_another_where_they_are_the_same)
+{
+  cm_random random;
+  uint64_t weight[SMALL][SMALL];
+  uint32_t shared = 0, refused = 0;
+  for (uint64_t round = 0; round < 40; round++) {
+    cm_random_init(&random, round, 11, 0);
+    random_weights(&random, SMALL, 15, 50, weight);
+    cm_partition_options options = defaults(15 * (2 + cm_random_below(&random, 20)));
+    options.matching = (cm_matching)(round % 3);
+    cm_level_files first, other, alone;
+    (void)coarsen(weight, &options, "", &first);
+    options.capacity = 15 * (2 + cm_random_below(&random, 20)) + cm_random_below(&random, 15);
+    shared += coarsen(weight, &options, first.folder, &other);
+    (void)coarsen(weight, &options, "", &alone);
+    same_levels(&other, &alone);
+    refused += other.shared_count < alone.count;
+    ck_ok(cm_folder_remove(first.folder, &error));
+    ck_ok(cm_folder_remove(other.folder, &error));
+    ck_ok(cm_folder_remove(alone.folder, &error));
+  }
+  ck_assert_uint_gt(shared, 20);
+  ck_assert_uint_gt(refused, 10);
+}
+END_TEST
+
+START_TEST(a_pair_refused_by_size_bounds_the_capacities_of_its_level)
+{
+  /* Source 0's path of weights 10-1-10: at share 15, a pair of two neurons asks for a capacity of 30. */
+  uint64_t weight[SMALL][SMALL] = {{0}};
+  connect(weight, 0, 1, 10);
+  connect(weight, 1, 2, 1);
+  connect(weight, 2, 3, 10);
+  cm_graph *path = graph_of(4, weight, NULL), *coarse;
+  cm_partition_options options = defaults(30);
+  uint32_t parent[SMALL];
+  cm_level_note note;
+  ck_ok(cm_coarsen_level(path, &options, 0, &run, parent, &coarse, &note, &error));
+  ck_assert_uint_eq(coarse->vertex_count, 2);
+  ck_assert_uint_eq(note.holds.least, 30);
+  ck_assert_uint_eq(note.holds.most, UINT64_MAX);
+  cm_graph_free(coarse);
+  options.capacity = 29;
+  ck_ok(cm_coarsen_level(path, &options, 0, &run, parent, &coarse, &note, &error));
+  ck_assert_ptr_null(coarse);
+  ck_assert_uint_eq(note.holds.least, 0);
+  ck_assert_uint_eq(note.holds.most, 29);
+  cm_graph_free(path);
 }
 END_TEST
 
@@ -417,6 +510,26 @@ START_TEST(bisection_is_greedy_growing_from_the_best_of_its_starts)
       ck_assert_uint_eq(cut, least);
     cm_graph_free(graph);
   }
+}
+END_TEST
+
+START_TEST(two_cliques_and_a_bridge_are_cut_at_the_bridge)
+{
+  uint64_t weight[SMALL][SMALL] = {{0}};
+  for (uint32_t a = 0; a < 8; a++)
+    for (uint32_t b = a + 1; b < 8; b++)
+      if (a / 4 == b / 4)
+        connect(weight, a, b, 5);
+  connect(weight, 3, 4, 1);
+  cm_graph *graph = graph_of(8, weight, NULL);
+  cm_partition_options options = defaults(4);
+  for (options.seed = 1; options.seed <= 20; options.seed++) {
+    uint32_t part[SMALL], parts;
+    ck_ok(cm_bisect_recursively(graph, &options, &run, part, &parts, &error));
+    ck_assert_uint_eq(parts, 2);
+    ck_assert_uint_eq(cut_of(graph, part), 1);
+  }
+  cm_graph_free(graph);
 }
 END_TEST
 
@@ -553,9 +666,12 @@ int main(void)
   tcase_add_test(tests, contraction_keeps_all_weight_between_merged_vertices);
   tcase_add_test(tests, matching_pairs_only_along_heaviest_edges_within_the_size_limit);
   tcase_add_test(tests, matching_leaves_no_pair_that_the_rule_allows);
+  tcase_add_test(tests, levels_made_with_one_capacity_are_shared_by_another_where_they_are_the_same);
+  tcase_add_test(tests, a_pair_refused_by_size_bounds_the_capacities_of_its_level);
   tcase_add_test(tests, a_level_that_heaviest_edges_would_end_takes_the_heaviest_available);
   tcase_add_test(tests, a_level_is_the_try_that_removes_most_weight);
   tcase_add_test(tests, bisection_is_greedy_growing_from_the_best_of_its_starts);
+  tcase_add_test(tests, two_cliques_and_a_bridge_are_cut_at_the_bridge);
   tcase_add_test(tests, recursive_bisection_halves_until_parts_fit);
   tcase_add_test(tests, refinement_moves_to_the_cheapest_part_with_room);
   tcase_add_test(tests, refinement_never_loses_and_ends_where_no_vertex_gains);

@@ -111,6 +111,62 @@ START_TEST(bisection_uses_each_core_of_a_ragged_region_once)
 }
 END_TEST
 
+START_TEST(a_path_out_of_order_relaxes_by_one_swap)
+{
+  /* A path of weights 5 and 7 that stands 0 2 1 on a line: forces 5 * 2 = 10, 5 * 2 + 7 = 17 and 7. In order they are 5, 2 and 7, and
+   * no swap is left that lowers them; 5 + 7 hops. */
+  uint64_t dense[MOST][MOST] = {{0}};
+  connect(dense, 0, 1, 5);
+  connect(dense, 1, 2, 7);
+  fill(3, dense);
+  cm_chip *chip;
+  ck_ok(cm_chip_mesh(3, 1, &chip, &error));
+  uint32_t cores[] = {0, 1, 2}, core[] = {0, 2, 1};
+  cm_region region = {.width = 3, .height = 1, .rectangle = true, .core_count = 3, .cores = cores};
+  cm_force_result result;
+  ck_ok(cm_place_by_force(&graph, &(cm_place_task){.chip = chip, .region = &region, .run = &run},
+                          &(cm_force_options){0.05, 1000, 0}, core, &result, &error));
+  ck_assert_double_eq(result.force_before, 34);
+  ck_assert_double_eq(result.force_after, 14);
+  ck_assert_uint_eq(result.swaps, 1);
+  ck_assert_uint_eq(cm_placement_traffic(&graph, chip, core), 12);
+  cm_chip_free(chip);
+}
+END_TEST
+
+START_TEST(forces_pull_the_short_way_round_a_torus)
+{
+  /* A ring of six in its best place on a ring of cores: every part is pulled by 1 to either side. On a row the two at the ends are
+   * pulled by 1 + 5 inwards. A ring that stands 0 1 2 3 5 4 is put in order again by one swap. */
+  uint64_t dense[MOST][MOST] = {{0}};
+  for (uint32_t p = 0; p < 6; p++)
+    connect(dense, p, (p + 1) % 6, 1);
+  fill(6, dense);
+  for (uint32_t way = 0; way < 2; way++) {
+    cm_chip *chip;
+    ck_ok(cm_chip_mesh(way == 0 ? 6 : 1, way == 0 ? 1 : 6, &chip, &error));
+    uint32_t cores[] = {0, 1, 2, 3, 4, 5}, core[] = {0, 1, 2, 3, 4, 5};
+    cm_region region = {.width = chip->width, .height = chip->height, .rectangle = true, .core_count = 6, .cores = cores};
+    cm_place_task task = {.chip = chip, .region = &region, .run = &run};
+    cm_force_result result;
+    ck_ok(cm_place_by_force(&graph, &task, &(cm_force_options){1, 0, 0}, core, &result, &error));
+    ck_assert_double_eq(result.force_before, 12);
+    chip->torus_x = way == 0;
+    chip->torus_y = way == 1;
+    ck_ok(cm_place_by_force(&graph, &task, &(cm_force_options){1, 1000, 0}, core, &result, &error));
+    ck_assert_double_eq(result.force_before, 0);
+    ck_assert_uint_eq(result.swaps, 0);
+    core[4] = 5;
+    core[5] = 4;
+    ck_ok(cm_place_by_force(&graph, &task, &(cm_force_options){1, 1000, 0}, core, &result, &error));
+    ck_assert_double_gt(result.force_before, 0);
+    ck_assert_double_eq(result.force_after, 0);
+    ck_assert_uint_eq(cm_placement_traffic(&graph, chip, core), 6);
+    cm_chip_free(chip);
+  }
+}
+END_TEST
+
 START_TEST(force_swaps_the_pair_that_relaxes_most)
 {
   /* A chain 0-1-2 on one row, standing 0 2 1. Forces: 2, -3, 1. Part 1 is pulled hardest, to the west; swapping with 2
@@ -299,6 +355,8 @@ int main(void)
   tcase_add_test(tests, bisection_keeps_what_talks_most_in_one_half);
   tcase_add_test(tests, bisection_uses_each_core_of_a_ragged_region_once);
   tcase_add_test(tests, force_ends_where_it_has_looked_enough);
+  tcase_add_test(tests, a_path_out_of_order_relaxes_by_one_swap);
+  tcase_add_test(tests, forces_pull_the_short_way_round_a_torus);
   tcase_add_test(tests, force_swaps_the_pair_that_relaxes_most);
   tcase_add_test(tests, the_swap_made_is_the_best_of_the_quadrant_that_the_force_points_to);
   tcase_add_test(tests, forces_are_kept_exactly_through_swaps);
