@@ -192,8 +192,7 @@ static cm_status complete(const char *folder, stored *s, cm_run *run, cm_error *
   if (read_occupancy(folder, s, error) != CM_OK)
     return error->status;
   s->input.occupancy = s->occupancy;
-  cm_status status = cm_metrics_compute(s->input.topology, s->input.chip, s->mapping.part, s->mapping.part_count,
-                                        s->mapping.core, run, &s->mapping.metrics, &s->mapping.detail, error);
+  cm_status status = cm_metrics_compute(&s->file.mapped, run, &s->mapping.metrics, &s->mapping.detail, error);
   return status == CM_OK ? cm_scenarios_measure(&s->input, run, &s->mapping, error) : status;
 }
 

@@ -284,16 +284,18 @@ static cm_status choose_scenario(const cm_topology *topology, const char *name, 
   return cm_refuse_scenario(name, known, topology->scenario_count, error);
 }
 
-cm_status cm_packets_simulate(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t part_count,
-                      const uint32_t *core, const cm_simulate_options *options, cm_run *run, json_t **report,
-                      cm_error *error)
+cm_status cm_packets_simulate(const cm_mapped *mapped, const cm_simulate_options *options, cm_run *run, json_t **report,
+                              cm_error *error)
 {
   cm_traffic traffic;
   cm_topology view;
-  if (check(topology, chip, options, error) != CM_OK || choose_scenario(topology, options->scenario, &view, error) != CM_OK)
+  cm_mapped seen = *mapped;
+  seen.topology = &view;
+  if (check(mapped->topology, mapped->chip, options, error) != CM_OK ||
+      choose_scenario(mapped->topology, options->scenario, &view, error) != CM_OK)
     return error->status;
   cm_run_phase(run, "traffic");
-  if (cm_traffic_new(&view, chip, part, part_count, core, options->multicast, run, &traffic, error) != CM_OK)
+  if (cm_traffic_new(&seen, options->multicast, run, &traffic, error) != CM_OK)
     return error->status;
   cm_stream_outcome streams[PROBES] = {{0}};
   simulation s = {.traffic = &traffic, .options = options, .run = run, .stream = streams};

@@ -140,7 +140,8 @@ static cm_status hasten(cm_remapping *r, cm_error *error)
     if (r->old_of[v] == CM_NOBODY || r->old.neuron[r->old_of[v]] != s->part[v])
       movable[count++] = v;
   cm_run_phase(r->run, "refine");
-  cm_status status = cm_hasten(s, movable, count, energy ? o->step_budget_ns : 0, o->seed, r->run, error);
+  const cm_hasten_task task = {movable, count, energy ? o->step_budget_ns : 0, o->seed};
+  cm_status status = cm_hasten(s, &task, r->run, error);
   cm_free(movable);
   return status;
 }
@@ -208,8 +209,8 @@ static cm_status reassign_and_place(cm_remapping *r, bool *legal, cm_error *erro
   if (m->options == NULL || m->report == NULL)
     return cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
   cm_run_phase(r->run, "metrics");
-  status = cm_metrics_compute(r->input->topology, r->input->chip, m->part, m->part_count, m->core, r->run, &m->metrics,
-                              &m->detail, error);
+  const cm_mapped mapped = cm_mapped_by(m, r->input->topology, r->input->chip);
+  status = cm_metrics_compute(&mapped, r->run, &m->metrics, &m->detail, error);
   m->attempts[0].edge_cut = m->metrics.edge_cut;
   return status;
 }
