@@ -139,7 +139,7 @@ START_TEST(trees_follow_the_rule_and_reach_every_target_once)
         for (uint32_t i = 0; i < count; i++)
           all = all && reachable(chip, (cm_turn_rule)rule, (int)source, (int)target[i]);
         cm_tree tree;
-        cm_status status = cm_trace(tracer, source, target, count, below(&random, 64), &tree, &lost, &error);
+        cm_status status = cm_trace(tracer, &(cm_ends){source, target, count}, below(&random, 64), &tree, &lost, &error);
         traced++;
         if (status == CM_OK)
           follow(chip, (cm_turn_rule)rule, tree, source, wanted);
