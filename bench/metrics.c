@@ -77,7 +77,8 @@ static cm_status measure_routes(const setting *s, const cm_topology *t, const cm
     return cm_fail(error, CM_BAD_OPTION, "there is no turn rule %s", s->routes);
   double begin = cm_now();
   clock_t used = clock();
-  if (cm_routes_make(mapping, t, chip, &options, run, &routes, error) != CM_OK ||
+  const cm_mapped mapped = cm_mapped_by(mapping, t, chip);
+  if (cm_routes_make(&mapped, &options, run, &routes, error) != CM_OK ||
       add(all, "routes_processor_seconds", json_real((double)(clock() - used) / CLOCKS_PER_SEC), error) != CM_OK)
     return error->status;
   used = clock();

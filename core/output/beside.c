@@ -93,7 +93,8 @@ static cm_status write_routes(beside *b, cm_error *error)
   const cm_map_input *in = b->input;
   cm_route_options options = cm_routes_wanted(in->options, in->chip, &own);
   options.links_max = own ? 0 : LINKS_UNASKED_MAX;
-  cm_status status = cm_routes_make(b->mapping, in->topology, in->chip, &options, b->run, &b->routes, &b->why);
+  const cm_mapped mapped = cm_mapped_by(b->mapping, in->topology, in->chip);
+  cm_status status = cm_routes_make(&mapped, &options, b->run, &b->routes, &b->why);
   if (status != CM_OK && (own || (status != CM_NO_ROUTE && status != CM_TOO_LARGE))) {
     *error = b->why;
     return status;

@@ -193,8 +193,7 @@ static cm_status make(maker *m, cm_error *error)
   return order(m, error);
 }
 
-cm_status cm_minimise(const cm_key_blocks *blocks, size_t enough, uint64_t work, cm_memory *memory, cm_ternary_table *table,
-                      cm_error *error)
+cm_status cm_minimise(const cm_key_blocks *blocks, cm_merging until, cm_memory *memory, cm_ternary_table *table, cm_error *error)
 {
   size_t count = blocks->count;
   maker m = {.block = blocks->block, .count = count, .memory = memory};
@@ -208,7 +207,7 @@ cm_status cm_minimise(const cm_key_blocks *blocks, size_t enough, uint64_t work,
     status = make(&m, error);
   cm_ternary_table made = {m.entry, m.entries};
   if (status == CM_OK)
-    status = cm_merge_ternary(blocks, enough, work, memory, &made, m.owner, error);
+    status = cm_merge_ternary(blocks, until, memory, &made, m.owner, error);
   cm_free(m.word);
   cm_free(m.node);
   cm_free(m.route);

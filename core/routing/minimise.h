@@ -34,19 +34,24 @@ typedef struct cm_ternary_table {
   size_t count;
 } cm_ternary_table;
 
+/* How long entries are merged: until so many are left, or so many steps done. */
+typedef struct cm_merging {
+  size_t enough;
+  uint64_t work;
+} cm_merging;
+
 /* Makes a table for blocks. First the fewest entries that leave only
  * lowest bits open (prefixes): by the parsimony of Fitch on the trie of the blocks, as in Draves, King, Venkatachary, Zill,
  * "Constructing optimal IP routing tables" (INFOCOM 1999), with the router's going straight on as a route that is free where
  * nothing lies above. Then entries of one route are merged into ternary ones, ordered by how much they leave open (after
  * Mundy, Heathcote, Garside, "On-chip order-exploiting routing table minimization", 2016), while every block keeps its route.
- * The second is left when `work` steps are done or `enough` entries are left. The caller frees table->entry. Errors: memory.
+ * The caller frees table->entry. Errors: memory.
  * O(blocks * routes of a subtree) + work. */
-cm_status cm_minimise(const cm_key_blocks *blocks, size_t enough, uint64_t work, cm_memory *memory, cm_ternary_table *table,
-                      cm_error *error);
+cm_status cm_minimise(const cm_key_blocks *blocks, cm_merging until, cm_memory *memory, cm_ternary_table *table, cm_error *error);
 
 /* The second half: merges entries, of which entry owner[b] is the first that matches all of block b (UINT32_MAX: none does, it
  * goes straight on). Entries ascend by the number of open bits; their count becomes smaller. */
-cm_status cm_merge_ternary(const cm_key_blocks *blocks, size_t enough, uint64_t work, cm_memory *memory, cm_ternary_table *table,
-                           uint32_t *owner, cm_error *error);
+cm_status cm_merge_ternary(const cm_key_blocks *blocks, cm_merging until, cm_memory *memory, cm_ternary_table *table, uint32_t *owner,
+                           cm_error *error);
 
 #endif

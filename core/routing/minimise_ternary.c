@@ -280,13 +280,13 @@ static cm_status put_in_order(const merger *m, cm_memory *memory, cm_ternary_tab
   return CM_OK;
 }
 
-cm_status cm_merge_ternary(const cm_key_blocks *blocks, size_t enough, uint64_t work, cm_memory *memory, cm_ternary_table *table,
-                           uint32_t *owner, cm_error *error)
+cm_status cm_merge_ternary(const cm_key_blocks *blocks, cm_merging until, cm_memory *memory, cm_ternary_table *table, uint32_t *owner,
+                           cm_error *error)
 {
-  if (table->count < 2 || table->count > ENTRIES_MAX || table->count <= enough)
+  if (table->count < 2 || table->count > ENTRIES_MAX || table->count <= until.enough)
     return CM_OK;
   merger m = {.block = blocks->block, .count = blocks->count, .chunks = (blocks->count + 63) / 64, .key_bits = blocks->key_bits,
-              .entry = table->entry, .owner = owner, .entries = (uint32_t)table->count, .work = work};
+              .entry = table->entry, .owner = owner, .entries = (uint32_t)table->count, .work = until.work};
   uint32_t *group = NULL, all = m.entries;
   uint64_t *word = NULL;
   cm_status status = prepare(&m, memory, &group, error);
@@ -298,7 +298,7 @@ cm_status cm_merge_ternary(const cm_key_blocks *blocks, size_t enough, uint64_t 
     for (end = i + 1; end < all && word[end] == word[i];)
       end++;
     if (end - i > 1)
-      merge_group(&m, group + i, end - i, enough);
+      merge_group(&m, group + i, end - i, until.enough);
   }
   if (status == CM_OK)
     drop_spare(&m);

@@ -256,7 +256,7 @@ static void put_keys(writer *w)
 {
   const cm_routes *r = w->r;
   (void)fprintf(w->stream, ",\n\"keys\": {\"bits\": %u, \"rank_bits\": %u, \"neurons\": [", r->key_bits, r->rank_bits);
-  for (uint32_t p = 0; p < r->mapping->part_count; p++) {
+  for (uint32_t p = 0; p < r->parts; p++) {
     (void)fputs(p == 0 ? "\n[" : ",\n[", w->stream);
     for (uint32_t f = r->part_first[p]; f < r->part_first[p + 1]; f++)
       (void)fprintf(w->stream, "%s%" PRIu32, f == r->part_first[p] ? "" : ",",
@@ -264,7 +264,7 @@ static void put_keys(writer *w)
     (void)fputc(']', w->stream);
   }
   (void)fputc(']', w->stream);
-  for (uint32_t p = 0; r->key_block != NULL && p < r->mapping->part_count; p++)
+  for (uint32_t p = 0; r->key_block != NULL && p < r->parts; p++)
     (void)fprintf(w->stream, "%s%" PRIu32, p == 0 ? ", \"blocks\": [" : ",", r->key_block[p]);
   (void)fputs(r->key_block != NULL ? "]}" : "}", w->stream);
 }

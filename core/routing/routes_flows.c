@@ -77,7 +77,7 @@ static cm_status put_flow(builder *b, uint32_t part, uint32_t net, uint64_t weig
 static uint32_t reach(builder *b, uint32_t net, uint32_t own)
 {
   const cm_topology *topology = b->r->topology;
-  const uint32_t *part = b->r->mapping->part;
+  const uint32_t *part = b->r->part;
   uint32_t count = 0;
   for (uint64_t i = topology->net_first[net]; i < topology->net_first[net + 1]; i++) {
     uint32_t p = part[topology->pin[i]];
@@ -148,7 +148,7 @@ static cm_status put_pairs(builder *b, uint32_t part, cm_error *error)
     uint32_t net = b->net[i], own = part;
     bool directed = topology->directed;
     for (uint64_t k = topology->net_first[net]; k < topology->net_first[net + 1]; k++) {
-      uint32_t p = b->r->mapping->part[topology->pin[k]];
+      uint32_t p = b->r->part[topology->pin[k]];
       if (p == own || (directed && b->seen[p] == net + 1))
         continue;
       b->seen[p] = net + 1;
@@ -179,8 +179,8 @@ cm_status cm_routes_flows(cm_routes *routes, cm_run *run, cm_error *error)
 {
   builder b = {.r = routes, .run = run};
   cm_memory *memory = run->memory;
-  uint32_t parts = routes->mapping->part_count, largest = 1;
-  cm_status status = cm_nets_by_part(routes->topology, routes->mapping->part, parts, run, &b.first, &b.net, error);
+  uint32_t parts = routes->parts, largest = 1;
+  cm_status status = cm_nets_by_part(routes->topology, routes->part, parts, run, &b.first, &b.net, error);
   if (status == CM_OK &&
       (CM_NEW(memory, b.seen, parts, error) != CM_OK || CM_NEW(memory, b.used, parts, error) != CM_OK ||
        CM_NEW(memory, b.sum, parts, error) != CM_OK || CM_NEW(memory, b.axon, parts + 1, error) != CM_OK ||

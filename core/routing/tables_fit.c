@@ -94,10 +94,10 @@ static cm_status minimise(fitter *f, uint32_t router, cm_key_block *block, size_
   size_t limit = r->chip->table_entries;
   if (count > 0)
     qsort(block, count, sizeof *block, by_key);
-  cm_status status = cm_minimise(&blocks, 0, STEPS_FITTING, memory, &table, error);
+  cm_status status = cm_minimise(&blocks, (cm_merging){0, STEPS_FITTING}, memory, &table, error);
   if (status == CM_OK && table.count > limit) {
     cm_free(table.entry);
-    status = cm_minimise(&blocks, limit, STEPS_OVER, memory, &table, error);
+    status = cm_minimise(&blocks, (cm_merging){limit, STEPS_OVER}, memory, &table, error);
   }
   if (status != CM_OK)
     return status;

@@ -11,12 +11,12 @@ cm_status cm_walker_new(const cm_routes *routes, cm_memory *memory, cm_walker *w
     if (routes->first[f + 1] - routes->first[f] > w.room)
       w.room = routes->first[f + 1] - routes->first[f];
   const cm_interconnect *net = routes->chip->interconnect;
-  uint32_t parts = routes->mapping->part_count;
+  uint32_t parts = routes->parts;
   cm_status status = CM_NEW(memory, w.router, w.room, error);
   if (status == CM_OK)
     status = CM_NEW(memory, w.router_of, parts, error);
   for (uint32_t p = 0; status == CM_OK && p < parts; p++)
-    w.router_of[p] = cm_router_of(routes->chip, routes->mapping->core[p]);
+    w.router_of[p] = cm_router_of(routes->chip, routes->core[p]);
   if (status == CM_OK)
     status = net != NULL ? cm_way_tracer_new(net, memory, &w.ways, error)
                          : cm_tracer_new(routes->chip, routes->rule, memory, &w.tracer, error);
@@ -42,7 +42,7 @@ void cm_walker_free(cm_walker *walker)
 static cm_status name_flow(const cm_routes *r, uint32_t flow, uint32_t lost, cm_error *error)
 {
   cm_error cause = *error;
-  const uint32_t *core = r->mapping->core;
+  const uint32_t *core = r->core;
   uint32_t part = r->source[flow], target = part, width = r->chip->width;
   for (uint64_t i = r->first[flow]; i < r->first[flow + 1]; i++)
     if (cm_router_of(r->chip, core[r->target[i]]) == lost)

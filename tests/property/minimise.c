@@ -59,7 +59,7 @@ START_TEST(tables_are_as_small_as_prefixes_can_be_and_right)
     }
     cm_ternary_table table;
     const cm_key_blocks blocks = {block, count, bits};
-    ck_ok(cm_minimise(&blocks, 0, UINT64_MAX, NULL, &table, &error));
+    ck_ok(cm_minimise(&blocks, (cm_merging){0, UINT64_MAX}, NULL, &table, &error));
     const cm_ternary *entry = table.entry;
     entries = table.count;
     uint32_t least = fewest(way, straight, 0, 1u << bits, -1);
@@ -73,7 +73,7 @@ START_TEST(tables_are_as_small_as_prefixes_can_be_and_right)
       ck_assert_msg(way[k] < 0 || (match == NULL ? straight[k] : (int)match->word == way[k]), "key %u goes the wrong way", k);
     }
     cm_free(table.entry);
-    ck_ok(cm_minimise(&blocks, entries, 0, NULL, &table, &error)); /* no steps: prefixes alone */
+    ck_ok(cm_minimise(&blocks, (cm_merging){entries, 0}, NULL, &table, &error)); /* no steps: prefixes alone */
     ck_assert_uint_eq(table.count, least);
     cm_free(table.entry);
   }

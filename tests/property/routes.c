@@ -197,7 +197,8 @@ static cm_status route(const cm_mapping *mapping, const cm_topology *network, co
                        bool multicast, cm_run *run, cm_routes **routes)
 {
   cm_route_options options = {.rule = rule, .multicast = multicast};
-  return cm_routes_make(mapping, network, chip, &options, run, routes, &error);
+  const cm_mapped mapped = cm_mapped_by(mapping, network, chip);
+  return cm_routes_make(&mapped, &options, run, routes, &error);
 }
 
 static void drop(made *m)

@@ -121,7 +121,8 @@ static json_t *made(subject what, cm_turn_rule rule, bool multicast)
   else {
     const cm_route_options options = {.rule = rule, .multicast = multicast};
     cm_routes *routes;
-    ck_ok(cm_routes_make(mapping, &network, chip, &options, &run, &routes, &error));
+    const cm_mapped mapped = cm_mapped_by(mapping, &network, chip);
+    ck_ok(cm_routes_make(&mapped, &options, &run, &routes, &error));
     ck_ok(cm_routes_write(routes, CM_ROUTES_JSON, &run, stream, &error));
     cm_routes_free(routes);
   }

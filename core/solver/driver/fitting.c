@@ -22,7 +22,8 @@ cm_status cm_fitting_check(const cm_map_input *input, const cm_mapping *mapping,
   *told = NULL;
   if (!is_limited(input))
     return CM_OK;
-  cm_status status = cm_routes_make(mapping, input->topology, input->chip, &options, run, &routes, error);
+  const cm_mapped mapped = cm_mapped_by(mapping, input->topology, input->chip);
+  cm_status status = cm_routes_make(&mapped, &options, run, &routes, error);
   if (status == CM_NO_ROUTE) /* the routes say so; the mapping stands without them */
     return CM_OK;
   if (status != CM_OK)
