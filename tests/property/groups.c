@@ -352,10 +352,9 @@ START_TEST(groups_and_shared_entries_survive_a_lack_of_memory)
     cm_memory_fail_at(n);
     cm_status status = cm_place_by_groups(s.casts, &(cm_place_task){.chip = s.chip, .region = s.region, .seed = 1, .run = &mine},
                                           1e3, s.core, &cost, &error);
-    cm_mapping mapping = {.vertex_count = 20, .part_count = 20, .part = part, .core = s.core};
+    const cm_mapped mapped = {&s.topology, s.chip, part, 20, s.core};
     cm_route_options options = {.multicast = true};
     if (status == CM_OK)
-      const cm_mapped mapped = cm_mapped_by(&mapping, &s.topology, s.chip);
       status = cm_routes_make(&mapped, &options, &mine, &routes, &error);
     bool hit = cm_memory_fault_fired();
     cm_memory_fail_at(0);
