@@ -60,7 +60,8 @@ static cm_status coarsen_into(const cm_map_input *input, const cm_partition_opti
   if (cm_graph_from_topology(input->topology, run, &finest, error) != CM_OK)
     return error->status;
   bool stored = input->cache == NULL; /* only this job reads them, once: packing took a third of its time */
-  cm_status status = cm_coarsen(finest, options, input->topology->weight_scale, stored, levels->folder, run, &made, error);
+  const cm_level_files files = {levels->folder, input->topology->weight_scale, stored};
+  cm_status status = cm_coarsen(finest, options, &files, run, &made, error);
   return status == CM_OK ? count_files(levels, error) : status;
 }
 

@@ -114,8 +114,8 @@ cm_status cm_graph_contract(const cm_graph *graph, const uint32_t *map, uint32_t
   return CM_OK;
 }
 
-static cm_status fill_from_rows(const uint64_t *first, const uint32_t *neighbour, const uint64_t *weight, cm_graph *graph, cm_run *run,
-                                cm_error *error)
+static cm_status fill_from_rows(const uint64_t *first, const uint32_t *neighbour, const uint64_t *weight, cm_graph *graph,
+                                cm_run *run, cm_error *error)
 {
   uint64_t room = graph->entry_count;
   cm_gatherer gathered = {0};

@@ -275,8 +275,7 @@ cm_status cm_quotient_fm(const cm_csr_graph *graph, const cm_quotient_fm_options
   cm_status status = cm_pair_table_new(graph->vertex_count, run, &w.table, error);
   if (status == CM_OK &&
       (CM_NEW(memory, w.counter, (size_t)count + 1, error) != CM_OK || CM_NEW(memory, w.last, count, error) != CM_OK ||
-       CM_NEW(memory, w.changed, count, error) != CM_OK ||
-       CM_NEW(memory, w.batch, (size_t)count / 2 + 1, error) != CM_OK ||
+       CM_NEW(memory, w.changed, count, error) != CM_OK || CM_NEW(memory, w.batch, (size_t)count / 2 + 1, error) != CM_OK ||
        CM_NEW(memory, w.pair, (size_t)count / 2 + 1, error) != CM_OK))
     status = error->status;
   if (status == CM_OK)

@@ -279,7 +279,8 @@ static int larger_first(const void *a, const void *b)
 
 /* Packs from the largest vertex down: each stays in its part where there is still room, else goes where there is
  * most. */
-static cm_status pack(const balancer *b, sized *order, const cm_parts *packed, cm_indexed_heap *rooms, bool *fits, cm_error *error)
+static cm_status pack(const balancer *b, sized *order, const cm_parts *packed, cm_indexed_heap *rooms, bool *fits,
+                      cm_error *error)
 {
   uint64_t *load = packed->load;
   uint32_t n = b->graph->vertex_count;

@@ -199,17 +199,15 @@ static cm_status match_all(tries *all, uint32_t *best, bool *shrinks, cm_error *
   return status;
 }
 
-cm_status cm_coarsen_level(const cm_graph *graph, const cm_partition_options *options, uint32_t level,
-                           cm_run *run, uint32_t *parent, cm_graph **coarse, bool *available, cm_error *error)
+cm_status cm_coarsen_level(const cm_pairing_task *task, uint32_t *parent, cm_graph **coarse, bool *available, cm_error *error)
 {
-  uint32_t count = options->coarsening_tries, best = 0;
-  bool by_itself = options->matching == CM_MATCHING_AUTO, shrinks = false;
-  tries all = {.task = {.graph = graph,
-                        .options = options,
-                        .level = level,
-                        .run = run,
-                        .matching = by_itself ? CM_MATCHING_HEAVIEST : options->matching}};
-  cm_status status = CM_NEW(run->memory, all.pairing, count, error);
+  const cm_graph *graph = task->graph;
+  uint32_t count = task->options->coarsening_tries, best = 0;
+  bool by_itself = task->matching == CM_MATCHING_AUTO, shrinks = false;
+  tries all = {.task = *task};
+  if (by_itself)
+    all.task.matching = CM_MATCHING_HEAVIEST;
+  cm_status status = CM_NEW(task->run->memory, all.pairing, count, error);
   if (status == CM_OK)
     status = match_all(&all, &best, &shrinks, error);
   if (status == CM_OK && !shrinks && by_itself) {
@@ -218,7 +216,7 @@ cm_status cm_coarsen_level(const cm_graph *graph, const cm_partition_options *op
   }
   if (status == CM_OK && shrinks) {
     uint32_t coarse_count = number_pairs(all.pairing[best].mate, graph->vertex_count, parent);
-    status = cm_graph_contract(graph, parent, coarse_count, run, coarse, error);
+    status = cm_graph_contract(graph, parent, coarse_count, task->run, coarse, error);
   } else if (status == CM_OK)
     *coarse = NULL;
   *available = shrinks && by_itself && all.task.matching == CM_MATCHING_AVAILABLE;
@@ -237,8 +235,8 @@ static cm_status mark_available(const char *folder, uint32_t level, cm_error *er
   return mark != NULL && fclose(mark) == 0 ? CM_OK : cm_fail_errno(error, errno, "cannot write", path);
 }
 
-cm_status cm_coarsen(cm_graph *finest, const cm_partition_options *options, uint64_t weight_scale, bool stored,
-                     const char *folder, cm_run *run, uint32_t *levels, cm_error *error)
+cm_status cm_coarsen(cm_graph *finest, const cm_partition_options *options, const cm_level_files *files, cm_run *run,
+                     uint32_t *levels, cm_error *error)
 {
   cm_run_phase(run, "coarsen");
   cm_graph *graph = finest;
@@ -253,7 +251,8 @@ cm_status cm_coarsen(cm_graph *finest, const cm_partition_options *options, uint
     if (status == CM_OK)
       status = CM_NEW(run->memory, parent, graph->vertex_count, error);
     if (status == CM_OK)
-      status = cm_coarsen_level(graph, options, level, run, parent, &coarse, &available, error);
+      status =
+        cm_coarsen_level(&(cm_pairing_task){graph, options, options->matching, level, run}, parent, &coarse, &available, error);
     if (status != CM_OK || coarse == NULL) {
       cm_free(parent);
       break;
@@ -262,13 +261,13 @@ cm_status cm_coarsen(cm_graph *finest, const cm_partition_options *options, uint
     uint32_t finer_count = graph->vertex_count;
     cm_graph_free(graph);
     graph = coarse;
-    status = cm_path(path, error, "%s/level-%u.zip", folder, level + 1);
+    status = cm_path(path, error, "%s/level-%u.zip", files->folder, level + 1);
     if (status == CM_OK)
-      status = cm_graph_save(graph, parent, finer_count, weight_scale, stored, path, run, error);
+      status = cm_graph_save(graph, parent, finer_count, files->weight_scale, files->stored, path, run, error);
     cm_free(parent);
     level++;
     if (status == CM_OK && available)
-      status = mark_available(folder, level, error);
+      status = mark_available(files->folder, level, error);
   }
   cm_graph_free(graph);
   if (status == CM_OK)

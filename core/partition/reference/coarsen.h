@@ -31,14 +31,18 @@ cm_status cm_match(const cm_pairing_task *task, uint32_t try, cm_pairing *pairin
  * parent [graph->vertex_count] gets the coarse vertex of each vertex; coarse vertices are numbered by their lowest
  * member. *coarse is NULL when the level would shrink by less than options->coarsening_stop; with CM_MATCHING_AUTO it is
  * matched again by CM_MATCHING_AVAILABLE before, which *available then says. */
-cm_status cm_coarsen_level(const cm_graph *graph, const cm_partition_options *options, uint32_t level,
-                           cm_run *run, uint32_t *parent, cm_graph **coarse, bool *available, cm_error *error);
+cm_status cm_coarsen_level(const cm_pairing_task *task, uint32_t *parent, cm_graph **coarse, bool *available, cm_error *error);
 
-/* All levels below a finest graph, each written to folder/level-N.zip (N = 1, 2, ...), packed unless `stored`; *levels
- * says how many. Beside a
- * level that CM_MATCHING_AUTO matched by CM_MATCHING_AVAILABLE lies an empty file available-N.
- * Frees `finest` as soon as it is no longer needed. Opens phase "coarsen". */
-cm_status cm_coarsen(cm_graph *finest, const cm_partition_options *options, uint64_t weight_scale, bool stored,
-                     const char *folder, cm_run *run, uint32_t *levels, cm_error *error);
+/* Where levels are kept: folder/level-N.zip (N = 1, 2, ...). */
+typedef struct cm_level_files {
+  const char *folder;
+  uint64_t weight_scale;
+  bool stored; /* not packed */
+} cm_level_files;
+
+/* All levels below a finest graph, each written to its file; *levels says how many. Beside a level that CM_MATCHING_AUTO matched by
+ * CM_MATCHING_AVAILABLE lies an empty file available-N. Frees `finest` as soon as it is no longer needed. Opens phase "coarsen". */
+cm_status cm_coarsen(cm_graph *finest, const cm_partition_options *options, const cm_level_files *files, cm_run *run,
+                     uint32_t *levels, cm_error *error);
 
 #endif
