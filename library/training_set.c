@@ -22,7 +22,8 @@ static uint32_t nodes_for(const cm_chip *chip, uint32_t k, double *taken)
 }
 
 /* Takes over the traffic, on failure too. */
-static cm_status add(library_training_set *s, const char *name, const cm_example_site *site, cm_example_traffic *traffic, cm_error *error)
+static cm_status add(library_training_set *s, const char *name, const cm_example_site *site, cm_example_traffic *traffic,
+                     cm_error *error)
 {
   char full[128];
   (void)snprintf(full, sizeof full, "%.40s %u %s", name, (unsigned)(site->seed - s->seed), site->chip->name);
@@ -43,8 +44,8 @@ static cm_status draw(library_training_set *s, const cm_chip *chip, cm_error *er
     cm_example_site site = {.chip = chip, .seed = s->seed + k};
     cm_example_traffic traffic = {0};
     uint32_t nodes = nodes_for(chip, k / CM_FAMILIES, &site.taken);
-    if (cm_example_draw((cm_family)(k % CM_FAMILIES), nodes, s->seed + 7919 * (uint64_t)k,
-                        s->run, &traffic.flows, error) != CM_OK)
+    if (cm_example_draw((cm_family)(k % CM_FAMILIES), nodes, s->seed + 7919 * (uint64_t)k, s->run, &traffic.flows, error) !=
+        CM_OK)
       return error->status;
     /* the letter's reward counts trees */
     if (s->trees && cm_example_cast(traffic.flows, s->seed + k, s->run, &traffic.multicast, error) != CM_OK) {

@@ -147,9 +147,9 @@ static cm_status same_key(sqlite3 *handle, void *context, cm_error *error)
   job_work *work = context;
   sqlite3_stmt *statement;
   char hash[CM_SHA_MAX];
-  cm_status status = cm_sql_prepare(handle, &statement, error,
-                                    "SELECT id, body_hash FROM jobs WHERE user = ? AND idempotency_key = ?", "tt",
-                                    work->user, work->key.key);
+  cm_status status =
+    cm_sql_prepare(handle, &statement, error, "SELECT id, body_hash FROM jobs WHERE user = ? AND idempotency_key = ?", "tt",
+                   work->user, work->key.key);
   if (status == CM_OK)
     status = cm_sql_step(statement, &work->known, error);
   if (status == CM_OK && work->known) {
@@ -160,7 +160,8 @@ static cm_status same_key(sqlite3 *handle, void *context, cm_error *error)
   return cm_sql_end(statement, status, error);
 }
 
-cm_status cm_jobs_by_key(cm_store *store, const char *user, const cm_job_key *key, cm_job_created *result, char *id, cm_error *error)
+cm_status cm_jobs_by_key(cm_store *store, const char *user, const cm_job_key *key, cm_job_created *result, char *id,
+                         cm_error *error)
 {
   job_work work = {.user = user, .key = *key};
   if (cm_database_read(store->database, same_key, &work, error) != CM_OK)
@@ -230,7 +231,8 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
                     (int64_t)fmax(ceil(expected * 1000), 1), job->likeness, job->size, job->request);
 }
 
-cm_status cm_jobs_create(cm_store *store, const cm_job *job, const cm_job_key *key, cm_job_created *result, char *id, cm_error *error)
+cm_status cm_jobs_create(cm_store *store, const cm_job *job, const cm_job_key *key, cm_job_created *result, char *id,
+                         cm_error *error)
 {
   job_work work = {.given = job, .user = job->owner.user};
   if (key != NULL)

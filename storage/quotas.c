@@ -60,9 +60,10 @@ static cm_status limit_of(sqlite3 *handle, holder who, cm_quota quota, double *m
 {
   sqlite3_stmt *statement;
   bool row = false;
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT most FROM quotas WHERE is_group = ? AND name IN (?, '*')"
-                                    " AND quota = ? ORDER BY name = '*' LIMIT 1", "itt", (int64_t)who.group, who.name,
-                                    names[quota]);
+  cm_status status = cm_sql_prepare(handle, &statement, error,
+                                    "SELECT most FROM quotas WHERE is_group = ? AND name IN (?, '*')"
+                                    " AND quota = ? ORDER BY name = '*' LIMIT 1",
+                                    "itt", (int64_t)who.group, who.name, names[quota]);
   if (status == CM_OK)
     status = cm_sql_step(statement, &row, error);
   if (status == CM_OK)
@@ -113,7 +114,8 @@ static cm_status refuse(sqlite3 *handle, holder who, cm_quota quota, balance b, 
   }
   cm_fail(error, CM_QUOTA_USED, "%s \"%s\" has used %.10g of the quota %s = %.10g%s%.0f%s; %s", who.group ? "group" : "user",
           who.name, b.use, names[quota], b.most, b.more > 0 ? ", and this takes " : " (",
-          b.more > 0 ? ceil(b.more) : 100 * b.use / fmax(b.most, 1), b.more > 0 ? "" : " %)", counted[quota].frees != NULL ? counted[quota].frees : frees);
+          b.more > 0 ? ceil(b.more) : 100 * b.use / fmax(b.most, 1), b.more > 0 ? "" : " %)",
+          counted[quota].frees != NULL ? counted[quota].frees : frees);
   cm_error_figure(error, "use", (uint64_t)b.use);
   cm_error_figure(error, "quota", (uint64_t)b.most);
   return CM_QUOTA_USED;

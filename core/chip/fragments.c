@@ -163,7 +163,8 @@ cm_status cm_fragmentation_of(const cm_occupancy *occupancy, cm_fragmentation *f
   }
   status = CM_NEW(NULL, tallest, (size_t)occupancy->width + 2, error);
   if (status == CM_OK)
-    status = cm_tallest_rectangles((cm_core_map){usable, occupancy->width, occupancy->height}, NULL, tallest, &f.largest_rectangle, error);
+    status = cm_tallest_rectangles((cm_core_map){usable, occupancy->width, occupancy->height}, NULL, tallest,
+                                   &f.largest_rectangle, error);
   if (status == CM_OK)
     status = count_pieces(usable, occupancy->width, occupancy->height, NULL, &f, error);
   cm_free(usable);

@@ -31,8 +31,8 @@ cm_status cm_json_load(const char *text, size_t size, const cm_document *kind, j
   if (root == NULL) {
     if (cm_json_whole(refusals, what, error) != CM_OK)
       return error->status;
-    cm_fail(error, kind->status, "the %s is not valid JSON: line %d, column %d: %s", what, trouble.line,
-            trouble.column, trouble.text);
+    cm_fail(error, kind->status, "the %s is not valid JSON: line %d, column %d: %s", what, trouble.line, trouble.column,
+            trouble.text);
     return cm_fail_at(error, "line %d, column %d", trouble.line, trouble.column);
   }
   if (!json_is_object(root)) {

@@ -120,8 +120,8 @@ static cm_status list_cores(const cm_rectangles *from, const cm_chip *chip, unit
         if (is_dead(chip, y * chip->width + x))
           return cm_json_fail(error, CM_BAD_CHIP, where, "%s: core (%u, %u) is dead", where, x, y);
         if (of->count == of->most)
-          return cm_json_fail(error, CM_BAD_CHIP, where, "%s: more than %u cores, which is as many units as there can be",
-                              where, of->most);
+          return cm_json_fail(error, CM_BAD_CHIP, where, "%s: more than %u cores, which is as many units as there can be", where,
+                              of->most);
         of->core[of->count++] = y * chip->width + x;
       }
   }
@@ -190,7 +190,8 @@ static cm_status read_device(const json_t *object, const cm_chip *chip, cm_targe
   device->moves = rates == NULL;
   if (cm_json_known_fields(object, where, device->moves ? data_fields : fields, CM_BAD_CHIP, error) != CM_OK ||
       read_name(object, where, target, device, error) != CM_OK ||
-      read_cores(object, where, chip, device, (unit_cores){target->core + units, CM_TARGET_LANES_MAX - units, 0}, error) != CM_OK ||
+      read_cores(object, where, chip, device, (unit_cores){target->core + units, CM_TARGET_LANES_MAX - units, 0}, error) !=
+        CM_OK ||
       (!device->moves && read_rates(rates, where, device, error) != CM_OK) ||
       (device->moves && read_count(object, where, "ports", &device->ports, error) != CM_OK) ||
       read_number(object, where, "bytes_per_ns", (range){.min = 1e-9, .max = RATE_MAX, .needed = device->moves},

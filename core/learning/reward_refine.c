@@ -149,8 +149,8 @@ static cm_status anneal_once(refiner *r, double heat, uint32_t begin, uint32_t e
       r->least = cm_reward_state_loss(r->state);
       keep(r);
     }
-    if (cm_run_progress(r->run, (double)k / r->sweeps, -1, r->nodes, (double)r->least / cm_reward_state_unit(r->state),
-                        error) != CM_OK)
+    if (cm_run_progress(r->run, (double)k / r->sweeps, -1, r->nodes, (double)r->least / cm_reward_state_unit(r->state), error) !=
+        CM_OK)
       return error->status;
   }
   return CM_OK;

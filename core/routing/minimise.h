@@ -51,7 +51,7 @@ cm_status cm_minimise(const cm_key_blocks *blocks, cm_merging until, cm_memory *
 
 /* The second half: merges entries, of which entry owner[b] is the first that matches all of block b (UINT32_MAX: none does, it
  * goes straight on). Entries ascend by the number of open bits; their count becomes smaller. */
-cm_status cm_merge_ternary(const cm_key_blocks *blocks, cm_merging until, cm_memory *memory, cm_ternary_table *table, uint32_t *owner,
-                           cm_error *error);
+cm_status cm_merge_ternary(const cm_key_blocks *blocks, cm_merging until, cm_memory *memory, cm_ternary_table *table,
+                           uint32_t *owner, cm_error *error);
 
 #endif

@@ -280,8 +280,8 @@ static cm_status put_in_order(const merger *m, cm_memory *memory, cm_ternary_tab
   return CM_OK;
 }
 
-cm_status cm_merge_ternary(const cm_key_blocks *blocks, cm_merging until, cm_memory *memory, cm_ternary_table *table, uint32_t *owner,
-                           cm_error *error)
+cm_status cm_merge_ternary(const cm_key_blocks *blocks, cm_merging until, cm_memory *memory, cm_ternary_table *table,
+                           uint32_t *owner, cm_error *error)
 {
   if (table->count < 2 || table->count > ENTRIES_MAX || table->count <= until.enough)
     return CM_OK;

@@ -308,7 +308,8 @@ cm_route_options cm_routes_wanted(const cm_map_options *options, const cm_chip *
                             .other_rule = !*own};
 }
 
-static cm_status make_under(const cm_mapped *mapped, const cm_route_options *options, cm_run *run, cm_routes **routes, cm_error *error)
+static cm_status make_under(const cm_mapped *mapped, const cm_route_options *options, cm_run *run, cm_routes **routes,
+                            cm_error *error)
 {
   const cm_topology *topology = mapped->topology;
   chooser c = {.run = run};
@@ -328,7 +329,8 @@ static cm_status make_under(const cm_mapped *mapped, const cm_route_options *opt
   return CM_OK;
 }
 
-cm_status cm_routes_make(const cm_mapped *mapped, const cm_route_options *options, cm_run *run, cm_routes **routes, cm_error *error)
+cm_status cm_routes_make(const cm_mapped *mapped, const cm_route_options *options, cm_run *run, cm_routes **routes,
+                         cm_error *error)
 {
   const cm_chip *chip = mapped->chip;
   cm_run_phase(run, "routes");

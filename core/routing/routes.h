@@ -77,7 +77,8 @@ cm_route_options cm_routes_wanted(const cm_map_options *options, const cm_chip *
  * that dead links cut off. Where the chip limits the entries of tables (docs/routes.md, "Tables that fit"), CM_LIMIT_BROKEN
  * names the router whose table needs most. On an interconnect routes are its ways, whatever the rule. Same result for any thread
  * count. */
-cm_status cm_routes_make(const cm_mapped *mapped, const cm_route_options *options, cm_run *run, cm_routes **routes, cm_error *error);
+cm_status cm_routes_make(const cm_mapped *mapped, const cm_route_options *options, cm_run *run, cm_routes **routes,
+                         cm_error *error);
 void cm_routes_free(cm_routes *routes); /* NULL is allowed */
 
 /* The figures of routes as a JSON object; NULL when out of memory. */

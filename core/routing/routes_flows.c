@@ -55,20 +55,25 @@ static cm_status reserve(builder *b, uint64_t targets, cm_error *error)
   return status;
 }
 
-static cm_status put_flow(builder *b, uint32_t part, uint32_t net, uint64_t weight, const uint32_t *target,
-                          uint64_t count, cm_error *error)
+/* What a part sends; `net` is that of an axon. */
+typedef struct flow {
+  uint32_t part, net;
+  uint64_t weight;
+} flow;
+
+static cm_status put_flow(builder *b, flow put, const uint32_t *target, uint64_t count, cm_error *error)
 {
   cm_routes *r = b->r;
   if (reserve(b, count, error) != CM_OK)
     return error->status;
-  uint32_t flow = r->flow_count++;
-  uint64_t at = r->first[flow];
+  uint32_t number = r->flow_count++;
+  uint64_t at = r->first[number];
   memcpy(r->target + at, target, count * sizeof *target);
-  r->first[flow + 1] = at + count;
-  r->source[flow] = part;
-  r->weight[flow] = weight;
+  r->first[number + 1] = at + count;
+  r->source[number] = put.part;
+  r->weight[number] = put.weight;
   if (r->multicast)
-    r->net[flow] = net;
+    r->net[number] = put.net;
   return CM_OK;
 }
 
@@ -133,8 +138,8 @@ static cm_status put_axons(builder *b, uint32_t part, cm_error *error)
   for (uint32_t i = 0; i < axons && status == CM_OK; i++) {
     uint32_t k = b->order[i];
     uint64_t at = b->axon_first[k];
-    status = put_flow(b, part, b->axon[k], cm_topology_net_weight(b->r->topology, b->axon[k]), b->axon_target + at,
-                      b->axon_first[k + 1] - at, error);
+    const flow put = {part, b->axon[k], cm_topology_net_weight(b->r->topology, b->axon[k])};
+    status = put_flow(b, put, b->axon_target + at, b->axon_first[k + 1] - at, error);
   }
   return status;
 }
@@ -163,7 +168,7 @@ static cm_status put_pairs(builder *b, uint32_t part, cm_error *error)
   qsort(b->used, reached, sizeof *b->used, cm_ascending);
   cm_status status = CM_OK;
   for (uint32_t i = 0; i < reached && status == CM_OK; i++)
-    status = put_flow(b, part, 0, b->sum[b->used[i]], &b->used[i], 1, error);
+    status = put_flow(b, (flow){part, 0, b->sum[b->used[i]]}, &b->used[i], 1, error);
   return status;
 }
 

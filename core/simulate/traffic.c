@@ -75,7 +75,8 @@ cm_status cm_traffic_new(const cm_mapped *mapped, bool multicast, cm_run *run, c
 {
   const cm_topology *topology = mapped->topology;
   const uint32_t *part = mapped->part;
-  cm_traffic t = {.topology = topology, .chip = mapped->chip, .parts = mapped->parts, .multicast = multicast, .core = mapped->core};
+  cm_traffic t = {
+    .topology = topology, .chip = mapped->chip, .parts = mapped->parts, .multicast = multicast, .core = mapped->core};
   cm_memory *memory = run->memory;
   uint64_t *target_first = NULL, longest = 0;
   uint32_t *scratch = NULL;

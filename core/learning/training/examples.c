@@ -219,8 +219,8 @@ static cm_status partition(const cm_topology *topology, uint32_t parts, uint64_t
   return cm_partition_by_edges(topology, &options, run, made, error);
 }
 
-static cm_status traffic_of(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run, cm_example_traffic *made,
-                            cm_error *error)
+static cm_status traffic_of(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+                            cm_example_traffic *made, cm_error *error)
 {
   if (topology->directed) {
     if (cm_multicast_from_topology(topology, part, parts, run, &made->multicast, error) != CM_OK)
@@ -235,8 +235,8 @@ static cm_status traffic_of(const cm_topology *topology, const uint32_t *part, u
   return status;
 }
 
-cm_status cm_example_partition(const cm_topology *topology, uint32_t parts, uint64_t seed, cm_run *run, cm_example_traffic *traffic,
-                               cm_error *error)
+cm_status cm_example_partition(const cm_topology *topology, uint32_t parts, uint64_t seed, cm_run *run,
+                               cm_example_traffic *traffic, cm_error *error)
 {
   cm_partition *cut = NULL;
   uint32_t *own = NULL, count = topology->vertex_count;

@@ -121,8 +121,7 @@ static cm_status play_draws(const cm_play *play, cm_random *random, draws *d, cm
   double mean = 0;
   for (uint32_t p = 0; p < environment->processors; p++) {
     cm_look *look = &made->look[made->looks++];
-    if (look_new(play, p, look, error) != CM_OK ||
-        draw(policy, look, random, run->memory, error) != CM_OK)
+    if (look_new(play, p, look, error) != CM_OK || draw(policy, look, random, run->memory, error) != CM_OK)
       return error->status;
   }
   for (uint32_t k = 0; k < options->draws; k++) {

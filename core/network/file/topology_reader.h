@@ -56,7 +56,7 @@ struct cm_topology_reader {
   uint32_t *target, *size; /* [room] the row under way */
   uint64_t *weight;        /* [room] */
   uint64_t room;
-  cm_topology_edge held;   /* the first edge of the next axon of the same vertex */
+  cm_topology_edge held; /* the first edge of the next axon of the same vertex */
 };
 
 /* The failure of a file that is no topology, or whose parts do not go together. */

@@ -92,7 +92,8 @@ static cm_status rate_by_distance(const cm_csr_graph *g, uint64_t seed, uint32_t
   return status;
 }
 
-cm_status cm_mesh_coarsen(cm_csr_graph *finest, const cm_mesh_coarsening *how, cm_run *run, cm_hierarchy *hierarchy, cm_error *error)
+cm_status cm_mesh_coarsen(cm_csr_graph *finest, const cm_mesh_coarsening *how, cm_run *run, cm_hierarchy *hierarchy,
+                          cm_error *error)
 {
   cm_csr_coarsen_options options = {.vertices_min = how->vertices_min,
                                     .size_max = finest->size_total / 30 + 1,

@@ -19,7 +19,8 @@ typedef struct cm_mesh_coarsening {
 } cm_mesh_coarsening;
 
 /* Builds the levels below `finest`, which is borrowed. O(entries) a level, times some twenty for CM_RATE_DISTANCE. */
-cm_status cm_mesh_coarsen(cm_csr_graph *finest, const cm_mesh_coarsening *how, cm_run *run, cm_hierarchy *hierarchy, cm_error *error);
+cm_status cm_mesh_coarsen(cm_csr_graph *finest, const cm_mesh_coarsening *how, cm_run *run, cm_hierarchy *hierarchy,
+                          cm_error *error);
 
 /* Renumbers the vertices of all levels, so that the members of every cluster, of clusters of clusters too, follow each
  * other: what annealing touches together then lies together in memory. The finest graph is replaced by a new one, which

@@ -246,15 +246,21 @@ static cm_status other_start(const cm_engine_task *task, const cm_partition *fir
   return start_by_edges(task, CM_PRESET_BALANCED, run, start, error);
 }
 
-static cm_status search_axons(const cm_engine_task *task, const cm_partition *start, const cm_partition *other,
-                              bool by_nets, cm_run *run, cm_attempt *attempt, cm_partition **partition, cm_error *error)
+/* Partitions that a search begins with; NULL: none. */
+typedef struct starts {
+  cm_partition *first, *other;
+  bool by_nets; /* the other one is made by the method for nets */
+} starts;
+
+static cm_status search_axons(const cm_engine_task *task, const starts *from, cm_run *run, cm_attempt *attempt,
+                              cm_partition **partition, cm_error *error)
 {
   const cm_topology *topology = task->input->topology;
   cm_axon_options options = cm_engine_axon_options(task);
   cm_partition *made;
-  options.start = start != NULL ? start->part : NULL;
-  options.other_start = other != NULL ? other->part : NULL;
-  if (by_nets && task->input->options->preset == CM_PRESET_BALANCED && options.cycles > CYCLES_AFTER_NETS)
+  options.start = from->first != NULL ? from->first->part : NULL;
+  options.other_start = from->other != NULL ? from->other->part : NULL;
+  if (from->by_nets && task->input->options->preset == CM_PRESET_BALANCED && options.cycles > CYCLES_AFTER_NETS)
     options.cycles = CYCLES_AFTER_NETS;
   if (CM_NEW(run->memory, made, 1, error) != CM_OK)
     return error->status;
@@ -288,26 +294,26 @@ static cm_status into_parts(const cm_engine_task *task, cm_run *run, cm_partitio
 
 cm_status cm_engine_by_axons(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition, cm_error *error)
 {
-  cm_partition *start, *other = NULL;
+  starts from = {0};
   cm_engine_task roomy = *task;
   standing found = {0};
-  bool by_nets = false, edges = cm_axons_are_edges(task->input->topology);
+  bool edges = cm_axons_are_edges(task->input->topology);
   uint32_t preset = task->input->options->preset;
   if (task->parts != 0)
     return into_parts(task, run, partition, error);
   bool more = !edges && (preset == CM_PRESET_BEST || (preset != CM_PRESET_FAST && cm_axons_reach_few(task->input->topology)));
-  cm_status status = first_start(&roomy, run, &start, error);
-  if (status == CM_OK && start != NULL && edges)
-    status = find_standing(task, start->part, start->part_count, run, &found, error);
+  cm_status status = first_start(&roomy, run, &from.first, error);
+  if (status == CM_OK && from.first != NULL && edges)
+    status = find_standing(task, from.first->part, from.first->part_count, run, &found, error);
   if (status == CM_OK && found.keeps) {
-    *partition = start;
+    *partition = from.first;
     return CM_OK;
   }
   if (status == CM_OK)
-    status = start != NULL && more ? other_start(&roomy, start, run, &other, &by_nets, error) : CM_OK;
+    status = from.first != NULL && more ? other_start(&roomy, from.first, run, &from.other, &from.by_nets, error) : CM_OK;
   if (status == CM_OK)
-    status = search_axons(task, start, other, by_nets, run, attempt, partition, error);
-  cm_partition_free(start);
-  cm_partition_free(other);
+    status = search_axons(task, &from, run, attempt, partition, error);
+  cm_partition_free(from.first);
+  cm_partition_free(from.other);
   return status;
 }
