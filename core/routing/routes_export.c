@@ -73,8 +73,8 @@ static cm_status put_figures(writer *w, cm_error *error)
   json_t *json = cm_routes_json(w->r);
   char *text = json == NULL ? NULL : cm_json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17));
   json_decref(json);
-  if (text == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for the figures of the routes");
+  if (cm_whole(text != NULL, "the figures of the routes", error) != CM_OK)
+    return error->status;
   (void)fprintf(w->stream, "{\"format\": \"coremapd routes 1\",\n\"figures\": %s,\n\"routers\": [%u, %u]", text,
                 cm_chip_routers_x(w->r->chip), cm_chip_routers_y(w->r->chip));
   free(text);
@@ -332,8 +332,8 @@ cm_status cm_routes_write_refusal(const cm_error *why, FILE *stream, cm_error *e
                            cm_status_code(why->status), "detail", why->detail);
   char *text = json == NULL ? NULL : cm_json_dumps(json, JSON_COMPACT);
   json_decref(json);
-  if (text == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for the routes");
+  if (cm_whole(text != NULL, "the routes", error) != CM_OK)
+    return error->status;
   errno = 0;
   int failed = fputs(text, stream) < 0 || fputc('\n', stream) < 0 || fflush(stream) != 0;
   free(text);
