@@ -327,29 +327,28 @@ static void reply_created(cm_request *request, cm_job_created result, const char
 
 /* Keys come before objects: a request that was answered gets that answer again, whatever has become of what it names. True: there is a
  * reply. */
-static bool answered(cm_request *request, const char *key, const char *body_hash)
+static bool answered(cm_request *request, const cm_job_key *key)
 {
   cm_error error;
   cm_job_created result;
   char id[CM_ID_MAX];
-  bool known = false;
   if (key == NULL)
     return false;
-  if (cm_jobs_by_key(request->store, request->who.user, key, body_hash, &known, &result, id, &error) != CM_OK)
+  if (cm_jobs_by_key(request->store, request->who.user, key, &result, id, &error) != CM_OK)
     cm_reply_error(request, &error);
-  else if (known)
+  else if (result != CM_JOB_NEW)
     reply_created(request, result, id);
   return request->status != 0;
 }
 
-static void create(cm_request *request, const json_t *object, const char *key, const char *body_hash)
+static void create(cm_request *request, const json_t *object, const cm_job_key *key)
 {
   cm_error error;
   cm_job_created result;
   char id[CM_ID_MAX];
   cm_job job = {0};
   if (read_job(request, object, &job)) {
-    if (cm_jobs_create(request->store, &job, key, key != NULL ? body_hash : NULL, &result, id, &error) != CM_OK)
+    if (cm_jobs_create(request->store, &job, key, &result, id, &error) != CM_OK)
       cm_reply_error(request, &error);
     else
       reply_created(request, result, id);
@@ -374,8 +373,9 @@ void cm_post_job(cm_request *request)
     cm_reply_text(request, 503, NULL, NULL, 0);
   else {
     cm_store_sha256(canonical, strlen(canonical), hash);
-    if (!answered(request, key, hash))
-      create(request, object, key, hash);
+    const cm_job_key named = {key, hash}, *given = key != NULL ? &named : NULL;
+    if (!answered(request, given))
+      create(request, object, given);
   }
   free(canonical);
   json_decref(object);

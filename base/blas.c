@@ -7,9 +7,9 @@
 #include <cblas.h>
 #endif
 
-void cm_gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, float alpha, const float *a,
-             const float *b, float beta, float *c)
+void cm_gemm(cm_product shape, float alpha, const float *a, const float *b, float beta, float *c)
 {
+  const int64_t m = shape.m, n = shape.n, k = shape.k;
   if (m == 0 || n == 0)
     return;
   if (k == 0) {
@@ -25,12 +25,12 @@ void cm_gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k
     for (int64_t j = 0; j < n; j++) {
       float sum = 0, *to = &c[i * n + j];
       for (int64_t l = 0; l < k; l++)
-        sum += (transpose_a ? a[l * m + i] : a[i * k + l]) * (transpose_b ? b[j * k + l] : b[l * n + j]);
+        sum += (shape.transpose_a ? a[l * m + i] : a[i * k + l]) * (shape.transpose_b ? b[j * k + l] : b[l * n + j]);
       *to = alpha * sum + (beta == 0 ? 0 : beta * *to);
     }
 #else
   openblas_set_num_threads(1);
-  cblas_sgemm(CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans, transpose_b ? CblasTrans : CblasNoTrans, (int)m,
-              (int)n, (int)k, alpha, a, (int)(transpose_a ? m : k), b, (int)(transpose_b ? k : n), beta, c, (int)n);
+  cblas_sgemm(CblasRowMajor, shape.transpose_a ? CblasTrans : CblasNoTrans, shape.transpose_b ? CblasTrans : CblasNoTrans, (int)m,
+              (int)n, (int)k, alpha, a, (int)(shape.transpose_a ? m : k), b, (int)(shape.transpose_b ? k : n), beta, c, (int)n);
 #endif
 }

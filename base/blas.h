@@ -5,9 +5,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* c[m x n] = alpha * op(a)[m x k] * op(b)[k x n] + beta * c, row-major, op transposes where asked. One thread, so that
- * sums are taken in one order whatever the machine. */
-void cm_gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, float alpha, const float *a,
-             const float *b, float beta, float *c);
+/* The shape of a product: op(a) [m x k] times op(b) [k x n], which are transposed where asked. */
+typedef struct cm_product {
+  int64_t m, n, k;
+  bool transpose_a, transpose_b;
+} cm_product;
+
+/* c[m x n] = alpha * op(a)[m x k] * op(b)[k x n] + beta * c, row-major. One thread, so that sums are taken in one
+ * order whatever the machine. */
+void cm_gemm(cm_product shape, float alpha, const float *a, const float *b, float beta, float *c);
 
 #endif

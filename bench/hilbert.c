@@ -323,8 +323,8 @@ static void theirs(const cm_map_input *input, double seconds, cm_run *run, doubl
     exit(1);
   double begin = cpu_seconds();
   place_by_force(input->topology, input->chip, input->part, input->part_count, seconds, run, core);
-  check(cm_metrics_compute(input->topology, input->chip, input->part, input->part_count, core, run, &metrics, &detail,
-                           &error));
+  check(cm_metrics_compute(&(cm_mapped){input->topology, input->chip, input->part, input->part_count, core}, run, &metrics,
+                           &detail, &error));
   figures(&metrics, cpu_seconds() - begin, figure);
   cm_metrics_detail_free(&detail);
   free(core);

@@ -77,7 +77,8 @@ static cm_status measure_routes(const setting *s, const cm_topology *t, const cm
     return cm_fail(error, CM_BAD_OPTION, "there is no turn rule %s", s->routes);
   double begin = cm_now();
   clock_t used = clock();
-  if (cm_routes_make(mapping, t, chip, &options, run, &routes, error) != CM_OK ||
+  const cm_mapped mapped = cm_mapped_by(mapping, t, chip);
+  if (cm_routes_make(&mapped, &options, run, &routes, error) != CM_OK ||
       add(all, "routes_processor_seconds", json_real((double)(clock() - used) / CLOCKS_PER_SEC), error) != CM_OK)
     return error->status;
   used = clock();
@@ -135,7 +136,7 @@ static cm_status measure(const setting *s, cm_error *error)
   }
   double begin = cm_now();
   clock_t used = clock();
-  if (cm_metrics_compute(&t, chip, part, clusters, core, &run, &m, &d, error) != CM_OK)
+  if (cm_metrics_compute(&(cm_mapped){&t, chip, part, clusters, core}, &run, &m, &d, error) != CM_OK)
     return error->status;
   double seconds = cm_now() - begin, processor = (double)(clock() - used) / CLOCKS_PER_SEC;
   json_t *all = cm_metrics_json(&m);

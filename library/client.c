@@ -79,9 +79,9 @@ static cm_status settle(coremap_client *client, const char *url, const char *tok
 cm_status library_client_open(const char *url, const char *token, const atomic_bool *cancel, coremap_client **made, cm_error *error)
 {
   coremap_client *client = calloc(1, sizeof *client);
-  if (client == NULL || (client->curl = curl_easy_init()) == NULL) {
+  if (cm_whole(client != NULL && (client->curl = curl_easy_init()) != NULL, "a client", error) != CM_OK) {
     free(client);
-    return cm_fail(error, CM_NO_MEMORY, "out of memory");
+    return error->status;
   }
   client->cancel = cancel;
   if (settle(client, url, token, error) != CM_OK) {
@@ -310,8 +310,8 @@ static cm_status send_and_read(transfer *t)
   if (snprintf(url, sizeof url, "%s%s", t->client->url, request->path) >= (int)sizeof url)
     return cm_fail(t->error, CM_BAD_REQUEST, "the address %.100s... is too long", url);
   char *body = request->body != NULL ? cm_json_dumps(request->body, JSON_COMPACT) : NULL;
-  if (request->body != NULL && body == NULL)
-    return cm_fail(t->error, CM_NO_MEMORY, "out of memory");
+  if (cm_whole(request->body == NULL || body != NULL, "a request", t->error) != CM_OK)
+    return t->error->status;
   struct curl_slist *headers = make_headers(t->client, request);
   curl_easy_reset(curl);
   set_peer(t->client, url);
@@ -351,12 +351,14 @@ cm_status library_client_ask(coremap_client *client, const library_request *requ
 {
   transfer t = {.client = client, .request = request, .error = error};
   size_t size = 0;
-  if (!cm_text_open(&t.text))
-    return cm_fail(error, CM_NO_MEMORY, "out of memory");
+  if (cm_whole(cm_text_open(&t.text), "a reply", error) != CM_OK)
+    return error->status;
   cm_status status = send_and_read(&t);
   char *text = cm_text_close(&t.text, &size);
   if (status == CM_OK)
-    status = text != NULL ? take(&t, text, size, reply) : cm_fail(error, CM_NO_MEMORY, "out of memory");
+    status = cm_whole(text != NULL, "a reply", error);
+  if (status == CM_OK)
+    status = take(&t, text, size, reply);
   free(text);
   return status;
 }
@@ -433,7 +435,7 @@ int coremap_client_ask(coremap_client *client, const char *method, const char *p
   library_run r;
   coremap_reply *made = calloc(1, sizeof *made);
   asked *a = calloc(1, sizeof *a);
-  cm_status status = made != NULL && a != NULL ? CM_OK : cm_fail(&e, CM_NO_MEMORY, "out of memory");
+  cm_status status = cm_whole(made != NULL && a != NULL, "a request", &e);
   if (status == CM_OK) {
     library_begin(&r, progress, user);
     cm_run_phase(r.run, "request");
@@ -441,8 +443,8 @@ int coremap_client_ask(coremap_client *client, const char *method, const char *p
     status = ask(client, a, request, &made->told, &e);
     cm_run_finish(r.run);
   }
-  if (status == CM_OK && made->told.json != NULL && (made->text = cm_json_dumps(made->told.json, JSON_COMPACT)) == NULL)
-    status = cm_fail(&e, CM_NO_MEMORY, "out of memory");
+  if (status == CM_OK && made->told.json != NULL)
+    status = cm_whole((made->text = cm_json_dumps(made->told.json, JSON_COMPACT)) != NULL, "a reply", &e);
   free(a);
   if (status == CM_OK)
     *reply = made;

@@ -34,8 +34,7 @@ static cm_status map(coremap_mapping *m, const char *options, const library_leve
   library_job_end(&job, run);
   if (status != CM_OK)
     return status;
-  m->mapped = (cm_mapped){.topology = &m->topology, .chip = m->chip->chip, .part = m->mapping->part,
-                          .parts = m->mapping->part_count, .core = m->mapping->core};
+  m->mapped = cm_mapped_by(m->mapping, &m->topology, m->chip->chip);
   return set_places(m, error);
 }
 

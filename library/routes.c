@@ -10,7 +10,6 @@
 
 struct coremap_routes {
   coremap_mapping *mapping;
-  cm_mapping view; /* of one that was opened */
   cm_memory memory;
   cm_routes *routes;
 };
@@ -25,8 +24,7 @@ static cm_status make(coremap_routes *r, cm_run *run, cm_error *error)
     return error->status;
   const cm_route_options wanted = cm_routes_wanted(options, m->chip->chip, &own);
   cm_map_options_free(options);
-  r->view = (cm_mapping){.vertex_count = m->topology.vertex_count, .part_count = m->mapped.parts, .part = m->part, .core = m->core};
-  return cm_routes_make(m->mapping != NULL ? m->mapping : &r->view, &m->topology, m->chip->chip, &wanted, run, &r->routes, error);
+  return cm_routes_make(&m->mapped, &wanted, run, &r->routes, error);
 }
 
 int coremap_routes_make(const coremap_mapping *mapping, coremap_progress progress, void *user, coremap_routes **routes, coremap_error **error)

@@ -58,8 +58,7 @@ static cm_status simulate(const coremap_mapping *m, json_t *object, library_run 
   r->run->memory->limit_bytes = asked.memory_limit;
   cm_status status = read_spikes(m, object, &from, r->run, &asked, &spikes, error);
   if (status == CM_OK)
-    status = cm_packets_simulate(&m->topology, m->chip->chip, m->mapped.part, m->mapped.parts, m->mapped.core, &asked.options,
-                                 r->run, report, error);
+    status = cm_packets_simulate(&m->mapped, &asked.options, r->run, report, error);
   cm_spikes_free(&spikes);
   return status;
 }

@@ -21,39 +21,39 @@ static uint32_t nodes_for(const cm_chip *chip, uint32_t k, double *taken)
   return nodes < 4 ? 4 : (uint32_t)nodes;
 }
 
-static cm_status add(library_training_set *s, const char *name, uint32_t k, const cm_chip *chip, double taken, cm_flows *flows,
-                     cm_multicast *multicast, cm_error *error)
+/* Takes over the traffic, on failure too. */
+static cm_status add(library_training_set *s, const char *name, const cm_example_site *site, cm_example_traffic *traffic,
+                     cm_error *error)
 {
   char full[128];
-  if (s->examples == LIBRARY_EXAMPLES_MAX)
-    return cm_fail(error, CM_TOO_LARGE, "more than %d graphs to train on", LIBRARY_EXAMPLES_MAX);
-  (void)snprintf(full, sizeof full, "%.40s %u %s", name, k, chip->name);
-  cm_status status =
-    cm_example_new(full, flows, multicast, &(cm_example_site){chip, taken, s->seed + k}, s->run, &s->example[s->examples], error);
+  (void)snprintf(full, sizeof full, "%.40s %u %s", name, (unsigned)(site->seed - s->seed), site->chip->name);
+  cm_status status = s->examples == LIBRARY_EXAMPLES_MAX
+                       ? cm_fail(error, CM_TOO_LARGE, "more than %d graphs to train on", LIBRARY_EXAMPLES_MAX)
+                       : cm_example_new(full, traffic, site, s->run, &s->example[s->examples], error);
   s->examples += status == CM_OK;
+  if (status != CM_OK) {
+    cm_flows_free(traffic->flows);
+    cm_multicast_free(&traffic->multicast);
+  }
   return status;
 }
 
 static cm_status draw(library_training_set *s, const cm_chip *chip, cm_error *error)
 {
   for (uint32_t k = 0; k < s->generated; k++) {
-    double taken;
-    cm_flows *flows;
-    uint32_t nodes = nodes_for(chip, k / CM_FAMILIES, &taken);
-    if (cm_example_draw((cm_family)(k % CM_FAMILIES), nodes, s->seed + 7919 * (uint64_t)k,
-                        s->run, &flows, error) != CM_OK)
+    cm_example_site site = {.chip = chip, .seed = s->seed + k};
+    cm_example_traffic traffic = {0};
+    uint32_t nodes = nodes_for(chip, k / CM_FAMILIES, &site.taken);
+    if (cm_example_draw((cm_family)(k % CM_FAMILIES), nodes, s->seed + 7919 * (uint64_t)k, s->run, &traffic.flows, error) !=
+        CM_OK)
       return error->status;
-    cm_multicast multicast = {0};
-    cm_status status = s->trees /* the letter's reward counts trees */
-                         ? cm_example_cast(flows, s->seed + k, s->run, &multicast, error)
-                         : CM_OK;
-    if (status == CM_OK)
-      status = add(s, "generated", k, chip, taken, flows, &multicast, error);
-    if (status != CM_OK) {
-      cm_flows_free(flows);
-      cm_multicast_free(&multicast);
-      return status;
+    /* the letter's reward counts trees */
+    if (s->trees && cm_example_cast(traffic.flows, s->seed + k, s->run, &traffic.multicast, error) != CM_OK) {
+      cm_flows_free(traffic.flows);
+      return error->status;
     }
+    if (add(s, "generated", &site, &traffic, error) != CM_OK)
+      return error->status;
   }
   return CM_OK;
 }
@@ -69,18 +69,12 @@ static cm_status read_network(library_training_set *s, const char *name, uint32_
     return error->status;
   cm_status status = CM_OK;
   for (uint32_t c = 0; c < s->chips && status == CM_OK; c++) {
-    double taken;
-    cm_flows *flows = NULL;
-    cm_multicast multicast = {0};
-    uint32_t parts = nodes_for(s->chip[c], number + c, &taken);
-    status = cm_example_partition(topology, parts, s->seed, s->run, &flows, &multicast, error);
-    if (status != CM_OK)
-      break;
-    status = add(s, name, number, s->chip[c], taken, flows, &multicast, error);
-    if (status != CM_OK) {
-      cm_flows_free(flows);
-      cm_multicast_free(&multicast);
-    }
+    cm_example_site site = {.chip = s->chip[c], .seed = s->seed + number};
+    cm_example_traffic traffic;
+    uint32_t parts = nodes_for(s->chip[c], number + c, &site.taken);
+    status = cm_example_partition(topology, parts, s->seed, s->run, &traffic, error);
+    if (status == CM_OK)
+      status = add(s, name, &site, &traffic, error);
   }
   cm_topology_free(topology);
   return status;

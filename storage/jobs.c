@@ -132,7 +132,8 @@ void cm_job_publish(cm_store *store, const char *id, cm_job_state state, const c
 /* ---- create ---- */
 
 typedef struct job_work {
-  const char *id, *user, *key, *body_hash;
+  const char *id, *user;
+  cm_job_key key;
   bool known;
   const cm_job *given;
   cm_job_created result;
@@ -146,30 +147,28 @@ static cm_status same_key(sqlite3 *handle, void *context, cm_error *error)
   job_work *work = context;
   sqlite3_stmt *statement;
   char hash[CM_SHA_MAX];
-  cm_status status = cm_sql_prepare(handle, &statement, error,
-                                    "SELECT id, body_hash FROM jobs WHERE user = ? AND idempotency_key = ?", "tt",
-                                    work->user, work->key);
+  cm_status status =
+    cm_sql_prepare(handle, &statement, error, "SELECT id, body_hash FROM jobs WHERE user = ? AND idempotency_key = ?", "tt",
+                   work->user, work->key.key);
   if (status == CM_OK)
     status = cm_sql_step(statement, &work->known, error);
   if (status == CM_OK && work->known) {
     cm_sql_copy(statement, 0, work->made, sizeof work->made);
     cm_sql_copy(statement, 1, hash, sizeof hash);
-    work->result = strcmp(hash, work->body_hash) == 0 ? CM_JOB_SAME : CM_JOB_OTHER_BODY;
+    work->result = strcmp(hash, work->key.body_hash) == 0 ? CM_JOB_SAME : CM_JOB_OTHER_BODY;
   }
   return cm_sql_end(statement, status, error);
 }
 
-cm_status cm_jobs_by_key(cm_store *store, const char *user, const char *key, const char *body_hash, bool *known,
-                         cm_job_created *result, char *id, cm_error *error)
+cm_status cm_jobs_by_key(cm_store *store, const char *user, const cm_job_key *key, cm_job_created *result, char *id,
+                         cm_error *error)
 {
-  job_work work = {.user = user, .key = key, .body_hash = body_hash};
+  job_work work = {.user = user, .key = *key};
   if (cm_database_read(store->database, same_key, &work, error) != CM_OK)
     return error->status;
-  *known = work.known;
-  if (work.known) {
-    *result = work.result;
+  *result = work.known ? work.result : CM_JOB_NEW;
+  if (work.known)
     memcpy(id, work.made, sizeof work.made);
-  }
   return CM_OK;
 }
 
@@ -179,7 +178,7 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
   const cm_job *job = work->given;
   cm_owner owner = job->owner;
   work->known = false;
-  if (work->key != NULL && (same_key(handle, work, error) != CM_OK || work->known))
+  if (work->key.key != NULL && (same_key(handle, work, error) != CM_OK || work->known))
     return work->known ? CM_OK : error->status;
 
   int64_t networks, queued;
@@ -228,14 +227,16 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
                     " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,'queued',0,0,0,0,0,?,?,?,?,?,?,?,?)", "tttttttttidittdiitdt", work->made, job->owner.user,
                     owner.group, cm_visibility_name(owner.visibility),
                     job->kind, job->name, job->network, job->chip, job->options, (int64_t)job->reserve, job->ttl,
-                    (int64_t)job->priority, work->key, work->body_hash, cm_store_time(), (int64_t)lane,
+                    (int64_t)job->priority, work->key.key, work->key.body_hash, cm_store_time(), (int64_t)lane,
                     (int64_t)fmax(ceil(expected * 1000), 1), job->likeness, job->size, job->request);
 }
 
-cm_status cm_jobs_create(cm_store *store, const cm_job *job, const char *key, const char *body_hash,
-                         cm_job_created *result, char *id, cm_error *error)
+cm_status cm_jobs_create(cm_store *store, const cm_job *job, const cm_job_key *key, cm_job_created *result, char *id,
+                         cm_error *error)
 {
-  job_work work = {.given = job, .user = job->owner.user, .key = key, .body_hash = body_hash};
+  job_work work = {.given = job, .user = job->owner.user};
+  if (key != NULL)
+    work.key = *key;
   if (cm_database_write(store->database, create, &work, error) != CM_OK)
     return error->status;
   *result = work.result;

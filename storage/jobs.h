@@ -90,17 +90,22 @@ void cm_job_log(const cm_job *job, const char *step, const char *why);
 
 typedef enum cm_job_created { CM_JOB_NEW, CM_JOB_SAME, CM_JOB_OTHER_BODY, CM_JOB_QUEUE_FULL } cm_job_created;
 
-/* What a key stands for: *known, and then *result CM_JOB_SAME or CM_JOB_OTHER_BODY and the job's id. Whatever the job was made of may be
- * gone: its answer stays. */
-cm_status cm_jobs_by_key(cm_store *store, const char *user, const char *key, const char *body_hash, bool *known,
-                         cm_job_created *result, char *id, cm_error *error);
+/* What makes a request idempotent. */
+typedef struct cm_job_key {
+  const char *key, *body_hash;
+} cm_job_key;
+
+/* What a key stands for: *result CM_JOB_SAME or CM_JOB_OTHER_BODY and the job's id, or CM_JOB_NEW: nothing yet. Whatever the job was
+ * made of may be gone: its answer stays. */
+cm_status cm_jobs_by_key(cm_store *store, const char *user, const cm_job_key *key, cm_job_created *result, char *id,
+                         cm_error *error);
 
 /* Queues a job: of `job` owner, kind, name, network, chip, options, reserve, ttl, priority, request, likeness, size and
- * time_limit are read. `key` and
- * `body_hash` (NULL: none) make it idempotent. On CM_JOB_NEW and CM_JOB_SAME id [CM_ID_MAX] is the job's.
+ * time_limit are read.
+ * `key` NULL: none. On CM_JOB_NEW and CM_JOB_SAME id [CM_ID_MAX] is the job's.
  * Its visibility is at most that of its sources (storage/derive.h). CM_NOT_FOUND when the network or chip is not there. */
-cm_status cm_jobs_create(cm_store *store, const cm_job *job, const char *key, const char *body_hash,
-                         cm_job_created *result, char *id, cm_error *error);
+cm_status cm_jobs_create(cm_store *store, const cm_job *job, const cm_job_key *key, cm_job_created *result, char *id,
+                         cm_error *error);
 
 /* One job, with its position; the cost does not depend on the queue's length, and so with all below. The caller clears
  * *job. CM_NOT_FOUND. */

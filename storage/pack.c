@@ -232,10 +232,13 @@ static cm_status look(reader *r, const char *wanted, const char *folder, char **
   }
 }
 
-static cm_status read_pack(const void *pack, size_t size, const char *name, const char *folder, char **bytes, size_t *bytes_size,
-                           cm_error *error)
+static reader reader_of(const void *pack, size_t size)
 {
-  reader r = {.left = CM_PACK_PLAIN_MAX, .stream = {.next_in = (z_const Bytef *)(uintptr_t)pack, .avail_in = (uInt)size}};
+  return (reader){.left = CM_PACK_PLAIN_MAX, .stream = {.next_in = (z_const Bytef *)(uintptr_t)pack, .avail_in = (uInt)size}};
+}
+
+static cm_status read_pack(reader r, const char *name, const char *folder, char **bytes, size_t *bytes_size, cm_error *error)
+{
   if (inflateInit(&r.stream) != Z_OK)
     return no_memory(error);
   cm_status status = look(&r, name, folder, bytes, bytes_size, error);
@@ -245,18 +248,18 @@ static cm_status read_pack(const void *pack, size_t size, const char *name, cons
 
 cm_status cm_pack_file(const void *pack, size_t size, const char *name, char **bytes, size_t *bytes_size, cm_error *error)
 {
-  return read_pack(pack, size, name, NULL, bytes, bytes_size, error);
+  return read_pack(reader_of(pack, size), name, NULL, bytes, bytes_size, error);
 }
 
 cm_status cm_pack_unfold(const void *pack, size_t size, const char *folder, cm_error *error)
 {
-  cm_status status = read_pack(pack, size, NULL, folder, NULL, NULL, error);
+  cm_status status = read_pack(reader_of(pack, size), NULL, folder, NULL, NULL, error);
   return status == CM_NOT_FOUND ? CM_OK : status;
 }
 
 cm_status cm_pack_check(const void *pack, size_t size, cm_error *error)
 {
-  cm_status status = read_pack(pack, size, NULL, NULL, NULL, NULL, error);
+  cm_status status = read_pack(reader_of(pack, size), NULL, NULL, NULL, NULL, error);
   return status == CM_NOT_FOUND ? CM_OK : status;
 }
 

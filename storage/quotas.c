@@ -37,27 +37,33 @@ static const struct {
                             "SELECT min(hour) * 3600.0 FROM cpu_use WHERE hour * 3600.0 > ?2 AND " WHO, NULL, 86400},
 };
 
-/* A number that may be NULL (then `fallback`). */
-static cm_status read_real(sqlite3 *handle, const char *sql, const char *name, double since, bool group, double fallback,
-                           double *value, cm_error *error)
+/* A user or a group. */
+typedef struct holder {
+  const char *name;
+  bool group;
+} holder;
+
+/* A number; *value stays where it is NULL. */
+static cm_status read_real(sqlite3 *handle, const char *sql, holder who, double since, double *value, cm_error *error)
 {
   sqlite3_stmt *statement;
   bool row = false;
-  cm_status status = cm_sql_prepare(handle, &statement, error, sql, "tdi", name, since, (int64_t)group);
+  cm_status status = cm_sql_prepare(handle, &statement, error, sql, "tdi", who.name, since, (int64_t)who.group);
   if (status == CM_OK)
     status = cm_sql_step(statement, &row, error);
-  if (status == CM_OK)
-    *value = row && sqlite3_column_type(statement, 0) != SQLITE_NULL ? sqlite3_column_double(statement, 0) : fallback;
+  if (status == CM_OK && row && sqlite3_column_type(statement, 0) != SQLITE_NULL)
+    *value = sqlite3_column_double(statement, 0);
   return cm_sql_end(statement, status, error);
 }
 
-static cm_status limit_of(sqlite3 *handle, const char *name, bool group, cm_quota quota, double *most, cm_error *error)
+static cm_status limit_of(sqlite3 *handle, holder who, cm_quota quota, double *most, cm_error *error)
 {
   sqlite3_stmt *statement;
   bool row = false;
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT most FROM quotas WHERE is_group = ? AND name IN (?, '*')"
-                                    " AND quota = ? ORDER BY name = '*' LIMIT 1", "itt", (int64_t)group, name,
-                                    names[quota]);
+  cm_status status = cm_sql_prepare(handle, &statement, error,
+                                    "SELECT most FROM quotas WHERE is_group = ? AND name IN (?, '*')"
+                                    " AND quota = ? ORDER BY name = '*' LIMIT 1",
+                                    "itt", (int64_t)who.group, who.name, names[quota]);
   if (status == CM_OK)
     status = cm_sql_step(statement, &row, error);
   if (status == CM_OK)
@@ -70,9 +76,10 @@ static double since(cm_quota quota)
   return counted[quota].window > 0 ? cm_store_time() - counted[quota].window : 0;
 }
 
-static cm_status use_of(sqlite3 *handle, const char *name, bool group, cm_quota quota, double *use, cm_error *error)
+static cm_status use_of(sqlite3 *handle, holder who, cm_quota quota, double *use, cm_error *error)
 {
-  return read_real(handle, counted[quota].use, name, since(quota), group, 0, use, error);
+  *use = 0;
+  return read_real(handle, counted[quota].use, who, since(quota), use, error);
 }
 
 static cm_status group_of(sqlite3 *handle, const char *user, char group[CM_USER_MAX], cm_error *error)
@@ -88,37 +95,42 @@ static cm_status group_of(sqlite3 *handle, const char *user, char group[CM_USER_
   return cm_sql_end(statement, status, error);
 }
 
-static cm_status refuse(sqlite3 *handle, const char *name, bool group, cm_quota quota, double use, double more, double most,
-                        cm_error *error)
+/* What is used of a quota, what is asked for, and how much there may be. */
+typedef struct balance {
+  double use, more, most;
+} balance;
+
+static cm_status refuse(sqlite3 *handle, holder who, cm_quota quota, balance b, cm_error *error)
 {
   char frees[80];
-  double oldest = 0;
+  double oldest = cm_store_time();
   if (counted[quota].oldest != NULL) {
-    if (read_real(handle, counted[quota].oldest, name, since(quota), group, cm_store_time(), &oldest, error) != CM_OK)
+    if (read_real(handle, counted[quota].oldest, who, since(quota), &oldest, error) != CM_OK)
       return error->status;
     time_t when = (time_t)ceil(fmax(oldest, since(quota)) + counted[quota].window);
     struct tm parts;
     if (gmtime_r(&when, &parts) == NULL || strftime(frees, sizeof frees, "it frees bit by bit from %Y-%m-%dT%H:%M:%SZ on", &parts) == 0)
       (void)snprintf(frees, sizeof frees, "it frees with time");
   }
-  cm_fail(error, CM_QUOTA_USED, "%s \"%s\" has used %.10g of the quota %s = %.10g%s%.0f%s; %s", group ? "group" : "user", name,
-          use, names[quota], most, more > 0 ? ", and this takes " : " (", more > 0 ? ceil(more) : 100 * use / fmax(most, 1),
-          more > 0 ? "" : " %)", counted[quota].frees != NULL ? counted[quota].frees : frees);
-  cm_error_figure(error, "use", (uint64_t)use);
-  cm_error_figure(error, "quota", (uint64_t)most);
+  cm_fail(error, CM_QUOTA_USED, "%s \"%s\" has used %.10g of the quota %s = %.10g%s%.0f%s; %s", who.group ? "group" : "user",
+          who.name, b.use, names[quota], b.most, b.more > 0 ? ", and this takes " : " (",
+          b.more > 0 ? ceil(b.more) : 100 * b.use / fmax(b.most, 1), b.more > 0 ? "" : " %)",
+          counted[quota].frees != NULL ? counted[quota].frees : frees);
+  cm_error_figure(error, "use", (uint64_t)b.use);
+  cm_error_figure(error, "quota", (uint64_t)b.most);
   return CM_QUOTA_USED;
 }
 
-static cm_status check_one(sqlite3 *handle, const char *name, bool group, cm_quota quota, double more, cm_error *error)
+static cm_status check_one(sqlite3 *handle, holder who, cm_quota quota, double more, cm_error *error)
 {
-  double most, use;
-  if (limit_of(handle, name, group, quota, &most, error) != CM_OK)
+  balance b = {.more = more};
+  if (limit_of(handle, who, quota, &b.most, error) != CM_OK)
     return error->status;
-  if (most < 0)
+  if (b.most < 0)
     return CM_OK;
-  if (use_of(handle, name, group, quota, &use, error) != CM_OK)
+  if (use_of(handle, who, quota, &b.use, error) != CM_OK)
     return error->status;
-  return use + more > most || (more <= 0 && use >= most) ? refuse(handle, name, group, quota, use, more, most, error) : CM_OK;
+  return b.use + more > b.most || (more <= 0 && b.use >= b.most) ? refuse(handle, who, quota, b, error) : CM_OK;
 }
 
 cm_status cm_quota_check_in(sqlite3 *handle, const char *user, cm_quota quota, double more, cm_error *error)
@@ -132,9 +144,9 @@ cm_status cm_quota_check_in(sqlite3 *handle, const char *user, cm_quota quota, d
     return error->status;
   if (some == 0)
     return CM_OK;
-  if (check_one(handle, user, false, quota, more, error) != CM_OK || group_of(handle, user, group, error) != CM_OK)
+  if (check_one(handle, (holder){user, false}, quota, more, error) != CM_OK || group_of(handle, user, group, error) != CM_OK)
     return error->status;
-  return group[0] != '\0' ? check_one(handle, group, true, quota, more, error) : CM_OK;
+  return group[0] != '\0' ? check_one(handle, (holder){group, true}, quota, more, error) : CM_OK;
 }
 
 cm_status cm_quota_holds_in(sqlite3 *handle, const char *user, bool *holds, cm_error *error)
@@ -216,11 +228,11 @@ static cm_status read_use(sqlite3 *handle, void *context, cm_error *error)
   for (int i = 0; i < CM_QUOTAS; i++) {
     u->use.group_use[i] = 0;
     u->use.group_max[i] = -1;
-    if (use_of(handle, u->user, false, (cm_quota)i, &u->use.use[i], error) != CM_OK ||
-        limit_of(handle, u->user, false, (cm_quota)i, &u->use.most[i], error) != CM_OK)
+    if (use_of(handle, (holder){u->user, false}, (cm_quota)i, &u->use.use[i], error) != CM_OK ||
+        limit_of(handle, (holder){u->user, false}, (cm_quota)i, &u->use.most[i], error) != CM_OK)
       return error->status;
-    if (group[0] != '\0' && (use_of(handle, group, true, (cm_quota)i, &u->use.group_use[i], error) != CM_OK ||
-                             limit_of(handle, group, true, (cm_quota)i, &u->use.group_max[i], error) != CM_OK))
+    if (group[0] != '\0' && (use_of(handle, (holder){group, true}, (cm_quota)i, &u->use.group_use[i], error) != CM_OK ||
+                             limit_of(handle, (holder){group, true}, (cm_quota)i, &u->use.group_max[i], error) != CM_OK))
       return error->status;
   }
   return CM_OK;

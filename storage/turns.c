@@ -55,18 +55,23 @@ static cm_status oldest(sqlite3 *handle, const cm_turn *turn, int64_t *sequence,
                        (int64_t)turn->lane, (int64_t)turn->priority);
 }
 
+/* A turn that might come next, and what its user has used. */
+typedef struct contender {
+  cm_turn turn;
+  int64_t used;
+} contender;
+
 /* Whether the user of `x` has used less for his share than that of `y`; among equals, the one whose name comes first; of one
  * user's lanes, the one whose oldest job is older. */
-static cm_status comes_first(sqlite3 *handle, const cm_turn *x, int64_t used, const cm_turn *y, int64_t used_by_y, bool *first,
-                             cm_error *error)
+static cm_status comes_first(sqlite3 *handle, const contender *x, const contender *y, bool *first, cm_error *error)
 {
   int64_t mine, other;
-  const int names = strcmp(x->user, y->user);
+  const int names = strcmp(x->turn.user, y->turn.user);
   if (names != 0) {
-    *first = used != used_by_y ? used < used_by_y : names < 0;
+    *first = x->used != y->used ? x->used < y->used : names < 0;
     return CM_OK;
   }
-  if (oldest(handle, x, &mine, error) != CM_OK || oldest(handle, y, &other, error) != CM_OK)
+  if (oldest(handle, &x->turn, &mine, error) != CM_OK || oldest(handle, &y->turn, &other, error) != CM_OK)
     return error->status;
   *first = mine < other;
   return CM_OK;
@@ -78,8 +83,7 @@ cm_status cm_queue_turn(sqlite3 *handle, cm_claim claim, bool *any, cm_turn *tur
   const double now = cm_store_time();
   double half_life;
   bool row = true, found = false, limited = false;
-  cm_turn best = {0};
-  int64_t used = 0;
+  contender best = {0};
   if (cm_usage_half_life_in(handle, &half_life, error) != CM_OK || cm_queue_any_held(handle, &limited, error) != CM_OK)
     return error->status;
   cm_status status = cm_sql_prepare(handle, &statement, error,
@@ -95,7 +99,7 @@ cm_status cm_queue_turn(sqlite3 *handle, cm_claim claim, bool *any, cm_turn *tur
     bool first = true;
     if (claim == CM_CLAIM_SHORT && next.lane != CM_LANE_OF_SHORT)
       continue;
-    if (found && next.priority < best.priority)
+    if (found && next.priority < best.turn.priority)
       break;
     const char *name = (const char *)sqlite3_column_text(statement, 2);
     status = name != NULL ? cm_queue_person_read(handle, name, now, half_life, &who, error) : cm_fail(error, CM_NO_MEMORY, "out of memory while reading the queue");
@@ -104,18 +108,18 @@ cm_status cm_queue_turn(sqlite3 *handle, cm_claim claim, bool *any, cm_turn *tur
     if (status != CM_OK || who.held)
       continue;
     memcpy(next.user, who.name, sizeof next.user);
+    const contender now_on = {next, who.used};
     if (found)
-      status = comes_first(handle, &next, who.used, &best, used, &first, error);
+      status = comes_first(handle, &now_on, &best, &first, error);
     if (status == CM_OK && first) {
-      best = next;
-      used = who.used;
+      best = now_on;
       found = true;
     }
   }
   status = cm_sql_end(statement, status, error);
   if (status == CM_OK) {
     *any = found;
-    *turn = best;
+    *turn = best.turn;
   }
   return status;
 }

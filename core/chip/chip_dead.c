@@ -24,19 +24,18 @@ static cm_status gather(const uint8_t *map, size_t size, uint32_t **list, uint32
   return CM_OK;
 }
 
-/* Marks the cores of a list of rectangles, given in blocks of cores. */
-static cm_status mark_dead(const json_t *list, const char *where, const cm_chip *chip, uint32_t block_x, uint32_t block_y,
-                           uint8_t *map, cm_error *error)
+/* Marks the cores of a list of rectangles of blocks of cores. */
+static cm_status mark_dead(const cm_rectangles *from, const cm_chip *chip, uint8_t *map, cm_error *error)
 {
-  uint32_t width = chip->width / block_x, height = chip->height / block_y;
+  uint32_t block_x = chip->width / from->width, block_y = chip->height / from->height;
   uint64_t named = 0;
-  for (size_t i = 0; i < json_array_size(list); i++) {
+  for (size_t i = 0; i < json_array_size(from->list); i++) {
     cm_rectangle r;
-    if (cm_rectangle_read(json_array_get(list, i), where, i, width, height, CM_BAD_CHIP, &r, error) != CM_OK)
+    if (cm_rectangle_read(from, i, &r, error) != CM_OK)
       return error->status;
     named += (uint64_t)(r.x1 - r.x0 + 1) * (r.y1 - r.y0 + 1);
-    if (named > cm_named_cores_max(width, height))
-      return cm_chip_bad(error, where, "the rectangles repeat the chip's cores too often");
+    if (named > cm_named_cores_max(from->width, from->height))
+      return cm_chip_bad(error, from->where, "the rectangles repeat the chip's cores too often");
     for (uint32_t y = r.y0 * block_y; y < (r.y1 + 1) * block_y; y++)
       memset(map + (size_t)y * chip->width + (size_t)r.x0 * block_x, 1, (size_t)(r.x1 - r.x0 + 1) * block_x);
   }
@@ -54,9 +53,11 @@ cm_status cm_dead_cores_read(const json_t *root, cm_chip *chip, cm_error *error)
   size_t cores = json_array_size(list) + json_array_size(routers) == 0 ? 0 : cm_chip_cores(chip);
   if (CM_NEW(NULL, map, cores, error) != CM_OK)
     return error->status;
-  cm_status status = mark_dead(list, "/dead_cores", chip, 1, 1, map, error);
+  const cm_rectangles cores_named = {list, "/dead_cores", chip->width, chip->height, CM_BAD_CHIP};
+  const cm_rectangles routers_named = {routers, "/dead_routers", cm_chip_routers_x(chip), cm_chip_routers_y(chip), CM_BAD_CHIP};
+  cm_status status = mark_dead(&cores_named, chip, map, error);
   if (status == CM_OK)
-    status = mark_dead(routers, "/dead_routers", chip, chip->router_x, chip->router_y, map, error);
+    status = mark_dead(&routers_named, chip, map, error);
   if (status == CM_OK)
     status = gather(map, cores, &chip->dead_cores, &chip->dead_core_count, error);
   cm_free(map);

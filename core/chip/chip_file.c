@@ -264,9 +264,9 @@ static cm_status read_chip(const json_t *root, cm_chip *chip, cm_error *error)
 
 cm_status cm_chip_parse(const char *json, size_t size, cm_chip **chip, cm_error *error)
 {
+  static const cm_document kind = {"chip description", CM_CHIP_FILE_BYTES_MAX, CM_BAD_CHIP};
   json_t *root;
-  cm_status status =
-      cm_json_load(json, size, CM_CHIP_FILE_BYTES_MAX, "chip description", CM_BAD_CHIP, &root, error);
+  cm_status status = cm_json_load(json, size, &kind, &root, error);
   if (status != CM_OK)
     return status;
   cm_chip *fresh;

@@ -111,9 +111,10 @@ static cm_status read_cores(const json_t *list, const char *where, cm_chip *chip
   (void)snprintf(place, sizeof place, "%s/cores", where);
   if (!json_is_array(list) || json_array_size(list) == 0)
     return cm_chip_bad(error, place, "expected a list of cores [x,y] and rectangles [x0,y0,x1,y1]");
+  const cm_rectangles from = {list, place, chip->width, chip->height, CM_BAD_CHIP};
   for (size_t i = 0; i < json_array_size(list); i++) {
     cm_rectangle r;
-    if (cm_rectangle_read(json_array_get(list, i), place, i, chip->width, chip->height, CM_BAD_CHIP, &r, error) != CM_OK)
+    if (cm_rectangle_read(&from, i, &r, error) != CM_OK)
       return error->status;
     named += (uint64_t)(r.x1 - r.x0 + 1) * (r.y1 - r.y0 + 1);
     if (named > cm_named_cores_max(chip->width, chip->height))

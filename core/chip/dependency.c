@@ -62,20 +62,27 @@ static uint32_t beyond(const cm_dependencies *g, uint32_t link)
 
 enum { UNSEEN, OPEN, DONE };
 
-/* Depth first from one link, all arrays from the first noted link on; the way under way stands in path [*depth]. True when it closed a cycle. */
-static bool descend(const cm_dependencies *g, uint32_t from, uint8_t *state, uint8_t *turn, uint32_t *path,
-                    size_t *depth, uint32_t *closing)
+/* A search, all arrays from the first noted link on. */
+typedef struct search {
+  uint8_t *state, *turn;
+  uint32_t *path; /* [depth] the way under way */
+  size_t depth;
+} search;
+
+/* Depth first from one link. True when the way closed a cycle, at *closing. */
+static bool descend(const cm_dependencies *g, uint32_t from, search *s, uint32_t *closing)
 {
-  path[(*depth)++] = from;
+  uint8_t *state = s->state;
+  s->path[s->depth++] = from;
   state[from - g->low] = OPEN;
-  while (*depth > 0) {
-    uint32_t link = path[*depth - 1];
-    uint8_t *way = &turn[link - g->low];
+  while (s->depth > 0) {
+    uint32_t link = s->path[s->depth - 1];
+    uint8_t *way = &s->turn[link - g->low];
     while (*way < CM_DIRECTIONS && !(g->next[link] >> *way & 1))
       ++*way;
     if (*way == CM_DIRECTIONS) {
       state[link - g->low] = DONE;
-      --*depth;
+      s->depth--;
       continue;
     }
     uint32_t next = beyond(g, link) * CM_DIRECTIONS + (*way)++;
@@ -87,7 +94,7 @@ static bool descend(const cm_dependencies *g, uint32_t from, uint8_t *state, uin
     }
     if (state[next - g->low] == UNSEEN) {
       state[next - g->low] = OPEN;
-      path[(*depth)++] = next;
+      s->path[s->depth++] = next;
     }
   }
   return false;
@@ -96,30 +103,29 @@ static bool descend(const cm_dependencies *g, uint32_t from, uint8_t *state, uin
 cm_status cm_dependencies_cycle(const cm_dependencies *graph, cm_memory *memory, uint32_t **cycle, size_t *length,
                                 cm_error *error)
 {
-  size_t links = graph->high > graph->low ? graph->high - graph->low : 0, depth = 0, found = 0;
-  uint8_t *state = NULL, *turn = NULL;
-  uint32_t *path = NULL, *list = NULL, closing;
+  size_t links = graph->high > graph->low ? graph->high - graph->low : 0, found = 0;
+  search s = {0};
+  uint32_t *list = NULL, closing;
   cm_status status = cm_book_reserved(graph->next, links + links / CM_DIRECTIONS, error);
   if (status != CM_OK)
     return status;
-  if (CM_NEW(memory, state, links, error) != CM_OK || CM_NEW(memory, turn, links, error) != CM_OK ||
-      CM_NEW(memory, path, links, error) != CM_OK)
+  if (CM_NEW(memory, s.state, links, error) != CM_OK || CM_NEW(memory, s.turn, links, error) != CM_OK ||
+      CM_NEW(memory, s.path, links, error) != CM_OK)
     status = error->status;
   for (uint32_t link = graph->low; status == CM_OK && link < graph->high && found == 0; link++) {
-    if (state[link - graph->low] != UNSEEN || graph->next[link] == 0 ||
-        !descend(graph, link, state, turn, path, &depth, &closing))
+    if (s.state[link - graph->low] != UNSEEN || graph->next[link] == 0 || !descend(graph, link, &s, &closing))
       continue;
-    size_t first = depth - 1;
-    while (path[first] != closing)
+    size_t first = s.depth - 1;
+    while (s.path[first] != closing)
       first--;
-    found = depth - first;
+    found = s.depth - first;
     status = CM_NEW(memory, list, found, error);
     for (size_t i = 0; status == CM_OK && i < found; i++)
-      list[i] = path[first + i];
+      list[i] = s.path[first + i];
   }
-  cm_free(state);
-  cm_free(turn);
-  cm_free(path);
+  cm_free(s.state);
+  cm_free(s.turn);
+  cm_free(s.path);
   if (status != CM_OK)
     return status;
   *cycle = list;

@@ -7,10 +7,9 @@
 
 /* Every maximal free rectangle ends in some row, of equal rows in the last; a stack of rising columns meets them all in one
  * pass. */
-cm_status cm_tallest_rectangles(const uint8_t *usable, uint32_t width, uint32_t height, cm_memory *memory,
-                                uint32_t *tallest, uint64_t *largest, cm_error *error)
+cm_status cm_tallest_rectangles(cm_core_map of, cm_memory *memory, uint32_t *tallest, uint64_t *largest, cm_error *error)
 {
-  uint32_t *column, *start, *rise;
+  uint32_t *column, *start, *rise, width = of.width;
   cm_status status = CM_OK;
   *largest = 0;
   column = start = rise = NULL;
@@ -18,10 +17,10 @@ cm_status cm_tallest_rectangles(const uint8_t *usable, uint32_t width, uint32_t 
       CM_NEW(memory, start, (size_t)width + 1, error) != CM_OK ||
       CM_NEW(memory, rise, (size_t)width + 1, error) != CM_OK)
     status = error->status;
-  for (uint32_t y = 0, equal = 1; status == CM_OK && y < height; y++) {
-    const uint8_t *row = usable + (size_t)y * width;
+  for (uint32_t y = 0, equal = 1; status == CM_OK && y < of.height; y++) {
+    const uint8_t *row = of.usable + (size_t)y * width;
     uint32_t depth = 0;
-    if (y + 1 < height && memcmp(row, row + width, width) == 0) {
+    if (y + 1 < of.height && memcmp(row, row + width, width) == 0) {
       equal++;
       continue;
     }
@@ -164,8 +163,8 @@ cm_status cm_fragmentation_of(const cm_occupancy *occupancy, cm_fragmentation *f
   }
   status = CM_NEW(NULL, tallest, (size_t)occupancy->width + 2, error);
   if (status == CM_OK)
-    status =
-        cm_tallest_rectangles(usable, occupancy->width, occupancy->height, NULL, tallest, &f.largest_rectangle, error);
+    status = cm_tallest_rectangles((cm_core_map){usable, occupancy->width, occupancy->height}, NULL, tallest,
+                                   &f.largest_rectangle, error);
   if (status == CM_OK)
     status = count_pieces(usable, occupancy->width, occupancy->height, NULL, &f, error);
   cm_free(usable);

@@ -17,12 +17,12 @@ cm_status cm_json_fail(cm_error *error, cm_status status, const char *where, con
   return cm_fail_at(error, "%s", where);
 }
 
-cm_status cm_json_load(const char *text, size_t size, size_t size_max, const char *what, cm_status status,
-                       json_t **object, cm_error *error)
+cm_status cm_json_load(const char *text, size_t size, const cm_document *kind, json_t **object, cm_error *error)
 {
-  if (size > size_max) {
-    cm_fail(error, CM_TOO_LARGE, "the %s has %zu bytes; at most %zu are accepted", what, size, size_max);
-    cm_error_figure(error, "maximum", size_max);
+  const char *what = kind->name;
+  if (size > kind->size_max) {
+    cm_fail(error, CM_TOO_LARGE, "the %s has %zu bytes; at most %zu are accepted", what, size, kind->size_max);
+    cm_error_figure(error, "maximum", kind->size_max);
     return CM_TOO_LARGE;
   }
   json_error_t trouble;
@@ -31,13 +31,13 @@ cm_status cm_json_load(const char *text, size_t size, size_t size_max, const cha
   if (root == NULL) {
     if (cm_json_whole(refusals, what, error) != CM_OK)
       return error->status;
-    cm_fail(error, status, "the %s is not valid JSON: line %d, column %d: %s", what, trouble.line,
-            trouble.column, trouble.text);
+    cm_fail(error, kind->status, "the %s is not valid JSON: line %d, column %d: %s", what, trouble.line, trouble.column,
+            trouble.text);
     return cm_fail_at(error, "line %d, column %d", trouble.line, trouble.column);
   }
   if (!json_is_object(root)) {
     json_decref(root);
-    return cm_fail(error, status, "the %s must be one JSON object", what);
+    return cm_fail(error, kind->status, "the %s must be one JSON object", what);
   }
   *object = root;
   return CM_OK;
@@ -82,18 +82,19 @@ cm_status cm_json_known_fields(const json_t *object, const char *where, const ch
   return CM_OK;
 }
 
-cm_status cm_rectangle_read(const json_t *item, const char *where, size_t index, uint32_t width,
-                            uint32_t height, cm_status status, cm_rectangle *rectangle, cm_error *error)
+cm_status cm_rectangle_read(const cm_rectangles *from, size_t index, cm_rectangle *rectangle, cm_error *error)
 {
+  const json_t *item = json_array_get(from->list, index);
+  const cm_status status = from->status;
   char place[80];
-  (void)snprintf(place, sizeof place, "%s/%zu", where, index);
+  (void)snprintf(place, sizeof place, "%s/%zu", from->where, index);
   size_t count = json_is_array(item) ? json_array_size(item) : 0;
   if (count != 2 && count != 4)
     return cm_json_fail(error, status, place, "expected a core [x,y] or a rectangle [x0,y0,x1,y1]");
   json_int_t value[4];
   for (size_t i = 0; i < count; i++) {
     const json_t *number = json_array_get(item, i);
-    uint32_t bound = i % 2 == 0 ? width : height;
+    uint32_t bound = i % 2 == 0 ? from->width : from->height;
     if (!json_is_integer(number))
       return cm_json_fail(error, status, place, "coordinates must be whole numbers");
     value[i] = json_integer_value(number);

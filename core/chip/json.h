@@ -11,9 +11,15 @@ typedef struct cm_rectangle {
   uint32_t x0, y0, x1, y1;
 } cm_rectangle;
 
-/* Reads [x,y] or [x0,y0,x1,y1] at JSON pointer `where`/`index`; `status` is the code of a refusal. */
-cm_status cm_rectangle_read(const json_t *item, const char *where, size_t index, uint32_t width,
-                            uint32_t height, cm_status status, cm_rectangle *rectangle, cm_error *error);
+/* A list of them in a document. */
+typedef struct cm_rectangles {
+  const json_t *list;     /* of [x,y] and [x0,y0,x1,y1] */
+  const char *where;      /* its JSON pointer */
+  uint32_t width, height; /* all lie inside */
+  cm_status status;       /* the code of a refusal */
+} cm_rectangles;
+
+cm_status cm_rectangle_read(const cm_rectangles *from, size_t index, cm_rectangle *rectangle, cm_error *error);
 
 /* Refuses fields of `object` (at pointer `where`) that are not among the NULL-terminated `names`. */
 cm_status cm_json_known_fields(const json_t *object, const char *where, const char *const *names,
@@ -23,9 +29,15 @@ cm_status cm_json_known_fields(const json_t *object, const char *where, const ch
 cm_status cm_json_fail(cm_error *error, cm_status status, const char *where, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* What a document is called, how long it may be, and the code of a refusal. */
+typedef struct cm_document {
+  const char *name;
+  size_t size_max;
+  cm_status status;
+} cm_document;
+
 /* Parses text to an object; the place of a syntax error is its line and column. */
-cm_status cm_json_load(const char *text, size_t size, size_t size_max, const char *what, cm_status status,
-                       json_t **object, cm_error *error);
+cm_status cm_json_load(const char *text, size_t size, const cm_document *kind, json_t **object, cm_error *error);
 
 /* How many cores a list of rectangles may name: overlaps are fine, endless repetition is not. */
 static inline uint64_t cm_named_cores_max(uint32_t width, uint32_t height)

@@ -192,10 +192,10 @@ static cm_status apply_list(change *c, const json_t *list, const char *where, ac
   if (!json_is_array(list))
     return cm_json_fail(error, CM_BAD_OCCUPANCY, where, "%s: expected a list of cores and rectangles", where);
   uint32_t width = c->chip->width, height = c->chip->height;
+  const cm_rectangles from = {list, where, width, height, CM_BAD_OCCUPANCY};
   for (size_t i = 0; i < json_array_size(list); i++) {
     cm_rectangle r;
-    cm_status status =
-        cm_rectangle_read(json_array_get(list, i), where, i, width, height, CM_BAD_OCCUPANCY, &r, error);
+    cm_status status = cm_rectangle_read(&from, i, &r, error);
     if (status != CM_OK)
       return status;
     c->named += (uint64_t)(r.x1 - r.x0 + 1) * (r.y1 - r.y0 + 1);
@@ -330,9 +330,9 @@ static cm_status read_state(change *c, const json_t *root, cm_error *error)
 cm_status cm_occupancy_parse(const cm_chip *chip, const char *json, size_t size, cm_occupancy **occupancy,
                              cm_error *error)
 {
+  static const cm_document kind = {"occupancy", OCCUPANCY_BYTES_MAX, CM_BAD_OCCUPANCY};
   json_t *root;
-  cm_status status =
-      cm_json_load(json, size, OCCUPANCY_BYTES_MAX, "occupancy", CM_BAD_OCCUPANCY, &root, error);
+  cm_status status = cm_json_load(json, size, &kind, &root, error);
   if (status != CM_OK)
     return status;
   cm_occupancy *fresh = NULL;

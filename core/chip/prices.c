@@ -12,14 +12,20 @@ enum { RING_MAX = 4096 };
  * other then cost exactly the same, and the first place is taken. */
 enum { PRICE_BITS = 16 };
 
-static cm_status axis_new(cm_price_axis *a, uint32_t length, uint32_t die, bool ring, double inside, double between,
-                          cm_memory *memory, cm_error *error)
+/* Routers of an axis, and what a hop costs inside a die and between two. */
+typedef struct axis {
+  uint32_t length, die;
+  bool ring;
+  double inside, between;
+} axis;
+
+static cm_status axis_new(axis of, cm_memory *memory, cm_price_axis *a, cm_error *error)
 {
-  *a = (cm_price_axis){.length = length, .ring = ring && length > 2 && length <= RING_MAX};
-  if (CM_NEW(memory, a->at, (size_t)length + 1, error) != CM_OK)
+  *a = (cm_price_axis){.length = of.length, .ring = of.ring && of.length > 2 && of.length <= RING_MAX};
+  if (CM_NEW(memory, a->at, (size_t)of.length + 1, error) != CM_OK)
     return error->status;
-  for (uint32_t i = 0; i < length; i++)
-    a->at[i + 1] = a->at[i] + ((i + 1) % die == 0 && length > die ? between : inside);
+  for (uint32_t i = 0; i < of.length; i++)
+    a->at[i + 1] = a->at[i] + ((i + 1) % of.die == 0 && of.length > of.die ? of.between : of.inside);
   return CM_OK;
 }
 
@@ -33,12 +39,12 @@ cm_status cm_price_axes_new(const cm_chip *chip, cm_price_axis *x, cm_price_axis
   (void)frexp(dearest, &exponent);
   double scale = ldexp(1, PRICE_BITS - exponent), between = rint((router + e->die_to_die) * scale);
   *unit = scale;
-  cm_status status = axis_new(x, cm_chip_routers_x(chip), chip->die_width / chip->router_x, chip->torus_x,
-                              rint((router + e->east_west) * scale), between, memory, error);
-  if (status == CM_OK)
-    status = axis_new(y, cm_chip_routers_y(chip), chip->die_height / chip->router_y, chip->torus_y,
-                      rint((router + e->north_south) * scale), between, memory, error);
-  return status;
+  const axis across = {cm_chip_routers_x(chip), chip->die_width / chip->router_x, chip->torus_x,
+                       rint((router + e->east_west) * scale), between};
+  const axis down = {cm_chip_routers_y(chip), chip->die_height / chip->router_y, chip->torus_y,
+                     rint((router + e->north_south) * scale), between};
+  cm_status status = axis_new(across, memory, x, error);
+  return status == CM_OK ? axis_new(down, memory, y, error) : status;
 }
 
 double cm_dead_link_penalty(const cm_chip *chip, uint32_t x, uint32_t y, double mean_hop)

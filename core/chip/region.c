@@ -92,7 +92,7 @@ static cm_status no_room(const search *s, cm_memory *memory, cm_error *error)
   uint64_t largest = 0;
   if (CM_NEW(memory, tallest, (size_t)s->width + 2, error) != CM_OK)
     return error->status;
-  cm_status status = cm_tallest_rectangles(s->usable, s->width, s->height, memory, tallest, &largest, error);
+  cm_status status = cm_tallest_rectangles((cm_core_map){s->usable, s->width, s->height}, memory, tallest, &largest, error);
   cm_free(tallest);
   if (status != CM_OK)
     return status;

@@ -147,7 +147,7 @@ static cm_status find_rectangle(search *s, cm_run *run, place *best, cm_error *e
     return status;
   if (CM_NEW(run->memory, tallest, (size_t)s->width + 2, error) != CM_OK)
     return error->status;
-  status = cm_tallest_rectangles(s->usable, s->width, s->height, run->memory, tallest, &largest, error);
+  status = cm_tallest_rectangles((cm_core_map){s->usable, s->width, s->height}, run->memory, tallest, &largest, error);
   bool some = status == CM_OK && best_shape(s, tallest, &shape);
   cm_free(tallest);
   return some ? settle(s, shape.width * shape.height, shape, best, error) : status;

@@ -77,8 +77,7 @@ static double span(const axis *a, uint32_t at, uint32_t reach, uint32_t *from, u
 
 /* Ranks the cores around a router, those at most `reach` columns and rows away, in s->order; *beyond is what others
  * cost at least. */
-static cm_status rank_near(search *s, uint32_t x, uint32_t y, uint32_t reach, uint64_t *found, double *beyond,
-                           cm_error *error)
+static cm_status rank_near(search *s, uint32_t x, uint32_t y, uint32_t reach, double *beyond, cm_error *error)
 {
   const cm_chip *chip = s->chip;
   uint32_t x0, y0, columns, rows;
@@ -99,7 +98,7 @@ static cm_status rank_near(search *s, uint32_t x, uint32_t y, uint32_t reach, ui
           s->order[here++] = (ranked){key + cm_set_penalty(s, at_x, at_y), c};
     }
   }
-  *found = here;
+  s->ordered = here;
   return CM_OK;
 }
 
@@ -109,12 +108,11 @@ static cm_status ball(search *s, uint32_t x, uint32_t y, double *cost, cm_error 
   double sum = 0, beyond, farthest = INFINITY;
   s->work += s->sites;
   for (uint32_t reach = (uint32_t)sqrt((double)s->count) + 1; farthest == INFINITY; reach *= 2) {
-    uint64_t found = 0;
-    if (rank_near(s, x, y, reach, &found, &beyond, error) != CM_OK)
+    if (rank_near(s, x, y, reach, &beyond, error) != CM_OK)
       return error->status;
-    if (found < s->count)
+    if (s->ordered < s->count)
       continue;
-    select_first(s->order, (uint32_t)found, s->count);
+    select_first(s->order, (uint32_t)s->ordered, s->count);
     farthest = sum = 0;
     for (uint32_t i = 0; i < s->count; i++) {
       sum += s->order[i].key;

@@ -22,9 +22,14 @@ typedef struct cm_core_sets {
 cm_status cm_region_search(const cm_chip *chip, const uint8_t *usable, uint32_t count, const uint32_t *start, cm_run *run,
                            cm_core_sets *sets, cm_error *error);
 
+/* Which cores of a chip may be used. */
+typedef struct cm_core_map {
+  const uint8_t *usable; /* [width * height] */
+  uint32_t width, height;
+} cm_core_map;
+
 /* tallest [width + 2]: at index w the height of the tallest all-usable rectangle at least w wide; *largest: cores of
  * the largest. O(cores). */
-cm_status cm_tallest_rectangles(const uint8_t *usable, uint32_t width, uint32_t height, cm_memory *memory,
-                                uint32_t *tallest, uint64_t *largest, cm_error *error);
+cm_status cm_tallest_rectangles(cm_core_map of, cm_memory *memory, uint32_t *tallest, uint64_t *largest, cm_error *error);
 
 #endif

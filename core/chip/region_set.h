@@ -18,7 +18,7 @@ typedef struct cm_set_search {
   double hop;             /* a mean one */
   uint32_t sites, count;  /* usable cores, cores wanted */
   cm_ranked_core *order;          /* those ranked, of which the `count` nearest come first */
-  uint64_t order_capacity;
+  uint64_t ordered, order_capacity;
   uint8_t *in;            /* [cores] members of the set under way */
   uint32_t *member;       /* [count] them, ascending */
   double *by_x, *by_y;    /* [length] what a router's column, row costs the set */

@@ -102,52 +102,57 @@ static bool is_dead(const cm_chip *chip, uint32_t core)
   return false;
 }
 
+/* Cores of a device's units, and how many there is room for. */
+typedef struct unit_cores {
+  uint32_t *core, most, count;
+} unit_cores;
+
 /* The cores that a device names, up to as many as it may have units. */
-static cm_status list_cores(const json_t *list, const char *where, const cm_chip *chip, uint32_t *core, uint32_t most,
-                            uint32_t *count, cm_error *error)
+static cm_status list_cores(const cm_rectangles *from, const cm_chip *chip, unit_cores *of, cm_error *error)
 {
-  for (size_t i = 0; i < json_array_size(list); i++) {
+  const char *where = from->where;
+  for (size_t i = 0; i < json_array_size(from->list); i++) {
     cm_rectangle r;
-    if (cm_rectangle_read(json_array_get(list, i), where, i, chip->width, chip->height, CM_BAD_CHIP, &r, error) != CM_OK)
+    if (cm_rectangle_read(from, i, &r, error) != CM_OK)
       return error->status;
     for (uint32_t y = r.y0; y <= r.y1; y++)
       for (uint32_t x = r.x0; x <= r.x1; x++) {
         if (is_dead(chip, y * chip->width + x))
           return cm_json_fail(error, CM_BAD_CHIP, where, "%s: core (%u, %u) is dead", where, x, y);
-        if (*count == most)
-          return cm_json_fail(error, CM_BAD_CHIP, where, "%s: more than %u cores, which is as many units as there can be",
-                              where, most);
-        core[(*count)++] = y * chip->width + x;
+        if (of->count == of->most)
+          return cm_json_fail(error, CM_BAD_CHIP, where, "%s: more than %u cores, which is as many units as there can be", where,
+                              of->most);
+        of->core[of->count++] = y * chip->width + x;
       }
   }
   return CM_OK;
 }
 
 /* Its units lie on its cores one by one, as many on each. */
-static cm_status read_cores(const json_t *object, const char *group, const cm_chip *chip, cm_device *device, uint32_t *core,
-                            uint32_t most, cm_error *error)
+static cm_status read_cores(const json_t *object, const char *group, const cm_chip *chip, cm_device *device, unit_cores of,
+                            cm_error *error)
 {
   const json_t *list = json_object_get(object, "cores");
   char where[2 * WHERE];
-  uint32_t count = 0;
   (void)snprintf(where, sizeof where, "%s/cores", group);
+  const cm_rectangles from = {list, where, chip->width, chip->height, CM_BAD_CHIP};
   if (list == NULL && cm_chip_cores(chip) == 1)
-    core[count++] = 0;
+    of.core[of.count++] = 0;
   else if (!json_is_array(list) || json_array_size(list) == 0)
     return bad(error, where, "expected the cores that its units lie on, a list of [x, y] or [x0, y0, x1, y1], such as "
                              "[[0, 0, 3, 0]] for four in a row");
-  else if (list_cores(list, where, chip, core, most, &count, error) != CM_OK)
+  else if (list_cores(&from, chip, &of, error) != CM_OK)
     return error->status;
-  device->units = count;
+  device->units = of.count;
   if (read_count(object, group, "units", &device->units, error) != CM_OK)
     return error->status;
-  if (device->units > most)
-    return cm_json_fail(error, CM_BAD_CHIP, group, "%s: there is room for %u more units, not %u", group, most, device->units);
-  if (device->units % count != 0)
+  if (device->units > of.most)
+    return cm_json_fail(error, CM_BAD_CHIP, group, "%s: there is room for %u more units, not %u", group, of.most, device->units);
+  if (device->units % of.count != 0)
     return cm_json_fail(error, CM_BAD_CHIP, where, "%s: %u units do not lie evenly on %u cores: name as many cores as units, "
-                        "or a number that divides them", where, device->units, count);
-  for (uint32_t u = device->units, each = device->units / count; u-- > 0;)
-    core[u] = core[u / each];
+                        "or a number that divides them", where, device->units, of.count);
+  for (uint32_t u = device->units, each = device->units / of.count; u-- > 0;)
+    of.core[u] = of.core[u / each];
   return CM_OK;
 }
 
@@ -185,7 +190,8 @@ static cm_status read_device(const json_t *object, const cm_chip *chip, cm_targe
   device->moves = rates == NULL;
   if (cm_json_known_fields(object, where, device->moves ? data_fields : fields, CM_BAD_CHIP, error) != CM_OK ||
       read_name(object, where, target, device, error) != CM_OK ||
-      read_cores(object, where, chip, device, target->core + units, CM_TARGET_LANES_MAX - units, error) != CM_OK ||
+      read_cores(object, where, chip, device, (unit_cores){target->core + units, CM_TARGET_LANES_MAX - units, 0}, error) !=
+        CM_OK ||
       (!device->moves && read_rates(rates, where, device, error) != CM_OK) ||
       (device->moves && read_count(object, where, "ports", &device->ports, error) != CM_OK) ||
       read_number(object, where, "bytes_per_ns", (range){.min = 1e-9, .max = RATE_MAX, .needed = device->moves},

@@ -158,12 +158,12 @@ static bool ends_along_x(shape s, uint32_t ax, uint32_t ay)
 }
 
 /* How far the targets of each quadrant lie decides where its shape steps. */
-static void choose_shapes(const cm_tracer *t, point from, const uint32_t *target, size_t count, unsigned shapes,
-                          shape shape_of[QUADRANTS])
+static void choose_shapes(const cm_tracer *t, const cm_ends *ends, unsigned shapes, shape shape_of[QUADRANTS])
 {
+  const point from = point_of(t, ends->source);
   uint32_t far_x[QUADRANTS] = {0}, far_y[QUADRANTS] = {0};
-  for (size_t i = 0; i < count; i++) {
-    point to = point_of(t, target[i]);
+  for (size_t i = 0; i < ends->count; i++) {
+    point to = point_of(t, ends->target[i]);
     unsigned q = (unsigned)(to.x < from.x) + 2 * (unsigned)(to.y < from.y);
     uint32_t ax = apart(to.x, from.x), ay = apart(to.y, from.y);
     far_x[q] = ax > far_x[q] ? ax : far_x[q];
@@ -322,14 +322,13 @@ static cm_status detour(cm_tracer *t, uint32_t target, bool *found, cm_error *er
 }
 
 /* A tree by searches alone, in the order of the targets or against it. */
-static cm_status search_tree(cm_tracer *t, uint32_t source, const uint32_t *target, size_t count, bool backwards,
-                             bool *found, uint32_t *lost, cm_error *error)
+static cm_status search_tree(cm_tracer *t, const cm_ends *ends, bool backwards, bool *found, uint32_t *lost, cm_error *error)
 {
   t->count = 0;
   *found = true;
-  cm_status status = grow(t, source, CM_NO_DIRECTION, 0, error);
-  for (size_t i = 0; i < count && status == CM_OK && *found; i++) {
-    *lost = target[backwards ? count - 1 - i : i];
+  cm_status status = grow(t, ends->source, CM_NO_DIRECTION, 0, error);
+  for (size_t i = 0; i < ends->count && status == CM_OK && *found; i++) {
+    *lost = ends->target[backwards ? ends->count - 1 - i : i];
     status = detour(t, *lost, found, error);
   }
   return status;
@@ -353,16 +352,17 @@ static cm_status no_route(const cm_tracer *t, uint32_t source, uint32_t lost, cm
                                                                   : "");
 }
 
-cm_status cm_trace(cm_tracer *tracer, uint32_t source, const uint32_t *target, size_t count, unsigned shapes,
-                   cm_tree *tree, uint32_t *lost, cm_error *error)
+cm_status cm_trace(cm_tracer *tracer, const cm_ends *ends, unsigned shapes, cm_tree *tree, uint32_t *lost, cm_error *error)
 {
   cm_tracer *t = tracer;
+  const uint32_t source = ends->source, *target = ends->target;
+  const size_t count = ends->count;
   point from = point_of(t, source);
   shape shape_of[QUADRANTS];
   bool found = true;
   t->count = 0;
   t->late_count = 0;
-  choose_shapes(t, from, target, count, shapes, shape_of);
+  choose_shapes(t, ends, shapes, shape_of);
   cm_status status = grow(t, source, CM_NO_DIRECTION, 0, error);
   for (size_t i = 0; i < count && status == CM_OK; i++)
     status = t->dead != NULL && blocked(t, from, shape_of, target[i]) ? put_late(t, target[i], error)
@@ -373,7 +373,7 @@ cm_status cm_trace(cm_tracer *tracer, uint32_t source, const uint32_t *target, s
     status = detour(t, missed, &found, error);
   }
   for (int backwards = 0; backwards < 2 && status == CM_OK && !found; backwards++)
-    status = search_tree(t, source, target, count, backwards, &found, &missed, error);
+    status = search_tree(t, ends, backwards, &found, &missed, error);
   if (status == CM_OK && !found) {
     *lost = missed;
     status = no_route(t, source, missed, error);

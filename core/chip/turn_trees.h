@@ -36,11 +36,10 @@ void cm_tracer_free(cm_tracer *tracer); /* NULL is allowed */
 /* The quadrants (bit 0: west, bit 1: north) in which the rule leaves the shape open: 0 under XY and YX, else 2. */
 unsigned cm_tracer_open_quadrants(const cm_tracer *tracer, unsigned quadrant[2]);
 
-/* The tree from a router to others (which may repeat and may be the source). `shapes` holds CM_SHAPE_BITS for each open
+/* The tree from a router to others. `shapes` holds CM_SHAPE_BITS for each open
  * quadrant, the first in the lowest bits. O(links of the tree + targets), and O(routers) more for a target behind a
  * dead link. CM_NO_ROUTE when the rule allows no way to some target, or none that joins the others in one tree; *lost
  * is then that router. */
-cm_status cm_trace(cm_tracer *tracer, uint32_t source, const uint32_t *target, size_t count, unsigned shapes,
-                   cm_tree *tree, uint32_t *lost, cm_error *error);
+cm_status cm_trace(cm_tracer *tracer, const cm_ends *ends, unsigned shapes, cm_tree *tree, uint32_t *lost, cm_error *error);
 
 #endif

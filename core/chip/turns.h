@@ -19,6 +19,13 @@ typedef enum cm_turn_rule {
   CM_TURN_RULES
 } cm_turn_rule;
 
+/* Routers that a tree is to join. */
+typedef struct cm_ends {
+  uint32_t source;
+  const uint32_t *target; /* [count] they may repeat, and may be the source */
+  size_t count;
+} cm_ends;
+
 /* "xy", "yx", "west-first", "north-last", "negative-first". */
 const char *cm_turn_rule_name(cm_turn_rule rule);
 

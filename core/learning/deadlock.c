@@ -18,7 +18,8 @@ static cm_status add_route(checker *c, uint32_t node, const uint32_t *target, ui
   uint32_t lost;
   for (uint32_t k = 0; k < count; k++)
     c->router[k] = cm_router_of(c->chip, c->core[target[k]]);
-  if (cm_trace(c->tracer, cm_router_of(c->chip, c->core[node]), c->router, count, 0, &tree, &lost, error) != CM_OK)
+  const cm_ends ends = {cm_router_of(c->chip, c->core[node]), c->router, count};
+  if (cm_trace(c->tracer, &ends, 0, &tree, &lost, error) != CM_OK)
     return error->status;
   cm_dependencies_add_tree(&c->channels, c->chip, &tree);
   c->report.routes++;

@@ -56,7 +56,8 @@ static cm_status count_links(cm_reward_state *s, uint32_t v, uint64_t *links, cm
   cm_tree tree;
   for (uint64_t i = m->first[v]; i < m->first[v + 1]; i++)
     s->router[count++] = cm_router_of(chip, s->site[s->at[m->target[i]]]);
-  if (cm_trace(s->tracer, cm_router_of(chip, s->site[s->at[v]]), s->router, count, 0, &tree, &lost, error) != CM_OK)
+  const cm_ends ends = {cm_router_of(chip, s->site[s->at[v]]), s->router, count};
+  if (cm_trace(s->tracer, &ends, 0, &tree, &lost, error) != CM_OK)
     return error->status;
   *links = tree.count - 1;
   return CM_OK;

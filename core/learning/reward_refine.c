@@ -38,6 +38,8 @@ typedef struct refiner {
   uint32_t *site_of;       /* [sites] */
   uint64_t *weight_before; /* [entries] sums of weights along each row, to draw neighbours by weight */
   uint32_t *best;          /* [nodes] sites */
+  uint32_t sweeps;         /* in all */
+  int64_t least;           /* loss of the best */
   uint64_t tries, trades;
 } refiner;
 
@@ -137,19 +139,18 @@ static void sweep(refiner *r, double heat, uint32_t reach)
 }
 
 /* One annealing from where things stand; the best is kept. */
-static cm_status anneal_once(refiner *r, double heat, uint32_t begin, uint32_t end, uint32_t all, int64_t *best,
-                             cm_error *error)
+static cm_status anneal_once(refiner *r, double heat, uint32_t begin, uint32_t end, cm_error *error)
 {
   uint32_t widest = r->columns > r->rows ? r->columns : r->rows;
   for (uint32_t k = begin; k < end; k++) {
     double done = (double)(k - begin) / (end - begin);
     sweep(r, cm_cooled(heat, COLDEST, done), 1 + (uint32_t)((1 - done) * (1 - done) * widest / 2));
-    if (cm_reward_state_loss(r->state) < *best) {
-      *best = cm_reward_state_loss(r->state);
+    if (cm_reward_state_loss(r->state) < r->least) {
+      r->least = cm_reward_state_loss(r->state);
       keep(r);
     }
-    if (cm_run_progress(r->run, (double)k / all, -1, r->nodes, (double)*best / cm_reward_state_unit(r->state),
-                        error) != CM_OK)
+    if (cm_run_progress(r->run, (double)k / r->sweeps, -1, r->nodes, (double)r->least / cm_reward_state_unit(r->state), error) !=
+        CM_OK)
       return error->status;
   }
   return CM_OK;
@@ -161,12 +162,13 @@ static cm_status anneal(refiner *r, const cm_reward_refine_options *options, cm_
   static const double heats[] = {1, 0.25, 4, 0.5, 2};
   uint32_t widest = r->columns > r->rows ? r->columns : r->rows, cycle = r->nodes > CYCLE_MIN ? r->nodes : CYCLE_MIN;
   uint32_t cycles = options->sweeps / cycle > 0 ? options->sweeps / cycle : 1;
-  int64_t best = cm_reward_state_loss(r->state);
+  r->sweeps = options->sweeps;
+  r->least = cm_reward_state_loss(r->state);
   double start = (options->heat > 0 ? options->heat : HEAT) * mean_rise(r, widest);
   for (uint32_t c = 0; c < cycles && options->sweeps > 0; c++) {
     double heat = start * heats[c % (sizeof heats / sizeof *heats)];
     if (anneal_once(r, heat, (uint32_t)cm_slice_begin(options->sweeps, c, cycles),
-                    (uint32_t)cm_slice_begin(options->sweeps, c + 1, cycles), options->sweeps, &best, error) != CM_OK)
+                    (uint32_t)cm_slice_begin(options->sweeps, c + 1, cycles), error) != CM_OK)
       return error->status;
     restore(r);
   }

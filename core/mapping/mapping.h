@@ -10,6 +10,7 @@
 #include "core/chip/region.h"
 #include "core/limits/bound.h"
 #include "core/mapping/detail.h"
+#include "core/mapping/mapped.h"
 
 /* One try of the partition stage (retried when a limit broke). */
 typedef struct cm_attempt {
@@ -59,6 +60,12 @@ double cm_mapping_worst(const cm_mapping *mapping, cm_metric_figure *figure);
 
 /* A figure as the objective sees it: of a network whose rates vary that of the worst scenario, or their mean. */
 double cm_mapping_aimed(const cm_mapping *mapping, cm_metric_figure *figure);
+
+/* A mapping of that network on that chip; valid as long as all three. */
+static inline cm_mapped cm_mapped_by(const cm_mapping *m, const cm_topology *topology, const cm_chip *chip)
+{
+  return (cm_mapped){.topology = topology, .chip = chip, .part = m->part, .parts = m->part_count, .core = m->core};
+}
 
 void cm_mapping_free(cm_mapping *mapping); /* NULL is allowed */
 

@@ -28,9 +28,9 @@ static void resolve(struct cm_map_options *o)
 
 cm_status cm_map_options_parse(const json_t *json, cm_map_options **options, cm_error *error)
 {
-  struct cm_map_options *made = calloc(1, sizeof *made);
-  if (made == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for the options");
+  struct cm_map_options *made;
+  if (CM_HEAP(made, 1, "the options", error) != CM_OK)
+    return error->status;
   cm_options_default(&cm_map_option_table, made);
   if (cm_options_read(&cm_map_option_table, json, made, error) != CM_OK || cm_combinations_of_options(made, error) != CM_OK) {
     free(made);

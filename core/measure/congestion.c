@@ -91,7 +91,7 @@ void cm_spread_free(cm_spread *spread)
 cm_status cm_spread_part_new(const cm_spread *spread, size_t flows_max, cm_memory *memory, cm_spread_part *part,
                              cm_error *error)
 {
-  cm_spread_part p = {.flow_room = flows_max};
+  cm_spread_part p = {.spread = spread, .flow_room = flows_max};
   size_t size = (size_t)spread->width * spread->height;
   uint32_t longest = spread->column.reach_a > spread->row.reach_a ? spread->column.reach_a : spread->row.reach_a;
   cm_status status = CM_NEW(memory, p.count, (size_t)longest + 1, error);
@@ -170,27 +170,33 @@ static size_t level_of(double weight)
   return (size_t)(level < 0 ? 0 : level >= CM_EXIT_LEVELS ? CM_EXIT_LEVELS - 1 : level);
 }
 
-/* Books what comes to one line from a source `a` steps away: the flows to targets on it, nearest first. `line` are
- * the routers of the line from the source's level on, `end` counts where they end, `stride` apart. Returns all that
- * came. */
-static uint64_t take_line(const cm_exit_table *table, double scale, uint32_t a, bool along_x, const cm_flow *flow,
-                          size_t count, uint64_t *line, uint64_t *end, size_t stride)
+/* A line of routers from the level of a source on, `a` steps away from it: what comes to it, and where that ends. */
+typedef struct line {
+  const cm_exit_table *table;
+  bool along_x;
+  uint32_t a;
+  uint64_t *came, *end;
+  size_t stride; /* of `end` */
+} line;
+
+/* Books what comes to one line: the flows to targets on it, nearest first. Returns all that came. */
+static uint64_t take_line(line on, double scale, const cm_flow *flow, size_t count)
 {
-  const double *chance = table->chance + (size_t)a * table->reach_b;
+  const double *chance = on.table->chance + (size_t)on.a * on.table->reach_b;
   uint64_t beyond = 0, under_way = 0, total = 0;
   double passed = 0; /* chance to have come to the line by now */
   for (size_t i = 0; i < count; i++)
     beyond += flow[i].weight;
   for (size_t i = 0; i < count; i++) {
-    uint32_t stop = key_of(&flow[i], along_x);
+    uint32_t stop = key_of(&flow[i], on.along_x);
     double weight = (double)beyond * scale;
-    size_t range = (size_t)a * CM_EXIT_LEVELS + level_of(weight);
-    uint32_t begin = i == 0 ? 0 : key_of(&flow[i - 1], along_x),
-             last = stop < table->stop[range] ? stop : table->stop[range];
+    size_t range = (size_t)on.a * CM_EXIT_LEVELS + level_of(weight);
+    uint32_t begin = i == 0 ? 0 : key_of(&flow[i - 1], on.along_x),
+             last = stop < on.table->stop[range] ? stop : on.table->stop[range];
     uint64_t came = 0;
-    for (uint32_t b = begin < table->start[range] ? table->start[range] : begin; b < last; b++) {
+    for (uint32_t b = begin < on.table->start[range] ? on.table->start[range] : begin; b < last; b++) {
       uint64_t amount = units(weight * chance[b]);
-      line[b] += amount;
+      on.came[b] += amount;
       came += amount;
     }
     for (uint32_t b = begin; b < stop && i + 1 < count; b++)
@@ -199,7 +205,7 @@ static uint64_t take_line(const cm_exit_table *table, double scale, uint32_t a, 
     total += came;
     uint64_t ends = i + 1 == count ? under_way : units((double)flow[i].weight * scale * passed);
     ends = ends > under_way ? under_way : ends; /* rounding */
-    end[stop * stride] += ends;
+    on.end[stop * on.stride] += ends;
     under_way -= ends;
     beyond -= flow[i].weight;
   }
@@ -207,18 +213,17 @@ static uint64_t take_line(const cm_exit_table *table, double scale, uint32_t a, 
 }
 
 /* Flows straight along an axis never enter the field: they are on their line from the start. */
-static uint64_t take_straight(double scale, uint64_t weight, uint64_t *line, uint64_t *end)
+static uint64_t take_straight(double scale, uint64_t weight, uint64_t *came, uint64_t *end)
 {
   uint64_t amount = units((double)weight * scale);
-  *line += amount;
+  *came += amount;
   *end += amount;
   return amount;
 }
 
-void cm_spread_add(const cm_spread *spread, cm_spread_part *part, uint32_t x, uint32_t y, unsigned quadrant,
-                   const cm_flow *flow, size_t flow_count)
+void cm_spread_add(cm_spread_part *part, uint32_t x, uint32_t y, unsigned quadrant, const cm_flow *flow, size_t flow_count)
 {
-  const cm_spread *s = spread;
+  const cm_spread *s = part->spread;
   size_t u = cm_window_column(&s->window, x), v = cm_window_row(&s->window, y), count = 0;
   u = quadrant & 1 ? s->window.width - 1 - u : u;
   v = quadrant & 2 ? s->window.height - 1 - v : v;
@@ -245,10 +250,9 @@ void cm_spread_add(const cm_spread *spread, cm_spread_part *part, uint32_t x, ui
       uint32_t a = key_of(&mine[first], by_x);
       for (last = first + 1; last < count && key_of(&mine[last], by_x) == a; last++)
         ;
-      total += by_x ? take_line(&s->column, s->scale, a, false, mine + first, last - first,
-                                column + (size_t)a * s->height, column_end + a, s->width)
-                    : take_line(&s->row, s->scale, a, true, mine + first, last - first, row + (size_t)a * s->width,
-                                row_end + (size_t)a * s->width, 1);
+      const line to = by_x ? (line){&s->column, false, a, column + (size_t)a * s->height, column_end + a, s->width}
+                           : (line){&s->row, true, a, row + (size_t)a * s->width, row_end + (size_t)a * s->width, 1};
+      total += take_line(to, s->scale, mine + first, last - first);
     }
   }
   part->begin[quadrant][v * s->width + u] += total;
@@ -258,9 +262,9 @@ void cm_spread_add(const cm_spread *spread, cm_spread_part *part, uint32_t x, ui
 
 /* One quadrant, row by row. `field` is what the open field holds in the row above, `column` what is under way in each
  * column; both start at 0. */
-static void sweep(const cm_spread *s, const cm_spread_part *part, uint32_t parts, unsigned quadrant, double *field,
-                  uint64_t *column, double *load)
+static void sweep(const cm_spread_part *part, uint32_t parts, unsigned quadrant, double *field, uint64_t *column, double *load)
 {
+  const cm_spread *s = part->spread;
   uint32_t columns = s->window.width, rows = s->window.height;
   for (uint32_t v = 0; v < s->height; v++) {
     uint64_t row = 0;
@@ -301,7 +305,7 @@ cm_status cm_spread_finish(const cm_spread *spread, const cm_spread_part *part, 
     if (CM_NEW(memory, field, spread->width, error) != CM_OK || CM_NEW(memory, column, spread->width, error) != CM_OK)
       status = error->status;
     else
-      sweep(spread, part, parts, q, field, column, load);
+      sweep(part, parts, q, field, column, load);
     cm_free(field);
     cm_free(column);
     field = NULL;

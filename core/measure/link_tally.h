@@ -16,6 +16,12 @@ typedef struct cm_flow {
   uint64_t weight;
 } cm_flow;
 
+/* What a net sends from its core: packets, each once to all of its targets. */
+typedef struct cm_cast {
+  uint32_t net, core;
+  uint64_t packets; /* in units of the weights */
+} cm_cast;
+
 /* Sums that 64 bits may not hold. */
 typedef unsigned __int128 cm_wide;
 
@@ -45,10 +51,10 @@ typedef struct cm_tree_scratch {
 cm_status cm_tree_scratch_new(const cm_chip *chip, cm_memory *memory, cm_tree_scratch *scratch, cm_error *error);
 void cm_tree_scratch_free(cm_tree_scratch *scratch);
 
-/* Books the union of the routes of a net from a core to several: a trunk along the first axis of the routing, and from
+/* Books the union of the routes from a core to several: a trunk along the first axis of the routing, and from
  * it branches along the second. O(count). */
-void cm_links_book_tree(cm_link_tally *tally, cm_tree_scratch *scratch, const cm_chip *chip, uint32_t net,
-                        uint32_t source_core, const cm_offset *to_part, uint32_t count, uint64_t packets);
+void cm_links_book_tree(cm_link_tally *tally, cm_tree_scratch *scratch, const cm_chip *chip, const cm_cast *cast,
+                        const cm_offset *to_part, uint32_t count);
 
 /* Loads in units of the weights, link_load [routers of the window * CM_DIRECTIONS] (NULL: not wanted), and raises *most
  * to the highest. */

@@ -104,13 +104,14 @@ static cm_status check_input(const work *w, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_metrics_compute(const cm_topology *topology, const cm_chip *chip, const uint32_t *part,
-                             uint32_t part_count, const uint32_t *core, cm_run *run, cm_metrics *metrics,
-                             cm_metrics_detail *detail, cm_error *error)
+cm_status cm_metrics_compute(const cm_mapped *mapped, cm_run *run, cm_metrics *metrics, cm_metrics_detail *detail,
+                             cm_error *error)
 {
-  work w = {.topology = topology, .chip = chip, .part = part, .core = core, .part_count = part_count, .run = run};
-  if (check_input(&w, error) != CM_OK || cm_interconnect_prepare(chip->interconnect, error) != CM_OK ||
-      cm_window_around(chip, core, part_count, run->memory, &w.window, error) != CM_OK)
+  const cm_topology *topology = mapped->topology;
+  work w = {.topology = topology, .chip = mapped->chip, .part = mapped->part, .core = mapped->core, .part_count = mapped->parts,
+            .run = run};
+  if (check_input(&w, error) != CM_OK || cm_interconnect_prepare(w.chip->interconnect, error) != CM_OK ||
+      cm_window_around(w.chip, w.core, w.part_count, run->memory, &w.window, error) != CM_OK)
     return error->status;
   size_t tasks = TASKS_ROUTERS_MAX / cm_window_size(&w.window);
   tasks = tasks > run->threads ? run->threads : tasks;
@@ -124,9 +125,9 @@ cm_status cm_metrics_compute(const cm_topology *topology, const cm_chip *chip, c
   if (status == CM_OK)
     status = cm_metrics_fill(&w, &m, &d, error);
   if (status == CM_OK)
-    cm_border_measure(topology, chip, part, core, &m);
+    cm_border_measure(topology, w.chip, w.part, w.core, &m);
   if (status == CM_OK)
-    status = cm_step_measure(topology, chip, part, part_count, core, run, &m, &d, error);
+    status = cm_step_measure(mapped, run, &m, &d, error);
   work_free(&w);
   if (status != CM_OK) {
     cm_metrics_detail_free(&d);

@@ -101,10 +101,11 @@ static void walk_axon(const work *w, scratch *s, uint32_t net, uint32_t source_p
     sum->total.cut_net += rate;
     sum->total.tree_packets += rate;
     w->casts[source_part] += rate;
+    const cm_cast cast = {net, w->core[source_part], rate};
     for (uint32_t i = 0; w->chip->interconnect != NULL && i < reached; i++)
-      cm_way_book_tree(&sum->ways, w->chip, net, w->core[source_part], (uint32_t)s->reached[i].x, rate);
+      cm_way_book_tree(&sum->ways, &cast, (uint32_t)s->reached[i].x);
     if (w->chip->interconnect == NULL)
-      cm_links_book_tree(&sum->trees, &s->tree, w->chip, net, w->core[source_part], s->reached, reached, rate);
+      cm_links_book_tree(&sum->trees, &s->tree, w->chip, &cast, s->reached, reached);
   }
 }
 
@@ -135,40 +136,36 @@ static double way_ns(const cm_hop_cost *cost, cm_hops hops)
 }
 
 /* The links that the packets of a lane take, on a plain mesh. */
-static void book_steps(const work *w, uint32_t source, uint32_t target, const lane *l, tally *sum, uint64_t *way, double *latency)
+static cm_passage book_steps(const work *w, uint32_t source, uint32_t target, const lane *l, tally *sum)
 {
   totals *all = &sum->total;
   cm_hops hops = cm_chip_hops(w->chip, w->core[source], w->core[target]);
   all->east_west += (wide)l->flow * hops.east_west;
   all->north_south += (wide)l->flow * hops.north_south;
   all->die_to_die += (wide)l->flow * hops.die_to_die;
-  *way = (uint64_t)hops.east_west + hops.north_south + hops.die_to_die;
-  *latency = way_ns(&w->chip->latency_ns, hops);
   cm_links_book_path(&sum->packets, w->chip, w->core[source], w->core[target], l->to, l->flow);
+  return (cm_passage){(uint64_t)hops.east_west + hops.north_south + hops.die_to_die, way_ns(&w->chip->latency_ns, hops)};
 }
 
 static cm_status book_lane(const work *w, uint32_t source, uint32_t target, const lane *l, tally *sum, cm_error *error)
 {
   totals *all = &sum->total;
-  uint64_t way;
-  double latency;
+  cm_passage way;
   sum->synapses[target] += l->synapses;
   sum->inbound[target] += l->axons;
   if (source == target)
     return CM_OK;
   if (w->chip->interconnect == NULL)
-    book_steps(w, source, target, l, sum, &way, &latency);
+    way = book_steps(w, source, target, l, sum);
   else {
-    uint32_t hops;
-    if (cm_way_book(&sum->ways, w->chip, w->core[source], w->core[target], l->flow, &hops, &latency, error) != CM_OK)
+    if (cm_way_book(&sum->ways, w->core[source], w->core[target], l->flow, &way, error) != CM_OK)
       return error->status;
-    way = hops;
-    all->way_hops += (wide)l->flow * hops;
+    all->way_hops += (wide)l->flow * way.hops;
   }
   all->packets += l->flow;
   all->edge_cut += l->weight;
-  all->edge_hops += (wide)l->weight * way;
-  all->latency_max_ns = latency > all->latency_max_ns ? latency : all->latency_max_ns;
+  all->edge_hops += (wide)l->weight * way.hops;
+  all->latency_max_ns = way.ns > all->latency_max_ns ? way.ns : all->latency_max_ns;
   sum->incoming[target] += l->flow;
   w->outgoing[source] += l->flow;
   w->outbound[source] += l->axons;
@@ -195,7 +192,7 @@ static cm_status take_part(work *w, scratch *s, uint32_t part, tally *sum, cm_sp
         s->flow[flows++] = (cm_flow){l->to, l->flow};
     }
     if (flows > 0)
-      cm_spread_add(&w->spread, spread, x, y, quadrant, s->flow, flows);
+      cm_spread_add(spread, x, y, quadrant, s->flow, flows);
   }
   for (uint32_t k = 0; k < used; k++) {
     if (status == CM_OK)

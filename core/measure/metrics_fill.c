@@ -22,7 +22,7 @@ static void gather(const work *w)
       for (uint32_t p = 0; p < w->part_count; p++)
         sum->by_part[i][p] += w->tally[task].by_part[i][p];
     if (w->chip->interconnect != NULL) {
-      cm_way_tally_add(&sum->ways, &w->tally[task].ways, w->chip);
+      cm_way_tally_add(&sum->ways, &w->tally[task].ways);
       continue;
     }
     cm_link_tally_add(&sum->packets, &w->tally[task].packets);

@@ -23,8 +23,9 @@ cm_status cm_scenarios_measure(const cm_map_input *in, cm_run *run, cm_mapping *
     return error->status;
   for (uint32_t k = 0; k < count; k++) {
     cm_topology view = cm_topology_in_scenario(in->topology, k);
+    const cm_mapped seen = cm_mapped_by(m, &view, in->chip);
     cm_metrics_detail detail;
-    if (cm_metrics_compute(&view, in->chip, m->part, m->part_count, m->core, run, &m->scenario[k], &detail, error) != CM_OK)
+    if (cm_metrics_compute(&seen, run, &m->scenario[k], &detail, error) != CM_OK)
       return error->status;
     cm_metrics_detail_free(&detail);
   }

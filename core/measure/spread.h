@@ -31,6 +31,7 @@ void cm_spread_free(cm_spread *spread);
 
 /* What one task adds to. */
 typedef struct cm_spread_part {
+  const cm_spread *spread;
   uint64_t *column[CM_QUADRANTS]; /* [width * height] packets that reach their target's column here, column by column */
   uint64_t *row[CM_QUADRANTS];    /* [height * width] to its row, row by row */
   /* [height * width] packets that start, and that end having come along the column, the row. */
@@ -47,8 +48,7 @@ void cm_spread_part_free(cm_spread_part *part);
 
 /* Adds all flows of a source at router (x, y) into one quadrant (bit 0: west, bit 1: north). Flows to the same router
  * may stand apart. O(flow_count + rows and columns that the flows pass). */
-void cm_spread_add(const cm_spread *spread, cm_spread_part *part, uint32_t x, uint32_t y, unsigned quadrant,
-                   const cm_flow *flow, size_t flow_count);
+void cm_spread_add(cm_spread_part *part, uint32_t x, uint32_t y, unsigned quadrant, const cm_flow *flow, size_t flow_count);
 
 /* Expected packets by router of the window, load [routers], in units of the weights. O(window * parts). */
 cm_status cm_spread_finish(const cm_spread *spread, const cm_spread_part *part, uint32_t parts, cm_memory *memory,

@@ -26,14 +26,15 @@ static void say(busiest *b, double ns, const char *format, ...)
   va_end(arguments);
 }
 
-static void judge_core(const cm_chip *chip, uint32_t part, uint32_t core, const cm_core_events *events, cm_core_load *load,
-                       cm_metrics *m, busiest *b)
+static void judge_core(const cm_mapped *on, uint32_t part, const cm_core_events *events, cm_core_load *load, cm_metrics *m,
+                       busiest *b)
 {
+  const cm_chip *chip = on->chip;
   const double *n = events->count;
   load->receive_ns = cm_receive_ns(&chip->costs, events);
   load->send_ns = cm_send_ns(&chip->costs, events);
   double ns = cm_core_ns(&chip->costs, load->receive_ns, load->send_ns);
-  uint32_t x = core % chip->width, y = core / chip->width;
+  uint32_t x = on->core[part] % chip->width, y = on->core[part] / chip->width;
   m->core_ns_max = ns > m->core_ns_max ? ns : m->core_ns_max;
   if (!chip->costs.side_by_side)
     say(b, ns, "core (%u, %u) with part %u receives for %.6g ns and then sends for %.6g ns", x, y, part, load->receive_ns,
@@ -136,20 +137,20 @@ static double saturation(const cm_chip *chip, const cm_metrics *m, const cm_metr
   return most > 0 ? 1 / most : 0;
 }
 
-cm_status cm_step_measure(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t part_count,
-                          const uint32_t *core, cm_run *run, cm_metrics *m, cm_metrics_detail *detail, cm_error *error)
+cm_status cm_step_measure(const cm_mapped *mapped, cm_run *run, cm_metrics *m, cm_metrics_detail *detail, cm_error *error)
 {
+  const cm_chip *chip = mapped->chip;
   cm_core_events *events;
   uint32_t tiles = 0;
   busiest b = {0, m->step_limit};
-  if (CM_NEW(run->memory, events, part_count, error) != CM_OK)
+  if (CM_NEW(run->memory, events, mapped->parts, error) != CM_OK)
     return error->status;
-  cm_status status = cm_step_loads(topology, part, part_count, run, events, error);
+  cm_status status = cm_step_loads(mapped->topology, mapped->part, mapped->parts, run, events, error);
   if (status == CM_OK && chip->costs.barrier.points > 0)
-    status = cm_tiles_in_use(chip, core, part_count, run->memory, &tiles, error);
-  for (uint32_t p = 0; p < part_count && status == CM_OK; p++) {
-    judge_core(chip, p, core[p], &events[p], &detail->core[p], m, &b);
-    judge_ports(chip, core[p], &detail->core[p], &b);
+    status = cm_tiles_in_use(chip, mapped->core, mapped->parts, run->memory, &tiles, error);
+  for (uint32_t p = 0; p < mapped->parts && status == CM_OK; p++) {
+    judge_core(mapped, p, &events[p], &detail->core[p], m, &b);
+    judge_ports(chip, mapped->core[p], &detail->core[p], &b);
     price_events(&chip->costs, &events[p], m);
   }
   cm_free(events);

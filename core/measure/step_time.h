@@ -6,9 +6,7 @@
 
 /* Fills the step figures of *metrics from those that are there (energy of hops, loads of links) and from the loads of
  * the parts, of which detail->core gets the times. O(pins + parts + links). Errors: memory. */
-cm_status cm_step_measure(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t part_count,
-                          const uint32_t *core, cm_run *run, cm_metrics *metrics, cm_metrics_detail *detail,
-                          cm_error *error);
+cm_status cm_step_measure(const cm_mapped *mapped, cm_run *run, cm_metrics *metrics, cm_metrics_detail *detail, cm_error *error);
 
 /* The tiles of the chip's barrier that hold one of these cores. O(parts + tiles). Errors: memory. */
 cm_status cm_tiles_in_use(const cm_chip *chip, const uint32_t *core, uint32_t parts, cm_memory *memory, uint32_t *tiles,

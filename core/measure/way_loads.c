@@ -6,7 +6,7 @@
 cm_status cm_way_tally_new(const cm_chip *chip, cm_memory *memory, cm_way_tally *tally, cm_error *error)
 {
   const cm_interconnect *net = chip->interconnect;
-  *tally = (cm_way_tally){0};
+  *tally = (cm_way_tally){.chip = chip};
   if (CM_NEW(memory, tally->packets, net->link_count, error) == CM_OK &&
       CM_NEW(memory, tally->trees, net->link_count, error) == CM_OK && CM_NEW(memory, tally->stamp, net->routers, error) == CM_OK)
     return CM_OK;
@@ -22,45 +22,44 @@ void cm_way_tally_free(cm_way_tally *tally)
   *tally = (cm_way_tally){0};
 }
 
-void cm_way_tally_add(cm_way_tally *sum, const cm_way_tally *other, const cm_chip *chip)
+void cm_way_tally_add(cm_way_tally *sum, const cm_way_tally *other)
 {
-  for (uint32_t i = 0; i < chip->interconnect->link_count; i++) {
+  for (uint32_t i = 0; i < sum->chip->interconnect->link_count; i++) {
     sum->packets[i] += other->packets[i];
     sum->trees[i] += other->trees[i];
   }
 }
 
-cm_status cm_way_book(cm_way_tally *tally, const cm_chip *chip, uint32_t source_core, uint32_t target_core, uint64_t packets,
-                      uint32_t *hops, double *ns, cm_error *error)
+cm_status cm_way_book(cm_way_tally *tally, uint32_t source_core, uint32_t target_core, uint64_t packets, cm_passage *way,
+                      cm_error *error)
 {
+  const cm_chip *chip = tally->chip;
   const cm_interconnect *net = chip->interconnect;
   uint32_t from = cm_router_of(chip, source_core), at = cm_router_of(chip, target_core);
-  *hops = 0;
-  *ns = chip->latency_ns.router;
+  *way = (cm_passage){.ns = chip->latency_ns.router};
   if (cm_interconnect_hops(net, from, at) == CM_NO_WAY)
     return cm_fail(error, CM_NO_ROUTE, "dead links leave no way from core (%u, %u) to core (%u, %u)", source_core % chip->width,
                    source_core / chip->width, target_core % chip->width, target_core / chip->width);
   while (at != from) {
     uint32_t link = cm_interconnect_last(net, from, at);
     tally->packets[link] += packets;
-    *ns += net->link[link].latency_ns + chip->latency_ns.router;
-    ++*hops;
+    way->ns += net->link[link].latency_ns + chip->latency_ns.router;
+    way->hops++;
     at = net->link[link].from;
   }
   return CM_OK;
 }
 
-void cm_way_book_tree(cm_way_tally *tally, const cm_chip *chip, uint32_t net_number, uint32_t source_core, uint32_t target_core,
-                      uint64_t packets)
+void cm_way_book_tree(cm_way_tally *tally, const cm_cast *cast, uint32_t target_core)
 {
-  const cm_interconnect *net = chip->interconnect;
-  uint32_t from = cm_router_of(chip, source_core), at = cm_router_of(chip, target_core);
+  const cm_interconnect *net = tally->chip->interconnect;
+  uint32_t from = cm_router_of(tally->chip, cast->core), at = cm_router_of(tally->chip, target_core);
   if (cm_interconnect_hops(net, from, at) == CM_NO_WAY) /* cm_way_book says so */
     return;
-  while (at != from && tally->stamp[at] != net_number + 1) {
+  while (at != from && tally->stamp[at] != cast->net + 1) {
     uint32_t link = cm_interconnect_last(net, from, at);
-    tally->stamp[at] = net_number + 1;
-    tally->trees[link] += packets;
+    tally->stamp[at] = cast->net + 1;
+    tally->trees[link] += cast->packets;
     at = net->link[link].from;
   }
 }

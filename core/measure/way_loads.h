@@ -5,9 +5,11 @@
 
 #include "core/chip/chip.h"
 #include "core/mapping/mapping.h"
+#include "core/measure/link_tally.h"
 
 /* What one task adds up. */
 typedef struct cm_way_tally {
+  const cm_chip *chip;
   uint64_t *packets; /* [links] */
   uint64_t *trees;   /* [links] one packet an axon */
   uint32_t *stamp;   /* [routers] last net whose tree has the router, plus 1 */
@@ -15,15 +17,20 @@ typedef struct cm_way_tally {
 
 cm_status cm_way_tally_new(const cm_chip *chip, cm_memory *memory, cm_way_tally *tally, cm_error *error);
 void cm_way_tally_free(cm_way_tally *tally);
-void cm_way_tally_add(cm_way_tally *sum, const cm_way_tally *other, const cm_chip *chip);
+void cm_way_tally_add(cm_way_tally *sum, const cm_way_tally *other);
 
-/* Books packets from core to core: their hops and what one takes in ns. O(hops). CM_NO_ROUTE where dead links leave no way. */
-cm_status cm_way_book(cm_way_tally *tally, const cm_chip *chip, uint32_t source_core, uint32_t target_core, uint64_t packets,
-                      uint32_t *hops, double *ns, cm_error *error);
+/* What a packet passes from core to core, and what that takes. */
+typedef struct cm_passage {
+  uint64_t hops;
+  double ns;
+} cm_passage;
 
-/* Grows the tree of net `net` from a core to another one by what is missing of its way. */
-void cm_way_book_tree(cm_way_tally *tally, const cm_chip *chip, uint32_t net, uint32_t source_core, uint32_t target_core,
-                      uint64_t packets);
+/* Books packets from core to core, and tells the way of one. O(hops). CM_NO_ROUTE where dead links leave no way. */
+cm_status cm_way_book(cm_way_tally *tally, uint32_t source_core, uint32_t target_core, uint64_t packets, cm_passage *way,
+                      cm_error *error);
+
+/* Grows the tree of a net from its core to another one by what is missing of its way. */
+void cm_way_book_tree(cm_way_tally *tally, const cm_cast *cast, uint32_t target_core);
 
 /* Sums over links in units of the weights: loads [links] (NULL: not wanted), the highest, packets times links, and times
  * what these cost in pJ and ns. */

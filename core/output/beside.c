@@ -93,7 +93,8 @@ static cm_status write_routes(beside *b, cm_error *error)
   const cm_map_input *in = b->input;
   cm_route_options options = cm_routes_wanted(in->options, in->chip, &own);
   options.links_max = own ? 0 : LINKS_UNASKED_MAX;
-  cm_status status = cm_routes_make(b->mapping, in->topology, in->chip, &options, b->run, &b->routes, &b->why);
+  const cm_mapped mapped = cm_mapped_by(b->mapping, in->topology, in->chip);
+  cm_status status = cm_routes_make(&mapped, &options, b->run, &b->routes, &b->why);
   if (status != CM_OK && (own || (status != CM_NO_ROUTE && status != CM_TOO_LARGE))) {
     *error = b->why;
     return status;
@@ -192,8 +193,7 @@ static cm_status complete(const char *folder, stored *s, cm_run *run, cm_error *
   if (read_occupancy(folder, s, error) != CM_OK)
     return error->status;
   s->input.occupancy = s->occupancy;
-  cm_status status = cm_metrics_compute(s->input.topology, s->input.chip, s->mapping.part, s->mapping.part_count,
-                                        s->mapping.core, run, &s->mapping.metrics, &s->mapping.detail, error);
+  cm_status status = cm_metrics_compute(&s->file.mapped, run, &s->mapping.metrics, &s->mapping.detail, error);
   return status == CM_OK ? cm_scenarios_measure(&s->input, run, &s->mapping, error) : status;
 }
 

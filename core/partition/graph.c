@@ -52,19 +52,25 @@ cm_status cm_graph_finish(cm_graph *graph, cm_run *run, cm_error *error)
   return CM_OK;
 }
 
-static cm_status contract_rows(cm_graph_rows *rows, const uint32_t *map, const uint32_t *first, const uint32_t *member,
-                               cm_gatherer *gathered, cm_graph *coarse, cm_run *run, cm_error *error)
+/* Vertices by cluster: member[first[c]] to member[first[c + 1] - 1]. */
+typedef struct clusters {
+  const uint32_t *map;
+  uint32_t *first, *member;
+} clusters;
+
+static cm_status contract_rows(cm_graph_rows *rows, const clusters *of, cm_gatherer *gathered, cm_graph *coarse, cm_run *run,
+                               cm_error *error)
 {
   uint64_t room = coarse->entry_count;
   coarse->entry_count = 0;
   for (uint32_t c = 0; c < coarse->vertex_count; c++) {
-    for (uint32_t j = first[c]; j < first[c + 1]; j++) {
+    for (uint32_t j = of->first[c]; j < of->first[c + 1]; j++) {
       cm_graph_row row;
-      if (cm_graph_row_of(rows, member[j], &row, error) != CM_OK)
+      if (cm_graph_row_of(rows, of->member[j], &row, error) != CM_OK)
         return error->status;
-      coarse->size[c] += rows->graph->size[member[j]];
+      coarse->size[c] += rows->graph->size[of->member[j]];
       for (uint64_t i = 0; i < row.count; i++) {
-        uint32_t other = map[row.neighbour[i]];
+        uint32_t other = of->map[row.neighbour[i]];
         if (other != c)
           cm_gather(gathered, other, row.weight[i]);
       }
@@ -79,13 +85,13 @@ static cm_status contract_rows(cm_graph_rows *rows, const uint32_t *map, const u
 cm_status cm_graph_contract(const cm_graph *graph, const uint32_t *map, uint32_t coarse_count, cm_run *run,
                             cm_graph **coarse, cm_error *error)
 {
-  uint32_t *first = NULL, *member = NULL;
+  clusters of = {.map = map};
   cm_gatherer gathered = {0};
   cm_graph_rows rows = {0};
   cm_graph *made = NULL;
-  cm_status status = CM_NEW(run->memory, first, (size_t)coarse_count + 2, error);
+  cm_status status = CM_NEW(run->memory, of.first, (size_t)coarse_count + 2, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, member, graph->vertex_count, error);
+    status = CM_NEW(run->memory, of.member, graph->vertex_count, error);
   if (status == CM_OK)
     status = cm_gatherer_new(run, coarse_count, &gathered, error);
   if (status == CM_OK)
@@ -93,13 +99,13 @@ cm_status cm_graph_contract(const cm_graph *graph, const uint32_t *map, uint32_t
   if (status == CM_OK)
     status = cm_graph_new(run, coarse_count, graph->entry_count / 4, &made, error);
   if (status == CM_OK) {
-    cm_sort_members(map, graph->vertex_count, coarse_count, first, member);
-    status = contract_rows(&rows, map, first, member, &gathered, made, run, error);
+    cm_sort_members(map, graph->vertex_count, coarse_count, of.first, of.member);
+    status = contract_rows(&rows, &of, &gathered, made, run, error);
   }
   cm_gatherer_free(&gathered);
   cm_graph_rows_free(&rows);
-  cm_free(first);
-  cm_free(member);
+  cm_free(of.first);
+  cm_free(of.member);
   if (status != CM_OK) {
     cm_graph_free(made);
     return status;
@@ -108,32 +114,30 @@ cm_status cm_graph_contract(const cm_graph *graph, const uint32_t *map, uint32_t
   return CM_OK;
 }
 
-static cm_status fill_from_rows(const uint64_t *first, const uint32_t *neighbour, const uint64_t *weight,
-                                cm_graph *graph, cm_gatherer *gathered, cm_run *run, cm_error *error)
+static cm_status fill_from_rows(const uint64_t *first, const uint32_t *neighbour, const uint64_t *weight, cm_graph *graph,
+                                cm_run *run, cm_error *error)
 {
   uint64_t room = graph->entry_count;
+  cm_gatherer gathered = {0};
+  cm_status status = cm_gatherer_new(run, graph->vertex_count, &gathered, error);
   graph->entry_count = 0;
-  for (uint32_t v = 0; v < graph->vertex_count; v++) {
+  for (uint32_t v = 0; v < graph->vertex_count && status == CM_OK; v++) {
     graph->size[v] = 1;
     for (uint64_t i = first[v]; i < first[v + 1]; i++)
-      cm_gather(gathered, neighbour[i], weight[i]);
-    if (cm_gatherer_append(gathered, graph, v, &room, run, error) != CM_OK)
-      return error->status;
+      cm_gather(&gathered, neighbour[i], weight[i]);
+    status = cm_gatherer_append(&gathered, graph, v, &room, run, error);
   }
-  return cm_graph_finish(graph, run, error);
+  cm_gatherer_free(&gathered);
+  return status == CM_OK ? cm_graph_finish(graph, run, error) : status;
 }
 
 cm_status cm_graph_from_rows(uint32_t vertices, const uint64_t *first, const uint32_t *neighbour,
                              const uint64_t *weight, cm_run *run, cm_graph **graph, cm_error *error)
 {
   cm_graph *made = NULL;
-  cm_gatherer gathered = {0};
-  cm_status status = cm_gatherer_new(run, vertices, &gathered, error);
+  cm_status status = cm_graph_new(run, vertices, first[vertices], &made, error);
   if (status == CM_OK)
-    status = cm_graph_new(run, vertices, first[vertices], &made, error);
-  if (status == CM_OK)
-    status = fill_from_rows(first, neighbour, weight, made, &gathered, run, error);
-  cm_gatherer_free(&gathered);
+    status = fill_from_rows(first, neighbour, weight, made, run, error);
   if (status != CM_OK) {
     cm_graph_free(made);
     return status;

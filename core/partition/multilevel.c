@@ -23,7 +23,7 @@ static cm_status add_level(cm_hierarchy *h, const cm_coarsener *c, const uint32_
   uint32_t l = h->levels - 1, clusters = 0, *map;
   cm_status status = CM_NEW(run->memory, map, h->vertices[l], error);
   if (status == CM_OK)
-    status = c->cluster(c->context, h->level[l], l, label, map, &clusters, error);
+    status = c->cluster(c->context, &(cm_level){h->level[l], l, label}, map, &clusters, error);
   bool fewer = status == CM_OK && clusters < h->vertices[l];
   if (fewer)
     status = c->contract(h->level[l], map, clusters, run, &h->level[l + 1], error);
@@ -38,9 +38,10 @@ static cm_status add_level(cm_hierarchy *h, const cm_coarsener *c, const uint32_
   return cm_run_check(run, error);
 }
 
-cm_status cm_hierarchy_build(void *finest, uint32_t vertices, const uint32_t *label, const cm_coarsener *coarsener, cm_run *run,
-                             cm_hierarchy *hierarchy, cm_error *error)
+cm_status cm_hierarchy_build(void *finest, uint32_t vertices, const cm_coarsener *coarsener, cm_run *run, cm_hierarchy *hierarchy,
+                             cm_error *error)
 {
+  const uint32_t *label = coarsener->label;
   cm_hierarchy h = {.levels = 1, .level = {finest}, .vertices = {vertices}, .release = coarsener->release};
   uint32_t *coarse = NULL; /* labels of the coarsest level */
   cm_status status = CM_OK;

@@ -24,21 +24,28 @@ typedef struct cm_hierarchy {
   void (*release)(void *graph);
 } cm_hierarchy;
 
+/* A level whose vertices are to be clustered. */
+typedef struct cm_level {
+  const void *graph;
+  uint32_t number;       /* 0: the finest */
+  const uint32_t *label; /* [vertices] no cluster has vertices of two; NULL: any */
+} cm_level;
+
 /* How the graphs of a method are merged. */
 typedef struct cm_coarsener {
   void *context;
   uint32_t vertices_min; /* levels end at about so many */
-  /* Clusters of the vertices of a level, ascending by their lowest members, none across labels (NULL: any). As many clusters as
-   * vertices: a coarser level is not worth it. */
-  cm_status (*cluster)(void *context, const void *graph, uint32_t level, const uint32_t *label, uint32_t *map, uint32_t *clusters,
-                       cm_error *error);
+  const uint32_t *label; /* of the finest level's vertices; NULL: none */
+  /* Clusters of the vertices of a level, ascending by their lowest members. As many clusters as vertices: a coarser level is not
+   * worth it. */
+  cm_status (*cluster)(void *context, const cm_level *level, uint32_t *map, uint32_t *clusters, cm_error *error);
   cm_status (*contract)(const void *graph, const uint32_t *map, uint32_t clusters, cm_run *run, void **coarse, cm_error *error);
   void (*release)(void *graph);
 } cm_coarsener;
 
-/* Builds the levels below `finest`, whose vertices have `label` (NULL: none). */
-cm_status cm_hierarchy_build(void *finest, uint32_t vertices, const uint32_t *label, const cm_coarsener *coarsener, cm_run *run,
-                             cm_hierarchy *hierarchy, cm_error *error);
+/* Builds the levels below `finest`. */
+cm_status cm_hierarchy_build(void *finest, uint32_t vertices, const cm_coarsener *coarsener, cm_run *run, cm_hierarchy *hierarchy,
+                             cm_error *error);
 
 /* Frees all levels but level[0], and the maps; harmless on a zeroed hierarchy. */
 void cm_hierarchy_free(cm_hierarchy *hierarchy);

@@ -15,6 +15,7 @@ typedef struct waiting {
 typedef struct queue {
   waiting *item;
   size_t count, room;
+  cm_run *run;
 } queue;
 
 static bool before(const queue *q, waiting a, waiting b)
@@ -25,11 +26,11 @@ static bool before(const queue *q, waiting a, waiting b)
 
 CM_HEAP_DEFINE(queue, queue, waiting, 2, CM_HEAP_GET, CM_HEAP_SET, before)
 
-static cm_status push(queue *q, waiting fresh, cm_run *run, cm_error *error)
+static cm_status push(queue *q, waiting fresh, cm_error *error)
 {
   if (q->count == q->room) {
     size_t room = q->room * 2 + 64;
-    waiting *grown = cm_reallocate(run->memory, q->item, room, sizeof *grown, error);
+    waiting *grown = cm_reallocate(q->run->memory, q->item, room, sizeof *grown, error);
     if (grown == NULL)
       return error->status;
     q->item = grown;
@@ -48,13 +49,13 @@ static waiting pop(queue *q)
 }
 
 /* Greedy: priority[] is the weight to ordered parts less the weight to the others. */
-static cm_status order_greedily(const cm_graph *g, cm_run *run, int64_t *priority, uint8_t *ordered, queue *q,
-                                uint32_t *order, cm_error *error)
+static cm_status order_greedily(const cm_graph *g, int64_t *priority, uint8_t *ordered, queue *q, uint32_t *order,
+                                cm_error *error)
 {
   for (uint32_t u = 0; u < g->vertex_count; u++) {
     for (uint64_t i = g->first[u]; i < g->first[u + 1]; i++)
       priority[u] -= (int64_t)g->weight[i];
-    if (push(q, (waiting){priority[u], u}, run, error) != CM_OK)
+    if (push(q, (waiting){priority[u], u}, error) != CM_OK)
       return error->status;
   }
   for (uint32_t count = 0; count < g->vertex_count;) {
@@ -66,10 +67,10 @@ static cm_status order_greedily(const cm_graph *g, cm_run *run, int64_t *priorit
     for (uint64_t i = g->first[next.part]; i < g->first[next.part + 1]; i++) {
       uint32_t v = g->neighbour[i];
       priority[v] += 2 * (int64_t)g->weight[i];
-      if (!ordered[v] && g->weight[i] > 0 && push(q, (waiting){priority[v], v}, run, error) != CM_OK)
+      if (!ordered[v] && g->weight[i] > 0 && push(q, (waiting){priority[v], v}, error) != CM_OK)
         return error->status;
     }
-    if (count % 1024 == 0 && cm_run_check(run, error) != CM_OK)
+    if (count % 1024 == 0 && cm_run_check(q->run, error) != CM_OK)
       return error->status;
   }
   return CM_OK;
@@ -100,14 +101,14 @@ cm_status cm_order_parts(const cm_graph *parts, cm_run *run, uint32_t *order, cm
 {
   int64_t *priority = NULL;
   uint8_t *ordered;
-  queue q = {0};
+  queue q = {.run = run};
   cm_status status = CM_NEW(run->memory, ordered, parts->vertex_count, error);
   if (status == CM_OK && parts->entry_count > GREEDY_ENTRIES_MAX)
     status = order_by_breadth(parts, run, ordered, order, error);
   else if (status == CM_OK) {
     status = CM_NEW(run->memory, priority, parts->vertex_count, error);
     if (status == CM_OK)
-      status = order_greedily(parts, run, priority, ordered, &q, order, error);
+      status = order_greedily(parts, priority, ordered, &q, order, error);
   }
   cm_free(priority);
   cm_free(ordered);

@@ -23,9 +23,14 @@ void cm_modes_free(cm_modes *m)
 }
 
 /* next = a * walk(value) + b * value + c * last. */
+typedef struct recurrence {
+  double a, b, c;
+} recurrence;
+
 CM_WIDE static void walk(const cm_modes *m, const double *restrict value, const double *restrict last, double *restrict next,
-                         double a, double b, double c)
+                         recurrence by)
 {
+  const double a = by.a, b = by.b, c = by.c;
   const cm_csr_graph *g = m->graph;
   bool unit = g->weight == NULL && g->wide == NULL;
   for (uint32_t v = 0; v < g->vertex_count; v++) {
@@ -110,7 +115,7 @@ static void separate(cm_modes *m)
   double h[MODES][MODES], u[MODES][MODES];
   size_t order[MODES] = {0};
   purify(m);
-  walk(m, m->value, m->value, m->next, 1, 0, 0);
+  walk(m, m->value, m->value, m->next, (recurrence){1, 0, 0});
   for (size_t i = 0; i < MODES; i++)
     for (size_t j = 0; j <= i; j++)
       h[i][j] = h[j][i] = product(m, m->value, m->next, i, j);
@@ -137,13 +142,13 @@ static void filter(cm_modes *m, uint32_t degree)
   double squared = (double)degree * degree;
   double least = fmin(fmax(m->slowest, 1 - growth_max / squared), 1 - growth / squared);
   double centre = (least - 1) / 2, half = (least + 1) / 2;
-  walk(m, m->value, m->value, m->next, 1 / half, -centre / half, 0);
+  walk(m, m->value, m->value, m->next, (recurrence){1 / half, -centre / half, 0});
   for (uint32_t k = 1; k < degree; k++) {
     double *kept = m->last;
     m->last = m->value;
     m->value = m->next;
     m->next = kept;
-    walk(m, m->value, m->last, m->next, 2 / half, -2 * centre / half, -1);
+    walk(m, m->value, m->last, m->next, (recurrence){2 / half, -2 * centre / half, -1});
   }
   double *kept = m->value;
   m->value = m->next;

@@ -183,7 +183,7 @@ static cm_status halve(order *o, uint32_t *block, uint32_t parts, unsigned level
 
 cm_status cm_routes_order_keys(cm_routes *routes, cm_part_way *way, size_t count, cm_run *run, cm_error *error)
 {
-  uint32_t parts = routes->mapping->part_count;
+  uint32_t parts = routes->parts;
   order o = {.way = way, .ways = count, .memory = run->memory, .clusters = parts};
   cm_status status = CM_OK;
   if (CM_NEW(run->memory, routes->key_block, parts, error) != CM_OK || CM_NEW(run->memory, o.cluster, parts, error) != CM_OK ||
@@ -212,13 +212,12 @@ static unsigned bits_for(uint32_t numbers)
 
 cm_status cm_routes_place_keys(cm_routes *routes, cm_run *run, bool *made, cm_error *error)
 {
-  const cm_mapping *m = routes->mapping;
   uint32_t routers_x = cm_chip_routers_x(routes->chip), *behind, most = 0, x0 = UINT32_MAX, x1 = 0, y0 = UINT32_MAX, y1 = 0;
   *made = false;
   if (CM_NEW(run->memory, behind, routes->router_count, error) != CM_OK)
     return error->status;
-  for (uint32_t p = 0; p < m->part_count; p++) {
-    uint32_t router = cm_router_of(routes->chip, m->core[p]), x = router % routers_x, y = router / routers_x;
+  for (uint32_t p = 0; p < routes->parts; p++) {
+    uint32_t router = cm_router_of(routes->chip, routes->core[p]), x = router % routers_x, y = router / routers_x;
     x0 = x < x0 ? x : x0;
     x1 = x > x1 ? x : x1;
     y0 = y < y0 ? y : y0;
@@ -234,12 +233,12 @@ cm_status cm_routes_place_keys(cm_routes *routes, cm_run *run, bool *made, cm_er
   }
   cm_free(routes->key_block);
   routes->key_block = NULL;
-  if (CM_NEW(run->memory, routes->key_block, m->part_count, error) != CM_OK) {
+  if (CM_NEW(run->memory, routes->key_block, routes->parts, error) != CM_OK) {
     cm_free(behind);
     return error->status;
   }
-  for (uint32_t p = 0; p < m->part_count; p++) {
-    uint32_t router = cm_router_of(routes->chip, m->core[p]), x = router % routers_x - x0, y = router / routers_x - y0;
+  for (uint32_t p = 0; p < routes->parts; p++) {
+    uint32_t router = cm_router_of(routes->chip, routes->core[p]), x = router % routers_x - x0, y = router / routers_x - y0;
     uint32_t place = routes->rule == CM_TURNS_YX ? x << y_bits | y : y << x_bits | x;
     routes->key_block[p] = place << core_bits | --behind[router - routes->first_router];
   }

@@ -193,10 +193,10 @@ static cm_status make(maker *m, cm_error *error)
   return order(m, error);
 }
 
-cm_status cm_minimise(const cm_key_block *block, size_t count, unsigned key_bits, size_t enough, uint64_t work,
-                      cm_memory *memory, cm_ternary **entry, size_t *entries, cm_error *error)
+cm_status cm_minimise(const cm_key_blocks *blocks, cm_merging until, cm_memory *memory, cm_ternary_table *table, cm_error *error)
 {
-  maker m = {.block = block, .count = count, .memory = memory};
+  size_t count = blocks->count;
+  maker m = {.block = blocks->block, .count = count, .memory = memory};
   cm_status status = CM_OK;
   if (count >= NONE / 2)
     return cm_fail(error, CM_TOO_LARGE, "more than %u blocks of keys come to one router", NONE / 2);
@@ -205,16 +205,16 @@ cm_status cm_minimise(const cm_key_block *block, size_t count, unsigned key_bits
     status = error->status;
   if (status == CM_OK)
     status = make(&m, error);
-  *entries = m.entries;
+  cm_ternary_table made = {m.entry, m.entries};
   if (status == CM_OK)
-    status = cm_merge_ternary(block, count, key_bits, enough, work, memory, m.entry, m.owner, entries, error);
+    status = cm_merge_ternary(blocks, until, memory, &made, m.owner, error);
   cm_free(m.word);
   cm_free(m.node);
   cm_free(m.route);
   cm_free(m.owner);
   if (status == CM_OK)
-    *entry = m.entry;
+    *table = made;
   else
-    cm_free(m.entry);
+    cm_free(made.entry);
   return status;
 }

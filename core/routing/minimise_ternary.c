@@ -267,44 +267,43 @@ static void drop_spare(merger *m)
   }
 }
 
-static cm_status put_in_order(const merger *m, cm_memory *memory, cm_ternary *entry, cm_error *error)
+static cm_status put_in_order(const merger *m, cm_memory *memory, cm_ternary_table *table, cm_error *error)
 {
   cm_ternary *list;
   if (CM_NEW(memory, list, m->entries, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < m->entries; i++)
     list[i] = m->entry[m->order[i]];
-  memcpy(entry, list, m->entries * sizeof *list);
+  memcpy(table->entry, list, m->entries * sizeof *list);
+  table->count = m->entries;
   cm_free(list);
   return CM_OK;
 }
 
-cm_status cm_merge_ternary(const cm_key_block *block, size_t count, unsigned key_bits, size_t enough, uint64_t work,
-                           cm_memory *memory, cm_ternary *entry, uint32_t *owner, size_t *entries, cm_error *error)
+cm_status cm_merge_ternary(const cm_key_blocks *blocks, cm_merging until, cm_memory *memory, cm_ternary_table *table,
+                           uint32_t *owner, cm_error *error)
 {
-  if (*entries < 2 || *entries > ENTRIES_MAX || *entries <= enough)
+  if (table->count < 2 || table->count > ENTRIES_MAX || table->count <= until.enough)
     return CM_OK;
-  merger m = {.block = block, .count = count, .chunks = (count + 63) / 64, .key_bits = key_bits, .entry = entry,
-              .owner = owner, .entries = (uint32_t)*entries, .work = work};
+  merger m = {.block = blocks->block, .count = blocks->count, .chunks = (blocks->count + 63) / 64, .key_bits = blocks->key_bits,
+              .entry = table->entry, .owner = owner, .entries = (uint32_t)table->count, .work = until.work};
   uint32_t *group = NULL, all = m.entries;
   uint64_t *word = NULL;
   cm_status status = prepare(&m, memory, &group, error);
   if (status == CM_OK)
     status = CM_NEW(memory, word, all, error);
   for (uint32_t i = 0; status == CM_OK && i < all; i++)
-    word[i] = entry[group[i]].word;
+    word[i] = m.entry[group[i]].word;
   for (uint32_t i = 0, end; status == CM_OK && i < all; i = end) {
     for (end = i + 1; end < all && word[end] == word[i];)
       end++;
     if (end - i > 1)
-      merge_group(&m, group + i, end - i, enough);
+      merge_group(&m, group + i, end - i, until.enough);
   }
   if (status == CM_OK)
     drop_spare(&m);
   if (status == CM_OK)
-    status = put_in_order(&m, memory, entry, error);
-  if (status == CM_OK)
-    *entries = m.entries;
+    status = put_in_order(&m, memory, table, error);
   cm_free(group);
   cm_free(word);
   cm_free(m.next);

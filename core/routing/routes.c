@@ -236,7 +236,7 @@ static cm_status count_tables(chooser *c, cm_error *error)
 static cm_status check_length(const cm_routes *r, uint64_t links_max, cm_error *error)
 {
   uint64_t links = 0;
-  const uint32_t *core = r->mapping->core;
+  const uint32_t *core = r->core;
   for (uint32_t f = 0; links_max != 0 && f < r->flow_count; f++)
     for (uint64_t i = r->first[f]; i < r->first[f + 1]; i++)
       links += cm_chip_distance(r->chip, core[r->source[f]], core[r->target[i]]);
@@ -265,7 +265,7 @@ uint64_t cm_routes_load(const cm_routes *r, uint32_t link)
 static cm_status find_rows(cm_routes *r, cm_memory *memory, cm_error *error)
 {
   cm_window w;
-  if (cm_window_around(r->chip, r->mapping->core, r->mapping->part_count, memory, &w, error) != CM_OK)
+  if (cm_window_around(r->chip, r->core, r->parts, memory, &w, error) != CM_OK)
     return error->status;
   bool all = w.y0 + w.height > w.routers_y;
   r->first_router = all ? 0 : w.y0 * w.routers_x;
@@ -308,13 +308,15 @@ cm_route_options cm_routes_wanted(const cm_map_options *options, const cm_chip *
                             .other_rule = !*own};
 }
 
-static cm_status make_under(const cm_mapping *mapping, const cm_topology *topology, const cm_chip *chip,
-                            const cm_route_options *options, cm_run *run, cm_routes **routes, cm_error *error)
+static cm_status make_under(const cm_mapped *mapped, const cm_route_options *options, cm_run *run, cm_routes **routes,
+                            cm_error *error)
 {
+  const cm_topology *topology = mapped->topology;
   chooser c = {.run = run};
   if (CM_NEW(run->memory, c.r, 1, error) != CM_OK)
     return error->status;
-  *c.r = (cm_routes){.topology = topology, .chip = chip, .mapping = mapping, .rule = options->rule,
+  *c.r = (cm_routes){.topology = topology, .chip = mapped->chip, .part = mapped->part, .parts = mapped->parts, .core = mapped->core,
+                     .rule = options->rule,
                      .multicast = options->multicast && topology->directed,
                      .unit = (double)topology->weight_scale * (topology->directed ? 1 : 2)};
   cm_status status = make(&c, options->links_max, error);
@@ -327,22 +329,23 @@ static cm_status make_under(const cm_mapping *mapping, const cm_topology *topolo
   return CM_OK;
 }
 
-cm_status cm_routes_make(const cm_mapping *mapping, const cm_topology *topology, const cm_chip *chip,
-                         const cm_route_options *options, cm_run *run, cm_routes **routes, cm_error *error)
+cm_status cm_routes_make(const cm_mapped *mapped, const cm_route_options *options, cm_run *run, cm_routes **routes,
+                         cm_error *error)
 {
+  const cm_chip *chip = mapped->chip;
   cm_run_phase(run, "routes");
   if (cm_interconnect_prepare(chip->interconnect, error) != CM_OK)
     return error->status;
-  if (options->multicast && topology->directed && (uint64_t)chip->router_x * chip->router_y > CM_LOCAL_CORES_MAX)
+  if (options->multicast && mapped->topology->directed && (uint64_t)chip->router_x * chip->router_y > CM_LOCAL_CORES_MAX)
     return cm_fail(error, CM_TOO_LARGE, "routing tables know at most %d cores behind one router; this chip has %u x %u",
                    CM_LOCAL_CORES_MAX, chip->router_x, chip->router_y);
-  cm_status status = make_under(mapping, topology, chip, options, run, routes, error);
+  cm_status status = make_under(mapped, options, run, routes, error);
   if (status != CM_LIMIT_BROKEN || chip->interconnect != NULL || !options->other_rule || options->rule > CM_TURNS_YX)
     return status;
   cm_route_options other = *options;
   cm_error ignored;
   other.rule = options->rule == CM_TURNS_XY ? CM_TURNS_YX : CM_TURNS_XY;
-  cm_status second = make_under(mapping, topology, chip, &other, run, routes, &ignored);
+  cm_status second = make_under(mapped, &other, run, routes, &ignored);
   if (second == CM_OK || second == CM_LIMIT_BROKEN || second == CM_NO_ROUTE)
     return second == CM_OK ? CM_OK : status;
   *error = ignored;

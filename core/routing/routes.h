@@ -15,7 +15,8 @@ enum { CM_LOCAL_CORES_MAX = 60 }; /* cores behind a router that tables know */
 typedef struct cm_routes {
   const cm_topology *topology; /* of the caller; they must outlive the routes */
   const cm_chip *chip;
-  const cm_mapping *mapping;
+  const uint32_t *part, *core; /* [vertices], [parts] */
+  uint32_t parts;
   cm_turn_rule rule;
   bool multicast;              /* a flow is an axon's tree; else a pair of parts' path */
   double unit;                 /* of weights and loads: divide by it */
@@ -76,8 +77,8 @@ cm_route_options cm_routes_wanted(const cm_map_options *options, const cm_chip *
  * that dead links cut off. Where the chip limits the entries of tables (docs/routes.md, "Tables that fit"), CM_LIMIT_BROKEN
  * names the router whose table needs most. On an interconnect routes are its ways, whatever the rule. Same result for any thread
  * count. */
-cm_status cm_routes_make(const cm_mapping *mapping, const cm_topology *topology, const cm_chip *chip,
-                         const cm_route_options *options, cm_run *run, cm_routes **routes, cm_error *error);
+cm_status cm_routes_make(const cm_mapped *mapped, const cm_route_options *options, cm_run *run, cm_routes **routes,
+                         cm_error *error);
 void cm_routes_free(cm_routes *routes); /* NULL is allowed */
 
 /* The figures of routes as a JSON object; NULL when out of memory. */

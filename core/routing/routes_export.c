@@ -73,8 +73,8 @@ static cm_status put_figures(writer *w, cm_error *error)
   json_t *json = cm_routes_json(w->r);
   char *text = json == NULL ? NULL : cm_json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17));
   json_decref(json);
-  if (text == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for the figures of the routes");
+  if (cm_whole(text != NULL, "the figures of the routes", error) != CM_OK)
+    return error->status;
   (void)fprintf(w->stream, "{\"format\": \"coremapd routes 1\",\n\"figures\": %s,\n\"routers\": [%u, %u]", text,
                 cm_chip_routers_x(w->r->chip), cm_chip_routers_y(w->r->chip));
   free(text);
@@ -256,7 +256,7 @@ static void put_keys(writer *w)
 {
   const cm_routes *r = w->r;
   (void)fprintf(w->stream, ",\n\"keys\": {\"bits\": %u, \"rank_bits\": %u, \"neurons\": [", r->key_bits, r->rank_bits);
-  for (uint32_t p = 0; p < r->mapping->part_count; p++) {
+  for (uint32_t p = 0; p < r->parts; p++) {
     (void)fputs(p == 0 ? "\n[" : ",\n[", w->stream);
     for (uint32_t f = r->part_first[p]; f < r->part_first[p + 1]; f++)
       (void)fprintf(w->stream, "%s%" PRIu32, f == r->part_first[p] ? "" : ",",
@@ -264,7 +264,7 @@ static void put_keys(writer *w)
     (void)fputc(']', w->stream);
   }
   (void)fputc(']', w->stream);
-  for (uint32_t p = 0; r->key_block != NULL && p < r->mapping->part_count; p++)
+  for (uint32_t p = 0; r->key_block != NULL && p < r->parts; p++)
     (void)fprintf(w->stream, "%s%" PRIu32, p == 0 ? ", \"blocks\": [" : ",", r->key_block[p]);
   (void)fputs(r->key_block != NULL ? "]}" : "}", w->stream);
 }
@@ -332,8 +332,8 @@ cm_status cm_routes_write_refusal(const cm_error *why, FILE *stream, cm_error *e
                            cm_status_code(why->status), "detail", why->detail);
   char *text = json == NULL ? NULL : cm_json_dumps(json, JSON_COMPACT);
   json_decref(json);
-  if (text == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for the routes");
+  if (cm_whole(text != NULL, "the routes", error) != CM_OK)
+    return error->status;
   errno = 0;
   int failed = fputs(text, stream) < 0 || fputc('\n', stream) < 0 || fflush(stream) != 0;
   free(text);

@@ -55,20 +55,25 @@ static cm_status reserve(builder *b, uint64_t targets, cm_error *error)
   return status;
 }
 
-static cm_status put_flow(builder *b, uint32_t part, uint32_t net, uint64_t weight, const uint32_t *target,
-                          uint64_t count, cm_error *error)
+/* What a part sends; `net` is that of an axon. */
+typedef struct flow {
+  uint32_t part, net;
+  uint64_t weight;
+} flow;
+
+static cm_status put_flow(builder *b, flow put, const uint32_t *target, uint64_t count, cm_error *error)
 {
   cm_routes *r = b->r;
   if (reserve(b, count, error) != CM_OK)
     return error->status;
-  uint32_t flow = r->flow_count++;
-  uint64_t at = r->first[flow];
+  uint32_t number = r->flow_count++;
+  uint64_t at = r->first[number];
   memcpy(r->target + at, target, count * sizeof *target);
-  r->first[flow + 1] = at + count;
-  r->source[flow] = part;
-  r->weight[flow] = weight;
+  r->first[number + 1] = at + count;
+  r->source[number] = put.part;
+  r->weight[number] = put.weight;
   if (r->multicast)
-    r->net[flow] = net;
+    r->net[number] = put.net;
   return CM_OK;
 }
 
@@ -77,7 +82,7 @@ static cm_status put_flow(builder *b, uint32_t part, uint32_t net, uint64_t weig
 static uint32_t reach(builder *b, uint32_t net, uint32_t own)
 {
   const cm_topology *topology = b->r->topology;
-  const uint32_t *part = b->r->mapping->part;
+  const uint32_t *part = b->r->part;
   uint32_t count = 0;
   for (uint64_t i = topology->net_first[net]; i < topology->net_first[net + 1]; i++) {
     uint32_t p = part[topology->pin[i]];
@@ -133,8 +138,8 @@ static cm_status put_axons(builder *b, uint32_t part, cm_error *error)
   for (uint32_t i = 0; i < axons && status == CM_OK; i++) {
     uint32_t k = b->order[i];
     uint64_t at = b->axon_first[k];
-    status = put_flow(b, part, b->axon[k], cm_topology_net_weight(b->r->topology, b->axon[k]), b->axon_target + at,
-                      b->axon_first[k + 1] - at, error);
+    const flow put = {part, b->axon[k], cm_topology_net_weight(b->r->topology, b->axon[k])};
+    status = put_flow(b, put, b->axon_target + at, b->axon_first[k + 1] - at, error);
   }
   return status;
 }
@@ -148,7 +153,7 @@ static cm_status put_pairs(builder *b, uint32_t part, cm_error *error)
     uint32_t net = b->net[i], own = part;
     bool directed = topology->directed;
     for (uint64_t k = topology->net_first[net]; k < topology->net_first[net + 1]; k++) {
-      uint32_t p = b->r->mapping->part[topology->pin[k]];
+      uint32_t p = b->r->part[topology->pin[k]];
       if (p == own || (directed && b->seen[p] == net + 1))
         continue;
       b->seen[p] = net + 1;
@@ -163,7 +168,7 @@ static cm_status put_pairs(builder *b, uint32_t part, cm_error *error)
   qsort(b->used, reached, sizeof *b->used, cm_ascending);
   cm_status status = CM_OK;
   for (uint32_t i = 0; i < reached && status == CM_OK; i++)
-    status = put_flow(b, part, 0, b->sum[b->used[i]], &b->used[i], 1, error);
+    status = put_flow(b, (flow){part, 0, b->sum[b->used[i]]}, &b->used[i], 1, error);
   return status;
 }
 
@@ -179,8 +184,8 @@ cm_status cm_routes_flows(cm_routes *routes, cm_run *run, cm_error *error)
 {
   builder b = {.r = routes, .run = run};
   cm_memory *memory = run->memory;
-  uint32_t parts = routes->mapping->part_count, largest = 1;
-  cm_status status = cm_nets_by_part(routes->topology, routes->mapping->part, parts, run, &b.first, &b.net, error);
+  uint32_t parts = routes->parts, largest = 1;
+  cm_status status = cm_nets_by_part(routes->topology, routes->part, parts, run, &b.first, &b.net, error);
   if (status == CM_OK &&
       (CM_NEW(memory, b.seen, parts, error) != CM_OK || CM_NEW(memory, b.used, parts, error) != CM_OK ||
        CM_NEW(memory, b.sum, parts, error) != CM_OK || CM_NEW(memory, b.axon, parts + 1, error) != CM_OK ||

@@ -215,12 +215,12 @@ static cm_status walk(const cm_routes *routes, cm_run *run, bool blocks, cm_tabl
   size_t routers = routes->router_count;
   cm_status status = CM_OK;
   if (CM_NEW(memory, w.local, routers, error) != CM_OK || CM_NEW(memory, w.first, routers, error) != CM_OK ||
-      CM_NEW(memory, w.last, routers, error) != CM_OK || CM_NEW(memory, w.bit, routes->mapping->part_count, error) != CM_OK ||
+      CM_NEW(memory, w.last, routers, error) != CM_OK || CM_NEW(memory, w.bit, routes->parts, error) != CM_OK ||
       cm_walker_new(routes, memory, &w.walker, error) != CM_OK)
     status = error->status;
-  for (uint32_t p = 0; p < routes->mapping->part_count && status == CM_OK; p++)
-    w.bit[p] = UINT64_C(1) << cm_core_behind(routes->chip, routes->mapping->core[p]);
-  for (uint32_t p = 0; p < routes->mapping->part_count && status == CM_OK; p++) {
+  for (uint32_t p = 0; p < routes->parts && status == CM_OK; p++)
+    w.bit[p] = UINT64_C(1) << cm_core_behind(routes->chip, routes->core[p]);
+  for (uint32_t p = 0; p < routes->parts && status == CM_OK; p++) {
     uint32_t first = routes->part_first[p], last = routes->part_first[p + 1];
     for (uint32_t f = first; f < last && status == CM_OK; f++)
       status = visit_flow(&w, f, f - first, last - first == 1, error);

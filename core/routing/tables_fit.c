@@ -89,29 +89,29 @@ static cm_status minimise(fitter *f, uint32_t router, cm_key_block *block, size_
 {
   cm_routes *r = f->r;
   cm_memory *memory = f->run->memory;
-  cm_ternary *entry = NULL;
-  size_t entries, limit = r->chip->table_entries;
-  unsigned bits = r->key_bits > 0 ? r->key_bits : 1;
+  cm_ternary_table table;
+  const cm_key_blocks blocks = {block, count, r->key_bits > 0 ? r->key_bits : 1};
+  size_t limit = r->chip->table_entries;
   if (count > 0)
     qsort(block, count, sizeof *block, by_key);
-  cm_status status = cm_minimise(block, count, bits, 0, STEPS_FITTING, memory, &entry, &entries, error);
-  if (status == CM_OK && entries > limit) {
-    cm_free(entry);
-    entry = NULL;
-    status = cm_minimise(block, count, bits, limit, STEPS_OVER, memory, &entry, &entries, error);
+  cm_status status = cm_minimise(&blocks, (cm_merging){0, STEPS_FITTING}, memory, &table, error);
+  if (status == CM_OK && table.count > limit) {
+    cm_free(table.entry);
+    status = cm_minimise(&blocks, (cm_merging){limit, STEPS_OVER}, memory, &table, error);
   }
   if (status != CM_OK)
     return status;
+  size_t entries = table.count;
   r->entries[router] = (uint32_t)entries;
   r->routers_over += entries > limit;
   if (r->routers_over == 0)
     status = CM_ROOM(memory, r->table, &f->table_room, r->entries_total + entries + 1, error);
   for (size_t e = 0; e < entries && status == CM_OK && r->routers_over == 0; e++)
     r->table[r->entries_total + e] =
-      (cm_table_entry){entry[e].key, entry[e].open, entry[e].word, r->first_router + router, false};
+      (cm_table_entry){table.entry[e].key, table.entry[e].open, table.entry[e].word, r->first_router + router, false};
   r->entries_total += entries;
   r->table_first[router + 1] = r->entries_total;
-  cm_free(entry);
+  cm_free(table.entry);
   return status;
 }
 

@@ -11,12 +11,12 @@ cm_status cm_walker_new(const cm_routes *routes, cm_memory *memory, cm_walker *w
     if (routes->first[f + 1] - routes->first[f] > w.room)
       w.room = routes->first[f + 1] - routes->first[f];
   const cm_interconnect *net = routes->chip->interconnect;
-  uint32_t parts = routes->mapping->part_count;
+  uint32_t parts = routes->parts;
   cm_status status = CM_NEW(memory, w.router, w.room, error);
   if (status == CM_OK)
     status = CM_NEW(memory, w.router_of, parts, error);
   for (uint32_t p = 0; status == CM_OK && p < parts; p++)
-    w.router_of[p] = cm_router_of(routes->chip, routes->mapping->core[p]);
+    w.router_of[p] = cm_router_of(routes->chip, routes->core[p]);
   if (status == CM_OK)
     status = net != NULL ? cm_way_tracer_new(net, memory, &w.ways, error)
                          : cm_tracer_new(routes->chip, routes->rule, memory, &w.tracer, error);
@@ -42,7 +42,7 @@ void cm_walker_free(cm_walker *walker)
 static cm_status name_flow(const cm_routes *r, uint32_t flow, uint32_t lost, cm_error *error)
 {
   cm_error cause = *error;
-  const uint32_t *core = r->mapping->core;
+  const uint32_t *core = r->core;
   uint32_t part = r->source[flow], target = part, width = r->chip->width;
   for (uint64_t i = r->first[flow]; i < r->first[flow + 1]; i++)
     if (cm_router_of(r->chip, core[r->target[i]]) == lost)
@@ -57,31 +57,30 @@ static cm_status name_flow(const cm_routes *r, uint32_t flow, uint32_t lost, cm_
   return CM_NO_ROUTE;
 }
 
-/* The routers of a flow's targets, in walker->router; its source's. */
-static uint32_t find_ends(cm_walker *walker, uint32_t flow, uint64_t *count)
+/* The routers of a flow's source and targets, these in walker->router. */
+static cm_ends find_ends(cm_walker *walker, uint32_t flow)
 {
   const cm_routes *r = walker->routes;
-  uint64_t first = r->first[flow];
-  *count = r->first[flow + 1] - first;
-  for (uint64_t i = 0; i < *count; i++)
+  uint64_t first = r->first[flow], count = r->first[flow + 1] - first;
+  for (uint64_t i = 0; i < count; i++)
     walker->router[i] = walker->router_of[r->target[first + i]];
-  return walker->router_of[r->source[flow]];
+  return (cm_ends){walker->router_of[r->source[flow]], walker->router, count};
 }
 
 cm_status cm_walk_flow(cm_walker *walker, uint32_t flow, unsigned shapes, cm_tree *tree, cm_error *error)
 {
-  uint64_t count;
-  uint32_t source = find_ends(walker, flow, &count), lost = source;
-  cm_status status = cm_trace(walker->tracer, source, walker->router, count, shapes, tree, &lost, error);
+  const cm_ends ends = find_ends(walker, flow);
+  uint32_t lost = ends.source;
+  cm_status status = cm_trace(walker->tracer, &ends, shapes, tree, &lost, error);
   return status == CM_NO_ROUTE ? name_flow(walker->routes, flow, lost, error) : status;
 }
 
 cm_status cm_walk_ways(cm_walker *walker, uint32_t flow, cm_way_tree *tree, cm_error *error)
 {
-  uint64_t count;
-  uint32_t source = find_ends(walker, flow, &count), lost = source;
+  const cm_ends ends = find_ends(walker, flow);
+  uint32_t lost = ends.source;
   const cm_routes *r = walker->routes;
-  cm_status status = cm_way_trace(walker->ways, source, walker->router, count, tree, &lost, error);
+  cm_status status = cm_way_trace(walker->ways, &ends, tree, &lost, error);
   uint64_t hung = r->rehung_first != NULL ? r->rehung_first[flow + 1] - r->rehung_first[flow] : 0;
   if (status == CM_OK && hung > 0)
     status = cm_way_rehang(walker->ways, r->rehung + r->rehung_first[flow], hung, tree, error);

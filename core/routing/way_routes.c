@@ -69,7 +69,7 @@ static bool may_share(const cm_routes *r)
 {
   cm_interconnect_kind kind = r->chip->interconnect->kind;
   return r->multicast && r->chip->table_entries != 0 && (kind == CM_GRID || kind == CM_HEXAGONAL) &&
-         r->flow_count <= 2 * (uint64_t)r->mapping->part_count && r->links <= (uint64_t)LINKS_SHORT * r->flow_count;
+         r->flow_count <= 2 * (uint64_t)r->parts && r->links <= (uint64_t)LINKS_SHORT * r->flow_count;
 }
 
 cm_status cm_routes_ways(cm_routes *routes, cm_walker *walker, cm_run *run, cm_error *error)

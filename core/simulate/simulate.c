@@ -123,11 +123,11 @@ static cm_status simulate_steps(simulation *s, json_t *report, cm_error *error)
       CM_NEW(s->run->memory, s->step, s->options->steps, error) != CM_OK)
     return error->status;
   cm_status status = cm_parallel(s->run, s->options->steps, run_step, s, error);
-  if (status == CM_OK && json_object_set_new(report, "steps", steps_json(s, tiles)) != 0)
-    status = cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
-  if (status == CM_OK && s->step[0].frames.most > 0 &&
-      json_object_set_new(report, "frames", cm_frames_json(&s->step[0].frames, cm_chip_routers_x(s->traffic->chip))) != 0)
-    status = cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  if (status == CM_OK)
+    status = cm_json_set(report, "steps", steps_json(s, tiles), "the report", error);
+  if (status == CM_OK && s->step[0].frames.most > 0)
+    status =
+      cm_json_set(report, "frames", cm_frames_json(&s->step[0].frames, cm_chip_routers_x(s->traffic->chip)), "the report", error);
   for (uint32_t i = 0; i < s->options->steps; i++) {
     cm_frames_free(&s->step[i].frames);
     cm_free(s->step[i].latency);
@@ -142,8 +142,8 @@ static cm_status simulate_stream(simulation *s, json_t *report, cm_error *error)
   cm_run_phase(s->run, "stream");
   s->load[0] = s->options->load;
   cm_status status = run_stream(s, 0, error);
-  if (status == CM_OK && json_object_set_new(report, "stream", stream_json(s, &s->stream[0])) != 0)
-    status = cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  if (status == CM_OK)
+    status = cm_json_set(report, "stream", stream_json(s, &s->stream[0]), "the report", error);
   free_stream(&s->stream[0]);
   return status;
 }
@@ -284,16 +284,18 @@ static cm_status choose_scenario(const cm_topology *topology, const char *name, 
   return cm_refuse_scenario(name, known, topology->scenario_count, error);
 }
 
-cm_status cm_packets_simulate(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t part_count,
-                      const uint32_t *core, const cm_simulate_options *options, cm_run *run, json_t **report,
-                      cm_error *error)
+cm_status cm_packets_simulate(const cm_mapped *mapped, const cm_simulate_options *options, cm_run *run, json_t **report,
+                              cm_error *error)
 {
   cm_traffic traffic;
   cm_topology view;
-  if (check(topology, chip, options, error) != CM_OK || choose_scenario(topology, options->scenario, &view, error) != CM_OK)
+  cm_mapped seen = *mapped;
+  seen.topology = &view;
+  if (check(mapped->topology, mapped->chip, options, error) != CM_OK ||
+      choose_scenario(mapped->topology, options->scenario, &view, error) != CM_OK)
     return error->status;
   cm_run_phase(run, "traffic");
-  if (cm_traffic_new(&view, chip, part, part_count, core, options->multicast, run, &traffic, error) != CM_OK)
+  if (cm_traffic_new(&seen, options->multicast, run, &traffic, error) != CM_OK)
     return error->status;
   cm_stream_outcome streams[PROBES] = {{0}};
   simulation s = {.traffic = &traffic, .options = options, .run = run, .stream = streams};

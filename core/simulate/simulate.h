@@ -5,8 +5,7 @@
 #include <jansson.h>
 
 #include "base/run.h"
-#include "core/chip/chip.h"
-#include "core/network/topology.h"
+#include "core/mapping/mapped.h"
 #include "core/simulate/spikes.h"
 
 typedef struct cm_simulate_options {
@@ -24,12 +23,11 @@ typedef struct cm_simulate_options {
 
 extern const cm_simulate_options cm_simulate_defaults;
 
-/* Simulates a mapping: part [vertices] and core [part_count], in range. The report's fields are in docs/simulation.md;
+/* Simulates a mapping whose parts and cores are in range. The report's fields are in docs/simulation.md;
  * the caller's. The same for any number of threads. Errors: CM_BAD_OPTION for an undirected network, a scenario that it
  * lacks, more than 60 cores behind a router, more steps than spikes are given for, spikes for a stream, or options out of range; memory, stops. O(packets * hops * log(packets under way)). */
-cm_status cm_packets_simulate(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t part_count,
-                      const uint32_t *core, const cm_simulate_options *options, cm_run *run, json_t **report,
-                      cm_error *error);
+cm_status cm_packets_simulate(const cm_mapped *mapped, const cm_simulate_options *options, cm_run *run, json_t **report,
+                              cm_error *error);
 
 /* Refuses the scenario that is asked for: CM_BAD_OPTION at /options/scenario, with the `count` names that are known. */
 cm_status cm_refuse_scenario(const char *name, const char *const *known, size_t count, cm_error *error);

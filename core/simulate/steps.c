@@ -12,6 +12,7 @@ typedef struct planned {
 typedef struct step {
   cm_fabric fabric;
   planned *plan;      /* by core, in the order of their times */
+  uint64_t plan_count, plan_capacity;
   uint64_t *first;    /* [parts + 1] */
   uint64_t *next;     /* [parts] */
   cm_histogram *latency;
@@ -63,9 +64,9 @@ static cm_status count_given(step *s, const cm_spikes *given, uint32_t number, c
 enum { CHECK_EVERY = 1 << 16 };
 
 /* What a core sends, and when; the time when it has done so. */
-static cm_status plan_core(step *s, const cm_traffic *t, uint32_t part, cm_random *random, uint64_t *count, uint64_t *room,
-                           double *received, double *end_ns, cm_error *error)
+static cm_status plan_core(step *s, uint32_t part, cm_random *random, double *received, double *end_ns, cm_error *error)
 {
+  const cm_traffic *t = s->fabric.traffic;
   const cm_charge_cost *c = t->chip->costs.charge;
   double now = 0;
   for (uint32_t i = t->member_first[part]; i < t->member_first[part + 1]; i++) {
@@ -78,9 +79,9 @@ static cm_status plan_core(step *s, const cm_traffic *t, uint32_t part, cm_rando
         now += c[CM_CHARGE_SPIKE].ns;
         for (uint64_t k = t->net_first[e]; k < t->net_first[e + 1]; k++) {
           now += c[CM_CHARGE_PACKET_SENT].ns * (double)(t->first[k + 1] - t->first[k]);
-          if (CM_ROOM(s->fabric.run->memory, s->plan, room, *count + 1, error) != CM_OK)
+          if (CM_ROOM(s->fabric.run->memory, s->plan, &s->plan_capacity, s->plan_count + 1, error) != CM_OK)
             return error->status;
-          s->plan[(*count)++] = (planned){cm_ps(now), k};
+          s->plan[s->plan_count++] = (planned){cm_ps(now), k};
           for (uint64_t j = t->first[k]; j < t->first[k + 1]; j++)
             received[t->part_on[t->target[j].core]] +=
               c[CM_CHARGE_PACKET_RECEIVED].ns + c[CM_CHARGE_SYNAPSE].ns * t->target[j].synapses;
@@ -97,17 +98,16 @@ static cm_status plan(step *s, const cm_traffic *t, uint64_t seed, uint32_t numb
   cm_memory *memory = s->fabric.run->memory;
   cm_random random;
   double *received = NULL, *ends = NULL;
-  uint64_t count = 0, room = 0;
   cm_status status = CM_NEW(memory, received, t->parts, error);
   if (status == CM_OK)
     status = CM_NEW(memory, ends, t->parts, error);
   cm_random_init(&random, seed, CM_STREAM_SIMULATION, number);
   for (uint32_t p = 0; p < t->parts && status == CM_OK; p++) {
-    status = plan_core(s, t, p, &random, &count, &room, received, &ends[p], error);
+    status = plan_core(s, p, &random, received, &ends[p], error);
     s->next[p] = s->first[p];
-    s->first[p + 1] = count;
+    s->first[p + 1] = s->plan_count;
     if (p + 1 < t->parts)
-      s->next[p + 1] = count;
+      s->next[p + 1] = s->plan_count;
   }
   for (uint32_t p = 0; p < t->parts && status == CM_OK; p++) {
     double ns = cm_core_ns(&t->chip->costs, received[p], ends[p]);

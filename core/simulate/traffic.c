@@ -6,8 +6,8 @@
 #include "core/limits/copies.h"
 
 /* The targets of one net behind those that are there. */
-static cm_status add_targets(cm_traffic *t, const uint32_t *part, uint32_t net, uint32_t *scratch, uint64_t *count,
-                             uint64_t *room, cm_error *error, cm_memory *memory)
+static cm_status add_targets(cm_traffic *t, const uint32_t *part, uint32_t net, uint32_t *scratch, cm_memory *memory,
+                             cm_error *error)
 {
   const cm_topology *topology = t->topology;
   uint64_t first = topology->net_first[net], pins = topology->net_first[net + 1] - first;
@@ -19,9 +19,9 @@ static cm_status add_targets(cm_traffic *t, const uint32_t *part, uint32_t net, 
     uint64_t end = i;
     while (end < pins && scratch[end] == scratch[i])
       end++;
-    if (CM_ROOM(memory, t->target, room, *count + 1, error) != CM_OK)
+    if (CM_ROOM(memory, t->target, &t->target_capacity, t->target_count + 1, error) != CM_OK)
       return error->status;
-    cm_packet_target *to = &t->target[(*count)++];
+    cm_packet_target *to = &t->target[t->target_count++];
     *to = (cm_packet_target){.core = t->core[scratch[i]], .synapses = (uint32_t)(end - i)};
     if (t->chip->interconnect != NULL && cm_chip_distance(t->chip, home, to->core) == UINT32_MAX)
       return cm_fail(error, CM_NO_ROUTE, "dead links leave no way from core (%u, %u) to core (%u, %u)", home % t->chip->width,
@@ -71,12 +71,14 @@ static cm_status list_members(cm_traffic *t, const uint32_t *part, cm_memory *me
   return CM_OK;
 }
 
-cm_status cm_traffic_new(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t parts,
-                         const uint32_t *core, bool multicast, cm_run *run, cm_traffic *traffic, cm_error *error)
+cm_status cm_traffic_new(const cm_mapped *mapped, bool multicast, cm_run *run, cm_traffic *traffic, cm_error *error)
 {
-  cm_traffic t = {.topology = topology, .chip = chip, .parts = parts, .multicast = multicast, .core = core};
+  const cm_topology *topology = mapped->topology;
+  const uint32_t *part = mapped->part;
+  cm_traffic t = {
+    .topology = topology, .chip = mapped->chip, .parts = mapped->parts, .multicast = multicast, .core = mapped->core};
   cm_memory *memory = run->memory;
-  uint64_t *target_first = NULL, longest = 0, count = 0, room = 0;
+  uint64_t *target_first = NULL, longest = 0;
   uint32_t *scratch = NULL;
   for (uint32_t e = 0; e < topology->net_count; e++)
     if (topology->net_first[e + 1] - topology->net_first[e] > longest)
@@ -85,8 +87,8 @@ cm_status cm_traffic_new(const cm_topology *topology, const cm_chip *chip, const
   if (status == CM_OK)
     status = CM_NEW(memory, scratch, longest, error);
   for (uint32_t e = 0; e < topology->net_count && status == CM_OK; e++) {
-    status = add_targets(&t, part, e, scratch, &count, &room, error, memory);
-    target_first[e + 1] = count;
+    status = add_targets(&t, part, e, scratch, memory, error);
+    target_first[e + 1] = t.target_count;
     if (status == CM_OK && e % 4096 == 0)
       status = cm_run_check(run, error);
   }
@@ -95,7 +97,7 @@ cm_status cm_traffic_new(const cm_topology *topology, const cm_chip *chip, const
   if (status == CM_OK)
     status = list_members(&t, part, memory, error);
   if (status == CM_OK && topology->target_cores_max != 0 && (status = CM_NEW(memory, t.copies, topology->vertex_count, error)) == CM_OK)
-    status = cm_count_copies(topology, part, parts, run, t.copies, error);
+    status = cm_count_copies(topology, part, t.parts, run, t.copies, error);
   cm_free(target_first);
   cm_free(scratch);
   if (status != CM_OK) {

@@ -3,8 +3,7 @@
 #define CM_SIMULATE_TRAFFIC_H
 
 #include "base/run.h"
-#include "core/chip/chip.h"
-#include "core/network/topology.h"
+#include "core/mapping/mapped.h"
 
 /* Where a packet goes: routers east and south of its source's (of a mesh), the core, and the synapses that it reaches there. */
 typedef struct cm_packet_target {
@@ -20,6 +19,7 @@ typedef struct cm_traffic {
   bool multicast;          /* a packet a net; else a packet a target: first[f] is f */
   const uint32_t *core;    /* [parts] */
   uint64_t packet_count;   /* kinds of packets */
+  uint64_t target_count, target_capacity; /* of `target` */
   uint64_t *first;         /* [packet_count + 1] */
   cm_packet_target *target;
   uint64_t *net_first;     /* [nets + 1] packets of every net */
@@ -31,8 +31,7 @@ typedef struct cm_traffic {
 } cm_traffic;
 
 /* O(pins log(targets)). Unicast: a packet a target core; multicast: a packet a net. */
-cm_status cm_traffic_new(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, uint32_t parts,
-                         const uint32_t *core, bool multicast, cm_run *run, cm_traffic *traffic, cm_error *error);
+cm_status cm_traffic_new(const cm_mapped *mapped, bool multicast, cm_run *run, cm_traffic *traffic, cm_error *error);
 void cm_traffic_free(cm_traffic *traffic); /* harmless on a zeroed one */
 
 /* The rate of a net, in spikes a step. */

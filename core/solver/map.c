@@ -86,8 +86,8 @@ static cm_status report_tables(cm_mapping *m, json_t *tables, cm_error *error)
 static cm_status measure(const cm_map_input *input, cm_run *run, cm_mapping *m, cm_error *error)
 {
   cm_run_phase(run, "metrics");
-  cm_status status = cm_metrics_compute(input->topology, input->chip, m->part, m->part_count, m->core, run, &m->metrics,
-                                        &m->detail, error);
+  const cm_mapped mapped = cm_mapped_by(m, input->topology, input->chip);
+  cm_status status = cm_metrics_compute(&mapped, run, &m->metrics, &m->detail, error);
   if (status == CM_OK)
     status = report_neurons(input->topology, m, run, error);
   return status == CM_OK ? cm_scenarios_measure(input, run, m, error) : status;

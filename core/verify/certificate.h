@@ -4,9 +4,9 @@
 #define CM_VERIFY_CERTIFICATE_H
 
 #include "core/chip/occupancy.h"
+#include "core/mapping/mapped.h"
 #include "core/metrics/metrics.h"
 #include "core/verify/check.h"
-#include "core/verify/mapped.h"
 
 /* What any placement of these parts on the usable cores costs at least. Units as in cm_metrics. */
 typedef struct cm_bounds {

@@ -2,9 +2,9 @@
 #ifndef CM_VERIFY_CHECK_MEASURE_H
 #define CM_VERIFY_CHECK_MEASURE_H
 
+#include "core/mapping/mapped.h"
 #include "core/metrics/metrics.h"
 #include "core/verify/check.h"
-#include "core/verify/mapped.h"
 
 /* Figures recomputed packet by packet; `core` is [parts]. */
 typedef struct cm_check_truth {

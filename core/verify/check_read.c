@@ -382,8 +382,8 @@ cm_status cm_check_read(FILE *stream, uint64_t neurons_max, uint64_t cores_max, 
     status = cm_json_whole(refusals, "the mapping file", error);
     if (status == CM_OK && fresh.rest == NULL)
       status = cm_fail(error, CM_BAD_MAPPING, "the mapping file is not valid JSON: %s", trouble.text);
-    if (status == CM_OK && !cm_metrics_rename(fresh.rest))
-      status = cm_fail(error, CM_NO_MEMORY, "out of memory for the mapping file");
+    if (status == CM_OK)
+      status = cm_whole(cm_metrics_rename(fresh.rest), "the mapping file", error);
   }
   cm_free(r.rest);
   if (status != CM_OK) {

@@ -21,7 +21,7 @@ static cm_status job_create(cm_error *error)
   cm_job wanted = {.kind = "map", .chip = "toy", .options = (char[]){"{}"}, .ttl = 60};
   cm_job_created result;
   memcpy(wanted.network, storing_network, sizeof storing_network);
-  return cm_jobs_create(storing_store, &wanted, NULL, NULL, &result, job_id, error);
+  return cm_jobs_create(storing_store, &wanted, NULL, &result, job_id, error);
 }
 
 static uint64_t jobs_in(cm_job_state state)

@@ -301,7 +301,8 @@ static inline void job_routes(const cm_mapping *mapping, const cm_map_input *inp
   cm_routes *routes = NULL;
   bool own;
   cm_route_options options = cm_routes_wanted(input->options, input->chip, &own);
-  cm_status status = cm_routes_make(mapping, input->topology, input->chip, &options, run, &routes, &error);
+  const cm_mapped mapped = cm_mapped_by(mapping, input->topology, input->chip);
+  cm_status status = cm_routes_make(&mapped, &options, run, &routes, &error);
   job_demand(status == CM_OK || (job_refusal(status) && error.detail[0] != '\0'), error.detail);
   for (int view = CM_ROUTES_JSON; status == CM_OK && view <= CM_ROUTES_BINARY; view++) {
     char *text = NULL;

@@ -202,7 +202,7 @@ START_TEST(packets_on_their_ways_never_wait_in_a_ring)
         if (cm_interconnect_hops(net, source, to) != CM_NO_WAY)
           target[count++] = to;
       }
-      ck_ok(cm_way_trace(tracer, source, target, count, &tree, &lost, &error));
+      ck_ok(cm_way_trace(tracer, &(cm_ends){source, target, count}, &tree, &lost, &error));
       for (uint32_t k = 1; k < tree.count; k++) {
         const cm_way_node *node = &tree.node[k];
         ck_assert(!net->link[node->link].dead);

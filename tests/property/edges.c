@@ -205,7 +205,7 @@ START_TEST(refiners_keep_their_books)
   for (uint32_t p = 0; p < parts; p++)
     excess_before += load[p] > most ? load[p] - most : 0;
   cm_quotient_fm_options pairs = {.rounds = 3, .patience = 30, .work = 8, .most = most, .seed = 1};
-  ck_ok(cm_quotient_fm(g, &pairs, &run, part, parts, load, &gain, &error));
+  ck_ok(cm_quotient_fm(g, &pairs, &run, &(cm_parts){part, parts, load}, &gain, &error));
   ck_assert_int_eq((int64_t)before - gain, (int64_t)cm_csr_graph_cut(g, part));
   for (uint32_t p = 0; p < parts; p++)
     excess_after += load[p] > most ? load[p] - most : 0;
@@ -214,9 +214,9 @@ START_TEST(refiners_keep_their_books)
 
   before = cm_csr_graph_cut(g, part);
   cm_label_propagation_options greedy = {.rounds = 3, .most = UINT64_MAX / 2, .seed = 1};
-  ck_ok(cm_label_propagation(g, &greedy, &run, part, parts, load, &error));
+  ck_ok(cm_label_propagation(g, &greedy, &run, &(cm_parts){part, parts, load}, &error));
   ck_assert_uint_le(cm_csr_graph_cut(g, part), before);
-  ck_ok(cm_rebalance_parts(g, most, &run, part, parts, load, &excess, &error));
+  ck_ok(cm_rebalance_parts(g, most, &run, &(cm_parts){part, parts, load}, &excess, &error));
   for (uint32_t v = 0; v < n; v++)
     again[part[v]] += g->size[v];
   ck_assert_mem_eq(load, again, parts * sizeof *load);
@@ -243,7 +243,7 @@ START_TEST(far_room_is_reached_without_moving_all_between)
       part[v] = before[v] = p;
       load[p]++;
     }
-  ck_ok(cm_rebalance_parts(g, MOST, &run, part, PARTS, load, &excess, &error));
+  ck_ok(cm_rebalance_parts(g, MOST, &run, &(cm_parts){part, PARTS, load}, &excess, &error));
   ck_assert_uint_eq(excess, 0);
   check_parts(&t, part, PARTS, MOST);
   for (v = 0; v < VERTICES; v++)

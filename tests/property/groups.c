@@ -285,7 +285,7 @@ static plain_cost count_routes(const cm_routes *r, bool hung)
         if (tree.node[k].parent == i)
           way->link[tree.node[k].link] = true;
       for (uint64_t k = r->first[f]; k < r->first[f + 1]; k++)
-        if (cm_router_of(r->chip, r->mapping->core[r->target[k]]) == way->router)
+        if (cm_router_of(r->chip, r->core[r->target[k]]) == way->router)
           way->part[r->target[k]] = true;
       for (uint32_t k = 0; k < cost.entries; k++)
         known = known || memcmp(&seen[k], way, sizeof *way) == 0;
@@ -316,7 +316,8 @@ START_TEST(trees_hang_where_they_share_entries)
       part[p] = p;
     }
     cm_mapping mapping = {.vertex_count = parts, .part_count = parts, .part = part, .core = s.core};
-    ck_ok(cm_routes_make(&mapping, &s.topology, s.chip, &options, &run, &routes, &error));
+    const cm_mapped mapped = cm_mapped_by(&mapping, &s.topology, s.chip);
+    ck_ok(cm_routes_make(&mapped, &options, &run, &routes, &error));
     plain_cost ways = count_routes(routes, false), hung = count_routes(routes, true);
     ck_assert_uint_eq(hung.links, ways.links);
     ck_assert_uint_eq(routes->links, ways.links);
@@ -351,10 +352,10 @@ START_TEST(groups_and_shared_entries_survive_a_lack_of_memory)
     cm_memory_fail_at(n);
     cm_status status = cm_place_by_groups(s.casts, &(cm_place_task){.chip = s.chip, .region = s.region, .seed = 1, .run = &mine},
                                           1e3, s.core, &cost, &error);
-    cm_mapping mapping = {.vertex_count = 20, .part_count = 20, .part = part, .core = s.core};
+    const cm_mapped mapped = {&s.topology, s.chip, part, 20, s.core};
     cm_route_options options = {.multicast = true};
     if (status == CM_OK)
-      status = cm_routes_make(&mapping, &s.topology, s.chip, &options, &mine, &routes, &error);
+      status = cm_routes_make(&mapped, &options, &mine, &routes, &error);
     bool hit = cm_memory_fault_fired();
     cm_memory_fail_at(0);
     cm_routes_free(routes);

@@ -235,7 +235,8 @@ static void check_routes(const cm_map_input *input, const cm_mapping *mapping, b
   fclose(stream);
   stream = fopen(path, "w");
   ck_assert_ptr_nonnull(stream);
-  ck_ok(cm_routes_make(mapping, input->topology, input->chip, &options, &run, &routes, &error));
+  const cm_mapped mapped = cm_mapped_by(mapping, input->topology, input->chip);
+  ck_ok(cm_routes_make(&mapped, &options, &run, &routes, &error));
   ck_ok(cm_routes_write(routes, CM_ROUTES_JSON, &run, stream, &error));
   fclose(stream);
   double hops = multicast && input->topology->directed ? mapping->metrics.multicast_hops : mapping->metrics.hop_traffic;

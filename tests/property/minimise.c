@@ -57,8 +57,11 @@ START_TEST(tables_are_as_small_as_prefixes_can_be_and_right)
         block[count++] = (cm_key_block){k, size - 1, (uint64_t)here, on};
       k += size;
     }
-    cm_ternary *entry;
-    ck_ok(cm_minimise(block, count, bits, 0, UINT64_MAX, NULL, &entry, &entries, &error));
+    cm_ternary_table table;
+    const cm_key_blocks blocks = {block, count, bits};
+    ck_ok(cm_minimise(&blocks, (cm_merging){0, UINT64_MAX}, NULL, &table, &error));
+    const cm_ternary *entry = table.entry;
+    entries = table.count;
     uint32_t least = fewest(way, straight, 0, 1u << bits, -1);
     ck_assert_msg(entries <= least, "%zu entries, and %u prefixes do", entries, least);
     ternary += (uint32_t)entries;
@@ -69,10 +72,10 @@ START_TEST(tables_are_as_small_as_prefixes_can_be_and_right)
         match = (k & ~entry[e].open) == entry[e].key ? &entry[e] : NULL;
       ck_assert_msg(way[k] < 0 || (match == NULL ? straight[k] : (int)match->word == way[k]), "key %u goes the wrong way", k);
     }
-    cm_free(entry);
-    ck_ok(cm_minimise(block, count, bits, entries, 0, NULL, &entry, &entries, &error)); /* no steps: prefixes alone */
-    ck_assert_uint_eq(entries, least);
-    cm_free(entry);
+    cm_free(table.entry);
+    ck_ok(cm_minimise(&blocks, (cm_merging){entries, 0}, NULL, &table, &error)); /* no steps: prefixes alone */
+    ck_assert_uint_eq(table.count, least);
+    cm_free(table.entry);
   }
   ck_assert_uint_lt(ternary, prefixes);
 }

@@ -139,7 +139,7 @@ START_TEST(trees_follow_the_rule_and_reach_every_target_once)
         for (uint32_t i = 0; i < count; i++)
           all = all && reachable(chip, (cm_turn_rule)rule, (int)source, (int)target[i]);
         cm_tree tree;
-        cm_status status = cm_trace(tracer, source, target, count, below(&random, 64), &tree, &lost, &error);
+        cm_status status = cm_trace(tracer, &(cm_ends){source, target, count}, below(&random, 64), &tree, &lost, &error);
         traced++;
         if (status == CM_OK)
           follow(chip, (cm_turn_rule)rule, tree, source, wanted);
@@ -197,7 +197,8 @@ static cm_status route(const cm_mapping *mapping, const cm_topology *network, co
                        bool multicast, cm_run *run, cm_routes **routes)
 {
   cm_route_options options = {.rule = rule, .multicast = multicast};
-  return cm_routes_make(mapping, network, chip, &options, run, routes, &error);
+  const cm_mapped mapped = cm_mapped_by(mapping, network, chip);
+  return cm_routes_make(&mapped, &options, run, routes, &error);
 }
 
 static void drop(made *m)
@@ -517,7 +518,7 @@ START_TEST(xy_routes_agree_with_the_metrics)
     cm_metrics metrics;
     cm_metrics_detail detail;
     cm_routes *tree, *path;
-    ck_ok(cm_metrics_compute(&m->network, m->chip, m->part, m->mapping.part_count, m->core, &run, &metrics, &detail,
+    ck_ok(cm_metrics_compute(&(cm_mapped){&m->network, m->chip, m->part, m->mapping.part_count, m->core}, &run, &metrics, &detail,
                              &error));
     ck_ok(route(&m->mapping, &m->network, m->chip, CM_TURNS_XY, true, &run, &tree));
     ck_ok(route(&m->mapping, &m->network, m->chip, CM_TURNS_XY, false, &run, &path));

@@ -121,7 +121,8 @@ static json_t *made(subject what, cm_turn_rule rule, bool multicast)
   else {
     const cm_route_options options = {.rule = rule, .multicast = multicast};
     cm_routes *routes;
-    ck_ok(cm_routes_make(mapping, &network, chip, &options, &run, &routes, &error));
+    const cm_mapped mapped = cm_mapped_by(mapping, &network, chip);
+    ck_ok(cm_routes_make(&mapped, &options, &run, &routes, &error));
     ck_ok(cm_routes_write(routes, CM_ROUTES_JSON, &run, stream, &error));
     cm_routes_free(routes);
   }
@@ -343,7 +344,7 @@ START_TEST(a_ring_of_ways_is_found)
                           .pin = targets, .weight_scale = 1, .size_total = 4};
   ck_ok(cm_chip_parse(text, strlen(text), &chip, &error));
   cm_mapping square = {.vertex_count = 4, .part_count = 4, .part = parts, .core = cores};
-  ck_ok(cm_metrics_compute(&network, chip, parts, 4, cores, &run, &square.metrics, &square.detail, &error));
+  ck_ok(cm_metrics_compute(&(cm_mapped){&network, chip, parts, 4, cores}, &run, &square.metrics, &square.detail, &error));
   mapping = &square;
   write_mapping();
   json_t *json = made(ROUTES, CM_TURNS_XY, false), *figures = json_object_get(json, "figures");
@@ -462,7 +463,7 @@ START_TEST(a_ring_is_found)
                           .pin = targets, .weight_scale = 1, .size_total = 4};
   ck_ok(cm_chip_parse(text, strlen(text), &chip, &error));
   cm_mapping square = {.vertex_count = 4, .part_count = 4, .part = parts, .core = cores};
-  ck_ok(cm_metrics_compute(&network, chip, parts, 4, cores, &run, &square.metrics, &square.detail, &error));
+  ck_ok(cm_metrics_compute(&(cm_mapped){&network, chip, parts, 4, cores}, &run, &square.metrics, &square.detail, &error));
   mapping = &square;
   write_mapping();
   json_t *json = made(ROUTES, CM_TURNS_XY, false);

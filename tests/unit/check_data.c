@@ -36,10 +36,10 @@ static void setup(void)
   ck_ok(cm_folder_make(inside("mappings/m1"), &error));
   test_write(inside("mappings/m1/summary.json"), "{}", 2);
   test_write(inside("mappings/m1/mapping.json"), "{\"a\": 1}", 8);
-  ck_ok(cm_jobs_create(store, &job, NULL, NULL, &result, id, &error));
+  ck_ok(cm_jobs_create(store, &job, NULL, &result, id, &error));
   ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, &job, &found, &error));
   ck_ok(cm_jobs_finish(store, &job, &(cm_job_outcome){.state = CM_JOB_DONE, .mapping = &mapping}, &taken, &error));
-  ck_ok(cm_jobs_create(store, &job, NULL, NULL, &result, id, &error));
+  ck_ok(cm_jobs_create(store, &job, NULL, &result, id, &error));
   cm_job_clear(&job);
   ck_ok(cm_uploads_create(store, &upload, &error));
   test_write(piece, "ab", 2);

@@ -19,7 +19,7 @@ static void create_like(const char *likeness, double size, double time_limit, ch
                 .time_limit = time_limit};
   cm_job_created result;
   (void)snprintf(job.likeness, sizeof job.likeness, "%s", likeness);
-  ck_ok(cm_jobs_create(store, &job, NULL, NULL, &result, id, &error));
+  ck_ok(cm_jobs_create(store, &job, NULL, &result, id, &error));
 }
 
 static cm_status read_number(sqlite3 *handle, void *context, cm_error *e)
@@ -332,7 +332,7 @@ static cm_status try_job(const char *user)
   cm_job job = {.kind = "map", .network = "abc", .chip = "toy", .options = (char[]){"{}"}, .ttl = 60};
   cm_job_created result;
   (void)snprintf(job.owner.user, sizeof job.owner.user, "%s", user);
-  return cm_jobs_create(store, &job, NULL, NULL, &result, id, &error);
+  return cm_jobs_create(store, &job, NULL, &result, id, &error);
 }
 
 static cm_status try_lease(const char *user, uint32_t cores, double ttl, cm_lease *lease)

@@ -25,7 +25,7 @@ static inline void queue_job(const cm_owner *owner, const char *kind, const char
   (void)snprintf(text, sizeof text, "%s", options);
   cm_job job = {.network = "abc", .chip = "toy", .options = text, .ttl = 60, .owner = *owner, .priority = strcmp(options, "{}") == 0};
   (void)snprintf(job.kind, sizeof job.kind, "%s", kind);
-  ck_ok(cm_jobs_create(store, &job, NULL, NULL, &result, id, &error));
+  ck_ok(cm_jobs_create(store, &job, NULL, &result, id, &error));
 }
 
 /* The next queued job ends with a mapping of this id, which is new or (fingerprint NULL) there already. */

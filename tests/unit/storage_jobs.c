@@ -187,15 +187,15 @@ START_TEST(an_idempotency_key_makes_one_job)
   cm_job job = {.kind = "map", .network = "abc", .chip = "toy", .options = (char[]){"{}"}};
   cm_job_created result;
   char a[CM_ID_MAX], b[CM_ID_MAX];
-  ck_ok(cm_jobs_create(store, &job, "key", "h1", &result, a, &error));
+  ck_ok(cm_jobs_create(store, &job, &(cm_job_key){"key", "h1"}, &result, a, &error));
   ck_assert_int_eq(result, CM_JOB_NEW);
-  ck_ok(cm_jobs_create(store, &job, "key", "h1", &result, b, &error));
+  ck_ok(cm_jobs_create(store, &job, &(cm_job_key){"key", "h1"}, &result, b, &error));
   ck_assert_int_eq(result, CM_JOB_SAME);
   ck_assert_str_eq(a, b);
-  ck_ok(cm_jobs_create(store, &job, "key", "h2", &result, b, &error));
+  ck_ok(cm_jobs_create(store, &job, &(cm_job_key){"key", "h2"}, &result, b, &error));
   ck_assert_int_eq(result, CM_JOB_OTHER_BODY);
   (void)snprintf(job.network, sizeof job.network, "gone");
-  ck_fails(cm_jobs_create(store, &job, NULL, NULL, &result, b, &error), CM_NOT_FOUND);
+  ck_fails(cm_jobs_create(store, &job, NULL, &result, b, &error), CM_NOT_FOUND);
 }
 END_TEST
 

@@ -91,7 +91,7 @@ static inline void create_job(const char *user, int priority, char *id)
                 .ttl = 60};
   cm_job_created result;
   (void)snprintf(job.owner.user, sizeof job.owner.user, "%s", user);
-  ck_ok(cm_jobs_create(store, &job, NULL, NULL, &result, id, &error));
+  ck_ok(cm_jobs_create(store, &job, NULL, &result, id, &error));
   ck_assert_int_eq(result, CM_JOB_NEW);
 }
 

@@ -46,9 +46,10 @@ static void bury(cm_interconnect *net, uint32_t link)
 /* All links of a router, both ways. */
 static cm_status bury_routers(const json_t *list, cm_interconnect *net, cm_error *error)
 {
+  const cm_rectangles from = {list, "/dead_routers", net->columns, net->rows, CM_BAD_CHIP};
   for (size_t i = 0; i < json_array_size(list); i++) {
     cm_rectangle r;
-    if (cm_rectangle_read(json_array_get(list, i), "/dead_routers", i, net->columns, net->rows, CM_BAD_CHIP, &r, error) != CM_OK)
+    if (cm_rectangle_read(&from, i, &r, error) != CM_OK)
       return error->status;
     for (uint32_t y = r.y0; y <= r.y1; y++)
       for (uint32_t x = r.x0; x <= r.x1; x++)

@@ -128,16 +128,16 @@ static void grow(cm_way_tracer *t, uint32_t link)
   t->node[t->count++] = (cm_way_node){.router = k->to, .parent = parent, .link = link, .channel = (uint16_t)channel};
 }
 
-cm_status cm_way_trace(cm_way_tracer *t, uint32_t source, const uint32_t *target, size_t count, cm_way_tree *tree,
-                       uint32_t *lost, cm_error *error)
+cm_status cm_way_trace(cm_way_tracer *t, const cm_ends *ends, cm_way_tree *tree, uint32_t *lost, cm_error *error)
 {
+  const uint32_t source = ends->source;
   if (CM_ROOM(t->memory, t->node, &t->room, 1, error) != CM_OK)
     return error->status;
   t->node[0] = (cm_way_node){.router = source, .link = CM_NO_WAY};
   t->slot[source] = 0;
   t->count = 1;
-  for (size_t i = 0; i < count; i++) {
-    uint32_t at = target[i], links = 0;
+  for (size_t i = 0; i < ends->count; i++) {
+    uint32_t at = ends->target[i], links = 0;
     if (!is_in(t, at) && cm_interconnect_hops(t->net, source, at) == CM_NO_WAY) {
       char from[CM_ROUTER_NAME_MAX], to[CM_ROUTER_NAME_MAX];
       cm_interconnect_router_name(t->net, source, from);
@@ -151,7 +151,7 @@ cm_status cm_way_trace(cm_way_tracer *t, uint32_t source, const uint32_t *target
       return error->status;
     while (links > 0)
       grow(t, t->back[--links]);
-    t->node[t->slot[target[i]]].target = true;
+    t->node[t->slot[ends->target[i]]].target = true;
   }
   *tree = (cm_way_tree){t->node, t->count};
   return CM_OK;

@@ -11,6 +11,7 @@
 
 #include "base/run.h"
 #include "core/chip/interconnect/interconnect.h"
+#include "core/chip/turns.h"
 
 /* A router of a tree. */
 typedef struct cm_way_node {
@@ -32,10 +33,9 @@ typedef struct cm_way_tracer cm_way_tracer;
 cm_status cm_way_tracer_new(const cm_interconnect *net, cm_memory *memory, cm_way_tracer **tracer, cm_error *error);
 void cm_way_tracer_free(cm_way_tracer *tracer); /* NULL is allowed */
 
-/* The union of the ways from a router to others (which may repeat and may be the source). O(its links + targets), times the links
+/* The union of the ways from a router to others. O(its links + targets), times the links
  * of a router where ways are formulas. CM_NO_ROUTE where dead links leave no way; *lost is then that router. */
-cm_status cm_way_trace(cm_way_tracer *tracer, uint32_t source, const uint32_t *target, size_t count, cm_way_tree *tree,
-                       uint32_t *lost, cm_error *error);
+cm_status cm_way_trace(cm_way_tracer *tracer, const cm_ends *ends, cm_way_tree *tree, uint32_t *lost, cm_error *error);
 
 /* A router of a tree that hangs on another of its routers than the ways say. */
 typedef struct cm_rehung {

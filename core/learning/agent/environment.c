@@ -195,30 +195,43 @@ typedef struct axis {
   uint32_t length;
 } axis;
 
-/* The weighted median place of a node's neighbours, and their mean distance from the node. `tally` [length] is zeros
- * before and after. */
-static void look_along(const cm_environment *s, const axis *a, const uint32_t *at, uint32_t v, float *tally, float *median,
-                       float *spread)
+/* What nodes see of each other where they stand. */
+typedef struct looker {
+  const cm_environment *of;
+  const uint32_t *at;
+  axis axes[2];
+  float mean_weight;
+  float *tally; /* [longest axis] zeros between looks */
+} looker;
+
+/* The weighted median place of a node's neighbours, and their mean distance from the node. */
+typedef struct around {
+  float median, spread;
+} around;
+
+static around look_along(const looker *l, const axis *a, uint32_t v)
 {
-  const cm_graph *g = s->graph;
+  const cm_graph *g = l->of->graph;
+  const uint32_t *at = l->at;
   uint32_t own = a->place[at[v]];
-  float total = 0, sum = 0, half = 0;
-  *median = (float)own;
+  float total = 0, sum = 0, half = 0, *tally = l->tally;
+  around seen = {.median = (float)own};
   for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
     uint32_t place = a->place[at[g->neighbour[i]]];
-    float weight = s->laplacian->weight[i];
+    float weight = l->of->laplacian->weight[i];
     tally[place] += weight;
     total += weight;
     sum += weight * (float)(place > own ? place - own : own - place);
   }
-  *spread = total > 0 ? sum / total : 0;
+  seen.spread = total > 0 ? sum / total : 0;
   for (uint32_t p = 0; p < a->length; p++) {
     bool before = half * 2 < total;
     half += tally[p];
     if (before && half * 2 >= total && total > 0)
-      *median = (float)p;
+      seen.median = (float)p;
     tally[p] = 0;
   }
+  return seen;
 }
 
 /* Arc tangent hyperbolic of a place's position, half a step short of the ends, which no finite number reaches. */
@@ -228,23 +241,23 @@ static float logit(double position, uint32_t length)
   return (float)atanh(position > most ? most : position < -most ? -most : position);
 }
 
-static void look_from(const cm_environment *s, const axis axes[2], const uint32_t *at, uint32_t v, float mean_weight,
-                      float *tally, float *input)
+static void look_from(const looker *l, uint32_t v, float *input)
 {
-  float share = (float)s->priority[v] / mean_weight;
+  const cm_environment *s = l->of;
+  float share = (float)s->priority[v] / l->mean_weight;
   for (int k = 0; k < 2; k++) {
-    const axis *a = &axes[k], *other = &axes[1 - k];
-    float *row = input + (2 * (size_t)v + (size_t)k) * CM_POLICY_INPUTS, median, spread;
+    const axis *a = &l->axes[k], *other = &l->axes[1 - k];
+    float *row = input + (2 * (size_t)v + (size_t)k) * CM_POLICY_INPUTS;
     float step = 2 / (float)(a->length > 1 ? a->length - 1 : 1);
-    uint32_t place = a->place[at[v]];
+    uint32_t place = a->place[l->at[v]];
     double position = cm_position(place, a->length, 1);
-    look_along(s, a, at, v, tally, &median, &spread);
+    const around seen = look_along(l, a, v);
     memcpy(row, s->feature + (size_t)v * CM_FEATURES, CM_FEATURES * sizeof *row);
     row[CM_INPUT_POSITION] = (float)position;
     row[CM_INPUT_LOGIT] = logit(position, a->length);
-    row[CM_INPUT_MEDIAN] = (median - (float)place) * step;
-    row[CM_INPUT_SPREAD] = spread * step;
-    row[CM_INPUT_ACROSS] = (float)cm_position(other->place[at[v]], other->length, 1);
+    row[CM_INPUT_MEDIAN] = (seen.median - (float)place) * step;
+    row[CM_INPUT_SPREAD] = seen.spread * step;
+    row[CM_INPUT_ACROSS] = (float)cm_position(other->place[l->at[v]], other->length, 1);
     row[CM_INPUT_STEP] = step;
     row[CM_INPUT_FILL] = (float)s->nodes / (float)s->sites;
     row[CM_INPUT_SHARE] = share / (1 + share);
@@ -254,18 +267,17 @@ static void look_from(const cm_environment *s, const axis axes[2], const uint32_
 
 cm_status cm_environment_observe(const cm_environment *environment, const uint32_t *at, cm_memory *memory, float *input, cm_error *error)
 {
-  const axis axes[2] = {{environment->axes->column, environment->axes->columns}, {environment->axes->row, environment->axes->rows}};
-  uint32_t longest = axes[0].length > axes[1].length ? axes[0].length : axes[1].length;
-  float *tally;
+  const cm_axes *a = environment->axes;
+  looker l = {.of = environment, .at = at, .axes = {{a->column, a->columns}, {a->row, a->rows}}};
   double weight = 0;
-  if (CM_NEW(memory, tally, longest, error) != CM_OK)
+  if (CM_NEW(memory, l.tally, a->columns > a->rows ? a->columns : a->rows, error) != CM_OK)
     return error->status;
   for (uint32_t v = 0; v < environment->nodes; v++)
     weight += (double)environment->priority[v];
-  float mean = weight > 0 ? (float)(weight / environment->nodes) : 1;
+  l.mean_weight = weight > 0 ? (float)(weight / environment->nodes) : 1;
   for (uint32_t v = 0; v < environment->nodes; v++)
-    look_from(environment, axes, at, v, mean, tally, input);
-  cm_free(tally);
+    look_from(&l, v, input);
+  cm_free(l.tally);
   return CM_OK;
 }
 

@@ -17,17 +17,21 @@ static uint32_t wish(const cm_environment *s, const float *position, double boun
 
 /* What one processor's nodes want, and the cores that they may have. */
 typedef struct claim {
+  const cm_environment *of;
+  const float *position;
+  double bound;
+  uint32_t *at; /* [nodes] what comes of it */
   uint32_t *wanted, *free, *core;
   uint64_t *priority;
 } claim;
 
-static cm_status assign_processor(const cm_environment *s, uint32_t p, const float *position, double bound, claim *c,
-                                  cm_memory *memory, uint32_t *at, cm_error *error)
+static cm_status assign_processor(claim *c, uint32_t p, cm_memory *memory, cm_error *error)
 {
+  const cm_environment *s = c->of;
   uint32_t nodes = s->node_first[p + 1] - s->node_first[p], sites = s->site_first[p + 1] - s->site_first[p];
   const uint32_t *node = s->node + s->node_first[p], *site = s->site_of + s->site_first[p];
   for (uint32_t i = 0; i < nodes; i++) {
-    c->wanted[i] = wish(s, position + 2 * (size_t)node[i], bound);
+    c->wanted[i] = wish(s, c->position + 2 * (size_t)node[i], c->bound);
     c->priority[i] = s->priority[node[i]];
   }
   for (uint32_t i = 0; i < sites; i++)
@@ -36,14 +40,14 @@ static cm_status assign_processor(const cm_environment *s, uint32_t p, const flo
   if (cm_assign(&task, memory, c->core, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < nodes; i++)
-    at[node[i]] = s->site_on[c->core[i]];
+    c->at[node[i]] = s->site_on[c->core[i]];
   return CM_OK;
 }
 
 static cm_status nearest(const cm_environment *environment, const float *position, double bound, cm_memory *memory, uint32_t *at,
                          cm_error *error)
 {
-  claim c = {0};
+  claim c = {.of = environment, .position = position, .bound = bound, .at = at};
   cm_status status = CM_NEW(memory, c.wanted, environment->nodes, error);
   if (status == CM_OK)
     status = CM_NEW(memory, c.free, environment->sites, error);
@@ -53,7 +57,7 @@ static cm_status nearest(const cm_environment *environment, const float *positio
     status = CM_NEW(memory, c.priority, environment->nodes, error);
   for (uint32_t p = 0; p < environment->processors && status == CM_OK; p++)
     if (environment->node_first[p + 1] > environment->node_first[p])
-      status = assign_processor(environment, p, position, bound, &c, memory, at, error);
+      status = assign_processor(&c, p, memory, error);
   cm_free(c.wanted);
   cm_free(c.free);
   cm_free(c.core);

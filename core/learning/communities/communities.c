@@ -14,11 +14,15 @@ enum { CHECK_EVERY = 4096 };
 
 typedef __int128 cm_value;
 
-/* Moves the vertices of one level. */
-typedef struct mover {
+typedef struct level {
   const cm_graph *graph;
   const uint64_t *degree; /* [vertices] edges inside a merged vertex counted twice */
   uint64_t twice;         /* sum of the degrees */
+} level;
+
+/* Moves the vertices of one level. */
+typedef struct mover {
+  level of;
   uint32_t *community;    /* [vertices] numbers below vertices */
   uint64_t *total;        /* [vertices] sum of degrees, by community */
   uint64_t *tie;          /* [vertices] by community, zero between vertices */
@@ -36,11 +40,10 @@ static void mover_free(mover *m)
   cm_free(m->queued);
 }
 
-static cm_status mover_new(const cm_graph *graph, const uint64_t *degree, uint64_t twice, uint32_t *community,
-                           cm_memory *memory, mover *made, cm_error *error)
+static cm_status mover_new(level of, uint32_t *community, cm_memory *memory, mover *made, cm_error *error)
 {
-  mover m = {.graph = graph, .degree = degree, .twice = twice, .community = community};
-  uint32_t n = graph->vertex_count;
+  mover m = {.of = of, .community = community};
+  uint32_t n = of.graph->vertex_count;
   if (CM_NEW(memory, m.total, n, error) != CM_OK || CM_NEW(memory, m.tie, n, error) != CM_OK ||
       CM_NEW(memory, m.touched, n, error) != CM_OK || CM_NEW(memory, m.queue, n, error) != CM_OK ||
       CM_NEW(memory, m.queued, n, error) != CM_OK) {
@@ -54,7 +57,7 @@ static cm_status mover_new(const cm_graph *graph, const uint64_t *degree, uint64
 /* The community that v likes best, its own among equals, then the lowest number. v is in none just now. */
 static uint32_t best_for(mover *m, uint32_t v)
 {
-  const cm_graph *g = m->graph;
+  const cm_graph *g = m->of.graph;
   uint32_t own = m->community[v], count = 0, best = own;
   for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
     uint32_t c = m->community[g->neighbour[i]];
@@ -64,11 +67,11 @@ static uint32_t best_for(mover *m, uint32_t v)
       m->touched[count++] = c;
     m->tie[c] += g->weight[i];
   }
-  cm_value own_value = (cm_value)m->twice * (cm_value)m->tie[own] - (cm_value)m->degree[v] * (cm_value)m->total[own];
+  cm_value own_value = (cm_value)m->of.twice * (cm_value)m->tie[own] - (cm_value)m->of.degree[v] * (cm_value)m->total[own];
   cm_value best_value = own_value;
   for (uint32_t i = 0; i < count; i++) {
     uint32_t c = m->touched[i];
-    cm_value value = (cm_value)m->twice * (cm_value)m->tie[c] - (cm_value)m->degree[v] * (cm_value)m->total[c];
+    cm_value value = (cm_value)m->of.twice * (cm_value)m->tie[c] - (cm_value)m->of.degree[v] * (cm_value)m->total[c];
     if (value > best_value || (value == best_value && value > own_value && c < best)) {
       best_value = value;
       best = c;
@@ -81,11 +84,11 @@ static uint32_t best_for(mover *m, uint32_t v)
 /* Looks at all vertices in random order, and again at the neighbours of those that moved, until nothing moves. */
 static cm_status move_all(mover *m, cm_random *random, cm_run *run, cm_error *error)
 {
-  const cm_graph *g = m->graph;
+  const cm_graph *g = m->of.graph;
   uint32_t n = g->vertex_count, head = 0, waiting = n;
   memset(m->total, 0, n * sizeof *m->total);
   for (uint32_t v = 0; v < n; v++)
-    m->total[m->community[v]] += m->degree[v];
+    m->total[m->community[v]] += m->of.degree[v];
   cm_random_permutation(random, m->queue, n);
   memset(m->queued, 1, n);
   for (uint64_t step = 1; waiting > 0; step++) {
@@ -94,9 +97,9 @@ static cm_status move_all(mover *m, cm_random *random, cm_run *run, cm_error *er
     waiting--;
     m->queued[v] = 0;
     uint32_t own = m->community[v];
-    m->total[own] -= m->degree[v];
+    m->total[own] -= m->of.degree[v];
     uint32_t to = best_for(m, v);
-    m->total[to] += m->degree[v];
+    m->total[to] += m->of.degree[v];
     m->community[v] = to;
     for (uint64_t i = g->first[v]; to != own && i < g->first[v + 1]; i++) {
       uint32_t u = g->neighbour[i];
@@ -127,25 +130,23 @@ cm_status cm_number_groups(uint32_t *group, uint32_t count, uint32_t bound, cm_m
   return CM_OK;
 }
 
-static cm_status unfold(const cm_graph *graph, const uint64_t *degree, uint64_t twice, cm_random *random, cm_run *run,
-                        uint32_t *community, uint32_t *count, cm_error *error);
+static cm_status unfold(level of, cm_random *random, cm_run *run, uint32_t *community, uint32_t *count, cm_error *error);
 
 /* Unfolds the graph of the communities, and gives their vertices the communities that they end in. */
-static cm_status unfold_coarser(const cm_graph *graph, const uint64_t *degree, uint64_t twice, cm_random *random,
-                                cm_run *run, uint32_t *community, uint32_t *count, cm_error *error)
+static cm_status unfold_coarser(level of, cm_random *random, cm_run *run, uint32_t *community, uint32_t *count, cm_error *error)
 {
   cm_graph *coarse = NULL;
   uint64_t *sum = NULL;
   uint32_t *outer = NULL, communities = *count;
-  cm_status status = cm_graph_contract(graph, community, communities, run, &coarse, error);
+  cm_status status = cm_graph_contract(of.graph, community, communities, run, &coarse, error);
   if (status == CM_OK && (CM_NEW(run->memory, sum, communities, error) != CM_OK ||
                           CM_NEW(run->memory, outer, communities, error) != CM_OK))
     status = error->status;
-  for (uint32_t v = 0; status == CM_OK && v < graph->vertex_count; v++)
-    sum[community[v]] += degree[v];
+  for (uint32_t v = 0; status == CM_OK && v < of.graph->vertex_count; v++)
+    sum[community[v]] += of.degree[v];
   if (status == CM_OK)
-    status = unfold(coarse, sum, twice, random, run, outer, count, error);
-  for (uint32_t v = 0; status == CM_OK && v < graph->vertex_count; v++)
+    status = unfold((level){coarse, sum, of.twice}, random, run, outer, count, error);
+  for (uint32_t v = 0; status == CM_OK && v < of.graph->vertex_count; v++)
     community[v] = outer[community[v]];
   cm_graph_free(coarse);
   cm_free(sum);
@@ -154,12 +155,11 @@ static cm_status unfold_coarser(const cm_graph *graph, const uint64_t *degree, u
 }
 
 /* One level and all coarser ones; fills community [vertices]. */
-static cm_status unfold(const cm_graph *graph, const uint64_t *degree, uint64_t twice, cm_random *random, cm_run *run,
-                        uint32_t *community, uint32_t *count, cm_error *error)
+static cm_status unfold(level of, cm_random *random, cm_run *run, uint32_t *community, uint32_t *count, cm_error *error)
 {
   mover m = {0};
-  uint32_t n = graph->vertex_count;
-  cm_status status = mover_new(graph, degree, twice, community, run->memory, &m, error);
+  uint32_t n = of.graph->vertex_count;
+  cm_status status = mover_new(of, community, run->memory, &m, error);
   if (status != CM_OK)
     return status;
   for (uint32_t v = 0; v < n; v++)
@@ -168,7 +168,7 @@ static cm_status unfold(const cm_graph *graph, const uint64_t *degree, uint64_t 
   if (status == CM_OK)
     status = cm_number_groups(community, n, n, run->memory, count, error);
   if (status == CM_OK && *count < n) {
-    status = unfold_coarser(graph, degree, twice, random, run, community, count, error);
+    status = unfold_coarser(of, random, run, community, count, error);
     if (status == CM_OK)
       status = move_all(&m, random, run, error);
     if (status == CM_OK)
@@ -223,47 +223,48 @@ cm_status cm_modularity(const cm_graph *graph, const uint32_t *community, uint32
   return CM_OK;
 }
 
-/* One try after another into `found` [vertices]; the best in `community`. */
-static cm_status best_of_tries(const cm_graph *graph, const cm_unfold_options *options, const uint64_t *degree,
-                               uint32_t *found, cm_run *run, uint32_t *community, uint32_t *count, cm_error *error)
+/* One try after another; the best in `community`. */
+static cm_status best_of_tries(level of, const cm_unfold_options *options, cm_run *run, uint32_t *community, uint32_t *count,
+                               cm_error *error)
 {
   cm_value best = 0, value;
-  for (uint32_t try = 0; try < options->tries; try++) {
+  uint32_t *found;
+  cm_status status = CM_NEW(run->memory, found, of.graph->vertex_count, error);
+  for (uint32_t try = 0; try < options->tries && status == CM_OK; try++) {
     cm_random random;
     uint32_t communities;
     cm_random_init(&random, options->seed, CM_STREAM_COMMUNITIES, try);
-    if (unfold(graph, degree, 2 * graph->weight_total, &random, run, found, &communities, error) != CM_OK ||
-        exact_modularity(graph, found, communities, run->memory, &value, error) != CM_OK)
-      return error->status;
-    if (try > 0 && value <= best)
+    status = unfold(of, &random, run, found, &communities, error);
+    if (status == CM_OK)
+      status = exact_modularity(of.graph, found, communities, run->memory, &value, error);
+    if (status != CM_OK || (try > 0 && value <= best))
       continue;
     best = value;
     *count = communities;
-    memcpy(community, found, graph->vertex_count * sizeof *community);
+    memcpy(community, found, of.graph->vertex_count * sizeof *community);
   }
-  return CM_OK;
+  cm_free(found);
+  return status;
 }
 
 cm_status cm_communities_find(const cm_graph *graph, const cm_unfold_options *options, cm_run *run,
                               uint32_t *community, uint32_t *count, cm_error *error)
 {
   uint64_t *degree = NULL;
-  uint32_t *found = NULL, *best = NULL, n = graph->vertex_count;
+  uint32_t *best = NULL, n = graph->vertex_count;
   if (check_weights(graph, error) != CM_OK)
     return error->status;
   cm_status status = CM_OK;
-  if (CM_NEW(run->memory, degree, n, error) != CM_OK || CM_NEW(run->memory, found, n, error) != CM_OK ||
-      CM_NEW(run->memory, best, n, error) != CM_OK)
+  if (CM_NEW(run->memory, degree, n, error) != CM_OK || CM_NEW(run->memory, best, n, error) != CM_OK)
     status = error->status;
   for (uint32_t v = 0; status == CM_OK && v < n; v++)
     for (uint64_t i = graph->first[v]; i < graph->first[v + 1]; i++)
       degree[v] += graph->weight[i];
   if (status == CM_OK)
-    status = best_of_tries(graph, options, degree, found, run, best, count, error);
+    status = best_of_tries((level){graph, degree, 2 * graph->weight_total}, options, run, best, count, error);
   if (status == CM_OK)
     memcpy(community, best, n * sizeof *community);
   cm_free(degree);
-  cm_free(found);
   cm_free(best);
   return status;
 }

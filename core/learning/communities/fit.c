@@ -180,11 +180,12 @@ static cm_status refine_pair(refiner *r, uint32_t c, uint32_t d, int64_t *gain, 
       }
       r->seed[seeds++] = (cm_pair_seed){v, tie};
     }
-  cm_pair pair = {.part = {c, d}, .load = {f->nodes[c], f->nodes[d]}, .patience = PATIENCE, .work = UINT64_MAX};
+  cm_pair pair = {.part = {c, d}, .load = {f->nodes[c], f->nodes[d]}, .patience = PATIENCE, .work = UINT64_MAX,
+                  .seed = r->seed, .seeds = seeds};
   /* One vertex at least stays in either. */
   pair.most[0] = r->most[c] < both ? r->most[c] : both - 1;
   pair.most[1] = r->most[d] < both ? r->most[d] : both - 1;
-  if (cm_pair_refine(&r->view, f->community, &r->table, &pair, r->seed, seeds, f->run, error) != CM_OK)
+  if (cm_pair_refine(&r->view, f->community, &r->table, &pair, f->run, error) != CM_OK)
     return error->status;
   f->nodes[c] = (uint32_t)pair.load[0];
   f->nodes[d] = (uint32_t)pair.load[1];

@@ -48,9 +48,9 @@ cm_status cm_policy_new(const cm_policy_shape *shape, float bound, uint64_t seed
     made->parameter = calloc(made->count, sizeof *made->parameter);
     made->card = strdup("{}");
   }
-  if (made == NULL || made->parameter == NULL || made->card == NULL) {
+  if (cm_whole(made != NULL && made->parameter != NULL && made->card != NULL, "a policy", error) != CM_OK) {
     cm_policy_free(made);
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for a policy");
+    return error->status;
   }
   if (shape->kind == CM_KIND_LAYOUT)
     initialise(made, seed);

@@ -67,10 +67,8 @@ static cm_status read_fields(cm_checksummed_reader *r, bool kinds, const char *n
     made->card = card;
   }
   cm_checksummed_get(r, made->parameter, made->count * sizeof *made->parameter);
-  cm_status status = CM_OK;
-  if (card == NULL)
-    status = cm_fail(error, CM_NO_MEMORY, "out of memory for a policy");
-  else if (r->failed || r->at != r->size || !all_finite(made))
+  cm_status status = cm_whole(card != NULL, "a policy", error);
+  if (status == CM_OK && (r->failed || r->at != r->size || !all_finite(made)))
     status = cm_fail(error, CM_DAMAGED, "%s does not hold the %zu numbers of its shape", name, made->count);
   if (status != CM_OK) {
     cm_policy_free(made);

@@ -51,10 +51,11 @@ static void scratch_free(scratch *s)
 }
 
 /* Turns, mirrors and shakes a start. */
-static cm_status begin(const cm_environment *environment, const uint32_t *start, double noise, double bound, cm_random *random,
-                       cm_memory *memory, scratch *s, cm_error *error)
+static cm_status begin(const cm_play *play, const uint32_t *start, cm_random *random, scratch *s, cm_error *error)
 {
+  const cm_environment *environment = play->example->environment;
   const cm_axes *a = environment->axes;
+  double noise = play->options->noise, bound = (double)play->policy->bound;
   uint64_t bits = cm_random_next(random);
   float x = bits & 1 ? -1 : 1, y = bits & 2 ? -1 : 1, shake = (float)(noise * cm_random_unit(random));
   cm_random_normals(random, s->position, 2 * (size_t)environment->nodes);
@@ -70,7 +71,7 @@ static cm_status begin(const cm_environment *environment, const uint32_t *start,
       p[1] = kept;
     }
   }
-  return cm_environment_assign(environment, CM_RULE_SLICES, s->position, bound, memory, s->at, error);
+  return cm_environment_assign(environment, CM_RULE_SLICES, s->position, bound, play->run->memory, s->at, error);
 }
 
 static cm_status look_new(const cm_environment *environment, cm_memory *memory, cm_look *look, cm_error *error)
@@ -105,9 +106,10 @@ static void judge(const scratch *s, const cm_train_options *options, cm_look *lo
   }
 }
 
-static cm_status look_once(const cm_policy *policy, const cm_train_options *options, cm_random *random,
-                           cm_memory *memory, scratch *s, cm_look *look, double *loss, cm_error *error)
+static cm_status look_once(const cm_play *play, cm_random *random, scratch *s, cm_look *look, double *loss, cm_error *error)
 {
+  const cm_policy *policy = play->policy;
+  cm_memory *memory = play->run->memory;
   const cm_environment *environment = look->environment;
   double bound = (double)policy->bound;
   if (cm_environment_observe(environment, s->at, memory, look->input, error) != CM_OK)
@@ -124,7 +126,7 @@ static cm_status look_once(const cm_policy *policy, const cm_train_options *opti
       cm_environment_assign(environment, CM_RULE_NEAREST, look->action[1], bound, memory, s->other, error) != CM_OK)
     return error->status;
   double one = cm_environment_loss(environment, s->drawn, s->loss), other = cm_environment_loss(environment, s->other, s->other_loss);
-  judge(s, options, look);
+  judge(s, play->options, look);
   if (other < one) { /* what the better draw has to offer first */
     uint32_t *kept = s->drawn;
     s->drawn = s->other;
@@ -148,13 +150,12 @@ cm_status cm_episode_play(const cm_play *play, uint64_t number, cm_episode *epis
   if (status == CM_OK)
     status = CM_NEW(memory, made.look, options->rounds, error);
   if (status == CM_OK)
-    status = begin(environment, play->start[cm_random_below(&random, CM_LAYOUTS)], options->noise, (double)play->policy->bound,
-                   &random, memory, &s, error);
+    status = begin(play, play->start[cm_random_below(&random, CM_LAYOUTS)], &random, &s, error);
   double first = status == CM_OK ? cm_environment_loss(environment, s.at, s.loss) : 0, loss = first;
   for (uint32_t r = 0; r < options->rounds && status == CM_OK; r++) {
     status = look_new(environment, memory, &made.look[made.looks++], error);
     if (status == CM_OK)
-      status = look_once(play->policy, options, &random, memory, &s, &made.look[r], &loss, error);
+      status = look_once(play, &random, &s, &made.look[r], &loss, error);
   }
   scratch_free(&s);
   if (status != CM_OK) {
@@ -183,20 +184,21 @@ void cm_episode_free(cm_episode *episode)
   *episode = (cm_episode){0};
 }
 
-/* One Gaussian: the clipped objective's derivative by mean and by log(deviation) of one of its draws. */
-static void descend_row(const cm_look *look, size_t r, int draw, const cm_policy_pass *pass,
-                        const cm_train_options *options, float *d_mean, float *d_deviation)
+/* One Gaussian: the clipped objective's derivative by mean and by log(deviation) of its draws. */
+static void descend_row(const cm_look *look, size_t r, const cm_policy_pass *pass, const cm_train_options *options, float *d_mean,
+                        float *d_deviation)
 {
-  double advantage = (double)look->advantage[r / 2] * (draw == 0 ? 1 : -1);
-  double action = (double)look->action[draw][r], deviation = (double)pass->deviation[r];
-  double was = (action - (double)look->mean[r]) / exp((double)look->log_deviation[r]);
-  double is = (action - (double)pass->mean[r]) / deviation;
-  double ratio =
-    exp(fmin((was * was - is * is) / 2 + (double)look->log_deviation[r] - log(deviation), 20));
-  if (advantage > 0 ? ratio > 1 + options->clip : ratio < 1 - options->clip)
-    return;
-  *d_mean -= (float)(advantage * ratio * is / deviation);
-  *d_deviation -= (float)(advantage * ratio * (is * is - 1));
+  for (int draw = 0; draw < 2; draw++) {
+    double advantage = (double)look->advantage[r / 2] * (draw == 0 ? 1 : -1);
+    double action = (double)look->action[draw][r], deviation = (double)pass->deviation[r];
+    double was = (action - (double)look->mean[r]) / exp((double)look->log_deviation[r]);
+    double is = (action - (double)pass->mean[r]) / deviation;
+    double ratio = exp(fmin((was * was - is * is) / 2 + (double)look->log_deviation[r] - log(deviation), 20));
+    if (advantage > 0 ? ratio > 1 + options->clip : ratio < 1 - options->clip)
+      continue;
+    *d_mean -= (float)(advantage * ratio * is / deviation);
+    *d_deviation -= (float)(advantage * ratio * (is * is - 1));
+  }
 }
 
 cm_status cm_look_descend(const cm_policy *policy, const cm_look *look, const cm_train_options *options,
@@ -213,8 +215,7 @@ cm_status cm_look_descend(const cm_policy *policy, const cm_look *look, const cm
   if (status == CM_OK) {
     cm_policy_forward(policy, look->environment->laplacian, look->input, pass);
     for (size_t r = 0; r < rows; r++) {
-      descend_row(look, r, 0, pass, options, &d_mean[r], &d_deviation[r]);
-      descend_row(look, r, 1, pass, options, &d_mean[r], &d_deviation[r]);
+      descend_row(look, r, pass, options, &d_mean[r], &d_deviation[r]);
       d_mean[r] /= (float)(2 * rows);
       d_deviation[r] = (d_deviation[r] - (float)(2 * options->entropy)) / (float)(2 * rows);
     }

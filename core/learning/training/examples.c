@@ -219,24 +219,24 @@ static cm_status partition(const cm_topology *topology, uint32_t parts, uint64_t
   return cm_partition_by_edges(topology, &options, run, made, error);
 }
 
-static cm_status flows_of(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
-                          cm_flows **flows, cm_multicast *multicast, cm_error *error)
+static cm_status traffic_of(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+                            cm_example_traffic *made, cm_error *error)
 {
   if (topology->directed) {
-    if (cm_multicast_from_topology(topology, part, parts, run, multicast, error) != CM_OK)
+    if (cm_multicast_from_topology(topology, part, parts, run, &made->multicast, error) != CM_OK)
       return error->status;
-    return cm_flows_of_axons(topology, part, parts, run, flows, error);
+    return cm_flows_of_axons(topology, part, parts, run, &made->flows, error);
   }
   cm_graph *graph;
   if (cm_graph_of_synapses(topology, part, parts, run, &graph, error) != CM_OK)
     return error->status;
-  cm_status status = cm_flows_of_graph(graph, run, flows, error);
+  cm_status status = cm_flows_of_graph(graph, run, &made->flows, error);
   cm_graph_free(graph);
   return status;
 }
 
 cm_status cm_example_partition(const cm_topology *topology, uint32_t parts, uint64_t seed, cm_run *run,
-                               cm_flows **flows, cm_multicast *multicast, cm_error *error)
+                               cm_example_traffic *traffic, cm_error *error)
 {
   cm_partition *cut = NULL;
   uint32_t *own = NULL, count = topology->vertex_count;
@@ -250,13 +250,12 @@ cm_status cm_example_partition(const cm_topology *topology, uint32_t parts, uint
     for (uint32_t v = 0; v < count; v++)
       own[v] = v;
   }
-  cm_multicast found = {0};
-  cm_status status =
-    flows_of(topology, cut != NULL ? cut->part : own, count, run, flows, &found, error);
+  cm_example_traffic made = {0};
+  cm_status status = traffic_of(topology, cut != NULL ? cut->part : own, count, run, &made, error);
   if (status == CM_OK)
-    *multicast = found;
+    *traffic = made;
   else
-    cm_multicast_free(&found);
+    cm_multicast_free(&made.multicast);
   cm_partition_free(cut);
   cm_free(own);
   return status;
@@ -307,16 +306,15 @@ static cm_status build(cm_example *e, double taken, uint64_t seed, cm_run *run, 
   return status;
 }
 
-cm_status cm_example_new(const char *name, cm_flows *flows, cm_multicast *multicast, const cm_example_site *site, cm_run *run,
+cm_status cm_example_new(const char *name, const cm_example_traffic *traffic, const cm_example_site *site, cm_run *run,
                          cm_example **example, cm_error *error)
 {
   cm_example *e;
   if (CM_NEW(run->memory, e, 1, error) != CM_OK)
     return error->status;
   (void)snprintf(e->name, sizeof e->name, "%s", name);
-  e->flows = flows;
-  if (multicast != NULL)
-    e->multicast = *multicast;
+  e->flows = traffic->flows;
+  e->multicast = traffic->multicast;
   cm_status status = copy_chip(site->chip, &e->chip, error);
   if (status == CM_OK)
     status = build(e, site->taken, site->seed, run, error);

@@ -35,10 +35,16 @@ cm_status cm_example_draw(cm_family family, uint32_t nodes, uint64_t seed, cm_ru
  * O(flows). */
 cm_status cm_example_cast(const cm_flows *flows, uint64_t seed, cm_run *run, cm_multicast *multicast, cm_error *error);
 
+/* What the parts of an example say to each other. */
+typedef struct cm_example_traffic {
+  cm_flows *flows;
+  cm_multicast multicast; /* zeroed: none */
+} cm_example_traffic;
+
 /* The part graph of a network for `parts` parts: partitioned for the least edge cut where it has more vertices, else
  * taken as it is. */
 cm_status cm_example_partition(const cm_topology *topology, uint32_t parts, uint64_t seed, cm_run *run,
-                               cm_flows **flows, cm_multicast *multicast, cm_error *error);
+                               cm_example_traffic *traffic, cm_error *error);
 
 /* Where an example stands. */
 typedef struct cm_example_site {
@@ -47,9 +53,9 @@ typedef struct cm_example_site {
   uint64_t seed; /* of that */
 } cm_example_site;
 
-/* Puts flows on a chip; the region is chosen as the pipeline chooses it. Takes over flows, multicast and nothing of the chip, of which it keeps a copy of its own. On
- * failure the caller still owns them. */
-cm_status cm_example_new(const char *name, cm_flows *flows, cm_multicast *multicast, const cm_example_site *site, cm_run *run,
+/* Puts traffic on a chip; the region is chosen as the pipeline chooses it. Takes over the traffic, and nothing of the chip, of which it
+ * keeps a copy of its own. On failure the caller still owns it. */
+cm_status cm_example_new(const char *name, const cm_example_traffic *traffic, const cm_example_site *site, cm_run *run,
                          cm_example **example, cm_error *error);
 void cm_example_free(cm_example *example); /* NULL is allowed */
 

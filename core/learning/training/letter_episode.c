@@ -27,9 +27,11 @@ cm_status cm_letter_reward(const cm_example *example, const uint32_t *at, cm_run
   return status;
 }
 
-static cm_status look_new(const cm_environment *environment, uint32_t p, uint32_t axes, uint32_t draws, cm_run *run, cm_look *look,
-                          cm_error *error)
+static cm_status look_new(const cm_play *play, uint32_t p, cm_look *look, cm_error *error)
 {
+  const cm_environment *environment = play->example->environment;
+  const uint32_t axes = play->policy->shape.kind, draws = play->options->draws;
+  cm_run *run = play->run;
   look->environment = environment;
   look->draws = draws;
   if (cm_letter_view_new(environment, p, run, &look->view, error) != CM_OK)
@@ -119,8 +121,7 @@ static cm_status play_draws(const cm_play *play, cm_random *random, draws *d, cm
   double mean = 0;
   for (uint32_t p = 0; p < environment->processors; p++) {
     cm_look *look = &made->look[made->looks++];
-    if (look_new(environment, p, policy->shape.kind, options->draws, run, look, error) != CM_OK ||
-        draw(policy, look, random, run->memory, error) != CM_OK)
+    if (look_new(play, p, look, error) != CM_OK || draw(policy, look, random, run->memory, error) != CM_OK)
       return error->status;
   }
   for (uint32_t k = 0; k < options->draws; k++) {

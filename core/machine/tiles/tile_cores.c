@@ -108,7 +108,8 @@ cm_status cm_tiles_map(const cm_topology *topology, const cm_program *program, c
   if (number_parts(m, program, cm_chip_cores(chip), run->memory, error) != CM_OK ||
       make_region(m, chip, run->memory, error) != CM_OK || say(m, error) != CM_OK ||
       cm_bound_parts(topology, &chip->limits, run, &m->bound, error) != CM_OK ||
-      cm_metrics_compute(topology, chip, m->part, m->part_count, m->core, run, &m->metrics, &m->detail, error) != CM_OK ||
+      cm_metrics_compute(&(cm_mapped){topology, chip, m->part, m->part_count, m->core}, run, &m->metrics, &m->detail, error) !=
+        CM_OK ||
       keep_limits(m, chip, error) != CM_OK) {
     cm_mapping_free(m);
     return error->status;

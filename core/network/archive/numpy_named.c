@@ -165,12 +165,16 @@ static cm_status number_id(cm_table *t, const cm_array *list, const char *text, 
   return cm_names_number(&t->names, text, strlen(text), t->limits->vertices_max, number, error);
 }
 
-static cm_status add(cm_numpy *n, cm_table *t, uint64_t count, const cm_array list[2], uint64_t from, uint64_t to,
-                     double weight, double delay_ms, cm_error *error)
+typedef struct synapse {
+  uint64_t id[2]; /* source, target */
+  double weight, delay_ms;
+} synapse;
+
+static cm_status add(cm_numpy *n, cm_table *t, uint64_t count, const cm_array list[2], const synapse *s, cm_error *error)
 {
   char text[32];
-  uint32_t ends[2] = {(uint32_t)from, (uint32_t)to};
-  const uint64_t id[2] = {from, to};
+  const uint64_t *id = s->id;
+  uint32_t ends[2] = {(uint32_t)id[0], (uint32_t)id[1]};
   for (int side = 0; side < 2; side++) {
     if (count > 0 && id[side] >= count)
       return cm_bytes_bad(&list[side].stream, "an index is not below the number of neurons", error);
@@ -180,7 +184,7 @@ static cm_status add(cm_numpy *n, cm_table *t, uint64_t count, const cm_array li
     if (number_id(t, &list[side], text, &ends[side], error) != CM_OK)
       return error->status;
   }
-  return cm_entries_add(count > 0 ? &n->entries : &t->edges, ends[0], ends[1], weight, delay_ms, error);
+  return cm_entries_add(count > 0 ? &n->entries : &t->edges, ends[0], ends[1], s->weight, s->delay_ms, error);
 }
 
 /* Ids that are texts, one by one. */
@@ -227,7 +231,8 @@ static cm_status read_lists(cm_numpy *n, cm_table *t, cm_array list[4], bool bot
         return cm_bytes_bad(&list[CM_COLUMN_WEIGHT].stream, "a weight is infinite or undefined", error);
       if (list[CM_COLUMN_DELAY].stream.member != NULL && !(d >= 0 && isfinite(d)))
         return cm_bytes_bad(&list[CM_COLUMN_DELAY].stream, "a delay is negative, infinite or undefined", error);
-      if ((numbers ? add(n, t, count, list, from[i], to[i], w, d, error) : add_texts(t, list, w, d, error)) != CM_OK)
+      if ((numbers ? add(n, t, count, list, &(synapse){{from[i], to[i]}, w, d}, error) : add_texts(t, list, w, d, error)) !=
+          CM_OK)
         return error->status;
     }
   }

@@ -154,17 +154,17 @@ static cm_status grow_row(cm_topology_reader *r, uint64_t wanted, cm_error *erro
   return CM_OK;
 }
 
-/* One edge after `previous` targets of the same axon; *axon tells that it starts a new one. */
-static cm_status read_edge(cm_topology_reader *r, bool first, uint32_t previous, uint32_t *target, uint32_t *size,
-                           uint64_t *weight, bool *axon, uint64_t *rate, cm_error *error)
+/* One edge: the first of a row, or after the one to target `previous`. */
+static cm_status read_edge(cm_topology_reader *r, bool first, uint32_t previous, cm_topology_edge *edge, cm_error *error)
 {
   cm_stream *s = &r->input;
   uint64_t flags, vertex, value;
+  *edge = (cm_topology_edge){0};
   if (cm_stream_number(s, CM_EDGE_FLAGS, "unknown edge flags", &flags, error) != CM_OK)
     return error->status;
-  *axon = (flags & CM_EDGE_AXON) != 0;
-  if (*axon != (r->header.directed && (first || *axon)) || (*axon && (flags & CM_EDGE_DIFFERENCE)) ||
-      (!*axon && !first && !(flags & CM_EDGE_DIFFERENCE)))
+  edge->axon = (flags & CM_EDGE_AXON) != 0;
+  if (edge->axon != (r->header.directed && (first || edge->axon)) || (edge->axon && (flags & CM_EDGE_DIFFERENCE)) ||
+      (!edge->axon && !first && !(flags & CM_EDGE_DIFFERENCE)))
     return cm_stream_wrong(s, "edge flags that do not belong here", error);
   if (cm_stream_number(s, r->header.vertex_count - 1, "a vertex out of range", &vertex, error) != CM_OK)
     return error->status;
@@ -173,7 +173,7 @@ static cm_status read_edge(cm_topology_reader *r, bool first, uint32_t previous,
       return cm_stream_wrong(s, "a vertex difference out of range", error);
     vertex += previous;
   }
-  *target = (uint32_t)vertex;
+  edge->target = (uint32_t)vertex;
   if (flags & CM_EDGE_SIZE) {
     if (cm_stream_number(s, UINT32_MAX, "a size out of range", &value, error) != CM_OK)
       return error->status;
@@ -182,15 +182,15 @@ static cm_status read_edge(cm_topology_reader *r, bool first, uint32_t previous,
   bool weighs = (flags & CM_EDGE_WEIGHT) != 0;
   if (weighs && cm_stream_number(s, INT64_MAX, "a weight out of range", &r->last_weight, error) != CM_OK)
     return error->status;
-  if (*axon && cm_stream_number(s, INT64_MAX, "a rate out of range", rate, error) != CM_OK)
+  if (edge->axon && cm_stream_number(s, INT64_MAX, "a rate out of range", &edge->rate, error) != CM_OK)
     return error->status;
-  if (*axon && !weighs)
-    r->last_weight = *rate;
+  if (edge->axon && !weighs)
+    r->last_weight = edge->rate;
   if (r->last_weight > INT64_MAX - r->weight_sum)
     return cm_stream_wrong(s, "weights that add up to more than 63 bits", error);
   r->weight_sum += r->last_weight;
-  *size = r->last_size;
-  *weight = r->last_weight;
+  edge->size = r->last_size;
+  edge->weight = r->last_weight;
   return CM_OK;
 }
 
@@ -235,19 +235,19 @@ static cm_status read_plain_edges(cm_topology_reader *r, uint64_t *count, cm_err
 }
 
 /* An edge behind `count` of its row. As long as all are of size 1 and of their axon's rate, neither is written down. */
-static void add_edge(cm_topology_reader *r, uint64_t count, uint64_t rate, uint32_t target, uint32_t size, uint64_t weight)
+static void add_edge(cm_topology_reader *r, uint64_t count, uint64_t rate, const cm_topology_edge *edge)
 {
-  const bool alike = r->header.directed && size == 1 && weight == rate && (count == 0 || r->alike);
+  const bool alike = r->header.directed && edge->size == 1 && edge->weight == rate && (count == 0 || r->alike);
   for (uint64_t i = 0; r->alike && !alike && i < count; i++) {
     r->size[i] = 1;
     r->weight[i] = rate;
   }
   r->alike = alike;
-  r->target[count] = target;
+  r->target[count] = edge->target;
   if (alike)
     return;
-  r->size[count] = size;
-  r->weight[count] = weight;
+  r->size[count] = edge->size;
+  r->weight[count] = edge->weight;
 }
 
 /* The next axon of the vertex under way (undirected: its whole row). */
@@ -260,30 +260,25 @@ static cm_status read_row(cm_topology_reader *r, cm_topology_row *row, cm_error 
   if (r->row_open) {
     if (grow_row(r, 1, error) != CM_OK)
       return error->status;
-    rate = r->held_rate;
-    add_edge(r, 0, rate, r->held_target, r->held_size, r->held_weight);
+    rate = r->held.rate;
+    add_edge(r, 0, rate, &r->held);
     count = 1;
     r->row_open = false;
   }
   while (r->edges_left > 0) {
-    uint32_t target = 0, size = 0;
-    uint64_t weight = 0, new_rate = 0;
-    bool axon = false;
-    if (grow_row(r, count + 1, error) != CM_OK || read_edge(r, count == 0, count > 0 ? r->target[count - 1] : 0,
-                                                            &target, &size, &weight, &axon, &new_rate, error) != CM_OK)
+    cm_topology_edge edge;
+    if (grow_row(r, count + 1, error) != CM_OK ||
+        read_edge(r, count == 0, count > 0 ? r->target[count - 1] : 0, &edge, error) != CM_OK)
       return error->status;
     r->edges_left--;
     r->pins_left--;
-    if (axon && count > 0) {
-      r->held_target = target;
-      r->held_size = size;
-      r->held_weight = weight;
-      r->held_rate = new_rate;
+    if (edge.axon && count > 0) {
+      r->held = edge;
       r->row_open = true;
       break;
     }
-    rate = axon ? new_rate : rate;
-    add_edge(r, count++, rate, target, size, weight);
+    rate = edge.axon ? edge.rate : rate;
+    add_edge(r, count++, rate, &edge);
     if (r->edges_left > 0 && read_plain_edges(r, &count, error) != CM_OK)
       return error->status;
   }

@@ -26,6 +26,13 @@ typedef struct cm_stream {
   uint8_t block[CM_STREAM_BYTES];
 } cm_stream;
 
+/* An edge as it stands in the file. */
+typedef struct cm_topology_edge {
+  uint32_t target, size;
+  uint64_t weight, rate; /* the rate is that of the axon */
+  bool axon;             /* it starts a new one */
+} cm_topology_edge;
+
 struct cm_topology_reader {
   cm_topology_header header;
   cm_memory *memory;
@@ -49,8 +56,7 @@ struct cm_topology_reader {
   uint32_t *target, *size; /* [room] the row under way */
   uint64_t *weight;        /* [room] */
   uint64_t room;
-  uint32_t held_target, held_size; /* the first edge of the next axon of the same vertex */
-  uint64_t held_weight, held_rate;
+  cm_topology_edge held; /* the first edge of the next axon of the same vertex */
 };
 
 /* The failure of a file that is no topology, or whose parts do not go together. */

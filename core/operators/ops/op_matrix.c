@@ -66,7 +66,7 @@ cm_status cm_kernel_matmul(cm_call *call, cm_error *error)
       at += index[i] * sa[i];
       bt += index[i] * sb[i];
     }
-    cm_gemm(false, false, m, n, k, 1, (const float *)a->data + at, (const float *)b->data + bt, 0, to);
+    cm_gemm((cm_product){.m = m, .n = n, .k = k}, 1, (const float *)a->data + at, (const float *)b->data + bt, 0, to);
     to += m * n;
   } while (cm_next_index(rank, y->dims, index));
   return CM_OK;
@@ -118,7 +118,7 @@ cm_status cm_kernel_gemm(cm_call *call, cm_error *error)
   }
   if (y->dims[0] > INT32_MAX || y->dims[1] > INT32_MAX || a->dims[!ta] > INT32_MAX)
     return cm_call_fail(call, error, "matrices of more than 2^31 rows are not computed");
-  cm_gemm(ta, tb, y->dims[0], y->dims[1], a->dims[!ta], cm_node_number(call->node, "alpha", 1), a->data, b->data,
-          cm_has(call, 2) ? beta : 0, y->data);
+  cm_gemm((cm_product){.m = y->dims[0], .n = y->dims[1], .k = a->dims[!ta], .transpose_a = ta, .transpose_b = tb},
+          cm_node_number(call->node, "alpha", 1), a->data, b->data, cm_has(call, 2) ? beta : 0, y->data);
   return CM_OK;
 }

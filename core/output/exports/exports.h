@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/run.h"
-#include "core/verify/mapped.h"
+#include "core/mapping/mapped.h"
 
 /* A mapping file (CM_VIEW_FULL_JSON) and what belongs to it. */
 typedef struct cm_mapped_file {

@@ -205,14 +205,11 @@ static cm_status put_loads(const cm_routes *r, cm_run *run, FILE *out, cm_error 
   return CM_OK;
 }
 
-/* Routes on SpiNNaker's terms; they look at *mapping, which this fills in. */
-static cm_status make_routes(const cm_mapped *mapped, cm_run *run, cm_mapping *mapping, cm_routes **routes, cm_error *error)
+/* Routes on SpiNNaker's terms. */
+static cm_status make_routes(const cm_mapped *mapped, cm_run *run, cm_routes **routes, cm_error *error)
 {
   const cm_chip *chip = mapped->chip;
   cm_route_options options = {.rule = CM_TURNS_XY, .multicast = true, .other_rule = true};
-  /* Routes are of where parts are, and of nothing else that a mapping has. */
-  *mapping = (cm_mapping){.vertex_count = mapped->topology->vertex_count, .part_count = mapped->parts,
-                          .part = (uint32_t *)(uintptr_t)mapped->part, .core = (uint32_t *)(uintptr_t)mapped->core};
   if (!mapped->topology->directed)
     return cm_fail(error, CM_CONFLICT, "SpiNNaker's keys are of axons, and this network's edges have no direction");
   if (chip->interconnect != NULL && chip->interconnect->kind != CM_HEXAGONAL && chip->interconnect->kind != CM_GRID)
@@ -223,7 +220,7 @@ static cm_status make_routes(const cm_mapped *mapped, cm_run *run, cm_mapping *m
                    PROCESSORS, chip->router_x * chip->router_y);
   if (chip->routing == CM_ROUTING_YX)
     options.rule = CM_TURNS_YX;
-  if (cm_routes_make(mapping, mapped->topology, chip, &options, run, routes, error) != CM_OK)
+  if (cm_routes_make(mapped, &options, run, routes, error) != CM_OK)
     return error->status;
   if ((*routes)->key_bits <= KEY_BITS)
     return CM_OK;
@@ -235,8 +232,7 @@ static cm_status make_routes(const cm_mapped *mapped, cm_run *run, cm_mapping *m
 cm_status cm_export_pacman(const cm_mapped *mapped, cm_run *run, FILE *stream, cm_error *error)
 {
   cm_routes *routes;
-  cm_mapping mapping;
-  cm_status status = make_routes(mapped, run, &mapping, &routes, error);
+  cm_status status = make_routes(mapped, run, &routes, error);
   if (status != CM_OK)
     return status;
   put_placements(mapped, stream);
@@ -249,8 +245,7 @@ cm_status cm_export_pacman(const cm_mapped *mapped, cm_run *run, FILE *stream, c
 cm_status cm_export_spinnaker(const cm_mapped *mapped, cm_run *run, FILE *stream, cm_error *error)
 {
   cm_routes *routes;
-  cm_mapping mapping;
-  cm_status status = make_routes(mapped, run, &mapping, &routes, error);
+  cm_status status = make_routes(mapped, run, &routes, error);
   if (status != CM_OK)
     return status;
   status = put_loads(routes, run, stream, error);

@@ -150,7 +150,7 @@ static cm_status fill(cm_picture *p, const struct layer *layer, cm_run *run, cm_
   cm_metrics_detail detail = {0};
   if (layer->source == POPULATION)
     return fill_populations(p, run, error);
-  if (cm_metrics_compute(m->topology, m->chip, m->part, m->parts, m->core, run, &metrics, &detail, error) != CM_OK)
+  if (cm_metrics_compute(m, run, &metrics, &detail, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < m->parts; i++) {
     double value = layer->source == LINKS ? 0 : load_of(layer, &detail, m->chip, i, m->core[i]);

@@ -301,17 +301,16 @@ static uint64_t size_limit(const cm_csr_coarsen_options *o, const cm_csr_graph *
   return most < o->size_min ? o->size_min : most;
 }
 
-static cm_status cluster_level(void *context, const void *graph, uint32_t level, const uint32_t *label, uint32_t *map,
-                               uint32_t *clusters, cm_error *error)
+static cm_status cluster_level(void *context, const cm_level *level, uint32_t *map, uint32_t *clusters, cm_error *error)
 {
   const coarsening *c = context;
   const cm_csr_coarsen_options *o = c->options;
-  const cm_csr_graph *g = graph;
+  const cm_csr_graph *g = level->graph;
   cm_csr_graph rated = *g;
-  cm_clustering_options each = {.size_max = size_limit(o, g), .label = label, .seed = o->seed, .level = level};
+  cm_clustering_options each = {.size_max = size_limit(o, g), .label = level->label, .seed = o->seed, .level = level->number};
   uint32_t *rating = NULL;
   if (o->rate != NULL) {
-    if (o->rate(g, o->seed, level, c->run, &rating, error) != CM_OK)
+    if (o->rate(g, o->seed, level->number, c->run, &rating, error) != CM_OK)
       return error->status;
     rated.weight = rating;
     rated.wide = NULL;
@@ -342,20 +341,17 @@ cm_status cm_csr_coarsen(cm_csr_graph *finest, const cm_csr_coarsen_options *opt
                          cm_error *error)
 {
   coarsening c = {options, run};
-  const cm_coarsener coarsener = {&c, options->vertices_min, cluster_level, contract_level, release_level};
-  return cm_hierarchy_build(finest, finest->vertex_count, options->label, &coarsener, run, hierarchy, error);
+  const cm_coarsener coarsener = {&c, options->vertices_min, options->label, cluster_level, contract_level, release_level};
+  return cm_hierarchy_build(finest, finest->vertex_count, &coarsener, run, hierarchy, error);
 }
 
-static cm_status cluster_in_order(void *context, const void *graph, uint32_t level, const uint32_t *label, uint32_t *map,
-                                  uint32_t *clusters, cm_error *error)
+static cm_status cluster_in_order(void *context, const cm_level *level, uint32_t *map, uint32_t *clusters, cm_error *error)
 {
   const unsigned *bits = context;
-  uint32_t n = ((const cm_csr_graph *)graph)->vertex_count;
+  uint32_t n = ((const cm_csr_graph *)level->graph)->vertex_count;
   for (uint32_t v = 0; v < n; v++)
     map[v] = v >> *bits;
   *clusters = n > 0 ? map[n - 1] + 1 : 0;
-  (void)level;
-  (void)label;
   (void)error;
   return CM_OK;
 }
@@ -363,6 +359,6 @@ static cm_status cluster_in_order(void *context, const void *graph, uint32_t lev
 cm_status cm_csr_coarsen_in_order(cm_csr_graph *finest, unsigned bits, uint32_t vertices_min, cm_run *run,
                                   cm_hierarchy *hierarchy, cm_error *error)
 {
-  const cm_coarsener coarsener = {&bits, vertices_min, cluster_in_order, contract_level, release_level};
-  return cm_hierarchy_build(finest, finest->vertex_count, NULL, &coarsener, run, hierarchy, error);
+  const cm_coarsener coarsener = {&bits, vertices_min, NULL, cluster_in_order, contract_level, release_level};
+  return cm_hierarchy_build(finest, finest->vertex_count, &coarsener, run, hierarchy, error);
 }

@@ -28,6 +28,13 @@ typedef struct cm_csr_graph {
   uint64_t weight_unit;   /* scaled weight (cm_topology) of a weight of 1 here: what all weights have in common */
 } cm_csr_graph;
 
+/* A partition of a graph's vertices, and what its parts hold. */
+typedef struct cm_parts {
+  uint32_t *part; /* [vertices] */
+  uint32_t count;
+  uint64_t *load; /* [count] sum of their sizes */
+} cm_parts;
+
 /* The weight of entry i. O(1). */
 static inline uint64_t cm_csr_graph_weight(const cm_csr_graph *graph, uint64_t i)
 {

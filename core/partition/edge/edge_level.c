@@ -31,55 +31,51 @@ uint64_t cm_edge_most_on(const cm_edge_search *w, const cm_csr_graph *g)
   return wide > (double)w->options->most ? (uint64_t)wide : w->options->most;
 }
 
-static cm_status count_loads(const cm_csr_graph *g, const uint32_t *part, uint32_t parts, cm_run *run, uint64_t **load,
-                             cm_error *error)
+static cm_status count_loads(const cm_csr_graph *g, cm_run *run, cm_parts *parts, cm_error *error)
 {
-  uint64_t *made;
-  if (CM_NEW(run->memory, made, parts, error) != CM_OK)
+  if (CM_NEW(run->memory, parts->load, parts->count, error) != CM_OK)
     return error->status;
   for (uint32_t v = 0; v < g->vertex_count; v++)
-    made[part[v]] += g->size[v];
-  *load = made;
+    parts->load[parts->part[v]] += g->size[v];
   return CM_OK;
 }
 
-static cm_status anneal(cm_edge_search *w, const cm_csr_graph *g, double depth, double hot, uint64_t stream, uint32_t *part,
-                        cm_error *error)
+static cm_status anneal(cm_edge_search *w, const cm_csr_graph *g, const cm_edge_level *at, uint32_t *part, cm_error *error)
 {
-  double sweeps = w->options->anneal_sweeps * pow(0.5, depth);
+  double sweeps = w->options->anneal_sweeps * pow(0.5, at->depth);
   if (sweeps < 1)
     return CM_OK;
   cm_kway *state;
   cm_random random;
-  cm_kway_anneal_options options = {.sweeps = sweeps, .hot = hot, .cold = 0.06, .most = cm_edge_most_on(w, g)};
+  cm_kway_anneal_options options = {.sweeps = sweeps, .hot = at->hot, .cold = 0.06, .most = cm_edge_most_on(w, g)};
   if (cm_kway_new(g, part, w->options->parts, w->run, &state, error) != CM_OK)
     return error->status;
-  cm_random_init(&random, w->options->seed, CM_STREAM_REFINEMENT, stream);
+  cm_random_init(&random, w->options->seed, CM_STREAM_REFINEMENT, at->stream);
   cm_status status = cm_kway_anneal(state, &options, &random, error);
   cm_kway_free(state);
   return status;
 }
 
-static cm_status refine_pairs(cm_edge_search *w, const cm_csr_graph *g, uint64_t most, uint64_t stream, uint32_t *part,
-                              uint64_t *load, cm_error *error)
+static cm_status refine_pairs(cm_edge_search *w, const cm_csr_graph *g, uint64_t most, uint64_t stream, const cm_parts *parts,
+                              cm_error *error)
 {
   int64_t gain;
   cm_quotient_fm_options options = {.rounds = w->options->rounds, .patience = w->options->patience, .most = most,
                                  .least_tie = w->options->least_tie, .work = 4,
                                  .seed = w->options->seed, .level = stream};
-  return cm_quotient_fm(g, &options, w->run, part, w->options->parts, load, &gain, error);
+  return cm_quotient_fm(g, &options, w->run, parts, &gain, error);
 }
 
 /* The finest level ends within the limit: what is too much moves on, then pairs of full parts trade. */
-static cm_status fit(cm_edge_search *w, const cm_csr_graph *g, uint64_t stream, uint32_t *part, uint64_t *load, cm_error *error)
+static cm_status fit(cm_edge_search *w, const cm_csr_graph *g, uint64_t stream, const cm_parts *parts, cm_error *error)
 {
   uint64_t excess, most = w->options->most;
-  if (cm_rebalance_parts(g, most, w->run, part, w->options->parts, load, &excess, error) != CM_OK)
+  if (cm_rebalance_parts(g, most, w->run, parts, &excess, error) != CM_OK)
     return error->status;
   if (excess > 0)
     return cm_fail(error, CM_LIMIT_BROKEN, "cannot pack the vertices into %u parts of size %llu: vertices of size %llu are left over",
                    w->options->parts, (unsigned long long)most, (unsigned long long)excess);
-  return refine_pairs(w, g, most, stream, part, load, error);
+  return refine_pairs(w, g, most, stream, parts, error);
 }
 
 static bool is_large(const cm_edge_search *w, const cm_csr_graph *g)
@@ -108,7 +104,7 @@ static cm_status flow(const cm_edge_search *w, cm_kway *state, uint64_t most, ui
 }
 
 /* All parts at once. */
-static cm_status refine_all(cm_edge_search *w, const cm_csr_graph *g, uint64_t most, uint64_t stream, uint32_t *part, uint64_t *load,
+static cm_status refine_all(cm_edge_search *w, const cm_csr_graph *g, uint64_t most, uint64_t stream, const cm_parts *parts,
                             cm_error *error)
 {
   cm_kway *state;
@@ -119,12 +115,12 @@ static cm_status refine_all(cm_edge_search *w, const cm_csr_graph *g, uint64_t m
     options.rounds = 1;
     options.loose_rounds = w->draft ? 0 : 1;
   }
-  if (cm_kway_new(g, part, w->options->parts, w->run, &state, error) != CM_OK)
+  if (cm_kway_new(g, parts->part, parts->count, w->run, &state, error) != CM_OK)
     return error->status;
   cm_status status = cm_kway_fm(state, &options, &gain, error);
   if (status == CM_OK)
     status = flow(w, state, most, 11000 + stream, error);
-  memcpy(load, state->load, w->options->parts * sizeof *load);
+  memcpy(parts->load, state->load, parts->count * sizeof *parts->load);
   cm_kway_free(state);
   return status;
 }
@@ -137,26 +133,25 @@ static bool fits(const cm_edge_search *w, const uint64_t *load)
   return true;
 }
 
-cm_status cm_edge_refine_level(cm_edge_search *w, uint32_t l, double depth, double hot, uint64_t stream, uint32_t *part,
-                              cm_error *error)
+cm_status cm_edge_refine_level(cm_edge_search *w, const cm_edge_level *at, uint32_t *part, cm_error *error)
 {
-  const cm_csr_graph *g = w->hierarchy.level[l];
-  uint64_t *load = NULL, most = cm_edge_most_on(w, g);
+  const cm_csr_graph *g = w->hierarchy.level[at->level];
+  uint64_t most = cm_edge_most_on(w, g), stream = at->stream;
+  cm_parts parts = {.part = part, .count = w->options->parts};
   cm_label_propagation_options propagation = {
       .rounds = w->options->label_rounds, .most = most, .seed = w->options->seed, .stream = 5000 + stream};
-  cm_status status = anneal(w, g, depth, hot, stream, part, error);
+  cm_status status = anneal(w, g, at, part, error);
   if (status == CM_OK)
-    status = count_loads(g, part, w->options->parts, w->run, &load, error);
+    status = count_loads(g, w->run, &parts, error);
   if (status == CM_OK)
-    status = cm_label_propagation(g, &propagation, w->run, part, w->options->parts, load, error);
+    status = cm_label_propagation(g, &propagation, w->run, &parts, error);
   bool all = w->options->fm_rounds > 0 && g->entry_count <= CM_EDGE_ALL_ENTRIES;
   if (status == CM_OK && all)
-    status = refine_all(w, g, most, 7000 + stream, part, load, error);
+    status = refine_all(w, g, most, 7000 + stream, &parts, error);
   if (status == CM_OK && !all)
-    status = refine_pairs(w, g, most, stream, part, load, error);
-  if (status == CM_OK && l == 0 && !fits(w, load))
-    status = fit(w, g, 9000 + stream, part, load, error);
-  cm_free(load);
+    status = refine_pairs(w, g, most, stream, &parts, error);
+  if (status == CM_OK && at->level == 0 && !fits(w, parts.load))
+    status = fit(w, g, 9000 + stream, &parts, error);
+  cm_free(parts.load);
   return status;
 }
-

@@ -50,7 +50,7 @@ static cm_status start_once(void *context, size_t t, cm_error *error)
                                 .passes = 4, .seed = w->options->seed, .stream = t};
   if (CM_NEW(w->run->memory, all->part[t], g->vertex_count, error) != CM_OK ||
       cm_initial_partition(g, &options, w->run, all->part[t], error) != CM_OK ||
-      cm_edge_refine_level(w, l, 0, 0.5, 1000 + t, all->part[t], error) != CM_OK)
+      cm_edge_refine_level(w, &(cm_edge_level){l, 0, 0.5, 1000 + t}, all->part[t], error) != CM_OK)
     return error->status;
   all->cut[t] = cm_csr_graph_cut(g, all->part[t]);
   return CM_OK;
@@ -83,7 +83,7 @@ static cm_status best_start(cm_edge_search *w, uint32_t *part, cm_error *error)
 static cm_status refine_below(void *context, const cm_hierarchy *h, uint32_t l, uint32_t *part, cm_error *error)
 {
   const descent *d = context;
-  if (cm_edge_refine_level(d->work, l, h->levels - 1 - l, d->hot, d->stream + l, part, error) != CM_OK)
+  if (cm_edge_refine_level(d->work, &(cm_edge_level){l, h->levels - 1 - l, d->hot, d->stream + l}, part, error) != CM_OK)
     return error->status;
   return cm_run_progress(d->work->run, 1 - (double)l / h->levels, (int)l, h->vertices[l], NAN, error);
 }
@@ -102,7 +102,8 @@ static cm_status cycle(cm_edge_search *w, cm_csr_graph *graph, const uint32_t *l
   if (coarsen(w, graph, label, w->options->seed + number, error) != CM_OK)
     return error->status;
   cm_hierarchy_lift(&w->hierarchy, part);
-  if (cm_edge_refine_level(w, w->hierarchy.levels - 1, 0, 0.25, UINT64_C(2000) * number, part, error) != CM_OK)
+  const cm_edge_level coarsest = {w->hierarchy.levels - 1, 0, 0.25, UINT64_C(2000) * number};
+  if (cm_edge_refine_level(w, &coarsest, part, error) != CM_OK)
     return error->status;
   return uncoarsen(w, UINT64_C(2000) * number, part, error);
 }

@@ -19,10 +19,16 @@ typedef struct cm_edge_search {
 /* Size that a part may have on a level: more than in the end where parts are full or vertices coarse. */
 uint64_t cm_edge_most_on(const cm_edge_search *search, const cm_csr_graph *graph);
 
-/* Refines part on level l: annealing, the colder the greater `depth`, in levels from the coarsest, label propagation, then all parts
- * at once and flows, or pairs. The finest level ends within the limit: CM_LIMIT_BROKEN when no way was found. */
-cm_status cm_edge_refine_level(cm_edge_search *search, uint32_t l, double depth, double hot, uint64_t stream, uint32_t *part,
-                               cm_error *error);
+/* A level that is refined: how many levels from the coarsest, how hot annealing begins there, and its random choices. */
+typedef struct cm_edge_level {
+  uint32_t level;
+  double depth, hot;
+  uint64_t stream;
+} cm_edge_level;
+
+/* Refines part on a level: annealing, the colder the deeper, label propagation, then all parts at once and flows, or pairs. The
+ * finest level ends within the limit: CM_LIMIT_BROKEN when no way was found. */
+cm_status cm_edge_refine_level(cm_edge_search *search, const cm_edge_level *at, uint32_t *part, cm_error *error);
 
 /* A search from a first partition with options->cycles: best [vertices]; part [vertices] is scratch. Uses no other partition. */
 cm_status cm_edge_search_anew(cm_csr_graph *graph, const cm_edge_options *options, cm_run *run, uint32_t *part, uint32_t *best,

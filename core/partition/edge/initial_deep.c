@@ -121,7 +121,7 @@ static cm_status refine(deep *d, cm_error *error)
   }
   cm_label_propagation_options options = {.rounds = ROUNDS, .most_of = d->most, .seed = d->options->seed,
                                           .stream = (d->options->stream << 32) + (UINT64_C(1) << 31) + d->blocks};
-  return cm_label_propagation(g, &options, d->run, d->block, d->blocks, d->load, error);
+  return cm_label_propagation(g, &options, d->run, &(cm_parts){d->block, d->blocks, d->load}, error);
 }
 
 /* Halves the blocks of a level as long as their halves have vertices enough; those of the finest level are made parts instead. */

@@ -112,11 +112,12 @@ static uint32_t find_border(halving *h)
 static cm_status refine(halving *h, cm_error *error)
 {
   cm_pair pair = {.part = {0, 1}, .most = {h->most[0], h->most[1]}, .patience = 30 + h->graph->vertex_count / 20,
-                  .work = UINT64_MAX};
+                  .work = UINT64_MAX, .seed = h->seed};
   for (uint32_t pass = 0; pass < h->options->passes; pass++) {
     pair.load[0] = h->load[0];
     pair.load[1] = h->load[1];
-    if (cm_pair_refine(h->graph, h->side, &h->table, &pair, h->seed, find_border(h), h->run, error) != CM_OK)
+    pair.seeds = find_border(h);
+    if (cm_pair_refine(h->graph, h->side, &h->table, &pair, h->run, error) != CM_OK)
       return error->status;
     h->load[0] = pair.load[0];
     h->load[1] = pair.load[1];

@@ -170,9 +170,10 @@ static cm_status new_tables(propagation *w, cm_error *error)
 }
 
 cm_status cm_label_propagation(const cm_csr_graph *graph, const cm_label_propagation_options *options, cm_run *run,
-                               uint32_t *part, uint32_t parts, uint64_t *load, cm_error *error)
+                               const cm_parts *parts, cm_error *error)
 {
-  propagation w = {.graph = graph, .options = options, .run = run, .part = part, .parts = parts, .load = load};
+  propagation w = {
+    .graph = graph, .options = options, .run = run, .part = parts->part, .parts = parts->count, .load = parts->load};
   cm_status status = new_tables(&w, error);
   if (status == CM_OK)
     status = run_rounds(&w, error);

@@ -12,10 +12,10 @@ typedef struct cm_label_propagation_options {
 } cm_label_propagation_options;
 
 /* Visits vertices in random order; each moves to the part with room that lowers the cut most, or leaves the cut and
- * evens out loads, or out of a part that holds too much at least loss. load [parts] is kept. Large graphs run in
+ * evens out loads, or out of a part that holds too much at least loss. Large graphs run in
  * parallel, in fixed batches: proposals from a snapshot, committed in order, the same for any number of threads.
  * O(entries) a round. */
 cm_status cm_label_propagation(const cm_csr_graph *graph, const cm_label_propagation_options *options, cm_run *run,
-                               uint32_t *part, uint32_t parts, uint64_t *load, cm_error *error);
+                               const cm_parts *parts, cm_error *error);
 
 #endif

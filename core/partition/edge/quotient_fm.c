@@ -203,8 +203,9 @@ static cm_status refine_pair(void *context, size_t index, cm_error *error)
 {
   pairwise *w = context;
   uint32_t p = w->batch[index];
-  return cm_pair_refine(w->graph, w->part, &w->table, &w->pair[index], w->seed + w->first[p],
-                        w->first[p + 1] - w->first[p], w->run, error);
+  w->pair[index].seed = w->seed + w->first[p];
+  w->pair[index].seeds = w->first[p + 1] - w->first[p];
+  return cm_pair_refine(w->graph, w->part, &w->table, &w->pair[index], w->run, error);
 }
 
 /* Takes the next disjoint pairs in order; false when none is left. */
@@ -263,19 +264,19 @@ static cm_status one_round(pairwise *w, int64_t *gain, bool *moved, cm_error *er
   return CM_OK;
 }
 
-cm_status cm_quotient_fm(const cm_csr_graph *graph, const cm_quotient_fm_options *options, cm_run *run, uint32_t *part,
-                      uint32_t parts, uint64_t *load, int64_t *gain, cm_error *error)
+cm_status cm_quotient_fm(const cm_csr_graph *graph, const cm_quotient_fm_options *options, cm_run *run, const cm_parts *parts,
+                         int64_t *gain, cm_error *error)
 {
-  pairwise w = {.graph = graph, .options = options, .run = run, .part = part, .parts = parts, .load = load};
+  const uint32_t count = parts->count;
+  pairwise w = {.graph = graph, .options = options, .run = run, .part = parts->part, .parts = count, .load = parts->load};
   cm_memory *memory = run->memory;
   int64_t total = 0;
   bool moved = true;
   cm_status status = cm_pair_table_new(graph->vertex_count, run, &w.table, error);
   if (status == CM_OK &&
-      (CM_NEW(memory, w.counter, (size_t)parts + 1, error) != CM_OK || CM_NEW(memory, w.last, parts, error) != CM_OK ||
-       CM_NEW(memory, w.changed, parts, error) != CM_OK ||
-       CM_NEW(memory, w.batch, (size_t)parts / 2 + 1, error) != CM_OK ||
-       CM_NEW(memory, w.pair, (size_t)parts / 2 + 1, error) != CM_OK))
+      (CM_NEW(memory, w.counter, (size_t)count + 1, error) != CM_OK || CM_NEW(memory, w.last, count, error) != CM_OK ||
+       CM_NEW(memory, w.changed, count, error) != CM_OK || CM_NEW(memory, w.batch, (size_t)count / 2 + 1, error) != CM_OK ||
+       CM_NEW(memory, w.pair, (size_t)count / 2 + 1, error) != CM_OK))
     status = error->status;
   if (status == CM_OK)
     status = cut_slices(&w, error);

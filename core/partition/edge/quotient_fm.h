@@ -16,9 +16,9 @@ typedef struct cm_quotient_fm_options {
 } cm_quotient_fm_options;
 
 /* Refines all pairs of neighbouring parts: in each round they are matched into batches of disjoint pairs, whose
- * pairs run in parallel. load [parts] is kept. *gain is the weight that left the cut (negative where excess was
+ * pairs run in parallel. *gain is the weight that left the cut (negative where excess was
  * worked off). The same for any number of threads. O(entries) a round. */
-cm_status cm_quotient_fm(const cm_csr_graph *graph, const cm_quotient_fm_options *options, cm_run *run, uint32_t *part,
-                      uint32_t parts, uint64_t *load, int64_t *gain, cm_error *error);
+cm_status cm_quotient_fm(const cm_csr_graph *graph, const cm_quotient_fm_options *options, cm_run *run, const cm_parts *parts,
+                         int64_t *gain, cm_error *error);
 
 #endif

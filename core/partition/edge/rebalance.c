@@ -279,9 +279,10 @@ static int larger_first(const void *a, const void *b)
 
 /* Packs from the largest vertex down: each stays in its part where there is still room, else goes where there is
  * most. */
-static cm_status pack(const balancer *b, sized *order, uint32_t *packed, cm_indexed_heap *rooms, uint64_t *load, bool *fits,
+static cm_status pack(const balancer *b, sized *order, const cm_parts *packed, cm_indexed_heap *rooms, bool *fits,
                       cm_error *error)
 {
+  uint64_t *load = packed->load;
   uint32_t n = b->graph->vertex_count;
   for (uint32_t p = 0; p < b->parts; p++)
     if (cm_indexed_heap_push(rooms, p, (int64_t)b->most, b->run->memory, error) != CM_OK)
@@ -295,7 +296,7 @@ static cm_status pack(const balancer *b, sized *order, uint32_t *packed, cm_inde
     if (load[p] + order[i].size > b->most)
       p = rooms->item[0].vertex;
     *fits = load[p] + order[i].size <= b->most;
-    packed[v] = p;
+    packed->part[v] = p;
     load[p] += order[i].size;
     cm_indexed_heap_change(rooms, p, (int64_t)b->most - (int64_t)load[p]);
   }
@@ -306,46 +307,46 @@ static cm_status pack(const balancer *b, sized *order, uint32_t *packed, cm_inde
 static cm_status repack(balancer *b, uint64_t *left, cm_error *error)
 {
   cm_memory *memory = b->run->memory;
-  uint32_t n = b->graph->vertex_count, *packed = NULL;
+  uint32_t n = b->graph->vertex_count;
   sized *order = NULL;
-  uint64_t *load = NULL;
+  cm_parts packed = {.count = b->parts};
   cm_indexed_heap rooms = {0};
   bool fits = false;
-  cm_status status = CM_NEW(memory, packed, n, error);
+  cm_status status = CM_NEW(memory, packed.part, n, error);
   if (status == CM_OK)
     status = CM_NEW(memory, order, n, error);
   if (status == CM_OK)
-    status = CM_NEW(memory, load, b->parts, error);
+    status = CM_NEW(memory, packed.load, b->parts, error);
   if (status == CM_OK)
     status = CM_NEW(memory, rooms.place, b->parts, error);
   if (status == CM_OK)
-    status = pack(b, order, packed, &rooms, load, &fits, error);
+    status = pack(b, order, &packed, &rooms, &fits, error);
   if (status == CM_OK && fits) {
-    memcpy(b->part, packed, n * sizeof *packed);
-    memcpy(b->load, load, b->parts * sizeof *load);
+    memcpy(b->part, packed.part, n * sizeof *packed.part);
+    memcpy(b->load, packed.load, b->parts * sizeof *packed.load);
     *left = 0;
   }
-  cm_free(packed);
+  cm_free(packed.part);
   cm_free(order);
-  cm_free(load);
+  cm_free(packed.load);
   cm_free(rooms.place);
   cm_indexed_heap_free(&rooms);
   return status;
 }
 
-cm_status cm_rebalance_parts(const cm_csr_graph *graph, uint64_t most, cm_run *run, uint32_t *part, uint32_t parts,
-                     uint64_t *load, uint64_t *excess, cm_error *error)
+cm_status cm_rebalance_parts(const cm_csr_graph *graph, uint64_t most, cm_run *run, const cm_parts *parts, uint64_t *excess,
+                             cm_error *error)
 {
-  balancer b = {.graph = graph, .most = most, .run = run, .part = part, .parts = parts, .load = load};
+  balancer b = {.graph = graph, .most = most, .run = run, .part = parts->part, .parts = parts->count, .load = parts->load};
   cm_status status = CM_OK;
-  uint64_t left = excess_of(&b, load);
+  uint64_t left = excess_of(&b, b.load);
   if (left > 0)
     status = balancer_new(&b, error);
   bool moved = true;
   for (uint32_t round = 0; status == CM_OK && left > 0 && moved && round < ROUNDS_MAX; round++) {
     moved = false;
     status = one_round(&b, &moved, error);
-    left = excess_of(&b, load);
+    left = excess_of(&b, b.load);
     if (status == CM_OK)
       status = cm_run_check(run, error);
   }

@@ -205,18 +205,18 @@ static cm_status climb(search *s, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_pair_refine(const cm_csr_graph *graph, uint32_t *part, cm_pair_table *table, cm_pair *pair,
-                         const cm_pair_seed *seed, uint32_t count, cm_run *run, cm_error *error)
+cm_status cm_pair_refine(const cm_csr_graph *graph, uint32_t *part, cm_pair_table *table, cm_pair *pair, cm_run *run,
+                         cm_error *error)
 {
   search s = {.graph = graph, .part = part, .table = table, .pair = pair, .run = run};
   s.queue[0].place = s.queue[1].place = table->place;
   pair->gain = 0;
   pair->moved = false;
   cm_status status = CM_OK;
-  for (uint32_t i = 0; i < count && status == CM_OK; i++) {
-    uint32_t v = seed[i].vertex, at = read_part(&s, v);
+  for (uint32_t i = 0; i < pair->seeds && status == CM_OK; i++) {
+    uint32_t v = pair->seed[i].vertex, at = read_part(&s, v);
     if ((at == pair->part[0] || at == pair->part[1]) && table->place[v] == CM_INDEXED_HEAP_ABSENT)
-      status = enqueue(&s, v, at == pair->part[1], seed[i].gain, GUESSED, error);
+      status = enqueue(&s, v, at == pair->part[1], pair->seed[i].gain, GUESSED, error);
   }
   if (status == CM_OK)
     status = climb(&s, error);

@@ -28,15 +28,16 @@ typedef struct cm_pair {
   uint64_t most[2];
   uint32_t patience;  /* moves without a new best before giving up */
   uint64_t work;      /* entries of rows that it may look at, about */
+  const cm_pair_seed *seed; /* [seeds] those that lie in neither part are passed over */
+  uint32_t seeds;
   int64_t gain;       /* out: weight taken off the cut */
   bool moved;         /* out */
 } cm_pair;
 
-/* Fiduccia and Mattheyses between two parts, from the given seeds [count] (those that lie in neither part are
- * passed over): moves the vertex of highest gain, each at most once, passing the limit by one vertex on the way,
+/* Fiduccia and Mattheyses between two parts, from its seeds: moves the vertex of highest gain, each at most once, passing the limit by one vertex on the way,
  * and goes back to the best state: least excess, then least cut, then best balance. Reads and writes only vertices
  * of the two parts. */
-cm_status cm_pair_refine(const cm_csr_graph *graph, uint32_t *part, cm_pair_table *table, cm_pair *pair,
-                         const cm_pair_seed *seed, uint32_t count, cm_run *run, cm_error *error);
+cm_status cm_pair_refine(const cm_csr_graph *graph, uint32_t *part, cm_pair_table *table, cm_pair *pair, cm_run *run,
+                         cm_error *error);
 
 #endif

@@ -208,9 +208,10 @@ cm_status cm_net_graph_contract(const cm_net_graph *g, const uint32_t *map, uint
   return finish(&b, run, coarse, error);
 }
 
-cm_status cm_net_graph_induce(const cm_net_graph *g, const uint32_t *part, uint32_t which, uint32_t *local, cm_run *run,
-                              cm_net_graph **induced, cm_error *error)
+cm_status cm_net_graph_induce(const cm_net_graph *g, cm_net_side side, uint32_t *local, cm_run *run, cm_net_graph **induced,
+                              cm_error *error)
 {
+  const uint32_t *part = side.part, which = side.which;
   builder b;
   uint32_t count = 0;
   uint64_t pins = 0;

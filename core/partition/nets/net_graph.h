@@ -31,9 +31,14 @@ cm_status cm_net_graph_from_topology(const cm_topology *topology, cm_run *run, c
 cm_status cm_net_graph_contract(const cm_net_graph *graph, const uint32_t *map, uint32_t coarse_count, cm_run *run,
                                 cm_net_graph **coarse, cm_error *error);
 
-/* The vertices with part[v] == which, and what nets have of them; local [vertex_count] gets their numbers there.
- * O(pins log(pins of a net)). */
-cm_status cm_net_graph_induce(const cm_net_graph *graph, const uint32_t *part, uint32_t which, uint32_t *local,
-                              cm_run *run, cm_net_graph **induced, cm_error *error);
+/* The vertices of one part: those with part[v] == which. */
+typedef struct cm_net_side {
+  const uint32_t *part; /* [vertices] */
+  uint32_t which;
+} cm_net_side;
+
+/* Those vertices, and what nets have of them; local [vertex_count] gets their numbers there. O(pins log(pins of a net)). */
+cm_status cm_net_graph_induce(const cm_net_graph *graph, cm_net_side side, uint32_t *local, cm_run *run, cm_net_graph **induced,
+                              cm_error *error);
 
 #endif

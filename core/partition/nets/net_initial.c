@@ -226,10 +226,9 @@ static void piece_free(piece *p)
 }
 
 /* One side of a piece. */
-static cm_status cut_out(const piece *whole, const uint32_t *side, uint32_t which, uint32_t *local, cm_run *run,
-                         piece *made, cm_error *error)
+static cm_status cut_out(const piece *whole, cm_net_side side, uint32_t *local, cm_run *run, piece *made, cm_error *error)
 {
-  if (cm_net_graph_induce(whole->graph, side, which, local, run, &made->graph, error) != CM_OK)
+  if (cm_net_graph_induce(whole->graph, side, local, run, &made->graph, error) != CM_OK)
     return error->status;
   if (CM_NEW(run->memory, made->vertex, made->graph->vertex_count, error) != CM_OK) {
     cm_net_graph_free(made->graph);
@@ -237,7 +236,7 @@ static cm_status cut_out(const piece *whole, const uint32_t *side, uint32_t whic
     return error->status;
   }
   for (uint32_t v = 0; v < whole->graph->vertex_count; v++)
-    if (side[v] == which)
+    if (side.part[v] == side.which)
       made->vertex[local[v]] = whole->vertex[v];
   return CM_OK;
 }
@@ -263,7 +262,7 @@ static cm_status split(const piece *whole, const cm_net_initial_options *options
   if (status == CM_OK) {
     status = bisect(g, &halves, side, error);
     for (uint32_t i = 0; i < 2 && status == CM_OK; i++)
-      status = cut_out(whole, side, i, local, run, &half[i], error);
+      status = cut_out(whole, (cm_net_side){side, i}, local, run, &half[i], error);
     cm_free(local);
   }
   cm_free(side);
@@ -299,7 +298,7 @@ cm_status cm_net_initial(const cm_net_graph *graph, const cm_net_initial_options
     return error->status;
   cm_status status = CM_NEW(run->memory, stack[0].vertex, n, error);
   if (status == CM_OK)
-    status = cm_net_graph_induce(graph, all, 0, stack[0].vertex, run, &stack[0].graph, error);
+    status = cm_net_graph_induce(graph, (cm_net_side){all, 0}, stack[0].vertex, run, &stack[0].graph, error);
   cm_free(all);
   if (status != CM_OK) {
     piece_free(&stack[0]);

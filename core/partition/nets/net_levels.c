@@ -128,17 +128,15 @@ static void release(clustering *c)
   cm_free(c->joined);
 }
 
-static cm_status cluster_level(void *context, const void *graph, uint32_t level, const uint32_t *label, uint32_t *map,
-                               uint32_t *clusters, cm_error *error)
+static cm_status cluster_level(void *context, const cm_level *level, uint32_t *map, uint32_t *clusters, cm_error *error)
 {
   clustering *c = context;
-  c->graph = graph;
-  c->label = label;
+  c->graph = level->graph;
+  c->label = level->label;
   uint32_t n = c->graph->vertex_count, least = (uint32_t)(n / shrink_max);
   cluster_all(c, least > c->vertices_min ? least : c->vertices_min);
   uint32_t count = number(c, map);
   *clusters = count * shrink_min < n ? count : n;
-  (void)level;
   (void)error;
   return CM_OK;
 }
@@ -163,11 +161,11 @@ cm_status cm_net_levels_build(cm_net_graph *finest, const cm_net_levels_options 
 {
   uint32_t n = finest->vertex_count;
   clustering c = {.vertices_min = options->vertices_min, .size_max = options->size_max};
-  const cm_coarsener coarsener = {&c, options->vertices_min, cluster_level, contract_level, release_level};
+  const cm_coarsener coarsener = {&c, options->vertices_min, options->label, cluster_level, contract_level, release_level};
   cm_random_init(&c.random, options->seed, CM_STREAM_NETS, options->stream);
   cm_status status = allocate(&c, n, run, error);
   if (status == CM_OK)
-    status = cm_hierarchy_build(finest, n, options->label, &coarsener, run, hierarchy, error);
+    status = cm_hierarchy_build(finest, n, &coarsener, run, hierarchy, error);
   release(&c);
   return status;
 }

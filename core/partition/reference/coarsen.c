@@ -218,18 +218,15 @@ static cm_status match_all(tries *all, uint32_t *best, bool *shrinks, cm_error *
   return status;
 }
 
-cm_status cm_coarsen_level(const cm_graph *graph, const cm_partition_options *options, uint32_t level, cm_run *run,
-                           uint32_t *parent, cm_graph **coarse, cm_level_note *note, cm_error *error)
+cm_status cm_coarsen_level(const cm_pairing_task *task, uint32_t *parent, cm_graph **coarse, cm_level_note *note, cm_error *error)
 {
-  uint32_t count = options->coarsening_tries, best = 0;
-  bool by_itself = options->matching == CM_MATCHING_AUTO, shrinks = false;
-  tries all = {.task = {.graph = graph,
-                        .options = options,
-                        .level = level,
-                        .run = run,
-                        .matching = by_itself ? CM_MATCHING_HEAVIEST : options->matching},
-               .holds = {0, UINT64_MAX}};
-  cm_status status = CM_NEW(run->memory, all.pairing, count, error);
+  const cm_graph *graph = task->graph;
+  uint32_t count = task->options->coarsening_tries, best = 0;
+  bool by_itself = task->matching == CM_MATCHING_AUTO, shrinks = false;
+  tries all = {.task = *task, .holds = {0, UINT64_MAX}};
+  if (by_itself)
+    all.task.matching = CM_MATCHING_HEAVIEST;
+  cm_status status = CM_NEW(task->run->memory, all.pairing, count, error);
   if (status == CM_OK)
     status = match_all(&all, &best, &shrinks, error);
   if (status == CM_OK && !shrinks && by_itself) {
@@ -238,7 +235,7 @@ cm_status cm_coarsen_level(const cm_graph *graph, const cm_partition_options *op
   }
   if (status == CM_OK && shrinks) {
     uint32_t coarse_count = number_pairs(all.pairing[best].mate, graph->vertex_count, parent);
-    status = cm_graph_contract(graph, parent, coarse_count, run, coarse, error);
+    status = cm_graph_contract(graph, parent, coarse_count, task->run, coarse, error);
   } else if (status == CM_OK)
     *coarse = NULL;
   *note = (cm_level_note){all.holds, shrinks && by_itself && all.task.matching == CM_MATCHING_AVAILABLE};
@@ -328,7 +325,7 @@ static cm_status add_level(cm_graph **graph, const cm_partition_options *options
   char path[CM_PATH_MAX];
   if (CM_NEW(run->memory, parent, finer_count, error) != CM_OK)
     return error->status;
-  cm_status status = cm_coarsen_level(*graph, options, level, run, parent, &coarse, &note, error);
+  cm_status status = cm_coarsen_level(&(cm_pairing_task){*graph, options, options->matching, level, run}, parent, &coarse, &note, error);
   if (status == CM_OK)
     status = write_note(files->folder, level + 1, &note, error);
   *made = coarse != NULL;

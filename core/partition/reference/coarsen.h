@@ -44,8 +44,7 @@ typedef struct cm_level_note {
  * parent [graph->vertex_count] gets the coarse vertex of each vertex; coarse vertices are numbered by their lowest
  * member. *coarse is NULL when the level would shrink by less than options->coarsening_stop; with CM_MATCHING_AUTO it is
  * matched again by CM_MATCHING_AVAILABLE before, which the note then says. */
-cm_status cm_coarsen_level(const cm_graph *graph, const cm_partition_options *options, uint32_t level, cm_run *run,
-                           uint32_t *parent, cm_graph **coarse, cm_level_note *note, cm_error *error);
+cm_status cm_coarsen_level(const cm_pairing_task *task, uint32_t *parent, cm_graph **coarse, cm_level_note *note, cm_error *error);
 
 /* Where levels 1 .. count lie: each as level-N.zip, with its note beside it; the note of level count + 1 says why there is none. */
 typedef struct cm_level_files {

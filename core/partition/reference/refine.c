@@ -26,6 +26,8 @@ typedef struct refinement {
   uint32_t *filled; /* [parts] number of vertices */
   neighbourhood around;
   cm_graph_rows rows;
+  uint32_t *order; /* [vertices] of a pass */
+  uint64_t gain, moves;
 } refinement;
 
 static void refinement_free(refinement *r)
@@ -38,22 +40,19 @@ static void refinement_free(refinement *r)
   cm_graph_rows_free(&r->rows);
 }
 
-static cm_status refinement_new(const cm_graph *graph, const cm_partition_options *options, cm_run *run,
-                                uint32_t *part, uint32_t parts, refinement *made, cm_error *error)
+static cm_status refinement_begin(refinement *r, cm_error *error)
 {
-  refinement r = {.graph = graph, .options = options, .run = run, .part = part, .parts = parts};
-  if (CM_NEW(run->memory, r.size, parts, error) != CM_OK || CM_NEW(run->memory, r.filled, parts, error) != CM_OK ||
-      CM_NEW(run->memory, r.around.weight, parts, error) != CM_OK ||
-      CM_NEW(run->memory, r.around.touched, parts, error) != CM_OK ||
-      CM_NEW(run->memory, r.around.seen, parts, error) != CM_OK || cm_graph_rows_new(graph, run, &r.rows, error) != CM_OK) {
-    refinement_free(&r);
+  cm_memory *memory = r->run->memory;
+  if (CM_NEW(memory, r->size, r->parts, error) != CM_OK || CM_NEW(memory, r->filled, r->parts, error) != CM_OK ||
+      CM_NEW(memory, r->around.weight, r->parts, error) != CM_OK || CM_NEW(memory, r->around.touched, r->parts, error) != CM_OK ||
+      CM_NEW(memory, r->around.seen, r->parts, error) != CM_OK || cm_graph_rows_new(r->graph, r->run, &r->rows, error) != CM_OK) {
+    refinement_free(r);
     return error->status;
   }
-  for (uint32_t v = 0; v < graph->vertex_count; v++) {
-    r.size[part[v]] += graph->size[v];
-    r.filled[part[v]]++;
+  for (uint32_t v = 0; v < r->graph->vertex_count; v++) {
+    r->size[r->part[v]] += r->graph->size[v];
+    r->filled[r->part[v]]++;
   }
-  *made = r;
   return CM_OK;
 }
 
@@ -112,11 +111,11 @@ static uint32_t best_part(const refinement *r, uint32_t v, uint64_t least)
   return best;
 }
 
-static cm_status refine_once(refinement *r, uint32_t level, uint32_t pass, uint32_t *order, uint64_t *gain,
-                             uint64_t *moves, cm_error *error)
+static cm_status refine_once(refinement *r, uint32_t level, uint32_t pass, cm_error *error)
 {
   cm_random random;
-  uint32_t n = r->graph->vertex_count;
+  uint32_t n = r->graph->vertex_count, *order = r->order;
+  r->moves = 0;
   cm_random_init(&random, r->options->seed, CM_STREAM_REFINEMENT, (uint64_t)level << 32 | pass);
   cm_random_permutation(&random, order, n);
   for (uint32_t i = 0; i < n; i++) {
@@ -131,8 +130,8 @@ static cm_status refine_once(refinement *r, uint32_t level, uint32_t pass, uint3
     uint32_t to = best_part(r, v, weight_own);
     if (to == own)
       continue;
-    *gain += r->around.weight[to] - weight_own;
-    (*moves)++;
+    r->gain += r->around.weight[to] - weight_own;
+    r->moves++;
     move(r, v, to);
   }
   return CM_OK;
@@ -141,22 +140,16 @@ static cm_status refine_once(refinement *r, uint32_t level, uint32_t pass, uint3
 cm_status cm_refine(const cm_graph *graph, const cm_partition_options *options, uint32_t level, cm_run *run,
                     uint32_t *part, uint32_t parts, uint64_t *gain, cm_error *error)
 {
-  refinement r;
-  if (refinement_new(graph, options, run, part, parts, &r, error) != CM_OK)
+  refinement r = {.graph = graph, .options = options, .run = run, .part = part, .parts = parts, .moves = 1};
+  if (refinement_begin(&r, error) != CM_OK)
     return error->status;
-  uint32_t *order;
-  uint64_t gained = 0;
-  cm_status status = CM_NEW(run->memory, order, graph->vertex_count, error);
-  for (uint32_t pass = 0; status == CM_OK && pass < options->refinement_passes; pass++) {
-    uint64_t moves = 0;
-    status = refine_once(&r, level, pass, order, &gained, &moves, error);
-    if (moves == 0)
-      break;
-  }
-  cm_free(order);
+  cm_status status = CM_NEW(run->memory, r.order, graph->vertex_count, error);
+  for (uint32_t pass = 0; status == CM_OK && r.moves > 0 && pass < options->refinement_passes; pass++)
+    status = refine_once(&r, level, pass, error);
+  cm_free(r.order);
   refinement_free(&r);
   if (status == CM_OK)
-    *gain = gained;
+    *gain = r.gain;
   return status;
 }
 
@@ -214,8 +207,8 @@ static cm_status relieve(refinement *r, uint32_t full, const uint32_t *member, u
 cm_status cm_rebalance(const cm_graph *graph, const cm_partition_options *options, cm_run *run, uint32_t *part,
                        uint32_t parts, cm_error *error)
 {
-  refinement r;
-  if (refinement_new(graph, options, run, part, parts, &r, error) != CM_OK)
+  refinement r = {.graph = graph, .options = options, .run = run, .part = part, .parts = parts};
+  if (refinement_begin(&r, error) != CM_OK)
     return error->status;
   uint32_t *member;
   cm_status status = CM_NEW(run->memory, member, graph->vertex_count, error);

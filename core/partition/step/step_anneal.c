@@ -75,27 +75,29 @@ typedef struct shift {
   double gone, come, send_from, send_to;
 } shift;
 
-/* One net's share of it in every scenario. */
-static void shift_net(const cm_step_state *s, shift *in, uint32_t net, bool ends, bool begins, bool from_home, bool to_home)
+/* One net's share of it in every scenario, `of` in numbers of its rate. */
+static void shift_net(const cm_step_state *s, shift *in, uint32_t net, shift of)
 {
   const double *rate = s->rate_in + (size_t)net * s->scenarios;
-  int more = begins - ends;
   for (uint32_t k = 0; k < s->scenarios; k++) {
-    in[k].gone += ends ? rate[k] : 0;
-    in[k].come += begins ? rate[k] : 0;
-    in[k].send_from += from_home ? more * rate[k] : 0;
-    in[k].send_to += to_home ? more * rate[k] : 0;
+    in[k].gone += of.gone * rate[k];
+    in[k].come += of.come * rate[k];
+    in[k].send_from += of.send_from * rate[k];
+    in[k].send_to += of.send_to * rate[k];
   }
 }
 
+typedef struct times {
+  double from_ns, to_ns;
+} times;
+
 /* The times of both parts after the move, in the scenario that is longest in each. */
-static void times_after(const cm_step_state *s, const shift *in, uint32_t v, uint32_t from, uint32_t to, double *from_ns,
-                        double *to_ns)
+static times times_after(const cm_step_state *s, const shift *in, uint32_t v, uint32_t from, uint32_t to)
 {
+  times after = {0, 0};
   const cm_charge_cost *c = s->costs->charge;
   size_t row = s->scenarios;
   double sent = c[CM_CHARGE_PACKET_SENT].ns, received = c[CM_CHARGE_PACKET_RECEIVED].ns;
-  *from_ns = *to_ns = 0;
   for (size_t k = 0; k < row; k++) {
     double own = s->own_in[v * row + k], synapse = c[CM_CHARGE_SYNAPSE].ns * s->input_in[v * row + k], packets = 0;
     for (uint32_t e = s->out_first[v]; e < s->out_first[v + 1]; e++)
@@ -104,9 +106,10 @@ static void times_after(const cm_step_state *s, const shift *in, uint32_t v, uin
                           s->send_in[from * row + k] - own + sent * (in[k].send_from - packets)),
            b = cm_core_ns(s->costs, s->receive_in[to * row + k] + received * in[k].come + synapse,
                           s->send_in[to * row + k] + own + sent * (in[k].send_to + packets));
-    *from_ns = fmax(*from_ns, s->scale[k] * a);
-    *to_ns = fmax(*to_ns, s->scale[k] * b);
+    after.from_ns = fmax(after.from_ns, s->scale[k] * a);
+    after.to_ns = fmax(after.to_ns, s->scale[k] * b);
   }
+  return after;
 }
 
 CM_WIDE_LOOP static change price(const anneal *a, uint32_t v, uint32_t to)
@@ -127,7 +130,7 @@ CM_WIDE_LOOP static change price(const anneal *a, uint32_t v, uint32_t to)
     cm_step_find_both(s, e, (const uint32_t[]){from, to}, at);
     bool ends = s->reach_pins[s->at[e] + at[0]] == 1, begins = at[1] == s->reached[e];
     if (s->scenarios > 0 && (ends || begins))
-      shift_net(s, in, e, ends, begins, home == from, home == to);
+      shift_net(s, in, e, (shift){ends, begins, home == from ? begins - ends : 0, home == to ? begins - ends : 0});
     if (ends) {
       gone += rate;
       net -= rate;
@@ -158,14 +161,12 @@ CM_WIDE_LOOP static change price(const anneal *a, uint32_t v, uint32_t to)
   }
   double sent = c->charge[CM_CHARGE_PACKET_SENT].ns, received = c->charge[CM_CHARGE_PACKET_RECEIVED].ns;
   double synapse = c->charge[CM_CHARGE_SYNAPSE].ns * s->input[v];
-  double from_ns = cm_core_ns(c, s->receive[from] - received * gone - synapse,
-                              s->send[from] - own + sent * (send_from - packets));
-  double to_ns = cm_core_ns(c, s->receive[to] + received * come + synapse,
-                            s->send[to] + own + sent * (send_to + packets));
+  times after = {cm_core_ns(c, s->receive[from] - received * gone - synapse, s->send[from] - own + sent * (send_from - packets)),
+                 cm_core_ns(c, s->receive[to] + received * come + synapse, s->send[to] + own + sent * (send_to + packets))};
   if (s->scenarios > 0)
-    times_after(s, in, v, from, to, &from_ns, &to_ns);
+    after = times_after(s, in, v, from, to);
   bool room = cm_step_has_room(s, to, cm_topology_size(s->topology, v), s->in_first[v + 1] - s->in_first[v], begun, outbound);
-  double cost = a->packet_ns * (come - gone) + sent * far + overload(a, from_ns) + overload(a, to_ns) -
+  double cost = a->packet_ns * (come - gone) + sent * far + overload(a, after.from_ns) + overload(a, after.to_ns) -
                 overload(a, cm_step_part_ns(s, from)) - overload(a, cm_step_part_ns(s, to));
   cost += crowd(a, s->inlet[from] - gone) + crowd(a, s->inlet[to] + come) - crowd(a, s->inlet[from]) - crowd(a, s->inlet[to]);
   cost += crowd(a, s->outlet[from] + send_from - packets) + crowd(a, s->outlet[to] + send_to + packets) -

@@ -58,7 +58,8 @@ static cm_status map_sorted(cm_mesh_work *w, cm_csr_graph *graph, uint32_t *at, 
   cm_hierarchy h;
   uint32_t *order;
   cm_run_phase(w->run, "start");
-  if (cm_mesh_coarsen(graph, CM_RATE_DISTANCE, NULL, CM_MESH_COARSEST, w->seed, w->run, &h, error) != CM_OK)
+  const cm_mesh_coarsening how = {CM_RATE_DISTANCE, NULL, CM_MESH_COARSEST, w->seed};
+  if (cm_mesh_coarsen(graph, &how, w->run, &h, error) != CM_OK)
     return error->status;
   cm_status status = cm_mesh_sort(&h, w->run, &order, error);
   if (status != CM_OK) {

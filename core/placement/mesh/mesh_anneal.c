@@ -106,15 +106,16 @@ static uint32_t offer(const cm_mesh_state *s, uint32_t v, uint64_t bits)
 /* The vertices that annealing visits. One that pays much more than the temperature to leave is put aside until
  * something that it talks to moves. The others of each cell are in rings by their cheapest way out. */
 typedef struct visited {
+  cm_mesh_state *state;
   uint32_t *list, *woken; /* [vertices] those of this sweep, those that join the next */
   uint8_t *way;           /* [vertices] ASLEEP: put aside */
   uint32_t *next, *previous, *head; /* [vertices], [vertices], [cells * WAYS] */
   uint32_t count, woken_count;
 } visited;
 
-static void enter_ring(const cm_mesh_state *s, visited *all, uint32_t v, uint32_t way)
+static void enter_ring(visited *all, uint32_t v, uint32_t way)
 {
-  uint32_t *head = &all->head[s->cell[v] * WAYS + way];
+  uint32_t *head = &all->head[all->state->cell[v] * WAYS + way];
   all->way[v] = (uint8_t)way;
   if (*head == NONE) {
     all->next[v] = all->previous[v] = *head = v;
@@ -126,9 +127,9 @@ static void enter_ring(const cm_mesh_state *s, visited *all, uint32_t v, uint32_
   }
 }
 
-static void leave_ring(const cm_mesh_state *s, visited *all, uint32_t v)
+static void leave_ring(visited *all, uint32_t v)
 {
-  uint32_t *head = &all->head[s->cell[v] * WAYS + all->way[v]];
+  uint32_t *head = &all->head[all->state->cell[v] * WAYS + all->way[v]];
   all->next[all->previous[v]] = all->next[v];
   all->previous[all->next[v]] = all->previous[v];
   if (*head == v)
@@ -149,33 +150,33 @@ static uint32_t way_of_exchange(const cm_mesh_state *s, uint32_t from, uint32_t 
   return (bits >> 20 & 3) > 0 ? way_to(s->grid, to, from, bits >> 17 & 1) : bits >> 18 & 3;
 }
 
-/* The change that an exchange of v makes, when it is below `limit`, with one of the next two members of `to` that lean
- * the way to v's cell, as others would mostly pay much; but every fourth time any way, as where all talk to all leaning
- * says little. *partner gets that member. */
-static bool exchange(cm_mesh_state *s, visited *all, uint32_t v, uint32_t to, uint64_t bits, int64_t cost, double limit,
-                     uint32_t *partner)
+/* A partner for an exchange of v, which alone makes a change of `cost`, that makes less than `limit`: one of the next two
+ * members of `to` that lean the way to v's cell, as others would mostly pay much; but every fourth time any way, as where all
+ * talk to all leaning says little. NONE: neither does. */
+static uint32_t exchange(visited *all, uint32_t v, uint32_t to, uint64_t bits, int64_t cost, double limit)
 {
+  const cm_mesh_state *s = all->state;
   uint32_t from = s->cell[v], *head = &all->head[to * WAYS + way_of_exchange(s, from, to, bits)], u = *head;
   if (u == NONE)
-    return false;
+    return NONE;
   *head = all->next[u];
   if ((bits >> 16 & 1) && cm_mesh_cost(s, *head, from) < cm_mesh_cost(s, u, from))
     u = *head;
   const uint32_t *size = s->graph->size;
   if (s->load[to] - size[u] + size[v] > s->most[to] || s->load[from] - size[v] + size[u] > s->most[from])
-    return false;
+    return NONE;
   cost += cm_mesh_cost(s, u, from);
   if (!((double)cost < limit))
-    return false;
+    return NONE;
   cost += 2 * (int64_t)cm_mesh_weight(s, u, v) * cm_mesh_distance(s->grid, from, to);
-  *partner = u;
-  return (double)cost < limit;
+  return (double)cost < limit ? u : NONE;
 }
 
 /* Puts aside all vertices of each component that is in one cell: it costs nothing. One vertex alone is no such
  * component: others may change places with it. `list` and `way` are scratch. O(entries). */
-static void put_aside_what_is_whole(const cm_mesh_state *s, visited *all)
+static void put_aside_what_is_whole(visited *all)
 {
+  const cm_mesh_state *s = all->state;
   const cm_csr_graph *g = s->graph;
   uint32_t *queue = all->list;
   memset(all->way, WAYS + 1, g->vertex_count); /* not seen yet */
@@ -200,12 +201,12 @@ static void put_aside_what_is_whole(const cm_mesh_state *s, visited *all)
   }
 }
 
-static cm_status visited_new(const cm_mesh_state *s, visited *all, cm_error *error)
+static cm_status visited_new(cm_mesh_state *s, visited *all, cm_error *error)
 {
   uint32_t n = s->graph->vertex_count, rings = WAYS * s->grid->columns * s->grid->rows;
   cm_memory *memory = s->run->memory;
   int32_t least;
-  *all = (visited){0};
+  *all = (visited){.state = s};
   if (CM_NEW(memory, all->list, n, error) != CM_OK || CM_NEW(memory, all->woken, n, error) != CM_OK ||
       CM_NEW(memory, all->way, n, error) != CM_OK || CM_NEW(memory, all->next, n, error) != CM_OK ||
       CM_NEW(memory, all->previous, n, error) != CM_OK || CM_NEW(memory, all->head, rings, error) != CM_OK)
@@ -213,10 +214,10 @@ static cm_status visited_new(const cm_mesh_state *s, visited *all, cm_error *err
   for (uint32_t r = 0; r < rings; r++)
     all->head[r] = NONE;
   if (!cm_mesh_tabled(s) && n / MANY >= s->grid->columns * s->grid->rows)
-    put_aside_what_is_whole(s, all);
+    put_aside_what_is_whole(all);
   for (uint32_t v = 0; v < n; v++)
     if (all->way[v] != ASLEEP) {
-      enter_ring(s, all, v, lean(s, v, &least));
+      enter_ring(all, v, lean(s, v, &least));
       all->list[all->count++] = v;
     }
   return CM_OK;
@@ -232,42 +233,44 @@ static void visited_free(visited *all)
   cm_free(all->head);
 }
 
-static void move_and_wake(cm_mesh_state *s, visited *all, uint32_t v, uint32_t to)
+static void move_and_wake(visited *all, uint32_t v, uint32_t to)
 {
+  cm_mesh_state *s = all->state;
   const cm_csr_graph *g = s->graph;
   int32_t least;
-  leave_ring(s, all, v);
+  leave_ring(all, v);
   cm_mesh_move(s, v, to);
-  enter_ring(s, all, v, lean(s, v, &least));
+  enter_ring(all, v, lean(s, v, &least));
   if (all->count + all->woken_count == g->vertex_count)
     return;
   for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
     uint32_t u = g->neighbour[i];
     if (all->way[u] == ASLEEP) {
       all->woken[all->woken_count++] = u;
-      enter_ring(s, all, u, lean(s, u, &least));
+      enter_ring(all, u, lean(s, u, &least));
     }
   }
 }
 
 /* Notes which way v leans. False: it pays `most` or more any way, and is put aside. */
-static bool look(const cm_mesh_state *s, visited *all, uint32_t v, double most)
+static bool look(visited *all, uint32_t v, double most)
 {
   int32_t least;
-  uint32_t way = lean(s, v, &least);
+  uint32_t way = lean(all->state, v, &least);
   bool stays = least >= most;
   if (stays || way != all->way[v])
-    leave_ring(s, all, v);
+    leave_ring(all, v);
   if (stays)
     all->way[v] = ASLEEP;
   else if (way != all->way[v])
-    enter_ring(s, all, v, way);
+    enter_ring(all, v, way);
   return !stays;
 }
 
 /* One offer to v. False: v is put aside. */
-static bool visit(cm_mesh_state *s, visited *all, uint32_t v, uint64_t bits, double temperature, const float *chance)
+static bool visit(visited *all, uint32_t v, uint64_t bits, double temperature, const float *chance)
 {
+  const cm_mesh_state *s = all->state;
   uint32_t to = offer(s, v, bits), partner, from = s->cell[v];
   if (to == NONE || s->most[to] == 0)
     return true;
@@ -275,15 +278,15 @@ static bool visit(cm_mesh_state *s, visited *all, uint32_t v, uint64_t bits, dou
   int32_t cost = cm_mesh_cost(s, v, to);
   if (cm_mesh_fits(s, v, to)) {
     if (cost < limit) {
-      move_and_wake(s, all, v, to);
+      move_and_wake(all, v, to);
       return true;
     }
-  } else if (exchange(s, all, v, to, bits, cost, limit, &partner)) {
-    move_and_wake(s, all, v, to);
-    move_and_wake(s, all, partner, from);
+  } else if ((partner = exchange(all, v, to, bits, cost, limit)) != NONE) {
+    move_and_wake(all, v, to);
+    move_and_wake(all, partner, from);
     return true;
   }
-  return cost < aside * temperature || look(s, all, v, aside * temperature);
+  return cost < aside * temperature || look(all, v, aside * temperature);
 }
 
 /* Asks for what the first look at v will read, which no cache holds: the neighbour whose cell it may be offered. */
@@ -295,8 +298,9 @@ static void fetch_neighbour(const cm_mesh_state *s, uint32_t v, uint64_t bits)
 }
 
 /* The same for an exchange: the members that it may be offered, as long as nothing moves. */
-static void fetch_partner(const cm_mesh_state *s, const visited *all, uint32_t v, uint64_t bits)
+static void fetch_partner(const visited *all, uint32_t v, uint64_t bits)
 {
+  const cm_mesh_state *s = all->state;
   uint32_t to = offer(s, v, bits), from = s->cell[v];
   if (to == NONE || !cm_mesh_tabled(s) || cm_mesh_fits(s, v, to))
     return;
@@ -315,8 +319,7 @@ static void fetch_partner(const cm_mesh_state *s, const visited *all, uint32_t v
 }
 
 /* All that are visited once; the temperature falls by `fall` after each eighth. */
-static cm_status sweep(cm_mesh_state *s, visited *all, double temperature, double fall, const float *chance,
-                       cm_random *random, cm_error *error)
+static cm_status sweep(visited *all, double temperature, double fall, const float *chance, cm_random *random, cm_error *error)
 {
   uint32_t kept = 0, every = all->count / 8 + 1, left = every, listed = all->count;
   uint64_t bits[AHEAD]; /* of the next visits */
@@ -327,10 +330,10 @@ static cm_status sweep(cm_mesh_state *s, visited *all, double temperature, doubl
     uint64_t own = bits[i % AHEAD];
     if (i + AHEAD < listed) {
       bits[i % AHEAD] = cm_random_next(random);
-      fetch_neighbour(s, all->list[i + AHEAD], bits[i % AHEAD]);
-      fetch_partner(s, all, all->list[i + AHEAD / 2], bits[(i + AHEAD / 2) % AHEAD]);
+      fetch_neighbour(all->state, all->list[i + AHEAD], bits[i % AHEAD]);
+      fetch_partner(all, all->list[i + AHEAD / 2], bits[(i + AHEAD / 2) % AHEAD]);
     }
-    if (visit(s, all, v, own, temperature, chance))
+    if (visit(all, v, own, temperature, chance))
       all->list[kept++] = v;
     else
       all->count--;
@@ -338,7 +341,7 @@ static cm_status sweep(cm_mesh_state *s, visited *all, double temperature, doubl
       left = every;
       temperature *= fall;
     }
-    if (i % CHECK_EVERY == 0 && cm_run_check(s->run, error) != CM_OK)
+    if (i % CHECK_EVERY == 0 && cm_run_check(all->state->run, error) != CM_OK)
       return error->status;
   }
   memcpy(all->list + kept, all->woken, all->woken_count * sizeof *all->list);
@@ -357,8 +360,8 @@ cm_status cm_mesh_anneal(cm_mesh_state *s, const cm_mesh_schedule *schedule, cm_
   visited all;
   cm_status status = visited_new(s, &all, error);
   for (uint32_t k = 0; status == CM_OK && k < sweeps && all.count > 0; k++)
-    status = sweep(s, &all, schedule->hot * pow(fall, (double)k / sweeps), pow(fall, 1 / (8.0 * sweeps)),
-                   schedule->chance, random, error);
+    status =
+      sweep(&all, schedule->hot * pow(fall, (double)k / sweeps), pow(fall, 1 / (8.0 * sweeps)), schedule->chance, random, error);
   visited_free(&all);
   return status;
 }

@@ -33,9 +33,4 @@ cm_status cm_mesh_settle(cm_mesh_state *s, uint32_t passes, cm_error *error);
  * CM_LIMIT_BROKEN when no chain is left. */
 cm_status cm_mesh_rebalance(cm_mesh_state *s, cm_error *error);
 
-/* Halves the cells of a grid: the connected pieces of each go to one half, then to the other, in proportion to their
- * cores. `cell` is changed to cells of the finer grid, which is the caller's. O(entries). */
-cm_status cm_mesh_halve_cells(const cm_csr_graph *graph, const cm_mesh_grid *grid, const cm_axes *axes, cm_random *random,
-                              cm_run *run, uint32_t *cell, cm_mesh_grid **finer, cm_error *error);
-
 #endif

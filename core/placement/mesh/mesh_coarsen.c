@@ -92,15 +92,15 @@ static cm_status rate_by_distance(const cm_csr_graph *g, uint64_t seed, uint32_t
   return status;
 }
 
-cm_status cm_mesh_coarsen(cm_csr_graph *finest, cm_mesh_rating rating, const uint32_t *label, uint32_t vertices_min,
-                          uint64_t seed, cm_run *run, cm_hierarchy *hierarchy, cm_error *error)
+cm_status cm_mesh_coarsen(cm_csr_graph *finest, const cm_mesh_coarsening *how, cm_run *run, cm_hierarchy *hierarchy,
+                          cm_error *error)
 {
-  cm_csr_coarsen_options options = {.vertices_min = vertices_min,
+  cm_csr_coarsen_options options = {.vertices_min = how->vertices_min,
                                     .size_max = finest->size_total / 30 + 1,
                                     .size_min = 2,
                                     .growth = growth,
-                                    .label = label,
-                                    .seed = seed,
-                                    .rate = rating == CM_RATE_DISTANCE ? rate_by_distance : NULL};
+                                    .label = how->label,
+                                    .seed = how->seed,
+                                    .rate = how->rating == CM_RATE_DISTANCE ? rate_by_distance : NULL};
   return cm_csr_coarsen(finest, &options, run, hierarchy, error);
 }

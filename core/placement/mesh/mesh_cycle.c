@@ -57,7 +57,8 @@ cm_status cm_mesh_cycle(cm_mesh_work *w, cm_csr_graph *graph, const uint32_t *ot
   if (status == CM_OK) {
     memcpy(label, kept, n * sizeof *label);
     overlay(label, other, n, all);
-    status = cm_mesh_coarsen(graph, rating_inside(w, graph), label, least, w->seed + round, w->run, &h, error);
+    const cm_mesh_coarsening how = {rating_inside(w, graph), label, least, w->seed + round};
+    status = cm_mesh_coarsen(graph, &how, w->run, &h, error);
   }
   cm_free(label);
   if (status == CM_OK) {

@@ -69,18 +69,6 @@ static cm_status refine(const cm_mesh_work *w, cm_mesh_descent *d, double hot, c
   return status;
 }
 
-/* Halves the cells. */
-static cm_status split(const cm_mesh_work *w, cm_mesh_descent *d, cm_random *random, cm_error *error)
-{
-  cm_mesh_grid *finer;
-  if (cm_mesh_halve_cells(w->hierarchy->level[d->level], d->grid, w->axes, random, w->run, d->cell, &finer, error) !=
-      CM_OK)
-    return error->status;
-  cm_mesh_grid_free(d->grid);
-  d->grid = finer;
-  return CM_OK;
-}
-
 static cm_status uncoarsen(const cm_mesh_work *w, cm_mesh_descent *d, cm_error *error)
 {
   uint32_t finer = d->level - 1;
@@ -122,7 +110,7 @@ static cm_status step(const cm_mesh_work *w, cm_mesh_descent *d, uint32_t last, 
   if (*done)
     return CM_OK;
   if (splits_next(w, d) || (!fine_grid && d->level == 0)) {
-    cm_status status = split(w, d, random, error);
+    cm_status status = cm_mesh_halve_cells(w, d, random, error);
     return status == CM_OK ? refine(w, d, hot_split, random, error) : status;
   }
   return cm_mesh_uncoarsen(w, d, false, random, error);
@@ -195,7 +183,7 @@ static cm_status start_by_layout(const cm_mesh_work *w, bool quick, cm_mesh_desc
   if (status == CM_OK)
     status = CM_NEW(w->run->memory, d->cell, w->hierarchy->vertices[d->level], error);
   if (status == CM_OK)
-    status = cm_mesh_layout(w->hierarchy, d->level, d->grid, quick ? quick_layout : 1, w->seed, w->run, d->cell, error);
+    status = cm_mesh_layout(w, d, quick ? quick_layout : 1, error);
   return status == CM_OK ? refine(w, d, hot_fine[w->kind], random, error) : status;
 }
 

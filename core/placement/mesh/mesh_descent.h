@@ -47,6 +47,15 @@ void cm_mesh_descent_free(cm_mesh_descent *d); /* leaves it empty */
 /* Vertices that a cell should have, on average, on the coarsest level whose vertices go to the cores. */
 double cm_mesh_vertices_per_core(cm_mesh_kind kind);
 
+/* Halves the cells of a descent's grid: the connected pieces of each go to one half, then to the other, in proportion to their
+ * cores. O(entries). */
+cm_status cm_mesh_halve_cells(const cm_mesh_work *w, cm_mesh_descent *d, cm_random *random, cm_error *error);
+
+/* Assigns the vertices of a descent's level to cells by the two slowest modes of the graph (spectral layout), turned to the angle
+ * of least cost. The modes are found on the coarsest level and smoothed on the way down. Effort 1 finds them well, less saves
+ * walks. O(entries of the levels passed) times some forty times the effort. */
+cm_status cm_mesh_layout(const cm_mesh_work *w, cm_mesh_descent *d, double effort, cm_error *error);
+
 /* Takes the descent to the next finer graph, and anneals: `cycle`: in a V-cycle. */
 cm_status cm_mesh_uncoarsen(const cm_mesh_work *w, cm_mesh_descent *d, bool cycle, cm_random *random,
                             cm_error *error);

@@ -1,5 +1,5 @@
 /* Halving the cells of a grid with what is in them. */
-#include "core/placement/mesh/mesh_anneal.h"
+#include "core/placement/mesh/mesh_descent.h"
 
 /* The vertices by cells' connected pieces: breadth first from random ones, never out of a cell. */
 static cm_status order_by_pieces(const cm_csr_graph *g, const uint32_t *cell, cm_random *random, cm_run *run,
@@ -35,13 +35,14 @@ static cm_status order_by_pieces(const cm_csr_graph *g, const uint32_t *cell, cm
   return status;
 }
 
-cm_status cm_mesh_halve_cells(const cm_csr_graph *g, const cm_mesh_grid *grid, const cm_axes *axes, cm_random *random,
-                              cm_run *run, uint32_t *cell, cm_mesh_grid **finer_grid, cm_error *error)
+cm_status cm_mesh_halve_cells(const cm_mesh_work *w, cm_mesh_descent *d, cm_random *random, cm_error *error)
 {
-  cm_mesh_grid *finer;
-  uint32_t *parent, *halves = NULL, *order = NULL;
+  const cm_csr_graph *g = w->hierarchy->level[d->level];
+  cm_run *run = w->run;
+  cm_mesh_grid *grid = d->grid, *finer;
+  uint32_t *cell = d->cell, *parent, *halves = NULL, *order = NULL;
   uint64_t *left = NULL;
-  if (cm_mesh_grid_split(grid, axes, run, &finer, &parent, error) != CM_OK)
+  if (cm_mesh_grid_split(grid, w->axes, run, &finer, &parent, error) != CM_OK)
     return error->status;
   uint32_t cells = finer->columns * finer->rows, old = grid->columns * grid->rows;
   cm_status status = CM_NEW(run->memory, halves, 2 * (size_t)old, error);
@@ -66,8 +67,8 @@ cm_status cm_mesh_halve_cells(const cm_csr_graph *g, const cm_mesh_grid *grid, c
       cell[v] = halves[2 * c + second];
       left[c] -= second || left[c] < size ? left[c] : size;
     }
-    *finer_grid = finer;
-    finer = NULL;
+    d->grid = finer;
+    finer = grid;
   }
   cm_mesh_grid_free(finer);
   cm_free(parent);

@@ -5,7 +5,7 @@
 
 #include "base/random.h"
 #include "core/partition/options.h"
-#include "core/placement/mesh/mesh_coarsen.h"
+#include "core/placement/mesh/mesh_descent.h"
 #include "core/placement/modes.h"
 
 enum { ANGLES = 12, MODES = CM_MODES_KEPT };
@@ -161,15 +161,14 @@ static cm_status turn(const cm_modes *m, const cm_mesh_grid *grid, cm_run *run, 
   return status;
 }
 
-cm_status cm_mesh_layout(const cm_hierarchy *hierarchy, uint32_t level, const cm_mesh_grid *grid, double effort,
-                         uint64_t seed, cm_run *run, uint32_t *cell, cm_error *error)
+cm_status cm_mesh_layout(const cm_mesh_work *w, cm_mesh_descent *d, double effort, cm_error *error)
 {
   cm_modes m = {0};
   cm_random random;
-  cm_random_init(&random, seed, CM_STREAM_MESH, UINT64_C(2) << 32);
-  cm_status status = cm_modes_find(hierarchy, level, effort, &random, run, &m, error);
+  cm_random_init(&random, w->seed, CM_STREAM_MESH, UINT64_C(2) << 32);
+  cm_status status = cm_modes_find(w->hierarchy, d->level, effort, &random, w->run, &m, error);
   if (status == CM_OK)
-    status = turn(&m, grid, run, cell, error);
+    status = turn(&m, d->grid, w->run, d->cell, error);
   cm_modes_free(&m);
   return status;
 }

@@ -14,32 +14,34 @@ static size_t padded(size_t length)
   return (length + LANES - 1) / LANES * LANES;
 }
 
-/* Adds weight * change[begin .. end) to the table rows of all neighbours. */
-CM_WIDE static void add_rows(int32_t *restrict table, size_t stride, const uint32_t *restrict neighbour,
-                             const uint32_t *restrict weight, size_t degree, const int32_t *restrict change,
-                             size_t begin, size_t end)
+/* The rows of a vertex' neighbours in a table, from one column to another. */
+typedef struct rows {
+  const uint32_t *neighbour, *weight; /* [degree] weight NULL: 1 each */
+  size_t degree, stride, begin, end;
+} rows;
+
+/* Adds weight * change to these. */
+CM_WIDE static void add_rows(int32_t *restrict table, rows of, const int32_t *restrict change)
 {
-  for (size_t i = 0; i < degree; i++) {
-    int32_t *row = table + neighbour[i] * stride;
-    int32_t w = weight != NULL ? (int32_t)weight[i] : 1;
-    if (i + AHEAD < degree)
-      __builtin_prefetch(table + neighbour[i + AHEAD] * stride + begin, 1);
-    for (size_t c = begin; c < end; c += LANES)
+  for (size_t i = 0; i < of.degree; i++) {
+    int32_t *row = table + of.neighbour[i] * of.stride;
+    int32_t w = of.weight != NULL ? (int32_t)of.weight[i] : 1;
+    if (i + AHEAD < of.degree)
+      __builtin_prefetch(table + of.neighbour[i + AHEAD] * of.stride + of.begin, 1);
+    for (size_t c = of.begin; c < of.end; c += LANES)
       for (size_t k = 0; k < LANES; k++)
         row[c + k] += w * change[c + k];
   }
 }
 
 /* The same in 16 bits. */
-CM_WIDE static void add_narrow_rows(int16_t *restrict table, size_t stride, const uint32_t *restrict neighbour,
-                                    const uint32_t *restrict weight, size_t degree, const int16_t *restrict change,
-                                    size_t begin, size_t end)
+CM_WIDE static void add_narrow_rows(int16_t *restrict table, rows of, const int16_t *restrict change)
 {
-  for (size_t i = 0; i < degree; i++) {
-    int16_t *row = table + neighbour[i] * stride, w = (int16_t)(weight != NULL ? weight[i] : 1);
-    if (i + AHEAD < degree)
-      __builtin_prefetch(table + neighbour[i + AHEAD] * stride + begin, 1);
-    for (size_t c = begin; c < end; c += LANES)
+  for (size_t i = 0; i < of.degree; i++) {
+    int16_t *row = table + of.neighbour[i] * of.stride, w = (int16_t)(of.weight != NULL ? of.weight[i] : 1);
+    if (i + AHEAD < of.degree)
+      __builtin_prefetch(table + of.neighbour[i + AHEAD] * of.stride + of.begin, 1);
+    for (size_t c = of.begin; c < of.end; c += LANES)
       for (size_t k = 0; k < LANES; k++)
         row[c + k] = (int16_t)(row[c + k] + w * change[c + k]);
   }
@@ -48,15 +50,16 @@ CM_WIDE static void add_narrow_rows(int16_t *restrict table, size_t stride, cons
 /* Adds the edges of v as seen from its cell, or as moved there from another. */
 static void add_edges(cm_mesh_state *s, uint32_t v, size_t begin, size_t end)
 {
-  uint64_t first = s->graph->first[v], degree = s->graph->first[v + 1] - first;
-  const uint32_t *neighbour = s->graph->neighbour + first, *weight = s->weight != NULL ? s->weight + first : NULL;
+  uint64_t first = s->graph->first[v];
+  const rows of = {s->graph->neighbour + first, s->weight != NULL ? s->weight + first : NULL, s->graph->first[v + 1] - first, s->stride,
+                   begin, end};
   if (s->table != NULL) {
-    add_rows(s->table, s->stride, neighbour, weight, degree, s->change, begin, end);
+    add_rows(s->table, of, s->change);
     return;
   }
   for (size_t c = begin; c < end; c++)
     s->narrow_change[c] = (int16_t)s->change[c];
-  add_narrow_rows(s->narrow, s->stride, neighbour, weight, degree, s->narrow_change, begin, end);
+  add_narrow_rows(s->narrow, of, s->narrow_change);
 }
 
 static void fill_change(cm_mesh_state *s, uint32_t from, uint32_t to)

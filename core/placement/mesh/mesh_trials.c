@@ -132,8 +132,8 @@ cm_status cm_mesh_descend_best_kind(cm_mesh_work *w, cm_hierarchy *by_distance, 
   cm_mesh_descent trial = {0};
   hierarchies h = {.graph = by_distance->level[0], .by = {[CM_RATE_DISTANCE] = *by_distance}};
   *by_distance = (cm_hierarchy){0};
-  cm_status status =
-    cm_mesh_coarsen(h.graph, CM_RATE_WEIGHT, NULL, CM_MESH_COARSEST, w->seed, w->run, &h.by[CM_RATE_WEIGHT], error);
+  const cm_mesh_coarsening how = {CM_RATE_WEIGHT, NULL, CM_MESH_COARSEST, w->seed};
+  cm_status status = cm_mesh_coarsen(h.graph, &how, w->run, &h.by[CM_RATE_WEIGHT], error);
   if (status == CM_OK)
     status = choose_kind(w, &h, &w->kind, &trial, error);
   cm_run_phase(w->run, "refine");

@@ -36,18 +36,27 @@ static void prepare(cm_qap *q)
       weight[(size_t)u * q->stride + q->graph->neighbour[i]] = (INTEGER)((q->graph->weight[i] + half) >> q->shift);
 }
 
+/* What the swaps of one core are judged by: arrays by the other core. */
+typedef struct terms {
+  const INTEGER *elsewhere, *column, *row, *pays, *weight, *distance;
+  const float *threshold;
+  float temperature;
+  INTEGER own; /* what its occupant pays where it is */
+} terms;
+
+static inline INTEGER change_of(const terms *t, size_t b)
+{
+  return t->elsewhere[b] - t->own + t->column[b] + t->row[b] - t->pays[b] + 2 * t->weight[b] * t->distance[b];
+}
+
 /* The first core from `from` on whose swap with the one under way is accepted: its change is below its threshold. */
-CM_WIDE static size_t scan(const INTEGER *restrict elsewhere, const INTEGER *restrict column,
-                           const INTEGER *restrict row, const INTEGER *restrict pays, const INTEGER *restrict weight,
-                           const INTEGER *restrict distance, const float *restrict threshold, float temperature,
-                           INTEGER own, size_t from, size_t end)
+CM_WIDE static size_t scan(const terms *t, size_t from, size_t end)
 {
   for (size_t block = from / CM_QAP_BLOCK * CM_QAP_BLOCK; block < end; block += CM_QAP_BLOCK) {
     uint32_t accepted[CM_QAP_BLOCK], any = 0;
     for (size_t k = 0; k < CM_QAP_BLOCK; k++) {
       size_t b = block + k;
-      INTEGER change = elsewhere[b] - own + column[b] + row[b] - pays[b] + 2 * weight[b] * distance[b];
-      accepted[k] = (float)change < temperature * threshold[b];
+      accepted[k] = (float)change_of(t, b) < t->temperature * t->threshold[b];
       any |= accepted[k];
     }
     if (any == 0)
@@ -88,14 +97,20 @@ static inline void exchange(INTEGER *array, uint32_t a, uint32_t b)
   array[b] = kept;
 }
 
-/* Brings one axis' table up to date after the occupants of two cores, at `here` and `there` on it, change places. */
-static void move_on_axis(INTEGER *table, const uint32_t *axis, uint32_t length, uint32_t here, uint32_t there,
-                         const state *s, uint32_t a, uint32_t b)
+/* One axis: what occupants would pay along it, its distances [length * length], and where cores are on it. */
+typedef struct axis {
+  INTEGER *table;
+  const uint32_t *distance, *at;
+  uint32_t length;
+} axis;
+
+/* Brings its table up to date after the occupants of two cores change places. */
+static void move_on_axis(axis x, const state *s, uint32_t a, uint32_t b)
 {
   uint32_t stride = s->qap->stride;
-  for (uint32_t c = 0; c < length; c++) {
-    INTEGER *line = table + (size_t)c * stride;
-    INTEGER farther = (INTEGER)axis[(size_t)there * length + c] - (INTEGER)axis[(size_t)here * length + c];
+  for (uint32_t c = 0; c < x.length; c++) {
+    INTEGER *line = x.table + (size_t)c * stride;
+    INTEGER farther = (INTEGER)x.distance[(size_t)x.at[b] * x.length + c] - (INTEGER)x.distance[(size_t)x.at[a] * x.length + c];
     if (farther != 0)
       add_scaled(line, s->difference, farther, stride);
     exchange(line, a, b);
@@ -118,8 +133,8 @@ static void swap(state *s, uint32_t a, uint32_t b)
   INTEGER *of_a = s->weight + (size_t)a * q->stride, *of_b = s->weight + (size_t)b * q->stride;
   subtract(s->difference, of_a, of_b, q->stride);
   add_moved(s->pays, s->difference, distance + (size_t)b * q->stride, distance + (size_t)a * q->stride, q->stride);
-  move_on_axis(s->by_column, x->dx, x->columns, x->column[a], x->column[b], s, a, b);
-  move_on_axis(s->by_row, x->dy, x->rows, x->row[a], x->row[b], s, a, b);
+  move_on_axis((axis){s->by_column, x->dx, x->column, x->columns}, s, a, b);
+  move_on_axis((axis){s->by_row, x->dy, x->row, x->rows}, s, a, b);
   for (uint32_t i = 0; i < q->stride; i++) {
     INTEGER kept = of_a[i];
     of_a[i] = of_b[i];
@@ -134,10 +149,10 @@ static void swap(state *s, uint32_t a, uint32_t b)
   s->pays[b] = pays_at(s, b);
 }
 
-CM_WIDE static void sum_axes(INTEGER *restrict elsewhere, const INTEGER *restrict in_column,
-                             const INTEGER *restrict in_row, const uint32_t *restrict column,
-                             const uint32_t *restrict row, size_t from, size_t end)
+CM_WIDE static void sum_axes(INTEGER *restrict elsewhere, const INTEGER *restrict in_column, const INTEGER *restrict in_row,
+                             const cm_axes *axes, size_t from, size_t end)
 {
+  const uint32_t *restrict column = axes->column, *restrict row = axes->row;
   for (size_t b = from; b < end; b++)
     elsewhere[b] = in_column[column[b]] + in_row[row[b]];
 }
@@ -150,28 +165,27 @@ static void look_elsewhere(state *s, uint32_t a, uint32_t from)
     s->in_column[c] = by_column[c * q->stride];
   for (size_t r = 0; r < q->axes->rows; r++)
     s->in_row[r] = by_row[r * q->stride];
-  sum_axes(s->elsewhere, s->in_column, s->in_row, q->axes->column, q->axes->row, from, q->count);
+  sum_axes(s->elsewhere, s->in_column, s->in_row, q->axes, from, q->count);
 }
 
 /* Looks at the swaps of core a with all later ones. Returns the number of swaps made. */
 static uint32_t visit(state *s, uint32_t a, float temperature, const float *threshold)
 {
   const cm_qap *q = s->qap;
-  const INTEGER *distance = (const INTEGER *)q->distance + (size_t)a * q->stride;
-  const INTEGER *column = s->by_column + (size_t)q->axes->column[a] * q->stride;
-  const INTEGER *row = s->by_row + (size_t)q->axes->row[a] * q->stride;
-  const INTEGER *weight = s->weight + (size_t)a * q->stride;
+  terms t = {.elsewhere = s->elsewhere, .pays = s->pays, .threshold = threshold, .temperature = temperature,
+             .column = s->by_column + (size_t)q->axes->column[a] * q->stride, .row = s->by_row + (size_t)q->axes->row[a] * q->stride,
+             .weight = s->weight + (size_t)a * q->stride, .distance = (const INTEGER *)q->distance + (size_t)a * q->stride};
   uint32_t swaps = 0;
   look_elsewhere(s, a, a + 1);
   for (uint32_t from = a + 1; from < q->count; from++) {
-    uint32_t b = (uint32_t)scan(s->elsewhere, column, row, s->pays, weight, distance, threshold, temperature,
-                                s->pays[a], from, q->count);
+    t.own = s->pays[a];
+    uint32_t b = (uint32_t)scan(&t, from, q->count);
     if (b == q->count)
       break;
     from = b;
     if (s->occupant[a] >= q->parts && s->occupant[b] >= q->parts)
       continue;
-    s->cost += s->elsewhere[b] - s->pays[a] + column[b] + row[b] - s->pays[b] + 2 * weight[b] * distance[b];
+    s->cost += change_of(&t, b);
     swap(s, a, b);
     look_elsewhere(s, a, b + 1);
     swaps++;

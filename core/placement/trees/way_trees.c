@@ -30,6 +30,7 @@ typedef struct walk {
   uint32_t *seat;       /* [parts] number of each part's core */
   uint32_t *occupant;   /* [cores of the region] CM_NO_PART: empty */
   uint64_t swaps;
+  double steps, sweeps; /* that it may take */
 } walk;
 
 static void walk_free(walk *w)
@@ -168,7 +169,7 @@ static cm_status anneal(walk *w, double proposals, double steps, double mean, ui
 /* ---- effort ---- */
 
 /* The cost of all casts, and which share of them allows enough proposals. */
-static cm_status survey(walk *w, const cm_casts *casts, const uint32_t *core, double steps, uint64_t *cost, double *share, cm_error *error)
+static cm_status survey(walk *w, const cm_casts *casts, const uint32_t *core, uint64_t *cost, double *share, cm_error *error)
 {
   double each;
   cm_status status = walk_new(w, casts, core, error);
@@ -176,21 +177,21 @@ static cm_status survey(walk *w, const cm_casts *casts, const uint32_t *core, do
     double least = casts_min * casts->parts / ((double)casts->first[casts->count] + 1);
     *cost = (uint64_t)w->trees->sum << w->trees->weight_shift;
     (void)mean_change(w, &each);
-    *share = fmin(fmax(steps / (each * sweeps_min * casts->parts), least), 1);
+    *share = fmin(fmax(w->steps / (each * sweeps_min * casts->parts), least), 1);
   }
   walk_free(w);
   return status;
 }
 
 /* Anneals these casts; `core` becomes where their parts stand then. */
-static cm_status improve(walk *w, const cm_casts *casts, double steps, double sweeps, uint32_t *core, uint32_t *made, cm_error *error)
+static cm_status improve(walk *w, const cm_casts *casts, uint32_t *core, uint32_t *made, cm_error *error)
 {
   double each;
   uint64_t proposals = 0;
   cm_status status = walk_new(w, casts, core, error);
   if (status == CM_OK) {
     double mean = mean_change(w, &each);
-    status = anneal(w, sweeps * casts->parts, steps, mean, &proposals, error);
+    status = anneal(w, w->sweeps * casts->parts, w->steps, mean, &proposals, error);
   }
   for (uint32_t p = 0; p < casts->parts && status == CM_OK; p++)
     core[p] = w->task->region->cores[w->seat[p]];
@@ -213,22 +214,22 @@ static cm_status cost_of(const walk *w, const cm_casts *casts, const uint32_t *c
 static cm_status place_parts(const cm_casts *casts, const cm_place_task *task, const cm_trees_budget *budget, uint32_t *core,
                              cm_trees_result *result, cm_error *error)
 {
-  walk w = {.task = task, .net = task->chip->interconnect};
+  walk w = {.task = task, .net = task->chip->interconnect, .steps = budget->way_looks, .sweeps = budget->way_sweeps};
   cm_trees_result made = {.starts = 1};
   cm_casts *sample = NULL;
   uint32_t *trial;
-  double share = 1, steps = budget->way_looks;
+  double share = 1;
   if (CM_NEW(task->run->memory, trial, casts->parts, error) != CM_OK)
     return error->status;
   memcpy(trial, core, casts->parts * sizeof *trial);
   cm_random_init(&w.random, task->seed, CM_STREAM_TREES, 0);
-  cm_status status = survey(&w, casts, core, steps, &made.before, &share, error);
+  cm_status status = survey(&w, casts, core, &made.before, &share, error);
   made.sampled = share < 1;
   if (status == CM_OK && made.sampled)
     status =
       cm_casts_sample(casts, (uint64_t)(share * (double)casts->first[casts->count]), task->seed, task->run, &sample, error);
   if (status == CM_OK)
-    status = improve(&w, made.sampled ? sample : casts, steps, budget->way_sweeps, trial, &made.sweeps, error);
+    status = improve(&w, made.sampled ? sample : casts, trial, &made.sweeps, error);
   cm_casts_free(sample);
   made.swaps = w.swaps;
   if (status == CM_OK)

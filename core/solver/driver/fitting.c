@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/json.h"
 #include "core/routing/routes.h"
 #include "core/solver/driver/portfolio.h"
 
@@ -22,7 +23,8 @@ cm_status cm_fitting_check(const cm_map_input *input, const cm_mapping *mapping,
   *told = NULL;
   if (!is_limited(input))
     return CM_OK;
-  cm_status status = cm_routes_make(mapping, input->topology, input->chip, &options, run, &routes, error);
+  const cm_mapped mapped = cm_mapped_by(mapping, input->topology, input->chip);
+  cm_status status = cm_routes_make(&mapped, &options, run, &routes, error);
   if (status == CM_NO_ROUTE) /* the routes say so; the mapping stands without them */
     return CM_OK;
   if (status != CM_OK)
@@ -90,9 +92,7 @@ static cm_status note(json_t *tried, try by, uint64_t most, cm_error *error)
   json_t *row = json_pack("{s:s, s:I}", "traffic_model", by.traffic_model == CM_MULTICAST ? "multicast" : "unicast", "most",
                           (json_int_t)most);
   bool kept = row != NULL && (by.kept == 0 || json_object_set_new(row, "cores_of_a_router", json_integer(by.kept)) == 0);
-  if (kept && json_array_append_new(tried, row) == 0)
-    return CM_OK;
-  return cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  return cm_whole(kept && json_array_append_new(tried, row) == 0, "the report", error);
 }
 
 /* Candidates until the tables of one fit. */
@@ -131,14 +131,14 @@ cm_status cm_fitting_candidate(const cm_map_input *input, cm_run *run, cm_candid
   if (!is_limited(input))
     return cm_best_candidate(input, run, candidate, error);
   json_t *tried = json_array();
-  if (tried == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
-  cm_status status = search(input, run, tried, candidate, told, error);
-  if (status == CM_OK && *told != NULL && json_array_size(tried) > 0 && json_object_set(*told, "did_not_fit", tried) != 0) {
+  cm_status status = cm_whole(tried != NULL, "the report", error);
+  if (status == CM_OK)
+    status = search(input, run, tried, candidate, told, error);
+  if (status == CM_OK && *told != NULL && json_array_size(tried) > 0 &&
+      (status = cm_json_set(*told, "did_not_fit", json_incref(tried), "the report", error)) != CM_OK) {
     cm_candidate_free(candidate);
     json_decref(*told);
     *told = NULL;
-    status = cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
   }
   json_decref(tried);
   return status;

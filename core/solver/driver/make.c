@@ -26,7 +26,7 @@ static cm_status match_kinds(cm_candidate *c, const uint64_t *use, cm_error *err
   if (status == CM_OK)
     status = cm_allowed_kinds(in->topology, in->chip, cores, c->run, allowed, error);
   if (status == CM_OK)
-    status = cm_match_kinds(in, allowed, in->part, in->part_count, use, cores, c->run, c->partition->kind, error);
+    status = cm_match_kinds(in, allowed, use, cores, c->run, c->partition->kind, error);
   cm_free(allowed);
   return status;
 }

@@ -177,8 +177,9 @@ cm_status cm_best_candidate(const cm_map_input *input, cm_run *run, cm_candidate
   if (!has_alternative(input))
     return cm_candidate_make(input, run, candidate, error);
   portfolio f = {.input = input, .run = run, .tried = json_array()};
-  cm_status status =
-    f.tried != NULL ? try_all(&f, error) : cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  cm_status status = cm_whole(f.tried != NULL, "the report", error);
+  if (status == CM_OK)
+    status = try_all(&f, error);
   if (status == CM_OK)
     status = tell(&f, error);
   json_decref(f.tried);

@@ -64,21 +64,24 @@ static cm_status number_parts(const cm_assignment *s, uint32_t slots, cm_run *ru
   return CM_OK;
 }
 
-static cm_status search(cm_assignment *s, const numbering *n, cm_step_state *state, uint8_t *moves, const uint32_t *movable, uint32_t count,
-                        double budget_ns, uint64_t seed, cm_run *run, cm_error *error)
+static cm_status search(cm_assignment *s, const numbering *n, cm_step_state *state, cm_step_anneal_options *options, cm_run *run,
+                        cm_error *error)
 {
   bool legal;
-  for (uint32_t i = 0; i < count; i++)
-    moves[movable[i]] = 1;
+  uint8_t *moves;
+  if (CM_NEW(run->memory, moves, s->topology->vertex_count, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < options->movable_count; i++)
+    moves[options->movable[i]] = 1;
   for (uint32_t v = 0; v < s->topology->vertex_count; v++)
     if (!moves[v])
       cm_step_put(state, v, n->number[s->part[v]]);
-  double stays = cm_step_longest_ns(state);
-  for (uint32_t i = 0; i < count; i++)
-    cm_step_put(state, movable[i], n->number[s->part[movable[i]]]);
-  cm_step_anneal_options options = {.budget_ns = fmax(fmax(stays, budget_ns), 1e-3), .heat = heat, .seed = seed,
-                                    .sweeps = sweeps_for(state, movable, count), .share = 1, .movable = movable, .movable_count = count};
-  if (cm_step_anneal(state, &options, error) != CM_OK || check(s, state->part, state->parts, run, &legal, error) != CM_OK)
+  cm_free(moves);
+  options->budget_ns = fmax(fmax(cm_step_longest_ns(state), options->budget_ns), 1e-3);
+  for (uint32_t i = 0; i < options->movable_count; i++)
+    cm_step_put(state, options->movable[i], n->number[s->part[options->movable[i]]]);
+  options->sweeps = sweeps_for(state, options->movable, options->movable_count);
+  if (cm_step_anneal(state, options, error) != CM_OK || check(s, state->part, state->parts, run, &legal, error) != CM_OK)
     return error->status;
   if (!legal)
     return CM_OK;
@@ -90,24 +93,21 @@ static cm_status search(cm_assignment *s, const numbering *n, cm_step_state *sta
   return CM_OK;
 }
 
-cm_status cm_hasten(cm_assignment *assignment, const uint32_t *movable, uint32_t count, double budget_ns, uint64_t seed,
-                    cm_run *run, cm_error *error)
+cm_status cm_hasten(cm_assignment *assignment, const cm_hasten_task *task, cm_run *run, cm_error *error)
 {
   cm_assignment *s = assignment;
+  cm_step_anneal_options options = {.budget_ns = task->budget_ns, .heat = heat, .seed = task->seed, .share = 1,
+                                    .movable = task->movable, .movable_count = task->count};
   cm_step_state state = {0};
-  uint8_t *moves = NULL;
   numbering n = {0};
-  if (count == 0)
+  if (task->count == 0)
     return CM_OK;
   cm_status status = number_parts(s, s->parts_max, run, &n, error);
   uint32_t slots = n.live > s->parts_max ? n.live : s->parts_max;
   if (status == CM_OK)
     status = cm_step_state_new(s->topology, &s->chip->costs, &s->limits, slots, run, &state, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, moves, s->topology->vertex_count, error);
-  if (status == CM_OK)
-    status = search(s, &n, &state, moves, movable, count, budget_ns, seed, run, error);
-  cm_free(moves);
+    status = search(s, &n, &state, &options, run, error);
   cm_free(n.number);
   cm_free(n.part);
   cm_step_state_free(&state);

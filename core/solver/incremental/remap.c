@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/limits/limits.h"
+#include "base/json.h"
 #include "core/limits/populations.h"
 #include "core/mapping/options.h"
 #include "core/measure/measure.h"
@@ -140,7 +141,8 @@ static cm_status hasten(cm_remapping *r, cm_error *error)
     if (r->old_of[v] == CM_NOBODY || r->old.neuron[r->old_of[v]] != s->part[v])
       movable[count++] = v;
   cm_run_phase(r->run, "refine");
-  cm_status status = cm_hasten(s, movable, count, energy ? o->step_budget_ns : 0, o->seed, r->run, error);
+  const cm_hasten_task task = {movable, count, energy ? o->step_budget_ns : 0, o->seed};
+  cm_status status = cm_hasten(s, &task, r->run, error);
   cm_free(movable);
   return status;
 }
@@ -205,11 +207,11 @@ static cm_status reassign_and_place(cm_remapping *r, bool *legal, cm_error *erro
   m->attempt_count = 1;
   m->options = cm_map_options_shaping_json(r->input->options);
   m->report = json_object();
-  if (m->options == NULL || m->report == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  if (cm_whole(m->options != NULL && m->report != NULL, "the report", error) != CM_OK)
+    return error->status;
   cm_run_phase(r->run, "metrics");
-  status = cm_metrics_compute(r->input->topology, r->input->chip, m->part, m->part_count, m->core, r->run, &m->metrics,
-                              &m->detail, error);
+  const cm_mapped mapped = cm_mapped_by(m, r->input->topology, r->input->chip);
+  status = cm_metrics_compute(&mapped, r->run, &m->metrics, &m->detail, error);
   m->attempts[0].edge_cut = m->metrics.edge_cut;
   return status;
 }
@@ -247,19 +249,19 @@ static cm_status report(cm_remapping *r, bool afresh, cm_error *error)
                 (json_int_t)(r->old.kept_neurons - both), "lost_cores", (json_int_t)r->lost_cores, "placed_parts",
                 (json_int_t)r->placed, "new_parts", (json_int_t)r->new_parts, "dissolved_parts", (json_int_t)r->dissolved,
                 "energy_before_pj", before, "energy_pj", r->mapping->metrics.energy_pj);
-  if (told == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
-  cm_status status = CM_OK;
-  if (r->input->options->baseline && !afresh) {
+  cm_status status = cm_whole(told != NULL, "the report", error);
+  if (status == CM_OK && r->input->options->baseline && !afresh) {
     cm_mapping *fresh = NULL;
     status = map_afresh(r, &fresh, error);
-    if (status == CM_OK && (json_object_set_new(told, "fresh_energy_pj", json_real(fresh->metrics.energy_pj)) != 0 ||
-                            json_object_set_new(told, "fresh_parts", json_integer(fresh->part_count)) != 0))
-      status = cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+    if (status == CM_OK)
+      status = cm_json_set(told, "fresh_energy_pj", json_real(fresh->metrics.energy_pj), "the report", error);
+    if (status == CM_OK)
+      status = cm_json_set(told, "fresh_parts", json_integer(fresh->part_count), "the report", error);
     cm_mapping_free(fresh);
   }
-  if (json_object_set_new(r->mapping->report, "incremental", told) != 0 && status == CM_OK)
-    status = cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+  if (status == CM_OK)
+    return cm_json_set(r->mapping->report, "incremental", told, "the report", error);
+  json_decref(told);
   return status;
 }
 

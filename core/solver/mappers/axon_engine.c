@@ -235,16 +235,22 @@ static cm_status other_start(const cm_engine_task *task, const cm_partition *fir
   return start_by_edges(task, own->second, run, start, error);
 }
 
-static cm_status search_axons(const cm_engine_task *task, const cm_partition *start, const cm_partition *other,
-                              bool by_nets, cm_run *run, cm_attempt *attempt, cm_partition **partition, cm_error *error)
+/* Partitions that a search begins with; NULL: none. */
+typedef struct starts {
+  cm_partition *first, *other;
+  bool by_nets; /* the other one is made by the method for nets */
+} starts;
+
+static cm_status search_axons(const cm_engine_task *task, const starts *from, cm_run *run, cm_attempt *attempt,
+                              cm_partition **partition, cm_error *error)
 {
   const cm_topology *topology = task->input->topology;
   cm_axon_options options = cm_engine_axon_options(task);
   uint32_t after_nets = cm_effort_of(task->input->options)->cycles_after_nets;
   cm_partition *made;
-  options.start = start != NULL ? start->part : NULL;
-  options.other_start = other != NULL ? other->part : NULL;
-  if (by_nets && after_nets > 0 && options.cycles > after_nets)
+  options.start = from->first != NULL ? from->first->part : NULL;
+  options.other_start = from->other != NULL ? from->other->part : NULL;
+  if (from->by_nets && after_nets > 0 && options.cycles > after_nets)
     options.cycles = after_nets;
   if (cm_partition_new(topology->vertex_count, run, &made, error) != CM_OK)
     return error->status;
@@ -274,26 +280,26 @@ static cm_status into_parts(const cm_engine_task *task, cm_run *run, cm_partitio
 
 cm_status cm_engine_by_axons(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition, cm_error *error)
 {
-  cm_partition *start, *other = NULL;
+  starts from = {0};
   cm_engine_task roomy = *task;
   standing found = {0};
-  bool by_nets = false, edges = cm_axons_are_edges(task->input->topology);
+  bool edges = cm_axons_are_edges(task->input->topology);
   const cm_effort *own = cm_effort_of(task->input->options);
   if (task->parts != 0)
     return into_parts(task, run, partition, error);
   bool more = !edges && own->second != NULL && (own->second_always || cm_axons_reach_few(task->input->topology));
-  cm_status status = first_start(&roomy, run, &start, error);
-  if (status == CM_OK && start != NULL && edges)
-    status = find_standing(task, start->part, start->part_count, run, &found, error);
+  cm_status status = first_start(&roomy, run, &from.first, error);
+  if (status == CM_OK && from.first != NULL && edges)
+    status = find_standing(task, from.first->part, from.first->part_count, run, &found, error);
   if (status == CM_OK && found.keeps) {
-    *partition = start;
+    *partition = from.first;
     return CM_OK;
   }
   if (status == CM_OK)
-    status = start != NULL && more ? other_start(&roomy, start, run, &other, &by_nets, error) : CM_OK;
+    status = from.first != NULL && more ? other_start(&roomy, from.first, run, &from.other, &from.by_nets, error) : CM_OK;
   if (status == CM_OK)
-    status = search_axons(task, start, other, by_nets, run, attempt, partition, error);
-  cm_partition_free(start);
-  cm_partition_free(other);
+    status = search_axons(task, &from, run, attempt, partition, error);
+  cm_partition_free(from.first);
+  cm_partition_free(from.other);
   return status;
 }

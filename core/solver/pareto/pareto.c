@@ -133,11 +133,11 @@ static cm_status finish(pareto *p, cm_mapping **mapping, cm_error *error)
   json_t *told = table(p, best), *stated = cm_map_options_shaping_json(p->input->options), *report = json_copy(m->report);
   bool whole = told != NULL && stated != NULL && report != NULL && json_object_set(report, "pareto", told) == 0;
   json_decref(told);
-  if (!whole || CM_NEW(p->run->memory, m->points, p->count, error) != CM_OK ||
+  if (cm_whole(whole, "the report", error) != CM_OK || CM_NEW(p->run->memory, m->points, p->count, error) != CM_OK ||
       CM_NEW(p->run->memory, twin, 1, error) != CM_OK) {
     json_decref(stated);
     json_decref(report);
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+    return error->status;
   }
   if (m->scenario_count == 0)
     (void)json_object_del(stated, "scenarios");

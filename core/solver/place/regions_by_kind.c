@@ -161,8 +161,7 @@ static cm_status place(cm_candidate *c, const cm_region *region, cm_places *plac
     placed->report = json_pack("{s:{s:f, s:s, s:f, s:i, s:I}}", "placement", "part_traffic",
                                traffic / (double)c->input->topology->weight_scale, "method", "exchanges among cores of a kind", "curve_ratio",
                                made.after > 0 ? made.before / made.after : 1, "passes", 0, "swaps", (json_int_t)made.moves);
-    if (placed->report == NULL)
-      status = cm_fail(error, CM_NO_MEMORY, "out of memory for the report");
+    status = cm_whole(placed->report != NULL, "the report", error);
   }
   if (status != CM_OK)
     cm_places_free(placed);

@@ -57,31 +57,31 @@ static bool place(matching *m, uint32_t p)
 }
 
 /* Where the limits of a kind hold each part. */
-static void look_at_limits(const cm_map_input *input, const uint64_t *use, uint32_t parts, uint64_t *may)
+static void look_at_limits(const cm_map_input *input, const uint64_t *use, uint64_t *may)
 {
-  for (uint32_t p = 0; p < parts; p++)
+  for (uint32_t p = 0; p < input->part_count; p++)
     for (uint32_t k = 0; k < cm_chip_kinds(input->chip); k++)
       if (cm_find_violation(cm_chip_kind_limits(input->chip, k), use + (size_t)p * CM_RESOURCES, 1).broken_parts > 0)
         may[p] &= ~(UINT64_C(1) << k);
 }
 
-cm_status cm_match_kinds(const cm_map_input *input, const uint64_t *allowed, const uint32_t *part, uint32_t parts,
-                         const uint64_t *use, const uint32_t *cores, cm_run *run, uint8_t *kind, cm_error *error)
+cm_status cm_match_kinds(const cm_map_input *input, const uint64_t *allowed, const uint64_t *use, const uint32_t *cores,
+                         cm_run *run, uint8_t *kind, cm_error *error)
 {
-  uint32_t used[CM_KINDS_MAX] = {0}, fitting = NONE;
+  uint32_t used[CM_KINDS_MAX] = {0}, fitting = NONE, parts = input->part_count;
   uint64_t *may;
   if (CM_NEW(run->memory, may, parts, error) != CM_OK)
     return error->status;
   memset(may, 0xff, parts * sizeof *may);
   for (uint32_t v = 0; v < input->topology->vertex_count; v++)
-    may[part[v]] &= allowed[v];
+    may[input->part[v]] &= allowed[v];
   for (uint32_t p = 0; p < parts && fitting == NONE; p++)
     fitting = may[p] == 0 ? p : NONE;
   cm_status status = CM_OK;
   if (fitting != NONE)
     status = cm_fail(error, CM_LIMIT_BROKEN, "part %" PRIu32 " holds neurons that no core class takes together: give them parts of their own", fitting);
   if (status == CM_OK)
-    look_at_limits(input, use, parts, may);
+    look_at_limits(input, use, may);
   matching m = {.kinds = cm_chip_kinds(input->chip), .parts = parts, .cores = cores, .may = may, .used = used, .kind = kind};
   for (uint32_t p = 0; p < parts && status == CM_OK; p++) {
     if (may[p] == 0)

@@ -22,10 +22,10 @@ cm_status cm_allowed_kinds(const cm_topology *topology, const cm_chip *chip, con
 cm_status cm_choose_kinds(const cm_map_input *input, const uint64_t *allowed, const double *room, cm_run *run, uint8_t *kind,
                           cm_error *error);
 
-/* A kind for every given part, by what its neurons and its use [parts * CM_RESOURCES] allow: kind [parts], at most cores [kinds] of each.
+/* A kind for every part that the input has already, by what its neurons and its use [parts * CM_RESOURCES] allow: kind [parts], at most cores [kinds] of each.
  * CM_LIMIT_BROKEN where a part may run nowhere, CM_NO_ROOM where cores do not suffice. O(vertices + parts * kinds^2). */
-cm_status cm_match_kinds(const cm_map_input *input, const uint64_t *allowed, const uint32_t *part, uint32_t parts,
-                         const uint64_t *use, const uint32_t *cores, cm_run *run, uint8_t *kind, cm_error *error);
+cm_status cm_match_kinds(const cm_map_input *input, const uint64_t *allowed, const uint64_t *use, const uint32_t *cores,
+                         cm_run *run, uint8_t *kind, cm_error *error);
 
 /* "N neurons of label "X"", or of several, for messages: of those neurons whose kind [vertices] is the one. */
 void cm_name_labels(const cm_topology *topology, const uint8_t *kind, uint32_t which, char *text, size_t size);

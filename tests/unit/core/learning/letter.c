@@ -34,7 +34,7 @@ static cm_example *example(cm_family family, uint32_t width, uint32_t height, ui
   ck_ok(cm_chip_mesh(width, height, &chip, &error));
   ck_ok(cm_example_draw(family, nodes, seed, &run, &flows, &error));
   ck_ok(cm_example_cast(flows, seed, &run, &multicast, &error));
-  ck_ok(cm_example_new("e", flows, &multicast, &(cm_example_site){chip, 0.2, seed}, &run, &made, &error));
+  ck_ok(cm_example_new("e", &(cm_example_traffic){flows, multicast}, &(cm_example_site){chip, 0.2, seed}, &run, &made, &error));
   cm_chip_free(chip);
   return made;
 }
@@ -389,7 +389,7 @@ START_TEST(the_reward_by_hand)
     ck_ok(cm_example_cast(flows, seed, &run, &multicast, &error));
   }
   ck_assert_uint_eq(multicast.first[1], 2);
-  ck_ok(cm_example_new("hand", flows, &multicast, &(cm_example_site){chip, 0, 1}, &run, &e, &error));
+  ck_ok(cm_example_new("hand", &(cm_example_traffic){flows, multicast}, &(cm_example_site){chip, 0, 1}, &run, &e, &error));
   ck_ok(cm_letter_reward(e, at, &run, &reward, &error));
   ck_assert_double_eq_tol(reward, -(5 + 5 + 3) * exp(2), 1e-9); /* max(5, 3) of the middle, then the ends */
   cm_example_free(e);

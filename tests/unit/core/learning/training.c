@@ -26,7 +26,7 @@ static cm_example *example(cm_family family, uint32_t width, uint32_t height, ui
   cm_example *made;
   ck_ok(cm_chip_mesh(width, height, &chip, &error));
   ck_ok(cm_example_draw(family, nodes, seed, &run, &flows, &error));
-  ck_ok(cm_example_new("e", flows, NULL, &(cm_example_site){chip, 0.2, seed}, &run, &made, &error));
+  ck_ok(cm_example_new("e", &(cm_example_traffic){.flows = flows}, &(cm_example_site){chip, 0.2, seed}, &run, &made, &error));
   cm_chip_free(chip);
   return made;
 }

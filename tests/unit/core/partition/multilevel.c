@@ -18,14 +18,14 @@ typedef struct merging {
   uint32_t every, bad;
 } merging;
 
-static cm_status merge(void *context, const void *graph, uint32_t level, const uint32_t *label, uint32_t *map, uint32_t *clusters,
-                       cm_error *slot)
+static cm_status merge(void *context, const cm_level *level, uint32_t *map, uint32_t *clusters, cm_error *slot)
 {
   const merging *m = context;
   uint32_t count = 0;
-  if (level == m->bad)
-    return cm_fail(slot, CM_NO_ROOM, "level %u", level);
-  for (uint32_t v = 0; v < ((const row *)graph)->vertices; v++) {
+  const uint32_t *label = level->label;
+  if (level->number == m->bad)
+    return cm_fail(slot, CM_NO_ROOM, "level %u", level->number);
+  for (uint32_t v = 0; v < ((const row *)level->graph)->vertices; v++) {
     bool joins = v % m->every == 1 && (label == NULL || label[v] == label[v - 1]);
     count += !joins;
     map[v] = count - 1;
@@ -47,8 +47,8 @@ static cm_status contract(const void *graph, const uint32_t *map, uint32_t clust
 
 static cm_status build(row *finest, merging *m, uint32_t least, const uint32_t *label, cm_hierarchy *h)
 {
-  const cm_coarsener coarsener = {m, least, merge, contract, cm_free};
-  return cm_hierarchy_build(finest, finest->vertices, label, &coarsener, &run, h, &error);
+  const cm_coarsener coarsener = {m, least, label, merge, contract, cm_free};
+  return cm_hierarchy_build(finest, finest->vertices, &coarsener, &run, h, &error);
 }
 
 static void set_up(void)

@@ -290,7 +290,7 @@ START_TEST(matching_leaves_no_pair_that_the_rule_allows)
   uint32_t parent[SMALL];
   cm_graph *coarse = graph;
   cm_level_note note;
-  ck_ok(cm_coarsen_level(graph, &options, 0, &run, parent, &coarse, &note, &error));
+  ck_ok(cm_coarsen_level(&(cm_pairing_task){graph, &options, options.matching, 0, &run}, parent, &coarse, &note, &error));
   ck_assert_ptr_null(coarse);
   ck_assert(!note.available);
   cm_graph_free(graph);
@@ -311,11 +311,11 @@ START_TEST(a_level_that_heaviest_edges_would_end_takes_the_heaviest_available)
   uint32_t parent[SMALL];
   cm_level_note note = {.available = true};
   options.matching = CM_MATCHING_HEAVIEST;
-  ck_ok(cm_coarsen_level(graph, &options, 0, &run, parent, &coarse, &note, &error));
+  ck_ok(cm_coarsen_level(&(cm_pairing_task){graph, &options, options.matching, 0, &run}, parent, &coarse, &note, &error));
   ck_assert_ptr_null(coarse);
   ck_assert(!note.available);
   options.matching = CM_MATCHING_AUTO;
-  ck_ok(cm_coarsen_level(graph, &options, 0, &run, parent, &coarse, &note, &error));
+  ck_ok(cm_coarsen_level(&(cm_pairing_task){graph, &options, options.matching, 0, &run}, parent, &coarse, &note, &error));
   ck_assert_ptr_nonnull(coarse);
   ck_assert(note.available);
   ck_assert_uint_le(coarse->vertex_count, 6);
@@ -325,7 +325,7 @@ START_TEST(a_level_that_heaviest_edges_would_end_takes_the_heaviest_available)
   for (uint32_t v = 0; v + 1 < 8; v++)
     connect(path, v, v + 1, v % 2 == 0 ? 9 : 1);
   cm_graph *line = graph_of(8, path, NULL);
-  ck_ok(cm_coarsen_level(line, &options, 0, &run, parent, &coarse, &note, &error));
+  ck_ok(cm_coarsen_level(&(cm_pairing_task){line, &options, options.matching, 0, &run}, parent, &coarse, &note, &error));
   ck_assert_ptr_nonnull(coarse);
   ck_assert_uint_eq(coarse->vertex_count, 4);
   ck_assert(!note.available);
@@ -355,7 +355,7 @@ START_TEST(a_level_is_the_try_that_removes_most_weight)
       most = removed > most ? removed : most;
     }
     cm_level_note note;
-    ck_ok(cm_coarsen_level(graph, &options, 7, &run, parent, &coarse, &note, &error));
+    ck_ok(cm_coarsen_level(&(cm_pairing_task){graph, &options, options.matching, 7, &run}, parent, &coarse, &note, &error));
     ck_assert_uint_eq(graph->weight_total - coarse->weight_total, most);
     cm_graph_free(coarse);
     cm_graph_free(graph);

@@ -1,6 +1,6 @@
-/* A mapping as those see it who check, bound, draw or write it. */
-#ifndef CM_VERIFY_MAPPED_H
-#define CM_VERIFY_MAPPED_H
+/* A mapping as those see it who measure, simulate, check, bound, draw or write it. */
+#ifndef CM_MAPPING_MAPPED_H
+#define CM_MAPPING_MAPPED_H
 
 #include "core/chip/chip.h"
 #include "core/network/topology.h"
