@@ -95,7 +95,7 @@ static cm_status minimise(fitter *f, uint32_t router, cm_key_block *block, size_
   if (count > 0)
     qsort(block, count, sizeof *block, by_key);
   cm_status status = cm_minimise(block, count, bits, 0, STEPS_FITTING, memory, &entry, &entries, error);
-  if (status == CM_OK && entries > limit) {
+  if (status == CM_OK && entries > limit && !r->hasty) {
     cm_free(entry);
     entry = NULL;
     status = cm_minimise(block, count, bits, limit, STEPS_OVER, memory, &entry, &entries, error);
