@@ -119,12 +119,16 @@ static void print_candidates(const json_t *candidates)
 /* Tables that had to fit. */
 static void print_fitted(const json_t *tables)
 {
+  const json_t *widened = json_object_get(tables, "widened");
   if (tables != NULL)
     cli_printf(stdout, "tables      at most %lld of %lld entries in a router, %lld in all; %lld with one a key, routed %s\n",
            (long long)json_integer_value(json_object_get(tables, "most")), (long long)json_integer_value(json_object_get(tables, "limit")),
            (long long)json_integer_value(json_object_get(tables, "entries")),
            (long long)json_integer_value(json_object_get(tables, "one_per_key")),
            json_string_value(json_object_get(tables, "routing")));
+  if (widened != NULL)
+    cli_printf(stdout, "widened     keys of %s, so that tables fit: %.10g packets a step come to cores that drop them\n",
+               cli_count(cli_number(widened, "axons"), "axon").text, cli_number(widened, "packets"));
 }
 
 /* Neurons that the chip made more of. */

@@ -25,7 +25,8 @@ cm_status cm_mapping_certify(const cm_mapping *m, const cm_check_context *contex
     .metrics = &m->metrics,
     .load = m->detail.core,
     .scenario = m->scenario,
-    .options = m->options};
+    .options = m->options,
+    .widened = cm_report_widened(m->report)};
   return cm_certificate_write(&made, context, stream, error);
 }
 

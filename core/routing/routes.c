@@ -14,8 +14,9 @@
 #include "core/mapping/options.h"
 #include "core/routing/tables.h"
 #include "core/routing/walk.h"
+#include "core/routing/widen.h"
 
-enum { ROUNDS_MAX = 6, CHECK_EVERY = 1024 };
+enum { ROUNDS_MAX = 6, CHECK_EVERY = 1024, WIDENINGS_MAX = 24 };
 /* Links that all rounds together may look at, and above which only the two plain shapes are tried. */
 static const double STEPS_MAX = 6e9, LINKS_FOR_ALL_SHAPES = 3e7;
 
@@ -150,7 +151,7 @@ static cm_status balance(chooser *c, cm_error *error)
 {
   cm_routes *r = c->r;
   unsigned open[2], open_count = cm_tracer_open_quadrants(c->walker.tracer, open);
-  if (open_count == 0 || r->load_max_before == 0)
+  if (open_count == 0 || r->load_max_before == 0 || r->needed != NULL) /* wider keys share entries where their trees are alike */
     return CM_OK;
   unsigned tried = (double)r->links > LINKS_FOR_ALL_SHAPES ? 2 : CM_SHAPES;
   double rounds = floor(STEPS_MAX / ((double)r->links * (2 + tried * open_count) + 1));
@@ -273,12 +274,11 @@ static cm_status find_rows(cm_routes *r, cm_memory *memory, cm_error *error)
   return CM_OK;
 }
 
-static cm_status make(chooser *c, uint64_t links_max, cm_error *error)
+/* Trees, proof and tables for the flows. */
+static cm_status lay(chooser *c, cm_error *error)
 {
   cm_routes *r = c->r;
   const cm_interconnect *net = r->chip->interconnect;
-  if (cm_routes_flows(r, c->run, error) != CM_OK || check_length(r, links_max, error) != CM_OK)
-    return error->status;
   if (net != NULL) {
     r->router_count = net->routers;
     if (CM_NEW(c->run->memory, r->load, net->link_count, error) != CM_OK || cm_words_new(c->run->memory, &r->words, error) != CM_OK ||
@@ -299,6 +299,47 @@ static cm_status make(chooser *c, uint64_t links_max, cm_error *error)
   return count_tables(c, error);
 }
 
+/* Leaves nothing but the flows. */
+static void take_up(chooser *c, unsigned key_bits)
+{
+  cm_routes *r = c->r;
+  cm_walker_free(&c->walker);
+  cm_words_free(r->words);
+  r->words = NULL;
+  void **made[] = {(void **)&r->load,        (void **)&r->entries, (void **)&r->key_block,   (void **)&r->table,
+                   (void **)&r->table_first, (void **)&r->rehung,  (void **)&r->rehung_first};
+  for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+    cm_free(*made[i]);
+    *made[i] = NULL;
+  }
+  memset(r->shapes, 0, r->flow_count * sizeof *r->shapes);
+  r->key_bits = key_bits;
+  r->fullest = 0;
+}
+
+static cm_status make(chooser *c, uint64_t links_max, cm_error *error)
+{
+  cm_routes *r = c->r;
+  if (cm_routes_flows(r, c->run, error) != CM_OK || check_length(r, links_max, error) != CM_OK)
+    return error->status;
+  unsigned key_bits = r->key_bits;
+  cm_status status = lay(c, error);
+  for (uint32_t round = 0; status == CM_LIMIT_BROKEN && r->hasty && round < WIDENINGS_MAX; round++) {
+    bool wider;
+    cm_error other;
+    status = cm_routes_widen(r, &c->walker, round, c->run, &wider, &other);
+    if (status == CM_OK && !wider)
+      return CM_LIMIT_BROKEN;
+    if (status != CM_OK) {
+      *error = other;
+      return status;
+    }
+    take_up(c, key_bits);
+    status = lay(c, error);
+  }
+  return status;
+}
+
 cm_route_options cm_routes_wanted(const cm_map_options *options, const cm_chip *chip, bool *own)
 {
   *own = options->routing != CM_ROUTES_AUTO;
@@ -308,7 +349,8 @@ cm_route_options cm_routes_wanted(const cm_map_options *options, const cm_chip *
                             .other_rule = !*own};
 }
 
-static cm_status make_under(const cm_mapped *mapped, const cm_route_options *options, cm_run *run, cm_routes **routes,
+/* Makes them under one rule; with exact keys only unless `hasty`. */
+static cm_status make_under(const cm_mapped *mapped, const cm_route_options *options, bool hasty, cm_run *run, cm_routes **routes,
                             cm_error *error)
 {
   const cm_topology *topology = mapped->topology;
@@ -317,7 +359,7 @@ static cm_status make_under(const cm_mapped *mapped, const cm_route_options *opt
     return error->status;
   *c.r = (cm_routes){.topology = topology, .chip = mapped->chip, .part = mapped->part, .parts = mapped->parts, .core = mapped->core,
                      .rule = options->rule,
-                     .multicast = options->multicast && topology->directed,
+                     .multicast = options->multicast && topology->directed, .hasty = hasty,
                      .unit = (double)topology->weight_scale * (topology->directed ? 1 : 2)};
   cm_status status = make(&c, options->links_max, error);
   cm_walker_free(&c.walker);
@@ -327,6 +369,23 @@ static cm_status make_under(const cm_mapped *mapped, const cm_route_options *opt
   }
   *routes = c.r;
   return CM_OK;
+}
+
+/* Under the rule of the options, or the other one. */
+static cm_status make_either(const cm_mapped *mapped, const cm_route_options *options, bool hasty, cm_run *run, cm_routes **routes,
+                             cm_error *error)
+{
+  cm_status status = make_under(mapped, options, hasty, run, routes, error);
+  if (status != CM_LIMIT_BROKEN || mapped->chip->interconnect != NULL || !options->other_rule || options->rule > CM_TURNS_YX)
+    return status;
+  cm_route_options other = *options;
+  cm_error ignored;
+  other.rule = options->rule == CM_TURNS_XY ? CM_TURNS_YX : CM_TURNS_XY;
+  cm_status second = make_under(mapped, &other, hasty, run, routes, &ignored);
+  if (second == CM_OK || second == CM_LIMIT_BROKEN || second == CM_NO_ROUTE)
+    return second == CM_OK ? CM_OK : status;
+  *error = ignored;
+  return second;
 }
 
 cm_status cm_routes_make(const cm_mapped *mapped, const cm_route_options *options, cm_run *run, cm_routes **routes,
@@ -339,17 +398,14 @@ cm_status cm_routes_make(const cm_mapped *mapped, const cm_route_options *option
   if (options->multicast && mapped->topology->directed && (uint64_t)chip->router_x * chip->router_y > CM_LOCAL_CORES_MAX)
     return cm_fail(error, CM_TOO_LARGE, "routing tables know at most %d cores behind one router; this chip has %u x %u",
                    CM_LOCAL_CORES_MAX, chip->router_x, chip->router_y);
-  cm_status status = make_under(mapped, options, run, routes, error);
-  if (status != CM_LIMIT_BROKEN || chip->interconnect != NULL || !options->other_rule || options->rule > CM_TURNS_YX)
+  cm_status status = make_either(mapped, options, false, run, routes, error);
+  if (status != CM_LIMIT_BROKEN || options->exact)
     return status;
-  cm_route_options other = *options;
-  cm_error ignored;
-  other.rule = options->rule == CM_TURNS_XY ? CM_TURNS_YX : CM_TURNS_XY;
-  cm_status second = make_under(mapped, &other, run, routes, &ignored);
-  if (second == CM_OK || second == CM_LIMIT_BROKEN || second == CM_NO_ROUTE)
-    return second == CM_OK ? CM_OK : status;
-  *error = ignored;
-  return second;
+  cm_error ignored; /* what the exact tables need is what would be right */
+  cm_status wider = make_either(mapped, options, true, run, routes, &ignored);
+  if (wider != CM_OK && wider != CM_LIMIT_BROKEN && wider != CM_NO_ROUTE)
+    *error = ignored;
+  return wider == CM_NO_ROUTE ? CM_LIMIT_BROKEN : wider;
 }
 
 void cm_routes_free(cm_routes *routes)
@@ -358,6 +414,7 @@ void cm_routes_free(cm_routes *routes)
     return;
   cm_free(routes->first);
   cm_free(routes->target);
+  cm_free(routes->needed);
   cm_free(routes->source);
   cm_free(routes->net);
   cm_free(routes->weight);

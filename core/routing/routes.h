@@ -22,7 +22,8 @@ typedef struct cm_routes {
   double unit;                 /* of weights and loads: divide by it */
   uint32_t flow_count;
   uint64_t *first;             /* [flow_count + 1] */
-  uint32_t *target;            /* target parts of a flow, ascending, its own part excepted */
+  uint32_t *target;            /* target parts of a flow, ascending, its own part excepted; where keys are widened more than it has */
+  uint32_t *needed;            /* [flow_count] how many it has; NULL: no key is widened */
   uint32_t *source;            /* [flow_count] part, ascending */
   uint32_t *net; /* [flow_count] multicast: the net, those of a part with equal targets together; else NULL */
   uint64_t *weight;            /* [flow_count] */
@@ -43,6 +44,7 @@ typedef struct cm_routes {
   struct cm_table_entry *table; /* [entries_total] by router, the first that matches counts */
   uint64_t *table_first;       /* [router_count + 1] */
   uint32_t fullest;            /* router with most entries */
+  bool hasty;                  /* tables over the limit are left so: keys are widened instead */
   /* On an interconnect: */
   uint32_t virtual_channels;   /* that the links need; else 0 */
   struct cm_rehung *rehung;    /* routers that hang elsewhere than the ways say, so that trees share entries */
@@ -66,6 +68,7 @@ typedef struct cm_route_options {
   cm_turn_rule rule;
   bool multicast;     /* ignored for undirected networks, whose edges are pairs */
   bool other_rule;    /* where tables do not fit, the other of XY and YX is tried */
+  bool exact;         /* where they do not fit then, no key is widened */
   uint64_t links_max; /* CM_TOO_LARGE when flows are longer together; 0: no limit */
 } cm_route_options;
 
@@ -74,8 +77,8 @@ cm_route_options cm_routes_wanted(const cm_map_options *options, const cm_chip *
 
 /* Makes the routes of a mapping. Opens phase "routes". O(pins log(targets) + rounds * shapes * total links), of which
  * the second factor is 1 under XY and YX; the rounds are fewer on large inputs. CM_NO_ROUTE names the neuron (or parts)
- * that dead links cut off. Where the chip limits the entries of tables (docs/routes.md, "Tables that fit"), CM_LIMIT_BROKEN
- * names the router whose table needs most. On an interconnect routes are its ways, whatever the rule. Same result for any thread
+ * that dead links cut off. Where the chip limits the entries of tables (docs/routes.md, "Tables that fit"), keys are widened if
+ * they must be, and CM_LIMIT_BROKEN names the router whose table needs most. On an interconnect routes are its ways, whatever the rule. Same result for any thread
  * count. */
 cm_status cm_routes_make(const cm_mapped *mapped, const cm_route_options *options, cm_run *run, cm_routes **routes,
                          cm_error *error);

@@ -33,6 +33,21 @@ static uint32_t y_of(const writer *w, uint32_t router)
 
 /* ---- figures ---- */
 
+/* What wider keys cost: axons with packets to cores that hold no target of them, and those packets. */
+static bool put_widened(const cm_routes *r, json_t *tables)
+{
+  uint64_t axons = 0;
+  double packets = 0;
+  for (uint32_t f = 0; r->needed != NULL && f < r->flow_count; f++) {
+    uint64_t more = r->first[f + 1] - r->first[f] - r->needed[f];
+    axons += more > 0;
+    packets += (double)r->weight[f] * (double)more;
+  }
+  return axons == 0 ||
+         json_object_set_new(tables, "widened",
+                             json_pack("{s:I, s:f}", "axons", (json_int_t)axons, "packets", packets / r->unit)) == 0;
+}
+
 json_t *cm_routes_json(const cm_routes *r)
 {
   json_t *json =
@@ -60,6 +75,7 @@ json_t *cm_routes_json(const cm_routes *r)
                 (json_int_t)entries, "fullest", fullest, "routers_over", (json_int_t)r->routers_over, "fit", r->routers_over == 0);
   /* An entry an axon at each router of its tree: what minimising began with. */
   bool whole = r->key_block == NULL || json_object_set_new(tables, "one_per_key", json_integer((json_int_t)(r->links + r->flow_count))) == 0;
+  whole = whole && put_widened(r, tables);
   if (json_object_set_new(json, "tables", tables) != 0 || !whole) {
     json_decref(json);
     return NULL;

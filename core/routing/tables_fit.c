@@ -95,7 +95,7 @@ static cm_status minimise(fitter *f, uint32_t router, cm_key_block *block, size_
   if (count > 0)
     qsort(block, count, sizeof *block, by_key);
   cm_status status = cm_minimise(&blocks, (cm_merging){0, STEPS_FITTING}, memory, &table, error);
-  if (status == CM_OK && table.count > limit) {
+  if (status == CM_OK && table.count > limit && !r->hasty) {
     cm_free(table.entry);
     status = cm_minimise(&blocks, (cm_merging){limit, STEPS_OVER}, memory, &table, error);
   }

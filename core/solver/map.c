@@ -83,6 +83,24 @@ static cm_status report_tables(cm_mapping *m, json_t *tables, cm_error *error)
   return cm_json_set(m->report, "tables", json_incref(tables), "the report", error);
 }
 
+/* Keys that were widened at other rates are widened anew at the network's own, as routes will be. */
+static cm_status widen_at_rates(const cm_map_input *input, const cm_mapping *m, cm_run *run, json_t **tables, cm_error *error)
+{
+  json_t *own, *tried = json_object_get(*tables, "did_not_fit");
+  if (input->traffic == NULL || json_object_get(*tables, "widened") == NULL)
+    return CM_OK;
+  cm_status status = cm_fitting_check(input, m, run, &own, error);
+  if (status == CM_OK && tried != NULL)
+    status = cm_json_set(own, "did_not_fit", json_incref(tried), "the report", error);
+  if (status != CM_OK) {
+    json_decref(own);
+    return status;
+  }
+  json_decref(*tables);
+  *tables = own;
+  return CM_OK;
+}
+
 static cm_status measure(const cm_map_input *input, cm_run *run, cm_mapping *m, cm_error *error)
 {
   cm_run_phase(run, "metrics");
@@ -114,6 +132,8 @@ static cm_status map_once(const cm_map_input *input, const cm_step_bound *bound,
     status = report(&c, m, error);
   if (status == CM_OK)
     status = measure(input, run, m, error);
+  if (status == CM_OK)
+    status = widen_at_rates(input, m, run, &tables, error);
   if (status == CM_OK && tables != NULL)
     status = report_tables(m, tables, error);
   if (status == CM_OK && bound != NULL)

@@ -15,6 +15,13 @@ enum { FILE_BYTES_MAX = 64 << 20 };
 
 typedef cm_certificate_facts facts;
 
+/* What the mapping says of how it was made. */
+static bool put_told(json_t *json, json_t *options, json_t *widened)
+{
+  return (options == NULL || json_object_set(json, "options", options) == 0) &&
+         (widened == NULL || json_object_set(json, "widened", widened) == 0);
+}
+
 cm_status cm_certificate_write(const cm_certified *made, const cm_check_context *context, FILE *stream, cm_error *error)
 {
   cm_run_phase(context->run, "certificate");
@@ -25,7 +32,7 @@ cm_status cm_certificate_write(const cm_certified *made, const cm_check_context 
   cm_free(f.populations);
   if (status != CM_OK)
     return status;
-  if (json != NULL && made->options != NULL && json_object_set(json, "options", made->options) != 0) {
+  if (json != NULL && !put_told(json, made->options, made->widened)) {
     json_decref(json);
     json = NULL;
   }
@@ -74,8 +81,8 @@ static cm_status measure_scenarios(const facts *f, cm_metrics **figures, cm_erro
   return status;
 }
 
-/* All that a certificate of this mapping says, `options` being the mapping's. */
-static void compare(cm_check_result *found, json_t *stated, json_t *truth, const json_t *options)
+/* All that a certificate of this mapping says, `mapping` being the rest of its file. */
+static void compare(cm_check_result *found, json_t *stated, json_t *truth, const json_t *mapping)
 {
   cm_check_comparison comparison = {.result = found, .what = "certificate", .except = "gap_percent"};
   compare_gaps(found, "", stated, truth);
@@ -86,7 +93,8 @@ static void compare(cm_check_result *found, json_t *stated, json_t *truth, const
     compare_gaps(found, where, json_array_get(json_object_get(stated, "scenarios"), i), json_array_get(scenarios, i));
   }
   json_t *whole = json_copy(truth);
-  if (whole == NULL || (options != NULL && json_object_set(whole, "options", (json_t *)(uintptr_t)options) != 0))
+  if (whole == NULL ||
+      !put_told(whole, json_object_get(mapping, "options"), cm_report_widened(json_object_get(mapping, "report"))))
     found->out_of_memory = true;
   else
     cm_check_compare(&comparison, "", stated, whole);
@@ -163,7 +171,7 @@ static cm_status compare_all(const char *mapping_path, const cm_check_context *c
     status = cm_certificate_find(&f, error);
   json_t *true_json = status == CM_OK ? cm_certificate_json(&f) : NULL;
   if (true_json != NULL)
-    compare(found, stated, true_json, json_object_get(file.rest, "options"));
+    compare(found, stated, true_json, file.rest);
   if (status == CM_OK)
     status = cm_json_whole(refusals, "the check of the certificate", error);
   if (status == CM_OK)

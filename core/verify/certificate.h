@@ -35,6 +35,7 @@ typedef struct cm_certified {
   const cm_core_load *load;    /* [parts] */
   const cm_metrics *scenario;  /* [scenarios of the network] */
   json_t *options;             /* as resolved; NULL: none are told */
+  json_t *widened;             /* what wider keys cost, of the report's tables; NULL: none were widened */
 } cm_certified;
 
 /* Writes the certificate of a mapping. */

@@ -65,11 +65,17 @@ cm_status cm_units_check(const char *path, const char *mapping_path, const cm_ch
  * the byte offset as place, CM_NOT_FOUND. O(file). */
 cm_status cm_mapping_read_summary(const char *path, cm_run *run, json_t **summary, cm_error *error);
 
+/* What a mapping's report says that wider keys cost; NULL: none were widened. */
+json_t *cm_report_widened(const json_t *report);
+
 /* Who is where, all in range and no core twice. */
 typedef struct cm_mapping_places {
   uint32_t *part; /* [neurons] */
   uint32_t *core; /* [parts] */
   uint32_t parts;
+  char tables_rule[16]; /* turn rule of the tables that the report tells of; "": of none */
+  uint64_t wider;       /* axons whose keys were widened for them, */
+  double dropped;       /* and the packets that cores drop therefore */
 } cm_mapping_places;
 
 /* Reads it from a mapping file; both arrays are the caller's (cm_free). CM_BAD_MAPPING when the file is none of a network with so

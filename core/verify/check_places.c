@@ -1,5 +1,6 @@
 /* Who is where, out of a mapping file, for those who neither check it nor map again. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/chip/chip.h"
@@ -39,6 +40,21 @@ static cm_status place(const cm_check_file *file, const cm_chip *chip, uint8_t *
   return CM_OK;
 }
 
+json_t *cm_report_widened(const json_t *report)
+{
+  return json_object_get(json_object_get(report, "tables"), "widened");
+}
+
+/* What the report says of tables that had to fit. */
+static void read_tables(const json_t *rest, cm_mapping_places *places)
+{
+  const json_t *report = json_object_get(rest, "report"), *widened = cm_report_widened(report);
+  const char *rule = json_string_value(json_object_get(json_object_get(report, "tables"), "routing"));
+  (void)snprintf(places->tables_rule, sizeof places->tables_rule, "%s", rule != NULL ? rule : "");
+  places->wider = (uint64_t)json_integer_value(json_object_get(widened, "axons"));
+  places->dropped = json_number_value(json_object_get(widened, "packets"));
+}
+
 cm_status cm_mapping_read_places(const char *path, uint32_t neurons, const cm_chip *chip, cm_run *run, cm_mapping_places *places,
                                  cm_error *error)
 {
@@ -61,6 +77,7 @@ cm_status cm_mapping_read_places(const char *path, uint32_t neurons, const cm_ch
   cm_free(used);
   if (status == CM_OK) {
     *places = (cm_mapping_places){.part = file.neuron, .parts = (uint32_t)file.kept_cores, .core = cores};
+    read_tables(file.rest, places);
     file.neuron = NULL;
   } else
     cm_free(cores);

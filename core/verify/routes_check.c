@@ -77,9 +77,12 @@ static json_t *tables_json(cm_routes_checking *c)
   json_t *keys = limit == 0 ? NULL : json_integer((json_int_t)(c->links + c->flows));
   json_t *where = c->net != NULL ? json_integer(fullest)
                                  : json_pack("[I,I]", (json_int_t)(fullest % c->routers_x), (json_int_t)(fullest / c->routers_x));
-  return json_pack("{s:I, s:o, s:I, s:o, s:I, s:b, s:o*}", "entries", (json_int_t)c->first[c->routers], "limit",
+  json_t *wider = c->wider == 0 ? NULL
+                                : json_pack("{s:I, s:f}", "axons", (json_int_t)c->wider, "packets",
+                                            c->dropped / (double)c->topology->weight_scale);
+  return json_pack("{s:I, s:o, s:I, s:o, s:I, s:b, s:o*, s:o*}", "entries", (json_int_t)c->first[c->routers], "limit",
                    limit == 0 ? json_null() : json_integer((json_int_t)limit), "most", (json_int_t)most, "fullest", where,
-                   "routers_over", (json_int_t)over, "fit", over == 0, "one_per_key", keys);
+                   "routers_over", (json_int_t)over, "fit", over == 0, "one_per_key", keys, "widened", wider);
 }
 
 static cm_status check_figures(cm_routes_checking *c, cm_error *error)
@@ -126,6 +129,17 @@ static cm_status check_figures(cm_routes_checking *c, cm_error *error)
   return CM_OK;
 }
 
+/* What the mapping's report says of wider keys, where its tables are under the same rule. */
+static void check_report(const cm_routes_checking *c, const cm_mapping_places *places)
+{
+  double dropped = c->dropped / (double)c->topology->weight_scale;
+  if (c->multicast && c->rule != NULL && strcmp(places->tables_rule, c->rule) == 0 &&
+      (places->wider != c->wider || cm_check_differs(places->dropped, dropped)))
+    routes_violation(
+      c, "report/tables/widened is of %" PRIu64 " axons and %.17g packets, the tables widen the keys of %" PRIu64 " for %.17g",
+      places->wider, places->dropped, c->wider, dropped);
+}
+
 /* ---- all ---- */
 
 /* What the file says it is, as far as the packets need it. */
@@ -147,6 +161,7 @@ static cm_status read_header(cm_routes_checking *c, cm_error *error)
   if (c->rule == NULL)
     routes_violation(c, "routes /figures/routing names no turn rule");
   c->multicast = json_object_get(c->json, "tables") != NULL;
+  c->widened = c->chip->table_entries != 0 && json_is_object(json_object_get(json_object_get(figures, "tables"), "widened"));
   if (model == NULL || strcmp(model, c->multicast ? "multicast" : "unicast") != 0)
     routes_violation(c, "routes /figures/model is not what the file holds: %s", c->multicast ? "tables" : "paths");
   if (c->multicast && !c->topology->directed)
@@ -233,6 +248,8 @@ cm_status cm_routes_check(const char *path, const char *mapping_path, const cm_c
   c.parts = places.parts;
   if (status == CM_OK)
     status = check(&c, error);
+  if (status == CM_OK)
+    check_report(&c, &places);
   if (status == CM_OK)
     status = cm_check_whole(result, error);
   json_decref(c.json);

@@ -55,7 +55,10 @@ typedef struct cm_routes_checking {
   uint64_t outs, out_capacity;
   cm_waiting *waiting;         /* [waiting_room] a hash table; channel UINT64_MAX: nothing */
   uint64_t waiting_count, waiting_room;
+  bool widened;                /* stated: packets may come to cores that hold no target of them */
   /* What the packets do. */
+  uint64_t wider;              /* of which some do, */
+  double dropped;              /* as many times */
   uint64_t flows, links, traffic;
   uint64_t *load, *plain_load; /* [link_count]: stated, and with every way in its first shape */
   uint8_t *used, *next;        /* [routers * CM_DIRECTIONS] a packet takes the link; bit d: and goes on in direction d */

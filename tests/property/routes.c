@@ -1,6 +1,6 @@
 /* Routes on random chips with random dead links: trees follow the turn rule and reach every target once; tables, walked
- * packet by packet, bring every axon to exactly its cores; nothing can deadlock; a refusal is one that the chip
- * deserves. */
+ * packet by packet, bring every axon to exactly its cores, and with widened keys to others too, as many as stated; nothing can
+ * deadlock; a refusal is one that the chip deserves. */
 #include "../unit/networks.h"
 
 #include "core/verify/certificate.h"
@@ -322,7 +322,8 @@ static void check_tables(const made *m, const cm_routes *routes, cm_run *run)
   unsigned rank_bits = (unsigned)json_integer_value(json_object_get(keys, "rank_bits"));
   static traffic t;
   memset(&t, 0, sizeof t);
-  uint32_t flow = 0;
+  uint32_t flow = 0, wider = 0;
+  double dropped = 0;
   for (uint32_t p = 0; p < m->mapping.part_count; p++) {
     const json_t *neurons = json_array_get(json_object_get(keys, "neurons"), p);
     for (size_t rank = 0; rank < json_array_size(neurons); rank++, flow++) {
@@ -338,10 +339,21 @@ static void check_tables(const made *m, const cm_routes *routes, cm_run *run)
         ck_assert_msg(arrived[m->core[q]] == 1 || arrived[m->core[q]] == 77, "part %u got %u packets", q, arrived[m->core[q]]);
         arrived[m->core[q]] = 77;
       }
-      for (uint32_t c = 0; c < cm_chip_cores(m->chip); c++)
-        ck_assert_msg(arrived[c] == 0 || arrived[c] == 77, "a packet came to a core that it is not for");
+      uint32_t more = 0;
+      for (uint32_t c = 0; c < cm_chip_cores(m->chip); c++) {
+        ck_assert_msg(arrived[c] == 0 || arrived[c] == 77 || routes->needed != NULL,
+                      "a packet came to a core that it is not for");
+        more += arrived[c] == 77 ? 0 : arrived[c];
+      }
+      ck_assert_uint_eq(more, routes->needed == NULL ? 0 : routes->first[flow + 1] - routes->first[flow] - routes->needed[flow]);
+      wider += more > 0;
+      dropped += more * (double)m->network.net_weight[net] / (double)m->network.weight_scale;
     }
   }
+  const json_t *stated = json_object_get(json_object_get(json_object_get(json, "figures"), "tables"), "widened");
+  ck_assert_int_eq(stated != NULL, wider > 0);
+  ck_assert_int_eq(json_integer_value(json_object_get(stated, "axons")), wider);
+  ck_assert_double_eq_tol(json_number_value(json_object_get(stated, "packets")), dropped, 1e-9 + 1e-6 * dropped);
   ck_assert_uint_eq(flow, routes->flow_count);
   same_loads(routes, &t);
   no_ring(m->chip, &t);
@@ -400,7 +412,7 @@ static void check_paths(const made *m, const cm_routes *routes, cm_run *run)
   free(text);
 }
 
-/* What would do does, and one entry less does not. */
+/* What would do does, without wider keys, and one entry less does not. */
 static void check_refused(made *m, cm_turn_rule rule, cm_run *run)
 {
   ck_assert_str_eq(error.figures[0].name, "entries");
@@ -409,6 +421,7 @@ static void check_refused(made *m, cm_turn_rule rule, cm_run *run)
   ck_assert_uint_gt(needed, limit);
   m->chip->table_entries = needed;
   ck_ok(route(&m->mapping, &m->network, m->chip, rule, true, run, &routes));
+  ck_assert_ptr_null(routes->needed);
   check_tables(m, routes, run);
   cm_routes_free(routes);
   m->chip->table_entries = limit;
@@ -459,15 +472,63 @@ START_TEST(packets_walk_tables_and_paths_to_their_cores)
 }
 END_TEST
 
+/* Few parts of many axons, each of another neuron. */
+static bool crowd(made *m, cm_random *random)
+{
+  uint32_t parts = 2 + below(random, 7);
+  parts = parts < m->mapping.part_count ? parts : m->mapping.part_count;
+  for (uint32_t v = 0; v < m->mapping.vertex_count; v++)
+    m->part[v] = v < parts ? v : below(random, parts);
+  m->mapping.part_count = parts;
+  for (uint32_t e = 0; e < m->network.net_count && e < m->network.vertex_count; e++)
+    m->network.net_source[e] = e;
+  return m->network.net_count <= m->network.vertex_count;
+}
+
+/* Under every limit that leaves an entry for each part keys are widened until they fit; the less it is the more packets it costs. */
+START_TEST(wider_keys_bring_every_packet_to_its_cores)
+{
+  cm_random random;
+  cm_random_init(&random, 11, 0, 0);
+  uint32_t wider = 0, refused = 0;
+  for (uint32_t round = 0; round < test_rounds(60); round++) {
+    made *m = make(&random, round % 4 == 0, false);
+    cm_routes *routes;
+    cm_run run;
+    cm_memory memory;
+    cm_run_init(&run);
+    cm_memory_init(&memory, 0);
+    run.memory = &memory;
+    m->chip->table_entries = 1000;
+    cm_status status = crowd(m, &random)
+                         ? route(&m->mapping, &m->network, m->chip, (cm_turn_rule)(round % CM_TURN_RULES), true, &run, &routes)
+                         : CM_NO_ROUTE;
+    while (status == CM_OK) {
+      check_tables(m, routes, &run);
+      wider += routes->needed != NULL;
+      m->chip->table_entries = cm_routes_entries(routes, routes->fullest) - 1;
+      cm_routes_free(routes);
+      status = m->chip->table_entries == 0
+                 ? CM_NO_ROUTE
+                 : route(&m->mapping, &m->network, m->chip, (cm_turn_rule)(round % CM_TURN_RULES), true, &run, &routes);
+    }
+    if (status == CM_LIMIT_BROKEN) {
+      ck_assert_msg(m->chip->table_entries < m->mapping.part_count || m->chip->dead_link_count > 0, "%s", error.detail);
+      refused++;
+    }
+    ck_assert_uint_eq(memory.used_bytes, 0);
+    drop(m);
+  }
+  ck_assert_uint_gt(wider, test_rounds(60) / 2);
+  ck_assert_uint_gt(refused, 0);
+}
+END_TEST
+
 /* ---- minimised tables ---- */
 
 /* Each allocation in turn fails: a clear refusal, nothing lost, nothing left. */
-START_TEST(routes_survive_a_lack_of_memory)
+static void survive(const made *m)
 {
-  cm_random random;
-  cm_random_init(&random, 9, 0, 0);
-  made *m = make(&random, true, false);
-  m->chip->table_entries = 500;
   uint64_t fired = 0;
   for (uint64_t n = 1;; n += 1 + n / test_rounds(100)) { /* each of the first, then fewer: tables are made alike */
     cm_run run;
@@ -500,6 +561,36 @@ START_TEST(routes_survive_a_lack_of_memory)
     fired++;
   }
   ck_assert_uint_gt(fired, 30);
+}
+
+START_TEST(routes_survive_a_lack_of_memory)
+{
+  cm_random random;
+  cm_random_init(&random, 9, 0, 0);
+  made *m = make(&random, true, false);
+  m->chip->table_entries = 500;
+  survive(m);
+  drop(m);
+}
+END_TEST
+
+START_TEST(wider_keys_survive_a_lack_of_memory)
+{
+  cm_random random;
+  cm_random_init(&random, 11, 0, 0);
+  made *m = make(&random, false, false);
+  while (!crowd(m, &random)) {
+    drop(m);
+    m = make(&random, false, false);
+  }
+  m->chip->table_entries = m->mapping.part_count;
+  cm_run run;
+  cm_run_init(&run);
+  cm_routes *routes;
+  ck_ok(route(&m->mapping, &m->network, m->chip, CM_TURNS_WEST_FIRST, true, &run, &routes));
+  ck_assert_ptr_nonnull(routes->needed);
+  cm_routes_free(routes);
+  survive(m);
   drop(m);
 }
 END_TEST
@@ -624,7 +715,9 @@ int main(void)
   TCase *tests = tcase_create("routes");
   tcase_add_test(tests, trees_follow_the_rule_and_reach_every_target_once);
   tcase_add_test(tests, packets_walk_tables_and_paths_to_their_cores);
+  tcase_add_test(tests, wider_keys_bring_every_packet_to_its_cores);
   tcase_add_test(tests, routes_survive_a_lack_of_memory);
+  tcase_add_test(tests, wider_keys_survive_a_lack_of_memory);
   tcase_add_test(tests, xy_routes_agree_with_the_metrics);
   tcase_add_test(tests, balanced_loads_come_near_the_least_possible);
   suite_add_tcase(suite, tests);

@@ -28,6 +28,7 @@ enum { NEURONS = 40, SCENARIOS = 2, POPULATIONS = 4 };
 
 /* What a network may have besides, while `rich`: rates in scenarios, and populations, all of which a core may hold. */
 static bool rich;
+static uint32_t table_entries = 400;
 static cm_scenario_name scenario[SCENARIOS] = {"rest", "act"};
 static cm_population population[POPULATIONS];
 static uint32_t population_of[NEURONS];
@@ -58,7 +59,7 @@ static void build_on(const char *ways, bool directed, uint64_t seed)
   char text[600];
   snprintf(text, sizeof text,
            "{\"name\": \"tampered\", \"cores\": [6, 4], \"cores_per_router\": [2, 1], \"dead_cores\": [[5, 3]], %s,"
-           " \"table_entries\": 400, \"limits\": {\"neurons\": 6, \"synapses\": 900, \"inbound_axons\": 60%s}}", ways, rich ? ", \"populations_per_core\": 4" : "");
+           " \"table_entries\": %u, \"limits\": {\"neurons\": 6, \"synapses\": 900, \"inbound_axons\": 60%s}}", ways, table_entries, rich ? ", \"populations_per_core\": 4" : "");
   cm_random random;
   cm_random_init(&random, seed, 0, 0);
   cm_run_init(&run);
@@ -327,6 +328,36 @@ START_TEST(every_field_of_routes_on_interconnects)
 }
 END_TEST
 
+/* Builds under the largest limit on tables that keys must be widened for. */
+static void build_wider(const char *ways)
+{
+  for (table_entries = 60; table_entries > 0; table_entries--) {
+    build_on(ways, true, 5);
+    if (cm_report_widened(mapping->report) != NULL)
+      break;
+    tear_down();
+  }
+  ck_assert_uint_gt(table_entries, 0);
+  table_entries = 400;
+  write_mapping();
+}
+
+START_TEST(wider_keys_of_routes_and_certificates)
+{
+  static const char *const ways[] = {"\"routing\": \"xy\"", "\"torus\": [true, true], \"interconnect\": {\"kind\": \"hexagonal\"}"};
+  build_wider(ways[_i]);
+  const char *rule = json_string_value(json_object_get(json_object_get(mapping->report, "tables"), "routing"));
+  json_t *json = made(ROUTES, strcmp(rule, "yx") == 0 ? CM_TURNS_YX : CM_TURNS_XY, true);
+  json_t *certificate = made(CERTIFICATE, CM_TURNS_XY, true);
+  const json_t *widened = json_object_get(json_object_get(json_object_get(json, "figures"), "tables"), "widened");
+  ck_assert_double_gt(json_number_value(json_object_get(widened, "packets")), 0);
+  ck_assert(json_equal(widened, json_object_get(certificate, "widened")));
+  ck_assert_uint_gt(tamper_all(ROUTES, json), CM_SANITIZED ? 30 : 100);
+  ck_assert_uint_gt(tamper_all(CERTIFICATE, certificate), CM_SANITIZED ? 30 : 60);
+  tear_down();
+}
+END_TEST
+
 /* Packets two links long round a ring of four routers: with the channels that they need they cannot wait for each other, with one
  * they can. */
 START_TEST(a_ring_of_ways_is_found)
@@ -491,6 +522,7 @@ int main(void)
   tcase_add_loop_test(tests, every_field_of_routes, 0, CM_SANITIZED ? 2 : CM_TURN_RULES);
   tcase_add_test(tests, routes_of_undirected_networks);
   tcase_add_loop_test(tests, every_field_of_routes_on_interconnects, 0, 2);
+  tcase_add_loop_test(tests, wider_keys_of_routes_and_certificates, 0, 2);
   tcase_add_test(tests, a_ring_is_found);
   tcase_add_test(tests, a_ring_of_ways_is_found);
   tcase_add_test(tests, the_record_is_proved_by_making_it_again);

@@ -1,5 +1,5 @@
 /* Happy path: the cheapest candidate -> its routes and their minimised tables -> they fit. Else other places, until some fit or
- * none is left. What can fail: as mapping and routes. */
+ * none is left; then keys are widened, first on the places that came nearest. What can fail: as mapping and routes. */
 #include "core/solver/driver/fitting.h"
 
 #include <string.h>
@@ -8,6 +8,8 @@
 #include "core/routing/routes.h"
 #include "core/solver/driver/portfolio.h"
 
+enum { TRIES_MAX = 8 /* of up to CM_LOCAL_CORES_MAX cores, half of them each */ };
+
 static bool is_limited(const cm_map_input *in)
 {
   uint64_t behind = (uint64_t)in->chip->router_x * in->chip->router_y;
@@ -15,11 +17,14 @@ static bool is_limited(const cm_map_input *in)
          behind <= CM_LOCAL_CORES_MAX;
 }
 
-cm_status cm_fitting_check(const cm_map_input *input, const cm_mapping *mapping, cm_run *run, json_t **told, cm_error *error)
+/* Whether the tables fit, `exact`: without wider keys. */
+static cm_status check(const cm_map_input *input, const cm_mapping *mapping, bool exact, cm_run *run, json_t **told,
+                       cm_error *error)
 {
   bool own;
   cm_route_options options = cm_routes_wanted(input->options, input->chip, &own);
   cm_routes *routes;
+  options.exact = exact;
   *told = NULL;
   if (!is_limited(input))
     return CM_OK;
@@ -37,6 +42,11 @@ cm_status cm_fitting_check(const cm_map_input *input, const cm_mapping *mapping,
   json_decref(figures);
   cm_routes_free(routes);
   return cm_whole(*told != NULL, "the report", error);
+}
+
+cm_status cm_fitting_check(const cm_map_input *input, const cm_mapping *mapping, cm_run *run, json_t **told, cm_error *error)
+{
+  return check(input, mapping, false, run, told, error);
 }
 
 /* Takes cores until every router has `kept` free ones at most, the first row by row. */
@@ -95,34 +105,79 @@ static cm_status note(json_t *tried, try by, uint64_t most, cm_error *error)
   return cm_whole(kept && json_array_append_new(tried, row) == 0, "the report", error);
 }
 
-/* Candidates until the tables of one fit. */
-static cm_status search(const cm_map_input *input, cm_run *run, json_t *tried, cm_candidate *candidate, json_t **told, cm_error *error)
+/* Places for a job, and what came of each. */
+typedef struct search {
+  const cm_map_input *input;
+  cm_run *run;
+  json_t *tried;
+  try tries[TRIES_MAX];
+  uint64_t most[TRIES_MAX]; /* entries of the fullest router; UINT64_MAX: no places */
+  size_t count;
+  bool fits; /* the candidate, whose tables are told of */
+  cm_candidate *candidate;
+  json_t **told;
+  cm_error least; /* what the nearest would take */
+} search;
+
+/* What the job asks for, then the least links of trees, on ever more routers. */
+static void list_tries(search *s)
 {
-  uint32_t behind = input->chip->router_x * input->chip->router_y, asked = input->options->traffic_model;
-  const try tries[] = {{asked, 0}, {CM_MULTICAST, 0}, {CM_MULTICAST, (behind + 1) / 2}, {CM_MULTICAST, (behind + 3) / 4}};
-  cm_error least = {0};
-  for (size_t i = 0; i < sizeof tries / sizeof *tries; i++) {
-    if ((i == 1 && asked == CM_MULTICAST) || (i > 1 && tries[i].kept >= (i == 2 ? behind : tries[i - 1].kept)))
-      continue;
-    cm_status status = propose(input, tries[i], run, candidate, error);
-    if (i > 0 && (status == CM_NO_ROOM || status == CM_LIMIT_BROKEN || status == CM_BAD_OPTION))
-      continue;
-    if (status != CM_OK)
-      return status;
-    cm_mapping view = cm_candidate_view(candidate);
-    status = cm_fitting_check(input, &view, run, told, error);
-    if (status == CM_OK)
-      return CM_OK;
-    cm_candidate_free(candidate);
-    if (status != CM_LIMIT_BROKEN)
-      return status;
-    if (least.status == CM_OK || needed(error) < needed(&least))
-      least = *error;
-    if (note(tried, tries[i], needed(error), error) != CM_OK)
-      return error->status;
+  uint32_t kept = s->input->chip->router_x * s->input->chip->router_y, asked = s->input->options->traffic_model;
+  s->tries[s->count++] = (try){asked, 0};
+  if (asked != CM_MULTICAST)
+    s->tries[s->count++] = (try){CM_MULTICAST, 0};
+  while (kept > 1 && s->count < TRIES_MAX) {
+    kept = (kept + 1) / 2;
+    s->tries[s->count++] = (try){CM_MULTICAST, kept};
   }
-  *error = least;
-  return least.status;
+}
+
+/* One try; it does not fit where there are no such places either. */
+static cm_status attempt(search *s, size_t number, bool exact, cm_error *error)
+{
+  s->most[number] = UINT64_MAX;
+  cm_status status = propose(s->input, s->tries[number], s->run, s->candidate, error);
+  if (number > 0 && (status == CM_NO_ROOM || status == CM_LIMIT_BROKEN || status == CM_BAD_OPTION))
+    return CM_OK;
+  if (status != CM_OK)
+    return status;
+  cm_mapping view = cm_candidate_view(s->candidate);
+  status = check(s->input, &view, exact, s->run, s->told, error);
+  s->fits = status == CM_OK;
+  if (!s->fits)
+    cm_candidate_free(s->candidate);
+  if (status != CM_LIMIT_BROKEN)
+    return status;
+  s->most[number] = needed(error);
+  if (s->least.status == CM_OK || s->most[number] < needed(&s->least))
+    s->least = *error;
+  return exact ? note(s->tried, s->tries[number], s->most[number], error) : CM_OK;
+}
+
+/* The try that came nearest of those that are left; s->count: none. */
+static size_t nearest(const search *s)
+{
+  size_t best = s->count;
+  for (size_t i = 0; i < s->count; i++)
+    if (s->most[i] != UINT64_MAX && (best == s->count || s->most[i] < s->most[best]))
+      best = i;
+  return best;
+}
+
+/* Candidates until the tables of one fit, as they are or with wider keys. */
+static cm_status find(search *s, cm_error *error)
+{
+  cm_status status = CM_OK;
+  for (size_t i = 0; i < s->count && !s->fits && status == CM_OK; i++)
+    status = attempt(s, i, true, error);
+  for (size_t i; !s->fits && status == CM_OK && (i = nearest(s)) < s->count;) {
+    status = attempt(s, i, false, error);
+    s->most[i] = UINT64_MAX;
+  }
+  if (s->fits || status != CM_OK)
+    return status;
+  *error = s->least;
+  return s->least.status;
 }
 
 cm_status cm_fitting_candidate(const cm_map_input *input, cm_run *run, cm_candidate *candidate, json_t **told, cm_error *error)
@@ -131,9 +186,11 @@ cm_status cm_fitting_candidate(const cm_map_input *input, cm_run *run, cm_candid
   if (!is_limited(input))
     return cm_best_candidate(input, run, candidate, error);
   json_t *tried = json_array();
-  cm_status status = cm_whole(tried != NULL, "the report", error);
-  if (status == CM_OK)
-    status = search(input, run, tried, candidate, told, error);
+  if (cm_whole(tried != NULL, "the report", error) != CM_OK)
+    return error->status;
+  search s = {.input = input, .run = run, .tried = tried, .candidate = candidate, .told = told};
+  list_tries(&s);
+  cm_status status = find(&s, error);
   if (status == CM_OK && *told != NULL && json_array_size(tried) > 0 &&
       (status = cm_json_set(*told, "did_not_fit", json_incref(tried), "the report", error)) != CM_OK) {
     cm_candidate_free(candidate);

@@ -442,13 +442,13 @@ START_TEST(a_pair_refused_by_size_bounds_the_capacities_of_its_level)
   cm_partition_options options = defaults(30);
   uint32_t parent[SMALL];
   cm_level_note note;
-  ck_ok(cm_coarsen_level(path, &options, 0, &run, parent, &coarse, &note, &error));
+  ck_ok(cm_coarsen_level(&(cm_pairing_task){path, &options, options.matching, 0, &run}, parent, &coarse, &note, &error));
   ck_assert_uint_eq(coarse->vertex_count, 2);
   ck_assert_uint_eq(note.holds.least, 30);
   ck_assert_uint_eq(note.holds.most, UINT64_MAX);
   cm_graph_free(coarse);
   options.capacity = 29;
-  ck_ok(cm_coarsen_level(path, &options, 0, &run, parent, &coarse, &note, &error));
+  ck_ok(cm_coarsen_level(&(cm_pairing_task){path, &options, options.matching, 0, &run}, parent, &coarse, &note, &error));
   ck_assert_ptr_null(coarse);
   ck_assert_uint_eq(note.holds.least, 0);
   ck_assert_uint_eq(note.holds.most, 29);
