@@ -80,8 +80,9 @@ static cm_status coarsen_into(const cm_map_input *input, const cm_partition_opti
   cm_run_phase(run, "coarsen");
   if (first_graph(input, &levels->files, run, &graph, error) != CM_OK)
     return error->status;
-  bool stored = input->cache == NULL; /* only this job reads them: packing took a third of its time */
-  return cm_coarsen(graph, options, input->topology->weight_scale, stored, &levels->files, run, error);
+  levels->files.weight_scale = input->topology->weight_scale;
+  levels->files.stored = input->cache == NULL; /* only this job reads them: packing took a third of its time */
+  return cm_coarsen(graph, options, &levels->files, run, error);
 }
 
 /* What was made in `folder` is for other capacities, too. */

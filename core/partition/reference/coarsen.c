@@ -315,8 +315,8 @@ bool cm_levels_hold(cm_level_files *files, uint64_t capacity, uint32_t *availabl
 }
 
 /* One level below *graph, which it replaces, and its files; *made is false where it would shrink too little. */
-static cm_status add_level(cm_graph **graph, const cm_partition_options *options, uint64_t weight_scale, bool stored,
-                           cm_level_files *files, cm_run *run, bool *made, cm_error *error)
+static cm_status add_level(cm_graph **graph, const cm_partition_options *options, cm_level_files *files, cm_run *run, bool *made,
+                           cm_error *error)
 {
   const uint32_t finer_count = (*graph)->vertex_count, level = files->count;
   uint32_t *parent;
@@ -335,14 +335,13 @@ static cm_status add_level(cm_graph **graph, const cm_partition_options *options
     if (status == CM_OK)
       status = cm_level_path(files, ++files->count, path, error);
     if (status == CM_OK)
-      status = cm_graph_save(coarse, parent, finer_count, weight_scale, stored, path, run, error);
+      status = cm_graph_save(coarse, parent, finer_count, files->weight_scale, files->stored, path, run, error);
   }
   cm_free(parent);
   return status;
 }
 
-cm_status cm_coarsen(cm_graph *graph, const cm_partition_options *options, uint64_t weight_scale, bool stored,
-                     cm_level_files *files, cm_run *run, cm_error *error)
+cm_status cm_coarsen(cm_graph *graph, const cm_partition_options *options, cm_level_files *files, cm_run *run, cm_error *error)
 {
   bool made = true;
   cm_status status = CM_OK;
@@ -350,7 +349,7 @@ cm_status cm_coarsen(cm_graph *graph, const cm_partition_options *options, uint6
     double fraction = 1.0 - (double)graph->size_total / (double)options->capacity / (graph->vertex_count + 1.0);
     status = cm_run_progress(run, fraction < 0 ? 0 : fraction, (int)files->count, graph->vertex_count, NAN, error);
     if (status == CM_OK)
-      status = add_level(&graph, options, weight_scale, stored, files, run, &made, error);
+      status = add_level(&graph, options, files, run, &made, error);
   }
   cm_graph_free(graph);
   return status;

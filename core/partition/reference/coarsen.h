@@ -52,6 +52,8 @@ typedef struct cm_level_files {
     [CM_PATH_MAX]; /* of the first shared_count, which were made with another capacity and are the same; "": there is none */
   char folder[CM_PATH_MAX]; /* of the others */
   uint32_t shared_count, count;
+  uint64_t weight_scale;
+  bool stored; /* new ones are not packed */
 } cm_level_files;
 
 cm_status cm_level_path(const cm_level_files *files, uint32_t number, char path[CM_PATH_MAX], cm_error *error);
@@ -59,9 +61,8 @@ cm_status cm_level_path(const cm_level_files *files, uint32_t number, char path[
 /* Whether the levels in both folders are all that a capacity has, by their notes; counts those that it has there. */
 bool cm_levels_hold(cm_level_files *files, uint64_t capacity, uint32_t *available);
 
-/* The levels below a graph, which is level files->shared_count, written to files->folder, packed unless `stored`; counts them. Frees
+/* The levels below a graph, which is level files->shared_count, written to files->folder, and counted. Frees
  * the graph as soon as it is no longer needed. */
-cm_status cm_coarsen(cm_graph *graph, const cm_partition_options *options, uint64_t weight_scale, bool stored,
-                     cm_level_files *files, cm_run *run, cm_error *error);
+cm_status cm_coarsen(cm_graph *graph, const cm_partition_options *options, cm_level_files *files, cm_run *run, cm_error *error);
 
 #endif

@@ -381,7 +381,9 @@ static uint32_t coarsen(uint64_t weight[SMALL][SMALL], const cm_partition_option
   } else
     graph = graph_of(SMALL, weight, NULL);
   const uint32_t held = files->shared_count;
-  ck_ok(cm_coarsen(graph, options, 1, true, files, &run, &error));
+  files->weight_scale = 1;
+  files->stored = true;
+  ck_ok(cm_coarsen(graph, options, files, &run, &error));
   ck_assert(!whole || files->count == held);
   ck_assert(cm_levels_hold(files, options->capacity, &available));
   return held;
