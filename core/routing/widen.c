@@ -10,7 +10,8 @@
 
 #include "base/random.h"
 
-enum { NONE = UINT32_MAX, ROUNDS_MEASURED = 12 /* from then on all that a router can save */ };
+#define NONE UINT32_MAX
+enum { ROUNDS_MEASURED = 12 /* from then on all that a router can save */ };
 
 /* A flow's way to a target over a router that is over the limit. */
 typedef struct crossing {

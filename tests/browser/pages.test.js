@@ -23,6 +23,7 @@ const FLAGS = [
 ];
 // On a busy machine; the whole program has a limit of its own.
 const PATIENCE_MS = 300000;
+const MORE = 'summary:text-is("More options")';
 const LAYERS = ['Neurons', 'Synapses', 'Inbound axons', 'Traffic', 'Congestion', 'Occupancy'];
 
 let server, browser, page, api;
@@ -281,7 +282,7 @@ test('a network with layers, its inputs outside, is coloured by layer', async ()
   const network = (await getJson('/v1/networks')).networks.find((entry) => entry.name === 'braille.nir');
   await page.selectOption('#network', network.id);
   await page.selectOption('#chip', 'loihi1');
-  await page.click('summary');
+  await page.click(MORE);
   await page.fill('#part-size', '8');
   await page.selectOption('#inputs', 'outside');
   await page.click('button[type=submit]');
@@ -325,7 +326,7 @@ for (const [seed, name] of [
     await page.selectOption('#chip', 'loihi64');
     await page.fill('#seed', seed);
     await page.fill('#name', name);
-    await page.click('summary');
+    await page.click(MORE);
     // The network fits on one core: smaller parts make a mapping worth looking at.
     await page.fill('#part-size', '24');
     await page.selectOption('#traffic-model', 'multicast');
@@ -400,7 +401,7 @@ test('a policy is chosen of those that the server has, where the learned mapper 
   const network = (await getJson('/v1/networks')).networks.find((entry) => entry.name === NETWORK);
   await page.selectOption('#network', network.id);
   await page.selectOption('#chip', 'loihi64');
-  await page.click('summary');
+  await page.click(MORE);
   await page.fill('#part-size', '24');
   const offered = page.locator('#policy, #policy-objective, #policy-refinement').filter({ visible: true });
   assert.equal(await offered.count(), 0, 'no policy without the mapper');
@@ -434,7 +435,7 @@ test('a job for short time steps, from the form to what holds a step up', async 
   const { preset } = (await getJson('/openapi.json')).components.schemas.MapOptions.properties;
   const words = await page.locator('#preset option').evaluateAll((all) => all.map(({ value }) => value));
   assert.deepEqual(words, ['', ...preset.enum.filter((word) => word !== preset.default)]);
-  await page.click('summary');
+  await page.click(MORE);
   await page.selectOption('#objective', 'time');
   await page.fill('#parts', '128');
   await page.click('button[type=submit]');
@@ -462,7 +463,7 @@ test('a set of mappings between time and energy, with its plot', async () => {
   await page.waitForSelector('.uploaded');
   await page.selectOption('#chip', 'loihi1');
   await page.selectOption('#preset', 'fast');
-  await page.click('summary');
+  await page.click(MORE);
   await page.selectOption('#objective', 'pareto');
   await page.click('button[type=submit]');
   await page.waitForURL(/#\/jobs\/.+/);
@@ -740,7 +741,7 @@ test('a compile job ends in a page with the program, its timeline and its files'
   );
   await page.selectOption('#chip', 'npu-mixed');
   await page.waitForFunction(() => document.body.textContent.includes('of on-chip memory'));
-  await page.click('summary');
+  await page.click(MORE);
   await page.check('#verify');
   await shot('new-compile-job');
   await page.click('button[type=submit]');

@@ -119,7 +119,7 @@ static cm_status add_neuron(sanafe *s, const char *group, const cm_field *id, cm
 /* Neurons first to last, by their numbers. */
 static cm_status add_range(sanafe *s, const char *group, uint64_t first, uint64_t last, cm_error *error)
 {
-  char text[24];
+  char text[24] = "";
   if (last - first >= s->table.limits->vertices_max)
     return cm_over_limit("neurons", last - first + 1, s->table.limits->vertices_max, error);
   for (uint64_t i = first; i <= last; i++) {
