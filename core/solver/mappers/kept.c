@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/varint.h"
 #include "core/chip/costs.h"
 #include "core/network/topology_digest.h"
@@ -22,7 +23,7 @@ enum { PARTS_VERSION = 1 };
 /* What is made faster than this is not worth a file. */
 static const double seconds_least = 0.05;
 
-/* Options that shape places, routes and what is told of them, and no partition. */
+/* Options that shape places, routes and what is told of them, and no partition; of them the seed of places counts for methods that place. */
 static const char *const elsewhere[] = {"placement_seed",   "force_fraction", "force_passes", "regions", "mapper",
                                         "traffic_model",    "routing",        "route_model",  "policy",  "policy_refinement",
                                         "policy_objective", "baseline",       "from"};
@@ -45,8 +46,8 @@ static cm_status add_json(hash *state, json_t *value, cm_error *error)
 {
   char *text = value != NULL ? cm_json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17)) : NULL;
   json_decref(value);
-  if (text == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while looking for a kept partition");
+  if (cm_whole(text != NULL, "the key of a partition", error) != CM_OK)
+    return error->status;
   add(state, text, strlen(text) + 1);
   free(text);
   return CM_OK;
@@ -100,6 +101,7 @@ cm_status cm_kept_begin(const cm_engine *engine, const cm_engine_task *task, cm_
   add_whole(&state, task->parts_max);
   add(&state, &in->share, sizeof in->share);
   add_limits(&state, &task->limits);
+  add_whole(&state, engine->places ? in->options->placement_seed : 0);
   add_whole(&state, in->traffic != NULL);
   if (in->traffic != NULL)
     add(&state, in->traffic, t->net_count * sizeof *in->traffic);
@@ -120,6 +122,7 @@ static cm_status add_region(hash *state, const cm_chip *chip, const cm_region *r
   const uint32_t figures[] = {region->width, region->height, a->columns, a->rows, a->count, a->units_per_hop};
   add(state, figures, sizeof figures);
   add(state, &a->base, sizeof a->base);
+  add(state, &chip->energy_pj, sizeof chip->energy_pj); /* by which regions are compared */
   add(state, a->dx, (size_t)a->columns * a->columns * sizeof *a->dx);
   add(state, a->dy, (size_t)a->rows * a->rows * sizeof *a->dy);
   add(state, a->column, a->count * sizeof *a->column);
