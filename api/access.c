@@ -49,6 +49,12 @@ static const char *scope_name(unsigned scope)
   return cm_scope_names[i];
 }
 
+void cm_right_asks(cm_right right, const char **scope, const char **role)
+{
+  *scope = rights[right].scope != 0 ? scope_name(rights[right].scope) : NULL;
+  *role = rights[right].role != CM_ROLE_USER ? cm_role_name(rights[right].role) : NULL;
+}
+
 bool cm_access_has(cm_request *request, cm_right right)
 {
   if ((rights[right].scope & ~request->who.scopes) != 0) {
