@@ -19,7 +19,10 @@ static bool alike(const json_t *a, const json_t *b)
 static void print_name(const json_t *o, bool first)
 {
   const json_t *until = json_object_get(o, "until");
-  cli_printf(stdout, "%s%s %.0f", first ? "| " : ", ", cli_text(o, "name"), cli_number(o, "since"));
+  const double since = cli_number(o, "since");
+  cli_printf(stdout, "%s%s", first ? "| " : ", ", cli_text(o, "name"));
+  if (since > 1)
+    cli_printf(stdout, " %.0f", since);
   if (until != NULL)
     cli_printf(stdout, " to %.0f", json_number_value(until));
 }
@@ -28,7 +31,7 @@ void cli_show_operators(void)
 {
   const json_t *table = cli_table("operators"), *second;
   const size_t count = json_array_size(table);
-  fputs("| operators, each from its opset on | types of their inputs | cut along | permutations pass |\n", stdout);
+  fputs("| operators, with the opset that they begin with beyond 1 | types of their inputs | cut along | permutations pass |\n", stdout);
   fputs("| --- | --- | --- | --- |\n", stdout);
   for (size_t i = 0, j; i < count; i++) {
     const json_t *o = json_array_get(table, i);
