@@ -158,6 +158,7 @@ static cm_status add_other_grids(cm_plan *plan, const cm_plan_op *op, const cm_p
       v->step[i] = alike ? first->step[i] : v->whole.to[i] > 0 ? v->whole.to[i] : 1;
       v->count[i] = alike ? first->count[i] : 1;
     }
+    v->stretches = alike ? first->stretches : (cm_stretches){0};
     v->tile_count = alike ? first->tile_count : 1;
     if (cm_plan_add_grid(plan, value, error) != CM_OK)
       return error->status;
@@ -193,7 +194,7 @@ static cm_status fill_grid(cm_cutter *b, uint32_t op_number, uint32_t first, cm_
       return error->status;
   }
   op->piece_count = (uint32_t)plan->piece_count - op->first_piece;
-  cm_plan_share(plan, op);
+  cm_plan_share(plan, op, v);
   return CM_OK;
 }
 

@@ -24,6 +24,14 @@ typedef enum cm_value_kind {
   CM_VALUE_VIEW,  /* of other values */
 } cm_value_kind;
 
+/* Tiles of unlike extents along one axis, so that each device has a stretch in tiles of its own extent. */
+typedef struct cm_stretches {
+  uint32_t axis;
+  int64_t count;          /* tiles along it */
+  const int64_t *edge;    /* where each tile begins, and where the last one ends; NULL: tiles are alike */
+  const uint32_t *device; /* of each tile along the axis; NULL: the operator's shares say */
+} cm_stretches;
+
 typedef struct cm_plan_value {
   cm_value_kind kind;
   bool output;    /* of the graph: has to lie outside at the end */
@@ -32,6 +40,7 @@ typedef struct cm_plan_value {
   cm_box whole;
   int64_t step[CM_RANK_MAX]; /* extents of a tile; the last one of a row may be smaller */
   int64_t count[CM_RANK_MAX]; /* tiles along each axis */
+  cm_stretches stretches;    /* the axis along which they differ by device */
   uint32_t first_tile, tile_count; /* row-major over count */
 } cm_plan_value;
 
@@ -163,6 +172,11 @@ cm_status cm_plan_box_tile(cm_plan *plan, uint32_t value, const cm_box *box, uin
 
 /* The box of a constant that is loaded for one that is read: small constants come whole, however they are cut. */
 cm_box cm_plan_constant_box(const cm_plan *plan, uint32_t value, const cm_box *box);
+
+/* Along an axis of a value's grid: the cell that has a place, and the places that a cell has. O(log cells). */
+int64_t cm_grid_cell(const cm_plan_value *value, uint32_t axis, int64_t place);
+int64_t cm_grid_from(const cm_plan_value *value, uint32_t axis, int64_t cell);
+int64_t cm_grid_to(const cm_plan_value *value, uint32_t axis, int64_t cell);
 
 /* The tile number of a cell of a value's grid. */
 uint32_t cm_plan_tile_at(const cm_plan_value *value, const int64_t *cell);

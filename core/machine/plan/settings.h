@@ -15,6 +15,8 @@ typedef struct cm_settings {
   double pack;          /* size of the packs that small constants lie in, 1 to CM_PACK_SIZES; 0: each alone */
   double split;         /* a part of a transfer that is split over ports takes at least so many latencies */
   double ahead;         /* share of the memory for parameters that ports load before their turn, where they are idle */
+  double stretch;       /* grids whose steps differ by device: 0: none, 1: along rows, 2: along channels */
+  double lean;          /* what all but the fastest device get, over what their capability says */
   double window;        /* pieces that have their memory and no lane yet, at most */
 } cm_settings;
 
@@ -23,7 +25,7 @@ static inline cm_settings cm_settings_default(uint64_t memory_bytes)
 {
   return (cm_settings){.fill = 0.75, .segment_share = 0.5, .pieces_a_unit = 4, .piece_bytes = (double)memory_bytes / 64,
                        .weight_bytes = (double)memory_bytes / 8, .issues_min = 10, .split = 8, .pack = 0, .ahead = 0.25,
-                       .window = 256};
+                       .window = 256, .stretch = 1, .lean = 1};
 }
 
 #endif

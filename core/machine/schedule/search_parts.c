@@ -144,11 +144,12 @@ static cm_status report_of(const exploring *e, double first_ns, json_t **report,
   char name[256];
   const cm_settings *b = &best->settings;
   cm_subchip_name(&best->part, e->options->target, name, sizeof name);
-  *report = json_pack("{s:I, s:f, s:f, s:s, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}}", "scored", (json_int_t)e->scored,
+  *report = json_pack("{s:I, s:f, s:f, s:s, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}}", "scored", (json_int_t)e->scored,
                       "first_ns", first_ns, "best_ns", best->time_ns, "made_for", name, "settings",
                       "fill", b->fill, "segment_share", b->segment_share, "pieces_a_unit", b->pieces_a_unit, "piece_bytes",
                       b->piece_bytes, "weight_bytes", b->weight_bytes, "issues_min", b->issues_min, "ahead", b->ahead,
-                      "pack", b->pack, "split", b->split, "window", b->window);
+                      "pack", b->pack, "split", b->split, "window", b->window,
+                      "stretch", b->stretch, "lean", b->lean);
   return cm_whole(*report != NULL, "the report", error);
 }
 
