@@ -59,5 +59,12 @@ function pair(fast, slow, issue, reportPath) {
     `${best.ns.toFixed(0).padStart(8)} ${ns.toFixed(0).padStart(8)} ${(ns / best.ns).toFixed(4).padStart(8)}`);
 }
 
+function shares(name, folder) {
+  const time = (division) => JSON.parse(readFileSync(`${folder}/${division}.json`, 'utf8')).program.time;
+  const { total_ns: ns, lower_bound_ns: bound } = time('capability');
+  console.log(`${name.padEnd(30)} ${(ns / 1e3).toFixed(1).padStart(10)} ${(ns / bound).toFixed(3).padStart(8)} ` +
+    ['even', 'unsplit', 'layers'].map((other) => (time(other).total_ns / ns).toFixed(2).padStart(8)).join(' '));
+}
+
 const [what, ...rest] = process.argv.slice(2);
-({ chip, model, pair })[what](...rest);
+({ chip, model, pair, shares })[what](...rest);

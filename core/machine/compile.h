@@ -30,6 +30,7 @@ typedef struct cm_compile_options {
   uint32_t stop_after; /* cm_compile_stage */
   uint64_t memory;   /* on-chip bytes instead of the chip file's; 0: the chip's */
   bool file_order;   /* no search for an order of operators */
+  uint32_t division; /* cm_division: of operators among devices; all but CM_DIVISION_CAPABILITY stay in the order of the file */
   cm_stated_shapes shapes; /* of graph inputs; what is made for a chip needs every extent */
   uint64_t scores;   /* candidates that the search scores, and orders; 0: as many as the size of the program allows */
   double search_seconds; /* after which the search ends with the best found; 0: never. The result depends on the machine */

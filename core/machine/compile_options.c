@@ -3,6 +3,7 @@
 
 #include "base/option.h"
 #include "core/machine/compile.h"
+#include "core/machine/plan/settings.h"
 
 enum { THREADS_MAX = 1024 };
 
@@ -61,6 +62,9 @@ static const cm_option options_of_compile_jobs[] = {
    .own = &of_shapes},
   {"order", CM_OPTION_EITHER, FIELD(file_order), 0, 1, 0, {"search", "file"}, NULL, false, CM_SHAPES_BOTH,
    .about = "file: operators stay in the order of the file"},
+  {"division", CM_OPTION_WORD, FIELD(division), CM_DIVISION_CAPABILITY, 0, CM_DIVISION_CAPABILITY, {"capability", "even", "unsplit", "layers"}, NULL, false,
+   CM_SHAPES_BOTH,
+   .about = "of operators among devices: capability (unless given); or what programs are compared with: pieces shared evenly among units, operators not split, layer by layer"},
   {"objective", CM_OPTION_EITHER, FIELD(least_traffic), 0, 1, 0, {"time", "traffic"}, NULL, false, CM_SHAPES_BOTH,
    .about = "what comes first, the time (unless given) or the bytes to and from the chip"},
   {"scores", CM_OPTION_LONG_COUNT, FIELD(scores), 1, 1e6, 0, {0}, NULL, false, CM_SHAPES_BOTH,

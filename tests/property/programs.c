@@ -15,6 +15,8 @@ static cm_status make_program_for(cm_model *model, uint64_t bytes, bool time, cm
   settings.pack = (double)(bytes / 100 % (CM_PACK_SIZES + 1)); /* any */
   settings.split = (double)(1 + bytes / 100 % 8);
   settings.window = (double)(1 + bytes / 100 % 300);
+  settings.stretch = (double)(bytes / 100 % 3);
+  options.division = time ? (cm_division)(bytes / 1000 % CM_DIVISIONS) : CM_DIVISION_CAPABILITY;
   ck_ok(cm_packs_make(model, chip->target, bytes / 64, &run, &packs, &error));
   options.packs = &packs;
   cm_status status = cm_draft_make(&(cm_draft_task){model, &options, "test", chip->target, &run}, NULL, &draft, &error);
@@ -137,6 +139,8 @@ START_TEST(programs_compute_what_models_do)
 {
   uint32_t cut = 0;
   for (int trial = 0; trial < (CM_SANITIZED ? 4 : 14); trial++) {
+    cm_chip_free(chip);
+    ck_ok(cm_chip_open(trial % 2 == 0 ? "npu-mixed" : "npu-biglittle", &chip, &error));
     graph g = trial % 3 == 2 ? token_model() : image_model();
     graph_finish(&g, &run);
     numbers n = compute(&g);

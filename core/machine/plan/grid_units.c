@@ -10,6 +10,8 @@
 static int64_t wanted_pieces(const cm_plan_op *op, const cm_plan_options *options, const cm_need *whole, uint64_t work)
 {
   const cm_settings *settings = options->settings;
+  if (options->division == CM_DIVISION_UNSPLIT)
+    return 1;
   double units = op->units,
          bytes = (double)(whole->data + whole->output) / settings->piece_bytes, most = (double)INT32_MAX,
          slices = (double)whole->parameters / settings->weight_bytes,
@@ -40,7 +42,9 @@ static cm_status choose_steps(cm_sizing *s, const cm_plan_op *op, const cm_plan_
   if (cm_sizing_measure(s, &whole, error) != CM_OK || cm_split_piece(s->call, &box, s->inputs, &change, error) != CM_OK)
     return error->status;
   int64_t pieces = wanted_pieces(op, options, &whole, cm_split_work(s->call, &box, s->inputs)),
-          slices = cm_divide_up((int64_t)whole.parameters, (int64_t)options->settings->weight_bytes);
+          slices = options->division == CM_DIVISION_UNSPLIT
+                     ? 1
+                     : cm_divide_up((int64_t)whole.parameters, (int64_t)options->settings->weight_bytes);
   pieces = cm_divide_up(pieces, cut(s, s->frame, pieces));
   /* Rows where activations outweigh parameters: what follows can begin early. */
   if (whole.data + whole.output >= whole.parameters || s->slice == CM_NONE) {
@@ -86,7 +90,7 @@ cm_status cm_plan_grid_for_units(cm_plan *plan, const cm_plan_op *op, const cm_p
     return error->status;
   memcpy(s.step, op->call.output[0].dims, sizeof s.step);
   cm_sizing_axes(&s);
-  const bool inherited = cm_sizing_inherit(&s, op);
+  const bool inherited = options->division != CM_DIVISION_UNSPLIT && cm_sizing_inherit(&s, op);
   if (!inherited) {
     memcpy(s.step, op->call.output[0].dims, sizeof s.step);
     s.stretches = (cm_stretches){0};
@@ -100,7 +104,8 @@ cm_status cm_plan_grid_for_units(cm_plan *plan, const cm_plan_op *op, const cm_p
     return cm_sizing_too_small(&s, error);
   if (s.step[s.stretches.axis] != before)
     s.stretches = (cm_stretches){0};
-  if (!inherited && fits && options->settings->stretch >= 1 &&
+  const bool by_device = options->division == CM_DIVISION_CAPABILITY || options->division == CM_DIVISION_LAYERS;
+  if (!inherited && fits && by_device && options->settings->stretch >= 1 &&
       stretch_steps(&s, op, options->settings, memory / 2, error) != CM_OK)
     return error->status;
   cm_sizing_set(value, s.step, &s.stretches);

@@ -79,15 +79,18 @@ static cm_status find_rates(const cm_cutter *b, cm_plan_op *op, cm_error *error)
   cm_unit_kind kind = op->matrix ? CM_UNIT_MATRIX : CM_UNIT_VECTOR;
   const char *type = cm_type_name(op->call.input_count > 0 && cm_has(&op->call, 0) ? op->call.input[0].type
                                                                                    : op->call.output[0].type);
-  double *rates, all = 0;
+  double *rates, all = 0, count = 0;
   if (CM_ARENA_NEW(&b->plan->arena, rates, target->device_count, error) != CM_OK)
     return error->status;
   for (uint32_t d = 0; d < target->device_count; d++) {
     rates[d] = cm_device_rate(&target->device[d], kind, type);
     op->rate = rates[d] > op->rate ? rates[d] : op->rate;
     all += rates[d] * target->device[d].units;
+    count += rates[d] > 0 ? target->device[d].units : 0;
   }
   op->rates = rates;
+  if (b->plan->division == CM_DIVISION_EVEN && op->rate > 0)
+    op->rate = all / count;
   op->units = op->rate > 0 ? all / op->rate : 0;
   if (op->rate > 0)
     return CM_OK;
@@ -219,6 +222,7 @@ cm_status cm_plan_new(cm_model *model, const uint32_t *order, const cm_plan_opti
   plan->model = model;
   plan->memory = run->memory;
   plan->target = options->target;
+  plan->division = options->division;
   plan->memory_bytes = options->memory_bytes / CM_ALIGNMENT * CM_ALIGNMENT;
   cm_arena_init(&plan->arena, run->memory);
   b.plan = plan;

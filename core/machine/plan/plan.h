@@ -75,7 +75,7 @@ typedef struct cm_plan_op {
   uint32_t first_piece, piece_count;
   bool matrix;
   const double *rates; /* by device: of a unit on its data type, operations a nanosecond; 0: it cannot */
-  double rate;     /* of the fastest unit */
+  double rate;     /* of the fastest unit; where pieces are shared evenly, of the mean one */
   double units;    /* of that speed that all units together come to */
 } cm_plan_op;
 
@@ -83,6 +83,7 @@ typedef struct cm_plan {
   cm_model *model;
   cm_memory *memory;
   const cm_target *target;
+  cm_division division;
   cm_hop_times hops;
   uint64_t memory_bytes; /* of the chip, aligned */
   cm_arena arena;
@@ -111,6 +112,7 @@ typedef struct cm_plan_options {
   const cm_settings *settings; /* pieces for every unit; NULL: by bytes alone, tiles about memory / tile_share large */
   uint32_t tile_share;
   const cm_packs *packs;       /* of the model; NULL: none */
+  cm_division division;        /* with settings */
 } cm_plan_options;
 
 /* Cuts a model (after cm_infer, all shapes known) for a chip; `order` names its computing and view nodes in the order

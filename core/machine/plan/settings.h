@@ -5,6 +5,15 @@
 
 #include <stdint.h>
 
+/* How operators are divided among the units that compute them. All but the first are there to compare with. */
+typedef enum cm_division {
+  CM_DIVISION_CAPABILITY, /* as much for each device as it is capable of */
+  CM_DIVISION_EVEN,       /* as many pieces of one size for every unit, fast or slow */
+  CM_DIVISION_UNSPLIT,    /* operators whole, on the fastest device; in pieces where the memory is too small for that */
+  CM_DIVISION_LAYERS,     /* by capability, each operator alone: from outside to outside, after the one before is done */
+  CM_DIVISIONS,
+} cm_division;
+
 typedef struct cm_settings {
   double fill;          /* share of the memory that the sequence may hold at once; the rest is for what comes next */
   double segment_share; /* share of the memory that the parameters of a segment may take */

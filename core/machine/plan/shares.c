@@ -59,8 +59,28 @@ static void share_unlike(cm_plan *plan, const cm_plan_op *op)
   }
 }
 
+/* What a piece takes on each device, or all that it is good for. */
+static void piece_times(const cm_plan *plan, const cm_plan_op *op, double *ns)
+{
+  const cm_target *target = plan->target;
+  const cm_work work = largest(plan, op);
+  uint32_t fastest = CM_NONE;
+  for (uint32_t d = 0; d < target->device_count; d++) {
+    ns[d] = op->rates[d] > 0 && target->device[d].units > 0 ? cm_compute_ns(target, &target->device[d], &work, op->rates[d]) : 0;
+    if (ns[d] > 0 && (fastest == CM_NONE || ns[d] < ns[fastest]))
+      fastest = d;
+  }
+  for (uint32_t d = 0; d < target->device_count; d++)
+    if (plan->division == CM_DIVISION_EVEN)
+      ns[d] = ns[d] > 0 ? 1 : 0;
+    else if (plan->division == CM_DIVISION_UNSPLIT && d != fastest)
+      ns[d] = 0;
+}
+
 void cm_plan_share(cm_plan *plan, const cm_plan_op *op, const cm_plan_value *value)
 {
+  double ns[CM_TARGET_DEVICES_MAX];
+  uint32_t share[CM_TARGET_DEVICES_MAX], at = op->first_piece;
   if (value->stretches.device != NULL) {
     share_stretches(plan, op, value);
     return;
@@ -69,14 +89,9 @@ void cm_plan_share(cm_plan *plan, const cm_plan_op *op, const cm_plan_value *val
     share_unlike(plan, op);
     return;
   }
-  const cm_target *target = plan->target;
-  const cm_work work = largest(plan, op);
-  double ns[CM_TARGET_DEVICES_MAX];
-  uint32_t share[CM_TARGET_DEVICES_MAX], at = op->first_piece;
-  for (uint32_t d = 0; d < target->device_count; d++)
-    ns[d] = op->rates[d] > 0 ? cm_compute_ns(target, &target->device[d], &work, op->rates[d]) : 0;
-  cm_share_pieces(target, ns, op->piece_count, share);
-  for (uint32_t d = 0; d < target->device_count; d++)
+  piece_times(plan, op, ns);
+  cm_share_pieces(plan->target, ns, op->piece_count, share);
+  for (uint32_t d = 0; d < plan->target->device_count; d++)
     for (uint32_t k = 0; k < share[d]; k++)
       plan->pieces[at++].device = d;
 }

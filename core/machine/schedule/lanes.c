@@ -56,6 +56,14 @@ cm_slot cm_lanes_find(const cm_lanes *lanes, const double *ns, double ready, con
   return best;
 }
 
+void cm_lanes_bar(cm_lanes *lanes, double until)
+{
+  for (uint32_t l = 0; l < lanes->target->lane_count; l++) {
+    lanes->lane[l].tail = fmax(lanes->lane[l].tail, until);
+    lanes->lane[l].gap_count = 0;
+  }
+}
+
 static void remove_gap(cm_lane_time *l, uint32_t g)
 {
   l->gap_count--;

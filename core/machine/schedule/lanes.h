@@ -35,6 +35,9 @@ cm_status cm_lanes_begin(cm_lanes *lanes, const cm_target *target, const cm_hop_
  * devices). */
 cm_slot cm_lanes_find(const cm_lanes *lanes, const double *ns, double ready, const double *arrive);
 
+/* No lane is idle before then. O(lanes). */
+void cm_lanes_bar(cm_lanes *lanes, double until);
+
 /* Makes a lane busy at a time that cm_lanes_find named. */
 void cm_lanes_take(cm_lanes *lanes, const cm_slot *slot);
 

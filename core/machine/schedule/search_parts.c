@@ -125,7 +125,7 @@ static cm_status explore(exploring *e, double *first_ns, cm_error *error)
   e->effort = found.effort;
   e->effort_first = found.effort;
   e->parts[e->count++] = (part){.time_ns = found.best.time_ns};
-  while (may_go_on(e)) {
+  while (e->options->division == CM_DIVISION_CAPABILITY && may_go_on(e)) {
     part *next = NULL;
     for (uint32_t i = 0; i < e->count; i++)
       if (!e->parts[i].expanded && e->parts[i].time_ns < NEAR * e->best.time_ns && (next == NULL || e->parts[i].time_ns < next->time_ns))

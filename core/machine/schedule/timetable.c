@@ -63,6 +63,7 @@ cm_status cm_timing_begin(cm_timing *t, cm_error *error)
     return error->status;
   for (size_t i = 0; i < plan->tile_count; i++)
     t->stored[i] = -1;
+  t->layer = CM_NONE;
   t->capacity = (uint64_t)(t->settings->fill * (double)plan->memory_bytes);
   t->ports = cm_target_lanes(t->target, CM_UNIT_DATA);
   for (uint32_t d = 0; d < t->target->device_count; d++) {
@@ -102,6 +103,25 @@ static void forget_past(cm_timing *t)
   t->past = past;
 }
 
+/* Layer by layer: when all of an operator lies outside and is known on every core, the next one begins. */
+static cm_status end_layer(cm_timing *t, cm_error *error)
+{
+  const uint32_t op = t->plan->pieces[t->sequence->pieces[t->now - t->first]].op;
+  double farthest = 0;
+  if (op == t->layer)
+    return CM_OK;
+  t->layer = op;
+  if (cm_timing_finish(t, error) != CM_OK || cm_timing_clear(t, error) != CM_OK)
+    return error->status;
+  for (uint32_t l = 0; l < t->target->lane_count; l++)
+    farthest = fmax(farthest, cm_hop_farthest(&t->plan->hops, l));
+  cm_lanes_bar(&t->lanes, t->out->time_ns + farthest);
+  if (CM_ROOM(t->plan->memory, t->out->layer_ns, &t->layer_capacity, t->out->layer_count + 1, error) != CM_OK)
+    return error->status;
+  t->out->layer_ns[t->out->layer_count++] = t->out->time_ns + farthest;
+  return CM_OK;
+}
+
 cm_status cm_timing_step(cm_timing *t, cm_error *error)
 {
   if ((t->now & 63) == 0) {
@@ -109,6 +129,8 @@ cm_status cm_timing_step(cm_timing *t, cm_error *error)
     if (cm_run_check(t->run, error) != CM_OK)
       return error->status;
   }
+  if (t->plan->division == CM_DIVISION_LAYERS)
+    return end_layer(t, error) == CM_OK ? cm_timing_next(t, error) : error->status;
   return cm_timing_next(t, error) == CM_OK ? cm_timing_ahead(t, error) : error->status;
 }
 
@@ -244,5 +266,6 @@ void cm_timetable_free(cm_timetable *timetable)
   cm_free(timetable->tasks);
   cm_free(timetable->buffers);
   cm_free(timetable->use);
+  cm_free(timetable->layer_ns);
   *timetable = (cm_timetable){0};
 }

@@ -58,6 +58,8 @@ typedef struct cm_timing {
   uint64_t used_bytes, capacity;
   uint32_t stamp;
   double front;        /* when the piece before begins */
+  uint32_t layer;      /* layer by layer: the operator whose pieces run */
+  uint64_t layer_capacity;
   uint64_t *live, *live_peak; /* by place, and by block of places: bytes that lie on the chip when all is loaded in turn */
   uint64_t ahead_at, ahead_bytes; /* place up to which loads have been looked for; what is loaded and not yet read */
   double past;         /* ports are busy up to then */
