@@ -66,6 +66,7 @@ const GROUPS = [
     ['Key nodes', 'program.order.key_nodes', count],
     ['Subgraphs', 'program.order.subgraphs', count],
     ['Orders scored', 'program.order.scored', count],
+    ['Lanes in the order of the file', 'program.order.fixed_order_ns', time],
     ['In the order of the file', 'program.order.file_order_ns', time],
     ['In the order chosen', 'program.order.best_ns', time],
   ],

@@ -102,8 +102,10 @@ static cm_status search_settings(compiling *c, const cm_plan_options *options, c
 static cm_status make_draft(compiling *c, cm_plan_options *options, json_t **order, cm_error *error)
 {
   const double seconds = c->options->search_seconds, start = cm_now();
-  const cm_search_options search = {c->options->scores, seconds * SETTINGS_SHARE};
-  const cm_order_limits limits = {c->options->scores, seconds > 0 ? start + seconds : 0};
+  const cm_search_options search = {c->options->scores, seconds * SETTINGS_SHARE, c->options->until_ns};
+  const cm_order_limits limits = {c->options->scores, seconds > 0 ? start + seconds : 0, c->options->until_ns,
+                                  c->options->order == CM_COMPILE_ORDER_SAMPLE ? CM_ORDER_SAMPLE : CM_ORDER_AUTO,
+                                  c->options->order != CM_COMPILE_ORDER_SEARCH};
   if (options->settings != NULL) {
     cm_run_phase(c->run, "search");
     if (search_settings(c, options, &search, error) != CM_OK)
@@ -120,7 +122,7 @@ static cm_status make_draft(compiling *c, cm_plan_options *options, json_t **ord
     .model = planned(c), .options = options, .chip = c->chip->name, .target = c->chip->target, .run = c->run};
   if (cm_draft_make(&task, NULL, &c->draft, error) != CM_OK)
     return error->status;
-  return c->options->file_order || options->division != CM_DIVISION_CAPABILITY
+  return c->options->order == CM_COMPILE_ORDER_FILE || options->division != CM_DIVISION_CAPABILITY
            ? CM_OK
            : cm_order_search(&task, measure.command != NULL ? &measure : NULL, &limits, &c->draft, order, error);
 }

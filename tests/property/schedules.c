@@ -41,6 +41,33 @@ START_TEST(the_search_only_gains)
 }
 END_TEST
 
+/* A target that the first candidate reaches ends the search; one that none reaches changes nothing; between them the
+ * search ends with a program that is as fast as was asked for. */
+START_TEST(a_search_ends_at_its_target)
+{
+  graph g = image_model();
+  graph_finish(&g, &run);
+  const cm_settings settings = cm_settings_default(64 << 10);
+  const cm_plan_options options = options_for(64 << 10, &settings);
+  cm_plan_candidate best[4];
+  json_int_t scored[4];
+  const double until[4] = {0, 1e15, 1, -1};
+  for (int i = 0; i < 4; i++) {
+    const cm_search_options how = {.scores = 30, .until_ns = until[i] >= 0 ? until[i] : best[0].time_ns};
+    json_t *report;
+    ck_ok(cm_settings_search(g.model, &options, &how, &run, &best[i], &report, &error));
+    scored[i] = json_integer_value(json_object_get(report, "scored"));
+    json_decref(report);
+  }
+  ck_assert_int_eq(scored[1], 1);
+  ck_assert_int_eq(scored[2], scored[0]);
+  ck_assert(best[2].time_ns <= best[0].time_ns && best[0].time_ns <= best[2].time_ns);
+  ck_assert(best[3].time_ns <= best[0].time_ns);
+  ck_assert_int_le(scored[3], scored[0]);
+  cm_model_free(g.model);
+}
+END_TEST
+
 static cm_draft ordered(graph *g, const cm_plan_options *options, unsigned threads, uint64_t scores, json_t **report)
 {
   const cm_order_limits limits = {.scores = scores};
@@ -510,6 +537,7 @@ int main(void)
   Suite *suite = suite_create("schedules");
   TCase *tcase = tcase_create("all");
   tcase_add_checked_fixture(tcase, set_up, tear_down);
+  tcase_add_test(tcase, a_search_ends_at_its_target);
   tcase_add_test(tcase, every_division_is_a_program);
   tcase_add_test(tcase, the_search_only_gains);
   tcase_add_test(tcase, small_constants_come_together);

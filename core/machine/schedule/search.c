@@ -58,6 +58,7 @@ typedef struct searching {
   uint64_t scored, most;
   uint64_t effort, effort_max; /* of all candidates together; 0: any */
   double until;
+  double until_ns, least_ns; /* the search is done when the second is as low as the first */
   double reference_ns, reference_bytes;
 } searching;
 
@@ -142,6 +143,13 @@ static void add(searching *s, const point *p, uint32_t *count)
   s->batch[(*count)++] = *p;
 }
 
+/* What takes as little as is asked for is better than what does not. */
+static bool better_than(const searching *s, const cm_plan_candidate *a, const cm_plan_candidate *b)
+{
+  const bool reaches = a->time_ns <= s->until_ns, reached = b->time_ns <= s->until_ns;
+  return reaches != reached ? reaches : a->score < b->score;
+}
+
 /* Scores the batch; the best of it becomes *best when it is better. Among equals the first stays. */
 static cm_status score(searching *s, uint32_t count, point *at, cm_plan_candidate *best, bool *better, cm_error *error)
 {
@@ -152,9 +160,12 @@ static cm_status score(searching *s, uint32_t count, point *at, cm_plan_candidat
     return error->status;
   s->scored += count;
   for (uint32_t i = 0; i < count; i++)
-    s->effort += s->failed[i] ? 0 : s->made[i].effort;
+    if (!s->failed[i]) {
+      s->effort += s->made[i].effort;
+      s->least_ns = fmin(s->least_ns, s->made[i].time_ns);
+    }
   for (uint32_t i = 0; i < count; i++)
-    if (!s->failed[i] && s->made[i].score < best->score) {
+    if (!s->failed[i] && better_than(s, &s->made[i], best)) {
       *best = s->made[i];
       *at = s->batch[i];
       *better = true;
@@ -170,7 +181,7 @@ static bool timed_out(const searching *s)
 
 static bool spent(const searching *s)
 {
-  return s->scored >= s->most || (s->effort_max > 0 && s->effort >= s->effort_max) || timed_out(s);
+  return s->scored >= s->most || s->least_ns <= s->until_ns || (s->effort_max > 0 && s->effort >= s->effort_max) || timed_out(s);
 }
 
 /* Starts that differ in how large pieces are and how full the memory is. */
@@ -254,7 +265,8 @@ cm_status cm_chip_search(cm_model *model, const cm_plan_options *options, const 
     s->scored = 1;
     s->effort = first.effort;
     s->effort_max = search->scores > 0 ? 0 : CM_SEARCH_EFFORT + SCORES_MIN / 2 * first.effort;
-    s->reference_ns = first.time_ns;
+    s->until_ns = search->until_ns;
+    s->least_ns = s->reference_ns = first.time_ns;
     s->reference_bytes = (double)first.bytes + 1;
     first.score += BYTES_SHARE * first.time_ns;
     best = first;

@@ -43,7 +43,7 @@ static bool timed_out(const exploring *e)
 /* Whether there is work left for another part: the cheapest search is a dozen candidates. */
 static bool may_go_on(const exploring *e)
 {
-  return e->searched < PARTS_MAX && e->count < NAMED_MAX && !timed_out(e) &&
+  return e->best.time_ns > e->search->until_ns && e->searched < PARTS_MAX && e->count < NAMED_MAX && !timed_out(e) &&
          (e->search->scores > 0 || e->effort + e->effort_first <= EFFORT_ALL);
 }
 
