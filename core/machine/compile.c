@@ -133,6 +133,14 @@ static uint64_t memory_of(const compiling *c)
   return c->options->memory > 0 ? c->options->memory : c->chip->target->memory_bytes;
 }
 
+/* Bytes of the smallest memory that a piece may have to fit in. */
+static uint64_t cut_bytes(const compiling *c)
+{
+  const cm_target *target = c->chip->target;
+  return target->memory_count == 0 ? memory_of(c)
+                                   : (uint64_t)((double)memory_of(c) / (double)target->memory_bytes * (double)cm_target_memory_least(target));
+}
+
 /* Times of what is compared with. */
 static cm_status compare(compiling *c, cm_baselines *made, cm_error *error)
 {
@@ -211,9 +219,12 @@ static cm_status make(compiling *c, cm_error *error)
   const cm_settings settings = cm_settings_default(options.memory_bytes);
   options.settings = c->options->least_traffic ? NULL : &settings;
   options.division = c->options->division;
+  if (c->options->least_traffic && options.target->memory_count > 0)
+    return cm_fail(error, CM_BAD_OPTION, "objective \"traffic\" plans for one memory, and cores of chip %s have memories of their "
+                   "own: objective \"time\" knows them", c->chip->name);
   cm_status status = understand(c, error);
   if (status == CM_OK)
-    status = cm_sums_cut(c->made, options.target, options.memory_bytes, c->run, &c->cut, &c->sums, error);
+    status = cm_sums_cut(c->made, options.target, cut_bytes(c), c->run, &c->cut, &c->sums, error);
   if (!c->sums.needed && (options.settings == NULL || c->last == CM_STAGE_SPLIT))
     forget_cut(c);
   if (status == CM_OK && options.settings != NULL)

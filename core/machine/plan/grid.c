@@ -126,6 +126,8 @@ void cm_plan_input_grid(const cm_plan *plan, const cm_plan_options *options, uin
   uint64_t most = options->settings != NULL ? (uint64_t)options->settings->piece_bytes
                                             : plan->memory_bytes / options->tile_share,
            bytes = width * cm_box_count(&value->whole);
+  if (plan->memory_count > 0 && most > plan->cut_bytes / 2)
+    most = plan->cut_bytes / 2;
   most = most > 0 ? most : 1;
   memcpy(step, value->whole.to, sizeof step);
   /* Rows of an image: the third dimension, or the second where channels come last. */

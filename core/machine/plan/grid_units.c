@@ -7,14 +7,15 @@
 #include "core/machine/plan/stretches.h"
 
 /* In how many pieces the operator should be cut. */
-static int64_t wanted_pieces(const cm_plan_op *op, const cm_plan_options *options, const cm_need *whole, uint64_t work)
+static int64_t wanted_pieces(const cm_plan_op *op, const cm_plan_options *options, const cm_need *whole, uint64_t work,
+                             double weight_bytes)
 {
   const cm_settings *settings = options->settings;
   if (options->division == CM_DIVISION_UNSPLIT)
     return 1;
   double units = op->units,
          bytes = (double)(whole->data + whole->output) / settings->piece_bytes, most = (double)INT32_MAX,
-         slices = (double)whole->parameters / settings->weight_bytes,
+         slices = (double)whole->parameters / weight_bytes,
          pieces = units * (slices > settings->pieces_a_unit ? slices : settings->pieces_a_unit);
   /* What runs at once shares a slice of the parameters, or has slices that are as much smaller. */
   pieces = pieces > bytes ? pieces : bytes;
@@ -41,10 +42,12 @@ static cm_status choose_steps(cm_sizing *s, const cm_plan_op *op, const cm_plan_
   cm_box box = cm_box_whole(&s->call->output[0]);
   if (cm_sizing_measure(s, &whole, error) != CM_OK || cm_split_piece(s->call, &box, s->inputs, &change, error) != CM_OK)
     return error->status;
-  int64_t pieces = wanted_pieces(op, options, &whole, cm_split_work(s->call, &box, s->inputs)),
+  const double weight_bytes =
+    s->plan->memory_count > 0 ? fmin(options->settings->weight_bytes, (double)s->memory / 4) : options->settings->weight_bytes;
+  int64_t pieces = wanted_pieces(op, options, &whole, cm_split_work(s->call, &box, s->inputs), weight_bytes),
           slices = options->division == CM_DIVISION_UNSPLIT
                      ? 1
-                     : cm_divide_up((int64_t)whole.parameters, (int64_t)options->settings->weight_bytes);
+                     : cm_divide_up((int64_t)whole.parameters, (int64_t)weight_bytes);
   pieces = cm_divide_up(pieces, cut(s, s->frame, pieces));
   /* Rows where activations outweigh parameters: what follows can begin early. */
   if (whole.data + whole.output >= whole.parameters || s->slice == CM_NONE) {

@@ -86,6 +86,9 @@ typedef struct cm_plan {
   cm_division division;
   cm_hop_times hops;
   uint64_t memory_bytes; /* of the chip, aligned */
+  cm_core_memory *core_memory; /* memories of cores, scaled to that; memory_count of them: 0: all cores share one */
+  uint32_t memory_count;
+  uint64_t cut_bytes;    /* that pieces are cut for: the smallest memory of a core */
   cm_arena arena;
   cm_plan_value *values;
   cm_plan_op *ops;       /* in the order of execution */
@@ -95,8 +98,9 @@ typedef struct cm_plan {
   cm_piece *pieces;
   size_t piece_count;
   uint32_t *piece_tiles;
+  uint64_t *piece_tile_bytes; /* that the piece reads of each; of what it makes, all */
   size_t piece_tile_count;
-  uint64_t tile_capacity, piece_room, piece_tile_capacity;
+  uint64_t tile_capacity, piece_room, piece_tile_capacity, piece_bytes_capacity;
   uint32_t *box_table; /* open addressing: tile + 1 */
   size_t box_table_size, box_count;
   cm_call **calls;     /* by node */

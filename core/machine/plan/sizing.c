@@ -148,6 +148,8 @@ void cm_sizing_set(cm_plan_value *value, const int64_t *step, const cm_stretches
 cm_status cm_plan_too_small(const cm_plan *plan, const cm_node *node, uint64_t needed, cm_error *error)
 {
   char label[160];
+  if (plan->memory_count > 0) /* in one of the memories: so much of all of them */
+    needed *= (plan->memory_bytes + plan->cut_bytes - 1) / plan->cut_bytes;
   (void)cm_fail(error, CM_TOO_LARGE,
                 "node %s: its smallest piece (inputs, parameters and output) needs %llu bytes on the chip, and there are "
                 "%llu; a memory of %llu bytes would do for it",
