@@ -155,6 +155,9 @@ bool cm_call_place(const cm_call *call, cm_piece_place *place);
  * not known. */
 bool cm_resize_reads(const cm_call *call, uint32_t axis, int64_t from, int64_t to, int64_t reads[2]);
 
+/* Elements of the input that one element of a resized axis is made of; 0 where an axis stays as it is, or sizes are not known. */
+uint64_t cm_resize_taps(const cm_call *call, uint32_t axis);
+
 /* The shape that two shapes broadcast to. */
 cm_status cm_call_broadcast(const cm_call *call, const cm_shape *a, const cm_shape *b, cm_shape *both, cm_error *error);
 
@@ -182,6 +185,9 @@ bool cm_einsum_axes(const cm_call *call, uint32_t input, uint32_t axes[CM_RANK_M
 
 /* Products that are summed for one element of its output; 0 when one extent is. */
 uint64_t cm_einsum_sums(const cm_call *call);
+
+/* Operations of an LSTM, GRU or RNN on its whole input: products with the weights of every step, and its gates. */
+uint64_t cm_recurrent_work(const cm_call *call);
 
 /* ---- the functions that rows name: shape functions and kernels of the families (ops), checks, and how permutations pass
  * (permute/cross_*.c); each row declares those of its family ---- */

@@ -21,6 +21,7 @@ UNIT_TESTS = \
   tests/unit/core/network/network \
   tests/unit/core/network/signed \
   tests/unit/core/network/text_formats \
+  tests/unit/core/operators/work \
   tests/unit/core/output/views \
   tests/unit/core/partition/axon/axon_copies \
   tests/unit/core/partition/axon/axon_moves \

@@ -170,6 +170,14 @@ static bool measure(const cm_call *call, recurrent *r)
   return r->hidden < INT64_C(1) << 24 && r->batch < INT64_C(1) << 30 && r->inputs < INT64_C(1) << 30;
 }
 
+uint64_t cm_recurrent_work(const cm_call *call)
+{
+  recurrent r;
+  if (!measure(call, &r))
+    return 0;
+  return (uint64_t)(r.directions * r.steps * r.batch) * (uint64_t)(r.gates * r.hidden) * (uint64_t)(r.inputs + r.hidden + 2);
+}
+
 cm_status cm_check_recurrent(const cm_call *call, cm_error *error)
 {
   recurrent r;
