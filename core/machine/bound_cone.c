@@ -11,75 +11,6 @@ double cm_bound_port_rate(const cm_bounding *b)
   return cm_target_bandwidth(b->target);
 }
 
-static uint64_t least_count(const cm_box *a, const cm_box *b)
-{
-  uint64_t count = 1;
-  for (uint32_t i = 0; i < a->rank; i++) {
-    int64_t x = a->to[i] - a->from[i], y = b->to[i] - b->from[i], less = x < y ? x : y;
-    count *= less > 0 ? (uint64_t)less : 0;
-  }
-  return count;
-}
-
-/* The box that two boxes are together; false when they are none. */
-static bool join(const cm_box *a, const cm_box *b, cm_box *both)
-{
-  uint32_t differ = CM_NONE;
-  for (uint32_t i = 0; i < a->rank; i++)
-    if (a->from[i] != b->from[i] || a->to[i] != b->to[i]) {
-      if (differ != CM_NONE)
-        return false;
-      differ = i;
-    }
-  *both = *a;
-  if (differ == CM_NONE)
-    return true;
-  both->from[differ] = a->from[differ] < b->from[differ] ? a->from[differ] : b->from[differ];
-  both->to[differ] = a->to[differ] > b->to[differ] ? a->to[differ] : b->to[differ];
-  return a->from[differ] <= b->to[differ] && b->from[differ] <= a->to[differ];
-}
-
-/* A value is needed, `count` elements at least. Of several readers the one that needs most is kept; where both need the same
- * whatever the element is that it is for, what they need together, when that is a box. */
-static void need_count(cm_bounding *b, uint32_t value, const cm_box *first, const cm_box *last, uint64_t count)
-{
-  cm_needed *n = &b->value[value];
-  cm_box both;
-  if (count == 0)
-    return;
-  if (n->stamp != b->stamp)
-    b->met[b->met_count++] = value;
-  else if (cm_box_equal(first, last) && cm_box_equal(&n->box[0], &n->box[1]) && join(first, &n->box[0], &both)) {
-    const uint64_t all = cm_box_count(&both);
-    *n = (cm_needed){b->stamp, {both, both}, all > n->count ? all : n->count};
-    return;
-  } else if (n->count >= count)
-    return;
-  *n = (cm_needed){b->stamp, {*first, *last}, count};
-}
-
-void cm_bound_need_corners(cm_bounding *b, uint32_t value)
-{
-  cm_box first = cm_box_whole(&b->plan->model->values[value].shape), last = first;
-  for (uint32_t i = 0; i < first.rank; i++) {
-    last.from[i] = last.to[i] < 1 ? 0 : last.to[i] - 1;
-    first.to[i] = first.to[i] < 1 ? first.to[i] : 1;
-  }
-  cm_bound_begin_needs(b);
-  cm_bound_need(b, value, &first, &last);
-}
-
-void cm_bound_begin_needs(cm_bounding *b)
-{
-  b->stamp++;
-  b->met_count = 0;
-}
-
-void cm_bound_need(cm_bounding *b, uint32_t value, const cm_box *first, const cm_box *last)
-{
-  need_count(b, value, first, last, least_count(first, last));
-}
-
 /* Every lane has a weight, in proportion to its best rate for a kind of operation, together 1: operations take at least
  * their least time on any lane times its weight of all lanes' time. With one device for a kind, work over its lanes. */
 static double busy_share(const cm_bounding *b, const cm_plan_op *op, double work)
@@ -104,7 +35,7 @@ static void need_read(cm_bounding *b, uint32_t value, int64_t reads[2][CM_RANK_M
     int64_t less = reads[0][a] < reads[1][a] ? reads[0][a] : reads[1][a];
     count *= less > 0 ? (uint64_t)less : 0;
   }
-  need_count(b, value, first, last, count);
+  cm_bound_need_count(b, value, first, last, count);
 }
 
 /* A piece of a product that may be cut along its sum begins with one part of it, of which the shortest is so long. */
@@ -150,7 +81,7 @@ static cm_status read_need(cm_bounding *b, const cm_call *call, const cm_needed 
           b->inputs[c][0].to[i] - b->inputs[c][0].from[i] < call->input[0].dims[i])
         b->inputs[c][0].to[i]--;
   }
-  const uint64_t least = least_count(&box[0], &box[1]);
+  const uint64_t least = cm_bound_least_count(&box[0], &box[1]);
   if (work_of_element(b, call, per_element, work, error) != CM_OK)
     return error->status;
   *work *= (double)(least > n->count ? least : n->count);
@@ -161,7 +92,7 @@ static cm_status read_need(cm_bounding *b, const cm_call *call, const cm_needed 
 static void need_constant(cm_bounding *b, uint32_t place, const cm_call *call, uint32_t input)
 {
   cm_needed *seen = &b->value[call->node->inputs[input]];
-  const uint64_t count = least_count(&b->inputs[0][input], &b->inputs[1][input]), before = seen->stamp == b->stamp ? seen->count : 0;
+  const uint64_t count = cm_bound_least_count(&b->inputs[0][input], &b->inputs[1][input]), before = seen->stamp == b->stamp ? seen->count : 0;
   if (count <= before)
     return;
   *seen = (cm_needed){.stamp = b->stamp, .count = count};

@@ -49,6 +49,13 @@ void cm_bound_need_corners(cm_bounding *b, uint32_t value);
 /* An output, or the node that is to begin, needs these boxes of a value: in the cone of its first element, and of its last. */
 void cm_bound_need(cm_bounding *b, uint32_t value, const cm_box *first, const cm_box *last);
 
+/* Elements that both boxes have at least. */
+uint64_t cm_bound_least_count(const cm_box *first, const cm_box *last);
+
+/* A value is needed, `count` elements at least. Of several readers the one that needs most is kept; where both need the same
+ * whatever the element is that it is for, what they need together, when that is a box. */
+void cm_bound_need_count(cm_bounding *b, uint32_t value, const cm_box *first, const cm_box *last, uint64_t count);
+
 /* What needs of an output of a view are of its inputs. Errors: CM_BAD_NETWORK. */
 cm_status cm_bound_view(cm_bounding *b, const cm_node *node, uint32_t output, const cm_needed *n, cm_error *error);
 

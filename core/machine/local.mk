@@ -1,6 +1,6 @@
 libcoremap_a_SOURCES += \
   core/machine/compile.h core/machine/compile.c core/machine/report.h core/machine/tiles/compile_tiles.h core/machine/compile_options.c core/machine/verify.c core/machine/report.c \
-  core/machine/order.h core/machine/order.c core/machine/order_graph.h core/machine/order_graph.c core/machine/time_bound.h core/machine/bound_cone.h core/machine/time_bound.c core/machine/bound_cone.c core/machine/bound_reads.h core/machine/bound_reads.c core/machine/bound_views.c core/machine/cost.h core/machine/cost.c core/machine/hops.h core/machine/hops.c \
+  core/machine/order.h core/machine/order.c core/machine/order_graph.h core/machine/order_graph.c core/machine/time_bound.h core/machine/bound_cone.h core/machine/time_bound.c core/machine/bound_cone.c core/machine/bound_needs.c core/machine/bound_reads.h core/machine/bound_reads.c core/machine/bound_views.c core/machine/cost.h core/machine/cost.c core/machine/hops.h core/machine/hops.c \
   core/machine/plan/settings.h core/machine/schedule/lanes.h core/machine/schedule/lanes.c core/machine/schedule/addresses.h \
   core/machine/schedule/addresses.c core/machine/schedule/sequence.h core/machine/schedule/sequence.c \
   core/machine/schedule/subchips.h core/machine/schedule/subchips.c core/machine/schedule/search.h core/machine/schedule/search_parts.h core/machine/schedule/search.c core/machine/schedule/search_parts.c core/machine/schedule/timetable.h core/machine/schedule/timetable.c \
