@@ -28,6 +28,8 @@ typedef cm_status (*cm_kernel_function)(cm_call *call, cm_error *error);
  * that the answer is known before anything runs. CM_BAD_NETWORK. */
 typedef cm_status (*cm_check_function)(const cm_call *call, cm_error *error);
 
+#define CM_OWN_DOMAIN "coremap"
+
 struct cm_crossing;
 
 /* How an operator behaves towards a permutation of one of its inputs or outputs: cross.h. */
@@ -39,6 +41,7 @@ enum {
   CM_OPERATOR_RANDOM = 2,    /* never folded */
   CM_OPERATOR_EXPANDS = 4,   /* makes much out of little: folded only when the result is small */
   CM_OPERATOR_SAME = 8,      /* all inputs are of one type */
+  CM_OPERATOR_OWN = 32,      /* made by the compiler, of domain CM_OWN_DOMAIN: no model has it */
   CM_OPERATOR_ANY_SCALE = 16, /* may be done on numbers in any unit: it chooses among them, and computes none */
 };
 

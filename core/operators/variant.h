@@ -83,10 +83,11 @@ typedef enum cm_operator_variant {
   CM_VARIANT_BLACKMAN,
   CM_VARIANT_HAMMING,
   CM_VARIANT_HANN,
-  /* cells (ops/op_recurrent.c) */
+  /* cells (ops/op_recurrent.c, op_cell.c) */
   CM_VARIANT_GRU,
   CM_VARIANT_LSTM,
   CM_VARIANT_RNN,
+  CM_VARIANT_GATES, /* of a GRU, its update and reset alone */
   CM_VARIANT_COUNT
 } cm_operator_variant;
 

@@ -68,7 +68,7 @@ bool cm_split_outputs_alike(const cm_call *call)
   const cm_shape *first = &call->output[0];
   for (uint32_t o = 1; o < call->output_count; o++) {
     const cm_shape *other = &call->output[o];
-    if ((kernel != cm_kernel_top_k && kernel != cm_kernel_pool) || other->rank != first->rank ||
+    if ((kernel != cm_kernel_top_k && kernel != cm_kernel_pool && kernel != cm_kernel_cell) || other->rank != first->rank ||
         memcmp(other->dims, first->dims, first->rank * sizeof *first->dims) != 0)
       return false;
   }

@@ -19,6 +19,11 @@ static const counted table[] = {
   {"GRU", "50x1x256 1x768x256 1x768x256", "hidden_size=256", 50.0 * 768 * 512, 0},
   {"LSTM", "95x2x3 2x16x3 2x16x4", "hidden_size=4 direction='bidirectional'", 95.0 * 2 * 2 * 16 * 8, 0},
   {"RNN", "10x3x5 1x7x5 1x7x7", "hidden_size=7", 10.0 * 3 * 7 * 12, 0},
+  /* of a step: functions, and products with states; clipping is free */
+  {"LSTMCell", "2x4x16 2x16", "", 2.0 * 16 * (5 + 4), 0},
+  {"GRUGates", "2x2x16 2x16", "", 2.0 * 16 * 3, 0},
+  {"GRUCell", "2x16 2x16 2x16", "", 2.0 * 16 * (1 + 3), 0},
+  {"RNNCell", "2x16", "", 2.0 * 16, 0},
   /* products: outputs x what each is summed over */
   {"MatMul", "2x8x16 16x32", "", 2.0 * 8 * 32 * 16, 0},
   {"Gemm", "16x8 32x16 32", "transA=1 transB=1", 8.0 * 32 * 16, 0},
@@ -210,7 +215,8 @@ static double work_of(const counted *row)
   char texts[8][64];
   int64_t numbers[8][8];
   const int64_t opset = row->opset > 0 ? row->opset : 17;
-  cm_node node = {.name = "", .op = row->op, .domain = strcmp(row->op, "FusedConv") == 0 ? "com.microsoft" : "", .inputs = inputs,
+  const char *domain = strcmp(row->op, "FusedConv") == 0 ? "com.microsoft" : cm_operator_find("", row->op, opset) == NULL ? CM_OWN_DOMAIN : "";
+  cm_node node = {.name = "", .op = row->op, .domain = domain, .inputs = inputs,
                   .outputs = outputs, .output_count = 1, .attributes = attributes};
   cm_box box[INPUTS], out;
   cm_split_change change;
