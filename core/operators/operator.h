@@ -186,6 +186,10 @@ bool cm_stft_frames(const cm_call *call, int64_t *step, int64_t *length);
  * summed over or broadcast; false when the output has a label twice. */
 bool cm_einsum_axes(const cm_call *call, uint32_t input, uint32_t axes[CM_RANK_MAX]);
 
+/* Whether it is a product of two matrices of floating-point numbers, or of batches of them: every dimension but what is summed over, in
+ * both, is one of the output's. */
+bool cm_einsum_is_product(const cm_call *call);
+
 /* Products that are summed for one element of its output; 0 when one extent is. */
 uint64_t cm_einsum_sums(const cm_call *call);
 

@@ -119,7 +119,8 @@ typedef enum cm_work_kind {
 
 /* What computes it. */
 typedef enum cm_runs_kind {
-  CM_RUNS_MATRIX,   /* products, on a matrix unit where the chip has one */
+  CM_RUNS_MATRIX,   /* products, on a matrix unit */
+  CM_RUNS_PRODUCT,  /* on a matrix unit where it is a product of two and the chip has one, else on a vector unit */
   CM_RUNS_VECTOR,   /* on a vector unit */
   CM_RUNS_IN_PLACE, /* there, and each element needs inputs at its own place alone: output may be written over input */
 } cm_runs_kind;

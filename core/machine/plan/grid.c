@@ -99,7 +99,7 @@ cm_status cm_plan_grid(cm_plan *plan, const cm_plan_op *op, const cm_plan_option
     return error->status;
   /* Room is left for what is loaded while a piece runs; slices have counted it in already. */
   uint64_t most = memory * 6 / 10;
-  if (cm_split_is_matrix(s.call->node->known) && n.parameters > memory / 3) {
+  if (cm_split_is_matrix(s.call) && n.parameters > memory / 3) {
     most = memory;
     if (s.frame != CM_NONE)
       s.step[s.frame] = 1;

@@ -195,7 +195,7 @@ typedef struct product_call {
 static bool call_of(const cm_model *m, const cm_node *node, product_call *p)
 {
   cm_shape *out = &p->shapes[INPUTS_MAX];
-  if (node->removed || node->known == NULL || !cm_split_is_matrix(node->known) || node->input_count < 2 ||
+  if (node->removed || node->known == NULL || node->known->runs != CM_RUNS_MATRIX || node->input_count < 2 ||
       node->input_count > INPUTS_MAX || node->output_count != 1 || m->values[node->outputs[0]].constant)
     return false;
   for (size_t i = 0; i < node->attribute_count; i++)

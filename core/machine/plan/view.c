@@ -354,6 +354,11 @@ cm_status cm_plan_operand_parts(cm_plan *plan, const cm_plan_op *op, uint32_t in
   int64_t stride[CM_RANK_MAX], step = 1;
   for (uint32_t i = box->rank; i-- > 0; step *= box->to[i] - box->from[i])
     stride[i] = step;
+  if (cm_box_count(box) == 0) {
+    if (visit->blocked != NULL)
+      *visit->blocked = CM_NONE;
+    return CM_OK;
+  }
   cm_status status = op->copied != CM_NONE ? visit_view(&w, op->copied, box, 0, stride, error)
                                            : visit_value(&w, op->call.node->inputs[input], box, 0, stride, error);
   if (visit->blocked != NULL)

@@ -39,9 +39,10 @@ bool cm_split_may_cut(const cm_call *call, uint32_t axis)
   return table[kind_of(call)].along(call, axis);
 }
 
-bool cm_split_is_matrix(const cm_operator *known)
+bool cm_split_is_matrix(const cm_call *call)
 {
-  return known != NULL && known->runs == CM_RUNS_MATRIX;
+  const cm_operator *known = call->node->known;
+  return known != NULL && (known->runs == CM_RUNS_MATRIX || (known->runs == CM_RUNS_PRODUCT && cm_einsum_is_product(call)));
 }
 
 bool cm_split_in_place(const cm_call *call)
