@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "core/machine/order.h"
 #include "core/machine/plan/partial_sums.h"
-#include "core/machine/plan/steps.h"
+#include "core/machine/plan/recurrent_steps.h"
 #include "core/machine/report.h"
 #include "core/machine/run/timeline.h"
 #include "core/machine/schedule/search.h"

@@ -64,9 +64,9 @@ static cm_status reshape(unfolding *u, uint32_t value, uint32_t rank, const int6
 
 static cm_status slice(unfolding *u, uint32_t value, int64_t axis, const int64_t ends[2], uint32_t *made, cm_error *error)
 {
-  uint32_t node;
-  if (cm_model_add_slice(u->m, value, axis, ends, made, &node, error) != CM_OK)
+  if (cm_model_add_slice(u->m, value, axis, ends, made, error) != CM_OK)
     return error->status;
+  const uint32_t node = u->m->values[*made].producer;
   u->m->nodes[node].name = u->whole.name;
   return cm_infer_node(u->m, node, u->run, error);
 }

@@ -2,7 +2,7 @@
  * and never below the bound. */
 #include "judged.h"
 
-#include "core/machine/plan/steps.h"
+#include "core/machine/plan/recurrent_steps.h"
 #include "core/operators/recurrent_unfold.h"
 
 /* What a random operator is. */

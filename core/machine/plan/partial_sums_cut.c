@@ -14,10 +14,9 @@ static cm_status add_value(cm_model *m, const char *stem, const cm_shape *shape,
 
 static cm_status slice(cm_model *m, uint32_t from, uint32_t axis, int64_t begin, int64_t end, uint32_t *made, cm_error *error)
 {
-  uint32_t node;
   cm_shape shape = m->values[from].shape;
   shape.dims[axis] = end - begin;
-  if (cm_model_add_slice(m, from, axis, (int64_t[]){begin, end}, made, &node, error) != CM_OK)
+  if (cm_model_add_slice(m, from, axis, (int64_t[]){begin, end}, made, error) != CM_OK)
     return error->status;
   m->values[*made].shape = shape;
   return CM_OK;

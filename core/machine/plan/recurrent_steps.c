@@ -1,4 +1,4 @@
-#include "core/machine/plan/steps.h"
+#include "core/machine/plan/recurrent_steps.h"
 
 #include <math.h>
 

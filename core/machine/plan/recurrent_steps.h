@@ -1,6 +1,6 @@
 /* Which recurrent operators are computed step by step (core/operators/recurrent_unfold.h). Internal to core/machine. */
-#ifndef CM_MACHINE_PLAN_STEPS_H
-#define CM_MACHINE_PLAN_STEPS_H
+#ifndef CM_MACHINE_PLAN_RECURRENT_STEPS_H
+#define CM_MACHINE_PLAN_RECURRENT_STEPS_H
 
 #include "base/run.h"
 #include "core/chip/target.h"
