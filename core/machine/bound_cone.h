@@ -32,6 +32,7 @@ typedef struct cm_bounding {
   double *bytes;     /* by place: of parameters, over the ports, ns */
   double *least;     /* by place: what its smallest piece takes at least, ns */
   double *tail;      /* by place: what has to follow a piece of it, ns */
+  double latency_ns; /* what moving a first byte takes at least */
   cm_moment *sorted;
   double weight[CM_UNIT_KINDS][CM_TARGET_DEVICES_MAX]; /* of one lane */
   cm_box *inputs[2], *whole_inputs;

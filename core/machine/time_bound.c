@@ -57,7 +57,8 @@ static void phases(cm_bounding *b, uint32_t last, bool tails, double phase[CM_UN
     if (sum[CM_UNIT_DATA] > held)
       phase[CM_UNIT_DATA] = fmax(phase[CM_UNIT_DATA], t + sum[CM_UNIT_DATA] - held + tail[CM_UNIT_DATA]);
   }
-  phase[CM_UNIT_DATA] = sum[CM_UNIT_DATA] > phase[CM_UNIT_DATA] ? sum[CM_UNIT_DATA] : phase[CM_UNIT_DATA];
+  if (sum[CM_UNIT_DATA] > 0) /* every port that moves any has its latency too */
+    phase[CM_UNIT_DATA] = fmax(phase[CM_UNIT_DATA], b->latency_ns + sum[CM_UNIT_DATA] + tail[CM_UNIT_DATA]);
 }
 
 /* What moving the first byte takes at least. */
@@ -101,11 +102,11 @@ static void follow(cm_bounding *b, uint32_t place, const double *ready)
 }
 
 /* What has to follow a piece of an operator: of those who read it, and of the port that takes it out, the one with the least. */
-static void find_tails(cm_bounding *b, double store_ns, double *after)
+static void find_tails(cm_bounding *b, double *after)
 {
   const cm_model *m = b->plan->model;
   for (size_t v = 0; v < m->value_count; v++)
-    after[v] = b->plan->values[v].output ? store_ns : HUGE_VAL;
+    after[v] = b->plan->values[v].output ? b->latency_ns : HUGE_VAL;
   for (uint32_t i = (uint32_t)m->order_count; i-- > 0;) {
     const cm_node *node = &m->nodes[m->order[i]];
     double tail = HUGE_VAL;
@@ -147,7 +148,6 @@ static cm_status choose_cones(cm_bounding *b, bool *chosen, cm_error *error)
 static cm_status find_begins(cm_bounding *b, cm_error *error)
 {
   const cm_model *m = b->plan->model;
-  const double moved_ns = least_latency(b->target);
   double *ready;
   bool *chosen = NULL;
   if (CM_NEW(b->run->memory, ready, m->value_count + 1, error) != CM_OK)
@@ -160,9 +160,9 @@ static cm_status find_begins(cm_bounding *b, cm_error *error)
     if (b->op_of[m->order[i]] != 0)
       status = cm_bound_least_ns(b, &b->plan->ops[b->op_of[m->order[i]] - 1], &b->least[i], error);
   if (status == CM_OK)
-    find_tails(b, moved_ns, ready);
+    find_tails(b, ready);
   for (size_t v = 0; v < m->value_count; v++)
-    ready[v] = moved_ns;
+    ready[v] = b->latency_ns;
   for (uint32_t i = 0; i < m->order_count && status == CM_OK; i++) {
     const cm_node *node = &m->nodes[m->order[i]];
     if (node->known == NULL)
@@ -207,7 +207,7 @@ static cm_status bound_all(cm_bounding *b, cm_time_bound *bound, cm_error *error
       bound->busy_ns[b->plan->ops[op - 1].matrix ? CM_UNIT_MATRIX : CM_UNIT_VECTOR] += b->work[i];
     bound->busy_ns[CM_UNIT_DATA] += b->bytes[i];
   }
-  bound->busy_ns[CM_UNIT_DATA] += moved / cm_bound_port_rate(b);
+  bound->busy_ns[CM_UNIT_DATA] += moved / cm_bound_port_rate(b) + (moved > 0 ? b->latency_ns : 0);
   bound->ns = bound->way_ns;
   for (int k = 0; k < CM_UNIT_KINDS; k++)
     bound->ns = fmax(bound->ns, fmax(bound->busy_ns[k], bound->phase_ns[k]));
@@ -243,7 +243,7 @@ static cm_status make_room(cm_bounding *b, cm_error *error)
 
 static cm_status make_bound(cm_plan *plan, const cm_target *target, bool cones, cm_run *run, cm_time_bound *made, cm_error *error)
 {
-  cm_bounding b = {.plan = plan, .target = target, .run = run};
+  cm_bounding b = {.plan = plan, .target = target, .run = run, .latency_ns = least_latency(target)};
   cm_time_bound bound = {0};
   weigh_lanes(&b);
   if (plan->model->order_count == 0 || plan->op_count == 0) {
