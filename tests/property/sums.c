@@ -191,6 +191,33 @@ START_TEST(einsums_and_rankings_run_in_pieces)
 }
 END_TEST
 
+/* Columns of 8 x 40 numbers that lie in one row of 320: parts of eight rows each, and nothing is made in between. */
+START_TEST(reshapes_are_read_in_boxes)
+{
+  graph g = graph_new(&rnd, &memory, 13);
+  cm_settings settings;
+  cm_plan_options options = plain(2 << 10, &settings);
+  cm_plan *plan;
+  cm_tensor *input = graph_random_tensor(&rnd, &memory, 1, (int64_t[]){320}, -1), *expected;
+  double time;
+  uint32_t x = graph_node(&g, "Relu", graph_input(&g, 1, (int64_t[]){320}), GRAPH_END);
+  x = graph_node(&g, "Reshape", x, graph_integers(&g, 2, (int64_t[]){8, 40}), GRAPH_END);
+  graph_output(&g, graph_node(&g, "Softmax", x, GRAPH_END));
+  graph_int(&g, "axis", 0);
+  graph_finish(&g, &run);
+  ck_ok(cm_plan_new(g.model, NULL, &options, &run, &plan, &error));
+  ck_assert_uint_eq(plan->op_count, 2);
+  ck_assert_uint_gt(plan->ops[1].piece_count, 1);
+  cm_plan_free(plan);
+  ck_ok(cm_evaluate(g.model, &input, &run, &expected, &error));
+  check_numbers(g.model, 2 << 10, &input, &expected, &time);
+  check_bound(g.model, 2 << 10, time);
+  cm_tensor_free(input);
+  cm_tensor_free(expected);
+  cm_model_free(g.model);
+}
+END_TEST
+
 /* Batches of products written as an Einsum take what the same MatMul takes, and sums that are none do not go to matrix units. */
 START_TEST(einsums_that_are_products_go_to_matrix_units)
 {
@@ -313,6 +340,7 @@ int main(void)
   tcase_add_test(tcase, sums_too_long_for_the_memory_are_cut);
   tcase_add_test(tcase, what_gains_nothing_stays);
   tcase_add_test(tcase, einsums_and_rankings_run_in_pieces);
+  tcase_add_test(tcase, reshapes_are_read_in_boxes);
   tcase_add_test(tcase, einsums_that_are_products_go_to_matrix_units);
   tcase_add_loop_test(tcase, resizes_and_pairs_of_outputs_run_in_pieces, 0, 4);
   suite_add_tcase(suite, tcase);
