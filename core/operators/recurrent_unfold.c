@@ -329,7 +329,7 @@ static cm_status take_step(unfolding *u, direction *d, int64_t k, cm_error *erro
 
 /* ---- the whole ---- */
 
-/* Outputs that are read: all steps, last states, last cell states. */
+/* Outputs that are read: all steps; last states; last cell states. */
 static cm_status join_outputs(unfolding *u, const direction *d, cm_error *error)
 {
   const cm_recurrent *r = &u->r;
