@@ -7,5 +7,4 @@ libcoremapd_a_SOURCES += \
   daemon/job/map.c daemon/job/compile.c daemon/job/simulate.c daemon/job/import.c \
   daemon/job/main.c
 coremapd_SOURCES = $(BLAS_SINGLE) daemon/main.c
-coremapd_CPPFLAGS = $(AM_CPPFLAGS) -DCM_VERSION='"$(PACKAGE_VERSION)"'
 coremapd_LDADD = $(SERVER_LIBS) -linih
