@@ -1,4 +1,4 @@
-/* Who asks, and whether he may (docs/users.md).
+/* Who asks, and whether he may (docs/how-to/users.md).
  *
  * Happy path: as long as there are no users everybody on loopback may do all. Else the request carries a token
  * (Authorization: Bearer), which is looked up in the database each time, so that what is revoked ends at once; its scopes

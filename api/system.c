@@ -5,6 +5,7 @@
 #include "api/handlers.h"
 #include "storage/audit.h"
 #include "storage/drain.h"
+#include "storage/schema.h"
 #include "storage/scrub.h"
 #include "library/private/base.h"
 
@@ -14,6 +15,12 @@ void cm_get_health(cm_request *request)
 {
   static const char text[] = "{\n  \"status\": \"ok\",\n  \"version\": \"" CM_VERSION "\"\n}\n";
   cm_reply_same(request, "application/json", text, sizeof text - 1);
+}
+
+/* What clients and upgrades compare: docs/reference/compatibility.md. */
+void cm_get_version(cm_request *request)
+{
+  cm_reply_json(request, 200, json_pack("{s:s, s:i, s:i}", "version", CM_VERSION, "api", 1, "data_schema", cm_schema_version));
 }
 
 void cm_get_ready(cm_request *request)
