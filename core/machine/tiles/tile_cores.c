@@ -98,17 +98,17 @@ static cm_status say(cm_mapping *m, cm_error *error)
   return cm_whole(m->options != NULL && m->report != NULL, "the report", error);
 }
 
-cm_status cm_tiles_map(const cm_topology *topology, const cm_program *program, const cm_chip *chip, cm_run *run,
+cm_status cm_tiles_map(const cm_demand *demand, const cm_program *program, const cm_chip *chip, cm_run *run,
                        cm_mapping **made, cm_error *error)
 {
   cm_mapping *m;
   if (CM_NEW(run->memory, m, 1, error) != CM_OK)
     return error->status;
-  m->vertex_count = topology->vertex_count;
+  m->vertex_count = demand->network->vertex_count;
   if (number_parts(m, program, cm_chip_cores(chip), run->memory, error) != CM_OK ||
       make_region(m, chip, run->memory, error) != CM_OK || say(m, error) != CM_OK ||
-      cm_bound_parts(topology, &chip->limits, run, &m->bound, error) != CM_OK ||
-      cm_metrics_compute(&(cm_mapped){topology, chip, m->part, m->part_count, m->core}, run, &m->metrics, &m->detail, error) !=
+      cm_bound_parts(demand, &chip->limits, run, &m->bound, error) != CM_OK ||
+      cm_metrics_compute(&(cm_mapped){demand, chip, m->part, m->part_count, m->core}, run, &m->metrics, &m->detail, error) !=
         CM_OK ||
       keep_limits(m, chip, error) != CM_OK) {
     cm_mapping_free(m);
