@@ -22,13 +22,13 @@ typedef struct cm_program_times {
   double one_lane_ns; /* on one lane of each device */
 } cm_program_times;
 
-/* What is said of a program (docs/programs.md). Takes the reference to `order` (of cm_order_search; NULL: no search), and adds
+/* What is said of a program (docs/explanation/programs.md). Takes the reference to `order` (of cm_order_search; NULL: no search), and adds
  * `search` (of cm_settings_search). NULL when memory is short. */
 json_t *cm_program_report(const cm_draft *draft, const cm_program *program, const cm_program_times *times, json_t *order,
                           json_t *search);
 
 /* Writes pieces of a plan to `path` as JSON, in the order given, or `by_operator`: in that of the file's operators
- * (docs/programs.md). Errors: memory, CM_IO, CM_DISK_FULL. */
+ * (docs/explanation/programs.md). Errors: memory, CM_IO, CM_DISK_FULL. */
 cm_status cm_pieces_write(const cm_plan *plan, const uint32_t *pieces, size_t count, bool by_operator, const char *path,
                           cm_error *error);
 
