@@ -41,26 +41,14 @@ static cm_status number_parts(cm_mapping *m, const cm_program *program, uint32_t
 /* The box that the cores span. */
 static cm_status make_region(cm_mapping *m, const cm_chip *chip, cm_memory *memory, cm_error *error)
 {
-  cm_region *r;
-  uint32_t x1 = 0, y1 = 0;
-  if (CM_NEW(memory, m->region, 1, error) != CM_OK || CM_NEW(memory, m->region->cores, m->part_count, error) != CM_OK)
+  cm_occupancy *occupancy;
+  if (CM_NEW(memory, m->region, 1, error) != CM_OK || CM_NEW(memory, m->region->cores, m->part_count, error) != CM_OK ||
+      cm_occupancy_new(chip, &occupancy, error) != CM_OK)
     return error->status;
-  r = m->region;
-  *r = (cm_region){.x0 = UINT32_MAX, .y0 = UINT32_MAX, .rectangle = true, .core_count = m->part_count, .cores = r->cores};
-  for (uint32_t p = 0; p < m->part_count; p++) {
-    uint32_t x = m->core[p] % chip->width, y = m->core[p] / chip->width;
-    r->cores[p] = m->core[p];
-    r->x0 = x < r->x0 ? x : r->x0;
-    r->y0 = y < r->y0 ? y : r->y0;
-    x1 = x > x1 ? x : x1;
-    y1 = y > y1 ? y : y1;
-  }
-  r->width = x1 - r->x0 + 1;
-  r->height = y1 - r->y0 + 1;
-  for (uint32_t i = 0; i < chip->dead_core_count; i++) {
-    uint32_t x = chip->dead_cores[i] % chip->width, y = chip->dead_cores[i] / chip->width;
-    r->rectangle = r->rectangle && (x < r->x0 || x > x1 || y < r->y0 || y > y1);
-  }
+  m->region->core_count = m->part_count;
+  memcpy(m->region->cores, m->core, m->part_count * sizeof *m->core);
+  cm_region_enclose(chip, occupancy, m->region);
+  cm_occupancy_free(occupancy);
   return CM_OK;
 }
 
