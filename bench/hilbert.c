@@ -256,7 +256,7 @@ static void place_by_force(const cm_topology *t, const cm_chip *chip, const uint
     exit(1);
   for (uint32_t c = 0; c < cores; c++)
     whole.cores[c] = c;
-  check(cm_graph_of_axons(t, part, parts, run, &graph, &error));
+  check(cm_graph_of_axons(CM_DEMAND_OF(t), part, parts, run, &graph, &error));
   check(cm_order_cores(chip, &whole, run, curve, &error));
   order_topologically(t, part, parts, order);
   memset(f.occupant, 0xff, cores * sizeof *f.occupant);
@@ -322,8 +322,8 @@ static void theirs(const cm_map_input *input, double seconds, cm_run *run, doubl
   if (core == NULL)
     exit(1);
   double begin = cpu_seconds();
-  place_by_force(input->topology, input->chip, input->part, input->part_count, seconds, run, core);
-  check(cm_metrics_compute(&(cm_mapped){input->topology, input->chip, input->part, input->part_count, core}, run, &metrics,
+  place_by_force(input->demand->network, input->chip, input->part, input->part_count, seconds, run, core);
+  check(cm_metrics_compute(&(cm_mapped){input->demand, input->chip, input->part, input->part_count, core}, run, &metrics,
                            &detail, &error));
   figures(&metrics, cpu_seconds() - begin, figure);
   cm_metrics_detail_free(&detail);
@@ -369,7 +369,7 @@ static void compare(const setting *s, const char *path, const cm_topology *t, co
     json_t *flags = json_pack("{s:s, s:I, s:s}", "preset", s->preset, "seed", (json_int_t)seed, "objective", "axon");
     check(cm_map_options_parse(flags, &options, &error));
     json_decref(flags);
-    cm_map_input input = {.topology = t, .chip = chip, .occupancy = occupancy, .options = options};
+    cm_map_input input = {.demand = CM_DEMAND_OF(t), .chip = chip, .occupancy = occupancy, .options = options};
     if (s->clusters) {
       input.part_count = t->vertex_count;
       part = calloc(t->vertex_count, sizeof *part);

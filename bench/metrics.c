@@ -77,7 +77,7 @@ static cm_status measure_routes(const setting *s, const cm_topology *t, const cm
     return cm_fail(error, CM_BAD_OPTION, "there is no turn rule %s", s->routes);
   double begin = cm_now();
   clock_t used = clock();
-  const cm_mapped mapped = cm_mapped_by(mapping, t, chip);
+  const cm_mapped mapped = cm_mapped_by(mapping, CM_DEMAND_OF(t), chip);
   if (cm_routes_make(&mapped, &options, run, &routes, error) != CM_OK ||
       add(all, "routes_processor_seconds", json_real((double)(clock() - used) / CLOCKS_PER_SEC), error) != CM_OK)
     return error->status;
@@ -103,7 +103,7 @@ static cm_status measure_bounds(const cm_topology *t, const cm_chip *chip, const
     return error->status;
   memset(usable, 1, cm_chip_cores(chip));
   cm_status status = cm_bounds_compute(
-    &(cm_mapped){.topology = t, .chip = chip, .part = mapping->part, .parts = mapping->part_count}, usable, run, &bounds, error);
+    &(cm_mapped){.demand = CM_DEMAND_OF(t), .chip = chip, .part = mapping->part, .parts = mapping->part_count}, usable, run, &bounds, error);
   cm_free(usable);
   if (status == CM_OK && add(all, "energy_bound_pj", json_real(bounds.energy_pj), error) == CM_OK)
     status = add(all, "bounds_processor_seconds", json_real((double)(clock() - used) / CLOCKS_PER_SEC), error);
@@ -136,7 +136,7 @@ static cm_status measure(const setting *s, cm_error *error)
   }
   double begin = cm_now();
   clock_t used = clock();
-  if (cm_metrics_compute(&(cm_mapped){&t, chip, part, clusters, core}, &run, &m, &d, error) != CM_OK)
+  if (cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&t), chip, part, clusters, core}, &run, &m, &d, error) != CM_OK)
     return error->status;
   double seconds = cm_now() - begin, processor = (double)(clock() - used) / CLOCKS_PER_SEC;
   json_t *all = cm_metrics_json(&m);

@@ -111,7 +111,7 @@ static void play(const setting *s, unsigned threads, bool real, const cm_topolog
   cm_run_init(&run);
   cm_map_options_apply(options, &run);
   run.threads = threads;
-  cm_map_input input = {.topology = topology, .chip = chip, .occupancy = occupancy, .options = options, .scratch_folder = "/tmp"};
+  cm_map_input input = {.demand = CM_DEMAND_OF(topology), .chip = chip, .occupancy = occupancy, .options = options, .scratch_folder = "/tmp"};
   cm_rounds_log log = {.run = &run, .real = real};
   *t = (total){.threads = threads};
   cm_threads_record(&log);

@@ -25,8 +25,8 @@ typedef struct beside {
 typedef struct checking {
   const char *path;
   const beside *beside;
-  cm_topology topology; /* a view */
-  cm_check_context given; /* the view and the rest */
+  cm_demand demand;       /* of the network, as the mapping's options and the chip make it */
+  cm_check_context given; /* that and the rest */
   cm_check_result result;
   char difference[CM_ERROR_DETAIL_MAX]; /* from the program; "": none */
 } checking;
@@ -62,9 +62,9 @@ static cm_status check_program(checking *c, cm_error *error)
   cm_mapping_places places;
   if (cm_program_read(c->beside->program, c->given.run, &program, error) != CM_OK)
     return error->status;
-  cm_status status = cm_mapping_read_places(c->path, c->topology.vertex_count, c->given.chip, c->given.run, &places, error);
+  cm_status status = cm_mapping_read_places(c->path, c->demand.network->vertex_count, c->given.chip, c->given.run, &places, error);
   if (status == CM_OK) {
-    status = cm_tiles_agree(program, &c->topology, places.part, places.core, c->given.run, error);
+    status = cm_tiles_agree(program, c->demand.network, places.part, places.core, c->given.run, error);
     cm_free(places.part);
     cm_free(places.core);
   }
@@ -78,7 +78,7 @@ static cm_status check_program(checking *c, cm_error *error)
 static cm_status check(checking *c, cm_error *error)
 {
   const beside *b = c->beside;
-  cm_status status = cm_mapping_file_set_inputs(c->path, c->given.chip, &c->topology, c->given.run, error);
+  cm_status status = cm_mapping_file_set_inputs(c->path, c->given.chip, &c->demand, c->given.run, error);
   if (status == CM_OK)
     status = b->certificate[0] == '\0' ? cm_check_mapping(c->path, &c->given, &c->result, error)
                                        : cm_certificate_check(b->certificate, c->path, &c->given, &c->result, error);
@@ -93,22 +93,22 @@ static cm_status check(checking *c, cm_error *error)
   return status;
 }
 
-/* What is found, and the view, are checking_free's. */
+/* What is found, and the demand, are checking_free's. */
 static cm_status judge(checking *c, const coremap_network *network, const coremap_chip *chip, cm_run *run, cm_error *error)
 {
-  c->given = (cm_check_context){.topology = &c->topology,
+  c->given = (cm_check_context){.demand = &c->demand,
                                 .chip = chip->chip,
                                 .occupancy = chip->occupancy,
                                 .network_id = network->id[0] != '\0' ? network->id : NULL,
                                 .run = run};
-  cm_status status = library_view(network, &c->topology, run->memory, error);
-  return status == CM_OK ? check(c, error) : status;
+  c->demand = cm_demand_of(network->topology);
+  return check(c, error);
 }
 
 static void checking_free(checking *c)
 {
   cm_check_result_free(&c->result);
-  cm_free(c->topology.size);
+  cm_demand_clear(&c->demand);
 }
 
 static json_t *verdict(const checking *c)
@@ -207,7 +207,7 @@ int library_mapping_check(const coremap_mapping *mapping, const char *folder, co
   library_run r;
   const cm_chip *chip = mapping->chip->chip;
   char name[CM_PARETO_NAME_MAX];
-  if (chip->class_count == 0 && !cm_checking_is_cheap(mapping->mapping, &mapping->topology, chip))
+  if (chip->class_count == 0 && !cm_checking_is_cheap(mapping->mapping, mapping->demand.network, chip))
     return 0;
   library_begin(&r, progress, user);
   cm_run_phase(r.run, "verify");

@@ -34,7 +34,7 @@ struct coremap_mapping {
   atomic_uint owners;
   coremap_network *network;
   coremap_chip *chip;
-  cm_topology topology; /* the network's, with sizes of its own: inputs may stand outside, chips make relays */
+  cm_demand demand;      /* of the network, as options and chip make it */
   cm_memory memory;      /* that the mapping stands in */
   cm_mapping *mapping;   /* NULL: it was opened from a file, which gave: */
   json_t *summary;
@@ -55,9 +55,9 @@ typedef struct library_job {
   uint32_t *parts;
 } library_job;
 
-/* Reads options and opens what they name; settles the run by them; views the network as they and the chip (or NULL) make it. `input`
- * borrows from all of it. library_job_end has to follow, after errors too. */
-cm_status library_job_begin(library_job *job, const char *options, const coremap_network *network, cm_topology *view, const coremap_chip *chip,
+/* Reads options and opens what they name; settles the run by them; *demand is what they and the chip (or NULL) make of the network,
+ * the caller's (cm_demand_clear, after errors too). `input` borrows from all of it. library_job_end has to follow, after errors too. */
+cm_status library_job_begin(library_job *job, const char *options, const coremap_network *network, cm_demand *demand, const coremap_chip *chip,
                             cm_run *run, cm_map_input *input, cm_error *error);
 void library_job_end(library_job *job, cm_run *run);
 
@@ -93,9 +93,6 @@ int library_tell(cm_status status, const cm_error *e, coremap_error **error);
 /* The end of a call that makes a network: it has `topology` where the status is CM_OK. */
 int library_network_own(cm_status status, cm_topology *topology, const char *id, coremap_network **network, cm_error *e,
                         coremap_error **error);
-
-/* The network with sizes of its own, which options and chips change (cm_free of its size): networks never do. */
-cm_status library_view(const coremap_network *network, cm_topology *view, cm_memory *memory, cm_error *error);
 
 /* As coremap_network_write_as. */
 cm_status library_network_write(const cm_topology *topology, const char *path, const char *as, cm_run *run, cm_error *error);

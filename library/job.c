@@ -54,18 +54,19 @@ static const char *or_none(const char *path)
   return path[0] != '\0' ? path : NULL;
 }
 
-cm_status library_job_begin(library_job *job, const char *options, const coremap_network *network, cm_topology *view, const coremap_chip *chip,
+cm_status library_job_begin(library_job *job, const char *options, const coremap_network *network, cm_demand *demand, const coremap_chip *chip,
                             cm_run *run, cm_map_input *input, cm_error *error)
 {
   *job = (library_job){0};
   if (read_options(job, options, error) != CM_OK)
     return error->status;
   settle(job, run);
-  if (make_scratch(job, run, error) != CM_OK || library_view(network, view, run->memory, error) != CM_OK ||
-      cm_map_options_set_inputs(job->options, view, run->memory, error) != CM_OK ||
-      (chip != NULL && cm_chip_limit_neurons(chip->chip, view, run->memory, error) != CM_OK))
+  *demand = cm_demand_of(network->topology);
+  if (make_scratch(job, run, error) != CM_OK ||
+      cm_map_options_set_inputs(job->options, demand, run->memory, error) != CM_OK ||
+      (chip != NULL && cm_chip_limit_neurons(chip->chip, demand, run->memory, error) != CM_OK))
     return error->status;
-  *input = (cm_map_input){.topology = view, .sole_reader = job->alone, .network_id = or_none(network->id),
+  *input = (cm_map_input){.demand = demand, .sole_reader = job->alone, .network_id = or_none(network->id),
                           .chip = chip != NULL ? chip->chip : NULL, .occupancy = chip != NULL ? chip->occupancy : NULL,
                           .options = job->options, .scratch_folder = job->scratch[0] != '\0' ? job->scratch : run->memory->scratch_folder, .from = or_none(job->from),
                           .policy = or_none(job->policy)};
@@ -78,7 +79,7 @@ cm_status library_job_begin(library_job *job, const char *options, const coremap
     input->cache = &job->levels;
   }
   if (job->part[0] != '\0') {
-    if (cm_part_read(job->part, view->vertex_count, run, &job->parts, &input->part_count, error) != CM_OK)
+    if (cm_part_read(job->part, network->topology->vertex_count, run, &job->parts, &input->part_count, error) != CM_OK)
       return error->status;
     input->part = job->parts;
   }

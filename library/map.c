@@ -24,7 +24,7 @@ static cm_status map(coremap_mapping *m, const char *options, const library_leve
 {
   library_job job;
   cm_map_input input;
-  cm_status status = library_job_begin(&job, options, m->network, &m->topology, m->chip, run, &input, error);
+  cm_status status = library_job_begin(&job, options, m->network, &m->demand, m->chip, run, &input, error);
   if (status == CM_OK && levels != NULL) {
     input.cache = levels->cache;
     input.levels_id = levels->key;
@@ -34,7 +34,7 @@ static cm_status map(coremap_mapping *m, const char *options, const library_leve
   library_job_end(&job, run);
   if (status != CM_OK)
     return status;
-  m->mapped = cm_mapped_by(m->mapping, &m->topology, m->chip->chip);
+  m->mapped = cm_mapped_by(m->mapping, &m->demand, m->chip->chip);
   return set_places(m, error);
 }
 
@@ -87,7 +87,7 @@ const uint32_t *coremap_mapping_region(const coremap_mapping *mapping, uint64_t 
 
 const uint32_t *coremap_mapping_parts(const coremap_mapping *mapping, uint64_t *neurons)
 {
-  *neurons = mapping->topology.vertex_count;
+  *neurons = mapping->network->topology->vertex_count;
   return mapping->mapped.part;
 }
 
@@ -103,26 +103,25 @@ static cm_status open_mapping(coremap_mapping *m, const char *path, cm_run *run,
 {
   cm_mapping_places places = {0};
   cm_chip *described;
+  m->demand = cm_demand_of(m->network->topology);
   cm_status status = cm_mapping_read_summary(path, run, &m->summary, error);
   if (status == CM_OK)
-    status = library_view(m->network, &m->topology, run->memory, error);
-  if (status == CM_OK)
-    status = cm_mapping_set_inputs(m->summary, &m->topology, run->memory, error);
+    status = cm_mapping_set_inputs(m->summary, &m->demand, run->memory, error);
   if (status == CM_OK && m->chip == NULL) {
     status = cm_mapped_chip(m->summary, path, &described, error);
     if (status == CM_OK)
       status = library_chip_own(described, NULL, 0, &m->chip, error);
   }
   if (status == CM_OK)
-    status = cm_chip_limit_neurons(m->chip->chip, &m->topology, run->memory, error);
+    status = cm_chip_limit_neurons(m->chip->chip, &m->demand, run->memory, error);
   if (status == CM_OK)
-    status = cm_mapping_read_places(path, m->topology.vertex_count, m->chip->chip, run, &places, error);
+    status = cm_mapping_read_places(path, m->network->topology->vertex_count, m->chip->chip, run, &places, error);
   m->part = places.part;
   m->core = places.core;
   if (status != CM_OK)
     return status;
   m->mapped =
-    (cm_mapped){.topology = &m->topology, .chip = m->chip->chip, .part = places.part, .parts = places.parts, .core = places.core};
+    (cm_mapped){.demand = &m->demand, .chip = m->chip->chip, .part = places.part, .parts = places.parts, .core = places.core};
   return set_places(m, error);
 }
 
@@ -153,7 +152,7 @@ void coremap_mapping_free(coremap_mapping *mapping)
   json_decref(mapping->summary);
   cm_free(mapping->part);
   cm_free(mapping->core);
-  cm_free(mapping->topology.size);
+  cm_demand_clear(&mapping->demand);
   coremap_network_free(mapping->network);
   coremap_chip_free(mapping->chip);
   free(mapping->place);

@@ -211,19 +211,6 @@ int coremap_network_write_as(const coremap_network *network, const char *path, c
   return library_tell(status, &e, error);
 }
 
-cm_status library_view(const coremap_network *network, cm_topology *view, cm_memory *memory, cm_error *error)
-{
-  const cm_topology *t = network->topology;
-  *view = *t;
-  if (t->size == NULL)
-    return CM_OK;
-  view->size = cm_allocate(memory, t->vertex_count, sizeof *t->size, error);
-  if (view->size == NULL)
-    return error->status;
-  memcpy(view->size, t->size, t->vertex_count * sizeof *t->size);
-  return CM_OK;
-}
-
 uint32_t coremap_network_neurons(const coremap_network *network)
 {
   return network->topology->vertex_count;

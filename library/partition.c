@@ -64,12 +64,12 @@ static cm_status make(coremap_partition *p, const coremap_network *network, cons
 {
   library_job job;
   cm_map_input input;
-  cm_topology view = {0};
-  cm_status status = library_job_begin(&job, options, network, &view, chip, run, &input, error);
+  cm_demand demand = {0};
+  cm_status status = library_job_begin(&job, options, network, &demand, chip, run, &input, error);
   if (status == CM_OK)
     status = cm_make_parts(&input, run, &p->stage, error);
   library_job_end(&job, run);
-  cm_free(view.size);
+  cm_demand_clear(&demand);
   p->stage.input = NULL;
   p->stage.run = NULL;
   return status;

@@ -63,5 +63,5 @@ json_t *library_mapping_report(const coremap_mapping *of)
   return json_pack("{s:I, s:o, s:o, s:o, s:O, s:o, s:o, s:o*, s:o}", "parts", (json_int_t)m->part_count, "bound", cm_bound_json(&m->bound),
                    "metrics", metrics, "attempts", cm_attempts_json(m->attempts, m->attempt_count, true), "report", m->report, "limits",
                    limits_json(&m->metrics, of->chip->chip), "region", region, "scenarios",
-                   m->scenario_count > 0 ? cm_scenarios_json(m, &of->topology) : NULL, "shown", library_shown(metrics));
+                   m->scenario_count > 0 ? cm_scenarios_json(m, of->network->topology) : NULL, "shown", library_shown(metrics));
 }

@@ -29,8 +29,8 @@ static cm_status read_spikes(const coremap_mapping *m, const json_t *object, con
     return asked->spikes.upload[0] == '\0' ? CM_OK : cm_option_refuse(error, "spikes", "text: uploads are a server's");
   if (from->file[0] != '\0' && cm_options_check(&cm_simulate_option_table, asked, CM_SIMULATE_SPIKES, NULL, error) != CM_OK)
     return cm_fail_at(error, "/options/spikes_file");
-  const cm_spike_ids ids = {.neurons = m->topology.vertex_count,
-                            .topology = &m->topology,
+  const cm_spike_ids ids = {.neurons = m->network->topology->vertex_count,
+                            .topology = m->network->topology,
                             .as = (cm_spike_ids_as)asked->spike_ids,
                             .confined = from->confined,
                             .step_ms = asked->spike_step_ms};

@@ -58,11 +58,11 @@ static cm_status store(const coremap_mapping *m, const char *folder, cm_run *run
 {
   const char *id = m->network->id[0] != '\0' ? m->network->id : NULL;
   cm_map_options *options;
-  if (cm_mapping_write_folder(m->mapping, &m->topology, m->chip->chip, id, folder, error) != CM_OK ||
-      cm_pareto_write_folder(m->mapping, &m->topology, m->chip->chip, id, folder, error) != CM_OK ||
+  if (cm_mapping_write_folder(m->mapping, &m->demand, m->chip->chip, id, folder, error) != CM_OK ||
+      cm_pareto_write_folder(m->mapping, &m->demand, m->chip->chip, id, folder, error) != CM_OK ||
       cm_map_options_parse(m->mapping->options, &options, error) != CM_OK)
     return error->status;
-  const cm_map_input input = {.topology = &m->topology, .network_id = id, .chip = m->chip->chip, .occupancy = m->chip->occupancy,
+  const cm_map_input input = {.demand = &m->demand, .network_id = id, .chip = m->chip->chip, .occupancy = m->chip->occupancy,
                               .options = options};
   cm_status status = cm_mapping_write_beside(m->mapping, &input, run, folder, error);
   cm_map_options_free(options);

@@ -67,12 +67,13 @@ static cm_status read_network(library_training_set *s, const char *name, uint32_
   if (cm_path(path, error, "%s/%s", s->graphs, name) != CM_OK ||
       cm_import(path, &limits, s->run, &topology, &report, error) != CM_OK)
     return error->status;
+  const cm_demand demand = cm_demand_of(topology);
   cm_status status = CM_OK;
   for (uint32_t c = 0; c < s->chips && status == CM_OK; c++) {
     cm_example_site site = {.chip = s->chip[c], .seed = s->seed + number};
     cm_example_traffic traffic;
     uint32_t parts = nodes_for(s->chip[c], number + c, &site.taken);
-    status = cm_example_partition(topology, parts, s->seed, s->run, &traffic, error);
+    status = cm_example_partition(&demand, parts, s->seed, s->run, &traffic, error);
     if (status == CM_OK)
       status = add(s, name, &site, &traffic, error);
   }

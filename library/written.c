@@ -53,14 +53,14 @@ static cm_status write_made(const coremap_mapping *m, const char *what, cm_run *
   if (m->mapping == NULL && (view < CM_VIEWS || certificate || report))
     return refuse_opened(what, error);
   if (view < CM_VIEWS)
-    return cm_mapping_write(m->mapping, &m->topology, m->chip->chip, id, view, stream, error);
+    return cm_mapping_write(m->mapping, &m->demand, m->chip->chip, id, view, stream, error);
   if (report)
     return write_report(m, stream, error);
   if (certificate)
     return cm_mapping_certify(
       m->mapping,
       &(cm_check_context){
-        .topology = &m->topology, .chip = m->chip->chip, .occupancy = m->chip->occupancy, .network_id = id, .run = run},
+        .demand = &m->demand, .chip = m->chip->chip, .occupancy = m->chip->occupancy, .network_id = id, .run = run},
       stream, error);
   bool png = strncmp(what, "picture:png:", 12) == 0;
   if (png || strncmp(what, "picture:svg:", 12) == 0)
@@ -150,7 +150,7 @@ int coremap_mapping_write_pareto(const coremap_mapping *m, const char *folder, c
 {
   cm_error e;
   const char *id = m->network->id[0] != '\0' ? m->network->id : NULL;
-  cm_status status = m->mapping != NULL ? cm_pareto_write_folder(m->mapping, &m->topology, m->chip->chip, id, folder, &e)
+  cm_status status = m->mapping != NULL ? cm_pareto_write_folder(m->mapping, &m->demand, m->chip->chip, id, folder, &e)
                                         : refuse_opened("pareto", &e);
   return library_tell(status, &e, error);
 }

@@ -89,7 +89,7 @@ static void cut(bench_instance *b)
   json_t *json = json_loads(text, 0, NULL);
   bench_must(cm_map_options_parse(json, &options, &error), "no such options", &error);
   json_decref(json);
-  cm_map_input input = {.topology = b->topology, .network_id = "bench", .options = options, .scratch_folder = "/tmp"};
+  cm_map_input input = {.demand = CM_DEMAND_OF(b->topology), .network_id = "bench", .options = options, .scratch_folder = "/tmp"};
   bench_must(cm_make_parts(&input, &b->run, &b->stage, &error), "cannot cut the network", &error);
   cm_map_options_free(options);
   b->parts = b->stage.partition->part_count;
@@ -100,14 +100,14 @@ static void make_graph(bench_instance *b)
 {
   cm_error error;
   if (b->topology->directed) {
-    bench_must(cm_graph_of_axons(b->topology, b->part, b->parts, &b->run, &b->graph, &error), "no flows", &error);
+    bench_must(cm_graph_of_axons(CM_DEMAND_OF(b->topology), b->part, b->parts, &b->run, &b->graph, &error), "no flows", &error);
   } else {
     cm_graph *all;
-    bench_must(cm_graph_from_topology(b->topology, &b->run, &all, &error), "no graph", &error);
+    bench_must(cm_graph_from_topology(CM_DEMAND_OF(b->topology), &b->run, &all, &error), "no graph", &error);
     bench_must(cm_graph_contract(all, b->part, b->parts, &b->run, &b->graph, &error), "no parts", &error);
     cm_graph_free(all);
   }
-  bench_must(cm_multicast_from_topology(b->topology, b->part, b->parts, &b->run, &b->multicast, &error), "no trees",
+  bench_must(cm_multicast_from_topology(CM_DEMAND_OF(b->topology), b->part, b->parts, &b->run, &b->multicast, &error), "no trees",
              &error);
   bench_must(cm_region_choose(b->chip, b->occupancy, b->parts, &b->run, &b->region, &error), "no region", &error);
   b->task = (cm_reward_task){.parts = b->graph, .multicast = &b->multicast, .chip = b->chip, .rule = CM_TURNS_XY};

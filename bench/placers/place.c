@@ -70,7 +70,7 @@ static void report(bench *b, const char *method, double seconds, const uint32_t 
   cm_metrics_detail detail = {0};
   cm_reward reward;
   bench_must(
-    cm_metrics_compute(&(cm_mapped){b->i.topology, b->i.chip, b->i.part, b->i.parts, core}, &b->i.run, &metrics, &detail, &error),
+    cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(b->i.topology), b->i.chip, b->i.part, b->i.parts, core}, &b->i.run, &metrics, &detail, &error),
     "cannot measure", &error);
   bench_must(cm_reward_compute(&b->i.task, core, &b->i.run, &reward, &error), "cannot reward", &error);
   const bench_wish *wish = &b->i.wish;
@@ -146,7 +146,7 @@ static cm_environment *environment_of(bench *b)
   cm_flows *flows;
   cm_environment *environment;
   bench_must(b->i.topology->directed
-               ? cm_flows_of_axons(b->i.topology, b->i.part, b->i.parts, &b->i.run, &flows, &error)
+               ? cm_flows_of_axons(CM_DEMAND_OF(b->i.topology), b->i.part, b->i.parts, &b->i.run, &flows, &error)
                : cm_flows_of_graph(b->i.graph, &b->i.run, &flows, &error),
              "no flows", &error);
   cm_environment_parts parts = {.graph = b->i.graph, .flows = flows, .multicast = &b->i.multicast, .chip = b->i.chip,

@@ -22,11 +22,6 @@ const cm_costs cm_costs_unit = {.charge = {[CM_CHARGE_PACKET_SENT] = {1, 1},
                                 .side_by_side = true,
                                 .barrier = {.tile_x = 1, .tile_y = 1}};
 
-const char *cm_charge_field(cm_charge event)
-{
-  return event_fields[event];
-}
-
 static cm_status read_number(const json_t *object, const char *group, const char *name, double *number, cm_error *error)
 {
   const json_t *value = json_object_get(object, name);

@@ -19,9 +19,6 @@ typedef enum cm_charge {
   CM_CHARGES
 } cm_charge;
 
-/* The field of a chip file: "packet_sent", ... Static. */
-const char *cm_charge_field(cm_charge event);
-
 typedef struct cm_charge_cost {
   double ns, pj;
 } cm_charge_cost;

@@ -25,13 +25,14 @@ static void gatherer_free(gatherer *g)
 }
 
 /* Fills g->reached with the other parts that p reaches, returns how many; *most is what one axon reaches. */
-static uint32_t reach(gatherer *g, const cm_topology *topology, const uint32_t *part, uint32_t p, uint32_t *most)
+static uint32_t reach(gatherer *g, const cm_demand *demand, const uint32_t *part, uint32_t p, uint32_t *most)
 {
+  const cm_topology *topology = demand->network;
   uint32_t count = 0;
   *most = 0;
   for (uint32_t j = g->first[p]; j < g->first[p + 1]; j++) {
     uint32_t e = g->net[j], targets = 0;
-    if (cm_topology_net_weight(topology, e) == 0)
+    if (cm_demand_net_weight(demand, e) == 0)
       continue; /* carries nothing */
     for (uint64_t i = topology->net_first[e]; i < topology->net_first[e + 1]; i++) {
       uint32_t q = part[topology->pin[i]];
@@ -64,16 +65,16 @@ static cm_status append(gatherer *g, cm_multicast *m, uint64_t used, uint32_t co
   return CM_OK;
 }
 
-static cm_status collect(gatherer *g, const cm_topology *topology, const uint32_t *part, cm_run *run, cm_multicast *m,
+static cm_status collect(gatherer *g, const cm_demand *demand, const uint32_t *part, cm_run *run, cm_multicast *m,
                          cm_error *error)
 {
-  if (cm_nets_by_part(topology, part, m->nodes, run, &g->first, &g->net, error) != CM_OK ||
+  if (cm_nets_by_part(demand->network, part, m->nodes, run, &g->first, &g->net, error) != CM_OK ||
       CM_NEW(run->memory, g->by_net, m->nodes, error) != CM_OK ||
       CM_NEW(run->memory, g->by_part, m->nodes, error) != CM_OK ||
       CM_NEW(run->memory, g->reached, m->nodes, error) != CM_OK)
     return error->status;
   for (uint32_t p = 0; p < m->nodes; p++) {
-    uint32_t most, count = reach(g, topology, part, p, &most);
+    uint32_t most, count = reach(g, demand, part, p, &most);
     m->first[p + 1] = m->first[p];
     if (most < 2)
       continue;
@@ -85,14 +86,14 @@ static cm_status collect(gatherer *g, const cm_topology *topology, const uint32_
   return CM_OK;
 }
 
-cm_status cm_multicast_from_topology(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+cm_status cm_multicast_from_topology(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run,
                                      cm_multicast *multicast, cm_error *error)
 {
   cm_multicast made = {.nodes = parts};
   gatherer g = {0};
   cm_status status = CM_NEW(run->memory, made.first, (size_t)parts + 1, error);
-  if (status == CM_OK && topology->directed)
-    status = collect(&g, topology, part, run, &made, error);
+  if (status == CM_OK && demand->network->directed)
+    status = collect(&g, demand, part, run, &made, error);
   gatherer_free(&g);
   if (status == CM_OK)
     *multicast = made;

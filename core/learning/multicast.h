@@ -3,7 +3,7 @@
 #define CM_LEARNING_MULTICAST_H
 
 #include "base/run.h"
-#include "core/network/topology.h"
+#include "core/network/demand.h"
 
 /* The tree of each multicast node: the other parts that axons of its part reach. */
 typedef struct cm_multicast {
@@ -15,7 +15,7 @@ typedef struct cm_multicast {
 
 /* From a network and the part of each of its vertices, part [vertices] below `parts`. An undirected network's edges go
  * from one to one: it has none. O(pins log(targets)). */
-cm_status cm_multicast_from_topology(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+cm_status cm_multicast_from_topology(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run,
                                      cm_multicast *multicast, cm_error *error);
 void cm_multicast_free(cm_multicast *multicast); /* harmless on a zeroed one */
 

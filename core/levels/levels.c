@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/network/topology_digest.h"
+#include "core/network/demand_digest.h"
 #include "core/partition/graph.h"
 
 /* To be raised whenever coarsening gives other levels for the same input. */
@@ -45,9 +45,9 @@ static void make_key(const cm_map_input *input, const char *shaping, uint64_t ca
 
 static void make_keys(const cm_map_input *input, const cm_partition_options *options, key_pair *made)
 {
-  unsigned char digest[CM_TOPOLOGY_DIGEST_BYTES];
-  char shaping[400], topology[2 * CM_TOPOLOGY_DIGEST_BYTES + 1];
-  cm_topology_digest(input->topology, digest);
+  unsigned char digest[CM_DEMAND_DIGEST_BYTES];
+  char shaping[400], topology[2 * CM_DEMAND_DIGEST_BYTES + 1];
+  cm_demand_digest(input->demand, digest);
   (void)snprintf(shaping, sizeof shaping, "coarsening %d network %s share %u tries %u stop %a matching %d seed %llu",
                  COARSENING_VERSION, sodium_bin2hex(topology, sizeof topology, digest, sizeof digest), options->coarsening_share,
                  options->coarsening_tries, options->coarsening_stop, (int)options->matching,
@@ -65,7 +65,7 @@ static cm_status first_graph(const cm_map_input *input, const cm_level_files *fi
   char path[CM_PATH_MAX];
   uint32_t *parent = NULL, finer_count;
   if (files->shared_count == 0)
-    return cm_graph_from_topology(input->topology, run, graph, error);
+    return cm_graph_from_topology(input->demand, run, graph, error);
   if (cm_level_path(files, files->shared_count, path, error) != CM_OK ||
       cm_graph_load(path, run, graph, &parent, &finer_count, error) != CM_OK)
     return error->status;
@@ -80,7 +80,7 @@ static cm_status coarsen_into(const cm_map_input *input, const cm_partition_opti
   cm_run_phase(run, "coarsen");
   if (first_graph(input, &levels->files, run, &graph, error) != CM_OK)
     return error->status;
-  levels->files.weight_scale = input->topology->weight_scale;
+  levels->files.weight_scale = input->demand->network->weight_scale;
   levels->files.stored = input->cache == NULL; /* only this job reads them: packing took a third of its time */
   return cm_coarsen(graph, options, &levels->files, run, error);
 }

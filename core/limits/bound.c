@@ -16,7 +16,7 @@ enum {
 typedef unsigned __int128 wide;
 
 typedef struct work {
-  const cm_topology *topology;
+  const cm_demand *demand;
   const cm_limits *limits;
   cm_run *run;
   uint32_t *synapses; /* [vertices] that come in */
@@ -49,13 +49,13 @@ static void raise_bound(work *w, uint64_t parts, cm_argument argument, cm_resour
 
 static cm_status count_inputs(work *w, cm_error *error)
 {
-  const cm_topology *t = w->topology;
-  if (cm_count_inputs(t, w->run, w->synapses, w->axons, error) != CM_OK)
+  const cm_topology *t = w->demand->network;
+  if (cm_count_inputs(w->demand, w->run, w->synapses, w->axons, error) != CM_OK)
     return error->status;
   for (uint32_t v = 0; v < t->vertex_count; v++) {
     w->most_synapses = w->synapses[v] > w->most_synapses ? w->synapses[v] : w->most_synapses;
     w->most_axons = w->axons[v] > w->most_axons ? w->axons[v] : w->most_axons;
-    w->most_size = cm_topology_size(t, v) > w->most_size ? cm_topology_size(t, v) : w->most_size;
+    w->most_size = cm_demand_size(w->demand, v) > w->most_size ? cm_demand_size(w->demand, v) : w->most_size;
   }
   return CM_OK;
 }
@@ -70,10 +70,10 @@ typedef struct axon {
 
 static axon read_axon(work *w, uint32_t net)
 {
-  const cm_topology *t = w->topology;
+  const cm_topology *t = w->demand->network;
   axon a = {.source = cm_topology_source(t, net), .net = net, .end = net};
   bool single = net + 1 == t->net_count || cm_topology_source(t, net + 1) != a.source;
-  if (single && t->size == NULL && w->limits->synapses == 0 && w->share == NULL) {
+  if (single && w->demand->size == NULL && w->limits->synapses == 0 && w->share == NULL) {
     a.end = net + 1; /* its targets are distinct, and nothing else is asked of them */
     a.size = t->net_first[a.end] - t->net_first[net];
     return a;
@@ -84,7 +84,7 @@ static axon read_axon(work *w, uint32_t net)
       if (w->seen[v] == a.source + 1)
         continue;
       w->seen[v] = a.source + 1;
-      a.size += cm_topology_size(t, v);
+      a.size += cm_demand_size(w->demand, v);
       a.synapses += w->synapses[v];
     }
   return a;
@@ -94,7 +94,7 @@ static axon read_axon(work *w, uint32_t net)
  * most `room`, so a target that weighs `weight` of it carries weight / room of the axon at least. */
 static void share_axon(work *w, const axon *a)
 {
-  const cm_topology *t = w->topology;
+  const cm_topology *t = w->demand->network;
   uint64_t by_size = w->limits->neurons != 0 && a->size > w->limits->neurons ? w->limits->neurons : a->size;
   uint64_t by_synapses =
       w->limits->synapses != 0 && a->synapses > w->limits->synapses ? w->limits->synapses : a->synapses;
@@ -106,7 +106,7 @@ static void share_axon(work *w, const axon *a)
       if (w->seen[v] != a->source + 1)
         continue; /* its share is counted */
       w->seen[v] = 0;
-      uint64_t weight = sizes ? cm_topology_size(t, v) : w->synapses[v];
+      uint64_t weight = sizes ? cm_demand_size(w->demand, v) : w->synapses[v];
       w->share[v] += (weight << SHARE_BITS) / (sizes ? by_size : by_synapses);
     }
 }
@@ -124,7 +124,7 @@ static uint64_t parts_of_axon(const work *w, const axon *a)
 
 static cm_status count_axons(work *w, cm_error *error)
 {
-  const cm_topology *t = w->topology;
+  const cm_topology *t = w->demand->network;
   wide inbound = 0, outbound = 0;
   for (uint32_t net = 0, tick = 0; net < t->net_count; tick++) {
     if (tick % CHECK_EVERY == 0 && cm_run_check(w->run, error) != CM_OK)
@@ -155,7 +155,7 @@ static cm_status count_axons(work *w, cm_error *error)
 /* A neuron's use of an additive resource. */
 static wide use_of(const work *w, cm_resource resource, uint32_t v)
 {
-  return resource == CM_NEURONS    ? cm_topology_size(w->topology, v)
+  return resource == CM_NEURONS    ? cm_demand_size(w->demand, v)
          : resource == CM_SYNAPSES ? w->synapses[v]
                                    : w->share[v];
 }
@@ -169,7 +169,7 @@ static void bound_by_gaps(work *w, cm_resource resource, uint64_t limit)
   wide small[STEPS / 2 + 1] = {0}; /* use of neurons up to half a core, by the largest threshold they reach */
   wide large[STEPS / 2] = {0};     /* use of the others, by the least threshold at which they are alone - 1 */
   uint64_t count[STEPS / 2] = {0};
-  for (uint32_t v = 0; v < w->topology->vertex_count; v++) {
+  for (uint32_t v = 0; v < w->demand->network->vertex_count; v++) {
     wide use = use_of(w, resource, v);
     if (2 * use <= core)
       small[use * STEPS / core] += use;
@@ -198,7 +198,7 @@ static void bound_by_gaps(work *w, cm_resource resource, uint64_t limit)
 
 static cm_status work_new(work *w, cm_error *error)
 {
-  uint32_t n = w->topology->vertex_count;
+  uint32_t n = w->demand->network->vertex_count;
   cm_status status = CM_NEW(w->run->memory, w->synapses, n, error);
   if (status == CM_OK)
     status = CM_NEW(w->run->memory, w->axons, n, error);
@@ -211,11 +211,11 @@ static cm_status bound_by_synapses(work *w, cm_error *error)
   if (work_new(w, error) != CM_OK || count_inputs(w, error) != CM_OK)
     return error->status;
   if (l->synapses != 0)
-    raise_bound(w, divide_up(w->topology->pin_count, l->synapses), CM_ARGUMENT_TOTAL, CM_SYNAPSES,
-                w->topology->pin_count, l->synapses);
+    raise_bound(w, divide_up(w->demand->network->pin_count, l->synapses), CM_ARGUMENT_TOTAL, CM_SYNAPSES,
+                w->demand->network->pin_count, l->synapses);
   /* Shares can tell more than totals only where a neuron fills more than half a core. */
   bool shares = l->inbound_axons != 0 && 2 * (uint64_t)w->most_axons > l->inbound_axons;
-  if (shares && CM_NEW(w->run->memory, w->share, w->topology->vertex_count, error) != CM_OK)
+  if (shares && CM_NEW(w->run->memory, w->share, w->demand->network->vertex_count, error) != CM_OK)
     return error->status;
   if (count_axons(w, error) != CM_OK)
     return error->status;
@@ -225,7 +225,7 @@ static cm_status bound_by_synapses(work *w, cm_error *error)
     bound_by_gaps(w, CM_SYNAPSES, l->synapses);
   uint32_t apart;
   cm_resource last;
-  if (cm_neurons_apart(w->topology, l, w->synapses, w->axons, w->run, &apart, &last, error) != CM_OK)
+  if (cm_neurons_apart(w->demand, l, w->synapses, w->axons, w->run, &apart, &last, error) != CM_OK)
     return error->status;
   raise_bound(w, apart, CM_ARGUMENT_APART, last, 0, cm_limit(l, last));
   return CM_OK;
@@ -234,7 +234,7 @@ static cm_status bound_by_synapses(work *w, cm_error *error)
 /* All neurons and synapses take their bits, and every source an inbound axon in each of the parts that its synapses fill. */
 static void bound_by_memory(work *w)
 {
-  const cm_topology *t = w->topology;
+  const cm_topology *t = w->demand->network;
   const cm_limits *l = w->limits;
   uint64_t axons = 0, pins = 0;
   for (uint32_t e = 0; e < t->net_count && l->axon_bits != 0; e++) {
@@ -246,25 +246,26 @@ static void bound_by_memory(work *w)
     axons += pins == 0 ? 0 : filled > 1 ? filled : 1;
     pins = 0;
   }
-  uint64_t total = cm_memory_bits(l, t->size_total, t->pin_count, axons);
+  uint64_t total = cm_memory_bits(l, w->demand->size_total, t->pin_count, axons);
   raise_bound(w, divide_up(total, l->memory_bits), CM_ARGUMENT_TOTAL, CM_MEMORY, total, l->memory_bits);
 }
 
-cm_status cm_bound_without_populations(const cm_topology *topology, const cm_limits *limits, cm_run *run, cm_bound *bound,
+cm_status cm_bound_without_populations(const cm_demand *demand, const cm_limits *limits, cm_run *run, cm_bound *bound,
                                        cm_error *error)
 {
-  work w = {.topology = topology, .limits = limits, .run = run, .best = {.parts = topology->vertex_count > 0}};
+  const cm_topology *topology = demand->network;
+  work w = {.demand = demand, .limits = limits, .run = run, .best = {.parts = topology->vertex_count > 0}};
   if (limits->neurons != 0 && topology->vertex_count > 0) {
-    raise_bound(&w, divide_up(topology->size_total, limits->neurons), CM_ARGUMENT_TOTAL, CM_NEURONS,
-                topology->size_total, limits->neurons);
-    if (topology->size != NULL)
+    raise_bound(&w, divide_up(demand->size_total, limits->neurons), CM_ARGUMENT_TOTAL, CM_NEURONS,
+                demand->size_total, limits->neurons);
+    if (demand->size != NULL)
       bound_by_gaps(&w, CM_NEURONS, limits->neurons);
   }
   if (limits->memory_bits != 0)
     bound_by_memory(&w);
   cm_status status = CM_OK;
   if (limits->synapses != 0 || limits->inbound_axons != 0 || limits->outbound_axons != 0 || limits->target_cores != 0 ||
-      topology->target_cores_max != 0)
+      demand->target_cores_max != 0)
     status = bound_by_synapses(&w, error);
   cm_free(w.synapses);
   cm_free(w.axons);
@@ -275,21 +276,21 @@ cm_status cm_bound_without_populations(const cm_topology *topology, const cm_lim
   return status;
 }
 
-cm_status cm_check_reach(const cm_topology *topology, const cm_bound *bound, const cm_limits *limits, cm_error *error)
+cm_status cm_check_reach(const cm_demand *demand, const cm_bound *bound, const cm_limits *limits, cm_error *error)
 {
   static const cm_resource reaching[] = {CM_OUTBOUND_AXONS, CM_TARGET_CORES};
   for (size_t i = 0; i < sizeof reaching / sizeof *reaching && bound->widest_cores > 1; i++) {
     uint64_t limit = cm_limit(limits, reaching[i]), use = bound->widest_cores - 1;
     if (limit == 0 || use <= limit)
       continue;
-    cm_neuron_too_large(topology, bound->widest, reaching[i], use, limit, error);
+    cm_neuron_too_large(demand->network, bound->widest, reaching[i], use, limit, error);
     cm_fail_more(error, ": its targets do not fit on fewer than %u cores", bound->widest_cores);
     return CM_NEURON_TOO_LARGE;
   }
-  uint64_t copies = cm_copies_for(topology, bound->widest_cores), needed = copies * cm_topology_size(topology, bound->widest);
-  if (topology->target_cores_max != 0 && limits->neurons != 0 && bound->widest_cores > 0 && needed > limits->neurons) {
-    cm_neuron_too_large(topology, bound->widest, CM_NEURONS, needed, limits->neurons, error);
-    cm_fail_more(error, ": its targets do not fit on fewer than %u cores, and a copy reaches %u", bound->widest_cores, topology->target_cores_max);
+  uint64_t copies = cm_copies_for(demand, bound->widest_cores), needed = copies * cm_demand_size(demand, bound->widest);
+  if (demand->target_cores_max != 0 && limits->neurons != 0 && bound->widest_cores > 0 && needed > limits->neurons) {
+    cm_neuron_too_large(demand->network, bound->widest, CM_NEURONS, needed, limits->neurons, error);
+    cm_fail_more(error, ": its targets do not fit on fewer than %u cores, and a copy reaches %u", bound->widest_cores, demand->target_cores_max);
     return CM_NEURON_TOO_LARGE;
   }
   return CM_OK;

@@ -26,15 +26,15 @@ typedef struct cm_bound {
 } cm_bound;
 
 /* Every neuron must fit a core alone (cm_check_neurons). 0 parts for an empty network. O(pins). */
-cm_status cm_bound_parts(const cm_topology *topology, const cm_limits *limits, cm_run *run, cm_bound *bound,
+cm_status cm_bound_parts(const cm_demand *demand, const cm_limits *limits, cm_run *run, cm_bound *bound,
                          cm_error *error);
 
 /* CM_NEURON_TOO_LARGE when a neuron's targets alone need more cores than the limits on outbound axons or target
  * cores allow. */
-cm_status cm_check_reach(const cm_topology *topology, const cm_bound *bound, const cm_limits *limits, cm_error *error);
+cm_status cm_check_reach(const cm_demand *demand, const cm_bound *bound, const cm_limits *limits, cm_error *error);
 
 /* The same without regard to populations. */
-cm_status cm_bound_without_populations(const cm_topology *topology, const cm_limits *limits, cm_run *run, cm_bound *bound,
+cm_status cm_bound_without_populations(const cm_demand *demand, const cm_limits *limits, cm_run *run, cm_bound *bound,
                                        cm_error *error);
 
 /* The field of a chip file whose limit says so; NULL: none does. */

@@ -3,7 +3,7 @@
 enum { APART_MAX = 128 }; /* neurons that are compared pairwise */
 
 typedef struct apart {
-  const cm_topology *topology;
+  const cm_demand *demand;
   const cm_limits *limits;
   const uint32_t *synapses, *axons; /* [vertices] */
   cm_run *run;
@@ -15,7 +15,7 @@ typedef struct apart {
 static bool over_half(const apart *a, uint32_t v)
 {
   const cm_limits *l = a->limits;
-  return (l->neurons != 0 && 2 * (uint64_t)cm_topology_size(a->topology, v) > l->neurons) ||
+  return (l->neurons != 0 && 2 * (uint64_t)cm_demand_size(a->demand, v) > l->neurons) ||
          (l->synapses != 0 && 2 * (uint64_t)a->synapses[v] > l->synapses) ||
          (l->inbound_axons != 0 && 2 * (uint64_t)a->axons[v] > l->inbound_axons);
 }
@@ -38,7 +38,7 @@ static void keep_candidate(apart *a, uint32_t v)
 /* The sources of the candidates' inbound axons, from one pass over the network. */
 static cm_status gather_sources(apart *a, cm_error *error)
 {
-  const cm_topology *t = a->topology;
+  const cm_topology *t = a->demand->network;
   uint64_t total = 0;
   for (uint32_t k = 0; k < a->count; k++)
     total += a->axons[a->neuron[k]];
@@ -82,7 +82,7 @@ static bool must_part(const apart *a, uint32_t x, uint32_t y, cm_resource *resou
 {
   const cm_limits *l = a->limits;
   uint32_t u = a->neuron[x], v = a->neuron[y];
-  uint64_t size = (uint64_t)cm_topology_size(a->topology, u) + cm_topology_size(a->topology, v);
+  uint64_t size = (uint64_t)cm_demand_size(a->demand, u) + cm_demand_size(a->demand, v);
   uint64_t synapses = (uint64_t)a->synapses[u] + a->synapses[v];
   *resource = l->neurons != 0 && size > l->neurons         ? CM_NEURONS
               : l->synapses != 0 && synapses > l->synapses ? CM_SYNAPSES
@@ -90,15 +90,15 @@ static bool must_part(const apart *a, uint32_t x, uint32_t y, cm_resource *resou
   return *resource != CM_INBOUND_AXONS || (l->inbound_axons != 0 && union_of(a, x, y) > l->inbound_axons);
 }
 
-cm_status cm_neurons_apart(const cm_topology *topology, const cm_limits *limits, const uint32_t *synapses, const uint32_t *axons,
+cm_status cm_neurons_apart(const cm_demand *demand, const cm_limits *limits, const uint32_t *synapses, const uint32_t *axons,
                            cm_run *run, uint32_t *neurons, cm_resource *last, cm_error *error)
 {
-  apart a = {.topology = topology, .limits = limits, .synapses = synapses, .axons = axons, .run = run};
+  apart a = {.demand = demand, .limits = limits, .synapses = synapses, .axons = axons, .run = run};
   uint32_t chosen[APART_MAX], parts = 0;
   cm_resource resource = CM_NEURONS;
   *last = CM_NEURONS;
   *neurons = 0;
-  for (uint32_t v = 0; v < topology->vertex_count; v++)
+  for (uint32_t v = 0; v < demand->network->vertex_count; v++)
     if (over_half(&a, v))
       keep_candidate(&a, v);
   if (a.count < 2)

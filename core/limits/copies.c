@@ -1,7 +1,8 @@
 #include "core/limits/copies.h"
 
-cm_status cm_count_copies(const cm_topology *t, const uint32_t *part, uint32_t parts, cm_run *run, uint32_t *copies, cm_error *error)
+cm_status cm_count_copies(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run, uint32_t *copies, cm_error *error)
 {
+  const cm_topology *t = demand->network;
   uint32_t *seen, reached = 0, last = UINT32_MAX;
   if (CM_NEW(run->memory, seen, parts, error) != CM_OK)
     return error->status;
@@ -16,7 +17,7 @@ cm_status cm_count_copies(const cm_topology *t, const uint32_t *part, uint32_t p
       reached += *mark != source + 1;
       *mark = source + 1;
     }
-    copies[source] = cm_copies_for(t, reached);
+    copies[source] = cm_copies_for(demand, reached);
   }
   cm_free(seen);
   return cm_run_check(run, error);

@@ -11,7 +11,7 @@ enum { CHECK_EVERY = 4096, CHECK_PINS = 1 << 18, TABLES_MAX = 8 };
 
 /* Counting on several threads: every slice counts into a table of its own. */
 typedef struct counting {
-  const cm_topology *topology;
+  const cm_demand *demand;
   const uint32_t *part;
   uint32_t parts, slices;
   cm_run *run;
@@ -28,7 +28,7 @@ typedef struct reach {
 /* What the net's pins in other parts weigh: of a topology whose pins have weights. */
 static unsigned __int128 cut_weight(const counting *c, uint32_t e, uint32_t own)
 {
-  const cm_topology *topology = c->topology;
+  const cm_topology *topology = c->demand->network;
   unsigned __int128 weight = 0;
   for (uint64_t i = topology->net_first[e]; i < topology->net_first[e + 1]; i++)
     if (c->part[topology->pin[i]] != own)
@@ -39,10 +39,10 @@ static unsigned __int128 cut_weight(const counting *c, uint32_t e, uint32_t own)
 /* A net whose source is in part p; `reached` [parts]. */
 static void count_net(const counting *c, uint32_t e, uint32_t p, uint64_t *use, reach *reached, cm_cuts *cuts)
 {
-  const cm_topology *topology = c->topology;
+  const cm_topology *topology = c->demand->network;
   const uint32_t *part = c->part;
   uint32_t source = cm_topology_source(topology, e), others = 0;
-  uint64_t cut = 0, weight = cm_topology_net_weight(topology, e);
+  uint64_t cut = 0, weight = cm_demand_net_weight(c->demand, e);
   for (uint64_t i = topology->net_first[e]; i < topology->net_first[e + 1]; i++) {
     uint32_t to = part[topology->pin[i]];
     reach *at = &reached[to];
@@ -98,13 +98,13 @@ static uint32_t worthy_slices(const cm_topology *topology, uint32_t parts, const
 
 static cm_status count_all(counting *c, uint64_t *use, uint32_t *copies, cm_error *error)
 {
-  const cm_topology *topology = c->topology;
+  const cm_topology *topology = c->demand->network;
   if (cm_parallel(c->run, c->slices, count_slice, c, error) != CM_OK ||
-      (copies != NULL && cm_count_copies(topology, c->part, c->parts, c->run, copies, error) != CM_OK))
+      (copies != NULL && cm_count_copies(c->demand, c->part, c->parts, c->run, copies, error) != CM_OK))
     return error->status;
   memset(use, 0, (size_t)c->parts * CM_RESOURCES * sizeof *use);
   for (uint32_t v = 0; v < topology->vertex_count; v++)
-    use[(size_t)c->part[v] * CM_RESOURCES + CM_NEURONS] += (uint64_t)cm_topology_size(topology, v) * (copies != NULL ? copies[v] : 1);
+    use[(size_t)c->part[v] * CM_RESOURCES + CM_NEURONS] += (uint64_t)cm_demand_size(c->demand, v) * (copies != NULL ? copies[v] : 1);
   for (uint32_t s = 0; s < c->slices; s++)
     for (size_t i = 0; i < (size_t)c->parts * CM_RESOURCES; i++)
       use[i] += c->use[s][i];
@@ -122,19 +122,19 @@ static cm_cuts sum_cuts(const counting *c)
   return sum;
 }
 
-cm_status cm_count_use_and_cuts(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run, uint64_t *use,
+cm_status cm_count_use_and_cuts(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run, uint64_t *use,
                                 cm_cuts *cuts, cm_error *error)
 {
-  counting c = {.topology = topology, .part = part, .parts = parts, .run = run};
+  counting c = {.demand = demand, .part = part, .parts = parts, .run = run};
   uint32_t *first = NULL, *net = NULL, *copies = NULL;
-  c.slices = worthy_slices(topology, parts, run);
+  c.slices = worthy_slices(demand->network, parts, run);
   cm_status status = CM_NEW(run->memory, c.use, c.slices, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, c.cuts, c.slices, error);
   if (status == CM_OK)
-    status = cm_nets_by_part(topology, part, parts, run, &first, &net, error);
-  if (status == CM_OK && topology->target_cores_max != 0)
-    status = CM_NEW(run->memory, copies, topology->vertex_count, error);
+    status = cm_nets_by_part(demand->network, part, parts, run, &first, &net, error);
+  if (status == CM_OK && demand->target_cores_max != 0)
+    status = CM_NEW(run->memory, copies, demand->network->vertex_count, error);
   c.first = first;
   c.net = net;
   if (status == CM_OK)
@@ -151,11 +151,11 @@ cm_status cm_count_use_and_cuts(const cm_topology *topology, const uint32_t *par
   return status;
 }
 
-cm_status cm_count_use(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run, uint64_t *use,
+cm_status cm_count_use(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run, uint64_t *use,
                        cm_error *error)
 {
   cm_cuts cuts;
-  return cm_count_use_and_cuts(topology, part, parts, run, use, &cuts, error);
+  return cm_count_use_and_cuts(demand, part, parts, run, use, &cuts, error);
 }
 
 /* Notes a use beyond its limit: the worst, by use / limit, stays. */
@@ -289,7 +289,7 @@ static cm_status count_distinct(const cm_topology *topology, cm_run *run, uint32
 
 /* Each slice counts its pins in a table of its own. */
 typedef struct pin_counting {
-  const cm_topology *topology;
+  const cm_demand *demand;
   cm_run *run;
   uint32_t slices;
   uint32_t **count; /* [slices][vertices] */
@@ -298,7 +298,7 @@ typedef struct pin_counting {
 static cm_status count_pins(void *context, size_t slice, cm_error *error)
 {
   pin_counting *c = context;
-  const cm_topology *t = c->topology;
+  const cm_topology *t = c->demand->network;
   if (slice > 0 && CM_NEW(c->run->memory, c->count[slice], t->vertex_count, error) != CM_OK)
     return error->status;
   uint32_t *count = c->count[slice];
@@ -311,10 +311,11 @@ static cm_status count_pins(void *context, size_t slice, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_count_synapses(const cm_topology *topology, cm_run *run, uint32_t *synapses, cm_error *error)
+cm_status cm_count_synapses(const cm_demand *demand, cm_run *run, uint32_t *synapses, cm_error *error)
 {
+  const cm_topology *topology = demand->network;
   uint32_t *count[TABLES_MAX] = {synapses};
-  pin_counting c = {.topology = topology, .run = run, .slices = 1, .count = count};
+  pin_counting c = {.demand = demand, .run = run, .slices = 1, .count = count};
   while (c.slices < run->threads && c.slices < TABLES_MAX && topology->pin_count / c.slices > 4 * (uint64_t)topology->vertex_count)
     c.slices++; /* a table is not to outweigh what it counts */
   memset(synapses, 0, topology->vertex_count * sizeof *synapses);
@@ -327,45 +328,45 @@ cm_status cm_count_synapses(const cm_topology *topology, cm_run *run, uint32_t *
   return status;
 }
 
-cm_status cm_count_inputs(const cm_topology *topology, cm_run *run, uint32_t *synapses, uint32_t *axons,
+cm_status cm_count_inputs(const cm_demand *demand, cm_run *run, uint32_t *synapses, uint32_t *axons,
                           cm_error *error)
 {
-  size_t bytes = topology->vertex_count * sizeof *synapses;
-  if (cm_count_synapses(topology, run, synapses, error) != CM_OK)
+  size_t bytes = demand->network->vertex_count * sizeof *synapses;
+  if (cm_count_synapses(demand, run, synapses, error) != CM_OK)
     return error->status;
-  if (!several_nets(topology)) {
+  if (!several_nets(demand->network)) {
     memcpy(axons, synapses, bytes);
     return cm_run_check(run, error);
   }
   memset(axons, 0, bytes);
-  return count_distinct(topology, run, axons, error);
+  return count_distinct(demand->network, run, axons, error);
 }
 
-cm_status cm_check_neurons(const cm_topology *topology, const cm_limits *limits, cm_run *run, cm_error *error)
+cm_status cm_check_neurons(const cm_demand *demand, const cm_limits *limits, cm_run *run, cm_error *error)
 {
   uint32_t *axons = NULL, *synapses = NULL;
-  uint32_t n = topology->vertex_count;
+  uint32_t n = demand->network->vertex_count;
   excess found[CM_MEMORY + 1] = {{0}};
   for (uint32_t v = 0; v < n && limits->neurons != 0; v++)
-    note(&found[CM_NEURONS], v, cm_topology_size(topology, v), limits->neurons);
+    note(&found[CM_NEURONS], v, cm_demand_size(demand, v), limits->neurons);
   if (limits->inbound_axons == 0 && limits->synapses == 0 && limits->memory_bits == 0)
-    return refuse_neurons(topology, limits, found, error);
+    return refuse_neurons(demand->network, limits, found, error);
   cm_status status = CM_NEW(run->memory, axons, n, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, synapses, n, error);
   if (status == CM_OK)
-    status = cm_count_inputs(topology, run, synapses, axons, error);
+    status = cm_count_inputs(demand, run, synapses, axons, error);
   for (uint32_t v = 0; v < n && status == CM_OK; v++) {
     note(&found[CM_INBOUND_AXONS], v, axons[v], limits->inbound_axons);
     note(&found[CM_SYNAPSES], v, synapses[v], limits->synapses);
-    note(&found[CM_MEMORY], v, cm_memory_bits(limits, cm_topology_size(topology, v), synapses[v], axons[v]), limits->memory_bits);
+    note(&found[CM_MEMORY], v, cm_memory_bits(limits, cm_demand_size(demand, v), synapses[v], axons[v]), limits->memory_bits);
   }
   cm_free(axons);
   cm_free(synapses);
-  return status == CM_OK ? refuse_neurons(topology, limits, found, error) : status;
+  return status == CM_OK ? refuse_neurons(demand->network, limits, found, error) : status;
 }
 
-cm_status cm_chip_limit_neurons(const cm_chip *chip, cm_topology *topology, cm_memory *memory, cm_error *error)
+cm_status cm_chip_limit_neurons(const cm_chip *chip, cm_demand *demand, cm_memory *memory, cm_error *error)
 {
-  return cm_topology_limit_neurons(topology, chip->limits.fan_in, chip->relays, chip->limits.neuron_target_cores, memory, error);
+  return cm_demand_limit_neurons(demand, chip->limits.fan_in, chip->relays, chip->limits.neuron_target_cores, memory, error);
 }

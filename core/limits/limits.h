@@ -4,10 +4,10 @@
 
 #include "base/run.h"
 #include "core/chip/resources.h"
-#include "core/network/topology.h"
+#include "core/network/demand.h"
 
 /* The use of every resource by every part: use [parts * CM_RESOURCES]. O(pins + parts). */
-cm_status cm_count_use(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+cm_status cm_count_use(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run,
                        uint64_t *use, cm_error *error);
 
 /* What the nets of a partition cost, in units of weight. */
@@ -18,7 +18,7 @@ typedef struct cm_cuts {
 } cm_cuts;
 
 /* Both in one look at the pins. O(pins + parts). */
-cm_status cm_count_use_and_cuts(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run, uint64_t *use,
+cm_status cm_count_use_and_cuts(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run, uint64_t *use,
                                 cm_cuts *cuts, cm_error *error);
 
 /* How a partition stands to the limits. */
@@ -36,18 +36,18 @@ cm_status cm_neuron_too_large(const cm_topology *topology, uint32_t v, cm_resour
                               uint64_t limit, cm_error *error);
 
 /* Counts every vertex's inbound synapses [vertices], on the run's threads. O(pins). */
-cm_status cm_count_synapses(const cm_topology *topology, cm_run *run, uint32_t *synapses, cm_error *error);
+cm_status cm_count_synapses(const cm_demand *demand, cm_run *run, uint32_t *synapses, cm_error *error);
 
 /* Counts every vertex's inbound synapses and the distinct axons they come by, both [vertices]. O(pins). */
-cm_status cm_count_inputs(const cm_topology *topology, cm_run *run, uint32_t *synapses, uint32_t *axons,
+cm_status cm_count_inputs(const cm_demand *demand, cm_run *run, uint32_t *synapses, uint32_t *axons,
                           cm_error *error);
 
 /* Checks each neuron alone: CM_NEURON_TOO_LARGE names the largest that no core can hold, the limit and by how much,
  * and says how many do not fit and what would hold them. O(pins). */
-cm_status cm_check_neurons(const cm_topology *topology, const cm_limits *limits, cm_run *run, cm_error *error);
+cm_status cm_check_neurons(const cm_demand *demand, const cm_limits *limits, cm_run *run, cm_error *error);
 
 /* Makes of the network what the chip asks of single neurons, in place (docs/explanation/neuron-limits.md): to be called before all that sees the network. Errors
- * as cm_topology_limit_neurons. */
-cm_status cm_chip_limit_neurons(const cm_chip *chip, cm_topology *topology, cm_memory *memory, cm_error *error);
+ * as cm_demand_limit_neurons. */
+cm_status cm_chip_limit_neurons(const cm_chip *chip, cm_demand *demand, cm_memory *memory, cm_error *error);
 
 #endif

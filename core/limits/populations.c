@@ -91,12 +91,11 @@ void cm_population_split_free(cm_population_split *s)
 }
 
 /* Which populations have neurons, numbered without gaps: index [populations]. */
-static void number_populations(cm_population_split *s, uint32_t *index)
+static void number_populations(cm_population_split *s, uint32_t populations, uint32_t *index)
 {
-  const cm_topology *t = s->topology;
-  for (uint32_t v = 0; v < t->vertex_count; v++)
-    index[t->population_of[v]] = 1;
-  for (uint32_t k = 0; k < t->population_count; k++) {
+  for (uint32_t v = 0; v < s->demand->network->vertex_count; v++)
+    index[s->of[v]] = 1;
+  for (uint32_t k = 0; k < populations; k++) {
     if (index[k] != 0)
       s->number[s->count] = k;
     index[k] = index[k] != 0 ? s->count++ : NONE;
@@ -106,20 +105,20 @@ static void number_populations(cm_population_split *s, uint32_t *index)
 /* Neurons and synapses by counting sort. */
 static void sort_by_population(cm_population_split *s, const uint32_t *index)
 {
-  const cm_topology *t = s->topology;
+  const cm_topology *t = s->demand->network;
   for (uint32_t v = 0; v < t->vertex_count; v++)
-    s->member_first[index[t->population_of[v]] + 1]++;
+    s->member_first[index[s->of[v]] + 1]++;
   for (uint64_t i = 0; i < t->pin_count; i++)
-    s->pin_first[index[t->population_of[t->pin[i]]] + 1]++;
+    s->pin_first[index[s->of[t->pin[i]]] + 1]++;
   for (uint32_t k = 0; k < s->count; k++) {
     s->member_first[k + 1] += s->member_first[k];
     s->pin_first[k + 1] += s->pin_first[k];
   }
   for (uint32_t v = 0; v < t->vertex_count; v++)
-    s->member[s->member_first[index[t->population_of[v]]]++] = v;
+    s->member[s->member_first[index[s->of[v]]]++] = v;
   for (uint32_t e = 0; e < t->net_count; e++)
     for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++) {
-      uint64_t at = s->pin_first[index[t->population_of[t->pin[i]]]]++;
+      uint64_t at = s->pin_first[index[s->of[t->pin[i]]]]++;
       s->pin[at] = i;
       s->pin_net[at] = e;
     }
@@ -131,22 +130,24 @@ static void sort_by_population(cm_population_split *s, const uint32_t *index)
   s->pin_first[0] = 0;
 }
 
-cm_status cm_population_split_open(const cm_topology *t, cm_run *run, cm_population_split *split, cm_error *error)
+cm_status cm_population_split_open(const cm_demand *demand, const uint32_t *of, uint32_t populations, cm_run *run,
+                                   cm_population_split *split, cm_error *error)
 {
-  cm_population_split s = {.topology = t};
+  const cm_topology *t = demand->network;
+  cm_population_split s = {.demand = demand, .of = of};
   uint32_t *index = NULL;
   cm_status status = CM_OK;
-  if (CM_NEW(run->memory, s.number, t->population_count, error) != CM_OK ||
-      CM_NEW(run->memory, index, t->population_count, error) != CM_OK ||
-      CM_NEW(run->memory, s.member_first, (size_t)t->population_count + 1, error) != CM_OK ||
-      CM_NEW(run->memory, s.pin_first, (size_t)t->population_count + 1, error) != CM_OK ||
+  if (CM_NEW(run->memory, s.number, populations, error) != CM_OK ||
+      CM_NEW(run->memory, index, populations, error) != CM_OK ||
+      CM_NEW(run->memory, s.member_first, (size_t)populations + 1, error) != CM_OK ||
+      CM_NEW(run->memory, s.pin_first, (size_t)populations + 1, error) != CM_OK ||
       CM_NEW(run->memory, s.member, t->vertex_count, error) != CM_OK ||
       CM_NEW(run->memory, s.pin, t->pin_count, error) != CM_OK ||
       CM_NEW(run->memory, s.pin_net, t->pin_count, error) != CM_OK ||
       CM_NEW(run->memory, s.local, t->vertex_count, error) != CM_OK)
     status = error->status;
   if (status == CM_OK) {
-    number_populations(&s, index);
+    number_populations(&s, populations, index);
     sort_by_population(&s, index);
     memset(s.local, 0xff, t->vertex_count * sizeof *s.local);
     status = cm_run_check(run, error);
@@ -189,14 +190,14 @@ typedef struct making {
 /* Whether a synapse is in the network: its source is a member (marked), or sources from elsewhere count. */
 static bool is_in(const making *m, uint64_t at)
 {
-  const cm_topology *t = m->split->topology;
+  const cm_topology *t = m->split->demand->network;
   return m->sources || m->split->local[cm_topology_source(t, m->split->pin_net[at])] != NONE;
 }
 
 /* Members and sources from elsewhere in ascending order; sources of the pins ascend already. */
 static uint32_t merge_vertices(const making *m, uint32_t *origin)
 {
-  const cm_topology *t = m->split->topology;
+  const cm_topology *t = m->split->demand->network;
   uint32_t count = 0, next = 0, last = NONE;
   for (uint64_t at = m->begin; m->sources && at < m->end; at++) {
     uint32_t source = cm_topology_source(t, m->split->pin_net[at]);
@@ -226,12 +227,12 @@ static void count_nets(making *m)
 
 static cm_status allocate(const making *m, cm_run *run, cm_population_network *n, cm_error *error)
 {
-  const cm_topology *t = m->split->topology;
+  const cm_topology *t = m->split->demand->network;
   uint32_t vertices = n->topology->vertex_count, nets = t->directed ? m->nets : vertices;
   cm_topology *made = n->topology;
   if (CM_NEW(run->memory, made->net_first, (size_t)nets + 1, error) != CM_OK ||
       (t->directed && CM_NEW(run->memory, made->net_source, nets, error) != CM_OK) ||
-      (t->net_weight != NULL && CM_NEW(run->memory, made->net_weight, nets, error) != CM_OK) ||
+      (m->split->demand->net_weight != NULL && CM_NEW(run->memory, made->net_weight, nets, error) != CM_OK) ||
       (t->pin_weight != NULL && CM_NEW(run->memory, made->pin_weight, m->pins, error) != CM_OK) ||
       CM_NEW(run->memory, made->size, vertices, error) != CM_OK)
     return error->status;
@@ -243,7 +244,7 @@ static cm_status allocate(const making *m, cm_run *run, cm_population_network *n
 static void fill_nets(const making *m, cm_topology *made)
 {
   const cm_population_split *s = m->split;
-  const cm_topology *t = s->topology;
+  const cm_topology *t = s->demand->network;
   uint32_t last = NONE, net = NONE, opened = 0;
   for (uint64_t at = m->begin; at < m->end; at++) {
     uint32_t e = s->pin_net[at];
@@ -255,8 +256,8 @@ static void fill_nets(const making *m, cm_topology *made)
         made->net_first[opened++] = made->pin_count;
       if (t->directed)
         made->net_source[net] = s->local[cm_topology_source(t, e)];
-      if (t->net_weight != NULL)
-        made->net_weight[net] = t->net_weight[e];
+      if (s->demand->net_weight != NULL)
+        made->net_weight[net] = s->demand->net_weight[e];
       last = e;
     }
     if (t->pin_weight != NULL)
@@ -269,7 +270,7 @@ static void fill_nets(const making *m, cm_topology *made)
 
 static cm_status make(making *m, cm_run *run, cm_population_network *n, cm_error *error)
 {
-  const cm_topology *t = m->split->topology;
+  const cm_topology *t = m->split->demand->network;
   uint32_t *local = m->split->local, outside = 0;
   uint64_t most = m->members + (m->sources ? m->end - m->begin : 0);
   if (CM_NEW(run->memory, n->topology, 1, error) != CM_OK ||
@@ -286,17 +287,18 @@ static cm_status make(making *m, cm_run *run, cm_population_network *n, cm_error
     uint32_t origin = n->origin[v];
     bool member = local[origin] != NONE;
     outside += !member;
-    n->topology->size[v] = member ? cm_topology_size(t, origin) : 0;
+    n->topology->size[v] = member ? cm_demand_size(m->split->demand, origin) : 0;
     n->topology->size_total += n->topology->size[v];
   }
   for (uint32_t v = 0; status == CM_OK && v < n->topology->vertex_count; v++)
     local[n->origin[v]] = v;
   if (status == CM_OK)
     fill_nets(m, n->topology);
-  if (status == CM_OK && outside == 0 && t->size == NULL) {
+  if (status == CM_OK && outside == 0 && m->split->demand->size == NULL) {
     cm_free(n->topology->size);
     n->topology->size = NULL;
   }
+  n->demand = cm_demand_of(n->topology);
   for (uint32_t i = 0; i < m->members; i++)
     local[m->member[i]] = NONE;
   for (uint32_t v = 0; v < n->topology->vertex_count; v++)
@@ -308,7 +310,7 @@ cm_status cm_population_network_make(cm_population_split *s, uint32_t i, bool so
                                      cm_population_network *network, cm_error *error)
 {
   making m = {.split = s, .member = s->member + s->member_first[i], .members = s->member_first[i + 1] - s->member_first[i],
-              .begin = s->pin_first[i], .end = s->pin_first[i + 1], .sources = sources && s->topology->directed};
+              .begin = s->pin_first[i], .end = s->pin_first[i + 1], .sources = sources && s->demand->network->directed};
   cm_population_network made = {0};
   cm_status status = make(&m, run, &made, error);
   if (status != CM_OK) {

@@ -23,9 +23,10 @@ cm_status cm_check_populations(const cm_topology *topology, const cm_limits *lim
 cm_status cm_refuse_populations(const cm_topology *topology, const cm_limits *limits, const uint32_t *part, uint32_t parts,
                                 cm_run *run, cm_error *error);
 
-/* The network by the populations of its neurons, those without neurons left out. */
+/* The network by populations of its neurons, those without neurons left out. */
 typedef struct cm_population_split {
-  const cm_topology *topology;
+  const cm_demand *demand;
+  const uint32_t *of;     /* [vertices] population of each */
   uint32_t count;         /* populations that have neurons */
   uint32_t *number;       /* [count] of each, ascending */
   uint32_t *member_first; /* [count + 1] */
@@ -36,8 +37,9 @@ typedef struct cm_population_split {
   uint32_t *local;        /* [vertices] scratch */
 } cm_population_split;
 
-/* O(vertices + pins); 12 bytes a pin. */
-cm_status cm_population_split_open(const cm_topology *topology, cm_run *run, cm_population_split *split, cm_error *error);
+/* By populations of [vertices], which has to stay, each below `populations`. O(vertices + pins); 12 bytes a pin. */
+cm_status cm_population_split_open(const cm_demand *demand, const uint32_t *of, uint32_t populations, cm_run *run,
+                                   cm_population_split *split, cm_error *error);
 void cm_population_split_free(cm_population_split *split); /* harmless on a zeroed one */
 
 /* One population's neurons with every synapse that they receive. Sources elsewhere are vertices of size 0 that receive
@@ -45,6 +47,7 @@ void cm_population_split_free(cm_population_split *split); /* harmless on a zero
  * network less a constant, wherever these are put. */
 typedef struct cm_population_network {
   cm_topology *topology; /* without names and populations */
+  cm_demand demand;      /* of it */
   uint32_t *origin;      /* [vertices] vertex of the whole network, ascending */
 } cm_population_network;
 

@@ -15,25 +15,26 @@ static cm_status add_up(cm_population_split *split, const cm_limits *limits, cm_
     status = cm_population_network_make(split, i, true, run, &network, error);
     if (status != CM_OK)
       break;
-    status = cm_bound_without_populations(network.topology, &alone, run, &bound, error);
+    status = cm_bound_without_populations(&network.demand, &alone, run, &bound, error);
     *parts += status == CM_OK ? bound.parts : 0;
     cm_population_network_free(&network);
   }
   return status;
 }
 
-cm_status cm_bound_parts(const cm_topology *topology, const cm_limits *limits, cm_run *run, cm_bound *bound, cm_error *error)
+cm_status cm_bound_parts(const cm_demand *demand, const cm_limits *limits, cm_run *run, cm_bound *bound, cm_error *error)
 {
+  const cm_topology *t = demand->network;
   cm_bound plain;
   cm_population_split split;
   uint64_t parts = 0;
-  cm_status status = cm_bound_without_populations(topology, limits, run, &plain, error);
-  if (status != CM_OK || !cm_populations_limited(topology, limits)) {
+  cm_status status = cm_bound_without_populations(demand, limits, run, &plain, error);
+  if (status != CM_OK || !cm_populations_limited(t, limits)) {
     if (status == CM_OK)
       *bound = plain;
     return status;
   }
-  if (cm_population_split_open(topology, run, &split, error) != CM_OK)
+  if (cm_population_split_open(demand, t->population_of, t->population_count, run, &split, error) != CM_OK)
     return error->status;
   if (limits->populations == 1)
     status = add_up(&split, limits, run, &parts, error);

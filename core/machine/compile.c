@@ -231,18 +231,14 @@ static cm_status make(compiling *c, cm_error *error)
   cm_status status = understand(c, error);
   if (status == CM_OK)
     status = cm_sums_cut(c->made, options.target, cut_bytes(c), c->run, &c->cut, &c->sums, error);
-  if (!c->sums.needed && (options.settings == NULL || c->last == CM_STAGE_SPLIT))
+  if (!c->sums.needed && options.settings == NULL)
     forget_cut(c);
   if (status == CM_OK && options.settings != NULL)
     status = make_packs(c, &options, error);
   if (status != CM_OK)
     return status;
   options.packs = &c->packs;
-  if (c->last == CM_STAGE_SPLIT) {
-    cm_run_phase(c->run, "split");
-    status = cm_plan_new(planned(c), NULL, &options, c->run, &c->draft.plan, error);
-  } else
-    status = make_draft(c, &options, &order, error);
+  status = make_draft(c, &options, &order, error);
   if (status == CM_OK)
     status = add_report(c, "split", cm_pieces_report(c->draft.plan), error);
   if (status == CM_OK && c->cut != NULL)
@@ -250,7 +246,7 @@ static cm_status make(compiling *c, cm_error *error)
                         error);
   if (status == CM_OK && c->last >= CM_STAGE_TILE)
     return make_program(c, order, error);
-  if (status == CM_OK && order != NULL)
+  if (status == CM_OK && order != NULL && c->last == CM_STAGE_ORDER)
     return add_report(c, "order", order, error);
   json_decref(order);
   return status;
@@ -296,8 +292,8 @@ static cm_status write_last(compiling *c, const char *out, const char *timeline,
 {
   const cm_draft *d = &c->draft;
   switch (c->last) {
-  case CM_STAGE_SPLIT: return cm_pieces_write(d->plan, NULL, 0, out, error);
-  case CM_STAGE_ORDER: return cm_pieces_write(d->plan, d->memory.pieces, d->memory.piece_count, out, error);
+  case CM_STAGE_SPLIT: return cm_pieces_write(d->plan, d->emission.pieces, d->emission.piece_count, true, out, error);
+  case CM_STAGE_ORDER: return cm_pieces_write(d->plan, d->emission.pieces, d->emission.piece_count, false, out, error);
   case CM_STAGE_TILE:
   case CM_STAGE_MAPPING:
   case CM_STAGE_PROGRAM:

@@ -12,8 +12,8 @@
 typedef enum cm_compile_stage {
   CM_STAGE_DEFAULT,      /* program where a chip is given, else permutations */
   CM_STAGE_PERMUTATIONS, /* an ONNX model */
-  CM_STAGE_SPLIT,        /* the pieces in the order of the file, as JSON */
-  CM_STAGE_ORDER,        /* the pieces in the order of execution that was found, as JSON */
+  CM_STAGE_SPLIT,        /* the pieces of the program in the order of the file, as JSON */
+  CM_STAGE_ORDER,        /* the same in the order in which they begin */
   CM_STAGE_TILE,         /* the pieces of the program as a network (core/machine/tiles/tiles.h) */
   CM_STAGE_PROGRAM,      /* a program file for a chip */
   CM_STAGE_MAPPING,      /* the pieces of the program on the chip's cores, as coremap map -o writes it */

@@ -28,9 +28,9 @@ typedef struct cm_program_times {
 json_t *cm_program_report(const cm_draft *draft, const cm_program *program, const cm_program_times *times, json_t *order,
                           json_t *search);
 
-/* Writes the pieces of a plan to `path` as JSON: those of `sequence` (`count` pieces) in its order, or all in the order of
- * the operators when it is NULL (docs/explanation/programs.md). Errors: CM_IO, CM_DISK_FULL. */
-cm_status cm_pieces_write(const cm_plan *plan, const uint32_t *sequence, uint32_t count, const char *path,
+/* Writes pieces of a plan to `path` as JSON, in the order given, or `by_operator`: in that of the file's operators
+ * (docs/explanation/programs.md). Errors: memory, CM_IO, CM_DISK_FULL. */
+cm_status cm_pieces_write(const cm_plan *plan, const uint32_t *pieces, size_t count, bool by_operator, const char *path,
                           cm_error *error);
 
 /* {"computed", "cut", "pieces"}: the operators of a plan; a new reference, NULL when memory is short. */

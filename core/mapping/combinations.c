@@ -70,7 +70,7 @@ cm_status cm_combinations_of_job(const cm_map_input *input, cm_error *error)
 {
   const cm_chip *chip = input->chip;
   const cm_interconnect *net = chip->interconnect;
-  const int facts = (input->from != NULL) * FROM + (input->part != NULL) * PARTS_GIVEN + (input->topology->scenario_count == 0) * STEADY +
+  const int facts = (input->from != NULL) * FROM + (input->part != NULL) * PARTS_GIVEN + (input->demand->scenario_count == 0) * STEADY +
                          (net != NULL) * LINKED + (chip->limits.neuron_target_cores != 0) * COPIES;
   json_t *told = json_pack("{s:s, s:s, s:o}", "chip", chip->name, "interconnect", net != NULL ? cm_interconnect_kind_name(net->kind) : "",
                            "target_cores", json_sprintf("%llu", (unsigned long long)chip->limits.neuron_target_cores));
@@ -82,7 +82,7 @@ cm_status cm_combinations_of_job(const cm_map_input *input, cm_error *error)
 cm_status cm_combinations_of_partition(const cm_map_input *input, cm_error *error)
 {
   const cm_chip *chip = input->chip;
-  const bool differ = cm_cores_differ(chip), populations = chip != NULL && !differ && cm_populations_limited(input->topology, &chip->limits);
-  const int facts = ONE_PARTITION + populations * POPULATIONS + differ * CLASSES + (chip == NULL) * NO_CHIP + !input->topology->directed * UNDIRECTED;
+  const bool differ = cm_cores_differ(chip), populations = chip != NULL && !differ && cm_populations_limited(input->demand->network, &chip->limits);
+  const int facts = ONE_PARTITION + populations * POPULATIONS + differ * CLASSES + (chip == NULL) * NO_CHIP + !input->demand->network->directed * UNDIRECTED;
   return cm_options_check(&cm_map_option_table, input->options, (unsigned)facts, NULL, error);
 }

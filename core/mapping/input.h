@@ -4,12 +4,12 @@
 
 #include "base/run.h"
 #include "core/chip/occupancy.h"
-#include "core/network/topology.h"
+#include "core/network/demand.h"
 
 typedef struct cm_map_options cm_map_options; /* core/mapping/options.h */
 
 typedef struct cm_map_input {
-  const cm_topology *topology;
+  const cm_demand *demand;
   bool sole_reader;                /* nobody else reads the topology while it is mapped: its targets may be packed */
   const char *network_id;          /* hex sha256 of the uploaded bytes */
   const char *levels_id;           /* by which coarsened levels are kept and found; NULL: network_id */

@@ -3,11 +3,11 @@
 #define CM_MAPPING_MAPPED_H
 
 #include "core/chip/chip.h"
-#include "core/network/topology.h"
+#include "core/network/demand.h"
 
 /* A mapped network; everything is the caller's. */
 typedef struct cm_mapped {
-  const cm_topology *topology;
+  const cm_demand *demand;
   const cm_chip *chip;
   const uint32_t *part; /* [vertices] */
   uint32_t parts;

@@ -62,9 +62,9 @@ double cm_mapping_worst(const cm_mapping *mapping, cm_metric_figure *figure);
 double cm_mapping_aimed(const cm_mapping *mapping, cm_metric_figure *figure);
 
 /* A mapping of that network on that chip; valid as long as all three. */
-static inline cm_mapped cm_mapped_by(const cm_mapping *m, const cm_topology *topology, const cm_chip *chip)
+static inline cm_mapped cm_mapped_by(const cm_mapping *m, const cm_demand *demand, const cm_chip *chip)
 {
-  return (cm_mapped){.topology = topology, .chip = chip, .part = m->part, .parts = m->part_count, .core = m->core};
+  return (cm_mapped){.demand = demand, .chip = chip, .part = m->part, .parts = m->part_count, .core = m->core};
 }
 
 void cm_mapping_free(cm_mapping *mapping); /* NULL is allowed */

@@ -132,15 +132,15 @@ const char *cm_map_options_from(const cm_map_options *options)
   return options->from[0] != '\0' ? options->from : NULL;
 }
 
-cm_status cm_map_options_set_inputs(const cm_map_options *options, cm_topology *topology, cm_memory *memory, cm_error *error)
+cm_status cm_map_options_set_inputs(const cm_map_options *options, cm_demand *demand, cm_memory *memory, cm_error *error)
 {
-  return options->inputs == CM_INPUTS_OUTSIDE ? cm_topology_set_outside(topology, memory, error) : CM_OK;
+  return options->inputs == CM_INPUTS_OUTSIDE ? cm_demand_set_outside(demand, memory, error) : CM_OK;
 }
 
-cm_status cm_mapping_set_inputs(const json_t *summary, cm_topology *topology, cm_memory *memory, cm_error *error)
+cm_status cm_mapping_set_inputs(const json_t *summary, cm_demand *demand, cm_memory *memory, cm_error *error)
 {
   const char *stated = json_string_value(json_object_get(json_object_get(summary, "options"), "inputs"));
-  return stated != NULL && strcmp(stated, "outside") == 0 ? cm_topology_set_outside(topology, memory, error) : CM_OK;
+  return stated != NULL && strcmp(stated, "outside") == 0 ? cm_demand_set_outside(demand, memory, error) : CM_OK;
 }
 
 void cm_map_options_apply(const cm_map_options *options, cm_run *run)

@@ -117,12 +117,12 @@ json_t *cm_map_options_shaping_json(const cm_map_options *options);
 /* The id of the mapping to start from (option "from"), NULL: none. */
 const char *cm_map_options_from(const cm_map_options *options);
 
-/* Makes of the network's inputs what option "inputs" says, in place: to be called before cm_map and whatever else sees the
- * network. Errors as cm_topology_set_outside. */
-cm_status cm_map_options_set_inputs(const cm_map_options *options, cm_topology *topology, cm_memory *memory, cm_error *error);
+/* Lets the inputs be what option "inputs" says: to be called before cm_map and whatever else is handed the demand. Errors as
+ * cm_demand_set_outside. */
+cm_status cm_map_options_set_inputs(const cm_map_options *options, cm_demand *demand, cm_memory *memory, cm_error *error);
 
 /* The same for a mapping that is there: `summary` is its file without bulk. */
-cm_status cm_mapping_set_inputs(const json_t *summary, cm_topology *topology, cm_memory *memory, cm_error *error);
+cm_status cm_mapping_set_inputs(const json_t *summary, cm_demand *demand, cm_memory *memory, cm_error *error);
 
 /* Sets seed, threads, deadline and memory limit of a run from the options. */
 void cm_map_options_apply(const cm_map_options *options, cm_run *run);

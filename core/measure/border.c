@@ -26,17 +26,18 @@ static cm_hops hops_in(const cm_chip *chip, uint32_t core)
   return best;
 }
 
-void cm_border_measure(const cm_topology *topology, const cm_chip *chip, const uint32_t *part, const uint32_t *core,
+void cm_border_measure(const cm_demand *demand, const cm_chip *chip, const uint32_t *part, const uint32_t *core,
                        cm_metrics *metrics)
 {
+  const cm_topology *topology = demand->network;
   double unit = (double)topology->weight_scale;
-  metrics->outside_inputs = topology->outside_count;
-  for (uint32_t e = 0; topology->outside_count > 0 && e < topology->net_count; e++) {
+  metrics->outside_inputs = demand->outside_count;
+  for (uint32_t e = 0; demand->outside_count > 0 && e < topology->net_count; e++) {
     uint32_t source = cm_topology_source(topology, e);
-    if (!cm_topology_is_outside(topology, source))
+    if (!cm_demand_is_outside(demand, source))
       continue;
     cm_hops hops = hops_in(chip, core[part[source]]);
-    double packets = (double)cm_topology_net_weight(topology, e) / unit;
+    double packets = (double)cm_demand_net_weight(demand, e) / unit;
     metrics->border_packets += packets;
     metrics->border_hops += packets * (hops.east_west + hops.north_south + hops.die_to_die);
     metrics->border_energy_pj += packets * hops_pj(chip, hops);

@@ -19,15 +19,15 @@ enum { TASKS_MAX = 8, TASKS_ROUTERS_MAX = 1 << 24, TASK_PINS = 1 << 10 };
 /* At least as many packets as there are. */
 static double packets_most(const work *w)
 {
-  const cm_topology *topology = w->topology;
+  const cm_topology *topology = w->demand->network;
   double sum = 0;
   for (uint32_t e = 0; e < topology->net_count; e++) {
     uint64_t pins = topology->net_first[e + 1] - topology->net_first[e];
     if (topology->directed)
-      sum += (double)cm_topology_net_weight(topology, e) * (double)(pins < w->part_count ? pins : w->part_count);
+      sum += (double)cm_demand_net_weight(w->demand, e) * (double)(pins < w->part_count ? pins : w->part_count);
     else
       for (uint64_t i = topology->net_first[e]; i < topology->net_first[e + 1]; i++)
-        sum += (double)cm_topology_pin_weight(topology, e, i);
+        sum += (double)cm_demand_pin_weight(w->demand, e, i);
   }
   return sum;
 }
@@ -58,7 +58,7 @@ static cm_status work_new(work *w, cm_error *error)
 {
   cm_memory *memory = w->run->memory;
   size_t parts = w->part_count;
-  if (cm_nets_by_part(w->topology, w->part, w->part_count, w->run, &w->net_first, &w->net, error) != CM_OK ||
+  if (cm_nets_by_part(w->demand->network, w->part, w->part_count, w->run, &w->net_first, &w->net, error) != CM_OK ||
       CM_NEW(memory, w->outbound, parts, error) != CM_OK ||
       CM_NEW(memory, w->outgoing, parts, error) != CM_OK || CM_NEW(memory, w->casts, parts, error) != CM_OK ||
       CM_NEW(memory, w->targets, parts, error) != CM_OK ||
@@ -93,7 +93,7 @@ static void work_free(work *w)
 static cm_status check_input(const work *w, cm_error *error)
 {
   uint32_t cores = cm_chip_cores(w->chip);
-  for (uint32_t v = 0; v < w->topology->vertex_count; v++)
+  for (uint32_t v = 0; v < w->demand->network->vertex_count; v++)
     if (w->part[v] >= w->part_count)
       return cm_fail(error, CM_BAD_MAPPING, "neuron %u is in part %u, but there are %u parts", v, w->part[v],
                      w->part_count);
@@ -107,8 +107,8 @@ static cm_status check_input(const work *w, cm_error *error)
 cm_status cm_metrics_compute(const cm_mapped *mapped, cm_run *run, cm_metrics *metrics, cm_metrics_detail *detail,
                              cm_error *error)
 {
-  const cm_topology *topology = mapped->topology;
-  work w = {.topology = topology, .chip = mapped->chip, .part = mapped->part, .core = mapped->core, .part_count = mapped->parts,
+  const cm_topology *topology = mapped->demand->network;
+  work w = {.demand = mapped->demand, .chip = mapped->chip, .part = mapped->part, .core = mapped->core, .part_count = mapped->parts,
             .run = run};
   if (check_input(&w, error) != CM_OK || cm_interconnect_prepare(w.chip->interconnect, error) != CM_OK ||
       cm_window_around(w.chip, w.core, w.part_count, run->memory, &w.window, error) != CM_OK)
@@ -125,7 +125,7 @@ cm_status cm_metrics_compute(const cm_mapped *mapped, cm_run *run, cm_metrics *m
   if (status == CM_OK)
     status = cm_metrics_fill(&w, &m, &d, error);
   if (status == CM_OK)
-    cm_border_measure(topology, w.chip, w.part, w.core, &m);
+    cm_border_measure(mapped->demand, w.chip, w.part, w.core, &m);
   if (status == CM_OK)
     status = cm_step_measure(mapped, run, &m, &d, error);
   work_free(&w);

@@ -77,14 +77,14 @@ static lane *open_lane(const work *w, scratch *s, uint32_t source, uint32_t targ
 /* One axon: a packet per other part that holds a target. */
 static void walk_axon(const work *w, scratch *s, uint32_t net, uint32_t source_part, uint32_t *used, tally *sum)
 {
-  const cm_topology *topology = w->topology;
-  uint64_t rate = cm_topology_net_weight(topology, net);
+  const cm_topology *topology = w->demand->network;
+  uint64_t rate = cm_demand_net_weight(w->demand, net);
   uint32_t source = cm_topology_source(topology, net), reached = 0;
   for (uint64_t i = topology->net_first[net]; i < topology->net_first[net + 1]; i++) {
     uint32_t target = w->part[topology->pin[i]];
     lane *l = open_lane(w, s, source_part, target, used);
     l->synapses++;
-    l->weight += cm_topology_pin_weight(topology, net, i);
+    l->weight += cm_demand_pin_weight(w->demand, net, i);
     if (l->source != source + 1) {
       l->source = source + 1;
       l->axons++;
@@ -112,10 +112,10 @@ static void walk_axon(const work *w, scratch *s, uint32_t net, uint32_t source_p
 /* One row of an undirected network: every pin to another part is a packet of half its edge's weight. */
 static void walk_row(const work *w, scratch *s, uint32_t net, uint32_t source_part, uint32_t *used)
 {
-  const cm_topology *topology = w->topology;
+  const cm_topology *topology = w->demand->network;
   for (uint64_t i = topology->net_first[net]; i < topology->net_first[net + 1]; i++) {
     uint32_t target = w->part[topology->pin[i]];
-    uint64_t weight = cm_topology_pin_weight(topology, net, i);
+    uint64_t weight = cm_demand_pin_weight(w->demand, net, i);
     lane *l = open_lane(w, s, source_part, target, used);
     l->synapses++;
     l->weight += weight;
@@ -178,7 +178,7 @@ static cm_status take_part(work *w, scratch *s, uint32_t part, tally *sum, cm_sp
   cm_status status = CM_OK;
   uint32_t used = 0;
   for (uint32_t i = w->net_first[part]; i < w->net_first[part + 1]; i++)
-    if (w->topology->directed)
+    if (w->demand->network->directed)
       walk_axon(w, s, w->net[i], part, &used, sum);
     else
       walk_row(w, s, w->net[i], part, &used);

@@ -83,7 +83,7 @@ static void fill_cores(const work *w, const uint32_t *vertices, double unit, cm_
 static void fill_ports(const work *w, double unit, const cm_core_load *core, cm_metrics *m)
 {
   for (uint32_t p = 0; p < w->part_count; p++) {
-    double cast = w->topology->directed ? (double)w->casts[p] / unit : core[p].traffic_out;
+    double cast = w->demand->network->directed ? (double)w->casts[p] / unit : core[p].traffic_out;
     m->port_load_max = fmax(m->port_load_max, fmax(core[p].traffic_in, core[p].traffic_out));
     m->multicast_port_load_max = fmax(m->multicast_port_load_max, fmax(core[p].traffic_in, cast));
   }
@@ -95,7 +95,7 @@ static void fill_ports(const work *w, double unit, const cm_core_load *core, cm_
 static void fill_ways(const work *w, double unit, double packets, double tree_packets, cm_metrics *m)
 {
   const cm_hop_cost *e = &w->chip->energy_pj, *l = &w->chip->latency_ns;
-  bool directed = w->topology->directed;
+  bool directed = w->demand->network->directed;
   cm_way_sums all = cm_way_sum(w->chip, w->tally[0].ways.packets, unit, NULL),
               trees = cm_way_sum(w->chip, w->tally[0].ways.trees, unit, NULL);
   double passed = packets / unit + m->hop_traffic, links = cm_living_links(w->chip);
@@ -137,16 +137,16 @@ static void fill_totals(const work *w, double unit, cm_metrics *m)
   m->weighted_hops = (double)sum.edge_hops / unit;
   m->connectivity = packets / unit;
   m->edge_cut = (double)sum.edge_cut / unit;
-  m->cut_net = w->topology->directed ? (double)sum.cut_net / unit : m->edge_cut;
+  m->cut_net = w->demand->network->directed ? (double)sum.cut_net / unit : m->edge_cut;
   if (w->chip->interconnect != NULL) {
     fill_ways(w, unit, packets, (double)sum.tree_packets, m);
     return;
   }
   const cm_link_tally *trees = &w->tally[0].trees;
   wide tree_hops = trees->east_west + trees->north_south + trees->die_to_die;
-  m->multicast_hops = w->topology->directed ? (double)tree_hops / unit : m->hop_traffic;
+  m->multicast_hops = w->demand->network->directed ? (double)tree_hops / unit : m->hop_traffic;
   m->multicast_energy_pj =
-    w->topology->directed
+    w->demand->network->directed
       ? ((double)(sum.tree_packets + tree_hops) * e->router + (double)trees->east_west * e->east_west +
          (double)trees->north_south * e->north_south + (double)trees->die_to_die * e->die_to_die) / unit
       : m->energy_pj;
@@ -159,7 +159,7 @@ static void fill_totals(const work *w, double unit, cm_metrics *m)
 /* Loads by link, and packets by router. */
 static cm_status fill_loads(const work *w, double unit, cm_metrics *m, cm_metrics_detail *d, cm_error *error)
 {
-  const cm_topology *topology = w->topology;
+  const cm_topology *topology = w->demand->network;
   cm_status status = fill_congestion(w, unit, d->congestion, &m->congestion_max, error);
   cm_links_fill(&w->tally[0].packets, unit, d->link_load, &m->link_load_max);
   m->multicast_link_load_max = m->link_load_max;
@@ -180,14 +180,14 @@ static cm_status fill_way_loads(const work *w, double unit, cm_metrics *m, cm_me
     begun[cm_router_of(w->chip, w->core[p])] += (double)w->outgoing[p] / unit;
   m->congestion_max = cm_way_congestion(w->chip, ways->packets, begun, unit, d->congestion);
   m->link_load_max = cm_way_sum(w->chip, ways->packets, unit, d->link_load).most;
-  m->multicast_link_load_max = w->topology->directed ? cm_way_sum(w->chip, ways->trees, unit, NULL).most : m->link_load_max;
+  m->multicast_link_load_max = w->demand->network->directed ? cm_way_sum(w->chip, ways->trees, unit, NULL).most : m->link_load_max;
   cm_free(begun);
   return CM_OK;
 }
 
 cm_status cm_metrics_fill(const work *w, cm_metrics *m, cm_metrics_detail *d, cm_error *error)
 {
-  const cm_topology *topology = w->topology;
+  const cm_topology *topology = w->demand->network;
   cm_memory *memory = w->run->memory;
   size_t routers = cm_window_size(&w->window);
   uint32_t *vertices;
@@ -203,15 +203,15 @@ cm_status cm_metrics_fill(const work *w, cm_metrics *m, cm_metrics_detail *d, cm
   }
   d->window = w->window;
   uint32_t *copies = NULL;
-  if (topology->target_cores_max != 0 && (CM_NEW(memory, copies, topology->vertex_count, error) != CM_OK ||
-                                          cm_count_copies(topology, w->part, w->part_count, w->run, copies, error) != CM_OK)) {
+  if (w->demand->target_cores_max != 0 && (CM_NEW(memory, copies, topology->vertex_count, error) != CM_OK ||
+                                          cm_count_copies(w->demand, w->part, w->part_count, w->run, copies, error) != CM_OK)) {
     cm_free(copies);
     cm_free(vertices);
     return error->status;
   }
   for (uint32_t v = 0; v < topology->vertex_count; v++) {
     vertices[w->part[v]]++;
-    d->core[w->part[v]].neurons += (uint64_t)cm_topology_size(topology, v) * (copies != NULL ? copies[v] : 1);
+    d->core[w->part[v]].neurons += (uint64_t)cm_demand_size(w->demand, v) * (copies != NULL ? copies[v] : 1);
   }
   cm_free(copies);
   gather(w);

@@ -32,7 +32,7 @@ typedef struct cm_metrics_tally {
 } cm_metrics_tally;
 
 typedef struct cm_metrics_work {
-  const cm_topology *topology;
+  const cm_demand *demand;
   const cm_chip *chip;
   const uint32_t *part, *core;
   uint32_t part_count, tasks;

@@ -5,10 +5,10 @@
 #include <jansson.h>
 
 #include "base/run.h"
-#include "core/network/topology.h"
+#include "core/network/demand.h"
 
 /* What was added for the report, a new object: `routes` "unicast" where neurons reach few cores, and so have no trees, `relays`, how many neurons were `copied` and how many `copies` there are besides;
  * NULL where the chip limits no single neurons. O(pins). */
-cm_status cm_neurons_json(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run, json_t **json, cm_error *error);
+cm_status cm_neurons_json(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run, json_t **json, cm_error *error);
 
 #endif

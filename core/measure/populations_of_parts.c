@@ -14,9 +14,10 @@ static void sort_by_part(const uint32_t *part, uint32_t neurons, uint32_t parts,
   first[parts] = neurons;
 }
 
-cm_status cm_populations_of_parts(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_memory *memory,
+cm_status cm_populations_of_parts(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_memory *memory,
                                   uint32_t *most, cm_error *error)
 {
+  const cm_topology *topology = demand->network;
   uint32_t neurons = topology->vertex_count, *first = NULL, *order = NULL, *count = NULL;
   cm_status status = CM_OK;
   if (CM_NEW(memory, first, (size_t)parts + 1, error) != CM_OK || CM_NEW(memory, order, neurons, error) != CM_OK ||
@@ -27,10 +28,10 @@ cm_status cm_populations_of_parts(const cm_topology *topology, const uint32_t *p
   for (uint32_t p = 0; p < parts && status == CM_OK; p++) {
     uint32_t best = UINT32_MAX;
     for (uint32_t i = first[p]; i < first[p + 1]; i++)
-      count[topology->population_of[order[i]]] += !cm_topology_is_outside(topology, order[i]);
+      count[topology->population_of[order[i]]] += !cm_demand_is_outside(demand, order[i]);
     for (uint32_t i = first[p]; i < first[p + 1]; i++) {
       uint32_t k = topology->population_of[order[i]];
-      if (cm_topology_is_outside(topology, order[i]))
+      if (cm_demand_is_outside(demand, order[i]))
         continue;
       if (best == UINT32_MAX || count[k] > count[best] || (k < best && count[k] == count[best]))
         best = k;
@@ -59,8 +60,9 @@ static json_t *list_json(const cm_topology *topology, uint64_t *neurons)
   return list;
 }
 
-json_t *cm_populations_json(const cm_topology *topology, const uint32_t *part, uint32_t parts)
+json_t *cm_populations_json(const cm_demand *demand, const uint32_t *part, uint32_t parts)
 {
+  const cm_topology *topology = demand->network;
   cm_error ignored;
   uint32_t *most = NULL;
   uint64_t *neurons = NULL;
@@ -68,7 +70,7 @@ json_t *cm_populations_json(const cm_topology *topology, const uint32_t *part, u
   if (topology->population_count == 0)
     return json_null();
   if (CM_NEW(NULL, most, parts, &ignored) == CM_OK && CM_NEW(NULL, neurons, topology->population_count, &ignored) == CM_OK &&
-      cm_populations_of_parts(topology, part, parts, NULL, most, &ignored) == CM_OK)
+      cm_populations_of_parts(demand, part, parts, NULL, most, &ignored) == CM_OK)
     list = list_json(topology, neurons);
   of_parts = list != NULL ? json_array() : NULL;
   for (uint32_t p = 0; of_parts != NULL && p < parts; p++)

@@ -5,15 +5,15 @@
 #include <jansson.h>
 
 #include "base/run.h"
-#include "core/network/topology.h"
+#include "core/network/demand.h"
 
 /* The population that most neurons of each part are of, the first of equals, into most [parts]; inputs outside the chip do not
  * count, and parts without neurons have the first. The network has populations. O(neurons + parts + populations). Errors: memory. */
-cm_status cm_populations_of_parts(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_memory *memory,
+cm_status cm_populations_of_parts(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_memory *memory,
                                   uint32_t *most, cm_error *error);
 
 /* What a mapping's summary says of them (docs/reference/mapping-formats.md): `list`, their names, kinds and sizes, and `of_parts`; null
  * where the network has none. NULL when out of memory. */
-json_t *cm_populations_json(const cm_topology *topology, const uint32_t *part, uint32_t parts);
+json_t *cm_populations_json(const cm_demand *demand, const uint32_t *part, uint32_t parts);
 
 #endif

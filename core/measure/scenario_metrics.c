@@ -11,7 +11,7 @@ static double energy_pj(const cm_metrics *m)
 
 cm_status cm_scenarios_measure(const cm_map_input *in, cm_run *run, cm_mapping *m, cm_error *error)
 {
-  uint32_t count = in->topology->scenario_count;
+  uint32_t count = in->demand->scenario_count;
   if (count == 0) {
     (void)json_object_del(m->options, "scenarios");
     return CM_OK;
@@ -22,7 +22,7 @@ cm_status cm_scenarios_measure(const cm_map_input *in, cm_run *run, cm_mapping *
   if (CM_NEW(run->memory, m->scenario, count, error) != CM_OK)
     return error->status;
   for (uint32_t k = 0; k < count; k++) {
-    cm_topology view = cm_topology_in_scenario(in->topology, k);
+    const cm_demand view = cm_demand_in_scenario(in->demand, k);
     const cm_mapped seen = cm_mapped_by(m, &view, in->chip);
     cm_metrics_detail detail;
     if (cm_metrics_compute(&seen, run, &m->scenario[k], &detail, error) != CM_OK)

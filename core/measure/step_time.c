@@ -145,7 +145,7 @@ cm_status cm_step_measure(const cm_mapped *mapped, cm_run *run, cm_metrics *m, c
   busiest b = {0, m->step_limit};
   if (CM_NEW(run->memory, events, mapped->parts, error) != CM_OK)
     return error->status;
-  cm_status status = cm_step_loads(mapped->topology, mapped->part, mapped->parts, run, events, error);
+  cm_status status = cm_step_loads(mapped->demand, mapped->part, mapped->parts, run, events, error);
   if (status == CM_OK && chip->costs.barrier.points > 0)
     status = cm_tiles_in_use(chip, mapped->core, mapped->parts, run->memory, &tiles, error);
   for (uint32_t p = 0; p < mapped->parts && status == CM_OK; p++) {

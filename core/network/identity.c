@@ -32,27 +32,29 @@ static uint64_t on_scale(uint64_t count)
   return (uint64_t)lround(STEPS_PER_OCTAVE * log2(1 + (double)count));
 }
 
-static cm_status look_at_neurons(const cm_topology *t, cm_run *run, uint64_t *key, uint64_t *targets, uint64_t *sources,
+static cm_status look_at_neurons(const cm_demand *demand, cm_run *run, uint64_t *key, uint64_t *targets, uint64_t *sources,
                                  cm_error *error)
 {
+  const cm_topology *t = demand->network;
   for (uint32_t e = 0; e < t->net_count; e++) {
     uint32_t source = cm_topology_source(t, e);
     targets[source] += t->net_first[e + 1] - t->net_first[e];
-    key[source] += hash_rate(t, cm_topology_net_weight(t, e));
+    key[source] += hash_rate(t, cm_demand_net_weight(demand, e));
     for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
       sources[t->pin[i]]++;
     if (e % CHECK_EVERY == 0 && cm_run_check(run, error) != CM_OK)
       return error->status;
   }
   for (uint32_t v = 0; v < t->vertex_count; v++) {
-    uint64_t kind = cm_mix(key[v] + cm_topology_size(t, v)) >> (64 - CM_KEY_BITS + 2 * COUNT_BITS);
+    uint64_t kind = cm_mix(key[v] + cm_demand_size(demand, v)) >> (64 - CM_KEY_BITS + 2 * COUNT_BITS);
     key[v] = (kind << COUNT_BITS | on_scale(targets[v])) << COUNT_BITS | on_scale(sources[v]);
   }
   return CM_OK;
 }
 
-cm_status cm_identify(const cm_topology *t, cm_run *run, uint64_t *key, cm_error *error)
+cm_status cm_identify(const cm_demand *demand, cm_run *run, uint64_t *key, cm_error *error)
 {
+  const cm_topology *t = demand->network;
   if (t->label_text != NULL) {
     for (uint32_t v = 0; v < t->vertex_count; v++)
       key[v] = hash_text(cm_topology_label(t, v));
@@ -64,7 +66,7 @@ cm_status cm_identify(const cm_topology *t, cm_run *run, uint64_t *key, cm_error
   if (status == CM_OK)
     status = CM_NEW(run->memory, sources, t->vertex_count, error);
   if (status == CM_OK)
-    status = look_at_neurons(t, run, key, targets, sources, error);
+    status = look_at_neurons(demand, run, key, targets, sources, error);
   cm_free(targets);
   cm_free(sources);
   return status;

@@ -3,7 +3,7 @@
 #define CM_NETWORK_IDENTITY_H
 
 #include "base/run.h"
-#include "core/network/topology.h"
+#include "core/network/demand.h"
 
 #define CM_NOBODY UINT32_MAX
 /* Keys have so many bits: JSON readers keep integers up to 2^53. */
@@ -11,7 +11,7 @@ enum { CM_KEY_BITS = 52 };
 
 /* Fills key [vertex_count]: a hash of each neuron's name; without names what can be seen of it whatever the numbering:
  * a hash of its size and its axons' rates, and how many targets and sources it has. O(pins). */
-cm_status cm_identify(const cm_topology *topology, cm_run *run, uint64_t *key, cm_error *error);
+cm_status cm_identify(const cm_demand *demand, cm_run *run, uint64_t *key, cm_error *error);
 
 /* Fills old_of [count] with the old neuron that each is, CM_NOBODY where it is new; no old one twice. By names: equal
  * keys, the first of several with the first. Else: where both versions have as many neurons, the same number; else the

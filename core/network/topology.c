@@ -26,16 +26,6 @@ void cm_topology_free(cm_topology *topology)
   cm_free(topology);
 }
 
-cm_topology cm_topology_in_scenario(const cm_topology *topology, uint32_t scenario)
-{
-  cm_topology view = *topology;
-  view.net_weight = topology->scenario_rate + (size_t)scenario * topology->net_count;
-  view.scenario_count = 0;
-  view.scenario_name = NULL;
-  view.scenario_rate = NULL;
-  return view;
-}
-
 uint32_t cm_topology_find_scenario(const cm_topology *topology, const char *name)
 {
   uint32_t i = 0;

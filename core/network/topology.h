@@ -57,11 +57,6 @@ typedef struct cm_topology {
   uint64_t delay_unit_ns; /* 1, 1000 or 1000000; 0 without delays */
   uint32_t *size;        /* [vertex_count] sizes of the vertices; NULL: 1 each */
   uint64_t size_total;   /* sum of sizes */
-  uint32_t outside_count; /* inputs that stand outside the chip, of size 0 each (cm_topology_set_outside); 0: none */
-  bool neurons_limited;  /* by a chip (cm_topology_limit_neurons): */
-  uint64_t size_given;   /* size_total before relays were counted into it */
-  uint64_t relay_count;  /* neurons that pass inputs on to others, counted in the sizes of these */
-  uint32_t target_cores_max; /* cores that a neuron reaches, its own included, before it needs a copy beside it; 0: any number */
   uint64_t weight_scale; /* 1 where all weights are integers, else a power of two */
   char *label_text;      /* names of the vertices, NUL-terminated one after another; NULL: none */
   uint64_t *label_first; /* [vertex_count + 1] where each name starts in label_text */
@@ -80,9 +75,6 @@ typedef struct cm_topology {
 
 /* Frees a topology and its arrays; NULL is allowed. */
 void cm_topology_free(cm_topology *topology);
-
-/* The network in one of its scenarios: a view, whose arrays are the topology's own, without scenarios. O(1). */
-cm_topology cm_topology_in_scenario(const cm_topology *topology, uint32_t scenario);
 
 /* The number of a scenario by its name; scenario_count when there is none of that name. */
 uint32_t cm_topology_find_scenario(const cm_topology *topology, const char *name);
@@ -141,28 +133,6 @@ uint32_t cm_topology_inputs(const cm_topology *topology);
 
 /* Whether a neuron is in a population of kind CM_INPUT_KIND. O(1). */
 bool cm_topology_is_input(const cm_topology *topology, uint32_t vertex);
-
-/* Lets the inputs stand outside the chip: they take no room of a core (size 0), and their axons come in from the border.
- * Sizes and size_total change, in place; a second call changes nothing. O(vertices + pins). CM_BAD_OPTION, with the place
- * "/options/inputs": the network marks no inputs, has nothing else, or an input has a synapse into it. */
-cm_status cm_topology_set_outside(cm_topology *topology, cm_memory *memory, cm_error *error);
-
-/* Makes of the network what a chip asks of single neurons, in place; a second call changes nothing. A neuron of more than `fan_in`
- * inputs (0: no limit) gets relays, neurons that stand beside it, take some of its inputs and pass them on: its size grows by
- * them; without `relays` it is refused, CM_NEURON_TOO_LARGE with limit_name fan_in_per_neuron. target_cores (0: no limit)
- * becomes target_cores_max. O(pins). */
-cm_status cm_topology_limit_neurons(cm_topology *topology, uint64_t fan_in, bool relays, uint64_t target_cores, cm_memory *memory,
-                                    cm_error *error);
-
-/* The fewest relays that bring so many inputs to one neuron where no neuron takes more than fan_in, at least 2: each takes one
- * place and gives fan_in. O(1). */
-uint64_t cm_relays_for(uint64_t inputs, uint64_t fan_in);
-
-/* Whether a neuron is an input outside the chip. O(1). */
-static inline bool cm_topology_is_outside(const cm_topology *topology, uint32_t vertex)
-{
-  return topology->outside_count > 0 && cm_topology_is_input(topology, vertex);
-}
 
 /* Number of synapses (directed) or edges (undirected) of negative weight. O(pins / 64). */
 uint64_t cm_topology_negatives(const cm_topology *topology);

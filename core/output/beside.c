@@ -21,7 +21,7 @@ static const uint64_t LINKS_UNASKED_MAX = UINT64_C(1) << 26;
 cm_status cm_mapping_certify(const cm_mapping *m, const cm_check_context *context, FILE *stream, cm_error *error)
 {
   const cm_certified made = {
-    .mapped = {.topology = context->topology, .chip = context->chip, .part = m->part, .parts = m->part_count, .core = m->core},
+    .mapped = {.demand = context->demand, .chip = context->chip, .part = m->part, .parts = m->part_count, .core = m->core},
     .metrics = &m->metrics,
     .load = m->detail.core,
     .scenario = m->scenario,
@@ -64,7 +64,7 @@ static cm_status write_view(beside *b, cm_mapping_view view, FILE *stream, cm_er
     return cm_mapping_certify(
       b->mapping,
       &(cm_check_context){
-        .topology = in->topology, .chip = in->chip, .occupancy = in->occupancy, .network_id = in->network_id, .run = b->run},
+        .demand = in->demand, .chip = in->chip, .occupancy = in->occupancy, .network_id = in->network_id, .run = b->run},
       stream, error);
   if (b->routes != NULL)
     return cm_routes_write(b->routes, kinds[view - CM_VIEW_ROUTES_JSON], b->run, stream, error);
@@ -94,7 +94,7 @@ static cm_status write_routes(beside *b, cm_error *error)
   const cm_map_input *in = b->input;
   cm_route_options options = cm_routes_wanted(in->options, in->chip, &own);
   options.links_max = own ? 0 : LINKS_UNASKED_MAX;
-  const cm_mapped mapped = cm_mapped_by(b->mapping, in->topology, in->chip);
+  const cm_mapped mapped = cm_mapped_by(b->mapping, in->demand, in->chip);
   cm_status status = cm_routes_make(&mapped, &options, b->run, &b->routes, &b->why);
   if (status != CM_OK && (own || (status != CM_NO_ROUTE && status != CM_TOO_LARGE))) {
     *error = b->why;
@@ -181,7 +181,7 @@ static cm_status read_stored(const char *folder, cm_topology *topology, cm_run *
   json_t *options = json_object_get(s->file.summary, "options");
   s->mapping = (cm_mapping){.vertex_count = topology->vertex_count, .part_count = s->file.mapped.parts, .part = s->file.part,
                             .core = s->file.core, .options = options};
-  s->input = (cm_map_input){.topology = topology, .chip = s->file.chip,
+  s->input = (cm_map_input){.demand = &s->file.demand, .chip = s->file.chip,
                             .network_id = json_string_value(json_object_get(json_object_get(s->file.summary, "network"), "id"))};
   status = cm_map_options_parse(options, &s->options, error);
   s->input.options = s->options;

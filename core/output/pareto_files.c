@@ -11,7 +11,7 @@
 
 typedef struct output {
   const cm_mapping *mapping;
-  const cm_topology *topology;
+  const cm_demand *demand;
   const cm_chip *chip;
   const char *network_id;
   const json_t *table;
@@ -34,7 +34,7 @@ static cm_status write_file(const output *o, const char *folder, const char *nam
     return error->status;
   cm_status status = CM_OK;
   if (point != NULL)
-    status = cm_mapping_write(point, o->topology, o->chip, o->network_id, CM_VIEW_FULL_JSON, file.stream, error);
+    status = cm_mapping_write(point, o->demand, o->chip, o->network_id, CM_VIEW_FULL_JSON, file.stream, error);
   else if (strcmp(name, CM_PARETO_PLOT) == 0)
     status = cm_pareto_draw(o->table, file.stream, error);
   else
@@ -45,10 +45,10 @@ static cm_status write_file(const output *o, const char *folder, const char *nam
   return status;
 }
 
-cm_status cm_pareto_write_folder(const cm_mapping *mapping, const cm_topology *topology, const cm_chip *chip,
+cm_status cm_pareto_write_folder(const cm_mapping *mapping, const cm_demand *demand, const cm_chip *chip,
                                  const char *network_id, const char *folder, cm_error *error)
 {
-  output o = {mapping, topology, chip, network_id, json_object_get(mapping->report, "pareto")};
+  output o = {mapping, demand, chip, network_id, json_object_get(mapping->report, "pareto")};
   char name[CM_PARETO_NAME_MAX];
   if (mapping->point_count == 0)
     return CM_OK;

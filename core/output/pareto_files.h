@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "core/mapping/mapping.h"
-#include "core/network/topology.h"
+#include "core/network/demand.h"
 
 enum { CM_PARETO_NAME_MAX = 32 };
 
@@ -22,7 +22,7 @@ cm_status cm_pareto_draw(const json_t *table, FILE *stream, cm_error *error);
 
 /* Writes pareto.json (the table), pareto.svg and pareto-1.json, ... (each mapping as a file of its own) into a folder, which
  * is made if missing; nothing where the mapping has no points. */
-cm_status cm_pareto_write_folder(const cm_mapping *mapping, const cm_topology *topology, const cm_chip *chip,
+cm_status cm_pareto_write_folder(const cm_mapping *mapping, const cm_demand *demand, const cm_chip *chip,
                                  const char *network_id, const char *folder, cm_error *error);
 
 #endif

@@ -7,7 +7,7 @@
 /* One view under way; the stream keeps its errors. */
 typedef struct cm_view_writer {
   const cm_mapping *mapping;
-  const cm_topology *topology;
+  const cm_demand *demand;
   const cm_chip *chip;
   const char *network_id;
   FILE *stream;

@@ -31,10 +31,10 @@ static uint32_t core_y(const writer *w, uint32_t part)
 
 static json_t *network_json(const writer *w)
 {
-  return json_pack("{s:s?, s:b, s:I, s:I, s:I, s:b}", "id", w->network_id, "directed", w->topology->directed,
-                   "neurons", (json_int_t)w->topology->vertex_count, "hyperedges",
-                   (json_int_t)cm_topology_hyperedges(w->topology), "synapses",
-                   (json_int_t)cm_topology_synapses(w->topology), "labels", w->topology->label_text != NULL);
+  return json_pack("{s:s?, s:b, s:I, s:I, s:I, s:b}", "id", w->network_id, "directed", w->demand->network->directed,
+                   "neurons", (json_int_t)w->demand->network->vertex_count, "hyperedges",
+                   (json_int_t)cm_topology_hyperedges(w->demand->network), "synapses",
+                   (json_int_t)cm_topology_synapses(w->demand->network), "labels", w->demand->network->label_text != NULL);
 }
 
 static json_t *chip_json(const writer *w)
@@ -72,13 +72,13 @@ static json_t *summary_json(const writer *w)
 {
   json_t *report = w->mapping->report == NULL ? json_object() : json_incref(w->mapping->report);
   const cm_mapping *m = w->mapping;
-  json_t *scenarios = m->scenario_count > 0 ? cm_scenarios_json(m, w->topology) : NULL;
+  json_t *scenarios = m->scenario_count > 0 ? cm_scenarios_json(m, w->demand->network) : NULL;
   if (m->scenario_count > 0 && scenarios == NULL) {
     json_decref(report);
     return NULL;
   }
   return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o*, s:o, s:o}", "format", "coremapd mapping 1", "populations",
-                   cm_populations_json(w->topology, m->part, m->part_count), "network",
+                   cm_populations_json(w->demand, m->part, m->part_count), "network",
                    network_json(w), "chip", chip_json(w), "options", options_json(w), "region", region_json(w),
                    "parts", (json_int_t)w->mapping->part_count, "bound", cm_bound_json(&w->mapping->bound), "metrics",
                    cm_metrics_json(&w->mapping->metrics), "scenarios", scenarios, "attempts",
@@ -102,11 +102,11 @@ static cm_status put_keys(writer *w)
   cm_run run;
   uint64_t *key;
   cm_run_init(&run);
-  if (CM_NEW(NULL, key, w->topology->vertex_count, w->error) != CM_OK)
+  if (CM_NEW(NULL, key, w->demand->network->vertex_count, w->error) != CM_OK)
     return w->error->status;
-  cm_status status = cm_identify(w->topology, &run, key, w->error);
+  cm_status status = cm_identify(w->demand, &run, key, w->error);
   cm_view_put_text(w, ",\n\"keys\": [");
-  for (uint32_t v = 0; v < w->topology->vertex_count && status == CM_OK; v++) {
+  for (uint32_t v = 0; v < w->demand->network->vertex_count && status == CM_OK; v++) {
     if (v > 0)
       cm_view_put_text(w, v % 32 == 0 ? ",\n" : ",");
     cm_view_put_count(w, key[v]);
@@ -242,7 +242,7 @@ static cm_status write_neurons_csv(writer *w)
     uint32_t part = w->mapping->part[v];
     cm_view_put_count(w, v);
     cm_view_put_text(w, ",");
-    put_field(w, cm_topology_label(w->topology, v));
+    put_field(w, cm_topology_label(w->demand->network, v));
     cm_view_put_text(w, ",");
     cm_view_put_count(w, part);
     cm_view_put_text(w, ",");
@@ -331,10 +331,10 @@ const char *cm_mapping_view_name(cm_mapping_view view)
   return views[view].name;
 }
 
-cm_status cm_mapping_write(const cm_mapping *mapping, const cm_topology *topology, const cm_chip *chip,
+cm_status cm_mapping_write(const cm_mapping *mapping, const cm_demand *demand, const cm_chip *chip,
                            const char *network_id, cm_mapping_view view, FILE *stream, cm_error *error)
 {
-  writer w = {mapping, topology, chip, network_id, stream, error};
+  writer w = {mapping, demand, chip, network_id, stream, error};
   uint64_t refusals = cm_json_refusals();
   errno = 0;
   cm_status status = views[view].write(&w);
@@ -347,7 +347,7 @@ cm_status cm_mapping_write(const cm_mapping *mapping, const cm_topology *topolog
   return CM_OK;
 }
 
-cm_status cm_mapping_write_folder(const cm_mapping *mapping, const cm_topology *topology,
+cm_status cm_mapping_write_folder(const cm_mapping *mapping, const cm_demand *demand,
                                   const cm_chip *chip, const char *network_id, const char *folder,
                                   cm_error *error)
 {
@@ -358,7 +358,7 @@ cm_status cm_mapping_write_folder(const cm_mapping *mapping, const cm_topology *
     if ((status = cm_path(path, error, "%s/%s", folder, views[view].name)) != CM_OK ||
         (status = cm_file_create(&file, path, error)) != CM_OK)
       return status;
-    status = cm_mapping_write(mapping, topology, chip, network_id, (cm_mapping_view)view, file.stream, error);
+    status = cm_mapping_write(mapping, demand, chip, network_id, (cm_mapping_view)view, file.stream, error);
     if (status == CM_OK)
       status = cm_file_commit(&file, error);
     else

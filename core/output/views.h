@@ -29,11 +29,11 @@ const char *cm_mapping_view_name(cm_mapping_view view);
 
 /* Writes one view below CM_VIEWS to a stream. `network_id` may be NULL. O(vertices + cores of the window). Errors: CM_IO,
  * CM_DISK_FULL on a failed write, CM_NO_MEMORY. */
-cm_status cm_mapping_write(const cm_mapping *mapping, const cm_topology *topology, const cm_chip *chip,
+cm_status cm_mapping_write(const cm_mapping *mapping, const cm_demand *demand, const cm_chip *chip,
                            const char *network_id, cm_mapping_view view, FILE *stream, cm_error *error);
 
 /* Writes every view below CM_VIEWS as a file of its own into the folder (made if missing), each synced. */
-cm_status cm_mapping_write_folder(const cm_mapping *mapping, const cm_topology *topology,
+cm_status cm_mapping_write_folder(const cm_mapping *mapping, const cm_demand *demand,
                                   const cm_chip *chip, const char *network_id, const char *folder,
                                   cm_error *error);
 

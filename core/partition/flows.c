@@ -16,7 +16,7 @@ typedef struct slice_tables {
 enum { SLICES_MAX = 8 };
 
 typedef struct collecting {
-  const cm_topology *topology;
+  const cm_demand *demand;
   const uint32_t *part;
   uint32_t parts, slices;
   uint32_t *first, *net; /* nets by the part of their source */
@@ -71,11 +71,11 @@ static cm_status grow(cm_flows *f, uint64_t count, uint64_t more, uint64_t *room
 /* Adds up in the tables what one part sends; returns how many parts it reaches. */
 static uint32_t send(const collecting *c, uint32_t p, slice_tables *t)
 {
-  const cm_topology *topology = c->topology;
+  const cm_topology *topology = c->demand->network;
   uint32_t count = 0;
   for (uint32_t j = c->first[p]; j < c->first[p + 1]; j++) {
     uint32_t e = c->net[j];
-    if (cm_topology_net_weight(topology, e) == 0)
+    if (cm_demand_net_weight(c->demand, e) == 0)
       continue; /* carries nothing */
     t->seen[p] = e + 1; /* stays at home */
     for (uint64_t i = topology->net_first[e]; i < topology->net_first[e + 1]; i++) {
@@ -85,7 +85,7 @@ static uint32_t send(const collecting *c, uint32_t p, slice_tables *t)
       t->seen[q] = e + 1;
       if (t->weight[q] == 0)
         t->touched[count++] = q;
-      t->weight[q] += cm_topology_net_weight(topology, e);
+      t->weight[q] += cm_demand_net_weight(c->demand, e);
     }
   }
   return count;
@@ -152,12 +152,12 @@ static cm_status join(const collecting *c, cm_flows **flows, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_flows_of_axons(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+cm_status cm_flows_of_axons(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run,
                             cm_flows **flows, cm_error *error)
 {
-  collecting c = {.topology = topology, .part = part, .parts = parts, .run = run};
+  collecting c = {.demand = demand, .part = part, .parts = parts, .run = run};
   c.slices = run->threads < SLICES_MAX ? run->threads : SLICES_MAX;
-  cm_status status = cm_nets_by_part(topology, part, parts, run, &c.first, &c.net, error);
+  cm_status status = cm_nets_by_part(demand->network, part, parts, run, &c.first, &c.net, error);
   if (status == CM_OK)
     status = cm_parallel(run, c.slices, collect_slice, &c, error);
   if (status == CM_OK)
@@ -231,11 +231,11 @@ cm_status cm_graph_of_flows(const cm_flows *flows, cm_run *run, cm_graph **graph
   return status;
 }
 
-cm_status cm_graph_of_axons(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+cm_status cm_graph_of_axons(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run,
                             cm_graph **graph, cm_error *error)
 {
   cm_flows *flows;
-  if (cm_flows_of_axons(topology, part, parts, run, &flows, error) != CM_OK)
+  if (cm_flows_of_axons(demand, part, parts, run, &flows, error) != CM_OK)
     return error->status;
   cm_status status = cm_graph_of_flows(flows, run, graph, error);
   cm_flows_free(flows);

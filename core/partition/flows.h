@@ -13,7 +13,7 @@ typedef struct cm_flows {
 } cm_flows;
 
 /* Counts each axon once per part that it reaches. O(pins). */
-cm_status cm_flows_of_axons(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+cm_status cm_flows_of_axons(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run,
                             cm_flows **flows, cm_error *error);
 
 /* Both directions of every edge, each with the edge's weight. O(entries). */
@@ -28,7 +28,7 @@ void cm_flows_free(cm_flows *flows); /* NULL is allowed */
 cm_status cm_graph_of_flows(const cm_flows *flows, cm_run *run, cm_graph **graph, cm_error *error);
 
 /* cm_graph_of_flows of cm_flows_of_axons. */
-cm_status cm_graph_of_axons(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+cm_status cm_graph_of_axons(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run,
                             cm_graph **graph, cm_error *error);
 
 #endif

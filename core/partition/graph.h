@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/run.h"
-#include "core/network/topology.h"
+#include "core/network/demand.h"
 #include "core/network/topology_file.h"
 
 /* Arrays are of cm_allocate: they may stand in files (graph_rows.h). */
@@ -25,7 +25,7 @@ void cm_graph_free(cm_graph *graph); /* NULL is allowed */
 
 /* The graph of a topology's synapses. O(pins) time; 12 bytes per entry, and while building 4 or 8 per pin of at most 32
  * million pins at a time. */
-cm_status cm_graph_from_topology(const cm_topology *topology, cm_run *run, cm_graph **graph, cm_error *error);
+cm_status cm_graph_from_topology(const cm_demand *demand, cm_run *run, cm_graph **graph, cm_error *error);
 
 /* Merges the vertices with equal map[v] < coarse_count into one each: sizes and weights add up, edges inside a
  * merged vertex vanish. Every coarse number must have a vertex. O(entries). */

@@ -12,7 +12,7 @@ enum { SLICE_PINS = 1 << 25, SLICE_SHARE = 8 };
 
 /* The pins that point to the vertices begin .. end - 1, by target. */
 typedef struct slice {
-  const cm_topology *topology;
+  const cm_demand *demand;
   cm_run *run;
   uint64_t *first;  /* [vertices + 2] where a vertex's pins start among all; one place ahead from `end` on */
   uint32_t begin, end;
@@ -32,7 +32,7 @@ static void slice_free(slice *in)
 /* Two places ahead, so that filling moves each start to where it belongs. */
 static cm_status count_pins(slice *in, cm_error *error)
 {
-  const cm_topology *t = in->topology;
+  const cm_topology *t = in->demand->network;
   uint64_t most = 0;
   for (uint32_t e = 0; e < t->net_count; e++) {
     for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++) {
@@ -49,9 +49,10 @@ static cm_status count_pins(slice *in, cm_error *error)
   return CM_OK;
 }
 
-static cm_status slice_new(const cm_topology *topology, cm_run *run, slice *made, cm_error *error)
+static cm_status slice_new(const cm_demand *demand, cm_run *run, slice *made, cm_error *error)
 {
-  slice in = {.topology = topology, .run = run, .room = SLICE_PINS};
+  const cm_topology *topology = demand->network;
+  slice in = {.demand = demand, .run = run, .room = SLICE_PINS};
   uint64_t bytes = topology->pin_weight != NULL ? 8 : 4;
   if (run->memory != NULL && run->memory->limit_bytes != 0 && run->memory->limit_bytes / SLICE_SHARE / bytes < in.room)
     in.room = run->memory->limit_bytes / SLICE_SHARE / bytes;
@@ -73,7 +74,7 @@ static cm_status slice_new(const cm_topology *topology, cm_run *run, slice *made
 /* Goes on to the slice that begins where the last one ended: as many vertices as there is room for. */
 static cm_status slice_next(slice *in, cm_error *error)
 {
-  const cm_topology *t = in->topology;
+  const cm_topology *t = in->demand->network;
   in->begin = in->end;
   in->base = in->first[(size_t)in->begin + 1];
   while (in->end < t->vertex_count && in->first[(size_t)in->end + 2] - in->base <= in->room)
@@ -96,16 +97,16 @@ static cm_status slice_next(slice *in, cm_error *error)
 static cm_status fill_slice(const slice *in, uint32_t *net, cm_graph *graph, uint64_t *room, cm_gatherer *gathered,
                             cm_error *error)
 {
-  const cm_topology *t = in->topology;
+  const cm_topology *t = in->demand->network;
   for (uint32_t v = in->begin; v < in->end; v++) {
     for (; *net < t->net_count && cm_topology_source(t, *net) == v; ++*net)
       for (uint64_t i = t->net_first[*net]; i < t->net_first[*net + 1]; i++)
         if (t->pin[i] != v)
-          cm_gather(gathered, t->pin[i], cm_topology_pin_weight(t, *net, i));
+          cm_gather(gathered, t->pin[i], cm_demand_pin_weight(in->demand, *net, i));
     for (uint64_t j = in->first[v] - in->base; j < in->first[v + 1] - in->base; j++) {
       uint32_t source = cm_topology_source(t, in->net[j]);
       if (source != v)
-        cm_gather(gathered, source, in->weight != NULL ? in->weight[j] : cm_topology_net_weight(t, in->net[j]));
+        cm_gather(gathered, source, in->weight != NULL ? in->weight[j] : cm_demand_net_weight(in->demand, in->net[j]));
     }
     if (cm_gatherer_append(gathered, graph, v, room, in->run, error) != CM_OK ||
         (v % CHECK_EVERY == 0 && cm_run_check(in->run, error) != CM_OK))
@@ -114,17 +115,17 @@ static cm_status fill_slice(const slice *in, uint32_t *net, cm_graph *graph, uin
   return CM_OK;
 }
 
-static cm_status fill_from_directed(const cm_topology *topology, cm_graph *graph, cm_gatherer *gathered, cm_run *run,
+static cm_status fill_from_directed(const cm_demand *demand, cm_graph *graph, cm_gatherer *gathered, cm_run *run,
                                     cm_error *error)
 {
   slice in;
   uint64_t room = graph->entry_count;
   uint32_t net = 0;
-  if (slice_new(topology, run, &in, error) != CM_OK)
+  if (slice_new(demand, run, &in, error) != CM_OK)
     return error->status;
   graph->entry_count = 0;
   cm_status status = CM_OK;
-  while (status == CM_OK && in.end < topology->vertex_count) {
+  while (status == CM_OK && in.end < demand->network->vertex_count) {
     status = slice_next(&in, error);
     if (status == CM_OK)
       status = fill_slice(&in, &net, graph, &room, gathered, error);
@@ -133,12 +134,13 @@ static cm_status fill_from_directed(const cm_topology *topology, cm_graph *graph
   return status;
 }
 
-static cm_status fill_from_undirected(const cm_topology *topology, cm_graph *graph, cm_run *run, cm_error *error)
+static cm_status fill_from_undirected(const cm_demand *demand, cm_graph *graph, cm_run *run, cm_error *error)
 {
+  const cm_topology *topology = demand->network;
   for (uint32_t v = 0; v < topology->vertex_count; v++) {
     for (uint64_t i = topology->net_first[v]; i < topology->net_first[v + 1]; i++) {
       graph->neighbour[i] = topology->pin[i];
-      graph->weight[i] = cm_topology_pin_weight(topology, v, i);
+      graph->weight[i] = cm_demand_pin_weight(demand, v, i);
       graph->weight_total += graph->weight[i];
     }
     graph->first[v + 1] = topology->net_first[v + 1];
@@ -148,24 +150,25 @@ static cm_status fill_from_undirected(const cm_topology *topology, cm_graph *gra
   return CM_OK;
 }
 
-cm_status cm_graph_from_topology(const cm_topology *topology, cm_run *run, cm_graph **graph, cm_error *error)
+cm_status cm_graph_from_topology(const cm_demand *demand, cm_run *run, cm_graph **graph, cm_error *error)
 {
+  const cm_topology *topology = demand->network;
   cm_graph *made;
   uint64_t entries = topology->directed ? 2 * topology->pin_count : topology->pin_count;
   if (cm_graph_new(run, topology->vertex_count, entries, &made, error) != CM_OK)
     return error->status;
   for (uint32_t v = 0; v < made->vertex_count; v++)
-    made->size[v] = cm_topology_size(topology, v);
+    made->size[v] = cm_demand_size(demand, v);
   cm_status status;
   if (topology->directed) {
     cm_gatherer gathered = {0};
     status = cm_gatherer_new(run, made->vertex_count, &gathered, error);
     if (status == CM_OK) {
-      status = fill_from_directed(topology, made, &gathered, run, error);
+      status = fill_from_directed(demand, made, &gathered, run, error);
       cm_gatherer_free(&gathered);
     }
   } else
-    status = fill_from_undirected(topology, made, run, error);
+    status = fill_from_undirected(demand, made, run, error);
   if (status == CM_OK)
     status = cm_graph_finish(made, run, error);
   if (status != CM_OK) {

@@ -5,7 +5,7 @@
 enum { RANGES = 32, CHECK_EVERY = 256 };
 
 typedef struct builder {
-  const cm_topology *topology;
+  const cm_demand *demand;
   cm_inbound *in;
   cm_run *run;
   uint64_t *next; /* [vertices] */
@@ -27,7 +27,7 @@ static uint32_t border(const cm_topology *t, size_t range)
 static cm_status count_range(void *context, size_t range, cm_error *error)
 {
   builder *b = context;
-  const cm_topology *t = b->topology;
+  const cm_topology *t = b->demand->network;
   uint32_t begin = border(t, range), end = border(t, range + 1);
   for (uint32_t e = 0; e < t->net_count; e++) {
     uint32_t source = cm_topology_source(t, e);
@@ -42,7 +42,7 @@ static cm_status count_range(void *context, size_t range, cm_error *error)
 static cm_status fill_range(void *context, size_t range, cm_error *error)
 {
   builder *b = context;
-  const cm_topology *t = b->topology;
+  const cm_topology *t = b->demand->network;
   uint32_t begin = border(t, range), end = border(t, range + 1);
   for (uint32_t e = 0; e < t->net_count; e++) {
     uint32_t source = cm_topology_source(t, e);
@@ -50,7 +50,7 @@ static cm_status fill_range(void *context, size_t range, cm_error *error)
       if (t->pin[i] == source)
         continue;
       uint64_t at = b->next[t->pin[i]]++;
-      uint32_t units = cm_inbound_units(b->in, cm_topology_pin_weight(t, e, i));
+      uint32_t units = cm_inbound_units(b->in, cm_demand_pin_weight(b->demand, e, i));
       if (b->in->weight != NULL)
         b->in->weight[at] = units;
       b->in->entry[at] = b->in->weight != NULL ? source : (uint32_t)((uint64_t)(units - 1) << b->in->bits) | source;
@@ -63,14 +63,15 @@ static cm_status fill_range(void *context, size_t range, cm_error *error)
 
 /* The unit: the least weight, more where a vertex's weights would add up to too much. Returns the largest weight in
  * units. */
-static cm_status choose_unit(const cm_topology *t, cm_run *run, cm_inbound *in, uint64_t *most, cm_error *error)
+static cm_status choose_unit(const cm_demand *demand, cm_run *run, cm_inbound *in, uint64_t *most, cm_error *error)
 {
+  const cm_topology *t = demand->network;
   uint64_t *sum, least = UINT64_MAX, largest = 0, heaviest = 0;
   if (CM_NEW(run->memory, sum, t->vertex_count, error) != CM_OK)
     return error->status;
   for (uint32_t e = 0; e < t->net_count; e++)
     for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++) {
-      uint64_t weight = cm_topology_pin_weight(t, e, i);
+      uint64_t weight = cm_demand_pin_weight(demand, e, i);
       sum[t->pin[i]] += weight;
       sum[cm_topology_source(t, e)] += weight;
       least = weight > 0 && weight < least ? weight : least;
@@ -88,11 +89,11 @@ static cm_status choose_unit(const cm_topology *t, cm_run *run, cm_inbound *in, 
 
 static cm_status build(builder *b, cm_error *error)
 {
-  const cm_topology *t = b->topology;
+  const cm_topology *t = b->demand->network;
   cm_memory *memory = b->run->memory;
   uint32_t n = t->vertex_count;
   uint64_t most;
-  if (choose_unit(t, b->run, b->in, &most, error) != CM_OK ||
+  if (choose_unit(b->demand, b->run, b->in, &most, error) != CM_OK ||
       CM_NEW(memory, b->in->first, (size_t)n + 1, error) != CM_OK || CM_NEW(memory, b->next, n, error) != CM_OK ||
       cm_parallel(b->run, RANGES, count_range, b, error) != CM_OK)
     return error->status;
@@ -108,10 +109,10 @@ static cm_status build(builder *b, cm_error *error)
   return cm_parallel(b->run, RANGES, fill_range, b, error);
 }
 
-cm_status cm_inbound_new(const cm_topology *topology, cm_run *run, cm_inbound *inbound, cm_error *error)
+cm_status cm_inbound_new(const cm_demand *demand, cm_run *run, cm_inbound *inbound, cm_error *error)
 {
   cm_inbound made = {0};
-  builder b = {.topology = topology, .in = &made, .run = run};
+  builder b = {.demand = demand, .in = &made, .run = run};
   cm_status status = build(&b, error);
   cm_free(b.next);
   if (status != CM_OK) {

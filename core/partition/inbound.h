@@ -3,7 +3,7 @@
 #define CM_PARTITION_INBOUND_H
 
 #include "base/run.h"
-#include "core/network/topology.h"
+#include "core/network/demand.h"
 
 typedef struct cm_inbound {
   uint64_t *first;    /* [vertices + 1] */
@@ -49,7 +49,7 @@ static inline uint32_t cm_inbound_units(const cm_inbound *in, uint64_t weight)
 }
 
 /* Builds the table; the weights of all synapses of a vertex stay below 2^31 units. Parallel. O(pins). */
-cm_status cm_inbound_new(const cm_topology *topology, cm_run *run, cm_inbound *inbound, cm_error *error);
+cm_status cm_inbound_new(const cm_demand *demand, cm_run *run, cm_inbound *inbound, cm_error *error);
 void cm_inbound_free(cm_inbound *inbound); /* harmless on a zeroed one */
 
 #endif

@@ -23,7 +23,7 @@ static const double scatter_price = 0.2;
 
 static double work_allowed(const cm_part_usage *s)
 {
-  return work_factor * ((double)s->topology->pin_count + s->topology->vertex_count) + least_work;
+  return work_factor * ((double)s->demand->network->pin_count + s->demand->network->vertex_count) + least_work;
 }
 
 /* Makes a move, looks at its price, and makes it back when `keep` refuses it. */
@@ -50,7 +50,7 @@ static uint32_t random_source(const cm_part_usage *s, uint32_t v, cm_random *ran
 
 static uint32_t random_target(const cm_part_usage *s, uint32_t v, cm_random *random)
 {
-  const cm_topology *t = s->topology;
+  const cm_topology *t = s->demand->network;
   uint64_t first = t->net_first[s->out_net[v]], count = t->net_first[s->out_net[v + 1]] - first;
   return count > 0 ? t->pin[first + cm_random_below(random, count)] : NONE;
 }
@@ -70,7 +70,7 @@ static uint32_t random_destination(cm_part_usage *s, uint32_t v, cm_random *rand
       break;
     case 4: other = random_target(s, v, random); break;
     case 5: other = random_source(s, v, random); break;
-    case 6: other = (uint32_t)cm_random_below(random, s->topology->vertex_count); break;
+    case 6: other = (uint32_t)cm_random_below(random, s->demand->network->vertex_count); break;
     default: break; /* any part, an unused one too */
   }
   return other != NONE ? s->part[other] : (uint32_t)cm_random_below(random, s->slots);
@@ -240,7 +240,7 @@ static cm_status repair(cm_part_usage *s, const cm_legalise_options *options, bo
 {
   cm_random random;
   double paid = 0;
-  uint32_t n = s->topology->vertex_count, *given;
+  uint32_t n = s->demand->network->vertex_count, *given;
   cm_random_init(&random, options->seed, CM_STREAM_LEGALITY, 0);
   if (s->parts > options->parts_max && dissolve_smallest(s, options, &random, error) != CM_OK)
     return error->status;
@@ -255,11 +255,11 @@ static cm_status repair(cm_part_usage *s, const cm_legalise_options *options, bo
   return status;
 }
 
-cm_status cm_legalise(const cm_topology *topology, const cm_legalise_options *options, cm_run *run, uint32_t *part,
+cm_status cm_legalise(const cm_demand *demand, const cm_legalise_options *options, cm_run *run, uint32_t *part,
                       uint32_t *parts, bool *legal, cm_error *error)
 {
   cm_part_usage usage = {0};
-  uint32_t n = topology->vertex_count, slots = *parts, *copy;
+  uint32_t n = demand->network->vertex_count, slots = *parts, *copy;
   bool kept = false;
   if (!options->exact && slots < options->parts_max)
     slots = options->parts_max < n ? options->parts_max : n;
@@ -267,7 +267,7 @@ cm_status cm_legalise(const cm_topology *topology, const cm_legalise_options *op
   if (CM_NEW(run->memory, copy, n, error) != CM_OK)
     return error->status;
   memcpy(copy, part, n * sizeof *part);
-  cm_status status = cm_part_usage_open(&usage, topology, &options->limits, copy, slots, run, error);
+  cm_status status = cm_part_usage_open(&usage, demand, &options->limits, copy, slots, run, error);
   if (status == CM_OK) {
     usage.pair_price = usage.pairs > 0 ? scatter_price * usage.parts / (double)usage.pairs : 0;
     status = repair(&usage, options, &kept, error);

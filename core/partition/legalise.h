@@ -20,7 +20,7 @@ typedef struct cm_legalise_options {
  * at some 8 times as many synapses as there are. Dissolving parts that are too many looks at as many again, or
  * where that is not enough at one place for every vertex that moves. What is left is no worse than what was given. Memory: 4 bytes a
  * synapse, 24 a pair of neuron and part reached. */
-cm_status cm_legalise(const cm_topology *topology, const cm_legalise_options *options, cm_run *run, uint32_t *part,
+cm_status cm_legalise(const cm_demand *demand, const cm_legalise_options *options, cm_run *run, uint32_t *part,
                       uint32_t *parts, bool *legal, cm_error *error);
 
 #endif

@@ -65,7 +65,7 @@ static void book_pair(cm_part_usage *s, uint32_t from, uint32_t to, int32_t by)
 /* What a neuron takes of its part, with its copies. */
 static int64_t size_of(const cm_part_usage *s, uint32_t v)
 {
-  return (int64_t)cm_topology_size(s->topology, v) * (s->reached != NULL ? cm_copies_for(s->topology, s->reached[v]) : 1);
+  return (int64_t)cm_demand_size(s->demand, v) * (s->reached != NULL ? cm_copies_for(s->demand, s->reached[v]) : 1);
 }
 
 /* A source gains (by 1) or loses (by -1) a target in a part. */
@@ -96,7 +96,7 @@ static void next_stamp(cm_part_usage *s)
 /* A source goes from part a to b: what it reaches is now reached from there. */
 static void book_source(cm_part_usage *s, uint32_t v, uint32_t a, uint32_t b)
 {
-  const cm_topology *t = s->topology;
+  const cm_topology *t = s->demand->network;
   next_stamp(s);
   for (uint64_t i = t->net_first[s->out_net[v]]; i < t->net_first[s->out_net[v + 1]]; i++) {
     uint32_t q = s->part[t->pin[i]];
@@ -202,7 +202,7 @@ double cm_part_usage_settle(cm_part_usage *s, bool keep)
 
 static cm_status read_sources(cm_part_usage *s, cm_error *error)
 {
-  const cm_topology *t = s->topology;
+  const cm_topology *t = s->demand->network;
   uint32_t n = t->vertex_count, *seen;
   uint64_t total = 0;
   if (CM_NEW(s->run->memory, seen, n, error) != CM_OK)
@@ -248,7 +248,7 @@ static cm_status read_sources(cm_part_usage *s, cm_error *error)
 static cm_status usage_new(cm_part_usage *s, cm_error *error)
 {
   cm_memory *memory = s->run->memory;
-  uint32_t n = s->topology->vertex_count;
+  uint32_t n = s->demand->network->vertex_count;
   if (CM_NEW(memory, s->in_first, (size_t)n + 1, error) != CM_OK ||
       CM_NEW(memory, s->out_net, (size_t)n + 1, error) != CM_OK || CM_NEW(memory, s->synapses, n, error) != CM_OK ||
       CM_NEW(memory, s->place, n, error) != CM_OK ||
@@ -256,9 +256,9 @@ static cm_status usage_new(cm_part_usage *s, cm_error *error)
       CM_NEW(memory, s->members, s->slots, error) != CM_OK || CM_NEW(memory, s->over, s->slots, error) != CM_OK ||
       CM_NEW(memory, s->over_place, s->slots, error) != CM_OK || CM_NEW(memory, s->touched, s->slots, error) != CM_OK ||
       CM_NEW(memory, s->before, s->slots, error) != CM_OK || CM_NEW(memory, s->seen, s->slots, error) != CM_OK ||
-      cm_population_tally_new(s->topology, &s->limits, s->slots, s->run, &s->populations, error) != CM_OK)
+      cm_population_tally_new(s->demand->network, &s->limits, s->slots, s->run, &s->populations, error) != CM_OK)
     return error->status;
-  if (s->topology->target_cores_max != 0 && CM_NEW(memory, s->reached, n, error) != CM_OK)
+  if (s->demand->target_cores_max != 0 && CM_NEW(memory, s->reached, n, error) != CM_OK)
     return error->status;
   return read_sources(s, error);
 }
@@ -267,7 +267,7 @@ static cm_status usage_new(cm_part_usage *s, cm_error *error)
 static cm_status choose_tables(cm_part_usage *s, cm_error *error)
 {
   enum { CELLS = 4 }; /* a synapse */
-  uint32_t n = s->topology->vertex_count;
+  uint32_t n = s->demand->network->vertex_count;
   uint64_t most = CELLS * s->in_first[n];
   if ((uint64_t)n * s->slots <= most && cm_counts_tabulate(&s->presence, s->slots, n, s->run, error) != CM_OK)
     return error->status;
@@ -279,7 +279,7 @@ static cm_status choose_tables(cm_part_usage *s, cm_error *error)
 /* Counts all uses by booking every vertex into its part. */
 static cm_status fill(cm_part_usage *s, cm_error *error)
 {
-  const cm_topology *t = s->topology;
+  const cm_topology *t = s->demand->network;
   const cm_limits *l = &s->limits;
   enum { CHECK = 256 };
   s->wide = l->outbound_axons != 0 || l->target_cores != 0;
@@ -301,7 +301,7 @@ static cm_status fill(cm_part_usage *s, cm_error *error)
     enroll(s, v, p);
     cm_population_tally_book(&s->populations, v, p, 1);
     s->parts += s->members[p].count == 1;
-    change(s, p, CM_NEURONS, cm_topology_size(t, v));
+    change(s, p, CM_NEURONS, cm_demand_size(s->demand, v));
     change(s, p, CM_SYNAPSES, s->synapses[v]);
     for (uint64_t i = s->in_first[v]; i < s->in_first[v + 1]; i++)
       book_presence(s, s->in_source[i], p, 1);
@@ -310,9 +310,9 @@ static cm_status fill(cm_part_usage *s, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_part_usage_open(cm_part_usage *usage, const cm_topology *topology, const cm_limits *limits, uint32_t *part,
+cm_status cm_part_usage_open(cm_part_usage *usage, const cm_demand *demand, const cm_limits *limits, uint32_t *part,
                              uint32_t slots, cm_run *run, cm_error *error)
 {
-  *usage = (cm_part_usage){.topology = topology, .limits = *limits, .run = run, .part = part, .slots = slots};
+  *usage = (cm_part_usage){.demand = demand, .limits = *limits, .run = run, .part = part, .slots = slots};
   return usage_new(usage, error) == CM_OK ? fill(usage, error) : error->status;
 }

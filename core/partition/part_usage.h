@@ -14,7 +14,7 @@ typedef struct cm_member_list {
 } cm_member_list;
 
 typedef struct cm_part_usage {
-  const cm_topology *topology;
+  const cm_demand *demand;
   cm_limits limits;
   cm_run *run;
   uint32_t *part;        /* [vertices] */
@@ -46,7 +46,7 @@ typedef struct cm_part_usage {
 
 /* Counts the usage of a partition: part [vertices] with numbers below `parts`, which they change from now on; `slots`
  * part numbers may be used, at least `parts`. The caller ends them with cm_part_usage_free, on failure too. O(pins). */
-cm_status cm_part_usage_open(cm_part_usage *usage, const cm_topology *topology, const cm_limits *limits, uint32_t *part,
+cm_status cm_part_usage_open(cm_part_usage *usage, const cm_demand *demand, const cm_limits *limits, uint32_t *part,
                              uint32_t slots, cm_run *run, cm_error *error);
 void cm_part_usage_free(cm_part_usage *usage);
 
@@ -62,7 +62,7 @@ double cm_part_usage_excess(const cm_part_usage *usage, uint32_t part);
 /* Synapses that moving a vertex looks at. */
 static inline uint64_t cm_part_usage_degree(const cm_part_usage *u, uint32_t vertex)
 {
-  const uint64_t *net_first = u->topology->net_first;
+  const uint64_t *net_first = u->demand->network->net_first;
   return u->in_first[vertex + 1] - u->in_first[vertex] + net_first[u->out_net[vertex + 1]] - net_first[u->out_net[vertex]];
 }
 

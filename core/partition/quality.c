@@ -9,16 +9,16 @@ cm_quality cm_quality_of(const cm_topology *topology, const cm_cuts *cuts)
   return (cm_quality){.connectivity = (double)cuts->ways / unit, .cut_net = (double)cuts->nets / unit, .edge_cut = edge_cut};
 }
 
-cm_status cm_quality_compute(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+cm_status cm_quality_compute(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run,
                              cm_quality *quality, cm_error *error)
 {
   uint64_t *use;
   cm_cuts cuts;
   if (CM_NEW(run->memory, use, (size_t)parts * CM_RESOURCES, error) != CM_OK)
     return error->status;
-  cm_status status = cm_count_use_and_cuts(topology, part, parts, run, use, &cuts, error);
+  cm_status status = cm_count_use_and_cuts(demand, part, parts, run, use, &cuts, error);
   if (status == CM_OK)
-    *quality = cm_quality_of(topology, &cuts);
+    *quality = cm_quality_of(demand->network, &cuts);
   cm_free(use);
   return status;
 }

@@ -14,7 +14,7 @@ typedef struct cm_quality {
 cm_quality cm_quality_of(const cm_topology *topology, const cm_cuts *cuts);
 
 /* Counts from scratch: part [vertices] with numbers below `parts`. O(pins + parts). */
-cm_status cm_quality_compute(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+cm_status cm_quality_compute(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run,
                              cm_quality *quality, cm_error *error);
 
 #endif

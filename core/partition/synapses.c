@@ -9,11 +9,12 @@ void cm_synapses_free(cm_synapses *s)
   *s = (cm_synapses){0};
 }
 
-cm_status cm_synapses_new(const cm_topology *t, cm_run *run, cm_synapses *synapses, cm_error *error)
+cm_status cm_synapses_new(const cm_demand *demand, cm_run *run, cm_synapses *synapses, cm_error *error)
 {
-  cm_synapses made = {.topology = t};
+  const cm_topology *t = demand->network;
+  cm_synapses made = {.demand = demand};
   if (CM_NEW(run->memory, made.net_first, (size_t)t->vertex_count + 1, error) != CM_OK ||
-      cm_inbound_new(t, run, &made.in, error) != CM_OK) {
+      cm_inbound_new(demand, run, &made.in, error) != CM_OK) {
     cm_synapses_free(&made);
     return error->status;
   }
@@ -35,10 +36,10 @@ static cm_status peek(const uint32_t *array, uint64_t begin, uint64_t end, uint3
 static cm_status read_outbound(const cm_synapses *s, const cm_synapse_run *run, uint32_t *neighbour, uint32_t *weight,
                                cm_error *error)
 {
-  const cm_topology *t = s->topology;
+  const cm_topology *t = s->demand->network;
   uint64_t count = run->end - run->begin;
   uint32_t source = cm_topology_source(t, run->net);
-  uint32_t alike = cm_inbound_units(&s->in, cm_topology_net_weight(t, run->net));
+  uint32_t alike = cm_inbound_units(&s->in, cm_demand_net_weight(s->demand, run->net));
   if (peek(t->pin, run->begin, run->end, neighbour, error) != CM_OK ||
       (t->pin_weight != NULL && peek(t->pin_weight, run->begin, run->end, weight, error) != CM_OK))
     return error->status;
@@ -113,7 +114,7 @@ static cm_status find(const uint32_t *entry, uint64_t begin, uint64_t end, uint3
 /* Out of v to u, over all nets of v. */
 static cm_status weight_out(const cm_synapses *s, uint32_t v, uint32_t u, int64_t *weight, cm_error *error)
 {
-  const cm_topology *t = s->topology;
+  const cm_topology *t = s->demand->network;
   for (uint32_t e = s->net_first[v]; e < s->net_first[v + 1]; e++) {
     uint64_t at, end = t->net_first[e + 1];
     uint32_t target, own = 0;
@@ -123,7 +124,7 @@ static cm_status weight_out(const cm_synapses *s, uint32_t v, uint32_t u, int64_
       continue;
     if (t->pin_weight != NULL && peek(t->pin_weight, at, at + 1, &own, error) != CM_OK)
       return error->status;
-    *weight += cm_inbound_units(&s->in, t->pin_weight != NULL ? own : cm_topology_net_weight(t, e));
+    *weight += cm_inbound_units(&s->in, t->pin_weight != NULL ? own : cm_demand_net_weight(s->demand, e));
   }
   return CM_OK;
 }

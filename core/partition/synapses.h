@@ -6,7 +6,7 @@
 #include "core/partition/inbound.h"
 
 typedef struct cm_synapses {
-  const cm_topology *topology;
+  const cm_demand *demand;
   cm_inbound in;
   uint32_t *net_first; /* [vertices + 1] nets of each source */
 } cm_synapses;
@@ -20,7 +20,7 @@ typedef struct cm_synapse_run {
 #define CM_INBOUND UINT32_MAX
 
 /* Builds the list of sources by target. Parallel. O(pins), 4 bytes a synapse (8 where weights are many). */
-cm_status cm_synapses_new(const cm_topology *topology, cm_run *run, cm_synapses *synapses, cm_error *error);
+cm_status cm_synapses_new(const cm_demand *demand, cm_run *run, cm_synapses *synapses, cm_error *error);
 void cm_synapses_free(cm_synapses *synapses); /* harmless on a zeroed one */
 
 /* The first of `count` ascending numbers that is `least` or more, by bisection; `count` when none is. */

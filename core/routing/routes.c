@@ -353,11 +353,11 @@ cm_route_options cm_routes_wanted(const cm_map_options *options, const cm_chip *
 static cm_status make_under(const cm_mapped *mapped, const cm_route_options *options, bool hasty, cm_run *run, cm_routes **routes,
                             cm_error *error)
 {
-  const cm_topology *topology = mapped->topology;
+  const cm_topology *topology = mapped->demand->network;
   chooser c = {.run = run};
   if (CM_NEW(run->memory, c.r, 1, error) != CM_OK)
     return error->status;
-  *c.r = (cm_routes){.topology = topology, .chip = mapped->chip, .part = mapped->part, .parts = mapped->parts, .core = mapped->core,
+  *c.r = (cm_routes){.demand = mapped->demand, .chip = mapped->chip, .part = mapped->part, .parts = mapped->parts, .core = mapped->core,
                      .rule = options->rule,
                      .multicast = options->multicast && topology->directed, .hasty = hasty,
                      .unit = (double)topology->weight_scale * (topology->directed ? 1 : 2)};
@@ -395,7 +395,7 @@ cm_status cm_routes_make(const cm_mapped *mapped, const cm_route_options *option
   cm_run_phase(run, "routes");
   if (cm_interconnect_prepare(chip->interconnect, error) != CM_OK)
     return error->status;
-  if (options->multicast && mapped->topology->directed && (uint64_t)chip->router_x * chip->router_y > CM_LOCAL_CORES_MAX)
+  if (options->multicast && mapped->demand->network->directed && (uint64_t)chip->router_x * chip->router_y > CM_LOCAL_CORES_MAX)
     return cm_fail(error, CM_TOO_LARGE, "routing tables know at most %d cores behind one router; this chip has %u x %u",
                    CM_LOCAL_CORES_MAX, chip->router_x, chip->router_y);
   cm_status status = make_either(mapped, options, false, run, routes, error);

@@ -13,7 +13,7 @@
 enum { CM_LOCAL_CORES_MAX = 60 }; /* cores behind a router that tables know */
 
 typedef struct cm_routes {
-  const cm_topology *topology; /* of the caller; they must outlive the routes */
+  const cm_demand *demand; /* of the caller; they must outlive the routes */
   const cm_chip *chip;
   const uint32_t *part, *core; /* [vertices], [parts] */
   uint32_t parts;

@@ -276,7 +276,7 @@ static void put_keys(writer *w)
     (void)fputs(p == 0 ? "\n[" : ",\n[", w->stream);
     for (uint32_t f = r->part_first[p]; f < r->part_first[p + 1]; f++)
       (void)fprintf(w->stream, "%s%" PRIu32, f == r->part_first[p] ? "" : ",",
-                    cm_topology_source(r->topology, r->net[f]));
+                    cm_topology_source(r->demand->network, r->net[f]));
     (void)fputc(']', w->stream);
   }
   (void)fputc(']', w->stream);

@@ -81,7 +81,7 @@ static cm_status put_flow(builder *b, flow put, const uint32_t *target, uint64_t
  * routers, over which packets come back to their core too. */
 static uint32_t reach(builder *b, uint32_t net, uint32_t own)
 {
-  const cm_topology *topology = b->r->topology;
+  const cm_topology *topology = b->r->demand->network;
   const uint32_t *part = b->r->part;
   uint32_t count = 0;
   for (uint64_t i = topology->net_first[net]; i < topology->net_first[net + 1]; i++) {
@@ -138,7 +138,7 @@ static cm_status put_axons(builder *b, uint32_t part, cm_error *error)
   for (uint32_t i = 0; i < axons && status == CM_OK; i++) {
     uint32_t k = b->order[i];
     uint64_t at = b->axon_first[k];
-    const flow put = {part, b->axon[k], cm_topology_net_weight(b->r->topology, b->axon[k])};
+    const flow put = {part, b->axon[k], cm_demand_net_weight(b->r->demand, b->axon[k])};
     status = put_flow(b, put, b->axon_target + at, b->axon_first[k + 1] - at, error);
   }
   return status;
@@ -147,7 +147,7 @@ static cm_status put_axons(builder *b, uint32_t part, cm_error *error)
 /* All packets from a part to each other one. */
 static cm_status put_pairs(builder *b, uint32_t part, cm_error *error)
 {
-  const cm_topology *topology = b->r->topology;
+  const cm_topology *topology = b->r->demand->network;
   uint32_t reached = 0;
   for (uint32_t i = b->first[part]; i < b->first[part + 1]; i++) {
     uint32_t net = b->net[i], own = part;
@@ -162,7 +162,7 @@ static cm_status put_pairs(builder *b, uint32_t part, cm_error *error)
         b->sum[p] = 0;
         b->used[reached++] = p;
       }
-      b->sum[p] += directed ? cm_topology_net_weight(topology, net) : cm_topology_pin_weight(topology, net, k);
+      b->sum[p] += directed ? cm_demand_net_weight(b->r->demand, net) : cm_demand_pin_weight(b->r->demand, net, k);
     }
   }
   qsort(b->used, reached, sizeof *b->used, cm_ascending);
@@ -185,7 +185,7 @@ cm_status cm_routes_flows(cm_routes *routes, cm_run *run, cm_error *error)
   builder b = {.r = routes, .run = run};
   cm_memory *memory = run->memory;
   uint32_t parts = routes->parts, largest = 1;
-  cm_status status = cm_nets_by_part(routes->topology, routes->part, parts, run, &b.first, &b.net, error);
+  cm_status status = cm_nets_by_part(routes->demand->network, routes->part, parts, run, &b.first, &b.net, error);
   if (status == CM_OK &&
       (CM_NEW(memory, b.seen, parts, error) != CM_OK || CM_NEW(memory, b.used, parts, error) != CM_OK ||
        CM_NEW(memory, b.sum, parts, error) != CM_OK || CM_NEW(memory, b.axon, parts + 1, error) != CM_OK ||

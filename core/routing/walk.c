@@ -49,7 +49,7 @@ static cm_status name_flow(const cm_routes *r, uint32_t flow, uint32_t lost, cm_
       target = r->target[i];
   char whose[64] = "";
   if (r->multicast)
-    (void)snprintf(whose, sizeof whose, "neuron %u of ", cm_topology_source(r->topology, r->net[flow]));
+    (void)snprintf(whose, sizeof whose, "neuron %u of ", cm_topology_source(r->demand->network, r->net[flow]));
   cm_fail(error, CM_NO_ROUTE, "no route for %spart %u on core (%u, %u) to part %u on core (%u, %u): %s", whose, part,
           core[part] % width, core[part] / width, target, core[target] % width, core[target] / width, cause.detail);
   cm_error_figure(error, "part", part);

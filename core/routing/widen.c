@@ -134,7 +134,7 @@ static cm_status list_visits(widener *w, uint32_t part, cm_error *error)
     visit v = {.first = c,
                .rank = c->rank,
                .weight = r->weight[flow],
-               .whole = w->flows_of[cm_topology_source(r->topology, r->net[flow])] > 1};
+               .whole = w->flows_of[cm_topology_source(r->demand->network, r->net[flow])] > 1};
     for (end = i; end < w->crossings && w->crossing[end].router == c->router && w->crossing[end].rank == c->rank; end++)
       if (end == i || w->crossing[end].out != w->crossing[end - 1].out) {
         v.word += cm_mix(w->crossing[end].out + UINT64_C(1));
@@ -421,13 +421,13 @@ static cm_status prepare(widener *w, cm_error *error)
   const cm_routes *r = w->r;
   w->words = ((size_t)r->parts + 63) / 64;
   if (CM_NEW(memory, w->above, r->router_count, error) != CM_OK || CM_NEW(memory, w->over, r->router_count, error) != CM_OK ||
-      CM_NEW(memory, w->flows_of, r->topology->vertex_count, error) != CM_OK ||
+      CM_NEW(memory, w->flows_of, r->demand->network->vertex_count, error) != CM_OK ||
       CM_NEW(memory, w->set, (r->rank_bits + 1) * w->words, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < r->router_count; i++)
     w->over[i] = r->entries[i] > r->chip->table_entries ? r->entries[i] - r->chip->table_entries : 0;
   for (uint32_t f = 0; f < r->flow_count; f++) {
-    uint8_t *flows = &w->flows_of[cm_topology_source(r->topology, r->net[f])];
+    uint8_t *flows = &w->flows_of[cm_topology_source(r->demand->network, r->net[f])];
     *flows = *flows == 0 ? 1 : 2;
   }
   return CM_OK;

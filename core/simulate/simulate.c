@@ -183,7 +183,7 @@ static cm_status probe(simulation *s, double *low, double *high, json_t *curve, 
 static cm_status find_bracket(simulation *s, double *low, double *high, json_t *curve, cm_error *error)
 {
   double packets = 0;
-  for (uint32_t e = 0; e < s->traffic->topology->net_count; e++)
+  for (uint32_t e = 0; e < s->traffic->demand->network->net_count; e++)
     packets += cm_traffic_rate(s->traffic, e) * (double)(s->traffic->net_first[e + 1] - s->traffic->net_first[e]);
   *low = 0;
   *high = packets > 0 ? s->traffic->parts / packets / 1000 : 1;
@@ -225,20 +225,20 @@ static cm_status find_saturation(simulation *s, json_t *report, cm_error *error)
   return cm_json_set(report, "saturation", told, "the report", error);
 }
 
-static cm_status check_rules(const cm_topology *topology, const cm_simulate_options *o, cm_error *error)
+static cm_status check_rules(const cm_demand *demand, const cm_simulate_options *o, cm_error *error)
 {
   const cm_simulate_request request = {.options = *o};
-  const unsigned facts = (topology->directed ? 0u : CM_SIMULATE_UNDIRECTED) | (topology->target_cores_max != 0 ? CM_SIMULATE_COPIES : 0u) |
+  const unsigned facts = (demand->network->directed ? 0u : CM_SIMULATE_UNDIRECTED) | (demand->target_cores_max != 0 ? CM_SIMULATE_COPIES : 0u) |
                          (o->spikes != NULL ? CM_SIMULATE_SPIKES : 0u);
-  json_t *told = json_pack("{s:o}", "target_cores", json_sprintf("%u", topology->target_cores_max));
+  json_t *told = json_pack("{s:o}", "target_cores", json_sprintf("%u", demand->target_cores_max));
   cm_status status = cm_options_check(&cm_simulate_option_table, &request, facts, told, error);
   json_decref(told);
   return status;
 }
 
-static cm_status check(const cm_topology *topology, const cm_chip *chip, const cm_simulate_options *o, cm_error *error)
+static cm_status check(const cm_demand *demand, const cm_chip *chip, const cm_simulate_options *o, cm_error *error)
 {
-  if (check_rules(topology, o, error) != CM_OK || cm_interconnect_prepare(chip->interconnect, error) != CM_OK)
+  if (check_rules(demand, o, error) != CM_OK || cm_interconnect_prepare(chip->interconnect, error) != CM_OK)
     return error->status;
   if (chip->router_x * chip->router_y > CM_FABRIC_CORES_MAX)
     return cm_fail(error, CM_BAD_OPTION, "%u cores share a router: at most %d can be simulated",
@@ -268,31 +268,31 @@ cm_status cm_refuse_scenario(const char *name, const char *const *known, size_t 
 }
 
 /* The network by the rates that are asked for. */
-static cm_status choose_scenario(const cm_topology *topology, const char *name, cm_topology *view, cm_error *error)
+static cm_status choose_scenario(const cm_demand *demand, const char *name, cm_demand *chosen, cm_error *error)
 {
   const char *known[CM_SCENARIOS_MAX];
-  uint32_t found = cm_topology_find_scenario(topology, name);
-  *view = *topology;
+  uint32_t found = cm_topology_find_scenario(demand->network, name);
+  *chosen = *demand;
   if (name[0] == '\0')
     return CM_OK;
-  if (found < topology->scenario_count) {
-    *view = cm_topology_in_scenario(topology, found);
+  if (found < demand->scenario_count) {
+    *chosen = cm_demand_in_scenario(demand, found);
     return CM_OK;
   }
-  for (uint32_t k = 0; k < topology->scenario_count; k++)
-    known[k] = topology->scenario_name[k];
-  return cm_refuse_scenario(name, known, topology->scenario_count, error);
+  for (uint32_t k = 0; k < demand->scenario_count; k++)
+    known[k] = demand->network->scenario_name[k];
+  return cm_refuse_scenario(name, known, demand->scenario_count, error);
 }
 
 cm_status cm_packets_simulate(const cm_mapped *mapped, const cm_simulate_options *options, cm_run *run, json_t **report,
                               cm_error *error)
 {
   cm_traffic traffic;
-  cm_topology view;
+  cm_demand demand;
   cm_mapped seen = *mapped;
-  seen.topology = &view;
-  if (check(mapped->topology, mapped->chip, options, error) != CM_OK ||
-      choose_scenario(mapped->topology, options->scenario, &view, error) != CM_OK)
+  seen.demand = &demand;
+  if (check(mapped->demand, mapped->chip, options, error) != CM_OK ||
+      choose_scenario(mapped->demand, options->scenario, &demand, error) != CM_OK)
     return error->status;
   cm_run_phase(run, "traffic");
   if (cm_traffic_new(&seen, options->multicast, run, &traffic, error) != CM_OK)

@@ -71,7 +71,7 @@ static cm_status plan_core(step *s, uint32_t part, cm_random *random, double *re
   double now = 0;
   for (uint32_t i = t->member_first[part]; i < t->member_first[part + 1]; i++) {
     uint32_t v = t->member[i];
-    now += c[CM_CHARGE_NEURON].ns * cm_topology_size(t->topology, v) * (t->copies != NULL ? t->copies[v] : 1);
+    now += c[CM_CHARGE_NEURON].ns * cm_demand_size(t->demand, v) * (t->copies != NULL ? t->copies[v] : 1);
     for (uint32_t e = t->out_first[v]; e < t->out_first[v + 1]; e++)
       for (uint64_t spikes = s->fires != NULL ? s->fires[v] : spikes_of(cm_traffic_rate(t, e), random); spikes > 0; spikes--) {
         if (spikes % CHECK_EVERY == 0 && cm_run_check(s->fabric.run, error) != CM_OK) /* rates have no bound but that of weights */

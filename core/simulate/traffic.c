@@ -9,7 +9,7 @@
 static cm_status add_targets(cm_traffic *t, const uint32_t *part, uint32_t net, uint32_t *scratch, cm_memory *memory,
                              cm_error *error)
 {
-  const cm_topology *topology = t->topology;
+  const cm_topology *topology = t->demand->network;
   uint64_t first = topology->net_first[net], pins = topology->net_first[net + 1] - first;
   uint32_t home = t->core[part[cm_topology_source(topology, net)]];
   for (uint64_t i = 0; i < pins; i++)
@@ -36,7 +36,7 @@ static cm_status add_targets(cm_traffic *t, const uint32_t *part, uint32_t net, 
 /* Packets out of nets and their targets. */
 static cm_status cut_packets(cm_traffic *t, const uint64_t *target_first, cm_memory *memory, cm_error *error)
 {
-  uint32_t nets = t->topology->net_count;
+  uint32_t nets = t->demand->network->net_count;
   t->packet_count = t->multicast ? nets : target_first[nets];
   if (CM_NEW(memory, t->first, t->packet_count + 1, error) != CM_OK ||
       CM_NEW(memory, t->net_first, (size_t)nets + 1, error) != CM_OK)
@@ -50,7 +50,7 @@ static cm_status cut_packets(cm_traffic *t, const uint64_t *target_first, cm_mem
 
 static cm_status list_members(cm_traffic *t, const uint32_t *part, cm_memory *memory, cm_error *error)
 {
-  const cm_topology *topology = t->topology;
+  const cm_topology *topology = t->demand->network;
   uint32_t n = topology->vertex_count;
   if (CM_NEW(memory, t->member_first, (size_t)t->parts + 2, error) != CM_OK ||
       CM_NEW(memory, t->member, n, error) != CM_OK || CM_NEW(memory, t->out_first, (size_t)n + 1, error) != CM_OK ||
@@ -73,10 +73,10 @@ static cm_status list_members(cm_traffic *t, const uint32_t *part, cm_memory *me
 
 cm_status cm_traffic_new(const cm_mapped *mapped, bool multicast, cm_run *run, cm_traffic *traffic, cm_error *error)
 {
-  const cm_topology *topology = mapped->topology;
+  const cm_topology *topology = mapped->demand->network;
   const uint32_t *part = mapped->part;
   cm_traffic t = {
-    .topology = topology, .chip = mapped->chip, .parts = mapped->parts, .multicast = multicast, .core = mapped->core};
+    .demand = mapped->demand, .chip = mapped->chip, .parts = mapped->parts, .multicast = multicast, .core = mapped->core};
   cm_memory *memory = run->memory;
   uint64_t *target_first = NULL, longest = 0;
   uint32_t *scratch = NULL;
@@ -96,8 +96,8 @@ cm_status cm_traffic_new(const cm_mapped *mapped, bool multicast, cm_run *run, c
     status = cut_packets(&t, target_first, memory, error);
   if (status == CM_OK)
     status = list_members(&t, part, memory, error);
-  if (status == CM_OK && topology->target_cores_max != 0 && (status = CM_NEW(memory, t.copies, topology->vertex_count, error)) == CM_OK)
-    status = cm_count_copies(topology, part, t.parts, run, t.copies, error);
+  if (status == CM_OK && mapped->demand->target_cores_max != 0 && (status = CM_NEW(memory, t.copies, topology->vertex_count, error)) == CM_OK)
+    status = cm_count_copies(mapped->demand, part, t.parts, run, t.copies, error);
   cm_free(target_first);
   cm_free(scratch);
   if (status != CM_OK) {

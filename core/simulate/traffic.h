@@ -13,7 +13,7 @@ typedef struct cm_packet_target {
 
 /* Packet f of a neuron's spike goes to target[first[f]] .. target[first[f + 1] - 1]. */
 typedef struct cm_traffic {
-  const cm_topology *topology;
+  const cm_demand *demand;
   const cm_chip *chip;
   uint32_t parts;
   bool multicast;          /* a packet a net; else a packet a target: first[f] is f */
@@ -37,7 +37,7 @@ void cm_traffic_free(cm_traffic *traffic); /* harmless on a zeroed one */
 /* The rate of a net, in spikes a step. */
 static inline double cm_traffic_rate(const cm_traffic *t, uint32_t net)
 {
-  return (double)cm_topology_net_weight(t->topology, net) / (double)t->topology->weight_scale;
+  return (double)cm_demand_net_weight(t->demand, net) / (double)t->demand->network->weight_scale;
 }
 
 #endif

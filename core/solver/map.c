@@ -18,7 +18,7 @@
 
 static cm_status report(const cm_candidate *c, cm_mapping *m, cm_error *error)
 {
-  const cm_topology *topology = c->input->topology;
+  const cm_topology *topology = c->input->demand->network;
   const cm_attempt *last = &m->attempts[m->attempt_count - 1];
   m->options = cm_map_options_shaping_json(c->input->options);
   m->report = json_pack("{s:I, s:{s:I, s:I, s:I}}", "capacity", (json_int_t)last->capacity, "merged", "duplicates",
@@ -55,9 +55,9 @@ static cm_status find_bound(const cm_map_input *in, cm_run *run, cm_step_bound *
   uint32_t cores = in->options->parts != 0 ? in->options->parts : cm_occupancy_free_count(in->occupancy);
   double work = cm_objective_is_of_steps((cm_objective)in->options->objective) ? overlap_work : 0;
   cm_run_phase(run, "bound");
-  if (in->topology->scenario_count > 0)
+  if (in->demand->scenario_count > 0)
     return cm_scenarios_bound(in, cores > 0 ? cores : 1, work, run, bound, error);
-  return cm_step_bound_compute(in->topology, &in->chip->costs, cores > 0 ? cores : 1, work, run, bound, error);
+  return cm_step_bound_compute(in->demand, &in->chip->costs, cores > 0 ? cores : 1, work, run, bound, error);
 }
 
 /* How far the busiest core is from it. */
@@ -69,10 +69,10 @@ static cm_status report_bound(cm_mapping *m, const cm_step_bound *b, cm_error *e
   return cm_json_set(m->report, "step_bound", told, "the report", error);
 }
 
-static cm_status report_neurons(const cm_topology *topology, cm_mapping *m, cm_run *run, cm_error *error)
+static cm_status report_neurons(const cm_demand *demand, cm_mapping *m, cm_run *run, cm_error *error)
 {
   json_t *told;
-  cm_status status = cm_neurons_json(topology, m->part, m->part_count, run, &told, error);
+  cm_status status = cm_neurons_json(demand, m->part, m->part_count, run, &told, error);
   if (status != CM_OK || told == NULL)
     return status;
   return cm_json_set(m->report, "neurons", told, "the report", error);
@@ -104,10 +104,10 @@ static cm_status widen_at_rates(const cm_map_input *input, const cm_mapping *m, 
 static cm_status measure(const cm_map_input *input, cm_run *run, cm_mapping *m, cm_error *error)
 {
   cm_run_phase(run, "metrics");
-  const cm_mapped mapped = cm_mapped_by(m, input->topology, input->chip);
+  const cm_mapped mapped = cm_mapped_by(m, input->demand, input->chip);
   cm_status status = cm_metrics_compute(&mapped, run, &m->metrics, &m->detail, error);
   if (status == CM_OK)
-    status = report_neurons(input->topology, m, run, error);
+    status = report_neurons(input->demand, m, run, error);
   return status == CM_OK ? cm_scenarios_measure(input, run, m, error) : status;
 }
 
@@ -118,11 +118,11 @@ static cm_status map_once(const cm_map_input *input, const cm_step_bound *bound,
   cm_candidate c;
   cm_mapping *m = NULL;
   json_t *tables;
-  cm_topology traffic = *input->topology;
+  cm_demand traffic = *input->demand;
   cm_map_input seen = *input;
   if (input->traffic != NULL) {
     traffic.net_weight = input->traffic;
-    seen.topology = &traffic;
+    seen.demand = &traffic;
   }
   cm_status status = cm_fitting_candidate(&seen, run, &c, &tables, error);
   if (status != CM_OK)
@@ -150,8 +150,8 @@ static cm_status map_once(const cm_map_input *input, const cm_step_bound *bound,
 static cm_status map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
 {
   cm_step_bound bound = {0};
-  bool directed = input->topology->directed,
-       worst = input->topology->scenario_count > 0 && input->options->scenarios == CM_SCENARIOS_WORST;
+  bool directed = input->demand->network->directed,
+       worst = input->demand->scenario_count > 0 && input->options->scenarios == CM_SCENARIOS_WORST;
   cm_mapping *made = NULL;
   cm_status status = CM_OK;
   if (input->options->objective == CM_OBJECTIVE_PARETO) {
@@ -186,7 +186,7 @@ static cm_status map_from(const cm_map_input *input, cm_run *run, cm_mapping **m
   if (status == CM_OK && tables != NULL)
     status = report_tables(made, tables, error);
   if (status == CM_OK)
-    status = report_neurons(input->topology, made, run, error);
+    status = report_neurons(input->demand, made, run, error);
   json_decref(tables);
   if (status == CM_OK)
     status = cm_scenarios_measure(input, run, made, error);
@@ -217,10 +217,10 @@ cm_status cm_map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, c
   cm_mapping *made = NULL;
   if (cm_combinations_of_job(input, error) != CM_OK || cm_interconnect_prepare(input->chip->interconnect, error) != CM_OK)
     return error->status;
-  if ((input->options->inputs == CM_INPUTS_OUTSIDE) != (input->topology->outside_count > 0))
+  if ((input->options->inputs == CM_INPUTS_OUTSIDE) != (input->demand->outside_count > 0))
     return cm_fail(error, CM_INTERNAL, "the network's inputs are not what option \"inputs\" says");
-  if (input->chip->limits.neuron_target_cores != input->topology->target_cores_max ||
-      (input->chip->limits.fan_in != 0 && !input->topology->neurons_limited))
+  if (input->chip->limits.neuron_target_cores != input->demand->target_cores_max ||
+      (input->chip->limits.fan_in != 0 && !input->demand->neurons_limited))
     return cm_fail(error, CM_INTERNAL, "the network's neurons are not what the chip asks of them");
   cm_status status = input->from != NULL ? map_from(input, run, &made, error) : map_afresh(input, run, &made, error);
   if (status == CM_OK)

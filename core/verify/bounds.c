@@ -27,7 +27,7 @@ typedef struct partner {
 } partner;
 
 typedef struct work {
-  const cm_topology *topology;
+  const cm_demand *demand;
   const cm_chip *chip;
   const uint32_t *part;
   uint32_t parts;
@@ -70,12 +70,12 @@ typedef struct flows {
 
 static cm_status gather_part(work *w, uint32_t part, const uint32_t *net, uint32_t nets, flows *f, cm_error *error)
 {
-  const cm_topology *t = w->topology;
+  const cm_topology *t = w->demand->network;
   double unit = (double)t->weight_scale * (t->directed ? 1 : 2);
   uint32_t reached = 0;
   for (uint32_t i = 0; i < nets; i++) {
     uint32_t targets = 0;
-    double rate = t->directed ? (double)cm_topology_net_weight(t, net[i]) / unit : 0;
+    double rate = t->directed ? (double)cm_demand_net_weight(w->demand, net[i]) / unit : 0;
     for (uint64_t k = t->net_first[net[i]]; k < t->net_first[net[i] + 1]; k++) {
       uint32_t p = w->part[t->pin[k]];
       if (p == part || (t->directed && f->seen[p] == net[i] + 1))
@@ -86,7 +86,7 @@ static cm_status gather_part(work *w, uint32_t part, const uint32_t *net, uint32
         f->open[p] = 1;
         f->used[reached++] = p;
       }
-      f->sum[p] += t->directed ? rate : (double)cm_topology_pin_weight(t, net[i], k) / unit;
+      f->sum[p] += t->directed ? rate : (double)cm_demand_pin_weight(w->demand, net[i], k) / unit;
     }
     w->axons += targets > 0 ? rate : 0;
     w->tree_links += rate * links_for(w->chip, targets);
@@ -107,7 +107,7 @@ static cm_status gather(work *w, cm_error *error)
   cm_memory *memory = w->run->memory;
   uint32_t *first = NULL, *net = NULL;
   flows f = {0};
-  cm_status status = cm_nets_by_part(w->topology, w->part, w->parts, w->run, &first, &net, error);
+  cm_status status = cm_nets_by_part(w->demand->network, w->part, w->parts, w->run, &first, &net, error);
   if (status == CM_OK && (CM_NEW(memory, w->first, (size_t)w->parts + 1, error) != CM_OK ||
                           CM_NEW(memory, f.seen, w->parts, error) != CM_OK || CM_NEW(memory, f.used, w->parts, error) != CM_OK ||
                           CM_NEW(memory, f.open, w->parts, error) != CM_OK || CM_NEW(memory, f.sum, w->parts, error) != CM_OK))
@@ -240,7 +240,7 @@ static cm_status bound(const work *w, cm_bounds *best, cm_error *error)
 
 cm_status cm_bounds_compute(const cm_mapped *mapped, const uint8_t *usable, cm_run *run, cm_bounds *bounds, cm_error *error)
 {
-  work w = {.topology = mapped->topology, .chip = mapped->chip, .part = mapped->part, .parts = mapped->parts, .run = run};
+  work w = {.demand = mapped->demand, .chip = mapped->chip, .part = mapped->part, .parts = mapped->parts, .run = run};
   const cm_chip *chip = mapped->chip;
   cm_bounds b = {0};
   cm_status status = gather(&w, error);
@@ -262,8 +262,8 @@ cm_status cm_bounds_compute(const cm_mapped *mapped, const uint8_t *usable, cm_r
     if (chip->interconnect != NULL)
       x = y = cm_cheapest_hop(chip);
     b.energy_pj += w.packets * e->router;
-    b.multicast_hops = mapped->topology->directed ? w.tree_links : b.hop_traffic;
-    b.multicast_energy_pj = mapped->topology->directed ? w.axons * e->router + w.tree_links * fmin(x, y) : b.energy_pj;
+    b.multicast_hops = mapped->demand->network->directed ? w.tree_links : b.hop_traffic;
+    b.multicast_energy_pj = mapped->demand->network->directed ? w.axons * e->router + w.tree_links * fmin(x, y) : b.energy_pj;
   }
   cm_free(w.first);
   cm_free(w.pair);

@@ -10,16 +10,17 @@ typedef struct neuron {
 } neuron;
 
 /* Fills neurons and returns the energy of all events at cores. */
-static double add_axons(const cm_topology *t, const cm_costs *costs, neuron *list)
+static double add_axons(const cm_demand *demand, const cm_costs *costs, neuron *list)
 {
+  const cm_topology *t = demand->network;
   const cm_charge_cost *c = costs->charge;
   double pj = 0;
   for (uint32_t v = 0; v < t->vertex_count; v++) {
-    list[v].send_ns = c[CM_CHARGE_NEURON].ns * cm_topology_size(t, v);
-    pj += c[CM_CHARGE_NEURON].pj * cm_topology_size(t, v);
+    list[v].send_ns = c[CM_CHARGE_NEURON].ns * cm_demand_size(demand, v);
+    pj += c[CM_CHARGE_NEURON].pj * cm_demand_size(demand, v);
   }
   for (uint32_t e = 0; e < t->net_count; e++) {
-    double rate = (double)cm_topology_net_weight(t, e) / (double)t->weight_scale;
+    double rate = (double)cm_demand_net_weight(demand, e) / (double)t->weight_scale;
     uint64_t targets = t->net_first[e + 1] - t->net_first[e];
     double packets = targets > 0 ? rate : 0;
     list[cm_topology_source(t, e)].send_ns += c[CM_CHARGE_SPIKE].ns * rate + c[CM_CHARGE_PACKET_SENT].ns * packets;
@@ -31,9 +32,10 @@ static double add_axons(const cm_topology *t, const cm_costs *costs, neuron *lis
   return pj;
 }
 
-cm_status cm_step_bounds_compute(const cm_topology *topology, const cm_costs *costs, uint32_t cores, cm_memory *memory,
+cm_status cm_step_bounds_compute(const cm_demand *demand, const cm_costs *costs, uint32_t cores, cm_memory *memory,
                                  cm_step_bounds *bounds, cm_error *error)
 {
+  const cm_topology *topology = demand->network;
   double packet_ns = costs->charge[CM_CHARGE_PACKET_RECEIVED].ns, synapse_ns = costs->charge[CM_CHARGE_SYNAPSE].ns;
   double most = 0, in = 0, send_ns = 0, n = topology->vertex_count, k = cores;
   neuron *list;
@@ -43,7 +45,7 @@ cm_status cm_step_bounds_compute(const cm_topology *topology, const cm_costs *co
   }
   if (CM_NEW(memory, list, topology->vertex_count, error) != CM_OK)
     return error->status;
-  double pj = add_axons(topology, costs, list);
+  double pj = add_axons(demand, costs, list);
   for (uint32_t v = 0; v < topology->vertex_count; v++) {
     double alone = cm_core_ns(costs, (packet_ns + synapse_ns) * list[v].in, list[v].send_ns);
     most = alone > most ? alone : most;

@@ -66,14 +66,13 @@ static void compare_gaps(cm_check_result *found, const char *where, const json_t
 /* The figures of all scenarios; *figures is the caller's. */
 static cm_status measure_scenarios(const facts *f, cm_metrics **figures, cm_error *error)
 {
-  const cm_topology *topology = f->given->topology;
   cm_run *run = f->given->run;
-  cm_status status = CM_NEW(run->memory, *figures, topology->scenario_count, error);
-  for (uint32_t k = 0; k < topology->scenario_count && status == CM_OK; k++) {
+  cm_status status = CM_NEW(run->memory, *figures, f->given->demand->scenario_count, error);
+  for (uint32_t k = 0; k < f->given->demand->scenario_count && status == CM_OK; k++) {
     cm_check_truth truth = {0};
-    cm_topology view = cm_topology_in_scenario(topology, k);
+    const cm_demand view = cm_demand_in_scenario(f->given->demand, k);
     cm_mapped mapped = f->made->mapped;
-    mapped.topology = &view;
+    mapped.demand = &view;
     status = cm_check_measure(&mapped, run, &truth, error);
     (*figures)[k] = truth.metrics;
     cm_free(truth.core);
@@ -138,7 +137,7 @@ static cm_status read_mapping(const char *path, const cm_check_context *context,
   if (stream == NULL)
     return cm_fail_errno(error, errno, "cannot open", path);
   cm_status status =
-    cm_check_read(stream, context->topology->vertex_count, cm_chip_cores(context->chip), context->run, file, error);
+    cm_check_read(stream, context->demand->network->vertex_count, cm_chip_cores(context->chip), context->run, file, error);
   fclose(stream);
   if (status == CM_OK)
     status = CM_NEW(context->run->memory, *core, file->kept_cores, error);
@@ -160,7 +159,7 @@ static cm_status compare_all(const char *mapping_path, const cm_check_context *c
   uint64_t refusals = cm_json_refusals();
   cm_status status = read_mapping(mapping_path, context, &file, &core, error);
   made.mapped = (cm_mapped){
-    .topology = context->topology, .chip = context->chip, .part = file.neuron, .parts = (uint32_t)file.kept_cores, .core = core};
+    .demand = context->demand, .chip = context->chip, .part = file.neuron, .parts = (uint32_t)file.kept_cores, .core = core};
   if (status == CM_OK)
     status = cm_check_measure(&made.mapped, context->run, &truth, error);
   made.load = truth.core;

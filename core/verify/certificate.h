@@ -25,7 +25,7 @@ typedef struct cm_step_bounds {
 } cm_step_bounds;
 
 /* O(pins). Errors: memory. Proofs: docs/explanation/step-time.md. */
-cm_status cm_step_bounds_compute(const cm_topology *topology, const cm_costs *costs, uint32_t cores, cm_memory *memory,
+cm_status cm_step_bounds_compute(const cm_demand *demand, const cm_costs *costs, uint32_t cores, cm_memory *memory,
                                  cm_step_bounds *bounds, cm_error *error);
 
 /* A mapping that is certified; everything is the caller's. */

@@ -28,7 +28,7 @@ static void hash_parts(const facts *f, char hex[HEX])
   crypto_hash_sha256_state state;
   char line[16];
   crypto_hash_sha256_init(&state);
-  for (uint32_t v = 0; v < f->given->topology->vertex_count; v++) {
+  for (uint32_t v = 0; v < f->given->demand->network->vertex_count; v++) {
     int size = snprintf(line, sizeof line, "%" PRIu32 "\n", f->made->mapped.part[v]);
     crypto_hash_sha256_update(&state, (const unsigned char *)line, (unsigned long long)size);
   }
@@ -81,7 +81,7 @@ static cm_status find_populations(facts *f, cm_error *error)
     return CM_OK;
   if (CM_NEW(run->memory, f->populations, parts, error) != CM_OK)
     return error->status;
-  return cm_check_measure_populations(f->given->topology, f->made->mapped.part, parts, run, f->populations, error);
+  return cm_check_measure_populations(f->given->demand->network, f->made->mapped.part, parts, run, f->populations, error);
 }
 
 cm_status cm_certificate_find(cm_certificate_facts *f, cm_error *error)
@@ -96,9 +96,9 @@ cm_status cm_certificate_find(cm_certificate_facts *f, cm_error *error)
   }
   if (status == CM_OK)
     status =
-      cm_step_bounds_compute(f->given->topology, &f->given->chip->costs, f->usable_count, f->given->run->memory, &f->step, error);
-  for (uint32_t k = 0; k < f->given->topology->scenario_count && status == CM_OK; k++) {
-    cm_topology view = cm_topology_in_scenario(f->given->topology, k);
+      cm_step_bounds_compute(f->given->demand, &f->given->chip->costs, f->usable_count, f->given->run->memory, &f->step, error);
+  for (uint32_t k = 0; k < f->given->demand->scenario_count && status == CM_OK; k++) {
+    const cm_demand view = cm_demand_in_scenario(f->given->demand, k);
     status =
       cm_step_bounds_compute(&view, &f->given->chip->costs, f->usable_count, f->given->run->memory, &f->scenario_step[k], error);
   }
@@ -198,9 +198,9 @@ static json_t *metrics_json(const cm_metrics *metrics)
 static json_t *scenarios_json(const facts *f)
 {
   json_t *list = json_array();
-  for (uint32_t k = 0; k < f->given->topology->scenario_count; k++) {
+  for (uint32_t k = 0; k < f->given->demand->scenario_count; k++) {
     const cm_metrics *m = &f->made->scenario[k];
-    json_t *row = json_pack("{s:s, s:o, s:[o, o]}", "name", f->given->topology->scenario_name[k], "metrics", metrics_json(m),
+    json_t *row = json_pack("{s:s, s:o, s:[o, o]}", "name", f->given->demand->network->scenario_name[k], "metrics", metrics_json(m),
                             "bounds", bound_json("core_ns_max", m->core_ns_max, f->scenario_step[k].core_ns_max),
                             bound_json("energy_step_pj", m->energy_step_pj, f->scenario_step[k].energy_step_pj));
     if (json_array_append_new(list, row) != 0) {
@@ -213,15 +213,15 @@ static json_t *scenarios_json(const facts *f)
 
 json_t *cm_certificate_json(const facts *f)
 {
-  const cm_topology *t = f->given->topology;
+  const cm_topology *t = f->given->demand->network;
   json_t *network = json_pack("{s:s?, s:b, s:I, s:I, s:I}", "sha256", f->given->network_id, "directed", t->directed, "neurons",
                               (json_int_t)t->vertex_count, "hyperedges", (json_int_t)cm_topology_hyperedges(t), "synapses",
                               (json_int_t)cm_topology_synapses(t));
   json_t *mapping = json_pack("{s:I, s:s, s:s}", "parts", (json_int_t)f->made->mapped.parts, "part_sha256", f->part_hash,
                               "placement_sha256", f->placement_hash);
   json_t *usable = json_pack("{s:I, s:s}", "cores", (json_int_t)f->usable_count, "sha256", f->usable_hash);
-  json_t *scenarios = t->scenario_count > 0 ? scenarios_json(f) : NULL;
-  if (t->scenario_count > 0 && scenarios == NULL) {
+  json_t *scenarios = f->given->demand->scenario_count > 0 ? scenarios_json(f) : NULL;
+  if (f->given->demand->scenario_count > 0 && scenarios == NULL) {
     json_decref(network);
     json_decref(mapping);
     json_decref(usable);

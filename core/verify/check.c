@@ -102,9 +102,9 @@ static cm_status check_cores(cm_checker *c, cm_error *error)
 
 static void check_neurons(cm_checker *c)
 {
-  if (c->file.neuron_count != c->given->topology->vertex_count) {
+  if (c->file.neuron_count != c->given->demand->network->vertex_count) {
     violation(c, "\"neurons\" has %" PRIu64 " entries, the network %" PRIu32 " neurons", c->file.neuron_count,
-              c->given->topology->vertex_count);
+              c->given->demand->network->vertex_count);
     c->sound = false;
   }
   for (uint64_t v = 0; v < c->file.kept_neurons; v++)
@@ -133,7 +133,7 @@ static cm_status check_all(cm_checker *c, cm_error *error)
   if (!c->sound)
     return CM_OK;
   c->mapped = (cm_mapped){
-    .topology = c->given->topology, .chip = c->given->chip, .part = c->file.neuron, .parts = c->parts, .core = c->core};
+    .demand = c->given->demand, .chip = c->given->chip, .part = c->file.neuron, .parts = c->parts, .core = c->core};
   status = cm_check_measure(&c->mapped, c->given->run, &c->truth, error);
   if (status != CM_OK)
     return status;
@@ -154,7 +154,7 @@ cm_status cm_check_mapping_stream(FILE *stream, const cm_check_context *context,
     return error->status;
   uint64_t refusals = cm_json_refusals();
   cm_status status =
-    cm_check_read(stream, context->topology->vertex_count, cm_chip_cores(context->chip), context->run, &c.file, error);
+    cm_check_read(stream, context->demand->network->vertex_count, cm_chip_cores(context->chip), context->run, &c.file, error);
   if (status == CM_OK)
     status = check_all(&c, error);
   if (status == CM_OK) /* what was compared is whole */

@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #include "core/chip/occupancy.h"
-#include "core/network/topology.h"
+#include "core/network/demand.h"
 
 typedef struct cm_check_result {
   uint64_t violation_count;
@@ -22,7 +22,7 @@ enum { CM_CHECK_LISTED_MAX = 1000 };
 
 /* What a mapping, and what stands beside it, is checked against. */
 typedef struct cm_check_context {
-  const cm_topology *topology;
+  const cm_demand *demand;
   const cm_chip *chip;
   const cm_occupancy *occupancy; /* NULL: all cores were free but the dead ones */
   const char *network_id;        /* the SHA-256 of the network's file; NULL: unknown */

@@ -35,14 +35,14 @@ static void come_in(const cm_chip *chip, uint32_t core, double *hops, double *en
 
 void cm_check_border(const cm_mapped *mapped, cm_metrics *metrics)
 {
-  const cm_topology *topology = mapped->topology;
+  const cm_topology *topology = mapped->demand->network;
   uint32_t last = UINT32_MAX;
   double hops = 0, energy_pj = 0;
-  for (uint32_t v = 0; topology->outside_count > 0 && v < topology->vertex_count; v++)
+  for (uint32_t v = 0; mapped->demand->outside_count > 0 && v < topology->vertex_count; v++)
     metrics->outside_inputs += strcmp(topology->population[topology->population_of[v]].kind, CM_INPUT_KIND) == 0;
   for (uint32_t e = 0; metrics->outside_inputs > 0 && e < topology->net_count; e++) {
     uint32_t source = cm_topology_source(topology, e);
-    double rate = (double)cm_topology_net_weight(topology, e) / (double)topology->weight_scale;
+    double rate = (double)cm_demand_net_weight(mapped->demand, e) / (double)topology->weight_scale;
     if (strcmp(topology->population[topology->population_of[source]].kind, CM_INPUT_KIND) != 0)
       continue;
     uint32_t core = mapped->core[mapped->part[source]];

@@ -18,7 +18,7 @@ static bool listed(const cm_core_class *c, const cm_population *p)
 
 cm_status cm_checker_classes(cm_checker *c, cm_error *error)
 {
-  const cm_topology *topology = c->given->topology;
+  const cm_topology *topology = c->given->demand->network;
   const cm_chip *chip = c->given->chip;
   const uint32_t *part = c->file.neuron, *core = c->core;
   uint32_t *wrong = NULL, *first = NULL;
@@ -31,7 +31,7 @@ cm_status cm_checker_classes(cm_checker *c, cm_error *error)
   for (uint32_t v = 0; status == CM_OK && v < topology->vertex_count; v++) {
     uint32_t number = chip->class_of[core[part[v]]];
     const cm_population *p = topology->population != NULL ? &topology->population[topology->population_of[v]] : NULL;
-    if (number == 0 || cm_topology_is_outside(topology, v) || listed(&chip->classes[number - 1], p))
+    if (number == 0 || cm_demand_is_outside(c->given->demand, v) || listed(&chip->classes[number - 1], p))
       continue;
     if (wrong[part[v]]++ == 0)
       first[part[v]] = v;

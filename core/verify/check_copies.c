@@ -25,9 +25,10 @@ cm_status cm_check_reached(const cm_topology *topology, const uint32_t *part, ui
   return CM_OK;
 }
 
-cm_status cm_check_copies(const cm_topology *topology, const uint32_t *part, cm_run *run, uint32_t *copies, cm_error *error)
+cm_status cm_check_copies(const cm_demand *demand, const uint32_t *part, cm_run *run, uint32_t *copies, cm_error *error)
 {
-  uint32_t most = topology->target_cores_max;
+  const cm_topology *topology = demand->network;
+  uint32_t most = demand->target_cores_max;
   cm_reached reached = {0};
   cm_status status = CM_OK;
   for (uint32_t v = 0; v < topology->vertex_count; v++)
@@ -63,7 +64,7 @@ static void compare(cm_checker *c, const json_t *stated, const char *name, uint6
 
 cm_status cm_checker_added_neurons(cm_checker *c, cm_error *error)
 {
-  const cm_topology *t = c->given->topology;
+  const cm_topology *t = c->given->demand->network;
   const cm_limits *limits = &c->given->chip->limits;
   cm_run *run = c->given->run;
   const json_t *stated = json_object_get(json_object_get(c->file.rest, "report"), "neurons");
@@ -75,11 +76,11 @@ cm_status cm_checker_added_neurons(cm_checker *c, cm_error *error)
     return error->status;
   cm_status status = CM_NEW(run->memory, inputs, t->vertex_count, error);
   if (status == CM_OK)
-    status = cm_check_copies(t, c->file.neuron, run, copies, error);
+    status = cm_check_copies(c->given->demand, c->file.neuron, run, copies, error);
   for (uint64_t i = 0; status == CM_OK && i < t->pin_count; i++)
     inputs[t->pin[i]]++;
   for (uint32_t v = 0; status == CM_OK && v < t->vertex_count; v++) {
-    uint64_t size = cm_topology_size(t, v), added = relays_of(inputs[v], limits->fan_in), own = size / (1 + added);
+    uint64_t size = cm_demand_size(c->given->demand, v), added = relays_of(inputs[v], limits->fan_in), own = size / (1 + added);
     if (own * (1 + added) != size)
       violation(c, "neuron %" PRIu32 " is counted as %" PRIu64 " neurons, which its %" PRIu64 " relays and itself do not divide", v, size,
                 added);
@@ -89,8 +90,9 @@ cm_status cm_checker_added_neurons(cm_checker *c, cm_error *error)
     more += (copies[v] - 1) * size;
   }
   if (status == CM_OK) {
-    if (given != t->size_given)
-      violation(c, "without relays there are %" PRIu64 " neurons, and the network has %" PRIu64, given, t->size_given);
+    if (given != c->given->demand->size_total - c->given->demand->relay_count)
+      violation(c, "without relays there are %" PRIu64 " neurons, and the network has %" PRIu64, given,
+                c->given->demand->size_total - c->given->demand->relay_count);
     compare(c, stated, "relays", relays);
     compare(c, stated, "copied", copied);
     compare(c, stated, "copies", more);

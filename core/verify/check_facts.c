@@ -26,7 +26,7 @@ static cm_status compare_member(cm_checker *c, const char *where, const json_t *
 
 static cm_status check_network(cm_checker *c, cm_error *error)
 {
-  const cm_topology *t = c->given->topology;
+  const cm_topology *t = c->given->demand->network;
   const json_t *stated = json_object_get(c->file.rest, "network");
   /* A mapping of a network that was no file has no id. */
   const json_t *id = json_object_get(stated, "id");
@@ -47,7 +47,7 @@ static int by_both(const void *a, const void *b)
 
 static cm_status count_largest(const cm_checker *c, json_t *of_parts, cm_error *error)
 {
-  const cm_topology *t = c->given->topology;
+  const cm_topology *t = c->given->demand->network;
   uint64_t *both;
   uint32_t at = 0;
   if (t->population_count == 0)
@@ -56,7 +56,7 @@ static cm_status count_largest(const cm_checker *c, json_t *of_parts, cm_error *
     return error->status;
   uint32_t held = 0;
   for (uint32_t v = 0; v < t->vertex_count; v++)
-    if (!cm_topology_is_outside(t, v))
+    if (!cm_demand_is_outside(c->given->demand, v))
       both[held++] = (uint64_t)c->file.neuron[v] << 32 | t->population_of[v];
   qsort(both, held, sizeof *both, by_both);
   for (uint32_t p = 0; p < c->parts; p++) {
@@ -79,7 +79,7 @@ static cm_status count_largest(const cm_checker *c, json_t *of_parts, cm_error *
 /* Counted part by part. Mappings of before there were any say nothing; they have no figures of inputs outside either. */
 static cm_status check_populations(cm_checker *c, cm_error *error)
 {
-  const cm_topology *t = c->given->topology;
+  const cm_topology *t = c->given->demand->network;
   const json_t *stated = json_object_get(c->file.rest, "populations");
   if (stated == NULL && json_object_get(json_object_get(c->file.rest, "metrics"), "outside_inputs") != NULL) {
     violation(c, "mapping /populations is missing");
@@ -250,7 +250,7 @@ static cm_status check_bound(cm_checker *c, cm_error *error)
   if (json_integer_value(json_object_get(stated, "parts")) > c->parts)
     violation(c, "mapping /bound/parts says that %" JSON_INTEGER_FORMAT " parts are the least, but this mapping has %" PRIu32,
               json_integer_value(json_object_get(stated, "parts")), c->parts);
-  cm_status status = cm_bound_parts(c->given->topology, &limits, c->given->run, &bound, error);
+  cm_status status = cm_bound_parts(c->given->demand, &limits, c->given->run, &bound, error);
   return status == CM_OK ? compare_member(c, "/bound", stated, cm_bound_json(&bound), error) : status;
 }
 
@@ -259,7 +259,7 @@ static cm_status check_bound(cm_checker *c, cm_error *error)
 static cm_status check_keys(cm_checker *c, cm_error *error)
 {
   const cm_check_file *file = &c->file;
-  uint32_t neurons = c->given->topology->vertex_count;
+  uint32_t neurons = c->given->demand->network->vertex_count;
   uint64_t *key;
   if (!file->has_keys) {
     violation(c, "mapping /keys is missing; it has a key for each of %" PRIu32 " neurons", neurons);
@@ -271,7 +271,7 @@ static cm_status check_keys(cm_checker *c, cm_error *error)
   }
   if (CM_NEW(c->given->run->memory, key, neurons, error) != CM_OK)
     return error->status;
-  cm_status status = cm_identify(c->given->topology, c->given->run, key, error);
+  cm_status status = cm_identify(c->given->demand, c->given->run, key, error);
   for (uint32_t v = 0; v < neurons && status == CM_OK; v++)
     if (key[v] != file->key[v])
       violation(c, "mapping /keys/%" PRIu32 " is stated as %" PRIu64 ", but is %" PRIu64, v, file->key[v], key[v]);

@@ -49,7 +49,7 @@ cm_status cm_checker_populations(cm_checker *c, cm_error *error)
     return CM_OK;
   if (CM_NEW(c->given->run->memory, count, c->parts, error) != CM_OK)
     return error->status;
-  cm_status status = cm_check_measure_populations(c->given->topology, c->file.neuron, c->parts, c->given->run, count, error);
+  cm_status status = cm_check_measure_populations(c->given->demand->network, c->file.neuron, c->parts, c->given->run, count, error);
   for (uint32_t p = 0; status == CM_OK && p < c->parts; p++)
     check_limit(c, p, "populations", count[p], cm_check_limits_at(c->given->chip, c->core[p])->populations);
   cm_free(count);
@@ -131,7 +131,7 @@ enum { FIGURES = sizeof figures / sizeof *figures };
 static cm_metrics_age age_of(const cm_checker *c, const json_t *metrics)
 {
   cm_metrics_age made = CM_SINCE_FIRST;
-  if (c->given->topology->outside_count > 0) /* no older mapping has inputs outside */
+  if (c->given->demand->outside_count > 0) /* no older mapping has inputs outside */
     return CM_SINCE_BORDER;
   for (size_t i = 0; i < FIGURES; i++)
     if (figures[i].real && figures[i].since > made && json_object_get(metrics, figures[i].name) != NULL)

@@ -14,7 +14,7 @@ typedef struct pair {
 } pair;
 
 typedef struct measure {
-  const cm_topology *topology;
+  const cm_demand *demand;
   const cm_chip *chip;
   const uint32_t *part;
   uint32_t parts;
@@ -123,7 +123,7 @@ static cm_status add_pair(measure *m, uint32_t from, uint32_t to, double packets
 /* The parts that a net's pins lie in, each once, in m->target; their number. */
 static uint32_t distinct_targets(measure *m, uint32_t net)
 {
-  const cm_topology *t = m->topology;
+  const cm_topology *t = m->demand->network;
   uint32_t kept = 0;
   for (uint64_t i = t->net_first[net]; i < t->net_first[net + 1]; i++) {
     const uint32_t p = m->part[t->pin[i]];
@@ -138,7 +138,7 @@ static uint32_t distinct_targets(measure *m, uint32_t net)
 /* Synapses, axons and cut weights of one net; for a graph also the flow of each edge. */
 static cm_status count_pins(measure *m, uint32_t net, double scale, cm_error *error)
 {
-  const cm_topology *topology = m->topology;
+  const cm_topology *topology = m->demand->network;
   uint32_t source = cm_topology_source(topology, net), home = m->part[source];
   cm_metrics *sum = &m->truth->metrics;
   for (uint64_t i = topology->net_first[net]; i < topology->net_first[net + 1]; i++) {
@@ -151,7 +151,7 @@ static cm_status count_pins(measure *m, uint32_t net, double scale, cm_error *er
     }
     if (p == home)
       continue;
-    double weight = (double)cm_topology_pin_weight(topology, net, i) / scale;
+    double weight = (double)cm_demand_pin_weight(m->demand, net, i) / scale;
     double hops = 0;
     if (cm_check_hops(&m->walk, home, p, &hops, error) != CM_OK)
       return error->status;
@@ -166,8 +166,8 @@ static cm_status count_pins(measure *m, uint32_t net, double scale, cm_error *er
 
 static cm_status count_axon(measure *m, uint32_t net, double scale, cm_error *error)
 {
-  uint32_t home = m->part[cm_topology_source(m->topology, net)];
-  double rate = (double)cm_topology_net_weight(m->topology, net) / scale;
+  uint32_t home = m->part[cm_topology_source(m->demand->network, net)];
+  double rate = (double)cm_demand_net_weight(m->demand, net) / scale;
   const uint32_t targets = distinct_targets(m, net);
   tree t = {m, net + 1, rate, 0, m->chip->energy_pj.router};
   bool cut = false;
@@ -232,7 +232,7 @@ static void conclude(measure *m, const uint32_t *vertices)
 {
   cm_metrics *sum = &m->truth->metrics;
   size_t routers = m->routers;
-  if (!m->topology->directed) {
+  if (!m->demand->network->directed) {
     sum->cut_net = sum->edge_cut;
     sum->multicast_hops = sum->hop_traffic;
     sum->multicast_energy_pj = sum->energy_pj;
@@ -253,12 +253,12 @@ static void conclude(measure *m, const uint32_t *vertices)
   }
   for (uint32_t p = 0; p < m->parts; p++) {
     const cm_core_load *c = &m->truth->core[p];
-    double cast = m->topology->directed ? m->cast[p] : c->traffic_out;
+    double cast = m->demand->network->directed ? m->cast[p] : c->traffic_out;
     sum->port_load_max = fmax(sum->port_load_max, fmax(c->traffic_in, c->traffic_out));
     sum->multicast_port_load_max = fmax(sum->multicast_port_load_max, fmax(c->traffic_in, cast));
   }
   sum->link_load_max = fmax(m->truth->link_max, sum->port_load_max);
-  if (!m->topology->directed)
+  if (!m->demand->network->directed)
     m->truth->tree_link_max = m->truth->link_max;
   sum->multicast_link_load_max = fmax(m->truth->tree_link_max, sum->multicast_port_load_max);
   int64_t columns = m->walk.columns, rows = m->walk.rows;
@@ -293,7 +293,7 @@ static void conclude(measure *m, const uint32_t *vertices)
 /* Nets by the part of their source, in their order inside a part. */
 static void group_nets(measure *m)
 {
-  const cm_topology *topology = m->topology;
+  const cm_topology *topology = m->demand->network;
   for (uint32_t net = 0; net < topology->net_count; net++)
     m->net_begin[m->part[cm_topology_source(topology, net)] + 1]++;
   for (uint32_t p = 0; p < m->parts; p++)
@@ -307,16 +307,16 @@ static void group_nets(measure *m)
 
 static cm_status run_measure(measure *m, uint32_t *vertices, cm_error *error)
 {
-  const cm_topology *topology = m->topology;
+  const cm_topology *topology = m->demand->network;
   /* In a graph each edge stands in two rows and each row carries half of it. */
   double scale = (double)topology->weight_scale * (topology->directed ? 1 : 2);
   uint32_t *copies;
   cm_status status = CM_NEW(m->run->memory, copies, topology->vertex_count, error);
   if (status == CM_OK)
-    status = cm_check_copies(topology, m->part, m->run, copies, error);
+    status = cm_check_copies(m->demand, m->part, m->run, copies, error);
   for (uint32_t v = 0; status == CM_OK && v < topology->vertex_count; v++) {
     vertices[m->part[v]]++;
-    m->truth->core[m->part[v]].neurons += (uint64_t)copies[v] * cm_topology_size(topology, v);
+    m->truth->core[m->part[v]].neurons += (uint64_t)copies[v] * cm_demand_size(m->demand, v);
   }
   cm_free(copies);
   group_nets(m);
@@ -340,9 +340,9 @@ static cm_status run_measure(measure *m, uint32_t *vertices, cm_error *error)
 cm_status cm_check_measure(const cm_mapped *mapped, cm_run *run, cm_check_truth *truth, cm_error *error)
 {
   cm_check_truth fresh = {0};
-  const cm_topology *topology = mapped->topology;
+  const cm_topology *topology = mapped->demand->network;
   const cm_chip *chip = mapped->chip;
-  measure m = {.topology = topology, .chip = chip, .part = mapped->part, .parts = mapped->parts, .run = run, .truth = &fresh};
+  measure m = {.demand = mapped->demand, .chip = chip, .part = mapped->part, .parts = mapped->parts, .run = run, .truth = &fresh};
   const cm_interconnect *other = chip->interconnect;
   m.routers = other != NULL ? other->routers : (size_t)cm_chip_routers_x(chip) * cm_chip_routers_y(chip);
   m.links = other != NULL ? other->link_count : m.routers * CM_DIRECTIONS;

@@ -36,7 +36,7 @@ cm_status cm_check_reached(const cm_topology *topology, const uint32_t *part, ui
                            cm_error *error);
 
 /* How many of each neuron its core holds, copies included: copies [vertices]. O(pins log(fan-out)). */
-cm_status cm_check_copies(const cm_topology *topology, const uint32_t *part, cm_run *run, uint32_t *copies, cm_error *error);
+cm_status cm_check_copies(const cm_demand *demand, const uint32_t *part, cm_run *run, uint32_t *copies, cm_error *error);
 
 /* The limits of a core: its class's, or the chip's. */
 const cm_limits *cm_check_limits_at(const cm_chip *chip, uint32_t core);

@@ -28,8 +28,8 @@ static void check_sentence(cm_checker *c, const cm_check_truth *truth, const jso
 cm_status cm_checker_scenarios(cm_checker *c, cm_error *error)
 {
   const json_t *stated = json_object_get(c->file.rest, "scenarios"), *each = json_object_get(stated, "each");
-  const cm_topology *topology = c->given->topology;
-  uint32_t count = topology->scenario_count;
+  const cm_topology *topology = c->given->demand->network;
+  uint32_t count = c->given->demand->scenario_count;
   cm_check_comparison comparison = {.result = &c->result, .what = "scenarios", .partial = true};
   together worst = {0}, mean = {0};
   json_t *list = json_array();
@@ -38,9 +38,9 @@ cm_status cm_checker_scenarios(cm_checker *c, cm_error *error)
   cm_status status = CM_OK;
   for (uint32_t k = 0; k < count && status == CM_OK; k++) {
     cm_check_truth truth = {0};
-    cm_topology view = cm_topology_in_scenario(topology, k);
+    const cm_demand view = cm_demand_in_scenario(c->given->demand, k);
     cm_mapped mapped = c->mapped;
-    mapped.topology = &view;
+    mapped.demand = &view;
     status = cm_check_measure(&mapped, c->given->run, &truth, error);
     if (status == CM_OK) {
       const cm_metrics *m = &truth.metrics;

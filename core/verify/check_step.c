@@ -13,14 +13,15 @@ typedef struct duty {
 
 /* One axon (or the row of an undirected vertex, whose every edge is a packet of half its weight). `reached` [parts] holds the last
  * net with a target there, plus 1. */
-static void count_net(const cm_topology *t, const uint32_t *part, uint32_t net, uint32_t *reached, duty *d)
+static void count_net(const cm_demand *demand, const uint32_t *part, uint32_t net, uint32_t *reached, duty *d)
 {
-  const double rate = t->directed ? (double)cm_topology_net_weight(t, net) / (double)t->weight_scale : 0;
+  const cm_topology *t = demand->network;
+  const double rate = t->directed ? (double)cm_demand_net_weight(demand, net) / (double)t->weight_scale : 0;
   duty *home = &d[part[cm_topology_source(t, net)]];
   home->spikes += rate;
   for (uint64_t i = t->net_first[net]; i < t->net_first[net + 1]; i++) {
     const uint32_t p = part[t->pin[i]];
-    const double packet = t->directed ? rate : (double)cm_topology_pin_weight(t, net, i) / (double)t->weight_scale / 2;
+    const double packet = t->directed ? rate : (double)cm_demand_pin_weight(demand, net, i) / (double)t->weight_scale / 2;
     d[p].synapses += packet;
     if (t->directed && reached[p] == net + 1)
       continue;
@@ -81,14 +82,14 @@ static void conclude(const cm_mapped *mapped, const duty *d, uint32_t *scratch, 
 
 cm_status cm_check_step(const cm_mapped *mapped, cm_run *run, cm_check_truth *truth, cm_error *error)
 {
-  const cm_topology *topology = mapped->topology;
+  const cm_topology *topology = mapped->demand->network;
   uint32_t *scratch = NULL;
   duty *d = NULL;
   cm_status status = CM_NEW(run->memory, d, mapped->parts, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, scratch, mapped->parts, error);
   for (uint32_t net = 0; net < topology->net_count && status == CM_OK; net++) {
-    count_net(topology, mapped->part, net, scratch, d);
+    count_net(mapped->demand, mapped->part, net, scratch, d);
     if (net % 4096 == 0)
       status = cm_run_check(run, error);
   }
@@ -96,9 +97,9 @@ cm_status cm_check_step(const cm_mapped *mapped, cm_run *run, cm_check_truth *tr
   if (status == CM_OK)
     status = CM_NEW(run->memory, copies, topology->vertex_count, error);
   if (status == CM_OK)
-    status = cm_check_copies(topology, mapped->part, run, copies, error);
+    status = cm_check_copies(mapped->demand, mapped->part, run, copies, error);
   for (uint32_t v = 0; v < topology->vertex_count && status == CM_OK; v++)
-    d[mapped->part[v]].neurons += (double)copies[v] * cm_topology_size(topology, v);
+    d[mapped->part[v]].neurons += (double)copies[v] * cm_demand_size(mapped->demand, v);
   cm_free(copies);
   if (status == CM_OK)
     conclude(mapped, d, scratch, truth);

@@ -79,7 +79,7 @@ static json_t *tables_json(cm_routes_checking *c)
                                  : json_pack("[I,I]", (json_int_t)(fullest % c->routers_x), (json_int_t)(fullest / c->routers_x));
   json_t *wider = c->wider == 0 ? NULL
                                 : json_pack("{s:I, s:f}", "axons", (json_int_t)c->wider, "packets",
-                                            c->dropped / (double)c->topology->weight_scale);
+                                            c->dropped / (double)c->demand->network->weight_scale);
   return json_pack("{s:I, s:o, s:I, s:o, s:I, s:b, s:o*, s:o*}", "entries", (json_int_t)c->first[c->routers], "limit",
                    limit == 0 ? json_null() : json_integer((json_int_t)limit), "most", (json_int_t)most, "fullest", where,
                    "routers_over", (json_int_t)over, "fit", over == 0, "one_per_key", keys, "widened", wider);
@@ -88,7 +88,7 @@ static json_t *tables_json(cm_routes_checking *c)
 static cm_status check_figures(cm_routes_checking *c, cm_error *error)
 {
   uint64_t channels = 0, dependencies = 0, most = 0, plain = 0;
-  double unit = (double)c->topology->weight_scale * (c->topology->directed ? 1 : 2);
+  double unit = (double)c->demand->network->weight_scale * (c->demand->network->directed ? 1 : 2);
   const json_t *stated = json_object_get(c->json, "figures");
   if (check_rings(c, &channels, &dependencies, error) != CM_OK)
     return error->status;
@@ -132,7 +132,7 @@ static cm_status check_figures(cm_routes_checking *c, cm_error *error)
 /* What the mapping's report says of wider keys, where its tables are under the same rule. */
 static void check_report(const cm_routes_checking *c, const cm_mapping_places *places)
 {
-  double dropped = c->dropped / (double)c->topology->weight_scale;
+  double dropped = c->dropped / (double)c->demand->network->weight_scale;
   if (c->multicast && c->rule != NULL && strcmp(places->tables_rule, c->rule) == 0 &&
       (places->wider != c->wider || cm_check_differs(places->dropped, dropped)))
     routes_violation(
@@ -164,7 +164,7 @@ static cm_status read_header(cm_routes_checking *c, cm_error *error)
   c->widened = c->chip->table_entries != 0 && json_is_object(json_object_get(json_object_get(figures, "tables"), "widened"));
   if (model == NULL || strcmp(model, c->multicast ? "multicast" : "unicast") != 0)
     routes_violation(c, "routes /figures/model is not what the file holds: %s", c->multicast ? "tables" : "paths");
-  if (c->multicast && !c->topology->directed)
+  if (c->multicast && !c->demand->network->directed)
     return cm_fail(error, CM_BAD_MAPPING, "tables are for directed networks, and this one is not");
   cm_check_comparison comparison = {.result = c->result, .what = "routes"};
   json_t *routers = json_pack("[I,I]", (json_int_t)c->routers_x, (json_int_t)c->routers_y);
@@ -227,7 +227,7 @@ cm_status cm_routes_check(const char *path, const char *mapping_path, const cm_c
 {
   const cm_chip *chip = context->chip;
   cm_mapping_places places = {0};
-  cm_routes_checking c = {.topology = context->topology,
+  cm_routes_checking c = {.demand = context->demand,
                           .chip = chip,
                           .run = context->run,
                           .result = result,
@@ -242,7 +242,7 @@ cm_status cm_routes_check(const char *path, const char *mapping_path, const cm_c
     return error->status;
   cm_status status = read_file(&c, path, error);
   if (status == CM_OK)
-    status = cm_mapping_read_places(mapping_path, context->topology->vertex_count, chip, context->run, &places, error);
+    status = cm_mapping_read_places(mapping_path, context->demand->network->vertex_count, chip, context->run, &places, error);
   c.part = places.part;
   c.core = places.core;
   c.parts = places.parts;

@@ -24,7 +24,7 @@ typedef struct cm_waiting {
 
 /* What the check holds. */
 typedef struct cm_routes_checking {
-  const cm_topology *topology;
+  const cm_demand *demand;
   const cm_chip *chip;
   cm_run *run;
   cm_check_result *result;

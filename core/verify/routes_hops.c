@@ -104,7 +104,7 @@ void cm_routes_plain_way(cm_routes_checking *c, uint32_t from, uint32_t to, uint
 
 void cm_routes_reach(cm_routes_checking *c, uint32_t net)
 {
-  const cm_topology *t = c->topology;
+  const cm_topology *t = c->demand->network;
   uint32_t own = c->part[cm_topology_source(t, net)];
   bool comes_back = c->multicast && c->chip->table_entries != 0;
   c->targets = 0;

@@ -54,18 +54,18 @@ static cm_status add(cm_routes_checking *c, pairs *all, uint32_t from, uint32_t 
 
 static cm_status gather(cm_routes_checking *c, pairs *all, cm_error *error)
 {
-  const cm_topology *t = c->topology;
+  const cm_topology *t = c->demand->network;
   for (uint32_t net = 0; net < t->net_count; net++) {
     uint32_t own = c->part[cm_topology_source(t, net)];
     if (t->directed) {
       cm_routes_reach(c, net);
       for (uint32_t i = 0; i < c->targets; i++)
-        if (add(c, all, own, c->target[i], cm_topology_net_weight(t, net), error) != CM_OK)
+        if (add(c, all, own, c->target[i], cm_demand_net_weight(c->demand, net), error) != CM_OK)
           return error->status;
     } else
       for (uint64_t i = t->net_first[net]; i < t->net_first[net + 1]; i++)
         if (c->part[t->pin[i]] != own &&
-            add(c, all, own, c->part[t->pin[i]], cm_topology_pin_weight(t, net, i), error) != CM_OK)
+            add(c, all, own, c->part[t->pin[i]], cm_demand_pin_weight(c->demand, net, i), error) != CM_OK)
           return error->status;
     if (net % 4096 == 0 && cm_run_check(c->run, error) != CM_OK)
       return error->status;
@@ -140,7 +140,7 @@ static void follow(cm_routes_checking *c, pairs *all, size_t index, const json_t
   double packets;
   json_t *path;
   char who[80];
-  double unit = (double)c->topology->weight_scale * (c->topology->directed ? 1 : 2);
+  double unit = (double)c->demand->network->weight_scale * (c->demand->network->directed ? 1 : 2);
   if (json_unpack((json_t *)(uintptr_t)row, "[I,I,F,o!]", &from, &to, &packets, &path) != 0 || from < 0 || to < 0 ||
       from > UINT32_MAX || to > UINT32_MAX || !(c->net != NULL ? json_is_array(path) : json_is_string(path))) {
     routes_violation(c, "routes /paths/%zu is not [from, to, packets, path]", index);

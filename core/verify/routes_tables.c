@@ -134,7 +134,7 @@ typedef struct outgoing {
 
 static cm_status find_outgoing(cm_routes_checking *c, outgoing *o, cm_error *error)
 {
-  const cm_topology *t = c->topology;
+  const cm_topology *t = c->demand->network;
   uint8_t *leaves;
   uint32_t *next;
   if (CM_NEW(c->run->memory, o->first, (size_t)c->parts + 1, error) != CM_OK ||
@@ -210,12 +210,12 @@ static uint32_t find_net(walker *w, const outgoing *o, uint8_t *taken, uint32_t 
   uint32_t first = UINT32_MAX, left = 0, end = o->first[part + 1], low = o->first[part];
   for (uint32_t high = end; low < high;) { /* nets stand by their source */
     uint32_t middle = low + (high - low) / 2;
-    if (cm_topology_source(c->topology, o->net[middle]) < neuron)
+    if (cm_topology_source(c->demand->network, o->net[middle]) < neuron)
       low = middle + 1;
     else
       high = middle;
   }
-  for (; low < end && cm_topology_source(c->topology, o->net[low]) == neuron; low++)
+  for (; low < end && cm_topology_source(c->demand->network, o->net[low]) == neuron; low++)
     if (!taken[low]) {
       first = first == UINT32_MAX ? low : first;
       left++;
@@ -249,7 +249,7 @@ static void follow_rank(walker *w, const outgoing *o, uint8_t *taken, uint32_t p
   char who[96];
   json_int_t v = json_integer_value(neuron);
   uint64_t key = (uint64_t)(c->block != NULL ? c->block[part] : part) << c->rank_bits | rank;
-  uint32_t index = json_is_integer(neuron) && v >= 0 && v < c->topology->vertex_count
+  uint32_t index = json_is_integer(neuron) && v >= 0 && v < c->demand->network->vertex_count
                        ? find_net(w, o, taken, part, (uint32_t)v, key)
                        : UINT32_MAX;
   if (index == UINT32_MAX) {
@@ -259,7 +259,7 @@ static void follow_rank(walker *w, const outgoing *o, uint8_t *taken, uint32_t p
   }
   taken[index] = 1;
   uint32_t net = o->net[index];
-  uint64_t weight = cm_topology_net_weight(c->topology, net);
+  uint64_t weight = cm_demand_net_weight(c->demand, net);
   cm_routes_reach(c, net);
   stamp_targets(w, true);
   (void)snprintf(who, sizeof who, "neuron %" JSON_INTEGER_FORMAT " (key %" PRIu64 ")", v, key);
@@ -300,7 +300,7 @@ static cm_status follow_parts(walker *w, const outgoing *o, uint8_t *taken, cm_e
     for (uint32_t i = o->first[p]; i < o->first[p + 1]; i++)
       if (!taken[i])
         routes_violation(c, "routes /keys/neurons/%" PRIu32 ": an axon of neuron %" PRIu32 " has no key", p,
-                         cm_topology_source(c->topology, o->net[i]));
+                         cm_topology_source(c->demand->network, o->net[i]));
     if (cm_run_check(c->run, error) != CM_OK)
       return error->status;
   }

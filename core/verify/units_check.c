@@ -17,7 +17,7 @@
 enum { FILE_BYTES_MAX = 1 << 30 };
 
 typedef struct checking {
-  const cm_topology *t;
+  const cm_demand *demand;
   const cm_chip *chip;
   cm_run *run;
   cm_check_result *result;
@@ -38,7 +38,7 @@ typedef struct checking {
 
 static cm_status gather(checking *c, cm_error *error)
 {
-  const cm_topology *t = c->t;
+  const cm_topology *t = c->demand->network;
   cm_memory *memory = c->run->memory;
   if (CM_NEW(memory, c->in_first, (size_t)t->vertex_count + 2, error) != CM_OK || CM_NEW(memory, c->in, t->pin_count, error) != CM_OK ||
       CM_NEW(memory, c->net, (size_t)t->vertex_count + 1, error) != CM_OK || CM_NEW(memory, c->units, t->vertex_count, error) != CM_OK)
@@ -89,7 +89,7 @@ static cm_status take_inputs(checking *c, uint32_t v, const json_t *list, size_t
   for (size_t i = 0; i < count; i++) {
     const json_t *item = json_array_get(list, i);
     json_int_t value = json_integer_value(item);
-    if (!json_is_integer(item) || value >= (json_int_t)c->t->vertex_count || (value < 0 && -1 - value >= (json_int_t)number))
+    if (!json_is_integer(item) || value >= (json_int_t)c->demand->network->vertex_count || (value < 0 && -1 - value >= (json_int_t)number))
       violation(c, "units: neuron %" PRIu32 " has an input that is neither a neuron nor a relay before it", v);
     else if (value < 0)
       c->fed[-1 - value] = c->fed[-1 - value] == 0 ? 1 : 2;
@@ -134,7 +134,7 @@ static cm_status check_copies(checking *c, uint32_t v, const json_t *entry, uint
   uint64_t most = c->chip->limits.neuron_target_cores, reached;
   *copies = list != NULL ? json_array_size(list) : 1;
   c->reached.count = 0;
-  if (most != 0 && cm_check_reached(c->t, c->file.neuron, c->net[v], c->net[v + 1], c->run, &c->reached, error) != CM_OK)
+  if (most != 0 && cm_check_reached(c->demand->network, c->file.neuron, c->net[v], c->net[v + 1], c->run, &c->reached, error) != CM_OK)
     return error->status;
   reached = c->reached.count;
   if (list == NULL) {
@@ -165,7 +165,7 @@ static cm_status check_entry(checking *c, const json_t *entry, cm_error *error)
 {
   const json_t *number = json_object_get(entry, "neuron");
   uint64_t copies, relays;
-  if (!json_is_integer(number) || json_integer_value(number) < 0 || json_integer_value(number) >= (json_int_t)c->t->vertex_count)
+  if (!json_is_integer(number) || json_integer_value(number) < 0 || json_integer_value(number) >= (json_int_t)c->demand->network->vertex_count)
     return cm_fail(error, CM_BAD_MAPPING, "the units name a neuron that the network does not have");
   uint32_t v = (uint32_t)json_integer_value(number);
   if (c->units[v] != 0) {
@@ -176,11 +176,11 @@ static cm_status check_entry(checking *c, const json_t *entry, cm_error *error)
     violation(c, "units: neuron %" PRIu32 " is in part %" PRIu32, v, c->file.neuron[v]);
   if (check_relays(c, v, entry, &relays, error) != CM_OK || check_copies(c, v, entry, &copies, error) != CM_OK)
     return error->status;
-  c->given += cm_topology_size(c->t, v) / (1 + relays);
-  if (cm_topology_size(c->t, v) % (1 + relays) != 0)
+  c->given += cm_demand_size(c->demand, v) / (1 + relays);
+  if (cm_demand_size(c->demand, v) % (1 + relays) != 0)
     violation(c, "units: neuron %" PRIu32 " is counted as %" PRIu64 " neurons, which its %" PRIu64 " relays and itself do not divide", v,
-              (uint64_t)cm_topology_size(c->t, v), relays);
-  c->units[v] = (uint32_t)(copies * cm_topology_size(c->t, v)); /* sizes have the relays in them */
+              (uint64_t)cm_demand_size(c->demand, v), relays);
+  c->units[v] = (uint32_t)(copies * cm_demand_size(c->demand, v)); /* sizes have the relays in them */
   return CM_OK;
 }
 
@@ -191,9 +191,9 @@ static cm_status check_rest(checking *c, cm_error *error)
   if (CM_NEW(c->run->memory, held, c->file.kept_cores, error) != CM_OK)
     return error->status;
   cm_status status = CM_OK;
-  for (uint32_t v = 0; v < c->t->vertex_count && status == CM_OK; v++) {
+  for (uint32_t v = 0; v < c->demand->network->vertex_count && status == CM_OK; v++) {
     if (c->units[v] == 0) {
-      c->units[v] = cm_topology_size(c->t, v);
+      c->units[v] = cm_demand_size(c->demand, v);
       c->given += c->units[v];
       status = check_relays(c, v, NULL, &ignored, error);
       if (status == CM_OK)
@@ -201,8 +201,9 @@ static cm_status check_rest(checking *c, cm_error *error)
     }
     held[c->file.neuron[v]] += c->units[v];
   }
-  if (status == CM_OK && c->t->neurons_limited && c->given != c->t->size_given)
-    violation(c, "units: without relays there are %" PRIu64 " neurons, and the network has %" PRIu64, c->given, c->t->size_given);
+  const uint64_t neurons = c->demand->size_total - c->demand->relay_count;
+  if (status == CM_OK && c->demand->neurons_limited && c->given != neurons)
+    violation(c, "units: without relays there are %" PRIu64 " neurons, and the network has %" PRIu64, c->given, neurons);
   for (uint64_t i = 0; i < c->file.kept_cores && status == CM_OK; i++)
     if (held[c->file.core[i].part] != c->file.core[i].neurons)
       violation(c, "units: part %" PRIu64 " has %" PRIu64 " neurons, relays and copies, and the mapping says %" PRIu64, c->file.core[i].part,
@@ -233,7 +234,7 @@ static cm_status read_files(checking *c, const char *path, const char *mapping_p
   FILE *stream = fopen(mapping_path, "rbe");
   if (stream == NULL)
     return cm_fail_errno(error, errno, "cannot open", mapping_path);
-  cm_status status = cm_check_read(stream, c->t->vertex_count, cm_chip_cores(c->chip), c->run, &c->file, error);
+  cm_status status = cm_check_read(stream, c->demand->network->vertex_count, cm_chip_cores(c->chip), c->run, &c->file, error);
   (void)fclose(stream);
   if (status != CM_OK || cm_file_read(path, FILE_BYTES_MAX, &text, &size, error) != CM_OK)
     return error->status;
@@ -249,7 +250,7 @@ static cm_status read_files(checking *c, const char *path, const char *mapping_p
 cm_status cm_units_check(const char *path, const char *mapping_path, const cm_check_context *context, cm_check_result *result,
                          cm_error *error)
 {
-  checking c = {.t = context->topology, .chip = context->chip, .run = context->run, .result = result};
+  checking c = {.demand = context->demand, .chip = context->chip, .run = context->run, .result = result};
   json_t *root = NULL;
   if (result->violations == NULL && CM_NEW(NULL, result->violations, CM_CHECK_LISTED_MAX, error) != CM_OK)
     return error->status;

@@ -208,12 +208,12 @@ static cm_status map_to(const char *folder, cm_error *error)
     status = cm_occupancy_new(chip, &occupancy, error);
   if (status == CM_OK)
     status = cm_topology_load(operation_path("in.zip"), &run, &network, error);
-  cm_map_input input = {.topology = network, .network_id = "0", .chip = chip, .occupancy = occupancy, .options = options,
+  cm_map_input input = {.demand = CM_DEMAND_OF(network), .network_id = "0", .chip = chip, .occupancy = occupancy, .options = options,
                         .scratch_folder = operation_path("scratch"), .policy = operation_source("share/policies/default.policy")};
   if (status == CM_OK)
     status = cm_map(&input, &run, &mapping, error);
   if (status == CM_OK)
-    status = cm_mapping_write_folder(mapping, network, chip, "0", folder, error);
+    status = cm_mapping_write_folder(mapping, CM_DEMAND_OF(network), chip, "0", folder, error);
   if (status == CM_OK)
     status = cm_mapping_write_beside(mapping, &input, &run, folder, error);
   if (status == CM_OK)
@@ -286,7 +286,7 @@ static cm_status check_certificate(cm_error *error)
     status = cm_topology_load(operation_path("in.zip"), &run, &network, error);
   if (status == CM_OK)
     status = cm_certificate_check(operation_path("made/certificate.json"), operation_path("made/mapping.json"),
-                                  &(cm_check_context){.topology = network, .chip = chip, .network_id = "0", .run = &run}, &result,
+                                  &(cm_check_context){.demand = CM_DEMAND_OF(network), .chip = chip, .network_id = "0", .run = &run}, &result,
                                   error);
   if (status == CM_OK && result.violation_count > 0)
     status = cm_fail(error, CM_INTERNAL, "a legal mapping is refused: %.500s", result.violations[0]);

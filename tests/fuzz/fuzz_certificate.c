@@ -8,7 +8,7 @@ static cm_status check(const char *path, old_mapping *old, cm_check_result *resu
 {
   return cm_certificate_check(
     path, old->mapping_path,
-    &(cm_check_context){.topology = &old->network, .chip = old->chip, .network_id = "00", .run = &old->run}, result, error);
+    &(cm_check_context){.demand = CM_DEMAND_OF(&old->network), .chip = old->chip, .network_id = "00", .run = &old->run}, result, error);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   cm_run_init(&run);
   cm_check_result result;
   cm_status status =
-    cm_check_mapping_stream(stream, &(cm_check_context){.topology = &network, .chip = chip, .run = &run}, &result, &error);
+    cm_check_mapping_stream(stream, &(cm_check_context){.demand = CM_DEMAND_OF(&network), .chip = chip, .run = &run}, &result, &error);
   if (status == CM_OK)
     cm_check_result_free(&result);
   else if (status != CM_BAD_MAPPING || error.detail[0] == '\0')

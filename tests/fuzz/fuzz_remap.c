@@ -21,12 +21,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   json_t *json = json_pack("{s:s}", "preset", "fast");
   if (cm_map_options_parse(json, &options, &error) != CM_OK)
     abort();
-  cm_map_input input = {.topology = &network, .chip = chip, .options = options, .scratch_folder = "/tmp", .from = path};
+  cm_map_input input = {.demand = CM_DEMAND_OF(&network), .chip = chip, .options = options, .scratch_folder = "/tmp", .from = path};
   cm_status status = cm_map(&input, &run, &mapping, &error);
   if (status == CM_OK) {
     uint64_t use[4 * CM_RESOURCES];
     if (mapping->part_count > 4 ||
-        cm_count_use(&network, mapping->part, mapping->part_count, &run, use, &error) != CM_OK ||
+        cm_count_use(CM_DEMAND_OF(&network), mapping->part, mapping->part_count, &run, use, &error) != CM_OK ||
         cm_find_violation(&chip->limits, use, mapping->part_count).broken_parts > 0)
       abort();
     cm_mapping_free(mapping);

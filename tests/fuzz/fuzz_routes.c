@@ -7,7 +7,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static cm_status check(const char *path, old_mapping *old, cm_check_result *result, cm_error *error)
 {
   return cm_routes_check(path, old->mapping_path,
-                         &(cm_check_context){.topology = &old->network, .chip = old->chip, .run = &old->run}, result, error);
+                         &(cm_check_context){.demand = CM_DEMAND_OF(&old->network), .chip = old->chip, .run = &old->run}, result, error);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -234,14 +234,14 @@ static inline bool job_refusal(cm_status status)
 }
 
 /* A stream on memory, or NULL: CM_VIEW_FULL_JSON to a file of its own for those that read paths. */
-static inline void job_views(const cm_mapping *mapping, const cm_topology *t, const cm_chip *chip)
+static inline void job_views(const cm_mapping *mapping, const cm_demand *demand, const cm_chip *chip)
 {
   for (int view = 0; view < CM_VIEWS; view++) {
     char *text = NULL;
     size_t size = 0;
     cm_error error;
     FILE *stream = open_memstream(&text, &size);
-    if (cm_mapping_write(mapping, t, chip, "n", (cm_mapping_view)view, stream, &error) != CM_OK)
+    if (cm_mapping_write(mapping, demand, chip, "n", (cm_mapping_view)view, stream, &error) != CM_OK)
       job_demand(false, error.detail);
     fclose(stream);
     free(text);
@@ -264,12 +264,12 @@ static inline void job_check(const cm_mapping *mapping, const cm_map_input *inpu
   cm_error error;
   cm_check_result result;
   FILE *stream = open_memstream(&text, &size);
-  if (cm_mapping_write(mapping, input->topology, input->chip, NULL, CM_VIEW_FULL_JSON, stream, &error) != CM_OK)
+  if (cm_mapping_write(mapping, input->demand, input->chip, NULL, CM_VIEW_FULL_JSON, stream, &error) != CM_OK)
     job_demand(false, error.detail);
   fclose(stream);
   old_file(text, size, &handle, path);
   if (cm_check_mapping(
-        path, &(cm_check_context){.topology = input->topology, .chip = input->chip, .occupancy = input->occupancy, .run = run},
+        path, &(cm_check_context){.demand = input->demand, .chip = input->chip, .occupancy = input->occupancy, .run = run},
         &result, &error) != CM_OK)
     job_demand(false, error.detail);
   job_legal(&result);
@@ -277,7 +277,7 @@ static inline void job_check(const cm_mapping *mapping, const cm_map_input *inpu
   if (cm_mapping_certify(
         mapping,
         &(cm_check_context){
-          .topology = input->topology, .chip = input->chip, .occupancy = input->occupancy, .network_id = "00", .run = run},
+          .demand = input->demand, .chip = input->chip, .occupancy = input->occupancy, .network_id = "00", .run = run},
         stream, &error) != CM_OK)
     job_demand(false, error.detail);
   fclose(stream);
@@ -285,7 +285,7 @@ static inline void job_check(const cm_mapping *mapping, const cm_map_input *inpu
   if (cm_certificate_check(
         proof_path, path,
         &(cm_check_context){
-          .topology = input->topology, .chip = input->chip, .occupancy = input->occupancy, .network_id = "00", .run = run},
+          .demand = input->demand, .chip = input->chip, .occupancy = input->occupancy, .network_id = "00", .run = run},
         &result, &error) != CM_OK)
     job_demand(false, error.detail);
   job_legal(&result);
@@ -301,7 +301,7 @@ static inline void job_routes(const cm_mapping *mapping, const cm_map_input *inp
   cm_routes *routes = NULL;
   bool own;
   cm_route_options options = cm_routes_wanted(input->options, input->chip, &own);
-  const cm_mapped mapped = cm_mapped_by(mapping, input->topology, input->chip);
+  const cm_mapped mapped = cm_mapped_by(mapping, input->demand, input->chip);
   cm_status status = cm_routes_make(&mapped, &options, run, &routes, &error);
   job_demand(status == CM_OK || (job_refusal(status) && error.detail[0] != '\0'), error.detail);
   for (int view = CM_ROUTES_JSON; status == CM_OK && view <= CM_ROUTES_BINARY; view++) {
@@ -353,25 +353,25 @@ static inline cm_status whole_job(const uint8_t *data, size_t size)
     status = options == NULL ? CM_BAD_OPTION : CM_OK;
     if (options != NULL) {
       cm_map_options_apply(options, &run);
-      cm_map_input input = {.topology = &network->topology, .chip = chip, .occupancy = occupancy, .options = options,
+      cm_demand demand = cm_demand_of(&network->topology);
+      cm_map_input input = {.demand = &demand, .chip = chip, .occupancy = occupancy, .options = options,
                             .scratch_folder = "/tmp"};
       run.deadline = cm_now() + JOB_SECONDS;
-      status = cm_chip_limit_neurons(chip, &network->topology, NULL, &error);
+      status = cm_chip_limit_neurons(chip, &demand, NULL, &error);
       if (status == CM_OK)
         status = cm_map(&input, &run, &mapping, &error);
       run.deadline = 0;
       job_demand(status == CM_OK || status == CM_TIME_LIMIT || (job_refusal(status) && error.detail[0] != '\0'), error.detail);
       if (status == CM_OK) {
-        job_views(mapping, input.topology, chip);
+        job_views(mapping, input.demand, chip);
         job_check(mapping, &input, &run);
         job_routes(mapping, &input, &run);
         cm_mapping_free(mapping);
       }
       cm_map_options_free(options);
+      cm_demand_clear(&demand);
     }
     job_demand(memory.used_bytes == 0, "bytes are still on the account");
-    if (network->topology.size != network->size)
-      cm_free(network->topology.size);
     free(network);
     cm_occupancy_free(occupancy);
     cm_chip_free(chip);

@@ -22,7 +22,7 @@ static void check_within_limit(const cm_topology *t, const cm_affinity_options *
   ck_ok(CM_NEW(&memory, other.pin, 1 << 14, &error));
   ck_assert(cm_in_file(other.pin));
   memcpy(other.pin, t->pin, t->pin_count * sizeof *t->pin);
-  ck_ok(cm_partition_by_affinity(&other, options, &run, again, &error));
+  ck_ok(cm_partition_by_affinity(CM_DEMAND_OF(&other), options, &run, again, &error));
   ck_assert_mem_eq(part, again, t->vertex_count * sizeof *part);
   cm_free(other.pin);
   ck_assert_uint_eq(memory.used_bytes + memory.scratch_bytes, 0);
@@ -44,7 +44,7 @@ START_TEST(profiles_keep_limits)
   options.parts = (uint32_t)(t.size_total * 5 / 4 / options.most) + 2;
   cm_run run;
   cm_run_init(&run);
-  ck_ok(cm_partition_by_affinity(&t, &options, &run, part, &error));
+  ck_ok(cm_partition_by_affinity(CM_DEMAND_OF(&t), &options, &run, part, &error));
   uint64_t *load = calloc(options.parts, sizeof *load);
   for (uint32_t v = 0; v < t.vertex_count; v++) {
     ck_assert_uint_lt(part[v], options.parts);
@@ -63,7 +63,7 @@ static double cut_of(const cm_topology *t, const uint32_t *part, uint32_t parts)
   cm_run run;
   cm_quality quality;
   cm_run_init(&run);
-  ck_ok(cm_quality_compute(t, part, parts, &run, &quality, &error));
+  ck_ok(cm_quality_compute(CM_DEMAND_OF(t), part, parts, &run, &quality, &error));
   return quality.edge_cut;
 }
 
@@ -113,7 +113,7 @@ START_TEST(annealed_ties_cut_less)
       cm_affinity_options options = {.parts = PARTS, .most = N / PARTS, .split_sweeps = 3, .sweeps = 40 - 35 * more,
                                     .more_sweeps = 8 * more, .seed = seed};
       run.threads = 1 + more;
-      ck_ok(cm_partition_by_affinity(&t, &options, &run, part[more], &error));
+      ck_ok(cm_partition_by_affinity(CM_DEMAND_OF(&t), &options, &run, part[more], &error));
       cut[more] += cut_of(&t, part[more], PARTS);
     }
     network_free(&t);

@@ -85,7 +85,7 @@ static void map_axons(const cm_topology *topology, const cm_chip *chip, const cm
   json_t *json = json_pack("{s:s, s:s, s:s}", "preset", preset, "mapper", "integrated", "objective", "axon");
   cm_map_options *options;
   ck_ok(cm_map_options_parse(json, &options, &error));
-  cm_map_input input = {.topology = topology, .chip = chip, .occupancy = occupancy, .options = options};
+  cm_map_input input = {.demand = CM_DEMAND_OF(topology), .chip = chip, .occupancy = occupancy, .options = options};
   run.threads = threads;
   ck_ok(cm_map(&input, &run, mapping, &error));
   cm_map_options_free(options);
@@ -223,7 +223,7 @@ START_TEST(every_cycle_keeps_the_limits_and_pays_less)
                                .starts = 2, .start_sweeps = 8, .coarse_sweeps = 8, .fine_sweeps = 2,
                                .settle_all = true, .last_sweeps = 3, .coarse_vertices = 8, .cycles = 6, .seed = round, .places = &places};
     run.threads = 1;
-    ck_ok(cm_partition_axons(&t, &options, &run, part, &parts, &error));
+    ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &options, &run, part, &parts, &error));
     ck_assert_uint_eq(parts, SITES);
     better += w.calls > 1;
     double reached = w.best;
@@ -232,7 +232,7 @@ START_TEST(every_cycle_keeps_the_limits_and_pays_less)
     ck_assert_double_eq(reached, w.best);
     w.calls = 0;
     run.threads = 3;
-    ck_ok(cm_partition_axons(&t, &options, &run, again, &parts, &error));
+    ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &options, &run, again, &parts, &error));
     ck_assert_mem_eq(part, again, sizeof part);
     network_free(&t);
   }

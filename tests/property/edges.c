@@ -80,7 +80,7 @@ START_TEST(unit_vertices_fill_exactly_the_least_number_of_parts)
   cm_run run;
   cm_run_init(&run);
   cm_partition *made;
-  ck_ok(cm_partition_by_edges(&t, &options, &run, &made, &error));
+  ck_ok(cm_partition_by_edges(CM_DEMAND_OF(&t), &options, &run, &made, &error));
   uint64_t least = (n + options.most - 1) / options.most;
   ck_assert_uint_le(made->part_count, least);
   check_parts(&t, made->part, made->part_count, options.most);
@@ -101,7 +101,7 @@ START_TEST(a_fixed_number_of_parts_is_met_and_none_is_empty)
   cm_run run;
   cm_run_init(&run);
   cm_partition *made;
-  ck_ok(cm_partition_by_edges(&t, &options, &run, &made, &error));
+  ck_ok(cm_partition_by_edges(CM_DEMAND_OF(&t), &options, &run, &made, &error));
   ck_assert_uint_eq(made->part_count, options.parts);
   check_parts(&t, made->part, made->part_count, options.most);
   cm_partition_free(made);
@@ -122,7 +122,7 @@ START_TEST(sizes_and_weights_of_directed_networks)
   cm_run_init(&run);
   cm_partition *made;
   cm_graph *again;
-  ck_ok(cm_partition_by_edges(&t, &options, &run, &made, &error));
+  ck_ok(cm_partition_by_edges(CM_DEMAND_OF(&t), &options, &run, &made, &error));
   check_parts(&t, made->part, made->part_count, options.most);
   uint64_t cut = 0;
   for (uint32_t e = 0; e < t.net_count; e++)
@@ -130,13 +130,13 @@ START_TEST(sizes_and_weights_of_directed_networks)
       if (made->part[t.pin[i]] != made->part[t.net_source[e]])
         cut += cm_topology_pin_weight(&t, e, i);
   ck_assert_uint_eq(made->parts->weight_total, cut);
-  ck_ok(cm_graph_of_synapses(&t, made->part, made->part_count, &run, &again, &error));
+  ck_ok(cm_graph_of_synapses(CM_DEMAND_OF(&t), made->part, made->part_count, &run, &again, &error));
   ck_assert_uint_eq(again->weight_total, cut);
   cm_graph_free(again);
   options.parts = 1;
   cm_partition *none;
   if (t.size_total > options.most)
-    ck_fails(cm_partition_by_edges(&t, &options, &run, &none, &error), CM_LIMIT_BROKEN);
+    ck_fails(cm_partition_by_edges(CM_DEMAND_OF(&t), &options, &run, &none, &error), CM_LIMIT_BROKEN);
   cm_partition_free(made);
   network_free(&t);
 }
@@ -176,7 +176,7 @@ START_TEST(refiners_keep_their_books)
   cm_run_init(&run);
   cm_csr_graph *g;
   cm_kway *state;
-  ck_ok(cm_csr_graph_from_topology(&t, &run, &g, &error));
+  ck_ok(cm_csr_graph_from_topology(CM_DEMAND_OF(&t), &run, &g, &error));
   most = g->size_total / parts + g->size_max;
   cm_initial_options initial = {.parts = parts, .most = most, .tries = 2, .passes = 2, .seed = (uint64_t)_i};
   ck_ok(cm_initial_partition(g, &initial, &run, part, &error));
@@ -237,7 +237,7 @@ START_TEST(far_room_is_reached_without_moving_all_between)
   cm_csr_graph *g;
   cm_run run;
   cm_run_init(&run);
-  ck_ok(cm_csr_graph_from_topology(&t, &run, &g, &error));
+  ck_ok(cm_csr_graph_from_topology(CM_DEMAND_OF(&t), &run, &g, &error));
   for (uint32_t p = 0; p < PARTS; p++)
     for (uint32_t i = 0; i < (p < TOO_MUCH ? MOST + 1 : MOST - 1); i++, v++) {
       part[v] = before[v] = p;
@@ -265,7 +265,7 @@ START_TEST(halving_through_levels_is_as_good_as_of_the_whole)
   cm_csr_graph *g;
   cm_run run;
   cm_run_init(&run);
-  ck_ok(cm_csr_graph_from_topology(&t, &run, &g, &error));
+  ck_ok(cm_csr_graph_from_topology(CM_DEMAND_OF(&t), &run, &g, &error));
   cm_initial_options options = {.parts = 48, .most = n / 48 + 8, .tries = 3, .passes = 4, .seed = (uint64_t)_i};
   for (uint32_t v = 0; v < n; v++)
     vertex[v] = v;
@@ -307,7 +307,7 @@ START_TEST(a_box_is_cut_near_its_optimum)
   cm_run run;
   cm_run_init(&run);
   cm_partition *made;
-  ck_ok(cm_partition_by_edges(&t, &options, &run, &made, &error));
+  ck_ok(cm_partition_by_edges(CM_DEMAND_OF(&t), &options, &run, &made, &error));
   ck_assert_uint_eq(made->part_count, 8);
   check_parts(&t, made->part, 8, 128);
   ck_assert_uint_le(made->parts->weight_total, 512 * 112 / 100);
@@ -336,14 +336,14 @@ START_TEST(communities_are_found)
   cm_run run;
   cm_run_init(&run);
   cm_partition *made;
-  ck_ok(cm_partition_by_edges(&t, &options, &run, &made, &error));
+  ck_ok(cm_partition_by_edges(CM_DEMAND_OF(&t), &options, &run, &made, &error));
   check_communities(&t, made->part, GROUPS);
   cm_partition_free(made);
   uint32_t part[2][GROUPS * EACH];
   for (unsigned i = 0; i < 2; i++) {
     cm_affinity_options profile = {.parts = GROUPS, .most = EACH, .split_sweeps = 8, .sweeps = 30, .seed = (uint64_t)_i};
     run.threads = 1 + 2 * i;
-    ck_ok(cm_partition_by_affinity(&t, &profile, &run, part[i], &error));
+    ck_ok(cm_partition_by_affinity(CM_DEMAND_OF(&t), &profile, &run, part[i], &error));
     check_parts(&t, part[i], GROUPS, EACH);
   }
   ck_assert_mem_eq(part[0], part[1], sizeof part[0]);
@@ -356,7 +356,7 @@ static bool legal(const cm_topology *t, const cm_limits *limits, const uint32_t 
   uint64_t use[8 * CM_RESOURCES];
   cm_run run;
   cm_run_init(&run);
-  ck_ok(cm_count_use(t, part, parts, &run, use, &error));
+  ck_ok(cm_count_use(CM_DEMAND_OF(t), part, parts, &run, use, &error));
   return cm_find_violation(limits, use, parts).broken_parts == 0;
 }
 
@@ -405,7 +405,7 @@ START_TEST(moves_within_limits_end_where_none_is_left)
     before[v] = part[v] = v < PARTS ? v : below(&random, PARTS);
   cm_run run;
   cm_run_init(&run);
-  ck_ok(cm_count_use(&t, part, PARTS, &run, use, &error));
+  ck_ok(cm_count_use(CM_DEMAND_OF(&t), part, PARTS, &run, use, &error));
   for (uint32_t i = 0; i < PARTS * CM_RESOURCES; i++)
     most[i % CM_RESOURCES] = use[i] > most[i % CM_RESOURCES] ? use[i] : most[i % CM_RESOURCES];
   cm_limits limits = {.neurons = most[CM_NEURONS] + 2, .synapses = most[CM_SYNAPSES], .inbound_axons = most[CM_INBOUND_AXONS],
@@ -413,7 +413,7 @@ START_TEST(moves_within_limits_end_where_none_is_left)
                       .target_cores = _i % 2 ? most[CM_TARGET_CORES] : 0};
   static const uint32_t line[PARTS] = {0, 1, 4, 5, 9};
   cm_ways ways = {_i % 3 == 0 ? way_on_line : way_of_cut, line};
-  ck_ok(cm_refine_constrained(&t, &limits, _i % 3 == 0 ? &ways : NULL, 1000, &run, part, PARTS, &error));
+  ck_ok(cm_refine_constrained(CM_DEMAND_OF(&t), &limits, _i % 3 == 0 ? &ways : NULL, 1000, &run, part, PARTS, &error));
   ck_assert(legal(&t, &limits, part, PARTS));
   double cost = paid(&t, part, &ways, 0, NULL);
   ck_assert_double_le(cost, paid(&t, before, &ways, 0, NULL));
@@ -456,7 +456,7 @@ START_TEST(threads_never_change_a_partition)
     options.cycles = 0;
     options.anneal_sweeps = 0;
     cm_partition *made;
-    ck_ok(cm_partition_by_edges(&t, &options, &run, &made, &error));
+    ck_ok(cm_partition_by_edges(CM_DEMAND_OF(&t), &options, &run, &made, &error));
     check_parts(&t, made->part, 64, 4225);
     part[i] = made->part;
     made->part = NULL;
@@ -492,7 +492,7 @@ START_TEST(combined_partitions_are_no_worse_than_what_they_are_made_of)
     cm_run run;
     cm_run_init(&run);
     run.threads = i < 3 ? (i > 0 ? i : 1) : 4;
-    ck_ok(cm_partition_by_edges(&t, i == 0 ? &small : &large, &run, &made[i], &error));
+    ck_ok(cm_partition_by_edges(CM_DEMAND_OF(&t), i == 0 ? &small : &large, &run, &made[i], &error));
     check_parts(&t, made[i]->part, made[i]->part_count, small.most);
     cut[i] = made[i]->parts->weight_total;
     ck_assert(made[i]->part_count <= made[0]->part_count);
@@ -513,7 +513,7 @@ START_TEST(empty_parts_are_filled_with_loose_vertices)
   cm_run run;
   cm_run_init(&run);
   cm_csr_graph *g;
-  ck_ok(cm_csr_graph_from_topology(&t, &run, &g, &error));
+  ck_ok(cm_csr_graph_from_topology(CM_DEMAND_OF(&t), &run, &g, &error));
   ck_ok(cm_fill_empty(g, &run, part, 9, &error));
   for (uint32_t v = 0; v < 36; v++)
     count[part[v]]++;

@@ -80,7 +80,7 @@ static cm_partition *partition_by(const cm_topology *t, const char *preset, cm_o
   cm_attempt attempt;
   ck_ok(cm_map_options_parse(json, &options, &error));
   json_decref(json);
-  cm_map_input input = {.topology = t, .options = options};
+  cm_map_input input = {.demand = CM_DEMAND_OF(t), .options = options};
   cm_engine_task task = {.input = &input, .limits = *limits, .parts_max = UINT32_MAX};
   ck_ok(cm_engine_find((cm_preset)options->preset, objective)->partition(&task, &run, &attempt, &made, &error));
   cm_map_options_free(options);
@@ -100,13 +100,13 @@ START_TEST(more_effort_is_never_worse)
   uint32_t part[N];
   for (uint32_t v = 0; v < t.vertex_count; v++)
     part[v] = v;
-  ck_ok(cm_count_use(&t, part, t.vertex_count, &run, single, &error));
+  ck_ok(cm_count_use(CM_DEMAND_OF(&t), part, t.vertex_count, &run, single, &error));
   for (uint32_t v = 0; v < t.vertex_count; v++)
     axons = single[v * CM_RESOURCES + CM_INBOUND_AXONS] > axons ? single[v * CM_RESOURCES + CM_INBOUND_AXONS] : axons;
   cm_limits limits = {.neurons = 4 + below(&random, 20), .inbound_axons = axons + below(&random, 30)};
   for (int i = 0; i < (with_best ? 3 : 2); i++) {
     cm_partition *made = partition_by(&t, presets[i], CM_OBJECTIVE_AXON, &limits, _i);
-    ck_ok(cm_count_use(&t, made->part, made->part_count, &run, use, &error));
+    ck_ok(cm_count_use(CM_DEMAND_OF(&t), made->part, made->part_count, &run, use, &error));
     ck_assert_uint_eq(cm_find_violation(&limits, use, made->part_count).broken_parts, 0);
     uint64_t cost = connectivity(&t, made->part);
     ck_assert_uint_le(cost, before);
@@ -138,7 +138,7 @@ START_TEST(more_effort_is_never_worse_where_single_moves_end_it)
       cm_candidate made;
       ck_ok(cm_map_options_parse(json, &options, &error));
       json_decref(json);
-      cm_map_input input = {.topology = &t, .chip = chip, .occupancy = occupancy, .options = options};
+      cm_map_input input = {.demand = CM_DEMAND_OF(&t), .chip = chip, .occupancy = occupancy, .options = options};
       cm_status status = cm_make_parts(&input, &run, &made, &error);
       cm_map_options_free(options);
       if (status != CM_OK) {

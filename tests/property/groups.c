@@ -134,7 +134,7 @@ static void scene_make(scene *s, cm_topology topology, cm_chip *chip, uint32_t c
   ck_ok(cm_occupancy_new(chip, &all, &error));
   ck_ok(cm_region_choose(chip, all, cores, &run, &s->region, &error));
   cm_occupancy_free(all);
-  ck_ok(cm_casts_of_axons(&s->topology, part, topology.vertex_count, &run, &s->casts, &error));
+  ck_ok(cm_casts_of_axons(CM_DEMAND_OF(&s->topology), part, topology.vertex_count, &run, &s->casts, &error));
 }
 
 static void scene_free(scene *s)
@@ -316,7 +316,7 @@ START_TEST(trees_hang_where_they_share_entries)
       part[p] = p;
     }
     cm_mapping mapping = {.vertex_count = parts, .part_count = parts, .part = part, .core = s.core};
-    const cm_mapped mapped = cm_mapped_by(&mapping, &s.topology, s.chip);
+    const cm_mapped mapped = cm_mapped_by(&mapping, CM_DEMAND_OF(&s.topology), s.chip);
     ck_ok(cm_routes_make(&mapped, &options, &run, &routes, &error));
     plain_cost ways = count_routes(routes, false), hung = count_routes(routes, true);
     ck_assert_uint_eq(hung.links, ways.links);
@@ -352,7 +352,7 @@ START_TEST(groups_and_shared_entries_survive_a_lack_of_memory)
     cm_memory_fail_at(n);
     cm_status status = cm_place_by_groups(s.casts, &(cm_place_task){.chip = s.chip, .region = s.region, .seed = 1, .run = &mine},
                                           1e3, s.core, &cost, &error);
-    const cm_mapped mapped = {&s.topology, s.chip, part, 20, s.core};
+    const cm_mapped mapped = {CM_DEMAND_OF(&s.topology), s.chip, part, 20, s.core};
     cm_route_options options = {.multicast = true};
     if (status == CM_OK)
       status = cm_routes_make(&mapped, &options, &mine, &routes, &error);

@@ -122,7 +122,7 @@ static char *print(const cm_map_input *input, const cm_mapping *mapping, size_t 
 {
   char *text;
   FILE *stream = open_memstream(&text, size);
-  ck_ok(cm_mapping_write(mapping, input->topology, input->chip, "net", CM_VIEW_FULL_JSON, stream, &error));
+  ck_ok(cm_mapping_write(mapping, input->demand, input->chip, "net", CM_VIEW_FULL_JSON, stream, &error));
   ck_assert_int_eq(fclose(stream), 0);
   return text;
 }
@@ -133,8 +133,8 @@ static void check_invariants(const cm_map_input *input, const cm_mapping *m)
   static uint8_t used[4096];
   cm_run run;
   cm_run_init(&run);
-  ck_assert_uint_eq(m->vertex_count, input->topology->vertex_count);
-  ck_ok(cm_count_use(input->topology, m->part, m->part_count, &run, use, &error));
+  ck_assert_uint_eq(m->vertex_count, input->demand->network->vertex_count);
+  ck_ok(cm_count_use(input->demand, m->part, m->part_count, &run, use, &error));
   ck_assert_uint_eq(cm_find_violation(&input->chip->limits, use, m->part_count).broken_parts, 0);
   memset(used, 0, sizeof used);
   for (uint32_t p = 0; p < m->part_count; p++) {
@@ -149,7 +149,7 @@ static void check_invariants(const cm_map_input *input, const cm_mapping *m)
   test_write(path, text, size);
   cm_check_result result;
   ck_ok(cm_check_mapping(path,
-                         &(cm_check_context){.topology = input->topology,
+                         &(cm_check_context){.demand = input->demand,
                                              .chip = input->chip,
                                              .occupancy = input->occupancy,
                                              .network_id = input->network_id,
@@ -185,7 +185,7 @@ START_TEST(mappings_keep_every_limit_and_refusals_are_deserved)
     cm_topology *topology = random_topology(&random, round % 3 != 0);
     cm_chip *chip = random_chip(&random);
     cm_occupancy *occupancy = random_occupancy(&random, chip);
-    cm_map_input input = {.topology = topology, .chip = chip, .occupancy = occupancy};
+    cm_map_input input = {.demand = CM_DEMAND_OF(topology), .chip = chip, .occupancy = occupancy};
     cm_mapping *mapping, *again;
     cm_status status = map_once(&input, round, 1, &mapping);
     if (status == CM_OK) {
@@ -231,18 +231,18 @@ static void check_routes(const cm_map_input *input, const cm_mapping *mapping, b
   snprintf(mapping_path, sizeof mapping_path, "%s/mapping.json", place);
   FILE *stream = fopen(mapping_path, "w");
   ck_assert_ptr_nonnull(stream);
-  ck_ok(cm_mapping_write(mapping, input->topology, input->chip, "net", CM_VIEW_FULL_JSON, stream, &error));
+  ck_ok(cm_mapping_write(mapping, input->demand, input->chip, "net", CM_VIEW_FULL_JSON, stream, &error));
   fclose(stream);
   stream = fopen(path, "w");
   ck_assert_ptr_nonnull(stream);
-  const cm_mapped mapped = cm_mapped_by(mapping, input->topology, input->chip);
+  const cm_mapped mapped = cm_mapped_by(mapping, input->demand, input->chip);
   ck_ok(cm_routes_make(&mapped, &options, &run, &routes, &error));
   ck_ok(cm_routes_write(routes, CM_ROUTES_JSON, &run, stream, &error));
   fclose(stream);
-  double hops = multicast && input->topology->directed ? mapping->metrics.multicast_hops : mapping->metrics.hop_traffic;
+  double hops = multicast && input->demand->network->directed ? mapping->metrics.multicast_hops : mapping->metrics.hop_traffic;
   ck_assert_double_eq_tol(routes->traffic, hops, 1e-6 * (1 + hops));
   cm_routes_free(routes);
-  ck_ok(cm_routes_check(path, mapping_path, &(cm_check_context){.topology = input->topology, .chip = input->chip, .run = &run},
+  ck_ok(cm_routes_check(path, mapping_path, &(cm_check_context){.demand = input->demand, .chip = input->chip, .run = &run},
                         &result, &error));
   ck_assert_msg(result.violation_count == 0, "%s", result.listed > 0 ? result.violations[0] : "");
   cm_check_result_free(&result);
@@ -258,7 +258,7 @@ START_TEST(mappings_on_any_interconnect_are_legal)
     cm_topology *topology = random_topology(&random, round % 3 != 0);
     cm_chip *chip = chip_with_interconnect(&random);
     cm_occupancy *occupancy = random_occupancy(&random, chip);
-    cm_map_input input = {.topology = topology, .chip = chip, .occupancy = occupancy};
+    cm_map_input input = {.demand = CM_DEMAND_OF(topology), .chip = chip, .occupancy = occupancy};
     cm_mapping *mapping, *again;
     uint64_t seed = round % 5 == 2 ? round + 1 : round; /* mapper learned is for plain meshes */
     cm_status status = map_once(&input, seed, 1, &mapping);
@@ -374,7 +374,7 @@ START_TEST(cached_levels_give_the_same_mapping_and_damage_is_rebuilt)
   cm_chip *chip;
   ck_ok(cm_chip_open("truenorth", &chip, &error));
   chip->limits.neuron_target_cores = 0; /* copies are not what this is about */
-  cm_map_input input = {.topology = topology, .chip = chip, .network_id = "abc"};
+  cm_map_input input = {.demand = CM_DEMAND_OF(topology), .chip = chip, .network_id = "abc"};
   cm_mapping *plain, *first, *second, *third;
   ck_ok(map_once(&input, 8, 1, &plain)); /* a seed that means preset reference */
   input.cache = &cache;
@@ -433,7 +433,7 @@ START_TEST(every_allocation_failure_is_reported_and_leaks_nothing)
   cm_chip *chip;
   ck_ok(cm_chip_open("truenorth", &chip, &error));
   chip->limits.neuron_target_cores = 0; /* copies are not what this is about */
-  cm_map_input input = {.topology = topology, .chip = chip};
+  cm_map_input input = {.demand = CM_DEMAND_OF(topology), .chip = chip};
   uint64_t fired = 0, preset = (uint64_t)_i;
   for (uint64_t n = 1;; n += 1 + n / test_rounds(50)) { /* each of the first, then fewer: rounds of a search fail alike */
     cm_mapping *mapping = NULL;
@@ -465,7 +465,7 @@ START_TEST(stops_and_limits_are_obeyed)
   chip->limits.neuron_target_cores = 0; /* copies are not what this is about */
   cm_map_options *options;
   ck_ok(cm_map_options_parse(NULL, &options, &error));
-  cm_map_input input = {.topology = topology, .chip = chip, .options = options, .scratch_folder = folder};
+  cm_map_input input = {.demand = CM_DEMAND_OF(topology), .chip = chip, .options = options, .scratch_folder = folder};
   cm_run run;
   cm_mapping *mapping;
   cm_run_init(&run);

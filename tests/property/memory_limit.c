@@ -24,7 +24,7 @@ static char *print(const cm_map_input *input, const cm_mapping *mapping, size_t 
 {
   char *text;
   FILE *stream = open_memstream(&text, size);
-  ck_ok(cm_mapping_write(mapping, input->topology, input->chip, "net", CM_VIEW_FULL_JSON, stream, &error));
+  ck_ok(cm_mapping_write(mapping, CM_DEMAND_OF(input->demand->network), input->chip, "net", CM_VIEW_FULL_JSON, stream, &error));
   ck_assert_int_eq(fclose(stream), 0);
   return text;
 }
@@ -47,7 +47,7 @@ static cm_status map_within(const char *path, const cm_chip *chip, const char *p
   json_decref(json);
   cm_map_options_apply(options, &run);
   cm_status status = cm_topology_load(path, &run, &topology, &error);
-  cm_map_input input = {.topology = topology, .chip = chip, .options = options, .scratch_folder = folder};
+  cm_map_input input = {.demand = CM_DEMAND_OF(topology), .chip = chip, .options = options, .scratch_folder = folder};
   if (status == CM_OK)
     status = cm_map(&input, &run, &mapping, &error);
   if (status == CM_OK) {

@@ -19,7 +19,7 @@ static cm_csr_graph *random_compact(cm_random *random, uint32_t n)
 {
   cm_topology t = network_undirected(random, n, 2 + below(random, 30));
   cm_csr_graph *graph;
-  ck_ok(cm_csr_graph_from_topology(&t, &run, &graph, &error));
+  ck_ok(cm_csr_graph_from_topology(CM_DEMAND_OF(&t), &run, &graph, &error));
   network_free(&t);
   return graph;
 }

@@ -84,7 +84,7 @@ static cm_mapping *map_with(const cm_topology *t, const cm_chip *chip, json_t *j
   cm_map_options *options;
   cm_mapping *mapping;
   ck_ok(cm_map_options_parse(json, &options, &error));
-  cm_map_input input = {.topology = t, .chip = chip, .options = options};
+  cm_map_input input = {.demand = CM_DEMAND_OF(t), .chip = chip, .options = options};
   run.threads = threads;
   ck_ok(cm_map(&input, &run, &mapping, &error));
   cm_map_options_free(options);
@@ -187,13 +187,16 @@ static cm_candidate stage_of(const cm_topology *t, const cm_chip *chip, const ch
   cm_map_options *options;
   cm_occupancy *occupancy;
   cm_candidate stage;
+  cm_demand demand = cm_demand_of(t);
   ck_ok(cm_map_options_parse(json, &options, &error));
   ck_ok(cm_occupancy_new(chip, &occupancy, &error));
-  cm_map_input input = {.topology = t, .chip = chip, .occupancy = occupancy, .options = options};
+  ck_ok(cm_chip_limit_neurons(chip, &demand, NULL, &error));
+  cm_map_input input = {.demand = &demand, .chip = chip, .occupancy = occupancy, .options = options};
   ck_ok(cm_make_parts(&input, &run, &stage, &error));
   cm_occupancy_free(occupancy);
   cm_map_options_free(options);
   json_decref(json);
+  cm_demand_clear(&demand);
   return stage;
 }
 
@@ -274,7 +277,6 @@ START_TEST(parts_leave_room_for_copies)
   cm_chip *chip = chip_with(most, 1000);
   uint64_t size[BLOCKS] = {0}, cost = 0;
   chip->limits.neuron_target_cores = 1;
-  t.target_cores_max = 1;
   for (uint32_t v = 0; v < SIDE * SIDE; v++) {
     uint32_t x = v % SIDE, y = v / SIDE, right = x % BLOCK == BLOCK - 1 && x + 1 < SIDE, lower = y % BLOCK == BLOCK - 1 && y + 1 < SIDE;
     uint32_t inside = (x + 1 < SIDE && !right) || (y + 1 < SIDE && !lower), cores = inside + right + lower;
@@ -322,7 +324,6 @@ START_TEST(what_nets_find_leaves_room_for_copies)
   for (uint64_t i = 0; i < NETWORKS; i++) {
     cm_topology t = narrow_layers(3 + i);
     cm_candidate alone = stage_of(&t, roomy, "axon", "balanced");
-    t.target_cores_max = 1;
     cm_candidate made = stage_of(&t, chip, "axon", "balanced");
     without += alone.quality.connectivity;
     with += made.quality.connectivity;
@@ -347,17 +348,17 @@ START_TEST(a_start_goes_on_where_it_is_legal_and_better)
                              .start = start, .seed = 1};
   for (uint32_t v = 0; v < NEURONS; v++)
     start[v] = v % COUNT / 2;
-  ck_ok(cm_partition_axons(&t, &options, &run, part, &parts, &error));
+  ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &options, &run, part, &parts, &error));
   ck_assert_mem_eq(part, start, sizeof part);
   ck_assert_uint_eq(parts, COUNT / 2);
   for (uint32_t v = 0; v < NEURONS; v++)
     start[v] = v == 0 ? 1 : v % COUNT / 2; /* one neuron is in another part than its ring */
-  ck_ok(cm_partition_axons(&t, &options, &run, part, &parts, &error));
+  ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &options, &run, part, &parts, &error));
   start[0] = 0;
   ck_assert_mem_eq(part, start, sizeof part);
   for (uint32_t v = 0; v < NEURONS; v++)
     start[v] = v % COUNT / 3; /* three rings: one too many */
-  ck_ok(cm_partition_axons(&t, &options, &run, part, &parts, &error));
+  ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &options, &run, part, &parts, &error));
   uint32_t size[NEURONS] = {0};
   for (uint32_t v = 0; v < NEURONS; v++)
     ck_assert_uint_le(++size[part[v]], 2 * LENGTH);

@@ -54,7 +54,7 @@ static cm_status run_with(const cm_topology *t, const cm_chip *chip, const cm_oc
   ck_ok(cm_map_options_parse(json, &options, &error));
   json_decref(json);
   cm_run_init(&run);
-  cm_map_input input = {.topology = t,
+  cm_map_input input = {.demand = CM_DEMAND_OF(t),
                         .chip = chip,
                         .occupancy = occupancy,
                         .options = options,
@@ -263,7 +263,7 @@ START_TEST(outbound_sides_are_kept_by_single_moves)
     uint64_t use[64 * CM_RESOURCES];
     cm_run run;
     cm_run_init(&run);
-    ck_ok(cm_count_use(&t, stage.partition->part, stage.partition->part_count, &run, use, &error));
+    ck_ok(cm_count_use(CM_DEMAND_OF(&t), stage.partition->part, stage.partition->part_count, &run, use, &error));
     ck_assert_uint_eq(cm_find_violation(&chip->limits, use, stage.partition->part_count).broken_parts, 0);
     moved += stage.attempts[stage.attempt_count - 1].moved;
     cm_candidate_free(&stage);
@@ -290,7 +290,7 @@ static void expect_legal(const cm_topology *t, const cm_limits *limits, const cm
   cm_run run;
   cm_run_init(&run);
   ck_assert_uint_le(stage->partition->part_count, 400);
-  ck_ok(cm_count_use(t, stage->partition->part, stage->partition->part_count, &run, use, &error));
+  ck_ok(cm_count_use(CM_DEMAND_OF(t), stage->partition->part, stage->partition->part_count, &run, use, &error));
   ck_assert_uint_eq(cm_find_violation(limits, use, stage->partition->part_count).broken_parts, 0);
 }
 
@@ -318,7 +318,7 @@ START_TEST(axons_that_do_not_fit_are_left_to_the_method_for_axons)
     ck_ok(cm_map_options_parse(json, &options, &error));
     json_decref(json);
     cm_map_input input = {
-      .topology = &t, .chip = chip, .occupancy = occupancy, .options = options, .scratch_folder = folder};
+      .demand = CM_DEMAND_OF(&t), .chip = chip, .occupancy = occupancy, .options = options, .scratch_folder = folder};
     ck_ok(cm_make_parts(&input, &run, &axon, &error));
     cm_map_options_free(options);
     ck_assert_int_eq(edge.objective, CM_OBJECTIVE_EDGE);
@@ -355,7 +355,7 @@ START_TEST(the_mesh_mapper_is_mended_where_it_stands)
   ck_ok(run_with(&t, chip, occupancy, "balanced", "integrated", &free_one));
   uint32_t parts = free_one.partition->part_count;
   ck_assert_uint_le(parts, 9);
-  ck_ok(cm_count_use(&t, free_one.partition->part, parts, &run, use, &error));
+  ck_ok(cm_count_use(CM_DEMAND_OF(&t), free_one.partition->part, parts, &run, use, &error));
   for (uint32_t p = 0; p < parts; p++)
     most = use[p * CM_RESOURCES + CM_INBOUND_AXONS] > most ? use[p * CM_RESOURCES + CM_INBOUND_AXONS] : most;
   chip->limits.inbound_axons = most - 1;
@@ -387,7 +387,7 @@ START_TEST(moves_keep_the_number_of_parts_when_asked)
   cm_run_init(&run);
   bad_start(&t, 10, part);
   bad_start(&t, 10, again);
-  ck_ok(cm_legalise(&t, &options, &run, part, &parts, &legal, &error));
+  ck_ok(cm_legalise(CM_DEMAND_OF(&t), &options, &run, part, &parts, &legal, &error));
   ck_assert(legal);
   ck_assert_uint_eq(parts, 10);
   uint32_t count[10] = {0};
@@ -395,11 +395,11 @@ START_TEST(moves_keep_the_number_of_parts_when_asked)
     count[part[v]]++;
   for (int p = 0; p < 10; p++)
     ck_assert(count[p] > 0 && count[p] <= 31);
-  ck_ok(cm_legalise(&t, &options, &run, again, &parts_again, &legal, &error));
+  ck_ok(cm_legalise(CM_DEMAND_OF(&t), &options, &run, again, &parts_again, &legal, &error));
   ck_assert_int_eq(memcmp(part, again, 300 * sizeof *part), 0);
   /* What cannot be done is said, and nothing is made worse. */
   options.limits.neurons = 29;
-  ck_ok(cm_legalise(&t, &options, &run, part, &parts, &legal, &error));
+  ck_ok(cm_legalise(CM_DEMAND_OF(&t), &options, &run, part, &parts, &legal, &error));
   ck_assert(!legal);
   memset(count, 0, sizeof count);
   uint32_t excess = 0;
@@ -441,7 +441,7 @@ START_TEST(far_too_few_cores_are_seen_at_once)
   json_t *json = json_pack("{s:s, s:s}", "preset", presets[_i], "objective", "axon");
   cm_map_options *options;
   ck_ok(cm_map_options_parse(json, &options, &error));
-  cm_map_input input = {.topology = &t, .options = options, .scratch_folder = folder};
+  cm_map_input input = {.demand = CM_DEMAND_OF(&t), .options = options, .scratch_folder = folder};
   for (uint64_t outbound = 0; outbound <= 200; outbound += 200) {
     cm_terms terms = {.limits = {.neurons = 1000, .inbound_axons = 400, .outbound_axons = outbound}, .cores = 8};
     cm_run run;
@@ -494,7 +494,7 @@ START_TEST(a_smaller_capacity_begins_below_what_parts_hold)
   cm_run run;
   cm_attempts attempts;
   ck_ok(cm_map_options_parse(json, &options, &error));
-  cm_map_input input = {.topology = &t, .options = options, .scratch_folder = folder};
+  cm_map_input input = {.demand = CM_DEMAND_OF(&t), .options = options, .scratch_folder = folder};
   cm_run_init(&run);
   ck_ok(cm_attempts_begin(&input, CM_OBJECTIVE_AXON, cm_engine_find(CM_PRESET_FAST, CM_OBJECTIVE_AXON), &terms, &run, &attempts,
                           &error));
@@ -518,7 +518,7 @@ static cm_status attempt_axons(const cm_topology *t, const char *name, const cm_
   ck_ok(cm_map_options_parse(json, &options, &error));
   json_decref(json);
   preset = (cm_preset)options->preset;
-  cm_map_input input = {.topology = t, .options = options, .scratch_folder = folder};
+  cm_map_input input = {.demand = CM_DEMAND_OF(t), .options = options, .scratch_folder = folder};
   cm_run_init(run);
   ck_ok(cm_attempts_begin(&input, CM_OBJECTIVE_AXON, cm_engine_find(preset, CM_OBJECTIVE_AXON), terms, run, attempts, &error));
   cm_status status = cm_attempts_run(attempts, &error);
@@ -572,7 +572,7 @@ START_TEST(bringing_many_parts_together_is_bounded_work)
     cm_run_init(&run);
     for (uint32_t v = 0; v < N; v++)
       part[v] = v / (N / PARTS);
-    ck_ok(cm_legalise(&t, &options, &run, part, &parts, &legal, &error));
+    ck_ok(cm_legalise(CM_DEMAND_OF(&t), &options, &run, part, &parts, &legal, &error));
     ck_assert(!legal);
     ck_assert_uint_le(parts, PARTS);
     ck_assert_double_gt(looks, 0);
@@ -599,7 +599,7 @@ START_TEST(failures_while_moving_leave_nothing)
     bool legal = false;
     memcpy(part, kept, sizeof part);
     cm_memory_fail_at(n);
-    cm_status status = cm_legalise(&t, &options, &run, part, &parts, &legal, &error);
+    cm_status status = cm_legalise(CM_DEMAND_OF(&t), &options, &run, part, &parts, &legal, &error);
     bool done = !cm_memory_fault_fired();
     cm_memory_fail_at(0);
     ck_assert_uint_eq(memory.used_bytes, 0);

@@ -56,7 +56,7 @@ START_TEST(holds_every_synapse_twice)
   cm_run_init(&run);
   run.threads = 1 + below(&random, 3);
   cm_csr_graph *g;
-  ck_ok(cm_csr_graph_from_topology(&t, &run, &g, &error));
+  ck_ok(cm_csr_graph_from_topology(CM_DEMAND_OF(&t), &run, &g, &error));
   uint64_t *table = dense_weights(&t);
   check_against_table(g, table);
   ck_assert_uint_eq(g->size_total, t.size_total);
@@ -75,7 +75,7 @@ START_TEST(takes_weights_beyond_32_bits)
   cm_run run;
   cm_run_init(&run);
   cm_csr_graph *g, *one;
-  ck_ok(cm_csr_graph_from_topology(&t, &run, &g, &error));
+  ck_ok(cm_csr_graph_from_topology(CM_DEMAND_OF(&t), &run, &g, &error));
   ck_assert_uint_eq(g->weight_unit, 4);
   ck_assert_uint_eq(g->weight_total, (UINT64_C(6) << 38) + 1);
   ck_ok(cm_csr_graph_contract(g, map, 1, &run, &one, &error));
@@ -96,7 +96,7 @@ START_TEST(contraction_and_induction_keep_weights)
   cm_run run;
   cm_run_init(&run);
   cm_csr_graph *g, *coarse, *piece;
-  ck_ok(cm_csr_graph_from_topology(&t, &run, &g, &error));
+  ck_ok(cm_csr_graph_from_topology(CM_DEMAND_OF(&t), &run, &g, &error));
   for (uint32_t v = 0; v < n; v++)
     map[v] = v < coarse_count ? v : below(&random, coarse_count);
   ck_ok(cm_csr_graph_contract(g, map, coarse_count, &run, &coarse, &error));
@@ -140,7 +140,7 @@ START_TEST(clusters_keep_size_and_labels_on_every_level)
   cm_run_init(&run);
   cm_csr_graph *g;
   cm_hierarchy h = {0};
-  ck_ok(cm_csr_graph_from_topology(&t, &run, &g, &error));
+  ck_ok(cm_csr_graph_from_topology(CM_DEMAND_OF(&t), &run, &g, &error));
   for (uint32_t v = 0; v < n; v++) {
     label[v] = below(&random, 3);
     at[v] = v;
@@ -205,7 +205,7 @@ START_TEST(stars_and_loose_vertices_shrink)
   cm_csr_graph *g;
   uint32_t map[N], clusters;
   cm_clustering_options options = {.size_max = 4, .seed = 1};
-  ck_ok(cm_csr_graph_from_topology(&t, &run, &g, &error));
+  ck_ok(cm_csr_graph_from_topology(CM_DEMAND_OF(&t), &run, &g, &error));
   ck_ok(cm_cluster_heavy_edges(g, &options, &run, map, &clusters, &error));
   ck_assert_uint_le(clusters, N / 4 + 4);
   cm_csr_graph_free(g);
@@ -235,7 +235,7 @@ START_TEST(threads_never_change_a_level)
     cm_run run;
     cm_run_init(&run);
     run.threads = 1 + 2 * i;
-    ck_ok(cm_csr_graph_from_topology(&t, &run, &g[i], &error));
+    ck_ok(cm_csr_graph_from_topology(CM_DEMAND_OF(&t), &run, &g[i], &error));
     ck_ok(cm_csr_coarsen(g[i], &options, &run, &h[i], &error));
   }
   ck_assert_uint_eq(h[0].levels, h[1].levels);
@@ -267,7 +267,7 @@ START_TEST(ties_are_those_of_the_vertex_alone)
   cm_run_init(&run);
   cm_csr_graph *g;
   cm_ties ties;
-  ck_ok(cm_csr_graph_from_topology(&t, &run, &g, &error));
+  ck_ok(cm_csr_graph_from_topology(CM_DEMAND_OF(&t), &run, &g, &error));
   ck_ok(cm_ties_new(run.memory, PARTS, &ties, &error));
   for (uint32_t v = 0; v < n; v++)
     part[v] = below(&random, PARTS);

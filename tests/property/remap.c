@@ -36,7 +36,7 @@ static cm_status map(cm_map_input *input, unsigned threads, bool baseline, cm_ma
   uint64_t held = account.used_bytes;
   cm_run_init(&run);
   run.memory = &account;
-  json_t *json = json_pack("{s:s, s:i, s:s, s:s}", "preset", input->topology->directed ? "fast" : "reference", "threads",
+  json_t *json = json_pack("{s:s, s:i, s:s, s:s}", "preset", input->demand->network->directed ? "fast" : "reference", "threads",
                            (int)threads, "baseline", baseline ? "fresh" : "none", "objective", objective);
   cm_map_options *options;
   ck_ok(cm_map_options_parse(json, &options, &error));
@@ -55,7 +55,7 @@ static void write_mapping(const cm_map_input *input, const cm_mapping *mapping, 
 {
   FILE *stream = fopen(path, "w");
   ck_assert_ptr_nonnull(stream);
-  ck_ok(cm_mapping_write(mapping, input->topology, input->chip, NULL, CM_VIEW_FULL_JSON, stream, &error));
+  ck_ok(cm_mapping_write(mapping, CM_DEMAND_OF(input->demand->network), input->chip, NULL, CM_VIEW_FULL_JSON, stream, &error));
   fclose(stream);
 }
 
@@ -66,7 +66,7 @@ static void legal(const cm_map_input *input, const cm_mapping *mapping)
   cm_run_init(&run);
   write_mapping(input, mapping, new_path);
   ck_ok(cm_check_mapping(new_path,
-                         &(cm_check_context){.topology = input->topology,
+                         &(cm_check_context){.demand = input->demand,
                                              .chip = input->chip,
                                              .occupancy = input->occupancy,
                                              .network_id = input->network_id,
@@ -178,7 +178,7 @@ static void best_place(const cm_map_input *input, const cm_mapping *old, const c
   cm_graph *parts;
   uint32_t *core = network_array(new->part_count, sizeof *core), displaced = UINT32_MAX;
   ck_assert_uint_eq(old->part_count, new->part_count);
-  ck_ok(cm_graph_of_axons(input->topology, new->part, new->part_count, &run, &parts, &error));
+  ck_ok(cm_graph_of_axons(CM_DEMAND_OF(input->demand->network), new->part, new->part_count, &run, &parts, &error));
   memcpy(core, new->core, new->part_count * sizeof *core);
   for (uint32_t p = 0; p < new->part_count; p++)
     if (old->core[p] != new->core[p]) {
@@ -228,7 +228,7 @@ START_TEST(remappings_are_legal_and_move_what_must)
     ck_ok(cm_occupancy_new(chip, &occupancy, &error));
     for (uint32_t c = 0; c < cm_chip_cores(chip); c++)
       occupancy->state[c] = below(&random, 10) == 0 ? CM_CORE_TAKEN : CM_CORE_FREE;
-    cm_map_input input = {.topology = &before, .chip = chip, .occupancy = occupancy};
+    cm_map_input input = {.demand = CM_DEMAND_OF(&before), .chip = chip, .occupancy = occupancy};
     cm_mapping *old = NULL, *new = NULL, *same = NULL;
     if (map(&input, 1, false, &old) == CM_OK) {
       write_mapping(&input, old, old_path);
@@ -252,7 +252,7 @@ START_TEST(remappings_are_legal_and_move_what_must)
         give_populations(&after);
       if (late)
         chip->limits.populations = 1 + round / 10 % 2;
-      input.topology = change ? &after : &before;
+      input.demand = CM_DEMAND_OF(change ? &after : &before);
       cm_status status = map(&input, 1, round % 8 == 0, &new);
       if (status == CM_OK) {
         done++;
@@ -317,7 +317,7 @@ START_TEST(steps_stay_short_after_a_core_is_lost)
     ck_ok(cm_chip_mesh(4, 3, &chip, &error));
     chip->limits.neurons = 60;
     ck_ok(cm_occupancy_new(chip, &occupancy, &error));
-    cm_map_input input = {.topology = &n, .chip = chip, .occupancy = occupancy};
+    cm_map_input input = {.demand = CM_DEMAND_OF(&n), .chip = chip, .occupancy = occupancy};
     objective = "time";
     ck_ok(map(&input, 1, false, &old));
     write_mapping(&input, old, old_path);
@@ -374,7 +374,7 @@ START_TEST(classes_of_cores_are_kept)
     cm_mapping *old = NULL, *new;
     ck_ok(cm_chip_parse(text, strlen(text), &chip, &error));
     ck_ok(cm_occupancy_new(chip, &occupancy, &error));
-    cm_map_input input = {.topology = &n, .chip = chip, .occupancy = occupancy};
+    cm_map_input input = {.demand = CM_DEMAND_OF(&n), .chip = chip, .occupancy = occupancy};
     cm_status status = map(&input, 1, false, &old);
     for (uint32_t losses = 0; status == CM_OK && losses < 4; losses++) {
       write_mapping(&input, old, old_path);
@@ -421,7 +421,7 @@ START_TEST(remapping_survives_a_lack_of_memory)
   ck_ok(cm_chip_mesh(6, 6, &chip, &error));
   chip->limits.neurons = 8;
   ck_ok(cm_occupancy_new(chip, &occupancy, &error));
-  cm_map_input input = {.topology = &n, .chip = chip, .occupancy = occupancy};
+  cm_map_input input = {.demand = CM_DEMAND_OF(&n), .chip = chip, .occupancy = occupancy};
   ck_ok(map(&input, 1, false, &old));
   write_mapping(&input, old, old_path);
   input.from = old_path;
@@ -465,7 +465,7 @@ START_TEST(files_that_are_no_mapping_are_refused)
   cm_chip *chip;
   ck_ok(cm_chip_mesh(8, 8, &chip, &error));
   chip->limits.neurons = 10;
-  cm_map_input input = {.topology = &n, .chip = chip, .from = old_path};
+  cm_map_input input = {.demand = CM_DEMAND_OF(&n), .chip = chip, .from = old_path};
   cm_mapping *none;
   static const struct {
     const char *text, *says;

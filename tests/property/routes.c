@@ -196,8 +196,10 @@ static made *make(cm_random *random, bool with_dead, bool undirected)
 static cm_status route(const cm_mapping *mapping, const cm_topology *network, const cm_chip *chip, cm_turn_rule rule,
                        bool multicast, cm_run *run, cm_routes **routes)
 {
+  static cm_demand demand; /* routes borrow it: of the last ones made */
   cm_route_options options = {.rule = rule, .multicast = multicast};
-  const cm_mapped mapped = cm_mapped_by(mapping, network, chip);
+  demand = cm_demand_of(network);
+  const cm_mapped mapped = cm_mapped_by(mapping, &demand, chip);
   return cm_routes_make(&mapped, &options, run, routes, &error);
 }
 
@@ -549,7 +551,7 @@ static void survive(const made *m)
     }
     if (status == CM_OK)
       status =
-        cm_bounds_compute(&(cm_mapped){.topology = &m->network, .chip = m->chip, .part = m->part, .parts = m->mapping.part_count},
+        cm_bounds_compute(&(cm_mapped){.demand = CM_DEMAND_OF(&m->network), .chip = m->chip, .part = m->part, .parts = m->mapping.part_count},
                           usable, &run, &bounds, &error);
     bool hit = cm_memory_fault_fired();
     cm_memory_fail_at(0);
@@ -609,7 +611,7 @@ START_TEST(xy_routes_agree_with_the_metrics)
     cm_metrics metrics;
     cm_metrics_detail detail;
     cm_routes *tree, *path;
-    ck_ok(cm_metrics_compute(&(cm_mapped){&m->network, m->chip, m->part, m->mapping.part_count, m->core}, &run, &metrics, &detail,
+    ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&m->network), m->chip, m->part, m->mapping.part_count, m->core}, &run, &metrics, &detail,
                              &error));
     ck_ok(route(&m->mapping, &m->network, m->chip, CM_TURNS_XY, true, &run, &tree));
     ck_ok(route(&m->mapping, &m->network, m->chip, CM_TURNS_XY, false, &run, &path));

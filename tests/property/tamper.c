@@ -78,7 +78,7 @@ static void build_on(const char *ways, bool directed, uint64_t seed)
   cm_map_options *options;
   ck_ok(cm_map_options_parse(wanted, &options, &error));
   json_decref(wanted);
-  cm_map_input input = {.topology = &network, .network_id = "net", .chip = chip, .occupancy = occupancy,
+  cm_map_input input = {.demand = CM_DEMAND_OF(&network), .network_id = "net", .chip = chip, .occupancy = occupancy,
                         .options = options, .scratch_folder = folder};
   cm_map_options_apply(options, &run);
   ck_ok(cm_map(&input, &run, &mapping, &error));
@@ -114,15 +114,15 @@ static json_t *made(subject what, cm_turn_rule rule, bool multicast)
   size_t size;
   FILE *stream = open_memstream(&text, &size);
   if (what == MAPPING)
-    ck_ok(cm_mapping_write(mapping, &network, chip, "net", CM_VIEW_FULL_JSON, stream, &error));
+    ck_ok(cm_mapping_write(mapping, CM_DEMAND_OF(&network), chip, "net", CM_VIEW_FULL_JSON, stream, &error));
   else if (what == CERTIFICATE)
     ck_ok(cm_mapping_certify(
-      mapping, &(cm_check_context){.topology = &network, .chip = chip, .occupancy = occupancy, .network_id = "net", .run = &run},
+      mapping, &(cm_check_context){.demand = CM_DEMAND_OF(&network), .chip = chip, .occupancy = occupancy, .network_id = "net", .run = &run},
       stream, &error));
   else {
     const cm_route_options options = {.rule = rule, .multicast = multicast};
     cm_routes *routes;
-    const cm_mapped mapped = cm_mapped_by(mapping, &network, chip);
+    const cm_mapped mapped = cm_mapped_by(mapping, CM_DEMAND_OF(&network), chip);
     ck_ok(cm_routes_make(&mapped, &options, &run, &routes, &error));
     ck_ok(cm_routes_write(routes, CM_ROUTES_JSON, &run, stream, &error));
     cm_routes_free(routes);
@@ -145,14 +145,14 @@ static bool finds(subject what, const json_t *json, char **said)
     what == MAPPING
       ? cm_check_mapping(
           mapping_path,
-          &(cm_check_context){.topology = &network, .chip = chip, .occupancy = occupancy, .network_id = "net", .run = &run},
+          &(cm_check_context){.demand = CM_DEMAND_OF(&network), .chip = chip, .occupancy = occupancy, .network_id = "net", .run = &run},
           &result, &error)
     : what == CERTIFICATE
       ? cm_certificate_check(
           other_path, mapping_path,
-          &(cm_check_context){.topology = &network, .chip = chip, .occupancy = occupancy, .network_id = "net", .run = &run},
+          &(cm_check_context){.demand = CM_DEMAND_OF(&network), .chip = chip, .occupancy = occupancy, .network_id = "net", .run = &run},
           &result, &error)
-      : cm_routes_check(other_path, mapping_path, &(cm_check_context){.topology = &network, .chip = chip, .run = &run}, &result,
+      : cm_routes_check(other_path, mapping_path, &(cm_check_context){.demand = CM_DEMAND_OF(&network), .chip = chip, .run = &run}, &result,
                         &error);
   ck_assert_msg(status == CM_OK || status == CM_BAD_MAPPING, "%s", error.detail);
   for (uint32_t i = 0; i < result.listed; i++)
@@ -375,7 +375,7 @@ START_TEST(a_ring_of_ways_is_found)
                           .pin = targets, .weight_scale = 1, .size_total = 4};
   ck_ok(cm_chip_parse(text, strlen(text), &chip, &error));
   cm_mapping square = {.vertex_count = 4, .part_count = 4, .part = parts, .core = cores};
-  ck_ok(cm_metrics_compute(&(cm_mapped){&network, chip, parts, 4, cores}, &run, &square.metrics, &square.detail, &error));
+  ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&network), chip, parts, 4, cores}, &run, &square.metrics, &square.detail, &error));
   mapping = &square;
   write_mapping();
   json_t *json = made(ROUTES, CM_TURNS_XY, false), *figures = json_object_get(json, "figures");
@@ -415,7 +415,7 @@ static char *made_again(const json_t *json)
   ck_assert_int_eq(json_dump_file(json, mapping_path, JSON_REAL_PRECISION(17)), 0);
   cm_status status = cm_check_again(
     mapping_path,
-    &(cm_check_context){.topology = &network, .chip = chip, .occupancy = occupancy, .network_id = "net", .run = &run}, folder,
+    &(cm_check_context){.demand = CM_DEMAND_OF(&network), .chip = chip, .occupancy = occupancy, .network_id = "net", .run = &run}, folder,
     &result, &error);
   ck_assert_msg(status == CM_OK || status == CM_BAD_OPTION, "%s", error.detail);
   if (status != CM_OK)
@@ -494,7 +494,7 @@ START_TEST(a_ring_is_found)
                           .pin = targets, .weight_scale = 1, .size_total = 4};
   ck_ok(cm_chip_parse(text, strlen(text), &chip, &error));
   cm_mapping square = {.vertex_count = 4, .part_count = 4, .part = parts, .core = cores};
-  ck_ok(cm_metrics_compute(&(cm_mapped){&network, chip, parts, 4, cores}, &run, &square.metrics, &square.detail, &error));
+  ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&network), chip, parts, 4, cores}, &run, &square.metrics, &square.detail, &error));
   mapping = &square;
   write_mapping();
   json_t *json = made(ROUTES, CM_TURNS_XY, false);

@@ -187,7 +187,7 @@ static void tile(cm_model *model, const cm_chip *chip, uint64_t bytes, bool time
   ck_ok(cm_link(&t->draft.emission, &t->program, &error));
   ck_ok(cm_tiles_topology(t->draft.plan, t->program, t->draft.emission.pieces, run, &t->topology, &error));
   ck_ok(cm_topology_verify(t->topology, &error));
-  ck_ok(cm_tiles_map(t->topology, t->program, chip, run, &t->mapping, &error));
+  ck_ok(cm_tiles_map(CM_DEMAND_OF(t->topology), t->program, chip, run, &t->mapping, &error));
 }
 
 static cm_status agree(const tiled *t, cm_run *run)

@@ -101,7 +101,7 @@ static void scene_fill(scene *s, cm_chip *chip, cm_random *random, uint32_t most
   for (uint32_t v = 0; v < VERTICES; v++)
     s->part[v] = v < s->parts ? v : below(random, s->parts);
   ck_ok(cm_region_choose(s->chip, s->occupancy, cores, &run, &s->region, &error));
-  ck_ok(cm_casts_of_axons(&s->topology, s->part, s->parts, &run, &s->casts, &error));
+  ck_ok(cm_casts_of_axons(CM_DEMAND_OF(&s->topology), s->part, s->parts, &run, &s->casts, &error));
   cm_random_permutation(random, order, cores);
   for (uint32_t p = 0; p < s->parts; p++)
     s->core[p] = s->region->cores[order[p]];
@@ -432,7 +432,7 @@ static cm_mapping *map_among(const scene *s, const cm_occupancy *occupancy, cons
   json_t *json = json_pack("{s:s, s:s, s:s, s:i}", "traffic_model", traffic_model, "preset", preset, "mapper", mapper,
                            "max_part_size", 15);
   ck_ok(cm_map_options_parse(json, &options, &error));
-  cm_map_input input = {.topology = &s->topology, .network_id = "00", .chip = s->chip, .occupancy = occupancy,
+  cm_map_input input = {.demand = CM_DEMAND_OF(&s->topology), .network_id = "00", .chip = s->chip, .occupancy = occupancy,
                         .options = options, .scratch_folder = "/tmp"};
   ck_ok(cm_map(&input, &run, &mapping, &error));
   cm_map_options_free(options);

@@ -71,7 +71,7 @@ static void check(const cm_map_input *input)
   cm_run_init(&run);
   ck_ok(cm_path(path, &error, "%s/mapping.json", folder));
   ck_ok(cm_check_mapping(
-    path, &(cm_check_context){.topology = input->topology, .chip = input->chip, .occupancy = input->occupancy, .run = &run},
+    path, &(cm_check_context){.demand = input->demand, .chip = input->chip, .occupancy = input->occupancy, .run = &run},
     &result, &error));
   ck_assert_msg(result.violation_count == 0, "%s", result.violation_count > 0 ? result.violations[0] : "");
   cm_check_result_free(&result);
@@ -128,9 +128,9 @@ START_TEST(what_a_chip_costs_follows_what_is_used)
           for (uint32_t x = 0; x < pairs[i].taken; x++)
             if (occupancy->state[c * chip->width + x] == CM_CORE_FREE)
               occupancy->state[c * chip->width + x] = CM_CORE_TAKEN;
-        cm_map_input input = {.topology = &network, .chip = chip, .occupancy = occupancy, .scratch_folder = folder};
+        cm_map_input input = {.demand = CM_DEMAND_OF(&network), .chip = chip, .occupancy = occupancy, .scratch_folder = folder};
         made[vast] = map_on(&input, presets[p], &run);
-        ck_ok(cm_mapping_write_folder(made[vast], &network, chip, NULL, folder, &error));
+        ck_ok(cm_mapping_write_folder(made[vast], CM_DEMAND_OF(&network), chip, NULL, folder, &error));
         ck_ok(cm_mapping_write_beside(made[vast], &input, &run, folder, &error));
         write_late(CM_VIEW_ROUTES_CSV, &run);
         write_late(CM_VIEW_CERTIFICATE_JSON, &run);
@@ -185,7 +185,7 @@ START_TEST(a_window_goes_over_the_edge_of_a_torus)
       uint32_t x = (uint32_t)((int)chip->width + at[p][0]) % chip->width, y = (uint32_t)((int)chip->height + at[p][1]) % chip->height;
       cores[vast][p] = y * chip->width + x;
     }
-    ck_ok(cm_metrics_compute(&(cm_mapped){&network, chip, part, 6, cores[vast]}, &run, &metrics[vast], &detail[vast], &error));
+    ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&network), chip, part, 6, cores[vast]}, &run, &metrics[vast], &detail[vast], &error));
     cm_chip_free(chip);
   }
   ck_assert_uint_eq(cm_window_size(&detail[1].window), 9 * 7);

@@ -5,7 +5,7 @@
 #include "unit.h"
 
 #include "base/random.h"
-#include "core/network/topology.h"
+#include "core/network/demand.h"
 
 static inline void *network_array(size_t count, size_t size)
 {

@@ -209,39 +209,39 @@ cm_status cm_example_cast(const cm_flows *flows, uint64_t seed, cm_run *run, cm_
 
 /* ---- real networks ---- */
 
-static cm_status partition(const cm_topology *topology, uint32_t parts, uint64_t seed, cm_run *run,
+static cm_status partition(const cm_demand *demand, uint32_t parts, uint64_t seed, cm_run *run,
                            cm_partition **made, cm_error *error)
 {
-  uint64_t even = (topology->size_total + parts - 1) / parts, most = even + even / 10 + 1;
+  uint64_t even = (demand->size_total + parts - 1) / parts, most = even + even / 10 + 1;
   cm_edge_options options = {.starts = 1, .tries = 3, .coarse_vertices = 30, .label_rounds = 3, .rounds = 2,
                              .patience = 20, .least_tie = 0.5, .split_sweeps = 2, .sweeps = 4,
                              .most = most, .parts = parts, .parts_max = parts, .seed = seed};
-  return cm_partition_by_edges(topology, &options, run, made, error);
+  return cm_partition_by_edges(demand, &options, run, made, error);
 }
 
-static cm_status traffic_of(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+static cm_status traffic_of(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run,
                             cm_example_traffic *made, cm_error *error)
 {
-  if (topology->directed) {
-    if (cm_multicast_from_topology(topology, part, parts, run, &made->multicast, error) != CM_OK)
+  if (demand->network->directed) {
+    if (cm_multicast_from_topology(demand, part, parts, run, &made->multicast, error) != CM_OK)
       return error->status;
-    return cm_flows_of_axons(topology, part, parts, run, &made->flows, error);
+    return cm_flows_of_axons(demand, part, parts, run, &made->flows, error);
   }
   cm_graph *graph;
-  if (cm_graph_of_synapses(topology, part, parts, run, &graph, error) != CM_OK)
+  if (cm_graph_of_synapses(demand, part, parts, run, &graph, error) != CM_OK)
     return error->status;
   cm_status status = cm_flows_of_graph(graph, run, &made->flows, error);
   cm_graph_free(graph);
   return status;
 }
 
-cm_status cm_example_partition(const cm_topology *topology, uint32_t parts, uint64_t seed, cm_run *run,
+cm_status cm_example_partition(const cm_demand *demand, uint32_t parts, uint64_t seed, cm_run *run,
                                cm_example_traffic *traffic, cm_error *error)
 {
   cm_partition *cut = NULL;
-  uint32_t *own = NULL, count = topology->vertex_count;
+  uint32_t *own = NULL, count = demand->network->vertex_count;
   if (count > parts) {
-    if (partition(topology, parts, seed, run, &cut, error) != CM_OK)
+    if (partition(demand, parts, seed, run, &cut, error) != CM_OK)
       return error->status;
     count = cut->part_count;
   } else {
@@ -251,7 +251,7 @@ cm_status cm_example_partition(const cm_topology *topology, uint32_t parts, uint
       own[v] = v;
   }
   cm_example_traffic made = {0};
-  cm_status status = traffic_of(topology, cut != NULL ? cut->part : own, count, run, &made, error);
+  cm_status status = traffic_of(demand, cut != NULL ? cut->part : own, count, run, &made, error);
   if (status == CM_OK)
     *traffic = made;
   else

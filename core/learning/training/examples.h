@@ -43,7 +43,7 @@ typedef struct cm_example_traffic {
 
 /* The part graph of a network for `parts` parts: partitioned for the least edge cut where it has more vertices, else
  * taken as it is. */
-cm_status cm_example_partition(const cm_topology *topology, uint32_t parts, uint64_t seed, cm_run *run,
+cm_status cm_example_partition(const cm_demand *demand, uint32_t parts, uint64_t seed, cm_run *run,
                                cm_example_traffic *traffic, cm_error *error);
 
 /* Where an example stands. */

@@ -1,5 +1,7 @@
 /* A plan for people and other programs: its pieces as JSON. */
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -45,35 +47,87 @@ static int write_piece(FILE *stream, const cm_plan *plan, const cm_piece *piece)
   return failed | (fputc('}', stream) == EOF);
 }
 
+static cm_status write_pieces(const cm_plan *plan, const uint32_t *pieces, size_t count, const char *path, cm_error *error)
+{
+  cm_file file = {0};
+  if (cm_file_create(&file, path, error) != CM_OK)
+    return error->status;
+  int failed = fprintf(file.stream, "{\"memory_bytes\": %" PRIu64 ", \"pieces\": [", plan->memory_bytes) < 0;
+  for (size_t i = 0; i < count && !failed; i++)
+    failed |= (fputs(i == 0 ? "\n" : ",\n", file.stream) < 0) | write_piece(file.stream, plan, &plan->pieces[pieces[i]]);
+  if (failed | (fputs("\n]}\n", file.stream) < 0)) {
+    cm_file_discard(&file);
+    return cm_fail(error, CM_DISK_FULL, "cannot write %s", path);
+  }
+  return cm_file_commit(&file, error);
+}
+
+/* A piece, and where its operator stands in the file. */
+typedef struct placed {
+  uint32_t place, piece;
+} placed;
+
+static int by_place(const void *a, const void *b)
+{
+  const placed *p = a, *q = b;
+  if (p->place != q->place)
+    return p->place < q->place ? -1 : 1;
+  return p->piece < q->piece ? -1 : p->piece > q->piece;
+}
+
+/* The node of the file that an operator's outputs, and copies of them, are of. */
+static uint32_t node_of(const cm_plan *plan, uint32_t op)
+{
+  const cm_node *node = plan->ops[op].call.node;
+  uint32_t o = 0;
+  while (node->outputs[o] == CM_NONE)
+    o++;
+  return plan->model->values[node->outputs[o]].producer;
+}
+
+static cm_status sort_by_operator(const cm_plan *plan, size_t count, uint32_t *pieces, cm_error *error)
+{
+  const cm_model *m = plan->model;
+  uint32_t *place = NULL;
+  placed *list = NULL;
+  cm_status status = CM_NEW(plan->memory, place, m->node_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(plan->memory, list, count, error);
+  for (size_t i = 0; status == CM_OK && i < m->order_count; i++)
+    place[m->order[i]] = (uint32_t)i;
+  for (size_t i = 0; status == CM_OK && i < count; i++)
+    list[i] = (placed){place[node_of(plan, plan->pieces[pieces[i]].op)], pieces[i]};
+  if (status == CM_OK)
+    qsort(list, count, sizeof *list, by_place);
+  for (size_t i = 0; status == CM_OK && i < count; i++)
+    pieces[i] = list[i].piece;
+  cm_free(place);
+  cm_free(list);
+  return status;
+}
+
+cm_status cm_pieces_write(const cm_plan *plan, const uint32_t *pieces, size_t count, bool by_operator, const char *path,
+                          cm_error *error)
+{
+  uint32_t *sorted;
+  if (!by_operator)
+    return write_pieces(plan, pieces, count, path, error);
+  if (CM_NEW(plan->memory, sorted, count, error) != CM_OK)
+    return error->status;
+  memcpy(sorted, pieces, count * sizeof *sorted);
+  cm_status status = sort_by_operator(plan, count, sorted, error);
+  if (status == CM_OK)
+    status = write_pieces(plan, sorted, count, path, error);
+  cm_free(sorted);
+  return status;
+}
+
 static uint32_t living(const cm_plan *plan)
 {
   uint32_t pieces = 0;
   for (size_t p = 0; p < plan->piece_count; p++)
     pieces += !plan->pieces[p].dead;
   return pieces;
-}
-
-cm_status cm_pieces_write(const cm_plan *plan, const uint32_t *sequence, uint32_t count, const char *path,
-                          cm_error *error)
-{
-  cm_file file = {0};
-  if (cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
-  FILE *stream = file.stream;
-  bool first = true;
-  int failed = fprintf(stream, "{\"memory_bytes\": %" PRIu64 ", \"pieces\": [", plan->memory_bytes) < 0;
-  for (uint32_t i = 0; i < (sequence != NULL ? count : (uint32_t)plan->piece_count) && !failed; i++) {
-    const cm_piece *piece = &plan->pieces[sequence != NULL ? sequence[i] : i];
-    if (piece->dead)
-      continue;
-    failed |= (fputs(first ? "\n" : ",\n", stream) < 0) | write_piece(stream, plan, piece);
-    first = false;
-  }
-  if (failed | (fputs("\n]}\n", stream) < 0)) {
-    cm_file_discard(&file);
-    return cm_fail(error, CM_DISK_FULL, "cannot write %s", path);
-  }
-  return cm_file_commit(&file, error);
 }
 
 json_t *cm_pieces_report(const cm_plan *plan)

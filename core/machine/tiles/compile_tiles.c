@@ -9,6 +9,7 @@
 /* What is made on the way. */
 typedef struct tiles {
   cm_topology *topology;
+  cm_demand demand; /* of it */
   cm_mapping *mapping; /* NULL: not asked for */
 } tiles;
 
@@ -17,7 +18,8 @@ static cm_status make(const cm_tiles_input *in, bool places, tiles *t, cm_run *r
   cm_run_phase(run, "tile");
   if (cm_tiles_topology(in->plan, in->program, in->pieces, run, &t->topology, error) != CM_OK)
     return error->status;
-  if (places && cm_tiles_map(t->topology, in->program, in->chip, run, &t->mapping, error) != CM_OK)
+  t->demand = cm_demand_of(t->topology);
+  if (places && cm_tiles_map(&t->demand, in->program, in->chip, run, &t->mapping, error) != CM_OK)
     return error->status;
   if (!places || !in->verify)
     return CM_OK;
@@ -31,7 +33,7 @@ static cm_status write_mapping(const tiles *t, const cm_chip *chip, const char *
   cm_file file = {0};
   if (cm_file_create(&file, path, error) != CM_OK)
     return error->status;
-  if (cm_mapping_write(t->mapping, t->topology, chip, NULL, CM_VIEW_FULL_JSON, file.stream, error) == CM_OK)
+  if (cm_mapping_write(t->mapping, &t->demand, chip, NULL, CM_VIEW_FULL_JSON, file.stream, error) == CM_OK)
     return cm_file_commit(&file, error);
   cm_file_discard(&file);
   return error->status;

@@ -41,26 +41,14 @@ static cm_status number_parts(cm_mapping *m, const cm_program *program, uint32_t
 /* The box that the cores span. */
 static cm_status make_region(cm_mapping *m, const cm_chip *chip, cm_memory *memory, cm_error *error)
 {
-  cm_region *r;
-  uint32_t x1 = 0, y1 = 0;
-  if (CM_NEW(memory, m->region, 1, error) != CM_OK || CM_NEW(memory, m->region->cores, m->part_count, error) != CM_OK)
+  cm_occupancy *occupancy;
+  if (CM_NEW(memory, m->region, 1, error) != CM_OK || CM_NEW(memory, m->region->cores, m->part_count, error) != CM_OK ||
+      cm_occupancy_new(chip, &occupancy, error) != CM_OK)
     return error->status;
-  r = m->region;
-  *r = (cm_region){.x0 = UINT32_MAX, .y0 = UINT32_MAX, .rectangle = true, .core_count = m->part_count, .cores = r->cores};
-  for (uint32_t p = 0; p < m->part_count; p++) {
-    uint32_t x = m->core[p] % chip->width, y = m->core[p] / chip->width;
-    r->cores[p] = m->core[p];
-    r->x0 = x < r->x0 ? x : r->x0;
-    r->y0 = y < r->y0 ? y : r->y0;
-    x1 = x > x1 ? x : x1;
-    y1 = y > y1 ? y : y1;
-  }
-  r->width = x1 - r->x0 + 1;
-  r->height = y1 - r->y0 + 1;
-  for (uint32_t i = 0; i < chip->dead_core_count; i++) {
-    uint32_t x = chip->dead_cores[i] % chip->width, y = chip->dead_cores[i] / chip->width;
-    r->rectangle = r->rectangle && (x < r->x0 || x > x1 || y < r->y0 || y > y1);
-  }
+  m->region->core_count = m->part_count;
+  memcpy(m->region->cores, m->core, m->part_count * sizeof *m->core);
+  cm_region_enclose(chip, occupancy, m->region);
+  cm_occupancy_free(occupancy);
   return CM_OK;
 }
 
@@ -98,17 +86,17 @@ static cm_status say(cm_mapping *m, cm_error *error)
   return cm_whole(m->options != NULL && m->report != NULL, "the report", error);
 }
 
-cm_status cm_tiles_map(const cm_topology *topology, const cm_program *program, const cm_chip *chip, cm_run *run,
+cm_status cm_tiles_map(const cm_demand *demand, const cm_program *program, const cm_chip *chip, cm_run *run,
                        cm_mapping **made, cm_error *error)
 {
   cm_mapping *m;
   if (CM_NEW(run->memory, m, 1, error) != CM_OK)
     return error->status;
-  m->vertex_count = topology->vertex_count;
+  m->vertex_count = demand->network->vertex_count;
   if (number_parts(m, program, cm_chip_cores(chip), run->memory, error) != CM_OK ||
       make_region(m, chip, run->memory, error) != CM_OK || say(m, error) != CM_OK ||
-      cm_bound_parts(topology, &chip->limits, run, &m->bound, error) != CM_OK ||
-      cm_metrics_compute(&(cm_mapped){topology, chip, m->part, m->part_count, m->core}, run, &m->metrics, &m->detail, error) !=
+      cm_bound_parts(demand, &chip->limits, run, &m->bound, error) != CM_OK ||
+      cm_metrics_compute(&(cm_mapped){demand, chip, m->part, m->part_count, m->core}, run, &m->metrics, &m->detail, error) !=
         CM_OK ||
       keep_limits(m, chip, error) != CM_OK) {
     cm_mapping_free(m);

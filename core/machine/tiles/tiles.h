@@ -21,7 +21,7 @@ cm_status cm_tiles_topology(cm_plan *plan, const cm_program *program, const uint
 
 /* The mapping that the program is: each tile on the core of its unit. The caller's: cm_mapping_free. Errors:
  * CM_LIMIT_BROKEN when a core holds more than the chip's limits allow; memory, cancel. */
-cm_status cm_tiles_map(const cm_topology *topology, const cm_program *program, const cm_chip *chip, cm_run *run,
+cm_status cm_tiles_map(const cm_demand *demand, const cm_program *program, const cm_chip *chip, cm_run *run,
                        cm_mapping **made, cm_error *error);
 
 /* Whether a network and a mapping (part[vertices], core[parts]) are what a program does: the program is run on owners

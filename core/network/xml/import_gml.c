@@ -184,7 +184,6 @@ static cm_status read_graph(gml *g, cm_error *error)
 cm_status cm_import_gml(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology, cm_error *error)
 {
   gml *g = NULL;
-  cm_topology *made = NULL;
   if (CM_NEW(run->memory, g, 1, error) != CM_OK)
     return error->status;
   g->position.format = g->text.format = "GML";
@@ -192,17 +191,10 @@ cm_status cm_import_gml(cm_source *source, const cm_import_limits *limits, cm_ru
   g->text.line = 1;
   cm_status status = cm_xml_graph_open(&g->graph, limits, run, source, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, made, 1, error);
-  if (status == CM_OK)
     status = read_graph(g, error);
   if (status == CM_OK)
-    status = cm_xml_graph_close(&g->graph, "GML", made, error);
+    status = cm_xml_graph_close(&g->graph, "GML", topology, error);
   cm_xml_graph_free(&g->graph);
   cm_free(g);
-  if (status != CM_OK) {
-    cm_topology_free(made);
-    return status;
-  }
-  *topology = made;
-  return CM_OK;
+  return status;
 }

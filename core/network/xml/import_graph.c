@@ -144,25 +144,17 @@ static cm_status import_graph(cm_source *source, const cm_import_limits *limits,
                               cm_error *error)
 {
   reader *r = NULL;
-  cm_topology *made = NULL;
   if (CM_NEW(run->memory, r, 1, error) != CM_OK)
     return error->status;
   xml->user = r;
   cm_status status = cm_xml_graph_open(&r->graph, limits, run, source, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, made, 1, error);
-  if (status == CM_OK)
     status = cm_xml_read(xml, source, error);
   if (status == CM_OK)
-    status = cm_xml_graph_close(&r->graph, xml->format, made, error);
+    status = cm_xml_graph_close(&r->graph, xml->format, topology, error);
   cm_xml_graph_free(&r->graph);
   cm_free(r);
-  if (status != CM_OK) {
-    cm_topology_free(made);
-    return status;
-  }
-  *topology = made;
-  return CM_OK;
+  return status;
 }
 
 cm_status cm_import_graphml(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,

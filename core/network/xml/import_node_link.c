@@ -113,23 +113,15 @@ static cm_status read_file(node_link *n, cm_source *source, cm_memory *memory, c
 cm_status cm_import_node_link(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology, cm_error *error)
 {
   node_link *n = NULL;
-  cm_topology *made = NULL;
   if (CM_NEW(run->memory, n, 1, error) != CM_OK)
     return error->status;
   n->position.format = "node-link JSON";
   cm_status status = cm_xml_graph_open(&n->graph, limits, run, source, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, made, 1, error);
-  if (status == CM_OK)
     status = read_file(n, source, run->memory, error);
   if (status == CM_OK)
-    status = cm_xml_graph_close(&n->graph, "node-link JSON", made, error);
+    status = cm_xml_graph_close(&n->graph, "node-link JSON", topology, error);
   cm_xml_graph_free(&n->graph);
   cm_free(n);
-  if (status != CM_OK) {
-    cm_topology_free(made);
-    return status;
-  }
-  *topology = made;
-  return CM_OK;
+  return status;
 }

@@ -167,7 +167,6 @@ static cm_status read_network(pajek *p, cm_error *error)
 cm_status cm_import_pajek(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology, cm_error *error)
 {
   pajek *p = NULL;
-  cm_topology *made = NULL;
   if (CM_NEW(run->memory, p, 1, error) != CM_OK)
     return error->status;
   p->position.format = p->table.what = "Pajek network";
@@ -178,18 +177,11 @@ cm_status cm_import_pajek(cm_source *source, const cm_import_limits *limits, cm_
   p->table.named = true;
   cm_status status = cm_xml_graph_open(&p->graph, limits, run, source, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, made, 1, error);
-  if (status == CM_OK)
     status = read_network(p, error);
   if (status == CM_OK)
-    status = cm_xml_graph_close(&p->graph, "Pajek network", made, error);
+    status = cm_xml_graph_close(&p->graph, "Pajek network", topology, error);
   cm_xml_graph_free(&p->graph);
   cm_table_free(&p->table);
   cm_free(p);
-  if (status != CM_OK) {
-    cm_topology_free(made);
-    return status;
-  }
-  *topology = made;
-  return CM_OK;
+  return status;
 }

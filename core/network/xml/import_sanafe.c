@@ -331,13 +331,14 @@ static cm_status read_network(sanafe *s, cm_error *error)
   }
 }
 
-static cm_status close_network(sanafe *s, cm_topology *made, cm_error *error)
+static cm_status close_network(sanafe *s, cm_topology **topology, cm_error *error)
 {
   s->graph.directed = true;
   if (s->graph.ids.count == 0)
     return cm_fail(error, CM_BAD_NETWORK, "SANA-FE network: it has no groups of neurons (an architecture alone is a chip)");
-  if (cm_xml_graph_close(&s->graph, "SANA-FE network", made, error) != CM_OK)
+  if (cm_xml_graph_close(&s->graph, "SANA-FE network", topology, error) != CM_OK)
     return error->status;
+  const cm_topology *made = *topology;
   for (uint32_t p = 0; p < made->population_count && p < s->is_input_room; p++)
     if (s->is_input[p])
       (void)snprintf(made->population[p].kind, sizeof made->population[p].kind, "%s", CM_INPUT_KIND);
@@ -349,7 +350,6 @@ cm_status cm_import_sanafe(cm_source *source, const cm_import_limits *limits, cm
 {
   static const char left_out[] = "attributes of neurons, delays, the mapping";
   sanafe *s = NULL;
-  cm_topology *made = NULL;
   if (CM_NEW(run->memory, s, 1, error) != CM_OK)
     return error->status;
   s->position.format = s->table.what = "SANA-FE network";
@@ -359,20 +359,13 @@ cm_status cm_import_sanafe(cm_source *source, const cm_import_limits *limits, cm
   s->table.memory = run->memory;
   cm_status status = cm_xml_graph_open(&s->graph, limits, run, source, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, made, 1, error);
-  if (status == CM_OK)
     status = read_network(s, error);
   if (status == CM_OK)
-    status = close_network(s, made, error);
+    status = close_network(s, topology, error);
   cm_reading_add(source->reading.ignored, left_out, sizeof left_out - 1);
   cm_xml_graph_free(&s->graph);
   cm_table_free(&s->table);
   cm_free(s->is_input);
   cm_free(s);
-  if (status != CM_OK) {
-    cm_topology_free(made);
-    return status;
-  }
-  *topology = made;
-  return CM_OK;
+  return status;
 }

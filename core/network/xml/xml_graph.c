@@ -248,10 +248,8 @@ static cm_status close_populations(cm_xml_graph *g, cm_topology *made, cm_error 
   return cm_populations_take(made, &g->populations, &g->population_of, g->memory, error);
 }
 
-cm_status cm_xml_graph_close(cm_xml_graph *g, const char *format, cm_topology *made, cm_error *error)
+static cm_status fill(cm_xml_graph *g, cm_topology *made, cm_error *error)
 {
-  if (refuse_undeclared(g, format, error) != CM_OK)
-    return error->status;
   made->directed = g->as_network || g->any_directed || (!g->any_edge && g->directed);
   made->vertex_count = g->ids.count;
   made->size_total = made->vertex_count;
@@ -261,4 +259,17 @@ cm_status cm_xml_graph_close(cm_xml_graph *g, const char *format, cm_topology *m
   if (!made->directed)
     made->self_loop_count = cm_entries_drop_loops(&g->entries);
   return cm_entries_close(&g->entries, made, error);
+}
+
+cm_status cm_xml_graph_close(cm_xml_graph *g, const char *format, cm_topology **topology, cm_error *error)
+{
+  cm_topology *made;
+  if (refuse_undeclared(g, format, error) != CM_OK || CM_NEW(g->memory, made, 1, error) != CM_OK)
+    return error->status;
+  if (fill(g, made, error) != CM_OK) {
+    cm_topology_free(made);
+    return error->status;
+  }
+  *topology = made;
+  return CM_OK;
 }

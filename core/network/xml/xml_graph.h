@@ -59,8 +59,8 @@ cm_status cm_xml_graph_value(cm_xml_graph *g, const cm_xml *xml, cm_xml_graph_ro
 cm_status cm_xml_graph_value_of(cm_xml_graph *g, const cm_xml *xml, const char *id, const char *text, cm_error *error);
 cm_status cm_xml_graph_end(cm_xml_graph *g, const cm_xml *xml, cm_error *error);
 
-/* Makes the topology; `format` is for messages. Frees nothing. */
-cm_status cm_xml_graph_close(cm_xml_graph *g, const char *format, cm_topology *made, cm_error *error);
+/* Makes the topology, the caller's (cm_topology_free); `format` is for messages. Frees nothing of the graph. */
+cm_status cm_xml_graph_close(cm_xml_graph *g, const char *format, cm_topology **topology, cm_error *error);
 void cm_xml_graph_free(cm_xml_graph *g);
 
 #endif

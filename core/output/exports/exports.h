@@ -12,13 +12,14 @@
 typedef struct cm_mapped_file {
   json_t *summary; /* all but its bulk */
   cm_topology *topology;
+  cm_demand demand; /* of it, as the mapping's options and the chip make it */
   cm_chip *chip;
   uint32_t *part, *core;
   cm_mapped mapped; /* borrows from all of these */
 } cm_mapped_file;
 
-/* Reads a mapping of `topology`, which is the file's from then on, also on failure. `chip` is a name or path; NULL: the chip that
- * the mapping describes. The caller closes. Errors: those of cm_chip_open, CM_BAD_MAPPING, CM_NOT_FOUND, memory. O(file). */
+/* Reads a mapping of `topology`, which is the file's from then on, also on failure; *file has to stay where it is. `chip` is a name
+ * or path; NULL: the chip that the mapping describes. The caller closes. Errors: those of cm_chip_open, CM_BAD_MAPPING, CM_NOT_FOUND, memory. O(file). */
 cm_status cm_mapped_open(const char *path, cm_topology *topology, const char *chip, cm_run *run, cm_mapped_file *file,
                          cm_error *error);
 void cm_mapped_close(cm_mapped_file *file); /* harmless on a zeroed one */
@@ -27,7 +28,7 @@ void cm_mapped_close(cm_mapped_file *file); /* harmless on a zeroed one */
 cm_status cm_mapped_chip(const json_t *summary, const char *path, cm_chip **chip, cm_error *error);
 
 /* cm_mapping_set_inputs and cm_chip_limit_neurons for the mapping in a file, which is only opened for networks with inputs. */
-cm_status cm_mapping_file_set_inputs(const char *path, const cm_chip *chip, cm_topology *topology, cm_run *run, cm_error *error);
+cm_status cm_mapping_file_set_inputs(const char *path, const cm_chip *chip, cm_demand *demand, cm_run *run, cm_error *error);
 
 typedef struct cm_export_format {
   const char *name, *what;

@@ -47,11 +47,11 @@ static int by_router(const void *a, const void *b)
 static cm_status flows_open(const cm_mapped *m, cm_run *run, flows *f, cm_error *error)
 {
   sort_key *key = NULL;
-  *f = (flows){.mapped = m, .unit = (double)m->topology->weight_scale};
+  *f = (flows){.mapped = m, .unit = (double)m->demand->network->weight_scale};
   if (CM_NEW(run->memory, f->router, m->parts, error) != CM_OK || CM_NEW(run->memory, f->order, m->parts, error) != CM_OK ||
       CM_NEW(run->memory, f->weight, m->parts, error) != CM_OK || CM_NEW(run->memory, f->head, m->parts, error) != CM_OK ||
       CM_NEW(run->memory, f->mark, m->parts, error) != CM_OK || CM_NEW(run->memory, key, m->parts, error) != CM_OK ||
-      cm_nets_by_part(m->topology, m->part, m->parts, run, &f->first, &f->net, error) != CM_OK) {
+      cm_nets_by_part(m->demand->network, m->part, m->parts, run, &f->first, &f->net, error) != CM_OK) {
     cm_free(key);
     flows_free(f);
     return error->status;
@@ -70,7 +70,7 @@ static cm_status flows_open(const cm_mapped *m, cm_run *run, flows *f, cm_error 
 /* Adds what the nets of one part send to other routers. */
 static void add_part(flows *f, uint32_t p)
 {
-  const cm_topology *t = f->mapped->topology;
+  const cm_topology *t = f->mapped->demand->network;
   for (uint32_t i = f->first[p]; i < f->first[p + 1]; i++) {
     uint32_t net = f->net[i];
     for (uint64_t k = t->net_first[net]; k < t->net_first[net + 1]; k++) {
@@ -78,7 +78,7 @@ static void add_part(flows *f, uint32_t p)
       if (f->router[q] == f->router[p] || (t->directed && f->mark[q] == net + 1))
         continue;
       f->mark[q] = net + 1;
-      f->weight[f->head[q]] += t->directed ? cm_topology_net_weight(t, net) : cm_topology_pin_weight(t, net, k);
+      f->weight[f->head[q]] += t->directed ? cm_demand_net_weight(f->mapped->demand, net) : cm_demand_pin_weight(f->mapped->demand, net, k);
     }
   }
 }

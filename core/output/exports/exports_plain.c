@@ -30,7 +30,7 @@ static void put_range(FILE *out, const cm_mapped *m, uint32_t part, uint32_t fir
 
 cm_status cm_export_lava(const cm_mapped *m, cm_run *run, FILE *stream, cm_error *error)
 {
-  const cm_topology *t = m->topology;
+  const cm_topology *t = m->demand->network;
   cm_groups g;
   if (cm_groups_of(t, run, &g, error) != CM_OK)
     return error->status;

@@ -18,7 +18,7 @@ typedef struct writer {
 /* A group's name: letters, digits and '_', distinct by its number where the network names it. */
 static void put_group(const writer *w, uint32_t p)
 {
-  const cm_topology *t = w->m->topology;
+  const cm_topology *t = w->m->demand->network;
   if (t->population_count == 0) {
     (void)fputs("neurons", w->out);
     return;
@@ -30,12 +30,12 @@ static void put_group(const writer *w, uint32_t p)
 
 static uint32_t population_of(const writer *w, uint32_t neuron)
 {
-  return w->m->topology->population_count > 0 ? w->m->topology->population_of[neuron] : 0;
+  return w->m->demand->network->population_count > 0 ? w->m->demand->network->population_of[neuron] : 0;
 }
 
 static bool is_input(const writer *w, uint32_t p)
 {
-  const cm_topology *t = w->m->topology;
+  const cm_topology *t = w->m->demand->network;
   return t->population_count > 0 && strcmp(t->population[p].kind, CM_INPUT_KIND) == 0;
 }
 
@@ -89,7 +89,7 @@ static void put_architecture(const writer *w, uint32_t tiles)
   (void)fprintf(out, "      core:\n        - name: core[0..%" PRIu32 "]\n          attributes:\n            buffer_position: soma\n"
                 "            max_neurons_supported: %" PRIu64 "\n",
                 chip->router_x * chip->router_y - 1,
-                chip->limits.neurons > 0 ? chip->limits.neurons : (uint64_t)w->m->topology->vertex_count);
+                chip->limits.neurons > 0 ? chip->limits.neurons : (uint64_t)w->m->demand->network->vertex_count);
   put_unit(out, "axon_in", "axon_in", NULL);
   put_cost(out, "message_in", charge[CM_CHARGE_PACKET_RECEIVED].pj, charge[CM_CHARGE_PACKET_RECEIVED].ns);
   put_unit(out, "synapse", "synapse", "current_based");
@@ -118,7 +118,7 @@ static void put_neuron(const writer *w, uint32_t v)
 
 static cm_status put_network(const writer *w, cm_run *run, cm_error *error)
 {
-  const cm_topology *t = w->m->topology;
+  const cm_topology *t = w->m->demand->network;
   (void)fputs("network:\n  name: network\n  groups:\n", w->out);
   for (uint32_t p = 0; p < w->groups.count; p++) {
     uint32_t count = w->groups.first[p + 1] - w->groups.first[p];
@@ -169,12 +169,12 @@ static void put_mapping(const writer *w)
 cm_status cm_export_sanafe(const cm_mapped *mapped, cm_run *run, FILE *stream, cm_error *error)
 {
   writer w = {.m = mapped, .out = stream};
-  if (!mapped->topology->directed)
+  if (!mapped->demand->network->directed)
     return cm_fail(error, CM_CONFLICT, "SANA-FE simulates synapses with a direction, and this network's edges have none");
   uint32_t tiles = 0;
   if ((mapped->chip->costs.barrier.points > 0 &&
        cm_tiles_in_use(mapped->chip, mapped->core, mapped->parts, run->memory, &tiles, error) != CM_OK) ||
-      cm_groups_of(mapped->topology, run, &w.groups, error) != CM_OK)
+      cm_groups_of(mapped->demand->network, run, &w.groups, error) != CM_OK)
     return error->status;
   put_architecture(&w, tiles);
   cm_status status = put_network(&w, run, error);

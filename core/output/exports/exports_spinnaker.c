@@ -34,12 +34,12 @@ static void put_placements(const cm_mapped *m, FILE *out)
 /* What the network calls the neurons of a part's keys, where it does. */
 static void put_names(const cm_routes *r, uint32_t p, FILE *out)
 {
-  if (r->topology->label_text == NULL)
+  if (r->demand->network->label_text == NULL)
     return;
   (void)fputs(", \"names\": [", out);
   for (uint32_t f = r->part_first[p]; f < r->part_first[p + 1]; f++) {
     (void)fputs(f == r->part_first[p] ? "" : ",", out);
-    cm_json_put_string(cm_topology_label(r->topology, cm_topology_source(r->topology, r->net[f])), out);
+    cm_json_put_string(cm_topology_label(r->demand->network, cm_topology_source(r->demand->network, r->net[f])), out);
   }
   (void)fputc(']', out);
 }
@@ -52,7 +52,7 @@ static void put_keys(const cm_mapped *m, const cm_routes *r, FILE *out)
     (void)fprintf(out, "{\"vertex_label\": \"part%" PRIu32 "\", \"key\": %" PRIu64 ", \"mask\": %" PRIu64 ", \"neurons\": [", p,
                   cm_routes_key(r, p), all & ~((UINT64_C(1) << r->rank_bits) - 1));
     for (uint32_t f = r->part_first[p]; f < r->part_first[p + 1]; f++)
-      (void)fprintf(out, "%s%" PRIu32, f == r->part_first[p] ? "" : ",", cm_topology_source(r->topology, r->net[f]));
+      (void)fprintf(out, "%s%" PRIu32, f == r->part_first[p] ? "" : ",", cm_topology_source(r->demand->network, r->net[f]));
     (void)fputc(']', out);
     put_names(r, p, out);
     (void)fprintf(out, "}%s\n", p + 1 < m->parts ? "," : "");
@@ -210,7 +210,7 @@ static cm_status make_routes(const cm_mapped *mapped, cm_run *run, cm_routes **r
 {
   const cm_chip *chip = mapped->chip;
   cm_route_options options = {.rule = CM_TURNS_XY, .multicast = true, .other_rule = true};
-  if (!mapped->topology->directed)
+  if (!mapped->demand->network->directed)
     return cm_fail(error, CM_CONFLICT, "SpiNNaker's keys are of axons, and this network's edges have no direction");
   if (chip->interconnect != NULL && chip->interconnect->kind != CM_HEXAGONAL && chip->interconnect->kind != CM_GRID)
     return cm_fail(error, CM_CONFLICT, "SpiNNaker's routers are on a hexagonal grid; the interconnect of chip %s is \"%s\"", chip->name,

@@ -22,7 +22,7 @@ typedef struct writer {
 
 static cm_status gather(writer *w, cm_run *run, cm_error *error)
 {
-  const cm_topology *t = w->m->topology;
+  const cm_topology *t = w->m->demand->network;
   uint64_t most = 0;
   if (CM_NEW(run->memory, w->in_first, (size_t)t->vertex_count + 2, error) != CM_OK || CM_NEW(run->memory, w->in, t->pin_count, error) != CM_OK ||
       CM_NEW(run->memory, w->net, (size_t)t->vertex_count + 1, error) != CM_OK ||
@@ -47,7 +47,7 @@ static cm_status gather(writer *w, cm_run *run, cm_error *error)
 /* The parts that a neuron reaches into w->parts. */
 static uint32_t reach(writer *w, uint32_t v)
 {
-  const cm_topology *t = w->m->topology;
+  const cm_topology *t = w->m->demand->network;
   uint32_t count = 0;
   for (uint64_t i = t->net_first[w->net[v]]; i < t->net_first[w->net[v + 1]]; i++) {
     uint32_t p = w->m->part[t->pin[i]];
@@ -95,7 +95,7 @@ static void put_relays(writer *w, uint32_t v, uint64_t fan_in)
 static cm_status put_all(writer *w, cm_run *run, cm_error *error)
 {
   const cm_limits *l = &w->m->chip->limits;
-  for (uint32_t v = 0; v < w->m->topology->vertex_count; v++) {
+  for (uint32_t v = 0; v < w->m->demand->network->vertex_count; v++) {
     if (v % 1024 == 0 && cm_run_check(run, error) != CM_OK)
       return error->status;
     uint64_t inputs = w->in_first[v + 1] - w->in_first[v];
@@ -104,9 +104,9 @@ static cm_status put_all(writer *w, cm_run *run, cm_error *error)
     if (!copied && !relayed)
       continue;
     (void)fprintf(w->out, "%s\n {\"neuron\": %" PRIu32, w->any ? "," : "", v);
-    if (w->m->topology->label_text != NULL) {
+    if (w->m->demand->network->label_text != NULL) {
       (void)fputs(", \"name\": ", w->out);
-      cm_json_put_string(cm_topology_label(w->m->topology, v), w->out);
+      cm_json_put_string(cm_topology_label(w->m->demand->network, v), w->out);
     }
     (void)fprintf(w->out, ", \"part\": %" PRIu32, w->m->part[v]);
     w->any = true;

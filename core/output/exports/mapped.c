@@ -25,15 +25,15 @@ cm_status cm_mapped_chip(const json_t *summary, const char *path, cm_chip **chip
 cm_status cm_mapped_open(const char *path, cm_topology *topology, const char *chip, cm_run *run, cm_mapped_file *file,
                          cm_error *error)
 {
-  *file = (cm_mapped_file){.topology = topology};
+  *file = (cm_mapped_file){.topology = topology, .demand = cm_demand_of(topology)};
   cm_mapping_places places = {0};
   cm_status status = cm_mapping_read_summary(path, run, &file->summary, error);
   if (status == CM_OK)
-    status = cm_mapping_set_inputs(file->summary, topology, run->memory, error);
+    status = cm_mapping_set_inputs(file->summary, &file->demand, run->memory, error);
   if (status == CM_OK)
     status = chip != NULL ? cm_chip_open(chip, &file->chip, error) : cm_mapped_chip(file->summary, path, &file->chip, error);
   if (status == CM_OK)
-    status = cm_chip_limit_neurons(file->chip, topology, run->memory, error);
+    status = cm_chip_limit_neurons(file->chip, &file->demand, run->memory, error);
   if (status == CM_OK)
     status = cm_mapping_read_places(path, topology->vertex_count, file->chip, run, &places, error);
   file->part = places.part;
@@ -43,13 +43,14 @@ cm_status cm_mapped_open(const char *path, cm_topology *topology, const char *ch
     return status;
   }
   file->mapped =
-    (cm_mapped){.topology = topology, .chip = file->chip, .part = places.part, .parts = places.parts, .core = places.core};
+    (cm_mapped){.demand = &file->demand, .chip = file->chip, .part = places.part, .parts = places.parts, .core = places.core};
   return CM_OK;
 }
 
 void cm_mapped_close(cm_mapped_file *file)
 {
   json_decref(file->summary);
+  cm_demand_clear(&file->demand);
   cm_topology_free(file->topology);
   cm_chip_free(file->chip);
   cm_free(file->part);
@@ -57,14 +58,14 @@ void cm_mapped_close(cm_mapped_file *file)
   memset(file, 0, sizeof *file);
 }
 
-cm_status cm_mapping_file_set_inputs(const char *path, const cm_chip *chip, cm_topology *topology, cm_run *run, cm_error *error)
+cm_status cm_mapping_file_set_inputs(const char *path, const cm_chip *chip, cm_demand *demand, cm_run *run, cm_error *error)
 {
   json_t *summary;
-  if (cm_topology_inputs(topology) == 0)
-    return cm_chip_limit_neurons(chip, topology, run->memory, error);
+  if (cm_topology_inputs(demand->network) == 0)
+    return cm_chip_limit_neurons(chip, demand, run->memory, error);
   if (cm_mapping_read_summary(path, run, &summary, error) != CM_OK)
     return error->status;
-  cm_status status = cm_mapping_set_inputs(summary, topology, run->memory, error);
+  cm_status status = cm_mapping_set_inputs(summary, demand, run->memory, error);
   json_decref(summary);
-  return status == CM_OK ? cm_chip_limit_neurons(chip, topology, run->memory, error) : status;
+  return status == CM_OK ? cm_chip_limit_neurons(chip, demand, run->memory, error) : status;
 }

@@ -116,13 +116,13 @@ static void fill_links(cm_picture *p, const cm_metrics_detail *detail)
 /* The population that has most neurons on each core; the first of equals. */
 static cm_status fill_populations(cm_picture *p, cm_run *run, cm_error *error)
 {
-  const cm_topology *t = p->mapped->topology;
+  const cm_topology *t = p->mapped->demand->network;
   uint32_t *most;
   if (t->population_count == 0)
     return cm_fail(error, CM_CONFLICT, "the network has no populations to colour by");
   if (CM_NEW(run->memory, most, p->mapped->parts, error) != CM_OK)
     return error->status;
-  cm_status status = cm_populations_of_parts(t, p->mapped->part, p->mapped->parts, run->memory, most, error);
+  cm_status status = cm_populations_of_parts(p->mapped->demand, p->mapped->part, p->mapped->parts, run->memory, most, error);
   for (uint32_t i = 0; status == CM_OK && i < p->mapped->parts; i++)
     p->value[cell(p, p->mapped->core[i])] = most[i];
   p->kinds = true;

@@ -48,7 +48,7 @@ static void put_cores(const cm_picture *p, double s, FILE *out)
         (void)fputs("\"><title>", out);
       }
       if (!p->dead[i] && p->kinds)
-        put_text(out, p->mapped->topology->population[(uint32_t)p->value[i]].name);
+        put_text(out, p->mapped->demand->network->population[(uint32_t)p->value[i]].name);
       else if (!p->dead[i] && p->link == NULL)
         (void)fprintf(out, "%.6g", p->value[i]);
       (void)fprintf(out, " (%" PRIu32 ", %" PRIu32 ")</title></rect>\n", p->x0 + x, p->y0 + y);
@@ -102,7 +102,7 @@ static void put_bar(const cm_picture *p, double x, double height, FILE *out)
 
 static void put_kinds(const cm_picture *p, double x, FILE *out)
 {
-  const cm_topology *t = p->mapped->topology;
+  const cm_topology *t = p->mapped->demand->network;
   for (uint32_t k = 0; k < t->population_count && k < KINDS_SHOWN; k++) {
     (void)fprintf(out, "<rect x=\"%.2f\" y=\"%" PRIu32 "\" width=\"12\" height=\"12\" fill=\"", x, TOP + 18 * k);
     put_colour(out, cm_picture_kind(k));
@@ -118,7 +118,8 @@ static void put_kinds(const cm_picture *p, double x, FILE *out)
 void cm_picture_svg(const cm_picture *p, FILE *out)
 {
   double s = (double)SIDE / (p->width > p->height ? p->width : p->height), width = p->width * s, height = p->height * s;
-  double least = p->kinds ? 18.0 * (p->mapped->topology->population_count < KINDS_SHOWN ? p->mapped->topology->population_count : KINDS_SHOWN + 1) : 0;
+  const uint32_t populations = p->mapped->demand->network->population_count;
+  double least = p->kinds ? 18.0 * (populations < KINDS_SHOWN ? populations : KINDS_SHOWN + 1) : 0;
   double all = TOP + BOTTOM + (height > least ? height : least), wide = LEFT + width + 16 + LEGEND;
   (void)fprintf(out,
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" font-family=\"sans-serif\" "

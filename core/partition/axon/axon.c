@@ -115,7 +115,7 @@ static cm_status search(cm_axon_search *w, const cm_axon_options *options, cm_ax
   cm_axon_options effort = *options;
   const cm_axon_options *o = &effort;
   w->options = o;
-  cm_axon_spare_sweeps(&effort, w->levels.topology->pin_count);
+  cm_axon_spare_sweeps(&effort, w->levels.demand->network->pin_count);
   cm_status status = begin(w, best, error);
   if (o->places != NULL && status == CM_OK)
     status = cm_axon_take_places(w, best, error);
@@ -142,16 +142,16 @@ static bool worth_packing(const cm_topology *topology, const cm_memory *memory)
   return topology->pin_count >= PACKED_LEAST || (limit != 0 && limit / PLAIN_BYTES < topology->pin_count);
 }
 
-cm_status cm_partition_axons(const cm_topology *topology, const cm_axon_options *options, cm_run *run, uint32_t *part,
+cm_status cm_partition_axons(const cm_demand *demand, const cm_axon_options *options, cm_run *run, uint32_t *part,
                              uint32_t *parts, cm_error *error)
 {
   cm_axon_search w = {.options = options, .run = run};
   cm_axon_solution best = {0};
-  uint32_t n = topology->vertex_count;
-  bool fill = options->fills > 0 && n > 0 && cm_fill_possible(topology);
+  uint32_t n = demand->network->vertex_count;
+  bool fill = options->fills > 0 && n > 0 && cm_fill_possible(demand->network);
   /* Prices and growing on the network look up single targets. */
-  bool pack = options->sole_reader && options->places == NULL && !fill && worth_packing(topology, run->memory);
-  cm_status status = cm_axon_levels_begin(topology, pack, run, &w.levels, error);
+  bool pack = options->sole_reader && options->places == NULL && !fill && worth_packing(demand->network, run->memory);
+  cm_status status = cm_axon_levels_begin(demand, pack, run, &w.levels, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, best.part, n, error);
   if (status == CM_OK)

@@ -5,7 +5,7 @@
 
 #include "base/run.h"
 #include "core/limits/limits.h"
-#include "core/network/topology.h"
+#include "core/network/demand.h"
 #include "core/partition/axon/prices.h"
 
 /* Who puts the parts on cores, for a search that pays for the way of an axon to every core that it reaches. */
@@ -74,7 +74,7 @@ typedef struct cm_axon_options {
  * Vertices that no part can hold are the caller's to refuse before. CM_NO_ROOM when more than parts_max parts are
  * needed: *parts then is how many a first partition has where those are far too many for refinement to help, else 0; without places a
  * network that is filled gets as many as it takes, for the caller to know. Phases "coarsen", "initial", "refine". */
-cm_status cm_partition_axons(const cm_topology *topology, const cm_axon_options *options, cm_run *run, uint32_t *part,
+cm_status cm_partition_axons(const cm_demand *demand, const cm_axon_options *options, cm_run *run, uint32_t *part,
                              uint32_t *parts, cm_error *error);
 
 #endif

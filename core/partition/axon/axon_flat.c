@@ -272,7 +272,7 @@ cm_status cm_axon_fill_flat(cm_axon_search *w, cm_axon_solution *best, cm_error 
     double work = o->fill_work * (o->fills < together ? o->fills : together);
     cm_fill_options options = {.limits = o->limits, .weight = weights[i], .work = work, .seed = o->seed};
     cm_axon_solution filled = {.part = w->trial};
-    status = cm_fill_parts(w->levels.topology, w->levels.graph[0], &options, w->run, filled.part, &filled.parts, error);
+    status = cm_fill_parts(w->levels.demand, w->levels.graph[0], &options, w->run, filled.part, &filled.parts, error);
     if (status == CM_OK)
       status = polish(w, 0, &filled, error);
     if (status == CM_OK)
@@ -283,6 +283,6 @@ cm_status cm_axon_fill_flat(cm_axon_search *w, cm_axon_solution *best, cm_error 
   if (status == CM_OK && isinf(best->cost) && o->places != NULL)
     return cm_refuse_parts(best->parts, o->parts_max, error);
   cm_run_phase(w->run, "refine");
-  bool pays = !isinf(best->cost) && (double)w->levels.topology->pin_count * best->parts <= polish_looks * o->fill_work;
+  bool pays = !isinf(best->cost) && (double)w->levels.demand->network->pin_count * best->parts <= polish_looks * o->fill_work;
   return status == CM_OK && o->last_sweeps > 0 && pays ? polish(w, o->last_sweeps, best, error) : status;
 }

@@ -24,10 +24,10 @@ static const double limit_share_max = 0.5;
 /* Clusters grow by up to this factor a level. */
 static const double growth = 4;
 
-cm_status cm_axon_levels_begin(const cm_topology *topology, bool pack, cm_run *run, cm_axon_levels *levels, cm_error *error)
+cm_status cm_axon_levels_begin(const cm_demand *demand, bool pack, cm_run *run, cm_axon_levels *levels, cm_error *error)
 {
-  *levels = (cm_axon_levels){.topology = topology};
-  cm_status status = cm_hypergraph_from_topology(topology, pack, run, &levels->graph[0], error);
+  *levels = (cm_axon_levels){.demand = demand};
+  cm_status status = cm_hypergraph_from_topology(demand, pack, run, &levels->graph[0], error);
   levels->count = status == CM_OK;
   return status;
 }

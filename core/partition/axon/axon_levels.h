@@ -11,11 +11,11 @@ typedef struct cm_axon_levels {
   uint32_t count;
   cm_hypergraph *graph[CM_AXON_LEVELS_MAX]; /* [0]: the network */
   uint32_t *map[CM_AXON_LEVELS_MAX];        /* map[l]: vertices of level l -> of level l + 1 */
-  const cm_topology *topology;
+  const cm_demand *demand;
 } cm_axon_levels;
 
 /* Level 0; `pack` as in cm_hypergraph_from_topology. O(pins). */
-cm_status cm_axon_levels_begin(const cm_topology *topology, bool pack, cm_run *run, cm_axon_levels *levels, cm_error *error);
+cm_status cm_axon_levels_begin(const cm_demand *demand, bool pack, cm_run *run, cm_axon_levels *levels, cm_error *error);
 void cm_axon_levels_free(cm_axon_levels *levels);
 
 /* Drops the coarsest level, when it is no longer needed. */

@@ -32,7 +32,7 @@ typedef struct waiting {
 } waiting;
 
 typedef struct dense {
-  const cm_topology *topology;
+  const cm_demand *demand;
   const cm_axon_options *options;
   cm_run *run;
   cm_synapses synapses;
@@ -100,7 +100,7 @@ static cm_status read_sources(dense *d, waiting *w, cm_error *error)
 
 static cm_status let_in(dense *d, cm_error *error)
 {
-  for (; d->waits < WAITING && d->next < d->topology->vertex_count; d->waits++) {
+  for (; d->waits < WAITING && d->next < d->demand->network->vertex_count; d->waits++) {
     d->waiting[d->waits].vertex = d->order[d->next++];
     if (read_sources(d, &d->waiting[d->waits], error) != CM_OK)
       return error->status;
@@ -139,9 +139,9 @@ static bool within(uint64_t use, uint64_t limit)
 static bool fits(const dense *d, const waiting *w, uint32_t lacks)
 {
   const cm_limits *l = &d->options->limits;
-  return within(d->size + cm_topology_size(d->topology, w->vertex), l->neurons) &&
+  return within(d->size + cm_demand_size(d->demand, w->vertex), l->neurons) &&
          within(d->inputs + w->synapses, l->synapses) && within(d->axons + lacks, l->inbound_axons) &&
-         cm_memory_holds(l, d->size + cm_topology_size(d->topology, w->vertex), d->inputs + w->synapses, d->axons + lacks);
+         cm_memory_holds(l, d->size + cm_demand_size(d->demand, w->vertex), d->inputs + w->synapses, d->axons + lacks);
 }
 
 static void take(dense *d, uint32_t i)
@@ -150,7 +150,7 @@ static void take(dense *d, uint32_t i)
   d->axons += missing(d, w);
   for (size_t j = 0; j < d->words; j++)
     d->has[j] |= w->source[j];
-  d->size += cm_topology_size(d->topology, w->vertex);
+  d->size += cm_demand_size(d->demand, w->vertex);
   d->inputs += w->synapses;
   d->part[w->vertex] = d->number;
   let_out(d, i);
@@ -216,7 +216,7 @@ static cm_status fill_part(dense *d, cm_error *error)
 
 static cm_status fill_parts(dense *d, cm_error *error)
 {
-  uint32_t n = d->topology->vertex_count;
+  uint32_t n = d->demand->network->vertex_count;
   if (let_in(d, error) != CM_OK)
     return error->status;
   for (; d->waits > 0; d->number++)
@@ -228,11 +228,11 @@ static cm_status fill_parts(dense *d, cm_error *error)
 
 static cm_status prepare(dense *d, cm_error *error)
 {
-  const cm_topology *t = d->topology;
+  const cm_topology *t = d->demand->network;
   cm_memory *memory = d->run->memory;
   uint32_t n = t->vertex_count, room = room_for(t);
   d->words = words_of(t);
-  if (cm_synapses_new(t, d->run, &d->synapses, error) != CM_OK || CM_NEW(memory, d->autapses, n, error) != CM_OK ||
+  if (cm_synapses_new(d->demand, d->run, &d->synapses, error) != CM_OK || CM_NEW(memory, d->autapses, n, error) != CM_OK ||
       CM_NEW(memory, d->order, n, error) != CM_OK || CM_NEW(memory, d->has, d->words, error) != CM_OK ||
       CM_NEW(memory, d->waiting, room, error) != CM_OK || CM_NEW(memory, d->bits, room * d->words, error) != CM_OK ||
       cm_thread_pool_new(memory, d->run->threads, &d->pool, error) != CM_OK)
@@ -266,10 +266,11 @@ static void dense_free(dense *d)
   cm_free(d->has);
 }
 
-cm_status cm_partition_dense(const cm_topology *topology, const cm_axon_options *options, cm_run *run, uint32_t *part,
+cm_status cm_partition_dense(const cm_demand *demand, const cm_axon_options *options, cm_run *run, uint32_t *part,
                              uint32_t *parts, cm_error *error)
 {
-  dense d = {.topology = topology, .options = options, .run = run};
+  const cm_topology *topology = demand->network;
+  dense d = {.demand = demand, .options = options, .run = run};
   cm_run_phase(run, "index");
   cm_status status = CM_NEW(run->memory, d.part, topology->vertex_count, error);
   if (status == CM_OK)

@@ -17,7 +17,7 @@ uint64_t cm_dense_hot_bytes(const cm_topology *topology);
  * than parts_max. Memory: a list of
  * sources by target (cm_synapses) and 2048 sets of sources. O(pins + 2 * vertices squared). Errors: memory,
  * I/O and run errors. Phases "index", "initial". */
-cm_status cm_partition_dense(const cm_topology *topology, const cm_axon_options *options, cm_run *run, uint32_t *part,
+cm_status cm_partition_dense(const cm_demand *demand, const cm_axon_options *options, cm_run *run, uint32_t *part,
                              uint32_t *parts, cm_error *error);
 
 #endif

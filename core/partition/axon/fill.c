@@ -296,7 +296,7 @@ bool cm_fill_has_all_wait(const cm_hypergraph *graph, double work)
 }
 
 /* Fills f->order, by kinds where not all wait together. */
-static cm_status find_order(filling *f, const cm_topology *topology, cm_error *error)
+static cm_status find_order(filling *f, const cm_demand *demand, cm_error *error)
 {
   const cm_hypergraph *g = f->graph;
   cm_synapses synapses = {0};
@@ -304,7 +304,7 @@ static cm_status find_order(filling *f, const cm_topology *topology, cm_error *e
     f->order[v] = v;
   if (f->most == g->vertex_count)
     return CM_OK;
-  cm_status status = cm_synapses_new(topology, f->run, &synapses, error);
+  cm_status status = cm_synapses_new(demand, f->run, &synapses, error);
   if (status == CM_OK)
     status = cm_order_by_sources(&synapses, cm_mix(f->options->seed), f->run, f->order, error);
   cm_synapses_free(&synapses);
@@ -341,13 +341,13 @@ static void list_targets(filling *f)
   }
 }
 
-static cm_status prepare(filling *f, const cm_topology *topology, cm_error *error)
+static cm_status prepare(filling *f, const cm_demand *demand, cm_error *error)
 {
   const cm_hypergraph *g = f->graph;
   cm_memory *memory = f->run->memory;
   uint32_t n = g->vertex_count;
   f->most = room_to_wait(g, f->options->work);
-  if (CM_NEW(memory, f->order, n, error) != CM_OK || find_order(f, topology, error) != CM_OK ||
+  if (CM_NEW(memory, f->order, n, error) != CM_OK || find_order(f, demand, error) != CM_OK ||
       CM_NEW(memory, f->net, g->net_count, error) != CM_OK || CM_NEW(memory, f->target, g->pin_count, error) != CM_OK ||
       CM_NEW(memory, f->taken, n, error) != CM_OK || CM_NEW(memory, f->pull, n, error) != CM_OK ||
       CM_NEW(memory, f->degree, n, error) != CM_OK || CM_NEW(memory, f->unit, n, error) != CM_OK ||
@@ -373,13 +373,13 @@ static void filling_free(filling *f)
   cm_free(f->net_part);
 }
 
-cm_status cm_fill_parts(const cm_topology *topology, const cm_hypergraph *graph, const cm_fill_options *options,
+cm_status cm_fill_parts(const cm_demand *demand, const cm_hypergraph *graph, const cm_fill_options *options,
                         cm_run *run, uint32_t *part, uint32_t *parts, cm_error *error)
 {
   filling f = {.graph = graph, .options = options, .run = run};
   cm_status status = CM_NEW(run->memory, f.part, graph->vertex_count, error);
   if (status == CM_OK)
-    status = prepare(&f, topology, error);
+    status = prepare(&f, demand, error);
   if (status == CM_OK)
     status = fill_all(&f, error);
   if (status == CM_OK) {

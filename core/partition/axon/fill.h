@@ -31,7 +31,7 @@ bool cm_fill_has_all_wait(const cm_hypergraph *graph, double work);
  * that has most. Where `work` does not allow all to wait, those of one kind (cm_order_by_sources) wait together. No
  * vertex may break a limit by itself. *parts counts the parts. Memory: 4 bytes a pin, 8 while the order is found.
  * O(work + vertices * those that wait). Errors: memory and run errors. */
-cm_status cm_fill_parts(const cm_topology *topology, const cm_hypergraph *graph, const cm_fill_options *options,
+cm_status cm_fill_parts(const cm_demand *demand, const cm_hypergraph *graph, const cm_fill_options *options,
                         cm_run *run, uint32_t *part, uint32_t *parts, cm_error *error);
 
 #endif

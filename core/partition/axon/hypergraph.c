@@ -80,7 +80,7 @@ static void sort_descending(uint32_t *key, uint32_t *number, uint32_t *other_key
 }
 
 /* Weights to 32 bits, and the nets by falling weight: rank [net_count] is the net of the topology. */
-static cm_status rank_nets(const cm_topology *topology, cm_hypergraph *g, uint32_t *rank, cm_run *run, cm_error *error)
+static cm_status rank_nets(const cm_demand *demand, cm_hypergraph *g, uint32_t *rank, cm_run *run, cm_error *error)
 {
   uint32_t *other_key = NULL, *other = NULL, *count = NULL;
   uint64_t most = 0;
@@ -90,14 +90,14 @@ static cm_status rank_nets(const cm_topology *topology, cm_hypergraph *g, uint32
     status = CM_NEW(run->memory, other, g->net_count, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, count, RADIX, error);
-  for (uint32_t e = 0; topology->net_weight != NULL && e < g->net_count; e++)
-    most = topology->net_weight[e] > most ? topology->net_weight[e] : most;
+  for (uint32_t e = 0; demand->net_weight != NULL && e < g->net_count; e++)
+    most = demand->net_weight[e] > most ? demand->net_weight[e] : most;
   while (most >> shift > UINT32_MAX)
     shift++;
   if (status == CM_OK) {
     for (uint32_t e = 0; e < g->net_count; e++) {
       rank[e] = e;
-      g->own_net_weight[e] = topology->net_weight != NULL ? (uint32_t)(topology->net_weight[e] >> shift) : 1;
+      g->own_net_weight[e] = demand->net_weight != NULL ? (uint32_t)(demand->net_weight[e] >> shift) : 1;
     }
     sort_descending(g->own_net_weight, rank, other_key, other, count, g->net_count);
   }
@@ -133,16 +133,16 @@ static cm_status pack_pins(const cm_topology *topology, const uint32_t *rank, cm
   return status;
 }
 
-static cm_status take_vertices(const cm_topology *topology, cm_hypergraph *g, cm_run *run, cm_error *error)
+static cm_status take_vertices(const cm_demand *demand, cm_hypergraph *g, cm_run *run, cm_error *error)
 {
   uint32_t *synapses;
   if (CM_NEW(run->memory, synapses, g->vertex_count, error) != CM_OK)
     return error->status;
-  cm_status status = cm_count_synapses(topology, run, synapses, error);
+  cm_status status = cm_count_synapses(demand, run, synapses, error);
   for (uint32_t v = 0; status == CM_OK && v < g->vertex_count; v++) {
     g->synapses[g->number[v]] = synapses[v];
     g->in_count[g->number[v]] = synapses[v];
-    g->size[g->number[v]] = cm_topology_size(topology, v);
+    g->size[g->number[v]] = cm_demand_size(demand, v);
   }
   g->in_counted = status == CM_OK;
   cm_free(synapses);
@@ -150,24 +150,25 @@ static cm_status take_vertices(const cm_topology *topology, cm_hypergraph *g, cm
 }
 
 /* Copies are counted by nets: where a source has several, they would be too many. */
-static cm_status take_copies(const cm_topology *topology, cm_hypergraph *g, cm_run *run, cm_error *error)
+static cm_status take_copies(const cm_demand *demand, cm_hypergraph *g, cm_run *run, cm_error *error)
 {
   bool several = false;
   for (uint32_t v = 0; v < g->vertex_count && !several; v++)
     several = g->out_first[v + 1] - g->out_first[v] > 1;
-  if (topology->target_cores_max == 0 || several)
+  if (demand->target_cores_max == 0 || several)
     return CM_OK;
   if (CM_NEW(run->memory, g->own_net_size, g->net_count, error) != CM_OK)
     return error->status;
   for (uint32_t e = 0; e < g->net_count; e++)
     g->own_net_size[e] = g->size[g->net_source[e]];
   g->net_size = g->own_net_size;
-  g->reach_max = topology->target_cores_max;
+  g->reach_max = demand->target_cores_max;
   return CM_OK;
 }
 
-static cm_status fill_from_topology(const cm_topology *topology, bool pack, cm_hypergraph *g, cm_run *run, cm_error *error)
+static cm_status fill_from_topology(const cm_demand *demand, bool pack, cm_hypergraph *g, cm_run *run, cm_error *error)
 {
+  const cm_topology *topology = demand->network;
   uint32_t *rank;
   g->vertex_count = topology->vertex_count;
   g->net_count = topology->net_count;
@@ -179,30 +180,30 @@ static cm_status fill_from_topology(const cm_topology *topology, bool pack, cm_h
       CM_NEW(run->memory, rank, g->net_count, error) != CM_OK)
     return error->status;
   g->net_weight = g->own_net_weight;
-  cm_status status = rank_nets(topology, g, rank, run, error);
+  cm_status status = rank_nets(demand, g, rank, run, error);
   if (status == CM_OK)
     status = cm_number_by_locality(topology, run, g->number, error);
   if (status == CM_OK) {
     take_nets(topology, rank, g);
-    status = take_vertices(topology, g, run, error);
+    status = take_vertices(demand, g, run, error);
   }
   if (status == CM_OK)
     status = cm_hypergraph_list_outbound(g, run, error);
   if (status == CM_OK)
-    status = take_copies(topology, g, run, error);
+    status = take_copies(demand, g, run, error);
   if (status == CM_OK && pack && cm_pins_packable(topology))
     status = pack_pins(topology, rank, g, run, error);
   cm_free(rank);
   return status;
 }
 
-cm_status cm_hypergraph_from_topology(const cm_topology *topology, bool pack, cm_run *run, cm_hypergraph **graph,
+cm_status cm_hypergraph_from_topology(const cm_demand *demand, bool pack, cm_run *run, cm_hypergraph **graph,
                                       cm_error *error)
 {
   cm_hypergraph *made;
   if (CM_NEW(run->memory, made, 1, error) != CM_OK)
     return error->status;
-  if (fill_from_topology(topology, pack, made, run, error) != CM_OK) {
+  if (fill_from_topology(demand, pack, made, run, error) != CM_OK) {
     cm_hypergraph_free(made);
     return error->status;
   }

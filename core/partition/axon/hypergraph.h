@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/run.h"
-#include "core/network/topology.h"
+#include "core/network/demand.h"
 #include "core/partition/axon/gaps.h"
 #include "core/partition/axon/packed_pins.h"
 
@@ -53,7 +53,7 @@ void cm_hypergraph_free(cm_hypergraph *graph); /* NULL is allowed */
 /* The hypergraph of a topology, which must outlive it. Nets are numbered from the heaviest to the lightest, vertices by
  * locality (cm_number_by_locality). `pack`: nobody else reads the topology's targets until the
  * hypergraph is freed, so that they may be packed (cm_pins_pack). O(pins). */
-cm_status cm_hypergraph_from_topology(const cm_topology *topology, bool pack, cm_run *run, cm_hypergraph **graph,
+cm_status cm_hypergraph_from_topology(const cm_demand *demand, bool pack, cm_run *run, cm_hypergraph **graph,
                                       cm_error *error);
 
 struct cm_net_sample;

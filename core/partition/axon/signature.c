@@ -128,7 +128,7 @@ static cm_status make_signatures(signatures *s, uint64_t seed, cm_error *error)
 cm_status cm_order_by_sources(const cm_synapses *synapses, uint64_t seed, cm_run *run, uint32_t *order,
                               cm_error *error)
 {
-  uint32_t n = synapses->topology->vertex_count, *scratch = NULL;
+  uint32_t n = synapses->demand->network->vertex_count, *scratch = NULL;
   signatures s = {.synapses = synapses, .run = run, .n = n, .order = order};
   cm_status status = CM_NEW(run->memory, s.old, n, error);
   if (status == CM_OK)

@@ -29,7 +29,7 @@ typedef struct proposal {
 } proposal;
 
 typedef struct profiles {
-  const cm_topology *topology;
+  const cm_demand *demand;
   const cm_affinity_options *options;
   cm_run *run;
   cm_part_ties ties;
@@ -82,7 +82,7 @@ static uint64_t most(const profiles *w, uint32_t p)
 
 static uint32_t size(const profiles *w, uint32_t v)
 {
-  return cm_topology_size(w->topology, v);
+  return cm_demand_size(w->demand, v);
 }
 
 /* ---- proposals ---- */
@@ -341,7 +341,7 @@ static cm_status sweeps(profiles *w, uint32_t count, bool annealed, cm_error *er
 /* How many times the sweeps may be made without more time a synapse than in large networks. */
 static uint32_t more_sweeps(const profiles *w)
 {
-  uint64_t cheap = CM_AFFINITY_LARGE / (w->topology->pin_count + 1);
+  uint64_t cheap = CM_AFFINITY_LARGE / (w->demand->network->pin_count + 1);
   return cheap < w->options->more_sweeps ? (uint32_t)cheap : w->options->more_sweeps;
 }
 
@@ -374,13 +374,14 @@ static cm_status profiles_new(profiles *w, cm_error *error)
       CM_NEW(memory, w->change, 2 * (size_t)batch, error) != CM_OK || CM_NEW(memory, w->touched, n, error) != CM_OK)
     return error->status;
   cm_random_init(&w->random, w->options->seed, CM_STREAM_REFINEMENT, 1 << 20);
-  return cm_part_ties_new(w->topology, w->part, parts, w->run, &w->ties, error);
+  return cm_part_ties_new(w->demand, w->part, parts, w->run, &w->ties, error);
 }
 
-cm_status cm_partition_by_affinity(const cm_topology *topology, const cm_affinity_options *options, cm_run *run,
+cm_status cm_partition_by_affinity(const cm_demand *demand, const cm_affinity_options *options, cm_run *run,
                                 uint32_t *part, cm_error *error)
 {
-  profiles w = {.topology = topology, .options = options, .run = run, .n = topology->vertex_count, .part = part};
+  const cm_topology *topology = demand->network;
+  profiles w = {.demand = demand, .options = options, .run = run, .n = topology->vertex_count, .part = part};
   memset(part, 0, topology->vertex_count * sizeof *part);
   cm_run_phase(run, "index");
   cm_status status = profiles_new(&w, error);

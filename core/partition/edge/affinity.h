@@ -4,7 +4,7 @@
 #define CM_PARTITION_AFFINITY_H
 
 #include "base/run.h"
-#include "core/network/topology.h"
+#include "core/network/demand.h"
 
 typedef struct cm_affinity_options {
   uint32_t parts;
@@ -31,7 +31,7 @@ bool cm_affinity_suits(const cm_topology *topology, uint32_t parts, bool small);
  * made from a snapshot in parallel, carried out in order, and the ties of all vertices corrected in parallel: the same
  * for any number of threads. Memory: 4 bytes a synapse (8 where weights are many) and 4 per vertex and part. O(sweeps * vertices * (parts + size of a part) + pins per
  * move). CM_LIMIT_BROKEN when sizes do not fit. Phases "index", "refine". */
-cm_status cm_partition_by_affinity(const cm_topology *topology, const cm_affinity_options *options, cm_run *run,
+cm_status cm_partition_by_affinity(const cm_demand *demand, const cm_affinity_options *options, cm_run *run,
                                 uint32_t *part, cm_error *error);
 
 #endif

@@ -84,17 +84,17 @@ static cm_status run_rounds(within *w, uint32_t rounds, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_refine_constrained(const cm_topology *topology, const cm_limits *limits, const cm_ways *ways, uint32_t rounds,
+cm_status cm_refine_constrained(const cm_demand *demand, const cm_limits *limits, const cm_ways *ways, uint32_t rounds,
                            cm_run *run, uint32_t *part, uint32_t parts, cm_error *error)
 {
   within w = {.run = run, .ways = ways};
-  cm_status status = cm_csr_graph_from_topology(topology, run, &w.graph, error);
+  cm_status status = cm_csr_graph_from_topology(demand, run, &w.graph, error);
   if (status == CM_OK)
     status = cm_ties_new(run->memory, parts, &w.ties, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, w.price, parts, error);
   if (status == CM_OK)
-    status = cm_part_usage_open(&w.usage, topology, limits, part, parts, run, error);
+    status = cm_part_usage_open(&w.usage, demand, limits, part, parts, run, error);
   if (status == CM_OK)
     status = run_rounds(&w, rounds, error);
   cm_part_usage_free(&w.usage);

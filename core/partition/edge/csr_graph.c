@@ -91,15 +91,16 @@ static void survey_weight(survey *s, uint64_t weight)
 }
 
 /* What all weights have in common, and whether what remains is 1 everywhere, or fits in 32 bits. */
-static cm_csr_width survey_weights(const cm_topology *topology, uint64_t *unit)
+static cm_csr_width survey_weights(const cm_demand *demand, uint64_t *unit)
 {
+  const cm_topology *topology = demand->network;
   survey s = {.least = UINT64_MAX};
   if (topology->pin_weight != NULL)
     for (uint64_t i = 0; i < topology->pin_count; i++)
       survey_weight(&s, topology->pin_weight[i]);
-  else if (topology->net_weight != NULL)
+  else if (demand->net_weight != NULL)
     for (uint32_t e = 0; e < topology->net_count; e++)
-      survey_weight(&s, topology->net_weight[e]);
+      survey_weight(&s, demand->net_weight[e]);
   else
     survey_weight(&s, topology->weight_scale);
   *unit = s.common > 0 ? s.common : 1;
@@ -107,7 +108,7 @@ static cm_csr_width survey_weights(const cm_topology *topology, uint64_t *unit)
 }
 
 typedef struct builder {
-  const cm_topology *topology;
+  const cm_demand *demand;
   cm_csr_graph *graph;
   cm_run *run;
   uint64_t *next;   /* [vertices] where a row's next entry goes */
@@ -118,7 +119,7 @@ typedef struct builder {
 static cm_status count_range(void *context, size_t range, cm_error *error)
 {
   builder *b = context;
-  const cm_topology *t = b->topology;
+  const cm_topology *t = b->demand->network;
   uint32_t begin = b->border[range], end = b->border[range + 1];
   for (uint32_t e = 0; e < t->net_count; e++) {
     uint32_t source = cm_topology_source(t, e);
@@ -138,7 +139,7 @@ static cm_status count_range(void *context, size_t range, cm_error *error)
 static cm_status fill_range(void *context, size_t range, cm_error *error)
 {
   builder *b = context;
-  const cm_topology *t = b->topology;
+  const cm_topology *t = b->demand->network;
   uint32_t begin = b->border[range], end = b->border[range + 1];
   uint64_t unit = b->graph->weight_unit;
   for (uint32_t e = 0; e < t->net_count; e++) {
@@ -149,10 +150,10 @@ static cm_status fill_range(void *context, size_t range, cm_error *error)
       return error->status;
     for (uint64_t i = t->net_first[e]; own && i < last; i++)
       if (t->pin[i] != source)
-        cm_csr_put(b->graph, b->next[source]++, t->pin[i], cm_topology_pin_weight(t, e, i) / unit);
+        cm_csr_put(b->graph, b->next[source]++, t->pin[i], cm_demand_pin_weight(b->demand, e, i) / unit);
     for (uint64_t i = cm_topology_first_pin(t, e, begin); i < last && t->pin[i] < end; i++)
       if (t->pin[i] != source)
-        cm_csr_put(b->graph, b->next[t->pin[i]]++, source, cm_topology_pin_weight(t, e, i) / unit);
+        cm_csr_put(b->graph, b->next[t->pin[i]]++, source, cm_demand_pin_weight(b->demand, e, i) / unit);
   }
   return CM_OK;
 }
@@ -161,7 +162,7 @@ static cm_status fill_range(void *context, size_t range, cm_error *error)
  * nets. */
 static uint32_t cut_ranges(const builder *b)
 {
-  const cm_topology *t = b->topology;
+  const cm_topology *t = b->demand->network;
   uint64_t ranges = t->pin_count / RANGE_PINS + 1;
   uint64_t short_nets = t->net_count > 0 ? t->pin_count / t->net_count / 32 + 2 : 1;
   ranges = ranges < RANGES_MAX ? ranges : RANGES_MAX;
@@ -195,7 +196,7 @@ static cm_status build_directed(builder *b, cm_csr_width kept, cm_error *error)
 
 static cm_status build_undirected(builder *b, cm_csr_width kept, cm_error *error)
 {
-  const cm_topology *t = b->topology;
+  const cm_topology *t = b->demand->network;
   cm_csr_graph *g = b->graph;
   g->entry_count = t->pin_count;
   if (CM_NEW(b->run->memory, g->neighbour, g->entry_count, error) != CM_OK ||
@@ -203,19 +204,20 @@ static cm_status build_undirected(builder *b, cm_csr_width kept, cm_error *error
     return error->status;
   memcpy(g->first, t->net_first, ((size_t)g->vertex_count + 1) * sizeof *g->first);
   for (uint64_t i = 0; i < t->pin_count; i++)
-    cm_csr_put(g, i, t->pin[i], cm_topology_pin_weight(t, 0, i) / g->weight_unit);
+    cm_csr_put(g, i, t->pin[i], cm_demand_pin_weight(b->demand, 0, i) / g->weight_unit);
   return CM_OK;
 }
 
-cm_status cm_csr_graph_from_topology(const cm_topology *topology, cm_run *run, cm_csr_graph **graph, cm_error *error)
+cm_status cm_csr_graph_from_topology(const cm_demand *demand, cm_run *run, cm_csr_graph **graph, cm_error *error)
 {
-  builder b = {.topology = topology, .run = run};
+  const cm_topology *topology = demand->network;
+  builder b = {.demand = demand, .run = run};
   if (cm_csr_new_graph(run, topology->vertex_count, &b.graph, error) != CM_OK)
     return error->status;
-  cm_csr_width kept = survey_weights(topology, &b.graph->weight_unit);
+  cm_csr_width kept = survey_weights(demand, &b.graph->weight_unit);
   b.graph->repeats = topology->directed;
   for (uint32_t v = 0; v < topology->vertex_count; v++)
-    b.graph->size[v] = cm_topology_size(topology, v);
+    b.graph->size[v] = cm_demand_size(demand, v);
   cm_status status = topology->directed ? build_directed(&b, kept, error) : build_undirected(&b, kept, error);
   cm_free(b.next);
   cm_free(b.border);

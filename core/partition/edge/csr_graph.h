@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/run.h"
-#include "core/network/topology.h"
+#include "core/network/demand.h"
 
 typedef struct cm_csr_graph {
   uint32_t vertex_count;
@@ -51,7 +51,7 @@ void cm_csr_graph_free(cm_csr_graph *graph); /* NULL is allowed */
 /* The undirected graph of a topology's synapses, self loops left out; sizes are the topology's. Parallel. O(pins)
  * time, 8 bytes per synapse of a directed network (4 per entry of an undirected one), as many again where weights
  * differ. */
-cm_status cm_csr_graph_from_topology(const cm_topology *topology, cm_run *run, cm_csr_graph **graph, cm_error *error);
+cm_status cm_csr_graph_from_topology(const cm_demand *demand, cm_run *run, cm_csr_graph **graph, cm_error *error);
 
 /* Merges the vertices with equal map[v] < coarse_count into one each: sizes and weights add up, edges inside a
  * merged vertex vanish, every neighbour stands once. Every coarse number must have a vertex. Parallel, the same for

@@ -36,16 +36,16 @@ typedef struct cm_edge_options {
 
 /* The parts as a graph: the weight of an edge is that of all synapses between its ends. Sizes are 1. O(pins),
  * memory for pairs of parts or the CSR graph, whichever is less. */
-cm_status cm_graph_of_synapses(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+cm_status cm_graph_of_synapses(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run,
                                cm_graph **graph, cm_error *error);
 
 /* Memory that cm_partition_by_edges needs at least besides the topology. O(vertices). */
-uint64_t cm_edges_least_bytes(const cm_topology *topology, const cm_edge_options *options);
+uint64_t cm_edges_least_bytes(const cm_demand *demand, const cm_edge_options *options);
 
 /* Partitions a topology: its graph (or its ties, see affinity.h), the number of parts, cm_partition_edges (with one
  * part more where sizes do not fit), and what the parts say to each other. CM_NO_ROOM when parts_max are not
  * enough. */
-cm_status cm_partition_by_edges(const cm_topology *topology, const cm_edge_options *options, cm_run *run,
+cm_status cm_partition_by_edges(const cm_demand *demand, const cm_edge_options *options, cm_run *run,
                                 cm_partition **partition, cm_error *error);
 
 /* Fills part [vertices] with numbers 0 .. options->parts - 1, no part above options->most, with a small cut. Sizes

@@ -23,19 +23,20 @@ static cm_status graph_of_parts(const cm_csr_graph *g, const uint32_t *part, uin
 }
 
 /* The least number of parts that sizes allow: by their sum, and by those of which no two fit together. */
-static uint32_t least_parts(const cm_topology *topology, uint64_t most)
+static uint32_t least_parts(const cm_demand *demand, uint64_t most)
 {
-  uint64_t sum = (topology->size_total + most - 1) / most, large = 0;
-  for (uint32_t v = 0; v < topology->vertex_count; v++)
-    large += 2 * (uint64_t)cm_topology_size(topology, v) > most;
+  uint64_t sum = (demand->size_total + most - 1) / most, large = 0;
+  for (uint32_t v = 0; v < demand->network->vertex_count; v++)
+    large += 2 * (uint64_t)cm_demand_size(demand, v) > most;
   uint64_t least = sum > large ? sum : large;
   return least > 0 ? (uint32_t)least : 1;
 }
 
 /* The same from the synapses themselves, in a table of all pairs of parts. O(pins + parts squared). */
-static cm_status graph_by_table(const cm_topology *t, const uint32_t *part, uint32_t parts, cm_run *run,
+static cm_status graph_by_table(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run,
                                 cm_graph **graph, cm_error *error)
 {
+  const cm_topology *t = demand->network;
   uint64_t *weight = NULL, *first = NULL;
   uint32_t *neighbour = NULL;
   size_t cells = (size_t)parts * parts;
@@ -47,7 +48,7 @@ static cm_status graph_by_table(const cm_topology *t, const uint32_t *part, uint
   if (status == CM_OK) {
     for (uint32_t e = 0; e < t->net_count; e++)
       for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
-        weight[(size_t)part[cm_topology_source(t, e)] * parts + part[t->pin[i]]] += cm_topology_pin_weight(t, e, i);
+        weight[(size_t)part[cm_topology_source(t, e)] * parts + part[t->pin[i]]] += cm_demand_pin_weight(demand, e, i);
     size_t used = 0;
     for (uint32_t p = 0; t->directed && p < parts; p++)
       for (uint32_t q = 0; q < p; q++)
@@ -68,13 +69,13 @@ static cm_status graph_by_table(const cm_topology *t, const uint32_t *part, uint
   return status;
 }
 
-cm_status cm_graph_of_synapses(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+cm_status cm_graph_of_synapses(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run,
                                cm_graph **graph, cm_error *error)
 {
-  if ((uint64_t)parts * parts <= topology->pin_count)
-    return graph_by_table(topology, part, parts, run, graph, error);
+  if ((uint64_t)parts * parts <= demand->network->pin_count)
+    return graph_by_table(demand, part, parts, run, graph, error);
   cm_csr_graph *g;
-  if (cm_csr_graph_from_topology(topology, run, &g, error) != CM_OK)
+  if (cm_csr_graph_from_topology(demand, run, &g, error) != CM_OK)
     return error->status;
   cm_status status = graph_of_parts(g, part, parts, run, graph, error);
   cm_csr_graph_free(g);
@@ -85,12 +86,13 @@ cm_status cm_graph_of_synapses(const cm_topology *topology, const uint32_t *part
 typedef cm_status (*attempt)(void *context, const cm_edge_options *options, uint32_t *part, cm_error *error);
 
 /* Vertices of different sizes may need more parts than their sum: a few more at a time. */
-static cm_status with_parts(const cm_topology *topology, const cm_edge_options *options, attempt try, void *context,
+static cm_status with_parts(const cm_demand *demand, const cm_edge_options *options, attempt try, void *context,
                             cm_partition *made, cm_error *error)
 {
+  const cm_topology *topology = demand->network;
   cm_edge_options o = *options;
   if (options->parts == 0)
-    o.parts = least_parts(topology, options->most);
+    o.parts = least_parts(demand, options->most);
   for (;;) {
     cm_status status = try(context, &o, made->part, error);
     made->part_count = o.parts;
@@ -118,14 +120,14 @@ static cm_status try_graph(void *context, const cm_edge_options *options, uint32
   return cm_partition_edges(a->graph, options, a->run, part, &cut, error);
 }
 
-static cm_status by_graph(const cm_topology *topology, const cm_edge_options *options, cm_run *run, cm_partition *made,
+static cm_status by_graph(const cm_demand *demand, const cm_edge_options *options, cm_run *run, cm_partition *made,
                           cm_error *error)
 {
   graph_attempt a = {.run = run};
   cm_run_phase(run, "coarsen");
-  cm_status status = cm_csr_graph_from_topology(topology, run, &a.graph, error);
+  cm_status status = cm_csr_graph_from_topology(demand, run, &a.graph, error);
   if (status == CM_OK)
-    status = with_parts(topology, options, try_graph, &a, made, error);
+    status = with_parts(demand, options, try_graph, &a, made, error);
   if (status == CM_OK)
     status = cm_close_gaps(made->part, made->vertex_count, &made->part_count, run, error);
   if (status == CM_OK)
@@ -135,7 +137,7 @@ static cm_status by_graph(const cm_topology *topology, const cm_edge_options *op
 }
 
 typedef struct profile_attempt {
-  const cm_topology *topology;
+  const cm_demand *demand;
   cm_run *run;
 } profile_attempt;
 
@@ -144,48 +146,49 @@ static cm_status try_profiles(void *context, const cm_edge_options *options, uin
   profile_attempt *a = context;
   cm_affinity_options profile = {.parts = options->parts, .most = options->most, .split_sweeps = options->split_sweeps,
                                 .sweeps = options->sweeps, .more_sweeps = options->more_sweeps, .seed = options->seed};
-  return cm_partition_by_affinity(a->topology, &profile, a->run, part, error);
+  return cm_partition_by_affinity(a->demand, &profile, a->run, part, error);
 }
 
-static cm_status by_profiles(const cm_topology *topology, const cm_edge_options *options, cm_run *run,
+static cm_status by_profiles(const cm_demand *demand, const cm_edge_options *options, cm_run *run,
                              cm_partition *made, cm_error *error)
 {
-  profile_attempt a = {topology, run};
-  cm_status status = with_parts(topology, options, try_profiles, &a, made, error);
+  profile_attempt a = {demand, run};
+  cm_status status = with_parts(demand, options, try_profiles, &a, made, error);
   if (status == CM_OK)
     status = cm_close_gaps(made->part, made->vertex_count, &made->part_count, run, error);
   if (status == CM_OK)
-    status = graph_by_table(topology, made->part, made->part_count, run, &made->parts, error);
+    status = graph_by_table(demand, made->part, made->part_count, run, &made->parts, error);
   return status;
 }
 
-static uint32_t wanted_parts(const cm_topology *topology, const cm_edge_options *options)
+static uint32_t wanted_parts(const cm_demand *demand, const cm_edge_options *options)
 {
-  return options->parts != 0 ? options->parts : least_parts(topology, options->most);
+  return options->parts != 0 ? options->parts : least_parts(demand, options->most);
 }
 
-uint64_t cm_edges_least_bytes(const cm_topology *topology, const cm_edge_options *options)
+uint64_t cm_edges_least_bytes(const cm_demand *demand, const cm_edge_options *options)
 {
-  uint64_t pins = topology->pin_count, vertices = topology->vertex_count, parts = wanted_parts(topology, options);
+  const cm_topology *topology = demand->network;
+  uint64_t pins = topology->pin_count, vertices = topology->vertex_count, parts = wanted_parts(demand, options);
   if (cm_affinity_suits(topology, (uint32_t)parts, options->more_sweeps > 0))
     return pins * 4 + vertices * (parts * 4 + 40);
-  bool weighted = topology->pin_weight != NULL || topology->net_weight != NULL;
+  bool weighted = topology->pin_weight != NULL || demand->net_weight != NULL;
   return pins * (topology->directed ? 8 : 4) * (weighted ? 2 : 1) + vertices * 60;
 }
 
-static bool by_ties(const cm_topology *topology, const cm_edge_options *options)
+static bool by_ties(const cm_demand *demand, const cm_edge_options *options)
 {
-  return cm_affinity_suits(topology, wanted_parts(topology, options), options->more_sweeps > 0);
+  return cm_affinity_suits(demand->network, wanted_parts(demand, options), options->more_sweeps > 0);
 }
 
-static cm_status one_way(const cm_topology *topology, const cm_edge_options *options, cm_run *run, cm_partition **partition,
+static cm_status one_way(const cm_demand *demand, const cm_edge_options *options, cm_run *run, cm_partition **partition,
                          cm_error *error)
 {
   cm_partition *made;
-  if (cm_partition_new(topology->vertex_count, run, &made, error) != CM_OK)
+  if (cm_partition_new(demand->network->vertex_count, run, &made, error) != CM_OK)
     return error->status;
   cm_status status =
-    by_ties(topology, options) ? by_profiles(topology, options, run, made, error) : by_graph(topology, options, run, made, error);
+    by_ties(demand, options) ? by_profiles(demand, options, run, made, error) : by_graph(demand, options, run, made, error);
   if (status != CM_OK) {
     cm_partition_free(made);
     return status;
@@ -195,7 +198,7 @@ static cm_status one_way(const cm_topology *topology, const cm_edge_options *opt
 }
 
 /* What the smaller effort finds by ties is no start for a search by levels, but may be better. */
-static cm_status try_below(const cm_topology *topology, const cm_edge_options *options, cm_run *run, cm_partition **made,
+static cm_status try_below(const cm_demand *demand, const cm_edge_options *options, cm_run *run, cm_partition **made,
                            cm_error *error)
 {
   cm_edge_options below = *options->below;
@@ -204,9 +207,9 @@ static cm_status try_below(const cm_topology *topology, const cm_edge_options *o
   below.parts_max = options->parts_max;
   below.most = options->most;
   below.seed = options->seed;
-  if (by_ties(topology, options) || !by_ties(topology, &below))
+  if (by_ties(demand, options) || !by_ties(demand, &below))
     return CM_OK;
-  cm_status status = one_way(topology, &below, run, &other, error);
+  cm_status status = one_way(demand, &below, run, &other, error);
   if (status != CM_OK)
     return status == CM_NO_ROOM || status == CM_LIMIT_BROKEN ? CM_OK : status;
   if (other->part_count <= (*made)->part_count && other->parts->weight_total < (*made)->parts->weight_total) {
@@ -218,13 +221,13 @@ static cm_status try_below(const cm_topology *topology, const cm_edge_options *o
   return CM_OK;
 }
 
-cm_status cm_partition_by_edges(const cm_topology *topology, const cm_edge_options *options, cm_run *run,
+cm_status cm_partition_by_edges(const cm_demand *demand, const cm_edge_options *options, cm_run *run,
                                 cm_partition **partition, cm_error *error)
 {
   cm_partition *made;
-  if (one_way(topology, options, run, &made, error) != CM_OK)
+  if (one_way(demand, options, run, &made, error) != CM_OK)
     return error->status;
-  if (options->below != NULL && try_below(topology, options, run, &made, error) != CM_OK) {
+  if (options->below != NULL && try_below(demand, options, run, &made, error) != CM_OK) {
     cm_partition_free(made);
     return error->status;
   }

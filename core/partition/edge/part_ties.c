@@ -35,9 +35,10 @@ void cm_part_ties_free(cm_part_ties *w)
   *w = (cm_part_ties){0};
 }
 
-cm_status cm_part_ties_new(const cm_topology *topology, const uint32_t *part, uint32_t parts_max, cm_run *run,
+cm_status cm_part_ties_new(const cm_demand *demand, const uint32_t *part, uint32_t parts_max, cm_run *run,
                            cm_part_ties *ties, cm_error *error)
 {
+  const cm_topology *topology = demand->network;
   cm_memory *memory = run->memory;
   *ties = (cm_part_ties){.run = run, .part = part, .n = topology->vertex_count};
   ties->room = topology->pin_count < GATHERED ? (uint32_t)topology->pin_count + 1 : GATHERED;
@@ -46,14 +47,14 @@ cm_status cm_part_ties_new(const cm_topology *topology, const uint32_t *part, ui
       CM_NEW(memory, ties->neighbour, ties->room, error) != CM_OK ||
       CM_NEW(memory, ties->weight, ties->room, error) != CM_OK)
     return error->status;
-  return cm_synapses_new(topology, run, &ties->synapses, error);
+  return cm_synapses_new(demand, run, &ties->synapses, error);
 }
 
 /* All ties of a block's vertices, from the synapses out of them and into them. */
 static cm_status count_block(void *context, size_t block, cm_error *error)
 {
   cm_part_ties *w = context;
-  const cm_topology *t = w->synapses.topology;
+  const cm_topology *t = w->synapses.demand->network;
   const cm_inbound *in = &w->synapses.in;
   const uint32_t *net_first = w->synapses.net_first;
   for (uint32_t v = border(w, block); v < border(w, block + 1); v++) {
@@ -62,7 +63,7 @@ static cm_status count_block(void *context, size_t block, cm_error *error)
     for (uint32_t e = net_first[v]; e < net_first[v + 1]; e++)
       for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
         if (t->pin[i] != v)
-          ties[w->part[t->pin[i]]] += cm_inbound_units(in, cm_topology_pin_weight(t, e, i));
+          ties[w->part[t->pin[i]]] += cm_inbound_units(in, cm_demand_pin_weight(w->synapses.demand, e, i));
     for (uint64_t i = in->first[v]; i < in->first[v + 1]; i++)
       ties[w->part[cm_inbound_source(in, i)]] += cm_inbound_weight(in, i);
     if (v % CHECK_EVERY == 0 && cm_run_check(w->run, error) != CM_OK)
@@ -130,7 +131,7 @@ static cm_status add_synapses(cm_part_ties *w, cm_part_change made, uint32_t net
 
 cm_status cm_part_ties_correct(cm_part_ties *w, const cm_part_change *change, uint32_t changes, cm_error *error)
 {
-  const uint64_t *pin_first = w->synapses.topology->net_first, *in_first = w->synapses.in.first;
+  const uint64_t *pin_first = w->synapses.demand->network->net_first, *in_first = w->synapses.in.first;
   for (uint32_t c = 0; c < changes; c++) {
     cm_part_change made = change[c];
     for (uint32_t e = w->synapses.net_first[made.vertex]; e < w->synapses.net_first[made.vertex + 1]; e++)

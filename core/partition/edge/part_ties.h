@@ -26,7 +26,7 @@ typedef struct cm_part_ties {
 
 /* Makes an empty table for up to parts_max parts; 4 bytes a synapse and 4 per vertex and part. The caller frees it, on
  * failure too. */
-cm_status cm_part_ties_new(const cm_topology *topology, const uint32_t *part, uint32_t parts_max, cm_run *run,
+cm_status cm_part_ties_new(const cm_demand *demand, const uint32_t *part, uint32_t parts_max, cm_run *run,
                            cm_part_ties *ties, cm_error *error);
 void cm_part_ties_free(cm_part_ties *ties);
 

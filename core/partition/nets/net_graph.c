@@ -141,17 +141,18 @@ static cm_status finish(builder *b, cm_run *run, cm_net_graph **graph, cm_error 
 }
 
 /* How far weights are to be shifted to stay below weights_max together. */
-static unsigned weight_shift(const cm_topology *t)
+static unsigned weight_shift(const cm_demand *demand)
 {
+  const cm_topology *t = demand->network;
   double sum = 0;
   unsigned shift = 0;
   if (t->directed)
     for (uint32_t e = 0; e < t->net_count; e++)
-      sum += (double)cm_topology_net_weight(t, e);
+      sum += (double)cm_demand_net_weight(demand, e);
   else
     for (uint32_t e = 0; e < t->net_count; e++)
       for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
-        sum += (double)cm_topology_pin_weight(t, e, i);
+        sum += (double)cm_demand_pin_weight(demand, e, i);
   for (; sum >= (double)weights_max / 2; sum /= 2)
     shift++;
   return shift;
@@ -162,17 +163,18 @@ static int64_t shifted(uint64_t weight, unsigned shift)
   return weight == 0 ? 0 : weight >> shift != 0 ? (int64_t)(weight >> shift) : 1;
 }
 
-cm_status cm_net_graph_from_topology(const cm_topology *t, cm_run *run, cm_net_graph **graph, cm_error *error)
+cm_status cm_net_graph_from_topology(const cm_demand *demand, cm_run *run, cm_net_graph **graph, cm_error *error)
 {
+  const cm_topology *t = demand->network;
   builder b;
-  unsigned shift = weight_shift(t);
+  unsigned shift = weight_shift(demand);
   uint64_t nets = t->directed ? t->net_count : t->pin_count / 2;
   if (nets >= NONE)
     return cm_fail(error, CM_TOO_LARGE, "a hypergraph of %llu nets is beyond this method", (unsigned long long)nets);
   if (builder_new(t->vertex_count, (uint32_t)nets, t->pin_count + t->net_count, run, &b, error) != CM_OK)
     return error->status;
   for (uint32_t v = 0; v < t->vertex_count; v++)
-    b.graph->size[v] = cm_topology_size(t, v);
+    b.graph->size[v] = cm_demand_size(demand, v);
   for (uint32_t e = 0; e < t->net_count; e++) {
     uint32_t source = cm_topology_source(t, e);
     if (t->directed)
@@ -183,11 +185,11 @@ cm_status cm_net_graph_from_topology(const cm_topology *t, cm_run *run, cm_net_g
       } else if (t->pin[i] > source) {
         add_pin(&b, source);
         add_pin(&b, t->pin[i]);
-        close_net(&b, shifted(cm_topology_pin_weight(t, e, i), shift));
+        close_net(&b, shifted(cm_demand_pin_weight(demand, e, i), shift));
       }
     }
     if (t->directed)
-      close_net(&b, shifted(cm_topology_net_weight(t, e), shift));
+      close_net(&b, shifted(cm_demand_net_weight(demand, e), shift));
   }
   return finish(&b, run, graph, error);
 }

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/run.h"
-#include "core/network/topology.h"
+#include "core/network/demand.h"
 
 typedef struct cm_net_graph {
   uint32_t vertex_count, net_count;
@@ -25,7 +25,7 @@ void cm_net_graph_free(cm_net_graph *graph); /* NULL is allowed */
 
 /* The nets of a topology: axons of a directed network, edges of an undirected one; rates of 0 are left out. Where all
  * weights together exceed 2^60 they are divided by a power of two, none below 1. O(pins log(pins of a net)). */
-cm_status cm_net_graph_from_topology(const cm_topology *topology, cm_run *run, cm_net_graph **graph, cm_error *error);
+cm_status cm_net_graph_from_topology(const cm_demand *demand, cm_run *run, cm_net_graph **graph, cm_error *error);
 
 /* Merges the vertices of equal map[v] < coarse_count; every coarse number has a vertex. O(pins log(pins of a net)). */
 cm_status cm_net_graph_contract(const cm_net_graph *graph, const uint32_t *map, uint32_t coarse_count, cm_run *run,

@@ -305,14 +305,14 @@ static cm_status search(const work *whole, const cm_nets_options *options, candi
   return status;
 }
 
-cm_status cm_partition_nets(const cm_topology *topology, const cm_nets_options *options, cm_run *run, uint32_t *part,
+cm_status cm_partition_nets(const cm_demand *demand, const cm_nets_options *options, cm_run *run, uint32_t *part,
                             uint64_t *excess, cm_error *error)
 {
   work w = {.options = options, .run = run};
   candidate trial = {0}, result = {0};
-  uint32_t n = topology->vertex_count;
+  uint32_t n = demand->network->vertex_count;
   cm_run_phase(run, "coarsen");
-  cm_status status = cm_net_graph_from_topology(topology, run, &w.graph, error);
+  cm_status status = cm_net_graph_from_topology(demand, run, &w.graph, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, w.most, options->parts, error);
   if (status == CM_OK)

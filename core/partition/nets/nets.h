@@ -5,7 +5,7 @@
 #define CM_PARTITION_NETS_H
 
 #include "base/run.h"
-#include "core/network/topology.h"
+#include "core/network/demand.h"
 
 typedef struct cm_nets_options {
   uint64_t most;     /* size that a part may have */
@@ -33,7 +33,7 @@ typedef struct cm_nets_options {
 
 /* Fills part [vertices]. *excess: by how much parts are over `most`, together: not 0 only where no way was found.
  * Phases "coarsen", "initial", "refine". O((starts + cycles + unions) * pins * levels). */
-cm_status cm_partition_nets(const cm_topology *topology, const cm_nets_options *options, cm_run *run, uint32_t *part,
+cm_status cm_partition_nets(const cm_demand *demand, const cm_nets_options *options, cm_run *run, uint32_t *part,
                             uint64_t *excess, cm_error *error);
 
 #endif

@@ -20,14 +20,14 @@ static void level_free(level *held)
 }
 
 /* Level 0 is the topology itself; the others come from their files. */
-static cm_status level_open(const cm_topology *topology, const cm_level_files *files, uint32_t number, cm_run *run, level *opened,
+static cm_status level_open(const cm_demand *demand, const cm_level_files *files, uint32_t number, cm_run *run, level *opened,
                             cm_error *error)
 {
   level made = {0};
   char path[CM_PATH_MAX];
   cm_status status = cm_level_path(files, number, path, error);
   if (status == CM_OK)
-    status = number == 0 ? cm_graph_from_topology(topology, run, &made.graph, error)
+    status = number == 0 ? cm_graph_from_topology(demand, run, &made.graph, error)
                          : cm_graph_load(path, run, &made.graph, &made.parent, &made.finer_count, error);
   if (status == CM_OK)
     *opened = made;
@@ -35,12 +35,12 @@ static cm_status level_open(const cm_topology *topology, const cm_level_files *f
 }
 
 /* The next finer level, which must be the one that `held` was coarsened from. */
-static cm_status step_down(const cm_topology *topology, const cm_level_files *files, uint32_t number, cm_run *run, level *held,
+static cm_status step_down(const cm_demand *demand, const cm_level_files *files, uint32_t number, cm_run *run, level *held,
                            cm_error *error)
 {
   uint32_t expected = held->finer_count;
   level_free(held);
-  if (level_open(topology, files, number, run, held, error) != CM_OK)
+  if (level_open(demand, files, number, run, held, error) != CM_OK)
     return error->status;
   if (held->graph->vertex_count != expected)
     return cm_fail(error, CM_BAD_NETWORK, "level %u has %u vertices, the coarser one was made from %u", number,
@@ -94,13 +94,13 @@ static cm_status settle(const cm_graph *graph, const cm_partition_options *optio
   return CM_OK;
 }
 
-cm_status cm_partition_reference(const cm_topology *topology, const cm_partition_options *options, const cm_level_files *files,
+cm_status cm_partition_reference(const cm_demand *demand, const cm_partition_options *options, const cm_level_files *files,
                                  cm_run *run, cm_partition **partition, cm_error *error)
 {
   uint32_t *part = NULL, parts = 0;
   level held = {0};
   cm_run_phase(run, "bisect");
-  cm_status status = level_open(topology, files, files->count, run, &held, error);
+  cm_status status = level_open(demand, files, files->count, run, &held, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, part, held.graph->vertex_count, error);
   if (status == CM_OK)
@@ -113,7 +113,7 @@ cm_status cm_partition_reference(const cm_topology *topology, const cm_partition
       break;
     status = project(&held, run, &part, error);
     if (status == CM_OK)
-      status = step_down(topology, files, l - 1, run, &held, error);
+      status = step_down(demand, files, l - 1, run, &held, error);
   }
   if (status == CM_OK)
     status = settle(held.graph, options, &part, parts, run, partition, error);

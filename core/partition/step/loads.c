@@ -12,15 +12,16 @@ typedef struct sums {
 } sums;
 
 typedef struct work {
-  const cm_topology *topology;
+  const cm_demand *demand;
   const uint32_t *part;
   uint32_t tasks;
   sums *sums; /* [tasks] */
 } work;
 
-static void count_axon(const cm_topology *t, const uint32_t *part, uint32_t net, sums *s)
+static void count_axon(const cm_demand *demand, const uint32_t *part, uint32_t net, sums *s)
 {
-  uint64_t rate = cm_topology_net_weight(t, net), packets = 0;
+  const cm_topology *t = demand->network;
+  uint64_t rate = cm_demand_net_weight(demand, net), packets = 0;
   uint32_t home = part[cm_topology_source(t, net)];
   for (uint64_t i = t->net_first[net]; i < t->net_first[net + 1]; i++) {
     uint32_t p = part[t->pin[i]];
@@ -35,11 +36,12 @@ static void count_axon(const cm_topology *t, const uint32_t *part, uint32_t net,
   s->spikes[home] += rate;
 }
 
-static void count_row(const cm_topology *t, const uint32_t *part, uint32_t net, sums *s)
+static void count_row(const cm_demand *demand, const uint32_t *part, uint32_t net, sums *s)
 {
+  const cm_topology *t = demand->network;
   uint32_t home = part[net];
   for (uint64_t i = t->net_first[net]; i < t->net_first[net + 1]; i++) {
-    uint64_t weight = cm_topology_pin_weight(t, net, i);
+    uint64_t weight = cm_demand_pin_weight(demand, net, i);
     s->synapses[part[t->pin[i]]] += weight;
     s->received[part[t->pin[i]]] += weight;
     s->sent[home] += weight;
@@ -49,14 +51,14 @@ static void count_row(const cm_topology *t, const uint32_t *part, uint32_t net, 
 static cm_status count_slice(void *context, size_t index, cm_error *error)
 {
   const work *w = context;
-  uint32_t from = (uint32_t)cm_slice_begin(w->topology->net_count, index, w->tasks),
-           to = (uint32_t)cm_slice_begin(w->topology->net_count, index + 1, w->tasks);
+  uint32_t from = (uint32_t)cm_slice_begin(w->demand->network->net_count, index, w->tasks),
+           to = (uint32_t)cm_slice_begin(w->demand->network->net_count, index + 1, w->tasks);
   (void)error;
   for (uint32_t net = from; net < to; net++)
-    if (w->topology->directed)
-      count_axon(w->topology, w->part, net, &w->sums[index]);
+    if (w->demand->network->directed)
+      count_axon(w->demand, w->part, net, &w->sums[index]);
     else
-      count_row(w->topology, w->part, net, &w->sums[index]);
+      count_row(w->demand, w->part, net, &w->sums[index]);
   return CM_OK;
 }
 
@@ -72,7 +74,7 @@ static cm_status sums_new(sums *s, uint32_t parts, cm_memory *memory, cm_error *
 
 static void fill(const work *w, uint32_t parts, const uint32_t *copies, cm_core_events *events)
 {
-  const cm_topology *t = w->topology;
+  const cm_topology *t = w->demand->network;
   double unit = (double)t->weight_scale * (t->directed ? 1 : 2);
   for (uint32_t p = 0; p < parts; p++) {
     uint64_t received = 0, sent = 0, synapses = 0, spikes = 0;
@@ -89,15 +91,16 @@ static void fill(const work *w, uint32_t parts, const uint32_t *copies, cm_core_
                                   [CM_CHARGE_SPIKE] = (double)spikes / unit}};
   }
   for (uint32_t v = 0; v < t->vertex_count; v++)
-    events[w->part[v]].count[CM_CHARGE_NEURON] += (double)cm_topology_size(t, v) * (copies != NULL ? copies[v] : 1);
+    events[w->part[v]].count[CM_CHARGE_NEURON] += (double)cm_demand_size(w->demand, v) * (copies != NULL ? copies[v] : 1);
 }
 
-cm_status cm_step_loads(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+cm_status cm_step_loads(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run,
                         cm_core_events *events, cm_error *error)
 {
+  const cm_topology *topology = demand->network;
   uint64_t tasks = topology->pin_count / TASK_PINS + 1;
   tasks = tasks > run->threads ? run->threads : tasks;
-  work w = {.topology = topology, .part = part, .tasks = tasks > TASKS_MAX ? TASKS_MAX : (uint32_t)tasks};
+  work w = {.demand = demand, .part = part, .tasks = tasks > TASKS_MAX ? TASKS_MAX : (uint32_t)tasks};
   if (CM_NEW(run->memory, w.sums, w.tasks, error) != CM_OK)
     return error->status;
   uint32_t *copies = NULL;
@@ -106,8 +109,8 @@ cm_status cm_step_loads(const cm_topology *topology, const uint32_t *part, uint3
     status = sums_new(&w.sums[i], parts, run->memory, error);
   if (status == CM_OK)
     status = cm_parallel(run, w.tasks, count_slice, &w, error);
-  if (status == CM_OK && topology->target_cores_max != 0 && (status = CM_NEW(run->memory, copies, topology->vertex_count, error)) == CM_OK)
-    status = cm_count_copies(topology, part, parts, run, copies, error);
+  if (status == CM_OK && demand->target_cores_max != 0 && (status = CM_NEW(run->memory, copies, topology->vertex_count, error)) == CM_OK)
+    status = cm_count_copies(demand, part, parts, run, copies, error);
   if (status == CM_OK)
     fill(&w, parts, copies, events);
   cm_free(copies);

@@ -32,14 +32,14 @@ typedef struct search {
 
 static void keep(search *w)
 {
-  memcpy(w->best, w->s.part, w->s.topology->vertex_count * sizeof *w->best);
+  memcpy(w->best, w->s.part, w->s.demand->network->vertex_count * sizeof *w->best);
   w->best_ns = cm_step_longest_ns(&w->s);
 }
 
 static void adopt(search *w, const uint32_t *part)
 {
   cm_step_state_clear(&w->s);
-  for (uint32_t v = 0; v < w->s.topology->vertex_count; v++)
+  for (uint32_t v = 0; v < w->s.demand->network->vertex_count; v++)
     cm_step_put(&w->s, v, part[v]);
 }
 
@@ -52,7 +52,7 @@ static cm_status grow_once(search *w, double budget, bool know, bool *fits, cm_e
     return error->status;
   *fits = used <= w->s.parts;
   if (*fits) {
-    memcpy(w->expected, w->s.reached, w->s.topology->net_count * sizeof *w->expected);
+    memcpy(w->expected, w->s.reached, w->s.demand->network->net_count * sizeof *w->expected);
     if (cm_step_longest_ns(&w->s) < w->best_ns && cm_step_is_legal(&w->s))
       keep(w);
   }
@@ -62,7 +62,7 @@ static cm_status grow_once(search *w, double budget, bool know, bool *fits, cm_e
 /* Synapses that a sweep looks at, about: a visit looks at every input, and at the parts that its axon reaches. */
 static double sweep_visits(const search *w)
 {
-  const cm_topology *t = w->s.topology;
+  const cm_topology *t = w->s.demand->network;
   double reached = 1;
   for (uint32_t e = 0; e < t->net_count; e++)
     reached += (double)w->s.reached[e] / t->net_count;
@@ -108,7 +108,7 @@ static cm_status grow(search *w, double bound_ns, cm_error *error)
     budget = isinf(high) ? budget * (i < 4 ? 1.3 : 4) : sqrt(low * high);
     if (high / low < 1.01)
       break;
-    (void)cm_run_progress(w->s.run, (i + 1.0) / growths_of(w), -1, w->s.topology->vertex_count, high, error);
+    (void)cm_run_progress(w->s.run, (i + 1.0) / growths_of(w), -1, w->s.demand->network->vertex_count, high, error);
   }
   bool fits;
   return isinf(w->best_ns) ? grow_once(w, INFINITY, false, &fits, error) : CM_OK;
@@ -144,13 +144,13 @@ static cm_status find_bound(search *w, double *ns, cm_error *error)
   cm_step_bound bound = {0};
   double each[CM_SCENARIOS_MAX], mean = 0;
   if (s->scenarios == 0) {
-    cm_status status = cm_step_bound_compute(s->topology, s->costs, s->parts, 0, s->run, &bound, error);
+    cm_status status = cm_step_bound_compute(s->demand, s->costs, s->parts, 0, s->run, &bound, error);
     *ns = bound.ns;
     return status;
   }
   *ns = 0;
   for (uint32_t k = 0; k < s->scenarios; k++) {
-    cm_topology view = cm_topology_in_scenario(s->topology, k);
+    const cm_demand view = cm_demand_in_scenario(s->demand, k);
     if (cm_step_bound_compute(&view, s->costs, s->parts, 0, s->run, &bound, error) != CM_OK)
       return error->status;
     each[k] = bound.ns;
@@ -188,7 +188,7 @@ static cm_status run_search(search *w, cm_step_result *result, cm_error *error)
 /* The window where growing needs one. */
 static cm_status find_window(search *w, cm_step_window *window, cm_error *error)
 {
-  const cm_topology *t = w->s.topology;
+  const cm_topology *t = w->s.demand->network;
   if (w->o->growth_looks <= 0 || t->vertex_count <= CM_STEP_WINDOW || cm_step_growth_looks(t, w->s.parts) <= w->o->growth_looks)
     return CM_OK;
   cm_status status = cm_step_window_new(&w->s, w->o->seed, window, error);
@@ -197,16 +197,17 @@ static cm_status find_window(search *w, cm_step_window *window, cm_error *error)
   return status;
 }
 
-cm_status cm_partition_for_steps(const cm_topology *topology, const cm_step_options *options, cm_run *run,
+cm_status cm_partition_for_steps(const cm_demand *demand, const cm_step_options *options, cm_run *run,
                                  uint32_t *part, uint32_t *parts, cm_step_result *result, cm_error *error)
 {
+  const cm_topology *topology = demand->network;
   search w = {.o = options, .best_ns = INFINITY};
   cm_step_window window = {0};
   uint32_t slots = options->parts_max < topology->vertex_count ? options->parts_max : topology->vertex_count;
   cm_run_phase(run, "grow");
   if (slots == 0)
     return cm_fail(error, CM_NO_ROOM, "there is no free core");
-  cm_status status = cm_step_state_new(topology, options->costs, &options->limits, slots, run, &w.s, error);
+  cm_status status = cm_step_state_new(demand, options->costs, &options->limits, slots, run, &w.s, error);
   if (status == CM_OK && (CM_NEW(run->memory, w.best, topology->vertex_count, error) != CM_OK ||
                           CM_NEW(run->memory, w.expected, topology->net_count, error) != CM_OK))
     status = error->status;

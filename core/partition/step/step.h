@@ -5,7 +5,7 @@
 
 #include "base/run.h"
 #include "core/chip/chip.h"
-#include "core/network/topology.h"
+#include "core/network/demand.h"
 
 typedef struct cm_step_options {
   const cm_costs *costs;
@@ -32,7 +32,7 @@ typedef struct cm_step_result {
  *
  * Fills part [vertices] with numbers 0 .. *parts - 1, none empty. Deterministic, one thread. CM_NO_ROOM when no parts
  * within the limits are found on parts_max cores. Phases "grow" and "anneal". */
-cm_status cm_partition_for_steps(const cm_topology *topology, const cm_step_options *options, cm_run *run,
+cm_status cm_partition_for_steps(const cm_demand *demand, const cm_step_options *options, cm_run *run,
                                  uint32_t *part, uint32_t *parts, cm_step_result *result, cm_error *error);
 
 #endif

@@ -124,7 +124,7 @@ CM_WIDE_LOOP static change price(const anneal *a, uint32_t v, uint32_t to)
   bool reach = true;
   memset(in, 0, s->scenarios * sizeof *in);
   for (uint64_t i = s->in_first[v]; i < s->in_first[v + 1]; i++) {
-    uint32_t e = s->in_net[i], home = s->part[cm_topology_source(s->topology, e)];
+    uint32_t e = s->in_net[i], home = s->part[cm_topology_source(s->demand->network, e)];
     double rate = s->rate[e], net = 0;
     uint32_t at[2];
     cm_step_find_both(s, e, (const uint32_t[]){from, to}, at);
@@ -165,7 +165,7 @@ CM_WIDE_LOOP static change price(const anneal *a, uint32_t v, uint32_t to)
                  cm_core_ns(c, s->receive[to] + received * come + synapse, s->send[to] + own + sent * (send_to + packets))};
   if (s->scenarios > 0)
     after = times_after(s, in, v, from, to);
-  bool room = cm_step_has_room(s, to, cm_topology_size(s->topology, v), s->in_first[v + 1] - s->in_first[v], begun, outbound);
+  bool room = cm_step_has_room(s, to, cm_demand_size(s->demand, v), s->in_first[v + 1] - s->in_first[v], begun, outbound);
   double cost = a->packet_ns * (come - gone) + sent * far + overload(a, after.from_ns) + overload(a, after.to_ns) -
                 overload(a, cm_step_part_ns(s, from)) - overload(a, cm_step_part_ns(s, to));
   cost += crowd(a, s->inlet[from] - gone) + crowd(a, s->inlet[to] + come) - crowd(a, s->inlet[from]) - crowd(a, s->inlet[to]);
@@ -209,7 +209,7 @@ static void move(anneal *a, uint32_t v, uint32_t to)
 static uint32_t any_of(anneal *a, uint32_t part)
 {
   const cm_step_state *s = a->s;
-  uint32_t n = s->topology->vertex_count;
+  uint32_t n = s->demand->network->vertex_count;
   for (uint32_t tries = 4 * s->parts; tries > 0; tries--) {
     uint32_t v = (uint32_t)cm_random_below(&a->random, n);
     if (s->part[v] == part)
@@ -223,7 +223,7 @@ static void swap(anneal *a, uint32_t v, uint32_t to)
 {
   const cm_step_state *s = a->s;
   uint32_t from = s->part[v], u = any_of(a, to);
-  if (u == s->topology->vertex_count)
+  if (u == s->demand->network->vertex_count)
     return;
   change first = price(a, v, to);
   if (!first.reach)
@@ -273,14 +273,14 @@ static void keep_best(anneal *a)
     return;
   a->best_ns = ns;
   a->best_packets = packets;
-  memcpy(a->best, s->part, s->topology->vertex_count * sizeof *a->best);
+  memcpy(a->best, s->part, s->demand->network->vertex_count * sizeof *a->best);
 }
 
 /* Floating sums drift by rounding: they are made anew. */
 static void restore(cm_step_state *s, const uint32_t *part)
 {
   cm_step_state_clear(s);
-  for (uint32_t v = 0; v < s->topology->vertex_count; v++)
+  for (uint32_t v = 0; v < s->demand->network->vertex_count; v++)
     cm_step_put(s, v, part[v]);
 }
 
@@ -302,7 +302,7 @@ static cm_status sweep(anneal *a, uint32_t number, uint32_t *order, cm_error *er
 {
   enum { CHECK = 1024 };
   const uint32_t *movable = a->o->movable;
-  uint32_t n = movable != NULL ? a->o->movable_count : a->s->topology->vertex_count;
+  uint32_t n = movable != NULL ? a->o->movable_count : a->s->demand->network->vertex_count;
   uint32_t visits = (uint32_t)ceil(a->o->share * n);
   cm_status status = CM_OK;
   double cooling = a->o->sweeps > 1 ? (double)number / (a->o->sweeps - 1) : 1;
@@ -320,7 +320,7 @@ static cm_status sweep(anneal *a, uint32_t number, uint32_t *order, cm_error *er
 
 cm_status cm_step_anneal(cm_step_state *state, const cm_step_anneal_options *options, cm_error *error)
 {
-  const cm_topology *t = state->topology;
+  const cm_topology *t = state->demand->network;
   anneal a = {.s = state, .o = options, .budget = options->budget_ns, .best_ns = INFINITY, .best_packets = INFINITY};
   uint32_t *order = NULL;
   cm_status status = CM_OK;

@@ -11,9 +11,10 @@ static double max2(double a, double b)
 }
 
 /* Each neuron alone, and totals over the parts. */
-static cm_status bound_plainly(const cm_topology *t, const cm_costs *c, uint32_t parts, cm_run *run, cm_step_bound *b,
+static cm_status bound_plainly(const cm_demand *demand, const cm_costs *c, uint32_t parts, cm_run *run, cm_step_bound *b,
                                cm_error *error)
 {
+  const cm_topology *t = demand->network;
   double received = c->charge[CM_CHARGE_PACKET_RECEIVED].ns, synapse = c->charge[CM_CHARGE_SYNAPSE].ns,
          firing = c->charge[CM_CHARGE_SPIKE].ns + c->charge[CM_CHARGE_PACKET_SENT].ns, events = 0, sending = 0;
   double *input, *send = NULL;
@@ -21,13 +22,13 @@ static cm_status bound_plainly(const cm_topology *t, const cm_costs *c, uint32_t
   if (status == CM_OK)
     status = CM_NEW(run->memory, send, t->vertex_count, error);
   for (uint32_t e = 0; e < t->net_count && status == CM_OK; e++) {
-    double rate = (double)cm_topology_net_weight(t, e) / (double)t->weight_scale;
+    double rate = (double)cm_demand_net_weight(demand, e) / (double)t->weight_scale;
     send[cm_topology_source(t, e)] += firing * rate;
     for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
       input[t->pin[i]] += rate;
   }
   for (uint32_t v = 0; v < t->vertex_count && status == CM_OK; v++) {
-    double sends = send[v] + c->charge[CM_CHARGE_NEURON].ns * cm_topology_size(t, v);
+    double sends = send[v] + c->charge[CM_CHARGE_NEURON].ns * cm_demand_size(demand, v);
     b->neuron_ns = max2(b->neuron_ns, cm_core_ns(c, (received + synapse) * input[v], sends));
     events += input[v];
     sending += sends;
@@ -64,7 +65,7 @@ typedef struct overlaps {
 
 static cm_status gather(const cm_step_state *s, overlaps *o, cm_error *error)
 {
-  const cm_topology *t = s->topology;
+  const cm_topology *t = s->demand->network;
   cm_memory *memory = s->run->memory;
   double *shared = NULL;
   uint32_t *touched = NULL;
@@ -109,7 +110,7 @@ static bool is_possible(const cm_step_state *s, const overlaps *o, uint32_t part
 {
   const cm_costs *c = s->costs;
   double received = c->charge[CM_CHARGE_PACKET_RECEIVED].ns, synapse = c->charge[CM_CHARGE_SYNAPSE].ns, sum = 0;
-  for (uint32_t v = 0; v < s->topology->vertex_count; v++) {
+  for (uint32_t v = 0; v < s->demand->network->vertex_count; v++) {
     double w = s->input[v], left = (ns - received * w) / synapse - w, shared = 0;
     if (w <= 0)
       continue;
@@ -148,30 +149,30 @@ static cm_status search_overlaps(const cm_step_state *s, uint32_t parts, cm_step
   return status;
 }
 
-static cm_status bound_by_overlaps(const cm_topology *topology, const cm_costs *costs, uint32_t parts, cm_run *run,
+static cm_status bound_by_overlaps(const cm_demand *demand, const cm_costs *costs, uint32_t parts, cm_run *run,
                                    cm_step_bound *b, cm_error *error)
 {
   cm_limits none = {0};
   cm_step_state state;
-  if (cm_step_state_new(topology, costs, &none, 1, run, &state, error) != CM_OK)
+  if (cm_step_state_new(demand, costs, &none, 1, run, &state, error) != CM_OK)
     return error->status;
   cm_status status = search_overlaps(&state, parts, b, error);
   cm_step_state_free(&state);
   return status;
 }
 
-cm_status cm_step_bound_compute(const cm_topology *topology, const cm_costs *costs, uint32_t parts, double work,
+cm_status cm_step_bound_compute(const cm_demand *demand, const cm_costs *costs, uint32_t parts, double work,
                                 cm_run *run, cm_step_bound *bound, cm_error *error)
 {
-  const cm_topology *t = topology;
+  const cm_topology *t = demand->network;
   cm_step_bound b = {0};
   double steps = 0;
-  cm_status status = bound_plainly(t, costs, parts, run, &b, error);
+  cm_status status = bound_plainly(demand, costs, parts, run, &b, error);
   b.ns = max2(b.neuron_ns, max2(b.shared_ns, b.send_ns));
   for (uint32_t e = 0; e < t->net_count; e++)
     steps += (double)(t->net_first[e + 1] - t->net_first[e]) * (double)(t->net_first[e + 1] - t->net_first[e]);
   if (status == CM_OK && steps <= work && costs->charge[CM_CHARGE_SYNAPSE].ns > 0 && b.ns > 0)
-    status = bound_by_overlaps(t, costs, parts, run, &b, error);
+    status = bound_by_overlaps(demand, costs, parts, run, &b, error);
   if (status != CM_OK)
     return status;
   b.ns = max2(b.ns, b.overlap_ns);

@@ -106,7 +106,7 @@ static bool fits(const growth *g, uint32_t part, uint32_t v)
   for (uint32_t e = s->out_first[v]; e < s->out_first[v + 1]; e++)
     outbound += g->expected != NULL ? g->expected[e] : s->reached[e];
   return time_with(g, part, v) <= g->budget &&
-         cm_step_has_room(s, part, cm_topology_size(s->topology, v), synapses, synapses - g->of[v].axons, outbound);
+         cm_step_has_room(s, part, cm_demand_size(s->demand, v), synapses, synapses - g->of[v].axons, outbound);
 }
 
 /* The best of the pool that fits; the vertex count when none does. */
@@ -139,7 +139,7 @@ static void bring(growth *g, uint32_t e, uint32_t u)
  * `from` leaves behind: a few that wait for long would else keep all that went before them under their eyes. */
 static void bring_all(growth *g, uint32_t e)
 {
-  const cm_topology *t = g->s->topology;
+  const cm_topology *t = g->s->demand->network;
   cm_step_window *w = g->window;
   uint64_t end = t->net_first[e + 1];
   if (w == NULL) {
@@ -166,7 +166,7 @@ static void move_window(growth *g, uint32_t part)
 {
   const cm_step_state *s = g->s;
   const cm_step_window *w = g->window;
-  uint32_t n = s->topology->vertex_count;
+  uint32_t n = s->demand->network->vertex_count;
   for (g->waiting--; g->end < n && g->waiting < CM_STEP_WINDOW; g->end++, g->waiting++) {
     uint32_t v = w->order[g->end];
     for (uint64_t i = s->in_first[v]; i < s->in_first[v + 1]; i++)
@@ -263,31 +263,31 @@ static void grow_part(growth *g, uint32_t part, uint32_t first)
 static void plan(growth *g)
 {
   const cm_step_state *s = g->s;
-  memset(g->last, 0xff, s->topology->net_count * sizeof *g->last);
-  for (uint32_t v = 0; v < s->topology->vertex_count; v++) {
+  memset(g->last, 0xff, s->demand->network->net_count * sizeof *g->last);
+  for (uint32_t v = 0; v < s->demand->network->vertex_count; v++) {
     g->planned[v] = s->own[v];
     for (uint32_t e = s->out_first[v]; e < s->out_first[v + 1]; e++)
       g->planned[v] += s->costs->charge[CM_CHARGE_PACKET_SENT].ns * s->rate[e] * (g->expected != NULL ? g->expected[e] : 1);
-    g->left[s->topology->vertex_count - 1 - v] = g->window != NULL ? g->window->order[v] : v;
+    g->left[s->demand->network->vertex_count - 1 - v] = g->window != NULL ? g->window->order[v] : v;
   }
-  g->left_count = s->topology->vertex_count;
+  g->left_count = s->demand->network->vertex_count;
 }
 
 static cm_status plan_scenarios(growth *g, cm_error *error)
 {
   const cm_step_state *s = g->s;
   cm_memory *memory = s->run->memory;
-  size_t row = s->scenarios, n = s->topology->vertex_count;
+  size_t row = s->scenarios, n = s->demand->network->vertex_count;
   if (row == 0)
     return CM_OK;
   if (CM_NEW(memory, g->shared_in, n * row, error) != CM_OK || CM_NEW(memory, g->planned_in, n * row, error) != CM_OK ||
       CM_NEW(memory, g->sending_in, row, error) != CM_OK)
     return error->status;
   memcpy(g->planned_in, s->own_in, n * row * sizeof *g->planned_in);
-  for (uint32_t e = 0; e < s->topology->net_count; e++) {
+  for (uint32_t e = 0; e < s->demand->network->net_count; e++) {
     double packets = s->costs->charge[CM_CHARGE_PACKET_SENT].ns * (g->expected != NULL ? g->expected[e] : 1);
     for (size_t k = 0; k < row; k++)
-      g->planned_in[cm_topology_source(s->topology, e) * row + k] += packets * s->rate_in[e * row + k];
+      g->planned_in[cm_topology_source(s->demand->network, e) * row + k] += packets * s->rate_in[e * row + k];
   }
   return CM_OK;
 }
@@ -295,7 +295,7 @@ static cm_status plan_scenarios(growth *g, cm_error *error)
 cm_status cm_step_grow(cm_step_state *state, double budget_ns, const uint32_t *expected, cm_step_window *window, uint32_t *used,
                        cm_error *error)
 {
-  uint32_t n = state->topology->vertex_count, part = 0, first;
+  uint32_t n = state->demand->network->vertex_count, part = 0, first;
   growth g = {.s = state, .budget = budget_ns, .expected = expected, .window = window,
               .end = n < CM_STEP_WINDOW ? n : CM_STEP_WINDOW};
   g.waiting = g.end;
@@ -303,7 +303,7 @@ cm_status cm_step_grow(cm_step_state *state, double budget_ns, const uint32_t *e
   cm_status status = CM_OK;
   if (CM_NEW(memory, g.of, n, error) != CM_OK ||
       CM_NEW(memory, g.touched, n, error) != CM_OK || CM_NEW(memory, g.left, n, error) != CM_OK ||
-      CM_NEW(memory, g.planned, n, error) != CM_OK || CM_NEW(memory, g.last, state->topology->net_count, error) != CM_OK)
+      CM_NEW(memory, g.planned, n, error) != CM_OK || CM_NEW(memory, g.last, state->demand->network->net_count, error) != CM_OK)
     status = error->status;
   else {
     if (window != NULL)

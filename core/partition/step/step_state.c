@@ -5,7 +5,7 @@
 
 static cm_status transpose(cm_step_state *s, cm_error *error)
 {
-  const cm_topology *t = s->topology;
+  const cm_topology *t = s->demand->network;
   cm_memory *memory = s->run->memory;
   uint32_t n = t->vertex_count;
   if (CM_NEW(memory, s->in_first, (size_t)n + 2, error) != CM_OK ||
@@ -29,7 +29,7 @@ static cm_status transpose(cm_step_state *s, cm_error *error)
 /* Rates, and room for the parts that every net may reach. */
 static cm_status count_rates(cm_step_state *s, cm_error *error)
 {
-  const cm_topology *t = s->topology;
+  const cm_topology *t = s->demand->network;
   cm_memory *memory = s->run->memory;
   if (CM_NEW(memory, s->rate, t->net_count, error) != CM_OK ||
       CM_NEW(memory, s->input, t->vertex_count, error) != CM_OK ||
@@ -37,10 +37,10 @@ static cm_status count_rates(cm_step_state *s, cm_error *error)
       CM_NEW(memory, s->at, (size_t)t->net_count + 1, error) != CM_OK)
     return error->status;
   for (uint32_t v = 0; v < t->vertex_count; v++)
-    s->own[v] = s->costs->charge[CM_CHARGE_NEURON].ns * cm_topology_size(t, v);
+    s->own[v] = s->costs->charge[CM_CHARGE_NEURON].ns * cm_demand_size(s->demand, v);
   for (uint32_t e = 0; e < t->net_count; e++) {
     uint64_t pins = t->net_first[e + 1] - t->net_first[e];
-    s->rate[e] = (double)cm_topology_net_weight(t, e) / (double)t->weight_scale;
+    s->rate[e] = (double)cm_demand_net_weight(s->demand, e) / (double)t->weight_scale;
     s->own[cm_topology_source(t, e)] += s->costs->charge[CM_CHARGE_SPIKE].ns * s->rate[e];
     s->at[e + 1] = s->at[e] + (pins < s->parts ? pins : s->parts);
     for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
@@ -52,7 +52,7 @@ static cm_status count_rates(cm_step_state *s, cm_error *error)
 /* The same for every scenario. */
 static cm_status count_scenarios(cm_step_state *s, cm_error *error)
 {
-  const cm_topology *t = s->topology;
+  const cm_topology *t = s->demand->network;
   const cm_charge_cost *c = s->costs->charge;
   cm_memory *memory = s->run->memory;
   size_t k = s->scenarios;
@@ -66,7 +66,7 @@ static cm_status count_scenarios(cm_step_state *s, cm_error *error)
   for (size_t i = 0; i < k; i++)
     s->scale[i] = 1;
   for (size_t i = 0; i < k * t->vertex_count; i++)
-    s->own_in[i] = c[CM_CHARGE_NEURON].ns * cm_topology_size(t, (uint32_t)(i / k));
+    s->own_in[i] = c[CM_CHARGE_NEURON].ns * cm_demand_size(s->demand, (uint32_t)(i / k));
   for (uint32_t e = 0; e < t->net_count; e++) {
     double *rate = s->rate_in + k * e, *own = s->own_in + k * cm_topology_source(t, e);
     for (size_t i = 0; i < k; i++) {
@@ -80,11 +80,12 @@ static cm_status count_scenarios(cm_step_state *s, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_step_state_new(const cm_topology *topology, const cm_costs *costs, const cm_limits *limits, uint32_t parts,
+cm_status cm_step_state_new(const cm_demand *demand, const cm_costs *costs, const cm_limits *limits, uint32_t parts,
                             cm_run *run, cm_step_state *state, cm_error *error)
 {
-  cm_step_state s = {.topology = topology, .costs = costs, .limits = *limits, .run = run, .parts = parts,
-                     .scenarios = topology->scenario_count};
+  const cm_topology *topology = demand->network;
+  cm_step_state s = {.demand = demand, .costs = costs, .limits = *limits, .run = run, .parts = parts,
+                     .scenarios = demand->scenario_count};
   cm_memory *memory = run->memory;
   cm_status status = transpose(&s, error);
   if (status == CM_OK)
@@ -123,7 +124,7 @@ void cm_step_state_free(cm_step_state *s)
 
 void cm_step_state_clear(cm_step_state *s)
 {
-  const cm_topology *t = s->topology;
+  const cm_topology *t = s->demand->network;
   for (uint32_t v = 0; v < t->vertex_count; v++)
     s->part[v] = CM_STEP_NO_PART;
   memset(s->reached, 0, t->net_count * sizeof *s->reached);
@@ -158,7 +159,7 @@ static inline void add_row(const cm_step_state *s, double *times, uint32_t part,
 /* A net begins or ceases to reach a part: `more` is 1 or -1. */
 static void change_reach(cm_step_state *s, uint32_t net, uint32_t part, int more)
 {
-  uint32_t home = s->part[cm_topology_source(s->topology, net)];
+  uint32_t home = s->part[cm_topology_source(s->demand->network, net)];
   double rate = more * s->rate[net];
   s->packets += rate;
   s->inlet[part] += rate;
@@ -192,7 +193,7 @@ static void change_inputs(cm_step_state *s, uint32_t v, uint32_t part, int more)
   uint64_t synapses = s->in_first[v + 1] - s->in_first[v];
   s->receive[part] += more * s->costs->charge[CM_CHARGE_SYNAPSE].ns * s->input[v];
   add_row(s, s->receive_in, part, s->input_in, v, more * s->costs->charge[CM_CHARGE_SYNAPSE].ns);
-  s->use[(size_t)part * CM_RESOURCES + CM_NEURONS] += (uint64_t)(more * (int64_t)cm_topology_size(s->topology, v));
+  s->use[(size_t)part * CM_RESOURCES + CM_NEURONS] += (uint64_t)(more * (int64_t)cm_demand_size(s->demand, v));
   s->use[(size_t)part * CM_RESOURCES + CM_SYNAPSES] += (uint64_t)(more * (int64_t)synapses);
 }
 

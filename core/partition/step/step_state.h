@@ -9,7 +9,7 @@
 enum { CM_STEP_NO_PART = UINT32_MAX };
 
 typedef struct cm_step_state {
-  const cm_topology *topology;
+  const cm_demand *demand;
   const cm_costs *costs;
   cm_limits limits;
   cm_run *run;
@@ -38,7 +38,7 @@ typedef struct cm_step_state {
 } cm_step_state;
 
 /* All neurons are in no part at first. O(pins). */
-cm_status cm_step_state_new(const cm_topology *topology, const cm_costs *costs, const cm_limits *limits, uint32_t parts,
+cm_status cm_step_state_new(const cm_demand *demand, const cm_costs *costs, const cm_limits *limits, uint32_t parts,
                             cm_run *run, cm_step_state *state, cm_error *error);
 void cm_step_state_free(cm_step_state *state); /* harmless on a zeroed one */
 

@@ -18,13 +18,13 @@ double cm_step_growth_looks(const cm_topology *t, uint32_t parts)
 
 cm_status cm_step_window_new(const cm_step_state *s, uint64_t seed, cm_step_window *window, cm_error *error)
 {
-  const cm_topology *t = s->topology;
+  const cm_topology *t = s->demand->network;
   cm_step_window w = {0};
   cm_synapses synapses = {0};
   cm_memory *memory = s->run->memory;
   cm_status status = CM_OK;
   if (CM_NEW(memory, w.order, t->vertex_count, error) != CM_OK ||
-      CM_NEW(memory, w.from, t->net_count, error) != CM_OK || cm_synapses_new(t, s->run, &synapses, error) != CM_OK ||
+      CM_NEW(memory, w.from, t->net_count, error) != CM_OK || cm_synapses_new(s->demand, s->run, &synapses, error) != CM_OK ||
       cm_order_by_sources(&synapses, cm_mix(seed), s->run, w.order, error) != CM_OK)
     status = error->status;
   cm_synapses_free(&synapses);
@@ -48,7 +48,7 @@ void cm_step_window_free(cm_step_window *window)
 
 void cm_step_window_reset(cm_step_window *w, const cm_step_state *s)
 {
-  const cm_topology *t = s->topology;
+  const cm_topology *t = s->demand->network;
   size_t bytes = t->net_count * sizeof *w->from;
   memcpy(w->from, t->net_first, bytes);
   for (uint32_t i = 0; i < t->vertex_count; i++) {

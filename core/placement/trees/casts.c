@@ -47,7 +47,7 @@ typedef struct digest {
 } digest;
 
 typedef struct gathering {
-  const cm_topology *topology;
+  const cm_demand *demand;
   const uint32_t *part;
   cm_run *run;
   uint32_t *net_first, *net; /* nets by the part of their source */
@@ -85,7 +85,7 @@ static uint32_t next_mark(gathering *g)
 /* Appends what one axon of part p reaches; false when it stays at home. */
 static bool append(gathering *g, uint32_t p, uint32_t net, digest *d)
 {
-  const cm_topology *t = g->topology;
+  const cm_topology *t = g->demand->network;
   cm_casts *c = g->casts;
   uint64_t end = c->first[c->count];
   uint32_t mark = next_mark(g);
@@ -100,7 +100,7 @@ static bool append(gathering *g, uint32_t p, uint32_t net, digest *d)
   }
   if (end == c->first[c->count])
     return false;
-  c->weight[c->count] = cm_topology_net_weight(t, net);
+  c->weight[c->count] = cm_demand_net_weight(g->demand, net);
   c->first[++c->count] = end;
   return true;
 }
@@ -157,12 +157,12 @@ static void merge(gathering *g, uint32_t begin, uint32_t count)
 
 static cm_status gather_part(gathering *g, uint32_t p, cm_error *error)
 {
-  const cm_topology *t = g->topology;
+  const cm_topology *t = g->demand->network;
   uint32_t begin = g->casts->count, found = 0;
   for (uint32_t j = g->net_first[p]; j < g->net_first[p + 1]; j++) {
     uint32_t net = g->net[j];
     uint64_t pins = t->net_first[net + 1] - t->net_first[net];
-    if (cm_topology_net_weight(t, net) == 0)
+    if (cm_demand_net_weight(g->demand, net) == 0)
       continue;
     if (grow(g, pins < g->casts->parts ? pins : g->casts->parts, error) != CM_OK)
       return error->status;
@@ -174,10 +174,11 @@ static cm_status gather_part(gathering *g, uint32_t p, cm_error *error)
   return cm_run_check(g->run, error);
 }
 
-cm_status cm_casts_of_axons(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+cm_status cm_casts_of_axons(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run,
                             cm_casts **casts, cm_error *error)
 {
-  gathering g = {.topology = topology, .part = part, .run = run};
+  const cm_topology *topology = demand->network;
+  gathering g = {.demand = demand, .part = part, .run = run};
   uint32_t most = 0;
   cm_status status = cm_nets_by_part(topology, part, parts, run, &g.net_first, &g.net, error);
   if (status == CM_OK)

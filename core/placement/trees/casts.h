@@ -3,7 +3,7 @@
 #define CM_PLACEMENT_CASTS_H
 
 #include "base/run.h"
-#include "core/network/topology.h"
+#include "core/network/demand.h"
 
 /* Casts grouped by the part that sends them. Axons of a part that reach the same parts are one cast. */
 typedef struct cm_casts {
@@ -17,7 +17,7 @@ typedef struct cm_casts {
 
 /* The casts of a directed network's axons under vertex -> part [parts]. Axons that stay in their part, and those
  * that carry nothing, are none. O(pins). */
-cm_status cm_casts_of_axons(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+cm_status cm_casts_of_axons(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run,
                             cm_casts **casts, cm_error *error);
 
 /* Some of the casts, about `pins` targets: one is drawn every so many units along the sum of weights, and weighs as many

@@ -18,7 +18,7 @@ static cm_status read_file(const char *path, const cm_check_context *context, cm
   if (stream == NULL)
     return cm_fail_errno(error, errno, "cannot open", path);
   cm_status status =
-    cm_check_read(stream, context->topology->vertex_count, cm_chip_cores(context->chip), context->run, file, error);
+    cm_check_read(stream, context->demand->network->vertex_count, cm_chip_cores(context->chip), context->run, file, error);
   (void)fclose(stream);
   return status;
 }
@@ -42,7 +42,7 @@ static cm_status map_again(const json_t *stated, cm_map_input *input, cm_run *ru
   if (status == CM_OK)
     status = cm_file_create(&file, path, error);
   if (status == CM_OK)
-    status = cm_mapping_write(mapping, input->topology, input->chip, input->network_id, CM_VIEW_FULL_JSON, file.stream, error);
+    status = cm_mapping_write(mapping, input->demand, input->chip, input->network_id, CM_VIEW_FULL_JSON, file.stream, error);
   if (status == CM_OK)
     status = cm_file_commit(&file, error);
   cm_file_discard(&file);
@@ -82,7 +82,7 @@ cm_status cm_check_again(const char *path, const cm_check_context *context, cons
 {
   cm_check_file stated = {0}, made = {0};
   char again[CM_PATH_MAX];
-  cm_map_input input = {.topology = context->topology,
+  cm_map_input input = {.demand = context->demand,
                         .network_id = context->network_id,
                         .chip = context->chip,
                         .occupancy = context->occupancy,

@@ -13,7 +13,7 @@ enum { TRIES_MAX = 8 /* of up to CM_LOCAL_CORES_MAX cores, half of them each */ 
 static bool is_limited(const cm_map_input *in)
 {
   uint64_t behind = (uint64_t)in->chip->router_x * in->chip->router_y;
-  return in->chip->table_entries != 0 && in->topology->directed && in->options->route_model == CM_ROUTES_MULTICAST &&
+  return in->chip->table_entries != 0 && in->demand->network->directed && in->options->route_model == CM_ROUTES_MULTICAST &&
          behind <= CM_LOCAL_CORES_MAX;
 }
 
@@ -28,7 +28,7 @@ static cm_status check(const cm_map_input *input, const cm_mapping *mapping, boo
   *told = NULL;
   if (!is_limited(input))
     return CM_OK;
-  const cm_mapped mapped = cm_mapped_by(mapping, input->topology, input->chip);
+  const cm_mapped mapped = cm_mapped_by(mapping, input->demand, input->chip);
   cm_status status = cm_routes_make(&mapped, &options, run, &routes, error);
   if (status == CM_NO_ROUTE) /* the routes say so; the mapping stands without them */
     return CM_OK;

@@ -18,13 +18,13 @@ static cm_status match_kinds(cm_candidate *c, const uint64_t *use, cm_error *err
   const cm_map_input *in = c->input;
   uint32_t cores[CM_KINDS_MAX];
   uint64_t *allowed;
-  if (CM_NEW(c->run->memory, allowed, in->topology->vertex_count, error) != CM_OK)
+  if (CM_NEW(c->run->memory, allowed, in->demand->network->vertex_count, error) != CM_OK)
     return error->status;
   cm_status status = CM_NEW(c->run->memory, c->partition->kind, in->part_count, error);
   if (status == CM_OK)
     status = cm_count_kinds(in, c->run, cores, error);
   if (status == CM_OK)
-    status = cm_allowed_kinds(in->topology, in->chip, cores, c->run, allowed, error);
+    status = cm_allowed_kinds(in->demand, in->chip, cores, c->run, allowed, error);
   if (status == CM_OK)
     status = cm_match_kinds(in, allowed, use, cores, c->run, c->partition->kind, error);
   cm_free(allowed);
@@ -39,17 +39,17 @@ static cm_status check_limits(cm_candidate *c, const cm_limits *limits, cm_error
   if (CM_NEW(c->run->memory, use, (size_t)in->part_count * CM_RESOURCES, error) != CM_OK)
     return error->status;
   cm_cuts cuts;
-  cm_status status = cm_count_use_and_cuts(in->topology, in->part, in->part_count, c->run, use, &cuts, error);
+  cm_status status = cm_count_use_and_cuts(in->demand, in->part, in->part_count, c->run, use, &cuts, error);
   cm_violation v = {0};
   if (status == CM_OK) {
-    c->quality = cm_quality_of(in->topology, &cuts);
+    c->quality = cm_quality_of(in->demand->network, &cuts);
     v = cm_find_violation(limits, use, in->part_count);
   }
   if (status == CM_OK && v.broken_parts == 0 && cm_cores_differ(in->chip))
     status = match_kinds(c, use, error);
   cm_free(use);
   if (status == CM_OK && v.broken_parts == 0)
-    status = cm_refuse_populations(in->topology, limits, in->part, in->part_count, c->run, error);
+    status = cm_refuse_populations(in->demand->network, limits, in->part, in->part_count, c->run, error);
   if (status != CM_OK || v.broken_parts == 0)
     return status;
   cm_fail(error, CM_LIMIT_BROKEN, "%llu of %u parts break a limit, worst part %u with %llu %s of at most %llu",
@@ -65,7 +65,7 @@ static cm_status check_limits(cm_candidate *c, const cm_limits *limits, cm_error
 static cm_status adopt(cm_candidate *c, cm_error *error)
 {
   const cm_map_input *in = c->input;
-  const cm_topology *t = in->topology;
+  const cm_topology *t = in->demand->network;
   c->limits = cm_chip_widest_limits(in->chip);
   c->objective = cm_objective_resolve(in->options, t->directed, true);
   if (cm_partition_new(t->vertex_count, c->run, &c->partition, error) != CM_OK)
@@ -75,10 +75,10 @@ static cm_status adopt(cm_candidate *c, cm_error *error)
   memcpy(p->part, in->part, p->vertex_count * sizeof *p->part);
   cm_run_phase(c->run, "limits");
   if (check_limits(c, &c->limits, error) != CM_OK ||
-      cm_bound_parts(t, &c->limits, c->run, &c->bound, error) != CM_OK)
+      cm_bound_parts(in->demand, &c->limits, c->run, &c->bound, error) != CM_OK)
     return error->status;
   c->attempts[0] =
-    (cm_attempt){.capacity = t->size_total, .parts = p->part_count, .edge_cut = c->quality.edge_cut};
+    (cm_attempt){.capacity = in->demand->size_total, .parts = p->part_count, .edge_cut = c->quality.edge_cut};
   c->attempt_count = 1;
   return CM_OK;
 }
@@ -87,7 +87,7 @@ static cm_status adopt(cm_candidate *c, cm_error *error)
  * the limits on outbound axons do not let them, they keep it. */
 static cm_status join_targets(cm_candidate *c, const uint8_t *holds, uint32_t *part, cm_error *error)
 {
-  const cm_topology *t = c->input->topology;
+  const cm_topology *t = c->input->demand->network;
   uint32_t any = 0;
   while (!holds[any])
     any++;
@@ -142,23 +142,23 @@ static bool keeps_limits(const cm_candidate *c, const uint64_t *use)
 
 static cm_status empty_parts(cm_candidate *c, cm_error *error)
 {
-  const cm_topology *t = c->input->topology;
+  const cm_topology *t = c->input->demand->network;
   const cm_partition *made = c->partition;
   uint8_t *holds = NULL;
   uint32_t *part = NULL, held = 0;
   uint64_t *use = NULL;
-  if (t->outside_count == 0)
+  if (c->input->demand->outside_count == 0)
     return CM_OK;
   cm_status status = CM_NEW(c->run->memory, holds, made->part_count, error);
   for (uint32_t v = 0; status == CM_OK && v < t->vertex_count; v++)
-    if (cm_topology_size(t, v) > 0 || !cm_topology_is_outside(t, v))
+    if (cm_demand_size(c->input->demand, v) > 0 || !cm_demand_is_outside(c->input->demand, v))
       holds[made->part[v]] = 1;
   for (uint32_t p = 0; status == CM_OK && p < made->part_count; p++)
     held += holds[p];
   if (status == CM_OK && held < made->part_count) {
     if (CM_NEW(c->run->memory, part, t->vertex_count, error) != CM_OK ||
         CM_NEW(c->run->memory, use, (size_t)made->part_count * CM_RESOURCES, error) != CM_OK ||
-        join_targets(c, holds, part, error) != CM_OK || cm_count_use(t, part, made->part_count, c->run, use, error) != CM_OK)
+        join_targets(c, holds, part, error) != CM_OK || cm_count_use(c->input->demand, part, made->part_count, c->run, use, error) != CM_OK)
       status = error->status;
     else if (keeps_limits(c, use))
       status = drop_empty(c, holds, part, error);

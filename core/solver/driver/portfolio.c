@@ -33,7 +33,7 @@ static bool has_alternative(const cm_map_input *input)
 
 static bool may_win(const cm_map_input *input)
 {
-  const cm_topology *t = input->topology;
+  const cm_topology *t = input->demand->network;
   uint64_t degrees = t->directed ? 2 * t->pin_count : t->pin_count;
   return degrees <= (uint64_t)SPARSE_DEGREE * t->vertex_count || (cm_effort_of(input->options)->dense_in_steps && !t->directed);
 }
@@ -45,7 +45,7 @@ static cm_status weigh(cm_candidate *c, cm_error *error)
   const cm_map_input *in = c->input;
   cm_partition *p = c->partition;
   const cm_engine *engine = cm_engine_find((cm_preset)in->options->preset, c->objective);
-  if (p->parts == NULL && engine->flows(in->topology, p->part, p->part_count, c->run, &p->parts, error) != CM_OK)
+  if (p->parts == NULL && engine->flows(in->demand, p->part, p->part_count, c->run, &p->parts, error) != CM_OK)
     return error->status;
   double first = c->objective == CM_OBJECTIVE_AXON ? in->chip->energy_pj.router * (double)p->parts->weight_total : 0;
   c->cost = c->places.trees > 0 ? c->places.trees : cm_placement_energy(p->parts, in->chip, c->places.core) + first;
@@ -107,7 +107,7 @@ static cm_status try_method(portfolio *f, method by, bool must, double *cost, cm
     by.objective != CM_OBJECTIVE_AUTO ? (cm_objective)by.objective : f->best.objective;
   json_t *told = json_pack("{s:s, s:s, s:s, s:f}", "mapper", by.mapper == CM_MAPPER_TWO_PHASE ? "two-phase" : "integrated",
                            "preset", cm_preset_facts_of((cm_preset)by.preset)->name, "objective", cm_objective_name(objective),
-                           "cost", *cost / (double)input->topology->weight_scale);
+                           "cost", *cost / (double)input->demand->network->weight_scale);
   return cm_json_append(f->tried, told, "the report", error);
 }
 
@@ -162,7 +162,7 @@ static cm_status try_all(portfolio *f, cm_error *error)
     return CM_OK;
   if (status == CM_OK && (sparse ? fast <= saving_most * integrated : was_mended(&f->best)))
     status = try_method(f, two_phase, false, &ignored, error);
-  bool few = f->best.objective == CM_OBJECTIVE_AXON && cm_axons_reach_few(f->input->topology);
+  bool few = f->best.objective == CM_OBJECTIVE_AXON && cm_axons_reach_few(f->input->demand->network);
   return status == CM_OK && few && f->best.cost > 0 ? try_edges(f, sparse, tight, error) : status;
 }
 

@@ -30,7 +30,7 @@ static uint32_t kind_for(const cm_assignment *s, const uint32_t *taken, const ui
 /* Neurons of each part, in all and those that each kind of core would take. */
 static void count_members(const cm_assignment *s, uint32_t *members, uint32_t *taken)
 {
-  for (uint32_t v = 0; v < s->topology->vertex_count; v++) {
+  for (uint32_t v = 0; v < s->demand->network->vertex_count; v++) {
     if (s->part[v] == CM_NOWHERE)
       continue;
     members[s->part[v]]++;
@@ -71,7 +71,7 @@ cm_status cm_dissolve(cm_assignment *s, cm_run *run, uint32_t *dissolved, cm_err
       gone++;
     }
   }
-  for (uint32_t v = 0; status == CM_OK && gone > 0 && v < s->topology->vertex_count; v++)
+  for (uint32_t v = 0; status == CM_OK && gone > 0 && v < s->demand->network->vertex_count; v++)
     if (s->part[v] != CM_NOWHERE && members[s->part[v]] == UINT32_MAX)
       s->part[v] = CM_NOWHERE;
   cm_free(members);

@@ -20,15 +20,15 @@ static int by_tie(const void *a, const void *b)
 /* Packets that a neuron exchanges with its own part. */
 static double tie_to_own(const cm_reassignment *w, uint32_t v)
 {
-  const cm_topology *t = w->topology;
+  const cm_topology *t = w->demand->network;
   double sum = 0;
   for (uint64_t i = w->in_first[v]; i < w->in_first[v + 1]; i++)
     if (w->s->part[cm_topology_source(t, w->in_net[i])] == w->s->part[v])
-      sum += (double)cm_topology_net_weight(t, w->in_net[i]);
+      sum += (double)cm_demand_net_weight(w->demand, w->in_net[i]);
   for (uint32_t e = w->out_first[v]; e < w->out_first[v + 1]; e++)
     for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
       if (w->s->part[t->pin[i]] == w->s->part[v])
-        sum += (double)cm_topology_net_weight(t, e);
+        sum += (double)cm_demand_net_weight(w->demand, e);
   return sum;
 }
 
@@ -62,7 +62,7 @@ static void shrink(cm_reassignment *w, uint32_t part, ranked *list, uint32_t mem
     if (!full && i >= least)
       return;
     uint32_t v = list[i].vertex;
-    *cm_part_use(w, part, CM_NEURONS) -= cm_topology_size(w->topology, v);
+    *cm_part_use(w, part, CM_NEURONS) -= cm_demand_size(w->demand, v);
     *cm_part_use(w, part, CM_SYNAPSES) -= w->in_first[v + 1] - w->in_first[v];
     cm_population_tally_book(&w->populations, v, part, -1);
     w->s->part[v] = CM_NOWHERE;
@@ -87,7 +87,7 @@ static void list_members(const cm_reassignment *w, uint32_t *first, uint32_t *ve
     first[p] = sum;
     sum += w->members[p];
   }
-  for (uint32_t v = 0; v < w->topology->vertex_count; v++)
+  for (uint32_t v = 0; v < w->demand->network->vertex_count; v++)
     if (w->s->part[v] != CM_NOWHERE)
       vertex[first[w->s->part[v]]++] = v;
   for (uint32_t p = 0; p < parts; p++)
@@ -105,9 +105,9 @@ cm_status cm_evict_over_limits(cm_reassignment *w, bool *any, cm_error *error)
   if (!*any)
     return CM_OK;
   cm_status status = CM_OK;
-  if (CM_NEW(w->run->memory, list, w->topology->vertex_count, error) != CM_OK ||
+  if (CM_NEW(w->run->memory, list, w->demand->network->vertex_count, error) != CM_OK ||
       CM_NEW(w->run->memory, first, s->parts, error) != CM_OK ||
-      CM_NEW(w->run->memory, vertex, w->topology->vertex_count, error) != CM_OK)
+      CM_NEW(w->run->memory, vertex, w->demand->network->vertex_count, error) != CM_OK)
     status = error->status;
   else
     list_members(w, first, vertex);

@@ -27,13 +27,13 @@ static cm_status check(const cm_assignment *s, const uint32_t *part, uint32_t pa
   uint64_t *use;
   if (CM_NEW(run->memory, use, (size_t)parts * CM_RESOURCES, error) != CM_OK)
     return error->status;
-  cm_status status = cm_count_use(s->topology, part, parts, run, use, error);
+  cm_status status = cm_count_use(s->demand, part, parts, run, use, error);
   uint32_t live = 0;
   for (uint32_t p = 0; p < parts; p++)
     live += use[(size_t)p * CM_RESOURCES + CM_NEURONS] > 0;
   cm_violation shared = {0};
   if (status == CM_OK)
-    status = cm_check_populations(s->topology, &s->limits, part, parts, run, &shared, error);
+    status = cm_check_populations(s->demand->network, &s->limits, part, parts, run, &shared, error);
   *legal = status == CM_OK && live <= s->parts_max && shared.broken_parts == 0 &&
            cm_find_violation(&s->limits, use, parts).broken_parts == 0;
   cm_free(use);
@@ -51,7 +51,7 @@ static cm_status number_parts(const cm_assignment *s, uint32_t slots, cm_run *ru
   uint32_t most = s->parts > slots ? s->parts : slots, next = 0;
   if (CM_NEW(run->memory, n->number, most, error) != CM_OK || CM_NEW(run->memory, n->part, most, error) != CM_OK)
     return error->status;
-  for (uint32_t v = 0; v < s->topology->vertex_count; v++)
+  for (uint32_t v = 0; v < s->demand->network->vertex_count; v++)
     n->number[s->part[v]] = 1;
   for (int empty = 0; empty < 2; empty++)
     for (uint32_t p = 0; p < most; p++)
@@ -69,11 +69,11 @@ static cm_status search(cm_assignment *s, const numbering *n, cm_step_state *sta
 {
   bool legal;
   uint8_t *moves;
-  if (CM_NEW(run->memory, moves, s->topology->vertex_count, error) != CM_OK)
+  if (CM_NEW(run->memory, moves, s->demand->network->vertex_count, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < options->movable_count; i++)
     moves[options->movable[i]] = 1;
-  for (uint32_t v = 0; v < s->topology->vertex_count; v++)
+  for (uint32_t v = 0; v < s->demand->network->vertex_count; v++)
     if (!moves[v])
       cm_step_put(state, v, n->number[s->part[v]]);
   cm_free(moves);
@@ -85,7 +85,7 @@ static cm_status search(cm_assignment *s, const numbering *n, cm_step_state *sta
     return error->status;
   if (!legal)
     return CM_OK;
-  for (uint32_t v = 0; v < s->topology->vertex_count; v++) {
+  for (uint32_t v = 0; v < s->demand->network->vertex_count; v++) {
     s->part[v] = n->part[state->part[v]];
     for (; s->parts <= s->part[v]; s->parts++)
       s->core[s->parts] = CM_NOWHERE;
@@ -105,7 +105,7 @@ cm_status cm_hasten(cm_assignment *assignment, const cm_hasten_task *task, cm_ru
   cm_status status = number_parts(s, s->parts_max, run, &n, error);
   uint32_t slots = n.live > s->parts_max ? n.live : s->parts_max;
   if (status == CM_OK)
-    status = cm_step_state_new(s->topology, &s->chip->costs, &s->limits, slots, run, &state, error);
+    status = cm_step_state_new(s->demand, &s->chip->costs, &s->limits, slots, run, &state, error);
   if (status == CM_OK)
     status = search(s, &n, &state, &options, run, error);
   cm_free(n.number);

@@ -23,7 +23,7 @@ static cm_status close_up(placing *r, cm_error *error)
   uint32_t *number, next = 0;
   if (CM_NEW(r->run->memory, number, s->parts, error) != CM_OK)
     return error->status;
-  for (uint32_t v = 0; v < s->topology->vertex_count; v++)
+  for (uint32_t v = 0; v < s->demand->network->vertex_count; v++)
     number[s->part[v]] = 1;
   for (uint32_t p = 0; p < s->parts; p++) {
     if (!number[p])
@@ -32,7 +32,7 @@ static cm_status close_up(placing *r, cm_error *error)
     s->kind[next] = s->kind[p];
     number[p] = next++;
   }
-  for (uint32_t v = 0; v < s->topology->vertex_count; v++)
+  for (uint32_t v = 0; v < s->demand->network->vertex_count; v++)
     s->part[v] = number[s->part[v]];
   s->parts = next;
   cm_free(number);
@@ -41,11 +41,11 @@ static cm_status close_up(placing *r, cm_error *error)
 
 static cm_status traffic_of_parts(placing *r, cm_error *error)
 {
-  const cm_topology *topology = r->s->topology;
+  const cm_topology *topology = r->s->demand->network;
   if (topology->directed)
-    return cm_graph_of_axons(topology, r->s->part, r->s->parts, r->run, &r->parts, error);
+    return cm_graph_of_axons(r->s->demand, r->s->part, r->s->parts, r->run, &r->parts, error);
   cm_graph *graph;
-  cm_status status = cm_graph_from_topology(topology, r->run, &graph, error);
+  cm_status status = cm_graph_from_topology(r->s->demand, r->run, &graph, error);
   if (status != CM_OK)
     return status;
   status = cm_graph_contract(graph, r->s->part, r->s->parts, r->run, &r->parts, error);

@@ -10,7 +10,7 @@ enum { ROUNDS_MAX = 12, CANDIDATES_MAX = 128 };
 
 static cm_status index_nets(cm_reassignment *w, cm_error *error)
 {
-  const cm_topology *t = w->topology;
+  const cm_topology *t = w->demand->network;
   cm_memory *memory = w->run->memory;
   if (CM_NEW(memory, w->in_first, (size_t)t->vertex_count + 2, error) != CM_OK ||
       CM_NEW(memory, w->in_net, t->pin_count, error) != CM_OK ||
@@ -46,9 +46,9 @@ static cm_status count_populations(cm_reassignment *w, cm_error *error)
     if (most != 0 && (tightest.populations == 0 || most < tightest.populations))
       tightest.populations = most;
   }
-  if (cm_population_tally_new(w->topology, &tightest, (size_t)s->room + 1, w->run, &w->populations, error) != CM_OK)
+  if (cm_population_tally_new(w->demand->network, &tightest, (size_t)s->room + 1, w->run, &w->populations, error) != CM_OK)
     return error->status;
-  for (uint32_t v = 0; w->populations.most != 0 && v < w->topology->vertex_count; v++) {
+  for (uint32_t v = 0; w->populations.most != 0 && v < w->demand->network->vertex_count; v++) {
     if (s->part[v] == CM_NOWHERE)
       continue;
     if (cm_population_tally_reserve(&w->populations, w->run, error) != CM_OK)
@@ -68,11 +68,11 @@ static cm_status count(cm_reassignment *w, cm_error *error)
   if (count_populations(w, error) != CM_OK)
     return error->status;
   memset(w->members, 0, ((size_t)s->room + 1) * sizeof *w->members);
-  for (uint32_t v = 0; v < w->topology->vertex_count; v++) {
+  for (uint32_t v = 0; v < w->demand->network->vertex_count; v++) {
     w->own_part[v] = s->part[v] == CM_NOWHERE ? s->room : s->part[v];
     w->members[w->own_part[v]]++;
   }
-  return cm_count_use(w->topology, w->own_part, s->room + 1, w->run, w->use, error);
+  return cm_count_use(w->demand, w->own_part, s->room + 1, w->run, w->use, error);
 }
 
 static void add_tie(cm_reassignment *w, uint32_t part, double packets)
@@ -87,13 +87,13 @@ static void add_tie(cm_reassignment *w, uint32_t part, double packets)
 /* Ties of a neuron, and which of its sources reach what parts already. */
 static void count_ties(cm_reassignment *w, uint32_t v)
 {
-  const cm_topology *t = w->topology;
+  const cm_topology *t = w->demand->network;
   const uint32_t *part = w->s->part;
   w->touched_count = w->reached_count = 0;
   uint32_t last = CM_NOWHERE;
   for (uint64_t i = w->in_first[v]; i < w->in_first[v + 1]; i++) {
     uint32_t source = cm_topology_source(t, w->in_net[i]);
-    add_tie(w, part[source], (double)cm_topology_net_weight(t, w->in_net[i]));
+    add_tie(w, part[source], (double)cm_demand_net_weight(w->demand, w->in_net[i]));
     if (source == last) /* nets of one source come one after the other */
       continue;
     last = source;
@@ -110,7 +110,7 @@ static void count_ties(cm_reassignment *w, uint32_t v)
   }
   for (uint32_t e = w->out_first[v]; e < w->out_first[v + 1]; e++)
     for (uint64_t k = t->net_first[e]; k < t->net_first[e + 1]; k++)
-      add_tie(w, part[t->pin[k]], (double)cm_topology_net_weight(t, e));
+      add_tie(w, part[t->pin[k]], (double)cm_demand_net_weight(w->demand, e));
 }
 
 static void clear_ties(cm_reassignment *w)
@@ -125,7 +125,7 @@ static uint32_t distinct_sources(const cm_reassignment *w, uint32_t v)
 {
   uint32_t last = CM_NOWHERE, sources = 0;
   for (uint64_t i = w->in_first[v]; i < w->in_first[v + 1]; i++) {
-    uint32_t source = cm_topology_source(w->topology, w->in_net[i]);
+    uint32_t source = cm_topology_source(w->demand->network, w->in_net[i]);
     sources += source != last;
     last = source;
   }
@@ -139,10 +139,10 @@ static bool has_room(const cm_reassignment *w, uint32_t part, uint32_t v, uint32
   if (limits->outbound_axons != 0) /* parts that it talks with are at most so many */
     outbound = w->touched_count;
   return cm_kind_takes(w->s, v, w->s->kind[part]) && admits_population(w, v, part) &&
-         cm_memory_holds(limits, *cm_part_use(w, part, CM_NEURONS) + cm_topology_size(w->topology, v),
+         cm_memory_holds(limits, *cm_part_use(w, part, CM_NEURONS) + cm_demand_size(w->demand, v),
                          *cm_part_use(w, part, CM_SYNAPSES) + (w->in_first[v + 1] - w->in_first[v]),
                          *cm_part_use(w, part, CM_INBOUND_AXONS) + (sources - w->known[part])) &&
-         (limits->neurons == 0 || *cm_part_use(w, part, CM_NEURONS) + cm_topology_size(w->topology, v) <= limits->neurons) &&
+         (limits->neurons == 0 || *cm_part_use(w, part, CM_NEURONS) + cm_demand_size(w->demand, v) <= limits->neurons) &&
          (limits->synapses == 0 ||
           *cm_part_use(w, part, CM_SYNAPSES) + (w->in_first[v + 1] - w->in_first[v]) <= limits->synapses) &&
          (limits->inbound_axons == 0 ||
@@ -218,7 +218,7 @@ static void assign(cm_reassignment *w, uint32_t v, uint32_t part)
     s->core[s->parts++] = CM_NOWHERE;
     memset(cm_part_use(w, part, 0), 0, CM_RESOURCES * sizeof *w->use);
   }
-  *cm_part_use(w, part, CM_NEURONS) += cm_topology_size(w->topology, v);
+  *cm_part_use(w, part, CM_NEURONS) += cm_demand_size(w->demand, v);
   *cm_part_use(w, part, CM_SYNAPSES) += w->in_first[v + 1] - w->in_first[v];
   *cm_part_use(w, part, CM_INBOUND_AXONS) += distinct_sources(w, v) - w->known[part];
   *cm_part_use(w, part, CM_OUTBOUND_AXONS) += w->touched_count;
@@ -230,7 +230,7 @@ static void assign(cm_reassignment *w, uint32_t v, uint32_t part)
 static cm_status assign_all(cm_reassignment *w, bool *legal, cm_error *error)
 {
   cm_assignment *s = w->s;
-  for (uint32_t v = 0; v < w->topology->vertex_count; v++) {
+  for (uint32_t v = 0; v < w->demand->network->vertex_count; v++) {
     if (s->part[v] != CM_NOWHERE)
       continue;
     count_ties(w, v);
@@ -253,14 +253,14 @@ static cm_status assign_all(cm_reassignment *w, bool *legal, cm_error *error)
 static cm_status rounds(cm_reassignment *w, bool *legal, cm_error *error)
 {
   *legal = true;
-  for (uint32_t v = 0; v < w->topology->vertex_count; v++)
+  for (uint32_t v = 0; v < w->demand->network->vertex_count; v++)
     if (w->s->part[v] != CM_NOWHERE && !cm_kind_takes(w->s, v, w->s->kind[w->s->part[v]]))
       w->s->part[v] = CM_NOWHERE;
   for (int round = 0; round < ROUNDS_MAX; round++) {
     bool shrunk, unassigned = false;
     if (count(w, error) != CM_OK || cm_evict_over_limits(w, &shrunk, error) != CM_OK)
       return error->status;
-    for (uint32_t v = 0; v < w->topology->vertex_count && !unassigned; v++)
+    for (uint32_t v = 0; v < w->demand->network->vertex_count && !unassigned; v++)
       unassigned = w->s->part[v] == CM_NOWHERE;
     if (!shrunk && !unassigned)
       return CM_OK;
@@ -276,7 +276,7 @@ static cm_status rounds(cm_reassignment *w, bool *legal, cm_error *error)
 
 cm_status cm_reassign(cm_assignment *assignment, cm_run *run, bool *legal, cm_error *error)
 {
-  cm_reassignment w = {.s = assignment, .topology = assignment->topology, .run = run};
+  cm_reassignment w = {.s = assignment, .demand = assignment->demand, .run = run};
   cm_memory *memory = run->memory;
   size_t parts = (size_t)assignment->room + 1;
   cm_status status = index_nets(&w, error);
@@ -285,7 +285,7 @@ cm_status cm_reassign(cm_assignment *assignment, cm_run *run, bool *legal, cm_er
        CM_NEW(memory, w.members, parts, error) != CM_OK || CM_NEW(memory, w.tie, parts, error) != CM_OK ||
        CM_NEW(memory, w.touched, parts, error) != CM_OK || CM_NEW(memory, w.known, parts, error) != CM_OK ||
        CM_NEW(memory, w.stamp, parts, error) != CM_OK || CM_NEW(memory, w.reached, parts, error) != CM_OK ||
-       CM_NEW(memory, w.own_part, w.topology->vertex_count, error) != CM_OK))
+       CM_NEW(memory, w.own_part, w.demand->network->vertex_count, error) != CM_OK))
     status = error->status;
   if (status == CM_OK)
     status = rounds(&w, legal, error);

@@ -5,12 +5,12 @@
 #include "base/run.h"
 #include "core/chip/classes.h"
 #include "core/chip/occupancy.h"
-#include "core/network/topology.h"
+#include "core/network/demand.h"
 
 #define CM_NOWHERE UINT32_MAX
 
 typedef struct cm_assignment {
-  const cm_topology *topology;
+  const cm_demand *demand;
   const cm_chip *chip;
   cm_limits limits;   /* that no core exceeds; of one kind of core alone: of_kind */
   uint32_t parts_max; /* cores that there are for parts: so many parts may have neurons */

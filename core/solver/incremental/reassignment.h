@@ -9,7 +9,7 @@
 /* One reassignment under way: owns its arrays, and not the assignment. */
 typedef struct cm_reassignment {
   cm_assignment *s;
-  const cm_topology *topology;
+  const cm_demand *demand;
   cm_run *run;
   uint64_t *in_first;   /* [vertex_count + 1] */
   uint32_t *in_net;     /* [pin_count] nets that have the neuron as a target */

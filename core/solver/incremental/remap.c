@@ -38,7 +38,7 @@ static cm_limits limits_of(const cm_remapping *r, cm_limits limits)
     return limits;
   /* A bare grid: parts may be as large as the old ones were, or as an even share with the allowed imbalance. */
   uint64_t parts = r->old.kept_cores < r->usable ? r->old.kept_cores : r->usable;
-  uint64_t total = r->input->topology->size_total, most = parts == 0 ? total : (total + parts - 1) / parts;
+  uint64_t total = r->input->demand->size_total, most = parts == 0 ? total : (total + parts - 1) / parts;
   limits.neurons = (uint64_t)floor((double)most * (1 + r->input->options->imbalance));
   for (uint64_t i = 0; i < r->old.kept_cores; i++)
     limits.neurons = r->old.core[i].neurons > limits.neurons ? r->old.core[i].neurons : limits.neurons;
@@ -47,10 +47,10 @@ static cm_limits limits_of(const cm_remapping *r, cm_limits limits)
 
 static cm_status keep_what_stays(cm_remapping *r, cm_error *error)
 {
-  const cm_topology *topology = r->input->topology;
+  const cm_topology *topology = r->input->demand->network;
   cm_assignment *s = &r->assignment;
   const cm_chip *chip = r->input->chip;
-  *s = (cm_assignment){.topology = topology, .chip = chip, .limits = limits_of(r, cm_chip_widest_limits(chip)), .parts_max = r->usable,
+  *s = (cm_assignment){.demand = r->input->demand, .chip = chip, .limits = limits_of(r, cm_chip_widest_limits(chip)), .parts_max = r->usable,
                        .parts = (uint32_t)r->old.kept_cores, .kinds = cm_chip_kinds(chip)};
   for (uint32_t k = 0; k < s->kinds; k++)
     s->of_kind[k] = limits_of(r, *cm_chip_kind_limits(chip, k));
@@ -62,7 +62,7 @@ static cm_status keep_what_stays(cm_remapping *r, cm_error *error)
       CM_NEW(r->run->memory, s->core, (size_t)s->room + 1, error) != CM_OK)
     return error->status;
   if (s->kinds > 1 && (CM_NEW(r->run->memory, r->allowed, topology->vertex_count, error) != CM_OK ||
-                       cm_allowed_kinds(topology, chip, s->cores, r->run, r->allowed, error) != CM_OK))
+                       cm_allowed_kinds(r->input->demand, chip, s->cores, r->run, r->allowed, error) != CM_OK))
     return error->status;
   s->allowed = r->allowed;
   memset(s->core, 0xff, ((size_t)s->room + 1) * sizeof *s->core);
@@ -104,9 +104,9 @@ static cm_status verify(const cm_remapping *r, cm_error *error)
     return error->status;
   cm_status status = CM_NEW(r->run->memory, populations, s->parts, error);
   if (status == CM_OK)
-    status = cm_count_use(s->topology, s->part, s->parts, r->run, use, error);
-  if (status == CM_OK && s->topology->population_of != NULL)
-    status = cm_count_populations(s->topology, s->part, s->parts, r->run, populations, error);
+    status = cm_count_use(s->demand, s->part, s->parts, r->run, use, error);
+  if (status == CM_OK && s->demand->network->population_of != NULL)
+    status = cm_count_populations(s->demand->network, s->part, s->parts, r->run, populations, error);
   for (uint32_t p = 0; p < s->parts && status == CM_OK; p++) {
     const cm_limits *limits = cm_assigned_limits(s, p);
     if (cm_find_violation(limits, use + (size_t)p * CM_RESOURCES, 1).broken_parts > 0 ||
@@ -116,7 +116,7 @@ static cm_status verify(const cm_remapping *r, cm_error *error)
              cm_chip_kind_of(s->chip, s->core[p]) != s->kind[p])
       status = cm_fail(error, CM_INTERNAL, "part %u was placed on a core that is not its own", p);
   }
-  for (uint32_t v = 0; v < s->topology->vertex_count && status == CM_OK; v++)
+  for (uint32_t v = 0; v < s->demand->network->vertex_count && status == CM_OK; v++)
     if (!cm_kind_takes(s, v, s->kind[s->part[v]]))
       status = cm_fail(error, CM_INTERNAL, "neuron %u was assigned to a core that does not take it", v);
   cm_free(use);
@@ -133,11 +133,11 @@ static cm_status hasten(cm_remapping *r, cm_error *error)
   uint32_t *movable, count = 0;
   if (cm_cores_differ(s->chip)) /* the search takes all cores for alike */
     return CM_OK;
-  if (!s->topology->directed || !cm_objective_is_of_steps((cm_objective)o->objective) || (energy && o->step_budget_ns <= 0))
+  if (!s->demand->network->directed || !cm_objective_is_of_steps((cm_objective)o->objective) || (energy && o->step_budget_ns <= 0))
     return CM_OK;
-  if (CM_NEW(r->run->memory, movable, s->topology->vertex_count, error) != CM_OK)
+  if (CM_NEW(r->run->memory, movable, s->demand->network->vertex_count, error) != CM_OK)
     return error->status;
-  for (uint32_t v = 0; v < s->topology->vertex_count; v++)
+  for (uint32_t v = 0; v < s->demand->network->vertex_count; v++)
     if (r->old_of[v] == CM_NOBODY || r->old.neuron[r->old_of[v]] != s->part[v])
       movable[count++] = v;
   cm_run_phase(r->run, "refine");
@@ -154,7 +154,7 @@ static cm_status count_new_parts(cm_remapping *r, uint32_t before, cm_error *err
   uint8_t *seen;
   if (CM_NEW(r->run->memory, seen, s->parts, error) != CM_OK)
     return error->status;
-  for (uint32_t v = 0; v < s->topology->vertex_count; v++) {
+  for (uint32_t v = 0; v < s->demand->network->vertex_count; v++) {
     r->new_parts += s->part[v] >= before && !seen[s->part[v]];
     seen[s->part[v]] = 1;
   }
@@ -167,7 +167,7 @@ static bool as_many_as_asked(const cm_remapping *r)
 {
   const struct cm_map_options *o = r->input->options;
   const uint32_t parts = r->assignment.parts;
-  const cm_objective objective = cm_objective_resolve(o, r->input->topology->directed, true);
+  const cm_objective objective = cm_objective_resolve(o, r->input->demand->network->directed, true);
   return o->parts == 0 || (cm_objective_is_of_steps(objective) ? parts <= o->parts : parts == o->parts);
 }
 
@@ -175,9 +175,9 @@ static cm_status reassign_and_place(cm_remapping *r, bool *legal, cm_error *erro
 {
   cm_run_phase(r->run, "reassign");
   const cm_limits stated = stated_limits(r, cm_chip_widest_limits(r->input->chip));
-  cm_status status = cm_check_neurons(r->input->topology, &r->assignment.limits, r->run, error);
+  cm_status status = cm_check_neurons(r->input->demand, &r->assignment.limits, r->run, error);
   if (status == CM_OK)
-    status = cm_bound_parts(r->input->topology, &stated, r->run, &r->mapping->bound, error);
+    status = cm_bound_parts(r->input->demand, &stated, r->run, &r->mapping->bound, error);
   if (status == CM_OK)
     status = cm_dissolve(&r->assignment, r->run, &r->dissolved, error);
   uint32_t before = r->assignment.parts;
@@ -196,7 +196,7 @@ static cm_status reassign_and_place(cm_remapping *r, bool *legal, cm_error *erro
   if (!*legal)
     return CM_OK;
   cm_mapping *m = r->mapping;
-  m->vertex_count = r->assignment.topology->vertex_count;
+  m->vertex_count = r->assignment.demand->network->vertex_count;
   m->part_count = r->assignment.parts;
   m->part = r->assignment.part;
   m->core = r->assignment.core;
@@ -210,7 +210,7 @@ static cm_status reassign_and_place(cm_remapping *r, bool *legal, cm_error *erro
   if (cm_whole(m->options != NULL && m->report != NULL, "the report", error) != CM_OK)
     return error->status;
   cm_run_phase(r->run, "metrics");
-  const cm_mapped mapped = cm_mapped_by(m, r->input->topology, r->input->chip);
+  const cm_mapped mapped = cm_mapped_by(m, r->input->demand, r->input->chip);
   status = cm_metrics_compute(&mapped, r->run, &m->metrics, &m->detail, error);
   m->attempts[0].edge_cut = m->metrics.edge_cut;
   return status;

@@ -64,7 +64,7 @@ static cm_status find_cores(cm_remapping *r, cm_error *error)
 /* Who is who. A file without keys, or with keys of another kind, leaves the numbers. */
 static cm_status match_neurons(cm_remapping *r, cm_error *error)
 {
-  const cm_topology *topology = r->input->topology;
+  const cm_topology *topology = r->input->demand->network;
   const cm_check_file *old = &r->old;
   uint32_t n = topology->vertex_count;
   bool named = topology->label_text != NULL;
@@ -79,7 +79,7 @@ static cm_status match_neurons(cm_remapping *r, cm_error *error)
   }
   if (CM_NEW(r->run->memory, key, n, error) != CM_OK)
     return error->status;
-  cm_status status = cm_identify(topology, r->run, key, error);
+  cm_status status = cm_identify(r->input->demand, r->run, key, error);
   if (status == CM_OK)
     status = cm_match_neurons(old->key, (uint32_t)old->kept_keys, key, n, named, r->run, r->old_of, error);
   cm_free(key);

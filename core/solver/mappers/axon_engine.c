@@ -22,8 +22,8 @@ bool cm_axons_reach_few(const cm_topology *topology)
 cm_axon_options cm_engine_axon_options(const cm_engine_task *task)
 {
   cm_axon_options options = cm_effort_of(task->input->options)->axons;
-  uint64_t more = CYCLES_MORE_PINS / (task->input->topology->pin_count + 1);
-  if (options.cycles > 0 && options.cycles < more && cm_axons_reach_few(task->input->topology))
+  uint64_t more = CYCLES_MORE_PINS / (task->input->demand->network->pin_count + 1);
+  if (options.cycles > 0 && options.cycles < more && cm_axons_reach_few(task->input->demand->network))
     options.cycles = more < CYCLES_MORE ? (uint32_t)more : options.cycles < CYCLES_MORE ? CYCLES_MORE : options.cycles;
   options.limits = task->limits;
   options.parts_max = task->parts_max;
@@ -58,9 +58,9 @@ enum { PARTS_MANY = 16 };
 /* 0: as few as neurons allow. */
 static uint32_t parts_of_start(const cm_engine_task *task)
 {
-  const cm_topology *t = task->input->topology;
-  double limit = (double)task->limits.neurons, size = (double)t->size_total;
-  if (limit < 1 || t->size != NULL || size < PARTS_MANY * limit)
+  const cm_topology *t = task->input->demand->network;
+  double limit = (double)task->limits.neurons, size = (double)task->input->demand->size_total;
+  if (limit < 1 || task->input->demand->size != NULL || size < PARTS_MANY * limit)
     return 0;
   double parts = ceil(size / (full_most * limit));
   return parts <= fmin(task->parts_max, t->vertex_count) ? (uint32_t)parts : 0;
@@ -74,7 +74,7 @@ static cm_status start_by_edges(const cm_engine_task *task, const cm_effort *eff
   cm_edge_options options = cm_engine_edge_options(task, effort);
   options.parts = parts_of_start(task);
   *start = NULL;
-  cm_status status = cm_partition_by_edges(task->input->topology, &options, run, start, &none);
+  cm_status status = cm_partition_by_edges(task->input->demand, &options, run, start, &none);
   if (status == CM_NO_ROOM || status == CM_LIMIT_BROKEN)
     return CM_OK;
   if (status != CM_OK)
@@ -92,18 +92,17 @@ static const double filled_most = 0.97;
 /* Starts know neurons alone: their parts are to be smaller by what copies of neurons take of such a one on average. *few: copies are. */
 static cm_status leave_room_for_copies(cm_engine_task *task, const cm_partition *start, cm_run *run, bool *few, cm_error *error)
 {
-  const cm_topology *t = task->input->topology;
   uint64_t *use, all = 0;
   if (CM_NEW(run->memory, use, (size_t)start->part_count * CM_RESOURCES, error) != CM_OK)
     return error->status;
-  cm_status status = cm_count_use(t, start->part, start->part_count, run, use, error);
+  cm_status status = cm_count_use(task->input->demand, start->part, start->part_count, run, use, error);
   for (uint32_t p = 0; p < start->part_count; p++)
     all += use[(size_t)p * CM_RESOURCES + CM_NEURONS];
-  if (status == CM_OK && all > t->size_total) {
-    uint64_t room = (uint64_t)((double)task->limits.neurons * (double)t->size_total / (double)all);
+  if (status == CM_OK && all > task->input->demand->size_total) {
+    uint64_t room = (uint64_t)((double)task->limits.neurons * (double)task->input->demand->size_total / (double)all);
     task->limits.neurons = room > 0 ? room : 1;
   }
-  *few = (double)all <= (1 + copied_most) * (double)t->size_total;
+  *few = (double)all <= (1 + copied_most) * (double)task->input->demand->size_total;
   cm_free(use);
   return status;
 }
@@ -115,7 +114,7 @@ static cm_status start_with_room(cm_engine_task *task, const cm_effort *effort, 
 {
   bool few = false;
   cm_status status = start_by_edges(task, effort, run, start, error);
-  if (status != CM_OK || *start == NULL || task->limits.neurons == 0 || task->input->topology->target_cores_max == 0)
+  if (status != CM_OK || *start == NULL || task->limits.neurons == 0 || task->input->demand->target_cores_max == 0)
     return status;
   status = leave_room_for_copies(task, *start, run, &few, error);
   cm_partition_free(*start);
@@ -130,7 +129,7 @@ static cm_status start_with_room(cm_engine_task *task, const cm_effort *effort, 
 /* cm_engine_axon_start, which leaves the limit of *task as start_with_room does. */
 static cm_status first_start(cm_engine_task *task, cm_run *run, cm_partition **start, cm_error *error)
 {
-  const cm_topology *t = task->input->topology;
+  const cm_topology *t = task->input->demand->network;
   const cm_effort *own = cm_effort_of(task->input->options);
   *start = NULL;
   if (t->pin_count > (uint64_t)EDGE_TARGETS * t->net_count)
@@ -172,15 +171,15 @@ static cm_status find_standing(const cm_engine_task *task, const uint32_t *part,
                                cm_error *error)
 {
   uint64_t *use;
-  cm_topology topology = *task->input->topology;
+  cm_demand demand = *task->input->demand;
   if (CM_NEW(run->memory, use, (size_t)parts * CM_RESOURCES, error) != CM_OK)
     return error->status;
-  cm_status status = cm_count_use(&topology, part, parts, run, use, error);
+  cm_status status = cm_count_use(&demand, part, parts, run, use, error);
   if (status == CM_OK)
     *found = judge_use(task, use, parts);
-  if (status == CM_OK && topology.target_cores_max != 0) {
-    topology.target_cores_max = 0;
-    status = cm_count_use(&topology, part, parts, run, use, error);
+  if (status == CM_OK && demand.target_cores_max != 0) {
+    demand.target_cores_max = 0;
+    status = cm_count_use(&demand, part, parts, run, use, error);
     if (status == CM_OK)
       found->keeps = judge_use(task, use, parts).keeps;
   }
@@ -228,7 +227,7 @@ static cm_status other_start(const cm_engine_task *task, const cm_partition *fir
   standing found;
   cm_status status = find_standing(task, first->part, first->part_count, run, &found, error);
   if (status == CM_OK && found.axons <= mean_by_edges_most)
-    status = start_by_nets(task, cm_axons_reach_few(task->input->topology) ? own : own->second, run, start, error);
+    status = start_by_nets(task, cm_axons_reach_few(task->input->demand->network) ? own : own->second, run, start, error);
   *by_nets = status == CM_OK && *start != NULL;
   if (status != CM_OK || *by_nets)
     return status;
@@ -244,7 +243,7 @@ typedef struct starts {
 static cm_status search_axons(const cm_engine_task *task, const starts *from, cm_run *run, cm_attempt *attempt,
                               cm_partition **partition, cm_error *error)
 {
-  const cm_topology *topology = task->input->topology;
+  const cm_topology *topology = task->input->demand->network;
   cm_axon_options options = cm_engine_axon_options(task);
   uint32_t after_nets = cm_effort_of(task->input->options)->cycles_after_nets;
   cm_partition *made;
@@ -254,8 +253,8 @@ static cm_status search_axons(const cm_engine_task *task, const starts *from, cm
     options.cycles = after_nets;
   if (cm_partition_new(topology->vertex_count, run, &made, error) != CM_OK)
     return error->status;
-  cm_status status = cm_dense_suits(topology) ? cm_partition_dense(topology, &options, run, made->part, &made->part_count, error)
-                                              : cm_partition_axons(topology, &options, run, made->part, &made->part_count, error);
+  cm_status status = cm_dense_suits(topology) ? cm_partition_dense(task->input->demand, &options, run, made->part, &made->part_count, error)
+                                              : cm_partition_axons(task->input->demand, &options, run, made->part, &made->part_count, error);
   if (status == CM_OK) {
     *partition = made;
     return CM_OK;
@@ -283,11 +282,11 @@ cm_status cm_engine_by_axons(const cm_engine_task *task, cm_run *run, cm_attempt
   starts from = {0};
   cm_engine_task roomy = *task;
   standing found = {0};
-  bool edges = cm_axons_are_edges(task->input->topology);
+  bool edges = cm_axons_are_edges(task->input->demand->network);
   const cm_effort *own = cm_effort_of(task->input->options);
   if (task->parts != 0)
     return into_parts(task, run, partition, error);
-  bool more = !edges && own->second != NULL && (own->second_always || cm_axons_reach_few(task->input->topology));
+  bool more = !edges && own->second != NULL && (own->second_always || cm_axons_reach_few(task->input->demand->network));
   cm_status status = first_start(&roomy, run, &from.first, error);
   if (status == CM_OK && from.first != NULL && edges)
     status = find_standing(task, from.first->part, from.first->part_count, run, &found, error);

@@ -26,7 +26,7 @@ static cm_status by_seed(const cm_engine_task *task, cm_run *run, cm_attempt *at
     cm_levels levels;
     if (cm_levels_acquire(task->input, &options, task->first_levels, run, &levels, error) != CM_OK)
       return error->status;
-    cm_status status = cm_partition_reference(task->input->topology, &options, &levels.files, run, partition, error);
+    cm_status status = cm_partition_reference(task->input->demand, &options, &levels.files, run, partition, error);
     bool damaged = levels.cached && cm_levels_are_damaged(status);
     attempt->levels = levels.files.count;
     attempt->levels_available = levels.available;
@@ -37,11 +37,11 @@ static cm_status by_seed(const cm_engine_task *task, cm_run *run, cm_attempt *at
   }
 }
 
-static cm_status graph_of_edges(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
+static cm_status graph_of_edges(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run,
                                 cm_graph **graph, cm_error *error)
 {
   cm_graph *whole;
-  if (cm_graph_from_topology(topology, run, &whole, error) != CM_OK)
+  if (cm_graph_from_topology(demand, run, &whole, error) != CM_OK)
     return error->status;
   cm_status status = cm_graph_contract(whole, part, parts, run, graph, error);
   cm_graph_free(whole);
@@ -54,20 +54,20 @@ static cm_status by_edges(const cm_engine_task *task, cm_run *run, cm_attempt *a
 {
   (void)attempt; /* its levels are its own */
   cm_edge_options options = cm_engine_edge_options(task, cm_effort_of(task->input->options));
-  return cm_partition_by_edges(task->input->topology, &options, run, partition, error);
+  return cm_partition_by_edges(task->input->demand, &options, run, partition, error);
 }
 
 /* Memory beside the topology: of the source's method the level-0 graph and the transposed pins at once. */
 static uint64_t seed_bytes(const cm_engine_task *task)
 {
-  const cm_topology *t = task->input->topology;
+  const cm_topology *t = task->input->demand->network;
   return t->pin_count * (!t->directed ? 12 : t->pin_weight != NULL ? 36 : 28) + t->vertex_count * UINT64_C(40);
 }
 
 static uint64_t edge_bytes(const cm_engine_task *task)
 {
   cm_edge_options options = cm_engine_edge_options(task, cm_effort_of(task->input->options));
-  return cm_edges_least_bytes(task->input->topology, &options);
+  return cm_edges_least_bytes(task->input->demand, &options);
 }
 
 /* What a vertex takes at least of arrays that are to be at hand. */
@@ -75,7 +75,7 @@ enum { VERTEX_BYTES = 64 };
 
 uint64_t cm_engine_vertex_bytes(const cm_engine_task *task)
 {
-  return (uint64_t)task->input->topology->vertex_count * VERTEX_BYTES;
+  return (uint64_t)task->input->demand->network->vertex_count * VERTEX_BYTES;
 }
 
 /* The levels of the method for axons take so many bytes a synapse, read all over. With a half of them at hand a job takes
@@ -87,12 +87,12 @@ enum { NETS_BYTES = 64 };
 
 static uint64_t axon_bytes(const cm_engine_task *task)
 {
-  return task->parts != 0 ? task->input->topology->pin_count * NETS_BYTES : seed_bytes(task);
+  return task->parts != 0 ? task->input->demand->network->pin_count * NETS_BYTES : seed_bytes(task);
 }
 
 static uint64_t axon_hot_bytes(const cm_engine_task *task)
 {
-  const cm_topology *t = task->input->topology;
+  const cm_topology *t = task->input->demand->network;
   if (task->parts != 0)
     return axon_bytes(task);
   uint64_t more = cm_dense_suits(t) ? cm_dense_hot_bytes(t) : t->pin_count * LEVELS_BYTES / LEVELS_HOT;
@@ -102,7 +102,7 @@ static uint64_t axon_hot_bytes(const cm_engine_task *task)
 static cm_status polish_edges(const cm_map_input *input, const cm_limits *limits, cm_partition *partition, cm_run *run,
                               cm_error *error)
 {
-  return cm_refine_constrained(input->topology, limits, NULL, CM_POLISH_ROUNDS, run, partition->part, partition->part_count,
+  return cm_refine_constrained(input->demand, limits, NULL, CM_POLISH_ROUNDS, run, partition->part, partition->part_count,
                           error);
 }
 

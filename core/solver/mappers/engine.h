@@ -29,7 +29,7 @@ typedef struct cm_engine {
   cm_status (*partition)(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
                          cm_error *error);
   /* What the parts say to each other, as its objective counts it: asked for where they are placed, unless the method made it. */
-  cm_status (*flows)(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run, cm_graph **graph,
+  cm_status (*flows)(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run, cm_graph **graph,
                      cm_error *error);
   /* Memory that it needs at least besides the topology; and what of its arrays is to be at hand where the large ones
    * stand in files, for them to be read from there at a bearable rate. */

@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "base/varint.h"
 #include "core/chip/costs.h"
-#include "core/network/topology_digest.h"
+#include "core/network/demand_digest.h"
 #include "core/placement/axes.h"
 
 /* To be raised whenever a method gives other numbers for the same task. */
@@ -88,9 +88,9 @@ static void set_key(cm_kept *kept, hash *state)
 cm_status cm_kept_begin(const cm_engine *engine, const cm_engine_task *task, cm_kept *kept, cm_error *error)
 {
   const cm_map_input *in = task->input;
-  const cm_topology *t = in->topology;
+  const cm_topology *t = in->demand->network;
   hash state;
-  unsigned char digest[CM_TOPOLOGY_DIGEST_BYTES];
+  unsigned char digest[CM_DEMAND_DIGEST_BYTES];
   *kept = (cm_kept){.task = task, .began = cm_now()};
   if (in->cache == NULL || network_of(in) == NULL || strlen(network_of(in)) > 64)
     return CM_OK;
@@ -105,7 +105,7 @@ cm_status cm_kept_begin(const cm_engine *engine, const cm_engine_task *task, cm_
   add_whole(&state, in->traffic != NULL);
   if (in->traffic != NULL)
     add(&state, in->traffic, t->net_count * sizeof *in->traffic);
-  cm_topology_digest(t, digest);
+  cm_demand_digest(in->demand, digest);
   add(&state, digest, sizeof digest);
   if (add_options(&state, in->options, error) != CM_OK ||
       (in->chip != NULL && add_json(&state, cm_costs_json(&in->chip->costs), error) != CM_OK))
@@ -263,7 +263,7 @@ static bool take_parts(const uint32_t *number, cm_partition *made)
 static cm_status look_up(const cm_kept *kept, cm_run *run, cm_attempt *attempt, uint32_t *number, cm_partition **partition,
                          cm_error *error)
 {
-  const uint32_t vertices = kept->task->input->topology->vertex_count;
+  const uint32_t vertices = kept->task->input->demand->network->vertex_count;
   cm_partition *made;
   if (!cm_kept_find(kept, number, (uint64_t)vertices + 1, attempt))
     return CM_OK;
@@ -279,7 +279,7 @@ static cm_status look_up(const cm_kept *kept, cm_run *run, cm_attempt *attempt, 
 static cm_status look_up_or_make(const cm_engine *engine, const cm_kept *kept, cm_run *run, cm_attempt *attempt,
                                  cm_partition **partition, cm_error *error)
 {
-  const uint32_t vertices = kept->task->input->topology->vertex_count;
+  const uint32_t vertices = kept->task->input->demand->network->vertex_count;
   uint32_t *number;
   if (CM_NEW(run->memory, number, (size_t)vertices + 1, error) != CM_OK)
     return error->status;

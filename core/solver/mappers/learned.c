@@ -50,13 +50,13 @@ typedef struct told {
 
 static cm_status tell_flows(job *j, const uint32_t *part, cm_error *error)
 {
-  const cm_topology *t = j->input->topology;
+  const cm_topology *t = j->input->demand->network;
   uint32_t parts = j->parts->vertex_count;
   if (!t->directed)
     return cm_flows_of_graph(j->parts, j->run, &j->flows, error);
-  if (cm_flows_of_axons(t, part, parts, j->run, &j->flows, error) != CM_OK)
+  if (cm_flows_of_axons(j->input->demand, part, parts, j->run, &j->flows, error) != CM_OK)
     return error->status;
-  return cm_multicast_from_topology(t, part, parts, j->run, &j->multicast, error);
+  return cm_multicast_from_topology(j->input->demand, part, parts, j->run, &j->multicast, error);
 }
 
 static cm_status set_environment(job *j, cm_error *error)
@@ -192,7 +192,7 @@ static cm_status bisect(job *j, cm_error *error)
 
 static json_t *outcome_json(const job *j, const outcome *o)
 {
-  double scale = (double)j->input->topology->weight_scale;
+  double scale = (double)j->input->demand->network->weight_scale;
   return o->rewarded ? json_pack("{s:f, s:f, s:f}", "part_traffic", (double)o->hops / scale, "reward",
                                  o->reward.reward / scale, "dl_ratio", o->reward.dl_ratio)
                      : json_pack("{s:f, s:n}", "part_traffic", (double)o->hops / scale, "reward");
@@ -241,7 +241,7 @@ static cm_status report(job *j, const told *t, const uint32_t *core, json_t **js
     json_object_set_new(learned, "bisection_refined", outcome_json(j, &t->others));
   }
   *json = json_pack("{s:{s:s, s:f}, s:o}", "placement", "method", refining ? "policy and refinement" : "policy",
-                    "part_traffic", (double)last->hops / (double)j->input->topology->weight_scale, "learned", learned);
+                    "part_traffic", (double)last->hops / (double)j->input->demand->network->weight_scale, "learned", learned);
   return cm_whole(*json != NULL, "the report", error);
 }
 

@@ -40,14 +40,15 @@ static uint32_t most_of(const uint32_t *value, size_t count)
 }
 
 /* What all axons carry, in the 32 bits that the search gives each. */
-static double weight_of(const cm_topology *t)
+static double weight_of(const cm_demand *demand)
 {
+  const cm_topology *t = demand->network;
   double sum = 0, most = 0;
-  for (uint32_t e = 0; t->net_weight != NULL && e < t->net_count; e++) {
-    sum += (double)t->net_weight[e];
-    most = fmax(most, (double)t->net_weight[e]);
+  for (uint32_t e = 0; demand->net_weight != NULL && e < t->net_count; e++) {
+    sum += (double)demand->net_weight[e];
+    most = fmax(most, (double)demand->net_weight[e]);
   }
-  return t->net_weight == NULL ? t->net_count : most > UINT32_MAX ? sum * (UINT32_MAX / most) : sum;
+  return demand->net_weight == NULL ? t->net_count : most > UINT32_MAX ? sum * (UINT32_MAX / most) : sum;
 }
 
 /* Distances in units of prices: so fine that the first router counts too, so coarse that sums stay within 64 bits. */
@@ -59,7 +60,7 @@ static cm_status set_prices(ground *g, cm_error *error)
   size_t dx = (size_t)a->columns * a->columns, dy = (size_t)a->rows * a->rows;
   double farthest = a->base + most_of(a->dx, dx) + most_of(a->dy, dy);
   double scale = fmin(units_per_hop / a->units_per_hop, price_most / farthest);
-  scale = fmin(scale, sum_most / farthest / fmax(weight_of(g->task->input->topology), 1));
+  scale = fmin(scale, sum_most / farthest / fmax(weight_of(g->task->input->demand), 1));
   *p = (cm_prices){.parts = a->count, .columns = a->columns, .rows = a->rows, .column = a->column, .row = a->row};
   p->base = (uint32_t)fmax(round(a->base * scale), 1);
   if (CM_NEW(memory, p->dx, dx, error) != CM_OK || CM_NEW(memory, p->dy, dy, error) != CM_OK)
@@ -165,7 +166,7 @@ static cm_status place(void *context, const uint32_t *part, uint32_t parts, uint
   ground *g = context;
   const cm_map_input *input = g->task->input;
   cm_graph *graph;
-  if (cm_graph_of_axons(input->topology, part, parts, g->run, &graph, error) != CM_OK)
+  if (cm_graph_of_axons(input->demand, part, parts, g->run, &graph, error) != CM_OK)
     return error->status;
   cm_status status = compare_regions(g, graph, at, error);
   if (status == CM_OK)
@@ -207,7 +208,7 @@ static cm_status arrange_again(ground *g, const uint32_t *part, const cm_arrange
     return error->status;
   for (uint32_t c = 0; c < cores; c++)
     at[c] = stay[c] = c;
-  cm_status status = cm_graph_of_axons(g->task->input->topology, part, cores, g->run, &graph, error);
+  cm_status status = cm_graph_of_axons(g->task->input->demand, part, cores, g->run, &graph, error);
   if (status == CM_OK) {
     status = budget != NULL ? arrange(g, g->region, graph, budget, at, &energy, error) : improve(g, graph, at, error);
     if (status == CM_OK && cm_axes_cost(graph, g->axes, at) >= cm_axes_cost(graph, g->axes, stay))
@@ -248,7 +249,7 @@ static cm_status partition(ground *g, cm_attempt *attempt, cm_partition *made, c
   if (cm_engine_axon_start(task, g->run, &start, error) != CM_OK)
     return error->status;
   options.start = start != NULL ? start->part : NULL;
-  cm_status status = cm_partition_axons(task->input->topology, &options, g->run, made->part, &made->part_count, error);
+  cm_status status = cm_partition_axons(task->input->demand, &options, g->run, made->part, &made->part_count, error);
   attempt->parts = made->part_count;
   cm_partition_free(start);
   if (status == CM_OK && made->vertex_count > 0 && g->effort->last != NULL)
@@ -316,11 +317,11 @@ static cm_status by_axons_on_mesh(const cm_engine_task *task, cm_run *run, cm_at
 {
   /* As if there were cores without end, there is no place for them; networks without levels are refined nowhere, and
    * their parts are placed when they are made. */
-  if (task->parts_max == UINT32_MAX || cm_dense_suits(task->input->topology))
+  if (task->parts_max == UINT32_MAX || cm_dense_suits(task->input->demand->network))
     return cm_partition_or_kept(&cm_engine_axons, task, run, attempt, result, error);
   ground g = {.task = task, .effort = &cm_effort_of(task->input->options)->axons_on_mesh, .run = run};
   cm_partition *made;
-  if (cm_partition_new(task->input->topology->vertex_count, run, &made, error) != CM_OK)
+  if (cm_partition_new(task->input->demand->network->vertex_count, run, &made, error) != CM_OK)
     return error->status;
   cm_status status = look_up_or_partition(&g, attempt, made, error);
   if (status == CM_OK && made->vertex_count > 0)

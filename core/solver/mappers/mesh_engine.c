@@ -15,7 +15,7 @@ static cm_status map_on_region(const cm_engine_task *task, const cm_region *regi
   cm_mesh_options options = cm_effort_of(task->input->options)->mesh;
   options.most = task->limits.neurons;
   options.seed = task->input->options->seed;
-  if (cm_csr_graph_from_topology(task->input->topology, run, &graph, error) != CM_OK)
+  if (cm_csr_graph_from_topology(task->input->demand, run, &graph, error) != CM_OK)
     return error->status;
   cm_status status = cm_axes_new(task->input->chip, region->cores, region->core_count, run, &axes, error);
   if (status == CM_OK)
@@ -75,11 +75,11 @@ static cm_status by_mesh(const cm_engine_task *task, cm_run *run, cm_attempt *at
   cm_region *region;
   cm_partition *made;
   uint32_t found;
-  uint64_t least = (input->topology->size_total + task->limits.neurons - 1) / task->limits.neurons;
+  uint64_t least = (input->demand->size_total + task->limits.neurons - 1) / task->limits.neurons;
   uint32_t cores = task->parts != 0 ? task->parts : (uint32_t)least;
   if (cm_region_candidates(input->chip, input->occupancy, cores, 1, run, &region, &found, error) != CM_OK)
     return error->status;
-  cm_status status = cm_partition_new(input->topology->vertex_count, run, &made, error);
+  cm_status status = cm_partition_new(input->demand->network->vertex_count, run, &made, error);
   if (status == CM_OK) {
     made->regions = 1;
     if (made->vertex_count > 0)
@@ -99,12 +99,12 @@ static cm_status by_mesh(const cm_engine_task *task, cm_run *run, cm_attempt *at
 static double table_entries(const cm_engine_task *task)
 {
   uint32_t cores = task->parts != 0 ? task->parts : task->parts_max;
-  return (2 * sqrt((double)cores) + 16) * (double)task->input->topology->vertex_count;
+  return (2 * sqrt((double)cores) + 16) * (double)task->input->demand->network->vertex_count;
 }
 
 static uint64_t mesh_bytes(const cm_engine_task *task)
 {
-  return (uint64_t)(4 * table_entries(task)) + task->input->topology->pin_count * 12;
+  return (uint64_t)(4 * table_entries(task)) + task->input->demand->network->pin_count * 12;
 }
 
 /* Beyond so many table entries (4 bytes each) it is not taken unasked. */
@@ -133,12 +133,12 @@ static cm_status polish(const cm_map_input *input, const cm_limits *limits, cm_p
 {
   cm_axes *axes;
   if (partition->core == NULL)
-    return cm_refine_constrained(input->topology, limits, NULL, CM_POLISH_ROUNDS, run, partition->part,
+    return cm_refine_constrained(input->demand, limits, NULL, CM_POLISH_ROUNDS, run, partition->part,
                             partition->part_count, error);
   if (cm_axes_new(input->chip, partition->core, partition->part_count, run, &axes, error) != CM_OK)
     return error->status;
   cm_ways ways = {way, axes};
-  cm_status status = cm_refine_constrained(input->topology, limits, &ways, CM_POLISH_ROUNDS, run, partition->part,
+  cm_status status = cm_refine_constrained(input->demand, limits, &ways, CM_POLISH_ROUNDS, run, partition->part,
                                       partition->part_count, error);
   cm_axes_free(axes);
   return status;

@@ -7,9 +7,9 @@ static const double room_least = 0.025;
 
 static uint32_t parts_for(const cm_engine_task *task)
 {
-  double size = (double)task->input->topology->size_total, limit = (double)task->limits.neurons;
+  double size = (double)task->input->demand->size_total, limit = (double)task->limits.neurons;
   double least = ceil(size / limit), wanted = ceil(size * (1 + room_least) / limit);
-  uint32_t vertices = task->input->topology->vertex_count;
+  uint32_t vertices = task->input->demand->network->vertex_count;
   uint32_t most = task->parts_max < vertices ? task->parts_max : vertices;
   if (task->parts != 0)
     return task->parts;
@@ -19,7 +19,7 @@ static uint32_t parts_for(const cm_engine_task *task)
 cm_status cm_engine_nets(const cm_engine_task *task, const cm_effort *effort, cm_nets_question worth, void *context, cm_run *run,
                          cm_partition **made, cm_error *error)
 {
-  const cm_topology *t = task->input->topology;
+  const cm_topology *t = task->input->demand->network;
   bool is_free = task->parts == 0, many = t->pin_count > effort->nets_pins;
   cm_nets_options options = is_free ? effort->nets_free : many ? cm_effort_least(effort)->nets : effort->nets;
   cm_partition *p;
@@ -35,7 +35,7 @@ cm_status cm_engine_nets(const cm_engine_task *task, const cm_effort *effort, cm
   if (cm_partition_new(t->vertex_count, run, &p, error) != CM_OK)
     return error->status;
   p->part_count = options.parts;
-  cm_status status = cm_partition_nets(t, &options, run, p->part, &excess, error);
+  cm_status status = cm_partition_nets(task->input->demand, &options, run, p->part, &excess, error);
   if (status != CM_OK || excess > 0) {
     cm_partition_free(p);
     return status;

@@ -33,11 +33,11 @@ static cm_step_options step_options(const cm_engine_task *task)
 static cm_status search(const cm_engine_task *task, const cm_step_options *options, cm_run *run, cm_partition **made,
                         cm_step_result *result, cm_error *error)
 {
-  const cm_topology *t = task->input->topology;
+  const cm_topology *t = task->input->demand->network;
   cm_partition *p;
   if (cm_partition_new(t->vertex_count, run, &p, error) != CM_OK)
     return error->status;
-  cm_status status = cm_partition_for_steps(t, options, run, p->part, &p->part_count, result, error);
+  cm_status status = cm_partition_for_steps(task->input->demand, options, run, p->part, &p->part_count, result, error);
   if (status != CM_OK) {
     cm_partition_free(p);
     return status;
@@ -73,29 +73,29 @@ static cm_status start_of_axons(const cm_engine_task *task, cm_run *run, cm_part
 static cm_status busiest_of(const cm_engine_task *task, const cm_partition *p, cm_run *run, double *ns, cm_error *error)
 {
   const cm_costs *costs = &task->input->chip->costs;
-  const cm_topology *t = task->input->topology;
+  const cm_demand *demand = task->input->demand;
   bool mean = task->input->options->scenarios == CM_SCENARIOS_MEAN;
   cm_core_events *events;
   cm_status status = CM_OK;
   if (CM_NEW(run->memory, events, p->part_count, error) != CM_OK)
     return error->status;
   *ns = 0;
-  for (uint32_t k = 0; status == CM_OK && (k == 0 || k < t->scenario_count); k++) {
-    cm_topology view = t->scenario_count > 0 ? cm_topology_in_scenario(t, k) : *t;
+  for (uint32_t k = 0; status == CM_OK && (k == 0 || k < demand->scenario_count); k++) {
+    const cm_demand view = demand->scenario_count > 0 ? cm_demand_in_scenario(demand, k) : *demand;
     double longest = 0;
     status = cm_step_loads(&view, p->part, p->part_count, run, events, error);
     for (uint32_t i = 0; status == CM_OK && i < p->part_count; i++)
       longest = fmax(longest, cm_core_ns(costs, cm_receive_ns(costs, &events[i]), cm_send_ns(costs, &events[i])));
-    *ns = t->scenario_count > 0 && mean ? *ns + longest / t->scenario_count : fmax(*ns, longest);
+    *ns = demand->scenario_count > 0 && mean ? *ns + longest / demand->scenario_count : fmax(*ns, longest);
   }
   cm_free(events);
   return status;
 }
 
 /* Neurons a part, on average. */
-static uint64_t mean_part(const cm_topology *topology, const cm_partition *p)
+static uint64_t mean_part(const cm_demand *demand, const cm_partition *p)
 {
-  return (topology->size_total + p->part_count - 1) / p->part_count;
+  return (demand->size_total + p->part_count - 1) / p->part_count;
 }
 
 /* Parts of objective axon whose busiest core takes about as long as the budget: smaller and smaller ones, until it does.
@@ -119,12 +119,12 @@ static cm_status start_within(const cm_engine_task *task, double budget_ns, cm_r
       *start = made;
       return CM_OK;
     }
-    uint64_t mean = mean_part(task->input->topology, made);
+    uint64_t mean = mean_part(task->input->demand, made);
     cm_partition_free(made);
     if (status != CM_OK)
       return status;
     smaller.limits.neurons = (uint64_t)((double)mean * budget_ns / ns);
-    if (smaller.limits.neurons < task->input->topology->size_total / task->parts_max + 1)
+    if (smaller.limits.neurons < task->input->demand->size_total / task->parts_max + 1)
       return CM_OK;
   }
   return CM_OK;
@@ -198,12 +198,12 @@ static cm_status for_energy(const cm_engine_task *task, cm_run *run, cm_attempt 
 /* Energy of a step but for hops, in pJ: all events by their prices. */
 static double step_energy(const cm_engine_task *task, double packets)
 {
-  const cm_topology *t = task->input->topology;
+  const cm_topology *t = task->input->demand->network;
   const cm_costs *c = &task->input->chip->costs;
   double energy = packets * (c->charge[CM_CHARGE_PACKET_SENT].pj + c->charge[CM_CHARGE_PACKET_RECEIVED].pj) +
-                  (double)t->size_total * c->charge[CM_CHARGE_NEURON].pj;
+                  (double)task->input->demand->size_total * c->charge[CM_CHARGE_NEURON].pj;
   for (uint32_t e = 0; e < t->net_count; e++)
-    energy += (double)cm_topology_net_weight(t, e) / (double)t->weight_scale *
+    energy += (double)cm_demand_net_weight(task->input->demand, e) / (double)t->weight_scale *
               (c->charge[CM_CHARGE_SPIKE].pj + (double)(t->net_first[e + 1] - t->net_first[e]) * c->charge[CM_CHARGE_SYNAPSE].pj);
   return energy;
 }
@@ -244,9 +244,9 @@ static cm_status for_edp(const cm_engine_task *task, cm_run *run, cm_attempt *at
 /* Nets by target, parts by net, and the copies that are kept. */
 static uint64_t step_bytes(const cm_engine_task *task)
 {
-  const cm_topology *t = task->input->topology;
+  const cm_topology *t = task->input->demand->network;
   return t->pin_count * UINT64_C(12) + t->net_count * UINT64_C(32) + t->vertex_count * UINT64_C(80) +
-         t->scenario_count * (t->net_count * UINT64_C(8) + t->vertex_count * UINT64_C(32));
+         task->input->demand->scenario_count * (t->net_count * UINT64_C(8) + t->vertex_count * UINT64_C(32));
 }
 
 #define OF_STEPS(method)                                                                                                         \

@@ -84,13 +84,13 @@ static void drop_beaten(pareto *p)
 /* At least one packet an axon; what synapses and neurons cost is the same in every mapping. */
 static json_t *bounds(const pareto *p)
 {
-  const cm_topology *t = p->input->topology;
+  const cm_topology *t = p->input->demand->network;
   const cm_charge_cost *c = p->input->chip->costs.charge;
   const cm_metrics *m = &p->point[0]->metrics;
   double packets = 0;
   for (uint32_t e = 0; e < t->net_count; e++)
     if (t->net_first[e + 1] > t->net_first[e])
-      packets += (double)cm_topology_net_weight(t, e) / (double)t->weight_scale;
+      packets += (double)cm_demand_net_weight(p->input->demand, e) / (double)t->weight_scale;
   double network = packets * (c[CM_CHARGE_PACKET_SENT].pj + c[CM_CHARGE_PACKET_RECEIVED].pj);
   return json_pack("{s:f, s:f, s:f}", "core_ns", p->bound->ns, "energy_network_pj", network, "energy_step_pj",
                    network + m->energy_synapses_pj + m->energy_neurons_pj);

@@ -31,7 +31,7 @@ static cm_status place_by_seed(const cm_candidate *c, const cm_region *region, u
 {
   const cm_chip *chip = c->input->chip;
   const struct cm_map_options *o = c->input->options;
-  double scale = (double)c->input->topology->weight_scale;
+  double scale = (double)c->input->demand->network->weight_scale;
   cm_force_options options = {.share = o->force_fraction, .rounds_max = o->force_passes, .looks_max = force_looks};
   cm_force_result force;
   cm_place_task task = task_on(c, region);
@@ -50,12 +50,12 @@ static cm_status place_by_seed(const cm_candidate *c, const cm_region *region, u
 cm_status cm_gather_flows(cm_candidate *c, cm_error *error)
 {
   const struct cm_map_options *o = c->input->options;
-  const cm_topology *t = c->input->topology;
+  const cm_topology *t = c->input->demand->network;
   const cm_arrange_budget *budget = &cm_effort_of(o)->place.arrange;
   bool engine = c->input->chip->interconnect == NULL && o->mapper != CM_MAPPER_BISECTION && o->mapper != CM_MAPPER_LEARNED;
   if (!engine || cm_pays_for_trees(c) || budget->relief == 0 || c->partition->part_count > budget->few)
     return CM_OK;
-  return t->directed ? cm_flows_of_axons(t, c->partition->part, c->partition->part_count, c->run, &c->flows, error)
+  return t->directed ? cm_flows_of_axons(c->input->demand, c->partition->part, c->partition->part_count, c->run, &c->flows, error)
                      : cm_flows_of_graph(c->partition->parts, c->run, &c->flows, error);
 }
 
@@ -78,7 +78,7 @@ static cm_status place_by_engine(const cm_candidate *c, const cm_region *region,
     return error->status;
   double before = made.refined > 0 ? (double)made.curve / (double)made.refined : 1;
   double refined = (double)cm_placement_traffic(c->partition->parts, c->input->chip, placed->core);
-  double unit = (double)c->input->topology->weight_scale;
+  double unit = (double)c->input->demand->network->weight_scale;
   placed->busiest = made.busiest;
   placed->report = json_pack("{s:{s:f, s:s, s:f, s:i, s:I}}", "placement", "part_traffic", refined / unit, "method",
                              made.method, "curve_ratio", before, "passes", (int)made.rounds, "swaps",
@@ -124,7 +124,7 @@ bool cm_pays_for_trees(const cm_candidate *c)
 {
   const struct cm_map_options *o = c->input->options;
   bool as_is = o->mapper == CM_MAPPER_LEARNED && !o->policy_refinement;
-  return o->traffic_model == CM_MULTICAST && c->input->topology->directed && !as_is;
+  return o->traffic_model == CM_MULTICAST && c->input->demand->network->directed && !as_is;
 }
 
 static json_t *tell(const cm_trees_result *made, double unit)
@@ -139,8 +139,8 @@ cm_status cm_shorten_trees(cm_candidate *c, cm_error *error)
   cm_place_task task = task_on(c, c->places.region);
   cm_casts *casts;
   cm_trees_result made;
-  double unit = (double)c->input->topology->weight_scale * cm_cheapest_hop_units(c->input->chip);
-  if (cm_casts_of_axons(c->input->topology, c->partition->part, c->partition->part_count, c->run, &casts, error) != CM_OK)
+  double unit = (double)c->input->demand->network->weight_scale * cm_cheapest_hop_units(c->input->chip);
+  if (cm_casts_of_axons(c->input->demand, c->partition->part, c->partition->part_count, c->run, &casts, error) != CM_OK)
     return error->status;
   cm_status status = cm_place_by_trees(casts, &task, &effort_of(c)->trees, c->places.core, &made, error);
   cm_casts_free(casts);
@@ -158,13 +158,13 @@ cm_status cm_spread_over_links(cm_candidate *c, cm_error *error)
   cm_place_task task = task_on(c, c->places.region);
   cm_flows *flows;
   cm_links_result made;
-  double unit = (double)c->input->topology->weight_scale;
-  bool wanted = c->input->topology->directed &&
+  double unit = (double)c->input->demand->network->weight_scale;
+  bool wanted = c->input->demand->network->directed &&
                 (o->objective == CM_OBJECTIVE_TIME || o->objective == CM_OBJECTIVE_EDP) && !cm_pays_for_trees(c) &&
                 o->mapper != CM_MAPPER_LEARNED && c->input->chip->interconnect == NULL && c->partition->kind == NULL;
   if (!wanted)
     return CM_OK;
-  if (cm_flows_of_axons(c->input->topology, c->partition->part, c->partition->part_count, c->run, &flows, error) != CM_OK)
+  if (cm_flows_of_axons(c->input->demand, c->partition->part, c->partition->part_count, c->run, &flows, error) != CM_OK)
     return error->status;
   cm_status status = cm_place_by_links(flows, &task, &effort_of(c)->links, c->places.core, &made, error);
   cm_flows_free(flows);

@@ -201,7 +201,7 @@ static cm_status tell_parts(cm_candidate *c, cm_error *error)
   if (p->parts != NULL || c->places.core != NULL)
     return CM_OK;
   const cm_engine *engine = cm_engine_find((cm_preset)c->input->options->preset, c->objective);
-  return engine->flows(c->input->topology, p->part, p->part_count, c->run, &p->parts, error);
+  return engine->flows(c->input->demand, p->part, p->part_count, c->run, &p->parts, error);
 }
 
 cm_status cm_place_parts(cm_candidate *c, cm_error *error)

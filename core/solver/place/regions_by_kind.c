@@ -159,7 +159,7 @@ static cm_status place(cm_candidate *c, const cm_region *region, cm_places *plac
     double traffic = (double)cm_placement_traffic(c->partition->parts, c->input->chip, placed->core);
     placed->energy = cm_placement_energy(c->partition->parts, c->input->chip, placed->core);
     placed->report = json_pack("{s:{s:f, s:s, s:f, s:i, s:I}}", "placement", "part_traffic",
-                               traffic / (double)c->input->topology->weight_scale, "method", "exchanges among cores of a kind", "curve_ratio",
+                               traffic / (double)c->input->demand->network->weight_scale, "method", "exchanges among cores of a kind", "curve_ratio",
                                made.after > 0 ? made.before / made.after : 1, "passes", 0, "swaps", (json_int_t)made.moves);
     status = cm_whole(placed->report != NULL, "the report", error);
   }

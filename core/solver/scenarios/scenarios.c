@@ -42,11 +42,12 @@ static uint32_t worst_scenario(const cm_map_input *in, const cm_mapping *m)
 }
 
 /* The mean rates of the scenarios that are chosen. */
-static void mix(const cm_topology *t, const bool *chosen, uint64_t *rate)
+static void mix(const cm_demand *demand, const bool *chosen, uint64_t *rate)
 {
+  const cm_topology *t = demand->network;
   uint64_t count = 0;
   memset(rate, 0, t->net_count * sizeof *rate);
-  for (uint32_t k = 0; k < t->scenario_count; k++) {
+  for (uint32_t k = 0; k < demand->scenario_count; k++) {
     count += chosen[k];
     for (uint32_t e = 0; chosen[k] && e < t->net_count; e++)
       rate[e] += t->scenario_rate[(size_t)k * t->net_count + e];
@@ -58,7 +59,7 @@ static void mix(const cm_topology *t, const bool *chosen, uint64_t *rate)
 cm_status cm_map_worst(const cm_map_input *input, cm_map_once *once, const cm_step_bound *bound, cm_run *run,
                        cm_mapping **mapping, cm_error *error)
 {
-  const cm_topology *t = input->topology;
+  const cm_topology *t = input->demand->network;
   cm_map_input in = *input;
   bool chosen[CM_SCENARIOS_MAX] = {false};
   bool timed = in.options->objective == CM_OBJECTIVE_TIME || in.options->objective == CM_OBJECTIVE_EDP ||
@@ -66,7 +67,7 @@ cm_status cm_map_worst(const cm_map_input *input, cm_map_once *once, const cm_st
   uint32_t worst = 0;
   uint64_t *rate;
   cm_mapping *best = NULL;
-  for (uint32_t k = 1; k < t->scenario_count; k++)
+  for (uint32_t k = 1; k < input->demand->scenario_count; k++)
     worst = events_in(t, k) > events_in(t, worst) ? k : worst;
   if (CM_NEW(run->memory, rate, t->net_count, error) != CM_OK)
     return error->status;
@@ -75,7 +76,7 @@ cm_status cm_map_worst(const cm_map_input *input, cm_map_once *once, const cm_st
   for (uint32_t round = 0; round < (timed ? 1 : ROUNDS) && status == CM_OK && !chosen[worst]; round++) {
     cm_mapping *made;
     chosen[worst] = true;
-    mix(t, chosen, rate);
+    mix(input->demand, chosen, rate);
     status = in.options->objective == CM_OBJECTIVE_PARETO ? cm_map_pareto(&in, once, bound, run, &made, error)
                                                           : once(&in, NULL, run, &made, error);
     if (status != CM_OK)
@@ -99,11 +100,10 @@ cm_status cm_map_worst(const cm_map_input *input, cm_map_once *once, const cm_st
 cm_status cm_scenarios_bound(const cm_map_input *in, uint32_t cores, double work, cm_run *run, cm_step_bound *bound,
                              cm_error *error)
 {
-  const cm_topology *t = in->topology;
-  uint32_t count = t->scenario_count;
+  uint32_t count = in->demand->scenario_count;
   cm_step_bound sum = {0}, most = {0};
   for (uint32_t k = 0; k < count; k++) {
-    cm_topology view = cm_topology_in_scenario(t, k);
+    const cm_demand view = cm_demand_in_scenario(in->demand, k);
     cm_step_bound b;
     if (cm_step_bound_compute(&view, &in->chip->costs, cores, work / count, run, &b, error) != CM_OK)
       return error->status;

@@ -15,7 +15,7 @@ static const double loss_most = 1.1;
 static uint64_t first_capacity(const cm_attempts *a)
 {
   const cm_terms *terms = &a->terms;
-  uint64_t total = a->input->topology->size_total,
+  uint64_t total = a->input->demand->size_total,
            capacity = terms->limits.neurons != 0 ? terms->limits.neurons : total;
   if (terms->parts != 0) {
     uint64_t even = (total + terms->parts - 1) / terms->parts;
@@ -29,7 +29,7 @@ static uint64_t first_capacity(const cm_attempts *a)
 cm_status cm_attempts_begin(const cm_map_input *input, cm_objective objective, const cm_engine *engine, const cm_terms *terms,
                             cm_run *run, cm_attempts *attempts, cm_error *error)
 {
-  const cm_topology *topology = input->topology;
+  const cm_topology *topology = input->demand->network;
   cm_attempts a = {.input = input,
                    .engine = engine,
                    .run = run,
@@ -40,8 +40,8 @@ cm_status cm_attempts_begin(const cm_map_input *input, cm_objective objective, c
   a.made.objective = objective;
   a.made.limits = terms->limits;
   for (uint32_t v = 0; v < topology->vertex_count; v++)
-    if (cm_topology_size(topology, v) > a.largest)
-      a.largest = cm_topology_size(topology, v);
+    if (cm_demand_size(input->demand, v) > a.largest)
+      a.largest = cm_demand_size(input->demand, v);
   if (terms->parts != 0)
     a.made.limits.neurons = capacity;
   if (terms->parts != 0 && capacity < a.largest)
@@ -77,7 +77,7 @@ static cm_status find_widest(cm_attempts *a, const cm_partition *p, cm_error *er
     return error->status;
   a->widest = 0;
   for (uint32_t v = 0; v < p->vertex_count; v++) {
-    size[p->part[v]] += cm_topology_size(a->input->topology, v);
+    size[p->part[v]] += cm_demand_size(a->input->demand, v);
     a->widest = size[p->part[v]] > a->widest ? size[p->part[v]] : a->widest;
   }
   cm_free(size);
@@ -164,7 +164,7 @@ static cm_status refuse(const cm_attempts *a, const char *why, cm_error *error)
 /* Every neuron a part of its own. */
 static cm_status make_alone(const cm_attempts *a, cm_partition **alone, cm_error *error)
 {
-  uint32_t n = a->input->topology->vertex_count;
+  uint32_t n = a->input->demand->network->vertex_count;
   cm_partition *made;
   if (cm_partition_new(n, a->run, &made, error) != CM_OK)
     return error->status;

@@ -37,14 +37,14 @@ static double mean_fill(const cm_limits *limits, const uint64_t *use, uint32_t p
 
 cm_status cm_attempt_judge(cm_attempts *a, cm_partition **partition, cm_violation *violation, cm_error *error)
 {
-  const cm_topology *topology = a->input->topology;
+  const cm_topology *topology = a->input->demand->network;
   uint64_t *use;
   uint32_t parts = (*partition)->part_count;
   cm_run_phase(a->run, "limits");
   if (CM_NEW(a->run->memory, use, (size_t)parts * CM_RESOURCES, error) != CM_OK)
     return error->status;
   cm_cuts cuts;
-  if (cm_count_use_and_cuts(topology, (*partition)->part, parts, a->run, use, &cuts, error) != CM_OK) {
+  if (cm_count_use_and_cuts(a->input->demand, (*partition)->part, parts, a->run, use, &cuts, error) != CM_OK) {
     cm_free(use);
     return error->status;
   }

@@ -52,7 +52,7 @@ cm_status cm_attempt_legalise(cm_attempts *a, const cm_partition *near, bool cor
   if (copy_partition(near, cores, a->run, &copy, error) != CM_OK)
     return error->status;
   cm_status status =
-      cm_legalise(a->input->topology, &options, a->run, copy->part, &copy->part_count, &legal, error);
+      cm_legalise(a->input->demand, &options, a->run, copy->part, &copy->part_count, &legal, error);
   if (status == CM_OK && legal && (asked == 0 || copy->part_count == asked))
     status = polish(a, &copy, error);
   cm_partition_free(copy);

@@ -59,14 +59,14 @@ static uint64_t smaller_capacity(const cm_attempts *a, uint64_t capacity, const 
 /* Whether so many parts of this capacity could be enough. */
 static bool has_room(const cm_attempts *a, uint64_t capacity)
 {
-  return (a->input->topology->size_total + capacity - 1) / capacity <= a->terms.cores;
+  return (a->input->demand->size_total + capacity - 1) / capacity <= a->terms.cores;
 }
 
 /* Whether the method may be asked for as many parts as there are cores, where those of its choice are too many. */
 static bool can_take_parts(const cm_attempts *a)
 {
   const cm_attempt *last = &a->made.attempts[a->made.attempt_count - 1];
-  bool cheap = !a->engine->keeps_limits || a->input->topology->pin_count <= exact_pins_most;
+  bool cheap = !a->engine->keeps_limits || a->input->demand->network->pin_count <= exact_pins_most;
   return a->engine->takes_parts && cheap && !cm_attempts_ask_far_too_much(a, last->parts);
 }
 

@@ -20,8 +20,7 @@ typedef struct work {
   uint32_t kinds, cores[CM_KINDS_MAX], share[CM_KINDS_MAX];
   uint64_t *allowed;  /* [vertices] */
   uint8_t *kind;      /* [vertices] */
-  uint32_t *kind_of;  /* [vertices] the same, as populations of a view */
-  cm_topology view;
+  uint32_t *kind_of;  /* [vertices] the same, as populations */
   cm_population_split split;
   uint32_t *part;     /* [vertices] */
   uint32_t parts;
@@ -35,7 +34,7 @@ typedef struct work {
  * elsewhere does. */
 static cm_status take_populations(const work *w, cm_population_network *n, cm_error *error)
 {
-  const cm_topology *t = w->job->input->topology;
+  const cm_topology *t = w->job->input->demand->network;
   cm_topology *made = n->topology;
   if (t->population_of == NULL)
     return CM_OK;
@@ -63,7 +62,7 @@ static void drop_network(cm_population_network *n)
 static cm_status no_room(const work *w, uint32_t kind, const cm_bound *bound, cm_error *error)
 {
   char labels[200], name[96];
-  cm_name_labels(w->job->input->topology, w->kind, kind, labels, sizeof labels);
+  cm_name_labels(w->job->input->demand, w->kind, kind, labels, sizeof labels);
   cm_fail(error, CM_NO_ROOM, "%s need %s%" PRIu32 " %s, %" PRIu32 " free", labels, bound->argument == CM_ARGUMENT_TOTAL ? "" : "at least ",
           bound->parts, cm_name_kind(w->job->input->chip, kind, name, sizeof name), w->cores[kind]);
   error->limit_name = "core_classes";
@@ -109,7 +108,7 @@ static cm_status check_room(work *w, uint32_t i, cm_population_network *n, cm_er
   uint32_t kind = w->split.number[i];
   cm_limits limits = limits_alone(w->job->input->chip, kind);
   cm_bound bound;
-  if (cm_bound_parts(n->topology, &limits, w->job->run, &bound, error) != CM_OK)
+  if (cm_bound_parts(&n->demand, &limits, w->job->run, &bound, error) != CM_OK)
     return error->status;
   return bound.parts > w->cores[kind] ? no_room(w, kind, &bound, error) : CM_OK;
 }
@@ -128,19 +127,19 @@ static cm_status partition_network(work *w, uint32_t i, cm_population_network *n
   variant.options.objective = job->objective;
   variant.options.mapper = CM_MAPPER_TWO_PHASE;
   variant.options.parts = w->share[kind];
-  input->topology = n->topology;
+  input->demand = &n->demand;
   input->chip = &chip;
   input->places = false;
   input->cores_max = w->cores[kind];
   input->share = (double)(w->split.pin_first[i + 1] - w->split.pin_first[i] + n->topology->vertex_count) /
-                ((double)job->input->topology->pin_count + job->input->topology->vertex_count);
+                ((double)job->input->demand->network->pin_count + job->input->demand->network->vertex_count);
   cm_status status = job->make(input, job->run, &alone, error);
   if (status == CM_OK) {
     status = take_parts(w, i, n, &alone, error);
     cm_candidate_free(&alone);
   } else if (status == CM_NO_ROOM || status == CM_LIMIT_BROKEN) {
     char labels[200], name[96];
-    cm_name_labels(job->input->topology, w->kind, kind, labels, sizeof labels);
+    cm_name_labels(job->input->demand, w->kind, kind, labels, sizeof labels);
     cm_fail_more(error, "; this is about %s on %" PRIu32 " %s", labels, w->cores[kind],
                  cm_name_kind(job->input->chip, kind, name, sizeof name));
   }
@@ -169,7 +168,7 @@ static cm_status on_network(work *w, uint32_t i, network_step *step, cm_error *e
 static cm_status share_parts(work *w, cm_error *error)
 {
   uint32_t total = w->job->terms->parts, left = total;
-  uint64_t neurons = w->job->input->topology->vertex_count;
+  uint64_t neurons = w->job->input->demand->network->vertex_count;
   memset(w->share, 0, sizeof w->share);
   if (total == 0)
     return CM_OK;
@@ -210,7 +209,7 @@ static uint64_t kinds_for_half(const work *w, uint32_t part, uint32_t half, cons
   uint64_t kinds = 0;
   for (uint32_t k = 0; k < w->kinds; k++)
     kinds |= used[k] < w->cores[k] ? UINT64_C(1) << k : 0;
-  for (uint32_t v = 0; v < w->job->input->topology->vertex_count && half > 0; v++)
+  for (uint32_t v = 0; v < w->job->input->demand->network->vertex_count && half > 0; v++)
     if (w->part[v] == part) {
       kinds &= w->allowed[v];
       half--;
@@ -239,7 +238,7 @@ static void halve(work *w, uint32_t part, uint64_t kinds, uint32_t *size, uint32
  * elsewhere have fallen away. */
 static cm_status fill_up(work *w, cm_error *error)
 {
-  uint32_t asked = parts_asked(w), n = w->job->input->topology->vertex_count, used[CM_KINDS_MAX] = {0}, *size;
+  uint32_t asked = parts_asked(w), n = w->job->input->demand->network->vertex_count, used[CM_KINDS_MAX] = {0}, *size;
   if (w->parts >= asked)
     return CM_OK;
   if (CM_NEW(w->job->run->memory, size, asked, error) != CM_OK)
@@ -271,7 +270,7 @@ static cm_status fill_up(work *w, cm_error *error)
 /* Whether neurons of a kind might run on another one. */
 static bool may_leave(const work *w, uint32_t kind)
 {
-  for (uint32_t v = 0; v < w->job->input->topology->vertex_count; v++)
+  for (uint32_t v = 0; v < w->job->input->demand->network->vertex_count; v++)
     if (w->kind[v] == kind && (w->allowed[v] & ~(UINT64_C(1) << kind)) != 0)
       return true;
   return false;
@@ -281,17 +280,15 @@ static bool may_leave(const work *w, uint32_t kind)
 static cm_status partition_all(work *w, const double *room, uint32_t *crowded, cm_error *error)
 {
   const cm_by_population *job = w->job;
-  uint32_t n = job->input->topology->vertex_count;
+  uint32_t n = job->input->demand->network->vertex_count;
   w->parts = 0;
   cm_population_split_free(&w->split);
   if (cm_choose_kinds(job->input, w->allowed, room, job->run, w->kind, error) != CM_OK)
     return error->status;
   for (uint32_t v = 0; v < n; v++)
     w->kind_of[v] = w->kind[v];
-  w->view = *job->input->topology;
-  w->view.population_of = w->kind_of;
-  w->view.population_count = w->kinds;
-  if (cm_population_split_open(&w->view, job->run, &w->split, error) != CM_OK || share_parts(w, error) != CM_OK)
+  if (cm_population_split_open(job->input->demand, w->kind_of, w->kinds, job->run, &w->split, error) != CM_OK ||
+      share_parts(w, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < 2 * w->split.count; i++) { /* all are known to have room before the first is partitioned */
     uint32_t at = i % w->split.count;
@@ -322,9 +319,8 @@ static cm_status partition(work *w, cm_error *error)
 static cm_status judge(work *w, cm_candidate *made, cm_error *error)
 {
   const cm_by_population *job = w->job;
-  const cm_topology *t = job->input->topology;
   if (CM_NEW(job->run->memory, made->use, (size_t)w->parts * CM_RESOURCES, error) != CM_OK ||
-      cm_count_use(t, w->part, w->parts, job->run, made->use, error) != CM_OK)
+      cm_count_use(job->input->demand, w->part, w->parts, job->run, made->use, error) != CM_OK)
     return error->status;
   for (uint32_t p = 0; p < w->parts; p++) {
     const cm_limits *l = cm_chip_kind_limits(job->input->chip, w->part_kind[p]);
@@ -346,7 +342,7 @@ static cm_status judge(work *w, cm_candidate *made, cm_error *error)
 
 cm_status cm_partition_by_class(const cm_by_population *job, cm_candidate *result, cm_error *error)
 {
-  uint32_t n = job->input->topology->vertex_count;
+  uint32_t n = job->input->demand->network->vertex_count;
   work w = {.job = job, .kinds = cm_chip_kinds(job->input->chip)};
   cm_memory *memory = job->run->memory;
   cm_candidate made = {0};
@@ -356,7 +352,7 @@ cm_status cm_partition_by_class(const cm_by_population *job, cm_candidate *resul
                           CM_NEW(memory, w.part_kind, n, error) != CM_OK))
     status = error->status;
   if (status == CM_OK)
-    status = cm_allowed_kinds(job->input->topology, job->input->chip, w.cores, job->run, w.allowed, error);
+    status = cm_allowed_kinds(job->input->demand, job->input->chip, w.cores, job->run, w.allowed, error);
   if (status == CM_OK)
     status = partition(&w, error);
   if (status == CM_OK)

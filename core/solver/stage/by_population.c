@@ -38,8 +38,8 @@ bool cm_wants_sources(const cm_by_population *job, const cm_limits *l)
 static double weigh(const work *w, const cm_population_network *n)
 {
   const cm_costs *c = &w->job->input->chip->costs;
-  double ns = (double)n->topology->pin_count * c->charge[CM_CHARGE_SYNAPSE].ns + (double)n->topology->size_total * c->charge[CM_CHARGE_NEURON].ns;
-  return w->exact || ns <= 0 ? (double)n->topology->size_total + 1e-9 : ns;
+  double ns = (double)n->topology->pin_count * c->charge[CM_CHARGE_SYNAPSE].ns + (double)n->demand.size_total * c->charge[CM_CHARGE_NEURON].ns;
+  return w->exact || ns <= 0 ? (double)n->demand.size_total + 1e-9 : ns;
 }
 
 static cm_status find_least(work *w, cm_error *error)
@@ -52,7 +52,7 @@ static cm_status find_least(work *w, cm_error *error)
     status = cm_population_network_make(&w->split, i, true, w->job->run, &n, error);
     if (status != CM_OK)
       break;
-    status = cm_bound_parts(n.topology, &limits, w->job->run, &bound, error);
+    status = cm_bound_parts(&n.demand, &limits, w->job->run, &bound, error);
     if (status == CM_OK) {
       w->least[i] = bound.parts;
       w->weight[i] = weigh(w, &n);
@@ -103,7 +103,7 @@ static cm_status share_out(work *w, uint32_t total, cm_error *error)
 /* As many parts as asked for: the largest are halved where parts of sources alone have fallen away. */
 static void take_parts(work *w, uint32_t i, const cm_population_network *n, const cm_partition *made)
 {
-  const cm_topology *t = w->job->input->topology;
+  const cm_topology *t = w->job->input->demand->network;
   for (uint32_t v = 0; v < n->topology->vertex_count; v++)
     if (t->population_of[n->origin[v]] == w->split.number[i])
       w->part[n->origin[v]] = w->parts + made->part[v];
@@ -159,7 +159,7 @@ void cm_attempt_join(cm_attempt *all, const cm_candidate *made)
 /* What is counted in visits, not in sweeps, is shared out by synapses and neurons. */
 static double share_of_effort(const work *w, uint32_t i)
 {
-  const cm_topology *t = w->job->input->topology;
+  const cm_topology *t = w->job->input->demand->network;
   double own = (double)(w->split.pin_first[i + 1] - w->split.pin_first[i]) + members(w, i);
   return own / ((double)t->pin_count + t->vertex_count) * (w->job->input->share > 0 ? w->job->input->share : 1);
 }
@@ -179,7 +179,7 @@ static cm_status partition_one(work *w, uint32_t i, uint32_t cores, cm_error *er
   chip.limits = limits_alone(w);
   variant.options.objective = job->objective;
   variant.options.parts = w->share[i];
-  input->topology = n.topology;
+  input->demand = &n.demand;
   input->chip = &chip;
   input->places = false;
   input->cores_max = cores;
@@ -192,7 +192,7 @@ static cm_status partition_one(work *w, uint32_t i, uint32_t cores, cm_error *er
     status = fill_up(w, i, first, error);
   } else if (status == CM_NO_ROOM || status == CM_LIMIT_BROKEN) {
     cm_fail_more(error, "; this is about population \"%.60s\", of %u that share no core",
-                 job->input->topology->population[w->split.number[i]].name, w->split.count);
+                 job->input->demand->network->population[w->split.number[i]].name, w->split.count);
   }
   cm_population_network_free(&n);
   return status;
@@ -226,7 +226,7 @@ static cm_status mend(work *w, bool *legal, cm_error *error)
                                  .seed = w->job->input->options->seed};
   cm_run_phase(w->job->run, "legalise");
   w->attempt.moved = true;
-  return cm_legalise(w->job->input->topology, &options, w->job->run, w->part, &w->parts, legal, error);
+  return cm_legalise(w->job->input->demand, &options, w->job->run, w->part, &w->parts, legal, error);
 }
 
 static cm_status refuse(const work *w, const cm_violation *v, cm_error *error)
@@ -255,12 +255,12 @@ static cm_status refuse(const work *w, const cm_violation *v, cm_error *error)
 static cm_status judge(work *w, cm_candidate *made, cm_error *error)
 {
   const cm_by_population *job = w->job;
-  const cm_topology *t = job->input->topology;
+  const cm_topology *t = job->input->demand->network;
   for (bool mended = false;; mended = true) {
     bool legal;
     cm_free(made->use);
     if (CM_NEW(job->run->memory, made->use, (size_t)w->parts * CM_RESOURCES, error) != CM_OK ||
-        cm_count_use(t, w->part, w->parts, job->run, made->use, error) != CM_OK)
+        cm_count_use(job->input->demand, w->part, w->parts, job->run, made->use, error) != CM_OK)
       return error->status;
     cm_violation v = cm_find_violation(&job->terms->limits, made->use, w->parts);
     uint32_t asked = cm_objective_is_of_steps(job->objective) ? 0 : job->input->options->parts;
@@ -276,7 +276,7 @@ static cm_status judge(work *w, cm_candidate *made, cm_error *error)
 cm_status cm_deliver_parts(const cm_by_population *job, cm_attempt attempt, uint32_t **part, uint8_t **kind, uint32_t parts,
                            cm_candidate *made, cm_error *error)
 {
-  const cm_topology *t = job->input->topology;
+  const cm_topology *t = job->input->demand->network;
   cm_partition *p;
   if (CM_NEW(job->run->memory, p, 1, error) != CM_OK)
     return error->status;
@@ -285,7 +285,7 @@ cm_status cm_deliver_parts(const cm_by_population *job, cm_attempt attempt, uint
   if (kind != NULL)
     *kind = NULL;
   made->partition = p;
-  if (cm_quality_compute(t, p->part, p->part_count, job->run, &made->quality, error) != CM_OK)
+  if (cm_quality_compute(job->input->demand, p->part, p->part_count, job->run, &made->quality, error) != CM_OK)
     return error->status;
   attempt.parts = p->part_count;
   attempt.edge_cut = made->quality.edge_cut;
@@ -298,13 +298,15 @@ cm_status cm_deliver_parts(const cm_by_population *job, cm_attempt attempt, uint
 static cm_status begin(work *w, cm_error *error)
 {
   cm_memory *memory = w->job->run->memory;
+  const cm_demand *demand = w->job->input->demand;
+  const cm_topology *t = demand->network;
   const cm_terms *terms = w->job->terms;
   bool steps = cm_objective_is_of_steps(w->job->objective);
   w->exact = terms->parts != 0 && !steps;
-  if (cm_population_split_open(w->job->input->topology, w->job->run, &w->split, error) != CM_OK ||
+  if (cm_population_split_open(demand, t->population_of, t->population_count, w->job->run, &w->split, error) != CM_OK ||
       CM_NEW(memory, w->least, w->split.count, error) != CM_OK || CM_NEW(memory, w->share, w->split.count, error) != CM_OK ||
       CM_NEW(memory, w->weight, w->split.count, error) != CM_OK ||
-      CM_NEW(memory, w->part, w->job->input->topology->vertex_count, error) != CM_OK || find_least(w, error) != CM_OK)
+      CM_NEW(memory, w->part, t->vertex_count, error) != CM_OK || find_least(w, error) != CM_OK)
     return error->status;
   uint32_t total = steps && (terms->parts == 0 || terms->cores < terms->parts) ? terms->cores : terms->parts;
   uint64_t least = 0;
@@ -326,7 +328,7 @@ cm_status cm_partition_by_population(const cm_by_population *job, cm_candidate *
               (!cm_objective_is_of_steps(job->objective) || w.parts > job->terms->cores);
   if (status == CM_OK && join) {
     cm_run_phase(job->run, "merge");
-    status = cm_merge_parts(job->input->topology, &job->terms->limits, job->terms->parts, job->run, w.part, &w.parts, error);
+    status = cm_merge_parts(job->input->demand, &job->terms->limits, job->terms->parts, job->run, w.part, &w.parts, error);
   }
   if (status == CM_OK)
     status = judge(&w, &made, error);

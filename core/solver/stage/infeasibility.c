@@ -24,7 +24,7 @@ static cm_status parts_under(const cm_refusal *r, uint64_t value, uint32_t *part
   cm_limits limits = r->terms->limits;
   cm_bound bound;
   *limit_of(&limits, r->bound->resource) = value;
-  cm_status status = cm_bound_parts(r->input->topology, &limits, r->run, &bound, error);
+  cm_status status = cm_bound_parts(r->input->demand, &limits, r->run, &bound, error);
   if (status == CM_OK)
     *parts = bound.parts;
   return status;
@@ -35,7 +35,7 @@ static cm_status smallest_sharing(const cm_refusal *r, uint32_t allowed, uint64_
 {
   cm_bound bound;
   *smallest = 0;
-  cm_status status = cm_bound_without_populations(r->input->topology, &r->terms->limits, r->run, &bound, error);
+  cm_status status = cm_bound_without_populations(r->input->demand, &r->terms->limits, r->run, &bound, error);
   if (status == CM_OK && allowed > 0 && bound.parts <= allowed) {
     *smallest = (r->bound->total + allowed - 1) / allowed;
     *smallest = *smallest > r->bound->limit ? *smallest : r->bound->limit + 1;
@@ -47,10 +47,10 @@ static cm_status smallest_sharing(const cm_refusal *r, uint32_t allowed, uint64_
  * forbid them too. */
 static cm_status smallest_limit(const cm_refusal *r, uint32_t allowed, uint64_t *smallest, cm_error *error)
 {
-  const cm_topology *t = r->input->topology;
+  const cm_topology *t = r->input->demand->network;
   if (r->bound->argument == CM_ARGUMENT_POPULATIONS)
     return smallest_sharing(r, allowed, smallest, error);
-  uint64_t low = r->bound->limit + 1, high = r->bound->resource == CM_NEURONS ? t->size_total : t->pin_count;
+  uint64_t low = r->bound->limit + 1, high = r->bound->resource == CM_NEURONS ? r->input->demand->size_total : t->pin_count;
   if (r->bound->resource == CM_MEMORY)
     high = r->bound->total;
   uint32_t parts = 0;
@@ -254,7 +254,7 @@ cm_status cm_explain_refusal(const cm_refusal *refusal, cm_resource first, cm_er
     cm_error_figure(error, "cores_proved", refusal->bound->parts);
     return error->status;
   }
-  double attempts = pins_budget / (double)(refusal->input->topology->pin_count + 1) / (1 + refusal->parts / parts_dear);
+  double attempts = pins_budget / (double)(refusal->input->demand->network->pin_count + 1) / (1 + refusal->parts / parts_dear);
   search s = {.refusal = refusal, .left = attempts > ATTEMPTS_MAX ? ATTEMPTS_MAX : attempts < 1 ? 1 : (uint32_t)attempts};
   explain_cores(&s, error);
   explain_limits(&s, first, error);

@@ -73,7 +73,7 @@ cm_status cm_match_kinds(const cm_map_input *input, const uint64_t *allowed, con
   if (CM_NEW(run->memory, may, parts, error) != CM_OK)
     return error->status;
   memset(may, 0xff, parts * sizeof *may);
-  for (uint32_t v = 0; v < input->topology->vertex_count; v++)
+  for (uint32_t v = 0; v < input->demand->network->vertex_count; v++)
     may[input->part[v]] &= allowed[v];
   for (uint32_t p = 0; p < parts && fitting == NONE; p++)
     fitting = may[p] == 0 ? p : NONE;

@@ -100,49 +100,49 @@ static cm_resource too_large(const cm_limits *l, uint64_t size, uint64_t synapse
   return CM_RESOURCES;
 }
 
-static cm_status refuse_neuron(const cm_topology *t, const cm_chip *chip, uint32_t v, uint64_t takes, uint32_t synapses, uint32_t axons,
+static cm_status refuse_neuron(const cm_demand *demand, const cm_chip *chip, uint32_t v, uint64_t takes, uint32_t synapses, uint32_t axons,
                                cm_error *error)
 {
   char name[128];
   uint64_t use = 0;
   uint32_t last = 63 - (uint32_t)__builtin_clzll(takes);
   const cm_limits *l = cm_chip_kind_limits(chip, last);
-  cm_resource r = too_large(l, cm_topology_size(t, v), synapses, axons, &use);
+  cm_resource r = too_large(l, cm_demand_size(demand, v), synapses, axons, &use);
   uint64_t limit = r == CM_MEMORY ? l->memory_bits : cm_limit(l, r);
-  cm_neuron_too_large(t, v, r, use, limit, error);
+  cm_neuron_too_large(demand->network, v, r, use, limit, error);
   cm_fail_more(error, "; these are %s%s", cm_name_kind(chip, last, name, sizeof name),
                __builtin_popcountll(takes) > 1 ? ", and others that take its label hold it no better" : ", which alone take its label");
   return error->status;
 }
 
-cm_status cm_allowed_kinds(const cm_topology *t, const cm_chip *chip, const uint32_t *cores, cm_run *run, uint64_t *allowed,
+cm_status cm_allowed_kinds(const cm_demand *demand, const cm_chip *chip, const uint32_t *cores, cm_run *run, uint64_t *allowed,
                            cm_error *error)
 {
-  uint32_t n = t->vertex_count, *synapses = NULL, *axons = NULL;
+  uint32_t n = demand->network->vertex_count, *synapses = NULL, *axons = NULL;
   uint64_t *takes = NULL, ignored, all = 0;
-  cm_status status = take_labels(t, chip, cores, run, &takes, error);
+  cm_status status = take_labels(demand->network, chip, cores, run, &takes, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, synapses, n, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, axons, n, error);
   if (status == CM_OK)
-    status = cm_count_inputs(t, run, synapses, axons, error);
+    status = cm_count_inputs(demand, run, synapses, axons, error);
   for (uint32_t k = 0; k < cm_chip_kinds(chip); k++)
     all |= cores[k] > 0 ? UINT64_C(1) << k : 0;
   for (uint32_t v = 0; status == CM_OK && v < n; v++) {
-    uint64_t mine = takes[label_of(t, v)];
+    uint64_t mine = takes[label_of(demand->network, v)];
     allowed[v] = 0;
-    if (cm_topology_is_outside(t, v) && all != 0) {
+    if (cm_demand_is_outside(demand, v) && all != 0) {
       allowed[v] = all;
       continue;
     }
     for (uint32_t k = 0; k < cm_chip_kinds(chip); k++)
-      if ((mine >> k & 1) != 0 && too_large(cm_chip_kind_limits(chip, k), cm_topology_size(t, v), synapses[v], axons[v], &ignored) == CM_RESOURCES)
+      if ((mine >> k & 1) != 0 && too_large(cm_chip_kind_limits(chip, k), cm_demand_size(demand, v), synapses[v], axons[v], &ignored) == CM_RESOURCES)
         allowed[v] |= UINT64_C(1) << k;
     if (mine == 0)
-      status = refuse_label(t, chip, label_of(t, v), cores, error);
+      status = refuse_label(demand->network, chip, label_of(demand->network, v), cores, error);
     else if (allowed[v] == 0)
-      status = refuse_neuron(t, chip, v, mine, synapses[v], axons[v], error);
+      status = refuse_neuron(demand, chip, v, mine, synapses[v], axons[v], error);
   }
   cm_free(takes);
   cm_free(synapses);
@@ -150,13 +150,14 @@ cm_status cm_allowed_kinds(const cm_topology *t, const cm_chip *chip, const uint
   return status;
 }
 
-void cm_name_labels(const cm_topology *t, const uint8_t *kind, uint32_t which, char *text, size_t size)
+void cm_name_labels(const cm_demand *demand, const uint8_t *kind, uint32_t which, char *text, size_t size)
 {
+  const cm_topology *t = demand->network;
   uint32_t label[3] = {NONE, NONE, NONE};
   uint64_t neurons = 0, others = 0;
   uint32_t last = NONE, known = 0;
   for (uint32_t v = 0; v < t->vertex_count; v++) {
-    if (kind[v] != which || cm_topology_is_outside(t, v))
+    if (kind[v] != which || cm_demand_is_outside(demand, v))
       continue;
     uint32_t l = label_of(t, v);
     neurons++;
@@ -203,7 +204,7 @@ typedef struct choice {
 
 static cm_status find_groups(choice *c, cm_error *error)
 {
-  const cm_topology *t = c->input->topology;
+  const cm_topology *t = c->input->demand->network;
   uint32_t labels = t->population_of != NULL ? t->population_count : 1, *first;
   if (CM_NEW(c->run->memory, first, labels, error) != CM_OK)
     return error->status;
@@ -244,13 +245,13 @@ static cm_status find_needs(choice *c, cm_population_split *split, cm_error *err
         continue;
       bool apart = limits.populations == 1;
       limits.populations = limits.outbound_axons = limits.target_cores = 0;
-      status = cm_bound_parts(n.topology, &limits, c->run, &bound, error);
+      status = cm_bound_parts(&n.demand, &limits, c->run, &bound, error);
       if (status != CM_OK)
         break;
       g->need[k] = bound.parts;
       bool adds_up = bound.argument == CM_ARGUMENT_TOTAL || bound.argument == CM_ARGUMENT_NONE;
       if (!apart && adds_up) /* where nothing is limited one core holds all */
-        g->need[k] = bound.filled > 0 ? bound.filled : 1e-9 * (double)n.topology->size_total;
+        g->need[k] = bound.filled > 0 ? bound.filled : 1e-9 * (double)n.demand.size_total;
       g->least = fmin(g->least, g->need[k]);
     }
     cm_population_network_free(&n);
@@ -343,14 +344,11 @@ cm_status cm_choose_kinds(const cm_map_input *input, const uint64_t *allowed, co
                           cm_error *error)
 {
   choice c = {.input = input, .allowed = allowed, .run = run, .kind = kind};
-  cm_topology view = *input->topology;
   cm_population_split split = {0};
   memcpy(c.left, room, cm_chip_kinds(input->chip) * sizeof *room);
   cm_status status = find_groups(&c, error);
-  view.population_of = c.of;
-  view.population_count = c.groups;
-  if (status == CM_OK && view.vertex_count > 0)
-    status = cm_population_split_open(&view, run, &split, error);
+  if (status == CM_OK && input->demand->network->vertex_count > 0)
+    status = cm_population_split_open(input->demand, c.of, c.groups, run, &split, error);
   if (status == CM_OK)
     status = find_needs(&c, &split, error);
   if (status == CM_OK)

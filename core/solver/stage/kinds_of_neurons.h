@@ -13,7 +13,7 @@ cm_status cm_count_kinds(const cm_map_input *input, cm_run *run, uint32_t *cores
  * of its population) and whose limits hold it alone; inputs outside the chip go anywhere. Kinds without cores take nobody.
  * CM_LIMIT_BROKEN: 'label "X": no core class takes it'; CM_NEURON_TOO_LARGE where only limits are in the way. O(pins +
  * vertices * kinds). */
-cm_status cm_allowed_kinds(const cm_topology *topology, const cm_chip *chip, const uint32_t *cores, cm_run *run, uint64_t *allowed,
+cm_status cm_allowed_kinds(const cm_demand *demand, const cm_chip *chip, const uint32_t *cores, cm_run *run, uint64_t *allowed,
                            cm_error *error);
 
 /* A kind for every neuron: kind [vertices]. Neurons of one label stay together where one kind has room for them, by bounds on
@@ -28,7 +28,7 @@ cm_status cm_match_kinds(const cm_map_input *input, const uint64_t *allowed, con
                          cm_run *run, uint8_t *kind, cm_error *error);
 
 /* "N neurons of label "X"", or of several, for messages: of those neurons whose kind [vertices] is the one. */
-void cm_name_labels(const cm_topology *topology, const uint8_t *kind, uint32_t which, char *text, size_t size);
+void cm_name_labels(const cm_demand *demand, const uint8_t *kind, uint32_t which, char *text, size_t size);
 
 /* "cores of class "A"" or "cores of no class", for messages. */
 const char *cm_name_kind(const cm_chip *chip, uint32_t kind, char *text, size_t size);

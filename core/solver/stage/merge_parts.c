@@ -18,7 +18,7 @@ typedef struct piece {
 } piece;
 
 typedef struct work {
-  const cm_topology *topology;
+  const cm_demand *demand;
   const cm_limits *limits;
   cm_run *run;
   uint32_t parts;
@@ -38,7 +38,7 @@ static uint32_t distinct(uint32_t *list, uint32_t count)
 /* Every synapse puts its source down, so that sources ascend; then once each. */
 static cm_status list_sources(work *w, const uint32_t *part, cm_error *error)
 {
-  const cm_topology *t = w->topology;
+  const cm_topology *t = w->demand->network;
   for (uint64_t i = 0; i < t->pin_count; i++)
     w->piece[part[t->pin[i]]].synapses++;
   for (uint32_t p = 0; p < w->parts; p++)
@@ -56,9 +56,9 @@ static cm_status list_sources(work *w, const uint32_t *part, cm_error *error)
 
 static cm_status list_populations(work *w, const uint32_t *part, cm_error *error)
 {
-  const cm_topology *t = w->topology;
+  const cm_topology *t = w->demand->network;
   for (uint32_t v = 0; v < t->vertex_count; v++) {
-    w->piece[part[v]].neurons += cm_topology_size(t, v);
+    w->piece[part[v]].neurons += cm_demand_size(w->demand, v);
     w->piece[part[v]].populations++;
   }
   for (uint32_t p = 0; p < w->parts; p++) {
@@ -173,10 +173,11 @@ static cm_status rank(work *w, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_merge_parts(const cm_topology *topology, const cm_limits *limits, uint32_t least, cm_run *run, uint32_t *part,
+cm_status cm_merge_parts(const cm_demand *demand, const cm_limits *limits, uint32_t least, cm_run *run, uint32_t *part,
                          uint32_t *parts, cm_error *error)
 {
-  work w = {.topology = topology, .limits = limits, .run = run, .parts = *parts};
+  const cm_topology *topology = demand->network;
+  work w = {.demand = demand, .limits = limits, .run = run, .parts = *parts};
   uint32_t left = *parts;
   cm_status status = CM_NEW(run->memory, w.piece, w.parts, error);
   if (status == CM_OK)

@@ -8,7 +8,7 @@
  * with it, as long as limits on neurons, synapses, inbound axons and populations hold and more than `least` parts
  * (at least 1) are left. Changes part [vertices] and *parts; numbers stay without gaps. O(pins + parts * inbound axons of
  * a part). */
-cm_status cm_merge_parts(const cm_topology *topology, const cm_limits *limits, uint32_t least, cm_run *run, uint32_t *part,
+cm_status cm_merge_parts(const cm_demand *demand, const cm_limits *limits, uint32_t least, cm_run *run, uint32_t *part,
                          uint32_t *parts, cm_error *error);
 
 #endif

@@ -34,7 +34,7 @@ static cm_status check_memory(const job *j, cm_error *error)
   cm_engine_task task = {
       .input = j->input, .limits = j->terms.limits, .parts = j->terms.parts, .parts_max = j->terms.cores};
   if (task.limits.neurons == 0)
-    task.limits.neurons = j->input->topology->size_total;
+    task.limits.neurons = j->input->demand->size_total;
   uint64_t least = j->engine->least_bytes(&task), hot = j->engine->hot_bytes(&task);
   if (memory->scratch_folder != NULL && hot < least)
     least = hot;
@@ -87,7 +87,7 @@ static bool populations_are_limited(const cm_map_input *input)
 {
   if (cm_cores_differ(input->chip))
     return false;
-  return input->chip != NULL && cm_populations_limited(input->topology, &input->chip->limits);
+  return input->chip != NULL && cm_populations_limited(input->demand->network, &input->chip->limits);
 }
 
 /* Objectives of time steps use so many cores at most. */
@@ -100,7 +100,7 @@ static bool parts_are_a_limit(const job *j)
 static cm_status settle_parts(job *j, cm_error *error)
 {
   cm_terms *terms = &j->terms;
-  uint32_t vertices = j->input->topology->vertex_count;
+  uint32_t vertices = j->input->demand->network->vertex_count;
   if (parts_are_a_limit(j)) {
     terms->parts = terms->parts < vertices ? terms->parts : vertices;
     terms->parts = terms->parts < terms->cores ? terms->parts : terms->cores;
@@ -160,7 +160,7 @@ bool cm_stage_takes_mesh(const cm_map_input *input)
   cm_engine_task task = {.input = input, .limits = read_limits(input),
                          .parts_max = cm_occupancy_free_count(input->occupancy)};
   cm_objective objective =
-    cm_objective_resolve(input->options, input->topology->directed, !bare_grid(&task.limits));
+    cm_objective_resolve(input->options, input->demand->network->directed, !bare_grid(&task.limits));
   return input->options->mapper == CM_MAPPER_AUTO && !stands_apart(input) && cm_engine_mesh_suits(&task, objective);
 }
 
@@ -174,11 +174,11 @@ static const cm_limits *stated_limits(const job *j)
 
 static cm_status prepare(job *j, cm_error *error)
 {
-  const cm_topology *topology = j->input->topology;
+  const cm_topology *topology = j->input->demand->network;
   cm_run_phase(j->run, "check");
-  if (topology->size_total > UINT32_MAX)
+  if (j->input->demand->size_total > UINT32_MAX)
     return cm_fail(error, CM_TOO_LARGE, "the sizes of all neurons add up to %llu, more than %u",
-                   (unsigned long long)topology->size_total, UINT32_MAX);
+                   (unsigned long long)j->input->demand->size_total, UINT32_MAX);
   j->terms = (cm_terms){.limits = read_limits(j->input), .parts = j->options->parts};
   j->objective = cm_objective_resolve(j->options, topology->directed, !bare_grid(&j->terms.limits));
   j->engine = cm_engine_find((cm_preset)j->options->preset, j->objective);
@@ -186,14 +186,14 @@ static cm_status prepare(job *j, cm_error *error)
     return error->status;
   take_mesh_mapper(j);
   if (settle_parts(j, error) != CM_OK || check_memory(j, error) != CM_OK ||
-      cm_check_neurons(topology, &j->terms.limits, j->run, error) != CM_OK ||
+      cm_check_neurons(j->input->demand, &j->terms.limits, j->run, error) != CM_OK ||
       cm_attempts_begin(j->input, j->objective, j->engine, &j->terms, j->run, &j->attempts, error) != CM_OK)
     return error->status;
   if (by_mesh_unasked(j) && j->attempts.tries_max > MESH_TRIES)
     j->attempts.tries_max = MESH_TRIES;
   cm_terms terms = {.limits = *stated_limits(j), .cores = j->terms.cores, .parts = j->terms.parts};
-  if (cm_bound_parts(topology, &terms.limits, j->run, &j->bound, error) != CM_OK ||
-      cm_check_reach(topology, &j->bound, &terms.limits, error) != CM_OK)
+  if (cm_bound_parts(j->input->demand, &terms.limits, j->run, &j->bound, error) != CM_OK ||
+      cm_check_reach(j->input->demand, &j->bound, &terms.limits, error) != CM_OK)
     return error->status;
   j->attempts.alone = j->bound.parts >= topology->vertex_count || (j->terms.parts == topology->vertex_count && !parts_are_a_limit(j));
   cm_refusal refusal = refusal_of(j, &terms);
@@ -331,7 +331,7 @@ static cm_status suits_populations(const job *j, bool *suits, cm_error *error)
 {
   const cm_partition *p = j->attempts.made.partition;
   cm_violation v;
-  cm_status status = cm_check_populations(j->input->topology, &j->terms.limits, p->part, p->part_count, j->run, &v, error);
+  cm_status status = cm_check_populations(j->input->demand->network, &j->terms.limits, p->part, p->part_count, j->run, &v, error);
   if (status == CM_OK)
     *suits = v.broken_parts == 0;
   return status;

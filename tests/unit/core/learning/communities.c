@@ -84,7 +84,7 @@ static cm_graph *from_file(const char *name)
   cm_import_report report;
   cm_graph *graph;
   ck_ok(cm_import(test_data(name), &limits, &run, &topology, &report, &error));
-  ck_ok(cm_graph_from_topology(topology, &run, &graph, &error));
+  ck_ok(cm_graph_from_topology(CM_DEMAND_OF(topology), &run, &graph, &error));
   cm_topology_free(topology);
   return graph;
 }

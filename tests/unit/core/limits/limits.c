@@ -25,9 +25,9 @@ START_TEST(no_partition_has_fewer_parts)
         round % 4 != 0 ? network_directed(&random, n, 1 + below(&random, n + 3)) : network_undirected(&random, n, 40);
     cm_limits limits = random_limits(&random, &t);
     cm_bound bound;
-    if (cm_check_neurons(&t, &limits, &run, &error) == CM_OK) {
+    if (cm_check_neurons(CM_DEMAND_OF(&t), &limits, &run, &error) == CM_OK) {
       truth best = least_parts(&t, &limits);
-      ck_ok(cm_bound_parts(&t, &limits, &run, &bound, &error));
+      ck_ok(cm_bound_parts(CM_DEMAND_OF(&t), &limits, &run, &bound, &error));
       if (best.parts != 0) {
         ck_assert_uint_ge(best.parts, bound.parts);
         if (bound.widest_cores > 0)
@@ -77,9 +77,9 @@ START_TEST(no_partition_has_fewer_parts_of_populations_or_memory)
       limits.axon_bits = below(&random, 5);
       limits.memory_bits = 1 + below(&random, 12 * n);
     }
-    if (cm_check_neurons(&t, &limits, &run, &error) == CM_OK) {
+    if (cm_check_neurons(CM_DEMAND_OF(&t), &limits, &run, &error) == CM_OK) {
       truth best = least_parts(&t, &limits);
-      ck_ok(cm_bound_parts(&t, &limits, &run, &bound, &error));
+      ck_ok(cm_bound_parts(CM_DEMAND_OF(&t), &limits, &run, &bound, &error));
       if (best.parts != 0)
         ck_assert_uint_ge(best.parts, bound.parts);
       feasible += best.parts != 0;
@@ -106,11 +106,12 @@ START_TEST(copies_and_relays)
     cm_random_init(&random, round, 7, 0);
     uint32_t n = 2 + below(&random, SMALL - 1), part[SMALL], parts = 1 + below(&random, 4), copies[SMALL];
     cm_topology t = round % 3 != 0 ? network_directed(&random, n, 1 + below(&random, n + 3)) : network_undirected(&random, n, 40);
+    cm_demand demand = cm_demand_of(&t);
     uint64_t use[4 * CM_RESOURCES], expected[4] = {0};
     for (uint32_t v = 0; v < n; v++)
       part[v] = below(&random, parts);
-    ck_ok(cm_topology_limit_neurons(&t, 0, false, 1 + below(&random, 3), NULL, &error));
-    ck_ok(cm_count_copies(&t, part, parts, &run, copies, &error));
+    ck_ok(cm_demand_limit_neurons(&demand, 0, false, 1 + below(&random, 3), NULL, &error));
+    ck_ok(cm_count_copies(&demand, part, parts, &run, copies, &error));
     for (uint32_t v = 0; v < n; v++) {
       uint32_t reached = 0, bits = 0;
       for (uint32_t e = 0; e < t.net_count; e++)
@@ -119,12 +120,12 @@ START_TEST(copies_and_relays)
       for (uint32_t p = 0; p < parts; p++)
         reached += bits >> p & 1;
       uint32_t least = 1;
-      while (least * t.target_cores_max < reached)
+      while (least * demand.target_cores_max < reached)
         least++;
       ck_assert_uint_eq(copies[v], least);
       expected[part[v]] += (uint64_t)least * cm_topology_size(&t, v);
     }
-    ck_ok(cm_count_use(&t, part, parts, &run, use, &error));
+    ck_ok(cm_count_use(&demand, part, parts, &run, use, &error));
     for (uint32_t p = 0; p < parts; p++)
       ck_assert_uint_eq(use[p * CM_RESOURCES + CM_NEURONS], expected[p]);
     network_free(&t);
@@ -149,19 +150,20 @@ START_TEST(moves_keep_count_of_copies)
     cm_random_init(&random, round, 8, 0);
     uint32_t n = 2 + below(&random, SMALL - 1), part[SMALL];
     cm_topology t = network_directed(&random, n, 1 + below(&random, n + 3));
+    cm_demand demand = cm_demand_of(&t);
     cm_limits limits = {.neurons = 3};
     cm_part_usage usage;
     uint64_t use[4 * CM_RESOURCES];
     for (uint32_t v = 0; v < n; v++)
       part[v] = below(&random, 4);
-    ck_ok(cm_topology_limit_neurons(&t, 0, false, 1 + below(&random, 2), NULL, &error));
-    ck_ok(cm_part_usage_open(&usage, &t, &limits, part, 4, &run, &error));
+    ck_ok(cm_demand_limit_neurons(&demand, 0, false, 1 + below(&random, 2), NULL, &error));
+    ck_ok(cm_part_usage_open(&usage, &demand, &limits, part, 4, &run, &error));
     for (int i = 0; i < 20; i++) {
       uint32_t v = below(&random, n), to = below(&random, 4);
       if (part[v] != to)
         ck_ok(cm_part_usage_move(&usage, v, to, &error));
       (void)cm_part_usage_settle(&usage, true);
-      ck_ok(cm_count_use(&t, part, 4, &run, use, &error));
+      ck_ok(cm_count_use(&demand, part, 4, &run, use, &error));
       for (uint32_t p = 0; p < 4; p++)
         ck_assert_uint_eq(cm_part_usage_use(&usage, p, CM_NEURONS), use[p * CM_RESOURCES + CM_NEURONS]);
     }
@@ -180,7 +182,7 @@ START_TEST(counting_use_heeds_a_stop)
   cm_part_usage usage;
   atomic_bool stop = true;
   run.cancel = &stop;
-  ck_assert_int_eq(cm_part_usage_open(&usage, &t, &(cm_limits){.neurons = SMALL}, part, 1, &run, &error), CM_CANCELLED);
+  ck_assert_int_eq(cm_part_usage_open(&usage, CM_DEMAND_OF(&t), &(cm_limits){.neurons = SMALL}, part, 1, &run, &error), CM_CANCELLED);
   run.cancel = NULL;
   cm_part_usage_free(&usage);
   network_free(&t);
@@ -212,8 +214,8 @@ static cm_topology network_of(uint32_t vertices, const uint32_t *targets, const 
 static cm_bound bound_of(const cm_topology *t, cm_limits limits)
 {
   cm_bound bound;
-  ck_ok(cm_check_neurons(t, &limits, &run, &error));
-  ck_ok(cm_bound_parts(t, &limits, &run, &bound, &error));
+  ck_ok(cm_check_neurons(CM_DEMAND_OF(t), &limits, &run, &error));
+  ck_ok(cm_bound_parts(CM_DEMAND_OF(t), &limits, &run, &bound, &error));
   return bound;
 }
 
@@ -306,7 +308,7 @@ START_TEST(allocation_failures_leave_nothing)
   cm_random_init(&random, 1, 1, 1);
   cm_topology t = network_directed(&random, 20, 30);
   cm_limits limits = {.neurons = 30, .synapses = 200, .inbound_axons = 1, .outbound_axons = 40};
-  while (cm_check_neurons(&t, &limits, &run, &error) != CM_OK)
+  while (cm_check_neurons(CM_DEMAND_OF(&t), &limits, &run, &error) != CM_OK)
     limits.inbound_axons++; /* until the largest just fits: every argument is tried */
   cm_memory memory;
   cm_memory_init(&memory, 0);
@@ -315,7 +317,7 @@ START_TEST(allocation_failures_leave_nothing)
   uint64_t n = 1;
   for (;; n++) {
     cm_memory_fail_at(n);
-    cm_status status = cm_bound_parts(&t, &limits, &run, &bound, &error);
+    cm_status status = cm_bound_parts(CM_DEMAND_OF(&t), &limits, &run, &bound, &error);
     bool fired = cm_memory_fault_fired();
     cm_memory_fail_at(0);
     ck_assert_uint_eq(memory.used_bytes, 0);

@@ -24,7 +24,7 @@ static cm_status ask(asked *of, const char *text, situation s, cm_error *error)
   json_decref(json);
   chip.limits.neuron_target_cores = s == COPIES ? 3 : 0;
   chip.limits.populations = s == POPULATIONS;
-  const cm_map_input input = {.topology = &network, .chip = s == WITHOUT_CHIP ? NULL : &chip, .options = options,
+  const cm_map_input input = {.demand = CM_DEMAND_OF(&network), .chip = s == WITHOUT_CHIP ? NULL : &chip, .options = options,
                               .from = s == FROM ? "old.json" : NULL, .part = s == PARTS ? part : NULL, .part_count = s == PARTS};
   cm_status status = of(&input, error);
   cm_map_options_free(options);

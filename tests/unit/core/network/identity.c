@@ -71,8 +71,8 @@ static uint32_t known_again(cm_topology *t, cm_topology *other, const uint32_t *
   static uint32_t old_of[MOST];
   static uint8_t taken[MOST];
   uint32_t right = 0;
-  ck_ok(cm_identify(t, &run, old_key, &error));
-  ck_ok(cm_identify(other, &run, key, &error));
+  ck_ok(cm_identify(CM_DEMAND_OF(t), &run, old_key, &error));
+  ck_ok(cm_identify(CM_DEMAND_OF(other), &run, key, &error));
   ck_ok(cm_match_neurons(old_key, t->vertex_count, key, other->vertex_count, t->label_text != NULL, &run, old_of,
                          &error));
   memset(taken, 0, sizeof taken);

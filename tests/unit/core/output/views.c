@@ -45,8 +45,8 @@ static void build(uint64_t seed, bool directed)
   mapping->attempts[0] =
       (cm_attempt){.capacity = 1000, .parts = PARTS, .edge_cut = 12.5, .levels = 3, .coarsening_cached = true};
   mapping->attempt_count = 1;
-  ck_ok(cm_bound_parts(&network, &chip->limits, &run, &mapping->bound, &error));
-  ck_ok(cm_metrics_compute(&(cm_mapped){&network, chip, mapping->part, PARTS, mapping->core}, &run, &mapping->metrics,
+  ck_ok(cm_bound_parts(CM_DEMAND_OF(&network), &chip->limits, &run, &mapping->bound, &error));
+  ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&network), chip, mapping->part, PARTS, mapping->core}, &run, &mapping->metrics,
                            &mapping->detail, &error));
 }
 
@@ -63,7 +63,7 @@ static char *view(cm_mapping_view which, size_t *size)
   char *text = NULL;
   size_t length;
   FILE *stream = open_memstream(&text, &length);
-  ck_ok(cm_mapping_write(mapping, &network, chip, "abc", which, stream, &error));
+  ck_ok(cm_mapping_write(mapping, CM_DEMAND_OF(&network), chip, "abc", which, stream, &error));
   fclose(stream);
   if (size != NULL)
     *size = length;
@@ -231,18 +231,18 @@ START_TEST(a_full_disk_and_a_folder)
   build(4, true);
   FILE *full = fopen("/dev/full", "w");
   if (full != NULL) {
-    ck_fails(cm_mapping_write(mapping, &network, chip, NULL, CM_VIEW_FULL_JSON, full, &error), CM_DISK_FULL);
+    ck_fails(cm_mapping_write(mapping, CM_DEMAND_OF(&network), chip, NULL, CM_VIEW_FULL_JSON, full, &error), CM_DISK_FULL);
     fclose(full);
   }
   char folder[CM_PATH_MAX], path[CM_PATH_MAX];
   test_folder(folder);
   ck_ok(cm_path(path, &error, "%s/views", folder));
-  ck_ok(cm_mapping_write_folder(mapping, &network, chip, NULL, path, &error));
+  ck_ok(cm_mapping_write_folder(mapping, CM_DEMAND_OF(&network), chip, NULL, path, &error));
   for (int i = 0; i < CM_VIEWS; i++) {
     size_t size, expected;
     char *text, *direct = NULL;
     FILE *stream = open_memstream(&direct, &expected);
-    ck_ok(cm_mapping_write(mapping, &network, chip, NULL, (cm_mapping_view)i, stream, &error));
+    ck_ok(cm_mapping_write(mapping, CM_DEMAND_OF(&network), chip, NULL, (cm_mapping_view)i, stream, &error));
     fclose(stream);
     ck_ok(cm_path(path, &error, "%s/views/%s", folder, cm_mapping_view_name((cm_mapping_view)i)));
     ck_ok(cm_file_read(path, 1 << 20, &text, &size, &error));
@@ -261,7 +261,7 @@ static uint64_t check_text(const char *text, const cm_chip *on, cm_check_result 
 {
   FILE *stream = fmemopen((void *)text, strlen(text), "r");
   ck_ok(cm_check_mapping_stream(
-    stream, &(cm_check_context){.topology = &network, .chip = on, .occupancy = occupancy, .run = &run}, result, &error));
+    stream, &(cm_check_context){.demand = CM_DEMAND_OF(&network), .chip = on, .occupancy = occupancy, .run = &run}, result, &error));
   fclose(stream);
   return result->violation_count;
 }
@@ -407,12 +407,12 @@ START_TEST(files_that_are_no_mapping_are_refused)
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     FILE *stream = cases[i][0] == '\0' ? fopen("/dev/null", "r") : fmemopen((void *)cases[i], strlen(cases[i]), "r");
     ck_fails(
-      cm_check_mapping_stream(stream, &(cm_check_context){.topology = &network, .chip = chip, .run = &run}, &result, &error),
+      cm_check_mapping_stream(stream, &(cm_check_context){.demand = CM_DEMAND_OF(&network), .chip = chip, .run = &run}, &result, &error),
       CM_BAD_MAPPING);
     fclose(stream);
   }
   ck_fails(
-    cm_check_mapping("no-such-file.json", &(cm_check_context){.topology = &network, .chip = chip, .run = &run}, &result, &error),
+    cm_check_mapping("no-such-file.json", &(cm_check_context){.demand = CM_DEMAND_OF(&network), .chip = chip, .run = &run}, &result, &error),
     CM_NOT_FOUND);
   /* Cut anywhere, never accepted. */
   size_t size;
@@ -420,7 +420,7 @@ START_TEST(files_that_are_no_mapping_are_refused)
   for (size_t length = 1; length + 2 < size; length += 7) {
     FILE *stream = fmemopen(text, length, "r");
     ck_fails(
-      cm_check_mapping_stream(stream, &(cm_check_context){.topology = &network, .chip = chip, .run = &run}, &result, &error),
+      cm_check_mapping_stream(stream, &(cm_check_context){.demand = CM_DEMAND_OF(&network), .chip = chip, .run = &run}, &result, &error),
       CM_BAD_MAPPING);
     fclose(stream);
   }
@@ -430,7 +430,7 @@ START_TEST(files_that_are_no_mapping_are_refused)
     FILE *stream = fmemopen(text, size, "r");
     cm_memory_fail_at(n);
     cm_status status =
-      cm_check_mapping_stream(stream, &(cm_check_context){.topology = &network, .chip = chip, .run = &run}, &result, &error);
+      cm_check_mapping_stream(stream, &(cm_check_context){.demand = CM_DEMAND_OF(&network), .chip = chip, .run = &run}, &result, &error);
     bool fired = cm_memory_fault_fired();
     fclose(stream);
     if (!fired)

@@ -14,7 +14,7 @@ static cm_csr_graph *random_graph(uint32_t vertices, uint32_t nets)
 {
   cm_csr_graph *g;
   cm_topology t = network_directed(&source, vertices, nets);
-  ck_ok(cm_csr_graph_from_topology(&t, &run, &g, &error));
+  ck_ok(cm_csr_graph_from_topology(CM_DEMAND_OF(&t), &run, &g, &error));
   network_free(&t);
   return g;
 }
@@ -23,7 +23,7 @@ static cm_csr_graph *random_sheet(uint32_t vertices)
 {
   cm_csr_graph *g;
   cm_topology t = network_nearby(&source, vertices);
-  ck_ok(cm_csr_graph_from_topology(&t, &run, &g, &error));
+  ck_ok(cm_csr_graph_from_topology(CM_DEMAND_OF(&t), &run, &g, &error));
   network_free(&t);
   return g;
 }

@@ -159,7 +159,7 @@ static cm_net_graph *random_graph(uint32_t vertices, uint32_t nets)
 {
   cm_net_graph *g;
   cm_topology t = network_directed(&source, vertices, nets);
-  ck_ok(cm_net_graph_from_topology(&t, &run, &g, &error));
+  ck_ok(cm_net_graph_from_topology(CM_DEMAND_OF(&t), &run, &g, &error));
   network_free(&t);
   return g;
 }
@@ -168,7 +168,7 @@ static cm_net_graph *random_sheet(uint32_t vertices)
 {
   cm_net_graph *g;
   cm_topology t = network_nearby(&source, vertices);
-  ck_ok(cm_net_graph_from_topology(&t, &run, &g, &error));
+  ck_ok(cm_net_graph_from_topology(CM_DEMAND_OF(&t), &run, &g, &error));
   network_free(&t);
   return g;
 }
@@ -301,7 +301,7 @@ START_TEST(a_thin_place_beyond_the_reach_of_single_moves_is_found)
     t.net_first[v + 1] = t.pin_count;
     part[v] = v >= N / 2;
   }
-  ck_ok(cm_net_graph_from_topology(&t, &run, &g, &error));
+  ck_ok(cm_net_graph_from_topology(CM_DEMAND_OF(&t), &run, &g, &error));
   ck_ok(cm_net_state_new(g, part, 2, &run, &s, &error));
   cm_flow_options o = {.most = most, .rounds = 3, .reach = 1, .distance = N};
   ck_ok(cm_net_flow(s, &o, &run, &gain, &error));

@@ -69,7 +69,7 @@ START_TEST(use_of_cores_is_counted_as_the_limits_define_it)
     for (uint32_t p = 0; p < parts; p++)
       for (uint32_t q = 0; q < parts; q++)
         truth[p][CM_TARGET_CORES] += talks[p][q] && p != q;
-    ck_ok(cm_count_use(&topology, part, parts, &run, use, &error));
+    ck_ok(cm_count_use(CM_DEMAND_OF(&topology), part, parts, &run, use, &error));
     for (uint32_t p = 0; p < parts; p++)
       for (uint32_t r = 0; r < CM_RESOURCES; r++)
         ck_assert_uint_eq(use[p * CM_RESOURCES + r], truth[p][r]);
@@ -90,17 +90,18 @@ START_TEST(uses_stay_exact_while_neurons_move)
     cm_topology topology = random_network(&random, SMALL, first, source, pin);
     uint32_t slots = 1 + (uint32_t)cm_random_below(&random, SMALL), part[SMALL];
     uint64_t use[SMALL * CM_RESOURCES];
+    const cm_demand demand = cm_demand_of(&topology);
     cm_part_usage usage;
     for (uint32_t v = 0; v < SMALL; v++)
       part[v] = (uint32_t)cm_random_below(&random, slots);
-    ck_ok(cm_part_usage_open(&usage, &topology, &limits, part, slots, &run, &error));
+    ck_ok(cm_part_usage_open(&usage, &demand, &limits, part, slots, &run, &error));
     tables += usage.presence.columns != 0;
     keys += usage.presence.columns == 0;
     for (uint32_t moves = 0; moves < 100; moves++) {
       ck_ok(cm_part_usage_move(&usage, (uint32_t)cm_random_below(&random, SMALL), (uint32_t)cm_random_below(&random, slots), &error));
       (void)cm_part_usage_settle(&usage, true);
     }
-    ck_ok(cm_count_use(&topology, part, slots, &run, use, &error));
+    ck_ok(cm_count_use(CM_DEMAND_OF(&topology), part, slots, &run, use, &error));
     ck_assert_mem_eq(usage.use, use, slots * CM_RESOURCES * sizeof *use);
     ck_assert_uint_eq(usage.over_count, cm_find_violation(&limits, use, slots).broken_parts);
     cm_part_usage_free(&usage);
@@ -131,13 +132,13 @@ START_TEST(a_neuron_that_no_core_holds_is_named)
   uint32_t pin[] = {0, 2, 2, 2}, size[] = {1, 5, 1};
   cm_topology topology = {.directed = true, .vertex_count = 3, .net_count = 3, .pin_count = 4, .net_first = first,
                           .pin = pin, .size = size, .size_total = 7, .weight_scale = 1};
-  ck_ok(cm_check_neurons(&topology, &(cm_limits){.neurons = 5, .synapses = 3, .inbound_axons = 3}, &run, &error));
-  ck_fails(cm_check_neurons(&topology, &(cm_limits){.neurons = 4}, &run, &error), CM_NEURON_TOO_LARGE);
+  ck_ok(cm_check_neurons(CM_DEMAND_OF(&topology), &(cm_limits){.neurons = 5, .synapses = 3, .inbound_axons = 3}, &run, &error));
+  ck_fails(cm_check_neurons(CM_DEMAND_OF(&topology), &(cm_limits){.neurons = 4}, &run, &error), CM_NEURON_TOO_LARGE);
   ck_assert_str_eq(error.where, "neuron 1");
-  ck_fails(cm_check_neurons(&topology, &(cm_limits){.inbound_axons = 2}, &run, &error), CM_NEURON_TOO_LARGE);
+  ck_fails(cm_check_neurons(CM_DEMAND_OF(&topology), &(cm_limits){.inbound_axons = 2}, &run, &error), CM_NEURON_TOO_LARGE);
   ck_assert_str_eq(error.where, "neuron 2");
   ck_assert_ptr_nonnull(strstr(error.detail, "3 inbound axons, 1 more than the 2"));
-  ck_fails(cm_check_neurons(&topology, &(cm_limits){.synapses = 2}, &run, &error), CM_NEURON_TOO_LARGE);
+  ck_fails(cm_check_neurons(CM_DEMAND_OF(&topology), &(cm_limits){.synapses = 2}, &run, &error), CM_NEURON_TOO_LARGE);
 }
 END_TEST
 

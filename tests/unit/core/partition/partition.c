@@ -95,7 +95,7 @@ START_TEST(graph_adds_both_directions)
   cm_topology topology = {.directed = true, .vertex_count = 3, .net_count = 3, .pin_count = 4, .net_first = first,
                           .net_weight = rate, .pin = pin, .pin_weight = weight, .size_total = 3, .weight_scale = 1};
   cm_graph *graph;
-  ck_ok(cm_graph_from_topology(&topology, &run, &graph, &error));
+  ck_ok(cm_graph_from_topology(CM_DEMAND_OF(&topology), &run, &graph, &error));
   ck_assert_uint_eq(graph->entry_count, 4);
   ck_assert_uint_eq(graph->weight_total, 6);
   ck_assert_uint_eq(graph->neighbour[0], 1);
@@ -136,7 +136,7 @@ START_TEST(the_graph_of_a_network_is_whole_in_slices)
       weight[b][a] = weight[a][b];
     }
   cm_graph *graph;
-  ck_ok(cm_graph_from_topology(&t, &run, &graph, &error));
+  ck_ok(cm_graph_from_topology(CM_DEMAND_OF(&t), &run, &graph, &error));
   ck_assert(cm_in_file(graph->weight) == (memory.limit_bytes != 0));
   uint64_t at = 0, sum = 0;
   for (uint32_t v = 0; v < MANY; v++) {

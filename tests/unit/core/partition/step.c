@@ -113,7 +113,7 @@ START_TEST(loads_by_hand)
   cm_topology t = {.directed = true, .vertex_count = 3, .net_count = 2, .pin_count = 3, .net_first = first,
                    .net_source = source, .net_weight = weight, .pin = pin, .size_total = 3, .weight_scale = 1};
   cm_core_events events[2];
-  ck_ok(cm_step_loads(&t, part, 2, &run, events, &error));
+  ck_ok(cm_step_loads(CM_DEMAND_OF(&t), part, 2, &run, events, &error));
   const double want[2][CM_CHARGES] = {{[CM_CHARGE_PACKET_SENT] = 2 + 2 + 3, [CM_CHARGE_PACKET_RECEIVED] = 2 + 3,
                                        [CM_CHARGE_SYNAPSE] = 5, [CM_CHARGE_NEURON] = 2, [CM_CHARGE_SPIKE] = 5},
                                       {[CM_CHARGE_PACKET_RECEIVED] = 2, [CM_CHARGE_SYNAPSE] = 2, [CM_CHARGE_NEURON] = 1}};
@@ -133,8 +133,9 @@ START_TEST(sums_are_those_of_a_recount)
   enum { PARTS = 5 };
   cm_topology t = random_network(&random, 4 + below(&random, 40));
   cm_limits none = {0};
+  const cm_demand demand = cm_demand_of(&t);
   cm_step_state s;
-  ck_ok(cm_step_state_new(&t, &prices, &none, PARTS, &run, &s, &error));
+  ck_ok(cm_step_state_new(&demand, &prices, &none, PARTS, &run, &s, &error));
   for (uint32_t v = 0; v < t.vertex_count; v++)
     if (_i % 2 == 0)
       cm_step_put(&s, v, below(&random, PARTS));
@@ -147,8 +148,8 @@ START_TEST(sums_are_those_of_a_recount)
   }
   cm_core_events events[PARTS];
   uint64_t use[PARTS * CM_RESOURCES];
-  ck_ok(cm_step_loads(&t, s.part, PARTS, &run, events, &error));
-  ck_ok(cm_count_use(&t, s.part, PARTS, &run, use, &error));
+  ck_ok(cm_step_loads(CM_DEMAND_OF(&t), s.part, PARTS, &run, events, &error));
+  ck_ok(cm_count_use(CM_DEMAND_OF(&t), s.part, PARTS, &run, use, &error));
   double packets = 0, port = 0;
   for (uint32_t p = 0; p < PARTS; p++) {
     double in = events[p].count[CM_CHARGE_PACKET_RECEIVED], out = events[p].count[CM_CHARGE_PACKET_SENT];
@@ -168,11 +169,11 @@ START_TEST(sums_are_those_of_a_recount)
 }
 END_TEST
 
-static double busiest_of(const cm_topology *t, const uint32_t *part, uint32_t parts)
+static double busiest_of(const cm_demand *demand, const uint32_t *part, uint32_t parts)
 {
   cm_core_events events[8];
   double most = 0;
-  ck_ok(cm_step_loads(t, part, parts, &run, events, &error));
+  ck_ok(cm_step_loads(demand, part, parts, &run, events, &error));
   for (uint32_t p = 0; p < parts; p++)
     most = fmax(most, cm_core_ns(&prices, cm_receive_ns(&prices, &events[p]), cm_send_ns(&prices, &events[p])));
   return most;
@@ -183,7 +184,7 @@ static double energy_of(const cm_topology *t, const uint32_t *part, uint32_t par
 {
   cm_core_events events[8];
   double pj = 0;
-  ck_ok(cm_step_loads(t, part, parts, &run, events, &error));
+  ck_ok(cm_step_loads(CM_DEMAND_OF(t), part, parts, &run, events, &error));
   for (uint32_t p = 0; p < parts; p++)
     for (int i = 0; i < CM_CHARGES; i++)
       pj += prices.charge[i].pj * events[p].count[i];
@@ -198,9 +199,9 @@ START_TEST(no_partition_is_below_the_bound)
   cm_random_init(&random, (uint64_t)_i + 1, 8, 0);
   cm_topology t = random_network(&random, N);
   cm_step_bound bound;
-  ck_ok(cm_step_bound_compute(&t, &prices, PARTS, 1e9, &run, &bound, &error));
+  ck_ok(cm_step_bound_compute(CM_DEMAND_OF(&t), &prices, PARTS, 1e9, &run, &bound, &error));
   cm_step_bounds certified;
-  ck_ok(cm_step_bounds_compute(&t, &prices, PARTS, NULL, &certified, &error));
+  ck_ok(cm_step_bounds_compute(CM_DEMAND_OF(&t), &prices, PARTS, NULL, &certified, &error));
   double least = INFINITY, least_pj = INFINITY;
   uint32_t part[N], parts, ways = 1;
   for (int v = 0; v < N; v++)
@@ -209,7 +210,7 @@ START_TEST(no_partition_is_below_the_bound)
     uint32_t rest = way;
     for (int v = 0; v < N; v++, rest /= PARTS)
       part[v] = rest % PARTS;
-    least = fmin(least, busiest_of(&t, part, PARTS));
+    least = fmin(least, busiest_of(CM_DEMAND_OF(&t), part, PARTS));
     least_pj = fmin(least_pj, energy_of(&t, part, PARTS));
   }
   ck_assert_double_le(bound.ns, least * (1 + 1e-9));
@@ -218,9 +219,9 @@ START_TEST(no_partition_is_below_the_bound)
   ck_assert_double_eq_tol(certified.energy_step_pj, least_pj, 1e-6); /* all in one part */
   cm_step_options options = {.costs = &prices, .parts_max = PARTS, .growths = 8, .visits = 3e6, .seed = 1};
   cm_step_result result;
-  ck_ok(cm_partition_for_steps(&t, &options, &run, part, &parts, &result, &error));
+  ck_ok(cm_partition_for_steps(CM_DEMAND_OF(&t), &options, &run, part, &parts, &result, &error));
   ck_assert_uint_le(parts, PARTS);
-  ck_assert_double_eq_tol(result.busiest_ns, busiest_of(&t, part, PARTS), 1e-6);
+  ck_assert_double_eq_tol(result.busiest_ns, busiest_of(CM_DEMAND_OF(&t), part, PARTS), 1e-6);
   ck_assert_double_le(result.busiest_ns, least * 1.05);
   network_free(&t);
 }
@@ -246,9 +247,9 @@ START_TEST(parts_grown_along_a_window_keep_limits)
   cm_step_result result;
   uint32_t *part = calloc(N, sizeof *part), *again = calloc(N, sizeof *again), parts, parts_again;
   uint64_t *use = calloc((size_t)CORES * CM_RESOURCES, sizeof *use), largest = 0, neurons = 0;
-  ck_ok(cm_partition_for_steps(&t, &options, &run, part, &parts, &result, &error));
+  ck_ok(cm_partition_for_steps(CM_DEMAND_OF(&t), &options, &run, part, &parts, &result, &error));
   ck_assert_uint_le(parts, CORES);
-  ck_ok(cm_count_use(&t, part, parts, &run, use, &error));
+  ck_ok(cm_count_use(CM_DEMAND_OF(&t), part, parts, &run, use, &error));
   ck_assert_uint_eq(cm_find_violation(&limits, use, parts).broken_parts, 0);
   for (uint32_t p = 0; p < parts; p++) {
     neurons += use[(size_t)p * CM_RESOURCES + CM_NEURONS];
@@ -257,7 +258,7 @@ START_TEST(parts_grown_along_a_window_keep_limits)
   }
   ck_assert_uint_eq(neurons, N);
   ck_assert_uint_gt(largest, 24);
-  ck_ok(cm_partition_for_steps(&t, &options, &run, again, &parts_again, &result, &error));
+  ck_ok(cm_partition_for_steps(CM_DEMAND_OF(&t), &options, &run, again, &parts_again, &result, &error));
   ck_assert_mem_eq(part, again, N * sizeof *part);
   free(part);
   free(again);
@@ -277,13 +278,13 @@ START_TEST(limits_and_budgets_are_kept)
   cm_step_result tight, loose;
   uint32_t part[60], again[60], parts;
   uint64_t use[20 * CM_RESOURCES];
-  ck_ok(cm_partition_for_steps(&t, &options, &run, part, &parts, &tight, &error));
-  ck_ok(cm_count_use(&t, part, parts, &run, use, &error));
+  ck_ok(cm_partition_for_steps(CM_DEMAND_OF(&t), &options, &run, part, &parts, &tight, &error));
+  ck_ok(cm_count_use(CM_DEMAND_OF(&t), part, parts, &run, use, &error));
   ck_assert_uint_eq(cm_find_violation(&limits, use, parts).broken_parts, 0);
-  ck_ok(cm_partition_for_steps(&t, &options, &run, again, &parts, &tight, &error));
+  ck_ok(cm_partition_for_steps(CM_DEMAND_OF(&t), &options, &run, again, &parts, &tight, &error));
   ck_assert_mem_eq(part, again, sizeof part);
   options.budget_ns = 2 * tight.busiest_ns;
-  ck_ok(cm_partition_for_steps(&t, &options, &run, part, &parts, &loose, &error));
+  ck_ok(cm_partition_for_steps(CM_DEMAND_OF(&t), &options, &run, part, &parts, &loose, &error));
   ck_assert_double_le(loose.busiest_ns, options.budget_ns * (1 + 1e-6));
   ck_assert_double_le(loose.packets, tight.packets * (1 + 1e-9));
   network_free(&t);
@@ -312,7 +313,7 @@ START_TEST(full_parts_change_places)
   cm_step_options options = {.costs = &prices, .limits = {.neurons = GROUPS}, .parts_max = GROUPS, .visits = 3e6, .seed = 1,
                              .start = start, .budget_ns = INFINITY};
   cm_step_result result;
-  ck_ok(cm_partition_for_steps(&t, &options, &run, part, &parts, &result, &error));
+  ck_ok(cm_partition_for_steps(CM_DEMAND_OF(&t), &options, &run, part, &parts, &result, &error));
   ck_assert_double_eq(result.packets, N);
   for (uint32_t v = 0; v < N; v++)
     ck_assert_uint_eq(part[v], part[v / GROUPS * GROUPS]);
@@ -328,8 +329,9 @@ START_TEST(a_share_of_the_neurons_is_visited)
   cm_random random;
   cm_random_init(&random, 5, 9, 0);
   cm_topology t = random_network(&random, N);
+  const cm_demand demand = cm_demand_of(&t);
   cm_step_state state;
-  ck_ok(cm_step_state_new(&t, &prices, &(cm_limits){0}, PARTS, &run, &state, &error));
+  ck_ok(cm_step_state_new(&demand, &prices, &(cm_limits){0}, PARTS, &run, &state, &error));
   for (uint32_t v = 0; v < N; v++)
     cm_step_put(&state, v, v % PARTS);
   cm_step_anneal_options options = {.budget_ns = INFINITY, .sweeps = SWEEPS, .share = share, .seed = 1};
@@ -351,7 +353,8 @@ START_TEST(scenarios_are_searched)
   enum { PARTS = 3, N = 8, SCENARIOS = 2 };
   cm_random random;
   cm_random_init(&random, (uint64_t)_i + 1, 10, 0);
-  cm_topology t = random_network(&random, N), view[SCENARIOS];
+  cm_topology t = random_network(&random, N);
+  cm_demand view[SCENARIOS];
   cm_scenario_name name[SCENARIOS] = {"rest", "act"};
   uint64_t rate[SCENARIOS * N];
   for (uint32_t i = 0; i < SCENARIOS * t.net_count; i++)
@@ -365,7 +368,7 @@ START_TEST(scenarios_are_searched)
   uint32_t part[N], parts, ways = 1;
   for (uint32_t k = 0; k < SCENARIOS; k++) {
     cm_step_bound b;
-    view[k] = cm_topology_in_scenario(&t, k);
+    view[k] = cm_demand_in_scenario(CM_DEMAND_OF(&t), k);
     ck_ok(cm_step_bound_compute(&view[k], &prices, PARTS, 1e9, &run, &b, &error));
     bound[k] = b.ns;
   }
@@ -384,7 +387,7 @@ START_TEST(scenarios_are_searched)
   for (int mean = 0; mean < 2; mean++) {
     cm_step_options options = {.costs = &prices, .parts_max = PARTS, .growths = 8, .visits = 3e6, .seed = 1, .mean = mean};
     cm_step_result result;
-    ck_ok(cm_partition_for_steps(&t, &options, &run, part, &parts, &result, &error));
+    ck_ok(cm_partition_for_steps(CM_DEMAND_OF(&t), &options, &run, part, &parts, &result, &error));
     double a = busiest_of(&view[0], part, parts), b = busiest_of(&view[1], part, parts);
     if (mean)
       ck_assert_double_le((a + b) / 2, result.busiest_ns * (1 + 1e-9));

@@ -57,7 +57,7 @@ START_TEST(a_step_by_hand)
   cm_chip *chip = chip_of(plain);
   json_t *report;
   cm_simulate_options options = cm_simulate_defaults;
-  ck_ok(cm_packets_simulate(&(cm_mapped){&p.topology, chip, p.part, 2, p.core}, &options, &run, &report, &error));
+  ck_ok(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&p.topology), chip, p.part, 2, p.core}, &options, &run, &report, &error));
   /* Sent at 10 + 30 + 5; 6 ns on the link, 2 at the inlet; processed in 16 + 3; two tiles wait 200. */
   ck_assert_double_eq_tol(number(report, "steps", "step_ns_mean"), 45 + 6 + 2 + 19 + 200, 1e-6);
   ck_assert_double_eq_tol(number(report, "steps", "contention_free_ns_mean"), 45 + 200, 1e-6);
@@ -81,7 +81,7 @@ START_TEST(a_step_of_huge_rates_can_be_stopped)
   cm_memory_init(&memory, UINT64_C(1) << 30);
   run.memory = &memory;
   run.deadline = cm_now() + 0.01;
-  ck_fails(cm_packets_simulate(&(cm_mapped){&p.topology, chip, p.part, 2, p.core}, &options, &run, &report, &error),
+  ck_fails(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&p.topology), chip, p.part, 2, p.core}, &options, &run, &report, &error),
            CM_TIME_LIMIT);
   cm_chip_free(chip);
 }
@@ -98,7 +98,7 @@ START_TEST(one_link_is_a_queue_with_fixed_service)
   cm_chip *chip = chip_of(plain);
   json_t *report;
   cm_simulate_options options = {.load = rho / service, .buffers = 16, .packets = 400000, .seed = 5};
-  ck_ok(cm_packets_simulate(&(cm_mapped){&p.topology, chip, p.part, 2, p.core}, &options, &run, &report, &error));
+  ck_ok(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&p.topology), chip, p.part, 2, p.core}, &options, &run, &report, &error));
   double mean = number(json_object_get(report, "stream"), "latency", "mean_ns"), wait = rho * service / (2 * (1 - rho));
   ck_assert_double_eq_tol(mean, 8 + wait, 0.03 * wait + 0.01);
   ck_assert_double_eq_tol(number(report, "stream", "unhindered_mean_ns"), 8, 1e-9);
@@ -115,10 +115,10 @@ START_TEST(saturation_is_where_the_link_is_full)
   cm_chip *chip = chip_of(plain);
   json_t *report;
   cm_simulate_options options = {.saturation = true, .buffers = 16, .packets = 100000, .seed = 5};
-  ck_ok(cm_packets_simulate(&(cm_mapped){&p.topology, chip, p.part, 2, p.core}, &options, &run, &report, &error));
+  ck_ok(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&p.topology), chip, p.part, 2, p.core}, &options, &run, &report, &error));
   json_t *again; /* threads that try loads ahead of time change nothing */
   run.threads = 3;
-  ck_ok(cm_packets_simulate(&(cm_mapped){&p.topology, chip, p.part, 2, p.core}, &options, &run, &again, &error));
+  ck_ok(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&p.topology), chip, p.part, 2, p.core}, &options, &run, &again, &error));
   ck_assert(json_equal(report, again));
   json_decref(again);
   double load = number(report, "saturation", "load");
@@ -147,13 +147,13 @@ START_TEST(given_spikes_by_hand)
   cm_simulate_options options = cm_simulate_defaults;
   options.steps = 2;
   options.spikes = &spikes;
-  ck_ok(cm_packets_simulate(&(cm_mapped){&p.topology, chip, p.part, 2, p.core}, &options, &run, &report, &error));
+  ck_ok(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&p.topology), chip, p.part, 2, p.core}, &options, &run, &report, &error));
   ck_assert_double_eq_tol(number(report, "steps", "step_ns_max"), 80 + 6 + 2 + 19 + 200, 1e-6);
   ck_assert_double_eq_tol(number(report, "steps", "step_ns_mean"), (80 + 6 + 2 + 19 + 10) / 2.0 + 200, 1e-6);
   ck_assert_double_eq(number(report, "steps", "packets"), 2);
   json_decref(report);
   options.steps = 3;
-  ck_assert_int_eq(cm_packets_simulate(&(cm_mapped){&p.topology, chip, p.part, 2, p.core}, &options, &run, &report, &error),
+  ck_assert_int_eq(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&p.topology), chip, p.part, 2, p.core}, &options, &run, &report, &error),
                    CM_BAD_OPTION);
   ck_assert_str_eq(error.detail, "3 steps are asked for, and spikes are given for 2: ask for fewer");
   cm_chip_free(chip);
@@ -186,16 +186,16 @@ START_TEST(hops_are_those_of_the_metrics)
     core[p] = order[p];
   cm_metrics m;
   cm_metrics_detail d;
-  ck_ok(cm_metrics_compute(&(cm_mapped){&t, chip, part, 12, core}, &run, &m, &d, &error));
+  ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&t), chip, part, 12, core}, &run, &m, &d, &error));
   for (int multicast = 0; multicast < 2; multicast++) {
     json_t *report, *again;
     cm_simulate_options options = {.steps = 2, .buffers = 1, .packets = test_rounds(20000), .load = 0.001, .seed = 3,
                                    .multicast = multicast};
-    ck_ok(cm_packets_simulate(&(cm_mapped){&t, chip, part, 12, core}, &options, &run, &report, &error));
+    ck_ok(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&t), chip, part, 12, core}, &options, &run, &report, &error));
     ck_assert_double_eq_tol(number(report, "steps", "hops"), 2 * (multicast ? m.multicast_hops : m.hop_traffic), 1e-6);
     ck_assert(json_is_false(json_object_get(json_object_get(report, "steps"), "deadlock")));
     run.threads = 3;
-    ck_ok(cm_packets_simulate(&(cm_mapped){&t, chip, part, 12, core}, &options, &run, &again, &error));
+    ck_ok(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&t), chip, part, 12, core}, &options, &run, &again, &error));
     run.threads = 1;
     ck_assert(json_equal(report, again));
     json_decref(report);
@@ -238,8 +238,8 @@ START_TEST(a_step_without_contention_is_the_formula)
   cm_metrics_detail d;
   json_t *report;
   cm_simulate_options options = cm_simulate_defaults;
-  ck_ok(cm_metrics_compute(&(cm_mapped){&t, chip, part, 10, core}, &run, &m, &d, &error));
-  ck_ok(cm_packets_simulate(&(cm_mapped){&t, chip, part, 10, core}, &options, &run, &report, &error));
+  ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&t), chip, part, 10, core}, &run, &m, &d, &error));
+  ck_ok(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&t), chip, part, 10, core}, &options, &run, &report, &error));
   ck_assert_double_eq_tol(number(report, "steps", "contention_free_ns_mean"), m.core_ns_max + m.barrier_ns, 1e-6);
   ck_assert_double_ge(number(report, "steps", "step_ns_mean"), m.core_ns_max + m.barrier_ns - 1e-6);
   json_decref(report);
@@ -303,7 +303,7 @@ START_TEST(undirected_networks_are_refused)
   cm_chip *chip = chip_of(plain);
   json_t *report;
   cm_simulate_options options = cm_simulate_defaults;
-  ck_fails(cm_packets_simulate(&(cm_mapped){&p.topology, chip, p.part, 2, p.core}, &options, &run, &report, &error),
+  ck_fails(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&p.topology), chip, p.part, 2, p.core}, &options, &run, &report, &error),
            CM_BAD_OPTION);
   cm_chip_free(chip);
 }

@@ -30,7 +30,7 @@ static uint32_t attempts_after(double broken, double left_broken, double excess,
 {
   enum { CORES = 100000, LIMIT = 100000, MOST = 30 };
   cm_topology t = {.vertex_count = CORES, .size_total = CORES};
-  cm_map_input input = {.topology = &t, .options = options};
+  cm_map_input input = {.demand = CM_DEMAND_OF(&t), .options = options};
   cm_engine engine = {0};
   cm_attempts a = {.input = &input, .engine = &engine, .terms = {.cores = CORES}, .largest = 1, .tries_max = MOST};
   uint64_t capacity = UINT64_C(1) << 40;
@@ -78,7 +78,7 @@ static void note(void *user, const cm_progress *progress)
 static uint32_t efforts_by_nets(const cm_topology *t, const cm_limits *limits)
 {
   enum { BY_NETS = 3 };
-  cm_map_input input = {.topology = t, .options = options};
+  cm_map_input input = {.demand = CM_DEMAND_OF(t), .options = options};
   cm_engine_task task = {.input = &input, .limits = *limits, .parts_max = t->vertex_count};
   cm_attempt attempt = {0};
   cm_partition *made;
@@ -133,7 +133,7 @@ END_TEST
 
 static uint32_t parts_by_edges(const cm_topology *t, uint64_t core, uint32_t cores)
 {
-  cm_map_input input = {.topology = t, .options = options};
+  cm_map_input input = {.demand = CM_DEMAND_OF(t), .options = options};
   cm_engine_task task = {.input = &input, .limits = {.neurons = core}, .parts_max = cores};
   cm_partition *made;
   cm_run run;

@@ -61,14 +61,15 @@ START_TEST(copies_are_counted_through_moves)
   for (uint64_t round = 0; round < 40; round++) {
     cm_random_init(&random, round, 51, 0);
     cm_topology t = one_axon_each(&random);
-    t.target_cores_max = 1 + below(&random, 3);
-    uint32_t part[MOST], n = t.vertex_count, most = t.target_cores_max;
+    cm_demand demand = cm_demand_of(&t);
+    demand.target_cores_max = 1 + below(&random, 3);
+    uint32_t part[MOST], n = t.vertex_count, most = demand.target_cores_max;
     uint64_t before[PARTS], after[PARTS];
     cm_limits limits = {.neurons = 1 + below(&random, 2 * n)};
     cm_hypergraph *g;
     cm_axon_state *s;
     cm_copies_owed owed;
-    ck_ok(cm_hypergraph_from_topology(&t, false, &run, &g, &error));
+    ck_ok(cm_hypergraph_from_topology(&demand, false, &run, &g, &error));
     ck_ok(cm_hypergraph_list_inbound(g, &run, &error));
     for (uint32_t v = 0; v < n; v++)
       part[v] = below(&random, PARTS);
@@ -122,17 +123,18 @@ START_TEST(moves_within_the_limits_keep_those_of_all_parts)
   for (uint64_t round = 0; round < 40; round++) {
     cm_random_init(&random, round, 52, 0);
     cm_topology t = one_axon_each(&random);
-    t.target_cores_max = 1 + below(&random, 2);
+    cm_demand demand = cm_demand_of(&t);
+    demand.target_cores_max = 1 + below(&random, 2);
     uint32_t part[MOST], n = t.vertex_count;
     uint64_t size[PARTS], limit = 1;
     cm_hypergraph *g;
     cm_axon_state *s;
     cm_probe probe;
-    ck_ok(cm_hypergraph_from_topology(&t, false, &run, &g, &error));
+    ck_ok(cm_hypergraph_from_topology(&demand, false, &run, &g, &error));
     ck_ok(cm_hypergraph_list_inbound(g, &run, &error));
     for (uint32_t v = 0; v < n; v++)
       part[v] = below(&random, PARTS);
-    count_sizes(&t, g->number, part, t.target_cores_max, size);
+    count_sizes(&t, g->number, part, demand.target_cores_max, size);
     for (uint32_t p = 0; p < PARTS; p++)
       limit = size[p] > limit ? size[p] : limit; /* all keep it, and hardly more */
     cm_limits limits = {.neurons = limit};
@@ -145,7 +147,7 @@ START_TEST(moves_within_the_limits_keep_those_of_all_parts)
         continue;
       cm_axon_move(s, v, offer.to);
       made++;
-      count_sizes(&t, g->number, part, t.target_cores_max, size);
+      count_sizes(&t, g->number, part, demand.target_cores_max, size);
       for (uint32_t p = 0; p < PARTS; p++)
         ck_assert_uint_le(size[p], limit);
     }
@@ -165,7 +167,6 @@ START_TEST(layers_fill_cores_where_a_neuron_reaches_one)
   cm_random random;
   cm_random_init(&random, 5, 53, 0);
   cm_topology t = network_of_rows(N, (size_t)N * FAN);
-  t.target_cores_max = 1;
   for (uint32_t v = 0; v < N; v++) {
     bool hit[LAYER] = {false};
     for (uint32_t left = v / LAYER + 1 < LAYERS ? FAN : 0; left > 0; left--)
@@ -175,13 +176,15 @@ START_TEST(layers_fill_cores_where_a_neuron_reaches_one)
         t.pin[t.pin_count++] = (v / LAYER + 1) * LAYER + u;
     t.net_first[v + 1] = t.pin_count;
   }
+  cm_demand demand = cm_demand_of(&t);
+  demand.target_cores_max = 1;
   cm_axon_options options = effort(LAYER, LAYER);
   uint32_t part[N], parts;
   uint64_t *use;
   options.grow_pins = 1000000;
-  ck_ok(cm_partition_axons(&t, &options, &run, part, &parts, &error));
+  ck_ok(cm_partition_axons(&demand, &options, &run, part, &parts, &error));
   use = network_array((size_t)parts * CM_RESOURCES, sizeof *use);
-  ck_ok(cm_count_use(&t, part, parts, &run, use, &error));
+  ck_ok(cm_count_use(&demand, part, parts, &run, use, &error));
   ck_assert_uint_eq(cm_find_violation(&options.limits, use, parts).broken_parts, 0);
   ck_assert_uint_eq(parts, LAYERS);
   cm_free(use);
@@ -222,6 +225,7 @@ START_TEST(first_partitions_leave_room_for_copies)
     cm_random random;
     cm_random_init(&random, 6, 53, i);
     cm_topology t = layers_of_places(LAYERS, LAYER, 16, &random);
+    cm_demand demand = cm_demand_of(&t);
     cm_axon_options options = effort(CORE, CORE);
     options.starts = options.attempts = options.fine_sweeps = 1;
     options.coarse_sweeps = 2;
@@ -230,22 +234,22 @@ START_TEST(first_partitions_leave_room_for_copies)
     uint32_t part[N], parts;
     uint64_t *use = network_array((size_t)N * CM_RESOURCES, sizeof *use);
     cm_quality quality;
-    t.target_cores_max = 1;
-    ck_ok(cm_partition_axons(&t, &options, &run, part, &parts, &error));
-    ck_ok(cm_count_use(&t, part, parts, &run, use, &error));
+    demand.target_cores_max = 1;
+    ck_ok(cm_partition_axons(&demand, &options, &run, part, &parts, &error));
+    ck_ok(cm_count_use(&demand, part, parts, &run, use, &error));
     ck_assert_uint_eq(cm_find_violation(&options.limits, use, parts).broken_parts, 0);
-    ck_ok(cm_quality_compute(&t, part, parts, &run, &quality, &error));
+    ck_ok(cm_quality_compute(&demand, part, parts, &run, &quality, &error));
     ours += quality.connectivity;
     cm_limits limits = options.limits;
     do {
-      t.target_cores_max = 0;
-      ck_ok(cm_partition_axons(&t, &options, &run, part, &parts, &error));
-      t.target_cores_max = 1;
-      ck_ok(cm_count_use(&t, part, parts, &run, use, &error));
+      demand.target_cores_max = 0;
+      ck_ok(cm_partition_axons(&demand, &options, &run, part, &parts, &error));
+      demand.target_cores_max = 1;
+      ck_ok(cm_count_use(&demand, part, parts, &run, use, &error));
       options.limits.neurons -= 8;
       options.limits.inbound_axons -= 8;
     } while (cm_find_violation(&limits, use, parts).broken_parts > 0);
-    ck_ok(cm_quality_compute(&t, part, parts, &run, &quality, &error));
+    ck_ok(cm_quality_compute(&demand, part, parts, &run, &quality, &error));
     blind += quality.connectivity;
     cm_free(use);
     network_free(&t);

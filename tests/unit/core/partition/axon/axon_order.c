@@ -60,7 +60,7 @@ START_TEST(sketches_estimate_the_overlap_merge_and_find_candidates)
   }
   cm_hypergraph *graph;
   cm_sketches *sketches, *merged;
-  ck_ok(cm_hypergraph_from_topology(&t, false, &run, &graph, &error));
+  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), false, &run, &graph, &error));
   ck_ok(cm_sketches_new(graph, 64, 1, &run, &sketches, &error));
   uint32_t by_number[TARGETS * CM_SKETCH_KEYS];
   double error_sum = 0;
@@ -160,9 +160,10 @@ START_TEST(the_order_by_sources_tells_kinds_apart)
   }
   uint32_t order[2][N], changes = 0;
   uint8_t seen[N] = {0};
+  const cm_demand demand = cm_demand_of(&t);
   cm_synapses synapses;
   cm_run_init(&run);
-  ck_ok(cm_synapses_new(&t, &run, &synapses, &error));
+  ck_ok(cm_synapses_new(&demand, &run, &synapses, &error));
   for (unsigned i = 0; i < 2; i++) {
     run.threads = 1 + i;
     ck_ok(cm_order_by_sources(&synapses, 5, &run, order[i], &error));

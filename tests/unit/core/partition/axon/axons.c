@@ -19,7 +19,7 @@ START_TEST(planted_groups_are_found_within_the_limits)
   cm_axon_options options = effort(64, 80);
   uint32_t *part = network_array(t.vertex_count, sizeof *part), parts;
   run.threads = 2;
-  ck_ok(cm_partition_axons(&t, &options, &run, part, &parts, &error));
+  ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &options, &run, part, &parts, &error));
   ck_assert_uint_eq(parts, 8);
   uint64_t spread = 0;
   for (uint32_t e = 0; e < t.net_count; e++)
@@ -29,7 +29,7 @@ START_TEST(planted_groups_are_found_within_the_limits)
   /* One attempt and one cycle, and neither. */
   for (options.cycles = 1, options.attempts = 0; options.cycles < 2; options.cycles--) {
     uint32_t *other = network_array(t.vertex_count, sizeof *other), others;
-    ck_ok(cm_partition_axons(&t, &options, &run, other, &others, &error));
+    ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &options, &run, other, &others, &error));
     ck_assert_uint_eq(others, 8);
     cm_free(other);
   }
@@ -37,7 +37,7 @@ START_TEST(planted_groups_are_found_within_the_limits)
   /* The same for any number of threads. */
   uint32_t *again = network_array(t.vertex_count, sizeof *again), parts_again;
   run.threads = 1;
-  ck_ok(cm_partition_axons(&t, &options, &run, again, &parts_again, &error));
+  ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &options, &run, again, &parts_again, &error));
   ck_assert_uint_eq(parts_again, parts);
   ck_assert_int_eq(memcmp(part, again, t.vertex_count * sizeof *part), 0);
   cm_free(part);
@@ -62,7 +62,7 @@ START_TEST(parts_do_not_collapse_where_axons_reach_many)
   uint32_t part[N], parts;
   uint64_t connectivity = 0;
   cm_axon_options options = effort(40, 345);
-  ck_ok(cm_partition_axons(&t, &options, &run, part, &parts, &error));
+  ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &options, &run, part, &parts, &error));
   for (uint32_t e = 0; e < N; e++) {
     uint8_t reached[N] = {0};
     for (uint64_t i = t.net_first[e]; i < t.net_first[e + 1]; i++)
@@ -125,11 +125,12 @@ START_TEST(scattered_networks_have_few_levels)
   cm_axon_options options = effort(512, 0);
   options.coarse_vertices = 4; /* the coarsest level is to have 64 */
   options.samples = 4;
+  const cm_demand demand = cm_demand_of(&t);
   cm_axon_levels levels[2];
   for (unsigned threads = 1; threads <= 2; threads++) {
     cm_axon_levels *made = &levels[threads - 1];
     run.threads = threads;
-    ck_ok(cm_axon_levels_begin(&t, false, &run, made, &error));
+    ck_ok(cm_axon_levels_begin(&demand, false, &run, made, &error));
     ck_ok(cm_axon_levels_build(made, &options, 1, NULL, &run, &error));
     ck_assert_uint_ge(made->count, 3);
     ck_assert_uint_lt(made->graph[made->count - 1]->vertex_count, RING / 8);
@@ -158,9 +159,9 @@ START_TEST(parts_are_the_same_for_any_number_of_threads)
   options.start_sweeps = options.coarse_sweeps = 8;
   options.attempts = options.cycles = 1;
   run.threads = 1;
-  ck_ok(cm_partition_axons(&t, &options, &run, part, &parts, &error));
+  ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &options, &run, part, &parts, &error));
   for (run.threads = CM_SANITIZED ? 8 : 2; run.threads <= 8; run.threads *= 2) {
-    ck_ok(cm_partition_axons(&t, &options, &run, again, &others, &error));
+    ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &options, &run, again, &others, &error));
     ck_assert_uint_eq(others, parts);
     ck_assert_mem_eq(again, part, RING * sizeof *part);
   }
@@ -168,7 +169,7 @@ START_TEST(parts_are_the_same_for_any_number_of_threads)
   uint32_t *pin = network_array(t.pin_count, sizeof *pin);
   memcpy(pin, t.pin, t.pin_count * sizeof *pin);
   options.sole_reader = true;
-  ck_ok(cm_partition_axons(&t, &options, &run, again, &others, &error));
+  ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &options, &run, again, &others, &error));
   ck_assert_mem_eq(again, part, RING * sizeof *part);
   ck_assert_mem_eq(t.pin, pin, t.pin_count * sizeof *pin);
   options.sole_reader = false;
@@ -178,7 +179,7 @@ START_TEST(parts_are_the_same_for_any_number_of_threads)
   uint64_t rounds = 0, tasks = 0;
   run.threads = 11;
   cm_threads_record(&log);
-  ck_ok(cm_partition_axons(&t, &options, &run, again, &others, &error));
+  ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &options, &run, again, &others, &error));
   cm_threads_record(NULL);
   for (size_t i = 0; i < run.phase_count; i++) {
     rounds += log.phase[i].rounds;
@@ -201,11 +202,11 @@ START_TEST(the_axon_limit_splits_further_and_lack_of_cores_is_said)
   cm_topology t = planted(4, 128, 20, 30, &random);
   cm_axon_options options = effort(512, 100);
   uint32_t *part = network_array(t.vertex_count, sizeof *part), parts;
-  ck_ok(cm_partition_axons(&t, &options, &run, part, &parts, &error));
+  ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &options, &run, part, &parts, &error));
   ck_assert_uint_ge(parts, 6); /* 512 neurons with one axon each are more than 5 times 100 */
   cm_hypergraph *graph;
   cm_axon_state *state;
-  ck_ok(cm_hypergraph_from_topology(&t, false, &run, &graph, &error));
+  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), false, &run, &graph, &error));
   uint32_t *numbered = network_array(t.vertex_count, sizeof *numbered);
   for (uint32_t v = 0; v < t.vertex_count; v++)
     numbered[graph->number[v]] = part[v];
@@ -219,7 +220,7 @@ START_TEST(the_axon_limit_splits_further_and_lack_of_cores_is_said)
   cm_hypergraph_free(graph);
   cm_free(numbered);
   options.parts_max = 3;
-  ck_fails(cm_partition_axons(&t, &options, &run, part, &parts, &error), CM_NO_ROOM);
+  ck_fails(cm_partition_axons(CM_DEMAND_OF(&t), &options, &run, part, &parts, &error), CM_NO_ROOM);
   cm_free(part);
   network_free(&t);
 }
@@ -244,7 +245,7 @@ START_TEST(a_little_too_much_in_many_parts_costs_one_part_more)
   cm_hypergraph *graph;
   cm_axon_state *state;
   cm_limits limits = {.neurons = 100, .inbound_axons = SIZE};
-  ck_ok(cm_hypergraph_from_topology(&t, false, &run, &graph, &error));
+  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), false, &run, &graph, &error));
   ck_ok(cm_hypergraph_list_inbound(graph, &run, &error));
   for (uint32_t v = 0; v < N; v++)
     part[graph->number[v]] = v / SIZE;
@@ -280,7 +281,7 @@ START_TEST(neurons_without_inbound_axons_and_loose_pieces_are_packed)
   }
   cm_axon_options options = effort(100, 200);
   uint32_t *part = network_array(n, sizeof *part), parts;
-  ck_ok(cm_partition_axons(&t, &options, &run, part, &parts, &error));
+  ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &options, &run, part, &parts, &error));
   ck_assert_uint_le(parts, 10); /* 8 is the bound */
   cm_free(part);
   network_free(&t);
@@ -309,7 +310,7 @@ START_TEST(flows_count_each_axon_once_per_part)
     }
     cm_graph *graph;
     run.threads = 1 + below(&random, 10); /* more than there are parts at times */
-    ck_ok(cm_graph_of_axons(&t, part, PARTS, &run, &graph, &error));
+    ck_ok(cm_graph_of_axons(CM_DEMAND_OF(&t), part, PARTS, &run, &graph, &error));
     for (uint32_t p = 0; p < PARTS; p++) {
       uint64_t found[PARTS] = {0};
       for (uint64_t i = graph->first[p]; i < graph->first[p + 1]; i++)
@@ -332,7 +333,7 @@ START_TEST(inputs_are_counted_by_any_number_of_threads)
   for (uint64_t i = 0; i < t.pin_count; i++)
     truth[t.pin[i]]++;
   for (run.threads = 1; run.threads <= 9; run.threads++) {
-    ck_ok(cm_count_inputs(&t, &run, synapses, axons, &error));
+    ck_ok(cm_count_inputs(CM_DEMAND_OF(&t), &run, synapses, axons, &error));
     ck_assert_mem_eq(synapses, truth, sizeof truth);
     ck_assert_mem_eq(axons, truth, sizeof truth); /* one net a source */
   }
@@ -352,7 +353,7 @@ START_TEST(dense_parts_keep_limits)
   cm_run_init(&run);
   for (uint32_t v = 0; v < n; v++)
     part[v] = v;
-  ck_ok(cm_count_use(&t, part, n, &run, alone, &error));
+  ck_ok(cm_count_use(CM_DEMAND_OF(&t), part, n, &run, alone, &error));
   for (uint32_t i = 0; i < n * CM_RESOURCES; i++)
     most[i % CM_RESOURCES] = alone[i] > most[i % CM_RESOURCES] ? alone[i] : most[i % CM_RESOURCES];
   cm_axon_options options = {.limits = {.neurons = most[CM_NEURONS] + below(&random, 20),
@@ -360,14 +361,14 @@ START_TEST(dense_parts_keep_limits)
                                         .inbound_axons = most[CM_INBOUND_AXONS] + below(&random, 20)},
                              .parts_max = UINT32_MAX,
                              .seed = (uint64_t)_i};
-  ck_ok(cm_partition_dense(&t, &options, &run, part, &parts, &error));
-  ck_ok(cm_count_use(&t, part, parts, &run, use, &error));
+  ck_ok(cm_partition_dense(CM_DEMAND_OF(&t), &options, &run, part, &parts, &error));
+  ck_ok(cm_count_use(CM_DEMAND_OF(&t), part, parts, &run, use, &error));
   ck_assert_uint_eq(cm_find_violation(&options.limits, use, parts).broken_parts, 0);
   for (uint32_t p = 0; p < parts; p++)
     ck_assert_uint_gt(use[p * CM_RESOURCES + CM_NEURONS], 0);
   run.threads = 3;
   options.parts_max = parts - 1; /* how many it takes is for the caller to judge */
-  ck_ok(cm_partition_dense(&t, &options, &run, again, &parts_again, &error));
+  ck_ok(cm_partition_dense(CM_DEMAND_OF(&t), &options, &run, again, &parts_again, &error));
   ck_assert_uint_eq(parts_again, parts);
   ck_assert_mem_eq(again, part, n * sizeof *part);
   network_free(&t);

@@ -63,7 +63,7 @@ START_TEST(filled_parts_keep_limits)
   uint64_t alone[200 * CM_RESOURCES], use[200 * CM_RESOURCES], most[CM_RESOURCES] = {0};
   for (uint32_t v = 0; v < n; v++)
     part[v] = v;
-  ck_ok(cm_count_use(&t, part, n, &run, alone, &error));
+  ck_ok(cm_count_use(CM_DEMAND_OF(&t), part, n, &run, alone, &error));
   for (uint32_t i = 0; i < n * CM_RESOURCES; i++)
     most[i % CM_RESOURCES] = alone[i] > most[i % CM_RESOURCES] ? alone[i] : most[i % CM_RESOURCES];
   cm_fill_options options = {.limits = {.neurons = most[CM_NEURONS] + below(&random, 20),
@@ -72,12 +72,12 @@ START_TEST(filled_parts_keep_limits)
                              .weight = _i % 2 ? 0.5 : 0,
                              .work = 1e9,
                              .seed = (uint64_t)_i};
-  ck_ok(cm_hypergraph_from_topology(&t, false, &run, &g, &error));
+  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), false, &run, &g, &error));
   ck_ok(cm_hypergraph_list_inbound(g, &run, &error));
-  ck_ok(cm_fill_parts(&t, g, &options, &run, filled, &parts, &error));
+  ck_ok(cm_fill_parts(CM_DEMAND_OF(&t), g, &options, &run, filled, &parts, &error));
   for (uint32_t v = 0; v < n; v++)
     part[v] = filled[g->number[v]];
-  ck_ok(cm_count_use(&t, part, parts, &run, use, &error));
+  ck_ok(cm_count_use(CM_DEMAND_OF(&t), part, parts, &run, use, &error));
   ck_assert_uint_eq(cm_find_violation(&options.limits, use, parts).broken_parts, 0);
   for (uint32_t p = 0; p < parts; p++)
     ck_assert_uint_gt(use[p * CM_RESOURCES + CM_NEURONS], 0);
@@ -95,11 +95,11 @@ START_TEST(kinds_wait_together_where_not_all_can)
   uint32_t filled[N], part[N], parts[2];
   uint64_t cost[2];
   cm_fill_options options = {.limits = {.neurons = 100, .inbound_axons = 1500}, .seed = 3};
-  ck_ok(cm_hypergraph_from_topology(&t, false, &run, &g, &error));
+  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), false, &run, &g, &error));
   ck_ok(cm_hypergraph_list_inbound(g, &run, &error));
   for (int i = 0; i < 2; i++) {
     options.work = i == 0 ? 1e12 : 1e6;
-    ck_ok(cm_fill_parts(&t, g, &options, &run, filled, &parts[i], &error));
+    ck_ok(cm_fill_parts(CM_DEMAND_OF(&t), g, &options, &run, filled, &parts[i], &error));
     for (uint32_t v = 0; v < N; v++)
       part[v] = filled[g->number[v]];
     cost[i] = connectivity(&t, part);
@@ -118,7 +118,7 @@ START_TEST(suits_where_nothing_belongs_together)
     cm_topology t = kinds(1500, near);
     cm_hypergraph *g;
     bool suits;
-    ck_ok(cm_hypergraph_from_topology(&t, false, &run, &g, &error));
+    ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), false, &run, &g, &error));
     ck_ok(cm_hypergraph_list_inbound(g, &run, &error));
     ck_ok(cm_fill_suits(g, &run, &suits, &error));
     ck_assert(suits == !near);
@@ -140,15 +140,15 @@ START_TEST(networks_without_clusters_are_filled)
   uint32_t part[N], again[N], parts, others;
   uint64_t use[N * CM_RESOURCES];
   run.threads = 1;
-  ck_ok(cm_partition_axons(&t, &options, &run, part, &parts, &error));
-  ck_ok(cm_count_use(&t, part, parts, &run, use, &error));
+  ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &options, &run, part, &parts, &error));
+  ck_ok(cm_count_use(CM_DEMAND_OF(&t), part, parts, &run, use, &error));
   ck_assert_uint_eq(cm_find_violation(&options.limits, use, parts).broken_parts, 0);
   run.threads = 3;
-  ck_ok(cm_partition_axons(&t, &options, &run, again, &others, &error));
+  ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &options, &run, again, &others, &error));
   ck_assert_uint_eq(others, parts);
   ck_assert_mem_eq(again, part, sizeof part);
   options.fills = 0;
-  ck_ok(cm_partition_axons(&t, &options, &run, again, &others, &error));
+  ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &options, &run, again, &others, &error));
   ck_assert_uint_le(connectivity(&t, part), connectivity(&t, again));
   network_free(&t);
 }
@@ -175,7 +175,7 @@ START_TEST(gains_by_nets_are_kept_right)
   cm_net_state *s;
   for (uint32_t v = 0; v < n; v++)
     part[v] = below(&random, parts);
-  ck_ok(cm_net_graph_from_topology(&t, &run, &g, &error));
+  ck_ok(cm_net_graph_from_topology(CM_DEMAND_OF(&t), &run, &g, &error));
   ck_ok(cm_net_state_new(g, part, parts, &run, &s, &error));
   for (uint32_t i = 0; i < 60; i++) {
     uint32_t v = below(&random, n), to = below(&random, parts), from = part[v];
@@ -221,7 +221,7 @@ START_TEST(refinement_by_nets_never_loses)
     most[p] = load[p] + below(&random, 6);
   cm_net_fm_options options = {.most = most, .rounds = 6, .loose_rounds = (uint32_t)_i % 4, .loose = 0.2, .seed = 1};
   int64_t gain, before = (int64_t)connectivity(&t, part);
-  ck_ok(cm_net_graph_from_topology(&t, &run, &g, &error));
+  ck_ok(cm_net_graph_from_topology(CM_DEMAND_OF(&t), &run, &g, &error));
   ck_ok(cm_net_state_new(g, part, parts, &run, &s, &error));
   ck_ok(cm_net_fm(s, &options, &run, &gain, &error));
   ck_assert_int_ge(gain, 0);
@@ -261,7 +261,7 @@ START_TEST(parts_by_nets_against_brute_force)
       if (full && over(&t, at, parts, options.most) == 0 && connectivity(&t, at) < least)
         least = connectivity(&t, at);
     }
-    ck_ok(cm_partition_nets(&t, &options, &run, part, &excess, &error));
+    ck_ok(cm_partition_nets(CM_DEMAND_OF(&t), &options, &run, part, &excess, &error));
     ck_assert_uint_eq(excess, over(&t, part, parts, options.most));
     ck_assert_msg(excess > 0 || connectivity(&t, part) >= least, "less than the optimum");
     missed += least != UINT64_MAX && (excess > 0 || connectivity(&t, part) > least);
@@ -282,25 +282,25 @@ START_TEST(parts_by_nets_are_as_many_as_asked_for)
   options.parts = less.parts = 13;
   options.most = less.most = N; /* parts may be as uneven as they like */
   run.threads = 1;
-  ck_ok(cm_partition_nets(&t, &options, &run, part, &excess, &error));
+  ck_ok(cm_partition_nets(CM_DEMAND_OF(&t), &options, &run, part, &excess, &error));
   for (uint32_t v = 0; v < N; v++)
     members[part[v]]++;
   for (uint32_t p = 0; p < options.parts; p++)
     ck_assert_uint_gt(members[p], 0);
   options.most = less.most = N / 13 + 2;
-  ck_ok(cm_partition_nets(&t, &options, &run, part, &excess, &error));
+  ck_ok(cm_partition_nets(CM_DEMAND_OF(&t), &options, &run, part, &excess, &error));
   ck_assert_uint_eq(excess, 0);
   ck_assert_uint_eq(over(&t, part, 13, options.most), 0);
   run.threads = 3;
-  ck_ok(cm_partition_nets(&t, &options, &run, again, &excess, &error));
+  ck_ok(cm_partition_nets(CM_DEMAND_OF(&t), &options, &run, again, &excess, &error));
   ck_assert_mem_eq(again, part, sizeof part);
   less.cycles = less.unions = 0;
   less.seed = options.seed;
   options.starts = options.attempts = options.tries = options.rounds = 1; /* finds less by itself */
   options.cycles = 0;
   options.below = &less;
-  ck_ok(cm_partition_nets(&t, &options, &run, part, &excess, &error));
-  ck_ok(cm_partition_nets(&t, &less, &run, again, &excess, &error));
+  ck_ok(cm_partition_nets(CM_DEMAND_OF(&t), &options, &run, part, &excess, &error));
+  ck_ok(cm_partition_nets(CM_DEMAND_OF(&t), &less, &run, again, &excess, &error));
   ck_assert_uint_le(connectivity(&t, part), connectivity(&t, again));
   network_free(&t);
 }
@@ -316,15 +316,15 @@ START_TEST(fills_are_one_where_all_can_wait_then)
   cm_axon_options options = {.limits = {.inbound_axons = ROOM}, .parts_max = N, .fills = 3, .fill_work = 0.35 * all};
   cm_fill_options waiting = {.limits = options.limits, .weight = 0.5, .work = 1e9};
   uint32_t part[N], filled[N], parts;
-  ck_ok(cm_hypergraph_from_topology(&t, false, &run, &g, &error));
+  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), false, &run, &g, &error));
   ck_ok(cm_hypergraph_list_inbound(g, &run, &error));
   ck_assert(!cm_fill_has_all_wait(g, options.fill_work));
-  ck_ok(cm_fill_parts(&t, g, &waiting, &run, filled, &parts, &error));
+  ck_ok(cm_fill_parts(CM_DEMAND_OF(&t), g, &waiting, &run, filled, &parts, &error));
   for (uint32_t v = 0; v < N; v++)
     part[v] = filled[g->number[v]];
   uint64_t best = connectivity(&t, part);
   cm_hypergraph_free(g);
-  ck_ok(cm_partition_axons(&t, &options, &run, part, &parts, &error));
+  ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &options, &run, part, &parts, &error));
   ck_assert_uint_le(connectivity(&t, part), best);
   network_free(&t);
 }

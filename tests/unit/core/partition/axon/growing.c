@@ -26,7 +26,7 @@ START_TEST(layers_that_fill_parts_are_found)
   little.attempts = little.cycles = options.attempts = options.cycles = 1;
   options.below = &little;
   options.own_pins = options.grow_pins = 1;
-  ck_ok(cm_partition_axons(&t, &options, &run, part, &parts, &error));
+  ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &options, &run, part, &parts, &error));
   ck_assert_uint_eq(parts, LAYERS);
   network_free(&t);
 }
@@ -59,18 +59,18 @@ START_TEST(dense_networks_are_grown_where_neurons_alone_fill_parts)
   little.attempts = little.cycles = 0;
   little.dense_pins = more.own_pins = 1;
   cm_quality grown, better;
-  ck_ok(cm_partition_axons(&t, &little, &run, part, &parts, &error));
+  ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &little, &run, part, &parts, &error));
   ck_assert_uint_eq(parts, N / PART);
   ck_assert(!has_phase("coarsen"));
-  ck_ok(cm_quality_compute(&t, part, parts, &run, &grown, &error));
+  ck_ok(cm_quality_compute(CM_DEMAND_OF(&t), part, parts, &run, &grown, &error));
   more.below = &little;
-  ck_ok(cm_partition_axons(&t, &more, &run, part, &parts, &error));
+  ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &more, &run, part, &parts, &error));
   ck_assert(has_phase("coarsen"));
-  ck_ok(cm_quality_compute(&t, part, parts, &run, &better, &error));
+  ck_ok(cm_quality_compute(CM_DEMAND_OF(&t), part, parts, &run, &better, &error));
   ck_assert_double_le(better.connectivity, grown.connectivity);
   cm_run_init(&run);
   little.limits.inbound_axons = N - 1;
-  ck_ok(cm_partition_axons(&t, &little, &run, part, &parts, &error));
+  ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &little, &run, part, &parts, &error));
   ck_assert(has_phase("coarsen"));
   network_free(&t);
 }
@@ -190,7 +190,7 @@ START_TEST(growths_are_as_good_as_plain_ones)
   cm_hypergraph *g;
   cm_random random;
   cm_random_init(&random, 1, 1, 1);
-  ck_ok(cm_hypergraph_from_topology(&t, false, &run, &g, &error));
+  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), false, &run, &g, &error));
   ck_ok(cm_hypergraph_list_inbound(g, &run, &error));
   cm_growth growth = {.part = grown, .from = g->number[0]};
   ck_ok(cm_grow_parts(g, &options, &random, &run, &growth, &error));
@@ -198,11 +198,11 @@ START_TEST(growths_are_as_good_as_plain_ones)
     part[v] = grown[g->number[v]];
   cm_quality ours, peer;
   uint64_t *use = network_array((size_t)growth.parts * CM_RESOURCES, sizeof *use);
-  ck_ok(cm_quality_compute(&t, part, growth.parts, &run, &ours, &error));
-  ck_ok(cm_count_use(&t, part, growth.parts, &run, use, &error));
+  ck_ok(cm_quality_compute(CM_DEMAND_OF(&t), part, growth.parts, &run, &ours, &error));
+  ck_ok(cm_count_use(CM_DEMAND_OF(&t), part, growth.parts, &run, use, &error));
   ck_assert_uint_eq(cm_find_violation(&options.limits, use, growth.parts).broken_parts, 0);
   plain = grow_plainly(&t, &options.limits, part);
-  ck_ok(cm_quality_compute(&t, part, plain, &run, &peer, &error));
+  ck_ok(cm_quality_compute(CM_DEMAND_OF(&t), part, plain, &run, &peer, &error));
   ck_assert_double_le(ours.connectivity, luck * peer.connectivity);
   ck_assert_uint_le(growth.parts, plain);
   ck_assert_double_ge((double)growth.cost, ours.connectivity * g->net_weight[0] * 0.999);
@@ -222,7 +222,7 @@ START_TEST(growths_in_vain_are_given_up)
   uint32_t n = t.vertex_count, count[3], *part = network_array(n, sizeof *part), *again = network_array(n, sizeof *again);
   uint64_t cost[3];
   cm_hypergraph *g;
-  ck_ok(cm_hypergraph_from_topology(&t, false, &run, &g, &error));
+  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), false, &run, &g, &error));
   ck_ok(cm_hypergraph_list_inbound(g, &run, &error));
   for (int i = 0; i < 3; i++) {
     cm_random random;
@@ -258,10 +258,10 @@ START_TEST(plain_growing_finds_no_less)
   more.own_pins = 1;
   more.grow_pins = 1 << 20;
   cm_quality ours, grown;
-  ck_ok(cm_partition_axons(&t, &more, &run, part, &parts, &error));
-  ck_ok(cm_quality_compute(&t, part, parts, &run, &ours, &error));
+  ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &more, &run, part, &parts, &error));
+  ck_ok(cm_quality_compute(CM_DEMAND_OF(&t), part, parts, &run, &ours, &error));
   parts = grow_plainly(&t, &more.limits, part);
-  ck_ok(cm_quality_compute(&t, part, parts, &run, &grown, &error));
+  ck_ok(cm_quality_compute(CM_DEMAND_OF(&t), part, parts, &run, &grown, &error));
   ck_assert_double_le(ours.connectivity, 0.95 * grown.connectivity);
   cm_free(part);
   network_free(&t);
@@ -296,7 +296,8 @@ START_TEST(parts_are_grown_with_room_for_copies)
   cm_random random;
   cm_random_init(&random, 0, 9, 11);
   cm_topology t = sheet(48, 48, &random);
-  t.target_cores_max = 1;
+  cm_demand demand = cm_demand_of(&t);
+  demand.target_cores_max = 1;
   cm_axon_options options = effort(256, 256);
   options.starts = options.attempts = options.last_sweeps = options.fine_sweeps = options.coarse_sweeps = 1;
   options.settle_all = false;
@@ -305,16 +306,16 @@ START_TEST(parts_are_grown_with_room_for_copies)
   uint64_t *use = network_array((size_t)n * CM_RESOURCES, sizeof *use);
   cm_limits smaller = options.limits;
   cm_quality ours, grown;
-  ck_ok(cm_partition_axons(&t, &options, &run, part, &parts, &error));
-  ck_ok(cm_quality_compute(&t, part, parts, &run, &ours, &error));
-  ck_ok(cm_count_use(&t, part, parts, &run, use, &error));
+  ck_ok(cm_partition_axons(&demand, &options, &run, part, &parts, &error));
+  ck_ok(cm_quality_compute(&demand, part, parts, &run, &ours, &error));
+  ck_ok(cm_count_use(&demand, part, parts, &run, use, &error));
   ck_assert_uint_eq(cm_find_violation(&options.limits, use, parts).broken_parts, 0);
   do {
     parts = grow_plainly(&t, &smaller, part);
-    ck_ok(cm_count_use(&t, part, parts, &run, use, &error));
+    ck_ok(cm_count_use(&demand, part, parts, &run, use, &error));
     smaller.inbound_axons -= 4;
   } while (cm_find_violation(&options.limits, use, parts).broken_parts > 0);
-  ck_ok(cm_quality_compute(&t, part, parts, &run, &grown, &error));
+  ck_ok(cm_quality_compute(&demand, part, parts, &run, &grown, &error));
   ck_assert_double_le(ours.connectivity, 0.95 * grown.connectivity);
   cm_free(use);
   cm_free(part);

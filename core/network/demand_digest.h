@@ -1,0 +1,13 @@
+/* A digest of what is to be mapped of a network, whatever file it came from. */
+#ifndef CM_NETWORK_DEMAND_DIGEST_H
+#define CM_NETWORK_DEMAND_DIGEST_H
+
+#include "core/network/demand.h"
+
+enum { CM_DEMAND_DIGEST_BYTES = 32 };
+
+/* BLAKE2b of all that a partition depends on: neurons and their sizes, axons and their rates in every scenario, synapses and their
+ * weights, populations; not of names. O(pins), about a second a gigabyte. */
+void cm_demand_digest(const cm_demand *demand, unsigned char digest[CM_DEMAND_DIGEST_BYTES]);
+
+#endif
