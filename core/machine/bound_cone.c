@@ -129,7 +129,7 @@ static cm_status visit_op(cm_bounding *b, uint32_t place, const cm_plan_op *op, 
   return CM_OK;
 }
 
-/* The whole of a box that one of several outputs is needed for: those that are cut together are needed alike, others are made at
+/* What is needed of all outputs together, as a box of the first: those that are cut together are alike, others are made at
  * once. False when nothing of the node is needed. */
 static bool needed_of(const cm_bounding *b, const cm_plan_op *op, cm_needed *needed)
 {

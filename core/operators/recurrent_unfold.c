@@ -213,14 +213,14 @@ static cm_status begin(unfolding *u, direction *d, cm_error *error)
 }
 
 /* Products of the inputs of a step with the rows of some gates, [batch, gates * hidden]. */
-static cm_status inputs_of(unfolding *u, const direction *d, int64_t step, int64_t from, int64_t to, uint32_t *made, cm_error *error)
+static cm_status inputs_of(unfolding *u, const direction *d, int64_t step, const int64_t gates[2], uint32_t *made, cm_error *error)
 {
   const int64_t hidden = u->r.hidden, first = d->number * u->r.gates * hidden;
   uint32_t all, some;
   return slice(u, u->products, u->r.batch_first, (int64_t[]){step, step + 1}, &all, error) != CM_OK ||
-                 slice(u, all, 2, (int64_t[]){first + from * hidden, first + to * hidden}, &some, error) != CM_OK
+                 slice(u, all, 2, (int64_t[]){first + gates[0] * hidden, first + gates[1] * hidden}, &some, error) != CM_OK
              ? error->status
-             : reshape(u, some, 2, (int64_t[]){u->r.batch, (to - from) * hidden}, made, error);
+             : reshape(u, some, 2, (int64_t[]){u->r.batch, (gates[1] - gates[0]) * hidden}, made, error);
 }
 
 /* And what a state adds to them: nothing where it is all zeros. */
@@ -237,7 +237,7 @@ static uint32_t or_zeros(const unfolding *u, uint32_t state)
 static cm_status lstm_step(unfolding *u, direction *d, int64_t step, cm_error *error)
 {
   uint32_t inputs[3] = {CM_NONE, or_zeros(u, d->c), d->peephole}, made[2];
-  if (inputs_of(u, d, step, 0, 4, &inputs[0], error) != CM_OK || add_state(u, d->h, d->weights, &inputs[0], error) != CM_OK ||
+  if (inputs_of(u, d, step, (int64_t[]){0, 4}, &inputs[0], error) != CM_OK || add_state(u, d->h, d->weights, &inputs[0], error) != CM_OK ||
       reshape(u, inputs[0], 3, (int64_t[]){u->r.batch, 4, u->r.hidden}, &inputs[0], error) != CM_OK ||
       cell(u, d, &(wanted){.op = "LSTMCell", .inputs = inputs, .count = d->peephole != CM_NONE ? 3 : 2}, made, 2, error) != CM_OK)
     return error->status;
@@ -252,7 +252,7 @@ static cm_status gru_sums(unfolding *u, direction *d, int64_t step, uint32_t sum
   const int64_t hidden = u->r.hidden;
   uint32_t all[2], made = CM_NONE;
   sums[1] = or_zeros(u, d->h);
-  if (inputs_of(u, d, step, 0, 2, &sums[0], error) != CM_OK)
+  if (inputs_of(u, d, step, (int64_t[]){0, 2}, &sums[0], error) != CM_OK)
     return error->status;
   if (!u->r.linear_before_reset)
     return add_state(u, d->h, d->gates, &sums[0], error);
@@ -269,7 +269,7 @@ static cm_status gru_step(unfolding *u, direction *d, int64_t step, cm_error *er
   uint32_t sums[2], gated[2], inputs[4] = {CM_NONE};
   if (gru_sums(u, d, step, sums, error) != CM_OK ||
       reshape(u, sums[0], 3, (int64_t[]){u->r.batch, 2, u->r.hidden}, &sums[0], error) != CM_OK ||
-      cell(u, d, &(wanted){.op = "GRUGates", .inputs = sums, .count = 2}, gated, 2, error) != CM_OK || inputs_of(u, d, step, 2, 3, &inputs[1], error) != CM_OK)
+      cell(u, d, &(wanted){.op = "GRUGates", .inputs = sums, .count = 2}, gated, 2, error) != CM_OK || inputs_of(u, d, step, (int64_t[]){2, 3}, &inputs[1], error) != CM_OK)
     return error->status;
   if (!u->r.linear_before_reset && add_state(u, d->h == CM_NONE ? CM_NONE : gated[1], d->candidate, &inputs[1], error) != CM_OK)
     return error->status;
@@ -282,7 +282,7 @@ static cm_status gru_step(unfolding *u, direction *d, int64_t step, cm_error *er
 static cm_status rnn_step(unfolding *u, direction *d, int64_t step, cm_error *error)
 {
   uint32_t sum;
-  return inputs_of(u, d, step, 0, 1, &sum, error) != CM_OK || add_state(u, d->h, d->weights, &sum, error) != CM_OK
+  return inputs_of(u, d, step, (int64_t[]){0, 1}, &sum, error) != CM_OK || add_state(u, d->h, d->weights, &sum, error) != CM_OK
              ? error->status
              : cell(u, d, &(wanted){.op = "RNNCell", .inputs = &sum, .count = 1}, &d->h, 1, error);
 }
@@ -329,7 +329,7 @@ static cm_status take_step(unfolding *u, direction *d, int64_t k, cm_error *erro
 
 /* ---- the whole ---- */
 
-/* Outputs that are read: all steps, last states, last cell states. */
+/* Outputs that are read: all steps; last states; last cell states. */
 static cm_status join_outputs(unfolding *u, const direction *d, cm_error *error)
 {
   const cm_recurrent *r = &u->r;

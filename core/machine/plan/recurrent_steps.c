@@ -71,6 +71,7 @@ cm_status cm_steps_unfold(cm_model *model, const cm_target *target, uint64_t mem
     done->operators++;
     done->steps += (uint32_t)(r.steps * r.directions);
   }
-  return done->operators == 0 || cm_model_sweep(model, error) != CM_OK ? done->operators == 0 ? CM_OK : error->status
-                                                                       : cm_infer(model, run, error);
+  if (done->operators == 0)
+    return CM_OK;
+  return cm_model_sweep(model, error) != CM_OK ? error->status : cm_infer(model, run, error);
 }
