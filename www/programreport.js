@@ -55,6 +55,7 @@ const GROUPS = [
     ['No program is below', 'program.time.lower_bound_ns', time],
     ['By all work and bytes', 'program.time.bounds.plain', terms],
     ['By what can begin when', 'program.time.bounds.phase', terms],
+    ['By the longest way', 'program.time.bounds.chain', terms],
     ['Layer by layer', 'program.time.layer_by_layer_ns', time],
     ['Split evenly among units', 'program.time.even_split_ns', time],
     ['Operators not split', 'program.time.unsplit_ns', time],

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "core/machine/order.h"
 #include "core/machine/plan/partial_sums.h"
+#include "core/machine/plan/recurrent_steps.h"
 #include "core/machine/report.h"
 #include "core/machine/run/timeline.h"
 #include "core/machine/schedule/search.h"
@@ -199,8 +200,13 @@ static cm_status make_program(compiling *c, json_t *order, cm_error *error)
 static cm_status understand(compiling *c, cm_error *error)
 {
   const cm_quantized *q = &c->quantized;
+  cm_steps steps;
   if (cm_infer(c->made, c->run, error) != CM_OK || cm_model_quantize(c->made, c->run, &c->quantized, error) != CM_OK ||
-      cm_infer(c->made, c->run, error) != CM_OK || cm_model_check(c->made, error) != CM_OK)
+      cm_infer(c->made, c->run, error) != CM_OK || cm_model_check(c->made, error) != CM_OK ||
+      cm_steps_unfold(c->made, c->chip->target, memory_of(c), c->run, &steps, error) != CM_OK)
+    return error->status;
+  if (steps.operators > 0 && add_report(c, "recurrent", json_pack("{s:i, s:i}", "operators", (int)steps.operators, "steps", (int)steps.steps),
+                                        error) != CM_OK)
     return error->status;
   return q->products + q->moves == 0
              ? CM_OK

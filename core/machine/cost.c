@@ -46,6 +46,22 @@ double cm_capability(const cm_target *target, const cm_device *device, const cm_
   return rate > 0 ? device->units / cm_compute_ns(target, device, work, rate) : 0;
 }
 
+cm_power cm_power_for(const cm_target *target, cm_unit_kind kind, cm_type type)
+{
+  cm_power l = {0};
+  double all = 0;
+  for (uint32_t d = 0; d < target->device_count; d++) {
+    double rate = cm_device_rate(&target->device[d], kind, cm_type_name(type));
+    all += rate * target->device[d].units;
+    if (rate > l.rate) {
+      l.rate = rate;
+      l.issue_ns = target->issue_ns + target->device[d].latency_ns;
+    }
+  }
+  l.units = l.rate > 0 ? all / l.rate : 0;
+  return l;
+}
+
 void cm_share_pieces(const cm_target *target, const double *piece_ns, uint32_t pieces, uint32_t *share)
 {
   memset(share, 0, target->device_count * sizeof *share);

@@ -3,6 +3,7 @@
 #define CM_MACHINE_COST_H
 
 #include "core/chip/target.h"
+#include "core/operators/tensor.h"
 
 /* Nanoseconds that a transfer of `bytes` keeps a port of a device busy. */
 double cm_transfer_ns(const cm_target *target, const cm_device *device, uint64_t bytes);
@@ -33,6 +34,13 @@ double cm_compute_remote_ns(const cm_target *target, const cm_device *device, co
 
 /* p of source 4: pieces a nanosecond of all units of a device; 0 when the device cannot do them (`rate` 0). */
 double cm_capability(const cm_target *target, const cm_device *device, const cm_work *work, double rate);
+
+/* Units for a kind of operation on a type, in units of the fastest one; its operations a nanosecond (0: there is none), and what an
+ * instruction costs there. */
+typedef struct cm_power {
+  double units, rate, issue_ns;
+} cm_power;
+cm_power cm_power_for(const cm_target *target, cm_unit_kind kind, cm_type type);
 
 /* Shares `pieces` of an operator among devices, piece_ns[i] being what one takes on device i, 0: it cannot: in
  * proportion to their capability, rounded to whole pieces so that the last unit ends first, ties to the first device.

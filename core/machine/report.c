@@ -67,10 +67,10 @@ static json_t *traffic_json(const cm_plan *plan, const cm_memory_plan *layout, c
 /* The terms of the bound; the largest is the bound. */
 static json_t *bound_json(const cm_time_bound *bound)
 {
-  return json_pack("{s:{s:f, s:f, s:f}, s:{s:f, s:f, s:f}}", "plain", "ports_ns", bound->busy_ns[CM_UNIT_DATA], "matrix_ns",
+  return json_pack("{s:{s:f, s:f, s:f}, s:{s:f, s:f, s:f}, s:{s:f}}", "plain", "ports_ns", bound->busy_ns[CM_UNIT_DATA], "matrix_ns",
                    bound->busy_ns[CM_UNIT_MATRIX], "vector_ns", bound->busy_ns[CM_UNIT_VECTOR], "phase", "ports_ns",
                    bound->phase_ns[CM_UNIT_DATA], "matrix_ns", bound->phase_ns[CM_UNIT_MATRIX], "vector_ns",
-                   bound->phase_ns[CM_UNIT_VECTOR]);
+                   bound->phase_ns[CM_UNIT_VECTOR], "chain", "way_ns", bound->way_ns);
 }
 
 /* The share of the time that each lane of a device is busy. */

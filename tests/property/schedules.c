@@ -337,9 +337,9 @@ static tiny random_tiny(void)
   m.layer[0] = (tiny_layer){.kind = TINY_INPUT, .channels = (int)pick(1, 2), .width = (int)pick(1, 4)};
   for (int k = 1; k < m.layers; k++) {
     tiny_layer *l = &m.layer[k];
-    l->from[0] = (int)pick(pick(0, 2) == 0 ? 0 : k - 1, k - 1);
+    l->from[0] = m.layer[k - 1].kind == TINY_SLICE ? k - 1 : (int)pick(pick(0, 2) == 0 ? 0 : k - 1, k - 1);
     const tiny_layer *x = &m.layer[l->from[0]];
-    *l = (tiny_layer){.kind = (tiny_kind)pick(TINY_CONV, TINY_ADD), .from = {l->from[0], l->from[0]}, .channels = x->channels,
+    *l = (tiny_layer){.kind = (tiny_kind)pick(TINY_CONV, k + 1 < m.layers && x->width > 1 ? TINY_SLICE : TINY_ADD), .from = {l->from[0], l->from[0]}, .channels = x->channels,
                       .width = x->width, .kernel = 1, .stride = 1};
     if (l->kind == TINY_ADD) /* with another of its shape, where there is one */
       for (int o = 0; o < k; o++)
@@ -351,6 +351,10 @@ static tiny random_tiny(void)
       l->after = l->kernel > 1 ? (int)pick(x->width + l->pad < l->kernel, 1) : 0;
       l->stride = (int)pick(1, 2);
       l->width = (x->width + l->pad + l->after - l->kernel) / l->stride + 1;
+    }
+    if (l->kind == TINY_SLICE) {
+      l->pad = (int)pick(0, x->width - 1);
+      l->width = (int)pick(1, x->width - l->pad);
     }
     if (l->kind == TINY_CONV) {
       int filter = x->channels * l->kernel * 4;
@@ -371,7 +375,7 @@ static tiny random_tiny(void)
 
 static graph tiny_graph(const tiny *m)
 {
-  static const char *const name[] = {"", "Conv", "MaxPool", "Relu", "Add"};
+  static const char *const name[] = {"", "Conv", "MaxPool", "Relu", "Add", "Slice"};
   graph g = graph_new(&rnd, &memory, 13);
   uint32_t value[LAYERS] = {graph_input(&g, 4, (int64_t[]){1, m->layer[0].channels, 1, m->layer[0].width})};
   for (int k = 1; k < m->layers; k++) {
@@ -381,7 +385,10 @@ static graph tiny_graph(const tiny *m)
       second = graph_constant(&g, 4, (int64_t[]){l->channels, m->layer[l->from[0]].channels, 1, l->kernel}, -1);
     else if (l->kind == TINY_ADD)
       second = value[l->from[1]];
-    value[k] = graph_node(&g, name[l->kind], x, second, GRAPH_END);
+    const int64_t start = l->pad, end = start + l->width, axis = 3;
+    value[k] = l->kind == TINY_SLICE ? graph_node(&g, "Slice", x, graph_integers(&g, 1, &start), graph_integers(&g, 1, &end),
+                                                  graph_integers(&g, 1, &axis), GRAPH_END)
+                                     : graph_node(&g, name[l->kind], x, second, GRAPH_END);
     if (l->kind == TINY_CONV || l->kind == TINY_POOL) {
       graph_ints(&g, "kernel_shape", 2, (int64_t[]){1, l->kernel});
       graph_ints(&g, "strides", 2, (int64_t[]){1, l->stride});

@@ -71,6 +71,13 @@ static cm_status classify(cm_cutter *b, const uint32_t *order, cm_error *error)
   return CM_OK;
 }
 
+/* Whether matrix units compute it: what can go to either kind of unit, only where there are such. */
+static bool on_matrix_units(const cm_call *call, const cm_target *target)
+{
+  return cm_split_is_matrix(call) && (call->node->known->runs == CM_RUNS_MATRIX ||
+                                      cm_power_for(target, CM_UNIT_MATRIX, call->input[0].type).rate > 0);
+}
+
 /* What each device does of an operator a nanosecond. */
 static cm_status find_rates(const cm_cutter *b, cm_plan_op *op, cm_error *error)
 {
@@ -114,7 +121,7 @@ static cm_status add_op(cm_cutter *b, const cm_node *node, uint32_t copied, cm_e
   if (cm_plan_call(plan, node, &call, error) != CM_OK)
     return error->status;
   plan->ops[plan->op_count] = (cm_plan_op){.call = *call, .copied = copied,
-                                           .matrix = cm_split_is_matrix(node->known)};
+                                           .matrix = on_matrix_units(call, b->options->target)};
   if (find_rates(b, &plan->ops[plan->op_count], error) != CM_OK)
     return error->status;
   return cm_plan_cut(b, plan->op_count++, error);

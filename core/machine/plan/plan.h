@@ -157,6 +157,17 @@ cm_status cm_plan_call(cm_plan *plan, const cm_node *node, const cm_call **call,
 /* True for nodes that only name elements of other values. */
 bool cm_plan_is_view(const cm_model *model, const cm_node *node);
 
+/* Where output `o` of a Slice or Split that is a view begins in its input. Errors: CM_BAD_NETWORK when nobody knows. */
+cm_status cm_plan_part_offset(cm_plan *plan, const cm_node *node, uint32_t o, int64_t offset[CM_RANK_MAX], cm_error *error);
+
+/* Dimensions [a, a_end) of one shape hold as many elements as [b, b_end) of the other. */
+typedef struct cm_dims_group {
+  uint32_t a, a_end, b, b_end;
+} cm_dims_group;
+
+/* The next group of dimensions of a reshape that correspond, the first one after {0}; false when both shapes are used up. */
+bool cm_plan_next_group(const cm_shape *a, const cm_shape *b, cm_dims_group *group);
+
 /* Decides the grid of what an operator makes, so that no piece is estimated to need more than `memory` bytes; of a graph
  * input. */
 cm_status cm_plan_grid(cm_plan *plan, const cm_plan_op *op, const cm_plan_options *options, uint64_t memory,

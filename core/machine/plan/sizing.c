@@ -65,7 +65,7 @@ static bool contains(const uint32_t *axes, uint32_t count, uint32_t axis)
 void cm_sizing_axes(cm_sizing *s)
 {
   uint32_t axes[CM_RANK_MAX], count = cm_split_axes(s->call, axes), rank = s->call->output[0].rank;
-  bool image = rank > 3 || (rank == 3 && cm_has(s->call, 1) && cm_split_is_matrix(s->call->node->known) &&
+  bool image = rank > 3 || (rank == 3 && cm_has(s->call, 1) && cm_split_is_matrix(s->call) &&
                             s->call->input[1].rank == 3 && cm_node_attribute(s->call->node, "kernel_shape") != NULL);
   uint32_t band = image ? 2 : rank == 3 ? 1 : 0, slice = image ? 1 : rank > 0 ? rank - 1 : 0;
   s->frame = rank > 2 && contains(axes, count, 0) ? 0 : CM_NONE;

@@ -209,7 +209,7 @@ int64_t cm_sizing_cells(const cm_sizing *sizing, uint32_t but)
   const cm_shape *out = &sizing->call->output[0];
   int64_t cells = 1;
   for (uint32_t i = 0; i < out->rank; i++)
-    cells *= i == but ? 1 : cm_divide_up(out->dims[i], sizing->step[i]);
+    cells *= i == but || out->dims[i] == 0 ? 1 : cm_divide_up(out->dims[i], sizing->step[i]); /* an empty value is one */
   return cells;
 }
 
