@@ -95,8 +95,10 @@ cm_remote cm_program_remote(const cm_program *program, const cm_instruction *i, 
   double read_ns = 0, written_ns = 0;
   if (t->memory_count == 0 || i->opcode == CM_CODE_SET || i->opcode == CM_CODE_WAIT)
     return made;
+  if (i->opcode == CM_CODE_COPY)
+    made.read_bytes = elsewhere(t, core, i->source + (base != NULL ? base[i->source_buffer] : 0), i->bytes, true, &read_ns);
   if (i->opcode != CM_CODE_MATRIX && i->opcode != CM_CODE_VECTOR)
-    made.read_bytes = elsewhere(t, core, i->address + (base != NULL ? base[i->buffer] : 0), i->bytes, false, &written_ns);
+    made.written_bytes = elsewhere(t, core, i->address + (base != NULL ? base[i->buffer] : 0), i->bytes, false, &written_ns);
   else
     for (uint32_t k = 0; k < i->input_count + i->output_count; k++) {
       const cm_operand *o = &operands[i->first_operand + k];

@@ -76,7 +76,7 @@ typedef struct cm_instruction {
   uint64_t first_operand; /* inputs, then outputs; outputs have one part each */
   uint32_t input_count, output_count;
   cm_work work;  /* multiplications or element operations; bytes of the operands, not in the file */
-  cm_remote remote; /* of a transfer, all bytes as read: what lies on other cores; not in the file */
+  cm_remote remote; /* what lies on other cores; of a LOAD or STORE, all bytes as written; not in the file */
   double rate;   /* of the unit on the operator's data type, per nanosecond: from the chip, not in the file */
   /* SET, WAIT */
   uint32_t flag;

@@ -182,7 +182,7 @@ static cm_status execute(cm_runner *r, const cm_instruction *i, cm_error *error)
 cm_status cm_execute(cm_runner *r, const cm_instruction *i, cm_error *error)
 {
   cm_status status = execute(r, i, error);
-  return status == CM_OK && r->checker != NULL && r->program->target.memory_count > 0 && i->opcode != CM_CODE_COPY
+  return status == CM_OK && r->checker != NULL && r->program->target.memory_count > 0
            ? cm_checker_end(r, i, error)
            : status;
 }
