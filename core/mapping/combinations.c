@@ -2,7 +2,7 @@
 #include "core/mapping/combinations.h"
 
 #include "core/chip/classes.h"
-#include "core/chip/interconnect/interconnect.h"
+#include "core/chip/geometry.h"
 #include "core/limits/populations.h"
 #include "core/mapping/options.h"
 
@@ -69,10 +69,10 @@ cm_status cm_combinations_of_options(const cm_map_options *options, cm_error *er
 cm_status cm_combinations_of_job(const cm_map_input *input, cm_error *error)
 {
   const cm_chip *chip = input->chip;
-  const cm_interconnect *net = chip->interconnect;
+  const bool linked = cm_geometry_of(chip) == CM_BY_WAYS;
   const int facts = (input->from != NULL) * FROM + (input->part != NULL) * PARTS_GIVEN + (input->topology->scenario_count == 0) * STEADY +
-                         (net != NULL) * LINKED + (chip->limits.neuron_target_cores != 0) * COPIES;
-  json_t *told = json_pack("{s:s, s:s, s:o}", "chip", chip->name, "interconnect", net != NULL ? cm_interconnect_kind_name(net->kind) : "",
+                         linked * LINKED + (chip->limits.neuron_target_cores != 0) * COPIES;
+  json_t *told = json_pack("{s:s, s:s, s:o}", "chip", chip->name, "interconnect", linked ? cm_interconnect_kind_name(chip->interconnect->kind) : "",
                            "target_cores", json_sprintf("%llu", (unsigned long long)chip->limits.neuron_target_cores));
   cm_status status = cm_options_check(&cm_map_option_table, input->options, (unsigned)facts, told, error);
   json_decref(told);

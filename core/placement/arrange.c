@@ -139,7 +139,7 @@ static cm_status arrange_by_ways(work *w, cm_error *error)
   return CM_OK;
 }
 
-static cm_status arrange(work *w, cm_error *error)
+static cm_status arrange_on_axes(work *w, cm_error *error)
 {
   const cm_arrange_budget *b = w->budget;
   cm_arrange_result *r = &w->result;
@@ -159,32 +159,37 @@ static cm_status arrange(work *w, cm_error *error)
   return anneal(w, error);
 }
 
+static cm_status arrange_by_axes(work *w, cm_error *error)
+{
+  const cm_region *region = w->task.region;
+  cm_axes *axes;
+  if (cm_axes_new(w->task.chip, region->cores, region->core_count, w->task.run, &axes, error) != CM_OK)
+    return error->status;
+  w->task.axes = axes;
+  cm_status status = arrange_on_axes(w, error);
+  cm_axes_free(axes);
+  return status;
+}
+
 cm_status cm_arrange(const cm_graph *parts, const cm_place_task *task, const cm_arrange_options *options, uint32_t *core,
                      cm_arrange_result *result, cm_error *error)
 {
   work w = {.parts = parts, .task = *task, .options = options, .budget = options->budget};
   const cm_region *region = task->region;
   cm_memory *memory = task->run->memory;
-  cm_axes *axes = NULL;
+  static cm_status (*const arrange[CM_GEOMETRIES])(work *w, cm_error *error) = {arrange_by_axes, arrange_by_ways};
   if (region->core_count < parts->vertex_count)
     return cm_fail(error, CM_INTERNAL, "a region of %u cores for %u parts", region->core_count, parts->vertex_count);
-  cm_status status = task->chip->interconnect != NULL
-                       ? CM_OK
-                       : cm_axes_new(task->chip, region->cores, region->core_count, task->run, &axes, error);
-  if (status != CM_OK)
-    return status;
-  w.task.axes = axes;
-  status = CM_NEW(memory, w.at, parts->vertex_count, error);
+  cm_status status = CM_NEW(memory, w.at, parts->vertex_count, error);
   if (status == CM_OK)
     status = CM_NEW(memory, w.annealed, parts->vertex_count, error);
   if (status == CM_OK)
-    status = task->chip->interconnect != NULL ? arrange_by_ways(&w, error) : arrange(&w, error);
+    status = arrange[cm_geometry_of(task->chip)](&w, error);
   if (status == CM_OK) {
     for (uint32_t p = 0; p < parts->vertex_count; p++)
       core[p] = region->cores[w.at[p]];
     *result = w.result;
   }
-  cm_axes_free(axes);
   cm_free(w.at);
   cm_free(w.annealed);
   cm_free(w.pool.at);

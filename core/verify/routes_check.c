@@ -68,7 +68,7 @@ static json_t *tables_json(cm_routes_checking *c)
     over += limit != 0 && entries > limit;
     if (limit != 0 && entries > limit) {
       char name[CM_ROUTER_NAME_MAX];
-      cm_routes_name_router(c, r, name);
+      cm_router_name(c->routers_x, c->routers_y, r, name);
       routes_violation(c, "routes: the table of %s has %" PRIu64 " entries, the chip's have %" PRIu64 " at most", name, entries, limit);
     }
     fullest = entries > most ? r : fullest;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/measure/way_loads.h"
+#include "core/chip/geometry.h"
 #include "core/output/exports/writers.h"
 
 const cm_export_format cm_export_formats[] = {
@@ -40,7 +40,7 @@ cm_status cm_export_find(const char *name, const cm_export_format **format, cm_e
 cm_status cm_export_mapping(const cm_export_format *format, const cm_mapped *mapped, cm_run *run, FILE *stream, cm_error *error)
 {
   bool mesh = format->write == cm_export_sanafe || format->write == cm_export_booksim || format->write == cm_export_noxim;
-  if (mesh && cm_refuse_ways(mapped->chip, "this export", error) != CM_OK)
+  if (mesh && cm_chip_need_axes(mapped->chip, "this export", error) != CM_OK)
     return error->status;
   cm_run_phase(run, "export");
   cm_status status = format->write(mapped, run, stream, error);

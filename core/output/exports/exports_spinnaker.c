@@ -87,7 +87,7 @@ static ways_out ways_of(const cm_routes *r, const cm_table_entry *e)
   static const unsigned number[CM_DIRECTIONS] = {[CM_EAST] = 0, [CM_NORTH] = 2, [CM_WEST] = 3, [CM_SOUTH] = 5};
   const cm_interconnect *net = r->chip->interconnect;
   ways_out out = {0};
-  if (net != NULL) {
+  if (cm_geometry_of(r->chip) == CM_BY_WAYS) {
     const cm_word *word = &r->words->word[e->word];
     for (uint32_t i = 0; i < word->count; i++)
       out.links |= 1u << cm_interconnect_direction(net, net->first[e->router] + r->words->link[word->first + i]);

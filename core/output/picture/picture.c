@@ -9,7 +9,7 @@
 #include "core/measure/measure.h"
 #include "core/output/picture/drawing.h"
 #include "core/measure/populations_of_parts.h"
-#include "core/measure/way_loads.h"
+#include "core/chip/geometry.h"
 
 enum { WHOLE_CORES_MAX = 65536, DRAWN_CORES_MAX = 1 << 22 };
 
@@ -169,7 +169,7 @@ cm_status cm_picture_write(const cm_mapped *mapped, const char *name, cm_picture
   const struct layer *layer = NULL;
   cm_picture p = {.mapped = mapped};
   if (find_layer(name, &layer, error) != CM_OK ||
-      (layer->source == LINKS && cm_refuse_ways(mapped->chip, "a picture of links", error) != CM_OK) || frame(&p, error) != CM_OK)
+      (layer->source == LINKS && cm_chip_need_axes(mapped->chip, "a picture of links", error) != CM_OK) || frame(&p, error) != CM_OK)
     return error->status;
   size_t cells = (size_t)p.width * p.height;
   cm_run_phase(run, "draw");

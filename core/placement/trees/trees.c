@@ -178,7 +178,7 @@ cm_status cm_place_by_trees(const cm_casts *casts, const cm_place_task *task, co
   cm_trees_result found = {0};
   cm_status status = CM_OK;
   cm_run_phase(task->run, "trees");
-  if (casts->count > 0 && task->chip->interconnect != NULL)
+  if (casts->count > 0 && cm_geometry_of(task->chip) == CM_BY_WAYS)
     status = cm_place_by_way_trees(casts, task, budget, core, &found, error);
   else if (casts->count > 0)
     status = improve(&s, casts, budget, core, &found, error);

@@ -23,7 +23,7 @@ typedef struct cm_way_result {
 cm_status cm_place_by_ways(const cm_graph *parts, const cm_place_task *task, const cm_way_options *options, uint32_t *at,
                            cm_way_result *result, cm_error *error);
 
-/* Orders the cores of a region so that cores near each other in the order are near by ways: along Hilbert's curve on grids, by
+/* Orders the cores of a region so that cores near each other in the order are near by ways: along Hilbert's curve on meshes and grids, by
  * halves of the routers between two that are far apart on others. order [core_count] numbers of cores in the region.
  * O(cores log cores), O(routers) distances for each halving. */
 cm_status cm_order_by_ways(const cm_chip *chip, const cm_region *region, cm_run *run, uint32_t *order, cm_error *error);

@@ -113,7 +113,7 @@ static const double entries_max = 1 << 29;
 bool cm_engine_mesh_suits(const cm_engine_task *task, cm_objective objective)
 {
   const struct cm_map_options *o = task->input->options;
-  if (cm_objective_is_of_steps(objective) || (task->input->chip != NULL && task->input->chip->interconnect != NULL))
+  if (cm_objective_is_of_steps(objective) || (task->input->chip != NULL && cm_geometry_of(task->input->chip) != CM_BY_AXES))
     return false;
   if (o->mapper == CM_MAPPER_INTEGRATED)
     return true;

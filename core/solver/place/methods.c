@@ -52,7 +52,7 @@ cm_status cm_gather_flows(cm_candidate *c, cm_error *error)
   const struct cm_map_options *o = c->input->options;
   const cm_topology *t = c->input->topology;
   const cm_arrange_budget *budget = &cm_effort_of(o)->place.arrange;
-  bool engine = c->input->chip->interconnect == NULL && o->mapper != CM_MAPPER_BISECTION && o->mapper != CM_MAPPER_LEARNED;
+  bool engine = cm_geometry_of(c->input->chip) == CM_BY_AXES && o->mapper != CM_MAPPER_BISECTION && o->mapper != CM_MAPPER_LEARNED;
   if (!engine || cm_pays_for_trees(c) || budget->relief == 0 || c->partition->part_count > budget->few)
     return CM_OK;
   return t->directed ? cm_flows_of_axons(t, c->partition->part, c->partition->part_count, c->run, &c->flows, error)
@@ -161,7 +161,7 @@ cm_status cm_spread_over_links(cm_candidate *c, cm_error *error)
   double unit = (double)c->input->topology->weight_scale;
   bool wanted = c->input->topology->directed &&
                 (o->objective == CM_OBJECTIVE_TIME || o->objective == CM_OBJECTIVE_EDP) && !cm_pays_for_trees(c) &&
-                o->mapper != CM_MAPPER_LEARNED && c->input->chip->interconnect == NULL && c->partition->kind == NULL;
+                o->mapper != CM_MAPPER_LEARNED && cm_geometry_of(c->input->chip) == CM_BY_AXES && c->partition->kind == NULL;
   if (!wanted)
     return CM_OK;
   if (cm_flows_of_axons(c->input->topology, c->partition->part, c->partition->part_count, c->run, &flows, error) != CM_OK)
