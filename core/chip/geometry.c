@@ -98,6 +98,11 @@ void cm_chip_link_text(const cm_chip *chip, uint32_t link, cm_link_form form, ch
   (void)snprintf(text, CM_LINK_TEXT_MAX, "the link from %s to %s", from, to);
 }
 
+const char *cm_chip_rule_name(const cm_chip *chip, cm_turn_rule rule)
+{
+  return cm_geometry_of(chip) == CM_BY_AXES ? cm_turn_rule_name(rule) : "up-down";
+}
+
 const char *cm_chip_link_columns(const cm_chip *chip)
 {
   return cm_geometry_of(chip) == CM_BY_AXES ? "x,y,direction" : "from,to";

@@ -74,6 +74,9 @@ double cm_chip_step_ns(const cm_chip *chip, uint32_t link, double packets);
  * there is no border: along axes that wrap around, and on other interconnects than meshes. O(1). */
 cm_hops cm_chip_hops_from_border(const cm_chip *chip, uint32_t core);
 
+/* By what routes are free of deadlock: a turn rule by its name, or "up-down" on an interconnect (path_trees.h). */
+const char *cm_chip_rule_name(const cm_chip *chip, cm_turn_rule rule);
+
 /* What a packet pays for such hops and the router where it begins. */
 double cm_hops_cost(const cm_hop_cost *cost, cm_hops hops);
 

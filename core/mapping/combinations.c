@@ -21,7 +21,6 @@ enum {
 };
 
 #define OF_STEPS "time energy edp pareto"
-#define ONLY_MESH " is for a plain mesh or torus; the interconnect of chip {chip} is \"{interconnect}\""
 
 const cm_option_rule cm_map_rules[] = {
   {"objective", {{"preset", "reference"}, {"objective", "axon " OF_STEPS}}, 0,
@@ -39,11 +38,11 @@ const cm_option_rule cm_map_rules[] = {
   {"scenarios", {{"scenarios", "worst"}}, STEADY,
    "the network's rates do not vary, so that none of its scenarios is the worst: give it a table of rates with columns rate:NAME, or "
    "leave the option out"},
-  {"mapper", {{"mapper", "integrated learned"}}, LINKED, "mapper \"{mapper}\"" ONLY_MESH},
   {"traffic_model", {{"traffic_model", "multicast"}}, COPIES,
    "the chip lets a neuron reach {target_cores} cores, and each copy of it sends a packet to each of its own: there is no tree to pay "
    "for; choose traffic_model \"unicast\", or a chip without target_cores_per_neuron"},
-  {"routing", {{"routing", "xy yx west-first north-last negative-first"}}, LINKED, "a turn rule (option \"routing\")" ONLY_MESH},
+  {"routing", {{"routing", "xy yx west-first north-last negative-first"}}, LINKED, 
+   "a turn rule (option \"routing\") is for a plain mesh or torus; the interconnect of chip {chip} is \"{interconnect}\""},
   {"traffic_model", {{"traffic_model", "multicast"}}, FROM,
    "option \"from\" supports traffic_model \"unicast\" only: leave out \"from\", or set \"unicast\""},
   {"objective", {{"objective", "pareto"}}, FROM, "objective \"pareto\" makes its mappings afresh: to map again choose time, energy or edp"},

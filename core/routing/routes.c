@@ -285,17 +285,6 @@ static cm_status lay_turns(chooser *c, cm_error *error)
   return check_deadlock(c, error);
 }
 
-static const char *turn_rule(const cm_routes *r)
-{
-  return cm_turn_rule_name(r->rule);
-}
-
-static const char *way_rule(const cm_routes *r)
-{
-  (void)r;
-  return "up-down";
-}
-
 static uint64_t load_in_rows(const cm_routes *r, uint32_t link)
 {
   uint32_t router = link / CM_DIRECTIONS - r->first_router;
@@ -310,15 +299,9 @@ static uint64_t load_of_way(const cm_routes *r, uint32_t link)
 /* Routes over turns of a mesh, and over ways of an interconnect. */
 static const struct {
   cm_status (*lay)(chooser *c, cm_error *error); /* trees, and the proof that they cannot deadlock */
-  const char *(*rule)(const cm_routes *r);
   uint64_t (*load)(const cm_routes *r, uint32_t link);
   bool has_rules; /* to choose from */
-} forms[CM_GEOMETRIES] = {{lay_turns, turn_rule, load_in_rows, true}, {lay_ways, way_rule, load_of_way, false}};
-
-const char *cm_routes_rule_name(const cm_routes *routes)
-{
-  return forms[cm_geometry_of(routes->chip)].rule(routes);
-}
+} forms[CM_GEOMETRIES] = {{lay_turns, load_in_rows, true}, {lay_ways, load_of_way, false}};
 
 uint64_t cm_routes_load(const cm_routes *routes, uint32_t link)
 {

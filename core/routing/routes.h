@@ -52,9 +52,6 @@ typedef struct cm_routes {
   struct cm_words *words;      /* ways out of routers, which tables tell by number */
 } cm_routes;
 
-/* "xy" and the like; on an interconnect "up-down". */
-const char *cm_routes_rule_name(const cm_routes *routes);
-
 /* Load of a link: router * CM_DIRECTIONS + direction; on an interconnect its number. */
 uint64_t cm_routes_load(const cm_routes *routes, uint32_t link);
 

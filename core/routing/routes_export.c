@@ -64,7 +64,7 @@ static bool put_channels(const cm_routes *r, json_t *json)
 json_t *cm_routes_json(const cm_routes *r)
 {
   json_t *json =
-      json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:b, s:I, s:I}", "routing", cm_routes_rule_name(r), "model",
+      json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:b, s:I, s:I}", "routing", cm_chip_rule_name(r->chip, r->rule), "model",
                 r->multicast ? "multicast" : "unicast", "flows", (json_int_t)r->flow_count, "links",
                 (json_int_t)r->links, "hop_traffic", r->traffic, "link_load_max_before",
                 (double)r->load_max_before / r->unit, "link_load_max", (double)r->load_max / r->unit, "deadlock_free",

@@ -159,12 +159,16 @@ static double step_pj(const cm_hop_cost *cost, double inside, uint32_t dies)
   return cost->router + (dies > 1 && cost->die_to_die < inside ? cost->die_to_die : inside);
 }
 
-double cm_bound_step_pj(const cm_chip *chip)
+static double cheapest_step(const cm_chip *chip)
 {
   const cm_hop_cost *e = &chip->energy_pj;
-  return cm_geometry_of(chip) == CM_BY_WAYS
-           ? cm_cheapest_hop(chip)
-           : fmin(step_pj(e, e->east_west, chip->dies_x), step_pj(e, e->north_south, chip->dies_y));
+  return fmin(step_pj(e, e->east_west, chip->dies_x), step_pj(e, e->north_south, chip->dies_y));
+}
+
+double cm_bound_step_pj(const cm_chip *chip)
+{
+  static double (*const cheapest[CM_GEOMETRIES])(const cm_chip *chip) = {cheapest_step, cm_cheapest_hop};
+  return cheapest[cm_geometry_of(chip)](chip);
 }
 
 /* On an interconnect: nearest cores by hops, each hop as cheap as the cheapest. */

@@ -147,8 +147,6 @@ static void way_pass(cm_check_walk *w, uint32_t from, uint32_t to, double packet
 static cm_status survey_ways(cm_check_walk *w, cm_memory *memory, cm_error *error)
 {
   const cm_interconnect *net = w->chip->interconnect;
-  w->routers = net->routers;
-  w->links = net->link_count;
   for (uint32_t i = 0; i < net->link_count; i++)
     w->links_there += !net->link[i].dead;
   if (CM_NEW(memory, w->way, net->routers, error) != CM_OK)
@@ -156,20 +154,21 @@ static cm_status survey_ways(cm_check_walk *w, cm_memory *memory, cm_error *erro
   return cm_check_ways_new(w->chip, memory, &w->ways, error);
 }
 
+static cm_status survey_mesh(cm_check_walk *w, cm_memory *memory, cm_error *error)
+{
+  double across = (double)(w->chip->torus_x && w->columns > 1 ? w->columns : w->columns - 1);
+  double down = (double)(w->chip->torus_y && w->rows > 1 ? w->rows : w->rows - 1);
+  w->links_there = 2 * (across * (double)w->rows + down * (double)w->columns);
+  if (CM_NEW(memory, w->wave[0], (size_t)w->columns + 1, error) != CM_OK)
+    return error->status;
+  return CM_NEW(memory, w->wave[1], (size_t)w->columns + 1, error);
+}
+
 cm_status cm_check_walk_new(const cm_chip *chip, const uint32_t *core, cm_memory *memory, cm_check_walk *walk, cm_error *error)
 {
-  static const cm_check_walk_kind kinds[CM_GEOMETRIES] = {{mesh_hops, mesh_route, mesh_flood}, {way_hops, way_route, way_pass}};
+  static const cm_check_walk_kind kinds[CM_GEOMETRIES] = {{survey_mesh, mesh_hops, mesh_route, mesh_flood},
+                                                          {survey_ways, way_hops, way_route, way_pass}};
   *walk = (cm_check_walk){.chip = chip, .core = core, .columns = chip->width / chip->router_x, .rows = chip->height / chip->router_y,
-                          .kind = &kinds[cm_geometry_of(chip)]};
-  if (CM_NEW(memory, walk->wave[0], (size_t)walk->columns + 1, error) != CM_OK ||
-      CM_NEW(memory, walk->wave[1], (size_t)walk->columns + 1, error) != CM_OK)
-    return error->status;
-  if (cm_geometry_of(chip) == CM_BY_WAYS)
-    return survey_ways(walk, memory, error);
-  double across = (double)(chip->torus_x && walk->columns > 1 ? walk->columns : walk->columns - 1);
-  double down = (double)(chip->torus_y && walk->rows > 1 ? walk->rows : walk->rows - 1);
-  walk->routers = (size_t)(walk->columns * walk->rows);
-  walk->links = walk->routers * CM_DIRECTIONS;
-  walk->links_there = 2 * (across * (double)walk->rows + down * (double)walk->columns);
-  return CM_OK;
+                          .routers = cm_chip_routers(chip), .links = cm_chip_links(chip), .kind = &kinds[cm_geometry_of(chip)]};
+  return walk->kind->survey(walk, memory, error);
 }

@@ -17,6 +17,8 @@ typedef void (*cm_check_visit)(const cm_check_hop *hop, void *user);
 
 /* Of a plain mesh, and of an interconnect. */
 typedef struct cm_check_walk_kind {
+  /* What it takes, and how many links are there. */
+  cm_status (*survey)(cm_check_walk *walk, cm_memory *memory, cm_error *error);
   /* Hops between two parts' cores. */
   cm_status (*hops)(cm_check_walk *walk, uint32_t from, uint32_t to, double *hops, cm_error *error);
   /* Visits each link of the route whose hops were asked for last. */
@@ -31,7 +33,7 @@ struct cm_check_walk {
   const cm_chip *chip;
   const uint32_t *core;  /* [parts], the caller's */
   int64_t columns, rows; /* routers */
-  double *wave[2];       /* [columns + 1] */
+  double *wave[2];       /* [columns + 1] of a mesh */
   cm_check_ways ways;    /* of an interconnect that is no plain mesh */
   uint32_t *way, way_count; /* [routers] links of the way under way, the last first */
   size_t routers, links;    /* switches included; of arrays by link */

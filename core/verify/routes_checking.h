@@ -2,8 +2,7 @@
 #ifndef CM_VERIFY_ROUTES_CHECKING_H
 #define CM_VERIFY_ROUTES_CHECKING_H
 
-#include "core/chip/interconnect/interconnect.h"
-#include "core/chip/turns.h"
+#include "core/chip/geometry.h"
 #include "core/verify/check_ways.h"
 #include "core/verify/check.h"
 #include "core/verify/check_report.h"
