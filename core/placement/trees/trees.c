@@ -12,6 +12,14 @@
 
 enum { STARTS_MAX = 4 };
 
+/* What a walk may take: looks in all, visits of every part in one annealing, and in the descent on all casts where a sample was annealed. */
+typedef struct walk_budget {
+  double looks, sweeps_min, sweeps_max, sweeps_last;
+} walk_budget;
+
+/* Over ways a sample of the casts is annealed where all of them allow fewer sweeps, and nothing follows. */
+static const double way_sweeps_min = 40;
+
 /* One annealing; several stand beside each other. */
 typedef struct start {
   uint32_t *core;
@@ -92,7 +100,7 @@ typedef struct plan {
   uint32_t sweeps, starts, last;
 } plan;
 
-static cm_status plan_for(const search *s, const cm_casts *casts, const cm_walk_budget *b, plan *made, cm_error *error)
+static cm_status plan_for(const search *s, const cm_casts *casts, const walk_budget *b, plan *made, cm_error *error)
 {
   double whole, share = 1;
   if (s->kind->looks(casts, s->task, s->core, &whole, error) != CM_OK)
@@ -141,7 +149,7 @@ cm_status cm_trees_cost(const cm_casts *casts, const cm_chip *chip, const uint32
   return kinds[cm_geometry_of(chip)]->cost(casts, chip, core, run, cost, error);
 }
 
-static cm_status improve(search *s, const cm_casts *casts, const cm_walk_budget *b, uint32_t *core, cm_trees_result *result,
+static cm_status improve(search *s, const cm_casts *casts, const walk_budget *b, uint32_t *core, cm_trees_result *result,
                          cm_error *error)
 {
   plan p = {0};
@@ -163,7 +171,9 @@ static cm_status improve(search *s, const cm_casts *casts, const cm_walk_budget 
 static cm_status place_parts(const cm_casts *casts, const cm_place_task *task, const cm_trees_budget *budget, uint32_t *core,
                              cm_trees_result *result, cm_error *error)
 {
-  const cm_walk_budget *b = &budget->walk[cm_geometry_of(task->chip)];
+  const walk_budget of[CM_GEOMETRIES] = {{budget->looks, budget->sweeps_min, budget->sweeps_max, budget->sweeps_last},
+                                         {budget->way_looks, way_sweeps_min, budget->way_sweeps, 0}};
+  const walk_budget *b = &of[cm_geometry_of(task->chip)];
   search s = {.kind = kinds[cm_geometry_of(task->chip)], .task = task, .core = core, .looks = b->looks};
   cm_trees_result found = {0};
   cm_status status = improve(&s, casts, b, core, &found, error);

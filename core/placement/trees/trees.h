@@ -1,20 +1,18 @@
 /* Placement for multicast: parts change places so that the trees of their axons, the unions of the routes to all cores
- * that an axon reaches, cost less. docs/placement.md explains the method. */
+ * that an axon reaches, cost less. docs/explanation/placement.md explains the method. */
 #ifndef CM_PLACEMENT_TREES_H
 #define CM_PLACEMENT_TREES_H
 
 #include "core/placement/task.h"
 #include "core/placement/trees/casts.h"
 
-typedef struct cm_walk_budget {
-  double looks;                  /* at casts, on interconnects at routers of ways, in all; above 0 */
-  double sweeps_min, sweeps_max; /* visits of every part, of one annealing: 1 and more */
-  double sweeps_last;            /* of the descent on all casts, where a sample was annealed, at most; 0: none */
-} cm_walk_budget;
-
 typedef struct cm_trees_budget {
-  cm_walk_budget walk[CM_GEOMETRIES];
-  double group_looks, group_looks_max; /* at links for each order of groups, for a part and in all; above 0 */
+  double looks;                  /* at casts, in all; above 0 */
+  double sweeps_min, sweeps_max; /* proposals for every part, of one annealing: 1 and more */
+  double sweeps_last;            /* of the descent on all casts, where a sample was annealed, at most: 1 and more */
+  /* On interconnects: routers looked at and proposals a part at most, and links looked at for each order of groups, for a part and in
+   * all; above 0. */
+  double way_looks, way_sweeps, group_looks, group_looks_max;
 } cm_trees_budget;
 
 typedef struct cm_trees_result {

@@ -14,7 +14,7 @@ static const struct spent {
 #define WHOLE(field) {#field, offsetof(cm_effort, field), true}
   REAL(policy_looks), WHOLE(nets_pins), REAL(steps.visits), REAL(steps.growth_looks), REAL(mesh.visits), REAL(axons.fill_work),
   REAL(place.arrange.looks), REAL(place.arrange.block_entries), REAL(place.arrange.many_entries), REAL(place.arrange.way_entries),
-  REAL(place.arrange.relief), REAL(place.trees.walk[CM_BY_AXES].looks), REAL(place.trees.walk[CM_BY_WAYS].looks), REAL(place.trees.group_looks_max),
+  REAL(place.arrange.relief), REAL(place.trees.looks), REAL(place.trees.way_looks), REAL(place.trees.group_looks_max),
   REAL(place.links.looks), REAL(place.kind_entries),
 #undef REAL
 #undef WHOLE
@@ -57,11 +57,8 @@ static void check_places(const cm_place_effort *p)
   ck_assert(a->few <= CM_QAP_CORES_MAX && (a->few == 0 || (a->looks > 0 && a->population >= 1 && a->sweeps_max > 0)));
   ck_assert(a->block_entries > 0 && a->block_sweeps_min > 0 && a->block_sweeps_min <= a->block_sweeps_max);
   ck_assert(a->many_entries > 0 && a->way_entries > 0 && a->way_sweeps > 0);
-  for (int k = 0; k < CM_GEOMETRIES; k++) {
-    const cm_walk_budget *w = &p->trees.walk[k];
-    ck_assert(w->looks > 0 && w->sweeps_min >= 1 && w->sweeps_min <= w->sweeps_max && (k == CM_BY_WAYS || w->sweeps_last >= 1));
-  }
-  ck_assert(p->trees.group_looks > 0);
+  ck_assert(p->trees.looks > 0 && p->trees.sweeps_min >= 1 && p->trees.sweeps_min <= p->trees.sweeps_max && p->trees.sweeps_last >= 1);
+  ck_assert(p->trees.way_looks > 0 && p->trees.way_sweeps > 0 && p->trees.group_looks > 0);
   ck_assert(p->trees.group_looks_max >= p->trees.group_looks && p->links.looks > 0 && p->links.swaps > 0);
 }
 
