@@ -108,14 +108,6 @@ const char *cm_chip_link_columns(const cm_chip *chip)
   return cm_geometry_of(chip) == CM_BY_AXES ? "x,y,direction" : "from,to";
 }
 
-cm_status cm_chip_need_axes(const cm_chip *chip, const char *what, cm_error *error)
-{
-  if (cm_geometry_of(chip) == CM_BY_AXES)
-    return CM_OK;
-  return cm_fail(error, CM_BAD_OPTION, "%s is for a plain mesh or torus; the interconnect of chip %s is \"%s\"", what, chip->name,
-                 cm_interconnect_kind_name(chip->interconnect->kind));
-}
-
 /* ---- what ways cost ---- */
 
 cm_hop_units cm_hop_units_of(const cm_chip *chip)

@@ -20,6 +20,12 @@ static inline cm_geometry cm_geometry_of(const cm_chip *chip)
   return chip->interconnect == NULL ? CM_BY_AXES : CM_BY_WAYS;
 }
 
+/* Its kind; a plain mesh or torus is a grid. */
+static inline cm_interconnect_kind cm_interconnect_kind_of(const cm_chip *chip)
+{
+  return chip->interconnect == NULL ? CM_GRID : chip->interconnect->kind;
+}
+
 /* All routers, switches included; all links. O(1). */
 uint32_t cm_chip_routers(const cm_chip *chip);
 uint32_t cm_chip_links(const cm_chip *chip);
@@ -79,8 +85,5 @@ const char *cm_chip_rule_name(const cm_chip *chip, cm_turn_rule rule);
 
 /* What a packet pays for such hops and the router where it begins. */
 double cm_hops_cost(const cm_hop_cost *cost, cm_hops hops);
-
-/* Refuses what is for chips with axes alone, which `what` names: CM_BAD_OPTION. */
-cm_status cm_chip_need_axes(const cm_chip *chip, const char *what, cm_error *error);
 
 #endif

@@ -212,9 +212,6 @@ static cm_status make_routes(const cm_mapped *mapped, cm_run *run, cm_routes **r
   cm_route_options options = {.rule = CM_TURNS_XY, .multicast = true, .other_rule = true};
   if (!mapped->topology->directed)
     return cm_fail(error, CM_CONFLICT, "SpiNNaker's keys are of axons, and this network's edges have no direction");
-  if (chip->interconnect != NULL && chip->interconnect->kind != CM_HEXAGONAL && chip->interconnect->kind != CM_GRID)
-    return cm_fail(error, CM_CONFLICT, "SpiNNaker's routers are on a hexagonal grid; the interconnect of chip %s is \"%s\"", chip->name,
-                   cm_interconnect_kind_name(chip->interconnect->kind));
   if (chip->router_x * chip->router_y > PROCESSORS)
     return cm_fail(error, CM_CONFLICT, "a chip of SpiNNaker has %d processors for applications, and here are %" PRIu32 " cores behind a router",
                    PROCESSORS, chip->router_x * chip->router_y);
