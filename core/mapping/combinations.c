@@ -41,7 +41,7 @@ const cm_option_rule cm_map_rules[] = {
   {"traffic_model", {{"traffic_model", "multicast"}}, COPIES,
    "the chip lets a neuron reach {target_cores} cores, and each copy of it sends a packet to each of its own: there is no tree to pay "
    "for; choose traffic_model \"unicast\", or a chip without target_cores_per_neuron"},
-  {"routing", {{"routing", "xy yx west-first north-last negative-first"}}, LINKED, 
+  {"routing", {{"routing", "xy yx west-first north-last negative-first"}}, LINKED,
    "a turn rule (option \"routing\") is for a plain mesh or torus; the interconnect of chip {chip} is \"{interconnect}\""},
   {"traffic_model", {{"traffic_model", "multicast"}}, FROM,
    "option \"from\" supports traffic_model \"unicast\" only: leave out \"from\", or set \"unicast\""},
