@@ -77,7 +77,7 @@ int coremap_routes_about(const coremap_routes *routes, char **json, coremap_erro
   char name[CM_ROUTER_NAME_MAX];
   json_t *figures = cm_routes_json(routes->routes);
   if (figures != NULL && routes->routes->multicast) {
-    cm_routes_router_name(routes->routes, routes->routes->fullest, name);
+    cm_chip_router_name(routes->routes->chip, routes->routes->fullest, name);
     (void)json_object_set_new(figures, "fullest", json_string(name));
   }
   return library_tell(library_text(figures, JSON_COMPACT, json, &e), &e, error);

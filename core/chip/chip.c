@@ -88,6 +88,10 @@ double cm_chip_port_ns(const cm_chip *chip)
 
 double cm_chip_link_ns(const cm_chip *chip, size_t link)
 {
+  if (chip->interconnect != NULL) {
+    const cm_link *k = &chip->interconnect->link[link];
+    return (chip->costs.link_packets_per_ns > 0 ? 1 / chip->costs.link_packets_per_ns : k->latency_ns) / k->bandwidth;
+  }
   bool along_x = link % CM_DIRECTIONS == CM_EAST || link % CM_DIRECTIONS == CM_WEST;
   if (chip->costs.link_packets_per_ns > 0)
     return 1 / chip->costs.link_packets_per_ns;

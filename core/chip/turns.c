@@ -1,5 +1,7 @@
 #include "core/chip/turns.h"
 
+#include <stdio.h>
+
 const char *cm_turn_rule_name(cm_turn_rule rule)
 {
   static const char *const names[CM_TURN_RULES] = {
@@ -28,4 +30,12 @@ bool cm_turn_allowed(cm_turn_rule rule, cm_direction from, cm_direction to)
     case CM_TURNS_NORTH_LAST: return from != CM_NORTH;
     default: return !((from == CM_EAST || from == CM_SOUTH) && (to == CM_WEST || to == CM_NORTH));
   }
+}
+
+void cm_router_name(uint32_t columns, uint32_t rows, uint32_t router, char name[CM_ROUTER_NAME_MAX])
+{
+  if (router < columns * rows)
+    (void)snprintf(name, CM_ROUTER_NAME_MAX, "router (%u, %u)", router % columns, router / columns);
+  else
+    (void)snprintf(name, CM_ROUTER_NAME_MAX, "switch %u", router);
 }

@@ -32,6 +32,10 @@ const char *cm_turn_rule_name(cm_turn_rule rule);
 /* "east", "west", "south", "north". */
 const char *cm_direction_name(cm_direction direction);
 
+/* A router in words: "router (3, 4)" of those with cores, so many columns and rows of them, "switch 17" of those that follow. */
+enum { CM_ROUTER_NAME_MAX = 40 };
+void cm_router_name(uint32_t columns, uint32_t rows, uint32_t router, char name[CM_ROUTER_NAME_MAX]);
+
 static inline cm_direction cm_direction_back(cm_direction direction)
 {
   return (cm_direction)((unsigned)direction ^ 1u);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/chip/geometry.h"
 #include "core/learning/reward_state.h"
 #include "core/learning/agent/trade.h"
 #include "core/partition/members.h"
@@ -170,8 +171,8 @@ cm_status cm_reward_state_new(const cm_reward_task *task, const uint32_t *site, 
   if (CM_NEW(run->memory, s, 1, error) != CM_OK)
     return error->status;
   *s = (cm_reward_state){.task = *task, .run = run, .site = site, .sites = sites, .nodes = task->parts->vertex_count};
-  if (task->multicast != NULL && task->multicast->trees == 0)
-    s->task.multicast = NULL;
+  if (task->multicast != NULL && (task->multicast->trees == 0 || cm_geometry_of(task->chip) == CM_BY_WAYS))
+    s->task.multicast = NULL; /* of an interconnect no turn is forbidden */
   if (fill(s, core, run->memory, error) != CM_OK) {
     cm_reward_state_free(s);
     return error->status;

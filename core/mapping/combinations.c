@@ -2,7 +2,7 @@
 #include "core/mapping/combinations.h"
 
 #include "core/chip/classes.h"
-#include "core/chip/interconnect/interconnect.h"
+#include "core/chip/geometry.h"
 #include "core/limits/populations.h"
 #include "core/mapping/options.h"
 
@@ -21,7 +21,6 @@ enum {
 };
 
 #define OF_STEPS "time energy edp pareto"
-#define ONLY_MESH " is for a plain mesh or torus; the interconnect of chip {chip} is \"{interconnect}\""
 
 const cm_option_rule cm_map_rules[] = {
   {"objective", {{"preset", "reference"}, {"objective", "axon " OF_STEPS}}, 0,
@@ -39,11 +38,11 @@ const cm_option_rule cm_map_rules[] = {
   {"scenarios", {{"scenarios", "worst"}}, STEADY,
    "the network's rates do not vary, so that none of its scenarios is the worst: give it a table of rates with columns rate:NAME, or "
    "leave the option out"},
-  {"mapper", {{"mapper", "integrated learned"}}, LINKED, "mapper \"{mapper}\"" ONLY_MESH},
   {"traffic_model", {{"traffic_model", "multicast"}}, COPIES,
    "the chip lets a neuron reach {target_cores} cores, and each copy of it sends a packet to each of its own: there is no tree to pay "
    "for; choose traffic_model \"unicast\", or a chip without target_cores_per_neuron"},
-  {"routing", {{"routing", "xy yx west-first north-last negative-first"}}, LINKED, "a turn rule (option \"routing\")" ONLY_MESH},
+  {"routing", {{"routing", "xy yx west-first north-last negative-first"}}, LINKED,
+   "a turn rule (option \"routing\") is for a plain mesh or torus; the interconnect of chip {chip} is \"{interconnect}\""},
   {"traffic_model", {{"traffic_model", "multicast"}}, FROM,
    "option \"from\" supports traffic_model \"unicast\" only: leave out \"from\", or set \"unicast\""},
   {"objective", {{"objective", "pareto"}}, FROM, "objective \"pareto\" makes its mappings afresh: to map again choose time, energy or edp"},
@@ -69,10 +68,10 @@ cm_status cm_combinations_of_options(const cm_map_options *options, cm_error *er
 cm_status cm_combinations_of_job(const cm_map_input *input, cm_error *error)
 {
   const cm_chip *chip = input->chip;
-  const cm_interconnect *net = chip->interconnect;
+  const bool linked = cm_geometry_of(chip) == CM_BY_WAYS;
   const int facts = (input->from != NULL) * FROM + (input->part != NULL) * PARTS_GIVEN + (input->demand->scenario_count == 0) * STEADY +
-                         (net != NULL) * LINKED + (chip->limits.neuron_target_cores != 0) * COPIES;
-  json_t *told = json_pack("{s:s, s:s, s:o}", "chip", chip->name, "interconnect", net != NULL ? cm_interconnect_kind_name(net->kind) : "",
+                         linked * LINKED + (chip->limits.neuron_target_cores != 0) * COPIES;
+  json_t *told = json_pack("{s:s, s:s, s:o}", "chip", chip->name, "interconnect", linked ? cm_interconnect_kind_name(chip->interconnect->kind) : "",
                            "target_cores", json_sprintf("%llu", (unsigned long long)chip->limits.neuron_target_cores));
   cm_status status = cm_options_check(&cm_map_option_table, input->options, (unsigned)facts, told, error);
   json_decref(told);

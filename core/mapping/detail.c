@@ -11,10 +11,7 @@ double cm_congestion_at(const cm_metrics_detail *detail, const cm_chip *chip, ui
 double cm_link_load_at(const cm_metrics_detail *detail, uint32_t x, uint32_t y, cm_direction direction)
 {
   const cm_window *w = &detail->window;
-  uint32_t column = cm_window_column(w, x), row = cm_window_row(w, y);
-  return column < w->width && row < w->height
-           ? detail->link_load[((size_t)row * w->width + column) * CM_DIRECTIONS + (size_t)direction]
-           : 0;
+  return cm_window_load(w, detail->link_load, (y * w->routers_x + x) * CM_DIRECTIONS + (uint32_t)direction);
 }
 
 void cm_metrics_detail_free(cm_metrics_detail *detail)

@@ -3,14 +3,14 @@
 #define CM_MAPPING_DETAIL_H
 
 #include "core/chip/chip.h"
-#include "core/mapping/router_window.h"
+#include "core/chip/router_window.h"
 #include "core/metrics/metrics.h"
 
 typedef struct cm_metrics_detail {
   cm_core_load *core;   /* [part_count] by part */
   cm_window window;     /* the routers that have any traffic */
   double *congestion;   /* [routers of the window], row by row */
-  double *link_load;    /* [routers of the window * CM_DIRECTIONS] by router, cm_direction; [links] of another interconnect */
+  double *link_load;    /* [cm_window_links] */
 } cm_metrics_detail;
 
 void cm_metrics_detail_free(cm_metrics_detail *detail);

@@ -1,5 +1,4 @@
 libcoremap_a_SOURCES += \
   core/mapping/candidate.c core/mapping/candidate.h core/mapping/combinations.c core/mapping/combinations.h \
   core/mapping/detail.c core/mapping/detail.h core/mapping/input.h \
-  core/mapping/mapping.c core/mapping/mapping.h core/mapping/options.c core/mapping/options.h core/mapping/options_read.c core/mapping/presets.def \
-  core/mapping/router_window.c core/mapping/router_window.h
+  core/mapping/mapping.c core/mapping/mapping.h core/mapping/options.c core/mapping/options.h core/mapping/options_read.c core/mapping/presets.def

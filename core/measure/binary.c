@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "core/chip/interconnect/interconnect.h"
+#include "core/chip/geometry.h"
 
 /* Chips of more cores, arrays of more routers are written as a box. */
 enum { WHOLE_MAX = 1 << 20 };
@@ -40,31 +40,32 @@ cm_binary_box cm_put_head(FILE *stream, const char *magic, uint32_t width, uint3
   return used;
 }
 
-void cm_links_write_binary(const cm_window *window, const double *load, FILE *stream)
+static void put_ways(const cm_chip *chip, const double *load, FILE *stream)
+{
+  (void)fputs("CMLINKS3", stream);
+  cm_put_u32(stream, cm_chip_routers(chip));
+  cm_put_u32(stream, cm_chip_links(chip));
+  for (uint32_t i = 0; i < cm_chip_links(chip); i++) {
+    cm_link link = cm_chip_link(chip, i);
+    cm_put_u32(stream, link.from);
+    cm_put_u32(stream, link.to);
+    cm_put_f32(stream, load[i]);
+  }
+}
+
+void cm_links_write_binary(const cm_chip *chip, const cm_window *window, const double *load, FILE *stream)
 {
   const cm_window *w = window;
+  if (w->ways != 0) {
+    put_ways(chip, load, stream);
+    return;
+  }
   cm_binary_box b = cm_put_head(stream, "CMLINKS", w->routers_x, w->routers_y, (cm_binary_box){w->x0, w->y0, w->width, w->height});
   for (uint32_t j = 0; j < b.rows; j++)
     for (uint32_t i = 0; i < b.columns; i++) {
       uint32_t x = b.x + i < w->routers_x ? b.x + i : b.x + i - w->routers_x;
       uint32_t y = b.y + j < w->routers_y ? b.y + j : b.y + j - w->routers_y;
-      uint32_t column = cm_window_column(w, x), row = cm_window_row(w, y);
-      bool inside = column < w->width && row < w->height;
-      for (size_t d = 0; d < CM_DIRECTIONS; d++)
-        cm_put_f32(stream, inside ? load[((size_t)row * w->width + column) * CM_DIRECTIONS + d] : 0);
+      for (uint32_t d = 0; d < CM_DIRECTIONS; d++)
+        cm_put_f32(stream, cm_window_load(w, load, (y * w->routers_x + x) * CM_DIRECTIONS + d));
     }
-}
-
-/* All links of an interconnect that is no plain mesh: from, to, load. */
-void cm_ways_write_binary(const cm_chip *chip, const double *load, FILE *stream)
-{
-  const cm_interconnect *net = chip->interconnect;
-  (void)fputs("CMLINKS3", stream);
-  cm_put_u32(stream, net->routers);
-  cm_put_u32(stream, net->link_count);
-  for (uint32_t i = 0; i < net->link_count; i++) {
-    cm_put_u32(stream, net->link[i].from);
-    cm_put_u32(stream, net->link[i].to);
-    cm_put_f32(stream, load[i]);
-  }
 }

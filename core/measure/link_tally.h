@@ -2,7 +2,7 @@
 #ifndef CM_MEASURE_LINK_TALLY_H
 #define CM_MEASURE_LINK_TALLY_H
 
-#include "core/mapping/router_window.h"
+#include "core/chip/router_window.h"
 #include "core/measure/measure.h"
 
 /* Steps from one router to another: positive is east or south. */

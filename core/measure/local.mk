@@ -4,4 +4,4 @@ libcoremap_a_SOURCES += \
   core/measure/metrics_fill.c core/measure/metrics_tally.h core/measure/neurons.c core/measure/neurons.h \
   core/measure/populations_of_parts.c core/measure/populations_of_parts.h core/measure/scenario_metrics.c \
   core/measure/scenario_metrics.h core/measure/spread.h core/measure/step_time.c core/measure/step_time.h core/measure/way_loads.c \
-  core/measure/way_loads.h
+  core/measure/mesh_loads.c

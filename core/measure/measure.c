@@ -2,7 +2,7 @@
  * a time step, and of inputs outside the chip. What can fail: a mapping out of range, no way between cores; memory, a stop. */
 #include "core/measure/measure.h"
 
-#include "core/chip/interconnect/interconnect.h"
+#include "core/chip/geometry.h"
 #include "core/measure/border.h"
 #include "core/measure/link_tally.h"
 #include "core/measure/metrics_tally.h"
@@ -16,42 +16,15 @@ typedef cm_metrics_tally tally;
 /* Each task holds its own sums of the window: fewer tasks where that would be much, or little to do. */
 enum { TASKS_MAX = 8, TASKS_ROUTERS_MAX = 1 << 24, TASK_PINS = 1 << 10 };
 
-/* At least as many packets as there are. */
-static double packets_most(const work *w)
-{
-  const cm_topology *topology = w->demand->network;
-  double sum = 0;
-  for (uint32_t e = 0; e < topology->net_count; e++) {
-    uint64_t pins = topology->net_first[e + 1] - topology->net_first[e];
-    if (topology->directed)
-      sum += (double)cm_demand_net_weight(w->demand, e) * (double)(pins < w->part_count ? pins : w->part_count);
-    else
-      for (uint64_t i = topology->net_first[e]; i < topology->net_first[e + 1]; i++)
-        sum += (double)cm_demand_pin_weight(w->demand, e, i);
-  }
-  return sum;
-}
-
-static cm_status tally_new(const work *w, tally *t, cm_error *error)
-{
-  cm_memory *memory = w->run->memory;
-  cm_status status = CM_OK;
-  for (int i = 0; i < CM_METRICS_BY_PART && status == CM_OK; i++)
-    status = CM_NEW(memory, t->by_part[i], w->part_count, error);
-  if (status == CM_OK && w->chip->interconnect != NULL)
-    return cm_way_tally_new(w->chip, memory, &t->ways, error);
-  if (status == CM_OK)
-    status = cm_link_tally_new(&w->window, memory, &t->packets, error);
-  return status == CM_OK ? cm_link_tally_new(&w->window, memory, &t->trees, error) : status;
-}
-
 static void tally_free(tally *t)
 {
   for (int i = 0; i < CM_METRICS_BY_PART; i++)
     cm_free(t->by_part[i]);
   cm_link_tally_free(&t->packets);
   cm_link_tally_free(&t->trees);
-  cm_way_tally_free(&t->ways);
+  cm_free(t->ways.packets);
+  cm_free(t->ways.trees);
+  cm_free(t->ways.stamp);
 }
 
 static cm_status work_new(work *w, cm_error *error)
@@ -64,13 +37,11 @@ static cm_status work_new(work *w, cm_error *error)
       CM_NEW(memory, w->targets, parts, error) != CM_OK ||
       CM_NEW(memory, w->tally, w->tasks, error) != CM_OK || CM_NEW(memory, w->spread_part, w->tasks, error) != CM_OK)
     return error->status;
-  bool plain = w->chip->interconnect == NULL;
-  cm_status status = plain ? cm_spread_new(&w->window, packets_most(w), memory, &w->spread, error) : CM_OK;
-  for (uint32_t i = 0; i < w->tasks && status == CM_OK; i++)
-    status = tally_new(w, &w->tally[i], error);
-  for (uint32_t i = 0; plain && i < w->tasks && status == CM_OK; i++)
-    status = cm_spread_part_new(&w->spread, parts, memory, &w->spread_part[i], error);
-  return status;
+  for (uint32_t i = 0; i < w->tasks; i++)
+    for (int k = 0; k < CM_METRICS_BY_PART; k++)
+      if (CM_NEW(memory, w->tally[i].by_part[k], parts, error) != CM_OK)
+        return error->status;
+  return w->links->prepare(w, error);
 }
 
 static void work_free(work *w)
@@ -109,7 +80,7 @@ cm_status cm_metrics_compute(const cm_mapped *mapped, cm_run *run, cm_metrics *m
 {
   const cm_topology *topology = mapped->demand->network;
   work w = {.demand = mapped->demand, .chip = mapped->chip, .part = mapped->part, .core = mapped->core, .part_count = mapped->parts,
-            .run = run};
+            .run = run, .links = cm_geometry_of(mapped->chip) == CM_BY_AXES ? &cm_mesh_count : &cm_way_count};
   if (check_input(&w, error) != CM_OK || cm_interconnect_prepare(w.chip->interconnect, error) != CM_OK ||
       cm_window_around(w.chip, w.core, w.part_count, run->memory, &w.window, error) != CM_OK)
     return error->status;

@@ -65,10 +65,7 @@ static lane *open_lane(const work *w, scratch *s, uint32_t source, uint32_t targ
 {
   lane *l = &s->lane[target];
   if (l->synapses == 0) {
-    if (w->chip->interconnect != NULL)
-      l->to.x = (int32_t)w->core[target]; /* the ways are the interconnect's own */
-    else
-      cm_chip_steps(w->chip, w->core[source], w->core[target], &l->to.x, &l->to.y);
+    l->to = w->links->way_to(w->chip, w->core[source], w->core[target]);
     s->used[(*used)++] = target;
   }
   return l;
@@ -102,10 +99,7 @@ static void walk_axon(const work *w, scratch *s, uint32_t net, uint32_t source_p
     sum->total.tree_packets += rate;
     w->casts[source_part] += rate;
     const cm_cast cast = {net, w->core[source_part], rate};
-    for (uint32_t i = 0; w->chip->interconnect != NULL && i < reached; i++)
-      cm_way_book_tree(&sum->ways, &cast, (uint32_t)s->reached[i].x);
-    if (w->chip->interconnect == NULL)
-      cm_links_book_tree(&sum->trees, &s->tree, w->chip, &cast, s->reached, reached);
+    w->links->book_cast(w, sum, &s->tree, &cast, s->reached, reached);
   }
 }
 
@@ -128,25 +122,6 @@ static void walk_row(const work *w, scratch *s, uint32_t net, uint32_t source_pa
   }
 }
 
-static double way_ns(const cm_hop_cost *cost, cm_hops hops)
-{
-  double d = (double)hops.east_west + (double)hops.north_south + (double)hops.die_to_die;
-  return (d + 1) * cost->router + hops.east_west * cost->east_west + hops.north_south * cost->north_south +
-         hops.die_to_die * cost->die_to_die;
-}
-
-/* The links that the packets of a lane take, on a plain mesh. */
-static cm_passage book_steps(const work *w, uint32_t source, uint32_t target, const lane *l, tally *sum)
-{
-  totals *all = &sum->total;
-  cm_hops hops = cm_chip_hops(w->chip, w->core[source], w->core[target]);
-  all->east_west += (wide)l->flow * hops.east_west;
-  all->north_south += (wide)l->flow * hops.north_south;
-  all->die_to_die += (wide)l->flow * hops.die_to_die;
-  cm_links_book_path(&sum->packets, w->chip, w->core[source], w->core[target], l->to, l->flow);
-  return (cm_passage){(uint64_t)hops.east_west + hops.north_south + hops.die_to_die, way_ns(&w->chip->latency_ns, hops)};
-}
-
 static cm_status book_lane(const work *w, uint32_t source, uint32_t target, const lane *l, tally *sum, cm_error *error)
 {
   totals *all = &sum->total;
@@ -155,13 +130,8 @@ static cm_status book_lane(const work *w, uint32_t source, uint32_t target, cons
   sum->inbound[target] += l->axons;
   if (source == target)
     return CM_OK;
-  if (w->chip->interconnect == NULL)
-    way = book_steps(w, source, target, l, sum);
-  else {
-    if (cm_way_book(&sum->ways, w->core[source], w->core[target], l->flow, &way, error) != CM_OK)
-      return error->status;
-    all->way_hops += (wide)l->flow * way.hops;
-  }
+  if (w->links->book_lane(w, sum, &(cm_lane){source, target, l->to, l->flow}, &way, error) != CM_OK)
+    return error->status;
   all->packets += l->flow;
   all->edge_cut += l->weight;
   all->edge_hops += (wide)l->weight * way.hops;
@@ -184,7 +154,7 @@ static cm_status take_part(work *w, scratch *s, uint32_t part, tally *sum, cm_sp
       walk_row(w, s, w->net[i], part, &used);
   uint32_t x = w->core[part] % w->chip->width / w->chip->router_x,
            y = w->core[part] / w->chip->width / w->chip->router_y;
-  for (unsigned quadrant = 0; w->chip->interconnect == NULL && quadrant < CM_QUADRANTS; quadrant++) {
+  for (unsigned quadrant = 0; spread->spread != NULL && quadrant < CM_QUADRANTS; quadrant++) {
     size_t flows = 0;
     for (uint32_t k = 0; k < used; k++) {
       const lane *l = &s->lane[s->used[k]];

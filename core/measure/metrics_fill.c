@@ -1,8 +1,7 @@
 /* Metrics out of what was counted. */
 #include <math.h>
 
-#include "core/chip/interconnect/interconnect.h"
-#include "core/chip/turns.h"
+#include "core/chip/geometry.h"
 #include "core/limits/copies.h"
 #include "core/measure/link_tally.h"
 #include "core/measure/metrics_tally.h"
@@ -21,29 +20,8 @@ static void gather(const work *w)
     for (int i = 0; i < CM_METRICS_BY_PART; i++)
       for (uint32_t p = 0; p < w->part_count; p++)
         sum->by_part[i][p] += w->tally[task].by_part[i][p];
-    if (w->chip->interconnect != NULL) {
-      cm_way_tally_add(&sum->ways, &w->tally[task].ways);
-      continue;
-    }
-    cm_link_tally_add(&sum->packets, &w->tally[task].packets);
-    cm_link_tally_add(&sum->trees, &w->tally[task].trees);
+    w->links->add(sum, &w->tally[task]);
   }
-}
-
-static uint32_t links_of(uint32_t routers, bool torus)
-{
-  return torus && routers > 1 ? routers : routers - 1;
-}
-
-static cm_status fill_congestion(const work *w, double unit, double *congestion, double *most, cm_error *error)
-{
-  size_t routers = cm_window_size(&w->window);
-  cm_status status = cm_spread_finish(&w->spread, w->spread_part, w->tasks, w->run->memory, congestion, error);
-  for (size_t r = 0; status == CM_OK && r < routers; r++) {
-    congestion[r] /= unit;
-    *most = congestion[r] > *most ? congestion[r] : *most;
-  }
-  return status;
 }
 
 static void raise_to(uint64_t *most, uint64_t value)
@@ -91,22 +69,6 @@ static void fill_ports(const work *w, double unit, const cm_core_load *core, cm_
   m->multicast_link_load_max = fmax(m->multicast_link_load_max, m->multicast_port_load_max);
 }
 
-/* What links cost on an interconnect that is no plain mesh; the rest is filled in. */
-static void fill_ways(const work *w, double unit, double packets, double tree_packets, cm_metrics *m)
-{
-  const cm_hop_cost *e = &w->chip->energy_pj, *l = &w->chip->latency_ns;
-  bool directed = w->demand->network->directed;
-  cm_way_sums all = cm_way_sum(w->chip, w->tally[0].ways.packets, unit, NULL),
-              trees = cm_way_sum(w->chip, w->tally[0].ways.trees, unit, NULL);
-  double passed = packets / unit + m->hop_traffic, links = cm_living_links(w->chip);
-  m->energy_pj = passed * e->router + all.energy_pj;
-  m->latency_mean_ns = packets > 0 ? (passed * l->router + all.latency_ns) / (packets / unit) : 0;
-  m->multicast_hops = directed ? trees.hops : m->hop_traffic;
-  m->multicast_energy_pj = directed ? (tree_packets / unit + trees.hops) * e->router + trees.energy_pj : m->energy_pj;
-  m->link_load_mean = links > 0 ? m->hop_traffic / links : 0;
-  m->multicast_link_load_mean = links > 0 ? m->multicast_hops / links : 0;
-}
-
 static void fill_totals(const work *w, double unit, cm_metrics *m)
 {
   totals sum = {0};
@@ -138,51 +100,10 @@ static void fill_totals(const work *w, double unit, cm_metrics *m)
   m->connectivity = packets / unit;
   m->edge_cut = (double)sum.edge_cut / unit;
   m->cut_net = w->demand->network->directed ? (double)sum.cut_net / unit : m->edge_cut;
-  if (w->chip->interconnect != NULL) {
-    fill_ways(w, unit, packets, (double)sum.tree_packets, m);
-    return;
-  }
-  const cm_link_tally *trees = &w->tally[0].trees;
-  wide tree_hops = trees->east_west + trees->north_south + trees->die_to_die;
-  m->multicast_hops = w->demand->network->directed ? (double)tree_hops / unit : m->hop_traffic;
-  m->multicast_energy_pj =
-    w->demand->network->directed
-      ? ((double)(sum.tree_packets + tree_hops) * e->router + (double)trees->east_west * e->east_west +
-         (double)trees->north_south * e->north_south + (double)trees->die_to_die * e->die_to_die) / unit
-      : m->energy_pj;
-  uint32_t x = w->window.routers_x, y = w->window.routers_y;
-  double links = 2.0 * ((double)links_of(x, w->chip->torus_x) * y + (double)links_of(y, w->chip->torus_y) * x);
+  w->links->fill_costs(w, unit, &sum, m);
+  double links = cm_chip_links_there(w->chip);
   m->link_load_mean = links > 0 ? m->hop_traffic / links : 0;
   m->multicast_link_load_mean = links > 0 ? m->multicast_hops / links : 0;
-}
-
-/* Loads by link, and packets by router. */
-static cm_status fill_loads(const work *w, double unit, cm_metrics *m, cm_metrics_detail *d, cm_error *error)
-{
-  const cm_topology *topology = w->demand->network;
-  cm_status status = fill_congestion(w, unit, d->congestion, &m->congestion_max, error);
-  cm_links_fill(&w->tally[0].packets, unit, d->link_load, &m->link_load_max);
-  m->multicast_link_load_max = m->link_load_max;
-  if (topology->directed) {
-    m->multicast_link_load_max = 0;
-    cm_links_fill(&w->tally[0].trees, unit, NULL, &m->multicast_link_load_max);
-  }
-  return status;
-}
-
-static cm_status fill_way_loads(const work *w, double unit, cm_metrics *m, cm_metrics_detail *d, cm_error *error)
-{
-  const cm_way_tally *ways = &w->tally[0].ways;
-  double *begun;
-  if (CM_NEW(w->run->memory, begun, cm_window_size(&w->window), error) != CM_OK)
-    return error->status;
-  for (uint32_t p = 0; p < w->part_count; p++)
-    begun[cm_router_of(w->chip, w->core[p])] += (double)w->outgoing[p] / unit;
-  m->congestion_max = cm_way_congestion(w->chip, ways->packets, begun, unit, d->congestion);
-  m->link_load_max = cm_way_sum(w->chip, ways->packets, unit, d->link_load).most;
-  m->multicast_link_load_max = w->demand->network->directed ? cm_way_sum(w->chip, ways->trees, unit, NULL).most : m->link_load_max;
-  cm_free(begun);
-  return CM_OK;
 }
 
 cm_status cm_metrics_fill(const work *w, cm_metrics *m, cm_metrics_detail *d, cm_error *error)
@@ -196,8 +117,7 @@ cm_status cm_metrics_fill(const work *w, cm_metrics *m, cm_metrics_detail *d, cm
     return error->status;
   if (CM_NEW(memory, d->core, w->part_count, error) != CM_OK ||
       CM_NEW(memory, d->congestion, routers, error) != CM_OK ||
-      CM_NEW(memory, d->link_load,
-             w->chip->interconnect != NULL ? w->chip->interconnect->link_count : routers * CM_DIRECTIONS, error) != CM_OK) {
+      CM_NEW(memory, d->link_load, cm_window_links(&w->window), error) != CM_OK) {
     cm_free(vertices);
     return error->status;
   }
@@ -217,7 +137,7 @@ cm_status cm_metrics_fill(const work *w, cm_metrics *m, cm_metrics_detail *d, cm
   gather(w);
   fill_totals(w, unit, m);
   fill_cores(w, vertices, unit, m, d->core);
-  cm_status status = w->chip->interconnect != NULL ? fill_way_loads(w, unit, m, d, error) : fill_loads(w, unit, m, d, error);
+  cm_status status = w->links->fill_loads(w, unit, m, d, error);
   fill_ports(w, unit, d->core, m);
   cm_free(vertices);
   return status;

@@ -3,8 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/chip/interconnect/interconnect.h"
-#include "core/chip/turns.h"
+#include "core/chip/geometry.h"
 #include "core/partition/step/loads.h"
 
 /* The busiest of the places that may hold a step up. */
@@ -55,33 +54,17 @@ static void judge_ports(const cm_chip *chip, uint32_t core, const cm_core_load *
         load->traffic_in >= load->traffic_out ? "inlet" : "outlet", core % chip->width, core / chip->width, most, most / rate);
 }
 
-/* On an interconnect that is no plain mesh. */
-static void judge_ways(const cm_chip *chip, const cm_metrics_detail *detail, busiest *b)
-{
-  const cm_interconnect *net = chip->interconnect;
-  double rate = chip->costs.link_packets_per_ns;
-  char from[CM_ROUTER_NAME_MAX], to[CM_ROUTER_NAME_MAX];
-  for (uint32_t i = 0; rate > 0 && i < net->link_count; i++) {
-    double ns = detail->link_load[i] * cm_interconnect_link_ns(chip, i);
-    if (ns <= b->ns)
-      continue;
-    cm_interconnect_router_name(net, net->link[i].from, from);
-    cm_interconnect_router_name(net, net->link[i].to, to);
-    say(b, ns, "the link from %s to %s passes %.6g packets in %.6g ns", from, to, detail->link_load[i], ns);
-  }
-}
-
 static void judge_links(const cm_chip *chip, const cm_metrics_detail *detail, busiest *b)
 {
-  double rate = chip->costs.link_packets_per_ns;
   const cm_window *w = &detail->window;
-  size_t links = cm_window_size(w) * CM_DIRECTIONS;
-  for (size_t i = 0; rate > 0 && i < links; i++) {
-    uint32_t router = (uint32_t)(i / CM_DIRECTIONS);
-    double load = detail->link_load[i];
-    say(b, load / rate, "the link %s of router (%u, %u) passes %.6g packets in %.6g ns",
-        cm_direction_name((cm_direction)(i % CM_DIRECTIONS)), cm_window_x(w, router % w->width),
-        cm_window_y(w, router / w->width), load, load / rate);
+  char name[CM_LINK_TEXT_MAX];
+  for (size_t i = 0; chip->costs.link_packets_per_ns > 0 && i < cm_window_links(w); i++) {
+    uint32_t link = cm_window_link(w, i);
+    double ns = cm_chip_step_ns(chip, link, detail->link_load[i]);
+    if (ns <= b->ns)
+      continue;
+    cm_chip_link_text(chip, link, CM_LINK_IN_WORDS, name);
+    say(b, ns, "%s passes %.6g packets in %.6g ns", name, detail->link_load[i], ns);
   }
 }
 
@@ -117,21 +100,9 @@ static void price_events(const cm_costs *costs, const cm_core_events *events, cm
 static double saturation(const cm_chip *chip, const cm_metrics *m, const cm_metrics_detail *detail)
 {
   const cm_window *w = &detail->window;
-  size_t links = cm_window_size(w) * CM_DIRECTIONS;
   double most = m->port_load_max * cm_chip_port_ns(chip);
-  if (chip->interconnect != NULL) {
-    for (uint32_t i = 0; i < chip->interconnect->link_count; i++) {
-      double ns = detail->link_load[i] * cm_interconnect_link_ns(chip, i);
-      most = ns > most ? ns : most;
-    }
-    return most > 0 ? 1 / most : 0;
-  }
-  for (size_t i = 0; i < links; i++) {
-    if (detail->link_load[i] == 0)
-      continue;
-    size_t router = i / CM_DIRECTIONS, x = cm_window_x(w, (uint32_t)(router % w->width)),
-           y = cm_window_y(w, (uint32_t)(router / w->width));
-    double ns = detail->link_load[i] * cm_chip_link_ns(chip, (y * cm_chip_routers_x(chip) + x) * CM_DIRECTIONS + i % CM_DIRECTIONS);
+  for (size_t i = 0; i < cm_window_links(w); i++) {
+    double ns = detail->link_load[i] == 0 ? 0 : detail->link_load[i] * cm_chip_link_ns(chip, cm_window_link(w, i));
     most = ns > most ? ns : most;
   }
   return most > 0 ? 1 / most : 0;
@@ -156,10 +127,7 @@ cm_status cm_step_measure(const cm_mapped *mapped, cm_run *run, cm_metrics *m, c
   cm_free(events);
   if (status != CM_OK)
     return status;
-  if (chip->interconnect != NULL)
-    judge_ways(chip, detail, &b);
-  else
-    judge_links(chip, detail, &b);
+  judge_links(chip, detail, &b);
   m->barrier_ns = cm_barrier_ns(&chip->costs.barrier, tiles);
   m->step_ns = b.ns + m->barrier_ns;
   m->energy_step_pj = m->energy_pj + m->border_energy_pj + m->energy_packets_pj + m->energy_synapses_pj + m->energy_neurons_pj;

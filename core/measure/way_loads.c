@@ -1,73 +1,88 @@
-#include "core/measure/way_loads.h"
-
-#include "core/chip/interconnect/interconnect.h"
+/* Loads of the links of an interconnect (core/chip/interconnect), one by one: every packet takes the way of cm_interconnect_last.
+ * What can fail: memory, dead links that leave no way. */
+#include "core/chip/geometry.h"
 #include "core/chip/turns.h"
+#include "core/measure/metrics_tally.h"
 
-cm_status cm_way_tally_new(const cm_chip *chip, cm_memory *memory, cm_way_tally *tally, cm_error *error)
+static cm_status prepare(cm_metrics_work *w, cm_error *error)
 {
-  const cm_interconnect *net = chip->interconnect;
-  *tally = (cm_way_tally){.chip = chip};
-  if (CM_NEW(memory, tally->packets, net->link_count, error) == CM_OK &&
-      CM_NEW(memory, tally->trees, net->link_count, error) == CM_OK && CM_NEW(memory, tally->stamp, net->routers, error) == CM_OK)
-    return CM_OK;
-  cm_way_tally_free(tally);
-  return error->status;
-}
-
-void cm_way_tally_free(cm_way_tally *tally)
-{
-  cm_free(tally->packets);
-  cm_free(tally->trees);
-  cm_free(tally->stamp);
-  *tally = (cm_way_tally){0};
-}
-
-void cm_way_tally_add(cm_way_tally *sum, const cm_way_tally *other)
-{
-  for (uint32_t i = 0; i < sum->chip->interconnect->link_count; i++) {
-    sum->packets[i] += other->packets[i];
-    sum->trees[i] += other->trees[i];
-  }
-}
-
-cm_status cm_way_book(cm_way_tally *tally, uint32_t source_core, uint32_t target_core, uint64_t packets, cm_passage *way,
-                      cm_error *error)
-{
-  const cm_chip *chip = tally->chip;
-  const cm_interconnect *net = chip->interconnect;
-  uint32_t from = cm_router_of(chip, source_core), at = cm_router_of(chip, target_core);
-  *way = (cm_passage){.ns = chip->latency_ns.router};
-  if (cm_interconnect_hops(net, from, at) == CM_NO_WAY)
-    return cm_fail(error, CM_NO_ROUTE, "dead links leave no way from core (%u, %u) to core (%u, %u)", source_core % chip->width,
-                   source_core / chip->width, target_core % chip->width, target_core / chip->width);
-  while (at != from) {
-    uint32_t link = cm_interconnect_last(net, from, at);
-    tally->packets[link] += packets;
-    way->ns += net->link[link].latency_ns + chip->latency_ns.router;
-    way->hops++;
-    at = net->link[link].from;
+  const cm_interconnect *net = w->chip->interconnect;
+  cm_memory *memory = w->run->memory;
+  for (uint32_t i = 0; i < w->tasks; i++) {
+    cm_way_tally *t = &w->tally[i].ways;
+    t->links = net->link_count;
+    if (CM_NEW(memory, t->packets, net->link_count, error) != CM_OK || CM_NEW(memory, t->trees, net->link_count, error) != CM_OK ||
+        CM_NEW(memory, t->stamp, net->routers, error) != CM_OK)
+      return error->status;
   }
   return CM_OK;
 }
 
-void cm_way_book_tree(cm_way_tally *tally, const cm_cast *cast, uint32_t target_core)
+static cm_offset way_to(const cm_chip *chip, uint32_t source_core, uint32_t target_core)
 {
-  const cm_interconnect *net = tally->chip->interconnect;
-  uint32_t from = cm_router_of(tally->chip, cast->core), at = cm_router_of(tally->chip, target_core);
-  if (cm_interconnect_hops(net, from, at) == CM_NO_WAY) /* cm_way_book says so */
-    return;
-  while (at != from && tally->stamp[at] != cast->net + 1) {
-    uint32_t link = cm_interconnect_last(net, from, at);
-    tally->stamp[at] = cast->net + 1;
-    tally->trees[link] += cast->packets;
-    at = net->link[link].from;
+  (void)chip, (void)source_core;
+  return (cm_offset){.x = (int32_t)target_core};
+}
+
+/* Grows the tree by what is missing of each way. */
+static void book_cast(const cm_metrics_work *w, cm_metrics_tally *sum, cm_tree_scratch *scratch, const cm_cast *cast,
+                      const cm_offset *reached, uint32_t count)
+{
+  const cm_interconnect *net = w->chip->interconnect;
+  const cm_way_tally *tally = &sum->ways;
+  uint32_t from = cm_router_of(w->chip, cast->core);
+  (void)scratch;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t at = cm_router_of(w->chip, (uint32_t)reached[i].x);
+    if (cm_interconnect_hops(net, from, at) == CM_NO_WAY) /* book_lane says so */
+      continue;
+    while (at != from && tally->stamp[at] != cast->net + 1) {
+      uint32_t link = cm_interconnect_last(net, from, at);
+      tally->stamp[at] = cast->net + 1;
+      tally->trees[link] += cast->packets;
+      at = net->link[link].from;
+    }
   }
 }
 
-cm_way_sums cm_way_sum(const cm_chip *chip, const uint64_t *tally, double unit, double *load)
+static cm_status book_lane(const cm_metrics_work *w, cm_metrics_tally *sum, const cm_lane *l, cm_passage *way, cm_error *error)
+{
+  const cm_chip *chip = w->chip;
+  const cm_interconnect *net = chip->interconnect;
+  uint32_t source = w->core[l->source], target = w->core[l->target], from = cm_router_of(chip, source), at = cm_router_of(chip, target);
+  *way = (cm_passage){.ns = chip->latency_ns.router};
+  if (cm_interconnect_hops(net, from, at) == CM_NO_WAY)
+    return cm_fail(error, CM_NO_ROUTE, "dead links leave no way from core (%u, %u) to core (%u, %u)", source % chip->width,
+                   source / chip->width, target % chip->width, target / chip->width);
+  while (at != from) {
+    uint32_t link = cm_interconnect_last(net, from, at);
+    sum->ways.packets[link] += l->packets;
+    way->ns += net->link[link].latency_ns + chip->latency_ns.router;
+    way->hops++;
+    at = net->link[link].from;
+  }
+  sum->total.way_hops += (cm_wide)l->packets * way->hops;
+  return CM_OK;
+}
+
+static void add(cm_metrics_tally *sum, const cm_metrics_tally *other)
+{
+  for (uint32_t i = 0; i < sum->ways.links; i++) {
+    sum->ways.packets[i] += other->ways.packets[i];
+    sum->ways.trees[i] += other->ways.trees[i];
+  }
+}
+
+/* Sums over links in units of the weights: the highest load, packets times links, and times what these cost in pJ and ns. */
+typedef struct way_sums {
+  double most, hops, energy_pj, latency_ns;
+} way_sums;
+
+/* Of loads that go to load [links]; NULL: they are not wanted. */
+static way_sums sum_over(const cm_chip *chip, const uint64_t *tally, double unit, double *load)
 {
   const cm_interconnect *net = chip->interconnect;
-  cm_way_sums sum = {0};
+  way_sums sum = {0};
   for (uint32_t i = 0; i < net->link_count; i++) {
     double here = (double)tally[i] / unit;
     if (load != NULL)
@@ -80,30 +95,42 @@ cm_way_sums cm_way_sum(const cm_chip *chip, const uint64_t *tally, double unit, 
   return sum;
 }
 
-double cm_way_congestion(const cm_chip *chip, const uint64_t *packets, const double *begun, double unit, double *congestion)
+static void fill_costs(const cm_metrics_work *w, double unit, const cm_metrics_totals *sum, cm_metrics *m)
 {
-  const cm_interconnect *net = chip->interconnect;
-  double most = 0;
+  const cm_hop_cost *e = &w->chip->energy_pj, *l = &w->chip->latency_ns;
+  bool directed = w->demand->network->directed;
+  way_sums all = sum_over(w->chip, w->tally[0].ways.packets, unit, NULL), trees = sum_over(w->chip, w->tally[0].ways.trees, unit, NULL);
+  double packets = (double)sum->packets, passed = packets / unit + m->hop_traffic;
+  m->energy_pj = passed * e->router + all.energy_pj;
+  m->latency_mean_ns = packets > 0 ? (passed * l->router + all.latency_ns) / (packets / unit) : 0;
+  m->multicast_hops = directed ? trees.hops : m->hop_traffic;
+  m->multicast_energy_pj =
+    directed ? ((double)sum->tree_packets / unit + trees.hops) * e->router + trees.energy_pj : m->energy_pj;
+}
+
+/* Packets through each router: those that begin there and those that come by links; the most may be through a switch. */
+static cm_status fill_loads(const cm_metrics_work *w, double unit, cm_metrics *m, cm_metrics_detail *d, cm_error *error)
+{
+  const cm_interconnect *net = w->chip->interconnect;
+  const cm_way_tally *ways = &w->tally[0].ways;
+  uint32_t grid = net->columns * net->rows;
+  double *begun;
+  if (CM_NEW(w->run->memory, begun, grid, error) != CM_OK)
+    return error->status;
+  for (uint32_t p = 0; p < w->part_count; p++)
+    begun[cm_router_of(w->chip, w->core[p])] += (double)w->outgoing[p] / unit;
   for (uint32_t r = 0; r < net->routers; r++) {
-    double here = r < net->columns * net->rows ? begun[r] : 0;
+    double here = r < grid ? begun[r] : 0;
     for (uint32_t i = net->first[r]; i < net->first[r + 1]; i++)
-      here += (double)packets[net->link[i].twin] / unit;
-    most = here > most ? here : most;
-    if (r < net->columns * net->rows)
-      congestion[r] = here;
+      here += (double)ways->packets[net->link[i].twin] / unit;
+    m->congestion_max = here > m->congestion_max ? here : m->congestion_max;
+    if (r < grid)
+      d->congestion[r] = here;
   }
-  return most;
+  m->link_load_max = sum_over(w->chip, ways->packets, unit, d->link_load).most;
+  m->multicast_link_load_max = w->demand->network->directed ? sum_over(w->chip, ways->trees, unit, NULL).most : m->link_load_max;
+  cm_free(begun);
+  return CM_OK;
 }
 
-uint32_t cm_living_links(const cm_chip *chip)
-{
-  return chip->interconnect->link_count - chip->interconnect->dead_count;
-}
-
-cm_status cm_refuse_ways(const cm_chip *chip, const char *what, cm_error *error)
-{
-  if (chip->interconnect == NULL)
-    return CM_OK;
-  return cm_fail(error, CM_BAD_OPTION, "%s is for a plain mesh or torus; the interconnect of chip %s is \"%s\"", what, chip->name,
-                 cm_interconnect_kind_name(chip->interconnect->kind));
-}
+const cm_link_count cm_way_count = {prepare, way_to, book_cast, book_lane, add, fill_costs, fill_loads};

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/chip/interconnect/interconnect.h"
+#include "core/chip/geometry.h"
 #include "core/mapping/options.h"
 
 static const double TENTH = 0.1, JOB_NS = 5e6, CHECK_SYNAPSE_NS = 35, CHECK_CELL_NS = 2, CHECK_LINK_NS = 5, JOB_PAIR_NS = 2000,
@@ -24,7 +24,7 @@ static double check_ns(const cm_mapping *m, const cm_topology *t, const cm_chip 
 {
   const double synapses = CHECK_SYNAPSE_NS * (double)(t->pin_count + t->vertex_count);
   const double cells = ((double)m->region->width / 3 + 1) * ((double)m->region->height / 3 + 1);
-  return synapses + (chip->interconnect != NULL ? CHECK_LINK_NS * (double)chip->interconnect->link_count * m->part_count
+  return synapses + (cm_geometry_of(chip) == CM_BY_WAYS ? CHECK_LINK_NS * cm_chip_links(chip) * m->part_count
                                                 : CHECK_CELL_NS * cells * pairs_of(m));
 }
 

@@ -83,10 +83,6 @@ cm_status cm_write_cores_binary(writer *w)
 
 cm_status cm_write_links_binary(writer *w)
 {
-  if (w->chip->interconnect != NULL) {
-    cm_ways_write_binary(w->chip, w->mapping->detail.link_load, w->stream);
-    return CM_OK;
-  }
-  cm_links_write_binary(&w->mapping->detail.window, w->mapping->detail.link_load, w->stream);
+  cm_links_write_binary(w->chip, &w->mapping->detail.window, w->mapping->detail.link_load, w->stream);
   return CM_OK;
 }

@@ -3,8 +3,10 @@
 #include "core/placement/swaps.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "core/placement/blocks.h"
 #include "core/placement/qap/qap.h"
 #include "core/placement/relief/relief.h"
@@ -127,11 +129,16 @@ static cm_status anneal(work *w, cm_error *error)
   return w->options->flows != NULL ? relieve(w, error) : CM_OK;
 }
 
+static cm_way_options way_options(const cm_graph *parts, const cm_arrange_budget *b)
+{
+  double sweep = 2 * (double)parts->entry_count + 4.0 * parts->vertex_count;
+  return (cm_way_options){.entries = fmin(b->way_entries, b->way_sweeps * sweep), .layout = 0.25};
+}
+
 /* On any other interconnect than a plain mesh or torus. */
 static cm_status arrange_by_ways(work *w, cm_error *error)
 {
-  double sweep = 2 * (double)w->parts->entry_count + 4.0 * w->parts->vertex_count;
-  cm_way_options options = {.entries = fmin(w->budget->way_entries, w->budget->way_sweeps * sweep), .layout = 0.25};
+  cm_way_options options = way_options(w->parts, w->budget);
   cm_way_result made;
   if (cm_place_by_ways(w->parts, &w->task, &options, w->at, &made, error) != CM_OK)
     return error->status;
@@ -139,7 +146,7 @@ static cm_status arrange_by_ways(work *w, cm_error *error)
   return CM_OK;
 }
 
-static cm_status arrange(work *w, cm_error *error)
+static cm_status arrange_on_axes(work *w, cm_error *error)
 {
   const cm_arrange_budget *b = w->budget;
   cm_arrange_result *r = &w->result;
@@ -159,35 +166,61 @@ static cm_status arrange(work *w, cm_error *error)
   return anneal(w, error);
 }
 
+static cm_status arrange_by_axes(work *w, cm_error *error)
+{
+  const cm_region *region = w->task.region;
+  cm_axes *axes;
+  if (cm_axes_new(w->task.chip, region->cores, region->core_count, w->task.run, &axes, error) != CM_OK)
+    return error->status;
+  w->task.axes = axes;
+  cm_status status = arrange_on_axes(w, error);
+  cm_axes_free(axes);
+  return status;
+}
+
 cm_status cm_arrange(const cm_graph *parts, const cm_place_task *task, const cm_arrange_options *options, uint32_t *core,
                      cm_arrange_result *result, cm_error *error)
 {
   work w = {.parts = parts, .task = *task, .options = options, .budget = options->budget};
   const cm_region *region = task->region;
   cm_memory *memory = task->run->memory;
-  cm_axes *axes = NULL;
+  static cm_status (*const arrange[CM_GEOMETRIES])(work *w, cm_error *error) = {arrange_by_axes, arrange_by_ways};
   if (region->core_count < parts->vertex_count)
     return cm_fail(error, CM_INTERNAL, "a region of %u cores for %u parts", region->core_count, parts->vertex_count);
-  cm_status status = task->chip->interconnect != NULL
-                       ? CM_OK
-                       : cm_axes_new(task->chip, region->cores, region->core_count, task->run, &axes, error);
-  if (status != CM_OK)
-    return status;
-  w.task.axes = axes;
-  status = CM_NEW(memory, w.at, parts->vertex_count, error);
+  cm_status status = CM_NEW(memory, w.at, parts->vertex_count, error);
   if (status == CM_OK)
     status = CM_NEW(memory, w.annealed, parts->vertex_count, error);
   if (status == CM_OK)
-    status = task->chip->interconnect != NULL ? arrange_by_ways(&w, error) : arrange(&w, error);
+    status = arrange[cm_geometry_of(task->chip)](&w, error);
   if (status == CM_OK) {
     for (uint32_t p = 0; p < parts->vertex_count; p++)
       core[p] = region->cores[w.at[p]];
     *result = w.result;
   }
-  cm_axes_free(axes);
   cm_free(w.at);
   cm_free(w.annealed);
   cm_free(w.pool.at);
   cm_free(w.pool.cost);
+  return status;
+}
+
+cm_status cm_arrange_again(const cm_graph *parts, const cm_place_task *task, const cm_arrange_budget *budget, uint32_t *core,
+                           cm_error *error)
+{
+  const cm_region *r = task->region;
+  cm_way_options options = way_options(parts, budget);
+  cm_way_result made;
+  uint32_t *at;
+  if (cm_geometry_of(task->chip) == CM_BY_AXES)
+    return CM_OK;
+  if (CM_NEW(task->run->memory, at, parts->vertex_count, error) != CM_OK)
+    return error->status;
+  for (uint32_t p = 0; p < parts->vertex_count; p++)
+    at[p] = (uint32_t)((const uint32_t *)bsearch(&core[p], r->cores, r->core_count, sizeof *r->cores, cm_ascending) - r->cores);
+  options.refines = true;
+  cm_status status = cm_place_by_ways(parts, task, &options, at, &made, error);
+  for (uint32_t p = 0; p < parts->vertex_count && status == CM_OK; p++)
+    core[p] = r->cores[at[p]];
+  cm_free(at);
   return status;
 }

@@ -46,4 +46,9 @@ typedef struct cm_arrange_result {
 cm_status cm_arrange(const cm_graph *parts, const cm_place_task *task, const cm_arrange_options *options, uint32_t *core,
                      cm_arrange_result *result, cm_error *error);
 
+/* Improves core [parts], cores of the region in ascending order, by the ways of an interconnect, where it was placed along axes: never
+ * worse. On a mesh, whose ways are those of its axes, nothing changes. Errors as above. */
+cm_status cm_arrange_again(const cm_graph *parts, const cm_place_task *task, const cm_arrange_budget *budget, uint32_t *core,
+                           cm_error *error);
+
 #endif

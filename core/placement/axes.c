@@ -2,26 +2,6 @@
 
 #include <math.h>
 
-#include "core/chip/interconnect/interconnect.h"
-
-enum { UNITS_PER_HOP = 64 };
-
-cm_hop_units cm_hop_units_of(const cm_chip *chip)
-{
-  const cm_hop_cost *e = &chip->energy_pj;
-  double cost[] = {e->router + e->east_west, e->router + e->north_south, e->router + e->die_to_die};
-  bool dies = chip->dies_x > 1 || chip->dies_y > 1;
-  if (cost[0] == cost[1] && (!dies || cost[2] == cost[0]))
-    return (cm_hop_units){1, 1, 1, 1, cost[0]};
-  double least = INFINITY, units[3];
-  for (int kind = 0; kind < (dies ? 3 : 2); kind++)
-    if (cost[kind] > 0 && cost[kind] < least)
-      least = cost[kind];
-  for (int kind = 0; kind < 3; kind++) /* a hop dearer than this is never wanted: no need to tell how much dearer */
-    units[kind] = fmin(round(cost[kind] / least * UNITS_PER_HOP), 1e6);
-  return (cm_hop_units){(uint32_t)units[0], (uint32_t)units[1], (uint32_t)units[2], UNITS_PER_HOP, least};
-}
-
 static uint32_t pay(cm_hop_units units, cm_hops hops)
 {
   uint64_t sum = cm_hop_units_pay(&units, hops);
@@ -95,15 +75,4 @@ void cm_axes_free(cm_axes *axes)
   cm_free(axes->column);
   cm_free(axes->row);
   cm_free(axes);
-}
-
-uint32_t cm_cheapest_hop_units(const cm_chip *chip)
-{
-  const cm_interconnect *net = chip->interconnect;
-  uint32_t least = UINT32_MAX;
-  if (net == NULL)
-    return cm_hop_units_of(chip).cheapest;
-  for (uint32_t i = 0; i < net->link_count; i++)
-    least = !net->link[i].dead && net->link[i].units < least ? net->link[i].units : least;
-  return least < UINT32_MAX ? least : 1;
 }

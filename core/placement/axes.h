@@ -4,7 +4,7 @@
 #define CM_PLACEMENT_AXES_H
 
 #include "base/run.h"
-#include "core/chip/chip.h"
+#include "core/chip/geometry.h"
 
 typedef struct cm_axes {
   uint32_t columns, rows; /* of the box around the cores; cores behind one router are 0 apart */
@@ -15,24 +15,6 @@ typedef struct cm_axes {
   uint32_t units_per_hop; /* of a distance, for the cheapest hop: 1 or 64 */
   double base;            /* what a packet to another core costs besides its way: the energy of a router, in units */
 } cm_axes;
-
-/* Integer cost of a hop of each kind. */
-typedef struct cm_hop_units {
-  uint32_t east_west, north_south, die_to_die;
-  uint32_t cheapest; /* units of the cheapest hop: 1 where all hops cost the same energy, else 64 */
-  double pj;         /* energy of the cheapest hop */
-} cm_hop_units;
-
-cm_hop_units cm_hop_units_of(const cm_chip *chip);
-
-/* Units of the chip's cheapest hop, or of an interconnect's cheapest link: what divides costs into hops. O(1); O(links). */
-uint32_t cm_cheapest_hop_units(const cm_chip *chip);
-
-static inline uint64_t cm_hop_units_pay(const cm_hop_units *units, cm_hops hops)
-{
-  return (uint64_t)units->east_west * hops.east_west + (uint64_t)units->north_south * hops.north_south +
-         (uint64_t)units->die_to_die * hops.die_to_die;
-}
 
 /* The axes under `count` cores of a chip. Distances are hops where all hops of the chip cost the same energy; else
  * their energy in 64ths of the cheapest hop's. Where the two ways between cores of a torus differ in cost, the mean

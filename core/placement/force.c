@@ -1,8 +1,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/chip/interconnect/interconnect.h"
-#include "core/chip/turns.h"
+#include "core/chip/geometry.h"
 #include "core/placement/placement.h"
 
 #define NOBODY UINT32_MAX
@@ -387,19 +386,9 @@ uint64_t cm_placement_traffic(const cm_graph *parts, const cm_chip *chip, const 
 
 double cm_placement_energy(const cm_graph *parts, const cm_chip *chip, const uint32_t *core)
 {
-  const cm_hop_cost *e = &chip->energy_pj;
   double sum = 0;
   for (uint32_t u = 0; u < parts->vertex_count; u++)
-    for (uint64_t i = parts->first[u]; i < parts->first[u + 1]; i++) {
-      if (chip->interconnect != NULL) {
-        sum += (double)parts->weight[i] * chip->interconnect->unit_pj *
-               cm_interconnect_units(chip->interconnect, cm_router_of(chip, core[u]), cm_router_of(chip, core[parts->neighbour[i]]));
-        continue;
-      }
-      cm_hops h = cm_chip_hops(chip, core[u], core[parts->neighbour[i]]);
-      double hops = (double)h.east_west + h.north_south + h.die_to_die;
-      sum += (double)parts->weight[i] * (hops * e->router + h.east_west * e->east_west +
-                                         h.north_south * e->north_south + h.die_to_die * e->die_to_die);
-    }
+    for (uint64_t i = parts->first[u]; i < parts->first[u + 1]; i++)
+      sum += cm_chip_way_pj(chip, (double)parts->weight[i], core[u], core[parts->neighbour[i]]);
   return sum / 2;
 }

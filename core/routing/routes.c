@@ -249,19 +249,6 @@ static cm_status check_length(const cm_routes *r, uint64_t links_max, cm_error *
                        (unsigned long long)links, (unsigned long long)links_max);
 }
 
-const char *cm_routes_rule_name(const cm_routes *routes)
-{
-  return routes->chip->interconnect != NULL ? "up-down" : cm_turn_rule_name(routes->rule);
-}
-
-uint64_t cm_routes_load(const cm_routes *r, uint32_t link)
-{
-  if (r->chip->interconnect != NULL)
-    return r->load[link];
-  uint32_t router = link / CM_DIRECTIONS - r->first_router;
-  return router < r->router_count ? r->load[(size_t)router * CM_DIRECTIONS + link % CM_DIRECTIONS] : 0;
-}
-
 /* Rows of routers that trees use where no dead link sends them round. */
 static cm_status find_rows(cm_routes *r, cm_memory *memory, cm_error *error)
 {
@@ -274,18 +261,19 @@ static cm_status find_rows(cm_routes *r, cm_memory *memory, cm_error *error)
   return CM_OK;
 }
 
-/* Trees, proof and tables for the flows. */
-static cm_status lay(chooser *c, cm_error *error)
+static cm_status lay_ways(chooser *c, cm_error *error)
 {
   cm_routes *r = c->r;
-  const cm_interconnect *net = r->chip->interconnect;
-  if (net != NULL) {
-    r->router_count = net->routers;
-    if (CM_NEW(c->run->memory, r->load, net->link_count, error) != CM_OK || cm_words_new(c->run->memory, &r->words, error) != CM_OK ||
-        cm_walker_new(r, c->run->memory, &c->walker, error) != CM_OK || cm_routes_ways(r, &c->walker, c->run, error) != CM_OK)
-      return error->status;
-    return count_tables(c, error);
-  }
+  r->router_count = cm_chip_routers(r->chip);
+  if (CM_NEW(c->run->memory, r->load, cm_chip_links(r->chip), error) != CM_OK || cm_words_new(c->run->memory, &r->words, error) != CM_OK ||
+      cm_walker_new(r, c->run->memory, &c->walker, error) != CM_OK)
+    return error->status;
+  return cm_routes_ways(r, &c->walker, c->run, error);
+}
+
+static cm_status lay_turns(chooser *c, cm_error *error)
+{
+  cm_routes *r = c->r;
   if (find_rows(r, c->run->memory, error) != CM_OK ||
       CM_NEW(c->run->memory, r->load, (size_t)r->router_count * CM_DIRECTIONS, error) != CM_OK ||
       cm_walker_new(r, c->run->memory, &c->walker, error) != CM_OK || load_all(c, error) != CM_OK)
@@ -294,9 +282,36 @@ static cm_status lay(chooser *c, cm_error *error)
   if (balance(c, error) != CM_OK)
     return error->status;
   r->load_max = highest(c);
-  if (check_deadlock(c, error) != CM_OK)
-    return error->status;
-  return count_tables(c, error);
+  return check_deadlock(c, error);
+}
+
+static uint64_t load_in_rows(const cm_routes *r, uint32_t link)
+{
+  uint32_t router = link / CM_DIRECTIONS - r->first_router;
+  return router < r->router_count ? r->load[(size_t)router * CM_DIRECTIONS + link % CM_DIRECTIONS] : 0;
+}
+
+static uint64_t load_of_way(const cm_routes *r, uint32_t link)
+{
+  return r->load[link];
+}
+
+/* Routes over turns of a mesh, and over ways of an interconnect. */
+static const struct {
+  cm_status (*lay)(chooser *c, cm_error *error); /* trees, and the proof that they cannot deadlock */
+  uint64_t (*load)(const cm_routes *r, uint32_t link);
+  bool has_rules; /* to choose from */
+} forms[CM_GEOMETRIES] = {{lay_turns, load_in_rows, true}, {lay_ways, load_of_way, false}};
+
+uint64_t cm_routes_load(const cm_routes *routes, uint32_t link)
+{
+  return forms[cm_geometry_of(routes->chip)].load(routes, link);
+}
+
+static cm_status lay(chooser *c, cm_error *error)
+{
+  cm_status status = forms[cm_geometry_of(c->r->chip)].lay(c, error);
+  return status == CM_OK ? count_tables(c, error) : status;
 }
 
 /* Leaves nothing but the flows. */
@@ -376,7 +391,7 @@ static cm_status make_either(const cm_mapped *mapped, const cm_route_options *op
                              cm_error *error)
 {
   cm_status status = make_under(mapped, options, hasty, run, routes, error);
-  if (status != CM_LIMIT_BROKEN || mapped->chip->interconnect != NULL || !options->other_rule || options->rule > CM_TURNS_YX)
+  if (status != CM_LIMIT_BROKEN || !forms[cm_geometry_of(mapped->chip)].has_rules || !options->other_rule || options->rule > CM_TURNS_YX)
     return status;
   cm_route_options other = *options;
   cm_error ignored;

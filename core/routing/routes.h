@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "core/chip/interconnect/interconnect.h"
+#include "core/chip/geometry.h"
 #include "core/chip/turn_trees.h"
 #include "core/mapping/input.h"
 #include "core/mapping/mapping.h"
@@ -51,12 +51,6 @@ typedef struct cm_routes {
   uint64_t *rehung_first;      /* [flow_count + 1] of each flow; NULL: none do */
   struct cm_words *words;      /* ways out of routers, which tables tell by number */
 } cm_routes;
-
-/* "xy" and the like; on an interconnect "up-down". */
-const char *cm_routes_rule_name(const cm_routes *routes);
-
-/* A router in words: "router (3, 4)", "switch 17". */
-void cm_routes_router_name(const cm_routes *routes, uint32_t router, char name[CM_ROUTER_NAME_MAX]);
 
 /* Load of a link: router * CM_DIRECTIONS + direction; on an interconnect its number. */
 uint64_t cm_routes_load(const cm_routes *routes, uint32_t link);

@@ -21,14 +21,19 @@ typedef struct writer {
 
 static const char letters[CM_DIRECTIONS + 1] = "EWSN"; /* in the order of cm_direction */
 
-static uint32_t x_of(const writer *w, uint32_t router)
-{
-  return router % cm_chip_routers_x(w->r->chip);
-}
+/* What differs by geometry: over turns of a mesh, or ways of an interconnect. */
+typedef struct form {
+  json_t *(*router)(const cm_chip *chip, uint32_t router);
+  const char *router_columns;
+  void (*put_router)(const writer *w, uint32_t router);
+  cm_status (*put_path)(const writer *w, cm_walker *walker, uint32_t flow, cm_error *error);
+  void (*put_word)(const writer *w, uint32_t router, uint64_t word);
+} form;
+static const form forms[CM_GEOMETRIES];
 
-static uint32_t y_of(const writer *w, uint32_t router)
+static const form *form_of(const cm_routes *r)
 {
-  return router / cm_chip_routers_x(w->r->chip);
+  return &forms[cm_geometry_of(r->chip)];
 }
 
 /* ---- figures ---- */
@@ -48,27 +53,30 @@ static bool put_widened(const cm_routes *r, json_t *tables)
                              json_pack("{s:I, s:f}", "axons", (json_int_t)axons, "packets", packets / r->unit)) == 0;
 }
 
+/* The order of routers and the virtual channels of an interconnect. */
+static bool put_channels(const cm_routes *r, json_t *json)
+{
+  uint32_t root = cm_interconnect_root(r->chip->interconnect);
+  return json_object_set_new(json, "root", root == CM_NO_WAY ? json_null() : json_integer(root)) == 0 &&
+         json_object_set_new(json, "virtual_channels", json_integer(r->virtual_channels)) == 0;
+}
+
 json_t *cm_routes_json(const cm_routes *r)
 {
   json_t *json =
-      json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:b, s:I, s:I}", "routing", cm_routes_rule_name(r), "model",
+      json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:b, s:I, s:I}", "routing", cm_chip_rule_name(r->chip, r->rule), "model",
                 r->multicast ? "multicast" : "unicast", "flows", (json_int_t)r->flow_count, "links",
                 (json_int_t)r->links, "hop_traffic", r->traffic, "link_load_max_before",
                 (double)r->load_max_before / r->unit, "link_load_max", (double)r->load_max / r->unit, "deadlock_free",
                 1, "channels", (json_int_t)r->channels, "dependencies", (json_int_t)r->dependencies);
-  const cm_interconnect *net = r->chip->interconnect;
-  uint32_t root = net == NULL ? CM_NO_WAY : cm_interconnect_root(net);
-  if (json != NULL && net != NULL &&
-      (json_object_set_new(json, "root", root == CM_NO_WAY ? json_null() : json_integer(root)) != 0 ||
-       json_object_set_new(json, "virtual_channels", json_integer(r->virtual_channels)) != 0)) {
+  if (json != NULL && r->words != NULL && !put_channels(r, json)) {
     json_decref(json);
     return NULL;
   }
   if (json == NULL || !r->multicast)
     return json;
-  uint32_t routers_x = cm_chip_routers_x(r->chip), entries = cm_routes_entries(r, r->fullest);
-  json_t *fullest = net != NULL ? json_integer(r->fullest)
-                                : json_pack("[i,i]", (int)(r->fullest % routers_x), (int)(r->fullest / routers_x));
+  uint32_t entries = cm_routes_entries(r, r->fullest);
+  json_t *fullest = form_of(r)->router(r->chip, r->fullest);
   json_t *tables =
       json_pack("{s:I, s:o, s:I, s:o, s:I, s:b}", "entries", (json_int_t)r->entries_total, "limit",
                 r->chip->table_entries == 0 ? json_null() : json_integer(r->chip->table_entries), "most",
@@ -99,8 +107,12 @@ static cm_status put_figures(writer *w, cm_error *error)
 
 /* ---- paths of pairs ---- */
 
-static void put_path(writer *w, cm_tree tree)
+static cm_status put_turns(const writer *w, cm_walker *walker, uint32_t flow, cm_error *error)
 {
+  cm_tree tree;
+  if (cm_walk_flow(walker, flow, w->r->shapes[flow], &tree, error) != CM_OK)
+    return error->status;
+  (void)fputs(w->csv ? "" : "\"", w->stream);
   /* Nodes stand from the target back to the source, the source itself first. */
   for (size_t i = tree.count; i > 1;) {
     uint8_t in = tree.node[--i].in;
@@ -109,38 +121,37 @@ static void put_path(writer *w, cm_tree tree)
       length++;
     (void)fprintf(w->stream, "%c%zu", letters[in], length);
   }
+  (void)fputs(w->csv ? "" : "\"", w->stream);
+  return CM_OK;
 }
 
 /* The numbers of its routers. */
-static void put_way(writer *w, cm_way_tree tree)
+static cm_status put_way(const writer *w, cm_walker *walker, uint32_t flow, cm_error *error)
 {
+  cm_way_tree tree;
+  if (cm_walk_ways(walker, flow, &tree, error) != CM_OK)
+    return error->status;
+  (void)fputs(w->csv ? "" : "[", w->stream);
   for (uint32_t i = 0; i < tree.count; i++)
     (void)fprintf(w->stream, "%s%" PRIu32, i == 0 ? "" : w->csv ? " " : ",", tree.node[i].router);
+  (void)fputs(w->csv ? "" : "]", w->stream);
+  return CM_OK;
 }
 
 static cm_status put_paths(writer *w, cm_error *error)
 {
   const cm_routes *r = w->r;
-  bool ways = r->chip->interconnect != NULL;
   cm_walker walker;
-  cm_tree tree = {0};
-  cm_way_tree way = {0};
   cm_status status = cm_walker_new(r, w->run->memory, &walker, error);
   if (status != CM_OK)
     return status;
   for (uint32_t f = 0; f < r->flow_count && status == CM_OK; f++) {
-    status = ways ? cm_walk_ways(&walker, f, &way, error) : cm_walk_flow(&walker, f, r->shapes[f], &tree, error);
-    if (status != CM_OK)
-      break;
     (void)fputs(w->csv ? "" : f == 0 ? "[" : ",\n[", w->stream);
-    (void)fprintf(w->stream, "%" PRIu32 ",%" PRIu32 ",%.17g,%s", r->source[f], r->target[r->first[f]],
-                  (double)r->weight[f] / r->unit, w->csv ? "" : ways ? "[" : "\"");
-    if (ways)
-      put_way(w, way);
-    else
-      put_path(w, tree);
-    (void)fputs(w->csv ? "\n" : ways ? "]]" : "\"]", w->stream);
-    status = f % 4096 == 0 ? cm_run_check(w->run, error) : CM_OK;
+    (void)fprintf(w->stream, "%" PRIu32 ",%" PRIu32 ",%.17g,", r->source[f], r->target[r->first[f]], (double)r->weight[f] / r->unit);
+    status = form_of(r)->put_path(w, &walker, f, error);
+    (void)fputs(w->csv ? "\n" : "]", w->stream);
+    if (status == CM_OK && f % 4096 == 0)
+      status = cm_run_check(w->run, error);
   }
   cm_walker_free(&walker);
   return status;
@@ -148,7 +159,7 @@ static cm_status put_paths(writer *w, cm_error *error)
 
 /* ---- tables ---- */
 
-static void put_cores(writer *w, uint64_t cores)
+static void put_cores(const writer *w, uint64_t cores)
 {
   bool first = true;
   for (int core = 0; core < CM_LOCAL_CORES_MAX; core++)
@@ -158,8 +169,9 @@ static void put_cores(writer *w, uint64_t cores)
     }
 }
 
-static void put_word(writer *w, uint64_t word)
+static void put_directions(const writer *w, uint32_t router, uint64_t word)
 {
+  (void)router;
   (void)fputs(w->csv ? "" : "\"", w->stream);
   for (int d = 0; d < CM_DIRECTIONS; d++)
     if (word >> d & 1)
@@ -169,7 +181,7 @@ static void put_word(writer *w, uint64_t word)
 }
 
 /* Links as the numbers of the routers that they lead to. */
-static void put_ways_out(writer *w, uint32_t router, uint64_t word)
+static void put_ways_out(const writer *w, uint32_t router, uint64_t word)
 {
   const cm_interconnect *net = w->r->chip->interconnect;
   const cm_word *out = &w->r->words->word[word];
@@ -181,22 +193,40 @@ static void put_ways_out(writer *w, uint32_t router, uint64_t word)
   put_cores(w, out->cores);
 }
 
+static void put_place(const writer *w, uint32_t router)
+{
+  uint32_t columns = cm_chip_routers_x(w->r->chip), x = router % columns, y = router / columns;
+  (void)fprintf(w->stream, w->csv ? "%" PRIu32 ",%" PRIu32 "," : "\"x\": %" PRIu32 ", \"y\": %" PRIu32, x, y);
+}
+
+static void put_number(const writer *w, uint32_t router)
+{
+  (void)fprintf(w->stream, w->csv ? "%" PRIu32 "," : "\"router\": %" PRIu32, router);
+}
+
+static json_t *place_json(const cm_chip *chip, uint32_t router)
+{
+  uint32_t columns = cm_chip_routers_x(chip);
+  return json_pack("[i,i]", (int)(router % columns), (int)(router / columns));
+}
+
+static json_t *number_json(const cm_chip *chip, uint32_t router)
+{
+  (void)chip;
+  return json_integer(router);
+}
+
+static const form forms[CM_GEOMETRIES] = {{place_json, "x,y", put_place, put_turns, put_directions},
+                                          {number_json, "router", put_number, put_way, put_ways_out}};
+
 static void put_entry(writer *w, const cm_table_entry *entry)
 {
   uint64_t all = w->r->key_bits == 0 ? 0 : UINT64_MAX >> (64 - w->r->key_bits);
   uint64_t mask = all & ~entry->open;
-  bool ways = w->r->chip->interconnect != NULL;
-  if (w->csv && ways)
-    (void)fprintf(w->stream, "%" PRIu32 ",0x%" PRIx64 ",0x%" PRIx64 ",", entry->router, entry->key, mask);
-  else if (w->csv)
-    (void)fprintf(w->stream, "%" PRIu32 ",%" PRIu32 ",0x%" PRIx64 ",0x%" PRIx64 ",", x_of(w, entry->router),
-                  y_of(w, entry->router), entry->key, mask);
-  else
-    (void)fprintf(w->stream, "[%" PRIu64 ",%" PRIu64 ",", entry->key, mask);
-  if (ways)
-    put_ways_out(w, entry->router, entry->word);
-  else
-    put_word(w, entry->word);
+  if (w->csv)
+    form_of(w->r)->put_router(w, entry->router);
+  (void)fprintf(w->stream, w->csv ? "0x%" PRIx64 ",0x%" PRIx64 "," : "[%" PRIu64 ",%" PRIu64 ",", entry->key, mask);
+  form_of(w->r)->put_word(w, entry->router, entry->word);
   (void)fputs(w->csv ? "\n" : "]]", w->stream);
 }
 
@@ -223,11 +253,11 @@ static void put_band(writer *w, const band *b, bool *first)
     uint64_t end = b->at[router - b->first];
     if (i == end)
       continue;
-    if (!w->csv && w->r->chip->interconnect != NULL)
-      (void)fprintf(w->stream, "%s{\"router\": %" PRIu32 ", \"entries\": [", *first ? "" : ",\n", router);
-    else if (!w->csv)
-      (void)fprintf(w->stream, "%s{\"x\": %" PRIu32 ", \"y\": %" PRIu32 ", \"entries\": [", *first ? "" : ",\n",
-                    x_of(w, router), y_of(w, router));
+    if (!w->csv) {
+      (void)fputs(*first ? "{" : ",\n{", w->stream);
+      form_of(w->r)->put_router(w, router);
+      (void)fputs(", \"entries\": [", w->stream);
+    }
     *first = false;
     for (bool lead = true; i < end; i++, lead = false) {
       if (!w->csv && !lead)
@@ -300,8 +330,10 @@ static cm_status put_json(writer *w, cm_error *error)
 
 static cm_status put_csv(writer *w, cm_error *error)
 {
-  bool ways = w->r->chip->interconnect != NULL;
-  (void)fputs(!w->r->multicast ? "from,to,packets,path\n" : ways ? "router,key,mask,links,cores\n" : "x,y,key,mask,links,cores\n", w->stream);
+  if (w->r->multicast)
+    (void)fprintf(w->stream, "%s,key,mask,links,cores\n", form_of(w->r)->router_columns);
+  else
+    (void)fputs("from,to,packets,path\n", w->stream);
   return w->r->multicast ? put_tables(w, error) : put_paths(w, error);
 }
 
@@ -310,20 +342,15 @@ static cm_status put_csv(writer *w, cm_error *error)
 static cm_status put_loads(writer *w, cm_error *error)
 {
   const cm_routes *r = w->r;
-  const cm_interconnect *net = r->chip->interconnect;
-  size_t links = net != NULL ? net->link_count : (size_t)r->router_count * CM_DIRECTIONS;
-  uint32_t columns = cm_chip_routers_x(r->chip);
-  cm_window rows = {.y0 = r->first_router / columns, .width = columns, .height = r->router_count / columns,
-                    .routers_x = columns, .routers_y = cm_chip_routers_y(r->chip)};
+  cm_window rows = cm_window_whole(r->chip);
   double *load;
-  if (CM_NEW(w->run->memory, load, links, error) != CM_OK)
+  rows.y0 = r->first_router / rows.width;
+  rows.height = r->router_count / rows.width;
+  if (CM_NEW(w->run->memory, load, cm_window_links(&rows), error) != CM_OK)
     return error->status;
-  for (size_t i = 0; i < links; i++)
+  for (size_t i = 0; i < cm_window_links(&rows); i++)
     load[i] = (double)r->load[i] / r->unit;
-  if (net != NULL)
-    cm_ways_write_binary(r->chip, load, w->stream);
-  else
-    cm_links_write_binary(&rows, load, w->stream);
+  cm_links_write_binary(r->chip, &rows, load, w->stream);
   cm_free(load);
   return CM_OK;
 }

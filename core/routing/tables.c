@@ -144,8 +144,8 @@ static cm_status visit_flow(work *w, uint32_t flow, uint32_t rank, bool alone, c
   const uint32_t *router = w->walker.router_of;
   for (uint64_t i = r->first[flow]; i < r->first[flow + 1]; i++)
     w->local[router[r->target[i]] - r->first_router] |= w->bit[r->target[i]];
-  cm_status status =
-    r->chip->interconnect != NULL ? visit_ways(w, flow, rank, alone, error) : visit_turns(w, flow, rank, alone, error);
+  static cm_status (*const add[CM_GEOMETRIES])(work *, uint32_t, uint32_t, bool, cm_error *) = {visit_turns, visit_ways};
+  cm_status status = add[cm_geometry_of(r->chip)](w, flow, rank, alone, error);
   for (uint64_t i = r->first[flow]; i < r->first[flow + 1]; i++)
     w->local[router[r->target[i]] - r->first_router] = 0;
   return status;

@@ -150,7 +150,7 @@ static cm_status refuse(const cm_routes *r, cm_error *error)
 {
   uint32_t most = cm_routes_entries(r, r->fullest), limit = r->chip->table_entries;
   char name[CM_ROUTER_NAME_MAX];
-  cm_routes_router_name(r, r->fullest, name);
+  cm_chip_router_name(r->chip, r->fullest, name);
   cm_fail(error, CM_LIMIT_BROKEN,
           "the routing table of %s needs %u entries of at most %u, and %llu routers need more than that: "
           "\"table_entries\" of %u would do, or fewer axons of different targets on a core, or more free cores",

@@ -87,15 +87,6 @@ cm_status cm_walk_ways(cm_walker *walker, uint32_t flow, cm_way_tree *tree, cm_e
   return status == CM_NO_ROUTE ? name_flow(r, flow, lost, error) : status;
 }
 
-void cm_routes_router_name(const cm_routes *routes, uint32_t router, char name[CM_ROUTER_NAME_MAX])
-{
-  uint32_t columns = cm_chip_routers_x(routes->chip);
-  if (routes->chip->interconnect != NULL)
-    cm_interconnect_router_name(routes->chip->interconnect, router, name);
-  else
-    (void)snprintf(name, CM_ROUTER_NAME_MAX, "router (%u, %u)", router % columns, router / columns);
-}
-
 uint32_t cm_routes_entries(const cm_routes *r, uint32_t router)
 {
   return router - r->first_router < r->router_count ? r->entries[router - r->first_router] : 0;

@@ -56,39 +56,46 @@ typedef struct widener {
 
 /* ---- how flows pass routers ---- */
 
-static cm_status trace(widener *w, uint32_t flow, cm_error *error)
+static cm_status trace_ways(widener *w, uint32_t flow, cm_error *error)
 {
-  cm_routes *r = w->r;
   cm_way_tree ways;
-  cm_tree turns;
-  if (r->chip->interconnect != NULL) {
-    if (cm_walk_ways(w->walker, flow, &ways, error) != CM_OK)
-      return error->status;
-    for (uint32_t i = 1; i < ways.count; i++)
-      w->above[ways.node[i].router] = ways.node[ways.node[i].parent].router;
-    return CM_OK;
-  }
-  if (cm_walk_flow(w->walker, flow, r->shapes[flow], &turns, error) != CM_OK)
+  if (cm_walk_ways(w->walker, flow, &ways, error) != CM_OK)
     return error->status;
-  uint32_t columns = cm_chip_routers_x(r->chip);
-  for (size_t i = 0; i < turns.count; i++) {
-    uint32_t here = turns.node[i].router;
-    if (turns.node[i].in != CM_NO_DIRECTION)
-      w->above[here - r->first_router] = turns.node[i].in == CM_EAST    ? here - 1
-                                         : turns.node[i].in == CM_WEST  ? here + 1
-                                         : turns.node[i].in == CM_SOUTH ? here - columns
-                                                                        : here + columns;
-  }
+  for (uint32_t i = 1; i < ways.count; i++)
+    w->above[ways.node[i].router] = ways.node[ways.node[i].parent].router;
   return CM_OK;
 }
 
-static bool is_straight(const cm_routes *r, uint32_t before, uint32_t at, uint32_t next)
+static cm_status trace_turns(widener *w, uint32_t flow, cm_error *error)
 {
-  const cm_interconnect *net = r->chip->interconnect;
-  if (net == NULL)
-    return at - before == next - at;
+  cm_routes *r = w->r;
+  cm_tree turns;
+  if (cm_walk_flow(w->walker, flow, r->shapes[flow], &turns, error) != CM_OK)
+    return error->status;
+  for (size_t i = 0; i < turns.count; i++)
+    if (turns.node[i].in != CM_NO_DIRECTION)
+      w->above[turns.node[i].router - r->first_router] =
+        cm_router_beyond(r->chip, turns.node[i].router, cm_direction_back((cm_direction)turns.node[i].in));
+  return CM_OK;
+}
+
+static bool goes_on(const cm_chip *chip, uint32_t before, uint32_t at, uint32_t next)
+{
+  (void)chip;
+  return at - before == next - at;
+}
+
+static bool goes_on_by_link(const cm_chip *chip, uint32_t before, uint32_t at, uint32_t next)
+{
+  const cm_interconnect *net = chip->interconnect;
   return cm_interconnect_straight(net, (uint32_t)cm_interconnect_link(net, before, at)) == cm_interconnect_link(net, at, next);
 }
+
+/* How flows are traced, and whether they go straight on, by geometry. */
+static const struct {
+  cm_status (*trace)(widener *w, uint32_t flow, cm_error *error);
+  bool (*is_straight)(const cm_chip *chip, uint32_t before, uint32_t at, uint32_t next);
+} forms[CM_GEOMETRIES] = {{trace_turns, goes_on}, {trace_ways, goes_on_by_link}};
 
 /* Adds what a flow does at routers over the limit on its way to a target. */
 static cm_status cross(widener *w, uint32_t rank, uint32_t source, uint32_t target, cm_error *error)
@@ -105,7 +112,7 @@ static cm_status cross(widener *w, uint32_t rank, uint32_t source, uint32_t targ
                                                .rank = rank,
                                                .target = target,
                                                .out = next == at ? r->router_count + target : next,
-                                               .straight = more && next != at && is_straight(r, before, at, next)};
+                                               .straight = more && next != at && forms[cm_geometry_of(r->chip)].is_straight(r->chip, before, at, next)};
     }
     next = at;
     at = before;
@@ -155,7 +162,7 @@ static cm_status visit_part(widener *w, uint32_t part, cm_error *error)
   uint32_t first = r->part_first[part];
   w->crossings = 0;
   for (uint32_t f = first; f < r->part_first[part + 1]; f++) {
-    if (trace(w, f, error) != CM_OK)
+    if (forms[cm_geometry_of(r->chip)].trace(w, f, error) != CM_OK)
       return error->status;
     for (uint64_t i = r->first[f]; i < r->first[f + 1]; i++)
       if (cross(w, f - first, w->walker->router_of[part], r->target[i], error) != CM_OK)

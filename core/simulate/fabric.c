@@ -3,7 +3,7 @@
  * stop. */
 #include "core/simulate/fabric.h"
 
-#include "core/chip/interconnect/interconnect.h"
+#include "core/chip/geometry.h"
 #include "core/simulate/fabric_ways.h"
 
 /* ---- packets and lists ---- */
@@ -139,10 +139,7 @@ static inline cm_status advance(cm_fabric *f, uint32_t buffer, cm_error *error)
 /* A packet leaves a router with cores; frames know no others. */
 static void count_frame(cm_fabric *f, uint32_t channel)
 {
-  const cm_interconnect *net = f->chip->interconnect;
-  uint32_t router = channel >= f->links ? f->channel[channel].router
-                    : net != NULL       ? net->link[channel].from
-                                        : channel / CM_DIRECTIONS;
+  uint32_t router = channel >= f->links ? f->channel[channel].router : cm_chip_link(f->chip, channel).from;
   if (router < f->routers)
     cm_frames_count(&f->frames, f->now, router);
 }
@@ -165,7 +162,7 @@ static inline cm_status send(cm_fabric *f, uint32_t buffer, uint32_t channel, cm
   p->free_ps += c->latency_ps;
   if (channel < f->links) {
     f->hops++;
-    if (f->chip->interconnect == NULL) {
+    if (f->by_steps) {
       static const int8_t east[] = {1, -1, 0, 0}, south[] = {0, 0, 1, -1};
       uint32_t heading = channel % CM_DIRECTIONS;
       p->heading = (uint8_t)heading;
@@ -317,7 +314,7 @@ cm_status cm_fabric_inject(cm_fabric *f, uint32_t core, uint64_t kind, const cm_
     p->x = to->x;
     p->y = to->y;
     p->core = to->core;
-  } else if (f->chip->interconnect != NULL)
+  } else if (!f->by_steps)
     p->x = (int32_t)f->channel[buffer].router;
   f->under_way++;
   cm_fabric_queue *queue = &f->channel[buffer].buffer;

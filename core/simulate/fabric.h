@@ -52,9 +52,10 @@ typedef struct cm_fabric {
   const cm_traffic *traffic;
   const cm_chip *chip;
   cm_run *run;
-  uint32_t routers, cores, links; /* routers with cores; links as cm_fabric_links; channel links + core is the core's inlet */
+  uint32_t routers, cores, links; /* routers with cores; links as cm_chip_links; channel links + core is the core's inlet */
   uint32_t buffers;
   bool processing;        /* cores take time for what they receive */
+  bool by_steps;          /* on a mesh: packets know the steps that are to go */
   bool direct;            /* packets have one target each, on a mesh: the next channel follows from what is still to go */
   bool ended;             /* set by who drives it: nothing more is to happen */
   uint32_t leaving;       /* what leaves this core asks for its channels once on_inject has ended; CM_FABRIC_NONE: none */
@@ -82,9 +83,6 @@ typedef struct cm_fabric {
   cm_status (*on_inject)(void *user, uint32_t core, cm_error *error);
   void *user;
 } cm_fabric;
-
-/* Links of a chip as channels are numbered: router * CM_DIRECTIONS + direction, or the interconnect's. */
-uint32_t cm_fabric_links(const cm_chip *chip);
 
 /* An idle fabric. O(routers + cores) memory. */
 cm_status cm_fabric_new(const cm_traffic *traffic, uint32_t buffers, bool processing, cm_run *run, cm_fabric *fabric,

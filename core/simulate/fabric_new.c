@@ -1,5 +1,5 @@
 /* Making a fabric, and giving it back. */
-#include "core/chip/interconnect/interconnect.h"
+#include "core/chip/geometry.h"
 #include "core/chip/turns.h"
 #include "core/simulate/fabric.h"
 
@@ -7,15 +7,8 @@ static void set_times(cm_fabric *f)
 {
   const cm_chip *chip = f->chip;
   const cm_hop_cost *l = &chip->latency_ns;
-  const cm_interconnect *net = chip->interconnect;
-  for (uint32_t c = 0; c < f->links && net != NULL; c++) {
-    f->channel[c].latency_ps = cm_ps(net->link[c].latency_ns + l->router);
-    f->channel[c].service_ps = cm_ps(cm_interconnect_link_ns(chip, c));
-  }
-  for (uint32_t c = 0; c < f->links && net == NULL; c++) {
-    bool along_x = c % CM_DIRECTIONS == CM_EAST || c % CM_DIRECTIONS == CM_WEST;
-    double link = cm_chip_between_dies(chip, c) ? l->die_to_die : along_x ? l->east_west : l->north_south;
-    f->channel[c].latency_ps = cm_ps(link + l->router);
+  for (uint32_t c = 0; c < f->links; c++) {
+    f->channel[c].latency_ps = cm_ps(cm_chip_link(chip, c).latency_ns + l->router);
     f->channel[c].service_ps = cm_ps(cm_chip_link_ns(chip, c));
   }
   for (uint32_t core = 0; core < f->cores; core++) {
@@ -24,40 +17,16 @@ static void set_times(cm_fabric *f)
   }
 }
 
-/* The router that a buffer feeds. */
-static uint32_t router_of(const cm_fabric *f, uint32_t buffer)
-{
-  if (buffer >= f->links)
-    return cm_router_of(f->chip, buffer - f->links);
-  if (f->chip->interconnect != NULL)
-    return f->chip->interconnect->link[buffer].to;
-  uint32_t router = buffer / CM_DIRECTIONS, x = router % cm_chip_routers_x(f->chip), y = router / cm_chip_routers_x(f->chip);
-  uint32_t columns = cm_chip_routers_x(f->chip), rows = cm_chip_routers_y(f->chip);
-  switch (buffer % CM_DIRECTIONS) {
-    case CM_EAST: x = (x + 1) % columns; break;
-    case CM_WEST: x = (x + columns - 1) % columns; break;
-    case CM_SOUTH: y = (y + 1) % rows; break;
-    default: y = (y + rows - 1) % rows; break;
-  }
-  return y * columns + x;
-}
-
-uint32_t cm_fabric_links(const cm_chip *chip)
-{
-  return chip->interconnect != NULL ? chip->interconnect->link_count : cm_chip_routers_x(chip) * cm_chip_routers_y(chip) * CM_DIRECTIONS;
-}
-
 cm_status cm_fabric_new(const cm_traffic *traffic, uint32_t buffers, bool processing, cm_run *run, cm_fabric *fabric,
                         cm_error *error)
 {
   const cm_chip *chip = traffic->chip;
   const cm_fabric_queue nothing = {CM_FABRIC_NONE, CM_FABRIC_NONE};
   cm_fabric f = {.traffic = traffic, .chip = chip, .run = run, .buffers = buffers, .processing = processing,
-                 .direct = !traffic->multicast && chip->interconnect == NULL,
+                 .by_steps = cm_geometry_of(chip) == CM_BY_AXES, .links = cm_chip_links(chip),
                  .routers = cm_chip_routers_x(chip) * cm_chip_routers_y(chip), .cores = cm_chip_cores(chip),
-                 
                  .leaving = CM_FABRIC_NONE, .packet_free = CM_FABRIC_NONE, .node_free = CM_FABRIC_NONE};
-  f.links = cm_fabric_links(chip);
+  f.direct = f.by_steps && !traffic->multicast;
   size_t channels = (size_t)f.links + f.cores;
   if (cm_events_new(run->memory, &f.events, error) != CM_OK || CM_NEW(run->memory, f.channel, channels, error) != CM_OK ||
       CM_NEW(run->memory, f.core, f.cores, error) != CM_OK || CM_NEW(run->memory, f.carried, channels, error) != CM_OK) {
@@ -67,7 +36,7 @@ cm_status cm_fabric_new(const cm_traffic *traffic, uint32_t buffers, bool proces
   for (uint32_t c = 0; c < channels; c++) {
     f.channel[c].buffer = nothing;
     f.channel[c].wait_head = CM_FABRIC_NONE;
-    f.channel[c].router = router_of(&f, c);
+    f.channel[c].router = c < f.links ? cm_chip_link(chip, c).to : cm_router_of(chip, c - f.links);
   }
   for (uint32_t core = 0; core < f.cores; core++)
     f.core[core].inbox = nothing;

@@ -82,9 +82,9 @@ static cm_status follow_ways(cm_fabric *f, const cm_fabric_packet *p, uint32_t r
 cm_status cm_fabric_ways(cm_fabric *f, const cm_fabric_packet *p, uint32_t router, uint32_t *count, cm_error *error)
 {
   uint32_t listed = 0;
-  if (f->chip->interconnect != NULL && follow_ways(f, p, router, &listed, error) != CM_OK)
+  if (!f->by_steps && follow_ways(f, p, router, &listed, error) != CM_OK)
     return error->status;
-  for (uint64_t bits = f->chip->interconnect != NULL ? 0 : route(f, p); bits != 0; bits &= bits - 1)
+  for (uint64_t bits = f->by_steps ? route(f, p) : 0; bits != 0; bits &= bits - 1)
     if (add_channel(f, channel_of(f, router, (unsigned)__builtin_ctzll(bits)), &listed, error) != CM_OK)
       return error->status;
   *count = listed;

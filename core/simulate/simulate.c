@@ -6,8 +6,7 @@
 
 #include "base/json.h"
 #include "base/threads.h"
-#include "core/chip/interconnect/interconnect.h"
-#include "core/chip/turns.h"
+#include "core/chip/geometry.h"
 #include "core/measure/step_time.h"
 #include "core/simulate/outcomes.h"
 #include "core/simulate/simulate_request.h"
@@ -27,12 +26,22 @@ typedef struct simulation {
 
 /* ---- the report ---- */
 
+/* A link or an inlet, by where it is. */
+static json_t *channel_json(const cm_chip *chip, uint32_t channel)
+{
+  uint32_t links = cm_chip_links(chip), core = channel - links;
+  char link[CM_LINK_TEXT_MAX], object[CM_LINK_TEXT_MAX + 32];
+  if (channel >= links)
+    return json_pack("{s:s, s:i, s:i}", "kind", "inlet", "x", (int)(core % chip->width), "y", (int)(core / chip->width));
+  cm_chip_link_text(chip, channel, CM_LINK_AS_JSON, link);
+  int size = snprintf(object, sizeof object, "{\"kind\": \"link\", %s}", link);
+  return cm_json_loadb(object, (size_t)size, 0, NULL);
+}
+
 /* The channels that carried most. */
 static json_t *hottest_json(const cm_chip *chip, const uint64_t *carried, double ns)
 {
-  const cm_interconnect *net = chip->interconnect;
-  uint32_t columns = cm_chip_routers_x(chip), links = cm_fabric_links(chip);
-  uint32_t channels = links + cm_chip_cores(chip), best[HOTTEST], count = 0;
+  uint32_t channels = cm_chip_links(chip) + cm_chip_cores(chip), best[HOTTEST], count = 0;
   json_t *list = json_array();
   for (uint32_t c = 0; c < channels; c++) {
     if (carried[c] == 0 || (count == HOTTEST && carried[c] <= carried[best[count - 1]]))
@@ -43,18 +52,9 @@ static json_t *hottest_json(const cm_chip *chip, const uint64_t *carried, double
     best[i] = c;
   }
   for (uint32_t i = 0; i < count; i++) {
-    uint32_t c = best[i], router = c / CM_DIRECTIONS, core = c - links;
-    json_t *row =
-      c < links && net != NULL
-        ? json_pack("{s:s, s:I, s:I, s:I, s:f}", "kind", "link", "from", (json_int_t)net->link[c].from, "to", (json_int_t)net->link[c].to,
-                    "packets", (json_int_t)carried[c], "packets_per_ns", ns > 0 ? (double)carried[c] / ns : 0)
-      : c < links
-        ? json_pack("{s:s, s:i, s:i, s:s, s:I, s:f}", "kind", "link", "x", (int)(router % columns), "y",
-                    (int)(router / columns), "direction", cm_direction_name((cm_direction)(c % CM_DIRECTIONS)), "packets",
-                    (json_int_t)carried[c], "packets_per_ns", ns > 0 ? (double)carried[c] / ns : 0)
-        : json_pack("{s:s, s:i, s:i, s:I, s:f}", "kind", "inlet", "x", (int)(core % chip->width), "y",
-                    (int)(core / chip->width), "packets", (json_int_t)carried[c], "packets_per_ns",
-                    ns > 0 ? (double)carried[c] / ns : 0);
+    json_t *row = channel_json(chip, best[i]);
+    (void)json_object_set_new(row, "packets", json_integer((json_int_t)carried[best[i]]));
+    (void)json_object_set_new(row, "packets_per_ns", json_real(ns > 0 ? (double)carried[best[i]] / ns : 0));
     (void)json_array_append_new(list, row);
   }
   return list;
@@ -62,7 +62,7 @@ static json_t *hottest_json(const cm_chip *chip, const uint64_t *carried, double
 
 static json_t *steps_json(const simulation *s, uint32_t tiles)
 {
-  uint32_t steps = s->options->steps, channels = cm_fabric_links(s->traffic->chip) + cm_chip_cores(s->traffic->chip);
+  uint32_t steps = s->options->steps, channels = cm_chip_links(s->traffic->chip) + cm_chip_cores(s->traffic->chip);
   double sum = 0, most = 0, free_sum = 0, barrier = cm_barrier_ns(&s->traffic->chip->costs.barrier, tiles);
   uint64_t packets = 0, hops = 0, stuck = 0;
   cm_step_outcome *all = &s->step[0];

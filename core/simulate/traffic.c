@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/order.h"
+#include "core/chip/geometry.h"
 #include "core/limits/copies.h"
 
 /* The targets of one net behind those that are there. */
@@ -23,11 +24,10 @@ static cm_status add_targets(cm_traffic *t, const uint32_t *part, uint32_t net, 
       return error->status;
     cm_packet_target *to = &t->target[t->target_count++];
     *to = (cm_packet_target){.core = t->core[scratch[i]], .synapses = (uint32_t)(end - i)};
-    if (t->chip->interconnect != NULL && cm_chip_distance(t->chip, home, to->core) == UINT32_MAX)
+    if (cm_chip_distance(t->chip, home, to->core) == CM_NO_WAY)
       return cm_fail(error, CM_NO_ROUTE, "dead links leave no way from core (%u, %u) to core (%u, %u)", home % t->chip->width,
                      home / t->chip->width, to->core % t->chip->width, to->core / t->chip->width);
-    if (t->chip->interconnect == NULL)
-      cm_chip_steps(t->chip, home, to->core, &to->x, &to->y);
+    cm_chip_steps(t->chip, home, to->core, &to->x, &to->y);
     i = end;
   }
   return CM_OK;

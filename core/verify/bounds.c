@@ -8,7 +8,6 @@
 
 #include "base/order.h"
 #include "core/verify/bounds_near.h"
-#include "core/verify/bounds_ways.h"
 #include "core/verify/certificate.h"
 #include "core/network/nets_by_part.h"
 
@@ -258,12 +257,9 @@ cm_status cm_bounds_compute(const cm_mapped *mapped, const uint8_t *usable, cm_r
     status = bound(&w, &b, error);
   if (status == CM_OK) {
     const cm_hop_cost *e = &chip->energy_pj;
-    double x = cm_bound_step_pj(e, e->east_west, chip->dies_x), y = cm_bound_step_pj(e, e->north_south, chip->dies_y);
-    if (chip->interconnect != NULL)
-      x = y = cm_cheapest_hop(chip);
     b.energy_pj += w.packets * e->router;
     b.multicast_hops = mapped->demand->network->directed ? w.tree_links : b.hop_traffic;
-    b.multicast_energy_pj = mapped->demand->network->directed ? w.axons * e->router + w.tree_links * fmin(x, y) : b.energy_pj;
+    b.multicast_energy_pj = mapped->demand->network->directed ? w.axons * e->router + w.tree_links * cm_bound_step_pj(chip) : b.energy_pj;
   }
   cm_free(w.first);
   cm_free(w.pair);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/order.h"
+#include "core/chip/geometry.h"
 #include "core/verify/bounds_ways.h"
 
 /* Discs are counted exactly up to so many visits of rows. */
@@ -152,29 +153,38 @@ static cm_status endless_costs(const near_task *w, double x, double y, double *c
   return CM_OK;
 }
 
-double cm_bound_step_pj(const cm_hop_cost *cost, double inside, uint32_t dies)
+/* Energy of a step along an axis, at least: links between dies may be cheaper than those `inside`. */
+static double step_pj(const cm_hop_cost *cost, double inside, uint32_t dies)
 {
   return cost->router + (dies > 1 && cost->die_to_die < inside ? cost->die_to_die : inside);
 }
 
-/* The same on an interconnect that is no plain mesh: nearest cores by hops, each hop as cheap as the cheapest. */
+static double cheapest_step(const cm_chip *chip)
+{
+  const cm_hop_cost *e = &chip->energy_pj;
+  return fmin(step_pj(e, e->east_west, chip->dies_x), step_pj(e, e->north_south, chip->dies_y));
+}
+
+double cm_bound_step_pj(const cm_chip *chip)
+{
+  static double (*const cheapest[CM_GEOMETRIES])(const cm_chip *chip) = {cheapest_step, cm_cheapest_hop};
+  return cheapest[cm_geometry_of(chip)](chip);
+}
+
+/* On an interconnect: nearest cores by hops, each hop as cheap as the cheapest. */
 static cm_status measure_ways(const near_task *w, const uint8_t *usable, double *hops, double *cost, cm_error *error)
 {
   if (cm_bound_ways(w->chip, usable, w->most, w->run, hops, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < w->most; i++)
-    cost[i] = hops[i] * cm_cheapest_hop(w->chip);
+    cost[i] = hops[i] * cm_bound_step_pj(w->chip);
   return CM_OK;
 }
 
-cm_status cm_bound_nearness(const cm_chip *chip, const uint8_t *usable, uint32_t most, cm_run *run, double *hops, double *cost,
-                            cm_error *error)
+static cm_status measure_discs(const near_task *w, const uint8_t *usable, double *hops, double *cost, cm_error *error)
 {
-  const near_task task = {chip, most, run}, *w = &task;
-  if (w->chip->interconnect != NULL)
-    return measure_ways(w, usable, hops, cost, error);
   const cm_hop_cost *e = &w->chip->energy_pj;
-  double x = cm_bound_step_pj(e, e->east_west, w->chip->dies_x), y = cm_bound_step_pj(e, e->north_south, w->chip->dies_y);
+  double x = step_pj(e, e->east_west, w->chip->dies_x), y = step_pj(e, e->north_south, w->chip->dies_y);
   field f;
   cm_status status = field_new(w->chip, usable, w->run->memory, &f, error);
   uint32_t filled = 0, radius_max = f.routers_x + f.routers_y;
@@ -193,4 +203,13 @@ cm_status cm_bound_nearness(const cm_chip *chip, const uint8_t *usable, uint32_t
   for (uint32_t i = 0; status == CM_OK && i < w->most; i++)
     cost[i] = fmax(cost[i], hops[i] * (x < y ? x : y));
   return status;
+}
+
+cm_status cm_bound_nearness(const cm_chip *chip, const uint8_t *usable, uint32_t most, cm_run *run, double *hops, double *cost,
+                            cm_error *error)
+{
+  static cm_status (*const measure[CM_GEOMETRIES])(const near_task *, const uint8_t *, double *, double *, cm_error *) = {
+    measure_discs, measure_ways};
+  const near_task task = {chip, most, run};
+  return measure[cm_geometry_of(chip)](&task, usable, hops, cost, error);
 }

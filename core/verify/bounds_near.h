@@ -10,7 +10,7 @@
 cm_status cm_bound_nearness(const cm_chip *chip, const uint8_t *usable, uint32_t most, cm_run *run, double *hops, double *cost,
                             cm_error *error);
 
-/* Energy of a step along an axis, its router included, at least: links between dies may be cheaper than those `inside`. */
-double cm_bound_step_pj(const cm_hop_cost *cost, double inside, uint32_t dies);
+/* Energy of the cheapest step, its router included, in pJ. O(links) of an interconnect. */
+double cm_bound_step_pj(const cm_chip *chip);
 
 #endif

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/chip/geometry.h"
 #include "core/verify/check_measure.h"
 
 /* Routers along an axis from one to another; the shorter way where it wraps. */
@@ -16,7 +17,7 @@ static void come_in(const cm_chip *chip, uint32_t core, double *hops, double *en
 {
   uint32_t columns = chip->width / chip->router_x, rows = chip->height / chip->router_y;
   uint32_t x = core % chip->width / chip->router_x, y = core / chip->width / chip->router_y;
-  bool bordered = chip->interconnect == NULL && !(chip->torus_x && chip->torus_y);
+  bool bordered = cm_geometry_of(chip) == CM_BY_AXES && !(chip->torus_x && chip->torus_y);
   *hops = bordered ? INFINITY : 0;
   *energy_pj = bordered ? INFINITY : chip->energy_pj.router;
   for (uint32_t v = 0; bordered && v < rows; v++)

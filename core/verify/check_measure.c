@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/chip/interconnect/interconnect.h"
 #include "core/verify/check_measure.h"
 #include "core/verify/check_walk.h"
 
@@ -34,7 +33,6 @@ typedef struct measure {
   uint32_t *target;      /* [parts] */
   cm_check_truth *truth;
   double latency_sum;
-  size_t routers, links; /* switches included; links of the arrays */
   cm_check_walk walk;
 } measure;
 
@@ -52,11 +50,7 @@ static void pay(const cm_check_hop *hop, void *user)
   t->energy_pj += m->chip->energy_pj.router + hop->energy_pj;
   t->latency_ns += m->chip->latency_ns.router + hop->latency_ns;
   m->link[link] += t->packets;
-  m->link_ns[link] = rate > 0 ? 1 / rate : hop->latency_ns;
-  if (m->chip->interconnect != NULL) {
-    m->link_ns[link] /= m->chip->interconnect->link[link].bandwidth;
-    m->passing[m->chip->interconnect->link[link].to] += t->packets;
-  }
+  m->link_ns[link] = (rate > 0 ? 1 / rate : hop->latency_ns) / hop->bandwidth;
 }
 
 typedef struct tree {
@@ -153,7 +147,7 @@ static cm_status count_pins(measure *m, uint32_t net, double scale, cm_error *er
       continue;
     double weight = (double)cm_demand_pin_weight(m->demand, net, i) / scale;
     double hops = 0;
-    if (cm_check_hops(&m->walk, home, p, &hops, error) != CM_OK)
+    if (m->walk.kind->hops(&m->walk, home, p, &hops, error) != CM_OK)
       return error->status;
     sum->edge_cut += weight;
     sum->weighted_hops += weight * hops;
@@ -176,9 +170,9 @@ static cm_status count_axon(measure *m, uint32_t net, double scale, cm_error *er
       continue;
     cut = true;
     double hops;
-    if (cm_check_hops(&m->walk, home, m->target[i], &hops, error) != CM_OK)
+    if (m->walk.kind->hops(&m->walk, home, m->target[i], &hops, error) != CM_OK)
       return error->status;
-    cm_check_walk_route(&m->walk, home, m->target[i], grow_tree, &t);
+    m->walk.kind->route(&m->walk, home, m->target[i], grow_tree, &t);
     cm_status status = add_pair(m, home, m->target[i], rate, error);
     if (status != CM_OK)
       return status;
@@ -199,10 +193,10 @@ static cm_status walk_pairs(measure *m, cm_error *error)
   for (size_t i = 0; i < m->pair_count; i++) {
     const pair *p = &m->pair[i];
     double hops = 0;
-    if (cm_check_hops(&m->walk, p->from, p->to, &hops, error) != CM_OK)
+    if (m->walk.kind->hops(&m->walk, p->from, p->to, &hops, error) != CM_OK)
       return error->status;
     toll t = {m, p->packets, m->chip->energy_pj.router, m->chip->latency_ns.router};
-    cm_check_walk_route(&m->walk, p->from, p->to, pay, &t);
+    m->walk.kind->route(&m->walk, p->from, p->to, pay, &t);
     sum->energy_pj += p->packets * t.energy_pj;
     m->latency_sum += p->packets * t.latency_ns;
     sum->latency_max_ns = fmax(sum->latency_max_ns, t.latency_ns);
@@ -211,10 +205,7 @@ static cm_status walk_pairs(measure *m, cm_error *error)
     core[p->from].traffic_out += p->packets;
     core[p->to].traffic_in += p->packets;
     core[p->from].target_cores++;
-    if (m->chip->interconnect == NULL)
-      cm_check_flood(&m->walk, p->from, p->to, p->packets, m->passing);
-    else
-      m->passing[cm_check_router(&m->walk, p->from)] += p->packets;
+    m->walk.kind->pass(&m->walk, p->from, p->to, p->packets, m->passing);
     cm_status status = i % 256 == 0 ? cm_run_check(m->run, error) : CM_OK;
     if (status != CM_OK)
       return status;
@@ -231,7 +222,6 @@ static void largest(uint64_t *most, uint64_t value)
 static void conclude(measure *m, const uint32_t *vertices)
 {
   cm_metrics *sum = &m->truth->metrics;
-  size_t routers = m->routers;
   if (!m->demand->network->directed) {
     sum->cut_net = sum->edge_cut;
     sum->multicast_hops = sum->hop_traffic;
@@ -239,10 +229,10 @@ static void conclude(measure *m, const uint32_t *vertices)
   }
   sum->latency_mean_ns = sum->connectivity > 0 ? m->latency_sum / sum->connectivity : 0;
   sum->congestion_mean = (sum->hop_traffic + sum->connectivity) / (double)cm_chip_cores(m->chip);
-  for (size_t r = 0; r < routers; r++)
+  for (size_t r = 0; r < m->walk.routers; r++)
     sum->congestion_max = fmax(sum->congestion_max, m->passing[r]);
-  double load = 0, links = 0;
-  for (size_t l = 0; l < m->links; l++) {
+  double load = 0, links = m->walk.links_there;
+  for (size_t l = 0; l < m->walk.links; l++) {
     if (m->link[l] == 0 && m->tree_link[l] == 0)
       continue; /* most, where a network is small for its chip */
     load += m->link[l];
@@ -261,15 +251,6 @@ static void conclude(measure *m, const uint32_t *vertices)
   if (!m->demand->network->directed)
     m->truth->tree_link_max = m->truth->link_max;
   sum->multicast_link_load_max = fmax(m->truth->tree_link_max, sum->multicast_port_load_max);
-  int64_t columns = m->walk.columns, rows = m->walk.rows;
-  double across = (double)(m->chip->torus_x && columns > 1 ? columns : columns - 1);
-  double down = (double)(m->chip->torus_y && rows > 1 ? rows : rows - 1);
-  links = 2 * (across * (double)rows + down * (double)columns);
-  if (m->chip->interconnect != NULL) {
-    links = 0;
-    for (size_t l = 0; l < m->links; l++)
-      links += !m->chip->interconnect->link[l].dead;
-  }
   sum->link_load_mean = links > 0 ? load / links : 0;
   sum->multicast_link_load_mean = links > 0 ? sum->multicast_hops / links : 0;
   double reuse = 0, neurons = 0;
@@ -343,19 +324,15 @@ cm_status cm_check_measure(const cm_mapped *mapped, cm_run *run, cm_check_truth 
   const cm_topology *topology = mapped->demand->network;
   const cm_chip *chip = mapped->chip;
   measure m = {.demand = mapped->demand, .chip = chip, .part = mapped->part, .parts = mapped->parts, .run = run, .truth = &fresh};
-  const cm_interconnect *other = chip->interconnect;
-  m.routers = other != NULL ? other->routers : (size_t)cm_chip_routers_x(chip) * cm_chip_routers_y(chip);
-  m.links = other != NULL ? other->link_count : m.routers * CM_DIRECTIONS;
   uint32_t *vertices = NULL;
   cm_status status = CM_OK;
-  if (CM_NEW(run->memory, fresh.core, m.parts, error) != CM_OK || CM_NEW(run->memory, vertices, m.parts, error) != CM_OK ||
+  if (cm_check_walk_new(chip, mapped->core, run->memory, &m.walk, error) != CM_OK || CM_NEW(run->memory, fresh.core, m.parts, error) != CM_OK || CM_NEW(run->memory, vertices, m.parts, error) != CM_OK ||
       CM_NEW(run->memory, m.seen, m.parts, error) != CM_OK || CM_NEW(run->memory, m.reached, m.parts, error) != CM_OK ||
       CM_NEW(run->memory, m.target, m.parts, error) != CM_OK || CM_NEW(run->memory, m.net, topology->net_count, error) != CM_OK ||
       CM_NEW(run->memory, m.net_begin, (size_t)m.parts + 1, error) != CM_OK ||
-      CM_NEW(run->memory, m.link, m.links, error) != CM_OK || CM_NEW(run->memory, m.link_ns, m.links, error) != CM_OK ||
-      CM_NEW(run->memory, m.cast, m.parts, error) != CM_OK || CM_NEW(run->memory, m.tree_link, m.links, error) != CM_OK ||
-      CM_NEW(run->memory, m.link_stamp, m.links, error) != CM_OK || CM_NEW(run->memory, m.passing, m.routers, error) != CM_OK ||
-      cm_check_walk_new(chip, mapped->core, run->memory, &m.walk, error) != CM_OK)
+      CM_NEW(run->memory, m.link, m.walk.links, error) != CM_OK || CM_NEW(run->memory, m.link_ns, m.walk.links, error) != CM_OK ||
+      CM_NEW(run->memory, m.cast, m.parts, error) != CM_OK || CM_NEW(run->memory, m.tree_link, m.walk.links, error) != CM_OK ||
+      CM_NEW(run->memory, m.link_stamp, m.walk.links, error) != CM_OK || CM_NEW(run->memory, m.passing, m.walk.routers, error) != CM_OK)
     status = error->status;
   else
     status = run_measure(&m, vertices, error);

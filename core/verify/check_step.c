@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "core/chip/geometry.h"
 #include "core/verify/check_measure.h"
 
 /* What a core does in a step. */
@@ -172,7 +173,7 @@ static bool names_channel(const cm_mapped *mapped, const cm_core_load *load, dou
     return l != NULL && (in || strcmp(what, "outlet") == 0) && is_near(packets, in ? l->traffic_in : l->traffic_out) &&
            is_near(ns, busiest) && is_near(packets / costs->port_packets_per_ns, ns);
   }
-  if (mapped->chip->interconnect != NULL) { /* the ends and the load are told; the time is what counts */
+  if (cm_geometry_of(mapped->chip) == CM_BY_WAYS) { /* the ends and the load are told; the time is what counts */
     int tail = 0;
     const char *tail_of = strstr(sentence, " passes ");
     bool link = strncmp(sentence, "the link from ", 14) == 0 && tail_of != NULL;

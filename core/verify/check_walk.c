@@ -4,20 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/chip/interconnect/interconnect.h"
-
-cm_status cm_check_walk_new(const cm_chip *chip, const uint32_t *core, cm_memory *memory, cm_check_walk *walk, cm_error *error)
-{
-  *walk = (cm_check_walk){.chip = chip, .core = core, .columns = chip->width / chip->router_x, .rows = chip->height / chip->router_y};
-  if (CM_NEW(memory, walk->wave[0], (size_t)walk->columns + 1, error) != CM_OK ||
-      CM_NEW(memory, walk->wave[1], (size_t)walk->columns + 1, error) != CM_OK)
-    return error->status;
-  if (chip->interconnect == NULL)
-    return CM_OK;
-  if (CM_NEW(memory, walk->way, chip->interconnect->routers, error) != CM_OK)
-    return error->status;
-  return cm_check_ways_new(chip, memory, &walk->ways, error);
-}
+#include "core/chip/geometry.h"
 
 void cm_check_walk_free(cm_check_walk *walk)
 {
@@ -37,7 +24,7 @@ static position place_of(const cm_check_walk *w, uint32_t part)
   return (position){core % w->chip->width / w->chip->router_x, core / w->chip->width / w->chip->router_y};
 }
 
-size_t cm_check_router(const cm_check_walk *w, uint32_t part)
+static size_t router_of(const cm_check_walk *w, uint32_t part)
 {
   position at = place_of(w, part);
   return (size_t)(at.y * w->columns + at.x);
@@ -65,16 +52,12 @@ static int64_t around(int64_t at, int64_t size)
   return at < 0 ? at + size : at >= size ? at - size : at;
 }
 
-cm_status cm_check_hops(cm_check_walk *w, uint32_t from, uint32_t to, double *hops, cm_error *error)
+static cm_status mesh_hops(cm_check_walk *w, uint32_t from, uint32_t to, double *hops, cm_error *error)
 {
-  if (w->chip->interconnect == NULL) {
-    position d = displace(w, from, to);
-    *hops = (double)(llabs(d.x) + llabs(d.y));
-    return CM_OK;
-  }
-  cm_status status = cm_check_way(&w->ways, w->core[from], w->core[to], w->way, &w->way_count, error);
-  *hops = w->way_count;
-  return status;
+  position d = displace(w, from, to);
+  (void)error;
+  *hops = (double)(llabs(d.x) + llabs(d.y));
+  return CM_OK;
 }
 
 /* A link of a plain mesh, by its direction and whether it leads to another die. */
@@ -82,23 +65,11 @@ static cm_check_hop hop_on_mesh(const cm_chip *chip, size_t link, bool along_x, 
 {
   const cm_hop_cost *e = &chip->energy_pj, *l = &chip->latency_ns;
   return (cm_check_hop){link, between ? e->die_to_die : along_x ? e->east_west : e->north_south,
-                        between ? l->die_to_die : along_x ? l->east_west : l->north_south};
+                        between ? l->die_to_die : along_x ? l->east_west : l->north_south, 1};
 }
 
-static void walk_way(const cm_check_walk *w, cm_check_visit visit, void *user)
+static void mesh_route(const cm_check_walk *w, uint32_t from, uint32_t to, cm_check_visit visit, void *user)
 {
-  for (uint32_t i = w->way_count; i-- > 0;) {
-    const cm_link *link = &w->chip->interconnect->link[w->way[i]];
-    visit(&(cm_check_hop){w->way[i], link->energy_pj, link->latency_ns}, user);
-  }
-}
-
-void cm_check_walk_route(const cm_check_walk *w, uint32_t from, uint32_t to, cm_check_visit visit, void *user)
-{
-  if (w->chip->interconnect != NULL) {
-    walk_way(w, visit, user);
-    return;
-  }
   position at = place_of(w, from), left = displace(w, from, to);
   int64_t die_columns = w->chip->die_width / w->chip->router_x, die_rows = w->chip->die_height / w->chip->router_y;
   while (left.x != 0 || left.y != 0) {
@@ -123,7 +94,7 @@ void cm_check_walk_route(const cm_check_walk *w, uint32_t from, uint32_t to, cm_
   }
 }
 
-void cm_check_flood(cm_check_walk *w, uint32_t from, uint32_t to, double packets, double *passing)
+static void mesh_flood(cm_check_walk *w, uint32_t from, uint32_t to, double packets, double *passing)
 {
   position start = place_of(w, from), d = displace(w, from, to);
   int64_t width = llabs(d.x), height = llabs(d.y);
@@ -145,4 +116,59 @@ void cm_check_flood(cm_check_walk *w, uint32_t from, uint32_t to, double packets
     row = below;
     below = swap;
   }
+}
+
+static cm_status way_hops(cm_check_walk *w, uint32_t from, uint32_t to, double *hops, cm_error *error)
+{
+  cm_status status = cm_check_way(&w->ways, w->core[from], w->core[to], w->way, &w->way_count, error);
+  *hops = w->way_count;
+  return status;
+}
+
+static void way_route(const cm_check_walk *w, uint32_t from, uint32_t to, cm_check_visit visit, void *user)
+{
+  (void)from, (void)to;
+  for (uint32_t i = w->way_count; i-- > 0;) {
+    const cm_link *link = &w->chip->interconnect->link[w->way[i]];
+    visit(&(cm_check_hop){w->way[i], link->energy_pj, link->latency_ns, link->bandwidth}, user);
+  }
+}
+
+static void way_pass(cm_check_walk *w, uint32_t from, uint32_t to, double packets, double *passing)
+{
+  (void)to;
+  passing[router_of(w, from)] += packets;
+  for (uint32_t i = w->way_count; i-- > 0;)
+    passing[w->chip->interconnect->link[w->way[i]].to] += packets;
+}
+
+/* ---- which ---- */
+
+static cm_status survey_ways(cm_check_walk *w, cm_memory *memory, cm_error *error)
+{
+  const cm_interconnect *net = w->chip->interconnect;
+  for (uint32_t i = 0; i < net->link_count; i++)
+    w->links_there += !net->link[i].dead;
+  if (CM_NEW(memory, w->way, net->routers, error) != CM_OK)
+    return error->status;
+  return cm_check_ways_new(w->chip, memory, &w->ways, error);
+}
+
+static cm_status survey_mesh(cm_check_walk *w, cm_memory *memory, cm_error *error)
+{
+  double across = (double)(w->chip->torus_x && w->columns > 1 ? w->columns : w->columns - 1);
+  double down = (double)(w->chip->torus_y && w->rows > 1 ? w->rows : w->rows - 1);
+  w->links_there = 2 * (across * (double)w->rows + down * (double)w->columns);
+  if (CM_NEW(memory, w->wave[0], (size_t)w->columns + 1, error) != CM_OK)
+    return error->status;
+  return CM_NEW(memory, w->wave[1], (size_t)w->columns + 1, error);
+}
+
+cm_status cm_check_walk_new(const cm_chip *chip, const uint32_t *core, cm_memory *memory, cm_check_walk *walk, cm_error *error)
+{
+  static const cm_check_walk_kind kinds[CM_GEOMETRIES] = {{survey_mesh, mesh_hops, mesh_route, mesh_flood},
+                                                          {survey_ways, way_hops, way_route, way_pass}};
+  *walk = (cm_check_walk){.chip = chip, .core = core, .columns = chip->width / chip->router_x, .rows = chip->height / chip->router_y,
+                          .routers = cm_chip_routers(chip), .links = cm_chip_links(chip), .kind = &kinds[cm_geometry_of(chip)]};
+  return walk->kind->survey(walk, memory, error);
 }

@@ -68,7 +68,7 @@ static json_t *tables_json(cm_routes_checking *c)
     over += limit != 0 && entries > limit;
     if (limit != 0 && entries > limit) {
       char name[CM_ROUTER_NAME_MAX];
-      cm_routes_name_router(c, r, name);
+      cm_router_name(c->routers_x, c->routers_y, r, name);
       routes_violation(c, "routes: the table of %s has %" PRIu64 " entries, the chip's have %" PRIu64 " at most", name, entries, limit);
     }
     fullest = entries > most ? r : fullest;
@@ -234,8 +234,8 @@ cm_status cm_routes_check(const char *path, const char *mapping_path, const cm_c
                           .routers_x = chip->width / chip->router_x,
                           .routers_y = chip->height / chip->router_y};
   c.net = chip->interconnect;
-  c.routers = c.net != NULL ? c.net->routers : c.routers_x * c.routers_y;
-  c.link_count = c.net != NULL ? c.net->link_count : c.routers * CM_DIRECTIONS;
+  c.routers = cm_chip_routers(chip);
+  c.link_count = cm_chip_links(chip);
   c.start = c.net != NULL ? UINT32_MAX : CM_DIRECTIONS;
   bool fresh = result->violations == NULL;
   if (fresh && CM_NEW(NULL, result->violations, CM_CHECK_LISTED_MAX, error) != CM_OK)

@@ -2,7 +2,7 @@
 #ifndef CM_VERIFY_ROUTES_CHECKING_H
 #define CM_VERIFY_ROUTES_CHECKING_H
 
-#include "core/chip/interconnect/interconnect.h"
+#include "core/chip/geometry.h"
 #include "core/verify/check_ways.h"
 #include "core/verify/check.h"
 #include "core/verify/check_report.h"
@@ -97,9 +97,6 @@ uint32_t cm_routes_hop(cm_routes_checking *c, uint32_t router, unsigned in, unsi
 /* Puts the first shape of the packet's way to a router on plain_load: along x first where the rule allows the turn, else
  * along y first, each link once a packet. Of a mesh. */
 void cm_routes_plain_way(cm_routes_checking *c, uint32_t from, uint32_t to, uint64_t weight);
-
-/* A router in words. */
-void cm_routes_name_router(const cm_routes_checking *c, uint32_t router, char name[CM_ROUTER_NAME_MAX]);
 
 /* ---- on interconnects ---- */
 

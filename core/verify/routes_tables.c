@@ -107,7 +107,7 @@ static void carry(walker *w, uint64_t key, uint32_t source, uint32_t wanted, uin
     uint32_t outs = ways_out(w, in, entry);
     if (outs == 0 && entry == NULL) {
       char name[CM_ROUTER_NAME_MAX];
-      cm_routes_name_router(c, router, name);
+      cm_router_name(c->routers_x, c->routers_y, router, name);
       routes_violation(c, "routes: %s finds no entry at %s, and nothing lies straight on", who, name);
     }
     if (entry != NULL) {
@@ -347,7 +347,7 @@ cm_status cm_routes_follow_tables(cm_routes_checking *c, cm_error *error)
     for (uint64_t i = c->first[r]; i < c->first[r + 1]; i++)
       if (!c->entry[i].used) {
         char name[CM_ROUTER_NAME_MAX];
-        cm_routes_name_router(c, r, name);
+        cm_router_name(c->routers_x, c->routers_y, r, name);
         routes_violation(c, "routes: the entry for key %" PRIu64 " of %s serves no axon", c->entry[i].key, name);
       }
   cm_free(w.queue);

@@ -99,7 +99,7 @@ static uint32_t router_of_table(cm_routes_checking *c, size_t index, const json_
   uint32_t router = (uint32_t)number;
   if (seen[router]) {
     char name[CM_ROUTER_NAME_MAX];
-    cm_routes_name_router(c, router, name);
+    cm_router_name(c->routers_x, c->routers_y, router, name);
     routes_violation(c, "routes /tables/%zu: %s has a table already", index, name);
     return UINT32_MAX;
   }

@@ -95,8 +95,8 @@ uint32_t cm_routes_ways_hop(cm_routes_checking *c, uint32_t router, uint32_t in,
 {
   const cm_link *k = &c->net->link[out];
   char from[CM_ROUTER_NAME_MAX], to[CM_ROUTER_NAME_MAX];
-  cm_routes_name_router(c, router, from);
-  cm_routes_name_router(c, k->to, to);
+  cm_router_name(c->routers_x, c->routers_y, router, from);
+  cm_router_name(c->routers_x, c->routers_y, k->to, to);
   if (k->dead) {
     routes_violation(c, "routes: %s takes the dead link from %s to %s", who, from, to);
     return UINT32_MAX;
@@ -258,12 +258,4 @@ cm_status cm_routes_ways_rings(cm_routes_checking *c, uint64_t *channels, uint64
   cm_free(k.waits);
   cm_free(k.queue);
   return status;
-}
-
-void cm_routes_name_router(const cm_routes_checking *c, uint32_t router, char name[CM_ROUTER_NAME_MAX])
-{
-  if (router < c->routers_x * c->routers_y)
-    (void)snprintf(name, CM_ROUTER_NAME_MAX, "router (%" PRIu32 ", %" PRIu32 ")", router % c->routers_x, router / c->routers_x);
-  else
-    (void)snprintf(name, CM_ROUTER_NAME_MAX, "switch %" PRIu32, router);
 }

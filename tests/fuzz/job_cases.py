@@ -532,8 +532,7 @@ def make_options(r, network, chip):
         "parts": options.get("parts", 0) > network.count,
         "objective": options.get("objective") in ("time", "energy", "edp", "pareto") and not network.directed
                      or options.get("objective") == "axon" and not chip["limits"],
-        "mapper": "core_classes" in chip or options.get("mapper") == "integrated" and ("interconnect" in chip or "populations_per_core" in chip["limits"])
-                  or options.get("mapper") == "learned" and "interconnect" in chip,
+        "mapper": "core_classes" in chip or options.get("mapper") == "integrated" and "populations_per_core" in chip["limits"],
         "traffic_model": "target_cores_per_neuron" in chip["limits"]}.items() if bad]
     if options.get("preset") == "reference":
         unsuited += ["objective", "scenarios"] + ["mapper"] * (options.get("mapper") not in ("bisection", "auto"))

@@ -459,7 +459,7 @@ START_TEST(routes_of_placements_are_free_of_deadlock_under_every_rule)
     environment *s = environment_new(7, round);
     for (int rule = 0; rule < CM_TURN_RULES; rule++) {
       cm_deadlock_report report;
-      ck_ok(cm_deadlock_check(s->parts, &s->multicast, s->chip, (cm_turn_rule)rule, s->core, &run, &report, &error));
+      ck_ok(cm_deadlock_check(&(cm_deadlock_task){s->parts, &s->multicast, s->chip, (cm_turn_rule)rule, s->core}, &run, &report, &error));
       ck_assert_uint_eq(report.routes, s->parts->entry_count + s->multicast.trees);
     }
     environment_free(s);

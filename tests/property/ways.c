@@ -7,6 +7,7 @@
 #include "core/chip/interconnect/interconnect.h"
 #include "core/chip/occupancy.h"
 #include "core/chip/turns.h"
+#include "core/placement/arrange.h"
 #include "core/placement/ways/ways.h"
 
 enum { PARTS_MAX = 400 };
@@ -134,6 +135,48 @@ START_TEST(placements_are_legal_and_cost_what_is_told)
 }
 END_TEST
 
+/* What was placed by other distances, here by none, is improved by those of the ways; what is best stays. */
+START_TEST(placements_along_axes_are_improved_by_ways)
+{
+  static const char *const others[] = {
+    HEXAGONAL,
+    "\"torus\": [true, false], \"interconnect\": {\"kind\": \"grid\"}, \"dead_links\": [[3, 3, \"east\"], [4, 4, \"south\"]]",
+    "\"interconnect\": {\"kind\": \"tree\", \"levels\": [{\"block\": [2, 2]}, {\"block\": [2, 4], \"cost\": 3}, {\"block\": [4, 2]}]}",
+    "\"interconnect\": {\"kind\": \"all-to-all\"}",
+  };
+  const cm_arrange_budget budget = {.way_entries = 300000, .way_sweeps = 200};
+  for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+    char shape[300];
+    scene s = {0};
+    uint32_t core[PARTS_MAX];
+    cm_random random;
+    (void)snprintf(shape, sizeof shape, "\"cores\": [16, 16], %s", others[k]);
+    take_chip(&s, shape, 200);
+    take_grid(&s, 12, 12, 0, k);
+    cm_random_init(&random, k, 1, 0);
+    cm_random_permutation(&random, s.at, 200);
+    ck_ok(cm_interconnect_prepare(s.chip->interconnect, &error));
+    const cm_place_task task = {.chip = s.chip, .region = s.region, .seed = 1, .run = &run};
+    uint64_t before = counted(&s);
+    for (int again = 0; again < 3; again++) {
+      bool taken[256] = {false};
+      for (uint32_t v = 0; v < 144; v++)
+        core[v] = s.region->cores[s.at[v]];
+      ck_ok(cm_arrange_again(s.graph, &task, &budget, core, &error));
+      for (uint32_t v = 0; v < 144; v++) {
+        for (s.at[v] = 0; s.region->cores[s.at[v]] != core[v];)
+          ck_assert_uint_lt(++s.at[v], s.region->core_count);
+        ck_assert(!taken[s.at[v]]);
+        taken[s.at[v]] = true;
+      }
+      ck_assert_uint_le(counted(&s), again == 0 && k < 3 ? before * 3 / 4 : before);
+      before = counted(&s);
+    }
+    scene_free(&s);
+  }
+}
+END_TEST
+
 START_TEST(layouts_survive_a_lack_of_memory)
 {
   scene s = {0};
@@ -170,6 +213,7 @@ int main(void)
   tcase_add_checked_fixture(tests, set_up, NULL);
   tcase_add_test(tests, grids_are_found_as_they_were_drawn);
   tcase_add_test(tests, placements_are_legal_and_cost_what_is_told);
+  tcase_add_test(tests, placements_along_axes_are_improved_by_ways);
   tcase_add_test(tests, layouts_survive_a_lack_of_memory);
   suite_add_tcase(suite, tests);
   return test_main(suite);

@@ -109,13 +109,6 @@ uint32_t cm_interconnect_next(const cm_interconnect *net, uint32_t from, uint32_
 /* The link from one router to another, CM_NO_LINK: none. O(log links). */
 int64_t cm_interconnect_link(const cm_interconnect *net, uint32_t from, uint32_t to);
 
-/* Time that a packet takes to pass the link, in ns. */
-double cm_interconnect_link_ns(const cm_chip *chip, uint32_t link);
-
-/* A router in words, "(3, 4)", or "switch 17" of those that follow. */
-enum { CM_ROUTER_NAME_MAX = 40 };
-void cm_interconnect_router_name(const cm_interconnect *net, uint32_t router, char name[CM_ROUTER_NAME_MAX]);
-
 /* Marks in reached [routers] which routers both reach and are reached from `from` over living links. O(links). */
 cm_status cm_interconnect_component(const cm_interconnect *net, uint32_t from, cm_memory *memory, uint8_t *reached,
                                     cm_error *error);

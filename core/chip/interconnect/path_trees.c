@@ -140,8 +140,8 @@ cm_status cm_way_trace(cm_way_tracer *t, const cm_ends *ends, cm_way_tree *tree,
     uint32_t at = ends->target[i], links = 0;
     if (!is_in(t, at) && cm_interconnect_hops(t->net, source, at) == CM_NO_WAY) {
       char from[CM_ROUTER_NAME_MAX], to[CM_ROUTER_NAME_MAX];
-      cm_interconnect_router_name(t->net, source, from);
-      cm_interconnect_router_name(t->net, at, to);
+      cm_router_name(t->net->columns, t->net->rows, source, from);
+      cm_router_name(t->net->columns, t->net->rows, at, to);
       *lost = at;
       return cm_fail(error, CM_NO_ROUTE, "dead links leave no way from %s to %s", from, to);
     }

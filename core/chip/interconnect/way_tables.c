@@ -219,21 +219,6 @@ uint32_t cm_interconnect_next(const cm_interconnect *net, uint32_t from, uint32_
   return link;
 }
 
-double cm_interconnect_link_ns(const cm_chip *chip, uint32_t link)
-{
-  const cm_link *k = &chip->interconnect->link[link];
-  double ns = chip->costs.link_packets_per_ns > 0 ? 1 / chip->costs.link_packets_per_ns : k->latency_ns;
-  return ns / k->bandwidth;
-}
-
-void cm_interconnect_router_name(const cm_interconnect *net, uint32_t router, char name[CM_ROUTER_NAME_MAX])
-{
-  if (router < net->columns * net->rows)
-    (void)snprintf(name, CM_ROUTER_NAME_MAX, "router (%u, %u)", router % net->columns, router / net->columns);
-  else
-    (void)snprintf(name, CM_ROUTER_NAME_MAX, "switch %u", router);
-}
-
 cm_status cm_interconnect_component(const cm_interconnect *net, uint32_t from, cm_memory *memory, uint8_t *reached,
                                     cm_error *error)
 {

@@ -30,11 +30,15 @@ cm_status cm_mapped_chip(const json_t *summary, const char *path, cm_chip **chip
 /* cm_mapping_set_inputs and cm_chip_limit_neurons for the mapping in a file, which is only opened for networks with inputs. */
 cm_status cm_mapping_file_set_inputs(const char *path, const cm_chip *chip, cm_demand *demand, cm_run *run, cm_error *error);
 
+/* The interconnects that a format can tell of. */
+typedef enum cm_export_chips { CM_EXPORT_ANY, CM_EXPORT_GRIDS /* and hexagonal ones */, CM_EXPORT_MESHES } cm_export_chips;
+
 typedef struct cm_export_format {
   const char *name, *what;
   const char *file;  /* name that suits it, with its ending */
   const char *media; /* its media type */
   cm_status (*write)(const cm_mapped *mapped, cm_run *run, FILE *stream, cm_error *error);
+  cm_export_chips chips;
 } cm_export_format;
 
 /* The formats; the last has no name. */

@@ -87,7 +87,7 @@ static ways_out ways_of(const cm_routes *r, const cm_table_entry *e)
   static const unsigned number[CM_DIRECTIONS] = {[CM_EAST] = 0, [CM_NORTH] = 2, [CM_WEST] = 3, [CM_SOUTH] = 5};
   const cm_interconnect *net = r->chip->interconnect;
   ways_out out = {0};
-  if (net != NULL) {
+  if (cm_geometry_of(r->chip) == CM_BY_WAYS) {
     const cm_word *word = &r->words->word[e->word];
     for (uint32_t i = 0; i < word->count; i++)
       out.links |= 1u << cm_interconnect_direction(net, net->first[e->router] + r->words->link[word->first + i]);
@@ -212,9 +212,6 @@ static cm_status make_routes(const cm_mapped *mapped, cm_run *run, cm_routes **r
   cm_route_options options = {.rule = CM_TURNS_XY, .multicast = true, .other_rule = true};
   if (!mapped->demand->network->directed)
     return cm_fail(error, CM_CONFLICT, "SpiNNaker's keys are of axons, and this network's edges have no direction");
-  if (chip->interconnect != NULL && chip->interconnect->kind != CM_HEXAGONAL && chip->interconnect->kind != CM_GRID)
-    return cm_fail(error, CM_CONFLICT, "SpiNNaker's routers are on a hexagonal grid; the interconnect of chip %s is \"%s\"", chip->name,
-                   cm_interconnect_kind_name(chip->interconnect->kind));
   if (chip->router_x * chip->router_y > PROCESSORS)
     return cm_fail(error, CM_CONFLICT, "a chip of SpiNNaker has %d processors for applications, and here are %" PRIu32 " cores behind a router",
                    PROCESSORS, chip->router_x * chip->router_y);

@@ -10,11 +10,18 @@ typedef struct cm_colour {
 
 enum { CM_PICTURE_TITLE_MAX = 200 };
 
+/* A link that is loaded: where its router is drawn, and how far it goes; in routers. */
+typedef struct cm_drawn_link {
+  double x, y, dx, dy, load;
+  uint32_t router; /* that it leaves */
+} cm_drawn_link;
+
 typedef struct cm_picture {
   const cm_mapped *mapped;
   uint32_t x0, y0, width, height; /* cores drawn */
   double *value;                  /* [width * height] row by row; negative: not in use */
-  double *link;                   /* [routers drawn * CM_DIRECTIONS], or NULL: cores are coloured */
+  cm_drawn_link *link;            /* [link_count], or NULL: cores are coloured */
+  size_t link_count;
   uint32_t rx0, ry0, routers_x, routers_y; /* routers drawn */
   bool *dead;                     /* [width * height] */
   double most;                    /* of what is coloured */

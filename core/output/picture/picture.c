@@ -1,15 +1,15 @@
 #include "core/output/picture/picture.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "core/chip/turns.h"
+#include "core/chip/geometry.h"
 #include "core/measure/measure.h"
 #include "core/output/picture/drawing.h"
 #include "core/measure/populations_of_parts.h"
-#include "core/measure/way_loads.h"
 
 enum { WHOLE_CORES_MAX = 65536, DRAWN_CORES_MAX = 1 << 22 };
 
@@ -102,15 +102,67 @@ static double load_of(const struct layer *layer, const cm_metrics_detail *detail
                                 : *(const double *)(const void *)(load + layer->offset);
 }
 
-static void fill_links(cm_picture *p, const cm_metrics_detail *detail)
+typedef struct spot {
+  double x, y;
+} spot;
+
+/* Where a router is drawn. */
+static spot spot_of(const cm_picture *p, const spot *switches, uint32_t router)
 {
-  for (uint32_t y = 0; y < p->routers_y; y++)
-    for (uint32_t x = 0; x < p->routers_x; x++)
-      for (int d = 0; d < CM_DIRECTIONS; d++) {
-        double load = cm_link_load_at(detail, p->rx0 + x, p->ry0 + y, (cm_direction)d);
-        p->link[((size_t)y * p->routers_x + x) * CM_DIRECTIONS + (size_t)d] = load;
-        p->most = load > p->most ? load : p->most;
-      }
+  uint32_t columns = cm_chip_routers_x(p->mapped->chip), grid = columns * cm_chip_routers_y(p->mapped->chip);
+  return router < grid ? (spot){router % columns - (double)p->rx0 + 0.5, router / columns - (double)p->ry0 + 0.5} : switches[router - grid];
+}
+
+/* A switch is amid the routers before it that it joins. */
+static void place_switches(const cm_picture *p, uint32_t grid, spot *switches)
+{
+  const cm_interconnect *net = p->mapped->chip->interconnect;
+  for (uint32_t r = grid; r < cm_chip_routers(p->mapped->chip); r++) {
+    spot sum = {0, 0};
+    uint32_t count = 0;
+    for (uint32_t i = net->first[r]; i < net->first[r + 1] && net->link[i].to < r; i++, count++) {
+      spot under = spot_of(p, switches, net->link[i].to);
+      sum = (spot){sum.x + under.x, sum.y + under.y};
+    }
+    switches[r - grid] = (spot){count > 0 ? sum.x / count : 0.5, count > 0 ? sum.y / count : 0.5};
+  }
+}
+
+/* How far a link goes along an axis: one that closes a ring leaves the other way, by one. */
+static double reach(double from, double to, uint32_t routers, bool ring)
+{
+  return ring && fabs(to - from) > 1 && fabs(to - from) >= routers - 1 ? (to > from ? -1 : 1) : to - from;
+}
+
+static void draw_link(cm_picture *p, const spot *switches, uint32_t link, double load)
+{
+  const cm_chip *chip = p->mapped->chip;
+  cm_link l = cm_chip_link(chip, link);
+  spot a = spot_of(p, switches, l.from), b = spot_of(p, switches, l.to);
+  p->link[p->link_count++] = (cm_drawn_link){.x = a.x, .y = a.y, .load = load, .router = l.from,
+                                             .dx = reach(a.x, b.x, cm_chip_routers_x(chip), chip->torus_x),
+                                             .dy = reach(a.y, b.y, cm_chip_routers_y(chip), chip->torus_y)};
+  p->most = load > p->most ? load : p->most;
+}
+
+/* Those that leave a router that is drawn, or a switch. */
+static cm_status fill_links(cm_picture *p, const cm_metrics_detail *detail, cm_run *run, cm_error *error)
+{
+  const cm_chip *chip = p->mapped->chip;
+  uint32_t columns = cm_chip_routers_x(chip), grid = columns * cm_chip_routers_y(chip);
+  spot *switches;
+  if (CM_NEW(run->memory, p->link, cm_window_links(&detail->window) + 1, error) != CM_OK ||
+      CM_NEW(run->memory, switches, cm_chip_routers(chip) - grid, error) != CM_OK)
+    return error->status;
+  place_switches(p, grid, switches);
+  for (size_t i = 0; i < cm_window_links(&detail->window); i++) {
+    uint32_t link = cm_window_link(&detail->window, i), from = cm_chip_link(chip, link).from, x = from % columns, y = from / columns;
+    bool drawn = from >= grid || (x >= p->rx0 && x < p->rx0 + p->routers_x && y >= p->ry0 && y < p->ry0 + p->routers_y);
+    if (drawn && detail->link_load[i] > 0)
+      draw_link(p, switches, link, detail->link_load[i]);
+  }
+  cm_free(switches);
+  return CM_OK;
 }
 
 /* The population that has most neurons on each core; the first of equals. */
@@ -157,10 +209,9 @@ static cm_status fill(cm_picture *p, const struct layer *layer, cm_run *run, cm_
     p->value[cell(p, m->core[i])] = value;
     p->most = value > p->most ? value : p->most;
   }
-  if (layer->source == LINKS)
-    fill_links(p, &detail);
+  cm_status status = layer->source == LINKS ? fill_links(p, &detail, run, error) : CM_OK;
   cm_metrics_detail_free(&detail);
-  return CM_OK;
+  return status;
 }
 
 cm_status cm_picture_write(const cm_mapped *mapped, const char *name, cm_picture_format format, cm_run *run, FILE *stream,
@@ -168,14 +219,12 @@ cm_status cm_picture_write(const cm_mapped *mapped, const char *name, cm_picture
 {
   const struct layer *layer = NULL;
   cm_picture p = {.mapped = mapped};
-  if (find_layer(name, &layer, error) != CM_OK ||
-      (layer->source == LINKS && cm_refuse_ways(mapped->chip, "a picture of links", error) != CM_OK) || frame(&p, error) != CM_OK)
+  if (find_layer(name, &layer, error) != CM_OK || frame(&p, error) != CM_OK)
     return error->status;
   size_t cells = (size_t)p.width * p.height;
   cm_run_phase(run, "draw");
   cm_status status = CM_OK;
-  if (CM_NEW(run->memory, p.value, cells, error) != CM_OK || CM_NEW(run->memory, p.dead, cells, error) != CM_OK ||
-      (layer->source == LINKS && CM_NEW(run->memory, p.link, (size_t)p.routers_x * p.routers_y * CM_DIRECTIONS, error) != CM_OK))
+  if (CM_NEW(run->memory, p.value, cells, error) != CM_OK || CM_NEW(run->memory, p.dead, cells, error) != CM_OK)
     status = error->status;
   for (size_t i = 0; status == CM_OK && i < cells; i++)
     p.value[i] = -1;

@@ -5,7 +5,7 @@
 #include <png.h>
 #include <string.h>
 
-#include "core/chip/turns.h"
+#include "core/chip/geometry.h"
 #include "core/output/picture/drawing.h"
 
 enum { SIDE = 1280, MARGIN = 72, LEGEND = 150, BAR = 24, DIGIT = 3 /* pixels of a dot */ };
@@ -68,25 +68,32 @@ static void put_cores(canvas *c, const cm_picture *p, double s)
     }
 }
 
+/* A line at an angle, of boxes. */
+static void put_slanted(canvas *c, const cm_drawn_link *l, double sx, double sy, double thin)
+{
+  double length = hypot(l->dx * sx, l->dy * sy), x = MARGIN + l->x * sx - l->dy * sy / length * thin, y = MARGIN + l->y * sy + l->dx * sx / length * thin;
+  for (double at = 0; at < 1; at += thin / 2 / length)
+    fill_box(c, x + at * l->dx * sx - thin / 2, y + at * l->dy * sy - thin / 2, x + at * l->dx * sx + thin / 2, y + at * l->dy * sy + thin / 2,
+             cm_picture_colour(l->load));
+}
+
 static void put_links(canvas *c, const cm_picture *p, double s)
 {
   double sx = s * p->mapped->chip->router_x, sy = s * p->mapped->chip->router_y, thin = 0.12 * fmin(sx, sy);
-  for (uint32_t y = 0; y < p->routers_y; y++)
-    for (uint32_t x = 0; x < p->routers_x; x++)
-      for (int d = 0; d < CM_DIRECTIONS; d++) {
-        double load = p->link[((size_t)y * p->routers_x + x) * CM_DIRECTIONS + (size_t)d];
-        double cx = MARGIN + (x + 0.5) * sx, cy = MARGIN + (y + 0.5) * sy;
-        cm_colour colour = cm_picture_colour(p->most > 0 ? load / p->most : 0);
-        if (load <= 0)
-          continue;
-        if (d == CM_EAST || d == CM_WEST) {
-          double top = d == CM_EAST ? cy + thin / 2 : cy - 1.5 * thin;
-          fill_box(c, d == CM_EAST ? cx : cx - sx, top, d == CM_EAST ? cx + sx : cx, top + thin, colour);
-        } else {
-          double left = d == CM_SOUTH ? cx - 1.5 * thin : cx + thin / 2;
-          fill_box(c, left, d == CM_SOUTH ? cy : cy - sy, left + thin, d == CM_SOUTH ? cy + sy : cy, colour);
-        }
-      }
+  for (size_t i = 0; i < p->link_count; i++) {
+    cm_drawn_link l = p->link[i];
+    double cx = MARGIN + l.x * sx, cy = MARGIN + l.y * sy;
+    l.load = p->most > 0 ? l.load / p->most : 0;
+    if (l.dx != 0 && l.dy != 0)
+      put_slanted(c, &l, sx, sy, fmax(thin, 1));
+    else if (l.dx != 0) {
+      double top = l.dx > 0 ? cy + thin / 2 : cy - 1.5 * thin;
+      fill_box(c, l.dx > 0 ? cx : cx + l.dx * sx, top, l.dx > 0 ? cx + l.dx * sx : cx, top + thin, cm_picture_colour(l.load));
+    } else {
+      double left = l.dy > 0 ? cx - 1.5 * thin : cx + thin / 2;
+      fill_box(c, left, l.dy > 0 ? cy : cy + l.dy * sy, left + thin, l.dy > 0 ? cy + l.dy * sy : cy, cm_picture_colour(l.load));
+    }
+  }
 }
 
 static void put_sides(canvas *c, const cm_picture *p, double s)

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "core/chip/turns.h"
+#include "core/chip/geometry.h"
 #include "core/output/picture/drawing.h"
 
 enum { SIDE = 640, LEFT = 44, TOP = 44, BOTTOM = 34, LEGEND = 150, KINDS_SHOWN = 20, BAR = 14 };
@@ -58,21 +58,17 @@ static void put_cores(const cm_picture *p, double s, FILE *out)
 /* A link is a line beside that of the other direction, as wide and as coloured as it is loaded. */
 static void put_links(const cm_picture *p, double s, FILE *out)
 {
-  static const int dx[] = {[CM_EAST] = 1, [CM_WEST] = -1, [CM_SOUTH] = 0, [CM_NORTH] = 0},
-                   dy[] = {[CM_EAST] = 0, [CM_WEST] = 0, [CM_SOUTH] = 1, [CM_NORTH] = -1};
   double sx = s * p->mapped->chip->router_x, sy = s * p->mapped->chip->router_y, aside = 0.12 * fmin(sx, sy);
-  for (uint32_t y = 0; y < p->routers_y; y++)
-    for (uint32_t x = 0; x < p->routers_x; x++)
-      for (int d = 0; d < CM_DIRECTIONS; d++) {
-        double load = p->link[((size_t)y * p->routers_x + x) * CM_DIRECTIONS + (size_t)d];
-        if (load <= 0)
-          continue;
-        double x1 = LEFT + (x + 0.5) * sx - dy[d] * aside, y1 = TOP + (y + 0.5) * sy + dx[d] * aside;
-        (void)fprintf(out, "<line x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke-width=\"%.2f\" stroke=\"", x1, y1, x1 + dx[d] * sx,
-                      y1 + dy[d] * sy, fmin(sx, sy) * (0.06 + 0.14 * load / p->most));
-        put_colour(out, cm_picture_colour(load / p->most));
-        (void)fprintf(out, "\"><title>%.6g, from router (%" PRIu32 ", %" PRIu32 ")</title></line>\n", load, p->rx0 + x, p->ry0 + y);
-      }
+  char name[CM_ROUTER_NAME_MAX];
+  for (size_t i = 0; i < p->link_count; i++) {
+    const cm_drawn_link *l = &p->link[i];
+    double length = hypot(l->dx, l->dy), x1 = LEFT + l->x * sx - l->dy / length * aside, y1 = TOP + l->y * sy + l->dx / length * aside;
+    (void)fprintf(out, "<line x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke-width=\"%.2f\" stroke=\"", x1, y1, x1 + l->dx * sx,
+                  y1 + l->dy * sy, fmin(sx, sy) * (0.06 + 0.14 * l->load / p->most));
+    put_colour(out, cm_picture_colour(l->load / p->most));
+    cm_chip_router_name(p->mapped->chip, l->router, name);
+    (void)fprintf(out, "\"><title>%.6g, from %s</title></line>\n", l->load, name);
+  }
 }
 
 static void put_ticks(const cm_picture *p, double s, FILE *out)

@@ -6,11 +6,9 @@
 
 #include "base/random.h"
 #include "core/chip/classes.h"
-#include "core/chip/interconnect/interconnect.h"
-#include "core/chip/turns.h"
+#include "core/chip/geometry.h"
 #include "core/partition/edge/csr_graph.h"
 #include "core/partition/options.h"
-#include "core/placement/curve.h"
 #include "core/placement/axes.h"
 #include "core/placement/blocks.h"
 #include "core/placement/trades.h"
@@ -39,13 +37,7 @@ typedef struct work {
 
 static uint64_t measure(const work *w, uint32_t a, uint32_t b)
 {
-  const cm_chip *chip = w->task->chip;
-  uint32_t p = w->task->region->cores[a], q = w->task->region->cores[b];
-  if (chip->interconnect != NULL) {
-    uint32_t r = cm_router_of(chip, p), s = cm_router_of(chip, q);
-    return (uint64_t)cm_interconnect_units(chip->interconnect, r, s) + cm_interconnect_units(chip->interconnect, s, r);
-  }
-  return cm_hop_units_pay(&w->units, cm_chip_hops(chip, p, q)) + cm_hop_units_pay(&w->units, cm_chip_hops(chip, q, p));
+  return cm_chip_both_ways(w->task->chip, &w->units, w->task->region->cores[a], w->task->region->cores[b]);
 }
 
 static int64_t distance(const work *w, uint32_t a, uint32_t b)
@@ -128,9 +120,7 @@ static cm_status order_cores(work *w, cm_error *error)
   uint32_t *order, fill[KINDS];
   if (CM_NEW(memory, order, w->slots, error) != CM_OK)
     return error->status;
-  cm_status status = w->task->chip->interconnect != NULL
-                       ? cm_order_by_ways(w->task->chip, w->task->region, w->task->run, order, error)
-                       : cm_order_cores(w->task->chip, w->task->region, w->task->run, order, error);
+  cm_status status = cm_order_by_ways(w->task->chip, w->task->region, w->task->run, order, error);
   for (uint32_t i = 0; status == CM_OK && i < w->slots; i++)
     w->first[cm_chip_kind_of(w->task->chip, w->task->region->cores[i]) + 1]++;
   for (uint32_t k = 0; k < KINDS; k++)

@@ -1,9 +1,203 @@
+/* Casts: each one's groups with a digest of the parts in each -> casts in order of sender and groups -> runs of alike ones become one.
+ * Trees: booked as the ways say. What can fail: memory. */
 #include "core/placement/trees/group_state.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
 #include "core/chip/interconnect/path_trees.h"
+
+/* ---- casts between groups ---- */
+
+/* A group that a cast reaches, with a sum over its parts there that does not depend on their order. */
+typedef struct reached {
+  uint32_t group;
+  uint64_t digest;
+} reached;
+
+typedef struct plain_cast {
+  uint32_t sender, count;
+  uint64_t first, digest, weight; /* digest: of the groups */
+} plain_cast;
+
+typedef struct maker {
+  const cm_casts *casts;
+  const uint32_t *group;
+  cm_memory *memory;
+  uint64_t *here;   /* [groups] digest of the parts of the cast under way */
+  uint32_t *list;   /* [groups] its groups */
+  plain_cast *cast; /* [casts->count] */
+  reached *reached; /* [reached_count] */
+  uint64_t reached_count;
+  uint64_t *digest; /* [casts->count] scratch: of one group in a run of casts */
+  cm_group_casts made;
+} maker;
+
+static int by_number(const void *a, const void *b)
+{
+  uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
+  return p < q ? -1 : p > q;
+}
+
+static int by_digest(const void *a, const void *b)
+{
+  uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
+  return p < q ? -1 : p > q;
+}
+
+static int by_groups(const void *a, const void *b)
+{
+  const plain_cast *p = a, *q = b;
+  if (p->sender != q->sender)
+    return p->sender < q->sender ? -1 : 1;
+  if (p->digest != q->digest)
+    return p->digest < q->digest ? -1 : 1;
+  return p->first < q->first ? -1 : p->first > q->first;
+}
+
+/* The sender counts among those of its own group: its packets may come back to it. */
+static uint32_t list_groups(maker *m, uint32_t sender, uint32_t e)
+{
+  const cm_casts *c = m->casts;
+  uint32_t count = 0, own = m->group[sender];
+  for (uint64_t i = c->first[e]; i < c->first[e + 1]; i++) {
+    uint32_t g = m->group[c->target[i]];
+    if (m->here[g] == 0)
+      m->list[count++] = g;
+    m->here[g] += cm_mix(c->target[i] + UINT64_C(1)) | 1;
+  }
+  if (m->here[own] != 0)
+    m->here[own] += cm_mix(sender + UINT64_C(1)) | 1;
+  qsort(m->list, count, sizeof *m->list, by_number);
+  return count;
+}
+
+static void gather(maker *m)
+{
+  const cm_casts *c = m->casts;
+  for (uint32_t p = 0; p < c->parts; p++)
+    for (uint32_t e = c->of_part[p]; e < c->of_part[p + 1]; e++) {
+      uint32_t count = list_groups(m, p, e);
+      plain_cast made = {.sender = m->group[p], .count = count, .first = m->reached_count, .weight = c->weight[e]};
+      for (uint32_t i = 0; i < count; i++) {
+        uint32_t g = m->list[i];
+        made.digest = cm_mix(made.digest + g + 1);
+        m->reached[m->reached_count++] = (reached){g, m->here[g]};
+        m->here[g] = 0;
+      }
+      m->cast[e] = made;
+    }
+}
+
+/* How many different sets of the parts of one group the casts of a run reach. */
+static cm_group_target target_of(maker *m, const plain_cast *run, uint32_t count, uint32_t number)
+{
+  cm_group_target made = {.group = m->reached[run->first + number].group};
+  for (uint32_t i = 0; i < count; i++)
+    m->digest[i] = m->reached[run[i].first + number].digest;
+  qsort(m->digest, count, sizeof *m->digest, by_digest);
+  for (uint32_t i = 0; i < count; i++)
+    if (i == 0 || m->digest[i] != m->digest[i - 1]) {
+      made.sets++;
+      made.digest = cm_mix(made.digest + m->digest[i]);
+    }
+  return made;
+}
+
+static void join(maker *m)
+{
+  cm_group_casts *made = &m->made;
+  uint32_t all = m->casts->count;
+  for (uint32_t from = 0, end; from < all; from = end) {
+    const plain_cast *run = &m->cast[from];
+    uint64_t at = made->first[made->count], weight = 0;
+    for (end = from; end < all && m->cast[end].sender == run->sender && m->cast[end].digest == run->digest &&
+                     m->cast[end].count == run->count;
+         end++)
+      weight += m->cast[end].weight;
+    for (uint32_t i = 0; i < run->count; i++)
+      made->target[at + i] = target_of(m, run, end - from, i);
+    made->sender[made->count] = run->sender;
+    made->weight[made->count] = weight;
+    made->first[++made->count] = at + run->count;
+  }
+}
+
+static bool touches_sender(const cm_group_casts *c, uint32_t e)
+{
+  for (uint64_t i = c->first[e]; i < c->first[e + 1]; i++)
+    if (c->target[i].group == c->sender[e])
+      return true;
+  return false;
+}
+
+/* Lists what touches each group, once each. */
+static cm_status list_touching(cm_group_casts *c, cm_memory *memory, cm_error *error)
+{
+  if (CM_NEW(memory, c->of_group, (size_t)c->groups + 2, error) != CM_OK ||
+      CM_NEW(memory, c->touching, c->first[c->count] + c->count, error) != CM_OK)
+    return error->status;
+  uint64_t *begin = c->of_group + 1; /* while the lists are filled one place ahead */
+  for (uint32_t e = 0; e < c->count; e++) {
+    for (uint64_t i = c->first[e]; i < c->first[e + 1]; i++)
+      begin[c->target[i].group + 1]++;
+    begin[c->sender[e] + 1] += !touches_sender(c, e);
+  }
+  for (uint32_t g = 0; g < c->groups; g++)
+    begin[g + 1] += begin[g];
+  for (uint32_t e = 0; e < c->count; e++) {
+    for (uint64_t i = c->first[e]; i < c->first[e + 1]; i++)
+      c->touching[begin[c->target[i].group]++] = e;
+    if (!touches_sender(c, e))
+      c->touching[begin[c->sender[e]]++] = e;
+  }
+  return CM_OK;
+}
+
+cm_status cm_group_casts_new(const cm_casts *casts, const uint32_t *group, uint32_t groups, cm_memory *memory,
+                             cm_group_casts *made, cm_error *error)
+{
+  maker m = {.casts = casts, .group = group, .memory = memory, .made = {.groups = groups}};
+  uint64_t targets = casts->first[casts->count];
+  cm_status status = CM_OK;
+  if (CM_NEW(memory, m.here, groups, error) != CM_OK || CM_NEW(memory, m.list, groups, error) != CM_OK ||
+      CM_NEW(memory, m.cast, casts->count, error) != CM_OK || CM_NEW(memory, m.reached, targets, error) != CM_OK ||
+      CM_NEW(memory, m.digest, casts->count, error) != CM_OK || CM_NEW(memory, m.made.sender, casts->count, error) != CM_OK ||
+      CM_NEW(memory, m.made.first, (size_t)casts->count + 1, error) != CM_OK ||
+      CM_NEW(memory, m.made.target, targets, error) != CM_OK || CM_NEW(memory, m.made.weight, casts->count, error) != CM_OK)
+    status = error->status;
+  if (status == CM_OK) {
+    gather(&m);
+    if (casts->count > 0)
+      qsort(m.cast, casts->count, sizeof *m.cast, by_groups);
+    join(&m);
+    status = list_touching(&m.made, memory, error);
+  }
+  cm_free(m.here);
+  cm_free(m.list);
+  cm_free(m.cast);
+  cm_free(m.reached);
+  cm_free(m.digest);
+  if (status == CM_OK)
+    *made = m.made;
+  else
+    cm_group_casts_free(&m.made);
+  return status;
+}
+
+void cm_group_casts_free(cm_group_casts *casts)
+{
+  cm_free(casts->sender);
+  cm_free(casts->first);
+  cm_free(casts->target);
+  cm_free(casts->weight);
+  cm_free(casts->of_group);
+  cm_free(casts->touching);
+  *casts = (cm_group_casts){0};
+}
+
+/* ---- trees ---- */
 
 static cm_group_node *meet(cm_group_state *s, uint32_t router)
 {

@@ -5,7 +5,7 @@
 #include "base/random.h"
 #include "core/placement/trees/group_state.h"
 #include "core/placement/trees/groups.h"
-#include "core/placement/trees/inbound_casts.h"
+#include "core/placement/trees/casts.h"
 
 #define CM_NO_SEAT UINT32_MAX
 
@@ -45,10 +45,5 @@ typedef struct cm_part_order {
 /* Fills core [casts->parts] with the parts in this order. */
 cm_status cm_place_groups(const cm_casts *casts, const cm_place_task *task, const cm_part_order *order, double steps,
                           uint32_t *core, cm_group_cost *cost, cm_error *error);
-
-/* An order in which parts that talk with each other stand behind one router: a group goes on with the part that it talks with most,
- * and begins with the one that the group before talks with most. O(cores of a router * targets of casts). */
-cm_status cm_order_by_growth(const cm_casts *casts, const cm_inbound_casts *inbound, uint32_t group, cm_run *run, uint32_t *order,
-                             cm_error *error);
 
 #endif

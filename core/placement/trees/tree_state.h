@@ -7,7 +7,7 @@
 #define CM_PLACEMENT_TREE_STATE_H
 
 #include "core/chip/chip.h"
-#include "core/placement/trees/inbound_casts.h"
+#include "core/placement/trees/casts.h"
 
 /* One axis of the routers. */
 typedef struct cm_tree_axis {

@@ -6,18 +6,19 @@
 #include <string.h>
 
 #include "base/annealing.h"
-#include "base/random.h"
 #include "base/threads.h"
-#include "core/chip/interconnect/interconnect.h"
-#include "core/partition/options.h"
-#include "core/placement/axes.h"
+#include "core/placement/trees/groups.h"
 #include "core/placement/trees/tree_walk.h"
-#include "core/placement/trees/way_trees.h"
 
-enum { SAMPLES = 256, STARTS_MAX = 4 };
+enum { STARTS_MAX = 4 };
 
-/* Temperatures in mean changes of a swap of neighbours; casts a part that a sample keeps at least. */
-static const double hot = 6, cold = 0.15, casts_min = 150;
+/* What a walk may take: looks in all, visits of every part in one annealing, and in the descent on all casts where a sample was annealed. */
+typedef struct walk_budget {
+  double looks, sweeps_min, sweeps_max, sweeps_last;
+} walk_budget;
+
+/* Over ways a sample of the casts is annealed where all of them allow fewer sweeps, and nothing follows. */
+static const double way_sweeps_min = 40;
 
 /* One annealing; several stand beside each other. */
 typedef struct start {
@@ -27,28 +28,38 @@ typedef struct start {
 } start;
 
 typedef struct search {
+  const cm_tree_walk_kind *kind;
   const cm_place_task *task;
   const cm_casts *casts;   /* those that are annealed */
   const uint32_t *core;    /* [parts] where the parts begin */
   uint32_t sweeps;
+  double looks; /* that one annealing may take where they are counted */
   start start[STARTS_MAX];
 } search;
 
-static cm_status sweep(cm_tree_walk *w, uint32_t sweeps, double from, double to, bool tells, cm_error *error)
+/* At a temperature that falls, or at none. */
+static cm_status sweep(cm_tree_walk *w, const search *s, uint32_t sweeps, bool cools, bool tells, cm_error *error)
 {
-  uint32_t parts = w->trees->casts->parts;
-  double unit = from > 0 ? cm_tree_walk_typical(w, SAMPLES) : 0;
-  for (uint32_t k = 0; k < sweeps; k++) {
-    double temperature = from > 0 ? cm_cooled(unit * from, to / from, sweeps > 1 ? (double)k / (sweeps - 1) : 1) : 0;
-    for (uint32_t u = 0; u < parts; u++) {
-      cm_tree_walk_visit(w, u, temperature);
-      if (cm_run_check(w->run, error) != CM_OK)
+  uint32_t parts = w->casts->parts;
+  double unit = cools ? s->kind->typical(w) * s->kind->hot : 0, last = s->kind->cold / s->kind->hot, begin = s->kind->looked(w), done = 0;
+  for (uint32_t k = 0; k < sweeps && done <= 1; k++) {
+    done = fmax(sweeps > 1 ? (double)k / (sweeps - 1) : 1, (s->kind->looked(w) - begin) / s->looks);
+    double temperature = cools ? cm_cooled(unit, last, fmin(done, 1)) : 0;
+    for (uint32_t u = 0; u < parts; u++)
+      if (s->kind->visit(w, u, temperature, error) != CM_OK || cm_run_check(w->run, error) != CM_OK)
         return error->status;
-    }
     if (tells && cm_run_progress(w->run, (double)k / sweeps, -1, parts, NAN, error) != CM_OK)
       return error->status;
   }
   return CM_OK;
+}
+
+/* Where the parts of a walk stand. */
+static void take_cores(const cm_tree_walk *w, start *one)
+{
+  for (uint32_t p = 0; p < w->casts->parts; p++)
+    one->core[p] = w->region->cores[w->seat[p]];
+  one->swaps += w->swaps;
 }
 
 static cm_status anneal_one(void *context, size_t index, cm_error *error)
@@ -56,15 +67,14 @@ static cm_status anneal_one(void *context, size_t index, cm_error *error)
   search *s = context;
   start *one = &s->start[index];
   cm_tree_walk *w;
-  if (cm_tree_walk_new(s->casts, s->task, s->core, index, &w, error) != CM_OK)
+  if (cm_tree_walk_new(&(cm_tree_start){s->kind, s->casts, s->task, s->core, index}, &w, error) != CM_OK)
     return error->status;
-  cm_status status = sweep(w, s->sweeps, hot, cold, false, error);
+  cm_status status = sweep(w, s, s->sweeps, true, s->kind->starts_max == 1, error);
   if (status == CM_OK)
-    status = sweep(w, 1 + s->sweeps / 20, 0, 0, false, error);
+    status = sweep(w, s, 1 + s->sweeps / 20, false, false, error);
   if (status == CM_OK) {
-    memcpy(one->core, w->trees->core, s->casts->parts * sizeof *one->core);
-    one->cost = cm_trees_sum(w->trees);
-    one->swaps = w->swaps;
+    take_cores(w, one);
+    one->cost = s->kind->sum(w);
   }
   cm_tree_walk_free(w);
   return status;
@@ -74,49 +84,38 @@ static cm_status anneal_one(void *context, size_t index, cm_error *error)
 static cm_status descend(search *s, const cm_casts *all, uint32_t sweeps, start *best, cm_error *error)
 {
   cm_tree_walk *w;
-  if (cm_tree_walk_new(all, s->task, best->core, STARTS_MAX, &w, error) != CM_OK)
+  if (cm_tree_walk_new(&(cm_tree_start){s->kind, all, s->task, best->core, STARTS_MAX}, &w, error) != CM_OK)
     return error->status;
-  cm_status status = sweep(w, sweeps, 0, 0, true, error);
-  if (status == CM_OK) {
-    memcpy(best->core, w->trees->core, all->parts * sizeof *best->core);
-    best->swaps += w->swaps;
-  }
+  cm_status status = sweep(w, s, sweeps, false, true, error);
+  if (status == CM_OK)
+    take_cores(w, best);
   cm_tree_walk_free(w);
   return status;
 }
 
 /* ---- effort ---- */
 
-/* What a visit of every part takes, in looks at casts: those of both parts of a swap, and every target of their own;
- * guided, all targets of all casts for the prices, but a swap only now and then. */
-static double looks_of(const search *s, const cm_casts *casts)
-{
-  double targets = (double)casts->first[casts->count], squares = 0,
-         cells = s->task->region->width * (double)s->task->region->height;
-  if (!cm_tree_walk_guided(s->task->chip, s->task->region, casts->parts))
-    return 4 * targets + casts->parts;
-  for (uint32_t e = 0; e < casts->count; e++)
-    squares += pow((double)(casts->first[e + 1] - casts->first[e]), 2);
-  return 3 * targets + 0.08 * squares + casts->parts * (1 + 0.3 * cells);
-}
-
 typedef struct plan {
   double share;    /* of the casts that are annealed */
   uint32_t sweeps, starts, last;
 } plan;
 
-static plan plan_for(const search *s, const cm_casts *casts, const cm_trees_budget *b)
+static cm_status plan_for(const search *s, const cm_casts *casts, const walk_budget *b, plan *made, cm_error *error)
 {
-  double whole = looks_of(s, casts), sweeps = b->looks / whole, share = 1;
+  double whole, share = 1;
+  if (s->kind->looks(casts, s->task, s->core, &whole, error) != CM_OK)
+    return error->status;
+  double sweeps = b->looks / whole;
   if (sweeps < b->sweeps_min) {
-    double least = casts_min * casts->parts / ((double)casts->first[casts->count] + 1);
+    double least = s->kind->casts_min * casts->parts / ((double)casts->first[casts->count] + 1);
     share = fmin(fmax(sweeps / b->sweeps_min, least), 1);
     sweeps = fmax(sweeps / share, 2);
   }
   double last = fmin(fmax(b->looks / whole, 1), b->sweeps_last);
-  double starts = fmin(fmax(sweeps / b->sweeps_max, 1), STARTS_MAX);
-  return (plan){
+  double starts = fmin(fmax(sweeps / b->sweeps_max, 1), s->kind->starts_max);
+  *made = (plan){
     .share = share, .starts = (uint32_t)starts, .sweeps = (uint32_t)fmin(sweeps, b->sweeps_max), .last = (uint32_t)last};
+  return CM_OK;
 }
 
 static cm_status anneal(search *s, const cm_casts *casts, const plan *p, start **best, cm_error *error)
@@ -139,27 +138,24 @@ static cm_status anneal(search *s, const cm_casts *casts, const plan *p, start *
   *best = &s->start[0];
   for (uint32_t i = 1; i < p->starts; i++)
     *best = s->start[i].cost < (*best)->cost ? &s->start[i] : *best;
-  return status == CM_OK && p->share < 1 ? descend(s, casts, p->last, *best, error) : status;
+  return status == CM_OK && p->share < 1 && p->last > 0 ? descend(s, casts, p->last, *best, error) : status;
 }
+
+static const cm_tree_walk_kind *const kinds[CM_GEOMETRIES] = {&cm_mesh_walk, &cm_way_walk};
 
 cm_status cm_trees_cost(const cm_casts *casts, const cm_chip *chip, const uint32_t *core, cm_run *run, uint64_t *cost,
                         cm_error *error)
 {
-  cm_trees *trees;
-  if (cm_trees_new(casts, chip, core, run, &trees, error) != CM_OK)
-    return error->status;
-  *cost = (uint64_t)cm_trees_sum(trees) << trees->weight_shift;
-  cm_trees_free(trees);
-  return CM_OK;
+  return kinds[cm_geometry_of(chip)]->cost(casts, chip, core, run, cost, error);
 }
 
-static cm_status improve(search *s, const cm_casts *casts, const cm_trees_budget *b, uint32_t *core, cm_trees_result *result,
+static cm_status improve(search *s, const cm_casts *casts, const walk_budget *b, uint32_t *core, cm_trees_result *result,
                          cm_error *error)
 {
-  plan p = plan_for(s, casts, b);
+  plan p = {0};
   start *best;
   if (cm_trees_cost(casts, s->task->chip, core, s->task->run, &result->before, error) != CM_OK ||
-      anneal(s, casts, &p, &best, error) != CM_OK ||
+      plan_for(s, casts, b, &p, error) != CM_OK || anneal(s, casts, &p, &best, error) != CM_OK ||
       cm_trees_cost(casts, s->task->chip, best->core, s->task->run, &result->after, error) != CM_OK)
     return error->status;
   *result = (cm_trees_result){.before = result->before, .after = result->after, .sweeps = p.sweeps, .starts = p.starts,
@@ -171,20 +167,108 @@ static cm_status improve(search *s, const cm_casts *casts, const cm_trees_budget
   return CM_OK;
 }
 
-cm_status cm_place_by_trees(const cm_casts *casts, const cm_place_task *task, const cm_trees_budget *budget, uint32_t *core,
-                            cm_trees_result *result, cm_error *error)
+/* Parts one by one, from where they stand. */
+static cm_status place_parts(const cm_casts *casts, const cm_place_task *task, const cm_trees_budget *budget, uint32_t *core,
+                             cm_trees_result *result, cm_error *error)
 {
-  search s = {.task = task, .core = core};
+  const walk_budget of[CM_GEOMETRIES] = {{budget->looks, budget->sweeps_min, budget->sweeps_max, budget->sweeps_last},
+                                         {budget->way_looks, way_sweeps_min, budget->way_sweeps, 0}};
+  const walk_budget *b = &of[cm_geometry_of(task->chip)];
+  search s = {.kind = kinds[cm_geometry_of(task->chip)], .task = task, .core = core, .looks = b->looks};
   cm_trees_result found = {0};
-  cm_status status = CM_OK;
-  cm_run_phase(task->run, "trees");
-  if (casts->count > 0 && task->chip->interconnect != NULL)
-    status = cm_place_by_way_trees(casts, task, budget, core, &found, error);
-  else if (casts->count > 0)
-    status = improve(&s, casts, budget, core, &found, error);
+  cm_status status = improve(&s, casts, b, core, &found, error);
   for (uint32_t i = 0; i < STARTS_MAX; i++)
     cm_free(s.start[i].core);
   if (status == CM_OK)
     *result = found;
   return status;
+}
+
+/* ---- whole routers ---- */
+
+/* Parts are moved one by one too where the entries of whole routers are less than this of their cost, or these are no better; not
+ * where links are at most this much of what the number of targets alone asks for. */
+static const double few_entries = 0.2, near_bound = 1.05;
+
+/* A cast needs a link to each router but one of so many as its targets fill. */
+static double bound_of(const cm_casts *casts, const cm_chip *chip)
+{
+  uint32_t room = chip->router_x * chip->router_y;
+  double sum = 0;
+  for (uint32_t e = 0; e < casts->count; e++)
+    sum += (double)casts->weight[e] * (double)((casts->first[e + 1] - casts->first[e]) / room);
+  return sum * cm_cheapest_hop_units(chip);
+}
+
+/* Parts one by one from where they stand, where that costs less; *cost is what they come to. */
+static cm_status refine(const cm_casts *casts, const cm_place_task *task, const cm_trees_budget *budget, uint32_t *core,
+                        cm_group_cost *cost, cm_trees_result *made, cm_error *error)
+{
+  cm_group_cost refined = {0};
+  cm_trees_result result;
+  uint32_t *trial;
+  if (CM_NEW(task->run->memory, trial, casts->parts, error) != CM_OK)
+    return error->status;
+  memcpy(trial, core, casts->parts * sizeof *core);
+  cm_status status = place_parts(casts, task, budget, trial, &result, error);
+  if (status == CM_OK)
+    status = cm_group_cost_of(casts, task->chip, trial, task->run, &refined, error);
+  if (status == CM_OK && refined.sum < cost->sum) {
+    result.before = made->before;
+    result.groups = made->groups;
+    memcpy(core, trial, casts->parts * sizeof *core);
+    *cost = refined;
+    *made = result;
+  }
+  cm_free(trial);
+  return status;
+}
+
+static cm_status place_groups(const cm_casts *casts, const cm_place_task *task, const cm_trees_budget *budget, uint32_t *core,
+                              cm_trees_result *result, cm_error *error)
+{
+  cm_group_cost cost, groups;
+  const cm_chip *chip = task->chip;
+  cm_trees_result made = {.starts = 1};
+  uint32_t *trial;
+  double steps = fmin(budget->group_looks * casts->parts, budget->group_looks_max);
+  if (CM_NEW(task->run->memory, trial, casts->parts, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_group_cost_of(casts, chip, core, task->run, &cost, error);
+  if (status == CM_OK)
+    status = cm_place_by_groups(casts, task, steps, trial, &groups, error);
+  if (status == CM_OK) {
+    made.before = (uint64_t)cost.links;
+    if (groups.sum < cost.sum) {
+      memcpy(core, trial, casts->parts * sizeof *core);
+      cost = groups;
+      made.groups = groups.order;
+    }
+    bool by_links = cost.sum - cost.links < few_entries * cost.sum;
+    if ((by_links || made.groups == NULL) && cost.links > near_bound * bound_of(casts, chip))
+      status = refine(casts, task, budget, core, &cost, &made, error);
+  }
+  cm_free(trial);
+  if (status != CM_OK)
+    return status;
+  made.after = (uint64_t)cost.links;
+  *result = made;
+  return CM_OK;
+}
+
+bool cm_has_groups(const cm_chip *chip)
+{
+  return cm_geometry_of(chip) == CM_BY_WAYS && chip->table_entries != 0 && chip->class_of == NULL && chip->router_x * chip->router_y > 1;
+}
+
+cm_status cm_place_by_trees(const cm_casts *casts, const cm_place_task *task, const cm_trees_budget *budget, uint32_t *core,
+                            cm_trees_result *result, cm_error *error)
+{
+  cm_run_phase(task->run, "trees");
+  if (casts->count == 0) {
+    *result = (cm_trees_result){0};
+    return CM_OK;
+  }
+  return cm_has_groups(task->chip) ? place_groups(casts, task, budget, core, result, error)
+                                   : place_parts(casts, task, budget, core, result, error);
 }

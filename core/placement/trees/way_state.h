@@ -7,7 +7,7 @@
 
 #include "core/chip/interconnect/interconnect.h"
 #include "core/partition/counts.h"
-#include "core/placement/trees/inbound_casts.h"
+#include "core/placement/trees/casts.h"
 
 typedef struct cm_way_trees {
   const cm_casts *casts;

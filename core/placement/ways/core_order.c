@@ -2,8 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/chip/interconnect/interconnect.h"
-#include "core/chip/turns.h"
+#include "core/chip/geometry.h"
 #include "core/placement/curve.h"
 #include "core/placement/ways/ways.h"
 
@@ -104,8 +103,7 @@ static cm_status order_by_halves(const cm_chip *chip, const cm_region *region, c
 
 cm_status cm_order_by_ways(const cm_chip *chip, const cm_region *region, cm_run *run, uint32_t *order, cm_error *error)
 {
-  const cm_interconnect *net = chip->interconnect;
   /* Hilbert's curve does not know diagonal links; halves ask for distances, which a table has at hand. */
-  bool curve = net->kind == CM_GRID || (net->kind == CM_HEXAGONAL && net->routers > CM_TABLE_ROUTERS_MAX);
+  bool curve = cm_interconnect_kind_of(chip) == CM_GRID || (cm_interconnect_kind_of(chip) == CM_HEXAGONAL && cm_chip_routers(chip) > CM_TABLE_ROUTERS_MAX);
   return curve ? cm_order_cores(chip, region, run, order, error) : order_by_halves(chip, region, run, order, error);
 }

@@ -69,6 +69,12 @@ static void choose_pose(cm_ways *w, cm_layout *layout)
   cm_layout_pose(layout, &best, w->at);
 }
 
+/* Anneals from where parts stand, cold. */
+static cm_status cool(cm_ways *w, double entries, cm_error *error)
+{
+  return cm_ways_place_level(w, 0, tepid, entries, error);
+}
+
 static cm_status lay_out(cm_ways *w, double entries, cm_error *error)
 {
   cm_layout layout;
@@ -83,7 +89,7 @@ static cm_status lay_out(cm_ways *w, double entries, cm_error *error)
     return status;
   choose_pose(w, &layout);
   cm_layout_free(&layout);
-  return cm_ways_place_level(w, 0, tepid, entries, error);
+  return cool(w, entries, error);
 }
 
 /* What modes and poses look at, in entries and parts. */
@@ -94,14 +100,15 @@ static double price_of_layout(const cm_ways *w)
   return (CM_LAYOUT_LOOKS + poses) * (double)g->entry_count + poses * w->slots * log2((double)w->slots + 1);
 }
 
-/* From a layout; where that costs less than what stands it stays. */
-static cm_status try_layout(cm_ways *w, double entries, cm_way_result *result, cm_error *error)
+/* From a layout, or from where parts stand; where that costs less than what stands it stays. */
+static cm_status try_from(cm_status (*place)(cm_ways *w, double entries, cm_error *error), cm_ways *w, double entries,
+                          cm_way_result *result, cm_error *error)
 {
   uint32_t *kept;
   if (CM_NEW(w->run->memory, kept, w->parts, error) != CM_OK)
     return error->status;
   memcpy(kept, w->at, w->parts * sizeof *kept);
-  cm_status status = lay_out(w, entries, error);
+  cm_status status = place(w, entries, error);
   uint64_t cost = status == CM_OK ? cost_of(w, w->hierarchy.level[0]) : UINT64_MAX;
   if (cost < result->after)
     result->after = cost;
@@ -121,10 +128,27 @@ static cm_status place(cm_ways *w, const cm_way_options *options, cm_way_result 
   if (descend(w, both ? options->entries - share : options->entries, error) != CM_OK)
     return error->status;
   result->after = cost_of(w, w->hierarchy.level[0]);
-  if (both && try_layout(w, laid, result, error) != CM_OK)
+  if (both && try_from(lay_out, w, laid, result, error) != CM_OK)
     return error->status;
   result->moves = w->moves;
   return CM_OK;
+}
+
+/* From at [parts], numbers of cores in the region. */
+static cm_status refine(cm_ways *w, const cm_way_options *options, const uint32_t *at, cm_way_result *result, cm_error *error)
+{
+  uint32_t *slot;
+  if (CM_NEW(w->run->memory, slot, w->slots, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < w->slots; i++)
+    slot[w->order[i]] = i;
+  for (uint32_t b = 0; b < w->parts; b++)
+    w->at[b] = slot[at[w->part_order[b]]];
+  cm_free(slot);
+  result->before = result->after = cost_of(w, w->hierarchy.level[0]);
+  cm_status status = try_from(cool, w, options->entries, result, error);
+  result->moves = w->moves;
+  return status;
 }
 
 /* ---- the region ---- */
@@ -210,7 +234,7 @@ cm_status cm_place_by_ways(const cm_graph *parts, const cm_place_task *task, con
     status = order_parts(&w, parts, error);
   cm_run_phase(task->run, "place");
   if (status == CM_OK && w.parts > 0)
-    status = place(&w, options, &made, error);
+    status = options->refines ? refine(&w, options, at, &made, error) : place(&w, options, &made, error);
   for (uint32_t b = 0; status == CM_OK && b < w.parts; b++)
     at[w.part_order[b]] = w.order[w.at[b]];
   void *const blocks[] = {w.order, w.part_order, w.slot_router, w.router, w.local, w.first_slot, w.router_slot, w.far, w.at,

@@ -130,6 +130,13 @@ static cm_place_task task_of(const job *j)
   return (cm_place_task){.chip = j->input->chip, .region = j->region, .seed = j->input->options->placement_seed, .run = j->run};
 }
 
+/* The policy and what refines it know the plane of the cores; where ways are others, what they make is improved by those. */
+static cm_status go_by_ways(job *j, uint32_t *core, cm_error *error)
+{
+  cm_place_task task = task_of(j);
+  return cm_arrange_again(j->parts, &task, &cm_effort_of(j->input->options)->place.arrange, core, error);
+}
+
 /* On few cores the engine is often ahead of swaps, in milliseconds: efforts without annealing keep the better of both. */
 static cm_status ask_engine(job *j, uint32_t *core, cm_error *error)
 {
@@ -164,7 +171,7 @@ static cm_status refine(job *j, uint32_t *core, cm_error *error)
     at = j->acted[cm_acted_best(j->acted)].at;
   }
   name_cores(j, at, core);
-  return ask_engine(j, core, error);
+  return go_by_ways(j, core, error) == CM_OK ? ask_engine(j, core, error) : error->status;
 }
 
 /* The seed's bisection with the same refinement: as many looks at hops, or one annealing on the reward. */
@@ -185,7 +192,7 @@ static cm_status bisect(job *j, cm_error *error)
   if (cm_environment_refine(j->environment, &options, j->run, at, error) != CM_OK)
     return error->status;
   name_cores(j, at, j->other);
-  return CM_OK;
+  return go_by_ways(j, j->other, error);
 }
 
 /* ---- the report ---- */
@@ -201,12 +208,13 @@ static json_t *outcome_json(const job *j, const outcome *o)
 static cm_status check_deadlock(job *j, const uint32_t *core, json_t **json, cm_error *error)
 {
   cm_deadlock_report found;
-  cm_status status =
-    cm_deadlock_check(j->parts, j->task.multicast, j->input->chip, j->task.rule, core, j->run, &found, error);
+  const cm_deadlock_task task = {j->parts, j->task.multicast, j->input->chip, j->task.rule, core};
+  const char *rule = cm_chip_rule_name(task.chip, task.rule);
+  cm_status status = cm_deadlock_check(&task, j->run, &found, error);
   if (status == CM_NO_ROUTE)
-    *json = json_pack("{s:s, s:n, s:s}", "rule", cm_turn_rule_name(j->task.rule), "free", "why", error->detail);
+    *json = json_pack("{s:s, s:n, s:s}", "rule", rule, "free", "why", error->detail);
   else if (status == CM_OK)
-    *json = json_pack("{s:s, s:b, s:I, s:I, s:I}", "rule", cm_turn_rule_name(j->task.rule), "free", 1, "routes",
+    *json = json_pack("{s:s, s:b, s:I, s:I, s:I}", "rule", rule, "free", 1, "routes",
                       (json_int_t)found.routes, "channels", (json_int_t)found.channels, "dependencies",
                       (json_int_t)found.arcs);
   else

@@ -113,10 +113,12 @@ static const double entries_max = 1 << 29;
 bool cm_engine_mesh_suits(const cm_engine_task *task, cm_objective objective)
 {
   const struct cm_map_options *o = task->input->options;
-  if (cm_objective_is_of_steps(objective) || (task->input->chip != NULL && task->input->chip->interconnect != NULL))
+  if (cm_objective_is_of_steps(objective))
     return false;
   if (o->mapper == CM_MAPPER_INTEGRATED)
     return true;
+  if (task->input->chip != NULL && cm_geometry_of(task->input->chip) == CM_BY_WAYS)
+    return false;
   return o->mapper == CM_MAPPER_AUTO && o->parts == 0 && cm_effort_of(o)->integrated &&
          (objective == CM_OBJECTIVE_AXON || table_entries(task) <= entries_max);
 }

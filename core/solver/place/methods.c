@@ -47,12 +47,18 @@ static cm_status place_by_seed(const cm_candidate *c, const cm_region *region, u
   return told(*report, error);
 }
 
+/* Loads of routers and links are looked at along axes. */
+static bool knows_loads(const cm_candidate *c)
+{
+  return cm_geometry_of(c->input->chip) == CM_BY_AXES && c->input->options->mapper != CM_MAPPER_LEARNED;
+}
+
 cm_status cm_gather_flows(cm_candidate *c, cm_error *error)
 {
   const struct cm_map_options *o = c->input->options;
   const cm_topology *t = c->input->demand->network;
   const cm_arrange_budget *budget = &cm_effort_of(o)->place.arrange;
-  bool engine = c->input->chip->interconnect == NULL && o->mapper != CM_MAPPER_BISECTION && o->mapper != CM_MAPPER_LEARNED;
+  bool engine = knows_loads(c) && o->mapper != CM_MAPPER_BISECTION;
   if (!engine || cm_pays_for_trees(c) || budget->relief == 0 || c->partition->part_count > budget->few)
     return CM_OK;
   return t->directed ? cm_flows_of_axons(c->input->demand, c->partition->part, c->partition->part_count, c->run, &c->flows, error)
@@ -84,6 +90,12 @@ static cm_status place_by_engine(const cm_candidate *c, const cm_region *region,
                              made.method, "curve_ratio", before, "passes", (int)made.rounds, "swaps",
                              (json_int_t)made.swaps);
   return told(tell_relief(&made, unit, placed->report) ? placed->report : NULL, error);
+}
+
+cm_status cm_place_again(cm_candidate *c, cm_error *error)
+{
+  cm_place_task task = task_on(c, c->places.region);
+  return cm_arrange_again(c->partition->parts, &task, &effort_of(c)->arrange, c->places.core, error);
 }
 
 /* Whole routers are placed from anywhere (core/placement/trees/groups.h): parts stand in their order until then. */
@@ -161,7 +173,7 @@ cm_status cm_spread_over_links(cm_candidate *c, cm_error *error)
   double unit = (double)c->input->demand->network->weight_scale;
   bool wanted = c->input->demand->network->directed &&
                 (o->objective == CM_OBJECTIVE_TIME || o->objective == CM_OBJECTIVE_EDP) && !cm_pays_for_trees(c) &&
-                o->mapper != CM_MAPPER_LEARNED && c->input->chip->interconnect == NULL && c->partition->kind == NULL;
+                knows_loads(c) && c->partition->kind == NULL;
   if (!wanted)
     return CM_OK;
   if (cm_flows_of_axons(c->input->demand, c->partition->part, c->partition->part_count, c->run, &flows, error) != CM_OK)

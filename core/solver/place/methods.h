@@ -8,6 +8,9 @@
  * caller owns what *places holds, and sets its region. */
 cm_status cm_place_on(const cm_candidate *candidate, const cm_region *region, cm_places *places, cm_error *error);
 
+/* Improves candidate->places.core, which was found along axes, by the ways of an interconnect (cm_arrange_again). */
+cm_status cm_place_again(cm_candidate *candidate, cm_error *error);
+
 /* Takes over places where they are better than those that there are, else frees them; they are empty afterwards. */
 void cm_take_places(cm_candidate *candidate, cm_places *places);
 

@@ -181,6 +181,22 @@ static cm_status widen(cm_candidate *c, cm_error *error)
   return status == CM_OK ? cm_box_cores(c, c->places.region, error) : status;
 }
 
+/* What parts say to each other: placing asks for it, and nothing before. */
+static cm_status tell_parts(cm_candidate *c, cm_error *error)
+{
+  cm_partition *p = c->partition;
+  if (p->parts != NULL)
+    return CM_OK;
+  const cm_engine *engine = cm_engine_find((cm_preset)c->input->options->preset, c->objective);
+  return engine->flows(c->input->demand, p->part, p->part_count, c->run, &p->parts, error);
+}
+
+/* Parts got their cores by the plane of the chip. */
+static cm_status go_by_ways(cm_candidate *c, cm_error *error)
+{
+  return tell_parts(c, error) == CM_OK ? cm_place_again(c, error) : error->status;
+}
+
 static cm_status keep_places(cm_candidate *c, cm_error *error)
 {
   cm_status status = c->partition->part_count == 0
@@ -188,26 +204,18 @@ static cm_status keep_places(cm_candidate *c, cm_error *error)
                        : enclose(c, error);
   if (status == CM_OK && cm_pays_for_trees(c) && may_roam(c))
     status = widen(c, error);
+  if (status == CM_OK && cm_geometry_of(c->input->chip) == CM_BY_WAYS)
+    status = go_by_ways(c, error);
   if (status != CM_OK)
     return status;
   c->places.report = json_pack("{s:{s:s}}", "placement", "method", "multilevel on the mesh");
   return cm_whole(c->places.report != NULL, "the report", error);
 }
 
-/* What parts say to each other: placing asks for it, and nothing before. */
-static cm_status tell_parts(cm_candidate *c, cm_error *error)
-{
-  cm_partition *p = c->partition;
-  if (p->parts != NULL || c->places.core != NULL)
-    return CM_OK;
-  const cm_engine *engine = cm_engine_find((cm_preset)c->input->options->preset, c->objective);
-  return engine->flows(c->input->demand, p->part, p->part_count, c->run, &p->parts, error);
-}
-
 cm_status cm_place_parts(cm_candidate *c, cm_error *error)
 {
   cm_run_phase(c->run, "region");
-  if (tell_parts(c, error) != CM_OK)
+  if (c->places.core == NULL && tell_parts(c, error) != CM_OK)
     return error->status;
   cm_status status = c->places.core != NULL   ? keep_places(c, error)
                      : c->partition->kind != NULL ? cm_place_on_kinds(c, error)

@@ -39,11 +39,9 @@ START_TEST(options_are_refused_where_they_do_not_suit)
     const char *options, *where, *says;
   } rows[] = {
     {cm_combinations_of_job, PLAIN, VARYING, "{\"scenarios\": \"worst\"}", "/options/scenarios", "rate:NAME"},
-    {cm_combinations_of_job, INTERCONNECT, PLAIN, "{\"mapper\": \"integrated\"}", "/options/mapper",
-     "mapper \"integrated\" is for a plain mesh or torus; the interconnect of chip ours is \"hexagonal\""},
-    {cm_combinations_of_job, INTERCONNECT, PLAIN, "{\"mapper\": \"learned\"}", "/options/mapper", "mapper \"learned\""},
     {cm_combinations_of_job, COPIES, PLAIN, "{\"traffic_model\": \"multicast\"}", "/options/traffic_model", "reach 3 cores"},
-    {cm_combinations_of_job, INTERCONNECT, PLAIN, "{\"routing\": \"xy\"}", "/options/routing", "\"hexagonal\""},
+    {cm_combinations_of_job, INTERCONNECT, PLAIN, "{\"routing\": \"xy\"}", "/options/routing",
+     "is for a plain mesh or torus; the interconnect of chip ours is \"hexagonal\""},
     {cm_combinations_of_job, FROM, PLAIN, "{\"traffic_model\": \"multicast\"}", "/options/traffic_model", "set \"unicast\""},
     {cm_combinations_of_job, FROM, PLAIN, "{\"objective\": \"pareto\"}", "/options/objective", "to map again"},
     {cm_combinations_of_job, PARTS, PLAIN, "{\"objective\": \"pareto\"}", "/options/objective", "here they are given"},

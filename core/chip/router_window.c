@@ -1,4 +1,6 @@
-#include "core/mapping/router_window.h"
+#include "core/chip/router_window.h"
+
+#include "core/chip/geometry.h"
 
 /* A ring of so many routers costs little. */
 enum { RING_WHOLE = 1024 };
@@ -50,14 +52,19 @@ static void set_axis(const uint8_t *used, uint32_t length, bool torus, uint32_t 
   *extent = arc;
 }
 
+cm_window cm_window_whole(const cm_chip *chip)
+{
+  uint32_t x = cm_chip_routers_x(chip), y = cm_chip_routers_y(chip);
+  return (cm_window){.width = x, .height = y, .routers_x = x, .routers_y = y,
+                     .ways = cm_geometry_of(chip) == CM_BY_WAYS ? cm_chip_links(chip) : 0};
+}
+
 cm_status cm_window_around(const cm_chip *chip, const uint32_t *core, uint32_t count, cm_memory *memory,
                            cm_window *window, cm_error *error)
 {
-  cm_window w = {.routers_x = cm_chip_routers_x(chip), .routers_y = cm_chip_routers_y(chip)};
+  cm_window w = cm_window_whole(chip);
   uint8_t *columns, *rows;
-  if (chip->interconnect != NULL) {
-    w.width = w.routers_x;
-    w.height = w.routers_y;
+  if (w.ways != 0) {
     *window = w;
     return CM_OK;
   }
