@@ -8,7 +8,7 @@ shared_library_sources = library/arrays.c library/check.c library/chip.c library
   library/tables.c library/tokens.c library/train.c library/training_set.c library/written.c
 shared_library_internal = library/arrays.h library/internal.h library/program_inputs.h library/training_set.h library/private/base.h library/private/client.h library/private/cores.h library/private/job_kinds.def library/private/job_kinds.h library/private/tokens.h library/private/levels.h library/private/stored.h
 libcoremap_a_SOURCES += $(shared_library_sources)
-EXTRA_DIST += $(shared_library_headers) $(shared_library_sources) $(shared_library_internal) library/exports.map library/page.awk examples/embed.c
+EXTRA_DIST += $(shared_library_headers) $(shared_library_sources) $(shared_library_internal) library/exports.map library/page.awk examples/embed.c examples/booksim/matrix.cpp
 if SHARED_LIBRARY
 noinst_DATA = library/libcoremap.so library/pages
 library/libcoremap.so: $(shared_library_sources) $(shared_library_internal) library/exports.map $(shared_library_headers) $(CORE_ARCHIVES)

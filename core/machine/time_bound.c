@@ -7,14 +7,35 @@
 
 enum { CONES_MAX = 160 }; /* each goes through all that is before it */
 
+/* By device, of the operator of a kind whose pieces do most; NULL: there is none. */
+static const double *main_rates(const cm_plan *plan, cm_unit_kind kind)
+{
+  const double *rates = NULL;
+  uint64_t most = 0;
+  for (uint32_t o = 0; o < plan->op_count; o++) {
+    const cm_plan_op *op = &plan->ops[o];
+    uint64_t work = 0;
+    for (uint32_t p = 0; p < op->piece_count; p++)
+      work += plan->pieces[op->first_piece + p].work.operations;
+    if (op->matrix == (kind == CM_UNIT_MATRIX) && work > most) {
+      most = work;
+      rates = op->rates;
+    }
+  }
+  return rates;
+}
+
+/* Any weights give a bound; rates of the operator that most is to be done of give the best one where types are mixed. */
 static void weigh_lanes(cm_bounding *b)
 {
   for (cm_unit_kind k = CM_UNIT_MATRIX; k < CM_UNIT_KINDS; k++) {
+    const double *rates = main_rates(b->plan, k);
     double sum = 0;
     for (uint32_t d = 0; d < b->target->device_count; d++) {
       const cm_device *device = &b->target->device[d];
       for (uint32_t i = 0; i < device->rate_count[k]; i++)
         b->weight[k][d] = fmax(b->weight[k][d], device->rate[k][i].per_ns);
+      b->weight[k][d] = rates != NULL && rates[d] > 0 ? rates[d] : b->weight[k][d];
       sum += b->weight[k][d] * device->units;
     }
     for (uint32_t d = 0; d < b->target->device_count; d++)

@@ -748,7 +748,7 @@ static void compile(judged *j, bool program)
     return;
   options.scores = 1;
   options.make_tiles = false;
-  options.file_order = chance(&j->m, 2);
+  options.order = (uint32_t)pick(&j->m, CM_COMPILE_ORDER_SEARCH, CM_COMPILE_ORDER_SAMPLE);
   options.least_traffic = chance(&j->m, 4);
   cm_chip *chip = program ? chips[pick(&j->m, 0, 1)] : NULL;
   cm_status status = cm_compile(j->model_path, &options, chip, &run, j->made_path, NULL, &report, &error);

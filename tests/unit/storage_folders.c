@@ -289,6 +289,55 @@ START_TEST(a_folder_without_lanes_is_taken_over)
 }
 END_TEST
 
+/* Folders as releases 0.2 (schema 19) and 0.3 (24) left them: users, a mapping of each, one of a private network, a lease, half an upload,
+ * something in the bin. All is there and sound, and whose it is. */
+static const struct {
+  const char *file, *hidden, *job, *mapping, *of_bob, *lease, *upload;
+} released[] = {
+  {"data-folder-19.tar.gz", "125a4e5f12c87726d9c0bfb233ddf6596acec8ee27e3c6932e5a101e81bbf984", "61ff536a98f778db0766", "f6a1365471a0367822e8",
+   "7f2901189be24716ba02", "f9f837ae1b2a09a6bac9", "f4fcb3aa057af47ec0bf"},
+  {"data-folder-24.tar.gz", "9df42e0f5576413829dbf5baccb97f82efab61626bba0cdf178657a14ded4afc", "484c6c444bcfbc3a7e5d", "2de68f5bac16198379d7",
+   "dba36fdbb53d20be98a1", "3b7b36ec79fb9786c656", "2db46ec607043ca770d8"},
+};
+
+START_TEST(a_folder_of_a_released_version_is_taken_over)
+{
+  char command[2 * CM_PATH_MAX + 64];
+  cm_network network;
+  cm_job job;
+  cm_mapping_row mapping;
+  cm_lease lease;
+  cm_upload upload;
+  cm_user bob;
+  uint64_t faults;
+  cm_store_close(store);
+  ck_ok(cm_folder_remove(folder, &error));
+  ck_ok(cm_folder_make(folder, &error));
+  (void)snprintf(command, sizeof command, "tar -xzf '%s' -C '%s' --strip-components=1", test_data(released[_i].file), folder);
+  ck_assert_int_eq(system(command), 0);
+  open_store();
+  ck_ok(cm_users_get(store->database, "bob", &bob, &error));
+  ck_assert_str_eq(bob.group, "vision");
+  ck_ok(cm_networks_get(store, released[_i].hidden, &network, &error));
+  ck_assert_int_eq(network.owner.visibility, CM_VISIBLE_PRIVATE);
+  ck_ok(cm_jobs_get(store, released[_i].job, &job, &error));
+  ck_assert_int_eq(job.state, CM_JOB_DONE);
+  ck_assert_str_eq(job.mapping, released[_i].mapping);
+  cm_job_clear(&job);
+  ck_ok(cm_mappings_get(store, released[_i].of_bob, &mapping, &error));
+  ck_assert_str_eq(mapping.owner.user, "bob");
+  ck_ok(cm_leases_get(store, "toy", released[_i].lease, &lease, &error));
+  ck_assert_uint_eq(lease.core_count, 2);
+  cm_lease_clear(&lease);
+  ck_ok(cm_uploads_get(store, released[_i].upload, &upload, &error));
+  ck_assert_uint_eq(upload.offset, 8);
+  cm_store_close(store);
+  ck_ok(cm_check_data(folder, &(cm_check_report){ignore_line, NULL}, &faults, &error));
+  ck_assert_uint_eq(faults, 0);
+  open_store();
+}
+END_TEST
+
 /* Whether a folder of files is in the store what `files`, "NAME SIZE HASH" lines, says. */
 static void ck_same_files(const char *mapping, const char *files)
 {
@@ -532,6 +581,7 @@ int main(void)
   tcase_add_test(tests, a_folder_of_the_release_before_is_taken_over);
   tcase_add_test(tests, a_folder_without_users_is_taken_over);
   tcase_add_test(tests, a_folder_without_lanes_is_taken_over);
+  tcase_add_loop_test(tests, a_folder_of_a_released_version_is_taken_over, 0, (int)(sizeof released / sizeof *released));
   tcase_add_test(tests, folders_of_earlier_releases_are_packed);
   tcase_add_test(tests, packs_are_small_and_sound);
   tcase_add_test(tests, a_backup_comes_back);

@@ -115,7 +115,7 @@ cm_status cm_plan_grid(cm_plan *plan, const cm_plan_op *op, const cm_plan_option
     return error->status;
   if (!fits && (cm_sizing_measure(&s, &n, error) != CM_OK || cm_need_total(&n) > memory))
     return cm_sizing_too_small(&s, error);
-  cm_sizing_set(value, s.step);
+  cm_sizing_set(value, s.step, &(cm_stretches){0});
   return CM_OK;
 }
 
@@ -126,6 +126,8 @@ void cm_plan_input_grid(const cm_plan *plan, const cm_plan_options *options, uin
   uint64_t most = options->settings != NULL ? (uint64_t)options->settings->piece_bytes
                                             : plan->memory_bytes / options->tile_share,
            bytes = width * cm_box_count(&value->whole);
+  if (plan->memory_count > 0 && most > plan->cut_bytes / 2)
+    most = plan->cut_bytes / 2;
   most = most > 0 ? most : 1;
   memcpy(step, value->whole.to, sizeof step);
   /* Rows of an image: the third dimension, or the second where channels come last. */
@@ -142,5 +144,5 @@ void cm_plan_input_grid(const cm_plan *plan, const cm_plan_options *options, uin
     int64_t parts = (int64_t)((bytes + most - 1) / most);
     step[axis] = parts >= step[axis] ? 1 : cm_divide_up(step[axis], parts);
   }
-  cm_sizing_set(value, step);
+  cm_sizing_set(value, step, &(cm_stretches){0});
 }

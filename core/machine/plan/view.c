@@ -70,8 +70,8 @@ static cm_status visit_grid(walk *w, uint32_t value, const cm_box *box, int64_t 
   const cm_plan_value *v = &w->plan->values[value];
   int64_t first[CM_RANK_MAX], extent[CM_RANK_MAX], cell[CM_RANK_MAX], index[CM_RANK_MAX] = {0};
   for (uint32_t i = 0; i < box->rank; i++) {
-    first[i] = box->from[i] / v->step[i];
-    extent[i] = (box->to[i] - 1) / v->step[i] - first[i] + 1;
+    first[i] = cm_grid_cell(v, i, box->from[i]);
+    extent[i] = cm_grid_cell(v, i, box->to[i] - 1) - first[i] + 1;
   }
   do {
     for (uint32_t i = 0; i < box->rank; i++)

@@ -177,7 +177,7 @@ static cm_status compile(const char *model, uint64_t bytes, const char *out)
   json_t *report = NULL;
   ck_ok(cm_compile_options_read(NULL, &options, &error));
   options.memory = bytes;
-  options.file_order = true;
+  options.order = CM_COMPILE_ORDER_FILE;
   options.make_tiles = false;
   options.scores = 1; /* what is judged is numbers, not times */
   cm_status status = cm_compile(model, &options, chip, &run, out, NULL, &report, &error);
