@@ -212,15 +212,15 @@ static cm_status begin(unfolding *u, direction *d, cm_error *error)
                                                                   : add(u, &(wanted){.op = "Add", .inputs = both, .count = 2}, &d->after, error);
 }
 
-/* Products of the inputs of a step with the rows of some gates, [batch, gates * hidden]. */
-static cm_status inputs_of(unfolding *u, const direction *d, int64_t step, int64_t from, int64_t to, uint32_t *made, cm_error *error)
+/* Products of the inputs of a step with the rows of gates [gates[0], gates[1]), [batch, gates * hidden]. */
+static cm_status inputs_of(unfolding *u, const direction *d, int64_t step, const int64_t gates[2], uint32_t *made, cm_error *error)
 {
   const int64_t hidden = u->r.hidden, first = d->number * u->r.gates * hidden;
   uint32_t all, some;
   return slice(u, u->products, u->r.batch_first, (int64_t[]){step, step + 1}, &all, error) != CM_OK ||
-                 slice(u, all, 2, (int64_t[]){first + from * hidden, first + to * hidden}, &some, error) != CM_OK
+                 slice(u, all, 2, (int64_t[]){first + gates[0] * hidden, first + gates[1] * hidden}, &some, error) != CM_OK
              ? error->status
-             : reshape(u, some, 2, (int64_t[]){u->r.batch, (to - from) * hidden}, made, error);
+             : reshape(u, some, 2, (int64_t[]){u->r.batch, (gates[1] - gates[0]) * hidden}, made, error);
 }
 
 /* And what a state adds to them: nothing where it is all zeros. */
@@ -237,7 +237,7 @@ static uint32_t or_zeros(const unfolding *u, uint32_t state)
 static cm_status lstm_step(unfolding *u, direction *d, int64_t step, cm_error *error)
 {
   uint32_t inputs[3] = {CM_NONE, or_zeros(u, d->c), d->peephole}, made[2];
-  if (inputs_of(u, d, step, 0, 4, &inputs[0], error) != CM_OK || add_state(u, d->h, d->weights, &inputs[0], error) != CM_OK ||
+  if (inputs_of(u, d, step, (int64_t[]){0, 4}, &inputs[0], error) != CM_OK || add_state(u, d->h, d->weights, &inputs[0], error) != CM_OK ||
       reshape(u, inputs[0], 3, (int64_t[]){u->r.batch, 4, u->r.hidden}, &inputs[0], error) != CM_OK ||
       cell(u, d, &(wanted){.op = "LSTMCell", .inputs = inputs, .count = d->peephole != CM_NONE ? 3 : 2}, made, 2, error) != CM_OK)
     return error->status;
@@ -252,7 +252,7 @@ static cm_status gru_sums(unfolding *u, direction *d, int64_t step, uint32_t sum
   const int64_t hidden = u->r.hidden;
   uint32_t all[2], made = CM_NONE;
   sums[1] = or_zeros(u, d->h);
-  if (inputs_of(u, d, step, 0, 2, &sums[0], error) != CM_OK)
+  if (inputs_of(u, d, step, (int64_t[]){0, 2}, &sums[0], error) != CM_OK)
     return error->status;
   if (!u->r.linear_before_reset)
     return add_state(u, d->h, d->gates, &sums[0], error);
@@ -269,7 +269,7 @@ static cm_status gru_step(unfolding *u, direction *d, int64_t step, cm_error *er
   uint32_t sums[2], gated[2], inputs[4] = {CM_NONE};
   if (gru_sums(u, d, step, sums, error) != CM_OK ||
       reshape(u, sums[0], 3, (int64_t[]){u->r.batch, 2, u->r.hidden}, &sums[0], error) != CM_OK ||
-      cell(u, d, &(wanted){.op = "GRUGates", .inputs = sums, .count = 2}, gated, 2, error) != CM_OK || inputs_of(u, d, step, 2, 3, &inputs[1], error) != CM_OK)
+      cell(u, d, &(wanted){.op = "GRUGates", .inputs = sums, .count = 2}, gated, 2, error) != CM_OK || inputs_of(u, d, step, (int64_t[]){2, 3}, &inputs[1], error) != CM_OK)
     return error->status;
   if (!u->r.linear_before_reset && add_state(u, d->h == CM_NONE ? CM_NONE : gated[1], d->candidate, &inputs[1], error) != CM_OK)
     return error->status;
@@ -282,7 +282,7 @@ static cm_status gru_step(unfolding *u, direction *d, int64_t step, cm_error *er
 static cm_status rnn_step(unfolding *u, direction *d, int64_t step, cm_error *error)
 {
   uint32_t sum;
-  return inputs_of(u, d, step, 0, 1, &sum, error) != CM_OK || add_state(u, d->h, d->weights, &sum, error) != CM_OK
+  return inputs_of(u, d, step, (int64_t[]){0, 1}, &sum, error) != CM_OK || add_state(u, d->h, d->weights, &sum, error) != CM_OK
              ? error->status
              : cell(u, d, &(wanted){.op = "RNNCell", .inputs = &sum, .count = 1}, &d->h, 1, error);
 }
@@ -295,7 +295,7 @@ static cm_status where_running(unfolding *u, uint32_t running, uint32_t now, uin
   return add(u, &(wanted){.op = "Where", .inputs = inputs, .count = 3}, made, error);
 }
 
-static cm_status end_sequences(unfolding *u, direction *d, int64_t step, uint32_t h, uint32_t c, uint32_t *output, cm_error *error)
+static cm_status end_sequences(unfolding *u, direction *d, int64_t step, const direction *before, uint32_t *output, cm_error *error)
 {
   const int64_t one = 1;
   uint32_t inputs[2] = {u->lengths}, running = CM_NONE;
@@ -308,9 +308,9 @@ static cm_status end_sequences(unfolding *u, direction *d, int64_t step, uint32_
   if (status != CM_OK || add(u, &(wanted){.op = "Greater", .inputs = inputs, .count = 2}, &running, error) != CM_OK ||
       reshape(u, running, 2, (int64_t[]){u->r.batch, 1}, &running, error) != CM_OK ||
       where_running(u, running, d->h, u->zeros, output, error) != CM_OK ||
-      where_running(u, running, d->h, or_zeros(u, h), &d->h, error) != CM_OK)
+      where_running(u, running, d->h, or_zeros(u, before->h), &d->h, error) != CM_OK)
     return error->status;
-  return u->r.gates == 4 ? where_running(u, running, d->c, or_zeros(u, c), &d->c, error) : CM_OK;
+  return u->r.gates == 4 ? where_running(u, running, d->c, or_zeros(u, before->c), &d->c, error) : CM_OK;
 }
 
 static cm_status take_step(unfolding *u, direction *d, int64_t k, cm_error *error)
@@ -318,11 +318,11 @@ static cm_status take_step(unfolding *u, direction *d, int64_t k, cm_error *erro
   const cm_recurrent *r = &u->r;
   const int64_t step = r->backward || d->number == 1 ? r->steps - 1 - k : k,
                 dims[4] = {r->batch_first ? r->batch : 1, 1, r->batch_first ? 1 : r->batch, r->hidden};
-  const uint32_t h = d->h, c = d->c;
+  const direction before = *d;
   if ((r->gates == 4 ? lstm_step : r->gates == 3 ? gru_step : rnn_step)(u, d, step, error) != CM_OK)
     return error->status;
   uint32_t output = d->h;
-  if (u->lengths != CM_NONE && end_sequences(u, d, step, h, c, &output, error) != CM_OK)
+  if (u->lengths != CM_NONE && end_sequences(u, d, step, &before, &output, error) != CM_OK)
     return error->status;
   return reshape(u, output, 4, dims, &d->outputs[step], error);
 }
