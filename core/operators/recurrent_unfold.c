@@ -212,7 +212,7 @@ static cm_status begin(unfolding *u, direction *d, cm_error *error)
                                                                   : add(u, &(wanted){.op = "Add", .inputs = both, .count = 2}, &d->after, error);
 }
 
-/* Products of the inputs of a step with the rows of gates [gates[0], gates[1]), [batch, gates * hidden]. */
+/* Products of the inputs of a step with the rows of some gates, [batch, gates * hidden]. */
 static cm_status inputs_of(unfolding *u, const direction *d, int64_t step, const int64_t gates[2], uint32_t *made, cm_error *error)
 {
   const int64_t hidden = u->r.hidden, first = d->number * u->r.gates * hidden;
@@ -295,7 +295,7 @@ static cm_status where_running(unfolding *u, uint32_t running, uint32_t now, uin
   return add(u, &(wanted){.op = "Where", .inputs = inputs, .count = 3}, made, error);
 }
 
-static cm_status end_sequences(unfolding *u, direction *d, int64_t step, const direction *before, uint32_t *output, cm_error *error)
+static cm_status end_sequences(unfolding *u, direction *d, int64_t step, uint32_t h, uint32_t c, uint32_t *output, cm_error *error)
 {
   const int64_t one = 1;
   uint32_t inputs[2] = {u->lengths}, running = CM_NONE;
@@ -308,9 +308,9 @@ static cm_status end_sequences(unfolding *u, direction *d, int64_t step, const d
   if (status != CM_OK || add(u, &(wanted){.op = "Greater", .inputs = inputs, .count = 2}, &running, error) != CM_OK ||
       reshape(u, running, 2, (int64_t[]){u->r.batch, 1}, &running, error) != CM_OK ||
       where_running(u, running, d->h, u->zeros, output, error) != CM_OK ||
-      where_running(u, running, d->h, or_zeros(u, before->h), &d->h, error) != CM_OK)
+      where_running(u, running, d->h, or_zeros(u, h), &d->h, error) != CM_OK)
     return error->status;
-  return u->r.gates == 4 ? where_running(u, running, d->c, or_zeros(u, before->c), &d->c, error) : CM_OK;
+  return u->r.gates == 4 ? where_running(u, running, d->c, or_zeros(u, c), &d->c, error) : CM_OK;
 }
 
 static cm_status take_step(unfolding *u, direction *d, int64_t k, cm_error *error)
@@ -318,11 +318,11 @@ static cm_status take_step(unfolding *u, direction *d, int64_t k, cm_error *erro
   const cm_recurrent *r = &u->r;
   const int64_t step = r->backward || d->number == 1 ? r->steps - 1 - k : k,
                 dims[4] = {r->batch_first ? r->batch : 1, 1, r->batch_first ? 1 : r->batch, r->hidden};
-  const direction before = *d;
+  const uint32_t h = d->h, c = d->c;
   if ((r->gates == 4 ? lstm_step : r->gates == 3 ? gru_step : rnn_step)(u, d, step, error) != CM_OK)
     return error->status;
   uint32_t output = d->h;
-  if (u->lengths != CM_NONE && end_sequences(u, d, step, &before, &output, error) != CM_OK)
+  if (u->lengths != CM_NONE && end_sequences(u, d, step, h, c, &output, error) != CM_OK)
     return error->status;
   return reshape(u, output, 4, dims, &d->outputs[step], error);
 }

@@ -290,12 +290,12 @@ END_TEST
 START_TEST(a_backup_has_the_ledger)
 {
   char backup[CM_PATH_MAX], back[CM_PATH_MAX];
-  uint64_t files, bytes;
+  cm_backup_counts counts;
   ck_ok(cm_quota_note_cpu(store->database, "ann", 7, &error));
   ck_ok(cm_path(backup, &error, "%s.backup", folder));
   ck_ok(cm_path(back, &error, "%s.back", folder));
-  ck_ok(cm_backup_make(folder, backup, &files, &bytes, &error));
-  ck_ok(cm_backup_restore(backup, back, &files, &bytes, &error));
+  ck_ok(cm_backup_make(folder, backup, NULL, &counts, &error));
+  ck_ok(cm_backup_restore(backup, back, &counts, &error));
   cm_store_close(store);
   ck_ok(cm_folder_remove(folder, &error));
   ck_assert_int_eq(rename(back, folder), 0);

@@ -486,7 +486,8 @@ END_TEST
 START_TEST(a_backup_comes_back)
 {
   char backup[CM_PATH_MAX], back[CM_PATH_MAX], database[CM_PATH_MAX];
-  uint64_t files, bytes, faults;
+  cm_backup_counts counts;
+  uint64_t faults;
   cm_network network;
   sqlite3 *handle;
   cm_upload half = {.size = 10, .name = "half"};
@@ -494,12 +495,12 @@ START_TEST(a_backup_comes_back)
   ck_ok(cm_path(back, &error, "%s.back", folder));
   add_network("one");
   ck_ok(cm_uploads_create(store, &half, &error));
-  ck_ok(cm_backup_make(folder, backup, &files, &bytes, &error));
-  ck_assert_uint_eq(files, 2); /* with the one that every store here begins with */
-  ck_assert_uint_eq(bytes, 6);
-  ck_fails(cm_backup_make(folder, backup, &files, &bytes, &error), CM_CONFLICT); /* it is not empty */
+  ck_ok(cm_backup_make(folder, backup, NULL, &counts, &error));
+  ck_assert_uint_eq(counts.files, 2); /* with the one that every store here begins with */
+  ck_assert_uint_eq(counts.bytes, 6);
+  ck_fails(cm_backup_make(folder, backup, NULL, &counts, &error), CM_CONFLICT); /* it is not empty */
   add_network("two");
-  ck_ok(cm_backup_restore(backup, back, &files, &bytes, &error));
+  ck_ok(cm_backup_restore(backup, back, &counts, &error));
   ck_ok(cm_check_data(back, &(cm_check_report){ignore_line, NULL}, &faults, &error));
   ck_assert_uint_eq(faults, 0);
   cm_store_close(store);
@@ -513,10 +514,56 @@ START_TEST(a_backup_comes_back)
   ck_assert_int_eq(sqlite3_open(database, &handle), SQLITE_OK);
   ck_assert_int_eq(sqlite3_exec(handle, "PRAGMA user_version = 9999", NULL, NULL, NULL), SQLITE_OK);
   sqlite3_close(handle);
-  ck_fails(cm_backup_restore(backup, back, &files, &bytes, &error), CM_CONFLICT);
+  ck_fails(cm_backup_restore(backup, back, &counts, &error), CM_CONFLICT);
   ck_assert_ptr_nonnull(strstr(error.detail, "newer version"));
   ck_ok(cm_folder_remove(backup, &error));
   open_store();
+}
+END_TEST
+
+/* The inode of a file in a folder. */
+static ino_t inode_of(const char *where, const char *name)
+{
+  char path[CM_PATH_MAX];
+  struct stat about;
+  ck_ok(cm_path(path, &error, "%s/%s", where, name));
+  ck_assert_int_eq(stat(path, &about), 0);
+  return about.st_ino;
+}
+
+/* Backups on another file system share what the one before has, and copy the rest; halves go, strangers stay, so do the newest ones. */
+START_TEST(backups_in_a_row_share_files)
+{
+  char series[] = "/dev/shm/coremapd-XXXXXX", made[3][CM_PATH_MAX], half[CM_PATH_MAX], stranger[CM_PATH_MAX], inner[CM_PATH_MAX];
+  cm_backup_counts counts;
+  struct stat here, there;
+  ck_assert_ptr_nonnull(mkdtemp(series));
+  const bool apart = stat(folder, &here) == 0 && stat(series, &there) == 0 && here.st_dev != there.st_dev;
+  ck_ok(cm_path(half, &error, "%s/2001-01-01T000000Z", series));
+  ck_ok(cm_path(stranger, &error, "%s/2002-01-01T000000Z", series));
+  ck_ok(cm_path(inner, &error, "%s/kept", stranger));
+  ck_ok(cm_folder_make(half, &error));
+  ck_ok(cm_folder_mark_unfinished(half, &error));
+  ck_ok(cm_folder_make(inner, &error));
+  add_network("one");
+  for (int i = 0; i < 3; i++) {
+    if (i > 0)
+      sleep(1); /* they are called by the second */
+    ck_ok(cm_backup_next(folder, series, 2, made[i], &counts, &error));
+    ck_assert_uint_eq(counts.files, i < 2 ? 2 : 3);
+    ck_assert_uint_eq(counts.bytes, i < 2 ? 6 : 9);
+    ck_assert_uint_eq(counts.copied, !apart || i == 1 ? 0 : i == 0 ? 6 : 3);
+    if (i == 1)
+      add_network("two");
+  }
+  ck_assert_int_ne(access(half, F_OK), 0);
+  ck_assert_int_ne(access(made[0], F_OK), 0);
+  ck_assert_int_eq(access(inner, F_OK), 0);
+  ck_assert(inode_of(made[1], "networks/one.zip") == inode_of(made[2], "networks/one.zip"));
+  uint64_t faults = 1;
+  ck_ok(cm_check_data(made[1], &(cm_check_report){ignore_line, NULL}, &faults, &error));
+  ck_assert_uint_eq(faults, 0);
+  ck_ok(cm_folder_remove(series, &error));
 }
 END_TEST
 
@@ -524,13 +571,14 @@ END_TEST
 START_TEST(half_a_backup_is_none)
 {
   char half[CM_PATH_MAX], back[CM_PATH_MAX];
-  uint64_t files, bytes, faults;
+  cm_backup_counts counts;
+  uint64_t faults;
   cm_store *other;
   ck_ok(cm_path(half, &error, "%s.half", folder));
   ck_ok(cm_path(back, &error, "%s.back", folder));
-  ck_ok(cm_backup_make(folder, half, &files, &bytes, &error));
+  ck_ok(cm_backup_make(folder, half, NULL, &counts, &error));
   ck_ok(cm_folder_mark_unfinished(half, &error));
-  const cm_status refusals[] = {cm_store_open(half, 1 << 20, &other, &error), cm_backup_restore(half, back, &files, &bytes, &error),
+  const cm_status refusals[] = {cm_store_open(half, 1 << 20, &other, &error), cm_backup_restore(half, back, &counts, &error),
                                 cm_check_data(half, &(cm_check_report){ignore_line, NULL}, &faults, &error)};
   for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
     ck_assert_int_eq(refusals[i], CM_CONFLICT);
@@ -538,7 +586,7 @@ START_TEST(half_a_backup_is_none)
   /* One that failed leaves nothing. */
   ck_ok(cm_folder_remove(half, &error));
   ck_assert_int_eq(unlink(inside("networks/abc.zip")), 0);
-  ck_fails(cm_backup_make(folder, half, &files, &bytes, &error), CM_DAMAGED);
+  ck_fails(cm_backup_make(folder, half, NULL, &counts, &error), CM_DAMAGED);
   ck_assert_int_eq(rmdir(half), 0);
 }
 END_TEST
@@ -547,14 +595,14 @@ END_TEST
 START_TEST(a_backup_has_the_files_of_its_bin)
 {
   char backup[CM_PATH_MAX], back[CM_PATH_MAX];
-  uint64_t files, bytes;
+  cm_backup_counts counts;
   cm_binned entry;
   ck_ok(cm_path(backup, &error, "%s.backup", folder));
   ck_ok(cm_path(back, &error, "%s.back", folder));
   add_network("one");
   ck_ok(cm_bin_put(store, CM_OBJECT_NETWORK, "one", NULL, &(bool){false}, &error));
-  ck_ok(cm_backup_make(folder, backup, &files, &bytes, &error));
-  ck_ok(cm_backup_restore(backup, back, &files, &bytes, &error));
+  ck_ok(cm_backup_make(folder, backup, NULL, &counts, &error));
+  ck_ok(cm_backup_restore(backup, back, &counts, &error));
   cm_store_close(store);
   ck_ok(cm_store_open(back, 1 << 20, &store, &error));
   ck_ok(cm_bin_restore(store, "one", &entry, &error));
@@ -563,7 +611,7 @@ START_TEST(a_backup_has_the_files_of_its_bin)
   ck_ok(cm_folder_remove(backup, &error));
   open_store();
   ck_assert_int_eq(unlink(inside("networks/one.zip")), 0);
-  ck_fails(cm_backup_make(folder, backup, &files, &bytes, &error), CM_DAMAGED);
+  ck_fails(cm_backup_make(folder, backup, NULL, &counts, &error), CM_DAMAGED);
   ck_assert_int_eq(rmdir(backup), 0);
 }
 END_TEST
@@ -585,6 +633,7 @@ int main(void)
   tcase_add_test(tests, folders_of_earlier_releases_are_packed);
   tcase_add_test(tests, packs_are_small_and_sound);
   tcase_add_test(tests, a_backup_comes_back);
+  tcase_add_test(tests, backups_in_a_row_share_files);
   tcase_add_test(tests, half_a_backup_is_none);
   tcase_add_test(tests, a_backup_has_the_files_of_its_bin);
   tcase_add_test(tests, uploads_that_nobody_goes_on_with_are_removed);

@@ -59,6 +59,17 @@ static cm_status choose_steps(cm_sizing *s, const cm_plan_op *op, const cm_plan_
   return CM_OK;
 }
 
+/* Whether several devices compute an operator that computes anything. */
+static bool is_shared(const cm_sizing *s, const cm_plan_op *op)
+{
+  const cm_target *target = s->plan->target;
+  const cm_box whole = cm_box_whole(&s->call->output[0]);
+  uint32_t devices = 0;
+  for (uint32_t d = 0; d < target->device_count; d++)
+    devices += op->rates[d] > 0 && target->device[d].units > 0;
+  return devices > 1 && cm_box_count(&whole) > 0;
+}
+
 /* Cuts one axis by device where devices end sooner so: rows, or channels in few bands of rows. */
 static cm_status stretch_steps(cm_sizing *s, const cm_plan_op *op, const cm_settings *settings, uint64_t most, cm_error *error)
 {
@@ -111,7 +122,7 @@ cm_status cm_plan_grid_for_units(cm_plan *plan, const cm_plan_op *op, const cm_p
   if (s.step[s.stretches.axis] != before)
     s.stretches = (cm_stretches){0};
   const bool by_device = options->division == CM_DIVISION_CAPABILITY || options->division == CM_DIVISION_LAYERS;
-  if (!inherited && fits && by_device && options->settings->stretch >= 1 &&
+  if (!inherited && fits && by_device && options->settings->stretch >= 1 && is_shared(&s, op) &&
       stretch_steps(&s, op, options->settings, memory / 2, error) != CM_OK)
     return error->status;
   cm_sizing_set(value, s.step, &s.stretches);

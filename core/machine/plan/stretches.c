@@ -155,23 +155,20 @@ static cm_status put(stretching *s, cm_error *error)
   return CM_OK;
 }
 
-/* Sets how many tiles each device gets for so many pieces a unit; false when one device alone computes the operator. */
-static bool choose_tiles(stretching *s, double pieces)
+/* Sets how many tiles each device gets for so many pieces a unit. */
+static void choose_tiles(stretching *s, double pieces)
 {
-  uint32_t devices = 0;
   s->others = cm_sizing_cells(s->sizing, s->axis);
   for (uint32_t d = 0; d < s->target->device_count; d++) {
     const uint32_t units = s->target->device[d].units;
     s->of[d] = (stretch){0};
     if (s->op->rates[d] <= 0 || units == 0)
       continue;
-    devices++;
     s->of[d].tiles = (int64_t)fmax(1, ceil(units * pieces / (double)s->others - 1e-9));
     s->of[d].rows = (int64_t)((double)s->length * units * s->op->rates[d] / (s->op->rate * s->op->units));
     if (s->op->rates[d] >= s->op->rate)
       s->fastest = d;
   }
-  return devices > 1;
 }
 
 cm_status cm_stretch_axis(cm_sizing *sizing, const cm_plan_op *op, uint32_t axis, cm_stretch_wish wish, cm_error *error)
@@ -182,12 +179,12 @@ cm_status cm_stretch_axis(cm_sizing *sizing, const cm_plan_op *op, uint32_t axis
   const int64_t common = sizing->step[axis];
   s.length = sizing->call->output[0].dims[axis];
   /* Groups and blocks have places where alone they may be cut. */
-  if (!choose_tiles(&s, wish.pieces) || cm_split_extent(sizing->call, axis, s.length - 1) != s.length - 1)
+  if (cm_split_extent(sizing->call, axis, s.length - 1) != s.length - 1)
     return CM_OK;
   for (;; wish.pieces *= 2) {
     cm_need need;
     double end;
-    (void)choose_tiles(&s, wish.pieces);
+    choose_tiles(&s, wish.pieces);
     if (share(&s, error) != CM_OK)
       return error->status;
     (void)last(&s, &end);
@@ -212,7 +209,7 @@ int64_t cm_sizing_cells(const cm_sizing *sizing, uint32_t but)
   const cm_shape *out = &sizing->call->output[0];
   int64_t cells = 1;
   for (uint32_t i = 0; i < out->rank; i++)
-    cells *= i == but ? 1 : cm_divide_up(out->dims[i], sizing->step[i]);
+    cells *= i == but || out->dims[i] == 0 ? 1 : cm_divide_up(out->dims[i], sizing->step[i]); /* an empty value is one */
   return cells;
 }
 
