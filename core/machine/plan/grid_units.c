@@ -74,6 +74,9 @@ static bool is_shared(const cm_sizing *s, const cm_plan_op *op)
 static cm_status stretch_steps(cm_sizing *s, const cm_plan_op *op, const cm_settings *settings, uint64_t most, cm_error *error)
 {
   const bool channels = settings->stretch > 1;
+  const cm_box whole = cm_box_whole(&s->call->output[0]);
+  if (cm_box_count(&whole) == 0)
+    return CM_OK; /* nothing to cut */
   cm_stretch_wish wish = {.pieces = (double)cm_sizing_cells(s, CM_NONE) / op->units, .lean = settings->lean, .most = most};
   int64_t common[CM_RANK_MAX];
   memcpy(common, s->step, sizeof common);
