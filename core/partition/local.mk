@@ -24,7 +24,7 @@ libcoremap_a_SOURCES += \
   core/partition/axon/hypergraph.c core/partition/axon/hypergraph_inbound.c core/partition/axon/hypergraph_merge.c core/partition/axon/net_sample.c \
   core/partition/axon/bands.h core/partition/axon/bands.c \
   core/partition/axon/net_windows.h core/partition/axon/net_windows.c core/partition/axon/cluster.h core/partition/axon/cluster.c \
-  core/partition/axon/grow.h core/partition/axon/grow.c core/partition/axon/fill.h core/partition/axon/fill.c \
+  core/partition/axon/grow.h core/partition/axon/grow.c core/partition/axon/closure.h core/partition/axon/closure.c \
   core/partition/axon/axon_state.h core/partition/axon/axon_state.c core/partition/axon/prices.h \
   core/partition/axon/axon_copies.h core/partition/axon/axon_copies.c core/partition/axon/axon_fill.h core/partition/axon/axon_fill.c \
   core/partition/axon/axon_probe.h core/partition/axon/axon_probe.c \

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/partition/axon/axon_search.h"
-#include "core/partition/axon/fill.h"
+#include "core/partition/axon/closure.h"
 #include "core/partition/options.h"
 #include "core/partition/partition.h"
 
@@ -148,7 +148,7 @@ cm_status cm_partition_axons(const cm_topology *topology, const cm_axon_options 
   cm_axon_search w = {.options = options, .run = run};
   cm_axon_solution best = {0};
   uint32_t n = topology->vertex_count;
-  bool fill = options->fills > 0 && n > 0 && cm_fill_possible(topology);
+  bool fill = n > 0 && cm_may_lack_clusters(topology);
   /* Prices and growing on the network look up single targets. */
   bool pack = options->sole_reader && options->places == NULL && !fill && worth_packing(topology, run->memory);
   cm_status status = cm_axon_levels_begin(topology, pack, run, &w.levels, error);
@@ -157,7 +157,7 @@ cm_status cm_partition_axons(const cm_topology *topology, const cm_axon_options 
   if (status == CM_OK)
     status = CM_NEW(run->memory, w.scratch, n, error);
   if (status == CM_OK && fill)
-    status = cm_fill_suits(w.levels.graph[0], run, &w.flat, error);
+    status = cm_lacks_clusters(w.levels.graph[0], run, &w.flat, error);
   if (status == CM_OK && (options->attempts > 1 || options->cycles > 0 || options->start != NULL || options->below != NULL ||
                           options->grow_pins != 0 || options->dense_pins != 0 || w.levels.graph[0]->reach_max != 0 || w.flat))
     status = CM_NEW(run->memory, w.trial, n, error);

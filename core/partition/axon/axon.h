@@ -24,9 +24,6 @@ typedef struct cm_axon_options {
   cm_limits limits;      /* of a core; all hard */
   uint32_t parts_max;    /* cores that are free */
   bool sole_reader;      /* nobody else reads the topology meanwhile: its targets may be packed; in the end they are as before */
-  uint32_t bands;        /* in which vertices meet when clustering, where nets have many targets: up to 8 */
-  uint32_t samples;      /* inbound nets of a vertex that are asked elsewhere */
-  uint32_t sketch_bins;  /* with which overlaps are estimated: 8 to 64, a multiple of 8 */
   uint32_t starts;       /* initial partitions of which the best is kept */
   uint32_t start_sweeps; /* annealing visits of all vertices of the coarsest level, each start */
   uint32_t coarse_sweeps, fine_sweeps; /* those on the levels below, and on the finest */
@@ -34,7 +31,6 @@ typedef struct cm_axon_options {
   double shaping;        /* visits of as many pins as the network has so many times, on each level where parts take their shape */
   uint64_t shaping_pins; /* on networks of up to so many pins; 0: on all */
   double shaping_hot;    /* temperature that they begin at where parts have fewest vertices, above 0 */
-  bool settle_all;       /* on the way to the limits all vertices may move, not only those of parts that break one */
   uint32_t last_sweeps;  /* visits of all vertices for moves that pay and keep the limits, at the end */
   uint32_t attempts;     /* complete ones at most, of which the best goes on; at least one is made */
   uint32_t cycles;       /* times at most that the result is coarsened and refined again */
@@ -44,9 +40,6 @@ typedef struct cm_axon_options {
       cycle_pins, /* fewer of them where the network's pins times their number would exceed this; 0: never */
       sweep_pins, /* the same of fine_sweeps, and the other sweeps and the starts in proportion */
       coarse_pins, deep_pins, shaping_work; /* the same of coarse_sweeps, deep_sweeps and shaping alone */
-  uint32_t fills;        /* where there is nothing to coarsen by (cm_fill_suits): partitions that are filled on the network
-                            itself, up to 5; 0: such networks have levels like others */
-  double fill_work;      /* of each (cm_fill_options) */
   const struct cm_axon_options *below; /* a smaller effort that is made first: its result goes on where nothing better is
                             found, so that more effort is never worse. Limits, seed and start are those here. NULL, or with
                             places: none */

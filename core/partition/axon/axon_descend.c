@@ -7,11 +7,6 @@
 #include "core/partition/axon/axon_state.h"
 #include "core/partition/options.h"
 
-/* On coarse levels, from this one on, an excess is penalised by so much more. Where parts are as full as the limits allow,
- * they are not to grow beyond them there, only to be split below; on the finer levels it gains nothing. */
-static const double steepness = 6;
-enum { STEEP_LEVEL = 3 };
-
 /* Sweeps towards the limits on the finest level, the next and the others, their temperature, and how many of the last are cold
  * on the finest. What is too much on a coarse level costs far less time there. */
 static const uint32_t settle_rounds[] = {10, 4, 8};
@@ -123,15 +118,12 @@ cm_status cm_axon_refine_level(cm_axon_search *w, const cm_axon_descent *d, cons
       cm_axon_state_new(w->levels.graph[l], &made, w->run, &s, error) != CM_OK)
     return error->status;
   s->parts_max = w->options->parts_max;
-  s->steepness = l >= STEEP_LEVEL ? steepness : 0;
   set_penalties(s, strength);
   cm_status status = d->dissolve ? cm_dissolve_emptiest(s, error) : CM_OK;
   if (status == CM_OK)
     status = cm_anneal(s, options, random, error);
   if (status == CM_OK) {
-    bool all = w->options->settle_all || s->copies != NULL; /* what copies take of a part is decided where their targets are */
-    cm_anneal_options sweep = {
-        .sweeps = 1, .overfull = !all, .silent = options->silent, .level = l};
+    cm_anneal_options sweep = {.sweeps = 1, .silent = options->silent, .level = l};
     status = settle(s, sweep, strength, random, error);
   }
   if (status == CM_OK && l == 0) {

@@ -5,17 +5,14 @@
 
 #include "core/partition/axon/axon_repair.h"
 #include "core/partition/axon/axon_state.h"
-#include "core/partition/axon/fill.h"
+#include "core/partition/axon/dense.h"
 #include "core/partition/axon/grow.h"
 #include "core/partition/options.h"
 #include "core/partition/partition.h"
 
-/* Where filling makes so many times as many parts as there are cores, other proportions do not make them few enough. */
-static const double too_many_by_far = 1.1;
-
-/* Moves that pay look at all parts that a vertex's nets reach: they may take so many times the looks of filling. Of three tenths
- * of the microcircuit, whose axons reach 2300 of 5800 parts, they gain a fiftieth of a percent in five times the time. */
-static const double polish_looks = 10;
+/* Moves that pay look at all parts that a vertex's nets reach: so many looks at most. Of three tenths of the microcircuit, whose axons
+ * reach 2300 of 5800 parts, they gain a fiftieth of a percent in five times the time. */
+static const double polish_looks = 1e10;
 
 /* Sweeps of a growth, as hot as those of a cycle begin. */
 enum { EXCHANGE_SWEEPS = 4 };
@@ -23,9 +20,6 @@ static const double exchange_hot = 0.05, exchange_cold = 0.0125;
 
 /* Parts that neurons fill to more than so much have none to exchange. */
 static const double exchange_full = 0.98;
-
-/* Where not all vertices can wait, so many fills are one that does as many looks: who waits decides more than the proportion. */
-enum { FILLS_TOGETHER = 3 };
 
 /* Growths where sources have copies: each but the first knows how many the one before needed. What still exceeds limits, in limits a
  * part, is to be mended by sweeps. */
@@ -252,37 +246,16 @@ cm_status cm_axon_grow_with_copies(cm_axon_search *w, cm_axon_solution *best, cm
   return status;
 }
 
-/* The better ones, and where those so far are too many for the cores the fewer ones. */
-static void keep_filled(const cm_axon_search *w, const cm_axon_solution *filled, cm_axon_solution *best)
-{
-  if (isinf(best->cost) && (best->parts == 0 || filled->parts < best->parts))
-    take_over(w, filled, best);
-  cm_axon_keep_better(w, filled, best);
-}
-
 cm_status cm_axon_fill_flat(cm_axon_search *w, cm_axon_solution *best, cm_error *error)
 {
-  static const double weights[] = {0.5, 1, 0, 0.25, 2};
   const cm_axon_options *o = w->options;
-  cm_run_phase(w->run, "initial");
-  cm_status status = cm_hypergraph_list_inbound(w->levels.graph[0], w->run, error);
-  uint32_t together = cm_fill_has_all_wait(w->levels.graph[0], o->fill_work) ? 1 : FILLS_TOGETHER;
-  uint32_t fills = (o->fills + together - 1) / together;
-  for (uint32_t i = 0; i < fills && i < sizeof weights / sizeof *weights && status == CM_OK; i++) {
-    double work = o->fill_work * (o->fills < together ? o->fills : together);
-    cm_fill_options options = {.limits = o->limits, .weight = weights[i], .work = work, .seed = o->seed};
-    cm_axon_solution filled = {.part = w->trial};
-    status = cm_fill_parts(w->levels.topology, w->levels.graph[0], &options, w->run, filled.part, &filled.parts, error);
-    if (status == CM_OK)
-      status = polish(w, 0, &filled, error);
-    if (status == CM_OK)
-      keep_filled(w, &filled, best);
-    if (isinf(best->cost) && filled.parts > o->parts_max * too_many_by_far)
-      break;
-  }
-  if (status == CM_OK && isinf(best->cost) && o->places != NULL)
+  const cm_topology *t = w->levels.topology;
+  cm_status status = cm_partition_dense(t, o, w->run, w->scratch, &best->parts, error);
+  for (uint32_t v = 0; v < t->vertex_count && status == CM_OK; v++)
+    best->part[w->levels.graph[0]->number[v]] = w->scratch[v];
+  if (status == CM_OK && o->places != NULL && best->parts > o->parts_max)
     return cm_refuse_parts(best->parts, o->parts_max, error);
   cm_run_phase(w->run, "refine");
-  bool pays = !isinf(best->cost) && (double)w->levels.topology->pin_count * best->parts <= polish_looks * o->fill_work;
-  return status == CM_OK && o->last_sweeps > 0 && pays ? polish(w, o->last_sweeps, best, error) : status;
+  bool pays = (double)t->pin_count * best->parts <= polish_looks;
+  return status == CM_OK ? polish(w, pays ? o->last_sweeps : 0, best, error) : status;
 }

@@ -170,8 +170,6 @@ static cm_status coarsen_once(building *b, double size_max, double target, bool 
 {
   uint32_t l = b->levels->count - 1, clusters, n = b->levels->graph[l]->vertex_count, *map;
   cm_cluster_options options = {.size_max = (uint32_t)ceil(size_max),
-                                .bands = b->options->bands,
-                                .samples = b->options->samples,
                                 .floor = l == 0 ? floor_first : floor_later,
                                 .enough = n > far_from_target * target ? (uint32_t)(shrink_enough * n) : n,
                                 .part = b->part,
@@ -206,7 +204,7 @@ cm_status cm_axon_levels_build(cm_axon_levels *levels, const cm_axon_options *op
   }
   double target = options->coarse_vertices * least_parts(g, &options->limits);
   double size_max = largest, most = 1.5 * fmax((double)total / target, largest);
-  cm_status status = cm_sketches_new(g, options->sketch_bins, seed, run, &b.sketches, error);
+  cm_status status = cm_sketches_new(g, seed, run, &b.sketches, error);
   bool shrunk = true, widened = true;
   while (status == CM_OK && levels->count < CM_AXON_LEVELS_MAX && (shrunk || widened) &&
          levels->graph[levels->count - 1]->vertex_count > target &&

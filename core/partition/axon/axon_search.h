@@ -114,8 +114,8 @@ double cm_axon_reached_parts(const cm_axon_search *w, double cost);
 /* Grows parts as often as the network is worth, where that is cheap beside what is known; nothing where it is not. */
 cm_status cm_axon_grow_where_cheap(cm_axon_search *w, double known, cm_axon_solution *best, cm_error *error);
 
-/* Where there is nothing to coarsen by: parts filled on the network itself, by weights and numbers of axons in several
- * proportions. The best is kept. */
+/* Where there is nothing to coarsen by: parts filled on the network itself, then moves that pay and keep the limits where they cost
+ * little. Without places parts may be more than there are cores. */
 cm_status cm_axon_fill_flat(cm_axon_search *w, cm_axon_solution *best, cm_error *error);
 
 /* Gives the parts of the network itself cores, or when they have some better ones; parts are named by cores then. */

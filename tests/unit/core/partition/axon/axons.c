@@ -124,7 +124,6 @@ START_TEST(scattered_networks_have_few_levels)
   cm_topology t = scattered();
   cm_axon_options options = effort(512, 0);
   options.coarse_vertices = 4; /* the coarsest level is to have 64 */
-  options.samples = 4;
   cm_axon_levels levels[2];
   for (unsigned threads = 1; threads <= 2; threads++) {
     cm_axon_levels *made = &levels[threads - 1];
@@ -154,7 +153,6 @@ START_TEST(parts_are_the_same_for_any_number_of_threads)
   cm_topology t = scattered();
   cm_axon_options options = effort(600, 4000);
   uint32_t *part = network_array(RING, sizeof *part), *again = network_array(RING, sizeof *again), parts, others;
-  options.samples = 2;
   options.start_sweeps = options.coarse_sweeps = 8;
   options.attempts = options.cycles = 1;
   run.threads = 1;

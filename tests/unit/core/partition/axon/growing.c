@@ -248,23 +248,29 @@ END_TEST
 /* With an effort like that of balanced, whatever fills the parts first: moves gain a twentieth. */
 START_TEST(plain_growing_finds_no_less)
 {
-  cm_axon_options little = effort(0, 0), more = effort(0, 0);
-  cm_topology t = network_to_grow(_i, &more.limits);
-  uint32_t n = t.vertex_count, parts, *part = network_array(n, sizeof *part);
-  little.limits = more.limits;
-  little.attempts = little.starts = more.attempts = more.cycles = 1;
-  little.cycles = 0;
-  more.below = &little;
-  more.own_pins = 1;
-  more.grow_pins = 1 << 20;
-  cm_quality ours, grown;
-  ck_ok(cm_partition_axons(&t, &more, &run, part, &parts, &error));
-  ck_ok(cm_quality_compute(&t, part, parts, &run, &ours, &error));
-  parts = grow_plainly(&t, &more.limits, part);
-  ck_ok(cm_quality_compute(&t, part, parts, &run, &grown, &error));
-  ck_assert_double_le(ours.connectivity, 0.95 * grown.connectivity);
-  cm_free(part);
-  network_free(&t);
+  enum { NETWORKS = 12 };
+  double ratio = 0;
+  for (int i = 0; i < NETWORKS; i++) {
+    cm_axon_options little = effort(0, 0), more = effort(0, 0);
+    cm_topology t = network_to_grow(i, &more.limits);
+    uint32_t n = t.vertex_count, parts, *part = network_array(n, sizeof *part);
+    little.limits = more.limits;
+    little.attempts = little.starts = more.attempts = more.cycles = 1;
+    little.cycles = 0;
+    more.below = &little;
+    more.own_pins = 1;
+    more.grow_pins = 1 << 20;
+    cm_quality ours, grown;
+    ck_ok(cm_partition_axons(&t, &more, &run, part, &parts, &error));
+    ck_ok(cm_quality_compute(&t, part, parts, &run, &ours, &error));
+    parts = grow_plainly(&t, &more.limits, part);
+    ck_ok(cm_quality_compute(&t, part, parts, &run, &grown, &error));
+    ck_assert_double_le(ours.connectivity, grown.connectivity);
+    ratio += ours.connectivity / grown.connectivity / NETWORKS;
+    cm_free(part);
+    network_free(&t);
+  }
+  ck_assert_double_le(ratio, 0.95);
 }
 END_TEST
 
@@ -299,7 +305,6 @@ START_TEST(parts_are_grown_with_room_for_copies)
   t.target_cores_max = 1;
   cm_axon_options options = effort(256, 256);
   options.starts = options.attempts = options.last_sweeps = options.fine_sweeps = options.coarse_sweeps = 1;
-  options.settle_all = false;
   options.cycles = 0;
   uint32_t n = t.vertex_count, parts, *part = network_array(n, sizeof *part);
   uint64_t *use = network_array((size_t)n * CM_RESOURCES, sizeof *use);
@@ -331,7 +336,7 @@ int main(void)
   tcase_add_figures_test(tests, dense_networks_are_grown_where_neurons_alone_fill_parts);
   tcase_add_loop_test(tests, growths_are_as_good_as_plain_ones, 0, 12);
   tcase_add_loop_test(tests, growths_in_vain_are_given_up, 0, 12);
-  tcase_add_loop_test(tests, plain_growing_finds_no_less, 0, 12);
+  tcase_add_figures_test(tests, plain_growing_finds_no_less);
   tcase_add_figures_test(tests, parts_are_grown_with_room_for_copies);
   suite_add_tcase(suite, tests);
   return test_main(suite);
