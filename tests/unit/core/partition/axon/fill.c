@@ -123,7 +123,7 @@ START_TEST(networks_without_clusters_are_filled)
 {
   enum { N = CM_SANITIZED ? 600 : 1500, PART = 100, AXONS = 700 };
   cm_topology t = kinds(N, false);
-  cm_axon_options options = {.limits = {.neurons = PART, .inbound_axons = AXONS}, .parts_max = 1000, .last_sweeps = 1, .seed = 3};
+  cm_axon_options options = {.limits = {.neurons = PART, .inbound_axons = AXONS}, .parts_max = 1000, .work = 1, .seed = 3};
   uint32_t part[N], again[N], parts, others;
   uint64_t use[N * CM_RESOURCES];
   run.threads = 1;
