@@ -51,7 +51,7 @@ libcoremap_a_SOURCES += \
   core/partition/nets/net_rebalance.c core/partition/max_flow.h core/partition/max_flow.c \
   core/partition/balanced_cut.h core/partition/balanced_cut.c \
   core/partition/contacts.h core/partition/contacts.c \
-  core/partition/flow_region.h core/partition/flow_region.c core/partition/flow_pairs.h core/partition/flow_pairs.c \
+  core/partition/refiner.h core/partition/flow_region.h core/partition/flow_region.c core/partition/flow_pairs.h core/partition/flow_pairs.c \
   core/partition/nets/net_flow.h core/partition/nets/net_flow.c \
   core/partition/nets/net_flow_region.h core/partition/nets/net_flow_region.c \
   core/partition/edge/csr_graph.h core/partition/edge/csr_graph.c core/partition/edge/csr_graph_rows.h core/partition/edge/csr_contract.c core/partition/edge/ties.h \

@@ -6,6 +6,7 @@
 #include "core/partition/axon/axon_repair.h"
 #include "core/partition/axon/axon_state.h"
 #include "core/partition/options.h"
+#include "core/partition/refiner.h"
 
 /* Sweeps towards the limits on the finest level, the next and the others, and their temperature. What is too much on a coarse level costs
  * far less time there. */
@@ -16,7 +17,8 @@ static const double settle_heat = 0.01;
 static const double excess_left = 0.1, excess_kept = 0.7;
 
 /* Parts take their shape on the levels where they have so many vertices each: fewer are too coarse, and more cost too much. There
- * a first descent spends the effort's shaping on visits that begin hotter: all of it up to so many vertices a part, or a share. */
+ * a first descent spends the effort's shaping on visits that begin hotter: all of it up to so many vertices a part, or a share,
+ * from a temperature that is lower by its root. */
 static const double shaping_min = 16;
 static const struct {
   double vertices, share;
@@ -56,30 +58,87 @@ static void set_penalties(cm_axon_state *s, double strength)
   s->penalty_size = (s->copies != NULL ? 1 : neuron_axons) * strength * mean;
 }
 
+/* What refiners work on. */
+typedef struct level {
+  const cm_axon_search *search;
+  const cm_axon_descent *descent;
+  const cm_anneal_options *annealing;
+  cm_axon_state *state;
+  cm_random *random;
+  double strength; /* of penalties */
+} level;
+
+static bool always(const void *on)
+{
+  (void)on;
+  return true;
+}
+
+static bool suits_dissolving(const void *on)
+{
+  const level *l = on;
+  return l->descent->dissolve;
+}
+
+static cm_status dissolve(void *on, cm_error *error)
+{
+  const level *l = on;
+  return cm_dissolve_emptiest(l->state, error);
+}
+
+static cm_status anneal(void *on, cm_error *error)
+{
+  const level *l = on;
+  return cm_anneal(l->state, l->annealing, l->random, error);
+}
+
 /* Towards the limits: single sweeps under a growing penalty. They are warm at first, or what is too much stays where it
  * is: one vertex takes few axons along where nets reach many. Splitting adds the axons that both halves need, and is
  * the last way: where a sweep on the finest level hardly helps, or much is too much on a coarser one. The halves have room for
  * more than is too much in them (cm_splits_for). What little stays on coarse levels is
  * left to the finer ones. */
-static cm_status settle(cm_axon_state *s, cm_anneal_options sweep, double strength, cm_random *random, cm_error *error)
+static cm_status settle(void *on, cm_error *error)
 {
-  uint32_t level = sweep.level;
-  uint32_t rounds = settle_rounds[level < 2 ? level : 2];
-  double tolerance = 0.01 * level, before = INFINITY;
+  const level *l = on;
+  cm_axon_state *s = l->state;
+  uint32_t at = l->annealing->level;
+  cm_anneal_options sweep = {.sweeps = 1, .cold = settle_heat, .silent = l->annealing->silent, .level = at};
+  uint32_t rounds = settle_rounds[at < 2 ? at : 2];
+  double tolerance = 0.01 * at, before = INFINITY;
   cm_status status = CM_OK;
   for (uint32_t round = 0; status == CM_OK && round < rounds; round++) {
     uint32_t split = 0;
     double excess = cm_total_excess(s);
-    set_penalties(s, strength * (2 << (round < 4 ? round : 4)));
+    set_penalties(s, l->strength * (2 << (round < 4 ? round : 4)));
     if (excess <= 0)
       break;
-    if (level > 0 ? excess > excess_left : excess > excess_kept * before)
+    if (at > 0 ? excess > excess_left : excess > excess_kept * before)
       status = cm_split_overfull(s, tolerance, cm_splits_for(excess), &split, error);
     if (status == CM_OK)
-      status = cm_anneal(s, &sweep, random, error);
+      status = cm_anneal(s, &sweep, l->random, error);
     before = split > 0 ? INFINITY : excess;
   }
   return status;
+}
+
+/* The finest level ends within the limits, by moves that pay. */
+static bool is_finest(const void *on)
+{
+  const level *l = on;
+  return l->annealing->level == 0;
+}
+
+static cm_status repair(void *on, cm_error *error)
+{
+  const level *l = on;
+  return cm_repair(l->state, error);
+}
+
+static cm_status polish(void *on, cm_error *error)
+{
+  const level *l = on;
+  cm_anneal_options cold = {.sweeps = cm_axon_last_sweeps(l->search), .hard = true, .silent = l->annealing->silent};
+  return cm_anneal(l->state, &cold, l->random, error);
 }
 
 cm_status cm_axon_refine_level(cm_axon_search *w, const cm_axon_descent *d, const cm_anneal_options *options, cm_random *random,
@@ -107,19 +166,10 @@ cm_status cm_axon_refine_level(cm_axon_search *w, const cm_axon_descent *d, cons
     return error->status;
   s->parts_max = w->options->parts_max;
   set_penalties(s, strength);
-  cm_status status = d->dissolve ? cm_dissolve_emptiest(s, error) : CM_OK;
-  if (status == CM_OK)
-    status = cm_anneal(s, options, random, error);
-  if (status == CM_OK) {
-    cm_anneal_options sweep = {.sweeps = 1, .cold = settle_heat, .silent = options->silent, .level = l};
-    status = settle(s, sweep, strength, random, error);
-  }
-  if (status == CM_OK && l == 0) {
-    status = cm_repair(s, error);
-    cm_anneal_options cold = {.sweeps = cm_axon_last_sweeps(w), .hard = true, .silent = options->silent};
-    if (status == CM_OK)
-      status = cm_anneal(s, &cold, random, error);
-  }
+  static const cm_refiner row[] = {
+    {suits_dissolving, dissolve}, {always, anneal}, {always, settle}, {is_finest, repair}, {is_finest, polish}};
+  level on = {.search = w, .descent = d, .annealing = options, .state = s, .random = random, .strength = strength};
+  cm_status status = cm_refine(row, sizeof row / sizeof *row, &on, error);
   s->prices = w->prices;
   solution->cost = cm_axon_cost(s) + cm_axon_penalty(s);
   solution->parts = s->part_count;
@@ -159,7 +209,7 @@ static void shape(const cm_axon_search *w, uint32_t parts, cm_anneal_options *op
       double sweeps = work * shaping[i].share / ((double)g->pin_count + 1);
       if (sweeps > options->sweeps) {
         options->sweeps = (uint32_t)sweeps;
-        options->hot = w->options->shaping_hot;
+        options->hot = w->options->shaping_hot * sqrt(shaping[i].share);
       }
       return;
     }
