@@ -13,8 +13,8 @@
  * many, luck evens out: the sweeps of the others are worth more in fewer starts. */
 enum { PAID_VERTICES = 1 << 19, START_VERTICES = 1 << 11 };
 
-/* Where sources have copies parts look no fuller on coarse levels than they are, and one that is split for want of room costs much: so
- * much of the network's own limits is filled. */
+/* Parts that are exactly full leave refinement no room. Where sources have copies they look no fuller on coarse levels than they are, and
+ * one that is split for want of room costs much: it is the network's own limits that are filled so far. */
 static const double filled = 0.96;
 
 /* What a start may fill. */
@@ -22,9 +22,10 @@ static cm_limits limits_of_start(const cm_axon_search *w)
 {
   cm_limits limits = cm_axon_level_limits(w, w->levels.count - 1, CM_AXON_SLACK);
   if (w->levels.graph[0]->reach_max != 0) {
-    limits.neurons = (uint64_t)ceil((double)w->options->limits.neurons * filled);
+    limits.neurons = w->options->limits.neurons;
     limits.inbound_axons = (uint64_t)ceil((double)w->options->limits.inbound_axons * filled);
   }
+  limits.neurons = (uint64_t)ceil((double)limits.neurons * filled);
   return limits;
 }
 
