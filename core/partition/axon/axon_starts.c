@@ -14,18 +14,17 @@
 enum { PAID_VERTICES = 1 << 19, START_VERTICES = 1 << 11 };
 
 /* Parts that are exactly full leave refinement no room. Where sources have copies they look no fuller on coarse levels than they are, and
- * one that is split for want of room costs much: it is the network's own limits that are filled so far. */
-static const double filled = 0.96;
+ * one that is split for want of room costs much: it is less of the network's own limits that is filled. */
+static const double filled = 0.96, filled_with_copies = 0.91;
 
 /* What a start may fill. */
 static cm_limits limits_of_start(const cm_axon_search *w)
 {
   cm_limits limits = cm_axon_level_limits(w, w->levels.count - 1, CM_AXON_SLACK);
-  if (w->levels.graph[0]->reach_max != 0) {
-    limits.neurons = w->options->limits.neurons;
-    limits.inbound_axons = (uint64_t)ceil((double)w->options->limits.inbound_axons * filled);
-  }
-  limits.neurons = (uint64_t)ceil((double)limits.neurons * filled);
+  bool copies = w->levels.graph[0]->reach_max != 0;
+  if (copies)
+    limits.inbound_axons = (uint64_t)ceil((double)w->options->limits.inbound_axons * filled_with_copies);
+  limits.neurons = (uint64_t)ceil((double)(copies ? w->options->limits.neurons : limits.neurons) * (copies ? filled_with_copies : filled));
   return limits;
 }
 
