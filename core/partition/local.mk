@@ -24,7 +24,7 @@ libcoremap_a_SOURCES += \
   core/partition/axon/hypergraph.c core/partition/axon/hypergraph_inbound.c core/partition/axon/hypergraph_merge.c core/partition/axon/net_sample.c \
   core/partition/axon/bands.h core/partition/axon/bands.c \
   core/partition/axon/net_windows.h core/partition/axon/net_windows.c core/partition/axon/cluster.h core/partition/axon/cluster.c \
-  core/partition/axon/grow.h core/partition/axon/grow.c core/partition/axon/fill.h core/partition/axon/fill.c \
+  core/partition/axon/grow.h core/partition/axon/grow.c core/partition/axon/closure.h core/partition/axon/closure.c \
   core/partition/axon/axon_state.h core/partition/axon/axon_state.c core/partition/axon/prices.h \
   core/partition/axon/axon_copies.h core/partition/axon/axon_copies.c core/partition/axon/axon_fill.h core/partition/axon/axon_fill.c \
   core/partition/axon/axon_probe.h core/partition/axon/axon_probe.c \
@@ -51,7 +51,7 @@ libcoremap_a_SOURCES += \
   core/partition/nets/net_rebalance.c core/partition/max_flow.h core/partition/max_flow.c \
   core/partition/balanced_cut.h core/partition/balanced_cut.c \
   core/partition/contacts.h core/partition/contacts.c \
-  core/partition/flow_region.h core/partition/flow_region.c core/partition/flow_pairs.h core/partition/flow_pairs.c \
+  core/partition/refiner.h core/partition/flow_region.h core/partition/flow_region.c core/partition/flow_pairs.h core/partition/flow_pairs.c \
   core/partition/nets/net_flow.h core/partition/nets/net_flow.c \
   core/partition/nets/net_flow_region.h core/partition/nets/net_flow_region.c \
   core/partition/edge/csr_graph.h core/partition/edge/csr_graph.c core/partition/edge/csr_graph_rows.h core/partition/edge/csr_contract.c core/partition/edge/ties.h \

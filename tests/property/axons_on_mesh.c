@@ -219,9 +219,9 @@ START_TEST(every_cycle_keeps_the_limits_and_pays_less)
             a == b ? 0 : w.prices.base + w.axis[a % SIDE * SIDE + b % SIDE] + w.axis[a / SIDE * SIDE + b / SIDE];
     }
     cm_axon_places places = {&w, place, rearrange};
-    cm_axon_options options = {.limits = w.limits, .parts_max = SITES, .bands = 8, .samples = 4, .sketch_bins = 64,
-                               .starts = 2, .start_sweeps = 8, .coarse_sweeps = 8, .fine_sweeps = 2,
-                               .settle_all = true, .last_sweeps = 3, .coarse_vertices = 8, .cycles = 6, .seed = round, .places = &places};
+    cm_axon_options options = {.limits = w.limits, .parts_max = SITES,
+                               .starts = 2, .start_sweeps = 8, .sweeps = 8, .fine_sweeps = 2,
+                               .cycles = 6, .work = 100000000, .seed = round, .places = &places};
     run.threads = 1;
     ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &options, &run, part, &parts, &error));
     ck_assert_uint_eq(parts, SITES);

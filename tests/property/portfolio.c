@@ -343,8 +343,8 @@ START_TEST(a_start_goes_on_where_it_is_legal_and_better)
   enum { COUNT = 60, LENGTH = 10, NEURONS = COUNT * LENGTH };
   cm_topology t = rings(COUNT, LENGTH);
   uint32_t start[NEURONS], part[NEURONS], parts;
-  cm_axon_options options = {.limits = {.neurons = 2 * LENGTH}, .parts_max = NEURONS, .bands = 6, .samples = 2, .sketch_bins = 32,
-                             .starts = 1, .coarse_sweeps = 2, .fine_sweeps = 1, .last_sweeps = 1, .coarse_vertices = 20,
+  cm_axon_options options = {.limits = {.neurons = 2 * LENGTH}, .parts_max = NEURONS,
+                             .starts = 1, .sweeps = 2, .fine_sweeps = 1,
                              .start = start, .seed = 1};
   for (uint32_t v = 0; v < NEURONS; v++)
     start[v] = v % COUNT / 2;

@@ -75,10 +75,8 @@ static inline cm_topology planted(uint32_t groups, uint32_t size, uint32_t fan, 
 /* Several starts, attempts and cycles. */
 static inline cm_axon_options effort(uint64_t neurons, uint64_t axons)
 {
-  return (cm_axon_options){.limits = {.neurons = neurons, .inbound_axons = axons}, .parts_max = 1000, .bands = 8, .samples = 16,
-                           .sketch_bins = 64, .starts = 4, .start_sweeps = 20, .coarse_sweeps = 20, .fine_sweeps = 3,
-                           .settle_all = true, .last_sweeps = 3, .attempts = 2, .cycles = 2, .cycle_hot = 0.06,
-                           .coarse_vertices = 20, .seed = 3};
+  return (cm_axon_options){.limits = {.neurons = neurons, .inbound_axons = axons}, .parts_max = 1000, .starts = 4, .start_sweeps = 20,
+                           .sweeps = 20, .fine_sweeps = 3, .attempts = 2, .cycles = 2, .cycle_hot = 0.06, .work = 100000000, .seed = 3};
 }
 
 #endif

@@ -68,10 +68,6 @@ static cm_status look(void *context, size_t t, cm_error *error)
     own = (own + 1) % w->threads;
   for (uint32_t i = begin; i < end; i++) {
     uint32_t v = w->order[i];
-    if (w->options->overfull && !cm_axon_over(w->state, w->state->part[v])) {
-      w->offer[i - w->begin].to = NONE;
-      continue;
-    }
     w->offer[i - w->begin] = w->table != NULL ? cm_axon_table_best(w->table, v, bound(w, v))
                                               : cm_probe_best(&w->probe[own], v, w->options->hard, bound(w, v));
   }
@@ -304,7 +300,7 @@ cm_status cm_anneal(cm_axon_state *s, const cm_anneal_options *options, cm_rando
     status = cm_probe_init(&w->probe[t], s, error);
   if (status == CM_OK)
     status = cm_thread_pool_new(memory, w->threads, &w->pool, error);
-  if (status == CM_OK && !options->hard && !options->overfull && options->sweeps >= TABLE_SWEEPS &&
+  if (status == CM_OK && !options->hard && options->sweeps >= TABLE_SWEEPS &&
       cm_axon_table_suits(s))
     status = cm_axon_table_new(s, w->pool, &w->table, error);
   if (status == CM_OK)

@@ -4,16 +4,113 @@
 #include <string.h>
 
 #include "core/partition/axon/axon_search.h"
-#include "core/partition/axon/fill.h"
+#include "core/partition/axon/closure.h"
 #include "core/partition/options.h"
 #include "core/partition/partition.h"
 
 /* With places, the search ends after so many cycles without gain. */
 enum { VAIN_MOST = 3 };
 
-/* The caller's other parts, refined as those that are there have been before the better ones stay. */
-static cm_status refine_other_start(cm_axon_search *w, cm_axon_solution *best, cm_error *error)
+/* The caller's parts are refined before others are made where visits of all neurons look at so many pins at most, each in as many parts as
+ * its axon reaches. */
+static const double given_looks = 5e7;
+
+/* Growing costs no more than a sweep or two, however many pins there are, where axons reach so few parts, and finds what levels miss:
+ * layers that fill parts to the brim. Else on networks of so much of the work. */
+static const double grow_reach = 4, grow_share = 0.125;
+
+/* An attempt looks at so many times the pins, and at half of the parts that their axons reach. */
+static const double attempt_pins = 4;
+
+/* The ways to parts. */
+typedef enum way { FILLED, GIVEN, GROWN, OTHER, BELOW, LEVELS, COPIES, PLACES, CYCLES, WAYS } way;
+
+/* How far a search is. */
+typedef struct progress {
+  cm_axon_search *search;
+  cm_axon_solution *best;
+  uint32_t made[WAYS]; /* how often each way was tried */
+  double spent[2];     /* pins looked at, by starts and by refinement */
+  uint32_t vain;       /* cycles in a row that did not help */
+  bool full;           /* an attempt found no room */
+} progress;
+
+static const cm_axon_options *options_of(const progress *p)
 {
+  return p->search->options;
+}
+
+static double pins_of(const progress *p)
+{
+  return (double)p->search->levels.demand->network->pin_count;
+}
+
+static bool is_known(const progress *p)
+{
+  return !isinf(p->best->cost);
+}
+
+static bool has_copies(const progress *p)
+{
+  return p->search->levels.graph[0]->reach_max != 0;
+}
+
+/* Parts that an axon reaches, its own aside. */
+static double reach_of(const progress *p)
+{
+  return cm_axon_reached_parts(p->search, p->best->cost);
+}
+
+static double no_work(const progress *p)
+{
+  (void)p;
+  return 0;
+}
+
+/* ---- nothing to coarsen by: parts are filled ---- */
+
+static bool suits_filling(const progress *p)
+{
+  return p->search->flat && p->made[FILLED] == 0;
+}
+
+static cm_status fill(progress *p, cm_error *error)
+{
+  return cm_axon_fill_flat(p->search, p->best, error);
+}
+
+/* ---- the caller's parts ---- */
+
+static bool may_go_below(const progress *p)
+{
+  const cm_axon_options *o = options_of(p);
+  return o->below != NULL && o->places == NULL && !p->search->flat && p->made[BELOW] == 0 && pins_of(p) <= (double)o->work;
+}
+
+static bool suits_given(const progress *p)
+{
+  return options_of(p)->start != NULL && !p->search->flat && p->made[GIVEN] == 0;
+}
+
+static cm_status take_given(progress *p, cm_error *error)
+{
+  const cm_axon_options *o = options_of(p);
+  if (cm_axon_measure_start(p->search, o->start, p->best, error) != CM_OK)
+    return error->status;
+  bool refined = is_known(p) && o->places == NULL && o->cycles > 0 && !may_go_below(p) && pins_of(p) * (1 + reach_of(p)) <= given_looks;
+  return refined ? cm_axon_cycle(p->search, CM_AXON_START_CYCLE, p->best, error) : CM_OK;
+}
+
+/* The other ones, refined as those that are there have been before the better ones stay. */
+static bool suits_other(const progress *p)
+{
+  const cm_axon_options *o = options_of(p);
+  return o->other_start != NULL && o->places == NULL && o->cycles > 0 && !p->search->flat && p->made[OTHER] == 0;
+}
+
+static cm_status take_other(progress *p, cm_error *error)
+{
+  cm_axon_search *w = p->search;
   cm_axon_solution other;
   if (CM_NEW(w->run->memory, other.part, w->levels.graph[0]->vertex_count, error) != CM_OK)
     return error->status;
@@ -21,115 +118,178 @@ static cm_status refine_other_start(cm_axon_search *w, cm_axon_solution *best, c
   if (status == CM_OK && !isinf(other.cost))
     status = cm_axon_cycle(w, CM_AXON_OTHER_CYCLE, &other, error);
   if (status == CM_OK)
-    cm_axon_keep_better(w, &other, best);
+    cm_axon_keep_better(w, &other, p->best);
   cm_free(other.part);
   return status;
 }
 
+/* ---- growing on the network itself ---- */
+
+static bool suits_growing(const progress *p)
+{
+  const cm_axon_options *o = options_of(p);
+  if (p->search->grown || p->search->flat || o->places != NULL || has_copies(p))
+    return false;
+  return cm_axon_is_for_growing(p->search) ||
+         (o->work > 0 && (pins_of(p) <= grow_share * (double)o->work || (is_known(p) && reach_of(p) <= grow_reach)));
+}
+
+static cm_status grow(progress *p, cm_error *error)
+{
+  return cm_axon_grow_flat(p->search, p->best, error);
+}
+
+static bool suits_growing_with_copies(const progress *p)
+{
+  return has_copies(p) && !p->search->grown && !p->search->flat && options_of(p)->places == NULL && p->made[BELOW] + p->made[LEVELS] > 0;
+}
+
+static cm_status grow_with_copies(progress *p, cm_error *error)
+{
+  return cm_axon_grow_with_copies(p->search, p->best, error);
+}
+
+/* ---- the effort below ---- */
+
+static double pass(const progress *p)
+{
+  return pins_of(p);
+}
+
 static cm_status search(cm_axon_search *w, const cm_axon_options *options, cm_axon_solution *best, cm_error *error);
 
-/* What the effort below finds: its own way is not left out for what costs more. */
-static cm_status search_below(cm_axon_search *w, cm_axon_solution *best, cm_error *error)
+/* What it finds beside the caller's parts, which are known: its own way is not left out for what costs more. */
+static cm_status go_below(progress *p, cm_error *error)
 {
+  cm_axon_search *w = p->search;
   const cm_axon_options *o = w->options;
   cm_axon_options below = *o->below;
+  cm_axon_solution known = *p->best;
   below.limits = o->limits;
-  below.dense_pins = 0; /* grown parts are full, and cycles find little in them: those go on from levels */
   below.parts_max = o->parts_max;
   below.seed = o->seed;
-  below.start = o->start;
-  below.other_start = o->other_start;
-  cm_status status = search(w, &below, best, error);
+  cm_status status = search(w, &below, p->best, error);
   w->options = o;
-  if (status != CM_NO_ROOM)
-    return status;
-  best->cost = INFINITY;
-  return CM_OK;
-}
-
-/* Whether what the effort below has found is to be refined in place of attempts. */
-static bool attempts_cost_too_much(const cm_axon_search *w, double cost)
-{
-  const cm_axon_options *o = w->options;
-  return o->below != NULL && !cm_axon_few_pins(w, o->own_pins) && cm_axon_looks(w, cost) > o->own_looks;
-}
-
-/* The caller's starts, refined as attempts are before one is chosen. `below`: the effort below is made, with the first of them;
- * `known`: there is a legal partition of the caller's or of that effort. */
-static cm_status refine_starts(cm_axon_search *w, bool below, bool known, cm_axon_solution *best, cm_error *error)
-{
-  const cm_axon_options *o = w->options;
-  cm_status status = CM_OK;
-  if (!below && known && o->places == NULL && cm_axon_looks(w, best->cost) <= o->cycle_looks)
-    status = cm_axon_cycle(w, CM_AXON_START_CYCLE, best, error);
-  bool other = o->other_start != NULL && o->places == NULL && o->cycles > 0 && !(below && o->below->cycles > 0);
-  return status == CM_OK && other ? refine_other_start(w, best, error) : status;
-}
-
-/* What is known before anything is tried: the parts of the effort below, or else the caller's. */
-static cm_status take_known(cm_axon_search *w, bool below, cm_axon_solution *best, cm_error *error)
-{
-  const cm_axon_options *o = w->options;
-  best->cost = INFINITY;
-  if (below)
-    return search_below(w, best, error);
-  return o->start != NULL ? cm_axon_measure_start(w, o->start, best, error) : CM_OK;
-}
-
-/* Growing, which may be told now how cheap it is: parts were not known before the attempts, or have copies. */
-static cm_status grow_at_last(cm_axon_search *w, bool known, cm_axon_solution *best, cm_error *error)
-{
-  bool copies = w->levels.graph[0]->reach_max != 0 && w->options->places == NULL;
-  if (!known && !w->grown && cm_axon_grow_where_cheap(w, best->cost, best, error) != CM_OK)
-    return error->status;
-  return copies && !w->grown ? cm_axon_grow_with_copies(w, best, error) : CM_OK;
-}
-
-/* The caller's parts, those of the effort below, grown ones and those of several attempts: the best. */
-static cm_status begin(cm_axon_search *w, cm_axon_solution *best, cm_error *error)
-{
-  const cm_axon_options *o = w->options;
-  bool below = o->below != NULL && o->places == NULL && !w->flat && cm_axon_few_pins(w, o->below_pins);
-  if (take_known(w, below, best, error) != CM_OK)
-    return error->status;
-  if (w->flat)
-    return cm_axon_fill_flat(w, best, error);
-  bool known = !isinf(best->cost), grow = cm_axon_is_for_growing(w, o->dense_pins);
-  if (grow && cm_axon_grow_flat(w, 1, 0, best, error) != CM_OK)
-    return error->status;
-  if (cm_axon_grow_where_cheap(w, 0, best, error) != CM_OK)
-    return error->status;
   w->seed = o->seed;
-  if (refine_starts(w, below, known, best, error) != CM_OK)
-    return error->status;
-  bool found = !isinf(best->cost);
-  w->refined = found && below && attempts_cost_too_much(w, best->cost);
-  if (!w->refined && !(grow && found) && cm_axon_attempts(w, cm_axon_attempts_to_make(w), best, error) != CM_OK)
-    return error->status;
-  return grow_at_last(w, known, best, error);
+  if (status == CM_NO_ROOM && isinf(known.cost))
+    p->best->cost = INFINITY;
+  return status == CM_NO_ROOM ? CM_OK : status;
 }
 
-/* First partitions, then cycles. */
+/* ---- attempts through levels ---- */
+
+/* The first one is made whatever it costs, unless something else stands in its place. */
+static bool needs_levels(const progress *p)
+{
+  bool grown = p->search->grown && is_known(p) && cm_axon_is_for_growing(p->search);
+  return p->made[LEVELS] == 0 && !(is_known(p) && (p->made[BELOW] > 0 || grown));
+}
+
+static bool suits_levels(const progress *p)
+{
+  uint32_t most = options_of(p)->attempts > 1 ? options_of(p)->attempts : 1;
+  return !p->search->flat && !p->full && p->made[LEVELS] < most;
+}
+
+static double work_of_levels(const progress *p)
+{
+  return needs_levels(p) ? 0 : pins_of(p) * fmin(attempt_pins, (1 + reach_of(p)) / 2);
+}
+
+static cm_status attempt(progress *p, cm_error *error)
+{
+  bool found = false;
+  cm_status status = cm_axon_attempt(p->search, p->made[LEVELS], p->best, &found, error);
+  p->full = !found;
+  return status;
+}
+
+/* ---- refinement ---- */
+
+static bool suits_places(const progress *p)
+{
+  return options_of(p)->places != NULL && p->made[PLACES] == 0;
+}
+
+static cm_status take_places(progress *p, cm_error *error)
+{
+  return cm_axon_take_places(p->search, p->best, error);
+}
+
+static bool suits_cycles(const progress *p)
+{
+  const cm_axon_search *w = p->search;
+  return w->options->places != NULL ? p->vain < VAIN_MOST && p->made[CYCLES] < w->options->cycles
+                                    : !w->flat && p->made[CYCLES] < w->options->cycles;
+}
+
+static cm_status cycle(progress *p, cm_error *error)
+{
+  double before = p->best->cost;
+  cm_status status = cm_axon_cycle(p->search, p->made[CYCLES] + 1, p->best, error);
+  p->vain = p->best->cost < before ? 0 : p->vain + 1;
+  return status;
+}
+
+/* ---- the search ---- */
+
+/* Each way says whether it suits now, how many pins it will look at, and how it is gone. Those that refine come when no start is left. */
+static const struct {
+  bool refines;
+  bool (*suits)(const progress *p);
+  double (*work)(const progress *p);
+  cm_status (*go)(progress *p, cm_error *error);
+} ways[WAYS] = {
+  [FILLED] = {false, suits_filling, no_work, fill},
+  [GIVEN] = {false, suits_given, no_work, take_given},
+  [GROWN] = {false, suits_growing, no_work, grow},
+  [OTHER] = {false, suits_other, pass, take_other},
+  [BELOW] = {false, may_go_below, pass, go_below},
+  [LEVELS] = {false, suits_levels, work_of_levels, attempt},
+  [COPIES] = {false, suits_growing_with_copies, no_work, grow_with_copies},
+  [PLACES] = {true, suits_places, no_work, take_places},
+  [CYCLES] = {true, suits_cycles, pass, cycle},
+};
+
+/* The cheapest way that suits and that is left work for, of equals the first; WAYS: there is none. */
+static way next_way(const progress *p, bool refining, double *work)
+{
+  way best = WAYS;
+  for (way i = 0; i < WAYS; i++) {
+    if (ways[i].refines != refining || !ways[i].suits(p))
+      continue;
+    double pins = ways[i].work(p);
+    if ((pins > 0 && p->spent[refining] + pins > (double)options_of(p)->work) || (best != WAYS && pins >= *work))
+      continue;
+    best = i;
+    *work = pins;
+  }
+  return best;
+}
+
 static cm_status search(cm_axon_search *w, const cm_axon_options *options, cm_axon_solution *best, cm_error *error)
 {
   cm_axon_options effort = *options;
-  const cm_axon_options *o = &effort;
-  w->options = o;
+  progress p = {.search = w, .best = best};
+  cm_status status = CM_OK;
+  w->options = &effort;
+  w->seed = effort.seed;
   cm_axon_spare_sweeps(&effort, w->levels.demand->network->pin_count);
-  cm_status status = begin(w, best, error);
-  if (o->places != NULL && status == CM_OK)
-    status = cm_axon_take_places(w, best, error);
-  uint32_t vain = 0; /* cycles in a row that did not help */
-  bool another = status == CM_OK && w->refined && cm_axon_looks(w, best->cost) <= o->cycle_looks;
-  uint32_t cycles = w->flat && o->places == NULL ? 0 : cm_axon_affordable(w, o->cycles + another, o->cycle_pins);
-  for (uint32_t i = 1; i <= cycles && status == CM_OK && (w->prices == NULL || vain < VAIN_MOST); i++) {
-    double before = best->cost;
-    status = cm_axon_cycle(w, i, best, error);
-    vain = best->cost < before ? 0 : vain + 1;
+  while (status == CM_OK) {
+    double work = 0;
+    bool refining = false;
+    way next = next_way(&p, false, &work);
+    if (next == WAYS) {
+      refining = true;
+      next = next_way(&p, true, &work);
+    }
+    if (next == WAYS)
+      break;
+    status = ways[next].go(&p, error);
+    p.made[next]++;
+    p.spent[refining] += work;
   }
-  /* As the effort below does alone. */
-  bool grow = status == CM_OK && !w->grown && o->below != NULL && cm_axon_is_for_growing(w, o->below->dense_pins);
-  return grow ? cm_axon_grow_flat(w, 1, 0, best, error) : status;
+  return status;
 }
 
 /* Packed targets take half of the memory, and reading them more time: they are worth it from so many on, or where a limit leaves
@@ -146,9 +306,9 @@ cm_status cm_partition_axons(const cm_demand *demand, const cm_axon_options *opt
                              uint32_t *parts, cm_error *error)
 {
   cm_axon_search w = {.options = options, .run = run};
-  cm_axon_solution best = {0};
+  cm_axon_solution best = {.cost = INFINITY};
   uint32_t n = demand->network->vertex_count;
-  bool fill = options->fills > 0 && n > 0 && cm_fill_possible(demand->network);
+  bool fill = n > 0 && cm_may_lack_clusters(demand->network);
   /* Prices and growing on the network look up single targets. */
   bool pack = options->sole_reader && options->places == NULL && !fill && worth_packing(demand->network, run->memory);
   cm_status status = cm_axon_levels_begin(demand, pack, run, &w.levels, error);
@@ -157,9 +317,8 @@ cm_status cm_partition_axons(const cm_demand *demand, const cm_axon_options *opt
   if (status == CM_OK)
     status = CM_NEW(run->memory, w.scratch, n, error);
   if (status == CM_OK && fill)
-    status = cm_fill_suits(w.levels.graph[0], run, &w.flat, error);
-  if (status == CM_OK && (options->attempts > 1 || options->cycles > 0 || options->start != NULL || options->below != NULL ||
-                          options->grow_pins != 0 || options->dense_pins != 0 || w.levels.graph[0]->reach_max != 0 || w.flat))
+    status = cm_lacks_clusters(w.levels.graph[0], run, &w.flat, error);
+  if (status == CM_OK)
     status = CM_NEW(run->memory, w.trial, n, error);
   if (status == CM_OK && n > 0)
     status = search(&w, options, &best, error);

@@ -24,43 +24,19 @@ typedef struct cm_axon_options {
   cm_limits limits;      /* of a core; all hard */
   uint32_t parts_max;    /* cores that are free */
   bool sole_reader;      /* nobody else reads the topology meanwhile: its targets may be packed; in the end they are as before */
-  uint32_t bands;        /* in which vertices meet when clustering, where nets have many targets: up to 8 */
-  uint32_t samples;      /* inbound nets of a vertex that are asked elsewhere */
-  uint32_t sketch_bins;  /* with which overlaps are estimated: 8 to 64, a multiple of 8 */
   uint32_t starts;       /* initial partitions of which the best is kept */
   uint32_t start_sweeps; /* annealing visits of all vertices of the coarsest level, each start */
-  uint32_t coarse_sweeps, fine_sweeps; /* those on the levels below, and on the finest */
-  uint32_t deep_sweeps;  /* from the second coarse level on, where they cost little; 0: coarse_sweeps */
+  uint32_t sweeps, fine_sweeps; /* those on the levels below, and on the finest; on the next one twice as many as there */
   double shaping;        /* visits of as many pins as the network has so many times, on each level where parts take their shape */
-  uint64_t shaping_pins; /* on networks of up to so many pins; 0: on all */
   double shaping_hot;    /* temperature that they begin at where parts have fewest vertices, above 0 */
-  bool settle_all;       /* on the way to the limits all vertices may move, not only those of parts that break one */
-  uint32_t last_sweeps;  /* visits of all vertices for moves that pay and keep the limits, at the end */
-  uint32_t attempts;     /* complete ones at most, of which the best goes on; at least one is made */
+  uint64_t level_pins;   /* fewer sweeps and starts and less shaping where more pins would be visited on a level; 0: never */
+  uint32_t attempts;     /* complete ones at most, of which the best goes on. With more than one, cycles have half of the sweeps */
   uint32_t cycles;       /* times at most that the result is coarsened and refined again */
   double cycle_hot;      /* temperature that each begins at, above 0; not with places */
-  uint32_t cycle_sweeps; /* instead of fine_sweeps then, and half of coarse_sweeps; 0: as many */
-  uint64_t attempt_pins,
-      cycle_pins, /* fewer of them where the network's pins times their number would exceed this; 0: never */
-      sweep_pins, /* the same of fine_sweeps, and the other sweeps and the starts in proportion */
-      coarse_pins, deep_pins, shaping_work; /* the same of coarse_sweeps, deep_sweeps and shaping alone */
-  uint32_t fills;        /* where there is nothing to coarsen by (cm_fill_suits): partitions that are filled on the network
-                            itself, up to 5; 0: such networks have levels like others */
-  double fill_work;      /* of each (cm_fill_options) */
-  const struct cm_axon_options *below; /* a smaller effort that is made first: its result goes on where nothing better is
-                            found, so that more effort is never worse. Limits, seed and start are those here. NULL, or with
-                            places: none */
-  uint64_t below_pins;   /* of networks up to so many pins; 0: of all */
-  uint64_t own_pins;     /* with more pins, and more of `own_looks`, that result is refined in cycles in place of attempts; 0: never */
-  double own_looks,      /* pins times the parts that an axon reaches in that result, its own part too */
-      cycle_looks;       /* where it is refined and has up to so many of them: one cycle more */
-  uint64_t grow_pins;    /* on networks of up to so many pins, small dense ones, and those whose axons reach few parts, parts are
-                            grown without levels too, and refined alike; 0: never. Not with places */
-  uint64_t dense_pins;   /* dense networks of so many pins or more, where neurons alone fill parts, are grown in place of attempts;
-                            0: never */
-  uint32_t one_net_of;   /* one of so many nets is on coarse levels, about, where vertices have many; 0 or 1: all are */
-  uint64_t sampled_pins; /* of networks of so many pins or more */
-  double coarse_vertices; /* vertices per part on the coarsest level, about */
+  uint64_t work;         /* pins that starts beside the first may look at, and cycles as many; 0: there are none */
+  uint64_t sampled_pins; /* networks of so many pins or more have a sample of the nets on coarse levels, where vertices have many; 0: never */
+  const struct cm_axon_options *below; /* a smaller effort that is made first, where `work` allows: its result goes on where nothing better
+                            is found, so that more effort is never worse. Limits and seed are those here. NULL, or with places: none */
   uint64_t seed;
   const uint32_t *start; /* [vertices] parts of another origin, numbered from 0, or NULL: they go on in place of those of
                             the attempts where they keep the limits, or nearly do and are mended, and cost less */

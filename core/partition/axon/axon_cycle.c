@@ -32,7 +32,7 @@ cm_status cm_axon_cycle(cm_axon_search *w, uint32_t number, cm_axon_solution *be
   cm_axon_descent d = {.number = number, .hot = w->options->cycle_hot, .cold = 0.01};
   if (w->prices != NULL) {
     d.hot = 0.03;
-    d.cold = w->options->cycle_sweeps > 0 ? cold_of_many : cold_of_few;
+    d.cold = w->options->attempts > 1 ? cold_of_many : cold_of_few;
     d.bias = 0.3;
   } else if (number % 2 == spare_part(w, best)) {
     d.dissolve = true;

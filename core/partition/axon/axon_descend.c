@@ -6,37 +6,26 @@
 #include "core/partition/axon/axon_repair.h"
 #include "core/partition/axon/axon_state.h"
 #include "core/partition/options.h"
+#include "core/partition/refiner.h"
 
-/* On coarse levels, from this one on, an excess is penalised by so much more. Where parts are as full as the limits allow,
- * they are not to grow beyond them there, only to be split below; on the finer levels it gains nothing. */
-static const double steepness = 6;
-enum { STEEP_LEVEL = 3 };
-
-/* Sweeps towards the limits on the finest level, the next and the others, their temperature, and how many of the last are cold
- * on the finest. What is too much on a coarse level costs far less time there. */
+/* Sweeps towards the limits on the finest level, the next and the others, and their temperature. What is too much on a coarse level costs
+ * far less time there. */
 static const uint32_t settle_rounds[] = {10, 4, 8};
-enum { SETTLE_KINDS = sizeof settle_rounds / sizeof *settle_rounds };
 static const double settle_heat = 0.01;
-enum { COLD_ROUNDS = 3 };
 
 /* In limits, of all parts together: what may be too much on coarse levels, and the share that a sweep may leave. */
 static const double excess_left = 0.1, excess_kept = 0.7;
 
 /* Parts take their shape on the levels where they have so many vertices each: fewer are too coarse, and more cost too much. There
- * a first descent spends the effort's shaping on visits that begin hotter: all of it up to so many vertices a part, at the
- * temperature of the effort, or a share. */
+ * a first descent spends the effort's shaping on visits that begin hotter: all of it up to so many vertices a part, or a share,
+ * from a temperature that is lower by its root. */
 static const double shaping_min = 16;
 static const struct {
   double vertices, share;
 } shaping[] = {{64, 1}, {170, 0.25}};
-static const double shaping_hot_later = 0.2;
 
 /* With more targets a net the same visits move far more, for less. */
 static const double shaping_targets = 256;
-
-/* Where inbound axons are counted by a sample of the nets, parts stay below the limits by so many standard deviations of the
- * count: a search fills them where it is too low. */
-static const double spared_deviations = 0.25;
 
 /* Where coarser levels have been annealed the finest one begins at so much of their temperature. */
 static const double finest_hot = 0.5;
@@ -44,14 +33,11 @@ static const double finest_hot = 0.5;
 cm_limits cm_axon_level_limits(const cm_axon_search *w, uint32_t level, double slack)
 {
   const cm_limits *limits = &w->options->limits;
-  double most = limits->inbound_axons != 0 ? (double)limits->inbound_axons
-                : limits->axon_bits != 0   ? (double)limits->memory_bits / limits->axon_bits
-                                           : INFINITY;
-  double share = 1 + slack * level - spared_deviations * sqrt(w->levels.graph[level]->axon_variance / most);
+  double share = 1 + slack * level;
   cm_limits made = *limits;
   made.inbound_axons = (uint64_t)((double)limits->inbound_axons * share);
   if (w->levels.graph[level]->reach_max != 0) /* axons are copies of their sources there */
-    made.neurons = (uint64_t)((double)limits->neurons * (1 + slack * level));
+    made.neurons = (uint64_t)((double)limits->neurons * share);
   if (limits->axon_bits != 0)
     made.memory_bits = (uint64_t)((double)limits->memory_bits * share);
   return made;
@@ -72,31 +58,87 @@ static void set_penalties(cm_axon_state *s, double strength)
   s->penalty_size = (s->copies != NULL ? 1 : neuron_axons) * strength * mean;
 }
 
+/* What refiners work on. */
+typedef struct level {
+  const cm_axon_search *search;
+  const cm_axon_descent *descent;
+  const cm_anneal_options *annealing;
+  cm_axon_state *state;
+  cm_random *random;
+  double strength; /* of penalties */
+} level;
+
+static bool always(const void *on)
+{
+  (void)on;
+  return true;
+}
+
+static bool suits_dissolving(const void *on)
+{
+  const level *l = on;
+  return l->descent->dissolve;
+}
+
+static cm_status dissolve(void *on, cm_error *error)
+{
+  const level *l = on;
+  return cm_dissolve_emptiest(l->state, error);
+}
+
+static cm_status anneal(void *on, cm_error *error)
+{
+  const level *l = on;
+  return cm_anneal(l->state, l->annealing, l->random, error);
+}
+
 /* Towards the limits: single sweeps under a growing penalty. They are warm at first, or what is too much stays where it
  * is: one vertex takes few axons along where nets reach many. Splitting adds the axons that both halves need, and is
  * the last way: where a sweep on the finest level hardly helps, or much is too much on a coarser one. The halves have room for
  * more than is too much in them (cm_splits_for). What little stays on coarse levels is
  * left to the finer ones. */
-static cm_status settle(cm_axon_state *s, cm_anneal_options sweep, double strength, cm_random *random, cm_error *error)
+static cm_status settle(void *on, cm_error *error)
 {
-  uint32_t level = sweep.level;
-  uint32_t rounds = settle_rounds[level < SETTLE_KINDS ? level : SETTLE_KINDS - 1];
-  double tolerance = 0.01 * level, before = INFINITY;
+  const level *l = on;
+  cm_axon_state *s = l->state;
+  uint32_t at = l->annealing->level;
+  cm_anneal_options sweep = {.sweeps = 1, .cold = settle_heat, .silent = l->annealing->silent, .level = at};
+  uint32_t rounds = settle_rounds[at < 2 ? at : 2];
+  double tolerance = 0.01 * at, before = INFINITY;
   cm_status status = CM_OK;
   for (uint32_t round = 0; status == CM_OK && round < rounds; round++) {
     uint32_t split = 0;
     double excess = cm_total_excess(s);
-    set_penalties(s, strength * (2 << (round < 4 ? round : 4)));
+    set_penalties(s, l->strength * (2 << (round < 4 ? round : 4)));
     if (excess <= 0)
       break;
-    sweep.cold = level > 0 || round + COLD_ROUNDS < rounds ? settle_heat : 0;
-    if (level > 0 ? excess > excess_left : excess > excess_kept * before)
-      status = cm_split_overfull(s, tolerance, cm_splits_for(s, excess), &split, error);
+    if (at > 0 ? excess > excess_left : excess > excess_kept * before)
+      status = cm_split_overfull(s, tolerance, cm_splits_for(excess), &split, error);
     if (status == CM_OK)
-      status = cm_anneal(s, &sweep, random, error);
+      status = cm_anneal(s, &sweep, l->random, error);
     before = split > 0 ? INFINITY : excess;
   }
   return status;
+}
+
+/* The finest level ends within the limits, by moves that pay. */
+static bool is_finest(const void *on)
+{
+  const level *l = on;
+  return l->annealing->level == 0;
+}
+
+static cm_status repair(void *on, cm_error *error)
+{
+  const level *l = on;
+  return cm_repair(l->state, error);
+}
+
+static cm_status polish(void *on, cm_error *error)
+{
+  const level *l = on;
+  cm_anneal_options cold = {.sweeps = cm_axon_last_sweeps(l->search), .hard = true, .silent = l->annealing->silent};
+  return cm_anneal(l->state, &cold, l->random, error);
 }
 
 cm_status cm_axon_refine_level(cm_axon_search *w, const cm_axon_descent *d, const cm_anneal_options *options, cm_random *random,
@@ -123,23 +165,11 @@ cm_status cm_axon_refine_level(cm_axon_search *w, const cm_axon_descent *d, cons
       cm_axon_state_new(w->levels.graph[l], &made, w->run, &s, error) != CM_OK)
     return error->status;
   s->parts_max = w->options->parts_max;
-  s->steepness = l >= STEEP_LEVEL ? steepness : 0;
   set_penalties(s, strength);
-  cm_status status = d->dissolve ? cm_dissolve_emptiest(s, error) : CM_OK;
-  if (status == CM_OK)
-    status = cm_anneal(s, options, random, error);
-  if (status == CM_OK) {
-    bool all = w->options->settle_all || s->copies != NULL; /* what copies take of a part is decided where their targets are */
-    cm_anneal_options sweep = {
-        .sweeps = 1, .overfull = !all, .silent = options->silent, .level = l};
-    status = settle(s, sweep, strength, random, error);
-  }
-  if (status == CM_OK && l == 0) {
-    status = cm_repair(s, error);
-    cm_anneal_options cold = {.sweeps = w->options->last_sweeps, .hard = true, .silent = options->silent};
-    if (status == CM_OK)
-      status = cm_anneal(s, &cold, random, error);
-  }
+  static const cm_refiner row[] = {
+    {suits_dissolving, dissolve}, {always, anneal}, {always, settle}, {is_finest, repair}, {is_finest, polish}};
+  level on = {.search = w, .descent = d, .annealing = options, .state = s, .random = random, .strength = strength};
+  cm_status status = cm_refine(row, sizeof row / sizeof *row, &on, error);
   s->prices = w->prices;
   solution->cost = cm_axon_cost(s) + cm_axon_penalty(s);
   solution->parts = s->part_count;
@@ -159,16 +189,11 @@ void cm_axon_step_down(cm_axon_search *w, uint32_t *part)
 /* Visits of all vertices of level l, of `levels` levels. */
 static uint32_t sweeps_on(const cm_axon_search *w, const cm_axon_descent *d, uint32_t l, uint32_t levels)
 {
-  const cm_axon_options *o = w->options;
-  bool fewer = d->number > 0 && o->cycle_sweeps > 0;
-  uint32_t fine = fewer ? o->cycle_sweeps : o->fine_sweeps;
+  uint32_t half = d->number > 0 && w->options->attempts > 1 ? 2 : 1;
+  uint32_t fine = (w->options->fine_sweeps + half - 1) / half, coarse = (w->options->sweeps + half - 1) / half;
   if (w->prices != NULL) /* no tables make coarse levels cheap */
     return fine + fine * l / levels;
-  if (l == 0)
-    return fine;
-  if (l > 1 && o->deep_sweeps > 0)
-    return o->deep_sweeps;
-  return fewer ? (o->coarse_sweeps + 1) / 2 : o->coarse_sweeps;
+  return l == 0 ? fine : l == 1 && 2 * fine < coarse ? 2 * fine : coarse;
 }
 
 /* More and hotter visits where parts take their shape. */
@@ -177,8 +202,6 @@ static void shape(const cm_axon_search *w, uint32_t parts, cm_anneal_options *op
   const cm_hypergraph *all = w->levels.graph[0], *g = w->levels.graph[options->level];
   double each = (double)g->vertex_count / parts, targets = (double)all->pin_count / (all->net_count + 1.0);
   double work = w->options->shaping * (double)all->pin_count;
-  if (w->options->shaping_pins != 0 && all->pin_count > w->options->shaping_pins)
-    return;
   if (targets > shaping_targets)
     work *= shaping_targets / targets * (shaping_targets / targets);
   for (size_t i = 0; i < sizeof shaping / sizeof *shaping && each >= shaping_min; i++)
@@ -186,7 +209,7 @@ static void shape(const cm_axon_search *w, uint32_t parts, cm_anneal_options *op
       double sweeps = work * shaping[i].share / ((double)g->pin_count + 1);
       if (sweeps > options->sweeps) {
         options->sweeps = (uint32_t)sweeps;
-        options->hot = i == 0 ? w->options->shaping_hot : shaping_hot_later;
+        options->hot = w->options->shaping_hot * sqrt(shaping[i].share);
       }
       return;
     }

@@ -5,27 +5,21 @@
 
 #include "core/partition/axon/axon_repair.h"
 #include "core/partition/axon/axon_state.h"
-#include "core/partition/axon/fill.h"
+#include "core/partition/axon/dense.h"
 #include "core/partition/axon/grow.h"
 #include "core/partition/options.h"
 #include "core/partition/partition.h"
 
-/* Where filling makes so many times as many parts as there are cores, other proportions do not make them few enough. */
-static const double too_many_by_far = 1.1;
+/* Moves that pay look at all parts that a vertex's nets reach: so many looks at most. Of three tenths of the microcircuit, whose axons
+ * reach 2300 of 5800 parts, they gain a fiftieth of a percent in five times the time. */
+static const double polish_looks = 1e10;
 
-/* Moves that pay look at all parts that a vertex's nets reach: they may take so many times the looks of filling. Of three tenths
- * of the microcircuit, whose axons reach 2300 of 5800 parts, they gain a fiftieth of a percent in five times the time. */
-static const double polish_looks = 10;
+/* Growths of which the best is refined: the second is as often the better one as the first. */
+enum { GROWTHS = 2 };
 
-/* Sweeps of a growth, as hot as those of a cycle begin. */
+/* Sweeps of a growth with copies, as hot as those of a cycle begin. */
 enum { EXCHANGE_SWEEPS = 4 };
 static const double exchange_hot = 0.05, exchange_cold = 0.0125;
-
-/* Parts that neurons fill to more than so much have none to exchange. */
-static const double exchange_full = 0.98;
-
-/* Where not all vertices can wait, so many fills are one that does as many looks: who waits decides more than the proportion. */
-enum { FILLS_TOGETHER = 3 };
 
 /* Growths where sources have copies: each but the first knows how many the one before needed. What still exceeds limits, in limits a
  * part, is to be mended by sweeps. */
@@ -99,18 +93,8 @@ static cm_status exchange(cm_axon_search *w, cm_axon_solution *grown, cm_axon_so
   return status;
 }
 
-/* Whether neurons leave parts room for exchanges. */
-static bool have_room(const cm_axon_search *w, uint32_t parts)
-{
-  const cm_hypergraph *g = w->levels.graph[0];
-  uint64_t size = 0, limit = w->options->limits.neurons;
-  for (uint32_t v = 0; v < g->vertex_count; v++)
-    size += g->size[v];
-  return limit == 0 || (double)size <= exchange_full * (double)limit * parts;
-}
-
 /* The cheapest of several growths. */
-static cm_status grow_best(cm_axon_search *w, uint32_t growths, double known, cm_axon_solution *grown, cm_error *error)
+static cm_status grow_best(cm_axon_search *w, double known, cm_axon_solution *grown, cm_error *error)
 {
   cm_hypergraph *g = w->levels.graph[0];
   cm_grow_options options = {.limits = w->options->limits, .known = known, .apart = true};
@@ -120,7 +104,7 @@ static cm_status grow_best(cm_axon_search *w, uint32_t growths, double known, cm
   cm_random_init(&random, w->options->seed, CM_STREAM_BISECTION, 1 << 20);
   cm_run_phase(w->run, "initial");
   cm_status status = cm_hypergraph_list_inbound(g, w->run, error);
-  for (uint32_t i = 0; status == CM_OK && i < growths; i++) {
+  for (uint32_t i = 0; status == CM_OK && i < GROWTHS; i++) {
     status = cm_grow_parts(g, &options, &random, w->run, &growth, error);
     if (status != CM_OK || growth.cost >= least)
       continue;
@@ -131,48 +115,31 @@ static cm_status grow_best(cm_axon_search *w, uint32_t growths, double known, cm
   return status;
 }
 
-cm_status cm_axon_grow_flat(cm_axon_search *w, uint32_t growths, double known, cm_axon_solution *best, cm_error *error)
+cm_status cm_axon_grow_flat(cm_axon_search *w, cm_axon_solution *best, cm_error *error)
 {
   cm_axon_solution grown = {.cost = INFINITY};
   w->grown = true;
   if (CM_NEW(w->run->memory, grown.part, w->levels.graph[0]->vertex_count, error) != CM_OK)
     return error->status;
-  cm_status status = grow_best(w, growths, known, &grown, error);
+  cm_status status = grow_best(w, isinf(best->cost) ? 0 : best->cost, &grown, error);
   if (status == CM_OK && grown.parts > 0)
-    status = polish(w, w->options->last_sweeps, &grown, error);
-  if (status == CM_OK && grown.cost < best->cost) {
+    status = polish(w, cm_axon_last_sweeps(w), &grown, error);
+  if (status == CM_OK)
     cm_axon_keep_better(w, &grown, best);
-    if (w->options->last_sweeps > 0 && have_room(w, grown.parts))
-      status = exchange(w, &grown, best, error);
-  }
   cm_free(grown.part);
   return status;
 }
 
-/* Where neurons reach a large part of all, hardly any share more with each other than with the rest, and coarse vertices tell
- * little: growing on the network itself is worth more, and cheap on small ones of few parts. */
-enum { DENSE_SHARE = 12, DENSE_VERTICES = 1 << 13, DENSE_LOOKS = 60000000, DENSE_GROWTHS = 3 };
+/* A network is dense where neurons reach so much of all, and large from so many pins on. */
+enum { DENSE_SHARE = 12, DENSE_PINS = 1200000 };
 
-/* Elsewhere on small networks the second growth is as often the better one as the first. */
-enum { SMALL_GROWTHS = 2 };
-
-static bool is_dense(const cm_hypergraph *g)
-{
-  uint64_t n = g->vertex_count;
-  return g->pin_count >= n * n / DENSE_SHARE;
-}
-
-static bool is_small_and_dense(const cm_hypergraph *g, uint32_t parts)
-{
-  return is_dense(g) && g->vertex_count <= DENSE_VERTICES && g->pin_count * parts <= DENSE_LOOKS;
-}
-
-bool cm_axon_is_for_growing(const cm_axon_search *w, uint64_t dense_pins)
+bool cm_axon_is_for_growing(const cm_axon_search *w)
 {
   const cm_hypergraph *g = w->levels.graph[0];
   const cm_limits *l = &w->options->limits;
+  uint64_t n = g->vertex_count;
   bool neurons_alone = l->synapses == 0 && l->memory_bits == 0 && (l->inbound_axons == 0 || g->net_count <= l->inbound_axons);
-  return neurons_alone && is_dense(g) && w->options->places == NULL && dense_pins != 0 && g->pin_count >= dense_pins;
+  return neurons_alone && g->pin_count >= DENSE_PINS && g->pin_count >= n * n / DENSE_SHARE;
 }
 
 double cm_axon_reached_parts(const cm_axon_search *w, double cost)
@@ -182,21 +149,6 @@ double cm_axon_reached_parts(const cm_axon_search *w, double cost)
   for (uint32_t e = 0; e < g->net_count; e++)
     all += (double)g->net_weight[e];
   return cost / all;
-}
-
-/* Where the parts found so far are reached by so few axons each, growing costs no more than a few sweeps, however many pins there
- * are, and finds what levels miss: layers that fill parts to the brim. */
-static const double grow_reach = 4;
-
-cm_status cm_axon_grow_where_cheap(cm_axon_search *w, double known, cm_axon_solution *best, cm_error *error)
-{
-  const cm_axon_options *o = w->options;
-  const cm_hypergraph *g = w->levels.graph[0];
-  bool dense = !isinf(best->cost) && is_small_and_dense(g, best->parts), small = cm_axon_few_pins(w, o->grow_pins);
-  if (o->grow_pins == 0 || o->places != NULL || g->reach_max != 0 ||
-      !(dense || small || cm_axon_reached_parts(w, best->cost) <= grow_reach))
-    return CM_OK;
-  return cm_axon_grow_flat(w, dense ? DENSE_GROWTHS : small ? SMALL_GROWTHS : 1, known, best, error);
 }
 
 /* What a growth costs, by how much of the limits its parts exceed them, and what each vertex takes of its part with its copies. */
@@ -252,37 +204,16 @@ cm_status cm_axon_grow_with_copies(cm_axon_search *w, cm_axon_solution *best, cm
   return status;
 }
 
-/* The better ones, and where those so far are too many for the cores the fewer ones. */
-static void keep_filled(const cm_axon_search *w, const cm_axon_solution *filled, cm_axon_solution *best)
-{
-  if (isinf(best->cost) && (best->parts == 0 || filled->parts < best->parts))
-    take_over(w, filled, best);
-  cm_axon_keep_better(w, filled, best);
-}
-
 cm_status cm_axon_fill_flat(cm_axon_search *w, cm_axon_solution *best, cm_error *error)
 {
-  static const double weights[] = {0.5, 1, 0, 0.25, 2};
   const cm_axon_options *o = w->options;
-  cm_run_phase(w->run, "initial");
-  cm_status status = cm_hypergraph_list_inbound(w->levels.graph[0], w->run, error);
-  uint32_t together = cm_fill_has_all_wait(w->levels.graph[0], o->fill_work) ? 1 : FILLS_TOGETHER;
-  uint32_t fills = (o->fills + together - 1) / together;
-  for (uint32_t i = 0; i < fills && i < sizeof weights / sizeof *weights && status == CM_OK; i++) {
-    double work = o->fill_work * (o->fills < together ? o->fills : together);
-    cm_fill_options options = {.limits = o->limits, .weight = weights[i], .work = work, .seed = o->seed};
-    cm_axon_solution filled = {.part = w->trial};
-    status = cm_fill_parts(w->levels.demand, w->levels.graph[0], &options, w->run, filled.part, &filled.parts, error);
-    if (status == CM_OK)
-      status = polish(w, 0, &filled, error);
-    if (status == CM_OK)
-      keep_filled(w, &filled, best);
-    if (isinf(best->cost) && filled.parts > o->parts_max * too_many_by_far)
-      break;
-  }
-  if (status == CM_OK && isinf(best->cost) && o->places != NULL)
+  const cm_topology *t = w->levels.demand->network;
+  cm_status status = cm_partition_dense(w->levels.demand, o, w->run, w->scratch, &best->parts, error);
+  for (uint32_t v = 0; v < t->vertex_count && status == CM_OK; v++)
+    best->part[w->levels.graph[0]->number[v]] = w->scratch[v];
+  if (status == CM_OK && o->places != NULL && best->parts > o->parts_max)
     return cm_refuse_parts(best->parts, o->parts_max, error);
   cm_run_phase(w->run, "refine");
-  bool pays = !isinf(best->cost) && (double)w->levels.demand->network->pin_count * best->parts <= polish_looks * o->fill_work;
-  return status == CM_OK && o->last_sweeps > 0 && pays ? polish(w, o->last_sweeps, best, error) : status;
+  bool pays = (double)t->pin_count * best->parts <= polish_looks;
+  return status == CM_OK ? polish(w, pays ? cm_axon_last_sweeps(w) : 0, best, error) : status;
 }

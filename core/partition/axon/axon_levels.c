@@ -14,12 +14,12 @@ static const double floor_first = 0.4, floor_later = 0.2;
  * the level before it: levels that hardly shrink would cost more time and memory than poor clusters do. */
 static const double far_from_target = 16, shrink_enough = 0.6;
 
-/* A level between two others must have lost so much of the finer one's pins to stay. */
-static const double pins_kept_max = 0.85;
-
 /* Coarsening ends where vertices have so much of the limit on inbound axons on average, however many parts the other limits
  * allow: parts of two or three vertices pack badly. */
 static const double limit_share_max = 0.5;
+
+/* Vertices a part on the coarsest level, about; and where nets are a sample, of how many one is drawn. */
+enum { COARSE_VERTICES = 20, ONE_NET_OF = 2 };
 
 /* Clusters grow by up to this factor a level. */
 static const double growth = 4;
@@ -105,39 +105,14 @@ static cm_status project(const building *b, const uint32_t *map, uint32_t fine, 
   return CM_OK;
 }
 
-/* Takes the second coarsest level out when it has hardly fewer pins than the one below: refining both would take twice
- * the time and memory to do the same. */
-static void skip_level(cm_axon_levels *levels)
-{
-  if (levels->count < 3)
-    return;
-  uint32_t top = levels->count - 1, between = top - 1;
-  const cm_hypergraph *fine = levels->graph[between - 1];
-  if ((double)levels->graph[between]->axon_count <= pins_kept_max * (double)fine->axon_count)
-    return;
-  if (levels->graph[between]->own_net_weight != NULL) {
-    levels->graph[top]->own_net_weight = levels->graph[between]->own_net_weight;
-    levels->graph[top]->own_net_axons = levels->graph[between]->own_net_axons;
-    levels->graph[between]->own_net_weight = NULL;
-    levels->graph[between]->own_net_axons = NULL;
-  }
-  for (uint32_t v = 0; v < fine->vertex_count; v++)
-    levels->map[between - 1][v] = levels->map[between][levels->map[between - 1][v]];
-  cm_free(levels->map[between]);
-  levels->map[between] = NULL;
-  cm_hypergraph_free(levels->graph[between]);
-  levels->graph[between] = levels->graph[top];
-  levels->graph[top] = NULL;
-  levels->count--;
-}
-
 /* A coarser level; the first one may have a sample of the nets, which those after it keep. */
 static cm_status contract(const building *b, const cm_hypergraph *fine, const uint32_t *map, uint32_t clusters,
                           cm_hypergraph **coarse, cm_error *error)
 {
   cm_net_sample sample = {0};
-  bool some = b->levels->count == 1 && b->options->one_net_of > 1 && fine->pin_count >= b->options->sampled_pins && cm_net_sample_suits(fine);
-  cm_status status = some ? cm_net_sample_draw(fine, b->options->one_net_of, b->seed, b->run, &sample, error) : CM_OK;
+  uint64_t least = b->options->sampled_pins;
+  bool some = b->levels->count == 1 && least != 0 && fine->pin_count >= least && cm_net_sample_suits(fine);
+  cm_status status = some ? cm_net_sample_draw(fine, ONE_NET_OF, b->seed, b->run, &sample, error) : CM_OK;
   if (status == CM_OK)
     status = cm_hypergraph_contract(fine, map, clusters, some ? &sample : NULL, b->run, coarse, error);
   cm_net_sample_clear(&sample);
@@ -160,7 +135,6 @@ static cm_status add_level(building *b, uint32_t *map, uint32_t clusters, cm_err
   if (cm_hypergraph_reaches_many(levels->graph[0])) /* listed anew when it is refined: most levels were not listed to be merged */
     cm_hypergraph_drop_inbound(fine);
   levels->count++;
-  skip_level(levels);
   return CM_OK;
 }
 
@@ -170,8 +144,6 @@ static cm_status coarsen_once(building *b, double size_max, double target, bool 
 {
   uint32_t l = b->levels->count - 1, clusters, n = b->levels->graph[l]->vertex_count, *map;
   cm_cluster_options options = {.size_max = (uint32_t)ceil(size_max),
-                                .bands = b->options->bands,
-                                .samples = b->options->samples,
                                 .floor = l == 0 ? floor_first : floor_later,
                                 .enough = n > far_from_target * target ? (uint32_t)(shrink_enough * n) : n,
                                 .part = b->part,
@@ -204,9 +176,9 @@ cm_status cm_axon_levels_build(cm_axon_levels *levels, const cm_axon_options *op
     total += g->size[v];
     largest = fmax(largest, g->size[v]);
   }
-  double target = options->coarse_vertices * least_parts(g, &options->limits);
+  double target = (double)COARSE_VERTICES * least_parts(g, &options->limits);
   double size_max = largest, most = 1.5 * fmax((double)total / target, largest);
-  cm_status status = cm_sketches_new(g, options->sketch_bins, seed, run, &b.sketches, error);
+  cm_status status = cm_sketches_new(g, seed, run, &b.sketches, error);
   bool shrunk = true, widened = true;
   while (status == CM_OK && levels->count < CM_AXON_LEVELS_MAX && (shrunk || widened) &&
          levels->graph[levels->count - 1]->vertex_count > target &&

@@ -129,12 +129,12 @@ cm_status cm_split_overfull(cm_axon_state *s, double tolerance, uint32_t most, u
   return status;
 }
 
-/* Halves take in more than half of the axons, but of copies half: these need fewer splits. */
-static const double splits_a_limit = 3, splits_with_copies = 1.5;
+/* Halves take in more than half of the axons. */
+static const double splits_a_limit = 2;
 
-uint32_t cm_splits_for(const cm_axon_state *s, double excess)
+uint32_t cm_splits_for(double excess)
 {
-  return 1 + (uint32_t)((s->copies != NULL ? splits_with_copies : splits_a_limit) * excess);
+  return 1 + (uint32_t)(splits_a_limit * excess);
 }
 
 double cm_total_excess(const cm_axon_state *s)
@@ -249,7 +249,7 @@ cm_status cm_repair(cm_axon_state *s, cm_error *error)
     uint32_t split = 0;
     if (status != CM_OK || !over)
       break;
-    status = cm_split_overfull(s, 0, cm_splits_for(s, cm_total_excess(s)), &split, error);
+    status = cm_split_overfull(s, 0, cm_splits_for(cm_total_excess(s)), &split, error);
     if (status == CM_OK && split == 0)
       status = cm_refuse_parts((uint64_t)s->part_count + 1, s->parts_max, error);
   }

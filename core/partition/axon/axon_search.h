@@ -29,11 +29,9 @@ typedef struct cm_axon_search {
   uint32_t *scratch, *trial; /* [vertices]; trial: of what is tried to be better than the best */
   const cm_prices *prices; /* NULL: parts have no places yet */
   double mean_price;  /* of what is paid */
-  uint32_t fill;      /* where sources have copies, which of the shares of the limits first partitions fill */
   uint32_t needed;    /* parts of a first partition that has far too many of them; 0: none had */
   bool flat;          /* nothing to coarsen by: no levels but the first */
   bool grown;         /* parts were grown on the network itself */
-  bool refined;       /* in place of attempts, what the effort below has found */
 } cm_axon_search;
 
 /* One way down from the coarsest level. */
@@ -52,22 +50,13 @@ enum { CM_AXON_START_MENDED = 1 << 16, CM_AXON_OTHER_CYCLE, CM_AXON_START_CYCLE 
 /* Fewer sweeps and starts for a large network, and less shaping. O(1). */
 void cm_axon_spare_sweeps(cm_axon_options *options, uint64_t pins);
 
-/* How many of `most` the network's size allows when all together may take so many pins; 0 pins: any. O(1). */
-uint32_t cm_axon_affordable(const cm_axon_search *w, uint32_t most, uint64_t pins);
-
-/* How many complete attempts the effort makes on the network, 1 at least. O(1). */
-uint32_t cm_axon_attempts_to_make(const cm_axon_search *w);
-
-/* Visits of all vertices look at so many pins, each in as many parts as its axon reaches. O(nets). */
-double cm_axon_looks(const cm_axon_search *w, double cost);
-
-/* Whether pins are few enough; 0: any number is. */
-static inline bool cm_axon_few_pins(const cm_axon_search *w, uint64_t most)
+/* Visits of all vertices for moves that pay and keep the limits, at the end. */
+static inline uint32_t cm_axon_last_sweeps(const cm_axon_search *w)
 {
-  return most == 0 || w->levels.graph[0]->pin_count <= most;
+  return w->options->work > 0;
 }
 
-/* The limits of a level: with so much more room for axons, and copies of neurons, a level, less what a count by a sample is unsure of. */
+/* The limits of a level: with so much more room for axons, and copies of neurons, a level. */
 cm_limits cm_axon_level_limits(const cm_axon_search *search, uint32_t level, double slack);
 
 /* Makes a solution better on the level of the options; on level 0 it keeps the limits afterwards. `d` dissolves on that level.
@@ -82,40 +71,32 @@ void cm_axon_step_down(cm_axon_search *w, uint32_t *part);
  * of level 0. Phase "refine". */
 cm_status cm_axon_descend(cm_axon_search *w, const cm_axon_descent *d, cm_axon_solution *s, cm_error *error);
 
-/* Shares of the limits that parts fill at first where sources have copies. */
-enum { CM_AXON_FILLS = 3 };
-
-/* Complete attempts: levels, the best of several starts on the coarsest, refinement. The best one is kept where the best so far costs
- * more. Where sources have copies each attempt leaves other room in parts, the first as much as served the best
- * one of those made before. CM_NO_ROOM where none is known. Phases "coarsen", "initial", "refine". */
-cm_status cm_axon_attempts(cm_axon_search *w, uint32_t count, cm_axon_solution *best, cm_error *error);
+/* A complete attempt: levels, the best of several starts on the coarsest, refinement; it stays where it is better. *found: it found room.
+ * CM_NO_ROOM where it did not and nothing is known. Phases "coarsen", "initial", "refine". */
+cm_status cm_axon_attempt(cm_axon_search *w, uint32_t number, cm_axon_solution *best, bool *found, cm_error *error);
 
 /* Sweeps of the network itself from given parts, then the way to the limits. The cost is INFINITY, and the parts are of no use, where
  * there is no room for as many as that takes. `number` names the random stream. O(sweeps * pins). */
 cm_status cm_axon_sweep_flat(cm_axon_search *w, uint32_t number, const cm_anneal_options *sweeps, cm_axon_solution *s,
                              cm_error *error);
 
-/* Parts grown on the network itself, and refined there: where levels serve it badly, and is cheap on small ones. The first of
- * the growths begins with the first vertex of the topology, as anybody's would, each other one where the one before ended, at the edge.
- * The best is refined, and kept where it is better. `known`: as in cm_grow_options. */
-cm_status cm_axon_grow_flat(cm_axon_search *w, uint32_t growths, double known, cm_axon_solution *best, cm_error *error);
+/* Parts grown on the network itself by turns: the first growth begins with the first vertex of the topology, as anybody's would, the
+ * other where that one ended, at the edge. The cheaper one is refined, and kept where it is better. */
+cm_status cm_axon_grow_flat(cm_axon_search *w, cm_axon_solution *best, cm_error *error);
 
 /* The same where sources that reach several parts have copies: grown once without them, then with the room that they took. Refined where
  * that may pay. */
 cm_status cm_axon_grow_with_copies(cm_axon_search *w, cm_axon_solution *best, cm_error *error);
 
-/* Whether growing alone is both cheaper and better, on networks of so many pins or more, 0: none: on levels, parts too full of neurons
- * that all share little are split, and most axons reach both halves. Where axons limit parts, levels are better. */
-bool cm_axon_is_for_growing(const cm_axon_search *w, uint64_t dense_pins);
+/* Whether growing alone is both cheaper and better, on large dense networks: on levels, parts too full of neurons that all share little
+ * are split, and most axons reach both halves. Where axons limit parts, levels are better. */
+bool cm_axon_is_for_growing(const cm_axon_search *w);
 
 /* How many parts an axon reaches on average, its own aside. O(nets). */
 double cm_axon_reached_parts(const cm_axon_search *w, double cost);
 
-/* Grows parts as often as the network is worth, where that is cheap beside what is known; nothing where it is not. */
-cm_status cm_axon_grow_where_cheap(cm_axon_search *w, double known, cm_axon_solution *best, cm_error *error);
-
-/* Where there is nothing to coarsen by: parts filled on the network itself, by weights and numbers of axons in several
- * proportions. The best is kept. */
+/* Where there is nothing to coarsen by: parts filled on the network itself, then moves that pay and keep the limits where they cost
+ * little. Without places parts may be more than there are cores. */
 cm_status cm_axon_fill_flat(cm_axon_search *w, cm_axon_solution *best, cm_error *error);
 
 /* Gives the parts of the network itself cores, or when they have some better ones; parts are named by cores then. */

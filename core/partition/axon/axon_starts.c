@@ -13,29 +13,18 @@
  * many, luck evens out: the sweeps of the others are worth more in fewer starts. */
 enum { PAID_VERTICES = 1 << 19, START_VERTICES = 1 << 11 };
 
-/* Of parts of fewer neurons a missing one would be too many. */
-enum { ROOM_MIN = 8 };
+/* Parts that are exactly full leave refinement no room. Where sources have copies they look no fuller on coarse levels than they are, and
+ * one that is split for want of room costs much: it is less of the network's own limits that is filled. */
+static const double filled = 0.96, filled_with_copies = 0.91;
 
-/* Parts that are exactly full leave refinement no room. */
-static const double filled = 0.96;
-
-/* Where sources have copies a part more costs little, and one that is split for want of room much; how much room parts need depends on
- * the network. Where an attempt costs so many times what is known, others are in vain. */
-static const double fills[CM_AXON_FILLS] = {0.96, 0.91, 0.86}, hope = 1.25;
-
-/* What a start may fill. Where sources have copies parts look no fuller on coarse levels than they are: the limits are those of the
- * network itself, less the room of the attempt. */
-static cm_limits limits_of_start(const cm_axon_search *w, size_t t)
+/* What a start may fill. */
+static cm_limits limits_of_start(const cm_axon_search *w)
 {
   cm_limits limits = cm_axon_level_limits(w, w->levels.count - 1, CM_AXON_SLACK);
-  if (t % 4 == 3 || limits.neurons < ROOM_MIN)
-    return limits;
-  if (w->levels.graph[0]->reach_max == 0) {
-    limits.neurons = (uint64_t)((double)limits.neurons * filled);
-    return limits;
-  }
-  limits.neurons = (uint64_t)((double)w->options->limits.neurons * fills[w->fill]);
-  limits.inbound_axons = (uint64_t)((double)w->options->limits.inbound_axons * fills[w->fill]);
+  bool copies = w->levels.graph[0]->reach_max != 0;
+  if (copies)
+    limits.inbound_axons = (uint64_t)ceil((double)w->options->limits.inbound_axons * filled_with_copies);
+  limits.neurons = (uint64_t)ceil((double)(copies ? w->options->limits.neurons : limits.neurons) * (copies ? filled_with_copies : filled));
   return limits;
 }
 
@@ -62,7 +51,7 @@ static cm_status grow_start(void *context, size_t t, cm_error *error)
   cm_axon_search *w = all->work;
   start *it = &all->start[t];
   uint32_t l = w->levels.count - 1;
-  cm_limits limits = limits_of_start(w, t);
+  cm_limits limits = limits_of_start(w);
   cm_random_init(&it->random, w->seed, CM_STREAM_BISECTION, t);
   if (CM_NEW(w->run->memory, it->made.part, w->levels.graph[l]->vertex_count, error) != CM_OK)
     return error->status;
@@ -179,33 +168,16 @@ static cm_status attempt(cm_axon_search *w, cm_axon_solution *s, cm_error *error
   return cm_axon_descend(w, &d, s, error);
 }
 
-/* One attempt more. *reached gets what it costs; INFINITY where it finds no room and something is known. */
-static cm_status attempt_more(cm_axon_search *w, cm_axon_solution *best, double *reached, cm_error *error)
+cm_status cm_axon_attempt(cm_axon_search *w, uint32_t number, cm_axon_solution *best, bool *found, cm_error *error)
 {
   bool first = isinf(best->cost);
   cm_axon_solution made = {.part = first ? best->part : w->trial};
+  w->seed = w->options->seed + number * (uint64_t)0x9e3779b9;
   cm_status status = attempt(w, &made, error);
-  *reached = status == CM_OK ? made.cost : INFINITY;
+  *found = status == CM_OK;
   if (status == CM_OK && first)
     *best = made;
   else if (status == CM_OK)
     cm_axon_keep_better(w, &made, best);
   return status == CM_NO_ROOM && !first ? CM_OK : status;
-}
-
-cm_status cm_axon_attempts(cm_axon_search *w, uint32_t count, cm_axon_solution *best, cm_error *error)
-{
-  bool copies = w->levels.graph[0]->reach_max != 0;
-  uint32_t begin = w->fill, share = w->fill;
-  double least = INFINITY, reached = 0;
-  for (uint32_t i = 0; i < count && !isinf(reached) && (i == 0 || !copies || least <= hope * best->cost); i++) {
-    w->seed = w->options->seed + i * (uint64_t)0x9e3779b9;
-    w->fill = (begin + i) % CM_AXON_FILLS;
-    if (attempt_more(w, best, &reached, error) != CM_OK)
-      return error->status;
-    share = reached < least ? w->fill : share;
-    least = fmin(least, reached);
-  }
-  w->fill = share;
-  return CM_OK;
 }

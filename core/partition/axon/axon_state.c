@@ -318,12 +318,11 @@ bool cm_axon_over(const cm_axon_state *s, uint32_t p)
          !within(s->synapses[p], s->limit_synapses) || !cm_memory_holds(&s->limits, s->size[p], s->synapses[p], s->axons[p]);
 }
 
-static double excess(const cm_axon_state *s, uint64_t use, uint64_t limit)
+static double excess(uint64_t use, uint64_t limit)
 {
   if (limit == 0 || use <= limit)
     return 0;
-  double e = (double)(use - limit);
-  return e * (1 + s->steepness * e / (double)limit);
+  return (double)(use - limit);
 }
 
 /* In synapses, or in inbound axons, or neurons where synapses take no memory. */
@@ -331,13 +330,13 @@ static double memory_excess(const cm_axon_state *s, uint64_t size, uint64_t axon
 {
   const cm_limits *l = &s->limits;
   uint32_t unit = l->synapse_bits != 0 ? l->synapse_bits : l->axon_bits != 0 ? l->axon_bits : l->neuron_bits;
-  return l->memory_bits == 0 ? 0 : excess(s, cm_memory_bits(l, size, synapses, axons), l->memory_bits) / unit;
+  return l->memory_bits == 0 ? 0 : excess(cm_memory_bits(l, size, synapses, axons), l->memory_bits) / unit;
 }
 
 double cm_part_penalty(const cm_axon_state *s, uint64_t size, uint64_t axons, uint64_t synapses)
 {
-  return s->penalty_size * excess(s, size, s->limit_size) + s->penalty_axons * excess(s, axons, s->limit_axons) +
-         s->penalty_axons * (excess(s, synapses, s->limit_synapses) + memory_excess(s, size, axons, synapses));
+  return s->penalty_size * excess(size, s->limit_size) + s->penalty_axons * excess(axons, s->limit_axons) +
+         s->penalty_axons * (excess(synapses, s->limit_synapses) + memory_excess(s, size, axons, synapses));
 }
 
 uint64_t cm_axon_connectivity(const cm_axon_state *s)

@@ -62,7 +62,6 @@ typedef struct cm_axon_state {
   cm_limits limits; /* for what these take together of a core's memory */
   uint64_t cap_size, cap_axons, cap_synapses, cap_memory; /* no move of a search fills a part beyond these, whatever it saves */
   double penalty_size, penalty_axons; /* per excess, in units of cost: weight times price */
-  double steepness; /* an excess of the whole limit is penalised so many times more, a smaller one in proportion */
 } cm_axon_state;
 
 /* What a state is made of. */

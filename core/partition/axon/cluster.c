@@ -10,11 +10,12 @@
 #include "core/partition/options.h"
 
 /* Proposals are made from how things stand at the start of a round; rounds are short beside all vertices. */
-enum { ROUNDS = 64, ROUND_MIN = 256, BLOCK = 16, PINS_MAX = 2048, GROUP_MAX = 512, SAMPLES_MAX = UINT8_MAX };
+enum { ROUNDS = 64, ROUND_MIN = 256, BLOCK = 16, PINS_MAX = 2048, GROUP_MAX = 512 };
 #define NONE UINT32_MAX
 
-/* Where vertices share little, so many times as many of their nets are asked, and this is enough to join. */
-enum { MORE_SAMPLES = 4 };
+/* Inbound nets of a vertex whose targets are candidates. Where vertices share little, as many as the larger number are asked, and this
+ * is enough to join. */
+enum { SAMPLES = 4, SAMPLES_MAX = 16 };
 static const double floor_min = 0.05;
 
 /* What one thread notes about the vertex under way. */
@@ -51,7 +52,7 @@ static uint32_t sample_nets(const clustering *c, uint32_t v, uint32_t *net)
   const cm_hypergraph *g = c->graph;
   bool lonely = g->synapses[v] == 0;
   uint32_t count = lonely ? g->out_first[v + 1] - g->out_first[v] : g->in_count[v];
-  uint32_t most = c->samples < SAMPLES_MAX ? c->samples : SAMPLES_MAX, take = count < most ? count : most, taken = 0;
+  uint32_t take = count < c->samples ? count : c->samples, taken = 0;
   for (uint32_t j = 0; lonely && j < take; j++)
     net[j] = g->out_net[g->out_first[v] + (uint64_t)j * count / take];
   if (lonely)
@@ -275,11 +276,11 @@ cm_status cm_cluster(cm_hypergraph *graph, const cm_sketches *sketches, const cm
     }
   }
   c.order = order;
-  c.samples = options->samples;
+  c.samples = SAMPLES;
   c.floor = options->floor;
   c.count = n;
   if (status == CM_OK)
-    status = cm_bands_new(sketches, cm_hypergraph_reaches_many(graph) ? options->bands : 0, run, &c.bands, error);
+    status = cm_bands_new(sketches, cm_hypergraph_reaches_many(graph) ? CM_BANDS_MAX : 0, run, &c.bands, error);
   if (status == CM_OK && c.bands.count == 0)
     status = list_nets(&c, run, error);
   if (status == CM_OK)
@@ -288,7 +289,7 @@ cm_status cm_cluster(cm_hypergraph *graph, const cm_sketches *sketches, const cm
     status = visit_all(&c, run, error);
   if (status == CM_OK && c.count > options->enough) {
     c.few = true;
-    c.samples = options->samples * MORE_SAMPLES;
+    c.samples = SAMPLES_MAX;
     c.floor = floor_min;
     status = list_nets(&c, run, error);
     if (status == CM_OK)

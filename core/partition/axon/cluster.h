@@ -7,8 +7,6 @@
 
 typedef struct cm_cluster_options {
   uint32_t size_max;     /* of a cluster */
-  uint32_t bands;        /* in which vertices meet candidates where nets have many targets, up to CM_BANDS_MAX */
-  uint32_t samples;      /* inbound nets of a vertex whose targets are candidates elsewhere */
   const uint32_t *part;  /* [vertices] only members of the same part join; NULL: all may */
   double floor;          /* a vertex joins a cluster only when it shares at least this part of its nets with it */
   uint32_t enough;       /* while there are more clusters, lower floors are tried */
@@ -21,7 +19,7 @@ typedef struct cm_cluster_options {
  * join their targets. Where more than `enough` clusters are left, for hardly any two vertices share much, those still
  * alone count what they share over more of their nets and join for less. Fills map [vertex_count] with cluster numbers,
  * by lowest member; *clusters counts them. The same for any number of threads.
- * O(vertices * (samples * pins per net, 2048 at most, + bins)), with bands O(vertices * (bands + candidates * bins)). */
+ * O(vertices * (pins of four nets, 2048 each at most, + bins)), with bands O(vertices * (bands + candidates * bins)). */
 cm_status cm_cluster(cm_hypergraph *graph, const cm_sketches *sketches, const cm_cluster_options *options,
                      cm_run *run, uint32_t *map, uint32_t *clusters, cm_error *error);
 

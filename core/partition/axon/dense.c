@@ -14,7 +14,8 @@
 
 enum {
   WAITING = 2048, /* neurons that are rated */
-  TAKEN = 16,     /* of them, as they were rated, before all are rated again */
+  TAKEN_MIN = 4,  /* of them, as they were rated, before all are rated again: one of so many vertices as may wait */
+  TAKEN_MAX = 16,
   SLICES = 16     /* of the waiting neurons, for parallel work */
 };
 #define NONE UINT32_MAX
@@ -55,6 +56,12 @@ typedef struct dense {
 bool cm_dense_suits(const cm_topology *t)
 {
   return t->directed && t->pin_count >= pins_min && t->pin_count / t->vertex_count * density_min >= t->vertex_count;
+}
+
+static uint32_t taken_of(const cm_topology *t)
+{
+  uint32_t taken = t->vertex_count / WAITING;
+  return taken < TAKEN_MIN ? TAKEN_MIN : taken < TAKEN_MAX ? taken : TAKEN_MAX;
 }
 
 static uint32_t room_for(const cm_topology *t)
@@ -203,7 +210,7 @@ static cm_status fill_part(dense *d, cm_error *error)
     if (let_in(d, error) != CM_OK || cm_run_check(d->run, error) != CM_OK ||
         cm_thread_pool_run(d->pool, SLICES, rate_slice, d, error) != CM_OK)
       return error->status;
-    for (uint32_t taken = 0; taken < TAKEN; taken++) {
+    for (uint32_t taken = 0; taken < taken_of(d->demand->network); taken++) {
       uint32_t best = best_rated(d);
       if (best == NONE || !fits(d, &d->waiting[best], missing(d, &d->waiting[best])))
         break;

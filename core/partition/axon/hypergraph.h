@@ -30,7 +30,6 @@ typedef struct cm_hypergraph {
                                are of one source */
   const uint32_t
     *net_size; /* [net_count] what the net's own source, and each copy of it, takes of a part's neurons; NULL: reach_max is 0 */
-  double axon_variance;     /* of a count of inbound axons by them, for each that is counted, at most; 0: counts are exact */
   uint64_t axon_count;      /* pins, each as many times as nets that its net stands for; without a sample pin_count */
   uint32_t *in_count;       /* [vertex_count] nets that have the vertex as a target, where in_counted */
   bool in_counted;          /* of level 0, and once they have been listed */

@@ -134,12 +134,10 @@ static void take_nets(const cm_hypergraph *fine, cm_net_sample *sample, cm_hyper
   g->net_count = fine->net_count;
   g->net_weight = fine->net_weight;
   g->net_axons = fine->net_axons;
-  g->axon_variance = fine->axon_variance;
   g->reach_max = fine->reach_max;
   g->net_size = fine->net_size;
   if (sample == NULL)
     return;
-  g->axon_variance = sample->axon_variance;
   g->net_count = sample->count;
   g->net_weight = g->own_net_weight = sample->weight;
   g->net_axons = g->own_net_axons = sample->axons;

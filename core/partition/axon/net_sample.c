@@ -82,17 +82,6 @@ static bool stays(const cm_hypergraph *g, uint32_t net)
   return g->synapses[g->net_source[net]] == 0;
 }
 
-/* One of m that counts m times: m - 1 for each, were they independent. */
-static double variance(const cm_net_sample *sample)
-{
-  double axons = 0, sum = 0;
-  for (uint32_t i = 0; i < sample->count; i++) {
-    axons += sample->axons[i];
-    sum += (double)sample->axons[i] * (sample->axons[i] - 1);
-  }
-  return axons > 0 ? sum / axons : 0;
-}
-
 static void draw_all(const cm_hypergraph *g, double threshold, uint32_t most, cm_random *random, cm_net_sample *sample)
 {
   unsigned shift = 0; /* what a net stands for weighs less than this and itself */
@@ -129,7 +118,6 @@ cm_status cm_net_sample_draw(const cm_hypergraph *g, uint32_t one_of, uint64_t s
   cm_random random;
   cm_random_init(&random, seed, CM_STREAM_SAMPLE, 0);
   draw_all(g, threshold, most, &random, sample);
-  sample->axon_variance = variance(sample);
   return CM_OK;
 }
 

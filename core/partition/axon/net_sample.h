@@ -11,7 +11,6 @@ typedef struct cm_net_sample {
   uint32_t *net;    /* [count] their numbers, by falling weight about */
   uint32_t *weight; /* [count] of what they stand for */
   uint8_t *axons;   /* [count] nets that each stands for, itself included */
-  double axon_variance; /* as of the graph */
 } cm_net_sample;
 
 /* Whether a sample of so many nets tells enough of the graph. O(1). */

@@ -5,7 +5,7 @@
 #include "base/random.h"
 #include "base/threads.h"
 
-enum { BINS_MIN = 8, SLICES = 8, EMPTY = UINT16_MAX };
+enum { SLICES = 8, EMPTY = UINT16_MAX };
 #define NONE UINT32_MAX
 
 void cm_sketches_free(cm_sketches *sketches)
@@ -113,12 +113,11 @@ static cm_status sketch_all(sketching *w, cm_error *error)
   return status;
 }
 
-cm_status cm_sketches_new(const cm_hypergraph *graph, uint32_t bins_max, uint64_t seed, cm_run *run,
-                          cm_sketches **sketches, cm_error *error)
+cm_status cm_sketches_new(const cm_hypergraph *graph, uint64_t seed, cm_run *run, cm_sketches **sketches, cm_error *error)
 {
   uint64_t mean = graph->vertex_count > 0 ? graph->pin_count / graph->vertex_count : 0;
-  uint32_t bins = bins_max;
-  while (bins > BINS_MIN && bins > mean)
+  uint32_t bins = CM_SKETCH_BINS_MAX;
+  while (bins > CM_SKETCH_LANES && bins > mean)
     bins -= CM_SKETCH_LANES;
   sketching w = {.graph = graph, .run = run, .seed = cm_mix(seed + 1)};
   if (sketches_empty(graph->vertex_count, bins, run, &w.sketches, error) != CM_OK)

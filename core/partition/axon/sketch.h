@@ -13,7 +13,7 @@ typedef int16_t cm_lanes __attribute__((vector_size(2 * CM_SKETCH_LANES)));
 
 typedef struct cm_sketches {
   uint32_t vertex_count;
-  uint32_t bins;  /* a multiple of 8 */
+  uint32_t bins;  /* a multiple of CM_SKETCH_LANES */
   uint32_t *key;  /* [vertex_count * CM_SKETCH_KEYS] least hash of the vertex's nets that fall into the bin, of the first
                      bins; UINT32_MAX: none */
   uint16_t *rank; /* [vertex_count * bins] the upper half of it, of all bins; UINT16_MAX: none */
@@ -21,9 +21,8 @@ typedef struct cm_sketches {
 
 void cm_sketches_free(cm_sketches *sketches); /* NULL is allowed */
 
-/* Sketches of all vertices; `bins_max` (8 to 64, a multiple of 8) as far as vertices have enough nets. O(pins). */
-cm_status cm_sketches_new(const cm_hypergraph *graph, uint32_t bins_max, uint64_t seed, cm_run *run,
-                          cm_sketches **sketches, cm_error *error);
+/* Sketches of all vertices: 64 bins, fewer where vertices have fewer nets. O(pins). */
+cm_status cm_sketches_new(const cm_hypergraph *graph, uint64_t seed, cm_run *run, cm_sketches **sketches, cm_error *error);
 
 /* Sketches of merged vertices, map [vertex_count] to coarse_count. O(vertices * bins). */
 cm_status cm_sketches_merge(const cm_sketches *sketches, const uint32_t *map, uint32_t coarse_count, cm_run *run,

@@ -10,6 +10,7 @@
 #include "core/partition/edge/quotient_fm.h"
 #include "core/partition/edge/rebalance.h"
 #include "core/partition/options.h"
+#include "core/partition/refiner.h"
 
 /* Parts that are exactly full leave no way from one good partition to another: where they have less than this room,
  * searches may fill them a little more, and coarse vertices do not fit as snugly as fine ones. What is too much goes at
@@ -31,51 +32,89 @@ uint64_t cm_edge_most_on(const cm_edge_search *w, const cm_csr_graph *g)
   return wide > (double)w->options->most ? (uint64_t)wide : w->options->most;
 }
 
-static cm_status count_loads(const cm_csr_graph *g, cm_run *run, cm_parts *parts, cm_error *error)
+/* What refiners work on. */
+typedef struct level {
+  cm_edge_search *search;
+  const cm_edge_level *at;
+  const cm_csr_graph *graph;
+  cm_parts parts;
+  uint64_t most; /* a part may hold */
+} level;
+
+static bool always(const void *on)
 {
-  if (CM_NEW(run->memory, parts->load, parts->count, error) != CM_OK)
-    return error->status;
-  for (uint32_t v = 0; v < g->vertex_count; v++)
-    parts->load[parts->part[v]] += g->size[v];
-  return CM_OK;
+  (void)on;
+  return true;
 }
 
-static cm_status anneal(cm_edge_search *w, const cm_csr_graph *g, const cm_edge_level *at, uint32_t *part, cm_error *error)
+static double annealing_sweeps(const level *l)
 {
-  double sweeps = w->options->anneal_sweeps * pow(0.5, at->depth);
-  if (sweeps < 1)
-    return CM_OK;
+  return l->search->options->anneal_sweeps * pow(0.5, l->at->depth);
+}
+
+static bool suits_annealing(const void *on)
+{
+  return annealing_sweeps(on) >= 1;
+}
+
+static cm_status anneal(void *on, cm_error *error)
+{
+  const level *l = on;
+  const cm_edge_search *w = l->search;
   cm_kway *state;
   cm_random random;
-  cm_kway_anneal_options options = {.sweeps = sweeps, .hot = at->hot, .cold = 0.06, .most = cm_edge_most_on(w, g)};
-  if (cm_kway_new(g, part, w->options->parts, w->run, &state, error) != CM_OK)
+  cm_kway_anneal_options options = {.sweeps = annealing_sweeps(l), .hot = l->at->hot, .cold = 0.06, .most = l->most};
+  if (cm_kway_new(l->graph, l->parts.part, l->parts.count, w->run, &state, error) != CM_OK)
     return error->status;
-  cm_random_init(&random, w->options->seed, CM_STREAM_REFINEMENT, at->stream);
+  cm_random_init(&random, w->options->seed, CM_STREAM_REFINEMENT, l->at->stream);
   cm_status status = cm_kway_anneal(state, &options, &random, error);
   cm_kway_free(state);
   return status;
 }
 
-static cm_status refine_pairs(cm_edge_search *w, const cm_csr_graph *g, uint64_t most, uint64_t stream, const cm_parts *parts,
-                              cm_error *error)
+static cm_status propagate(void *on, cm_error *error)
 {
+  level *l = on;
+  const cm_edge_search *w = l->search;
+  cm_label_propagation_options options = {
+      .rounds = w->options->label_rounds, .most = l->most, .seed = w->options->seed, .stream = 5000 + l->at->stream};
+  if (CM_NEW(w->run->memory, l->parts.load, l->parts.count, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < l->graph->vertex_count; v++)
+    l->parts.load[l->parts.part[v]] += l->graph->size[v];
+  return cm_label_propagation(l->graph, &options, w->run, &l->parts, error);
+}
+
+static cm_status search_pairs(const level *l, uint64_t most, uint64_t stream, cm_error *error)
+{
+  const cm_edge_search *w = l->search;
   int64_t gain;
   cm_quotient_fm_options options = {.rounds = w->options->rounds, .patience = w->options->patience, .most = most,
                                  .least_tie = w->options->least_tie, .work = 4,
                                  .seed = w->options->seed, .level = stream};
-  return cm_quotient_fm(g, &options, w->run, parts, &gain, error);
+  return cm_quotient_fm(l->graph, &options, w->run, &l->parts, &gain, error);
 }
 
 /* The finest level ends within the limit: what is too much moves on, then pairs of full parts trade. */
-static cm_status fit(cm_edge_search *w, const cm_csr_graph *g, uint64_t stream, const cm_parts *parts, cm_error *error)
+static bool suits_fitting(const void *on)
 {
-  uint64_t excess, most = w->options->most;
-  if (cm_rebalance_parts(g, most, w->run, parts, &excess, error) != CM_OK)
+  const level *l = on;
+  bool fits = true;
+  for (uint32_t p = 0; p < l->parts.count; p++)
+    fits &= l->parts.load[p] <= l->search->options->most;
+  return l->at->level == 0 && !fits;
+}
+
+static cm_status fit(void *on, cm_error *error)
+{
+  level *l = on;
+  uint64_t excess, most = l->search->options->most;
+  if (cm_rebalance_parts(l->graph, most, l->search->run, &l->parts, &excess, error) != CM_OK)
     return error->status;
   if (excess > 0)
     return cm_fail(error, CM_LIMIT_BROKEN, "cannot pack the vertices into %u parts of size %llu: vertices of size %llu are left over",
-                   w->options->parts, (unsigned long long)most, (unsigned long long)excess);
-  return refine_pairs(w, g, most, stream, parts, error);
+                   l->parts.count, (unsigned long long)most, (unsigned long long)excess);
+  return search_pairs(l, most, 9000 + l->at->stream, error);
 }
 
 static bool is_large(const cm_edge_search *w, const cm_csr_graph *g)
@@ -103,55 +142,54 @@ static cm_status flow(const cm_edge_search *w, cm_kway *state, uint64_t most, ui
   return status;
 }
 
-/* All parts at once. */
-static cm_status refine_all(cm_edge_search *w, const cm_csr_graph *g, uint64_t most, uint64_t stream, const cm_parts *parts,
-                            cm_error *error)
+/* All parts at once, or pairs of them where that is too much. */
+static bool suits_all(const void *on)
 {
+  const level *l = on;
+  return l->search->options->fm_rounds > 0 && l->graph->entry_count <= CM_EDGE_ALL_ENTRIES;
+}
+
+static cm_status refine_all(void *on, cm_error *error)
+{
+  level *l = on;
+  const cm_edge_search *w = l->search;
   cm_kway *state;
   int64_t gain;
-  cm_kway_fm_options options = {.most = most, .rounds = w->options->fm_rounds, .loose_rounds = w->options->loose_rounds,
+  uint64_t stream = 7000 + l->at->stream;
+  cm_kway_fm_options options = {.most = l->most, .rounds = w->options->fm_rounds, .loose_rounds = w->options->loose_rounds,
                                 .loose = loose, .seed = w->options->seed, .stream = stream};
-  if (w->options->large_once && is_large(w, g)) {
+  if (w->options->large_once && is_large(w, l->graph)) {
     options.rounds = 1;
     options.loose_rounds = w->draft ? 0 : 1;
   }
-  if (cm_kway_new(g, parts->part, parts->count, w->run, &state, error) != CM_OK)
+  if (cm_kway_new(l->graph, l->parts.part, l->parts.count, w->run, &state, error) != CM_OK)
     return error->status;
   cm_status status = cm_kway_fm(state, &options, &gain, error);
   if (status == CM_OK)
-    status = flow(w, state, most, 11000 + stream, error);
-  memcpy(parts->load, state->load, parts->count * sizeof *parts->load);
+    status = flow(w, state, l->most, 11000 + stream, error);
+  memcpy(l->parts.load, state->load, l->parts.count * sizeof *l->parts.load);
   cm_kway_free(state);
   return status;
 }
 
-static bool fits(const cm_edge_search *w, const uint64_t *load)
+static bool suits_pairs(const void *on)
 {
-  for (uint32_t p = 0; p < w->options->parts; p++)
-    if (load[p] > w->options->most)
-      return false;
-  return true;
+  return !suits_all(on);
+}
+
+static cm_status refine_pairs(void *on, cm_error *error)
+{
+  const level *l = on;
+  return search_pairs(l, l->most, l->at->stream, error);
 }
 
 cm_status cm_edge_refine_level(cm_edge_search *w, const cm_edge_level *at, uint32_t *part, cm_error *error)
 {
+  static const cm_refiner row[] = {
+    {suits_annealing, anneal}, {always, propagate}, {suits_all, refine_all}, {suits_pairs, refine_pairs}, {suits_fitting, fit}};
   const cm_csr_graph *g = w->hierarchy.level[at->level];
-  uint64_t most = cm_edge_most_on(w, g), stream = at->stream;
-  cm_parts parts = {.part = part, .count = w->options->parts};
-  cm_label_propagation_options propagation = {
-      .rounds = w->options->label_rounds, .most = most, .seed = w->options->seed, .stream = 5000 + stream};
-  cm_status status = anneal(w, g, at, part, error);
-  if (status == CM_OK)
-    status = count_loads(g, w->run, &parts, error);
-  if (status == CM_OK)
-    status = cm_label_propagation(g, &propagation, w->run, &parts, error);
-  bool all = w->options->fm_rounds > 0 && g->entry_count <= CM_EDGE_ALL_ENTRIES;
-  if (status == CM_OK && all)
-    status = refine_all(w, g, most, 7000 + stream, &parts, error);
-  if (status == CM_OK && !all)
-    status = refine_pairs(w, g, most, stream, &parts, error);
-  if (status == CM_OK && at->level == 0 && !fits(w, parts.load))
-    status = fit(w, g, 9000 + stream, &parts, error);
-  cm_free(parts.load);
+  level on = {.search = w, .at = at, .graph = g, .parts = {.part = part, .count = w->options->parts}, .most = cm_edge_most_on(w, g)};
+  cm_status status = cm_refine(row, sizeof row / sizeof *row, &on, error);
+  cm_free(on.parts.load);
   return status;
 }

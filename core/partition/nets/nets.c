@@ -9,6 +9,7 @@
 #include "core/partition/nets/net_initial.h"
 #include "core/partition/nets/net_levels.h"
 #include "core/partition/options.h"
+#include "core/partition/refiner.h"
 
 /* How far a loose round may fill a part beyond its limit. */
 static const double loose = 0.1;
@@ -56,24 +57,57 @@ static cm_status coarsen(const work *w, const uint32_t *label, uint64_t stream, 
   return cm_net_levels_build(w->graph, &o, w->run, levels, error);
 }
 
+/* What refiners work on. */
+typedef struct level {
+  const work *work;
+  cm_net_state *state;
+  bool flows;
+  uint64_t stream;
+} level;
+
+static bool always(const void *on)
+{
+  (void)on;
+  return true;
+}
+
+static cm_status search_locally(void *on, cm_error *error)
+{
+  const level *l = on;
+  const cm_nets_options *o = l->work->options;
+  int64_t gain;
+  cm_net_fm_options options = {.most = l->work->most, .rounds = o->rounds, .loose_rounds = o->loose_rounds, .loose = loose,
+                               .thorough = o->thorough, .seed = o->seed, .stream = l->stream};
+  return cm_net_fm(l->state, &options, l->work->run, &gain, error);
+}
+
+static bool suits_flows(const void *on)
+{
+  const level *l = on;
+  return l->flows;
+}
+
+static cm_status flow(void *on, cm_error *error)
+{
+  const level *l = on;
+  const cm_nets_options *o = l->work->options;
+  int64_t gain;
+  cm_flow_options options = {.most = l->work->most, .rounds = o->flow_rounds, .reach = o->flow_reach, .distance = flow_distance,
+                             .seed = o->seed, .stream = l->stream};
+  return cm_net_flow(l->state, &options, l->work->run, &gain, error);
+}
+
 static cm_status refine(const work *w, const cm_net_graph *g, bool flows, uint64_t stream, uint32_t *part, candidate *c,
                         cm_error *error)
 {
-  cm_net_state *s;
-  int64_t gain;
-  cm_net_fm_options fm = {.most = w->most, .rounds = w->options->rounds, .loose_rounds = w->options->loose_rounds,
-                          .loose = loose, .thorough = w->options->thorough, .seed = w->options->seed, .stream = stream};
-  if (cm_net_state_new(g, part, w->options->parts, w->run, &s, error) != CM_OK)
+  static const cm_refiner row[] = {{always, search_locally}, {suits_flows, flow}};
+  level on = {.work = w, .flows = flows, .stream = stream};
+  if (cm_net_state_new(g, part, w->options->parts, w->run, &on.state, error) != CM_OK)
     return error->status;
-  cm_status status = cm_net_fm(s, &fm, w->run, &gain, error);
-  if (status == CM_OK && flows) {
-    cm_flow_options flow = {.most = w->most, .rounds = w->options->flow_rounds, .reach = w->options->flow_reach,
-                                .distance = flow_distance, .seed = w->options->seed, .stream = stream};
-    status = cm_net_flow(s, &flow, w->run, &gain, error);
-  }
-  c->connectivity = cm_net_connectivity(s);
-  c->excess = cm_net_excess(s, w->most);
-  cm_net_state_free(s);
+  cm_status status = cm_refine(row, sizeof row / sizeof *row, &on, error);
+  c->connectivity = cm_net_connectivity(on.state);
+  c->excess = cm_net_excess(on.state, w->most);
+  cm_net_state_free(on.state);
   return status;
 }
 

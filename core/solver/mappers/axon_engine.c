@@ -82,65 +82,14 @@ static cm_status start_by_edges(const cm_engine_task *task, const cm_effort *eff
   return status;
 }
 
-/* Where copies take more than so much of what neurons do, starts that do not know them ask for up to half as many again as the search
- * ends with: parts of neurons that share axons need fewer. */
-static const double copied_most = 0.5;
-
-/* Parts that copies fill to the brim on average are mended at the cost of much that the start found. */
-static const double filled_most = 0.97;
-
-/* Starts know neurons alone: their parts are to be smaller by what copies of neurons take of such a one on average. *few: copies are. */
-static cm_status leave_room_for_copies(cm_engine_task *task, const cm_partition *start, cm_run *run, bool *few, cm_error *error)
-{
-  uint64_t *use, all = 0;
-  if (CM_NEW(run->memory, use, (size_t)start->part_count * CM_RESOURCES, error) != CM_OK)
-    return error->status;
-  cm_status status = cm_count_use(task->input->demand, start->part, start->part_count, run, use, error);
-  for (uint32_t p = 0; p < start->part_count; p++)
-    all += use[(size_t)p * CM_RESOURCES + CM_NEURONS];
-  if (status == CM_OK && all > task->input->demand->size_total) {
-    uint64_t room = (uint64_t)((double)task->limits.neurons * (double)task->input->demand->size_total / (double)all);
-    task->limits.neurons = room > 0 ? room : 1;
-  }
-  *few = (double)all <= (1 + copied_most) * (double)task->input->demand->size_total;
-  cm_free(use);
-  return status;
-}
-
-/* A start by edges; where neurons have copies, made again once it tells how many, or NULL where they are many: the limit of *task is what
- * neurons alone may take of a part then. Leaving room once more, for those that smaller parts have, gains nothing. */
-static cm_status start_with_room(cm_engine_task *task, const cm_effort *effort, cm_run *run, cm_partition **start,
-                                 cm_error *error)
-{
-  bool few = false;
-  cm_status status = start_by_edges(task, effort, run, start, error);
-  if (status != CM_OK || *start == NULL || task->limits.neurons == 0 || task->input->demand->target_cores_max == 0)
-    return status;
-  status = leave_room_for_copies(task, *start, run, &few, error);
-  cm_partition_free(*start);
-  *start = NULL;
-  if (status != CM_OK || !few)
-    return status;
-  cm_engine_task again = *task;
-  again.limits.neurons = (uint64_t)ceil(filled_most * (double)task->limits.neurons);
-  return start_by_edges(&again, effort, run, start, error);
-}
-
-/* cm_engine_axon_start, which leaves the limit of *task as start_with_room does. */
-static cm_status first_start(cm_engine_task *task, cm_run *run, cm_partition **start, cm_error *error)
+cm_status cm_engine_axon_start(const cm_engine_task *task, cm_run *run, cm_partition **start, cm_error *error)
 {
   const cm_topology *t = task->input->demand->network;
   const cm_effort *own = cm_effort_of(task->input->options);
   *start = NULL;
   if (t->pin_count > (uint64_t)EDGE_TARGETS * t->net_count)
     return CM_OK;
-  return start_with_room(task, cm_axons_are_edges(t) ? own : cm_effort_least(own), run, start, error);
-}
-
-cm_status cm_engine_axon_start(const cm_engine_task *task, cm_run *run, cm_partition **start, cm_error *error)
-{
-  cm_engine_task roomy = *task;
-  return first_start(&roomy, run, start, error);
+  return start_by_edges(task, cm_axons_are_edges(t) ? own : cm_effort_least(own), run, start, error);
 }
 
 /* How a partition stands to the limits and the cores. */
@@ -280,14 +229,13 @@ static cm_status into_parts(const cm_engine_task *task, cm_run *run, cm_partitio
 cm_status cm_engine_by_axons(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition, cm_error *error)
 {
   starts from = {0};
-  cm_engine_task roomy = *task;
   standing found = {0};
   bool edges = cm_axons_are_edges(task->input->demand->network);
   const cm_effort *own = cm_effort_of(task->input->options);
   if (task->parts != 0)
     return into_parts(task, run, partition, error);
   bool more = !edges && own->second != NULL && (own->second_always || cm_axons_reach_few(task->input->demand->network));
-  cm_status status = first_start(&roomy, run, &from.first, error);
+  cm_status status = cm_engine_axon_start(task, run, &from.first, error);
   if (status == CM_OK && from.first != NULL && edges)
     status = find_standing(task, from.first->part, from.first->part_count, run, &found, error);
   if (status == CM_OK && found.keeps) {
@@ -295,7 +243,7 @@ cm_status cm_engine_by_axons(const cm_engine_task *task, cm_run *run, cm_attempt
     return CM_OK;
   }
   if (status == CM_OK)
-    status = from.first != NULL && more ? other_start(&roomy, from.first, run, &from.other, &from.by_nets, error) : CM_OK;
+    status = from.first != NULL && more ? other_start(task, from.first, run, &from.other, &from.by_nets, error) : CM_OK;
   if (status == CM_OK)
     status = search_axons(task, &from, run, attempt, partition, error);
   cm_partition_free(from.first);

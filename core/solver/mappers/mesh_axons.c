@@ -245,7 +245,7 @@ static cm_status partition(ground *g, cm_attempt *attempt, cm_partition *made, c
   cm_partition *start;
   options.places = &places;
   options.cycles = g->effort->cycles;
-  options.cycle_pins = g->effort->cycle_pins;
+  options.work = g->effort->cycle_pins;
   if (cm_engine_axon_start(task, g->run, &start, error) != CM_OK)
     return error->status;
   options.start = start != NULL ? start->part : NULL;

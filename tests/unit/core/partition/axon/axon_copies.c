@@ -181,7 +181,6 @@ START_TEST(layers_fill_cores_where_a_neuron_reaches_one)
   cm_axon_options options = effort(LAYER, LAYER);
   uint32_t part[N], parts;
   uint64_t *use;
-  options.grow_pins = 1000000;
   ck_ok(cm_partition_axons(&demand, &options, &run, part, &parts, &error));
   use = network_array((size_t)parts * CM_RESOURCES, sizeof *use);
   ck_ok(cm_count_use(&demand, part, parts, &run, use, &error));
@@ -228,9 +227,8 @@ START_TEST(first_partitions_leave_room_for_copies)
     cm_demand demand = cm_demand_of(&t);
     cm_axon_options options = effort(CORE, CORE);
     options.starts = options.attempts = options.fine_sweeps = 1;
-    options.coarse_sweeps = 2;
-    options.deep_sweeps = 12;
-    options.cycles = 0;
+    options.sweeps = 12;
+    options.work = 0;
     uint32_t part[N], parts;
     uint64_t *use = network_array((size_t)N * CM_RESOURCES, sizeof *use);
     cm_quality quality;

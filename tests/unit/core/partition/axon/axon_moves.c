@@ -54,12 +54,9 @@ static double recount(const cm_topology *t, const cm_prices *prices, const uint3
   return cost;
 }
 
-static double steep; /* steepness of the state under test */
-
 static double excess_of(uint64_t use, uint64_t limit)
 {
-  double e = use > limit ? (double)(use - limit) : 0;
-  return e * (1 + steep * e / (double)limit);
+  return use > limit ? (double)(use - limit) : 0;
 }
 
 static double penalised(const cm_topology *t, const cm_prices *prices, const uint32_t *part, const cm_limits *limits, double per_axon,
@@ -129,7 +126,6 @@ static void scene_set(scene *s, cm_random *random)
   ck_ok(cm_probe_init(&s->probe, s->state, &error));
   s->state->penalty_axons = 3;
   s->state->penalty_size = 11;
-  s->state->steepness = steep = s->limits.neurons % 2 ? 6 : 0;
 }
 
 static void scene_clear(scene *s)
@@ -172,39 +168,6 @@ START_TEST(predicted_costs_are_what_moves_cost)
     }
     scene_clear(&s);
   }
-}
-END_TEST
-
-START_TEST(only_parts_over_a_limit_are_left_when_asked)
-{
-  cm_random random;
-  uint32_t moved = 0, stayed = 0;
-  for (uint64_t round = 0; round < 40; round++) {
-    scene s;
-    uint32_t before[MOST];
-    bool over[PARTS];
-    cm_anneal_options options = {.sweeps = 1, .overfull = true, .silent = true};
-    cm_random_init(&random, round, 21, 0);
-    scene_set(&s, &random);
-    memcpy(before, s.part, sizeof before);
-    for (uint32_t p = 0; p < PARTS; p++)
-      over[p] = cm_axon_over(s.state, p);
-    double cost = scene_penalised(&s);
-    /* With a vertex a round, parts become full and empty on the way: those that never were over keep all members. */
-    ck_ok(cm_anneal(s.state, &options, &random, &error));
-    ck_assert_double_le(scene_penalised(&s), cost);
-    bool filled[PARTS] = {false};
-    for (uint32_t v = 0; v < s.topology.vertex_count; v++)
-      filled[s.part[v]] |= s.part[v] != before[v];
-    for (uint32_t v = 0; v < s.topology.vertex_count; v++) {
-      moved += s.part[v] != before[v];
-      stayed += !over[before[v]] && !filled[before[v]];
-      ck_assert(s.part[v] == before[v] || over[before[v]] || filled[before[v]]);
-    }
-    scene_clear(&s);
-  }
-  ck_assert_uint_gt(moved, 60);
-  ck_assert_uint_gt(stayed, 60);
 }
 END_TEST
 
@@ -370,7 +333,6 @@ int main(void)
   TCase *tests = tcase_create("axon moves");
   tcase_add_checked_fixture(tests, set_up, NULL);
   tcase_add_test(tests, predicted_costs_are_what_moves_cost);
-  tcase_add_test(tests, only_parts_over_a_limit_are_left_when_asked);
   tcase_add_test(tests, the_best_move_below_a_bound_is_found);
   tcase_add_test(tests, the_table_offers_what_the_probe_finds_while_vertices_move);
   suite_add_tcase(suite, tests);

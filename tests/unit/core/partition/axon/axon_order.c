@@ -61,7 +61,7 @@ START_TEST(sketches_estimate_the_overlap_merge_and_find_candidates)
   cm_hypergraph *graph;
   cm_sketches *sketches, *merged;
   ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), false, &run, &graph, &error));
-  ck_ok(cm_sketches_new(graph, 64, 1, &run, &sketches, &error));
+  ck_ok(cm_sketches_new(graph, 1, &run, &sketches, &error));
   uint32_t by_number[TARGETS * CM_SKETCH_KEYS];
   double error_sum = 0;
   uint32_t pairs = 0;

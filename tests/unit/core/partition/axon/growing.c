@@ -24,8 +24,9 @@ START_TEST(layers_that_fill_parts_are_found)
   uint32_t part[LAYERS * LAYER], parts;
   cm_axon_options options = effort(LAYER, LAYER), little = effort(LAYER, LAYER);
   little.attempts = little.cycles = options.attempts = options.cycles = 1;
+  little.work = 0;
+  options.work = 4 * t.pin_count;
   options.below = &little;
-  options.own_pins = options.grow_pins = 1;
   ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &options, &run, part, &parts, &error));
   ck_assert_uint_eq(parts, LAYERS);
   network_free(&t);
@@ -44,23 +45,23 @@ static bool has_phase(const char *name)
  * costs no more; where axons may, levels are made. */
 START_TEST(dense_networks_are_grown_where_neurons_alone_fill_parts)
 {
-  enum { N = 600, PART = 50, FAN = 150 };
+  enum { N = 2700, PART = 270, REACH = N / 5 };
   cm_random random;
   cm_random_init(&random, 8, 8, 8);
   cm_topology t = network_of_rows(N, (size_t)N * N);
   for (uint32_t u = 0; u < N; u++) {
     for (uint32_t v = 0; v < N; v++)
-      if (below(&random, N) < FAN)
+      if ((v + N - u) % N < REACH && below(&random, 10) > 0)
         t.pin[t.pin_count++] = v;
     t.net_first[u + 1] = t.pin_count;
   }
   uint32_t part[N], parts;
   cm_axon_options little = effort(PART, N), more = effort(PART, N);
-  little.attempts = little.cycles = 0;
-  little.dense_pins = more.own_pins = 1;
+  little.work = 0;
+  more.attempts = more.cycles = 1;
   cm_quality grown, better;
   ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &little, &run, part, &parts, &error));
-  ck_assert_uint_eq(parts, N / PART);
+  ck_assert_uint_eq(parts, (N + PART - 1) / PART);
   ck_assert(!has_phase("coarsen"));
   ck_ok(cm_quality_compute(CM_DEMAND_OF(&t), part, parts, &run, &grown, &error));
   more.below = &little;
@@ -248,23 +249,27 @@ END_TEST
 /* With an effort like that of balanced, whatever fills the parts first: moves gain a twentieth. */
 START_TEST(plain_growing_finds_no_less)
 {
-  cm_axon_options little = effort(0, 0), more = effort(0, 0);
-  cm_topology t = network_to_grow(_i, &more.limits);
-  uint32_t n = t.vertex_count, parts, *part = network_array(n, sizeof *part);
-  little.limits = more.limits;
-  little.attempts = little.starts = more.attempts = more.cycles = 1;
-  little.cycles = 0;
-  more.below = &little;
-  more.own_pins = 1;
-  more.grow_pins = 1 << 20;
-  cm_quality ours, grown;
-  ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &more, &run, part, &parts, &error));
-  ck_ok(cm_quality_compute(CM_DEMAND_OF(&t), part, parts, &run, &ours, &error));
-  parts = grow_plainly(&t, &more.limits, part);
-  ck_ok(cm_quality_compute(CM_DEMAND_OF(&t), part, parts, &run, &grown, &error));
-  ck_assert_double_le(ours.connectivity, 0.95 * grown.connectivity);
-  cm_free(part);
-  network_free(&t);
+  enum { NETWORKS = 12 };
+  double ratio = 0;
+  for (int i = 0; i < NETWORKS; i++) {
+    cm_axon_options little = effort(0, 0), more = effort(0, 0);
+    cm_topology t = network_to_grow(i, &more.limits);
+    uint32_t n = t.vertex_count, parts, *part = network_array(n, sizeof *part);
+    little.limits = more.limits;
+    little.attempts = little.starts = more.attempts = more.cycles = 1;
+    little.work = 0;
+    more.below = &little;
+    cm_quality ours, grown;
+    ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &more, &run, part, &parts, &error));
+    ck_ok(cm_quality_compute(CM_DEMAND_OF(&t), part, parts, &run, &ours, &error));
+    parts = grow_plainly(&t, &more.limits, part);
+    ck_ok(cm_quality_compute(CM_DEMAND_OF(&t), part, parts, &run, &grown, &error));
+    ck_assert_double_le(ours.connectivity, grown.connectivity);
+    ratio += ours.connectivity / grown.connectivity / NETWORKS;
+    cm_free(part);
+    network_free(&t);
+  }
+  ck_assert_double_le(ratio, 0.95);
 }
 END_TEST
 
@@ -299,9 +304,8 @@ START_TEST(parts_are_grown_with_room_for_copies)
   cm_demand demand = cm_demand_of(&t);
   demand.target_cores_max = 1;
   cm_axon_options options = effort(256, 256);
-  options.starts = options.attempts = options.last_sweeps = options.fine_sweeps = options.coarse_sweeps = 1;
-  options.settle_all = false;
-  options.cycles = 0;
+  options.starts = options.attempts = options.fine_sweeps = options.sweeps = 1;
+  options.work = 0;
   uint32_t n = t.vertex_count, parts, *part = network_array(n, sizeof *part);
   uint64_t *use = network_array((size_t)n * CM_RESOURCES, sizeof *use);
   cm_limits smaller = options.limits;
@@ -332,7 +336,7 @@ int main(void)
   tcase_add_figures_test(tests, dense_networks_are_grown_where_neurons_alone_fill_parts);
   tcase_add_loop_test(tests, growths_are_as_good_as_plain_ones, 0, 12);
   tcase_add_loop_test(tests, growths_in_vain_are_given_up, 0, 12);
-  tcase_add_loop_test(tests, plain_growing_finds_no_less, 0, 12);
+  tcase_add_figures_test(tests, plain_growing_finds_no_less);
   tcase_add_figures_test(tests, parts_are_grown_with_room_for_copies);
   suite_add_tcase(suite, tests);
   return test_main(suite);

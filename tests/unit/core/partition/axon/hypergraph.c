@@ -339,7 +339,7 @@ START_TEST(what_fails_leaves_nothing)
   for (uint64_t n = 1; hit; n++) {
     cm_sketches *sketches = NULL;
     cm_memory_fail_at(n);
-    cm_status made = cm_sketches_new(graph, 16, 1, &run, &sketches, &error);
+    cm_status made = cm_sketches_new(graph, 1, &run, &sketches, &error);
     cm_status listed = made == CM_OK ? cm_hypergraph_list_inbound(graph, &run, &error) : CM_OK;
     hit = cm_memory_fault_fired() != 0;
     cm_memory_fail_at(0);
