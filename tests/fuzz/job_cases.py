@@ -512,7 +512,7 @@ OPTIONS = {
     "refinement_passes": (0.05, [0, 3]),
     "force_fraction": (0.05, [0.5, 1]),
     "force_passes": (0.05, [0, 5]),
-    "policy": (0.05, ["pilot", "layout", "letter", "letter-plane"]),
+    "policy": (0.05, ["pilot", "layout", "letter", "letter-shared", "letter-plane"]),
     "policy_refinement": (0.05, ["off", "on"]),
     "policy_objective": (0.05, ["hops", "reward"]),
     "memory_limit": (0.03, ["1M", "64M"]),
