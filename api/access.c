@@ -1,4 +1,4 @@
-/* Who asks, and whether he may (docs/users.md).
+/* Who asks, and whether he may (docs/how-to/users.md).
  *
  * Happy path: as long as there are no users everybody on loopback may do all. Else the request carries a token
  * (Authorization: Bearer), which is looked up in the database each time, so that what is revoked ends at once; its scopes
@@ -47,6 +47,12 @@ static const char *scope_name(unsigned scope)
   while (cm_scope_names[i + 1] != NULL && scope != 1u << i)
     i++;
   return cm_scope_names[i];
+}
+
+void cm_right_asks(cm_right right, const char **scope, const char **role)
+{
+  *scope = rights[right].scope != 0 ? scope_name(rights[right].scope) : NULL;
+  *role = rights[right].role != CM_ROLE_USER ? cm_role_name(rights[right].role) : NULL;
 }
 
 bool cm_access_has(cm_request *request, cm_right right)

@@ -1,4 +1,4 @@
-/* GET /v1/audit: who changed what (docs/administration.md); and how a request becomes the cause of its writes. */
+/* GET /v1/audit: who changed what (docs/how-to/administration.md); and how a request becomes the cause of its writes. */
 #include <stdlib.h>
 #include <string.h>
 

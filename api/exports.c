@@ -230,7 +230,7 @@ void cm_get_mapping_picture(cm_request *request)
   wish w = {0};
   if (!known || (format != NULL && !png && strcmp(format, "svg") != 0)) {
     cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                     known ? "format must be svg or png" : "there is no such layer to draw: docs/pictures.md lists them");
+                     known ? "format must be svg or png" : "there is no such layer to draw: docs/reference/pictures.md lists them");
     return;
   }
   (void)snprintf(w.what, sizeof w.what, "picture:%s:%s", png ? "png" : "svg", layer);

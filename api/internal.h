@@ -191,6 +191,9 @@ void cm_owner_add(json_t *body, const cm_owner *owner);
 void cm_access_delay_over(cm_request *request);
 /* Whether the caller has this right too; false: 403 is the reply. */
 bool cm_access_has(cm_request *request, cm_right right);
+
+/* The scope and the role that a right asks for, words that live as long as the program; NULL: none, any. */
+void cm_right_asks(cm_right right, const char **scope, const char **role);
 /* Notes a change that was refused to somebody who is known, for the audit trail. */
 void cm_access_note_refused(cm_request *request);
 /* Writes down which tokens have been used, and what was refused; to be called now and then. */

@@ -1,4 +1,4 @@
-/* GET /metrics, in Prometheus' text format (docs/metrics.md). */
+/* GET /metrics, in Prometheus' text format (docs/how-to/metrics.md). */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>

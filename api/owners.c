@@ -1,4 +1,4 @@
-/* Whose the things are that a request names or makes, and who sees them (docs/users.md). Decided in one place for all routes:
+/* Whose the things are that a request names or makes, and who sees them (docs/how-to/users.md). Decided in one place for all routes:
  * what the caller does not see is answered as what is not there. */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Reverse proxies that are trusted: what their headers say of a request counts (docs/listening.md).
+/* Reverse proxies that are trusted: what their headers say of a request counts (docs/how-to/listening.md).
  *
  * Happy path: a connection comes from a trusted proxy; X-Forwarded-For is read from its end, over the addresses of trusted
  * proxies, to the first that is none: the client's. X-Forwarded-Proto and -Host say by what URL a browser came.

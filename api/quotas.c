@@ -1,4 +1,4 @@
-/* /v1/usage and /v1/quotas: what one has used and may use, and what administrators set (docs/queue.md); and how limits by name
+/* /v1/usage and /v1/quotas: what one has used and may use, and what administrators set (docs/how-to/queue.md); and how limits by name
  * are read and shown. */
 #include <math.h>
 #include <stdlib.h>

@@ -72,6 +72,7 @@ typedef enum cm_deed {
 typedef struct cm_route {
   const char *method, *pattern; /* "/v1/jobs/{id}"; "{file*}" takes the rest of the path */
   cm_handler handler;
+  const char *handler_name;
   const char *operation;        /* operationId in the OpenAPI document */
   cm_body body;
   cm_lane lane;

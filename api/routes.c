@@ -4,7 +4,7 @@
 #include "api/handlers.h"
 
 const cm_route cm_routes[] = {
-#define ROUTE(...) {__VA_ARGS__},
+#define ROUTE(method, pattern, handler, ...) {method, pattern, handler, #handler, __VA_ARGS__},
 #include "api/routes.def"
 #undef ROUTE
 };

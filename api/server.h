@@ -1,4 +1,4 @@
-/* The HTTP server over a store. Routes: api/routes.c; what they mean: docs/http.md, openapi.json. */
+/* The HTTP server over a store. Routes: api/routes.c; what they mean: docs/reference/http.md, openapi_document.c. */
 #ifndef CM_API_SERVER_H
 #define CM_API_SERVER_H
 

@@ -1,4 +1,4 @@
-/* Sessions: how a browser signs in with a token and sends it no more (docs/users.md).
+/* Sessions: how a browser signs in with a token and sends it no more (docs/how-to/users.md).
  *
  * POST /v1/session takes a token and answers with a cookie that scripts cannot read and that other sites' requests do not carry. */
 #include "api/handlers.h"

@@ -1,16 +1,13 @@
-/* Health, the OpenAPI document, the cache, and the viewer's files. */
-#include <ctype.h>
-#include <pthread.h>
+/* Health, the cache, and the viewer's files. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/handlers.h"
-#include "base/json.h"
 #include "storage/audit.h"
 #include "storage/drain.h"
+#include "storage/schema.h"
 #include "storage/scrub.h"
 #include "library/private/base.h"
-#include "library/private/job_kinds.h"
 
 enum { DISK_FULL = 1 << 22 }; /* free bytes below which nothing can be stored any more, whatever the reserve */
 
@@ -18,6 +15,12 @@ void cm_get_health(cm_request *request)
 {
   static const char text[] = "{\n  \"status\": \"ok\",\n  \"version\": \"" CM_VERSION "\"\n}\n";
   cm_reply_same(request, "application/json", text, sizeof text - 1);
+}
+
+/* What clients and upgrades compare: docs/reference/compatibility.md. */
+void cm_get_version(cm_request *request)
+{
+  cm_reply_json(request, 200, json_pack("{s:s, s:i, s:i}", "version", CM_VERSION, "api", 1, "data_schema", cm_schema_version));
 }
 
 void cm_get_ready(cm_request *request)
@@ -48,69 +51,6 @@ void cm_get_ready(cm_request *request)
     cm_reply_json(request, 200, json_pack("{s:s}", "status", "ready"));
 }
 
-/* An enumeration of the names in a table, and of one more unless that is NULL. */
-static json_t *one_of(const char *of, const char *more)
-{
-  json_t *rows = library_table(of), *words = json_array();
-  const json_t *row;
-  size_t i;
-  json_array_foreach(rows, i, row)
-    (void)json_array_append(words, json_is_string(row) ? (json_t *)(uintptr_t)row : json_object_get(row, "name"));
-  if (more != NULL)
-    (void)json_array_append_new(words, json_string(more));
-  json_decref(rows);
-  return json_pack("{s:s, s:o}", "type", "string", "enum", words);
-}
-
-/* The options of each kind of jobs: of "map", MapOptions; JobKind: one of their names, and JobOptions: any of these; false: no memory. */
-static bool add_job_kinds(json_t *schemas)
-{
-  json_t *names = json_array(), *any = json_array();
-  bool good = true;
-  for (size_t i = 0; library_job_kind_at(i) != NULL; i++) {
-    const char *name = library_job_kind_at(i)->name;
-    char options[40];
-    (void)snprintf(options, sizeof options, "%c%sOptions", toupper((unsigned char)name[0]), name + 1);
-    good = json_array_append_new(names, json_string(name)) == 0 &&
-           json_array_append_new(any, json_pack("{s:s+}", "$ref", "#/components/schemas/", options)) == 0 &&
-           json_object_set_new(schemas, options, library_schema(name)) == 0 && good;
-  }
-  good = json_object_set_new(schemas, "JobKind", json_pack("{s:o}", "enum", names)) == 0 && good;
-  return json_object_set_new(schemas, "JobOptions", json_pack("{s:s, s:o}", "description", "By the kind of the job", "anyOf", any)) == 0 && good;
-}
-
-/* What stands in tables of the library becomes schemas of the document; false: no memory. */
-static bool add_tables(json_t *schemas)
-{
-  const struct {
-    const char *name;
-    json_t *schema;
-  } made[] = {{"NetworkFormat", one_of("formats", "onnx")},
-              {"ExportFormat", one_of("exports", NULL)},
-              {"PictureLayer", one_of("layers", NULL)},
-              {"Metrics", library_table("metrics")}};
-  bool good = add_job_kinds(schemas);
-  for (size_t i = 0; i < sizeof made / sizeof *made; i++)
-    good = json_object_set_new(schemas, made[i].name, made[i].schema) == 0 && good;
-  return good;
-}
-
-/* The document as text; NULL: no memory. */
-static char *openapi(void)
-{
-  json_error_t ignored;
-  const uint64_t refusals = cm_json_refusals();
-  json_t *whole = cm_json_loadb(cm_openapi_text, strlen(cm_openapi_text), 0, &ignored);
-  json_t *schemas = json_object_get(json_object_get(whole, "components"), "schemas");
-  char *text = schemas != NULL && add_tables(schemas) ? cm_json_dumps(whole, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL;
-  json_decref(whole);
-  if (cm_json_refusals() == refusals)
-    return text;
-  free(text); /* a table may lack rows */
-  return NULL;
-}
-
-/* Made when first asked for, and kept. */
 /* The wish is a row of the database, as that of coremapd drain, which the workers follow within a second; once it is answered, nothing new
  * is taken any more. */
 static void drain(cm_request *request, bool wanted)
@@ -132,21 +72,6 @@ void cm_put_drain(cm_request *request)
 void cm_delete_drain(cm_request *request)
 {
   drain(request, false);
-}
-
-void cm_get_openapi(cm_request *request)
-{
-  static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
-  static char *text;
-  (void)pthread_mutex_lock(&making);
-  if (text == NULL)
-    text = openapi();
-  const char *made = text;
-  (void)pthread_mutex_unlock(&making);
-  if (made == NULL)
-    cm_reply_json(request, 200, NULL);
-  else
-    cm_reply_static(request, 200, "application/json", made, strlen(made));
 }
 
 void cm_get_cache(cm_request *request)

@@ -1,4 +1,4 @@
-/* /v1/me, /v1/users and /v1/tokens (docs/users.md). */
+/* /v1/me, /v1/users and /v1/tokens (docs/how-to/users.md). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Arrays in files: what does not fit a run's memory limit stands in unlinked files of its scratch folder and is read
  * and written there through mappings. The kernel keeps the pages at hand in its cache; how many of them are mapped at
- * once, and so count as the process's memory, is held below what the accounts leave (docs/memory-limit.md). */
+ * once, and so count as the process's memory, is held below what the accounts leave (docs/how-to/memory-limit.md). */
 #ifndef CM_BASE_SCRATCH_H
 #define CM_BASE_SCRATCH_H
 

@@ -160,7 +160,7 @@ cli_phrase cli_size(double bytes);
 /* The text of that name in an object; "": none. */
 const char *cli_text(const json_t *object, const char *name);
 
-/* Prints the table of operators as Markdown: that of docs/operators.md. */
+/* Prints the table of operators as Markdown: that of docs/reference/operators.md. */
 void cli_show_operators(void);
 
 #endif

@@ -18,11 +18,11 @@ enum { REPORT = 1, CHIP, TIMELINE, MEASURE, TILES, MAPPING };
 
 static const cli_flag flags[] = {
   {"output", "FILE", CLI_OUTPUT, "where the program or the model (ONNX) goes, or what another stage makes"},
-  {"chip", "NAME|FILE", CHIP, "the chip; its file has a \"machine\" with memory and devices (docs/chip-file.md)"},
+  {"chip", "NAME|FILE", CHIP, "the chip; its file has a \"machine\" with memory and devices (docs/reference/chip-file.md)"},
   {"report", "FILE", REPORT, "write what was done as JSON: permutations, pieces, traffic, time"},
-  {"measure", "COMMAND", MEASURE, "score orders by running the program on the real target: docs/orders.md"},
+  {"measure", "COMMAND", MEASURE, "score orders by running the program on the real target: docs/explanation/orders.md"},
   {"timeline", "FILE", TIMELINE, "write what every unit of the chip does when, as Chrome trace JSON"},
-  {"tiles", "FILE", TILES, "write the program's pieces as a network (docs/tiling.md)"},
+  {"tiles", "FILE", TILES, "write the program's pieces as a network (docs/explanation/tiling.md)"},
   {"mapping", "FILE", MAPPING, "and on which core each lies, as coremap map -o writes it; needs --tiles"},
   CLI_JSON_FLAG,
   CLI_QUIET_FLAG,

@@ -20,7 +20,7 @@ enum { TO = 1, NETWORK, FORMAT, CHIP, LAYER };
   CLI_QUIET_FLAG
 
 static const cli_flag flags[] = {
-  {"to", cli_export_formats, TO, "the format (docs/exports.md)"},
+  {"to", cli_export_formats, TO, "the format (docs/reference/exports.md)"},
   MAPPING_FLAGS,
   {0}};
 

@@ -30,7 +30,7 @@ enum {
   {"format", "NAME", CLI_JOB_FORMAT, CLI_FORMAT_ABOUT}, {"chip", "NAME|FILE", CLI_JOB_CHIP, of_chip},        \
     {"mesh", "WxH", CLI_JOB_MESH, of_mesh},                                                                  \
     {"occupancy", "FILE", CLI_JOB_OCCUPANCY, "cores that are taken or broken"},                              \
-    {"set", "NAME=VALUE", CLI_JOB_SET, "a job option (docs/options.md) by the name that it has over HTTP"}
+    {"set", "NAME=VALUE", CLI_JOB_SET, "a job option (docs/reference/options.md) by the name that it has over HTTP"}
 #define CLI_JOB_PLACED_FLAGS                                                                                 \
   {"placement", "FILE", CLI_JOB_PLACEMENT, "write part,x,y"},                                                \
     {"policy", "FILE", CLI_JOB_POLICY, "of mapper learned, from coremap train; unless given, the one that ships"}, \

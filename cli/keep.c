@@ -234,19 +234,19 @@ static int unpin(int argc, char **argv)
 
 const cli_command cli_command_quota = {
   .name = "quota", .what = "what you use of a server, against your limits", .run = quota, .server = true, .usage = "[--user NAME] [--json]",
-  .about = "Your use and your quotas, and those of your group (docs/queue.md): stored bytes, networks, queued and running jobs, core-hours of\n"
+  .about = "Your use and your quotas, and those of your group (docs/how-to/queue.md): stored bytes, networks, queued and running jobs, core-hours of\n"
            "leases in seven days, processor seconds in 24 hours.",
   .flags = quota_flags};
 const cli_command cli_command_bin = {
   .name = "bin", .what = "what you have deleted on a server, and can bring back", .run = bin, .server = true,
   .usage = "[--empty] [--user NAME] [--json]",
-  .about = "Deleted networks, mappings, programs and records of jobs, with the day on which they go for good (docs/retention.md).", .flags = bin_flags};
+  .about = "Deleted networks, mappings, programs and records of jobs, with the day on which they go for good (docs/how-to/retention.md).", .flags = bin_flags};
 const cli_command cli_command_restore = {
   .name = "restore", .what = "bring back what was deleted on a server", .run = restore, .server = true, .usage = "ID... [--json]",
   .about = "Takes networks, mappings, programs and records of jobs out of the bin, as they were.", .flags = id_flags};
 const cli_command cli_command_pin = {
   .name = "pin", .what = "keep something on a server for good", .run = pin, .server = true, .usage = "ID... [--json]",
-  .about = "No rule of the server's administrators (docs/retention.md) takes these mappings, programs or networks.", .flags = id_flags};
+  .about = "No rule of the server's administrators (docs/how-to/retention.md) takes these mappings, programs or networks.", .flags = id_flags};
 const cli_command cli_command_unpin = {
   .name = "unpin", .what = "let a server's rules take something again", .run = unpin, .server = true, .usage = "ID... [--json]",
   .about = "Takes pins away.", .flags = id_flags};

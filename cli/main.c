@@ -32,7 +32,7 @@ static void list_commands(FILE *stream)
   fputs("usage: coremap COMMAND [ARGUMENT...]\n\nOn files:\n\n", stream);
   for (int server = 0; server < 2; server++) {
     if (server == 1)
-      fputs("\nOn a server (docs/client.md):\n\n", stream);
+      fputs("\nOn a server (docs/how-to/client.md):\n\n", stream);
     for (size_t i = 0; i < cli_command_count; i++)
       if (cli_commands[i]->server == (server == 1))
         cli_printf(stream, "  %-11s %s\n", cli_commands[i]->name, cli_commands[i]->what);

@@ -1,4 +1,4 @@
-/* coremap show operators: the table of operators as docs/operators.md has it. */
+/* coremap show operators: the table of operators as docs/reference/operators.md has it. */
 #include <stdio.h>
 
 #include "cli/cli.h"

@@ -143,6 +143,6 @@ static int remap(int argc, char **argv)
 const cli_command cli_command_remap = {
   .name = "remap", .what = "map again on a server, from an earlier mapping", .run = remap, .reads = true, .server = true,
   .options = CLI_OPTIONS_MAP, .usage = "MAPPING|JOB [NETWORK|ID] [--chip NAME] [OPTION...]",
-  .about = "Queues a job that starts from an earlier mapping (docs/remapping.md), after cores broke, say, or with NETWORK changed a\n"
+  .about = "Queues a job that starts from an earlier mapping (docs/explanation/remapping.md), after cores broke, say, or with NETWORK changed a\n"
            "little: what can stay stays. Options are those of that mapping where no flag says otherwise. Prints the job's id.",
   .flags = flags};

@@ -342,7 +342,7 @@ const cli_command cli_command_wait = {
 const cli_command cli_command_get = {
   .name = "get", .what = "get a job, mapping or program from a server", .run = get_command, .server = true,
   .usage = "ID [VIEW] [-o FILE]",
-  .about = "Gets a job, a mapping or a program: its description, or one of its views (docs/http.md). The id of a job that is\n"
+  .about = "Gets a job, a mapping or a program: its description, or one of its views (docs/reference/http.md). The id of a job that is\n"
            "done stands for what it made. VIEW is of a mapping: content, part, placement, neurons, cores, links, routes,\n"
            "certificate; of a program: program, model, report, schedule, tiles, mapping; of a job: log; with ?format=csv for\n"
            "another format.",

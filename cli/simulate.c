@@ -110,5 +110,5 @@ const cli_command cli_command_simulate = {
   .reads = true, .options = CLI_OPTIONS_SIMULATE,
   .usage = "NETWORK (--chip NAME|FILE | --mesh WxH) --mapping FILE [OPTION...]",
   .about = "Simulates the packets of a mapping on the chip's routers, with queues and finite buffers, event by event, and prints what\n"
-           "came of it as one JSON object (docs/simulation.md). Same input, options and seed: same output.",
+           "came of it as one JSON object (docs/reference/simulation.md). Same input, options and seed: same output.",
   .flags = flags};

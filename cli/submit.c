@@ -18,7 +18,7 @@ static const cli_flag flags[] = {
   {"priority", "N", PRIORITY, "-100 to 100, higher first"},
   {"visibility", "lab|group|private", VISIBILITY, "who sees what is sent and made: every user, your group, nobody else; else as the server's settings say"},
   {"wait", NULL, WAIT, "wait until the job has ended, as coremap wait does"},
-  {"set", "NAME=VALUE", SET, "a job option (docs/options.md) by the name that it has over HTTP"},
+  {"set", "NAME=VALUE", SET, "a job option (docs/reference/options.md) by the name that it has over HTTP"},
   CLI_SERVER_FLAGS,
   CLI_JSON_FLAG,
   CLI_QUIET_FLAG,

@@ -14,7 +14,7 @@ typedef struct arguments {
 enum { CHIP = 1, SHAPE, MEMORY, SCORES, TIMELINE, MAPPING, SEED, THREADS };
 
 static const cli_flag flags[] = {
-  {"chip", "NAME|FILE", CHIP, "a chip whose file has a \"machine\" with \"devices\" (docs/chip-file.md)"},
+  {"chip", "NAME|FILE", CHIP, "a chip whose file has a \"machine\" with \"devices\" (docs/reference/chip-file.md)"},
   {"output", "FILE", CLI_OUTPUT, "where the network goes (.zip, or any ending that coremap convert knows)"},
   {"shape", "NAME=DIMS", SHAPE, "extents of an input that the model leaves open, like input=1x3x224x224; once for each"},
   {"memory", "BYTES", MEMORY, "of on-chip memory instead of the chip's, or 256K, 4M"},
@@ -127,6 +127,6 @@ const cli_command cli_command_tile = {
   .name = "tile", .what = "the pieces of a program for an ONNX model, as a network", .run = tile_command,
   .usage = "MODEL.onnx --chip NAME|FILE -o TILES [OPTION...]",
   .about = "Compiles a model and writes the pieces that the chip's units compute as a network: a vertex a piece, its size the bytes\n"
-           "that it holds; an axon for what goes between two, its weight the bytes (docs/tiling.md). `coremap compile --tiles`\n"
+           "that it holds; an axon for what goes between two, its weight the bytes (docs/explanation/tiling.md). `coremap compile --tiles`\n"
            "writes the program too.",
   .flags = flags};

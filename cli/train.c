@@ -1,4 +1,4 @@
-/* coremap train: a policy for mapper `learned` from a set of graphs (docs/learned-mapper.md). */
+/* coremap train: a policy for mapper `learned` from a set of graphs (docs/explanation/learned-mapper.md). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@ enum { GRAPHS = 1, GENERATED, CHIPS, UPDATES, THRESHOLD, ROUNDS, RATE, LAYERS, W
        CURVE, THREADS, METHOD, DRAWS, OWN };
 
 static const cli_flag flags[] = {
-  {"method", "NAME", METHOD, "layout (unless given), letter-shared, letter-plane or pilot (docs/learned-mapper.md)"},
+  {"method", "NAME", METHOD, "layout (unless given), letter-shared, letter-plane or pilot (docs/explanation/learned-mapper.md)"},
   {"graphs", "DIR", GRAPHS, "networks in any format; each is cut into parts for each chip"},
   {"generated", "N", GENERATED, "so many graphs drawn at random for each chip; 32 unless given"},
   {"chips", "LIST", CHIPS, "grids WxH, presets or chip files, with commas between"},

@@ -23,7 +23,7 @@ const char cm_admin_usage[] =
   "\n"
   "Changes users and tokens in the data folder (--data FOLDER, --config FILE, as of the server); a server that works on\n"
   "it knows at once. token add prints the token, which is not stored: it is shown once. Unless told otherwise a token\n"
-  "has the scopes submit and reserve, and lasts 90 days (docs/users.md).\n";
+  "has the scopes submit and reserve, and lasts 90 days (docs/how-to/users.md).\n";
 
 /* Where the value of a flag goes; NULL: a flag of the server's. */
 static const char **place_of(cm_admin_words *a, const char *flag, size_t length)

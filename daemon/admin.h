@@ -1,4 +1,4 @@
-/* Commands that change users and tokens in a data folder, beside the server that may work on it (docs/users.md). */
+/* Commands that change users and tokens in a data folder, beside the server that may work on it (docs/how-to/users.md). */
 #ifndef CM_DAEMON_ADMIN_H
 #define CM_DAEMON_ADMIN_H
 

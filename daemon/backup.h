@@ -1,4 +1,4 @@
-/* coremapd backup DIR, coremapd restore DIR (docs/data-folder.md). */
+/* coremapd backup DIR, coremapd restore DIR (docs/reference/data-folder.md). */
 #ifndef CM_DAEMON_BACKUP_H
 #define CM_DAEMON_BACKUP_H
 

@@ -1,4 +1,4 @@
-/* How jobs are carried out: one interface, a table of executors (docs/executors.md). */
+/* How jobs are carried out: one interface, a table of executors (docs/how-to/executors.md). */
 #ifndef CM_DAEMON_EXECUTOR_H
 #define CM_DAEMON_EXECUTOR_H
 

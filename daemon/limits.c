@@ -22,7 +22,7 @@ const char cm_limit_command_usage[] =
   "       coremapd retention set NAME [--networks-days|--mappings-days|--jobs-days|--bytes NUMBER|none]...\n"
   "       coremapd retention list [--json]\n"
   "\n"
-  "Quotas (docs/queue.md) and rules of how long things stay (docs/retention.md), in the data folder (--data FOLDER,\n"
+  "Quotas (docs/how-to/queue.md) and rules of how long things stay (docs/how-to/retention.md), in the data folder (--data FOLDER,\n"
   "--config FILE, as of the server); a server that works on it knows at once. NAME is that of a user, or after --group of a\n"
   "group; '*' is every one that has none of its own. none takes a limit away.\n";
 

@@ -1,5 +1,5 @@
-/* Commands that change quotas and rules of retention in a data folder, beside the server that may work on it (docs/queue.md,
- * docs/retention.md). */
+/* Commands that change quotas and rules of retention in a data folder, beside the server that may work on it (docs/how-to/queue.md,
+ * docs/how-to/retention.md). */
 #ifndef CM_DAEMON_LIMITS_H
 #define CM_DAEMON_LIMITS_H
 

@@ -3,7 +3,7 @@
 MADE = man/made
 EXTRA_DIST += man/page.awk
 FILE_PAGES = network-formats chip-file topology-file mapping-formats certificate
-FILE_DOCS = $(FILE_PAGES:%=$(srcdir)/docs/%.md)
+FILE_DOCS = $(FILE_PAGES:%=$(srcdir)/docs/reference/%.md)
 man1dir = $(mandir)/man1
 man5dir = $(mandir)/man5
 man8dir = $(mandir)/man8
@@ -21,7 +21,7 @@ $(MADE): coremap$(EXEEXT) coremapd$(EXEEXT) $(FILE_DOCS) $(srcdir)/man/page.awk
 	    topology-file) about='the format of networks with everything in it' ;; mapping-formats) about='what a mapping is written as' ;; \
 	    *) about='what is proved of a mapping' ;; esac; \
 	  $(AWK) -v name=coremap-$$page -v about="$$about" -v version='$(PACKAGE_VERSION)' -f $(srcdir)/man/page.awk \
-	    $(srcdir)/docs/$$page.md > man/5/coremap-$$page.5 || exit 1; done && \
+	    $(srcdir)/docs/reference/$$page.md > man/5/coremap-$$page.5 || exit 1; done && \
 	for shell in bash zsh fish; do ./coremap completion $$shell > man/shell/$$shell || exit 1; done && touch $@
 install-data-local: install-made
 .PHONY: install-made uninstall-made

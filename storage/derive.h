@@ -1,4 +1,4 @@
-/* Private by derivation: what is made of other things is at most as visible as the narrowest of them (docs/users.md). */
+/* Private by derivation: what is made of other things is at most as visible as the narrowest of them (docs/how-to/users.md). */
 #ifndef CM_STORAGE_DERIVE_H
 #define CM_STORAGE_DERIVE_H
 

@@ -1,4 +1,4 @@
-/* What the log tells of jobs: a line for each step (docs/log.md). */
+/* What the log tells of jobs: a line for each step (docs/how-to/log.md). */
 #include <math.h>
 
 #include "storage/jobs.h"

@@ -8,7 +8,7 @@
 
 typedef enum cm_log_format {
   CM_LOG_TEXT, /* messages alone, "coremapd: ..." */
-  CM_LOG_JSON, /* messages, requests and steps of jobs (docs/log.md) */
+  CM_LOG_JSON, /* messages, requests and steps of jobs (docs/how-to/log.md) */
   CM_LOG_FORMATS
 } cm_log_format;
 

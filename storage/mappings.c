@@ -121,7 +121,7 @@ static cm_status read_pack(sqlite3 *handle, void *context, cm_error *error)
   if (status == CM_OK)
     status = cm_sql_step(statement, &row, error);
   if (status == CM_OK && !row)
-    status = cm_fail(error, CM_NOT_FOUND, "mapping %s has no such view; docs/mapping-formats.md lists them", p->mapping);
+    status = cm_fail(error, CM_NOT_FOUND, "mapping %s has no such view; docs/reference/mapping-formats.md lists them", p->mapping);
   if (status == CM_OK) {
     const void *content = sqlite3_column_blob(statement, 0);
     p->size = (size_t)sqlite3_column_bytes(statement, 0);

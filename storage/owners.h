@@ -1,4 +1,4 @@
-/* Whose things are, and who sees them (docs/users.md). Everything that users make has an owner and a visibility; a group
+/* Whose things are, and who sees them (docs/how-to/users.md). Everything that users make has an owner and a visibility; a group
  * sees what its members have shown it while the thing was theirs to show. What one may not see is not there. */
 #ifndef CM_STORAGE_OWNERS_H
 #define CM_STORAGE_OWNERS_H

@@ -211,7 +211,7 @@ static cm_status look(reader *r, const char *wanted, const char *folder, char **
     if (take_head(r, name, &length, &end, error) != CM_OK)
       return error->status;
     if (end)
-      return cm_fail(error, CM_NOT_FOUND, "the mapping has no such view; docs/mapping-formats.md lists them");
+      return cm_fail(error, CM_NOT_FOUND, "the mapping has no such view; docs/reference/mapping-formats.md lists them");
     char *made = malloc(length + 1);
     if (made == NULL)
       return no_memory(error);

@@ -1,4 +1,4 @@
-/* Quotas of users and of groups: how much of something one may have, or use in a time (docs/queue.md). Where there are no users
+/* Quotas of users and of groups: how much of something one may have, or use in a time (docs/how-to/queue.md). Where there are no users
  * there are none. */
 #ifndef CM_STORAGE_QUOTAS_H
 #define CM_STORAGE_QUOTAS_H

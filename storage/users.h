@@ -1,5 +1,5 @@
 /* Who may use the server: users with a role and a group. As long as there are none, the server is open to whoever reaches
- * its loopback address (docs/users.md). All functions take the database alone, so that commands can change users beside a
+ * its loopback address (docs/how-to/users.md). All functions take the database alone, so that commands can change users beside a
  * server that runs. */
 #ifndef CM_STORAGE_USERS_H
 #define CM_STORAGE_USERS_H

@@ -4,7 +4,7 @@ EXTRA_DIST += systemd/coremapd.service.in systemd/coremapd.socket.in systemd/cor
 CLEANFILES += $(systemd_FILES)
 $(systemd_FILES): %: %.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) systemd && $(SED) -e 's#[@]bindir[@]#$(bindir)#g; s#[@]sysconfdir[@]#$(sysconfdir)#g; s#[@]docdir[@]#$(docdir)#g' $< > $@.new && mv $@.new $@
-# For Prometheus and Grafana: docs/metrics.md.
+# For Prometheus and Grafana: docs/how-to/metrics.md.
 monitoringdir = $(pkgdatadir)/monitoring
 dist_monitoring_DATA = monitoring/alerts.yml monitoring/grafana-dashboard.json
 if SYSTEMD

@@ -1,5 +1,5 @@
 /* Verifies a certificate without a line of the project's code: own reader of .snn and JSON numbers, own SHA-256, every
- * figure by the plainest method. For directed networks on meshes with one core behind a router (docs/certificate.md).
+ * figure by the plainest method. For directed networks on meshes with one core behind a router (docs/reference/certificate.md).
  *   certificate NETWORK.snn CERTIFICATE.json MAPPING.part PLACEMENT.csv [USABLE: a text of 0 and 1 a core]
  * Prints what it has verified; exit 1 and one line when something does not hold. */
 #include <math.h>
@@ -404,7 +404,7 @@ static double core_ns(int side_by_side, double receive, double send)
 }
 
 /* The busiest core, ports and energy of a step by counting events part by part; then the bounds, by the formulas of
- * docs/step-time.md. */
+ * docs/explanation/step-time.md. */
 static void verify_step(const char *metrics, const char *chip)
 {
   static const char *const fields[CHARGES] = {"packet_sent", "packet_received", "synapse", "neuron", "spike"};

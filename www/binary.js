@@ -1,4 +1,4 @@
-// The binary views of a mapping (docs/mapping-formats.md): cores and links of the whole chip, or of a box of a large one.
+// The binary views of a mapping (docs/reference/mapping-formats.md): cores and links of the whole chip, or of a box of a large one.
 
 const CORE_BYTES = 36;
 const DIRECTIONS = 4;

@@ -22,7 +22,7 @@ export function viridis(t) {
   return VIRIDIS[low].map((channel, i) => Math.round(channel + (VIRIDIS[low + 1][i] - channel) * share));
 }
 
-/** Colours of populations, by their number, as pictures have them (docs/pictures.md). */
+/** Colours of populations, by their number, as pictures have them (docs/reference/pictures.md). */
 const KINDS = [
   [0, 114, 178],
   [230, 159, 0],

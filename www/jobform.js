@@ -23,7 +23,7 @@ const line = (id, placeholder) =>
   element('input', { id, type: 'text', maxlength: '2000', autocomplete: 'off', spellcheck: 'false', placeholder });
 const tick = (id) => element('input', { id, type: 'checkbox' });
 
-// Options of jobs (docs/options.md lists them all). What is left as it is is not sent: the server's defaults are its own.
+// Options of jobs (docs/reference/options.md lists them all). What is left as it is is not sent: the server's defaults are its own.
 // "For": the kind of job that has the option; none: both. "With": another option and the value that makes this one matter.
 // "Listed": its choices are the server's own, asked for when such an option is first shown.
 const OPTIONS = [

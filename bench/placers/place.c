@@ -27,7 +27,7 @@ static const char usage[] =
   "Cuts the network into as many parts as FILL percent (100) of the free cores of a mesh of XxY processors, WxH cores\n"
   "in all (16x16), of which blocks of OCCUPIED percent (0) are taken, and places them. One line a placer on standard\n"
   "output: network,mesh,processors,occupied,seed,parts,method,seconds,hops,reward,energy,latency_mean,latency_max,\n"
-  "congestion (CPU seconds; the metrics of core/measure/measure.h, the reward of docs/rewards.md). LIST of:\n"
+  "congestion (CPU seconds; the metrics of core/measure/measure.h, the reward of docs/explanation/rewards.md). LIST of:\n"
   "  random, sequential            at random; part k on the k-th core of the region\n"
   "  reference                     the source's bisection and force-directed swaps\n"
   "  letter, letter-order          the source's method, trained on the graph at hand as preset balanced does; over cores in order\n"

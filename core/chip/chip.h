@@ -84,7 +84,7 @@ typedef struct cm_chip {
   cm_target *target;            /* what a compiler must know; NULL: the chip runs no programs */
 } cm_chip;
 
-/* Reads a chip description (docs/chip-file.md). Errors: CM_BAD_CHIP with the place as a JSON pointer. */
+/* Reads a chip description (docs/reference/chip-file.md). Errors: CM_BAD_CHIP with the place as a JSON pointer. */
 cm_status cm_chip_parse(const char *json, size_t size, cm_chip **chip, cm_error *error);
 
 /* A preset by name, or a chip file when `name_or_path` has a '/' or ends in .json. CM_NOT_FOUND names the presets. */

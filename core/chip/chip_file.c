@@ -1,4 +1,4 @@
-/* Reads and prints chip descriptions (docs/chip-file.md). What can fail: text that is no JSON, unknown or
+/* Reads and prints chip descriptions (docs/reference/chip-file.md). What can fail: text that is no JSON, unknown or
  * missing fields, numbers out of range, memory. */
 #include <inttypes.h>
 #include <math.h>

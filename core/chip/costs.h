@@ -1,5 +1,5 @@
 /* What a chip charges for one time step of a spiking network: events at cores, in time and in energy, a barrier between
- * steps, and how fast ports and links are (docs/step-time.md). */
+ * steps, and how fast ports and links are (docs/explanation/step-time.md). */
 #ifndef CM_CHIP_COSTS_H
 #define CM_CHIP_COSTS_H
 

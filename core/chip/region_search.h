@@ -1,4 +1,4 @@
-/* Compact sets of cores: what region.c looks for where hops have prices (docs/regions.md). */
+/* Compact sets of cores: what region.c looks for where hops have prices (docs/explanation/regions.md). */
 #ifndef CM_CHIP_REGION_SEARCH_H
 #define CM_CHIP_REGION_SEARCH_H
 

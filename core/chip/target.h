@@ -90,7 +90,7 @@ cm_status cm_target_number(cm_target *target, cm_error *error);
 
 struct cm_chip;
 
-/* Reads the "machine" object of a chip file (docs/chip-file.md) whose grid is that of `chip` (without its target). The
+/* Reads the "machine" object of a chip file (docs/reference/chip-file.md) whose grid is that of `chip` (without its target). The
  * caller frees *target with cm_free. Errors: CM_BAD_CHIP with the place as a JSON pointer: unknown or missing fields,
  * numbers out of range, a device without throughput, cores that are dead or not there; the form with "units", with what to
  * write instead. */

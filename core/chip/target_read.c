@@ -269,7 +269,7 @@ static cm_status refuse_old(const json_t *machine, const cm_chip *chip, cm_error
   json_decref(devices);
   cm_status status = cm_json_fail(error, CM_BAD_CHIP, "/machine/units",
                                   "/machine/units: units and devices are one list now. Instead of both write \"devices\": %s "
-                                  "(docs/chip-file.md; put the units on the cores where they lie)",
+                                  "(docs/reference/chip-file.md; put the units on the cores where they lie)",
                                   text != NULL ? text : "[...]");
   free(text);
   return status;

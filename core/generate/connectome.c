@@ -1,4 +1,4 @@
-/* Synthetic connectomes (docs/generators.md): regions of uneven sizes, neurons whose numbers of targets and of sources have
+/* Synthetic connectomes (docs/reference/generators.md): regions of uneven sizes, neurons whose numbers of targets and of sources have
  * heavy tails, most targets in the own region and a few that it is tied to. */
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Networks of published recipes, for tuning and for measuring (docs/generators.md). Equal arguments and seed give
+/* Networks of published recipes, for tuning and for measuring (docs/reference/generators.md). Equal arguments and seed give
  * equal networks, whatever the number of threads. */
 #ifndef CM_GENERATE_GENERATE_H
 #define CM_GENERATE_GENERATE_H

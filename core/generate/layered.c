@@ -1,4 +1,4 @@
-/* Layered networks (docs/generators.md): every neuron reaches some of those around its like in the next layer. */
+/* Layered networks (docs/reference/generators.md): every neuron reaches some of those around its like in the next layer. */
 #include <math.h>
 
 #include "base/random.h"

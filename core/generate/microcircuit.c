@@ -1,7 +1,7 @@
 /* The cortical microcircuit of Potjans and Diesmann (2014): eight populations, a table of connection probabilities.
  *
  * A projection of probability p between N and M neurons has ln(1-p) / ln(1 - 1/(NM)) synapses, each between a source
- * and a target drawn at random, so that pairs may have several (docs/generators.md). Here the synapses of a projection
+ * and a target drawn at random, so that pairs may have several (docs/reference/generators.md). Here the synapses of a projection
  * are first dealt to its sources, which leaves their numbers distributed the same and lets every row be drawn when it
  * is written. What can fail: memory, the disk, the run. */
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Reservoirs (docs/generators.md): bodies are drawn and sorted in cells; reservoir_targets.c draws who is connected.
+/* Reservoirs (docs/reference/generators.md): bodies are drawn and sorted in cells; reservoir_targets.c draws who is connected.
  *
  * Every neuron has random streams of its own, so threads do not matter. What can fail: memory, the run. */
 #include <math.h>

@@ -1,4 +1,4 @@
-/* How few parts the limits of a core allow, whatever the method: proofs, not estimates (docs/part-bound.md). */
+/* How few parts the limits of a core allow, whatever the method: proofs, not estimates (docs/explanation/part-bound.md). */
 #ifndef CM_LIMITS_BOUND_H
 #define CM_LIMITS_BOUND_H
 

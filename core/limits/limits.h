@@ -46,7 +46,7 @@ cm_status cm_count_inputs(const cm_topology *topology, cm_run *run, uint32_t *sy
  * and says how many do not fit and what would hold them. O(pins). */
 cm_status cm_check_neurons(const cm_topology *topology, const cm_limits *limits, cm_run *run, cm_error *error);
 
-/* Makes of the network what the chip asks of single neurons, in place (docs/neuron-limits.md): to be called before all that sees the network. Errors
+/* Makes of the network what the chip asks of single neurons, in place (docs/explanation/neuron-limits.md): to be called before all that sees the network. Errors
  * as cm_topology_limit_neurons. */
 cm_status cm_chip_limit_neurons(const cm_chip *chip, cm_topology *topology, cm_memory *memory, cm_error *error);
 

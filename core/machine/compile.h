@@ -39,7 +39,7 @@ typedef struct cm_compile_options {
   /* Set by the caller, not read: files beside a program (core/machine/tiles/tiles.h). */
   const char *tiles;   /* its pieces as a network, NULL: not made */
   const char *mapping; /* that network on the chip's cores, NULL: not made */
-  /* A command that scores orders on the real target (docs/orders.md), NULL: the cost model does; where each program is
+  /* A command that scores orders on the real target (docs/explanation/orders.md), NULL: the cost model does; where each program is
    * written for it, and seconds that one run may take. Never taken from a job. */
   const char *measure, *measure_path;
   double measure_seconds;
@@ -48,7 +48,7 @@ typedef struct cm_compile_options {
 /* For the rules of the options: no chip is named. */
 enum { CM_COMPILE_NO_CHIP = 1 };
 
-/* The options of a job, in the order of docs/options.md. */
+/* The options of a job, in the order of docs/reference/options.md. */
 extern const cm_options cm_compile_option_table;
 
 /* Reads {NAME: value, ...} of the options above; NULL: all as they are unless given. Errors: CM_BAD_OPTION with the name as
@@ -62,7 +62,7 @@ cm_compile_stage cm_compile_last_stage(const cm_compile_options *options, const 
  * `out`; of a program also when each unit of the chip does what to `timeline` (NULL: not; Chrome trace JSON), and the
  * tiles that the options ask for. Phases read, shapes, permutations, split, order, emit, link, verify, write, tile,
  * schedule and those of cm_map. *report (new reference): {"stage", "opset", "operators", "copy_bytes", "permutation_bytes", "moves",
- * "permutations", "verified"}, "partial_sums" where sums were cut, and by stage "split", "order", "program", "tiles" (docs/programs.md, docs/tiling.md).
+ * "permutations", "verified"}, "partial_sums" where sums were cut, and by stage "split", "order", "program", "tiles" (docs/explanation/programs.md, docs/explanation/tiling.md).
  * Errors: CM_BAD_NETWORK, CM_TOO_LARGE (a piece that does not fit: node, figures "needed_bytes" and "memory_bytes"),
  * CM_BAD_CHIP (a unit without throughput), CM_BAD_OPTION (open dimensions whose extents are not stated), memory, cancel and time, CM_IO, CM_DISK_FULL; CM_INTERNAL when verification
  * finds that numbers changed. */

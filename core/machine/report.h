@@ -22,13 +22,13 @@ typedef struct cm_program_times {
   double one_lane_ns; /* on one lane of each device */
 } cm_program_times;
 
-/* What is said of a program (docs/programs.md). Takes the reference to `order` (of cm_order_search; NULL: no search), and adds
+/* What is said of a program (docs/explanation/programs.md). Takes the reference to `order` (of cm_order_search; NULL: no search), and adds
  * `search` (of cm_settings_search). NULL when memory is short. */
 json_t *cm_program_report(const cm_draft *draft, const cm_program *program, const cm_program_times *times, json_t *order,
                           json_t *search);
 
 /* Writes the pieces of a plan to `path` as JSON: those of `sequence` (`count` pieces) in its order, or all in the order of
- * the operators when it is NULL (docs/programs.md). Errors: CM_IO, CM_DISK_FULL. */
+ * the operators when it is NULL (docs/explanation/programs.md). Errors: CM_IO, CM_DISK_FULL. */
 cm_status cm_pieces_write(const cm_plan *plan, const uint32_t *sequence, uint32_t count, const char *path,
                           cm_error *error);
 

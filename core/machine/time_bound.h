@@ -1,4 +1,4 @@
-/* A time that no program for a model on a chip can be below: proofs in docs/programs.md. Internal to core/machine. */
+/* A time that no program for a model on a chip can be below: proofs in docs/explanation/program-bound.md. Internal to core/machine. */
 #ifndef CM_MACHINE_TIME_BOUND_H
 #define CM_MACHINE_TIME_BOUND_H
 

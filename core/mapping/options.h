@@ -1,4 +1,4 @@
-/* Options of mappings, read, written and checked, and their fields; docs/options.md describes each to users. */
+/* Options of mappings, read, written and checked, and their fields; docs/reference/options.md describes each to users. */
 #ifndef CM_MAPPING_OPTIONS_H
 #define CM_MAPPING_OPTIONS_H
 
@@ -111,11 +111,11 @@ struct cm_map_options {
 
 /* Reads job options from a JSON object (NULL: all defaults). Unknown names and values out of range are
  * CM_BAD_OPTION with a JSON pointer as place ("/options/preset"). The caller frees with
- * cm_map_options_free. `seed`, `threads`, `memory_limit` and `time_limit` are among them; docs/options.md lists all. */
+ * cm_map_options_free. `seed`, `threads`, `memory_limit` and `time_limit` are among them; docs/reference/options.md lists all. */
 cm_status cm_map_options_parse(const json_t *json, cm_map_options **options, cm_error *error);
 void cm_map_options_free(cm_map_options *options);
 
-/* The options, in the order of docs/options.md. */
+/* The options, in the order of docs/reference/options.md. */
 extern const cm_options cm_map_option_table;
 
 /* The options as resolved, as a new JSON object, without `threads`, `memory_limit` and `time_limit`, which never change

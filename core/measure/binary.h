@@ -1,4 +1,4 @@
-/* Binary files of what stands on cores and links; the stream keeps errors. docs/mapping-formats.md describes them. */
+/* Binary files of what stands on cores and links; the stream keeps errors. docs/reference/mapping-formats.md describes them. */
 #ifndef CM_MEASURE_BINARY_H
 #define CM_MEASURE_BINARY_H
 

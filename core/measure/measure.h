@@ -1,4 +1,4 @@
-/* Metrics of a mapping, as docs/mapping-formats.md defines them. */
+/* Metrics of a mapping, as docs/reference/mapping-formats.md defines them. */
 #ifndef CM_MEASURE_MEASURE_H
 #define CM_MEASURE_MEASURE_H
 

@@ -1,4 +1,4 @@
-/* Neurons that a chip's limits on single neurons make more of: relays and copies (docs/neuron-limits.md). */
+/* Neurons that a chip's limits on single neurons make more of: relays and copies (docs/explanation/neuron-limits.md). */
 #ifndef CM_MEASURE_NEURONS_H
 #define CM_MEASURE_NEURONS_H
 

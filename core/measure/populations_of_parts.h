@@ -12,7 +12,7 @@
 cm_status cm_populations_of_parts(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_memory *memory,
                                   uint32_t *most, cm_error *error);
 
-/* What a mapping's summary says of them (docs/mapping-formats.md): `list`, their names, kinds and sizes, and `of_parts`; null
+/* What a mapping's summary says of them (docs/reference/mapping-formats.md): `list`, their names, kinds and sizes, and `of_parts`; null
  * where the network has none. NULL when out of memory. */
 json_t *cm_populations_json(const cm_topology *topology, const uint32_t *part, uint32_t parts);
 

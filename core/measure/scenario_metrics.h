@@ -1,4 +1,4 @@
-/* Measures of a mapping by the scenarios of its network, whose rates vary over time (docs/step-time.md). */
+/* Measures of a mapping by the scenarios of its network, whose rates vary over time (docs/explanation/step-time.md). */
 #ifndef CM_MEASURE_SCENARIO_METRICS_H
 #define CM_MEASURE_SCENARIO_METRICS_H
 

@@ -1,4 +1,4 @@
-/* What one time step of a mapping takes and costs, by the chip's own prices (docs/step-time.md). */
+/* What one time step of a mapping takes and costs, by the chip's own prices (docs/explanation/step-time.md). */
 #ifndef CM_MEASURE_STEP_TIME_H
 #define CM_MEASURE_STEP_TIME_H
 

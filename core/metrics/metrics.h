@@ -1,4 +1,4 @@
-/* The metrics of a mapping: what each is, and how files, reports and forms tell it. docs/metrics.md defines them; measuring is
+/* The metrics of a mapping: what each is, and how files, reports and forms tell it. docs/how-to/metrics.md defines them; measuring is
  * core/measure's, and once more core/verify's. */
 #ifndef CM_METRICS_METRICS_H
 #define CM_METRICS_METRICS_H

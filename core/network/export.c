@@ -1,6 +1,6 @@
 /* Happy path: the name's ending chooses a writer, which walks the topology once (a directed network as .graph:
  * twice, for the header counts the edges) into a sink. What can fail: an unknown ending, the disk, memory, the run.
- * docs/network-formats.md says what each format cannot hold. */
+ * docs/reference/network-formats.md says what each format cannot hold. */
 #include "core/network/export.h"
 
 #include <endian.h>

@@ -1,4 +1,4 @@
-/* Recognises a format and hands over to its importer. docs/network-formats.md states the rules. */
+/* Recognises a format and hands over to its importer. docs/reference/network-formats.md states the rules. */
 #include "core/network/import.h"
 
 #include <stdio.h>

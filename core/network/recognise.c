@@ -1,5 +1,5 @@
 /* Happy path: a magic number says the format, or the first line of text does. What can fail: the bytes are of another
- * program's format, which is then named, or of none. docs/network-formats.md states the rules. */
+ * program's format, which is then named, or of none. docs/reference/network-formats.md states the rules. */
 #include "core/network/recognise.h"
 
 #include <endian.h>

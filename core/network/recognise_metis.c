@@ -1,5 +1,5 @@
 /* Which of the text formats of whole numbers a file is: METIS graph, hMETIS hypergraph or edge list begin alike.
- * docs/network-formats.md states the rules. */
+ * docs/reference/network-formats.md states the rules. */
 #include "core/network/recognise.h"
 
 #include <string.h>

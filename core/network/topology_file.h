@@ -1,6 +1,6 @@
 /* The topology file (source 0, step s1): a zip (deflate) whose members hold the adjacency by
  * vertex in variable-length integers. Uploaded networks, coarsened levels and exports share it.
- * docs/topology-file.md describes every byte.
+ * docs/reference/topology-file.md describes every byte.
  *
  * Both directions stream: the writer spools encoded groups to a scratch file beside the target and
  * compresses on close; the reader holds one row. Equal content gives equal bytes (fixed time stamps). */

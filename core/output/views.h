@@ -1,4 +1,4 @@
-/* Writing mappings. docs/mapping-formats.md describes each. Bulk never passes a JSON DOM.
+/* Writing mappings. docs/reference/mapping-formats.md describes each. Bulk never passes a JSON DOM.
  * No view holds a time, a thread count or a fact of the machine: the same network, chip, options and seed give the
  * same bytes. */
 #ifndef CM_OUTPUT_VIEWS_H

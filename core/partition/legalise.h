@@ -1,6 +1,6 @@
 /* The last resort for a partition that breaks limits or has too many parts: moves of single vertices until all
  * limits are kept, those on outbound axons and target cores too, which no method keeps by itself
- * (docs/axon-partitioning.md). */
+ * (docs/explanation/axon-partitioning.md). */
 #ifndef CM_PARTITION_LEGALISE_H
 #define CM_PARTITION_LEGALISE_H
 

@@ -1,6 +1,6 @@
 /* Placement of many parts, block by block: in a good linear order of the parts and along Hilbert's curve over the
  * cores, runs of 4^l are blocks, of parts as of cores. Blocks of parts are placed on blocks of cores, the largest
- * first, annealed, and taken apart by four (docs/placement.md). */
+ * first, annealed, and taken apart by four (docs/explanation/placement.md). */
 #ifndef CM_PLACEMENT_BLOCKS_H
 #define CM_PLACEMENT_BLOCKS_H
 

@@ -77,7 +77,7 @@ cm_route_options cm_routes_wanted(const cm_map_options *options, const cm_chip *
 
 /* Makes the routes of a mapping. Opens phase "routes". O(pins log(targets) + rounds * shapes * total links), of which
  * the second factor is 1 under XY and YX; the rounds are fewer on large inputs. CM_NO_ROUTE names the neuron (or parts)
- * that dead links cut off. Where the chip limits the entries of tables (docs/routes.md, "Tables that fit"), keys are widened if
+ * that dead links cut off. Where the chip limits the entries of tables (docs/explanation/routes.md, "Tables that fit"), keys are widened if
  * they must be, and CM_LIMIT_BROKEN names the router whose table needs most. On an interconnect routes are its ways, whatever the rule. Same result for any thread
  * count. */
 cm_status cm_routes_make(const cm_mapped *mapped, const cm_route_options *options, cm_run *run, cm_routes **routes,
@@ -92,7 +92,7 @@ typedef enum cm_routes_view { CM_ROUTES_JSON, CM_ROUTES_CSV, CM_ROUTES_BINARY } 
 /* What the JSON view says where there are no routes: why. */
 cm_status cm_routes_write_refusal(const cm_error *why, FILE *stream, cm_error *error);
 
-/* Writes tables (or paths) as JSON or CSV, or the link loads as in CM_VIEW_LINKS_BINARY. docs/routes.md describes them.
+/* Writes tables (or paths) as JSON or CSV, or the link loads as in CM_VIEW_LINKS_BINARY. docs/explanation/routes.md describes them.
  * Memory: at most 400 MB for tables, whatever their size. O(total links) times the passes that this takes. */
 cm_status cm_routes_write(const cm_routes *routes, cm_routes_view view, cm_run *run, FILE *stream, cm_error *error);
 

@@ -1,4 +1,4 @@
-/* Writing routes (docs/routes.md). Tables are gathered for as many routers at once as memory allows, in the order of
+/* Writing routes (docs/explanation/routes.md). Tables are gathered for as many routers at once as memory allows, in the order of
  * routers, each entry found again by walking the trees. */
 #include <errno.h>
 #include <inttypes.h>

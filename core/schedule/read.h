@@ -1,4 +1,4 @@
-/* Readers of the formats that scheduling problems are published in (docs/scheduling.md). */
+/* Readers of the formats that scheduling problems are published in (docs/explanation/scheduling.md). */
 #ifndef CM_SCHEDULE_READ_H
 #define CM_SCHEDULE_READ_H
 

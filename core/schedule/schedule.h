@@ -21,7 +21,7 @@ typedef enum cm_schedule_method {
   /* Projects: serial and parallel scheme by height, the shorter one justified as long as that helps.
    * Processors: HEFT (Topcuoglu, Hariri, Wu, IEEE TPDS 2002) to the letter. */
   CM_SCHEDULE_LIST,
-  /* From the list schedule on, until the budget is spent or the lower bound met: docs/scheduling.md. */
+  /* From the list schedule on, until the budget is spent or the lower bound met: docs/explanation/scheduling.md. */
   CM_SCHEDULE_SEARCH,
   /* The two baselines that others are measured against. */
   CM_SCHEDULE_RANK,   /* upward rank alone: the parallel scheme by height, no justification; processors: as LIST */

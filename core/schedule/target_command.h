@@ -1,4 +1,4 @@
-/* Scores from outside: a command that runs a program on the real target and says how long it took (docs/orders.md). */
+/* Scores from outside: a command that runs a program on the real target and says how long it took (docs/explanation/orders.md). */
 #ifndef CM_SCHEDULE_TARGET_COMMAND_H
 #define CM_SCHEDULE_TARGET_COMMAND_H
 

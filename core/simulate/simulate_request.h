@@ -1,4 +1,4 @@
-/* What a job of kind simulate asks for (docs/simulation.md). */
+/* What a job of kind simulate asks for (docs/reference/simulation.md). */
 #ifndef CM_SIMULATE_SIMULATE_REQUEST_H
 #define CM_SIMULATE_SIMULATE_REQUEST_H
 
@@ -28,7 +28,7 @@ typedef struct cm_simulate_request {
  * spikes that are given. */
 enum { CM_SIMULATE_UNDIRECTED = 1, CM_SIMULATE_COPIES = 2, CM_SIMULATE_SPIKES = 4 };
 
-/* The options, in the order of docs/simulation.md. */
+/* The options, in the order of docs/reference/simulation.md. */
 extern const cm_options cm_simulate_option_table;
 
 /* Reads {NAME: value, ...} of the options above; NULL: all as they are unless given. Unless steps are asked for, there is

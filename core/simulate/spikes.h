@@ -1,4 +1,4 @@
-/* Given spike trains: which neurons fire in which time step (docs/simulation.md). */
+/* Given spike trains: which neurons fire in which time step (docs/reference/simulation.md). */
 #ifndef CM_SIMULATE_SPIKES_H
 #define CM_SIMULATE_SPIKES_H
 

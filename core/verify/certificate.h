@@ -1,5 +1,5 @@
 /* The certificate of a mapping: what went in, what came out, every limit with its worst use, every metric, and lower
- * bounds on hops and energy with the gap: what somebody else can check. docs/certificate.md defines each figure. */
+ * bounds on hops and energy with the gap: what somebody else can check. docs/reference/certificate.md defines each figure. */
 #ifndef CM_VERIFY_CERTIFICATE_H
 #define CM_VERIFY_CERTIFICATE_H
 
@@ -24,7 +24,7 @@ typedef struct cm_step_bounds {
   double core_ns_max, energy_step_pj;
 } cm_step_bounds;
 
-/* O(pins). Errors: memory. Proofs: docs/step-time.md. */
+/* O(pins). Errors: memory. Proofs: docs/explanation/step-time.md. */
 cm_status cm_step_bounds_compute(const cm_topology *topology, const cm_costs *costs, uint32_t cores, cm_memory *memory,
                                  cm_step_bounds *bounds, cm_error *error);
 

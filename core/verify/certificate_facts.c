@@ -22,7 +22,7 @@ static void finish_hash(crypto_hash_sha256_state *state, char hex[HEX])
   sodium_bin2hex(hex, HEX, digest, sizeof digest);
 }
 
-/* The bytes that the views mapping.part and placement.csv have (docs/mapping-formats.md). */
+/* The bytes that the views mapping.part and placement.csv have (docs/reference/mapping-formats.md). */
 static void hash_parts(const facts *f, char hex[HEX])
 {
   crypto_hash_sha256_state state;

@@ -44,7 +44,7 @@ cm_status cm_check_mapping_stream(FILE *stream, const cm_check_context *context,
 cm_status cm_certificate_check(const char *path, const char *mapping_path, const cm_check_context *context,
                                cm_check_result *result, cm_error *error);
 
-/* Reads routes (routes.json, docs/routes.md) at `path` of a mapping that cm_check_mapping has found sound, and checks:
+/* Reads routes (routes.json, docs/explanation/routes.md) at `path` of a mapping that cm_check_mapping has found sound, and checks:
  * every axon (pair of parts) has its key (path) and reaches exactly the cores of its targets, over links that are there,
  * with turns that the stated rule allows, and no router twice; no entry contradicts another or serves nobody; no ring of
  * links waits for itself; and every figure. CM_OK with violations added to `result`, which may hold some (zeroed: none);
@@ -53,7 +53,7 @@ cm_status cm_certificate_check(const char *path, const char *mapping_path, const
 cm_status cm_routes_check(const char *path, const char *mapping_path, const cm_check_context *context, cm_check_result *result,
                           cm_error *error);
 
-/* Reads units (export `units`, docs/neuron-limits.md) at `path` of a mapping that cm_check_mapping has found sound, and checks: no
+/* Reads units (export `units`, docs/explanation/neuron-limits.md) at `path` of a mapping that cm_check_mapping has found sound, and checks: no
  * neuron, copy or relay has more inputs or cores than the chip allows; each relay feeds one other, or its neuron, and the
  * synapses that come in by all of them are the network's, each once; each core that a neuron reaches is served by one copy, and
  * no other core is; what stands on a core is what the mapping says. CM_OK with violations added to `result`, which may hold some

@@ -1,4 +1,4 @@
-/* The check's own figures of a time step, from the definitions of docs/step-time.md: every packet counted one by one. */
+/* The check's own figures of a time step, from the definitions of docs/explanation/step-time.md: every packet counted one by one. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

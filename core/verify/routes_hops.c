@@ -7,7 +7,7 @@
 
 const char cm_route_letters[] = "EWSN";
 
-/* The turns that a rule forbids (docs/routes.md), by the letters of the two directions. */
+/* The turns that a rule forbids (docs/explanation/routes.md), by the letters of the two directions. */
 static const struct {
   const char *name, *forbidden;
 } rules[] = {

@@ -1,4 +1,4 @@
-/* What a job computes, and nothing else: a job folder in, its result in the same folder out (docs/executors.md). Nothing
+/* What a job computes, and nothing else: a job folder in, its result in the same folder out (docs/how-to/executors.md). Nothing
  * of the server is known here, so that the same work runs in a thread, in a confined child or on another machine. */
 #ifndef CM_DAEMON_WORK_H
 #define CM_DAEMON_WORK_H
@@ -10,7 +10,7 @@
 
 struct cm_level_cache; /* library/private/levels.h */
 
-/* What a job folder holds; docs/executors.md says what each file is. */
+/* What a job folder holds; docs/how-to/executors.md says what each file is. */
 #define CM_WORK_JOB "job.json"
 #define CM_WORK_NETWORK "in/network"
 #define CM_WORK_RATES "in/rates" /* of an import: a table of rates; may be missing */

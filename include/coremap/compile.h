@@ -10,7 +10,7 @@ extern "C" {
 
 /* Compiles the model at `model` for a chip and writes what the last stage makes to `out`, whole or not at all: a program,
  * or what option "stop_after" asks for ("permutations", "split", "order", "tile", "mapping"); without a chip (NULL), the model
- * with its permutations taken out. A chip that runs no programs (its file has no "machine") is bad-chip. `options` is a JSON object (docs/options.md) or NULL. *report is a text, the caller's
+ * with its permutations taken out. A chip that runs no programs (its file has no "machine") is bad-chip. `options` is a JSON object (docs/reference/options.md) or NULL. *report is a text, the caller's
  * (coremap_text_free): figures by stage, the time, its lower bound and what limits it. Weights beside the model are read from
  * its folder alone. Errors: bad-network, bad-chip, bad-option (also open dimensions without a stated extent), too-large (names
  * the node), memory-limit, time-limit, cancelled, not-found, disk-full, io. */
@@ -19,7 +19,7 @@ int coremap_compile(const char *model, const coremap_chip *chip, const char *opt
 
 /* The same with more than a program; `files` is a JSON object or NULL: paths for "timeline" (when each unit does what, Chrome
  * trace JSON), "tiles" (the program's pieces as a network) and "mapping" (these on the chip's cores); "measure", a command that
- * scores orders on the real target (docs/orders.md); "beside": false where no weights outside the model's file are to be read. */
+ * scores orders on the real target (docs/explanation/orders.md); "beside": false where no weights outside the model's file are to be read. */
 int coremap_compile_files(const char *model, const coremap_chip *chip, const char *options, const char *files, const char *out,
                           coremap_progress progress, void *user, char **report, coremap_error **error);
 

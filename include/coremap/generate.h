@@ -10,7 +10,7 @@ extern "C" {
 
 #define COREMAP_FAN_OUT_MAX 65536
 
-/* Makes a network of a recipe of docs/generators.md: "reservoir", "layered", "chain", "connectome". `options` is a JSON object
+/* Makes a network of a recipe of docs/reference/generators.md: "reservoir", "layered", "chain", "connectome". `options` is a JSON object
  * or NULL: "neurons" (of a reservoir needed), "fan_out", "layers", "width", "height", "spread", "populations", "size", "seed",
  * "threads". Equal options give equal networks for any number of threads. O(synapses). Errors: bad-option, not-found (no such
  * recipe), too-large, cancelled, no-memory. */

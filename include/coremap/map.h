@@ -13,7 +13,7 @@ extern "C" {
 
 typedef struct coremap_mapping coremap_mapping;
 
-/* Maps a network. `options` is a JSON object (docs/options.md) or NULL: {"preset": "fast", "seed": 3, "threads": 2}; beside them
+/* Maps a network. `options` is a JSON object (docs/reference/options.md) or NULL: {"preset": "fast", "seed": 3, "threads": 2}; beside them
  * paths: "from", of an older mapping to start from; "part", of parts that are made already, one number a line, which are then
  * placed; "policy_file", of mapper learned (coremap_train); "cache", a folder that keeps coarsened levels between calls, one at a
  * time, at most 1 GiB; and "alone": true where nobody else uses the network meanwhile, which saves memory. The mapping breaks no
@@ -48,8 +48,8 @@ const uint32_t *coremap_mapping_region(const coremap_mapping *mapping, uint64_t 
 /* What can be made of a mapping: "mapping" (all of it, as `coremap map -o` writes it), "summary" (without the bulk: chip,
  * options, metrics), "report" (of one just made: {"parts", "bound", "metrics", "attempts", "report"}, and for people "limits":
  * {name: {"most", "limit"}} of a core, "region", "scenarios" and "shown", the names of the metrics that say something of it),
- * "certificate", "picture:svg:LAYER", "picture:png:LAYER", a format of docs/exports.md ("sanafe", "booksim", "traffic", ...), or
- * a view of docs/mapping-formats.md by its file's name: "neurons", "cores" and "links" as .json, .csv and .bin, "mapping.part",
+ * "certificate", "picture:svg:LAYER", "picture:png:LAYER", a format of docs/reference/exports.md ("sanafe", "booksim", "traffic", ...), or
+ * a view of docs/reference/mapping-formats.md by its file's name: "neurons", "cores" and "links" as .json, .csv and .bin, "mapping.part",
  * "placement.csv". The first writes it into a file, whole or not at all; the second gives *size bytes and a zero behind them:
  * the caller's (coremap_text_free). Errors: bad-option (names what there is), conflict (the format cannot hold this mapping),
  * no-memory, disk-full, io. */

@@ -10,11 +10,11 @@ extern "C" {
 
 typedef struct coremap_routes coremap_routes;
 
-/* Makes the routes that the mapping's options ask for, or its chip; they hold the mapping. Time: docs/routes.md. Errors:
+/* Makes the routes that the mapping's options ask for, or its chip; they hold the mapping. Time: docs/explanation/routes.md. Errors:
  * no-route (names what dead links cut off), limit-broken (a table that does not fit), memory-limit, cancelled, no-memory. */
 int coremap_routes_make(const coremap_mapping *mapping, coremap_progress progress, void *user, coremap_routes **routes, coremap_error **error);
 
-/* Tables or paths as "json" or "csv", or the loads of links as "bin" (docs/routes.md). Errors: bad-option, disk-full, io,
+/* Tables or paths as "json" or "csv", or the loads of links as "bin" (docs/explanation/routes.md). Errors: bad-option, disk-full, io,
  * no-memory. */
 int coremap_routes_write(const coremap_routes *routes, const char *as, const char *path, coremap_progress progress, void *user,
                          coremap_error **error);

@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /* Lets the packets of a mapping run over the routers of its chip, event by event. `options` is a JSON object
- * (docs/simulation.md: steps, load, saturation, traffic_model, ...) or NULL; given spikes are its "spikes", text, or
+ * (docs/reference/simulation.md: steps, load, saturation, traffic_model, ...) or NULL; given spikes are its "spikes", text, or
  * "spikes_file", the path of a file ("spikes_name": what messages call it): lines STEP,NEURON, columns under a header, or an
  * array of NumPy (.npy) with rows [step, neuron]; "spike_ids" says whether NEURON is a name or a position. *report is a JSON text, the caller's (coremap_text_free). The same input, options and seed give the same report for
  * any number of threads. Errors: bad-option (also spikes of another network, with their line or row), not-found, memory-limit,

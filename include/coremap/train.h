@@ -14,7 +14,7 @@ extern "C" {
 /* Told what happens, a line of English at a time. */
 typedef void (*coremap_lines)(void *user, const char *line);
 
-/* Trains a policy (docs/learned-mapper.md) and writes it to `path`. `options` is a JSON object (the table "train" of
+/* Trains a policy (docs/explanation/learned-mapper.md) and writes it to `path`. `options` is a JSON object (the table "train" of
  * coremap_table) with at least "chips": grids WxH, presets or files, with commas between; beside it "graphs", a folder of
  * networks; "seed", a whole number; "from", a policy to begin with; "checkpoint", a file that is written every so many updates
  * and from which a later call goes on; "curves": [paths of the learning curve, .csv or .svg]. `line` (or NULL) is told of each

@@ -1,4 +1,4 @@
-/* What the server keeps in its data folder (docs/data-folder.md): networks as it stored them, and for each mapping a folder with
+/* What the server keeps in its data folder (docs/reference/data-folder.md): networks as it stored them, and for each mapping a folder with
  * a file for every view. Names and contents of these files are its own, and change with it: a program outside keeps a mapping as
  * one file (coremap_mapping_write, coremap_mapping_open), so none of this is public. */
 #ifndef LIBRARY_PRIVATE_STORED_H

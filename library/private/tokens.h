@@ -1,5 +1,5 @@
 /* Where the tokens are kept by which a client signs in to servers: $COREMAP_TOKEN, or a file of the user's that nobody else may read
- * (docs/users.md). Never an argument: arguments show in lists of processes. */
+ * (docs/how-to/users.md). Never an argument: arguments show in lists of processes. */
 #ifndef LIBRARY_PRIVATE_TOKENS_H
 #define LIBRARY_PRIVATE_TOKENS_H
 

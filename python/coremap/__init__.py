@@ -4,7 +4,7 @@
     mapping = coremap.map(weights, chip="loihi1", preset="best")     # a scipy matrix: row to column
     mapping.part, mapping.xy, mapping.metrics["energy_pj"]
 
-With ``server="https://..."`` a coremapd server does it. See docs/python.md.
+With ``server="https://..."`` a coremapd server does it. See docs/how-to/python.md.
 """
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Mapping:
 
     @property
     def metrics(self) -> Dict[str, Any]:
-        """The figures of docs/mapping-formats.md: energy_pj, connectivity, step_ns, ..."""
+        """The figures of docs/reference/mapping-formats.md: energy_pj, connectivity, step_ns, ..."""
         return self.summary["metrics"]
 
     @property
@@ -83,7 +83,7 @@ class Mapping:
         self._source.write("mapping", os.fspath(path))
 
     def to(self, format: str, path: "str | os.PathLike[str]") -> None:
-        """Writes a format of docs/exports.md: sanafe, booksim, noxim, pacman, spinnaker, hgrade, traffic, units, lava."""
+        """Writes a format of docs/reference/exports.md: sanafe, booksim, noxim, pacman, spinnaker, hgrade, traffic, units, lava."""
         self._source.write(format, os.fspath(path))
 
     def to_sanafe(self, path: "str | os.PathLike[str]") -> None:
@@ -91,12 +91,12 @@ class Mapping:
         self.to("sanafe", path)
 
     def draw(self, path: "str | os.PathLike[str]", layer: str = "neurons") -> None:
-        """Draws a layer of docs/pictures.md as .svg or .png."""
+        """Draws a layer of docs/reference/pictures.md as .svg or .png."""
         kind = "png" if os.fspath(path).endswith(".png") else "svg"
         self._source.write("picture:%s:%s" % (kind, layer), os.fspath(path))
 
     def simulate(self, spikes: Any = None, *, progress: Optional[Progress] = None, **options: Any) -> Dict[str, Any]:
-        """Lets the packets run over the chip, and returns the report of docs/simulation.md.
+        """Lets the packets run over the chip, and returns the report of docs/reference/simulation.md.
 
         spikes: an array of rows [step, neuron], or the path of a spike file (lines STEP,NEURON, or .npy); without them neurons fire
             at random by their rates. All else are options: steps=10, load=0.01, saturation=True, traffic_model="multicast".
@@ -199,7 +199,7 @@ def map(network: Any, chip: str = "loihi1", *, neurons: Optional[int] = None, se
         is $COREMAP_TOKEN unless given. format: of the file, whatever its bytes say. directed: "yes", every edge of a graph is two
     synapses; "no", synapses are its edges; "auto", as the network says. occupancy: a file; without one, all cores are free, or as the server says. progress(phase, fraction) is told how far it is; True shows a bar
         on standard error. All else are
-        job options (docs/options.md): preset="best", seed=7, max_part_size=16.
+        job options (docs/reference/options.md): preset="best", seed=7, max_part_size=16.
 
     Raises CoremapError with ``code``, ``detail`` and ``where``; ValueError and TypeError for arrays that are no network.
     The interpreter's lock is released while it maps.

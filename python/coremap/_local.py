@@ -15,7 +15,7 @@ def shown(text: Any, lines: bool = False) -> str:
 
 
 class CoremapError(RuntimeError):
-    """What went wrong: ``code`` (docs/http.md), ``detail`` (what, where, what would be right), ``where`` (the place)."""
+    """What went wrong: ``code`` (docs/reference/http.md), ``detail`` (what, where, what would be right), ``where`` (the place)."""
 
     def __init__(self, code: str, detail: str, where: str = ""):
         super().__init__(detail)

@@ -1,4 +1,5 @@
 /* The protocol itself over HTTP against a live daemon: paths, methods, forged requests, kept replies, OpenAPI, the viewer's files. */
+#include <coremap/run.h>
 #include "tests/api/client.h"
 
 #include <signal.h>
@@ -29,7 +30,11 @@ START_TEST(health_ready_metrics)
 {
   test_expect(test_get(&server, "/healthz"), 200);
   test_expect(test_get(&server, "/readyz"), 200);
-  test_reply reply = test_get(&server, "/metrics");
+  test_reply reply = test_get(&server, "/v1/version");
+  ck_assert_int_eq(reply.status, 200);
+  ck_assert_ptr_nonnull(strstr(reply.body, coremap_version()));
+  test_reply_clear(&reply);
+  reply = test_get(&server, "/metrics");
   ck_assert_int_eq(reply.status, 200);
   ck_assert_ptr_nonnull(strstr(reply.body, "coremapd_jobs{state=\"queued\"} 0"));
   ck_assert_ptr_nonnull(strstr(reply.body, "# TYPE coremapd_cache_hits_total counter"));

@@ -100,6 +100,7 @@ static const struct {
   {"GET", "/healthz", 'e', '-', 's', NULL},
   {"GET", "/readyz", 'e', '-', 's', NULL},
   {"GET", "/openapi.json", 'e', '-', 's', NULL},
+  {"GET", "/v1/version", 'e', '-', 's', NULL},
   {"GET", "/", 'e', '-', 's', NULL},
   {"GET", "/{file*}", 'e', '-', 's', NULL},
   {"GET", "/metrics", 'W', '-', 's', NULL},

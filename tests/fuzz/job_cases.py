@@ -9,7 +9,7 @@ from hashlib import blake2b
 
 @dataclass
 class Network:
-    """As its file says it and docs/network-formats.md reads it: `nets` are (source, {target: weight}, rate), a directed one's axons;
+    """As its file says it and docs/reference/network-formats.md reads it: `nets` are (source, {target: weight}, rate), a directed one's axons;
     an undirected one's are the rows of its vertices."""
     count: int
     nets: list
@@ -229,7 +229,7 @@ def varint(value):
 
 
 def topology_file(r, n, pairs, weight, rate):
-    """Of docs/topology-file.md, with all that it can hold."""
+    """Of docs/reference/topology-file.md, with all that it can hold."""
     directed = r.random() < 0.8
     if directed:
         rows = list(merge(pairs, lambda: whole(weight, r) % 1000000).items())

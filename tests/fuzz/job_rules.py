@@ -1,4 +1,4 @@
-"""Whether a mapping is legal, by docs/chip-file.md, core-classes.md, neuron-limits.md, populations.md and options.md alone: every limit is
+"""Whether a mapping is legal, by docs/reference/chip-file.md, core-classes.md, neuron-limits.md, populations.md and options.md alone: every limit is
 counted anew from the network as it was made and the parts and cores of the mapping. Nothing is shared with what is judged."""
 
 

@@ -203,7 +203,7 @@ class Requests:
         return {r.choice(TEXTS + ["a", "b"]): self.anything(depth + 1) for _ in range(r.randrange(4))}
 
     def option(self):
-        """A name and a value of a job's options as docs/options.md has them, of any size."""
+        """A name and a value of a job's options as docs/reference/options.md has them, of any size."""
         r = self.random
         names = ["preset", "objective", "seed", "threads", "time_limit", "memory_limit", "max_part_size", "parts", "region",
                  "regions", "mapper", "routing", "traffic_model", "imbalance", "capacity_tries", "verify", "stop_after", "memory"]

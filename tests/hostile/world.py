@@ -16,7 +16,7 @@ def bearer(token):
 
 
 def make_admin(data):
-    """The first user of a data folder; his token. As docs/users.md says: on the server's machine."""
+    """The first user of a data folder; his token. As docs/how-to/users.md says: on the server's machine."""
     def command(*words):
         return subprocess.run([os.path.join(BUILD, "coremapd"), *words, "--data", data], check=True, capture_output=True, text=True).stdout
 

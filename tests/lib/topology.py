@@ -1,4 +1,4 @@
-"""Reads the topology file (docs/topology-file.md) on its own, as the judge of what the server keeps."""
+"""Reads the topology file (docs/reference/topology-file.md) on its own, as the judge of what the server keeps."""
 import io
 import json
 import zipfile

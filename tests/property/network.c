@@ -148,7 +148,7 @@ START_TEST(long_rows_are_read_as_they_were_written)
 }
 END_TEST
 
-/* The first axon of the file's edges by hand, after docs/topology-file.md, with differences of one, two, three and four bytes. */
+/* The first axon of the file's edges by hand, after docs/reference/topology-file.md, with differences of one, two, three and four bytes. */
 START_TEST(edges_lie_in_the_file_as_the_document_says)
 {
   static const uint32_t difference[] = {127, 128, 1, 16383, 16384, 2, 2097151, 2097152, 3};

@@ -482,7 +482,7 @@ START_TEST(old_chip_files_are_told_what_to_write)
     cm_target *target;
     ck_fails(read_machine(old, width, &target), CM_BAD_CHIP);
     ck_assert_str_eq(error.where, "/machine/units");
-    const char *from = strchr(error.detail, '['), *to = strstr(error.detail, " (docs/chip-file.md");
+    const char *from = strchr(error.detail, '['), *to = strstr(error.detail, " (docs/reference/chip-file.md");
     ck_assert(from != NULL && to != NULL);
     (void)snprintf(text, sizeof text, "{\"memory_bytes\": 1024, \"devices\": %.*s}", (int)(to - from), from);
     ck_ok(read_machine(text, width, &target));

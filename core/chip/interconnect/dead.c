@@ -1,4 +1,4 @@
-/* Dead links and routers of a chip file, read and printed (docs/chip-file.md). What can fail: what is no link, or no router. */
+/* Dead links and routers of a chip file, read and printed (docs/reference/chip-file.md). What can fail: what is no link, or no router. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Reads and prints the interconnect of a chip file (docs/chip-file.md). What can fail: fields that are missing or out of range,
+/* Reads and prints the interconnect of a chip file (docs/reference/chip-file.md). What can fail: fields that are missing or out of range,
  * trees that do not end in one switch, graphs that do not hang together, memory. */
 #include <inttypes.h>
 #include <math.h>

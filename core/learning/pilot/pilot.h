@@ -1,4 +1,4 @@
-/* A pilot: a small network that flies local search (docs/learned-mapper.md, "The pilot"). Trades of two nodes and moves to
+/* A pilot: a small network that flies local search (docs/explanation/learned-mapper.md, "The pilot"). Trades of two nodes and moves to
  * free sites are proposed by several kernels and accepted by Metropolis's rule; from what each kernel brought in of late,
  * from how far the search has come and from what the graph is like, the network says, stretch after stretch, how
  * often each kernel is asked, how wide it draws and how hot it is. */

@@ -78,7 +78,7 @@ uint32_t cm_axis_likeliest(double mean, uint32_t n, double bound);
 
 enum { CM_POLICY_FILE_BYTES_MAX = 4 << 20 };
 
-/* Policy files (docs/learned-mapper.md): magic, version, shape, bound, card, parameters, SHA-256 of all before. */
+/* Policy files (docs/explanation/learned-mapper.md): magic, version, shape, bound, card, parameters, SHA-256 of all before. */
 cm_status cm_policy_save(const cm_policy *policy, const char *path, cm_error *error);
 
 /* CM_DAMAGED for a file that is cut short, changed or of another kind or version; CM_NOT_FOUND, CM_IO, CM_TOO_LARGE. */

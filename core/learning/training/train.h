@@ -1,6 +1,6 @@
 /* Training a policy (source 1, steps s600 to s800): graph after graph from the training set; rewards add up,
  * and when the total reaches a threshold the policy is updated with PPO's clipped objective (Schulman et al. 2017) by
- * Adam (Kingma and Ba 2015). docs/learned-mapper.md says how the parts fit together. */
+ * Adam (Kingma and Ba 2015). docs/explanation/learned-mapper.md says how the parts fit together. */
 #ifndef CM_LEARNING_TRAINING_TRAIN_H
 #define CM_LEARNING_TRAINING_TRAIN_H
 

@@ -1,4 +1,4 @@
-/* Programs: instructions for the units of a chip, with the tensors that they work on (docs/program-file.md). */
+/* Programs: instructions for the units of a chip, with the tensors that they work on (docs/reference/program-file.md). */
 #ifndef CM_MACHINE_PROGRAM_H
 #define CM_MACHINE_PROGRAM_H
 

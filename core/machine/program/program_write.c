@@ -1,4 +1,4 @@
-/* Program files out: docs/program-file.md. */
+/* Program files out: docs/reference/program-file.md. */
 #include <string.h>
 
 #include "base/file.h"

@@ -1,4 +1,4 @@
-/* A program as tiles on cores (docs/tiling.md): every piece that a unit computes is a vertex of a
+/* A program as tiles on cores (docs/explanation/tiling.md): every piece that a unit computes is a vertex of a
  * network, what goes between two an axon, and a tile lies on the core of the unit that computes it. Program, schedule and
  * mapping are three descriptions of one execution. */
 #ifndef CM_MACHINE_TILES_TILES_H

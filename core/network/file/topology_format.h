@@ -1,4 +1,4 @@
-/* What writer and reader of the topology file share; docs/topology-file.md describes the format. */
+/* What writer and reader of the topology file share; docs/reference/topology-file.md describes the format. */
 #ifndef CM_NETWORK_TOPOLOGY_FORMAT_H
 #define CM_NETWORK_TOPOLOGY_FORMAT_H
 

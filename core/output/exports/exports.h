@@ -1,4 +1,4 @@
-/* Mappings as the files of other tools (docs/exports.md). One row of a table and one function a format. */
+/* Mappings as the files of other tools (docs/reference/exports.md). One row of a table and one function a format. */
 #ifndef CM_OUTPUT_EXPORTS_EXPORTS_H
 #define CM_OUTPUT_EXPORTS_EXPORTS_H
 

@@ -1,6 +1,6 @@
 /* What goes between routers in a step, for simulators of networks on chips: a matrix, and two tools' ways to say it.
  *
- * A packet goes to each other core that an axon reaches, as the metrics count it (docs/mapping-formats.md); cores behind one
+ * A packet goes to each other core that an axon reaches, as the metrics count it (docs/reference/mapping-formats.md); cores behind one
  * router talk without the network. Routers are numbered row by row: y * width + x. */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -196,7 +196,7 @@ static cm_status export_rates(const cm_mapped *mapped, const char *format, cm_ru
   else if (status == CM_OK)
     (void)fprintf(stream, "// %" PRIu32 " x %" PRIu32 " routers of a square mesh, node = y * %" PRIu32 " + x.\n"
                   "// Lines \"//: source destination rate\" are the traffic, in packets a cycle: %.9g for each packet a step,\n"
-                  "// so that the busiest router sends or takes %.9g. docs/exports.md says how BookSim reads them.\n"
+                  "// so that the busiest router sends or takes %.9g. docs/reference/exports.md says how BookSim reads them.\n"
                   "topology = mesh;\nk = %" PRIu32 ";\nn = 2;\nrouting_function = dim_order;\nnum_vcs = 4;\nvc_buf_size = 8;\n"
                   "packet_size = 1;\nsim_type = latency;\ninjection_rate = %.9g;\n",
                   x, y, r.side, r.scale, busiest_rate, r.side, busiest_rate);

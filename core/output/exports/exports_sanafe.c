@@ -1,6 +1,6 @@
 /* SANA-FE (Boyle et al., IEEE TCAD 2025; https://github.com/SLAM-Lab/SANA-FE): architecture, network and mapping in one YAML
  * file, which its simulator takes for both of its arguments. Tiles are routers, numbered column by column as it does. What the
- * chip charges (docs/step-time.md) goes to the units of SANA-FE's cores. */
+ * chip charges (docs/explanation/step-time.md) goes to the units of SANA-FE's cores. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* What a core holds of neurons that a chip's limits on single neurons make more of: copies with the cores that each serves, relays with
- * their inputs (docs/neuron-limits.md). */
+ * their inputs (docs/explanation/neuron-limits.md). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

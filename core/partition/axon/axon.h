@@ -1,5 +1,5 @@
 /* Partitioning a directed network under all core limits for least connectivity: multilevel, by
- * shared inbound axons. docs/axon-partitioning.md explains the method and its sources. */
+ * shared inbound axons. docs/explanation/axon-partitioning.md explains the method and its sources. */
 #ifndef CM_PARTITION_AXON_H
 #define CM_PARTITION_AXON_H
 

@@ -1,5 +1,5 @@
 /* Partitioning for the least weight of edges between parts of limited size (objective `edge`):
- * multilevel. docs/edge-partitioning.md explains the method and its sources. */
+ * multilevel. docs/explanation/edge-partitioning.md explains the method and its sources. */
 #ifndef CM_PARTITION_EDGE_H
 #define CM_PARTITION_EDGE_H
 

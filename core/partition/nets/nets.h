@@ -1,6 +1,6 @@
 /* Partitioning for least connectivity into a given number of parts of limited size: multilevel, by the nets themselves. For
  * hypergraphs of small nets (circuits, sparse networks) and wherever the number of parts is given.
- * docs/axon-partitioning.md explains the method and its sources. */
+ * docs/explanation/axon-partitioning.md explains the method and its sources. */
 #ifndef CM_PARTITION_NETS_H
 #define CM_PARTITION_NETS_H
 

@@ -1,5 +1,5 @@
 /* Partitioning a directed network for short time steps: no core receives or sends for long, and few packets are sent
- * (docs/step-time.md). */
+ * (docs/explanation/step-time.md). */
 #ifndef CM_PARTITION_STEP_H
 #define CM_PARTITION_STEP_H
 

@@ -16,7 +16,7 @@ typedef struct cm_step_bound {
 
 /* Bounds for a directed network on at most `parts` cores, without the barrier; the overlap bound where it takes at most
  * `work` steps (about the sum of the squares of fan-outs). O(pins), and O(work log(work)) with overlaps, whose list takes 16 bytes a
- * pair of neurons that share an axon. Proofs: docs/step-time.md. */
+ * pair of neurons that share an axon. Proofs: docs/explanation/step-time.md. */
 cm_status cm_step_bound_compute(const cm_topology *topology, const cm_costs *costs, uint32_t parts, double work,
                                 cm_run *run, cm_step_bound *bound, cm_error *error);
 

@@ -1,5 +1,5 @@
 /* Placement against contention: parts change cores so that no link holds packets for long, under the chip's own routing
- * (docs/placement.md). */
+ * (docs/explanation/placement.md). */
 #ifndef CM_PLACEMENT_LINKS_H
 #define CM_PLACEMENT_LINKS_H
 

@@ -1,5 +1,5 @@
 /* The integrated mapper: vertices of a graph straight to cores, for the least sum of weight * distance (objective
- * `edge`). Multilevel on the graph and on the mesh at once. docs/placement.md explains the method and
+ * `edge`). Multilevel on the graph and on the mesh at once. docs/explanation/placement.md explains the method and
  * its sources. */
 #ifndef CM_PLACEMENT_MESH_H
 #define CM_PLACEMENT_MESH_H

@@ -1,6 +1,6 @@
 /* The placement engine: parts of a graph to cores, one each, for the least sum of weight * distance (the quadratic
  * assignment problem). Annealing with swaps judged in constant time, and a memetic search over its results.
- * docs/placement.md explains the method and its sources. */
+ * docs/explanation/placement.md explains the method and its sources. */
 #ifndef CM_PLACEMENT_QAP_H
 #define CM_PLACEMENT_QAP_H
 

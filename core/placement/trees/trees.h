@@ -1,5 +1,5 @@
 /* Placement for multicast: parts change places so that the trees of their axons, the unions of the routes to all cores
- * that an axon reaches, cost less. docs/placement.md explains the method. */
+ * that an axon reaches, cost less. docs/explanation/placement.md explains the method. */
 #ifndef CM_PLACEMENT_TREES_H
 #define CM_PLACEMENT_TREES_H
 

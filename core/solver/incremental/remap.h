@@ -1,4 +1,4 @@
-/* Mapping again after cores were lost or the network has changed a little: what can stay stays (docs/remapping.md). */
+/* Mapping again after cores were lost or the network has changed a little: what can stay stays (docs/explanation/remapping.md). */
 #ifndef CM_SOLVER_INCREMENTAL_REMAP_H
 #define CM_SOLVER_INCREMENTAL_REMAP_H
 

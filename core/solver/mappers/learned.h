@@ -1,4 +1,4 @@
-/* Mapper `learned`: the parts of a partition to the cores of a region by a trained policy (docs/learned-mapper.md). */
+/* Mapper `learned`: the parts of a partition to the cores of a region by a trained policy (docs/explanation/learned-mapper.md). */
 #ifndef CM_SOLVER_MAPPERS_LEARNED_H
 #define CM_SOLVER_MAPPERS_LEARNED_H
 

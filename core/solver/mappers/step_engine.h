@@ -1,4 +1,4 @@
-/* The methods for objectives time, energy and edp (docs/step-time.md). */
+/* The methods for objectives time, energy and edp (docs/explanation/step-time.md). */
 #ifndef CM_SOLVER_MAPPERS_STEP_ENGINE_H
 #define CM_SOLVER_MAPPERS_STEP_ENGINE_H
 

@@ -1,4 +1,4 @@
-/* Objective pareto: mappings between the shortest time step and the least energy, in one job (docs/step-time.md). */
+/* Objective pareto: mappings between the shortest time step and the least energy, in one job (docs/explanation/step-time.md). */
 #ifndef CM_SOLVER_PARETO_PARETO_H
 #define CM_SOLVER_PARETO_PARETO_H
 

@@ -1,4 +1,4 @@
-/* Mappings of networks whose rates vary over time (docs/step-time.md). */
+/* Mappings of networks whose rates vary over time (docs/explanation/step-time.md). */
 #ifndef CM_SOLVER_SCENARIOS_SCENARIOS_H
 #define CM_SOLVER_SCENARIOS_SCENARIOS_H
 

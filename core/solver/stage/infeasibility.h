@@ -1,5 +1,5 @@
 /* Why not: refusals of the partition stage that name the limit in the way and the smallest relaxation that would
- * fit, proved or found by trying (docs/refusals.md). */
+ * fit, proved or found by trying (docs/explanation/refusals.md). */
 #ifndef CM_SOLVER_STAGE_INFEASIBILITY_H
 #define CM_SOLVER_STAGE_INFEASIBILITY_H
 

@@ -170,18 +170,18 @@ static bool names(const char *page, char sign, const char *name)
 
 START_TEST(pages_name_what_the_tables_have)
 {
-  char *formats = source("docs/mapping-formats.md"), *options = source("docs/options.md"), *simulation = source("docs/simulation.md");
+  char *formats = source("docs/reference/mapping-formats.md"), *options = source("docs/reference/options.md"), *simulation = source("docs/reference/simulation.md");
   json_t *schema = cm_metrics_schema(), *properties = json_object_get(schema, "properties"), *one;
   const char *name;
   json_object_foreach(properties, name, one)
-    ck_assert_msg(names(formats, '`', name), "docs/mapping-formats.md lacks metric %s", name);
+    ck_assert_msg(names(formats, '`', name), "docs/reference/mapping-formats.md lacks metric %s", name);
   json_decref(schema);
   const cm_options *const tables[] = {&cm_map_option_table, &cm_compile_option_table};
   for (size_t t = 0; t < 2; t++)
     for (size_t i = 0; i < tables[t]->count; i++)
-      ck_assert_msg(names(options, '`', tables[t]->option[i].name), "docs/options.md lacks %s", tables[t]->option[i].name);
+      ck_assert_msg(names(options, '`', tables[t]->option[i].name), "docs/reference/options.md lacks %s", tables[t]->option[i].name);
   for (size_t i = 0; i < cm_simulate_option_table.count; i++)
-    ck_assert_msg(names(simulation, '`', cm_simulate_option_table.option[i].name), "docs/simulation.md lacks %s",
+    ck_assert_msg(names(simulation, '`', cm_simulate_option_table.option[i].name), "docs/reference/simulation.md lacks %s",
                   cm_simulate_option_table.option[i].name);
   free(formats);
   free(options);
