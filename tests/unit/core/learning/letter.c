@@ -486,6 +486,35 @@ START_TEST(the_reward_by_hand)
 }
 END_TEST
 
+/* Nodes at (0, 0), (1, 0), (1, 1); 3 between the first two, in one row, 5 between the first and the last, which have two ways. */
+START_TEST(tolerance_by_hand)
+{
+  cm_chip *chip;
+  cm_flows *flows;
+  cm_graph *graph;
+  cm_reward r;
+  const uint32_t core[] = {0, 1, 3};
+  ck_ok(cm_chip_mesh(2, 2, &chip, &error));
+  ck_ok(cm_flows_new(3, 2, &run, &flows, &error));
+  flows->first[1] = flows->first[2] = flows->first[3] = 2;
+  flows->target[0] = 1, flows->target[1] = 2;
+  flows->weight[0] = 3, flows->weight[1] = 5;
+  ck_ok(cm_graph_of_flows(flows, &run, &graph, &error));
+  cm_reward_task task = {.parts = graph, .chip = chip, .rule = CM_TURNS_XY, .fault_weight = 0.5};
+  ck_ok(cm_reward_compute(&task, core, &run, &r, &error));
+  ck_assert_double_eq_tol(r.loss, (3 + 10 + 10) + 3 + (10 + 10), 1e-9); /* right and down of the first, the second, the last */
+  ck_assert_double_eq_tol(r.tolerance, 5.0 / 8, 1e-12);
+  ck_assert_double_eq_tol(r.reward, -46 * exp(0.5 * 3 / 8), 1e-9);
+  task.distance = CM_DISTANCE_EUCLIDEAN;
+  task.fault_weight = 0;
+  ck_ok(cm_reward_compute(&task, core, &run, &r, &error));
+  ck_assert_double_eq_tol(r.reward, -(3 + 3 + 4 * 5 * sqrt(2)), 1e-4);
+  cm_graph_free(graph);
+  cm_flows_free(flows);
+  cm_chip_free(chip);
+}
+END_TEST
+
 enum { EXAMPLES = 10 };
 
 static cm_training *training_new(cm_example **list, uint32_t kind, unsigned threads, uint32_t updates)
@@ -570,6 +599,7 @@ int main(void)
   tcase_add_test(tests, cores_take_the_node_most_probable_for_them);
   tcase_add_test(tests, the_letter_learns_the_graph_at_hand);
   tcase_add_test(tests, the_reward_by_hand);
+  tcase_add_test(tests, tolerance_by_hand);
   tcase_add_test(tests, training_resumes_and_teaches);
   suite_add_tcase(suite, tests);
   return test_main(suite);
