@@ -27,8 +27,8 @@ typedef struct tuning {
   const cm_letter_tuning *task;
   cm_run *run;
   cm_random random;
-  uint32_t desks;
-  desk *desk;
+  uint32_t desks;      /* processors that have nodes */
+  desk *desk;          /* [processors] */
   cm_reward_state *state;
   uint32_t *at, *core; /* [nodes] */
   double sequential;   /* what the sequential placement loses */
@@ -62,7 +62,7 @@ static void tuning_free(tuning *t)
 static cm_status desk_new(tuning *t, uint32_t p, cm_error *error)
 {
   const cm_letter_tuning *task = t->task;
-  desk *d = &t->desk[p];
+  desk *d = &t->desk[t->desks++];
   cm_look *look = &d->look;
   cm_memory *memory = t->run->memory;
   look->environment = task->environment;
@@ -86,11 +86,11 @@ static cm_status tuning_new(tuning *t, cm_error *error)
   const cm_environment *e = t->task->environment;
   cm_memory *memory = t->run->memory;
   cm_random_init(&t->random, t->task->seed, CM_STREAM_EPISODES, 0);
-  if (CM_NEW(memory, t->desk, t->desks, error) != CM_OK || CM_NEW(memory, t->at, e->nodes, error) != CM_OK ||
+  if (CM_NEW(memory, t->desk, e->processors, error) != CM_OK || CM_NEW(memory, t->at, e->nodes, error) != CM_OK ||
       CM_NEW(memory, t->core, e->nodes, error) != CM_OK)
     return error->status;
-  for (uint32_t p = 0; p < t->desks; p++)
-    if (desk_new(t, p, error) != CM_OK)
+  for (uint32_t p = 0; p < e->processors; p++)
+    if (e->node_first[p + 1] > e->node_first[p] && desk_new(t, p, error) != CM_OK)
       return error->status;
   if (cm_reward_state_new(t->task->task, e->site, e->sites, e->site, t->run, &t->state, error) != CM_OK)
     return error->status;
@@ -184,8 +184,6 @@ static void improve(tuning *t, double now)
   static const cm_train_options options = {.clip = 0.2, .entropy = 0.002};
   for (uint32_t p = 0; p < t->desks; p++) {
     desk *d = &t->desk[p];
-    if (d->look.seats.rows == 0)
-      continue;
     const cm_gaussians g = gaussians_of(d->letter);
     cm_look_slopes(&d->look, &g, &options, d->d_mean, d->d_deviation);
     cm_full_letter_backward(d->letter, d->d_mean, d->d_deviation, d->gradient);
@@ -229,15 +227,15 @@ static cm_status tune(tuning *t, cm_letter_tuned *tuned, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_letter_tune(const cm_letter_tuning *tuning_, cm_run *run, uint32_t *at, cm_letter_tuned *tuned, cm_error *error)
+cm_status cm_letter_tune(const cm_letter_tuning *task, cm_run *run, uint32_t *at, cm_letter_tuned *tuned, cm_error *error)
 {
-  tuning t = {.task = tuning_, .run = run, .desks = tuning_->environment->processors};
+  tuning t = {.task = task, .run = run};
   cm_run_phase(run, "train");
   cm_status status = tuning_new(&t, error);
   if (status == CM_OK)
     status = tune(&t, tuned, error);
   if (status == CM_OK)
-    memcpy(at, t.at, tuning_->environment->nodes * sizeof *at);
+    memcpy(at, t.at, task->environment->nodes * sizeof *at);
   tuning_free(&t);
   return status;
 }

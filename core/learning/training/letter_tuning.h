@@ -22,6 +22,6 @@ typedef struct cm_letter_tuned {
 
 /* Fills at [nodes] with where the trained network puts everybody. Opens phase "train". The same for the same arguments.
  * O(draws * (entries + sites + nodes * places of an axis)). */
-cm_status cm_letter_tune(const cm_letter_tuning *tuning, cm_run *run, uint32_t *at, cm_letter_tuned *tuned, cm_error *error);
+cm_status cm_letter_tune(const cm_letter_tuning *task, cm_run *run, uint32_t *at, cm_letter_tuned *tuned, cm_error *error);
 
 #endif
