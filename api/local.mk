@@ -4,7 +4,6 @@ libcoremapd_a_SOURCES += \
   api/problem.h api/problem.c api/openapi.h api/openapi_notation.c api/openapi_document.c api/system.c api/metrics.c api/users.c api/quotas.c api/bin.c api/audit.c api/networks.c api/uploads.c api/chips.c api/occupancy.c \
   api/job_view.h api/job_view.c api/jobs.c api/submit.c api/exports.c api/mappings.c api/programs.c api/results.c
 nodist_libcoremapd_a_SOURCES = api/openapi_text.c
-libcoremapd_a_CPPFLAGS = $(AM_CPPFLAGS) -DCM_VERSION='"$(PACKAGE_VERSION)"'
 
 # What api/openapi_document.c makes the document of: a list of areas, what they have in common first.
 OPENAPI = api/openapi/common.json api/openapi/server.json api/openapi/users.json api/openapi/networks.json api/openapi/uploads.json \

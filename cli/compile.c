@@ -93,9 +93,10 @@ static void print_program(const json_t *program)
   if (order != NULL)
     cli_printf(stdout, "; in the order of the file %.1f us", cli_number(order, "file_order_ns") / 1000);
   putchar('\n');
-  cli_printf(stdout, "beside that   %.1f us on one lane of each device, %.1f us layer by layer, %.1f us split evenly\n",
+  cli_printf(stdout, "beside that   %.1f us on one lane of each device, %.1f us layer by layer, %.1f us split evenly, "
+         "%.1f us not split\n",
          cli_number(time, "one_lane_ns") / 1000, cli_number(time, "layer_by_layer_ns") / 1000,
-         cli_number(time, "even_split_ns") / 1000);
+         cli_number(time, "even_split_ns") / 1000, cli_number(time, "unsplit_ns") / 1000);
   if (json_string_value(json_object_get(time, "limit")) != NULL)
     cli_printf(stdout, "limit         %s\n", json_string_value(json_object_get(time, "limit")));
 }

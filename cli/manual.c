@@ -96,7 +96,7 @@ static void put_all(FILE *out)
         ".TP\n\\fBCOREMAP_TOKEN\\fR\nThe token to send to it.\n"
         ".TP\n\\fBSSL_CERT_FILE\\fR\nCertificates to trust instead of the machine's.\n"
         ".SH FILES\n.TP\n\\fI~/.config/coremap\\fR\nContexts and tokens.\n"
-        ".SH \"EXIT STATUS\"\n0 done, 1 refused or illegal, 2 bad usage or input.\n.SH \"SEE ALSO\"\n.BR coremap-network-formats (5),\n.BR coremap-chip-file (5),\n.BR coremap-topology-file (5),\n"
+        ".SH \"EXIT STATUS\"\n0 done, 1 refused or illegal, 2 bad usage or input.\n.SH \"SEE ALSO\"\n.BR coremap-network-formats (5),\n.BR coremap-program-formats (5),\n.BR coremap-chip-file (5),\n.BR coremap-topology-file (5),\n"
         ".BR coremap-mapping-formats (5),\n.BR coremap-certificate (5),\n.BR coremapd (8)\n", out);
 }
 

@@ -8,11 +8,15 @@
 #include <unistd.h>
 
 typedef struct arguments {
-  const char *id, *view, *output;
+  const char *id, *view, *output, *notify;
   cli_where where;
 } arguments;
 
 static const cli_flag job_flags[] = {CLI_SERVER_FLAGS, CLI_JSON_FLAG, CLI_QUIET_FLAG, {0}};
+enum { NOTIFY = 1 };
+static const cli_flag wait_flags[] = {
+  {"notify", "COMMAND", NOTIFY, "run by sh when the job has ended, with COREMAP_JOB, COREMAP_NAME, COREMAP_STATE, COREMAP_RESULT, COREMAP_DETAIL"},
+  CLI_SERVER_FLAGS, CLI_JSON_FLAG, CLI_QUIET_FLAG, {0}};
 static const cli_flag get_flags[] = {
   {"output", "FILE", CLI_OUTPUT, "where it goes, whole or not at all; standard output unless given"},
   CLI_SERVER_FLAGS, {"json", NULL, CLI_JSON, "what VIEW does not say otherwise is JSON, always"}, {0}};
@@ -38,6 +42,8 @@ static int parse(const cli_command *command, int argc, char **argv, arguments *a
   for (int flag; (flag = cli_next(command, argc, argv)) != -1;)
     if (flag == CLI_OUTPUT)
       a->output = strcmp(optarg, "-") != 0 ? optarg : NULL;
+    else if (flag == NOTIFY)
+      a->notify = optarg;
     else if (!cli_where_take(&a->where, flag))
       return cli_ended(flag);
   if (optind == argc || argc - optind > (views ? 2 : 1))
@@ -208,6 +214,22 @@ static cm_status wait_for(cli_server *server, cli_run *cli, const arguments *a, 
   return cli_follow(server, cli, reply.etag, job, error);
 }
 
+/* Runs a command that is told of the job; false: it could not be run, or failed. */
+static bool notify(const char *command, const json_t *job)
+{
+  const char *made = cli_text(job, "mapping");
+  const char *const told[][2] = {
+    {"COREMAP_JOB", cli_text(job, "id")},
+    {"COREMAP_NAME", cli_text(job, "name")},
+    {"COREMAP_STATE", cli_text(job, "state")},
+    {"COREMAP_RESULT", made[0] != '\0' ? made : cli_text(job, "program")},
+    {"COREMAP_DETAIL", cli_text(json_object_get(job, "problem"), "detail")}};
+  bool good = fflush(stdout) == 0;
+  for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+    good = setenv(told[i][0], told[i][1], 1) == 0 && good;
+  return good && system(command) == 0;
+}
+
 static int wait_command(int argc, char **argv)
 {
   arguments a = {0};
@@ -217,6 +239,10 @@ static int wait_command(int argc, char **argv)
     exit_status = on_server(&a, wait_for, &job);
   if (exit_status < 0)
     exit_status = print_job(job, a.where.json, true);
+  if (job != NULL && a.notify != NULL && !notify(a.notify, job)) {
+    cli_printf(stderr, "coremap: job %s has ended, but the command of --notify failed\n", a.id);
+    exit_status = EXIT_REFUSED;
+  }
   json_decref(job);
   return exit_status;
 }
@@ -334,10 +360,11 @@ static int cancel_command(int argc, char **argv)
 }
 
 const cli_command cli_command_wait = {
-  .name = "wait", .what = "wait until a server's job has ended", .run = wait_command, .server = true, .usage = "JOB [--json] [--quiet]",
+  .name = "wait", .what = "wait until a server's job has ended", .run = wait_command, .server = true, .usage = "JOB [--notify COMMAND] [--json] [--quiet]",
   .about = "Waits until a job has ended and prints what it made, \"mapping ID\" or \"program ID\". Exit status 1 when it failed\n"
-           "or was cancelled.",
-  .flags = job_flags};
+           "or was cancelled, or when the command of --notify failed, as in\n"
+           "  coremap wait JOB --notify 'notify-send \"$COREMAP_NAME: $COREMAP_STATE\"'",
+  .flags = wait_flags};
 
 const cli_command cli_command_get = {
   .name = "get", .what = "get a job, mapping or program from a server", .run = get_command, .server = true,

@@ -15,6 +15,7 @@ enum { WORDS_MAX = 64 };
 const char cm_admin_usage[] =
   "usage: coremapd user add NAME [--role user|operator|admin] [--group NAME] [--share N]\n"
   "       coremapd user set NAME [--role ROLE] [--group NAME|none] [--share N]\n"
+  "       coremapd user import FILE.csv\n"
   "       coremapd user list [--json]\n"
   "       coremapd user disable|enable|remove NAME\n"
   "       coremapd token add --user NAME [--name TEXT] [--scope read|submit|reserve|admin[,...]] [--expires 90d|12h|never]\n"
@@ -22,7 +23,8 @@ const char cm_admin_usage[] =
   "       coremapd token revoke ID\n"
   "\n"
   "Changes users and tokens in the data folder (--data FOLDER, --config FILE, as of the server); a server that works on\n"
-  "it knows at once. token add prints the token, which is not stored: it is shown once. Unless told otherwise a token\n"
+  "it knows at once. user import adds all users of a table, or none: its first line names the columns name, role, group and\n"
+  "share, of which all but name may be missing. token add prints the token, which is not stored: it is shown once. Unless told otherwise a token\n"
   "has the scopes submit and reserve, and lasts 90 days (docs/how-to/users.md).\n";
 
 /* Where the value of a flag goes; NULL: a flag of the server's. */
@@ -83,6 +85,7 @@ static const struct {
   int (*run)(cm_database *database, const cm_admin_words *a);
 } commands[] = {{"user", "add", " --role --group --share ", cm_admin_users},
                 {"user", "set", " --role --group --share ", cm_admin_users},
+                {"user", "import", "", cm_admin_import},
                 {"user", "list", " --json ", cm_admin_users},
                 {"user", "disable", "", cm_admin_users},
                 {"user", "enable", "", cm_admin_users},
@@ -132,7 +135,7 @@ int cm_admin_run(int count, char **words)
   const char *stray = stray_flag(&a, commands[i].flags);
   if (stray != NULL)
     return cm_command_wrong("user", "this command has no flag", stray);
-  if (cm_store_open_beside(a.config.data, strcmp(a.verb, "add") == 0, &database, &error) != CM_OK)
+  if (cm_store_open_beside(a.config.data, strcmp(a.verb, "add") == 0 || strcmp(a.verb, "import") == 0, &database, &error) != CM_OK)
     return cm_command_fail(&error);
   cm_audit_entry cause = {.address = "local"};
   (void)snprintf(cause.action, sizeof cause.action, "%s %s", words[1], a.verb);

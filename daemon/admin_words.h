@@ -21,6 +21,7 @@ typedef struct cm_admin_words {
 int cm_admin_print(json_t *list, const char *name);
 
 int cm_admin_users(cm_database *database, const cm_admin_words *a);
+int cm_admin_import(cm_database *database, const cm_admin_words *a);
 int cm_admin_tokens(cm_database *database, const cm_admin_words *a);
 
 #endif

@@ -350,6 +350,7 @@ char *cm_config_help(void)
               "  coremapd quota|retention ...         what users may have, and for how long: coremapd quota --help\n"
               "  coremapd usage ...                   what users have used by month: coremapd usage --help\n"
               "  coremapd drain ...                   end what runs, take nothing new, stop: coremapd drain --help\n"
+              "  coremapd health unix:/PATH           whether the server that listens there is ready\n"
               "  coremapd backup|restore DIR          the data folder to DIR, also while it is served, and back\n\n", out);
   for (int i = 0; i < SETTINGS; i++)
     (void)fprintf(out, "%c%c--%s %s%*s%s\n", settings[i].kind == LIST ? '+' : ' ', settings[i].live ? '*' : ' ', settings[i].name, settings[i].argument,

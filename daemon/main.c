@@ -17,6 +17,7 @@
 #include "daemon/command.h"
 #include "daemon/config.h"
 #include "daemon/drain.h"
+#include "daemon/health.h"
 #include "daemon/fork_server.h"
 #include "daemon/import.h"
 #include "daemon/log.h"
@@ -373,6 +374,8 @@ int main(int count, char **words)
     return cm_limit_command_run(count, words);
   if (count > 1 && strcmp(words[1], "usage") == 0)
     return cm_usage_command_run(count, words);
+  if (count > 1 && strcmp(words[1], "health") == 0)
+    return cm_health_run(count, words);
   s.word_count = count;
   s.words = words;
   if (cm_config_read(count, words, &s.config, &error) != CM_OK)

@@ -93,7 +93,8 @@ void cm_manual_daemon(FILE *out)
   (void)fputs("\n", out);
   put_roff(out, cm_usage_command_usage);
   (void)fputs(".fi\n.TP\n\\fBcoremapd drain\\fR [\\fB\\-\\-wait\\fR \\fISECONDS\\fR|\\fB\\-\\-undo\\fR]\nThe server takes nothing new, lets running jobs end, and\n"
-              "stops.\n"
+              "stops.\n.TP\n\\fBcoremapd health unix:/\\fR\\fIPATH\\fR\nWhether the server that listens there is ready: status 0, or 1 and why not.\n"
+              ".TP\n\\fBcoremapd backup\\fR \\fIDIR\\fR, \\fBcoremapd restore\\fR \\fIDIR\\fR\nThe data folder to DIR, also while it is served, and back.\n"
               ".SH SIGNALS\n.TP\nSIGTERM, SIGINT\nNothing new is taken; running jobs get the setting grace to end, then go back to the queue. A second one ends at once.\n"
               ".TP\nSIGHUP\nThe log is opened anew, settings and certificates are read again.\n"
               ".SH SYSTEMD\nThe service coremapd.service is started by coremapd.socket, tells when it is ready, and feeds the watchdog as long as the\n"

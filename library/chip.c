@@ -93,6 +93,36 @@ int coremap_chip_occupancy(const coremap_chip *chip, char **json, coremap_error 
   return library_tell(cm_occupancy_print(chip->occupancy, chip->chip, json, &e), &e, error);
 }
 
+const uint8_t *coremap_chip_cores(const coremap_chip *chip, uint64_t *cores)
+{
+  *cores = cm_chip_cores(chip->chip);
+  return chip->occupancy->state;
+}
+
+int coremap_chip_set_cores(coremap_chip *chip, const uint8_t *state, coremap_error **error)
+{
+  cm_error e;
+  cm_occupancy *made = NULL;
+  cm_status status = CM_OK;
+  if (atomic_load(&chip->owners) > 1)
+    status = cm_fail(&e, CM_CONFLICT, "the chip has mappings, which keep its cores as they are: set states before anything is mapped");
+  for (uint32_t c = 0; status == CM_OK && c < cm_chip_cores(chip->chip); c++)
+    if (state[c] > CM_CORE_BROKEN) {
+      (void)cm_fail(&e, CM_BAD_OCCUPANCY, "core %u is in state %u; 0 is free, 1 taken, 2 broken", c, state[c]);
+      status = cm_fail_at(&e, "core %u", c);
+    }
+  if (status == CM_OK)
+    status = cm_occupancy_new(chip->chip, &made, &e);
+  for (uint32_t c = 0; status == CM_OK && c < cm_chip_cores(chip->chip); c++)
+    if (made->state[c] != CM_CORE_BROKEN)
+      made->state[c] = state[c];
+  if (status == CM_OK) {
+    cm_occupancy_free(chip->occupancy);
+    chip->occupancy = made;
+  }
+  return library_tell(status, &e, error);
+}
+
 /* ---- what it is ---- */
 
 static json_t *pair(uint32_t x, uint32_t y)

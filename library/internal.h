@@ -64,6 +64,9 @@ void library_job_end(library_job *job, cm_run *run);
 /* The names of those metrics that say something where they have these values. */
 json_t *library_shown(const json_t *metrics);
 
+/* The number of a metric by its name; takes the metrics (NULL: no memory). CM_NOT_FOUND: none has it. */
+cm_status library_metric(json_t *metrics, const char *name, double *value, cm_error *error);
+
 /* What "report" is of a mapping; NULL: no memory. */
 json_t *library_mapping_report(const coremap_mapping *mapping);
 
@@ -102,6 +105,9 @@ cm_status library_chip_own(cm_chip *chip, const char *occupancy, size_t size, co
 
 /* An object from text, NULL or "": an empty one; the caller's. CM_BAD_OPTION: it is none. */
 cm_status library_options(const char *text, json_t **object, cm_error *error);
+
+/* The options of a kind ("map", ...). CM_NOT_FOUND: there is no such kind, and which there are. */
+cm_status library_option_table(const char *kind, const cm_options **table, cm_error *error);
 
 /* An object as text; takes it (NULL: memory ran out). `flags` as of json_dumps. */
 cm_status library_text(json_t *object, size_t flags, char **text, cm_error *error);

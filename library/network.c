@@ -1,4 +1,5 @@
 /* Networks: read from files, or made of compressed sparse rows. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,17 +87,104 @@ int coremap_network_read(const char *path, const char *options_text, coremap_pro
   return result;
 }
 
-int coremap_network_from_csr(uint32_t neurons, const uint64_t *first, const uint32_t *target, const double *weight,
-                             coremap_network **network, coremap_error **error)
+static int from_rows(const cm_row_arrays *rows, coremap_network **network, coremap_error **error)
 {
   cm_error e;
   library_run r;
   cm_topology *topology = NULL;
   library_begin(&r, NULL, NULL);
   library_outlive(&r, NULL);
-  cm_status status = cm_topology_from_csr(neurons, first, target, weight, r.run, &topology, &e);
+  cm_status status = cm_topology_from_csr(rows, r.run, &topology, &e);
   cm_run_finish(r.run);
   return library_network_own(status, topology, "", network, &e, error);
+}
+
+int coremap_network_from_csr(uint32_t neurons, const uint64_t *first, const uint32_t *target, const double *weight,
+                             coremap_network **network, coremap_error **error)
+{
+  return from_rows(&(cm_row_arrays){true, neurons, first, target, weight}, network, error);
+}
+
+int coremap_network_from_graph(uint32_t vertices, const uint64_t *first, const uint32_t *neighbour, const double *weight,
+                               coremap_network **network, coremap_error **error)
+{
+  return from_rows(&(cm_row_arrays){false, vertices, first, neighbour, weight}, network, error);
+}
+
+int coremap_network_from_edges(uint32_t neurons, uint64_t edges, const uint32_t *from, const uint32_t *to, const double *weight,
+                               int directed, coremap_network **network, coremap_error **error)
+{
+  cm_error e;
+  library_run r;
+  cm_topology *topology = NULL;
+  const cm_edge_arrays arrays = {directed != 0, neurons, edges, from, to, weight};
+  library_begin(&r, NULL, NULL);
+  library_outlive(&r, NULL);
+  cm_status status = cm_topology_from_edges(&arrays, r.run, &topology, &e);
+  cm_run_finish(r.run);
+  return library_network_own(status, topology, "", network, &e, error);
+}
+
+int coremap_network_from_nets(uint32_t vertices, uint32_t nets, const uint64_t *first, const uint32_t *pin, const double *rate,
+                              coremap_network **network, coremap_error **error)
+{
+  cm_error e;
+  library_run r;
+  cm_topology *topology = NULL;
+  const cm_net_arrays arrays = {vertices, nets, first, pin, rate};
+  library_begin(&r, NULL, NULL);
+  library_outlive(&r, NULL);
+  cm_status status = cm_topology_from_nets(&arrays, r.run, &topology, &e);
+  cm_run_finish(r.run);
+  return library_network_own(status, topology, "", network, &e, error);
+}
+
+/* ---- what neurons have ---- */
+
+static cm_status alone(coremap_network *network, cm_error *error)
+{
+  if (atomic_load(&network->owners) > 1)
+    return cm_fail(error, CM_CONFLICT, "the network has mappings, which keep it as it is: set sizes and rates before it is mapped");
+  return CM_OK;
+}
+
+int coremap_network_set_sizes(coremap_network *network, const uint32_t *size, coremap_error **error)
+{
+  cm_error e;
+  cm_status status = alone(network, &e);
+  if (status == CM_OK)
+    status = cm_topology_set_sizes(network->topology, size, NULL, &e);
+  if (status == CM_OK)
+    network->id[0] = '\0';
+  return library_tell(status, &e, error);
+}
+
+static cm_status check_rates(const double *rate, uint32_t neurons, cm_error *error)
+{
+  for (uint32_t v = 0; v < neurons; v++)
+    if (!isnan(rate[v]) && !(rate[v] >= 0 && isfinite(rate[v]))) {
+      (void)cm_fail(error, CM_BAD_NETWORK, "the rate of neuron %u is %g; a rate is 0 or more", v, rate[v]);
+      return cm_fail_at(error, "neuron %u", v);
+    }
+  return CM_OK;
+}
+
+int coremap_network_set_rates(coremap_network *network, const double *rate, coremap_error **error)
+{
+  cm_error e;
+  library_run r;
+  cm_status status = alone(network, &e);
+  if (status == CM_OK)
+    status = check_rates(rate, network->topology->vertex_count, &e);
+  if (status == CM_OK) {
+    library_begin(&r, NULL, NULL);
+    library_outlive(&r, NULL);
+    status = cm_topology_set_rates(network->topology, rate, r.run, &e);
+    cm_run_finish(r.run);
+  }
+  if (status == CM_OK)
+    network->id[0] = '\0';
+  return library_tell(status, &e, error);
 }
 
 int coremap_network_write(const coremap_network *network, const char *path, coremap_error **error)

@@ -66,6 +66,7 @@ json_t *library_operators(void)
 {
   json_t *rows = json_array();
   for (const cm_operator *o = cm_operator_table(); o->name != NULL; o++)
-    (void)json_array_append_new(rows, row(o));
+    if ((o->flags & CM_OPERATOR_OWN) == 0)
+      (void)json_array_append_new(rows, row(o));
   return rows;
 }

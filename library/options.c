@@ -110,6 +110,15 @@ static cm_status find(const char *name, bool tabled, const struct kind **found, 
   return error->status;
 }
 
+cm_status library_option_table(const char *kind, const cm_options **table, cm_error *error)
+{
+  const struct kind *found;
+  cm_status status = find(kind, true, &found, error);
+  if (status == CM_OK)
+    *table = found->table;
+  return status;
+}
+
 /* All rows, or those that shape what is made alone. */
 static json_t *option_rows(const cm_options *table, bool partition, bool place)
 {

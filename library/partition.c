@@ -102,6 +102,12 @@ const uint32_t *coremap_partition_parts(const coremap_partition *partition, uint
   return partition->stage.partition->part;
 }
 
+int coremap_partition_metric(const coremap_partition *partition, const char *name, double *value, coremap_error **error)
+{
+  cm_error e;
+  return library_tell(library_metric(metrics_json(&partition->stage), name, value, &e), &e, error);
+}
+
 int coremap_partition_about(const coremap_partition *partition, char **json, coremap_error **error)
 {
   cm_error e;

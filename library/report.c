@@ -14,6 +14,26 @@ json_t *library_shown(const json_t *metrics)
   return names;
 }
 
+cm_status library_metric(json_t *metrics, const char *name, double *value, cm_error *error)
+{
+  const json_t *found = json_object_get(metrics, name);
+  cm_status status = cm_whole(metrics != NULL, "the metrics", error);
+  if (status == CM_OK && json_is_number(found))
+    *value = json_number_value(found);
+  else if (status == CM_OK)
+    status = cm_fail(error, CM_NOT_FOUND, found != NULL ? "metric \"%.60s\" is a text; the summary has it"
+                                                        : "there is no metric \"%.60s\" here; the table \"metrics\" has their names", name);
+  json_decref(metrics);
+  return status;
+}
+
+int coremap_mapping_metric(const coremap_mapping *mapping, const char *name, double *value, coremap_error **error)
+{
+  cm_error e;
+  json_t *metrics = mapping->mapping != NULL ? cm_metrics_json(&mapping->mapping->metrics) : json_incref(json_object_get(mapping->summary, "metrics"));
+  return library_tell(library_metric(metrics, name, value, &e), &e, error);
+}
+
 /* How much of each limit of a core the fullest one uses, and how many cores. */
 static json_t *limits_json(const cm_metrics *m, const cm_chip *chip)
 {

@@ -2,7 +2,7 @@
 # from docs/.
 MADE = man/made
 EXTRA_DIST += man/page.awk
-FILE_PAGES = network-formats chip-file topology-file mapping-formats certificate
+FILE_PAGES = network-formats program-formats chip-file topology-file mapping-formats certificate
 FILE_DOCS = $(FILE_PAGES:%=$(srcdir)/docs/reference/%.md)
 man1dir = $(mandir)/man1
 man5dir = $(mandir)/man5
@@ -17,7 +17,7 @@ $(MADE): coremap$(EXEEXT) coremapd$(EXEEXT) $(FILE_DOCS) $(srcdir)/man/page.awk
 	./coremapd --print-man > man/8/coremapd.8 && ./coremapd --print-man-config > man/5/coremapd.conf.5 && \
 	./coremapd --print-config > man/coremapd.conf && \
 	for page in $(FILE_PAGES); do \
-	  case $$page in network-formats) about='networks that coremap reads and writes' ;; chip-file) about='description of a chip' ;; \
+	  case $$page in network-formats) about='networks that coremap reads and writes' ;; program-formats) about='networks of simulators, arrays and graph programs' ;; chip-file) about='description of a chip' ;; \
 	    topology-file) about='the format of networks with everything in it' ;; mapping-formats) about='what a mapping is written as' ;; \
 	    *) about='what is proved of a mapping' ;; esac; \
 	  $(AWK) -v name=coremap-$$page -v about="$$about" -v version='$(PACKAGE_VERSION)' -f $(srcdir)/man/page.awk \

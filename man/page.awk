@@ -33,6 +33,7 @@ function heading(s) { print ".SH \"" toupper(s) "\"" }
 BEGIN { title = toupper(name) }
 /^```/ { code = !code; print code ? ".PP\n.nf\n.RS 4" : ".RE\n.fi"; next }
 code { put(escape($0)); next }
+/^<!--/ { next } # around tables that scripts/docs prints
 /^# / && !begun {
   begun = 1
   print ".\\\" Made from a page of docs/.\n.TH \"" escape(title) "\" 5 \"\" \"coremapd " version "\" coremapd\n.nh\n.ad l"

@@ -26,9 +26,10 @@ enum { LOOKS_MAX = 5, COPY_BYTES = 1 << 20, FAULT_MAX = 400 };
 /* What goes from one folder to the other, by the folders' names. */
 typedef struct way {
   const char *from, *to;
-  bool link;   /* where it can be */
-  bool verify; /* every digest, once all is there */
-  uint64_t files, bytes;
+  const char *since; /* a backup whose files are linked where those of `from` cannot be; NULL: none */
+  bool link;         /* where it can be */
+  bool verify;       /* every digest, once all is there */
+  cm_backup_counts counts;
 } way;
 
 /* ---- files ---- */
@@ -65,6 +66,16 @@ static cm_status copy_file(const char *from, const char *to, cm_error *error)
   return status;
 }
 
+/* The file is the same in an earlier backup: under its name, of its size. What stands never changes. */
+static bool link_earlier(const way *w, const char *name, const struct stat *about, const char *to)
+{
+  char earlier[CM_PATH_MAX];
+  struct stat there;
+  cm_error ignored;
+  return w->since != NULL && cm_path(earlier, &ignored, "%s/%s", w->since, name) == CM_OK && lstat(earlier, &there) == 0 &&
+         S_ISREG(there.st_mode) && there.st_size == about->st_size && link(earlier, to) == 0;
+}
+
 /* One file, unless it is there; one that has gone meanwhile is none. */
 static cm_status take_file(way *w, const char *name, cm_error *error)
 {
@@ -74,11 +85,13 @@ static cm_status take_file(way *w, const char *name, cm_error *error)
     return error->status;
   if (stat(to, &about) == 0 || lstat(from, &about) != 0 || !S_ISREG(about.st_mode))
     return CM_OK;
-  cm_status status = w->link && link(from, to) == 0 ? CM_OK : copy_file(from, to, error);
+  const bool linked = (w->link && link(from, to) == 0) || link_earlier(w, name, &about, to);
+  cm_status status = linked ? CM_OK : copy_file(from, to, error);
   if (status == CM_NOT_FOUND)
     return CM_OK;
-  w->files++;
-  w->bytes += (uint64_t)about.st_size;
+  w->counts.files++;
+  w->counts.bytes += (uint64_t)about.st_size;
+  w->counts.copied += linked ? 0 : (uint64_t)about.st_size;
   return status;
 }
 
@@ -409,8 +422,8 @@ static cm_status note(const way *w, const char *folder, const char *action, cons
   cm_audit_entry entry = {.address = "local"};
   (void)snprintf(entry.action, sizeof entry.action, "%s", action);
   (void)snprintf(entry.object, sizeof entry.object, "%s", other);
-  (void)snprintf(entry.effect, sizeof entry.effect, "the database and %llu files, %llu bytes", (unsigned long long)w->files,
-                 (unsigned long long)w->bytes);
+  (void)snprintf(entry.effect, sizeof entry.effect, "the database and %llu files, %llu bytes", (unsigned long long)w->counts.files,
+                 (unsigned long long)w->counts.bytes);
   cm_status status = open_database(folder, SQLITE_OPEN_READWRITE, &handle, error);
   if (status == CM_OK)
     status = cm_sql_number(handle, 0, &version, error, "PRAGMA user_version", "");
@@ -420,22 +433,20 @@ static cm_status note(const way *w, const char *folder, const char *action, cons
   return status;
 }
 
-cm_status cm_backup_make(const char *data, const char *to, uint64_t *files, uint64_t *bytes, cm_error *error)
+cm_status cm_backup_make(const char *data, const char *to, const char *since, cm_backup_counts *counts, cm_error *error)
 {
-  way w = {.from = data, .to = to, .link = true};
+  way w = {.from = data, .to = to, .since = since, .link = true};
   if (carry(&w, error) != CM_OK || note(&w, data, "backup", to, error) != CM_OK)
     return error->status;
-  *files = w.files;
-  *bytes = w.bytes;
+  *counts = w.counts;
   return CM_OK;
 }
 
-cm_status cm_backup_restore(const char *from, const char *data, uint64_t *files, uint64_t *bytes, cm_error *error)
+cm_status cm_backup_restore(const char *from, const char *data, cm_backup_counts *counts, cm_error *error)
 {
   way w = {.from = from, .to = data, .verify = true};
   if (carry(&w, error) != CM_OK || note(&w, data, "restore", from, error) != CM_OK)
     return error->status;
-  *files = w.files;
-  *bytes = w.bytes;
+  *counts = w.counts;
   return CM_OK;
 }

@@ -1,5 +1,6 @@
 #include "storage/users.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,12 +159,41 @@ static cm_status add(sqlite3 *handle, void *context, cm_error *error)
   return changes == 1 ? CM_OK : cm_fail(error, CM_CONFLICT, "there is a user \"%s\" already", u->name);
 }
 
+cm_status cm_users_check(const cm_user *user, cm_error *error)
+{
+  cm_status status = check_name("user", user->name, error);
+  return status == CM_OK && user->group[0] != '\0' ? check_name("group", user->group, error) : status;
+}
+
 cm_status cm_users_add(cm_database *database, const cm_user *user, cm_error *error)
 {
-  if (check_name("user", user->name, error) != CM_OK ||
-      (user->group[0] != '\0' && check_name("group", user->group, error) != CM_OK))
+  if (cm_users_check(user, error) != CM_OK)
     return error->status;
   return cm_database_write(database, add, &(user_work){.given = user}, error);
+}
+
+/* An entry each in the audit trail. */
+static cm_status import(sqlite3 *handle, void *context, cm_error *error)
+{
+  user_work *work = context;
+  for (size_t i = 0; i < work->count; i++) {
+    work->given = &work->users[i];
+    cm_audit_entry entry = {.address = "local", .action = "user import"};
+    (void)snprintf(entry.object, sizeof entry.object, "%s", work->given->name);
+    if (add(handle, work, error) != CM_OK || cm_audit_note_in(handle, &entry, error) != CM_OK)
+      return error->status;
+    cm_audit_forget_effect();
+  }
+  cm_audit_effect("%zu users", work->count);
+  return CM_OK;
+}
+
+cm_status cm_users_import(cm_database *database, const cm_user *users, size_t count, cm_error *error)
+{
+  for (size_t i = 0; i < count; i++)
+    if (cm_users_check(&users[i], error) != CM_OK)
+      return error->status;
+  return cm_database_write(database, import, &(user_work){.users = (cm_user *)(uintptr_t)users, .count = count}, error);
 }
 
 /* Somebody must be able to administer while there are users. */

@@ -30,6 +30,12 @@ bool cm_user_name_is_sound(const char *name);
  * name is not sound. */
 cm_status cm_users_add(cm_database *database, const cm_user *user, cm_error *error);
 
+/* CM_BAD_OPTION when its name, or its group's, is not sound. */
+cm_status cm_users_check(const cm_user *user, cm_error *error);
+
+/* Adds all or none; the audit trail tells of each. Errors: those of cm_users_add. */
+cm_status cm_users_import(cm_database *database, const cm_user *users, size_t count, cm_error *error);
+
 /* What is to change; NULL: stays. */
 typedef struct cm_user_change {
   const cm_role *role;

@@ -1,6 +1,7 @@
 # Units of systemd, with the paths of this installation. --without-systemd leaves them out.
-systemd_FILES = systemd/coremapd.service systemd/coremapd.socket systemd/coremapd.tmpfiles
-EXTRA_DIST += systemd/coremapd.service.in systemd/coremapd.socket.in systemd/coremapd.tmpfiles.in systemd/coremapd.sysusers
+systemd_UNITS = systemd/coremapd.service systemd/coremapd.socket systemd/coremapd-backup.service systemd/coremapd-backup.timer
+systemd_FILES = $(systemd_UNITS) systemd/coremapd.tmpfiles
+EXTRA_DIST += $(systemd_FILES:%=%.in) systemd/coremapd.sysusers
 CLEANFILES += $(systemd_FILES)
 $(systemd_FILES): %: %.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) systemd && $(SED) -e 's#[@]bindir[@]#$(bindir)#g; s#[@]sysconfdir[@]#$(sysconfdir)#g; s#[@]docdir[@]#$(docdir)#g' $< > $@.new && mv $@.new $@
@@ -13,12 +14,12 @@ install-data-local: install-systemd
 .PHONY: install-systemd
 install-systemd: $(systemd_FILES)
 	$(MKDIR_P) $(DESTDIR)$(systemdunitdir) $(DESTDIR)$(sysusersdir) $(DESTDIR)$(tmpfilesdir)
-	$(INSTALL_DATA) systemd/coremapd.service systemd/coremapd.socket $(DESTDIR)$(systemdunitdir)
+	$(INSTALL_DATA) $(systemd_UNITS) $(DESTDIR)$(systemdunitdir)
 	$(INSTALL_DATA) $(srcdir)/systemd/coremapd.sysusers $(DESTDIR)$(sysusersdir)/coremapd.conf
 	$(INSTALL_DATA) systemd/coremapd.tmpfiles $(DESTDIR)$(tmpfilesdir)/coremapd.conf
 uninstall-local: uninstall-systemd
 .PHONY: uninstall-systemd
 uninstall-systemd:
-	rm -f $(DESTDIR)$(systemdunitdir)/coremapd.service $(DESTDIR)$(systemdunitdir)/coremapd.socket \
+	rm -f $(systemd_UNITS:systemd/%=$(DESTDIR)$(systemdunitdir)/%) \
 	  $(DESTDIR)$(sysusersdir)/coremapd.conf $(DESTDIR)$(tmpfilesdir)/coremapd.conf
 endif

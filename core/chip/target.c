@@ -83,6 +83,37 @@ void cm_target_copy(cm_target *to, const cm_target *from)
   memcpy(to->device, from->device, from->device_count * sizeof *to->device);
   memcpy(to->core, from->core, from->lane_count * sizeof *to->core);
   to->grid = from->grid;
+  to->memory_count = from->memory_count;
+  memcpy(to->memory, from->memory, from->memory_count * sizeof *to->memory);
+}
+
+uint32_t cm_memory_at(const cm_core_memory *memory, uint32_t count, uint64_t address)
+{
+  uint32_t low = 0, high = count;
+  while (high - low > 1) {
+    uint32_t middle = (low + high) / 2;
+    *(memory[middle - 1].to <= address ? &low : &high) = middle;
+  }
+  return low;
+}
+
+void cm_memories_scale(const cm_target *target, uint64_t bytes, uint64_t unit, cm_core_memory *made)
+{
+  const double share = (double)bytes / (double)target->memory_bytes;
+  for (uint32_t m = 0; m < target->memory_count; m++) {
+    const uint64_t to = bytes == target->memory_bytes ? target->memory[m].to : (uint64_t)((double)target->memory[m].to * share);
+    made[m] = (cm_core_memory){target->memory[m].core, to / unit * unit};
+  }
+}
+
+uint64_t cm_target_memory_least(const cm_target *target)
+{
+  uint64_t least = target->memory_bytes;
+  for (uint32_t m = 0; m < target->memory_count; m++) {
+    const uint64_t bytes = target->memory[m].to - (m > 0 ? target->memory[m - 1].to : 0);
+    least = bytes < least ? bytes : least;
+  }
+  return least;
 }
 
 cm_status cm_target_number(cm_target *target, cm_error *error)

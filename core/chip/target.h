@@ -16,7 +16,11 @@ enum {
   CM_TARGET_DEVICES_MAX = 64,
   CM_TARGET_LANES_MAX = 4096,  /* queues of a chip: ports of units that move data, and units that compute */
   CM_TARGET_NAME_MAX = 32,
+  CM_TARGET_MEMORIES_MAX = 1024,
 };
+
+/* In place of a core: of a memory that all cores share. */
+#define CM_CORE_SHARED UINT32_MAX
 
 /* Largest on-chip memory that can be stated; addresses of programs stay below it. */
 #define CM_TARGET_MEMORY_MAX (UINT64_C(1) << 40)
@@ -51,14 +55,32 @@ typedef struct cm_core_grid {
   double router_ns, east_west_ns, north_south_ns, die_to_die_ns;
 } cm_core_grid;
 
+/* A memory of a core: the addresses from where the one before ends up to `to`. */
+typedef struct cm_core_memory {
+  uint32_t core;
+  uint64_t to;
+} cm_core_memory;
+
 typedef struct cm_target {
-  uint64_t memory_bytes; /* on the chip */
+  uint64_t memory_bytes; /* on the chip, all memories together */
+  double link_bytes_per_ns; /* between a unit and a memory on another core; 0: as fast as need be */
   double issue_ns;       /* before every instruction; a unit issues in order */
   uint32_t device_count, lane_count;
   cm_device device[CM_TARGET_DEVICES_MAX];
   uint32_t core[CM_TARGET_LANES_MAX]; /* that each unit lies on, device by device */
   cm_core_grid grid;
+  uint32_t memory_count;  /* 0: one memory, that all cores share */
+  cm_core_memory memory[CM_TARGET_MEMORIES_MAX];
 } cm_target;
+
+/* The memory that has an address; with memory_count > 0. O(log memories). */
+uint32_t cm_memory_at(const cm_core_memory *memory, uint32_t count, uint64_t address);
+
+/* Makes memories of `bytes` together out of a target's, each of as large a share, in multiples of `unit`. */
+void cm_memories_scale(const cm_target *target, uint64_t bytes, uint64_t unit, cm_core_memory *made);
+
+/* Bytes of the smallest of a target's memories; of all where they share one. O(memories). */
+uint64_t cm_target_memory_least(const cm_target *target);
 
 /* "data", "matrix", "vector". */
 const char *cm_unit_name(cm_unit_kind kind);

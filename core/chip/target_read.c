@@ -173,9 +173,9 @@ static cm_status read_name(const json_t *object, const char *where, const cm_tar
 
 static cm_status read_device(const json_t *object, const cm_chip *chip, cm_target *target, uint32_t units, cm_error *error)
 {
-  static const char *const data_fields[] = {"name", "cores", "units", "ports", "bytes_per_ns", "latency_ns", NULL};
+  static const char *const data_fields[] = {"name", "cores", "units", "ports", "bytes_per_ns", "latency_ns", "memory_bytes", NULL};
   static const char *const fields[] = {"name", "cores", "units", "operations_per_ns", "bytes_per_ns", "latency_ns",
-                                       "pipelined", NULL};
+                                       "pipelined", "memory_bytes", NULL};
   cm_device *device = &target->device[target->device_count];
   char where[WHERE];
   (void)snprintf(where, sizeof where, "/machine/devices/%u", target->device_count);
@@ -235,6 +235,73 @@ static cm_status read_devices(const json_t *machine, const cm_chip *chip, cm_tar
   return need_kinds(target, error);
 }
 
+/* ---- memories of cores ---- */
+
+/* Gives every core of a device a memory. */
+static cm_status add_memories(const json_t *list, uint32_t number, cm_target *target, cm_error *error)
+{
+  const cm_device *device = &target->device[number];
+  char where[WHERE];
+  double bytes = 0;
+  (void)snprintf(where, sizeof where, "/machine/devices/%u", number);
+  if (read_number(json_array_get(list, number), where, "memory_bytes",
+                  (range){.min = 64, .max = (double)CM_TARGET_MEMORY_MAX, .whole = true}, &bytes, error) != CM_OK)
+    return error->status;
+  if (fmod(bytes, 64) > 0)
+    return bad(error, where, "memory_bytes should be a multiple of 64");
+  for (uint32_t u = 0; bytes > 0 && u < device->units; u++) {
+    const uint32_t core = target->core[device->first_unit + u];
+    if (u > 0 && core == target->core[device->first_unit + u - 1])
+      continue; /* units on one core share its memory */
+    for (uint32_t m = 0; m < target->memory_count; m++)
+      if (target->memory[m].core == core)
+        return cm_json_fail(error, CM_BAD_CHIP, where, "%s/memory_bytes: core (%u, %u) has a memory already; of devices that share "
+                            "cores one states it", where, core % target->grid.width, core / target->grid.width);
+    if (target->memory_count == CM_TARGET_MEMORIES_MAX)
+      return bad(error, where, "more than 1024 cores have memories of their own");
+    target->memory_bytes += (uint64_t)bytes;
+    target->memory[target->memory_count++] = (cm_core_memory){core, target->memory_bytes};
+  }
+  return CM_OK;
+}
+
+/* The memory that all cores share, which there has to be where no device states its own; links, where one does. */
+static cm_status read_shared(const json_t *machine, cm_target *target, cm_error *error)
+{
+  bool own = false;
+  double shared = 0;
+  size_t at;
+  json_t *device;
+  json_array_foreach(json_object_get(machine, "devices"), at, device) own = own || json_object_get(device, "memory_bytes") != NULL;
+  const range link = {.min = 1e-9, .max = RATE_MAX, .needed = own},
+              memory = {.min = 1, .max = (double)CM_TARGET_MEMORY_MAX, .whole = true, .needed = !own};
+  if (read_number(machine, "/machine", "memory_bytes", memory, &shared, error) != CM_OK ||
+      read_number(machine, "/machine", "link_bytes_per_ns", link, &target->link_bytes_per_ns, error) != CM_OK)
+    return error->status;
+  target->memory_bytes = (uint64_t)shared;
+  return CM_OK;
+}
+
+/* Memories of cores come first, then what all share. */
+static cm_status read_memories(const json_t *machine, cm_target *target, cm_error *error)
+{
+  const json_t *list = json_object_get(machine, "devices");
+  const uint64_t shared = target->memory_bytes;
+  target->memory_bytes = 0;
+  for (uint32_t d = 0; d < target->device_count; d++)
+    if (add_memories(list, d, target, error) != CM_OK)
+      return error->status;
+  target->memory_bytes += shared;
+  if (target->memory_bytes > CM_TARGET_MEMORY_MAX)
+    return bad(error, "/machine", "all memories together have more than 2^40 bytes");
+  if (target->memory_count == 0 || shared == 0)
+    return CM_OK;
+  if (target->memory_count == CM_TARGET_MEMORIES_MAX)
+    return bad(error, "/machine", "1024 memories of cores leave no place for one that all share");
+  target->memory[target->memory_count++] = (cm_core_memory){CM_CORE_SHARED, target->memory_bytes};
+  return CM_OK;
+}
+
 /* ---- the form of old ---- */
 
 /* The devices that do what an old file's units did. */
@@ -279,23 +346,19 @@ static cm_status refuse_old(const json_t *machine, const cm_chip *chip, cm_error
 
 static cm_status read_machine(const json_t *object, const cm_chip *chip, cm_target *target, cm_error *error)
 {
-  static const char *const fields[] = {"memory_bytes", "issue_ns", "devices", NULL};
-  double memory = 0;
+  static const char *const fields[] = {"memory_bytes", "link_bytes_per_ns", "issue_ns", "devices", NULL};
   if (!json_is_object(object))
     return bad(error, "/machine", "expected an object");
   if (json_object_get(object, "units") != NULL)
     return refuse_old(object, chip, error);
   if (cm_json_known_fields(object, "/machine", fields, CM_BAD_CHIP, error) != CM_OK ||
-      read_number(object, "/machine", "memory_bytes",
-                  (range){.min = 1, .max = (double)CM_TARGET_MEMORY_MAX, .whole = true, .needed = true}, &memory,
-                  error) != CM_OK ||
+      read_shared(object, target, error) != CM_OK ||
       read_number(object, "/machine", "issue_ns", (range){.max = RATE_MAX}, &target->issue_ns, error) != CM_OK)
     return error->status;
-  target->memory_bytes = (uint64_t)memory;
   target->grid = (cm_core_grid){chip->width, chip->height, chip->die_width, chip->die_height, chip->router_x, chip->router_y,
                                chip->torus_x, chip->torus_y, chip->latency_ns.router, chip->latency_ns.east_west,
                                chip->latency_ns.north_south, chip->latency_ns.die_to_die};
-  return read_devices(object, chip, target, error);
+  return read_devices(object, chip, target, error) == CM_OK ? read_memories(object, target, error) : error->status;
 }
 
 cm_status cm_target_read(const json_t *object, const cm_chip *chip, cm_target **target, cm_error *error)
@@ -339,6 +402,20 @@ static json_t *cores_json(const cm_target *target, const cm_device *device)
   return list;
 }
 
+/* Bytes of the memory that a device's cores have, stated by the first device that has them; 0: none. */
+static uint64_t memory_of(const cm_target *target, const cm_device *device)
+{
+  const uint32_t core = target->core[device->first_unit];
+  for (const cm_device *other = target->device; other < device; other++)
+    for (uint32_t u = 0; u < other->units; u++)
+      if (target->core[other->first_unit + u] == core)
+        return 0;
+  for (uint32_t m = 0; m < target->memory_count; m++)
+    if (target->memory[m].core == core)
+      return target->memory[m].to - (m > 0 ? target->memory[m - 1].to : 0);
+  return 0;
+}
+
 static json_t *device_json(const cm_target *target, const cm_device *d)
 {
   json_t *made = json_pack("{s:s, s:o, s:i}", "name", d->name, "cores", cores_json(target, d), "units", (int)d->units);
@@ -353,6 +430,9 @@ static json_t *device_json(const cm_target *target, const cm_device *d)
   (void)json_object_set_new(made, "latency_ns", json_real(d->latency_ns));
   if (!d->pipelined)
     (void)json_object_set_new(made, "pipelined", json_false());
+  const uint64_t memory = memory_of(target, d);
+  if (memory > 0)
+    (void)json_object_set_new(made, "memory_bytes", json_integer((json_int_t)memory));
   return made;
 }
 
@@ -364,6 +444,16 @@ json_t *cm_target_json(const cm_target *target)
       json_decref(devices);
       return NULL;
     }
-  return json_pack("{s:I, s:f, s:o}", "memory_bytes", (json_int_t)target->memory_bytes, "issue_ns", target->issue_ns,
-                   "devices", devices);
+  json_t *made = json_pack("{s:I, s:f, s:o}", "memory_bytes", (json_int_t)target->memory_bytes, "issue_ns", target->issue_ns,
+                           "devices", devices);
+  const uint32_t count = target->memory_count;
+  if (made == NULL || count == 0)
+    return made;
+  (void)json_object_set_new(made, "link_bytes_per_ns", json_real(target->link_bytes_per_ns));
+  const uint64_t of_cores = target->memory[count - 1].core == CM_CORE_SHARED ? target->memory[count - 2].to : target->memory_bytes;
+  if (of_cores < target->memory_bytes)
+    (void)json_object_set_new(made, "memory_bytes", json_integer((json_int_t)(target->memory_bytes - of_cores)));
+  else
+    (void)json_object_del(made, "memory_bytes");
+  return made;
 }

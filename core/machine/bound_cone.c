@@ -11,30 +11,6 @@ double cm_bound_port_rate(const cm_bounding *b)
   return cm_target_bandwidth(b->target);
 }
 
-static uint64_t least_count(const cm_box *a, const cm_box *b)
-{
-  uint64_t count = 1;
-  for (uint32_t i = 0; i < a->rank; i++) {
-    int64_t x = a->to[i] - a->from[i], y = b->to[i] - b->from[i], less = x < y ? x : y;
-    count *= less > 0 ? (uint64_t)less : 0;
-  }
-  return count;
-}
-
-/* A value is needed, `count` elements at least: of several readers the one that needs most is kept. */
-static void need_count(cm_bounding *b, uint32_t value, const cm_box *first, const cm_box *last, uint64_t count)
-{
-  cm_needed *n = &b->value[value];
-  if (count == 0 || (n->stamp == b->stamp && n->count >= count))
-    return;
-  *n = (cm_needed){b->stamp, {*first, *last}, count};
-}
-
-void cm_bound_need(cm_bounding *b, uint32_t value, const cm_box *first, const cm_box *last)
-{
-  need_count(b, value, first, last, least_count(first, last));
-}
-
 /* Every lane has a weight, in proportion to its best rate for a kind of operation, together 1: operations take at least
  * their least time on any lane times its weight of all lanes' time. With one device for a kind, work over its lanes. */
 static double busy_share(const cm_bounding *b, const cm_plan_op *op, double work)
@@ -59,7 +35,7 @@ static void need_read(cm_bounding *b, uint32_t value, int64_t reads[2][CM_RANK_M
     int64_t less = reads[0][a] < reads[1][a] ? reads[0][a] : reads[1][a];
     count *= less > 0 ? (uint64_t)less : 0;
   }
-  need_count(b, value, first, last, count);
+  cm_bound_need_count(b, value, first, last, count);
 }
 
 /* A piece of a product that may be cut along its sum begins with one part of it, of which the shortest is so long. */
@@ -73,102 +49,116 @@ static void narrow_sum(cm_bounding *b, const cm_call *call)
   cm_sum_boxes(call, extent - extent / parts, extent, b->inputs[1]);
 }
 
-/* Adds what an operator has to do for a need to its place in the order, and what it reads to the needs. With `alone` only
- * its parameters count: it is the one that is to begin. */
-static cm_status visit_op(cm_bounding *b, uint32_t place, const cm_plan_op *op, const cm_needed *n, bool alone, cm_error *error)
+/* Operations an element at least: of the pieces for the first and the last one, and where more elements share some, of all. */
+static cm_status work_of_element(cm_bounding *b, const cm_call *call, const double per_element[2], double *work, cm_error *error)
 {
-  const cm_call *call = &op->call;
-  cm_box box[2];
+  const cm_box whole = cm_box_whole(&call->output[0]);
+  cm_split_change change;
+  cm_box *inputs = b->whole_inputs;
+  if (cm_split_piece(call, &whole, inputs, &change, error) != CM_OK)
+    return error->status;
+  *work = (double)cm_split_work(call, &whole, inputs) / fmax((double)cm_box_count(&whole), 1);
+  *work = fmin(*work, fmin(per_element[0], per_element[1]));
+  return CM_OK;
+}
+
+/* The boxes of the pieces for a need, what they read (b->inputs), and the operations that it takes at least. */
+static cm_status read_need(cm_bounding *b, const cm_call *call, const cm_needed *n, cm_box box[2], double *work, cm_error *error)
+{
   double per_element[2];
-  int64_t reads[2][CM_RANK_MAX];
-  if (op->copied != CM_NONE)
-    return CM_OK; /* a copy of a view: what is behind it is needed through the view */
   for (int c = 0; c < 2; c++) {
     box[c] = cm_bound_piece_box(call, &n->box[c]);
     if (cm_bound_read_boxes(call, &box[c], b->inputs[c], error) != CM_OK)
       return error->status;
     per_element[c] = (double)cm_split_work(call, &box[c], b->inputs[c]) / (double)cm_box_count(&box[c]);
     /* How many rows meet a piece of a transposed convolution depends on where it lies between strides: by one at most. */
-    for (uint32_t i = 2; op->call.node->known->split == CM_SPLIT_TRANSPOSED && i < b->inputs[c][0].rank; i++)
+    for (uint32_t i = 2; call->node->known->split == CM_SPLIT_TRANSPOSED && i < b->inputs[c][0].rank; i++)
       if (b->inputs[c][0].to[i] - b->inputs[c][0].from[i] < call->input[0].dims[i])
         b->inputs[c][0].to[i]--;
     /* So it is of a resized axis, of which every element reads at least one. */
-    for (uint32_t i = 0; op->call.node->known->split == CM_SPLIT_RESIZE && i < b->inputs[c][0].rank; i++)
+    for (uint32_t i = 0; call->node->known->split == CM_SPLIT_RESIZE && i < b->inputs[c][0].rank; i++)
       if (call->input[0].dims[i] != call->output[0].dims[i] && b->inputs[c][0].to[i] - b->inputs[c][0].from[i] > 1 &&
           b->inputs[c][0].to[i] - b->inputs[c][0].from[i] < call->input[0].dims[i])
         b->inputs[c][0].to[i]--;
   }
+  const uint64_t least = cm_bound_least_count(&box[0], &box[1]);
+  if (work_of_element(b, call, per_element, work, error) != CM_OK)
+    return error->status;
+  *work *= (double)(least > n->count ? least : n->count);
+  return CM_OK;
+}
+
+/* Parameters that were not needed yet, over the ports. */
+static void need_constant(cm_bounding *b, uint32_t place, const cm_call *call, uint32_t input)
+{
+  cm_needed *seen = &b->value[call->node->inputs[input]];
+  const uint64_t count = cm_bound_least_count(&b->inputs[0][input], &b->inputs[1][input]), before = seen->stamp == b->stamp ? seen->count : 0;
+  if (count <= before)
+    return;
+  *seen = (cm_needed){.stamp = b->stamp, .count = count};
+  b->bytes[place] += (double)((count - before) * cm_type_bytes(call->input[input].type)) / cm_bound_port_rate(b);
+}
+
+/* Adds what an operator has to do for a need to its place in the order, and what it reads to the needs. With `alone` only
+ * its parameters count: it is the one that is to begin. */
+static cm_status visit_op(cm_bounding *b, uint32_t place, const cm_plan_op *op, const cm_needed *n, bool alone, cm_error *error)
+{
+  const cm_call *call = &op->call;
+  cm_box box[2];
+  double work;
+  int64_t reads[2][CM_RANK_MAX];
+  if (read_need(b, call, n, box, &work, error) != CM_OK)
+    return error->status;
   if (alone)
     narrow_sum(b, call);
+  else
+    b->work[place] += busy_share(b, op, work);
   for (int c = 0; c < 2; c++)
     if (call->input_count > 0 && cm_bound_leave_gaps(call, &box[c], c == 1, &b->inputs[c][0], reads[c], error) != CM_OK)
       return error->status;
-  uint64_t least = least_count(&box[0], &box[1]);
-  double made = (double)(least > n->count ? least : n->count), work = made;
-  bool counted = op->matrix || call->node->known->kernel == cm_kernel_pool;
-  if (counted)
-    work *= per_element[0] < per_element[1] ? per_element[0] : per_element[1];
-  if (!alone)
-    b->work[place] += busy_share(b, op, work);
-  for (uint32_t i = 0; i < call->input_count; i++) {
-    if (!cm_has(call, i) || i >= call->node->input_count)
+  for (uint32_t i = 0; i < call->input_count && i < call->node->input_count; i++) {
+    if (!cm_has(call, i))
       continue;
-    uint32_t value = call->node->inputs[i];
-    if (b->plan->values[value].kind == CM_VALUE_CONSTANT) {
-      uint64_t count = least_count(&b->inputs[0][i], &b->inputs[1][i]);
-      cm_needed *seen = &b->value[value];
-      uint64_t before = seen->stamp == b->stamp ? seen->count : 0;
-      if (count > before) {
-        *seen = (cm_needed){.stamp = b->stamp, .count = count};
-        b->bytes[place] += (double)((count - before) * cm_type_bytes(call->input[i].type)) / cm_bound_port_rate(b);
-      }
-    } else if (i == 0)
-      need_read(b, value, reads);
+    if (b->plan->values[call->node->inputs[i]].kind == CM_VALUE_CONSTANT)
+      need_constant(b, place, call, i);
+    else if (i == 0)
+      need_read(b, call->node->inputs[0], reads);
     else
-      cm_bound_need(b, value, &b->inputs[0][i], &b->inputs[1][i]);
+      cm_bound_need(b, call->node->inputs[i], &b->inputs[0][i], &b->inputs[1][i]);
   }
   return CM_OK;
 }
 
-static void need_concat(cm_bounding *b, const cm_node *node, const cm_needed *n)
+/* What is needed of all outputs together, as a box of the first: those that are cut together are alike, others are made at
+ * once. False when nothing of the node is needed. */
+static bool needed_of(const cm_bounding *b, const cm_plan_op *op, cm_needed *needed)
 {
-  int64_t axis = cm_node_integer(node, "axis", 1), at = 0;
-  axis += axis < 0 ? (int64_t)n->box[0].rank : 0;
-  for (uint32_t i = 0; i < node->input_count; i++) {
-    cm_box part[2];
-    bool both = true;
-    if (node->inputs[i] == CM_NONE)
+  const cm_node *node = op->call.node;
+  const bool alike = cm_split_outputs_alike(&op->call);
+  const cm_box whole = cm_box_whole(&op->call.output[0]);
+  needed->count = 0;
+  for (uint32_t o = 0; o < node->output_count; o++) {
+    const cm_needed *n = &b->value[node->outputs[o]];
+    if (n->stamp != b->stamp || b->plan->values[node->outputs[o]].kind == CM_VALUE_CONSTANT)
       continue;
-    cm_box whole = cm_box_whole(&b->plan->model->values[node->inputs[i]].shape);
-    for (int c = 0; c < 2; c++) {
-      cm_box shifted = n->box[c];
-      shifted.from[axis] -= at;
-      shifted.to[axis] -= at;
-      both = cm_box_intersect(&whole, &shifted, &part[c]) && both;
-    }
-    at += whole.to[axis];
-    /* What only one of the two elements needs is not needed of every one. */
-    if (both)
-      cm_bound_need(b, node->inputs[i], &part[0], &part[1]);
+    const cm_needed all = {b->stamp, {whole, whole}, cm_box_count(&whole)};
+    if (o > 0 && !alike)
+      *needed = all;
+    else if (n->count > needed->count)
+      *needed = *n;
   }
+  return needed->count > 0;
 }
 
-/* A view: its input is needed as it is where that can be said, else nothing is claimed. */
-static void visit_view(cm_bounding *b, const cm_node *node, const cm_needed *n)
+static cm_status visit_view(cm_bounding *b, const cm_node *node, cm_error *error)
 {
-  const cm_makes_kind makes = node->known->makes;
-  if (makes == CM_MAKES_JOINED) {
-    need_concat(b, node, n);
-    return;
+  for (uint32_t o = 0; o < node->output_count; o++) {
+    const cm_needed n = b->value[node->outputs[o]];
+    if (n.stamp == b->stamp && b->plan->values[node->outputs[o]].kind != CM_VALUE_CONSTANT &&
+        cm_bound_view(b, node, o, &n, error) != CM_OK)
+      return error->status;
   }
-  if (node->input_count == 0 || node->inputs[0] == CM_NONE || makes == CM_MAKES_PART)
-    return;
-  cm_box whole = cm_box_whole(&b->plan->model->values[node->outputs[0]].shape),
-         source = cm_box_whole(&b->plan->model->values[node->inputs[0]].shape);
-  if (makes == CM_MAKES_SAME)
-    cm_bound_need(b, node->inputs[0], &n->box[0], &n->box[1]);
-  else if (cm_box_equal(&n->box[0], &whole) && cm_box_equal(&n->box[1], &whole))
-    cm_bound_need(b, node->inputs[0], &source, &source);
+  return CM_OK;
 }
 
 cm_status cm_bound_walk(cm_bounding *b, uint32_t last, bool alone, cm_error *error)
@@ -178,19 +168,83 @@ cm_status cm_bound_walk(cm_bounding *b, uint32_t last, bool alone, cm_error *err
   memset(b->bytes, 0, m->order_count * sizeof *b->bytes);
   for (uint32_t i = last + 1; i-- > 0;) {
     const cm_node *node = &m->nodes[m->order[i]];
-    const cm_needed *n = NULL;
-    for (uint32_t o = 0; o < node->output_count && n == NULL; o++)
-      if (b->value[node->outputs[o]].stamp == b->stamp &&
-          b->plan->values[node->outputs[o]].kind != CM_VALUE_CONSTANT)
-        n = o == 0 ? &b->value[node->outputs[0]] : NULL;
-    if (n == NULL)
-      continue;
-    const cm_needed copy = *n;
-    uint32_t op = b->op_of[m->order[i]];
-    if (op == 0)
-      visit_view(b, node, &copy);
-    else if (visit_op(b, i, &b->plan->ops[op - 1], &copy, alone && i == last, error) != CM_OK)
+    const uint32_t op = b->op_of[m->order[i]];
+    cm_needed n;
+    if (op == 0 ? visit_view(b, node, error) != CM_OK
+                : needed_of(b, &b->plan->ops[op - 1], &n) &&
+                      visit_op(b, i, &b->plan->ops[op - 1], &n, alone && i == last, error) != CM_OK)
       return error->status;
+  }
+  return CM_OK;
+}
+
+cm_status cm_bound_least_ns(cm_bounding *b, const cm_plan_op *op, double *ns, cm_error *error)
+{
+  const cm_call *call = &op->call;
+  const cm_target *t = b->target;
+  const uint32_t parts = cm_sum_parts(call, t, b->plan->memory_bytes);
+  double work = HUGE_VAL;
+  for (int c = 0; c < 2; c++) {
+    cm_split_change change;
+    cm_box box = cm_box_whole(&call->output[0]);
+    for (uint32_t i = 0; i < box.rank; i++) {
+      box.to[i] = c == 0 && box.to[i] > 1 ? 1 : box.to[i];
+      box.from[i] = c == 1 && box.to[i] > 1 ? box.to[i] - 1 : 0;
+    }
+    box = cm_bound_piece_box(call, &box);
+    if (cm_split_piece(call, &box, b->inputs[0], &change, error) != CM_OK)
+      return error->status;
+    work = fmin(work, (double)cm_split_work(call, &box, b->inputs[0]) / parts);
+  }
+  *ns = HUGE_VAL;
+  for (uint32_t d = 0; d < t->device_count; d++)
+    if (op->rates[d] > 0)
+      *ns = fmin(*ns, t->issue_ns + t->device[d].latency_ns + work / op->rates[d]);
+  return CM_OK;
+}
+
+/* When what is needed of a value can be there at the earliest; 0: it is a view, or nothing is known. */
+static cm_status made_at(cm_bounding *b, uint32_t value, double *ns, cm_error *error)
+{
+  const uint32_t producer = b->plan->model->values[value].producer, number = producer != CM_NONE ? b->op_of[producer] : 0;
+  const cm_plan_op *op = number > 0 ? &b->plan->ops[number - 1] : NULL;
+  cm_box box[2];
+  cm_needed n;
+  double work;
+  *ns = 0;
+  if (op == NULL || !needed_of(b, op, &n))
+    return CM_OK;
+  if (read_need(b, &op->call, &n, box, &work, error) != CM_OK)
+    return error->status;
+  const uint32_t place = b->place_of[producer];
+  *ns = b->begin[place] + fmax(b->least[place], busy_share(b, op, work));
+  return CM_OK;
+}
+
+cm_status cm_bound_after_inputs(cm_bounding *b, uint32_t place, double *ns, cm_error *error)
+{
+  const cm_model *m = b->plan->model;
+  const uint32_t output = m->nodes[m->order[place]].outputs[0];
+  const cm_plan_op *op = &b->plan->ops[b->op_of[m->order[place]] - 1];
+  cm_needed n;
+  cm_bound_need_corners(b, output);
+  b->bytes[place] = 0;
+  if (!needed_of(b, op, &n))
+    return CM_OK;
+  if (visit_op(b, place, op, &n, true, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < b->met_count; i++) {
+    const uint32_t producer = m->values[b->met[i]].producer;
+    if (b->met[i] != output && producer != CM_NONE && b->op_of[producer] == 0 && visit_view(b, &m->nodes[producer], error) != CM_OK)
+      return error->status;
+  }
+  for (uint32_t i = 0; i < b->met_count; i++) {
+    double at;
+    if (b->met[i] == output)
+      continue;
+    if (made_at(b, b->met[i], &at, error) != CM_OK)
+      return error->status;
+    *ns = fmax(*ns, at);
   }
   return CM_OK;
 }

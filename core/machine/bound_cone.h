@@ -19,25 +19,53 @@ typedef struct cm_moment {
 } cm_moment;
 
 typedef struct cm_bounding {
-  const cm_plan *plan;
+  cm_plan *plan;
   const cm_target *target;
   cm_run *run;
   cm_needed *value; /* by value */
   uint32_t stamp;
+  uint32_t *met, met_count; /* values of the present stamp */
   uint32_t *op_of;   /* by node: its operator + 1 */
+  uint32_t *place_of; /* by node: its place in the order */
   double *begin;     /* by place in the order: before then none of it can begin */
   double *work;      /* by place: operations over the lanes of its kind, ns, in the present cone */
   double *bytes;     /* by place: of parameters, over the ports, ns */
+  double *least;     /* by place: what its smallest piece takes at least, ns */
+  double *tail;      /* by place: what has to follow a piece of it, ns */
+  double latency_ns; /* what moving a first byte takes at least */
   cm_moment *sorted;
   double weight[CM_UNIT_KINDS][CM_TARGET_DEVICES_MAX]; /* of one lane */
-  cm_box *inputs[2];
+  cm_box *inputs[2], *whole_inputs;
 } cm_bounding;
 
 /* Bytes per ns of all ports together. */
 double cm_bound_port_rate(const cm_bounding *b);
 
+/* Forgets all needs. */
+void cm_bound_begin_needs(cm_bounding *b);
+
+/* Nothing is needed but the first element of a value, and in the other cone the last. */
+void cm_bound_need_corners(cm_bounding *b, uint32_t value);
+
 /* An output, or the node that is to begin, needs these boxes of a value: in the cone of its first element, and of its last. */
 void cm_bound_need(cm_bounding *b, uint32_t value, const cm_box *first, const cm_box *last);
+
+/* Elements that both boxes have at least. */
+uint64_t cm_bound_least_count(const cm_box *first, const cm_box *last);
+
+/* A value is needed, `count` elements at least. Of several readers the one that needs most is kept; where both need the same
+ * whatever the element is that it is for, what they need together, when that is a box. */
+void cm_bound_need_count(cm_bounding *b, uint32_t value, const cm_box *first, const cm_box *last, uint64_t count);
+
+/* What needs of an output of a view are of its inputs. Errors: CM_BAD_NETWORK. */
+cm_status cm_bound_view(cm_bounding *b, const cm_node *node, uint32_t output, const cm_needed *n, cm_error *error);
+
+/* What the smallest piece of an operator takes at least, in nanoseconds. */
+cm_status cm_bound_least_ns(cm_bounding *b, const cm_plan_op *op, double *ns, cm_error *error);
+
+/* Raises *ns to when all can be there that an element of the operator at a place reads: its makers, all lanes together, take so
+ * long since they could begin. */
+cm_status cm_bound_after_inputs(cm_bounding *b, uint32_t place, double *ns, cm_error *error);
 
 /* Work and bytes of all that is needed by nodes up to a place, from there back. */
 cm_status cm_bound_walk(cm_bounding *b, uint32_t last, bool alone, cm_error *error);

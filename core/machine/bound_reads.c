@@ -29,7 +29,7 @@ cm_box cm_bound_piece_box(const cm_call *call, const cm_box *box)
     if (least > 1) { /* groups stay whole */
       made.from[axes[i]] = made.from[axes[i]] / least * least;
       made.to[axes[i]] = (made.to[axes[i]] + least - 1) / least * least;
-    } else if (axes[i] == 1 && made.rank > 2 && cm_split_is_matrix(call->node->known))
+    } else if (axes[i] == 1 && made.rank > 2 && cm_split_is_matrix(call))
       whole_groups(call, &made);
   }
   return made;

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "core/machine/order.h"
 #include "core/machine/plan/partial_sums.h"
+#include "core/machine/plan/recurrent_steps.h"
 #include "core/machine/report.h"
 #include "core/machine/run/timeline.h"
 #include "core/machine/schedule/search.h"
@@ -102,8 +103,10 @@ static cm_status search_settings(compiling *c, const cm_plan_options *options, c
 static cm_status make_draft(compiling *c, cm_plan_options *options, json_t **order, cm_error *error)
 {
   const double seconds = c->options->search_seconds, start = cm_now();
-  const cm_search_options search = {c->options->scores, seconds * SETTINGS_SHARE};
-  const cm_order_limits limits = {c->options->scores, seconds > 0 ? start + seconds : 0};
+  const cm_search_options search = {c->options->scores, seconds * SETTINGS_SHARE, c->options->until_ns};
+  const cm_order_limits limits = {c->options->scores, seconds > 0 ? start + seconds : 0, c->options->until_ns,
+                                  c->options->order == CM_COMPILE_ORDER_SAMPLE ? CM_ORDER_SAMPLE : CM_ORDER_AUTO,
+                                  c->options->order != CM_COMPILE_ORDER_SEARCH};
   if (options->settings != NULL) {
     cm_run_phase(c->run, "search");
     if (search_settings(c, options, &search, error) != CM_OK)
@@ -120,7 +123,7 @@ static cm_status make_draft(compiling *c, cm_plan_options *options, json_t **ord
     .model = planned(c), .options = options, .chip = c->chip->name, .target = c->chip->target, .run = c->run};
   if (cm_draft_make(&task, NULL, &c->draft, error) != CM_OK)
     return error->status;
-  return c->options->file_order
+  return c->options->order == CM_COMPILE_ORDER_FILE || options->division != CM_DIVISION_CAPABILITY
            ? CM_OK
            : cm_order_search(&task, measure.command != NULL ? &measure : NULL, &limits, &c->draft, order, error);
 }
@@ -131,30 +134,22 @@ static uint64_t memory_of(const compiling *c)
   return c->options->memory > 0 ? c->options->memory : c->chip->target->memory_bytes;
 }
 
-/* The time on a chip with one lane of each device, cut for that with the settings of the program. */
-static cm_status time_one_lane(compiling *c, double *ns, cm_error *error)
+/* Bytes of the smallest memory that a piece may have to fit in. */
+static uint64_t cut_bytes(const compiling *c)
 {
-  const cm_settings settings = c->search != NULL ? c->best.settings : cm_settings_default(memory_of(c));
-  cm_plan_options options = {.memory_bytes = memory_of(c), .tile_share = TILE_SHARE,
-                             .chip_name = c->chip->name, .settings = &settings, .packs = &c->packs};
-  cm_target *one;
-  cm_plan_candidate candidate;
-  if (CM_NEW(c->run->memory, one, 1, error) != CM_OK)
-    return error->status;
-  cm_target_copy(one, c->chip->target);
-  for (uint32_t d = 0; d < one->device_count; d++) {
-    one->core[d] = c->chip->target->core[one->device[d].first_unit];
-    one->device[d].units = one->device[d].ports = 1;
-  }
-  options.target = one;
-  options.packs = c->packs.value_count > 0 ? options.packs : NULL;
-  cm_status status = cm_target_number(one, error);
-  if (status == CM_OK)
-    status = cm_plan_candidate_make(planned(c), NULL, &options, c->run, &candidate, error);
-  cm_free(one);
-  if (status == CM_OK)
-    *ns = candidate.time_ns;
-  return status;
+  const cm_target *target = c->chip->target;
+  return target->memory_count == 0 ? memory_of(c)
+                                   : (uint64_t)((double)memory_of(c) / (double)target->memory_bytes * (double)cm_target_memory_least(target));
+}
+
+/* Times of what is compared with. */
+static cm_status compare(compiling *c, cm_baselines *made, cm_error *error)
+{
+  const cm_settings settings = cm_settings_default(memory_of(c));
+  const cm_plan_options options = {.memory_bytes = memory_of(c), .tile_share = TILE_SHARE, .chip_name = c->chip->name,
+                                   .target = c->chip->target, .settings = &settings,
+                                   .packs = c->packs.value_count > 0 ? &c->packs : NULL};
+  return cm_baselines_make(planned(c), &options, c->search != NULL ? &c->best.settings : &settings, c->run, made, error);
 }
 
 /* The plan that bounds are of: of a program for a part of the chip, one for the whole; of one whose sums are cut, one with
@@ -183,11 +178,10 @@ static cm_status make_program(compiling *c, json_t *order, cm_error *error)
   cm_program_times times = {.analysis = &analysis, .bound = &bound};
   cm_run_phase(c->run, "bound");
   cm_status status = whole_plan(c, &whole, error);
-  times.whole = whole != NULL ? whole : c->draft.plan;
   if (status == CM_OK)
-    status = cm_time_bound_make(times.whole, c->chip->target, c->run, &bound, error);
+    status = cm_time_bound_make(whole != NULL ? whole : c->draft.plan, c->chip->target, c->run, &bound, error);
   if (status == CM_OK)
-    status = time_one_lane(c, &times.one_lane_ns, error);
+    status = compare(c, &times.baselines, error);
   cm_run_phase(c->run, "link");
   if (status == CM_OK)
     status = cm_link(&c->draft.emission, &c->program, error);
@@ -206,8 +200,13 @@ static cm_status make_program(compiling *c, json_t *order, cm_error *error)
 static cm_status understand(compiling *c, cm_error *error)
 {
   const cm_quantized *q = &c->quantized;
+  cm_steps steps;
   if (cm_infer(c->made, c->run, error) != CM_OK || cm_model_quantize(c->made, c->run, &c->quantized, error) != CM_OK ||
-      cm_infer(c->made, c->run, error) != CM_OK || cm_model_check(c->made, error) != CM_OK)
+      cm_infer(c->made, c->run, error) != CM_OK || cm_model_check(c->made, error) != CM_OK ||
+      cm_steps_unfold(c->made, c->chip->target, memory_of(c), c->run, &steps, error) != CM_OK)
+    return error->status;
+  if (steps.operators > 0 && add_report(c, "recurrent", json_pack("{s:i, s:i}", "operators", (int)steps.operators, "steps", (int)steps.steps),
+                                        error) != CM_OK)
     return error->status;
   return q->products + q->moves == 0
              ? CM_OK
@@ -225,9 +224,13 @@ static cm_status make(compiling *c, cm_error *error)
                              .chip_name = c->chip->name};
   const cm_settings settings = cm_settings_default(options.memory_bytes);
   options.settings = c->options->least_traffic ? NULL : &settings;
+  options.division = c->options->division;
+  if (c->options->least_traffic && options.target->memory_count > 0)
+    return cm_fail(error, CM_BAD_OPTION, "objective \"traffic\" plans for one memory, and cores of chip %s have memories of their "
+                   "own: objective \"time\" knows them", c->chip->name);
   cm_status status = understand(c, error);
   if (status == CM_OK)
-    status = cm_sums_cut(c->made, options.target, options.memory_bytes, c->run, &c->cut, &c->sums, error);
+    status = cm_sums_cut(c->made, options.target, cut_bytes(c), c->run, &c->cut, &c->sums, error);
   if (!c->sums.needed && (options.settings == NULL || c->last == CM_STAGE_SPLIT))
     forget_cut(c);
   if (status == CM_OK && options.settings != NULL)

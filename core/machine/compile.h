@@ -22,6 +22,13 @@ typedef enum cm_compile_stage {
 /* "permutations", "split", ...; NULL for CM_STAGE_DEFAULT. */
 const char *cm_compile_stage_name(cm_compile_stage stage);
 
+typedef enum cm_compile_order {
+  CM_COMPILE_ORDER_SEARCH, /* every order of a subgraph where there are few, else tree search */
+  CM_COMPILE_ORDER_FILE,   /* none: operators stay in the order of the file */
+  CM_COMPILE_ORDER_TREE,   /* tree search alone */
+  CM_COMPILE_ORDER_SAMPLE, /* random orders biased by height */
+} cm_compile_order;
+
 typedef struct cm_compile_options {
   uint64_t seed, memory_limit; /* bytes; 0: none */
   uint32_t threads;
@@ -29,9 +36,11 @@ typedef struct cm_compile_options {
   bool verify;       /* compute before and after on random inputs and compare */
   uint32_t stop_after; /* cm_compile_stage */
   uint64_t memory;   /* on-chip bytes instead of the chip file's; 0: the chip's */
-  bool file_order;   /* no search for an order of operators */
+  uint32_t order;    /* cm_compile_order: how the search for an order of operators goes */
+  uint32_t division; /* cm_division: of operators among devices; all but CM_DIVISION_CAPABILITY stay in the order of the file */
   cm_stated_shapes shapes; /* of graph inputs; what is made for a chip needs every extent */
   uint64_t scores;   /* candidates that the search scores, and orders; 0: as many as the size of the program allows */
+  double until_ns;   /* searches end with the first program that takes no longer; 0: none */
   double search_seconds; /* after which the search ends with the best found; 0: never. The result depends on the machine */
   bool least_traffic; /* the fewest bytes between the chip and outside come first, not the least time */
   bool beside;       /* set by the caller, not read: external data may lie in the model's folder */

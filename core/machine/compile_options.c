@@ -3,6 +3,7 @@
 
 #include "base/option.h"
 #include "core/machine/compile.h"
+#include "core/machine/plan/settings.h"
 
 enum { THREADS_MAX = 1024 };
 
@@ -59,12 +60,18 @@ static const cm_option options_of_compile_jobs[] = {
   {"shape", CM_OPTION_OWN, FIELD(shapes), 0, 0, 0, {0}, NULL, false, CM_SHAPES_BOTH,
    .about = "extents of an input that the model leaves open, like input=1x3x224x224, or of an open dimension, like batch=1; once for each",
    .own = &of_shapes},
-  {"order", CM_OPTION_EITHER, FIELD(file_order), 0, 1, 0, {"search", "file"}, NULL, false, CM_SHAPES_BOTH,
-   .about = "file: operators stay in the order of the file"},
+  {"order", CM_OPTION_WORD, FIELD(order), CM_COMPILE_ORDER_SEARCH, 0, CM_COMPILE_ORDER_SEARCH, {"search", "file", "tree", "sample"}, NULL, false,
+   CM_SHAPES_BOTH,
+   .about = "of operators: search (unless given: every order of a part where there are few, else tree search), tree, sample (random orders) or file (as in the file)"},
+  {"division", CM_OPTION_WORD, FIELD(division), CM_DIVISION_CAPABILITY, 0, CM_DIVISION_CAPABILITY, {"capability", "even", "unsplit", "layers"}, NULL, false,
+   CM_SHAPES_BOTH,
+   .about = "of operators among devices: capability (unless given); or what programs are compared with: pieces shared evenly among units, operators not split, layer by layer"},
   {"objective", CM_OPTION_EITHER, FIELD(least_traffic), 0, 1, 0, {"time", "traffic"}, NULL, false, CM_SHAPES_BOTH,
    .about = "what comes first, the time (unless given) or the bytes to and from the chip"},
   {"scores", CM_OPTION_LONG_COUNT, FIELD(scores), 1, 1e6, 0, {0}, NULL, false, CM_SHAPES_BOTH,
    .about = "candidates that the search for pieces and orders scores; unless given, by the size of the program"},
+  {"until", CM_OPTION_REAL, FIELD(until_ns), 0, 1e15, 0, {0}, NULL, false, CM_SHAPES_BOTH,
+   .about = "the searches end with the first program that takes so many ns at most"},
   {"search_seconds", CM_OPTION_REAL, FIELD(search_seconds), 0, 1e6, 0, {0}, NULL, false, CM_SHAPES_BOTH,
    .about = "the search ends after so many seconds with the best found"},
   {"tiles", CM_OPTION_FLAG, FIELD(make_tiles), 0, 1, 1, {0}, NULL, false, CM_SHAPES_BOTH,

@@ -22,9 +22,44 @@ double cm_compute_ns(const cm_target *target, const cm_device *device, const cm_
   return before + (device->pipelined ? fmax(compute, fmax(read, write)) : read + compute + write);
 }
 
+static double link_ns(const cm_target *target, uint64_t bytes)
+{
+  return target->link_bytes_per_ns > 0 ? (double)bytes / target->link_bytes_per_ns : 0;
+}
+
+double cm_transfer_remote_ns(const cm_target *target, const cm_device *device, uint64_t bytes, const cm_remote *remote)
+{
+  const double link = link_ns(target, remote->read_bytes + remote->written_bytes);
+  return remote->hop_ns + fmax(0, link - (double)bytes / device->bytes_per_ns);
+}
+
+double cm_compute_remote_ns(const cm_target *target, const cm_device *device, const cm_work *work, double rate,
+                            const cm_remote *remote)
+{
+  const double read = link_ns(target, remote->read_bytes), written = link_ns(target, remote->written_bytes);
+  const double beside = cm_compute_ns(target, device, work, rate) - target->issue_ns - device->latency_ns;
+  return remote->hop_ns + (device->pipelined ? fmax(0, fmax(read, written) - beside) : read + written);
+}
+
 double cm_capability(const cm_target *target, const cm_device *device, const cm_work *work, double rate)
 {
   return rate > 0 ? device->units / cm_compute_ns(target, device, work, rate) : 0;
+}
+
+cm_power cm_power_for(const cm_target *target, cm_unit_kind kind, cm_type type)
+{
+  cm_power l = {0};
+  double all = 0;
+  for (uint32_t d = 0; d < target->device_count; d++) {
+    double rate = cm_device_rate(&target->device[d], kind, cm_type_name(type));
+    all += rate * target->device[d].units;
+    if (rate > l.rate) {
+      l.rate = rate;
+      l.issue_ns = target->issue_ns + target->device[d].latency_ns;
+    }
+  }
+  l.units = l.rate > 0 ? all / l.rate : 0;
+  return l;
 }
 
 void cm_share_pieces(const cm_target *target, const double *piece_ns, uint32_t pieces, uint32_t *share)

@@ -2,17 +2,24 @@
 
 #include <math.h>
 
-/* Numbers the cores of lanes; *core lists them. */
+static uint32_t station_of(cm_hop_times *hops, uint32_t *core, uint32_t at)
+{
+  uint32_t s = 0;
+  while (s < hops->stations && core[s] != at)
+    s++;
+  if (s == hops->stations)
+    core[hops->stations++] = at;
+  return s;
+}
+
+/* Numbers the cores of lanes and memories; *core lists them. */
 static void number_stations(const cm_target *target, cm_hop_times *hops, uint32_t *core)
 {
-  for (uint32_t l = 0; l < target->lane_count; l++) {
-    uint32_t at = cm_lane_core(target, l), s = 0;
-    while (s < hops->stations && core[s] != at)
-      s++;
-    if (s == hops->stations)
-      core[hops->stations++] = at;
-    hops->station[l] = s;
-  }
+  for (uint32_t l = 0; l < target->lane_count; l++)
+    hops->station[l] = station_of(hops, core, cm_lane_core(target, l));
+  for (uint32_t m = 0; m < target->memory_count; m++)
+    hops->memory_station[m] =
+      target->memory[m].core == CM_CORE_SHARED ? CM_CORE_SHARED : station_of(hops, core, target->memory[m].core);
 }
 
 static cm_status fill(const cm_target *target, cm_memory *memory, cm_hop_times *hops, const uint32_t *core, cm_error *error)
@@ -27,7 +34,7 @@ static cm_status fill(const cm_target *target, cm_memory *memory, cm_hop_times *
       hops->farthest[a] = fmax(hops->farthest[a], hops->ns[a * n + b]);
       most = fmax(most, hops->ns[a * n + b]);
     }
-  hops->stations = most > 0 ? hops->stations : 1;
+  hops->stations = most > 0 || target->memory_count > 0 ? hops->stations : 1;
   return CM_OK;
 }
 
@@ -36,7 +43,8 @@ cm_status cm_hop_times_make(const cm_target *target, cm_memory *memory, cm_hop_t
   uint32_t *core;
   *made = (cm_hop_times){0};
   if (CM_NEW(memory, made->station, target->lane_count + 1, error) != CM_OK ||
-      CM_NEW(memory, core, target->lane_count + 1, error) != CM_OK)
+      CM_NEW(memory, made->memory_station, target->memory_count + 1, error) != CM_OK ||
+      CM_NEW(memory, core, (size_t)target->lane_count + target->memory_count + 1, error) != CM_OK)
     return error->status;
   number_stations(target, made, core);
   cm_status status = fill(target, memory, made, core, error);
@@ -47,6 +55,7 @@ cm_status cm_hop_times_make(const cm_target *target, cm_memory *memory, cm_hop_t
 void cm_hop_times_end(cm_hop_times *hops)
 {
   cm_free(hops->station);
+  cm_free(hops->memory_station);
   cm_free(hops->ns);
   cm_free(hops->farthest);
   *hops = (cm_hop_times){0};

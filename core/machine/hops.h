@@ -9,6 +9,7 @@
 typedef struct cm_hop_times {
   uint32_t stations;
   uint32_t *station; /* by lane */
+  uint32_t *memory_station; /* by memory of a core; CM_CORE_SHARED of what all share */
   double *ns;        /* [from * stations + to] */
   double *farthest;  /* by station: to any other */
 } cm_hop_times;

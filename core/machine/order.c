@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/machine/order_graph.h"
+#include "core/machine/order_report.h"
 #include "core/machine/schedule/windows.h"
 #include "core/schedule/orders.h"
 #include "core/schedule/target_command.h"
@@ -78,6 +79,7 @@ typedef struct scoring {
   uint32_t *full;      /* a whole order of the model's nodes */
   uint64_t scored;     /* programs, or the whole in time */
   const cm_order_measure *measure; /* NULL: the cost model scores */
+  uint64_t measured_ns[2]; /* of the order of the file and of the one that was found, where both decided */
   double file_bytes;   /* that move in the order of the file */
   cm_windows *windows; /* the score of a subgraph alone */
   uint32_t *bound;     /* of its operators in the plan */
@@ -258,7 +260,7 @@ static cm_status find_queue(scoring *s, cm_error *error)
 }
 
 /* s->node becomes the best order that is found: of a search, or the queue by height where there is room for no more. */
-static cm_status find_order(scoring *s, uint64_t scores, double deadline, cm_error *error)
+static cm_status find_order(scoring *s, uint64_t scores, const cm_order_limits *limits, double deadline, cm_error *error)
 {
   uint32_t subgraphs = s->subgraphs.count;
   uint64_t needed = 2 * (uint64_t)subgraphs + LEAST_SCORES;
@@ -274,8 +276,8 @@ static cm_status find_order(scoring *s, uint64_t scores, double deadline, cm_err
   options.scores = options.scores_total = scores < needed ? 1 : scores - needed + 1;
   uint64_t each = options.scores / (alone && subgraphs > 0 ? subgraphs : 1);
   options.enumerate_max = each < options.enumerate_max ? each : options.enumerate_max;
-  if (scores < needed)
-    options.method = CM_ORDER_HEIGHT;
+  options.method = scores < needed ? CM_ORDER_HEIGHT : limits->method;
+  options.enumerate_max = limits->never_all ? 0 : options.enumerate_max;
   if (!alone)
     run.threads = 1; /* whole programs are made one at a time: they share the model */
   run.deadline = deadline;
@@ -296,9 +298,9 @@ static cm_status find_order(scoring *s, uint64_t scores, double deadline, cm_err
 static cm_status is_faster(scoring *s, const uint32_t *order, const cm_draft *first, const cm_draft *other, bool *faster,
                            cm_error *error)
 {
-  uint64_t ns[2];
   *faster = other->emission.time_ns < first->emission.time_ns &&
             (s->task->options->settings != NULL || bytes_moved(other) <= s->file_bytes);
+  uint64_t *ns = s->measured_ns;
   for (int i = 0; i < 2 && s->measure != NULL; i++) {
     cm_draft draft;
     if (draft_of(s, i == 0 ? s->subgraphs.node : order, &draft, error) != CM_OK)
@@ -361,15 +363,16 @@ cm_status cm_order_search(const cm_draft_task *task, const cm_order_measure *mea
   s.file_bytes = bytes_moved(first);
   cm_run_phase(run, "search");
   cm_status status = begin(&s, first, error);
-  if (status == CM_OK && s.graph.node_count > 0)
-    status = find_order(&s, budget(&s, first, limits), deadline, error);
+  if (status == CM_OK && s.graph.node_count > 0 && file_order > limits->until_ns)
+    status = find_order(&s, budget(&s, first, limits), limits, deadline, error);
   cm_windows_free(s.windows); /* before the plan that it borrows can go */
   if (status == CM_OK)
     status = try_order(&s, s.node, first, error);
   if (status == CM_OK)
-    *report = json_pack("{s:I, s:I, s:I, s:f, s:f}", "key_nodes", (json_int_t)s.subgraphs.key_count, "subgraphs",
-                        (json_int_t)s.subgraphs.count, "scored", (json_int_t)s.scored, "file_order_ns", file_order,
-                        "best_ns", first->emission.time_ns);
+    status = cm_order_report(task,
+                             &(cm_order_figures){s.subgraphs.key_count, s.subgraphs.count, s.scored, file_order,
+                                                 first->emission.time_ns, {s.measured_ns[0], s.measured_ns[1]}},
+                             report, error);
   cm_order_graph_free(&s.graph);
   cm_subgraphs_free(&s.subgraphs);
   cm_free(s.bound);

@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "core/machine/emit/object.h"
+#include "core/schedule/orders.h"
 
 /* A program before it is linked, for one order. */
 typedef struct cm_draft {
@@ -37,6 +38,9 @@ typedef struct cm_order_measure {
 typedef struct cm_order_limits {
   uint64_t scores; /* orders that are scored; 0: as many as the size of the program allows */
   double until;    /* by cm_now: none are scored after; 0: none. What is found then depends on the machine */
+  double until_ns; /* no order is searched where the file's takes no longer; 0: none */
+  cm_order_method method;
+  bool never_all;  /* the method is used where there are few orders too, which would all be scored */
 } cm_order_limits;
 
 /* Searches for an order that takes less time by the cost model. With options->settings each subgraph is scored alone, laid
@@ -44,7 +48,8 @@ typedef struct cm_order_limits {
  * gains by it. Else, and with `measure` (NULL: none), whose command then scores, whole programs are made. `first` is the
  * draft for the order of the file; it is replaced when a better one is found, so that the result is never slower and,
  * where options->settings is NULL, moves no more bytes. The same result for any number of threads. *report (new
- * reference): {"key_nodes", "subgraphs", "scored", "file_order_ns", "best_ns"}, the last two by the cost model. Errors:
+ * reference): {"key_nodes", "subgraphs", "scored", "fixed_order_ns", "file_order_ns", "best_ns", "order_gain", "schedule_gain"} by the cost
+ * model, the first time that of a schedule whose lanes keep the order of the file; with `measure` "measured". Errors:
  * memory, cancel, those of cm_measure. */
 cm_status cm_order_search(const cm_draft_task *task, const cm_order_measure *measure, const cm_order_limits *limits,
                           cm_draft *first, json_t **report, cm_error *error);

@@ -38,43 +38,6 @@ static uint64_t layer_by_layer(const cm_plan *plan)
   return bytes;
 }
 
-/* The least time before the first byte of a transfer comes. */
-static double least_latency_ns(const cm_target *target)
-{
-  double least = -1;
-  for (uint32_t d = 0; d < target->device_count; d++)
-    if (target->device[d].moves && (least < 0 || target->device[d].latency_ns < least))
-      least = target->device[d].latency_ns;
-  return (least > 0 ? least : 0) + target->issue_ns;
-}
-
-/* The time when every operator runs alone on all units that compute it: first bytes of its inputs and parameters come from
- * outside, then transfers run beside the work, then its last bytes go there. With `even` the work is cut evenly, and done
- * when the slowest unit is. */
-static double layer_by_layer_ns(const cm_plan *plan, const cm_target *target, bool even)
-{
-  double sum = 0, bandwidth = cm_target_bandwidth(target), latency = least_latency_ns(target);
-  for (uint32_t o = 0; o < plan->op_count; o++) {
-    const cm_plan_op *op = &plan->ops[o];
-    double work = 0, bytes = 0, slowest = op->rate, count = 0;
-    if (op->copied != CM_NONE)
-      continue;
-    for (uint32_t p = 0; p < op->piece_count; p++)
-      work += (double)plan->pieces[op->first_piece + p].work.operations;
-    for (uint32_t i = 0; i < op->call.input_count; i++)
-      bytes += cm_has(&op->call, i) ? (double)bytes_of(plan, op->call.node->inputs[i]) : 0;
-    for (uint32_t k = 0; k < op->call.output_count; k++)
-      bytes += (double)bytes_of(plan, op->call.node->outputs[k]);
-    for (uint32_t d = 0; d < target->device_count; d++) {
-      slowest = op->rates[d] > 0 && op->rates[d] < slowest ? op->rates[d] : slowest;
-      count += op->rates[d] > 0 ? target->device[d].units : 0;
-    }
-    work = work / (even ? slowest * count : op->rate * op->units) + target->issue_ns;
-    sum += (work > bytes / bandwidth ? work : bytes / bandwidth) + 2 * latency;
-  }
-  return sum;
-}
-
 /* Inputs once in, outputs once out. */
 static uint64_t compulsory(const cm_plan *plan)
 {
@@ -104,10 +67,10 @@ static json_t *traffic_json(const cm_plan *plan, const cm_memory_plan *layout, c
 /* The terms of the bound; the largest is the bound. */
 static json_t *bound_json(const cm_time_bound *bound)
 {
-  return json_pack("{s:{s:f, s:f, s:f}, s:{s:f, s:f, s:f}}", "plain", "ports_ns", bound->busy_ns[CM_UNIT_DATA], "matrix_ns",
+  return json_pack("{s:{s:f, s:f, s:f}, s:{s:f, s:f, s:f}, s:{s:f}}", "plain", "ports_ns", bound->busy_ns[CM_UNIT_DATA], "matrix_ns",
                    bound->busy_ns[CM_UNIT_MATRIX], "vector_ns", bound->busy_ns[CM_UNIT_VECTOR], "phase", "ports_ns",
                    bound->phase_ns[CM_UNIT_DATA], "matrix_ns", bound->phase_ns[CM_UNIT_MATRIX], "vector_ns",
-                   bound->phase_ns[CM_UNIT_VECTOR]);
+                   bound->phase_ns[CM_UNIT_VECTOR], "chain", "way_ns", bound->way_ns);
 }
 
 /* The share of the time that each lane of a device is busy. */
@@ -197,9 +160,10 @@ static json_t *time_json(const cm_emission *emission, const cm_program *program,
       return NULL;
     }
   }
-  return json_pack("{s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o, s:o}", "total_ns", emission->time_ns, "lower_bound_ns", bound->ns,
-                   "layer_by_layer_ns", layer_by_layer_ns(times->whole, &program->target, false), "even_split_ns",
-                   layer_by_layer_ns(times->whole, &program->target, true), "one_lane_ns", times->one_lane_ns, "bounds",
+  const cm_baselines *other = &times->baselines;
+  return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o, s:o}", "total_ns", emission->time_ns, "lower_bound_ns", bound->ns,
+                   "layer_by_layer_ns", other->ns[CM_DIVISION_LAYERS], "even_split_ns", other->ns[CM_DIVISION_EVEN], "unsplit_ns",
+                   other->ns[CM_DIVISION_UNSPLIT], "one_lane_ns", other->one_lane_ns, "bounds",
                    bound_json(bound), "limit", limit_json(times->analysis, emission, program, bound), "critical_path",
                    path_json(times->analysis, program), "units", busy);
 }

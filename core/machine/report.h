@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "core/machine/baselines.h"
 #include "core/machine/compile.h"
 #include "core/machine/order.h"
 #include "core/machine/run/analysis.h"
@@ -16,10 +17,10 @@ cm_status cm_compile_verify(cm_model *before, cm_model *after, const cm_program 
 
 /* What explains the time of a program. */
 typedef struct cm_program_times {
-  const cm_plan *whole; /* its plan, or where that is for a part of the chip, one for all of it */
+  cm_plan *whole; /* its plan, or where that is for a part of the chip, one for all of it */
   const cm_analysis *analysis;
   const cm_time_bound *bound;
-  double one_lane_ns; /* on one lane of each device */
+  cm_baselines baselines;
 } cm_program_times;
 
 /* What is said of a program (docs/explanation/programs.md). Takes the reference to `order` (of cm_order_search; NULL: no search), and adds

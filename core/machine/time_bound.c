@@ -7,14 +7,35 @@
 
 enum { CONES_MAX = 160 }; /* each goes through all that is before it */
 
+/* By device, of the operator of a kind whose pieces do most; NULL: there is none. */
+static const double *main_rates(const cm_plan *plan, cm_unit_kind kind)
+{
+  const double *rates = NULL;
+  uint64_t most = 0;
+  for (uint32_t o = 0; o < plan->op_count; o++) {
+    const cm_plan_op *op = &plan->ops[o];
+    uint64_t work = 0;
+    for (uint32_t p = 0; p < op->piece_count; p++)
+      work += plan->pieces[op->first_piece + p].work.operations;
+    if (op->matrix == (kind == CM_UNIT_MATRIX) && work > most) {
+      most = work;
+      rates = op->rates;
+    }
+  }
+  return rates;
+}
+
+/* Any weights give a bound; rates of the operator that most is to be done of give the best one where types are mixed. */
 static void weigh_lanes(cm_bounding *b)
 {
   for (cm_unit_kind k = CM_UNIT_MATRIX; k < CM_UNIT_KINDS; k++) {
+    const double *rates = main_rates(b->plan, k);
     double sum = 0;
     for (uint32_t d = 0; d < b->target->device_count; d++) {
       const cm_device *device = &b->target->device[d];
       for (uint32_t i = 0; i < device->rate_count[k]; i++)
         b->weight[k][d] = fmax(b->weight[k][d], device->rate[k][i].per_ns);
+      b->weight[k][d] = rates != NULL && rates[d] > 0 ? rates[d] : b->weight[k][d];
       sum += b->weight[k][d] * device->units;
     }
     for (uint32_t d = 0; d < b->target->device_count; d++)
@@ -30,11 +51,12 @@ static int later_first(const void *x, const void *y)
   return a->place < b->place ? -1 : a->place > b->place;
 }
 
-/* The least time in which all of a cone can be done: from every time on, what cannot begin before it. */
-static void phases(cm_bounding *b, uint32_t last, double phase[CM_UNIT_KINDS])
+/* The least time in which all of a cone can be done: from every time on, what cannot begin before it. With `tails`, and what has to
+ * follow the last of it. */
+static void phases(cm_bounding *b, uint32_t last, bool tails, double phase[CM_UNIT_KINDS])
 {
   const cm_model *m = b->plan->model;
-  double sum[CM_UNIT_KINDS] = {0}, held = (double)b->plan->memory_bytes / cm_bound_port_rate(b);
+  double sum[CM_UNIT_KINDS] = {0}, tail[CM_UNIT_KINDS] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, held = (double)b->plan->memory_bytes / cm_bound_port_rate(b);
   uint32_t count = 0;
   memset(phase, 0, CM_UNIT_KINDS * sizeof *phase);
   for (uint32_t i = 0; i <= last; i++)
@@ -47,49 +69,75 @@ static void phases(cm_bounding *b, uint32_t last, double phase[CM_UNIT_KINDS])
     double t = b->begin[i];
     sum[kind] += b->work[i];
     sum[CM_UNIT_DATA] += b->bytes[i];
-    phase[kind] = t + sum[kind] > phase[kind] ? t + sum[kind] : phase[kind];
-    double more = sum[CM_UNIT_DATA] - held;
-    if (more > 0 && t + more > phase[CM_UNIT_DATA])
-      phase[CM_UNIT_DATA] = t + more;
+    if (b->work[i] > 0)
+      tail[kind] = fmin(tail[kind], tails ? b->tail[i] : 0);
+    if (b->bytes[i] > 0)
+      tail[CM_UNIT_DATA] = fmin(tail[CM_UNIT_DATA], tails ? b->least[i] + b->tail[i] : 0);
+    if (sum[kind] > 0)
+      phase[kind] = fmax(phase[kind], t + sum[kind] + tail[kind]);
+    if (sum[CM_UNIT_DATA] > held)
+      phase[CM_UNIT_DATA] = fmax(phase[CM_UNIT_DATA], t + sum[CM_UNIT_DATA] - held + tail[CM_UNIT_DATA]);
   }
-  phase[CM_UNIT_DATA] = sum[CM_UNIT_DATA] > phase[CM_UNIT_DATA] ? sum[CM_UNIT_DATA] : phase[CM_UNIT_DATA];
+  if (sum[CM_UNIT_DATA] > 0) /* every port that moves any has its latency too */
+    phase[CM_UNIT_DATA] = fmax(phase[CM_UNIT_DATA], b->latency_ns + sum[CM_UNIT_DATA] + tail[CM_UNIT_DATA]);
+}
+
+/* What moving the first byte takes at least. */
+static double least_latency(const cm_target *target)
+{
+  double least = HUGE_VAL;
+  for (uint32_t d = 0; d < target->device_count; d++)
+    if (target->device[d].moves)
+      least = fmin(least, target->issue_ns + target->device[d].latency_ns);
+  return least < HUGE_VAL ? least : 0;
 }
 
 /* Before then no element of the node at a place can begin. */
 static cm_status find_begin(cm_bounding *b, uint32_t place, cm_error *error)
 {
   const cm_model *m = b->plan->model;
-  const cm_node *node = &m->nodes[m->order[place]];
-  cm_box whole = cm_box_whole(&m->values[node->outputs[0]].shape), first = whole, last = whole;
   double phase[CM_UNIT_KINDS];
-  for (uint32_t i = 0; i < whole.rank; i++) {
-    first.to[i] = whole.to[i] < 1 ? whole.to[i] : 1;
-    last.from[i] = whole.to[i] < 1 ? 0 : whole.to[i] - 1;
-  }
-  b->stamp++;
-  cm_bound_need(b, node->outputs[0], &first, &last);
+  cm_bound_need_corners(b, m->nodes[m->order[place]].outputs[0]);
   if (cm_bound_walk(b, place, true, error) != CM_OK)
     return error->status;
-  phases(b, place, phase);
+  phases(b, place, false, phase);
   for (int k = 0; k < CM_UNIT_KINDS; k++)
     b->begin[place] = phase[k] > b->begin[place] ? phase[k] : b->begin[place];
   return cm_run_check(b->run, error);
 }
 
-/* Nothing begins before what it reads. */
-static void follow(cm_bounding *b, uint32_t place, double *ready)
+/* Nothing begins before what it reads, and before anything is loaded. */
+static void follow(cm_bounding *b, uint32_t place, const double *ready)
 {
   const cm_model *m = b->plan->model;
   const cm_node *node = &m->nodes[m->order[place]];
   bool any = node->known->makes == CM_MAKES_JOINED; /* an element of it may need one input alone */
   double least = -1;
   for (uint32_t i = 0; i < node->input_count; i++) {
-    if (node->inputs[i] == CM_NONE || b->plan->values[node->inputs[i]].kind == CM_VALUE_CONSTANT)
+    if (node->inputs[i] == CM_NONE)
       continue;
     double t = ready[node->inputs[i]];
     least = least < 0 || (any ? t < least : t > least) ? t : least;
   }
-  b->begin[place] = least > 0 ? least : 0;
+  b->begin[place] = fmax(least, 0);
+}
+
+/* What has to follow a piece of an operator: of those who read it, and of the port that takes it out, the one with the least. */
+static void find_tails(cm_bounding *b, double *after)
+{
+  const cm_model *m = b->plan->model;
+  for (size_t v = 0; v < m->value_count; v++)
+    after[v] = b->plan->values[v].output ? b->latency_ns : HUGE_VAL;
+  for (uint32_t i = (uint32_t)m->order_count; i-- > 0;) {
+    const cm_node *node = &m->nodes[m->order[i]];
+    double tail = HUGE_VAL;
+    for (uint32_t o = 0; o < node->output_count; o++)
+      tail = fmin(tail, after[node->outputs[o]]);
+    b->tail[i] = tail < HUGE_VAL ? tail : 0;
+    for (uint32_t k = 0; k < node->input_count; k++)
+      if (node->inputs[k] != CM_NONE)
+        after[node->inputs[k]] = fmin(after[node->inputs[k]], b->least[i] + b->tail[i]);
+  }
 }
 
 /* Marks the operators that get a cone: of many, those whose work and parameters are the largest share of the whole. */
@@ -125,20 +173,28 @@ static cm_status find_begins(cm_bounding *b, cm_error *error)
   bool *chosen = NULL;
   if (CM_NEW(b->run->memory, ready, m->value_count + 1, error) != CM_OK)
     return error->status;
-  b->stamp++;
+  cm_bound_begin_needs(b);
   cm_status status = CM_NEW(b->run->memory, chosen, m->order_count + 1, error);
   if (status == CM_OK)
     status = choose_cones(b, chosen, error);
+  for (uint32_t i = 0; i < m->order_count && status == CM_OK; i++)
+    if (b->op_of[m->order[i]] != 0)
+      status = cm_bound_least_ns(b, &b->plan->ops[b->op_of[m->order[i]] - 1], &b->least[i], error);
+  if (status == CM_OK)
+    find_tails(b, ready);
+  for (size_t v = 0; v < m->value_count; v++)
+    ready[v] = b->latency_ns;
   for (uint32_t i = 0; i < m->order_count && status == CM_OK; i++) {
     const cm_node *node = &m->nodes[m->order[i]];
-    uint32_t op = b->op_of[m->order[i]];
     if (node->known == NULL)
       continue;
     follow(b, i, ready);
-    if (op != 0 && chosen[i])
+    if (b->op_of[m->order[i]] != 0)
+      status = cm_bound_after_inputs(b, i, &b->begin[i], error);
+    if (status == CM_OK && chosen[i])
       status = find_begin(b, i, error);
     for (uint32_t o = 0; o < node->output_count; o++)
-      ready[node->outputs[o]] = b->begin[i];
+      ready[node->outputs[o]] = b->begin[i] + b->least[i];
   }
   cm_free(ready);
   cm_free(chosen);
@@ -150,7 +206,7 @@ static cm_status bound_all(cm_bounding *b, cm_time_bound *bound, cm_error *error
 {
   const cm_model *m = b->plan->model;
   double moved = 0;
-  b->stamp++;
+  cm_bound_begin_needs(b);
   for (size_t i = 0; i < m->output_count; i++) {
     cm_box whole = cm_box_whole(&m->values[m->outputs[i]].shape);
     if (b->plan->values[m->outputs[i]].kind == CM_VALUE_CONSTANT)
@@ -163,72 +219,87 @@ static cm_status bound_all(cm_bounding *b, cm_time_bound *bound, cm_error *error
   for (size_t i = 0; i < m->input_count; i++)
     if (b->value[m->inputs[i]].stamp == b->stamp)
       moved += (double)(b->value[m->inputs[i]].count * cm_type_bytes(m->values[m->inputs[i]].shape.type));
-  phases(b, (uint32_t)m->order_count - 1, bound->phase_ns);
+  phases(b, (uint32_t)m->order_count - 1, true, bound->phase_ns);
   for (uint32_t i = 0; i < m->order_count; i++) {
     uint32_t op = b->op_of[m->order[i]];
+    if (b->work[i] > 0)
+      bound->way_ns = fmax(bound->way_ns, b->begin[i] + b->least[i] + b->tail[i]);
     if (op != 0)
       bound->busy_ns[b->plan->ops[op - 1].matrix ? CM_UNIT_MATRIX : CM_UNIT_VECTOR] += b->work[i];
     bound->busy_ns[CM_UNIT_DATA] += b->bytes[i];
   }
-  bound->busy_ns[CM_UNIT_DATA] += moved / cm_bound_port_rate(b);
-  for (int k = 0; k < CM_UNIT_KINDS; k++) {
-    bound->ns = bound->busy_ns[k] > bound->ns ? bound->busy_ns[k] : bound->ns;
-    bound->ns = bound->phase_ns[k] > bound->ns ? bound->phase_ns[k] : bound->ns;
+  bound->busy_ns[CM_UNIT_DATA] += moved / cm_bound_port_rate(b) + (moved > 0 ? b->latency_ns : 0);
+  bound->ns = bound->way_ns;
+  for (int k = 0; k < CM_UNIT_KINDS; k++)
+    bound->ns = fmax(bound->ns, fmax(bound->busy_ns[k], bound->phase_ns[k]));
+  return CM_OK;
+}
+
+static cm_status make_room(cm_bounding *b, cm_error *error)
+{
+  const cm_model *m = b->plan->model;
+  cm_memory *memory = b->run->memory;
+  uint32_t inputs = 8;
+  for (uint32_t o = 0; o < b->plan->op_count; o++)
+    inputs = b->plan->ops[o].call.input_count > inputs ? b->plan->ops[o].call.input_count : inputs;
+  const size_t values = m->value_count + 1, nodes = m->node_count + 1, places = m->order_count + 1;
+  if (CM_NEW(memory, b->value, values, error) != CM_OK || CM_NEW(memory, b->met, values, error) != CM_OK ||
+      CM_NEW(memory, b->op_of, nodes, error) != CM_OK || CM_NEW(memory, b->place_of, nodes, error) != CM_OK ||
+      CM_NEW(memory, b->begin, places, error) != CM_OK || CM_NEW(memory, b->work, places, error) != CM_OK ||
+      CM_NEW(memory, b->bytes, places, error) != CM_OK || CM_NEW(memory, b->least, places, error) != CM_OK ||
+      CM_NEW(memory, b->tail, places, error) != CM_OK || CM_NEW(memory, b->sorted, places, error) != CM_OK ||
+      CM_NEW(memory, b->inputs[0], inputs + 1, error) != CM_OK || CM_NEW(memory, b->inputs[1], inputs + 1, error) != CM_OK ||
+      CM_NEW(memory, b->whole_inputs, inputs + 1, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < m->order_count; i++)
+    b->place_of[m->order[i]] = i;
+  for (uint32_t o = 0; o < b->plan->op_count; o++) {
+    const cm_plan_op *op = &b->plan->ops[o];
+    /* Whether a view has to be made after all depends on the cut. */
+    if (op->copied == CM_NONE && !cm_plan_is_view(m, op->call.node))
+      b->op_of[op->call.node - m->nodes] = o + 1;
   }
   return CM_OK;
 }
 
-static cm_status make_bound(const cm_plan *plan, const cm_target *target, bool cones, cm_run *run, cm_time_bound *made,
-                            cm_error *error)
+static cm_status make_bound(cm_plan *plan, const cm_target *target, bool cones, cm_run *run, cm_time_bound *made, cm_error *error)
 {
-  const cm_model *m = plan->model;
-  cm_bounding b = {.plan = plan, .target = target, .run = run};
+  cm_bounding b = {.plan = plan, .target = target, .run = run, .latency_ns = least_latency(target)};
   cm_time_bound bound = {0};
-  uint32_t inputs = 8;
   weigh_lanes(&b);
-  cm_status status = CM_OK;
-  for (uint32_t o = 0; o < plan->op_count; o++)
-    inputs = plan->ops[o].call.input_count > inputs ? plan->ops[o].call.input_count : inputs;
-  if (m->order_count == 0 || plan->op_count == 0) {
+  if (plan->model->order_count == 0 || plan->op_count == 0) {
     *made = bound;
     return CM_OK;
   }
-  if (CM_NEW(run->memory, b.value, m->value_count + 1, error) != CM_OK ||
-      CM_NEW(run->memory, b.op_of, m->node_count + 1, error) != CM_OK ||
-      CM_NEW(run->memory, b.begin, m->order_count + 1, error) != CM_OK ||
-      CM_NEW(run->memory, b.work, m->order_count + 1, error) != CM_OK ||
-      CM_NEW(run->memory, b.bytes, m->order_count + 1, error) != CM_OK ||
-      CM_NEW(run->memory, b.sorted, m->order_count + 1, error) != CM_OK ||
-      CM_NEW(run->memory, b.inputs[0], inputs + 1, error) != CM_OK ||
-      CM_NEW(run->memory, b.inputs[1], inputs + 1, error) != CM_OK)
-    status = error->status;
-  for (uint32_t o = 0; status == CM_OK && o < plan->op_count; o++)
-    /* Whether a view has to be made after all depends on the cut. */
-    if (plan->ops[o].copied == CM_NONE && !cm_plan_is_view(m, plan->ops[o].call.node))
-      b.op_of[plan->ops[o].call.node - m->nodes] = o + 1;
+  cm_status status = make_room(&b, error);
   if (status == CM_OK && cones)
     status = find_begins(&b, error);
   if (status == CM_OK)
     status = bound_all(&b, &bound, error);
   cm_free(b.value);
+  cm_free(b.met);
   cm_free(b.op_of);
+  cm_free(b.place_of);
   cm_free(b.begin);
   cm_free(b.work);
   cm_free(b.bytes);
+  cm_free(b.least);
+  cm_free(b.tail);
   cm_free(b.sorted);
   cm_free(b.inputs[0]);
   cm_free(b.inputs[1]);
+  cm_free(b.whole_inputs);
   if (status == CM_OK)
     *made = bound;
   return status;
 }
 
-cm_status cm_time_bound_make(const cm_plan *plan, const cm_target *target, cm_run *run, cm_time_bound *bound, cm_error *error)
+cm_status cm_time_bound_make(cm_plan *plan, const cm_target *target, cm_run *run, cm_time_bound *bound, cm_error *error)
 {
   return make_bound(plan, target, true, run, bound, error);
 }
 
-cm_status cm_time_bound_plain(const cm_plan *plan, const cm_target *target, cm_run *run, double *ns, cm_error *error)
+cm_status cm_time_bound_plain(cm_plan *plan, const cm_target *target, cm_run *run, double *ns, cm_error *error)
 {
   cm_time_bound bound;
   if (make_bound(plan, target, false, run, &bound, error) != CM_OK)

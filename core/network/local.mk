@@ -1,7 +1,7 @@
 libcoremap_a_SOURCES += \
   core/network/topology.h core/network/topology_digest.c core/network/topology_digest.h core/network/topology.c core/network/outside.c core/network/neuron_limits.c core/network/apart.h core/network/apart.c core/network/spike_file.h core/network/formats/rows.h core/network/formats/tokens.h core/network/formats/weighted.h core/network/formats/entries.h core/network/formats/readers.h core/network/symmetry.h core/network/symmetry.c core/network/direction.h core/network/direction.c core/network/nets_by_part.h core/network/nets_by_part.c core/network/identity.h core/network/identity.c \
   core/network/names.h core/network/names.c core/network/import_limits.h core/network/import_limits.c core/network/import.h core/network/import.c core/network/formats.h core/network/recognise.h core/network/recognise.c core/network/recognise_text.c core/network/recognise_metis.c core/network/foreign.c \
-  core/network/csr.h core/network/csr.c core/network/export.h core/network/export.c \
+  core/network/csr.h core/network/csr.c core/network/net_order.h core/network/net_order.c core/network/export.h core/network/export.c \
   core/network/topology_file.h core/network/file/topology_format.h core/network/file/topology_whole.c \
   core/network/file/topology_writer.h core/network/file/topology_writer.c core/network/file/topology_tables.c core/network/file/topology_pack.c core/network/file/topology_stored.c core/network/file/topology_reader.h core/network/file/topology_reader.c core/network/file/topology_read_tables.c \
   core/network/file/plain_edges.h core/network/file/plain_edges.c core/network/file/topology_manifest.c core/network/file/topology_stream.c \

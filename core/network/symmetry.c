@@ -33,7 +33,7 @@ cm_status cm_topology_asymmetry(const cm_topology *topology, cm_memory *memory, 
         found = (cm_asymmetry){true, true, u, topology->pin[j], cm_topology_pin_weight(topology, u, j), 0};
         break;
       }
-      if (cm_topology_pin_weight(topology, u, j) != weight) {
+      if (cm_topology_pin_weight(topology, u, j) != weight || cm_topology_pin_negative(topology, i) != cm_topology_pin_negative(topology, j)) {
         found = (cm_asymmetry){true, false, v, u, weight, cm_topology_pin_weight(topology, u, j)};
         break;
       }

@@ -159,6 +159,26 @@ cm_status cm_node_set_integer(cm_model *model, cm_node *node, const char *name, 
   return CM_OK;
 }
 
+cm_status cm_model_add_slice(cm_model *model, uint32_t value, int64_t axis, const int64_t ends[2], uint32_t *made, cm_error *error)
+{
+  const struct {
+    const char *name;
+    int64_t number;
+  } given[3] = {{"starts", ends[0]}, {"ends", ends[1]}, {"axes", axis}};
+  const bool inputs_name = model->opset >= 10; /* before, attributes do */
+  uint32_t inputs[4] = {value}, node;
+  for (uint32_t i = 0; inputs_name && i < 3; i++)
+    if (cm_model_add_integers(model, given[i].name, &given[i].number, 1, &inputs[i + 1], error) != CM_OK)
+      return error->status;
+  if (cm_model_add_named(model, "slice", made, error) != CM_OK ||
+      cm_model_add_node(model, "Slice", inputs, inputs_name ? 4 : 1, made, 1, &node, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; !inputs_name && i < 3; i++)
+    if (cm_node_set_integers(model, &model->nodes[node], given[i].name, &given[i].number, 1, error) != CM_OK)
+      return error->status;
+  return CM_OK;
+}
+
 const cm_attribute *cm_node_attribute(const cm_node *node, const char *name)
 {
   for (size_t i = 0; i < node->attribute_count; i++)

@@ -127,6 +127,9 @@ cm_status cm_model_add_integers(cm_model *model, const char *stem, const int64_t
 cm_status cm_model_add_node(cm_model *model, const char *op, const uint32_t *inputs, uint32_t input_count,
                             const uint32_t *outputs, uint32_t output_count, uint32_t *node, cm_error *error);
 
+/* Adds a Slice of elements [ends[0], ends[1]) along an axis, as the model's opset has it; *made is its new value. */
+cm_status cm_model_add_slice(cm_model *model, uint32_t value, int64_t axis, const int64_t ends[2], uint32_t *made, cm_error *error);
+
 /* Sets or replaces an attribute. */
 cm_status cm_node_set_integers(cm_model *model, cm_node *node, const char *name, const int64_t *numbers, size_t count,
                                cm_error *error);

@@ -28,6 +28,8 @@ typedef cm_status (*cm_kernel_function)(cm_call *call, cm_error *error);
  * that the answer is known before anything runs. CM_BAD_NETWORK. */
 typedef cm_status (*cm_check_function)(const cm_call *call, cm_error *error);
 
+#define CM_OWN_DOMAIN "coremap"
+
 struct cm_crossing;
 
 /* How an operator behaves towards a permutation of one of its inputs or outputs: cross.h. */
@@ -39,6 +41,7 @@ enum {
   CM_OPERATOR_RANDOM = 2,    /* never folded */
   CM_OPERATOR_EXPANDS = 4,   /* makes much out of little: folded only when the result is small */
   CM_OPERATOR_SAME = 8,      /* all inputs are of one type */
+  CM_OPERATOR_OWN = 32,      /* made by the compiler, of domain CM_OWN_DOMAIN: no model has it */
   CM_OPERATOR_ANY_SCALE = 16, /* may be done on numbers in any unit: it chooses among them, and computes none */
 };
 
@@ -155,6 +158,9 @@ bool cm_call_place(const cm_call *call, cm_piece_place *place);
  * not known. */
 bool cm_resize_reads(const cm_call *call, uint32_t axis, int64_t from, int64_t to, int64_t reads[2]);
 
+/* Elements of the input that one element of a resized axis is made of; 0 where an axis stays as it is, or sizes are not known. */
+uint64_t cm_resize_taps(const cm_call *call, uint32_t axis);
+
 /* The shape that two shapes broadcast to. */
 cm_status cm_call_broadcast(const cm_call *call, const cm_shape *a, const cm_shape *b, cm_shape *both, cm_error *error);
 
@@ -180,8 +186,15 @@ bool cm_stft_frames(const cm_call *call, int64_t *step, int64_t *length);
  * summed over or broadcast; false when the output has a label twice. */
 bool cm_einsum_axes(const cm_call *call, uint32_t input, uint32_t axes[CM_RANK_MAX]);
 
+/* Whether it is a product of two matrices of floating-point numbers, or of batches of them: every dimension but what is summed over, in
+ * both, is one of the output's. */
+bool cm_einsum_is_product(const cm_call *call);
+
 /* Products that are summed for one element of its output; 0 when one extent is. */
 uint64_t cm_einsum_sums(const cm_call *call);
+
+/* Operations of an LSTM, GRU or RNN on its whole input: products with the weights of every step, and its gates. */
+uint64_t cm_recurrent_work(const cm_call *call);
 
 /* ---- the functions that rows name: shape functions and kernels of the families (ops), checks, and how permutations pass
  * (permute/cross_*.c); each row declares those of its family ---- */

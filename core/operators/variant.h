@@ -83,29 +83,44 @@ typedef enum cm_operator_variant {
   CM_VARIANT_BLACKMAN,
   CM_VARIANT_HAMMING,
   CM_VARIANT_HANN,
-  /* cells (ops/op_recurrent.c) */
+  /* cells (ops/op_recurrent.c, op_cell.c) */
   CM_VARIANT_GRU,
   CM_VARIANT_LSTM,
   CM_VARIANT_RNN,
+  CM_VARIANT_GATES, /* of a GRU, its update and reset alone */
   CM_VARIANT_COUNT
 } cm_operator_variant;
 
-/* What the work of a piece is counted in (tiling/split.c). */
+/* What the work of a piece is counted in (tiling/split_work.c): a multiplication and addition, a comparison or a function of one
+ * number is an operation. */
 typedef enum cm_work_kind {
-  CM_WORK_TOUCHED, /* elements of its largest input or of its output */
-  CM_WORK_FILTER,  /* each element of the output meets the weights of one filter */
-  CM_WORK_SPREAD,  /* each element of the input meets the weights of its channel */
-  CM_WORK_INNER,   /* each element of the output meets the last axis of the left input */
-  CM_WORK_GEMM,    /* the same, where either side may stand transposed */
-  CM_WORK_WINDOW,  /* each element of the output meets the cells of a window */
-  CM_WORK_DEFORM,  /* a filter whose weights are the second input */
-  CM_WORK_SUMS,    /* each element of the output is a sum over the labels that it lacks */
-  CM_WORK_SIGNAL,  /* each element of the output meets a line of the input */
+  CM_WORK_MADE,        /* elements of its output */
+  CM_WORK_TOUCHED,     /* elements of its largest input or of its output */
+  CM_WORK_TWO_PASSES,  /* the same, gone through more than once: a sum and a factor */
+  CM_WORK_FOUR_PASSES, /* mean, variance, factor and bias; a largest one, powers, their sum, quotients */
+  CM_WORK_OPERANDS,    /* one input after the other joins the output */
+  CM_WORK_FILTER,      /* each element of the output meets the weights of one filter */
+  CM_WORK_SPREAD,      /* each element of the input meets the weights of its channel */
+  CM_WORK_INNER,       /* each element of the output meets the last axis of the left input */
+  CM_WORK_GEMM,        /* the same, where either side may stand transposed */
+  CM_WORK_WINDOW,      /* each element of the output meets the cells of a window */
+  CM_WORK_CHANNELS,    /* each element of the output meets `size` channels */
+  CM_WORK_DEFORM,      /* a filter whose weights are the second input, over samples that its filters share */
+  CM_WORK_SUMS,        /* each element of the output is a sum over the labels that it lacks */
+  CM_WORK_SIGNAL,      /* each element of the output meets a line of the input */
+  CM_WORK_SAMPLES,     /* each element of the output is taken between pixels */
+  CM_WORK_RESIZED,     /* one axis after the other, between the elements of each */
+  CM_WORK_REGIONS,     /* each element of the output meets samples of its share of a region */
+  CM_WORK_SORTED,      /* lines are put in order */
+  CM_WORK_ELIMINATION, /* of square matrices */
+  CM_WORK_PAIRS,       /* boxes that stay meet all others */
+  CM_WORK_STEPS,       /* each step of a sequence meets all weights of a cell */
 } cm_work_kind;
 
 /* What computes it. */
 typedef enum cm_runs_kind {
-  CM_RUNS_MATRIX,   /* products, on a matrix unit where the chip has one */
+  CM_RUNS_MATRIX,   /* products, on a matrix unit */
+  CM_RUNS_PRODUCT,  /* on a matrix unit where it is a product of two and the chip has one, else on a vector unit */
   CM_RUNS_VECTOR,   /* on a vector unit */
   CM_RUNS_IN_PLACE, /* there, and each element needs inputs at its own place alone: output may be written over input */
 } cm_runs_kind;

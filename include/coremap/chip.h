@@ -30,6 +30,18 @@ uint32_t coremap_chip_width(const coremap_chip *chip);
 uint32_t coremap_chip_height(const coremap_chip *chip);
 uint32_t coremap_chip_free_cores(const coremap_chip *chip);
 
+#define COREMAP_CORE_FREE 0
+#define COREMAP_CORE_TAKEN 1
+#define COREMAP_CORE_BROKEN 2
+
+/* The state of every core, by its number [*cores]: until it is set again, as long as the chip lives. O(1). */
+const uint8_t *coremap_chip_cores(const coremap_chip *chip, uint64_t *cores);
+
+/* Gives every core a state [width * height]; the chip's dead cores stay broken. Taken ones have no owner's name. Only of a chip of which
+ * nothing has been made yet, and that no other call is using. O(cores). Errors: bad-occupancy (no state), conflict (a mapping has it),
+ * no-memory. */
+int coremap_chip_set_cores(coremap_chip *chip, const uint8_t *state, coremap_error **error);
+
 /* The chip as the text of a chip file: the caller's (coremap_text_free). NULL when out of memory. */
 char *coremap_chip_json(const coremap_chip *chip);
 

@@ -8,6 +8,7 @@
 #include <coremap/compile.h>
 #include <coremap/generate.h>
 #include <coremap/map.h>
+#include <coremap/options.h>
 #include <coremap/partition.h>
 #include <coremap/program.h>
 #include <coremap/routes.h>

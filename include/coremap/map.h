@@ -13,13 +13,13 @@ extern "C" {
 
 typedef struct coremap_mapping coremap_mapping;
 
-/* Maps a network. `options` is a JSON object (docs/reference/options.md) or NULL: {"preset": "fast", "seed": 3, "threads": 2}; beside them
- * paths: "from", of an older mapping to start from; "part", of parts that are made already, one number a line, which are then
- * placed; "policy_file", of mapper learned (coremap_train); "cache", a folder that keeps coarsened levels between calls, one at a
- * time, at most 1 GiB; and "alone": true where nobody else uses the network meanwhile, which saves memory. The mapping breaks no
- * limit of any core; the same input, options and seed give the same bytes for any number of threads. Errors: bad-option,
- * bad-mapping ("from", "part"), neuron-too-large, no-room, limit-broken, memory-limit, time-limit, cancelled, no-memory,
- * disk-full, io. */
+/* Maps a network. `options` is a JSON object (docs/reference/options.md; coremap_options_text makes one) or NULL:
+ * {"preset": "fast", "seed": 3, "threads": 2}; beside them paths: "from", of an older mapping to start from; "part", of parts that are
+ * made already, one number a line, which are then placed; "policy_file", of mapper learned (coremap_train); "cache", a folder that keeps
+ * coarsened levels between calls, one at a time, at most 1 GiB; and "alone": true where nobody else uses the network meanwhile, which
+ * saves memory. The mapping breaks no limit of any core; the same input, options and seed give the same bytes for any number of threads.
+ * It is the caller's (coremap_mapping_free), and keeps network and chip. Time and memory by preset: docs/reference/options.md. Errors: bad-option,
+ * bad-mapping ("from", "part"), neuron-too-large, no-room, limit-broken, memory-limit, time-limit, cancelled, no-memory, disk-full, io. */
 int coremap_map(const coremap_network *network, const coremap_chip *chip, const char *options, coremap_progress progress,
                 void *user, coremap_mapping **mapping, coremap_error **error);
 
@@ -40,6 +40,11 @@ int coremap_pareto_draw(const char *summary, const char *path, coremap_error **e
 /* The part of each neuron [*neurons], and x, y of each part's core [2 * *parts]: they live as long as the mapping. O(1). */
 const uint32_t *coremap_mapping_parts(const coremap_mapping *mapping, uint64_t *neurons);
 const int32_t *coremap_mapping_places(const coremap_mapping *mapping, uint64_t *parts);
+
+/* A metric of the mapping by its name ("energy_pj", "cut_net", ...; coremap_table "metrics" has all, docs/reference/mapping-formats.md their meaning), in
+ * its unit. Of a mapping that was opened, as its file states it. O(metrics). Errors: not-found (there is none of that name, or its
+ * value is a text), no-memory. */
+int coremap_mapping_metric(const coremap_mapping *mapping, const char *name, double *value, coremap_error **error);
 
 /* The cores of the region that was chosen for it, by number [*cores]: all that its parts have, and those between them. NULL and 0
  * of a mapping that was opened. O(1). */

@@ -36,6 +36,34 @@ int coremap_network_read(const char *path, const char *options, coremap_progress
 int coremap_network_from_csr(uint32_t neurons, const uint64_t *first, const uint32_t *target, const double *weight,
                              coremap_network **network, coremap_error **error);
 
+/* A graph from the rows of METIS (xadj, adjncy, adjwgt): vertex v has neighbours neighbour[first[v]] .. neighbour[first[v + 1] - 1],
+ * in any order, and each edge stands in both rows with one weight; loops are dropped. Else as coremap_network_from_csr. Errors: also
+ * bad-network where an edge stands in one row alone. */
+int coremap_network_from_graph(uint32_t vertices, const uint64_t *first, const uint32_t *neighbour, const double *weight,
+                               coremap_network **network, coremap_error **error);
+
+/* Edges from[i] -> to[i] with weight[i] [edges], NULL: 1 each; repeated edges are added up. Directed, they are synapses; else a graph's,
+ * as igraph has them, where each stands once and loops are dropped. All is copied. O(edges log(edges per neuron)). Errors: bad-network,
+ * too-large, no-memory. */
+int coremap_network_from_edges(uint32_t neurons, uint64_t edges, const uint32_t *from, const uint32_t *to, const double *weight,
+                               int directed, coremap_network **network, coremap_error **error);
+
+/* A hypergraph from the arrays of hMETIS, PaToH and KaHyPar: net e has the pins pin[first[e]] .. pin[first[e + 1] - 1], the first of
+ * which is its source (of nets without a direction, any), and the rate rate[e], 0 or more [nets], NULL: 1 each. Nets of one vertex
+ * are dropped. All is copied. O(pins log(pins per net)). Errors: bad-network, too-large, no-memory. */
+int coremap_network_from_nets(uint32_t vertices, uint32_t nets, const uint64_t *first, const uint32_t *pin, const double *rate,
+                              coremap_network **network, coremap_error **error);
+
+/* Gives every neuron a size [neurons]: what it takes of a core's neurons (METIS's vwgt); 1 each before. Copied. Only of a network of
+ * which nothing has been made yet, and that no other call is using. It is no longer that of its file, and has no id. O(neurons).
+ * Errors: conflict (a mapping has it), no-memory. */
+int coremap_network_set_sizes(coremap_network *network, const uint32_t *size, coremap_error **error);
+
+/* Gives the axons of every neuron a rate [neurons], 0 or more: packets a step; NAN: they keep theirs, 1 unless the network says
+ * otherwise. Under the same conditions. O(synapses). Errors: bad-network (a graph, whose edges carry no rates; a negative rate),
+ * too-large, conflict, no-memory. */
+int coremap_network_set_rates(coremap_network *network, const double *rate, coremap_error **error);
+
 /* Writes the network, whole or not at all; the format is what the name's ending says (.zip, .snn, .graph, .hgr, .mtx, .csv,
  * .tsv). Errors: bad-option, disk-full, io. */
 int coremap_network_write(const coremap_network *network, const char *path, coremap_error **error);

@@ -19,6 +19,10 @@ int coremap_partition_make(const coremap_network *network, const coremap_chip *c
 /* The part of each neuron [*neurons]: as long as the partition lives. O(1). */
 const uint32_t *coremap_partition_parts(const coremap_partition *partition, uint64_t *neurons);
 
+/* A figure of "metrics" below by its name ("connectivity", "cut_net", "edge_cut", "imbalance", ...). O(metrics). Errors: not-found,
+ * no-memory. */
+int coremap_partition_metric(const coremap_partition *partition, const char *name, double *value, coremap_error **error);
+
 /* {"parts", "bound", "metrics", "limits": {name: {"limit", "most", "mean_use"}}, "attempts"}, and "shown" as of mappings; the
  * caller's. */
 int coremap_partition_about(const coremap_partition *partition, char **json, coremap_error **error);

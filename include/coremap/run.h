@@ -1,7 +1,7 @@
 /* coremap: the library's version, progress of long calls, and texts that it gives away.
  *
- * Calls may run side by side on different threads. Networks, chips and mappings never change once they are made: any
- * number of threads may read them, and each is freed when its owner and all that were made of it have let go. */
+ * Calls may run side by side on different threads. Networks, chips and mappings never change once they are made, but
+ * for the calls ..._set_...: any number of threads may read them, and each is freed when its owner and all that were made of it have let go. */
 #ifndef COREMAP_RUN_H
 #define COREMAP_RUN_H
 

@@ -19,7 +19,7 @@ import numpy as np
 from . import _local, _server
 from ._local import CoremapError
 
-__all__ = ["map", "Mapping", "CoremapError", "version"]
+__all__ = ["map", "Mapping", "Nets", "CoremapError", "version"]
 
 Progress = Union[bool, Callable[[str, float], None]]
 
@@ -126,6 +126,21 @@ class Mapping:
 _NEURONS_MAX = 0x7FFFFFFE  # of the public header
 
 
+class Nets:
+    """A hypergraph, as hMETIS, PaToH and KaHyPar have it: of each net the vertices, its source first, and its rate (1 unless given)."""
+
+    def __init__(self, nets: Any, rates: Any = None, vertices: Optional[int] = None):
+        lengths = [len(net) for net in nets]
+        pins = np.concatenate([np.asarray(net) for net in nets]) if lengths else np.zeros(0, dtype=np.int64)
+        if len(pins) and (pins.dtype.kind not in "iu" or pins.min() < 0 or pins.max() >= _NEURONS_MAX):
+            raise ValueError("nets are lists of vertices, counted from 0")
+        if rates is not None and len(rates) != len(lengths):
+            raise ValueError("there are %d rates for %d nets" % (len(rates), len(lengths)))
+        least = int(pins.max()) + 1 if len(pins) else 0
+        self.arrays = (np.cumsum([0] + lengths, dtype=np.uint64), pins.astype(np.uint32),
+                       None if rates is None else np.ascontiguousarray(rates, dtype=np.float64), least if vertices is None else vertices)
+
+
 def _ids(ids: Any) -> np.ndarray:
     """Ids as they are; whole numbers of a floating point list as whole ones, where these tell them apart."""
     given = np.asarray(ids)
@@ -162,8 +177,8 @@ def _group(group: Any) -> Tuple[Any, int]:
 
 
 def _arrays(network: Any, neurons: Optional[int]) -> Optional[Dict[str, np.ndarray]]:
-    """The arrays of a scipy .npz; None: it is a path."""
-    if isinstance(network, (str, os.PathLike)):
+    """The arrays of a scipy .npz; None: it is a path, or nets."""
+    if isinstance(network, (str, os.PathLike, Nets)):
         return None
     if isinstance(network, list) and 2 <= len(network) <= 3 and all(np.ndim(row) == 1 and len(row) == len(network) for row in network):
         raise ValueError("a list of %d lists of %d is a matrix, numpy.array(network), or (pre, post%s), a tuple: say which"
@@ -185,36 +200,53 @@ def _arrays(network: Any, neurons: Optional[int]) -> Optional[Dict[str, np.ndarr
     if array.ndim == 2 and array.shape[0] == array.shape[1] and array.dtype.kind in "iufb":
         pre, post = np.nonzero(array)
         return _pairs(pre, post, array[pre, post], array.shape[0])
-    raise TypeError("a network is a scipy matrix, (pre, post), (pre, post, weight), a square array, brian2.Synapses or a path")
+    raise TypeError("a network is a scipy matrix, (pre, post), (pre, post, weight), a square array, brian2.Synapses, coremap.Nets or a path")
+
+
+def _occupancy(given: Any, folder: str) -> Optional[str]:
+    """The path of an occupancy; of an array [height, width] that of a file with its cores."""
+    if given is None or isinstance(given, (str, os.PathLike)):
+        return None if given is None else os.fspath(given)
+    state = np.asarray(given)
+    if state.ndim != 2 or state.dtype.kind not in "iub" or not np.isin(state, (0, 1, 2)).all():
+        raise ValueError("occupancy is an array [height, width] of 0 (free), 1 (taken) and 2 (broken), or a file's path")
+    cores = {name: [[int(x), int(y)] for y, x in np.argwhere(state == number)] for name, number in (("occupy", 1), ("broken", 2))}
+    path = os.path.join(folder, "occupancy.json")
+    with open(path, "w") as file:
+        json.dump(dict(cores, owner="others") if cores["occupy"] else cores, file)
+    return path
 
 
 def map(network: Any, chip: str = "loihi1", *, neurons: Optional[int] = None, server: Optional[str] = None, token: Optional[str] = None,
-        format: Optional[str] = None, directed: Optional[str] = None, occupancy: "Optional[str | os.PathLike[str]]" = None, progress: Optional[Progress] = None,
-        **options: Any) -> Mapping:
+        format: Optional[str] = None, directed: Optional[str] = None, sizes: Any = None, rates: Any = None, occupancy: Any = None,
+        progress: Optional[Progress] = None, **options: Any) -> Mapping:
     """Maps a network on a chip.
 
     network: a scipy matrix (row i: the synapses of neuron i), (pre, post) or (pre, post, weight), a square array,
-        brian2.Synapses, or the path of any file that coremap reads. chip: a preset, or a chip file's path; of a
+        brian2.Synapses, Nets, or the path of any file that coremap reads. chip: a preset, or a chip file's path; of a
         server also a name. neurons: how many there are where pairs do not say. server, token: a coremapd server does it; the token
         is $COREMAP_TOKEN unless given. format: of the file, whatever its bytes say. directed: "yes", every edge of a graph is two
-    synapses; "no", synapses are its edges; "auto", as the network says. occupancy: a file; without one, all cores are free, or as the server says. progress(phase, fraction) is told how far it is; True shows a bar
-        on standard error. All else are
-        job options (docs/reference/options.md): preset="best", seed=7, max_part_size=16.
+        synapses; "no", synapses are its edges; "auto", as the network says. sizes: of each neuron, 1 unless given; rates: of its axons, packets a step.
+        occupancy: an array [height, width] of 0 (free), 1 (taken) and 2 (broken), or a file; without one, all cores are free, or as
+        the server says. progress(phase, fraction) is told how far it is; True shows a bar on standard error. All else are job options (docs/reference/options.md): preset="best", seed=7, max_part_size=16.
 
     Raises CoremapError with ``code``, ``detail`` and ``where``; ValueError and TypeError for arrays that are no network.
     The interpreter's lock is released while it maps.
     """
     arrays = _arrays(network, neurons)
     with tempfile.TemporaryDirectory(prefix="coremap-") as folder:
-        path = os.fspath(network) if arrays is None else os.path.join(folder, "network.npz")
+        nets = network.arrays if isinstance(network, Nets) else None
+        path = os.path.join(folder, "network.npz") if arrays is not None else None if nets is not None else os.fspath(network)
         if arrays is not None:
             np.savez(path, **arrays)
+        taken = _occupancy(occupancy, folder)
         heard = _told(progress)
         reading = {key: value for key, value in (("format", format), ("directed", directed)) if value is not None}
+        source = _local.Source(path, reading, nets, sizes, rates)
         try:
             if server is not None:
-                return Mapping(_server.map_file(path, chip, server, token, reading, occupancy, options, heard))
-            return Mapping(_local.map_file(path, chip, reading, occupancy, options, heard))
+                return Mapping(_server.map_file(source.file(folder), chip, server, token, source.reading, taken, options, heard))
+            return Mapping(_local.map_source(source, chip, taken, options, heard))
         finally:
             if isinstance(heard, _Bar):
                 heard.end()

@@ -30,7 +30,9 @@ def _load() -> ctypes.CDLL:
     global _library
     if _library is None:
         here = os.path.dirname(os.path.abspath(__file__))
-        beside = os.path.join(here, "libcoremap.so")
+        beside, needed = os.path.join(here, "libcoremap.so"), os.path.join(here, "needed")
+        for name in sorted(os.listdir(needed)) if os.path.isdir(needed) else ():  # of a wheel: what the library stands on, in order
+            ctypes.CDLL(os.path.join(needed, name), ctypes.RTLD_GLOBAL)
         path = os.environ.get("COREMAP_LIBRARY") or (beside if os.path.exists(beside) else "libcoremap.so.0")
         lib = ctypes.CDLL(path)
         text, pointer, out = ctypes.c_char_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p)
@@ -41,6 +43,10 @@ def _load() -> ctypes.CDLL:
                 ("error_code", text, [pointer]), ("error_detail", text, [pointer]), ("error_place", text, [pointer]),
                 ("error_free", None, [pointer]),
                 ("network_read", ctypes.c_int, [text, text, _PROGRESS, pointer, out, out]),
+                ("network_from_nets", ctypes.c_int, [ctypes.c_uint32, ctypes.c_uint32, pointer, pointer, pointer, out, out]),
+                ("network_neurons", ctypes.c_uint32, [pointer]),
+                ("network_set_sizes", ctypes.c_int, [pointer, pointer, out]), ("network_set_rates", ctypes.c_int, [pointer, pointer, out]),
+                ("network_write", ctypes.c_int, [pointer, text, out]),
                 ("network_free", None, [pointer]),
                 ("chip_open", ctypes.c_int, [text, text, out, out]),
                 ("chip_free", None, [pointer]),
@@ -140,7 +146,43 @@ class _Result:
             _load().coremap_mapping_free(self._handle)
 
 
-def map_file(path: str, chip: str, reading: Dict[str, str], occupancy: Any, options: Dict[str, Any], progress: Any) -> _Result:
+class Source:
+    """What a network is made of: a file, and how it is read; or nets. And what its neurons have beside, arrays or None."""
+
+    def __init__(self, path: Optional[str], reading: Dict[str, str], nets: Any = None, sizes: Any = None, rates: Any = None):
+        self.path, self.reading, self.nets = path, reading, nets
+        self.sizes = None if sizes is None else np.ascontiguousarray(sizes, dtype=np.uint32)
+        self.rates = None if rates is None else np.ascontiguousarray(rates, dtype=np.float64)
+
+    def open(self, network: ctypes.c_void_p, callback: Any) -> None:
+        if self.nets is not None:
+            first, pins, rate, vertices = self.nets
+            _call("network_from_nets", vertices, len(first) - 1, first.ctypes.data, pins.ctypes.data,
+                  None if rate is None else rate.ctypes.data, ctypes.byref(network))
+        else:
+            _call("network_read", os.fsencode(self.path), json.dumps(self.reading).encode(), callback, None, ctypes.byref(network))
+        neurons = _load().coremap_network_neurons(network)
+        for what, array in (("sizes", self.sizes), ("rates", self.rates)):
+            if array is not None and array.shape != (neurons,):
+                raise ValueError("%s: %s numbers for %d neurons" % (what, "x".join(map(str, array.shape)), neurons))
+            if array is not None:
+                _call("network_set_" + what, network, array.ctypes.data)
+
+    def file(self, folder: str) -> str:
+        """The path of a file that has all of it, for a server."""
+        if self.nets is None and self.sizes is None and self.rates is None:
+            return self.path
+        network, path = ctypes.c_void_p(), os.path.join(folder, "whole.zip")
+        try:
+            self.open(network, _Listener(None).callback)
+            _call("network_write", network, os.fsencode(path))
+        finally:
+            _load().coremap_network_free(network)
+        self.reading = {}
+        return path
+
+
+def map_source(source: Source, chip: str, occupancy: Optional[str], options: Dict[str, Any], progress: Any) -> _Result:
     lib, listener = _load(), _Listener(progress)
     network, opened, mapping = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
     taken = None
@@ -149,7 +191,7 @@ def map_file(path: str, chip: str, reading: Dict[str, str], occupancy: Any, opti
             taken = file.read()
     try:
         _call("chip_open", os.fsencode(os.fspath(chip)), taken, ctypes.byref(opened))
-        _call("network_read", os.fsencode(path), json.dumps(reading).encode(), listener.callback, None, ctypes.byref(network))
+        source.open(network, listener.callback)
         _call("map", network, opened, json.dumps(options).encode(), listener.callback, None, ctypes.byref(mapping))
     except CoremapError as error:
         raise listener.raised or error from None

@@ -13,13 +13,13 @@
 
 enum { LAYERS = 4, DEVICES = 4, TASKS = 12, ITEMS = 8, RUNNING = 8, SEEN = 1 << 15, QUARTERS = 4, PATIENCE = 200000 };
 
-typedef enum { TINY_INPUT, TINY_CONV, TINY_POOL, TINY_RELU, TINY_ADD } tiny_kind;
+typedef enum { TINY_INPUT, TINY_CONV, TINY_POOL, TINY_RELU, TINY_ADD, TINY_SLICE } tiny_kind;
 typedef enum { ON_PORT, ON_MATRIX, ON_VECTOR, ON_KINDS } tiny_lane;
 
 typedef struct tiny_layer {
   tiny_kind kind;
   int from[2]; /* layers that it reads */
-  int channels, width, kernel, stride, pad, after; /* pads before and after the row */
+  int channels, width, kernel, stride, pad, after; /* pads before and after the row; of a slice, which is always read, its start */
   bool read; /* by another; else it is an output */
 } tiny_layer;
 
@@ -252,6 +252,8 @@ static void set_time(const tiny *m, brute *b, int what, tiny_lane kind, int amou
 static uint32_t makers(const tiny *m, const brute_cut *cut, const int *first, int layer, int c0, int c1, int w0, int w1)
 {
   const tiny_layer *l = &m->layer[layer];
+  if (l->kind == TINY_SLICE) /* nobody makes it: it is a part of what it reads */
+    return makers(m, cut, first, l->from[0], c0, c1, (w0 < 0 ? 0 : w0) + l->pad, (w1 < l->width ? w1 : l->width) + l->pad);
   int across = tiles(l->width, cut->width[layer]);
   uint32_t mask = 0;
   for (int c = 0; c < l->channels; c++)
@@ -293,7 +295,7 @@ static bool make_tasks(const tiny *m, const brute_cut *cut, brute *b)
     const tiny_layer *l = &m->layer[k];
     first[k] = b->tasks;
     first_item[k] = -1;
-    for (int c = 0; c < l->channels; c += cut->channels[k])
+    for (int c = 0; c < l->channels && l->kind != TINY_SLICE; c += cut->channels[k])
       for (int w = 0; w < l->width; w += cut->width[k]) {
         int c1 = c + cut->channels[k] < l->channels ? c + cut->channels[k] : l->channels,
             w1 = w + cut->width[k] < l->width ? w + cut->width[k] : l->width, made = (c1 - c) * (w1 - w), t = b->tasks++;
@@ -379,11 +381,13 @@ static int64_t brute_min(const tiny *m, brute_seen *seen, uint32_t *cuts)
   uint64_t patience = PATIENCE;
   int ways = 1;
   for (int k = 1; k < m->layers; k++)
-    ways *= m->layer[k].channels * m->layer[k].width;
+    ways *= m->layer[k].kind == TINY_SLICE ? 1 : m->layer[k].channels * m->layer[k].width;
   for (int way = 0; way < ways; way++) {
     brute_cut cut = {.channels = {m->layer[0].channels}, .width = {m->columns ? 1 : m->layer[0].width}};
     int rest = way;
     for (int k = 1; k < m->layers; k++) {
+      if (m->layer[k].kind == TINY_SLICE)
+        continue;
       cut.channels[k] = 1 + rest % m->layer[k].channels;
       rest /= m->layer[k].channels;
       cut.width[k] = 1 + rest % m->layer[k].width;

@@ -28,7 +28,7 @@ PROPERTY_TESTS = \
   tests/property/schedules \
   tests/property/snn_batches \
   tests/property/space \
-  tests/property/sums \
+  tests/property/recurrent tests/property/sums \
   tests/property/tamper \
   tests/property/tiles \
   tests/property/topology_bytes \

@@ -589,7 +589,7 @@ static const cm_operator *random_operator(maker *m, uint32_t wanted, size_t *row
 {
   size_t rows = 0;
   const cm_operator *table = cm_operator_table();
-  while (table[rows].name != NULL)
+  while (table[rows].name != NULL && (table[rows].flags & CM_OPERATOR_OWN) == 0)
     rows++;
   *row = m->op_count == 0 ? wanted % rows : (size_t)pick(m, 0, (int64_t)rows - 1);
   return &table[*row];
@@ -748,7 +748,7 @@ static void compile(judged *j, bool program)
     return;
   options.scores = 1;
   options.make_tiles = false;
-  options.file_order = chance(&j->m, 2);
+  options.order = (uint32_t)pick(&j->m, CM_COMPILE_ORDER_SEARCH, CM_COMPILE_ORDER_SAMPLE);
   options.least_traffic = chance(&j->m, 4);
   cm_chip *chip = program ? chips[pick(&j->m, 0, 1)] : NULL;
   cm_status status = cm_compile(j->model_path, &options, chip, &run, j->made_path, NULL, &report, &error);
@@ -861,7 +861,7 @@ static uint32_t never_compiled(void)
 {
   uint32_t missing = 0;
   for (size_t i = 0; cm_operator_table()[i].name != NULL; i++)
-    if (seen->compiled[i] == 0) {
+    if (seen->compiled[i] == 0 && (cm_operator_table()[i].flags & CM_OPERATOR_OWN) == 0) {
       fprintf(stderr, "%s: tried %u times, never compiled\n", cm_operator_table()[i].name, seen->tried[i]);
       missing++;
     }

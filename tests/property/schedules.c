@@ -2,6 +2,8 @@
 #include "models.h"
 
 #include "brute_force.h"
+#include "core/machine/baselines.h"
+#include "core/machine/run/run_lanes.h"
 #include "core/machine/schedule/windows.h"
 #include "core/machine/time_bound.h"
 
@@ -39,6 +41,33 @@ START_TEST(the_search_only_gains)
 }
 END_TEST
 
+/* A target that the first candidate reaches ends the search; one that none reaches changes nothing; between them the
+ * search ends with a program that is as fast as was asked for. */
+START_TEST(a_search_ends_at_its_target)
+{
+  graph g = image_model();
+  graph_finish(&g, &run);
+  const cm_settings settings = cm_settings_default(64 << 10);
+  const cm_plan_options options = options_for(64 << 10, &settings);
+  cm_plan_candidate best[4];
+  json_int_t scored[4];
+  const double until[4] = {0, 1e15, 1, -1};
+  for (int i = 0; i < 4; i++) {
+    const cm_search_options how = {.scores = 30, .until_ns = until[i] >= 0 ? until[i] : best[0].time_ns};
+    json_t *report;
+    ck_ok(cm_settings_search(g.model, &options, &how, &run, &best[i], &report, &error));
+    scored[i] = json_integer_value(json_object_get(report, "scored"));
+    json_decref(report);
+  }
+  ck_assert_int_eq(scored[1], 1);
+  ck_assert_int_eq(scored[2], scored[0]);
+  ck_assert(best[2].time_ns <= best[0].time_ns && best[0].time_ns <= best[2].time_ns);
+  ck_assert(best[3].time_ns <= best[0].time_ns);
+  ck_assert_int_le(scored[3], scored[0]);
+  cm_model_free(g.model);
+}
+END_TEST
+
 static cm_draft ordered(graph *g, const cm_plan_options *options, unsigned threads, uint64_t scores, json_t **report)
 {
   const cm_order_limits limits = {.scores = scores};
@@ -49,6 +78,40 @@ static cm_draft ordered(graph *g, const cm_plan_options *options, unsigned threa
   run.threads = 1;
   return draft;
 }
+
+/* What programs are compared with can be executed, in the time that is told of it, where hops take none. */
+START_TEST(every_division_is_a_program)
+{
+  cm_chip *before = chip;
+  ck_ok(cm_chip_open("npu-biglittle", &chip, &error));
+  chip->target->grid.router_ns = chip->target->grid.east_west_ns = chip->target->grid.north_south_ns = 0;
+  for (int trial = 0; trial < (CM_SANITIZED ? 2 : 6); trial++) {
+    graph g = trial % 2 == 0 ? image_model() : branching_model();
+    if (trial % 2 == 0)
+      graph_finish(&g, &run);
+    const cm_settings settings = cm_settings_default(256 << 10);
+    cm_plan_options options = options_for(256 << 10, &settings);
+    cm_baselines told;
+    ck_ok(cm_baselines_make(g.model, &options, &settings, &run, &told, &error));
+    for (cm_division d = CM_DIVISION_CAPABILITY + 1; d < CM_DIVISIONS; d++) {
+      cm_draft draft;
+      cm_program *program;
+      cm_simulation result;
+      const cm_simulation_options how = {0};
+      options.division = d;
+      ck_ok(cm_draft_make(&(cm_draft_task){g.model, &options, "test", chip->target, &run}, NULL, &draft, &error));
+      ck_ok(cm_link(&draft.emission, &program, &error));
+      cm_draft_free(&draft);
+      ck_ok(cm_simulate(program, NULL, &how, &run, NULL, &result, &error));
+      ck_assert_msg(fabs(result.time_ns - told.ns[d]) < 1e-6 * told.ns[d], "division %d: %g ns, told %g", (int)d, result.time_ns, told.ns[d]);
+      cm_program_free(program);
+    }
+    cm_model_free(g.model);
+  }
+  cm_chip_free(chip);
+  chip = before;
+}
+END_TEST
 
 /* Small constants come in few transfers, so that a chain of small operators is faster, and none is missing. */
 START_TEST(small_constants_come_together)
@@ -274,9 +337,9 @@ static tiny random_tiny(void)
   m.layer[0] = (tiny_layer){.kind = TINY_INPUT, .channels = (int)pick(1, 2), .width = (int)pick(1, 4)};
   for (int k = 1; k < m.layers; k++) {
     tiny_layer *l = &m.layer[k];
-    l->from[0] = (int)pick(pick(0, 2) == 0 ? 0 : k - 1, k - 1);
+    l->from[0] = m.layer[k - 1].kind == TINY_SLICE ? k - 1 : (int)pick(pick(0, 2) == 0 ? 0 : k - 1, k - 1);
     const tiny_layer *x = &m.layer[l->from[0]];
-    *l = (tiny_layer){.kind = (tiny_kind)pick(TINY_CONV, TINY_ADD), .from = {l->from[0], l->from[0]}, .channels = x->channels,
+    *l = (tiny_layer){.kind = (tiny_kind)pick(TINY_CONV, k + 1 < m.layers && x->width > 1 ? TINY_SLICE : TINY_ADD), .from = {l->from[0], l->from[0]}, .channels = x->channels,
                       .width = x->width, .kernel = 1, .stride = 1};
     if (l->kind == TINY_ADD) /* with another of its shape, where there is one */
       for (int o = 0; o < k; o++)
@@ -288,6 +351,10 @@ static tiny random_tiny(void)
       l->after = l->kernel > 1 ? (int)pick(x->width + l->pad < l->kernel, 1) : 0;
       l->stride = (int)pick(1, 2);
       l->width = (x->width + l->pad + l->after - l->kernel) / l->stride + 1;
+    }
+    if (l->kind == TINY_SLICE) {
+      l->pad = (int)pick(0, x->width - 1);
+      l->width = (int)pick(1, x->width - l->pad);
     }
     if (l->kind == TINY_CONV) {
       int filter = x->channels * l->kernel * 4;
@@ -308,7 +375,7 @@ static tiny random_tiny(void)
 
 static graph tiny_graph(const tiny *m)
 {
-  static const char *const name[] = {"", "Conv", "MaxPool", "Relu", "Add"};
+  static const char *const name[] = {"", "Conv", "MaxPool", "Relu", "Add", "Slice"};
   graph g = graph_new(&rnd, &memory, 13);
   uint32_t value[LAYERS] = {graph_input(&g, 4, (int64_t[]){1, m->layer[0].channels, 1, m->layer[0].width})};
   for (int k = 1; k < m->layers; k++) {
@@ -318,7 +385,10 @@ static graph tiny_graph(const tiny *m)
       second = graph_constant(&g, 4, (int64_t[]){l->channels, m->layer[l->from[0]].channels, 1, l->kernel}, -1);
     else if (l->kind == TINY_ADD)
       second = value[l->from[1]];
-    value[k] = graph_node(&g, name[l->kind], x, second, GRAPH_END);
+    const int64_t start = l->pad, end = start + l->width, axis = 3;
+    value[k] = l->kind == TINY_SLICE ? graph_node(&g, "Slice", x, graph_integers(&g, 1, &start), graph_integers(&g, 1, &end),
+                                                  graph_integers(&g, 1, &axis), GRAPH_END)
+                                     : graph_node(&g, name[l->kind], x, second, GRAPH_END);
     if (l->kind == TINY_CONV || l->kind == TINY_POOL) {
       graph_ints(&g, "kernel_shape", 2, (int64_t[]){1, l->kernel});
       graph_ints(&g, "strides", 2, (int64_t[]){1, l->stride});
@@ -474,6 +544,8 @@ int main(void)
   Suite *suite = suite_create("schedules");
   TCase *tcase = tcase_create("all");
   tcase_add_checked_fixture(tcase, set_up, tear_down);
+  tcase_add_test(tcase, a_search_ends_at_its_target);
+  tcase_add_test(tcase, every_division_is_a_program);
   tcase_add_test(tcase, the_search_only_gains);
   tcase_add_test(tcase, small_constants_come_together);
   tcase_add_figures_test(tcase, orders_only_gain);

@@ -1,10 +1,8 @@
 /* Products cut along what they sum over: the same numbers, faster where outputs are few, possible where one does not fit;
  * and operators with rules of their own for pieces. */
-#include "models.h"
+#include "judged.h"
 
 #include "core/machine/plan/partial_sums.h"
-#include "core/machine/run/run_lanes.h"
-#include "core/machine/time_bound.h"
 
 /* Few outputs of long sums: a convolution over all of a small image with many channels, MatMul or Gemm, some with a
  * bias, some of what others made. */
@@ -73,12 +71,6 @@ static graph long_product(int64_t length, int64_t outputs, int kind)
   return kind < 3 ? long_float_product(length, outputs, kind) : long_integer_product(length, outputs, kind);
 }
 
-static cm_plan_options plain(uint64_t bytes, cm_settings *settings)
-{
-  *settings = cm_settings_default(bytes);
-  return options_for(bytes, settings);
-}
-
 static double time_of(cm_model *model, uint64_t bytes)
 {
   cm_settings settings;
@@ -86,48 +78,6 @@ static double time_of(cm_model *model, uint64_t bytes)
   cm_plan_candidate made;
   ck_ok(cm_plan_candidate_make(model, NULL, &options, &run, &made, &error));
   return made.time_ns;
-}
-
-/* The program of a model, run with all checks, against `expected` of another. */
-enum { OUTPUTS_MAX = 2 };
-
-static void check_numbers(cm_model *model, uint64_t bytes, cm_tensor **inputs, cm_tensor **expected, double *time_ns)
-{
-  const cm_simulation_options how = {.compute = true, .check = true};
-  cm_settings settings;
-  cm_plan_options options = plain(bytes, &settings);
-  cm_draft draft;
-  cm_program *program;
-  cm_simulation result;
-  cm_tensor *output[2][OUTPUTS_MAX];
-  ck_ok(cm_draft_make(&(cm_draft_task){model, &options, "test", chip->target, &run}, NULL, &draft, &error));
-  ck_ok(cm_link(&draft.emission, &program, &error));
-  for (int k = 0; k < 2; k++)
-    ck_ok(cm_simulate(program, inputs, &how, &run, output[k], &result, &error));
-  ck_assert_uint_le(result.peak_bytes, bytes);
-  for (size_t o = 0; o < model->output_count; o++) {
-    ck_assert_int_eq(cm_tensor_deviates(output[0][o], expected[o], 1e-4, 1e-4), -1);
-    ck_assert(cm_tensor_equal(output[0][o], output[1][o]));
-    cm_tensor_free(output[0][o]);
-    cm_tensor_free(output[1][o]);
-  }
-  *time_ns = result.time_ns;
-  cm_program_free(program);
-  cm_draft_free(&draft);
-}
-
-/* The bound, of the model without cut sums whatever the memory, holds for programs with them. */
-static void check_bound(cm_model *model, uint64_t bytes, double time_ns)
-{
-  cm_settings settings;
-  cm_plan_options options = plain(1 << 30, &settings);
-  cm_plan *plan;
-  cm_time_bound bound;
-  ck_ok(cm_plan_new(model, NULL, &options, &run, &plan, &error));
-  plan->memory_bytes = bytes;
-  ck_ok(cm_time_bound_make(plan, chip->target, &run, &bound, &error));
-  ck_assert_msg(bound.ns <= time_ns * (1 + 1e-9), "%g ns, bound %g", time_ns, bound.ns);
-  cm_plan_free(plan);
 }
 
 static void check_cut(graph *g, uint64_t bytes, bool needed)
@@ -241,16 +191,62 @@ START_TEST(einsums_and_rankings_run_in_pieces)
 }
 END_TEST
 
-static void set_text(graph *g, const char *name, const char *text)
+/* Columns of 8 x 40 numbers that lie in one row of 320: parts of eight rows each, and nothing is made in between. */
+START_TEST(reshapes_are_read_in_boxes)
 {
-  cm_node *n = graph_last(g);
-  cm_attribute *all = cm_arena_allocate(&g->model->arena, n->attribute_count + 1, sizeof *all, &error);
-  ck_assert_ptr_nonnull(all);
-  for (size_t i = 0; i < n->attribute_count; i++)
-    all[i] = n->attributes[i];
-  all[n->attribute_count++] = (cm_attribute){.name = name, .kind = CM_ATTRIBUTE_STRING, .text = text, .count = strlen(text)};
-  n->attributes = all;
+  graph g = graph_new(&rnd, &memory, 13);
+  cm_settings settings;
+  cm_plan_options options = plain(2 << 10, &settings);
+  cm_plan *plan;
+  cm_tensor *input = graph_random_tensor(&rnd, &memory, 1, (int64_t[]){320}, -1), *expected;
+  double time;
+  uint32_t x = graph_node(&g, "Relu", graph_input(&g, 1, (int64_t[]){320}), GRAPH_END);
+  x = graph_node(&g, "Reshape", x, graph_integers(&g, 2, (int64_t[]){8, 40}), GRAPH_END);
+  graph_output(&g, graph_node(&g, "Softmax", x, GRAPH_END));
+  graph_int(&g, "axis", 0);
+  graph_finish(&g, &run);
+  ck_ok(cm_plan_new(g.model, NULL, &options, &run, &plan, &error));
+  ck_assert_uint_eq(plan->op_count, 2);
+  ck_assert_uint_gt(plan->ops[1].piece_count, 1);
+  cm_plan_free(plan);
+  ck_ok(cm_evaluate(g.model, &input, &run, &expected, &error));
+  check_numbers(g.model, 2 << 10, &input, &expected, &time);
+  check_bound(g.model, 2 << 10, time);
+  cm_tensor_free(input);
+  cm_tensor_free(expected);
+  cm_model_free(g.model);
 }
+END_TEST
+
+/* Batches of products written as an Einsum take what the same MatMul takes, and sums that are none do not go to matrix units. */
+START_TEST(einsums_that_are_products_go_to_matrix_units)
+{
+  static const struct {
+    const char *equation;
+    bool product;
+  } cases[] = {{"bij,bjk->bik", true}, {"bij,bjk->kbi", true}, {"bij,bjk->bk", false}, {"bij,bjj->bi", false}, {"bij,bjk->bijk", false}};
+  double matmul = 0;
+  for (int k = -1; k < (int)(sizeof cases / sizeof *cases); k++) {
+    graph g = graph_new(&rnd, &memory, 13);
+    uint32_t x = graph_input(&g, 3, (int64_t[]){4, 64, 64}), w = graph_constant(&g, 3, (int64_t[]){4, 64, 64}, -1);
+    graph_output(&g, graph_node(&g, k < 0 ? "MatMul" : "Einsum", x, w, GRAPH_END));
+    if (k >= 0)
+      set_text(&g, "equation", cases[k].equation);
+    graph_finish(&g, &run);
+    cm_settings settings;
+    cm_plan_options options = plain(2 << 20, &settings);
+    cm_plan *plan;
+    ck_ok(cm_plan_new(g.model, NULL, &options, &run, &plan, &error));
+    ck_assert_int_eq(plan->ops[0].matrix, k < 0 || cases[k].product);
+    cm_plan_free(plan);
+    double time = time_of(g.model, 2 << 20);
+    matmul = k < 0 ? time : matmul;
+    if (k == 0)
+      ck_assert_msg(time < 1.1 * matmul, "%g ns, as MatMul %g", time, matmul);
+    cm_model_free(g.model);
+  }
+}
+END_TEST
 
 /* A row of 1 x 3 x 40 x 40 resized, by sizes that are no multiples, in every way that says where an element lies. */
 static void make_resize(graph *g)
@@ -344,6 +340,8 @@ int main(void)
   tcase_add_test(tcase, sums_too_long_for_the_memory_are_cut);
   tcase_add_test(tcase, what_gains_nothing_stays);
   tcase_add_test(tcase, einsums_and_rankings_run_in_pieces);
+  tcase_add_test(tcase, reshapes_are_read_in_boxes);
+  tcase_add_test(tcase, einsums_that_are_products_go_to_matrix_units);
   tcase_add_loop_test(tcase, resizes_and_pairs_of_outputs_run_in_pieces, 0, 4);
   suite_add_tcase(suite, tcase);
   return test_main(suite);

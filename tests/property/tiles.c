@@ -5,6 +5,7 @@
 #include "core/machine/cost.h"
 #include "core/machine/order.h"
 #include "core/machine/run/run_lanes.h"
+#include "core/machine/schedule/search.h"
 #include "core/machine/tiles/tiles.h"
 #include "core/measure/measure.h"
 
@@ -69,12 +70,61 @@ START_TEST(shares_follow_capability_and_end_soonest)
 }
 END_TEST
 
-/* ---- whole models ---- */
-
 static uint32_t small(cm_random *random, uint32_t from, uint32_t to)
 {
   return from + (uint32_t)cm_random_below(random, to - from + 1);
 }
+
+/* Two devices of unlike rates and a port that bytes do not keep busy. */
+static cm_target *two_devices(double fast, double slow, double issue_ns)
+{
+  cm_target *t = calloc(1, sizeof *t);
+  const cm_device data = {.name = "data", .units = 1, .ports = 1, .moves = true, .bytes_per_ns = 1e6};
+  cm_device device = {.name = "fast", .units = 1, .ports = 1, .pipelined = true, .rate_count = {0, 1, 1}};
+  *t = (cm_target){.memory_bytes = 16 << 20, .issue_ns = issue_ns, .device_count = 3, .grid = {1, 1, 1, 1, 1, 1, false, false, 0, 0, 0, 0}};
+  device.rate[CM_UNIT_MATRIX][0] = device.rate[CM_UNIT_VECTOR][0] = (cm_rate){"other", fast};
+  t->device[0] = data;
+  t->device[1] = device;
+  t->device[2] = device;
+  memcpy(t->device[2].name, "slow", sizeof "slow");
+  t->device[2].rate[CM_UNIT_MATRIX][0].per_ns = slow;
+  ck_ok(cm_target_number(t, &error));
+  return t;
+}
+
+/* MatMul [960, 64] x [64, 64]: rows of the two devices, and when all is stored with every load, store and issue on the
+ * port, by hand. */
+START_TEST(rows_of_two_devices_follow_the_rule)
+{
+  static const struct {
+    double fast, slow, issue_ns, rule_ns;
+  } row[] = {{300, 37, 10, 11714}, {300, 37, 30, 11804}, {300, 37, 100, 12101}, {300, 60, 100, 11364}, {300, 100, 300, 11181}};
+  cm_random random;
+  cm_memory memory;
+  cm_run run;
+  cm_random_init(&random, 1, 3, 0);
+  cm_memory_init(&memory, 0);
+  cm_run_init(&run);
+  run.memory = &memory;
+  cm_target *target = two_devices(row[_i].fast, row[_i].slow, row[_i].issue_ns);
+  graph g = graph_new(&random, &memory, 13);
+  graph_output(&g, graph_node(&g, "MatMul", graph_input(&g, 2, (int64_t[]){960, 64}), graph_constant(&g, 2, (int64_t[]){64, 64}, -1), GRAPH_END));
+  graph_finish(&g, &run);
+  const cm_settings settings = cm_settings_default(target->memory_bytes);
+  const cm_plan_options options = {.memory_bytes = target->memory_bytes, .tile_share = 16, .target = target, .chip_name = "test",
+                                   .settings = &settings};
+  cm_plan_candidate best;
+  json_t *report;
+  const cm_search_options how = {0};
+  ck_ok(cm_settings_search(g.model, &options, &how, &run, &best, &report, &error));
+  ck_assert_msg(best.time_ns <= 1.005 * row[_i].rule_ns, "%g ns, by the rule %g", best.time_ns, row[_i].rule_ns);
+  json_decref(report);
+  cm_model_free(g.model);
+  free(target);
+}
+END_TEST
+
+/* ---- whole models ---- */
 
 /* Convolutions of all sorts, pools, sums and joins over a small image. */
 static void random_model(graph *g)
@@ -125,9 +175,12 @@ typedef struct tiled {
   cm_mapping *mapping;
 } tiled;
 
+static double stretch = 1; /* of the settings that models are compiled with */
+
 static void tile(cm_model *model, const cm_chip *chip, uint64_t bytes, bool time, cm_run *run, tiled *t)
 {
   cm_settings settings = cm_settings_default(bytes);
+  settings.stretch = stretch;
   cm_plan_options options = {.memory_bytes = bytes, .tile_share = 16, .target = chip->target, .chip_name = "test",
                              .settings = time ? &settings : NULL};
   ck_ok(cm_draft_make(&(cm_draft_task){model, &options, "test", chip->target, run}, NULL, &t->draft, &error));
@@ -175,6 +228,30 @@ static void check_lies(tiled *t, cm_random *random, cm_run *run)
   ck_ok(agree(t, run));
 }
 
+/* A second, slower device for each kind of work. */
+static void add_slow_devices(cm_chip *chip, cm_random *random)
+{
+  cm_target *t = chip->target;
+  for (uint32_t d = 0, all = t->device_count; d < all; d++) {
+    cm_device *slow = &t->device[t->device_count];
+    if (t->device[d].moves)
+      continue;
+    *slow = t->device[d];
+    slow->units = small(random, 1, 3);
+    slow->pipelined = false;
+    slow->bytes_per_ns = small(random, 4, 64);
+    slow->name[0] = 's';
+    for (cm_unit_kind k = CM_UNIT_MATRIX; k < CM_UNIT_KINDS; k++)
+      for (uint32_t r = 0; r < slow->rate_count[k]; r++)
+        slow->rate[k][r].per_ns /= small(random, 1, 9);
+    uint32_t units = t->device[t->device_count - 1].first_unit + t->device[t->device_count - 1].units;
+    for (uint32_t u = 0; u < slow->units; u++)
+      t->core[units + u] = u;
+    t->device_count++;
+    ck_ok(cm_target_number(t, &error));
+  }
+}
+
 START_TEST(tiles_are_what_the_program_does)
 {
   cm_random random;
@@ -187,6 +264,9 @@ START_TEST(tiles_are_what_the_program_does)
   cm_run_init(&run);
   run.memory = &memory;
   ck_ok(cm_chip_open("npu-mixed", &chip, &error));
+  if (_i % 5 > 1)
+    add_slow_devices(chip, &random);
+  stretch = _i % 3;
   graph g = graph_new(&random, &memory, 11);
   random_model(&g);
   graph_finish(&g, &run);
@@ -329,6 +409,7 @@ int main(void)
   suite_add_tcase(suite, c);
   tcase_add_test(c, a_device_of_seed_4);
   tcase_add_loop_test(c, shares_follow_capability_and_end_soonest, 0, 200);
+  tcase_add_loop_test(c, rows_of_two_devices_follow_the_rule, 0, 5);
   tcase_add_loop_test(c, tiles_are_what_the_program_does, 0, 60);
   tcase_add_loop_test(c, hops_take_time, 0, 12);
   tcase_add_test(c, halos_and_names_of_a_hand_made_model);

@@ -58,6 +58,23 @@ check("mappings:" in open("net.yaml").read(), "SANA-FE")
 mapping.draw("map.png", layer="links")
 check(open("map.png", "rb").read(4) == b"\x89PNG", "a PNG")
 
+# Sizes, rates, nets and cores as arrays; here and on a server.
+ring = (np.arange(60), np.roll(np.arange(60), -1))
+sizes = 1 + np.arange(60) % 2
+state = np.zeros((8, 16), dtype=np.uint8)
+state[:4], state[5, 8] = 1, 2
+for where in (None, server):
+    sized = coremap.map(ring, sizes=sizes, rates=np.full(60, 4.0), occupancy=state, preset="fast", max_part_size=6, server=where)
+    check(np.bincount(sized.part, weights=sizes).max() <= 6, "sizes count")
+    check(sized.metrics["cut_net"] == 4 * np.count_nonzero(sized.part != np.roll(sized.part, -1)), "rates count: %s" % sized.metrics["cut_net"])
+    check(all(state[y, x] == 0 for x, y in sized.xy), "only free cores are used")
+    hyper = coremap.map(coremap.Nets([[0, 1, 2], [3, 2], [4, 0, 1, 3]], rates=[5, 1, 2]), preset="fast", max_part_size=2, server=where)
+    nets = [({hyper.part[v] for v in net}, rate) for net, rate in (((0, 1, 2), 5), ((3, 2), 1), ((4, 0, 1, 3), 2))]
+    check(hyper.metrics["connectivity"] == sum((len(parts) - 1) * rate for parts, rate in nets), "nets: %s" % hyper.metrics["connectivity"])
+refused(ValueError, "sizes of others", ring, sizes=[1, 2])
+refused(ValueError, "a state that is none", ring, occupancy=np.full((8, 16), 7))
+check(refused(coremap.CoremapError, "a rate below 0", ring, rates=np.full(60, -1.0)).where == "neuron 0", "a rate below 0")
+
 # Errors have a code and a place; nothing is left behind.
 error = refused(coremap.CoremapError, "an unknown chip", weights, chip="nowhere")
 check(error.code == "not-found" and "nowhere" in str(error), "an unknown chip: %s" % error)

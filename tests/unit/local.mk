@@ -21,6 +21,7 @@ UNIT_TESTS = \
   tests/unit/core/network/network \
   tests/unit/core/network/signed \
   tests/unit/core/network/text_formats \
+  tests/unit/core/operators/work \
   tests/unit/core/output/views \
   tests/unit/core/partition/axon/axon_copies \
   tests/unit/core/partition/axon/axon_moves \
@@ -53,5 +54,5 @@ tests_unit_core_network_formats_SOURCES = tests/unit/core/network/formats.c test
 tests_unit_core_chip_chip_SOURCES = tests/unit/core/chip/chip.c tests/unit/core/chip/chip_refusals.c
 TESTS += $(UNIT_TESTS)
 endif
-EXTRA_DIST += tests/property/brute_force.h tests/property/models.h tests/property/turns.h tests/unit/unit.h tests/unit/accounted.h tests/unit/axons.h tests/unit/workloads.h tests/unit/files.h tests/unit/networks.h tests/unit/chips.h tests/unit/truth.h tests/unit/onnx.h tests/unit/graphs.h tests/unit/parts.h tests/unit/store.h tests/unit/shares.h tests/unit/queue.h tests/unit/imports.h tests/property/random_models.def
+EXTRA_DIST += tests/property/brute_force.h tests/property/models.h tests/property/judged.h tests/property/turns.h tests/unit/unit.h tests/unit/accounted.h tests/unit/axons.h tests/unit/workloads.h tests/unit/files.h tests/unit/networks.h tests/unit/chips.h tests/unit/truth.h tests/unit/onnx.h tests/unit/graphs.h tests/unit/parts.h tests/unit/store.h tests/unit/shares.h tests/unit/queue.h tests/unit/imports.h tests/property/random_models.def
 EXTRA_DIST += tests/data

@@ -289,6 +289,55 @@ START_TEST(a_folder_without_lanes_is_taken_over)
 }
 END_TEST
 
+/* Folders as releases 0.2 (schema 19) and 0.3 (24) left them: users, a mapping of each, one of a private network, a lease, half an upload,
+ * something in the bin. All is there and sound, and whose it is. */
+static const struct {
+  const char *file, *hidden, *job, *mapping, *of_bob, *lease, *upload;
+} released[] = {
+  {"data-folder-19.tar.gz", "125a4e5f12c87726d9c0bfb233ddf6596acec8ee27e3c6932e5a101e81bbf984", "61ff536a98f778db0766", "f6a1365471a0367822e8",
+   "7f2901189be24716ba02", "f9f837ae1b2a09a6bac9", "f4fcb3aa057af47ec0bf"},
+  {"data-folder-24.tar.gz", "9df42e0f5576413829dbf5baccb97f82efab61626bba0cdf178657a14ded4afc", "484c6c444bcfbc3a7e5d", "2de68f5bac16198379d7",
+   "dba36fdbb53d20be98a1", "3b7b36ec79fb9786c656", "2db46ec607043ca770d8"},
+};
+
+START_TEST(a_folder_of_a_released_version_is_taken_over)
+{
+  char command[2 * CM_PATH_MAX + 64];
+  cm_network network;
+  cm_job job;
+  cm_mapping_row mapping;
+  cm_lease lease;
+  cm_upload upload;
+  cm_user bob;
+  uint64_t faults;
+  cm_store_close(store);
+  ck_ok(cm_folder_remove(folder, &error));
+  ck_ok(cm_folder_make(folder, &error));
+  (void)snprintf(command, sizeof command, "tar -xzf '%s' -C '%s' --strip-components=1", test_data(released[_i].file), folder);
+  ck_assert_int_eq(system(command), 0);
+  open_store();
+  ck_ok(cm_users_get(store->database, "bob", &bob, &error));
+  ck_assert_str_eq(bob.group, "vision");
+  ck_ok(cm_networks_get(store, released[_i].hidden, &network, &error));
+  ck_assert_int_eq(network.owner.visibility, CM_VISIBLE_PRIVATE);
+  ck_ok(cm_jobs_get(store, released[_i].job, &job, &error));
+  ck_assert_int_eq(job.state, CM_JOB_DONE);
+  ck_assert_str_eq(job.mapping, released[_i].mapping);
+  cm_job_clear(&job);
+  ck_ok(cm_mappings_get(store, released[_i].of_bob, &mapping, &error));
+  ck_assert_str_eq(mapping.owner.user, "bob");
+  ck_ok(cm_leases_get(store, "toy", released[_i].lease, &lease, &error));
+  ck_assert_uint_eq(lease.core_count, 2);
+  cm_lease_clear(&lease);
+  ck_ok(cm_uploads_get(store, released[_i].upload, &upload, &error));
+  ck_assert_uint_eq(upload.offset, 8);
+  cm_store_close(store);
+  ck_ok(cm_check_data(folder, &(cm_check_report){ignore_line, NULL}, &faults, &error));
+  ck_assert_uint_eq(faults, 0);
+  open_store();
+}
+END_TEST
+
 /* Whether a folder of files is in the store what `files`, "NAME SIZE HASH" lines, says. */
 static void ck_same_files(const char *mapping, const char *files)
 {
@@ -437,7 +486,8 @@ END_TEST
 START_TEST(a_backup_comes_back)
 {
   char backup[CM_PATH_MAX], back[CM_PATH_MAX], database[CM_PATH_MAX];
-  uint64_t files, bytes, faults;
+  cm_backup_counts counts;
+  uint64_t faults;
   cm_network network;
   sqlite3 *handle;
   cm_upload half = {.size = 10, .name = "half"};
@@ -445,12 +495,12 @@ START_TEST(a_backup_comes_back)
   ck_ok(cm_path(back, &error, "%s.back", folder));
   add_network("one");
   ck_ok(cm_uploads_create(store, &half, &error));
-  ck_ok(cm_backup_make(folder, backup, &files, &bytes, &error));
-  ck_assert_uint_eq(files, 2); /* with the one that every store here begins with */
-  ck_assert_uint_eq(bytes, 6);
-  ck_fails(cm_backup_make(folder, backup, &files, &bytes, &error), CM_CONFLICT); /* it is not empty */
+  ck_ok(cm_backup_make(folder, backup, NULL, &counts, &error));
+  ck_assert_uint_eq(counts.files, 2); /* with the one that every store here begins with */
+  ck_assert_uint_eq(counts.bytes, 6);
+  ck_fails(cm_backup_make(folder, backup, NULL, &counts, &error), CM_CONFLICT); /* it is not empty */
   add_network("two");
-  ck_ok(cm_backup_restore(backup, back, &files, &bytes, &error));
+  ck_ok(cm_backup_restore(backup, back, &counts, &error));
   ck_ok(cm_check_data(back, &(cm_check_report){ignore_line, NULL}, &faults, &error));
   ck_assert_uint_eq(faults, 0);
   cm_store_close(store);
@@ -464,10 +514,56 @@ START_TEST(a_backup_comes_back)
   ck_assert_int_eq(sqlite3_open(database, &handle), SQLITE_OK);
   ck_assert_int_eq(sqlite3_exec(handle, "PRAGMA user_version = 9999", NULL, NULL, NULL), SQLITE_OK);
   sqlite3_close(handle);
-  ck_fails(cm_backup_restore(backup, back, &files, &bytes, &error), CM_CONFLICT);
+  ck_fails(cm_backup_restore(backup, back, &counts, &error), CM_CONFLICT);
   ck_assert_ptr_nonnull(strstr(error.detail, "newer version"));
   ck_ok(cm_folder_remove(backup, &error));
   open_store();
+}
+END_TEST
+
+/* The inode of a file in a folder. */
+static ino_t inode_of(const char *where, const char *name)
+{
+  char path[CM_PATH_MAX];
+  struct stat about;
+  ck_ok(cm_path(path, &error, "%s/%s", where, name));
+  ck_assert_int_eq(stat(path, &about), 0);
+  return about.st_ino;
+}
+
+/* Backups on another file system share what the one before has, and copy the rest; halves go, strangers stay, so do the newest ones. */
+START_TEST(backups_in_a_row_share_files)
+{
+  char series[] = "/dev/shm/coremapd-XXXXXX", made[3][CM_PATH_MAX], half[CM_PATH_MAX], stranger[CM_PATH_MAX], inner[CM_PATH_MAX];
+  cm_backup_counts counts;
+  struct stat here, there;
+  ck_assert_ptr_nonnull(mkdtemp(series));
+  const bool apart = stat(folder, &here) == 0 && stat(series, &there) == 0 && here.st_dev != there.st_dev;
+  ck_ok(cm_path(half, &error, "%s/2001-01-01T000000Z", series));
+  ck_ok(cm_path(stranger, &error, "%s/2002-01-01T000000Z", series));
+  ck_ok(cm_path(inner, &error, "%s/kept", stranger));
+  ck_ok(cm_folder_make(half, &error));
+  ck_ok(cm_folder_mark_unfinished(half, &error));
+  ck_ok(cm_folder_make(inner, &error));
+  add_network("one");
+  for (int i = 0; i < 3; i++) {
+    if (i > 0)
+      sleep(1); /* they are called by the second */
+    ck_ok(cm_backup_next(folder, series, 2, made[i], &counts, &error));
+    ck_assert_uint_eq(counts.files, i < 2 ? 2 : 3);
+    ck_assert_uint_eq(counts.bytes, i < 2 ? 6 : 9);
+    ck_assert_uint_eq(counts.copied, !apart || i == 1 ? 0 : i == 0 ? 6 : 3);
+    if (i == 1)
+      add_network("two");
+  }
+  ck_assert_int_ne(access(half, F_OK), 0);
+  ck_assert_int_ne(access(made[0], F_OK), 0);
+  ck_assert_int_eq(access(inner, F_OK), 0);
+  ck_assert(inode_of(made[1], "networks/one.zip") == inode_of(made[2], "networks/one.zip"));
+  uint64_t faults = 1;
+  ck_ok(cm_check_data(made[1], &(cm_check_report){ignore_line, NULL}, &faults, &error));
+  ck_assert_uint_eq(faults, 0);
+  ck_ok(cm_folder_remove(series, &error));
 }
 END_TEST
 
@@ -475,13 +571,14 @@ END_TEST
 START_TEST(half_a_backup_is_none)
 {
   char half[CM_PATH_MAX], back[CM_PATH_MAX];
-  uint64_t files, bytes, faults;
+  cm_backup_counts counts;
+  uint64_t faults;
   cm_store *other;
   ck_ok(cm_path(half, &error, "%s.half", folder));
   ck_ok(cm_path(back, &error, "%s.back", folder));
-  ck_ok(cm_backup_make(folder, half, &files, &bytes, &error));
+  ck_ok(cm_backup_make(folder, half, NULL, &counts, &error));
   ck_ok(cm_folder_mark_unfinished(half, &error));
-  const cm_status refusals[] = {cm_store_open(half, 1 << 20, &other, &error), cm_backup_restore(half, back, &files, &bytes, &error),
+  const cm_status refusals[] = {cm_store_open(half, 1 << 20, &other, &error), cm_backup_restore(half, back, &counts, &error),
                                 cm_check_data(half, &(cm_check_report){ignore_line, NULL}, &faults, &error)};
   for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
     ck_assert_int_eq(refusals[i], CM_CONFLICT);
@@ -489,7 +586,7 @@ START_TEST(half_a_backup_is_none)
   /* One that failed leaves nothing. */
   ck_ok(cm_folder_remove(half, &error));
   ck_assert_int_eq(unlink(inside("networks/abc.zip")), 0);
-  ck_fails(cm_backup_make(folder, half, &files, &bytes, &error), CM_DAMAGED);
+  ck_fails(cm_backup_make(folder, half, NULL, &counts, &error), CM_DAMAGED);
   ck_assert_int_eq(rmdir(half), 0);
 }
 END_TEST
@@ -498,14 +595,14 @@ END_TEST
 START_TEST(a_backup_has_the_files_of_its_bin)
 {
   char backup[CM_PATH_MAX], back[CM_PATH_MAX];
-  uint64_t files, bytes;
+  cm_backup_counts counts;
   cm_binned entry;
   ck_ok(cm_path(backup, &error, "%s.backup", folder));
   ck_ok(cm_path(back, &error, "%s.back", folder));
   add_network("one");
   ck_ok(cm_bin_put(store, CM_OBJECT_NETWORK, "one", NULL, &(bool){false}, &error));
-  ck_ok(cm_backup_make(folder, backup, &files, &bytes, &error));
-  ck_ok(cm_backup_restore(backup, back, &files, &bytes, &error));
+  ck_ok(cm_backup_make(folder, backup, NULL, &counts, &error));
+  ck_ok(cm_backup_restore(backup, back, &counts, &error));
   cm_store_close(store);
   ck_ok(cm_store_open(back, 1 << 20, &store, &error));
   ck_ok(cm_bin_restore(store, "one", &entry, &error));
@@ -514,7 +611,7 @@ START_TEST(a_backup_has_the_files_of_its_bin)
   ck_ok(cm_folder_remove(backup, &error));
   open_store();
   ck_assert_int_eq(unlink(inside("networks/one.zip")), 0);
-  ck_fails(cm_backup_make(folder, backup, &files, &bytes, &error), CM_DAMAGED);
+  ck_fails(cm_backup_make(folder, backup, NULL, &counts, &error), CM_DAMAGED);
   ck_assert_int_eq(rmdir(backup), 0);
 }
 END_TEST
@@ -532,9 +629,11 @@ int main(void)
   tcase_add_test(tests, a_folder_of_the_release_before_is_taken_over);
   tcase_add_test(tests, a_folder_without_users_is_taken_over);
   tcase_add_test(tests, a_folder_without_lanes_is_taken_over);
+  tcase_add_loop_test(tests, a_folder_of_a_released_version_is_taken_over, 0, (int)(sizeof released / sizeof *released));
   tcase_add_test(tests, folders_of_earlier_releases_are_packed);
   tcase_add_test(tests, packs_are_small_and_sound);
   tcase_add_test(tests, a_backup_comes_back);
+  tcase_add_test(tests, backups_in_a_row_share_files);
   tcase_add_test(tests, half_a_backup_is_none);
   tcase_add_test(tests, a_backup_has_the_files_of_its_bin);
   tcase_add_test(tests, uploads_that_nobody_goes_on_with_are_removed);

@@ -238,7 +238,9 @@ cm_status cm_emitter_begin(cm_emitter *e, const char *chip_name, const cm_target
   p->memory = e->memory;
   cm_arena_init(&p->arena, e->memory);
   p->target = *target;
-  p->target.memory_bytes = plan->memory_bytes;
+  if (plan->memory_count > 0)
+    memcpy(p->target.memory, plan->core_memory, plan->memory_count * sizeof *plan->core_memory);
+  p->target.memory_bytes = plan->memory_count > 0 ? plan->core_memory[plan->memory_count - 1].to : plan->memory_bytes;
   p->opset = plan->model->opset;
   e->operator_lists = plan->tile_count + plan->op_count + 1;
   p->chip_name = cm_arena_text(&p->arena, chip_name, strlen(chip_name), error);

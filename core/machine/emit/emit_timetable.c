@@ -11,6 +11,8 @@ typedef struct front {
   uint32_t *made;  /* by buffer of the timetable: the emitter's number + 1 */
   uint64_t *prior; /* by buffer of the timetable: what every part of its load waits for */
   const cm_timed_task **order;
+  uint64_t *barrier; /* by lane: the last instruction before this layer */
+  bool *passed;      /* by lane: waited for it */
 } front;
 
 static int by_start(const void *a, const void *b)
@@ -97,6 +99,25 @@ static cm_status emit_run(front *f, const cm_timed_task *task, cm_error *error)
   return CM_OK;
 }
 
+/* Layer by layer, a lane goes on when every lane has ended the layer before. */
+static void wait_for_layer(front *f)
+{
+  cm_emitter *e = f->e;
+  if (e->plan->division != CM_DIVISION_LAYERS || f->passed[e->lane])
+    return;
+  f->passed[e->lane] = true;
+  for (uint32_t l = 0; l < e->lanes; l++)
+    cm_emitter_wait(e, f->barrier[l]);
+}
+
+static void begin_layer(front *f)
+{
+  const cm_emitter *e = f->e;
+  for (uint64_t s = e->symbol_count > 0 ? e->object->first_symbol : 0; s < e->symbol_count; s++)
+    f->barrier[e->symbol_lane[s]] = s + 1;
+  memset(f->passed, 0, e->lanes * sizeof *f->passed);
+}
+
 /* When the first piece of each segment begins, never before that of the one before. */
 static cm_status find_begins(const front *f, const cm_sequence *sequence, double **made, cm_error *error)
 {
@@ -108,10 +129,12 @@ static cm_status find_begins(const front *f, const cm_sequence *sequence, double
   for (uint64_t t = 0; status == CM_OK && t < f->table->task_count; t++)
     if (f->table->tasks[t].kind == CM_TASK_RUN)
       start[f->table->tasks[t].number] = f->table->tasks[t].start;
-  for (uint32_t s = 1; status == CM_OK && s < sequence->segment_count; s++) {
+  for (uint32_t s = 0, layer = 0; status == CM_OK && s < sequence->segment_count; s++) {
     const cm_segment *g = &sequence->segments[s];
-    double first = g->piece_count > 0 ? start[sequence->pieces[g->first_piece]] : 0;
-    begin[s] = first > begin[s - 1] ? first : begin[s - 1];
+    double first = s > 0 && g->piece_count > 0 ? start[sequence->pieces[g->first_piece]] : 0;
+    if (plan->division == CM_DIVISION_LAYERS && g->piece_count > 0)
+      first = f->table->layer_ns[layer++];
+    begin[s] = s > 0 && first < begin[s - 1] ? begin[s - 1] : first;
   }
   cm_free(start);
   if (status == CM_OK)
@@ -132,11 +155,13 @@ static cm_status emit_all(front *f, const cm_sequence *sequence, cm_run *run, cm
     if (next < sequence->segment_count && (next == 0 || task->start >= begin[next])) {
       while (next + 1 < sequence->segment_count && task->start >= begin[next + 1])
         next++;
+      begin_layer(f);
       e->object = &e->out->objects[e->out->object_count++];
       e->object->first_symbol = e->symbol_count;
       cm_emitter_name(e->plan, &sequence->segments[next++], e->object);
     }
     e->lane = cm_subchip_lane(e->plan->target, &e->program->target, task->lane);
+    wait_for_layer(f);
     status = task->kind == CM_TASK_RUN ? emit_run(f, task, error) : emit_transfer(f, task, error);
     if (status == CM_OK)
       status = cm_run_check(run, error);
@@ -156,6 +181,7 @@ cm_status cm_emit_timetable(cm_plan *plan, const cm_sequence *sequence, const cm
   if (status == CM_OK && (CM_NEW(e.memory, made.objects, sequence->segment_count + 1, error) != CM_OK ||
                           CM_NEW(e.memory, f.made, timetable->buffer_count + 1, error) != CM_OK ||
                           CM_NEW(e.memory, f.prior, timetable->buffer_count + 1, error) != CM_OK ||
+                          CM_NEW(e.memory, f.barrier, e.lanes, error) != CM_OK || CM_NEW(e.memory, f.passed, e.lanes, error) != CM_OK ||
                           CM_NEW(e.memory, f.order, timetable->task_count + 1, error) != CM_OK))
     status = error->status;
   for (uint64_t t = 0; status == CM_OK && t < timetable->task_count; t++)
@@ -169,6 +195,8 @@ cm_status cm_emit_timetable(cm_plan *plan, const cm_sequence *sequence, const cm
   cm_emitter_end(&e);
   cm_free(f.made);
   cm_free(f.prior);
+  cm_free(f.barrier);
+  cm_free(f.passed);
   cm_free((void *)f.order);
   if (status != CM_OK) {
     cm_emission_free(&made);

@@ -148,6 +148,7 @@ cm_status cm_emitter_append(cm_emitter *e, const cm_instruction *given, uint64_t
   *made = *given;
   made->lane = lane;
   made->rate = cm_opcode_unit(given->opcode) == CM_UNIT_DATA ? 0 : e->rates[device];
+  made->remote = cm_program_remote(e->program, made, o->operands, o->parts, e->out->buffers.address);
   double ns = cm_instruction_ns(e->program, made), start = e->lane_free[lane] > ready ? e->lane_free[lane] : ready;
   e->lane_free[lane] = start + ns;
   e->out->busy_ns[device] += ns;

@@ -18,8 +18,8 @@ typedef struct cm_cutter {
 /* What the piece for `output` does; `replaced`: an input that is given as numbers, CM_NONE. */
 cm_work cm_piece_work(const cm_call *call, const cm_box *output, const cm_box *inputs, uint32_t replaced);
 
-/* Gives the pieces of an operator to devices. O(pieces * devices). */
-void cm_plan_share(cm_plan *plan, const cm_plan_op *op);
+/* Gives the pieces of an operator, tiles of a value, to devices. O(pieces * devices). */
+void cm_plan_share(cm_plan *plan, const cm_plan_op *op, const cm_plan_value *value);
 
 /* The tiles of a value whose grid is set. */
 cm_status cm_plan_add_grid(cm_plan *plan, uint32_t value, cm_error *error);

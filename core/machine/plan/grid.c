@@ -99,7 +99,7 @@ cm_status cm_plan_grid(cm_plan *plan, const cm_plan_op *op, const cm_plan_option
     return error->status;
   /* Room is left for what is loaded while a piece runs; slices have counted it in already. */
   uint64_t most = memory * 6 / 10;
-  if (cm_split_is_matrix(s.call->node->known) && n.parameters > memory / 3) {
+  if (cm_split_is_matrix(s.call) && n.parameters > memory / 3) {
     most = memory;
     if (s.frame != CM_NONE)
       s.step[s.frame] = 1;
@@ -115,7 +115,7 @@ cm_status cm_plan_grid(cm_plan *plan, const cm_plan_op *op, const cm_plan_option
     return error->status;
   if (!fits && (cm_sizing_measure(&s, &n, error) != CM_OK || cm_need_total(&n) > memory))
     return cm_sizing_too_small(&s, error);
-  cm_sizing_set(value, s.step);
+  cm_sizing_set(value, s.step, &(cm_stretches){0});
   return CM_OK;
 }
 
@@ -126,6 +126,8 @@ void cm_plan_input_grid(const cm_plan *plan, const cm_plan_options *options, uin
   uint64_t most = options->settings != NULL ? (uint64_t)options->settings->piece_bytes
                                             : plan->memory_bytes / options->tile_share,
            bytes = width * cm_box_count(&value->whole);
+  if (plan->memory_count > 0 && most > plan->cut_bytes / 2)
+    most = plan->cut_bytes / 2;
   most = most > 0 ? most : 1;
   memcpy(step, value->whole.to, sizeof step);
   /* Rows of an image: the third dimension, or the second where channels come last. */
@@ -133,13 +135,14 @@ void cm_plan_input_grid(const cm_plan *plan, const cm_plan_options *options, uin
                   : rank > 3                                                  ? 2
                   : rank == 3                                                 ? 1
                                                                               : 0;
-  if (rank > 2 && step[0] > 1) {
-    bytes /= (uint64_t)step[0];
-    step[0] = 1;
+  if (rank > 2 && step[0] > 1) { /* small frames come together */
+    const uint64_t frame = bytes / (uint64_t)step[0], frames = frame > 0 && most / frame > 1 ? most / frame : 1;
+    step[0] = frames < (uint64_t)step[0] ? (int64_t)frames : step[0];
+    bytes = frame * (uint64_t)step[0];
   }
   if (rank > 0 && bytes > most && step[axis] > 1) {
     int64_t parts = (int64_t)((bytes + most - 1) / most);
     step[axis] = parts >= step[axis] ? 1 : cm_divide_up(step[axis], parts);
   }
-  cm_sizing_set(value, step);
+  cm_sizing_set(value, step, &(cm_stretches){0});
 }

@@ -1,17 +1,21 @@
 /* How large pieces are on a chip with many units: several for every unit that computes the operator, small enough that
  * neighbouring operators overlap and their tiles find room, but none so small that its issue counts. */
+#include <math.h>
 #include <string.h>
 
 #include "core/machine/cost.h"
-#include "core/machine/plan/sizing.h"
+#include "core/machine/plan/stretches.h"
 
 /* In how many pieces the operator should be cut. */
-static int64_t wanted_pieces(const cm_plan_op *op, const cm_plan_options *options, const cm_need *whole, uint64_t work)
+static int64_t wanted_pieces(const cm_plan_op *op, const cm_plan_options *options, const cm_need *whole, uint64_t work,
+                             double weight_bytes)
 {
   const cm_settings *settings = options->settings;
+  if (options->division == CM_DIVISION_UNSPLIT)
+    return 1;
   double units = op->units,
          bytes = (double)(whole->data + whole->output) / settings->piece_bytes, most = (double)INT32_MAX,
-         slices = (double)whole->parameters / settings->weight_bytes,
+         slices = (double)whole->parameters / weight_bytes,
          pieces = units * (slices > settings->pieces_a_unit ? slices : settings->pieces_a_unit);
   /* What runs at once shares a slice of the parameters, or has slices that are as much smaller. */
   pieces = pieces > bytes ? pieces : bytes;
@@ -38,8 +42,12 @@ static cm_status choose_steps(cm_sizing *s, const cm_plan_op *op, const cm_plan_
   cm_box box = cm_box_whole(&s->call->output[0]);
   if (cm_sizing_measure(s, &whole, error) != CM_OK || cm_split_piece(s->call, &box, s->inputs, &change, error) != CM_OK)
     return error->status;
-  int64_t pieces = wanted_pieces(op, options, &whole, cm_split_work(s->call, &box, s->inputs)),
-          slices = cm_divide_up((int64_t)whole.parameters, (int64_t)options->settings->weight_bytes);
+  const double weight_bytes =
+    s->plan->memory_count > 0 ? fmin(options->settings->weight_bytes, (double)s->memory / 4) : options->settings->weight_bytes;
+  int64_t pieces = wanted_pieces(op, options, &whole, cm_split_work(s->call, &box, s->inputs), weight_bytes),
+          slices = options->division == CM_DIVISION_UNSPLIT
+                     ? 1
+                     : cm_divide_up((int64_t)whole.parameters, (int64_t)weight_bytes);
   pieces = cm_divide_up(pieces, cut(s, s->frame, pieces));
   /* Rows where activations outweigh parameters: what follows can begin early. */
   if (whole.data + whole.output >= whole.parameters || s->slice == CM_NONE) {
@@ -48,6 +56,41 @@ static cm_status choose_steps(cm_sizing *s, const cm_plan_op *op, const cm_plan_
     (void)cut(s, s->slice, cm_divide_up(pieces, bands));
   } else
     (void)cut(s, s->band, cm_divide_up(pieces, cut(s, s->slice, pieces > slices ? pieces : slices)));
+  return CM_OK;
+}
+
+/* Whether several devices compute an operator that computes anything. */
+static bool is_shared(const cm_sizing *s, const cm_plan_op *op)
+{
+  const cm_target *target = s->plan->target;
+  const cm_box whole = cm_box_whole(&s->call->output[0]);
+  uint32_t devices = 0;
+  for (uint32_t d = 0; d < target->device_count; d++)
+    devices += op->rates[d] > 0 && target->device[d].units > 0;
+  return devices > 1 && cm_box_count(&whole) > 0;
+}
+
+/* Cuts one axis by device where devices end sooner so: rows, or channels in few bands of rows. */
+static cm_status stretch_steps(cm_sizing *s, const cm_plan_op *op, const cm_settings *settings, uint64_t most, cm_error *error)
+{
+  const bool channels = settings->stretch > 1;
+  cm_stretch_wish wish = {.pieces = (double)cm_sizing_cells(s, CM_NONE) / op->units, .lean = settings->lean, .most = most};
+  int64_t common[CM_RANK_MAX];
+  memcpy(common, s->step, sizeof common);
+  if (cm_common_end(s, op, &wish.before_ns, error) != CM_OK)
+    return error->status;
+  for (int turn = 0; turn < 2 && s->stretches.edge == NULL; turn++) {
+    const bool slices = channels == (turn == 0);
+    memcpy(s->step, common, sizeof common);
+    if (slices && s->band != CM_NONE) {
+      s->step[s->band] = s->call->output[0].dims[s->band];
+      (void)cut(s, s->band, (int64_t)ceil(wish.pieces));
+    }
+    if (cm_stretch_axis(s, op, slices ? s->slice : s->band, wish, error) != CM_OK)
+      return error->status;
+  }
+  if (s->stretches.edge == NULL)
+    memcpy(s->step, common, sizeof common);
   return CM_OK;
 }
 
@@ -61,15 +104,24 @@ cm_status cm_plan_grid_for_units(cm_plan *plan, const cm_plan_op *op, const cm_p
     return error->status;
   memcpy(s.step, op->call.output[0].dims, sizeof s.step);
   cm_sizing_axes(&s);
-  if (!cm_sizing_inherit(&s, op)) {
+  const bool inherited = options->division != CM_DIVISION_UNSPLIT && cm_sizing_inherit(&s, op);
+  if (!inherited) {
     memcpy(s.step, op->call.output[0].dims, sizeof s.step);
+    s.stretches = (cm_stretches){0};
     if (choose_steps(&s, op, options, error) != CM_OK)
       return error->status;
   }
+  const int64_t before = s.step[s.stretches.axis];
   if (cm_sizing_shrink(&s, memory / 2, &fits, error) != CM_OK)
     return error->status;
   if (!fits && (cm_sizing_measure(&s, &n, error) != CM_OK || cm_need_total(&n) > memory))
     return cm_sizing_too_small(&s, error);
-  cm_sizing_set(value, s.step);
+  if (s.step[s.stretches.axis] != before)
+    s.stretches = (cm_stretches){0};
+  const bool by_device = options->division == CM_DIVISION_CAPABILITY || options->division == CM_DIVISION_LAYERS;
+  if (!inherited && fits && by_device && options->settings->stretch >= 1 && is_shared(&s, op) &&
+      stretch_steps(&s, op, options->settings, memory / 2, error) != CM_OK)
+    return error->status;
+  cm_sizing_set(value, s.step, &s.stretches);
   return CM_OK;
 }

@@ -126,30 +126,9 @@ static bool smallest(const cm_call *call, int64_t extent, product *p)
   return true;
 }
 
-/* Units for a kind of operation on a type, in units of the fastest one, and what an instruction costs there. */
-typedef struct lanes {
-  double units, rate, issue;
-} lanes;
-
-static lanes lanes_for(const cm_target *target, cm_unit_kind kind, cm_type type)
-{
-  lanes l = {0};
-  double all = 0;
-  for (uint32_t d = 0; d < target->device_count; d++) {
-    double rate = cm_device_rate(&target->device[d], kind, cm_type_name(type));
-    all += rate * target->device[d].units;
-    if (rate > l.rate) {
-      l.rate = rate;
-      l.issue = target->issue_ns + target->device[d].latency_ns;
-    }
-  }
-  l.units = l.rate > 0 ? all / l.rate : 0;
-  return l;
-}
-
 /* What all units and ports of a chip are for products. */
 typedef struct powers {
-  lanes matrix, vector;
+  cm_power matrix, vector;
   double bandwidth;
 } powers;
 
@@ -157,11 +136,11 @@ typedef struct powers {
  * outside meanwhile. */
 static double time_of(const product *p, uint32_t parts, const powers *chip)
 {
-  const lanes *matrix = &chip->matrix, *vector = &chip->vector;
+  const cm_power *matrix = &chip->matrix, *vector = &chip->vector;
   double pieces = (double)p->pieces * parts, rounds = ceil(pieces / matrix->units),
-         time = matrix->issue + rounds * (double)p->work / parts / matrix->rate, levels = ceil(log2(parts));
+         time = matrix->issue_ns + rounds * (double)p->work / parts / matrix->rate, levels = ceil(log2(parts));
   double additions = (double)(p->pieces * p->elements) * (parts - 1 + (parts > 1 ? p->rescalings : 0)) / fmin(vector->units, (double)p->pieces) / vector->rate;
-  return fmax(time + levels * vector->issue + additions, (double)p->right_bytes / chip->bandwidth);
+  return fmax(time + levels * vector->issue_ns + additions, (double)p->right_bytes / chip->bandwidth);
 }
 
 static uint32_t parts_of(const cm_call *call, const cm_target *target, uint64_t memory_bytes, bool *needed)
@@ -170,8 +149,8 @@ static uint32_t parts_of(const cm_call *call, const cm_target *target, uint64_t 
   *needed = false;
   if (!sum_operands(call, &o))
     return 1;
-  const powers chip = {lanes_for(target, CM_UNIT_MATRIX, call->input[0].type),
-                       lanes_for(target, CM_UNIT_VECTOR, o.integer ? CM_INT32 : CM_FLOAT), cm_target_bandwidth(target)};
+  const powers chip = {cm_power_for(target, CM_UNIT_MATRIX, call->input[0].type),
+                       cm_power_for(target, CM_UNIT_VECTOR, o.integer ? CM_INT32 : CM_FLOAT), cm_target_bandwidth(target)};
   int64_t extent = cm_sum_extent(call);
   product p;
   if (extent < 2 || chip.matrix.rate <= 0 || chip.vector.rate <= 0 || !smallest(call, extent, &p))
@@ -216,7 +195,7 @@ typedef struct product_call {
 static bool call_of(const cm_model *m, const cm_node *node, product_call *p)
 {
   cm_shape *out = &p->shapes[INPUTS_MAX];
-  if (node->removed || node->known == NULL || !cm_split_is_matrix(node->known) || node->input_count < 2 ||
+  if (node->removed || node->known == NULL || node->known->runs != CM_RUNS_MATRIX || node->input_count < 2 ||
       node->input_count > INPUTS_MAX || node->output_count != 1 || m->values[node->outputs[0]].constant)
     return false;
   for (size_t i = 0; i < node->attribute_count; i++)

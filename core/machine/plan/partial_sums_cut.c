@@ -15,22 +15,10 @@ static cm_status add_value(cm_model *m, const char *stem, const cm_shape *shape,
 static cm_status slice(cm_model *m, uint32_t from, uint32_t axis, int64_t begin, int64_t end, uint32_t *made, cm_error *error)
 {
   cm_shape shape = m->values[from].shape;
-  const int64_t where = axis;
-  uint32_t inputs[4] = {from}, node;
   shape.dims[axis] = end - begin;
-  if (add_value(m, "slice", &shape, made, error) != CM_OK)
+  if (cm_model_add_slice(m, from, axis, (int64_t[]){begin, end}, made, error) != CM_OK)
     return error->status;
-  if (m->opset >= 10 && (cm_model_add_integers(m, "starts", &begin, 1, &inputs[1], error) != CM_OK ||
-                         cm_model_add_integers(m, "ends", &end, 1, &inputs[2], error) != CM_OK ||
-                         cm_model_add_integers(m, "axes", &where, 1, &inputs[3], error) != CM_OK))
-    return error->status;
-  if (cm_model_add_node(m, "Slice", inputs, m->opset >= 10 ? 4 : 1, made, 1, &node, error) != CM_OK)
-    return error->status;
-  cm_node *n = &m->nodes[node];
-  if (m->opset < 10 && (cm_node_set_integers(m, n, "starts", &begin, 1, error) != CM_OK ||
-                        cm_node_set_integers(m, n, "ends", &end, 1, error) != CM_OK ||
-                        cm_node_set_integers(m, n, "axes", &where, 1, error) != CM_OK))
-    return error->status;
+  m->values[*made].shape = shape;
   return CM_OK;
 }
 

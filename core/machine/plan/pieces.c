@@ -11,12 +11,22 @@ typedef struct gathering {
   bool whole;           /* the one part is a whole tile as it lies there */
 } gathering;
 
-static cm_status append_tile(cm_plan *plan, uint32_t tile, cm_error *error)
+static cm_status append_tile(cm_plan *plan, uint32_t tile, uint64_t bytes, cm_error *error)
 {
-  if (CM_ROOM(plan->memory, plan->piece_tiles, &plan->piece_tile_capacity, plan->piece_tile_count + 1, error) != CM_OK)
+  if (CM_ROOM(plan->memory, plan->piece_tiles, &plan->piece_tile_capacity, plan->piece_tile_count + 1, error) != CM_OK ||
+      CM_ROOM(plan->memory, plan->piece_tile_bytes, &plan->piece_bytes_capacity, plan->piece_tile_count + 1, error) != CM_OK)
     return error->status;
+  plan->piece_tile_bytes[plan->piece_tile_count] = bytes;
   plan->piece_tiles[plan->piece_tile_count++] = tile;
   return CM_OK;
+}
+
+static uint64_t part_bytes(const cm_plan *plan, const cm_part *part)
+{
+  uint64_t bytes = cm_type_bytes(plan->model->values[plan->tiles[part->tile].value].shape.type);
+  for (uint32_t i = 0; i < part->rank; i++)
+    bytes *= (uint64_t)part->extent[i];
+  return bytes;
 }
 
 static cm_status gather_part(void *user, const cm_part *part, cm_error *error)
@@ -28,11 +38,18 @@ static cm_status gather_part(void *user, const cm_part *part, cm_error *error)
   g->whole = part->from == 0 && part->to == 0;
   for (uint32_t i = 0; i < part->rank; i++)
     g->whole = g->whole && (part->extent[i] == 1 || part->from_stride[i] == part->to_stride[i]);
-  if (plan->tiles[part->tile].mark == g->mark)
+  const uint64_t bytes = plan->memory_count > 0 ? part_bytes(plan, part) : 0;
+  if (plan->tiles[part->tile].mark == g->mark) {
+    uint64_t k = plan->piece_tile_count;
+    while (bytes > 0 && plan->piece_tiles[--k] != part->tile)
+      continue;
+    if (bytes > 0)
+      plan->piece_tile_bytes[k] += bytes;
     return CM_OK;
+  }
   plan->tiles[part->tile].mark = g->mark;
   g->bytes += plan->tiles[part->tile].bytes;
-  return append_tile(plan, part->tile, error);
+  return append_tile(plan, part->tile, bytes, error);
 }
 
 static bool boxable(const cm_plan *plan, const cm_plan_op *op, uint32_t input)
@@ -143,7 +160,7 @@ static cm_status add_output(cm_plan *plan, uint32_t piece, uint32_t tile, cm_err
 {
   plan->tiles[tile].piece = piece;
   plan->pieces[piece].output_count++;
-  return append_tile(plan, tile, error);
+  return append_tile(plan, tile, cm_plan_bytes(plan, plan->tiles[tile].value, &plan->tiles[tile].box), error);
 }
 
 /* The grids of the other outputs of an operator that has several: that of the first where they are cut together, else
@@ -158,6 +175,7 @@ static cm_status add_other_grids(cm_plan *plan, const cm_plan_op *op, const cm_p
       v->step[i] = alike ? first->step[i] : v->whole.to[i] > 0 ? v->whole.to[i] : 1;
       v->count[i] = alike ? first->count[i] : 1;
     }
+    v->stretches = alike ? first->stretches : (cm_stretches){0};
     v->tile_count = alike ? first->tile_count : 1;
     if (cm_plan_add_grid(plan, value, error) != CM_OK)
       return error->status;
@@ -193,7 +211,7 @@ static cm_status fill_grid(cm_cutter *b, uint32_t op_number, uint32_t first, cm_
       return error->status;
   }
   op->piece_count = (uint32_t)plan->piece_count - op->first_piece;
-  cm_plan_share(plan, op);
+  cm_plan_share(plan, op, v);
   return CM_OK;
 }
 
@@ -223,11 +241,13 @@ cm_status cm_plan_cut(cm_cutter *b, uint32_t op_number, cm_error *error)
   cm_box *inputs;
   if (CM_NEW(plan->memory, inputs, op->call.input_count + 1, error) != CM_OK)
     return error->status;
-  uint64_t memory = plan->memory_bytes;
+  /* Every buffer lies in one memory, and what a piece needs in any, half of it in use. */
+  const uint64_t most = plan->memory_count > 0 ? plan->memory_bytes / 2 : plan->memory_bytes;
+  uint64_t memory = plan->cut_bytes;
   cm_status status = cm_plan_grid(plan, op, b->options, memory, &plan->values[first], error);
   if (status == CM_OK)
     status = fill_grid(b, op_number, first, inputs, error);
-  while (status == CM_OK && b->most_bytes > plan->memory_bytes) {
+  while (status == CM_OK && b->most_bytes > most) {
     uint64_t needed = b->most_bytes;
     cm_error ignored;
     clear_grid(plan, op, first);

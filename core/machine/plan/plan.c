@@ -71,6 +71,13 @@ static cm_status classify(cm_cutter *b, const uint32_t *order, cm_error *error)
   return CM_OK;
 }
 
+/* Whether matrix units compute it: what can go to either kind of unit, only where there are such. */
+static bool on_matrix_units(const cm_call *call, const cm_target *target)
+{
+  return cm_split_is_matrix(call) && (call->node->known->runs == CM_RUNS_MATRIX ||
+                                      cm_power_for(target, CM_UNIT_MATRIX, call->input[0].type).rate > 0);
+}
+
 /* What each device does of an operator a nanosecond. */
 static cm_status find_rates(const cm_cutter *b, cm_plan_op *op, cm_error *error)
 {
@@ -79,15 +86,18 @@ static cm_status find_rates(const cm_cutter *b, cm_plan_op *op, cm_error *error)
   cm_unit_kind kind = op->matrix ? CM_UNIT_MATRIX : CM_UNIT_VECTOR;
   const char *type = cm_type_name(op->call.input_count > 0 && cm_has(&op->call, 0) ? op->call.input[0].type
                                                                                    : op->call.output[0].type);
-  double *rates, all = 0;
+  double *rates, all = 0, count = 0;
   if (CM_ARENA_NEW(&b->plan->arena, rates, target->device_count, error) != CM_OK)
     return error->status;
   for (uint32_t d = 0; d < target->device_count; d++) {
     rates[d] = cm_device_rate(&target->device[d], kind, type);
     op->rate = rates[d] > op->rate ? rates[d] : op->rate;
     all += rates[d] * target->device[d].units;
+    count += rates[d] > 0 ? target->device[d].units : 0;
   }
   op->rates = rates;
+  if (b->plan->division == CM_DIVISION_EVEN && op->rate > 0)
+    op->rate = all / count;
   op->units = op->rate > 0 ? all / op->rate : 0;
   if (op->rate > 0)
     return CM_OK;
@@ -111,7 +121,7 @@ static cm_status add_op(cm_cutter *b, const cm_node *node, uint32_t copied, cm_e
   if (cm_plan_call(plan, node, &call, error) != CM_OK)
     return error->status;
   plan->ops[plan->op_count] = (cm_plan_op){.call = *call, .copied = copied,
-                                           .matrix = cm_split_is_matrix(node->known)};
+                                           .matrix = on_matrix_units(call, b->options->target)};
   if (find_rates(b, &plan->ops[plan->op_count], error) != CM_OK)
     return error->status;
   return cm_plan_cut(b, plan->op_count++, error);
@@ -209,6 +219,20 @@ static void reset(cm_plan *plan)
   plan->tile_count = plan->piece_count = plan->piece_tile_count = plan->box_count = 0;
 }
 
+/* The memories of cores; pieces are cut for the smallest one. */
+static cm_status divide_memory(cm_plan *plan, cm_error *error)
+{
+  plan->cut_bytes = plan->memory_bytes;
+  if (CM_NEW(plan->memory, plan->core_memory, plan->memory_count + 1, error) != CM_OK)
+    return error->status;
+  cm_memories_scale(plan->target, plan->memory_bytes, CM_ALIGNMENT, plan->core_memory);
+  for (uint32_t m = 0; m < plan->memory_count; m++) {
+    const uint64_t bytes = plan->core_memory[m].to - (m > 0 ? plan->core_memory[m - 1].to : 0);
+    plan->cut_bytes = bytes < plan->cut_bytes ? bytes : plan->cut_bytes;
+  }
+  return CM_OK;
+}
+
 cm_status cm_plan_new(cm_model *model, const uint32_t *order, const cm_plan_options *options, cm_run *run,
                       cm_plan **made, cm_error *error)
 {
@@ -219,7 +243,9 @@ cm_status cm_plan_new(cm_model *model, const uint32_t *order, const cm_plan_opti
   plan->model = model;
   plan->memory = run->memory;
   plan->target = options->target;
+  plan->division = options->division;
   plan->memory_bytes = options->memory_bytes / CM_ALIGNMENT * CM_ALIGNMENT;
+  plan->memory_count = options->target->memory_count;
   cm_arena_init(&plan->arena, run->memory);
   b.plan = plan;
   if (options->packs != NULL && options->settings != NULL && options->settings->pack >= 1) {
@@ -231,6 +257,7 @@ cm_status cm_plan_new(cm_model *model, const uint32_t *order, const cm_plan_opti
       CM_NEW(run->memory, plan->calls, model->node_count, error) != CM_OK ||
       CM_NEW(run->memory, plan->ops, model->node_count + model->output_count + 1, error) != CM_OK ||
       CM_NEW(run->memory, b.solid, model->value_count, error) != CM_OK ||
+      divide_memory(plan, error) != CM_OK ||
       cm_hop_times_make(options->target, run->memory, &plan->hops, error) != CM_OK)
     status = error->status;
   do {
@@ -263,6 +290,8 @@ void cm_plan_free(cm_plan *plan)
   cm_free(plan->tiles);
   cm_free(plan->pieces);
   cm_free(plan->piece_tiles);
+  cm_free(plan->piece_tile_bytes);
+  cm_free(plan->core_memory);
   cm_free(plan->box_table);
   cm_free(plan);
 }

@@ -24,6 +24,14 @@ typedef enum cm_value_kind {
   CM_VALUE_VIEW,  /* of other values */
 } cm_value_kind;
 
+/* Tiles of unlike extents along one axis, so that each device has a stretch in tiles of its own extent. */
+typedef struct cm_stretches {
+  uint32_t axis;
+  int64_t count;          /* tiles along it */
+  const int64_t *edge;    /* where each tile begins, and where the last one ends; NULL: tiles are alike */
+  const uint32_t *device; /* of each tile along the axis; NULL: the operator's shares say */
+} cm_stretches;
+
 typedef struct cm_plan_value {
   cm_value_kind kind;
   bool output;    /* of the graph: has to lie outside at the end */
@@ -32,6 +40,7 @@ typedef struct cm_plan_value {
   cm_box whole;
   int64_t step[CM_RANK_MAX]; /* extents of a tile; the last one of a row may be smaller */
   int64_t count[CM_RANK_MAX]; /* tiles along each axis */
+  cm_stretches stretches;    /* the axis along which they differ by device */
   uint32_t first_tile, tile_count; /* row-major over count */
 } cm_plan_value;
 
@@ -66,7 +75,7 @@ typedef struct cm_plan_op {
   uint32_t first_piece, piece_count;
   bool matrix;
   const double *rates; /* by device: of a unit on its data type, operations a nanosecond; 0: it cannot */
-  double rate;     /* of the fastest unit */
+  double rate;     /* of the fastest unit; where pieces are shared evenly, of the mean one */
   double units;    /* of that speed that all units together come to */
 } cm_plan_op;
 
@@ -74,8 +83,12 @@ typedef struct cm_plan {
   cm_model *model;
   cm_memory *memory;
   const cm_target *target;
+  cm_division division;
   cm_hop_times hops;
   uint64_t memory_bytes; /* of the chip, aligned */
+  cm_core_memory *core_memory; /* memories of cores, scaled to that; memory_count of them: 0: all cores share one */
+  uint32_t memory_count;
+  uint64_t cut_bytes;    /* that pieces are cut for: the smallest memory of a core */
   cm_arena arena;
   cm_plan_value *values;
   cm_plan_op *ops;       /* in the order of execution */
@@ -85,8 +98,9 @@ typedef struct cm_plan {
   cm_piece *pieces;
   size_t piece_count;
   uint32_t *piece_tiles;
+  uint64_t *piece_tile_bytes; /* that the piece reads of each; of what it makes, all */
   size_t piece_tile_count;
-  uint64_t tile_capacity, piece_room, piece_tile_capacity;
+  uint64_t tile_capacity, piece_room, piece_tile_capacity, piece_bytes_capacity;
   uint32_t *box_table; /* open addressing: tile + 1 */
   size_t box_table_size, box_count;
   cm_call **calls;     /* by node */
@@ -102,6 +116,7 @@ typedef struct cm_plan_options {
   const cm_settings *settings; /* pieces for every unit; NULL: by bytes alone, tiles about memory / tile_share large */
   uint32_t tile_share;
   const cm_packs *packs;       /* of the model; NULL: none */
+  cm_division division;        /* with settings */
 } cm_plan_options;
 
 /* Cuts a model (after cm_infer, all shapes known) for a chip; `order` names its computing and view nodes in the order
@@ -142,6 +157,17 @@ cm_status cm_plan_call(cm_plan *plan, const cm_node *node, const cm_call **call,
 /* True for nodes that only name elements of other values. */
 bool cm_plan_is_view(const cm_model *model, const cm_node *node);
 
+/* Where output `o` of a Slice or Split that is a view begins in its input. Errors: CM_BAD_NETWORK when nobody knows. */
+cm_status cm_plan_part_offset(cm_plan *plan, const cm_node *node, uint32_t o, int64_t offset[CM_RANK_MAX], cm_error *error);
+
+/* Dimensions [a, a_end) of one shape hold as many elements as [b, b_end) of the other. */
+typedef struct cm_dims_group {
+  uint32_t a, a_end, b, b_end;
+} cm_dims_group;
+
+/* The next group of dimensions of a reshape that correspond, the first one after {0}; false when both shapes are used up. */
+bool cm_plan_next_group(const cm_shape *a, const cm_shape *b, cm_dims_group *group);
+
 /* Decides the grid of what an operator makes, so that no piece is estimated to need more than `memory` bytes; of a graph
  * input. */
 cm_status cm_plan_grid(cm_plan *plan, const cm_plan_op *op, const cm_plan_options *options, uint64_t memory,
@@ -163,6 +189,11 @@ cm_status cm_plan_box_tile(cm_plan *plan, uint32_t value, const cm_box *box, uin
 
 /* The box of a constant that is loaded for one that is read: small constants come whole, however they are cut. */
 cm_box cm_plan_constant_box(const cm_plan *plan, uint32_t value, const cm_box *box);
+
+/* Along an axis of a value's grid: the cell that has a place, and the places that a cell has. O(log cells). */
+int64_t cm_grid_cell(const cm_plan_value *value, uint32_t axis, int64_t place);
+int64_t cm_grid_from(const cm_plan_value *value, uint32_t axis, int64_t cell);
+int64_t cm_grid_to(const cm_plan_value *value, uint32_t axis, int64_t cell);
 
 /* The tile number of a cell of a value's grid. */
 uint32_t cm_plan_tile_at(const cm_plan_value *value, const int64_t *cell);

@@ -5,6 +5,15 @@
 
 #include <stdint.h>
 
+/* How operators are divided among the units that compute them. All but the first are there to compare with. */
+typedef enum cm_division {
+  CM_DIVISION_CAPABILITY, /* as much for each device as it is capable of */
+  CM_DIVISION_EVEN,       /* as many pieces of one size for every unit, fast or slow */
+  CM_DIVISION_UNSPLIT,    /* operators whole, on the fastest device; in pieces where the memory is too small for that */
+  CM_DIVISION_LAYERS,     /* by capability, each operator alone: from outside to outside, after the one before is done */
+  CM_DIVISIONS,
+} cm_division;
+
 typedef struct cm_settings {
   double fill;          /* share of the memory that the sequence may hold at once; the rest is for what comes next */
   double segment_share; /* share of the memory that the parameters of a segment may take */
@@ -15,6 +24,8 @@ typedef struct cm_settings {
   double pack;          /* size of the packs that small constants lie in, 1 to CM_PACK_SIZES; 0: each alone */
   double split;         /* a part of a transfer that is split over ports takes at least so many latencies */
   double ahead;         /* share of the memory for parameters that ports load before their turn, where they are idle */
+  double stretch;       /* grids whose steps differ by device: 0: none, 1: along rows, 2: along channels */
+  double lean;          /* what all but the fastest device get, over what their capability says */
   double window;        /* pieces that have their memory and no lane yet, at most */
 } cm_settings;
 
@@ -23,7 +34,7 @@ static inline cm_settings cm_settings_default(uint64_t memory_bytes)
 {
   return (cm_settings){.fill = 0.75, .segment_share = 0.5, .pieces_a_unit = 4, .piece_bytes = (double)memory_bytes / 64,
                        .weight_bytes = (double)memory_bytes / 8, .issues_min = 10, .split = 8, .pack = 0, .ahead = 0.25,
-                       .window = 256};
+                       .window = 256, .stretch = 1, .lean = 1};
 }
 
 #endif

@@ -1,4 +1,5 @@
 /* How large the pieces of an operator may be: what a piece needs, which axes are cut, how small they get. */
+#include "core/machine/plan/cutter.h"
 #include "core/machine/plan/sizing.h"
 
 static uint64_t shape_bytes(const cm_shape *shape, const cm_box *box)
@@ -42,6 +43,16 @@ cm_status cm_sizing_measure(cm_sizing *s, cm_need *made, cm_error *error)
   return CM_OK;
 }
 
+cm_status cm_sizing_work(cm_sizing *s, cm_work *work, cm_error *error)
+{
+  cm_split_change change;
+  cm_box box = typical(s);
+  if (cm_split_piece(s->call, &box, s->inputs, &change, error) != CM_OK)
+    return error->status;
+  *work = cm_piece_work(s->call, &box, s->inputs, change.replaced);
+  return CM_OK;
+}
+
 static bool contains(const uint32_t *axes, uint32_t count, uint32_t axis)
 {
   for (uint32_t i = 0; i < count; i++)
@@ -54,7 +65,7 @@ static bool contains(const uint32_t *axes, uint32_t count, uint32_t axis)
 void cm_sizing_axes(cm_sizing *s)
 {
   uint32_t axes[CM_RANK_MAX], count = cm_split_axes(s->call, axes), rank = s->call->output[0].rank;
-  bool image = rank > 3 || (rank == 3 && cm_has(s->call, 1) && cm_split_is_matrix(s->call->node->known) &&
+  bool image = rank > 3 || (rank == 3 && cm_has(s->call, 1) && cm_split_is_matrix(s->call) &&
                             s->call->input[1].rank == 3 && cm_node_attribute(s->call->node, "kernel_shape") != NULL);
   uint32_t band = image ? 2 : rank == 3 ? 1 : 0, slice = image ? 1 : rank > 0 ? rank - 1 : 0;
   s->frame = rank > 2 && contains(axes, count, 0) ? 0 : CM_NONE;
@@ -111,18 +122,25 @@ bool cm_sizing_inherit(cm_sizing *s, const cm_plan_op *op)
     if (v->whole.to[i] != out->dims[i])
       continue;
     s->step[i] = cm_split_extent(s->call, i, v->step[i]);
+    if (same && v->stretches.edge != NULL && v->stretches.axis == i && s->step[i] == v->step[i]) {
+      s->stretches = v->stretches;
+      s->stretches.device = NULL;
+    }
     any = true;
   }
   return any && same;
 }
 
-void cm_sizing_set(cm_plan_value *value, const int64_t *step)
+void cm_sizing_set(cm_plan_value *value, const int64_t *step, const cm_stretches *stretches)
 {
   value->tile_count = 1;
+  value->stretches = *stretches;
   for (uint32_t i = 0; i < value->whole.rank; i++) {
     int64_t dim = value->whole.to[i];
     value->step[i] = step[i] < 1 ? 1 : step[i];
-    value->count[i] = dim < 1 ? 1 : cm_divide_up(dim, value->step[i]);
+    value->count[i] = stretches->edge != NULL && stretches->axis == i ? stretches->count
+                      : dim < 1                                          ? 1
+                                                                         : cm_divide_up(dim, value->step[i]);
     value->tile_count *= (uint32_t)value->count[i];
   }
 }
@@ -130,6 +148,8 @@ void cm_sizing_set(cm_plan_value *value, const int64_t *step)
 cm_status cm_plan_too_small(const cm_plan *plan, const cm_node *node, uint64_t needed, cm_error *error)
 {
   char label[160];
+  if (plan->memory_count > 0) /* in one of the memories: so much of all of them */
+    needed *= (plan->memory_bytes + plan->cut_bytes - 1) / plan->cut_bytes;
   (void)cm_fail(error, CM_TOO_LARGE,
                 "node %s: its smallest piece (inputs, parameters and output) needs %llu bytes on the chip, and there are "
                 "%llu; a memory of %llu bytes would do for it",

@@ -11,6 +11,7 @@ typedef struct cm_sizing {
   uint64_t memory, tile_bytes;
   uint32_t frame, band, slice; /* axes; CM_NONE: none */
   int64_t step[CM_RANK_MAX];
+  cm_stretches stretches; /* inherited */
 } cm_sizing;
 
 /* Bytes of a typical piece: what it reads of data and parameters, and what it makes. */
@@ -31,6 +32,9 @@ static inline int64_t cm_divide_up(int64_t a, int64_t b)
 /* At the present steps. Errors: those of cm_split_piece. */
 cm_status cm_sizing_measure(cm_sizing *s, cm_need *made, cm_error *error);
 
+/* What a typical piece does, at the present steps. Errors: those of cm_split_piece. */
+cm_status cm_sizing_work(cm_sizing *s, cm_work *work, cm_error *error);
+
 /* Sets frame, band and slice. */
 void cm_sizing_axes(cm_sizing *s);
 
@@ -42,8 +46,8 @@ cm_status cm_sizing_shrink(cm_sizing *s, uint64_t most, bool *fits, cm_error *er
  * True when all steps were taken. */
 bool cm_sizing_inherit(cm_sizing *s, const cm_plan_op *op);
 
-/* The grid of a value. */
-void cm_sizing_set(cm_plan_value *value, const int64_t *step);
+/* The grid of a value: tiles of these steps, and of unlike ones along an axis. */
+void cm_sizing_set(cm_plan_value *value, const int64_t *step, const cm_stretches *stretches);
 
 /* Fails with the least that any cut of the operator needs. */
 cm_status cm_sizing_too_small(cm_sizing *s, cm_error *error);

@@ -97,8 +97,8 @@ cm_status cm_plan_add_grid(cm_plan *plan, uint32_t value, cm_error *error)
     cm_box box = {.rank = v->whole.rank};
     uint32_t number;
     for (uint32_t i = 0; i < box.rank; i++) {
-      box.from[i] = cell[i] * v->step[i];
-      box.to[i] = box.from[i] + v->step[i] < v->whole.to[i] ? box.from[i] + v->step[i] : v->whole.to[i];
+      box.from[i] = cm_grid_from(v, i, cell[i]);
+      box.to[i] = cm_grid_to(v, i, cell[i]);
     }
     if (add_tile(plan, value, &box, &number, error) != CM_OK)
       return error->status;
@@ -113,8 +113,8 @@ bool cm_cells_begin(const cm_plan *plan, const cm_tile *box, cm_cells *cells)
   if (cells->value->kind != CM_VALUE_MADE || cm_box_count(&box->box) == 0)
     return false;
   for (uint32_t i = 0; i < box->box.rank; i++) {
-    cells->first[i] = box->box.from[i] / cells->value->step[i];
-    cells->extent[i] = (box->box.to[i] - 1) / cells->value->step[i] - cells->first[i] + 1;
+    cells->first[i] = cm_grid_cell(cells->value, i, box->box.from[i]);
+    cells->extent[i] = cm_grid_cell(cells->value, i, box->box.to[i] - 1) - cells->first[i] + 1;
   }
   return true;
 }
@@ -130,6 +130,32 @@ uint32_t cm_cells_tile(const cm_cells *cells)
   for (uint32_t i = 0; i < cells->value->whole.rank; i++)
     cell[i] = cells->first[i] + cells->index[i];
   return cm_plan_tile_at(cells->value, cell);
+}
+
+int64_t cm_grid_cell(const cm_plan_value *value, uint32_t axis, int64_t place)
+{
+  const int64_t *edge = value->stretches.axis == axis ? value->stretches.edge : NULL;
+  if (edge == NULL)
+    return place / value->step[axis];
+  int64_t low = 0, high = value->count[axis];
+  while (high - low > 1) {
+    int64_t middle = (low + high) / 2;
+    *(edge[middle] <= place ? &low : &high) = middle;
+  }
+  return low;
+}
+
+int64_t cm_grid_from(const cm_plan_value *value, uint32_t axis, int64_t cell)
+{
+  if (value->stretches.edge != NULL && value->stretches.axis == axis)
+    return value->stretches.edge[cell];
+  int64_t from = cell * value->step[axis];
+  return from < value->whole.to[axis] ? from : value->whole.to[axis];
+}
+
+int64_t cm_grid_to(const cm_plan_value *value, uint32_t axis, int64_t cell)
+{
+  return cm_grid_from(value, axis, cell + 1);
 }
 
 uint32_t cm_plan_tile_at(const cm_plan_value *value, const int64_t *cell)

@@ -3,6 +3,8 @@
 
 #include "core/machine/plan/plan.h"
 
+enum { RUNS_MAX = 64 }; /* of a reshape in an operand: with more, it is made by its operator */
+
 bool cm_plan_is_view(const cm_model *model, const cm_node *node)
 {
   if (cm_node_is(node, cm_kernel_dropout)) {
@@ -68,8 +70,8 @@ static cm_status visit_grid(walk *w, uint32_t value, const cm_box *box, int64_t 
   const cm_plan_value *v = &w->plan->values[value];
   int64_t first[CM_RANK_MAX], extent[CM_RANK_MAX], cell[CM_RANK_MAX], index[CM_RANK_MAX] = {0};
   for (uint32_t i = 0; i < box->rank; i++) {
-    first[i] = box->from[i] / v->step[i];
-    extent[i] = (box->to[i] - 1) / v->step[i] - first[i] + 1;
+    first[i] = cm_grid_cell(v, i, box->from[i]);
+    extent[i] = cm_grid_cell(v, i, box->to[i] - 1) - first[i] + 1;
   }
   do {
     for (uint32_t i = 0; i < box->rank; i++)
@@ -103,16 +105,14 @@ static cm_status visit_concat(walk *w, const cm_node *node, const cm_box *box, i
   return CM_OK;
 }
 
-/* Where output `o` of a Slice or Split begins in its input; the starts are known. */
-static cm_status slice_offsets(walk *w, const cm_node *node, uint32_t o, uint32_t rank, int64_t *offset,
-                               cm_error *error)
+cm_status cm_plan_part_offset(cm_plan *plan, const cm_node *node, uint32_t o, int64_t offset[CM_RANK_MAX], cm_error *error)
 {
-  const cm_model *m = w->plan->model;
+  const cm_model *m = plan->model;
   const cm_shape *in = &m->values[node->inputs[0]].shape;
   memset(offset, 0, CM_RANK_MAX * sizeof *offset);
   if (node->known->kernel == cm_kernel_split) {
     int64_t axis = cm_node_integer(node, "axis", 0);
-    axis += axis < 0 ? (int64_t)rank : 0;
+    axis += axis < 0 ? (int64_t)in->rank : 0;
     for (uint32_t i = 0; i < o; i++)
       offset[axis] += m->values[node->outputs[i]].shape.dims[axis];
     return CM_OK;
@@ -121,7 +121,7 @@ static cm_status slice_offsets(walk *w, const cm_node *node, uint32_t o, uint32_
   int64_t starts[CM_RANK_MAX], axes[CM_RANK_MAX];
   size_t count, axis_count;
   bool known, axes_known;
-  if (cm_plan_call(w->plan, node, &call, error) != CM_OK ||
+  if (cm_plan_call(plan, node, &call, error) != CM_OK ||
       cm_call_integers(call, "starts", 1, starts, CM_RANK_MAX, &count, &known, error) != CM_OK ||
       cm_call_integers(call, "axes", 3, axes, CM_RANK_MAX, &axis_count, &axes_known, error) != CM_OK)
     return error->status;
@@ -129,18 +129,13 @@ static cm_status slice_offsets(walk *w, const cm_node *node, uint32_t o, uint32_
     return cm_call_fail(call, error, "its starts and axes must be constants");
   for (size_t i = 0; i < count; i++) {
     int64_t axis = axis_count > 0 ? axes[i] : (int64_t)i, start = starts[i];
-    axis += axis < 0 ? (int64_t)rank : 0;
+    axis += axis < 0 ? (int64_t)in->rank : 0;
     start += start < 0 ? in->dims[axis] : 0;
     start = start < 0 ? 0 : start;
     offset[axis] = start > in->dims[axis] ? in->dims[axis] : start;
   }
   return CM_OK;
 }
-
-/* Dimensions [a, a_end) of one shape hold as many elements as [b, b_end) of the other. */
-typedef struct group {
-  uint32_t a, a_end, b, b_end;
-} group;
 
 static int64_t dims_product(const int64_t *dims, uint32_t from, uint32_t to)
 {
@@ -150,8 +145,7 @@ static int64_t dims_product(const int64_t *dims, uint32_t from, uint32_t to)
   return all;
 }
 
-/* The next group of dimensions that correspond; false when both shapes are used up. */
-static bool next_group(const cm_shape *a, const cm_shape *b, group *g)
+bool cm_plan_next_group(const cm_shape *a, const cm_shape *b, cm_dims_group *g)
 {
   g->a = g->a_end;
   g->b = g->b_end;
@@ -169,38 +163,38 @@ static bool next_group(const cm_shape *a, const cm_shape *b, group *g)
   return true;
 }
 
-/* The flat range [*first, *first + *count) of a group that a box covers; false when it is none. Dims before the one that
- * is cut are single, dims after it whole. *step is the distance in the operand of neighbours in the range. */
-static bool flat_range(const cm_shape *out, const group *g, const cm_box *box, const int64_t *to_stride, int64_t *first,
-                       int64_t *count, int64_t *step)
+/* A box in the dims of a group on the side that is read: runs, one for each index of its first dims [b, inner), of `count` elements
+ * that lie flat in the group from `first` on; in the operand they are `step` apart. */
+typedef struct runs {
+  cm_dims_group group;
+  uint32_t inner;
+  int64_t first, count, step;
+} runs;
+
+/* The longest runs: the dims of a run are single before the one that is cut, and whole after it. */
+static runs find_runs(const cm_shape *out, const cm_dims_group *g, const cm_box *box, const int64_t *to_stride)
 {
-  bool single = true;
-  int64_t inner = 1;
-  *first = 0;
-  *count = 1;
-  *step = 0;
-  for (uint32_t i = g->b; i < g->b_end; i++) {
+  runs r = {.group = *g, .inner = g->b_end, .count = 1};
+  int64_t before = 1; /* elements of the dims behind */
+  bool whole = true;
+  for (uint32_t i = g->b_end; i-- > g->b; before *= out->dims[i]) {
     int64_t extent = box->to[i] - box->from[i];
-    if (!single && extent != out->dims[i])
-      return false;
-    single = single && extent == 1;
-    *first = *first * out->dims[i] + box->from[i];
-    *count *= extent;
+    if (extent > 1 && (!whole || (r.step == 0 ? to_stride[i] % before != 0 : to_stride[i] != r.step * before)))
+      break;
+    r.step = extent > 1 && r.step == 0 ? to_stride[i] / before : r.step;
+    whole = whole && extent == out->dims[i];
+    r.first += box->from[i] * before;
+    r.count *= extent;
+    r.inner = i;
   }
-  for (uint32_t i = g->b_end; i-- > g->b; inner *= out->dims[i]) {
-    if (box->to[i] - box->from[i] == 1)
-      continue;
-    if (*step == 0 && to_stride[i] % inner == 0)
-      *step = to_stride[i] / inner;
-    if (to_stride[i] != *step * inner)
-      return false;
-  }
-  return true;
+  for (uint32_t i = g->b; i < r.inner; i++)
+    r.first += box->from[i] * dims_product(out->dims, i + 1, g->b_end);
+  return r;
 }
 
 /* The largest box of a group's input dims that begins at `flat` and has at most `most` elements in a row; returns how many
  * it has. A range of whole rows is one box, others begin and end with parts of rows. */
-static int64_t range_box(const cm_shape *in, const group *g, int64_t flat, int64_t most, cm_box *box)
+static int64_t range_box(const cm_shape *in, const cm_dims_group *g, int64_t flat, int64_t most, cm_box *box)
 {
   for (uint32_t p = g->a; p < g->a_end; p++) {
     int64_t inner = dims_product(in->dims, p + 1, g->a_end), at = flat / inner;
@@ -216,29 +210,52 @@ static int64_t range_box(const cm_shape *in, const group *g, int64_t flat, int64
   return most;
 }
 
-/* Groups of dims of a reshape, and the range of each that is read. */
+/* A reshape of which a box is read: its runs in every group of dims. */
 typedef struct ranges {
   const cm_node *node;
-  const cm_shape *in;
-  group group[2 * CM_RANK_MAX];
-  int64_t first[2 * CM_RANK_MAX], count[2 * CM_RANK_MAX], step[2 * CM_RANK_MAX];
+  const cm_shape *in, *out;
+  const cm_box *box;
+  const int64_t *to_stride;
+  runs group[2 * CM_RANK_MAX];
   uint32_t group_count;
   cm_box source;
   int64_t stride[CM_RANK_MAX];
 } ranges;
 
-/* All boxes of groups from `number` on, beside what r->source says of those before. */
-static cm_status visit_ranges(walk *w, ranges *r, uint32_t number, int64_t to, cm_error *error)
+static cm_status visit_runs(walk *w, ranges *r, uint32_t number, int64_t to, cm_error *error);
+
+/* One run of a group: boxes of its input, each with all runs of the groups behind. */
+static cm_status visit_run(walk *w, ranges *r, uint32_t number, int64_t first, int64_t to, cm_error *error)
+{
+  const runs *k = &r->group[number];
+  for (int64_t done = 0; done < k->count;) {
+    int64_t begin = done;
+    done += range_box(r->in, &k->group, first + done, k->count - done, &r->source);
+    if (visit_runs(w, r, number + 1, to + begin * k->step, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+/* All runs of groups from `number` on, beside what r->source says of those before. */
+static cm_status visit_runs(walk *w, ranges *r, uint32_t number, int64_t to, cm_error *error)
 {
   if (number == r->group_count)
     return visit_value(w, r->node->inputs[0], &r->source, to, r->stride, error);
-  const group *g = &r->group[number];
-  for (int64_t done = 0; done < r->count[number];) {
-    int64_t begin = done;
-    done += range_box(r->in, g, r->first[number] + done, r->count[number] - done, &r->source);
-    if (visit_ranges(w, r, number + 1, to + begin * r->step[number], error) != CM_OK)
+  const runs *k = &r->group[number];
+  const uint32_t outer = k->inner - k->group.b;
+  int64_t extent[CM_RANK_MAX], index[CM_RANK_MAX] = {0};
+  for (uint32_t i = 0; i < outer; i++)
+    extent[i] = r->box->to[k->group.b + i] - r->box->from[k->group.b + i];
+  do {
+    int64_t first = k->first, at = to;
+    for (uint32_t i = 0; i < outer; i++) {
+      first += index[i] * dims_product(r->out->dims, k->group.b + i + 1, k->group.b_end);
+      at += index[i] * r->to_stride[k->group.b + i];
+    }
+    if (visit_run(w, r, number, first, at, error) != CM_OK)
       return error->status;
-  }
+  } while (cm_next_index(outer, extent, index));
   return CM_OK;
 }
 
@@ -246,21 +263,23 @@ static cm_status visit_reshape(walk *w, const cm_node *node, uint32_t value, con
                                const int64_t *to_stride, cm_error *error)
 {
   const cm_model *m = w->plan->model;
-  const cm_shape *out = &m->values[value].shape;
-  ranges r = {.node = node, .in = &m->values[node->inputs[0]].shape};
-  group g = {0};
+  ranges r = {.node = node, .in = &m->values[node->inputs[0]].shape, .out = &m->values[value].shape, .box = box, .to_stride = to_stride};
+  cm_dims_group g = {0};
+  int64_t count = 1;
   r.source.rank = r.in->rank;
-  while (next_group(r.in, out, &g)) {
-    uint32_t k = r.group_count++;
-    r.group[k] = g;
-    if (!flat_range(out, &g, box, to_stride, &r.first[k], &r.count[k], &r.step[k])) {
-      w->blocked = value;
-      return CM_OK;
-    }
+  while (cm_plan_next_group(r.in, r.out, &g)) {
+    const runs *k = &r.group[r.group_count];
+    r.group[r.group_count++] = find_runs(r.out, &g, box, to_stride);
+    for (uint32_t i = g.b; i < k->inner; i++)
+      count *= box->to[i] - box->from[i];
     for (uint32_t i = g.a; i < g.a_end; i++)
-      r.stride[i] = dims_product(r.in->dims, i + 1, g.a_end) * r.step[k];
+      r.stride[i] = dims_product(r.in->dims, i + 1, g.a_end) * k->step;
   }
-  return visit_ranges(w, &r, 0, to, error);
+  if (count > RUNS_MAX) {
+    w->blocked = value;
+    return CM_OK;
+  }
+  return visit_runs(w, &r, 0, to, error);
 }
 
 static cm_status visit_view(walk *w, uint32_t value, const cm_box *box, int64_t to, const int64_t *to_stride,
@@ -278,7 +297,7 @@ static cm_status visit_view(walk *w, uint32_t value, const cm_box *box, int64_t 
     uint32_t o = 0;
     while (node->outputs[o] != value)
       o++;
-    if (slice_offsets(w, node, o, box->rank, offset, error) != CM_OK)
+    if (cm_plan_part_offset(w->plan, node, o, offset, error) != CM_OK)
       return error->status;
     for (uint32_t i = 0; i < box->rank; i++) {
       shifted.from[i] += offset[i];
@@ -335,6 +354,11 @@ cm_status cm_plan_operand_parts(cm_plan *plan, const cm_plan_op *op, uint32_t in
   int64_t stride[CM_RANK_MAX], step = 1;
   for (uint32_t i = box->rank; i-- > 0; step *= box->to[i] - box->from[i])
     stride[i] = step;
+  if (cm_box_count(box) == 0) {
+    if (visit->blocked != NULL)
+      *visit->blocked = CM_NONE;
+    return CM_OK;
+  }
   cm_status status = op->copied != CM_NONE ? visit_view(&w, op->copied, box, 0, stride, error)
                                            : visit_value(&w, op->call.node->inputs[input], box, 0, stride, error);
   if (visit->blocked != NULL)

@@ -1,5 +1,6 @@
 #include "core/machine/program/program.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/machine/cost.h"
@@ -59,7 +60,54 @@ double cm_instruction_ns(const cm_program *program, const cm_instruction *i)
   const cm_device *device = &t->device[program->lanes[i->lane].device];
   if (i->opcode == CM_CODE_SET || i->opcode == CM_CODE_WAIT)
     return 0;
-  if (i->opcode == CM_CODE_LOAD || i->opcode == CM_CODE_STORE)
-    return cm_transfer_ns(t, device, i->bytes);
-  return i->opcode == CM_CODE_COPY ? cm_copy_ns(t, device, i->bytes) : cm_compute_ns(t, device, &i->work, i->rate);
+  const bool remote = t->memory_count > 0;
+  if (i->opcode == CM_CODE_MATRIX || i->opcode == CM_CODE_VECTOR)
+    return cm_compute_ns(t, device, &i->work, i->rate) +
+           (remote ? cm_compute_remote_ns(t, device, &i->work, i->rate, &i->remote) : 0);
+  return (i->opcode == CM_CODE_COPY ? cm_copy_ns(t, device, i->bytes) : cm_transfer_ns(t, device, i->bytes)) +
+         (remote ? cm_transfer_remote_ns(t, device, i->bytes, &i->remote) : 0);
+}
+
+/* Bytes at an address, seen from a core. */
+static uint64_t elsewhere(const cm_target *t, uint32_t core, uint64_t address, uint64_t bytes, bool reads, double *farthest_ns)
+{
+  const uint32_t at = t->memory[cm_memory_at(t->memory, t->memory_count, address)].core;
+  if (at == core || at == CM_CORE_SHARED)
+    return 0;
+  *farthest_ns = fmax(*farthest_ns, reads ? cm_grid_ns(&t->grid, at, core) : cm_grid_ns(&t->grid, core, at));
+  return bytes;
+}
+
+static uint64_t part_bytes(const cm_operand *operand, const cm_program_part *part)
+{
+  uint64_t bytes = cm_type_bytes(operand->type);
+  for (uint32_t d = 0; d < part->rank; d++)
+    bytes *= (uint64_t)part->extent[d];
+  return bytes;
+}
+
+cm_remote cm_program_remote(const cm_program *program, const cm_instruction *i, const cm_operand *operands,
+                            const cm_program_part *parts, const uint64_t *base)
+{
+  const cm_target *t = &program->target;
+  const uint32_t core = cm_lane_core(t, i->lane);
+  cm_remote made = {0};
+  double read_ns = 0, written_ns = 0;
+  if (t->memory_count == 0 || i->opcode == CM_CODE_SET || i->opcode == CM_CODE_WAIT)
+    return made;
+  if (i->opcode != CM_CODE_MATRIX && i->opcode != CM_CODE_VECTOR)
+    made.read_bytes = elsewhere(t, core, i->address + (base != NULL ? base[i->buffer] : 0), i->bytes, false, &written_ns);
+  else
+    for (uint32_t k = 0; k < i->input_count + i->output_count; k++) {
+      const cm_operand *o = &operands[i->first_operand + k];
+      const bool reads = k < i->input_count;
+      for (uint32_t n = 0; n < o->part_count; n++) {
+        const cm_program_part *part = &parts[o->first_part + n];
+        *(reads ? &made.read_bytes : &made.written_bytes) +=
+          elsewhere(t, core, part->address + (base != NULL ? base[part->buffer] : 0), part_bytes(o, part), reads,
+                    reads ? &read_ns : &written_ns);
+      }
+    }
+  made.hop_ns = read_ns + written_ns;
+  return made;
 }

@@ -9,7 +9,8 @@
 #include "core/machine/cost.h"
 #include "core/operators/graph.h"
 
-enum { CM_PROGRAM_VERSION = 2, CM_LANE_NAME_MAX = 64 };
+/* Programs of chips whose cores have memories of their own are version 3, others version 2. */
+enum { CM_PROGRAM_VERSION = 2, CM_PROGRAM_VERSION_MEMORIES = 3, CM_LANE_NAME_MAX = 64 };
 
 typedef enum cm_opcode {
   CM_CODE_LOAD = 1, /* outside -> chip */
@@ -75,6 +76,7 @@ typedef struct cm_instruction {
   uint64_t first_operand; /* inputs, then outputs; outputs have one part each */
   uint32_t input_count, output_count;
   cm_work work;  /* multiplications or element operations; bytes of the operands, not in the file */
+  cm_remote remote; /* of a transfer, all bytes as read: what lies on other cores; not in the file */
   double rate;   /* of the unit on the operator's data type, per nanosecond: from the chip, not in the file */
   /* SET, WAIT */
   uint32_t flag;
@@ -126,6 +128,11 @@ void cm_lane_name(const cm_program *program, uint32_t lane, char name[CM_LANE_NA
 
 /* The kind of work that an instruction is. */
 cm_unit_kind cm_opcode_unit(cm_opcode opcode);
+
+/* What of an instruction's operands, whose addresses count from base[buffer] (NULL: from 0), lies on other cores than its
+ * lane. O(parts). */
+cm_remote cm_program_remote(const cm_program *program, const cm_instruction *instruction, const cm_operand *operands,
+                            const cm_program_part *parts, const uint64_t *base);
 
 /* Nanoseconds that an instruction keeps its lane busy. SET and WAIT take none beyond waiting. 0 < result. */
 double cm_instruction_ns(const cm_program *program, const cm_instruction *instruction);

@@ -226,4 +226,6 @@ void cm_reading_code(cm_reading *g)
     return;
   for (uint64_t i = 0; i < wanted && g->r.status == CM_OK; i++)
     get_instruction(g, &p->instructions[i]);
+  for (uint64_t i = 0; i < wanted && g->r.status == CM_OK && p->target.memory_count > 0; i++)
+    p->instructions[i].remote = cm_program_remote(p, &p->instructions[i], p->operands, p->parts, NULL);
 }

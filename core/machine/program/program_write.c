@@ -48,6 +48,14 @@ static void put_chip(cm_writer *w, const cm_program *p)
   cm_put_number(w, t->device_count);
   for (uint32_t d = 0; d < t->device_count; d++)
     put_device(w, t, &t->device[d]);
+  if (t->memory_count > 0) {
+    cm_put_real(w, t->link_bytes_per_ns);
+    cm_put_number(w, t->memory_count);
+  }
+  for (uint32_t m = 0; m < t->memory_count; m++) {
+    cm_put_number(w, t->memory[m].core == CM_CORE_SHARED ? 0 : (uint64_t)t->memory[m].core + 1);
+    cm_put_number(w, t->memory[m].to - (m > 0 ? t->memory[m - 1].to : 0));
+  }
   cm_put_number(w, p->buffer_count);
   cm_put_number(w, p->flag_count);
 }
@@ -242,7 +250,7 @@ cm_status cm_program_write_memory(const cm_program *program, uint8_t **bytes, si
 {
   cm_writer w = {.memory = program->memory, .error = error};
   cm_put_bytes(&w, cm_program_magic, sizeof cm_program_magic);
-  put_fixed(&w, CM_PROGRAM_VERSION, 4);
+  put_fixed(&w, program->target.memory_count > 0 ? CM_PROGRAM_VERSION_MEMORIES : CM_PROGRAM_VERSION, 4);
   put_fixed(&w, CM_SECTION_END - 1, 4);
   for (int s = CM_SECTION_CHIP; s < CM_SECTION_END; s++)
     put_section(&w, program, (cm_section)s);

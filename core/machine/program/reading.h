@@ -8,7 +8,7 @@
 typedef struct cm_reading {
   cm_reader r;
   cm_program *p;
-  uint64_t operand_room, part_room;
+  uint64_t operand_room, part_room, version;
 } cm_reading;
 
 /* A shape's dimensions, as many as are returned; a type of elements. */

@@ -25,6 +25,7 @@ cm_status cm_checker_new(const cm_program *p, cm_checker **made, cm_error *error
       CM_NEW(m, c->tag, p->target.memory_bytes, error) != CM_OK ||
       CM_NEW(m, c->access, ((size_t)p->buffer_count + 1) * c->lanes, error) != CM_OK ||
       CM_NEW(m, c->written, ((size_t)p->buffer_count + 1) * c->lanes, error) != CM_OK ||
+      CM_NEW(m, c->memory, (size_t)p->buffer_count + 1, error) != CM_OK ||
       CM_NEW(m, c->home_lane, (size_t)p->tensor_count + 1, error) != CM_OK ||
       CM_NEW(m, c->home_seq, (size_t)p->tensor_count + 1, error) != CM_OK)
     status = error->status;
@@ -56,6 +57,7 @@ void cm_checker_free(cm_checker *c, uint32_t tensor_count)
   cm_free(c->seq);
   cm_free(c->signal);
   cm_free(c->tag);
+  cm_free(c->memory);
   cm_free(c->access);
   cm_free(c->written);
   cm_free(c->home_lane);
@@ -105,6 +107,45 @@ static void note(cm_checker *c, uint32_t lane, uint32_t buffer)
 
 /* ---- the chip ---- */
 
+/* Counts what lies on other cores; no buffer lies in two memories. By a walk along the memories, as a judge of what finds
+ * them by halving. */
+static cm_status visit_memory(cm_runner *r, uint32_t lane, uint32_t buffer, uint64_t address, uint64_t bytes, bool reads,
+                              cm_error *error)
+{
+  const cm_target *t = &r->program->target;
+  cm_checker *c = r->checker;
+  const uint32_t core = cm_lane_core(t, lane);
+  uint32_t m = 0;
+  if (t->memory_count == 0 || bytes == 0)
+    return CM_OK;
+  while (t->memory[m].to <= address)
+    m++;
+  if (address + bytes > t->memory[m].to || (c->memory[buffer] != 0 && c->memory[buffer] != m + 1))
+    return wrong(r, error, "uses a buffer that lies in two memories", buffer, address);
+  c->memory[buffer] = m + 1;
+  if (t->memory[m].core == CM_CORE_SHARED || t->memory[m].core == core)
+    return CM_OK;
+  const double way = reads ? cm_grid_ns(&t->grid, t->memory[m].core, core) : cm_grid_ns(&t->grid, core, t->memory[m].core);
+  double *farthest = reads ? &c->read_hop_ns : &c->write_hop_ns;
+  *farthest = way > *farthest ? way : *farthest;
+  c->remote_bytes += bytes;
+  return CM_OK;
+}
+
+cm_status cm_checker_end(cm_runner *r, const cm_instruction *i, cm_error *error)
+{
+  cm_checker *c = r->checker;
+  const uint64_t said = i->remote.read_bytes + i->remote.written_bytes, bytes = c->remote_bytes;
+  const double more = i->remote.hop_ns - c->read_hop_ns - c->write_hop_ns;
+  c->remote_bytes = 0;
+  c->read_hop_ns = c->write_hop_ns = 0;
+  if (bytes == said && (more < 0 ? -more : more) <= 1e-9 * (1 + i->remote.hop_ns))
+    return CM_OK;
+  (void)cm_fail(error, CM_DAMAGED, "instruction %llu (%s) is timed for %llu bytes on other cores, and has %llu there",
+                (unsigned long long)r->at, cm_opcode_name(i->opcode), (unsigned long long)said, (unsigned long long)bytes);
+  return cm_fail_at(error, "instruction %llu", (unsigned long long)r->at);
+}
+
 cm_status cm_checker_read(cm_runner *r, uint32_t lane, uint32_t buffer, uint64_t address, uint64_t bytes,
                           cm_error *error)
 {
@@ -117,7 +158,9 @@ cm_status cm_checker_read(cm_runner *r, uint32_t lane, uint32_t buffer, uint64_t
     if (!happened_before(c, lane, l, c->written[(size_t)buffer * c->lanes + l]))
       return wrong(r, error, "reads without waiting for what writes", buffer, address);
   note(c, lane, buffer);
-  return CM_OK;
+  /* What a port stores it fetches over the way there, as it loads. */
+  const bool stores = r->program->instructions[r->at].opcode == CM_CODE_STORE;
+  return visit_memory(r, lane, buffer, address, bytes, !stores, error);
 }
 
 cm_status cm_checker_write(cm_runner *r, uint32_t lane, uint32_t buffer, uint64_t address, uint64_t bytes,
@@ -137,7 +180,7 @@ cm_status cm_checker_write(cm_runner *r, uint32_t lane, uint32_t buffer, uint64_
   }
   c->written[(size_t)buffer * c->lanes + lane] = c->seq[lane];
   note(c, lane, buffer);
-  return CM_OK;
+  return visit_memory(r, lane, buffer, address, bytes, false, error);
 }
 
 /* ---- outside ---- */

@@ -166,7 +166,7 @@ static cm_status compute(cm_runner *r, const cm_instruction *i, cm_error *error)
   return status;
 }
 
-cm_status cm_execute(cm_runner *r, const cm_instruction *i, cm_error *error)
+static cm_status execute(cm_runner *r, const cm_instruction *i, cm_error *error)
 {
   switch (i->opcode) {
   case CM_CODE_LOAD:
@@ -177,4 +177,12 @@ cm_status cm_execute(cm_runner *r, const cm_instruction *i, cm_error *error)
   default:
     return compute(r, i, error);
   }
+}
+
+cm_status cm_execute(cm_runner *r, const cm_instruction *i, cm_error *error)
+{
+  cm_status status = execute(r, i, error);
+  return status == CM_OK && r->checker != NULL && r->program->target.memory_count > 0 && i->opcode != CM_CODE_COPY
+           ? cm_checker_end(r, i, error)
+           : status;
 }

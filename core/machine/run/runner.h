@@ -15,6 +15,9 @@ typedef struct cm_checker {
   uint32_t *access;     /* [buffer][lane]: last instruction that touched it */
   uint32_t *written;    /* [buffer][lane]: last instruction that wrote to it */
   uint32_t **home_lane, **home_seq;   /* by tensor and element, of those that are stored */
+  uint32_t *memory;     /* by buffer: the memory that it lies in + 1 */
+  uint64_t remote_bytes; /* that the present instruction reads or writes in memories on other cores */
+  double read_hop_ns, write_hop_ns; /* the ways to the farthest of them */
 } cm_checker;
 
 typedef struct cm_runner {
@@ -49,6 +52,8 @@ cm_status cm_checker_read(cm_runner *r, uint32_t lane, uint32_t buffer, uint64_t
                           cm_error *error);
 cm_status cm_checker_write(cm_runner *r, uint32_t lane, uint32_t buffer, uint64_t address, uint64_t bytes,
                            cm_error *error);
+/* What the instruction's time says of other cores' memories is what it did. */
+cm_status cm_checker_end(cm_runner *r, const cm_instruction *i, cm_error *error);
 /* A lane loads or stores a box of a tensor. */
 cm_status cm_checker_home(cm_runner *r, const cm_instruction *i, bool stores, cm_error *error);
 /* Every element of the outputs was stored. */

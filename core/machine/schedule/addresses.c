@@ -7,9 +7,31 @@ cm_status cm_addresses_begin(cm_addresses *a, uint64_t bytes, cm_memory *memory,
   *a = (cm_addresses){.memory = memory};
   if (CM_ROOM(memory, a->range, &a->room, 64, error) != CM_OK)
     return error->status;
-  a->range[0] = (cm_range){0, bytes, 0, CM_NO_BUFFER};
+  a->range[0] = (cm_range){0, bytes, 0, CM_NO_BUFFER, true};
   a->count = 1;
   return CM_OK;
+}
+
+cm_status cm_addresses_divide(cm_addresses *a, const uint64_t *ends, uint32_t count, cm_error *error)
+{
+  if (CM_ROOM(a->memory, a->range, &a->room, count, error) != CM_OK)
+    return error->status;
+  for (uint32_t k = 0; k < count; k++)
+    a->range[k] = (cm_range){k > 0 ? ends[k - 1] : 0, ends[k], 0, CM_NO_BUFFER, true};
+  a->count = count;
+  return CM_OK;
+}
+
+void cm_addresses_clear(cm_addresses *a, double free_ns)
+{
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < a->count; i++) {
+    if (a->range[i].first)
+      a->range[count++] = (cm_range){a->range[i].from, a->range[i].to, free_ns, CM_NO_BUFFER, true};
+    else
+      a->range[count - 1].to = a->range[i].to;
+  }
+  a->count = count;
 }
 
 void cm_addresses_end(cm_addresses *a)
@@ -18,17 +40,34 @@ void cm_addresses_end(cm_addresses *a)
   a->range = NULL;
 }
 
+static uint32_t range_at(const cm_addresses *a, uint64_t address)
+{
+  uint32_t low = 0, high = a->count;
+  while (high - low > 1) {
+    uint32_t middle = (low + high) / 2;
+    if (a->range[middle].from <= address)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 /* The range that comes `at`-th from the end where the search begins. */
 static const cm_range *range_from(const cm_addresses *a, bool high, uint32_t at)
 {
   return &a->range[high ? a->count - 1 - at : at];
 }
 
-bool cm_addresses_find(const cm_addresses *a, uint64_t bytes, double ready, bool high, cm_window *found)
+/* Ranges [first, first + count). */
+static bool find_among(const cm_addresses *all, uint32_t first, uint32_t count, const cm_room_wish *wish, cm_window *found)
 {
+  const uint64_t bytes = wish->bytes;
+  const bool high = wish->high;
+  const cm_addresses part = {.range = all->range + first, .count = count}, *a = &part;
   bool any = false;
   double best = 0;
-  for (uint32_t i = 0; i < a->count && (!any || best > ready); i++) {
+  for (uint32_t i = 0; i < a->count && (!any || best > wish->ready); i++) {
     const cm_range *r = range_from(a, high, i);
     if (r->buffer != CM_NO_BUFFER)
       continue;
@@ -45,13 +84,25 @@ bool cm_addresses_find(const cm_addresses *a, uint64_t bytes, double ready, bool
       size = high ? r->to - last->from : last->to - r->from;
     }
     if (size >= bytes) {
-      *found = (cm_window){high ? a->count - k : i, k - i, latest};
+      *found = (cm_window){first + (high ? a->count - k : i), k - i, latest};
       any = true;
       best = latest;
     } else if (k == a->count || range_from(a, high, k)->buffer != CM_NO_BUFFER)
       i = k; /* shorter windows from here on are too small as well */
   }
   return any;
+}
+
+bool cm_addresses_find(const cm_addresses *a, uint64_t bytes, double ready, bool high, cm_window *found)
+{
+  const cm_room_wish wish = {bytes, ready, high};
+  return find_among(a, 0, a->count, &wish, found);
+}
+
+bool cm_addresses_find_in(const cm_addresses *a, uint64_t from, uint64_t to, const cm_room_wish *wish, cm_window *found)
+{
+  const uint32_t first = range_at(a, from);
+  return find_among(a, first, range_at(a, to - 1) + 1 - first, wish, found);
 }
 
 /* Makes `with` ranges out of `count` at `first`. */
@@ -81,25 +132,13 @@ cm_status cm_addresses_take(cm_addresses *a, const cm_window *w, uint64_t bytes,
     last--;
   const cm_range head = a->range[first], tail = a->range[last - 1];
   if (head.from < at)
-    made[count++] = (cm_range){head.from, at, head.free_ns, CM_NO_BUFFER};
-  made[count++] = (cm_range){at, at + bytes, 0, buffer};
+    made[count++] = (cm_range){head.from, at, head.free_ns, CM_NO_BUFFER, false};
+  made[count++] = (cm_range){at, at + bytes, 0, buffer, false};
   if (tail.to > at + bytes)
-    made[count++] = (cm_range){at + bytes, tail.to, tail.free_ns, CM_NO_BUFFER};
+    made[count++] = (cm_range){at + bytes, tail.to, tail.free_ns, CM_NO_BUFFER, false};
+  made[0].first = head.first;
   *address = at;
   return replace(a, first, last - first, made, count, error);
-}
-
-static uint32_t range_at(const cm_addresses *a, uint64_t address)
-{
-  uint32_t low = 0, high = a->count;
-  while (high - low > 1) {
-    uint32_t middle = (low + high) / 2;
-    if (a->range[middle].from <= address)
-      low = middle;
-    else
-      high = middle;
-  }
-  return low;
 }
 
 void cm_addresses_rename(cm_addresses *a, uint64_t address, uint32_t buffer)
@@ -110,7 +149,7 @@ void cm_addresses_rename(cm_addresses *a, uint64_t address, uint32_t buffer)
 static void join(cm_addresses *a, uint32_t first, double past)
 {
   cm_range *r = &a->range[first];
-  if (first + 1 >= a->count || r[0].buffer != CM_NO_BUFFER || r[1].buffer != CM_NO_BUFFER)
+  if (first + 1 >= a->count || r[1].first || r[0].buffer != CM_NO_BUFFER || r[1].buffer != CM_NO_BUFFER)
     return;
   double latest = r[0].free_ns > r[1].free_ns ? r[0].free_ns : r[1].free_ns;
   if (latest > past && (r[0].free_ns < r[1].free_ns || r[0].free_ns > r[1].free_ns))

@@ -26,34 +26,43 @@ static double first_start(const cm_lane_time *l, double ready, double ns, double
 }
 
 /* The same of all lanes of a device. */
-static cm_slot find_on(const cm_lanes *lanes, const cm_device *device, double ready, const double *arrive, double ns)
+static cm_slot find_on(const cm_lanes *lanes, const cm_device *device, double ready, cm_at_stations at, double least)
 {
   uint32_t first = device->first_lane;
-  cm_slot best = {.lane = first, .ns = ns};
+  cm_slot best = {.lane = first, .ns = least};
   double best_idle = 0;
   for (uint32_t l = first; l < first + device->units * device->ports; l++) {
-    double idle, there = arrive != NULL ? fmax(ready, arrive[lanes->hops->station[l]]) : ready,
-                 start = first_start(&lanes->lane[l], there, ns, &idle);
-    if (l == first || start < best.start || (start <= best.start && idle > best_idle)) {
-      best.start = start;
+    const uint32_t station = lanes->hops->station[l];
+    double idle, there = at.arrive != NULL ? fmax(ready, at.arrive[station]) : ready,
+                 ns = at.more != NULL ? least + at.more[station] : least, start = first_start(&lanes->lane[l], there, ns, &idle);
+    const double key = at.more != NULL ? start + ns : start, least_key = at.more != NULL ? best.start + best.ns : best.start;
+    if (l == first || key < least_key || (key <= least_key && idle > best_idle)) {
+      best = (cm_slot){.lane = l, .start = start, .ns = ns};
       best_idle = idle;
-      best.lane = l;
     }
   }
   return best;
 }
 
-cm_slot cm_lanes_find(const cm_lanes *lanes, const double *ns, double ready, const double *arrive)
+cm_slot cm_lanes_find(const cm_lanes *lanes, const double *ns, double ready, cm_at_stations at)
 {
   cm_slot best = {.lane = UINT32_MAX};
   for (uint32_t d = 0; d < lanes->target->device_count; d++) {
     if (ns[d] <= 0)
       continue;
-    cm_slot slot = find_on(lanes, &lanes->target->device[d], ready, arrive, ns[d]);
+    cm_slot slot = find_on(lanes, &lanes->target->device[d], ready, at, ns[d]);
     if (best.lane == UINT32_MAX || slot.start + slot.ns < best.start + best.ns)
       best = slot;
   }
   return best;
+}
+
+void cm_lanes_bar(cm_lanes *lanes, double until)
+{
+  for (uint32_t l = 0; l < lanes->target->lane_count; l++) {
+    lanes->lane[l].tail = fmax(lanes->lane[l].tail, until);
+    lanes->lane[l].gap_count = 0;
+  }
 }
 
 static void remove_gap(cm_lane_time *l, uint32_t g)

@@ -30,10 +30,17 @@ typedef struct cm_slot {
 cm_status cm_lanes_begin(cm_lanes *lanes, const cm_target *target, const cm_hop_times *hops, cm_memory *memory,
                          cm_error *error);
 
-/* When and where a task that takes ns[device] (0: it cannot run there) can end first: from `ready` on, and at each station
- * from arrive[station] on (NULL: no later). Of several lanes of a device the one that was busy last. O(lanes of those
- * devices). */
-cm_slot cm_lanes_find(const cm_lanes *lanes, const double *ns, double ready, const double *arrive);
+/* What differs by station: when all is there that a task waits for, and what it takes longer there. NULL: nothing. */
+typedef struct cm_at_stations {
+  const double *arrive, *more;
+} cm_at_stations;
+
+/* When and where a task that takes ns[device] (0: it cannot run there) can end first, from `ready` on. Of several lanes of
+ * a device the one that was busy last. O(lanes of those devices). */
+cm_slot cm_lanes_find(const cm_lanes *lanes, const double *ns, double ready, cm_at_stations at);
+
+/* No lane is idle before then. O(lanes). */
+void cm_lanes_bar(cm_lanes *lanes, double until);
 
 /* Makes a lane busy at a time that cm_lanes_find named. */
 void cm_lanes_take(cm_lanes *lanes, const cm_slot *slot);

@@ -5,7 +5,7 @@
 
 #include "base/threads.h"
 
-enum { NUMBERS = 10, BATCH_MAX = 9, SCORES_MIN = 12, SCORES_MAX = 72 };
+enum { NUMBERS = 12, ALIKE = 10, BATCH_MAX = 9, SCORES_MIN = 12, SCORES_MAX = 72 };
 
 /* What a byte that is moved costs beside time: moving everything that must be moved once, a share of the time. */
 static const double BYTES_SHARE = 0.04;
@@ -13,10 +13,12 @@ static const double BYTES_SHARE = 0.04;
 static const double fills[] = {0.35, 0.45, 0.55, 0.65, 0.75, 0.82, 0.88, 0.93};
 static const double shares[] = {0, 0.12, 0.25, 0.5, 0.75, 1, 1.5};
 static const double units[] = {1, 2, 3, 4, 6, 8, 12, 16};
-static const double issues[] = {4, 10, 20, 40};
+static const double issues[] = {1, 2, 4, 10, 20, 40};
 static const double splits[] = {1, 2, 4, 8};
 static const double packs[] = {0, 1, 2, 3, 4};
 static const double windows[] = {1, 32, 256, 2048};
+static const double stretches[] = {0, 1, 2};
+static const double leans[] = {0.92, 0.95, 0.965, 0.98, 0.99, 1, 1.01, 1.02, 1.04};
 static const double aheads[] = {0, 0.12, 0.25, 0.4, 0.6, 0.8};
 /* Sizes are absolute, so that more memory leaves the candidates for less among the choices. */
 static const double sizes[] = {1 << 9,  1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15, 1 << 16, 1 << 17,
@@ -34,6 +36,8 @@ static const ladder ladders[NUMBERS] = {
     {aheads, sizeof aheads / sizeof *aheads},
     {packs, sizeof packs / sizeof *packs},   {splits, sizeof splits / sizeof *splits},
     {windows, sizeof windows / sizeof *windows},
+    {stretches, sizeof stretches / sizeof *stretches}, /* from here on: of devices that differ */
+    {leans, sizeof leans / sizeof *leans},
 };
 
 /* A place on every ladder. */
@@ -54,6 +58,7 @@ typedef struct searching {
   uint64_t scored, most;
   uint64_t effort, effort_max; /* of all candidates together; 0: any */
   double until;
+  double until_ns, least_ns; /* the search is done when the second is as low as the first */
   double reference_ns, reference_bytes;
 } searching;
 
@@ -64,7 +69,7 @@ static cm_settings settings_of(const point *p)
     v[i] = ladders[i].value[p->at[i]];
   return (cm_settings){.fill = v[0], .segment_share = v[1], .pieces_a_unit = v[2], .piece_bytes = v[3],
                        .weight_bytes = v[4], .issues_min = v[5], .ahead = v[6], .pack = v[7], .split = v[8],
-                       .window = v[9]};
+                       .window = v[9], .stretch = v[10], .lean = v[11]};
 }
 
 static int nearest(const ladder *l, double value)
@@ -78,7 +83,8 @@ static int nearest(const ladder *l, double value)
 
 static point point_of(const cm_settings *s)
 {
-  const double v[NUMBERS] = {s->fill, s->segment_share, s->pieces_a_unit, s->piece_bytes, s->weight_bytes, s->issues_min, s->ahead, s->pack, s->split, s->window};
+  const double v[NUMBERS] = {s->fill, s->segment_share, s->pieces_a_unit, s->piece_bytes, s->weight_bytes, s->issues_min, s->ahead, s->pack, s->split, s->window,
+                             s->stretch, s->lean};
   point p;
   for (int i = 0; i < NUMBERS; i++)
     p.at[i] = nearest(&ladders[i], v[i]);
@@ -137,6 +143,13 @@ static void add(searching *s, const point *p, uint32_t *count)
   s->batch[(*count)++] = *p;
 }
 
+/* What takes as little as is asked for is better than what does not. */
+static bool better_than(const searching *s, const cm_plan_candidate *a, const cm_plan_candidate *b)
+{
+  const bool reaches = a->time_ns <= s->until_ns, reached = b->time_ns <= s->until_ns;
+  return reaches != reached ? reaches : a->score < b->score;
+}
+
 /* Scores the batch; the best of it becomes *best when it is better. Among equals the first stays. */
 static cm_status score(searching *s, uint32_t count, point *at, cm_plan_candidate *best, bool *better, cm_error *error)
 {
@@ -147,9 +160,12 @@ static cm_status score(searching *s, uint32_t count, point *at, cm_plan_candidat
     return error->status;
   s->scored += count;
   for (uint32_t i = 0; i < count; i++)
-    s->effort += s->failed[i] ? 0 : s->made[i].effort;
+    if (!s->failed[i]) {
+      s->effort += s->made[i].effort;
+      s->least_ns = fmin(s->least_ns, s->made[i].time_ns);
+    }
   for (uint32_t i = 0; i < count; i++)
-    if (!s->failed[i] && s->made[i].score < best->score) {
+    if (!s->failed[i] && better_than(s, &s->made[i], best)) {
       *best = s->made[i];
       *at = s->batch[i];
       *better = true;
@@ -165,13 +181,13 @@ static bool timed_out(const searching *s)
 
 static bool spent(const searching *s)
 {
-  return s->scored >= s->most || (s->effort_max > 0 && s->effort >= s->effort_max) || timed_out(s);
+  return s->scored >= s->most || s->least_ns <= s->until_ns || (s->effort_max > 0 && s->effort >= s->effort_max) || timed_out(s);
 }
 
 /* Starts that differ in how large pieces are and how full the memory is. */
 static cm_status try_starts(searching *s, point *at, cm_plan_candidate *best, cm_error *error)
 {
-  static const int moves[][NUMBERS] = {
+  static const int moves[][ALIKE] = {
     {2, 1, 0, 1, 1, 0, 0, 1, 0, 0},   {-2, -1, 0, 1, -1, 0, 1, 0, 0, 0}, {1, 0, 0, -1, -1, 1, -2, 0, 0, -2},
     {-1, 2, -2, 0, 1, 0, 0, 0, 0, 0}, {1, -3, 0, -1, -1, 1, 2, 0, 0, 0},  {0, -3, 0, 0, 0, 0, 2, 2, 0, 0},
     {0, 0, -3, 2, 0, 2, 0, 3, 0, -2},  {1, -3, 0, -1, -1, 1, 2, 0, 0, -2},
@@ -181,7 +197,7 @@ static cm_status try_starts(searching *s, point *at, cm_plan_candidate *best, cm
   bool better;
   for (size_t m = 0; m < sizeof moves / sizeof *moves; m++) {
     point p = first;
-    for (int i = 0; i < NUMBERS; i++) {
+    for (int i = 0; i < ALIKE; i++) {
       int to = p.at[i] + moves[m][i];
       p.at[i] = to < 0 ? 0 : to >= ladders[i].count ? ladders[i].count - 1 : to;
     }
@@ -190,13 +206,28 @@ static cm_status try_starts(searching *s, point *at, cm_plan_candidate *best, cm
   return score(s, count, at, best, &better, error);
 }
 
+/* True when several devices do one kind of work. */
+static bool devices_differ(const cm_target *target)
+{
+  for (cm_unit_kind k = CM_UNIT_MATRIX; k < CM_UNIT_KINDS; k++) {
+    uint32_t count = 0;
+    for (uint32_t d = 0; d < target->device_count; d++)
+      count += target->device[d].units > 0 && cm_device_does(&target->device[d], k) ? 1 : 0;
+    if (count > 1)
+      return true;
+  }
+  return false;
+}
+
 static cm_status descend(searching *s, point *at, cm_plan_candidate *best, cm_error *error)
 {
-  static const int turn[NUMBERS] = {9, 7, 8, 0, 3, 4, 1, 6, 2, 5};
+  static const int turn[NUMBERS] = {10, 11, 9, 7, 8, 0, 3, 4, 1, 6, 2, 5};
+  const int first = devices_differ(s->options->target) ? 0 : NUMBERS - ALIKE;
   for (bool any = true; any && !spent(s);) {
     any = false;
-    for (int k = 0; k < NUMBERS && !spent(s); k++)
-      for (int step = 1, i = turn[k]; step <= 2 && !spent(s); step++) {
+    for (int k = first; k < NUMBERS && !spent(s); k++)
+      /* Where devices differ either of two may end last, so that there are two valleys. */
+      for (int step = 1, i = turn[k], far = i < ALIKE ? 2 : ladders[i].count; step <= far && !spent(s); step++) {
         uint32_t count = 0;
         bool better;
         for (int sign = -1; sign <= 1; sign += 2) {
@@ -234,7 +265,8 @@ cm_status cm_chip_search(cm_model *model, const cm_plan_options *options, const 
     s->scored = 1;
     s->effort = first.effort;
     s->effort_max = search->scores > 0 ? 0 : CM_SEARCH_EFFORT + SCORES_MIN / 2 * first.effort;
-    s->reference_ns = first.time_ns;
+    s->until_ns = search->until_ns;
+    s->least_ns = s->reference_ns = first.time_ns;
     s->reference_bytes = (double)first.bytes + 1;
     first.score += BYTES_SHARE * first.time_ns;
     best = first;

@@ -10,6 +10,7 @@
 typedef struct cm_search_options {
   uint64_t scores; /* timetables that are made at most for the chip, and for each part of it; 0: as many as some seconds hold, by the size of the program alone */
   double seconds;  /* of wall time after which no more are made; 0: none. What is found then depends on the machine */
+  double until_ns; /* no more are made once one takes no longer; 0: none */
 } cm_search_options;
 
 /* What one setting comes to. */

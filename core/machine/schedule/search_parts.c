@@ -43,7 +43,7 @@ static bool timed_out(const exploring *e)
 /* Whether there is work left for another part: the cheapest search is a dozen candidates. */
 static bool may_go_on(const exploring *e)
 {
-  return e->searched < PARTS_MAX && e->count < NAMED_MAX && !timed_out(e) &&
+  return e->best.time_ns > e->search->until_ns && e->searched < PARTS_MAX && e->count < NAMED_MAX && !timed_out(e) &&
          (e->search->scores > 0 || e->effort + e->effort_first <= EFFORT_ALL);
 }
 
@@ -125,7 +125,7 @@ static cm_status explore(exploring *e, double *first_ns, cm_error *error)
   e->effort = found.effort;
   e->effort_first = found.effort;
   e->parts[e->count++] = (part){.time_ns = found.best.time_ns};
-  while (may_go_on(e)) {
+  while (e->options->division == CM_DIVISION_CAPABILITY && may_go_on(e)) {
     part *next = NULL;
     for (uint32_t i = 0; i < e->count; i++)
       if (!e->parts[i].expanded && e->parts[i].time_ns < NEAR * e->best.time_ns && (next == NULL || e->parts[i].time_ns < next->time_ns))
@@ -144,11 +144,12 @@ static cm_status report_of(const exploring *e, double first_ns, json_t **report,
   char name[256];
   const cm_settings *b = &best->settings;
   cm_subchip_name(&best->part, e->options->target, name, sizeof name);
-  *report = json_pack("{s:I, s:f, s:f, s:s, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}}", "scored", (json_int_t)e->scored,
+  *report = json_pack("{s:I, s:f, s:f, s:s, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}}", "scored", (json_int_t)e->scored,
                       "first_ns", first_ns, "best_ns", best->time_ns, "made_for", name, "settings",
                       "fill", b->fill, "segment_share", b->segment_share, "pieces_a_unit", b->pieces_a_unit, "piece_bytes",
                       b->piece_bytes, "weight_bytes", b->weight_bytes, "issues_min", b->issues_min, "ahead", b->ahead,
-                      "pack", b->pack, "split", b->split, "window", b->window);
+                      "pack", b->pack, "split", b->split, "window", b->window,
+                      "stretch", b->stretch, "lean", b->lean);
   return cm_whole(*report != NULL, "the report", error);
 }
 

@@ -22,6 +22,8 @@ static uint32_t segment_end(const cm_ordering *o, uint32_t first, uint32_t end, 
 {
   const cm_plan *plan = o->plan;
   uint64_t little = plan->memory_bytes / 256, bytes = parameter_bytes(plan, &plan->ops[o->op_at[first]]);
+  if (plan->division == CM_DIVISION_LAYERS)
+    return first + 1;
   for (uint32_t k = first + 1; k < end; k++) {
     uint64_t more = parameter_bytes(plan, &plan->ops[o->op_at[k]]);
     if (more > little && bytes + more > most)

@@ -49,6 +49,35 @@ static cm_status begin_granting(cm_timing *t, cm_error *error)
   return CM_OK;
 }
 
+/* What there is beside, where cores have memories of their own. */
+static cm_status make_places(cm_timing *t, cm_error *error)
+{
+  const cm_plan *plan = t->plan;
+  t->home = CM_NONE;
+  if (plan->memory_count == 0)
+    return CM_OK;
+  return CM_NEW(plan->memory, t->more, plan->hops.stations, error) == CM_OK &&
+             CM_NEW(plan->memory, t->promised, t->target->lane_count, error) == CM_OK &&
+             CM_NEW(plan->memory, t->moved, 2 * (size_t)plan->memory_count, error) == CM_OK
+           ? CM_OK
+           : error->status;
+}
+
+static cm_status begin_memories(cm_timing *t, cm_error *error)
+{
+  const cm_plan *plan = t->plan;
+  uint64_t *ends;
+  if (plan->memory_count == 0)
+    return CM_OK;
+  if (make_places(t, error) != CM_OK || CM_NEW(plan->memory, ends, plan->memory_count, error) != CM_OK)
+    return error->status;
+  for (uint32_t m = 0; m < plan->memory_count; m++)
+    ends[m] = plan->core_memory[m].to;
+  cm_status status = cm_addresses_divide(&t->addresses, ends, plan->memory_count, error);
+  cm_free(ends);
+  return status;
+}
+
 cm_status cm_timing_begin(cm_timing *t, cm_error *error)
 {
   cm_plan *plan = t->plan;
@@ -61,8 +90,11 @@ cm_status cm_timing_begin(cm_timing *t, cm_error *error)
     return error->status;
   if (plan->hops.stations > 1 && CM_NEW(plan->memory, t->arrive, plan->hops.stations, error) != CM_OK)
     return error->status;
+  if (begin_memories(t, error) != CM_OK)
+    return error->status;
   for (size_t i = 0; i < plan->tile_count; i++)
     t->stored[i] = -1;
+  t->layer = CM_NONE;
   t->capacity = (uint64_t)(t->settings->fill * (double)plan->memory_bytes);
   t->ports = cm_target_lanes(t->target, CM_UNIT_DATA);
   for (uint32_t d = 0; d < t->target->device_count; d++) {
@@ -102,6 +134,25 @@ static void forget_past(cm_timing *t)
   t->past = past;
 }
 
+/* Layer by layer: when all of an operator lies outside and is known on every core, the next one begins. */
+static cm_status end_layer(cm_timing *t, cm_error *error)
+{
+  const uint32_t op = t->plan->pieces[t->sequence->pieces[t->now - t->first]].op;
+  double farthest = 0;
+  if (op == t->layer)
+    return CM_OK;
+  t->layer = op;
+  if (cm_timing_finish(t, error) != CM_OK || cm_timing_clear(t, error) != CM_OK)
+    return error->status;
+  for (uint32_t l = 0; l < t->target->lane_count; l++)
+    farthest = fmax(farthest, cm_hop_farthest(&t->plan->hops, l));
+  cm_lanes_bar(&t->lanes, t->out->time_ns + farthest);
+  if (CM_ROOM(t->plan->memory, t->out->layer_ns, &t->layer_capacity, t->out->layer_count + 1, error) != CM_OK)
+    return error->status;
+  t->out->layer_ns[t->out->layer_count++] = t->out->time_ns + farthest;
+  return CM_OK;
+}
+
 cm_status cm_timing_step(cm_timing *t, cm_error *error)
 {
   if ((t->now & 63) == 0) {
@@ -109,6 +160,8 @@ cm_status cm_timing_step(cm_timing *t, cm_error *error)
     if (cm_run_check(t->run, error) != CM_OK)
       return error->status;
   }
+  if (t->plan->division == CM_DIVISION_LAYERS)
+    return end_layer(t, error) == CM_OK ? cm_timing_next(t, error) : error->status;
   return cm_timing_next(t, error) == CM_OK ? cm_timing_ahead(t, error) : error->status;
 }
 
@@ -174,7 +227,8 @@ cm_status cm_timing_copy(const cm_timing *from, cm_timing *to, cm_error *error)
   to->buffer_of = NULL;
   to->stored = NULL;
   to->next_use = NULL;
-  to->arrive = NULL;
+  to->arrive = to->more = to->promised = NULL;
+  to->moved = NULL;
   to->use = NULL;
   to->granted = NULL;
   to->idle_slot = NULL;
@@ -184,13 +238,15 @@ cm_status cm_timing_copy(const cm_timing *from, cm_timing *to, cm_error *error)
   to->buffer_room = to->addresses.room = to->waiter_capacity = 0;
   to->record = false;
   to->borrowed = true;
-  if (CM_NEW(plan->memory, to->lanes.lane, lanes + 1, error) != CM_OK ||
+  if (make_places(to, error) != CM_OK || CM_NEW(plan->memory, to->lanes.lane, lanes + 1, error) != CM_OK ||
       CM_NEW(plan->memory, to->buffer_of, plan->tile_count + 1, error) != CM_OK ||
       CM_NEW(plan->memory, to->stored, plan->tile_count + 1, error) != CM_OK ||
       (from->arrive != NULL && CM_NEW(plan->memory, to->arrive, plan->hops.stations, error) != CM_OK) ||
       CM_ROOM(plan->memory, to->addresses.range, &to->addresses.room, from->addresses.count + 1, error) != CM_OK ||
       CM_ROOM(plan->memory, to->buffer, &to->buffer_room, from->addresses.count + 1, error) != CM_OK)
     return error->status;
+  if (from->promised != NULL)
+    memcpy(to->promised, from->promised, lanes * sizeof *to->promised);
   memcpy(to->lanes.lane, from->lanes.lane, lanes * sizeof *to->lanes.lane);
   memcpy(to->stored, from->stored, plan->tile_count * sizeof *to->stored);
   memcpy(to->addresses.range, from->addresses.range, from->addresses.count * sizeof *to->addresses.range);
@@ -201,6 +257,9 @@ void cm_timing_end(cm_timing *t)
 {
   cm_free(t->lanes.lane);
   cm_free(t->arrive);
+  cm_free(t->more);
+  cm_free(t->promised);
+  cm_free(t->moved);
   cm_free(t->use);
   cm_free(t->granted);
   cm_free(t->idle_slot);
@@ -244,5 +303,6 @@ void cm_timetable_free(cm_timetable *timetable)
   cm_free(timetable->tasks);
   cm_free(timetable->buffers);
   cm_free(timetable->use);
+  cm_free(timetable->layer_ns);
   *timetable = (cm_timetable){0};
 }

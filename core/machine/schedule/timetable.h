@@ -35,6 +35,8 @@ typedef struct cm_timetable {
   cm_timed_buffer *buffers;
   uint32_t buffer_count;
   uint32_t *use; /* by entry of plan->piece_tiles: the buffer that the piece reads or makes */
+  double *layer_ns; /* layer by layer: when each segment that has pieces may begin */
+  uint32_t layer_count;
   cm_traffic traffic;
   double time_ns;
   uint64_t effort; /* steps that making it took: some nanoseconds each */

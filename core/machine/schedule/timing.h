@@ -58,6 +58,8 @@ typedef struct cm_timing {
   uint64_t used_bytes, capacity;
   uint32_t stamp;
   double front;        /* when the piece before begins */
+  uint32_t layer;      /* layer by layer: the operator whose pieces run */
+  uint64_t layer_capacity;
   uint64_t *live, *live_peak; /* by place, and by block of places: bytes that lie on the chip when all is loaded in turn */
   uint64_t ahead_at, ahead_bytes; /* place up to which loads have been looked for; what is loaded and not yet read */
   double past;         /* ports are busy up to then */
@@ -73,6 +75,10 @@ typedef struct cm_timing {
   uint32_t granted_count, idle_slots, waiter_count, free_waiter;
   uint64_t waiter_capacity;
   double *arrive; /* by station: when what the present task reads is known there; NULL: there are no hops */
+  double *more;   /* by station: what the present task takes longer there, as data lie on other cores; NULL: one memory */
+  double *promised; /* by lane: when it would end what was granted with it in mind; NULL: one memory */
+  uint64_t *moved;  /* scratch by memory: bytes read, then bytes written */
+  uint32_t home;    /* memory where the present task's buffers should lie; CM_NONE: any */
   double ns[CM_TARGET_DEVICES_MAX]; /* what the present task takes on each device, 0: it cannot run there */
   bool record, borrowed; /* live and live_peak are another one's */
   cm_timetable *out;
@@ -114,6 +120,22 @@ cm_status cm_timing_make_share(cm_timing *t, uint64_t bytes, cm_error *error);
 /* What is left on the chip is stored where it is needed, and given up: the next piece begins on an empty chip. Errors:
  * memory. */
 cm_status cm_timing_clear(cm_timing *t, cm_error *error);
+
+/* ---- memories of cores (timing_places.c) ---- */
+
+/* Sets t->more for a piece whose inputs lie in `use` (CM_NO_BUFFER: not yet), and its outputs in what follows there; for a
+ * transfer to or from an address. Nothing where all cores share one memory. */
+void cm_timing_piece_more(cm_timing *t, const cm_piece *piece, const uint32_t *use);
+void cm_timing_transfer_more(cm_timing *t, uint64_t address, uint64_t bytes);
+
+/* Chooses t->home for a piece: of the unit that would end it first, by what lies where and what units were promised. */
+void cm_timing_choose_home(cm_timing *t, const cm_piece *piece);
+
+/* Free neighbours for a buffer, in t->home where they are free in time. */
+bool cm_timing_find_room(const cm_timing *t, uint64_t bytes, double ready, bool high, cm_window *window);
+
+/* When and where the present task can end first; with `known`, from when all that it awaits is known. */
+cm_slot cm_timing_find_slot(const cm_timing *t, double ready, bool known);
 
 /* ---- ahead of the sequence ---- */
 

@@ -74,14 +74,14 @@ cm_status cm_timing_ahead(cm_timing *t, cm_error *error)
   for (uint32_t tile; most > 0 && (tile = find(t)) != CM_NONE;) {
     uint64_t bytes = t->plan->tiles[tile].bytes;
     cm_timing_transfer_ns(t, bytes);
-    const cm_slot slot = cm_lanes_find(&t->lanes, t->ns, 0, NULL);
+    const cm_slot slot = cm_lanes_find(&t->lanes, t->ns, 0, (cm_at_stations){NULL, NULL});
     double ns = slot.ns, start = slot.start;
     cm_window window;
     bool there;
     t->effort += t->addresses.count;
     if (start + ns > t->front || t->ahead_bytes + bytes > most || t->used_bytes + bytes > t->capacity ||
         peak(t, t->now, t->ahead_at) + t->ahead_bytes + bytes > t->capacity ||
-        !cm_addresses_find(&t->addresses, bytes, start, t->plan->tiles[tile].constant, &window) || window.free_ns + ns > t->front)
+        !cm_timing_find_room(t, bytes, start, t->plan->tiles[tile].constant, &window) || window.free_ns + ns > t->front)
       return CM_OK;
     if (cm_timing_load(t, tile, &there, error) != CM_OK)
       return error->status;

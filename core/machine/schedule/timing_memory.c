@@ -59,7 +59,7 @@ void cm_timing_await(cm_timing *t, const cm_on_chip *buffer)
 static double part_bytes(cm_timing *t, uint64_t bytes, double ready)
 {
   cm_timing_transfer_ns(t, bytes / t->ports);
-  const cm_slot slot = cm_lanes_find(&t->lanes, t->ns, ready, t->arrive);
+  const cm_slot slot = cm_lanes_find(&t->lanes, t->ns, ready, (cm_at_stations){t->arrive, NULL});
   return slot.start > ready + BACKLOG * slot.ns ? BACKLOG * t->split_bytes : t->split_bytes;
 }
 
@@ -82,8 +82,10 @@ static cm_status transfer(cm_timing *t, cm_task_kind kind, uint32_t number, doub
   for (uint32_t p = 0; p < parts; p++) {
     cm_timed_task task = {.kind = kind, .number = t->buffer[number].tile, .buffer = number,
                     .from = extent * (int64_t)p / (int64_t)parts, .to = extent * ((int64_t)p + 1) / (int64_t)parts};
-    cm_timing_transfer_ns(t, parts > 1 ? (uint64_t)(task.to - task.from) * row : bytes);
-    cm_slot slot = cm_lanes_find(&t->lanes, t->ns, ready, t->arrive);
+    const uint64_t part = parts > 1 ? (uint64_t)(task.to - task.from) * row : bytes;
+    cm_timing_transfer_ns(t, part);
+    cm_timing_transfer_more(t, t->buffer[number].address, part);
+    cm_slot slot = cm_timing_find_slot(t, ready, true);
     task.lane = slot.lane;
     task.start = slot.start;
     task.end = slot.start + slot.ns;
@@ -188,6 +190,10 @@ static cm_status clear_window(cm_timing *t, uint64_t bytes, bool *cleared, cm_er
   double best = HUGE_VAL, sum = 0;
   for (uint32_t first = 0, last = 0; last < a->count; last++) {
     const cm_range *r = &a->range[last];
+    if (r->first) {
+      first = last;
+      sum = 0;
+    }
     if (r->buffer != CM_NO_BUFFER && t->buffer[r->buffer].pinned == t->stamp) {
       first = last + 1;
       sum = 0;
@@ -229,11 +235,11 @@ cm_status cm_timing_place(cm_timing *t, uint32_t tile, double ready, uint32_t *n
   const bool high = t->plan->tiles[tile].constant;
   cm_window window;
   t->effort += t->addresses.count;
-  bool there = cm_addresses_find(&t->addresses, bytes, ready, high, &window);
+  bool there = cm_timing_find_room(t, bytes, ready, high, &window);
   if (!there) {
     if (clear_window(t, bytes, &there, error) != CM_OK)
       return error->status;
-    there = there && cm_addresses_find(&t->addresses, bytes, ready, high, &window);
+    there = there && cm_timing_find_room(t, bytes, ready, high, &window);
   }
   *number = CM_NO_BUFFER;
   if (!there)
@@ -282,7 +288,7 @@ cm_status cm_timing_load(cm_timing *t, uint32_t tile, bool *there, cm_error *err
   if (!*there)
     return CM_OK;
   cm_timing_transfer_ns(t, t->plan->tiles[tile].bytes);
-  if (cm_timing_place(t, tile, cm_lanes_find(&t->lanes, t->ns, ready, NULL).start, &number, &free_ns, error) != CM_OK)
+  if (cm_timing_place(t, tile, cm_lanes_find(&t->lanes, t->ns, ready, (cm_at_stations){NULL, NULL}).start, &number, &free_ns, error) != CM_OK)
     return error->status;
   *there = number != CM_NO_BUFFER;
   if (!*there)
@@ -310,10 +316,9 @@ cm_status cm_timing_clear(cm_timing *t, cm_error *error)
       return error->status;
     i = 0;
   }
+  double free_ns = 0;
   for (uint32_t i = 0; i < t->addresses.count; i++)
-    if (t->addresses.range[i].free_ns > t->addresses.range[0].free_ns)
-      t->addresses.range[0].free_ns = t->addresses.range[i].free_ns;
-  t->addresses.range[0].to = t->plan->memory_bytes;
-  t->addresses.count = 1;
+    free_ns = fmax(free_ns, t->addresses.range[i].free_ns);
+  cm_addresses_clear(&t->addresses, free_ns);
   return CM_OK;
 }

@@ -56,7 +56,7 @@ static double guess_start(cm_timing *t, const cm_piece *piece, double ready)
     ready = r->ready > ready ? r->ready : ready;
   }
   piece_ns(t, piece);
-  return cm_lanes_find(&t->lanes, t->ns, ready, NULL).start;
+  return cm_lanes_find(&t->lanes, t->ns, ready, (cm_at_stations){NULL, NULL}).start;
 }
 
 /* Room for what a piece makes. *there is false when what is pinned lies in the way, or what is given up only later. */
@@ -90,6 +90,8 @@ static cm_status gather(cm_timing *t, const cm_piece *piece, uint32_t *made, dou
     return error->status;
   *ready = 0;
   *there = true;
+  piece_ns(t, piece);
+  cm_timing_choose_home(t, piece);
   for (uint32_t i = 0; i < piece->input_count && *there; i++)
     if (t->buffer_of[inputs[i]] == 0 && cm_timing_load(t, inputs[i], there, error) != CM_OK)
       return error->status;
@@ -168,7 +170,9 @@ static cm_status grant(cm_timing *t, uint32_t number, bool *there, cm_error *err
   if (status == CM_OK && !*there && t->granted_count == 0) {
     if ((status = cm_timing_clear(t, error)) == CM_OK)
       status = gather(t, piece, made, &ready, there, error);
-    if (status == CM_OK && !*there)
+    if (status == CM_OK && !*there && t->plan->memory_count > 0)
+      status = cm_plan_too_small(t->plan, t->plan->ops[piece->op].call.node, 2 * t->plan->cut_bytes, error);
+    else if (status == CM_OK && !*there)
       status = cm_fail(error, CM_INTERNAL, "the buffers of one piece do not fit on the chip");
   }
   if (status == CM_OK && *there) {
@@ -254,7 +258,8 @@ static cm_status run_one(cm_timing *t, cm_error *error)
     if (cm_piece_inputs(t->plan, piece)[i] == piece->in_place && t->buffer[use[i]].touched)
       ready = fmax(ready, t->buffer[use[i]].last);
   piece_ns(t, piece);
-  const cm_slot slot = cm_lanes_find(&t->lanes, t->ns, ready, t->arrive);
+  cm_timing_piece_more(t, piece, use);
+  const cm_slot slot = cm_timing_find_slot(t, ready, true);
   const cm_timed_task task = {.kind = CM_TASK_RUN, .number = g.piece, .lane = slot.lane, .start = slot.start,
                               .end = slot.start + slot.ns};
   cm_lanes_take(&t->lanes, &slot);

@@ -51,10 +51,10 @@ static void add_run(making *m, const cm_tile *box, int64_t from, int64_t length,
       int64_t extent = box->box.to[i] - box->box.from[i];
       at[i] = box->box.from[i] + rest % extent;
       rest /= extent;
-      cell[i] = at[i] / v->step[i];
+      cell[i] = cm_grid_cell(v, i, at[i]);
     }
     if (rank > 0) {
-      int64_t row = box->box.to[rank - 1] - at[rank - 1], in_cell = (cell[rank - 1] + 1) * v->step[rank - 1] - at[rank - 1];
+      int64_t row = box->box.to[rank - 1] - at[rank - 1], in_cell = cm_grid_to(v, rank - 1, cell[rank - 1]) - at[rank - 1];
       most = most < row ? most : row;
       most = most < in_cell ? most : in_cell;
     }

@@ -13,6 +13,7 @@
 #include "core/network/formats/tokens.h"
 #include "core/network/formats/weighted.h"
 #include "core/network/import_limits.h"
+#include "core/network/net_order.h"
 
 typedef struct hypergraph_reader {
   cm_tokens text;
@@ -215,55 +216,6 @@ static cm_status read_sizes(hypergraph_reader *r, cm_error *error)
   return CM_OK;
 }
 
-/* Moves the nets in order of their sources; nets of one source keep the file's order. */
-static cm_status order_nets(hypergraph_reader *r, cm_error *error)
-{
-  cm_topology *made = r->made;
-  uint64_t *first = NULL, *weight = NULL;
-  uint32_t *source = NULL, *pin = NULL, *next = NULL, *order = NULL;
-  cm_status status = CM_OK;
-  if (CM_NEW(r->memory, first, (size_t)made->net_count + 1, error) != CM_OK ||
-      CM_NEW(r->memory, weight, made->net_count, error) != CM_OK ||
-      CM_NEW(r->memory, source, made->net_count, error) != CM_OK ||
-      CM_NEW(r->memory, pin, made->pin_count, error) != CM_OK ||
-      CM_NEW(r->memory, next, (size_t)made->vertex_count + 1, error) != CM_OK ||
-      CM_NEW(r->memory, order, made->net_count, error) != CM_OK) {
-    status = error->status;
-  } else {
-    for (uint32_t e = 0; e < made->net_count; e++)
-      next[made->net_source[e] + 1]++;
-    for (uint32_t v = 0; v < made->vertex_count; v++)
-      next[v + 1] += next[v];
-    for (uint32_t e = 0; e < made->net_count; e++)
-      order[next[made->net_source[e]]++] = e;
-    for (uint32_t i = 0; i < made->net_count; i++) {
-      uint32_t e = order[i];
-      uint64_t count = made->net_first[e + 1] - made->net_first[e];
-      memcpy(pin + first[i], made->pin + made->net_first[e], count * sizeof *pin);
-      first[i + 1] = first[i] + count;
-      weight[i] = made->net_weight[e];
-      source[i] = made->net_source[e];
-    }
-    cm_free(made->net_first);
-    cm_free(made->net_weight);
-    cm_free(made->net_source);
-    cm_free(made->pin);
-    made->net_first = first;
-    made->net_weight = weight;
-    made->net_source = source;
-    made->pin = pin;
-    first = weight = NULL;
-    source = pin = NULL;
-  }
-  cm_free(first);
-  cm_free(weight);
-  cm_free(source);
-  cm_free(pin);
-  cm_free(next);
-  cm_free(order);
-  return status;
-}
-
 cm_status cm_import_hypergraph(cm_source *source, const cm_import_limits *limits, cm_run *run,
                                cm_topology **topology, cm_error *error)
 {
@@ -276,7 +228,7 @@ cm_status cm_import_hypergraph(cm_source *source, const cm_import_limits *limits
   r.made->weight_scale = 1;
   if (read_header(&r, error) == CM_OK && read_nets(&r, error) == CM_OK && read_sizes(&r, error) == CM_OK &&
       cm_weight_scale(r.weight_sum, r.weight_max, UINT32_MAX, true, &one, error) == CM_OK &&
-      order_nets(&r, error) == CM_OK) {
+      cm_topology_order_nets(r.made, run->memory, error) == CM_OK) {
     *topology = r.made;
     r.made = NULL;
   }

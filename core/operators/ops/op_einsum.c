@@ -152,6 +152,33 @@ bool cm_einsum_axes(const cm_call *call, uint32_t input, uint32_t axes[CM_RANK_M
   return true;
 }
 
+/* How often a label stands in a term. */
+static uint32_t times(const einsum *e, uint32_t term, uint32_t label)
+{
+  uint32_t found = 0;
+  for (uint32_t k = 0; k < e->rank[term]; k++)
+    found += e->label[term][k] == label;
+  return found;
+}
+
+bool cm_einsum_is_product(const cm_call *call)
+{
+  einsum e;
+  cm_error ignored;
+  const cm_type type = call->input_count > 0 ? call->input[0].type : CM_TYPE_NONE;
+  bool summed = false;
+  if (call->input_count != 2 || (type != CM_FLOAT && type != CM_FLOAT16 && type != CM_BFLOAT16) ||
+      read_equation(call, call->input, &e, &ignored) != CM_OK)
+    return false;
+  for (uint32_t l = 0; l < LABELS; l++) {
+    const uint32_t left = times(&e, 0, l), right = times(&e, 1, l), made = times(&e, 2, l);
+    if (left > 1 || right > 1 || made > 1 || (made == 0 && left != right))
+      return false;
+    summed = summed || (left == 1 && right == 1 && made == 0);
+  }
+  return summed;
+}
+
 uint64_t cm_einsum_sums(const cm_call *call)
 {
   einsum e;

@@ -248,6 +248,18 @@ bool cm_resize_reads(const cm_call *call, uint32_t axis, int64_t from, int64_t t
   return true;
 }
 
+uint64_t cm_resize_taps(const cm_call *call, uint32_t axis)
+{
+  double weights[TAPS_MAX];
+  resizing r;
+  bool known;
+  cm_error ignored;
+  int64_t first;
+  if (read_resizing(call, &call->input[0], &r, &known, &ignored) != CM_OK || !known || axis >= r.place.rank || is_kept(&r, axis))
+    return 0;
+  return (uint64_t)weigh(&r, axis, r.place.whole[axis], 0, weights, &first);
+}
+
 /* Resizes one axis of a [outer, extent, inner] block. */
 static void resize_axis(const resizing *r, uint32_t axis, int64_t outer, int64_t extent, int64_t inner,
                         const double *in, double *out)

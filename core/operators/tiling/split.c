@@ -39,9 +39,10 @@ bool cm_split_may_cut(const cm_call *call, uint32_t axis)
   return table[kind_of(call)].along(call, axis);
 }
 
-bool cm_split_is_matrix(const cm_operator *known)
+bool cm_split_is_matrix(const cm_call *call)
 {
-  return known != NULL && known->runs == CM_RUNS_MATRIX;
+  const cm_operator *known = call->node->known;
+  return known != NULL && (known->runs == CM_RUNS_MATRIX || (known->runs == CM_RUNS_PRODUCT && cm_einsum_is_product(call)));
 }
 
 bool cm_split_in_place(const cm_call *call)
@@ -68,7 +69,7 @@ bool cm_split_outputs_alike(const cm_call *call)
   const cm_shape *first = &call->output[0];
   for (uint32_t o = 1; o < call->output_count; o++) {
     const cm_shape *other = &call->output[o];
-    if ((kernel != cm_kernel_top_k && kernel != cm_kernel_pool) || other->rank != first->rank ||
+    if ((kernel != cm_kernel_top_k && kernel != cm_kernel_pool && kernel != cm_kernel_cell) || other->rank != first->rank ||
         memcmp(other->dims, first->dims, first->rank * sizeof *first->dims) != 0)
       return false;
   }

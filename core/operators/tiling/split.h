@@ -46,8 +46,8 @@ bool cm_split_outputs_alike(const cm_call *call);
  * input of the same type and shape. */
 bool cm_split_in_place(const cm_call *call);
 
-/* True for products that a matrix unit computes: convolutions, MatMul, Gemm. */
-bool cm_split_is_matrix(const cm_operator *known);
+/* True for products that a matrix unit computes: convolutions, MatMul, Gemm, an Einsum that is one. */
+bool cm_split_is_matrix(const cm_call *call);
 
 /* Multiplications (matrix operators) or element operations (others) of the piece for `output`. */
 uint64_t cm_split_work(const cm_call *call, const cm_box *output, const cm_box *inputs);

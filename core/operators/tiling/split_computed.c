@@ -346,3 +346,15 @@ cm_status cm_split_changes_affine_grid(const cm_call *call, const cm_box *out, c
     change->numbers[i] = call->output[0].dims[i - 1];
   return CM_OK;
 }
+
+/* Sequences come first, units last. */
+void cm_split_boxes_cell(const cm_call *call, const cm_box *out, cm_box *inputs)
+{
+  for (uint32_t i = 0; i < call->input_count; i++) {
+    if (!cm_has(call, i))
+      continue;
+    if (inputs[i].to[0] == call->output[0].dims[0])
+      cm_split_take(&inputs[i], 0, out, 0);
+    cm_split_take(&inputs[i], inputs[i].rank - 1, out, 1);
+  }
+}

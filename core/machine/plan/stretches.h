@@ -1,0 +1,25 @@
+/* Grids whose steps differ by device. */
+#ifndef CM_MACHINE_STRETCHES_H
+#define CM_MACHINE_STRETCHES_H
+
+#include "core/machine/plan/sizing.h"
+
+typedef struct cm_stretch_wish {
+  double pieces;    /* a unit, about */
+  double lean;      /* shares of all but the fastest device, over what capability says */
+  double before_ns; /* devices have to end before then */
+  uint64_t most;    /* bytes that a piece may need */
+} cm_stretch_wish;
+
+/* Gives each device a stretch of `axis` in tiles of its own extent, along the other axes in the sizing's steps, so that all
+ * end at about the same time. sizing->stretches.edge stays NULL where the axis cannot be cut so or the wish cannot be
+ * met; else the sizing's step becomes the largest extent. O(rows + tiles). Errors: those of cm_split_piece, memory. */
+cm_status cm_stretch_axis(cm_sizing *sizing, const cm_plan_op *op, uint32_t axis, cm_stretch_wish wish, cm_error *error);
+
+/* When devices end that share the pieces of the sizing's steps. Errors: those of cm_split_piece. */
+cm_status cm_common_end(cm_sizing *sizing, const cm_plan_op *op, double *end_ns, cm_error *error);
+
+/* Cells of the sizing's steps along all axes but one (CM_NONE: along all). */
+int64_t cm_sizing_cells(const cm_sizing *sizing, uint32_t but);
+
+#endif
