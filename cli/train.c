@@ -9,16 +9,16 @@ enum { GRAPHS = 1, GENERATED, CHIPS, UPDATES, THRESHOLD, ROUNDS, RATE, LAYERS, W
        CURVE, THREADS, METHOD, DRAWS, OWN };
 
 static const cli_flag flags[] = {
-  {"method", "NAME", METHOD, "layout (unless given), letter, letter-plane or pilot (docs/explanation/learned-mapper.md)"},
+  {"method", "NAME", METHOD, "layout (unless given), letter-shared, letter-plane or pilot (docs/explanation/learned-mapper.md)"},
   {"graphs", "DIR", GRAPHS, "networks in any format; each is cut into parts for each chip"},
   {"generated", "N", GENERATED, "so many graphs drawn at random for each chip; 32 unless given"},
   {"chips", "LIST", CHIPS, "grids WxH, presets or chip files, with commas between"},
-  {"updates", "N", UPDATES, "of the policy; 150 unless given (letter: 2000)"},
-  {"threshold", "X", THRESHOLD, "total of rewards at which it is updated; 48 unless given (letter: 96)"},
-  {"rounds", "N", ROUNDS, "looks in an episode; 4 unless given (letter: always 1)"},
-  {"draws", "N", DRAWS, "of the letter: placements drawn in an episode; of a pilot: pairs of flights; 8 unless given"},
-  {"own", "X", OWN, "of the letter: share of a node's own loss in what a draw is worth to it; 0 unless given"},
-  {"rate", "X", RATE, "of Adam; 0.003 unless given (letter: 0.001, pilot: 0.08)"},
+  {"updates", "N", UPDATES, "of the policy; 150 unless given (the letters: 2000)"},
+  {"threshold", "X", THRESHOLD, "total of rewards at which it is updated; 48 unless given (the letters: 96)"},
+  {"rounds", "N", ROUNDS, "looks in an episode; 4 unless given (the letters: always 1)"},
+  {"draws", "N", DRAWS, "of the letters: placements drawn in an episode; of a pilot: pairs of flights; 8 unless given"},
+  {"own", "X", OWN, "of the letters: share of a node's own loss in what a draw is worth to it; 0 unless given"},
+  {"rate", "X", RATE, "of Adam; 0.003 unless given (the letters: 0.001, pilot: 0.08)"},
   {"layers", "N", LAYERS, "graph convolutions; 3 unless given"},
   {"width", "N", WIDTH, "of each, and of the readout; 32 unless given (pilot: 4)"},
   {"seed", "N", SEED, "same input, options and seed: same bytes out"},

@@ -32,7 +32,7 @@ typedef struct asked {
 #define REAL(name, field, most, what) {name, CM_OPTION_REAL, FIELD(field), 0, most, 0, {0}, NULL, false, CM_SHAPES_BOTH, .about = what}
 
 static const cm_option rows[] = {
-  {"method", CM_OPTION_WORD, FIELD(method), CM_KIND_LAYOUT, 0, CM_KIND_LAYOUT, {"layout", "letter", "letter-plane", "pilot"}, NULL, false,
+  {"method", CM_OPTION_WORD, FIELD(method), CM_KIND_LAYOUT, 0, CM_KIND_LAYOUT, {"layout", "letter-shared", "letter-plane", "pilot"}, NULL, false,
    CM_SHAPES_BOTH, .about = "of learning"},
   COUNT("generated", generated, 0, 1000, 32, "graphs drawn at random for each chip"),
   COUNT("updates", given.updates, 0, 1000000, 0, "of the policy; 0: as suits the method, as below"),

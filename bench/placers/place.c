@@ -14,6 +14,7 @@
 #include "core/learning/agent/placement_refinement.h"
 #include "core/learning/letter/letter.h"
 #include "core/learning/pilot/pilot.h"
+#include "core/learning/training/letter_tuning.h"
 #include "core/measure/measure.h"
 #include "core/partition/flows.h"
 #include "core/placement/placement.h"
@@ -29,7 +30,8 @@ static const char usage[] =
   "congestion (CPU seconds; the metrics of core/measure/measure.h, the reward of docs/explanation/rewards.md). LIST of:\n"
   "  random, sequential            at random; part k on the k-th core of the region\n"
   "  reference                     the source's bisection and force-directed swaps\n"
-  "  letter, letter-plane          the source's method as it is written: one step from features alone; in two dimensions\n"
+  "  letter, letter-order          the source's method, trained on the graph at hand as preset balanced does; over cores in order\n"
+  "  letter-shared, letter-plane   the same trained before, with weights that nodes share; in two dimensions\n"
   "  layout, layout-untrained      the policy that corrects a layout, and the same with a network that was never trained\n"
   "  policy                        the pilot that ships, or the policy of --policy FILE, alone\n"
   "  untrained                     a pilot that was never trained\n"
@@ -224,9 +226,34 @@ static void place_by_letter(bench *b, cm_policy *policy, uint32_t *core)
   cm_environment_free(environment);
 }
 
+static void place_letter_shared(bench *b, uint32_t *core)
+{
+  place_by_letter(b, shipped(CM_SHIPPED_LETTER_SHARED), core);
+}
+
+/* With numbers of its own for every row, trained on this very graph. */
+static void train_letter(bench *b, uint32_t axes, uint32_t *core)
+{
+  cm_error error;
+  cm_letter_tuned tuned;
+  cm_environment *environment = environment_of(b);
+  uint32_t *at = bench_array(b->i.parts, sizeof *at);
+  const cm_letter_tuning tuning = {.environment = environment, .task = &b->i.task, .axes = axes,
+                                   .draws = cm_efforts[CM_PRESET_BALANCED].policy_draws, .seed = b->i.wish.seed};
+  bench_must(cm_letter_tune(&tuning, &b->i.run, at, &tuned, &error), "the letter", &error);
+  name_cores(b, environment, at, core);
+  free(at);
+  cm_environment_free(environment);
+}
+
 static void place_letter(bench *b, uint32_t *core)
 {
-  place_by_letter(b, shipped(CM_SHIPPED_LETTER), core);
+  train_letter(b, 2, core);
+}
+
+static void place_letter_order(bench *b, uint32_t *core)
+{
+  train_letter(b, 1, core);
 }
 
 static void place_letter_plane(bench *b, uint32_t *core)
@@ -290,9 +317,22 @@ static void place_layout_untrained(bench *b, uint32_t *core)
   place_by_policy(b, untrained(CM_SHIPPED_LAYOUT), NONE, 0, core);
 }
 
+/* As core/solver/mappers/learned.c: the engine's placement where it is better. */
+static void keep_engine(bench *b, cm_preset preset, uint32_t *core)
+{
+  if (b->i.region->core_count > cm_efforts[preset].policy_engine_cores)
+    return;
+  uint32_t *other = bench_array(b->i.parts, sizeof *other);
+  arrange(b, preset, other);
+  if (cm_placement_traffic(b->i.graph, b->i.chip, other) < cm_placement_traffic(b->i.graph, b->i.chip, core))
+    memcpy(core, other, b->i.parts * sizeof *core);
+  free(other);
+}
+
 static void place_learned(bench *b, uint32_t *core)
 {
   place_by_policy(b, chosen(b), FOR_HOPS, looks_balanced, core);
+  keep_engine(b, CM_PRESET_BALANCED, core);
 }
 
 static void place_balanced_reward(bench *b, uint32_t *core)
@@ -314,13 +354,7 @@ static void place_fast(bench *b, uint32_t *core)
 static void place_learned_fast(bench *b, uint32_t *core)
 {
   place_by_policy(b, chosen(b), FOR_HOPS, 0, core);
-  if (b->i.region->core_count > CM_REFINE_FEW_SITES) /* as core/solver/mappers/learned.c */
-    return;
-  uint32_t *other = bench_array(b->i.parts, sizeof *other);
-  place_fast(b, other);
-  if (cm_placement_traffic(b->i.graph, b->i.chip, other) < cm_placement_traffic(b->i.graph, b->i.chip, core))
-    memcpy(core, other, b->i.parts * sizeof *core);
-  free(other);
+  keep_engine(b, CM_PRESET_FAST, core);
 }
 
 /* The policy's refinement from another start. */
@@ -433,6 +467,8 @@ static void compete_all(bench *b)
   (void)compete(b, "sequential", place_sequential, core);
   (void)compete(b, "reference", place_reference, core);
   (void)compete(b, "letter", place_letter, core);
+  (void)compete(b, "letter-order", place_letter_order, core);
+  (void)compete(b, "letter-shared", place_letter_shared, core);
   (void)compete(b, "letter-plane", place_letter_plane, core);
   (void)compete(b, "layout", place_layout, core);
   (void)compete(b, "layout-untrained", place_layout_untrained, core);
@@ -476,7 +512,7 @@ static void pair(const char *text, unsigned *x, unsigned *y)
 
 static bench parse(int argc, char **argv, bench_wish *wish)
 {
-  bench b = {.methods = "random,sequential,reference,letter,letter-plane,layout,layout-untrained,untrained,policy,annealing-policy,learned,annealing,random+,sequential+,"
+  bench b = {.methods = "random,sequential,reference,letter,letter-order,letter-shared,letter-plane,layout,layout-untrained,untrained,policy,annealing-policy,learned,annealing,random+,sequential+,"
                         "bisection+,fast,learned-fast,random-fast,sequential-fast,bisection-fast,learned-reward,"
                         "annealing-reward,balanced"};
   static const struct option flags[] = {

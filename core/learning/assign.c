@@ -12,29 +12,57 @@ enum { NOWHERE = UINT32_MAX };
 typedef struct finder {
   const cm_chip *chip;
   cm_distance distance;
-  uint32_t routers_x, routers_y;
+  uint32_t x0, y0, routers_x, routers_y; /* the box of routers that is looked at */
   uint32_t *east, *west; /* [routers_y * (routers_x + 1)] next column with a free core; the end of a row: none */
   uint32_t *first;       /* [routers + 2] free cores of each router in `core` */
   uint32_t *core;        /* [free_count] */
   uint32_t *left;        /* [routers] cores still free: the last of its row */
 } finder;
 
-static void finder_free(finder *f)
-{
-  cm_free(f->east);
-  cm_free(f->west);
-  cm_free(f->first);
-  cm_free(f->core);
-  cm_free(f->left);
-}
+typedef struct claim {
+  uint64_t priority;
+  uint32_t node;
+} claim;
+
+struct cm_assigner {
+  finder finder;
+  uint32_t *sorted; /* [free_count] `core` of the finder before anything is taken */
+  uint32_t free_count, nodes;
+  claim *claim;     /* [nodes] by falling priority */
+  uint32_t *loser;  /* [nodes] */
+};
 
 static uint32_t router_of(const finder *f, uint32_t core)
 {
-  return core / f->chip->width / f->chip->router_y * f->routers_x + core % f->chip->width / f->chip->router_x;
+  uint32_t x = core % f->chip->width / f->chip->router_x, y = core / f->chip->width / f->chip->router_y;
+  return (y - f->y0) * f->routers_x + x - f->x0;
 }
 
-/* Column x of `east` is x itself or further east; column x + 1 of `west` stands for x, 0 for none. */
-static void finder_fill(finder *f, const uint32_t *free_core, uint32_t count)
+/* On a mesh by Manhattan distance nothing outside the box of the free cores matters: from there the nearest of them are those nearest to
+ * where the box begins. */
+static void finder_fit(finder *f, const cm_assign_task *task)
+{
+  const cm_chip *chip = task->chip;
+  uint32_t x1 = 0, y1 = 0;
+  f->x0 = f->y0 = UINT32_MAX;
+  for (uint32_t i = 0; i < task->free_count; i++) {
+    uint32_t x = task->free_core[i] % chip->width / chip->router_x, y = task->free_core[i] / chip->width / chip->router_y;
+    f->x0 = x < f->x0 ? x : f->x0;
+    f->y0 = y < f->y0 ? y : f->y0;
+    x1 = x > x1 ? x : x1;
+    y1 = y > y1 ? y : y1;
+  }
+  if (task->free_count == 0 || chip->torus_x || chip->torus_y || task->distance != CM_DISTANCE_MANHATTAN) {
+    f->x0 = f->y0 = 0;
+    x1 = cm_chip_routers_x(chip) - 1;
+    y1 = cm_chip_routers_y(chip) - 1;
+  }
+  f->routers_x = x1 - f->x0 + 1;
+  f->routers_y = y1 - f->y0 + 1;
+}
+
+/* Which cores lie behind which router, ascending. */
+static void finder_sort(finder *f, const uint32_t *free_core, uint32_t count)
 {
   uint32_t routers = f->routers_x * f->routers_y;
   for (uint32_t i = 0; i < count; i++)
@@ -43,10 +71,17 @@ static void finder_fill(finder *f, const uint32_t *free_core, uint32_t count)
     f->first[r] += f->first[r - 1];
   for (uint32_t i = 0; i < count; i++)
     f->core[f->first[router_of(f, free_core[i]) + 1]++] = free_core[i];
-  for (uint32_t r = 0; r < routers; r++) {
+  for (uint32_t r = 0; r < routers; r++)
+    qsort(f->core + f->first[r], f->first[r + 1] - f->first[r], sizeof *f->core, cm_ascending);
+}
+
+/* All are free. Column x of `east` is x itself or further east; column x + 1 of `west` stands for x, 0 for none. */
+static void finder_fill(cm_assigner *assigner)
+{
+  finder *f = &assigner->finder;
+  memcpy(f->core, assigner->sorted, assigner->free_count * sizeof *f->core);
+  for (uint32_t r = 0; r < f->routers_x * f->routers_y; r++)
     f->left[r] = f->first[r + 1] - f->first[r];
-    qsort(f->core + f->first[r], f->left[r], sizeof *f->core, cm_ascending);
-  }
   for (uint32_t y = 0; y < f->routers_y; y++) {
     uint32_t *east = f->east + (size_t)y * (f->routers_x + 1), *west = f->west + (size_t)y * (f->routers_x + 1);
     east[f->routers_x] = f->routers_x;
@@ -56,23 +91,6 @@ static void finder_fill(finder *f, const uint32_t *free_core, uint32_t count)
       west[x + 1] = some ? x + 1 : x;
     }
   }
-}
-
-static cm_status finder_new(const cm_assign_task *task, cm_memory *memory, finder *made, cm_error *error)
-{
-  const cm_chip *chip = task->chip;
-  finder f = {
-    .chip = chip, .distance = task->distance, .routers_x = cm_chip_routers_x(chip), .routers_y = cm_chip_routers_y(chip)};
-  size_t routers = (size_t)f.routers_x * f.routers_y, places = (size_t)f.routers_y * (f.routers_x + 1);
-  if (CM_NEW(memory, f.east, places, error) != CM_OK || CM_NEW(memory, f.west, places, error) != CM_OK ||
-      CM_NEW(memory, f.first, routers + 2, error) != CM_OK || CM_NEW(memory, f.core, task->free_count, error) != CM_OK ||
-      CM_NEW(memory, f.left, routers, error) != CM_OK) {
-    finder_free(&f);
-    return error->status;
-  }
-  finder_fill(&f, task->free_core, task->free_count);
-  *made = f;
-  return CM_OK;
 }
 
 /* The root of a place, halving the way to it. */
@@ -101,6 +119,9 @@ static uint32_t take(finder *f, uint32_t router)
 /* Takes this very core, if it is free. */
 static bool take_core(finder *f, uint32_t core)
 {
+  uint32_t x = core % f->chip->width / f->chip->router_x, y = core / f->chip->width / f->chip->router_y;
+  if (x - f->x0 >= f->routers_x || y - f->y0 >= f->routers_y)
+    return false;
   uint32_t router = router_of(f, core), end = f->first[router + 1], at = end - f->left[router];
   while (at < end && f->core[at] != core)
     at++;
@@ -144,10 +165,17 @@ static void look_in_row(finder *f, nearest *best, uint32_t x, uint32_t y, uint32
     offer(f, best, x + width - (around - 1), dy, begin + around - 1);
 }
 
+/* The nearest of `count` columns or rows from `first` on, counted from there. */
+static uint32_t inside(uint32_t at, uint32_t first, uint32_t count)
+{
+  return at < first ? 0 : at - first >= count ? count - 1 : at - first;
+}
+
 /* The free core nearest to a core. There is one. */
 static uint32_t take_nearest(finder *f, uint32_t core)
 {
-  uint32_t x = core % f->chip->width / f->chip->router_x, y = core / f->chip->width / f->chip->router_y;
+  uint32_t x = inside(core % f->chip->width / f->chip->router_x, f->x0, f->routers_x);
+  uint32_t y = inside(core / f->chip->width / f->chip->router_y, f->y0, f->routers_y);
   nearest best = {.router = NOWHERE};
   uint32_t rows = f->routers_y;
   bool around = f->chip->torus_y;
@@ -165,11 +193,6 @@ static uint32_t take_nearest(finder *f, uint32_t core)
 
 /* ---- the rule ---- */
 
-typedef struct claim {
-  uint64_t priority;
-  uint32_t node;
-} claim;
-
 static int by_priority(const void *a, const void *b)
 {
   const claim *x = a, *y = b;
@@ -178,50 +201,93 @@ static int by_priority(const void *a, const void *b)
   return x->node < y->node ? -1 : x->node > y->node;
 }
 
-static cm_status check_input(const cm_assign_task *task, cm_error *error)
+static cm_status check_free(const cm_assign_task *task, cm_error *error)
 {
-  uint32_t free_count = task->free_count, nodes = task->nodes, cores = cm_chip_cores(task->chip);
-  if (free_count < nodes) {
-    (void)cm_fail(error, CM_NO_ROOM, "%u nodes are to be placed, %u cores are free", nodes, free_count);
-    cm_error_figure(error, "needed", nodes);
-    cm_error_figure(error, "free", free_count);
+  if (task->free_count < task->nodes) {
+    (void)cm_fail(error, CM_NO_ROOM, "%u nodes are to be placed, %u cores are free", task->nodes, task->free_count);
+    cm_error_figure(error, "needed", task->nodes);
+    cm_error_figure(error, "free", task->free_count);
     return error->status;
   }
-  for (uint32_t i = 0; i < free_count; i++)
-    if (task->free_core[i] >= cores)
+  for (uint32_t i = 0; i < task->free_count; i++)
+    if (task->free_core[i] >= cm_chip_cores(task->chip))
       return cm_fail(error, CM_INTERNAL, "core %u of the free ones is none of the chip's", task->free_core[i]);
-  for (uint32_t v = 0; v < nodes; v++)
-    if (task->wanted[v] >= cores)
-      return cm_fail(error, CM_INTERNAL, "node %u wants core %u, which is none of the chip's", v, task->wanted[v]);
   return CM_OK;
+}
+
+void cm_assigner_free(cm_assigner *assigner)
+{
+  if (assigner == NULL)
+    return;
+  finder *f = &assigner->finder;
+  cm_free(f->east);
+  cm_free(f->west);
+  cm_free(f->first);
+  cm_free(f->core);
+  cm_free(f->left);
+  cm_free(assigner->sorted);
+  cm_free(assigner->claim);
+  cm_free(assigner->loser);
+  cm_free(assigner);
+}
+
+static cm_status fill(cm_assigner *a, const cm_assign_task *task, cm_memory *memory, cm_error *error)
+{
+  finder *f = &a->finder;
+  finder_fit(f, task);
+  size_t routers = (size_t)f->routers_x * f->routers_y, places = (size_t)f->routers_y * (f->routers_x + 1);
+  if (CM_NEW(memory, f->east, places, error) != CM_OK || CM_NEW(memory, f->west, places, error) != CM_OK ||
+      CM_NEW(memory, f->first, routers + 2, error) != CM_OK || CM_NEW(memory, f->core, task->free_count, error) != CM_OK ||
+      CM_NEW(memory, f->left, routers, error) != CM_OK || CM_NEW(memory, a->sorted, task->free_count, error) != CM_OK ||
+      CM_NEW(memory, a->claim, task->nodes, error) != CM_OK || CM_NEW(memory, a->loser, task->nodes, error) != CM_OK)
+    return error->status;
+  finder_sort(f, task->free_core, task->free_count);
+  memcpy(a->sorted, f->core, task->free_count * sizeof *a->sorted);
+  for (uint32_t v = 0; v < task->nodes; v++)
+    a->claim[v] = (claim){task->priority[v], v};
+  qsort(a->claim, task->nodes, sizeof *a->claim, by_priority);
+  return CM_OK;
+}
+
+cm_status cm_assigner_new(const cm_assign_task *task, cm_memory *memory, cm_assigner **assigner, cm_error *error)
+{
+  cm_assigner *made;
+  if (check_free(task, error) != CM_OK || CM_NEW(memory, made, 1, error) != CM_OK)
+    return error->status;
+  *made = (cm_assigner){.finder = {.chip = task->chip, .distance = task->distance},
+                        .free_count = task->free_count, .nodes = task->nodes};
+  if (fill(made, task, memory, error) != CM_OK) {
+    cm_assigner_free(made);
+    return error->status;
+  }
+  *assigner = made;
+  return CM_OK;
+}
+
+void cm_assigner_assign(cm_assigner *assigner, const uint32_t *wanted, uint32_t *core)
+{
+  uint32_t losers = 0;
+  finder_fill(assigner);
+  for (uint32_t k = 0; k < assigner->nodes; k++) {
+    uint32_t v = assigner->claim[k].node;
+    if (take_core(&assigner->finder, wanted[v]))
+      core[v] = wanted[v];
+    else
+      assigner->loser[losers++] = v;
+  }
+  for (uint32_t k = 0; k < losers; k++)
+    core[assigner->loser[k]] = take_nearest(&assigner->finder, wanted[assigner->loser[k]]);
 }
 
 cm_status cm_assign(const cm_assign_task *task, cm_memory *memory, uint32_t *core, cm_error *error)
 {
-  const uint32_t *wanted = task->wanted;
-  uint32_t nodes = task->nodes;
-  finder f = {0};
-  claim *claims;
-  if (check_input(task, error) != CM_OK || CM_NEW(memory, claims, nodes, error) != CM_OK)
+  cm_assigner *assigner;
+  for (uint32_t v = 0; v < task->nodes; v++)
+    if (task->wanted[v] >= cm_chip_cores(task->chip))
+      return cm_fail(error, CM_INTERNAL, "node %u wants core %u, which is none of the chip's", v, task->wanted[v]);
+  if (cm_assigner_new(task, memory, &assigner, error) != CM_OK)
     return error->status;
-  if (finder_new(task, memory, &f, error) != CM_OK) {
-    cm_free(claims);
-    return error->status;
-  }
-  for (uint32_t v = 0; v < nodes; v++)
-    claims[v] = (claim){task->priority[v], v};
-  qsort(claims, nodes, sizeof *claims, by_priority);
-  uint32_t losers = 0;
-  for (uint32_t k = 0; k < nodes; k++) {
-    uint32_t v = claims[k].node;
-    if (take_core(&f, wanted[v]))
-      core[v] = wanted[v];
-    else
-      claims[losers++] = claims[k];
-  }
-  for (uint32_t k = 0; k < losers; k++)
-    core[claims[k].node] = take_nearest(&f, wanted[claims[k].node]);
-  finder_free(&f);
-  cm_free(claims);
+  cm_assigner_assign(assigner, task->wanted, core);
+  cm_assigner_free(assigner);
   return CM_OK;
 }

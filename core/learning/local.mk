@@ -21,7 +21,10 @@ libcoremap_a_SOURCES += \
   core/learning/agent/placement_refinement.h core/learning/agent/placement_refinement.c core/learning/agent/swap_refinement.h core/learning/agent/swap_refinement.c \
   core/learning/pilot/pilot.h core/learning/pilot/pilot.c core/learning/training/pilot_flights.c \
   core/learning/letter/letter.h core/learning/letter/letter.c \
-  core/learning/letter/letter_place.c core/learning/letter/places.c \
+  core/learning/letter/letter_place.c core/learning/letter/places.c core/learning/letter/seats.h core/learning/letter/seats.c \
+  core/learning/letter/full_letter.h core/learning/letter/full_letter.c \
+  core/learning/training/adam.h core/learning/training/adam.c \
+  core/learning/training/letter_tuning.h core/learning/training/letter_tuning.c \
   core/learning/training/examples.h core/learning/training/examples.c \
   core/learning/training/letter_episode.c core/learning/training/state.h core/learning/training/sights.c \
   core/learning/training/checkpoint.c \
@@ -30,11 +33,11 @@ libcoremap_a_SOURCES += \
 nodist_libcoremap_a_SOURCES += core/learning/policy/shipped.c
 
 # The policies that ship, with their cards, as files and inside the library in the order of cm_shipped_policy.
-SHIPPED_POLICIES = share/policies/default.policy share/policies/letter.policy share/policies/letter-plane.policy \
+SHIPPED_POLICIES = share/policies/default.policy share/policies/letter-shared.policy share/policies/letter-plane.policy \
   share/policies/pilot.policy
 policiesdir = $(pkgdatadir)/policies
 dist_policies_DATA = $(SHIPPED_POLICIES) share/policies/default.md share/policies/default.csv share/policies/default.svg \
-  share/policies/letter.md share/policies/letter.csv share/policies/letter.svg \
+  share/policies/letter.md share/policies/letter-shared.csv share/policies/letter-shared.svg \
   share/policies/letter-plane.csv share/policies/letter-plane.svg \
   share/policies/pilot.md share/policies/pilot.csv share/policies/pilot.svg
 

@@ -99,11 +99,9 @@ static cm_status trees_new(cm_reward_state *s, cm_memory *memory, cm_error *erro
       CM_NEW(memory, s->stale_list, s->nodes, error) != CM_OK || CM_NEW(memory, of, targets, error) != CM_OK)
     return error->status;
   cm_sort_members(m->target, (uint32_t)targets, s->nodes, s->source_first, s->source);
-  for (uint32_t v = 0; v < s->nodes; v++) {
+  for (uint32_t v = 0; v < s->nodes; v++)
     for (uint64_t i = m->first[v]; i < m->first[v + 1]; i++)
       of[i] = v;
-    mark_stale(s, v);
-  }
   for (size_t k = 0; k < targets; k++)
     s->source[k] = of[s->source[k]];
   cm_free(of);
@@ -118,50 +116,48 @@ static cm_status geometry_new(cm_reward_state *s, cm_memory *memory, cm_error *e
   s->routers_x = (int32_t)cm_chip_routers_x(chip);
   s->routers_y = (int32_t)cm_chip_routers_y(chip);
   s->torus = chip->torus_x || chip->torus_y;
-  if (CM_NEW(memory, s->place, s->sites, error) != CM_OK || CM_NEW(memory, s->where, s->nodes, error) != CM_OK)
+  if (CM_NEW(memory, s->place, s->sites, error) != CM_OK || CM_NEW(memory, s->where, s->nodes, error) != CM_OK ||
+      CM_NEW(memory, s->site_of, cm_chip_cores(chip), error) != CM_OK)
     return error->status;
+  memset(s->site_of, 0xff, cm_chip_cores(chip) * sizeof *s->site_of);
+  for (uint32_t k = 0; k < s->sites; k++)
+    s->site_of[s->site[k]] = k;
   for (uint32_t k = 0; k < s->sites; k++)
     s->place[k] = (cm_place){.x = (int32_t)(s->site[k] % chip->width / chip->router_x),
                           .y = (int32_t)(s->site[k] / chip->width / chip->router_y)};
   return CM_OK;
 }
 
-static cm_status seat(cm_reward_state *s, const uint32_t *core, cm_memory *memory, cm_error *error)
+cm_status cm_reward_state_place(cm_reward_state *state, const uint32_t *core, cm_error *error)
 {
-  uint32_t cores = cm_chip_cores(s->task.chip), *site_of;
-  if (CM_NEW(memory, site_of, cores, error) != CM_OK)
-    return error->status;
-  memset(site_of, 0xff, cores * sizeof *site_of);
+  cm_reward_state *s = state;
+  uint32_t cores = cm_chip_cores(s->task.chip);
   memset(s->node_at, 0xff, s->sites * sizeof *s->node_at);
-  for (uint32_t k = 0; k < s->sites; k++)
-    site_of[s->site[k]] = k;
-  cm_status status = CM_OK;
-  for (uint32_t v = 0; v < s->nodes && status == CM_OK; v++) {
-    uint32_t k = core[v] < cores ? site_of[core[v]] : CM_NOBODY;
-    if (k == CM_NOBODY || s->node_at[k] != CM_NOBODY) {
-      status = cm_fail(error, CM_INTERNAL, "node %u stands on core %u, which is %s", v, core[v],
-                       k == CM_NOBODY ? "none of the sites" : "another's already");
-      break;
-    }
+  memset(s->paid, 0, s->nodes * sizeof *s->paid);
+  s->loss = 0;
+  for (uint32_t v = 0; v < s->nodes; v++) {
+    uint32_t k = core[v] < cores ? s->site_of[core[v]] : CM_NOBODY;
+    if (k == CM_NOBODY || s->node_at[k] != CM_NOBODY)
+      return cm_fail(error, CM_INTERNAL, "node %u stands on core %u, which is %s", v, core[v],
+                     k == CM_NOBODY ? "none of the sites" : "another's already");
     s->at[v] = k;
     s->where[v] = s->place[k];
     s->node_at[k] = v;
+    if (s->task.multicast != NULL)
+      mark_stale(s, v);
   }
-  cm_free(site_of);
-  return status;
+  cm_reward_pay_all(s);
+  return CM_OK;
 }
 
 static cm_status fill(cm_reward_state *s, const uint32_t *core, cm_memory *memory, cm_error *error)
 {
   if (CM_NEW(memory, s->node_at, s->sites, error) != CM_OK || CM_NEW(memory, s->at, s->nodes, error) != CM_OK ||
       CM_NEW(memory, s->paid, s->nodes, error) != CM_OK || CM_NEW(memory, s->said, s->nodes, error) != CM_OK ||
-      geometry_new(s, memory, error) != CM_OK ||
-      cm_reward_lengths_new(s, memory, error) != CM_OK || seat(s, core, memory, error) != CM_OK)
+      geometry_new(s, memory, error) != CM_OK || cm_reward_lengths_new(s, memory, error) != CM_OK ||
+      (s->task.multicast != NULL && trees_new(s, memory, error) != CM_OK))
     return error->status;
-  if (s->task.multicast != NULL && trees_new(s, memory, error) != CM_OK)
-    return error->status;
-  cm_reward_pay_all(s);
-  return CM_OK;
+  return cm_reward_state_place(s, core, error);
 }
 
 cm_status cm_reward_state_new(const cm_reward_task *task, const uint32_t *site, uint32_t sites, const uint32_t *core,
@@ -186,6 +182,7 @@ void cm_reward_state_free(cm_reward_state *state)
   if (state == NULL)
     return;
   cm_free(state->place);
+  cm_free(state->site_of);
   cm_free(state->where);
   cm_free(state->euclidean);
   cm_free(state->node_at);
@@ -229,7 +226,8 @@ cm_status cm_reward_state_reward(cm_reward_state *state, cm_reward *reward, cm_e
     return error->status;
   if (state->task.multicast != NULL)
     r.dl_ratio = (double)r.forbidden_turns / (double)(r.channels > 0 ? r.channels : 1);
-  r.reward = -r.loss * exp(r.dl_ratio);
+  r.tolerance = state->task.fault_weight > 0 ? cm_reward_tolerance(state) : 1;
+  r.reward = -r.loss * exp(r.dl_ratio + state->task.fault_weight * (1 - r.tolerance));
   *reward = r;
   return CM_OK;
 }

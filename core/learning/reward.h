@@ -7,7 +7,11 @@
  * bracket over all nodes (summed over nodes first, left and right would be equal: what one sees left of it sees it
  * right). dl_ratio is the number of turns that the chip's turn rule forbids, of the eight that a router could make,
  * over the number of channels that the trees of multicast nodes occupy, each tree counted by itself; 0 where there are
- * no multicast nodes. Where their targets all share their routers, 1 channel stands for none. */
+ * no multicast nodes. Where their targets all share their routers, 1 channel stands for none.
+ *
+ * The source allows a term for the tolerance of faults: here the exponent may grow by fault_weight * (1 - tolerance), where tolerance is
+ * the share of the traffic that no single dead link keeps from a shortest way: between nodes behind one router, or apart in both axes,
+ * which have two shortest ways without a common link. */
 #ifndef CM_LEARNING_REWARD_H
 #define CM_LEARNING_REWARD_H
 
@@ -25,6 +29,7 @@ typedef struct cm_reward_task {
   const cm_chip *chip;
   cm_turn_rule rule;
   cm_distance distance;
+  double fault_weight; /* 0: R as above */
 } cm_reward_task;
 
 typedef struct cm_reward {
@@ -32,7 +37,8 @@ typedef struct cm_reward {
   uint32_t forbidden_turns;
   uint64_t channels;
   double dl_ratio;
-  double reward; /* -loss * e^dl_ratio */
+  double tolerance; /* of faults, 0 to 1; 1 where it has no weight */
+  double reward; /* -loss * e^(dl_ratio + fault_weight * (1 - tolerance)) */
 } cm_reward;
 
 /* The reward of core [parts->vertex_count]. O(entries + links of the trees). CM_NO_ROUTE where dead links leave a
@@ -53,6 +59,9 @@ typedef struct cm_reward_state cm_reward_state;
 cm_status cm_reward_state_new(const cm_reward_task *task, const uint32_t *site, uint32_t sites, const uint32_t *core,
                               cm_run *run, cm_reward_state **state, cm_error *error);
 void cm_reward_state_free(cm_reward_state *state); /* NULL is allowed */
+
+/* Everybody somewhere else at once, core as above. O(entries + sites); trees are counted anew. */
+cm_status cm_reward_state_place(cm_reward_state *state, const uint32_t *core, cm_error *error);
 
 /* By how much the loss changes when what stands on site `a` and what stands on site `b` (indices into site[], either
  * may be empty) trade places. Exact. O(degrees of both). */

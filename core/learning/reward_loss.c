@@ -189,6 +189,19 @@ void cm_reward_pay_all(cm_reward_state *state)
   }
 }
 
+double cm_reward_tolerance(const cm_reward_state *state)
+{
+  const cm_graph *g = state->task.parts;
+  double all = 0, safe = 0;
+  for (uint32_t v = 0; v < state->nodes; v++)
+    for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
+      cm_place a = state->where[v], b = state->where[g->neighbour[i]];
+      all += (double)g->weight[i];
+      safe += (a.x == b.x) == (a.y == b.y) ? (double)g->weight[i] : 0;
+    }
+  return all > 0 ? safe / all : 1;
+}
+
 /* Lengths in units so small as 62 bits allow: an edge counts at both ends, on two sides. */
 cm_status cm_reward_lengths_new(cm_reward_state *state, cm_memory *memory, cm_error *error)
 {

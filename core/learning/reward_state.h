@@ -19,6 +19,7 @@ struct cm_reward_state {
   const uint32_t *site; /* [sites] core numbers */
   uint32_t sites, nodes;
   cm_place *place;      /* [sites] */
+  uint32_t *site_of;    /* [cores of the chip] CM_NOBODY: none */
   cm_place *where;      /* [nodes] */
   int32_t routers_x, routers_y;
   bool torus;
@@ -45,6 +46,9 @@ cm_status cm_reward_lengths_new(cm_reward_state *state, cm_memory *memory, cm_er
 
 /* Fills `paid` and `loss` from scratch. O(entries). */
 void cm_reward_pay_all(cm_reward_state *state);
+
+/* The share of the traffic that no single dead link keeps from a shortest way. O(entries). */
+double cm_reward_tolerance(const cm_reward_state *state);
 
 /* What a trade changes, and makes it when it is to stay. */
 int64_t cm_reward_exchange(cm_reward_state *state, uint32_t site_a, uint32_t site_b, bool stay);

@@ -49,14 +49,18 @@ typedef enum cm_mapper {
 } cm_mapper;
 /* What a placement pays for: every core that an axon reaches by a packet of its own, or the union of the routes. */
 typedef enum cm_traffic_model { CM_UNICAST, CM_MULTICAST } cm_traffic_model;
-/* Which of the policies that ship: that of cm_shipped_policy with the same number. */
+/* Which policy: that of cm_shipped_policy with the same number, where there is one. */
 typedef enum cm_policy_choice {
   CM_POLICY_LAYOUT,
-  CM_POLICY_LETTER,
+  CM_POLICY_LETTER_SHARED,
   CM_POLICY_LETTER_PLANE,
-  CM_POLICY_PILOT
+  CM_POLICY_PILOT,
+  CM_POLICY_LETTER /* none ships: it is trained on the job's graph */
 } cm_policy_choice;
-enum { CM_POLICY_REFINED_AUTO = 2 }; /* off for the letter, else on */
+enum { CM_POLICY_REFINED_AUTO = 2 }; /* off for the letters, else on */
+/* Readings of the letter: what a node's Gaussians lie over, and who chooses. */
+typedef enum cm_policy_axes { CM_POLICY_OVER_PLANE, CM_POLICY_OVER_ORDER } cm_policy_axes;
+typedef enum cm_policy_chooser { CM_POLICY_BY_NODE, CM_POLICY_BY_CORE } cm_policy_chooser;
 /* What refinement after a policy is for. */
 typedef enum cm_policy_objective { CM_POLICY_FOR_HOPS, CM_POLICY_FOR_REWARD } cm_policy_objective;
 
@@ -92,6 +96,10 @@ struct cm_map_options {
   uint32_t policy;               /* cm_policy_choice */
   uint32_t policy_refinement;    /* 0: what the policy says stays as it is */
   uint32_t policy_objective;     /* cm_policy_objective */
+  uint64_t policy_draws;         /* that the letter is trained on; 0: as the preset says */
+  uint32_t policy_axes, policy_chooser; /* cm_policy_axes, cm_policy_chooser */
+  uint32_t policy_distance;      /* cm_distance */
+  double policy_fault_weight;    /* of the tolerance of faults in the reward; 0: none */
   uint32_t baseline;             /* 1: a remapping is compared with a fresh mapping */
   char from[CM_FROM_MAX];        /* id of the mapping to start from, "": none */
   uint64_t regions; /* candidates that are placed on and compared; 0: the source's box alone */

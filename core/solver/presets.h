@@ -37,7 +37,8 @@ typedef struct cm_effort {
   /* Methods. */
   bool integrated;       /* the integrated mapper is taken unasked */
   bool dense_in_steps;   /* on undirected networks that are not sparse, partition-then-place stands beside it too */
-  bool policy_or_engine; /* on few cores the better of what a policy and the placement engine make */
+  uint32_t policy_engine_cores; /* on up to so many the better of what a policy and the placement engine make */
+  uint64_t policy_draws; /* placements that the letter is trained on */
   double policy_looks;   /* at pairs of cores, when annealing what swaps have left of a policy's placement; 0: swaps alone */
   /* Partitions: limits, parts and seed are the task's. */
   cm_axon_options axons;

@@ -75,11 +75,6 @@ void cm_letter_probabilities(double mean, double deviation, uint32_t n, double b
 double cm_letter_log_probability(const cm_letter_gaussian *gaussian, uint32_t place, double *by_mean,
                                  double *by_deviation);
 
-/* All nodes of processor p to cores of their own (cm_assign), from the place of each along each axis, place [nodes *
- * axes]. Fills at[v] of those nodes. As cm_assign. */
-cm_status cm_letter_assign(const cm_environment *environment, uint32_t p, const cm_letter_places *places, const uint32_t *place,
-                           cm_memory *memory, uint32_t *at, cm_error *error);
-
 /* The whole of it: every node of every processor to its most probable core, conflicts by the rule. Fills at [nodes].
  * O(parameters * sites + layers * entries * width). */
 cm_status cm_letter_place(const cm_policy *policy, const cm_environment *environment, cm_run *run, uint32_t *at, cm_error *error);

@@ -1,8 +1,7 @@
 /* The letter at work: views of processors, and from places of highest probability to cores of one's own. */
 #include <string.h>
 
-#include "core/learning/assign.h"
-#include "core/learning/letter/letter.h"
+#include "core/learning/letter/seats.h"
 
 static cm_status own_graph(const cm_environment *environment, const uint32_t *node, cm_run *run, cm_letter_view *view,
                            cm_error *error)
@@ -47,62 +46,31 @@ void cm_letter_view_free(cm_letter_view *view)
   *view = (cm_letter_view){0};
 }
 
-cm_status cm_letter_assign(const cm_environment *environment, uint32_t p, const cm_letter_places *places, const uint32_t *place,
-                           cm_memory *memory, uint32_t *at, cm_error *error)
-{
-  uint32_t nodes = environment->node_first[p + 1] - environment->node_first[p], *wanted, *free_core = NULL, *core = NULL;
-  const uint32_t *node = environment->node + environment->node_first[p];
-  uint64_t *priority = NULL;
-  cm_status status = CM_NEW(memory, wanted, nodes, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, free_core, places->sites, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, core, nodes, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, priority, nodes, error);
-  if (status == CM_OK) {
-    for (uint32_t i = 0; i < places->sites; i++)
-      free_core[i] = environment->site[places->site_of[i]];
-    for (uint32_t i = 0; i < nodes; i++) {
-      const uint32_t *of = place + (size_t)i * places->axes;
-      wanted[i] = places->axes == 1 ? free_core[of[0]]
-                                    : (places->y0 + of[1]) * environment->chip->width + places->x0 + of[0];
-      priority[i] = environment->priority[node[i]];
-    }
-    const cm_assign_task task = {environment->chip, free_core, places->sites, wanted, priority, nodes, CM_DISTANCE_MANHATTAN};
-    status = cm_assign(&task, memory, core, error);
-  }
-  for (uint32_t i = 0; i < nodes && status == CM_OK; i++)
-    at[node[i]] = environment->site_on[core[i]];
-  cm_free(wanted);
-  cm_free(free_core);
-  cm_free(core);
-  cm_free(priority);
-  return status;
-}
-
 /* One processor. */
 static cm_status place(const cm_policy *policy, const cm_environment *environment, uint32_t p, cm_run *run, uint32_t *at,
                        cm_error *error)
 {
-  cm_letter_view view;
+  cm_letter_view view = {0};
   cm_letter_pass *pass = NULL;
-  cm_letter_places places = cm_letter_places_of(environment, p, policy->shape.kind);
-  uint32_t axes = places.axes, *wish = NULL;
-  if (cm_letter_view_new(environment, p, run, &view, error) != CM_OK)
+  cm_letter_seats seats;
+  uint32_t *wish = NULL;
+  if (cm_letter_seats_new(environment, p, policy->shape.kind, CM_DISTANCE_MANHATTAN, run->memory, &seats, error) != CM_OK)
     return error->status;
-  cm_status status = cm_letter_pass_new(&policy->shape, view.rows, run->memory, &pass, error);
+  cm_status status = cm_letter_view_new(environment, p, run, &view, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, wish, (size_t)view.nodes * axes, error);
+    status = cm_letter_pass_new(&policy->shape, view.rows, run->memory, &pass, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, wish, seats.rows, error);
   if (status == CM_OK) {
     cm_letter_forward(policy, &view, pass);
-    for (size_t r = 0; r < (size_t)view.nodes * axes; r++)
-      wish[r] = cm_axis_likeliest((double)pass->mean[r], places.count[r % axes], (double)policy->bound);
-    status = cm_letter_assign(environment, p, &places, wish, run->memory, at, error);
+    for (size_t r = 0; r < seats.rows; r++)
+      wish[r] = cm_axis_likeliest((double)pass->mean[r], seats.places.count[r % seats.places.axes], (double)policy->bound);
+    cm_letter_seats_by_node(&seats, wish, at);
   }
   cm_free(wish);
   cm_letter_pass_free(pass);
   cm_letter_view_free(&view);
+  cm_letter_seats_free(&seats);
   return status;
 }
 

@@ -90,7 +90,7 @@ cm_status cm_policy_parse(const void *bytes, size_t size, const char *name, cm_p
 /* The policies that ship with the program; the one of each kind. */
 typedef enum cm_shipped_policy {
   CM_SHIPPED_LAYOUT,
-  CM_SHIPPED_LETTER,       /* one axis */
+  CM_SHIPPED_LETTER_SHARED,       /* one axis */
   CM_SHIPPED_LETTER_PLANE, /* two */
   CM_SHIPPED_PILOT,
   CM_SHIPPED_POLICIES

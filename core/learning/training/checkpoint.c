@@ -39,11 +39,11 @@ cm_status cm_training_save(const cm_training *training, const char *path, cm_err
   cm_checksummed_begin(&w, magic);
   cm_checksummed_put(&w, t->fingerprint, sizeof t->fingerprint);
   cm_checksummed_put(&w, &t->updates, sizeof t->updates);
-  cm_checksummed_put(&w, &t->steps, sizeof t->steps);
+  cm_checksummed_put(&w, &t->adam.steps, sizeof t->adam.steps);
   cm_checksummed_put(&w, &t->episodes, sizeof t->episodes);
   cm_checksummed_put(&w, t->policy->parameter, numbers);
-  cm_checksummed_put(&w, t->moment, numbers);
-  cm_checksummed_put(&w, t->square, numbers);
+  cm_checksummed_put(&w, t->adam.moment, numbers);
+  cm_checksummed_put(&w, t->adam.square, numbers);
   cm_checksummed_put(&w, t->curve, t->updates * sizeof *t->curve);
   return cm_checksummed_commit(&w, path, error);
 }
@@ -65,11 +65,11 @@ static cm_status restore(cm_training *t, cm_checksummed_reader *r, const char *p
   if (r->failed || updates > t->options.updates || r->size - r->at != 3 * numbers + updates * sizeof *t->curve)
     return cm_fail(error, CM_DAMAGED, "%s does not hold what a checkpoint after %u updates holds", path, updates);
   cm_checksummed_get(r, t->policy->parameter, numbers);
-  cm_checksummed_get(r, t->moment, numbers);
-  cm_checksummed_get(r, t->square, numbers);
+  cm_checksummed_get(r, t->adam.moment, numbers);
+  cm_checksummed_get(r, t->adam.square, numbers);
   cm_checksummed_get(r, t->curve, updates * sizeof *t->curve);
   t->updates = updates;
-  t->steps = steps;
+  t->adam.steps = steps;
   t->episodes = episodes;
   return CM_OK;
 }

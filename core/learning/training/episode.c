@@ -230,6 +230,7 @@ cm_status cm_look_descend(const cm_policy *policy, const cm_look *look, const cm
 void cm_letter_look_free(cm_look *look)
 {
   cm_letter_view_free(&look->view);
+  cm_letter_seats_free(&look->seats);
   cm_free(look->drawn);
   cm_free(look->was);
   cm_free(look->worth);

@@ -2,7 +2,8 @@
 #ifndef CM_LEARNING_TRAINING_EPISODE_H
 #define CM_LEARNING_TRAINING_EPISODE_H
 
-#include "core/learning/letter/letter.h"
+#include "base/random.h"
+#include "core/learning/letter/seats.h"
 #include "core/learning/training/train.h"
 
 /* One look of a policy at an environment, the two placements that it drew (one mirrors the other around the means), and how
@@ -16,6 +17,7 @@ typedef struct cm_look {
   /* Of the letter instead: one processor, and several draws of places. */
   cm_letter_view view;
   cm_letter_places places;
+  cm_letter_seats seats;
   uint32_t draws;
   uint32_t *drawn;     /* [draws * nodes * axes] */
   float *was;          /* [draws * nodes * axes] log of their probabilities then */
@@ -54,7 +56,23 @@ cm_status cm_look_descend(const cm_policy *policy, const cm_look *look, const cm
 cm_status cm_letter_play(const cm_play *play, uint64_t number, cm_episode *episode, cm_error *error);
 cm_status cm_letter_descend(const cm_policy *policy, const cm_look *look, const cm_train_options *options,
                             cm_memory *memory, float *gradient, cm_error *error);
+
 void cm_letter_look_free(cm_look *look);
+
+/* Gaussians of a processor's nodes, borrowed: mean and deviation [nodes * axes], means in -bound .. bound. */
+typedef struct cm_gaussians {
+  const float *mean, *deviation;
+  double bound;
+} cm_gaussians;
+
+/* Draws `count` placements of a look, its drawn and was from number `first` on. */
+cm_status cm_look_draw(cm_look *look, const cm_gaussians *gaussians, uint32_t first, uint32_t count, cm_random *random,
+                       cm_memory *memory, cm_error *error);
+
+/* PPO's clipped objective of a look, the sign turned, under other Gaussians than those that drew it: its derivatives by mean and
+ * log(deviation), d_mean and d_deviation [nodes * axes]. O(nodes * axes * (places + draws)). */
+void cm_look_slopes(const cm_look *look, const cm_gaussians *gaussians, const cm_train_options *options, float *d_mean,
+                    float *d_deviation);
 
 /* R of a placement, with the turns that XY routing forbids and the example's multicast trees. As cm_reward_compute. */
 cm_status cm_letter_reward(const cm_example *example, const uint32_t *at, cm_run *run, double *reward, cm_error *error);

@@ -3,7 +3,6 @@
  * others'. It is a figure of the whole placement, as the source asks. */
 #include <math.h>
 
-#include "base/random.h"
 #include "core/learning/reward.h"
 #include "core/learning/training/episode.h"
 #include "core/partition/options.h"
@@ -37,7 +36,9 @@ static cm_status look_new(const cm_play *play, uint32_t p, cm_look *look, cm_err
   if (cm_letter_view_new(environment, p, run, &look->view, error) != CM_OK)
     return error->status;
   size_t rows = (size_t)look->view.nodes * axes;
-  look->places = cm_letter_places_of(environment, p, axes);
+  if (cm_letter_seats_new(environment, p, axes, CM_DISTANCE_MANHATTAN, run->memory, &look->seats, error) != CM_OK)
+    return error->status;
+  look->places = look->seats.places;
   if (CM_NEW(run->memory, look->drawn, rows * draws, error) != CM_OK ||
       CM_NEW(run->memory, look->was, rows * draws, error) != CM_OK ||
       CM_NEW(run->memory, look->worth, (size_t)look->view.nodes * draws, error) != CM_OK)
@@ -45,33 +46,38 @@ static cm_status look_new(const cm_play *play, uint32_t p, cm_look *look, cm_err
   return CM_OK;
 }
 
-/* Draws places for all rows of a look. */
-static cm_status draw(const cm_policy *policy, cm_look *look, cm_random *random, cm_memory *memory, cm_error *error)
+cm_status cm_look_draw(cm_look *look, const cm_gaussians *gaussians, uint32_t first, uint32_t count, cm_random *random,
+                       cm_memory *memory, cm_error *error)
 {
-  uint32_t axes = policy->shape.kind, most = look->places.count[0] > look->places.count[1] ? look->places.count[0]
-                                                                                             : look->places.count[1];
-  size_t rows = (size_t)look->view.nodes * axes;
-  cm_letter_pass *pass;
-  double *probability = NULL;
-  cm_status status = cm_letter_pass_new(&policy->shape, look->view.rows, memory, &pass, error);
-  if (status != CM_OK)
-    return status;
-  status = CM_NEW(memory, probability, most, error);
-  if (status == CM_OK)
-    cm_letter_forward(policy, &look->view, pass);
-  for (size_t r = 0; r < rows && status == CM_OK; r++) {
-    uint32_t n = look->places.count[r % axes];
-    cm_letter_probabilities((double)pass->mean[r], (double)pass->deviation[r], n, (double)policy->bound, probability);
-    for (uint32_t k = 0; k < look->draws; k++) {
+  const uint32_t axes = look->places.axes, *n = look->places.count;
+  const size_t rows = (size_t)look->view.nodes * axes;
+  double *probability;
+  if (CM_NEW(memory, probability, n[0] > n[1] ? n[0] : n[1], error) != CM_OK)
+    return error->status;
+  for (size_t r = 0; r < rows; r++) {
+    cm_letter_probabilities((double)gaussians->mean[r], (double)gaussians->deviation[r], n[r % axes], gaussians->bound, probability);
+    for (uint32_t k = first; k < first + count; k++) {
       double left = cm_random_unit(random);
       uint32_t place = 0;
-      while (place + 1 < n && left >= probability[place])
+      while (place + 1 < n[r % axes] && left >= probability[place])
         left -= probability[place++];
       look->drawn[k * rows + r] = place;
       look->was[k * rows + r] = (float)log(fmax(probability[place], 1e-30));
     }
   }
   cm_free(probability);
+  return CM_OK;
+}
+
+/* Draws places for all rows of a look. */
+static cm_status draw(const cm_policy *policy, cm_look *look, cm_random *random, cm_memory *memory, cm_error *error)
+{
+  cm_letter_pass *pass;
+  if (cm_letter_pass_new(&policy->shape, look->view.rows, memory, &pass, error) != CM_OK)
+    return error->status;
+  cm_letter_forward(policy, &look->view, pass);
+  const cm_gaussians gaussians = {pass->mean, pass->deviation, (double)policy->bound};
+  cm_status status = cm_look_draw(look, &gaussians, 0, look->draws, random, memory, error);
   cm_letter_pass_free(pass);
   return status;
 }
@@ -126,10 +132,8 @@ static cm_status play_draws(const cm_play *play, cm_random *random, draws *d, cm
   }
   for (uint32_t k = 0; k < options->draws; k++) {
     for (uint32_t p = 0; p < environment->processors; p++) {
-      const cm_look *look = &made->look[p];
-      const uint32_t *place = look->drawn + (size_t)k * look->view.nodes * policy->shape.kind;
-      if (look->view.nodes > 0 && cm_letter_assign(environment, p, &look->places, place, run->memory, d->at, error) != CM_OK)
-        return error->status;
+      cm_look *look = &made->look[p];
+      cm_letter_seats_by_node(&look->seats, look->drawn + (size_t)k * look->seats.rows, d->at);
     }
     if (cm_letter_reward(play->example, d->at, run, &d->reward[k], error) != CM_OK)
       return error->status;
@@ -173,9 +177,10 @@ cm_status cm_letter_play(const cm_play *play, uint64_t number, cm_episode *episo
 }
 
 /* The clipped objective's derivative by mean and log(deviation) of one Gaussian, all draws together. */
-static void descend_row(const cm_look *look, size_t r, uint32_t axes, const cm_letter_gaussian *g,
-                        const cm_train_options *options, float *d_mean, float *d_deviation)
+static void descend_row(const cm_look *look, size_t r, const cm_letter_gaussian *g, const cm_train_options *options, float *d_mean,
+                        float *d_deviation)
 {
+  const uint32_t axes = look->places.axes;
   size_t rows = (size_t)look->view.nodes * axes;
   double by_mean, by_deviation, sum_mean = 0, sum_deviation = 0;
   for (uint32_t k = 0; k < look->draws; k++) {
@@ -191,11 +196,21 @@ static void descend_row(const cm_look *look, size_t r, uint32_t axes, const cm_l
   *d_deviation = (float)(-(sum_deviation / look->draws + options->entropy) / (double)rows);
 }
 
+void cm_look_slopes(const cm_look *look, const cm_gaussians *gaussians, const cm_train_options *options, float *d_mean,
+                    float *d_deviation)
+{
+  const uint32_t axes = look->places.axes;
+  for (size_t r = 0; r < (size_t)look->view.nodes * axes; r++) {
+    cm_letter_gaussian g = cm_letter_gaussian_of((double)gaussians->mean[r], (double)gaussians->deviation[r],
+                                                 look->places.count[r % axes], gaussians->bound);
+    descend_row(look, r, &g, options, &d_mean[r], &d_deviation[r]);
+  }
+}
+
 cm_status cm_letter_descend(const cm_policy *policy, const cm_look *look, const cm_train_options *options,
                             cm_memory *memory, float *gradient, cm_error *error)
 {
-  uint32_t axes = policy->shape.kind;
-  size_t rows = (size_t)look->view.nodes * axes;
+  size_t rows = (size_t)look->view.nodes * policy->shape.kind;
   cm_letter_pass *pass = NULL;
   float *d_mean, *d_deviation = NULL;
   cm_status status = CM_NEW(memory, d_mean, rows, error);
@@ -205,11 +220,7 @@ cm_status cm_letter_descend(const cm_policy *policy, const cm_look *look, const 
     status = cm_letter_pass_new(&policy->shape, look->view.rows, memory, &pass, error);
   if (status == CM_OK) {
     cm_letter_forward(policy, &look->view, pass);
-    for (size_t r = 0; r < rows; r++) {
-      cm_letter_gaussian g = cm_letter_gaussian_of((double)pass->mean[r], (double)pass->deviation[r],
-                                                   look->places.count[r % axes], (double)policy->bound);
-      descend_row(look, r, axes, &g, options, &d_mean[r], &d_deviation[r]);
-    }
+    cm_look_slopes(look, &(cm_gaussians){pass->mean, pass->deviation, (double)policy->bound}, options, d_mean, d_deviation);
     cm_letter_backward(policy, &look->view, pass, d_mean, d_deviation, gradient);
   }
   cm_free(d_mean);

@@ -3,6 +3,7 @@
 #define CM_LEARNING_TRAINING_STATE_H
 
 #include "core/learning/policy/checksummed_file.h"
+#include "core/learning/training/adam.h"
 #include "core/learning/training/episode.h"
 
 enum { CM_EPISODES_MAX = 4096 };
@@ -25,8 +26,7 @@ struct cm_training {
   cm_sight *sight;                             /* [count] */
   uint32_t *learnt, learnt_count;           /* examples that are trained on, in their order */
   uint32_t *watched, watched_count;         /* those held out */
-  float *moment, *square;                   /* [parameters] of Adam */
-  uint64_t steps;                           /* of Adam */
+  cm_adam adam;
   uint64_t episodes;                        /* played so far */
   cm_curve_point *curve;                    /* [options.updates] */
   uint32_t updates;                         /* done */

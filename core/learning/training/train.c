@@ -42,8 +42,7 @@ static cm_status prepare(cm_training *t, cm_error *error)
   cm_memory *memory = t->run->memory;
   if (CM_NEW(memory, t->sight, t->count, error) != CM_OK || CM_NEW(memory, t->learnt, t->count, error) != CM_OK ||
       CM_NEW(memory, t->watched, t->count, error) != CM_OK ||
-      CM_NEW(memory, t->moment, t->policy->count, error) != CM_OK ||
-      CM_NEW(memory, t->square, t->policy->count, error) != CM_OK ||
+      cm_adam_new(t->policy->count, memory, &t->adam, error) != CM_OK ||
       CM_NEW(memory, t->curve, t->options.updates, error) != CM_OK ||
       CM_NEW(memory, t->collected, CM_EPISODES_MAX, error) != CM_OK ||
       cm_parallel(t->run, t->count, cm_training_see, t, error) != CM_OK)
@@ -110,8 +109,7 @@ void cm_training_free(cm_training *training)
   cm_free(training->sight);
   cm_free(training->learnt);
   cm_free(training->watched);
-  cm_free(training->moment);
-  cm_free(training->square);
+  cm_adam_free(&training->adam);
   cm_free(training->curve);
   cm_free(training->collected);
   cm_free(training);
@@ -168,29 +166,16 @@ static cm_status descend(void *context, size_t index, cm_error *error)
   return cm_look_descend(t->policy, b->look[index], &t->options, t->run->memory, gradient, error);
 }
 
-/* Adam, on the mean of the gradients, cut to length 1. */
+/* Adam on the mean of the gradients. */
 static void step(cm_training *t, float *gradient, uint32_t looks)
 {
-  const double decay = 0.9, square_decay = 0.999, tiny = 1e-8;
   size_t count = t->policy->count;
-  double length = 0;
   for (size_t i = 0; i < count; i++) {
     for (uint32_t k = 1; k < looks; k++)
       gradient[i] += gradient[k * count + i];
     gradient[i] /= (float)looks;
-    length += (double)gradient[i] * (double)gradient[i];
   }
-  double cut = length > 1 ? 1 / sqrt(length) : 1;
-  double rate = t->options.rate * (1 - 0.9 * t->updates / t->options.updates);
-  t->steps++;
-  double unbias = 1 - pow(decay, (double)t->steps), unbias_square = 1 - pow(square_decay, (double)t->steps);
-  for (size_t i = 0; i < count; i++) {
-    double g = (double)gradient[i] * cut;
-    t->moment[i] = (float)(decay * (double)t->moment[i] + (1 - decay) * g);
-    t->square[i] = (float)(square_decay * (double)t->square[i] + (1 - square_decay) * g * g);
-    t->policy->parameter[i] -=
-      (float)(rate * ((double)t->moment[i] / unbias) / (sqrt((double)t->square[i] / unbias_square) + tiny));
-  }
+  cm_adam_step(&t->adam, t->options.rate * (1 - 0.9 * t->updates / t->options.updates), gradient, t->policy->parameter);
 }
 
 static cm_status epoch(cm_training *t, const cm_look **look, uint32_t count, float *gradient, cm_error *error)

@@ -26,7 +26,8 @@ static const double seconds_least = 0.05;
 /* Options that shape places, routes and what is told of them, and no partition; of them the seed of places counts for methods that place. */
 static const char *const elsewhere[] = {"placement_seed",   "force_fraction", "force_passes", "regions", "mapper",
                                         "traffic_model",    "routing",        "route_model",  "policy",  "policy_refinement",
-                                        "policy_objective", "baseline",       "from"};
+                                        "policy_objective", "policy_draws",   "policy_axes",  "policy_chooser", "policy_distance",
+                                        "policy_fault_weight", "baseline",    "from"};
 
 /* ---- keys ---- */
 

@@ -11,6 +11,7 @@
 #include "core/learning/agent/placement_refinement.h"
 #include "core/learning/letter/letter.h"
 #include "core/learning/pilot/pilot.h"
+#include "core/learning/training/letter_tuning.h"
 #include "core/learning/reward.h"
 #include "core/mapping/options.h"
 #include "core/routing/routes.h"
@@ -27,7 +28,8 @@ typedef struct job {
   cm_run *run;
   cm_flows *flows;
   cm_multicast multicast;
-  cm_policy *policy;
+  cm_policy *policy; /* NULL: the letter, which is trained on this graph */
+  cm_letter_tuned tuned;
   cm_environment *environment;
   cm_reward_task task;
   cm_acted acted[CM_LAYOUTS];
@@ -45,7 +47,7 @@ typedef struct outcome {
 /* What is told of a mapping; refined and others only where there was refinement. */
 typedef struct told {
   outcome alone, refined, others;
-  outcome letter, plane; /* the source's method, as a baseline */
+  outcome shared, plane; /* the letter with weights that nodes share, as a baseline */
 } told;
 
 static cm_status tell_flows(job *j, const uint32_t *part, cm_error *error)
@@ -72,7 +74,8 @@ static cm_status set_environment(job *j, cm_error *error)
                              .multicast = parts.multicast,
                              .chip = j->input->chip,
                              .rule = cm_routes_wanted(j->input->options, j->input->chip, &own).rule,
-                             .distance = CM_DISTANCE_MANHATTAN};
+                             .distance = (cm_distance)j->input->options->policy_distance,
+                             .fault_weight = j->input->options->policy_fault_weight};
   cm_run_phase(j->run, "communities");
   return cm_environment_new_shared(&parts, j->input->options->placement_seed, j->run, &j->environment, error);
 }
@@ -93,7 +96,7 @@ static void name_cores(const job *j, const uint32_t *at, uint32_t *core)
 
 static bool is_letter(const job *j)
 {
-  return j->policy->shape.kind == CM_KIND_LETTER || j->policy->shape.kind == CM_KIND_LETTER_PLANE;
+  return j->policy == NULL || j->policy->shape.kind == CM_KIND_LETTER || j->policy->shape.kind == CM_KIND_LETTER_PLANE;
 }
 
 /* On cores. */
@@ -137,14 +140,15 @@ static cm_status go_by_ways(job *j, uint32_t *core, cm_error *error)
   return cm_arrange_again(j->parts, &task, &cm_effort_of(j->input->options)->place.arrange, core, error);
 }
 
-/* On few cores the engine is often ahead of swaps, in milliseconds: efforts without annealing keep the better of both. */
+/* The better of what the policy and the engine made. Without annealing the engine is asked on few cores only: there it is often ahead of
+ * swaps, in milliseconds. */
 static cm_status ask_engine(job *j, uint32_t *core, cm_error *error)
 {
   const cm_effort *effort = cm_effort_of(j->input->options);
   cm_arrange_options options = {.budget = &effort->place.arrange};
   cm_place_task task = task_of(j);
   cm_arrange_result made;
-  if (!effort->policy_or_engine || j->region->core_count > CM_REFINE_FEW_SITES)
+  if (j->region->core_count > effort->policy_engine_cores)
     return CM_OK;
   if (cm_arrange(j->parts, &task, &options, j->other, &made, error) != CM_OK)
     return error->status;
@@ -200,9 +204,12 @@ static cm_status bisect(job *j, cm_error *error)
 static json_t *outcome_json(const job *j, const outcome *o)
 {
   double scale = (double)j->input->demand->network->weight_scale;
-  return o->rewarded ? json_pack("{s:f, s:f, s:f}", "part_traffic", (double)o->hops / scale, "reward",
-                                 o->reward.reward / scale, "dl_ratio", o->reward.dl_ratio)
-                     : json_pack("{s:f, s:n}", "part_traffic", (double)o->hops / scale, "reward");
+  json_t *json = o->rewarded ? json_pack("{s:f, s:f, s:f}", "part_traffic", (double)o->hops / scale, "reward",
+                                         o->reward.reward / scale, "dl_ratio", o->reward.dl_ratio)
+                             : json_pack("{s:f, s:n}", "part_traffic", (double)o->hops / scale, "reward");
+  if (o->rewarded && j->task.fault_weight > 0)
+    json_object_set_new(json, "tolerance", json_real(o->reward.tolerance));
+  return json;
 }
 
 static cm_status check_deadlock(job *j, const uint32_t *core, json_t **json, cm_error *error)
@@ -228,7 +235,11 @@ static double gained(const cm_acted *acted)
   return acted->before > 0 ? 1 - (double)acted->after / (double)acted->before : 0;
 }
 
-static const char *const policies[CM_KINDS] = {"layout", "letter", "letter-plane", "pilot"};
+static const char *policy_name(const job *j)
+{
+  const uint32_t policy = j->policy != NULL ? j->policy->shape.kind : (uint32_t)CM_POLICY_LETTER;
+  return cm_option_find(&cm_map_option_table, "policy")->words[policy];
+}
 
 static cm_status report(job *j, const told *t, const uint32_t *core, json_t **json, cm_error *error)
 {
@@ -238,9 +249,11 @@ static cm_status report(job *j, const told *t, const uint32_t *core, json_t **js
   json_t *deadlock;
   if (check_deadlock(j, core, &deadlock, error) != CM_OK)
     return error->status;
-  json_t *learned = json_pack("{s:s, s:o, s:i, s:o, s:o, s:o}", "policy", policies[j->policy->shape.kind], "policy_alone",
+  json_t *learned = json_pack("{s:s, s:o, s:i, s:o, s:o, s:o}", "policy", policy_name(j), "policy_alone",
                               outcome_json(j, &t->alone), "processors", (int)j->environment->processors, "deadlock", deadlock,
-                              "letter", outcome_json(j, &t->letter), "letter_plane", outcome_json(j, &t->plane));
+                              "letter_shared", outcome_json(j, &t->shared), "letter_plane", outcome_json(j, &t->plane));
+  if (j->policy == NULL)
+    json_object_set_new(learned, "trained", json_pack("{s:I, s:I}", "draws", (json_int_t)j->tuned.draws, "updates", (json_int_t)j->tuned.updates));
   for (int l = 0; l < CM_LAYOUTS && j->acted[l].at != NULL; l++)
     json_object_set_new(learned, starts[l],
                         json_pack("{s:f, s:i}", "gained", gained(&j->acted[l]), "steps", (int)j->acted[l].steps));
@@ -267,12 +280,24 @@ static cm_status compare_letter(job *j, cm_shipped_policy which, outcome *o, cm_
   return judge(j, j->other, o, error);
 }
 
+static cm_status train_letter(job *j, cm_error *error)
+{
+  const struct cm_map_options *o = j->input->options;
+  const cm_letter_tuning tuning = {.environment = j->environment,
+                                   .task = &j->task,
+                                   .axes = o->policy_axes == CM_POLICY_OVER_PLANE ? 2 : 1,
+                                   .by_core = o->policy_chooser == CM_POLICY_BY_CORE,
+                                   .draws = o->policy_draws > 0 ? o->policy_draws : cm_effort_of(o)->policy_draws,
+                                   .seed = o->placement_seed};
+  return cm_letter_tune(&tuning, j->run, j->at, &j->tuned, error);
+}
+
 /* What the policy says, and nothing else: fills core [parts]. */
 static cm_status ask(job *j, uint32_t *core, cm_error *error)
 {
   const uint32_t *at = j->at;
   if (is_letter(j)) {
-    if (cm_letter_place(j->policy, j->environment, j->run, j->at, error) != CM_OK)
+    if ((j->policy == NULL ? train_letter(j, error) : cm_letter_place(j->policy, j->environment, j->run, j->at, error)) != CM_OK)
       return error->status;
   } else {
     bool pilot = j->policy->shape.kind == CM_KIND_PILOT;
@@ -302,7 +327,7 @@ static cm_status place(job *j, uint32_t *core, json_t **json, cm_error *error)
   if (status == CM_OK && refining)
     status = judge(j, j->other, &t.others, error);
   if (status == CM_OK)
-    status = compare_letter(j, CM_SHIPPED_LETTER, &t.letter, error);
+    status = compare_letter(j, CM_SHIPPED_LETTER_SHARED, &t.shared, error);
   if (status == CM_OK)
     status = compare_letter(j, CM_SHIPPED_LETTER_PLANE, &t.plane, error);
   if (status == CM_OK)
@@ -318,8 +343,11 @@ cm_status cm_place_by_policy(const cm_map_input *input, const uint32_t *part, co
     *json = json_pack("{s:{s:s}}", "placement", "method", "policy");
     return cm_whole(*json != NULL, "the report", error);
   }
-  cm_status status = input->policy != NULL ? cm_policy_load(input->policy, &j.policy, error)
-                                           : cm_policy_shipped((cm_shipped_policy)input->options->policy, &j.policy, error);
+  cm_status status = CM_OK;
+  if (input->policy != NULL)
+    status = cm_policy_load(input->policy, &j.policy, error);
+  else if (input->options->policy != CM_POLICY_LETTER)
+    status = cm_policy_shipped((cm_shipped_policy)input->options->policy, &j.policy, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, j.other, parts->vertex_count, error);
   if (status == CM_OK)

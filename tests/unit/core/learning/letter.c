@@ -5,9 +5,11 @@
 #include <math.h>
 #include <sodium.h>
 
+#include "core/learning/letter/full_letter.h"
 #include "core/learning/policy/letter_numbers.h"
 #include "core/learning/pilot/pilot.h"
 #include "core/learning/training/episode.h"
+#include "core/learning/training/letter_tuning.h"
 
 enum { NODES = 8, SITES = 12, ROWS_MAX = 2 * NODES, DRAWS = 3 };
 
@@ -368,6 +370,93 @@ START_TEST(conflicts_are_settled_by_the_rule)
 }
 END_TEST
 
+/* ---- numbers of one's own for every row ---- */
+
+/* Rows that look alike have different means nonetheless; the gradient by differences. */
+START_TEST(rows_of_the_full_letter_have_numbers_of_their_own)
+{
+  cm_random random;
+  cm_full_letter *l;
+  float slope_mean[ROWS_MAX], slope_deviation[ROWS_MAX];
+  cm_random_init(&random, 3, 1, 0);
+  bed b = bed_new(2, 1, NULL);
+  memset(b.view.input, 0, SITES * CM_FEATURES * sizeof *b.view.input);
+  b.view.input[0] = 1;
+  ck_ok(cm_full_letter_new(&b.view, 2, 5, NULL, &l, &error));
+  cm_full_letter_forward(l);
+  for (uint32_t r = 0; r < ROWS_MAX; r++) {
+    slope_mean[r] = small(&random);
+    slope_deviation[r] = small(&random);
+    for (uint32_t q = 0; q < r; q++)
+      ck_assert_float_ne(l->mean[r], l->mean[q]);
+  }
+  float *gradient = network_array(l->count, sizeof *gradient);
+  cm_full_letter_backward(l, slope_mean, slope_deviation, gradient);
+  for (size_t i = 0; i < l->count; i++) {
+    const float step = 1e-2F, kept = l->parameter[i];
+    double by = 0;
+    for (int side = -1; side <= 1; side += 2) {
+      l->parameter[i] = kept + (float)side * step;
+      cm_full_letter_forward(l);
+      for (uint32_t r = 0; r < ROWS_MAX; r++)
+        by += side * ((double)slope_mean[r] * (double)l->mean[r] + (double)slope_deviation[r] * log((double)l->deviation[r]));
+    }
+    l->parameter[i] = kept;
+    ck_assert_double_eq_tol(by / (2 * (double)step), (double)gradient[i], 2e-3);
+  }
+  cm_free(gradient);
+  cm_full_letter_free(l);
+  bed_free(&b);
+}
+END_TEST
+
+/* Three in a line, at -1, 0, 1, all means 0: the first core takes the one of the widest Gaussian, the second the narrowest. */
+START_TEST(cores_take_the_node_most_probable_for_them)
+{
+  const float mean[] = {0, 0, 0}, deviation[] = {0.5F, 0.9F, 0.7F};
+  uint32_t at[3];
+  cm_letter_seats seats;
+  cm_example *e = example(CM_FAMILY_RING, 4, 1, 3, 1);
+  ck_ok(cm_letter_seats_new(e->environment, 0, 1, CM_DISTANCE_MANHATTAN, NULL, &seats, &error));
+  ck_assert_uint_eq(seats.places.sites, 3); /* at -1, 0, 1 */
+  cm_letter_seats_by_core(&seats, mean, deviation, 1, at);
+  ck_assert_uint_eq(at[1], 0); /* log density at -1: -1.31, -0.51, -0.66 */
+  ck_assert_uint_eq(at[0], 1); /* in the middle the narrowest */
+  ck_assert_uint_eq(at[2], 2);
+  cm_letter_seats_free(&seats);
+  cm_example_free(e);
+}
+END_TEST
+
+/* Training takes a quarter of the hops at least; the same twice, and everybody on a core of his own, under every reading. */
+START_TEST(the_letter_learns_the_graph_at_hand)
+{
+  for (uint32_t reading = 0; reading < 4; reading++) {
+    cm_example *e = example(CM_FAMILY_GEOMETRIC, 5, 5, 20, 7);
+    const cm_environment *s = e->environment;
+    cm_reward_task task = {.parts = s->graph, .chip = s->chip, .rule = CM_TURNS_XY,
+                           .distance = reading == 3 ? CM_DISTANCE_EUCLIDEAN : CM_DISTANCE_MANHATTAN, .fault_weight = reading == 3 ? 0.1 : 0};
+    cm_letter_tuning tuning = {s, &task, reading == 1 ? 1 : 2, reading == 2, CM_SANITIZED ? 400 : 10000, 3};
+    cm_letter_tuned tuned;
+    uint32_t at[2][32], taken = 0;
+    for (int i = 0; i < 2; i++)
+      ck_ok(cm_letter_tune(&tuning, &run, at[i], &tuned, &error));
+    ck_assert_mem_eq(at[0], at[1], s->nodes * sizeof **at);
+    ck_assert_uint_ge(tuned.draws, tuning.draws);
+    for (uint32_t v = 0; v < s->nodes; v++) {
+      ck_assert_uint_eq(taken >> at[0][v] & 1, 0);
+      taken |= 1U << at[0][v];
+    }
+    uint64_t trained = cm_environment_hops(s, at[0]);
+    tuning.draws = 1;
+    ck_ok(cm_letter_tune(&tuning, &run, at[1], &tuned, &error));
+    if (!CM_SANITIZED)
+      ck_assert_uint_lt(trained, cm_environment_hops(s, at[1]) * 3 / 4);
+    cm_example_free(e);
+  }
+}
+END_TEST
+
 /* ---- training ---- */
 
 /* Three in a row; the middle one multicasts to both ends over two channels, so that e is raised to 4 / 2. */
@@ -393,6 +482,35 @@ START_TEST(the_reward_by_hand)
   ck_ok(cm_letter_reward(e, at, &run, &reward, &error));
   ck_assert_double_eq_tol(reward, -(5 + 5 + 3) * exp(2), 1e-9); /* max(5, 3) of the middle, then the ends */
   cm_example_free(e);
+  cm_chip_free(chip);
+}
+END_TEST
+
+/* Nodes at (0, 0), (1, 0), (1, 1); 3 between the first two, in one row, 5 between the first and the last, which have two ways. */
+START_TEST(tolerance_by_hand)
+{
+  cm_chip *chip;
+  cm_flows *flows;
+  cm_graph *graph;
+  cm_reward r;
+  const uint32_t core[] = {0, 1, 3};
+  ck_ok(cm_chip_mesh(2, 2, &chip, &error));
+  ck_ok(cm_flows_new(3, 2, &run, &flows, &error));
+  flows->first[1] = flows->first[2] = flows->first[3] = 2;
+  flows->target[0] = 1, flows->target[1] = 2;
+  flows->weight[0] = 3, flows->weight[1] = 5;
+  ck_ok(cm_graph_of_flows(flows, &run, &graph, &error));
+  cm_reward_task task = {.parts = graph, .chip = chip, .rule = CM_TURNS_XY, .fault_weight = 0.5};
+  ck_ok(cm_reward_compute(&task, core, &run, &r, &error));
+  ck_assert_double_eq_tol(r.loss, (3 + 10 + 10) + 3 + (10 + 10), 1e-9); /* right and down of the first, the second, the last */
+  ck_assert_double_eq_tol(r.tolerance, 5.0 / 8, 1e-12);
+  ck_assert_double_eq_tol(r.reward, -46 * exp(0.5 * 3 / 8), 1e-9);
+  task.distance = CM_DISTANCE_EUCLIDEAN;
+  task.fault_weight = 0;
+  ck_ok(cm_reward_compute(&task, core, &run, &r, &error));
+  ck_assert_double_eq_tol(r.reward, -(3 + 3 + 4 * 5 * sqrt(2)), 1e-4);
+  cm_graph_free(graph);
+  cm_flows_free(flows);
   cm_chip_free(chip);
 }
 END_TEST
@@ -477,7 +595,11 @@ int main(void)
   tcase_add_test(tests, the_gradient_by_differences);
   tcase_add_test(tests, probabilities_are_those_of_the_formula);
   tcase_add_test(tests, conflicts_are_settled_by_the_rule);
+  tcase_add_test(tests, rows_of_the_full_letter_have_numbers_of_their_own);
+  tcase_add_test(tests, cores_take_the_node_most_probable_for_them);
+  tcase_add_test(tests, the_letter_learns_the_graph_at_hand);
   tcase_add_test(tests, the_reward_by_hand);
+  tcase_add_test(tests, tolerance_by_hand);
   tcase_add_test(tests, training_resumes_and_teaches);
   suite_add_tcase(suite, tests);
   return test_main(suite);
