@@ -7,6 +7,7 @@
 
 #include "library/private/stored.h"
 #include "storage/estimates.h"
+#include "storage/sweep_jobs.h"
 
 bool cm_job_has_ended(cm_job_state state)
 {
@@ -142,12 +143,13 @@ void cm_job_write(cm_writer *w, const cm_request *request, const cm_job *job, bo
   if (job->owner.visibility == CM_VISIBLE_GROUP)
     cm_write_word(w, "group", job->owner.group);
   write_word(w, "request", job->request);
+  write_word(w, "sweep", job->sweep);
   if (job->state == CM_JOB_QUEUED) {
     cm_write_whole(w, "position", (int64_t)job->position);
     cm_write_real(w, "estimate_seconds", wait_of(o, job, running));
     write_reason(w, o, job, running);
   }
-  if (!cm_job_has_ended(job->state)) {
+  if (!cm_job_has_ended(job->state) && !cm_job_is_sweep(job)) {
     cm_write_word(w, "lane", job->lane == CM_LANE_OF_SHORT ? "short" : "long");
     cm_write_real(w, "expected_seconds", job->expected);
     cm_write_real(w, "remaining_seconds", remaining_of(o, job, running));

@@ -1,10 +1,76 @@
-/* /v1/jobs: list, watch, cancel, forget. */
+/* /v1/jobs: make, list, watch, cancel, forget. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/handlers.h"
 #include "api/job_view.h"
+#include "api/submit.h"
+#include "base/json.h"
 #include "base/run.h"
+#include "storage/sweep_jobs.h"
+
+/* ---- making ---- */
+
+/* Keys come before objects: a request that was answered gets that answer again, whatever has become of what it names. True: there is a
+ * reply. */
+static bool answered(cm_request *request, const cm_job_key *key)
+{
+  cm_error error;
+  cm_job_created result;
+  char id[CM_ID_MAX];
+  if (key == NULL)
+    return false;
+  if (cm_jobs_by_key(request->store, request->who.user, key, &result, id, &error) != CM_OK)
+    cm_reply_error(request, &error);
+  else if (result != CM_JOB_NEW)
+    cm_submit_reply(request, result, id);
+  return request->status != 0;
+}
+
+static void create(cm_request *request, const json_t *object, const cm_job_key *key)
+{
+  cm_error error;
+  cm_job_created result;
+  char id[CM_ID_MAX];
+  cm_job job = {0};
+  if (cm_submit_read(request, object, &job)) {
+    if (cm_jobs_create(request->store, &job, key, &result, id, &error) != CM_OK)
+      cm_reply_error(request, &error);
+    else
+      cm_submit_reply(request, result, id);
+  }
+  cm_job_clear(&job);
+}
+
+void cm_post_job(cm_request *request)
+{
+  const char *key = cm_request_header(request, "Idempotency-Key");
+  if (key != NULL && (key[0] == '\0' || !cm_text_is_sound(key, 256))) {
+    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
+                     "Idempotency-Key must have 1 to 255 bytes");
+    return;
+  }
+  json_t *object = cm_request_json(request);
+  if (object == NULL)
+    return;
+  /* Equal requests are equal as JSON, however they are spaced and ordered. */
+  char *canonical = cm_json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS), hash[CM_SHA_MAX];
+  if (canonical == NULL)
+    cm_reply_text(request, 503, NULL, NULL, 0);
+  else {
+    cm_store_sha256(canonical, strlen(canonical), hash);
+    const cm_job_key named = {key, hash}, *given = key != NULL ? &named : NULL;
+    const char *kind = json_string_value(json_object_get(object, "kind"));
+    if (answered(request, given))
+      ;
+    else if (kind != NULL && strcmp(kind, cm_sweep_kind) == 0)
+      cm_sweep_submit(request, object, given);
+    else
+      create(request, object, given);
+  }
+  free(canonical);
+  json_decref(object);
+}
 
 /* ---- looking ---- */
 

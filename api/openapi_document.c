@@ -16,6 +16,7 @@
 #include "base/json.h"
 #include "library/private/base.h"
 #include "library/private/job_kinds.h"
+#include "storage/sweep_jobs.h"
 
 enum { PATH_SIZE = 128 };
 
@@ -273,6 +274,7 @@ static void add_job_kinds(json_t *schemas)
     (void)json_array_append_new(any, cm_openapi_refer("schemas", options));
     (void)json_object_set_new(schemas, options, library_schema(name));
   }
+  (void)json_array_append_new(names, json_string(cm_sweep_kind));
   (void)json_object_set_new(schemas, "JobKind", json_pack("{s:o}", "enum", names));
   (void)json_object_set_new(schemas, "JobOptions", json_pack("{s:s, s:o}", "description", "By the kind of the job", "anyOf", any));
 }

@@ -1,10 +1,11 @@
-/* POST /v1/jobs: what a job asks for is read and checked whole before it is queued. */
+/* What a request for a job asks for, read and checked whole before it is queued. */
 #include <coremap/simulate.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "api/handlers.h"
+#include "api/submit.h"
 #include "base/json.h"
 #include "base/option.h"
 #include "library/private/base.h"
@@ -270,8 +271,7 @@ static bool read_terms(cm_request *request, const library_job_kind *kind, const 
   return true;
 }
 
-/* Reads the body into `job`; false: the reply is set. job->options is owned by the caller. */
-static bool read_job(cm_request *request, const json_t *object, cm_job *job)
+bool cm_submit_read(cm_request *request, const json_t *object, cm_job *job)
 {
   static const char *const names[] = {"kind", "network", "chip", "options", "reserve", "name", "priority", "ttl", "visibility", NULL};
   const json_t *options = json_object_get(object, "options");
@@ -303,7 +303,7 @@ static bool read_job(cm_request *request, const json_t *object, cm_job *job)
   return true;
 }
 
-static void reply_created(cm_request *request, cm_job_created result, const char *id)
+void cm_submit_reply(cm_request *request, cm_job_created result, const char *id)
 {
   switch (result) {
   case CM_JOB_NEW:
@@ -323,60 +323,4 @@ static void reply_created(cm_request *request, cm_job_created result, const char
     cm_reply_header(request, "Retry-After", "60");
     break;
   }
-}
-
-/* Keys come before objects: a request that was answered gets that answer again, whatever has become of what it names. True: there is a
- * reply. */
-static bool answered(cm_request *request, const cm_job_key *key)
-{
-  cm_error error;
-  cm_job_created result;
-  char id[CM_ID_MAX];
-  if (key == NULL)
-    return false;
-  if (cm_jobs_by_key(request->store, request->who.user, key, &result, id, &error) != CM_OK)
-    cm_reply_error(request, &error);
-  else if (result != CM_JOB_NEW)
-    reply_created(request, result, id);
-  return request->status != 0;
-}
-
-static void create(cm_request *request, const json_t *object, const cm_job_key *key)
-{
-  cm_error error;
-  cm_job_created result;
-  char id[CM_ID_MAX];
-  cm_job job = {0};
-  if (read_job(request, object, &job)) {
-    if (cm_jobs_create(request->store, &job, key, &result, id, &error) != CM_OK)
-      cm_reply_error(request, &error);
-    else
-      reply_created(request, result, id);
-  }
-  cm_job_clear(&job);
-}
-
-void cm_post_job(cm_request *request)
-{
-  const char *key = cm_request_header(request, "Idempotency-Key");
-  if (key != NULL && (key[0] == '\0' || !cm_text_is_sound(key, 256))) {
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                     "Idempotency-Key must have 1 to 255 bytes");
-    return;
-  }
-  json_t *object = cm_request_json(request);
-  if (object == NULL)
-    return;
-  /* Equal requests are equal as JSON, however they are spaced and ordered. */
-  char *canonical = cm_json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS), hash[CM_SHA_MAX];
-  if (canonical == NULL)
-    cm_reply_text(request, 503, NULL, NULL, 0);
-  else {
-    cm_store_sha256(canonical, strlen(canonical), hash);
-    const cm_job_key named = {key, hash}, *given = key != NULL ? &named : NULL;
-    if (!answered(request, given))
-      create(request, object, given);
-  }
-  free(canonical);
-  json_decref(object);
 }

@@ -10,8 +10,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "api/problem.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "daemon/executor.h"
 #include "storage/estimates.h"
@@ -189,6 +191,28 @@ static char *member_text(const cm_running *r, const char *name, int precision)
   return value != NULL ? cm_json_dumps(value, JSON_COMPACT | (size_t)JSON_REAL_PRECISION(precision)) : NULL;
 }
 
+enum { SUMMARY_MAX = 64 << 20 };
+
+/* What a report says of a mapping that an identical job has made: its metrics. The caller frees; NULL: they cannot be read now. */
+static char *report_of_twin(const cm_running *r)
+{
+  cm_error ignored;
+  char path[40], *text = NULL;
+  size_t size;
+  int file;
+  if (cm_mappings_open(r->store, r->reused, "summary.json", &file, &ignored) != CM_OK)
+    return NULL;
+  (void)snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+  json_t *summary = cm_file_read(path, SUMMARY_MAX, &text, &size, &ignored) == CM_OK ? cm_json_loadb(text, size, 0, NULL) : NULL;
+  json_t *report = json_pack("{s:O*}", "metrics", json_object_get(summary, "metrics"));
+  free(text);
+  (void)close(file);
+  text = report != NULL ? cm_json_dumps(report, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+  json_decref(report);
+  json_decref(summary);
+  return text;
+}
+
 /* Commits a result. CM_CONFLICT with *taken: the region is no longer free. */
 static cm_status commit(cm_running *r, cm_job_state state, const cm_error *why, bool *taken, cm_error *error)
 {
@@ -197,7 +221,7 @@ static cm_status commit(cm_running *r, cm_job_state state, const cm_error *why, 
     return error->status;
   json_t *problem = why != NULL ? cm_problem_json(why) : NULL;
   char *problem_text = problem != NULL ? cm_json_dumps(problem, JSON_COMPACT) : NULL,
-       *report = member_text(r, "report", 15), *phases = member_text(r, "phases", 6),
+       *report = r->reused[0] != '\0' ? report_of_twin(r) : member_text(r, "report", 15), *phases = member_text(r, "phases", 6),
        *log = cm_event_bus_log_text(r->store->bus, r->job.id);
   cm_job_outcome outcome = {.state = state, .problem = problem_text, .code = why != NULL ? cm_status_code(why->status) : NULL, .report = report,
                             .phases = phases != NULL ? phases : r->phases, .log = log, .region = region,

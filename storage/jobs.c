@@ -1,4 +1,4 @@
-/* What users do to jobs: create, cancel, delete; and what all moves share (jobs_read.c looks at jobs). Every move checks the table
+/* How jobs come to be, and what all moves share (jobs_read.c looks at jobs, jobs_cancel.c cancels them). Every move checks the table
  * below and names the state and attempt it comes from in its WHERE clause. */
 #include "storage/jobs.h"
 
@@ -96,6 +96,7 @@ cm_status cm_job_from_row(sqlite3_stmt *row, cm_job *job, cm_error *error)
   cm_sql_copy(row, 35, job->likeness, sizeof job->likeness);
   job->size = sqlite3_column_double(row, 36);
   cm_sql_copy(row, 37, job->request, sizeof job->request);
+  cm_sql_copy(row, 38, job->sweep, sizeof job->sweep);
   cm_owner_from_row(row, 29, &job->owner);
   return CM_OK;
 }
@@ -137,9 +138,7 @@ typedef struct job_work {
   bool known;
   const cm_job *given;
   cm_job_created result;
-  cm_job_state state;
   char made[CM_ID_MAX];
-  cm_job logged; /* without its texts */
 } job_work;
 
 static cm_status same_key(sqlite3 *handle, void *context, cm_error *error)
@@ -172,17 +171,10 @@ cm_status cm_jobs_by_key(cm_store *store, const char *user, const cm_job_key *ke
   return CM_OK;
 }
 
-static cm_status create(sqlite3 *handle, void *context, cm_error *error)
+/* Whether what a job is made of is there, and how visible it may be. */
+static cm_status check_sources(sqlite3 *handle, const cm_job *job, cm_owner *owner, cm_error *error)
 {
-  job_work *work = context;
-  const cm_job *job = work->given;
-  cm_owner owner = job->owner;
-  work->known = false;
-  if (work->key.key != NULL && (same_key(handle, work, error) != CM_OK || work->known))
-    return work->known ? CM_OK : error->status;
-
-  int64_t networks, queued;
-  double expected;
+  int64_t networks;
   char *chip;
   bool preset;
   if (cm_sql_number(handle, 0, &networks, error, "SELECT count(*) FROM networks WHERE id = ?", "t", job->network) !=
@@ -200,35 +192,76 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
       return error->status == CM_NOT_FOUND ? cm_fail_at(error, "/chip") : error->status;
     free(chip);
   }
-  if (cm_job_derive_in(handle, job, &owner, job->shown, error) != CM_OK)
+  if (cm_job_derive_in(handle, job, owner, job->shown, error) != CM_OK)
     return error->status == CM_BAD_OPTION ? cm_fail_at(error, "/visibility") : error->status;
-  if (cm_sql_number(handle, 0, &queued, error, "SELECT sum(queued) FROM queue_totals WHERE user = ?", "t", job->owner.user) != CM_OK)
-    return error->status;
-  if (queued >= CM_JOB_QUEUE_MAX) {
-    work->result = CM_JOB_QUEUE_FULL;
-    return CM_OK;
-  }
-  if (cm_quota_check_in(handle, job->owner.user, CM_QUOTA_QUEUED, 1, error) != CM_OK ||
+  return CM_OK;
+}
+
+cm_status cm_job_enter_in(sqlite3 *handle, const cm_job *job, const cm_job_entry *entry, char id[CM_ID_MAX], cm_error *error)
+{
+  cm_owner owner = job->owner;
+  double expected;
+  if (check_sources(handle, job, &owner, error) != CM_OK ||
+      cm_quota_check_in(handle, job->owner.user, CM_QUOTA_QUEUED, 1, error) != CM_OK ||
       cm_quota_check_in(handle, job->owner.user, CM_QUOTA_CPU_SECONDS, 0, error) != CM_OK ||
-      cm_quota_check_in(handle, job->owner.user, CM_QUOTA_BYTES, 0, error) != CM_OK)
-    return error->status;
-  if (cm_estimate_in(handle, job, &expected, error) != CM_OK || cm_usage_enter_in(handle, job->owner.user, error) != CM_OK)
+      cm_quota_check_in(handle, job->owner.user, CM_QUOTA_BYTES, 0, error) != CM_OK ||
+      cm_estimate_in(handle, job, &expected, error) != CM_OK || cm_usage_enter_in(handle, job->owner.user, error) != CM_OK)
     return error->status;
   if (job->time_limit > 0)
     expected = fmin(expected, job->time_limit);
   const cm_lane_of_jobs lane = expected < cm_short_seconds ? CM_LANE_OF_SHORT : CM_LANE_OF_LONG;
-  cm_store_id(work->made);
+  cm_store_id(id);
   char words[CM_OWNER_WORDS_MAX];
-  cm_audit_effect("job %s, %s", work->made, cm_owner_words(&owner, words));
-  work->result = CM_JOB_NEW;
+  cm_audit_effect("job %s, %s", id, cm_owner_words(&owner, words));
   return cm_sql_run(handle, NULL, error,
                     "INSERT INTO jobs(id, user, team, visibility, kind, name, network, chip, options, reserve, ttl, priority, state,"
-                    " attempt, kills, moved, cancel_requested, reused, idempotency_key, body_hash, created, lane, expected_ms, likeness, size, request)"
-                    " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,'queued',0,0,0,0,0,?,?,?,?,?,?,?,?)", "tttttttttidittdiitdt", work->made, job->owner.user,
-                    owner.group, cm_visibility_name(owner.visibility),
-                    job->kind, job->name, job->network, job->chip, job->options, (int64_t)job->reserve, job->ttl,
-                    (int64_t)job->priority, work->key.key, work->key.body_hash, cm_store_time(), (int64_t)lane,
-                    (int64_t)fmax(ceil(expected * 1000), 1), job->likeness, job->size, job->request);
+                    " attempt, kills, moved, cancel_requested, reused, idempotency_key, body_hash, created, lane, expected_ms, likeness, size, request,"
+                    " sweep) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,'queued',0,0,0,0,0,?,?,?,?,?,?,?,?,?)", "tttttttttidittdiitdtt", id, job->owner.user,
+                    owner.group, cm_visibility_name(owner.visibility), job->kind, job->name, job->network, job->chip, job->options,
+                    (int64_t)job->reserve, job->ttl, (int64_t)job->priority, entry->key.key, entry->key.body_hash, cm_store_time(),
+                    (int64_t)lane, (int64_t)fmax(ceil(expected * 1000), 1), job->likeness, job->size, job->request, entry->sweep);
+}
+
+cm_status cm_job_key_in(sqlite3 *handle, const char *user, const cm_job_key *key, cm_job_created *result, char id[CM_ID_MAX], cm_error *error)
+{
+  job_work work = {.user = user, .key = *key};
+  *result = CM_JOB_NEW;
+  if (key->key == NULL)
+    return CM_OK;
+  if (same_key(handle, &work, error) != CM_OK)
+    return error->status;
+  if (work.known) {
+    *result = work.result;
+    memcpy(id, work.made, sizeof work.made);
+  }
+  return CM_OK;
+}
+
+cm_status cm_jobs_queue_room_in(sqlite3 *handle, const char *user, size_t more, bool *room, cm_error *error)
+{
+  int64_t queued;
+  if (cm_sql_number(handle, 0, &queued, error, "SELECT sum(queued) FROM queue_totals WHERE user = ?", "t", user) != CM_OK)
+    return error->status;
+  *room = queued + (int64_t)more <= CM_JOB_QUEUE_MAX;
+  return CM_OK;
+}
+
+static cm_status create(sqlite3 *handle, void *context, cm_error *error)
+{
+  job_work *work = context;
+  const cm_job *job = work->given;
+  bool room = false;
+  if (cm_job_key_in(handle, work->user, &work->key, &work->result, work->made, error) != CM_OK)
+    return error->status;
+  if (work->result != CM_JOB_NEW)
+    return CM_OK;
+  if (cm_jobs_queue_room_in(handle, job->owner.user, 1, &room, error) != CM_OK)
+    return error->status;
+  if (!room) {
+    work->result = CM_JOB_QUEUE_FULL;
+    return CM_OK;
+  }
+  return cm_job_enter_in(handle, job, &(cm_job_entry){.key = work->key}, work->made, error);
 }
 
 cm_status cm_jobs_create(cm_store *store, const cm_job *job, const cm_job_key *key, cm_job_created *result, char *id,
@@ -271,45 +304,6 @@ cm_status cm_job_settle_in(sqlite3 *handle, const cm_job *job, double *seconds, 
   if (cm_quota_note_cpu_in(handle, job->owner.user, job->cpu_seconds, error) != CM_OK)
     return error->status;
   return cm_usage_charge_in(handle, job->owner.user, rint((*seconds - job->expected) * 1000), error);
-}
-
-static cm_status cancel(sqlite3 *handle, void *context, cm_error *error)
-{
-  job_work *work = context;
-  cm_job job;
-  if (cm_job_get_in(handle, work->id, &job, error) != CM_OK)
-    return error->status;
-  cm_status status;
-  work->state = job.state;
-  work->logged = job;
-  cm_audit_effect("job %s, %s -> %s", job.id, cm_job_state_name(job.state),
-                  job.state == CM_JOB_RUNNING ? "asked to stop" : cm_job_state_name(CM_JOB_CANCELLED));
-  if (job.state == CM_JOB_RUNNING)
-    status = cm_sql_run(handle, NULL, error, "UPDATE jobs SET cancel_requested = 1 WHERE id = ?", "t", job.id);
-  else {
-    status = cm_job_move_in(handle, &job, CM_JOB_CANCELLED, error);
-    if (status == CM_OK)
-      status = cm_sql_run(handle, NULL, error,
-                          "UPDATE jobs SET cancel_requested = 1, finished = ?, retry_at = NULL, waits_for = NULL"
-                          " WHERE id = ?", "dt", cm_store_time(), job.id);
-  }
-  cm_job_clear(&job);
-  return status;
-}
-
-cm_status cm_jobs_cancel(cm_store *store, const char *id, cm_error *error)
-{
-  job_work work = {.id = id};
-  if (cm_database_write(store->database, cancel, &work, error) != CM_OK)
-    return error->status;
-  cm_job_log(&work.logged, work.state == CM_JOB_RUNNING ? "asked to stop" : "cancelled", "");
-  if (work.state == CM_JOB_RUNNING)
-    cm_event_bus_cancel(store->bus, id);
-  else {
-    cm_job_publish(store, id, CM_JOB_CANCELLED, NULL, NULL);
-    cm_event_bus_finished(store->bus, id);
-  }
-  return CM_OK;
 }
 
 cm_status cm_jobs_check_ended_in(sqlite3 *handle, const char *id, cm_error *error)

@@ -81,6 +81,7 @@ typedef struct cm_job {
   char *fault;         /* the problem that the last retry is for, as JSON text */
   char mapping[CM_ID_MAX]; /* what it made: a mapping, or of a compile job a program */
   char lease[CM_ID_MAX];
+  char sweep[CM_ID_MAX]; /* whose point it is; "": of none */
 } cm_job;
 
 void cm_job_clear(cm_job *job); /* frees the texts; a zeroed job is fine */

@@ -16,7 +16,7 @@
   "sequence, id, kind, name, network, chip, reserve, ttl, priority, state, attempt, kills, moved," \
   " cancel_requested, reused, created, started, finished, mapping, lease, retries, retry_at, '', problem, '', phases, ''," \
   " fault, waits_for IS NULL AND retry_at IS NULL, user, team, visibility," \
-  " waits_for IS NOT NULL, lane, expected_ms, likeness, size, request"
+  " waits_for IS NOT NULL, lane, expected_ms, likeness, size, request, sweep"
 
 typedef struct get_work {
   const char *id;
@@ -143,7 +143,8 @@ static cm_status outlook(sqlite3 *handle, void *context, cm_error *error)
   double now = cm_store_time(), fraction, left;
   *running = (cm_jobs_running){0};
   cm_status status = cm_sql_prepare(handle, &statement, error,
-                                    "SELECT started, expected_ms FROM jobs INDEXED BY jobs_by_state WHERE state = 'running'", "");
+                                    "SELECT started, expected_ms FROM jobs INDEXED BY jobs_by_state WHERE state = 'running'"
+                                    " AND kind <> 'sweep'", "");
   while (status == CM_OK && row) {
     status = cm_sql_step(statement, &row, error);
     if (status != CM_OK || !row)

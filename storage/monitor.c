@@ -138,7 +138,7 @@ static cm_status read_users(sqlite3 *handle, cm_figures *f, cm_error *error)
       " SELECT 4, u.user, total(u.cores) FROM lease_use u JOIN leases l ON l.id = u.lease WHERE l.expires > ?1 GROUP BY u.user UNION ALL"
       " SELECT 5, user, total(seconds) FROM cpu_use WHERE hour * 3600.0 > ?1 - 86400 GROUP BY user UNION ALL"
       " SELECT 6, user, total(queued) FROM queue_totals GROUP BY user UNION ALL"
-      " SELECT 7, user, count(*) FROM jobs INDEXED BY jobs_state WHERE state = 'running' GROUP BY user ORDER BY 2";
+      " SELECT 7, user, count(*) FROM jobs INDEXED BY jobs_state WHERE state = 'running' AND kind <> 'sweep' GROUP BY user ORDER BY 2";
   sqlite3_stmt *statement;
   bool row = true;
   cm_status status = cm_sql_prepare(handle, &statement, error, query, "d", cm_store_time());

@@ -18,6 +18,7 @@
 #include "storage/monitor.h"
 #include "storage/pack.h"
 #include "storage/positions.h"
+#include "storage/sweep_jobs.h"
 #include "storage/usage.h"
 
 typedef struct queue_work {
@@ -29,6 +30,7 @@ typedef struct queue_work {
   cm_claim claim;
   cm_job job;
   bool found, flag;
+  cm_sweep_news news;
 } queue_work;
 
 static cm_status claim(sqlite3 *handle, void *context, cm_error *error)
@@ -222,6 +224,7 @@ static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
   cm_owner owner;
   double seconds;
   work->flag = false;
+  cm_sweep_news_clear(&work->news);
   if (check_attempt(handle, job, error) != CM_OK || cm_job_settle_in(handle, job, &seconds, error) != CM_OK ||
       settle_owner(handle, job, &owner, error) != CM_OK)
     return error->status;
@@ -248,9 +251,9 @@ static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
                  "UPDATE jobs SET mapping = ?, lease = ?, reused = ?, problem = ?, report = ?, phases = ?, log = ?,"
                  " finished = ?, cpu_seconds = ? WHERE id = ?", "ttittttddt", mapping, lease[0] != '\0' ? lease : NULL,
                  (int64_t)(o->reused_mapping != NULL), o->problem, o->report, o->phases, o->log, cm_store_time(),
-                 job->cpu_seconds, job->id) != CM_OK)
+                 job->cpu_seconds, job->id) != CM_OK || cm_job_move_in(handle, job, o->state, error) != CM_OK)
     return error->status;
-  return cm_job_move_in(handle, job, o->state, error);
+  return cm_sweep_point_ended_in(handle, job->id, &work->news, error);
 }
 
 /* What a job has made is its user's doing. */
@@ -281,6 +284,7 @@ cm_status cm_jobs_finish(cm_store *store, const cm_job *job, const cm_job_outcom
   cm_audit_cause(NULL);
   free(work.blobs);
   if (status != CM_OK) {
+    cm_sweep_news_clear(&work.news);
     *taken = work.flag;
     return status;
   }
@@ -289,6 +293,7 @@ cm_status cm_jobs_finish(cm_store *store, const cm_job *job, const cm_job_outcom
   cm_monitor_job_ended(store->monitor, job, outcome->state, outcome->mapping != NULL, cm_store_time() - job->started);
   cm_job_publish(store, job->id, outcome->state, cm_job_makes(job->kind)->word, mapping);
   cm_event_bus_finished(store->bus, job->id);
+  cm_sweep_tell(store, &work.news);
   return CM_OK;
 }
 
@@ -356,11 +361,12 @@ cm_status cm_jobs_retry(cm_store *store, const cm_job *job, const char *fault, b
   return CM_OK;
 }
 
-/* The jobs that a stop interrupted, without their texts. */
+/* The jobs that a stop interrupted, without their texts. A sweep only waits for its jobs and goes on. */
 typedef struct recovery {
   const char *problem;
   cm_job *jobs;
   size_t count;
+  cm_sweep_news news;
 } recovery;
 
 static cm_job_state recovered_as(const cm_job *job)
@@ -376,11 +382,12 @@ static cm_status read_interrupted(sqlite3 *handle, recovery *r, cm_error *error)
   free(r->jobs);
   r->jobs = NULL;
   r->count = 0;
-  if (cm_sql_number(handle, 0, &total, error, "SELECT count(*) FROM jobs WHERE state = 'running'", "") != CM_OK)
+  if (cm_sql_number(handle, 0, &total, error, "SELECT count(*) FROM jobs WHERE state = 'running' AND kind <> 'sweep'", "") != CM_OK)
     return error->status;
   if (CM_HEAP(r->jobs, (size_t)total + 1, "the queue", error) != CM_OK)
     return error->status;
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT " CM_JOB_COLUMNS " FROM jobs WHERE state = 'running'", "");
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT " CM_JOB_COLUMNS " FROM jobs WHERE state = 'running' AND kind <> 'sweep'",
+                                    "");
   while (status == CM_OK && row && r->count < (size_t)total) {
     status = cm_sql_step(statement, &row, error);
     if (status == CM_OK && row)
@@ -394,6 +401,7 @@ static cm_status read_interrupted(sqlite3 *handle, recovery *r, cm_error *error)
 static cm_status recover(sqlite3 *handle, void *context, cm_error *error)
 {
   recovery *r = context;
+  cm_sweep_news_clear(&r->news);
   if (read_interrupted(handle, r, error) != CM_OK)
     return error->status;
   double now = cm_store_time();
@@ -407,6 +415,8 @@ static cm_status recover(sqlite3 *handle, void *context, cm_error *error)
             ? cm_sql_run(handle, NULL, error, "UPDATE jobs SET kills = kills + 1, fingerprint = NULL, waits_for = NULL WHERE id = ?", "t", job->id)
             : cm_sql_run(handle, NULL, error, "UPDATE jobs SET kills = kills + 1, fingerprint = NULL, finished = ?, problem = coalesce(?, problem)"
                          " WHERE id = ?", "dtt", now, to == CM_JOB_FAILED ? r->problem : NULL, job->id);
+    if (status == CM_OK && to != CM_JOB_QUEUED)
+      status = cm_sweep_point_ended_in(handle, job->id, &r->news, error);
     if (status != CM_OK)
       return status;
   }
@@ -420,5 +430,9 @@ cm_status cm_jobs_recover(cm_store *store, const char *problem, cm_error *error)
   for (size_t i = 0; i < r.count && status == CM_OK; i++)
     cm_job_log(&r.jobs[i], cm_job_state_name(recovered_as(&r.jobs[i])), "the server had ended while it ran");
   free(r.jobs);
+  if (status == CM_OK)
+    cm_sweep_tell(store, &r.news);
+  else
+    cm_sweep_news_clear(&r.news);
   return status;
 }

@@ -29,7 +29,7 @@ static const struct {
   [CM_QUOTA_NETWORKS] = {"SELECT (SELECT total(things) FROM stored_totals WHERE kind = 'networks' AND " WHO ") + (SELECT count(*) FROM "
                          SHARED("networks") ") + 0 * ?2", NULL, "it frees when networks are deleted", 0},
   [CM_QUOTA_QUEUED] = {"SELECT total(queued) + 0 * ?2 FROM queue_totals WHERE " WHO, NULL, "it frees when a job starts", 0},
-  [CM_QUOTA_RUNNING] = {"SELECT count(*) + 0 * ?2 FROM jobs INDEXED BY jobs_state WHERE state = 'running' AND " WHO, NULL,
+  [CM_QUOTA_RUNNING] = {"SELECT count(*) + 0 * ?2 FROM jobs INDEXED BY jobs_state WHERE state = 'running' AND kind <> 'sweep' AND " WHO, NULL,
                         "it frees when a job ends", 0},
   [CM_QUOTA_CORE_HOURS] = {"SELECT total(cores * (ends - max(began, ?2))) / 3600 FROM lease_use WHERE ends > ?2 AND " WHO,
                            "SELECT min(began) FROM lease_use WHERE ends > ?2 AND " WHO, NULL, 7 * 86400},

@@ -359,6 +359,11 @@ const char *const cm_schema_steps[] = {
 
   /* What was understood of a network's file. */
   "ALTER TABLE networks ADD COLUMN reading TEXT NOT NULL DEFAULT '';",
+
+  /* Whose point a job is: sweeps are jobs of kind 'sweep', which run as long as theirs. */
+  "ALTER TABLE jobs ADD COLUMN sweep TEXT;"
+  "CREATE INDEX jobs_sweep ON jobs(sweep, sequence) WHERE sweep IS NOT NULL;"
+  "CREATE INDEX jobs_mapping ON jobs(mapping) WHERE mapping IS NOT NULL;",
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

@@ -18,8 +18,9 @@ import numpy as np
 
 from . import _local, _server
 from ._local import CoremapError
+from ._sweep import Point, sweep
 
-__all__ = ["map", "Mapping", "Nets", "CoremapError", "version"]
+__all__ = ["map", "Mapping", "Nets", "sweep", "Point", "CoremapError", "version"]
 
 Progress = Union[bool, Callable[[str, float], None]]
 

@@ -50,6 +50,7 @@ def _load() -> ctypes.CDLL:
                 ("network_free", None, [pointer]),
                 ("chip_open", ctypes.c_int, [text, text, out, out]),
                 ("chip_free", None, [pointer]),
+                ("table", ctypes.c_int, [text, out, out]),
                 ("map", ctypes.c_int, [pointer, pointer, text, _PROGRESS, pointer, out, out]),
                 ("mapping_parts", ctypes.POINTER(ctypes.c_uint32), [pointer, count]),
                 ("mapping_places", ctypes.POINTER(ctypes.c_int32), [pointer, count]),
@@ -79,6 +80,16 @@ def _call(name: str, *arguments: Any) -> None:
         told = [getattr(lib, "coremap_error_" + part)(error).decode(errors="replace") for part in ("code", "detail", "place")]
         lib.coremap_error_free(error)
         raise CoremapError(*told)
+
+
+def table(name: str) -> Any:
+    """A table of the library (coremap/tables.h)."""
+    made = ctypes.c_void_p()
+    _call("table", name.encode(), ctypes.byref(made))
+    try:
+        return json.loads(ctypes.string_at(made))
+    finally:
+        _load().coremap_text_free(made)
 
 
 class _Listener:

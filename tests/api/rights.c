@@ -162,6 +162,7 @@ static const struct {
   {"PUT", "/v1/chips/{name}/reservations/{id}/access", 'v', 'L', 'c', "{\"visibility\": \"lab\"}"},
   {"GET", "/v1/jobs", 'r', '-', 's', NULL},
   {"POST", "/v1/jobs", 's', '-', 's', "{}"},
+  {"GET", "/v1/sweeps/{id}", 'r', 'J', 's', NULL},
   {"GET", "/v1/jobs/{id}", 'r', 'J', 's', NULL},
   {"DELETE", "/v1/jobs/{id}", 's', 'J', 'c', NULL},
   {"GET", "/v1/jobs/{id}/events", 'r', 'J', 's', NULL},

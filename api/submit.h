@@ -1,0 +1,17 @@
+/* Reading requests for jobs: what POST /v1/jobs takes, and a sweep for each of its points. */
+#ifndef CM_API_SUBMIT_H
+#define CM_API_SUBMIT_H
+
+#include "api/internal.h"
+#include "storage/jobs.h"
+
+/* Reads and checks the request of a job whole; false: the reply is set. The caller clears *job in either case. */
+bool cm_submit_read(cm_request *request, const json_t *object, cm_job *job);
+
+/* Answers that a job or sweep was made, was there, or could not be. */
+void cm_submit_reply(cm_request *request, cm_job_created result, const char *id);
+
+/* Reads a sweep, queues its jobs, and replies. */
+void cm_sweep_submit(cm_request *request, const json_t *body, const cm_job_key *key);
+
+#endif

@@ -1,0 +1,166 @@
+"""Many mappings of one request, compared: here, on threads, or as the jobs of a server's sweep."""
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import os
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Union
+
+from . import _local, _server
+from ._local import CoremapError
+
+
+class Point:
+    """A point of a sweep: ``chip`` and ``options`` of its axes, ``metrics`` of what they made (empty: nothing), ``state`` ("done",
+    "failed", "cancelled"), and ``error`` where it failed."""
+
+    def __init__(self, chip: str, options: Dict[str, Any], state: str, metrics: Dict[str, Any], error: Optional[CoremapError],
+                 open_mapping: Optional[Callable[[], Any]]):
+        self.chip, self.options, self.state, self.metrics, self.error, self._open = chip, options, state, metrics, error, open_mapping
+        self._mapping: Any = None
+
+    @property
+    def mapping(self) -> Any:
+        """The coremap.Mapping; None where it is not kept or was not made."""
+        if self._mapping is None and self._open is not None:
+            self._mapping = self._open()
+        return self._mapping
+
+    def __repr__(self) -> str:
+        return "<coremap.Point: %s %s, %s>" % (self.chip, " ".join("%s=%s" % one for one in self.options.items()), self.state)
+
+
+def _values(name: str, values: Any) -> List[Any]:
+    if isinstance(values, str) and ".." in values:
+        first, last = values.split("..", 1)
+        if not (first.isdigit() and last.isdigit() and int(first) <= int(last)):
+            raise ValueError("axis %s: a range is two whole numbers, the first not above the last: \"1..20\"" % name)
+        return list(range(int(first), int(last) + 1))
+    made = [values] if isinstance(values, str) or not isinstance(values, Iterable) else [getattr(one, "item", lambda: one)() for one in values]
+    if not made:
+        raise ValueError("axis %s has no value" % name)
+    return made
+
+
+def _ways(by: Sequence[str]) -> List[float]:
+    """1 where less of a metric is better, -1 where more is."""
+    known = _local.table("metrics")["properties"]
+    ways = [{"less": 1.0, "more": -1.0}.get(known.get(name, {}).get("x-better", ""), 0.0) for name in by]
+    if not 1 <= len(by) <= 2 or 0.0 in ways:
+        raise ValueError("by: name one metric or two that a mapping is better by, such as energy_pj, step_ns or cores_used")
+    return ways
+
+
+def _ranked(points: List[Point], by: Sequence[str], ways: Sequence[float]) -> List[Point]:
+    """Best first; those without the metric last, in the order of the axes."""
+    def key(point: Point) -> List[float]:
+        return [way * point.metrics[name] if isinstance(point.metrics.get(name), (int, float)) else math.inf for name, way in zip(by, ways)]
+    return sorted(points, key=key)
+
+
+def _drop(points: List[Point], keep: str, by: Sequence[str], ways: Sequence[float]) -> None:
+    """Lets the mappings go that need not be kept; `points` are ranked."""
+    kept = 0
+    least = math.inf
+    for point in points:
+        value = point.metrics.get(by[-1])
+        stays = point.state == "done" and (kept == 0 or (keep == "pareto" and isinstance(value, (int, float)) and ways[-1] * value < least))
+        if stays:
+            kept, least = kept + 1, min(least, ways[-1] * value) if isinstance(value, (int, float)) else least
+        elif keep != "all":
+            point._open = None
+
+
+def here(path: str, chips: List[str], axes: Dict[str, List[Any]], base: Dict[str, Any], reading: Dict[str, str], occupancy: Any, by: List[str],
+         keep: str, threads: Optional[int], make: Callable[[Any], Any], told: Any) -> List[Point]:
+    ways, done = _ways(by), 0
+    places = [(chip, dict(zip(axes, values))) for chip in chips for values in itertools.product(*axes.values())]
+    workers = threads or os.cpu_count() or 1
+
+    def one(place: Any) -> Point:
+        nonlocal done
+        chip, options = place
+        try:
+            mapping = make(_local.map_file(path, chip, reading, occupancy, {"threads": 1, **base, **options}, None))
+            point = Point(chip, options, "done", mapping.metrics, None, lambda: mapping)
+        except CoremapError as error:
+            if error.code == "bad-option" and not done:
+                raise
+            point = Point(chip, options, "failed", {}, error, None)
+        done += 1
+        if told is not None:
+            told("sweep", done / len(places))
+        return point
+
+    first = [one(places[0])]  # what is wrong with all of them is said once, before the rest runs
+    with ThreadPoolExecutor(min(workers, len(places))) as pool:
+        points = _ranked(first + list(pool.map(one, places[1:])), by, ways)
+    _drop(points, keep, by, ways)
+    return points
+
+
+def there(path: str, chips: List[str], axes: Dict[str, Any], base: Dict[str, Any], reading: Dict[str, str], occupancy: Any, by: List[str],
+          keep: str, budget: Optional[Dict[str, Any]], url: str, token: Optional[str], make: Callable[[Any], Any], told: Any) -> List[Point]:
+    server = _server._Server(url, token)
+    names = [_server._chip(server, chip, occupancy) for chip in chips]
+    asked: Dict[str, Any] = {"kind": "sweep", "network": _server._network(server, path, reading), "chip": names, "base": base, "axes": axes, "by": by,
+                             "keep": keep}
+    if budget:
+        asked["budget"] = budget
+    identity = _server._has(_server._wait(server, server.json("POST", "/v1/jobs", asked), told), "id", str)
+    rows: List[Dict[str, Any]] = []
+    cursor = ""
+    while True:
+        page = server.json("GET", "/v1/sweeps/%s%s" % (identity, "?cursor=" + cursor if cursor else ""))
+        rows += _server._has(page, "rows", list)
+        cursor = page.get("next", "")
+        if not cursor:
+            break
+    points = []
+    for row in rows:
+        problem, identity_of = row.get("problem") or {}, row.get("mapping")
+        error = CoremapError(_local.shown(problem.get("code", "")), _local.shown(problem.get("detail", ""))) if problem else None
+        opener = (lambda mapping=identity_of: make(_server._Result(server, mapping))) if row.get("kept") and identity_of else None
+        points.append(Point(str(row.get("chip")), row.get("options") or {}, str(row.get("state")), row.get("metrics") or {}, error, opener))
+    return _ranked(points, by, _ways(by))
+
+
+def sweep(network: Any, chip: "Union[str, Sequence[str]]" = "loihi1", axes: Optional[Dict[str, Any]] = None, *, by: "Union[str, Sequence[str]]" = "energy_pj",
+          keep: str = "all", budget: Optional[Dict[str, Any]] = None, threads: Optional[int] = None, neurons: Optional[int] = None,
+          server: Optional[str] = None, token: Optional[str] = None, format: Optional[str] = None, directed: Optional[str] = None,
+          occupancy: "Optional[str | os.PathLike[str]]" = None, progress: Any = None, **options: Any) -> List[Point]:
+    """Maps a network once for each point of the axes, and gives the points, best first.
+
+    axes: {"seed": range(20), "objective": ["time", "energy"], "preset": [...]}, any job option; "1..20" is a range too. chip: one,
+        or several. by: the metric that is compared, or two. keep: which mappings stay, "best", "pareto" (of two metrics) or "all".
+        budget, of a server: {"jobs", "cpu_seconds", "idle", "gap"} (docs/how-to/sweeps.md). threads: how many are mapped at
+        once here; all processors unless given. All else as in coremap.map.
+
+    Raises what coremap.map does for what is wrong with the request; a point that cannot be mapped has an ``error`` instead.
+    """
+    from . import Mapping, _Bar, _arrays, _told
+    import numpy as np
+    chips = [chip] if isinstance(chip, (str, os.PathLike)) else list(chip)
+    compared = [by] if isinstance(by, str) else list(by)
+    given = {name: _values(name, values) for name, values in (axes or {}).items()}
+    if not chips or keep not in ("best", "pareto", "all"):
+        raise ValueError("name a chip" if not chips else "keep is \"best\", \"pareto\" or \"all\", not %r" % keep)
+    if budget and server is None:
+        raise ValueError("a budget is a server's: name one with server=, or give fewer values")
+    arrays = _arrays(network, neurons)
+    with tempfile.TemporaryDirectory(prefix="coremap-") as folder:
+        path = os.fspath(network) if arrays is None else os.path.join(folder, "network.npz")
+        if arrays is not None:
+            np.savez(path, **arrays)
+        reading = {key: value for key, value in (("format", format), ("directed", directed)) if value is not None}
+        heard = _told(progress)
+        try:
+            if server is not None:
+                return there(path, [os.fspath(one) for one in chips], given, options, reading, occupancy, compared, keep, budget, server, token, Mapping, heard)
+            return here(path, [os.fspath(one) for one in chips], given, options, reading, occupancy, compared, keep, threads, Mapping, heard)
+        finally:
+            if isinstance(heard, _Bar):
+                heard.end()
