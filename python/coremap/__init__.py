@@ -218,6 +218,18 @@ def _occupancy(given: Any, folder: str) -> Optional[str]:
     return path
 
 
+def _written(network: Any, neurons: Optional[int], format: Optional[str], directed: Optional[str], sizes: Any, rates: Any, occupancy: Any,
+             folder: str) -> Tuple[Any, Any]:
+    """A network and an occupancy as given, with what are arrays in files of a folder."""
+    arrays = _arrays(network, neurons)
+    nets = network.arrays if isinstance(network, Nets) else None
+    path = os.path.join(folder, "network.npz") if arrays is not None else None if nets is not None else os.fspath(network)
+    if arrays is not None:
+        np.savez(path, **arrays)
+    reading = {key: value for key, value in (("format", format), ("directed", directed)) if value is not None}
+    return _local.Source(path, reading, nets, sizes, rates), _occupancy(occupancy, folder)
+
+
 def map(network: Any, chip: str = "loihi1", *, neurons: Optional[int] = None, server: Optional[str] = None, token: Optional[str] = None,
         format: Optional[str] = None, directed: Optional[str] = None, sizes: Any = None, rates: Any = None, occupancy: Any = None,
         progress: Optional[Progress] = None, **options: Any) -> Mapping:
@@ -234,16 +246,9 @@ def map(network: Any, chip: str = "loihi1", *, neurons: Optional[int] = None, se
     Raises CoremapError with ``code``, ``detail`` and ``where``; ValueError and TypeError for arrays that are no network.
     The interpreter's lock is released while it maps.
     """
-    arrays = _arrays(network, neurons)
     with tempfile.TemporaryDirectory(prefix="coremap-") as folder:
-        nets = network.arrays if isinstance(network, Nets) else None
-        path = os.path.join(folder, "network.npz") if arrays is not None else None if nets is not None else os.fspath(network)
-        if arrays is not None:
-            np.savez(path, **arrays)
-        taken = _occupancy(occupancy, folder)
+        source, taken = _written(network, neurons, format, directed, sizes, rates, occupancy, folder)
         heard = _told(progress)
-        reading = {key: value for key, value in (("format", format), ("directed", directed)) if value is not None}
-        source = _local.Source(path, reading, nets, sizes, rates)
         try:
             if server is not None:
                 return Mapping(_server.map_file(source.file(folder), chip, server, token, source.reading, taken, options, heard))

@@ -74,8 +74,7 @@ def _drop(points: List[Point], keep: str, by: Sequence[str], ways: Sequence[floa
             point._open = None
 
 
-def here(path: str, chips: List[str], axes: Dict[str, List[Any]], base: Dict[str, Any], reading: Dict[str, str], occupancy: Any, by: List[str],
-         keep: str, threads: Optional[int], make: Callable[[Any], Any], told: Any) -> List[Point]:
+def here(source: Any, chips: List[str], axes: Dict[str, List[Any]], base: Dict[str, Any], occupancy: Any, by: List[str], keep: str, threads: Optional[int], make: Callable[[Any], Any], told: Any) -> List[Point]:
     ways, done = _ways(by), 0
     places = [(chip, dict(zip(axes, values))) for chip in chips for values in itertools.product(*axes.values())]
     workers = threads or os.cpu_count() or 1
@@ -84,7 +83,7 @@ def here(path: str, chips: List[str], axes: Dict[str, List[Any]], base: Dict[str
         nonlocal done
         chip, options = place
         try:
-            mapping = make(_local.map_file(path, chip, reading, occupancy, {"threads": 1, **base, **options}, None))
+            mapping = make(_local.map_source(source, chip, occupancy, {"threads": 1, **base, **options}, None))
             point = Point(chip, options, "done", mapping.metrics, None, lambda: mapping)
         except CoremapError as error:
             if error.code == "bad-option" and not done:
@@ -131,7 +130,7 @@ def there(path: str, chips: List[str], axes: Dict[str, Any], base: Dict[str, Any
 def sweep(network: Any, chip: "Union[str, Sequence[str]]" = "loihi1", axes: Optional[Dict[str, Any]] = None, *, by: "Union[str, Sequence[str]]" = "energy_pj",
           keep: str = "all", budget: Optional[Dict[str, Any]] = None, threads: Optional[int] = None, neurons: Optional[int] = None,
           server: Optional[str] = None, token: Optional[str] = None, format: Optional[str] = None, directed: Optional[str] = None,
-          occupancy: "Optional[str | os.PathLike[str]]" = None, progress: Any = None, **options: Any) -> List[Point]:
+          sizes: Any = None, rates: Any = None, occupancy: Any = None, progress: Any = None, **options: Any) -> List[Point]:
     """Maps a network once for each point of the axes, and gives the points, best first.
 
     axes: {"seed": range(20), "objective": ["time", "energy"], "preset": [...]}, any job option; "1..20" is a range too. chip: one,
@@ -141,8 +140,7 @@ def sweep(network: Any, chip: "Union[str, Sequence[str]]" = "loihi1", axes: Opti
 
     Raises what coremap.map does for what is wrong with the request; a point that cannot be mapped has an ``error`` instead.
     """
-    from . import Mapping, _Bar, _arrays, _told
-    import numpy as np
+    from . import Mapping, _Bar, _told, _written
     chips = [chip] if isinstance(chip, (str, os.PathLike)) else list(chip)
     compared = [by] if isinstance(by, str) else list(by)
     given = {name: _values(name, values) for name, values in (axes or {}).items()}
@@ -150,17 +148,13 @@ def sweep(network: Any, chip: "Union[str, Sequence[str]]" = "loihi1", axes: Opti
         raise ValueError("name a chip" if not chips else "keep is \"best\", \"pareto\" or \"all\", not %r" % keep)
     if budget and server is None:
         raise ValueError("a budget is a server's: name one with server=, or give fewer values")
-    arrays = _arrays(network, neurons)
     with tempfile.TemporaryDirectory(prefix="coremap-") as folder:
-        path = os.fspath(network) if arrays is None else os.path.join(folder, "network.npz")
-        if arrays is not None:
-            np.savez(path, **arrays)
-        reading = {key: value for key, value in (("format", format), ("directed", directed)) if value is not None}
-        heard = _told(progress)
+        source, taken = _written(network, neurons, format, directed, sizes, rates, occupancy, folder)
+        heard, names = _told(progress), [os.fspath(one) for one in chips]
         try:
             if server is not None:
-                return there(path, [os.fspath(one) for one in chips], given, options, reading, occupancy, compared, keep, budget, server, token, Mapping, heard)
-            return here(path, [os.fspath(one) for one in chips], given, options, reading, occupancy, compared, keep, threads, Mapping, heard)
+                return there(source.file(folder), names, given, options, source.reading, taken, compared, keep, budget, server, token, Mapping, heard)
+            return here(source, names, given, options, taken, compared, keep, threads, Mapping, heard)
         finally:
             if isinstance(heard, _Bar):
                 heard.end()

@@ -126,6 +126,25 @@ again = coremap.map(weights, chip="./ours.json", occupancy="taken.json", preset=
 check(again.summary == there.summary, "the same chip is made once")
 check(refused(coremap.CoremapError, "no occupancy", weights, chip="loihi1", occupancy="text", server=server).code == "bad-occupancy", "no occupancy")
 
+# Sweeps: the points as single mappings have them, the best first; on a server the same.
+axes = {"seed": "1..3", "preset": ["fast", "reference"]}
+alone = {(seed, preset): coremap.map(weights, preset=preset, seed=seed, max_part_size=32).metrics["connectivity"] for seed in (1, 2, 3) for preset in axes["preset"]}
+for where in (None, server):
+    points = coremap.sweep(weights, "loihi1", axes, by="connectivity", keep="best", max_part_size=32, server=where)
+    costs = [point.metrics["connectivity"] for point in points]
+    check(costs == sorted(alone.values()) and points[0].mapping.metrics["connectivity"] == costs[0], "the best of six, first, and open")
+    check(all(round(alone[point.options["seed"], point.options["preset"]], 9) == round(point.metrics["connectivity"], 9) for point in points), "each as alone")
+    check(all(point.mapping is None for point in points[1:]), "and the only one kept")
+one = coremap.sweep(weights, ["loihi1", "loihi64"], {"max_part_size": [1, 32]}, preset="fast")
+check([point.chip for point in one if point.error] == ["loihi1"] and "cores are needed" in str(one[-1].error), "a point that fails says why")
+for wrong in (dict(axes={"seed": []}), dict(axes={"seed": "3..1"}), dict(by="speed"), dict(keep="some"), dict(axes={"sed": [1]})):
+    try:
+        coremap.sweep(weights, "loihi1", **wrong)
+    except (ValueError, coremap.CoremapError):
+        check(True, "refused")
+    else:
+        sys.exit("FAILED: %s is swept" % wrong)
+
 # Simulated, by rates and by given spikes; more of these than a request holds go to a server as an upload.
 steps = mapping.simulate(steps=2)["steps"]
 check(steps["count"] == 2 and steps["packets"] == 2 * sum(len(set(mapping.part[coo.col[coo.row == n]])) for n in range(500)), "steps: %s" % steps)

@@ -276,17 +276,15 @@ static void dense_free(dense *d)
 cm_status cm_partition_dense(const cm_demand *demand, const cm_axon_options *options, cm_run *run, uint32_t *part,
                              uint32_t *parts, cm_error *error)
 {
-  const cm_topology *topology = demand->network;
+  const uint32_t n = demand->network->vertex_count;
   dense d = {.demand = demand, .options = options, .run = run};
   cm_run_phase(run, "index");
-  cm_status status = CM_NEW(run->memory, d.part, topology->vertex_count, error);
-  if (status == CM_OK)
-    status = prepare(&d, error);
+  cm_status status = CM_NEW(run->memory, d.part, n, error) == CM_OK ? prepare(&d, error) : error->status;
   cm_run_phase(run, "initial");
   if (status == CM_OK)
     status = fill_parts(&d, error);
   if (status == CM_OK) {
-    memcpy(part, d.part, topology->vertex_count * sizeof *part);
+    memcpy(part, d.part, n * sizeof *part);
     *parts = d.number;
   }
   cm_free(d.part);
