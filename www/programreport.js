@@ -70,6 +70,8 @@ const GROUPS = [
     ['Lanes in the order of the file', 'program.order.fixed_order_ns', time],
     ['In the order of the file', 'program.order.file_order_ns', time],
     ['In the order chosen', 'program.order.best_ns', time],
+    ['Gained by the schedule', 'program.order.schedule_gain', percent],
+    ['Gained by the order', 'program.order.order_gain', percent],
   ],
   [
     'Search for pieces',

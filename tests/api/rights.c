@@ -341,6 +341,8 @@ static void ask_all(int row)
       sql("INSERT OR IGNORE INTO users(name, role, team, disabled, created) VALUES('temporary', 'user', '', 0, 1)");
       if (strstr(rows[row].pattern, "/tokens/") != NULL && caller != NOBODY)
         sql("INSERT INTO tokens VALUES('%s', '%s', '', 1, '', 1, 0, 0)", id, callers[caller].user);
+      if (strncmp(rows[row].pattern, "/v1/sweeps/", 11) == 0)
+        sql("UPDATE jobs SET kind = 'sweep', options = '{\"by\":[\"energy_pj\"],\"keep\":\"all\"}', report = '{\"kept\":[]}' WHERE id = '%s'", id);
       fill(rows[row].pattern, rows[row].object, id, path, sizeof path);
       if (strcmp(path, "/v1/drain") == 0) /* who is let in is refused for this, and the server stays */
         strncat(path, "?x=1", sizeof path - strlen(path) - 1);

@@ -214,6 +214,12 @@ def running_twin(folder):
     folder.job("waits", state="queued", mapping=None, finished=None, waits_for="7d3a55486fc453be2a04")
 
 
+def swept(folder):
+    spec = '{"kind":"sweep","network":"%s","chip":"loihi1","axes":{"seed":[1,2]},"by":["energy_pj"],"better":[-1],"keep":"all"}' % RING
+    folder.job("sweep", kind="sweep", options=spec, report='{"jobs":1,"done":1,"failed":0,"cancelled":0,"reused":0,"cpu_seconds":0.5,"without_gain":0,"kept":[]}')
+    folder.job("point", sweep=name("sweep"))
+
+
 # By the version that a step leads to. A step that is not here is not tested: say what a folder of its release has.
 FILL = {
     1: base,
@@ -241,6 +247,7 @@ FILL = {
     22: lambda folder: folder.add("ledger", user="bob", month="2025-03", core_seconds=7200.0, cpu_seconds=30.5, bytes=4096),
     23: lambda folder: folder.db.execute("UPDATE jobs SET widened = 1 WHERE finished IS NOT NULL"),
     24: lambda folder: folder.db.execute("UPDATE networks SET reading = '{\"why\":\"a header\",\"first\":[]}' WHERE operators = 0"),
+    25: swept,
 }
 
 

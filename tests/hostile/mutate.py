@@ -113,7 +113,7 @@ class Requests:
 
     def path(self, pattern):
         kind = pattern.split("/")[2] if pattern.startswith("/v1/") else ""
-        name = {"networks": "network", "uploads": "upload", "chips": "chip", "jobs": "job", "mappings": "mapping",
+        name = {"networks": "network", "uploads": "upload", "chips": "chip", "jobs": "job", "sweeps": "sweep", "mappings": "mapping",
                 "programs": "program", "tokens": "user_token_id"}.get(kind)
         if kind == "chips":
             pattern = pattern.replace("{name}", "hostile").replace("{id}", self.world["lease"])

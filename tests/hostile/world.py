@@ -97,11 +97,14 @@ class World(dict):
             self.setdefault("job", job)
         if self.ask("GET", f"/v1/jobs/{self['job']}").status == 404:
             self["job"] = job
+        self["sweep"] = self.made("POST", "/v1/jobs", {"kind": "sweep", "network": self["small"], "chip": "loihi1", "axes": {"seed": [1, 2]},
+                                                       "base": {"preset": "fast"}})["id"]
+        self.wait(self["sweep"])
 
     def is_worn(self):
         """Whether mutations took away something that requests are made for."""
         paths = [f"/v1/mappings/{self['mapping']}", f"/v1/mappings/{self['pareto']}/pareto/1", f"/v1/jobs/{self['job']}",
-                 f"/v1/networks/{self['network']}", f"/v1/networks/{self['model']}",
+                 f"/v1/sweeps/{self['sweep']}", f"/v1/networks/{self['network']}", f"/v1/networks/{self['model']}",
                  f"/v1/chips/hostile/reservations/{self['lease']}", "/v1/chips/spare", f"/v1/users/{self['user']}"]
         paths += [f"/v1/programs/{self[name]}" for name in ("program", "model_program", "pieces_program")]
         return any(self.ask("GET", path).status != 200 for path in paths)

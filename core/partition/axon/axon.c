@@ -272,7 +272,7 @@ static cm_status search(cm_axon_search *w, const cm_axon_options *options, cm_ax
   cm_axon_options effort = *options;
   progress p = {.search = w, .best = best};
   cm_status status = CM_OK;
-  w->options = &effort;
+  w->options = &effort; // cppcheck-suppress autoVariables; whoever calls sets its own again
   w->seed = effort.seed;
   cm_axon_spare_sweeps(&effort, w->levels.demand->network->pin_count);
   while (status == CM_OK) {

@@ -130,7 +130,7 @@ static cm_status check_parts(cm_axon_search *w, const starts *all, cm_error *err
 
 static cm_status best_start(cm_axon_search *w, cm_axon_solution *s, cm_error *error)
 {
-  uint32_t n = w->levels.graph[w->levels.count - 1]->vertex_count, count = w->options->starts, best = 0;
+  uint32_t n = w->levels.graph[w->levels.count - 1]->vertex_count, count = w->options->starts > 0 ? w->options->starts : 1, best = 0;
   uint32_t paid = fewer_starts(count, n, PAID_VERTICES);
   count = fewer_starts(count, n, START_VERTICES);
   starts all = {.work = w, .count = count};

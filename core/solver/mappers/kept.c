@@ -23,12 +23,6 @@ enum { PARTS_VERSION = 2 };
 /* What is made faster than this is not worth a file. */
 static const double seconds_least = 0.05;
 
-/* Options that shape places, routes and what is told of them, and no partition; of them the seed of places counts for methods that place. */
-static const char *const elsewhere[] = {"placement_seed",   "force_fraction", "force_passes", "regions", "mapper",
-                                        "traffic_model",    "routing",        "route_model",  "policy",  "policy_refinement",
-                                        "policy_objective", "policy_draws",   "policy_axes",  "policy_chooser", "policy_distance",
-                                        "policy_fault_weight", "baseline",    "from"};
-
 /* ---- keys ---- */
 
 typedef crypto_generichash_state hash;
@@ -54,11 +48,16 @@ static cm_status add_json(hash *state, json_t *value, cm_error *error)
   return CM_OK;
 }
 
+/* Without those that shape places, routes and what is told of them, and no partition; of them the seed of places counts for methods that
+ * place. */
 static cm_status add_options(hash *state, const cm_map_options *options, cm_error *error)
 {
   json_t *told = cm_map_options_shaping_json(options);
-  for (size_t i = 0; told != NULL && i < sizeof elsewhere / sizeof *elsewhere; i++)
-    (void)json_object_del(told, elsewhere[i]);
+  for (size_t i = 0; told != NULL && i < cm_map_option_table.count; i++) {
+    const cm_option *o = &cm_map_option_table.option[i];
+    if (o->shapes == CM_SHAPES_PLACES || o->shapes == CM_SHAPES_WHOLE)
+      (void)json_object_del(told, o->name);
+  }
   return add_json(state, told, error);
 }
 

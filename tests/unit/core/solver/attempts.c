@@ -73,7 +73,7 @@ static void note(void *user, const cm_progress *progress)
   (void)snprintf(p->name[p->count++], CM_PHASE_NAME_MAX, "%s", progress->phase);
 }
 
-/* How many efforts a start by nets made: each begins a phase "initial". They follow the third "coarsen": two are the
+/* How many efforts a start by nets made: each has phases "initial" and "refine". They follow the third "coarsen": two are the
  * start by edges. */
 static uint32_t efforts_by_nets(const cm_topology *t, const cm_limits *limits)
 {
@@ -92,7 +92,7 @@ static uint32_t efforts_by_nets(const cm_topology *t, const cm_limits *limits)
   uint32_t starts = 0, efforts = 0;
   for (size_t i = 0; i < seen.count; i++) {
     starts += strcmp(seen.name[i], "coarsen") == 0;
-    efforts += starts == BY_NETS && strcmp(seen.name[i], "initial") == 0;
+    efforts += starts == BY_NETS && i + 1 < seen.count && strcmp(seen.name[i], "initial") == 0 && strcmp(seen.name[i + 1], "refine") == 0;
   }
   return efforts;
 }
