@@ -20,8 +20,8 @@
 /* To be raised whenever a method gives other numbers for the same task. */
 enum { PARTS_VERSION = 2 };
 
-/* What is made faster than this is not worth a file. */
-static const double seconds_least = 0.05;
+/* Partitions of networks with fewer synapses are made faster than they are looked up. */
+enum { PINS_LEAST = 1 << 13 };
 
 /* ---- keys ---- */
 
@@ -238,7 +238,7 @@ void cm_kept_keep(const cm_kept *kept, const uint32_t *number, uint64_t count, c
   const uint64_t head[HEAD] = {PARTS_VERSION, count, attempt->levels, attempt->levels_available, (uint64_t)(seconds * 1000)};
   char folder[CM_PATH_MAX];
   cm_error ignored;
-  if (kept->key[0] == '\0' || seconds < seconds_least || cache->begin(cache->user, folder, &ignored) != CM_OK)
+  if (kept->key[0] == '\0' || kept->task->input->demand->network->pin_count < PINS_LEAST || cache->begin(cache->user, folder, &ignored) != CM_OK)
     return;
   if (write_numbers(folder, head, number, count, &ignored) == CM_OK &&
       cache->commit(cache->user, kept->key, folder, &ignored) == CM_OK)
