@@ -95,8 +95,7 @@ static cm_status anneal(void *on, cm_error *error)
 /* Towards the limits: single sweeps under a growing penalty. They are warm at first, or what is too much stays where it
  * is: one vertex takes few axons along where nets reach many. Splitting adds the axons that both halves need, and is
  * the last way: where a sweep on the finest level hardly helps, or much is too much on a coarser one. The halves have room for
- * more than is too much in them (cm_splits_for). What little stays on coarse levels is
- * left to the finer ones. */
+ * more than is too much in them (cm_splits_for). What little stays on coarse levels is left to the finer ones. */
 static cm_status settle(void *on, cm_error *error)
 {
   const level *l = on;

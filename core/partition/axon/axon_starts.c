@@ -13,9 +13,10 @@
  * many, luck evens out: the sweeps of the others are worth more in fewer starts. */
 enum { PAID_VERTICES = 1 << 19, START_VERTICES = 1 << 11 };
 
-/* Parts that are exactly full leave refinement no room. Where sources have copies they look no fuller on coarse levels than they are, and
- * one that is split for want of room costs much: it is less of the network's own limits that is filled. */
-static const double filled = 0.96, filled_with_copies = 0.91;
+/* Parts that are exactly full leave refinement no room, but of few neurons a missing one would be too many. Where sources have copies they
+ * look no fuller on coarse levels than they are, and a split costs much: less is filled, of the network's own limits. */
+static const double filled[] = {0.96, 0.91};
+enum { ROOM_MIN = 8 };
 
 /* What a start may fill. */
 static cm_limits limits_of_start(const cm_axon_search *w)
@@ -23,8 +24,9 @@ static cm_limits limits_of_start(const cm_axon_search *w)
   cm_limits limits = cm_axon_level_limits(w, w->levels.count - 1, CM_AXON_SLACK);
   bool copies = w->levels.graph[0]->reach_max != 0;
   if (copies)
-    limits.inbound_axons = (uint64_t)ceil((double)w->options->limits.inbound_axons * filled_with_copies);
-  limits.neurons = (uint64_t)ceil((double)(copies ? w->options->limits.neurons : limits.neurons) * (copies ? filled_with_copies : filled));
+    limits.inbound_axons = (uint64_t)ceil((double)w->options->limits.inbound_axons * filled[copies]);
+  if (limits.neurons >= ROOM_MIN)
+    limits.neurons = (uint64_t)((double)(copies ? w->options->limits.neurons : limits.neurons) * filled[copies]);
   return limits;
 }
 
@@ -51,12 +53,11 @@ static cm_status grow_start(void *context, size_t t, cm_error *error)
   cm_axon_search *w = all->work;
   start *it = &all->start[t];
   uint32_t l = w->levels.count - 1;
-  cm_limits limits = limits_of_start(w);
   cm_random_init(&it->random, w->seed, CM_STREAM_BISECTION, t);
   if (CM_NEW(w->run->memory, it->made.part, w->levels.graph[l]->vertex_count, error) != CM_OK)
     return error->status;
   cm_growth growth = {.part = it->made.part, .from = CM_GROW_ANYWHERE};
-  cm_grow_options options = {.limits = limits};
+  cm_grow_options options = {.limits = limits_of_start(w)};
   cm_status status = cm_grow_parts(w->levels.graph[l], &options, &it->random, w->run, &growth, error);
   it->made.parts = growth.parts;
   return status;
