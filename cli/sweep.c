@@ -42,6 +42,17 @@ typedef struct arguments {
 
 /* ---- the command line ---- */
 
+/* The next of some words with commas between, cut to `size`; false: there are no more. */
+static bool next_word(const char **words, char *word, size_t size)
+{
+  if (*words == NULL)
+    return false;
+  const size_t length = strcspn(*words, ",");
+  (void)snprintf(word, size, "%.*s", (int)length, *words);
+  *words = (*words)[length] == ',' ? *words + length + 1 : NULL;
+  return true;
+}
+
 /* "1..20" stays, for the server to count; "a,b" is a list. */
 static bool set_axis(arguments *a, const char *pair)
 {
@@ -53,10 +64,9 @@ static bool set_axis(arguments *a, const char *pair)
     name[i] = (char)(pair[i] == '-' ? '_' : pair[i]);
   name[equals - pair] = '\0';
   json_t *values = json_array();
-  for (const char *at = equals + 1; at != NULL; at = strchr(at, ',') != NULL ? strchr(at, ',') + 1 : NULL) {
-    (void)snprintf(value, sizeof value, "%.*s", (int)strcspn(at, ","), at);
+  const char *words = equals + 1;
+  while (next_word(&words, value, sizeof value))
     (void)json_array_append_new(values, cli_option_value(value));
-  }
   if (json_array_size(values) == 1 && strstr(equals, "..") != NULL) {
     (void)json_object_set(a->axes, name, json_array_get(values, 0));
     json_decref(values);
@@ -79,13 +89,12 @@ static void add_to_list(json_t *object, const char *name, json_t *value)
 static bool take(arguments *a, int flag)
 {
   char word[80];
+  const char *words = optarg;
   switch (flag) {
   case CHIP: add_to_list(a->body, "chip", json_string(optarg)); return true;
   case BY:
-    for (const char *at = optarg; at != NULL; at = strchr(at, ',') != NULL ? strchr(at, ',') + 1 : NULL) {
-      (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(at, ","), at);
+    while (next_word(&words, word, sizeof word))
       add_to_list(a->body, "by", json_string(word));
-    }
     return true;
   case KEEP: return json_object_set_new(a->body, "keep", json_string(optarg)) == 0;
   case NAME: return json_object_set_new(a->body, "name", json_string(optarg)) == 0;

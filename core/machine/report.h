@@ -17,7 +17,6 @@ cm_status cm_compile_verify(cm_model *before, cm_model *after, const cm_program 
 
 /* What explains the time of a program. */
 typedef struct cm_program_times {
-  cm_plan *whole; /* its plan, or where that is for a part of the chip, one for all of it */
   const cm_analysis *analysis;
   const cm_time_bound *bound;
   cm_baselines baselines;

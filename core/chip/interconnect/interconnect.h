@@ -103,9 +103,6 @@ uint32_t cm_interconnect_units(const cm_interconnect *net, uint32_t from, uint32
 /* The last link of the way; from and to differ and there is a way. O(links of `to`) by formula, else O(1). */
 uint32_t cm_interconnect_last(const cm_interconnect *net, uint32_t from, uint32_t to);
 
-/* The first link of the way. O(its hops). */
-uint32_t cm_interconnect_next(const cm_interconnect *net, uint32_t from, uint32_t to);
-
 /* The link from one router to another, CM_NO_LINK: none. O(log links). */
 int64_t cm_interconnect_link(const cm_interconnect *net, uint32_t from, uint32_t to);
 

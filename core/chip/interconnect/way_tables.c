@@ -211,14 +211,6 @@ uint32_t cm_interconnect_last(const cm_interconnect *net, uint32_t from, uint32_
   return CM_NO_WAY; /* never: some neighbour is nearer */
 }
 
-uint32_t cm_interconnect_next(const cm_interconnect *net, uint32_t from, uint32_t to)
-{
-  uint32_t link = cm_interconnect_last(net, from, to);
-  while (net->link[link].from != from)
-    link = cm_interconnect_last(net, from, net->link[link].from);
-  return link;
-}
-
 cm_status cm_interconnect_component(const cm_interconnect *net, uint32_t from, cm_memory *memory, uint8_t *reached,
                                     cm_error *error)
 {
