@@ -1,4 +1,4 @@
-/* Questions about the structure of a mapping: /v1/mappings/{id}/flows, /matrix, /diff, and those that /links and /neurons take. They are
+/* Questions about the structure of a mapping: /v1/mappings/{id}/flows, /matrix, /routers, /diff, and those that /links and /neurons take. They are
  * answered from a view that is made when somebody first asks. It tells of the network: for those who see that. */
 #include <stdio.h>
 #include <string.h>
@@ -134,6 +134,11 @@ void cm_get_mapping_flows(cm_request *request)
 void cm_get_mapping_matrix(cm_request *request)
 {
   cm_structure_reply(request, "matrix");
+}
+
+void cm_get_mapping_routers(cm_request *request)
+{
+  cm_structure_reply(request, "routers");
 }
 
 /* Another mapping that the caller sees, of the same network and chip; false: the reply is set. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "core/mapping/options.h"
 #include "core/output/beside.h"
 #include "core/output/picture/picture.h"
 #include "core/output/renamed.h"
@@ -46,10 +47,14 @@ static cm_status write_report(const coremap_mapping *m, FILE *stream, cm_error *
 static cm_status write_answer(const coremap_mapping *m, const char *question, cm_run *run, FILE *stream, cm_error *error)
 {
   cm_structure s;
-  cm_status status = cm_structure_make(&m->mapped, run, &s, error);
+  cm_map_options *options;
+  if (cm_map_options_parse(m->mapping != NULL ? m->mapping->options : json_object_get(m->summary, "options"), &options, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_structure_make(&m->mapped, options, run, &s, error);
   if (status == CM_OK)
     status = cm_structure_ask(&s, question, stream, error);
   cm_structure_clear(&s);
+  cm_map_options_free(options);
   return status;
 }
 

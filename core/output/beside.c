@@ -60,7 +60,7 @@ static cm_status write_structure(const beside *b, FILE *stream, cm_error *error)
 {
   cm_structure s;
   const cm_mapped mapped = cm_mapped_by(b->mapping, b->input->demand, b->input->chip);
-  cm_status status = cm_structure_make(&mapped, b->run, &s, error);
+  cm_status status = cm_structure_make(&mapped, b->input->options, b->run, &s, error);
   if (status == CM_OK)
     cm_structure_write(&s, stream);
   cm_structure_clear(&s);

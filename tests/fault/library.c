@@ -220,6 +220,8 @@ static cm_status map_to(const char *folder, cm_error *error)
     status = write_late(folder, CM_VIEW_ROUTES_JSON, error);
   if (status == CM_OK)
     status = write_late(folder, CM_VIEW_CERTIFICATE_JSON, error);
+  if (status == CM_OK)
+    status = write_late(folder, CM_VIEW_STRUCTURE, error);
   cm_mapping_free(mapping);
   cm_topology_free(network);
   cm_map_options_free(options);

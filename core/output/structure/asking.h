@@ -60,6 +60,7 @@ cm_status cm_answer_links(cm_asking *q, cm_error *error);
 cm_status cm_answer_flows(cm_asking *q, cm_error *error);
 cm_status cm_answer_neurons(cm_asking *q, cm_error *error);
 cm_status cm_answer_matrix(cm_asking *q, cm_error *error);
+cm_status cm_answer_routers(cm_asking *q, cm_error *error);
 cm_status cm_answer_diff(cm_asking *q, cm_error *error);
 
 #endif

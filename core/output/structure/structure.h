@@ -6,6 +6,7 @@
  *   flows    one of core=X,Y neuron population link, and limit: packets from core to core, in and out of that
  *   neurons  find=NUMBER|NAME limit: neurons with what they receive and reach
  *   matrix   by=part|population: packets from part to part, or synapse events, in at most CM_MATRIX_SIDE_MAX rows
+ *   routers  entries of their routing tables, where the chip limits these
  *   diff     limit: against another mapping of the network, what has moved and which cores have become fuller */
 #ifndef CM_OUTPUT_STRUCTURE_STRUCTURE_H
 #define CM_OUTPUT_STRUCTURE_STRUCTURE_H
@@ -15,6 +16,7 @@
 #include "base/run.h"
 #include "core/mapping/detail.h"
 #include "core/mapping/mapped.h"
+#include "core/mapping/options.h"
 
 enum { CM_MATRIX_SIDE_MAX = 512 };
 
@@ -26,8 +28,9 @@ typedef struct cm_structure {
   size_t mapped_bytes;
 } cm_structure;
 
-/* Makes it; the caller clears, after failures too. Opens phase "structure". O(synapses + metrics). Errors: memory, those of the run. */
-cm_status cm_structure_make(const cm_mapped *mapped, cm_run *run, cm_structure *made, cm_error *error);
+/* Makes it of a mapping that these options made; the caller clears, after failures too. Opens phase "structure". O(synapses + metrics), and
+ * that of routes where the chip limits tables. Errors: memory, those of the run. */
+cm_status cm_structure_make(const cm_mapped *mapped, const cm_map_options *options, cm_run *run, cm_structure *made, cm_error *error);
 void cm_structure_clear(cm_structure *s); /* harmless on a zeroed one */
 
 /* Writes it to a stream, which keeps errors. */

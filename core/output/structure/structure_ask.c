@@ -13,6 +13,7 @@ static const struct {
              {"flows", "core neuron population link limit", cm_answer_flows},
              {"neurons", "find limit", cm_answer_neurons},
              {"matrix", "by", cm_answer_matrix},
+             {"routers", "", cm_answer_routers},
              {"diff", "limit", cm_answer_diff}};
 enum { KINDS = sizeof kinds / sizeof *kinds, ARGUMENTS_MAX = 8 };
 
@@ -56,7 +57,7 @@ cm_status cm_structure_answer(const cm_structure *s, const cm_structure *other, 
   cm_asking q = {.s = s, .other = other, .arguments = arguments, .w = {.stream = stream}};
   const size_t k = find_kind(kind, strlen(kind));
   if (k == KINDS)
-    return cm_fail(error, CM_BAD_OPTION, "\"%.40s\" is no question about a mapping: links, flows, neurons, matrix, diff", kind);
+    return cm_fail(error, CM_BAD_OPTION, "\"%.40s\" is no question about a mapping: links, flows, neurons, matrix, routers, diff", kind);
   for (size_t i = 0; arguments[i] != NULL; i += 2)
     if (!has_word(kinds[k].arguments, arguments[i]))
       return cm_asked_badly(error, arguments[i], "%s has no argument \"%.40s\"; it has %s", kind, arguments[i], kinds[k].arguments);

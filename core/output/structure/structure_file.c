@@ -105,7 +105,7 @@ static bool fits(const cm_structure *s)
 {
   const uint64_t neurons = s->part_count, populations = strings_in(s->population_name, s->population_name_count);
   const uint64_t fold = populations == 0 ? 1 : (populations + CM_MATRIX_SIDE_MAX - 1) / CM_MATRIX_SIDE_MAX, side = (populations + fold - 1) / fold;
-  return axons_fit(s) && s->fan_in_count == neurons && s->link_load_count == s->link_count && s->unit_count == 1 && s->unit[0] > 0 &&
+  return axons_fit(s) && s->fan_in_count == neurons && s->link_load_count == s->link_count && s->entries_count == s->router_count && s->unit_count == 1 && s->unit[0] > 0 &&
          (s->in_first_count == 0 || (s->in_first_count == neurons + 1 && ascends(s->in_first, neurons + 1, s->in_count))) &&
          (s->population_count == 0 || (s->population_count == neurons && populations != UINT64_MAX && s->matrix_count == side * side &&
                                        all_below(s->population, neurons, populations))) &&
@@ -152,5 +152,5 @@ cm_status cm_structure_open(int descriptor, cm_structure *s, cm_error *error)
   if (lay_out(s) && fits(s))
     return CM_OK;
   cm_structure_clear(s);
-  return cm_fail(error, CM_DAMAGED, "the structure of a mapping is damaged, or of another release: delete its file structure.bin, and it is made anew");
+  return cm_fail(error, CM_DAMAGED, "the structure of a mapping is damaged, or of another release");
 }

@@ -1,4 +1,4 @@
-/* The links and ports with the highest load, and the axons that fill them. */
+/* The links and ports with the highest load, and the axons that fill them; tables of routers. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,4 +223,25 @@ cm_status cm_answer_links(cm_asking *q, cm_error *error)
   cm_free(all);
   cm_free(port);
   return status;
+}
+
+cm_status cm_answer_routers(cm_asking *q, cm_error *error)
+{
+  const cm_structure *s = q->s;
+  const uint32_t columns = cm_chip_routers_x(q->chip), grid = columns * cm_chip_routers_y(q->chip);
+  (void)error;
+  cm_view_put_text(&q->w, "{\"limit\": ");
+  if (q->chip->table_entries > 0)
+    cm_view_put_count(&q->w, q->chip->table_entries);
+  else
+    cm_view_put_text(&q->w, "null");
+  cm_view_put_text(&q->w, ", \"routers\": [");
+  for (uint64_t i = 0; i < s->router_count; i++) {
+    (void)fprintf(q->w.stream, "%s\n {\"router\": %" PRIu32, i > 0 ? "," : "", s->router[i]);
+    if (s->router[i] < grid)
+      (void)fprintf(q->w.stream, ", \"x\": %" PRIu32 ", \"y\": %" PRIu32, s->router[i] % columns, s->router[i] / columns);
+    (void)fprintf(q->w.stream, ", \"entries\": %" PRIu32 "}", s->entries[i]);
+  }
+  cm_view_put_text(&q->w, "]}\n");
+  return CM_OK;
 }

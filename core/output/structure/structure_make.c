@@ -8,6 +8,7 @@
 #include "core/chip/geometry.h"
 #include "core/measure/measure.h"
 #include "core/network/nets_by_part.h"
+#include "core/routing/routes.h"
 
 typedef struct making {
   const cm_mapped *on;
@@ -192,6 +193,34 @@ static cm_status take_loads(making *m, cm_error *error)
   return status;
 }
 
+/* Where routes are refused there are no tables to tell of. */
+static cm_status take_tables(making *m, const cm_map_options *options, cm_error *error)
+{
+  bool own;
+  cm_routes *routes;
+  uint32_t used = 0;
+  const cm_route_options wanted = cm_routes_wanted(options, m->on->chip, &own);
+  if (m->on->chip->table_entries == 0 || !m->network->directed || !wanted.multicast)
+    return CM_OK;
+  cm_status status = cm_routes_make(m->on, &wanted, m->run, &routes, error);
+  if (status == CM_NO_ROUTE || status == CM_LIMIT_BROKEN || status == CM_TOO_LARGE)
+    return CM_OK;
+  if (status != CM_OK)
+    return status;
+  for (uint32_t i = 0; i < routes->router_count; i++)
+    used += routes->entries[i] > 0;
+  if (ROOM(m, router, used, error) != CM_OK || ROOM(m, entries, used, error) != CM_OK)
+    status = error->status;
+  used = 0;
+  for (uint32_t i = 0; i < routes->router_count && status == CM_OK; i++)
+    if (routes->entries[i] > 0) {
+      m->s->router[used] = routes->first_router + i;
+      m->s->entries[used++] = routes->entries[i];
+    }
+  cm_routes_free(routes);
+  return status;
+}
+
 static cm_status take_populations(making *m, cm_error *error)
 {
   const cm_topology *t = m->network;
@@ -233,7 +262,7 @@ static cm_status take_names(making *m, cm_error *error)
   return status;
 }
 
-cm_status cm_structure_make(const cm_mapped *mapped, cm_run *run, cm_structure *made, cm_error *error)
+cm_status cm_structure_make(const cm_mapped *mapped, const cm_map_options *options, cm_run *run, cm_structure *made, cm_error *error)
 {
   making m = {.on = mapped, .network = mapped->demand->network, .s = made, .run = run};
   memset(made, 0, sizeof *made);
@@ -249,6 +278,8 @@ cm_status cm_structure_make(const cm_mapped *mapped, cm_run *run, cm_structure *
     status = take_inputs(&m, error);
   if (status == CM_OK)
     status = take_loads(&m, error);
+  if (status == CM_OK)
+    status = take_tables(&m, options, error);
   if (status == CM_OK)
     status = take_populations(&m, error);
   if (status == CM_OK)
