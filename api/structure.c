@@ -110,7 +110,12 @@ static void reply(cm_request *request, question *q)
 static bool begin(cm_request *request, question *q, const char *kind)
 {
   cm_error error;
+  const char *format = cm_request_query(request, "format");
   *q = (question){.kind = kind, .file = -1, .other = -1};
+  if ((format != NULL && strcmp(format, "json") != 0) || cm_request_query(request, "part") != NULL) {
+    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "answers to questions come as json alone, and without a part");
+    return false;
+  }
   if (cm_mappings_get(request->store, request->param[0], &q->mapping, &error) != CM_OK) {
     cm_reply_error(request, &error);
     return false;

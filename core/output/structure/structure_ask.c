@@ -43,7 +43,10 @@ static bool has_word(const char *words, const char *word)
 static cm_status open_chip(cm_asking *q, cm_error *error)
 {
   const cm_structure *s = q->s;
-  if (cm_chip_parse(s->chip, strlen(s->chip), &q->chip, error) != CM_OK || cm_interconnect_prepare(q->chip->interconnect, error) != CM_OK)
+  cm_status status = cm_chip_parse(s->chip, strlen(s->chip), &q->chip, error);
+  if (status == CM_BAD_CHIP)
+    return cm_fail(error, CM_DAMAGED, "the structure of a mapping is of a chip that cannot be read");
+  if (status != CM_OK || cm_interconnect_prepare(q->chip->interconnect, error) != CM_OK)
     return error->status;
   for (uint32_t p = 0; p < cm_structure_parts(s); p++)
     if (s->core[p] >= cm_chip_cores(q->chip))

@@ -13,40 +13,76 @@ typedef struct move {
   uint64_t neurons;
 } move;
 
-static int by_way(const void *a, const void *b)
+static int by_neurons(const void *a, const void *b)
 {
   const move *p = a, *q = b;
+  if (p->neurons != q->neurons)
+    return p->neurons < q->neurons ? 1 : -1;
   if (p->from != q->from)
     return p->from < q->from ? -1 : 1;
   return p->to < q->to ? -1 : p->to > q->to;
 }
 
-static int by_neurons(const void *a, const void *b)
+/* Neurons by part, those of part p from first[p] on; the caller frees. O(neurons + parts). */
+static cm_status sort_neurons(const cm_structure *s, uint32_t **first, uint32_t **order, cm_error *error)
 {
-  const move *p = a, *q = b;
-  return p->neurons != q->neurons ? (p->neurons < q->neurons ? 1 : -1) : by_way(a, b);
+  if (CM_NEW(NULL, *first, (uint64_t)cm_structure_parts(s) + 2, error) != CM_OK || CM_NEW(NULL, *order, cm_structure_neurons(s), error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < cm_structure_neurons(s); v++)
+    (*first)[s->part[v] + 2]++;
+  for (uint32_t p = 0; p < cm_structure_parts(s); p++)
+    (*first)[p + 2] += (*first)[p + 1];
+  for (uint32_t v = 0; v < cm_structure_neurons(s); v++) /* each beginning goes to its end, which is the next one's */
+    (*order)[(*first)[s->part[v] + 1]++] = v;
+  return CM_OK;
 }
 
-/* Ways from core to core that neurons have moved; the caller frees. O(neurons log). */
-static cm_status list_moves(const cm_asking *q, move **list, uint64_t *count, uint64_t *moved, cm_error *error)
+typedef struct moves {
+  move *list;
+  uint64_t count, room, neurons;
+  uint64_t *to;   /* [parts] neurons of the part under way that are in each now; zero between parts */
+  uint32_t *used; /* [parts] */
+} moves;
+
+/* The ways of the neurons of an old part. */
+static cm_status take_moves(const cm_asking *q, const uint32_t *neuron, uint32_t neurons, moves *m, cm_error *error)
 {
   const cm_structure *now = q->s, *old = q->other;
-  if (CM_NEW(NULL, *list, now->part_count, error) != CM_OK)
+  uint32_t ways = 0;
+  for (uint32_t i = 0; i < neurons; i++)
+    if (m->to[now->part[neuron[i]]]++ == 0)
+      m->used[ways++] = now->part[neuron[i]];
+  if (CM_ROOM(NULL, m->list, &m->room, m->count + ways, error) != CM_OK)
     return error->status;
-  *moved = *count = 0;
-  for (uint32_t v = 0; v < cm_structure_neurons(now); v++) {
-    const move one = {old->core[old->part[v]], now->core[now->part[v]], 1};
-    if (one.from != one.to)
-      (*list)[(*moved)++] = one;
+  for (uint32_t i = 0; i < ways; i++) {
+    const move one = {old->core[old->part[neuron[0]]], now->core[m->used[i]], m->to[m->used[i]]};
+    m->to[m->used[i]] = 0;
+    if (one.from == one.to)
+      continue;
+    m->list[m->count++] = one;
+    m->neurons += one.neurons;
   }
-  qsort(*list, *moved, sizeof **list, by_way);
-  for (uint64_t i = 0; i < *moved; i++)
-    if (*count > 0 && by_way(&(*list)[*count - 1], &(*list)[i]) == 0)
-      (*list)[*count - 1].neurons++;
-    else
-      (*list)[(*count)++] = (*list)[i];
-  qsort(*list, *count, sizeof **list, by_neurons);
   return CM_OK;
+}
+
+/* Ways from core to core that neurons have moved, those of most first; the caller frees the list. O(neurons + ways log). */
+static cm_status list_moves(const cm_asking *q, moves *m, cm_error *error)
+{
+  uint32_t *first = NULL, *order = NULL;
+  cm_status status = sort_neurons(q->other, &first, &order, error);
+  if (status == CM_OK && CM_NEW(NULL, m->to, q->s->core_count, error) == CM_OK)
+    (void)CM_NEW(NULL, m->used, q->s->core_count, error);
+  status = status == CM_OK && m->used == NULL ? error->status : status;
+  for (uint32_t p = 0; p < cm_structure_parts(q->other) && status == CM_OK; p++)
+    if (first[p] < first[p + 1])
+      status = take_moves(q, order + first[p], first[p + 1] - first[p], m, error);
+  if (status == CM_OK && m->count > 0)
+    qsort(m->list, m->count, sizeof *m->list, by_neurons);
+  cm_free(first);
+  cm_free(order);
+  cm_free(m->to);
+  cm_free(m->used);
+  return status;
 }
 
 /* A core in both mappings. */
@@ -166,22 +202,22 @@ static cm_status check_alike(const cm_asking *q, cm_error *error)
 
 cm_status cm_answer_diff(cm_asking *q, cm_error *error)
 {
-  move *moves = NULL;
+  moves m = {0};
   changed *cores = NULL;
-  uint64_t limit, ways = 0, moved = 0, count = 0;
+  uint64_t limit, count = 0;
   cm_status status = cm_asked_count(q, "limit", (cm_count_range){1, LIMIT_MAX, LIMIT}, &limit, error);
   if (status == CM_OK)
     status = check_alike(q, error);
   if (status == CM_OK)
-    status = list_moves(q, &moves, &ways, &moved, error);
+    status = list_moves(q, &m, error);
   if (status == CM_OK)
     status = list_cores(q, &cores, &count, error);
   if (status == CM_OK) {
     (void)fprintf(q->w.stream, "{\"neurons\": %" PRIu32 ", \"moved\": %" PRIu64 ", \"move_count\": %" PRIu64 ", \"core_count\": %" PRIu64 ",\n\"moves\": [",
-                  cm_structure_neurons(q->s), moved, ways, count);
-    for (uint64_t i = 0; i < ways && i < limit; i++) {
+                  cm_structure_neurons(q->s), m.neurons, m.count, count);
+    for (uint64_t i = 0; i < m.count && i < limit; i++) {
       cm_view_put_text(&q->w, i > 0 ? "," : "");
-      put_move(q, &moves[i]);
+      put_move(q, &m.list[i]);
     }
     cm_view_put_text(&q->w, "],\n\"cores\": [");
     for (uint64_t i = 0; i < count && i < limit; i++) {
@@ -190,7 +226,7 @@ cm_status cm_answer_diff(cm_asking *q, cm_error *error)
     }
     cm_view_put_text(&q->w, "]}\n");
   }
-  cm_free(moves);
+  cm_free(m.list);
   cm_free(cores);
   return status;
 }
