@@ -85,6 +85,12 @@ static cm_status find_network(const cm_request *request, const cm_mapping_row *m
            : status;
 }
 
+/* What a mapping can become by a view, once its network is there again. */
+static const char *becomes(const char *view)
+{
+  return strcmp(view, "certificate.json") == 0 ? "certified" : strcmp(view, "structure.bin") == 0 ? "looked into" : "routed";
+}
+
 /* Keeps the views in a scratch folder that the mapping has not yet. */
 static void keep_views(const cm_request *request, const cm_mapping_row *mapping, const char *folder)
 {
@@ -110,7 +116,7 @@ cm_status cm_view_make(cm_request *request, const cm_mapping_row *mapping, const
   if (status == CM_OK)
     status = cm_path(path, error, "%s/%s", folder, view);
   if (status == CM_OK)
-    status = find_network(request, mapping, strcmp(view, "certificate.json") == 0 ? "certified" : strcmp(view, "structure.bin") == 0 ? "looked into" : "routed", error);
+    status = find_network(request, mapping, becomes(view), error);
   if (status == CM_OK)
     status = cm_mappings_lend_all(request->store, mapping->id, folder, error);
   if (status == CM_OK)

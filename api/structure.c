@@ -35,7 +35,7 @@ static void take_arguments(const cm_request *request, question *q)
   }
 }
 
-/* A tag of what is asked: a mapping never changes, and the release names how it is told. */
+/* A tag of what is asked; a mapping never changes. */
 static void tag(const question *q, char etag[CM_ID_MAX + 64])
 {
   uint64_t hash = UINT64_C(14695981039346656037);

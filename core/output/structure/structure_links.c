@@ -187,6 +187,24 @@ static void put_sinks(cm_asking *q, const char *name, const sink *sinks, uint64_
   cm_view_put_text(&q->w, "]");
 }
 
+/* The first of the links, which stand by falling load, and of the ports, behind each other; the caller frees. */
+static cm_status list_sinks(const cm_asking *q, uint64_t links, const sink *port, uint64_t ports, sink **all, cm_error *error)
+{
+  const cm_structure *s = q->s;
+  if (CM_NEW(NULL, *all, links + ports, error) != CM_OK)
+    return error->status;
+  for (uint64_t k = 0; k < links; k++) {
+    const uint32_t link = s->link[k];
+    if (link >= cm_chip_links(q->chip))
+      return cm_fail(error, CM_DAMAGED, "the structure of a mapping has a link that its chip has not");
+    (*all)[k] = (sink){.kind = LINK, .at = link, .load = s->link_load[k]};
+    if (q->chip->costs.link_packets_per_ns > 0)
+      (*all)[k].ns = cm_chip_step_ns(q->chip, link, s->link_load[k]);
+  }
+  memcpy(*all + links, port, ports * sizeof *port);
+  return CM_OK;
+}
+
 cm_status cm_answer_links(cm_asking *q, cm_error *error)
 {
   const cm_structure *s = q->s;
@@ -196,19 +214,12 @@ cm_status cm_answer_links(cm_asking *q, cm_error *error)
   if (sort != NULL && strcmp(sort, "load") != 0)
     return cm_asked_badly(error, "sort", "links are sorted by load alone: sort=load");
   if (cm_asked_count(q, "axons", (cm_count_range){0, AXONS_MAX, 0}, &axons, error) != CM_OK ||
-      cm_asked_count(q, "limit", (cm_count_range){1, axons > 0 ? FILLED_MAX : LIMIT_MAX, LIMIT}, &limit, error) != CM_OK || list_ports(q, &port, &ports, error) != CM_OK)
+      cm_asked_count(q, "limit", (cm_count_range){1, axons > 0 ? FILLED_MAX : LIMIT_MAX, LIMIT}, &limit, error) != CM_OK ||
+      list_ports(q, &port, &ports, error) != CM_OK)
     return error->status;
   const uint64_t links = limit < s->link_count ? limit : s->link_count;
   ports = limit < ports ? limit : ports;
-  cm_status status = CM_NEW(NULL, all, links + ports, error);
-  for (uint64_t k = 0; k < links && status == CM_OK; k++)
-    all[k] = (sink){.kind = LINK, .at = s->link[k], .load = s->link_load[k]};
-  for (uint64_t k = 0; k < links && status == CM_OK; k++)
-    status = s->link[k] < cm_chip_links(q->chip) ? CM_OK : cm_fail(error, CM_DAMAGED, "the structure of a mapping has a link that its chip has not");
-  for (uint64_t k = 0; k < links && status == CM_OK; k++)
-    all[k].ns = q->chip->costs.link_packets_per_ns > 0 ? cm_chip_step_ns(q->chip, all[k].at, all[k].load) : 0;
-  if (status == CM_OK && ports > 0)
-    memcpy(all + links, port, ports * sizeof *all);
+  cm_status status = list_sinks(q, links, port, ports, &all, error);
   if (status == CM_OK && axons > 0)
     status = fill(q, all, (uint32_t)(links + ports), (uint32_t)axons, error);
   if (status == CM_OK) {
