@@ -147,7 +147,7 @@ static json_t *ask(const cli_mapping_question *q, const char *question, cm_error
 
 int cli_ask_mapping(const cli_mapping_question *q, cm_error *error)
 {
-  char question[400] = "";
+  char question[4096] = ""; /* longer names are cut, and found by their beginning */
   size_t used = (size_t)snprintf(question, sizeof question, "%s", kinds[q->kind].question);
   for (const char *p = q->value; *p != '\0' && used + 4 < sizeof question; p++) /* whatever a name has in it */
     used += (size_t)snprintf(question + used, sizeof question - used, "%%%02X", (unsigned)(unsigned char)*p);
