@@ -2,13 +2,14 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/cli.h"
 
 enum { TARGET = 1, NAME, LANES, SEED };
 
 static const cli_flag flags[] = {
-  {"output", "DIR", CLI_OUTPUT, "write the files there; needed"},
+  {"output", "DIR|FILE.tar", CLI_OUTPUT, "write the files there; needed"},
   {"target", "NAME", TARGET, "what the code is for: host (unless given), cortex-m"},
   {"name", "NAME", NAME, "of files and functions: model unless given"},
   {"lanes", "N", LANES, "threads or cores at most; as many as the program has units that compute unless given"},
@@ -71,6 +72,12 @@ static void print_result(const json_t *r, const char *folder)
              cli_size(cli_number(r, "scratch_bytes")).text, cli_size(cli_number(r, "outside_bytes")).text, cli_size(cli_number(r, "weight_bytes")).text);
 }
 
+static bool is_archive(const char *path)
+{
+  const size_t length = strlen(path);
+  return length > 4 && strcmp(path + length - 4, ".tar") == 0;
+}
+
 static int emit(int argc, char **argv)
 {
   arguments a = {.seed = 1};
@@ -81,7 +88,7 @@ static int emit(int argc, char **argv)
   int exit_status = parse(argc, argv, &a);
   if (exit_status >= 0)
     return exit_status;
-  json_t *asked = json_pack("{s:s, s:s*, s:s*, s:I, s:I}", "output_dir", a.folder, "target", a.target, "name", a.name, "lanes", (json_int_t)a.lanes, "seed", (json_int_t)a.seed);
+  json_t *asked = json_pack("{s:s, s:s*, s:s*, s:I, s:I}", is_archive(a.folder) ? "archive" : "output_dir", a.folder, "target", a.target, "name", a.name, "lanes", (json_int_t)a.lanes, "seed", (json_int_t)a.seed);
   cm_status status = asked != NULL ? cli_json_text(asked, &options, &error) : cm_fail(&error, CM_BAD_REQUEST, "a name is not text");
   json_decref(asked);
   cli_run_begin(&cli, true);

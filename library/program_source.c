@@ -30,7 +30,12 @@ static cm_status read_word(json_t *object, const char *name, char word[CM_TARGET
   return CM_OK;
 }
 
-static cm_status read_options(const char *text, cm_c_options *options, char folder[CM_PATH_MAX], cm_error *error)
+/* Where the files go: a folder, or an archive; "": not there. */
+typedef struct place {
+  char folder[CM_PATH_MAX], archive[CM_PATH_MAX];
+} place;
+
+static cm_status read_options(const char *text, cm_c_options *options, place *to, cm_error *error)
 {
   json_t *object = NULL;
   uint64_t lanes = 0;
@@ -38,15 +43,30 @@ static cm_status read_options(const char *text, cm_c_options *options, char fold
   cm_status status = library_options(text, &object, error);
   if (status == CM_OK && read_word(object, "target", options->target, error) == CM_OK && read_word(object, "name", options->name, error) == CM_OK &&
       read_count(object, "lanes", CM_TARGET_LANES_MAX, &lanes, error) == CM_OK && read_count(object, "seed", INT64_MAX, &options->seed, error) == CM_OK)
-    status = library_take_text(object, "output_dir", folder, error);
+    status = library_take_text(object, "output_dir", to->folder, error);
   else
     status = error->status;
-  if (status == CM_OK && folder[0] == '\0')
-    status = cm_option_refuse(error, "output_dir", "a folder");
+  if (status == CM_OK)
+    status = library_take_text(object, "archive", to->archive, error);
+  if (status == CM_OK && (to->folder[0] == '\0') == (to->archive[0] == '\0'))
+    status = cm_option_refuse(error, "output_dir", "a folder, or instead of it archive a file");
   if (status == CM_OK)
     status = library_nothing_left(object, "emitting C", error);
   options->lanes = (uint32_t)lanes;
   json_decref(object);
+  return status;
+}
+
+static cm_status emit(const cm_program *program, const cm_c_options *options, const place *to, cm_run *run, json_t **report, cm_error *error)
+{
+  cm_c_file files[CM_C_FILES];
+  cm_status status = cm_c_make(program, options, run, files, report, error);
+  if (status != CM_OK)
+    return status;
+  status = to->folder[0] != '\0' ? cm_c_write_folder(files, to->folder, error) : cm_c_write_archive(files, options->name, to->archive, error);
+  cm_c_files_free(files);
+  if (status != CM_OK)
+    json_decref(*report);
   return status;
 }
 
@@ -56,12 +76,12 @@ int coremap_program_emit(const coremap_program *program, const char *options_tex
   cm_error e;
   library_run r;
   cm_c_options options;
+  place to;
   json_t *made = NULL;
-  char folder[CM_PATH_MAX];
-  if (read_options(options_text, &options, folder, &e) != CM_OK)
+  if (read_options(options_text, &options, &to, &e) != CM_OK)
     return library_tell(e.status, &e, error);
   library_begin(&r, progress, user);
-  cm_status status = cm_c_write(program->program, &options, r.run, folder, &made, &e);
+  cm_status status = emit(program->program, &options, &to, r.run, &made, &e);
   cm_run_finish(r.run);
   if (status == CM_OK)
     status = library_text(made, JSON_COMPACT, report, &e);

@@ -53,8 +53,8 @@ cm_status cm_c_make(const cm_program *program, const cm_c_options *options, cm_r
                          json_t **report, cm_error *error);
 void cm_c_files_free(cm_c_file files[CM_C_FILES]);
 
-/* The same into a folder, which is made. Errors further: CM_IO, CM_DISK_FULL. */
-cm_status cm_c_write(const cm_program *program, const cm_c_options *options, cm_run *run, const char *folder, json_t **report,
-                          cm_error *error);
+/* Writes them into a folder, which is made; or as a tar archive with a folder `name` in it, whole or not at all. Errors: CM_IO, CM_DISK_FULL. */
+cm_status cm_c_write_folder(const cm_c_file files[CM_C_FILES], const char *folder, cm_error *error);
+cm_status cm_c_write_archive(const cm_c_file files[CM_C_FILES], const char *name, const char *path, cm_error *error);
 
 #endif
