@@ -265,7 +265,8 @@ static void tar_header(const archive *a, const cm_c_file *file, char block[TAR_B
   (void)snprintf(block + 136, 12, "00000000000");
   memset(block + TAR_CHECKSUM, ' ', 8);
   block[156] = '0';
-  memcpy(block + 257, "ustar\00000", 8);
+  (void)snprintf(block + 257, 6, "ustar");
+  (void)snprintf(block + 263, 3, "00");
   for (int i = 0; i < TAR_BLOCK; i++)
     sum += (unsigned char)block[i];
   (void)snprintf(block + TAR_CHECKSUM, 7, "%06o", sum);

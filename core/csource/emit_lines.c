@@ -37,7 +37,7 @@ cm_status cm_c_pool(cm_c_piece *piece, cm_error *error)
   const cm_call *call = &piece->call;
   const cm_shape *x = &call->input[0];
   const bool mean = call->node->known->variant == CM_VARIANT_MEAN, all = cm_node_integer(call->node, "count_include_pad", 0) != 0;
-  char arguments[3 * CM_C_AT_MAX], sizes[TEXT_MAX] = "", lines[80], cells[80];
+  char arguments[3 * CM_C_AT_MAX], sizes[TEXT_MAX] = "", lines[80] = "", cells[80] = "";
   cm_window w;
   if (cm_window_read(call, x, NULL, cm_node_integer(call->node, "ceil_mode", 0) != 0, &w, error) != CM_OK)
     return error->status;
@@ -183,7 +183,7 @@ cm_status cm_c_normalize(cm_c_piece *piece, cm_error *error)
   const cm_call *call = &piece->call;
   const cm_shape *x = &call->input[0];
   const bool instance = call->node->known->kernel == cm_kernel_instance_norm, bias = cm_has(call, 2);
-  char at[4][CM_C_AT_MAX], arguments[5 * CM_C_AT_MAX], sizes[TEXT_MAX], place[40], epsilon[48], kernel_bias[80];
+  char at[4][CM_C_AT_MAX], arguments[5 * CM_C_AT_MAX], sizes[TEXT_MAX], place[40], epsilon[48], kernel_bias[80] = "";
   uint32_t axis = 2;
   uint64_t scales;
   if (!instance && cm_call_axis(call, cm_node_integer(call->node, "axis", -1), x->rank, &axis, error) != CM_OK)
@@ -204,7 +204,8 @@ cm_status cm_c_normalize(cm_c_piece *piece, cm_error *error)
   cm_c_number((double)cm_node_number(call->node, "epsilon", 1e-5F), false, epsilon);
   (void)snprintf(sizes, sizeof sizes, "LINES = %" PRId64 ", SIZE = %" PRId64, product(x, 0, axis), size);
   (void)snprintf(arguments, sizeof arguments, "%s, %s, %s%s%s", at[0], at[1], bias ? at[2] : "", bias ? ", " : "", at[3]);
-  (void)snprintf(kernel_bias, sizeof kernel_bias, bias ? " + (double)bias[%s]" : "", place);
+  if (bias)
+    (void)snprintf(kernel_bias, sizeof kernel_bias, " + (double)bias[%s]", place);
   const cm_c_word words[] = {{"SIZES", sizes}, {"MORE", bias ? "const float *restrict bias, " : ""}, {"EPSILON", epsilon}, {"PLACE", place},
                                   {"BIAS", kernel_bias}, {NULL, NULL}};
   return cm_c_kernel(piece, "normalize", words, arguments, error);
