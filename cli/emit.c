@@ -50,16 +50,28 @@ static int parse(int argc, char **argv, arguments *a)
   return -1;
 }
 
-static cm_status write_code(const char *path, const char *options, cm_run *run, json_t **report, cm_error *error)
+static bool is_archive(const char *path)
+{
+  const size_t length = strlen(path);
+  return length > 4 && strcmp(path + length - 4, ".tar") == 0;
+}
+
+cm_status cli_emit(const char *path, const char *to, json_t *asked, cm_run *run, json_t **report, cm_error *error)
 {
   coremap_program *program = NULL;
   coremap_error *why = NULL;
-  char *text = NULL;
-  cm_status status = library_status(coremap_program_read(path, library_on_run, run, &program, &why), &why, error);
+  char *text = NULL, *options = NULL;
+  cm_status status = asked != NULL && json_object_set_new(asked, is_archive(to) ? "archive" : "output_dir", json_string(to)) == 0
+                       ? cli_json_text(asked, &options, error)
+                       : cm_fail(error, CM_BAD_REQUEST, "a name is not text");
+  json_decref(asked);
+  if (status == CM_OK)
+    status = library_status(coremap_program_read(path, library_on_run, run, &program, &why), &why, error);
   if (status == CM_OK)
     status = library_status(coremap_program_emit(program, options, library_on_run, run, &text, &why), &why, error);
   if (status == CM_OK)
     *report = library_json(text);
+  free(options);
   coremap_program_free(program);
   return status;
 }
@@ -72,30 +84,19 @@ static void print_result(const json_t *r, const char *folder)
              cli_size(cli_number(r, "scratch_bytes")).text, cli_size(cli_number(r, "outside_bytes")).text, cli_size(cli_number(r, "weight_bytes")).text);
 }
 
-static bool is_archive(const char *path)
-{
-  const size_t length = strlen(path);
-  return length > 4 && strcmp(path + length - 4, ".tar") == 0;
-}
-
 static int emit(int argc, char **argv)
 {
   arguments a = {.seed = 1};
   cm_error error;
   cli_run cli;
   json_t *report = NULL;
-  char *options = NULL;
   int exit_status = parse(argc, argv, &a);
   if (exit_status >= 0)
     return exit_status;
-  json_t *asked = json_pack("{s:s, s:s*, s:s*, s:I, s:I}", is_archive(a.folder) ? "archive" : "output_dir", a.folder, "target", a.target, "name", a.name, "lanes", (json_int_t)a.lanes, "seed", (json_int_t)a.seed);
-  cm_status status = asked != NULL ? cli_json_text(asked, &options, &error) : cm_fail(&error, CM_BAD_REQUEST, "a name is not text");
-  json_decref(asked);
   cli_run_begin(&cli, true);
-  if (status == CM_OK)
-    status = write_code(a.program, options, &cli.run, &report, &error);
+  json_t *asked = json_pack("{s:s*, s:s*, s:I, s:I}", "target", a.target, "name", a.name, "lanes", (json_int_t)a.lanes, "seed", (json_int_t)a.seed);
+  cm_status status = cli_emit(a.program, a.folder, asked, &cli.run, &report, &error);
   cli_run_end(&cli);
-  free(options);
   if (status == CM_OK && a.json)
     cli_print_json(report);
   else if (status == CM_OK)
