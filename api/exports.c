@@ -1,13 +1,17 @@
 /* /v1/mappings/{id}/export, /picture: a mapping as the file of another tool, or drawn; and the views of a mapping that its job
  * leaves to who wants them. Each is written when it is first asked for; of a large mapping it is kept beside the views, and counts
- * among its owner's bytes, as far as his quota goes. The processor time that it takes counts as that of a job of who asks. */
+ * among its owner's bytes, as far as his quota goes. And the C of a program. The processor time that it takes counts as that of a job of who asks. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <coremap/program.h>
+
 #include "api/handlers.h"
+#include "base/json.h"
 #include "library/private/base.h"
 #include "library/private/stored.h"
 #include "storage/mappings.h"
@@ -248,4 +252,78 @@ void cm_get_mapping_picture(cm_request *request)
   (void)snprintf(w.media, sizeof w.media, "%s", png ? "image/png" : "image/svg+xml");
   (void)snprintf(w.name, sizeof w.name, "picture-%.20s.%s", layer, png ? "png" : "svg");
   reply_wish(request, &w);
+}
+
+/* ---- C from programs ---- */
+
+/* What is asked of the code, as options of coremap_program_emit, which say what is wrong with them; NULL: no memory. */
+static char *emit_options(const cm_request *request, const char *archive)
+{
+  const char *lanes = cm_request_query(request, "lanes"), *end = lanes;
+  while (end != NULL && *end >= '0' && *end <= '9')
+    end++;
+  json_t *whole = lanes == NULL ? NULL : *lanes != '\0' && *end == '\0' && end - lanes < 10 ? json_integer(strtoll(lanes, NULL, 10)) : json_string(lanes);
+  json_t *asked = json_pack("{s:s, s:s*, s:s*, s:o*}", "archive", archive, "target", cm_request_query(request, "target"), "name",
+                            cm_request_query(request, "name"), "lanes", whole);
+  char *text = asked != NULL ? cm_json_dumps(asked, JSON_COMPACT) : NULL;
+  json_decref(asked);
+  return text;
+}
+
+static cm_status emit(const char *program, const char *options, cm_run *run, cm_error *error)
+{
+  coremap_program *read = NULL;
+  coremap_error *why = NULL;
+  char *report = NULL;
+  int result = coremap_program_read(program, library_on_run, run, &read, &why);
+  if (result == 0)
+    result = coremap_program_emit(read, options, library_on_run, run, &report, &why);
+  coremap_text_free(report);
+  coremap_program_free(read);
+  return library_status(result, &why, error);
+}
+
+/* The code as an archive, which is not kept. */
+static cm_status make_source(cm_request *request, const char *id, int *file, cm_error *error)
+{
+  char program[CM_PATH_MAX], path[CM_PATH_MAX];
+  making m;
+  if (cm_store_scratch(request->store, program, error) != CM_OK || cm_store_scratch(request->store, path, error) != CM_OK ||
+      cm_mappings_lend(request->store, id, "program.bin", program, error) != CM_OK)
+    return error->status;
+  char *options = emit_options(request, path);
+  cm_status status = options != NULL ? begin_making(request, &m, error) : cm_whole(false, "what is asked", error);
+  if (status == CM_OK) {
+    status = emit(program, options, &m.run, error);
+    end_making(request, &m);
+  }
+  free(options);
+  (void)unlink(program);
+  if (status == CM_OK && (*file = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+    status = cm_fail_errno(error, errno, "cannot open", path);
+  (void)unlink(path);
+  return status;
+}
+
+void cm_get_program_source(cm_request *request)
+{
+  static const char media[] = "application/x-tar";
+  const char *target = cm_request_query(request, "target"), *name = cm_request_query(request, "name"), *lanes = cm_request_query(request, "lanes");
+  cm_error error;
+  cm_mapping_row program;
+  int file = -1;
+  char etag[CM_ID_MAX + 80];
+  if (cm_programs_get(request->store, request->param[0], &program, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return;
+  }
+  (void)snprintf(etag, sizeof etag, "%s-%.20s-%.20s-%.10s", program.id, target != NULL ? target : "", name != NULL ? name : "", lanes != NULL ? lanes : "");
+  if (!cm_reply_known(request, media, etag, "")) {
+    if (make_source(request, program.id, &file, &error) != CM_OK) {
+      cm_reply_error(request, &error);
+      return;
+    }
+    cm_reply_opened(request, file, media, etag, "");
+  }
+  cm_reply_header(request, "Content-Disposition", "attachment; filename=\"%.16s.tar\"", program.id);
 }

@@ -128,6 +128,10 @@ bool cli_option_set(json_t *options, const char *flag, const char *value);
 /* An object as the text that the library takes; *text is the caller's. */
 cm_status cli_json_text(const json_t *object, char **text, cm_error *error);
 
+/* Writes a program as C, into a folder or an archive (FILE.tar); what is asked of it (coremap_program_emit) is this call's to let go, NULL where a
+ * name is no text. *report is the caller's. */
+cm_status cli_emit(const char *program, const char *to, json_t *asked, cm_run *run, json_t **report, cm_error *error);
+
 /* Compiles a model into `output`; files by what goes beside it ("timeline", "mapping", ...) are this call's to let go, NULL where a name is
  * no text. *report is the caller's. */
 cm_status cli_compile_files(const char *model, const coremap_chip *chip, const json_t *options, json_t *files, const char *output,

@@ -72,7 +72,7 @@ int cli_no_command(const char *word);
 
 extern const cli_command cli_command_map, cli_command_partition, cli_command_place, cli_command_check, cli_command_simulate,
   cli_command_compile, cli_command_schedule, cli_command_tile, cli_command_show, cli_command_convert,
-  cli_command_generate, cli_command_train, cli_command_run, cli_command_disassemble, cli_command_submit, cli_command_sweep,
+  cli_command_generate, cli_command_train, cli_command_run, cli_command_disassemble, cli_command_emit, cli_command_submit, cli_command_sweep,
   cli_command_wait, cli_command_login, cli_command_logout, cli_command_get, cli_command_cancel, cli_command_context,
   cli_command_jobs, cli_command_networks, cli_command_mappings, cli_command_programs, cli_command_chips, cli_command_top, cli_command_occupancy,
   cli_command_reserve, cli_command_release, cli_command_log, cli_command_rm, cli_command_quota, cli_command_bin, cli_command_restore, cli_command_pin, cli_command_unpin,

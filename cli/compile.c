@@ -9,12 +9,12 @@
 #include "base/json.h"
 
 typedef struct arguments {
-  const char *model_name, *model, *output, *report, *chip, *timeline, *tiles, *mapping, *measure;
+  const char *model_name, *model, *output, *report, *chip, *timeline, *tiles, *mapping, *measure, *emit, *target;
   json_t *options;
   bool json, quiet;
 } arguments;
 
-enum { REPORT = 1, CHIP, TIMELINE, MEASURE, TILES, MAPPING };
+enum { REPORT = 1, CHIP, TIMELINE, MEASURE, TILES, MAPPING, EMIT, TARGET };
 
 static const cli_flag flags[] = {
   {"output", "FILE", CLI_OUTPUT, "where the program or the model (ONNX) goes, or what another stage makes"},
@@ -24,6 +24,8 @@ static const cli_flag flags[] = {
   {"timeline", "FILE", TIMELINE, "write what every unit of the chip does when, as Chrome trace JSON"},
   {"tiles", "FILE", TILES, "write the program's pieces as a network (docs/explanation/tiling.md)"},
   {"mapping", "FILE", MAPPING, "and on which core each lies, as coremap map -o writes it; needs --tiles"},
+  {"emit", "DIR|FILE.tar", EMIT, "write the program as C too, as coremap emit does"},
+  {"target", "NAME", TARGET, "what that code is for"},
   CLI_JSON_FLAG,
   CLI_QUIET_FLAG,
   {0}};
@@ -40,6 +42,8 @@ static int parse(int argc, char **argv, arguments *a)
     case MEASURE: a->measure = optarg; break;
     case TILES: a->tiles = cli_output(optarg); break;
     case MAPPING: a->mapping = cli_output(optarg); break;
+    case EMIT: a->emit = optarg; break;
+    case TARGET: a->target = optarg; break;
     case CLI_JSON: a->json = true; break;
     case CLI_QUIET: a->quiet = true; break;
     case CLI_TAKES_OPTION:
@@ -56,6 +60,8 @@ static int parse(int argc, char **argv, arguments *a)
     return cli_usage("compile", "-o is needed: where the compiled model goes");
   if (a->mapping != NULL && a->tiles == NULL)
     return cli_usage("compile", "--mapping is of tiles: name a file for them with --tiles");
+  if (a->target != NULL && a->emit == NULL)
+    return cli_usage("compile", "--target is of code: say where it goes with --emit");
   a->model = cli_input(a->model_name = argv[optind]);
   return -1;
 }
@@ -138,6 +144,15 @@ static cm_status compile_file(const arguments *a, const coremap_chip *chip, cm_r
   return cli_compile_files(a->model, chip, a->options, files, a->output, run, report, error);
 }
 
+/* The program that was written as C, where that is asked for. */
+static cm_status emit(const arguments *a, cm_run *run, cm_error *error)
+{
+  json_t *report = NULL;
+  cm_status status = a->emit == NULL ? CM_OK : cli_emit(a->output, a->emit, json_pack("{s:s*}", "target", a->target), run, &report, error);
+  json_decref(report);
+  return status;
+}
+
 static int compile(const arguments *a)
 {
   cm_error error;
@@ -150,6 +165,8 @@ static int compile(const arguments *a)
     return cli_fail(&error);
   cli_run_begin(&cli, a->quiet);
   cm_status status = compile_file(a, chip, &cli.run, &report, &error);
+  if (status == CM_OK)
+    status = emit(a, &cli.run, &error);
   cli_run_end(&cli);
   coremap_chip_free(chip);
   if (status == CM_OK)

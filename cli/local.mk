@@ -8,6 +8,7 @@ coremap_SOURCES = $(BLAS_SINGLE) cli/cli.h cli/command.h cli/context.h cli/http.
   cli/convert.c \
   cli/cores.c \
   cli/download.c \
+  cli/emit.c \
   cli/export.c \
   cli/figures.c \
   cli/files.c cli/inputs.c \

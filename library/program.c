@@ -15,12 +15,8 @@
 #include "core/operators/operator.h"
 #include "core/operators/tensor_file.h"
 #include "library/internal.h"
+#include "library/program_held.h"
 #include "library/program_inputs.h"
-
-struct coremap_program {
-  cm_memory memory; /* that it stands in */
-  cm_program *program;
-};
 
 /* What is asked of a run; paths, "": not asked. */
 typedef struct asked {

@@ -1,6 +1,6 @@
 /* Shapes, constants and values of operator graphs.
  *
- * The evaluator is the truth against which every rewrite is checked: plain loops, sums in double or by one BLAS thread.
+ * The evaluator is the truth against which every rewrite is checked: plain loops, sums in double, or in float32 in one order (product.h).
  */
 #ifndef CM_OPERATORS_EVALUATE_H
 #define CM_OPERATORS_EVALUATE_H

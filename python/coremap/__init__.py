@@ -21,7 +21,7 @@ from . import _local, _server
 from ._local import CoremapError
 from ._sweep import Point, sweep
 
-__all__ = ["map", "Mapping", "Nets", "sweep", "Point", "CoremapError", "version"]
+__all__ = ["map", "emit", "Mapping", "Nets", "sweep", "Point", "CoremapError", "version"]
 
 Progress = Union[bool, Callable[[str, float], None]]
 
@@ -282,3 +282,9 @@ def map(network: Any, chip: str = "loihi1", *, neurons: Optional[int] = None, se
         finally:
             if isinstance(heard, _Bar):
                 heard.end()
+
+
+def emit(program: Union[str, os.PathLike], folder: Union[str, os.PathLike], *, progress: Optional[Progress] = None, **options: Any) -> Dict[str, Any]:
+    """Writes a program that coremap compile made as C99 into a folder, for a device: target "host" or "cortex-m"; name of files and
+    functions, lanes at most, seed of the stored inputs. What the code needs comes back: chip_bytes, weight_bytes and more."""
+    return _local.emit(os.fspath(program), dict(options, output_dir=os.fspath(folder)), _told(progress))

@@ -62,6 +62,8 @@ def _load() -> ctypes.CDLL:
                 ("reply_status", ctypes.c_uint, [pointer]), ("reply_etag", text, [pointer]), ("reply_text", text, [pointer]),
                 ("reply_free", None, [pointer]),
                 ("simulate", ctypes.c_int, [pointer, text, _PROGRESS, pointer, out, out]),
+                ("program_read", ctypes.c_int, [text, _PROGRESS, pointer, out, out]), ("program_free", None, [pointer]),
+                ("program_emit", ctypes.c_int, [pointer, text, _PROGRESS, pointer, out, out]),
                 ("mapping_free", None, [pointer])):
             function = getattr(lib, "coremap_" + name)
             function.restype, function.argtypes = result, arguments
@@ -210,3 +212,16 @@ def map_source(source: Source, chip: str, occupancy: Optional[str], options: Dic
         lib.coremap_chip_free(opened)
         lib.coremap_network_free(network)
     return _Result(mapping)
+
+
+def emit(program: str, options: Dict[str, Any], progress: Any) -> Dict[str, Any]:
+    lib, listener, opened, made = _load(), _Listener(progress), ctypes.c_void_p(), ctypes.c_void_p()
+    try:
+        _call("program_read", os.fsencode(program), listener.callback, None, ctypes.byref(opened))
+        _call("program_emit", opened, json.dumps(options).encode(), listener.callback, None, ctypes.byref(made))
+        return json.loads(ctypes.string_at(made))
+    except CoremapError as error:
+        raise listener.raised or error from None
+    finally:
+        lib.coremap_text_free(made)
+        lib.coremap_program_free(opened)

@@ -206,6 +206,7 @@ static const struct {
   {"GET", "/v1/programs/{id}/mapping", 'r', 'G', 's', NULL},
   {"GET", "/v1/programs/{id}/report", 'r', 'G', 's', NULL},
   {"GET", "/v1/programs/{id}/pieces", 'r', 'G', 's', NULL},
+  {"GET", "/v1/programs/{id}/source", 'r', 'G', 's', NULL},
   {"PUT", "/v1/programs/{id}/pin", 's', 'G', 'c', NULL},
   {"DELETE", "/v1/programs/{id}/pin", 's', 'G', 'c', NULL},
   {"GET", "/v1/programs/{id}/access", 'r', 'G', 's', NULL},
@@ -354,7 +355,8 @@ static void ask_all(int row)
         strncat(path, "?x=1", sizeof path - strlen(path) - 1);
       test_reply reply = ask(caller, rows[row].method, path, rows[row].body);
       long wanted = expected(row, caller, visibilities[v]);
-      bool out = reply.status == 401 || reply.status == 403 || reply.status == 404 || reply.status == 0 || reply.status >= 500;
+      bool out = reply.status == 401 || reply.status == 403 || reply.status == 404 || reply.status == 0 ||
+                 (reply.status >= 500 && strstr(reply.body, "\"damaged\"") == NULL); /* files here are stand-ins: who is told so was let in */
       ck_assert_msg(wanted == 0 ? !out : reply.status == wanted, "%s %s by %s on a thing that is %s: %ld, not %ld\n%s",
                     rows[row].method, path, callers[caller].what, visibilities[v], reply.status, wanted, reply.body);
       test_reply_clear(&reply);

@@ -203,6 +203,15 @@ del mapping
 gc.collect()
 check(np.array_equal(part, copy), "arrays outlive their mapping")
 
+if os.path.exists("program"):
+    needs = coremap.emit("program", "code", target="host", lanes=1)
+    check(needs["lanes"] == 1 and needs["weight_bytes"] > 0 and os.path.exists("code/model.c"), "a program is emitted as C")
+    try:
+        coremap.emit("program", "code", target="toaster")
+        sys.exit("FAILED: C for a toaster")
+    except coremap.CoremapError as error:
+        check(error.code == "bad-option" and "cortex-m" in str(error), "a target that is none")
+
 cells = json.load(open(notebook))["cells"]
 space = {}
 for cell in cells:

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/blas.h"
 #include "core/operators/ops/window.h"
+#include "core/operators/product.h"
 
 enum { TILE = 4096 }; /* output positions unfolded at once */
 
@@ -123,7 +123,7 @@ static void convolve(const convolution *c, const float *x, const float *weights,
 {
   int64_t depth = c->channels * c->cells;
   unfold(c, x, count);
-  cm_gemm((cm_product){.m = c->filters, .n = count, .k = depth}, 1, weights, c->columns, 0, c->tile);
+  cm_ordered_product((cm_product){.m = c->filters, .n = count, .k = depth}, weights, c->columns, c->tile);
   for (int64_t f = 0; f < c->filters; f++) {
     float add = bias != NULL ? bias[f] : 0;
     for (int64_t p = 0; p < count; p++)

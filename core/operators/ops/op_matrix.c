@@ -1,8 +1,8 @@
 /* MatMul and Gemm. */
 #include <string.h>
 
-#include "base/blas.h"
 #include "core/operators/operator.h"
+#include "core/operators/product.h"
 
 /* ---- MatMul: NumPy's rules; a vector is a row on the left and a column on the right ---- */
 
@@ -53,8 +53,6 @@ cm_status cm_kernel_matmul(cm_call *call, cm_error *error)
           n = b->rank > 1 ? b->dims[b->rank - 1] : 1;
   uint32_t rank = y->rank - (a->rank > 1) - (b->rank > 1);
   int64_t sa[CM_RANK_MAX], sb[CM_RANK_MAX], index[CM_RANK_MAX] = {0};
-  if (m > INT32_MAX || n > INT32_MAX || k > INT32_MAX)
-    return cm_call_fail(call, error, "matrices of more than 2^31 rows are not computed");
   if (y->count == 0)
     return CM_OK;
   batch_strides(a, rank, sa);
@@ -66,7 +64,7 @@ cm_status cm_kernel_matmul(cm_call *call, cm_error *error)
       at += index[i] * sa[i];
       bt += index[i] * sb[i];
     }
-    cm_gemm((cm_product){.m = m, .n = n, .k = k}, 1, (const float *)a->data + at, (const float *)b->data + bt, 0, to);
+    cm_ordered_product((cm_product){.m = m, .n = n, .k = k}, (const float *)a->data + at, (const float *)b->data + bt, to);
     to += m * n;
   } while (cm_next_index(rank, y->dims, index));
   return CM_OK;
@@ -100,25 +98,29 @@ cm_status cm_shape_gemm(cm_call *call, cm_error *error)
   return CM_OK;
 }
 
+/* The product times alpha, and where there is a third input beta times that is added. */
+static void scale_and_add(const cm_call *call, cm_tensor *y)
+{
+  const float alpha = cm_node_number(call->node, "alpha", 1), beta = cm_node_number(call->node, "beta", 1);
+  cm_shape wide = cm_shape_of(y);
+  int64_t strides[CM_RANK_MAX] = {0};
+  const float *c = cm_has(call, 2) ? call->value[2]->data : NULL;
+  float *to = y->data;
+  if (c != NULL)
+    cm_broadcast_strides(call->value[2], &wide, strides);
+  for (int64_t i = 0; i < y->dims[0]; i++)
+    for (int64_t j = 0; j < y->dims[1]; j++, to++)
+      *to = c == NULL ? alpha * *to : alpha * *to + beta * c[i * strides[0] + j * strides[1]];
+}
+
 cm_status cm_kernel_gemm(cm_call *call, cm_error *error)
 {
   const cm_tensor *a = call->value[0], *b = call->value[1];
   cm_tensor *y = call->result[0];
   bool ta = cm_node_integer(call->node, "transA", 0) != 0, tb = cm_node_integer(call->node, "transB", 0) != 0;
-  float beta = cm_node_number(call->node, "beta", 1);
-  if (a->type != CM_FLOAT || b->type != CM_FLOAT)
-    return cm_call_bad_type(call, a->type != CM_FLOAT ? a->type : b->type, error);
-  if (cm_has(call, 2)) {
-    cm_shape wide = cm_shape_of(y);
-    int64_t strides[CM_RANK_MAX];
-    if (call->value[2]->type != CM_FLOAT)
-      return cm_call_bad_type(call, call->value[2]->type, error);
-    cm_broadcast_strides(call->value[2], &wide, strides);
-    cm_copy_strided(y->data, call->value[2]->data, sizeof(float), 2, y->dims, 0, strides);
-  }
-  if (y->dims[0] > INT32_MAX || y->dims[1] > INT32_MAX || a->dims[!ta] > INT32_MAX)
-    return cm_call_fail(call, error, "matrices of more than 2^31 rows are not computed");
-  cm_gemm((cm_product){.m = y->dims[0], .n = y->dims[1], .k = a->dims[!ta], .transpose_a = ta, .transpose_b = tb},
-          cm_node_number(call->node, "alpha", 1), a->data, b->data, cm_has(call, 2) ? beta : 0, y->data);
+  if (a->type != CM_FLOAT || b->type != CM_FLOAT || (cm_has(call, 2) && call->value[2]->type != CM_FLOAT))
+    return cm_call_bad_type(call, a->type != CM_FLOAT ? a->type : b->type != CM_FLOAT ? b->type : call->value[2]->type, error);
+  cm_ordered_product((cm_product){.m = y->dims[0], .n = y->dims[1], .k = a->dims[!ta], .transpose_a = ta, .transpose_b = tb}, a->data, b->data, y->data);
+  scale_and_add(call, y);
   return CM_OK;
 }

@@ -1,7 +1,9 @@
 /* Operator-level models: ONNX in and out, shapes, constants, values (issue 5). */
 #include "tests/unit/onnx.h"
 
+#include "base/random.h"
 #include "core/operators/operator.h"
+#include "core/operators/product.h"
 
 static cm_run run;
 static cm_memory memory;
@@ -200,6 +202,34 @@ START_TEST(narrow_floats_are_exact)
 }
 END_TEST
 
+/* Products are the sums of the definition to the last bit, whatever blocks and slices they are made in. */
+START_TEST(products_sum_in_one_order)
+{
+  enum { M = 9, N = 37, K = 530 };
+  static float a[M * K], b[K * N], c[M * N];
+  cm_random random;
+  cm_random_init(&random, 1, 0, 0);
+  for (size_t i = 0; i < M * K; i++)
+    a[i] = (float)(cm_random_unit(&random) - 0.5);
+  for (size_t i = 0; i < K * N; i++)
+    b[i] = (float)(cm_random_unit(&random) - 0.5);
+  for (int round = 0; round < 60; round++) {
+    const bool ta = round & 1, tb = round & 2;
+    const int64_t m = 1 + (int64_t)cm_random_below(&random, M), n = 1 + (int64_t)cm_random_below(&random, N), k = (int64_t)cm_random_below(&random, K + 1);
+    cm_ordered_product((cm_product){.m = m, .n = n, .k = k, .transpose_a = ta, .transpose_b = tb}, a, b, c);
+    for (int64_t i = 0; i < m; i++)
+      for (int64_t j = 0; j < n; j++) {
+        volatile float sum = 0, one;
+        for (int64_t l = 0; l < k; l++) {
+          one = a[ta ? l * m + i : i * k + l] * b[tb ? j * k + l : l * n + j];
+          sum = sum + one;
+        }
+        ck_assert_msg(memcmp((const float *)&sum, &c[i * n + j], sizeof sum) == 0, "round %d: element %lld, %lld", round, (long long)i, (long long)j);
+      }
+  }
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("operators");
@@ -212,6 +242,7 @@ int main(void)
   tcase_add_test(tests, a_large_tensor_in_another_file_is_left_when_asked);
   tcase_add_test(tests, every_failed_allocation_is_reported);
   tcase_add_test(tests, narrow_floats_are_exact);
+  tcase_add_test(tests, products_sum_in_one_order);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }

@@ -1,0 +1,11 @@
+/* Internal to core/csource. */
+#ifndef CM_C_FILES_H
+#define CM_C_FILES_H
+
+#include "core/csource/writer.h"
+
+/* The files around what was written: all texts of the writer are closed. *expected_ns is the time of the program on its chip. Errors: memory,
+ * those of cm_simulate. */
+cm_status cm_c_files(cm_c_writer *w, uint64_t seed, cm_c_file files[CM_C_FILES], double *expected_ns, cm_error *error);
+
+#endif

@@ -1,0 +1,293 @@
+/* From a program to files. */
+#include "core/csource/csource.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "core/csource/c_files.h"
+#include "core/csource/steps.h"
+
+const cm_c_target *cm_c_targets(void)
+{
+  static const cm_c_target rows[] = {
+#define TARGET(name, lanes, rows, columns, ram, flash, exact, board, compiler, flags, what) \
+  {name, CM_C_##lanes, rows, columns, ram, flash, exact, board, compiler, flags, what},
+#include "core/csource/targets.def"
+#undef TARGET
+    {0}};
+  return rows;
+}
+
+void cm_c_options_default(cm_c_options *options)
+{
+  *options = (cm_c_options){.target = "host", .name = "model", .seed = 1};
+}
+
+/* ---- what is asked ---- */
+
+static cm_status find_target(const char *name, const cm_c_target **target, cm_error *error)
+{
+  char all[200] = "";
+  for (const cm_c_target *t = cm_c_targets(); t->name != NULL; t++) {
+    if (strcmp(t->name, name) == 0) {
+      *target = t;
+      return CM_OK;
+    }
+    cm_c_add(all, sizeof all, "%s%s", all[0] != '\0' ? ", " : "", t->name);
+  }
+  (void)cm_fail(error, CM_BAD_OPTION, "C is not emitted for a target '%.40s', it is for %s", name, all);
+  return cm_fail_at(error, "target");
+}
+
+static cm_status check_name(const char *name, cm_error *error)
+{
+  bool right = isalpha((unsigned char)name[0]) != 0;
+  for (const char *c = name; *c != '\0'; c++)
+    right = right && (isalnum((unsigned char)*c) || *c == '_') && !isupper((unsigned char)*c);
+  if (right && strlen(name) <= 20)
+    return CM_OK;
+  (void)cm_fail(error, CM_BAD_OPTION, "a name of files and functions is a small letter and up to 19 small letters, digits or '_', not '%.40s'", name);
+  return cm_fail_at(error, "name");
+}
+
+static cm_status check_memory(const cm_c_writer *w, cm_error *error)
+{
+  uint64_t ram = w->space.bytes;
+  for (uint32_t l = 0; l < w->flow.lanes; l++)
+    ram += w->scratch[l];
+  if (ram > INT32_MAX)
+    return cm_fail(error, CM_TOO_LARGE, "the code would need %llu bytes of memory, of which it can address 2147483647: compile for a chip with less",
+                   (unsigned long long)ram);
+  if (w->target->ram > 0 && ram > w->target->ram)
+    return cm_fail(error, CM_TOO_LARGE, "the code needs %llu bytes of RAM, target %s has %llu: compile for a chip with less memory, as with option memory",
+                   (unsigned long long)ram, w->target->name, (unsigned long long)w->target->ram);
+  if (w->target->flash > 0 && w->weight_bytes > w->target->flash)
+    return cm_fail(error, CM_TOO_LARGE, "the weights need %llu bytes of flash, target %s has %llu: quantize the model or take a smaller one",
+                   (unsigned long long)w->weight_bytes, w->target->name, (unsigned long long)w->target->flash);
+  return CM_OK;
+}
+
+/* ---- names of what comes and goes ---- */
+
+/* A name in C: `stem`, number and what is left of the tensor's. */
+static cm_status end_name(cm_c_writer *w, uint32_t tensor, const char *stem, uint32_t number, cm_error *error)
+{
+  char made[80];
+  (void)snprintf(made, sizeof made, "%s%u_%.40s", stem, number, w->program->tensors[tensor].name);
+  for (char *c = made; *c != '\0'; c++)
+    *c = isalnum((unsigned char)*c) ? *c : '_';
+  w->ends[tensor] = cm_arena_text(&w->names, made, strlen(made), error);
+  return w->ends[tensor] != NULL ? CM_OK : error->status;
+}
+
+static cm_status name_ends(cm_c_writer *w, cm_error *error)
+{
+  const cm_program *p = w->program;
+  char at[CM_C_AT_MAX];
+  uint64_t room = 0;
+  for (uint32_t k = 0; k < p->input_count; k++)
+    if (p->tensors[p->inputs[k]].role == CM_ROLE_INPUT && end_name(w, p->inputs[k], "in", k, error) != CM_OK)
+      return error->status;
+  for (uint32_t k = p->output_count; k-- > 0;)
+    if (p->tensors[p->outputs[k]].role == CM_ROLE_OUTPUT && end_name(w, p->outputs[k], "out", k, error) != CM_OK)
+      return error->status;
+  for (uint32_t t = 0; t < p->tensor_count; t++)
+    if (p->tensors[t].role == CM_ROLE_SPILL && cm_c_type(p->tensors[t].type) != NULL) {
+      (void)snprintf(at, sizeof at, "AT(%s, outside, %" PRIu64 ")", cm_c_type(p->tensors[t].type), room);
+      w->ends[t] = cm_arena_text(&w->names, at, strlen(at), error);
+      room += (p->tensors[t].bytes + CM_C_LINE - 1) / CM_C_LINE * CM_C_LINE;
+      if (w->ends[t] == NULL)
+        return error->status;
+    }
+  w->outside_bytes = room;
+  return CM_OK;
+}
+
+/* Types that C has, before anything is written; constants that are loaded, not read in place, are arrays. */
+static cm_status check_tensors(cm_c_writer *w, cm_error *error)
+{
+  const cm_program *p = w->program;
+  char at[CM_C_AT_MAX];
+  for (uint32_t t = 0; t < p->tensor_count; t++)
+    if (p->tensors[t].role != CM_ROLE_CONSTANT && cm_c_type(p->tensors[t].type) == NULL)
+      return cm_fail(error, CM_BAD_NETWORK, "'%.80s' is of type %s, which C does not have", p->tensors[t].name, cm_type_name(p->tensors[t].type));
+  for (uint64_t i = 0; i < p->instruction_count; i++) {
+    const uint32_t t = p->instructions[i].tensor;
+    if (p->instructions[i].opcode != CM_CODE_LOAD || w->space.left_out[i] || p->tensors[t].role != CM_ROLE_CONSTANT || w->ends[t] != NULL)
+      continue;
+    if (cm_c_array(w, p->tensors[t].data, at, error) != CM_OK || (w->ends[t] = cm_arena_text(&w->names, at, strlen(at), error)) == NULL)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+/* ---- the whole ---- */
+
+static cm_status begin(cm_c_writer *w, const cm_c_options *options, cm_error *error)
+{
+  const cm_program *p = w->program;
+  const uint32_t most = w->target->lanes == CM_C_LOOP ? 1 : options->lanes;
+  cm_arena_init(&w->names, w->memory);
+  if (cm_c_space_make(p, &w->space, error) != CM_OK || cm_c_flow_make(p, w->space.left_out, most, &w->flow, error) != CM_OK ||
+      CM_NEW(w->memory, w->scratch, w->flow.lanes + 1, error) != CM_OK || CM_NEW(w->memory, w->body, w->flow.lanes + 1, error) != CM_OK ||
+      CM_NEW(w->memory, w->ends, p->tensor_count + 1, error) != CM_OK)
+    return error->status;
+  bool opened = cm_text_open(&w->kernels) && cm_text_open(&w->weights) && cm_text_open(&w->declared);
+  for (uint32_t l = 0; l < w->flow.lanes; l++)
+    opened = opened && cm_text_open(&w->body[l]);
+  if (!opened)
+    return cm_whole(false, "the text of the code", error);
+  fputs("#include <math.h>\n#include <stdint.h>\n", w->weights.stream);
+  return name_ends(w, error) == CM_OK ? check_tensors(w, error) : error->status;
+}
+
+static void close(cm_text *text)
+{
+  if (text->stream != NULL)
+    free(cm_text_close(text, NULL));
+}
+
+static void end(cm_c_writer *w)
+{
+  close(&w->kernels);
+  close(&w->weights);
+  close(&w->declared);
+  for (uint32_t l = 0; w->body != NULL && l < w->flow.lanes; l++)
+    close(&w->body[l]);
+  for (uint64_t k = 0; k < w->arrays.count; k++)
+    cm_tensor_free(w->arrays.held[k].tensor);
+  cm_free(w->arrays.held);
+  cm_free(w->functions.held);
+  cm_free(w->body);
+  cm_free(w->scratch);
+  cm_free(w->ends);
+  cm_c_flow_end(&w->flow);
+  cm_c_space_end(&w->space);
+  cm_arena_free(&w->names);
+}
+
+static json_t *report_of(const cm_c_writer *w, double expected_ns)
+{
+  uint64_t scratch = 0;
+  for (uint32_t l = 0; l < w->flow.lanes; l++)
+    scratch += w->scratch[l];
+  return json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "target", w->target->name, "lanes", (int)w->flow.lanes, "pieces",
+                   (json_int_t)w->pieces, "kernels", (json_int_t)w->functions.count, "chip_bytes", (json_int_t)w->space.bytes, "scratch_bytes",
+                   (json_int_t)scratch, "outside_bytes", (json_int_t)w->outside_bytes, "weight_bytes", (json_int_t)w->weight_bytes, "expected_ns",
+                   expected_ns);
+}
+
+cm_status cm_c_make(const cm_program *program, const cm_c_options *options, cm_run *run, cm_c_file files[CM_C_FILES],
+                         json_t **report, cm_error *error)
+{
+  cm_c_writer w = {.program = program, .name = options->name, .memory = program->memory, .run = run};
+  double expected_ns = 0;
+  memset(files, 0, CM_C_FILES * sizeof *files);
+  if (find_target(options->target, &w.target, error) != CM_OK || check_name(options->name, error) != CM_OK)
+    return error->status;
+  cm_run_phase(run, "write");
+  cm_status status = begin(&w, options, error);
+  if (status == CM_OK)
+    status = cm_c_steps(&w, error);
+  if (status == CM_OK)
+    status = check_memory(&w, error);
+  if (status == CM_OK)
+    status = cm_c_files(&w, options->seed, files, &expected_ns, error);
+  if (status == CM_OK && (*report = report_of(&w, expected_ns)) == NULL)
+    status = cm_whole(false, "the report", error);
+  end(&w);
+  if (status != CM_OK)
+    cm_c_files_free(files);
+  return status;
+}
+
+void cm_c_files_free(cm_c_file files[CM_C_FILES])
+{
+  for (int k = 0; k < CM_C_FILES; k++) {
+    free(files[k].text);
+    files[k].text = NULL;
+  }
+}
+
+static cm_status write_file(const char *path, void (*write)(const void *what, FILE *out), const void *what, cm_error *error)
+{
+  cm_file file = {0};
+  cm_status status = cm_file_create(&file, path, error);
+  if (status == CM_OK)
+    write(what, file.stream); /* the commit says whether all could be written */
+  if (status == CM_OK)
+    status = cm_file_commit(&file, error);
+  cm_file_discard(&file);
+  return status;
+}
+
+static void write_text(const void *what, FILE *out)
+{
+  const cm_c_file *file = what;
+  (void)fwrite(file->text, 1, file->size, out);
+}
+
+cm_status cm_c_write_folder(const cm_c_file files[CM_C_FILES], const char *folder, cm_error *error)
+{
+  char path[CM_PATH_MAX];
+  cm_status status = cm_folder_make(folder, error);
+  for (int k = 0; status == CM_OK && k < CM_C_FILES; k++)
+    if (files[k].text != NULL) {
+      status = cm_path(path, error, "%s/%s", folder, files[k].name);
+      if (status == CM_OK)
+        status = write_file(path, write_text, &files[k], error);
+    }
+  return status;
+}
+
+/* ---- an archive (POSIX ustar) ---- */
+
+enum { TAR_BLOCK = 512, TAR_CHECKSUM = 148 };
+
+typedef struct archive {
+  const cm_c_file *files;
+  const char *name;
+} archive;
+
+/* The header of a file: of nobody, of no time, so that the same files are the same bytes. */
+static void tar_header(const archive *a, const cm_c_file *file, char block[TAR_BLOCK])
+{
+  unsigned sum = 0;
+  memset(block, 0, TAR_BLOCK);
+  (void)snprintf(block, 100, "%s/%s", a->name, file->name);
+  (void)snprintf(block + 100, 8, "0000644");
+  (void)snprintf(block + 108, 8, "0000000");
+  (void)snprintf(block + 116, 8, "0000000");
+  (void)snprintf(block + 124, 12, "%011llo", (unsigned long long)file->size);
+  (void)snprintf(block + 136, 12, "00000000000");
+  memset(block + TAR_CHECKSUM, ' ', 8);
+  block[156] = '0';
+  (void)snprintf(block + 257, 6, "ustar");
+  (void)snprintf(block + 263, 3, "00");
+  for (int i = 0; i < TAR_BLOCK; i++)
+    sum += (unsigned char)block[i];
+  (void)snprintf(block + TAR_CHECKSUM, 7, "%06o", sum);
+}
+
+static void write_tar(const void *what, FILE *out)
+{
+  static const char zeros[2 * TAR_BLOCK];
+  const archive *a = what;
+  char block[TAR_BLOCK];
+  for (int k = 0; k < CM_C_FILES; k++)
+    if (a->files[k].text != NULL) {
+      tar_header(a, &a->files[k], block);
+      (void)fwrite(block, 1, TAR_BLOCK, out);
+      (void)fwrite(a->files[k].text, 1, a->files[k].size, out);
+      (void)fwrite(zeros, 1, (TAR_BLOCK - a->files[k].size % TAR_BLOCK) % TAR_BLOCK, out);
+    }
+  (void)fwrite(zeros, 1, sizeof zeros, out);
+}
+
+cm_status cm_c_write_archive(const cm_c_file files[CM_C_FILES], const char *name, const char *path, cm_error *error)
+{
+  return write_file(path, write_tar, &(archive){files, name}, error);
+}

@@ -1,0 +1,229 @@
+/* Pools, reductions and normalizations: sums along lines and windows, in double as core/operators/ops takes them. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/operators/ops/window.h"
+#include "core/csource/writer.h"
+
+enum { TEXT_MAX = 1024 };
+
+/* The only input and the only output as arguments. */
+static cm_status ends(cm_c_piece *piece, char arguments[3 * CM_C_AT_MAX], cm_error *error)
+{
+  char in[CM_C_AT_MAX], out[CM_C_AT_MAX];
+  if (cm_c_input(piece, 0, in, error) != CM_OK || cm_c_output(piece, 0, out, error) != CM_OK)
+    return error->status;
+  (void)snprintf(arguments, (size_t)3 * CM_C_AT_MAX, "%s, %s", in, out);
+  return CM_OK;
+}
+
+static bool makes_more(const cm_c_piece *piece)
+{
+  for (uint32_t o = 1; o < piece->call.output_count; o++)
+    if (piece->operands[piece->instruction->input_count + o].type != CM_TYPE_NONE)
+      return true;
+  return false;
+}
+
+/* ---- pools ---- */
+
+static const char *least_of(cm_type type)
+{
+  return type == CM_FLOAT ? "-INFINITY" : type == CM_INT8 ? "INT8_MIN" : type == CM_UINT8 ? "0" : NULL;
+}
+
+cm_status cm_c_pool(cm_c_piece *piece, cm_error *error)
+{
+  const cm_call *call = &piece->call;
+  const cm_shape *x = &call->input[0];
+  const bool mean = call->node->known->variant == CM_VARIANT_MEAN, all = cm_node_integer(call->node, "count_include_pad", 0) != 0;
+  char arguments[3 * CM_C_AT_MAX], sizes[TEXT_MAX] = "", lines[80] = "", cells[80] = "";
+  cm_window w;
+  if (cm_window_read(call, x, NULL, cm_node_integer(call->node, "ceil_mode", 0) != 0, &w, error) != CM_OK)
+    return error->status;
+  if (w.rank > 2 || makes_more(piece) || least_of(x->type) == NULL || (mean && x->type != CM_FLOAT))
+    return cm_c_refuse(piece, error, "has a window of %u dimensions over %s, or makes indices, of which C is not written", w.rank,
+                            cm_type_name(x->type));
+  if (ends(piece, arguments, error) != CM_OK)
+    return error->status;
+  cm_c_add(sizes, sizeof sizes, "PLANES = %" PRId64, x->dims[0] * x->dims[1]);
+  for (uint32_t i = 0; i < 2; i++) {
+    const char side = i == 0 ? 'H' : 'W';
+    const bool there = i + w.rank >= 2;
+    const uint32_t d = there ? i + w.rank - 2 : 0;
+    cm_c_add(sizes, sizeof sizes, ", I%c = %" PRId64 ", O%c = %" PRId64 ", K%c = %" PRId64 ", S%c = %" PRId64 ", P%c = %" PRId64 ", D%c = %" PRId64, side,
+                  there ? w.in[d] : 1, side, there ? w.out[d] : 1, side, there ? w.kernel[d] : 1, side, there ? w.stride[d] : 1, side,
+                  there ? w.before[d] : 0, side, there ? w.dilation[d] : 1);
+    const char place = i == 0 ? 'y' : 'x';
+    if (all)
+      (void)snprintf(i == 0 ? lines : cells, sizeof lines, "i%c < I%c + %" PRId64, place, side, there ? w.after[d] : 0);
+    else
+      (void)snprintf(i == 0 ? lines : cells, sizeof lines, "i%c >= 0 && i%c < I%c", place, place, side);
+  }
+  const cm_c_word words[] = {{"T", cm_c_type(x->type)}, {"SIZES", sizes},       {"LEAST", least_of(x->type)},
+                                  {"NAN", x->type == CM_FLOAT ? " || isnan(v)" : ""},     {"LINE_COUNTS", lines},
+                                  {"CELL_COUNTS", cells},         {NULL, NULL}};
+  return cm_c_kernel(piece, mean ? "mean_pool" : "max_pool", words, arguments, error);
+}
+
+/* ---- reductions ---- */
+
+static const struct {
+  const char *begin, *step, *result;
+} reductions[CM_VARIANT_COUNT] = {
+  [CM_VARIANT_SUM] = {"0", "sum += v", "sum"},
+  [CM_VARIANT_MEAN] = {"0", "sum += v", "sum / (double)COUNT"},
+  [CM_VARIANT_MAX] = {"-HUGE_VAL", "sum = v > sum || isnan(v) ? v : sum", "sum"},
+  [CM_VARIANT_MIN] = {"HUGE_VAL", "sum = v < sum || isnan(v) ? v : sum", "sum"},
+  [CM_VARIANT_PRODUCT] = {"1", "sum *= v", "sum"},
+  [CM_VARIANT_L1] = {"0", "sum += fabs(v)", "sum"},
+  [CM_VARIANT_L2] = {"0", "sum += v * v", "sqrt(sum)"},
+  [CM_VARIANT_SUM_SQUARE] = {"0", "sum += v * v", "sum"},
+  [CM_VARIANT_LOG_SUM] = {"0", "sum += v", "log(sum)"},
+};
+
+/* Which dimensions go: those that the output has not, or has as one. */
+static cm_status gone_axes(const cm_c_piece *piece, bool gone[CM_RANK_MAX], cm_error *error)
+{
+  const cm_call *call = &piece->call;
+  const cm_shape *x = &call->input[0];
+  int64_t axes[CM_RANK_MAX];
+  size_t count = 0;
+  bool known = true;
+  memset(gone, 0, CM_RANK_MAX * sizeof *gone);
+  if (call->node->known->kernel == cm_kernel_global_pool) {
+    for (uint32_t d = 2; d < x->rank; d++)
+      gone[d] = true;
+    return CM_OK;
+  }
+  if (cm_call_integers(call, "axes", 1, axes, CM_RANK_MAX, &count, &known, error) != CM_OK)
+    return error->status;
+  if (!known)
+    return cm_c_refuse(piece, error, "has axes that are no constants");
+  for (uint32_t d = 0; d < x->rank; d++)
+    gone[d] = count == 0 && cm_node_integer(call->node, "noop_with_empty_axes", 0) == 0;
+  for (size_t i = 0; i < count; i++)
+    gone[axes[i] < 0 ? axes[i] + x->rank : axes[i]] = true;
+  return CM_OK;
+}
+
+/* At most three dimensions of one kind as sizes: extents and steps. */
+static bool add_dims(const cm_shape *x, const bool *gone, bool which, char extent, char step, char sizes[TEXT_MAX])
+{
+  int64_t strides[CM_RANK_MAX], dims[CM_RANK_MAX], steps[CM_RANK_MAX];
+  uint32_t count = 0;
+  cm_strides(x->rank, x->dims, strides);
+  for (uint32_t d = 0; d < x->rank; d++)
+    if (gone[d] == which && x->dims[d] != 1) {
+      if (count > 0 && steps[count - 1] == strides[d] * x->dims[d]) {
+        dims[count - 1] *= x->dims[d];
+        steps[count - 1] = strides[d];
+        continue;
+      }
+      dims[count] = x->dims[d];
+      steps[count++] = strides[d];
+    }
+  for (uint32_t i = 0; i < 3; i++)
+    cm_c_add(sizes, TEXT_MAX, "%s%c%u = %" PRId64 ", %c%u = %" PRId64, sizes[0] != '\0' ? ", " : "", extent, i, i < count ? dims[i] : 1, step, i,
+                  i < count ? steps[i] : 0);
+  return count <= 3;
+}
+
+cm_status cm_c_reduce(cm_c_piece *piece, cm_error *error)
+{
+  const cm_call *call = &piece->call;
+  const cm_shape *x = &call->input[0];
+  const cm_operator_variant kind = call->node->known->variant;
+  char arguments[3 * CM_C_AT_MAX], sizes[TEXT_MAX] = "";
+  bool gone[CM_RANK_MAX];
+  int64_t count = 1;
+  if (gone_axes(piece, gone, error) != CM_OK)
+    return error->status;
+  for (uint32_t d = 0; d < x->rank; d++)
+    count *= gone[d] ? x->dims[d] : 1;
+  const bool fits = add_dims(x, gone, false, 'K', 'X', sizes) && add_dims(x, gone, true, 'G', 'S', sizes);
+  if (!fits || x->type != CM_FLOAT || reductions[kind].begin == NULL || count == 0)
+    return cm_c_refuse(piece, error, "reduces %s in a way of which C is not written", cm_type_name(x->type));
+  cm_c_add(sizes, sizeof sizes, ", COUNT = %" PRId64, count);
+  if (ends(piece, arguments, error) != CM_OK)
+    return error->status;
+  const cm_c_word words[] = {
+    {"SIZES", sizes}, {"BEGIN", reductions[kind].begin}, {"STEP", reductions[kind].step}, {"RESULT", reductions[kind].result}, {NULL, NULL}};
+  return cm_c_kernel(piece, "reduce", words, arguments, error);
+}
+
+/* ---- normalizations ---- */
+
+static int64_t product(const cm_shape *x, uint32_t from, uint32_t to)
+{
+  int64_t all = 1;
+  for (uint32_t d = from; d < to; d++)
+    all *= x->dims[d];
+  return all;
+}
+
+cm_status cm_c_softmax(cm_c_piece *piece, cm_error *error)
+{
+  const cm_call *call = &piece->call;
+  const cm_shape *x = &call->input[0];
+  uint32_t axis;
+  char arguments[3 * CM_C_AT_MAX], sizes[TEXT_MAX];
+  if (cm_call_axis(call, cm_node_integer(call->node, "axis", call->opset < 13 ? 1 : -1), x->rank, &axis, error) != CM_OK || ends(piece, arguments, error) != CM_OK)
+    return error->status;
+  /* Before opset 13 everything from the axis on is one dimension. */
+  const bool flat = call->opset < 13;
+  const int64_t size = flat ? product(x, axis, x->rank) : x->dims[axis], inner = flat ? 1 : product(x, axis + 1, x->rank);
+  (void)snprintf(sizes, sizeof sizes, "LINES = %" PRId64 ", SIZE = %" PRId64 ", INNER = %" PRId64, product(x, 0, axis) * inner, size, inner);
+  const cm_c_word words[] = {{"SIZES", sizes}, {"RESULT", call->node->known->variant == CM_VARIANT_LOG ? "d - log(sum)" : "exp(d) / sum"}, {NULL, NULL}};
+  return cm_c_kernel(piece, "softmax", words, arguments, error);
+}
+
+cm_status cm_c_normalize(cm_c_piece *piece, cm_error *error)
+{
+  const cm_call *call = &piece->call;
+  const cm_shape *x = &call->input[0];
+  const bool instance = call->node->known->kernel == cm_kernel_instance_norm, bias = cm_has(call, 2);
+  char at[4][CM_C_AT_MAX], arguments[5 * CM_C_AT_MAX], sizes[TEXT_MAX], place[40], epsilon[48], kernel_bias[80] = "";
+  uint32_t axis = 2;
+  uint64_t scales;
+  if (!instance && cm_call_axis(call, cm_node_integer(call->node, "axis", -1), x->rank, &axis, error) != CM_OK)
+    return error->status;
+  if (makes_more(piece))
+    return cm_c_refuse(piece, error, "makes means or deviations, of which C is not written");
+  for (uint32_t k = 0; k < 2U + bias; k++)
+    if (cm_c_input(piece, k, at[k], error) != CM_OK)
+      return error->status;
+  if (cm_c_output(piece, 0, at[3], error) != CM_OK)
+    return error->status;
+  (void)cm_dims_count(call->input[1].rank, call->input[1].dims, &scales);
+  const int64_t size = product(x, axis, x->rank);
+  if (instance)
+    (void)snprintf(place, sizeof place, "r %% %" PRId64, x->dims[1]);
+  else
+    (void)snprintf(place, sizeof place, (int64_t)scales == size ? "i" : "i %% %llu", (unsigned long long)scales);
+  cm_c_number((double)cm_node_number(call->node, "epsilon", 1e-5F), false, epsilon);
+  (void)snprintf(sizes, sizeof sizes, "LINES = %" PRId64 ", SIZE = %" PRId64, product(x, 0, axis), size);
+  (void)snprintf(arguments, sizeof arguments, "%s, %s, %s%s%s", at[0], at[1], bias ? at[2] : "", bias ? ", " : "", at[3]);
+  if (bias)
+    (void)snprintf(kernel_bias, sizeof kernel_bias, " + (double)bias[%s]", place);
+  const cm_c_word words[] = {{"SIZES", sizes}, {"MORE", bias ? "const float *restrict bias, " : ""}, {"EPSILON", epsilon}, {"PLACE", place},
+                                  {"BIAS", kernel_bias}, {NULL, NULL}};
+  return cm_c_kernel(piece, "normalize", words, arguments, error);
+}
+
+cm_status cm_c_lrn(cm_c_piece *piece, cm_error *error)
+{
+  const cm_call *call = &piece->call;
+  const cm_shape *x = &call->input[0];
+  const int64_t size = cm_node_integer(call->node, "size", 1);
+  char arguments[3 * CM_C_AT_MAX], sizes[TEXT_MAX], alpha[48], beta[48], base[48];
+  if (ends(piece, arguments, error) != CM_OK)
+    return error->status;
+  cm_c_number((double)cm_node_number(call->node, "alpha", 1e-4F) / (double)size, false, alpha);
+  cm_c_number((double)cm_node_number(call->node, "beta", 0.75F), false, beta);
+  cm_c_number((double)cm_node_number(call->node, "bias", 1), false, base);
+  (void)snprintf(sizes, sizeof sizes, "COUNT = %" PRId64 ", PLANE = %" PRId64 ", CHANNELS = %" PRId64 ", BEFORE = %" PRId64 ", AFTER = %" PRId64,
+                 product(x, 0, x->rank), product(x, 2, x->rank), x->dims[1], (size - 1) / 2, size - 1 - (size - 1) / 2);
+  const cm_c_word words[] = {{"SIZES", sizes}, {"BASE", base}, {"ALPHA", alpha}, {"BETA", beta}, {NULL, NULL}};
+  return cm_c_kernel(piece, "lrn", words, arguments, error);
+}

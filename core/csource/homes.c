@@ -1,0 +1,219 @@
+/* Buffers and lines of the chip's memory. */
+#include "core/csource/homes.h"
+
+#include <string.h>
+
+#include "core/machine/run/runner.h"
+#include "core/operators/operator.h"
+
+static bool computes(const cm_instruction *i)
+{
+  return i->opcode == CM_CODE_MATRIX || i->opcode == CM_CODE_VECTOR;
+}
+
+static uint64_t elements(uint32_t rank, const int64_t *dims)
+{
+  uint64_t count = 1;
+  for (uint32_t d = 0; d < rank; d++)
+    count *= (uint64_t)dims[d];
+  return count;
+}
+
+bool cm_c_is_run(const cm_program_tensor *tensor, const int64_t *from, const int64_t *extent, uint64_t *first)
+{
+  int64_t strides[CM_RANK_MAX];
+  bool inside = false; /* behind a dimension that is cut, all are whole; before it, all are of one element */
+  *first = 0;
+  cm_strides(tensor->rank, tensor->dims, strides);
+  for (uint32_t d = 0; d < tensor->rank; d++) {
+    *first += (uint64_t)(from[d] * strides[d]);
+    if (inside && extent[d] != tensor->dims[d])
+      return false;
+    inside = inside || extent[d] != 1;
+  }
+  return true;
+}
+
+bool cm_c_is_whole(const cm_program_part *part, const cm_operand *operand)
+{
+  uint64_t run = 1;
+  if (part->to != 0 || elements(part->rank, part->extent) != elements(operand->rank, operand->dims))
+    return false;
+  for (uint32_t d = part->rank; d-- > 0; run *= (uint64_t)part->extent[d])
+    if (part->extent[d] != 1 && ((uint64_t)part->stride[d] != run || (uint64_t)part->to_stride[d] != run))
+      return false;
+  return true;
+}
+
+/* ---- which loads are made ---- */
+
+static void list_loads(const cm_program *p, cm_c_space *s)
+{
+  for (uint64_t i = p->instruction_count; i-- > 0;)
+    if (p->instructions[i].opcode == CM_CODE_LOAD) {
+      cm_c_buffer *b = &s->buffers[p->instructions[i].buffer];
+      s->next_load[i] = b->first_load;
+      b->first_load = i + 1;
+    }
+}
+
+/* Buffers that transfers and copies read or fill stay where they are. */
+static void classify(const cm_program *p, cm_c_space *s)
+{
+  for (uint32_t k = 0; k < p->buffer_count; k++) {
+    cm_c_buffer *b = &s->buffers[k];
+    uint64_t first;
+    b->constant = b->first_load != 0;
+    for (uint64_t i = b->first_load; i != 0; i = s->next_load[i - 1])
+      b->constant = b->constant && p->tensors[p->instructions[i - 1].tensor].role == CM_ROLE_CONSTANT;
+    if (b->first_load == 0 || b->constant)
+      continue;
+    const cm_instruction *load = &p->instructions[b->first_load - 1];
+    b->in_place = s->next_load[b->first_load - 1] == 0 && p->tensors[load->tensor].role == CM_ROLE_INPUT &&
+                  cm_c_is_run(&p->tensors[load->tensor], load->from, load->extent, &first);
+  }
+  for (uint64_t i = 0; i < p->instruction_count; i++) {
+    const cm_instruction *at = &p->instructions[i];
+    if (at->opcode == CM_CODE_STORE || at->opcode == CM_CODE_COPY)
+      s->buffers[at->buffer].constant = s->buffers[at->buffer].in_place = false;
+    if (at->opcode == CM_CODE_COPY)
+      s->buffers[at->source_buffer].constant = s->buffers[at->source_buffer].in_place = false;
+  }
+  for (uint64_t i = 0; i < p->instruction_count; i++) {
+    const cm_instruction *at = &p->instructions[i];
+    const cm_c_buffer *b = &s->buffers[at->buffer];
+    s->left_out[i] = at->opcode == CM_CODE_SET || at->opcode == CM_CODE_WAIT || (at->opcode == CM_CODE_LOAD && (b->constant || b->in_place));
+  }
+}
+
+/* ---- lines that are left ---- */
+
+static void use(cm_c_space *s, uint64_t address, uint64_t bytes)
+{
+  for (uint64_t line = address / CM_C_LINE; bytes > 0 && line <= (address + bytes - 1) / CM_C_LINE; line++)
+    s->lines[line] = 1;
+}
+
+/* Marks what is written: all that is read was. */
+static void use_lines(const cm_program *p, cm_c_space *s)
+{
+  for (uint64_t i = 0; i < p->instruction_count; i++) {
+    const cm_instruction *at = &p->instructions[i];
+    if (computes(at))
+      for (uint32_t k = at->input_count; k < at->input_count + at->output_count; k++) {
+        const cm_operand *o = &p->operands[at->first_operand + k];
+        if (o->type != CM_TYPE_NONE && o->part_count > 0)
+          use(s, p->parts[o->first_part].address, elements(o->rank, o->dims) * cm_type_bytes(o->type));
+      }
+    else if (!s->left_out[i])
+      use(s, at->address, at->bytes);
+  }
+}
+
+cm_status cm_c_space_make(const cm_program *p, cm_c_space *s, cm_error *error)
+{
+  *s = (cm_c_space){.line_count = p->target.memory_bytes / CM_C_LINE + 1};
+  if (CM_NEW(p->memory, s->buffers, (size_t)p->buffer_count + 1, error) != CM_OK ||
+      CM_NEW(p->memory, s->next_load, p->instruction_count + 1, error) != CM_OK ||
+      CM_NEW(p->memory, s->left_out, p->instruction_count + 1, error) != CM_OK || CM_NEW(p->memory, s->lines, s->line_count, error) != CM_OK)
+    return error->status;
+  list_loads(p, s);
+  classify(p, s);
+  use_lines(p, s);
+  uint64_t used = 0;
+  for (uint64_t line = 0; line < s->line_count; line++) {
+    const uint64_t here = s->lines[line];
+    s->lines[line] = used;
+    used += here;
+  }
+  s->bytes = used * CM_C_LINE;
+  return CM_OK;
+}
+
+void cm_c_space_end(cm_c_space *s)
+{
+  cm_free(s->buffers);
+  cm_free(s->next_load);
+  cm_free(s->left_out);
+  cm_free(s->lines);
+  *s = (cm_c_space){0};
+}
+
+uint64_t cm_c_address(const cm_c_space *s, uint64_t address)
+{
+  return s->lines[address / CM_C_LINE] * CM_C_LINE + address % CM_C_LINE;
+}
+
+/* ---- values that are known ---- */
+
+/* A box of a constant goes to its place in an image of its buffer. */
+static void load_box(const cm_program *p, const cm_instruction *load, uint64_t base, uint8_t *image)
+{
+  const cm_tensor *t = p->tensors[load->tensor].data;
+  const size_t width = cm_type_bytes(t->type);
+  int64_t strides[CM_RANK_MAX], dense[CM_RANK_MAX], offset = 0;
+  cm_strides(t->rank, t->dims, strides);
+  cm_strides(t->rank, load->extent, dense);
+  for (uint32_t d = 0; d < t->rank; d++)
+    offset += load->from[d] * strides[d];
+  if (load->bytes > 0)
+    cm_copy_elements(image + (load->address - base), dense, (const uint8_t *)t->data + (size_t)offset * width, strides, t->rank, load->extent, width);
+}
+
+cm_status cm_c_known_part(const cm_program *p, const cm_c_space *s, const cm_program_part *part, cm_type type, cm_tensor **made,
+                               cm_error *error)
+{
+  const size_t width = cm_type_bytes(type);
+  const uint64_t first = s->buffers[part->buffer].first_load;
+  uint64_t base = UINT64_MAX, end = 0, last = part->address;
+  uint8_t *image;
+  for (uint64_t i = first; i != 0; i = s->next_load[i - 1]) {
+    const cm_instruction *load = &p->instructions[i - 1];
+    base = load->address < base ? load->address : base;
+    end = load->address + load->bytes > end ? load->address + load->bytes : end;
+  }
+  for (uint32_t d = 0; d < part->rank; d++)
+    last += (uint64_t)((part->extent[d] - 1) * part->stride[d]) * width;
+  if (part->address < base || last + width > end)
+    return cm_fail(error, CM_DAMAGED, "a part at 0x%llx is not loaded", (unsigned long long)part->address);
+  if (cm_tensor_new(p->memory, type, part->rank, part->extent, made, error) != CM_OK || CM_NEW(p->memory, image, end - base, error) != CM_OK)
+    return error->status;
+  for (uint64_t i = first; i != 0; i = s->next_load[i - 1])
+    load_box(p, &p->instructions[i - 1], base, image);
+  int64_t dense[CM_RANK_MAX];
+  cm_strides(part->rank, part->extent, dense);
+  cm_copy_elements((*made)->data, dense, image + (part->address - base), part->stride, part->rank, part->extent, width);
+  cm_free(image);
+  return CM_OK;
+}
+
+static cm_status take_part(const cm_program *p, const cm_c_space *s, const cm_program_part *part, cm_tensor *to, cm_error *error)
+{
+  const size_t width = cm_type_bytes(to->type);
+  cm_tensor *known;
+  int64_t dense[CM_RANK_MAX];
+  if (cm_c_known_part(p, s, part, to->type, &known, error) != CM_OK)
+    return error->status;
+  cm_strides(part->rank, part->extent, dense);
+  cm_copy_elements((uint8_t *)to->data + (size_t)part->to * width, part->to_stride, known->data, dense, part->rank, part->extent, width);
+  cm_tensor_free(known);
+  return CM_OK;
+}
+
+cm_status cm_c_known(const cm_program *p, const cm_c_space *s, const cm_operand *o, cm_tensor **made, cm_error *error)
+{
+  cm_tensor *t;
+  if (cm_tensor_new(p->memory, o->type, o->rank, o->dims, &t, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_OK;
+  if (o->part_count == 0 && t->count <= CM_RANK_MAX && o->type == CM_INT64)
+    memcpy(t->data, o->numbers, t->count * sizeof *o->numbers);
+  for (uint32_t k = 0; status == CM_OK && t->count > 0 && k < o->part_count; k++)
+    status = take_part(p, s, &p->parts[o->first_part + k], t, error);
+  if (status != CM_OK) {
+    cm_tensor_free(t);
+    return status;
+  }
+  *made = t;
+  return CM_OK;
+}

@@ -1,0 +1,45 @@
+/* What lies where: which loads need not be made because outside memory can be read in place, and the memory of the chip that is left.
+ * Internal to core/csource. */
+#ifndef CM_C_HOMES_H
+#define CM_C_HOMES_H
+
+#include "core/machine/program/program.h"
+
+enum { CM_C_LINE = 64 }; /* bytes that move together; every buffer of a program begins with one */
+
+/* What is known of a buffer. */
+typedef struct cm_c_buffer {
+  uint64_t first_load; /* + 1: the loads that fill it, a list; 0: none do */
+  bool constant;       /* constants alone fill it, and operators alone read it: its values are known */
+  bool in_place;       /* a part of an input that lies as in the input */
+} cm_c_buffer;
+
+typedef struct cm_c_space {
+  cm_c_buffer *buffers;
+  uint64_t *next_load;  /* by instruction: + 1, of the same buffer */
+  bool *left_out;       /* by instruction: SET, WAIT, and loads that are not made */
+  uint64_t *lines;      /* by line of the chip: where it goes; lines that nothing is written to are taken out */
+  uint64_t line_count, bytes; /* of the chip that is left */
+} cm_c_space;
+
+/* The caller frees with cm_c_space_end, also after a failure. O(program + lines of the chip). Errors: memory. */
+cm_status cm_c_space_make(const cm_program *program, cm_c_space *space, cm_error *error);
+void cm_c_space_end(cm_c_space *space);
+
+/* Where an address of the chip went. */
+uint64_t cm_c_address(const cm_c_space *space, uint64_t address);
+
+/* What constants make of an operand all of whose parts lie in constant buffers: a new tensor. O(bytes of the buffers). */
+cm_status cm_c_known(const cm_program *program, const cm_c_space *space, const cm_operand *operand, cm_tensor **made, cm_error *error);
+
+/* The same of one part: its elements in order. */
+cm_status cm_c_known_part(const cm_program *program, const cm_c_space *space, const cm_program_part *part, cm_type type, cm_tensor **made,
+                               cm_error *error);
+
+/* Whether a box of a tensor is one run of it; *first is its first element. */
+bool cm_c_is_run(const cm_program_tensor *tensor, const int64_t *from, const int64_t *extent, uint64_t *first);
+
+/* Whether a part is the whole of an operand of these dims, in order. */
+bool cm_c_is_whole(const cm_program_part *part, const cm_operand *operand);
+
+#endif

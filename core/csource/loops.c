@@ -1,0 +1,136 @@
+/* Loops over elements, made to measure. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/csource/writer.h"
+
+/* ---- dimensions that lie together in all streams become one ---- */
+
+static cm_c_stream *stream_of(cm_c_pointwise *p, uint32_t k)
+{
+  return k < p->input_count ? &p->inputs[k] : &p->outputs[k - p->input_count];
+}
+
+static bool joins(cm_c_pointwise *p, uint32_t d)
+{
+  for (uint32_t k = 0; k < p->input_count + p->output_count; k++)
+    if (stream_of(p, k)->strides[d] != stream_of(p, k)->strides[d + 1] * p->dims[d + 1] || stream_of(p, k)->table[d] != NULL ||
+        stream_of(p, k)->table[d + 1] != NULL)
+      return false;
+  return true;
+}
+
+static void drop(cm_c_pointwise *p, uint32_t d)
+{
+  p->rank--;
+  for (uint32_t i = d; i < p->rank; i++) {
+    p->dims[i] = p->dims[i + 1];
+    for (uint32_t k = 0; k < p->input_count + p->output_count; k++) {
+      stream_of(p, k)->strides[i] = stream_of(p, k)->strides[i + 1];
+      stream_of(p, k)->table[i] = stream_of(p, k)->table[i + 1];
+    }
+  }
+}
+
+static void join_dims(cm_c_pointwise *p)
+{
+  for (uint32_t d = p->rank; d-- > 0;)
+    if (p->dims[d] == 1)
+      drop(p, d);
+  for (uint32_t d = p->rank; d-- > 1;)
+    if (joins(p, d - 1)) {
+      p->dims[d] *= p->dims[d - 1];
+      drop(p, d - 1);
+    }
+}
+
+/* ---- the text of a loop ---- */
+
+static void print_index(FILE *out, const cm_c_stream *s, uint32_t rank)
+{
+  bool any = false;
+  for (uint32_t d = 0; d < rank; d++)
+    if (s->table[d] != NULL) {
+      fprintf(out, "%s%s[i%u]", any ? " + " : "", s->table[d], d);
+      any = true;
+    } else if (s->strides[d] != 0) {
+      fprintf(out, s->strides[d] == 1 ? "%si%u" : "%si%u * %" PRId64, any ? " + " : "", d, s->strides[d]);
+      any = true;
+    }
+  fputs(any ? "" : "0", out);
+}
+
+static void print_loops(FILE *out, cm_c_pointwise *p)
+{
+  static const char indent[] = "                    ";
+  fprintf(out, "static void @(");
+  for (uint32_t k = 0; k < p->input_count; k++)
+    fprintf(out, "const %s *p%c, ", cm_c_type(p->inputs[k].type), 'a' + (int)k);
+  for (uint32_t k = 0; k < p->output_count; k++)
+    fprintf(out, "%s%s *y%u", k > 0 ? ", " : "", cm_c_type(p->outputs[k].type), k);
+  fputs(")\n{\n", out);
+  for (uint32_t d = 0; d < p->rank; d++) {
+    if (d + 1 == p->rank)
+      fprintf(out, "%.*sINDEPENDENT\n", (int)(2 * d + 2), indent);
+    fprintf(out, "%.*sfor (int i%u = 0; i%u < %" PRId64 "; i%u++) {\n", (int)(2 * d + 2), indent, d, d, p->dims[d], d);
+  }
+  const int deep = (int)(2 * p->rank + 2);
+  for (uint32_t k = 0; k < p->input_count; k++) {
+    fprintf(out, "%.*sconst %s %c = p%c[", deep, indent, cm_c_type(p->inputs[k].type), 'a' + (int)k, 'a' + (int)k);
+    print_index(out, &p->inputs[k], p->rank);
+    fputs("];\n", out);
+  }
+  for (uint32_t k = 0; k < p->output_count; k++) {
+    fprintf(out, "%.*sy%u[", deep, indent, k);
+    print_index(out, &p->outputs[k], p->rank);
+    fprintf(out, "] = %s;\n", p->expressions[k]);
+  }
+  for (uint32_t d = p->rank; d-- > 0;)
+    fprintf(out, "%.*s}\n", (int)(2 * d + 2), indent);
+  fputs("}\n", out);
+}
+
+cm_status cm_c_pointwise_call(cm_c_piece *piece, cm_c_pointwise *p, cm_error *error)
+{
+  char arguments[(CM_C_STREAMS + 2) * CM_C_AT_MAX] = "";
+  cm_text made;
+  join_dims(p);
+  if (!cm_text_open(&made))
+    return cm_whole(false, "the text of a loop", error);
+  print_loops(made.stream, p);
+  char *text = cm_text_close(&made, NULL);
+  if (text == NULL)
+    return cm_whole(false, "the text of a loop", error);
+  for (uint32_t k = 0; k < p->input_count + p->output_count; k++)
+    cm_c_add(arguments, sizeof arguments, "%s%s", k > 0 ? ", " : "", stream_of(p, k)->at);
+  const cm_status status = cm_c_call(piece, p->stem, text, arguments, error);
+  free(text);
+  return status;
+}
+
+cm_status cm_c_copy(cm_c_piece *piece, uint32_t rank, const int64_t *extent, const cm_c_stream *to, const cm_c_stream *from, cm_error *error)
+{
+  cm_c_pointwise p = {.stem = "copy", .rank = rank, .input_count = 1, .output_count = 1, .inputs = {*from}, .outputs = {*to}, .expressions = {"a"}};
+  bool tables = false;
+  memcpy(p.dims, extent, rank * sizeof *extent);
+  join_dims(&p);
+  for (uint32_t d = 0; d < p.rank; d++)
+    tables = tables || p.inputs[0].table[d] != NULL;
+  if (tables)
+    return cm_c_pointwise_call(piece, &p, error);
+  FILE *out = piece->w->body[piece->lane].stream;
+  const size_t width = cm_type_bytes(to->type);
+  if (strcmp(p.outputs[0].at, p.inputs[0].at) == 0 && memcmp(p.outputs[0].strides, p.inputs[0].strides, p.rank * sizeof *p.dims) == 0)
+    return CM_OK; /* in place, and stays */
+  if (p.rank == 0 || (p.rank == 1 && p.inputs[0].strides[0] == 1 && p.outputs[0].strides[0] == 1)) {
+    fprintf(out, "  memcpy(%s, %s, %zu);\n", p.outputs[0].at, p.inputs[0].at, (p.rank == 0 ? 1 : (size_t)p.dims[0]) * width);
+    return CM_OK;
+  }
+  fprintf(out, "  copy_box(%s, %s, %zu, %u, (const int[]){", p.outputs[0].at, p.inputs[0].at, width, p.rank);
+  for (uint32_t d = 0; d < p.rank; d++)
+    fprintf(out, "%s%" PRId64 ", %" PRId64 ", %" PRId64, d > 0 ? ", " : "", p.dims[d], p.outputs[0].strides[d] * (int64_t)width,
+            p.inputs[0].strides[d] * (int64_t)width);
+  fputs("});\n", out);
+  return CM_OK;
+}

@@ -1,0 +1,108 @@
+/* Where inputs and outputs of pieces begin. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/csource/writer.h"
+
+void cm_c_scratch(cm_c_piece *piece, cm_type type, uint64_t count, char at[CM_C_AT_MAX])
+{
+  cm_c_writer *w = piece->w;
+  (void)snprintf(at, CM_C_AT_MAX, "AT(%s, scratch, %" PRIu64 ")", cm_c_type(type), w->scratch_at);
+  w->scratch_at += (count * cm_type_bytes(type) + CM_C_LINE - 1) / CM_C_LINE * CM_C_LINE;
+  if (w->scratch_at > w->scratch[piece->lane])
+    w->scratch[piece->lane] = w->scratch_at;
+}
+
+/* Where a part of an operand begins. */
+static void part_at(const cm_c_writer *w, const cm_program_part *part, cm_type type, char at[CM_C_AT_MAX])
+{
+  const cm_c_buffer *b = &w->space.buffers[part->buffer];
+  uint64_t first;
+  if (!b->in_place) {
+    (void)snprintf(at, CM_C_AT_MAX, "AT(%s, chip, %" PRIu64 ")", cm_c_type(type), cm_c_address(&w->space, part->address));
+    return;
+  }
+  const cm_instruction *load = &w->program->instructions[b->first_load - 1];
+  (void)cm_c_is_run(&w->program->tensors[load->tensor], load->from, load->extent, &first);
+  first += (part->address - load->address) / cm_type_bytes(type);
+  (void)snprintf(at, CM_C_AT_MAX, first > 0 ? "ends.%s + %" PRIu64 : "ends.%s", w->ends[load->tensor], first);
+}
+
+static cm_status gather(cm_c_piece *piece, const cm_operand *o, char at[CM_C_AT_MAX], cm_error *error)
+{
+  uint64_t count;
+  (void)cm_dims_count(o->rank, o->dims, &count);
+  cm_c_scratch(piece, o->type, count, at);
+  for (uint32_t k = 0; k < o->part_count; k++) {
+    const cm_program_part *part = &piece->w->program->parts[o->first_part + k];
+    cm_c_stream to = {.type = o->type}, from = {.type = o->type};
+    (void)snprintf(to.at, sizeof to.at, part->to > 0 ? "%.60s + %" PRId64 : "%.60s", at, part->to);
+    memcpy(to.strides, part->to_stride, sizeof to.strides);
+    memcpy(from.strides, part->stride, sizeof from.strides);
+    if (piece->w->space.buffers[part->buffer].constant) {
+      cm_tensor *known;
+      if (cm_c_known_part(piece->w->program, &piece->w->space, part, o->type, &known, error) != CM_OK)
+        return error->status;
+      const cm_status status = cm_c_array(piece->w, known, from.at, error);
+      cm_strides(known->rank, known->dims, from.strides);
+      cm_tensor_free(known);
+      if (status != CM_OK)
+        return status;
+    } else
+      part_at(piece->w, part, o->type, from.at);
+    if (cm_c_copy(piece, part->rank, part->extent, &to, &from, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+cm_status cm_c_input(cm_c_piece *piece, uint32_t input, char at[CM_C_AT_MAX], cm_error *error)
+{
+  const cm_operand *o = &piece->operands[input];
+  if (o->type == CM_TYPE_NONE) {
+    (void)snprintf(at, CM_C_AT_MAX, "NULL");
+    return CM_OK;
+  }
+  if (cm_c_type(o->type) == NULL)
+    return cm_c_refuse(piece, error, "computes %s, which C does not have", cm_type_name(o->type));
+  if (piece->call.value[input] != NULL)
+    return cm_c_array(piece->w, piece->call.value[input], at, error);
+  const cm_program_part *part = &piece->w->program->parts[o->first_part];
+  if (o->part_count == 1 && cm_c_is_whole(part, o)) {
+    part_at(piece->w, part, o->type, at);
+    return CM_OK;
+  }
+  return gather(piece, o, at, error);
+}
+
+cm_status cm_c_output(cm_c_piece *piece, uint32_t output, char at[CM_C_AT_MAX], cm_error *error)
+{
+  const cm_operand *o = &piece->operands[piece->instruction->input_count + output];
+  if (o->type == CM_TYPE_NONE) {
+    (void)snprintf(at, CM_C_AT_MAX, "NULL");
+    return CM_OK;
+  }
+  if (cm_c_type(o->type) == NULL)
+    return cm_c_refuse(piece, error, "makes %s, which C does not have", cm_type_name(o->type));
+  (void)snprintf(at, CM_C_AT_MAX, "AT(%s, chip, %" PRIu64 ")", cm_c_type(o->type),
+                 cm_c_address(&piece->w->space, piece->w->program->parts[o->first_part].address));
+  return CM_OK;
+}
+
+cm_status cm_c_input_stream(cm_c_piece *piece, uint32_t input, const cm_shape *wide, cm_c_stream *stream, cm_error *error)
+{
+  const cm_shape *x = &piece->call.input[input];
+  cm_tensor shaped = {.type = x->type, .rank = x->rank};
+  memcpy(shaped.dims, x->dims, sizeof shaped.dims);
+  stream->type = x->type;
+  cm_broadcast_strides(&shaped, wide, stream->strides);
+  return cm_c_input(piece, input, stream->at, error);
+}
+
+cm_status cm_c_output_stream(cm_c_piece *piece, uint32_t output, cm_c_stream *stream, cm_error *error)
+{
+  const cm_shape *y = &piece->call.output[output];
+  stream->type = y->type;
+  cm_strides(y->rank, y->dims, stream->strides);
+  return cm_c_output(piece, output, stream->at, error);
+}

@@ -1,0 +1,192 @@
+/* Arrays, functions and calls. */
+#include "core/csource/writer.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *cm_c_type(cm_type type)
+{
+  static const char *const names[CM_TYPE_COUNT] = {
+    [CM_FLOAT] = "float",    [CM_UINT8] = "uint8_t", [CM_INT8] = "int8_t",    [CM_UINT16] = "uint16_t", [CM_INT16] = "int16_t",  [CM_INT32] = "int32_t",
+    [CM_INT64] = "int64_t", [CM_BOOL] = "uint8_t",  [CM_DOUBLE] = "double", [CM_UINT32] = "uint32_t",   [CM_UINT64] = "uint64_t"};
+  return (unsigned)type < CM_TYPE_COUNT ? names[type] : NULL;
+}
+
+void cm_c_add(char *text, size_t size, const char *format, ...)
+{
+  const size_t at = strlen(text);
+  va_list list;
+  va_start(list, format);
+  (void)vsnprintf(text + at, size - at, format, list);
+  va_end(list);
+}
+
+cm_status cm_c_refuse(const cm_c_piece *piece, cm_error *error, const char *format, ...)
+{
+  char label[160], why[240];
+  va_list list;
+  va_start(list, format);
+  (void)vsnprintf(why, sizeof why, format, list);
+  va_end(list);
+  return cm_fail(error, CM_BAD_NETWORK, "C for target %s: node %s %s", piece->w->target->name,
+                 cm_node_label(piece->call.node, label, sizeof label), why);
+}
+
+void cm_c_number(double number, bool single, char text[48])
+{
+  if (isnan(number) || isinf(number)) {
+    (void)snprintf(text, 48, "%s", isnan(number) ? "NAN" : number > 0 ? "INFINITY" : "(-INFINITY)");
+    return;
+  }
+  (void)snprintf(text, 40, single ? "%.9g" : "%.17g", number);
+  if (strpbrk(text, ".e") == NULL)
+    cm_c_add(text, 48, ".0");
+  if (single)
+    cm_c_add(text, 48, "F");
+}
+
+/* ---- arrays ---- */
+
+static uint64_t hash_of(const void *bytes, size_t size)
+{
+  uint64_t hash = UINT64_C(14695981039346656037);
+  for (size_t i = 0; i < size; i++)
+    hash = (hash ^ ((const uint8_t *)bytes)[i]) * UINT64_C(1099511628211);
+  return hash;
+}
+
+static size_t bytes_of(const cm_tensor *t)
+{
+  return (size_t)t->count * cm_type_bytes(t->type);
+}
+
+static void print_element(FILE *out, const cm_tensor *t, uint64_t i)
+{
+  char text[48];
+  if (t->type == CM_FLOAT || t->type == CM_DOUBLE) {
+    cm_c_number(cm_tensor_number(t, i), t->type == CM_FLOAT, text);
+    fputs(text, out);
+  } else if (t->type == CM_INT64 && cm_tensor_integer(t, i) == INT64_MIN)
+    fputs("INT64_MIN", out);
+  else if (t->type == CM_INT32 && cm_tensor_integer(t, i) == INT32_MIN)
+    fputs("INT32_MIN", out);
+  else
+    fprintf(out, t->type == CM_INT64 ? "%" PRId64 "LL" : "%" PRId64, cm_tensor_integer(t, i));
+}
+
+void cm_c_print_array(const cm_tensor *t, const char *name, FILE *out)
+{
+  fprintf(out, "\nextern const %s %s[];\nconst %s %s[%" PRIu64 "] = {", cm_c_type(t->type), name, cm_c_type(t->type), name, t->count > 0 ? t->count : 1);
+  for (uint64_t i = 0; i < t->count; i++) {
+    fputs(i % 12 == 0 ? "\n  " : " ", out);
+    print_element(out, t, i);
+    fputs(i + 1 < t->count ? "," : "", out);
+  }
+  fputs(t->count > 0 ? "\n};\n" : "0};\n", out);
+}
+
+static cm_c_held *add_held(cm_c_writer *w, cm_c_list *list, uint64_t hash, cm_error *error)
+{
+  if (CM_ROOM(w->memory, list->held, &list->room, list->count + 1, error) != CM_OK)
+    return NULL;
+  cm_c_held *h = &list->held[list->count++];
+  *h = (cm_c_held){.hash = hash};
+  return h;
+}
+
+cm_status cm_c_array(cm_c_writer *w, const cm_tensor *t, char at[CM_C_AT_MAX], cm_error *error)
+{
+  const uint64_t hash = hash_of(t->data, bytes_of(t)) + (uint64_t)t->type;
+  for (uint64_t k = 0; k < w->arrays.count; k++) {
+    const cm_c_held *h = &w->arrays.held[k];
+    if (h->hash == hash && h->tensor->type == t->type && h->tensor->count == t->count && memcmp(h->tensor->data, t->data, bytes_of(t)) == 0) {
+      (void)snprintf(at, CM_C_AT_MAX, "%s", h->name);
+      return CM_OK;
+    }
+  }
+  const uint64_t number = w->arrays.count;
+  cm_c_held *h = add_held(w, &w->arrays, hash, error);
+  if (h == NULL)
+    return error->status;
+  h->tensor = cm_tensor_share((cm_tensor *)t);
+  (void)snprintf(at, CM_C_AT_MAX, "%s_w%" PRIu64, w->name, number);
+  (void)snprintf(h->name, sizeof h->name, "%.31s", at);
+  w->weight_bytes += bytes_of(t);
+  fprintf(w->declared.stream, "extern const %s %s[];\n", cm_c_type(t->type), h->name);
+  cm_c_print_array(t, h->name, w->weights.stream);
+  return CM_OK;
+}
+
+/* ---- calls ---- */
+
+/* The name of the function with this text. */
+static cm_status function_of(cm_c_writer *w, const char *stem, const char *text, const char **name, cm_error *error)
+{
+  const uint64_t hash = hash_of(text, strlen(text));
+  for (uint64_t k = 0; k < w->functions.count; k++)
+    if (w->functions.held[k].hash == hash && strcmp(w->functions.held[k].text, text) == 0) {
+      *name = w->functions.held[k].name;
+      return CM_OK;
+    }
+  const uint64_t number = w->functions.count;
+  cm_c_held *h = add_held(w, &w->functions, hash, error);
+  if (h == NULL || (h->text = cm_arena_text(&w->names, text, strlen(text), error)) == NULL)
+    return error->status;
+  (void)snprintf(h->name, sizeof h->name, "%.20s_%" PRIu64, stem, number);
+  fputc('\n', w->kernels.stream);
+  for (const char *c = text; *c != '\0'; c++)
+    if (*c == '@')
+      fputs(h->name, w->kernels.stream);
+    else
+      fputc(*c, w->kernels.stream);
+  *name = h->name;
+  return CM_OK;
+}
+
+cm_status cm_c_call(cm_c_piece *piece, const char *stem, const char *text, const char *arguments, cm_error *error)
+{
+  const char *name = NULL;
+  if (function_of(piece->w, stem, text, &name, error) != CM_OK)
+    return error->status;
+  fprintf(piece->w->body[piece->lane].stream, "  %s(%s);\n", name, arguments);
+  return CM_OK;
+}
+
+const char *cm_c_kernel_find(const char *name)
+{
+  for (const cm_c_kernel_text *k = cm_c_kernel_table; k->name != NULL; k++)
+    if (strcmp(k->name, name) == 0)
+      return k->text;
+  return NULL;
+}
+
+cm_status cm_c_kernel(cm_c_piece *piece, const char *kernel, const cm_c_word *words, const char *arguments, cm_error *error)
+{
+  const char *from = cm_c_kernel_find(kernel);
+  cm_text made;
+  if (!cm_text_open(&made))
+    return cm_whole(false, "the text of a kernel", error);
+  while (*from != '\0') {
+    const cm_c_word *word = words;
+    size_t length = 0;
+    if (*from == '$')
+      for (; word->word != NULL; word++)
+        if (length = strlen(word->word), strncmp(from + 1, word->word, length) == 0)
+          break;
+    if (*from != '$' || word->word == NULL)
+      fputc(*from++, made.stream);
+    else {
+      fputs(word->stands_for, made.stream);
+      from += 1 + length;
+    }
+  }
+  char *text = cm_text_close(&made, NULL);
+  if (text == NULL)
+    return cm_whole(false, "the text of a kernel", error);
+  const cm_status status = cm_c_call(piece, kernel, text, arguments, error);
+  free(text);
+  return status;
+}

@@ -1,0 +1,132 @@
+/* Between the files that write C. Everything is written into texts in memory; what failed is in the error of who was called last.
+ * Internal to core/csource. */
+#ifndef CM_C_WRITER_H
+#define CM_C_WRITER_H
+
+#include "base/text.h"
+#include "core/operators/operator.h"
+#include "core/csource/flow.h"
+#include "core/csource/csource.h"
+#include "core/csource/homes.h"
+
+enum { CM_C_AT_MAX = 96, CM_C_STREAMS = 12 };
+
+/* An array of the code, or a function of it; found again by what it holds. */
+typedef struct cm_c_held {
+  uint64_t hash;
+  cm_tensor *tensor; /* of an array; NULL */
+  char *text;        /* of a function, with @ for its name; NULL */
+  char name[32];
+} cm_c_held;
+
+typedef struct cm_c_list {
+  cm_c_held *held;
+  uint64_t count, room;
+} cm_c_list;
+
+typedef struct cm_c_writer {
+  const cm_program *program;
+  const cm_c_target *target;
+  const char *name;
+  cm_memory *memory;
+  cm_run *run;
+  cm_c_flow flow;
+  cm_c_space space;
+  cm_text kernels, weights, declared, *body; /* body: by lane */
+  cm_c_list arrays, functions;
+  uint64_t scratch_at, *scratch; /* bytes of the present piece; most of a piece, by lane */
+  uint64_t weight_bytes, outside_bytes, pieces;
+  const char **ends;  /* by tensor: name of an input or output, or of room outside; NULL: of none */
+  cm_arena names;
+} cm_c_writer;
+
+/* A piece of an operator that is to become calls of kernels. */
+typedef struct cm_c_piece {
+  cm_c_writer *w;
+  const cm_instruction *instruction;
+  uint32_t lane;   /* of the code */
+  cm_call call;    /* shapes, and values that are known */
+  const cm_operand *operands; /* inputs, then outputs */
+} cm_c_piece;
+
+/* Numbers or values that a kernel walks: where they begin, as C, their type, and elements per step of each dimension. */
+typedef struct cm_c_stream {
+  char at[CM_C_AT_MAX];
+  cm_type type;
+  int64_t strides[CM_RANK_MAX];
+  const char *table[CM_RANK_MAX]; /* an array of the code instead of a stride: elements skipped at each index; NULL: none */
+} cm_c_stream;
+
+/* "float", "int8_t", ...; NULL: C has none. */
+const char *cm_c_type(cm_type type);
+
+/* A refusal of the piece's node. */
+cm_status cm_c_refuse(const cm_c_piece *piece, cm_error *error, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* An array of constants, written once for all that are alike: its name. */
+cm_status cm_c_array(cm_c_writer *w, const cm_tensor *tensor, char at[CM_C_AT_MAX], cm_error *error);
+
+/* Defines an array. */
+void cm_c_print_array(const cm_tensor *tensor, const char *name, FILE *out);
+
+/* Where an input or output of a piece begins, as C; one that lies in several places is gathered first. A left-out one: "NULL". */
+cm_status cm_c_input(cm_c_piece *piece, uint32_t input, char at[CM_C_AT_MAX], cm_error *error);
+cm_status cm_c_output(cm_c_piece *piece, uint32_t output, char at[CM_C_AT_MAX], cm_error *error);
+
+/* The same as a dense stream of its elements, or broadcast to `wide`. */
+cm_status cm_c_input_stream(cm_c_piece *piece, uint32_t input, const cm_shape *wide, cm_c_stream *stream, cm_error *error);
+cm_status cm_c_output_stream(cm_c_piece *piece, uint32_t output, cm_c_stream *stream, cm_error *error);
+
+/* Room of the lane for one piece, aligned: as C. */
+void cm_c_scratch(cm_c_piece *piece, cm_type type, uint64_t count, char at[CM_C_AT_MAX]);
+
+/* A call of a function whose text has @ for its name and $STEM for what it is called after; written once for all that are alike. */
+cm_status cm_c_call(cm_c_piece *piece, const char *stem, const char *text, const char *arguments, cm_error *error);
+
+/* A word of a kernel's text ($WORD) and what stands for it. */
+typedef struct cm_c_word {
+  const char *word, *stands_for;
+} cm_c_word;
+
+/* A call of a kernel of core/csource/kernels; the last word has no name. */
+cm_status cm_c_kernel(cm_c_piece *piece, const char *kernel, const cm_c_word *words, const char *arguments, cm_error *error);
+
+/* Goes through elements: out[k] = expressions[k], in which the inputs are called a, b, c, ...; one loop a dimension, after dimensions that lie
+ * together in all are made one. */
+typedef struct cm_c_pointwise {
+  const char *stem;
+  uint32_t rank, input_count, output_count;
+  int64_t dims[CM_RANK_MAX];
+  cm_c_stream inputs[CM_C_STREAMS], outputs[2];
+  const char *expressions[2];
+} cm_c_pointwise;
+cm_status cm_c_pointwise_call(cm_c_piece *piece, cm_c_pointwise *p, cm_error *error);
+
+/* Copies a box of elements, of these extents. */
+cm_status cm_c_copy(cm_c_piece *piece, uint32_t rank, const int64_t *extent, const cm_c_stream *to, const cm_c_stream *from, cm_error *error);
+
+/* Adds to a text of `size` bytes that ends with NUL. */
+void cm_c_add(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* A formula in which the word x, $a and $b are replaced. */
+void cm_c_fill(const char *formula, const char *x, const char *a, const char *b, char *made, size_t size);
+
+/* A number as C has it: a float32 or double to the last bit. */
+void cm_c_number(double number, bool single, char text[48]);
+
+/* Texts of core/csource/kernels, made at build time; the last one has no name. */
+typedef struct cm_c_kernel_text {
+  const char *name, *text;
+} cm_c_kernel_text;
+extern const cm_c_kernel_text cm_c_kernel_table[];
+const char *cm_c_kernel_find(const char *name);
+
+/* ---- families of operators (emitters.def) ---- */
+#define EMITTER(family, writer) cm_status cm_c_##writer(cm_c_piece *piece, cm_error *error);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wredundant-decls"
+#include "core/csource/emitters.def"
+#pragma GCC diagnostic pop
+#undef EMITTER
+
+#endif
