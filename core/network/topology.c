@@ -23,6 +23,7 @@ void cm_topology_free(cm_topology *topology)
   cm_free(topology->population_of);
   cm_free(topology->scenario_name);
   cm_free(topology->scenario_rate);
+  cm_dynamics_free(topology->dynamics);
   cm_free(topology);
 }
 

@@ -1,0 +1,34 @@
+#include "core/network/dynamics.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "base/memory.h"
+
+#define HAS(number) (1u << CM_PARAMETER_##number)
+const cm_neuron_model_row cm_neuron_models[] = {
+#define MODEL(number, name, spikes, has) {name, spikes, has},
+#include "core/network/neuron_models.def"
+#undef MODEL
+};
+#undef HAS
+
+enum { ANY, POSITIVE };
+const cm_neuron_parameter_row cm_neuron_parameters[] = {
+#define PARAMETER(number, name, nir, unit, otherwise, least, about) {name, nir, unit, otherwise, least, about},
+#include "core/network/neuron_parameters.def"
+#undef PARAMETER
+};
+
+void cm_dynamics_free(cm_dynamics *dynamics)
+{
+  if (dynamics == NULL)
+    return;
+  cm_free(dynamics->model);
+  for (int p = 0; p < CM_NEURON_PARAMETERS; p++)
+    cm_free(dynamics->parameter[p]);
+  cm_free(dynamics->weight);
+  cm_free(dynamics->delay);
+  cm_free(dynamics->parallel);
+  cm_free(dynamics);
+}

@@ -1,0 +1,60 @@
+/* What makes a network run: the model and the parameters of every neuron, and the synapses' own weights. Kept from the file beside
+ * what mapping reads; nothing of it changes a mapping. Units and equations as in NIR: times in seconds, all else without a unit.
+ */
+#ifndef CM_NETWORK_DYNAMICS_H
+#define CM_NETWORK_DYNAMICS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum cm_neuron_model {
+#define MODEL(number, name, spikes, has) CM_NEURON_##number,
+#include "core/network/neuron_models.def"
+#undef MODEL
+  CM_NEURON_MODELS
+} cm_neuron_model;
+
+typedef enum cm_neuron_parameter {
+#define PARAMETER(number, name, nir, unit, otherwise, least, about) CM_PARAMETER_##number,
+#include "core/network/neuron_parameters.def"
+#undef PARAMETER
+  CM_NEURON_PARAMETERS
+} cm_neuron_parameter;
+
+typedef struct cm_neuron_model_row {
+  const char *name;
+  bool spikes;  /* false: v is what it sends, in every step */
+  uint32_t has; /* bit p: it has parameter p */
+} cm_neuron_model_row;
+extern const cm_neuron_model_row cm_neuron_models[CM_NEURON_MODELS];
+
+typedef struct cm_neuron_parameter_row {
+  const char *name, *nir_name; /* nir_name: NULL or its other name in NIR */
+  const char *unit;            /* "s" or "" */
+  float otherwise;             /* where nothing says it; NAN: it must be given */
+  bool positive;               /* it must be above 0 */
+  const char *about;
+} cm_neuron_parameter_row;
+extern const cm_neuron_parameter_row cm_neuron_parameters[CM_NEURON_PARAMETERS];
+
+/* A synapse beside the first of its pin: of the same two neurons, with another delay. */
+typedef struct cm_parallel_synapse {
+  uint64_t pin;
+  float weight;
+  uint32_t delay; /* in units of delay_unit_ns */
+} cm_parallel_synapse;
+
+typedef struct cm_dynamics {
+  uint8_t *model;                         /* [vertex_count] cm_neuron_model */
+  float *parameter[CM_NEURON_PARAMETERS]; /* each [vertex_count]; NULL: no neuron's model has it. 0 where a neuron's model has it not */
+  float *weight;                 /* [pin_count] with sign, in the order of topology->pin, of the pin's first synapse (the least delay);
+                                    NULL: what pin_weight says is exact */
+  uint32_t *delay;               /* [pin_count] of that synapse, where pin_delay (of the merged one) differs; NULL: pin_delay */
+  cm_parallel_synapse *parallel; /* [parallel_count] ascending by pin, then delay */
+  uint64_t parallel_count;
+} cm_dynamics;
+
+/* Frees it and its arrays; NULL is allowed. */
+void cm_dynamics_free(cm_dynamics *dynamics);
+
+#endif
