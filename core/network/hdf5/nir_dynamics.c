@@ -156,6 +156,13 @@ cm_status nir_dynamics(nir_graph *g, cm_topology *made, cm_error *error)
     status = flow_biases(&f, error);
   if (status == CM_OK)
     status = fill(&f, made, error);
+  if (status == CM_OK) {
+    made->dynamics->nodes = g->nodes;
+    made->dynamics->number = g->number;
+    made->dynamics->number_count = g->number_count;
+    g->nodes = NULL;
+    g->number = NULL;
+  }
   for (uint32_t i = 0; f.in != NULL && i < g->count; i++)
     cm_free(f.in[i]);
   cm_free(f.in);
