@@ -87,6 +87,12 @@ void nir_free(nir_graph *graph);
 /* The same of what lava-dl exports: layers one after another. */
 cm_status lava_read(const cm_h5 *h5, nir_graph *graph, cm_error *error);
 
+/* The model and parameters of a layer's neurons of that shape, by its group "neuron", into n; left where NIR's models cannot say them. */
+cm_status lava_read_neurons(const cm_h5 *h5, hid_t group, double step_s, const nir_shape *shape, nir_node *n, cm_error *error);
+
+/* Whether numbers are one for all, for each of the first axis, or for each; *spread: the shape that is then broadcast. */
+bool nir_spreads(const nir_shape *read, const nir_shape *whole, nir_shape *spread);
+
 /* Numbers of a node's weight: finite, of at most NIR_RANK_MAX dimensions. */
 cm_status nir_read_weight(const cm_h5 *h5, hid_t group, const char *name, nir_node *node, cm_error *error);
 
