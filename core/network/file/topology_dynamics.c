@@ -25,15 +25,15 @@ static cm_status put_bytes(cm_topology_bytes *b, uint64_t head, const void *data
 }
 
 /* How many values from `at` on are bit for bit the first of them. */
-static uint64_t alike(const uint32_t *value, uint64_t at, uint64_t count)
+static uint64_t alike(const float *value, uint64_t at, uint64_t count)
 {
   uint64_t end = at + 1;
-  while (end < count && value[end] == value[at])
+  while (end < count && memcmp(&value[end], &value[at], sizeof *value) == 0)
     end++;
   return end - at;
 }
 
-static cm_status put_runs(cm_topology_bytes *b, const uint32_t *value, uint64_t count, cm_error *error)
+static cm_status put_runs(cm_topology_bytes *b, const float *value, uint64_t count, cm_error *error)
 {
   cm_status status = CM_OK;
   uint64_t from = 0; /* of values that differ and are not written yet */
@@ -79,7 +79,7 @@ static cm_status spool_parameters(cm_topology_writer *w, const cm_dynamics *d, u
   cm_status status = CM_OK;
   for (int p = 0; p < CM_NEURON_PARAMETERS && status == CM_OK; p++)
     if (d->parameter[p] != NULL)
-      status = put_runs(&b, (const uint32_t *)(const void *)d->parameter[p], count, error);
+      status = put_runs(&b, d->parameter[p], count, error);
   if (status == CM_OK && b.used > 0)
     status = cm_topology_spool(w, "parameters", b.data, b.used, json_object(), error);
   cm_free(b.data);
