@@ -1,6 +1,7 @@
 /* Members of version 4, of networks that say how they run: models and parameters in runs of equal values, weights as float32,
  * parallel synapses. What can fail: runs that do not fit the vertices, numbers out of range, a member cut short, memory. */
 #include <endian.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/varint.h"
@@ -24,11 +25,11 @@ static cm_status put_bytes(cm_topology_bytes *b, uint64_t head, const void *data
   return CM_OK;
 }
 
-/* How many values from `at` on are bit for bit the first of them. */
+/* How many values from `at` on are the first of them, a zero's sign included. */
 static uint64_t alike(const float *value, uint64_t at, uint64_t count)
 {
   uint64_t end = at + 1;
-  while (end < count && memcmp(&value[end], &value[at], sizeof *value) == 0)
+  while (end < count && value[end] == value[at] && signbit(value[end]) == signbit(value[at]))
     end++;
   return end - at;
 }
