@@ -254,7 +254,7 @@ static cm_status read_line(rates *r, cm_error *error)
     return error->status;
   if (!isnan(r->rate[vertex]))
     return cm_table_bad_name(t, "the neuron", &t->fields[r->at[CM_RATE_NAME]], " stands twice", error);
-  if ((r->scenarios == 0 && read_rate(r, r->at[CM_RATE_VALUE], &rate, error) != CM_OK))
+  if (r->scenarios == 0 && read_rate(r, r->at[CM_RATE_VALUE], &rate, error) != CM_OK)
     return error->status;
   for (uint32_t k = 0; k < r->scenarios; k++)
     if (read_rate(r, r->scenario_at[k], &r->scenario[(size_t)k * r->topology->vertex_count + vertex], error) != CM_OK)
@@ -272,8 +272,7 @@ static cm_status read_lines(rates *r, cm_error *error)
     if (end)
       return CM_OK;
     bool header = false;
-    if ((r->count == 0 && find_columns(r, &header, error) != CM_OK) ||
-        (!header && read_line(r, error) != CM_OK))
+    if ((r->count == 0 && find_columns(r, &header, error) != CM_OK) || (!header && read_line(r, error) != CM_OK))
       return error->status;
   }
 }

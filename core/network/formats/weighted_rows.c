@@ -45,8 +45,9 @@ static cm_status need_exact(closer *c, uint64_t begin, uint64_t end, cm_error *e
       (first && CM_NEW(c->memory, w->exact, c->ends, error) != CM_OK))
     return error->status;
   for (uint64_t i = 0; first && i < c->ends; i++)
-    w->exact[i] = (float)(i >= begin && i < end ? c->scratch[i - begin] : w->value[i]);
-  memcpy(c->exact_scratch, w->exact + begin, (end - begin) * sizeof *c->exact_scratch);
+    w->exact[i] = (float)w->value[i];
+  for (uint64_t i = 0; i < end - begin; i++)
+    c->exact_scratch[i] = first ? (float)c->scratch[i] : w->exact[begin + i];
   return CM_OK;
 }
 
