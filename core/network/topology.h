@@ -18,6 +18,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "core/network/dynamics.h"
 
 /* Weights, once scaled, add up to at most this: half of what a double holds exactly, and far from 64 bits. */
 #define CM_WEIGHT_SUM_MAX (UINT64_C(1) << 50)
@@ -66,6 +67,7 @@ typedef struct cm_topology {
   uint32_t scenario_count;    /* 0: net_weight is all that is known of the rates; else at least 2 */
   cm_scenario_name *scenario_name; /* [scenario_count] all different */
   uint64_t *scenario_rate;    /* [scenario_count * net_count] scaled rates, scenario by scenario; net_weight is their mean */
+  cm_dynamics *dynamics;      /* NULL: the network says nothing of how it runs */
   /* What the reader merged or dropped: */
   uint64_t duplicate_count;  /* repeated synapses or edges, merged (weights added) */
   uint64_t self_loop_count;  /* directed: kept as synapses of the core itself; undirected: dropped */

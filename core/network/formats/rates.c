@@ -65,6 +65,19 @@ static cm_status find_scale(const cm_topology *t, const given *g, bool ones, uin
   return cm_weight_scale(traffic > weights ? traffic : weights, heaviest, UINT32_MAX, whole, scale, error);
 }
 
+/* On a smaller scale weights may lose bits: those of a network that runs are kept as they were. */
+static cm_status keep_weights(cm_topology *t, uint64_t scale, cm_memory *memory, cm_error *error)
+{
+  if (t->dynamics == NULL || t->dynamics->weight != NULL || t->pin_weight == NULL || scale >= t->weight_scale)
+    return CM_OK;
+  if (CM_NEW(memory, t->dynamics->weight, t->pin_count, error) != CM_OK)
+    return error->status;
+  for (uint32_t e = 0; e < t->net_count; e++)
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
+      t->dynamics->weight[i] = (float)cm_topology_pin_value(t, e, i);
+  return CM_OK;
+}
+
 static cm_status give(cm_topology *t, const given *g, cm_run *run, cm_error *error)
 {
   uint64_t scale, *net_weight = NULL, *scenarios = NULL;
@@ -74,6 +87,8 @@ static cm_status give(cm_topology *t, const given *g, cm_run *run, cm_error *err
     return cm_fail(error, CM_BAD_NETWORK, "rates are those of axons; the network is undirected: give it as directed edges");
   bool ones = all_weigh_one(t);
   cm_status status = find_scale(t, g, ones, &scale, error);
+  if (status == CM_OK)
+    status = keep_weights(t, scale, run->memory, error);
   if (status == CM_OK &&
       (CM_NEW(run->memory, net_weight, t->net_count, error) != CM_OK ||
        (in_scenarios > 0 && CM_NEW(run->memory, scenarios, in_scenarios, error) != CM_OK) ||
@@ -221,26 +236,6 @@ static cm_status find_columns(rates *r, bool *header, cm_error *error)
   return CM_OK;
 }
 
-static cm_status vertex_of(rates *r, const cm_field *name, uint32_t *vertex, cm_error *error)
-{
-  cm_table *t = &r->table;
-  char text[160];
-  uint64_t number;
-  uint32_t known = r->topology->vertex_count;
-  bool found = false;
-  if (r->topology->label_text != NULL) {
-    found = name->length > 0 && cm_names_find(&t->names, name->text, name->length, vertex);
-  } else if (cm_field_whole(name->text, name->length, &number) && number < known) {
-    *vertex = (uint32_t)number;
-    found = true;
-  }
-  if (found && isnan(r->rate[*vertex]))
-    return CM_OK;
-  (void)snprintf(text, sizeof text, found ? "the neuron '%.*s' stands twice" : "the network has no neuron '%.*s'",
-                 name->length < CM_FIELD_SHOWN_MAX ? (int)name->length : CM_FIELD_SHOWN_MAX, name->text);
-  return cm_table_bad(t, text, error);
-}
-
 static cm_status read_rate(rates *r, size_t field, double *rate, cm_error *error)
 {
   if (cm_table_number(&r->table, &r->table.fields[field], "rate", rate, error) != CM_OK)
@@ -255,8 +250,11 @@ static cm_status read_line(rates *r, cm_error *error)
   double rate = 0;
   if (t->field_count != r->count)
     return cm_table_bad(t, "it has another number of fields than the first line", error);
-  if (vertex_of(r, &t->fields[r->at[CM_RATE_NAME]], &vertex, error) != CM_OK ||
-      (r->scenarios == 0 && read_rate(r, r->at[CM_RATE_VALUE], &rate, error) != CM_OK))
+  if (cm_table_vertex(t, r->topology, &t->fields[r->at[CM_RATE_NAME]], &vertex, error) != CM_OK)
+    return error->status;
+  if (!isnan(r->rate[vertex]))
+    return cm_table_bad_name(t, "the neuron", &t->fields[r->at[CM_RATE_NAME]], " stands twice", error);
+  if (r->scenarios == 0 && read_rate(r, r->at[CM_RATE_VALUE], &rate, error) != CM_OK)
     return error->status;
   for (uint32_t k = 0; k < r->scenarios; k++)
     if (read_rate(r, r->scenario_at[k], &r->scenario[(size_t)k * r->topology->vertex_count + vertex], error) != CM_OK)
@@ -268,20 +266,13 @@ static cm_status read_line(rates *r, cm_error *error)
 static cm_status read_lines(rates *r, cm_error *error)
 {
   cm_table *t = &r->table;
-  const char *line = NULL;
-  size_t length = 0;
   for (bool end = false;;) {
-    if (cm_table_next_line(t, &line, &length, &end, error) != CM_OK)
+    if (cm_table_next_plain_row(t, &end, error) != CM_OK)
       return error->status;
     if (end)
       return CM_OK;
-    if (length == 0 || line[0] == '#' || line[0] == '%')
-      continue;
-    if (t->separator == 0)
-      cm_table_find_separator(t, line, length);
     bool header = false;
-    if (cm_table_split(t, line, length, error) != CM_OK || (r->count == 0 && find_columns(r, &header, error) != CM_OK) ||
-        (!header && read_line(r, error) != CM_OK))
+    if ((r->count == 0 && find_columns(r, &header, error) != CM_OK) || (!header && read_line(r, error) != CM_OK))
       return error->status;
   }
 }
@@ -306,19 +297,6 @@ static cm_status refuse_missing(const rates *r, cm_error *error)
                  t->label_text != NULL ? t->label_text + t->label_first[first] : number);
 }
 
-static cm_status name_all(rates *r, cm_error *error)
-{
-  const cm_topology *t = r->topology;
-  uint32_t ignored;
-  for (uint32_t v = 0; t->label_text != NULL && v < t->vertex_count; v++)
-    if (cm_names_number(&r->table.names, t->label_text + t->label_first[v], t->label_first[v + 1] - t->label_first[v] - 1,
-                        UINT32_MAX, &ignored, error) != CM_OK)
-      return error->status;
-  return t->label_text != NULL && r->table.names.count != t->vertex_count
-           ? cm_fail(error, CM_BAD_NETWORK, "rates cannot be told by name: two neurons of the network have the same name")
-           : CM_OK;
-}
-
 cm_status cm_rates_read(const char *path, cm_topology *topology, cm_run *run, cm_error *error)
 {
   const cm_import_limits limits = cm_import_limits_default();
@@ -334,7 +312,7 @@ cm_status cm_rates_read(const char *path, cm_topology *topology, cm_run *run, cm
   for (uint32_t v = 0; status == CM_OK && v < topology->vertex_count; v++)
     r.rate[v] = NAN;
   if (status == CM_OK)
-    status = name_all(&r, error);
+    status = cm_table_name_all(&r.table, topology, error);
   if (status == CM_OK) {
     cm_skip_byte_order_mark(&source);
     status = read_lines(&r, error);

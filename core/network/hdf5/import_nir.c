@@ -4,7 +4,6 @@
  * neuron what it sends is followed through the linear nodes, element by element, until it meets neurons: one row. What can
  * fail: see nir_read.c and nir_shapes.c; linear nodes that feed themselves, more synapses than the limit. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/network/formats/readers.h"
@@ -12,11 +11,19 @@
 #include "core/network/formats/weighted.h"
 #include "core/network/hdf5/nir.h"
 #include "core/network/import_limits.h"
-#include "core/network/names.h"
+
+/* What one delay brings, for running: rounded to float32 behind every linear node, sums in the order in which paths arrive. */
+typedef struct term {
+  double delay_ms;
+  float weight;
+  uint32_t next; /* of the same element, of a longer delay; NO_TERM: none */
+} term;
+enum { NO_TERM = UINT32_MAX };
 
 /* What has arrived at a node's input for the neuron under way. */
 typedef struct arrivals {
   double *value, *delay_ms; /* delays only where the graph has some */
+  uint32_t *term;           /* of each the first; where the graph runs */
   uint32_t *turn;           /* when each was last written */
   uint32_t *touched, count;
 } arrivals;
@@ -33,100 +40,15 @@ typedef struct composer {
   uint32_t *order;   /* linear nodes behind the neurons under way, each after what feeds it */
   uint32_t order_count;
   uint8_t *visit;    /* [nodes] */
-  bool delays;
+  bool delays, runs;
+  term *term;        /* of the neuron under way */
+  uint64_t terms, term_room;
   uint32_t turn;
-  uint32_t *unit, unit_count; /* nodes that are neurons, in order of their numbers */
   const nir_node *from;       /* whose taps are under way */
   uint64_t steps;             /* since the run was last looked at */
   double value, delay_ms;
+  uint32_t first_term;
 } composer;
-
-/* ---- numbers, names, populations ---- */
-
-static cm_status number_units(composer *c, cm_error *error)
-{
-  nir_graph *g = c->graph;
-  uint32_t *queue = NULL, head = 0, tail = 0;
-  bool *seen = NULL;
-  uint64_t neurons = 0;
-  cm_status status = CM_NEW(c->memory, queue, g->count, error);
-  if (status == CM_OK)
-    status = CM_NEW(c->memory, seen, g->count, error);
-  if (status == CM_OK)
-    status = CM_NEW(c->memory, c->unit, g->count, error);
-  for (uint32_t i = 0; i < g->count && status == CM_OK; i++)
-    if (g->node[i].input)
-      queue[tail++] = i, seen[i] = true;
-  for (uint32_t rest = 0; status == CM_OK; rest++) { /* what no input reaches starts again at its first node */
-    for (; head < tail; head++)
-      for (uint32_t k = 0; k < g->node[queue[head]].next_count; k++)
-        if (!seen[g->node[queue[head]].next[k]]) {
-          seen[g->node[queue[head]].next[k]] = true;
-          queue[tail++] = g->node[queue[head]].next[k];
-        }
-    while (rest < g->count && (seen[rest] || g->node[rest].kind != NIR_UNIT))
-      rest++;
-    if (rest >= g->count)
-      break;
-    seen[rest] = true;
-    queue[tail++] = rest;
-  }
-  for (uint32_t i = 0; status == CM_OK && i < tail; i++) {
-    nir_node *n = &g->node[queue[i]];
-    if (n->kind != NIR_UNIT)
-      continue;
-    n->unit_first = (uint32_t)neurons;
-    n->population = c->unit_count;
-    c->unit[c->unit_count++] = queue[i];
-    neurons += n->out.count;
-    if (neurons > c->limits->vertices_max)
-      status = cm_over_limit("neurons", neurons, c->limits->vertices_max, error);
-  }
-  cm_free(queue);
-  cm_free(seen);
-  c->made->vertex_count = (uint32_t)neurons;
-  c->made->size_total = neurons;
-  return status;
-}
-
-/* "node[c,y,x]". */
-static void element_name(const nir_node *n, uint64_t at, char *text, size_t size)
-{
-  uint64_t index[NIR_RANK_MAX] = {0};
-  for (int i = n->out.rank; i-- > 0; at /= n->out.dim[i])
-    index[i] = at % n->out.dim[i];
-  int used = snprintf(text, size, "%s[", n->name);
-  for (int i = 0; i < n->out.rank; i++)
-    used += snprintf(text + used, size - (size_t)used, "%s%llu", i == 0 ? "" : ",", (unsigned long long)index[i]);
-  (void)snprintf(text + used, size - (size_t)used, n->out.rank == 0 ? "0]" : "]");
-}
-
-static cm_status name_neurons(composer *c, cm_error *error)
-{
-  cm_topology *made = c->made;
-  char name[NIR_NAME_MAX + NIR_RANK_MAX * 21 + 8];
-  uint64_t room = 0;
-  uint32_t vertex = 0;
-  if (CM_NEW(c->memory, made->label_first, (size_t)made->vertex_count + 1, error) != CM_OK ||
-      CM_NEW(c->memory, made->population_of, made->vertex_count, error) != CM_OK ||
-      CM_NEW(c->memory, made->population, c->unit_count, error) != CM_OK)
-    return error->status;
-  made->population_count = c->unit_count;
-  for (uint32_t p = 0; p < c->unit_count; p++) {
-    const nir_node *n = &c->graph->node[c->unit[p]];
-    (void)snprintf(made->population[p].name, sizeof made->population[p].name, "%s", n->name);
-    (void)snprintf(made->population[p].kind, sizeof made->population[p].kind, "%s", n->input ? CM_INPUT_KIND : n->type);
-    for (uint64_t i = 0; i < n->out.count; i++) {
-      if (cm_run_due(&c->steps, 1) && cm_run_check(c->run, error) != CM_OK)
-        return error->status;
-      element_name(n, i, name, sizeof name);
-      if (cm_labels_add(made, c->memory, &room, vertex, name, error) != CM_OK)
-        return error->status;
-      made->population_of[vertex++] = p;
-    }
-  }
-  return CM_OK;
-}
 
 /* ---- composition ---- */
 
@@ -140,21 +62,38 @@ static cm_status make_arrivals(composer *c, cm_error *error)
       continue;
     if (CM_NEW(c->memory, a->value, count, error) != CM_OK || CM_NEW(c->memory, a->turn, count, error) != CM_OK ||
         CM_NEW(c->memory, a->touched, count, error) != CM_OK ||
+        (c->runs && CM_NEW(c->memory, a->term, count, error) != CM_OK) ||
         (c->delays && CM_NEW(c->memory, a->delay_ms, count, error) != CM_OK))
       return error->status;
   }
   return CM_OK;
 }
 
-/* One value for an element of a node's input. */
-static void arrive(composer *c, uint32_t node, uint64_t element, double value, double delay_ms)
+/* A term for an element whose first one is *first: those of an element stand in the order of their delays. */
+static cm_status arrive_term(composer *c, uint32_t *first, float weight, double delay_ms, cm_error *error)
 {
-  arrivals *a = &c->at[node];
-  if (a->value == NULL)
-    return;
+  uint32_t before = NO_TERM, here = *first;
+  for (; here != NO_TERM && c->term[here].delay_ms < delay_ms; here = c->term[here].next)
+    before = here;
+  if (here != NO_TERM && c->term[here].delay_ms == delay_ms) {
+    c->term[here].weight += weight;
+    return CM_OK;
+  }
+  if (CM_ROOM(c->memory, c->term, &c->term_room, c->terms + 1, error) != CM_OK)
+    return error->status;
+  c->term[c->terms] = (term){delay_ms, weight, here};
+  *(before == NO_TERM ? first : &c->term[before].next) = (uint32_t)c->terms++;
+  return CM_OK;
+}
+
+/* One value for an element of a node's input. */
+static void arrive(composer *c, arrivals *a, uint64_t element, double value, double delay_ms)
+{
   if (a->turn[element] != c->turn) {
     a->turn[element] = c->turn;
     a->value[element] = value;
+    if (a->term != NULL)
+      a->term[element] = NO_TERM;
     if (a->delay_ms != NULL)
       a->delay_ms[element] = delay_ms;
     a->touched[a->count++] = (uint32_t)element;
@@ -170,8 +109,15 @@ static cm_status pass_on(void *user, uint64_t output, double weight, double dela
   composer *c = user;
   if (cm_run_due(&c->steps, c->from->next_count + UINT64_C(1)) && cm_run_check(c->run, error) != CM_OK)
     return error->status;
-  for (uint32_t k = 0; k < c->from->next_count; k++)
-    arrive(c, c->from->next[k], output, c->value * weight, c->delay_ms + delay_ms);
+  for (uint32_t k = 0; k < c->from->next_count; k++) {
+    arrivals *a = &c->at[c->from->next[k]];
+    if (a->value == NULL)
+      continue;
+    arrive(c, a, output, c->value * weight, c->delay_ms + delay_ms);
+    for (uint32_t t = c->first_term; t != NO_TERM; t = c->term[t].next)
+      if (arrive_term(c, &a->term[output], c->term[t].weight * (float)weight, c->term[t].delay_ms + delay_ms, error) != CM_OK)
+        return error->status;
+  }
   return CM_OK;
 }
 
@@ -208,16 +154,24 @@ static cm_status order_behind(composer *c, uint32_t node, uint32_t *depth, uint3
   return CM_OK;
 }
 
-static cm_status append(composer *c, uint32_t target, double weight, double delay_ms, cm_error *error)
+/* Element `element` of what has arrived at neurons is a synapse of `target`, with others of longer delays beside it. */
+static cm_status append(composer *c, uint32_t target, const arrivals *a, uint32_t element, cm_error *error)
 {
   cm_topology *made = c->made;
+  const double weight = a->value[element], delay_ms = a->delay_ms != NULL ? a->delay_ms[element] : 0;
+  const term *own = c->runs ? &c->term[a->term[element]] : NULL;
   if (made->pin_count >= c->limits->pins_max)
     return cm_over_limit("synapses", made->pin_count + 1, c->limits->pins_max, error);
   if (CM_ROOM(c->memory, made->pin, &c->pin_room, made->pin_count + 1, error) != CM_OK ||
       cm_weights_keep(&c->weights, c->memory, made->pin_count, c->pin_room, weight, error) != CM_OK ||
       (c->delays &&
-       cm_weights_keep_delay(&c->weights, c->memory, made->pin_count, c->pin_room, delay_ms, error) != CM_OK))
+       cm_weights_keep_delay(&c->weights, c->memory, made->pin_count, c->pin_room, delay_ms, error) != CM_OK) ||
+      (own != NULL && cm_weights_keep_exact(&c->weights, c->memory, made->pin_count, c->pin_room, own->weight, error) != CM_OK))
     return error->status;
+  for (uint32_t t = own != NULL ? own->next : NO_TERM; t != NO_TERM; t = c->term[t].next)
+    if (cm_weights_keep_beside(&c->weights, c->memory, (cm_beside){made->pin_count, (double)c->term[t].weight, c->term[t].delay_ms},
+                               error) != CM_OK)
+      return error->status;
   made->pin[made->pin_count++] = target;
   return CM_OK;
 }
@@ -228,25 +182,30 @@ static cm_status compose_row(composer *c, const nir_node *n, uint64_t element, c
 {
   nir_graph *g = c->graph;
   c->turn++;
-  for (uint32_t k = 0; k < n->next_count; k++)
-    arrive(c, n->next[k], element, 1, 0);
+  c->terms = 0;
+  c->from = n;
+  c->value = 1;
+  c->delay_ms = 0;
+  c->first_term = NO_TERM;
+  if ((c->runs && arrive_term(c, &c->first_term, 1, 0, error) != CM_OK) || pass_on(c, element, 1, 0, error) != CM_OK)
+    return error->status;
   for (uint32_t i = 0; i < orders; i++) {
     arrivals *a = &c->at[order[i]];
     c->from = &g->node[order[i]];
     for (uint32_t k = 0; k < a->count; k++) {
       c->value = a->value[a->touched[k]];
       c->delay_ms = a->delay_ms != NULL ? a->delay_ms[a->touched[k]] : 0;
+      c->first_term = a->term != NULL ? a->term[a->touched[k]] : NO_TERM;
       if (nir_taps(c->from, a->touched[k], pass_on, c, error) != CM_OK)
         return error->status;
     }
     a->count = 0;
   }
-  for (uint32_t u = 0; u < c->unit_count; u++) {
-    arrivals *a = &c->at[c->unit[u]];
-    uint32_t first = g->node[c->unit[u]].unit_first;
+  for (uint32_t u = 0; u < g->unit_count; u++) {
+    arrivals *a = &c->at[g->unit[u]];
+    uint32_t first = g->node[g->unit[u]].unit_first;
     for (uint32_t k = 0; k < a->count; k++)
-      if (append(c, first + a->touched[k], a->value[a->touched[k]],
-                 a->delay_ms != NULL ? a->delay_ms[a->touched[k]] : 0, error) != CM_OK)
+      if (append(c, first + a->touched[k], a, a->touched[k], error) != CM_OK)
         return error->status;
     a->count = 0;
   }
@@ -265,11 +224,11 @@ static cm_status compose(composer *c, cm_error *error)
     status = CM_NEW(c->memory, stack, g->count, error);
   if (status == CM_OK)
     status = CM_NEW(c->memory, next, g->count, error);
-  for (uint32_t u = 0; u < c->unit_count && status == CM_OK; u++) {
-    const nir_node *n = &g->node[c->unit[u]];
+  for (uint32_t u = 0; u < g->unit_count && status == CM_OK; u++) {
+    const nir_node *n = &g->node[g->unit[u]];
     memset(c->visit, 0, g->count);
     c->order_count = g->count;
-    status = order_behind(c, c->unit[u], &depth, stack, next, error);
+    status = order_behind(c, g->unit[u], &depth, stack, next, error);
     if (status != CM_OK)
       break;
     const uint32_t *order = c->order + c->order_count + 1; /* the first is the neurons themselves */
@@ -277,7 +236,7 @@ static cm_status compose(composer *c, cm_error *error)
       uint32_t vertex = n->unit_first + (uint32_t)i;
       status = compose_row(c, n, i, order, g->count - c->order_count - 1, error);
       made->net_first[vertex + 1] = made->pin_count;
-      if (status == CM_OK && (cm_run_due(&c->steps, c->unit_count) || cm_run_progress_due(c->run)))
+      if (status == CM_OK && (cm_run_due(&c->steps, g->unit_count) || cm_run_progress_due(c->run)))
         status = cm_run_progress(c->run, (double)vertex / made->vertex_count, -1, made->vertex_count, NAN, error);
     }
   }
@@ -294,14 +253,15 @@ static cm_status import_graph(composer *c, cm_error *error)
   if (g->input_shape.count > 0 && !g->input_used)
     return cm_fail(error, CM_BAD_OPTION,
                    "input_shape is for networks whose first layer does not say what comes in: this one does; leave it out");
-  if (nir_infer(g, error) != CM_OK || number_units(c, error) != CM_OK || name_neurons(c, error) != CM_OK ||
+  if (nir_infer(g, error) != CM_OK || nir_number_units(g, c->limits, c->made, error) != CM_OK || nir_name_neurons(g, c->made, error) != CM_OK ||
       CM_NEW(c->memory, c->at, g->count, error) != CM_OK || CM_NEW(c->memory, c->order, g->count, error) != CM_OK ||
       CM_NEW(c->memory, c->visit, g->count, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < g->count; i++)
     c->delays = c->delays || g->node[i].kind == NIR_DELAY;
-  if (make_arrivals(c, error) != CM_OK || compose(c, error) != CM_OK ||
-      cm_weighted_rows_close(c->made, &c->weights, c->run, error) != CM_OK)
+  c->runs = nir_runs(g);
+  if ((c->runs && nir_dynamics(g, c->made, error) != CM_OK) || make_arrivals(c, error) != CM_OK ||
+      compose(c, error) != CM_OK || cm_weighted_rows_close(c->made, &c->weights, c->run, error) != CM_OK)
     return error->status;
   return cm_weighted_rows_scale(c->made, &c->weights, c->run, error);
 }
@@ -335,19 +295,20 @@ static cm_status import_layers(cm_source *source, const cm_import_limits *limits
     status = CM_NEW(run->memory, c.made, 1, error);
   if (status == CM_OK) {
     c.made->directed = true;
-    c.weights.drop_zeros = cm_source_drops_zeros(source);
+    cm_weights_as_asked(&c.weights, source);
     status = import_graph(&c, error);
   }
   for (uint32_t i = 0; c.at != NULL && i < graph.count; i++) {
     cm_free(c.at[i].value);
     cm_free(c.at[i].delay_ms);
+    cm_free(c.at[i].term);
     cm_free(c.at[i].turn);
     cm_free(c.at[i].touched);
   }
   cm_free(c.at);
+  cm_free(c.term);
   cm_free(c.order);
   cm_free(c.visit);
-  cm_free(c.unit);
   cm_weights_free(&c.weights);
   nir_free(&graph);
   if (status != CM_OK) {

@@ -72,6 +72,7 @@ static cm_status read_node(const cm_h5 *h5, nir_graph *g, hid_t nodes, const cha
       if (status == CM_OK && depth == 0 && strcmp(type, "Input") == 0) {
         n->input = true;
         n->kind = NIR_UNIT;
+        n->model = CM_NEURON_INPUT;
       }
     }
   }
@@ -221,6 +222,8 @@ cm_status nir_read(const cm_h5 *h5, nir_graph *g, cm_error *error)
   if (status == CM_OK)
     status = read_graph(h5, g, group, "", 0, NULL, error);
   (void)H5Oclose(group);
+  if (status == CM_OK && nir_runs(g))
+    status = nir_keep_nodes(h5, g, error);
   return status == CM_OK ? nir_link(g, error) : status;
 }
 
@@ -228,8 +231,13 @@ void nir_free(nir_graph *g)
 {
   for (uint32_t i = 0; i < g->count; i++) {
     cm_free(g->node[i].weight);
+    for (int p = 0; p < CM_NEURON_PARAMETERS; p++)
+      cm_free(g->node[i].parameter[p].value);
     cm_free(g->node[i].next);
   }
   cm_free(g->node);
   cm_free(g->edge);
+  cm_free(g->unit);
+  cm_free(g->nodes);
+  cm_free(g->number);
 }
