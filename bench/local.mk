@@ -19,5 +19,7 @@ noinst_PROGRAMS += bench/regions
 bench_regions_LDADD = $(CORE_LIBS)
 noinst_PROGRAMS += bench/queue
 bench_queue_LDADD = $(SERVER_LIBS) $(CURL_LIBS)
+noinst_PROGRAMS += bench/spiking
+bench_spiking_LDADD = $(CORE_LIBS)
 noinst_PROGRAMS += bench/threads
 bench_threads_LDADD = $(CORE_LIBS)
