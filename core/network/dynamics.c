@@ -28,7 +28,6 @@ void cm_dynamics_free(cm_dynamics *dynamics)
   for (int p = 0; p < CM_NEURON_PARAMETERS; p++)
     cm_free(dynamics->parameter[p]);
   cm_free(dynamics->weight);
-  cm_free(dynamics->delay);
   cm_free(dynamics->parallel);
   cm_free(dynamics);
 }

@@ -45,11 +45,10 @@ typedef struct cm_parallel_synapse {
 } cm_parallel_synapse;
 
 typedef struct cm_dynamics {
-  uint8_t *model;                         /* [vertex_count] cm_neuron_model */
+  uint8_t *model;                         /* [vertex_count] cm_neuron_model; NULL: none is known, only synapses are kept */
   float *parameter[CM_NEURON_PARAMETERS]; /* each [vertex_count]; NULL: no neuron's model has it. 0 where a neuron's model has it not */
-  float *weight;                 /* [pin_count] with sign, in the order of topology->pin, of the pin's first synapse (the least delay);
-                                    NULL: what pin_weight says is exact */
-  uint32_t *delay;               /* [pin_count] of that synapse, where pin_delay (of the merged one) differs; NULL: pin_delay */
+  float *weight;                 /* [pin_count] with sign, in the order of topology->pin, of the pin's first synapse, that of the
+                                    least delay, which pin_delay says; NULL: what pin_weight says is exact */
   cm_parallel_synapse *parallel; /* [parallel_count] ascending by pin, then delay */
   uint64_t parallel_count;
 } cm_dynamics;

@@ -6,7 +6,7 @@ libcoremap_a_SOURCES += \
   core/network/file/topology_writer.h core/network/file/topology_writer.c core/network/file/topology_tables.c core/network/file/topology_pack.c core/network/file/topology_stored.c core/network/file/topology_reader.h core/network/file/topology_reader.c core/network/file/topology_read_tables.c \
   core/network/file/plain_edges.h core/network/file/plain_edges.c core/network/file/topology_manifest.c core/network/file/topology_stream.c \
   core/network/formats/table.h core/network/formats/formats.def core/network/formats/table.c core/network/formats/source.h core/network/formats/source.c core/network/formats/tokens.c \
-  core/network/formats/rows.c core/network/formats/weighted.c core/network/formats/entries.c core/network/formats/import_topology.c \
+  core/network/formats/rows.c core/network/formats/weighted.c core/network/formats/weighted_rows.c core/network/formats/entries.c core/network/formats/import_topology.c \
   core/network/formats/snn.h core/network/formats/import_snn.c core/network/formats/snn_batch.c core/network/formats/import_metis.c core/network/formats/import_edges.c core/network/formats/import_table_matrix.c core/network/formats/adjacency.h core/network/formats/import_adjacency.c core/network/formats/survey.h core/network/formats/survey.c core/network/formats/reading_report.h core/network/formats/reading_report.c core/network/formats/table_rows.h core/network/formats/table_begin.c core/network/formats/table_rows.c core/network/formats/table_lines.c core/network/formats/table_columns.c core/network/formats/table_order.c core/network/formats/read_options.c core/network/rates.h core/network/formats/rates.c \
   core/network/formats/import_hypergraph.c core/network/formats/import_matrix.c \
   core/network/archive/archive.h core/network/archive/archive.c core/network/archive/tar.c core/network/archive/recognise_zip.c \
@@ -16,7 +16,7 @@ libcoremap_a_SOURCES += \
 if HDF5
 libcoremap_a_SOURCES += \
   core/network/hdf5/h5.h core/network/hdf5/h5.c core/network/hdf5/recognise_hdf5.c core/network/hdf5/nir.h core/network/hdf5/lava_read.c core/network/hdf5/nir_read.c \
-  core/network/hdf5/nir_parameters.c core/network/hdf5/nir_inputs.c core/network/hdf5/nir_shapes.c core/network/hdf5/nir_taps.c core/network/hdf5/import_nir.c core/network/hdf5/sonata.h core/network/hdf5/import_sonata.c \
+  core/network/hdf5/nir_parameters.c core/network/hdf5/nir_inputs.c core/network/hdf5/nir_dynamics.c core/network/hdf5/nir_shapes.c core/network/hdf5/nir_taps.c core/network/hdf5/import_nir.c core/network/hdf5/sonata.h core/network/hdf5/import_sonata.c \
   core/network/hdf5/sonata_edges.c core/network/hdf5/sonata_circuit.h core/network/hdf5/sonata_circuit.c core/network/hdf5/sonata_members.c core/network/hdf5/sonata_types.c core/network/hdf5/sonata_spikes.c core/network/hdf5/sonata_spike_file.c
 else
 libcoremap_a_SOURCES += core/network/hdf5/hdf5_without.c

@@ -17,11 +17,19 @@ static inline uint64_t cm_weight_scaled(double value, uint64_t scale)
   return (uint64_t)(value * (double)scale + 0.5);
 }
 
+/* A synapse beside the first of an entry, and, once rows are closed, of a pin. */
+typedef struct cm_beside {
+  uint64_t at;
+  double weight, delay_ms;
+} cm_beside;
+
 /* Weights of entries as they are read. */
 typedef struct cm_weights {
   double *value;    /* with their signs; NULL: 1 each so far */
   double *delay_ms; /* NULL: none is known so far; 0: not of this one */
-  uint64_t room, delay_room;
+  float *exact;     /* what the first synapse of an entry weighs when the network runs; NULL: its value */
+  cm_beside *beside; /* [besides] in order */
+  uint64_t room, delay_room, exact_room, beside_room, besides;
   bool fractions;   /* some are no whole numbers */
   bool drop_zeros;  /* entries of weight 0, once repeats have been merged, are no synapses */
 } cm_weights;
@@ -35,16 +43,24 @@ cm_status cm_weights_keep(cm_weights *weights, cm_memory *memory, uint64_t count
 cm_status cm_weights_keep_delay(cm_weights *weights, cm_memory *memory, uint64_t count, uint64_t room, double delay_ms,
                                 cm_error *error);
 
+/* Keeps what entry `count` weighs when the network runs, all entries before it having theirs. */
+cm_status cm_weights_keep_exact(cm_weights *weights, cm_memory *memory, uint64_t count, uint64_t room, float weight, cm_error *error);
+
+/* Keeps a synapse beside the first of entry `at`, none of a later entry having been kept. */
+cm_status cm_weights_keep_beside(cm_weights *weights, cm_memory *memory, cm_beside beside, cm_error *error);
+
 /* Frees the arrays. */
 void cm_weights_free(cm_weights *weights);
 
 /* Closes rows: made has `directed`, vertex_count, net_first [vertex_count + 1] with one row a vertex, and `pin`;
- * weights lie as the pins do. Sorts every row, merges repeats (their weights add up, the shortest delay stays), leaves
- * out empty rows of directed networks, and counts nets, pins, repeats, self loops and zeros. O(pins). */
+ * weights lie as the pins do. Sorts every row, merges repeats (their weights add up, the shortest delay stays; of directed networks
+ * those of other delays are kept beside), leaves out empty rows of directed networks, and counts nets, pins, repeats, self loops and
+ * zeros. O(pins). */
 cm_status cm_weighted_rows_close(cm_topology *made, cm_weights *weights, cm_run *run, cm_error *error);
 
 /* Makes weights whole numbers on the largest scale that fits: weight_scale, net_weight, pin_weight (none where all
- * are 1), pin_negative, weight_exponent (where all are so small that the scale would lose their digits), pin_delay.
+ * are 1), pin_negative, weight_exponent (where all are so small that the scale would lose their digits), pin_delay, and in dynamics
+ * what weighs something else when the network runs.
  * CM_TOO_LARGE: weights or delays do not fit. */
 cm_status cm_weighted_rows_scale(cm_topology *made, const cm_weights *weights, cm_run *run, cm_error *error);
 

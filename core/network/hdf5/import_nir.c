@@ -14,9 +14,18 @@
 #include "core/network/import_limits.h"
 #include "core/network/names.h"
 
+/* What one delay brings, for running: rounded to float32 behind every linear node, sums in the order in which paths arrive. */
+typedef struct term {
+  double delay_ms;
+  float weight;
+  uint32_t next; /* of the same element, of a longer delay; NO_TERM: none */
+} term;
+enum { NO_TERM = UINT32_MAX };
+
 /* What has arrived at a node's input for the neuron under way. */
 typedef struct arrivals {
   double *value, *delay_ms; /* delays only where the graph has some */
+  uint32_t *term;           /* of each the first; where the graph runs */
   uint32_t *turn;           /* when each was last written */
   uint32_t *touched, count;
 } arrivals;
@@ -33,12 +42,15 @@ typedef struct composer {
   uint32_t *order;   /* linear nodes behind the neurons under way, each after what feeds it */
   uint32_t order_count;
   uint8_t *visit;    /* [nodes] */
-  bool delays;
+  bool delays, runs;
+  term *term;        /* of the neuron under way */
+  uint64_t terms, term_room;
   uint32_t turn;
   uint32_t *unit, unit_count; /* nodes that are neurons, in order of their numbers */
   const nir_node *from;       /* whose taps are under way */
   uint64_t steps;             /* since the run was last looked at */
   double value, delay_ms;
+  uint32_t first_term;
 } composer;
 
 /* ---- numbers, names, populations ---- */
@@ -140,21 +152,38 @@ static cm_status make_arrivals(composer *c, cm_error *error)
       continue;
     if (CM_NEW(c->memory, a->value, count, error) != CM_OK || CM_NEW(c->memory, a->turn, count, error) != CM_OK ||
         CM_NEW(c->memory, a->touched, count, error) != CM_OK ||
+        (c->runs && CM_NEW(c->memory, a->term, count, error) != CM_OK) ||
         (c->delays && CM_NEW(c->memory, a->delay_ms, count, error) != CM_OK))
       return error->status;
   }
   return CM_OK;
 }
 
-/* One value for an element of a node's input. */
-static void arrive(composer *c, uint32_t node, uint64_t element, double value, double delay_ms)
+/* A term for an element whose first one is *first: those of an element stand in the order of their delays. */
+static cm_status arrive_term(composer *c, uint32_t *first, float weight, double delay_ms, cm_error *error)
 {
-  arrivals *a = &c->at[node];
-  if (a->value == NULL)
-    return;
+  uint32_t before = NO_TERM, here = *first;
+  for (; here != NO_TERM && c->term[here].delay_ms < delay_ms; here = c->term[here].next)
+    before = here;
+  if (here != NO_TERM && c->term[here].delay_ms == delay_ms) {
+    c->term[here].weight += weight;
+    return CM_OK;
+  }
+  if (CM_ROOM(c->memory, c->term, &c->term_room, c->terms + 1, error) != CM_OK)
+    return error->status;
+  c->term[c->terms] = (term){delay_ms, weight, here};
+  *(before == NO_TERM ? first : &c->term[before].next) = (uint32_t)c->terms++;
+  return CM_OK;
+}
+
+/* One value for an element of a node's input. */
+static void arrive(composer *c, arrivals *a, uint64_t element, double value, double delay_ms)
+{
   if (a->turn[element] != c->turn) {
     a->turn[element] = c->turn;
     a->value[element] = value;
+    if (a->term != NULL)
+      a->term[element] = NO_TERM;
     if (a->delay_ms != NULL)
       a->delay_ms[element] = delay_ms;
     a->touched[a->count++] = (uint32_t)element;
@@ -170,8 +199,15 @@ static cm_status pass_on(void *user, uint64_t output, double weight, double dela
   composer *c = user;
   if (cm_run_due(&c->steps, c->from->next_count + UINT64_C(1)) && cm_run_check(c->run, error) != CM_OK)
     return error->status;
-  for (uint32_t k = 0; k < c->from->next_count; k++)
-    arrive(c, c->from->next[k], output, c->value * weight, c->delay_ms + delay_ms);
+  for (uint32_t k = 0; k < c->from->next_count; k++) {
+    arrivals *a = &c->at[c->from->next[k]];
+    if (a->value == NULL)
+      continue;
+    arrive(c, a, output, c->value * weight, c->delay_ms + delay_ms);
+    for (uint32_t t = c->first_term; t != NO_TERM; t = c->term[t].next)
+      if (arrive_term(c, &a->term[output], c->term[t].weight * (float)weight, c->term[t].delay_ms + delay_ms, error) != CM_OK)
+        return error->status;
+  }
   return CM_OK;
 }
 
@@ -208,16 +244,24 @@ static cm_status order_behind(composer *c, uint32_t node, uint32_t *depth, uint3
   return CM_OK;
 }
 
-static cm_status append(composer *c, uint32_t target, double weight, double delay_ms, cm_error *error)
+/* Element `element` of what has arrived at neurons is a synapse of `target`, with others of longer delays beside it. */
+static cm_status append(composer *c, uint32_t target, const arrivals *a, uint32_t element, cm_error *error)
 {
   cm_topology *made = c->made;
+  const double weight = a->value[element], delay_ms = a->delay_ms != NULL ? a->delay_ms[element] : 0;
+  const term *own = c->runs ? &c->term[a->term[element]] : NULL;
   if (made->pin_count >= c->limits->pins_max)
     return cm_over_limit("synapses", made->pin_count + 1, c->limits->pins_max, error);
   if (CM_ROOM(c->memory, made->pin, &c->pin_room, made->pin_count + 1, error) != CM_OK ||
       cm_weights_keep(&c->weights, c->memory, made->pin_count, c->pin_room, weight, error) != CM_OK ||
       (c->delays &&
-       cm_weights_keep_delay(&c->weights, c->memory, made->pin_count, c->pin_room, delay_ms, error) != CM_OK))
+       cm_weights_keep_delay(&c->weights, c->memory, made->pin_count, c->pin_room, delay_ms, error) != CM_OK) ||
+      (own != NULL && cm_weights_keep_exact(&c->weights, c->memory, made->pin_count, c->pin_room, own->weight, error) != CM_OK))
     return error->status;
+  for (uint32_t t = own != NULL ? own->next : NO_TERM; t != NO_TERM; t = c->term[t].next)
+    if (cm_weights_keep_beside(&c->weights, c->memory, (cm_beside){made->pin_count, (double)c->term[t].weight, c->term[t].delay_ms},
+                               error) != CM_OK)
+      return error->status;
   made->pin[made->pin_count++] = target;
   return CM_OK;
 }
@@ -228,14 +272,20 @@ static cm_status compose_row(composer *c, const nir_node *n, uint64_t element, c
 {
   nir_graph *g = c->graph;
   c->turn++;
-  for (uint32_t k = 0; k < n->next_count; k++)
-    arrive(c, n->next[k], element, 1, 0);
+  c->terms = 0;
+  c->from = n;
+  c->value = 1;
+  c->delay_ms = 0;
+  c->first_term = NO_TERM;
+  if ((c->runs && arrive_term(c, &c->first_term, 1, 0, error) != CM_OK) || pass_on(c, element, 1, 0, error) != CM_OK)
+    return error->status;
   for (uint32_t i = 0; i < orders; i++) {
     arrivals *a = &c->at[order[i]];
     c->from = &g->node[order[i]];
     for (uint32_t k = 0; k < a->count; k++) {
       c->value = a->value[a->touched[k]];
       c->delay_ms = a->delay_ms != NULL ? a->delay_ms[a->touched[k]] : 0;
+      c->first_term = a->term != NULL ? a->term[a->touched[k]] : NO_TERM;
       if (nir_taps(c->from, a->touched[k], pass_on, c, error) != CM_OK)
         return error->status;
     }
@@ -245,8 +295,7 @@ static cm_status compose_row(composer *c, const nir_node *n, uint64_t element, c
     arrivals *a = &c->at[c->unit[u]];
     uint32_t first = g->node[c->unit[u]].unit_first;
     for (uint32_t k = 0; k < a->count; k++)
-      if (append(c, first + a->touched[k], a->value[a->touched[k]],
-                 a->delay_ms != NULL ? a->delay_ms[a->touched[k]] : 0, error) != CM_OK)
+      if (append(c, first + a->touched[k], a, a->touched[k], error) != CM_OK)
         return error->status;
     a->count = 0;
   }
@@ -300,8 +349,9 @@ static cm_status import_graph(composer *c, cm_error *error)
     return error->status;
   for (uint32_t i = 0; i < g->count; i++)
     c->delays = c->delays || g->node[i].kind == NIR_DELAY;
-  if (make_arrivals(c, error) != CM_OK || compose(c, error) != CM_OK ||
-      cm_weighted_rows_close(c->made, &c->weights, c->run, error) != CM_OK)
+  c->runs = nir_runs(g);
+  if ((c->runs && nir_dynamics(g, c->made, error) != CM_OK) || make_arrivals(c, error) != CM_OK ||
+      compose(c, error) != CM_OK || cm_weighted_rows_close(c->made, &c->weights, c->run, error) != CM_OK)
     return error->status;
   return cm_weighted_rows_scale(c->made, &c->weights, c->run, error);
 }
@@ -341,10 +391,12 @@ static cm_status import_layers(cm_source *source, const cm_import_limits *limits
   for (uint32_t i = 0; c.at != NULL && i < graph.count; i++) {
     cm_free(c.at[i].value);
     cm_free(c.at[i].delay_ms);
+    cm_free(c.at[i].term);
     cm_free(c.at[i].turn);
     cm_free(c.at[i].touched);
   }
   cm_free(c.at);
+  cm_free(c.term);
   cm_free(c.order);
   cm_free(c.visit);
   cm_free(c.unit);

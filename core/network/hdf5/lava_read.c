@@ -200,6 +200,7 @@ static cm_status add_neurons(lava *l, hid_t layer, const char *name, const nir_s
   l->graph->node[*made].own = *shape;
   l->graph->node[*made].exact = true;
   l->graph->node[*made].input = by == NO_LAYER;
+  l->graph->node[*made].model = by == NO_LAYER ? CM_NEURON_INPUT : CM_NEURON_MODELS;
   l->last = *made;
   l->shape = *shape;
   return by == NO_LAYER ? CM_OK : add_edge(l, by, *made, error);

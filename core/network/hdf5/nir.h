@@ -33,6 +33,11 @@ typedef struct nir_axis {
   int64_t kernel, stride, before, after, dilation;
 } nir_axis;
 
+typedef struct nir_numbers {
+  float *value; /* [shape.count]; NULL: the file does not say it */
+  nir_shape shape;
+} nir_numbers;
+
 typedef struct nir_node {
   char name[NIR_NAME_MAX]; /* "outer.inner" inside a nested graph */
   char type[CM_POPULATION_KIND_MAX];
@@ -43,6 +48,8 @@ typedef struct nir_node {
   int64_t flatten_first, flatten_last;
   nir_shape own;           /* of a unit's parameters or an Input: what the file says */
   bool exact;              /* a unit's own shape is not to be broadcast */
+  cm_neuron_model model;   /* of a unit; CM_NEURON_MODELS: none that is known */
+  nir_numbers parameter[CM_NEURON_PARAMETERS]; /* of a unit; of a linear node its bias, one for each row or channel */
   nir_shape in, out;       /* units: both the same */
   double *weight;          /* [output][input] and so on; Scale and Delay: [weight_shape.count] */
   nir_shape weight_shape;
@@ -80,8 +87,16 @@ cm_status lava_read(const cm_h5 *h5, nir_graph *graph, cm_error *error);
 /* Numbers of a node's weight: finite, of at most NIR_RANK_MAX dimensions. */
 cm_status nir_read_weight(const cm_h5 *h5, hid_t group, const char *name, nir_node *node, cm_error *error);
 
-/* What a node of n->kind is given, into n. CM_BAD_NETWORK where it is missing or of another shape. */
+/* What a node of n->kind is given, into n: of units the model, the parameters that it has, and the largest shape of them. CM_BAD_NETWORK
+ * where it is missing, of another shape, not finite, or not above 0 where it must be. */
 cm_status nir_read_parameters(const cm_h5 *h5, hid_t group, nir_node *n, cm_error *error);
+
+/* Whether all that must be known of every unit is: model and parameters. */
+bool nir_runs(const nir_graph *graph);
+
+/* Makes made->dynamics with models and parameters, neuron by neuron; units have their numbers. CM_BAD_NETWORK: parameters of another
+ * shape than their neurons. */
+cm_status nir_dynamics(nir_graph *graph, cm_topology *made, cm_error *error);
 
 /* One or two whole numbers from `least` to 2^20 into both axes; *found is false when there are none. */
 cm_status nir_read_axes(const cm_h5 *h5, hid_t group, const char *name, int64_t least, int64_t value[2], bool *found,
@@ -107,5 +122,11 @@ cm_status nir_taps(const nir_node *node, uint64_t at, nir_tap tap, void *user, c
 /* Broadcasting: the element of `shape` that stands at element `at` of `whole`. */
 uint64_t nir_broadcast(const nir_shape *shape, const nir_shape *whole, uint64_t at);
 bool nir_broadcasts(const nir_shape *shape, const nir_shape *whole);
+
+/* A shape without the axes of 1 that stand before the last `rank`. */
+nir_shape nir_without_leading(const nir_shape *shape, int rank);
+
+/* A shape as people write it, into `text`, which it returns. */
+const char *nir_say_shape(const nir_shape *shape, char text[120]);
 
 #endif

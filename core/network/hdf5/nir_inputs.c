@@ -52,6 +52,7 @@ static cm_status add_input(nir_graph *g, uint32_t node, cm_error *error)
   g->input_used = g->input_used || own.count == 0;
   nir_node made = {.kind = NIR_UNIT,
                    .input = true,
+                   .model = CM_NEURON_INPUT,
                    .leads = true,
                    .groups = 1,
                    .format = fed->format,

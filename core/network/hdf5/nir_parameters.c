@@ -1,5 +1,6 @@
 /* The parameters of a NIR node, by its kind. What can fail: one that is missing, of another shape or out of range. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/network/hdf5/nir.h"
@@ -21,6 +22,75 @@ cm_status nir_read_weight(const cm_h5 *h5, hid_t group, const char *name, nir_no
     if (!isfinite(n->weight[i]))
       return cm_h5_bad(h5, group, name, "a number is infinite or undefined", error);
   return n->weight_shape.count > 0 ? CM_OK : cm_h5_bad(h5, group, name, "it is empty", error);
+}
+
+/* Numbers of a parameter: finite; above 0 where that is asked for. */
+static cm_status read_numbers(const cm_h5 *h5, hid_t group, const char *name, bool positive, nir_numbers *numbers, cm_error *error)
+{
+  nir_node read = {0};
+  char what[200];
+  cm_status status = nir_read_weight(h5, group, name, &read, error);
+  float *value = NULL;
+  if (status == CM_OK)
+    status = CM_NEW(h5->memory, value, read.weight_shape.count, error);
+  for (uint64_t i = 0; status == CM_OK && i < read.weight_shape.count; i++) {
+    value[i] = (float)read.weight[i];
+    if (isfinite(value[i]) && !(positive && value[i] <= 0))
+      continue;
+    (void)snprintf(what, sizeof what, "its number %llu is %g; %s is expected", (unsigned long long)i, read.weight[i],
+                   positive ? "a number above 0" : "a number of 32 bits");
+    status = cm_h5_bad(h5, group, name, what, error);
+  }
+  cm_free(read.weight);
+  if (status != CM_OK) {
+    cm_free(value);
+    return status;
+  }
+  *numbers = (nir_numbers){value, read.weight_shape};
+  return CM_OK;
+}
+
+static cm_neuron_model find_model(const char *type)
+{
+  int m = 0;
+  while (m < CM_NEURON_MODELS && strcmp(cm_neuron_models[m].name, type) != 0)
+    m++;
+  return (cm_neuron_model)m;
+}
+
+static cm_status read_neurons(const cm_h5 *h5, hid_t group, nir_node *n, cm_error *error)
+{
+  n->model = find_model(n->type);
+  const uint32_t has = n->model < CM_NEURON_MODELS ? cm_neuron_models[n->model].has : 0;
+  for (int p = 0; p < CM_PARAMETER_BIAS; p++) {
+    const cm_neuron_parameter_row *row = &cm_neuron_parameters[p];
+    const char *name = cm_h5_has(group, row->name) || row->nir_name == NULL ? row->name : row->nir_name;
+    if ((has >> p & 1) == 0 || !cm_h5_has(group, name))
+      continue;
+    /* of what has no state, any threshold makes sense */
+    const bool positive = row->positive && n->model != CM_NEURON_THRESHOLD;
+    if (read_numbers(h5, group, name, positive, &n->parameter[p], error) != CM_OK)
+      return error->status;
+    const nir_shape *shape = &n->parameter[p].shape;
+    if (shape->count > n->own.count || (shape->count == n->own.count && shape->rank > n->own.rank))
+      n->own = *shape;
+  }
+  return CM_OK;
+}
+
+static cm_status read_bias(const cm_h5 *h5, hid_t group, nir_node *n, cm_error *error)
+{
+  nir_numbers *bias = &n->parameter[CM_PARAMETER_BIAS];
+  char what[120];
+  if (!cm_h5_has(group, "bias"))
+    return CM_OK;
+  if (read_numbers(h5, group, "bias", false, bias, error) != CM_OK)
+    return error->status;
+  if (bias->shape.count == n->weight_shape.dim[0])
+    return CM_OK;
+  (void)snprintf(what, sizeof what, "it has %llu numbers; one for each of the %llu outputs is expected",
+                 (unsigned long long)bias->shape.count, (unsigned long long)n->weight_shape.dim[0]);
+  return cm_h5_bad(h5, group, "bias", what, error);
 }
 
 cm_status nir_read_axes(const cm_h5 *h5, hid_t group, const char *name, int64_t least, int64_t value[2], bool *found,
@@ -129,31 +199,6 @@ static cm_status read_window(const cm_h5 *h5, hid_t group, nir_node *n, cm_error
   return CM_OK;
 }
 
-/* The largest shape of a neuron's parameters. */
-static cm_status read_unit(const cm_h5 *h5, hid_t group, nir_node *n, cm_error *error)
-{
-  static const char *const parameters[] = {"v_threshold", "threshold", "tau", "tau_mem", "tau_syn", "r", "v_leak", "w_in"};
-  for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++) {
-    int rank;
-    uint64_t dims[CM_H5_RANK_MAX], count = 1;
-    if (!cm_h5_has(group, parameters[i]))
-      continue;
-    if (cm_h5_shape(h5, group, parameters[i], &rank, dims, error) != CM_OK)
-      return error->status;
-    if (rank > NIR_RANK_MAX)
-      return cm_h5_bad(h5, group, parameters[i], "it has more than 6 dimensions", error);
-    for (int k = 0; k < rank; k++)
-      count *= dims[k];
-    if (count == 0)
-      return cm_h5_bad(h5, group, parameters[i], "it is empty", error);
-    if (count < n->own.count || (count == n->own.count && rank <= n->own.rank))
-      continue;
-    n->own = (nir_shape){.rank = rank, .count = count};
-    memcpy(n->own.dim, dims, (size_t)rank * sizeof *dims);
-  }
-  return CM_OK;
-}
-
 static cm_status read_input(const cm_h5 *h5, hid_t group, nir_node *n, cm_error *error)
 {
   double *shape;
@@ -178,13 +223,17 @@ cm_status nir_read_parameters(const cm_h5 *h5, hid_t group, nir_node *n, cm_erro
   int64_t first[2] = {0, 0}, last[2] = {-1, -1};
   bool found;
   switch (n->kind) {
-    case NIR_UNIT: return read_unit(h5, group, n, error);
+    case NIR_UNIT: return read_neurons(h5, group, n, error);
     case NIR_AFFINE:
       if (nir_read_weight(h5, group, "weight", n, error) != CM_OK)
         return error->status;
-      return n->weight_shape.rank == 2 ? CM_OK : cm_h5_bad(h5, group, "weight", "outputs x inputs is expected", error);
+      return n->weight_shape.rank == 2 ? read_bias(h5, group, n, error)
+                                       : cm_h5_bad(h5, group, "weight", "outputs x inputs is expected", error);
     case NIR_CONV:
-    case NIR_POOL: return read_window(h5, group, n, error);
+    case NIR_POOL:
+      if (read_window(h5, group, n, error) != CM_OK)
+        return error->status;
+      return n->kind == NIR_CONV ? read_bias(h5, group, n, error) : CM_OK;
     case NIR_SCALE: return nir_read_weight(h5, group, "scale", n, error);
     case NIR_DELAY:
       if (nir_read_weight(h5, group, "delay", n, error) != CM_OK)

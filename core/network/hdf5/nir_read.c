@@ -72,6 +72,7 @@ static cm_status read_node(const cm_h5 *h5, nir_graph *g, hid_t nodes, const cha
       if (status == CM_OK && depth == 0 && strcmp(type, "Input") == 0) {
         n->input = true;
         n->kind = NIR_UNIT;
+        n->model = CM_NEURON_INPUT;
       }
     }
   }
@@ -228,6 +229,8 @@ void nir_free(nir_graph *g)
 {
   for (uint32_t i = 0; i < g->count; i++) {
     cm_free(g->node[i].weight);
+    for (int p = 0; p < CM_NEURON_PARAMETERS; p++)
+      cm_free(g->node[i].parameter[p].value);
     cm_free(g->node[i].next);
   }
   cm_free(g->node);

@@ -11,7 +11,7 @@ cm_status nir_bad(const nir_node *n, const char *what, cm_error *error)
   return cm_fail_at(error, "%s%s", n->place, n->name);
 }
 
-static const char *say(const nir_shape *s, char text[120])
+const char *nir_say_shape(const nir_shape *s, char text[120])
 {
   size_t used = (size_t)snprintf(text, 120, s->rank == 0 ? "one number" : "%s", "");
   for (int i = 0; i < s->rank && used < 120; i++)
@@ -19,8 +19,7 @@ static const char *say(const nir_shape *s, char text[120])
   return text;
 }
 
-/* Without the axes of 1 that stand before the last `rank`. */
-static nir_shape without_leading(const nir_shape *shape, int rank)
+nir_shape nir_without_leading(const nir_shape *shape, int rank)
 {
   nir_shape made = *shape;
   while (made.rank > rank && made.dim[0] == 1) {
@@ -40,7 +39,7 @@ static cm_status refuse_leading(const nir_node *n, const nir_shape *in, cm_error
   (void)snprintf(text, sizeof text,
                  "what comes in is %s: if its first axis, %llu, is time or a batch, give the Input the shape %s; if these are "
                  "neurons, give the parameters of those behind it an axis of %llu too",
-                 say(in, shown[0]), (unsigned long long)in->dim[0], say(&rest, shown[1]), (unsigned long long)in->dim[0]);
+                 nir_say_shape(in, shown[0]), (unsigned long long)in->dim[0], nir_say_shape(&rest, shown[1]), (unsigned long long)in->dim[0]);
   return nir_bad(n, text, error);
 }
 
@@ -81,19 +80,19 @@ static cm_status infer_window(nir_node *n, int rank, cm_error *error)
   if (in->rank == rank + 1)
     return refuse_leading(n, in, error);
   if (in->rank != rank || (n->kind == NIR_CONV && in->dim[0] != n->weight_shape.dim[1] * (uint64_t)n->groups)) {
-    (void)snprintf(text, sizeof text, "what comes in is %s; %s is expected", say(in, shown),
+    (void)snprintf(text, sizeof text, "what comes in is %s; %s is expected", nir_say_shape(in, shown),
                    flat ? "channels x width" : "channels x height x width, with as many channels as its weight has");
     return nir_bad(n, text, error);
   }
   if (n->own.count != 0 && n->own.count != in->count) {
-    (void)snprintf(text, sizeof text, "its input_shape is not that of what comes in, %s", say(in, shown));
+    (void)snprintf(text, sizeof text, "its input_shape is not that of what comes in, %s", nir_say_shape(in, shown));
     return nir_bad(n, text, error);
   }
   uint64_t height = flat ? 1 : slide(&n->axis[0], in->dim[1]), width = slide(&n->axis[1], in->dim[rank - 1]);
   uint64_t channels = n->kind == NIR_CONV ? n->weight_shape.dim[0] : in->dim[0], count;
   if (height == 0 || width == 0 || __builtin_mul_overflow(height, width, &count) ||
       __builtin_mul_overflow(count, channels, &count) || count > CM_VERTICES_MAX) {
-    (void)snprintf(text, sizeof text, "its window does not fit what comes in, %s", say(in, shown));
+    (void)snprintf(text, sizeof text, "its window does not fit what comes in, %s", nir_say_shape(in, shown));
     return nir_bad(n, text, error);
   }
   n->out = flat ? (nir_shape){2, {channels, width}, count} : (nir_shape){3, {channels, height, width}, count};
@@ -110,7 +109,7 @@ static cm_status infer_affine(nir_node *n, const nir_shape *in, cm_error *error)
     return CM_OK;
   }
   if (in->rank == 0 || in->dim[in->rank - 1] != inputs || in->count / inputs > CM_VERTICES_MAX / outputs) {
-    (void)snprintf(text, sizeof text, "what comes in is %s; its weight has %llu inputs", say(in, shown),
+    (void)snprintf(text, sizeof text, "what comes in is %s; its weight has %llu inputs", nir_say_shape(in, shown),
                    (unsigned long long)inputs);
     return nir_bad(n, text, error);
   }
@@ -143,27 +142,27 @@ static cm_status infer_node(nir_graph *g, nir_node *n, const nir_shape *in, cm_e
     case NIR_AFFINE: return infer_affine(n, in, error);
     case NIR_CONV:
     case NIR_POOL:
-      n->in = without_leading(in, rank);
+      n->in = nir_without_leading(in, rank);
       g->dropped_rank = in->rank > rank && n->in.rank == rank ? rank : g->dropped_rank;
       return infer_window(n, rank, error);
     case NIR_SCALE:
     case NIR_DELAY:
-      n->weight_shape = without_leading(&n->weight_shape, in->rank);
+      n->weight_shape = nir_without_leading(&n->weight_shape, in->rank);
       if (!nir_broadcasts(&n->weight_shape, in) && n->weight_shape.count != in->count) {
-        (void)snprintf(text, sizeof text, "what comes in is %s, its numbers are %s", say(in, shown[0]),
-                       say(&n->weight_shape, shown[1]));
+        (void)snprintf(text, sizeof text, "what comes in is %s, its numbers are %s", nir_say_shape(in, shown[0]),
+                       nir_say_shape(&n->weight_shape, shown[1]));
         return nir_bad(n, text, error);
       }
       if (n->weight_shape.count == in->count)
         n->weight_shape = *in;
       break;
     case NIR_UNIT:
-      n->own = n->own.count == in->count ? n->own : without_leading(&n->own, in->rank);
+      n->own = n->own.count == in->count ? n->own : nir_without_leading(&n->own, in->rank);
       if (n->own.count == in->count && n->own.rank >= in->rank)
         n->in = n->own;
       else if (n->own.count != 0 && n->own.count != in->count && (n->exact || !nir_broadcasts(&n->own, in))) {
         (void)snprintf(text, sizeof text, n->exact ? "what comes in is %s, its shape is %s" : "what comes in is %s, its parameters are %s",
-                       say(in, shown[0]), say(&n->own, shown[1]));
+                       nir_say_shape(in, shown[0]), nir_say_shape(&n->own, shown[1]));
         return nir_bad(n, text, error);
       }
       break;
@@ -258,7 +257,7 @@ static void drop_leading(nir_graph *g)
   for (uint32_t i = 0; i < g->count && g->dropped_rank > 0; i++) {
     nir_node *n = &g->node[i];
     if (n->kind == NIR_UNIT && n->out.rank > g->dropped_rank)
-      n->in = n->out = without_leading(&n->out, g->dropped_rank);
+      n->in = n->out = nir_without_leading(&n->out, g->dropped_rank);
   }
 }
 
@@ -280,8 +279,8 @@ cm_status nir_infer(nir_graph *g, cm_error *error)
       const nir_node *to = &g->node[n->next[k]];
       if (to->in.count == n->out.count)
         continue;
-      (void)snprintf(text, sizeof text, "%s comes from '%s'; it takes %s", say(&n->out, shown[0]), n->name,
-                     say(&to->in, shown[1]));
+      (void)snprintf(text, sizeof text, "%s comes from '%s'; it takes %s", nir_say_shape(&n->out, shown[0]), n->name,
+                     nir_say_shape(&to->in, shown[1]));
       return nir_bad(to, text, error);
     }
   }

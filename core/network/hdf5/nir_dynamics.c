@@ -1,0 +1,163 @@
+/* What makes a NIR graph run: parameters of its neurons, and biases, which flow through the linear nodes like what comes in.
+ *
+ * Happy path: parameters are read with their nodes; once shapes are known, biases are added up at the neurons, and every parameter is
+ * laid out neuron by neuron. What can fail: parameters of another shape. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/network/hdf5/nir.h"
+
+/* ---- biases ---- */
+
+typedef struct flow {
+  nir_graph *graph;
+  float **in;         /* [nodes] what flows into each input element of a node; NULL: nothing */
+  const nir_node *from;
+  float value;
+} flow;
+
+static cm_status pass_on(void *user, uint64_t output, double weight, double delay_ms, cm_error *error)
+{
+  flow *f = user;
+  (void)delay_ms; /* what flows always flows behind a delay too */
+  for (uint32_t k = 0; k < f->from->next_count; k++) {
+    const uint32_t to = f->from->next[k];
+    const nir_node *n = &f->graph->node[to];
+    if (!n->leads || n->in.count == 0)
+      continue;
+    if (f->in[to] == NULL && CM_NEW(f->graph->memory, f->in[to], n->in.count, error) != CM_OK)
+      return error->status;
+    f->in[to][output] += f->value * (float)weight;
+  }
+  return CM_OK;
+}
+
+/* What comes in goes through node `i`, and its own bias behind that. */
+static cm_status flow_through(flow *f, uint32_t i, cm_error *error)
+{
+  const nir_node *n = f->from = &f->graph->node[i];
+  const nir_numbers *bias = &n->parameter[CM_PARAMETER_BIAS];
+  const uint64_t each = n->kind == NIR_CONV ? n->out.count / n->out.dim[0] : 1; /* Affine: of the last axis, one each */
+  for (uint64_t k = 0; f->in[i] != NULL && k < n->in.count; k++) {
+    f->value = f->in[i][k];
+    if (f->value != 0 && nir_taps(n, k, pass_on, f, error) != CM_OK)
+      return error->status;
+  }
+  for (uint64_t o = 0; bias->value != NULL && o < n->out.count; o++) {
+    f->value = bias->value[o / each % bias->shape.count];
+    if (f->value != 0 && pass_on(f, o, 1, 0, error) != CM_OK)
+      return error->status;
+  }
+  cm_free(f->in[i]);
+  f->in[i] = NULL;
+  return cm_run_check(f->graph->run, error);
+}
+
+static bool linear(const nir_node *n)
+{
+  return n->kind != NIR_UNIT && n->leads && n->out.count > 0;
+}
+
+/* Linear nodes, each after those that feed it; what arrives at neurons stays. */
+static cm_status flow_biases(flow *f, cm_error *error)
+{
+  nir_graph *g = f->graph;
+  uint32_t *feeds = NULL, *ready = NULL, count = 0;
+  cm_status status = CM_NEW(g->memory, feeds, g->count, error);
+  if (status == CM_OK)
+    status = CM_NEW(g->memory, ready, g->count, error);
+  for (uint32_t i = 0; status == CM_OK && i < g->count; i++)
+    for (uint32_t k = 0; linear(&g->node[i]) && k < g->node[i].next_count; k++)
+      feeds[g->node[i].next[k]]++;
+  for (uint32_t i = 0; status == CM_OK && i < g->count; i++)
+    if (linear(&g->node[i]) && feeds[i] == 0)
+      ready[count++] = i;
+  for (uint32_t i = 0; status == CM_OK && i < count; i++) {
+    const nir_node *n = &g->node[ready[i]];
+    status = flow_through(f, ready[i], error);
+    for (uint32_t k = 0; k < n->next_count; k++)
+      if (--feeds[n->next[k]] == 0 && linear(&g->node[n->next[k]]))
+        ready[count++] = n->next[k];
+  }
+  cm_free(feeds);
+  cm_free(ready);
+  return status;
+}
+
+/* ---- neurons ---- */
+
+bool nir_runs(const nir_graph *g)
+{
+  for (uint32_t i = 0; i < g->count; i++) {
+    const nir_node *n = &g->node[i];
+    if (n->kind == NIR_UNIT && n->model == CM_NEURON_MODELS)
+      return false;
+    for (int p = 0; n->kind == NIR_UNIT && p < CM_NEURON_PARAMETERS; p++)
+      if ((cm_neuron_models[n->model].has >> p & 1) != 0 && n->parameter[p].value == NULL && isnan(cm_neuron_parameters[p].otherwise))
+        return false;
+  }
+  return true;
+}
+
+/* One parameter of all neurons of a node. */
+static cm_status lay_out(const nir_node *n, int parameter, float *value, cm_error *error)
+{
+  const nir_numbers *numbers = &n->parameter[parameter];
+  const nir_shape shape = nir_without_leading(&numbers->shape, n->out.rank);
+  char what[240], shown[2][120];
+  if (numbers->value != NULL && shape.count != 1 && shape.count != n->out.count && !nir_broadcasts(&shape, &n->out)) {
+    (void)snprintf(what, sizeof what, "its %s is %s; its neurons are %s", cm_neuron_parameters[parameter].name,
+                   nir_say_shape(&shape, shown[0]), nir_say_shape(&n->out, shown[1]));
+    return nir_bad(n, what, error);
+  }
+  for (uint64_t k = 0; k < n->out.count; k++) {
+    const uint64_t at = shape.count == n->out.count ? k : shape.count == 1 ? 0 : nir_broadcast(&shape, &n->out, k);
+    value[k] = numbers->value != NULL ? numbers->value[at] : cm_neuron_parameters[parameter].otherwise;
+  }
+  return CM_OK;
+}
+
+static cm_status fill(const flow *f, cm_topology *made, cm_error *error)
+{
+  const nir_graph *g = f->graph;
+  cm_dynamics *d = made->dynamics;
+  for (uint32_t i = 0; i < g->count; i++) {
+    const nir_node *n = &g->node[i];
+    if (n->kind != NIR_UNIT)
+      continue;
+    memset(d->model + n->unit_first, n->model, n->out.count);
+    for (int p = 0; p < CM_NEURON_PARAMETERS; p++) {
+      if ((cm_neuron_models[n->model].has >> p & 1) == 0)
+        continue;
+      if (d->parameter[p] == NULL && CM_NEW(g->memory, d->parameter[p], made->vertex_count, error) != CM_OK)
+        return error->status;
+      float *value = d->parameter[p] + n->unit_first;
+      if (p == CM_PARAMETER_BIAS && f->in[i] != NULL)
+        memcpy(value, f->in[i], n->out.count * sizeof *value);
+      else if (lay_out(n, p, value, error) != CM_OK)
+        return error->status;
+    }
+    if (cm_run_check(g->run, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+cm_status nir_dynamics(nir_graph *g, cm_topology *made, cm_error *error)
+{
+  flow f = {.graph = g};
+  cm_status status = CM_NEW(g->memory, f.in, g->count, error);
+  if (status == CM_OK)
+    status = CM_NEW(g->memory, made->dynamics, 1, error);
+  if (status == CM_OK)
+    status = CM_NEW(g->memory, made->dynamics->model, made->vertex_count, error);
+  if (status == CM_OK)
+    status = flow_biases(&f, error);
+  if (status == CM_OK)
+    status = fill(&f, made, error);
+  for (uint32_t i = 0; f.in != NULL && i < g->count; i++)
+    cm_free(f.in[i]);
+  cm_free(f.in);
+  return status;
+}
