@@ -8,7 +8,7 @@
 #include "base/order.h"
 #include "base/random.h"
 #include "core/network/dynamics.h"
-#include "core/spiking/engine.h"
+#include "core/spiking/simulator.h"
 
 static const char usage[] =
   "usage: bench/spiking [--neurons N] [--targets T] [--delays D] [--steps S] [--rate R] [--threads N]\n"
@@ -75,11 +75,11 @@ static cm_status make(const setting *s, cm_memory *memory, cm_topology *t, cm_dy
 
 static cm_status run_steps(const setting *s, cm_run *run, const cm_topology *t, cm_error *error)
 {
-  cm_engine *engine;
+  cm_simulator *simulator;
   cm_step step;
   uint64_t events = 0, spikes = 0;
   const uint64_t before = atomic_load(&run->memory->used_bytes);
-  cm_status status = cm_engine_new(t, &cm_semantics_table[CM_SEMANTICS_SNNTORCH], 1e-3, run, &engine, error);
+  cm_status status = cm_simulator_new(t, &cm_semantics_table[CM_SEMANTICS_SNNTORCH], 1e-3, run, &simulator, error);
   if (status != CM_OK)
     return status;
   const uint64_t bytes = atomic_load(&run->memory->used_bytes) - before;
@@ -90,7 +90,7 @@ static cm_status run_steps(const setting *s, cm_run *run, const cm_topology *t, 
       wall = seconds(CLOCK_MONOTONIC);
       processor = seconds(CLOCK_PROCESS_CPUTIME_ID);
     }
-    status = cm_engine_step(engine, NULL, 0, &step, error);
+    status = cm_simulator_step(simulator, NULL, 0, &step, error);
     if (status == CM_OK && i >= warm) {
       events += step.events;
       spikes += step.count;
@@ -99,10 +99,10 @@ static cm_status run_steps(const setting *s, cm_run *run, const cm_topology *t, 
   wall = seconds(CLOCK_MONOTONIC) - wall;
   processor = seconds(CLOCK_PROCESS_CPUTIME_ID) - processor;
   if (status == CM_OK)
-    printf("%llu spikes, %llu events, %.3f s, %.3f CPU s, %.1f million events/s, %.1f a CPU second, engine %.1f bytes a synapse\n",
+    printf("%llu spikes, %llu events, %.3f s, %.3f CPU s, %.1f million events/s, %.1f a CPU second, %.1f bytes a synapse\n",
            (unsigned long long)spikes, (unsigned long long)events, wall, processor, 1e-6 * (double)events / wall,
            1e-6 * (double)events / processor, (double)bytes / (double)t->pin_count);
-  cm_engine_free(engine);
+  cm_simulator_free(simulator);
   return status;
 }
 

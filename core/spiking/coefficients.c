@@ -49,14 +49,13 @@ static cm_status check_tau(const cm_topology *t, const cm_semantics *s, double d
 }
 
 /* What the current adds to v over a step in which it runs from its old value by itself, and what a constant 1 that comes in adds to v by
- * way of it: the solution of tau v' = r I - v, tau_syn I' = w x - I. */
-static void solve(double dt, double tau, double tau_syn, double r, double w, double *coupling, double *gain)
+ * way of it: the solution of tau v' = I - v, tau_syn I' = x - I. */
+static void solve(double dt, double tau, double tau_syn, double *coupling, double *gain)
 {
   const double v = exp(-dt / tau), i = exp(-dt / tau_syn);
   const double near = 1e-9; /* where both time constants are as good as one */
-  const double both = fabs(tau - tau_syn) > near * tau ? tau_syn / (tau_syn - tau) * (i - v) : dt / tau * v;
-  *coupling = r * both;
-  *gain = r * w * (1 - v - both);
+  *coupling = fabs(tau - tau_syn) > near * tau ? tau_syn / (tau_syn - tau) * (i - v) : dt / tau * v;
+  *gain = 1 - v - *coupling;
 }
 
 static void set_current(const cm_dynamics *d, const cm_semantics *s, double dt, uint32_t v, filter membrane, cm_coefficients *c)
@@ -64,13 +63,13 @@ static void set_current(const cm_dynamics *d, const cm_semantics *s, double dt, 
   const double tau = value(d, CM_PARAMETER_TAU, v), tau_syn = value(d, CM_PARAMETER_TAU_SYN, v), w = value(d, CM_PARAMETER_W_IN, v),
                r = value(d, CM_PARAMETER_R, v);
   const filter synapse = filter_of(s, dt, tau_syn);
-  double coupling = membrane.gain * r, gain = 0;
+  double coupling = membrane.gain, gain = 0;
   if (s->current == CM_CURRENT_OVER_STEP)
-    solve(dt, tau, tau_syn, r, w, &coupling, &gain);
+    solve(dt, tau, tau_syn, &coupling, &gain);
   c->decay_current[v] = (float)synapse.decay;
   c->gain_current[v] = (float)(synapse.gain * w);
-  c->coupling[v] = (float)coupling;
-  c->gain[v] = (float)gain;
+  c->coupling[v] = (float)(coupling * r);
+  c->gain[v] = (float)(gain * r * w);
 }
 
 static cm_status set(const cm_topology *t, const cm_semantics *s, double dt, uint32_t v, cm_coefficients *c, cm_error *error)

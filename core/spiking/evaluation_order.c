@@ -9,12 +9,12 @@ typedef struct sending {
   uint64_t *first; /* [groups + 1] */
   uint32_t *to;
   uint64_t count, room;
+  uint32_t *seen; /* [groups] by which group last, from 1 */
 } sending;
 
 static bool at_once(const cm_topology *t, uint64_t pin)
 {
-  const uint32_t *delay = t->dynamics->delay != NULL ? t->dynamics->delay : t->pin_delay;
-  return delay == NULL || delay[pin] == 0;
+  return t->pin_delay == NULL || t->pin_delay[pin] == 0;
 }
 
 static void make_groups(const cm_topology *t, cm_evaluation_order *o)
@@ -39,15 +39,15 @@ static cm_status sort_nets(const cm_topology *t, const cm_evaluation_order *o, c
   return CM_OK;
 }
 
-static cm_status add_group(const cm_topology *t, const cm_evaluation_order *o, uint32_t net, uint32_t *seen, uint32_t mark, cm_run *run,
-                           sending *s, cm_error *error)
+static cm_status add_net(const cm_topology *t, const cm_evaluation_order *o, uint32_t net, cm_memory *memory, sending *s, cm_error *error)
 {
+  const uint32_t mark = o->group_of[cm_topology_source(t, net)] + 1;
   for (uint64_t i = t->net_first[net]; i < t->net_first[net + 1]; i++) {
     const uint32_t to = o->group_of[t->pin[i]];
-    if (seen[to] == mark || !at_once(t, i))
+    if (s->seen[to] == mark || !at_once(t, i))
       continue;
-    seen[to] = mark;
-    if (CM_ROOM(run->memory, s->to, &s->room, s->count + 1, error) != CM_OK)
+    s->seen[to] = mark;
+    if (CM_ROOM(memory, s->to, &s->room, s->count + 1, error) != CM_OK)
       return error->status;
     s->to[s->count++] = to;
   }
@@ -56,15 +56,15 @@ static cm_status add_group(const cm_topology *t, const cm_evaluation_order *o, u
 
 static cm_status find_sending(const cm_topology *t, const cm_evaluation_order *o, cm_run *run, sending *s, cm_error *error)
 {
-  uint32_t *net = NULL, *begin = NULL, *seen = NULL;
+  uint32_t *net = NULL, *begin = NULL;
   uint64_t steps = 0;
   cm_status status = sort_nets(t, o, run->memory, &net, &begin, error);
-  if (status == CM_OK && (CM_NEW(run->memory, seen, o->groups, error) != CM_OK ||
+  if (status == CM_OK && (CM_NEW(run->memory, s->seen, o->groups, error) != CM_OK ||
                           CM_NEW(run->memory, s->first, (size_t)o->groups + 1, error) != CM_OK))
     status = error->status;
   for (uint32_t g = 0; g < o->groups && status == CM_OK; g++) {
     for (uint32_t k = begin[g]; k < begin[g + 1] && status == CM_OK; k++) {
-      status = add_group(t, o, net[k], seen, g + 1, run, s, error);
+      status = add_net(t, o, net[k], run->memory, s, error);
       if (status == CM_OK && cm_run_due(&steps, t->net_first[net[k] + 1] - t->net_first[net[k]]))
         status = cm_run_check(run, error);
     }
@@ -72,13 +72,12 @@ static cm_status find_sending(const cm_topology *t, const cm_evaluation_order *o
   }
   cm_free(net);
   cm_free(begin);
-  cm_free(seen);
   return status;
 }
 
 /* Tarjan's search; numbers start at 1. */
 typedef struct search {
-  const sending *sending;
+  const sending *sent;
   uint32_t *number, *low, *loop; /* [groups] loop: from 1; 0: still open */
   uint32_t *open, *path;         /* groups whose loop is not closed, in order of discovery; groups under way */
   uint64_t *next;                /* [groups] which it sends to next */
@@ -88,7 +87,7 @@ typedef struct search {
 static void enter(search *s, uint32_t group)
 {
   s->number[group] = s->low[group] = ++s->numbers;
-  s->next[group] = s->sending->first[group];
+  s->next[group] = s->sent->first[group];
   s->open[s->opened++] = group;
   s->path[s->depth++] = group;
 }
@@ -98,8 +97,8 @@ static void explore(search *s, uint32_t start)
   enter(s, start);
   while (s->depth > 0) {
     const uint32_t g = s->path[s->depth - 1];
-    if (s->next[g] < s->sending->first[g + 1]) {
-      const uint32_t to = s->sending->to[s->next[g]++];
+    if (s->next[g] < s->sent->first[g + 1]) {
+      const uint32_t to = s->sent->to[s->next[g]++];
       if (s->number[to] == 0)
         enter(s, to);
       else if (s->loop[to] == 0 && s->number[to] < s->low[g])
@@ -149,7 +148,7 @@ static cm_status find_levels(const sending *s, uint32_t loops, cm_evaluation_ord
 
 static cm_status find_loops(const sending *sent, cm_evaluation_order *o, cm_memory *memory, cm_error *error)
 {
-  search s = {.sending = sent, .loop = o->loop};
+  search s = {.sent = sent, .loop = o->loop};
   cm_status status = CM_NEW(memory, s.number, o->groups, error);
   if (status == CM_OK &&
       (CM_NEW(memory, s.low, o->groups, error) != CM_OK || CM_NEW(memory, s.open, o->groups, error) != CM_OK ||
@@ -182,6 +181,7 @@ cm_status cm_evaluation_order_make(const cm_topology *topology, cm_run *run, cm_
     status = find_loops(&s, &o, run->memory, error);
   cm_free(s.first);
   cm_free(s.to);
+  cm_free(s.seen);
   if (status == CM_OK)
     *order = o;
   else

@@ -61,6 +61,11 @@ def _load() -> ctypes.CDLL:
                 ("client_free", None, [pointer]),
                 ("reply_status", ctypes.c_uint, [pointer]), ("reply_etag", text, [pointer]), ("reply_text", text, [pointer]),
                 ("reply_free", None, [pointer]),
+                ("profile_run", ctypes.c_int, [pointer, text, _PROGRESS, pointer, out, out]),
+                ("profile_report", ctypes.c_int, [pointer, out, out]),
+                ("profile_counts", ctypes.POINTER(ctypes.c_uint64), [pointer]),
+                ("profile_spikes", ctypes.c_uint32, [pointer, ctypes.POINTER(count), ctypes.POINTER(ctypes.POINTER(ctypes.c_uint32))]),
+                ("profile_free", None, [pointer]),
                 ("simulate", ctypes.c_int, [pointer, text, _PROGRESS, pointer, out, out]),
                 ("mapping_free", None, [pointer])):
             function = getattr(lib, "coremap_" + name)
@@ -210,3 +215,45 @@ def map_source(source: Source, chip: str, occupancy: Optional[str], options: Dic
         lib.coremap_chip_free(opened)
         lib.coremap_network_free(network)
     return _Result(mapping)
+
+
+class Ran:
+    """A network of the library that has run, while a ``with`` lasts; its arrays are copies."""
+
+    def __init__(self, source: Source, options: Dict[str, Any], progress: Any):
+        listener = _Listener(progress)
+        self._network, self._handle = ctypes.c_void_p(), ctypes.c_void_p()
+        try:
+            source.open(self._network, listener.callback)
+            _call("profile_run", self._network, json.dumps(options).encode(), listener.callback, None, ctypes.byref(self._handle))
+        except CoremapError as error:
+            raise listener.raised or error from None
+        finally:
+            if not self._handle:
+                _load().coremap_network_free(self._network)
+
+    def __enter__(self) -> "Ran":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        _load().coremap_profile_free(self._handle)
+        _load().coremap_network_free(self._network)
+
+    def report(self) -> str:
+        made = ctypes.c_void_p()
+        _call("profile_report", self._handle, ctypes.byref(made))
+        try:
+            return ctypes.string_at(made).decode()
+        finally:
+            _load().coremap_text_free(made)
+
+    def counts(self) -> np.ndarray:
+        count = _load().coremap_network_neurons(self._network)
+        return np.ctypeslib.as_array(_load().coremap_profile_counts(self._handle), (count,)).copy()
+
+    def spikes(self) -> np.ndarray:
+        first, neuron = ctypes.POINTER(ctypes.c_uint64)(), ctypes.POINTER(ctypes.c_uint32)()
+        steps = _load().coremap_profile_spikes(self._handle, ctypes.byref(first), ctypes.byref(neuron))
+        begin = np.ctypeslib.as_array(first, (steps + 1,))
+        which = np.ctypeslib.as_array(neuron, (int(begin[-1]),)) if begin[-1] else np.zeros(0, np.uint32)
+        return np.column_stack((np.repeat(np.arange(steps, dtype=np.int64), np.diff(begin.astype(np.int64))), which))

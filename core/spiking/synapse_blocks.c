@@ -1,6 +1,6 @@
 /* Happy path: the longest delay gives the ring, the ring and the fan-out the size of blocks; synapses are counted by block and source, then
  * put there. What can fail: delays that are no multiple of a step; memory. */
-#include "core/spiking/synapses.h"
+#include "core/spiking/synapse_blocks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ typedef struct builder {
   const cm_evaluation_order *order;
   const cm_latency *latency;
   cm_run *run;
-  cm_synapses *synapses;
+  cm_synapse_blocks *synapses;
   double steps_a_unit; /* of delays */
 } builder;
 
@@ -50,12 +50,6 @@ static cm_status steps_of(const builder *b, uint32_t from, uint32_t to, uint32_t
 
 /* ---- what a pin holds: its first synapse, and those beside it ---- */
 
-static uint32_t delay_of(const cm_topology *t, uint64_t pin)
-{
-  const uint32_t *delay = t->dynamics->delay != NULL ? t->dynamics->delay : t->pin_delay;
-  return delay != NULL ? delay[pin] : 0;
-}
-
 static float weight_of(const cm_topology *t, uint32_t net, uint64_t pin)
 {
   return t->dynamics->weight != NULL ? t->dynamics->weight[pin] : (float)cm_topology_pin_value(t, net, pin);
@@ -71,7 +65,7 @@ static cm_status for_pin(builder *b, uint32_t net, uint64_t pin, uint64_t *paral
   const cm_dynamics *d = t->dynamics;
   const uint32_t from = cm_topology_source(t, net), to = t->pin[pin];
   uint32_t steps;
-  if (steps_of(b, from, to, delay_of(t, pin), &steps, error) != CM_OK)
+  if (steps_of(b, from, to, t->pin_delay != NULL ? t->pin_delay[pin] : 0, &steps, error) != CM_OK)
     return error->status;
   (void)take(b, from, to, steps, weight_of(t, net, pin));
   for (; *parallel < d->parallel_count && d->parallel[*parallel].pin == pin; ++*parallel) {
@@ -114,15 +108,15 @@ static cm_status count(builder *b, uint32_t from, uint32_t to, uint32_t steps, f
 /* While synapses are put, first[v + 1] is where the next one of v goes. */
 static cm_status put(builder *b, uint32_t from, uint32_t to, uint32_t steps, float weight)
 {
-  cm_synapses *s = b->synapses;
+  cm_synapse_blocks *s = b->synapses;
   cm_synapse_block *block = &s->block[to >> s->block_bits];
   const uint32_t local = to & ((UINT32_C(1) << s->block_bits) - 1);
-  s->synapse[block->begin + block->first[from + 1]++] = (cm_synapse){(steps << s->block_bits) + local, weight};
+  s->synapse[block->begin + block->first[from + 1]++] = (cm_blocked_synapse){(steps << s->block_bits) + local, weight};
   return CM_OK;
 }
 
 /* Blocks whose sums stay in the cache, if a row then still has some synapses in each; of a large network never fewer than eight, for threads. */
-static void choose_blocks(cm_synapses *s)
+static void choose_blocks(cm_synapse_blocks *s)
 {
   uint32_t bits = BLOCK_BITS_MAX, slots = 1;
   while (slots < s->slots)
@@ -137,7 +131,7 @@ static void choose_blocks(cm_synapses *s)
   s->blocks = (uint32_t)(((uint64_t)s->neurons + (UINT64_C(1) << bits) - 1) >> bits);
 }
 
-static cm_status make_blocks(cm_synapses *s, cm_memory *memory, cm_error *error)
+static cm_status make_blocks(cm_synapse_blocks *s, cm_memory *memory, cm_error *error)
 {
   cm_status status = CM_NEW(memory, s->block, s->blocks, error);
   for (uint32_t k = 0; k < s->blocks && status == CM_OK; k++) {
@@ -149,7 +143,7 @@ static cm_status make_blocks(cm_synapses *s, cm_memory *memory, cm_error *error)
 }
 
 /* Counts, shifted by one so that they can be filled, to where rows begin. */
-static cm_status begin_rows(cm_synapses *s, cm_error *error)
+static cm_status begin_rows(cm_synapse_blocks *s, cm_error *error)
 {
   uint64_t begin = 0;
   for (uint32_t k = 0; k < s->blocks; k++) {
@@ -168,10 +162,10 @@ static cm_status begin_rows(cm_synapses *s, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_synapses_make(const cm_topology *topology, const cm_evaluation_order *order, const cm_latency *latency, cm_run *run,
-                           cm_synapses *synapses, cm_error *error)
+cm_status cm_synapse_blocks_make(const cm_topology *topology, const cm_evaluation_order *order, const cm_latency *latency, cm_run *run,
+                           cm_synapse_blocks *synapses, cm_error *error)
 {
-  cm_synapses s = {.neurons = topology->vertex_count, .slots = 1};
+  cm_synapse_blocks s = {.neurons = topology->vertex_count, .slots = 1};
   builder b = {.topology = topology, .order = order, .latency = latency, .run = run, .synapses = &s};
   b.steps_a_unit = latency->dt > 0 ? (double)topology->delay_unit_ns * 1e-9 / latency->dt : 0;
   cm_status status = for_each(&b, measure, error);
@@ -188,11 +182,11 @@ cm_status cm_synapses_make(const cm_topology *topology, const cm_evaluation_orde
   if (status == CM_OK)
     *synapses = s;
   else
-    cm_synapses_free(&s);
+    cm_synapse_blocks_free(&s);
   return status;
 }
 
-void cm_synapses_free(cm_synapses *synapses)
+void cm_synapse_blocks_free(cm_synapse_blocks *synapses)
 {
   for (uint32_t k = 0; synapses->block != NULL && k < synapses->blocks; k++) {
     cm_free(synapses->block[k].first);
@@ -200,15 +194,15 @@ void cm_synapses_free(cm_synapses *synapses)
   }
   cm_free(synapses->block);
   cm_free(synapses->synapse);
-  *synapses = (cm_synapses){.neurons = 0};
+  *synapses = (cm_synapse_blocks){.neurons = 0};
 }
 
 /* ---- running ---- */
 
-void cm_synapses_send(const cm_synapses *synapses, uint32_t block, const uint32_t *source, const float *value, uint32_t count, uint64_t now)
+void cm_synapse_blocks_send(const cm_synapse_blocks *synapses, uint32_t block, const uint32_t *source, const float *value, uint32_t count, uint64_t now)
 {
   const cm_synapse_block *b = &synapses->block[block];
-  const cm_synapse *synapse = synapses->synapse + b->begin;
+  const cm_blocked_synapse *synapse = synapses->synapse + b->begin;
   const uint32_t *first = b->first;
   float *sum = b->sum;
   const uint32_t mask = (uint32_t)(((uint64_t)synapses->slots << synapses->block_bits) - 1);
@@ -228,7 +222,7 @@ void cm_synapses_send(const cm_synapses *synapses, uint32_t block, const uint32_
   }
 }
 
-uint64_t cm_synapses_of(const cm_synapses *synapses, uint32_t source)
+uint64_t cm_synapse_blocks_of(const cm_synapse_blocks *synapses, uint32_t source)
 {
   uint64_t all = 0;
   for (uint32_t k = 0; k < synapses->blocks; k++)

@@ -1,6 +1,6 @@
 /* Happy path: level by level, blocks of neurons take their sums and are updated, then what they send is added to the sums of its targets'
  * blocks. Each block is one task of either kind, so threads share nothing. What can fail: memory, before the first step. */
-#include "core/spiking/engine.h"
+#include "core/spiking/simulator.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "core/network/dynamics.h"
 #include "core/spiking/coefficients.h"
 #include "core/spiking/evaluation_order.h"
-#include "core/spiking/synapses.h"
+#include "core/spiking/synapse_blocks.h"
 #include "core/spiking/update.h"
 
 /* Neurons of one model, level and block, one after another. */
@@ -29,13 +29,13 @@ typedef struct level {
   uint64_t graded_events;
 } level;
 
-struct cm_engine {
+struct cm_simulator {
   const cm_topology *topology;
   const cm_semantics *semantics;
   cm_run *run;
   cm_coefficients coefficients;
   cm_evaluation_order order;
-  cm_synapses synapses;
+  cm_synapse_blocks synapses;
   cm_thread_pool *pool;  /* NULL: not worth it */
   level *level;          /* [order.levels] */
   float *v, *current;
@@ -55,18 +55,18 @@ struct cm_engine {
 
 /* ---- making ---- */
 
-static uint8_t model_of(const cm_engine *e, uint32_t v)
+static uint8_t model_of(const cm_simulator *e, uint32_t v)
 {
   return e->topology->dynamics->model[v];
 }
 
-static uint32_t level_of(const cm_engine *e, uint32_t v)
+static uint32_t level_of(const cm_simulator *e, uint32_t v)
 {
   return e->order.level[e->order.group_of[v]];
 }
 
 /* Adds neuron v to its level's stretches; *used [levels] are there. */
-static cm_status add_neuron(cm_engine *e, uint32_t v, uint32_t *used, cm_error *error)
+static cm_status add_neuron(cm_simulator *e, uint32_t v, uint32_t *used, cm_error *error)
 {
   const uint32_t at = level_of(e, v), block = v >> e->synapses.block_bits;
   level *l = &e->level[at];
@@ -82,12 +82,12 @@ static cm_status add_neuron(cm_engine *e, uint32_t v, uint32_t *used, cm_error *
   return CM_OK;
 }
 
-static bool is_graded(const cm_engine *e, uint32_t v)
+static bool is_graded(const cm_simulator *e, uint32_t v)
 {
-  return !cm_neuron_models[model_of(e, v)].spikes && cm_synapses_of(&e->synapses, v) > 0;
+  return !cm_neuron_models[model_of(e, v)].spikes && cm_synapse_blocks_of(&e->synapses, v) > 0;
 }
 
-static cm_status make_graded(cm_engine *e, cm_error *error)
+static cm_status make_graded(cm_simulator *e, cm_error *error)
 {
   cm_memory *memory = e->run->memory;
   for (uint32_t v = 0; v < e->topology->vertex_count; v++)
@@ -102,12 +102,12 @@ static cm_status make_graded(cm_engine *e, cm_error *error)
     if (is_graded(e, v)) {
       level *l = &e->level[level_of(e, v)];
       l->graded[l->graded_count++] = v;
-      l->graded_events += cm_synapses_of(&e->synapses, v);
+      l->graded_events += cm_synapse_blocks_of(&e->synapses, v);
     }
   return CM_OK;
 }
 
-static cm_status make_levels(cm_engine *e, cm_error *error)
+static cm_status make_levels(cm_simulator *e, cm_error *error)
 {
   cm_memory *memory = e->run->memory;
   uint32_t *used = NULL;
@@ -126,7 +126,7 @@ static cm_status make_levels(cm_engine *e, cm_error *error)
   return status == CM_OK ? make_graded(e, error) : status;
 }
 
-static cm_status make_state(cm_engine *e, cm_error *error)
+static cm_status make_state(cm_simulator *e, cm_error *error)
 {
   cm_memory *memory = e->run->memory;
   const uint32_t n = e->topology->vertex_count;
@@ -141,19 +141,19 @@ static cm_status make_state(cm_engine *e, cm_error *error)
   return CM_OK;
 }
 
-static cm_status check(const cm_topology *t, cm_error *error)
+cm_status cm_simulator_check(const cm_topology *t, cm_error *error)
 {
   if (!t->directed)
     return cm_fail(error, CM_BAD_NETWORK, "the network is undirected: only directed networks run");
-  if (t->dynamics == NULL)
+  if (t->dynamics == NULL || t->dynamics->model == NULL)
     return cm_fail(error, CM_BAD_NETWORK, "the network does not say how its neurons behave: give it as NIR or with a table of parameters");
   return CM_OK;
 }
 
-cm_status cm_engine_new(const cm_topology *topology, const cm_semantics *semantics, double dt, cm_run *run, cm_engine **engine, cm_error *error)
+cm_status cm_simulator_new(const cm_topology *topology, const cm_semantics *semantics, double dt, cm_run *run, cm_simulator **simulator, cm_error *error)
 {
-  cm_engine *e;
-  if (check(topology, error) != CM_OK || CM_NEW(run->memory, e, 1, error) != CM_OK)
+  cm_simulator *e;
+  if (cm_simulator_check(topology, error) != CM_OK || CM_NEW(run->memory, e, 1, error) != CM_OK)
     return error->status;
   e->topology = topology;
   e->semantics = semantics;
@@ -163,19 +163,19 @@ cm_status cm_engine_new(const cm_topology *topology, const cm_semantics *semanti
   if (status == CM_OK)
     status = cm_evaluation_order_make(topology, run, &e->order, error);
   if (status == CM_OK)
-    status = cm_synapses_make(topology, &e->order, &latency, run, &e->synapses, error);
+    status = cm_synapse_blocks_make(topology, &e->order, &latency, run, &e->synapses, error);
   if (status == CM_OK)
     status = make_levels(e, error);
   if (status == CM_OK)
     status = make_state(e, error);
   if (status == CM_OK)
-    *engine = e;
+    *simulator = e;
   else
-    cm_engine_free(e);
+    cm_simulator_free(e);
   return status;
 }
 
-void cm_engine_free(cm_engine *e)
+void cm_simulator_free(cm_simulator *e)
 {
   if (e == NULL)
     return;
@@ -191,13 +191,13 @@ void cm_engine_free(cm_engine *e)
   cm_thread_pool_free(e->pool);
   cm_coefficients_free(&e->coefficients);
   cm_evaluation_order_free(&e->order);
-  cm_synapses_free(&e->synapses);
+  cm_synapse_blocks_free(&e->synapses);
   cm_free(e);
 }
 
 /* ---- a step ---- */
 
-static cm_status play(cm_engine *e, cm_task task, cm_error *error)
+static cm_status play(cm_simulator *e, cm_task task, cm_error *error)
 {
   if (e->pool != NULL)
     return cm_thread_pool_run(e->pool, e->synapses.blocks, task, e, error);
@@ -209,13 +209,13 @@ static cm_status play(cm_engine *e, cm_task task, cm_error *error)
 static cm_status send_to_block(void *context, size_t block, cm_error *error)
 {
   (void)error;
-  const cm_engine *e = context;
-  cm_synapses_send(&e->synapses, (uint32_t)block, e->source, e->value, e->sources, e->now);
+  const cm_simulator *e = context;
+  cm_synapse_blocks_send(&e->synapses, (uint32_t)block, e->source, e->value, e->sources, e->now);
   return CM_OK;
 }
 
 /* Sends spikes (value NULL) or values; counts nothing. */
-static cm_status send(cm_engine *e, const uint32_t *source, const float *value, uint32_t count, cm_error *error)
+static cm_status send(cm_simulator *e, const uint32_t *source, const float *value, uint32_t count, cm_error *error)
 {
   e->source = source;
   e->value = value;
@@ -226,9 +226,9 @@ static cm_status send(cm_engine *e, const uint32_t *source, const float *value, 
 static cm_status update_block(void *context, size_t block, cm_error *error)
 {
   (void)error;
-  cm_engine *e = context;
+  cm_simulator *e = context;
   const uint32_t begin = (uint32_t)block << e->synapses.block_bits;
-  float *sum = cm_synapses_sums(&e->synapses, (uint32_t)block, e->now);
+  float *sum = cm_synapse_blocks_sums(&e->synapses, (uint32_t)block, e->now);
   uint32_t *fired = e->fired + begin, count = 0;
   for (uint32_t s = e->updating->first[block]; s < e->updating->first[block + 1]; s++) {
     const stretch *here = &e->updating->stretch[s];
@@ -242,7 +242,7 @@ static cm_status update_block(void *context, size_t block, cm_error *error)
 }
 
 /* Updates the neurons of a level and adds those that spike to `spike`. */
-static cm_status update_level(cm_engine *e, const level *l, uint32_t *spike, uint32_t *count, cm_error *error)
+static cm_status update_level(cm_simulator *e, const level *l, uint32_t *spike, uint32_t *count, cm_error *error)
 {
   e->updating = l;
   if (l->first[e->synapses.blocks] == 0)
@@ -256,7 +256,7 @@ static cm_status update_level(cm_engine *e, const level *l, uint32_t *spike, uin
   return CM_OK;
 }
 
-static cm_status send_values(cm_engine *e, level *l, cm_error *error)
+static cm_status send_values(cm_simulator *e, level *l, cm_error *error)
 {
   for (uint32_t i = 0; i < l->graded_count; i++)
     l->value[i] = e->v[l->graded[i]];
@@ -270,9 +270,9 @@ static int by_number(const void *a, const void *b)
 }
 
 /* What is told of the step: inputs, and the spikes whose time has come. */
-static cm_status tell(cm_engine *e, const uint32_t *input, uint32_t inputs, const uint32_t *spike, uint32_t spikes, cm_step *step, cm_error *error)
+static cm_status tell(cm_simulator *e, const uint32_t *input, uint32_t inputs, unsigned shown, cm_step *step, cm_error *error)
 {
-  const uint32_t all = inputs + spikes;
+  const uint32_t *spike = e->spike[shown], spikes = e->spikes[shown], all = inputs + spikes;
   bool ascending = true;
   if (CM_ROOM(e->run->memory, e->told, &e->told_room, all, error) != CM_OK)
     return error->status;
@@ -286,14 +286,14 @@ static cm_status tell(cm_engine *e, const uint32_t *input, uint32_t inputs, cons
     qsort(e->told, all, sizeof *e->told, by_number);
   uint64_t events = 0;
   for (uint32_t i = 0; i < all; i++)
-    events += cm_synapses_of(&e->synapses, e->told[i]);
+    events += cm_synapse_blocks_of(&e->synapses, e->told[i]);
   for (uint32_t l = 0; l < e->order.levels; l++)
     events += e->level[l].graded_events;
   *step = (cm_step){e->told, all, events};
   return CM_OK;
 }
 
-cm_status cm_engine_step(cm_engine *e, const uint32_t *input, uint32_t count, cm_step *step, cm_error *error)
+cm_status cm_simulator_step(cm_simulator *e, const uint32_t *input, uint32_t count, cm_step *step, cm_error *error)
 {
   const unsigned later = e->semantics->output;
   const unsigned now = (unsigned)(e->now & later), shown = later > 0 ? 1 - now : now;
@@ -307,13 +307,13 @@ cm_status cm_engine_step(cm_engine *e, const uint32_t *input, uint32_t count, cm
         send_values(e, &e->level[l], error) != CM_OK)
       return error->status;
   }
-  if (tell(e, input, count, e->spike[shown], e->spikes[shown], step, error) != CM_OK)
+  if (tell(e, input, count, shown, step, error) != CM_OK)
     return error->status;
   e->now++;
   return CM_OK;
 }
 
-const float *cm_engine_potentials(const cm_engine *e)
+const float *cm_simulator_potentials(const cm_simulator *e)
 {
   return e->v;
 }
