@@ -31,3 +31,14 @@ void cm_dynamics_free(cm_dynamics *dynamics)
   cm_free(dynamics->parallel);
   cm_free(dynamics);
 }
+
+bool cm_neuron_has(cm_neuron_model model, cm_neuron_parameter parameter)
+{
+  return (cm_neuron_models[model].has >> parameter & 1) != 0;
+}
+
+bool cm_neuron_allows(cm_neuron_model model, cm_neuron_parameter parameter, float value)
+{
+  const bool positive = cm_neuron_parameters[parameter].positive && model != CM_NEURON_THRESHOLD;
+  return isfinite(value) && !(positive && value <= 0);
+}

@@ -56,4 +56,9 @@ typedef struct cm_dynamics {
 /* Frees it and its arrays; NULL is allowed. */
 void cm_dynamics_free(cm_dynamics *dynamics);
 
+/* Whether a model has a parameter, and whether a value of it can be: finite, and above 0 where it must be. Of what has no state any
+ * threshold can. */
+bool cm_neuron_has(cm_neuron_model model, cm_neuron_parameter parameter);
+bool cm_neuron_allows(cm_neuron_model model, cm_neuron_parameter parameter, float value);
+
 #endif

@@ -3,7 +3,7 @@ libcoremap_a_SOURCES += \
   core/network/names.h core/network/names.c core/network/import_limits.h core/network/import_limits.c core/network/import.h core/network/import.c core/network/formats.h core/network/recognise.h core/network/recognise.c core/network/recognise_text.c core/network/recognise_metis.c core/network/foreign.c \
   core/network/csr.h core/network/csr.c core/network/net_order.h core/network/net_order.c core/network/export.h core/network/export.c \
   core/network/topology_file.h core/network/file/topology_format.h core/network/file/topology_whole.c \
-  core/network/file/topology_writer.h core/network/file/topology_writer.c core/network/file/topology_tables.c core/network/file/topology_pack.c core/network/file/topology_stored.c core/network/file/topology_reader.h core/network/file/topology_reader.c core/network/file/topology_read_tables.c \
+  core/network/file/topology_writer.h core/network/file/topology_writer.c core/network/file/topology_tables.c core/network/file/topology_pack.c core/network/file/topology_stored.c core/network/file/topology_reader.h core/network/file/topology_reader.c core/network/file/topology_read_tables.c core/network/file/topology_dynamics.c \
   core/network/file/plain_edges.h core/network/file/plain_edges.c core/network/file/topology_manifest.c core/network/file/topology_stream.c \
   core/network/formats/table.h core/network/formats/formats.def core/network/formats/table.c core/network/formats/source.h core/network/formats/source.c core/network/formats/tokens.c \
   core/network/formats/rows.c core/network/formats/weighted.c core/network/formats/weighted_rows.c core/network/formats/entries.c core/network/formats/import_topology.c \

@@ -133,6 +133,30 @@ static cm_status verify_symmetry(const cm_topology *t, cm_error *error)
   return CM_OK;
 }
 
+/* Of every neuron a model and all parameters that it has; synapses beside pins in their order, of longer delays. */
+static cm_status verify_dynamics(const cm_topology *t, cm_error *error)
+{
+  const cm_dynamics *d = t->dynamics;
+  for (uint32_t v = 0; d->model != NULL && v < t->vertex_count; v++)
+    for (cm_neuron_parameter p = 0; p < CM_NEURON_PARAMETERS; p++) {
+      const bool has = cm_neuron_has(d->model[v], p);
+      const float value = d->parameter[p] != NULL ? d->parameter[p][v] : NAN;
+      if (has ? !cm_neuron_allows(d->model[v], p, value) : d->parameter[p] != NULL && value != 0)
+        return cm_fail(error, CM_BAD_NETWORK, "neuron %u (%s) has %s %g", v, cm_neuron_models[d->model[v]].name,
+                       cm_neuron_parameters[p].name, (double)value);
+    }
+  for (uint64_t i = 0; d->weight != NULL && i < t->pin_count; i++)
+    if (!isfinite(d->weight[i]))
+      return cm_fail(error, CM_BAD_NETWORK, "synapse %llu weighs %g", (unsigned long long)i, (double)d->weight[i]);
+  for (uint64_t i = 0; i < d->parallel_count; i++) {
+    const cm_parallel_synapse *s = &d->parallel[i], *last = i > 0 && s[-1].pin == s->pin ? s - 1 : NULL;
+    if (s->pin >= t->pin_count || (i > 0 && s[-1].pin > s->pin) || !isfinite(s->weight) ||
+        s->delay <= (last != NULL ? last->delay : t->pin_delay[s->pin]))
+      return cm_fail(error, CM_BAD_NETWORK, "parallel synapse %llu is out of range or of order", (unsigned long long)i);
+  }
+  return CM_OK;
+}
+
 cm_status cm_topology_verify(const cm_topology *t, cm_error *error)
 {
   if (t->weight_scale == 0)
@@ -161,5 +185,7 @@ cm_status cm_topology_verify(const cm_topology *t, cm_error *error)
   if (sizes != t->size_total)
     return cm_fail(error, CM_BAD_NETWORK, "sizes add up to %llu, not %llu", (unsigned long long)sizes,
                    (unsigned long long)t->size_total);
+  if (t->dynamics != NULL && verify_dynamics(t, error) != CM_OK)
+    return error->status;
   return t->directed ? CM_OK : verify_symmetry(t, error);
 }

@@ -23,7 +23,7 @@ typedef struct cm_topology_header {
   uint64_t weight_scale;
   bool has_weights;         /* synapses or edges have weights of their own */
   bool has_sizes, has_labels;
-  bool has_signs, has_delays;
+  bool has_signs, has_delays, has_dynamics;
   int weight_exponent;
   uint64_t delay_unit_ns;
   uint32_t population_count;
@@ -79,6 +79,9 @@ void cm_topology_writer_stored(cm_topology_writer *writer);
 cm_status cm_topology_writer_scenarios(cm_topology_writer *writer, const cm_scenario_name *name, uint32_t count,
                                        const uint64_t *rate, uint32_t rows, cm_error *error);
 
+/* Optional, any time before close: how the network of `pins` pins runs, spooled at once. Such a file is of version 4. */
+cm_status cm_topology_writer_dynamics(cm_topology_writer *writer, const cm_dynamics *dynamics, uint64_t pins, cm_error *error);
+
 /* Sets the counts of what was merged or kept, for a caller who learns them only while writing. Any time before
  * close. */
 void cm_topology_writer_merged(cm_topology_writer *writer, uint64_t duplicate_count, uint64_t self_loop_count);
@@ -124,6 +127,9 @@ cm_status cm_topology_reader_populations(cm_topology_reader *reader, cm_populati
 
 /* Reads the scenarios' names [scenario_count] and rates [scenario_count * net_count], when header->scenario_count is not 0. */
 cm_status cm_topology_reader_scenarios(cm_topology_reader *reader, cm_scenario_name *name, uint64_t *rate, cm_error *error);
+
+/* Reads how the network runs, when header->has_dynamics; the caller owns *dynamics. */
+cm_status cm_topology_reader_dynamics(cm_topology_reader *reader, cm_dynamics **dynamics, cm_error *error);
 
 void cm_topology_reader_close(cm_topology_reader *reader); /* NULL is allowed */
 

@@ -11,6 +11,7 @@ enum {
   CM_TOPOLOGY_VERSION = 1,
   CM_TOPOLOGY_VERSION_SIGNED = 2, /* of files with signs, delays, populations or what else version 1 has not */
   CM_TOPOLOGY_VERSION_SCENARIOS = 3, /* of files with scenarios */
+  CM_TOPOLOGY_VERSION_DYNAMICS = 4, /* of files that say how the network runs */
   CM_WEIGHT_EXPONENT_MAX = 1100,  /* either way */
   CM_GROUP_BYTES = 1 << 20,      /* a member is closed after the vertex that takes it past this */
   CM_MANIFEST_BYTES_MAX = 1 << 26,

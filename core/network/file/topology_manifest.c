@@ -95,6 +95,42 @@ static cm_status check_member(cm_topology_reader *r, const cm_topology_member *m
   return cm_fail_at(error, "%s", m->name);
 }
 
+/* Where a table beside the edges goes; NULL: it is none. */
+static cm_topology_member *table_member(cm_topology_reader *r, const char *name)
+{
+  const struct {
+    const char *name;
+    cm_topology_member *member;
+  } tables[] = {{"sizes", &r->sizes},
+                {"labels", &r->labels},
+                {"parents", &r->parents},
+                {"signs", &r->signs},
+                {"delays", &r->delays},
+                {"populations", &r->population_of},
+                {"scenarios", &r->scenario_rates},
+                {"models", &r->dynamics.model_runs},
+                {"parameters", &r->dynamics.parameter_runs},
+                {"weights", &r->dynamics.weights},
+                {"parallel", &r->dynamics.parallel}};
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+    if (strcmp(name, tables[i].name) == 0)
+      return tables[i].member;
+  return NULL;
+}
+
+static cm_status check_dynamics(const cm_topology_reader *r, cm_error *error)
+{
+  enum { PARALLEL_BYTES = 6 }; /* of the shortest */
+  const cm_topology_dynamics *d = &r->dynamics;
+  const bool vertices = r->header.vertex_count > 0;
+  if ((d->has_models && vertices && d->model_runs.bytes == 0) ||
+      (d->parameters > 0 && vertices && d->parameter_runs.bytes < d->parameters) ||
+      (d->has_weights && d->weights.bytes != r->header.pin_count * sizeof(float)) ||
+      d->parallel.bytes / PARALLEL_BYTES < d->parallel_count)
+    return cm_topology_damaged(error, "models, parameters, weights or parallel synapses are missing or of another length");
+  return CM_OK;
+}
+
 static cm_status parse_members(cm_topology_reader *r, const json_t *list, cm_error *error)
 {
   size_t count = json_array_size(list);
@@ -109,20 +145,9 @@ static cm_status parse_members(cm_topology_reader *r, const json_t *list, cm_err
       return cm_topology_damaged(error, "the manifest describes a member wrongly");
     if (check_member(r, &m, error) != CM_OK)
       return error->status;
-    if (strcmp(m.name, "sizes") == 0)
-      r->sizes = m;
-    else if (strcmp(m.name, "labels") == 0)
-      r->labels = m;
-    else if (strcmp(m.name, "parents") == 0)
-      r->parents = m;
-    else if (strcmp(m.name, "signs") == 0)
-      r->signs = m;
-    else if (strcmp(m.name, "delays") == 0)
-      r->delays = m;
-    else if (strcmp(m.name, "populations") == 0)
-      r->population_of = m;
-    else if (strcmp(m.name, "scenarios") == 0)
-      r->scenario_rates = m;
+    cm_topology_member *table = table_member(r, m.name);
+    if (table != NULL)
+      *table = m;
     else if (strncmp(m.name, "edges/", 6) != 0 || m.first_vertex != vertices || m.vertices == 0)
       return cm_topology_damaged(error, "the members do not follow each other");
     else {
@@ -143,7 +168,7 @@ static cm_status parse_members(cm_topology_reader *r, const json_t *list, cm_err
     return cm_topology_damaged(error, "signs, delays or populations are missing or of another length");
   if (r->scenario_rates.bytes < (uint64_t)r->header.scenario_count * r->header.net_count)
     return cm_topology_damaged(error, "the rates of its scenarios are missing");
-  return CM_OK;
+  return check_dynamics(r, error);
 }
 
 /* Of "populations", a list of [name, kind]. */
@@ -203,6 +228,40 @@ static cm_status parse_signed(cm_topology_reader *r, const json_t *json, cm_erro
   return parse_populations(r, json_object_get(json, "populations"), error);
 }
 
+/* The parameters that a list names, each once. */
+static bool find_parameters(const json_t *list, cm_topology_dynamics *d)
+{
+  if (!json_is_array(list) || json_array_size(list) > CM_NEURON_PARAMETERS)
+    return false;
+  uint32_t seen = 0;
+  for (d->parameters = 0; d->parameters < json_array_size(list); d->parameters++) {
+    const char *said = json_string_value(json_array_get(list, d->parameters));
+    int p = 0;
+    while (p < CM_NEURON_PARAMETERS && (said == NULL || strcmp(said, cm_neuron_parameters[p].name) != 0))
+      p++;
+    if (p == CM_NEURON_PARAMETERS || (seen >> p & 1) != 0)
+      return false;
+    seen |= 1u << p;
+    d->parameter[d->parameters] = (uint8_t)p;
+  }
+  return true;
+}
+
+/* What version 4 adds. */
+static cm_status parse_dynamics(cm_topology_reader *r, const json_t *json, cm_error *error)
+{
+  cm_topology_dynamics *d = &r->dynamics;
+  const json_int_t parallel = json_integer_value(json_object_get(json, "parallel"));
+  d->has_models = json_is_true(json_object_get(json, "models"));
+  d->has_weights = json_is_true(json_object_get(json, "weights"));
+  if (!find_parameters(json_object_get(json, "parameters"), d) || parallel < 0 || (!d->has_models && d->parameters > 0) ||
+      !r->header.directed || (parallel > 0 && !r->header.has_delays))
+    return cm_topology_damaged(error, "its dynamics are no models, parameters by their names, weights and parallel synapses");
+  d->parallel_count = (uint64_t)parallel;
+  r->header.has_dynamics = true;
+  return CM_OK;
+}
+
 static cm_status parse_manifest(cm_topology_reader *r, const json_t *json, cm_error *error)
 {
   cm_topology_header *h = &r->header;
@@ -211,9 +270,9 @@ static cm_status parse_manifest(cm_topology_reader *r, const json_t *json, cm_er
   uint64_t version = 0, vertices = 0, nets = 0, finer = 0, empty = 0;
   if (format == NULL || strcmp(format, CM_TOPOLOGY_FORMAT_NAME) != 0 || !number(json, "version", UINT32_MAX, &version))
     return cm_topology_damaged(error, "the manifest is not one of a topology");
-  if (version < CM_TOPOLOGY_VERSION || version > CM_TOPOLOGY_VERSION_SCENARIOS)
+  if (version < CM_TOPOLOGY_VERSION || version > CM_TOPOLOGY_VERSION_DYNAMICS)
     return cm_fail(error, CM_BAD_NETWORK, "topology file of version %llu; this program reads versions %d to %d",
-                   (unsigned long long)version, CM_TOPOLOGY_VERSION, CM_TOPOLOGY_VERSION_SCENARIOS);
+                   (unsigned long long)version, CM_TOPOLOGY_VERSION, CM_TOPOLOGY_VERSION_DYNAMICS);
   if (!number(json, "vertices", CM_VERTICES_MAX, &vertices) || !number(json, "nets", UINT32_MAX, &nets) ||
       !number(json, "pins", CM_PINS_MAX, &h->pin_count) || !number(json, "size_total", INT64_MAX, &h->size_total) ||
       !number(json, "weight_total", INT64_MAX, &h->weight_total) ||
@@ -231,8 +290,11 @@ static cm_status parse_manifest(cm_topology_reader *r, const json_t *json, cm_er
   h->has_weights = json_is_true(json_object_get(json, "has_weights"));
   h->has_sizes = json_is_true(json_object_get(json, "has_sizes"));
   h->has_labels = json_is_true(json_object_get(json, "has_labels"));
+  const json_t *scenarios = json_object_get(json, "scenarios");
   if ((version >= CM_TOPOLOGY_VERSION_SIGNED && parse_signed(r, json, error) != CM_OK) ||
-      (version >= CM_TOPOLOGY_VERSION_SCENARIOS && parse_scenarios(r, json_object_get(json, "scenarios"), error) != CM_OK))
+      ((version == CM_TOPOLOGY_VERSION_SCENARIOS || (version > CM_TOPOLOGY_VERSION_SCENARIOS && scenarios != NULL)) &&
+       parse_scenarios(r, scenarios, error) != CM_OK) ||
+      (version >= CM_TOPOLOGY_VERSION_DYNAMICS && parse_dynamics(r, json_object_get(json, "dynamics"), error) != CM_OK))
     return error->status;
   return parse_members(r, json_object_get(json, "members"), error);
 }

@@ -45,16 +45,9 @@ cm_status cm_topology_reader_parents(cm_topology_reader *r, uint32_t *parent, cm
 static cm_status read_plain(cm_topology_reader *r, const cm_topology_member *m, uint8_t *into, cm_error *error)
 {
   cm_stream *s = &r->input;
-  uint64_t used = 0;
   cm_status status = cm_stream_open(r, m, error);
-  while (status == CM_OK && used < m->bytes) {
-    status = cm_stream_fill(s, 1, error);
-    if (status == CM_OK) {
-      memcpy(into + used, s->block + s->begin, s->end - s->begin);
-      used += s->end - s->begin;
-      s->begin = s->end;
-    }
-  }
+  if (status == CM_OK)
+    status = cm_stream_bytes(s, into, m->bytes, error);
   if (status == CM_OK)
     status = cm_stream_finish(s, error);
   cm_stream_close(s);

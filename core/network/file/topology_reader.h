@@ -16,6 +16,14 @@ typedef struct cm_topology_member {
   uint8_t digest[CM_CHECKSUM_BYTES];
 } cm_topology_member;
 
+/* What version 4 adds. */
+typedef struct cm_topology_dynamics {
+  bool has_models, has_weights;
+  uint8_t parameter[CM_NEURON_PARAMETERS], parameters; /* rows of cm_neuron_parameters in the order of the file */
+  uint64_t parallel_count;
+  cm_topology_member model_runs, parameter_runs, weights, parallel;
+} cm_topology_dynamics;
+
 /* One member being inflated. */
 typedef struct cm_stream {
   const cm_topology_member *about;
@@ -40,6 +48,7 @@ struct cm_topology_reader {
   uint64_t file_bytes, packed_bytes, raw_bytes; /* of the file; of all members, packed and not */
   cm_topology_member *members; /* [member_count] adjacency members, in order */
   uint32_t member_count;
+  cm_topology_dynamics dynamics;
   cm_topology_member sizes, labels, parents, signs, delays, population_of, scenario_rates; /* bytes 0: absent */
   cm_population *populations; /* [header.population_count] */
   cm_scenario_name *scenarios; /* [header.scenario_count] */
@@ -78,6 +87,9 @@ cm_status cm_stream_fill(cm_stream *s, size_t wanted, cm_error *error);
 
 /* Reads a number; fails with `what` when it exceeds `most`. */
 cm_status cm_stream_number(cm_stream *s, uint64_t most, const char *what, uint64_t *value, cm_error *error);
+
+/* Reads bytes as they lie. */
+cm_status cm_stream_bytes(cm_stream *s, void *into, uint64_t bytes, cm_error *error);
 
 /* At a member's end: nothing left over, and the checksum holds. */
 cm_status cm_stream_finish(cm_stream *s, cm_error *error);

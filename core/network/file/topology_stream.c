@@ -82,6 +82,23 @@ cm_status cm_stream_number(cm_stream *s, uint64_t most, const char *what, uint64
   return CM_OK;
 }
 
+cm_status cm_stream_bytes(cm_stream *s, void *into, uint64_t bytes, cm_error *error)
+{
+  uint8_t *at = into;
+  while (bytes > 0) {
+    if (cm_stream_fill(s, 1, error) != CM_OK)
+      return error->status;
+    const uint64_t here = s->end - s->begin < bytes ? s->end - s->begin : bytes;
+    if (here == 0)
+      return cm_stream_wrong(s, "it ends too early", error);
+    memcpy(at, s->block + s->begin, here);
+    s->begin += here;
+    at += here;
+    bytes -= here;
+  }
+  return CM_OK;
+}
+
 cm_status cm_stream_finish(cm_stream *s, cm_error *error)
 {
   unsigned char digest[CM_CHECKSUM_BYTES];

@@ -42,10 +42,14 @@ cm_status cm_topology_reserve(cm_topology_bytes *b, size_t more, cm_error *error
   return CM_OK;
 }
 
-
 void cm_topology_put(cm_topology_bytes *b, uint64_t value)
 {
   b->used += cm_varint_encode(value, b->data + b->used);
+}
+
+cm_status cm_topology_writer_no_memory(const cm_topology_writer *w, cm_error *error)
+{
+  return cm_fail(error, CM_NO_MEMORY, "out of memory while writing %s", w->out.path);
 }
 
 cm_status cm_topology_spool(cm_topology_writer *w, const char *name, const uint8_t *data, size_t size, json_t *about,
@@ -59,7 +63,7 @@ cm_status cm_topology_spool(cm_topology_writer *w, const char *name, const uint8
       json_object_set_new(about, "bytes", json_integer((json_int_t)size)) != 0 ||
       json_object_set_new(about, "blake2b", json_string(hex)) != 0 || json_array_append(w->members, about) != 0) {
     json_decref(about);
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while writing %s", w->out.path);
+    return cm_topology_writer_no_memory(w, error);
   }
   json_decref(about);
   if (size == 0)
@@ -123,7 +127,7 @@ cm_status cm_topology_writer_populations(cm_topology_writer *w, const cm_populat
       list = NULL;
     }
   if (list == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while writing %s", w->out.path);
+    return cm_topology_writer_no_memory(w, error);
   json_decref(w->populations);
   w->populations = list;
   w->header.population_count = count;
@@ -141,7 +145,7 @@ cm_status cm_topology_writer_scenarios(cm_topology_writer *w, const cm_scenario_
       list = NULL;
     }
   if (list == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while writing %s", w->out.path);
+    return cm_topology_writer_no_memory(w, error);
   json_decref(w->scenarios);
   w->scenarios = list;
   w->header.scenario_count = count;

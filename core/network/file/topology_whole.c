@@ -76,6 +76,8 @@ static cm_status save(const cm_topology *t, const char *path, bool stored, cm_ru
     status = cm_topology_writer_populations(writer, t->population, t->population_count, t->population_of, error);
   if (status == CM_OK)
     status = save_scenarios(t, writer, run, error);
+  if (status == CM_OK && t->dynamics != NULL)
+    status = cm_topology_writer_dynamics(writer, t->dynamics, t->pin_count, error);
   for (uint32_t e = 0; e < t->net_count && status == CM_OK; e++) {
     cm_topology_row row = row_of(t, e, wide);
     if (row.count > 0)
@@ -219,6 +221,8 @@ cm_status cm_topology_read(cm_topology_reader *reader, cm_run *run, cm_topology 
     status = cm_topology_reader_populations(reader, t->population, t->population_of, error);
   if (status == CM_OK && header->scenario_count > 0)
     status = cm_topology_reader_scenarios(reader, t->scenario_name, t->scenario_rate, error);
+  if (status == CM_OK && header->has_dynamics)
+    status = cm_topology_reader_dynamics(reader, &t->dynamics, error);
   if (status == CM_OK)
     status = load_rows(reader, t, run, error);
   if (status == CM_OK) {

@@ -25,6 +25,7 @@ void cm_topology_writer_abort(cm_topology_writer *w)
   json_decref(w->members);
   json_decref(w->populations);
   json_decref(w->scenarios);
+  json_decref(w->dynamics);
   cm_free(w->vertex.data);
   cm_free(w->group.data);
   cm_free(w->stored_member);

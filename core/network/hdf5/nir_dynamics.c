@@ -94,7 +94,7 @@ bool nir_runs(const nir_graph *g)
     if (n->kind == NIR_UNIT && n->model == CM_NEURON_MODELS)
       return false;
     for (int p = 0; n->kind == NIR_UNIT && p < CM_NEURON_PARAMETERS; p++)
-      if ((cm_neuron_models[n->model].has >> p & 1) != 0 && n->parameter[p].value == NULL && isnan(cm_neuron_parameters[p].otherwise))
+      if (cm_neuron_has(n->model, p) && n->parameter[p].value == NULL && isnan(cm_neuron_parameters[p].otherwise))
         return false;
   }
   return true;
@@ -128,7 +128,7 @@ static cm_status fill(const flow *f, cm_topology *made, cm_error *error)
       continue;
     memset(d->model + n->unit_first, n->model, n->out.count);
     for (int p = 0; p < CM_NEURON_PARAMETERS; p++) {
-      if ((cm_neuron_models[n->model].has >> p & 1) == 0)
+      if (!cm_neuron_has(n->model, p))
         continue;
       if (d->parameter[p] == NULL && CM_NEW(g->memory, d->parameter[p], made->vertex_count, error) != CM_OK)
         return error->status;

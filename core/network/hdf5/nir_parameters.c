@@ -24,8 +24,8 @@ cm_status nir_read_weight(const cm_h5 *h5, hid_t group, const char *name, nir_no
   return n->weight_shape.count > 0 ? CM_OK : cm_h5_bad(h5, group, name, "it is empty", error);
 }
 
-/* Numbers of a parameter: finite; above 0 where that is asked for. */
-static cm_status read_numbers(const cm_h5 *h5, hid_t group, const char *name, bool positive, nir_numbers *numbers, cm_error *error)
+/* Numbers of a parameter, such as the model allows; of a bias, finite. */
+static cm_status read_numbers(const cm_h5 *h5, hid_t group, const char *name, nir_node *n, cm_neuron_parameter parameter, cm_error *error)
 {
   nir_node read = {0};
   char what[200];
@@ -35,10 +35,10 @@ static cm_status read_numbers(const cm_h5 *h5, hid_t group, const char *name, bo
     status = CM_NEW(h5->memory, value, read.weight_shape.count, error);
   for (uint64_t i = 0; status == CM_OK && i < read.weight_shape.count; i++) {
     value[i] = (float)read.weight[i];
-    if (isfinite(value[i]) && !(positive && value[i] <= 0))
+    if (cm_neuron_allows(n->model, parameter, value[i]))
       continue;
-    (void)snprintf(what, sizeof what, "its number %llu is %g; %s is expected", (unsigned long long)i, read.weight[i],
-                   positive ? "a number above 0" : "a number of 32 bits");
+    (void)snprintf(what, sizeof what, "number %llu is %g; %s is expected", (unsigned long long)i, read.weight[i],
+                   isfinite(value[i]) ? "a number above 0" : "a number of 32 bits");
     status = cm_h5_bad(h5, group, name, what, error);
   }
   cm_free(read.weight);
@@ -46,7 +46,7 @@ static cm_status read_numbers(const cm_h5 *h5, hid_t group, const char *name, bo
     cm_free(value);
     return status;
   }
-  *numbers = (nir_numbers){value, read.weight_shape};
+  n->parameter[parameter] = (nir_numbers){value, read.weight_shape};
   return CM_OK;
 }
 
@@ -61,15 +61,12 @@ static cm_neuron_model find_model(const char *type)
 static cm_status read_neurons(const cm_h5 *h5, hid_t group, nir_node *n, cm_error *error)
 {
   n->model = find_model(n->type);
-  const uint32_t has = n->model < CM_NEURON_MODELS ? cm_neuron_models[n->model].has : 0;
   for (int p = 0; p < CM_PARAMETER_BIAS; p++) {
     const cm_neuron_parameter_row *row = &cm_neuron_parameters[p];
     const char *name = cm_h5_has(group, row->name) || row->nir_name == NULL ? row->name : row->nir_name;
-    if ((has >> p & 1) == 0 || !cm_h5_has(group, name))
+    if (!cm_neuron_has(n->model, p) || !cm_h5_has(group, name))
       continue;
-    /* of what has no state, any threshold makes sense */
-    const bool positive = row->positive && n->model != CM_NEURON_THRESHOLD;
-    if (read_numbers(h5, group, name, positive, &n->parameter[p], error) != CM_OK)
+    if (read_numbers(h5, group, name, n, p, error) != CM_OK)
       return error->status;
     const nir_shape *shape = &n->parameter[p].shape;
     if (shape->count > n->own.count || (shape->count == n->own.count && shape->rank > n->own.rank))
@@ -80,11 +77,11 @@ static cm_status read_neurons(const cm_h5 *h5, hid_t group, nir_node *n, cm_erro
 
 static cm_status read_bias(const cm_h5 *h5, hid_t group, nir_node *n, cm_error *error)
 {
-  nir_numbers *bias = &n->parameter[CM_PARAMETER_BIAS];
+  const nir_numbers *bias = &n->parameter[CM_PARAMETER_BIAS];
   char what[120];
   if (!cm_h5_has(group, "bias"))
     return CM_OK;
-  if (read_numbers(h5, group, "bias", false, bias, error) != CM_OK)
+  if (read_numbers(h5, group, "bias", n, CM_PARAMETER_BIAS, error) != CM_OK)
     return error->status;
   if (bias->shape.count == n->weight_shape.dim[0])
     return CM_OK;
