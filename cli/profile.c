@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 
 typedef struct arguments {
-  const char *network, *format, *rates, *spikes;
+  const char *network, *format, *input, *poisson, *rates, *spikes;
   json_t *flags; /* options that are given */
   bool json, quiet;
 } arguments;
@@ -25,26 +25,25 @@ static const cli_flag flags[] = {
   {0}};
 
 /* A number is of all inputs, all else a file. */
-static int take_poisson(arguments *a, const char *value)
+static bool take_poisson(arguments *a, const char *value)
 {
   char *end;
   const double hertz = strtod(value, &end);
-  json_t *given = *end == '\0' && end != value ? json_real(hertz) : json_string(cli_input(value));
-  return given != NULL && json_object_set_new(a->flags, *end == '\0' && end != value ? "poisson" : "poisson_file", given) == 0
-           ? -1
-           : cli_usage("profile", "--poisson \"%s\" is neither a number nor text", value);
+  if (end != value && *end == '\0')
+    return json_object_set_new(a->flags, "poisson", json_real(hertz)) == 0;
+  a->poisson = cli_input(value);
+  return true;
 }
 
 static int parse(int argc, char **argv, arguments *a)
 {
-  int wrong = -1;
-  for (int flag; wrong == -1 && (flag = cli_next(&cli_command_profile, argc, argv)) != -1;) {
+  for (int flag; (flag = cli_next(&cli_command_profile, argc, argv)) != -1;) {
     switch (flag) {
-      case INPUT:
-        if (json_object_set_new(a->flags, "spikes_file", json_string(cli_input(optarg))) != 0)
-          wrong = cli_usage("profile", "--input \"%s\" is not text", optarg);
+      case INPUT: a->input = cli_input(optarg); break;
+      case POISSON:
+        if (!take_poisson(a, optarg))
+          return cli_usage("profile", "--poisson %s is no finite number", optarg);
         break;
-      case POISSON: wrong = take_poisson(a, optarg); break;
       case CLI_OUTPUT: a->rates = cli_output(optarg); break;
       case SPIKES: a->spikes = cli_output(optarg); break;
       case FORMAT: a->format = optarg; break;
@@ -52,17 +51,28 @@ static int parse(int argc, char **argv, arguments *a)
       case CLI_JSON: a->json = true; break;
       case CLI_TAKES_OPTION:
         if (!cli_option_set(a->flags, cli_taken(), optarg))
-          wrong = cli_usage("profile", "--%s \"%s\" is not text", cli_taken(), optarg);
+          return cli_usage("profile", "--%s \"%s\" is not text", cli_taken(), optarg);
         break;
       default: return cli_ended(flag);
     }
   }
-  if (wrong != -1)
-    return wrong;
   if (optind + 1 != argc)
     return cli_usage("profile", optind == argc ? "NETWORK is missing" : "one NETWORK is expected");
   a->network = cli_input(argv[optind]);
   return -1;
+}
+
+/* The options, with the files that give spikes beside them. */
+static cm_status make_options(const arguments *a, char **text, cm_error *error)
+{
+  const struct {
+    const char *name, *path;
+  } files[] = {{"spikes_file", a->input}, {"poisson_file", a->poisson}};
+  cm_status status = cli_check_options("profile", a->flags, error);
+  for (size_t i = 0; i < sizeof files / sizeof *files && status == CM_OK; i++)
+    if (files[i].path != NULL && json_object_set_new(a->flags, files[i].name, json_string(files[i].path)) != 0)
+      status = cm_fail(error, CM_BAD_OPTION, "\"%s\" is not text", files[i].path);
+  return status == CM_OK ? cli_json_text(a->flags, text, error) : status;
 }
 
 static cm_status write_files(const arguments *a, const coremap_profile *profile, cm_error *error)
@@ -82,9 +92,7 @@ static cm_status profile_network(const arguments *a, cli_run *cli, json_t **repo
   coremap_profile *profile = NULL;
   coremap_error *why = NULL;
   char *options = NULL, *text = NULL;
-  cm_status status = cli_check_options("profile", a->flags, error);
-  if (status == CM_OK)
-    status = cli_json_text(a->flags, &options, error);
+  cm_status status = make_options(a, &options, error);
   if (status == CM_OK)
     status = cli_network(a->network, a->format, false, &cli->run, &network, error);
   if (status == CM_OK)
