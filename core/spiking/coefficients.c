@@ -15,11 +15,6 @@ static double value(const cm_dynamics *d, cm_neuron_parameter parameter, uint32_
   return d->parameter[parameter] != NULL ? (double)d->parameter[parameter][neuron] : 0;
 }
 
-static bool has(uint8_t model, cm_neuron_parameter parameter)
-{
-  return (cm_neuron_models[model].has >> parameter & 1) != 0;
-}
-
 /* What is left after a step, and what a constant 1 adds. */
 typedef struct filter {
   double decay, gain;
@@ -76,7 +71,7 @@ static cm_status set(const cm_topology *t, const cm_semantics *s, double dt, uin
 {
   const cm_dynamics *d = t->dynamics;
   const uint8_t model = d->model[v];
-  const bool leaks = has(model, CM_PARAMETER_TAU);
+  const bool leaks = cm_neuron_has(model, CM_PARAMETER_TAU);
   if ((leaks && check_tau(t, s, dt, CM_PARAMETER_TAU, v, error) != CM_OK) ||
       (cm_has_current(model) && check_tau(t, s, dt, CM_PARAMETER_TAU_SYN, v, error) != CM_OK))
     return error->status;
@@ -85,10 +80,9 @@ static cm_status set(const cm_topology *t, const cm_semantics *s, double dt, uin
                           : model == CM_NEURON_THRESHOLD ? nothing
                                                           : integrator;
   c->decay[v] = (float)membrane.decay;
-  c->gain[v] = (float)(membrane.gain * (has(model, CM_PARAMETER_R) ? value(d, CM_PARAMETER_R, v) : 1));
+  c->gain[v] = (float)(membrane.gain * (cm_neuron_has(model, CM_PARAMETER_R) ? value(d, CM_PARAMETER_R, v) : 1));
   c->offset[v] = (float)(leaks ? (1 - membrane.decay) * value(d, CM_PARAMETER_V_LEAK, v) : 0);
-  c->bias[v] = (float)value(d, CM_PARAMETER_BIAS, v);
-  c->threshold[v] = has(model, CM_PARAMETER_V_THRESHOLD) ? (float)value(d, CM_PARAMETER_V_THRESHOLD, v) : HUGE_VALF;
+  c->threshold[v] = cm_neuron_has(model, CM_PARAMETER_V_THRESHOLD) ? (float)value(d, CM_PARAMETER_V_THRESHOLD, v) : HUGE_VALF;
   c->reset[v] = (float)value(d, CM_PARAMETER_V_RESET, v);
   if (cm_has_current(model))
     set_current(d, s, dt, v, membrane, c);
@@ -118,6 +112,13 @@ cm_status cm_coefficients_make(const cm_topology *topology, const cm_semantics *
   else
     cm_coefficients_free(&c);
   return status;
+}
+
+void cm_coefficients_set_bias(const cm_topology *topology, bool loops, cm_coefficients *coefficients)
+{
+  const cm_dynamics *d = topology->dynamics;
+  for (uint32_t v = 0; v < topology->vertex_count; v++)
+    coefficients->bias[v] = (float)(value(d, CM_PARAMETER_BIAS, v) - (loops ? 0 : value(d, CM_PARAMETER_LOOP_BIAS, v)));
 }
 
 void cm_coefficients_free(cm_coefficients *c)

@@ -18,12 +18,15 @@ typedef struct cm_coefficients {
  * dt is missing and a model needs it; CM_BAD_NETWORK with the neuron: a time constant of 0 or less, one below dt / 2 where that is unstable. O(neurons). */
 cm_status cm_coefficients_make(const cm_topology *topology, const cm_semantics *semantics, double dt, cm_memory *memory,
                                cm_coefficients *coefficients, cm_error *error);
+
+/* Sets the biases, with or without the part that flows inside loops; not set before. O(neurons). */
+void cm_coefficients_set_bias(const cm_topology *topology, bool loops, cm_coefficients *coefficients);
 void cm_coefficients_free(cm_coefficients *coefficients); /* harmless on a zeroed one */
 
 /* Whether a model has a synaptic current. */
 static inline bool cm_has_current(uint8_t model)
 {
-  return (cm_neuron_models[model].has >> CM_PARAMETER_TAU_SYN & 1) != 0;
+  return cm_neuron_has(model, CM_PARAMETER_TAU_SYN);
 }
 
 /* "neuron 7" or, of a network with names, "neuron 7 (lif[3])", in `text`, which it returns. */

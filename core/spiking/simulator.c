@@ -160,8 +160,10 @@ cm_status cm_simulator_new(const cm_topology *topology, const cm_semantics *sema
   e->run = run;
   const cm_latency latency = {dt, semantics->output};
   cm_status status = cm_coefficients_make(topology, semantics, dt, run->memory, &e->coefficients, error);
-  if (status == CM_OK)
+  if (status == CM_OK) {
+    cm_coefficients_set_bias(topology, semantics->first == CM_FIRST_ALL, &e->coefficients);
     status = cm_evaluation_order_make(topology, run, &e->order, error);
+  }
   if (status == CM_OK)
     status = cm_synapse_blocks_make(topology, &e->order, &latency, run, &e->synapses, error);
   if (status == CM_OK)
@@ -309,7 +311,8 @@ cm_status cm_simulator_step(cm_simulator *e, const uint32_t *input, uint32_t cou
   }
   if (tell(e, input, count, shown, step, error) != CM_OK)
     return error->status;
-  e->now++;
+  if (e->now++ == 0 && e->semantics->first != CM_FIRST_ALL)
+    cm_coefficients_set_bias(e->topology, true, &e->coefficients);
   return CM_OK;
 }
 
