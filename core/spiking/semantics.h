@@ -5,7 +5,7 @@
 
 typedef enum cm_decay { CM_DECAY_EULER, CM_DECAY_EXPONENTIAL, CM_DECAY_CLOSED } cm_decay;
 typedef enum cm_current { CM_CURRENT_NEW, CM_CURRENT_OVER_STEP } cm_current;
-typedef enum cm_reset { CM_RESET_VALUE, CM_RESET_SUBTRACT, CM_RESET_SUBTRACT_LAST } cm_reset;
+typedef enum cm_reset { CM_RESET_VALUE, CM_RESET_SUBTRACT, CM_RESET_SUBTRACT_LAST, CM_RESET_SUBTRACT_NEXT } cm_reset;
 typedef enum cm_first { CM_FIRST_ALL, CM_FIRST_FORWARD } cm_first;
 
 typedef enum cm_semantics_number {

@@ -65,24 +65,60 @@ static inline uint32_t compare(const cm_update *u, uint32_t begin, uint32_t n, u
   return count;
 }
 
+static void subtract(const cm_update *u, const uint32_t *neuron, uint32_t count)
+{
+  for (uint32_t i = 0; i < count; i++)
+    u->v[neuron[i]] -= u->coefficients->threshold[neuron[i]];
+}
+
+/* Resets in the step itself those that spike, `fired`. */
+static void reset(const cm_update *u, const uint32_t *fired, uint32_t count)
+{
+  if (u->reset == CM_RESET_SUBTRACT)
+    subtract(u, fired, count);
+  for (uint32_t i = 0; u->reset == CM_RESET_VALUE && i < count; i++)
+    u->v[fired[i]] = u->coefficients->reset[fired[i]];
+}
+
+/* What was subtracted of those that were above their thresholds before the step, `had`, is undone where they no longer are; others
+ * that now are get it. */
+static void complete(const cm_update *u, const uint32_t *had, uint32_t count, const uint32_t *fired, uint32_t spikes)
+{
+  float *v = u->v;
+  const float *threshold = u->coefficients->threshold;
+  for (uint32_t i = 0, k = 0; i < spikes; i++) {
+    while (k < count && had[k] < fired[i])
+      k++;
+    if (k == count || had[k] != fired[i])
+      subtract(u, &fired[i], 1);
+  }
+  for (uint32_t i = 0, k = 0; i < count; i++) {
+    while (k < spikes && fired[k] < had[i])
+      k++;
+    if (k == spikes || fired[k] != had[i])
+      v[had[i]] += threshold[had[i]];
+  }
+}
+
 static uint32_t update_piece(const cm_update *u, uint32_t begin, uint32_t n, uint32_t *fired)
 {
-  const float *threshold = u->coefficients->threshold;
-  const bool resets = u->model != CM_NEURON_THRESHOLD, last = u->reset == CM_RESET_SUBTRACT_LAST && resets;
-  uint32_t before[PIECE];
-  float found[PIECE];
-  const uint32_t had = last ? compare(u, begin, n, before) : 0;
+  const bool resets = u->model != CM_NEURON_THRESHOLD, next = u->reset == CM_RESET_SUBTRACT_NEXT,
+             last = u->reset == CM_RESET_SUBTRACT_LAST, first = next && cm_has_current(u->model);
+  uint32_t had[PIECE];
+  const uint32_t above = resets && (next || last) ? compare(u, begin, n, had) : 0;
+  if (first)
+    subtract(u, had, above);
   if (n == PIECE)
     integrate_model(u, begin, PIECE);
   else
     integrate_model(u, begin, n);
-  for (uint32_t i = 0; i < had; i++)
-    found[i] = u->v[before[i]] -= threshold[before[i]];
+  if (!first)
+    subtract(u, had, above);
   const uint32_t count = compare(u, begin, n, fired);
-  for (uint32_t i = 0; i < count && resets; i++)
-    u->v[fired[i]] = u->reset == CM_RESET_VALUE ? u->coefficients->reset[fired[i]] : u->v[fired[i]] - threshold[fired[i]];
-  for (uint32_t i = 0; i < had; i++)
-    u->v[before[i]] = found[i] > threshold[before[i]] ? found[i] : found[i] + threshold[before[i]];
+  if (resets)
+    reset(u, fired, count);
+  if (resets && last)
+    complete(u, had, above, fired, count);
   return count;
 }
 
