@@ -95,7 +95,12 @@ int coremap_profile_report(const coremap_profile *profile, char **json, coremap_
 {
   cm_error e;
   const uint64_t before = cm_json_refusals();
-  cm_status status = library_whole_text(cm_profile_report(&profile->profile, profile->peaks), before, json, &e);
+  json_t *report = cm_profile_report(&profile->profile, profile->peaks);
+  cm_status status = cm_json_whole(before, "the report", &e);
+  if (status == CM_OK)
+    status = library_text(report, JSON_COMPACT | JSON_REAL_PRECISION(15), json, &e);
+  else
+    json_decref(report);
   return library_tell(status, &e, error);
 }
 
