@@ -73,10 +73,15 @@ cm_status cli_network(const char *path, const char *format, bool id, cm_run *run
   char *text;
   coremap_error *why = NULL;
   json_t *options = read_options != NULL ? json_copy(read_options) : json_object();
+  const json_t *option;
+  size_t i;
   if (format != NULL && json_object_set_new(options, "format", json_string(format)) != 0)
     (void)json_object_set_new(options, "format", json_string("?")); /* of no format either */
-  if (cli_read_option("rates") != NULL)
-    (void)json_object_set_new(options, "rates", json_string(cli_input(cli_read_option("rates"))));
+  json_array_foreach(cli_table("reading"), i, option) {
+    const char *name = cli_text(option, "name"), *file = json_is_true(json_object_get(option, "file")) ? cli_read_option(name) : NULL;
+    if (file != NULL)
+      (void)json_object_set_new(options, name, json_string(cli_input(file)));
+  }
   (void)json_object_set_new(options, "id", json_boolean(id));
   cm_status status = cli_json_text(options, &text, error);
   json_decref(options);

@@ -25,6 +25,35 @@ static void show_populations(const json_t *populations)
     cli_printf(stdout, "  %-16s and %zu more\n", "", count - POPULATIONS_SHOWN);
 }
 
+/* Models and parameters: of each one number, or its mean and range. */
+static void show_dynamics(const json_t *dynamics)
+{
+  const json_t *m, *value;
+  const char *name;
+  size_t i, count = json_array_size(json_object_get(dynamics, "models"));
+  json_array_foreach(json_object_get(dynamics, "models"), i, m) {
+    const char *separator = ": ";
+    if (i >= POPULATIONS_SHOWN)
+      break;
+    cli_printf(stdout, "  %-16s %s%s%s, %.0f neurons", i == 0 ? "models" : "", cli_text(m, "population"),
+               cli_text(m, "population")[0] != '\0' ? ", " : "", cli_text(m, "model"), cli_number(m, "neurons"));
+    json_object_foreach((json_t *)json_object_get(m, "parameters"), name, value) {
+      const double least = cli_number(value, "least"), most = cli_number(value, "most");
+      if (least == most)
+        cli_printf(stdout, "%s%s %g", separator, name, least);
+      else
+        cli_printf(stdout, "%s%s %g (%g to %g)", separator, name, cli_number(value, "mean"), least, most);
+      separator = ", ";
+    }
+    cli_printf(stdout, "\n");
+  }
+  if (count > POPULATIONS_SHOWN)
+    cli_printf(stdout, "  %-16s and %zu more\n", "", count - POPULATIONS_SHOWN);
+  if (cli_number(dynamics, "parallel") > 0)
+    cli_printf(stdout, "  %-16s %s of another delay beside the first of two neurons\n", "parallel",
+               cli_count(cli_number(dynamics, "parallel"), "synapse").text);
+}
+
 /* Texts of an array behind each other. */
 static void show_texts(const char *name, const json_t *texts, const char *more)
 {
@@ -76,6 +105,7 @@ static void show_topology(const json_t *n)
   if (json_is_true(json_object_get(n, "signs")) || cli_number(read, "zeros") > 0)
     cli_printf(stdout, "  %-16s %s, %.0f of weight 0\n", "inhibitory", cli_count(cli_number(n, "inhibitory"), "synapse").text, cli_number(read, "zeros"));
   show_populations(json_object_get(n, "populations"));
+  show_dynamics(json_object_get(n, "dynamics"));
   show_reading(n);
   if (cli_number(read, "duplicates") + cli_number(read, "self_loops") + cli_number(read, "empty_nets") > 0)
     cli_printf(stdout, "  %-16s %s merged, %s %s, %s dropped\n", "cleaned", cli_count(cli_number(read, "duplicates"), "duplicate").text,

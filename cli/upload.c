@@ -163,6 +163,9 @@ cm_status cli_upload_network(cli_server *server, cli_run *cli, const cli_upload 
 {
   const char *rates = cli_read_option("rates");
   json_t *made = NULL;
+  if (cli_read_option("parameters") != NULL)
+    return cm_fail(error, CM_BAD_REQUEST, "a server takes no table of parameters: make one file of both with coremap convert %s OUT.zip "
+                                          "--parameters %s", what->path, cli_read_option("parameters"));
   if (upload_network(server, cli, what, &made, error) != CM_OK)
     return error->status;
   if (rates != NULL && send_rates(server, cli, cli_input(rates), &made, error) != CM_OK) {

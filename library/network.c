@@ -10,6 +10,7 @@
 #include "core/network/export.h"
 #include "core/network/formats.h"
 #include "core/network/import.h"
+#include "core/network/neuron_values.h"
 #include "core/network/rates.h"
 #include "core/operators/onnx/onnx.h"
 #include "library/internal.h"
@@ -44,6 +45,8 @@ static cm_status read_network(const char *path, json_t *options, cm_run *run, cm
   if (status == CM_OK) {
     if (hint.text[CM_READ_RATES][0] != '\0')
       status = cm_rates_read(hint.text[CM_READ_RATES], *topology, run, error);
+    if (status == CM_OK && hint.text[CM_READ_PARAMETERS][0] != '\0')
+      status = cm_parameters_read(hint.text[CM_READ_PARAMETERS], *topology, run, error);
     if (status == CM_OK && hint.id)
       status = cm_file_hash(path, id, &bytes, error);
     if (status != CM_OK)
@@ -185,6 +188,60 @@ int coremap_network_set_rates(coremap_network *network, const double *rate, core
   if (status == CM_OK)
     network->id[0] = '\0';
   return library_tell(status, &e, error);
+}
+
+static cm_status take_models(cm_neuron_values *values, uint32_t neurons, const char *const *model, cm_error *error)
+{
+  for (uint32_t v = 0; model != NULL && v < neurons; v++)
+    if ((values->model[v] = (uint8_t)cm_neuron_model_find(model[v], strlen(model[v]))) == CM_NEURON_MODELS)
+      return cm_fail(error, CM_BAD_OPTION, "neuron %u: there is no model '%.40s'", v, model[v]);
+  return CM_OK;
+}
+
+static cm_status take_parameter(cm_neuron_values *values, uint32_t neurons, const char *name, const float *value, cm_error *error)
+{
+  const cm_neuron_parameter p = cm_neuron_parameter_find(name, strlen(name));
+  if (p == CM_NEURON_PARAMETERS || values->parameter[p] != NULL)
+    return cm_fail(error, CM_BAD_OPTION, p == CM_NEURON_PARAMETERS ? "no neuron has a '%.40s'" : "'%.40s' is given twice", name);
+  if (CM_NEW(NULL, values->parameter[p], neurons, error) != CM_OK)
+    return error->status;
+  memcpy(values->parameter[p], value, neurons * sizeof *value);
+  return CM_OK;
+}
+
+int coremap_network_set_parameters(coremap_network *network, const char *const *model, size_t count, const char *const *name,
+                                   const float *const *value, coremap_error **error)
+{
+  cm_error e;
+  cm_neuron_values values = {0};
+  const uint32_t neurons = network->topology->vertex_count;
+  cm_status status = alone(network, &e);
+  if (status == CM_OK)
+    status = cm_neuron_values_open(&values, neurons, NULL, &e);
+  if (status == CM_OK)
+    status = take_models(&values, neurons, model, &e);
+  for (size_t i = 0; i < count && status == CM_OK; i++)
+    status = take_parameter(&values, neurons, name[i], value[i], &e);
+  if (status == CM_OK)
+    status = cm_topology_set_parameters(network->topology, &values, NULL, &e);
+  cm_neuron_values_free(&values);
+  if (status == CM_OK)
+    network->id[0] = '\0';
+  return library_tell(status, &e, error);
+}
+
+const float *coremap_network_parameter(const coremap_network *network, const char *name)
+{
+  const cm_dynamics *d = network->topology->dynamics;
+  const cm_neuron_parameter p = cm_neuron_parameter_find(name, strlen(name));
+  return d != NULL && p < CM_NEURON_PARAMETERS ? d->parameter[p] : NULL;
+}
+
+const char *coremap_network_model(const coremap_network *network, uint32_t neuron)
+{
+  const cm_topology *t = network->topology;
+  return neuron < t->vertex_count && t->dynamics != NULL && t->dynamics->model != NULL ? cm_neuron_models[t->dynamics->model[neuron]].name
+                                                                                        : NULL;
 }
 
 int coremap_network_write(const coremap_network *network, const char *path, coremap_error **error)

@@ -52,6 +52,55 @@ static cm_status populations_json(const cm_topology *t, json_t **made, cm_error 
   return CM_OK;
 }
 
+/* Neurons of one population and one model. */
+typedef struct group {
+  uint32_t neurons;
+  double least[CM_NEURON_PARAMETERS], most[CM_NEURON_PARAMETERS], sum[CM_NEURON_PARAMETERS];
+} group;
+
+static void add_neuron(const cm_dynamics *d, uint32_t v, group *g)
+{
+  for (int p = 0; p < CM_NEURON_PARAMETERS; p++) {
+    const double value = d->parameter[p] != NULL ? (double)d->parameter[p][v] : 0;
+    g->least[p] = g->neurons == 0 || value < g->least[p] ? value : g->least[p];
+    g->most[p] = g->neurons == 0 || value > g->most[p] ? value : g->most[p];
+    g->sum[p] += value;
+  }
+  g->neurons++;
+}
+
+static json_t *group_json(const cm_topology *t, uint32_t population, cm_neuron_model model, const group *g)
+{
+  json_t *made = json_pack("{s:s, s:I}", "model", cm_neuron_models[model].name, "neurons", (json_int_t)g->neurons), *all = json_object();
+  if (t->population_of != NULL)
+    (void)json_object_set_new(made, "population", json_string(t->population[population].name));
+  for (cm_neuron_parameter p = 0; p < CM_NEURON_PARAMETERS; p++)
+    if (cm_neuron_has(model, p))
+      (void)json_object_set_new(all, cm_neuron_parameters[p].name, json_pack("{s:f, s:f, s:f}", "least", g->least[p], "most", g->most[p],
+                                                                             "mean", g->sum[p] / g->neurons));
+  (void)json_object_set_new(made, "parameters", all);
+  return made;
+}
+
+/* How a network runs, by population and model. */
+static cm_status dynamics_json(const cm_topology *t, json_t **made, cm_error *error)
+{
+  const cm_dynamics *d = t->dynamics;
+  const uint32_t populations = t->population_of != NULL ? t->population_count : 1;
+  group *groups = NULL;
+  if (CM_NEW(NULL, groups, (size_t)populations * CM_NEURON_MODELS, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; d->model != NULL && v < t->vertex_count; v++)
+    add_neuron(d, v, &groups[(t->population_of != NULL ? t->population_of[v] : 0) * CM_NEURON_MODELS + d->model[v]]);
+  json_t *models = json_array();
+  for (uint32_t i = 0; i < populations * CM_NEURON_MODELS; i++)
+    if (groups[i].neurons > 0)
+      (void)json_array_append_new(models, group_json(t, i / CM_NEURON_MODELS, (cm_neuron_model)(i % CM_NEURON_MODELS), &groups[i]));
+  cm_free(groups);
+  *made = json_pack("{s:o, s:I}", "models", models, "parallel", (json_int_t)d->parallel_count);
+  return CM_OK;
+}
+
 /* Lines as an array of texts. */
 static json_t *lines_json(const char *lines)
 {
@@ -97,7 +146,12 @@ int coremap_network_about(const coremap_network *network, int degrees, char **js
     "report", "duplicates", (json_int_t)t->duplicate_count, "self_loops", (json_int_t)t->self_loop_count, "empty_nets",
     (json_int_t)t->empty_net_count, "zeros", (json_int_t)t->zero_count, "inhibitory", (json_int_t)cm_topology_negatives(t));
   (void)json_object_set_new(made, "reading", reading_json(&r->reading, t));
-  cm_status status = made != NULL && degrees != 0 ? add_degrees(t, made, &e) : CM_OK;
+  json_t *dynamics = NULL;
+  cm_status status = t->dynamics != NULL ? dynamics_json(t, &dynamics, &e) : CM_OK;
+  if (dynamics != NULL)
+    (void)json_object_set_new(made, "dynamics", dynamics);
+  if (status == CM_OK && made != NULL && degrees != 0)
+    status = add_degrees(t, made, &e);
   if (status == CM_OK)
     status = library_whole_text(made, refusals, json, &e);
   else

@@ -1,7 +1,8 @@
 #include "core/network/dynamics.h"
 
 #include <math.h>
-#include <stddef.h>
+#include <string.h>
+#include <strings.h>
 
 #include "base/memory.h"
 
@@ -29,6 +30,8 @@ void cm_dynamics_free(cm_dynamics *dynamics)
     cm_free(dynamics->parameter[p]);
   cm_free(dynamics->weight);
   cm_free(dynamics->parallel);
+  cm_free(dynamics->nodes);
+  cm_free(dynamics->number);
   cm_free(dynamics);
 }
 
@@ -41,4 +44,26 @@ bool cm_neuron_allows(cm_neuron_model model, cm_neuron_parameter parameter, floa
 {
   const bool positive = cm_neuron_parameters[parameter].positive && model != CM_NEURON_THRESHOLD;
   return isfinite(value) && !(positive && value <= 0);
+}
+
+static bool is_name(const char *name, const char *text, size_t length)
+{
+  return name != NULL && strlen(name) == length && strncasecmp(name, text, length) == 0;
+}
+
+cm_neuron_model cm_neuron_model_find(const char *name, size_t length)
+{
+  cm_neuron_model m = 0;
+  while (m < CM_NEURON_MODELS && !is_name(cm_neuron_models[m].name, name, length))
+    m++;
+  return m;
+}
+
+cm_neuron_parameter cm_neuron_parameter_find(const char *name, size_t length)
+{
+  cm_neuron_parameter p = 0;
+  while (p < CM_NEURON_PARAMETERS && !is_name(cm_neuron_parameters[p].name, name, length) &&
+         !is_name(cm_neuron_parameters[p].nir_name, name, length))
+    p++;
+  return p;
 }

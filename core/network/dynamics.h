@@ -5,6 +5,7 @@
 #define CM_NETWORK_DYNAMICS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef enum cm_neuron_model {
@@ -51,6 +52,9 @@ typedef struct cm_dynamics {
                                     least delay, which pin_delay says; NULL: what pin_weight says is exact */
   cm_parallel_synapse *parallel; /* [parallel_count] ascending by pin, then delay */
   uint64_t parallel_count;
+  char *nodes;      /* the NIR graph that the network was read from, as JSON (hdf5/nir_nodes.c); NULL: none */
+  float *number;    /* [number_count] its long arrays, one after another */
+  uint64_t number_count;
 } cm_dynamics;
 
 /* Frees it and its arrays; NULL is allowed. */
@@ -60,5 +64,9 @@ void cm_dynamics_free(cm_dynamics *dynamics);
  * threshold can. */
 bool cm_neuron_has(cm_neuron_model model, cm_neuron_parameter parameter);
 bool cm_neuron_allows(cm_neuron_model model, cm_neuron_parameter parameter, float value);
+
+/* The row of a name, in any case; CM_NEURON_MODELS, CM_NEURON_PARAMETERS: there is none. */
+cm_neuron_model cm_neuron_model_find(const char *name, size_t length);
+cm_neuron_parameter cm_neuron_parameter_find(const char *name, size_t length);
 
 #endif

@@ -204,12 +204,12 @@ cm_status cm_export_as(const cm_topology *topology, const char *path, const char
   if (format == NULL || format->read_only) {
     cm_fail(error, CM_BAD_REQUEST, "%s: the name must end in ", name);
     for (size_t i = 0; i < CM_FORMATS; i++)
-      for (size_t k = 0; k < CM_FORMAT_ENDINGS_MAX && !cm_network_formats[i].confined && !cm_network_formats[i].read_only && cm_network_formats[i].ending[k] != NULL; k++)
+      for (size_t k = 0; k < CM_FORMAT_ENDINGS_MAX && cm_network_format_written(&cm_network_formats[i]) && cm_network_formats[i].ending[k] != NULL; k++)
         cm_fail_more(error, "%s%s", i + k == 0 ? "" : ", ", cm_network_formats[i].ending[k]);
     cm_fail_more(error, "; .gz may follow all but .zip");
     return error->status;
   }
-  if (format->confined)
+  if (!cm_network_format_written(format))
     return cm_fail(error, CM_BAD_REQUEST, "%s: networks are not written as %s, only read", name, format->name);
   bool gzipped = cm_path_ends(name, strlen(name), ".gz");
   cm_run_phase(run, "write");

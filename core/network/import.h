@@ -26,6 +26,7 @@ typedef enum cm_read_option_id {
   CM_READ_CONFIG,
   CM_READ_POPULATION,
   CM_READ_RATES,
+  CM_READ_PARAMETERS,
   CM_READ_OPTIONS
 } cm_read_option_id;
 

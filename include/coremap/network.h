@@ -3,6 +3,7 @@
 #define COREMAP_NETWORK_H
 
 #include <coremap/run.h>
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,7 +23,7 @@ typedef struct coremap_network coremap_network;
 int coremap_look(const char *path, const char *format, unsigned *looks, coremap_error **error);
 
 /* Reads a network file of any supported format, recognised by content. `options` is a JSON object or NULL: "format"
- * (a name, right whatever the bytes say), "columns", "zeros", "directed" ("auto", "yes", "no"), "rates", the path of a table of measured rates;
+ * (a name, right whatever the bytes say), "columns", "zeros", "directed" ("auto", "yes", "no"), "rates", the path of a table of measured rates; "parameters", that of a table of models and parameters;
  * "name", the file's where its path is another; "id": false where mappings need not name the network by its file's SHA-256, which
  * then is not made; and "confined": true where the process is confined already (coremap_look).
  * O(synapses log(synapses per neuron)). Errors: bad-network, bad-option, too-large, not-found, io, memory. */
@@ -64,6 +65,18 @@ int coremap_network_set_sizes(coremap_network *network, const uint32_t *size, co
  * too-large, conflict, no-memory. */
 int coremap_network_set_rates(coremap_network *network, const double *rate, coremap_error **error);
 
+/* Gives every neuron a model (neuron_models.def's names: "LIF") [neurons], NULL: as it was, and `count` parameters by name, value[i]
+ * [neurons], NAN: as it was, or what a file that does not say it means. Under the same conditions. O(neurons). Errors: bad-option (no
+ * such model or parameter), bad-network (a graph; a neuron that lacks a parameter, has one that its model has not, or one that is not
+ * finite or not above 0 where it must be), conflict, no-memory. */
+int coremap_network_set_parameters(coremap_network *network, const char *const *model, size_t count, const char *const *name,
+                                   const float *const *value, coremap_error **error);
+
+/* A parameter of every neuron [neurons], 0 where its model has it not; NULL: no neuron has it. And the model of a neuron; NULL: none is
+ * known. They live until the network is freed or given parameters. O(1). */
+const float *coremap_network_parameter(const coremap_network *network, const char *name);
+const char *coremap_network_model(const coremap_network *network, uint32_t neuron);
+
 /* Writes the network, whole or not at all; the format is what the name's ending says (.zip, .snn, .graph, .hgr, .mtx, .csv,
  * .tsv). Errors: bad-option, disk-full, io. */
 int coremap_network_write(const coremap_network *network, const char *path, coremap_error **error);
@@ -77,7 +90,8 @@ int coremap_network_write_as(const coremap_network *network, const char *path, c
  * "plain_bytes" of its file, "neurons", "inputs", "synapses", "hyperedges", "labels", "delays", "signs", "populations":
  * [{"name", "kind", "neurons"}], "report": {"duplicates", "self_loops", "empty_nets", "zeros"} (what reading merged, kept or
  * dropped), "inhibitory", "reading": {"why", "columns", "header", "ids", "directed", "merged", "dropped", "ignored", "rows"} (what was
- * understood of the file)}, and with `degrees` "size" (of all neurons) and {"median", "largest"} of "fan_out" and "fan_in".
+ * understood of the file), where it is known how it runs "dynamics": {"models": [{"population" (where it has some), "model", "neurons",
+ * "parameters": {NAME: {"least", "most", "mean"}}}], "parallel" (synapses beside others of another delay)}}, and with `degrees` "size" (of all neurons) and {"median", "largest"} of "fan_out" and "fan_in".
  * O(neurons), with degrees O(synapses). Errors: no-memory. */
 int coremap_network_about(const coremap_network *network, int degrees, char **json, coremap_error **error);
 

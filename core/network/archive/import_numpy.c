@@ -124,7 +124,7 @@ cm_status cm_import_numpy(cm_source *source, const cm_import_limits *limits, cm_
                 .entries = {.memory = run->memory, .run = run, .limit = limits->pins_max}};
   cm_bytes stream = {.source = source, .name = "NumPy array"};
   cm_npy npy;
-  n.entries.weight.drop_zeros = cm_source_drops_zeros(source);
+  cm_weights_as_asked(&n.entries.weight, source);
   if (CM_NEW(run->memory, n.made, 1, error) != CM_OK)
     return error->status;
   n.made->directed = true;

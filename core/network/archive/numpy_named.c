@@ -260,6 +260,7 @@ static cm_status read_synapses(cm_numpy *n, const char *const name[CM_COLUMNS], 
   bool both = false;
   cm_status status = read_count(n, &count, error);
   t.edges.weight.drop_zeros = n->entries.weight.drop_zeros;
+  t.edges.weight.runs = n->entries.weight.runs;
   if (status == CM_OK && count > 0)
     status = cm_numpy_vertices(n, count, error);
   if (status == CM_OK)

@@ -121,14 +121,17 @@ static json_t *names(const cm_dynamics *d)
 cm_status cm_topology_writer_dynamics(cm_topology_writer *w, const cm_dynamics *d, uint64_t pins, cm_error *error)
 {
   json_decref(w->dynamics);
-  w->dynamics = json_pack("{s:b, s:o, s:b, s:I}", "models", d->model != NULL, "parameters", names(d), "weights", d->weight != NULL,
-                          "parallel", (json_int_t)d->parallel_count);
+  w->dynamics = json_pack("{s:b, s:o, s:b, s:I, s:I}", "models", d->model != NULL, "parameters", names(d), "weights", d->weight != NULL,
+                          "parallel", (json_int_t)d->parallel_count, "numbers", (json_int_t)(d->nodes != NULL ? d->number_count : 0));
   if (w->dynamics == NULL)
     return cm_topology_writer_no_memory(w, error);
   if ((d->model != NULL && spool_models(w, d->model, w->header.vertex_count, error) != CM_OK) ||
       spool_parameters(w, d, w->header.vertex_count, error) != CM_OK ||
       (d->weight != NULL &&
-       cm_topology_spool(w, "weights", (const uint8_t *)d->weight, pins * sizeof *d->weight, json_object(), error) != CM_OK))
+       cm_topology_spool(w, "weights", (const uint8_t *)d->weight, pins * sizeof *d->weight, json_object(), error) != CM_OK) ||
+      (d->nodes != NULL &&
+       (cm_topology_spool(w, "nodes", (const uint8_t *)d->nodes, strlen(d->nodes), json_object(), error) != CM_OK ||
+        cm_topology_spool(w, "numbers", (const uint8_t *)d->number, d->number_count * sizeof *d->number, json_object(), error) != CM_OK)))
     return error->status;
   return spool_parallel(w, d, error);
 }
@@ -199,11 +202,11 @@ static cm_status read_parallel(cm_topology_reader *r, cm_dynamics *made, cm_erro
   return status == CM_OK ? cm_stream_finish(s, error) : status;
 }
 
-static cm_status read_weights(cm_topology_reader *r, float *weight, cm_error *error)
+static cm_status read_whole(cm_topology_reader *r, const cm_topology_member *member, void *into, cm_error *error)
 {
-  cm_status status = cm_stream_open(r, &r->dynamics.weights, error);
+  cm_status status = cm_stream_open(r, member, error);
   if (status == CM_OK)
-    status = cm_stream_bytes(&r->input, weight, r->header.pin_count * sizeof *weight, error);
+    status = cm_stream_bytes(&r->input, into, member->bytes, error);
   return status == CM_OK ? cm_stream_finish(&r->input, error) : status;
 }
 
@@ -216,6 +219,8 @@ cm_status cm_topology_reader_dynamics(cm_topology_reader *r, cm_dynamics **dynam
   if (status == CM_OK &&
       ((d->has_models && CM_NEW(r->memory, made->model, h->vertex_count, error) != CM_OK) ||
        (d->has_weights && CM_NEW(r->memory, made->weight, h->pin_count, error) != CM_OK) ||
+       (d->nodes.bytes > 0 && CM_NEW(r->memory, made->nodes, d->nodes.bytes + 1, error) != CM_OK) ||
+       (d->number_count > 0 && CM_NEW(r->memory, made->number, d->number_count, error) != CM_OK) ||
        (d->parallel_count > 0 && CM_NEW(r->memory, made->parallel, d->parallel_count, error) != CM_OK)))
     status = error->status;
   if (status == CM_OK && d->has_models && h->vertex_count > 0)
@@ -223,16 +228,22 @@ cm_status cm_topology_reader_dynamics(cm_topology_reader *r, cm_dynamics **dynam
   if (status == CM_OK && d->parameters > 0 && h->vertex_count > 0)
     status = read_parameters(r, made, error);
   if (status == CM_OK && d->has_weights && h->pin_count > 0)
-    status = read_weights(r, made->weight, error);
+    status = read_whole(r, &d->weights, made->weight, error);
   if (status == CM_OK && d->parallel_count > 0)
     status = read_parallel(r, made, error);
+  if (status == CM_OK && d->nodes.bytes > 0)
+    status = read_whole(r, &d->nodes, made->nodes, error);
+  if (status == CM_OK && d->number_count > 0)
+    status = read_whole(r, &d->numbers, made->number, error);
   cm_stream_close(&r->input);
   r->begun = false;
   if (status == CM_OK)
     status = cm_topology_reader_rewind(r, error);
-  if (status == CM_OK)
-    *dynamics = made;
-  else
+  if (status != CM_OK) {
     cm_dynamics_free(made);
-  return status;
+    return status;
+  }
+  made->number_count = d->number_count;
+  *dynamics = made;
+  return CM_OK;
 }

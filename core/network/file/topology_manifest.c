@@ -111,7 +111,9 @@ static cm_topology_member *table_member(cm_topology_reader *r, const char *name)
                 {"models", &r->dynamics.model_runs},
                 {"parameters", &r->dynamics.parameter_runs},
                 {"weights", &r->dynamics.weights},
-                {"parallel", &r->dynamics.parallel}};
+                {"parallel", &r->dynamics.parallel},
+                {"nodes", &r->dynamics.nodes},
+                {"numbers", &r->dynamics.numbers}};
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     if (strcmp(name, tables[i].name) == 0)
       return tables[i].member;
@@ -126,6 +128,7 @@ static cm_status check_dynamics(const cm_topology_reader *r, cm_error *error)
   if ((d->has_models && vertices && d->model_runs.bytes == 0) ||
       (d->parameters > 0 && vertices && d->parameter_runs.bytes < d->parameters) ||
       (d->has_weights && d->weights.bytes != r->header.pin_count * sizeof(float)) ||
+      d->numbers.bytes / sizeof(float) != d->number_count || d->numbers.bytes % sizeof(float) != 0 ||
       d->parallel.bytes / PARALLEL_BYTES < d->parallel_count)
     return cm_topology_damaged(error, "models, parameters, weights or parallel synapses are missing or of another length");
   return CM_OK;
@@ -251,13 +254,15 @@ static bool find_parameters(const json_t *list, cm_topology_dynamics *d)
 static cm_status parse_dynamics(cm_topology_reader *r, const json_t *json, cm_error *error)
 {
   cm_topology_dynamics *d = &r->dynamics;
-  const json_int_t parallel = json_integer_value(json_object_get(json, "parallel"));
+  const json_int_t parallel = json_integer_value(json_object_get(json, "parallel")),
+                   numbers = json_integer_value(json_object_get(json, "numbers"));
   d->has_models = json_is_true(json_object_get(json, "models"));
   d->has_weights = json_is_true(json_object_get(json, "weights"));
-  if (!find_parameters(json_object_get(json, "parameters"), d) || parallel < 0 || (!d->has_models && d->parameters > 0) ||
+  if (!find_parameters(json_object_get(json, "parameters"), d) || parallel < 0 || numbers < 0 || (!d->has_models && d->parameters > 0) ||
       !r->header.directed || (parallel > 0 && !r->header.has_delays))
     return cm_topology_damaged(error, "its dynamics are no models, parameters by their names, weights and parallel synapses");
   d->parallel_count = (uint64_t)parallel;
+  d->number_count = (uint64_t)numbers;
   r->header.has_dynamics = true;
   return CM_OK;
 }

@@ -20,8 +20,8 @@ typedef struct cm_topology_member {
 typedef struct cm_topology_dynamics {
   bool has_models, has_weights;
   uint8_t parameter[CM_NEURON_PARAMETERS], parameters; /* rows of cm_neuron_parameters in the order of the file */
-  uint64_t parallel_count;
-  cm_topology_member model_runs, parameter_runs, weights, parallel;
+  uint64_t parallel_count, number_count;
+  cm_topology_member model_runs, parameter_runs, weights, parallel, nodes, numbers;
 } cm_topology_dynamics;
 
 /* One member being inflated. */

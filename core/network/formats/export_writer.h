@@ -28,6 +28,7 @@ cm_status cm_export_snn(const cm_export_writer *w, cm_error *error);
 cm_status cm_export_edges(const cm_export_writer *w, cm_error *error);
 cm_status cm_export_matrix(const cm_export_writer *w, cm_error *error);
 cm_status cm_export_graph(const cm_export_writer *w, cm_error *error);
+cm_status cm_export_nir(const cm_export_writer *w, cm_error *error);
 cm_status cm_export_hypergraph(const cm_export_writer *w, cm_error *error);
 
 #endif

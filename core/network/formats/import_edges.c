@@ -47,7 +47,7 @@ cm_status cm_import_edges(cm_source *source, const cm_import_limits *limits, cm_
   cm_table t = {.source = source, .limits = limits, .run = run, .memory = run->memory, .line = 0,
                 .edges = {.memory = run->memory, .run = run, .limit = limits->pins_max}};
   cm_topology *made = NULL;
-  t.edges.weight.drop_zeros = cm_source_drops_zeros(source);
+  cm_weights_as_asked(&t.edges.weight, source);
   t.connections = cm_network_names_connections(source);
   t.tuples = cm_is_tuple_list(source->at, (size_t)(source->end - source->at));
   t.line = t.tuples ? 1 : 0;

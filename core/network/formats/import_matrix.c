@@ -217,7 +217,7 @@ cm_status cm_import_matrix(cm_source *source, const cm_import_limits *limits, cm
                      .entries = {.memory = run->memory, .run = run, .limit = limits->pins_max}};
   if (CM_NEW(run->memory, r.made, 1, error) != CM_OK)
     return error->status;
-  r.entries.weight.drop_zeros = cm_source_drops_zeros(source);
+  cm_weights_as_asked(&r.entries.weight, source);
   cm_status status = read_banner(&r, error);
   if (status == CM_OK)
     status = read_size(&r, error);

@@ -145,7 +145,7 @@ cm_status cm_import_table_matrix(cm_source *source, const cm_import_limits *limi
                         .edges = {.memory = run->memory, .run = run, .limit = limits->pins_max}}};
   cm_topology *made = NULL;
   cm_survey survey;
-  m.table.edges.weight.drop_zeros = cm_source_drops_zeros(source);
+  cm_weights_as_asked(&m.table.edges.weight, source);
   cm_status status = cm_survey_read(source, run->memory, &survey, error);
   m.table.tuples = survey.tuples;
   if (status == CM_OK)

@@ -221,26 +221,6 @@ static cm_status find_columns(rates *r, bool *header, cm_error *error)
   return CM_OK;
 }
 
-static cm_status vertex_of(rates *r, const cm_field *name, uint32_t *vertex, cm_error *error)
-{
-  cm_table *t = &r->table;
-  char text[160];
-  uint64_t number;
-  uint32_t known = r->topology->vertex_count;
-  bool found = false;
-  if (r->topology->label_text != NULL) {
-    found = name->length > 0 && cm_names_find(&t->names, name->text, name->length, vertex);
-  } else if (cm_field_whole(name->text, name->length, &number) && number < known) {
-    *vertex = (uint32_t)number;
-    found = true;
-  }
-  if (found && isnan(r->rate[*vertex]))
-    return CM_OK;
-  (void)snprintf(text, sizeof text, found ? "the neuron '%.*s' stands twice" : "the network has no neuron '%.*s'",
-                 name->length < CM_FIELD_SHOWN_MAX ? (int)name->length : CM_FIELD_SHOWN_MAX, name->text);
-  return cm_table_bad(t, text, error);
-}
-
 static cm_status read_rate(rates *r, size_t field, double *rate, cm_error *error)
 {
   if (cm_table_number(&r->table, &r->table.fields[field], "rate", rate, error) != CM_OK)
@@ -255,8 +235,11 @@ static cm_status read_line(rates *r, cm_error *error)
   double rate = 0;
   if (t->field_count != r->count)
     return cm_table_bad(t, "it has another number of fields than the first line", error);
-  if (vertex_of(r, &t->fields[r->at[CM_RATE_NAME]], &vertex, error) != CM_OK ||
-      (r->scenarios == 0 && read_rate(r, r->at[CM_RATE_VALUE], &rate, error) != CM_OK))
+  if (cm_table_vertex(t, r->topology, &t->fields[r->at[CM_RATE_NAME]], &vertex, error) != CM_OK)
+    return error->status;
+  if (!isnan(r->rate[vertex]))
+    return cm_table_bad_name(t, "the neuron", &t->fields[r->at[CM_RATE_NAME]], " stands twice", error);
+  if ((r->scenarios == 0 && read_rate(r, r->at[CM_RATE_VALUE], &rate, error) != CM_OK))
     return error->status;
   for (uint32_t k = 0; k < r->scenarios; k++)
     if (read_rate(r, r->scenario_at[k], &r->scenario[(size_t)k * r->topology->vertex_count + vertex], error) != CM_OK)
@@ -268,19 +251,13 @@ static cm_status read_line(rates *r, cm_error *error)
 static cm_status read_lines(rates *r, cm_error *error)
 {
   cm_table *t = &r->table;
-  const char *line = NULL;
-  size_t length = 0;
   for (bool end = false;;) {
-    if (cm_table_next_line(t, &line, &length, &end, error) != CM_OK)
+    if (cm_table_next_plain_row(t, &end, error) != CM_OK)
       return error->status;
     if (end)
       return CM_OK;
-    if (length == 0 || line[0] == '#' || line[0] == '%')
-      continue;
-    if (t->separator == 0)
-      cm_table_find_separator(t, line, length);
     bool header = false;
-    if (cm_table_split(t, line, length, error) != CM_OK || (r->count == 0 && find_columns(r, &header, error) != CM_OK) ||
+    if ((r->count == 0 && find_columns(r, &header, error) != CM_OK) ||
         (!header && read_line(r, error) != CM_OK))
       return error->status;
   }
@@ -306,19 +283,6 @@ static cm_status refuse_missing(const rates *r, cm_error *error)
                  t->label_text != NULL ? t->label_text + t->label_first[first] : number);
 }
 
-static cm_status name_all(rates *r, cm_error *error)
-{
-  const cm_topology *t = r->topology;
-  uint32_t ignored;
-  for (uint32_t v = 0; t->label_text != NULL && v < t->vertex_count; v++)
-    if (cm_names_number(&r->table.names, t->label_text + t->label_first[v], t->label_first[v + 1] - t->label_first[v] - 1,
-                        UINT32_MAX, &ignored, error) != CM_OK)
-      return error->status;
-  return t->label_text != NULL && r->table.names.count != t->vertex_count
-           ? cm_fail(error, CM_BAD_NETWORK, "rates cannot be told by name: two neurons of the network have the same name")
-           : CM_OK;
-}
-
 /* The table of a file, into `r`: to be cleared, after errors too. */
 static cm_status read_file(const char *path, rates *r, cm_run *run, cm_error *error)
 {
@@ -333,7 +297,7 @@ static cm_status read_file(const char *path, rates *r, cm_run *run, cm_error *er
   for (uint32_t v = 0; status == CM_OK && v < r->topology->vertex_count; v++)
     r->rate[v] = NAN;
   if (status == CM_OK)
-    status = name_all(r, error);
+    status = cm_table_name_all(&r->table, r->topology, error);
   if (status == CM_OK) {
     cm_skip_byte_order_mark(&source);
     status = read_lines(r, error);

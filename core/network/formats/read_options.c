@@ -16,6 +16,7 @@ const cm_read_option cm_read_options[CM_READ_OPTIONS] = {
   [CM_READ_CONFIG] = {"config", "NAME", "of a SONATA circuit with several configurations: the one that is read", false},
   [CM_READ_POPULATION] = {"population", "NAME,...", "of a SONATA file or circuit: the populations of edges that are read", false},
   [CM_READ_RATES] = {"rates", "FILE", "rates of all neurons that send, a line name,rate each", true},
+  [CM_READ_PARAMETERS] = {"parameters", "FILE", "models and parameters of neurons, a line a neuron or population under a header", true},
 };
 
 /* Whether `value` is one of the words between bars. */

@@ -360,11 +360,6 @@ static bool says(const cm_source *source, cm_read_option_id id, const char *word
   return said != NULL && strcmp(said, word) == 0;
 }
 
-bool cm_source_drops_zeros(const cm_source *source)
-{
-  return says(source, CM_READ_ZEROS, "drop");
-}
-
 bool cm_source_wants_synapses(const cm_source *source)
 {
   return says(source, CM_READ_DIRECTED, "yes");

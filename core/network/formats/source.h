@@ -76,7 +76,6 @@ enum { CM_CHECK_EVERY = 1 << 14 };
 
 /* The value of an option for reading this source; NULL: not given. */
 const char *cm_source_option(const cm_source *source, cm_read_option_id id);
-bool cm_source_drops_zeros(const cm_source *source);
 bool cm_source_wants_synapses(const cm_source *source); /* directed=yes */
 
 #endif

@@ -58,7 +58,7 @@ cm_status cm_network_format_file_name(const char *said, char name[CM_FORMAT_FILE
   int length = snprintf(made, sizeof made, "network%s%s", format != NULL || said[0] == '.' ? "" : ".",
                         format != NULL ? format->ending[0] : said);
   const cm_network_format *written = length < (int)sizeof made ? cm_network_format_by_ending(made) : NULL;
-  if (written != NULL && (written->confined || written->read_only))
+  if (written != NULL && !cm_network_format_written(written))
     return cm_fail(error, CM_BAD_OPTION, "networks are not written as %s, only read", written->name);
   if (written == NULL)
     return cm_fail(error, CM_BAD_OPTION, "there is no network format \"%.40s\"; the formats are %s", said,

@@ -13,7 +13,7 @@ struct cm_network_format {
   const char *about; /* as a list of what is expected names it */
   const char *ending[CM_FORMAT_ENDINGS_MAX];
   bool confined;     /* a library that damaged files may crash reads it: only in a confined process */
-  bool read_only;    /* not written; what is confined is not, either */
+  bool read_only;    /* not written; what is confined is not, either, unless it has a writer */
   bool packed;       /* compressed already: never gzipped when written */
   cm_status (*import)(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
                       cm_error *error);
@@ -30,6 +30,12 @@ typedef enum cm_format_id {
 } cm_format_id;
 
 extern const cm_network_format cm_network_formats[CM_FORMATS];
+
+/* Whether networks are written in a format: not where it is read alone, nor, unless it has a writer, where it is confined. */
+static inline bool cm_network_format_written(const cm_network_format *format)
+{
+  return !format->read_only && (!format->confined || format->write != NULL);
+}
 
 /* Whether a file is called as the lists of PyNN are. */
 bool cm_network_names_connections(const cm_source *source);

@@ -120,6 +120,20 @@ cm_status cm_table_name(cm_table *t, const cm_field *field, const char *what, ui
 /* A finite number. */
 cm_status cm_table_number(const cm_table *t, const cm_field *field, const char *what, double *value, cm_error *error);
 
+/* ---- tables of neurons (table_neurons.c) ---- */
+
+/* Numbers the names of a network, where it has some. CM_BAD_NETWORK: two neurons have the same one. */
+cm_status cm_table_name_all(cm_table *t, const cm_topology *network, cm_error *error);
+
+/* The next line that is neither empty nor a comment, divided into t->fields. */
+cm_status cm_table_next_plain_row(cm_table *t, bool *end, cm_error *error);
+
+/* The vertex that a field names, by its number where the network has no names. */
+cm_status cm_table_vertex(cm_table *t, const cm_topology *network, const cm_field *name, uint32_t *vertex, cm_error *error);
+
+/* CM_BAD_NETWORK with the line: `what`, the field, `more`. */
+cm_status cm_table_bad_name(const cm_table *t, const char *what, const cm_field *name, const char *more, cm_error *error);
+
 /* Frees what reading lines took. */
 void cm_table_free(cm_table *t);
 

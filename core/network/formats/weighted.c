@@ -5,6 +5,13 @@
 #include "core/network/formats/source.h"
 #include "core/network/formats/weighted.h"
 
+void cm_weights_as_asked(cm_weights *weights, const cm_source *source)
+{
+  const char *zeros = cm_source_option(source, CM_READ_ZEROS);
+  weights->drop_zeros = zeros != NULL && strcmp(zeros, "drop") == 0;
+  weights->runs = cm_source_option(source, CM_READ_PARAMETERS) != NULL;
+}
+
 cm_status cm_weights_keep(cm_weights *weights, cm_memory *memory, uint64_t count, uint64_t room, double weight,
                           cm_error *error)
 {
@@ -134,19 +141,27 @@ static cm_status keep_parallel(cm_topology *made, const cm_weights *weights, cm_
   return CM_OK;
 }
 
+static float exact_weight(const cm_weights *w, uint64_t i)
+{
+  return w->exact != NULL ? w->exact[i] : w->value != NULL ? (float)w->value[i] : 1;
+}
+
 /* What the network weighs when it runs, where that is something else than what mapping reads. */
 static cm_status keep_dynamics(cm_topology *made, const cm_weights *weights, cm_run *run, cm_error *error)
 {
   bool same = weights->besides == 0;
-  for (uint32_t e = 0; weights->exact != NULL && same && e < made->net_count; e++)
+  if ((weights->exact == NULL && !weights->runs) || !made->directed)
+    return CM_OK;
+  for (uint32_t e = 0; same && e < made->net_count; e++)
     for (uint64_t i = made->net_first[e]; i < made->net_first[e + 1] && same; i++)
-      same = (float)cm_topology_pin_value(made, e, i) == weights->exact[i];
-  if (weights->exact == NULL || same)
+      same = (float)cm_topology_pin_value(made, e, i) == exact_weight(weights, i);
+  if (same)
     return CM_OK;
   if ((made->dynamics == NULL && CM_NEW(run->memory, made->dynamics, 1, error) != CM_OK) ||
       CM_NEW(run->memory, made->dynamics->weight, made->pin_count, error) != CM_OK)
     return error->status;
-  memcpy(made->dynamics->weight, weights->exact, made->pin_count * sizeof *weights->exact);
+  for (uint64_t i = 0; i < made->pin_count; i++)
+    made->dynamics->weight[i] = exact_weight(weights, i);
   return weights->besides > 0 ? keep_parallel(made, weights, run, error) : CM_OK;
 }
 

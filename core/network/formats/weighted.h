@@ -3,6 +3,7 @@
 #define CM_NETWORK_FORMATS_WEIGHTED_H
 
 #include "base/run.h"
+#include "core/network/formats/source.h"
 #include "core/network/topology.h"
 
 /* The scale for weights of the largest value `maximum` that must fit `value_max` and whose sum is `sum`:
@@ -32,7 +33,11 @@ typedef struct cm_weights {
   uint64_t room, delay_room, exact_room, beside_room, besides;
   bool fractions;   /* some are no whole numbers */
   bool drop_zeros;  /* entries of weight 0, once repeats have been merged, are no synapses */
+  bool runs;        /* the network will say how it runs: weights are kept as float32 where the scale loses bits */
 } cm_weights;
+
+/* Sets the two as the options of reading say. */
+void cm_weights_as_asked(cm_weights *weights, const cm_source *source);
 
 /* Keeps the weight of entry `count`, the entries before it having theirs; `room` entries are made room for. */
 cm_status cm_weights_keep(cm_weights *weights, cm_memory *memory, uint64_t count, uint64_t room, double weight,

@@ -46,6 +46,39 @@ cm_status cm_h5_open(cm_h5 *h5, cm_source *source, const cm_import_limits *limit
   return cm_fail_at(error, "byte 0");
 }
 
+cm_status cm_h5_make(cm_h5 *h5, const char *format, cm_run *run, cm_error *error)
+{
+  *h5 = (cm_h5){.file = -1, .format = format, .run = run, .memory = run->memory};
+  pthread_mutex_lock(&one_at_a_time);
+  (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  hid_t access = H5Pcreate(H5P_FILE_ACCESS), plain = H5Pcreate(H5P_FILE_CREATE);
+  (void)H5Pset_obj_track_times(plain, false); /* equal content gives equal bytes */
+  if (H5Pset_fapl_core(access, CM_RATIO_FROM_BYTES, false) >= 0)
+    h5->file = H5Fcreate("memory", H5F_ACC_TRUNC, plain, access);
+  (void)H5Pclose(access);
+  (void)H5Pclose(plain);
+  if (h5->file >= 0)
+    return CM_OK;
+  cm_h5_close(h5);
+  return cm_fail(error, CM_IO, "libhdf5 cannot start a file in memory");
+}
+
+cm_status cm_h5_image(const cm_h5 *h5, void **image, size_t *size, cm_error *error)
+{
+  char *made = NULL;
+  (void)H5Fflush(h5->file, H5F_SCOPE_GLOBAL);
+  const ssize_t bytes = H5Fget_file_image(h5->file, NULL, 0);
+  if (bytes > 0 && CM_NEW(h5->memory, made, (size_t)bytes, error) != CM_OK)
+    return error->status;
+  if (bytes <= 0 || H5Fget_file_image(h5->file, made, (size_t)bytes) != bytes) {
+    cm_free(made);
+    return cm_fail(error, CM_IO, "libhdf5 cannot give the file that it made");
+  }
+  *image = made;
+  *size = (size_t)bytes;
+  return CM_OK;
+}
+
 void cm_h5_close(cm_h5 *h5)
 {
   if (h5->file >= 0)

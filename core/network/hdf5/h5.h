@@ -28,6 +28,10 @@ cm_status cm_h5_open(cm_h5 *h5, cm_source *source, const cm_import_limits *limit
                      cm_error *error);
 void cm_h5_close(cm_h5 *h5);
 
+/* Starts a file in memory, to be closed as one that was opened; and its bytes so far, cm_free(*image). */
+cm_status cm_h5_make(cm_h5 *h5, const char *format, cm_run *run, cm_error *error);
+cm_status cm_h5_image(const cm_h5 *h5, void **image, size_t *size, cm_error *error);
+
 /* CM_BAD_NETWORK with format, what and the place of `name` (may be NULL) in `parent`. */
 cm_status cm_h5_bad(const cm_h5 *h5, hid_t parent, const char *name, const char *what, cm_error *error);
 

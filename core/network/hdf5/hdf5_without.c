@@ -1,4 +1,5 @@
 /* In place of what reads HDF5 files, where the program is configured --without-hdf5: all are refused. */
+#include "core/network/formats/export_writer.h"
 #include "core/network/formats/readers.h"
 #include "core/network/recognise.h"
 #include "core/network/spike_file.h"
@@ -20,6 +21,12 @@ cm_status cm_recognise_hdf5(cm_source *source, cm_memory *memory, const cm_netwo
 cm_status cm_import_nir(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology, cm_error *error)
 {
   (void)source, (void)limits, (void)run, (void)topology;
+  return refuse(error);
+}
+
+cm_status cm_export_nir(const cm_export_writer *w, cm_error *error)
+{
+  (void)w;
   return refuse(error);
 }
 

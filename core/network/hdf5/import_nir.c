@@ -385,7 +385,7 @@ static cm_status import_layers(cm_source *source, const cm_import_limits *limits
     status = CM_NEW(run->memory, c.made, 1, error);
   if (status == CM_OK) {
     c.made->directed = true;
-    c.weights.drop_zeros = cm_source_drops_zeros(source);
+    cm_weights_as_asked(&c.weights, source);
     status = import_graph(&c, error);
   }
   for (uint32_t i = 0; c.at != NULL && i < graph.count; i++) {

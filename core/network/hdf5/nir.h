@@ -74,6 +74,9 @@ typedef struct nir_graph {
   uint64_t edge_count, edge_room;
   nir_shape input_shape; /* of the first layer, as it was asked for; no elements: it was not */
   bool input_used;
+  char *nodes;           /* what stands in the file, for cm_dynamics */
+  float *number;
+  uint64_t number_count, number_room;
   int dropped_rank; /* windows found an axis of 1 in front of as many; 0: none did */
 } nir_graph;
 
@@ -93,6 +96,9 @@ cm_status nir_read_parameters(const cm_h5 *h5, hid_t group, nir_node *n, cm_erro
 
 /* Whether all that must be known of every unit is: model and parameters. */
 bool nir_runs(const nir_graph *graph);
+
+/* Keeps all that stands in the file: g->nodes and the numbers behind them. */
+cm_status nir_keep_nodes(const cm_h5 *h5, nir_graph *graph, cm_error *error);
 
 /* Makes made->dynamics with models and parameters, neuron by neuron; units have their numbers. CM_BAD_NETWORK: parameters of another
  * shape than their neurons. */

@@ -201,6 +201,13 @@ cm_status nir_dynamics(nir_graph *g, cm_topology *made, cm_error *error)
     status = flow_biases(&looped, error);
   if (status == CM_OK)
     status = fill(&all, looped.in, made, error);
+  if (status == CM_OK) {
+    made->dynamics->nodes = g->nodes;
+    made->dynamics->number = g->number;
+    made->dynamics->number_count = g->number_count;
+    g->nodes = NULL;
+    g->number = NULL;
+  }
   free_flow(&all);
   free_flow(&looped);
   cm_free(loops);

@@ -50,17 +50,9 @@ static cm_status read_numbers(const cm_h5 *h5, hid_t group, const char *name, ni
   return CM_OK;
 }
 
-static cm_neuron_model find_model(const char *type)
-{
-  int m = 0;
-  while (m < CM_NEURON_MODELS && strcmp(cm_neuron_models[m].name, type) != 0)
-    m++;
-  return (cm_neuron_model)m;
-}
-
 static cm_status read_neurons(const cm_h5 *h5, hid_t group, nir_node *n, cm_error *error)
 {
-  n->model = find_model(n->type);
+  n->model = cm_neuron_model_find(n->type, strlen(n->type));
   for (int p = 0; p < CM_PARAMETER_BIAS; p++) {
     const cm_neuron_parameter_row *row = &cm_neuron_parameters[p];
     const char *name = cm_h5_has(group, row->name) || row->nir_name == NULL ? row->name : row->nir_name;

@@ -222,6 +222,8 @@ cm_status nir_read(const cm_h5 *h5, nir_graph *g, cm_error *error)
   if (status == CM_OK)
     status = read_graph(h5, g, group, "", 0, NULL, error);
   (void)H5Oclose(group);
+  if (status == CM_OK && nir_runs(g))
+    status = nir_keep_nodes(h5, g, error);
   return status == CM_OK ? nir_link(g, error) : status;
 }
 
@@ -235,4 +237,6 @@ void nir_free(nir_graph *g)
   }
   cm_free(g->node);
   cm_free(g->edge);
+  cm_free(g->nodes);
+  cm_free(g->number);
 }

@@ -388,7 +388,7 @@ cm_status sonata_open(sonata *s, cm_source *source, const cm_import_limits *limi
                 .run = run,
                 .memory = run->memory,
                 .entries = {.memory = run->memory, .run = run, .limit = limits->pins_max}};
-  s->entries.weight.drop_zeros = cm_source_drops_zeros(source);
+  cm_weights_as_asked(&s->entries.weight, source);
   if (CM_NEW(s->memory, s->made, 1, error) != CM_OK || CM_NEW(s->memory, s->source, SLICE, error) != CM_OK ||
       CM_NEW(s->memory, s->target, SLICE, error) != CM_OK || CM_NEW(s->memory, s->group, SLICE, error) != CM_OK ||
       CM_NEW(s->memory, s->index, SLICE, error) != CM_OK || CM_NEW(s->memory, s->type, SLICE, error) != CM_OK)

@@ -19,7 +19,7 @@ cm_status cm_xml_graph_open(cm_xml_graph *g, const cm_import_limits *limits, cm_
 {
   *g = (cm_xml_graph){.limits = limits, .run = run, .memory = run->memory, .labelled = true,
                        .entries = {.memory = run->memory, .run = run, .limit = limits->pins_max}};
-  g->entries.weight.drop_zeros = cm_source_drops_zeros(source);
+  cm_weights_as_asked(&g->entries.weight, source);
   g->as_network = cm_source_wants_synapses(source);
   return cm_names_open(&g->ids, run->memory, error) == CM_OK && cm_names_open(&g->labels, run->memory, error) == CM_OK
            ? cm_names_open(&g->populations, run->memory, error)
