@@ -15,7 +15,7 @@ static const cm_option options_of_simulations[] = {
   {"spikes", CM_OPTION_OWN, FIELD(spikes), 0, 0, 0, {0}, NULL, false, CM_SHAPES_BOTH,
    .about = "neurons that fire, a line STEP,NEURON each, steps from 0, all steps of it unless steps says otherwise; unless given, at random by their rates", .own = &cm_option_of_spikes},
   {"spike_ids", CM_OPTION_WORD, FIELD(spike_ids), 0, 0, CM_SPIKE_IDS_AUTO, {"auto", "name", "position"}, NULL, false, CM_SHAPES_BOTH,
-   .about = "what NEURON is: its name, or its position in the network from 0; auto (unless given): a name, and a number a position where no neuron is named by one"},
+   .about = "what NEURON is; auto (unless given): a name, and a number a position where none is named by one"},
   {"spike_step_ms", CM_OPTION_POSITIVE, FIELD(spike_step_ms), 0, 1e9, 1, {0}, NULL, false, CM_SHAPES_BOTH,
    .about = "milliseconds of a time step where spikes have times (columns time_ms, timestamps); 1 unless given"},
   {"load", CM_OPTION_POSITIVE, FIELD(options.load), 0, 1e9, 0, {0}, NULL, false, CM_SHAPES_BOTH,

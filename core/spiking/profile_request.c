@@ -9,25 +9,25 @@ static const double most_bytes = 1152921504606846976.0; /* 2^60 */
 
 #define SEMANTICS(number, name, ...) name,
 static const cm_option options_of_profiles[] = {
-  {"steps", CM_OPTION_COUNT, FIELD(steps), 1, CM_SPIKE_STEPS_MAX, 0, {0}, NULL, false, CM_SHAPES_BOTH, .about = "time steps that the network runs, from rest"},
+  {"steps", CM_OPTION_COUNT, FIELD(steps), 1, CM_SPIKE_STEPS_MAX, 0, {0}, NULL, false, CM_SHAPES_BOTH, .about = "time steps, from rest"},
   {"semantics", CM_OPTION_WORD, FIELD(semantics), 0, 0, CM_SEMANTICS_SNNTORCH,
    {
 #include "core/spiking/semantics.def"
    },
    NULL, false, CM_SHAPES_BOTH,
-   .about = "how a step is taken, which files do not say: as this framework does; snntorch unless given"},
+   .about = "the framework that takes a step so; snntorch unless given"},
 #undef SEMANTICS
   {"dt", CM_OPTION_POSITIVE, FIELD(dt), 0, 1e6, 0, {0}, NULL, false, CM_SHAPES_BOTH,
-   .about = "seconds of a time step; needed where neurons have time constants, or synapses delays"},
+   .about = "seconds of a step; needed where there are time constants or delays"},
   {"spikes", CM_OPTION_OWN, FIELD(spikes), 0, 0, 0, {0}, NULL, false, CM_SHAPES_BOTH,
-   .about = "which inputs fire when: a line STEP,NEURON each, steps from 0", .own = &cm_option_of_spikes},
+   .about = "inputs that fire, a line STEP,NEURON each, steps from 0", .own = &cm_option_of_spikes},
   {"spike_ids", CM_OPTION_WORD, FIELD(spike_ids), 0, 0, CM_SPIKE_IDS_AUTO, {"auto", "name", "position"}, NULL, false, CM_SHAPES_BOTH,
-   .about = "what NEURON is: its name, or its position in the network from 0; auto (unless given): a name, and a number a position where no neuron is named by one"},
+   .about = "what NEURON is; auto (unless given): a name, and a number a position where none is named by one"},
   {"poisson", CM_OPTION_POSITIVE, FIELD(poisson), 0, 1e12, 0, {0}, NULL, false, CM_SHAPES_BOTH,
-   .about = "inputs fire at random, each so many times a second"},
+   .about = "inputs fire at random, so many times a second"},
   {"seed", CM_OPTION_LONG_COUNT, FIELD(seed), 0, CM_OPTION_WHOLE_MOST, 1, {0}, NULL, false, CM_SHAPES_BOTH,
-   .about = "of what fires at random; 1 unless given"},
-  {"peaks", CM_OPTION_FLAG, FIELD(peaks), 0, 1, 0, {0}, NULL, false, CM_SHAPES_BOTH, .about = "also tell the spikes of every step"},
+   .about = "of chance; 1 unless given"},
+  {"peaks", CM_OPTION_FLAG, FIELD(peaks), 0, 1, 0, {0}, NULL, false, CM_SHAPES_BOTH, .about = "also tell the spikes of each step"},
   {"threads", CM_OPTION_COUNT, FIELD(threads), 1, THREADS_MAX, THREADS_MAX, {0}, NULL, true, CM_SHAPES_BOTH,
    .about = "at most; never changes the result"},
   {"memory_limit", CM_OPTION_BYTES, FIELD(memory_limit), 0, most_bytes, 0, {0}, NULL, true, CM_SHAPES_BOTH, .about = "or 512M, 2G"},
