@@ -46,9 +46,9 @@ def _here(source: _local.Source, options: Dict[str, Any], progress: Any) -> Prof
 def _there(path: str, url: str, token: Optional[str], reading: Dict[str, str], spikes: Optional[str], options: Dict[str, Any],
            progress: Any) -> Profile:
     report = _server.profile_file(path, url, token, reading, spikes, options, progress)
-    counts = np.asarray(report.pop("counts", []))
-    if counts.ndim != 1 or counts.dtype.kind not in "iu":
-        raise _local.CoremapError("io", "the server's answer has no \"counts\" as a server of coremap has it")
+    counts, steps = np.asarray(report.pop("counts", [])), report.get("steps")
+    if counts.ndim != 1 or counts.dtype.kind not in "iu" or not isinstance(steps, int) or steps < 1:
+        raise _local.CoremapError("io", "the server's answer has no \"counts\" and \"steps\" as a server of coremap has them")
     return Profile(report, counts, None)
 
 
