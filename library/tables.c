@@ -34,6 +34,16 @@ static json_t *reading(void)
   return rows;
 }
 
+static json_t *parameters(void)
+{
+  json_t *rows = json_array();
+  for (int i = 0; i < CM_NEURON_PARAMETERS; i++) {
+    const cm_neuron_parameter_row *p = &cm_neuron_parameters[i];
+    (void)json_array_append_new(rows, json_pack("{s:s, s:s, s:s}", "name", p->name, "unit", p->unit, "about", p->about));
+  }
+  return rows;
+}
+
 static json_t *exports(void)
 {
   json_t *rows = json_array();
@@ -53,7 +63,7 @@ static json_t *layers(void)
 static const struct table {
   const char *name;
   json_t *(*make)(void); /* NULL: options of this kind */
-} tables[] = {{"formats", formats}, {"reading", reading}, {"exports", exports}, {"layers", layers}, {"metrics", cm_metrics_schema},
+} tables[] = {{"formats", formats}, {"reading", reading}, {"parameters", parameters}, {"exports", exports}, {"layers", layers}, {"metrics", cm_metrics_schema},
               {"operators", library_operators}, {"partition", NULL}, {"place", NULL},
 #define JOB_KIND(kind, ...) {#kind, NULL},
 #include "library/private/job_kinds.def"

@@ -150,7 +150,7 @@ static cm_status verify_dynamics(const cm_topology *t, cm_error *error)
       return cm_fail(error, CM_BAD_NETWORK, "synapse %llu weighs %g", (unsigned long long)i, (double)d->weight[i]);
   for (uint64_t i = 0; i < d->parallel_count; i++) {
     const cm_parallel_synapse *s = &d->parallel[i], *last = i > 0 && s[-1].pin == s->pin ? s - 1 : NULL;
-    if (s->pin >= t->pin_count || (i > 0 && s[-1].pin > s->pin) || !isfinite(s->weight) ||
+    if (t->pin_delay == NULL || s->pin >= t->pin_count || (i > 0 && s[-1].pin > s->pin) || !isfinite(s->weight) ||
         s->delay <= (last != NULL ? last->delay : t->pin_delay[s->pin]))
       return cm_fail(error, CM_BAD_NETWORK, "parallel synapse %llu is out of range or of order", (unsigned long long)i);
   }

@@ -10,6 +10,7 @@ extern "C" {
 
 /* A table by its name, in the order in which people are shown it; *json is a text, the caller's (coremap_text_free):
  *   "formats"    of networks: [{"name", "about", "endings"}], of file names
+ *   "parameters" of neurons: [{"name", "unit", "about"}]
  *   "reading"    options for reading networks: [{"name", "form", "about", "file"}]; "file": it names a file beside the network
  *   "exports"    of mappings: [{"name", "what", "file", "media"}], the file name and media type that suit each
  *   "layers"     of pictures: [name]

@@ -18,10 +18,11 @@ import numpy as np
 
 from . import _local, _server
 from ._local import CoremapError
+from ._network import Network
 from ._profile import Profile, profile, spike_file
 from ._sweep import Point, sweep
 
-__all__ = ["map", "Mapping", "Nets", "profile", "Profile", "sweep", "Point", "CoremapError", "version"]
+__all__ = ["map", "Mapping", "Nets", "Network", "read", "profile", "Profile", "sweep", "Point", "CoremapError", "version"]
 
 Progress = Union[bool, Callable[[str, float], None]]
 
@@ -174,7 +175,7 @@ def _group(group: Any) -> Tuple[Any, int]:
 
 def _arrays(network: Any, neurons: Optional[int]) -> Optional[Dict[str, np.ndarray]]:
     """The arrays of a scipy .npz; None: it is a path, or nets."""
-    if isinstance(network, (str, os.PathLike, Nets)):
+    if isinstance(network, (str, os.PathLike, Nets, Network)):
         return None
     if isinstance(network, list) and 2 <= len(network) <= 3 and all(np.ndim(row) == 1 and len(row) == len(network) for row in network):
         raise ValueError("a list of %d lists of %d is a matrix, numpy.array(network), or (pre, post%s), a tuple: say which"
@@ -196,7 +197,7 @@ def _arrays(network: Any, neurons: Optional[int]) -> Optional[Dict[str, np.ndarr
     if array.ndim == 2 and array.shape[0] == array.shape[1] and array.dtype.kind in "iufb":
         pre, post = np.nonzero(array)
         return _pairs(pre, post, array[pre, post], array.shape[0])
-    raise TypeError("a network is a scipy matrix, (pre, post), (pre, post, weight), a square array, brian2.Synapses, coremap.Nets or a path")
+    raise TypeError("a network is a scipy matrix, (pre, post), (pre, post, weight), a square array, brian2.Synapses, coremap.Nets coremap.Network or a path")
 
 
 def _occupancy(given: Any, folder: str) -> Optional[str]:
@@ -218,11 +219,25 @@ def _written(network: Any, neurons: Optional[int], format: Optional[str], direct
     """A network and an occupancy as given, with what are arrays in files of a folder."""
     arrays = _arrays(network, neurons)
     nets = network.arrays if isinstance(network, Nets) else None
+    if isinstance(network, Network):
+        path = os.path.join(folder, "network.zip")
+        network.save(path)
+        network = path
     path = os.path.join(folder, "network.npz") if arrays is not None else None if nets is not None else os.fspath(network)
     if arrays is not None:
         np.savez(path, **arrays)
     reading = {key: value for key, value in (("format", format), ("directed", directed)) if value is not None}
     return _local.Source(path, reading, nets, sizes, rates), _occupancy(occupancy, folder)
+
+
+def read(network: Any, *, neurons: Optional[int] = None, format: Optional[str] = None, directed: Optional[str] = None,
+         sizes: Any = None, rates: Any = None, parameters: "str | os.PathLike[str] | None" = None) -> Network:
+    """A network of what ``map`` takes, with its neurons' models and parameters; parameters: the path of a table that gives them."""
+    with tempfile.TemporaryDirectory(prefix="coremap-") as folder:
+        source, _ = _written(network, neurons, format, directed, sizes, rates, None, folder)
+        if parameters is not None:
+            source.reading["parameters"] = os.fspath(parameters)
+        return Network(source)
 
 
 def map(network: Any, chip: str = "loihi1", *, neurons: Optional[int] = None, server: Optional[str] = None, token: Optional[str] = None,

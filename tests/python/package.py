@@ -58,6 +58,22 @@ check("mappings:" in open("net.yaml").read(), "SANA-FE")
 mapping.draw("map.png", layer="links")
 check(open("map.png", "rb").read(4) == b"\x89PNG", "a PNG")
 
+# Models and parameters as arrays; they change no mapping, and a file keeps them.
+run = coremap.read(weights)
+check(run.models is None and run.parameters == {}, "a matrix knows no models")
+run.set_parameters("LIF", tau=np.linspace(0.01, 0.02, 500), v_threshold=1)
+run.set_parameters(v_threshold=np.where(np.arange(500) == 7, 3, np.nan))
+run.save("run.zip")
+for held in (run, coremap.read("run.zip")):
+    check(set(held.models) == {"LIF"} and np.array_equal(held.parameters["tau"], np.linspace(0.01, 0.02, 500).astype("f4")), "parameters stay")
+    check(held.parameters["v_threshold"][6:9].tolist() == [1, 3, 1] and not held.parameters["bias"].any(), "what is not given stays")
+    check(np.array_equal(coremap.map(held, **options).part, mapping.part), "and is mapped as without")
+try:
+    run.set_parameters(tau=0)
+    sys.exit("FAILED: a time constant of 0")
+except coremap.CoremapError as error:
+    check("'0' (LIF) has tau 0" in str(error), "a time constant of 0: %s" % error)
+
 # Sizes, rates, nets and cores as arrays; here and on a server.
 ring = (np.arange(60), np.roll(np.arange(60), -1))
 sizes = 1 + np.arange(60) % 2

@@ -1,6 +1,7 @@
 /* Members of version 4, of networks that say how they run: models and parameters in runs of equal values, weights as float32,
  * parallel synapses. What can fail: runs that do not fit the vertices, numbers out of range, a member cut short, memory. */
 #include <endian.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/varint.h"
@@ -24,16 +25,16 @@ static cm_status put_bytes(cm_topology_bytes *b, uint64_t head, const void *data
   return CM_OK;
 }
 
-/* How many values from `at` on are bit for bit the first of them. */
-static uint64_t alike(const uint32_t *value, uint64_t at, uint64_t count)
+/* How many values from `at` on are the first of them, a zero's sign included. */
+static uint64_t alike(const float *value, uint64_t at, uint64_t count)
 {
   uint64_t end = at + 1;
-  while (end < count && value[end] == value[at])
+  while (end < count && value[end] == value[at] && signbit(value[end]) == signbit(value[at]))
     end++;
   return end - at;
 }
 
-static cm_status put_runs(cm_topology_bytes *b, const uint32_t *value, uint64_t count, cm_error *error)
+static cm_status put_runs(cm_topology_bytes *b, const float *value, uint64_t count, cm_error *error)
 {
   cm_status status = CM_OK;
   uint64_t from = 0; /* of values that differ and are not written yet */
@@ -79,7 +80,7 @@ static cm_status spool_parameters(cm_topology_writer *w, const cm_dynamics *d, u
   cm_status status = CM_OK;
   for (int p = 0; p < CM_NEURON_PARAMETERS && status == CM_OK; p++)
     if (d->parameter[p] != NULL)
-      status = put_runs(&b, (const uint32_t *)(const void *)d->parameter[p], count, error);
+      status = put_runs(&b, d->parameter[p], count, error);
   if (status == CM_OK && b.used > 0)
     status = cm_topology_spool(w, "parameters", b.data, b.used, json_object(), error);
   cm_free(b.data);

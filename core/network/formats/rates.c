@@ -65,6 +65,19 @@ static cm_status find_scale(const cm_topology *t, const given *g, bool ones, uin
   return cm_weight_scale(traffic > weights ? traffic : weights, heaviest, UINT32_MAX, whole, scale, error);
 }
 
+/* On a smaller scale weights may lose bits: those of a network that runs are kept as they were. */
+static cm_status keep_weights(cm_topology *t, uint64_t scale, cm_memory *memory, cm_error *error)
+{
+  if (t->dynamics == NULL || t->dynamics->weight != NULL || t->pin_weight == NULL || scale >= t->weight_scale)
+    return CM_OK;
+  if (CM_NEW(memory, t->dynamics->weight, t->pin_count, error) != CM_OK)
+    return error->status;
+  for (uint32_t e = 0; e < t->net_count; e++)
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
+      t->dynamics->weight[i] = (float)cm_topology_pin_value(t, e, i);
+  return CM_OK;
+}
+
 static cm_status give(cm_topology *t, const given *g, cm_run *run, cm_error *error)
 {
   uint64_t scale, *net_weight = NULL, *scenarios = NULL;
@@ -74,6 +87,8 @@ static cm_status give(cm_topology *t, const given *g, cm_run *run, cm_error *err
     return cm_fail(error, CM_BAD_NETWORK, "rates are those of axons; the network is undirected: give it as directed edges");
   bool ones = all_weigh_one(t);
   cm_status status = find_scale(t, g, ones, &scale, error);
+  if (status == CM_OK)
+    status = keep_weights(t, scale, run->memory, error);
   if (status == CM_OK &&
       (CM_NEW(run->memory, net_weight, t->net_count, error) != CM_OK ||
        (in_scenarios > 0 && CM_NEW(run->memory, scenarios, in_scenarios, error) != CM_OK) ||

@@ -4,7 +4,6 @@
  * neuron what it sends is followed through the linear nodes, element by element, until it meets neurons: one row. What can
  * fail: see nir_read.c and nir_shapes.c; linear nodes that feed themselves, more synapses than the limit. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/network/formats/readers.h"
@@ -12,7 +11,6 @@
 #include "core/network/formats/weighted.h"
 #include "core/network/hdf5/nir.h"
 #include "core/network/import_limits.h"
-#include "core/network/names.h"
 
 /* What one delay brings, for running: rounded to float32 behind every linear node, sums in the order in which paths arrive. */
 typedef struct term {
@@ -46,99 +44,11 @@ typedef struct composer {
   term *term;        /* of the neuron under way */
   uint64_t terms, term_room;
   uint32_t turn;
-  uint32_t *unit, unit_count; /* nodes that are neurons, in order of their numbers */
   const nir_node *from;       /* whose taps are under way */
   uint64_t steps;             /* since the run was last looked at */
   double value, delay_ms;
   uint32_t first_term;
 } composer;
-
-/* ---- numbers, names, populations ---- */
-
-static cm_status number_units(composer *c, cm_error *error)
-{
-  nir_graph *g = c->graph;
-  uint32_t *queue = NULL, head = 0, tail = 0;
-  bool *seen = NULL;
-  uint64_t neurons = 0;
-  cm_status status = CM_NEW(c->memory, queue, g->count, error);
-  if (status == CM_OK)
-    status = CM_NEW(c->memory, seen, g->count, error);
-  if (status == CM_OK)
-    status = CM_NEW(c->memory, c->unit, g->count, error);
-  for (uint32_t i = 0; i < g->count && status == CM_OK; i++)
-    if (g->node[i].input)
-      queue[tail++] = i, seen[i] = true;
-  for (uint32_t rest = 0; status == CM_OK; rest++) { /* what no input reaches starts again at its first node */
-    for (; head < tail; head++)
-      for (uint32_t k = 0; k < g->node[queue[head]].next_count; k++)
-        if (!seen[g->node[queue[head]].next[k]]) {
-          seen[g->node[queue[head]].next[k]] = true;
-          queue[tail++] = g->node[queue[head]].next[k];
-        }
-    while (rest < g->count && (seen[rest] || g->node[rest].kind != NIR_UNIT))
-      rest++;
-    if (rest >= g->count)
-      break;
-    seen[rest] = true;
-    queue[tail++] = rest;
-  }
-  for (uint32_t i = 0; status == CM_OK && i < tail; i++) {
-    nir_node *n = &g->node[queue[i]];
-    if (n->kind != NIR_UNIT)
-      continue;
-    n->unit_first = (uint32_t)neurons;
-    n->population = c->unit_count;
-    c->unit[c->unit_count++] = queue[i];
-    neurons += n->out.count;
-    if (neurons > c->limits->vertices_max)
-      status = cm_over_limit("neurons", neurons, c->limits->vertices_max, error);
-  }
-  cm_free(queue);
-  cm_free(seen);
-  c->made->vertex_count = (uint32_t)neurons;
-  c->made->size_total = neurons;
-  return status;
-}
-
-/* "node[c,y,x]". */
-static void element_name(const nir_node *n, uint64_t at, char *text, size_t size)
-{
-  uint64_t index[NIR_RANK_MAX] = {0};
-  for (int i = n->out.rank; i-- > 0; at /= n->out.dim[i])
-    index[i] = at % n->out.dim[i];
-  int used = snprintf(text, size, "%s[", n->name);
-  for (int i = 0; i < n->out.rank; i++)
-    used += snprintf(text + used, size - (size_t)used, "%s%llu", i == 0 ? "" : ",", (unsigned long long)index[i]);
-  (void)snprintf(text + used, size - (size_t)used, n->out.rank == 0 ? "0]" : "]");
-}
-
-static cm_status name_neurons(composer *c, cm_error *error)
-{
-  cm_topology *made = c->made;
-  char name[NIR_NAME_MAX + NIR_RANK_MAX * 21 + 8];
-  uint64_t room = 0;
-  uint32_t vertex = 0;
-  if (CM_NEW(c->memory, made->label_first, (size_t)made->vertex_count + 1, error) != CM_OK ||
-      CM_NEW(c->memory, made->population_of, made->vertex_count, error) != CM_OK ||
-      CM_NEW(c->memory, made->population, c->unit_count, error) != CM_OK)
-    return error->status;
-  made->population_count = c->unit_count;
-  for (uint32_t p = 0; p < c->unit_count; p++) {
-    const nir_node *n = &c->graph->node[c->unit[p]];
-    (void)snprintf(made->population[p].name, sizeof made->population[p].name, "%s", n->name);
-    (void)snprintf(made->population[p].kind, sizeof made->population[p].kind, "%s", n->input ? CM_INPUT_KIND : n->type);
-    for (uint64_t i = 0; i < n->out.count; i++) {
-      if (cm_run_due(&c->steps, 1) && cm_run_check(c->run, error) != CM_OK)
-        return error->status;
-      element_name(n, i, name, sizeof name);
-      if (cm_labels_add(made, c->memory, &room, vertex, name, error) != CM_OK)
-        return error->status;
-      made->population_of[vertex++] = p;
-    }
-  }
-  return CM_OK;
-}
 
 /* ---- composition ---- */
 
@@ -291,9 +201,9 @@ static cm_status compose_row(composer *c, const nir_node *n, uint64_t element, c
     }
     a->count = 0;
   }
-  for (uint32_t u = 0; u < c->unit_count; u++) {
-    arrivals *a = &c->at[c->unit[u]];
-    uint32_t first = g->node[c->unit[u]].unit_first;
+  for (uint32_t u = 0; u < g->unit_count; u++) {
+    arrivals *a = &c->at[g->unit[u]];
+    uint32_t first = g->node[g->unit[u]].unit_first;
     for (uint32_t k = 0; k < a->count; k++)
       if (append(c, first + a->touched[k], a, a->touched[k], error) != CM_OK)
         return error->status;
@@ -314,11 +224,11 @@ static cm_status compose(composer *c, cm_error *error)
     status = CM_NEW(c->memory, stack, g->count, error);
   if (status == CM_OK)
     status = CM_NEW(c->memory, next, g->count, error);
-  for (uint32_t u = 0; u < c->unit_count && status == CM_OK; u++) {
-    const nir_node *n = &g->node[c->unit[u]];
+  for (uint32_t u = 0; u < g->unit_count && status == CM_OK; u++) {
+    const nir_node *n = &g->node[g->unit[u]];
     memset(c->visit, 0, g->count);
     c->order_count = g->count;
-    status = order_behind(c, c->unit[u], &depth, stack, next, error);
+    status = order_behind(c, g->unit[u], &depth, stack, next, error);
     if (status != CM_OK)
       break;
     const uint32_t *order = c->order + c->order_count + 1; /* the first is the neurons themselves */
@@ -326,7 +236,7 @@ static cm_status compose(composer *c, cm_error *error)
       uint32_t vertex = n->unit_first + (uint32_t)i;
       status = compose_row(c, n, i, order, g->count - c->order_count - 1, error);
       made->net_first[vertex + 1] = made->pin_count;
-      if (status == CM_OK && (cm_run_due(&c->steps, c->unit_count) || cm_run_progress_due(c->run)))
+      if (status == CM_OK && (cm_run_due(&c->steps, g->unit_count) || cm_run_progress_due(c->run)))
         status = cm_run_progress(c->run, (double)vertex / made->vertex_count, -1, made->vertex_count, NAN, error);
     }
   }
@@ -343,7 +253,7 @@ static cm_status import_graph(composer *c, cm_error *error)
   if (g->input_shape.count > 0 && !g->input_used)
     return cm_fail(error, CM_BAD_OPTION,
                    "input_shape is for networks whose first layer does not say what comes in: this one does; leave it out");
-  if (nir_infer(g, error) != CM_OK || number_units(c, error) != CM_OK || name_neurons(c, error) != CM_OK ||
+  if (nir_infer(g, error) != CM_OK || nir_number_units(g, c->limits, c->made, error) != CM_OK || nir_name_neurons(g, c->made, error) != CM_OK ||
       CM_NEW(c->memory, c->at, g->count, error) != CM_OK || CM_NEW(c->memory, c->order, g->count, error) != CM_OK ||
       CM_NEW(c->memory, c->visit, g->count, error) != CM_OK)
     return error->status;
@@ -399,7 +309,6 @@ static cm_status import_layers(cm_source *source, const cm_import_limits *limits
   cm_free(c.term);
   cm_free(c.order);
   cm_free(c.visit);
-  cm_free(c.unit);
   cm_weights_free(&c.weights);
   nir_free(&graph);
   if (status != CM_OK) {

@@ -159,16 +159,10 @@ static cm_status add_delay(lava *l, hid_t layer, const char *name, uint32_t neur
       nir_read_weight(l->h5, layer, "delay", &l->graph->node[node], error) != CM_OK || add_edge(l, neurons, node, error) != CM_OK)
     return error->status;
   nir_node *n = &l->graph->node[node];
-  uint64_t count = n->weight_shape.count, channels = l->shape.dim[0];
-  if (count == l->shape.count)
-    n->weight_shape = l->shape;
-  else if (count == channels) {
-    n->weight_shape = (nir_shape){.rank = l->shape.rank, .dim = {channels, 1, 1, 1, 1, 1}, .count = count};
-  } else if (count == 1)
-    n->weight_shape = (nir_shape){.rank = 0, .count = 1};
-  else
+  const nir_shape read = n->weight_shape;
+  if (!nir_spreads(&read, &l->shape, &n->weight_shape))
     return cm_h5_bad(l->h5, layer, "delay", "one delay, one for each channel or one for each neuron is expected", error);
-  for (uint64_t i = 0; i < count; i++) {
+  for (uint64_t i = 0; i < read.count; i++) {
     if (n->weight[i] < 0)
       return cm_h5_bad(l->h5, layer, "delay", "a delay is negative", error);
     n->weight[i] *= l->step_ms / 1e3;
@@ -184,23 +178,30 @@ static cm_status add_neurons(lava *l, hid_t layer, const char *name, const nir_s
                              cm_error *error)
 {
   char type[CM_POPULATION_KIND_MAX] = "";
-  hid_t neuron;
+  hid_t neuron = -1;
+  cm_status status = CM_OK;
   if (cm_h5_has(layer, "neuron")) {
     if (cm_h5_object(l->h5, layer, "neuron", &neuron, error) != CM_OK)
       return error->status;
-    cm_status status = cm_h5_has(neuron, "type") ? cm_h5_string(l->h5, neuron, "type", type, sizeof type, error) : CM_OK;
-    (void)H5Oclose(neuron);
-    if (status != CM_OK)
-      return status;
+    status = cm_h5_has(neuron, "type") ? cm_h5_string(l->h5, neuron, "type", type, sizeof type, error) : CM_OK;
   }
-  if (!cm_name_valid(type, strlen(type)))
-    return cm_h5_bad(l->h5, layer, "neuron/type", "it has control characters or is not UTF-8", error);
-  if (add_node(l, NIR_UNIT, type, name, "", made, error) != CM_OK)
-    return error->status;
-  l->graph->node[*made].own = *shape;
-  l->graph->node[*made].exact = true;
-  l->graph->node[*made].input = by == NO_LAYER;
-  l->graph->node[*made].model = by == NO_LAYER ? CM_NEURON_INPUT : CM_NEURON_MODELS;
+  if (status == CM_OK && !cm_name_valid(type, strlen(type)))
+    status = cm_h5_bad(l->h5, layer, "neuron/type", "it has control characters or is not UTF-8", error);
+  if (status == CM_OK)
+    status = add_node(l, NIR_UNIT, type, name, "", made, error);
+  if (status == CM_OK) {
+    nir_node *n = &l->graph->node[*made];
+    n->own = *shape;
+    n->exact = true;
+    n->input = by == NO_LAYER;
+    n->model = n->input ? CM_NEURON_INPUT : CM_NEURON_MODELS;
+    if (neuron >= 0 && !n->input && !cm_h5_has(layer, "bias"))
+      status = lava_read_neurons(l->h5, neuron, l->step_ms / 1e3, shape, n, error);
+  }
+  if (neuron >= 0)
+    (void)H5Oclose(neuron);
+  if (status != CM_OK)
+    return status;
   l->last = *made;
   l->shape = *shape;
   return by == NO_LAYER ? CM_OK : add_edge(l, by, *made, error);

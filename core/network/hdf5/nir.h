@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/run.h"
 #include "base/status.h"
+#include "core/network/import_limits.h"
 #include "core/network/topology.h"
 
 enum { NIR_RANK_MAX = 6, NIR_NAME_MAX = CM_POPULATION_NAME_MAX, NIR_NODES_MAX = CM_POPULATIONS_MAX };
@@ -72,6 +73,7 @@ typedef struct nir_graph {
   uint64_t room;
   uint32_t (*edge)[2];
   uint64_t edge_count, edge_room;
+  uint32_t *unit, unit_count; /* nodes that are neurons, in order of their numbers; once these are known */
   nir_shape input_shape; /* of the first layer, as it was asked for; no elements: it was not */
   bool input_used;
   char *nodes;           /* what stands in the file, for cm_dynamics */
@@ -86,6 +88,12 @@ void nir_free(nir_graph *graph);
 
 /* The same of what lava-dl exports: layers one after another. */
 cm_status lava_read(const cm_h5 *h5, nir_graph *graph, cm_error *error);
+
+/* The model and parameters of a layer's neurons of that shape, by its group "neuron", into n; left where NIR's models cannot say them. */
+cm_status lava_read_neurons(const cm_h5 *h5, hid_t group, double step_s, const nir_shape *shape, nir_node *n, cm_error *error);
+
+/* Whether numbers are one for all, for each of the first axis, or for each; *spread: the shape that is then broadcast. */
+bool nir_spreads(const nir_shape *read, const nir_shape *whole, nir_shape *spread);
 
 /* Numbers of a node's weight: finite, of at most NIR_RANK_MAX dimensions. */
 cm_status nir_read_weight(const cm_h5 *h5, hid_t group, const char *name, nir_node *node, cm_error *error);
@@ -120,6 +128,10 @@ cm_status nir_bad(const nir_node *node, const char *what, cm_error *error);
 
 /* Fills every node's shapes from those of the inputs and of the neurons' parameters. */
 cm_status nir_infer(nir_graph *graph, cm_error *error);
+
+/* Numbers the neurons of all units, g->unit in their order, made->vertex_count of them; then names them and makes their populations. */
+cm_status nir_number_units(nir_graph *g, const cm_import_limits *limits, cm_topology *made, cm_error *error);
+cm_status nir_name_neurons(const nir_graph *g, cm_topology *made, cm_error *error);
 
 /* What a node gives for 1 at element `at` of its input: calls `tap` for every output that is connected to it. */
 typedef cm_status (*nir_tap)(void *user, uint64_t output, double weight, double delay_ms, cm_error *error);

@@ -124,7 +124,7 @@ bool nir_runs(const nir_graph *g)
     const nir_node *n = &g->node[i];
     if (n->kind == NIR_UNIT && n->model == CM_NEURON_MODELS)
       return false;
-    for (int p = 0; n->kind == NIR_UNIT && p < CM_NEURON_PARAMETERS; p++)
+    for (cm_neuron_parameter p = 0; n->kind == NIR_UNIT && p < CM_NEURON_PARAMETERS; p++)
       if (cm_neuron_has(n->model, p) && n->parameter[p].value == NULL && isnan(cm_neuron_parameters[p].otherwise))
         return false;
   }
@@ -132,7 +132,7 @@ bool nir_runs(const nir_graph *g)
 }
 
 /* One parameter of all neurons of a node. */
-static cm_status lay_out(const nir_node *n, int parameter, float *value, cm_error *error)
+static cm_status lay_out(const nir_node *n, cm_neuron_parameter parameter, float *value, cm_error *error)
 {
   const nir_numbers *numbers = &n->parameter[parameter];
   const nir_shape shape = nir_without_leading(&numbers->shape, n->out.rank);
@@ -157,8 +157,8 @@ static cm_status fill(const flow *f, float *const *looped, cm_topology *made, cm
     const nir_node *n = &g->node[i];
     if (n->kind != NIR_UNIT)
       continue;
-    memset(d->model + n->unit_first, n->model, n->out.count);
-    for (int p = 0; p < CM_NEURON_PARAMETERS; p++) {
+    memset(d->model + n->unit_first, (int)n->model, n->out.count);
+    for (cm_neuron_parameter p = 0; p < CM_NEURON_PARAMETERS; p++) {
       if (!cm_neuron_has(n->model, p))
         continue;
       if (d->parameter[p] == NULL && CM_NEW(g->memory, d->parameter[p], made->vertex_count, error) != CM_OK)

@@ -53,7 +53,7 @@ static cm_status read_numbers(const cm_h5 *h5, hid_t group, const char *name, ni
 static cm_status read_neurons(const cm_h5 *h5, hid_t group, nir_node *n, cm_error *error)
 {
   n->model = cm_neuron_model_find(n->type, strlen(n->type));
-  for (int p = 0; p < CM_PARAMETER_BIAS; p++) {
+  for (cm_neuron_parameter p = 0; p < CM_PARAMETER_BIAS; p++) {
     const cm_neuron_parameter_row *row = &cm_neuron_parameters[p];
     const char *name = cm_h5_has(group, row->name) || row->nir_name == NULL ? row->name : row->nir_name;
     if (!cm_neuron_has(n->model, p) || !cm_h5_has(group, name))

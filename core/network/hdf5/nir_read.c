@@ -237,6 +237,7 @@ void nir_free(nir_graph *g)
   }
   cm_free(g->node);
   cm_free(g->edge);
+  cm_free(g->unit);
   cm_free(g->nodes);
   cm_free(g->number);
 }

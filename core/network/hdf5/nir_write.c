@@ -12,7 +12,7 @@
 
 #include "base/json.h"
 #include "core/network/formats/export_writer.h"
-#include "core/network/hdf5/h5.h"
+#include "core/network/hdf5/nir.h"
 
 typedef struct writing {
   const cm_topology *t;
@@ -142,22 +142,29 @@ static cm_status find_unit(const writing *w, unit *found, cm_error *error)
 }
 
 /* The shape of neurons by the name of the last: "node[1,15,15]". */
-static void shape_by_name(const writing *w, const unit *u, dataset *m)
+static nir_shape shape_by_name(const writing *w, const unit *u)
 {
   const char *label = cm_topology_label(w->t, u->first + u->count - 1), *at = label != NULL ? strrchr(label, '[') : NULL;
-  uint64_t product = 1;
-  m->rank = 0;
-  for (char *end; at != NULL && (*at == '[' || *at == ',') && m->rank < CM_H5_RANK_MAX; at = end) {
-    m->dims[m->rank] = strtoull(at + 1, &end, 10) + 1;
-    product *= m->dims[m->rank++];
+  nir_shape made = {.rank = 0, .count = 1};
+  for (char *end; at != NULL && (*at == '[' || *at == ',') && made.rank < NIR_RANK_MAX; at = end) {
+    made.dim[made.rank] = strtoull(at + 1, &end, 10) + 1;
+    made.count *= made.dim[made.rank++];
   }
-  if (product == u->count && m->rank > 0)
-    return;
-  m->dims[0] = u->count;
-  m->rank = 1;
+  return made.count == u->count && made.rank > 0 ? made : (nir_shape){1, {u->count}, u->count};
 }
 
-/* One parameter: as many numbers as the file had, where these say it. */
+/* Whether the neurons' values are those of a smaller shape, broadcast; `few` [shape.count] takes them. */
+static bool narrows(const nir_shape *shape, const nir_shape *whole, const float *value, float *few)
+{
+  for (uint64_t v = whole->count; v-- > 0;)
+    few[shape->count == 1 ? 0 : nir_broadcast(shape, whole, v)] = value[v];
+  for (uint64_t v = 0; v < whole->count; v++)
+    if (few[shape->count == 1 ? 0 : nir_broadcast(shape, whole, v)] != value[v])
+      return false;
+  return true;
+}
+
+/* One parameter, in the shape that the file had where that can say it. */
 static cm_status write_parameter(const writing *w, hid_t group, const unit *u, cm_neuron_parameter p, const json_t *node, cm_error *error)
 {
   const cm_neuron_parameter_row *row = &cm_neuron_parameters[p];
@@ -166,17 +173,32 @@ static cm_status write_parameter(const writing *w, hid_t group, const unit *u, c
   dataset m = {.group = group, .name = other ? row->nir_name : row->name};
   const json_t *kept = json_object_get(node, m.name);
   const float *value = w->d->parameter[p] + u->first;
-  uint64_t count = 1;
-  bool equal = true;
+  const nir_shape whole = shape_by_name(w, u);
+  nir_shape shape = {.count = 1};
+  float *few;
   if (kept != NULL)
-    read_shape(kept, &m, &count);
-  for (uint32_t v = 1; v < u->count; v++)
-    equal = equal && value[v] == value[0];
-  if (kept == NULL && equal && value[0] == row->otherwise)
-    return CM_OK;
-  if (m.rank < 0 || (count != u->count && !(count == 1 && equal)))
-    shape_by_name(w, u, &m);
-  return write_data(w, &m, H5T_NATIVE_FLOAT, value, error);
+    read_shape(kept, &m, &shape.count);
+  shape.rank = m.rank <= NIR_RANK_MAX ? m.rank : -1;
+  for (int i = 0; i < shape.rank; i++)
+    shape.dim[i] = m.dims[i];
+  if (kept != NULL && shape.rank >= 0 && shape.count == u->count)
+    return write_data(w, &m, H5T_NATIVE_FLOAT, value, error);
+  const nir_shape trimmed = nir_without_leading(&shape, whole.rank);
+  const bool fits = shape.rank >= 0 && (shape.count == 1 || nir_broadcasts(&trimmed, &whole));
+  if (CM_NEW(w->memory, few, u->count, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_OK;
+  if (fits && narrows(&trimmed, &whole, value, few)) {
+    if (kept != NULL || few[0] != row->otherwise)
+      status = write_data(w, &m, H5T_NATIVE_FLOAT, few, error);
+  } else {
+    m.rank = whole.rank;
+    for (int i = 0; i < whole.rank; i++)
+      m.dims[i] = whole.dim[i];
+    status = write_data(w, &m, H5T_NATIVE_FLOAT, value, error);
+  }
+  cm_free(few);
+  return status;
 }
 
 static cm_status write_unit(const writing *w, hid_t group, const unit *u, const json_t *node, cm_error *error)
