@@ -221,18 +221,20 @@ def map_source(source: Source, chip: str, occupancy: Optional[str], options: Dic
 
 
 class Ran:
-    """A network of the library that has run, while a ``with`` lasts; its arrays are copies."""
+    """A network of the library that has run, while a ``with`` lasts: of a source, or one that is open; its arrays are copies."""
 
-    def __init__(self, source: Source, options: Dict[str, Any], progress: Any):
-        listener = _Listener(progress)
-        self._network, self._handle = ctypes.c_void_p(), ctypes.c_void_p()
+    def __init__(self, network: Any, options: Dict[str, Any], progress: Any):
+        listener, own = _Listener(progress), isinstance(network, Source)
+        self._network, self._handle = ctypes.c_void_p() if own else network, ctypes.c_void_p()
         try:
-            source.open(self._network, listener.callback)
+            if own:
+                network.open(self._network, listener.callback)
             _call("profile_run", self._network, json.dumps(options).encode(), listener.callback, None, ctypes.byref(self._handle))
+            self._neurons = _load().coremap_network_neurons(self._network)
         except CoremapError as error:
             raise listener.raised or error from None
         finally:
-            if not self._handle:
+            if own:  # what has run keeps it
                 _load().coremap_network_free(self._network)
 
     def __enter__(self) -> "Ran":
@@ -240,7 +242,6 @@ class Ran:
 
     def __exit__(self, *_: Any) -> None:
         _load().coremap_profile_free(self._handle)
-        _load().coremap_network_free(self._network)
 
     def report(self) -> str:
         made = ctypes.c_void_p()
@@ -251,8 +252,7 @@ class Ran:
             _load().coremap_text_free(made)
 
     def counts(self) -> np.ndarray:
-        count = _load().coremap_network_neurons(self._network)
-        return np.ctypeslib.as_array(_load().coremap_profile_counts(self._handle), (count,)).copy()
+        return np.ctypeslib.as_array(_load().coremap_profile_counts(self._handle), (self._neurons,)).copy()
 
     def spikes(self) -> np.ndarray:
         first, neuron = ctypes.POINTER(ctypes.c_uint64)(), ctypes.POINTER(ctypes.c_uint32)()

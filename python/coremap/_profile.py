@@ -9,6 +9,7 @@ from typing import Any, Callable, Dict, Optional
 import numpy as np
 
 from . import _local, _server
+from ._network import Network
 
 
 def spike_file(spikes: Any, folder: str) -> Optional[str]:
@@ -38,7 +39,7 @@ class Profile:
             round(self.rates.sum() * self.report["steps"]), len(self.rates), self.report["steps"])
 
 
-def _here(source: _local.Source, options: Dict[str, Any], progress: Any) -> Profile:
+def _here(source: Any, options: Dict[str, Any], progress: Any) -> Profile:
     with _local.Ran(source, options, progress) as ran:
         return Profile(json.loads(ran.report()), ran.counts(), ran.spikes())
 
@@ -55,9 +56,9 @@ def _there(path: str, url: str, token: Optional[str], reading: Dict[str, str], s
 def profile(network: Any, steps: int, *, spikes: Any = None, poisson: Optional[float] = None, semantics: str = "snntorch",
             dt: Optional[float] = None, server: Optional[str] = None, token: Optional[str] = None, format: Optional[str] = None,
             progress: Optional[Callable[[str, float], None]] = None, **options: Any) -> Profile:
-    """Runs a network whose file says how its neurons behave (NIR).
+    """Runs a network that says how its neurons behave.
 
-    network: its path. spikes: which inputs fire when, rows [step, neuron], a matrix [steps, neurons] of truth values or a file; poisson: inputs fire
+    network: its path (NIR, a topology file), or a Network. spikes: which inputs fire when, rows [step, neuron], a matrix [steps, neurons] of truth values or a file; poisson: inputs fire
         at random, so many times a second. semantics, dt: how a step is taken, and its seconds, which files do not say
         (docs/explanation/running.md). server, token, format, progress: as of map. All else are options: seed=7, peaks=True, spike_ids="position".
     """
@@ -70,4 +71,4 @@ def profile(network: Any, steps: int, *, spikes: Any = None, poisson: Optional[f
             return _there(os.fspath(network), server, token, reading, path, asked, progress)
         if path is not None:
             asked["spikes_file"] = path
-        return _here(_local.Source(os.fspath(network), reading), asked, progress)
+        return _here(network._handle if isinstance(network, Network) else _local.Source(os.fspath(network), reading), asked, progress)
