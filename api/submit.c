@@ -137,6 +137,15 @@ static bool check_upload(cm_request *request, const char *id)
   return false;
 }
 
+/* Spikes that options give, if any, as text or as an upload; false: the reply is set. */
+static bool check_given(cm_request *request, const char *network, const json_t *options)
+{
+  const json_t *spikes = json_object_get(options, "spikes");
+  if (json_is_object(spikes))
+    return check_upload(request, word_of(spikes, "upload", ""));
+  return spikes == NULL || check_spikes(request, network, options);
+}
+
 /* The scenario that a simulation names is one of those that the mapping states, which are its network's; false: the reply is set. */
 static bool check_scenario(cm_request *request, const char *mapping, const char *scenario)
 {
@@ -167,7 +176,6 @@ static bool check_mapping_options(cm_request *request, const library_job_kind *k
   if (!check_options(request, kind->name, options))
     return false;
   const char *id = word_of(options, kind->mapping, ""), *scenario = word_of(options, "scenario", "");
-  const json_t *spikes = json_object_get(options, "spikes");
   if (id[0] == '\0') {
     (void)cm_option_refuse(&error, kind->mapping, "the id of a mapping, whose packets are to move");
     cm_reply_error(request, &error);
@@ -178,9 +186,7 @@ static bool check_mapping_options(cm_request *request, const library_job_kind *k
   (void)snprintf(job->network, sizeof job->network, "%s", mapping.network);
   if (scenario[0] != '\0' && !check_scenario(request, id, scenario))
     return false;
-  if (json_is_object(spikes))
-    return check_upload(request, word_of(spikes, "upload", ""));
-  return spikes == NULL || check_spikes(request, mapping.network, options);
+  return check_given(request, mapping.network, options);
 }
 
 /* The word of an option that says how long a job takes. */
@@ -289,8 +295,10 @@ bool cm_submit_read(cm_request *request, const json_t *object, cm_job *job)
     return bad_member(request, CM_BAD_REQUEST, "/network", "the id of an uploaded network is needed");
   if (job->chip[0] == '\0' && kind->chip)
     return bad_member(request, CM_BAD_REQUEST, "/chip", "the name of a chip is needed");
+  if (job->chip[0] != '\0' && kind->input == LIBRARY_INPUT_NETWORK && !kind->chip)
+    return bad_member(request, CM_BAD_OPTION, "/chip", "a network runs without a chip: leave it out");
   if (!read_terms(request, kind, object, job) || (!of_mapping && !check_upload_options(request, kind, options)) ||
-      !network_suits(request, kind, job, options) ||
+      !network_suits(request, kind, job, options) || (!of_mapping && !check_given(request, job->network, options)) ||
       (job->chip[0] != '\0' && !cm_access_sees(request, CM_OBJECT_CHIP, job->chip, "/chip")) ||
       !cm_access_owner_of(request, object, &job->owner))
     return false;

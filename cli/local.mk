@@ -24,6 +24,7 @@ coremap_SOURCES = $(BLAS_SINGLE) cli/cli.h cli/command.h cli/context.h cli/http.
   cli/map.c cli/mapped.c \
   cli/partition.c \
   cli/print.h cli/print.c \
+  cli/profile.c \
   cli/remap.c \
   cli/remote.c \
   cli/remove.c \

@@ -89,11 +89,19 @@ static uint64_t folder_bytes(const char *folder)
   return bytes;
 }
 
-/* The mapping that a job is about which makes none; else NULL. */
-static const char *mapping_about(const cm_running *r)
+/* Whether what a job finds out stands in its report alone. */
+static bool makes_nothing(const cm_running *r)
 {
-  const library_job_kind *kind = library_job_kind_of(r->job.kind);
-  return kind->result == LIBRARY_RESULT_NONE ? json_string_value(json_object_get(r->work.options, kind->mapping)) : NULL;
+  return library_job_kind_of(r->job.kind)->result == LIBRARY_RESULT_NONE;
+}
+
+/* The mapping that is the job's: one that it is about, or that an identical job has made; NULL: a new one, or none. */
+static const char *known_mapping(const cm_running *r)
+{
+  const char *option = library_job_kind_of(r->job.kind)->mapping;
+  if (!makes_nothing(r))
+    return r->reused[0] != '\0' ? r->reused : NULL;
+  return option != NULL ? json_string_value(json_object_get(r->work.options, option)) : NULL;
 }
 
 /* Puts what the job made in its place under a new id, and notes it in r->row. */
@@ -153,7 +161,7 @@ static cm_status execute(cm_running *r, cm_error *error)
     return error->status;
   library_levels_saved(r->store->cache, json_number_value(json_object_get(json_object_get(r->result.json, "report"), "saved_seconds")));
   if (r->result.status == CM_OK)
-    return mapping_about(r) != NULL ? CM_OK : place(r, error);
+    return makes_nothing(r) ? CM_OK : place(r, error);
   *error = r->result.why;
   return error->status;
 }
@@ -226,9 +234,9 @@ static cm_status commit(cm_running *r, cm_job_state state, const cm_error *why, 
   cm_job_outcome outcome = {.state = state, .problem = problem_text, .code = why != NULL ? cm_status_code(why->status) : NULL, .report = report,
                             .phases = phases != NULL ? phases : r->phases, .log = log, .region = region,
                             .region_count = count};
-  if (state == CM_JOB_DONE && (mapping_about(r) != NULL || r->reused[0] != '\0'))
-    outcome.reused_mapping = mapping_about(r) != NULL ? mapping_about(r) : r->reused;
-  else if (state == CM_JOB_DONE)
+  if (state == CM_JOB_DONE)
+    outcome.reused_mapping = known_mapping(r);
+  if (state == CM_JOB_DONE && outcome.reused_mapping == NULL && !makes_nothing(r))
     outcome.mapping = &r->row;
   outcome.pack = outcome.mapping != NULL && r->pack.bytes != NULL ? &r->pack : NULL;
   cm_status status = cm_jobs_finish(r->store, &r->job, &outcome, taken, error);

@@ -15,6 +15,7 @@
 #include "core/mapping/input.h"
 #include "core/mapping/mapping.h"
 #include "core/network/import.h"
+#include "core/network/spikes.h"
 #include "core/network/topology.h"
 
 struct coremap_network {
@@ -137,6 +138,21 @@ void library_hint_clear(library_hint *hint);
 /* A string of an object that is taken out of it, in `room` (CM_PATH_MAX): "" when it is not there. CM_BAD_OPTION: it is no
  * string, or too long. */
 cm_status library_take_text(json_t *object, const char *name, char room[CM_PATH_MAX], cm_error *error);
+
+/* Spikes that options give: a file, which they name beside, or text. */
+typedef struct library_spikes {
+  char file[CM_PATH_MAX], name[CM_PATH_MAX]; /* "": none */
+  const char *text;                          /* the options'; NULL: none */
+  bool upload;                               /* they name what a server has */
+  bool confined;                             /* this process is, as "confined" says of networks */
+} library_spikes;
+
+/* Takes what is no row of a table of options out of `object`. CM_BAD_OPTION. */
+cm_status library_spikes_take(json_t *object, library_spikes *from, cm_error *error);
+bool library_spikes_are_given(const library_spikes *from);
+
+/* Reads them, where they are given; errors as of cm_spikes_read. */
+cm_status library_spikes_read(const library_spikes *from, const cm_spike_ids *ids, cm_run *run, cm_spikes *spikes, cm_error *error);
 
 /* CM_BAD_OPTION: something is left in an object of which all that is known has been taken; `of` says what has no such option. */
 cm_status library_nothing_left(json_t *object, const char *of, cm_error *error);

@@ -7,6 +7,7 @@
 #include "core/mapping/options.h"
 #include "core/schedule/request.h"
 #include "core/simulate/simulate_request.h"
+#include "core/spiking/profile_request.h"
 #include "library/internal.h"
 #include "library/private/base.h"
 
@@ -59,6 +60,13 @@ static cm_status read_simulate(const json_t *given, json_t **all, json_t **shapi
   cm_simulate_request request;
   cm_status status = cm_simulate_options_read(given, &request, error);
   return status == CM_OK ? state(&cm_simulate_option_table, given, &request, all, shaping, error) : status;
+}
+
+static cm_status read_profile(const json_t *given, json_t **all, json_t **shaping, cm_error *error)
+{
+  cm_profile_request request;
+  cm_status status = cm_profile_options_read(given, &request, error);
+  return status == CM_OK ? state(&cm_profile_option_table, given, &request, all, shaping, error) : status;
 }
 
 static cm_status read_schedule(const json_t *given, json_t **all, json_t **shaping, cm_error *error)

@@ -16,7 +16,7 @@ struct coremap_options {
 /* What calls take beside the options of the tables: paths, and whether a network is used by this call alone. */
 static bool is_beside(const char *name)
 {
-  static const char *const names[] = {"from", "part", "policy_file", "cache", "alone", "spikes_file"};
+  static const char *const names[] = {"from", "part", "policy_file", "cache", "alone", "spikes_file", "poisson_file"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (strcmp(name, names[i]) == 0)
       return true;

@@ -6,40 +6,20 @@
 #include "library/internal.h"
 #include "library/private/stored.h"
 
-/* Where spikes are given in a file: "" otherwise. */
-typedef struct spike_source {
-  char file[CM_PATH_MAX], name[CM_PATH_MAX];
-  bool confined; /* this process is, as "confined" says of networks */
-} spike_source;
-
-static cm_status take_source(json_t *object, spike_source *from, cm_error *error)
-{
-  from->confined = json_is_true(json_object_get(object, "confined"));
-  (void)json_object_del(object, "confined");
-  return library_take_text(object, "spikes_file", from->file, error) == CM_OK
-           ? library_take_text(object, "spikes_name", from->name, error)
-           : error->status;
-}
-
 /* The spikes that are given, if any. */
-static cm_status read_spikes(const coremap_mapping *m, const json_t *object, const spike_source *from, cm_run *run,
+static cm_status read_spikes(const coremap_mapping *m, const json_t *object, const library_spikes *from, cm_run *run,
                              cm_simulate_request *asked, cm_spikes *spikes, cm_error *error)
 {
-  if (from->file[0] == '\0' && !asked->spikes.text)
-    return asked->spikes.upload[0] == '\0' ? CM_OK : cm_option_refuse(error, "spikes", "text: uploads are a server's");
+  if (!library_spikes_are_given(from))
+    return CM_OK;
   if (from->file[0] != '\0' && cm_options_check(&cm_simulate_option_table, asked, CM_SIMULATE_SPIKES, NULL, error) != CM_OK)
     return cm_fail_at(error, "/options/spikes_file");
   const cm_spike_ids ids = {.neurons = m->network->topology->vertex_count,
                             .topology = m->network->topology,
                             .as = (cm_spike_ids_as)asked->spike_ids,
-                            .confined = from->confined,
                             .step_ms = asked->spike_step_ms};
-  cm_status status =
-    from->file[0] != '\0'
-      ? cm_spikes_read(from->file, from->name[0] != '\0' ? from->name : from->file, &ids, run, spikes, error)
-      : cm_spikes_parse(json_string_value(json_object_get(object, "spikes")), "option spikes", &ids, run, spikes, error);
-  if (status != CM_OK)
-    return status;
+  if (library_spikes_read(from, &ids, run, spikes, error) != CM_OK)
+    return error->status;
   asked->options.spikes = spikes;
   if (json_object_get(object, "steps") == NULL)
     asked->options.steps = spikes->steps;
@@ -48,10 +28,10 @@ static cm_status read_spikes(const coremap_mapping *m, const json_t *object, con
 
 static cm_status simulate(const coremap_mapping *m, json_t *object, library_run *r, json_t **report, cm_error *error)
 {
-  spike_source from;
+  library_spikes from;
   cm_simulate_request asked;
   cm_spikes spikes = {0};
-  if (take_source(object, &from, error) != CM_OK || cm_simulate_options_read(object, &asked, error) != CM_OK)
+  if (library_spikes_take(object, &from, error) != CM_OK || cm_simulate_options_read(object, &asked, error) != CM_OK)
     return error->status;
   r->run->threads = json_object_get(object, "threads") != NULL ? asked.threads : r->run->threads;
   r->run->deadline = asked.time_limit > 0 ? cm_now() + asked.time_limit : 0;
@@ -82,24 +62,6 @@ int coremap_simulate(const coremap_mapping *mapping, const char *options, corema
   if (status == CM_OK)
     *report = text;
   return library_tell(status, &e, error);
-}
-
-int library_spikes_check(const char *text, uint32_t neurons, bool named, coremap_error **error)
-{
-  cm_error e;
-  cm_spikes spikes;
-  library_run r;
-  library_begin(&r, NULL, NULL);
-  const cm_spike_ids ids = {.neurons = neurons, .any = named};
-  cm_status status = cm_spikes_parse(text, "option spikes", &ids, r.run, &spikes, &e);
-  if (status == CM_OK)
-    cm_spikes_free(&spikes);
-  return library_tell(status, &e, error);
-}
-
-int coremap_spikes_check(const char *text, uint32_t neurons, coremap_error **error)
-{
-  return library_spikes_check(text, neurons, false, error);
 }
 
 int coremap_scenario_check(const char *scenario, const char *summary, coremap_error **error)

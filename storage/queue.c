@@ -245,8 +245,8 @@ static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
   for (size_t i = 0; i < work->blob_count; i++)
     if (cm_blob_note_in(handle, &work->blobs[i], error) != CM_OK)
       return error->status;
-  const char *mapping = o->mapping != NULL ? o->mapping->id : o->reused_mapping;
-  /* The mapping goes in before the move: a done job always has one. */
+  /* The mapping goes in before the move: a done job always has one, "" where it is of a kind that has none. */
+  const char *mapping = o->mapping != NULL ? o->mapping->id : o->reused_mapping != NULL || o->state != CM_JOB_DONE ? o->reused_mapping : "";
   if (cm_sql_run(handle, NULL, error,
                  "UPDATE jobs SET mapping = ?, lease = ?, reused = ?, problem = ?, report = ?, phases = ?, log = ?,"
                  " finished = ?, cpu_seconds = ? WHERE id = ?", "ttittttddt", mapping, lease[0] != '\0' ? lease : NULL,

@@ -24,4 +24,7 @@ bool cm_scenario_name_valid(const char *name, size_t length);
  * twice, rates that are no numbers or negative. */
 cm_status cm_rates_read(const char *path, cm_topology *topology, cm_run *run, cm_error *error);
 
+/* Reads such a table of one column of rates into *rate [vertices], the caller's: NAN for neurons that it has not. */
+cm_status cm_rates_values(const char *path, const cm_topology *topology, cm_run *run, double **rate, cm_error *error);
+
 #endif

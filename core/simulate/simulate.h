@@ -6,7 +6,7 @@
 
 #include "base/run.h"
 #include "core/mapping/mapped.h"
-#include "core/simulate/spikes.h"
+#include "core/network/spikes.h"
 
 typedef struct cm_simulate_options {
   uint32_t steps;    /* time steps to simulate; 0: none */

@@ -1,8 +1,5 @@
 #include "core/simulate/simulate_request.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "core/simulate/frames.h"
 
 enum { THREADS_MAX = 1024, BUFFERS_MAX = 1 << 20, STEPS_MAX = 100000, FRAMES = 32 };
@@ -10,41 +7,15 @@ enum { THREADS_MAX = 1024, BUFFERS_MAX = 1 << 20, STEPS_MAX = 100000, FRAMES = 3
 #define FIELD(name) offsetof(cm_simulate_request, name)
 static const double most_bytes = 1152921504606846976.0; /* 2^60 */
 
-/* The text stays where it is: only a job that knows its network can read it. */
-static cm_status read_spikes(const char *option, const json_t *value, void *given, cm_error *error)
-{
-  cm_simulate_spikes *spikes = given;
-  const char *upload = json_string_value(json_object_get(value, "upload"));
-  size_t length = upload != NULL ? strlen(upload) : 0;
-  if (json_object_size(value) == 1 && length > 0 && length < sizeof spikes->upload &&
-      strspn(upload, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == length) {
-    (void)snprintf(spikes->upload, sizeof spikes->upload, "%s", upload);
-    return CM_OK;
-  }
-  if (!json_is_string(value) || json_string_value(value)[0] == '\0')
-    return cm_option_refuse(error, option, "text with a line STEP,NEURON for each spike, or {\"upload\": ID} of a file of them");
-  spikes->text = true;
-  return CM_OK;
-}
-
-static json_t *spikes_schema(void)
-{
-  return json_pack("{s:[{s:s, s:i, s:[s]}, {s:s, s:[s], s:{s:{s:s}}, s:b}]}", "anyOf", "type", "string", "minLength", 1, "examples",
-                   "neurons,286\n0,17\n1,4\n", "type", "object", "required", "upload", "properties", "upload", "type", "string",
-                   "additionalProperties", false);
-}
-
-static const cm_option_own of_spikes = {"FILE", read_spikes, spikes_schema};
-
 static const cm_option options_of_simulations[] = {
   {"mapping", CM_OPTION_NAME, FIELD(mapping), 0, CM_SIMULATE_MAPPING_MAX, 0, {0}, NULL, false, CM_SHAPES_BOTH,
    .about = "the mapping whose packets move"},
   {"steps", CM_OPTION_COUNT, FIELD(options.steps), 1, STEPS_MAX, 1, {0}, NULL, false, CM_SHAPES_BOTH,
    .about = "time steps, each from rest; 1 unless given, none with load or saturation"},
   {"spikes", CM_OPTION_OWN, FIELD(spikes), 0, 0, 0, {0}, NULL, false, CM_SHAPES_BOTH,
-   .about = "neurons that fire, a line STEP,NEURON each, steps from 0, all steps of it unless steps says otherwise; unless given, at random by their rates", .own = &of_spikes},
+   .about = "neurons that fire, a line STEP,NEURON each, steps from 0, all steps of it unless steps says otherwise; unless given, at random by their rates", .own = &cm_option_of_spikes},
   {"spike_ids", CM_OPTION_WORD, FIELD(spike_ids), 0, 0, CM_SPIKE_IDS_AUTO, {"auto", "name", "position"}, NULL, false, CM_SHAPES_BOTH,
-   .about = "what NEURON is: its name, or its position in the network from 0; auto (unless given): a name, and a number a position where no neuron is named by one"},
+   .about = "what NEURON is; auto (unless given): a name, and a number a position where none is named by one"},
   {"spike_step_ms", CM_OPTION_POSITIVE, FIELD(spike_step_ms), 0, 1e9, 1, {0}, NULL, false, CM_SHAPES_BOTH,
    .about = "milliseconds of a time step where spikes have times (columns time_ms, timestamps); 1 unless given"},
   {"load", CM_OPTION_POSITIVE, FIELD(options.load), 0, 1e9, 0, {0}, NULL, false, CM_SHAPES_BOTH,
@@ -86,8 +57,8 @@ cm_status cm_simulate_options_read(const json_t *options, cm_simulate_request *r
   cm_options_default(&cm_simulate_option_table, &r);
   if (cm_options_read(&cm_simulate_option_table, options, &r, error) != CM_OK)
     return error->status;
-  const bool spikes = r.spikes.text || r.spikes.upload[0] != '\0';
-  if (cm_options_check(&cm_simulate_option_table, &r, spikes ? CM_SIMULATE_SPIKES : 0, NULL, error) != CM_OK)
+  const unsigned facts = cm_spikes_are_given(&r.spikes) ? CM_SIMULATE_SPIKES : 0;
+  if (cm_options_check(&cm_simulate_option_table, &r, facts, NULL, error) != CM_OK)
     return error->status;
   if (json_object_get(options, "steps") == NULL && (r.options.load > 0 || r.options.saturation))
     r.options.steps = 0;

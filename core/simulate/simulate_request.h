@@ -2,21 +2,15 @@
 #ifndef CM_SIMULATE_SIMULATE_REQUEST_H
 #define CM_SIMULATE_SIMULATE_REQUEST_H
 
-#include "base/option.h"
+#include "core/network/spikes_option.h"
 #include "core/simulate/simulate.h"
 
 enum { CM_SIMULATE_MAPPING_MAX = 64 };
 
-/* Neurons that fire are given: as text, or as an upload of the server. */
-typedef struct cm_simulate_spikes {
-  bool text;
-  char upload[CM_SIMULATE_MAPPING_MAX]; /* its id; "": none */
-} cm_simulate_spikes;
-
 typedef struct cm_simulate_request {
   char mapping[CM_SIMULATE_MAPPING_MAX]; /* whose packets move */
   cm_simulate_options options;
-  cm_simulate_spikes spikes;
+  cm_spikes_given spikes;
   uint32_t spike_ids;    /* cm_spike_ids_as */
   double spike_step_ms;  /* of a time step, where spikes have times */
   uint32_t threads;      /* at most; never changes the result */

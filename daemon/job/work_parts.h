@@ -40,6 +40,9 @@ json_t *cm_work_options(const cm_work *work);
 /* Options as text, which is the caller's; takes them (NULL: memory ran out). */
 cm_status cm_work_text(json_t *options, char **text, cm_error *error);
 
+/* The job's options as text, which is the caller's, with the path of the spikes that were sent in a file of their own, and its limit of time. */
+cm_status cm_work_spiking_options(const cm_work *work, char **text, cm_error *error);
+
 /* Adds a member to the result; takes the reference. */
 cm_status cm_work_tell(cm_work *work, const char *name, json_t *value, cm_error *error);
 

@@ -10,6 +10,7 @@
 #include <coremap/map.h>
 #include <coremap/options.h>
 #include <coremap/partition.h>
+#include <coremap/profile.h>
 #include <coremap/program.h>
 #include <coremap/routes.h>
 #include <coremap/schedule.h>

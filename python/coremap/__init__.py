@@ -20,9 +20,10 @@ import numpy as np
 from . import _local, _server
 from ._local import CoremapError
 from ._network import Network
+from ._profile import Profile, profile, spike_file
 from ._sweep import Point, sweep
 
-__all__ = ["map", "emit", "Mapping", "Nets", "Network", "read", "sweep", "Point", "CoremapError", "version"]
+__all__ = ["map", "emit", "Mapping", "Nets", "Network", "read", "profile", "Profile", "sweep", "Point", "CoremapError", "version"]
 
 Progress = Union[bool, Callable[[str, float], None]]
 
@@ -126,17 +127,11 @@ class Mapping:
     def simulate(self, spikes: Any = None, *, progress: Optional[Progress] = None, **options: Any) -> Dict[str, Any]:
         """Lets the packets run over the chip, and returns the report of docs/reference/simulation.md.
 
-        spikes: an array of rows [step, neuron], or the path of a spike file (lines STEP,NEURON, or .npy); without them neurons fire
+        spikes: an array of rows [step, neuron], or a matrix [steps, neurons] of truth values, or the path of a spike file (lines STEP,NEURON, or .npy); without them neurons fire
             at random by their rates. All else are options: steps=10, load=0.01, saturation=True, traffic_model="multicast".
         """
         with tempfile.TemporaryDirectory(prefix="coremap-") as folder:
-            path = os.fspath(spikes) if isinstance(spikes, (str, os.PathLike)) else None
-            if spikes is not None and path is None:
-                rows = np.asarray(spikes)
-                if rows.ndim != 2 or rows.shape[1] != 2 or rows.dtype.kind not in "iu":
-                    raise ValueError("spikes are rows [step, neuron] of whole numbers")
-                path = os.path.join(folder, "spikes.npy")
-                np.save(path, np.ascontiguousarray(rows))
+            path = spike_file(spikes, folder)
             heard = _told(progress)
             try:
                 return self._source.simulate(path, options, heard)

@@ -64,6 +64,11 @@ def _load() -> ctypes.CDLL:
                 ("client_free", None, [pointer]),
                 ("reply_status", ctypes.c_uint, [pointer]), ("reply_etag", text, [pointer]), ("reply_text", text, [pointer]),
                 ("reply_free", None, [pointer]),
+                ("profile_run", ctypes.c_int, [pointer, text, _PROGRESS, pointer, out, out]),
+                ("profile_report", ctypes.c_int, [pointer, out, out]),
+                ("profile_counts", ctypes.POINTER(ctypes.c_uint64), [pointer]),
+                ("profile_spikes", ctypes.c_uint32, [pointer, ctypes.POINTER(count), ctypes.POINTER(ctypes.POINTER(ctypes.c_uint32))]),
+                ("profile_free", None, [pointer]),
                 ("simulate", ctypes.c_int, [pointer, text, _PROGRESS, pointer, out, out]),
                 ("program_read", ctypes.c_int, [text, _PROGRESS, pointer, out, out]), ("program_free", None, [pointer]),
                 ("program_emit", ctypes.c_int, [pointer, text, _PROGRESS, pointer, out, out]),
@@ -228,3 +233,37 @@ def emit(program: str, options: Dict[str, Any], progress: Any) -> Dict[str, Any]
     finally:
         lib.coremap_text_free(made)
         lib.coremap_program_free(opened)
+
+
+class Ran:
+    """A network of the library that has run, while a ``with`` lasts: of a source, or one that is open; its arrays are copies."""
+    def __init__(self, network: Any, options: Dict[str, Any], progress: Any):
+        listener, own = _Listener(progress), isinstance(network, Source)
+        self._network, self._handle = ctypes.c_void_p() if own else network, ctypes.c_void_p()
+        try:
+            if own:
+                network.open(self._network, listener.callback)
+            _call("profile_run", self._network, json.dumps(options).encode(), listener.callback, None, ctypes.byref(self._handle))
+            self._neurons = _load().coremap_network_neurons(self._network)
+        except CoremapError as error:
+            raise listener.raised or error from None
+        finally:
+            if own:  # what has run keeps it
+                _load().coremap_network_free(self._network)
+    def __enter__(self) -> "Ran":
+        return self
+    def __exit__(self, *_: Any) -> None:
+        _load().coremap_profile_free(self._handle)
+    def report(self) -> str:
+        made = ctypes.c_void_p()
+        _call("profile_report", self._handle, ctypes.byref(made))
+            return ctypes.string_at(made).decode()
+            _load().coremap_text_free(made)
+    def counts(self) -> np.ndarray:
+        return np.ctypeslib.as_array(_load().coremap_profile_counts(self._handle), (self._neurons,)).copy()
+    def spikes(self) -> np.ndarray:
+        first, neuron = ctypes.POINTER(ctypes.c_uint64)(), ctypes.POINTER(ctypes.c_uint32)()
+        steps = _load().coremap_profile_spikes(self._handle, ctypes.byref(first), ctypes.byref(neuron))
+        begin = np.ctypeslib.as_array(first, (steps + 1,))
+        which = np.ctypeslib.as_array(neuron, (int(begin[-1]),)) if begin[-1] else np.zeros(0, np.uint32)
+        return np.column_stack((np.repeat(np.arange(steps, dtype=np.int64), np.diff(begin.astype(np.int64))), which))

@@ -92,17 +92,27 @@ class _Result:
                 return file.read().decode(errors="replace")
 
     def simulate(self, spikes: Optional[str], options: Dict[str, Any], progress: Any) -> Dict[str, Any]:
-        asked, server = dict(options, mapping=self._path.rsplit("/", 1)[1]), self._server
-        if spikes is None:
-            return _job(server, {"kind": "simulate", "options": asked}, "report", dict, progress)
-        size = os.path.getsize(spikes)
-        upload = _has(server.json("POST", "/v1/uploads", {"name": os.path.basename(spikes), "size": size}), "id", str)
-        try:
-            server.ask("PATCH", "/v1/uploads/%s?of=spikes" % upload, file=os.path.abspath(spikes), offset=0)
-            asked["spikes"] = {"upload": upload}
-            return _job(server, {"kind": "simulate", "options": asked}, "report", dict, progress)
-        finally:
-            server.ask("DELETE", "/v1/uploads/" + upload)
+        return _spiking(self._server, {"kind": "simulate", "options": dict(options, mapping=self._path.rsplit("/", 1)[1])}, spikes, progress)
+
+
+def _spiking(server: _Server, asked: Dict[str, Any], spikes: Optional[str], progress: Any) -> Dict[str, Any]:
+    """The report of a job that spikes in a file may be given to."""
+    if spikes is None:
+        return _job(server, asked, "report", dict, progress)
+    size = os.path.getsize(spikes)
+    upload = _has(server.json("POST", "/v1/uploads", {"name": os.path.basename(spikes), "size": size}), "id", str)
+    try:
+        server.ask("PATCH", "/v1/uploads/%s?of=spikes" % upload, file=os.path.abspath(spikes), offset=0)
+        asked["options"]["spikes"] = {"upload": upload}
+        return _job(server, asked, "report", dict, progress)
+    finally:
+        server.ask("DELETE", "/v1/uploads/" + upload)
+
+
+def profile_file(path: str, url: str, token: Optional[str], reading: Dict[str, str], spikes: Optional[str], options: Dict[str, Any],
+                 progress: Any) -> Dict[str, Any]:
+    server = _Server(url, token)
+    return _spiking(server, {"kind": "profile", "network": _network(server, path, reading), "options": options}, spikes, progress)
 
 
 def _network(server: _Server, path: str, reading: Dict[str, str]) -> str:

@@ -1,5 +1,5 @@
 /* Given spikes of three neurons, as lines or as an array of NumPy. */
-#include "core/simulate/spikes.h"
+#include "core/network/spikes.h"
 #include "old.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

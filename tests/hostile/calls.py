@@ -33,7 +33,8 @@ open("taken.json", "w").write("{}")
 calls = (lambda: coremap.map("network.csv", server=server), lambda: coremap.map(([0, 1], [1, 2]), server=server, progress=nothing),
          lambda: coremap.map("network.csv", chip="ours", occupancy="taken.json", server=server), lambda: known().certificate(),
          lambda: known().save("mapping.json"), lambda: known().to_sanafe("net.yaml"), lambda: known().draw("map.svg"),
-         lambda: known()._repr_html_(), lambda: known().simulate(), lambda: known().simulate("spikes.npy", progress=nothing))
+         lambda: known()._repr_html_(), lambda: known().simulate(), lambda: known().simulate("spikes.npy", progress=nothing),
+         lambda: coremap.profile("network.csv", 9, spikes="spikes.npy", server=server))
 before, slow = peak(), 0
 for call in calls:
     try:

@@ -41,6 +41,7 @@ UNIT_TESTS = \
   tests/unit/core/schedule/schedule \
   tests/unit/core/simulate/simulate \
   tests/unit/core/solver/attempts \
+  tests/unit/core/spiking/spiking \
   tests/unit/core/solver/presets
 if ONNX
 UNIT_TESTS += tests/unit/core/operators/nodes tests/unit/core/operators/operators

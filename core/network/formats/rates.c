@@ -155,7 +155,7 @@ cm_status cm_topology_set_scenarios(cm_topology *topology, const cm_scenario_nam
 
 typedef struct rates {
   cm_table table;
-  cm_topology *topology;
+  const cm_topology *topology;
   double *rate;       /* [vertices] NAN: none yet; with scenarios 0 where there are some */
   size_t at[CM_RATE_COLUMNS], count; /* fields; 0 of them: not known yet */
   uint32_t scenarios; /* columns rate:NAME */
@@ -297,35 +297,61 @@ static cm_status refuse_missing(const rates *r, cm_error *error)
                  t->label_text != NULL ? t->label_text + t->label_first[first] : number);
 }
 
-cm_status cm_rates_read(const char *path, cm_topology *topology, cm_run *run, cm_error *error)
+/* The table of a file, into `r`: to be cleared, after errors too. */
+static cm_status read_file(const char *path, rates *r, cm_run *run, cm_error *error)
 {
   const cm_import_limits limits = cm_import_limits_default();
   cm_source source;
-  rates r = {.topology = topology,
-             .table = {.source = &source, .limits = &limits, .run = run, .memory = run->memory, .what = "rates"}};
-  cm_run_phase(run, "read");
   if (cm_source_open(&source, path, &limits, run, error) != CM_OK)
     return error->status;
-  cm_status status = cm_names_open(&r.table.names, run->memory, error);
+  r->table = (cm_table){.source = &source, .limits = &limits, .run = run, .memory = run->memory, .what = "rates"};
+  cm_status status = cm_names_open(&r->table.names, run->memory, error);
   if (status == CM_OK)
-    status = CM_NEW(run->memory, r.rate, topology->vertex_count, error);
-  for (uint32_t v = 0; status == CM_OK && v < topology->vertex_count; v++)
-    r.rate[v] = NAN;
+    status = CM_NEW(run->memory, r->rate, r->topology->vertex_count, error);
+  for (uint32_t v = 0; status == CM_OK && v < r->topology->vertex_count; v++)
+    r->rate[v] = NAN;
   if (status == CM_OK)
-    status = cm_table_name_all(&r.table, topology, error);
+    status = cm_table_name_all(&r->table, r->topology, error);
   if (status == CM_OK) {
     cm_skip_byte_order_mark(&source);
-    status = read_lines(&r, error);
+    status = read_lines(r, error);
   }
+  cm_source_close(&source);
+  return status;
+}
+
+static void clear(rates *r)
+{
+  cm_table_free(&r->table);
+  cm_free(r->rate);
+  cm_free(r->scenario);
+}
+
+cm_status cm_rates_read(const char *path, cm_topology *topology, cm_run *run, cm_error *error)
+{
+  rates r = {.topology = topology};
+  cm_run_phase(run, "read");
+  cm_status status = read_file(path, &r, run, error);
   if (status == CM_OK)
     status = refuse_missing(&r, error);
   if (status == CM_OK)
     status = r.scenarios > 0 ? cm_topology_set_scenarios(topology, (const cm_scenario_name *)r.name, r.scenarios, r.scenario,
                                                          run, error)
                              : cm_topology_set_rates(topology, r.rate, run, error);
-  cm_source_close(&source);
-  cm_table_free(&r.table);
-  cm_free(r.rate);
-  cm_free(r.scenario);
+  clear(&r);
+  return status;
+}
+
+cm_status cm_rates_values(const char *path, const cm_topology *topology, cm_run *run, double **rate, cm_error *error)
+{
+  rates r = {.topology = topology};
+  cm_status status = read_file(path, &r, run, error);
+  if (status == CM_OK && r.scenarios > 0)
+    status = cm_fail(error, CM_BAD_NETWORK, "rates: one column, rate, is expected here, not one for each scenario");
+  if (status == CM_OK) {
+    *rate = r.rate;
+    r.rate = NULL;
+  }
+  clear(&r);
   return status;
 }

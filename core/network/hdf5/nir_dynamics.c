@@ -15,6 +15,7 @@ typedef struct flow {
   float **in;         /* [nodes] what flows into each input element of a node; NULL: nothing */
   const nir_node *from;
   float value;
+  const bool *only;   /* [nodes] whose biases flow; NULL: all */
 } flow;
 
 static cm_status pass_on(void *user, uint64_t output, double weight, double delay_ms, cm_error *error)
@@ -44,7 +45,8 @@ static cm_status flow_through(flow *f, uint32_t i, cm_error *error)
     if (f->value != 0 && nir_taps(n, k, pass_on, f, error) != CM_OK)
       return error->status;
   }
-  for (uint64_t o = 0; bias->value != NULL && o < n->out.count; o++) {
+  const bool flows = bias->value != NULL && (f->only == NULL || f->only[i]);
+  for (uint64_t o = 0; flows && o < n->out.count; o++) {
     f->value = bias->value[o / each % bias->shape.count];
     if (f->value != 0 && pass_on(f, o, 1, 0, error) != CM_OK)
       return error->status;
@@ -85,6 +87,35 @@ static cm_status flow_biases(flow *f, cm_error *error)
   return status;
 }
 
+/* Whether what a node gives comes back to it. */
+static cm_status find_loops(const nir_graph *g, bool *loops, cm_error *error)
+{
+  uint32_t *path = NULL, *seen = NULL;
+  cm_status status = CM_NEW(g->memory, path, g->count, error);
+  if (status == CM_OK)
+    status = CM_NEW(g->memory, seen, g->count, error);
+  for (uint32_t i = 0; status == CM_OK && i < g->count; i++) {
+    uint32_t depth = 0;
+    if (g->node[i].parameter[CM_PARAMETER_BIAS].value == NULL)
+      continue;
+    path[depth++] = i;
+    while (depth > 0 && !loops[i]) {
+      const nir_node *n = &g->node[path[--depth]];
+      for (uint32_t k = 0; k < n->next_count; k++) {
+        loops[i] = loops[i] || n->next[k] == i;
+        if (seen[n->next[k]] == i + 1)
+          continue;
+        seen[n->next[k]] = i + 1;
+        path[depth++] = n->next[k];
+      }
+    }
+    status = cm_run_check(g->run, error);
+  }
+  cm_free(path);
+  cm_free(seen);
+  return status;
+}
+
 /* ---- neurons ---- */
 
 bool nir_runs(const nir_graph *g)
@@ -118,7 +149,7 @@ static cm_status lay_out(const nir_node *n, cm_neuron_parameter parameter, float
   return CM_OK;
 }
 
-static cm_status fill(const flow *f, cm_topology *made, cm_error *error)
+static cm_status fill(const flow *f, float *const *looped, cm_topology *made, cm_error *error)
 {
   const nir_graph *g = f->graph;
   cm_dynamics *d = made->dynamics;
@@ -133,8 +164,9 @@ static cm_status fill(const flow *f, cm_topology *made, cm_error *error)
       if (d->parameter[p] == NULL && CM_NEW(g->memory, d->parameter[p], made->vertex_count, error) != CM_OK)
         return error->status;
       float *value = d->parameter[p] + n->unit_first;
-      if (p == CM_PARAMETER_BIAS && f->in[i] != NULL)
-        memcpy(value, f->in[i], n->out.count * sizeof *value);
+      const float *in = p == CM_PARAMETER_BIAS ? f->in[i] : p == CM_PARAMETER_LOOP_BIAS ? looped[i] : NULL;
+      if (in != NULL)
+        memcpy(value, in, n->out.count * sizeof *value);
       else if (lay_out(n, p, value, error) != CM_OK)
         return error->status;
     }
@@ -144,18 +176,31 @@ static cm_status fill(const flow *f, cm_topology *made, cm_error *error)
   return CM_OK;
 }
 
+static void free_flow(const flow *f)
+{
+  for (uint32_t i = 0; f->in != NULL && i < f->graph->count; i++)
+    cm_free(f->in[i]);
+  cm_free(f->in);
+}
+
 cm_status nir_dynamics(nir_graph *g, cm_topology *made, cm_error *error)
 {
-  flow f = {.graph = g};
-  cm_status status = CM_NEW(g->memory, f.in, g->count, error);
+  bool *loops = NULL;
+  flow all = {.graph = g}, looped = {.graph = g};
+  cm_status status = CM_NEW(g->memory, loops, g->count, error);
+  if (status == CM_OK && (CM_NEW(g->memory, all.in, g->count, error) != CM_OK || CM_NEW(g->memory, looped.in, g->count, error) != CM_OK ||
+                          CM_NEW(g->memory, made->dynamics, 1, error) != CM_OK ||
+                          CM_NEW(g->memory, made->dynamics->model, made->vertex_count, error) != CM_OK))
+    status = error->status;
+  looped.only = loops;
   if (status == CM_OK)
-    status = CM_NEW(g->memory, made->dynamics, 1, error);
+    status = find_loops(g, loops, error);
   if (status == CM_OK)
-    status = CM_NEW(g->memory, made->dynamics->model, made->vertex_count, error);
+    status = flow_biases(&all, error);
   if (status == CM_OK)
-    status = flow_biases(&f, error);
+    status = flow_biases(&looped, error);
   if (status == CM_OK)
-    status = fill(&f, made, error);
+    status = fill(&all, looped.in, made, error);
   if (status == CM_OK) {
     made->dynamics->nodes = g->nodes;
     made->dynamics->number = g->number;
@@ -163,8 +208,8 @@ cm_status nir_dynamics(nir_graph *g, cm_topology *made, cm_error *error)
     g->nodes = NULL;
     g->number = NULL;
   }
-  for (uint32_t i = 0; f.in != NULL && i < g->count; i++)
-    cm_free(f.in[i]);
-  cm_free(f.in);
+  free_flow(&all);
+  free_flow(&looped);
+  cm_free(loops);
   return status;
 }

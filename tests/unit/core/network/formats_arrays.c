@@ -5,7 +5,7 @@
 #include <zip.h>
 
 #include "core/network/import.h"
-#include "core/simulate/spikes.h"
+#include "core/network/spikes.h"
 
 TCase *array_cases(void);
 

@@ -1,4 +1,4 @@
-#include "core/simulate/spike_ids.h"
+#include "core/network/spike_ids.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Happy path: lines, or rows of an array, to pairs -> pairs by step. What can fail: the file, a line that is no spike of this
  * network, memory. */
-#include "core/simulate/spikes.h"
+#include "core/network/spikes.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 /* Given spike trains: which neurons fire in which time step (docs/reference/simulation.md). */
-#ifndef CM_SIMULATE_SPIKES_H
-#define CM_SIMULATE_SPIKES_H
+#ifndef CM_NETWORK_SPIKES_H
+#define CM_NETWORK_SPIKES_H
 
 #include "base/run.h"
-#include "core/simulate/spike_ids.h"
+#include "core/network/spike_ids.h"
 
 enum { CM_SPIKE_STEPS_MAX = 100000 };
 

@@ -1,6 +1,6 @@
 /* Which neuron the id of a spike is: its name, or its position in the network. */
-#ifndef CM_MAPPING_SIMULATE_SPIKE_IDS_H
-#define CM_MAPPING_SIMULATE_SPIKE_IDS_H
+#ifndef CM_NETWORK_SPIKE_IDS_H
+#define CM_NETWORK_SPIKE_IDS_H
 
 #include "core/network/names.h"
 #include "core/network/topology.h"

@@ -1,0 +1,130 @@
+#include "core/spiking/coefficients.h"
+
+#include <math.h>
+#include <stdio.h>
+
+const char *cm_neuron_called(const cm_topology *topology, uint32_t neuron, char *text, size_t size)
+{
+  const char *label = cm_topology_label(topology, neuron);
+  (void)snprintf(text, size, label != NULL ? "neuron %u (%.60s)" : "neuron %u", neuron, label);
+  return text;
+}
+
+static double value(const cm_dynamics *d, cm_neuron_parameter parameter, uint32_t neuron)
+{
+  return d->parameter[parameter] != NULL ? (double)d->parameter[parameter][neuron] : 0;
+}
+
+/* What is left after a step, and what a constant 1 adds. */
+typedef struct filter {
+  double decay, gain;
+} filter;
+
+static filter filter_of(const cm_semantics *s, double dt, double tau)
+{
+  const double left = s->decay == CM_DECAY_EULER ? 1 - dt / tau : exp(-dt / tau);
+  return (filter){left, s->decay == CM_DECAY_CLOSED ? 1 - left : dt / tau};
+}
+
+static cm_status check_tau(const cm_topology *t, const cm_semantics *s, double dt, cm_neuron_parameter parameter, uint32_t v, cm_error *error)
+{
+  char called[96];
+  const double tau = value(t->dynamics, parameter, v);
+  (void)cm_neuron_called(t, v, called, sizeof called);
+  if (!(tau > 0 && tau < HUGE_VAL))
+    return cm_fail(error, CM_BAD_NETWORK, "%s has a %s of %g s: a time constant is above 0", called, cm_neuron_parameters[parameter].name, tau);
+  if (dt <= 0)
+    return cm_fail(error, CM_BAD_OPTION, "dt is missing: %s has a %s of %g s, so how long a step is has to be said, in seconds", called,
+                   cm_neuron_parameters[parameter].name, tau);
+  if (s->decay == CM_DECAY_EULER && tau < dt / 2)
+    return cm_fail(error, CM_BAD_OPTION,
+                   "%s has a %s of %g s, below half of dt, %g s, where %s is unstable: give a dt of at most %g, or semantics \"exact\"",
+                   called, cm_neuron_parameters[parameter].name, tau, dt, s->name, 2 * tau);
+  return CM_OK;
+}
+
+/* What the current adds to v over a step in which it runs from its old value by itself, and what a constant 1 that comes in adds to v by
+ * way of it: the solution of tau v' = I - v, tau_syn I' = x - I. */
+static void solve(double dt, double tau, double tau_syn, double *coupling, double *gain)
+{
+  const double v = exp(-dt / tau), i = exp(-dt / tau_syn);
+  const double near = 1e-9; /* where both time constants are as good as one */
+  *coupling = fabs(tau - tau_syn) > near * tau ? tau_syn / (tau_syn - tau) * (i - v) : dt / tau * v;
+  *gain = 1 - v - *coupling;
+}
+
+static void set_current(const cm_dynamics *d, const cm_semantics *s, double dt, uint32_t v, filter membrane, cm_coefficients *c)
+{
+  const double tau = value(d, CM_PARAMETER_TAU, v), tau_syn = value(d, CM_PARAMETER_TAU_SYN, v), w = value(d, CM_PARAMETER_W_IN, v),
+               r = value(d, CM_PARAMETER_R, v);
+  const filter synapse = filter_of(s, dt, tau_syn);
+  double coupling = membrane.gain, gain = 0;
+  if (s->current == CM_CURRENT_OVER_STEP)
+    solve(dt, tau, tau_syn, &coupling, &gain);
+  c->decay_current[v] = (float)synapse.decay;
+  c->gain_current[v] = (float)(synapse.gain * w);
+  c->coupling[v] = (float)(coupling * r);
+  c->gain[v] = (float)(gain * r * w);
+}
+
+static cm_status set(const cm_topology *t, const cm_semantics *s, double dt, uint32_t v, cm_coefficients *c, cm_error *error)
+{
+  const cm_dynamics *d = t->dynamics;
+  const uint8_t model = d->model[v];
+  const bool leaks = cm_neuron_has(model, CM_PARAMETER_TAU);
+  if ((leaks && check_tau(t, s, dt, CM_PARAMETER_TAU, v, error) != CM_OK) ||
+      (cm_has_current(model) && check_tau(t, s, dt, CM_PARAMETER_TAU_SYN, v, error) != CM_OK))
+    return error->status;
+  const filter integrator = {1, 1}, nothing = {0, 1};
+  const filter membrane = leaks                           ? filter_of(s, dt, value(d, CM_PARAMETER_TAU, v))
+                          : model == CM_NEURON_THRESHOLD ? nothing
+                                                          : integrator;
+  c->decay[v] = (float)membrane.decay;
+  c->gain[v] = (float)(membrane.gain * (cm_neuron_has(model, CM_PARAMETER_R) ? value(d, CM_PARAMETER_R, v) : 1));
+  c->offset[v] = (float)(leaks ? (1 - membrane.decay) * value(d, CM_PARAMETER_V_LEAK, v) : 0);
+  c->threshold[v] = cm_neuron_has(model, CM_PARAMETER_V_THRESHOLD) ? (float)value(d, CM_PARAMETER_V_THRESHOLD, v) : HUGE_VALF;
+  c->reset[v] = (float)value(d, CM_PARAMETER_V_RESET, v);
+  if (cm_has_current(model))
+    set_current(d, s, dt, v, membrane, c);
+  return CM_OK;
+}
+
+cm_status cm_coefficients_make(const cm_topology *topology, const cm_semantics *semantics, double dt, cm_memory *memory,
+                               cm_coefficients *coefficients, cm_error *error)
+{
+  cm_coefficients c = {.decay = NULL};
+  float **const always[] = {&c.decay, &c.gain, &c.offset, &c.bias, &c.threshold, &c.reset};
+  float **const current[] = {&c.decay_current, &c.gain_current, &c.coupling};
+  const uint32_t n = topology->vertex_count;
+  bool currents = false;
+  for (uint32_t v = 0; v < n; v++)
+    currents = currents || cm_has_current(topology->dynamics->model[v]);
+  cm_status status = CM_OK;
+  for (size_t i = 0; i < sizeof always / sizeof *always && status == CM_OK; i++)
+    status = CM_NEW(memory, *always[i], n, error);
+  for (size_t i = 0; i < sizeof current / sizeof *current && currents && status == CM_OK; i++)
+    status = CM_NEW(memory, *current[i], n, error);
+  for (uint32_t v = 0; v < n && status == CM_OK; v++)
+    if (topology->dynamics->model[v] != CM_NEURON_INPUT)
+      status = set(topology, semantics, dt, v, &c, error);
+  if (status == CM_OK)
+    *coefficients = c;
+  else
+    cm_coefficients_free(&c);
+  return status;
+}
+
+void cm_coefficients_set_bias(const cm_topology *topology, bool loops, cm_coefficients *coefficients)
+{
+  const cm_dynamics *d = topology->dynamics;
+  for (uint32_t v = 0; v < topology->vertex_count; v++)
+    coefficients->bias[v] = (float)(value(d, CM_PARAMETER_BIAS, v) - (loops ? 0 : value(d, CM_PARAMETER_LOOP_BIAS, v)));
+}
+
+void cm_coefficients_free(cm_coefficients *c)
+{
+  float *all[] = {c->decay, c->gain, c->offset, c->bias, c->threshold, c->reset, c->decay_current, c->gain_current, c->coupling};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    cm_free(all[i]);
+  *c = (cm_coefficients){.decay = NULL};
+}

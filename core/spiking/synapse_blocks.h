@@ -1,0 +1,57 @@
+/* The synapses of a network in the form in which it runs: by blocks of targets whose sums stay in the cache, in each by source. What arrives in
+ * later steps waits in a ring of sums, one for each step up to the longest delay. */
+#ifndef CM_SPIKING_SYNAPSE_BLOCKS_H
+#define CM_SPIKING_SYNAPSE_BLOCKS_H
+
+#include "base/run.h"
+#include "core/network/topology.h"
+#include "core/spiking/evaluation_order.h"
+
+/* 8 bytes: delay * block_size + target in the block, and the weight. */
+typedef struct cm_blocked_synapse {
+  uint32_t to;
+  float weight;
+} cm_blocked_synapse;
+
+typedef struct cm_synapse_block {
+  uint64_t begin;   /* of its synapses */
+  uint32_t *first;  /* [neurons + 1] of each source, from begin */
+  float *sum;       /* [slots * block_size] */
+} cm_synapse_block;
+
+typedef struct cm_synapse_blocks {
+  uint32_t neurons, blocks;
+  uint32_t block_bits;   /* targets of a block: 1 << block_bits */
+  uint32_t slots;        /* of the ring; a power of two above the longest delay */
+  cm_synapse_block *block;
+  cm_blocked_synapse *synapse;
+  uint64_t count;
+} cm_synapse_blocks;
+
+/* How long spikes are under way. */
+typedef struct cm_latency {
+  double dt;       /* seconds; 0: not said */
+  unsigned output; /* steps by which spikes are later than the step that made them */
+} cm_latency;
+
+/* Builds them from a directed network with dynamics. A delay of d steps takes d + output, and in loops at least one; spikes of inputs have
+ * no output. O(pins + neurons * blocks). Errors: CM_BAD_OPTION: delays without dt, or a delay that is no multiple of it, which and by how
+ * much; CM_TOO_LARGE; memory, stops. */
+cm_status cm_synapse_blocks_make(const cm_topology *topology, const cm_evaluation_order *order, const cm_latency *latency, cm_run *run,
+                           cm_synapse_blocks *synapses, cm_error *error);
+void cm_synapse_blocks_free(cm_synapse_blocks *synapses); /* harmless on a zeroed one */
+
+/* Adds what the spikes of `source` [count] send in step `now` to the sums of one block; `value` [count]: each times so much, NULL: 1. Blocks are apart:
+ * several threads may each work on one. O(synapses). */
+void cm_synapse_blocks_send(const cm_synapse_blocks *synapses, uint32_t block, const uint32_t *source, const float *value, uint32_t count, uint64_t now);
+
+/* Synapses of a neuron. O(blocks). */
+uint64_t cm_synapse_blocks_of(const cm_synapse_blocks *synapses, uint32_t source);
+
+/* Where the sums of step `now` begin in a block: [1 << block_bits], zeroed by whoever takes them. */
+static inline float *cm_synapse_blocks_sums(const cm_synapse_blocks *s, uint32_t block, uint64_t now)
+{
+  return s->block[block].sum + ((size_t)(now & (s->slots - 1)) << s->block_bits);
+}
+
+#endif

@@ -1,0 +1,139 @@
+/* Networks that run. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "core/network/rates.h"
+#include "core/spiking/simulator.h"
+#include "core/spiking/profile.h"
+#include "core/spiking/profile_request.h"
+#include "library/internal.h"
+
+struct coremap_profile {
+  coremap_network *network;
+  cm_memory memory;
+  cm_profile profile;
+  bool peaks;
+};
+
+/* Files that options name beside those of the table. */
+typedef struct sources {
+  library_spikes spikes;
+  char poisson[CM_PATH_MAX];
+} sources;
+
+static cm_status make_stimulus(const cm_topology *t, const sources *from, const cm_profile_request *asked, cm_run *run, cm_stimulus *stimulus,
+                               cm_error *error)
+{
+  cm_spikes spikes = {0};
+  double *hertz = NULL;
+  const cm_spike_ids ids = {.neurons = t->vertex_count, .topology = t, .as = (cm_spike_ids_as)asked->spike_ids, .step_ms = asked->dt * 1e3};
+  if (library_spikes_are_given(&from->spikes))
+    return library_spikes_read(&from->spikes, &ids, run, &spikes, error) == CM_OK
+             ? cm_stimulus_given(t, &spikes, asked->steps, run, stimulus, error)
+             : error->status;
+  cm_status status = CM_OK;
+  if (from->poisson[0] != '\0')
+    status = asked->dt > 0 ? cm_rates_values(from->poisson, t, run, &hertz, error)
+                           : cm_option_refuse(error, "dt", "seconds of a time step, for spikes that come so often a second");
+  if (status == CM_OK)
+    status = cm_stimulus_poisson(t, &(cm_poisson){hertz, asked->poisson, asked->dt, asked->seed}, run, stimulus, error);
+  cm_free(hertz);
+  return status;
+}
+
+static cm_status run_network(const cm_topology *t, json_t *object, library_run *r, coremap_profile *made, cm_error *error)
+{
+  sources from;
+  cm_profile_request asked;
+  cm_stimulus stimulus = {.inputs = 0};
+  if (library_spikes_take(object, &from.spikes, error) != CM_OK || library_take_text(object, "poisson_file", from.poisson, error) != CM_OK ||
+      cm_profile_options_read(object, &asked, error) != CM_OK)
+    return error->status;
+  r->run->threads = json_object_get(object, "threads") != NULL ? asked.threads : r->run->threads;
+  r->run->deadline = asked.time_limit > 0 ? cm_now() + asked.time_limit : 0;
+  r->run->memory->limit_bytes = asked.memory_limit;
+  const cm_profile_setting setting = {&cm_semantics_table[asked.semantics], asked.dt, asked.steps};
+  made->peaks = asked.peaks;
+  cm_status status = cm_simulator_check(t, error);
+  if (status == CM_OK)
+    status = make_stimulus(t, &from, &asked, r->run, &stimulus, error);
+  if (status == CM_OK)
+    status = cm_profile_run(t, &setting, &stimulus, r->run, &made->profile, error);
+  cm_stimulus_free(&stimulus);
+  return status;
+}
+
+int coremap_profile_run(const coremap_network *network, const char *options, coremap_progress progress, void *user, coremap_profile **profile,
+                        coremap_error **error)
+{
+  cm_error e;
+  library_run r;
+  json_t *object = NULL;
+  coremap_profile *made = calloc(1, sizeof *made);
+  library_begin(&r, progress, user);
+  cm_status status = cm_whole(made != NULL, "a profile", &e);
+  if (status == CM_OK) {
+    cm_memory_init(&made->memory, 0);
+    library_outlive(&r, &made->memory);
+    made->network = (coremap_network *)(uintptr_t)network;
+    atomic_fetch_add(&made->network->owners, 1);
+    status = library_options(options, &object, &e);
+  }
+  if (status == CM_OK)
+    status = run_network(network->topology, object, &r, made, &e);
+  cm_run_finish(r.run);
+  json_decref(object);
+  if (status == CM_OK)
+    *profile = made;
+  else
+    coremap_profile_free(made);
+  return library_tell(status, &e, error);
+}
+
+int coremap_profile_report(const coremap_profile *profile, char **json, coremap_error **error)
+{
+  cm_error e;
+  const uint64_t before = cm_json_refusals();
+  json_t *report = cm_profile_report(&profile->profile, profile->peaks);
+  cm_status status = cm_json_whole(before, "the report", &e);
+  if (status == CM_OK)
+    status = library_text(report, JSON_COMPACT | JSON_REAL_PRECISION(15), json, &e);
+  else
+    json_decref(report);
+  return library_tell(status, &e, error);
+}
+
+const uint64_t *coremap_profile_counts(const coremap_profile *profile)
+{
+  return profile->profile.count;
+}
+
+uint32_t coremap_profile_spikes(const coremap_profile *profile, const uint64_t **first, const uint32_t **neuron)
+{
+  *first = profile->profile.spikes.first;
+  *neuron = profile->profile.spikes.neuron;
+  return profile->profile.steps;
+}
+
+int coremap_profile_write(const coremap_profile *profile, const char *what, const char *path, coremap_error **error)
+{
+  cm_error e;
+  cm_status status;
+  if (strcmp(what, "rates") == 0)
+    status = cm_profile_write_rates(&profile->profile, path, &e);
+  else if (strcmp(what, "spikes") == 0)
+    status = cm_profile_write_spikes(&profile->profile, path, &e);
+  else
+    status = cm_fail(&e, CM_NOT_FOUND, "a profile has no \"%.40s\", but rates and spikes", what);
+  return library_tell(status, &e, error);
+}
+
+void coremap_profile_free(coremap_profile *profile)
+{
+  if (profile == NULL)
+    return;
+  cm_profile_free(&profile->profile);
+  coremap_network_free(profile->network);
+  free(profile);
+}
