@@ -37,6 +37,8 @@ static const cm_option options_of_maps[] = {
    CM_SHAPES_PLACES, .about = "of the placement alone; the seed unless given"},
   {"parts", CM_OPTION_COUNT, FIELD(parts), 0, CM_CHIP_CORES_MAX, 0, {0}, NULL, false,
    CM_SHAPES_PARTS, .about = "exactly N parts; at most N for objectives time, energy, edp, pareto; unless given, the core limits decide"},
+  {"cores", CM_OPTION_COUNT, FIELD(cores), 0, CM_CHIP_CORES_MAX, 0, {0}, NULL, false,
+   CM_SHAPES_PARTS, .about = "at most N cores, whatever the objective; unless given, as many as are free"},
   {"imbalance", CM_OPTION_REAL, FIELD(imbalance), 0, 100, -1, {0}, NULL, false,
    CM_SHAPES_PARTS, .about = "with parts: one may exceed the mean by this share; 0.03 unless given"},
   {"step_budget_ns", CM_OPTION_REAL, FIELD(step_budget_ns), 0, 1e18, 0, {0}, NULL, false,

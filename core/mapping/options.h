@@ -80,6 +80,7 @@ struct cm_map_options {
   uint32_t traffic_model; /* cm_traffic_model */
   uint64_t seed, coarsening_seed, placement_seed;
   uint32_t parts; /* 0: the core limits decide */
+  uint32_t cores; /* that may be used; 0: all that are free */
   double imbalance;
   double step_budget_ns; /* objective energy: the busiest core takes so long at most; 0: as long as it likes */
   uint32_t scenarios;     /* cm_scenario_aim */

@@ -52,7 +52,8 @@ static const double overlap_work = 1e9;
 /* A time that no partition on these cores is below. */
 static cm_status find_bound(const cm_map_input *in, cm_run *run, cm_step_bound *bound, cm_error *error)
 {
-  uint32_t cores = in->options->parts != 0 ? in->options->parts : cm_occupancy_free_count(in->occupancy);
+  uint32_t free = cm_occupancy_free_count(in->occupancy), allowed = in->options->cores,
+           cores = in->options->parts != 0 ? in->options->parts : allowed != 0 && allowed < free ? allowed : free;
   double work = cm_objective_is_of_steps((cm_objective)in->options->objective) ? overlap_work : 0;
   cm_run_phase(run, "bound");
   if (in->demand->scenario_count > 0)

@@ -217,9 +217,11 @@ static bool takes_fewer(const cm_checker *c)
 
 static void check_options(cm_checker *c)
 {
-  uint64_t parts = option(c, "parts"), most = option(c, "max_part_size");
+  uint64_t parts = option(c, "parts"), cores = option(c, "cores"), most = option(c, "max_part_size");
   if (parts != 0 && (c->parts > parts || (c->parts < parts && !takes_fewer(c))))
     violation(c, "mapping /options/parts asks for %" PRIu64 " parts, but there are %" PRIu32, parts, c->parts);
+  if (cores != 0 && c->parts > cores)
+    violation(c, "mapping /options/cores allows %" PRIu64 " cores, but there are %" PRIu32 " parts", cores, c->parts);
   if (most != 0 && c->truth.metrics.largest_part > most)
     violation(c, "mapping /options/max_part_size is %" PRIu64 ", but the largest part has %" PRIu64 " neurons", most,
               c->truth.metrics.largest_part);
