@@ -35,6 +35,7 @@ typedef enum cm_objective {
   CM_OBJECTIVE_ENERGY,
   CM_OBJECTIVE_EDP,
   CM_OBJECTIVE_PARETO, /* several mappings between time and energy */
+  CM_OBJECTIVE_KNEE,   /* edp on the fewest cores that come near the least */
   CM_OBJECTIVE_AUTO
 } cm_objective;
 /* Of a network whose rates vary: what counts is the mean over its scenarios, or the worst of them. */
@@ -140,7 +141,7 @@ void cm_map_options_apply(const cm_map_options *options, cm_run *run);
 static inline bool cm_objective_is_of_steps(cm_objective objective)
 {
   return objective == CM_OBJECTIVE_TIME || objective == CM_OBJECTIVE_ENERGY || objective == CM_OBJECTIVE_EDP ||
-         objective == CM_OBJECTIVE_PARETO;
+         objective == CM_OBJECTIVE_PARETO || objective == CM_OBJECTIVE_KNEE;
 }
 
 const cm_preset_facts *cm_preset_facts_of(cm_preset preset);

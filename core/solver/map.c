@@ -11,6 +11,7 @@
 #include "core/measure/neurons.h"
 #include "core/mapping/combinations.h"
 #include "core/mapping/options.h"
+#include "core/solver/choices/choices.h"
 #include "core/solver/pareto/pareto.h"
 #include "core/solver/incremental/remap.h"
 #include "core/solver/scenarios/scenarios.h"
@@ -148,7 +149,7 @@ static cm_status map_once(const cm_map_input *input, const cm_step_bound *bound,
   return status;
 }
 
-static cm_status map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
+static cm_status map_as_asked(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
 {
   cm_step_bound bound = {0};
   bool directed = input->demand->network->directed,
@@ -167,6 +168,42 @@ static cm_status map(const cm_map_input *input, cm_run *run, cm_mapping **mappin
     if (status == CM_OK && directed)
       status = report_bound(made, &bound, error);
   }
+  if (status != CM_OK) {
+    cm_mapping_free(made);
+    return status;
+  }
+  *mapping = made;
+  return CM_OK;
+}
+
+/* Objective edp on as many cores as the knee has, under the job's own options. */
+static cm_status map_knee(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
+{
+  cm_variant variant;
+  const cm_map_input *known = cm_vary(input, &variant);
+  cm_mapping *made;
+  if (cm_choices_knee(input, run, &variant.options.cores, error) != CM_OK)
+    return error->status;
+  variant.options.objective = CM_OBJECTIVE_EDP;
+  variant.options.parts = 0;
+  if (map_as_asked(known, run, &made, error) != CM_OK)
+    return error->status;
+  json_decref(made->options);
+  made->options = cm_map_options_shaping_json(input->options);
+  if (cm_whole(made->options != NULL, "the report", error) != CM_OK) {
+    cm_mapping_free(made);
+    return error->status;
+  }
+  *mapping = made;
+  return CM_OK;
+}
+
+static cm_status map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
+{
+  cm_mapping *made = NULL;
+  cm_status status = (input->options->objective == CM_OBJECTIVE_KNEE ? map_knee : map_as_asked)(input, run, &made, error);
+  if (status == CM_OK)
+    status = cm_choices_report(input, made, run, error);
   cm_run_finish(run);
   if (status != CM_OK) {
     cm_mapping_free(made);

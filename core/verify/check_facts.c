@@ -212,7 +212,7 @@ static bool takes_fewer(const cm_checker *c)
   const char *objective = json_string_value(json_object_get(json_object_get(c->file.rest, "options"), "objective"));
   return objective != NULL &&
          (strcmp(objective, "time") == 0 || strcmp(objective, "energy") == 0 || strcmp(objective, "edp") == 0 ||
-          strcmp(objective, "pareto") == 0);
+          strcmp(objective, "pareto") == 0 || strcmp(objective, "knee") == 0);
 }
 
 static void check_options(cm_checker *c)

@@ -1,0 +1,1 @@
+libcoremap_a_SOURCES += core/look/look.c core/look/look.h core/look/strand.c core/look/strand.h
