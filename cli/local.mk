@@ -34,6 +34,7 @@ coremap_SOURCES = $(BLAS_SINGLE) cli/cli.h cli/command.h cli/context.h cli/http.
   cli/upload.c \
   cli/show.h cli/show.c cli/show_chip.c cli/show_network.c cli/operators.c \
   cli/submit.c \
+  cli/summary.c \
   cli/sweep.c \
   cli/train.c
 coremap_LDADD = $(CORE_LIBS) $(CURL_LIBS)

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/job.h"
 
@@ -150,7 +151,7 @@ static void print_cached(const json_t *attempts)
     fputs("coarsening  none: the levels were in the cache\n", stdout);
 }
 
-static void print_table(const cli_job *job, const json_t *made, const json_t *routes)
+static void print_all(const cli_job *job, const json_t *made, const json_t *routes)
 {
   const json_t *attempts = json_object_get(made, "attempts"), *report = json_object_get(made, "report"), *region = json_object_get(made, "region");
   cli_job_print_inputs(job);
@@ -173,6 +174,18 @@ static void print_table(const cli_job *job, const json_t *made, const json_t *ro
   if (routes != NULL)
     print_routes(routes);
   cli_job_print_cost(job);
+}
+
+/* On a terminal only what matters, where there is something to say of steps. */
+static void print_table(const cli_job *job, const json_t *made, const json_t *routes)
+{
+  const json_t *report = json_object_get(made, "report");
+  if (job->verbose || !isatty(STDOUT_FILENO) || json_object_get(report, "choices") == NULL)
+    print_all(job, made, routes);
+  else if (json_is_string(json_object_get(report, "note")))
+    cli_printf(stdout, "note        %s\n", cli_text(report, "note"));
+  cli_print_choices(json_object_get(report, "choices"));
+  cli_print_summary(job, made);
 }
 
 static cm_status make(cli_job *job, const char *in, coremap_mapping **mapping, cm_error *error)

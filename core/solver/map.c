@@ -65,8 +65,10 @@ static cm_status find_bound(const cm_map_input *in, cm_run *run, cm_step_bound *
 /* How far the busiest core is from it. */
 static cm_status report_bound(cm_mapping *m, const cm_step_bound *b, cm_error *error)
 {
+  static const double rounding = 1e-9;
+  double gap = b->ns > 0 ? cm_mapping_aimed(m, cm_figure_core_ns_max) / b->ns - 1 : 0;
   json_t *told = json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "ns", b->ns, "gap_percent",
-                           b->ns > 0 ? fmax(0, cm_mapping_aimed(m, cm_figure_core_ns_max) / b->ns - 1) * 100 : 0, "neuron_ns",
+                           gap > rounding ? gap * 100 : 0, "neuron_ns",
                            b->neuron_ns, "shared_ns", b->shared_ns, "overlap_ns", b->overlap_ns, "send_ns", b->send_ns);
   return cm_json_set(m->report, "step_bound", told, "the report", error);
 }
