@@ -10,7 +10,7 @@ coremap_SOURCES = $(BLAS_SINGLE) cli/cli.h cli/command.h cli/context.h cli/http.
   cli/download.c \
   cli/export.c \
   cli/figures.c \
-  cli/files.c cli/inputs.c \
+  cli/files.c cli/fit.c cli/inputs.c \
   cli/generate.c \
   cli/http.c \
   cli/job.c \

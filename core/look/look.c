@@ -55,7 +55,8 @@ static part with(const cm_look *look, const cm_strand *s, const cm_costs *costs,
   return p;
 }
 
-static cut cut_line(cm_look *look, const cm_strand *s, const cm_costs *costs, const cm_limits *limits, double budget_ns)
+/* `number` [vertices] gets the stretch of each, or NULL. */
+static cut cut_line(cm_look *look, const cm_strand *s, const cm_costs *costs, const cm_limits *limits, double budget_ns, uint32_t *number)
 {
   static const part none = {0};
   cut c = {0};
@@ -71,6 +72,8 @@ static cut cut_line(cm_look *look, const cm_strand *s, const cm_costs *costs, co
       next = with(look, s, costs, i, &none, &packets);
     }
     now = next;
+    if (number != NULL)
+      number[s->neuron[i]] = c.parts;
     c.packets += packets;
     for (uint64_t k = s->first[i]; k < s->first[i + 1]; k++)
       look->seen[s->net[k]] = look->stamp;
@@ -92,7 +95,7 @@ static bool cut_in(const cm_look_on *on, const cm_strand *s, uint32_t cores, cut
   double ns = 1.2 * (bound.shared_ns + bound.send_ns);
   bool found = false;
   for (int i = 0; i < TRIES; i++) {
-    cut c = cut_line(on->look, s, &on->chip->costs, &on->limits, ns);
+    cut c = cut_line(on->look, s, &on->chip->costs, &on->limits, ns, NULL);
     if (c.parts <= cores && (!found || c.parts > made->parts)) {
       *made = c;
       found = true;
@@ -103,7 +106,7 @@ static bool cut_in(const cm_look_on *on, const cm_strand *s, uint32_t cores, cut
   }
   if (found)
     return true;
-  *made = cut_line(on->look, s, &on->chip->costs, &on->limits, INFINITY);
+  *made = cut_line(on->look, s, &on->chip->costs, &on->limits, INFINITY, NULL);
   return made->parts <= cores;
 }
 
@@ -215,15 +218,21 @@ uint32_t cm_look_knee_between(const cm_look_on *on, const cm_look_point *point, 
   return high;
 }
 
+static const cm_costs free_of_charge; /* limits alone */
+
+uint32_t cm_look_cut(cm_look *look, cm_strand_order order, const cm_limits *limits, uint32_t *number)
+{
+  return cut_line(look, &look->strand[order], &free_of_charge, limits, INFINITY, number).parts;
+}
+
 /* The line to look along, and what it needs at least: the one with fewer packets on somewhat more cores than that. */
 static void choose_line(cm_look_on *on)
 {
   enum { TIMES = 4 };
-  static const cm_costs free_of_charge = {0};
   double least = INFINITY;
   on->fewest = UINT32_MAX;
   for (int k = 0; k < CM_STRANDS; k++) {
-    cut c = cut_line(on->look, &on->look->strand[k], &free_of_charge, &on->limits, INFINITY);
+    cut c = cut_line(on->look, &on->look->strand[k], &free_of_charge, &on->limits, INFINITY, NULL);
     on->fewest = c.parts < on->fewest ? c.parts : on->fewest;
   }
   for (int k = 0; k < CM_STRANDS; k++) {

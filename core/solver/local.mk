@@ -1,5 +1,4 @@
 libcoremap_a_SOURCES += \
-  core/solver/choices/choices.c core/solver/choices/choices.h \
   core/solver/driver/again.c core/solver/driver/again.h core/solver/driver/fitting.c core/solver/driver/fitting.h \
   core/solver/driver/make.c core/solver/driver/make.h core/solver/driver/portfolio.c core/solver/driver/portfolio.h \
   core/solver/incremental/dissolve.c core/solver/incremental/evict.c core/solver/incremental/hasten.c \

@@ -11,7 +11,7 @@
 #include "core/measure/neurons.h"
 #include "core/mapping/combinations.h"
 #include "core/mapping/options.h"
-#include "core/solver/choices/choices.h"
+#include "core/look/choices.h"
 #include "core/solver/pareto/pareto.h"
 #include "core/solver/incremental/remap.h"
 #include "core/solver/scenarios/scenarios.h"

@@ -12,7 +12,7 @@ import json
 import os
 import sys
 import tempfile
-from typing import Any, Callable, Dict, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Tuple, Union
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from . import _local, _server
 from ._local import CoremapError
 from ._sweep import Point, sweep
 
-__all__ = ["map", "Mapping", "Nets", "sweep", "Point", "CoremapError", "version"]
+__all__ = ["map", "fit", "Mapping", "Nets", "sweep", "Point", "CoremapError", "version"]
 
 Progress = Union[bool, Callable[[str, float], None]]
 
@@ -253,6 +253,23 @@ def map(network: Any, chip: str = "loihi1", *, neurons: Optional[int] = None, se
             if server is not None:
                 return Mapping(_server.map_file(source.file(folder), chip, server, token, source.reading, taken, options, heard))
             return Mapping(_local.map_source(source, chip, taken, options, heard))
+        finally:
+            if isinstance(heard, _Bar):
+                heard.end()
+
+
+def fit(network: Any, chips: Any = (), *, neurons: Optional[int] = None, format: Optional[str] = None, directed: Optional[str] = None,
+        sizes: Any = None, rates: Any = None, progress: Optional[Progress] = None) -> List[Dict[str, Any]]:
+    """Which chips would take a network, and what a step on them would be; nothing is mapped.
+
+    chips: presets, or paths of chip files; unless given, all presets that networks are mapped on. All else as in map(). Returns a
+    dict for each: "chip", "fits" ("yes", "no", "unknown"), "bound", "reason", "cores_found", "choices", "seconds" and more.
+    """
+    with tempfile.TemporaryDirectory(prefix="coremap-") as folder:
+        source, _ = _written(network, neurons, format, directed, sizes, rates, None, folder)
+        heard = _told(progress)
+        try:
+            return _local.fit_source(source, [chips] if isinstance(chips, str) else list(chips), heard)
         finally:
             if isinstance(heard, _Bar):
                 heard.end()

@@ -1,4 +1,4 @@
-#include "core/solver/choices/choices.h"
+#include "core/look/choices.h"
 
 #include "base/json.h"
 #include "core/chip/occupancy.h"
@@ -6,6 +6,11 @@
 
 /* Of larger networks a look sees so many synapses, or this share of them. */
 enum { PINS_MIN = 1 << 16, PINS_SHARE = 8 };
+
+uint64_t cm_choices_pins(const cm_topology *t)
+{
+  return t->pin_count / PINS_SHARE > PINS_MIN ? t->pin_count / PINS_SHARE : PINS_MIN;
+}
 
 typedef struct choices {
   cm_look look;
@@ -17,11 +22,10 @@ typedef struct choices {
 
 static cm_status look(const cm_map_input *in, uint32_t fewest, cm_run *run, choices *c, cm_error *error)
 {
-  const uint64_t pins = in->demand->network->pin_count;
   const uint32_t free = cm_occupancy_free_count(in->occupancy), allowed = in->options->cores != 0 ? in->options->cores : in->options->parts;
   const cm_limits limits = cm_chip_widest_limits(in->chip);
   cm_run_phase(run, "look");
-  cm_status status = cm_look_begin(in->demand, pins / PINS_SHARE > PINS_MIN ? pins / PINS_SHARE : PINS_MIN, run, &c->look, error);
+  cm_status status = cm_look_begin(in->demand, cm_choices_pins(in->demand->network), run, &c->look, error);
   if (status == CM_OK)
     status = cm_look_on_chip(&c->look, in->chip, &limits, &c->on, error);
   if (status != CM_OK)
@@ -40,12 +44,12 @@ static json_t *row(const cm_look_point *p)
                    "filled", p->filled);
 }
 
-static json_t *table(const choices *c)
+json_t *cm_choices_json(const cm_look_point *point, uint32_t count)
 {
   json_t *points = json_array();
-  for (uint32_t i = 0; i < c->count; i++)
-    (void)json_array_append_new(points, row(&c->point[i]));
-  return json_pack("{s:s, s:I, s:o}", "objective", "time", "knee", (json_int_t)c->point[cm_look_knee(c->point, c->count)].cores, "points", points);
+  for (uint32_t i = 0; i < count; i++)
+    (void)json_array_append_new(points, row(&point[i]));
+  return json_pack("{s:s, s:I, s:o}", "objective", "time", "knee", (json_int_t)(count > 0 ? point[cm_look_knee(point, count)].cores : 0), "points", points);
 }
 
 cm_status cm_choices_report(const cm_map_input *input, cm_mapping *m, cm_run *run, cm_error *error)
@@ -59,7 +63,7 @@ cm_status cm_choices_report(const cm_map_input *input, cm_mapping *m, cm_run *ru
   variant.options.cores = variant.options.parts = 0; /* what all free cores would do */
   cm_status status = look(all, by_limits ? m->part_count : m->bound.parts, run, &c, error);
   if (status == CM_OK && c.count > 0)
-    status = cm_json_set(m->report, "choices", table(&c), "the report", error);
+    status = cm_json_set(m->report, "choices", cm_choices_json(c.point, c.count), "the report", error);
   cm_look_end(&c.look);
   return status;
 }
