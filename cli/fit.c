@@ -60,14 +60,14 @@ static void print_row(const json_t *row)
 static cm_status look(const arguments *a, cm_run *run, json_t **rows, cm_error *error)
 {
   coremap_network *network = NULL;
-  coremap_chip *chip[CHIPS_MAX] = {NULL};
+  coremap_chip *chip[CHIPS_MAX + 1] = {NULL};
   coremap_error *why = NULL;
   char *text = NULL;
   cm_status status = cli_network(a->network, a->format, false, run, &network, error);
   for (size_t i = 0; status == CM_OK && i < a->chips; i++)
     status = cli_chip(a->chip[i], NULL, NULL, &chip[i], error);
   if (status == CM_OK)
-    status = library_status(coremap_fit(network, (const coremap_chip *const *)chip, a->chips, library_on_run, run, &text, &why), &why, error);
+    status = library_status(coremap_fit(network, a->chips > 0 ? (const coremap_chip *const *)chip : NULL, library_on_run, run, &text, &why), &why, error);
   if (status == CM_OK)
     *rows = library_json(text);
   for (size_t i = 0; i < a->chips; i++)

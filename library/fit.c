@@ -2,7 +2,7 @@
 #include <coremap/map.h>
 
 #include "base/json.h"
-#include "core/look/fit.h"
+#include "core/look/fits.h"
 #include "library/internal.h"
 
 enum { PRESETS_MAX = 64 };
@@ -44,9 +44,12 @@ static cm_status fit_presets(const coremap_network *network, cm_run *run, char *
   return status;
 }
 
-static cm_status fit_these(const coremap_network *network, const coremap_chip *const *chips, size_t count, cm_run *run, char **json, cm_error *error)
+static cm_status fit_these(const coremap_network *network, const coremap_chip *const *chips, cm_run *run, char **json, cm_error *error)
 {
   cm_fit_chip *on;
+  size_t count = 0;
+  while (chips[count] != NULL)
+    count++;
   if (CM_NEW(run->memory, on, count, error) != CM_OK)
     return error->status;
   for (size_t i = 0; i < count; i++)
@@ -56,12 +59,11 @@ static cm_status fit_these(const coremap_network *network, const coremap_chip *c
   return status;
 }
 
-int coremap_fit(const coremap_network *network, const coremap_chip *const *chips, size_t count, coremap_progress progress, void *user, char **json,
-                coremap_error **error)
+int coremap_fit(const coremap_network *network, const coremap_chip *const *chips, coremap_progress progress, void *user, char **json, coremap_error **error)
 {
   cm_error e;
   library_run r;
   library_begin(&r, progress, user);
-  const cm_status status = count == 0 ? fit_presets(network, r.run, json, &e) : fit_these(network, chips, count, r.run, json, &e);
+  const cm_status status = chips == NULL ? fit_presets(network, r.run, json, &e) : fit_these(network, chips, r.run, json, &e);
   return library_tell(status, &e, error);
 }

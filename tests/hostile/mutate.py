@@ -93,6 +93,7 @@ class Requests:
             "postJob": lambda: {"network": w["network"], "chip": "hostile", "name": "n", "priority": r.randrange(-100, 101),
                                 "options": {"preset": "fast", "seed": r.randrange(3), "max_part_size": 64}}
             if r.random() < 0.8 else {"kind": "compile", "network": w["model"], "options": {"verify": True}},
+            "postFits": lambda: {"network": w["network"], "chips": r.choice(["all", ["loihi1", "hostile"]])},
             "commitMapping": lambda: {"owner": "x", "ttl": 2},
             "postUser": lambda: {"name": f"u{r.randrange(10**9)}", "role": "user", "group": "vision"},
             "patchUser": lambda: {"role": "operator", "group": r.choice(["vision", "motor"]), "disabled": False},

@@ -1,6 +1,6 @@
 /* Happy path: lines of the network's neurons, once -> for each chip its bound -> a line cut in parts under its limits, counted -> what the
  * look foresees. What can fail: a neuron that no core holds, which is an answer; memory, a stop. */
-#include "core/look/fit.h"
+#include "core/look/fits.h"
 
 #include <math.h>
 #include <stdio.h>

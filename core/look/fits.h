@@ -1,6 +1,6 @@
 /* Which chips would take a network: proved, or found not to, and what a step on them would be (core/look/look.h). Nothing is mapped. */
-#ifndef CM_LOOK_FIT_H
-#define CM_LOOK_FIT_H
+#ifndef CM_LOOK_FITS_H
+#define CM_LOOK_FITS_H
 
 #include <jansson.h>
 
