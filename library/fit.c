@@ -1,9 +1,12 @@
 /* Which chips would take a network. */
 #include <coremap/map.h>
 
+#include <string.h>
+
 #include "base/json.h"
 #include "core/look/fits.h"
 #include "library/internal.h"
+#include "library/private/base.h"
 
 enum { PRESETS_MAX = 64 };
 
@@ -66,4 +69,24 @@ int coremap_fit(const coremap_network *network, const coremap_chip *const *chips
   library_begin(&r, progress, user);
   const cm_status status = chips == NULL ? fit_presets(network, r.run, json, &e) : fit_these(network, chips, r.run, json, &e);
   return library_tell(status, &e, error);
+}
+
+enum { LOOKED_AT_MAX = 4000000 /* synapses: a second or two of looking */ };
+
+void library_name_chips(const coremap_network *network, const coremap_chip *chip, cm_run *run, cm_error *error)
+{
+  cm_error ignored;
+  json_t *row, *rows;
+  char *text;
+  size_t i, told = 0;
+  if ((error->status != CM_NO_ROOM && error->status != CM_NEURON_TOO_LARGE) || network->topology->pin_count > LOOKED_AT_MAX ||
+      fit_presets(network, run, &text, &ignored) != CM_OK)
+    return;
+  rows = library_json(text);
+  json_array_foreach(rows, i, row) {
+    const char *name = json_string_value(json_object_get(row, "chip"));
+    if (strcmp(json_string_value(json_object_get(row, "fits")), "yes") == 0 && strcmp(name, chip->chip->name) != 0)
+      cm_fail_more(error, "%s%s", told++ == 0 ? ". Chips that would take it: " : ", ", name);
+  }
+  json_decref(rows);
 }
