@@ -102,10 +102,10 @@ static cm_status foresee(fit *f, const cm_chip *chip, const cm_limits *limits, c
   return cm_json_set(row, "choices", cm_choices_json(point, points), "what would fit", error);
 }
 
-/* Of a mapping by preset balanced, on the machine that it was measured on. */
+/* Of a mapping by the preset that is taken unless another is asked for, on the machine that it was measured on. */
 static double seconds_of(const cm_topology *t)
 {
-  const cm_preset_facts *facts = cm_preset_facts_of(CM_PRESET_BALANCED);
+  const cm_preset_facts *facts = cm_preset_facts_of((cm_preset)cm_option_find(&cm_map_option_table, "preset")->normal);
   return facts->synapse_ns * 1e-9 * fmin((double)t->pin_count, facts->synapses_max * t->vertex_count);
 }
 
