@@ -11,46 +11,13 @@
 #include <coremap/program.h>
 
 #include "api/handlers.h"
+#include "api/making.h"
 #include "base/json.h"
 #include "library/private/base.h"
 #include "library/private/stored.h"
 #include "storage/mappings.h"
 #include "storage/networks.h"
 #include "storage/quotas.h"
-
-/* Something that is computed for a request, in this thread: it ends when the server stops, and keeps the limit of imports. */
-typedef struct making {
-  cm_memory memory;
-  cm_run run;
-  double began; /* seconds of this thread's processor time */
-} making;
-
-static double thread_seconds(void)
-{
-  struct timespec now = {0};
-  (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-/* CM_QUOTA_USED: who asks has used up his processor time. What has begun is ended by end_making. */
-static cm_status begin_making(cm_request *request, making *m, cm_error *error)
-{
-  if (cm_quota_check_cpu(request->store->database, request->who.user, error) != CM_OK)
-    return error->status;
-  cm_memory_init(&m->memory, cm_server_limits_now(request->server).memory_limit);
-  cm_run_init(&m->run);
-  m->run.memory = &m->memory;
-  m->run.cancel = &request->server->stopping;
-  m->began = thread_seconds();
-  return CM_OK;
-}
-
-static void end_making(cm_request *request, making *m)
-{
-  cm_error ignored;
-  cm_run_finish(&m->run);
-  (void)cm_quota_note_cpu(request->store->database, request->who.user, thread_seconds() - m->began, &ignored);
-}
 
 /* What is asked for: an export, or a layer as a picture. */
 typedef struct wish {
@@ -110,11 +77,11 @@ static void keep_views(const cm_request *request, const cm_mapping_row *mapping,
 
 cm_status cm_view_make(cm_request *request, const cm_mapping_row *mapping, const char *view, int *file, cm_error *error)
 {
-  making m;
+  cm_making m;
   cm_error ignored;
   coremap_error *why = NULL;
   char folder[CM_PATH_MAX], path[CM_PATH_MAX], network[CM_PATH_MAX];
-  if (begin_making(request, &m, error) != CM_OK)
+  if (cm_making_begin(request, &m, error) != CM_OK)
     return error->status;
   cm_status status = cm_store_scratch(request->store, folder, error);
   if (status == CM_OK)
@@ -133,7 +100,7 @@ cm_status cm_view_make(cm_request *request, const cm_mapping_row *mapping, const
   }
   if (status == CM_OK)
     keep_views(request, mapping, folder);
-  end_making(request, &m);
+  cm_making_end(request, &m);
   (void)cm_folder_remove(folder, &ignored);
   return status;
 }
@@ -147,11 +114,11 @@ static cm_status make_wish(cm_request *request, const cm_mapping_row *mapping, c
   if (cm_store_scratch(store, content, error) != CM_OK || cm_store_scratch(store, path, error) != CM_OK ||
       cm_mappings_lend(store, mapping->id, "mapping.json", content, error) != CM_OK)
     return error->status;
-  making m;
-  cm_status status = begin_making(request, &m, error);
+  cm_making m;
+  cm_status status = cm_making_begin(request, &m, error);
   if (status == CM_OK) {
     status = write_wish(request, mapping, w, content, path, &m.run, error);
-    end_making(request, &m);
+    cm_making_end(request, &m);
   }
   (void)unlink(content);
   if (status != CM_OK)

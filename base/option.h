@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 
-enum { CM_OPTION_FORM_MAX = 192, CM_OPTION_WORDS_MAX = 7 };
+enum { CM_OPTION_FORM_MAX = 192, CM_OPTION_WORDS_MAX = 8 };
 
 /* As the most of a whole number: all that JSON holds, up to 2^63 - 1, which no double is. */
 #define CM_OPTION_WHOLE_MOST 9223372036854775808.0

@@ -239,25 +239,6 @@ void cli_print_scenarios(const json_t *scenarios)
   }
 }
 
-void cli_print_steps(const json_t *report)
-{
-  const json_t *bound = json_object_get(report, "step_bound"), *pareto = json_object_get(report, "pareto"), *p;
-  size_t i;
-  if (bound != NULL)
-    cli_printf(stdout, "step bound  no partition on these cores has a busiest core below %.10g ns; this one's is %.4g %% above\n",
-           cli_number(bound, "ns"), cli_number(bound, "gap_percent"));
-  if (pareto == NULL)
-    return;
-  cli_printf(stdout, "%8s %14s %14s %18s %18s %6s\n", "pareto", "core ns", "step ns", "network energy pJ", "energy of step pJ", "cores");
-  json_array_foreach(json_object_get(pareto, "points"), i, p)
-    cli_printf(stdout, "%7.0f%c %14.6g %14.6g %18.6g %18.6g %6.0f\n", cli_number(p, "number"),
-           cli_number(p, "number") == cli_number(pareto, "chosen") ? '*' : ' ', cli_number(p, "core_ns_max"),
-           cli_number(p, "step_ns"), cli_number(p, "energy_network_pj"), cli_number(p, "energy_step_pj"), cli_number(p, "parts"));
-  bound = json_object_get(pareto, "bound");
-  cli_printf(stdout, "%7s  %14.6g %14s %18.6g %18.6g\n", "bound", cli_number(bound, "core_ns"), "", cli_number(bound, "energy_network_pj"),
-         cli_number(bound, "energy_step_pj"));
-}
-
 bool cli_mapped_take(cli_mapped *mapped, int flag)
 {
   switch (flag) {

@@ -37,6 +37,7 @@ int cli_job_parse(const cli_command *command, int argc, char **argv, cli_job *a)
       case CLI_OUTPUT: a->output = cli_output(optarg); break;
       case CLI_JSON: a->json = true; break;
       case CLI_QUIET: a->quiet = true; break;
+      case CLI_JOB_VERBOSE: a->verbose = true; break;
       case CLI_JOB_SET:
         if (!set_pair(a, optarg))
           return cli_usage(command->name, "--set \"%s\" is not of the form NAME=VALUE", optarg);

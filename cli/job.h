@@ -13,7 +13,7 @@ typedef struct cli_job {
       *certificate, *pareto, *from, *policy, *format;
   const char *routes_name; /* as named: its ending says the view */
   json_t *flags; /* job options */
-  bool json, quiet;
+  bool json, quiet, verbose;
   /* Opened by cli_job_open. */
   cli_run cli;
   coremap_chip *chip; /* NULL when neither chip nor mesh is named */
@@ -24,7 +24,7 @@ typedef struct cli_job {
 /* Their own flags beside the job options, for a command's table. */
 enum {
   CLI_JOB_CHIP = 1, CLI_JOB_MESH, CLI_JOB_OCCUPANCY, CLI_JOB_CACHE, CLI_JOB_PART, CLI_JOB_PLACEMENT, CLI_JOB_ROUTES,
-  CLI_JOB_CERTIFICATE, CLI_JOB_PARETO, CLI_JOB_FROM, CLI_JOB_POLICY, CLI_JOB_FORMAT, CLI_JOB_SET
+  CLI_JOB_CERTIFICATE, CLI_JOB_PARETO, CLI_JOB_FROM, CLI_JOB_POLICY, CLI_JOB_FORMAT, CLI_JOB_SET, CLI_JOB_VERBOSE
 };
 #define CLI_JOB_INPUT_FLAGS(of_chip, of_mesh)                                                                \
   {"format", "NAME", CLI_JOB_FORMAT, CLI_FORMAT_ABOUT}, {"chip", "NAME|FILE", CLI_JOB_CHIP, of_chip},        \
@@ -37,7 +37,8 @@ enum {
     {"routes", "FILE", CLI_JOB_ROUTES, "write routes free of deadlock: tables or paths as .json or .csv, link loads as .bin"}, \
     {"certificate", "FILE", CLI_JOB_CERTIFICATE,                                                             \
      "write what coremap check --certificate can verify: limits, metrics, lower bounds"},                    \
-    {"output", "FILE", CLI_OUTPUT, "write the whole mapping as JSON"}, CLI_JSON_FLAG, CLI_QUIET_FLAG
+    {"output", "FILE", CLI_OUTPUT, "write the whole mapping as JSON"},                                      \
+    {"verbose", NULL, CLI_JOB_VERBOSE, "on a terminal too: all metrics, not only what matters most"}, CLI_JSON_FLAG, CLI_QUIET_FLAG
 
 /* Reads the flags. Returns -1 to go on, else an exit status. */
 int cli_job_parse(const cli_command *command, int argc, char **argv, cli_job *job);
@@ -66,6 +67,12 @@ void cli_job_print_attempts(const json_t *attempts);
 
 /* The metrics of what was made that say something, one a line. */
 void cli_job_print_numbers(const json_t *made);
+
+/* Cores, step, energy, fullest limit and what to try next, where the chip says what a step costs. */
+void cli_print_summary(const cli_job *job, const json_t *made);
+
+/* The report's table of more cores. */
+void cli_print_choices(const json_t *choices);
 
 /* Seconds of every phase, and the highest accounted memory. */
 void cli_job_print_cost(const cli_job *job);

@@ -11,7 +11,7 @@ coremap_SOURCES = $(BLAS_SINGLE) cli/cli.h cli/command.h cli/context.h cli/http.
   cli/emit.c \
   cli/export.c \
   cli/figures.c \
-  cli/files.c cli/inputs.c \
+  cli/files.c cli/fit.c cli/inputs.c \
   cli/generate.c \
   cli/http.c \
   cli/job.c \
@@ -36,6 +36,7 @@ coremap_SOURCES = $(BLAS_SINGLE) cli/cli.h cli/command.h cli/context.h cli/http.
   cli/upload.c \
   cli/show.h cli/show.c cli/show_mapping.c cli/show_chip.c cli/show_network.c cli/operators.c \
   cli/submit.c \
+  cli/summary.c \
   cli/sweep.c \
   cli/train.c
 coremap_LDADD = $(CORE_LIBS) $(CURL_LIBS)

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/job.h"
 
@@ -150,7 +151,7 @@ static void print_cached(const json_t *attempts)
     fputs("coarsening  none: the levels were in the cache\n", stdout);
 }
 
-static void print_table(const cli_job *job, const json_t *made, const json_t *routes)
+static void print_all(const cli_job *job, const json_t *made, const json_t *routes)
 {
   const json_t *attempts = json_object_get(made, "attempts"), *report = json_object_get(made, "report"), *region = json_object_get(made, "region");
   cli_job_print_inputs(job);
@@ -175,6 +176,18 @@ static void print_table(const cli_job *job, const json_t *made, const json_t *ro
   cli_job_print_cost(job);
 }
 
+/* On a terminal only what matters, where there is something to say of steps. */
+static void print_table(const cli_job *job, const json_t *made, const json_t *routes)
+{
+  const json_t *report = json_object_get(made, "report");
+  if (job->verbose || !isatty(STDOUT_FILENO) || json_object_get(report, "choices") == NULL)
+    print_all(job, made, routes);
+  else if (json_is_string(json_object_get(report, "note")))
+    cli_printf(stdout, "note        %s\n", cli_text(report, "note"));
+  cli_print_choices(json_object_get(report, "choices"));
+  cli_print_summary(job, made);
+}
+
 static cm_status make(cli_job *job, const char *in, coremap_mapping **mapping, cm_error *error)
 {
   coremap_error *why = NULL;
@@ -185,6 +198,8 @@ static cm_status make(cli_job *job, const char *in, coremap_mapping **mapping, c
     status = cm_fail(error, CM_BAD_OPTION, "--pareto is for the mappings of objective pareto: add --objective pareto");
   if (status == CM_OK)
     status = library_status(coremap_map(job->network, job->chip, options, library_on_run, &job->cli.run, mapping, &why), &why, error);
+  if (status != CM_OK && job->network != NULL && job->chip != NULL)
+    library_name_chips(job->network, job->chip, &job->cli.run, error);
   free(options);
   return status;
 }

@@ -128,3 +128,9 @@ export function shortId(id) {
 
 /** "coarsening_cached" -> "coarsening cached". */
 export const words = (name) => String(name).replace(/[_-]+/g, ' ');
+
+/** How far above a bound, in words: never above it by rounding alone, and in times where per cent say nothing. */
+export function aboveBound(ratio) {
+  if (!(ratio > 1 + 1e-9)) return 'at the bound';
+  return ratio < 2 ? `${percent(ratio - 1)} above the bound` : `${ratio.toPrecision(3)} times the bound`;
+}

@@ -64,6 +64,7 @@ const OPTIONS = [
         ['energy', 'energy: the least energy of a step'],
         ['edp', 'edp: energy times time of a step'],
         ['pareto', 'pareto: mappings between time and energy'],
+        ['knee', 'knee: edp on the fewest cores that come near the best'],
       ]),
   },
   {

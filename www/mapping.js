@@ -1,6 +1,7 @@
 // #/mappings/ID: one mapping as a heat map with its core details, metrics, tries, report and files.
 
 import { createJob, listMappings, networkName } from './api.js';
+import { choicesSection } from './choices.js';
 import { CorePanel } from './corepanel.js';
 import { announce, element, fill, setText } from './dom.js';
 import { count, partsText, shortId, si } from './format.js';
@@ -105,7 +106,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
   const model = await Model.load(id, signal);
   const view = new View(model.width, model.height);
   const { summary } = model;
-  const { candidates, pareto, ...report } = summary.report ?? {};
+  const { candidates, choices, pareto, ...report } = summary.report ?? {};
   const layers = layersOf(summary);
   let layer = layers.find((entry) => entry.id === query.get('layer')) ?? LAYERS[0];
 
@@ -240,6 +241,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
     scenariosTable(summary.scenarios),
     attemptsTable(summary.attempts),
     candidatesTable(candidates),
+    choicesSection(choices, summary.network?.id, model.chip.name),
     paretoSection(id, pareto),
     element(
       'div',

@@ -2,7 +2,7 @@
 
 import { mappingUrl } from './api.js';
 import { element, facts, section } from './dom.js';
-import { count, difference, duration, fragmentText, NONE, percent, si, words } from './format.js';
+import { aboveBound, count, difference, duration, fragmentText, NONE, percent, si, words } from './format.js';
 import { BROKEN, busiest, FREE, HERE, LAYERS } from './layers.js';
 import { isShown, metricText, verdict } from './metrics.js';
 import { kindSwatch, swatchColour } from './picture.js';
@@ -43,7 +43,7 @@ export function stepLine({ metrics, report }) {
     { class: 'quiet step-line' },
     `A time step takes ${time(metrics.step_ns)}: ${metrics.step_limit}`,
     metrics.barrier_ns > 0 ? `, and the barrier takes ${time(metrics.barrier_ns)}. ` : '. ',
-    bound?.ns > 0 && `No partition on these cores has a busiest core below ${time(bound.ns)}; this one’s is ${percent(bound.gap_percent / 100)} above.`,
+    bound?.ns > 0 && `No partition on these cores has a busiest core below ${time(bound.ns)}; this one’s is ${aboveBound(1 + bound.gap_percent / 100)}.`,
   );
 }
 

@@ -175,6 +175,14 @@ static json_t *barrier_json(const cm_barrier *barrier)
   return json_pack("{s:[i, i], s:o}", "tile", (int)barrier->tile_x, (int)barrier->tile_y, "ns", points);
 }
 
+bool cm_costs_are_stated(const cm_costs *costs)
+{
+  bool stated = false;
+  for (cm_charge c = 0; c < CM_CHARGES; c++)
+    stated |= costs->charge[c].ns != cm_costs_unit.charge[c].ns || costs->charge[c].pj != cm_costs_unit.charge[c].pj;
+  return stated;
+}
+
 json_t *cm_costs_json(const cm_costs *costs)
 {
   json_t *object = json_object();

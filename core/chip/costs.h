@@ -48,6 +48,9 @@ extern const cm_costs cm_costs_unit;
 /* Reads the object at /costs of a chip file; `value` NULL: cm_costs_unit. Errors: CM_BAD_CHIP with a JSON pointer. */
 cm_status cm_costs_read(const json_t *value, cm_costs *costs, cm_error *error);
 
+/* Whether a chip file says what events cost, in other than units. */
+bool cm_costs_are_stated(const cm_costs *costs);
+
 /* What cm_costs_read takes, as a new object; NULL when out of memory. */
 json_t *cm_costs_json(const cm_costs *costs);
 

@@ -20,7 +20,7 @@ enum {
   ONE_PARTITION = 1 << 9, /* is to be made, and no mapping */
 };
 
-#define OF_STEPS "time energy edp pareto"
+#define OF_STEPS "time energy edp pareto knee"
 
 const cm_option_rule cm_map_rules[] = {
   {"objective", {{"preset", "reference"}, {"objective", "axon " OF_STEPS}}, 0,
@@ -29,10 +29,12 @@ const cm_option_rule cm_map_rules[] = {
    "mapper \"integrated\" makes as many parts as the core limits ask for under objective \"axon\": for a fixed number choose two-phase"},
   {"mapper", {{"objective", OF_STEPS}, {"mapper", "integrated"}}, 0,
    "mapper \"integrated\" serves objectives edge and axon; for objective \"{objective}\" choose two-phase"},
-  {"step_budget_ns", {{"step_budget_ns", NULL}, {"objective", "edge axon time edp pareto auto"}}, 0,
+  {"step_budget_ns", {{"step_budget_ns", NULL}, {"objective", "edge axon time edp pareto knee auto"}}, 0,
    "step_budget_ns says how long a core may take under objective \"energy\": choose that, or leave the budget out"},
-  {"objective", {{"objective", "pareto"}, {"from", NULL}}, 0,
-   "objective \"pareto\" maps afresh: for a network that is mapped choose time, energy or edp, or leave out from"},
+  {"cores", {{"cores", NULL}, {"parts", NULL}}, 0,
+   "parts says how many cores are used, and cores how many at most: give one of them"},
+  {"objective", {{"objective", "pareto knee"}, {"from", NULL}}, 0,
+   "objective \"{objective}\" maps afresh: for a network that is mapped choose time, energy or edp, or leave out from"},
   {"scenarios", {{"scenarios", "worst"}, {"preset", "reference"}}, 0,
    "preset reference knows one rate an axon: for the worst scenario choose preset fast, balanced or best"},
   {"scenarios", {{"scenarios", "worst"}}, STEADY,
@@ -45,15 +47,17 @@ const cm_option_rule cm_map_rules[] = {
    "a turn rule (option \"routing\") is for a plain mesh or torus; the interconnect of chip {chip} is \"{interconnect}\""},
   {"traffic_model", {{"traffic_model", "multicast"}}, FROM,
    "option \"from\" supports traffic_model \"unicast\" only: leave out \"from\", or set \"unicast\""},
-  {"objective", {{"objective", "pareto"}}, FROM, "objective \"pareto\" makes its mappings afresh: to map again choose time, energy or edp"},
-  {"objective", {{"objective", "pareto"}}, PARTS_GIVEN,
-   "objective \"pareto\" makes parts, and here they are given: choose time, energy or edp"},
+  {"objective", {{"objective", "pareto knee"}}, FROM, "objective \"{objective}\" maps afresh: to map again choose time, energy or edp"},
+  {"objective", {{"objective", "pareto knee"}}, PARTS_GIVEN,
+   "objective \"{objective}\" makes parts, and here they are given: choose time, energy or edp"},
+  {"cores", {{"cores", NULL}}, FROM, "option \"from\" keeps the parts that there are: leave out cores, or map afresh"},
+  {"cores", {{"cores", NULL}}, PARTS_GIVEN, "option cores is for parts that are made, and here they are given: leave it out"},
   {"mapper", {{"mapper", "integrated"}}, POPULATIONS,
    "mapper \"integrated\" does not keep a limit on populations_per_core: choose \"auto\" or \"two-phase\""},
   {"mapper", {{"mapper", "bisection integrated learned"}}, CLASSES,
    "this mapper takes all cores for alike, and the chip has core_classes: choose \"auto\" or \"two-phase\""},
-  {"objective", {{"objective", "pareto"}}, ONE_PARTITION,
-   "objective \"pareto\" makes several mappings, not one partition: choose time, energy or edp"},
+  {"objective", {{"objective", "pareto knee"}}, ONE_PARTITION,
+   "objective \"{objective}\" is for mappings, not for one partition: choose time, energy or edp"},
   {"objective", {{"objective", OF_STEPS}}, NO_CHIP, "objective \"{objective}\" needs a chip, whose costs it counts: name one"},
   {"objective", {{"objective", OF_STEPS}}, UNDIRECTED,
    "objective \"{objective}\" counts spikes, and this network is undirected: give a directed one, or choose objective \"edge\""},

@@ -35,6 +35,7 @@ typedef enum cm_objective {
   CM_OBJECTIVE_ENERGY,
   CM_OBJECTIVE_EDP,
   CM_OBJECTIVE_PARETO, /* several mappings between time and energy */
+  CM_OBJECTIVE_KNEE,   /* edp on the fewest cores that come near the least */
   CM_OBJECTIVE_AUTO
 } cm_objective;
 /* Of a network whose rates vary: what counts is the mean over its scenarios, or the worst of them. */
@@ -80,6 +81,7 @@ struct cm_map_options {
   uint32_t traffic_model; /* cm_traffic_model */
   uint64_t seed, coarsening_seed, placement_seed;
   uint32_t parts; /* 0: the core limits decide */
+  uint32_t cores; /* that may be used; 0: all that are free */
   double imbalance;
   double step_budget_ns; /* objective energy: the busiest core takes so long at most; 0: as long as it likes */
   uint32_t scenarios;     /* cm_scenario_aim */
@@ -139,7 +141,7 @@ void cm_map_options_apply(const cm_map_options *options, cm_run *run);
 static inline bool cm_objective_is_of_steps(cm_objective objective)
 {
   return objective == CM_OBJECTIVE_TIME || objective == CM_OBJECTIVE_ENERGY || objective == CM_OBJECTIVE_EDP ||
-         objective == CM_OBJECTIVE_PARETO;
+         objective == CM_OBJECTIVE_PARETO || objective == CM_OBJECTIVE_KNEE;
 }
 
 const cm_preset_facts *cm_preset_facts_of(cm_preset preset);

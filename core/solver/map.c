@@ -11,6 +11,7 @@
 #include "core/measure/neurons.h"
 #include "core/mapping/combinations.h"
 #include "core/mapping/options.h"
+#include "core/look/choices.h"
 #include "core/solver/pareto/pareto.h"
 #include "core/solver/incremental/remap.h"
 #include "core/solver/scenarios/scenarios.h"
@@ -52,7 +53,8 @@ static const double overlap_work = 1e9;
 /* A time that no partition on these cores is below. */
 static cm_status find_bound(const cm_map_input *in, cm_run *run, cm_step_bound *bound, cm_error *error)
 {
-  uint32_t cores = in->options->parts != 0 ? in->options->parts : cm_occupancy_free_count(in->occupancy);
+  uint32_t free = cm_occupancy_free_count(in->occupancy), allowed = in->options->cores,
+           cores = in->options->parts != 0 ? in->options->parts : allowed != 0 && allowed < free ? allowed : free;
   double work = cm_objective_is_of_steps((cm_objective)in->options->objective) ? overlap_work : 0;
   cm_run_phase(run, "bound");
   if (in->demand->scenario_count > 0)
@@ -63,8 +65,10 @@ static cm_status find_bound(const cm_map_input *in, cm_run *run, cm_step_bound *
 /* How far the busiest core is from it. */
 static cm_status report_bound(cm_mapping *m, const cm_step_bound *b, cm_error *error)
 {
+  static const double rounding = 1e-9;
+  double gap = b->ns > 0 ? cm_mapping_aimed(m, cm_figure_core_ns_max) / b->ns - 1 : 0;
   json_t *told = json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "ns", b->ns, "gap_percent",
-                           b->ns > 0 ? fmax(0, cm_mapping_aimed(m, cm_figure_core_ns_max) / b->ns - 1) * 100 : 0, "neuron_ns",
+                           gap > rounding ? gap * 100 : 0, "neuron_ns",
                            b->neuron_ns, "shared_ns", b->shared_ns, "overlap_ns", b->overlap_ns, "send_ns", b->send_ns);
   return cm_json_set(m->report, "step_bound", told, "the report", error);
 }
@@ -147,7 +151,7 @@ static cm_status map_once(const cm_map_input *input, const cm_step_bound *bound,
   return status;
 }
 
-static cm_status map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
+static cm_status map_as_asked(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
 {
   cm_step_bound bound = {0};
   bool directed = input->demand->network->directed,
@@ -166,6 +170,42 @@ static cm_status map(const cm_map_input *input, cm_run *run, cm_mapping **mappin
     if (status == CM_OK && directed)
       status = report_bound(made, &bound, error);
   }
+  if (status != CM_OK) {
+    cm_mapping_free(made);
+    return status;
+  }
+  *mapping = made;
+  return CM_OK;
+}
+
+/* Objective edp on as many cores as the knee has, under the job's own options. */
+static cm_status map_knee(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
+{
+  cm_variant variant;
+  const cm_map_input *known = cm_vary(input, &variant);
+  cm_mapping *made;
+  if (cm_choices_knee(input, run, &variant.options.cores, error) != CM_OK)
+    return error->status;
+  variant.options.objective = CM_OBJECTIVE_EDP;
+  variant.options.parts = 0;
+  if (map_as_asked(known, run, &made, error) != CM_OK)
+    return error->status;
+  json_decref(made->options);
+  made->options = cm_map_options_shaping_json(input->options);
+  if (cm_whole(made->options != NULL, "the report", error) != CM_OK) {
+    cm_mapping_free(made);
+    return error->status;
+  }
+  *mapping = made;
+  return CM_OK;
+}
+
+static cm_status map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
+{
+  cm_mapping *made = NULL;
+  cm_status status = (input->options->objective == CM_OBJECTIVE_KNEE ? map_knee : map_as_asked)(input, run, &made, error);
+  if (status == CM_OK)
+    status = cm_choices_report(input, made, run, error);
   cm_run_finish(run);
   if (status != CM_OK) {
     cm_mapping_free(made);

@@ -212,14 +212,16 @@ static bool takes_fewer(const cm_checker *c)
   const char *objective = json_string_value(json_object_get(json_object_get(c->file.rest, "options"), "objective"));
   return objective != NULL &&
          (strcmp(objective, "time") == 0 || strcmp(objective, "energy") == 0 || strcmp(objective, "edp") == 0 ||
-          strcmp(objective, "pareto") == 0);
+          strcmp(objective, "pareto") == 0 || strcmp(objective, "knee") == 0);
 }
 
 static void check_options(cm_checker *c)
 {
-  uint64_t parts = option(c, "parts"), most = option(c, "max_part_size");
+  uint64_t parts = option(c, "parts"), cores = option(c, "cores"), most = option(c, "max_part_size");
   if (parts != 0 && (c->parts > parts || (c->parts < parts && !takes_fewer(c))))
     violation(c, "mapping /options/parts asks for %" PRIu64 " parts, but there are %" PRIu32, parts, c->parts);
+  if (cores != 0 && c->parts > cores)
+    violation(c, "mapping /options/cores allows %" PRIu64 " cores, but there are %" PRIu32 " parts", cores, c->parts);
   if (most != 0 && c->truth.metrics.largest_part > most)
     violation(c, "mapping /options/max_part_size is %" PRIu64 ", but the largest part has %" PRIu64 " neurons", most,
               c->truth.metrics.largest_part);

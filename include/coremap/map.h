@@ -23,6 +23,12 @@ typedef struct coremap_mapping coremap_mapping;
 int coremap_map(const coremap_network *network, const coremap_chip *chip, const char *options, coremap_progress progress,
                 void *user, coremap_mapping **mapping, coremap_error **error);
 
+/* Says which of some chips, a list that NULL ends (NULL: all presets that networks are mapped on), would take a network, by their free cores; nothing is mapped. *json is the caller's: an array of {"chip", "cores",
+ * "free", "fits": "yes" (parts were found that keep all limits), "no" (proved) or "unknown", "bound": that on cores (null: a neuron is too large),
+ * "reason": why not (null: it fits), "cores_found": of those parts (null: none), "choices": as in reports of mappings, where the chip
+ * states costs, "seconds": that a mapping takes}. O(chips * synapses). Errors: cancelled, no-memory. */
+int coremap_fit(const coremap_network *network, const coremap_chip *const *chips, coremap_progress progress, void *user, char **json, coremap_error **error);
+
 /* Opens the file of a mapping of `network` ("mapping" below); `chip` NULL: the one that the mapping describes, all cores free. It
  * has parts and places, and can be routed, exported, drawn and simulated; what else it is stands in its file. O(file + neurons).
  * Errors: bad-mapping with the byte, bad-chip, not-found, cancelled, no-memory, io. */

@@ -5,6 +5,8 @@
 #ifndef LIBRARY_PRIVATE_BASE_H
 #define LIBRARY_PRIVATE_BASE_H
 
+#include <coremap/chip.h>
+#include <coremap/network.h>
 #include <coremap/run.h>
 #include <coremap/tables.h>
 #include <jansson.h>
@@ -34,5 +36,9 @@ json_t *library_row(const char *table, const char *name);
 
 /* The names in a table with `between` them, cut to `size`; returns `names`. */
 const char *library_names(const char *table, const char *between, char *names, size_t size);
+
+/* Adds to the refusal of a mapping for lack of room, or of a neuron that is too large, which presets would take the network, its own chip left
+ * out; nothing to other failures, or where looking would take long. */
+void library_name_chips(const coremap_network *network, const coremap_chip *chip, cm_run *run, cm_error *error);
 
 #endif

@@ -23,7 +23,7 @@ from ._network import Network
 from ._profile import Profile, profile, spike_file
 from ._sweep import Point, sweep
 
-__all__ = ["map", "emit", "Mapping", "Nets", "Network", "read", "profile", "Profile", "sweep", "Point", "CoremapError", "version"]
+__all__ = ["map", "fit", "emit", "Mapping", "Nets", "Network", "read", "profile", "Profile", "sweep", "Point", "CoremapError", "version"]
 
 Progress = Union[bool, Callable[[str, float], None]]
 
@@ -298,3 +298,20 @@ def emit(program: Union[str, os.PathLike], folder: Union[str, os.PathLike], *, p
     """Writes a program that coremap compile made as C99 into a folder, for a device: target "host" or "cortex-m"; name of files and
     functions, lanes at most, seed of the stored inputs. What the code needs comes back: chip_bytes, weight_bytes and more."""
     return _local.emit(os.fspath(program), dict(options, output_dir=os.fspath(folder)), _told(progress))
+
+
+def fit(network: Any, chips: Any = (), *, neurons: Optional[int] = None, format: Optional[str] = None, directed: Optional[str] = None,
+        sizes: Any = None, rates: Any = None, progress: Optional[Progress] = None) -> List[Dict[str, Any]]:
+    """Which chips would take a network, and what a step on them would be; nothing is mapped.
+
+    chips: presets, or paths of chip files; unless given, all presets that networks are mapped on. All else as in map(). Returns a
+    dict for each: "chip", "fits" ("yes", "no", "unknown"), "bound", "reason", "cores_found", "choices", "seconds" and more.
+    """
+    with tempfile.TemporaryDirectory(prefix="coremap-") as folder:
+        source, _ = _written(network, neurons, format, directed, sizes, rates, None, folder)
+        heard = _told(progress)
+        try:
+            return _local.fit_source(source, [chips] if isinstance(chips, str) else list(chips), heard)
+        finally:
+            if isinstance(heard, _Bar):
+                heard.end()

@@ -54,6 +54,7 @@ def _load() -> ctypes.CDLL:
                 ("chip_open", ctypes.c_int, [text, text, out, out]),
                 ("chip_free", None, [pointer]),
                 ("table", ctypes.c_int, [text, out, out]),
+                ("fit", ctypes.c_int, [pointer, out, _PROGRESS, pointer, out, out]),
                 ("map", ctypes.c_int, [pointer, pointer, text, _PROGRESS, pointer, out, out]),
                 ("mapping_parts", ctypes.POINTER(ctypes.c_uint32), [pointer, count]),
                 ("mapping_places", ctypes.POINTER(ctypes.c_int32), [pointer, count]),
@@ -201,6 +202,28 @@ class Source:
             _load().coremap_network_free(network)
         self.reading = {}
         return path
+
+
+def fit_source(source: Source, chips: Any, progress: Any) -> Any:
+    """What coremap_fit says of these chips."""
+    lib, listener = _load(), _Listener(progress)
+    network, opened, made = ctypes.c_void_p(), (ctypes.c_void_p * (len(chips) + 1))(), ctypes.c_void_p()
+    try:
+        for number, chip in enumerate(chips):
+            one = ctypes.c_void_p()
+            _call("chip_open", os.fsencode(os.fspath(chip)), None, ctypes.byref(one))
+            opened[number] = one
+        source.open(network, listener.callback)
+        _call("fit", network, opened if chips else None, listener.callback, None, ctypes.byref(made))
+        return json.loads(ctypes.string_at(made.value))
+    except CoremapError as error:
+        raise listener.raised or error from None
+    finally:
+        if made.value:
+            lib.coremap_text_free(made)
+        for one in opened:
+            lib.coremap_chip_free(one)
+        lib.coremap_network_free(network)
 
 
 def map_source(source: Source, chip: str, occupancy: Optional[str], options: Dict[str, Any], progress: Any) -> _Result:

@@ -163,6 +163,7 @@ static const struct {
   {"GET", "/v1/chips/{name}/reservations/{id}/access", 'r', 'L', 's', NULL},
   {"PUT", "/v1/chips/{name}/reservations/{id}/access", 'v', 'L', 'c', "{\"visibility\": \"lab\"}"},
   {"GET", "/v1/jobs", 'r', '-', 's', NULL},
+  {"POST", "/v1/fits", 'r', '-', 's', "{}"},
   {"POST", "/v1/jobs", 's', '-', 's', "{}"},
   {"GET", "/v1/sweeps/{id}", 'r', 'J', 's', NULL},
   {"GET", "/v1/jobs/{id}", 'r', 'J', 's', NULL},

@@ -449,11 +449,18 @@ test('a job for short time steps, from the form to what holds a step up', async 
   assert.ok(line.includes(metrics.step_limit), line);
   assert.match(line, /A time step takes \d\.\d+ µs/);
   assert.match(line, /the barrier takes 1\.[48]\d* µs/);
-  assert.match(line, /this one’s is 0(\.0)? % above/);
+  assert.match(line, /this one’s is at the bound/);
   assert.equal(metrics.core_ns_max.toFixed(1), report.step_bound.ns.toFixed(1));
   const row = await page.getAttribute('tr[data-metric="step_ns"] td.number', 'title');
   assert.equal(Number(row), metrics.step_ns);
   await shot('time-step', { fullPage: true });
+  const choices = page.locator('section:has(> h2:text-is("More cores, or fewer")) tbody tr');
+  assert.equal(await choices.count(), report.choices.points.length);
+  await choices.first().locator('button').click(); // the fewest cores, mapped
+  await page.waitForURL(/#\/jobs\/.+/);
+  await page.waitForSelector('.badge-done');
+  const pressed = await getJson(`/v1/jobs/${decodeURIComponent(page.url().split('#/jobs/')[1])}`);
+  assert.deepEqual([pressed.options.objective, pressed.options.cores], ['time', report.choices.points[0].cores]);
 });
 
 test('a set of mappings between time and energy, with its plot', async () => {

@@ -489,13 +489,14 @@ def make_occupancy(r, chip, width, height):
 
 OPTIONS = {
     "preset": (0.9, ["fast", "fast", "fast", "balanced", "balanced", "reference", "best"]),
-    "objective": (0.5, ["edge", "axon", "time", "energy", "edp", "pareto", "auto"]),
+    "objective": (0.5, ["edge", "axon", "time", "energy", "edp", "pareto", "knee", "auto"]),
     "mapper": (0.4, ["two-phase", "integrated", "bisection", "learned", "auto"]),
     "traffic_model": (0.3, ["unicast", "multicast"]),
     "seed": (0.5, [0, 2, 77, 9223372036854775807]),
     "placement_seed": (0.05, [5]),
     "coarsening_seed": (0.05, [6]),
     "parts": (0.2, [1, 2, 3, 5, 9, 16]),
+    "cores": (0.1, [1, 3, 8, 20]),
     "imbalance": (0.1, [0, 0.03, 0.5, 10]),
     "max_part_size": (0.15, [1, 2, 4, 9, 30]),
     "step_budget_ns": (0.04, [1, 100, 100000]),
@@ -535,13 +536,14 @@ def make_options(r, network, chip):
         "routing": "interconnect" in chip,
         "step_budget_ns": options.get("objective") != "energy",
         "parts": options.get("parts", 0) > network.count,
-        "objective": options.get("objective") in ("time", "energy", "edp", "pareto") and not network.directed
+        "cores": "parts" in options,
+        "objective": options.get("objective") in ("time", "energy", "edp", "pareto", "knee") and not network.directed
                      or options.get("objective") == "axon" and not chip["limits"],
         "mapper": "core_classes" in chip or options.get("mapper") == "integrated" and "populations_per_core" in chip["limits"],
         "traffic_model": "target_cores_per_neuron" in chip["limits"]}.items() if bad]
     if options.get("preset") == "reference":
         unsuited += ["objective", "scenarios"] + ["mapper"] * (options.get("mapper") not in ("bisection", "auto"))
-    if options.get("objective") in ("time", "energy", "edp", "pareto"):
+    if options.get("objective") in ("time", "energy", "edp", "pareto", "knee"):
         unsuited += ["mapper"] * (options.get("mapper") == "integrated")
     for name in unsuited if r.random() < 0.9 else ():
         options.pop(name, None)

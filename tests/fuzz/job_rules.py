@@ -101,7 +101,9 @@ def broken(network, chip, size, occupancy, options, mapping):
                 break
         wrong += [f"{where} is said to have {core[name]} {name}, and has {u.of(name)}"
                   for name in ("neurons", "synapses", "inbound_axons", "outbound_axons", "target_cores") if core[name] != u.of(name)]
-    fixed, at_most = options.get("parts"), options.get("objective") in ("time", "energy", "edp", "pareto")
+    fixed, at_most = options.get("parts"), options.get("objective") in ("time", "energy", "edp", "pareto", "knee")
     if fixed and (len(cores) > fixed or (len(cores) < fixed and not at_most)):
         wrong.append(f"{len(cores)} parts, and {fixed} were asked for")
+    if len(cores) > (options.get("cores") or len(cores)):
+        wrong.append(f"{len(cores)} cores, and {options['cores']} were allowed")
     return wrong

@@ -94,6 +94,7 @@ class Requests:
                                 "options": {"preset": "fast", "seed": r.randrange(3), "max_part_size": 64}}
             if r.random() < 0.8 else {"kind": "compile", "network": w["model"], "options": {"verify": True}} if r.random() < 0.7
             else {"kind": "profile", "network": w["network"], "options": {"steps": 9, "dt": 1e-3, "spikes": "0,1\n", "semantics": "norse"}},
+            "postFits": lambda: {"network": w["network"], "chips": r.choice(["all", ["loihi1", "hostile"]])},
             "commitMapping": lambda: {"owner": "x", "ttl": 2},
             "postUser": lambda: {"name": f"u{r.randrange(10**9)}", "role": "user", "group": "vision"},
             "patchUser": lambda: {"role": "operator", "group": r.choice(["vision", "motor"]), "disabled": False},

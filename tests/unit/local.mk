@@ -13,6 +13,7 @@ UNIT_TESTS = \
   tests/unit/core/learning/policy \
   tests/unit/core/learning/training \
   tests/unit/core/limits/limits \
+  tests/unit/core/look/look \
   tests/unit/core/mapping/combinations \
   tests/unit/core/mapping/options \
   tests/unit/core/measure/metrics \

@@ -10,14 +10,13 @@ static double max2(double a, double b)
   return a > b ? a : b;
 }
 
-/* Each neuron alone, and totals over the parts. */
-static cm_status bound_plainly(const cm_demand *demand, const cm_costs *c, uint32_t parts, cm_run *run, cm_step_bound *b,
-                               cm_error *error)
+cm_status cm_step_totals_count(const cm_demand *demand, const cm_costs *c, cm_run *run, cm_step_totals *totals, cm_error *error)
 {
   const cm_topology *t = demand->network;
   double received = c->charge[CM_CHARGE_PACKET_RECEIVED].ns, synapse = c->charge[CM_CHARGE_SYNAPSE].ns,
-         firing = c->charge[CM_CHARGE_SPIKE].ns + c->charge[CM_CHARGE_PACKET_SENT].ns, events = 0, sending = 0;
+         firing = c->charge[CM_CHARGE_SPIKE].ns + c->charge[CM_CHARGE_PACKET_SENT].ns;
   double *input, *send = NULL;
+  cm_step_totals sum = {.neurons = t->vertex_count};
   cm_status status = CM_NEW(run->memory, input, t->vertex_count, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, send, t->vertex_count, error);
@@ -29,20 +28,27 @@ static cm_status bound_plainly(const cm_demand *demand, const cm_costs *c, uint3
   }
   for (uint32_t v = 0; v < t->vertex_count && status == CM_OK; v++) {
     double sends = send[v] + c->charge[CM_CHARGE_NEURON].ns * cm_demand_size(demand, v);
-    b->neuron_ns = max2(b->neuron_ns, cm_core_ns(c, (received + synapse) * input[v], sends));
-    events += input[v];
-    sending += sends;
+    sum.neuron_ns = max2(sum.neuron_ns, cm_core_ns(c, (received + synapse) * input[v], sends));
+    sum.events += input[v];
+    sum.sending += sends;
   }
   cm_free(input);
   cm_free(send);
-  if (status != CM_OK)
-    return status;
-  if (t->vertex_count == 0)
-    return CM_OK;
-  double receiving = received * events / t->vertex_count + synapse * events / parts;
-  b->send_ns = sending / parts;
-  b->shared_ns = c->side_by_side ? receiving : receiving + b->send_ns;
-  return CM_OK;
+  if (status == CM_OK)
+    *totals = sum;
+  return status;
+}
+
+cm_step_bound cm_step_bound_plain(const cm_step_totals *t, const cm_costs *c, uint32_t parts)
+{
+  cm_step_bound b = {.neuron_ns = t->neuron_ns};
+  if (t->neurons == 0)
+    return b;
+  double receiving = c->charge[CM_CHARGE_PACKET_RECEIVED].ns * t->events / t->neurons + c->charge[CM_CHARGE_SYNAPSE].ns * t->events / parts;
+  b.send_ns = t->sending / parts;
+  b.shared_ns = c->side_by_side ? receiving : receiving + b.send_ns;
+  b.ns = max2(b.neuron_ns, max2(b.shared_ns, b.send_ns));
+  return b;
 }
 
 /* One neuron that shares inputs with another, per rate of the other's input. */
@@ -165,10 +171,10 @@ cm_status cm_step_bound_compute(const cm_demand *demand, const cm_costs *costs, 
                                 cm_run *run, cm_step_bound *bound, cm_error *error)
 {
   const cm_topology *t = demand->network;
-  cm_step_bound b = {0};
+  cm_step_totals totals = {0};
   double steps = 0;
-  cm_status status = bound_plainly(demand, costs, parts, run, &b, error);
-  b.ns = max2(b.neuron_ns, max2(b.shared_ns, b.send_ns));
+  cm_status status = cm_step_totals_count(demand, costs, run, &totals, error);
+  cm_step_bound b = cm_step_bound_plain(&totals, costs, parts);
   for (uint32_t e = 0; e < t->net_count; e++)
     steps += (double)(t->net_first[e + 1] - t->net_first[e]) * (double)(t->net_first[e + 1] - t->net_first[e]);
   if (status == CM_OK && steps <= work && costs->charge[CM_CHARGE_SYNAPSE].ns > 0 && b.ns > 0)

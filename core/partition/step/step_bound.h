@@ -14,6 +14,19 @@ typedef struct cm_step_bound {
   double send_ns;     /* what all neurons send, one packet an axon at least, over the parts */
 } cm_step_bound;
 
+/* What the plain bounds follow from, whatever the number of cores. */
+typedef struct cm_step_totals {
+  double neuron_ns;       /* the neuron alone that takes longest */
+  double events, sending; /* synapse events a step; ns that all neurons send, one packet an axon */
+  uint32_t neurons;
+} cm_step_totals;
+
+/* O(pins). */
+cm_status cm_step_totals_count(const cm_demand *demand, const cm_costs *costs, cm_run *run, cm_step_totals *totals, cm_error *error);
+
+/* All bounds below but for the overlaps. O(1). */
+cm_step_bound cm_step_bound_plain(const cm_step_totals *totals, const cm_costs *costs, uint32_t parts);
+
 /* Bounds for a directed network on at most `parts` cores, without the barrier; the overlap bound where it takes at most
  * `work` steps (about the sum of the squares of fan-outs). O(pins), and O(work log(work)) with overlaps, whose list takes 16 bytes a
  * pair of neurons that share an axon. Proofs: docs/explanation/step-time.md. */

@@ -119,7 +119,8 @@ const cm_engine *cm_engine_find(cm_preset preset, cm_objective objective)
 {
   static const cm_engine *const engines[] = {
     [CM_OBJECTIVE_EDGE] = &of_edges,           [CM_OBJECTIVE_AXON] = &cm_engine_axons, [CM_OBJECTIVE_TIME] = &cm_engine_time,
-    [CM_OBJECTIVE_ENERGY] = &cm_engine_energy, [CM_OBJECTIVE_EDP] = &cm_engine_edp,    [CM_OBJECTIVE_PARETO] = &cm_engine_edp};
+    [CM_OBJECTIVE_ENERGY] = &cm_engine_energy, [CM_OBJECTIVE_EDP] = &cm_engine_edp,    [CM_OBJECTIVE_PARETO] = &cm_engine_edp,
+    [CM_OBJECTIVE_KNEE] = &cm_engine_edp};
   if (!cm_preset_serves(preset, objective))
     return NULL;
   return cm_preset_facts_of(preset)->edge_alone ? &published : engines[objective];

@@ -108,8 +108,8 @@ static cm_status attempt_once(cm_attempts *a, uint64_t capacity, uint32_t parts,
   *dear = false;
   if (status == CM_OK && !cm_attempt_done(a)) {
     if (violation->broken_parts == 0)
-      (void)snprintf(attempt->broken, sizeof attempt->broken, "%u parts, and %u cores are free", attempt->parts,
-                     a->terms.cores);
+      (void)snprintf(attempt->broken, sizeof attempt->broken, "%u parts, and %u cores are %s", attempt->parts,
+                     a->terms.cores, cm_terms_cores(&a->terms));
     else
       (void)snprintf(attempt->broken, sizeof attempt->broken,
                      "%llu of %u parts break a limit, worst part %u with %llu %s of at most %llu",
@@ -132,7 +132,7 @@ static cm_status refuse(const cm_attempts *a, const char *why, cm_error *error)
   const cm_violation *v = &a->violation;
   const char *lead = "; it would fit with";
   if (a->nearest == NULL) {
-    cm_fail(error, CM_NO_ROOM, "no partition within the core limits was found on the %u free cores", a->terms.cores);
+    cm_fail(error, CM_NO_ROOM, "no partition within the core limits was found on the %u %s cores", a->terms.cores, cm_terms_cores(&a->terms));
     cm_error_figure(error, "needed", (uint64_t)a->terms.cores + 1);
     cm_error_figure(error, "free", a->terms.cores);
     return CM_NO_ROOM;

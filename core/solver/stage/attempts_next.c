@@ -94,7 +94,7 @@ const char *cm_attempts_next(cm_attempts *a, const cm_violation *violation, uint
   if (*capacity == a->largest)
     return "a part cannot be smaller";
   if (!has_room(a, smaller))
-    return "a smaller capacity needs more cores than are free";
+    return a->terms.budget ? "a smaller capacity needs more cores than are allowed" : "a smaller capacity needs more cores than are free";
   *capacity = smaller;
   return NULL;
 }

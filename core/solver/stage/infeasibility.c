@@ -118,17 +118,18 @@ static cm_status refuse_cores(const cm_refusal *r, uint64_t smallest, cm_error *
   return CM_NO_ROOM;
 }
 
-static cm_status refuse_parts(const cm_refusal *r, uint64_t smallest, cm_error *error)
+/* Options allow too few: of parts, or of cores. */
+static cm_status refuse_option(const cm_refusal *r, const char *option, uint32_t allowed, uint64_t smallest, cm_error *error)
 {
   char reason[160];
-  cm_fail(error, CM_LIMIT_BROKEN,
-          "%u parts are asked for, and at least %u are needed (%s): it takes at least %u more parts", r->terms->parts,
-          r->bound->parts, cm_bound_reason(r->bound, reason, sizeof reason), r->bound->parts - r->terms->parts);
-  cm_error_figure(error, "parts", r->terms->parts);
+  cm_fail(error, CM_LIMIT_BROKEN, "%u %s are %s, and at least %u are needed (%s): it takes at least %u more %s", allowed, option,
+          option[0] == 'p' ? "asked for" : "allowed", r->bound->parts, cm_bound_reason(r->bound, reason, sizeof reason),
+          r->bound->parts - allowed, option);
+  cm_error_figure(error, option, allowed);
   cm_error_figure(error, "cores_proved", r->bound->parts);
   say_limit(r, smallest, error);
   cm_fail_more(error, " (proved; whether that is enough is not)");
-  cm_fail_at(error, "/options/parts");
+  cm_fail_at(error, "/options/%s", option);
   return CM_LIMIT_BROKEN;
 }
 
@@ -142,7 +143,10 @@ cm_status cm_refuse_by_bound(const cm_refusal *refusal, cm_error *error)
     return CM_OK;
   if (smallest_limit(refusal, allowed, &smallest, error) != CM_OK)
     return error->status;
-  return parts > 0 && allowed == parts ? refuse_parts(refusal, smallest, error) : refuse_cores(refusal, smallest, error);
+  if (refusal->terms->budget)
+    return refuse_option(refusal, "cores", allowed, smallest, error);
+  return parts > 0 && allowed == parts ? refuse_option(refusal, "parts", parts, smallest, error)
+                                       : refuse_cores(refusal, smallest, error);
 }
 
 /* ---- after work ---- */
@@ -239,9 +243,10 @@ static void explain_limits(search *s, cm_resource first, cm_error *error)
   if (found == 0)
     return;
   uint64_t limit = cm_limit(&s->refusal->terms->limits, resource);
-  cm_fail_more(error, ". With %llu %s in a core in place of %llu a legal partition of %u parts was found%s",
-               (unsigned long long)found, cm_resource_name(resource), (unsigned long long)limit, best.parts,
-               s->refusal->terms->parts == 0 ? " on the free cores" : "");
+  cm_fail_more(error, ". With %llu %s in a core in place of %llu a legal partition of %u parts was found",
+               (unsigned long long)found, cm_resource_name(resource), (unsigned long long)limit, best.parts);
+  if (s->refusal->terms->parts == 0)
+    cm_fail_more(error, " on the %s cores", cm_terms_cores(s->refusal->terms));
   error->limit_name = cm_resource_field(resource);
   cm_error_figure(error, "limit", limit);
   cm_error_figure(error, "limit_found", found);

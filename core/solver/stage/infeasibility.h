@@ -10,8 +10,15 @@
 typedef struct cm_terms {
   cm_limits limits;
   uint32_t cores; /* that may be used */
+  bool budget;    /* by option cores, and more are free */
   uint32_t parts; /* exactly so many; 0: the limits decide */
 } cm_terms;
+
+/* What these cores are, for a sentence. */
+static inline const char *cm_terms_cores(const cm_terms *terms)
+{
+  return terms->budget ? "allowed" : "free";
+}
 
 /* The legal partition that some terms led to. */
 typedef struct cm_outcome {

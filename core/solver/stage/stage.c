@@ -52,21 +52,30 @@ static bool bare_grid(const cm_limits *limits)
   return limits->memory_bits == 0;
 }
 
-/* Cores that are free and can talk to each other. */
-static cm_status count_cores(const job *j, uint32_t *cores, cm_error *error)
+/* No more than these. */
+static void allow_cores(cm_terms *terms, uint32_t cores_max, bool budget)
+{
+  if (cores_max == 0 || terms->cores <= cores_max)
+    return;
+  terms->cores = cores_max;
+  terms->budget = budget;
+}
+
+/* Cores that are free and can talk to each other, as far as the job may use them. */
+static cm_status count_cores(const job *j, cm_terms *terms, cm_error *error)
 {
   const cm_chip *chip = j->input->chip;
   uint8_t *usable;
-  if (chip == NULL) {
-    *cores = UINT32_MAX;
-    return CM_OK;
+  cm_status status = CM_OK;
+  terms->cores = UINT32_MAX;
+  if (chip != NULL) {
+    if (CM_NEW(j->run->memory, usable, cm_chip_cores(chip), error) != CM_OK)
+      return error->status;
+    status = cm_usable_cores(chip, j->input->occupancy, j->run->memory, usable, &terms->cores, error);
+    cm_free(usable);
   }
-  if (CM_NEW(j->run->memory, usable, cm_chip_cores(chip), error) != CM_OK)
-    return error->status;
-  cm_status status = cm_usable_cores(chip, j->input->occupancy, j->run->memory, usable, cores, error);
-  cm_free(usable);
-  if (status == CM_OK && j->input->cores_max != 0 && *cores > j->input->cores_max)
-    *cores = j->input->cores_max;
+  allow_cores(terms, j->input->cores_max, false);
+  allow_cores(terms, j->options->cores, true);
   return status;
 }
 
@@ -182,7 +191,7 @@ static cm_status prepare(job *j, cm_error *error)
   j->terms = (cm_terms){.limits = read_limits(j->input), .parts = j->options->parts};
   j->objective = cm_objective_resolve(j->options, topology->directed, !bare_grid(&j->terms.limits));
   j->engine = cm_engine_find((cm_preset)j->options->preset, j->objective);
-  if (cm_combinations_of_partition(j->input, error) != CM_OK || count_cores(j, &j->terms.cores, error) != CM_OK)
+  if (cm_combinations_of_partition(j->input, error) != CM_OK || count_cores(j, &j->terms, error) != CM_OK)
     return error->status;
   take_mesh_mapper(j);
   if (settle_parts(j, error) != CM_OK || check_memory(j, error) != CM_OK ||
@@ -191,7 +200,7 @@ static cm_status prepare(job *j, cm_error *error)
     return error->status;
   if (by_mesh_unasked(j) && j->attempts.tries_max > MESH_TRIES)
     j->attempts.tries_max = MESH_TRIES;
-  cm_terms terms = {.limits = *stated_limits(j), .cores = j->terms.cores, .parts = j->terms.parts};
+  cm_terms terms = {.limits = *stated_limits(j), .cores = j->terms.cores, .budget = j->terms.budget, .parts = j->terms.parts};
   if (cm_bound_parts(j->input->demand, &terms.limits, j->run, &j->bound, error) != CM_OK ||
       cm_check_reach(j->input->demand, &j->bound, &terms.limits, error) != CM_OK)
     return error->status;
@@ -357,7 +366,13 @@ static cm_status attempt_by_population(job *j, cm_error *error)
 static cm_status attempt_by_class(job *j, cm_error *error)
 {
   cm_by_population by = {.input = j->input, .terms = &j->terms, .objective = j->objective, .run = j->run, .make = cm_make_parts};
-  return cm_partition_by_class(&by, &j->attempts.made, error);
+  cm_status status = cm_partition_by_class(&by, &j->attempts.made, error);
+  uint32_t parts = status == CM_OK ? j->attempts.made.partition->part_count : 0;
+  if (parts <= j->terms.cores)
+    return status;
+  cm_fail(error, CM_LIMIT_BROKEN, "%u cores are allowed, and on the kinds of cores that take its neurons the network was cut in %u parts: allow more",
+          j->terms.cores, parts);
+  return cm_fail_at(error, "/options/cores");
 }
 
 /* The cores of a method that places as it partitions. */

@@ -1,0 +1,176 @@
+/* POST /v1/fits: which chips would take a network. Nothing is queued, and nothing reserved. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/handlers.h"
+#include "api/making.h"
+#include "base/json.h"
+#include "library/private/base.h"
+#include "library/private/stored.h"
+#include "storage/chips.h"
+#include "storage/leases.h"
+#include "storage/networks.h"
+#include "storage/occupancy.h"
+
+enum { CHIPS_MAX = 256 };
+
+/* Chips with their occupancies. */
+typedef struct chips {
+  coremap_chip *chip[CHIPS_MAX + 1];
+  size_t count;
+} chips;
+
+static bool bad_member(cm_request *request, const char *where, const char *why)
+{
+  cm_error error;
+  (void)cm_fail(&error, CM_BAD_REQUEST, "%s: %s", where, why);
+  (void)cm_fail_at(&error, "%s", where);
+  cm_reply_error(request, &error);
+  return false;
+}
+
+static bool open_named(cm_request *request, const json_t *names, chips *made)
+{
+  cm_error error;
+  size_t i;
+  json_t *name;
+  if (json_array_size(names) == 0 || json_array_size(names) > CHIPS_MAX)
+    return bad_member(request, "/chips", "expected names of 1 to 256 chips, or \"all\"");
+  json_array_foreach(names, i, name) {
+    char where[32];
+    (void)snprintf(where, sizeof where, "/chips/%zu", i);
+    if (!json_is_string(name) || !cm_chips_name_is_sound(json_string_value(name)))
+      return bad_member(request, where, "expected the name of a chip");
+    if (!cm_access_sees(request, CM_OBJECT_CHIP, json_string_value(name), where))
+      return false;
+    if (cm_occupancy_open(request->store, json_string_value(name), &made->chip[made->count], &error) != CM_OK) {
+      cm_reply_error(request, &error);
+      return false;
+    }
+    made->count++;
+  }
+  return true;
+}
+
+/* All that the caller sees and networks are mapped on. */
+static bool open_all(cm_request *request, chips *made)
+{
+  cm_error error;
+  cm_chip_entry *listed;
+  size_t count;
+  if (cm_chips_list(request->store, &request->viewer, &listed, &count, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return false;
+  }
+  for (size_t i = 0; i < count && made->count < CHIPS_MAX; i++) {
+    coremap_chip *chip;
+    if (cm_occupancy_open(request->store, listed[i].name, &chip, &error) != CM_OK)
+      continue; /* deleted since it was listed */
+    if (library_chip_facts_of(chip).runs_programs)
+      coremap_chip_free(chip);
+    else
+      made->chip[made->count++] = chip;
+  }
+  free(listed);
+  return true;
+}
+
+static int by_end(const void *a, const void *b)
+{
+  double x = ((const cm_lease *)a)->expires, y = ((const cm_lease *)b)->expires;
+  return (x > y) - (x < y);
+}
+
+/* When leases that the caller sees have ended, so that as many cores are free as the network needs at least; left out where it has them, or
+ * leases do not help. */
+static cm_status add_earliest(cm_request *request, json_t *row, cm_error *error)
+{
+  const json_t *found = json_object_get(row, "cores_found"), *bound = json_object_get(row, "bound");
+  double free_cores = json_number_value(json_object_get(row, "free")),
+         needed = json_is_integer(found) ? json_number_value(found) : json_number_value(json_object_get(bound, "parts"));
+  cm_lease *lease;
+  size_t count;
+  if (bound == NULL || json_is_null(bound) || needed <= free_cores)
+    return CM_OK;
+  if (cm_leases_list(request->store, json_string_value(json_object_get(row, "chip")), &request->viewer, &lease, &count, error) != CM_OK)
+    return error->status;
+  if (count > 0)
+    qsort(lease, count, sizeof *lease, by_end);
+  for (size_t i = 0; i < count && free_cores < needed; i++) {
+    free_cores += (double)lease[i].core_count;
+    if (free_cores >= needed)
+      (void)json_object_set_new(row, "earliest", cm_time_json(lease[i].expires));
+  }
+  for (size_t i = 0; i < count; i++)
+    cm_lease_clear(&lease[i]);
+  free(lease);
+  return CM_OK;
+}
+
+static cm_status look(cm_request *request, const char *id, const chips *on, cm_run *run, json_t **rows, cm_error *error)
+{
+  char path[CM_PATH_MAX], *text;
+  coremap_network *network = NULL;
+  coremap_error *why = NULL;
+  if (cm_networks_path(request->store, id, path, error) != CM_OK)
+    return error->status;
+  int result = library_network_load(path, "", library_on_run, run, &network, &why);
+  if (result == 0)
+    result = coremap_fit(network, (const coremap_chip *const *)on->chip, library_on_run, run, &text, &why);
+  if (result == 0)
+    *rows = library_json(text);
+  coremap_network_free(network);
+  return library_status(result, &why, error);
+}
+
+static void reply_fits(cm_request *request, const char *id, const chips *on)
+{
+  cm_making making;
+  cm_error error;
+  json_t *rows = NULL, *row;
+  size_t i;
+  cm_status status = cm_making_begin(request, &making, &error);
+  if (status == CM_OK) {
+    status = look(request, id, on, &making.run, &rows, &error);
+    cm_making_end(request, &making);
+  }
+  json_array_foreach(rows, i, row)
+    if (status == CM_OK)
+      status = add_earliest(request, row, &error);
+  if (status == CM_OK) {
+    cm_reply_json(request, 200, json_pack("{s:s, s:o}", "network", id, "fits", rows));
+    return;
+  }
+  json_decref(rows);
+  cm_reply_error(request, &error);
+}
+
+void cm_post_fits(cm_request *request)
+{
+  static const char *const names[] = {"network", "chips", NULL};
+  cm_network network;
+  cm_error error;
+  chips on = {.count = 0};
+  json_t *object = cm_request_json(request);
+  const json_t *id = json_object_get(object, "network"), *named = json_object_get(object, "chips");
+  const char *all = json_string_value(named);
+  bool right = object != NULL && cm_request_members(request, object, names);
+  if (right && (!json_is_string(id) || strlen(json_string_value(id)) == 0))
+    right = bad_member(request, "/network", "the id of an uploaded network is needed");
+  right = right && cm_access_sees(request, CM_OBJECT_NETWORK, json_string_value(id), "/network");
+  if (right && cm_networks_get(request->store, json_string_value(id), &network, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    right = false;
+  }
+  if (right && strcmp(network.format, "onnx") == 0)
+    right = bad_member(request, "/network", "an ONNX model is compiled, not mapped");
+  if (right && (named == NULL || (all != NULL && strcmp(all, "all") == 0)))
+    right = open_all(request, &on);
+  else if (right)
+    right = open_named(request, named, &on);
+  if (right)
+    reply_fits(request, network.id, &on);
+  for (size_t i = 0; i < on.count; i++)
+    coremap_chip_free(on.chip[i]);
+  json_decref(object);
+}

@@ -1,0 +1,141 @@
+/* What matters of a mapping, in five lines for people, and the choice between few cores and short steps. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/job.h"
+
+/* A time in ns or an energy in pJ with a prefix that leaves one to three digits before the point. */
+static cli_phrase quantity(double value, const char *unit)
+{
+  static const char *const of_ns[] = {"ns", "us", "ms", "s"}, *const of_pj[] = {"pJ", "nJ", "uJ", "mJ"};
+  cli_phrase made;
+  int step = 0;
+  for (; step < 3 && value >= 1000; step++)
+    value /= 1000;
+  (void)snprintf(made.text, sizeof made.text, "%.3g %s", value, (unit[0] == 'n' ? of_ns : of_pj)[step]);
+  return made;
+}
+
+/* How far above a bound, in words: never above it by rounding alone, and in times where per cent say nothing. */
+static cli_phrase above(double value, double bound)
+{
+  static const double same = 1e-9, times = 2;
+  cli_phrase made;
+  if (value <= bound * (1 + same))
+    (void)snprintf(made.text, sizeof made.text, "as proved least");
+  else if (value < bound * times)
+    (void)snprintf(made.text, sizeof made.text, "%.2g %% above the bound", 100 * (value / bound - 1));
+  else
+    (void)snprintf(made.text, sizeof made.text, "%.3g times the bound", value / bound);
+  return made;
+}
+
+void cli_print_steps(const json_t *report)
+{
+  const json_t *bound = json_object_get(report, "step_bound"), *pareto = json_object_get(report, "pareto"), *p;
+  size_t i;
+  if (bound != NULL)
+    cli_printf(stdout, "step bound  no partition on these cores has a busiest core below %.10g ns; this one's is %s\n", cli_number(bound, "ns"),
+           above(1 + cli_number(bound, "gap_percent") / 100, 1).text);
+  if (pareto == NULL)
+    return;
+  cli_printf(stdout, "%8s %14s %14s %18s %18s %6s\n", "pareto", "core ns", "step ns", "network energy pJ", "energy of step pJ", "cores");
+  json_array_foreach(json_object_get(pareto, "points"), i, p)
+    cli_printf(stdout, "%7.0f%c %14.6g %14.6g %18.6g %18.6g %6.0f\n", cli_number(p, "number"),
+           cli_number(p, "number") == cli_number(pareto, "chosen") ? '*' : ' ', cli_number(p, "core_ns_max"),
+           cli_number(p, "step_ns"), cli_number(p, "energy_network_pj"), cli_number(p, "energy_step_pj"), cli_number(p, "parts"));
+  bound = json_object_get(pareto, "bound");
+  cli_printf(stdout, "%7s  %14.6g %14s %18.6g %18.6g\n", "bound", cli_number(bound, "core_ns"), "", cli_number(bound, "energy_network_pj"),
+         cli_number(bound, "energy_step_pj"));
+}
+
+static const json_t *choice_of(const json_t *choices, double cores)
+{
+  const json_t *row;
+  size_t i;
+  json_array_foreach(json_object_get(choices, "points"), i, row)
+    if (cli_number(row, "cores") == cores)
+      return row;
+  return NULL;
+}
+
+/* The point with at most half of the mapping's cores, and most of those. */
+static const json_t *fewer(const json_t *choices, double cores)
+{
+  const json_t *row, *found = NULL;
+  size_t i;
+  json_array_foreach(json_object_get(choices, "points"), i, row)
+    found = 2 * cli_number(row, "cores") <= cores ? row : found;
+  return found;
+}
+
+static void print_next(const cli_job *job, const json_t *made, const json_t *choices)
+{
+  const json_t *metrics = json_object_get(made, "metrics"), *knee = choice_of(choices, cli_number(choices, "knee"));
+  double cores = cli_number(made, "parts"), step = cli_number(metrics, "step_ns");
+  bool shorter = knee != NULL && cli_number(knee, "cores") > cores && cli_number(knee, "step_ns") < 0.9 * step &&
+                 strcmp(cli_text(job->flags, "objective"), "knee") != 0;
+  const json_t *row = shorter ? knee : fewer(choices, cores);
+  if (row == NULL) {
+    cli_printf(stdout, "next        --preset best: longer search, fewer packets\n");
+    return;
+  }
+  cli_printf(stdout, "next        ");
+  if (shorter)
+    cli_printf(stdout, "--objective knee");
+  else
+    cli_printf(stdout, "--objective time --cores %.0f", cli_number(row, "cores"));
+  cli_printf(stdout, ": about %.0f cores, a step of %s and %s\n", cli_number(row, "cores"), quantity(cli_number(row, "step_ns"), "ns").text,
+             quantity(cli_number(row, "energy_step_pj"), "pJ").text);
+}
+
+void cli_print_choices(const json_t *choices)
+{
+  const json_t *row;
+  size_t i;
+  json_array_foreach(json_object_get(choices, "points"), i, row)
+  {
+    cli_printf(stdout, "%s%6.0f cores: a step of about %s, proved %s at least", i == 0 ? "choices  " : "         ", cli_number(row, "cores"),
+               quantity(cli_number(row, "step_ns"), "ns").text, quantity(cli_number(row, "bound_step_ns"), "ns").text);
+    cli_printf(stdout, ", and %s, proved %s\n", quantity(cli_number(row, "energy_step_pj"), "pJ").text,
+               quantity(cli_number(row, "bound_energy_step_pj"), "pJ").text);
+  }
+}
+
+static void print_fullest(const json_t *limits)
+{
+  const char *name, *fullest = NULL;
+  const json_t *row;
+  double most = 0, filled;
+  char words[40];
+  json_object_foreach((json_t *)(uintptr_t)limits, name, row)
+    if (strcmp(name, "cores") != 0 && (filled = cli_number(row, "most") / cli_number(row, "limit")) > most) {
+      most = filled;
+      fullest = name;
+    }
+  if (fullest == NULL) {
+    cli_printf(stdout, "limit       the chip states none\n");
+    return;
+  }
+  row = json_object_get(limits, fullest);
+  cli_printf(stdout, "limit       %s: %.0f of %.0f in the fullest core\n", cli_job_words(fullest, words), cli_number(row, "most"), cli_number(row, "limit"));
+}
+
+void cli_print_summary(const cli_job *job, const json_t *made)
+{
+  const json_t *metrics = json_object_get(made, "metrics"), *report = json_object_get(made, "report"), *choices = json_object_get(report, "choices"),
+               *bound = json_object_get(made, "bound");
+  double step = cli_number(metrics, "step_ns"), least = cli_number(json_object_get(report, "step_bound"), "ns"),
+         energy = cli_number(metrics, "energy_step_pj"), hops = cli_number(metrics, "energy_pj"),
+         least_pj = cli_number(json_array_get(json_object_get(choices, "points"), 0), "bound_energy_step_pj");
+  if (choices == NULL) /* costs of steps are units here, and say nothing to people */
+    return;
+  cli_printf(stdout, "cores       %.0f, at least %.0f: %s\n", cli_number(made, "parts"), cli_number(bound, "parts"), cli_text(bound, "reason"));
+  cli_printf(stdout, "step        %s", quantity(step, "ns").text);
+  if (least > 0)
+    cli_printf(stdout, ", %s of %s", above(step, least).text, quantity(least, "ns").text);
+  cli_printf(stdout, "\nenergy      %s a step, %s of %s", quantity(energy, "pJ").text, above(energy, least_pj).text, quantity(least_pj, "pJ").text);
+  cli_printf(stdout, "; hops are %s of it\n", quantity(hops, "pJ").text);
+  print_fullest(json_object_get(made, "limits"));
+  print_next(job, made, choices);
+}

@@ -1,0 +1,68 @@
+/* A cheap look at a network on a chip: about how long a step takes on so many cores and what it costs, without a mapping. */
+#ifndef CM_LOOK_LOOK_H
+#define CM_LOOK_LOOK_H
+
+#include "core/chip/resources.h"
+#include "core/look/strand.h"
+#include "core/partition/step/step_bound.h"
+
+/* A directed network, ready to be looked at on any chip. */
+typedef struct cm_look {
+  const cm_demand *demand;
+  cm_run *run;
+  cm_strand strand[CM_STRANDS];
+  double *rate;      /* [nets] spikes a step */
+  double *sends;     /* [vertices] rate of its axons */
+  uint32_t *seen;    /* [nets] stamp of the last stretch that it reached */
+  uint32_t stamp;
+  double axons;      /* rate of all that have a target */
+} cm_look;
+
+/* What is foreseen. */
+typedef struct cm_look_point {
+  uint32_t cores;
+  double core_ns, step_ns;     /* of the busiest core; with the barrier */
+  double energy_pj;            /* of a step, without hops */
+  double bound_ns, bound_pj;   /* proved: step on so many cores; energy on any, a packet an axon */
+  cm_resource fullest;         /* the limit that parts come nearest to */
+  double filled;               /* how near; 0: no limit is stated */
+} cm_look_point;
+
+enum { CM_LOOK_POINTS_MAX = 6 };
+
+/* `demand` and `run` are the caller's, for as long. Networks of more synapses than `pins_max` are looked at in stretches.
+ * O(pins + vertices log(vertices)). */
+cm_status cm_look_begin(const cm_demand *demand, uint64_t pins_max, cm_run *run, cm_look *look, cm_error *error);
+void cm_look_end(cm_look *look); /* harmless on a zeroed one */
+
+/* Cuts a line that is whole into parts, as few as the limits of neurons, synapses, inbound axons and memory allow it; number [vertices].
+ * Returns how many. O(pins). */
+uint32_t cm_look_cut(cm_look *look, cm_strand_order order, const cm_limits *limits, uint32_t *number);
+
+/* The same on one chip. */
+typedef struct cm_look_on {
+  cm_look *look;
+  const cm_chip *chip;
+  cm_limits limits;      /* of a core */
+  cm_step_totals totals;
+  cm_strand_order order; /* of the line that packets are fewest along */
+  uint32_t fewest;       /* cores that stretches of a line need, not for sure the fewest of all */
+} cm_look_on;
+
+/* `limits`: the chip's, or tighter ones. O(pins). Errors: memory. */
+cm_status cm_look_on_chip(cm_look *look, const cm_chip *chip, const cm_limits *limits, cm_look_on *on, cm_error *error);
+
+/* Foresees objective time on so many cores; false: along the line, limits ask for more. O(synapses looked at). */
+bool cm_look_at(const cm_look_on *on, uint32_t cores, cm_look_point *point);
+
+/* Foresees the choice between `fewest` cores, which are known to do, and the least time on at most `most`: 1 to CM_LOOK_POINTS_MAX points by
+ * rising cores, evenly by ratio. Returns how many. O(synapses looked at). */
+uint32_t cm_look_choices(const cm_look_on *on, uint32_t fewest, uint32_t most, cm_look_point *point);
+
+/* The fewest cores whose step times energy is within a quarter of the least of all points, looked for between these too. */
+uint32_t cm_look_knee_between(const cm_look_on *on, const cm_look_point *point, uint32_t points);
+
+/* The number of the first point that is. O(1). */
+uint32_t cm_look_knee(const cm_look_point *point, uint32_t points);
+
+#endif
