@@ -254,15 +254,15 @@ static cm_status emit(const char *program, const char *options, cm_run *run, cm_
 static cm_status make_source(cm_request *request, const char *id, int *file, cm_error *error)
 {
   char program[CM_PATH_MAX], path[CM_PATH_MAX];
-  making m;
+  cm_making m;
   if (cm_store_scratch(request->store, program, error) != CM_OK || cm_store_scratch(request->store, path, error) != CM_OK ||
       cm_mappings_lend(request->store, id, "program.bin", program, error) != CM_OK)
     return error->status;
   char *options = emit_options(request, path);
-  cm_status status = options != NULL ? begin_making(request, &m, error) : cm_whole(false, "what is asked", error);
+  cm_status status = options != NULL ? cm_making_begin(request, &m, error) : cm_whole(false, "what is asked", error);
   if (status == CM_OK) {
     status = emit(program, options, &m.run, error);
-    end_making(request, &m);
+    cm_making_end(request, &m);
   }
   free(options);
   (void)unlink(program);
