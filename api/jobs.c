@@ -50,7 +50,7 @@ void cm_post_job(cm_request *request)
                      "Idempotency-Key must have 1 to 255 bytes");
     return;
   }
-  json_t *object = cm_request_json(request);
+  json_t *object = cm_request_json_or_list(request);
   if (object == NULL)
     return;
   /* Equal requests are equal as JSON, however they are spaced and ordered. */
@@ -61,7 +61,9 @@ void cm_post_job(cm_request *request)
     cm_store_sha256(canonical, strlen(canonical), hash);
     const cm_job_key named = {key, hash}, *given = key != NULL ? &named : NULL;
     const char *kind = json_string_value(json_object_get(object, "kind"));
-    if (answered(request, given))
+    if (json_is_array(object))
+      cm_batch_submit(request, object, given);
+    else if (answered(request, given))
       ;
     else if (kind != NULL && strcmp(kind, cm_sweep_kind) == 0)
       cm_sweep_submit(request, object, given);
@@ -73,49 +75,6 @@ void cm_post_job(cm_request *request)
 }
 
 /* ---- looking ---- */
-
-void cm_list_jobs(cm_request *request)
-{
-  cm_error error;
-  uint64_t limit;
-  int64_t before;
-  cm_job *jobs;
-  size_t count;
-  const char *state = cm_request_query(request, "state");
-  if (!cm_page_asked(request, CM_PAGE_MAX, CM_PAGE_DEFAULT, &limit, &before))
-    return;
-  cm_job_filter filter = {.viewer = &request->viewer, .state = CM_JOB_STATES, .user = cm_request_query(request, "user"),
-                          .network = cm_request_query(request, "network"), .before = before,
-                          .limit = (size_t)limit + 1};
-  if (state != NULL && (filter.state = cm_job_state_of(state)) == CM_JOB_STATES) {
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                     "state must be queued, running, done, failed or cancelled");
-    return;
-  }
-  if (cm_jobs_list(request->store, &filter, &jobs, &count, &error) != CM_OK) {
-    cm_reply_error(request, &error);
-    return;
-  }
-  cm_writer w = {0};
-  size_t size = 0;
-  const cm_jobs_running running = cm_jobs_running_now(request);
-  cm_write_begin(&w);
-  cm_write_list(&w, "jobs");
-  for (size_t i = 0; i < count && i < limit; i++)
-    cm_job_write(&w, request, &jobs[i], false, &running);
-  cm_write_list_end(&w);
-  if (count > limit) {
-    char next[CM_CURSOR_MAX];
-    cm_page_next(request, jobs[limit - 1].sequence, next);
-    cm_write_word(&w, "next", next);
-  }
-  cm_write_end(&w);
-  for (size_t i = 0; i < count; i++)
-    cm_job_clear(&jobs[i]);
-  free(jobs);
-  char *text = cm_write_done(&w, &size);
-  cm_reply_text(request, 200, "application/json", text, size);
-}
 
 /* "30s", "30" or "500ms"; false: a 400 is the reply. 0 seconds when absent. */
 static bool read_wait(cm_request *request, double *seconds)

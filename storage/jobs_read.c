@@ -16,7 +16,7 @@
   "sequence, id, kind, name, network, chip, reserve, ttl, priority, state, attempt, kills, moved," \
   " cancel_requested, reused, created, started, finished, mapping, lease, retries, retry_at, '', problem, '', phases, ''," \
   " fault, waits_for IS NULL AND retry_at IS NULL, user, team, visibility," \
-  " waits_for IS NOT NULL, lane, expected_ms, likeness, size, request, sweep"
+  " waits_for IS NOT NULL, lane, expected_ms, likeness, size, request, sweep, label_set"
 
 typedef struct get_work {
   const char *id;
@@ -66,72 +66,75 @@ cm_status cm_jobs_get(cm_store *store, const char *id, cm_job *job, cm_error *er
 }
 
 typedef struct list_work {
-  const cm_job_filter *filter;
+  const cm_list_query *query;
+  cm_list_page *page;
   cm_job *jobs;
   size_t count;
   uint64_t version;
   cm_queue_order *order; /* NULL: not read yet */
 } list_work;
 
-/* The index that finds what a filter asks for in order of sequence, and the filter as a condition. */
-static const char *list_query(const cm_job_filter *f, char *query, size_t size)
+/* Whether no queued job of a user, lane and priority is left out between two of a page. */
+static bool leaves_none_out(const cm_list_query *q)
 {
-  bool state = f->state != CM_JOB_STATES, user = f->user != NULL, network = f->network != NULL;
-  const char *index = network && state ? "INDEXED BY jobs_network_state"
-                      : network        ? "INDEXED BY jobs_network"
-                      : state && user  ? "INDEXED BY jobs_state"
-                      : state          ? "INDEXED BY jobs_by_state"
-                      : user           ? "INDEXED BY jobs_by_user"
-                                       : "";
-  (void)snprintf(query, size,
-                 "SELECT " COLUMNS_SHORT " FROM jobs j %s WHERE%s%s%s sequence < ?4%s ORDER BY sequence DESC LIMIT ?5", index,
-                 state ? " state = ?1 AND" : "", user ? " user = ?2 AND" : "", network ? " network = ?3 AND" : "",
-                 " AND " CM_VIEWER_SEES("j", "?6", "?7", "?8"));
-  return query;
+  bool all = q->sort == NULL && !q->rising && q->ids == NULL;
+  for (size_t i = 0; i < q->count; i++)
+    all = all && (strcmp(q->conditions[i].field->name, "state") == 0 || strcmp(q->conditions[i].field->name, "user") == 0);
+  return all;
+}
+
+static cm_status list_one(sqlite3 *handle, list_work *work, const cm_list_row *listed, cm_error *error)
+{
+  sqlite3_stmt *statement;
+  bool row = false;
+  cm_job *job = &work->jobs[work->count];
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT " COLUMNS_SHORT " FROM jobs WHERE sequence = ?", "i", listed->sequence);
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  if (status == CM_OK && row)
+    status = cm_job_from_row(statement, job, error);
+  work->count += status == CM_OK && row;
+  status = cm_sql_end(statement, status, error);
+  if (status == CM_OK && job->state == CM_JOB_QUEUED && work->order == NULL)
+    status = cm_queue_order_load(handle, work->version, &work->order, error);
+  if (status == CM_OK && job->state == CM_JOB_QUEUED)
+    status = cm_queue_order_place(work->order, handle, job, leaves_none_out(work->query), error);
+  return status;
+}
+
+static void clear_jobs(list_work *work)
+{
+  for (size_t i = 0; i < work->count; i++)
+    cm_job_clear(&work->jobs[i]);
+  free(work->jobs);
+  work->jobs = NULL;
+  work->count = 0;
 }
 
 static cm_status list(sqlite3 *handle, void *context, cm_error *error)
 {
   list_work *work = context;
-  const cm_job_filter *f = work->filter;
-  sqlite3_stmt *statement = NULL;
-  bool row = true;
-  char query[1000];
-  if (CM_HEAP(work->jobs, f->limit + 1, "the list of jobs", error) != CM_OK)
-    return error->status;
-  cm_status status = cm_sql_prepare(handle, &statement, error, list_query(f, query, sizeof query), "tttiiitt",
-                                    f->state == CM_JOB_STATES ? NULL : cm_job_state_name(f->state), f->user, f->network,
-                                    f->before != 0 ? f->before : INT64_MAX, (int64_t)f->limit, CM_VIEWER_VALUES(f->viewer));
-  while (status == CM_OK && row && work->count < f->limit) {
-    cm_job *job = &work->jobs[work->count];
-    status = cm_sql_step(statement, &row, error);
-    if (status == CM_OK && row)
-      status = cm_job_from_row(statement, job, error);
-    if (status != CM_OK || !row)
-      break;
-    work->count++;
-    if (job->state == CM_JOB_QUEUED && work->order == NULL)
-      status = cm_queue_order_load(handle, work->version, &work->order, error);
-    if (status == CM_OK && job->state == CM_JOB_QUEUED)
-      status = cm_queue_order_place(work->order, handle, job, f->network == NULL, error);
-  }
-  return cm_sql_end(statement, status, error);
+  clear_jobs(work);
+  cm_status status = cm_lists_read_in(handle, work->query, work->page, error);
+  if (status == CM_OK)
+    status = CM_HEAP(work->jobs, work->page->count + 1, "the list of jobs", error);
+  for (size_t i = 0; status == CM_OK && i < work->page->count; i++)
+    status = list_one(handle, work, &work->page->rows[i], error);
+  return status;
 }
 
-cm_status cm_jobs_list(cm_store *store, const cm_job_filter *filter, cm_job **jobs, size_t *count, cm_error *error)
+cm_status cm_jobs_list(cm_store *store, const cm_list_query *query, cm_list_page *page, cm_job **jobs, cm_error *error)
 {
-  list_work work = {.filter = filter, .version = cm_database_version(store->database, CM_WATCHED_QUEUE)};
+  list_work work = {.query = query, .page = page, .version = cm_database_version(store->database, CM_WATCHED_QUEUE)};
+  *page = (cm_list_page){0};
   work.order = cm_queue_order_take(store, work.version);
   cm_status status = cm_database_read(store->database, list, &work, error);
   cm_queue_order_keep(store, work.order);
   if (status != CM_OK) {
-    for (size_t i = 0; i < work.count; i++)
-      cm_job_clear(&work.jobs[i]);
-    free(work.jobs);
+    clear_jobs(&work);
     return error->status;
   }
   *jobs = work.jobs;
-  *count = work.count;
   return CM_OK;
 }
 

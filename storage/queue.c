@@ -215,6 +215,37 @@ static cm_status take_twin(sqlite3 *handle, const cm_job *job, const cm_owner *o
                : cm_holders_join_in(handle, made->object, mapping, owner, error);
 }
 
+/* Figures of what a job has made, as lists show them, in its row and in that of what it made: the report of a new result has them, that of
+ * an equal job does not have all. The result has the job's labels too. */
+static cm_status note_figures(sqlite3 *handle, const cm_job *job, const cm_job_outcome *o, const char *user, cm_error *error)
+{
+#define FIGURE(name, value) ", " #name " = " value
+  static const char of_report[] = "UPDATE jobs SET likeness = likeness"
+#include "storage/figures.def"
+    " WHERE id = ?2";
+#undef FIGURE
+#define FIGURE(name, value) ", " #name
+  static const char to_result[] = "UPDATE mappings SET (label_set, preset, objective, seed"
+#include "storage/figures.def"
+    ") = (SELECT label_set, preset, objective, seed"
+#include "storage/figures.def"
+    " FROM jobs WHERE id = ?1) WHERE id = ?2", from_result[] = "UPDATE jobs SET (likeness"
+#include "storage/figures.def"
+    ") = (SELECT jobs.likeness"
+#include "storage/figures.def"
+    " FROM mappings WHERE id = ?2) WHERE id = ?1";
+#undef FIGURE
+  if (o->state != CM_JOB_DONE || cm_job_makes(job->kind)->object == CM_OBJECT_NONE)
+    return CM_OK;
+  if (o->mapping == NULL)
+    return cm_sql_run(handle, NULL, error, from_result, "tt", job->id, o->reused_mapping) == CM_OK
+             ? cm_labels_inherit_in(handle, job->id, o->reused_mapping, user, error)
+             : error->status;
+  if (cm_sql_run(handle, NULL, error, of_report, "tt", o->report, job->id) != CM_OK)
+    return error->status;
+  return cm_sql_run(handle, NULL, error, to_result, "tt", job->id, o->mapping->id);
+}
+
 static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
 {
   queue_work *work = context;
@@ -251,7 +282,8 @@ static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
                  "UPDATE jobs SET mapping = ?, lease = ?, reused = ?, problem = ?, report = ?, phases = ?, log = ?,"
                  " finished = ?, cpu_seconds = ? WHERE id = ?", "ttittttddt", mapping, lease[0] != '\0' ? lease : NULL,
                  (int64_t)(o->reused_mapping != NULL), o->problem, o->report, o->phases, o->log, cm_store_time(),
-                 job->cpu_seconds, job->id) != CM_OK || cm_job_move_in(handle, job, o->state, error) != CM_OK)
+                 job->cpu_seconds, job->id) != CM_OK || note_figures(handle, job, o, owner.user, error) != CM_OK ||
+      cm_job_move_in(handle, job, o->state, error) != CM_OK)
     return error->status;
   return cm_sweep_point_ended_in(handle, job->id, &work->news, error);
 }

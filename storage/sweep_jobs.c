@@ -428,10 +428,10 @@ static cm_status enter_sweep(sqlite3 *handle, create_work *work, const cm_owner 
   cm_audit_effect("sweep %s of %zu jobs, %s", work->id, work->request->count, cm_owner_words(owner, words));
   return cm_sql_run(handle, NULL, error,
                     "INSERT INTO jobs(id, user, team, visibility, kind, name, network, chip, options, reserve, ttl, priority, state,"
-                    " attempt, kills, moved, cancel_requested, reused, idempotency_key, body_hash, created, started, report, request)"
-                    " VALUES(?,?,?,?,?,?,?,?,?,0,0,?,'running',1,0,0,0,0,?,?,?,?,?,?)", "tttttttttittddtt", work->id, owner->user, owner->group,
+                    " attempt, kills, moved, cancel_requested, reused, idempotency_key, body_hash, created, started, report, request, label_set)"
+                    " VALUES(?,?,?,?,?,?,?,?,?,0,0,?,'running',1,0,0,0,0,?,?,?,?,?,?,?)", "tttttttttittddttt", work->id, owner->user, owner->group,
                     cm_visibility_name(owner->visibility), cm_sweep_kind, sweep->name, sweep->network, sweep->chip, sweep->options,
-                    (int64_t)sweep->priority, key.key, key.body_hash, now, now, tally, sweep->request);
+                    (int64_t)sweep->priority, key.key, key.body_hash, now, now, tally, sweep->request, sweep->labels);
 }
 
 static cm_status create(sqlite3 *handle, void *context, cm_error *error)

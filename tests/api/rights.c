@@ -138,6 +138,8 @@ static const struct {
   {"POST", "/v1/networks/{id}/rates", 's', 'N', 's', "0,1\n"},
   {"PUT", "/v1/networks/{id}/pin", 's', 'N', 'c', NULL},
   {"DELETE", "/v1/networks/{id}/pin", 's', 'N', 'c', NULL},
+  {"GET", "/v1/networks/{id}/labels", 'r', 'N', 's', NULL},
+  {"PUT", "/v1/networks/{id}/labels", 's', 'N', 'c', "{\"labels\": {}}"},
   {"GET", "/v1/networks/{id}/access", 'r', 'N', 's', NULL},
   {"PUT", "/v1/networks/{id}/access", 's', 'N', 'c', "{\"visibility\": \"lab\"}"},
   {"POST", "/v1/uploads", 's', '-', 's', "{\"size\": 5}"},
@@ -162,12 +164,15 @@ static const struct {
   {"PUT", "/v1/chips/{name}/reservations/{id}/access", 'v', 'L', 'c', "{\"visibility\": \"lab\"}"},
   {"GET", "/v1/jobs", 'r', '-', 's', NULL},
   {"POST", "/v1/jobs", 's', '-', 's', "{}"},
+  {"GET", "/v1/sweeps", 'r', '-', 's', NULL},
   {"GET", "/v1/sweeps/{id}", 'r', 'J', 's', NULL},
   {"GET", "/v1/jobs/{id}", 'r', 'J', 's', NULL},
   {"DELETE", "/v1/jobs/{id}", 's', 'J', 'c', NULL},
   {"GET", "/v1/jobs/{id}/events", 'r', 'J', 's', NULL},
   {"GET", "/v1/jobs/{id}/log", 'r', 'J', 's', NULL},
   {"POST", "/v1/jobs/{id}/cancel", 's', 'J', 'c', NULL},
+  {"GET", "/v1/jobs/{id}/labels", 'r', 'J', 's', NULL},
+  {"PUT", "/v1/jobs/{id}/labels", 's', 'J', 'c', "{\"labels\": {}}"},
   {"GET", "/v1/jobs/{id}/access", 'r', 'J', 's', NULL},
   {"PUT", "/v1/jobs/{id}/access", 's', 'J', 'c', "{\"visibility\": \"private\"}"},
   {"GET", "/v1/mappings", 'r', '-', 's', NULL},
@@ -188,6 +193,8 @@ static const struct {
   {"POST", "/v1/mappings/{id}/commit", 'v', 'M', 's', "{}"},
   {"PUT", "/v1/mappings/{id}/pin", 's', 'M', 'c', NULL},
   {"DELETE", "/v1/mappings/{id}/pin", 's', 'M', 'c', NULL},
+  {"GET", "/v1/mappings/{id}/labels", 'r', 'M', 's', NULL},
+  {"PUT", "/v1/mappings/{id}/labels", 's', 'M', 'c', "{\"labels\": {}}"},
   {"GET", "/v1/mappings/{id}/access", 'r', 'M', 's', NULL},
   {"PUT", "/v1/mappings/{id}/access", 's', 'M', 'c', "{\"visibility\": \"private\"}"},
   {"GET", "/v1/programs", 'r', '-', 's', NULL},
@@ -202,6 +209,8 @@ static const struct {
   {"GET", "/v1/programs/{id}/pieces", 'r', 'G', 's', NULL},
   {"PUT", "/v1/programs/{id}/pin", 's', 'G', 'c', NULL},
   {"DELETE", "/v1/programs/{id}/pin", 's', 'G', 'c', NULL},
+  {"GET", "/v1/programs/{id}/labels", 'r', 'G', 's', NULL},
+  {"PUT", "/v1/programs/{id}/labels", 's', 'G', 'c', "{\"labels\": {}}"},
   {"GET", "/v1/programs/{id}/access", 'r', 'G', 's', NULL},
   {"PUT", "/v1/programs/{id}/access", 's', 'G', 'c', "{\"visibility\": \"private\"}"},
 };
@@ -485,7 +494,7 @@ START_TEST(results_are_found_without_their_jobs)
   add_result("m2", "map", "n2", "group", "vision");
   add_result("m3", "map", "n1", "private", "");
   add_result("p1", "compile", "n3", "lab", "");
-  sql("INSERT INTO owners VALUES('m3', 'bob', 'vision', 'group', 1, 1)");
+  sql("INSERT INTO owners VALUES('m3', 'bob', 'vision', 'group', 1, 1, '')");
   sql("INSERT INTO jobs(id, user, kind, name, network, chip, options, reserve, ttl, priority, state, attempt, kills, moved, cancel_requested,"
       " created, reused, visibility, mapping) VALUES('j-m1', 'ann', 'map', 'first', 'n1', 'loihi1', '{}', 0, 60, 0, 'done', 1, 0, 0, 0, 1, 0,"
       " 'private', 'm1')");

@@ -1,0 +1,221 @@
+"""Lists against a brute-force judge: all rows as one page says them, filtered and sorted here."""
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import urllib.parse
+
+sys.path.insert(0, os.path.join(os.environ["CM_SOURCE"], "tests", "lib"))
+from daemon import Daemon  # noqa: E402
+
+DATA = os.environ["CM_TEST_DATA"]
+checks = 0
+
+
+def must(condition, what):
+    global checks
+    checks += 1
+    if not condition:
+        sys.exit(f"FAILED: {what}")
+
+
+def ask(client, method, path, body=None, status=None, headers=None):
+    reply = client.ask(method, path, body, headers)
+    if status is not None:
+        must(reply.status == status, f"{method} {path}: {reply.status}, not {status}: {reply.body[:400]}")
+    return reply.json if reply.body else None
+
+
+def page(client, kind, /, **arguments):
+    return ask(client, "GET", f"/v1/{kind}?" + urllib.parse.urlencode(arguments), status=200)
+
+
+def everything(client, kind, /, **arguments):
+    """All pages of three rows, one after the other."""
+    rows, cursor, seen = [], None, set()
+    while True:
+        one = page(client, kind, limit=3, total="true", **arguments, **({"cursor": cursor} if cursor else {}))
+        rows += one[kind]
+        must(one["total"] >= len(rows), f"{kind} {arguments}: total {one['total']} of {len(rows)}")
+        cursor = one.get("next")
+        if cursor is None:
+            must(one["total"] == len(rows), f"{kind} {arguments}: total {one['total']}, rows {len(rows)}")
+            return rows
+        must(cursor not in seen, f"{kind} {arguments} goes round")
+        seen.add(cursor)
+
+
+def wait(client, **arguments):
+    for _ in range(600):
+        if not page(client, "jobs", state="queued", **arguments)["jobs"] and not page(client, "jobs", state="running", **arguments)["jobs"]:
+            return
+        time.sleep(0.1)
+    sys.exit("FAILED: jobs do not end")
+
+
+def in_range(row, name, text):
+    low, _, high = text.partition("..") if ".." in text else (text, "", text)
+    return name in row and (low == "" or row[name] >= float(low)) and (high == "" or row[name] <= float(high))
+
+
+def labelled(row, text):
+    return all((part.split("=", 1)[0] in row["labels"] and ("=" not in part or row["labels"][part.split("=", 1)[0]] == part.split("=", 1)[1]))
+               for part in text.split(","))
+
+
+JUDGES = {
+    **{name: lambda row, text, name=name: row.get(name) == text for name in ("state", "chip", "network", "kind", "preset", "objective", "format", "user")},
+    **{name: lambda row, text, name=name: text.lower() in row.get(name, "").lower() for name in ("name", "network_name")},
+    **{name: lambda row, text, name=name: in_range(row, name, text)
+       for name in ("seed", "cores_used", "step_ns", "step_gap", "energy_pj", "energy_step_pj", "bytes", "neurons", "synapses")},
+    "label": labelled,
+    "pinned": lambda row, text: row["pinned"] == (text == "true"),
+}
+
+
+def judge(client, kind, rows, /, **arguments):
+    expected = [row for row in rows if all(JUDGES[name](row, text) for name, text in arguments.items())]
+    got = everything(client, kind, **arguments)
+    must([row["id"] for row in got] == [row["id"] for row in expected], f"{kind} {arguments}: {len(got)} rows, {len(expected)} expected")
+    return len(expected)
+
+
+def sorted_right(client, kind, rows, name):
+    """The order is judged by values alone; of equal ones the newest comes first."""
+    newest = {row["id"]: place for place, row in enumerate(rows)}
+    for sign in ("", "-"):
+        got = everything(client, kind, sort=sign + name)
+        must(sorted(row["id"] for row in got) == sorted(newest), f"{kind} by {sign}{name} has all")
+        having = [row for row in got if name in row]
+        must(got[:len(having)] == having, f"{kind} by {sign}{name}: rows without it are last")
+        for a, b in zip(having, having[1:]):
+            right = a[name] < b[name] if sign == "" else a[name] > b[name]
+            must(right or (a[name] == b[name] and newest[a["id"]] < newest[b["id"]]), f"{kind} by {sign}{name}: {a[name]} before {b[name]}")
+
+
+def lists(client):
+    worm = open(os.path.join(DATA, "celegans_herm_chem.edges.csv"), "rb").read()
+    ring = b"1,2\n2,3\n3,4\n4,1\n"
+    network = [ask(client, "POST", "/v1/networks?name=celegans&label=species=worm", worm, 201)["id"],
+               ask(client, "POST", "/v1/networks?name=small%20ring", ring, 201)["id"]]
+    batch = [{"network": network[i % 2], "chip": ("loihi1", "loihi64")[i % 3 == 0], "name": f"run {i}", "labels": {"paper": f"fig{i % 3}", "run": str(i)},
+              "options": {"preset": ("fast", "balanced")[i % 4 == 0], "seed": i, "objective": ("edge", "energy")[i % 2], "max_part_size": 40}} for i in range(14)]
+    made = ask(client, "POST", "/v1/jobs", batch, 202)["jobs"]
+    must([job["name"] for job in made] == [f"run {i}" for i in range(14)], "a batch comes back in its order")
+    wait(client)
+    jobs, mappings, networks = (page(client, kind, limit=1000)[kind] for kind in ("jobs", "mappings", "networks"))
+    must(len(jobs) == 14 and all(job["state"] == "done" for job in jobs), "all are done")
+    must([job["id"] for job in jobs] == [job["id"] for job in reversed(made)], "newest first")
+    by_job = {row["job"]: row for row in mappings}
+    for job in jobs:
+        i = int(job["name"].split()[1])
+        must(job["labels"] == batch[i]["labels"] and job["seed"] == i and job["preset"] == batch[i]["options"]["preset"], f"job {i} says what it was asked")
+        must(job["network_name"] == ("celegans", "small ring")[i % 2], f"job {i} has its network's name")
+        report = ask(client, "GET", f"/v1/jobs/{job['id']}", status=200)["report"]
+        summary = ask(client, "GET", f"/v1/mappings/{job['mapping']}", status=200)
+        row = by_job[job["id"]]
+        for name in ("cores_used", "step_ns", "energy_pj", "energy_step_pj"):
+            must(abs(row[name] - summary["metrics"][name]) <= 1e-9 * abs(row[name]) and row[name] == job[name], f"{name} of mapping {i}")
+        must(abs(row["cores_gap"] - (row["cores_used"] / report["bound"]["parts"] - 1)) < 1e-9, f"gap of cores {i}")
+        must(row["labels"] == job["labels"] and row["name"] == job["name"] and row["seed"] == i, f"mapping {i} is its job's")
+    total = 0
+    for arguments in ({"chip": "loihi64"}, {"network": network[0]}, {"name": "RUN 1"}, {"label": "paper=fig1"}, {"label": "paper"}, {"label": "paper=fig1,run=4"},
+                      {"seed": "3..6"}, {"seed": "..2"}, {"seed": "9"}, {"step_ns": "1000.."}, {"preset": "fast", "objective": "energy"}, {"network_name": "elegan"},
+                      {"cores_used": "2..", "chip": "loihi1", "label": "paper=fig2"}, {"chip": "none"}, {"name": "%"}):
+        total += judge(client, "jobs", jobs, **arguments) + judge(client, "mappings", mappings, **arguments)
+    must(total > 60, "conditions find something")
+    judge(client, "jobs", jobs, state="done", kind="map")
+    judge(client, "jobs", jobs, state="failed")
+    judge(client, "mappings", mappings, bytes="1..5000")
+    judge(client, "networks", networks, name="ring")
+    judge(client, "networks", networks, label="species=worm")
+    judge(client, "networks", networks, neurons="100..")
+    for name in ("name", "chip", "seed", "step_ns", "step_gap", "energy_pj", "cores_used", "preset", "network_name"):
+        sorted_right(client, "jobs", jobs, name)
+        sorted_right(client, "mappings", mappings, name)
+    for name in ("name", "neurons", "bytes", "format"):
+        sorted_right(client, "networks", networks, name)
+    must([row["id"] for row in everything(client, "jobs", sort="created")] == [row["id"] for row in reversed(jobs)], "oldest first")
+    ids = [jobs[3]["id"], jobs[9]["id"]]
+    must([row["id"] for row in everything(client, "jobs", ids=",".join(ids))] == ids, "by ids")
+    now = int(time.time())
+    must(len(everything(client, "jobs", since=now - 3600)) == 14 and not everything(client, "jobs", since=now + 3600), "since")
+    must(len(everything(client, "mappings", until=now + 3600)) == 14 and not everything(client, "mappings", until=now - 3600), "until")
+    return network, jobs, mappings
+
+
+def refusals(client):
+    for path, words in (("/v1/jobs?sort=speed", "must be one of network, sweep, state"), ("/v1/jobs?label=a%20b", "key=value or key"),
+                        ("/v1/jobs?seed=x", "a number, or a range"), ("/v1/mappings?pinned=yes", "true or false"), ("/v1/jobs?speed=1", "here there are: sort"),
+                        ("/v1/jobs?ids=", "ids between commas"), ("/v1/jobs?state=odd", "queued, running, done"), ("/v1/networks?total=1", "true or false")):
+        reply = client.get(path)
+        must(reply.status == 400 and words in reply.json["detail"], f"{path}: {reply}")
+    one = page(client, "jobs", limit=1, sort="seed")
+    reply = client.get(f"/v1/jobs?limit=1&cursor={one['next']}")
+    must(reply.status == 400 and "in this order" in reply.json["detail"], f"a cursor of another order: {reply}")
+
+
+def labels(client, jobs, mappings):
+    job, mapping = jobs[0], mappings[0]
+    ask(client, "PUT", f"/v1/jobs/{job['id']}/labels", {"labels": {"best": "yes", "note": "a = b"}}, 200)
+    must(ask(client, "GET", f"/v1/jobs/{job['id']}", status=200)["labels"] == {"best": "yes", "note": "a = b"}, "labels of a job are set")
+    must([row["id"] for row in page(client, "jobs", label="best=yes,note=a = b")["jobs"]] == [job["id"]], "and found")
+    must(ask(client, "GET", f"/v1/mappings/{mapping['id']}/labels", status=200)["labels"] == mapping["labels"], "its mapping keeps its own")
+    ask(client, "PUT", f"/v1/mappings/{mapping['id']}/labels", {"labels": {}}, 200)
+    must(not page(client, "mappings", ids=mapping["id"])["mappings"][0]["labels"], "labels are taken away")
+    for bad in ({"labels": {"a b": "x"}}, {"labels": {"a": 1}}, {"labels": {"a": "x,y"}}, {"labels": {"a": "\n"}}, {"labels": []}, {}, {"label": {}},
+                {"labels": {f"key{i}": "v" * 100 for i in range(20)}}):
+        must(client.ask("PUT", f"/v1/jobs/{job['id']}/labels", bad).status == 400, f"{bad} is refused")
+    again = ask(client, "POST", "/v1/jobs", {"network": jobs[3]["network"], "chip": jobs[3]["chip"], "labels": {"again": "1"},
+                                             "options": ask(client, "GET", f"/v1/jobs/{jobs[3]['id']}")["options"]}, 202)
+    wait(client)
+    done = ask(client, "GET", f"/v1/jobs/{again['id']}", status=200)
+    row = page(client, "mappings", ids=done["mapping"])["mappings"][0]
+    must(done["reused"] and row["labels"] == {**jobs[3]["labels"], "again": "1"}, f"an equal job adds its labels: {row['labels']}")
+    listed = page(client, "jobs", ids=again["id"])["jobs"][0]
+    must(all(listed[name] == jobs[3][name] for name in ("step_ns", "step_gap", "cores_gap")), "and has the figures of its result")
+
+
+def batches(client, network):
+    job = {"network": network[1], "chip": "loihi1", "options": {"preset": "fast"}}
+    before = page(client, "jobs", limit=1, total="true")["total"]
+    reply = client.ask("POST", "/v1/jobs", [job, {**job, "chip": "nochip"}, job, {**job, "options": {"sed": 1}}, 7])
+    must(reply.status == 400 or reply.status == 404, f"a batch with faults: {reply}")
+    must([one["index"] for one in reply.json["refusals"]] == [1, 3, 4], f"each refusal with its index: {reply.body}")
+    must(page(client, "jobs", limit=1, total="true")["total"] == before, "nothing of it was queued")
+    key = {"Idempotency-Key": "a batch"}
+    first = ask(client, "POST", "/v1/jobs", [{**job, "options": {"preset": "fast", "seed": i}} for i in range(3)], 202, key)["jobs"]
+    again = ask(client, "POST", "/v1/jobs", [{**job, "options": {"preset": "fast", "seed": i}} for i in range(3)], 200, key)["jobs"]
+    must([one["id"] for one in first] == [one["id"] for one in again], "the same key gives the same jobs")
+    must(client.ask("POST", "/v1/jobs", [job], key).status == 422, "with another body it is refused")
+    must(client.ask("POST", "/v1/jobs", []).status == 400, "an empty batch is refused")
+    must(client.ask("POST", "/v1/jobs", [{"kind": "sweep", "network": network[1], "chip": "loihi1"}]).status == 400, "a sweep is none of a batch")
+    wait(client)
+
+
+def sweeps(client, network):
+    sweep = ask(client, "POST", "/v1/jobs", {"kind": "sweep", "network": network[1], "chip": "loihi1", "name": "mine", "axes": {"seed": [1, 2]},
+                                             "base": {"preset": "fast"}, "labels": {"study": "s1"}}, 202)
+    wait(client)
+    must([row["id"] for row in page(client, "sweeps", label="study=s1")["sweeps"]] == [sweep["id"]], "sweeps by label")
+    points = page(client, "jobs", sweep=sweep["id"])["jobs"]
+    must(len(points) == 2 and all(row["labels"] == {"study": "s1"} for row in points), "its jobs have its labels")
+    must(len(page(client, "mappings", sweep=sweep["id"])["mappings"]) > 0, "mappings of a sweep")
+
+
+def main():
+    folder = os.path.join(os.getcwd(), "data")
+    server = Daemon(folder).start()
+    client = server.client()
+    network, jobs, mappings = lists(client)
+    refusals(client)
+    labels(client, jobs, mappings)
+    batches(client, network)
+    sweeps(client, network)
+    must(server.stop() == 0, "the server ends in peace")
+    print(f"{checks} checks")
+
+
+main()
