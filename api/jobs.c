@@ -166,61 +166,6 @@ void cm_get_job_log(cm_request *request)
   cm_reply_text(request, 200, "text/plain; charset=utf-8", text, text != NULL ? strlen(text) : 0);
 }
 
-/* ---- events ---- */
-
-/* The job as it is, as the first event of a stream. */
-static char *snapshot(const cm_request *request, const cm_job *job, uint64_t id)
-{
-  size_t size = 0;
-  char *data = cm_job_show(request, job, true, &size), *text = NULL;
-  if (data != NULL &&
-      asprintf(&text, "retry: 2000\nid: %llu\nevent: state\ndata: %s\n\n", (unsigned long long)id, data) < 0)
-    text = NULL;
-  free(data);
-  return text;
-}
-
-/* The id that the client has seen last; 0: none. */
-static uint64_t last_seen(const cm_request *request)
-{
-  const char *text = cm_request_header(request, "Last-Event-ID");
-  return text != NULL ? strtoull(text, NULL, 10) : 0;
-}
-
-void cm_get_job_events(cm_request *request)
-{
-  cm_error error;
-  cm_job job;
-  cm_event_bus *bus = request->store->bus;
-  cm_bus_event oldest;
-  if (atomic_load(&request->server->counters.streams) >= CM_STREAMS_MAX) {
-    cm_reply_problem(request, 503, "too-many", "Too many event streams", "at most %d are served at once",
-                     CM_STREAMS_MAX);
-    cm_reply_header(request, "Retry-After", "5");
-    return;
-  }
-  uint64_t seen = last_seen(request), newest = cm_event_bus_newest(bus, request->param[0]);
-  if (cm_jobs_get(request->store, request->param[0], &job, &error) != CM_OK) {
-    cm_reply_error(request, &error);
-    return;
-  }
-  bool kept = cm_event_bus_next(bus, job.id, 0, &oldest);
-  if (kept)
-    free(oldest.data);
-  bool resumable = seen != 0 && kept && seen >= oldest.id && seen <= newest;
-  if (resumable && cm_job_has_ended(job.state) && seen >= newest)
-    cm_reply_empty(request, 204); /* tells an EventSource not to come back */
-  else {
-    /* Events that come while the snapshot is made are sent again after it: ids still ascend. */
-    char *first = resumable ? strdup("retry: 2000\n\n") : snapshot(request, &job, newest);
-    if (first == NULL)
-      cm_reply_text(request, 503, NULL, NULL, 0);
-    else
-      cm_subscriptions_stream(request, job.id, resumable ? seen : newest, first, !resumable && cm_job_has_ended(job.state));
-  }
-  cm_job_clear(&job);
-}
-
 /* ---- ending ---- */
 
 void cm_cancel_job(cm_request *request)

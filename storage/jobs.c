@@ -121,9 +121,31 @@ cm_status cm_job_get_in(sqlite3 *handle, const char *id, cm_job *job, cm_error *
   return cm_sql_end(statement, status, error);
 }
 
+typedef struct owner_work {
+  const char *job;
+  char user[CM_USER_MAX];
+  bool found;
+} owner_work;
+
+static cm_status look_owner(sqlite3 *handle, void *context, cm_error *error)
+{
+  owner_work *work = context;
+  sqlite3_stmt *statement;
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT user FROM jobs WHERE id = ?", "t", work->job);
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &work->found, error);
+  if (status == CM_OK && work->found)
+    cm_sql_copy(statement, 0, work->user, sizeof work->user);
+  return cm_sql_end(statement, status, error);
+}
+
 void cm_job_publish(cm_store *store, const char *id, cm_job_state state, const char *result_kind, const char *result)
 {
   char data[160];
+  owner_work work = {.job = id};
+  cm_error ignored;
+  if (cm_event_bus_wants_owner(store->bus, id) && cm_database_read(store->database, look_owner, &work, &ignored) == CM_OK && work.found)
+    cm_event_bus_owned(store->bus, id, work.user);
   if (result != NULL)
     (void)snprintf(data, sizeof data, "{\"state\":\"%s\",\"%s\":\"%s\"}", cm_job_state_name(state), result_kind,
                    result);

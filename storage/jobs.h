@@ -133,6 +133,19 @@ cm_status cm_jobs_get(cm_store *store, const char *id, cm_job *job, cm_error *er
  * report and options. The caller clears the page, also after a failure, and each of its page->count jobs, and frees the array. */
 cm_status cm_jobs_list(cm_store *store, const cm_list_query *query, cm_list_page *page, cm_job **jobs, cm_error *error);
 
+/* How the jobs of a user have changed since a time in microseconds, those that changed last at the end: of each its newest state, as events have it, which
+ * `tell` is called with. O(his jobs). */
+typedef struct cm_job_change {
+  const char *id, *kind, *mapping; /* "": none */
+  cm_job_state state;
+  double at;
+} cm_job_change;
+cm_status cm_jobs_changes(cm_store *store, const char *user, uint64_t since, void (*tell)(void *context, const cm_job_change *change), void *context,
+                          cm_error *error);
+
+/* Whether jobs of a user are queued or run. */
+cm_status cm_jobs_busy(cm_store *store, const char *user, bool *busy, cm_error *error);
+
 /* What runs now. */
 typedef struct cm_jobs_running {
   unsigned count;      /* jobs */

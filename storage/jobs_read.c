@@ -138,6 +138,63 @@ cm_status cm_jobs_list(cm_store *store, const cm_list_query *query, cm_list_page
   return CM_OK;
 }
 
+typedef struct changes_work {
+  const char *user;
+  uint64_t since;
+  void (*tell)(void *context, const cm_job_change *change);
+  void *context;
+} changes_work;
+
+static cm_status changes(sqlite3 *handle, void *context, cm_error *error)
+{
+  const changes_work *work = context;
+  sqlite3_stmt *statement;
+  bool row = true;
+  cm_status status = cm_sql_prepare(handle, &statement, error,
+                                    "SELECT id, kind, coalesce(mapping, ''), state, max(created, coalesce(started, 0), coalesce(finished, 0)) AS at"
+                                    " FROM jobs INDEXED BY jobs_by_user WHERE user = ?1 AND CAST(at * 1e6 AS INTEGER) > ?2 ORDER BY at, sequence", "ti",
+                                    work->user, (int64_t)work->since);
+  while (status == CM_OK && row) {
+    char id[CM_ID_MAX], kind[16], mapping[CM_ID_MAX], state[16];
+    status = cm_sql_step(statement, &row, error);
+    if (status != CM_OK || !row)
+      break;
+    cm_sql_copy(statement, 0, id, sizeof id);
+    cm_sql_copy(statement, 1, kind, sizeof kind);
+    cm_sql_copy(statement, 2, mapping, sizeof mapping);
+    cm_sql_copy(statement, 3, state, sizeof state);
+    work->tell(work->context, &(cm_job_change){id, kind, mapping, cm_job_state_of(state), sqlite3_column_double(statement, 4)});
+  }
+  return cm_sql_end(statement, status, error);
+}
+
+cm_status cm_jobs_changes(cm_store *store, const char *user, uint64_t since, void (*tell)(void *context, const cm_job_change *change), void *context,
+                          cm_error *error)
+{
+  return cm_database_look(store->database, changes, &(changes_work){user, since, tell, context}, error);
+}
+
+typedef struct busy_work {
+  const char *user;
+  int64_t busy;
+} busy_work;
+
+static cm_status look_busy(sqlite3 *handle, void *context, cm_error *error)
+{
+  busy_work *work = context;
+  return cm_sql_number(handle, 0, &work->busy, error,
+                       "SELECT EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_state WHERE state IN ('queued', 'running') AND user = ?)", "t", work->user);
+}
+
+cm_status cm_jobs_busy(cm_store *store, const char *user, bool *busy, cm_error *error)
+{
+  busy_work work = {.user = user};
+  if (cm_database_look(store->database, look_busy, &work, error) != CM_OK)
+    return error->status;
+  *busy = work.busy != 0;
+  return CM_OK;
+}
+
 static cm_status outlook(sqlite3 *handle, void *context, cm_error *error)
 {
   cm_jobs_running *running = context;

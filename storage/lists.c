@@ -39,7 +39,7 @@ static const struct {
 };
 
 #define JOIN_NETWORK " LEFT JOIN networks n ON n.id = t.network AND " CM_VIEWER_SEES_SHARED("n", "?1", "?2", "?3")
-#define JOIN_JOB " LEFT JOIN jobs j ON j.id = t.job AND " CM_VIEWER_SEES("j", "?1", "?2", "?3")
+#define JOIN_JOB " LEFT JOIN jobs j INDEXED BY jobs_named ON j.id = t.job AND " CM_VIEWER_SEES("j", "?1", "?2", "?3")
 
 const char *cm_list_name(cm_list list)
 {
@@ -87,7 +87,7 @@ static void add_condition(text *t, const cm_list_condition *c, unsigned paramete
     for (const char *p = f->condition; *p != '\0'; p++)
       add(t, *p == '$' ? "%s" : "%.1s", *p == '$' ? number : p);
   else if (f->kind == CM_FIELD_PART)
-    add(t, "instr(lower(%s), lower(%s)) > 0", f->value, number);
+    add(t, "%s LIKE %s ESCAPE '\\'", f->value, number);
   else if (f->kind == CM_FIELD_LABELS)
     add(t, "instr(%s, %s) > 0", f->value, number);
   else if (c->text != NULL)
@@ -127,7 +127,7 @@ static void add_index(text *t, const cm_list_query *q, bool counts)
   for (size_t i = q->count; i-- > 0 && q->sort == NULL && !counts;)
     if (q->conditions[i].field->index != NULL)
       index = q->conditions[i].field->index;
-  if (index == NULL && q->sort == NULL && !counts && strcmp(lists[q->list].table, "mappings") == 0)
+  if (index == NULL && q->sort == NULL && q->count == 0 && !counts && strcmp(lists[q->list].table, "mappings") == 0)
     index = "mappings_kind";
   if (q->ids == NULL && index != NULL)
     add(t, " INDEXED BY %s", index);
@@ -181,6 +181,20 @@ static int bind_cell(sqlite3_stmt *statement, int parameter, const cm_cell *cell
   return cell->kind == CM_CELL_WHOLE ? sqlite3_bind_int64(statement, parameter, cell->whole) : sqlite3_bind_double(statement, parameter, cell->real);
 }
 
+/* A part of a name as a pattern of LIKE. */
+static int bind_part(sqlite3_stmt *statement, int parameter, const char *part)
+{
+  char pattern[2 * CM_NAME_MAX + 3] = "%";
+  size_t used = 1;
+  for (const char *p = part; *p != '\0' && used + 3 < sizeof pattern; p++) {
+    if (*p == '%' || *p == '_' || *p == '\\')
+      pattern[used++] = '\\';
+    pattern[used++] = *p;
+  }
+  pattern[used++] = '%';
+  return sqlite3_bind_text(statement, parameter, pattern, (int)used, SQLITE_TRANSIENT);
+}
+
 /* Parameters that a query does not have are not bound. */
 static cm_status bind(sqlite3 *handle, sqlite3_stmt *statement, const cm_list_query *q, cm_error *error)
 {
@@ -191,7 +205,9 @@ static cm_status bind(sqlite3 *handle, sqlite3_stmt *statement, const cm_list_qu
   for (size_t i = 0; i < q->count && code == SQLITE_OK; i++) {
     const cm_list_condition *c = &q->conditions[i];
     const int parameter = (int)(FIRST_PARAMETER + 2 * i);
-    if (c->text != NULL)
+    if (c->field->kind == CM_FIELD_PART)
+      code = bind_part(statement, parameter, c->text);
+    else if (c->text != NULL)
       code = sqlite3_bind_text(statement, parameter, c->text, -1, SQLITE_TRANSIENT);
     else if ((code = bind_number(statement, parameter, c->low)) == SQLITE_OK)
       code = bind_number(statement, parameter + 1, c->high);

@@ -397,6 +397,7 @@ const char *const cm_schema_steps[] = {
   "UPDATE mappings SET (preset, objective, seed, cores_used, cores_gap, step_ns, step_gap, energy_pj, energy_step_pj, time_ns, time_gap) ="
   "  (SELECT preset, objective, seed, cores_used, cores_gap, step_ns, step_gap, energy_pj, energy_step_pj, time_ns, time_gap FROM jobs"
   "  WHERE jobs.id = mappings.job);"
+  "CREATE INDEX jobs_named ON jobs(id, name, user, team, visibility);"
   "CREATE INDEX jobs_listed ON jobs(sequence, id, user, team, visibility, state, kind, network, chip, name, sweep, created, finished, label_set,"
   "  preset, objective, seed, cores_used, cores_gap, step_ns, step_gap, energy_pj, energy_step_pj, time_ns, time_gap);",
 };

@@ -205,6 +205,44 @@ def sweeps(client, network):
     must(len(page(client, "mappings", sweep=sweep["id"])["mappings"]) > 0, "mappings of a sweep")
 
 
+def read_events(client, until="idle", after=None):
+    """A whole stream: (status, [(id, kind, data)])."""
+    reply = client.ask("GET", "/v1/events" + (f"?until={until}" if until else ""), headers={"Last-Event-ID": str(after)} if after else None)
+    told = [dict(line.split(": ", 1) for line in part.split("\n") if ": " in line and not line.startswith(":")) for part in reply.body.decode().split("\n\n")]
+    return reply.status, [(int(one["id"]), one["event"], json.loads(one["data"])) for one in told if "data" in one]
+
+
+def events(server, network):
+    client = server.client()
+    status, first = read_events(client)
+    must(status == 200 and [kind for _, kind, _ in first] == ["open"], f"a stream begins: {first}")
+    start = first[0][0]
+    must(read_events(client, after=start) == (204, []), "nothing came since, and nothing goes on")
+    batch = [{"network": network[0], "chip": "loihi64", "options": {"seed": 900 + i, "max_part_size": 16}} for i in range(6)]
+    made = [job["id"] for job in ask(client, "POST", "/v1/jobs", batch, 202)["jobs"]]
+    status, told = read_events(client, after=start)
+    must([one[0] for one in told] == sorted({one[0] for one in told}), "ids ascend")
+    for job in made:
+        states = [data["state"] for _, kind, data in told if kind == "state" and data["job"] == job]
+        must(states == ["queued", "running", "done"], f"states of a job: {states}")
+    must({data["job"] for _, _, data in told} == set(made), "events of these jobs alone")
+    must(any(kind == "progress" and 0 <= data["fraction"] <= 1 for _, kind, data in told), "progress is told")
+    middle = len(told) // 2
+    must(read_events(client, after=told[middle][0])[1] == told[middle + 1:], "a stream goes on where it broke off")
+    must(read_events(client, after=told[-1][0]) == (204, []), "all has been told")
+    # What came while nobody listened, and before a restart, is told as the newest state of each job.
+    more = [job["id"] for job in ask(client, "POST", "/v1/jobs", [{**batch[0], "options": {"seed": 950 + i, "preset": "fast"}} for i in range(3)], 202)["jobs"]]
+    wait(client)
+    server.kill()
+    server.start()
+    client = server.client()
+    status, later = read_events(client, after=told[-1][0])
+    must(status == 200 and [(kind, data["state"]) for _, kind, data in later] == [("state", "done")] * 3, f"told after a restart: {later}")
+    must({data["job"] for _, _, data in later} == set(more) and all(one[0] > told[-1][0] for one in later), "in order")
+    must(read_events(client, after=later[-1][0]) == (204, []), "once")
+    must(client.get("/v1/events?until=ever").status == 400, "until is idle")
+
+
 def main():
     folder = os.path.join(os.getcwd(), "data")
     server = Daemon(folder).start()
@@ -214,6 +252,7 @@ def main():
     labels(client, jobs, mappings)
     batches(client, network)
     sweeps(client, network)
+    events(server, network)
     must(server.stop() == 0, "the server ends in peace")
     print(f"{checks} checks")
 
