@@ -168,6 +168,15 @@ cm_status cm_jobs_claim(cm_store *store, cm_claim claim, cm_job *job, bool *foun
 cm_status cm_jobs_identify(cm_store *store, const cm_job *job, const char *fingerprint, bool *deferred,
                            cm_error *error);
 
+/* One more mapping that a job has made: of its Pareto set, of which the first stands in the outcome. */
+enum { CM_JOB_POINTS_MAX = 16 };
+typedef struct cm_job_point {
+  const cm_pack *pack;    /* its files, NULL: they have been placed */
+  const char *report;     /* its figures, as in that of a job */
+  cm_mapping_row mapping;
+  int64_t number;         /* in the set, from 1 */
+} cm_job_point;
+
 typedef struct cm_job_outcome {
   cm_job_state state;                         /* done, failed or cancelled */
   const char *problem, *report, *phases, *log; /* NULL: none */
@@ -175,6 +184,8 @@ typedef struct cm_job_outcome {
   const cm_mapping_row *mapping;              /* done: a new mapping to note, or */
   const cm_pack *pack;                        /* its files, NULL: they have been placed */
   const char *reused_mapping;                 /* one that is there already */
+  const cm_job_point *points;                 /* of the new mapping's Pareto set */
+  size_t point_count;
   const uint32_t *region;                     /* cores to lease in the same transaction, or NULL */
   uint32_t region_count;
 } cm_job_outcome;

@@ -54,6 +54,11 @@ const cm_field *cm_field_of(cm_list list, const char *name)
   return NULL;
 }
 
+const cm_cell *cm_list_cell(cm_list list, const cm_list_row *row, const char *name)
+{
+  return &row->cells[cm_field_of(list, name) - cm_fields];
+}
+
 /* ---- texts of queries ---- */
 
 typedef struct text {

@@ -90,6 +90,9 @@ typedef struct cm_list_page {
   int64_t total;   /* of all pages, when that was asked for */
 } cm_list_page;
 
+/* What a row has in a field of this name, which its list shows. */
+const cm_cell *cm_list_cell(cm_list list, const cm_list_row *row, const char *name);
+
 /* A page of a list; the caller clears it, also after a failure. O(limit) by arrival without conditions; else O(rows of the table), of jobs by an
  * index that has all that is asked for. */
 cm_status cm_lists_read(cm_store *store, const cm_list_query *query, cm_list_page *page, cm_error *error);

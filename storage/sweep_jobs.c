@@ -55,7 +55,22 @@ static cm_status add_note(cm_sweep_news *news, const cm_sweep_note *note, cm_err
 typedef struct drop_work {
   const char *mapping;
   int64_t free;
+  char point[CM_ID_MAX]; /* another one of its Pareto set; "": there is none */
 } drop_work;
+
+static cm_status find_point(sqlite3 *handle, void *context, cm_error *error)
+{
+  drop_work *work = context;
+  sqlite3_stmt *statement;
+  bool row = false;
+  work->point[0] = '\0';
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT id FROM mappings WHERE pareto = ? ORDER BY point LIMIT 1", "t", work->mapping);
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  if (status == CM_OK && row)
+    cm_sql_copy(statement, 0, work->point, sizeof work->point);
+  return cm_sql_end(statement, status, error);
+}
 
 static cm_status may_drop(sqlite3 *handle, void *context, cm_error *error)
 {
@@ -67,12 +82,22 @@ static cm_status may_drop(sqlite3 *handle, void *context, cm_error *error)
                        " AND o.kind <> 'sweep'))", "t", work->mapping);
 }
 
-static void drop(cm_store *store, const char *mapping)
+static bool drop_one(cm_store *store, const char *mapping)
 {
   cm_error ignored; /* it stays, and a rule takes it */
   drop_work work = {.mapping = mapping};
-  if (cm_database_read(store->database, may_drop, &work, &ignored) == CM_OK && work.free != 0)
-    (void)cm_mappings_delete(store, mapping, &ignored);
+  return cm_database_read(store->database, may_drop, &work, &ignored) == CM_OK && work.free != 0 &&
+         cm_mappings_delete(store, mapping, &ignored) == CM_OK;
+}
+
+/* With the rest of its Pareto set, as far as that may go too. */
+static void drop(cm_store *store, const char *mapping)
+{
+  cm_error ignored;
+  drop_work work = {.mapping = mapping};
+  bool gone = drop_one(store, mapping);
+  while (gone && cm_database_read(store->database, find_point, &work, &ignored) == CM_OK && work.point[0] != '\0')
+    gone = drop_one(store, work.point);
 }
 
 void cm_sweep_tell(cm_store *store, cm_sweep_news *news)

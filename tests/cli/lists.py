@@ -1,7 +1,6 @@
 """Lists against a brute-force judge: all rows as one page says them, filtered and sorted here."""
 import json
 import os
-import re
 import subprocess
 import sys
 import time
@@ -205,6 +204,33 @@ def sweeps(client, network):
     must(len(page(client, "mappings", sweep=sweep["id"])["mappings"]) > 0, "mappings of a sweep")
 
 
+def pareto(client, network):
+    """Every point is a mapping: its figures are those of the table, it is legal to coremap check, and it can be moved."""
+    job = ask(client, "POST", "/v1/jobs", {"network": network[0], "chip": "loihi1", "labels": {"set": "1"}, "options": {"objective": "pareto", "preset": "fast"}}, 202)
+    wait(client)
+    first = ask(client, "GET", f"/v1/jobs/{job['id']}", status=200)["mapping"]
+    table = ask(client, "GET", f"/v1/mappings/{first}/pareto", status=200)
+    rows = {row["id"]: row for row in page(client, "mappings", label="set=1")["mappings"]}
+    must(len(table["points"]) > 2 and {point["mapping"] for point in table["points"]} == set(rows), "a mapping for each point")
+    others = page(client, "mappings", pareto=first, sort="point")["mappings"]
+    must([row["point"] for row in others] == [point["number"] for point in table["points"] if point["number"] != table["chosen"]], "found by their set")
+    for point in table["points"]:
+        row = rows[point["mapping"]]
+        must(all(abs(row[name] - point[name]) <= 1e-9 * point[name] for name in ("step_ns", "energy_step_pj")), f"figures of point {point['number']}")
+        whole = client.get(f"/v1/mappings/{row['id']}/content").body
+        must(json.loads(whole) == json.loads(client.get(f"/v1/mappings/{first}/pareto/{point['number']}").body) or row["id"] == first, "its content")
+        for view in ("", "/cores", "/links", "/certificate", "/export?to=traffic", "/picture?layer=neurons"):
+            must(client.get(f"/v1/mappings/{row['id']}{view}").status == 200, f"view {view} of point {point['number']}")
+    with open("point.json", "wb") as file:
+        file.write(client.get(f"/v1/mappings/{others[0]['id']}/content").body)
+    ran = subprocess.run([os.path.join(os.environ["CM_BUILD"], "coremap"), "check", os.path.join(DATA, "celegans_herm_chem.edges.csv"), "--chip", "loihi1",
+                          "--mapping", "point.json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    must(ran.returncode == 0 and b"legal" in ran.stdout, "a point is legal")
+    moved = ask(client, "POST", "/v1/jobs", {"kind": "simulate", "options": {"mapping": others[0]["id"]}}, 202)
+    wait(client)
+    must(ask(client, "GET", f"/v1/jobs/{moved['id']}", status=200)["state"] == "done", "a point is simulated")
+
+
 def read_events(client, until="idle", after=None):
     """A whole stream: (status, [(id, kind, data)])."""
     reply = client.ask("GET", "/v1/events" + (f"?until={until}" if until else ""), headers={"Last-Event-ID": str(after)} if after else None)
@@ -252,6 +278,7 @@ def main():
     labels(client, jobs, mappings)
     batches(client, network)
     sweeps(client, network)
+    pareto(client, network)
     events(server, network)
     must(server.stop() == 0, "the server ends in peace")
     print(f"{checks} checks")

@@ -134,7 +134,8 @@ class Requests:
         if isinstance(body, (dict, list)):
             body = json.dumps(body).encode()
         path = self.path(pattern)
-        path = {"deleteChip": "/v1/chips/spare", "deleteNetwork": "/v1/networks/UNUSED-NETWORK", "cancelJob": "/v1/jobs/RUNNING-JOB/cancel",
+        path = {"getEvents": "/v1/events?until=idle", "deleteChip": "/v1/chips/spare",
+                "deleteNetwork": "/v1/networks/UNUSED-NETWORK", "cancelJob": "/v1/jobs/RUNNING-JOB/cancel",
                 "deleteUser": "/v1/users/UNUSED-USER", "deleteToken": "/v1/tokens/UNUSED-TOKEN",
                 "restoreBinned": "/v1/bin/UNUSED-BINNED/restore", "deleteBinned": "/v1/bin/UNUSED-BINNED"}.get(operation["operationId"], path)
         needed = [p for p in map(self.document.follow, operation.get("parameters", [])) if p["in"] == "query" and p.get("required")]
