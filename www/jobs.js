@@ -1,20 +1,19 @@
-// #/jobs: the list of jobs, newest first, kept current.
+// #/jobs: the list of jobs, newest first, kept current: by the events of those that are one's own, and by asking.
 
-import { cancelJob, isOver, listJobs, networkName } from './api.js';
+import { cancelJob, isOver, listJobs, watchJobs } from './api.js';
 import { announce, element, fill, progressBar, setText } from './dom.js';
 import { ago, moment, shortId } from './format.js';
-import { badge, followJob, resultOf, runText, stateLine } from './jobparts.js';
+import { badge, resultOf, runText, stateLine } from './jobparts.js';
 import { problemWords } from './problem.js';
 
 const PAGE = 25;
-const STREAMS_MAX = 3; // a browser opens six connections to a host; the rest of the page needs some
 const BUSY_MS = 2000,
   CALM_MS = 8000,
+  TOGETHER_MS = 200, // what happens at once is asked for once
   CLOCK_MS = 1000;
 
 class Row {
-  constructor(job, onCancel, signal) {
-    this.signal = signal;
+  constructor(job, onCancel) {
     this.badge = badge();
     this.bar = progressBar('Progress');
     this.line = element('span', { class: 'job-line' });
@@ -50,13 +49,7 @@ class Row {
     const title = job.name || `job ${shortId(job.id)}`;
     setText(this.name, title);
     setText(this.chip, job.chip || job.kind);
-    if (before === undefined) {
-      setText(this.network, shortId(job.network));
-      networkName(job.network, this.signal).then(
-        (name) => name && setText(this.network, name),
-        () => {},
-      );
-    }
+    setText(this.network, job.network_name || shortId(job.network));
     this.bar.set(job.state === 'done' ? 1 : job.state === 'running' ? (job.progress?.fraction ?? 0) : 0);
     this.bar.node.classList.toggle('unseen', job.state !== 'running');
     const problem = job.state === 'failed' ? problemWords(job.problem) : null;
@@ -86,7 +79,6 @@ class Row {
 
 export async function showJobs(main, _place, signal) {
   const rows = new Map(); // id -> Row
-  const streams = new Map(); // id -> stop
   const body = element('tbody', {});
   const older = element('button', { type: 'button', class: 'button', hidden: true }, 'Older jobs');
   const empty = element(
@@ -128,33 +120,8 @@ export async function showJobs(main, _place, signal) {
   const put = (job) => {
     const row = rows.get(job.id);
     if (row) row.update(job);
-    else rows.set(job.id, new Row(job, cancel, signal));
+    else rows.set(job.id, new Row(job, cancel));
     return rows.get(job.id);
-  };
-  const follow = () => {
-    for (const [id, stop] of streams) {
-      if (rows.has(id) && !isOver(rows.get(id).job)) continue;
-      stop();
-      streams.delete(id);
-    }
-    for (const { job } of [...rows.values()].sort(
-      (a, b) => (b.job.state === 'running') - (a.job.state === 'running'),
-    )) {
-      if (streams.size >= STREAMS_MAX) break;
-      if (job.state === 'running' && !streams.has(job.id)) {
-        streams.set(
-          job.id,
-          followJob(
-            job,
-            (next) => {
-              rows.get(job.id)?.update(next);
-              if (isOver(next)) refresh().catch(() => {});
-            },
-            signal,
-          ),
-        );
-      }
-    }
   };
   async function refresh() {
     const page = await listJobs({ limit: PAGE }, signal);
@@ -169,7 +136,6 @@ export async function showJobs(main, _place, signal) {
     older.hidden = !cursor;
     empty.hidden = rows.size > 0;
     table.hidden = rows.size === 0;
-    follow();
     return page;
   }
   older.addEventListener('click', async () => {
@@ -203,6 +169,22 @@ export async function showJobs(main, _place, signal) {
     element('p', { class: 'more' }, older),
   );
 
+  let due = null;
+  watchJobs(
+    {
+      onProgress: ({ job: id, ...progress }) => {
+        const row = rows.get(id);
+        if (row && !isOver(row.job)) row.update({ ...row.job, state: 'running', progress: { ...row.job.progress, ...progress } });
+      },
+      onState: () => {
+        due ??= setTimeout(() => {
+          due = null;
+          refresh().catch(() => {});
+        }, TOGETHER_MS);
+      },
+    },
+    signal,
+  );
   const poll = async () => {
     const state = document.getElementById('link-state');
     if (!document.hidden) {

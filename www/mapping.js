@@ -1,6 +1,6 @@
 // #/mappings/ID: one mapping as a heat map with its core details, metrics, tries, report and files.
 
-import { createJob, listMappings, networkName } from './api.js';
+import { createJob, getPareto, listMappings } from './api.js';
 import { CorePanel } from './corepanel.js';
 import { announce, element, fill, setText } from './dom.js';
 import { count, partsText, shortId, si } from './format.js';
@@ -34,7 +34,6 @@ async function comparisonSelect(id, signal) {
   const { mappings } = await listMappings({ limit: 50 }, signal);
   const others = mappings.filter((mapping) => mapping.id !== id);
   if (!others.length) return element('span', { class: 'quiet' }, 'no other mapping yet');
-  const names = await Promise.all(others.map((mapping) => networkName(mapping.network, signal)));
   return element(
     'select',
     {
@@ -45,11 +44,11 @@ async function comparisonSelect(id, signal) {
       },
     },
     element('option', { value: '' }, 'Compare with…'),
-    others.map((mapping, i) =>
+    others.map((mapping) =>
       element(
         'option',
         { value: mapping.id },
-        `${mapping.name || names[i] || shortId(mapping.network)} on ${mapping.chip} (${shortId(mapping.id)})`,
+        `${mapping.name || mapping.network_name || shortId(mapping.network)} on ${mapping.chip} (${shortId(mapping.id)})`,
       ),
     ),
   );
@@ -240,7 +239,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
     scenariosTable(summary.scenarios),
     attemptsTable(summary.attempts),
     candidatesTable(candidates),
-    paretoSection(id, pareto),
+    paretoSection(id, pareto && (await getPareto(id, signal))),
     element(
       'div',
       { class: 'columns' },
