@@ -6,11 +6,11 @@
 
 #include "storage/lists.h"
 
-/* Of the list's route; "" between lists with none. */
+/* Their names, between spaces, for the routes. */
 extern const char cm_arguments_jobs[], cm_arguments_sweeps[], cm_arguments_results[], cm_arguments_networks[];
 
-/* For the OpenAPI document: the argument of this name and its schema, NULL: it is no field; and adds the members that rows show by the table to
- * the properties of their schema. */
+/* For the OpenAPI document: an argument of a list's path, NULL: it is no field; and adds the members that rows show by the table to the
+ * properties of their schema. */
 json_t *cm_list_argument(const char *path, const char *name);
 void cm_list_describe(cm_list list, json_t *properties);
 

@@ -130,28 +130,24 @@ static const char *table_of(cm_object object)
   return object == CM_OBJECT_JOB ? "jobs" : object == CM_OBJECT_NETWORK ? "networks" : "mappings";
 }
 
-/* The first column of the first row, which must be there. */
-static cm_status look_up(sqlite3 *handle, const char *query, const label_work *w, char found[CM_LABELS_MAX], cm_error *error)
-{
-  sqlite3_stmt *statement;
-  bool row = false;
-  cm_status status = cm_sql_prepare(handle, &statement, error, query, "titt", w->id, CM_VIEWER_VALUES(w->viewer));
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
-  if (status == CM_OK && row)
-    cm_sql_copy(statement, 0, found, CM_LABELS_MAX);
-  else if (status == CM_OK)
-    status = cm_fail(error, CM_NOT_FOUND, "there is nothing of the id %.64s", w->id);
-  return cm_sql_end(statement, status, error);
-}
-
 static cm_status get(sqlite3 *handle, void *context, cm_error *error)
 {
   label_work *w = context;
-  static const char of_job[] = "SELECT label_set FROM jobs WHERE id = ?1 AND (?2 OR ?3 = ?3 OR ?4 = ?4)",
+  static const char of_job[] = "SELECT label_set FROM jobs WHERE id = ?1",
                     of_network[] = "SELECT " CM_LABELS_SHARED("t", "?2", "?3", "?4") " FROM networks t WHERE id = ?1",
                     of_result[] = "SELECT " CM_LABELS_SHARED("t", "?2", "?3", "?4") " FROM mappings t WHERE id = ?1";
-  return look_up(handle, w->object == CM_OBJECT_JOB ? of_job : w->object == CM_OBJECT_NETWORK ? of_network : of_result, w, w->found, error);
+  const bool job = w->object == CM_OBJECT_JOB;
+  sqlite3_stmt *statement;
+  bool row = false;
+  cm_status status = cm_sql_prepare(handle, &statement, error, job ? of_job : w->object == CM_OBJECT_NETWORK ? of_network : of_result, job ? "t" : "titt",
+                                    w->id, CM_VIEWER_VALUES(w->viewer));
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  if (status == CM_OK && row)
+    cm_sql_copy(statement, 0, w->found, sizeof w->found);
+  else if (status == CM_OK)
+    status = cm_fail(error, CM_NOT_FOUND, "there is nothing of the id %.64s", w->id);
+  return cm_sql_end(statement, status, error);
 }
 
 cm_status cm_labels_get(cm_store *store, cm_object object, const char *id, const cm_viewer *viewer, char labels[CM_LABELS_MAX], cm_error *error)

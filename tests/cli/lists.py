@@ -269,6 +269,45 @@ def events(server, network):
     must(client.get("/v1/events?until=ever").status == 400, "until is idle")
 
 
+def owners(folder):
+    """Labels of a thing of two are each one's own, and nobody counts what he does not see."""
+    command = lambda *words: subprocess.run([os.path.join(os.environ["CM_BUILD"], "coremapd"), *words, "--data", folder], check=True, text=True,
+                                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.strip()
+    clients = {}
+    tokens = {}
+    for user in ("root", "ann", "bob", "eve"):
+        command("user", "add", user, "--role", "admin" if user == "root" else "user")
+        tokens[user] = command("token", "add", "--user", user)
+    server = Daemon(folder).start()
+    for user, token in tokens.items():
+        clients[user] = server.client()
+        clients[user].headers["Authorization"] = "Bearer " + token
+    ring = b"1,2\n2,3\n3,1\n"
+    network = ask(clients["ann"], "POST", "/v1/networks?name=ring&visibility=lab&label=by=ann", ring, 201)["id"]
+    must(ask(clients["bob"], "POST", "/v1/networks?visibility=lab&label=by=bob", ring, 200)["id"] == network, "the same network")
+    job = {"network": network, "chip": "loihi1", "options": {"preset": "fast"}, "visibility": "lab"}
+    made = {}
+    for user in ("ann", "bob"):
+        ask(clients[user], "POST", "/v1/jobs", {**job, "labels": {"of": user}}, 202)
+        wait(clients[user])
+        made[user] = page(clients[user], "jobs", user=user)["jobs"][0]
+    must(made["ann"]["mapping"] == made["bob"]["mapping"], "one mapping of both")
+    for user, by in (("ann", "ann"), ("bob", "bob"), ("eve", "ann")):
+        must(page(clients[user], "networks")["networks"][0]["labels"] == {"by": by}, f"{user} sees labels of a network by {by}")
+        must(page(clients[user], "mappings")["mappings"][0]["labels"] == {"of": by}, f"{user} sees labels of a mapping of {by}")
+        must(len(page(clients[user], "mappings", label=f"of={by}")["mappings"]) == 1, f"{user} finds it by them")
+    must(not page(clients["eve"], "mappings", label="of=bob", total="true")["total"], "eve finds nothing by labels that she does not see")
+    for other in ("ann", "eve"):
+        must(clients[other].ask("PUT", f"/v1/jobs/{made['bob']['id']}/labels", {"labels": {"x": "y"}}).status == 403, f"{other} gives bob's job no labels")
+    ask(clients["bob"], "POST", "/v1/jobs", [{**job, "visibility": "private", "options": {"preset": "fast", "seed": i}} for i in range(5, 8)], 202)
+    wait(clients["bob"])
+    for user, count in (("bob", 5), ("eve", 2), ("root", 5)):
+        must(page(clients[user], "jobs", limit=1, total="true")["total"] == count, f"{user} counts {count} jobs")
+        must(page(clients[user], "mappings", limit=1, total="true", sort="bytes")["total"] == count - 1, f"{user} counts {count - 1} mappings")
+    must([data for _, kind, data in read_events(clients["eve"])[1] if kind != "open"] == [], "eve is told of nobody's jobs")
+    must(server.stop() == 0, "the server ends in peace")
+
+
 def main():
     folder = os.path.join(os.getcwd(), "data")
     server = Daemon(folder).start()
@@ -281,6 +320,7 @@ def main():
     pareto(client, network)
     events(server, network)
     must(server.stop() == 0, "the server ends in peace")
+    owners(os.path.join(os.getcwd(), "lab"))
     print(f"{checks} checks")
 
 

@@ -92,7 +92,8 @@ class Requests:
             "putReservation": lambda: {"ttl": 60},
             "postJob": lambda: {"network": w["network"], "chip": "hostile", "name": "n", "priority": r.randrange(-100, 101),
                                 "options": {"preset": "fast", "seed": r.randrange(3), "max_part_size": 64}}
-            if r.random() < 0.8 else {"kind": "compile", "network": w["model"], "options": {"verify": True}},
+            if r.random() < 0.7 else [{"network": w["network"], "chip": "hostile", "labels": {"batch": "1"}, "options": {"preset": "fast"}}] * r.randrange(1, 4)
+            if r.random() < 0.3 else {"kind": "compile", "network": w["model"], "options": {"verify": True}},
             "commitMapping": lambda: {"owner": "x", "ttl": 2},
             "postUser": lambda: {"name": f"u{r.randrange(10**9)}", "role": "user", "group": "vision"},
             "patchUser": lambda: {"role": "operator", "group": r.choice(["vision", "motor"]), "disabled": False},
@@ -102,6 +103,7 @@ class Requests:
             "postToken": lambda: {"user": w["user"], "name": "t", "scopes": ["read", "submit"], "ttl": 60},
             "postSession": lambda: {"token": w["user_token"]},
             "putNetworkAccess": lambda: {"visibility": "lab"},
+            **{f"put{thing}Labels": lambda: {"labels": {"paper": "fig3", "run": str(r.randrange(9))}} for thing in ("Network", "Mapping", "Program", "Job")},
             **{f"put{thing}Access": lambda: {"visibility": r.choice(["lab", "private"])}
                for thing in ("Chip", "Lease", "Mapping", "Program", "Job", "Upload")},
         }.get(operation, lambda: None)()
