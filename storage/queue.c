@@ -235,50 +235,51 @@ static cm_status take_twin(sqlite3 *handle, const cm_job *job, const cm_owner *o
   return cm_holders_join_in(handle, made->object, mapping, owner, error) == CM_OK ? join_points(handle, owner, mapping, error) : error->status;
 }
 
-/* Figures of what a job has made, as lists show them, in its row and in that of what it made: the report of a new result has them, that of
- * an equal job does not have all. The result has the job's labels too. */
+/* Figures of what jobs have made, as lists show them: their columns, and what they are by a report, ?1. */
+#define FIGURE(name, value) ", " #name
+static const char figure_names[] = ""
+#include "storage/figures.def"
+  ;
+#undef FIGURE
+#define FIGURE(name, value) ", " #name " = " value
+static const char figure_values[] = ""
+#include "storage/figures.def"
+  ;
+#undef FIGURE
+
+enum { FIGURES_QUERY_MAX = 2000 };
+
+/* Of a job, in its row and in that of what it made: the report of a new result has them, that of an equal job does not have all. The result
+ * has the job's labels too. */
 static cm_status note_figures(sqlite3 *handle, const cm_job *job, const cm_job_outcome *o, const char *user, cm_error *error)
 {
-#define FIGURE(name, value) ", " #name " = " value
-  static const char of_report[] = "UPDATE jobs SET likeness = likeness"
-#include "storage/figures.def"
-    " WHERE id = ?2";
-#undef FIGURE
-#define FIGURE(name, value) ", " #name
-  static const char to_result[] = "UPDATE mappings SET (label_set, preset, objective, seed"
-#include "storage/figures.def"
-    ") = (SELECT label_set, preset, objective, seed"
-#include "storage/figures.def"
-    " FROM jobs WHERE id = ?1) WHERE id = ?2", from_result[] = "UPDATE jobs SET (likeness"
-#include "storage/figures.def"
-    ") = (SELECT jobs.likeness"
-#include "storage/figures.def"
-    " FROM mappings WHERE id = ?2) WHERE id = ?1";
-#undef FIGURE
+  char query[FIGURES_QUERY_MAX];
   if (o->state != CM_JOB_DONE || cm_job_makes(job->kind)->object == CM_OBJECT_NONE)
     return CM_OK;
-  if (o->mapping == NULL)
-    return cm_sql_run(handle, NULL, error, from_result, "tt", job->id, o->reused_mapping) == CM_OK
+  if (o->mapping == NULL) {
+    (void)snprintf(query, sizeof query, "UPDATE jobs SET (reused%s) = (SELECT 1%s FROM mappings WHERE id = ?2) WHERE id = ?1", figure_names, figure_names);
+    return cm_sql_run(handle, NULL, error, query, "tt", job->id, o->reused_mapping) == CM_OK
              ? cm_labels_inherit_in(handle, job->id, o->reused_mapping, user, error)
              : error->status;
-  if (cm_sql_run(handle, NULL, error, of_report, "tt", o->report, job->id) != CM_OK)
+  }
+  (void)snprintf(query, sizeof query, "UPDATE jobs SET reused = 0%s WHERE id = ?2", figure_values);
+  if (cm_sql_run(handle, NULL, error, query, "tt", o->report, job->id) != CM_OK)
     return error->status;
-  return cm_sql_run(handle, NULL, error, to_result, "tt", job->id, o->mapping->id);
+  (void)snprintf(query, sizeof query, "UPDATE mappings SET (label_set, preset, objective, seed%s) = (SELECT label_set, preset, objective, seed%s"
+                 " FROM jobs WHERE id = ?1) WHERE id = ?2", figure_names, figure_names);
+  return cm_sql_run(handle, NULL, error, query, "tt", job->id, o->mapping->id);
 }
 
 /* The other mappings of a Pareto set. */
 static cm_status note_points(sqlite3 *handle, const cm_job_outcome *o, const cm_owner *owner, cm_error *error)
 {
-#define FIGURE(name, value) ", " #name " = " value
-  static const char of_point[] = "UPDATE mappings SET (label_set, preset, objective, seed) = (SELECT label_set, preset, objective, seed FROM mappings"
-                                 " WHERE id = ?3), pareto = ?3, point = ?4"
-#include "storage/figures.def"
-    " WHERE id = ?2";
-#undef FIGURE
+  char query[FIGURES_QUERY_MAX];
+  (void)snprintf(query, sizeof query, "UPDATE mappings SET (label_set, preset, objective, seed) = (SELECT label_set, preset, objective, seed FROM mappings"
+                 " WHERE id = ?3), pareto = ?3, point = ?4%s WHERE id = ?2", figure_values);
   for (size_t i = 0; i < o->point_count; i++) {
     const cm_job_point *p = &o->points[i];
     if (note_mapping(handle, &p->mapping, owner, p->pack, error) != CM_OK ||
-        cm_sql_run(handle, NULL, error, of_point, "ttti", p->report, p->mapping.id, o->mapping->id, p->number) != CM_OK)
+        cm_sql_run(handle, NULL, error, query, "ttti", p->report, p->mapping.id, o->mapping->id, p->number) != CM_OK)
       return error->status;
   }
   return CM_OK;
