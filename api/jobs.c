@@ -1,4 +1,4 @@
-/* /v1/jobs: make, list, watch, cancel, forget. */
+/* /v1/jobs: make, look at, cancel, forget (lists.c lists them, events.c has their events). */
 #include <stdlib.h>
 #include <string.h>
 

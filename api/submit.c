@@ -55,15 +55,17 @@ static bool accepted(cm_request *request, int result, coremap_error *why)
   return false;
 }
 
-/* What lists say of a job's options: of those that map, also where it is not given. */
-static void note_options(cm_job *job, const char *all)
+/* What lists say of a job's options: of those that map, also where it is not given. False: no memory. */
+static bool note_options(cm_job *job, const char *all)
 {
   json_t *stated = cm_json_loadb(all, strlen(all), 0, NULL);
   const char *preset = json_string_value(json_object_get(stated, "preset")), *objective = json_string_value(json_object_get(stated, "objective"));
   (void)snprintf(job->preset, sizeof job->preset, "%s", preset != NULL ? preset : "");
   (void)snprintf(job->objective, sizeof job->objective, "%s", objective != NULL ? objective : "");
   job->seed = json_integer_value(json_object_get(stated, "seed"));
+  const bool whole = stated != NULL;
   json_decref(stated);
+  return whole;
 }
 
 /* Options of a kind of job; false: the reply is set. */
@@ -77,10 +79,11 @@ static bool check_options(cm_request *request, const char *kind, const json_t *o
   }
   int result = coremap_options_read(kind, text, &all, NULL, &why);
   free(text);
-  if (result == 0)
-    note_options(job, all);
+  const bool noted = result != 0 || note_options(job, all);
   coremap_text_free(all);
-  return accepted(request, result, why);
+  if (!noted)
+    cm_reply_json(request, 200, NULL);
+  return noted && accepted(request, result, why);
 }
 
 static const char *word_of(const json_t *options, const char *name, const char *normal)
