@@ -59,8 +59,8 @@ export async function signIn(token) {
 }
 export const signOut = () => request('v1/session', { method: 'DELETE' });
 
-export const listJobs = ({ cursor, state, limit } = {}, signal) =>
-  getJson(`v1/jobs${query({ cursor, state, limit })}`, signal);
+/** `only`: cursor, limit, and what the list is narrowed by. */
+export const listJobs = (only = {}, signal) => getJson(`v1/jobs${query(only)}`, signal);
 export const getJob = (id, signal) => getJson(`v1/jobs/${part(id)}`, signal);
 export const cancelJob = async (id) => {
   await request(`v1/jobs/${part(id)}/cancel`, { method: 'POST' });

@@ -81,10 +81,11 @@ export async function showJobs(main, _place, signal) {
   const rows = new Map(); // id -> Row
   const body = element('tbody', {});
   const older = element('button', { type: 'button', class: 'button', hidden: true }, 'Older jobs');
+  const emptyText = element('p', {});
   const empty = element(
     'div',
     { class: 'panel empty', hidden: true },
-    element('p', {}, 'No jobs yet.'),
+    emptyText,
     element('a', { class: 'button primary', href: '#/new' }, 'Map a network'),
   );
   const message = element('p', { class: 'error', role: 'alert' });
@@ -105,7 +106,21 @@ export async function showJobs(main, _place, signal) {
     ),
     body,
   );
-  let cursor = null;
+  let cursor = null,
+    only = {}; // what the list is narrowed by
+  const narrow = element('input', {
+    type: 'search',
+    placeholder: 'Name, or label=value',
+    'aria-label': 'Show jobs with this in their name, or with this label',
+    oninput: () => {
+      const text = narrow.value.trim();
+      only = text === '' ? {} : text.includes('=') ? { label: text } : { name: text };
+      rows.clear();
+      fill(body);
+      cursor = null;
+      due ??= setTimeout(soon, TOGETHER_MS);
+    },
+  });
 
   const cancel = async (row) => {
     row.cancel.disabled = true;
@@ -124,7 +139,9 @@ export async function showJobs(main, _place, signal) {
     return rows.get(job.id);
   };
   async function refresh() {
-    const page = await listJobs({ limit: PAGE }, signal);
+    const asked = only,
+      page = await listJobs({ ...only, limit: PAGE }, signal);
+    if (asked !== only) return page; // it is narrowed otherwise by now
     // What is new comes before what is shown; rows that stay are not moved, so focus and selection hold.
     let before = body.firstElementChild;
     for (const job of page.jobs) {
@@ -134,14 +151,20 @@ export async function showJobs(main, _place, signal) {
     }
     if (cursor === null || rows.size <= page.jobs.length) cursor = page.next ?? null;
     older.hidden = !cursor;
+    setText(emptyText, only.name || only.label ? 'No job has that.' : 'No jobs yet.');
     empty.hidden = rows.size > 0;
     table.hidden = rows.size === 0;
     return page;
   }
+  let due = null;
+  const soon = () => {
+    due = null;
+    refresh().catch(() => {});
+  };
   older.addEventListener('click', async () => {
     older.disabled = true;
     try {
-      const page = await listJobs({ cursor, limit: PAGE }, signal);
+      const page = await listJobs({ ...only, cursor, limit: PAGE }, signal);
       for (const job of page.jobs) {
         if (!rows.has(job.id)) body.append(put(job).node);
       }
@@ -161,6 +184,7 @@ export async function showJobs(main, _place, signal) {
       'header',
       { class: 'page-head' },
       element('h1', { tabindex: '-1' }, 'Jobs'),
+      narrow,
       element('a', { class: 'button primary', href: '#/new' }, 'New job'),
     ),
     message,
@@ -169,7 +193,6 @@ export async function showJobs(main, _place, signal) {
     element('p', { class: 'more' }, older),
   );
 
-  let due = null;
   watchJobs(
     {
       onProgress: ({ job: id, ...progress }) => {
@@ -177,10 +200,7 @@ export async function showJobs(main, _place, signal) {
         if (row && !isOver(row.job)) row.update({ ...row.job, state: 'running', progress: { ...row.job.progress, ...progress } });
       },
       onState: () => {
-        due ??= setTimeout(() => {
-          due = null;
-          refresh().catch(() => {});
-        }, TOGETHER_MS);
+        due ??= setTimeout(soon, TOGETHER_MS);
       },
     },
     signal,

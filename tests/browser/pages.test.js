@@ -371,6 +371,10 @@ test('the list of jobs shows them, for two requests', async () => {
     [first.id, NETWORK],
   );
   await shot('jobs');
+  await page.fill('input[type="search"]', 'nothing has this name');
+  await page.waitForFunction(() => document.querySelectorAll('tr[data-job]').length === 0 && !document.querySelector('.empty').hidden);
+  await page.fill('input[type="search"]', '');
+  await row.waitFor();
 });
 
 test('the metrics are the server’s', async () => {
