@@ -85,6 +85,12 @@ static cm_status find_network(const cm_request *request, const cm_mapping_row *m
            : status;
 }
 
+/* What a mapping can become by a view, once its network is there again. */
+static const char *becomes(const char *view)
+{
+  return strcmp(view, "certificate.json") == 0 ? "certified" : strcmp(view, "structure.bin") == 0 ? "looked into" : "routed";
+}
+
 /* Keeps the views in a scratch folder that the mapping has not yet. */
 static void keep_views(const cm_request *request, const cm_mapping_row *mapping, const char *folder)
 {
@@ -110,7 +116,7 @@ cm_status cm_view_make(cm_request *request, const cm_mapping_row *mapping, const
   if (status == CM_OK)
     status = cm_path(path, error, "%s/%s", folder, view);
   if (status == CM_OK)
-    status = find_network(request, mapping, strcmp(view, "certificate.json") == 0 ? "certified" : "routed", error);
+    status = find_network(request, mapping, becomes(view), error);
   if (status == CM_OK)
     status = cm_mappings_lend_all(request->store, mapping->id, folder, error);
   if (status == CM_OK)
@@ -155,23 +161,28 @@ static cm_status make_wish(cm_request *request, const cm_mapping_row *mapping, c
   return status;
 }
 
+bool cm_mapping_shows_network(cm_request *request, const cm_mapping_row *mapping, const char *made)
+{
+  cm_error error = {.status = CM_OK};
+  cm_owner network;
+  if (find_network(request, mapping, made, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return false;
+  }
+  return cm_access_sees_behind(request, CM_OBJECT_NETWORK, mapping->network, "the network of this mapping", &network);
+}
+
 static void reply_wish(cm_request *request, const wish *w)
 {
   cm_error error = {.status = CM_OK};
   cm_mapping_row mapping;
-  cm_owner network;
   int file;
   char etag[CM_ID_MAX + 48];
   if (cm_mappings_get(request->store, request->param[0], &mapping, &error) != CM_OK) {
     cm_reply_error(request, &error);
     return;
   }
-  if (find_network(request, &mapping, "exported", &error) != CM_OK) {
-    cm_reply_error(request, &error);
-    return;
-  }
-  /* What is made tells of the network: those who do not see it do not get it by way of a mapping. */
-  if (!cm_access_sees_behind(request, CM_OBJECT_NETWORK, mapping.network, "the network of this mapping", &network))
+  if (!cm_mapping_shows_network(request, &mapping, "exported"))
     return;
   (void)snprintf(etag, sizeof etag, "%s-%s", mapping.id, w->name);
   if (!cm_reply_known(request, w->media, etag, "")) {

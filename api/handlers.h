@@ -55,7 +55,14 @@ void cm_reply_job(cm_request *request, unsigned status, const char *id);
 /* What an open file holds, which the caller frees; NULL: it cannot be read now. Closes it. */
 char *cm_file_text(int file);
 
-/* Makes a view of a mapping that its job left to who wants it (routes, certificate), and opens it; the caller closes. Takes as
+/* Whether the caller sees the mapping's network, which is there: what is made of both tells of it; false: the reply is set, and says that
+ * the mapping cannot be `made` (exported). */
+bool cm_mapping_shows_network(cm_request *request, const cm_mapping_row *mapping, const char *made);
+
+/* Replies with the answer to a question about the structure of the mapping that the path names. */
+void cm_structure_reply(cm_request *request, const char *kind);
+
+/* Makes a view of a mapping that its job left to who wants it (routes, certificate, structure), and opens it; the caller closes. Takes as
  * long as making it does, and the memory of an import. */
 cm_status cm_view_make(cm_request *request, const cm_mapping_row *mapping, const char *view, int *file, cm_error *error);
 

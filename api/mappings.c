@@ -199,6 +199,12 @@ void cm_get_mapping_cores(cm_request *request)
 
 void cm_get_mapping_links(cm_request *request)
 {
+  static const char *const asked[] = {"sort", "limit", "axons"};
+  for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+    if (cm_request_query(request, asked[i]) != NULL) {
+      cm_structure_reply(request, "links");
+      return;
+    }
   static const view views[] = {{"links.json", "json", "application/json"},
                                {"links.csv", "csv", "text/csv"},
                                {"links.bin", "bin", "application/octet-stream"}};
@@ -487,6 +493,10 @@ void cm_get_mapping_neurons(cm_request *request)
                                {"neurons.csv", "csv", "text/csv"},
                                {"neurons.bin", "bin", "application/octet-stream"}};
   uint64_t part;
+  if (cm_request_query(request, "find") != NULL || cm_request_query(request, "limit") != NULL) {
+    cm_structure_reply(request, "neurons");
+    return;
+  }
   if (!cm_request_number(request, "part", 0, UINT32_MAX, UINT64_MAX, &part))
     return;
   const char *format = cm_request_query(request, "format");

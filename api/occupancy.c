@@ -172,6 +172,52 @@ void cm_list_reservations(cm_request *request)
   cm_reply_json(request, 200, json_pack("{s:o}", "reservations", list));
 }
 
+/* ---- holders: whose the taken cores are, and until when ---- */
+
+/* Says of a holder of the occupancy that is a lease, "lease:ID", what the caller sees of that: `leases` has it, or he does not. */
+static void describe_holder(json_t *holder, const cm_lease *leases, size_t count)
+{
+  const char *owner = json_string_value(json_object_get(holder, "owner")), *id = strchr(owner != NULL ? owner : "", ':');
+  size_t i = 0;
+  while (id != NULL && i < count && strcmp(leases[i].id, id + 1) != 0)
+    i++;
+  if (id == NULL || strncmp(owner, "lease:", 6) != 0 || i == count)
+    return;
+  (void)json_object_set_new(holder, "lease", json_string(leases[i].id));
+  (void)json_object_set_new(holder, "until", cm_time_json(leases[i].expires));
+  (void)json_object_set_new(holder, "user", json_string(leases[i].whose.user));
+  if (leases[i].job[0] != '\0')
+    (void)json_object_set_new(holder, "job", json_string(leases[i].job));
+  (void)json_object_set_new(holder, "owner", json_string(leases[i].owner));
+}
+
+void cm_get_holders(cm_request *request)
+{
+  cm_error error;
+  char *text, etag[CM_ETAG_MAX];
+  cm_lease *leases;
+  size_t count, i;
+  json_t *holder;
+  if (cm_leases_list(request->store, request->param[0], &request->viewer, &leases, &count, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return;
+  }
+  cm_status status = cm_occupancy_read(request->store, request->param[0], &text, etag, &error);
+  json_t *body = status == CM_OK ? cm_json_loadb(text, strlen(text), 0, NULL) : NULL;
+  json_array_foreach(json_object_get(body, "taken"), i, holder)
+    describe_holder(holder, leases, count);
+  for (i = 0; i < count; i++)
+    cm_lease_clear(&leases[i]);
+  free(leases);
+  if (status != CM_OK) {
+    cm_reply_error(request, &error);
+    return;
+  }
+  free(text);
+  (void)json_object_del(body, "fragmentation");
+  cm_reply_json(request, 200, body);
+}
+
 static void reply_lease(cm_request *request, cm_status status, cm_lease *lease, const cm_error *error)
 {
   if (status != CM_OK)

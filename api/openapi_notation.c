@@ -78,7 +78,7 @@ json_t *cm_openapi_schema(const json_t *shapes, const json_t *value)
   json_object_foreach((json_t *)(uintptr_t)value, name, member)
     if (strcmp(name, "properties") == 0)
       add_properties(shapes, member, made);
-    else if (strcmp(name, "anyOf") == 0)
+    else if (strcmp(name, "anyOf") == 0 || strcmp(name, "allOf") == 0)
       (void)json_object_set_new(made, name, list_of(shapes, member));
     else if (strcmp(name, "items") == 0 || (strcmp(name, "additionalProperties") == 0 && !json_is_boolean(member)))
       (void)json_object_set_new(made, name, cm_openapi_schema(shapes, member));
@@ -87,11 +87,15 @@ json_t *cm_openapi_schema(const json_t *shapes, const json_t *value)
   return made;
 }
 
-static json_t *schema_of_media(const char *media)
+/* "MEDIA", or "MEDIA=Schema", of which the media type is left. */
+static json_t *schema_of_media(char *media)
 {
+  char *schema = strchr(media, '=');
+  if (schema != NULL) {
+    *schema = '\0';
+    return cm_openapi_refer("schemas", schema + 1);
+  }
   const bool text = strncmp(media, "text/", 5) == 0 || strcmp(media, "application/yaml") == 0 || strcmp(media, "image/svg+xml") == 0;
-  if (strcmp(media, "application/json") == 0)
-    return json_pack("{s:s}", "type", "object");
   return text ? json_pack("{s:s}", "type", "string") : json_pack("{s:s, s:s}", "type", "string", "format", "binary");
 }
 
@@ -101,8 +105,10 @@ json_t *cm_openapi_content(const json_t *shapes, const json_t *value)
   char word[CM_OPENAPI_WORD_MAX];
   const char *media, *words = json_string_value(value);
   if (words != NULL && strchr(words, '/') != NULL && strstr(words, ": ") == NULL)
-    while (cm_openapi_word(&words, word))
-      (void)json_object_set_new(made, word, json_pack("{s:o}", "schema", schema_of_media(word)));
+    while (cm_openapi_word(&words, word)) {
+      json_t *schema = schema_of_media(word);
+      (void)json_object_set_new(made, word, json_pack("{s:o}", "schema", schema));
+    }
   else if (json_object_size(value) > 0 && strchr(json_object_iter_key(json_object_iter((json_t *)(uintptr_t)value)), '/') != NULL)
     json_object_foreach((json_t *)(uintptr_t)value, media, of)
       (void)json_object_set_new(made, media, json_pack("{s:o}", "schema", cm_openapi_schema(shapes, of)));

@@ -18,6 +18,12 @@ void cm_get_health(cm_request *request)
 }
 
 /* What clients and upgrades compare: docs/reference/compatibility.md. */
+void cm_get_layouts(cm_request *request)
+{
+  json_t *layouts = library_table("layouts");
+  cm_reply_json(request, 200, layouts != NULL ? json_pack("{s:s, s:o}", "byte_order", "little", "layouts", layouts) : NULL);
+}
+
 void cm_get_version(cm_request *request)
 {
   cm_reply_json(request, 200, json_pack("{s:s, s:i, s:i}", "version", CM_VERSION, "api", 1, "data_schema", cm_schema_version));

@@ -110,13 +110,22 @@ static cm_status ask(cli_server *server, const arguments *a, const char *method,
 static cm_status occupancy_step(cli_server *server, const arguments *a, json_t **reply, cm_error *error)
 {
   bool changes = json_object_size(a->body) > 0;
+  json_t *holders = NULL;
+  cm_error ignored;
   /* Changes on top of each other are all kept: each is of named cores, and the server refuses what does not fit. */
-  return ask(server, a, changes ? "PATCH" : "GET", "occupancy", changes ? a->body : NULL, changes ? "*" : NULL, reply, error);
+  cm_status status = ask(server, a, changes ? "PATCH" : "GET", "occupancy", changes ? a->body : NULL, changes ? "*" : NULL, reply, error);
+  if (status != CM_OK || a->where.json)
+    return status;
+  /* People want to know whose leases are; a server of a release before, or one that may not be read, tells less. */
+  if (ask(server, a, "GET", "holders", NULL, NULL, &holders, &ignored) == CM_OK && json_object_get(holders, "taken") != NULL)
+    (void)json_object_set(*reply, "taken", json_object_get(holders, "taken"));
+  json_decref(holders);
+  return CM_OK;
 }
 
 static void print_occupancy(const json_t *o)
 {
-  static const cli_column columns[] = {{"OWNER", "owner", 60}, {"CORES", "count", 0}};
+  static const cli_column columns[] = {{"OWNER", "owner", 60}, {"LEASE", "lease", 24}, {"UNTIL", "until", 24}, {"CORES", "count", 0}};
   const json_t *f = json_object_get(o, "fragmentation"), *taken = json_object_get(o, "taken"), *one;
   json_t *rows = json_array();
   size_t i, k;
@@ -131,8 +140,8 @@ static void print_occupancy(const json_t *o)
       count += json_array_size(box) == 4 ? w * h : 1;
     }
     const char *owner = json_string_value(json_object_get(one, "owner"));
-    (void)json_array_append_new(rows, json_pack("{s:s, s:I}", "owner", owner != NULL && owner[0] != '\0' ? owner : "(nobody named)",
-                                                "count", (json_int_t)count));
+    (void)json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:I}", "owner", owner != NULL && owner[0] != '\0' ? owner : "(nobody named)",
+                                                "lease", cli_text(one, "lease"), "until", cli_text(one, "until"), "count", (json_int_t)count));
   }
   double cores = cli_number(o, "width") * cli_number(o, "height");
   cli_printf(stdout, "%s: %.0f of %.0f cores free, largest free rectangle %.0f, fragmentation %.1f %%\n",
@@ -140,7 +149,7 @@ static void print_occupancy(const json_t *o)
          100 * cli_number(f, "value"));
   if (json_array_size(json_object_get(o, "broken")) > 0)
     fputs("some cores are broken: --json lists them\n", stdout);
-  cli_print_table(rows, columns, 2, "no core is taken");
+  cli_print_table(rows, columns, sizeof columns / sizeof *columns, "no core is taken");
   json_decref(rows);
 }
 

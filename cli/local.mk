@@ -32,7 +32,7 @@ coremap_SOURCES = $(BLAS_SINGLE) cli/cli.h cli/command.h cli/context.h cli/http.
   cli/table.c cli/tables.c \
   cli/tile.c \
   cli/upload.c \
-  cli/show.h cli/show.c cli/show_chip.c cli/show_network.c cli/operators.c \
+  cli/show.h cli/show.c cli/show_mapping.c cli/show_chip.c cli/show_network.c cli/operators.c \
   cli/submit.c \
   cli/sweep.c \
   cli/train.c

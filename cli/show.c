@@ -10,58 +10,19 @@
 #include "base/json.h"
 #include "base/text.h"
 
-enum { OCCUPANCY = 1, SHAPE, PLOT, FORMAT };
+enum { OCCUPANCY = 1, SHAPE, PLOT, FORMAT, NETWORK, LINKS, NEURON, CORE };
 
 static const cli_flag flags[] = {
   {"occupancy", "FILE", OCCUPANCY, "of a chip: how many of its cores are free, and how broken up they are"},
   {"shape", "NAME=DIMS", SHAPE, "of a model: extents of an input that it leaves open; once for each"},
   {"plot", "FILE", PLOT, "draw the Pareto set of a mapping as SVG: time of a step against energy, with the lower bounds"},
   {"format", "NAME", FORMAT, "FILE is a network of this format, whatever it looks like: @N"},
+  {"network", "FILE", NETWORK, "of a mapping: its network, for what follows"},
+  {"links", "N", LINKS, "of a mapping: its N fullest links and ports, at most 32, with the axons that fill them"},
+  {"neuron", "NAME|NUMBER", NEURON, "of a mapping: where a neuron is and which cores it reaches"},
+  {"core", "X,Y", CORE, "of a mapping: what a core sends where, and takes from where"},
   CLI_JSON_FLAG,
   {0}};
-
-/* "name value" lines of an object's plain members. */
-static void show_members(const char *title, const json_t *object)
-{
-  const char *name;
-  json_t *value;
-  cli_printf(stdout, "  %s\n", title);
-  json_object_foreach((json_t *)object, name, value)
-  {
-    if (json_is_number(value))
-      cli_printf(stdout, "    %-24s %.10g\n", name, json_number_value(value));
-    else if (json_is_string(value))
-      cli_printf(stdout, "    %-24s %s\n", name, json_string_value(value));
-  }
-}
-
-static int show_mapping(const char *path, bool as_json, const char *plot, cm_error *error)
-{
-  char *text;
-  coremap_error *why = NULL;
-  if (library_status(coremap_mapping_about(path, &text, &why), &why, error) != CM_OK)
-    return cli_fail(error);
-  if (plot != NULL && library_status(coremap_pareto_draw(text, plot, &why), &why, error) != CM_OK) {
-    coremap_text_free(text);
-    return cli_fail(error);
-  }
-  json_t *summary = library_json(text);
-  if (as_json)
-    (void)cli_write_json(summary, JSON_INDENT(2) | JSON_REAL_PRECISION(15), stdout);
-  else {
-    const json_t *network = json_object_get(summary, "network"), *chip = json_object_get(summary, "chip");
-    cli_printf(stdout, "mapping of %" JSON_INTEGER_FORMAT " neurons to %" JSON_INTEGER_FORMAT " cores of %s\n",
-           json_integer_value(json_object_get(network, "neurons")),
-           json_integer_value(json_object_get(summary, "parts")), json_string_value(json_object_get(chip, "name")));
-    show_members("region", json_object_get(summary, "region"));
-    show_members("options", json_object_get(summary, "options"));
-    show_members("metrics", json_object_get(summary, "metrics"));
-    cli_print_scenarios(json_object_get(summary, "scenarios"));
-    cli_print_steps(json_object_get(summary, "report"));
-  }
-  json_decref(summary);
-  return EXIT_DONE;
-}
 
 static void show_ends(const char *title, const json_t *ends)
 {
@@ -150,6 +111,7 @@ static bool is_graph(const char *path)
 
 typedef struct arguments {
   const char *occupancy, *format, *plot, *name;
+  cli_mapping_question question; /* of a mapping, or nothing */
   json_t *shapes; /* the option "shape" */
   bool json;
 } arguments;
@@ -169,6 +131,10 @@ static int parse(int argc, char **argv, arguments *a)
       case CLI_JSON: a->json = true; break;
       case OCCUPANCY: a->occupancy = cli_input(optarg); break;
       case FORMAT: a->format = optarg; break;
+      case NETWORK: a->question.network = cli_input(optarg); break;
+      case LINKS:
+      case NEURON:
+      case CORE: a->question.kind = CLI_ASK_LINKS + (cli_mapping_kind)(flag - LINKS), a->question.value = optarg; break;
       default: return cli_ended(flag);
     }
   }
@@ -178,11 +144,28 @@ static int parse(int argc, char **argv, arguments *a)
   return -1;
 }
 
+/* Answers what is asked of a mapping. */
+static int answer(const arguments *a)
+{
+  cm_error error;
+  cli_mapping_question q = a->question;
+  if (q.network == NULL)
+    return cli_usage("show", "name the network of the mapping: --network FILE");
+  if (q.kind == CLI_ASK_NOTHING)
+    return cli_usage("show", "--network goes with --links, --neuron or --core");
+  q.mapping = a->name;
+  q.format = a->format;
+  q.json = a->json;
+  return cli_ask_mapping(&q, &error);
+}
+
 static int describe(const arguments *a)
 {
   cm_error error, as_model;
   const char *name = a->name, *occupancy = a->occupancy;
   char format[32];
+  if (a->question.network != NULL || a->question.kind != CLI_ASK_NOTHING)
+    return answer(a);
   if (strcmp(name, "chips") == 0)
     return cli_list_chips(&error);
   if (a->format != NULL)
@@ -203,7 +186,7 @@ static int describe(const arguments *a)
     return cli_show_network(name, NULL, a->json, (looks & COREMAP_LOOKS_LIKE_MODEL) != 0 ? &as_model : NULL, &error);
   read_format(name, format);
   if (occupancy == NULL && strcmp(format, "mapping") == 0)
-    return show_mapping(name, a->json, a->plot, &error);
+    return cli_show_mapping(name, a->json, a->plot, &error);
   if (format[0] != '\0') {
     (void)cm_fail(&error, CM_BAD_CHIP, "%s states the format %s of coremapd; networks, models, chips and mappings are shown, others are verified "
                   "(coremap check) or read as JSON", name, format);
@@ -228,7 +211,8 @@ const cli_command cli_command_show = {
   .name = "show", .what = "describe a network, chip or mapping", .run = show, .reads = true,
   .usage = "FILE | chips | operators [--json] [--plot FILE] [--format NAME]\n"
            "MODEL.onnx [--shape NAME=DIMS]...\n"
-           "CHIP --occupancy FILE [--json]",
+           "CHIP --occupancy FILE [--json]\n"
+           "MAPPING.json --network FILE --links N | --neuron NAME|NUMBER | --core X,Y [--json]",
   .about = "Describes a network file, an ONNX model, a chip (file or preset name) or a mapping (coremap map -o FILE); `chips`\n"
            "lists the presets, `operators` the ONNX operators that are compiled. With --json a chip is printed as a file to copy\n"
            "and change, a network in numbers, a mapping without its neurons. FILE - is standard input.",

@@ -3,16 +3,18 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "core/mapping/options.h"
 #include "core/metrics/metrics.h"
 #include "core/network/topology_file.h"
 #include "core/operators/onnx/onnx.h"
 #include "core/output/beside.h"
-#include "core/output/renamed.h"
 #include "core/output/pareto_files.h"
+#include "core/output/renamed.h"
+#include "core/output/structure/structure.h"
 #include "library/internal.h"
 
-const char *const library_late_views[] = {"routes.json", "routes.csv", "routes.bin", "certificate.json", NULL};
+const char *const library_late_views[] = {"routes.json", "routes.csv", "routes.bin", "certificate.json", "structure.bin", NULL};
 
 int library_network_load(const char *path, const char *id, coremap_progress progress, void *user, coremap_network **network,
                          coremap_error **error)
@@ -121,6 +123,27 @@ int library_view_make(const char *folder, const char *view, const char *network,
   if (status == CM_OK)
     status = cm_mapping_write_late(folder, late, topology, r.run, &e);
   cm_run_finish(r.run);
+  return library_tell(status, &e, error);
+}
+
+int library_structure_answer(int structure, int other, const char *kind, const char *const *arguments, char **text, coremap_error **error)
+{
+  cm_error e;
+  cm_structure s = {0}, with = {0};
+  cm_text answer;
+  cm_status status = cm_structure_open(structure, &s, &e);
+  if (status == CM_OK && other >= 0)
+    status = cm_structure_open(other, &with, &e);
+  if (status == CM_OK && (status = cm_whole(cm_text_open(&answer), "an answer", &e)) == CM_OK) {
+    status = cm_structure_answer(&s, other >= 0 ? &with : NULL, kind, arguments, answer.stream, &e);
+    *text = cm_text_close(&answer, NULL);
+    if (status == CM_OK)
+      status = cm_whole(*text != NULL, "an answer", &e);
+    else
+      free(*text);
+  }
+  cm_structure_clear(&s);
+  cm_structure_clear(&with);
   return library_tell(status, &e, error);
 }
 

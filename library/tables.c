@@ -7,6 +7,7 @@
 #include "core/network/formats/table.h"
 #include "core/network/import.h"
 #include "core/output/exports/exports.h"
+#include "core/output/layouts.h"
 #include "core/output/picture/picture.h"
 #include "library/internal.h"
 #include "library/private/base.h"
@@ -53,7 +54,7 @@ static json_t *layers(void)
 static const struct table {
   const char *name;
   json_t *(*make)(void); /* NULL: options of this kind */
-} tables[] = {{"formats", formats}, {"reading", reading}, {"exports", exports}, {"layers", layers}, {"metrics", cm_metrics_schema},
+} tables[] = {{"formats", formats}, {"reading", reading}, {"exports", exports}, {"layers", layers}, {"layouts", cm_layouts_json}, {"metrics", cm_metrics_schema},
               {"operators", library_operators}, {"partition", NULL}, {"place", NULL},
 #define JOB_KIND(kind, ...) {#kind, NULL},
 #include "library/private/job_kinds.def"

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "core/mapping/options.h"
 #include "core/output/beside.h"
 #include "core/output/picture/picture.h"
 #include "core/output/renamed.h"
+#include "core/output/structure/structure.h"
 #include "core/output/views.h"
 #include "core/output/pareto_files.h"
 #include "core/verify/check.h"
@@ -42,12 +44,28 @@ static cm_status write_report(const coremap_mapping *m, FILE *stream, cm_error *
   return status;
 }
 
+static cm_status write_answer(const coremap_mapping *m, const char *question, cm_run *run, FILE *stream, cm_error *error)
+{
+  cm_structure s;
+  cm_map_options *options;
+  if (cm_map_options_parse(m->mapping != NULL ? m->mapping->options : json_object_get(m->summary, "options"), &options, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_structure_make(&m->mapped, options, run, &s, error);
+  if (status == CM_OK)
+    status = cm_structure_ask(&s, question, stream, error);
+  cm_structure_clear(&s);
+  cm_map_options_free(options);
+  return status;
+}
+
 static cm_status write_made(const coremap_mapping *m, const char *what, cm_run *run, FILE *stream, cm_error *error)
 {
   const char *id = m->network->id[0] != '\0' ? m->network->id : NULL;
   const cm_export_format *format;
   const cm_mapping_view view = find_view(what);
   const bool certificate = strcmp(what, "certificate") == 0, report = strcmp(what, "report") == 0;
+  if (cm_structure_is_question(what))
+    return write_answer(m, what, run, stream, error);
   if (m->mapping == NULL && view == CM_VIEW_SUMMARY_JSON)
     return cm_whole(cm_json_dumpf(m->summary, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0, "a summary", error);
   if (m->mapping == NULL && (view < CM_VIEWS || certificate || report))

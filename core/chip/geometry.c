@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core/chip/reach.h"
 
@@ -106,6 +107,59 @@ const char *cm_chip_rule_name(const cm_chip *chip, cm_turn_rule rule)
 const char *cm_chip_link_columns(const cm_chip *chip)
 {
   return cm_geometry_of(chip) == CM_BY_AXES ? "x,y,direction" : "from,to";
+}
+
+bool cm_chip_find_link(const cm_chip *chip, const char *text, uint32_t *link)
+{
+  const uint32_t columns = cm_chip_routers_x(chip), rows = cm_chip_routers_y(chip);
+  unsigned a, b;
+  char here[CM_LINK_TEXT_MAX];
+  if (sscanf(text, "%u,%u", &a, &b) != 2)
+    return false;
+  if (chip->interconnect != NULL) {
+    const int64_t found = a < chip->interconnect->routers && b < chip->interconnect->routers ? cm_interconnect_link(chip->interconnect, a, b) : CM_NO_LINK;
+    *link = found == CM_NO_LINK ? 0 : (uint32_t)found;
+    return found != CM_NO_LINK;
+  }
+  for (uint32_t d = 0; a < columns && b < rows && d < CM_DIRECTIONS; d++) {
+    *link = (b * columns + a) * CM_DIRECTIONS + d;
+    cm_chip_link_text(chip, *link, CM_LINK_AS_CSV, here);
+    if (strcmp(here, text) == 0)
+      return true;
+  }
+  return false;
+}
+
+/* Whether `steps` along an axis of `length` from `from` pass the link that leaves `at` towards `sign`. */
+static bool axis_passes(uint32_t from, int32_t steps, uint32_t at, uint32_t length, int32_t sign)
+{
+  const uint32_t ahead = sign > 0 ? (at + length - from) % length : (from + length - at) % length;
+  return (int64_t)steps * sign > (int64_t)ahead;
+}
+
+bool cm_chip_way_passes(const cm_chip *chip, uint32_t core_a, uint32_t core_b, uint32_t link)
+{
+  const cm_interconnect *net = chip->interconnect;
+  uint32_t from = cm_router_of(chip, core_a), to = cm_router_of(chip, core_b);
+  if (net != NULL) {
+    for (bool there = from != to && cm_interconnect_hops(net, from, to) != CM_NO_WAY; there && to != from;) {
+      const uint32_t last = cm_interconnect_last(net, from, to);
+      if (last == link)
+        return true;
+      to = net->link[last].from;
+    }
+    return false;
+  }
+  const uint32_t columns = cm_chip_routers_x(chip), at = link / CM_DIRECTIONS, x = at % columns, y = at / columns;
+  const bool rows_first = chip->routing == CM_ROUTING_XY, along_row = link % CM_DIRECTIONS == CM_EAST || link % CM_DIRECTIONS == CM_WEST;
+  const uint32_t turn = rows_first ? to % columns + from / columns * columns : from % columns + to / columns * columns;
+  const uint32_t run = along_row == rows_first ? from : turn; /* where the straight run along the link's axis begins */
+  int32_t east, south;
+  if (along_row ? run / columns != y : run % columns != x)
+    return false;
+  cm_chip_steps(chip, core_a, core_b, &east, &south);
+  return along_row ? axis_passes(run % columns, east, x, columns, link % CM_DIRECTIONS == CM_EAST ? 1 : -1)
+                   : axis_passes(run / columns, south, y, cm_chip_routers_y(chip), link % CM_DIRECTIONS == CM_SOUTH ? 1 : -1);
 }
 
 /* ---- what ways cost ---- */

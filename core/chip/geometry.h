@@ -49,6 +49,12 @@ void cm_chip_link_text(const cm_chip *chip, uint32_t link, cm_link_form form, ch
 /* The names of these fields: "x,y,direction" or "from,to". */
 const char *cm_chip_link_columns(const cm_chip *chip);
 
+/* The link that such fields tell; false: there is none. O(log links). */
+bool cm_chip_find_link(const cm_chip *chip, const char *text, uint32_t *link);
+
+/* Whether packets from core to core pass a link under the chip's own routing. The interconnect is prepared. O(1); of an interconnect O(hops). */
+bool cm_chip_way_passes(const cm_chip *chip, uint32_t core_a, uint32_t core_b, uint32_t link);
+
 /* Integer cost of a hop of each kind. */
 typedef struct cm_hop_units {
   uint32_t east_west, north_south, die_to_die;

@@ -1,5 +1,7 @@
 #include "core/measure/populations_of_parts.h"
 
+#include <stdlib.h>
+
 /* Neurons by part: a counting sort into `order`, whose pieces begin at first[part]. */
 static void sort_by_part(const uint32_t *part, uint32_t neurons, uint32_t parts, uint32_t *first, uint32_t *order)
 {
@@ -14,36 +16,76 @@ static void sort_by_part(const uint32_t *part, uint32_t neurons, uint32_t parts,
   first[parts] = neurons;
 }
 
-cm_status cm_populations_of_parts(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_memory *memory,
-                                  uint32_t *most, cm_error *error)
+/* The populations of a part's neurons order[0 .. neurons - 1], in the order in which they come, into list; returns how many. count
+ * [populations] is zero before and after. */
+static uint32_t count_part(const cm_demand *demand, const uint32_t *order, uint32_t neurons, uint32_t *count, cm_population_count *list)
+{
+  const uint32_t *of = demand->network->population_of;
+  uint32_t used = 0;
+  for (uint32_t i = 0; i < neurons; i++)
+    if (!cm_demand_is_outside(demand, order[i]) && count[of[order[i]]]++ == 0)
+      list[used++].population = of[order[i]];
+  for (uint32_t i = 0; i < used; i++) {
+    list[i].neurons = count[list[i].population];
+    count[list[i].population] = 0;
+  }
+  return used;
+}
+
+static int by_population(const void *a, const void *b)
+{
+  const cm_population_count *p = a, *q = b;
+  return p->population < q->population ? -1 : p->population > q->population;
+}
+
+cm_status cm_populations_by_part(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_memory *memory, cm_population_counts *made,
+                                 cm_error *error)
 {
   const cm_topology *topology = demand->network;
-  uint32_t neurons = topology->vertex_count, *first = NULL, *order = NULL, *count = NULL;
+  uint32_t neurons = topology->vertex_count, *first = NULL, *order = NULL, *count = NULL, used = 0;
   cm_status status = CM_OK;
+  *made = (cm_population_counts){0};
   if (CM_NEW(memory, first, (size_t)parts + 1, error) != CM_OK || CM_NEW(memory, order, neurons, error) != CM_OK ||
-      CM_NEW(memory, count, topology->population_count, error) != CM_OK)
+      CM_NEW(memory, count, topology->population_count, error) != CM_OK || CM_NEW(memory, made->first, (size_t)parts + 1, error) != CM_OK ||
+      CM_NEW(memory, made->list, neurons, error) != CM_OK)
     status = error->status;
   else
     sort_by_part(part, neurons, parts, first, order);
   for (uint32_t p = 0; p < parts && status == CM_OK; p++) {
-    uint32_t best = UINT32_MAX;
-    for (uint32_t i = first[p]; i < first[p + 1]; i++)
-      count[topology->population_of[order[i]]] += !cm_demand_is_outside(demand, order[i]);
-    for (uint32_t i = first[p]; i < first[p + 1]; i++) {
-      uint32_t k = topology->population_of[order[i]];
-      if (cm_demand_is_outside(demand, order[i]))
-        continue;
-      if (best == UINT32_MAX || count[k] > count[best] || (k < best && count[k] == count[best]))
-        best = k;
-    }
-    most[p] = best == UINT32_MAX ? 0 : best;
-    for (uint32_t i = first[p]; i < first[p + 1]; i++)
-      count[topology->population_of[order[i]]] = 0;
+    made->first[p] = used;
+    used += count_part(demand, order + first[p], first[p + 1] - first[p], count, made->list + used);
+    qsort(made->list + made->first[p], used - made->first[p], sizeof *made->list, by_population);
+    made->first[p + 1] = used;
   }
   cm_free(first);
   cm_free(order);
   cm_free(count);
+  if (status != CM_OK)
+    cm_population_counts_free(made);
   return status;
+}
+
+void cm_population_counts_free(cm_population_counts *counts)
+{
+  cm_free(counts->first);
+  cm_free(counts->list);
+  *counts = (cm_population_counts){0};
+}
+
+cm_status cm_populations_of_parts(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_memory *memory,
+                                  uint32_t *most, cm_error *error)
+{
+  cm_population_counts c;
+  if (cm_populations_by_part(demand, part, parts, memory, &c, error) != CM_OK)
+    return error->status;
+  for (uint32_t p = 0; p < parts; p++) {
+    uint32_t best = c.first[p];
+    for (uint32_t i = c.first[p]; i < c.first[p + 1]; i++)
+      best = c.list[i].neurons > c.list[best].neurons ? i : best;
+    most[p] = c.first[p] < c.first[p + 1] ? c.list[best].population : 0;
+  }
+  cm_population_counts_free(&c);
+  return CM_OK;
 }
 
 static json_t *list_json(const cm_topology *topology, uint64_t *neurons)

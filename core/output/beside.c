@@ -10,6 +10,7 @@
 #include "core/measure/measure.h"
 #include "core/measure/scenario_metrics.h"
 #include "core/output/exports/exports.h"
+#include "core/output/structure/structure.h"
 #include "core/routing/routes.h"
 #include "core/verify/certificate.h"
 
@@ -55,6 +56,17 @@ static cm_status copy_links(const beside *b, FILE *stream, cm_error *error)
   return written ? CM_OK : cm_fail_errno(error, errno != 0 ? errno : EIO, "cannot write", "the links of routes");
 }
 
+static cm_status write_structure(const beside *b, FILE *stream, cm_error *error)
+{
+  cm_structure s;
+  const cm_mapped mapped = cm_mapped_by(b->mapping, b->input->demand, b->input->chip);
+  cm_status status = cm_structure_make(&mapped, b->input->options, b->run, &s, error);
+  if (status == CM_OK)
+    cm_structure_write(&s, stream);
+  cm_structure_clear(&s);
+  return status;
+}
+
 static cm_status write_view(beside *b, cm_mapping_view view, FILE *stream, cm_error *error)
 {
   /* In the order of the views, from CM_VIEW_ROUTES_JSON on. */
@@ -66,6 +78,8 @@ static cm_status write_view(beside *b, cm_mapping_view view, FILE *stream, cm_er
       &(cm_check_context){
         .demand = in->demand, .chip = in->chip, .occupancy = in->occupancy, .network_id = in->network_id, .run = b->run},
       stream, error);
+  if (view == CM_VIEW_STRUCTURE)
+    return write_structure(b, stream, error);
   if (b->routes != NULL)
     return cm_routes_write(b->routes, kinds[view - CM_VIEW_ROUTES_JSON], b->run, stream, error);
   if (view == CM_VIEW_ROUTES_JSON)
@@ -205,16 +219,16 @@ cm_status cm_mapping_write_late(const char *folder, cm_mapping_view view, cm_top
   beside b = {.mapping = &s.mapping, .input = &s.input, .run = run, .folder = folder};
   uint64_t refusals = cm_json_refusals();
   cm_status status = read_stored(folder, topology, run, &s, error);
-  if (status == CM_OK && view == CM_VIEW_CERTIFICATE_JSON) {
+  if (status == CM_OK && view == CM_VIEW_CERTIFICATE_JSON)
     status = complete(folder, &s, run, error);
-    if (status == CM_OK)
-      status = write_file(&b, view, error);
-  } else if (status == CM_OK)
+  if (status == CM_OK && view >= CM_VIEW_CERTIFICATE_JSON)
+    status = write_file(&b, view, error);
+  else if (status == CM_OK)
     status = write_routes(&b, error);
   cm_metrics_detail_free(&s.mapping.detail);
   cm_free(s.mapping.scenario);
   cm_map_options_free(s.options);
   cm_occupancy_free(s.occupancy);
   cm_mapped_close(&s.file);
-  return status == CM_OK ? cm_json_whole(refusals, "routes and certificate", error) : status;
+  return status == CM_OK ? cm_json_whole(refusals, "a view of a mapping", error) : status;
 }

@@ -1,4 +1,4 @@
-/* What stands beside a stored mapping's views: its routes and its certificate. Few ask for either, so both are made when
+/* What stands beside a stored mapping's views: its routes, its certificate, its structure. Few ask for these, so they are made when
  * somebody first does; only routes whose rule the job named are made with it, for it fails without them. */
 #ifndef CM_OUTPUT_BESIDE_H
 #define CM_OUTPUT_BESIDE_H

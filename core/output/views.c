@@ -12,6 +12,7 @@
 #include "core/measure/measure.h"
 #include "core/measure/populations_of_parts.h"
 #include "core/measure/scenario_metrics.h"
+#include "core/measure/core_shares.h"
 #include "core/network/identity.h"
 #include "core/output/view_writer.h"
 
@@ -116,8 +117,31 @@ static cm_status put_keys(writer *w)
   return status;
 }
 
-/* One used core as a JSON object. */
-static void put_core(writer *w, uint32_t part, bool congestion)
+/* What a core has besides: congestion, its time, how full it is, and whose neurons it has. */
+static void put_core_more(writer *w, uint32_t part, const cm_population_counts *populations)
+{
+  const cm_core_load *load = &w->mapping->detail.core[part];
+  const uint32_t first = populations->first != NULL ? populations->first[part] : 0, end = populations->first != NULL ? populations->first[part + 1] : 0;
+  cm_share share[CM_SHARES_MAX];
+  const uint32_t shares = cm_core_shares(w->chip, w->mapping->core[part], load, end - first, share);
+  cm_view_put_text(w, ", \"congestion\": ");
+  cm_view_put_real(w, cm_congestion_at(&w->mapping->detail, w->chip, w->mapping->core[part]));
+  cm_view_put_text(w, ", \"core_ns\": ");
+  cm_view_put_real(w, cm_core_ns(&w->chip->costs, load->receive_ns, load->send_ns));
+  cm_view_put_text(w, ", \"shares\": {");
+  for (uint32_t k = 0; k < shares; k++) {
+    (void)fprintf(w->stream, "%s\"%s\": ", k > 0 ? ", " : "", share[k].limit);
+    cm_view_put_real(w, cm_share_of(&share[k]));
+  }
+  cm_view_put_text(w, "}");
+  for (uint32_t i = first; i < end; i++)
+    (void)fprintf(w->stream, "%s{\"population\": %" PRIu32 ", \"neurons\": %" PRIu32 "}", i == first ? ", \"populations\": [" : ", ",
+                  populations->list[i].population, populations->list[i].neurons);
+  cm_view_put_text(w, end > first ? "]" : "");
+}
+
+/* One used core as a JSON object; with `populations` all of it. */
+static void put_core(writer *w, uint32_t part, const cm_population_counts *populations)
 {
   const cm_core_load *load = &w->mapping->detail.core[part];
   (void)fprintf(w->stream,
@@ -129,19 +153,17 @@ static void put_core(writer *w, uint32_t part, bool congestion)
   cm_view_put_real(w, load->traffic_in);
   cm_view_put_text(w, ", \"traffic_out\": ");
   cm_view_put_real(w, load->traffic_out);
-  if (congestion) {
-    cm_view_put_text(w, ", \"congestion\": ");
-    cm_view_put_real(w, cm_congestion_at(&w->mapping->detail, w->chip, w->mapping->core[part]));
-  }
+  if (populations != NULL)
+    put_core_more(w, part, populations);
   cm_view_put_text(w, "}");
 }
 
-static void put_core_list(writer *w, const char *lead, bool congestion)
+static void put_core_list(writer *w, const char *lead, const cm_population_counts *populations)
 {
   cm_view_put_text(w, lead);
   for (uint32_t p = 0; p < w->mapping->part_count; p++) {
     cm_view_put_text(w, p == 0 ? "\n" : ",\n");
-    put_core(w, p, congestion);
+    put_core(w, p, populations);
   }
   cm_view_put_text(w, "]");
 }
@@ -171,7 +193,7 @@ static cm_status write_summary(writer *w, bool full)
   if (failed)
     return cm_fail(w->error, CM_NO_MEMORY, "out of memory while writing the mapping's summary");
   if (full) {
-    put_core_list(w, ",\n\"cores\": [", false);
+    put_core_list(w, ",\n\"cores\": [", NULL);
     put_part_list(w, ",\n\"neurons\": [");
     if (put_keys(w) != CM_OK)
       return w->error->status;
@@ -258,16 +280,21 @@ static cm_status write_neurons_csv(writer *w)
 
 static cm_status write_cores_json(writer *w)
 {
+  cm_population_counts populations = {0};
+  if (w->demand->network->population_count > 0 &&
+      cm_populations_by_part(w->demand, w->mapping->part, w->mapping->part_count, NULL, &populations, w->error) != CM_OK)
+    return w->error->status;
   (void)fprintf(w->stream, "{\"width\": %" PRIu32 ", \"height\": %" PRIu32, w->chip->width, w->chip->height);
-  put_core_list(w, ", \"cores\": [", true);
+  put_core_list(w, ", \"cores\": [", &populations);
   cm_view_put_text(w, "}\n");
+  cm_population_counts_free(&populations);
   return CM_OK;
 }
 
 static cm_status write_cores_csv(writer *w)
 {
   cm_view_put_text(w, "part,x,y,neurons,synapses,inbound_axons,outbound_axons,target_cores,traffic_in,traffic_out,"
-              "congestion\n");
+              "congestion,core_ns\n");
   for (uint32_t p = 0; p < w->mapping->part_count; p++) {
     const cm_core_load *load = &w->mapping->detail.core[p];
     (void)fprintf(w->stream,
@@ -279,6 +306,8 @@ static cm_status write_cores_csv(writer *w)
     cm_view_put_real(w, load->traffic_out);
     cm_view_put_text(w, ",");
     cm_view_put_real(w, cm_congestion_at(&w->mapping->detail, w->chip, w->mapping->core[p]));
+    cm_view_put_text(w, ",");
+    cm_view_put_real(w, cm_core_ns(&w->chip->costs, load->receive_ns, load->send_ns));
     cm_view_put_text(w, "\n");
   }
   return CM_OK;
@@ -324,6 +353,7 @@ static const struct {
   [CM_VIEW_ROUTES_CSV] = {"routes.csv", NULL},
   [CM_VIEW_ROUTES_BINARY] = {"routes.bin", NULL},
   [CM_VIEW_CERTIFICATE_JSON] = {"certificate.json", NULL},
+  [CM_VIEW_STRUCTURE] = {"structure.bin", NULL},
 };
 
 const char *cm_mapping_view_name(cm_mapping_view view)

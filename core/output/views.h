@@ -18,9 +18,10 @@ typedef enum cm_mapping_view {
   CM_VIEW_PART,          /* one part number a line */
   CM_VIEW_PLACEMENT_CSV, /* part,x,y */
   CM_VIEWS,
-  /* Files beside these that other functions write: cm_routes_write, cm_certificate_write. */
+  /* Files beside these that other functions write: cm_routes_write, cm_certificate_write, cm_structure_write. */
   CM_VIEW_ROUTES_JSON = CM_VIEWS, CM_VIEW_ROUTES_CSV, CM_VIEW_ROUTES_BINARY,
   CM_VIEW_CERTIFICATE_JSON,
+  CM_VIEW_STRUCTURE, /* what questions are answered from (core/output/structure) */
   CM_VIEWS_ALL
 } cm_mapping_view;
 

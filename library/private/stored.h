@@ -48,6 +48,11 @@ extern const char *const library_late_views[];
 int library_view_make(const char *folder, const char *view, const char *network, coremap_progress progress, void *user,
                       coremap_error **error);
 
+/* Answers a question (core/output/structure/structure.h) from the view "structure.bin" of a mapping, and of the one that "diff" compares
+ * with, else -1: open files, the caller's. `arguments` are names and values by turns, NULL after the last. *text is freed with
+ * coremap_text_free. Errors: bad-option (its place is the argument), not-found, conflict, damaged, no-memory, io. */
+int library_structure_answer(int structure, int other, const char *kind, const char *const *arguments, char **text, coremap_error **error);
+
 /* What a mapping's summary says, or the report of the job that made it, in the names of now. *now is NULL where `text` has these
  * itself, else freed with coremap_text_free. Errors: damaged (`text` is neither), bad-option (a thing stands there by both names),
  * no-memory. */

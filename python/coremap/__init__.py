@@ -12,7 +12,8 @@ import json
 import os
 import sys
 import tempfile
-from typing import Any, Callable, Dict, Optional, Tuple, Union
+import urllib.parse
+from typing import Any, Callable, Dict, List, Optional, Tuple, Union
 
 import numpy as np
 
@@ -78,6 +79,31 @@ class Mapping:
             return json.loads(self._source.text("certificate"))
         except (ValueError, RecursionError) as error:
             raise CoremapError("io", "the certificate is no JSON: %s" % error) from None
+
+    def _ask(self, kind: str, **arguments: Any) -> Any:
+        asked = {name: ",".join(str(one) for one in value) if isinstance(value, (tuple, list)) else value
+                 for name, value in arguments.items() if value is not None}
+        try:
+            return json.loads(self._source.text("%s?%s" % (kind, urllib.parse.urlencode(asked))))
+        except (ValueError, RecursionError) as error:
+            raise CoremapError("io", "the answer is no JSON: %s" % error) from None
+
+    def links(self, limit: int = 10, axons: int = 0) -> Dict[str, Any]:
+        """The fullest links and ports, and of each the axons that fill it most (docs/reference/mapping-formats.md)."""
+        return self._ask("links", limit=limit, axons=axons)
+
+    def flows(self, *, core: Optional[Tuple[int, int]] = None, neuron: Optional[int] = None, population: Optional[str] = None,
+              link: Optional[str] = None, limit: int = 1000) -> Dict[str, Any]:
+        """Packets from core to core: out of and into a core, a neuron or a population, or over a link ("3,4,east")."""
+        return self._ask("flows", core=core, neuron=neuron, population=population, link=link, limit=limit)
+
+    def find(self, neuron: Union[int, str], limit: int = 20) -> List[Dict[str, Any]]:
+        """Neurons by number or by some of their name: part, place, fan-in, fan-out, and the cores that they reach."""
+        return self._ask("neurons", find=neuron, limit=limit)["neurons"]
+
+    def matrix(self, by: str = "part") -> np.ndarray:
+        """Who sends how much to whom: packets from part to part, or synapse events from "population" to population; 512 rows at most."""
+        return np.asarray(self._ask("matrix", by=by)["rows"], dtype=np.float64)
 
     def save(self, path: "str | os.PathLike[str]") -> None:
         """Writes the whole mapping as ``coremap map -o`` does."""

@@ -77,6 +77,8 @@ class _Result:
         if view is None and what.startswith("picture:"):
             _, kind, layer = what.split(":", 2)
             view = "/picture?" + urllib.parse.urlencode({"format": kind, "layer": layer})
+        elif view is None and "?" in what:
+            view = "/" + what
         elif view is None:
             view = "/export?" + urllib.parse.urlencode({"to": what})
         self._server.ask("GET", self._path + view, output=os.path.abspath(path))

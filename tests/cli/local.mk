@@ -1,6 +1,6 @@
 # The coremap command as a user runs it: what it makes, and what it says to bad input.
-dist_check_SCRIPTS += tests/cli/coremap tests/cli/stages tests/cli/flags tests/cli/remote tests/cli/login tests/cli/listen tests/cli/made tests/cli/recipes tests/cli/exports tests/cli/readme tests/cli/sources tests/cli/monitoring tests/cli/attacks tests/cli/footprint tests/cli/keeping tests/cli/kept tests/cli/reuse tests/cli/sweep tests/cli/lists tests/cli/damage tests/cli/bounds tests/hostile/server tests/cli/privacy tests/cli/without tests/cli/tutorials tests/cli/newcomer
-TESTS += tests/cli/newcomer tests/cli/flags tests/cli/login tests/cli/listen tests/cli/made tests/cli/recipes tests/cli/exports tests/cli/sources tests/cli/monitoring tests/cli/attacks tests/cli/footprint tests/cli/keeping tests/cli/kept tests/cli/reuse tests/cli/sweep tests/cli/lists tests/cli/damage tests/cli/bounds
+dist_check_SCRIPTS += tests/cli/coremap tests/cli/stages tests/cli/flags tests/cli/remote tests/cli/login tests/cli/listen tests/cli/made tests/cli/recipes tests/cli/exports tests/cli/readme tests/cli/sources tests/cli/monitoring tests/cli/attacks tests/cli/footprint tests/cli/keeping tests/cli/kept tests/cli/reuse tests/cli/sweep tests/cli/lists tests/cli/structure tests/cli/damage tests/cli/bounds tests/hostile/server tests/cli/privacy tests/cli/without tests/cli/tutorials tests/cli/newcomer
+TESTS += tests/cli/newcomer tests/cli/flags tests/cli/login tests/cli/listen tests/cli/made tests/cli/recipes tests/cli/exports tests/cli/sources tests/cli/monitoring tests/cli/attacks tests/cli/footprint tests/cli/keeping tests/cli/kept tests/cli/reuse tests/cli/sweep tests/cli/lists tests/cli/structure tests/cli/damage tests/cli/bounds
 if !HDF5
 TESTS += tests/cli/without
 endif

@@ -208,7 +208,7 @@ static cm_status map_to(const char *folder, cm_error *error)
     status = cm_occupancy_new(chip, &occupancy, error);
   if (status == CM_OK)
     status = cm_topology_load(operation_path("in.zip"), &run, &network, error);
-  cm_map_input input = {.demand = CM_DEMAND_OF(network), .network_id = "0", .chip = chip, .occupancy = occupancy, .options = options,
+  cm_map_input input = {.demand = network != NULL ? CM_DEMAND_OF(network) : NULL, .network_id = "0", .chip = chip, .occupancy = occupancy, .options = options,
                         .scratch_folder = operation_path("scratch"), .policy = operation_source("share/policies/default.policy")};
   if (status == CM_OK)
     status = cm_map(&input, &run, &mapping, error);
@@ -220,6 +220,8 @@ static cm_status map_to(const char *folder, cm_error *error)
     status = write_late(folder, CM_VIEW_ROUTES_JSON, error);
   if (status == CM_OK)
     status = write_late(folder, CM_VIEW_CERTIFICATE_JSON, error);
+  if (status == CM_OK)
+    status = write_late(folder, CM_VIEW_STRUCTURE, error);
   cm_mapping_free(mapping);
   cm_topology_free(network);
   cm_map_options_free(options);

@@ -141,7 +141,10 @@ class Requests:
                 "deleteUser": "/v1/users/UNUSED-USER", "deleteToken": "/v1/tokens/UNUSED-TOKEN",
                 "restoreBinned": "/v1/bin/UNUSED-BINNED/restore", "deleteBinned": "/v1/bin/UNUSED-BINNED"}.get(operation["operationId"], path)
         needed = [p for p in map(self.document.follow, operation.get("parameters", [])) if p["in"] == "query" and p.get("required")]
-        if needed:
+        asked = {"getMappingDiff": f"with={self.world.get('mapping')}", "getMappingFlows": "neuron=1"}.get(operation["operationId"])
+        if asked:
+            path += "?" + asked
+        elif needed:
             path += "?" + "&".join(f"{p['name']}={self.random.choice(self.document.follow(p['schema'])['enum'])}" for p in needed)
         return Request(method, path, self.headers(operation["operationId"]), body, [bearer(self.world["token"])])
 

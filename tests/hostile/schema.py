@@ -125,6 +125,9 @@ class Document:
         if all(wrong):
             return "; or ".join(wrong)
 
+    def _allOf(self, value, rule, schema, where):
+        return next(filter(None, (self.wrong(value, inner, where) for inner in rule)), None)
+
     def _oneOf(self, value, rule, schema, where):
         right = sum(not self.wrong(value, inner, where) for inner in rule)
         if right != 1:

@@ -134,6 +134,7 @@ START_TEST(what_a_chip_costs_follows_what_is_used)
         ck_ok(cm_mapping_write_beside(made[vast], &input, &run, folder, &error));
         write_late(CM_VIEW_ROUTES_CSV, &run);
         write_late(CM_VIEW_CERTIFICATE_JSON, &run);
+        write_late(CM_VIEW_STRUCTURE, &run);
         ck_assert_uint_lt(memory[vast].peak_bytes, cm_chip_cores(chip) < CORES ? MEMORY_MAX / 4 : MEMORY_MAX);
         ck_assert_uint_lt(bytes_of_folder(), FOLDER_MAX);
         if (vast && p == 1)

@@ -160,6 +160,16 @@ check(given["steps"] == mapping.simulate("spikes.npy")["steps"] == mapping.simul
 check(given["steps"]["count"] == 2 and given["steps"]["packets"] == steps["packets"], "each neuron once a step: %s" % given["steps"])
 check(remote.simulate(few) == given and remote.simulate(steps=2)["steps"] == steps, "a server simulates alike")
 check(remote.simulate(spikes, steps=1) == mapping.simulate(spikes, steps=1), "300 000 spikes on a server")
+there = {"links": lambda m: m.links(limit=3, axons=2), "flows": lambda m: m.flows(core=tuple(m.xy[0])), "find": lambda m: m.find(7),
+         "matrix": lambda m: m.matrix().tolist()}
+for question, answer in there.items():
+    check(answer(mapping) == answer(remote), "%s here and on a server" % question)
+pairs = {(coo.row[i], mapping.part[coo.col[i]]) for i in range(coo.nnz)}
+sums = np.zeros((len(mapping.xy),) * 2)
+np.add.at(sums, tuple(zip(*((mapping.part[source], target) for source, target in pairs))), 1)
+check(np.array_equal(mapping.matrix(), sums), "a packet an axon and core")
+one = mapping.find(7)[0]
+check(one["part"] == mapping.part[7] and one["fan_out"] == int(np.sum(coo.row == 7)) and one["fan_in"] == int(np.sum(coo.col == 7)), "a neuron")
 for source in (mapping, remote):
     try:
         source.simulate([[0, 500]])
