@@ -4,6 +4,8 @@
 #define CM_API_HANDLERS_H
 
 #include "api/internal.h"
+#include "api/lists.h"
+#include "api/write.h"
 #include "storage/audit.h"
 #include "storage/leases.h"
 #include "storage/limits.h"
@@ -19,6 +21,13 @@
 
 /* Deletes a network, mapping, program or job, into the bin where there is one, and replies. */
 void cm_request_delete(cm_request *request, cm_object object, const char *id);
+
+/* The labels that a body gives as its member; false: the reply is set. And as a member of a reply. */
+bool cm_labels_of(cm_request *request, const json_t *object, char labels[CM_LABELS_MAX]);
+void cm_write_labels(cm_writer *w, const char *labels);
+
+/* Members of a network beside its id and owner; none when it has gone. */
+void cm_network_write(cm_writer *w, const cm_request *request, const char *id);
 
 /* What a request causes, for the audit trail. */
 void cm_audit_of(const cm_request *request, cm_audit_entry *entry);

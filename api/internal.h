@@ -346,6 +346,12 @@ void cm_subscriptions_delay(cm_subscriptions *subscriptions, cm_request *request
 /* The event bus's listener. */
 void cm_subscriptions_changed(void *subscriptions, const char *job);
 /* Makes the reply of an event stream for a job. `first` is text to send at once (taken); `ended`: and no more. */
-void cm_subscriptions_stream(cm_request *request, const char *job, uint64_t after, char *first, bool ended);
+typedef struct cm_subscription {
+  const char *name;      /* of a job, or a feed */
+  bool feed, until_idle; /* until_idle: of a feed, which ends when no job of its user goes on */
+  bool over;             /* nothing comes after what it begins with */
+  uint64_t after;        /* only what comes after this event */
+} cm_subscription;
+void cm_subscriptions_stream(cm_request *request, const cm_subscription *to, char *first);
 
 #endif

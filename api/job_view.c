@@ -124,7 +124,6 @@ static double remaining_of(const cm_server_options *o, const cm_job *job, const 
 void cm_job_write(cm_writer *w, const cm_request *request, const cm_job *job, bool whole, const cm_jobs_running *running)
 {
   const cm_server_options *o = &request->server->options;
-  cm_write_begin(w);
   cm_write_word(w, "id", job->id);
   cm_write_word(w, "kind", job->kind);
   cm_write_word(w, "name", job->name);
@@ -144,6 +143,7 @@ void cm_job_write(cm_writer *w, const cm_request *request, const cm_job *job, bo
     cm_write_word(w, "group", job->owner.group);
   write_word(w, "request", job->request);
   write_word(w, "sweep", job->sweep);
+  cm_write_labels(w, job->labels);
   if (job->state == CM_JOB_QUEUED) {
     cm_write_whole(w, "position", (int64_t)job->position);
     cm_write_real(w, "estimate_seconds", wait_of(o, job, running));
@@ -166,7 +166,6 @@ void cm_job_write(cm_writer *w, const cm_request *request, const cm_job *job, bo
     write_text(w, "options", job->options);
     write_report(w, job->report);
   }
-  cm_write_end(w);
 }
 
 char *cm_job_show(const cm_request *request, const cm_job *job, bool compact, size_t *size)
@@ -175,7 +174,9 @@ char *cm_job_show(const cm_request *request, const cm_job *job, bool compact, si
   cm_writer w = {.compact = compact};
   if (job->state == CM_JOB_QUEUED)
     running = cm_jobs_running_now(request);
+  cm_write_begin(&w);
   cm_job_write(&w, request, job, true, &running);
+  cm_write_end(&w);
   return cm_write_done(&w, size);
 }
 

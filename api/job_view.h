@@ -10,7 +10,7 @@ bool cm_job_has_ended(cm_job_state state);
 /* What the workers do now; nothing when that cannot be found out. */
 cm_jobs_running cm_jobs_running_now(const cm_request *request);
 
-/* `running`: what the workers do, for what a queued job waits for. */
+/* The members of a job, into an object that is begun. `running`: what the workers do, for what a queued job waits for. */
 void cm_job_write(cm_writer *w, const cm_request *request, const cm_job *job, bool whole, const cm_jobs_running *running);
 
 /* The caller frees; NULL: no memory. */

@@ -1,4 +1,4 @@
-/* /v1/jobs: make, list, watch, cancel, forget. */
+/* /v1/jobs: make, look at, cancel, forget (lists.c lists them, events.c has their events). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +50,7 @@ void cm_post_job(cm_request *request)
                      "Idempotency-Key must have 1 to 255 bytes");
     return;
   }
-  json_t *object = cm_request_json(request);
+  json_t *object = cm_request_json_or_list(request);
   if (object == NULL)
     return;
   /* Equal requests are equal as JSON, however they are spaced and ordered. */
@@ -61,7 +61,9 @@ void cm_post_job(cm_request *request)
     cm_store_sha256(canonical, strlen(canonical), hash);
     const cm_job_key named = {key, hash}, *given = key != NULL ? &named : NULL;
     const char *kind = json_string_value(json_object_get(object, "kind"));
-    if (answered(request, given))
+    if (json_is_array(object))
+      cm_batch_submit(request, object, given);
+    else if (answered(request, given))
       ;
     else if (kind != NULL && strcmp(kind, cm_sweep_kind) == 0)
       cm_sweep_submit(request, object, given);
@@ -73,49 +75,6 @@ void cm_post_job(cm_request *request)
 }
 
 /* ---- looking ---- */
-
-void cm_list_jobs(cm_request *request)
-{
-  cm_error error;
-  uint64_t limit;
-  int64_t before;
-  cm_job *jobs;
-  size_t count;
-  const char *state = cm_request_query(request, "state");
-  if (!cm_page_asked(request, CM_PAGE_MAX, CM_PAGE_DEFAULT, &limit, &before))
-    return;
-  cm_job_filter filter = {.viewer = &request->viewer, .state = CM_JOB_STATES, .user = cm_request_query(request, "user"),
-                          .network = cm_request_query(request, "network"), .before = before,
-                          .limit = (size_t)limit + 1};
-  if (state != NULL && (filter.state = cm_job_state_of(state)) == CM_JOB_STATES) {
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                     "state must be queued, running, done, failed or cancelled");
-    return;
-  }
-  if (cm_jobs_list(request->store, &filter, &jobs, &count, &error) != CM_OK) {
-    cm_reply_error(request, &error);
-    return;
-  }
-  cm_writer w = {0};
-  size_t size = 0;
-  const cm_jobs_running running = cm_jobs_running_now(request);
-  cm_write_begin(&w);
-  cm_write_list(&w, "jobs");
-  for (size_t i = 0; i < count && i < limit; i++)
-    cm_job_write(&w, request, &jobs[i], false, &running);
-  cm_write_list_end(&w);
-  if (count > limit) {
-    char next[CM_CURSOR_MAX];
-    cm_page_next(request, jobs[limit - 1].sequence, next);
-    cm_write_word(&w, "next", next);
-  }
-  cm_write_end(&w);
-  for (size_t i = 0; i < count; i++)
-    cm_job_clear(&jobs[i]);
-  free(jobs);
-  char *text = cm_write_done(&w, &size);
-  cm_reply_text(request, 200, "application/json", text, size);
-}
 
 /* "30s", "30" or "500ms"; false: a 400 is the reply. 0 seconds when absent. */
 static bool read_wait(cm_request *request, double *seconds)
@@ -205,61 +164,6 @@ void cm_get_job_log(cm_request *request)
     text = strdup(job.log);
   cm_job_clear(&job);
   cm_reply_text(request, 200, "text/plain; charset=utf-8", text, text != NULL ? strlen(text) : 0);
-}
-
-/* ---- events ---- */
-
-/* The job as it is, as the first event of a stream. */
-static char *snapshot(const cm_request *request, const cm_job *job, uint64_t id)
-{
-  size_t size = 0;
-  char *data = cm_job_show(request, job, true, &size), *text = NULL;
-  if (data != NULL &&
-      asprintf(&text, "retry: 2000\nid: %llu\nevent: state\ndata: %s\n\n", (unsigned long long)id, data) < 0)
-    text = NULL;
-  free(data);
-  return text;
-}
-
-/* The id that the client has seen last; 0: none. */
-static uint64_t last_seen(const cm_request *request)
-{
-  const char *text = cm_request_header(request, "Last-Event-ID");
-  return text != NULL ? strtoull(text, NULL, 10) : 0;
-}
-
-void cm_get_job_events(cm_request *request)
-{
-  cm_error error;
-  cm_job job;
-  cm_event_bus *bus = request->store->bus;
-  cm_bus_event oldest;
-  if (atomic_load(&request->server->counters.streams) >= CM_STREAMS_MAX) {
-    cm_reply_problem(request, 503, "too-many", "Too many event streams", "at most %d are served at once",
-                     CM_STREAMS_MAX);
-    cm_reply_header(request, "Retry-After", "5");
-    return;
-  }
-  uint64_t seen = last_seen(request), newest = cm_event_bus_newest(bus, request->param[0]);
-  if (cm_jobs_get(request->store, request->param[0], &job, &error) != CM_OK) {
-    cm_reply_error(request, &error);
-    return;
-  }
-  bool kept = cm_event_bus_next(bus, job.id, 0, &oldest);
-  if (kept)
-    free(oldest.data);
-  bool resumable = seen != 0 && kept && seen >= oldest.id && seen <= newest;
-  if (resumable && cm_job_has_ended(job.state) && seen >= newest)
-    cm_reply_empty(request, 204); /* tells an EventSource not to come back */
-  else {
-    /* Events that come while the snapshot is made are sent again after it: ids still ascend. */
-    char *first = resumable ? strdup("retry: 2000\n\n") : snapshot(request, &job, newest);
-    if (first == NULL)
-      cm_reply_text(request, 503, NULL, NULL, 0);
-    else
-      cm_subscriptions_stream(request, job.id, resumable ? seen : newest, first, !resumable && cm_job_has_ended(job.state));
-  }
-  cm_job_clear(&job);
 }
 
 /* ---- ending ---- */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "api/handlers.h"
+#include "base/json.h"
 #include "base/number.h"
 #include "library/private/base.h"
 #include "library/private/stored.h"
@@ -250,6 +251,54 @@ static void reply_pareto(cm_request *request, const char *name, const char *type
     cm_reply_opened(request, file, type, etag, "");
 }
 
+/* The table of a set, and which mapping each of its points is, as far as the caller sees it; NULL: no memory, or the table is none. */
+static char *table_with_ids(int file, const char *id, const cm_list_page *page)
+{
+  char *text = cm_file_text(file);
+  json_t *table = text != NULL ? cm_json_loadb(text, strlen(text), 0, NULL) : NULL, *point;
+  size_t i;
+  free(text);
+  json_array_foreach(json_object_get(table, "points"), i, point) {
+    const json_int_t number = json_integer_value(json_object_get(point, "number"));
+    if (number == json_integer_value(json_object_get(table, "chosen")))
+      (void)json_object_set_new(point, "mapping", json_string(id));
+    for (size_t k = 0; k < page->count; k++)
+      if (cm_list_cell(CM_LIST_MAPPINGS, &page->rows[k], "point")->whole == number)
+        (void)json_object_set_new(point, "mapping", json_string(page->rows[k].id));
+  }
+  text = table != NULL ? cm_json_dumps(table, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
+  json_decref(table);
+  return text;
+}
+
+static void reply_table(cm_request *request)
+{
+  cm_error error;
+  cm_list_page page;
+  int file;
+  const char *id = request->param[0];
+  const cm_list_query points = {.list = CM_LIST_MAPPINGS, .viewer = &request->viewer, .limit = CM_JOB_POINTS_MAX, .count = 1,
+                                .conditions = {{.field = cm_field_of(CM_LIST_MAPPINGS, "pareto"), .text = id}}};
+  cm_status status = cm_lists_read(request->store, &points, &page, &error);
+  if (status == CM_OK)
+    status = cm_mappings_open(request->store, id, "pareto.json", &file, &error);
+  if (status == CM_NOT_FOUND)
+    cm_reply_problem(request, 404, "not-found", "There is no such mapping in a Pareto set", "only the first mapping of a job of objective pareto has a set");
+  else if (status != CM_OK)
+    cm_reply_error(request, &error);
+  else {
+    char *text = table_with_ids(file, id, &page), tag[CM_SHA_MAX];
+    cm_store_sha256(text != NULL ? text : "", text != NULL ? strlen(text) : 0, tag);
+    if (cm_reply_unchanged(request, tag))
+      free(text);
+    else {
+      cm_reply_text(request, 200, "application/json", text, text != NULL ? strlen(text) : 0);
+      cm_reply_header(request, "ETag", "\"%s\"", tag);
+    }
+  }
+  cm_list_page_clear(&page);
+}
+
 void cm_get_mapping_pareto(cm_request *request)
 {
   const char *format = cm_request_query(request, "format");
@@ -258,7 +307,7 @@ void cm_get_mapping_pareto(cm_request *request)
   else if (format != NULL && strcmp(format, "svg") == 0)
     reply_pareto(request, "pareto.svg", "image/svg+xml");
   else
-    reply_pareto(request, "pareto.json", "application/json");
+    reply_table(request);
 }
 
 void cm_get_mapping_pareto_point(cm_request *request)

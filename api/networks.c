@@ -17,32 +17,81 @@
 /* Beside the formats of networks. */
 #define MODEL_FORMAT "onnx"
 
+/* Without its id, owner and labels. */
 static json_t *network_json(const cm_network *n)
 {
-  json_t *body = json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:b, s:{s:I, s:I, s:I, s:I}, s:o}", "id",
-                   n->id, "sha256", n->sha256, "name", n->name, "format", n->format, "gzipped", n->gzipped, "directed",
-                   n->directed, "neurons", (json_int_t)n->neurons, "hyperedges", (json_int_t)n->hyperedges, "synapses",
-                   (json_int_t)n->synapses, "operators", (json_int_t)n->operators, "bytes", (json_int_t)n->bytes,
-                   "plain_bytes", (json_int_t)n->plain_bytes, "labels", n->labels, "inputs", (json_int_t)n->inputs,
+  return json_pack("{s:s, s:s, s:s, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:b, s:{s:I, s:I, s:I, s:I}, s:o}", "sha256",
+                   n->sha256, "name", n->name, "format", n->format, "gzipped", n->gzipped, "directed", n->directed, "neurons",
+                   (json_int_t)n->neurons, "hyperedges", (json_int_t)n->hyperedges, "synapses", (json_int_t)n->synapses, "operators", (json_int_t)n->operators, "bytes", (json_int_t)n->bytes,
+                   "plain_bytes", (json_int_t)n->plain_bytes, "named", n->named, "inputs", (json_int_t)n->inputs,
                    "inhibitory", (json_int_t)n->inhibitory, "populations", (json_int_t)n->populations, "delays", n->delays, "report", "duplicates",
                    (json_int_t)n->duplicates, "self_loops", (json_int_t)n->self_loops, "empty_nets",
                    (json_int_t)n->empty_nets, "zeros", (json_int_t)n->zeros, "created", cm_time_json(n->created));
-  cm_owner_add(body, &n->owner);
-  return body;
 }
 
-/* The same with what was understood of its file, where that is known. */
+void cm_network_write(cm_writer *w, const cm_request *request, const char *id)
+{
+  cm_error ignored;
+  cm_network network;
+  const char *name;
+  json_t *body = cm_networks_get(request->store, id, &network, &ignored) == CM_OK ? network_json(&network) : NULL, *value;
+  json_object_foreach(body, name, value) {
+    char *text = cm_json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    if (text != NULL)
+      cm_write_json(w, name, text);
+    free(text);
+  }
+  json_decref(body);
+}
+
+/* The whole, with what was understood of its file, where that is known. */
 static json_t *whole_network_json(const cm_network *n)
 {
-  json_t *body = network_json(n);
+  json_t *body = json_pack("{s:s}", "id", n->id), *more = network_json(n);
+  (void)json_object_update(body, more);
+  json_decref(more);
+  cm_owner_add(body, &n->owner);
+  (void)json_object_set_new(body, "labels", cm_labels_json(n->labels));
   json_t *reading = n->reading[0] != '\0' ? cm_json_loadb(n->reading, strlen(n->reading), 0, NULL) : NULL;
   if (reading != NULL)
     (void)json_object_set_new(body, "reading", reading);
   return body;
 }
 
-static void reply_network(cm_request *request, unsigned status, const cm_network *network)
+/* With its labels as the caller has or sees them; false: the reply is set. */
+static bool label(cm_request *request, cm_network *network)
 {
+  cm_error error;
+  if (cm_labels_get(request->store, CM_OBJECT_NETWORK, network->id, &request->viewer, network->labels, &error) == CM_OK)
+    return true;
+  cm_reply_error(request, &error);
+  return false;
+}
+
+/* The labels that a query gives to what is uploaded, "" where it gives none; false: the reply is set. */
+static bool wanted_labels(cm_request *request, char labels[CM_LABELS_MAX])
+{
+  cm_error error;
+  const char *text = cm_request_query(request, "label");
+  labels[0] = '\0';
+  if (text == NULL || cm_labels_parse(text, labels, &error) == CM_OK)
+    return true;
+  cm_reply_error(request, &error);
+  return false;
+}
+
+static void reply_network(cm_request *request, unsigned status, cm_network *network)
+{
+  cm_error error;
+  char labels[CM_LABELS_MAX];
+  if (!wanted_labels(request, labels))
+    return;
+  if (labels[0] != '\0' && cm_labels_put(request->store, CM_OBJECT_NETWORK, network->id, &request->viewer, labels, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return;
+  }
+  if (!label(request, network))
+    return;
   cm_reply_json(request, status, whole_network_json(network));
   cm_reply_location(request, "/v1/networks/%s", network->id);
 }
@@ -117,7 +166,7 @@ static bool wanted_options(cm_request *request, char text[CM_READ_AS_MAX])
 }
 
 /* The bytes are there: they are this user's too from now on. */
-static void reply_known(cm_request *request, const cm_network *known)
+static void reply_known(cm_request *request, cm_network *known)
 {
   cm_error error;
   if (cm_networks_join(request->store, known->id, request->who.user, &error) != CM_OK)
@@ -127,7 +176,7 @@ static void reply_known(cm_request *request, const cm_network *known)
 }
 
 /* One that has been read in; another may have been faster with the same bytes. */
-static void reply_made(cm_request *request, bool there, const cm_network *network)
+static void reply_made(cm_request *request, bool there, cm_network *network)
 {
   if (there)
     reply_known(request, network);
@@ -138,8 +187,8 @@ static void reply_made(cm_request *request, bool there, const cm_network *networ
 cm_status cm_import_upload(cm_request *request, const cm_import_file *file)
 {
   const char *format;
-  char read_as[CM_READ_AS_MAX];
-  if (!wanted_format(request, &format) || !wanted_options(request, read_as))
+  char read_as[CM_READ_AS_MAX], labels[CM_LABELS_MAX];
+  if (!wanted_format(request, &format) || !wanted_options(request, read_as) || !wanted_labels(request, labels))
     return CM_BAD_REQUEST;
   cm_error error;
   cm_network network = {.bytes = file->bytes, .created = cm_store_time(), .owner = file->owner}, known;
@@ -256,41 +305,17 @@ void cm_post_network_rates(cm_request *request)
   }
 }
 
-void cm_list_networks(cm_request *request)
-{
-  cm_error error;
-  uint64_t limit;
-  int64_t before;
-  cm_network *networks;
-  size_t count;
-  const char *sha256 = cm_request_query(request, "sha256");
-  if (sha256 != NULL && (strlen(sha256) != CM_SHA_MAX - 1 || strspn(sha256, "0123456789abcdef") != CM_SHA_MAX - 1)) {
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                     "sha256 must be the SHA-256 of a file's bytes, 64 lower-case hexadecimal digits");
-    return;
-  }
-  if (!cm_page_asked(request, CM_PAGE_MAX, CM_PAGE_DEFAULT, &limit, &before))
-    return;
-  if (cm_networks_list(request->store, &request->viewer, sha256, before, (size_t)limit + 1, &networks, &count, &error) != CM_OK) {
-    cm_reply_error(request, &error);
-    return;
-  }
-  json_t *list = json_array();
-  for (size_t i = 0; i < count && i < limit; i++)
-    (void)json_array_append_new(list, network_json(&networks[i]));
-  json_t *body = json_pack("{s:o}", "networks", list);
-  if (count > limit)
-    cm_page_add_next(request, body, networks[limit - 1].sequence);
-  free(networks);
-  cm_reply_json(request, 200, body);
-}
-
 void cm_get_network(cm_request *request)
 {
   cm_network network;
-  if (find(request, &network) && !cm_reply_unchanged(request, network.id)) {
+  char tag[CM_SHA_MAX + 12], hash[CM_SHA_MAX];
+  if (!find(request, &network) || !label(request, &network))
+    return;
+  cm_store_sha256(network.labels, strlen(network.labels), hash); /* all else never changes */
+  (void)snprintf(tag, sizeof tag, "%s%s%.8s", network.id, network.labels[0] != '\0' ? "-" : "", network.labels[0] != '\0' ? hash : "");
+  if (!cm_reply_unchanged(request, tag)) {
     cm_reply_json(request, 200, whole_network_json(&network));
-    cm_reply_header(request, "ETag", "\"%s\"", network.id);
+    cm_reply_header(request, "ETag", "\"%s\"", tag);
   }
 }
 

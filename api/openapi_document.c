@@ -85,10 +85,12 @@ static json_t *responses_of(const notes *n, const cm_route *route, const json_t 
 }
 
 /* A query argument: the operation's own, or one of components. */
-static json_t *query_argument(const notes *n, const json_t *own, const char *name)
+static json_t *query_argument(const notes *n, const char *path, const json_t *own, const char *name)
 {
   json_t *made, *value;
   const char *of;
+  if (own == NULL && (made = cm_list_argument(path, name)) != NULL)
+    return made;
   if (own == NULL)
     json_object_foreach(json_object_get(n->common, "parameters"), of, value)
       if (strcmp(json_string_value(json_object_get(value, "name")), name) == 0 && strcmp(json_string_value(json_object_get(value, "in")), "query") == 0)
@@ -105,7 +107,7 @@ static json_t *parameters_of(const notes *n, const cm_route *route, const json_t
   char name[CM_OPENAPI_WORD_MAX];
   const char *names = strcmp(route->query, "*") != 0 ? route->query : NULL;
   while (cm_openapi_word(&names, name))
-    (void)json_array_append_new(made, query_argument(n, json_object_get(json_object_get(told, "query"), name), name));
+    (void)json_array_append_new(made, query_argument(n, route->pattern, json_object_get(json_object_get(told, "query"), name), name));
   for (size_t i = 0; (value = json_array_get(others, i)) != NULL; i++) {
     const char *shared = json_string_value(value);
     json_t *header = shared != NULL ? cm_openapi_refer("parameters", shared) : json_pack("{s:s}", "in", "header");
@@ -286,6 +288,9 @@ static json_t *all_schemas(const notes *n)
   json_object_foreach(n->schemas, name, value)
     (void)json_object_set_new(made, name, cm_openapi_schema(n->shapes, value));
   add_job_kinds(made);
+  static const char *const rows[CM_LISTS] = {"Job", "Job", "Result", "Result", "Network"};
+  for (cm_list list = 0; list < CM_LISTS; list++)
+    cm_list_describe(list, json_object_get(json_object_get(made, rows[list]), "properties"));
   (void)json_object_set_new(made, "NetworkFormat", one_of("formats", "onnx"));
   (void)json_object_set_new(made, "ExportFormat", one_of("exports", NULL));
   (void)json_object_set_new(made, "PictureLayer", one_of("layers", NULL));

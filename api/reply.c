@@ -110,6 +110,8 @@ static json_t *with_id(cm_request *request, json_t *problem)
     return NULL;
   (void)snprintf(why, sizeof why, "%s: %s", word(problem, "code"), word(problem, "detail"));
   (void)cm_foreign_copy(why, CM_FOREIGN_LINE, request->refusal, sizeof request->refusal);
+  if (request->refusals != NULL)
+    (void)json_array_append(request->refusals, problem);
   (void)json_object_set_new(problem, "request", json_string(request->id));
   return problem;
 }
@@ -119,6 +121,11 @@ void cm_reply_error(cm_request *request, const cm_error *error)
   reply_json(request, cm_problem_status(error->status), "application/problem+json", with_id(request, cm_problem_json(error)));
   if (error->status == CM_NO_MEMORY)
     cm_reply_header(request, "Retry-After", "10");
+}
+
+void cm_reply_refusal(cm_request *request, unsigned status, json_t *problem)
+{
+  reply_json(request, status, "application/problem+json", with_id(request, problem));
 }
 
 void cm_reply_problem(cm_request *request, unsigned status, const char *code, const char *title, const char *detail,

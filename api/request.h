@@ -15,13 +15,13 @@
 
 #include "api/server.h"
 #include "base/file.h"
-#include "storage/owners.h"
+#include "storage/lists.h"
 #include "storage/tokens.h"
 
 enum {
   CM_SEGMENTS_MAX = 8,
   CM_PARAMS_MAX = 4,
-  CM_QUERY_MAX = 8,
+  CM_QUERY_MAX = 64,
   CM_TARGET_BYTES_MAX = 8192,
   CM_JSON_BYTES_MAX = 1 << 20,
   CM_OCCUPANCY_BYTES_MAX = 32 << 20,
@@ -146,6 +146,7 @@ struct cm_request {
 
   unsigned status;                 /* of the reply; 0: none yet */
   char refusal[160];               /* of a problem, the last one: its code and what is wrong */
+  json_t *refusals;                /* collects problems that are replied; NULL: nothing does */
   struct MHD_Response *response;
   cm_kept *kept;                   /* whose reply the response is; NULL: it is this request's alone */
 
@@ -170,6 +171,7 @@ void cm_reply_empty(cm_request *request, unsigned status);
 void cm_reply_error(cm_request *request, const cm_error *error);
 void cm_reply_problem(cm_request *request, unsigned status, const char *code, const char *title, const char *detail,
                       ...) __attribute__((format(printf, 5, 6)));
+void cm_reply_refusal(cm_request *request, unsigned status, json_t *problem); /* as it is; takes it */
 void cm_reply_header(cm_request *request, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The header Location: a path, below the server's base. */
@@ -207,6 +209,8 @@ bool cm_request_number(cm_request *request, const char *name, uint64_t low, uint
                        uint64_t *value);
 /* The body as a JSON object (the caller decrefs); NULL: a 400 is the reply. */
 json_t *cm_request_json(cm_request *request);
+/* The same, or an array. */
+json_t *cm_request_json_or_list(cm_request *request);
 /* Refuses members that are not in the NULL-terminated list: false and a 400. */
 bool cm_request_members(cm_request *request, const json_t *object, const char *const *names);
 /* The entity tag of If-Match without quotes ("*" too); false: 428 or 400 is the reply. */
@@ -217,10 +221,18 @@ bool cm_text_is_sound(const char *text, size_t size);
 json_t *cm_time_json(double seconds);
 
 /* ---- pages.c: pages of lists ---- */
-enum { CM_CURSOR_MAX = 24 };
-/* How many entries a page is to have, and which row's number they come before (0: the first page); false: a 400 is the reply. */
+enum { CM_CURSOR_MAX = 368 };
+typedef struct cm_page {
+  uint64_t limit;         /* how many entries it is to have */
+  int64_t after;          /* the number of the row that it comes after; 0: the first page */
+  cm_cell at;             /* and that one's value, in lists that are sorted by another one */
+  char text[CM_NAME_MAX]; /* which may point here */
+} cm_page;
+/* What page is asked for; false: a 400 is the reply. */
+bool cm_page_asked_at(cm_request *request, uint64_t most, uint64_t normal, cm_page *page);
 bool cm_page_asked(cm_request *request, uint64_t most, uint64_t normal, uint64_t *limit, int64_t *before);
-/* What asks for the page after the row of this number; and as the member `next` of a page. */
+/* What asks for the page after the row of this number (and value; NULL: none); and as the member `next` of a page. */
+void cm_page_next_at(const cm_request *request, int64_t sequence, const cm_cell *at, char cursor[CM_CURSOR_MAX]);
 void cm_page_next(const cm_request *request, int64_t sequence, char cursor[CM_CURSOR_MAX]);
 void cm_page_add_next(const cm_request *request, json_t *body, int64_t sequence);
 

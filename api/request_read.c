@@ -29,17 +29,17 @@ bool cm_request_number(cm_request *request, const char *name, uint64_t low, uint
   return true;
 }
 
-json_t *cm_request_json(cm_request *request)
+static json_t *read_json(cm_request *request, bool lists)
 {
   json_error_t why;
   cm_error error;
   uint64_t refusals = cm_json_refusals();
   json_t *object = cm_json_loadb(request->body != NULL ? request->body : "", request->body_size,
                               JSON_REJECT_DUPLICATES, &why);
-  if (json_is_object(object))
+  if (json_is_object(object) || (lists && json_is_array(object)))
     return object;
   if (object != NULL)
-    (void)cm_fail(&error, CM_BAD_REQUEST, "the body must be one JSON object");
+    (void)cm_fail(&error, CM_BAD_REQUEST, "the body must be one JSON object%s", lists ? ", or an array of such" : "");
   else if (cm_json_whole(refusals, "the request", &error) == CM_OK) {
     (void)cm_fail(&error, CM_BAD_REQUEST, "the body is no JSON: %s", why.text);
     (void)cm_fail_at(&error, "line %d, column %d", why.line, why.column);
@@ -47,6 +47,16 @@ json_t *cm_request_json(cm_request *request)
   json_decref(object);
   cm_reply_error(request, &error);
   return NULL;
+}
+
+json_t *cm_request_json(cm_request *request)
+{
+  return read_json(request, false);
+}
+
+json_t *cm_request_json_or_list(cm_request *request)
+{
+  return read_json(request, true);
 }
 
 bool cm_request_members(cm_request *request, const json_t *object, const char *const *names)

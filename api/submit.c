@@ -55,18 +55,35 @@ static bool accepted(cm_request *request, int result, coremap_error *why)
   return false;
 }
 
+/* What lists say of a job's options: of those that map, also where it is not given. False: no memory. */
+static bool note_options(cm_job *job, const char *all)
+{
+  json_t *stated = cm_json_loadb(all, strlen(all), 0, NULL);
+  const char *preset = json_string_value(json_object_get(stated, "preset")), *objective = json_string_value(json_object_get(stated, "objective"));
+  (void)snprintf(job->preset, sizeof job->preset, "%s", preset != NULL ? preset : "");
+  (void)snprintf(job->objective, sizeof job->objective, "%s", objective != NULL ? objective : "");
+  job->seed = json_integer_value(json_object_get(stated, "seed"));
+  const bool whole = stated != NULL;
+  json_decref(stated);
+  return whole;
+}
+
 /* Options of a kind of job; false: the reply is set. */
-static bool check_options(cm_request *request, const char *kind, const json_t *options)
+static bool check_options(cm_request *request, const char *kind, const json_t *options, cm_job *job)
 {
   coremap_error *why = NULL;
-  char *text = options != NULL ? cm_json_dumps(options, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+  char *all = NULL, *text = options != NULL ? cm_json_dumps(options, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
   if (options != NULL && text == NULL) {
     cm_reply_json(request, 200, NULL);
     return false;
   }
-  int result = coremap_options_read(kind, text, NULL, NULL, &why);
+  int result = coremap_options_read(kind, text, &all, NULL, &why);
   free(text);
-  return accepted(request, result, why);
+  const bool noted = result != 0 || note_options(job, all);
+  coremap_text_free(all);
+  if (!noted)
+    cm_reply_json(request, 200, NULL);
+  return noted && accepted(request, result, why);
 }
 
 static const char *word_of(const json_t *options, const char *name, const char *normal)
@@ -91,10 +108,10 @@ static bool find_mapping(cm_request *request, const char *option, const char *id
 }
 
 /* Options of a job on what was uploaded, and the mapping that it starts from; false: the reply is set. */
-static bool check_upload_options(cm_request *request, const library_job_kind *kind, const json_t *options)
+static bool check_upload_options(cm_request *request, const library_job_kind *kind, const json_t *options, cm_job *job)
 {
   cm_mapping_row old;
-  if (!check_options(request, kind->name, options))
+  if (!check_options(request, kind->name, options, job))
     return false;
   const char *from = kind->mapping != NULL ? word_of(options, kind->mapping, "") : "";
   return from[0] == '\0' || find_mapping(request, kind->mapping, from, &old);
@@ -108,7 +125,7 @@ static bool check_spikes(cm_request *request, const char *network, const json_t 
   coremap_error *why = NULL;
   if (cm_networks_get(request->store, network, &known, &error) != CM_OK)
     return true; /* creating the job finds that out */
-  const bool by_name = known.labels && strcmp(word_of(options, "spike_ids", ""), "position") != 0; /* the job knows the names */
+  const bool by_name = known.named && strcmp(word_of(options, "spike_ids", ""), "position") != 0; /* the job knows the names */
   cm_status status =
     library_status(library_spikes_check(word_of(options, "spikes", ""), (uint32_t)known.neurons, by_name, &why), &why, &error);
   if (status == CM_BAD_OPTION)
@@ -173,7 +190,7 @@ static bool check_mapping_options(cm_request *request, const library_job_kind *k
   if (job->network[0] != '\0' || job->chip[0] != '\0')
     return bad_member(request, CM_BAD_OPTION, job->network[0] != '\0' ? "/network" : "/chip",
                       "a simulation takes both from its mapping: leave it out");
-  if (!check_options(request, kind->name, options))
+  if (!check_options(request, kind->name, options, job))
     return false;
   const char *id = word_of(options, kind->mapping, ""), *scenario = word_of(options, "scenario", "");
   if (id[0] == '\0') {
@@ -279,12 +296,12 @@ static bool read_terms(cm_request *request, const library_job_kind *kind, const 
 
 bool cm_submit_read(cm_request *request, const json_t *object, cm_job *job)
 {
-  static const char *const names[] = {"kind", "network", "chip", "options", "reserve", "name", "priority", "ttl", "visibility", NULL};
+  static const char *const names[] = {"kind", "network", "chip", "options", "reserve", "name", "priority", "ttl", "visibility", "labels", NULL};
   const json_t *options = json_object_get(object, "options");
   const library_job_kind *kind = cm_request_members(request, object, names) ? read_kind(request, object, job) : NULL;
   if (kind == NULL || !read_word(request, object, "network", job->network, sizeof job->network) ||
       !read_word(request, object, "chip", job->chip, sizeof job->chip) ||
-      !read_word(request, object, "name", job->name, sizeof job->name))
+      !read_word(request, object, "name", job->name, sizeof job->name) || !cm_labels_of(request, object, job->labels))
     return false;
   if (options != NULL && !json_is_object(options))
     return bad_member(request, CM_BAD_OPTION, "/options", "expected an object");
@@ -297,7 +314,7 @@ bool cm_submit_read(cm_request *request, const json_t *object, cm_job *job)
     return bad_member(request, CM_BAD_REQUEST, "/chip", "the name of a chip is needed");
   if (job->chip[0] != '\0' && kind->input == LIBRARY_INPUT_NETWORK && !kind->chip)
     return bad_member(request, CM_BAD_OPTION, "/chip", "a network runs without a chip: leave it out");
-  if (!read_terms(request, kind, object, job) || (!of_mapping && !check_upload_options(request, kind, options)) ||
+  if (!read_terms(request, kind, object, job) || (!of_mapping && !check_upload_options(request, kind, options, job)) ||
       !network_suits(request, kind, job, options) || (!of_mapping && !check_given(request, job->network, options)) ||
       (job->chip[0] != '\0' && !cm_access_sees(request, CM_OBJECT_CHIP, job->chip, "/chip")) ||
       !cm_access_owner_of(request, object, &job->owner))

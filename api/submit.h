@@ -11,6 +11,9 @@ bool cm_submit_read(cm_request *request, const json_t *object, cm_job *job);
 /* Answers that a job or sweep was made, was there, or could not be. */
 void cm_submit_reply(cm_request *request, cm_job_created result, const char *id);
 
+/* Reads an array of jobs and queues them, all or none; replies. */
+void cm_batch_submit(cm_request *request, const json_t *list, const cm_job_key *key);
+
 /* Reads a sweep, queues its jobs, and replies. */
 void cm_sweep_submit(cm_request *request, const json_t *body, const cm_job_key *key);
 

@@ -22,7 +22,8 @@ static const char every_job[] = "*";
 typedef struct stream {
   cm_server *server;
   struct MHD_Connection *connection;
-  char job[CM_ID_MAX];
+  char job[CM_FEED_NAME_MAX]; /* or the name of a feed */
+  bool feed, until_idle;
   char token[CM_TOKEN_ID_MAX]; /* of who reads; "": none was asked for, */
   char user[CM_USER_MAX];      /* because a proxy said who he is, or "": there are no users */
   uint64_t last;      /* id of the newest event sent */
@@ -145,7 +146,7 @@ static void format_event(stream *s, cm_bus_event *event)
     s->sent = 0;
   }
   s->last = event->id;
-  if (strcmp(event->kind, "state") == 0 && strstr(event->data, "\"queued\"") == NULL &&
+  if (!s->feed && strcmp(event->kind, "state") == 0 && strstr(event->data, "\"queued\"") == NULL &&
       strstr(event->data, "\"running\"") == NULL)
     s->ended = true;
   free(event->data);
@@ -164,8 +165,22 @@ static bool may_read_on(const stream *s)
   if ((s->token[0] != '\0' ? cm_tokens_again(database, s->token, &who, &error)
                            : cm_users_identify(database, s->user, &who, &error)) != CM_OK)
     return false;
+  if (s->feed)
+    return strcmp(who.user, s->user) == 0;
   const cm_viewer viewer = {who.user, who.group, who.role >= CM_ROLE_OPERATOR};
   return cm_owners_get(database, CM_OBJECT_JOB, s->job, NULL, &viewer, &owner, &error) == CM_OK;
+}
+
+/* Whether a feed has told all: events have been forgotten before they were sent, and are told to who asks anew; or no job goes on. */
+static bool feed_is_over(const stream *s)
+{
+  cm_error ignored;
+  bool busy = true;
+  const cm_store *store = s->server->options.store;
+  if (cm_event_bus_has_lost(store->bus, s->job, s->last))
+    return true;
+  return s->until_idle && cm_event_bus_newest(store->bus, s->job) <= s->last &&
+         cm_jobs_busy(s->server->options.store, s->user, &busy, &ignored) == CM_OK && !busy;
 }
 
 static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_t room)
@@ -181,6 +196,8 @@ static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_
   pthread_mutex_unlock(&subscriptions->lock);
   if (check && !may_read_on(s))
     s->ended = true;
+  if (s->pending == NULL && s->feed && !s->ended)
+    s->ended = feed_is_over(s);
   if (s->pending == NULL && !s->ended && cm_event_bus_next(bus, s->job, s->last, &event))
     format_event(s, &event);
   if (s->pending == NULL && !s->ended) {
@@ -190,7 +207,7 @@ static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_
     else if (s->beat) {
       /* A job that the event bus no longer knows cannot change any more: the client asks anew and gets its end. */
       s->beat = false;
-      s->ended = cm_event_bus_newest(bus, s->job) == 0;
+      s->ended = !s->feed && cm_event_bus_newest(bus, s->job) == 0;
       s->pending = strdup(": still here\n\n");
       s->size = s->pending != NULL ? strlen(s->pending) : 0;
       s->sent = 0;
@@ -233,7 +250,7 @@ static void free_stream(void *context)
   free(s);
 }
 
-void cm_subscriptions_stream(cm_request *request, const char *job, uint64_t after, char *first, bool ended)
+void cm_subscriptions_stream(cm_request *request, const cm_subscription *to, char *first)
 {
   cm_server *server = request->server;
   stream *s = calloc(1, sizeof *s);
@@ -245,13 +262,15 @@ void cm_subscriptions_stream(cm_request *request, const char *job, uint64_t afte
   s->server = server;
   s->connection = request->connection;
   s->told = &request->sent;
-  (void)snprintf(s->job, sizeof s->job, "%s", job);
+  (void)snprintf(s->job, sizeof s->job, "%s", to->name);
+  s->feed = to->feed;
+  s->until_idle = to->until_idle;
   memcpy(s->token, request->who.token, sizeof s->token);
   memcpy(s->user, request->who.user, sizeof s->user);
-  s->last = after;
+  s->last = to->after;
   s->pending = first;
   s->size = strlen(first);
-  s->ended = ended;
+  s->ended = to->over;
   atomic_fetch_add(&server->counters.streams, 1);
   pthread_mutex_lock(&server->subscriptions->lock);
   s->next = server->subscriptions->streams;

@@ -123,7 +123,7 @@ static json_t *point_of(const json_t *body, const axes *a, size_t point)
     point /= size;
   }
   (void)json_object_set_new(job, "options", options);
-  static const char *const shared[] = {"name", "priority", "visibility", NULL};
+  static const char *const shared[] = {"name", "priority", "visibility", "labels", NULL};
   for (size_t i = 0; shared[i] != NULL; i++)
     if (json_object_get(body, shared[i]) != NULL)
       (void)json_object_set(job, shared[i], json_object_get(body, shared[i]));
@@ -248,7 +248,7 @@ static bool read_points(cm_request *request, const json_t *body, reading *r, siz
 
 static bool read_sweep(cm_request *request, const json_t *body, reading *r)
 {
-  static const char *const names[] = {"kind", "network", "chip", "base", "axes", "keep", "by", "budget", "name", "priority", "visibility", NULL};
+  static const char *const names[] = {"kind", "network", "chip", "base", "axes", "keep", "by", "budget", "name", "priority", "visibility", "labels", NULL};
   const json_t *base = json_object_get(body, "base");
   if (!cm_request_members(request, body, names))
     return false;
@@ -266,6 +266,7 @@ static bool read_sweep(cm_request *request, const json_t *body, reading *r)
   memcpy(r->sweep.request, first->request, sizeof first->request);
   memcpy(r->sweep.network, first->network, sizeof first->network);
   memcpy(r->sweep.chip, first->chip, sizeof first->chip);
+  memcpy(r->sweep.labels, first->labels, sizeof first->labels);
   r->sweep.options = cm_json_dumps(r->spec, JSON_COMPACT | JSON_REAL_PRECISION(15));
   if (r->sweep.options == NULL)
     cm_reply_text(request, 503, NULL, NULL, 0);
@@ -404,6 +405,7 @@ static json_t *head_of(const cm_job *sweep, const json_t *spec, json_t *tally)
   json_t *head = json_pack("{s:s, s:s, s:s, s:s}", "id", sweep->id, "name", sweep->name, "state", cm_job_state_name(sweep->state), "user", sweep->owner.user);
   (void)json_object_set_new(head, "created", cm_time_json(sweep->created));
   (void)json_object_set_new(head, "finished", cm_time_json(sweep->finished));
+  (void)json_object_set_new(head, "labels", cm_labels_json(sweep->labels));
   for (size_t i = 0; asked[i] != NULL; i++)
     if (json_object_get(spec, asked[i]) != NULL)
       (void)json_object_set(head, asked[i], json_object_get(spec, asked[i]));

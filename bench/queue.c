@@ -189,13 +189,15 @@ static timing measure(void (*ask)(void), uint64_t rounds)
 static void choose_one(void)
 {
   cm_job *jobs;
-  size_t count;
-  must(cm_jobs_list(store, &(cm_job_filter){.state = CM_JOB_QUEUED, .limit = 1}, &jobs, &count, &error));
-  if (count > 0)
+  cm_list_page page;
+  const cm_list_condition queued = {.field = cm_field_of(CM_LIST_JOBS, "state"), .text = "queued"};
+  must(cm_jobs_list(store, &(cm_list_query){.list = CM_LIST_JOBS, .conditions = {queued}, .count = 1, .limit = 1}, &page, &jobs, &error));
+  if (page.count > 0)
     snprintf(one, sizeof one, "%s", jobs[0].id);
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < page.count; i++)
     cm_job_clear(&jobs[i]);
   free(jobs);
+  cm_list_page_clear(&page);
 }
 
 static void fill_to(uint64_t jobs, uint64_t users)

@@ -1,91 +1,169 @@
 /* coremap jobs, networks, mappings, programs, chips, top: what a server has. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/remote.h"
 #include "cli/print.h"
 #include "cli/table.h"
 
-enum { STATE = 1, USER, NETWORK, CHIP, LIMIT, ONCE };
-enum { PAGE_MAX = 1000, LIMIT_NORMAL = 50, TOP_SECONDS = 2, TOP_ROWS = 30 };
+enum { LIMIT = 1, ONCE, SINCE, LABEL, COLUMNS, ARGUMENT };
+enum { PAGE_MAX = 1000, LIMIT_NORMAL = 50, TOP_SECONDS = 2, TOP_ROWS = 30, ARGUMENTS_MAX = 16, COLUMNS_MAX = 12, PATH_SIZE = 6000, LABELS_SIZE = 2000 };
 
-#define LIMIT_FLAG {"limit", "N", LIMIT, "at most N, the newest; 50 unless given"}
+#define STATE_FLAG {"state", "queued|running|done|failed|cancelled", ARGUMENT, "only these"}
+#define USER_FLAG {"user", "NAME", ARGUMENT, "only those of this user"}
+#define NETWORK_FLAG {"network", "ID", ARGUMENT, "only those of this network"}
+#define CHIP_FLAG {"chip", "NAME", ARGUMENT, "only those for this chip"}
+#define NAME_FLAG {"name", "TEXT", ARGUMENT, "only those with TEXT in their name"}
+#define LIST_FLAGS \
+  {"label", "KEY=VALUE", LABEL, "only those with this label, or with KEY alone, any of it; give it again for more"}, \
+  {"since", "TIME", SINCE, "only those of the last 30m, 12h, 3d or 2w, or from 2026-11-29 on (UTC)"}, \
+  {"sort", "MEMBER", ARGUMENT, "by a member such as step_ns, the smallest first; with a - before it, the largest"}, \
+  {"columns", "MEMBER,...", COLUMNS, "which members are shown (docs/reference/http.md)"}, \
+  {"limit", "N", LIMIT, "at most N, the newest; 50 unless given"}, CLI_SERVER_FLAGS, CLI_JSON_FLAG, {0}
 
 static const cli_flag job_flags[] = {
-  {"state", "queued|running|done|failed|cancelled", STATE, "only these"},
-  {"user", "NAME", USER, "only those of this user"},
-  {"network", "ID", NETWORK, "only those on this network"},
-  LIMIT_FLAG, CLI_SERVER_FLAGS, CLI_JSON_FLAG, {0}};
+  STATE_FLAG, USER_FLAG, NETWORK_FLAG, CHIP_FLAG, NAME_FLAG, {"kind", "map|compile|simulate|sweep", ARGUMENT, "only these"},
+  {"sweep", "ID", ARGUMENT, "only the points of this sweep"}, LIST_FLAGS};
 static const cli_flag mapping_flags[] = {
-  {"user", "NAME", USER, "only those of this user"},
-  {"network", "ID", NETWORK, "only those of this network"},
-  {"chip", "NAME", CHIP, "only those for this chip"},
-  LIMIT_FLAG, CLI_SERVER_FLAGS, CLI_JSON_FLAG, {0}};
-static const cli_flag network_flags[] = {LIMIT_FLAG, CLI_SERVER_FLAGS, CLI_JSON_FLAG, {0}};
+  USER_FLAG, NETWORK_FLAG, CHIP_FLAG, NAME_FLAG, {"sweep", "ID", ARGUMENT, "only those that this sweep made or found"}, LIST_FLAGS};
+static const cli_flag network_flags[] = {USER_FLAG, NAME_FLAG, LIST_FLAGS};
 static const cli_flag chip_flags[] = {CLI_SERVER_FLAGS, CLI_JSON_FLAG, {0}};
 static const cli_flag top_flags[] = {
   {"once", NULL, ONCE, "print it once; so it is where standard output is no terminal"}, CLI_SERVER_FLAGS, CLI_JSON_FLAG, {0}};
 
 typedef struct arguments {
   cli_where where;
-  const char *state, *user, *network, *chip;
+  struct {
+    const char *name, *value;
+  } given[ARGUMENTS_MAX]; /* arguments of the query */
+  size_t count;
+  char labels[LABELS_SIZE], since[24], column[COLUMNS_MAX][40];
+  size_t columns;
   uint32_t limit;
   bool once;
 } arguments;
 
+static bool give(arguments *a, const char *name, const char *value)
+{
+  if (a->count == ARGUMENTS_MAX)
+    return false;
+  a->given[a->count].name = name;
+  a->given[a->count++].value = value;
+  return true;
+}
+
+/* "3d" or "2026-11-29" as seconds since 1970; false: it is neither. */
+static bool read_since(const char *text, char since[24])
+{
+  static const struct {
+    char letter;
+    long seconds;
+  } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'w', 604800}};
+  char *end;
+  struct tm day = {0};
+  const long number = strtol(text, &end, 10);
+  for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+    if (end > text && number >= 0 && number < 100000 && end[0] == units[i].letter && end[1] == '\0') {
+      (void)snprintf(since, 24, "%lld", (long long)time(NULL) - (long long)number * units[i].seconds);
+      return true;
+    }
+  const char *rest = strptime(text, "%Y-%m-%d", &day);
+  if (rest == NULL || *rest != '\0')
+    return false;
+  (void)snprintf(since, 24, "%lld", (long long)timegm(&day));
+  return true;
+}
+
+static bool add_label(arguments *a, const char *label)
+{
+  const size_t used = strlen(a->labels);
+  return strchr(label, ',') == NULL &&
+         (size_t)snprintf(a->labels + used, sizeof a->labels - used, "%s%s", used > 0 ? "," : "", label) < sizeof a->labels - used;
+}
+
+static bool read_columns(arguments *a, const char *words)
+{
+  for (a->columns = 0; a->columns < COLUMNS_MAX; words++) {
+    const size_t length = strcspn(words, ",");
+    if (length == 0 || length >= sizeof *a->column)
+      return false;
+    (void)snprintf(a->column[a->columns++], sizeof *a->column, "%.*s", (int)length, words);
+    words += length;
+    if (*words == '\0')
+      return true;
+  }
+  return false;
+}
+
+/* Takes a flag; the exit status of bad usage, or negative: go on. */
+static int take(const cli_command *command, arguments *a, int flag)
+{
+  switch (flag) {
+  case ONCE: a->once = true; return -1;
+  case ARGUMENT: return give(a, cli_taken(), optarg) ? -1 : cli_usage(command->name, "there are too many conditions");
+  case LABEL: return add_label(a, optarg) ? -1 : cli_usage(command->name, "--label is KEY=VALUE or KEY, not \"%s\"", optarg);
+  case SINCE: return read_since(optarg, a->since) ? -1 : cli_usage(command->name, "--since is a time such as 12h, 3d or 2026-11-29, not \"%s\"", optarg);
+  case COLUMNS: return read_columns(a, optarg) ? -1 : cli_usage(command->name, "--columns has up to %d members between commas, not \"%s\"", COLUMNS_MAX, optarg);
+  case LIMIT: return cli_whole32(optarg, 1, UINT32_MAX, &a->limit) ? -1 : cli_usage(command->name, "--limit is at least 1, not \"%s\"", optarg);
+  default: return cli_where_take(&a->where, flag) ? -1 : cli_ended(flag);
+  }
+}
+
 /* Negative: go on. */
 static int parse(const cli_command *command, int argc, char **argv, arguments *a)
 {
-  for (int flag; (flag = cli_next(command, argc, argv)) != -1;)
-    switch (flag) {
-    case STATE: a->state = optarg; break;
-    case USER: a->user = optarg; break;
-    case NETWORK: a->network = optarg; break;
-    case CHIP: a->chip = optarg; break;
-    case ONCE: a->once = true; break;
-    case LIMIT:
-      if (!cli_whole32(optarg, 1, UINT32_MAX, &a->limit))
-        return cli_usage(command->name, "--limit is at least 1, not \"%s\"", optarg);
-      break;
-    default:
-      if (!cli_where_take(&a->where, flag))
-        return cli_ended(flag);
-    }
+  for (int flag; (flag = cli_next(command, argc, argv)) != -1;) {
+    const int ended = take(command, a, flag);
+    if (ended >= 0)
+      return ended;
+  }
+  if (a->labels[0] != '\0')
+    (void)give(a, "label", a->labels);
+  if (a->since[0] != '\0')
+    (void)give(a, "since", a->since);
   return optind < argc ? cli_usage(command->name, "\"%s\" is one word too many", argv[optind]) : -1;
 }
 
-static bool add_argument(cli_server *server, char *path, size_t size, const char *name, const char *value)
+static bool add_argument(cli_server *server, char path[PATH_SIZE], const char *name, const char *value)
 {
   if (value == NULL)
     return true;
   char *segment = library_client_segment(server, value);
   size_t used = strlen(path);
   bool fits = segment != NULL &&
-              snprintf(path + used, size - used, "%c%s=%s", strchr(path, '?') == NULL ? '?' : '&', name, segment) < (int)(size - used);
+              snprintf(path + used, PATH_SIZE - used, "%c%s=%s", strchr(path, '?') == NULL ? '?' : '&', name, segment) < (int)(PATH_SIZE - used);
   free(segment);
   return fits;
 }
 
-/* The newest of a listed resource, page after page, at most a->limit; the caller decrefs. */
-static cm_status fetch(cli_server *server, const arguments *a, const char *kind, const char *state, json_t **list, cm_error *error)
+/* The path of a page: of so many, after a cursor unless it is "". */
+static cm_status make_path(cli_server *server, const arguments *a, const char *kind, size_t most, const char *cursor, char path[PATH_SIZE], cm_error *error)
 {
-  char cursor[40] = "";
+  char limit[16];
+  (void)snprintf(path, PATH_SIZE, "/v1/%s", kind);
+  (void)snprintf(limit, sizeof limit, "%zu", most);
+  bool fits = strcmp(kind, "chips") == 0 || add_argument(server, path, "limit", limit);
+  for (size_t i = 0; i < a->count && fits; i++)
+    fits = add_argument(server, path, a->given[i].name, a->given[i].value);
+  fits = fits && add_argument(server, path, "cursor", cursor[0] != '\0' ? cursor : NULL);
+  return fits ? CM_OK : cm_fail(error, CM_BAD_REQUEST, "the values of the flags are too long: together they have room for %d bytes", PATH_SIZE);
+}
+
+/* The newest of a listed resource, page after page, at most a->limit; the caller decrefs. */
+static cm_status fetch(cli_server *server, const arguments *a, const char *kind, json_t **list, cm_error *error)
+{
+  char cursor[400] = "";
   *list = json_array();
   for (bool more = true; more && json_array_size(*list) < a->limit;) {
-    char path[800], limit[16];
-    size_t left = a->limit - json_array_size(*list);
+    char path[PATH_SIZE];
+    const size_t left = a->limit - json_array_size(*list);
     cli_reply reply = {0};
-    (void)snprintf(path, sizeof path, "/v1/%s", kind);
-    (void)snprintf(limit, sizeof limit, "%zu", left < PAGE_MAX ? left : (size_t)PAGE_MAX);
-    bool paged = strcmp(kind, "chips") != 0;
     const cli_request request = {.method = "GET", .path = path};
-    if (!add_argument(server, path, sizeof path, "state", state) || !add_argument(server, path, sizeof path, "user", a->user) ||
-        !add_argument(server, path, sizeof path, "network", a->network) || !add_argument(server, path, sizeof path, "chip", a->chip) ||
-        !add_argument(server, path, sizeof path, "limit", paged ? limit : NULL) ||
-        !add_argument(server, path, sizeof path, "cursor", cursor[0] != '\0' ? cursor : NULL))
-      return cm_fail(error, CM_BAD_REQUEST, "the values of --state, --user, --network, --chip and --limit are too long: together they have room for %zu bytes", sizeof path);
-    if (library_client_ask(server, &request, &reply, error) != CM_OK)
+    if (make_path(server, a, kind, left < PAGE_MAX ? left : PAGE_MAX, cursor, path, error) != CM_OK ||
+        library_client_ask(server, &request, &reply, error) != CM_OK)
       return error->status;
     const char *next = json_string_value(json_object_get(reply.json, "next"));
     (void)json_array_extend(*list, json_object_get(reply.json, kind));
@@ -147,7 +225,22 @@ typedef struct listing {
 static cm_status open_and_fetch(const arguments *a, cli_run *cli, const char *kind, cli_server **server, json_t **list, cm_error *error)
 {
   cm_status status = cli_server_open(&a->where, cli->run.cancel, server, error);
-  return status == CM_OK ? fetch(*server, a, kind, a->state, list, error) : status;
+  return status == CM_OK ? fetch(*server, a, kind, list, error) : status;
+}
+
+/* Those that are asked for, or the list's own. */
+static void print_columns(const arguments *a, const json_t *list, const listing *what)
+{
+  cli_column columns[COLUMNS_MAX];
+  char titles[COLUMNS_MAX][sizeof *a->column];
+  for (size_t i = 0; i < a->columns; i++) {
+    size_t used = 0;
+    for (; a->column[i][used] != '\0'; used++)
+      titles[i][used] = (char)toupper((unsigned char)a->column[i][used]);
+    titles[i][used] = '\0';
+    columns[i] = (cli_column){titles[i], a->column[i], 0};
+  }
+  cli_print_table(list, a->columns > 0 ? columns : what->columns, a->columns > 0 ? a->columns : what->count, what->empty);
 }
 
 static int list_command(const listing *what, int argc, char **argv)
@@ -172,7 +265,7 @@ static int list_command(const listing *what, int argc, char **argv)
     } else {
       if (strcmp(what->kind, "jobs") == 0)
         add_status(list);
-      cli_print_table(list, what->columns, what->count, what->empty);
+      print_columns(&a, list, what);
     }
   }
   json_decref(list);
@@ -225,9 +318,12 @@ static int chips(int argc, char **argv)
 static cm_status look(cli_server *server, arguments *a, bool clear, cm_error *error)
 {
   json_t *running = NULL, *queued = NULL;
-  cm_status status = fetch(server, a, "jobs", "running", &running, error);
+  a->count = 0;
+  (void)give(a, "state", "running");
+  cm_status status = fetch(server, a, "jobs", &running, error);
+  a->given[0].value = "queued";
   if (status == CM_OK)
-    status = fetch(server, a, "jobs", "queued", &queued, error);
+    status = fetch(server, a, "jobs", &queued, error);
   if (status == CM_OK && a->where.json) {
     json_t *told = json_pack("{s:O, s:O}", "running", running, "queued", queued);
     cli_print_json(told);
@@ -279,19 +375,19 @@ static int top(int argc, char **argv)
 
 const cli_command cli_command_jobs = {
   .name = "jobs", .what = "list a server's jobs", .run = jobs, .server = true,
-  .usage = "[--state S] [--user NAME] [--network ID] [--limit N] [--json]",
+  .usage = "[--state S] [--chip NAME] [--name TEXT] [--label KEY=VALUE] [--since TIME] [--columns MEMBER,...] [--json]",
   .about = "Lists jobs, the newest first, with their phase or their place in the queue, what they made or why they failed.", .flags = job_flags};
 const cli_command cli_command_mappings = {
   .name = "mappings", .what = "list a server's mappings", .run = mappings, .server = true,
-  .usage = "[--user NAME] [--network ID] [--chip NAME] [--limit N] [--json]",
+  .usage = "[--chip NAME] [--name TEXT] [--label KEY=VALUE] [--sort MEMBER] [--columns MEMBER,...] [--json]",
   .about = "Lists mappings, the newest first, with the jobs that made them where those are still there.", .flags = mapping_flags};
 const cli_command cli_command_programs = {
   .name = "programs", .what = "list a server's programs", .run = programs, .server = true,
-  .usage = "[--user NAME] [--network ID] [--chip NAME] [--limit N] [--json]",
+  .usage = "[--chip NAME] [--name TEXT] [--label KEY=VALUE] [--sort MEMBER] [--columns MEMBER,...] [--json]",
   .about = "Lists programs, the newest first, with the jobs that made them where those are still there.", .flags = mapping_flags};
 const cli_command cli_command_networks = {
   .name = "networks", .what = "list a server's networks and models", .run = networks, .server = true,
-  .usage = "[--limit N] [--json]", .about = "Lists networks and models, the newest first.", .flags = network_flags};
+  .usage = "[--name TEXT] [--label KEY=VALUE] [--limit N] [--json]", .about = "Lists networks and models, the newest first.", .flags = network_flags};
 const cli_command cli_command_chips = {
   .name = "chips", .what = "list a server's chips", .run = chips, .server = true, .usage = "[--json]",
   .about = "Lists the chips that a job can be for. `coremap show chips` lists those of this command.", .flags = chip_flags};

@@ -67,6 +67,14 @@ int cli_on_server(const cli_where *where, cli_step take, const void *given)
   return fflush(stdout) == 0 ? status : EXIT_REFUSED;
 }
 
+bool cli_label_add(json_t *body, const char *pair)
+{
+  const size_t key = strcspn(pair, "=");
+  if (json_object_get(body, "labels") == NULL)
+    (void)json_object_set_new(body, "labels", json_object());
+  return key > 0 && pair[key] == '=' && json_object_setn_new(json_object_get(body, "labels"), pair, key, json_string(pair + key + 1)) == 0;
+}
+
 cm_status cli_ask(cli_server *server, const char *method, const char *path, const char *known, cli_reply *reply, cm_error *error)
 {
   const cli_request request = {.method = method, .path = path, .known = known};

@@ -21,6 +21,9 @@ typedef int (*cli_step)(cli_server *server, cli_run *cli, const void *given, cm_
 /* Opens that server, takes the step and closes it; prints its error. Returns the exit status. */
 int cli_on_server(const cli_where *where, cli_step take, const void *given);
 
+/* Adds "KEY=VALUE" to the labels of what is to be made; false: it is not of that form. */
+bool cli_label_add(json_t *body, const char *pair);
+
 /* A request without a body; `known`: an ETag, or NULL. reply->json is the caller's. Errors as library_client_ask. */
 cm_status cli_ask(cli_server *server, const char *method, const char *path, const char *known, cli_reply *reply, cm_error *error);
 

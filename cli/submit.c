@@ -8,7 +8,7 @@
 #include "cli/remote.h"
 #include "cli/upload.h"
 
-enum { FORMAT = 1, CHIP, NAME, RESERVE, PRIORITY, VISIBILITY, WAIT, SET };
+enum { FORMAT = 1, CHIP, NAME, RESERVE, PRIORITY, VISIBILITY, WAIT, SET, LABEL };
 
 static const cli_flag flags[] = {
   {"chip", "NAME", CHIP, "a chip of the server"},
@@ -17,6 +17,7 @@ static const cli_flag flags[] = {
   {"reserve", NULL, RESERVE, "lease the region's cores when the job is done"},
   {"priority", "N", PRIORITY, "-100 to 100, higher first"},
   {"visibility", "lab|group|private", VISIBILITY, "who sees what is sent and made: every user, your group, nobody else; else as the server's settings say"},
+  {"label", "KEY=VALUE", LABEL, "a label of the job, and of what it makes; give it again for more"},
   {"wait", NULL, WAIT, "wait until the job has ended, as coremap wait does"},
   {"set", "NAME=VALUE", SET, "a job option (docs/reference/options.md) by the name that it has over HTTP"},
   CLI_SERVER_FLAGS,
@@ -55,6 +56,10 @@ static int parse(int argc, char **argv, arguments *a)
       if (!cli_is_visibility(optarg))
         return cli_usage("submit", "--visibility is \"%s\"; it must be lab, group or private", optarg);
       (void)json_object_set_new(a->job, "visibility", json_string(optarg));
+      break;
+    case LABEL:
+      if (!cli_label_add(a->job, optarg))
+        return cli_usage("submit", "--label \"%s\" is not of the form KEY=VALUE", optarg);
       break;
     case WAIT: a->wait = true; break;
     case SET:

@@ -9,7 +9,7 @@
 #include "cli/table.h"
 #include "cli/upload.h"
 
-enum { CHIP = 1, AXIS, KEEP, BY, JOBS, CPU_SECONDS, IDLE, GAP, FORMAT, NAME, PRIORITY, VISIBILITY, NO_WAIT };
+enum { CHIP = 1, AXIS, KEEP, BY, JOBS, CPU_SECONDS, IDLE, GAP, FORMAT, NAME, PRIORITY, VISIBILITY, NO_WAIT, LABEL };
 enum { SWEEP_ID = 20, COLUMNS_MAX = 12, ROWS_SHOWN = 20 };
 
 static const cli_flag flags[] = {
@@ -25,6 +25,7 @@ static const cli_flag flags[] = {
   {"name", "TEXT", NAME, "the sweep's name; the file's unless given"},
   {"priority", "N", PRIORITY, "-100 to 100, higher first"},
   {"visibility", "lab|group|private", VISIBILITY, "who sees what is sent and made: every user, your group, nobody else; else as the server's settings say"},
+  {"label", "KEY=VALUE", LABEL, "a label of the sweep, its jobs and what they make; give it again for more"},
   {"no-wait", NULL, NO_WAIT, "print the sweep's id and do not wait until it has ended"},
   CLI_SERVER_FLAGS,
   CLI_JSON_FLAG,
@@ -119,6 +120,9 @@ static int parse(int argc, char **argv, arguments *a)
     else if (flag == AXIS) {
       if (!set_axis(a, optarg))
         return cli_usage("sweep", "--axis \"%s\" is not of the form NAME=VALUES: seed=1..20 or objective=time,energy", optarg);
+    } else if (flag == LABEL) {
+      if (!cli_label_add(a->body, optarg))
+        return cli_usage("sweep", "--label \"%s\" is not of the form KEY=VALUE", optarg);
     } else if (flag == VISIBILITY && !cli_is_visibility(optarg))
       return cli_usage("sweep", "--visibility is \"%s\"; it must be lab, group or private", optarg);
     else if ((flag >= CHIP && flag <= VISIBILITY) || flag == CLI_TAKES_OPTION) {

@@ -9,6 +9,18 @@
 
 enum { CELL_MAX = 200, COLUMNS_MAX = 12 };
 
+/* Texts by their names, such as labels. */
+static void pairs(const json_t *object, char text[CELL_MAX])
+{
+  const char *name;
+  json_t *value;
+  char whole[CELL_MAX] = "";
+  json_object_foreach((json_t *)(uintptr_t)object, name, value)
+    (void)snprintf(whole + strlen(whole), CELL_MAX - strlen(whole), "%s%s=%s", whole[0] != '\0' ? "," : "", name,
+                   json_is_string(value) ? json_string_value(value) : "");
+  (void)cm_foreign_copy(whole, CM_FOREIGN_LINE, text, CELL_MAX);
+}
+
 /* What a member is as text, in one line. */
 static void cell(const json_t *row, const cli_column *column, char text[CELL_MAX])
 {
@@ -22,6 +34,8 @@ static void cell(const json_t *row, const cli_column *column, char text[CELL_MAX
     (void)snprintf(text, CELL_MAX, "%.6g", json_real_value(value));
   else if (json_is_true(value))
     (void)snprintf(text, CELL_MAX, "yes");
+  else if (json_is_object(value))
+    pairs(value, text);
 }
 
 /* Characters, not bytes: of UTF-8. */

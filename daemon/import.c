@@ -82,7 +82,7 @@ static cm_status take(const char *folder, const cm_work_result *result, const ch
   (void)snprintf(network->format, sizeof network->format, "%s", format);
   network->gzipped = json_is_true(json_object_get(told, "gzipped"));
   network->directed = json_is_true(json_object_get(told, "directed"));
-  network->labels = json_is_true(json_object_get(told, "labels"));
+  network->named = json_is_true(json_object_get(told, "labels"));
   network->plain_bytes = model ? network->bytes : number(told, "plain_bytes");
   network->neurons = number(told, "neurons");
   network->hyperedges = number(told, "hyperedges");

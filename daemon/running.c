@@ -74,6 +74,8 @@ static void on_log(void *user, const char *line)
 
 /* ---- what it made ---- */
 
+enum { SUMMARY_MAX = 64 << 20 };
+
 static uint64_t folder_bytes(const char *folder)
 {
   uint64_t bytes = 0;
@@ -126,6 +128,49 @@ static cm_status place(cm_running *r, cm_error *error)
   return cm_mappings_place(r->store, made, r->row.id, error);
 }
 
+/* What lists say of a mapping, from its summary; NULL: that cannot be read now. The caller frees. */
+static char *report_of(const char *folder)
+{
+  cm_error ignored;
+  char path[CM_PATH_MAX], *text = NULL;
+  size_t size;
+  json_t *summary = cm_path(path, &ignored, "%s/summary.json", folder) == CM_OK && cm_file_read(path, SUMMARY_MAX, &text, &size, &ignored) == CM_OK
+                      ? cm_json_loadb(text, size, 0, NULL)
+                      : NULL;
+  json_t *report = json_pack("{s:O*, s:O*, s:O*}", "metrics", json_object_get(summary, "metrics"), "bound", json_object_get(summary, "bound"), "mapper",
+                             json_object_get(summary, "report"));
+  free(text);
+  text = report != NULL ? cm_json_dumps(report, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+  json_decref(report);
+  json_decref(summary);
+  return text;
+}
+
+/* Puts the other mappings of a Pareto set in their places. */
+static cm_status place_points(cm_running *r, cm_error *error)
+{
+  for (int64_t number = 1; number <= CM_JOB_POINTS_MAX; number++) {
+    char folder[CM_PATH_MAX];
+    if (cm_path(folder, error, "%s/" CM_WORK_POINTS "/%lld", r->folder, (long long)number) != CM_OK)
+      return error->status;
+    if (access(folder, F_OK) != 0)
+      continue;
+    cm_job_point *point = &r->points[r->point_count];
+    cm_pack *pack = &r->point_packs[r->point_count];
+    *point = (cm_job_point){.mapping = r->row, .number = number, .report = r->point_reports[r->point_count] = report_of(folder)};
+    cm_store_id(point->mapping.id);
+    point->mapping.fingerprint[0] = '\0';
+    if (cm_pack_folder(folder, pack, error) != CM_OK)
+      return error->status;
+    point->pack = pack->bytes != NULL ? pack : NULL;
+    point->mapping.bytes = pack->bytes != NULL ? pack->size : folder_bytes(folder);
+    r->point_count++;
+    if (pack->bytes == NULL && cm_mappings_place(r->store, folder, point->mapping.id, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
 /* Levels that the job has coarsened, also one that then failed, serve the next. */
 static void adopt_levels(cm_running *r)
 {
@@ -161,7 +206,7 @@ static cm_status execute(cm_running *r, cm_error *error)
     return error->status;
   library_levels_saved(r->store->cache, json_number_value(json_object_get(json_object_get(r->result.json, "report"), "saved_seconds")));
   if (r->result.status == CM_OK)
-    return makes_nothing(r) ? CM_OK : place(r, error);
+    return makes_nothing(r) ? CM_OK : place(r, error) == CM_OK ? place_points(r, error) : error->status;
   *error = r->result.why;
   return error->status;
 }
@@ -198,8 +243,6 @@ static char *member_text(const cm_running *r, const char *name, int precision)
   const json_t *value = json_object_get(r->result.json, name);
   return value != NULL ? cm_json_dumps(value, JSON_COMPACT | (size_t)JSON_REAL_PRECISION(precision)) : NULL;
 }
-
-enum { SUMMARY_MAX = 64 << 20 };
 
 /* What a report says of a mapping that an identical job has made: its metrics. The caller frees; NULL: they cannot be read now. */
 static char *report_of_twin(const cm_running *r)
@@ -238,6 +281,8 @@ static cm_status commit(cm_running *r, cm_job_state state, const cm_error *why, 
     outcome.reused_mapping = known_mapping(r);
   if (state == CM_JOB_DONE && outcome.reused_mapping == NULL && !makes_nothing(r))
     outcome.mapping = &r->row;
+  outcome.points = r->points;
+  outcome.point_count = outcome.mapping != NULL ? r->point_count : 0;
   outcome.pack = outcome.mapping != NULL && r->pack.bytes != NULL ? &r->pack : NULL;
   cm_status status = cm_jobs_finish(r->store, &r->job, &outcome, taken, error);
   json_decref(problem);
@@ -249,12 +294,19 @@ static cm_status commit(cm_running *r, cm_job_state state, const cm_error *why, 
   return status;
 }
 
-static void remove_views(cm_running *r)
+static void remove_folder(const cm_running *r, const char *id)
 {
   cm_error ignored;
   char folder[CM_PATH_MAX];
-  if (r->row.id[0] != '\0' && cm_mappings_folder(r->store, r->row.id, folder, &ignored) == CM_OK)
+  if (id[0] != '\0' && cm_mappings_folder(r->store, id, folder, &ignored) == CM_OK)
     (void)cm_folder_remove(folder, &ignored);
+}
+
+static void remove_views(const cm_running *r)
+{
+  remove_folder(r, r->row.id);
+  for (size_t i = 0; i < r->point_count; i++)
+    remove_folder(r, r->points[i].mapping.id);
 }
 
 /* Puts a job that a passing fault has ended back in the queue; *again is false when it has been tried often enough. */
@@ -346,6 +398,10 @@ void cm_running_job(const cm_workers_options *options, cm_job *job, _Atomic doub
   if (r->folder[0] != '\0')
     (void)cm_folder_remove(r->folder, &ignored);
   cm_pack_clear(&r->pack);
+  for (size_t i = 0; i < r->point_count; i++) {
+    cm_pack_clear(&r->point_packs[i]);
+    free(r->point_reports[i]);
+  }
   cm_work_result_clear(&r->result);
   cm_work_job_clear(&r->work);
   free(r->phases);

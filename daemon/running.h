@@ -21,6 +21,10 @@ typedef struct cm_running {
   cm_work_result result;
   cm_mapping_row row;
   cm_pack pack;                  /* what it made, when that is small */
+  cm_job_point points[CM_JOB_POINTS_MAX]; /* the other mappings of a Pareto set */
+  cm_pack point_packs[CM_JOB_POINTS_MAX];
+  char *point_reports[CM_JOB_POINTS_MAX];
+  size_t point_count;
   char phase[CM_PHASE_NAME_MAX]; /* last one logged */
   char *phases;                  /* last ones told */
 } cm_running;

@@ -56,30 +56,49 @@ int library_model_read(const char *path, coremap_progress progress, void *user, 
 
 /* ---- mappings ---- */
 
-static cm_status store(const coremap_mapping *m, const char *folder, cm_run *run, cm_error *error)
+/* `mapping`: m's own, or one of its Pareto set. */
+static cm_status store(const coremap_mapping *m, const cm_mapping *mapping, const char *folder, cm_run *run, cm_error *error)
 {
   const char *id = m->network->id[0] != '\0' ? m->network->id : NULL;
   cm_map_options *options;
-  if (cm_mapping_write_folder(m->mapping, &m->demand, m->chip->chip, id, folder, error) != CM_OK ||
-      cm_pareto_write_folder(m->mapping, &m->demand, m->chip->chip, id, folder, error) != CM_OK ||
-      cm_map_options_parse(m->mapping->options, &options, error) != CM_OK)
+  if (cm_mapping_write_folder(mapping, &m->demand, m->chip->chip, id, folder, error) != CM_OK ||
+      cm_pareto_write_folder(mapping, &m->demand, m->chip->chip, id, folder, error) != CM_OK ||
+      cm_map_options_parse(mapping->options, &options, error) != CM_OK)
     return error->status;
   const cm_map_input input = {.demand = &m->demand, .network_id = id, .chip = m->chip->chip, .occupancy = m->chip->occupancy,
                               .options = options};
-  cm_status status = cm_mapping_write_beside(m->mapping, &input, run, folder, error);
+  cm_status status = cm_mapping_write_beside(mapping, &input, run, folder, error);
   cm_map_options_free(options);
   return status;
 }
 
-int library_mapping_store(const coremap_mapping *mapping, const char *folder, coremap_progress progress, void *user, coremap_error **error)
+static int store_watched(const coremap_mapping *m, const cm_mapping *mapping, const char *folder, coremap_progress progress, void *user,
+                         coremap_error **error)
 {
   cm_error e;
   library_run r;
   library_begin(&r, progress, user);
   cm_run_phase(r.run, "write");
-  cm_status status = store(mapping, folder, r.run, &e);
+  cm_status status = store(m, mapping, folder, r.run, &e);
   cm_run_finish(r.run);
   return library_tell(status, &e, error);
+}
+
+int library_mapping_store(const coremap_mapping *mapping, const char *folder, coremap_progress progress, void *user, coremap_error **error)
+{
+  return store_watched(mapping, mapping->mapping, folder, progress, user, error);
+}
+
+uint32_t library_mapping_points(const coremap_mapping *mapping, uint32_t *chosen)
+{
+  *chosen = mapping->mapping->point_chosen + 1;
+  return mapping->mapping->point_count;
+}
+
+int library_mapping_store_point(const coremap_mapping *mapping, uint32_t number, const char *folder, coremap_progress progress, void *user,
+                                coremap_error **error)
+{
+  return store_watched(mapping, mapping->mapping->points[number - 1], folder, progress, user, error);
 }
 
 /* CM_VIEWS_ALL: there is none of that name. */

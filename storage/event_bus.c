@@ -12,14 +12,16 @@
 #include <uthash.h>
 
 #include "base/memory.h"
+#include "storage/clock.h"
 
-enum { JOB_ID_MAX = 40 };
+enum { JOB_ID_MAX = CM_FEED_NAME_MAX };
 
 typedef struct entry {
-  char job[JOB_ID_MAX];
-  cm_bus_event events[CM_EVENT_BUS_EVENTS_KEPT]; /* ring */
-  size_t first, count;
-  uint64_t last_id;
+  char job[JOB_ID_MAX]; /* or the name of a feed */
+  char owner[JOB_ID_MAX]; /* the feed of its owner; "": not known, or it is a feed */
+  cm_bus_event *events; /* ring [kept] */
+  size_t kept, first, count;
+  uint64_t last_id, lost_id; /* lost: the newest that was forgotten */
   char *progress, *phases;
   char *log;
   size_t log_bytes;
@@ -49,10 +51,17 @@ cm_status cm_event_bus_new(cm_event_bus **bus, cm_error *error)
   return CM_OK;
 }
 
+/* The i-th of the events that are kept. */
+static cm_bus_event *event_at(const entry *e, size_t i)
+{
+  return &e->events[(e->first + i) % e->kept];
+}
+
 static void free_entry(entry *e)
 {
   for (size_t i = 0; i < e->count; i++)
-    free(e->events[(e->first + i) % CM_EVENT_BUS_EVENTS_KEPT].data);
+    free(event_at(e, i)->data);
+  free(e->events);
   free(e->progress);
   free(e->phases);
   free(e->log);
@@ -100,14 +109,31 @@ static uint64_t first_id(void)
   return (uint64_t)now.tv_sec * 1000000;
 }
 
+static const char feed_prefix[] = "user ";
+
+static bool is_feed(const entry *e)
+{
+  return strncmp(e->job, feed_prefix, sizeof feed_prefix - 1) == 0;
+}
+
+static uint64_t microseconds_now(void)
+{
+  return (uint64_t)(cm_store_time() * 1e6);
+}
+
 static entry *find_or_make(cm_event_bus *bus, const char *job)
 {
   entry *e = find(bus, job);
   if (e == NULL && strlen(job) < JOB_ID_MAX && (e = calloc(1, sizeof *e)) != NULL) {
     memcpy(e->job, job, strlen(job) + 1);
-    e->last_id = first_id();
-    HASH_ADD_STR(bus->entries, job, e);
+    e->kept = is_feed(e) ? CM_EVENT_BUS_FEED_KEPT : CM_EVENT_BUS_EVENTS_KEPT;
+    e->last_id = is_feed(e) ? microseconds_now() : first_id();
+    e->lost_id = e->last_id;
+    e->events = calloc(e->kept, sizeof *e->events);
+    if (e->events != NULL)
+      HASH_ADD_STR(bus->entries, job, e);
     if (e->hh.tbl == NULL) {
+      free(e->events);
       free(e);
       e = NULL;
     }
@@ -136,23 +162,43 @@ static void add_event(entry *e, const char *kind, const char *data)
   char *copy = strdup(data);
   if (copy == NULL)
     return;
-  if (e->count == CM_EVENT_BUS_EVENTS_KEPT) {
-    free(e->events[e->first].data);
-    e->first = (e->first + 1) % CM_EVENT_BUS_EVENTS_KEPT;
+  if (e->count == e->kept) {
+    e->lost_id = event_at(e, 0)->id;
+    free(event_at(e, 0)->data);
+    e->first = (e->first + 1) % e->kept;
     e->count--;
   }
-  cm_bus_event *event = &e->events[(e->first + e->count++) % CM_EVENT_BUS_EVENTS_KEPT];
-  event->id = ++e->last_id;
+  cm_bus_event *event = event_at(e, e->count++);
+  const uint64_t now = is_feed(e) ? microseconds_now() : 0;
+  e->last_id = now > e->last_id ? now : e->last_id + 1;
+  event->id = e->last_id;
   event->data = copy;
   (void)snprintf(event->kind, sizeof event->kind, "%s", kind);
 }
 
+/* The same event for the owner, with the job's id; false: he is not known. */
+static bool add_to_feed(cm_event_bus *bus, const entry *e, const char *kind, const char *data, char feed[JOB_ID_MAX])
+{
+  entry *of = e->owner[0] != '\0' ? find_or_make(bus, e->owner) : NULL;
+  const size_t room = strlen(data) + strlen(e->job) + 16;
+  char *named = of != NULL ? malloc(room) : NULL;
+  if (named == NULL)
+    return false;
+  (void)snprintf(named, room, "{\"job\":\"%s\",%s", e->job, data + 1);
+  add_event(of, kind, named);
+  free(named);
+  memcpy(feed, e->owner, sizeof e->owner);
+  return true;
+}
+
 void cm_event_bus_publish(cm_event_bus *bus, const char *job, const char *kind, const char *data)
 {
+  char feed[JOB_ID_MAX] = "";
   pthread_mutex_lock(&bus->lock);
   entry *e = find_or_make(bus, job);
   if (e != NULL)
     add_event(e, kind, data);
+  const bool fed = e != NULL && add_to_feed(bus, e, kind, data, feed);
   void (*listener)(void *, const char *) = bus->listener;
   void *user = bus->user;
   bus->telling += listener != NULL;
@@ -160,6 +206,8 @@ void cm_event_bus_publish(cm_event_bus *bus, const char *job, const char *kind, 
   if (listener == NULL)
     return;
   listener(user, job);
+  if (fed)
+    listener(user, feed);
   pthread_mutex_lock(&bus->lock);
   if (--bus->telling == 0)
     pthread_cond_broadcast(&bus->told);
@@ -170,9 +218,56 @@ uint64_t cm_event_bus_newest(cm_event_bus *bus, const char *job)
 {
   pthread_mutex_lock(&bus->lock);
   entry *e = find(bus, job);
-  uint64_t id = e == NULL || e->count == 0 ? 0 : e->events[(e->first + e->count - 1) % CM_EVENT_BUS_EVENTS_KEPT].id;
+  uint64_t id = e == NULL || e->count == 0 ? 0 : event_at(e, e->count - 1)->id;
   pthread_mutex_unlock(&bus->lock);
   return id;
+}
+
+bool cm_event_bus_wants_owner(cm_event_bus *bus, const char *job)
+{
+  pthread_mutex_lock(&bus->lock);
+  const entry *e = find(bus, job);
+  const bool wants = e == NULL || e->owner[0] == '\0';
+  pthread_mutex_unlock(&bus->lock);
+  return wants;
+}
+
+void cm_event_bus_owned(cm_event_bus *bus, const char *job, const char *user)
+{
+  pthread_mutex_lock(&bus->lock);
+  entry *e = find_or_make(bus, job);
+  if (e != NULL)
+    (void)cm_event_bus_feed(user, e->owner);
+  pthread_mutex_unlock(&bus->lock);
+}
+
+const char *cm_event_bus_feed(const char *user, char name[CM_FEED_NAME_MAX])
+{
+  (void)snprintf(name, CM_FEED_NAME_MAX, "%s%.64s", feed_prefix, user);
+  return name;
+}
+
+bool cm_event_bus_has_lost(cm_event_bus *bus, const char *feed, uint64_t after)
+{
+  pthread_mutex_lock(&bus->lock);
+  const entry *e = find(bus, feed);
+  const bool lost = e == NULL || e->lost_id > after;
+  pthread_mutex_unlock(&bus->lock);
+  return lost;
+}
+
+uint64_t cm_event_bus_open_feed(cm_event_bus *bus, const char *feed, uint64_t *lost)
+{
+  uint64_t now = microseconds_now();
+  pthread_mutex_lock(&bus->lock);
+  entry *e = find_or_make(bus, feed);
+  *lost = e != NULL ? e->lost_id : now;
+  if (e != NULL) {
+    now = now > e->last_id ? now : e->last_id;
+    e->last_id = now;
+  }
+  pthread_mutex_unlock(&bus->lock);
+  return now;
 }
 
 bool cm_event_bus_next(cm_event_bus *bus, const char *job, uint64_t after, cm_bus_event *event)
@@ -180,14 +275,19 @@ bool cm_event_bus_next(cm_event_bus *bus, const char *job, uint64_t after, cm_bu
   bool found = false;
   pthread_mutex_lock(&bus->lock);
   entry *e = find(bus, job);
-  for (size_t i = 0; e != NULL && i < e->count && !found; i++) {
-    const cm_bus_event *held = &e->events[(e->first + i) % CM_EVENT_BUS_EVENTS_KEPT];
-    char *copy;
-    if (held->id > after && (copy = strdup(held->data)) != NULL) {
-      *event = *held;
-      event->data = copy;
-      found = true;
-    }
+  size_t low = 0, high = e != NULL ? e->count : 0; /* ids ascend */
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if (event_at(e, middle)->id > after)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  char *copy;
+  if (e != NULL && low < e->count && (copy = strdup(event_at(e, low)->data)) != NULL) {
+    *event = *event_at(e, low);
+    event->data = copy;
+    found = true;
   }
   pthread_mutex_unlock(&bus->lock);
   return found;

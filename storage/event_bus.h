@@ -1,5 +1,8 @@
 /* What jobs are doing just now: progress, events, log and the wish to cancel. In memory only; what must last is
- * in the database. Workers write, event streams and long polls read. All functions are safe from any thread. */
+ * in the database. Workers write, event streams and long polls read. All functions are safe from any thread.
+ *
+ * Events of a job are events of its owner too, with the job's id in them, under the name of his feed. Their ids there are times: microseconds
+ * since 1970, so that after a restart it can still be told what came later. */
 #ifndef CM_STORAGE_EVENT_BUS_H
 #define CM_STORAGE_EVENT_BUS_H
 
@@ -12,13 +15,14 @@
 typedef struct cm_event_bus cm_event_bus;
 
 typedef struct cm_bus_event {
-  uint64_t id;   /* grows over all jobs, also across restarts */
+  uint64_t id;   /* grows, also across restarts */
   char kind[16]; /* "state", "progress" */
   char *data;    /* JSON text on one line; owned by the receiver of cm_event_bus_next */
 } cm_bus_event;
 
 enum {
   CM_EVENT_BUS_EVENTS_KEPT = 128,       /* per job: older ones are forgotten */
+  CM_EVENT_BUS_FEED_KEPT = 4096,        /* per user */
   CM_EVENT_BUS_JOBS_KEPT = 1024,        /* finished jobs whose events can still be resumed */
   CM_EVENT_BUS_LOG_BYTES_MAX = 256 * 1024,
 };
@@ -30,8 +34,23 @@ void cm_event_bus_free(cm_event_bus *bus); /* NULL is allowed */
  * return no call of the old one is under way. Not to be called from a listener. */
 void cm_event_bus_listen(cm_event_bus *bus, void (*listener)(void *user, const char *job), void *user);
 
-/* Adds an event to a job and wakes the listener. Lost when memory is short: the next one tells the same. */
+/* Adds an event, a JSON object that is not empty, to a job and wakes the listener. Lost when memory is short: the next one tells the same. */
 void cm_event_bus_publish(cm_event_bus *bus, const char *job, const char *kind, const char *data);
+
+/* Whose a job is: from now on its events come in his feed too. False: the bus knows already. */
+bool cm_event_bus_wants_owner(cm_event_bus *bus, const char *job);
+void cm_event_bus_owned(cm_event_bus *bus, const char *job, const char *user);
+
+/* The name of a user's feed, which stands in place of a job's below and wherever the listener is told of one. */
+enum { CM_FEED_NAME_MAX = 80 };
+const char *cm_event_bus_feed(const char *user, char name[CM_FEED_NAME_MAX]);
+
+/* The feed is there, and its next event will have a higher id than this one, which is returned: the time. `lost`: that of the newest event
+ * which was forgotten, or was before the bus; what comes after it is kept. */
+uint64_t cm_event_bus_open_feed(cm_event_bus *bus, const char *feed, uint64_t *lost);
+
+/* Whether an event of a feed that came after this one has been forgotten. */
+bool cm_event_bus_has_lost(cm_event_bus *bus, const char *feed, uint64_t after);
 
 /* The id of a job's newest event, 0 when there is none. */
 uint64_t cm_event_bus_newest(cm_event_bus *bus, const char *job);

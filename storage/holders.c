@@ -86,7 +86,7 @@ static cm_status hand_over(sqlite3 *handle, const char *table, const char *id, c
 {
   char query[QUERY_MAX];
   (void)snprintf(query, sizeof query, "UPDATE %s SET user = o.user, team = o.team, visibility = o.visibility, pinned = o.pinned,"
-                 " created = o.created FROM owners o WHERE o.thing = %s.id AND %s.user = ?2 AND (?1 IS NULL OR %s.id = ?1)"
+                 " created = o.created, label_set = o.label_set FROM owners o WHERE o.thing = %s.id AND %s.user = ?2 AND (?1 IS NULL OR %s.id = ?1)"
                  " AND o.user = (SELECT min(user) FROM owners WHERE thing = o.thing)", table, table, table, table);
   if (cm_sql_run(handle, changes, error, query, "tt", id, user) != CM_OK)
     return error->status;

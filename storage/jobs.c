@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "storage/audit.h"
 #include "storage/derive.h"
 #include "storage/jobs_internal.h"
@@ -97,6 +98,7 @@ cm_status cm_job_from_row(sqlite3_stmt *row, cm_job *job, cm_error *error)
   job->size = sqlite3_column_double(row, 36);
   cm_sql_copy(row, 37, job->request, sizeof job->request);
   cm_sql_copy(row, 38, job->sweep, sizeof job->sweep);
+  cm_sql_copy(row, 39, job->labels, sizeof job->labels);
   cm_owner_from_row(row, 29, &job->owner);
   return CM_OK;
 }
@@ -119,9 +121,31 @@ cm_status cm_job_get_in(sqlite3 *handle, const char *id, cm_job *job, cm_error *
   return cm_sql_end(statement, status, error);
 }
 
+typedef struct owner_work {
+  const char *job;
+  char user[CM_USER_MAX];
+  bool found;
+} owner_work;
+
+static cm_status look_owner(sqlite3 *handle, void *context, cm_error *error)
+{
+  owner_work *work = context;
+  sqlite3_stmt *statement;
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT user FROM jobs WHERE id = ?", "t", work->job);
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &work->found, error);
+  if (status == CM_OK && work->found)
+    cm_sql_copy(statement, 0, work->user, sizeof work->user);
+  return cm_sql_end(statement, status, error);
+}
+
 void cm_job_publish(cm_store *store, const char *id, cm_job_state state, const char *result_kind, const char *result)
 {
   char data[160];
+  owner_work work = {.job = id};
+  cm_error ignored;
+  if (cm_event_bus_wants_owner(store->bus, id) && cm_database_read(store->database, look_owner, &work, &ignored) == CM_OK && work.found)
+    cm_event_bus_owned(store->bus, id, work.user);
   if (result != NULL)
     (void)snprintf(data, sizeof data, "{\"state\":\"%s\",\"%s\":\"%s\"}", cm_job_state_name(state), result_kind,
                    result);
@@ -136,7 +160,6 @@ typedef struct job_work {
   const char *id, *user;
   cm_job_key key;
   bool known;
-  const cm_job *given;
   cm_job_created result;
   char made[CM_ID_MAX];
 } job_work;
@@ -212,14 +235,18 @@ cm_status cm_job_enter_in(sqlite3 *handle, const cm_job *job, const cm_job_entry
   const cm_lane_of_jobs lane = expected < cm_short_seconds ? CM_LANE_OF_SHORT : CM_LANE_OF_LONG;
   cm_store_id(id);
   char words[CM_OWNER_WORDS_MAX];
+  const bool maps = job->preset[0] != '\0';
   cm_audit_effect("job %s, %s", id, cm_owner_words(&owner, words));
   return cm_sql_run(handle, NULL, error,
                     "INSERT INTO jobs(id, user, team, visibility, kind, name, network, chip, options, reserve, ttl, priority, state,"
                     " attempt, kills, moved, cancel_requested, reused, idempotency_key, body_hash, created, lane, expected_ms, likeness, size, request,"
-                    " sweep) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,'queued',0,0,0,0,0,?,?,?,?,?,?,?,?,?)", "tttttttttidittdiitdtt", id, job->owner.user,
+                    " sweep, label_set, batch, preset, objective, seed)"
+                    " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,'queued',0,0,0,0,0,?,?,?,?,?,?,?,?,?,?,?,?24,?25,CASE WHEN ?24 IS NOt NULL tHEN ?26 END)",
+                    "tttttttttidittdiitdtttttti", id, job->owner.user,
                     owner.group, cm_visibility_name(owner.visibility), job->kind, job->name, job->network, job->chip, job->options,
                     (int64_t)job->reserve, job->ttl, (int64_t)job->priority, entry->key.key, entry->key.body_hash, cm_store_time(),
-                    (int64_t)lane, (int64_t)fmax(ceil(expected * 1000), 1), job->likeness, job->size, job->request, entry->sweep);
+                    (int64_t)lane, (int64_t)fmax(ceil(expected * 1000), 1), job->likeness, job->size, job->request, entry->sweep,
+                    job->labels, entry->batch, maps ? job->preset : NULL, maps ? job->objective : NULL, job->seed);
 }
 
 cm_status cm_job_key_in(sqlite3 *handle, const char *user, const cm_job_key *key, cm_job_created *result, char id[CM_ID_MAX], cm_error *error)
@@ -246,40 +273,101 @@ cm_status cm_jobs_queue_room_in(sqlite3 *handle, const char *user, size_t more, 
   return CM_OK;
 }
 
+typedef struct create_work {
+  const cm_batch_request *request;
+  cm_job_created result;
+  char (*ids)[CM_ID_MAX];
+  size_t at; /* the job at hand */
+} create_work;
+
 static cm_status create(sqlite3 *handle, void *context, cm_error *error)
 {
-  job_work *work = context;
-  const cm_job *job = work->given;
+  create_work *work = context;
+  const cm_batch_request *r = work->request;
+  const cm_job_key none = {0}, *key = r->key != NULL ? r->key : &none;
+  const char *user = r->jobs[0].owner.user;
   bool room = false;
-  if (cm_job_key_in(handle, work->user, &work->key, &work->result, work->made, error) != CM_OK)
+  work->at = 0;
+  if (cm_job_key_in(handle, user, key, &work->result, work->ids[0], error) != CM_OK)
     return error->status;
   if (work->result != CM_JOB_NEW)
     return CM_OK;
-  if (cm_jobs_queue_room_in(handle, job->owner.user, 1, &room, error) != CM_OK)
+  if (cm_jobs_queue_room_in(handle, user, r->count, &room, error) != CM_OK)
     return error->status;
-  if (!room) {
-    work->result = CM_JOB_QUEUE_FULL;
-    return CM_OK;
+  work->result = room ? CM_JOB_NEW : CM_JOB_QUEUE_FULL;
+  for (; room && work->at < r->count; work->at++) {
+    cm_job_entry entry = {.batch = work->at > 0 ? work->ids[0] : NULL};
+    if (work->at == 0)
+      entry.key = *key;
+    if (cm_job_enter_in(handle, &r->jobs[work->at], &entry, work->ids[work->at], error) != CM_OK)
+      return error->status;
   }
-  return cm_job_enter_in(handle, job, &(cm_job_entry){.key = work->key}, work->made, error);
+  return CM_OK;
+}
+
+cm_status cm_jobs_create_batch(cm_store *store, const cm_batch_request *request, cm_job_created *result, char (*ids)[CM_ID_MAX], size_t *failed,
+                               cm_error *error)
+{
+  create_work work = {.request = request, .ids = ids};
+  if (cm_database_write(store->database, create, &work, error) != CM_OK) {
+    *failed = work.at < request->count ? work.at : 0;
+    return error->status;
+  }
+  *result = work.result;
+  for (size_t i = 0; work.result == CM_JOB_NEW && i < request->count; i++) {
+    cm_job named = request->jobs[i];
+    memcpy(named.id, ids[i], sizeof ids[i]);
+    cm_job_log(&named, "queued", "");
+    cm_job_publish(store, ids[i], CM_JOB_QUEUED, NULL, NULL);
+  }
+  return CM_OK;
 }
 
 cm_status cm_jobs_create(cm_store *store, const cm_job *job, const cm_job_key *key, cm_job_created *result, char *id,
                          cm_error *error)
 {
-  job_work work = {.given = job, .user = job->owner.user};
-  if (key != NULL)
-    work.key = *key;
-  if (cm_database_write(store->database, create, &work, error) != CM_OK)
+  char ids[1][CM_ID_MAX] = {""};
+  size_t failed;
+  if (cm_jobs_create_batch(store, &(cm_batch_request){.jobs = job, .count = 1, .key = key}, result, ids, &failed, error) != CM_OK)
     return error->status;
-  *result = work.result;
-  memcpy(id, work.made, sizeof work.made);
-  if (work.result == CM_JOB_NEW) {
-    cm_job named = *job;
-    memcpy(named.id, id, sizeof work.made);
-    cm_job_log(&named, "queued", "");
-    cm_job_publish(store, id, CM_JOB_QUEUED, NULL, NULL);
+  memcpy(id, ids[0], sizeof ids[0]);
+  return CM_OK;
+}
+
+typedef struct batch_work {
+  const char *first;
+  char (*ids)[CM_ID_MAX];
+  size_t count, capacity;
+} batch_work;
+
+static cm_status read_batch(sqlite3 *handle, void *context, cm_error *error)
+{
+  batch_work *work = context;
+  sqlite3_stmt *statement;
+  bool row = true;
+  work->count = 0;
+  cm_status status = cm_sql_prepare(handle, &statement, error,
+                                    "SELECT id FROM jobs WHERE id = ?1 UNION ALL SELECT id FROM (SELECT id FROM jobs WHERE batch = ?1 ORDER BY sequence)",
+                                    "t", work->first);
+  while (status == CM_OK && row) {
+    status = cm_sql_step(statement, &row, error);
+    if (status == CM_OK && row)
+      status = CM_HEAP_GROW(work->ids, &work->capacity, work->count + 1, "a batch of jobs", error);
+    if (status == CM_OK && row)
+      cm_sql_copy(statement, 0, work->ids[work->count++], sizeof *work->ids);
   }
+  return cm_sql_end(statement, status, error);
+}
+
+cm_status cm_jobs_of_batch(cm_store *store, const char *first, char (**ids)[CM_ID_MAX], size_t *count, cm_error *error)
+{
+  batch_work work = {.first = first};
+  if (cm_database_read(store->database, read_batch, &work, error) != CM_OK) {
+    free(work.ids);
+    return error->status;
+  }
+  *ids = work.ids;
+  *count = work.count;
   return CM_OK;
 }
 

@@ -11,6 +11,7 @@
 #define CM_STORAGE_JOBS_H
 
 #include "library/private/cores.h"
+#include "storage/lists.h"
 #include "storage/mappings.h"
 #include "storage/store.h"
 
@@ -82,6 +83,9 @@ typedef struct cm_job {
   char mapping[CM_ID_MAX]; /* what it made: a mapping, or of a compile job a program */
   char lease[CM_ID_MAX];
   char sweep[CM_ID_MAX]; /* whose point it is; "": of none */
+  char labels[CM_LABELS_MAX]; /* storage/labels.h; its result gets them too */
+  char preset[24], objective[24]; /* of what it maps, given or not; "": it maps nothing. Read when it is queued */
+  int64_t seed;
 } cm_job;
 
 void cm_job_clear(cm_job *job); /* frees the texts; a zeroed job is fine */
@@ -101,28 +105,46 @@ typedef struct cm_job_key {
 cm_status cm_jobs_by_key(cm_store *store, const char *user, const cm_job_key *key, cm_job_created *result, char *id,
                          cm_error *error);
 
-/* Queues a job: of `job` owner, kind, name, network, chip, options, reserve, ttl, priority, request, likeness, size and
- * time_limit are read.
+/* Queues a job: of `job` owner, kind, name, network, chip, options, reserve, ttl, priority, request, likeness, size,
+ * time_limit, labels, preset, objective and seed are read.
  * `key` NULL: none. On CM_JOB_NEW and CM_JOB_SAME id [CM_ID_MAX] is the job's.
  * Its visibility is at most that of its sources (storage/derive.h). CM_NOT_FOUND when the network or chip is not there. */
 cm_status cm_jobs_create(cm_store *store, const cm_job *job, const cm_job_key *key, cm_job_created *result, char *id,
                          cm_error *error);
 
+/* The same for many jobs of one user, all or none, in one transaction: ids [count] in their order, of CM_JOB_SAME the first alone.
+ * *failed: which one an error is about. The key is the batch's. */
+typedef struct cm_batch_request {
+  const cm_job *jobs;
+  size_t count;
+  const cm_job_key *key; /* NULL: none */
+} cm_batch_request;
+cm_status cm_jobs_create_batch(cm_store *store, const cm_batch_request *request, cm_job_created *result, char (*ids)[CM_ID_MAX], size_t *failed,
+                               cm_error *error);
+
+/* Those that are left of the batch of a first job, in their order; the caller frees with free(). */
+cm_status cm_jobs_of_batch(cm_store *store, const char *first, char (**ids)[CM_ID_MAX], size_t *count, cm_error *error);
+
 /* One job, with its position; the cost does not depend on the queue's length, and so with all below. The caller clears
  * *job. CM_NOT_FOUND. */
 cm_status cm_jobs_get(cm_store *store, const char *id, cm_job *job, cm_error *error);
 
-typedef struct cm_job_filter {
-  const cm_viewer *viewer; /* NULL: sees all */
-  cm_job_state state;  /* CM_JOB_STATES: any */
-  const char *user;    /* NULL: any */
-  const char *network; /* NULL: any */
-  int64_t before;      /* only sequences below; 0: from the newest */
-  size_t limit;
-} cm_job_filter;
+/* A page of jobs as lists show them, and of each, in the same order, what a list does not: with positions as of one moment, without log,
+ * report and options. The caller clears the page, also after a failure, and each of its page->count jobs, and frees the array. */
+cm_status cm_jobs_list(cm_store *store, const cm_list_query *query, cm_list_page *page, cm_job **jobs, cm_error *error);
 
-/* Newest first, with positions as of one moment, without log, report and options; the caller clears each and frees the array. */
-cm_status cm_jobs_list(cm_store *store, const cm_job_filter *filter, cm_job **jobs, size_t *count, cm_error *error);
+/* How the jobs of a user have changed since a time in microseconds, those that changed last at the end: of each its newest state, as events have it, which
+ * `tell` is called with. O(his jobs). */
+typedef struct cm_job_change {
+  const char *id, *kind, *mapping; /* "": none */
+  cm_job_state state;
+  double at;
+} cm_job_change;
+cm_status cm_jobs_changes(cm_store *store, const char *user, uint64_t since, void (*tell)(void *context, const cm_job_change *change), void *context,
+                          cm_error *error);
+
+/* Whether jobs of a user are queued or run. */
+cm_status cm_jobs_busy(cm_store *store, const char *user, bool *busy, cm_error *error);
 
 /* What runs now. */
 typedef struct cm_jobs_running {
@@ -146,6 +168,15 @@ cm_status cm_jobs_claim(cm_store *store, cm_claim claim, cm_job *job, bool *foun
 cm_status cm_jobs_identify(cm_store *store, const cm_job *job, const char *fingerprint, bool *deferred,
                            cm_error *error);
 
+/* One more mapping that a job has made: of its Pareto set, of which the first stands in the outcome. */
+enum { CM_JOB_POINTS_MAX = 16 };
+typedef struct cm_job_point {
+  const cm_pack *pack;    /* its files, NULL: they have been placed */
+  const char *report;     /* its figures, as in that of a job */
+  cm_mapping_row mapping;
+  int64_t number;         /* in the set, from 1 */
+} cm_job_point;
+
 typedef struct cm_job_outcome {
   cm_job_state state;                         /* done, failed or cancelled */
   const char *problem, *report, *phases, *log; /* NULL: none */
@@ -153,6 +184,8 @@ typedef struct cm_job_outcome {
   const cm_mapping_row *mapping;              /* done: a new mapping to note, or */
   const cm_pack *pack;                        /* its files, NULL: they have been placed */
   const char *reused_mapping;                 /* one that is there already */
+  const cm_job_point *points;                 /* of the new mapping's Pareto set */
+  size_t point_count;
   const uint32_t *region;                     /* cores to lease in the same transaction, or NULL */
   uint32_t region_count;
 } cm_job_outcome;

@@ -13,7 +13,7 @@
   "sequence, id, kind, name, network, chip, reserve, ttl, priority, state, attempt, kills, moved," \
   " cancel_requested, reused, created, started, finished, mapping, lease, retries, retry_at, options, problem, report, phases, log," \
   " fault, waits_for IS NULL AND retry_at IS NULL, user, team, visibility," \
-  " waits_for IS NOT NULL, lane, expected_ms, likeness, size, request, sweep"
+  " waits_for IS NOT NULL, lane, expected_ms, likeness, size, request, sweep, label_set"
 
 /* The caller clears *job, also after a failure. */
 cm_status cm_job_from_row(sqlite3_stmt *row, cm_job *job, cm_error *error);
@@ -25,6 +25,7 @@ cm_status cm_job_get_in(sqlite3 *handle, const char *id, cm_job *job, cm_error *
 typedef struct cm_job_entry {
   cm_job_key key;    /* of the request; its texts NULL: none */
   const char *sweep; /* whose point it is; NULL: a job of its own */
+  const char *batch; /* the first job of those that came with it; NULL: none did */
 } cm_job_entry;
 
 /* Queues a job as cm_jobs_create has it; the id that it is given. Whether there is room in the queue is not asked. */

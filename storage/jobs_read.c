@@ -16,7 +16,7 @@
   "sequence, id, kind, name, network, chip, reserve, ttl, priority, state, attempt, kills, moved," \
   " cancel_requested, reused, created, started, finished, mapping, lease, retries, retry_at, '', problem, '', phases, ''," \
   " fault, waits_for IS NULL AND retry_at IS NULL, user, team, visibility," \
-  " waits_for IS NOT NULL, lane, expected_ms, likeness, size, request, sweep"
+  " waits_for IS NOT NULL, lane, expected_ms, likeness, size, request, sweep, label_set"
 
 typedef struct get_work {
   const char *id;
@@ -66,72 +66,132 @@ cm_status cm_jobs_get(cm_store *store, const char *id, cm_job *job, cm_error *er
 }
 
 typedef struct list_work {
-  const cm_job_filter *filter;
+  const cm_list_query *query;
+  cm_list_page *page;
   cm_job *jobs;
   size_t count;
   uint64_t version;
   cm_queue_order *order; /* NULL: not read yet */
 } list_work;
 
-/* The index that finds what a filter asks for in order of sequence, and the filter as a condition. */
-static const char *list_query(const cm_job_filter *f, char *query, size_t size)
+/* Whether no queued job of a user, lane and priority is left out between two of a page. */
+static bool leaves_none_out(const cm_list_query *q)
 {
-  bool state = f->state != CM_JOB_STATES, user = f->user != NULL, network = f->network != NULL;
-  const char *index = network && state ? "INDEXED BY jobs_network_state"
-                      : network        ? "INDEXED BY jobs_network"
-                      : state && user  ? "INDEXED BY jobs_state"
-                      : state          ? "INDEXED BY jobs_by_state"
-                      : user           ? "INDEXED BY jobs_by_user"
-                                       : "";
-  (void)snprintf(query, size,
-                 "SELECT " COLUMNS_SHORT " FROM jobs j %s WHERE%s%s%s sequence < ?4%s ORDER BY sequence DESC LIMIT ?5", index,
-                 state ? " state = ?1 AND" : "", user ? " user = ?2 AND" : "", network ? " network = ?3 AND" : "",
-                 " AND " CM_VIEWER_SEES("j", "?6", "?7", "?8"));
-  return query;
+  bool all = q->sort == NULL && !q->rising && q->ids == NULL;
+  for (size_t i = 0; i < q->count; i++)
+    all = all && (strcmp(q->conditions[i].field->name, "state") == 0 || strcmp(q->conditions[i].field->name, "user") == 0);
+  return all;
+}
+
+static cm_status list_one(sqlite3 *handle, list_work *work, const cm_list_row *listed, cm_error *error)
+{
+  sqlite3_stmt *statement;
+  bool row = false;
+  cm_job *job = &work->jobs[work->count];
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT " COLUMNS_SHORT " FROM jobs WHERE sequence = ?", "i", listed->sequence);
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  if (status == CM_OK && row)
+    status = cm_job_from_row(statement, job, error);
+  work->count += status == CM_OK && row;
+  status = cm_sql_end(statement, status, error);
+  if (status == CM_OK && job->state == CM_JOB_QUEUED && work->order == NULL)
+    status = cm_queue_order_load(handle, work->version, &work->order, error);
+  if (status == CM_OK && job->state == CM_JOB_QUEUED)
+    status = cm_queue_order_place(work->order, handle, job, leaves_none_out(work->query), error);
+  return status;
+}
+
+static void clear_jobs(list_work *work)
+{
+  for (size_t i = 0; i < work->count; i++)
+    cm_job_clear(&work->jobs[i]);
+  free(work->jobs);
+  work->jobs = NULL;
+  work->count = 0;
 }
 
 static cm_status list(sqlite3 *handle, void *context, cm_error *error)
 {
   list_work *work = context;
-  const cm_job_filter *f = work->filter;
-  sqlite3_stmt *statement = NULL;
-  bool row = true;
-  char query[1000];
-  if (CM_HEAP(work->jobs, f->limit + 1, "the list of jobs", error) != CM_OK)
-    return error->status;
-  cm_status status = cm_sql_prepare(handle, &statement, error, list_query(f, query, sizeof query), "tttiiitt",
-                                    f->state == CM_JOB_STATES ? NULL : cm_job_state_name(f->state), f->user, f->network,
-                                    f->before != 0 ? f->before : INT64_MAX, (int64_t)f->limit, CM_VIEWER_VALUES(f->viewer));
-  while (status == CM_OK && row && work->count < f->limit) {
-    cm_job *job = &work->jobs[work->count];
-    status = cm_sql_step(statement, &row, error);
-    if (status == CM_OK && row)
-      status = cm_job_from_row(statement, job, error);
-    if (status != CM_OK || !row)
-      break;
-    work->count++;
-    if (job->state == CM_JOB_QUEUED && work->order == NULL)
-      status = cm_queue_order_load(handle, work->version, &work->order, error);
-    if (status == CM_OK && job->state == CM_JOB_QUEUED)
-      status = cm_queue_order_place(work->order, handle, job, f->network == NULL, error);
-  }
-  return cm_sql_end(statement, status, error);
+  clear_jobs(work);
+  cm_status status = cm_lists_read_in(handle, work->query, work->page, error);
+  if (status == CM_OK)
+    status = CM_HEAP(work->jobs, work->page->count + 1, "the list of jobs", error);
+  for (size_t i = 0; status == CM_OK && i < work->page->count; i++)
+    status = list_one(handle, work, &work->page->rows[i], error);
+  return status;
 }
 
-cm_status cm_jobs_list(cm_store *store, const cm_job_filter *filter, cm_job **jobs, size_t *count, cm_error *error)
+cm_status cm_jobs_list(cm_store *store, const cm_list_query *query, cm_list_page *page, cm_job **jobs, cm_error *error)
 {
-  list_work work = {.filter = filter, .version = cm_database_version(store->database, CM_WATCHED_QUEUE)};
+  list_work work = {.query = query, .page = page, .version = cm_database_version(store->database, CM_WATCHED_QUEUE)};
+  *page = (cm_list_page){0};
   work.order = cm_queue_order_take(store, work.version);
   cm_status status = cm_database_read(store->database, list, &work, error);
   cm_queue_order_keep(store, work.order);
   if (status != CM_OK) {
-    for (size_t i = 0; i < work.count; i++)
-      cm_job_clear(&work.jobs[i]);
-    free(work.jobs);
+    clear_jobs(&work);
     return error->status;
   }
   *jobs = work.jobs;
-  *count = work.count;
+  return CM_OK;
+}
+
+typedef struct changes_work {
+  const char *user;
+  uint64_t since;
+  void (*tell)(void *context, const cm_job_change *change);
+  void *context;
+} changes_work;
+
+static cm_status changes(sqlite3 *handle, void *context, cm_error *error)
+{
+  const changes_work *work = context;
+  sqlite3_stmt *statement;
+  bool row = true;
+  cm_status status = cm_sql_prepare(handle, &statement, error,
+                                    "SELECT id, kind, coalesce(mapping, ''), state, max(created, coalesce(started, 0), coalesce(finished, 0)) AS at"
+                                    " FROM jobs INDEXED BY jobs_by_user WHERE user = ?1 AND CAST(at * 1e6 AS INTEGER) > ?2 ORDER BY at, sequence", "ti",
+                                    work->user, (int64_t)work->since);
+  while (status == CM_OK && row) {
+    char id[CM_ID_MAX], kind[16], mapping[CM_ID_MAX], state[16];
+    status = cm_sql_step(statement, &row, error);
+    if (status != CM_OK || !row)
+      break;
+    cm_sql_copy(statement, 0, id, sizeof id);
+    cm_sql_copy(statement, 1, kind, sizeof kind);
+    cm_sql_copy(statement, 2, mapping, sizeof mapping);
+    cm_sql_copy(statement, 3, state, sizeof state);
+    work->tell(work->context, &(cm_job_change){id, kind, mapping, cm_job_state_of(state), sqlite3_column_double(statement, 4)});
+  }
+  return cm_sql_end(statement, status, error);
+}
+
+cm_status cm_jobs_changes(cm_store *store, const char *user, uint64_t since, void (*tell)(void *context, const cm_job_change *change), void *context,
+                          cm_error *error)
+{
+  return cm_database_look(store->database, changes, &(changes_work){user, since, tell, context}, error);
+}
+
+typedef struct busy_work {
+  const char *user;
+  int64_t busy;
+} busy_work;
+
+static cm_status look_busy(sqlite3 *handle, void *context, cm_error *error)
+{
+  busy_work *work = context;
+  return cm_sql_number(handle, 0, &work->busy, error,
+                       "SELECT EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_state WHERE state IN ('queued', 'running') AND user = ?)", "t", work->user);
+}
+
+cm_status cm_jobs_busy(cm_store *store, const char *user, bool *busy, cm_error *error)
+{
+  busy_work work = {.user = user};
+  if (cm_database_look(store->database, look_busy, &work, error) != CM_OK)
+    return error->status;
+  *busy = work.busy != 0;
   return CM_OK;
 }
 

@@ -43,24 +43,6 @@ cm_status cm_mappings_get(cm_store *store, const char *id, cm_mapping_row *mappi
 /* The same for programs: an id of the other kind is CM_NOT_FOUND. */
 cm_status cm_programs_get(cm_store *store, const char *id, cm_mapping_row *program, cm_error *error);
 
-typedef struct cm_mapping_filter {
-  const cm_viewer *viewer; /* NULL: sees all */
-  library_job_result made; /* which of the two */
-  const char *user, *network, *chip; /* NULL: any */
-  int64_t before;          /* only sequences below; 0: from the newest */
-  size_t limit;
-} cm_mapping_filter;
-
-typedef struct cm_mapping_entry {
-  int64_t sequence;       /* the cursor of lists */
-  cm_mapping_row mapping; /* owner: as the viewer sees it; job: "" unless he sees the job; without kind and fingerprint */
-  char name[CM_NAME_MAX]; /* of that job */
-  bool pinned;
-} cm_mapping_entry;
-
-/* Newest first; the caller frees with free(). */
-cm_status cm_mappings_list(cm_store *store, const cm_mapping_filter *filter, cm_mapping_entry **entries, size_t *count, cm_error *error);
-
 /* A mapping with this fingerprint whose files are there; CM_NOT_FOUND. */
 cm_status cm_mappings_find(cm_store *store, const char *fingerprint, cm_mapping_row *mapping, cm_error *error);
 

@@ -19,7 +19,7 @@
 
 #define COLUMNS \
   "rowid, id, sha256, name, format, gzipped, directed, neurons, hyperedges, synapses, bytes, plain_bytes," \
-  " duplicates, self_loops, empty_nets, labels, created, operators, zeros, inputs, inhibitory, populations, delays, user, team, visibility, read_as, reading"
+  " duplicates, self_loops, empty_nets, labels, created, operators, zeros, inputs, inhibitory, populations, delays, user, team, visibility, read_as, reading, label_set"
 
 static void from_row(sqlite3_stmt *row, cm_network *network)
 {
@@ -39,7 +39,7 @@ static void from_row(sqlite3_stmt *row, cm_network *network)
   network->duplicates = (uint64_t)sqlite3_column_int64(row, 12);
   network->self_loops = (uint64_t)sqlite3_column_int64(row, 13);
   network->empty_nets = (uint64_t)sqlite3_column_int64(row, 14);
-  network->labels = sqlite3_column_int(row, 15) != 0;
+  network->named = sqlite3_column_int(row, 15) != 0;
   network->created = sqlite3_column_double(row, 16);
   network->operators = (uint64_t)sqlite3_column_int64(row, 17);
   network->zeros = (uint64_t)sqlite3_column_int64(row, 18);
@@ -50,6 +50,7 @@ static void from_row(sqlite3_stmt *row, cm_network *network)
   cm_owner_from_row(row, 23, &network->owner);
   cm_sql_copy(row, 26, network->read_as, sizeof network->read_as);
   cm_sql_copy(row, 27, network->reading, sizeof network->reading);
+  cm_sql_copy(row, 28, network->labels, sizeof network->labels);
 }
 
 cm_status cm_networks_path(const cm_store *store, const char *id, char *path, cm_error *error)
@@ -244,46 +245,6 @@ cm_status cm_networks_join(cm_store *store, const char *id, const char *user, cm
   if (user[0] == '\0')
     return CM_OK;
   return cm_database_write(store->database, join, &(share_work){.id = id, .user = user}, error);
-}
-
-typedef struct list_work {
-  const cm_viewer *viewer;
-  const char *sha256; /* "": of any bytes */
-  int64_t before;
-  size_t limit, count;
-  cm_network *networks;
-} list_work;
-
-static cm_status list(sqlite3 *handle, void *context, cm_error *error)
-{
-  list_work *work = context;
-  sqlite3_stmt *statement;
-  if (CM_HEAP(work->networks, work->limit + 1, "the list of networks", error) != CM_OK)
-    return error->status;
-  cm_status status = cm_sql_prepare(handle, &statement, error,
-                                    "SELECT " COLUMNS " FROM networks n WHERE (?1 = 0 OR rowid < ?1) AND "
-                                    CM_VIEWER_SEES_SHARED("n", "?3", "?4", "?5") " AND (?6 = '' OR sha256 = ?6) ORDER BY rowid DESC LIMIT ?2", "iiittt",
-                                    work->before, (int64_t)work->limit, CM_VIEWER_VALUES(work->viewer), work->sha256);
-  bool row = true;
-  while (status == CM_OK && row && work->count < work->limit) {
-    status = cm_sql_step(statement, &row, error);
-    if (status == CM_OK && row)
-      from_row(statement, &work->networks[work->count++]);
-  }
-  return cm_sql_end(statement, status, error);
-}
-
-cm_status cm_networks_list(cm_store *store, const cm_viewer *viewer, const char *sha256, int64_t before, size_t limit, cm_network **networks,
-                           size_t *count, cm_error *error)
-{
-  list_work work = {.viewer = viewer, .sha256 = sha256 != NULL ? sha256 : "", .before = before, .limit = limit};
-  if (cm_database_read(store->database, list, &work, error) != CM_OK) {
-    free(work.networks);
-    return error->status;
-  }
-  *networks = work.networks;
-  *count = work.count;
-  return CM_OK;
 }
 
 static cm_status delete(sqlite3 *handle, void *context, cm_error *error)

@@ -2,7 +2,7 @@
 #ifndef CM_STORAGE_NETWORKS_H
 #define CM_STORAGE_NETWORKS_H
 
-#include "storage/owners.h"
+#include "storage/labels.h"
 
 enum { CM_READ_AS_MAX = 400, CM_READING_MAX = 4096 };
 
@@ -15,7 +15,8 @@ typedef struct cm_network {
   char format[32];
   char read_as[CM_READ_AS_MAX]; /* options that it was read with, a JSON object; "": none */
   char reading[CM_READING_MAX]; /* what was understood of its file, a JSON object; "": not known */
-  bool gzipped, directed, labels;
+  char labels[CM_LABELS_MAX]; /* that its owner has given it */
+  bool gzipped, directed, named; /* named: its neurons have names */
   uint64_t neurons, hyperedges, synapses;
   uint64_t operators;         /* of an ONNX model; 0 for topologies */
   uint64_t bytes, plain_bytes;
@@ -43,11 +44,6 @@ void cm_networks_id(const char *sha256, const cm_owner *owner, char id[CM_SHA_MA
  * *known: it was there already (as cm_networks_known finds it), and `scratch` has been removed. */
 cm_status cm_networks_publish(cm_store *store, const cm_network *network, const char *scratch, bool *known,
                               cm_error *error);
-
-/* At most `limit` networks that the viewer sees, newest first, with a sequence below `before` (0: from the newest), of
- * these bytes (sha256 NULL: of any). The caller frees *networks with free(). */
-cm_status cm_networks_list(cm_store *store, const cm_viewer *viewer, const char *sha256, int64_t before, size_t limit, cm_network **networks,
-                           size_t *count, cm_error *error);
 
 /* CM_CONFLICT while a queued or running job needs it. */
 cm_status cm_networks_delete(cm_store *store, const char *id, cm_error *error);

@@ -202,6 +202,25 @@ static cm_status note_mapping(sqlite3 *handle, const cm_mapping_row *m, const cm
                     (int64_t)(pack != NULL ? CM_FORM_PACK : CM_FORM_FOLDER));
 }
 
+/* The other mappings of a Pareto set become an owner's as the first one has. */
+static cm_status join_points(sqlite3 *handle, const cm_owner *owner, const char *mapping, cm_error *error)
+{
+  char ids[CM_JOB_POINTS_MAX][CM_ID_MAX];
+  size_t count = 0;
+  sqlite3_stmt *statement;
+  bool row = true;
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT id FROM mappings WHERE pareto = ? ORDER BY point", "t", mapping);
+  while (status == CM_OK && row && count < CM_JOB_POINTS_MAX) {
+    status = cm_sql_step(statement, &row, error);
+    if (status == CM_OK && row)
+      cm_sql_copy(statement, 0, ids[count++], sizeof *ids);
+  }
+  status = cm_sql_end(statement, status, error);
+  for (size_t i = 0; i < count && status == CM_OK; i++)
+    status = cm_holders_join_in(handle, CM_OBJECT_MAPPING, ids[i], owner, error);
+  return status;
+}
+
 /* The result of an identical job is this one's owner's too from now on. *gone: it has been deleted meanwhile. */
 static cm_status take_twin(sqlite3 *handle, const cm_job *job, const cm_owner *owner, const char *mapping, bool *gone, cm_error *error)
 {
@@ -211,8 +230,59 @@ static cm_status take_twin(sqlite3 *handle, const cm_job *job, const cm_owner *o
   if (cm_sql_number(handle, 0, &there, error, "SELECT count(*) FROM mappings WHERE id = ?", "t", mapping) != CM_OK)
     return error->status;
   *gone = there == 0;
-  return *gone ? cm_fail(error, CM_CONFLICT, "the result of an identical job, %s, has been deleted meanwhile", mapping)
-               : cm_holders_join_in(handle, made->object, mapping, owner, error);
+  if (*gone)
+    return cm_fail(error, CM_CONFLICT, "the result of an identical job, %s, has been deleted meanwhile", mapping);
+  return cm_holders_join_in(handle, made->object, mapping, owner, error) == CM_OK ? join_points(handle, owner, mapping, error) : error->status;
+}
+
+/* Figures of what jobs have made, as lists show them: their columns, and what they are by a report, ?1. */
+#define FIGURE(name, value) ", " #name
+static const char figure_names[] = ""
+#include "storage/figures.def"
+  ;
+#undef FIGURE
+#define FIGURE(name, value) ", " #name " = " value
+static const char figure_values[] = ""
+#include "storage/figures.def"
+  ;
+#undef FIGURE
+
+enum { FIGURES_QUERY_MAX = 2000 };
+
+/* Of a job, in its row and in that of what it made: the report of a new result has them, that of an equal job does not have all. The result
+ * has the job's labels too. */
+static cm_status note_figures(sqlite3 *handle, const cm_job *job, const cm_job_outcome *o, const char *user, cm_error *error)
+{
+  char query[FIGURES_QUERY_MAX];
+  if (o->state != CM_JOB_DONE || cm_job_makes(job->kind)->object == CM_OBJECT_NONE)
+    return CM_OK;
+  if (o->mapping == NULL) {
+    (void)snprintf(query, sizeof query, "UPDATE jobs SET (reused%s) = (SELECT 1%s FROM mappings WHERE id = ?2) WHERE id = ?1", figure_names, figure_names);
+    return cm_sql_run(handle, NULL, error, query, "tt", job->id, o->reused_mapping) == CM_OK
+             ? cm_labels_inherit_in(handle, job->id, o->reused_mapping, user, error)
+             : error->status;
+  }
+  (void)snprintf(query, sizeof query, "UPDATE jobs SET reused = 0%s WHERE id = ?2", figure_values);
+  if (cm_sql_run(handle, NULL, error, query, "tt", o->report, job->id) != CM_OK)
+    return error->status;
+  (void)snprintf(query, sizeof query, "UPDATE mappings SET (label_set, preset, objective, seed%s) = (SELECT label_set, preset, objective, seed%s"
+                 " FROM jobs WHERE id = ?1) WHERE id = ?2", figure_names, figure_names);
+  return cm_sql_run(handle, NULL, error, query, "tt", job->id, o->mapping->id);
+}
+
+/* The other mappings of a Pareto set. */
+static cm_status note_points(sqlite3 *handle, const cm_job_outcome *o, const cm_owner *owner, cm_error *error)
+{
+  char query[FIGURES_QUERY_MAX];
+  (void)snprintf(query, sizeof query, "UPDATE mappings SET (label_set, preset, objective, seed) = (SELECT label_set, preset, objective, seed FROM mappings"
+                 " WHERE id = ?3), pareto = ?3, point = ?4%s WHERE id = ?2", figure_values);
+  for (size_t i = 0; i < o->point_count; i++) {
+    const cm_job_point *p = &o->points[i];
+    if (note_mapping(handle, &p->mapping, owner, p->pack, error) != CM_OK ||
+        cm_sql_run(handle, NULL, error, query, "ttti", p->report, p->mapping.id, o->mapping->id, p->number) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
 }
 
 static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
@@ -251,7 +321,8 @@ static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
                  "UPDATE jobs SET mapping = ?, lease = ?, reused = ?, problem = ?, report = ?, phases = ?, log = ?,"
                  " finished = ?, cpu_seconds = ? WHERE id = ?", "ttittttddt", mapping, lease[0] != '\0' ? lease : NULL,
                  (int64_t)(o->reused_mapping != NULL), o->problem, o->report, o->phases, o->log, cm_store_time(),
-                 job->cpu_seconds, job->id) != CM_OK || cm_job_move_in(handle, job, o->state, error) != CM_OK)
+                 job->cpu_seconds, job->id) != CM_OK || note_figures(handle, job, o, owner.user, error) != CM_OK ||
+      note_points(handle, o, &owner, error) != CM_OK || cm_job_move_in(handle, job, o->state, error) != CM_OK)
     return error->status;
   return cm_sweep_point_ended_in(handle, job->id, &work->news, error);
 }
@@ -266,17 +337,37 @@ static void blame(cm_audit_entry *cause, const cm_job *job)
   cm_audit_cause(cause);
 }
 
+/* Adds those of a placed mapping. */
+static cm_status read_blobs(cm_store *store, const char *mapping, queue_work *work, cm_error *error)
+{
+  char path[CM_ID_MAX + 16];
+  cm_blob *more;
+  size_t count;
+  (void)snprintf(path, sizeof path, "mappings/%s", mapping);
+  if (cm_blobs_read_folder(store, path, &more, &count, error) != CM_OK)
+    return error->status;
+  cm_blob *all = realloc(work->blobs, (work->blob_count + count + 1) * sizeof *all);
+  if (all != NULL) {
+    memcpy(all + work->blob_count, more, count * sizeof *all);
+    work->blobs = all;
+    work->blob_count += count;
+  }
+  free(more);
+  return cm_whole(all != NULL, "the files of a mapping", error);
+}
+
 cm_status cm_jobs_finish(cm_store *store, const cm_job *job, const cm_job_outcome *outcome, bool *taken,
                          cm_error *error)
 {
   queue_work work = {.given = job, .outcome = outcome};
-  char path[CM_ID_MAX + 16];
   *taken = false;
-  if (outcome->mapping != NULL && outcome->pack == NULL) {
-    (void)snprintf(path, sizeof path, "mappings/%s", outcome->mapping->id);
-    if (cm_blobs_read_folder(store, path, &work.blobs, &work.blob_count, error) != CM_OK)
+  if (outcome->mapping != NULL && outcome->pack == NULL && read_blobs(store, outcome->mapping->id, &work, error) != CM_OK)
+    return error->status;
+  for (size_t i = 0; i < outcome->point_count; i++)
+    if (outcome->points[i].pack == NULL && read_blobs(store, outcome->points[i].mapping.id, &work, error) != CM_OK) {
+      free(work.blobs);
       return error->status;
-  }
+    }
   cm_audit_entry cause;
   if (outcome->mapping != NULL || (outcome->reused_mapping != NULL && cm_job_makes(job->kind)->object != CM_OBJECT_NONE))
     blame(&cause, job);

@@ -80,6 +80,16 @@
   " INSERT INTO ledger(user, month, bytes) SELECT new.user, strftime('%Y-%m', 'now'), sum(bytes) FROM stored_totals WHERE user = new.user" \
   " ON CONFLICT(user, month) DO UPDATE SET bytes = excluded.bytes; END;"
 
+/* What a list is filtered and sorted by, beside what there was. */
+#define ADD_LISTED(table) \
+  "ALTER TABLE " table " ADD COLUMN label_set TEXT NOT NULL DEFAULT '';" \
+  "ALTER TABLE " table " ADD COLUMN preset TEXT;" "ALTER TABLE " table " ADD COLUMN objective TEXT;" \
+  "ALTER TABLE " table " ADD COLUMN seed INTEGER;" "ALTER TABLE " table " ADD COLUMN cores_used INTEGER;" \
+  "ALTER TABLE " table " ADD COLUMN cores_gap REAL;" "ALTER TABLE " table " ADD COLUMN step_ns REAL;" \
+  "ALTER TABLE " table " ADD COLUMN step_gap REAL;" "ALTER TABLE " table " ADD COLUMN energy_pj REAL;" \
+  "ALTER TABLE " table " ADD COLUMN energy_step_pj REAL;" "ALTER TABLE " table " ADD COLUMN time_ns REAL;" \
+  "ALTER TABLE " table " ADD COLUMN time_gap REAL;"
+
 const char *const cm_schema_steps[] = {
   "CREATE TABLE networks ("
   "  id TEXT PRIMARY KEY, user TEXT NOT NULL, name TEXT NOT NULL, format TEXT NOT NULL, gzipped INTEGER NOT NULL,"
@@ -364,6 +374,32 @@ const char *const cm_schema_steps[] = {
   "ALTER TABLE jobs ADD COLUMN sweep TEXT;"
   "CREATE INDEX jobs_sweep ON jobs(sweep, sequence) WHERE sweep IS NOT NULL;"
   "CREATE INDEX jobs_mapping ON jobs(mapping) WHERE mapping IS NOT NULL;",
+
+  /* What lists show, and are filtered and sorted by: labels, and what was asked for and made. Rows of jobs are long: an index has all
+     that their lists look for. Batches: the first job of those that came in one request. Points of Pareto sets: the first of their set. */
+  "ALTER TABLE networks ADD COLUMN label_set TEXT NOT NULL DEFAULT '';"
+  "ALTER TABLE owners ADD COLUMN label_set TEXT NOT NULL DEFAULT '';"
+  ADD_LISTED("jobs") ADD_LISTED("mappings")
+  "ALTER TABLE jobs ADD COLUMN batch TEXT;"
+  "CREATE INDEX jobs_batch ON jobs(batch, sequence) WHERE batch IS NOT NULL;"
+  "ALTER TABLE mappings ADD COLUMN pareto TEXT;"
+  "ALTER TABLE mappings ADD COLUMN point INTEGER;"
+  "CREATE INDEX mappings_pareto ON mappings(pareto, point) WHERE pareto IS NOT NULL;"
+  "UPDATE jobs SET preset = json_extract(options, '$.preset'), objective = json_extract(options, '$.objective'),"
+  "  seed = json_extract(options, '$.seed') WHERE kind = 'map' AND json_valid(options);"
+  "UPDATE jobs SET cores_used = json_extract(report, '$.metrics.cores_used'),"
+  "  cores_gap = 1.0 * json_extract(report, '$.metrics.cores_used') / nullif(json_extract(report, '$.bound.parts'), 0) - 1,"
+  "  step_ns = json_extract(report, '$.metrics.step_ns'), step_gap = json_extract(report, '$.mapper.step_bound.gap_percent') / 100.0,"
+  "  energy_pj = json_extract(report, '$.metrics.energy_pj'), energy_step_pj = json_extract(report, '$.metrics.energy_step_pj'),"
+  "  time_ns = json_extract(report, '$.program.time.total_ns'),"
+  "  time_gap = 1.0 * json_extract(report, '$.program.time.total_ns') / nullif(json_extract(report, '$.program.time.lower_bound_ns'), 0) - 1"
+  "  WHERE state = 'done' AND kind IN ('map', 'compile') AND json_valid(report);"
+  "UPDATE mappings SET (preset, objective, seed, cores_used, cores_gap, step_ns, step_gap, energy_pj, energy_step_pj, time_ns, time_gap) ="
+  "  (SELECT preset, objective, seed, cores_used, cores_gap, step_ns, step_gap, energy_pj, energy_step_pj, time_ns, time_gap FROM jobs"
+  "  WHERE jobs.id = mappings.job);"
+  "CREATE INDEX jobs_named ON jobs(id, name, user, team, visibility);"
+  "CREATE INDEX jobs_listed ON jobs(sequence, id, user, team, visibility, state, kind, network, chip, name, sweep, created, finished, label_set,"
+  "  preset, objective, seed, cores_used, cores_gap, step_ns, step_gap, energy_pj, energy_step_pj, time_ns, time_gap);",
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

@@ -55,7 +55,22 @@ static cm_status add_note(cm_sweep_news *news, const cm_sweep_note *note, cm_err
 typedef struct drop_work {
   const char *mapping;
   int64_t free;
+  char point[CM_ID_MAX]; /* another one of its Pareto set; "": there is none */
 } drop_work;
+
+static cm_status find_point(sqlite3 *handle, void *context, cm_error *error)
+{
+  drop_work *work = context;
+  sqlite3_stmt *statement;
+  bool row = false;
+  work->point[0] = '\0';
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT id FROM mappings WHERE pareto = ? ORDER BY point LIMIT 1", "t", work->mapping);
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  if (status == CM_OK && row)
+    cm_sql_copy(statement, 0, work->point, sizeof work->point);
+  return cm_sql_end(statement, status, error);
+}
 
 static cm_status may_drop(sqlite3 *handle, void *context, cm_error *error)
 {
@@ -67,12 +82,22 @@ static cm_status may_drop(sqlite3 *handle, void *context, cm_error *error)
                        " AND o.kind <> 'sweep'))", "t", work->mapping);
 }
 
-static void drop(cm_store *store, const char *mapping)
+static bool drop_one(cm_store *store, const char *mapping)
 {
   cm_error ignored; /* it stays, and a rule takes it */
   drop_work work = {.mapping = mapping};
-  if (cm_database_read(store->database, may_drop, &work, &ignored) == CM_OK && work.free != 0)
-    (void)cm_mappings_delete(store, mapping, &ignored);
+  return cm_database_read(store->database, may_drop, &work, &ignored) == CM_OK && work.free != 0 &&
+         cm_mappings_delete(store, mapping, &ignored) == CM_OK;
+}
+
+/* With the rest of its Pareto set, as far as that may go too. */
+static void drop(cm_store *store, const char *mapping)
+{
+  cm_error ignored;
+  drop_work work = {.mapping = mapping};
+  bool gone = drop_one(store, mapping);
+  while (gone && cm_database_read(store->database, find_point, &work, &ignored) == CM_OK && work.point[0] != '\0')
+    gone = drop_one(store, work.point);
 }
 
 void cm_sweep_tell(cm_store *store, cm_sweep_news *news)
@@ -428,10 +453,10 @@ static cm_status enter_sweep(sqlite3 *handle, create_work *work, const cm_owner 
   cm_audit_effect("sweep %s of %zu jobs, %s", work->id, work->request->count, cm_owner_words(owner, words));
   return cm_sql_run(handle, NULL, error,
                     "INSERT INTO jobs(id, user, team, visibility, kind, name, network, chip, options, reserve, ttl, priority, state,"
-                    " attempt, kills, moved, cancel_requested, reused, idempotency_key, body_hash, created, started, report, request)"
-                    " VALUES(?,?,?,?,?,?,?,?,?,0,0,?,'running',1,0,0,0,0,?,?,?,?,?,?)", "tttttttttittddtt", work->id, owner->user, owner->group,
+                    " attempt, kills, moved, cancel_requested, reused, idempotency_key, body_hash, created, started, report, request, label_set)"
+                    " VALUES(?,?,?,?,?,?,?,?,?,0,0,?,'running',1,0,0,0,0,?,?,?,?,?,?,?)", "tttttttttittddttt", work->id, owner->user, owner->group,
                     cm_visibility_name(owner->visibility), cm_sweep_kind, sweep->name, sweep->network, sweep->chip, sweep->options,
-                    (int64_t)sweep->priority, key.key, key.body_hash, now, now, tally, sweep->request);
+                    (int64_t)sweep->priority, key.key, key.body_hash, now, now, tally, sweep->request, sweep->labels);
 }
 
 static cm_status create(sqlite3 *handle, void *context, cm_error *error)

@@ -59,8 +59,8 @@ export async function signIn(token) {
 }
 export const signOut = () => request('v1/session', { method: 'DELETE' });
 
-export const listJobs = ({ cursor, state, limit } = {}, signal) =>
-  getJson(`v1/jobs${query({ cursor, state, limit })}`, signal);
+/** `only`: cursor, limit, and what the list is narrowed by. */
+export const listJobs = (only = {}, signal) => getJson(`v1/jobs${query(only)}`, signal);
 export const getJob = (id, signal) => getJson(`v1/jobs/${part(id)}`, signal);
 export const cancelJob = async (id) => {
   await request(`v1/jobs/${part(id)}/cancel`, { method: 'POST' });
@@ -72,6 +72,7 @@ export const getChip = (name, signal) => getJson(`v1/chips/${part(name)}`, signa
 export const getOccupancy = (name, signal) => getJson(`v1/chips/${part(name)}/occupancy`, signal);
 export const listMappings = ({ limit } = {}, signal) => getJson(`v1/mappings${query({ limit })}`, signal);
 export const getMapping = (id, signal) => getJson(`v1/mappings/${part(id)}`, signal);
+export const getPareto = (id, signal) => getJson(`v1/mappings/${part(id)}/pareto`, signal);
 export const getCores = (id, signal) => getBuffer(`v1/mappings/${part(id)}/cores?format=bin`, signal);
 export const getLinks = (id, signal) => getBuffer(`v1/mappings/${part(id)}/links?format=bin`, signal);
 export const getRouteLinks = (id, signal) =>
@@ -169,6 +170,14 @@ export function watchJob(id, { onProgress, onState }, signal) {
   });
   signal.addEventListener('abort', close, { once: true });
   return close;
+}
+
+/** The same of all jobs of who looks, as they come: of each event the job's id with what it tells. */
+export function watchJobs({ onProgress, onState }, signal) {
+  const source = new EventSource('v1/events');
+  source.addEventListener('progress', (event) => onProgress(JSON.parse(event.data)));
+  source.addEventListener('state', (event) => onState(JSON.parse(event.data)));
+  signal.addEventListener('abort', () => source.close(), { once: true });
 }
 
 export const programUrl = (id, rest = '') => `v1/programs/${part(id)}${rest}`;

@@ -1,20 +1,19 @@
-// #/jobs: the list of jobs, newest first, kept current.
+// #/jobs: the list of jobs, newest first, kept current: by the events of those that are one's own, and by asking.
 
-import { cancelJob, isOver, listJobs, networkName } from './api.js';
+import { cancelJob, isOver, listJobs, watchJobs } from './api.js';
 import { announce, element, fill, progressBar, setText } from './dom.js';
 import { ago, moment, shortId } from './format.js';
-import { badge, followJob, resultOf, runText, stateLine } from './jobparts.js';
+import { badge, resultOf, runText, stateLine } from './jobparts.js';
 import { problemWords } from './problem.js';
 
 const PAGE = 25;
-const STREAMS_MAX = 3; // a browser opens six connections to a host; the rest of the page needs some
 const BUSY_MS = 2000,
   CALM_MS = 8000,
+  TOGETHER_MS = 200, // what happens at once is asked for once
   CLOCK_MS = 1000;
 
 class Row {
-  constructor(job, onCancel, signal) {
-    this.signal = signal;
+  constructor(job, onCancel) {
     this.badge = badge();
     this.bar = progressBar('Progress');
     this.line = element('span', { class: 'job-line' });
@@ -50,13 +49,7 @@ class Row {
     const title = job.name || `job ${shortId(job.id)}`;
     setText(this.name, title);
     setText(this.chip, job.chip || job.kind);
-    if (before === undefined) {
-      setText(this.network, shortId(job.network));
-      networkName(job.network, this.signal).then(
-        (name) => name && setText(this.network, name),
-        () => {},
-      );
-    }
+    setText(this.network, job.network_name || shortId(job.network));
     this.bar.set(job.state === 'done' ? 1 : job.state === 'running' ? (job.progress?.fraction ?? 0) : 0);
     this.bar.node.classList.toggle('unseen', job.state !== 'running');
     const problem = job.state === 'failed' ? problemWords(job.problem) : null;
@@ -86,13 +79,13 @@ class Row {
 
 export async function showJobs(main, _place, signal) {
   const rows = new Map(); // id -> Row
-  const streams = new Map(); // id -> stop
   const body = element('tbody', {});
   const older = element('button', { type: 'button', class: 'button', hidden: true }, 'Older jobs');
+  const emptyText = element('p', {});
   const empty = element(
     'div',
     { class: 'panel empty', hidden: true },
-    element('p', {}, 'No jobs yet.'),
+    emptyText,
     element('a', { class: 'button primary', href: '#/new' }, 'Map a network'),
   );
   const message = element('p', { class: 'error', role: 'alert' });
@@ -113,7 +106,21 @@ export async function showJobs(main, _place, signal) {
     ),
     body,
   );
-  let cursor = null;
+  let cursor = null,
+    only = {}; // what the list is narrowed by
+  const narrow = element('input', {
+    type: 'search',
+    placeholder: 'Name, or label=value',
+    'aria-label': 'Show jobs with this in their name, or with this label',
+    oninput: () => {
+      const text = narrow.value.trim();
+      only = text === '' ? {} : text.includes('=') ? { label: text } : { name: text };
+      rows.clear();
+      fill(body);
+      cursor = null;
+      due ??= setTimeout(soon, TOGETHER_MS);
+    },
+  });
 
   const cancel = async (row) => {
     row.cancel.disabled = true;
@@ -128,36 +135,13 @@ export async function showJobs(main, _place, signal) {
   const put = (job) => {
     const row = rows.get(job.id);
     if (row) row.update(job);
-    else rows.set(job.id, new Row(job, cancel, signal));
+    else rows.set(job.id, new Row(job, cancel));
     return rows.get(job.id);
   };
-  const follow = () => {
-    for (const [id, stop] of streams) {
-      if (rows.has(id) && !isOver(rows.get(id).job)) continue;
-      stop();
-      streams.delete(id);
-    }
-    for (const { job } of [...rows.values()].sort(
-      (a, b) => (b.job.state === 'running') - (a.job.state === 'running'),
-    )) {
-      if (streams.size >= STREAMS_MAX) break;
-      if (job.state === 'running' && !streams.has(job.id)) {
-        streams.set(
-          job.id,
-          followJob(
-            job,
-            (next) => {
-              rows.get(job.id)?.update(next);
-              if (isOver(next)) refresh().catch(() => {});
-            },
-            signal,
-          ),
-        );
-      }
-    }
-  };
   async function refresh() {
-    const page = await listJobs({ limit: PAGE }, signal);
+    const asked = only,
+      page = await listJobs({ ...only, limit: PAGE }, signal);
+    if (asked !== only) return page; // it is narrowed otherwise by now
     // What is new comes before what is shown; rows that stay are not moved, so focus and selection hold.
     let before = body.firstElementChild;
     for (const job of page.jobs) {
@@ -167,15 +151,20 @@ export async function showJobs(main, _place, signal) {
     }
     if (cursor === null || rows.size <= page.jobs.length) cursor = page.next ?? null;
     older.hidden = !cursor;
+    setText(emptyText, only.name || only.label ? 'No job has that.' : 'No jobs yet.');
     empty.hidden = rows.size > 0;
     table.hidden = rows.size === 0;
-    follow();
     return page;
   }
+  let due = null;
+  const soon = () => {
+    due = null;
+    refresh().catch(() => {});
+  };
   older.addEventListener('click', async () => {
     older.disabled = true;
     try {
-      const page = await listJobs({ cursor, limit: PAGE }, signal);
+      const page = await listJobs({ ...only, cursor, limit: PAGE }, signal);
       for (const job of page.jobs) {
         if (!rows.has(job.id)) body.append(put(job).node);
       }
@@ -195,6 +184,7 @@ export async function showJobs(main, _place, signal) {
       'header',
       { class: 'page-head' },
       element('h1', { tabindex: '-1' }, 'Jobs'),
+      narrow,
       element('a', { class: 'button primary', href: '#/new' }, 'New job'),
     ),
     message,
@@ -203,6 +193,18 @@ export async function showJobs(main, _place, signal) {
     element('p', { class: 'more' }, older),
   );
 
+  watchJobs(
+    {
+      onProgress: ({ job: id, ...progress }) => {
+        const row = rows.get(id);
+        if (row && !isOver(row.job)) row.update({ ...row.job, state: 'running', progress: { ...row.job.progress, ...progress } });
+      },
+      onState: () => {
+        due ??= setTimeout(soon, TOGETHER_MS);
+      },
+    },
+    signal,
+  );
   const poll = async () => {
     const state = document.getElementById('link-state');
     if (!document.hidden) {

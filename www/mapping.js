@@ -1,6 +1,6 @@
 // #/mappings/ID: one mapping as a heat map with its core details, metrics, tries, report and files.
 
-import { createJob, listMappings, networkName } from './api.js';
+import { createJob, getPareto, listMappings } from './api.js';
 import { choicesSection } from './choices.js';
 import { CorePanel } from './corepanel.js';
 import { announce, element, fill, setText } from './dom.js';
@@ -35,7 +35,6 @@ async function comparisonSelect(id, signal) {
   const { mappings } = await listMappings({ limit: 50 }, signal);
   const others = mappings.filter((mapping) => mapping.id !== id);
   if (!others.length) return element('span', { class: 'quiet' }, 'no other mapping yet');
-  const names = await Promise.all(others.map((mapping) => networkName(mapping.network, signal)));
   return element(
     'select',
     {
@@ -46,11 +45,11 @@ async function comparisonSelect(id, signal) {
       },
     },
     element('option', { value: '' }, 'Compare with…'),
-    others.map((mapping, i) =>
+    others.map((mapping) =>
       element(
         'option',
         { value: mapping.id },
-        `${mapping.name || names[i] || shortId(mapping.network)} on ${mapping.chip} (${shortId(mapping.id)})`,
+        `${mapping.name || mapping.network_name || shortId(mapping.network)} on ${mapping.chip} (${shortId(mapping.id)})`,
       ),
     ),
   );
@@ -242,7 +241,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
     attemptsTable(summary.attempts),
     candidatesTable(candidates),
     choicesSection(choices, summary.network?.id, model.chip.name),
-    paretoSection(id, pareto),
+    paretoSection(id, pareto && (await getPareto(id, signal))),
     element(
       'div',
       { class: 'columns' },

@@ -282,10 +282,12 @@ export function paretoSection(id, pareto) {
   if (!pareto?.points?.length) return null;
   const time = (ns) => si(ns * 1e-9, 's', 4),
     energy = (pj) => si(pj * 1e-12, 'J', 4);
-  const link = (number) =>
+  const link = ({ number, mapping }) =>
     element(
       'a',
-      { href: mappingUrl(id, `/pareto/${number}`), download: `${id}-pareto-${number}.json` },
+      mapping
+        ? { href: `#/mappings/${encodeURIComponent(mapping)}` }
+        : { href: mappingUrl(id, `/pareto/${number}`), download: `${id}-pareto-${number}.json` },
       `${number}${number === pareto.chosen ? ' (shown)' : ''}`,
     );
   return section(
@@ -307,7 +309,7 @@ export function paretoSection(id, pareto) {
       ],
       [
         ...pareto.points.map((point) => [
-          link(point.number),
+          link(point),
           time(point.core_ns_max),
           time(point.step_ns),
           energy(point.energy_network_pj),

@@ -100,6 +100,29 @@ static cm_status tell(map_job *j, cm_error *error)
   return j->work->job.region ? tell_region(j, error) : CM_OK;
 }
 
+/* The other mappings of a Pareto set, each as a mapping of its own. */
+static cm_status store_points(map_job *j, cm_error *error)
+{
+  cm_work *w = j->work;
+  uint32_t chosen;
+  const uint32_t count = library_mapping_points(j->mapping, &chosen);
+  char folder[CM_PATH_MAX];
+  if (count == 0)
+    return CM_OK;
+  if (cm_work_path(w, CM_WORK_POINTS, folder, error) != CM_OK || cm_folder_make(folder, error) != CM_OK)
+    return error->status;
+  for (uint32_t k = 1; k <= count; k++) {
+    coremap_error *why = NULL;
+    char point[CM_PATH_MAX];
+    if (k == chosen)
+      continue;
+    if (cm_path(point, error, "%s/%u", folder, k) != CM_OK ||
+        library_status(library_mapping_store_point(j->mapping, k, point, library_on_run, &w->run, &why), &why, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
 static cm_status run(map_job *j, cm_error *error)
 {
   cm_work *w = j->work;
@@ -113,7 +136,7 @@ static cm_status run(map_job *j, cm_error *error)
   if (result == 0)
     result = library_mapping_check(j->mapping, w->made, library_on_run, &w->run, &why);
   if (library_status(result, &why, error) == CM_OK)
-    return tell(j, error);
+    return store_points(j, error) == CM_OK ? tell(j, error) : error->status;
   library_name_chips(j->network, j->chip, &w->run, error);
   return error->status;
 }

@@ -22,6 +22,7 @@ struct cm_level_cache; /* library/private/levels.h */
 #define CM_WORK_PROGRESS "out/progress"
 #define CM_WORK_RESULT "out/result.json"
 #define CM_WORK_MADE "out/made"
+#define CM_WORK_POINTS "out/points" /* folders of the other mappings of a Pareto set, by their numbers; may be missing */
 #define CM_WORK_LEVELS_MADE "out/levels"
 #define CM_WORK_SCRATCH "out/scratch"
 

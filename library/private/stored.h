@@ -23,6 +23,12 @@ int library_model_read(const char *path, coremap_progress progress, void *user, 
  * where its options ask for them. Errors: no-route, limit-broken, no-memory, disk-full, io, those of the run. */
 int library_mapping_store(const coremap_mapping *mapping, const char *folder, coremap_progress progress, void *user, coremap_error **error);
 
+/* How many mappings its Pareto set has (0: it has none), and which one of them, from 1, it is; and writes the folder of one, from 1, as
+ * that of a mapping of its own. */
+uint32_t library_mapping_points(const coremap_mapping *mapping, uint32_t *chosen);
+int library_mapping_store_point(const coremap_mapping *mapping, uint32_t number, const char *folder, coremap_progress progress, void *user,
+                                coremap_error **error);
+
 /* Checks the folder of a mapping that was just made, with code that shares nothing with what made it: always on chips of more than one
  * class of cores, elsewhere where that costs less than a tenth of making it, by an estimate from sizes. Errors: internal (the mapping
  * breaks a rule, which the error names), bad-mapping, no-memory, io, those of the run. */

@@ -101,13 +101,16 @@ def here(source: Any, chips: List[str], axes: Dict[str, List[Any]], base: Dict[s
 
 
 def there(path: str, chips: List[str], axes: Dict[str, Any], base: Dict[str, Any], reading: Dict[str, str], occupancy: Any, by: List[str],
-          keep: str, budget: Optional[Dict[str, Any]], url: str, token: Optional[str], make: Callable[[Any], Any], told: Any) -> List[Point]:
+          keep: str, budget: Optional[Dict[str, Any]], url: str, token: Optional[str], make: Callable[[Any], Any], told: Any,
+          labels: Optional[Dict[str, str]] = None) -> List[Point]:
     server = _server._Server(url, token)
     names = [_server._chip(server, chip, occupancy) for chip in chips]
     asked: Dict[str, Any] = {"kind": "sweep", "network": _server._network(server, path, reading), "chip": names, "base": base, "axes": axes, "by": by,
                              "keep": keep}
     if budget:
         asked["budget"] = budget
+    if labels:
+        asked["labels"] = labels
     identity = _server._has(_server._wait(server, server.json("POST", "/v1/jobs", asked), told), "id", str)
     rows: List[Dict[str, Any]] = []
     cursor = ""
@@ -129,12 +132,13 @@ def there(path: str, chips: List[str], axes: Dict[str, Any], base: Dict[str, Any
 def sweep(network: Any, chip: "Union[str, Sequence[str]]" = "loihi1", axes: Optional[Dict[str, Any]] = None, *, by: "Union[str, Sequence[str]]" = "energy_pj",
           keep: str = "all", budget: Optional[Dict[str, Any]] = None, threads: Optional[int] = None, neurons: Optional[int] = None,
           server: Optional[str] = None, token: Optional[str] = None, format: Optional[str] = None, directed: Optional[str] = None,
-          sizes: Any = None, rates: Any = None, occupancy: Any = None, progress: Any = None, **options: Any) -> List[Point]:
+          sizes: Any = None, rates: Any = None, occupancy: Any = None, progress: Any = None, labels: Optional[Dict[str, str]] = None,
+          **options: Any) -> List[Point]:
     """Maps a network once for each point of the axes, and gives the points, best first.
 
     axes: {"seed": range(20), "objective": ["time", "energy"], "preset": [...]}, any job option; "1..20" is a range too. chip: one,
         or several. by: the metric that is compared, or two. keep: which mappings stay, "best", "pareto" (of two metrics) or "all".
-        budget, of a server: {"jobs", "cpu_seconds", "idle", "gap"} (docs/how-to/sweeps.md). threads: how many are mapped at
+        budget, of a server: {"jobs", "cpu_seconds", "idle", "gap"} (docs/how-to/sweeps.md); labels, of a server: {"paper": "fig3"}, of the sweep and what it makes. threads: how many are mapped at
         once here; all processors unless given. All else as in coremap.map.
 
     Raises what coremap.map does for what is wrong with the request; a point that cannot be mapped has an ``error`` instead.
@@ -147,12 +151,14 @@ def sweep(network: Any, chip: "Union[str, Sequence[str]]" = "loihi1", axes: Opti
         raise ValueError("name a chip" if not chips else "keep is \"best\", \"pareto\" or \"all\", not %r" % keep)
     if budget and server is None:
         raise ValueError("a budget is a server's: name one with server=, or give fewer values")
+    if labels and server is None:
+        raise ValueError("labels are a server's: name one with server=")
     with tempfile.TemporaryDirectory(prefix="coremap-") as folder:
         source, taken = _written(network, neurons, format, directed, sizes, rates, occupancy, folder)
         heard, names = _told(progress), [os.fspath(one) for one in chips]
         try:
             if server is not None:
-                return there(source.file(folder), names, given, options, source.reading, taken, compared, keep, budget, server, token, Mapping, heard)
+                return there(source.file(folder), names, given, options, source.reading, taken, compared, keep, budget, server, token, Mapping, heard, labels)
             return here(source, names, given, options, taken, compared, keep, threads, Mapping, heard)
         finally:
             if isinstance(heard, _Bar):

@@ -139,6 +139,8 @@ static const struct {
   {"POST", "/v1/networks/{id}/rates", 's', 'N', 's', "0,1\n"},
   {"PUT", "/v1/networks/{id}/pin", 's', 'N', 'c', NULL},
   {"DELETE", "/v1/networks/{id}/pin", 's', 'N', 'c', NULL},
+  {"GET", "/v1/networks/{id}/labels", 'r', 'N', 's', NULL},
+  {"PUT", "/v1/networks/{id}/labels", 's', 'N', 'c', "{\"labels\": {}}"},
   {"GET", "/v1/networks/{id}/access", 'r', 'N', 's', NULL},
   {"PUT", "/v1/networks/{id}/access", 's', 'N', 'c', "{\"visibility\": \"lab\"}"},
   {"POST", "/v1/uploads", 's', '-', 's', "{\"size\": 5}"},
@@ -165,12 +167,16 @@ static const struct {
   {"GET", "/v1/jobs", 'r', '-', 's', NULL},
   {"POST", "/v1/fits", 'r', '-', 's', "{}"},
   {"POST", "/v1/jobs", 's', '-', 's', "{}"},
+  {"GET", "/v1/events", 'r', '-', 's', NULL},
+  {"GET", "/v1/sweeps", 'r', '-', 's', NULL},
   {"GET", "/v1/sweeps/{id}", 'r', 'J', 's', NULL},
   {"GET", "/v1/jobs/{id}", 'r', 'J', 's', NULL},
   {"DELETE", "/v1/jobs/{id}", 's', 'J', 'c', NULL},
   {"GET", "/v1/jobs/{id}/events", 'r', 'J', 's', NULL},
   {"GET", "/v1/jobs/{id}/log", 'r', 'J', 's', NULL},
   {"POST", "/v1/jobs/{id}/cancel", 's', 'J', 'c', NULL},
+  {"GET", "/v1/jobs/{id}/labels", 'r', 'J', 's', NULL},
+  {"PUT", "/v1/jobs/{id}/labels", 's', 'J', 'c', "{\"labels\": {}}"},
   {"GET", "/v1/jobs/{id}/access", 'r', 'J', 's', NULL},
   {"PUT", "/v1/jobs/{id}/access", 's', 'J', 'c', "{\"visibility\": \"private\"}"},
   {"GET", "/v1/mappings", 'r', '-', 's', NULL},
@@ -195,6 +201,8 @@ static const struct {
   {"POST", "/v1/mappings/{id}/commit", 'v', 'M', 's', "{}"},
   {"PUT", "/v1/mappings/{id}/pin", 's', 'M', 'c', NULL},
   {"DELETE", "/v1/mappings/{id}/pin", 's', 'M', 'c', NULL},
+  {"GET", "/v1/mappings/{id}/labels", 'r', 'M', 's', NULL},
+  {"PUT", "/v1/mappings/{id}/labels", 's', 'M', 'c', "{\"labels\": {}}"},
   {"GET", "/v1/mappings/{id}/access", 'r', 'M', 's', NULL},
   {"PUT", "/v1/mappings/{id}/access", 's', 'M', 'c', "{\"visibility\": \"private\"}"},
   {"GET", "/v1/programs", 'r', '-', 's', NULL},
@@ -210,6 +218,8 @@ static const struct {
   {"GET", "/v1/programs/{id}/source", 'r', 'G', 's', NULL},
   {"PUT", "/v1/programs/{id}/pin", 's', 'G', 'c', NULL},
   {"DELETE", "/v1/programs/{id}/pin", 's', 'G', 'c', NULL},
+  {"GET", "/v1/programs/{id}/labels", 'r', 'G', 's', NULL},
+  {"PUT", "/v1/programs/{id}/labels", 's', 'G', 'c', "{\"labels\": {}}"},
   {"GET", "/v1/programs/{id}/access", 'r', 'G', 's', NULL},
   {"PUT", "/v1/programs/{id}/access", 's', 'G', 'c', "{\"visibility\": \"private\"}"},
 };
@@ -354,6 +364,8 @@ static void ask_all(int row)
       fill(rows[row].pattern, rows[row].object, id, path, sizeof path);
       if (strcmp(path, "/v1/drain") == 0) /* who is let in is refused for this, and the server stays */
         strncat(path, "?x=1", sizeof path - strlen(path) - 1);
+      if (strcmp(path, "/v1/events") == 0) /* which goes on without an end */
+        strncat(path, "?until=idle", sizeof path - strlen(path) - 1);
       test_reply reply = ask(caller, rows[row].method, path, rows[row].body);
       long wanted = expected(row, caller, visibilities[v]);
       bool out = reply.status == 401 || reply.status == 403 || reply.status == 404 || reply.status == 0 ||
@@ -494,7 +506,7 @@ START_TEST(results_are_found_without_their_jobs)
   add_result("m2", "map", "n2", "group", "vision");
   add_result("m3", "map", "n1", "private", "");
   add_result("p1", "compile", "n3", "lab", "");
-  sql("INSERT INTO owners VALUES('m3', 'bob', 'vision', 'group', 1, 1)");
+  sql("INSERT INTO owners VALUES('m3', 'bob', 'vision', 'group', 1, 1, '')");
   sql("INSERT INTO jobs(id, user, kind, name, network, chip, options, reserve, ttl, priority, state, attempt, kills, moved, cancel_requested,"
       " created, reused, visibility, mapping) VALUES('j-m1', 'ann', 'map', 'first', 'n1', 'loihi1', '{}', 0, 60, 0, 'done', 1, 0, 0, 0, 1, 0,"
       " 'private', 'm1')");

@@ -351,8 +351,16 @@ for (const [seed, name] of [
   });
 }
 
-test('the list of jobs shows them', async () => {
+test('the list of jobs shows them, for two requests', async () => {
+  await go('#/new');
+  const asked = [],
+    note = (request) => asked.push(new URL(request.url()).pathname.replace(/.*\/v1\//, ''));
+  page.on('request', note);
   await go('#/jobs');
+  await page.locator('tr[data-job]').first().waitFor();
+  page.off('request', note);
+  assert.deepEqual([...new Set(asked)].filter((path) => path.startsWith('jobs/') || path.startsWith('networks/')), []);
+  assert.ok(asked.filter((path) => path === 'jobs').length <= 2 && asked.filter((path) => path === 'events').length <= 1, asked.join(' '));
   const { jobs } = await getJson('/v1/jobs');
   const first = jobs.find((job) => String(job.mapping) === mappings[0]);
   const row = page.locator(`tr[data-job="${first.id}"]`);
@@ -363,6 +371,10 @@ test('the list of jobs shows them', async () => {
     [first.id, NETWORK],
   );
   await shot('jobs');
+  await page.fill('input[type="search"]', 'nothing has this name');
+  await page.waitForFunction(() => document.querySelectorAll('tr[data-job]').length === 0 && !document.querySelector('.empty').hidden);
+  await page.fill('input[type="search"]', '');
+  await row.waitFor();
 });
 
 test('the metrics are the server’s', async () => {

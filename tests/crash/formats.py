@@ -220,6 +220,14 @@ def swept(folder):
     folder.job("point", sweep=name("sweep"))
 
 
+def listed(folder):
+    """Beside what the step finds: labels of a thing of two owners, a batch, a point of a Pareto set."""
+    folder.db.execute("UPDATE networks SET label_set = ',paper=fig3,' WHERE operators = 0")
+    folder.db.execute("UPDATE owners SET label_set = ',mine=yes,'")
+    folder.job("first", label_set=",paper=fig3,", batch=name("first"), preset="fast", objective="auto", seed=7)
+    folder.mapping("front", pareto=RING_MAPPING, point=2, label_set=",paper=fig3,")
+
+
 # By the version that a step leads to. A step that is not here is not tested: say what a folder of its release has.
 FILL = {
     1: base,
@@ -248,6 +256,7 @@ FILL = {
     23: lambda folder: folder.db.execute("UPDATE jobs SET widened = 1 WHERE finished IS NOT NULL"),
     24: lambda folder: folder.db.execute("UPDATE networks SET reading = '{\"why\":\"a header\",\"first\":[]}' WHERE operators = 0"),
     25: swept,
+    26: listed,
 }
 
 

@@ -35,10 +35,11 @@ static uint64_t jobs_in(cm_job_state state)
 static void end_all(void)
 {
   cm_error error;
-  cm_job_filter filter = {.state = CM_JOB_STATES, .limit = 100};
   cm_job *jobs;
-  size_t count;
-  operation_must(cm_jobs_list(storing_store, &filter, &jobs, &count, &error), &error, "listing jobs");
+  cm_list_page page;
+  operation_must(cm_jobs_list(storing_store, &(cm_list_query){.list = CM_LIST_JOBS, .limit = 100}, &page, &jobs, &error), &error, "listing jobs");
+  const size_t count = page.count;
+  cm_list_page_clear(&page);
   for (size_t i = 0; i < count; i++) {
     cm_job_outcome outcome = {.state = CM_JOB_CANCELLED};
     bool taken;

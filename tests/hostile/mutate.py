@@ -92,7 +92,8 @@ class Requests:
             "putReservation": lambda: {"ttl": 60},
             "postJob": lambda: {"network": w["network"], "chip": "hostile", "name": "n", "priority": r.randrange(-100, 101),
                                 "options": {"preset": "fast", "seed": r.randrange(3), "max_part_size": 64}}
-            if r.random() < 0.8 else {"kind": "compile", "network": w["model"], "options": {"verify": True}} if r.random() < 0.7
+            if r.random() < 0.7 else [{"network": w["network"], "chip": "hostile", "labels": {"batch": "1"}, "options": {"preset": "fast"}}] * r.randrange(1, 4)
+            if r.random() < 0.3 else {"kind": "compile", "network": w["model"], "options": {"verify": True}} if r.random() < 0.7
             else {"kind": "profile", "network": w["network"], "options": {"steps": 9, "dt": 1e-3, "spikes": "0,1\n", "semantics": "norse"}},
             "postFits": lambda: {"network": w["network"], "chips": r.choice(["all", ["loihi1", "hostile"]])},
             "commitMapping": lambda: {"owner": "x", "ttl": 2},
@@ -104,6 +105,7 @@ class Requests:
             "postToken": lambda: {"user": w["user"], "name": "t", "scopes": ["read", "submit"], "ttl": 60},
             "postSession": lambda: {"token": w["user_token"]},
             "putNetworkAccess": lambda: {"visibility": "lab"},
+            **{f"put{thing}Labels": lambda: {"labels": {"paper": "fig3", "run": str(r.randrange(9))}} for thing in ("Network", "Mapping", "Program", "Job")},
             **{f"put{thing}Access": lambda: {"visibility": r.choice(["lab", "private"])}
                for thing in ("Chip", "Lease", "Mapping", "Program", "Job", "Upload")},
         }.get(operation, lambda: None)()
@@ -136,7 +138,8 @@ class Requests:
         if isinstance(body, (dict, list)):
             body = json.dumps(body).encode()
         path = self.path(pattern)
-        path = {"deleteChip": "/v1/chips/spare", "deleteNetwork": "/v1/networks/UNUSED-NETWORK", "cancelJob": "/v1/jobs/RUNNING-JOB/cancel",
+        path = {"getEvents": "/v1/events?until=idle", "deleteChip": "/v1/chips/spare",
+                "deleteNetwork": "/v1/networks/UNUSED-NETWORK", "cancelJob": "/v1/jobs/RUNNING-JOB/cancel",
                 "deleteUser": "/v1/users/UNUSED-USER", "deleteToken": "/v1/tokens/UNUSED-TOKEN",
                 "restoreBinned": "/v1/bin/UNUSED-BINNED/restore", "deleteBinned": "/v1/bin/UNUSED-BINNED"}.get(operation["operationId"], path)
         needed = [p for p in map(self.document.follow, operation.get("parameters", [])) if p["in"] == "query" and p.get("required")]

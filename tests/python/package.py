@@ -146,11 +146,14 @@ check(refused(coremap.CoremapError, "no occupancy", weights, chip="loihi1", occu
 axes = {"seed": "1..3", "preset": ["fast", "reference"]}
 alone = {(seed, preset): coremap.map(weights, preset=preset, seed=seed, max_part_size=32).metrics["connectivity"] for seed in (1, 2, 3) for preset in axes["preset"]}
 for where in (None, server):
-    points = coremap.sweep(weights, "loihi1", axes, by="connectivity", keep="best", max_part_size=32, server=where)
+    points = coremap.sweep(weights, "loihi1", axes, by="connectivity", keep="best", max_part_size=32, server=where,
+                           labels={"study": "python"} if where else None)
     costs = [point.metrics["connectivity"] for point in points]
     check(costs == sorted(alone.values()) and points[0].mapping.metrics["connectivity"] == costs[0], "the best of six, first, and open")
     check(all(round(alone[point.options["seed"], point.options["preset"]], 9) == round(point.metrics["connectivity"], 9) for point in points), "each as alone")
     check(all(point.mapping is None for point in points[1:]), "and the only one kept")
+rows = coremap._server._Server(server, None).json("GET", "/v1/jobs?kind=map&label=study=python")["jobs"]
+check(len(rows) == 6 and all(row["labels"] == {"study": "python"} for row in rows), "its jobs have the labels of a sweep")
 one = coremap.sweep(weights, ["loihi1", "loihi64"], {"max_part_size": [1, 32]}, preset="fast")
 check([point.chip for point in one if point.error] == ["loihi1"] and "cores are needed" in str(one[-1].error), "a point that fails says why")
 for wrong in (dict(axes={"seed": []}), dict(axes={"seed": "3..1"}), dict(by="speed"), dict(keep="some"), dict(axes={"sed": [1]})):

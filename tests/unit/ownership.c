@@ -310,14 +310,13 @@ static void check(void)
 static void check_lists(void)
 {
   for (int user = 0; user < USERS; user++) {
-    cm_mapping_entry *entries;
-    size_t count, expected = 0;
-    const cm_mapping_filter filter = {.viewer = viewer(user), .made = LIBRARY_RESULT_MAPPING, .limit = 1000};
-    ck_ok(cm_mappings_list(store, &filter, &entries, &count, &error));
+    cm_list_page page;
+    size_t expected = 0;
+    ck_ok(cm_lists_read(store, &(cm_list_query){.list = CM_LIST_MAPPINGS, .viewer = viewer(user), .limit = 1000}, &page, &error));
     for (const thing *t = things; t < things + thing_count; t++)
       expected += should_see(t, user);
-    ck_assert_uint_eq(count, expected);
-    free(entries);
+    ck_assert_uint_eq(page.count, expected);
+    cm_list_page_clear(&page);
   }
 }
 

@@ -81,8 +81,11 @@ START_TEST(places_are_the_order_of_claims)
       }
     }
     cm_job *jobs;
-    size_t count, queued = 0;
-    ck_ok(cm_jobs_list(store, &(cm_job_filter){.state = CM_JOB_STATES, .limit = 100}, &jobs, &count, &error));
+    cm_list_page page;
+    size_t queued = 0;
+    ck_ok(cm_jobs_list(store, &(cm_list_query){.list = CM_LIST_JOBS, .limit = 100}, &page, &jobs, &error));
+    const size_t count = page.count;
+    cm_list_page_clear(&page);
     ck_assert_uint_eq(count, JOBS);
     for (size_t i = 0; i < count; i++) {
       cm_job one;
@@ -160,8 +163,11 @@ START_TEST(waiting_jobs_have_places)
   ck_ok(cm_jobs_retry(store, &c, NULL, &again, &error));
   check_counters();
   cm_job *jobs;
-  size_t count;
-  ck_ok(cm_jobs_list(store, &(cm_job_filter){.state = CM_JOB_QUEUED, .limit = 10}, &jobs, &count, &error));
+  cm_list_page page;
+  const cm_list_condition queued = {.field = cm_field_of(CM_LIST_JOBS, "state"), .text = "queued"};
+  ck_ok(cm_jobs_list(store, &(cm_list_query){.list = CM_LIST_JOBS, .conditions = {queued}, .count = 1, .limit = 10}, &page, &jobs, &error));
+  const size_t count = page.count;
+  cm_list_page_clear(&page);
   ck_assert_uint_eq(count, 3);
   for (size_t i = 0; i < count; i++) {
     ck_assert_uint_eq(jobs[i].position, 1);
@@ -411,7 +417,7 @@ START_TEST(quotas_are_kept)
   ck_assert_double_eq_tol(use.group_max[CM_QUOTA_BYTES], 4999, 0.1);
   ck_fails(try_job("ann"), CM_QUOTA_USED);
   /* Who owns it beside him has it too; the group of both has it once. */
-  sql("INSERT INTO owners VALUES('abc', 'ann', '', 'lab', 0, 0)");
+  sql("INSERT INTO owners VALUES('abc', 'ann', '', 'lab', 0, 0, '')");
   ck_ok(cm_quotas_use(store->database, "ann", &use, &error));
   ck_assert_double_eq_tol(use.use[CM_QUOTA_BYTES], 5000, 0.1);
   ck_assert_double_eq_tol(use.use[CM_QUOTA_NETWORKS], 1, 0.1);
