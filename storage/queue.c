@@ -248,9 +248,9 @@ static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
   const char *mapping = o->mapping != NULL ? o->mapping->id : o->reused_mapping;
   /* The mapping goes in before the move: a done job always has one. */
   if (cm_sql_run(handle, NULL, error,
-                 "UPDATE jobs SET mapping = ?, lease = ?, reused = ?, problem = ?, report = ?, phases = ?, log = ?,"
-                 " finished = ?, cpu_seconds = ? WHERE id = ?", "ttittttddt", mapping, lease[0] != '\0' ? lease : NULL,
-                 (int64_t)(o->reused_mapping != NULL), o->problem, o->report, o->phases, o->log, cm_store_time(),
+                 "UPDATE jobs SET mapping = ?, lease = ?, reused = ?, problem = ?, report = ?, phases = ?, log = ?, history = ?,"
+                 " finished = ?, cpu_seconds = ? WHERE id = ?", "ttitttttddt", mapping, lease[0] != '\0' ? lease : NULL,
+                 (int64_t)(o->reused_mapping != NULL), o->problem, o->report, o->phases, o->log, o->history, cm_store_time(),
                  job->cpu_seconds, job->id) != CM_OK || cm_job_move_in(handle, job, o->state, error) != CM_OK)
     return error->status;
   return cm_sweep_point_ended_in(handle, job->id, &work->news, error);

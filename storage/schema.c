@@ -364,6 +364,9 @@ const char *const cm_schema_steps[] = {
   "ALTER TABLE jobs ADD COLUMN sweep TEXT;"
   "CREATE INDEX jobs_sweep ON jobs(sweep, sequence) WHERE sweep IS NOT NULL;"
   "CREATE INDEX jobs_mapping ON jobs(mapping) WHERE mapping IS NOT NULL;",
+
+  /* How a job's progress went (storage/progress.h). */
+  "ALTER TABLE jobs ADD COLUMN history TEXT;",
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

@@ -248,6 +248,8 @@ FILL = {
     23: lambda folder: folder.db.execute("UPDATE jobs SET widened = 1 WHERE finished IS NOT NULL"),
     24: lambda folder: folder.db.execute("UPDATE networks SET reading = '{\"why\":\"a header\",\"first\":[]}' WHERE operators = 0"),
     25: swept,
+    26: lambda folder: folder.db.execute("""UPDATE jobs SET history = '[{"seconds":0.5,"phase":"load","fraction":0.1,"remaining_seconds":4.5}]'"""
+                                         " WHERE finished IS NOT NULL"),
 }
 
 
