@@ -8,19 +8,21 @@ With ``server="https://..."`` a coremapd server does it. See docs/how-to/python.
 """
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
 import tempfile
-from typing import Any, Callable, Dict, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, Optional, Tuple, Union
 
 import numpy as np
 
 from . import _local, _server
 from ._local import CoremapError
+from ._jobs import Job, jobs, load, mappings, submit
 from ._sweep import Point, sweep
 
-__all__ = ["map", "Mapping", "Nets", "sweep", "Point", "CoremapError", "version"]
+__all__ = ["map", "Mapping", "Nets", "compile", "Program", "load", "submit", "Job", "jobs", "mappings", "sweep", "Point", "CoremapError", "version"]
 
 Progress = Union[bool, Callable[[str, float], None]]
 
@@ -44,8 +46,15 @@ class _Bar:
             sys.stderr.write("\n")
 
 
-def _told(progress: Optional[Progress]) -> Any:
-    return _Bar() if progress is True else progress or None
+@contextlib.contextmanager
+def _heard(progress: Optional[Progress]) -> Iterator[Any]:
+    """Whom progress is told: True is a bar, which then ends its line; None: nobody."""
+    heard = _Bar() if progress is True else progress or None
+    try:
+        yield heard
+    finally:
+        if isinstance(heard, _Bar):
+            heard.end()
 
 
 def version() -> str:
@@ -110,12 +119,8 @@ class Mapping:
                     raise ValueError("spikes are rows [step, neuron] of whole numbers")
                 path = os.path.join(folder, "spikes.npy")
                 np.save(path, np.ascontiguousarray(rows))
-            heard = _told(progress)
-            try:
+            with _heard(progress) as heard:
                 return self._source.simulate(path, options, heard)
-            finally:
-                if isinstance(heard, _Bar):
-                    heard.end()
 
     def __repr__(self) -> str:
         return "<coremap.Mapping: %d neurons in %d parts on %s>" % (len(self.part), len(self.xy), self.summary["chip"]["name"])
@@ -162,6 +167,8 @@ def _pairs(pre: Any, post: Any, weight: Any, neurons: Optional[int]) -> Dict[str
     size = least if neurons is None else neurons
     if size < least:
         raise ValueError("a synapse is of neuron %d, and there are %d" % (least - 1, size))
+    if weight is not None and np.iscomplexobj(weight):
+        raise ValueError("weights are complex: give real numbers, such as their absolute values, numpy.abs(weights)")
     data = np.ones(len(pre)) if weight is None else np.asarray(weight, dtype=np.float64)
     if data.shape != pre.shape:
         raise ValueError("there are %d weights for %d synapses" % (data.size, pre.size))
@@ -198,7 +205,7 @@ def _arrays(network: Any, neurons: Optional[int]) -> Optional[Dict[str, np.ndarr
         return _pairs(np.asarray(network.i[:]) + pre_first, np.asarray(network.j[:]) + post_first, None,
                       len(pre) if pre.name == post.name else len(pre) + len(post))
     array = np.asarray(network)
-    if array.ndim == 2 and array.shape[0] == array.shape[1] and array.dtype.kind in "iufb":
+    if array.ndim == 2 and array.shape[0] == array.shape[1] and array.dtype.kind in "iufbc":
         pre, post = np.nonzero(array)
         return _pairs(pre, post, array[pre, post], array.shape[0])
     raise TypeError("a network is a scipy matrix, (pre, post), (pre, post, weight), a square array, brian2.Synapses, coremap.Nets or a path")
@@ -246,13 +253,36 @@ def map(network: Any, chip: str = "loihi1", *, neurons: Optional[int] = None, se
     Raises CoremapError with ``code``, ``detail`` and ``where``; ValueError and TypeError for arrays that are no network.
     The interpreter's lock is released while it maps.
     """
-    with tempfile.TemporaryDirectory(prefix="coremap-") as folder:
+    with tempfile.TemporaryDirectory(prefix="coremap-") as folder, _heard(progress) as heard:
         source, taken = _written(network, neurons, format, directed, sizes, rates, occupancy, folder)
-        heard = _told(progress)
-        try:
-            if server is not None:
-                return Mapping(_server.map_file(source.file(folder), chip, server, token, source.reading, taken, options, heard))
-            return Mapping(_local.map_source(source, chip, taken, options, heard))
-        finally:
-            if isinstance(heard, _Bar):
-                heard.end()
+        if server is not None:
+            return Mapping(_server.map_file(source.file(folder), chip, server, token, source.reading, taken, options, heard))
+        return Mapping(_local.map_source(source, chip, taken, options, heard))
+
+
+class Program:
+    """What a model was compiled to. ``report`` has the figures by stage, the time and its lower bound (docs/explanation/programs.md)."""
+
+    def __init__(self, source: Any):
+        self._source = source
+        self.report: Dict[str, Any] = source.report
+
+    def save(self, path: "str | os.PathLike[str]") -> None:
+        """Writes the program, for ``coremap run``; or what option stop_after asked for."""
+        self._source.write(os.fspath(path))
+
+    def __repr__(self) -> str:
+        return "<coremap.Program: %s>" % ", ".join("%s %s" % one for one in self.report.items() if isinstance(one[1], (str, int, float)))
+
+
+def compile(model: "str | os.PathLike[str]", chip: Optional[str] = None, *, server: Optional[str] = None, token: Optional[str] = None,
+            progress: Optional[Progress] = None, **options: Any) -> Program:
+    """Compiles an ONNX model for a chip.
+
+    model: its path. chip: a preset or a chip file that runs programs; without one its permutations are taken out, and it stays a
+        model. server, token, progress: as in coremap.map. All else are options of models (docs/reference/options.md).
+    """
+    with _heard(progress) as heard:
+        if server is not None:
+            return Program(_server.compile_file(os.fspath(model), chip, server, token, options, heard))
+        return Program(_local.Compiled(os.fspath(model), chip, options, heard))

@@ -4,6 +4,8 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import shutil
+import tempfile
 from typing import Any, Dict, Optional
 
 import numpy as np
@@ -61,6 +63,8 @@ def _load() -> ctypes.CDLL:
                 ("client_free", None, [pointer]),
                 ("reply_status", ctypes.c_uint, [pointer]), ("reply_etag", text, [pointer]), ("reply_text", text, [pointer]),
                 ("reply_free", None, [pointer]),
+                ("mapping_open", ctypes.c_int, [text, pointer, pointer, _PROGRESS, pointer, out, out]),
+                ("compile", ctypes.c_int, [text, pointer, text, text, _PROGRESS, pointer, out, out]),
                 ("simulate", ctypes.c_int, [pointer, text, _PROGRESS, pointer, out, out]),
                 ("mapping_free", None, [pointer])):
             function = getattr(lib, "coremap_" + name)
@@ -109,6 +113,19 @@ class _Listener:
             return 1
 
 
+def _report(name: str, progress: Any, *arguments: Any) -> Dict[str, Any]:
+    """What a call with progress tells as JSON."""
+    listener, made = _Listener(progress), ctypes.c_void_p()
+    try:
+        _call(name, *arguments, listener.callback, None, ctypes.byref(made))
+    except CoremapError as error:
+        raise listener.raised or error from None
+    try:
+        return json.loads(ctypes.string_at(made))
+    finally:
+        _load().coremap_text_free(made)
+
+
 class _Result:
     """Owns a mapping of the library; its arrays are views that keep it alive."""
 
@@ -141,16 +158,8 @@ class _Result:
             _load().coremap_text_free(made)
 
     def simulate(self, spikes: Optional[str], options: Dict[str, Any], progress: Any) -> Dict[str, Any]:
-        listener, made = _Listener(progress), ctypes.c_void_p()
         asked = options if spikes is None else dict(options, spikes_file=spikes)
-        try:
-            _call("simulate", self._handle, json.dumps(asked).encode(), listener.callback, None, ctypes.byref(made))
-        except CoremapError as error:
-            raise listener.raised or error from None
-        try:
-            return json.loads(ctypes.string_at(made))
-        finally:
-            _load().coremap_text_free(made)
+        return _report("simulate", progress, self._handle, json.dumps(asked).encode())
 
     def __del__(self) -> None:
         if getattr(self, "_handle", None):
@@ -210,3 +219,33 @@ def map_source(source: Source, chip: str, occupancy: Optional[str], options: Dic
         lib.coremap_chip_free(opened)
         lib.coremap_network_free(network)
     return _Result(mapping)
+
+
+def open_mapping(path: str, source: Source) -> _Result:
+    """A mapping from its file, of a network."""
+    lib, listener = _load(), _Listener(None)
+    network, mapping = ctypes.c_void_p(), ctypes.c_void_p()
+    try:
+        source.open(network, listener.callback)
+        _call("mapping_open", os.fsencode(path), network, None, listener.callback, None, ctypes.byref(mapping))
+    finally:
+        lib.coremap_network_free(network)
+    return _Result(mapping)
+
+
+class Compiled:
+    """What a compilation made, in a file of a folder that goes with it."""
+
+    def __init__(self, model: str, chip: Optional[str], options: Dict[str, Any], progress: Any):
+        self._folder = tempfile.TemporaryDirectory(prefix="coremap-")
+        self._path = os.path.join(self._folder.name, "made")
+        opened = ctypes.c_void_p()
+        try:
+            if chip is not None:
+                _call("chip_open", os.fsencode(chip), None, ctypes.byref(opened))
+            self.report = _report("compile", progress, os.fsencode(model), opened, json.dumps(options).encode(), os.fsencode(self._path))
+        finally:
+            _load().coremap_chip_free(opened)
+
+    def write(self, path: str) -> None:
+        shutil.copyfile(self._path, path)
