@@ -123,7 +123,7 @@ def load(mapping: "str | os.PathLike[str]", network: Any = None, *, server: Opti
         if not told.isalnum():
             raise ValueError("a mapping of a server is named by its id, or its job's, not %r" % told)
         try:
-            told = _server._has(opened.json("GET", "/v1/mappings/" + told), "id", str)
+            opened.json("GET", "/v1/mappings/" + told)
         except CoremapError as error:
             if error.code != "not-found":
                 raise
