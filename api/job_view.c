@@ -110,13 +110,12 @@ static void write_reason(cm_writer *w, const cm_server_options *o, const cm_job 
 }
 
 /* Seconds until a job is expected to have ended. */
-static double remaining_of(const cm_server_options *o, const cm_job *job, const cm_jobs_running *running)
+static double remaining_of(const cm_store *store, const cm_server_options *o, const cm_job *job, const cm_jobs_running *running)
 {
-  double fraction, remaining;
   if (job->state == CM_JOB_QUEUED)
     return wait_of(o, job, running) + job->expected;
-  cm_estimate_outlook(cm_store_time() - job->started, job->expected, &fraction, &remaining);
-  return remaining;
+  const double told = cm_event_bus_remaining(store->bus, job->id);
+  return told >= 0 ? told : cm_estimate_left(cm_store_time() - job->started, job->expected);
 }
 
 /* ---- the whole of it ---- */
@@ -152,7 +151,7 @@ void cm_job_write(cm_writer *w, const cm_request *request, const cm_job *job, bo
   if (!cm_job_has_ended(job->state) && !cm_job_is_sweep(job)) {
     cm_write_word(w, "lane", job->lane == CM_LANE_OF_SHORT ? "short" : "long");
     cm_write_real(w, "expected_seconds", job->expected);
-    cm_write_real(w, "remaining_seconds", remaining_of(o, job, running));
+    cm_write_real(w, "remaining_seconds", remaining_of(request->store, o, job, running));
   }
   if (job->retries > 0)
     write_retry(w, job);

@@ -166,6 +166,20 @@ void cm_get_job_log(cm_request *request)
   cm_reply_text(request, 200, "text/plain; charset=utf-8", text, text != NULL ? strlen(text) : 0);
 }
 
+void cm_get_job_history(cm_request *request)
+{
+  cm_error error;
+  char *text = cm_event_bus_history(request->store->bus, request->param[0]);
+  if (text == NULL && cm_jobs_history(request->store, request->param[0], &text, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return;
+  }
+  json_t *points = text != NULL ? cm_json_loadb(text, strlen(text), 0, NULL) : NULL;
+  free(text);
+  cm_reply_json(request, 200, json_pack("{s:o}", "points", points != NULL ? points : json_array()));
+}
+
+/* ---- events ---- */
 /* ---- ending ---- */
 
 void cm_cancel_job(cm_request *request)

@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "storage/sweep_jobs.h"
 
 enum { AXES_MAX = 16, POINTS_MAX = 10000, COMPARED_MAX = 2, TABLE_PAGE = 1000 };
@@ -325,22 +326,10 @@ static json_t *row_of(const json_t *spec, const json_t *tally, const cm_job *job
   return row;
 }
 
-/* A cell of CSV: texts with a comma, a quote or a line's end in quotes. */
 static void write_cell(FILE *out, const json_t *value)
 {
   char *text = json_is_string(value) || value == NULL ? NULL : cm_json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
-  const char *word = text != NULL ? text : json_is_string(value) ? json_string_value(value) : "";
-  if (strpbrk(word, ",\"\r\n") == NULL)
-    (void)fputs(word, out);
-  else {
-    (void)fputc('"', out);
-    for (const char *c = word; *c != '\0'; c++) {
-      if (*c == '"')
-        (void)fputc('"', out);
-      (void)fputc(*c, out);
-    }
-    (void)fputc('"', out);
-  }
+  cm_csv_cell(out, text != NULL ? text : json_string_value(value));
   free(text);
 }
 
@@ -401,8 +390,14 @@ static void reply_csv(cm_request *request, const json_t *spec, const json_t *row
 static json_t *head_of(const cm_job *sweep, const json_t *spec, json_t *tally)
 {
   static const char *const asked[] = {"axes", "base", "keep", "by", "budget", NULL};
+  const json_t *better;
+  json_t *ways = json_array();
+  size_t k;
+  json_array_foreach(json_object_get(spec, "better"), k, better)
+    (void)json_array_append_new(ways, json_string(json_integer_value(better) > 0 ? "more" : "less"));
   static const char *const counted[] = {"jobs", "done", "failed", "cancelled", "reused", "cpu_seconds", "stopped", NULL};
   json_t *head = json_pack("{s:s, s:s, s:s, s:s}", "id", sweep->id, "name", sweep->name, "state", cm_job_state_name(sweep->state), "user", sweep->owner.user);
+  (void)json_object_set_new(head, "better", ways);
   (void)json_object_set_new(head, "created", cm_time_json(sweep->created));
   (void)json_object_set_new(head, "finished", cm_time_json(sweep->finished));
   (void)json_object_set_new(head, "labels", cm_labels_json(sweep->labels));

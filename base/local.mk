@@ -1,7 +1,7 @@
 libcoremap_a_SOURCES += \
   base/status.h base/status.c \
   base/memory.h base/memory.c base/scratch.h base/scratch.c \
-  base/run.h base/run.c \
+  base/run.h base/run.c base/phases.def \
   base/random.h base/random.c base/number.h base/number.c base/order.h base/order.c base/option.h base/option.c \
   base/option_rename.c base/option_rules.c \
   base/varint.h base/varint.c base/annealing.h base/heap.h base/wide.h base/blas.h base/blas.c \

@@ -10,6 +10,9 @@
 
 static const double report_interval_seconds = 0.1;
 
+/* A whole run, in the units of `at`. */
+static const double whole_run = 1e15;
+
 double cm_now(void)
 {
   struct timespec now;
@@ -23,7 +26,88 @@ void cm_run_init(cm_run *run)
   run->seed = 1;
   run->threads = 1;
   run->phase_open = -1;
+  run->teller = pthread_self();
 }
+
+/* ---- how far it is ---- */
+
+double cm_run_whole(const cm_run *run)
+{
+  double at = (double)atomic_load_explicit(&run->at, memory_order_relaxed) / whole_run;
+  return at < 1 ? at : 1;
+}
+
+static cm_stretch innermost(const cm_run *run)
+{
+  const size_t depth = run->depth < CM_RUN_STRETCHES_MAX ? run->depth : CM_RUN_STRETCHES_MAX;
+  return depth > 0 ? run->stretch[depth - 1] : (cm_stretch){.to = 1};
+}
+
+static void reach(cm_run *run, double at)
+{
+  if (at > cm_run_whole(run))
+    atomic_store_explicit(&run->at, (uint_fast64_t)(at * whole_run), memory_order_relaxed);
+}
+
+static void close_to(cm_run *run, size_t depth)
+{
+  for (; run->depth > depth; run->depth--)
+    reach(run, innermost(run).to);
+}
+
+static size_t open_stretch(cm_run *run, double share, bool phase)
+{
+  const size_t mark = run->depth++;
+  const double to = mark > 0 && mark <= CM_RUN_STRETCHES_MAX ? run->stretch[mark - 1].to : 1, from = fmin(cm_run_whole(run), to);
+  if (mark < CM_RUN_STRETCHES_MAX)
+    run->stretch[mark] = (cm_stretch){from, from + fmin(fmax(share, 0), 1) * (to - from), phase};
+  return mark;
+}
+
+/* How deep the innermost stretch lies that is no phase, nor within one. */
+static size_t depth_beside_phase(const cm_run *run)
+{
+  const size_t depth = run->depth < CM_RUN_STRETCHES_MAX ? run->depth : CM_RUN_STRETCHES_MAX;
+  size_t first = depth;
+  for (size_t i = depth; i > 0 && run->stretch[i - 1].phase; i--)
+    first = i - 1;
+  return first < depth ? first : run->depth;
+}
+
+size_t cm_run_enter(cm_run *run, double share)
+{
+  close_to(run, depth_beside_phase(run));
+  return open_stretch(run, share, false);
+}
+
+size_t cm_run_within(cm_run *run, double share)
+{
+  return open_stretch(run, share, true);
+}
+
+void cm_run_leave(cm_run *run, size_t mark)
+{
+  close_to(run, mark);
+}
+
+/* Of what is left of the stretch around a phase. */
+static double share_of(const char *phase)
+{
+  static const struct {
+    const char *name;
+    double share;
+  } shares[] = {
+#define PHASE(name, share) {name, share},
+#include "base/phases.def"
+#undef PHASE
+  };
+  size_t i = 0;
+  while (i < sizeof shares / sizeof *shares && strcmp(shares[i].name, phase) != 0)
+    i++;
+  return i < sizeof shares / sizeof *shares ? shares[i].share : 0.5;
+}
+
+/* ---- phases ---- */
 
 void cm_run_finish(cm_run *run)
 {
@@ -59,8 +143,10 @@ void cm_run_phase(cm_run *run, const char *name)
   run->phase_open = (int)i;
   run->phase_started = cm_now();
   run->last_report = 0;
+  close_to(run, depth_beside_phase(run));
+  (void)open_stretch(run, share_of(name), true);
   if (run->on_progress != NULL)
-    run->on_progress(run->user, &(cm_progress){run->phases[i].name, 0, -1, 0, NAN});
+    run->on_progress(run->user, &(cm_progress){run->phases[i].name, 0, cm_run_whole(run), -1, 0, NAN});
 }
 
 cm_status cm_run_check(cm_run *run, cm_error *error)
@@ -79,16 +165,38 @@ bool cm_run_progress_due(const cm_run *run)
   return run->on_progress != NULL && run->phase_open >= 0 && cm_now() - run->last_report >= report_interval_seconds;
 }
 
+static void tell(cm_run *run, cm_progress progress)
+{
+  if (!cm_run_progress_due(run))
+    return;
+  run->last_report = cm_now();
+  progress.phase = run->phases[run->phase_open].name;
+  progress.whole = cm_run_whole(run);
+  run->on_progress(run->user, &progress);
+}
+
+/* How far the open phase is. */
+static double fraction_of_phase(const cm_run *run)
+{
+  const cm_stretch s = innermost(run);
+  return s.to > s.from ? fmin((cm_run_whole(run) - s.from) / (s.to - s.from), 1) : 0;
+}
+
+void cm_run_add(cm_run *run, double share)
+{
+  const cm_stretch s = innermost(run);
+  const double left = s.to - cm_run_whole(run), more = fmin(share * (s.to - s.from), left);
+  if (more > 0)
+    atomic_fetch_add_explicit(&run->at, (uint_fast64_t)(more * whole_run), memory_order_relaxed);
+  if (pthread_equal(run->teller, pthread_self()))
+    tell(run, (cm_progress){.fraction = fraction_of_phase(run), .level = -1, .metric = NAN});
+}
+
 cm_status cm_run_progress(cm_run *run, double fraction, int level, uint64_t vertices, double metric,
                           cm_error *error)
 {
-  if (run->on_progress != NULL && run->phase_open >= 0) {
-    double now = cm_now();
-    if (now - run->last_report >= report_interval_seconds) {
-      run->last_report = now;
-      run->on_progress(run->user, &(cm_progress){run->phases[run->phase_open].name, fraction, level,
-                                                 vertices, metric});
-    }
-  }
+  const cm_stretch s = innermost(run);
+  reach(run, s.from + fmin(fmax(fraction, 0), 1) * (s.to - s.from));
+  tell(run, (cm_progress){.fraction = fraction, .level = level, .vertices = vertices, .metric = metric});
   return cm_run_check(run, error);
 }

@@ -3,6 +3,7 @@
 #ifndef CM_BASE_RUN_H
 #define CM_BASE_RUN_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,10 +23,19 @@ typedef struct cm_phase {
 typedef struct cm_progress {
   const char *phase;  /* name of the phase under way */
   double fraction;    /* of this phase, 0 to 1 */
+  double whole;       /* of the whole run, 0 to 1; never falls */
   int level;          /* coarsening level under way, -1 where levels mean nothing */
   uint64_t vertices;  /* vertices of that level, 0 where unknown */
   double metric;      /* the objective as it stands (edge cut, hop traffic), NAN where unknown */
 } cm_progress;
+
+/* A stretch of a run's progress: from and to are shares of the whole run. */
+typedef struct cm_stretch {
+  double from, to;
+  bool phase; /* of a phase: it ends with the next one, or with the next stretch beside it */
+} cm_stretch;
+
+enum { CM_RUN_STRETCHES_MAX = 48 };
 
 typedef struct cm_run {
   uint64_t seed;
@@ -43,6 +53,10 @@ typedef struct cm_run {
   int phase_open; /* index of the open phase, -1: none */
   double phase_started;
   double last_report;
+  cm_stretch stretch[CM_RUN_STRETCHES_MAX]; /* each inside the one before */
+  size_t depth;                             /* may be more than that: the rest are as the last */
+  atomic_uint_fast64_t at;                  /* how far the run is, in CM_RUN_WHOLE */
+  pthread_t teller;                         /* the thread that runs the job */
 } cm_run;
 
 /* Monotonic wall clock in seconds. */
@@ -51,8 +65,23 @@ double cm_now(void);
 /* An idle context: seed 1, one thread, no limits. */
 void cm_run_init(cm_run *run);
 
-/* Closes the open phase and opens `name` (a repeat of an earlier name adds to it). */
+/* Closes the open phase and opens `name` (a repeat of an earlier name adds to it). It takes the share that base/phases.def gives its
+ * name, of what is left of the stretch around it. */
 void cm_run_phase(cm_run *run, const char *name);
+
+/* How far a run is, as a whole: stretches lie inside each other, and each is a share (0 to 1) of what is left of the one around it.
+ * cm_run_enter opens a stretch with phases of its own, beside the open phase; cm_run_within a piece of the open phase, for loops that tell
+ * their progress each from 0 to 1. cm_run_leave ends it, and what was left open in it: `mark` is what opening it gave. Main thread only. */
+size_t cm_run_enter(cm_run *run, double share);
+size_t cm_run_within(cm_run *run, double share);
+void cm_run_leave(cm_run *run, size_t mark);
+
+/* Adds a share of the innermost stretch that is done; from any thread of the run, for tasks side by side. Tells it as cm_run_progress does
+ * when the thread is the main one. */
+void cm_run_add(cm_run *run, double share);
+
+/* How far the run is, 0 to 1. */
+double cm_run_whole(const cm_run *run);
 
 /* Closes the open phase. */
 void cm_run_finish(cm_run *run);

@@ -53,3 +53,31 @@ bool cm_is_text(const void *bytes, size_t size)
       return false;
   return true;
 }
+
+/* What a table calculates when it reads it as a cell: it begins so, and is no number. */
+static bool is_formula(const char *text)
+{
+  char *end;
+  if (text[0] == '\0' || strchr("=+-@\t\r", text[0]) == NULL)
+    return false;
+  (void)strtod(text, &end);
+  return *end != '\0';
+}
+
+void cm_csv_cell(FILE *stream, const char *text)
+{
+  if (text == NULL)
+    return;
+  const bool formula = is_formula(text);
+  if (!formula && strpbrk(text, ",\"\r\n") == NULL) {
+    (void)fputs(text, stream);
+    return;
+  }
+  (void)fputs(formula ? "\"'" : "\"", stream);
+  for (; *text != '\0'; text++) {
+    if (*text == '"')
+      (void)fputc('"', stream);
+    (void)fputc(*text, stream);
+  }
+  (void)fputc('"', stream);
+}

@@ -23,4 +23,8 @@ char *cm_text_close(cm_text *text, size_t *size);
 /* Whether bytes have no control characters but blanks, as text has none. O(size). */
 bool cm_is_text(const void *bytes, size_t size);
 
+/* Writes a cell of a table with commas (RFC 4180): in quotes when it holds a comma, a quote or a line's end; what a program for tables would
+ * calculate as a formula stands as text, with an apostrophe before it. NULL: nothing. */
+void cm_csv_cell(FILE *stream, const char *text);
+
 #endif

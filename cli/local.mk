@@ -3,7 +3,7 @@ coremap_SOURCES = $(BLAS_SINGLE) cli/cli.h cli/command.h cli/context.h cli/http.
   cli/check.c \
   cli/command.c \
   cli/common.c \
-  cli/compile.c \
+  cli/compare.c cli/compile.c \
   cli/context.c \
   cli/convert.c \
   cli/cores.c \

@@ -165,19 +165,16 @@ static int compare(const void *a, const void *b)
 /* The rows, best first, flat: what a table's columns name. */
 static json_t *flat_rows(const json_t *sweep)
 {
-  const json_t *rows = json_object_get(sweep, "rows"), *by = json_object_get(sweep, "by"), *best = json_object_get(sweep, "best"), *row;
-  const char *first = json_string_value(json_array_get(by, 0));
+  const json_t *rows = json_object_get(sweep, "rows"), *by = json_object_get(sweep, "by"), *row;
+  const char *first = json_string_value(json_array_get(by, 0)), *better = json_string_value(json_array_get(json_object_get(sweep, "better"), 0));
+  const double way = better != NULL && strcmp(better, "more") == 0 ? -1 : 1;
   const size_t count = json_array_size(rows);
   ranked *order = calloc(count + 1, sizeof *order);
   json_t *flat = json_array();
   size_t i;
-  double least = NAN;
   json_array_foreach(rows, i, row)
     if (order != NULL && first != NULL)
-      order[i] = (ranked){json_array_get(rows, i), value_of(row, first), i}, least = fmin(least, order[i].value);
-  if (best != NULL && json_number_value(json_array_get(json_object_get(best, "values"), 0)) > least) /* more of it is better */
-    for (i = 0; order != NULL && i < count; i++)
-      order[i].value = -order[i].value;
+      order[i] = (ranked){json_array_get(rows, i), way * value_of(row, first), i};
   if (order != NULL)
     qsort(order, count, sizeof *order, compare);
   for (i = 0; order != NULL && i < count; i++) {

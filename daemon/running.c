@@ -6,6 +6,7 @@
 #include "daemon/running.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,21 +17,25 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "daemon/executor.h"
-#include "storage/estimates.h"
 
 /* ---- what the job tells ---- */
 
-/* What a job tells is about its phase; how far the whole of it is follows from what like ones took. The caller frees; NULL: no
- * memory, or nonsense. */
-static char *whole_progress(const cm_running *r, const char *told)
+/* What a job tells is about its phase, and how much of itself is done; how far it is by that and by what like ones took goes to *point and
+ * into the text. The caller frees; NULL: no memory, or nonsense. */
+static char *whole_progress(cm_running *r, const char *phase, const char *told, cm_history_point *point)
 {
   json_t *body = cm_json_loadb(told, strlen(told), 0, NULL);
-  double fraction, remaining;
-  cm_estimate_outlook(cm_store_time() - r->job.started, r->job.expected, &fraction, &remaining);
+  const json_t *whole = json_object_get(body, "whole"), *metric = json_object_get(body, "metric");
+  *point = (cm_history_point){.seconds = cm_store_time() - r->job.started, .metric = json_is_number(metric) ? json_number_value(metric) : NAN};
+  (void)snprintf(point->phase, sizeof point->phase, "%s", phase);
+  cm_estimate_outlook(&r->outlook, point->seconds, r->job.expected, r->known, json_is_number(whole) ? json_number_value(whole) : -1);
+  point->fraction = r->outlook.fraction;
+  point->remaining = r->outlook.remaining;
   if (body != NULL) {
     (void)json_object_set(body, "phase_fraction", json_object_get(body, "fraction"));
-    (void)json_object_set_new(body, "fraction", json_real(fraction));
-    (void)json_object_set_new(body, "remaining_seconds", json_real(remaining));
+    (void)json_object_del(body, "whole");
+    (void)json_object_set_new(body, "fraction", json_real(point->fraction));
+    (void)json_object_set_new(body, "remaining_seconds", json_real(point->remaining));
   }
   char *text = body != NULL ? cm_json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
   json_decref(body);
@@ -49,14 +54,15 @@ static char *sound_phases(const char *phases)
 static void on_progress(void *user, const char *phase, const char *told, const char *phases_told)
 {
   cm_running *r = user;
-  char *progress = whole_progress(r, told), *phases = sound_phases(phases_told);
+  cm_history_point point;
+  char *progress = whole_progress(r, phase, told, &point), *phases = sound_phases(phases_told);
   if (strcmp(r->phase, phase) != 0) {
     (void)snprintf(r->phase, sizeof r->phase, "%s", phase);
     cm_event_bus_log(r->store->bus, r->job.id, "phase %s", phase);
     cm_job_log(&r->job, "phase", phase);
   }
   if (progress != NULL && phases != NULL) {
-    cm_event_bus_progress(r->store->bus, r->job.id, progress, phases);
+    cm_event_bus_progress(r->store->bus, r->job.id, progress, phases, &point);
     cm_event_bus_publish(r->store->bus, r->job.id, "progress", progress);
   }
   free(progress);
@@ -273,9 +279,9 @@ static cm_status commit(cm_running *r, cm_job_state state, const cm_error *why, 
   json_t *problem = why != NULL ? cm_problem_json(why) : NULL;
   char *problem_text = problem != NULL ? cm_json_dumps(problem, JSON_COMPACT) : NULL,
        *report = r->reused[0] != '\0' ? report_of_twin(r) : member_text(r, "report", 15), *phases = member_text(r, "phases", 6),
-       *log = cm_event_bus_log_text(r->store->bus, r->job.id);
+       *log = cm_event_bus_log_text(r->store->bus, r->job.id), *history = cm_event_bus_history(r->store->bus, r->job.id);
   cm_job_outcome outcome = {.state = state, .problem = problem_text, .code = why != NULL ? cm_status_code(why->status) : NULL, .report = report,
-                            .phases = phases != NULL ? phases : r->phases, .log = log, .region = region,
+                            .phases = phases != NULL ? phases : r->phases, .log = log, .history = history, .region = region,
                             .region_count = count};
   if (state == CM_JOB_DONE)
     outcome.reused_mapping = known_mapping(r);
@@ -290,6 +296,7 @@ static cm_status commit(cm_running *r, cm_job_state state, const cm_error *why, 
   free(report);
   free(phases);
   free(log);
+  free(history);
   free(region);
   return status;
 }
@@ -386,6 +393,7 @@ void cm_running_job(const cm_workers_options *options, cm_job *job, _Atomic doub
   r->store = options->store;
   r->job = *job;
   r->until = until;
+  (void)cm_jobs_known(r->store, job, &r->known, &ignored);
   cm_event_bus_log(r->store->bus, job->id, "attempt %d: %s network %.12s%s%s", job->attempt, job->kind,
                job->network, job->chip[0] != '\0' ? " on chip " : "", job->chip);
   const bool lasting = cm_files_last(false); /* the job's folder goes with it */

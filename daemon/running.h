@@ -4,6 +4,7 @@
 
 #include "daemon/workers.h"
 #include "daemon/job/work.h"
+#include "storage/estimates.h"
 #include "storage/jobs.h"
 #include "storage/mappings.h"
 #include "storage/pack.h"
@@ -27,6 +28,8 @@ typedef struct cm_running {
   size_t point_count;
   char phase[CM_PHASE_NAME_MAX]; /* last one logged */
   char *phases;                  /* last ones told */
+  unsigned known;                /* done jobs of its class */
+  cm_outlook outlook;            /* as told last */
 } cm_running;
 
 /* Carries out a claimed job and ends it, one way or another; takes over what the job holds. `until` tells others by when the

@@ -128,6 +128,17 @@ cm_status cm_estimate_in(sqlite3 *handle, const cm_job *job, double *seconds, cm
   return status;
 }
 
+cm_status cm_estimate_known_in(sqlite3 *handle, const cm_job *job, unsigned *known, cm_error *error)
+{
+  char class[CLASS_MAX];
+  int64_t count;
+  class_of(job->likeness, class);
+  if (cm_sql_number(handle, 0, &count, error, "SELECT count(*) FROM job_times INDEXED BY job_times_class WHERE class = ?", "t", class) != CM_OK)
+    return error->status;
+  *known = (unsigned)count;
+  return CM_OK;
+}
+
 cm_status cm_estimate_learn_in(sqlite3 *handle, const cm_job *job, double seconds, cm_error *error)
 {
   char class[CLASS_MAX];
@@ -142,9 +153,21 @@ cm_status cm_estimate_learn_in(sqlite3 *handle, const cm_job *job, double second
                     " WHERE class = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)", "ti", class, (int64_t)KEPT);
 }
 
-void cm_estimate_outlook(double elapsed, double expected, double *fraction, double *remaining)
+double cm_estimate_left(double elapsed, double expected)
 {
+  return fmax(expected - fmax(elapsed, 0), fmax(elapsed, 0) / 4);
+}
+
+/* Beyond so many known jobs of a class their times count; and until a job has done so much, its own word is about nothing. */
+enum { KNOWN_ENOUGH = 5 };
+static const double word_from = 0.05;
+
+void cm_estimate_outlook(cm_outlook *outlook, double elapsed, double expected, unsigned known, double whole)
+{
+  const double left = cm_estimate_left(elapsed, expected), done = fmin(fmax(whole, 0), 1);
+  const double trust = known >= KNOWN_ENOUGH ? done : fmin(done / word_from, 1);
   elapsed = fmax(elapsed, 0);
-  *remaining = fmax(expected - elapsed, elapsed / 4);
-  *fraction = elapsed > 0 ? elapsed / (elapsed + *remaining) : 0;
+  outlook->remaining = done > 0 ? trust * elapsed * (1 - done) / done + (1 - trust) * left : left;
+  const double share = known < KNOWN_ENOUGH && whole >= 0 ? done : elapsed > 0 ? elapsed / (elapsed + outlook->remaining) : 0;
+  outlook->fraction = fmax(outlook->fraction, share);
 }

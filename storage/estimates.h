@@ -17,8 +17,21 @@ cm_status cm_estimate_in(sqlite3 *handle, const cm_job *job, double *seconds, cm
 /* Notes that a job has taken so many seconds; the oldest of its class are forgotten. */
 cm_status cm_estimate_learn_in(sqlite3 *handle, const cm_job *job, double seconds, cm_error *error);
 
-/* Where a job stands that has run for `elapsed` of `expected` seconds: one fraction for the whole of it, which never goes
- * backwards while time does not, and the seconds that remain. Who runs late is given a quarter of his time more, always anew. */
-void cm_estimate_outlook(double elapsed, double expected, double *fraction, double *remaining);
+/* How many done jobs of its class an estimate is made from. */
+cm_status cm_estimate_known_in(sqlite3 *handle, const cm_job *job, unsigned *known, cm_error *error);
+
+/* The seconds that remain after `elapsed` of `expected`, of a job that does not say how far it is: who runs late is given a quarter of his
+ * time more, always anew. */
+double cm_estimate_left(double elapsed, double expected);
+
+/* Where a job stands that runs: one fraction of its time for the whole of it, which never falls, and the seconds that remain. */
+typedef struct cm_outlook {
+  double fraction, remaining;
+} cm_outlook;
+
+/* Looks again, after `elapsed` seconds: the job was expected to take so many, as `known` done ones of its class say, and itself says that
+ * `whole` of it is done (0 to 1; below 0: it does not say). Until five are known its own word counts alone, but for the beginning. *outlook
+ * is that of the look before; zeroed at first. */
+void cm_estimate_outlook(cm_outlook *outlook, double elapsed, double expected, unsigned known, double whole);
 
 #endif

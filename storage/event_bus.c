@@ -23,6 +23,7 @@ typedef struct entry {
   size_t kept, first, count;
   uint64_t last_id, lost_id; /* lost: the newest that was forgotten */
   char *progress, *phases;
+  cm_history *history; /* NULL: none yet */
   char *log;
   size_t log_bytes;
   atomic_bool cancel;
@@ -64,6 +65,7 @@ static void free_entry(entry *e)
   free(e->events);
   free(e->progress);
   free(e->phases);
+  free(e->history);
   free(e->log);
   free(e);
 }
@@ -300,13 +302,45 @@ static void replace(char **held, const char *text)
   *held = copy;
 }
 
-void cm_event_bus_progress(cm_event_bus *bus, const char *job, const char *progress, const char *phases)
+/* An attempt that begins anew leaves nothing of the one before. */
+static void note_point(entry *e, const cm_history_point *point)
+{
+  if (e->history == NULL)
+    e->history = calloc(1, sizeof *e->history);
+  if (e->history == NULL)
+    return;
+  if (e->history->count > 0 && point->seconds < e->history->point[e->history->count - 1].seconds)
+    *e->history = (cm_history){0};
+  cm_history_add(e->history, point);
+}
+
+char *cm_event_bus_history(cm_event_bus *bus, const char *job)
+{
+  pthread_mutex_lock(&bus->lock);
+  entry *e = find(bus, job);
+  char *text = e != NULL && e->history != NULL ? cm_history_text(e->history) : NULL;
+  pthread_mutex_unlock(&bus->lock);
+  return text;
+}
+
+double cm_event_bus_remaining(cm_event_bus *bus, const char *job)
+{
+  pthread_mutex_lock(&bus->lock);
+  entry *e = find(bus, job);
+  const double left = e != NULL && e->history != NULL && e->history->count > 0 ? e->history->point[e->history->count - 1].remaining : -1;
+  pthread_mutex_unlock(&bus->lock);
+  return left;
+}
+
+void cm_event_bus_progress(cm_event_bus *bus, const char *job, const char *progress, const char *phases, const cm_history_point *point)
 {
   pthread_mutex_lock(&bus->lock);
   entry *e = find_or_make(bus, job);
   if (e != NULL) {
     replace(&e->progress, progress);
     replace(&e->phases, phases);
+    if (point != NULL)
+      note_point(e, point);
   }
   pthread_mutex_unlock(&bus->lock);
 }
@@ -407,6 +441,8 @@ void cm_event_bus_finished(cm_event_bus *bus, const char *job)
     replace(&e->progress, NULL);
     replace(&e->phases, NULL);
     replace(&e->log, NULL);
+    free(e->history);
+    e->history = NULL;
     e->log_bytes = 0;
     e->finished = true;
     bus->finished_count++;

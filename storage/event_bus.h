@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "storage/progress.h"
 
 typedef struct cm_event_bus cm_event_bus;
 
@@ -58,8 +59,14 @@ uint64_t cm_event_bus_newest(cm_event_bus *bus, const char *job);
 /* The first kept event of a job with an id above `after`; false when there is none yet. */
 bool cm_event_bus_next(cm_event_bus *bus, const char *job, uint64_t after, cm_bus_event *event);
 
-/* Live progress and phases of a running job as JSON text; replaces what stood there. */
-void cm_event_bus_progress(cm_event_bus *bus, const char *job, const char *progress, const char *phases);
+/* Live progress and phases of a running job as JSON text, which replace what stood there; and a point of its history (NULL: none). */
+void cm_event_bus_progress(cm_event_bus *bus, const char *job, const char *progress, const char *phases, const cm_history_point *point);
+
+/* The history of a running job's attempt as JSON text (cm_history_text); the caller frees. NULL: there is none. */
+char *cm_event_bus_history(cm_event_bus *bus, const char *job);
+
+/* The seconds that remain of a running job, as it was told last; negative: it has told nothing. */
+double cm_event_bus_remaining(cm_event_bus *bus, const char *job);
 
 /* Owned copies of progress and phases, NULL where there are none. */
 void cm_event_bus_live(cm_event_bus *bus, const char *job, char **progress, char **phases);

@@ -153,6 +153,12 @@ typedef struct cm_jobs_running {
 } cm_jobs_running;
 cm_status cm_jobs_outlook(cm_store *store, cm_jobs_running *running, cm_error *error);
 
+/* The stored history of a job's progress (storage/progress.h); the caller frees, "" where there is none. CM_NOT_FOUND. */
+cm_status cm_jobs_history(cm_store *store, const char *id, char **text, cm_error *error);
+
+/* How many jobs of a job's class have been done, of those that estimates are made from (storage/estimates.h). */
+cm_status cm_jobs_known(cm_store *store, const cm_job *job, unsigned *known, cm_error *error);
+
 /* Queued jobs are cancelled at once; running ones are asked to stop. CM_CONFLICT when it has ended. */
 cm_status cm_jobs_cancel(cm_store *store, const char *id, cm_error *error);
 
@@ -179,7 +185,7 @@ typedef struct cm_job_point {
 
 typedef struct cm_job_outcome {
   cm_job_state state;                         /* done, failed or cancelled */
-  const char *problem, *report, *phases, *log; /* NULL: none */
+  const char *problem, *report, *phases, *log, *history; /* NULL: none */
   const char *code;                           /* of the problem, for the log; NULL: none */
   const cm_mapping_row *mapping;              /* done: a new mapping to note, or */
   const cm_pack *pack;                        /* its files, NULL: they have been placed */

@@ -200,7 +200,7 @@ static cm_status outlook(sqlite3 *handle, void *context, cm_error *error)
   cm_jobs_running *running = context;
   sqlite3_stmt *statement;
   bool row = true;
-  double now = cm_store_time(), fraction, left;
+  double now = cm_store_time();
   *running = (cm_jobs_running){0};
   cm_status status = cm_sql_prepare(handle, &statement, error,
                                     "SELECT started, expected_ms FROM jobs INDEXED BY jobs_by_state WHERE state = 'running'"
@@ -209,8 +209,7 @@ static cm_status outlook(sqlite3 *handle, void *context, cm_error *error)
     status = cm_sql_step(statement, &row, error);
     if (status != CM_OK || !row)
       break;
-    cm_estimate_outlook(now - sqlite3_column_double(statement, 0), (double)sqlite3_column_int64(statement, 1) / 1000, &fraction,
-                        &left);
+    const double left = cm_estimate_left(now - sqlite3_column_double(statement, 0), (double)sqlite3_column_int64(statement, 1) / 1000);
     running->next = running->count == 0 ? left : fmin(running->next, left);
     running->all += left;
     running->count++;
@@ -221,6 +220,50 @@ static cm_status outlook(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_jobs_outlook(cm_store *store, cm_jobs_running *running, cm_error *error)
 {
   return cm_database_read(store->database, outlook, running, error);
+}
+
+typedef struct text_work {
+  const cm_job *job;
+  const char *id;
+  char *text;
+  unsigned known;
+} text_work;
+
+static cm_status read_history(sqlite3 *handle, void *context, cm_error *error)
+{
+  text_work *work = context;
+  sqlite3_stmt *statement;
+  bool row;
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT history FROM jobs WHERE id = ?", "t", work->id);
+  if (status == CM_OK)
+    status = cm_sql_step(statement, &row, error);
+  if (status == CM_OK && !row)
+    status = cm_fail(error, CM_NOT_FOUND, "there is no job %s", work->id);
+  if (status == CM_OK)
+    status = cm_sql_text(statement, 0, &work->text, error);
+  return cm_sql_end(statement, status, error);
+}
+
+cm_status cm_jobs_history(cm_store *store, const char *id, char **text, cm_error *error)
+{
+  text_work work = {.id = id};
+  cm_status status = cm_database_read(store->database, read_history, &work, error);
+  *text = work.text;
+  return status;
+}
+
+static cm_status read_known(sqlite3 *handle, void *context, cm_error *error)
+{
+  text_work *work = context;
+  return cm_estimate_known_in(handle, work->job, &work->known, error);
+}
+
+cm_status cm_jobs_known(cm_store *store, const cm_job *job, unsigned *known, cm_error *error)
+{
+  text_work work = {.job = job};
+  cm_status status = cm_database_read(store->database, read_known, &work, error);
+  *known = work.known;
+  return status;
 }
 
 static cm_status count(sqlite3 *handle, void *context, cm_error *error)

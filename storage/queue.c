@@ -318,9 +318,9 @@ static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
   /* The mapping goes in before the move: a done job always has one, "" where it is of a kind that has none. */
   const char *mapping = o->mapping != NULL ? o->mapping->id : o->reused_mapping != NULL || o->state != CM_JOB_DONE ? o->reused_mapping : "";
   if (cm_sql_run(handle, NULL, error,
-                 "UPDATE jobs SET mapping = ?, lease = ?, reused = ?, problem = ?, report = ?, phases = ?, log = ?,"
-                 " finished = ?, cpu_seconds = ? WHERE id = ?", "ttittttddt", mapping, lease[0] != '\0' ? lease : NULL,
-                 (int64_t)(o->reused_mapping != NULL), o->problem, o->report, o->phases, o->log, cm_store_time(),
+                 "UPDATE jobs SET mapping = ?, lease = ?, reused = ?, problem = ?, report = ?, phases = ?, log = ?, history = ?,"
+                 " finished = ?, cpu_seconds = ? WHERE id = ?", "ttitttttddt", mapping, lease[0] != '\0' ? lease : NULL,
+                 (int64_t)(o->reused_mapping != NULL), o->problem, o->report, o->phases, o->log, o->history, cm_store_time(),
                  job->cpu_seconds, job->id) != CM_OK || note_figures(handle, job, o, owner.user, error) != CM_OK ||
       note_points(handle, o, &owner, error) != CM_OK || cm_job_move_in(handle, job, o->state, error) != CM_OK)
     return error->status;

@@ -400,6 +400,9 @@ const char *const cm_schema_steps[] = {
   "CREATE INDEX jobs_named ON jobs(id, name, user, team, visibility);"
   "CREATE INDEX jobs_listed ON jobs(sequence, id, user, team, visibility, state, kind, network, chip, name, sweep, created, finished, label_set,"
   "  preset, objective, seed, cores_used, cores_gap, step_ns, step_gap, energy_pj, energy_step_pj, time_ns, time_gap);",
+
+  /* How a job's progress went (storage/progress.h). */
+  "ALTER TABLE jobs ADD COLUMN history TEXT;",
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

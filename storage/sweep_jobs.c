@@ -118,7 +118,7 @@ void cm_sweep_tell(cm_store *store, cm_sweep_news *news)
       break;
     case PROGRESS:
       (void)snprintf(text, sizeof text, "{\"phase\":\"sweep\",\"fraction\":%.6g}", note->fraction);
-      cm_event_bus_progress(store->bus, note->id, text, "[]");
+      cm_event_bus_progress(store->bus, note->id, text, "[]", NULL);
       cm_event_bus_publish(store->bus, note->id, "progress", text);
       break;
     }

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "core/measure/measure.h"
 #include "core/measure/populations_of_parts.h"
 #include "core/measure/scenario_metrics.h"
@@ -228,35 +229,6 @@ static cm_status write_neurons_json(writer *w)
   return CM_OK;
 }
 
-/* What a table calculates when it reads it as a cell: it begins so, and is no number. */
-static bool is_formula(const char *text)
-{
-  char *end;
-  if (text[0] == '\0' || strchr("=+-@\t\r", text[0]) == NULL)
-    return false;
-  (void)strtod(text, &end);
-  return *end != '\0';
-}
-
-/* A field by RFC 4180: quoted when it holds a comma, a quote or a line end; a formula is text, with an apostrophe before it. */
-static void put_field(writer *w, const char *text)
-{
-  if (text == NULL)
-    return;
-  const bool formula = is_formula(text);
-  if (!formula && strpbrk(text, ",\"\r\n") == NULL) {
-    cm_view_put_text(w, text);
-    return;
-  }
-  (void)fputs(formula ? "\"'" : "\"", w->stream);
-  for (; *text != '\0'; text++) {
-    if (*text == '"')
-      (void)fputc('"', w->stream);
-    (void)fputc(*text, w->stream);
-  }
-  (void)fputc('"', w->stream);
-}
-
 static cm_status write_neurons_csv(writer *w)
 {
   cm_view_put_text(w, "neuron,name,part,x,y\n");
@@ -264,7 +236,7 @@ static cm_status write_neurons_csv(writer *w)
     uint32_t part = w->mapping->part[v];
     cm_view_put_count(w, v);
     cm_view_put_text(w, ",");
-    put_field(w, cm_topology_label(w->demand->network, v));
+    cm_csv_cell(w->stream, cm_topology_label(w->demand->network, v));
     cm_view_put_text(w, ",");
     cm_view_put_count(w, part);
     cm_view_put_text(w, ",");

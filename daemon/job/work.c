@@ -39,7 +39,7 @@ static json_t *phases_json(const cm_run *run)
 static void on_progress(void *user, const cm_progress *progress)
 {
   cm_work *w = user;
-  json_t *body = json_pack("{s:s, s:f}", "phase", progress->phase, "fraction", progress->fraction),
+  json_t *body = json_pack("{s:s, s:f, s:f}", "phase", progress->phase, "fraction", progress->fraction, "whole", progress->whole),
          *phases = phases_json(&w->run);
   if (progress->level >= 0)
     (void)json_object_set_new(body, "level", json_integer(progress->level));

@@ -8,22 +8,25 @@ With ``server="https://..."`` a coremapd server does it. See docs/how-to/python.
 """
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
 import tempfile
 import urllib.parse
-from typing import Any, Callable, Dict, List, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
 
 import numpy as np
 
 from . import _local, _server
 from ._local import CoremapError
+from ._jobs import Job, jobs, load, mappings, submit
 from ._network import Network
 from ._profile import Profile, profile, spike_file
 from ._sweep import Point, sweep
 
-__all__ = ["map", "fit", "emit", "Mapping", "Nets", "Network", "read", "profile", "Profile", "sweep", "Point", "CoremapError", "version"]
+__all__ = ["map", "fit", "Mapping", "Nets", "Network", "read", "profile", "Profile", "compile", "Program", "emit", "load", "submit", "Job", "jobs",
+           "mappings", "sweep", "Point", "CoremapError", "version"]
 
 Progress = Union[bool, Callable[[str, float], None]]
 
@@ -47,8 +50,15 @@ class _Bar:
             sys.stderr.write("\n")
 
 
-def _told(progress: Optional[Progress]) -> Any:
-    return _Bar() if progress is True else progress or None
+@contextlib.contextmanager
+def _heard(progress: Optional[Progress]) -> Iterator[Any]:
+    """Whom progress is told: True is a bar, which then ends its line; None: nobody."""
+    heard = _Bar() if progress is True else progress or None
+    try:
+        yield heard
+    finally:
+        if isinstance(heard, _Bar):
+            heard.end()
 
 
 def version() -> str:
@@ -132,12 +142,8 @@ class Mapping:
         """
         with tempfile.TemporaryDirectory(prefix="coremap-") as folder:
             path = spike_file(spikes, folder)
-            heard = _told(progress)
-            try:
+            with _heard(progress) as heard:
                 return self._source.simulate(path, options, heard)
-            finally:
-                if isinstance(heard, _Bar):
-                    heard.end()
 
     def __repr__(self) -> str:
         return "<coremap.Mapping: %d neurons in %d parts on %s>" % (len(self.part), len(self.xy), self.summary["chip"]["name"])
@@ -184,6 +190,8 @@ def _pairs(pre: Any, post: Any, weight: Any, neurons: Optional[int]) -> Dict[str
     size = least if neurons is None else neurons
     if size < least:
         raise ValueError("a synapse is of neuron %d, and there are %d" % (least - 1, size))
+    if weight is not None and np.iscomplexobj(weight):
+        raise ValueError("weights are complex: give real numbers, such as their absolute values, numpy.abs(weights)")
     data = np.ones(len(pre)) if weight is None else np.asarray(weight, dtype=np.float64)
     if data.shape != pre.shape:
         raise ValueError("there are %d weights for %d synapses" % (data.size, pre.size))
@@ -220,7 +228,7 @@ def _arrays(network: Any, neurons: Optional[int]) -> Optional[Dict[str, np.ndarr
         return _pairs(np.asarray(network.i[:]) + pre_first, np.asarray(network.j[:]) + post_first, None,
                       len(pre) if pre.name == post.name else len(pre) + len(post))
     array = np.asarray(network)
-    if array.ndim == 2 and array.shape[0] == array.shape[1] and array.dtype.kind in "iufb":
+    if array.ndim == 2 and array.shape[0] == array.shape[1] and array.dtype.kind in "iufbc":
         pre, post = np.nonzero(array)
         return _pairs(pre, post, array[pre, post], array.shape[0])
     raise TypeError("a network is a scipy matrix, (pre, post), (pre, post, weight), a square array, brian2.Synapses, coremap.Nets coremap.Network or a path")
@@ -282,22 +290,18 @@ def map(network: Any, chip: str = "loihi1", *, neurons: Optional[int] = None, se
     Raises CoremapError with ``code``, ``detail`` and ``where``; ValueError and TypeError for arrays that are no network.
     The interpreter's lock is released while it maps.
     """
-    with tempfile.TemporaryDirectory(prefix="coremap-") as folder:
+    with tempfile.TemporaryDirectory(prefix="coremap-") as folder, _heard(progress) as heard:
         source, taken = _written(network, neurons, format, directed, sizes, rates, occupancy, folder)
-        heard = _told(progress)
-        try:
-            if server is not None:
-                return Mapping(_server.map_file(source.file(folder), chip, server, token, source.reading, taken, options, heard))
-            return Mapping(_local.map_source(source, chip, taken, options, heard))
-        finally:
-            if isinstance(heard, _Bar):
-                heard.end()
+        if server is not None:
+            return Mapping(_server.map_file(source.file(folder), chip, server, token, source.reading, taken, options, heard))
+        return Mapping(_local.map_source(source, chip, taken, options, heard))
 
 
 def emit(program: Union[str, os.PathLike], folder: Union[str, os.PathLike], *, progress: Optional[Progress] = None, **options: Any) -> Dict[str, Any]:
     """Writes a program that coremap compile made as C99 into a folder, for a device: target "host" or "cortex-m"; name of files and
     functions, lanes at most, seed of the stored inputs. What the code needs comes back: chip_bytes, weight_bytes and more."""
-    return _local.emit(os.fspath(program), dict(options, output_dir=os.fspath(folder)), _told(progress))
+    with _heard(progress) as heard:
+        return _local.emit(os.fspath(program), dict(options, output_dir=os.fspath(folder)), heard)
 
 
 def fit(network: Any, chips: Any = (), *, neurons: Optional[int] = None, format: Optional[str] = None, directed: Optional[str] = None,
@@ -307,11 +311,34 @@ def fit(network: Any, chips: Any = (), *, neurons: Optional[int] = None, format:
     chips: presets, or paths of chip files; unless given, all presets that networks are mapped on. All else as in map(). Returns a
     dict for each: "chip", "fits" ("yes", "no", "unknown"), "bound", "reason", "cores_found", "choices", "seconds" and more.
     """
-    with tempfile.TemporaryDirectory(prefix="coremap-") as folder:
+    with tempfile.TemporaryDirectory(prefix="coremap-") as folder, _heard(progress) as heard:
         source, _ = _written(network, neurons, format, directed, sizes, rates, None, folder)
-        heard = _told(progress)
-        try:
-            return _local.fit_source(source, [chips] if isinstance(chips, str) else list(chips), heard)
-        finally:
-            if isinstance(heard, _Bar):
-                heard.end()
+        return _local.fit_source(source, [chips] if isinstance(chips, str) else list(chips), heard)
+
+
+class Program:
+    """What a model was compiled to. ``report`` has the figures by stage, the time and its lower bound (docs/explanation/programs.md)."""
+
+    def __init__(self, source: Any):
+        self._source = source
+        self.report: Dict[str, Any] = source.report
+
+    def save(self, path: "str | os.PathLike[str]") -> None:
+        """Writes the program, for ``coremap run``; or what option stop_after asked for."""
+        self._source.write(os.fspath(path))
+
+    def __repr__(self) -> str:
+        return "<coremap.Program: %s>" % ", ".join("%s %s" % one for one in self.report.items() if isinstance(one[1], (str, int, float)))
+
+
+def compile(model: "str | os.PathLike[str]", chip: Optional[str] = None, *, server: Optional[str] = None, token: Optional[str] = None,
+            progress: Optional[Progress] = None, **options: Any) -> Program:
+    """Compiles an ONNX model for a chip.
+
+    model: its path. chip: a preset or a chip file that runs programs; without one its permutations are taken out, and it stays a
+        model. server, token, progress: as in coremap.map. All else are options of models (docs/reference/options.md).
+    """
+    with _heard(progress) as heard:
+        if server is not None:
+            return Program(_server.compile_file(os.fspath(model), chip, server, token, options, heard))
+        return Program(_local.Compiled(os.fspath(model), chip, options, heard))

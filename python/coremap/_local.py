@@ -4,6 +4,8 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import shutil
+import tempfile
 from typing import Any, Dict, Optional
 
 import numpy as np
@@ -70,6 +72,8 @@ def _load() -> ctypes.CDLL:
                 ("profile_counts", ctypes.POINTER(ctypes.c_uint64), [pointer]),
                 ("profile_spikes", ctypes.c_uint32, [pointer, ctypes.POINTER(count), ctypes.POINTER(ctypes.POINTER(ctypes.c_uint32))]),
                 ("profile_free", None, [pointer]),
+                ("mapping_open", ctypes.c_int, [text, pointer, pointer, _PROGRESS, pointer, out, out]),
+                ("compile", ctypes.c_int, [text, pointer, text, text, _PROGRESS, pointer, out, out]),
                 ("simulate", ctypes.c_int, [pointer, text, _PROGRESS, pointer, out, out]),
                 ("program_read", ctypes.c_int, [text, _PROGRESS, pointer, out, out]), ("program_free", None, [pointer]),
                 ("program_emit", ctypes.c_int, [pointer, text, _PROGRESS, pointer, out, out]),
@@ -120,6 +124,19 @@ class _Listener:
             return 1
 
 
+def _report(name: str, progress: Any, *arguments: Any) -> Dict[str, Any]:
+    """What a call with progress tells as JSON."""
+    listener, made = _Listener(progress), ctypes.c_void_p()
+    try:
+        _call(name, *arguments, listener.callback, None, ctypes.byref(made))
+    except CoremapError as error:
+        raise listener.raised or error from None
+    try:
+        return json.loads(ctypes.string_at(made))
+    finally:
+        _load().coremap_text_free(made)
+
+
 class _Result:
     """Owns a mapping of the library; its arrays are views that keep it alive."""
 
@@ -152,16 +169,8 @@ class _Result:
             _load().coremap_text_free(made)
 
     def simulate(self, spikes: Optional[str], options: Dict[str, Any], progress: Any) -> Dict[str, Any]:
-        listener, made = _Listener(progress), ctypes.c_void_p()
         asked = options if spikes is None else dict(options, spikes_file=spikes)
-        try:
-            _call("simulate", self._handle, json.dumps(asked).encode(), listener.callback, None, ctypes.byref(made))
-        except CoremapError as error:
-            raise listener.raised or error from None
-        try:
-            return json.loads(ctypes.string_at(made))
-        finally:
-            _load().coremap_text_free(made)
+        return _report("simulate", progress, self._handle, json.dumps(asked).encode())
 
     def __del__(self) -> None:
         if getattr(self, "_handle", None):
@@ -260,6 +269,7 @@ def emit(program: str, options: Dict[str, Any], progress: Any) -> Dict[str, Any]
 
 class Ran:
     """A network of the library that has run, while a ``with`` lasts: of a source, or one that is open; its arrays are copies."""
+
     def __init__(self, network: Any, options: Dict[str, Any], progress: Any):
         listener, own = _Listener(progress), isinstance(network, Source)
         self._network, self._handle = ctypes.c_void_p() if own else network, ctypes.c_void_p()
@@ -273,20 +283,57 @@ class Ran:
         finally:
             if own:  # what has run keeps it
                 _load().coremap_network_free(self._network)
+
     def __enter__(self) -> "Ran":
         return self
+
     def __exit__(self, *_: Any) -> None:
         _load().coremap_profile_free(self._handle)
+
     def report(self) -> str:
         made = ctypes.c_void_p()
         _call("profile_report", self._handle, ctypes.byref(made))
+        try:
             return ctypes.string_at(made).decode()
+        finally:
             _load().coremap_text_free(made)
+
     def counts(self) -> np.ndarray:
         return np.ctypeslib.as_array(_load().coremap_profile_counts(self._handle), (self._neurons,)).copy()
+
     def spikes(self) -> np.ndarray:
         first, neuron = ctypes.POINTER(ctypes.c_uint64)(), ctypes.POINTER(ctypes.c_uint32)()
         steps = _load().coremap_profile_spikes(self._handle, ctypes.byref(first), ctypes.byref(neuron))
         begin = np.ctypeslib.as_array(first, (steps + 1,))
         which = np.ctypeslib.as_array(neuron, (int(begin[-1]),)) if begin[-1] else np.zeros(0, np.uint32)
         return np.column_stack((np.repeat(np.arange(steps, dtype=np.int64), np.diff(begin.astype(np.int64))), which))
+
+
+def open_mapping(path: str, source: Source) -> _Result:
+    """A mapping from its file, of a network."""
+    lib, listener = _load(), _Listener(None)
+    network, mapping = ctypes.c_void_p(), ctypes.c_void_p()
+    try:
+        source.open(network, listener.callback)
+        _call("mapping_open", os.fsencode(path), network, None, listener.callback, None, ctypes.byref(mapping))
+    finally:
+        lib.coremap_network_free(network)
+    return _Result(mapping)
+
+
+class Compiled:
+    """What a compilation made, in a file of a folder that goes with it."""
+
+    def __init__(self, model: str, chip: Optional[str], options: Dict[str, Any], progress: Any):
+        self._folder = tempfile.TemporaryDirectory(prefix="coremap-")
+        self._path = os.path.join(self._folder.name, "made")
+        opened = ctypes.c_void_p()
+        try:
+            if chip is not None:
+                _call("chip_open", os.fsencode(chip), None, ctypes.byref(opened))
+            self.report = _report("compile", progress, os.fsencode(model), opened, json.dumps(options).encode(), os.fsencode(self._path))
+        finally:
+            _load().coremap_chip_free(opened)
+
+    def write(self, path: str) -> None:
+        shutil.copyfile(self._path, path)

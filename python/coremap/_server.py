@@ -140,9 +140,11 @@ def _object(path: str, what: str) -> Dict[str, Any]:
     return told
 
 
-def _chip(server: _Server, chip: str, occupancy: Any) -> str:
+def _chip(server: _Server, chip: Optional[str], occupancy: Any) -> Optional[str]:
     """The name of a chip on the server: one that is there, or, of a file or with an occupancy, one under a name that says what it
     is, so that nobody else's is touched and the same one is made once."""
+    if chip is None:
+        return None
     from_file = "/" in chip or chip.endswith(".json")
     if not from_file and occupancy is None:
         return chip
@@ -185,8 +187,32 @@ def _job(server: _Server, asked: Dict[str, Any], made: str, kind: type, progress
     return _has(_wait(server, server.json("POST", "/v1/jobs", asked), progress), made, kind)
 
 
+def _submit(server: _Server, kind: str, path: str, chip: Optional[str], reading: Dict[str, str], occupancy: Any, options: Dict[str, Any], **more: Any) -> Dict[str, Any]:
+    """The job that was queued."""
+    name = _chip(server, chip, occupancy)
+    asked = {"kind": kind, "network": _network(server, path, reading), "options": options, **more}
+    return server.json("POST", "/v1/jobs", asked if name is None else dict(asked, chip=name))
+
+
 def map_file(path: str, chip: str, url: str, token: Optional[str], reading: Dict[str, str], occupancy: Any, options: Dict[str, Any],
              progress: Any) -> _Result:
     server = _Server(url, token)
-    name = _chip(server, os.fspath(chip), occupancy)
-    return _Result(server, _job(server, {"network": _network(server, path, reading), "chip": name, "options": options}, "mapping", str, progress))
+    return _Result(server, _has(_wait(server, _submit(server, "map", path, os.fspath(chip), reading, occupancy, options), progress), "mapping", str))
+
+
+class _Program:
+    """What a compile job made."""
+
+    def __init__(self, server: _Server, program: str):
+        self._server, self._path = server, "/v1/programs/" + program
+        files = _has(server.json("GET", self._path), "files", dict)
+        self._made = next((name for name in ("program", "model", "tiles", "pieces") if name in files), None)
+        self.report = server.json("GET", self._path + "/report")
+
+    def write(self, path: str) -> None:
+        self._server.ask("GET", "%s/%s" % (self._path, self._made), output=os.path.abspath(path))
+
+
+def compile_file(model: str, chip: Optional[str], url: str, token: Optional[str], options: Dict[str, Any], progress: Any) -> _Program:
+    server = _Server(url, token)
+    return _Program(server, _has(_wait(server, _submit(server, "compile", model, chip, {}, None, options), progress), "program", str))

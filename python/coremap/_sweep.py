@@ -5,6 +5,7 @@ import itertools
 import math
 import os
 import tempfile
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Union
 
@@ -20,6 +21,7 @@ class Point:
                  open_mapping: Optional[Callable[[], Any]]):
         self.chip, self.options, self.state, self.metrics, self.error, self._open = chip, options, state, metrics, error, open_mapping
         self._mapping: Any = None
+        self._order = 0  # of the axes
 
     @property
     def mapping(self) -> Any:
@@ -56,31 +58,35 @@ def _ways(by: Sequence[str]) -> List[float]:
 def _ranked(points: List[Point], by: Sequence[str], ways: Sequence[float]) -> List[Point]:
     """Best first; those without the metric last, in the order of the axes."""
     def key(point: Point) -> List[float]:
-        return [way * point.metrics[name] if isinstance(point.metrics.get(name), (int, float)) else math.inf for name, way in zip(by, ways)]
+        return [way * point.metrics[name] if isinstance(point.metrics.get(name), (int, float)) else math.inf for name, way in zip(by, ways)] + [point._order]
     return sorted(points, key=key)
 
 
-def _drop(points: List[Point], keep: str, by: Sequence[str], ways: Sequence[float]) -> None:
-    """Lets the mappings go that need not be kept; `points` are ranked."""
-    kept = 0
+def _drop(points: List[Point], keep: str, by: Sequence[str], ways: Sequence[float]) -> List[Point]:
+    """Those of ranked points whose mappings stay; the others let theirs go."""
+    stay: List[Point] = []
     least = math.inf
     for point in points:
         value = point.metrics.get(by[-1])
-        stays = point.state == "done" and (kept == 0 or (keep == "pareto" and isinstance(value, (int, float)) and ways[-1] * value < least))
-        if stays:
-            kept, least = kept + 1, min(least, ways[-1] * value) if isinstance(value, (int, float)) else least
-        elif keep != "all":
+        cost = ways[-1] * value if isinstance(value, (int, float)) else math.inf
+        if point.state == "done" and (keep == "all" or not stay or (keep == "pareto" and cost < least)):
+            stay.append(point)
+            least = min(least, cost)
+        else:
             point._open = None
+    return stay
 
 
 def here(source: Any, chips: List[str], axes: Dict[str, List[Any]], base: Dict[str, Any], occupancy: Any, by: List[str], keep: str, threads: Optional[int], make: Callable[[Any], Any], told: Any) -> List[Point]:
     ways, done = _ways(by), 0
+    lock = threading.Lock()
+    stay: List[Point] = []  # as far as is known: no more mappings are held than these and those under way
     places = [(chip, dict(zip(axes, values))) for chip in chips for values in itertools.product(*axes.values())]
     workers = threads or os.cpu_count() or 1
 
-    def one(place: Any) -> Point:
-        nonlocal done
-        chip, options = place
+    def one(order: int) -> Point:
+        nonlocal done, stay
+        chip, options = places[order]
         try:
             mapping = make(_local.map_source(source, chip, occupancy, {"threads": 1, **base, **options}, None))
             point = Point(chip, options, "done", mapping.metrics, None, lambda: mapping)
@@ -88,16 +94,17 @@ def here(source: Any, chips: List[str], axes: Dict[str, List[Any]], base: Dict[s
             if error.code == "bad-option" and not done:
                 raise
             point = Point(chip, options, "failed", {}, error, None)
-        done += 1
+        point._order = order
+        with lock:
+            done += 1
+            stay = _drop(_ranked(stay + [point], by, ways), keep, by, ways)
         if told is not None:
             told("sweep", done / len(places))
         return point
 
-    first = [one(places[0])]  # what is wrong with all of them is said once, before the rest runs
+    first = [one(0)]  # what is wrong with all of them is said once, before the rest runs
     with ThreadPoolExecutor(min(workers, len(places))) as pool:
-        points = _ranked(first + list(pool.map(one, places[1:])), by, ways)
-    _drop(points, keep, by, ways)
-    return points
+        return _ranked(first + list(pool.map(one, range(1, len(places)))), by, ways)
 
 
 def there(path: str, chips: List[str], axes: Dict[str, Any], base: Dict[str, Any], reading: Dict[str, str], occupancy: Any, by: List[str],
@@ -143,7 +150,7 @@ def sweep(network: Any, chip: "Union[str, Sequence[str]]" = "loihi1", axes: Opti
 
     Raises what coremap.map does for what is wrong with the request; a point that cannot be mapped has an ``error`` instead.
     """
-    from . import Mapping, _Bar, _told, _written
+    from . import Mapping, _heard, _written
     chips = [chip] if isinstance(chip, (str, os.PathLike)) else list(chip)
     compared = [by] if isinstance(by, str) else list(by)
     given = {name: _values(name, values) for name, values in (axes or {}).items()}
@@ -153,13 +160,9 @@ def sweep(network: Any, chip: "Union[str, Sequence[str]]" = "loihi1", axes: Opti
         raise ValueError("a budget is a server's: name one with server=, or give fewer values")
     if labels and server is None:
         raise ValueError("labels are a server's: name one with server=")
-    with tempfile.TemporaryDirectory(prefix="coremap-") as folder:
+    with tempfile.TemporaryDirectory(prefix="coremap-") as folder, _heard(progress) as heard:
         source, taken = _written(network, neurons, format, directed, sizes, rates, occupancy, folder)
-        heard, names = _told(progress), [os.fspath(one) for one in chips]
-        try:
-            if server is not None:
-                return there(source.file(folder), names, given, options, source.reading, taken, compared, keep, budget, server, token, Mapping, heard, labels)
-            return here(source, names, given, options, taken, compared, keep, threads, Mapping, heard)
-        finally:
-            if isinstance(heard, _Bar):
-                heard.end()
+        names = [os.fspath(one) for one in chips]
+        if server is not None:
+            return there(source.file(folder), names, given, options, source.reading, taken, compared, keep, budget, server, token, Mapping, heard, labels)
+        return here(source, names, given, options, taken, compared, keep, threads, Mapping, heard)

@@ -173,6 +173,7 @@ static const struct {
   {"GET", "/v1/jobs/{id}", 'r', 'J', 's', NULL},
   {"DELETE", "/v1/jobs/{id}", 's', 'J', 'c', NULL},
   {"GET", "/v1/jobs/{id}/events", 'r', 'J', 's', NULL},
+  {"GET", "/v1/jobs/{id}/history", 'r', 'J', 's', NULL},
   {"GET", "/v1/jobs/{id}/log", 'r', 'J', 's', NULL},
   {"POST", "/v1/jobs/{id}/cancel", 's', 'J', 'c', NULL},
   {"GET", "/v1/jobs/{id}/labels", 'r', 'J', 's', NULL},

@@ -257,6 +257,8 @@ FILL = {
     24: lambda folder: folder.db.execute("UPDATE networks SET reading = '{\"why\":\"a header\",\"first\":[]}' WHERE operators = 0"),
     25: swept,
     26: listed,
+    27: lambda folder: folder.db.execute("""UPDATE jobs SET history = '[{"seconds":0.5,"phase":"load","fraction":0.1,"remaining_seconds":4.5}]'"""
+                                         " WHERE finished IS NOT NULL"),
 }
 
 

@@ -172,7 +172,7 @@ START_TEST(rebalancing_fits_whatever_can_fit_and_annealing_keeps_it)
     cm_mesh_state *state;
     ck_ok(cm_mesh_state_new(graph, grid, cell, most, &run, &state, &error));
     ck_ok(cm_mesh_rebalance(state, &error));
-    cm_mesh_schedule schedule = {cm_mesh_typical(state), 0.01, 20, chance};
+    cm_mesh_schedule schedule = {cm_mesh_typical(state), 0.01, 20, 0, chance};
     ck_ok(cm_mesh_anneal(state, &schedule, &random, &error));
     ck_ok(cm_mesh_settle(state, 5, &error));
     for (uint32_t c = 0; c < cells; c++)

@@ -156,6 +156,8 @@ rows = coremap._server._Server(server, None).json("GET", "/v1/jobs?kind=map&labe
 check(len(rows) == 6 and all(row["labels"] == {"study": "python"} for row in rows), "its jobs have the labels of a sweep")
 one = coremap.sweep(weights, ["loihi1", "loihi64"], {"max_part_size": [1, 32]}, preset="fast")
 check([point.chip for point in one if point.error] == ["loihi1"] and "cores are needed" in str(one[-1].error), "a point that fails says why")
+held = coremap.sweep(weights, "loihi1", {"seed": "1..6"}, by="connectivity", keep="pareto", preset="fast", max_part_size=32, threads=2)
+check([point.mapping is not None for point in held] == [True] + [False] * 5, "of one metric a front is the best alone")
 for wrong in (dict(axes={"seed": []}), dict(axes={"seed": "3..1"}), dict(by="speed"), dict(keep="some"), dict(axes={"sed": [1]})):
     try:
         coremap.sweep(weights, "loihi1", **wrong)
@@ -163,6 +165,38 @@ for wrong in (dict(axes={"seed": []}), dict(axes={"seed": "3..1"}), dict(by="spe
         check(True, "refused")
     else:
         sys.exit("FAILED: %s is swept" % wrong)
+
+# Kept mappings, jobs that are not waited for, lists, models; what is complex is refused.
+kept = coremap.load("python.map", weights)
+check(np.array_equal(kept.part, mapping.part) and np.array_equal(kept.xy, mapping.xy) and kept.simulate(steps=1) == mapping.simulate(steps=1), "a kept mapping")
+check(kept.metrics.keys() >= {"energy_pj", "connectivity"} and abs(kept.metrics["energy_pj"] / mapping.metrics["energy_pj"] - 1) < 1e-12, "and its metrics")
+job = coremap.submit(weights, server=server, name="later", **options)
+check(job.kind == "map" and job.state in ("queued", "running", "done") and job.name == "later", "a job: %r" % job)
+made = job.result()
+check(np.array_equal(made.part, mapping.part) and job.state == "done" and job.progress == 1 and isinstance(job.history(), list), "and what it made")
+check(np.array_equal(coremap.load(job.id, server=server).part, mapping.part) and np.array_equal(coremap.load(job.about["mapping"], server=server).xy, mapping.xy), "by either id")
+check([one.id for one in coremap.jobs(server, limit=1)] == [job.id] and len(coremap.jobs(server)) > 3 and not coremap.jobs(server, state="failed", limit=1), "a list of jobs")
+check(any(row["id"] == job.about["mapping"] for row in coremap.mappings(server)), "a list of mappings")
+for wrong in (lambda: coremap.load("python.map"), lambda: coremap.load("../x", server=server)):
+    try:
+        wrong()
+    except ValueError:
+        check(True, "refused")
+    else:
+        sys.exit("FAILED: a mapping without its network, or a path, is loaded")
+for complex_one in (weights * 1j, weights.toarray() * 1j, ([0], [1], [1j])):
+    check("complex" in str(refused(ValueError, "complex weights", complex_one)), "complex weights say so")
+model = os.path.join(os.environ["CM_TEST_DATA"], "onnx", "shuffle.onnx")
+compiled = {where: coremap.compile(model, "npu-manycore", server=where) for where in (None, server)}
+for where, program in compiled.items():
+    program.save("%s.program" % ("here" if where is None else "there"))
+check(min(map(os.path.getsize, ("here.program", "there.program"))) > 1000, "a program's file")
+check(len({json.dumps([program.report["operators"], program.report["program"]["time"]["lower_bound_ns"]]) for program in compiled.values()}) == 1, "a model, here and there")
+try:
+    coremap.compile(model, "loihi1")
+    sys.exit("FAILED: a chip without a machine runs programs")
+except coremap.CoremapError as error:
+    check(error.code == "bad-chip", "a chip that runs none: %s" % error.code)
 
 # Simulated, by rates and by given spikes; more of these than a request holds go to a server as an upload.
 steps = mapping.simulate(steps=2)["steps"]

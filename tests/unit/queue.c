@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "storage/estimates.h"
 #include "storage/leases.h"
+#include "storage/progress.h"
 #include "storage/quotas.h"
 #include "storage/usage.h"
 #include "storage/users.h"
@@ -318,15 +319,53 @@ END_TEST
 
 START_TEST(fractions_never_go_backwards)
 {
-  double last = 0, fraction, remaining;
-  for (double elapsed = 0; elapsed < 100; elapsed += 0.5) {
-    cm_estimate_outlook(elapsed, 20, &fraction, &remaining);
-    ck_assert(fraction >= last && fraction < 1 && remaining > 0);
-    last = fraction;
+  const struct {
+    unsigned known;
+    double takes; /* seconds, and 20 were expected */
+    bool says;    /* how far it is */
+  } jobs[] = {{0, 20, true}, {0, 200, true}, {0, 3, true}, {9, 20, true}, {9, 60, true}, {9, 5, true}, {0, 60, false}, {9, 60, false}};
+  for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+    cm_outlook outlook = {0};
+    double last = 0;
+    for (double share = 0; share < 1; share += 0.01) {
+      double elapsed = share * jobs[i].takes;
+      cm_estimate_outlook(&outlook, elapsed, 20, jobs[i].known, jobs[i].says ? share : -1);
+      ck_assert_msg(outlook.fraction >= last && outlook.fraction < 1 && outlook.remaining > 0, "job %zu at %g", i, share);
+      if (jobs[i].says && share > 0.1 && jobs[i].known == 0)
+        ck_assert_double_eq_tol(outlook.remaining, jobs[i].takes - elapsed, 1e-9);
+      if (jobs[i].says && share > 0.9) /* what was expected is about nothing by then */
+        ck_assert_double_le(fabs(outlook.remaining - (jobs[i].takes - elapsed)), 0.1 * (20 + jobs[i].takes));
+      last = outlook.fraction;
+    }
   }
-  cm_estimate_outlook(5, 20, &fraction, &remaining);
-  ck_assert_double_eq_tol(remaining, 15, 1e-9);
-  ck_assert_double_eq_tol(fraction, 0.25, 1e-9);
+  cm_outlook outlook = {0};
+  cm_estimate_outlook(&outlook, 5, 20, 9, -1);
+  ck_assert_double_eq_tol(outlook.remaining, 15, 1e-9);
+  ck_assert_double_eq_tol(outlook.fraction, 0.25, 1e-9);
+  cm_estimate_outlook(&outlook, 6, 20, 0, 0.5); /* of a new class its own word counts */
+  ck_assert_double_eq_tol(outlook.remaining, 6, 1e-9);
+  ck_assert_double_eq_tol(outlook.fraction, 0.5, 1e-9);
+}
+END_TEST
+
+START_TEST(histories_stay_short)
+{
+  static cm_history h;
+  for (int i = 0; i < 100000; i++)
+    cm_history_add(&h, &(cm_history_point){.phase = "refine", .seconds = i * 0.1, .fraction = i / 1e5, .remaining = (100000 - i) * 0.1, .metric = i});
+  ck_assert(h.count <= CM_HISTORY_POINTS_MAX && h.count >= CM_HISTORY_POINTS_MAX / 4);
+  ck_assert_double_eq_tol(h.point[0].seconds, 0, 1e-9);
+  ck_assert_double_eq_tol(h.point[h.count - 1].seconds, 9999.9, 1e-6); /* the last one stands */
+  for (size_t i = 1; i < h.count; i++) {
+    ck_assert_double_gt(h.point[i].seconds, h.point[i - 1].seconds);
+    ck_assert_double_le(h.point[i].seconds - h.point[i - 1].seconds, 9999.9 / 25);
+  }
+  char *text = cm_history_text(&h);
+  json_t *list = json_loads(text, 0, NULL);
+  ck_assert_uint_eq(json_array_size(list), h.count);
+  ck_assert_str_eq(json_string_value(json_object_get(json_array_get(list, 0), "phase")), "refine");
+  json_decref(list);
+  free(text);
 }
 END_TEST
 
@@ -442,6 +481,7 @@ int main(void)
   tcase_add_test(tests, short_jobs_have_a_lane);
   tcase_add_test(tests, first_jobs_of_a_kind_go_by_the_pace_of_others);
   tcase_add_test(tests, fractions_never_go_backwards);
+  tcase_add_test(tests, histories_stay_short);
   tcase_add_test(tests, quotas_are_kept);
   suite_add_tcase(suite, tests);
   return test_main(suite);

@@ -268,6 +268,8 @@ static cm_status sweep_all(sweeping *w, cm_random *random, cm_error *error)
         status = o->silent ? cm_run_check(s->run, error)
                            : cm_run_progress(s->run, done, (int)o->level, n, objective, error);
     }
+    if (o->silent)
+      cm_run_add(s->run, o->share / o->sweeps);
     if (status != CM_OK || (moves == 0 && w->temperature <= 0))
       break;
   }

@@ -9,7 +9,8 @@ typedef struct cm_anneal_options {
   uint32_t sweeps;       /* visits of all vertices */
   double hot, cold;      /* temperature at start and end, in mean costs of a vertex's move; 0: only improving moves */
   bool hard;             /* only moves that keep the receiving part within its limits */
-  bool silent;           /* reports no progress and takes one thread: may then run on any */
+  bool silent;           /* takes one thread, and may run on any: others run beside it */
+  double share;          /* silent: of the stretch under way (cm_run_add) */
   uint32_t level;        /* for progress */
 } cm_anneal_options;
 

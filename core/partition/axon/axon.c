@@ -74,11 +74,6 @@ static bool suits_filling(const progress *p)
   return p->search->flat && p->made[FILLED] == 0;
 }
 
-static cm_status fill(progress *p, cm_error *error)
-{
-  return cm_axon_fill_flat(p->search, p->best, error);
-}
-
 /* ---- the caller's parts ---- */
 
 static bool may_go_below(const progress *p)
@@ -134,19 +129,9 @@ static bool suits_growing(const progress *p)
          (o->work > 0 && (pins_of(p) <= grow_share * (double)o->work || (is_known(p) && reach_of(p) <= grow_reach)));
 }
 
-static cm_status grow(progress *p, cm_error *error)
-{
-  return cm_axon_grow_flat(p->search, p->best, error);
-}
-
 static bool suits_growing_with_copies(const progress *p)
 {
   return has_copies(p) && !p->search->grown && !p->search->flat && options_of(p)->places == NULL && p->made[BELOW] + p->made[LEVELS] > 0;
-}
-
-static cm_status grow_with_copies(progress *p, cm_error *error)
-{
-  return cm_axon_grow_with_copies(p->search, p->best, error);
 }
 
 /* ---- the effort below ---- */
@@ -211,11 +196,6 @@ static bool suits_places(const progress *p)
   return options_of(p)->places != NULL && p->made[PLACES] == 0;
 }
 
-static cm_status take_places(progress *p, cm_error *error)
-{
-  return cm_axon_take_places(p->search, p->best, error);
-}
-
 static bool suits_cycles(const progress *p)
 {
   const cm_axon_search *w = p->search;
@@ -233,22 +213,24 @@ static cm_status cycle(progress *p, cm_error *error)
 
 /* ---- the search ---- */
 
-/* Each way says whether it suits now, how many pins it will look at, and how it is gone. Those that refine come when no start is left. */
+/* Each way says whether it suits now, how many pins it will look at, and how it is gone: by itself, or by a step of the search. Those that
+ * refine come when no start is left. */
 static const struct {
   bool refines;
   bool (*suits)(const progress *p);
   double (*work)(const progress *p);
   cm_status (*go)(progress *p, cm_error *error);
+  cm_status (*step)(cm_axon_search *search, cm_axon_solution *best, cm_error *error);
 } ways[WAYS] = {
-  [FILLED] = {false, suits_filling, no_work, fill},
-  [GIVEN] = {false, suits_given, no_work, take_given},
-  [GROWN] = {false, suits_growing, no_work, grow},
-  [OTHER] = {false, suits_other, pass, take_other},
-  [BELOW] = {false, may_go_below, pass, go_below},
-  [LEVELS] = {false, suits_levels, work_of_levels, attempt},
-  [COPIES] = {false, suits_growing_with_copies, no_work, grow_with_copies},
-  [PLACES] = {true, suits_places, no_work, take_places},
-  [CYCLES] = {true, suits_cycles, pass, cycle},
+  [FILLED] = {false, suits_filling, no_work, NULL, cm_axon_fill_flat},
+  [GIVEN] = {false, suits_given, no_work, take_given, NULL},
+  [GROWN] = {false, suits_growing, no_work, NULL, cm_axon_grow_flat},
+  [OTHER] = {false, suits_other, pass, take_other, NULL},
+  [BELOW] = {false, may_go_below, pass, go_below, NULL},
+  [LEVELS] = {false, suits_levels, work_of_levels, attempt, NULL},
+  [COPIES] = {false, suits_growing_with_copies, no_work, NULL, cm_axon_grow_with_copies},
+  [PLACES] = {true, suits_places, no_work, NULL, cm_axon_take_places},
+  [CYCLES] = {true, suits_cycles, pass, cycle, NULL},
 };
 
 /* The cheapest way that suits and that is left work for, of equals the first; WAYS: there is none. */
@@ -265,6 +247,19 @@ static way next_way(const progress *p, bool refining, double *work)
     *work = pins;
   }
   return best;
+}
+
+/* What refining takes, in attempts through levels; with places a search ends after some more cycles than are in vain. */
+static const double cycle_takes = 0.4;
+
+/* What is left to be done, in attempts, beside the next one. */
+static double left(const progress *p)
+{
+  const cm_axon_options *o = options_of(p);
+  const double work = (double)o->work, pins = pins_of(p) + 1, most = o->places != NULL ? 2 * VAIN_MOST : o->cycles;
+  const double cycles = fmin(most, fmax(o->cycles, p->made[CYCLES]) - p->made[CYCLES]);
+  double attempts = suits_levels(p) ? fmin(fmax(o->attempts, 1) - p->made[LEVELS], fmax(work - p->spent[0], 0) / pins / attempt_pins) : 0;
+  return fmax(attempts, p->made[LEVELS] == 0) + cycle_takes * fmin(cycles, fmax(work - p->spent[1], 0) / pins);
 }
 
 static cm_status search(cm_axon_search *w, const cm_axon_options *options, cm_axon_solution *best, cm_error *error)
@@ -285,9 +280,12 @@ static cm_status search(cm_axon_search *w, const cm_axon_options *options, cm_ax
     }
     if (next == WAYS)
       break;
-    status = ways[next].go(&p, error);
-    p.made[next]++;
     p.spent[refining] += work;
+    const double takes = next == LEVELS ? 1 : cycle_takes;
+    const size_t mark = cm_run_enter(w->run, takes / fmax(takes, left(&p) + (next != LEVELS && next != CYCLES ? takes : 0)));
+    status = ways[next].go != NULL ? ways[next].go(&p, error) : ways[next].step(w, best, error);
+    p.made[next]++;
+    cm_run_leave(w->run, mark);
   }
   return status;
 }

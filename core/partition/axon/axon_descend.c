@@ -227,8 +227,10 @@ cm_status cm_axon_descend(cm_axon_search *w, const cm_axon_descent *d, cm_axon_s
       options.hot *= finest_hot;
     else if (l > 0 && d->number == 0 && w->prices == NULL)
       shape(w, s->parts, &options);
+    const size_t mark = cm_run_within(w->run, 1 / (1 + 1.5 * l));
     if (cm_axon_refine_level(w, &on_level, &options, &random, s, error) != CM_OK)
       return error->status;
+    cm_run_leave(w->run, mark);
     on_level.dissolve = false;
     if (l == 0)
       return CM_OK;

@@ -71,6 +71,7 @@ static cm_status anneal_start(void *context, size_t t, cm_error *error)
                                .hot = 0.3,
                                .cold = 0.02,
                                .silent = all->together,
+                               .share = 1.0 / all->count,
                                .level = all->work->levels.count - 1};
   cm_axon_descent d = {.slack = CM_AXON_SLACK};
   return cm_axon_refine_level(all->work, &d, &options, &it->random, &it->made, error);
@@ -84,8 +85,11 @@ static cm_status anneal_starts(starts *all, cm_error *error)
   all->together = all->count % run->threads == 0;
   if (all->together)
     return cm_parallel(run, all->count, anneal_start, all, error);
-  for (uint32_t t = 0; t < all->count && status == CM_OK; t++)
+  for (uint32_t t = 0; t < all->count && status == CM_OK; t++) {
+    const size_t mark = cm_run_within(run, 1.0 / (all->count - t));
     status = anneal_start(all, t, error);
+    cm_run_leave(run, mark);
+  }
   return status;
 }
 

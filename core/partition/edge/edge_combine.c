@@ -79,6 +79,7 @@ static cm_status make_member(void *context, size_t i, cm_error *error)
     return error->status;
   cm_status status = cm_edge_search_anew(w->graph, &o, &run, scratch, w->member[i].part, error);
   cm_free(scratch);
+  cm_run_add(w->run, 1.0 / w->count);
   return judge(w, &run, status, &w->member[i], error);
 }
 

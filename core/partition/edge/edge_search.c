@@ -18,6 +18,7 @@ typedef struct starts {
   cm_edge_search *work;
   uint32_t **part; /* [starts][vertices of the coarsest level] */
   uint64_t *cut;   /* [starts] */
+  uint32_t count;
 } starts;
 
 /* A way down, by the temperature and the random streams of its levels. */
@@ -53,6 +54,7 @@ static cm_status start_once(void *context, size_t t, cm_error *error)
       cm_edge_refine_level(w, &(cm_edge_level){l, 0, 0.5, 1000 + t}, all->part[t], error) != CM_OK)
     return error->status;
   all->cut[t] = cm_csr_graph_cut(g, all->part[t]);
+  cm_run_add(w->run, 1.0 / all->count);
   return CM_OK;
 }
 
@@ -61,7 +63,7 @@ static cm_status best_start(cm_edge_search *w, uint32_t *part, cm_error *error)
   uint32_t n = w->hierarchy.vertices[w->hierarchy.levels - 1], best = 0;
   bool many = w->options->starts_many > 0 && w->options->parts >= PARTS_MANY;
   uint32_t count = many ? w->options->starts_many : w->options->starts;
-  starts all = {.work = w};
+  starts all = {.work = w, .count = count};
   cm_run_phase(w->run, "initial");
   cm_status status = CM_NEW(w->run->memory, all.part, count, error);
   if (status == CM_OK)
@@ -85,7 +87,12 @@ static cm_status refine_below(void *context, const cm_hierarchy *h, uint32_t l, 
   const descent *d = context;
   if (cm_edge_refine_level(d->work, &(cm_edge_level){l, h->levels - 1 - l, d->hot, d->stream + l}, part, error) != CM_OK)
     return error->status;
-  return cm_run_progress(d->work->run, 1 - (double)l / h->levels, (int)l, h->vertices[l], NAN, error);
+  double finer = 0, all = 0;
+  for (uint32_t k = 0; k < h->levels; k++) {
+    finer += k < l ? h->vertices[k] : 0;
+    all += h->vertices[k];
+  }
+  return cm_run_progress(d->work->run, 1 - finer / all, (int)l, h->vertices[l], NAN, error);
 }
 
 static cm_status uncoarsen(cm_edge_search *w, uint64_t stream, uint32_t *part, cm_error *error)
@@ -121,15 +128,19 @@ static cm_status run_all(cm_edge_search *w, cm_csr_graph *graph, uint32_t *part,
 {
   uint32_t n = graph->vertex_count, cycles = graph->entry_count < large_entries ? w->options->cycles : w->options->cycles / 2;
   w->draft = cycles > 0;
+  size_t mark = cm_run_enter(w->run, 1.0 / (1 + cycles));
   if (coarsen(w, graph, NULL, w->options->seed, error) != CM_OK || best_start(w, part, error) != CM_OK ||
       uncoarsen(w, 1, part, error) != CM_OK)
     return error->status;
+  cm_run_leave(w->run, mark);
   uint64_t least = cm_csr_graph_cut(graph, part);
   memcpy(best, part, n * sizeof *best);
   w->draft = false;
   for (uint32_t c = 1; c <= cycles; c++) {
+    mark = cm_run_enter(w->run, 1.0 / (cycles - c + 1));
     if (cycle(w, graph, part, c, part, error) != CM_OK)
       return error->status;
+    cm_run_leave(w->run, mark);
     uint64_t cut = cm_csr_graph_cut(graph, part);
     if (cut <= least) {
       least = cut;

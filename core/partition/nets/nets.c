@@ -153,6 +153,7 @@ static cm_status start_once(void *context, size_t t, cm_error *error)
   cm_status status = cm_net_initial(coarsest, &o, w->run, c->part, error);
   if (status == CM_OK)
     status = descend(w, &levels, false, stream, c, error);
+  cm_run_add(w->run, 1.0 / w->options->starts);
   cm_hierarchy_free(&levels);
   return status;
 }
@@ -186,14 +187,20 @@ static uint32_t best_of(const work *w)
   return best;
 }
 
+/* So many unions and cycles are done. */
+static cm_status refined(const work *w, uint32_t done, cm_error *error)
+{
+  return cm_run_progress(w->run, (double)done / (w->options->unions + w->options->cycles), 0, w->graph->vertex_count,
+                         (double)w->found[best_of(w)].connectivity, error);
+}
+
 static cm_status improve(work *w, candidate *trial, cm_error *error)
 {
   candidate *best = &w->found[best_of(w)];
   for (uint32_t i = 0; i < w->options->cycles; i++) {
     copy(w, trial, best);
     if (cycle(w, best->part, (w->options->starts + 1 + i) * (uint64_t)STREAMS, trial, error) != CM_OK ||
-        cm_run_progress(w->run, (i + 1.0) / w->options->cycles, 0, w->graph->vertex_count, (double)best->connectivity,
-                        error) != CM_OK)
+        refined(w, w->options->unions + i + 1, error) != CM_OK)
       return error->status;
     if (better(trial, best))
       copy(w, best, trial);
@@ -263,8 +270,11 @@ static cm_status unite_all(work *w, candidate *trial, cm_error *error)
 {
   cm_status status = CM_OK;
   bool possible = w->count > 1 && w->options->parts <= UINT16_MAX; /* pairs of parts have 32 bits */
-  for (uint32_t i = 0; i < w->options->unions && possible && status == CM_OK; i++)
+  for (uint32_t i = 0; i < w->options->unions && possible && status == CM_OK; i++) {
     status = unite(w, i, trial, error);
+    if (status == CM_OK)
+      status = refined(w, i + 1, error);
+  }
   return status;
 }
 
@@ -299,6 +309,9 @@ static void take_fewer(work *w, cm_nets_options *fewer)
   w->count = 2;
 }
 
+/* Of the time, the effort below. */
+static const double share_below = 0.15;
+
 /* The starts of this effort, and what comes of them. */
 static cm_status search_starts(work *w, candidate *trial, cm_error *error)
 {
@@ -320,7 +333,9 @@ static cm_status search(const work *whole, const cm_nets_options *options, candi
   w.count = options->starts + (options->below != NULL);
   if (CM_NEW(w.run->memory, w.found, w.count, error) != CM_OK)
     return error->status;
+  const size_t mark = cm_run_enter(w.run, options->below != NULL ? share_below : 0);
   cm_status status = options->below != NULL ? search_below(&w, trial, error) : CM_OK;
+  cm_run_leave(w.run, mark);
   cm_nets_options fewer = *options;
   bool worth = true;
   if (status == CM_OK && options->worth != NULL && options->below != NULL)

@@ -125,8 +125,10 @@ static cm_status anneal(search *w, cm_error *error)
     o.lower = true;
     o.budget_ns = w->best_ns * 0.98;
     o.heat = heat;
+    const size_t mark = cm_run_within(w->s.run, 0.8); /* the second turn has a quarter of the sweeps */
     if (cm_step_anneal(&w->s, &o, error) != CM_OK)
       return error->status;
+    cm_run_leave(w->s.run, mark);
     o.lower = false;
     o.budget_ns = cm_step_longest_ns(&w->s);
     o.sweeps = o.sweeps / 4 + 1;

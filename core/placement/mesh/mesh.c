@@ -37,14 +37,17 @@ static cm_status number_cores(const cm_mesh_work *w, const uint32_t *order, uint
 /* Descents, then V-cycles; the hierarchy is used up, but for its finest graph. */
 static cm_status search(cm_mesh_work *w, cm_hierarchy *hierarchy, cm_error *error)
 {
-  uint32_t round = 0;
+  uint32_t round = 0, descents = w->options->descents;
   cm_csr_graph *graph = hierarchy->level[0];
   cm_status status = cm_mesh_descend_best_kind(w, hierarchy, error);
-  for (uint32_t k = 0; status == CM_OK && k < w->options->descents; k++)
-    if (w->other[k] != NULL)
-      status = cm_mesh_cycle(w, graph, w->other[k], ++round, error);
-  for (uint32_t k = 0; status == CM_OK && k < w->options->cycles; k++)
-    status = cm_mesh_cycle(w, graph, NULL, ++round, error);
+  for (uint32_t k = 0; status == CM_OK && k < descents + w->options->cycles; k++) {
+    const uint32_t *other = k < descents ? w->other[k] : NULL;
+    if (k < descents && other == NULL)
+      continue;
+    const size_t mark = cm_run_within(w->run, 1.0 / (descents - 1 + w->options->cycles - round));
+    status = cm_mesh_cycle(w, graph, other, ++round, error);
+    cm_run_leave(w->run, mark);
+  }
   for (uint32_t k = 0; w->other != NULL && k < w->options->descents; k++)
     cm_free(w->other[k]);
   cm_free(w->other);

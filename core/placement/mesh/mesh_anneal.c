@@ -359,9 +359,11 @@ cm_status cm_mesh_anneal(cm_mesh_state *s, const cm_mesh_schedule *schedule, cm_
     return CM_OK;
   visited all;
   cm_status status = visited_new(s, &all, error);
-  for (uint32_t k = 0; status == CM_OK && k < sweeps && all.count > 0; k++)
+  for (uint32_t k = 0; status == CM_OK && k < sweeps && all.count > 0; k++) {
     status =
       sweep(&all, schedule->hot * pow(fall, (double)k / sweeps), pow(fall, 1 / (8.0 * sweeps)), schedule->chance, random, error);
+    cm_run_add(s->run, schedule->share / sweeps);
+  }
   visited_free(&all);
   return status;
 }

@@ -13,6 +13,7 @@ void cm_mesh_chances(float *chance);
 typedef struct cm_mesh_schedule {
   double hot, cold;    /* temperature at start and end, in the tables' units */
   double sweeps;       /* visits of all vertices */
+  double share;        /* of the stretch under way (cm_run_add) */
   const float *chance; /* [CM_CHANCES] */
 } cm_mesh_schedule;
 

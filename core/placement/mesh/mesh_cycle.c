@@ -63,6 +63,7 @@ cm_status cm_mesh_cycle(cm_mesh_work *w, cm_csr_graph *graph, const uint32_t *ot
   cm_free(label);
   if (status == CM_OK) {
     w->hierarchy = &h;
+    w->finest = 1 / cm_mesh_levels_take(w, &h, 0);
     status = climb(w, round, error);
     w->hierarchy = NULL;
     cm_hierarchy_free(&h);

@@ -42,6 +42,12 @@ static cm_status cell_limits(const cm_mesh_work *w, const cm_mesh_descent *d, ui
   return CM_OK;
 }
 
+/* What annealing a level of so many vertices takes beside the finest of so many. */
+static double level_takes(const cm_mesh_work *w, uint32_t vertices, uint32_t finest)
+{
+  return pow((double)vertices / finest, 1 - w->power);
+}
+
 /* Anneals the descent's level. */
 static cm_status refine(const cm_mesh_work *w, cm_mesh_descent *d, double hot, cm_random *random, cm_error *error)
 {
@@ -56,7 +62,7 @@ static cm_status refine(const cm_mesh_work *w, cm_mesh_descent *d, double hot, c
     return status;
   double unit = cm_mesh_typical(s), ratio = (double)w->hierarchy->vertices[0] / g->vertex_count;
   cm_mesh_schedule schedule = {hot * unit, cold_end * unit, sweeps_of[w->kind] * w->sweeps * pow(ratio, w->power),
-                               w->chance};
+                               w->finest * level_takes(w, g->vertex_count, w->hierarchy->vertices[0]), w->chance};
   status = cm_mesh_rebalance(s, error);
   if (status == CM_LIMIT_BROKEN && d->level > 0)
     status = CM_OK; /* finer vertices will fit */
@@ -117,12 +123,21 @@ static cm_status step(const cm_mesh_work *w, cm_mesh_descent *d, uint32_t last, 
 }
 
 /* The level to which all starts go. */
-static uint32_t start_level(const cm_mesh_work *w)
+static uint32_t start_level(const cm_hierarchy *hierarchy)
 {
-  uint32_t level = w->hierarchy->levels - 1;
-  while (level > 0 && (double)w->hierarchy->vertices[level - 1] < 0.1 * w->hierarchy->vertices[0])
+  uint32_t level = hierarchy->levels - 1;
+  while (level > 0 && (double)hierarchy->vertices[level - 1] < 0.1 * hierarchy->vertices[0])
     level--;
   return level;
+}
+
+double cm_mesh_levels_take(const cm_mesh_work *w, const cm_hierarchy *hierarchy, uint32_t starts)
+{
+  double all = 0, halvings = starts > 0 ? log2((double)w->axes->columns * w->axes->rows) / hierarchy->levels / 4 : 0;
+  const uint32_t last = start_level(hierarchy);
+  for (uint32_t l = 0; l < hierarchy->levels; l++)
+    all += level_takes(w, hierarchy->vertices[l], hierarchy->vertices[0]) * (l > 0 ? 1 + halvings : 1) * (starts > 0 && l >= last ? starts : 1);
+  return all;
 }
 
 static cm_status start_one(void *context, size_t index, cm_error *error)
@@ -131,7 +146,7 @@ static cm_status start_one(void *context, size_t index, cm_error *error)
   cm_mesh_descent *d = &w->start[index];
   cm_random random;
   bool done = false;
-  uint32_t last = start_level(w);
+  uint32_t last = start_level(w->hierarchy);
   cm_random_init(&random, w->seed, CM_STREAM_MESH, index);
   d->level = w->hierarchy->levels - 1;
   if (cm_mesh_grid_new(w->axes, w->run, &d->grid, error) != CM_OK ||

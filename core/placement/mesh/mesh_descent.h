@@ -32,6 +32,7 @@ typedef struct cm_mesh_work {
   cm_run *run;
   cm_mesh_kind kind;
   double sweeps; /* on the finest level */
+  double finest; /* the share that annealing the finest level is of the stretch under way */
   double power;  /* coarser levels get (vertices of the finest / theirs) ^ power times as many visits of each vertex */
   uint64_t seed;
   cm_random random; /* of the descent under way */
@@ -43,6 +44,10 @@ typedef struct cm_mesh_work {
 } cm_mesh_work;
 
 void cm_mesh_descent_free(cm_mesh_descent *d); /* leaves it empty */
+
+/* So many times as long as annealing the finest level takes annealing all levels of a hierarchy, once each in a V-cycle (`starts` 0), else
+ * in so many starts and on grids that are halved between them; about. */
+double cm_mesh_levels_take(const cm_mesh_work *w, const cm_hierarchy *hierarchy, uint32_t starts);
 
 /* Vertices that a cell should have, on average, on the coarsest level whose vertices go to the cores. */
 double cm_mesh_vertices_per_core(cm_mesh_kind kind);
@@ -69,6 +74,9 @@ cm_status cm_mesh_descend_on(cm_mesh_work *w, uint32_t last, cm_error *error);
  * what the others found to w->other. `by_distance`, all levels of the graph coarsened so, is used up but for its finest
  * graph. Ends phase "start". */
 cm_status cm_mesh_descend_best_kind(cm_mesh_work *w, cm_hierarchy *by_distance, cm_error *error);
+
+/* What all descents are of the time of descents and cycles. */
+double cm_mesh_share_of_descents(const cm_mesh_options *options);
 
 /* A V-cycle of w->best inside the cores, or inside what these and another mapping have in common (other [vertices],
  * else NULL); kept when better. `round` names its random stream. */

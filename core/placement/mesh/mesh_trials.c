@@ -66,6 +66,7 @@ static cm_status choose_kind(const cm_mesh_work *model, const hierarchies *h, cm
     t.work[k].kind = (cm_mesh_kind)k;
     t.work[k].sweeps = model->sweeps * trial_share[k];
     t.work[k].hierarchy = &h->by[cm_mesh_rating_of((cm_mesh_kind)k)];
+    t.work[k].finest = 1 / (kinds * cm_mesh_levels_take(model, t.work[k].hierarchy, 1));
   }
   cm_status status = cm_parallel(model->run, (size_t)kinds, try_one, &t, error);
   if (status == CM_OK) {
@@ -106,6 +107,7 @@ static cm_status descend_fully(cm_mesh_work *w, cm_error *error)
   }
   for (uint32_t k = 0; k < count; k++) {
     full[k] = *w;
+    full[k].finest = 1 / (count * cm_mesh_levels_take(w, w->hierarchy, w->options->starts));
     full[k].seed += k * UINT64_C(0x9e3779b97f4a7c15);
   }
   cm_status status = cm_parallel(w->run, count, descend_one, full, error);
@@ -127,6 +129,14 @@ static cm_status descend_fully(cm_mesh_work *w, cm_error *error)
   return status;
 }
 
+/* A cycle takes less than a descent, which has starts before. */
+static const double cycle_takes = 0.7;
+
+double cm_mesh_share_of_descents(const cm_mesh_options *o)
+{
+  return o->descents / (o->descents + cycle_takes * (o->descents - 1 + o->cycles));
+}
+
 cm_status cm_mesh_descend_best_kind(cm_mesh_work *w, cm_hierarchy *by_distance, cm_error *error)
 {
   cm_mesh_descent trial = {0};
@@ -140,7 +150,9 @@ cm_status cm_mesh_descend_best_kind(cm_mesh_work *w, cm_hierarchy *by_distance, 
   if (status == CM_OK) {
     cm_hierarchy_free(&h.by[1 - cm_mesh_rating_of(w->kind)]);
     w->hierarchy = &h.by[cm_mesh_rating_of(w->kind)];
+    const size_t mark = cm_run_within(w->run, cm_mesh_share_of_descents(w->options));
     status = descend_fully(w, error);
+    cm_run_leave(w->run, mark);
     w->hierarchy = NULL;
   }
   if (status == CM_OK && trial.cost < w->best.cost) {

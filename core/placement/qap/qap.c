@@ -120,6 +120,8 @@ static cm_status start_one(void *context, size_t index, cm_error *error)
   if (status == CM_OK)
     m->cost = cost_of(s, m->occupant, at);
   cm_free(at);
+  if (s->begun == 0)
+    cm_run_add(s->run, 1.0 / s->options->population);
   return status;
 }
 
@@ -210,12 +212,29 @@ static void crown(search *s)
   memcpy(s->champion.occupant, s->member[best].occupant, s->qap.count * sizeof *s->champion.occupant);
 }
 
+/* Of a population from scratch, in children. */
+static uint64_t price_of(const cm_qap_options *o)
+{
+  return o->child_sweeps > 0 ? (uint64_t)o->population * o->sweeps / o->child_sweeps : 1;
+}
+
+static cm_status begin(search *s, cm_error *error)
+{
+  const double price = (double)price_of(s->options);
+  const size_t mark = cm_run_within(s->run, price / (price + s->options->children));
+  cm_status status = cm_thread_pool_run(s->pool, s->options->population, start_one, s, error);
+  cm_run_leave(s->run, mark);
+  if (status == CM_OK)
+    note_population(s);
+  return status;
+}
+
 /* A population that no child gets into any more has come to its end: another one, from scratch, where enough work is
  * left for it. */
 static cm_status begin_again(search *s, uint32_t *vain, cm_error *error)
 {
   const cm_qap_options *o = s->options;
-  uint64_t price = (uint64_t)o->population * o->sweeps / o->child_sweeps; /* in children */
+  uint64_t price = price_of(o);
   if (*vain < PATIENCE * o->population || s->bred + price + LIFE * (uint64_t)o->population > o->children)
     return CM_OK;
   crown(s);
@@ -365,11 +384,9 @@ cm_status cm_place_by_annealing(const cm_graph *parts, const cm_axes *axes, cons
   s.kernel = choose_kernel(&s.qap);
   cm_status status = parts->vertex_count > 0 ? set_up(&s, error) : CM_OK;
   if (status == CM_OK && parts->vertex_count > 0)
-    status = cm_thread_pool_run(s.pool, options->population, start_one, &s, error);
-  if (status == CM_OK && parts->vertex_count > 0) {
-    note_population(&s);
+    status = begin(&s, error);
+  if (status == CM_OK && parts->vertex_count > 0)
     status = breed(&s, error);
-  }
   if (status == CM_OK && parts->vertex_count > 0) {
     crown(&s);
     *cost = cost_of(&s, s.champion.occupant, at);

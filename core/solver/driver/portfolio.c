@@ -55,6 +55,7 @@ static cm_status weigh(cm_candidate *c, cm_error *error)
 /* How to map: a preset, a mapper and an objective in place of the job's. */
 typedef struct method {
   uint32_t preset, mapper, objective;
+  double share; /* of the time that is left, about */
 } method;
 
 /* What was made so far, and what was tried. */
@@ -79,6 +80,7 @@ static void adopt(cm_candidate *c, cm_objective objective)
  * to choose from less. *cost is INFINITY then. */
 static cm_status try_method(portfolio *f, method by, bool must, double *cost, cm_error *error)
 {
+  const size_t mark = cm_run_enter(f->run, by.share);
   cm_variant variant;
   const cm_map_input *input = cm_vary(f->input, &variant);
   cm_candidate made;
@@ -87,6 +89,7 @@ static cm_status try_method(portfolio *f, method by, bool must, double *cost, cm
   variant.options.mapper = by.mapper;
   variant.options.objective = by.objective;
   cm_status status = cm_candidate_make(input, f->run, &made, error);
+  cm_run_leave(f->run, mark);
   if (!must && (status == CM_NO_ROOM || status == CM_LIMIT_BROKEN))
     return CM_OK;
   if (status != CM_OK)
@@ -140,9 +143,10 @@ static bool was_mended(const cm_candidate *c)
 /* What objective edge makes of a network whose axons reach few. */
 static cm_status try_edges(portfolio *f, bool sparse, bool tight, cm_error *error)
 {
-  method two_phase = {f->input->options->preset, CM_MAPPER_TWO_PHASE, CM_OBJECTIVE_EDGE}, integrated = two_phase;
+  method two_phase = {f->input->options->preset, CM_MAPPER_TWO_PHASE, CM_OBJECTIVE_EDGE, 0.4}, integrated = two_phase;
   double ignored;
   integrated.mapper = CM_MAPPER_AUTO;
+  integrated.share = 1;
   cm_status status = sparse ? try_method(f, two_phase, false, &ignored, error) : CM_OK;
   return status == CM_OK && !tight ? try_method(f, integrated, false, &ignored, error) : status;
 }
@@ -150,10 +154,11 @@ static cm_status try_edges(portfolio *f, bool sparse, bool tight, cm_error *erro
 static cm_status try_all(portfolio *f, cm_error *error)
 {
   const struct cm_map_options *o = f->input->options;
-  method quick = {cm_effort_preset(cm_effort_least(cm_effort_of(o))), CM_MAPPER_TWO_PHASE, o->objective},
-         own = {o->preset, CM_MAPPER_AUTO, o->objective}, two_phase = {o->preset, CM_MAPPER_TWO_PHASE, o->objective};
+  method quick = {cm_effort_preset(cm_effort_least(cm_effort_of(o))), CM_MAPPER_TWO_PHASE, o->objective, 0.05},
+         own = {o->preset, CM_MAPPER_AUTO, o->objective, 1}, two_phase = {o->preset, CM_MAPPER_TWO_PHASE, o->objective, 0.9};
   double fast = INFINITY, integrated = INFINITY, ignored;
-  bool sparse = may_win(f->input);
+  bool sparse = may_win(f->input), may_be_edges = f->input->demand->network->directed && cm_axons_reach_few(f->input->demand->network);
+  own.share = may_be_edges ? 0.55 : sparse ? 0.9 : 1;
   cm_status status = sparse ? try_method(f, quick, false, &fast, error) : CM_OK;
   bool tight = sparse && is_tight(f);
   if (status == CM_OK && !tight)

@@ -6,18 +6,12 @@
 #include "core/partition/axon/dense.h"
 #include "core/solver/mappers/nets_engine.h"
 
-/* Where axons reach so few neurons on average, neurons that belong together share no axons to be known by; those
- * between them tell more. Up to twice as many, edges still tell what axons do not of networks with a shape (layers of
- * convolutions: half the packets); a partition by nets takes ten times the time of all else, and only much effort has it. */
-enum { FEW_TARGETS = 40, EDGE_TARGETS = 80 };
+/* Up to twice as many as are few, edges still tell what axons do not of networks with a shape (layers of convolutions: half the packets);
+ * a partition by nets takes ten times the time of all else, and only much effort has it. */
+enum { EDGE_TARGETS = 80 };
 
 /* Cycles cost little on small networks of small nets, and gain more there than elsewhere. */
 enum { CYCLES_MORE = 10, CYCLES_MORE_PINS = 1000000 };
-
-bool cm_axons_reach_few(const cm_topology *topology)
-{
-  return topology->pin_count <= (uint64_t)FEW_TARGETS * topology->net_count;
-}
 
 cm_axon_options cm_engine_axon_options(const cm_engine_task *task)
 {
@@ -42,14 +36,6 @@ cm_edge_options cm_engine_edge_options(const cm_engine_task *task, const cm_effo
   return options;
 }
 
-bool cm_axons_are_edges(const cm_topology *t)
-{
-  bool edges = t->directed && t->pin_weight == NULL && t->pin_count <= t->net_count;
-  for (uint32_t e = 0; edges && e < t->net_count; e++)
-    edges = t->net_first[e + 1] - t->net_first[e] <= 1;
-  return edges;
-}
-
 /* Parts that neurons fill to the brim leave edges no room to be sorted, and the last ones get what is left over everywhere, with axons from
  * everywhere: parts are to be full to so much, where they are so many that one more costs little. */
 static const double full_most = 0.97;
@@ -70,11 +56,13 @@ static uint32_t parts_of_start(const cm_engine_task *task)
 static cm_status start_by_edges(const cm_engine_task *task, const cm_effort *effort, cm_run *run, cm_partition **start,
                                 cm_error *error)
 {
+  const size_t mark = cm_run_enter(run, 0.05);
   cm_error none;
   cm_edge_options options = cm_engine_edge_options(task, effort);
   options.parts = parts_of_start(task);
   *start = NULL;
   cm_status status = cm_partition_by_edges(task->input->demand, &options, run, start, &none);
+  cm_run_leave(run, mark);
   if (status == CM_NO_ROOM || status == CM_LIMIT_BROKEN)
     return CM_OK;
   if (status != CM_OK)
@@ -157,7 +145,9 @@ static cm_status start_by_nets(const cm_engine_task *task, const cm_effort *effo
 {
   question q = {task, run};
   standing found = {0};
+  const size_t mark = cm_run_enter(run, 0.3);
   cm_status status = cm_engine_nets(task, effort, is_near, &q, run, start, error);
+  cm_run_leave(run, mark);
   if (status == CM_OK && *start != NULL)
     status = find_standing(task, (*start)->part, (*start)->part_count, run, &found, error);
   if (status == CM_OK && found.keeps)

@@ -97,10 +97,13 @@ static cm_status place_on_candidates(cm_candidate *c, cm_error *error)
   if (choose_regions(c, regions, &c->region_count, error) != CM_OK)
     return error->status;
   cm_status status = CM_OK;
+  const uint32_t regions_left = c->region_count + may_roam(c);
   for (uint32_t i = 0; i < c->region_count; i++)
-    if (status == CM_OK)
+    if (status == CM_OK) {
+      const size_t mark = cm_run_enter(c->run, 1.0 / (regions_left - i));
       status = try_region(c, regions[i], i, error);
-    else
+      cm_run_leave(c->run, mark);
+    } else
       cm_region_free(regions[i]);
   return status == CM_OK && may_roam(c) ? place_with_room(c, error) : status;
 }

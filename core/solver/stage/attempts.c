@@ -84,6 +84,16 @@ static cm_status find_widest(cm_attempts *a, const cm_partition *p, cm_error *er
   return CM_OK;
 }
 
+/* Of the time that is left, about: another attempt may follow, and places. */
+static double share_of_attempt(const cm_attempts *a)
+{
+  if (a->engine->places)
+    return 0.95;
+  if (cm_objective_is_of_steps((cm_objective)a->input->options->objective))
+    return 0.55;
+  return a->engine->keeps_limits ? 0.8 : 0.5;
+}
+
 /* The method once. *violation says what breaks; nothing where there are only too many parts. *dear: single moves made
  * it legal, and lost much by it. */
 static cm_status attempt_once(cm_attempts *a, uint64_t capacity, uint32_t parts, uint32_t cores,
@@ -95,8 +105,10 @@ static cm_status attempt_once(cm_attempts *a, uint64_t capacity, uint32_t parts,
   cm_partition *partition = NULL;
   *attempt = (cm_attempt){.capacity = capacity};
   task.limits.neurons = capacity;
+  const size_t mark = cm_run_enter(a->run, share_of_attempt(a));
   if (cm_partition_or_kept(a->engine, &task, a->run, attempt, &partition, error) != CM_OK)
     return error->status;
+  cm_run_leave(a->run, mark);
   const cm_partition *made = partition;
   attempt->parts = made->part_count;
   cm_status status = find_widest(a, made, error);
