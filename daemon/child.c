@@ -27,8 +27,8 @@ typedef struct child {
   const cm_execution *x;
   int process;  /* stands for it (fork_server.h) */
   pid_t pid;    /* by which it is looked at */
-  int life;     /* ends when the child does; a byte a line in out/progress */
-  int progress; /* out/progress, -1: not there yet */
+  int life;     /* ends when the child does; a byte a line of its progress */
+  int progress; /* its file, -1: not there yet */
   char *line;   /* what has been read of it beyond whole lines */
   size_t used, room;
   double started, stop; /* when it was asked to stop, 0: not yet */
@@ -51,7 +51,7 @@ static cm_status start(child *c, cm_error *error)
     return cm_fail_errno(error, errno, "cannot start a child for", c->x->folder);
   (void)fcntl(life[0], F_SETFL, O_NONBLOCK);
   (void)fcntl(life[1], F_SETFL, O_NONBLOCK); /* a child must not wait for us to read its bytes */
-  cm_status status = cm_fork_child(c->x->folder, life[1], &c->process, &c->pid, error);
+  cm_status status = cm_fork_child(c->x->folder, c->x->attempt, life[1], &c->process, &c->pid, error);
   (void)close(life[1]);
   if (status != CM_OK) {
     (void)close(life[0]);
@@ -77,12 +77,12 @@ static void pass_on(child *c, const char *line, size_t length)
   json_decref(object);
 }
 
-/* Reads what has been added to out/progress. */
+/* Reads what has been added to its progress. */
 static void follow(child *c)
 {
   char path[CM_PATH_MAX];
   cm_error ignored;
-  if (c->progress < 0 && cm_path(path, &ignored, "%s/" CM_WORK_PROGRESS, c->x->folder) == CM_OK)
+  if (c->progress < 0 && cm_path(path, &ignored, "%s/" CM_WORK_PROGRESS, c->x->out) == CM_OK)
     c->progress = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   while (c->progress >= 0) {
     if (c->used == c->room) {
@@ -116,7 +116,7 @@ static void follow(child *c)
 /* What the kernel does not limit. */
 static bool keeps_counts(child *c, double now)
 {
-  const cm_child_limits limits = {c->pid, c->x->folder, c->x->threads, c->x->disk_limit};
+  const cm_child_limits limits = {c->pid, c->x->out, c->x->threads, c->x->disk_limit};
   if (cm_child_limits_threads(&limits, &c->breach) != CM_OK)
     return false;
   if (now < c->looked + DISK_LOOK_S)

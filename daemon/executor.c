@@ -64,7 +64,10 @@ static void work(threaded *t)
   atomic_uint_fast64_t helpers = 0;
   double before = thread_seconds();
   cm_threads_account(&helpers);
-  t->status = cm_work_run(execution->folder, execution->watch, t->error);
+  char out[CM_PATH_MAX];
+  t->status = cm_work_begin(execution->folder, execution->attempt, out, t->error);
+  if (t->status == CM_OK)
+    t->status = cm_work_run(execution->folder, out, execution->watch, t->error);
   cm_threads_account(NULL);
   if (execution->cpu_seconds != NULL)
     *execution->cpu_seconds = thread_seconds() - before + (double)atomic_load(&helpers) * 1e-9;

@@ -7,6 +7,8 @@
 /* A job folder to be carried out. */
 typedef struct cm_execution {
   const char *folder;
+  const char *out;            /* where this attempt at it puts what it makes: out.ATTEMPT in it (cm_work_out) */
+  int attempt;
   double time_limit;          /* seconds; 0: none */
   int nice;                   /* how far it stands back for requests and for shorter jobs; only in this process */
   uint64_t memory_limit;      /* bytes; 0: none */

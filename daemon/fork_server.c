@@ -123,14 +123,14 @@ static int begin(void)
   return failed;
 }
 
-static int tell(const char *folder, const int passed[PASSED])
+static int tell(const char *folder, int attempt, const int passed[PASSED])
 {
-  struct iovec text = {(void *)(uintptr_t)folder, strlen(folder) + 1};
+  struct iovec parts[] = {{&attempt, sizeof attempt}, {(void *)(uintptr_t)folder, strlen(folder) + 1}};
   union {
     struct cmsghdr header;
     char bytes[CMSG_SPACE(PASSED * sizeof(int))];
   } room = {0};
-  struct msghdr message = {.msg_iov = &text, .msg_iovlen = 1, .msg_control = room.bytes, .msg_controllen = sizeof room.bytes};
+  struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2, .msg_control = room.bytes, .msg_controllen = sizeof room.bytes};
   struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
   rights->cmsg_level = SOL_SOCKET;
   rights->cmsg_type = SCM_RIGHTS;
@@ -171,15 +171,15 @@ static bool await(int child, int milliseconds)
 }
 
 /* Tells the fork server, which it starts when there is none or when what there was has died. */
-static int tell_some(const char *folder, const int passed[PASSED])
+static int tell_some(const char *folder, int attempt, const int passed[PASSED])
 {
-  int failed = forker.control < 0 ? ECONNRESET : tell(folder, passed);
+  int failed = forker.control < 0 ? ECONNRESET : tell(folder, attempt, passed);
   if (failed != EPIPE && failed != ECONNRESET)
     return failed;
   if (forker.control >= 0)
     bury();
   failed = begin();
-  return failed != 0 ? failed : tell(folder, passed);
+  return failed != 0 ? failed : tell(folder, attempt, passed);
 }
 
 /* Without the lock: errno, 0 when there is a child, ECONNRESET when the fork server died over it, or had to. */
@@ -198,7 +198,7 @@ static int hear(int child, pid_t *pid)
   return said.failed;
 }
 
-cm_status cm_fork_child(const char *folder, int output, int *child, pid_t *pid, cm_error *error)
+cm_status cm_fork_child(const char *folder, int attempt, int output, int *child, pid_t *pid, cm_error *error)
 {
   int failed = ECONNRESET;
   for (int tries = 0; tries < 2 && failed == ECONNRESET; tries++) {
@@ -207,7 +207,7 @@ cm_status cm_fork_child(const char *folder, int output, int *child, pid_t *pid, 
       return cm_fail_errno(error, errno, "cannot start a child for", folder);
     const int passed[PASSED] = {[OUTPUT] = output, [ERRORS] = STDERR_FILENO, [WIRE] = pair[1]};
     (void)pthread_mutex_lock(&forker.lock);
-    failed = tell_some(folder, passed);
+    failed = tell_some(folder, attempt, passed);
     (void)pthread_mutex_unlock(&forker.lock);
     (void)close(pair[1]);
     if (failed == 0)
@@ -266,7 +266,7 @@ typedef struct fork_server {
 } fork_server;
 
 /* In the child: it has its own three descriptors, the signals as they were at first, and dies with the fork server. */
-static _Noreturn void work(const fork_server *f, pid_t parent, const char *folder, const int passed[PASSED])
+static _Noreturn void work(const fork_server *f, pid_t parent, const char *folder, int attempt, const int passed[PASSED])
 {
   sigset_t none;
   cm_error error;
@@ -292,7 +292,7 @@ static _Noreturn void work(const fork_server *f, pid_t parent, const char *folde
   (void)signal(SIGHUP, SIG_DFL);
   (void)sigemptyset(&none);
   (void)sigprocmask(SIG_SETMASK, &none, NULL);
-  _exit(cm_work_main(folder));
+  _exit(cm_work_main(folder, attempt, true));
 }
 
 static bool grow(fork_server *f)
@@ -311,12 +311,12 @@ static bool grow(fork_server *f)
   return true;
 }
 
-static void begin_job(fork_server *f, const char *folder, const int passed[PASSED])
+static void begin_job(fork_server *f, const char *folder, int attempt, const int passed[PASSED])
 {
   told said = {0};
   pid_t parent = getpid(), pid = grow(f) ? fork() : -1;
   if (pid == 0)
-    work(f, parent, folder, passed);
+    work(f, parent, folder, attempt, passed);
   if (pid < 0)
     said.failed = errno;
   said.pid = pid;
@@ -333,12 +333,13 @@ static void begin_job(fork_server *f, const char *folder, const int passed[PASSE
 static bool take_job(fork_server *f)
 {
   char folder[CM_PATH_MAX];
+  int attempt;
   union {
     struct cmsghdr header;
     char bytes[CMSG_SPACE(PASSED * sizeof(int))];
   } room;
-  struct iovec text = {folder, sizeof folder};
-  struct msghdr message = {.msg_iov = &text, .msg_iovlen = 1, .msg_control = room.bytes, .msg_controllen = sizeof room.bytes};
+  struct iovec parts[] = {{&attempt, sizeof attempt}, {folder, sizeof folder}};
+  struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2, .msg_control = room.bytes, .msg_controllen = sizeof room.bytes};
   ssize_t got = recvmsg(STDIN_FILENO, &message, MSG_CMSG_CLOEXEC);
   if (got <= 0)
     return got < 0 && errno == EINTR;
@@ -347,7 +348,7 @@ static bool take_job(fork_server *f)
   if (rights == NULL || rights->cmsg_len != CMSG_LEN(sizeof passed))
     return true; /* no descriptor was free here: the server sees that the job's socket ends */
   memcpy(passed, CMSG_DATA(rights), sizeof passed);
-  begin_job(f, folder, passed);
+  begin_job(f, folder, attempt, passed);
   return true;
 }
 

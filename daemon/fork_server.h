@@ -7,11 +7,11 @@
 
 #include "base/status.h"
 
-/* A child that carries out the job of `folder` (cm_work_main), with `output` as its standard output and ours for errors; it
+/* A child that makes an attempt at the job of `folder` (cm_work_main), with `output` as its standard output and ours for errors; it
  * dies with us. The first call starts the fork server, and so does one after its end. `child`: a descriptor that stands for
  * it, to be closed; closing it kills a child that still runs. `pid`: its number, by which it may be looked at and no more: it can
  * be another's by then. Any thread may call. Errors: CM_NO_MEMORY, CM_IO. */
-cm_status cm_fork_child(const char *folder, int output, int *child, pid_t *pid, cm_error *error);
+cm_status cm_fork_child(const char *folder, int attempt, int output, int *child, pid_t *pid, cm_error *error);
 
 /* Lets a fork server that was stopped (SIGSTOP) go on. To be called now and then while there are children: it takes signals to
  * them and tells of their ends. */

@@ -2,6 +2,7 @@
  * wait for SIGTERM or SIGINT, stop accepting, let jobs end, close, exit 0. A second signal exits at once. SIGHUP opens
  * the log anew and reads the settings again. */
 #include <coremap/network.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "api/server.h"
+#include "base/number.h"
 #include "daemon/admin.h"
 #include "daemon/backup.h"
 #include "daemon/command.h"
@@ -355,13 +357,23 @@ static int check_data(const char *folder)
   return faults == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+static int work(int count, char **words)
+{
+  cm_error error;
+  uint64_t attempt = 0;
+  if (count == 4 && cm_whole_parse(words[3], &attempt) && attempt > 0 && attempt <= INT_MAX)
+    return cm_work_main(words[2], (int)attempt, false);
+  (void)cm_fail(&error, CM_BAD_OPTION, "--work needs a job folder and the number of the attempt, from 1");
+  return fail(&error, EXIT_USAGE);
+}
+
 int main(int count, char **words)
 {
   static service s;
   cm_error error;
   (void)umask(077); /* networks, results and hashes of tokens are nobody else's on this machine */
-  if (count == 3 && strcmp(words[1], "--work") == 0)
-    return cm_work_main(words[2]);
+  if (count > 1 && strcmp(words[1], "--work") == 0)
+    return work(count, words);
   if (count > 1 && strcmp(words[1], "--fork-server") == 0)
     return cm_fork_server_main();
   if (count > 1 && strcmp(words[1], "drain") == 0)

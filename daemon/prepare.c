@@ -177,7 +177,7 @@ static cm_status make_folders(cm_running *r, cm_error *error)
   if (cm_path(r->folder, error, "%s/incoming/%s.job", r->store->folder, id) != CM_OK)
     return error->status;
   if (cm_path(path, error, "%s/in", r->folder) != CM_OK || cm_folder_make(path, error) != CM_OK ||
-      cm_path(path, error, "%s/out", r->folder) != CM_OK || cm_folder_make(path, error) != CM_OK)
+      cm_work_out(r->folder, r->job.attempt, r->out, error) != CM_OK)
     return error->status;
   return CM_OK;
 }
@@ -306,7 +306,9 @@ cm_status cm_running_prepare(cm_running *r, cm_error *error)
   uint64_t refusals = cm_json_refusals();
   r->work.options = cm_json_loadb(r->job.options, strlen(r->job.options), 0, NULL);
   r->work.file_limit = largest_file(r);
-  cm_status status = prepare(&p, error);
+  cm_status status = cm_work_program(r->work.program, error);
+  if (status == CM_OK)
+    status = prepare(&p, error);
   if (status == CM_OK)
     status = cm_json_whole(refusals, "the job's options", error); /* without them it would be another job */
   coremap_chip_free(p.chip);

@@ -100,7 +100,7 @@ static const char *mapping_about(const cm_running *r)
 static cm_status place(cm_running *r, cm_error *error)
 {
   char made[CM_PATH_MAX];
-  if (cm_path(made, error, "%s/" CM_WORK_MADE, r->folder) != CM_OK)
+  if (cm_path(made, error, "%s/" CM_WORK_MADE, r->out) != CM_OK)
     return error->status;
   cm_store_id(r->row.id);
   (void)snprintf(r->row.kind, sizeof r->row.kind, "%s", cm_job_makes(r->job.kind)->row);
@@ -123,7 +123,7 @@ static void adopt_levels(cm_running *r)
 {
   char path[CM_PATH_MAX];
   cm_error ignored;
-  if (cm_path(path, &ignored, "%s/" CM_WORK_LEVELS_MADE, r->folder) == CM_OK)
+  if (cm_path(path, &ignored, "%s/" CM_WORK_LEVELS_MADE, r->out) == CM_OK)
     library_levels_adopt(r->store->cache, path);
 }
 
@@ -137,6 +137,8 @@ static cm_status execute(cm_running *r, cm_error *error)
                          .cancel = cm_event_bus_cancel_flag(r->store->bus, r->job.id),
                          .levels = executor->outside ? NULL : library_levels_cache(r->store->cache)};
   cm_execution execution = {.folder = r->folder,
+                            .out = r->out,
+                            .attempt = r->job.attempt,
                             .time_limit = r->work.time_limit,
                             .nice = r->job.lane == CM_LANE_OF_SHORT ? NICE_SHORT : NICE_LONG,
                             .memory_limit = r->work.memory_limit,
@@ -149,7 +151,7 @@ static cm_status execute(cm_running *r, cm_error *error)
   *r->until = 0;
   if (status == CM_OK && executor->outside)
     adopt_levels(r);
-  if (status != CM_OK || cm_work_result_read(r->folder, &r->result, error) != CM_OK)
+  if (status != CM_OK || cm_work_result_read(r->out, &r->result, error) != CM_OK)
     return error->status;
   library_levels_saved(r->store->cache, json_number_value(json_object_get(json_object_get(r->result.json, "report"), "saved_seconds")));
   if (r->result.status == CM_OK)

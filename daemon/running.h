@@ -18,6 +18,7 @@ typedef struct cm_running {
   char reused[CM_ID_MAX];       /* the mapping of an identical job, "" when there is none */
   bool deferred;                /* an identical job runs: this one is in the queue again */
   char folder[CM_PATH_MAX];     /* the job folder, under incoming/; "" when there is none */
+  char out[CM_PATH_MAX];        /* what this attempt makes, in it */
   cm_work_result result;
   cm_mapping_row row;
   cm_pack pack;                  /* what it made, when that is small */
