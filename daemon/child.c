@@ -1,9 +1,9 @@
-/* A job in a child. Happy path: have it forked (fork_server.h) with a pipe to know when it has something to tell, pass that on,
- * wait for its end.
- * What can fail: it cannot be started; it crashes; it runs on past its time limit or when it is to stop (it is killed). */
+/* Executor `process`: each job in a child. Happy path: have it forked (fork_server.h) with a pipe to know when it has something to
+ * tell, pass that on, be told of its end.
+ * What can fail: it cannot be started; it crashes; it runs on past its time limit or when it is to stop (it is killed); it has
+ * closed its output and does not end (it, and at last the fork server, is killed). */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,19 +12,18 @@
 
 #include "base/confine.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "daemon/child_limits.h"
 #include "daemon/executor.h"
 #include "daemon/fork_server.h"
 
-/* How often the wish to stop is looked at, what a child may take to see it, and to see that its time is over. */
-static const double LOOK_S = 0.1, DISK_LOOK_S = 0.5, STOP_GRACE_S = 0.75, TIME_GRACE_S = 5;
-enum {
-  LINE_MAX_BYTES = 1 << 20,
-  LAST_WAIT_MS = 10000, /* from the end of its output to its own: a busy machine may be slow to end a process */
-};
+/* What a child may take to see the wish to stop, and that its time is over; and from the end of its output to its own: a busy
+ * machine may be slow to end a process, and the fork server to tell. */
+static const double DISK_LOOK_S = 0.5, STOP_GRACE_S = 0.75, TIME_GRACE_S = 5, END_GRACE_S = 10, TELL_GRACE_S = 40;
+enum { LINE_MAX_BYTES = 1 << 20 };
 
 typedef struct child {
-  const cm_execution *x;
+  cm_submission s;
   int process;  /* stands for it (fork_server.h) */
   pid_t pid;    /* by which it is looked at */
   int life;     /* ends when the child does; a byte a line of its progress */
@@ -32,6 +31,7 @@ typedef struct child {
   char *line;   /* what has been read of it beyond whole lines */
   size_t used, room;
   double started, stop; /* when it was asked to stop, 0: not yet */
+  double closed;        /* when its output ended, 0: not yet */
   char said[CM_WORK_SAID_MAX]; /* by its output, but for line ends */
   size_t said_bytes;
   bool overdue;         /* killed for its time limit */
@@ -39,6 +39,7 @@ typedef struct child {
   cm_error breach;      /* killed for that, or for its threads; CM_OK: neither */
   bool unstoppable;     /* killed because it did not stop */
   char phase[CM_PHASE_NAME_MAX];
+  int status;           /* its wait status, once it has ended */
   double cpu_seconds;
 } child;
 
@@ -46,19 +47,35 @@ typedef struct child {
 
 static cm_status start(child *c, cm_error *error)
 {
+  const cm_execution *x = c->s.execution;
   int life[2];
   if (pipe2(life, O_CLOEXEC) != 0)
-    return cm_fail_errno(error, errno, "cannot start a child for", c->x->folder);
+    return cm_fail_errno(error, errno, "cannot start a child for", x->folder);
   (void)fcntl(life[0], F_SETFL, O_NONBLOCK);
   (void)fcntl(life[1], F_SETFL, O_NONBLOCK); /* a child must not wait for us to read its bytes */
-  cm_status status = cm_fork_child(c->x->folder, c->x->attempt, life[1], &c->process, &c->pid, error);
+  cm_status status = cm_fork_child(x->folder, x->attempt, life[1], &c->process, &c->pid, error);
   (void)close(life[1]);
   if (status != CM_OK) {
     (void)close(life[0]);
     return status;
   }
-  c->life = life[0];
+  c->s.wakes = c->life = life[0];
   c->started = cm_now();
+  return CM_OK;
+}
+
+static cm_status submit(const cm_execution *execution, cm_submission **made, cm_error *error)
+{
+  child *c;
+  if (CM_HEAP(c, 1, "the job's process", error) != CM_OK)
+    return error->status;
+  c->s.execution = execution;
+  c->progress = -1;
+  if (start(c, error) != CM_OK) {
+    free(c);
+    return error->status;
+  }
+  *made = &c->s;
   return CM_OK;
 }
 
@@ -66,7 +83,7 @@ static cm_status start(child *c, cm_error *error)
 
 static void pass_on(child *c, const char *line, size_t length)
 {
-  const cm_work_watch *watch = c->x->watch;
+  const cm_work_watch *watch = c->s.execution->watch;
   const char *phase, *progress, *phases, *log;
   json_t *object = cm_json_loadb(line, length, JSON_REJECT_DUPLICATES, NULL);
   if (json_unpack(object, "{s:s, s:s, s:s}", "phase", &phase, "progress", &progress, "phases", &phases) == 0) {
@@ -82,7 +99,7 @@ static void follow(child *c)
 {
   char path[CM_PATH_MAX];
   cm_error ignored;
-  if (c->progress < 0 && cm_path(path, &ignored, "%s/" CM_WORK_PROGRESS, c->x->out) == CM_OK)
+  if (c->progress < 0 && cm_path(path, &ignored, "%s/" CM_WORK_PROGRESS, c->s.execution->out) == CM_OK)
     c->progress = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   while (c->progress >= 0) {
     if (c->used == c->room) {
@@ -116,7 +133,7 @@ static void follow(child *c)
 /* What the kernel does not limit. */
 static bool keeps_counts(child *c, double now)
 {
-  const cm_child_limits limits = {c->pid, c->x->out, c->x->threads, c->x->disk_limit};
+  const cm_child_limits limits = {c->pid, c->s.execution->out, c->s.execution->threads, c->s.execution->disk_limit};
   if (cm_child_limits_threads(&limits, &c->breach) != CM_OK)
     return false;
   if (now < c->looked + DISK_LOOK_S)
@@ -125,18 +142,11 @@ static bool keeps_counts(child *c, double now)
   return cm_child_limits_bytes(&limits, &c->breach) == CM_OK;
 }
 
-static void keep_limits(child *c)
+static void keep_limits(child *c, double now)
 {
-  const atomic_bool *cancel = c->x->watch->cancel;
-  double now = cm_now();
-  cm_fork_attend();
-  if (c->stop == 0 && cancel != NULL && atomic_load(cancel)) {
-    c->stop = now;
-    cm_fork_signal(c->process, SIGTERM);
-  }
   if (c->stop != 0 && now > c->stop + STOP_GRACE_S)
     c->unstoppable = true;
-  if (c->x->time_limit > 0 && now > c->started + c->x->time_limit + TIME_GRACE_S)
+  if (c->s.execution->time_limit > 0 && now > c->started + c->s.execution->time_limit + TIME_GRACE_S)
     c->overdue = true;
   if (c->unstoppable || c->overdue || !keeps_counts(c, now))
     cm_fork_signal(c->process, SIGKILL);
@@ -154,28 +164,43 @@ static bool hear(child *c)
   return got != 0;
 }
 
-/* Until the child has ended; its wait status. */
-static int wait_for(child *c)
+static void stop(cm_submission *submission)
 {
-  for (;;) {
-    struct pollfd life = {.fd = c->life, .events = POLLIN};
-    int ready = poll(&life, 1, (int)(LOOK_S * 1e3));
-    bool ended = ready > 0 && !hear(c);
-    follow(c);
-    if (ended)
-      break;
-    keep_limits(c);
-  }
-  /* It has closed its output: it is at its end, or hostile, and then this ends it. */
-  int status = cm_fork_wait(c->process, LAST_WAIT_MS, &c->cpu_seconds);
-  if (status < 0)
-    status = cm_fork_end(c->process, &c->cpu_seconds);
-  follow(c);
-  return status;
+  child *c = (child *)submission;
+  c->stop = cm_now();
+  cm_fork_signal(c->process, SIGTERM);
 }
 
-static cm_status judge(const child *c, int status, cm_error *error)
+static bool has_ended(cm_submission *submission)
 {
+  child *c = (child *)submission;
+  const double now = cm_now();
+  if (c->closed == 0 && !hear(c)) {
+    c->closed = now;
+    c->s.wakes = c->process;
+  }
+  follow(c);
+  cm_fork_attend();
+  if (c->closed == 0) {
+    keep_limits(c, now);
+    return false;
+  }
+  if (cm_fork_ended(c->process, &c->status, &c->cpu_seconds)) {
+    follow(c);
+    return true;
+  }
+  if (now > c->closed + END_GRACE_S) /* it is hostile */
+    cm_fork_signal(c->process, SIGKILL);
+  if (now > c->closed + TELL_GRACE_S)
+    cm_fork_give_up();
+  return false;
+}
+
+static cm_status judge(const cm_submission *submission, double *cpu_seconds, cm_error *error)
+{
+  const child *c = (const child *)submission;
+  const int status = c->status;
+  *cpu_seconds = c->cpu_seconds;
   const char *phase = c->phase[0] != '\0' ? c->phase : "start";
   int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   if (c->breach.status != CM_OK && signal != 0) {
@@ -185,13 +210,13 @@ static cm_status judge(const child *c, int status, cm_error *error)
   if (c->overdue)
     return cm_fail(error, CM_TIME_LIMIT,
                    "the job ran past its time limit of %g s in phase %s without looking at the clock: its process was killed",
-                   c->x->time_limit, phase);
+                   c->s.execution->time_limit, phase);
   if (c->stop != 0 && (signal != 0 || c->unstoppable))
     return cm_fail(error, CM_CANCELLED, "stopped on request in phase %s", phase);
   if (signal == SIGXCPU)
     return cm_fail(error, CM_TIME_LIMIT,
                    "the job used more processor time than its time limit of %g s allows all its threads, in phase %s: "
-                   "its process was killed by signal %d (SIGXCPU)", c->x->time_limit, phase, signal);
+                   "its process was killed by signal %d (SIGXCPU)", c->s.execution->time_limit, phase, signal);
   if (signal == SIGKILL || signal == SIGTERM)
     return cm_fail(error, CM_NO_MEMORY,
                    "the job's process was killed in phase %s by signal %d (SIG%s) from outside: so does a machine that "
@@ -208,18 +233,16 @@ static cm_status judge(const child *c, int status, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_execute_in_child(const cm_execution *execution, cm_error *error)
+static void release(cm_submission *submission)
 {
-  child c = {.x = execution, .progress = -1};
-  if (start(&c, error) != CM_OK)
-    return error->status;
-  int status = wait_for(&c);
-  (void)close(c.life);
-  (void)close(c.process);
-  if (c.progress >= 0)
-    (void)close(c.progress);
-  free(c.line);
-  if (execution->cpu_seconds != NULL)
-    *execution->cpu_seconds = c.cpu_seconds;
-  return judge(&c, status, error);
+  child *c = (child *)submission;
+  (void)close(c->life);
+  (void)close(c->process);
+  if (c->progress >= 0)
+    (void)close(c->progress);
+  free(c->line);
+  free(c);
 }
+
+const cm_executor cm_executor_process = {.name = "process", .outside = true, .submit = submit, .poll = has_ended, .stop = stop,
+                                         .judge = judge, .release = release};

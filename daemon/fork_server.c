@@ -139,8 +139,7 @@ static int tell(const char *folder, int attempt, const int passed[PASSED])
   return sendmsg(forker.control, &message, MSG_NOSIGNAL) < 0 ? errno : 0;
 }
 
-/* Ends one that does not answer, and its children with it; whoever waits is told so by their sockets. */
-static void give_up(void)
+void cm_fork_give_up(void)
 {
   (void)pthread_mutex_lock(&forker.lock);
   if (forker.control >= 0)
@@ -188,7 +187,7 @@ static int hear(int child, pid_t *pid)
   told said;
   ssize_t got;
   if (!await(child, PATIENCE_MS))
-    give_up();
+    cm_fork_give_up();
   do
     got = recv(child, &said, sizeof said, 0);
   while (got < 0 && errno == EINTR);
@@ -228,26 +227,15 @@ void cm_fork_signal(int child, int number)
   (void)send(child, &wanted, sizeof wanted, MSG_NOSIGNAL);
 }
 
-int cm_fork_wait(int child, int milliseconds, double *cpu_seconds)
+bool cm_fork_ended(int child, int *status, double *cpu_seconds)
 {
-  told said;
-  if (!await(child, milliseconds))
-    return -1;
-  if (recv(child, &said, sizeof said, 0) != (ssize_t)sizeof said)
-    return SIGKILL;
+  told said = {.status = SIGKILL};
+  const ssize_t got = recv(child, &said, sizeof said, MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR))
+    return false;
+  *status = said.status;
   *cpu_seconds = said.cpu_seconds;
-  return said.status;
-}
-
-int cm_fork_end(int child, double *cpu_seconds)
-{
-  cm_fork_signal(child, SIGKILL);
-  int status = cm_fork_wait(child, PATIENCE_MS, cpu_seconds);
-  if (status >= 0)
-    return status;
-  give_up();
-  status = cm_fork_wait(child, PATIENCE_MS, cpu_seconds);
-  return status >= 0 ? status : SIGKILL;
+  return true;
 }
 
 /* ---- the fork server ---- */

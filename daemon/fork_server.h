@@ -3,6 +3,7 @@
 #ifndef CM_DAEMON_FORK_SERVER_H
 #define CM_DAEMON_FORK_SERVER_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/status.h"
@@ -20,13 +21,12 @@ void cm_fork_attend(void);
 /* Sends it a signal; nothing when it has ended. */
 void cm_fork_signal(int child, int number);
 
-/* Waits until it has ended, `milliseconds` at most: its wait status, and the processor time
- * that it took (0 when that is not known). -1: it runs on. When the fork
- * server was killed, its children were too: the status is that. */
-int cm_fork_wait(int child, int milliseconds, double *cpu_seconds);
+/* Whether it has ended: its wait status, and the processor time that it took (0 when that is not known). When the fork server was
+ * killed, its children were too: the status is that. Told once. */
+bool cm_fork_ended(int child, int *status, double *cpu_seconds);
 
-/* Kills it, and the fork server with all its children where that does not tell of its end. Its wait status. */
-int cm_fork_end(int child, double *cpu_seconds);
+/* Ends a fork server that does not answer, and its children with it; all that wait are told so. */
+void cm_fork_give_up(void);
 
 /* The whole of `coremapd --fork-server`, which is for this program alone: standard input is the socket on which it is told. */
 int cm_fork_server_main(void);

@@ -118,7 +118,7 @@ cm_status cm_import_upload_file(cm_store *store, const cm_import_options *option
                             .watch = &watch};
   cm_status status = make_folder(store, options, path, rates, network, folder, out, error);
   if (status == CM_OK)
-    status = options->executor(&execution, error);
+    status = cm_executor_run(options->executor, &execution, error);
   if (status == CM_OK)
     status = cm_work_result_read(out, &result, error);
   if (status == CM_OK && result.status != CM_OK) {

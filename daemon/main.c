@@ -67,7 +67,7 @@ static cm_status import(void *user, const char *path, const char *rates, const c
   unsigned looks = 0; /* what cannot be looked at is told by who reads it */
   (void)coremap_look(path, network->format, &looks, NULL);
   const bool apart = c->import_in_child || (looks & (COREMAP_LOOKS_CONFINED | COREMAP_LOOKS_LIKE_MODEL)) != 0;
-  cm_import_options options = {.executor = apart ? cm_execute_in_child : cm_executor_find(c->executor)->run,
+  cm_import_options options = {.executor = apart ? &cm_executor_process : cm_executor_find(c->executor),
                                .threads = (unsigned)c->threads,
                                .memory_limit = memory_limit,
                                .cancel = cancel};

@@ -43,10 +43,10 @@ static cm_status identify_network(cm_running *r, cm_error *error)
 /* Keeps what a job asks for within what the server allows. */
 static void bound(cm_running *r, unsigned threads, uint64_t memory_limit, double time_limit)
 {
-  uint64_t most = r->options->memory_limit;
+  uint64_t most = r->options.memory_limit;
   /* Short jobs run beside each other: each has its part of the processors. */
-  const unsigned beside = r->job.lane == CM_LANE_OF_SHORT && r->options->short_workers > 1 ? r->options->short_workers : 1;
-  const unsigned share = r->options->threads > beside ? r->options->threads / beside : 1;
+  const unsigned beside = r->job.lane == CM_LANE_OF_SHORT && r->options.short_workers > 1 ? r->options.short_workers : 1;
+  const unsigned share = r->options.threads > beside ? r->options.threads / beside : 1;
   r->work.threads = threads < share ? threads : share;
   r->work.memory_limit = most != 0 && (memory_limit == 0 || memory_limit > most) ? most : memory_limit;
   r->work.time_limit = time_limit;
@@ -234,7 +234,7 @@ static cm_status put_network(cm_running *r, cm_error *error)
 static cm_status put_levels(const preparing *p, cm_error *error)
 {
   char path[CM_PATH_MAX];
-  if (!p->r->options->executor->outside)
+  if (!p->r->options.executor->outside)
     return CM_OK;
   if (cm_path(path, error, "%s/" CM_WORK_LEVELS, p->r->folder) != CM_OK)
     return error->status;
@@ -294,7 +294,7 @@ static cm_status prepare(preparing *p, cm_error *error)
 static uint64_t largest_file(const cm_running *r)
 {
   const uint64_t least = UINT64_C(64) << 20;
-  uint64_t free_bytes = cm_store_free_bytes(r->store), reserve = r->options->disk_reserve;
+  uint64_t free_bytes = cm_store_free_bytes(r->store), reserve = r->options.disk_reserve;
   return free_bytes > reserve + least ? free_bytes - reserve : least;
 }
 

@@ -1,5 +1,5 @@
-/* One job from claim to commit: its folder is made (prepare.c), an executor carries it out, what it made is put in place
- * and committed.
+/* One job from claim to commit: its folder is made (prepare.c) and submitted to an executor; when that has ended, what it made is put
+ * in place and committed. Nobody waits meanwhile (follower.h).
  *
  * What can fail: anything in the job (it is failed with the problem; the server goes on); the stop of the server (it
  * goes back to the queue); its cores being taken while it ran (it is mapped again). */
@@ -130,25 +130,30 @@ static void adopt_levels(cm_running *r)
 /* Requests come before jobs, and short jobs before long ones. */
 enum { NICE_SHORT = 2, NICE_LONG = 10 };
 
-static cm_status execute(cm_running *r, cm_error *error)
+static cm_status submit(cm_running *r, cm_error *error)
 {
-  const cm_executor *executor = cm_executor_for(r->options->executor, r->job.kind, r->folder);
-  cm_work_watch watch = {.progress = on_progress, .log = on_log, .user = r,
-                         .cancel = cm_event_bus_cancel_flag(r->store->bus, r->job.id),
-                         .levels = executor->outside ? NULL : library_levels_cache(r->store->cache)};
-  cm_execution execution = {.folder = r->folder,
-                            .out = r->out,
-                            .attempt = r->job.attempt,
-                            .time_limit = r->work.time_limit,
-                            .nice = r->job.lane == CM_LANE_OF_SHORT ? NICE_SHORT : NICE_LONG,
-                            .memory_limit = r->work.memory_limit,
-                            .threads = r->work.threads,
-                            .disk_limit = r->work.file_limit,
-                            .watch = &watch,
-                            .cpu_seconds = &r->job.cpu_seconds};
+  const cm_executor *executor = cm_executor_for(r->options.executor, r->job.kind, r->folder);
+  r->watch = (cm_work_watch){.progress = on_progress, .log = on_log, .user = r,
+                             .cancel = cm_event_bus_cancel_flag(r->store->bus, r->job.id),
+                             .levels = executor->outside ? NULL : library_levels_cache(r->store->cache)};
+  r->execution = (cm_execution){.folder = r->folder,
+                                .out = r->out,
+                                .attempt = r->job.attempt,
+                                .time_limit = r->work.time_limit,
+                                .nice = r->job.lane == CM_LANE_OF_SHORT ? NICE_SHORT : NICE_LONG,
+                                .memory_limit = r->work.memory_limit,
+                                .threads = r->work.threads,
+                                .disk_limit = r->work.file_limit,
+                                .watch = &r->watch};
   *r->until = r->work.time_limit > 0 ? cm_now() + r->work.time_limit : 0;
-  cm_status status = executor->run(&execution, error);
-  *r->until = 0;
+  return cm_executor_submit(executor, &r->execution, &r->submission, error);
+}
+
+/* Of a submission that has ended: what it made is put in its place, unless it failed. */
+static cm_status take(cm_running *r, cm_error *error)
+{
+  const cm_executor *executor = r->submission->executor;
+  cm_status status = executor->judge(r->submission, &r->job.cpu_seconds, error);
   if (status == CM_OK && executor->outside)
     adopt_levels(r);
   if (status != CM_OK || cm_work_result_read(r->out, &r->result, error) != CM_OK)
@@ -315,28 +320,11 @@ static void end_job(cm_running *r, cm_status status, const cm_error *why)
   }
 }
 
-void cm_running_job(const cm_workers_options *options, cm_job *job, _Atomic double *until)
+static void free_running(cm_running *r)
 {
-  cm_running *r = calloc(1, sizeof *r);
-  cm_error error = {0}, ignored;
-  if (r == NULL) {
-    (void)cm_jobs_requeue(options->store, job, false, &ignored);
-    cm_job_clear(job);
-    return;
-  }
-  r->options = options;
-  r->store = options->store;
-  r->job = *job;
-  r->until = until;
-  cm_event_bus_log(r->store->bus, job->id, "attempt %d: %s network %.12s%s%s", job->attempt, job->kind,
-               job->network, job->chip[0] != '\0' ? " on chip " : "", job->chip);
-  const bool lasting = cm_files_last(false); /* the job's folder goes with it */
-  cm_status status = cm_running_prepare(r, &error);
-  (void)cm_files_last(lasting);
-  if (status == CM_OK && !r->deferred && r->reused[0] == '\0')
-    status = execute(r, &error);
-  if (status != CM_OK || !r->deferred)
-    end_job(r, status, &error);
+  cm_error ignored;
+  if (r->submission != NULL)
+    r->submission->executor->release(r->submission);
   if (r->folder[0] != '\0')
     (void)cm_folder_remove(r->folder, &ignored);
   cm_pack_clear(&r->pack);
@@ -345,4 +333,45 @@ void cm_running_job(const cm_workers_options *options, cm_job *job, _Atomic doub
   free(r->phases);
   cm_job_clear(&r->job);
   free(r);
+}
+
+cm_running *cm_running_new(const cm_workers_options *options, cm_job *job, _Atomic double *until)
+{
+  cm_running *r = calloc(1, sizeof *r);
+  if (r == NULL) {
+    cm_error ignored;
+    (void)cm_jobs_requeue(options->store, job, false, &ignored);
+    cm_job_clear(job);
+    return NULL;
+  }
+  r->options = *options;
+  r->store = options->store;
+  r->job = *job;
+  r->until = until;
+  return r;
+}
+
+bool cm_running_begin(cm_running *r)
+{
+  cm_error error = {0};
+  const cm_job *job = &r->job;
+  cm_event_bus_log(r->store->bus, job->id, "attempt %d: %s network %.12s%s%s", job->attempt, job->kind,
+                   job->network, job->chip[0] != '\0' ? " on chip " : "", job->chip);
+  const bool lasting = cm_files_last(false); /* the job's folder goes with it */
+  cm_status status = cm_running_prepare(r, &error);
+  (void)cm_files_last(lasting);
+  if (status == CM_OK && !r->deferred && r->reused[0] == '\0' && (status = submit(r, &error)) == CM_OK)
+    return true;
+  if (status != CM_OK || !r->deferred)
+    end_job(r, status, &error);
+  free_running(r);
+  return false;
+}
+
+void cm_running_end(cm_running *r)
+{
+  cm_error error = {0};
+  *r->until = 0;
+  end_job(r, take(r, &error), &error);
+  free_running(r);
 }
