@@ -24,13 +24,11 @@ enum { LINE_MAX_BYTES = 1 << 20 };
 
 typedef struct child {
   cm_submission s;
-  int process;  /* stands for it (fork_server.h) */
-  pid_t pid;    /* by which it is looked at */
-  int life;     /* ends when the child does; a byte a line of its progress */
+  cm_forked process; /* its output ends when it does: a byte a line of its progress */
   int progress; /* its file, -1: not there yet */
   char *line;   /* what has been read of it beyond whole lines */
   size_t used, room;
-  double started, stop; /* when it was asked to stop, 0: not yet */
+  double stop;          /* when it was asked to stop, 0: not yet */
   double closed;        /* when its output ended, 0: not yet */
   char said[CM_WORK_SAID_MAX]; /* by its output, but for line ends */
   size_t said_bytes;
@@ -45,38 +43,31 @@ typedef struct child {
 
 /* ---- start ---- */
 
-static cm_status start(child *c, cm_error *error)
+/* A new child, or the one of a server before. */
+static cm_status start(const cm_execution *x, bool anew, cm_submission **made, cm_error *error)
 {
-  const cm_execution *x = c->s.execution;
-  int life[2];
-  if (pipe2(life, O_CLOEXEC) != 0)
-    return cm_fail_errno(error, errno, "cannot start a child for", x->folder);
-  (void)fcntl(life[0], F_SETFL, O_NONBLOCK);
-  (void)fcntl(life[1], F_SETFL, O_NONBLOCK); /* a child must not wait for us to read its bytes */
-  cm_status status = cm_fork_child(x->folder, x->attempt, life[1], &c->process, &c->pid, error);
-  (void)close(life[1]);
-  if (status != CM_OK) {
-    (void)close(life[0]);
-    return status;
+  child *c;
+  if (CM_HEAP(c, 1, "the job's process", error) != CM_OK)
+    return error->status;
+  if ((anew ? cm_fork_child(x->folder, x->attempt, x->lasting, &c->process, error)
+            : cm_fork_adopt(x->folder, x->attempt, &c->process, error)) != CM_OK) {
+    free(c);
+    return error->status;
   }
-  c->s.wakes = c->life = life[0];
-  c->started = cm_now();
+  c->s = (cm_submission){.execution = x, .wakes = c->process.output};
+  c->progress = -1;
+  *made = &c->s;
   return CM_OK;
 }
 
 static cm_status submit(const cm_execution *execution, cm_submission **made, cm_error *error)
 {
-  child *c;
-  if (CM_HEAP(c, 1, "the job's process", error) != CM_OK)
-    return error->status;
-  c->s.execution = execution;
-  c->progress = -1;
-  if (start(c, error) != CM_OK) {
-    free(c);
-    return error->status;
-  }
-  *made = &c->s;
-  return CM_OK;
+  return start(execution, true, made, error);
+}
+
+static cm_status adopt(const cm_execution *execution, cm_submission **made, cm_error *error)
+{
+  return start(execution, false, made, error);
 }
 
 /* ---- what it tells ---- */
@@ -133,7 +124,7 @@ static void follow(child *c)
 /* What the kernel does not limit. */
 static bool keeps_counts(child *c, double now)
 {
-  const cm_child_limits limits = {c->pid, c->s.execution->out, c->s.execution->threads, c->s.execution->disk_limit};
+  const cm_child_limits limits = {c->process.pid, c->s.execution->out, c->s.execution->threads, c->s.execution->disk_limit};
   if (cm_child_limits_threads(&limits, &c->breach) != CM_OK)
     return false;
   if (now < c->looked + DISK_LOOK_S)
@@ -146,10 +137,10 @@ static void keep_limits(child *c, double now)
 {
   if (c->stop != 0 && now > c->stop + STOP_GRACE_S)
     c->unstoppable = true;
-  if (c->s.execution->time_limit > 0 && now > c->started + c->s.execution->time_limit + TIME_GRACE_S)
+  if (c->s.execution->time_limit > 0 && now > c->s.execution->began + c->s.execution->time_limit + TIME_GRACE_S)
     c->overdue = true;
   if (c->unstoppable || c->overdue || !keeps_counts(c, now))
-    cm_fork_signal(c->process, SIGKILL);
+    cm_fork_signal(c->process.wire, SIGKILL);
 }
 
 /* Reads its output, which wakes us; false when it has ended. */
@@ -157,7 +148,7 @@ static bool hear(child *c)
 {
   char bytes[256];
   ssize_t got;
-  while ((got = read(c->life, bytes, sizeof bytes)) > 0)
+  while ((got = read(c->process.output, bytes, sizeof bytes)) > 0)
     for (ssize_t i = 0; i < got; i++)
       if (bytes[i] != '\n' && c->said_bytes + 1 < sizeof c->said)
         c->said[c->said_bytes++] = bytes[i];
@@ -168,7 +159,7 @@ static void stop(cm_submission *submission)
 {
   child *c = (child *)submission;
   c->stop = cm_now();
-  cm_fork_signal(c->process, SIGTERM);
+  cm_fork_signal(c->process.wire, SIGTERM);
 }
 
 static bool has_ended(cm_submission *submission)
@@ -177,7 +168,7 @@ static bool has_ended(cm_submission *submission)
   const double now = cm_now();
   if (c->closed == 0 && !hear(c)) {
     c->closed = now;
-    c->s.wakes = c->process;
+    c->s.wakes = c->process.wire;
   }
   follow(c);
   cm_fork_attend();
@@ -185,12 +176,12 @@ static bool has_ended(cm_submission *submission)
     keep_limits(c, now);
     return false;
   }
-  if (cm_fork_ended(c->process, &c->status, &c->cpu_seconds)) {
+  if (cm_fork_ended(c->process.wire, &c->status, &c->cpu_seconds)) {
     follow(c);
     return true;
   }
   if (now > c->closed + END_GRACE_S) /* it is hostile */
-    cm_fork_signal(c->process, SIGKILL);
+    cm_fork_signal(c->process.wire, SIGKILL);
   if (now > c->closed + TELL_GRACE_S)
     cm_fork_give_up();
   return false;
@@ -233,16 +224,22 @@ static cm_status judge(const cm_submission *submission, double *cpu_seconds, cm_
   return CM_OK;
 }
 
-static void release(cm_submission *submission)
+static void leave(cm_submission *submission)
 {
   child *c = (child *)submission;
-  (void)close(c->life);
-  (void)close(c->process);
+  (void)close(c->process.output);
+  (void)close(c->process.wire);
   if (c->progress >= 0)
     (void)close(c->progress);
   free(c->line);
   free(c);
 }
 
-const cm_executor cm_executor_process = {.name = "process", .outside = true, .submit = submit, .poll = has_ended, .stop = stop,
-                                         .judge = judge, .release = release};
+static void release(cm_submission *submission)
+{
+  cm_fork_forget(((child *)submission)->process.wire);
+  leave(submission);
+}
+
+const cm_executor cm_executor_process = {.name = "process", .outside = true, .submit = submit, .adopt = adopt, .poll = has_ended,
+                                         .stop = stop, .judge = judge, .release = release, .leave = leave, .settle = cm_fork_settle};

@@ -25,10 +25,12 @@ static bool has_strange_spikes(const char *folder)
   return !looked || (looks & COREMAP_LOOKS_CONFINED) != 0;
 }
 
+static const cm_executor *const all[] = {&cm_executor_threads, &cm_executor_process};
+enum { EXECUTORS = sizeof all / sizeof *all };
+
 const cm_executor *cm_executor_find(const char *name)
 {
-  static const cm_executor *const all[] = {&cm_executor_threads, &cm_executor_process};
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+  for (size_t i = 0; i < EXECUTORS; i++)
     if (strcmp(all[i]->name, name) == 0)
       return all[i];
   return NULL;
@@ -56,6 +58,23 @@ cm_status cm_executor_submit(const cm_executor *executor, const cm_execution *ex
     return error->status;
   (*made)->executor = executor;
   return CM_OK;
+}
+
+cm_status cm_executor_adopt(const cm_execution *execution, cm_submission **made, cm_error *error)
+{
+  for (size_t i = 0; i < EXECUTORS; i++)
+    if (all[i]->adopt != NULL && all[i]->adopt(execution, made, error) == CM_OK) {
+      (*made)->executor = all[i];
+      return CM_OK;
+    }
+  return cm_fail(error, CM_NOT_FOUND, "nobody carries out the job of %s", execution->folder);
+}
+
+void cm_executor_settle(void)
+{
+  for (size_t i = 0; i < EXECUTORS; i++)
+    if (all[i]->settle != NULL)
+      all[i]->settle();
 }
 
 cm_status cm_executor_run(const cm_executor *executor, const cm_execution *execution, cm_error *error)

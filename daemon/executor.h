@@ -9,6 +9,8 @@ typedef struct cm_execution {
   const char *folder;
   const char *out;            /* where this attempt at it puts what it makes: out.ATTEMPT in it (cm_work_out) */
   int attempt;
+  bool lasting;               /* it may outlive this process, for the next server to adopt */
+  double began;               /* when it was submitted (cm_now) */
   double time_limit;          /* seconds; 0: none */
   int nice;                   /* how far it stands back for requests and for shorter jobs; only in this process */
   uint64_t memory_limit;      /* bytes; 0: none */
@@ -32,6 +34,9 @@ struct cm_executor {
   bool outside; /* jobs see nothing of this process: cached levels are lent in the job folder */
   /* Begins to carry out a job. CM_NO_MEMORY, CM_IO: nothing could be started. */
   cm_status (*submit)(const cm_execution *execution, cm_submission **made, cm_error *error);
+  /* Takes over one that a server before submitted and left, or died over, running or ended. CM_NOT_FOUND: there is none. NULL: its
+   * jobs end with the server. */
+  cm_status (*adopt)(const cm_execution *execution, cm_submission **made, cm_error *error);
   /* Passes on what the job tells, and keeps it within its limits; to be called some times a second, and never waits. true: it has
    * ended. */
   bool (*poll)(cm_submission *submission);
@@ -41,8 +46,12 @@ struct cm_executor {
    * crashed), CM_TIME_LIMIT, CM_MEMORY_LIMIT, CM_CANCELLED, CM_NO_MEMORY (the machine killed it), CM_IO. `cpu_seconds` is the
    * processor time that it took, however it ended. */
   cm_status (*judge)(const cm_submission *submission, double *cpu_seconds, cm_error *error);
-  /* Frees one that has ended. */
+  /* Frees one that has ended, which nobody need be told of any more. */
   void (*release)(cm_submission *submission);
+  /* Frees one that may last: it goes on, and can be adopted. NULL where `adopt` is. */
+  void (*leave)(cm_submission *submission);
+  /* Ends what nobody has adopted. NULL where `adopt` is. */
+  void (*settle)(void);
 };
 
 /* Each job in a thread of this process; and each in a child, confined (base/confine.h): whatever happens there costs this job only. */
@@ -60,6 +69,12 @@ bool cm_submission_poll(cm_submission *submission);
 
 /* Begins to carry out a job. Errors: as of `submit`. */
 cm_status cm_executor_submit(const cm_executor *executor, const cm_execution *execution, cm_submission **made, cm_error *error);
+
+/* Takes over what an executor still has of a job. CM_NOT_FOUND: none has. */
+cm_status cm_executor_adopt(const cm_execution *execution, cm_submission **made, cm_error *error);
+
+/* Ends what a server before left and nobody has adopted. */
+void cm_executor_settle(void);
 
 /* Submits, waits for the end, judges and releases. */
 cm_status cm_executor_run(const cm_executor *executor, const cm_execution *execution, cm_error *error);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/run.h"
 
 enum { FIRST = 1 }; /* the only attempt at an upload */
 
@@ -112,6 +113,7 @@ cm_status cm_import_upload_file(cm_store *store, const cm_import_options *option
   cm_execution execution = {.folder = folder,
                             .out = out,
                             .attempt = FIRST,
+                            .began = cm_now(),
                             .memory_limit = options->memory_limit,
                             .threads = options->threads,
                             .disk_limit = cm_store_free_bytes(store),

@@ -74,16 +74,6 @@ static cm_status import(void *user, const char *path, const char *rates, const c
   return cm_import_upload_file(s->store, &options, path, rates, made, network, error);
 }
 
-static cm_status recover(cm_store *store, cm_error *error)
-{
-  char *problem = cm_workers_killed_problem();
-  cm_status status = cm_whole(problem != NULL, "jobs that were under way", error);
-  if (status == CM_OK)
-    status = cm_jobs_recover(store, problem, error);
-  free(problem);
-  return status;
-}
-
 static cm_server_limits limits_of(const cm_config *c)
 {
   return (cm_server_limits){.upload_bytes_max = c->upload_limit, .memory_limit = c->memory_limit,
@@ -97,13 +87,14 @@ static cm_status start(service *s, cm_error *error)
 {
   const cm_config *c = &s->config;
   if (cm_descriptors_raise(error) != CM_OK || cm_store_open(c->data, c->cache_limit, &s->store, error) != CM_OK ||
-      cm_drain_ask(s->store->database, false, error) != CM_OK || recover(s->store, error) != CM_OK ||
+      cm_drain_ask(s->store->database, false, error) != CM_OK ||
         cm_usage_set_half_life(s->store, (double)c->half_life, error) != CM_OK || cm_scrub_start(s->store, error) != CM_OK)
     return error->status;
+  cm_fork_prepare(s->store->folder, (unsigned)c->outlive);
   cm_workers_options workers = {.store = s->store, .workers = (unsigned)c->workers,
                                 .short_workers = (unsigned)c->short_workers, .threads = (unsigned)c->threads,
                                 .memory_limit = c->memory_limit, .disk_reserve = c->disk_reserve,
-                                .executor = cm_executor_find(c->executor)};
+                                .executor = cm_executor_find(c->executor), .lasting = c->outlive > 0};
   if (cm_workers_start(&workers, &s->workers, error) != CM_OK)
     return error->status;
   cm_server_options server = {.listen = c->listen, .socket_mode = (unsigned)strtoul(c->socket_mode, NULL, 8),

@@ -172,14 +172,10 @@ static cm_status free_own_cores(preparing *p, const char *job, cm_error *error)
 
 static cm_status make_folders(cm_running *r, cm_error *error)
 {
-  char id[CM_ID_MAX], path[CM_PATH_MAX];
-  cm_store_id(id);
-  if (cm_path(r->folder, error, "%s/incoming/%s.job", r->store->folder, id) != CM_OK)
+  char path[CM_PATH_MAX];
+  if (cm_running_place(r, error) != CM_OK || cm_path(path, error, "%s/in", r->folder) != CM_OK)
     return error->status;
-  if (cm_path(path, error, "%s/in", r->folder) != CM_OK || cm_folder_make(path, error) != CM_OK ||
-      cm_work_out(r->folder, r->job.attempt, r->out, error) != CM_OK)
-    return error->status;
-  return CM_OK;
+  return cm_folder_make(path, error);
 }
 
 /* Our files never change once they stand, so another name will do for a copy. */

@@ -130,22 +130,30 @@ static void adopt_levels(cm_running *r)
 /* Requests come before jobs, and short jobs before long ones. */
 enum { NICE_SHORT = 2, NICE_LONG = 10 };
 
-static cm_status submit(cm_running *r, cm_error *error)
+/* What is asked of an executor; `seconds` that it has run already. */
+static void describe(cm_running *r, double seconds)
 {
-  const cm_executor *executor = cm_executor_for(r->options.executor, r->job.kind, r->folder);
-  r->watch = (cm_work_watch){.progress = on_progress, .log = on_log, .user = r,
-                             .cancel = cm_event_bus_cancel_flag(r->store->bus, r->job.id),
-                             .levels = executor->outside ? NULL : library_levels_cache(r->store->cache)};
+  r->watch = (cm_work_watch){.progress = on_progress, .log = on_log, .user = r};
   r->execution = (cm_execution){.folder = r->folder,
                                 .out = r->out,
                                 .attempt = r->job.attempt,
+                                .lasting = r->options.lasting,
+                                .began = cm_now() - seconds,
                                 .time_limit = r->work.time_limit,
                                 .nice = r->job.lane == CM_LANE_OF_SHORT ? NICE_SHORT : NICE_LONG,
                                 .memory_limit = r->work.memory_limit,
                                 .threads = r->work.threads,
                                 .disk_limit = r->work.file_limit,
                                 .watch = &r->watch};
-  *r->until = r->work.time_limit > 0 ? cm_now() + r->work.time_limit : 0;
+  *r->until = r->work.time_limit > 0 ? r->execution.began + r->work.time_limit : 0;
+}
+
+static cm_status submit(cm_running *r, cm_error *error)
+{
+  const cm_executor *executor = cm_executor_for(r->options.executor, r->job.kind, r->folder);
+  describe(r, 0);
+  r->watch.cancel = cm_event_bus_cancel_flag(r->store->bus, r->job.id);
+  r->watch.levels = executor->outside ? NULL : library_levels_cache(r->store->cache);
   return cm_executor_submit(executor, &r->execution, &r->submission, error);
 }
 
@@ -274,8 +282,8 @@ static cm_status try_later(cm_running *r, const cm_error *why, bool *again, cm_e
 enum { ENDING_TRIES_MAX = 30 };
 
 /* Ends the job one way or another. When not even that can be written (a full disk), it is tried again every second for as
- * long as it takes, so that the job does not stay running for ever; a stop of the server leaves it to the next start. */
-static void end_job(cm_running *r, cm_status status, const cm_error *why)
+ * long as it takes, so that the job does not stay running for ever; a stop of the server leaves it to the next start: false. */
+static bool end_job(cm_running *r, cm_status status, const cm_error *why)
 {
   cm_error error;
   bool taken = false;
@@ -291,7 +299,7 @@ static void end_job(cm_running *r, cm_status status, const cm_error *why)
       ended = cm_jobs_requeue(r->store, &r->job, true, &error);
     }
     if (ended == CM_OK)
-      return;
+      return true;
     status = ended;
   } else
     error = *why;
@@ -315,17 +323,20 @@ static void end_job(cm_running *r, cm_status status, const cm_error *why)
       ended = commit(r, cancelled ? CM_JOB_CANCELLED : CM_JOB_FAILED, &reason, &taken, &ignored);
     }
     if (ended == CM_OK || ended == CM_CONFLICT || ended == CM_NOT_FOUND)
-      return;
+      return true;
     nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
   }
+  return false;
 }
 
-static void free_running(cm_running *r)
+/* `over`: nothing of the job is needed any more; else its folder stays, and the next server is told how it ended. */
+static void free_running(cm_running *r, bool over)
 {
   cm_error ignored;
-  if (r->submission != NULL)
-    r->submission->executor->release(r->submission);
-  if (r->folder[0] != '\0')
+  const cm_executor *executor = r->submission != NULL ? r->submission->executor : NULL;
+  if (executor != NULL)
+    (over || executor->leave == NULL ? executor->release : executor->leave)(r->submission);
+  if (over && r->folder[0] != '\0')
     (void)cm_folder_remove(r->folder, &ignored);
   cm_pack_clear(&r->pack);
   cm_work_result_clear(&r->result);
@@ -333,6 +344,11 @@ static void free_running(cm_running *r)
   free(r->phases);
   cm_job_clear(&r->job);
   free(r);
+}
+
+void cm_running_leave(cm_running *r)
+{
+  free_running(r, false);
 }
 
 cm_running *cm_running_new(const cm_workers_options *options, cm_job *job, _Atomic double *until)
@@ -363,8 +379,8 @@ bool cm_running_begin(cm_running *r)
   if (status == CM_OK && !r->deferred && r->reused[0] == '\0' && (status = submit(r, &error)) == CM_OK)
     return true;
   if (status != CM_OK || !r->deferred)
-    end_job(r, status, &error);
-  free_running(r);
+    (void)end_job(r, status, &error);
+  free_running(r, true);
   return false;
 }
 
@@ -372,6 +388,43 @@ void cm_running_end(cm_running *r)
 {
   cm_error error = {0};
   *r->until = 0;
-  end_job(r, take(r, &error), &error);
-  free_running(r);
+  const cm_status status = take(r, &error);
+  free_running(r, end_job(r, status, &error));
+}
+
+cm_status cm_running_place(cm_running *r, cm_error *error)
+{
+  if (cm_path(r->folder, error, "%s/incoming/%s.job", r->store->folder, r->job.folder) != CM_OK)
+    return error->status;
+  return cm_work_out(r->folder, r->job.attempt, r->out, error);
+}
+
+cm_running *cm_running_adopt(const cm_workers_options *options, const cm_job *job, _Atomic double *until)
+{
+  cm_error error;
+  cm_running *r = job->folder[0] != '\0' ? calloc(1, sizeof *r) : NULL;
+  if (r == NULL)
+    return NULL;
+  r->options = *options;
+  r->store = options->store;
+  r->until = until;
+  memcpy(r->fingerprint, job->fingerprint, sizeof r->fingerprint);
+  r->job = *job;
+  bool there = cm_running_place(r, &error) == CM_OK && cm_work_read(r->folder, &r->work, &error) == CM_OK;
+  if (there) {
+    describe(r, cm_store_time() - job->started);
+    there = cm_executor_adopt(&r->execution, &r->submission, &error) == CM_OK;
+  }
+  if (!there) {
+    memset(&r->job, 0, sizeof r->job);
+    free_running(r, true);
+    return NULL;
+  }
+  cm_event_bus_start(r->store->bus, job->id);
+  r->watch.cancel = cm_event_bus_cancel_flag(r->store->bus, job->id);
+  if (job->cancel_requested)
+    cm_event_bus_cancel(r->store->bus, job->id);
+  cm_event_bus_log(r->store->bus, job->id, "attempt %d goes on: the server was started anew", job->attempt);
+  cm_job_log(job, "running", "the server was started anew");
+  return r;
 }

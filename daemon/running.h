@@ -39,6 +39,16 @@ bool cm_running_begin(cm_running *r);
 /* Ends a job whose submission has ended, one way or another, and frees `r`. */
 void cm_running_end(cm_running *r);
 
+/* A job that ran when the server before ended, and that an executor still has, running or ended: its submission is to be followed like
+ * any other. It takes over what the job holds. NULL: there is nothing to follow, its folder is gone, and what `job` holds is the caller's still. */
+cm_running *cm_running_adopt(const cm_workers_options *options, const cm_job *job, _Atomic double *until);
+
+/* Frees `r`, whose job goes on without us. */
+void cm_running_leave(cm_running *r);
+
+/* Where its folder is, by its row. */
+cm_status cm_running_place(cm_running *r, cm_error *error);
+
 /* Makes the job folder, or finds that an identical job runs (r->deferred) or has been done (r->reused). */
 cm_status cm_running_prepare(cm_running *r, cm_error *error);
 

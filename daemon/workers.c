@@ -28,6 +28,7 @@ typedef struct flight {
   bool is_short;        /* it is a place for short ones */
   double since;         /* when it began to look for a job */
   bool ended;           /* waits for a hand to commit it */
+  bool lasts;           /* it is followed, and may be left as it is */
   struct flight *next;
 } flight;
 
@@ -44,21 +45,12 @@ struct cm_workers {
   pthread_mutex_t lock;
   pthread_cond_t work, fewer; /* something to do; less is under way */
   uint64_t wakes;
-  bool stopping, held, leaving; /* leaving: nothing is under way any more */
+  bool stopping, ending, held, leaving; /* no more jobs; the grace is over; for a while; nothing is under way any more */
   cm_follower *follower;
   flight *flights;
   unsigned count;
   hand hand[HANDS_MAX];
 };
-
-char *cm_workers_killed_problem(void)
-{
-  json_t *problem = cm_problem_plain(500, "killed-server", "The job kept ending the server",
-                                     "the server died three times while this job ran; it is not tried again");
-  char *text = problem != NULL ? cm_json_dumps(problem, JSON_COMPACT) : NULL;
-  json_decref(problem);
-  return text;
-}
 
 /* ---- the threads ---- */
 
@@ -93,11 +85,20 @@ static void on_ended(void *user)
   flight *f = user;
   pthread_mutex_lock(&f->all->lock);
   f->ended = true;
+  f->lasts = false;
   pthread_cond_signal(&f->all->work);
   pthread_mutex_unlock(&f->all->lock);
 }
 
 /* The following have the lock. */
+
+static void follow(flight *f)
+{
+  f->followed = (cm_followed){.submission = f->running->submission, .ended = on_ended, .user = f};
+  f->lasts = f->all->options.lasting && f->running->submission->executor->leave != NULL;
+  cm_follower_add(f->all->follower, &f->followed);
+  pthread_cond_signal(&f->all->fewer);
+}
 
 static flight *ended_one(cm_workers *all)
 {
@@ -138,6 +139,8 @@ static void close_place(cm_workers *all, flight *f)
 static void commit(cm_workers *all, flight *f)
 {
   f->ended = false;
+  if (all->ending) /* it is not tried for ever to write its end */
+    cm_event_bus_cancel(all->options.store->bus, f->job);
   pthread_mutex_unlock(&all->lock);
   cm_running_end(f->running);
   pthread_mutex_lock(&all->lock);
@@ -160,13 +163,11 @@ static bool begin(cm_workers *all, flight *f, cm_claim claim)
     f->running = cm_running_new(&all->options, &job, &f->until);
     pthread_mutex_unlock(&all->lock);
     const bool runs = f->running != NULL && cm_running_begin(f->running);
-    if (runs) {
-      f->followed = (cm_followed){.submission = f->running->submission, .ended = on_ended, .user = f};
-      cm_follower_add(all->follower, &f->followed);
-    }
     pthread_mutex_lock(&all->lock);
-    if (runs)
+    if (runs) {
+      follow(f);
       return true;
+    }
   }
   close_place(all, f);
   return found;
@@ -198,6 +199,59 @@ static void *loop(void *argument)
   return NULL;
 }
 
+/* ---- at start ---- */
+
+/* The problem of a job that was running at the server's death too often, as JSON text; the caller frees. */
+static char *killed_problem(void)
+{
+  json_t *problem = cm_problem_plain(500, "killed-server", "The job kept ending the server",
+                                     "the server died three times while this job ran; it is not tried again");
+  char *text = problem != NULL ? cm_json_dumps(problem, JSON_COMPACT) : NULL;
+  json_decref(problem);
+  return text;
+}
+
+/* What an executor still has of a job goes on. */
+static bool take_over(cm_workers *all, const cm_job *job)
+{
+  flight *f = open_place(all, job->lane == CM_LANE_OF_SHORT);
+  if (f == NULL)
+    return false;
+  memcpy(f->job, job->id, sizeof f->job);
+  f->running = cm_running_adopt(&all->options, job, &f->until);
+  if (f->running != NULL) {
+    follow(f);
+    return true;
+  }
+  close_place(all, f);
+  return false;
+}
+
+/* With the lock. The jobs that ran when the server before ended. */
+static cm_status recover(cm_workers *all, cm_error *error)
+{
+  cm_job *jobs;
+  size_t count, lost = 0;
+  char *problem = killed_problem();
+  cm_status status = cm_whole(problem != NULL, "jobs that were under way", error);
+  if (status == CM_OK)
+    status = cm_jobs_interrupted(all->options.store, &jobs, &count, error);
+  if (status != CM_OK) {
+    free(problem);
+    return status;
+  }
+  for (size_t i = 0; i < count; i++)
+    if (!take_over(all, &jobs[i]))
+      jobs[lost++] = jobs[i];
+  cm_executor_settle();
+  status = cm_jobs_recover(all->options.store, jobs, lost, problem, error);
+  for (size_t i = 0; i < lost; i++)
+    cm_job_clear(&jobs[i]);
+  free(jobs);
+  free(problem);
+  return status;
+}
+
 cm_status cm_workers_start(const cm_workers_options *options, cm_workers **workers, cm_error *error)
 {
   cm_workers *made;
@@ -212,6 +266,11 @@ cm_status cm_workers_start(const cm_workers_options *options, cm_workers **worke
     return error->status;
   }
   pthread_mutex_lock(&made->lock);
+  if (recover(made, error) != CM_OK) {
+    pthread_mutex_unlock(&made->lock);
+    cm_workers_free(made);
+    return error->status;
+  }
   for (; made->count < options->workers + options->short_workers && made->count < HANDS_MAX; made->count++) {
     hand *h = &made->hand[made->count];
     h->all = made;
@@ -293,6 +352,29 @@ bool cm_workers_stuck(cm_workers *workers, char *job)
   return stuck;
 }
 
+/* Jobs that are not to be left as they are. */
+static bool any_to_end(const cm_workers *all)
+{
+  for (const flight *f = all->flights; f != NULL; f = f->next)
+    if (!f->lasts)
+      return true;
+  return false;
+}
+
+/* Until they have ended: the follower stops once what is left may be left, and what it saw end on the way is committed. */
+static void let_end(cm_workers *all)
+{
+  for (cm_follower *follower = all->follower; follower != NULL || any_to_end(all);) {
+    while (any_to_end(all))
+      (void)pthread_cond_wait(&all->fewer, &all->lock);
+    all->follower = NULL;
+    pthread_mutex_unlock(&all->lock);
+    cm_follower_stop(follower);
+    follower = NULL;
+    pthread_mutex_lock(&all->lock);
+  }
+}
+
 void cm_workers_stop(cm_workers *workers, double grace)
 {
   struct timespec until;
@@ -303,19 +385,22 @@ void cm_workers_stop(cm_workers *workers, double grace)
   pthread_cond_broadcast(&workers->work);
   while (busy(workers) > 0 && pthread_cond_clockwait(&workers->fewer, &workers->lock, CLOCK_MONOTONIC, &until) == 0)
     ;
+  workers->ending = true;
   for (const flight *f = workers->flights; f != NULL; f = f->next)
-    if (f->job[0] != '\0')
+    if (f->job[0] != '\0' && !f->lasts)
       cm_event_bus_cancel(workers->options.store->bus, f->job);
-  while (workers->flights != NULL)
-    (void)pthread_cond_wait(&workers->fewer, &workers->lock);
+  let_end(workers);
   workers->leaving = true;
   pthread_cond_broadcast(&workers->work);
   pthread_mutex_unlock(&workers->lock);
   for (unsigned i = 0; i < workers->count; i++)
     pthread_join(workers->hand[i].thread, NULL);
   workers->count = 0;
-  cm_follower_stop(workers->follower);
-  workers->follower = NULL;
+  for (flight *f; (f = workers->flights) != NULL;) {
+    workers->flights = f->next;
+    cm_running_leave(f->running);
+    free(f);
+  }
 }
 
 void cm_workers_free(cm_workers *workers)

@@ -364,6 +364,10 @@ const char *const cm_schema_steps[] = {
   "ALTER TABLE jobs ADD COLUMN sweep TEXT;"
   "CREATE INDEX jobs_sweep ON jobs(sweep, sequence) WHERE sweep IS NOT NULL;"
   "CREATE INDEX jobs_mapping ON jobs(mapping) WHERE mapping IS NOT NULL;",
+
+  /* Where a running job is carried out: incoming/FOLDER.job, which outlives the server. */
+  "ALTER TABLE jobs ADD COLUMN folder TEXT;"
+  "CREATE INDEX jobs_folder ON jobs(folder) WHERE folder IS NOT NULL;",
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

@@ -16,6 +16,8 @@
 #include "daemon/job/work.h"
 #include "storage/jobs.h"
 
+static const char *const without[] = {"--workers", "1", "--grace", "0", "--executor", "process", "--outlive", "0", NULL};
+static const char *const briefly[] = {"--workers", "1", "--grace", "0", "--executor", "process", "--outlive", "2", NULL};
 static const char *const processes[] = {"--workers", "1", "--grace", "0", "--executor", "process", NULL};
 static test_daemon server;
 static char folder[CM_PATH_MAX];
@@ -376,30 +378,126 @@ START_TEST(a_child_that_does_not_stop_is_cancelled_all_the_same)
 }
 END_TEST
 
-START_TEST(children_die_with_the_server_and_the_job_runs_again)
+/* Of a process, as the kernel has it; 0: it is there no more, or is only to be buried. */
+static char state_of(pid_t pid)
 {
-  char id[33];
+  char path[64], line[512] = "", state = 0;
+  snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+  FILE *stream = fopen(path, "r");
+  const char *name = stream != NULL && fgets(line, sizeof line, stream) != NULL ? strrchr(line, ')') : NULL;
+  if (name == NULL || sscanf(name, ") %c", &state) != 1 || state == 'Z')
+    state = 0;
+  if (stream != NULL)
+    fclose(stream);
+  return state;
+}
+
+static void expect_death(pid_t pid)
+{
+  for (int i = 0; i < 60000 && state_of(pid) != 0; i++)
+    usleep(5000);
+  ck_assert_int_eq(state_of(pid), 0);
+}
+
+static void expect_attempts(const char *id, int attempts)
+{
+  char path[64];
+  snprintf(path, sizeof path, "/v1/jobs/%s", id);
+  test_reply reply = test_get(&server, path);
+  ck_assert_msg(json_integer_value(json_object_get(reply.json, "attempts")) == attempts, "%s", reply.body);
+  test_reply_clear(&reply);
+}
+
+static void cancel_job(const char *id)
+{
+  char path[64];
+  snprintf(path, sizeof path, "/v1/jobs/%s/cancel", id);
+  test_reply reply = test_send(&server, "POST", path, "");
+  ck_assert_msg(reply.status / 100 == 2, "%ld %s", reply.status, reply.body);
+  test_reply_clear(&reply);
+  json_t *job = test_wait(&server, id);
+  ck_assert_str_eq(test_word(job, "state"), "cancelled");
+  json_decref(job);
+}
+
+/* Where the server is told that jobs do not outlive it, and where nobody comes in time. */
+START_TEST(a_child_without_a_server_ends_and_the_job_runs_again)
+{
+  char id[33], path[64];
+  ck_assert_int_eq(test_daemon_stop(&server, SIGTERM), 0);
+  test_daemon_start(&server, folder, _i == 0 ? without : briefly);
   long_job_of(id, "");
   pid_t pid = working_child(id);
   (void)test_daemon_stop(&server, SIGKILL);
-  bool alive = true;
-  for (int i = 0; i < 60000 && alive; i++) { /* its new parent may take a while to bury it */
-    char path[64], line[256] = "";
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *stream = fopen(path, "r");
-    alive = stream != NULL && fgets(line, sizeof line, stream) != NULL && strstr(line, ") Z") == NULL;
-    if (stream != NULL)
-      fclose(stream);
-    usleep(5000);
-  }
-  ck_assert(!alive);
+  expect_death(pid);
   test_daemon_start(&server, folder, processes);
   ck_assert_int_ne(working_child(id), 0);
-  char path[64];
+  expect_attempts(id, 2);
   snprintf(path, sizeof path, "/v1/jobs/%s/log", id);
   test_reply log = test_get(&server, path);
   ck_assert_ptr_nonnull(strstr(log.body, "confined: "));
   test_reply_clear(&log);
+}
+END_TEST
+
+/* However the server ends: the same child goes on, tells the next server what it told this one, and stops when that wants it to. */
+START_TEST(a_job_outlives_its_server)
+{
+  char id[33], path[64];
+  long_job_of(id, "");
+  const pid_t pid = working_child(id);
+  for (int ends = 0; ends < 3; ends++) {
+    (void)test_daemon_stop(&server, ends == 1 ? SIGTERM : SIGKILL);
+    ck_assert_int_ne(state_of(pid), 0);
+    test_daemon_start(&server, folder, processes);
+    test_wait_state(&server, id, "running");
+    expect_attempts(id, 1);
+  }
+  snprintf(path, sizeof path, "/v1/jobs/%s/log", id);
+  bool said = false;
+  for (int i = 0; i < 6000 && !said; i++) {
+    test_reply log = test_get(&server, path);
+    said = strstr(log.body, "attempt 1 goes on") != NULL && strstr(log.body, "confined: ") != NULL;
+    test_reply_clear(&log);
+    usleep(5000);
+  }
+  ck_assert(said);
+  ck_assert_int_ne(state_of(pid), 0);
+  expect_attempts(id, 1);
+  cancel_job(id);
+  ck_assert_int_eq(state_of(pid), 0);
+  expect_service();
+}
+END_TEST
+
+/* What befalls a child while there is no server is heard by the next one: its result, its crash, that it does not stop. */
+START_TEST(what_ends_without_a_server_is_not_lost)
+{
+  char network[65], id[33], crashed[33], stuck[33];
+  const char *const three[] = {"--workers", "3", "--grace", "0", "--executor", "process", NULL};
+  ck_assert_int_eq(test_daemon_stop(&server, SIGTERM), 0);
+  test_daemon_start(&server, folder, three);
+  long_job_of(crashed, "");
+  const pid_t crashes = working_child(crashed);
+  ck_assert_int_eq(kill(crashes, SIGSTOP), 0);
+  test_upload_large(&server, 20000, 100000, 1, network);
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"preset\": \"fast\", \"seed\": 2}}", network);
+  test_wait_state(&server, id, "running");
+  long_job_of(stuck, ", \"seed\": 3");
+  test_wait_state(&server, stuck, "running");
+  (void)test_daemon_stop(&server, SIGKILL);
+  ck_assert_int_eq(kill(crashes, SIGSEGV), 0);
+  ck_assert_int_eq(kill(crashes, SIGCONT), 0);
+  expect_death(crashes);
+  sleep(2);
+  test_daemon_start(&server, folder, three);
+  expect_end(crashed, "failed", "internal", CM_SANITIZED ? "the job's process" : "SIGSEGV");
+  json_t *job = test_wait(&server, id);
+  ck_assert_str_eq(test_word(job, "state"), "done");
+  ck_assert_int_eq(json_integer_value(json_object_get(job, "attempts")), 1);
+  json_decref(job);
+  cancel_job(stuck);
+  expect_service();
 }
 END_TEST
 
@@ -621,7 +719,9 @@ int main(void)
   tcase_add_test(tests, a_hang_costs_one_job);
   tcase_add_test(tests, processor_time_is_bounded_too);
   tcase_add_test(tests, a_child_that_does_not_stop_is_cancelled_all_the_same);
-  tcase_add_test(tests, children_die_with_the_server_and_the_job_runs_again);
+  tcase_add_loop_test(tests, a_child_without_a_server_ends_and_the_job_runs_again, 0, 2);
+  tcase_add_test(tests, a_job_outlives_its_server);
+  tcase_add_test(tests, what_ends_without_a_server_is_not_lost);
   tcase_add_test(tests, a_fork_server_that_dies_is_started_anew);
   tcase_add_test(tests, a_fork_server_that_is_stopped_goes_on);
   tcase_add_test(tests, a_child_that_fills_the_disk_is_killed);

@@ -220,6 +220,12 @@ def swept(folder):
     folder.job("point", sweep=name("sweep"))
 
 
+def under_way(folder):
+    """A job whose folder the server left behind, and nobody carries on."""
+    folder.job("left", state="running", mapping=None, finished=None, attempt=1, folder=name("left's folder"))
+    os.makedirs(os.path.join(folder.path, "incoming", name("left's folder") + ".job", "out.1"))
+
+
 # By the version that a step leads to. A step that is not here is not tested: say what a folder of its release has.
 FILL = {
     1: base,
@@ -248,6 +254,7 @@ FILL = {
     23: lambda folder: folder.db.execute("UPDATE jobs SET widened = 1 WHERE finished IS NOT NULL"),
     24: lambda folder: folder.db.execute("UPDATE networks SET reading = '{\"why\":\"a header\",\"first\":[]}' WHERE operators = 0"),
     25: swept,
+    26: under_way,
 }
 
 
