@@ -7,12 +7,7 @@ enum { SLICES = 64, ENTRIES_PER_PIN = 1 };
 bool cm_axon_table_suits(const cm_axon_state *s)
 {
   const cm_hypergraph *g = s->graph;
-  if (s->prices != NULL || (uint64_t)g->vertex_count * s->part_count > ENTRIES_PER_PIN * g->axon_count)
-    return false;
-  for (uint32_t v = 0; v < g->vertex_count; v++)
-    if ((g->in_count[v] + (uint64_t)(g->out_first[v + 1] - g->out_first[v])) * (g->net_axons != NULL ? CM_NET_AXONS_MAX : 1) > UINT16_MAX)
-      return false;
-  return true;
+  return s->prices == NULL && (uint64_t)g->vertex_count * s->part_count <= ENTRIES_PER_PIN * g->axon_count;
 }
 
 void cm_axon_table_free(cm_axon_table *t)
@@ -45,10 +40,10 @@ static void choose_shift(cm_axon_table *t)
     t->shift++;
 }
 
-static inline void tie_to(cm_tie *tie, uint32_t weight, uint16_t axons)
+static inline void tie_to(cm_tie *tie, uint32_t weight, uint32_t axons)
 {
   tie->kept += weight;
-  tie->shared = (uint16_t)(tie->shared + axons);
+  tie->shared += axons;
 }
 
 /* The row of v, from its nets. */
@@ -135,7 +130,7 @@ cm_offer cm_axon_table_best(const cm_axon_table *t, uint32_t v, double bound)
   for (uint32_t p = 0; p < t->parts; p++) {
     if (row[p].kept <= threshold || p == from)
       continue;
-    uint32_t added = all.shared > row[p].shared ? (uint32_t)all.shared - row[p].shared : 0;
+    uint32_t added = all.shared > row[p].shared ? all.shared - row[p].shared : 0;
     double pays = ((double)all.kept - (double)row[p].kept) * unit, cost = pays + crowding(s, v, p, added);
     if (cost >= least)
       continue;
@@ -153,14 +148,14 @@ cm_offer cm_axon_table_best(const cm_axon_table *t, uint32_t v, double bound)
 typedef struct change {
   cm_tie *column;
   uint32_t weight;
-  uint16_t axons;
+  uint32_t axons;
 } change;
 
 static change change_by(const cm_axon_table *t, const cm_net_event *event)
 {
   const cm_net_state *net = &t->state->net[event->net];
   return (change){t->tie + event->part, (uint32_t)event->weighed * (net->weight >> t->shift) /* modulo 2^32 */,
-                  (uint16_t)(event->present * net->axons)};
+                  (uint32_t)event->present * net->axons /* the same */};
 }
 
 static void follow_source(cm_axon_table *t, const cm_net_event *event, const change *c)

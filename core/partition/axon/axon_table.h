@@ -6,10 +6,10 @@
 #include "base/threads.h"
 #include "core/partition/axon/axon_probe.h"
 
-/* What draws a vertex to a part, in six bytes: large tables take much of the time and memory that there is. */
-typedef struct __attribute__((packed, aligned(2))) cm_tie {
+/* What draws a vertex to a part. */
+typedef struct cm_tie {
   uint32_t kept;   /* of what its nets would pay, what a move there saves, in units of 2^shift */
-  uint16_t shared; /* inbound nets that the part has already */
+  uint32_t shared; /* inbound axons that the part has already */
 } cm_tie;
 
 typedef struct cm_axon_table {
@@ -20,8 +20,7 @@ typedef struct cm_axon_table {
   cm_tie *all;      /* [vertices] weight and number of the inbound nets, own ones that reach their source counted, not weighed */
 } cm_axon_table;
 
-/* Whether a table would take no more memory than the graph with its lists, about, and counts fit. There are none where parts have places.
- * O(vertices). */
+/* Whether a table would take no more memory than the graph with its lists, about. There are none where parts have places. O(1). */
 bool cm_axon_table_suits(const cm_axon_state *state);
 
 /* The table of all parts below part_count. O(sum of lambda over all pins) on the pool's threads. */
