@@ -169,7 +169,7 @@ static bool await(int socket)
 /* What it says of a child: errno, 0 when there is one, ECONNRESET when the fork server died over it, or had to. */
 static int hear(int wire, pid_t *pid, int *output)
 {
-  cm_fork_told said;
+  cm_fork_told said = {0};
   if (!await(wire))
     cm_fork_give_up();
   if (cm_fork_receive(wire, &said, sizeof said, output, output != NULL, 0) != (ssize_t)sizeof said)

@@ -170,6 +170,13 @@ static cm_status free_own_cores(preparing *p, const char *job, cm_error *error)
 
 /* ---- the folder ---- */
 
+cm_status cm_running_place(cm_running *r, cm_error *error)
+{
+  if (cm_path(r->folder, error, "%s/incoming/%s.job", r->store->folder, r->job.folder) != CM_OK)
+    return error->status;
+  return cm_work_out(r->folder, r->job.attempt, r->out, error);
+}
+
 static cm_status make_folders(cm_running *r, cm_error *error)
 {
   char path[CM_PATH_MAX];

@@ -392,13 +392,6 @@ void cm_running_end(cm_running *r)
   free_running(r, end_job(r, status, &error));
 }
 
-cm_status cm_running_place(cm_running *r, cm_error *error)
-{
-  if (cm_path(r->folder, error, "%s/incoming/%s.job", r->store->folder, r->job.folder) != CM_OK)
-    return error->status;
-  return cm_work_out(r->folder, r->job.attempt, r->out, error);
-}
-
 cm_running *cm_running_adopt(const cm_workers_options *options, const cm_job *job, _Atomic double *until)
 {
   cm_error error;
