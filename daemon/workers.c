@@ -352,13 +352,13 @@ bool cm_workers_stuck(cm_workers *workers, char *job)
   return stuck;
 }
 
-/* Jobs that are not to be left as they are. */
+/* Whether there are jobs that are not to be left as they are; in a start that fails nobody is there yet to end them. */
 static bool any_to_end(const cm_workers *all)
 {
-  for (const flight *f = all->flights; f != NULL; f = f->next)
-    if (!f->lasts)
-      return true;
-  return false;
+  const flight *f = all->count > 0 ? all->flights : NULL;
+  while (f != NULL && f->lasts)
+    f = f->next;
+  return f != NULL;
 }
 
 /* Until they have ended: the follower stops once what is left may be left, and what it saw end on the way is committed. */
