@@ -29,6 +29,7 @@ typedef struct job {
   int wire;       /* -1: no server asks for it */
   int output;     /* its output to read; -1: it does not last */
   int attempt;
+  bool taken;     /* by the server of now, or the last one: what that asked before it died is still heard after its wires have ended */
   bool gone;      /* to be forgotten */
   char *folder;
   cm_fork_told end;
@@ -123,7 +124,7 @@ static void begin_job(fork_server *f, const cm_fork_ask *asked, int passed[CM_FO
     (void)close(passed[CM_FORK_HEARD]);
   if (pid >= 0)
     f->jobs[f->count++] = (job){.pid = pid, .wire = passed[CM_FORK_WIRE], .output = lasts ? passed[CM_FORK_HEARD] : -1,
-                                .attempt = asked->attempt, .folder = folder};
+                                .attempt = asked->attempt, .taken = true, .folder = folder};
   else {
     (void)close(passed[CM_FORK_WIRE]);
     free(folder);
@@ -227,6 +228,7 @@ static void adopt(fork_server *f, const cm_fork_ask *asked, int wire)
   if (found->wire >= 0)
     (void)close(found->wire);
   found->wire = wire;
+  found->taken = true;
   said = (cm_fork_told){.pid = found->pid};
   (void)cm_fork_send(wire, &said, sizeof said, &found->output, 1);
   if (found->pid == 0)
@@ -265,6 +267,8 @@ static void take_server(fork_server *f)
   cm_fork_hello hello = {0};
   cm_error ignored;
   f->control = accept4(f->place, NULL, NULL, SOCK_CLOEXEC);
+  for (size_t i = 0; i < f->count; i++)
+    f->jobs[i].taken = false;
   (void)cm_work_program(hello.program, &ignored);
   if (f->control >= 0)
     (void)cm_fork_send(f->control, &hello, sizeof hello, NULL, 0);
@@ -292,7 +296,7 @@ static bool take_question(fork_server *f)
   if (asked.what == CM_FORK_KEEP)
     keep(f, &asked);
   for (size_t i = 0; asked.what == CM_FORK_SETTLE && i < f->count; i++)
-    if (f->jobs[i].wire < 0)
+    if (!f->jobs[i].taken)
       drop(&f->jobs[i]);
   return asked.what != CM_FORK_END;
 }
