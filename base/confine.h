@@ -5,7 +5,7 @@
 #include "base/status.h"
 
 typedef struct cm_confinement {
-  const char *folder;    /* a job folder: job.json and in/ may be read, out/ be written; NULL: these instead */
+  const char *folder;    /* a job folder: job.json and in/ may be read; NULL: this instead */
   const char *input;     /* a file that may be read */
   const char *output;    /* a folder that may be written */
   uint64_t memory_limit; /* accounted bytes that the job may use; 0: most of the machine's */

@@ -44,12 +44,11 @@ static int allow(int ruleset, const char *path, uint64_t access)
 
 int cm_confine_files(const cm_confinement *c)
 {
-  char in[CM_PATH_MAX], out[CM_PATH_MAX], job[CM_PATH_MAX] = "";
+  char in[CM_PATH_MAX], job[CM_PATH_MAX] = "";
   cm_error ignored;
   int abi = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
   bool folder = c->folder != NULL;
   if (abi < 1 || cm_path(in, &ignored, "%s%s", folder ? c->folder : c->input, folder ? "/in" : "") != CM_OK ||
-      cm_path(out, &ignored, "%s%s", folder ? c->folder : c->output, folder ? "/out" : "") != CM_OK ||
       (folder && cm_path(job, &ignored, "%s/job.json", c->folder) != CM_OK))
     return 0;
   uint64_t writing = WRITE | (abi >= 2 ? (uint64_t)REFER : 0) | (abi >= 3 ? (uint64_t)TRUNCATE : 0);
@@ -60,7 +59,7 @@ int cm_confine_files(const cm_confinement *c)
   if (ruleset < 0)
     return 0;
   uint64_t reading = folder ? (uint64_t)READ : (uint64_t)LANDLOCK_ACCESS_FS_READ_FILE;
-  int failed = allow(ruleset, in, reading) != 0 || allow(ruleset, out, writing) != 0 ||
+  int failed = allow(ruleset, in, reading) != 0 || allow(ruleset, c->output, writing) != 0 ||
                (folder && allow(ruleset, job, LANDLOCK_ACCESS_FS_READ_FILE) != 0) ||
                (cm_has_sanitizer() && allow(ruleset, "/proc/self", LANDLOCK_ACCESS_FS_READ_FILE) != 0) ||
                syscall(SYS_landlock_restrict_self, ruleset, 0) != 0;

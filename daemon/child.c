@@ -1,9 +1,9 @@
-/* A job in a child. Happy path: have it forked (fork_server.h) with a pipe to know when it has something to tell, pass that on,
- * wait for its end.
- * What can fail: it cannot be started; it crashes; it runs on past its time limit or when it is to stop (it is killed). */
+/* Executor `process`: each job in a child. Happy path: have it forked (fork_server.h) with a pipe to know when it has something to
+ * tell, pass that on, be told of its end.
+ * What can fail: it cannot be started; it crashes; it runs on past its time limit or when it is to stop (it is killed); it has
+ * closed its output and does not end (it, and at last the fork server, is killed). */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,26 +12,24 @@
 
 #include "base/confine.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "daemon/child_limits.h"
 #include "daemon/executor.h"
 #include "daemon/fork_server.h"
 
-/* How often the wish to stop is looked at, what a child may take to see it, and to see that its time is over. */
-static const double LOOK_S = 0.1, DISK_LOOK_S = 0.5, STOP_GRACE_S = 0.75, TIME_GRACE_S = 5;
-enum {
-  LINE_MAX_BYTES = 1 << 20,
-  LAST_WAIT_MS = 10000, /* from the end of its output to its own: a busy machine may be slow to end a process */
-};
+/* What a child may take to see the wish to stop, and that its time is over; and from the end of its output to its own: a busy
+ * machine may be slow to end a process, and the fork server to tell. */
+static const double DISK_LOOK_S = 0.5, STOP_GRACE_S = 0.75, TIME_GRACE_S = 5, END_GRACE_S = 10, TELL_GRACE_S = 40;
+enum { LINE_MAX_BYTES = 1 << 20 };
 
 typedef struct child {
-  const cm_execution *x;
-  int process;  /* stands for it (fork_server.h) */
-  pid_t pid;    /* by which it is looked at */
-  int life;     /* ends when the child does; a byte a line in out/progress */
-  int progress; /* out/progress, -1: not there yet */
+  cm_submission s;
+  cm_forked process; /* its output ends when it does: a byte a line of its progress */
+  int progress; /* its file, -1: not there yet */
   char *line;   /* what has been read of it beyond whole lines */
   size_t used, room;
-  double started, stop; /* when it was asked to stop, 0: not yet */
+  double stop;          /* when it was asked to stop, 0: not yet */
+  double closed;        /* when its output ended, 0: not yet */
   char said[CM_WORK_SAID_MAX]; /* by its output, but for line ends */
   size_t said_bytes;
   bool overdue;         /* killed for its time limit */
@@ -39,34 +37,44 @@ typedef struct child {
   cm_error breach;      /* killed for that, or for its threads; CM_OK: neither */
   bool unstoppable;     /* killed because it did not stop */
   char phase[CM_PHASE_NAME_MAX];
+  int status;           /* its wait status, once it has ended */
   double cpu_seconds;
 } child;
 
 /* ---- start ---- */
 
-static cm_status start(child *c, cm_error *error)
+/* A new child, or the one of a server before. */
+static cm_status start(const cm_execution *x, bool anew, cm_submission **made, cm_error *error)
 {
-  int life[2];
-  if (pipe2(life, O_CLOEXEC) != 0)
-    return cm_fail_errno(error, errno, "cannot start a child for", c->x->folder);
-  (void)fcntl(life[0], F_SETFL, O_NONBLOCK);
-  (void)fcntl(life[1], F_SETFL, O_NONBLOCK); /* a child must not wait for us to read its bytes */
-  cm_status status = cm_fork_child(c->x->folder, life[1], &c->process, &c->pid, error);
-  (void)close(life[1]);
-  if (status != CM_OK) {
-    (void)close(life[0]);
-    return status;
+  child *c;
+  if (CM_HEAP(c, 1, "the job's process", error) != CM_OK)
+    return error->status;
+  if ((anew ? cm_fork_child(x->folder, x->attempt, x->lasting, &c->process, error)
+            : cm_fork_adopt(x->folder, x->attempt, &c->process, error)) != CM_OK) {
+    free(c);
+    return error->status;
   }
-  c->life = life[0];
-  c->started = cm_now();
+  c->s = (cm_submission){.execution = x, .wakes = c->process.output};
+  c->progress = -1;
+  *made = &c->s;
   return CM_OK;
+}
+
+static cm_status submit(const cm_execution *execution, cm_submission **made, cm_error *error)
+{
+  return start(execution, true, made, error);
+}
+
+static cm_status adopt(const cm_execution *execution, cm_submission **made, cm_error *error)
+{
+  return start(execution, false, made, error);
 }
 
 /* ---- what it tells ---- */
 
 static void pass_on(child *c, const char *line, size_t length)
 {
-  const cm_work_watch *watch = c->x->watch;
+  const cm_work_watch *watch = c->s.execution->watch;
   const char *phase, *progress, *phases, *log;
   json_t *object = cm_json_loadb(line, length, JSON_REJECT_DUPLICATES, NULL);
   if (json_unpack(object, "{s:s, s:s, s:s}", "phase", &phase, "progress", &progress, "phases", &phases) == 0) {
@@ -77,12 +85,12 @@ static void pass_on(child *c, const char *line, size_t length)
   json_decref(object);
 }
 
-/* Reads what has been added to out/progress. */
+/* Reads what has been added to its progress. */
 static void follow(child *c)
 {
   char path[CM_PATH_MAX];
   cm_error ignored;
-  if (c->progress < 0 && cm_path(path, &ignored, "%s/" CM_WORK_PROGRESS, c->x->folder) == CM_OK)
+  if (c->progress < 0 && cm_path(path, &ignored, "%s/" CM_WORK_PROGRESS, c->s.execution->out) == CM_OK)
     c->progress = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   while (c->progress >= 0) {
     if (c->used == c->room) {
@@ -116,7 +124,7 @@ static void follow(child *c)
 /* What the kernel does not limit. */
 static bool keeps_counts(child *c, double now)
 {
-  const cm_child_limits limits = {c->pid, c->x->folder, c->x->threads, c->x->disk_limit};
+  const cm_child_limits limits = {c->process.pid, c->s.execution->out, c->s.execution->threads, c->s.execution->disk_limit};
   if (cm_child_limits_threads(&limits, &c->breach) != CM_OK)
     return false;
   if (now < c->looked + DISK_LOOK_S)
@@ -125,21 +133,14 @@ static bool keeps_counts(child *c, double now)
   return cm_child_limits_bytes(&limits, &c->breach) == CM_OK;
 }
 
-static void keep_limits(child *c)
+static void keep_limits(child *c, double now)
 {
-  const atomic_bool *cancel = c->x->watch->cancel;
-  double now = cm_now();
-  cm_fork_attend();
-  if (c->stop == 0 && cancel != NULL && atomic_load(cancel)) {
-    c->stop = now;
-    cm_fork_signal(c->process, SIGTERM);
-  }
   if (c->stop != 0 && now > c->stop + STOP_GRACE_S)
     c->unstoppable = true;
-  if (c->x->time_limit > 0 && now > c->started + c->x->time_limit + TIME_GRACE_S)
+  if (c->s.execution->time_limit > 0 && now > c->s.execution->began + c->s.execution->time_limit + TIME_GRACE_S)
     c->overdue = true;
   if (c->unstoppable || c->overdue || !keeps_counts(c, now))
-    cm_fork_signal(c->process, SIGKILL);
+    cm_fork_signal(c->process.wire, SIGKILL);
 }
 
 /* Reads its output, which wakes us; false when it has ended. */
@@ -147,35 +148,50 @@ static bool hear(child *c)
 {
   char bytes[256];
   ssize_t got;
-  while ((got = read(c->life, bytes, sizeof bytes)) > 0)
+  while ((got = read(c->process.output, bytes, sizeof bytes)) > 0)
     for (ssize_t i = 0; i < got; i++)
       if (bytes[i] != '\n' && c->said_bytes + 1 < sizeof c->said)
         c->said[c->said_bytes++] = bytes[i];
   return got != 0;
 }
 
-/* Until the child has ended; its wait status. */
-static int wait_for(child *c)
+static void stop(cm_submission *submission)
 {
-  for (;;) {
-    struct pollfd life = {.fd = c->life, .events = POLLIN};
-    int ready = poll(&life, 1, (int)(LOOK_S * 1e3));
-    bool ended = ready > 0 && !hear(c);
-    follow(c);
-    if (ended)
-      break;
-    keep_limits(c);
-  }
-  /* It has closed its output: it is at its end, or hostile, and then this ends it. */
-  int status = cm_fork_wait(c->process, LAST_WAIT_MS, &c->cpu_seconds);
-  if (status < 0)
-    status = cm_fork_end(c->process, &c->cpu_seconds);
-  follow(c);
-  return status;
+  child *c = (child *)submission;
+  c->stop = cm_now();
+  cm_fork_signal(c->process.wire, SIGTERM);
 }
 
-static cm_status judge(const child *c, int status, cm_error *error)
+static bool has_ended(cm_submission *submission)
 {
+  child *c = (child *)submission;
+  const double now = cm_now();
+  if (c->closed == 0 && !hear(c)) {
+    c->closed = now;
+    c->s.wakes = c->process.wire;
+  }
+  follow(c);
+  cm_fork_attend();
+  if (c->closed == 0) {
+    keep_limits(c, now);
+    return false;
+  }
+  if (cm_fork_ended(c->process.wire, &c->status, &c->cpu_seconds)) {
+    follow(c);
+    return true;
+  }
+  if (now > c->closed + END_GRACE_S) /* it is hostile */
+    cm_fork_signal(c->process.wire, SIGKILL);
+  if (now > c->closed + TELL_GRACE_S)
+    cm_fork_give_up();
+  return false;
+}
+
+static cm_status judge(const cm_submission *submission, double *cpu_seconds, cm_error *error)
+{
+  const child *c = (const child *)submission;
+  const int status = c->status;
+  *cpu_seconds = c->cpu_seconds;
   const char *phase = c->phase[0] != '\0' ? c->phase : "start";
   int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   if (c->breach.status != CM_OK && signal != 0) {
@@ -185,13 +201,13 @@ static cm_status judge(const child *c, int status, cm_error *error)
   if (c->overdue)
     return cm_fail(error, CM_TIME_LIMIT,
                    "the job ran past its time limit of %g s in phase %s without looking at the clock: its process was killed",
-                   c->x->time_limit, phase);
+                   c->s.execution->time_limit, phase);
   if (c->stop != 0 && (signal != 0 || c->unstoppable))
     return cm_fail(error, CM_CANCELLED, "stopped on request in phase %s", phase);
   if (signal == SIGXCPU)
     return cm_fail(error, CM_TIME_LIMIT,
                    "the job used more processor time than its time limit of %g s allows all its threads, in phase %s: "
-                   "its process was killed by signal %d (SIGXCPU)", c->x->time_limit, phase, signal);
+                   "its process was killed by signal %d (SIGXCPU)", c->s.execution->time_limit, phase, signal);
   if (signal == SIGKILL || signal == SIGTERM)
     return cm_fail(error, CM_NO_MEMORY,
                    "the job's process was killed in phase %s by signal %d (SIG%s) from outside: so does a machine that "
@@ -208,18 +224,22 @@ static cm_status judge(const child *c, int status, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_execute_in_child(const cm_execution *execution, cm_error *error)
+static void leave(cm_submission *submission)
 {
-  child c = {.x = execution, .progress = -1};
-  if (start(&c, error) != CM_OK)
-    return error->status;
-  int status = wait_for(&c);
-  (void)close(c.life);
-  (void)close(c.process);
-  if (c.progress >= 0)
-    (void)close(c.progress);
-  free(c.line);
-  if (execution->cpu_seconds != NULL)
-    *execution->cpu_seconds = c.cpu_seconds;
-  return judge(&c, status, error);
+  child *c = (child *)submission;
+  (void)close(c->process.output);
+  (void)close(c->process.wire);
+  if (c->progress >= 0)
+    (void)close(c->progress);
+  free(c->line);
+  free(c);
 }
+
+static void release(cm_submission *submission)
+{
+  cm_fork_forget(((child *)submission)->process.wire);
+  leave(submission);
+}
+
+const cm_executor cm_executor_process = {.name = "process", .outside = true, .submit = submit, .adopt = adopt, .poll = has_ended,
+                                         .stop = stop, .judge = judge, .release = release, .leave = leave, .settle = cm_fork_settle};

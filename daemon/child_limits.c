@@ -1,4 +1,4 @@
-/* Happy path: count the threads, walk through out/, add the files without a name that the child has open.
+/* Happy path: count the threads, walk through what it writes to, add the files without a name that the child has open.
  * What can fail: the child ends meanwhile, and what cannot be looked at counts as nothing. */
 #include "daemon/child_limits.h"
 
@@ -67,7 +67,7 @@ static uint64_t bytes_open(pid_t pid)
 }
 
 /* The same as far as they are mapped, also when they are not open any more. */
-static uint64_t bytes_mapped(pid_t pid, const char *folder)
+static uint64_t bytes_mapped(pid_t pid, const char *out)
 {
   char path[64], line[CM_PATH_MAX + 128];
   unsigned long long from, to;
@@ -75,7 +75,7 @@ static uint64_t bytes_mapped(pid_t pid, const char *folder)
   (void)snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
   FILE *maps = fopen(path, "re");
   while (maps != NULL && fgets(line, sizeof line, maps) != NULL)
-    if (strstr(line, folder) != NULL && strstr(line, " (deleted)\n") != NULL && sscanf(line, "%llx-%llx", &from, &to) == 2)
+    if (strstr(line, out) != NULL && strstr(line, " (deleted)\n") != NULL && sscanf(line, "%llx-%llx", &from, &to) == 2)
       bytes += to - from;
   if (maps != NULL)
     (void)fclose(maps);
@@ -93,12 +93,8 @@ static unsigned threads_of(pid_t pid)
 
 static uint64_t bytes_held(const cm_child_limits *l)
 {
-  char out[CM_PATH_MAX];
-  cm_error ignored;
-  if (cm_path(out, &ignored, "%s/out", l->folder) != CM_OK)
-    return 0;
-  const uint64_t named = bytes_below(open(out, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), 0, l->bytes);
-  const uint64_t opened = bytes_open(l->pid), mapped = bytes_mapped(l->pid, l->folder);
+  const uint64_t named = bytes_below(open(l->out, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), 0, l->bytes);
+  const uint64_t opened = bytes_open(l->pid), mapped = bytes_mapped(l->pid, l->out);
   const uint64_t unnamed = opened > mapped ? opened : mapped;
   return named > UINT64_MAX - unnamed ? UINT64_MAX : named + unnamed;
 }

@@ -9,9 +9,9 @@
 
 typedef struct cm_child_limits {
   pid_t pid;
-  const char *folder; /* its job folder */
+  const char *out;    /* the folder that it writes to */
   unsigned threads;   /* that the job was granted; its process may have some times as many. 0: no limit */
-  uint64_t bytes;     /* of out/ and of files that it has removed and holds; 0: no limit */
+  uint64_t bytes;     /* of that folder and of files that it has removed and holds; 0: no limit */
 } cm_child_limits;
 
 /* Look at the child from outside. CM_OK: it keeps them, or has ended. CM_INTERNAL: too many threads, CM_DISK_FULL: too much on

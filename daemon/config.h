@@ -36,6 +36,7 @@ typedef struct cm_config {
   uint64_t cache_limit;   /* bytes of the coarsening cache */
   uint64_t bin_days;      /* that what is deleted lies in the bin */
   uint64_t disk_reserve;  /* bytes that must stay free */
+  uint64_t outlive;       /* seconds that jobs in children go on without a server */
   uint64_t grace;         /* seconds that running jobs get to end when the daemon stops */
   uint64_t connections;   /* open at once */
   uint64_t connections_per_address;

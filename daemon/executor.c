@@ -1,29 +1,15 @@
 #include "daemon/executor.h"
 
 #include <coremap/network.h>
-#include <pthread.h>
+#include <poll.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/threads.h"
-#include "daemon/job/work.h"
 #include "library/private/job_kinds.h"
 
-static const cm_executor executors[] = {
-  {"threads", false, cm_execute_in_thread},
-  {"process", true, cm_execute_in_child},
-};
-
-const cm_executor *cm_executor_find(const char *name)
-{
-  for (size_t i = 0; i < sizeof executors / sizeof *executors; i++)
-    if (strcmp(executors[i].name, name) == 0)
-      return &executors[i];
-  return NULL;
-}
+/* How often a job is looked at that does not tell. */
+enum { LOOK_MS = 100 };
 
 /* Whether the job has a file of spikes that only a confined process should read. */
 static bool has_strange_spikes(const char *folder)
@@ -39,54 +25,67 @@ static bool has_strange_spikes(const char *folder)
   return !looked || (looks & COREMAP_LOOKS_CONFINED) != 0;
 }
 
-const cm_executor *cm_executor_for(const cm_executor *chosen, const char *kind, const char *folder)
-{
-  const bool outside = chosen->outside || library_job_kind_of(kind)->outside || has_strange_spikes(folder);
-  return outside && !chosen->outside ? cm_executor_find("process") : chosen;
-}
+static const cm_executor *const all[] = {&cm_executor_threads, &cm_executor_process};
+enum { EXECUTORS = sizeof all / sizeof *all };
 
-/* Processor time of this thread so far. */
-static double thread_seconds(void)
+const cm_executor *cm_executor_find(const char *name)
 {
-  struct timespec used;
-  return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) == 0 ? (double)used.tv_sec + (double)used.tv_nsec * 1e-9 : 0;
-}
-
-typedef struct threaded {
-  const cm_execution *execution;
-  cm_error *error;
-  cm_status status;
-} threaded;
-
-static void work(threaded *t)
-{
-  const cm_execution *execution = t->execution;
-  atomic_uint_fast64_t helpers = 0;
-  double before = thread_seconds();
-  cm_threads_account(&helpers);
-  t->status = cm_work_run(execution->folder, execution->watch, t->error);
-  cm_threads_account(NULL);
-  if (execution->cpu_seconds != NULL)
-    *execution->cpu_seconds = thread_seconds() - before + (double)atomic_load(&helpers) * 1e-9;
-}
-
-/* Priorities are of threads, those that a thread starts have its own, and none can be had back: hence a thread for each job. Where the
- * machine lets none stand back (a filter of system calls), all are equal. */
-static void *work_patiently(void *argument)
-{
-  threaded *t = argument;
-  (void)setpriority(PRIO_PROCESS, (id_t)gettid(), t->execution->nice);
-  work(t);
+  for (size_t i = 0; i < EXECUTORS; i++)
+    if (strcmp(all[i]->name, name) == 0)
+      return all[i];
   return NULL;
 }
 
-cm_status cm_execute_in_thread(const cm_execution *execution, cm_error *error)
+const cm_executor *cm_executor_for(const cm_executor *chosen, const char *kind, const char *folder)
 {
-  threaded t = {.execution = execution, .error = error};
-  pthread_t thread;
-  if (execution->nice > 0 && pthread_create(&thread, NULL, work_patiently, &t) == 0)
-    (void)pthread_join(thread, NULL);
-  else
-    work(&t);
-  return t.status;
+  const bool outside = chosen->outside || library_job_kind_of(kind)->outside || has_strange_spikes(folder);
+  return outside && !chosen->outside ? &cm_executor_process : chosen;
+}
+
+bool cm_submission_poll(cm_submission *submission)
+{
+  const atomic_bool *cancel = submission->execution->watch->cancel;
+  if (!submission->stopped && cancel != NULL && atomic_load(cancel)) {
+    submission->stopped = true;
+    submission->executor->stop(submission);
+  }
+  return submission->executor->poll(submission);
+}
+
+cm_status cm_executor_submit(const cm_executor *executor, const cm_execution *execution, cm_submission **made, cm_error *error)
+{
+  if (executor->submit(execution, made, error) != CM_OK)
+    return error->status;
+  (*made)->executor = executor;
+  return CM_OK;
+}
+
+cm_status cm_executor_adopt(const cm_execution *execution, cm_submission **made, cm_error *error)
+{
+  for (size_t i = 0; i < EXECUTORS; i++)
+    if (all[i]->adopt != NULL && all[i]->adopt(execution, made, error) == CM_OK) {
+      (*made)->executor = all[i];
+      return CM_OK;
+    }
+  return cm_fail(error, CM_NOT_FOUND, "nobody carries out the job of %s", execution->folder);
+}
+
+void cm_executor_settle(void)
+{
+  for (size_t i = 0; i < EXECUTORS; i++)
+    if (all[i]->settle != NULL)
+      all[i]->settle();
+}
+
+cm_status cm_executor_run(const cm_executor *executor, const cm_execution *execution, cm_error *error)
+{
+  cm_submission *submission;
+  double ignored;
+  if (cm_executor_submit(executor, execution, &submission, error) != CM_OK)
+    return error->status;
+  while (!cm_submission_poll(submission))
+    (void)poll(&(struct pollfd){.fd = submission->wakes, .events = POLLIN}, 1, LOOK_MS);
+  const cm_status status = executor->judge(submission, &ignored, error);
+  executor->release(submission);
+  return status;
 }

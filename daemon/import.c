@@ -6,6 +6,9 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/run.h"
+
+enum { FIRST = 1 }; /* the only attempt at an upload */
 
 /* Nobody watches an upload being read. */
 static void ignore_progress(void *user, const char *phase, const char *progress, const char *phases)
@@ -23,7 +26,7 @@ static void ignore_log(void *user, const char *line)
 }
 
 static cm_status make_folder(cm_store *store, const cm_import_options *options, const char *path,
-                             const char *rates, const cm_network *network, char *folder, cm_error *error)
+                             const char *rates, const cm_network *network, char *folder, char *out, cm_error *error)
 {
   char id[CM_ID_MAX], inner[CM_PATH_MAX];
   cm_work_job job = {.kind = "import", .threads = options->threads, .memory_limit = options->memory_limit,
@@ -31,7 +34,7 @@ static cm_status make_folder(cm_store *store, const cm_import_options *options, 
   cm_store_id(id);
   if (cm_path(folder, error, "%s/incoming/%s.job", store->folder, id) != CM_OK ||
       cm_path(inner, error, "%s/in", folder) != CM_OK || cm_folder_make(inner, error) != CM_OK ||
-      cm_path(inner, error, "%s/out", folder) != CM_OK || cm_folder_make(inner, error) != CM_OK ||
+      cm_work_out(folder, FIRST, out, error) != CM_OK ||
       cm_path(inner, error, "%s/" CM_WORK_NETWORK, folder) != CM_OK)
     return error->status;
   if (link(path, inner) != 0)
@@ -65,7 +68,7 @@ static void take_reading(const json_t *told, cm_network *network)
   free(text);
 }
 
-static cm_status take(const char *folder, const cm_work_result *result, const char *made, cm_network *network,
+static cm_status take(const char *folder, const char *out, const cm_work_result *result, const char *made, cm_network *network,
                       cm_error *error)
 {
   const json_t *told = json_object_get(result->json, "import");
@@ -75,7 +78,7 @@ static cm_status take(const char *folder, const cm_work_result *result, const ch
     return cm_fail(error, CM_DAMAGED, "reading the file ended without a description of it");
   /* A model stays as it came, a topology has been written anew. */
   bool model = strcmp(format, "onnx") == 0;
-  if (cm_path(path, error, "%s/%s", folder, model ? CM_WORK_NETWORK : CM_WORK_MADE) != CM_OK)
+  if (cm_path(path, error, "%s/%s", model ? folder : out, model ? CM_WORK_NETWORK : CM_WORK_MADE) != CM_OK)
     return error->status;
   if (rename(path, made) != 0)
     return cm_fail_errno(error, errno, "cannot rename", path);
@@ -103,26 +106,29 @@ static cm_status take(const char *folder, const cm_work_result *result, const ch
 cm_status cm_import_upload_file(cm_store *store, const cm_import_options *options, const char *path, const char *rates, const char *made,
                                 cm_network *network, cm_error *error)
 {
-  char folder[CM_PATH_MAX];
+  char folder[CM_PATH_MAX], out[CM_PATH_MAX];
   cm_work_result result = {0};
   cm_error ignored;
   cm_work_watch watch = {.progress = ignore_progress, .log = ignore_log, .cancel = options->cancel};
   cm_execution execution = {.folder = folder,
+                            .out = out,
+                            .attempt = FIRST,
+                            .began = cm_now(),
                             .memory_limit = options->memory_limit,
                             .threads = options->threads,
                             .disk_limit = cm_store_free_bytes(store),
                             .watch = &watch};
-  cm_status status = make_folder(store, options, path, rates, network, folder, error);
+  cm_status status = make_folder(store, options, path, rates, network, folder, out, error);
   if (status == CM_OK)
-    status = options->executor(&execution, error);
+    status = cm_executor_run(options->executor, &execution, error);
   if (status == CM_OK)
-    status = cm_work_result_read(folder, &result, error);
+    status = cm_work_result_read(out, &result, error);
   if (status == CM_OK && result.status != CM_OK) {
     *error = result.why;
     status = error->status;
   }
   if (status == CM_OK)
-    status = take(folder, &result, made, network, error);
+    status = take(folder, out, &result, made, network, error);
   cm_work_result_clear(&result);
   (void)cm_folder_remove(folder, &ignored);
   return status;

@@ -6,7 +6,7 @@
 #include "storage/networks.h"
 
 typedef struct cm_import_options {
-  cm_status (*executor)(const cm_execution *execution, cm_error *error);
+  const cm_executor *executor;
   unsigned threads;
   uint64_t memory_limit;     /* bytes; 0: none */
   const atomic_bool *cancel; /* NULL: cannot be cancelled */

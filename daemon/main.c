@@ -2,6 +2,7 @@
  * wait for SIGTERM or SIGINT, stop accepting, let jobs end, close, exit 0. A second signal exits at once. SIGHUP opens
  * the log anew and reads the settings again. */
 #include <coremap/network.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "api/server.h"
+#include "base/number.h"
 #include "daemon/admin.h"
 #include "daemon/backup.h"
 #include "daemon/command.h"
@@ -65,21 +67,11 @@ static cm_status import(void *user, const char *path, const char *rates, const c
   unsigned looks = 0; /* what cannot be looked at is told by who reads it */
   (void)coremap_look(path, network->format, &looks, NULL);
   const bool apart = c->import_in_child || (looks & (COREMAP_LOOKS_CONFINED | COREMAP_LOOKS_LIKE_MODEL)) != 0;
-  cm_import_options options = {.executor = apart ? cm_execute_in_child : cm_executor_find(c->executor)->run,
+  cm_import_options options = {.executor = apart ? &cm_executor_process : cm_executor_find(c->executor),
                                .threads = (unsigned)c->threads,
                                .memory_limit = memory_limit,
                                .cancel = cancel};
   return cm_import_upload_file(s->store, &options, path, rates, made, network, error);
-}
-
-static cm_status recover(cm_store *store, cm_error *error)
-{
-  char *problem = cm_workers_killed_problem();
-  cm_status status = cm_whole(problem != NULL, "jobs that were under way", error);
-  if (status == CM_OK)
-    status = cm_jobs_recover(store, problem, error);
-  free(problem);
-  return status;
 }
 
 static cm_server_limits limits_of(const cm_config *c)
@@ -95,13 +87,14 @@ static cm_status start(service *s, cm_error *error)
 {
   const cm_config *c = &s->config;
   if (cm_descriptors_raise(error) != CM_OK || cm_store_open(c->data, c->cache_limit, &s->store, error) != CM_OK ||
-      cm_drain_ask(s->store->database, false, error) != CM_OK || recover(s->store, error) != CM_OK ||
+      cm_drain_ask(s->store->database, false, error) != CM_OK ||
         cm_usage_set_half_life(s->store, (double)c->half_life, error) != CM_OK || cm_scrub_start(s->store, error) != CM_OK)
     return error->status;
+  cm_fork_prepare(s->store->folder, (unsigned)c->outlive);
   cm_workers_options workers = {.store = s->store, .workers = (unsigned)c->workers,
                                 .short_workers = (unsigned)c->short_workers, .threads = (unsigned)c->threads,
                                 .memory_limit = c->memory_limit, .disk_reserve = c->disk_reserve,
-                                .executor = cm_executor_find(c->executor)};
+                                .executor = cm_executor_find(c->executor), .lasting = c->outlive > 0};
   if (cm_workers_start(&workers, &s->workers, error) != CM_OK)
     return error->status;
   cm_server_options server = {.listen = c->listen, .socket_mode = (unsigned)strtoul(c->socket_mode, NULL, 8),
@@ -355,13 +348,23 @@ static int check_data(const char *folder)
   return faults == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+static int work(int count, char **words)
+{
+  cm_error error;
+  uint64_t attempt = 0;
+  if (count == 4 && cm_whole_parse(words[3], &attempt) && attempt > 0 && attempt <= INT_MAX)
+    return cm_work_main(words[2], (int)attempt, false);
+  (void)cm_fail(&error, CM_BAD_OPTION, "--work needs a job folder and the number of the attempt, from 1");
+  return fail(&error, EXIT_USAGE);
+}
+
 int main(int count, char **words)
 {
   static service s;
   cm_error error;
   (void)umask(077); /* networks, results and hashes of tokens are nobody else's on this machine */
-  if (count == 3 && strcmp(words[1], "--work") == 0)
-    return cm_work_main(words[2]);
+  if (count > 1 && strcmp(words[1], "--work") == 0)
+    return work(count, words);
   if (count > 1 && strcmp(words[1], "--fork-server") == 0)
     return cm_fork_server_main();
   if (count > 1 && strcmp(words[1], "drain") == 0)

@@ -43,10 +43,10 @@ static cm_status identify_network(cm_running *r, cm_error *error)
 /* Keeps what a job asks for within what the server allows. */
 static void bound(cm_running *r, unsigned threads, uint64_t memory_limit, double time_limit)
 {
-  uint64_t most = r->options->memory_limit;
+  uint64_t most = r->options.memory_limit;
   /* Short jobs run beside each other: each has its part of the processors. */
-  const unsigned beside = r->job.lane == CM_LANE_OF_SHORT && r->options->short_workers > 1 ? r->options->short_workers : 1;
-  const unsigned share = r->options->threads > beside ? r->options->threads / beside : 1;
+  const unsigned beside = r->job.lane == CM_LANE_OF_SHORT && r->options.short_workers > 1 ? r->options.short_workers : 1;
+  const unsigned share = r->options.threads > beside ? r->options.threads / beside : 1;
   r->work.threads = threads < share ? threads : share;
   r->work.memory_limit = most != 0 && (memory_limit == 0 || memory_limit > most) ? most : memory_limit;
   r->work.time_limit = time_limit;
@@ -170,16 +170,19 @@ static cm_status free_own_cores(preparing *p, const char *job, cm_error *error)
 
 /* ---- the folder ---- */
 
+cm_status cm_running_place(cm_running *r, cm_error *error)
+{
+  if (cm_path(r->folder, error, "%s/incoming/%s.job", r->store->folder, r->job.folder) != CM_OK)
+    return error->status;
+  return cm_work_out(r->folder, r->job.attempt, r->out, error);
+}
+
 static cm_status make_folders(cm_running *r, cm_error *error)
 {
-  char id[CM_ID_MAX], path[CM_PATH_MAX];
-  cm_store_id(id);
-  if (cm_path(r->folder, error, "%s/incoming/%s.job", r->store->folder, id) != CM_OK)
+  char path[CM_PATH_MAX];
+  if (cm_running_place(r, error) != CM_OK || cm_path(path, error, "%s/in", r->folder) != CM_OK)
     return error->status;
-  if (cm_path(path, error, "%s/in", r->folder) != CM_OK || cm_folder_make(path, error) != CM_OK ||
-      cm_path(path, error, "%s/out", r->folder) != CM_OK || cm_folder_make(path, error) != CM_OK)
-    return error->status;
-  return CM_OK;
+  return cm_folder_make(path, error);
 }
 
 /* Our files never change once they stand, so another name will do for a copy. */
@@ -234,7 +237,7 @@ static cm_status put_network(cm_running *r, cm_error *error)
 static cm_status put_levels(const preparing *p, cm_error *error)
 {
   char path[CM_PATH_MAX];
-  if (!p->r->options->executor->outside)
+  if (!p->r->options.executor->outside)
     return CM_OK;
   if (cm_path(path, error, "%s/" CM_WORK_LEVELS, p->r->folder) != CM_OK)
     return error->status;
@@ -294,7 +297,7 @@ static cm_status prepare(preparing *p, cm_error *error)
 static uint64_t largest_file(const cm_running *r)
 {
   const uint64_t least = UINT64_C(64) << 20;
-  uint64_t free_bytes = cm_store_free_bytes(r->store), reserve = r->options->disk_reserve;
+  uint64_t free_bytes = cm_store_free_bytes(r->store), reserve = r->options.disk_reserve;
   return free_bytes > reserve + least ? free_bytes - reserve : least;
 }
 
@@ -306,7 +309,9 @@ cm_status cm_running_prepare(cm_running *r, cm_error *error)
   uint64_t refusals = cm_json_refusals();
   r->work.options = cm_json_loadb(r->job.options, strlen(r->job.options), 0, NULL);
   r->work.file_limit = largest_file(r);
-  cm_status status = prepare(&p, error);
+  cm_status status = cm_work_program(r->work.program, error);
+  if (status == CM_OK)
+    status = prepare(&p, error);
   if (status == CM_OK)
     status = cm_json_whole(refusals, "the job's options", error); /* without them it would be another job */
   coremap_chip_free(p.chip);

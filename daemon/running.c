@@ -1,5 +1,5 @@
-/* One job from claim to commit: its folder is made (prepare.c), an executor carries it out, what it made is put in place
- * and committed.
+/* One job from claim to commit: its folder is made (prepare.c) and submitted to an executor; when that has ended, what it made is put
+ * in place and committed. Nobody waits meanwhile (follower.h).
  *
  * What can fail: anything in the job (it is failed with the problem; the server goes on); the stop of the server (it
  * goes back to the queue); its cores being taken while it ran (it is mapped again). */
@@ -116,7 +116,7 @@ static const char *known_mapping(const cm_running *r)
 static cm_status place(cm_running *r, cm_error *error)
 {
   char made[CM_PATH_MAX];
-  if (cm_path(made, error, "%s/" CM_WORK_MADE, r->folder) != CM_OK)
+  if (cm_path(made, error, "%s/" CM_WORK_MADE, r->out) != CM_OK)
     return error->status;
   cm_store_id(r->row.id);
   (void)snprintf(r->row.kind, sizeof r->row.kind, "%s", cm_job_makes(r->job.kind)->row);
@@ -157,7 +157,7 @@ static cm_status place_points(cm_running *r, cm_error *error)
 {
   for (int64_t number = 1; number <= CM_JOB_POINTS_MAX; number++) {
     char folder[CM_PATH_MAX];
-    if (cm_path(folder, error, "%s/" CM_WORK_POINTS "/%lld", r->folder, (long long)number) != CM_OK)
+    if (cm_path(folder, error, "%s/" CM_WORK_POINTS "/%lld", r->out, (long long)number) != CM_OK)
       return error->status;
     if (access(folder, F_OK) != 0)
       continue;
@@ -182,33 +182,48 @@ static void adopt_levels(cm_running *r)
 {
   char path[CM_PATH_MAX];
   cm_error ignored;
-  if (cm_path(path, &ignored, "%s/" CM_WORK_LEVELS_MADE, r->folder) == CM_OK)
+  if (cm_path(path, &ignored, "%s/" CM_WORK_LEVELS_MADE, r->out) == CM_OK)
     library_levels_adopt(r->store->cache, path);
 }
 
 /* Requests come before jobs, and short jobs before long ones. */
 enum { NICE_SHORT = 2, NICE_LONG = 10 };
 
-static cm_status execute(cm_running *r, cm_error *error)
+/* What is asked of an executor; `seconds` that it has run already. */
+static void describe(cm_running *r, double seconds)
 {
-  const cm_executor *executor = cm_executor_for(r->options->executor, r->job.kind, r->folder);
-  cm_work_watch watch = {.progress = on_progress, .log = on_log, .user = r,
-                         .cancel = cm_event_bus_cancel_flag(r->store->bus, r->job.id),
-                         .levels = executor->outside ? NULL : library_levels_cache(r->store->cache)};
-  cm_execution execution = {.folder = r->folder,
-                            .time_limit = r->work.time_limit,
-                            .nice = r->job.lane == CM_LANE_OF_SHORT ? NICE_SHORT : NICE_LONG,
-                            .memory_limit = r->work.memory_limit,
-                            .threads = r->work.threads,
-                            .disk_limit = r->work.file_limit,
-                            .watch = &watch,
-                            .cpu_seconds = &r->job.cpu_seconds};
-  *r->until = r->work.time_limit > 0 ? cm_now() + r->work.time_limit : 0;
-  cm_status status = executor->run(&execution, error);
-  *r->until = 0;
+  r->watch = (cm_work_watch){.progress = on_progress, .log = on_log, .user = r};
+  r->execution = (cm_execution){.folder = r->folder,
+                                .out = r->out,
+                                .attempt = r->job.attempt,
+                                .lasting = r->options.lasting,
+                                .began = cm_now() - seconds,
+                                .time_limit = r->work.time_limit,
+                                .nice = r->job.lane == CM_LANE_OF_SHORT ? NICE_SHORT : NICE_LONG,
+                                .memory_limit = r->work.memory_limit,
+                                .threads = r->work.threads,
+                                .disk_limit = r->work.file_limit,
+                                .watch = &r->watch};
+  *r->until = r->work.time_limit > 0 ? r->execution.began + r->work.time_limit : 0;
+}
+
+static cm_status submit(cm_running *r, cm_error *error)
+{
+  const cm_executor *executor = cm_executor_for(r->options.executor, r->job.kind, r->folder);
+  describe(r, 0);
+  r->watch.cancel = cm_event_bus_cancel_flag(r->store->bus, r->job.id);
+  r->watch.levels = executor->outside ? NULL : library_levels_cache(r->store->cache);
+  return cm_executor_submit(executor, &r->execution, &r->submission, error);
+}
+
+/* Of a submission that has ended: what it made is put in its place, unless it failed. */
+static cm_status take(cm_running *r, cm_error *error)
+{
+  const cm_executor *executor = r->submission->executor;
+  cm_status status = executor->judge(r->submission, &r->job.cpu_seconds, error);
   if (status == CM_OK && executor->outside)
     adopt_levels(r);
-  if (status != CM_OK || cm_work_result_read(r->folder, &r->result, error) != CM_OK)
+  if (status != CM_OK || cm_work_result_read(r->out, &r->result, error) != CM_OK)
     return error->status;
   library_levels_saved(r->store->cache, json_number_value(json_object_get(json_object_get(r->result.json, "report"), "saved_seconds")));
   if (r->result.status == CM_OK)
@@ -334,8 +349,8 @@ static cm_status try_later(cm_running *r, const cm_error *why, bool *again, cm_e
 enum { ENDING_TRIES_MAX = 30 };
 
 /* Ends the job one way or another. When not even that can be written (a full disk), it is tried again every second for as
- * long as it takes, so that the job does not stay running for ever; a stop of the server leaves it to the next start. */
-static void end_job(cm_running *r, cm_status status, const cm_error *why)
+ * long as it takes, so that the job does not stay running for ever; a stop of the server leaves it to the next start: false. */
+static bool end_job(cm_running *r, cm_status status, const cm_error *why)
 {
   cm_error error;
   bool taken = false;
@@ -351,7 +366,7 @@ static void end_job(cm_running *r, cm_status status, const cm_error *why)
       ended = cm_jobs_requeue(r->store, &r->job, true, &error);
     }
     if (ended == CM_OK)
-      return;
+      return true;
     status = ended;
   } else
     error = *why;
@@ -375,35 +390,20 @@ static void end_job(cm_running *r, cm_status status, const cm_error *why)
       ended = commit(r, cancelled ? CM_JOB_CANCELLED : CM_JOB_FAILED, &reason, &taken, &ignored);
     }
     if (ended == CM_OK || ended == CM_CONFLICT || ended == CM_NOT_FOUND)
-      return;
+      return true;
     nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
   }
+  return false;
 }
 
-void cm_running_job(const cm_workers_options *options, cm_job *job, _Atomic double *until)
+/* `over`: nothing of the job is needed any more; else its folder stays, and the next server is told how it ended. */
+static void free_running(cm_running *r, bool over)
 {
-  cm_running *r = calloc(1, sizeof *r);
-  cm_error error = {0}, ignored;
-  if (r == NULL) {
-    (void)cm_jobs_requeue(options->store, job, false, &ignored);
-    cm_job_clear(job);
-    return;
-  }
-  r->options = options;
-  r->store = options->store;
-  r->job = *job;
-  r->until = until;
-  (void)cm_jobs_known(r->store, job, &r->known, &ignored);
-  cm_event_bus_log(r->store->bus, job->id, "attempt %d: %s network %.12s%s%s", job->attempt, job->kind,
-               job->network, job->chip[0] != '\0' ? " on chip " : "", job->chip);
-  const bool lasting = cm_files_last(false); /* the job's folder goes with it */
-  cm_status status = cm_running_prepare(r, &error);
-  (void)cm_files_last(lasting);
-  if (status == CM_OK && !r->deferred && r->reused[0] == '\0')
-    status = execute(r, &error);
-  if (status != CM_OK || !r->deferred)
-    end_job(r, status, &error);
-  if (r->folder[0] != '\0')
+  cm_error ignored;
+  const cm_executor *executor = r->submission != NULL ? r->submission->executor : NULL;
+  if (executor != NULL)
+    (over || executor->leave == NULL ? executor->release : executor->leave)(r->submission);
+  if (over && r->folder[0] != '\0')
     (void)cm_folder_remove(r->folder, &ignored);
   cm_pack_clear(&r->pack);
   for (size_t i = 0; i < r->point_count; i++) {
@@ -415,4 +415,82 @@ void cm_running_job(const cm_workers_options *options, cm_job *job, _Atomic doub
   free(r->phases);
   cm_job_clear(&r->job);
   free(r);
+}
+
+void cm_running_leave(cm_running *r)
+{
+  free_running(r, false);
+}
+
+cm_running *cm_running_new(const cm_workers_options *options, cm_job *job, _Atomic double *until)
+{
+  cm_running *r = calloc(1, sizeof *r);
+  cm_error ignored;
+  if (r == NULL) {
+    (void)cm_jobs_requeue(options->store, job, false, &ignored);
+    cm_job_clear(job);
+    return NULL;
+  }
+  r->options = *options;
+  r->store = options->store;
+  r->job = *job;
+  r->until = until;
+  (void)cm_jobs_known(r->store, job, &r->known, &ignored);
+  return r;
+}
+
+bool cm_running_begin(cm_running *r)
+{
+  cm_error error = {0};
+  const cm_job *job = &r->job;
+  cm_event_bus_log(r->store->bus, job->id, "attempt %d: %s network %.12s%s%s", job->attempt, job->kind,
+                   job->network, job->chip[0] != '\0' ? " on chip " : "", job->chip);
+  const bool lasting = cm_files_last(false); /* the job's folder goes with it */
+  cm_status status = cm_running_prepare(r, &error);
+  (void)cm_files_last(lasting);
+  if (status == CM_OK && !r->deferred && r->reused[0] == '\0' && (status = submit(r, &error)) == CM_OK)
+    return true;
+  if (status != CM_OK || !r->deferred)
+    (void)end_job(r, status, &error);
+  free_running(r, true);
+  return false;
+}
+
+void cm_running_end(cm_running *r)
+{
+  cm_error error = {0};
+  *r->until = 0;
+  const cm_status status = take(r, &error);
+  free_running(r, end_job(r, status, &error));
+}
+
+cm_running *cm_running_adopt(const cm_workers_options *options, const cm_job *job, _Atomic double *until)
+{
+  cm_error error;
+  cm_running *r = job->folder[0] != '\0' ? calloc(1, sizeof *r) : NULL;
+  if (r == NULL)
+    return NULL;
+  r->options = *options;
+  r->store = options->store;
+  r->until = until;
+  memcpy(r->fingerprint, job->fingerprint, sizeof r->fingerprint);
+  r->job = *job;
+  (void)cm_jobs_known(r->store, job, &r->known, &error);
+  bool there = cm_running_place(r, &error) == CM_OK && cm_work_read(r->folder, &r->work, &error) == CM_OK;
+  if (there) {
+    describe(r, cm_store_time() - job->started);
+    there = cm_executor_adopt(&r->execution, &r->submission, &error) == CM_OK;
+  }
+  if (!there) {
+    memset(&r->job, 0, sizeof r->job);
+    free_running(r, true);
+    return NULL;
+  }
+  cm_event_bus_start(r->store->bus, job->id);
+  r->watch.cancel = cm_event_bus_cancel_flag(r->store->bus, job->id);
+  if (job->cancel_requested)
+    cm_event_bus_cancel(r->store->bus, job->id);
+  cm_event_bus_log(r->store->bus, job->id, "attempt %d goes on: the server was started anew", job->attempt);
+  cm_job_log(job, "running", "the server was started anew");
+  return r;
 }

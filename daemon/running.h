@@ -3,14 +3,13 @@
 #define CM_DAEMON_RUNNING_H
 
 #include "daemon/workers.h"
-#include "daemon/job/work.h"
 #include "storage/estimates.h"
 #include "storage/jobs.h"
 #include "storage/mappings.h"
 #include "storage/pack.h"
 
 typedef struct cm_running {
-  const cm_workers_options *options;
+  cm_workers_options options; /* as they were when it began */
   cm_store *store;
   cm_job job;
   _Atomic double *until;        /* for others: when the time limit ends it */
@@ -19,6 +18,10 @@ typedef struct cm_running {
   char reused[CM_ID_MAX];       /* the mapping of an identical job, "" when there is none */
   bool deferred;                /* an identical job runs: this one is in the queue again */
   char folder[CM_PATH_MAX];     /* the job folder, under incoming/; "" when there is none */
+  char out[CM_PATH_MAX];        /* what this attempt makes, in it */
+  cm_work_watch watch;
+  cm_execution execution;
+  cm_submission *submission;    /* from cm_running_begin to the end; NULL: there is none */
   cm_work_result result;
   cm_mapping_row row;
   cm_pack pack;                  /* what it made, when that is small */
@@ -32,9 +35,26 @@ typedef struct cm_running {
   cm_outlook outlook;            /* as told last */
 } cm_running;
 
-/* Carries out a claimed job and ends it, one way or another; takes over what the job holds. `until` tells others by when the
- * job's own time limit ends it (cm_now); 0: never. */
-void cm_running_job(const cm_workers_options *options, cm_job *job, _Atomic double *until);
+/* A claimed job, and what it holds; `until` tells others by when its own time limit ends it (cm_now); 0: never. NULL: there was no
+ * memory, and it is in the queue again. */
+cm_running *cm_running_new(const cm_workers_options *options, cm_job *job, _Atomic double *until);
+
+/* Makes its folder and submits it. false: it has ended already, one way or another (an identical job's result, a bad option), and
+ * `r` is freed. true: its submission is to be followed until it ends, and then handed to cm_running_end. */
+bool cm_running_begin(cm_running *r);
+
+/* Ends a job whose submission has ended, one way or another, and frees `r`. */
+void cm_running_end(cm_running *r);
+
+/* A job that ran when the server before ended, and that an executor still has, running or ended: its submission is to be followed like
+ * any other. It takes over what the job holds. NULL: there is nothing to follow, its folder is gone, and what `job` holds is the caller's still. */
+cm_running *cm_running_adopt(const cm_workers_options *options, const cm_job *job, _Atomic double *until);
+
+/* Frees `r`, whose job goes on without us. */
+void cm_running_leave(cm_running *r);
+
+/* Where its folder is, by its row. */
+cm_status cm_running_place(cm_running *r, cm_error *error);
 
 /* Makes the job folder, or finds that an identical job runs (r->deferred) or has been done (r->reused). */
 cm_status cm_running_prepare(cm_running *r, cm_error *error);

@@ -1,4 +1,5 @@
-/* Threads that claim jobs and carry them out, one at a time each. */
+/* Threads that claim jobs, make their folders and submit them; what runs is followed by one thread (follower.h), and when it has
+ * ended they commit it. */
 #include "daemon/workers.h"
 
 #include <stdlib.h>
@@ -8,43 +9,48 @@
 #include "api/problem.h"
 #include "base/json.h"
 #include "base/run.h"
+#include "daemon/follower.h"
 #include "daemon/running.h"
 #include "storage/estimates.h"
 
-/* Threads for short jobs that turn out to be long: they count as long ones then, and another short one may start. */
-enum { WORKERS_MAX = 64, SHORT_MAX = 16, SPARE_MIN = 2, SPARE_MAX = SHORT_MAX, THREADS_MAX = WORKERS_MAX + SHORT_MAX + SPARE_MAX };
+enum { HANDS_MAX = 8 };
 
 static const double PATIENCE_S = 300; /* with a thread that should have done something */
 
-typedef struct worker {
+/* A place for a job: from before its claim to its commit. All under the lock of the workers. */
+typedef struct flight {
+  cm_workers *all;
+  cm_running *running;
+  cm_followed followed;
+  char job[CM_ID_MAX];  /* "" until one is claimed */
+  double stop;          /* when its job was first seen to be asked to stop; 0: is not */
+  _Atomic double until; /* when its job's time limit ends it; 0: never */
+  bool is_short;        /* it is a place for short ones */
+  double since;         /* when it began to look for a job */
+  bool ended;           /* waits for a hand to commit it */
+  bool lasts;           /* it is followed, and may be left as it is */
+  struct flight *next;
+} flight;
+
+/* A thread. */
+typedef struct hand {
   cm_workers *all;
   pthread_t thread;
-  char job[CM_ID_MAX]; /* "" when idle; under the lock, as is what follows */
-  double looked;       /* when it last looked for a job */
-  double stop;         /* when its job was first seen to be asked to stop; 0: is not */
-  _Atomic double until; /* when its job's time limit ends it; 0: never */
-  bool busy, is_short; /* it looks for a job or has one, in a place for short ones */
-  double since;        /* when it began to */
-} worker;
+  bool rests;
+  double looked; /* when it last looked for something to do */
+} hand;
 
 struct cm_workers {
   cm_workers_options options;
   pthread_mutex_t lock;
-  pthread_cond_t changed; /* something to do, or somebody idle */
+  pthread_cond_t work, fewer; /* something to do; less is under way */
   uint64_t wakes;
-  bool stopping, held;
+  bool stopping, ending, held, leaving; /* no more jobs; the grace is over; for a while; nothing is under way any more */
+  cm_follower *follower;
+  flight *flights;
   unsigned count;
-  worker worker[THREADS_MAX];
+  hand hand[HANDS_MAX];
 };
-
-char *cm_workers_killed_problem(void)
-{
-  json_t *problem = cm_problem_plain(500, "killed-server", "The job kept ending the server",
-                                     "the server died three times while this job ran; it is not tried again");
-  char *text = problem != NULL ? cm_json_dumps(problem, JSON_COMPACT) : NULL;
-  json_decref(problem);
-  return text;
-}
 
 /* ---- the threads ---- */
 
@@ -54,13 +60,11 @@ static bool has_place(const cm_workers *all, cm_claim *claim)
 {
   unsigned any = 0, brief = 0;
   double now = cm_now();
-  for (unsigned i = 0; i < all->count; i++) {
-    const worker *w = &all->worker[i];
-    if (w->busy && w->is_short && now - w->since < 2 * cm_short_seconds)
+  for (const flight *f = all->flights; f != NULL; f = f->next)
+    if (f->is_short && now - f->since < 2 * cm_short_seconds)
       brief++;
-    else if (w->busy)
+    else
       any++;
-  }
   *claim = any < all->options.workers ? CM_CLAIM_ANY : CM_CLAIM_SHORT;
   return any < all->options.workers || brief < all->options.short_workers;
 }
@@ -72,54 +76,180 @@ static void wait_for_work(cm_workers *all)
   struct timespec until;
   clock_gettime(CLOCK_MONOTONIC, &until);
   until.tv_sec += 2;
-  (void)pthread_cond_clockwait(&all->changed, &all->lock, CLOCK_MONOTONIC, &until);
+  (void)pthread_cond_clockwait(&all->work, &all->lock, CLOCK_MONOTONIC, &until);
+}
+
+/* From the thread that follows. */
+static void on_ended(void *user)
+{
+  flight *f = user;
+  pthread_mutex_lock(&f->all->lock);
+  f->ended = true;
+  f->lasts = false;
+  pthread_cond_signal(&f->all->work);
+  pthread_mutex_unlock(&f->all->lock);
+}
+
+/* The following have the lock. */
+
+static void follow(flight *f)
+{
+  f->followed = (cm_followed){.submission = f->running->submission, .ended = on_ended, .user = f};
+  f->lasts = f->all->options.lasting && f->running->submission->executor->leave != NULL;
+  cm_follower_add(f->all->follower, &f->followed);
+  pthread_cond_signal(&f->all->fewer);
+}
+
+static flight *ended_one(cm_workers *all)
+{
+  flight *f = all->flights;
+  while (f != NULL && !f->ended)
+    f = f->next;
+  return f;
+}
+
+static flight *open_place(cm_workers *all, bool is_short)
+{
+  flight *f = calloc(1, sizeof *f);
+  if (f == NULL)
+    return NULL;
+  f->all = all;
+  f->is_short = is_short;
+  f->since = cm_now();
+  f->next = all->flights;
+  all->flights = f;
+  return f;
+}
+
+/* Identical jobs may wait for this one. */
+static void close_place(cm_workers *all, flight *f)
+{
+  flight **link = &all->flights;
+  while (*link != f)
+    link = &(*link)->next;
+  *link = f->next;
+  if (f->job[0] != '\0') {
+    all->wakes++;
+    pthread_cond_broadcast(&all->work);
+  }
+  pthread_cond_signal(&all->fewer);
+  free(f);
+}
+
+static void commit(cm_workers *all, flight *f)
+{
+  f->ended = false;
+  if (all->ending) /* it is not tried for ever to write its end */
+    cm_event_bus_cancel(all->options.store->bus, f->job);
+  pthread_mutex_unlock(&all->lock);
+  cm_running_end(f->running);
+  pthread_mutex_lock(&all->lock);
+  close_place(all, f);
+}
+
+/* Takes a job from the queue into the place, and submits it. false: there was none. */
+static bool begin(cm_workers *all, flight *f, cm_claim claim)
+{
+  cm_job job;
+  cm_error ignored;
+  bool found = false;
+  pthread_mutex_unlock(&all->lock);
+  (void)cm_jobs_claim(all->options.store, claim, &job, &found, &ignored);
+  pthread_mutex_lock(&all->lock);
+  if (found) {
+    memcpy(f->job, job.id, sizeof f->job);
+    if (all->stopping) /* the stop may have looked before this job was noted */
+      cm_event_bus_cancel(all->options.store->bus, job.id);
+    f->running = cm_running_new(&all->options, &job, &f->until);
+    pthread_mutex_unlock(&all->lock);
+    const bool runs = f->running != NULL && cm_running_begin(f->running);
+    pthread_mutex_lock(&all->lock);
+    if (runs) {
+      follow(f);
+      return true;
+    }
+  }
+  close_place(all, f);
+  return found;
 }
 
 static void *loop(void *argument)
 {
-  worker *me = argument;
+  hand *me = argument;
   cm_workers *all = me->all;
-  cm_error error;
   pthread_mutex_lock(&all->lock);
-  while (!all->stopping) {
-    uint64_t seen = all->wakes;
-    cm_job job;
-    bool found = false;
+  while (!all->leaving) {
+    const uint64_t seen = all->wakes;
+    flight *f = ended_one(all);
     cm_claim claim;
     me->looked = cm_now();
-    if (all->held || !has_place(all, &claim)) {
-      if (seen == all->wakes && !all->stopping)
-        wait_for_work(all);
+    me->rests = false;
+    if (f != NULL) {
+      commit(all, f);
       continue;
     }
-    me->busy = true;
-    me->is_short = claim == CM_CLAIM_SHORT;
-    me->since = me->looked;
-    pthread_mutex_unlock(&all->lock);
-    (void)cm_jobs_claim(all->options.store, claim, &job, &found, &error);
-    pthread_mutex_lock(&all->lock);
-    if (!found) {
-      me->busy = false;
-      if (seen == all->wakes && !all->stopping)
-        wait_for_work(all);
+    const bool may = !all->stopping && !all->held && has_place(all, &claim);
+    if (may && (f = open_place(all, claim == CM_CLAIM_SHORT)) != NULL && begin(all, f, claim))
       continue;
-    }
-    memcpy(me->job, job.id, sizeof me->job);
-    me->stop = 0;
-    if (all->stopping) /* the stop may have looked before this job was noted */
-      cm_event_bus_cancel(all->options.store->bus, job.id);
-    const cm_workers_options options = all->options; /* as they are when it begins */
-    pthread_mutex_unlock(&all->lock);
-    cm_running_job(&options, &job, &me->until);
-    pthread_mutex_lock(&all->lock);
-    me->job[0] = '\0';
-    me->looked = cm_now();
-    me->busy = false;
-    all->wakes++; /* identical jobs may wait for this one */
-    pthread_cond_broadcast(&all->changed);
+    me->rests = true;
+    if (seen == all->wakes && ended_one(all) == NULL && !all->leaving)
+      wait_for_work(all);
   }
   pthread_mutex_unlock(&all->lock);
   return NULL;
+}
+
+/* ---- at start ---- */
+
+/* The problem of a job that was running at the server's death too often, as JSON text; the caller frees. */
+static char *killed_problem(void)
+{
+  json_t *problem = cm_problem_plain(500, "killed-server", "The job kept ending the server",
+                                     "the server died three times while this job ran; it is not tried again");
+  char *text = problem != NULL ? cm_json_dumps(problem, JSON_COMPACT) : NULL;
+  json_decref(problem);
+  return text;
+}
+
+/* What an executor still has of a job goes on. */
+static bool take_over(cm_workers *all, const cm_job *job)
+{
+  flight *f = open_place(all, job->lane == CM_LANE_OF_SHORT);
+  if (f == NULL)
+    return false;
+  memcpy(f->job, job->id, sizeof f->job);
+  f->running = cm_running_adopt(&all->options, job, &f->until);
+  if (f->running != NULL) {
+    follow(f);
+    return true;
+  }
+  close_place(all, f);
+  return false;
+}
+
+/* With the lock. The jobs that ran when the server before ended. */
+static cm_status recover(cm_workers *all, cm_error *error)
+{
+  cm_job *jobs;
+  size_t count, lost = 0;
+  char *problem = killed_problem();
+  cm_status status = cm_whole(problem != NULL, "jobs that were under way", error);
+  if (status == CM_OK)
+    status = cm_jobs_interrupted(all->options.store, &jobs, &count, error);
+  if (status != CM_OK) {
+    free(problem);
+    return status;
+  }
+  for (size_t i = 0; i < count; i++)
+    if (!take_over(all, &jobs[i]))
+      jobs[lost++] = jobs[i];
+  cm_executor_settle();
+  status = cm_jobs_recover(all->options.store, jobs, lost, problem, error);
+  for (size_t i = 0; i < lost; i++)
+    cm_job_clear(&jobs[i]);
+  free(jobs);
+  free(problem);
+  return status;
 }
 
 cm_status cm_workers_start(const cm_workers_options *options, cm_workers **workers, cm_error *error)
@@ -129,15 +259,23 @@ cm_status cm_workers_start(const cm_workers_options *options, cm_workers **worke
     return error->status;
   made->options = *options;
   pthread_mutex_init(&made->lock, NULL);
-  pthread_cond_init(&made->changed, NULL);
+  pthread_cond_init(&made->work, NULL);
+  pthread_cond_init(&made->fewer, NULL);
+  if (cm_follower_start(&made->follower, error) != CM_OK) {
+    cm_workers_free(made);
+    return error->status;
+  }
   pthread_mutex_lock(&made->lock);
-  const unsigned brief = options->short_workers, spare = brief == 0 ? 0 : brief < SPARE_MIN ? SPARE_MIN : brief;
-  const unsigned threads = options->workers + brief + spare;
-  for (; made->count < threads && made->count < THREADS_MAX; made->count++) {
-    worker *w = &made->worker[made->count];
-    w->all = made;
-    w->looked = cm_now();
-    if (pthread_create(&w->thread, NULL, loop, w) != 0) {
+  if (recover(made, error) != CM_OK) {
+    pthread_mutex_unlock(&made->lock);
+    cm_workers_free(made);
+    return error->status;
+  }
+  for (; made->count < options->workers + options->short_workers && made->count < HANDS_MAX; made->count++) {
+    hand *h = &made->hand[made->count];
+    h->all = made;
+    h->looked = cm_now();
+    if (pthread_create(&h->thread, NULL, loop, h) != 0) {
       pthread_mutex_unlock(&made->lock);
       cm_workers_free(made);
       return cm_fail(error, CM_NO_MEMORY, "a worker thread cannot be started");
@@ -160,7 +298,7 @@ void cm_workers_wake(cm_workers *workers)
 {
   pthread_mutex_lock(&workers->lock);
   workers->wakes++;
-  pthread_cond_broadcast(&workers->changed);
+  pthread_cond_broadcast(&workers->work);
   pthread_mutex_unlock(&workers->lock);
 }
 
@@ -172,47 +310,69 @@ void cm_workers_hold(cm_workers *workers, bool hold)
   cm_workers_wake(workers);
 }
 
+static unsigned busy(const cm_workers *all)
+{
+  unsigned jobs = 0;
+  for (const flight *f = all->flights; f != NULL; f = f->next)
+    jobs += f->job[0] != '\0';
+  return jobs;
+}
+
 unsigned cm_workers_busy(cm_workers *workers)
 {
-  unsigned busy = 0;
   pthread_mutex_lock(&workers->lock);
-  for (unsigned i = 0; i < workers->count; i++)
-    busy += workers->worker[i].job[0] != '\0';
+  const unsigned jobs = busy(workers);
   pthread_mutex_unlock(&workers->lock);
-  return busy;
+  return jobs;
 }
 
 /* With the lock held. */
-static bool is_stuck(const cm_workers *workers, worker *w, double now)
+static bool is_stuck(cm_workers *all, flight *f, double now)
 {
-  if (w->job[0] == '\0')
-    return now - w->looked > PATIENCE_S;
-  if (w->stop == 0 && cm_event_bus_cancelled(workers->options.store->bus, w->job))
-    w->stop = now;
-  const double until = w->until;
-  return (w->stop > 0 && now - w->stop > PATIENCE_S) || (until > 0 && now - until > PATIENCE_S);
+  if (f->stop == 0 && f->job[0] != '\0' && cm_event_bus_cancelled(all->options.store->bus, f->job))
+    f->stop = now;
+  const double until = f->until, since = f->job[0] == '\0' ? f->since : 0;
+  return (f->stop > 0 && now - f->stop > PATIENCE_S) || (until > 0 && now - until > PATIENCE_S) || (since > 0 && now - since > PATIENCE_S);
 }
 
 bool cm_workers_stuck(cm_workers *workers, char *job)
 {
-  bool stuck = false;
   const double now = cm_now();
+  bool stuck = now - cm_follower_looked(workers->follower) > PATIENCE_S;
+  job[0] = '\0';
   pthread_mutex_lock(&workers->lock);
-  for (unsigned i = 0; i < workers->count && !stuck; i++) {
-    stuck = is_stuck(workers, &workers->worker[i], now);
+  for (unsigned i = 0; i < workers->count && !stuck; i++)
+    stuck = workers->hand[i].rests && now - workers->hand[i].looked > PATIENCE_S;
+  for (flight *f = workers->flights; f != NULL && !stuck; f = f->next) {
+    stuck = is_stuck(workers, f, now);
     if (stuck)
-      memcpy(job, workers->worker[i].job, CM_ID_MAX);
+      memcpy(job, f->job, CM_ID_MAX);
   }
   pthread_mutex_unlock(&workers->lock);
   return stuck;
 }
 
-static bool any_busy(const cm_workers *workers)
+/* Whether there are jobs that are not to be left as they are; in a start that fails nobody is there yet to end them. */
+static bool any_to_end(const cm_workers *all)
 {
-  for (unsigned i = 0; i < workers->count; i++)
-    if (workers->worker[i].job[0] != '\0')
-      return true;
-  return false;
+  const flight *f = all->count > 0 ? all->flights : NULL;
+  while (f != NULL && f->lasts)
+    f = f->next;
+  return f != NULL;
+}
+
+/* Until they have ended: the follower stops once what is left may be left, and what it saw end on the way is committed. */
+static void let_end(cm_workers *all)
+{
+  for (cm_follower *follower = all->follower; follower != NULL || any_to_end(all);) {
+    while (any_to_end(all))
+      (void)pthread_cond_wait(&all->fewer, &all->lock);
+    all->follower = NULL;
+    pthread_mutex_unlock(&all->lock);
+    cm_follower_stop(follower);
+    follower = NULL;
+    pthread_mutex_lock(&all->lock);
+  }
 }
 
 void cm_workers_stop(cm_workers *workers, double grace)
@@ -222,16 +382,25 @@ void cm_workers_stop(cm_workers *workers, double grace)
   until.tv_sec += (time_t)grace;
   pthread_mutex_lock(&workers->lock);
   workers->stopping = true;
-  pthread_cond_broadcast(&workers->changed);
-  while (any_busy(workers) && pthread_cond_clockwait(&workers->changed, &workers->lock, CLOCK_MONOTONIC, &until) == 0)
+  pthread_cond_broadcast(&workers->work);
+  while (busy(workers) > 0 && pthread_cond_clockwait(&workers->fewer, &workers->lock, CLOCK_MONOTONIC, &until) == 0)
     ;
-  for (unsigned i = 0; i < workers->count; i++)
-    if (workers->worker[i].job[0] != '\0')
-      cm_event_bus_cancel(workers->options.store->bus, workers->worker[i].job);
+  workers->ending = true;
+  for (const flight *f = workers->flights; f != NULL; f = f->next)
+    if (f->job[0] != '\0' && !f->lasts)
+      cm_event_bus_cancel(workers->options.store->bus, f->job);
+  let_end(workers);
+  workers->leaving = true;
+  pthread_cond_broadcast(&workers->work);
   pthread_mutex_unlock(&workers->lock);
   for (unsigned i = 0; i < workers->count; i++)
-    pthread_join(workers->worker[i].thread, NULL);
+    pthread_join(workers->hand[i].thread, NULL);
   workers->count = 0;
+  for (flight *f; (f = workers->flights) != NULL;) {
+    workers->flights = f->next;
+    cm_running_leave(f->running);
+    free(f);
+  }
 }
 
 void cm_workers_free(cm_workers *workers)
@@ -240,6 +409,7 @@ void cm_workers_free(cm_workers *workers)
     return;
   cm_workers_stop(workers, 0);
   pthread_mutex_destroy(&workers->lock);
-  pthread_cond_destroy(&workers->changed);
+  pthread_cond_destroy(&workers->work);
+  pthread_cond_destroy(&workers->fewer);
   free(workers);
 }

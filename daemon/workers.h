@@ -15,8 +15,10 @@ typedef struct cm_workers_options {
   uint64_t memory_limit; /* of one job, 0: none */
   uint64_t disk_reserve; /* bytes that jobs leave free */
   const cm_executor *executor;
+  bool lasting;          /* jobs may outlive this process, where their executor can do that */
 } cm_workers_options;
 
+/* Before it takes jobs from the queue, it takes over those that the server before left running, and puts the others of its jobs back. */
 cm_status cm_workers_start(const cm_workers_options *options, cm_workers **workers, cm_error *error);
 
 /* Jobs that begin from now on get this memory at most (0: no limit) and leave so many bytes of disk free. */
@@ -36,13 +38,11 @@ unsigned cm_workers_busy(cm_workers *workers);
  * [CM_ID_MAX] gets the job's id, "" for one that rests. */
 bool cm_workers_stuck(cm_workers *workers, char *job);
 
-/* Takes no more jobs, waits `grace` seconds for the running ones, then sends them back to the queue. */
+/* Takes no more jobs, waits `grace` seconds for the running ones, then leaves those that may last to the next server, and sends the
+ * others back to the queue. */
 void cm_workers_stop(cm_workers *workers, double grace);
 
 /* Stops if need be, and frees; nobody may wake any more. NULL is allowed. */
 void cm_workers_free(cm_workers *workers);
-
-/* The problem of a job that was running at the server's death too often, as JSON text; the caller frees. */
-char *cm_workers_killed_problem(void);
 
 #endif

@@ -99,6 +99,8 @@ cm_status cm_job_from_row(sqlite3_stmt *row, cm_job *job, cm_error *error)
   cm_sql_copy(row, 37, job->request, sizeof job->request);
   cm_sql_copy(row, 38, job->sweep, sizeof job->sweep);
   cm_sql_copy(row, 39, job->labels, sizeof job->labels);
+  cm_sql_copy(row, 40, job->folder, sizeof job->folder);
+  cm_sql_copy(row, 41, job->fingerprint, sizeof job->fingerprint);
   cm_owner_from_row(row, 29, &job->owner);
   return CM_OK;
 }
@@ -379,7 +381,7 @@ cm_status cm_job_move_in(sqlite3 *handle, const cm_job *job, cm_job_state to, cm
   if (!cm_job_may_move(job->state, to))
     return cm_fail(error, CM_CONFLICT, "job %s is %s and cannot become %s", job->id, cm_job_state_name(job->state),
                    cm_job_state_name(to));
-  if (cm_sql_run(handle, &changes, error, "UPDATE jobs SET state = ? WHERE id = ? AND state = ? AND attempt = ?",
+  if (cm_sql_run(handle, &changes, error, "UPDATE jobs SET state = ?, folder = NULL WHERE id = ? AND state = ? AND attempt = ?",
                  "ttti", cm_job_state_name(to), job->id, cm_job_state_name(job->state), (int64_t)job->attempt) != CM_OK)
     return error->status;
   return changes == 1 ? CM_OK

@@ -86,6 +86,8 @@ typedef struct cm_job {
   char labels[CM_LABELS_MAX]; /* storage/labels.h; its result gets them too */
   char preset[24], objective[24]; /* of what it maps, given or not; "": it maps nothing. Read when it is queued */
   int64_t seed;
+  char folder[CM_ID_MAX]; /* running: its job folder, incoming/FOLDER.job */
+  char fingerprint[CM_SHA_MAX]; /* running: what shapes its result; "": not known yet, or it shares with none */
 } cm_job;
 
 void cm_job_clear(cm_job *job); /* frees the texts; a zeroed job is fine */
@@ -212,9 +214,12 @@ double cm_job_retry_delay(int retry);
  * it has been tried again CM_JOB_RETRIES_MAX times, or its cancelling was asked for. CM_CONFLICT: the attempt is over. */
 cm_status cm_jobs_retry(cm_store *store, const cm_job *job, const char *fault, bool *again, cm_error *error);
 
-/* At start: jobs that were running go back to the queue, or are cancelled when that was asked for, or failed with
- * `problem` (JSON text) when they have been running at the server's death CM_JOB_KILLS_MAX times. */
-cm_status cm_jobs_recover(cm_store *store, const char *problem, cm_error *error);
+/* At start: the jobs that were running when the server before ended, but for sweeps. The caller clears each and frees the array. */
+cm_status cm_jobs_interrupted(cm_store *store, cm_job **jobs, size_t *count, cm_error *error);
+
+/* Then these of them go back to the queue, or are cancelled when that was asked for, or failed with `problem` (JSON text) when they have
+ * been running at the server's death CM_JOB_KILLS_MAX times. The others go on. */
+cm_status cm_jobs_recover(cm_store *store, const cm_job *jobs, size_t count, const char *problem, cm_error *error);
 
 /* Number of jobs per state. */
 cm_status cm_jobs_count(cm_store *store, uint64_t count[CM_JOB_STATES], cm_error *error);

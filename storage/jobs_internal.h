@@ -13,7 +13,7 @@
   "sequence, id, kind, name, network, chip, reserve, ttl, priority, state, attempt, kills, moved," \
   " cancel_requested, reused, created, started, finished, mapping, lease, retries, retry_at, options, problem, report, phases, log," \
   " fault, waits_for IS NULL AND retry_at IS NULL, user, team, visibility," \
-  " waits_for IS NOT NULL, lane, expected_ms, likeness, size, request, sweep, label_set"
+  " waits_for IS NOT NULL, lane, expected_ms, likeness, size, request, sweep, label_set, folder, fingerprint"
 
 /* The caller clears *job, also after a failure. */
 cm_status cm_job_from_row(sqlite3_stmt *row, cm_job *job, cm_error *error);

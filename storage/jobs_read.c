@@ -16,7 +16,7 @@
   "sequence, id, kind, name, network, chip, reserve, ttl, priority, state, attempt, kills, moved," \
   " cancel_requested, reused, created, started, finished, mapping, lease, retries, retry_at, '', problem, '', phases, ''," \
   " fault, waits_for IS NULL AND retry_at IS NULL, user, team, visibility," \
-  " waits_for IS NOT NULL, lane, expected_ms, likeness, size, request, sweep, label_set"
+  " waits_for IS NOT NULL, lane, expected_ms, likeness, size, request, sweep, label_set, '', ''"
 
 typedef struct get_work {
   const char *id;

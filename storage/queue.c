@@ -1,5 +1,5 @@
-/* What workers do to the queue: claim, identify, finish, requeue, retry; and recover at start.
- * What can fail: the server dies while a job runs (recover), the attempt was superseded (finish changes no row), the
+/* What workers do to the queue: claim, identify, finish, requeue, retry.
+ * What can fail: the server dies while a job runs (jobs_recover.c), the attempt was superseded (finish changes no row), the
  * job's cores were taken while it ran (requeue), the machine is in want for a while (retry). */
 #include <math.h>
 #include <stdio.h>
@@ -59,10 +59,11 @@ static cm_status claim(sqlite3 *handle, void *context, cm_error *error)
   status = cm_sql_end(statement, status, error);
   if (status != CM_OK || !row)
     return status;
+  cm_store_id(work->job.folder);
   status = cm_job_move_in(handle, &work->job, CM_JOB_RUNNING, error);
   if (status == CM_OK)
-    status = cm_sql_run(handle, NULL, error, "UPDATE jobs SET attempt = attempt + 1, started = ? WHERE id = ?", "dt", now,
-                        work->job.id);
+    status = cm_sql_run(handle, NULL, error, "UPDATE jobs SET attempt = attempt + 1, started = ?, folder = ? WHERE id = ?", "dtt", now,
+                        work->job.folder, work->job.id);
   if (status == CM_OK)
     status = cm_usage_charge_in(handle, work->job.owner.user, rint(work->job.expected * 1000), error);
   work->job.started = now;
@@ -450,80 +451,4 @@ cm_status cm_jobs_retry(cm_store *store, const cm_job *job, const char *fault, b
     cm_job_publish(store, job->id, CM_JOB_QUEUED, NULL, NULL);
   }
   return CM_OK;
-}
-
-/* The jobs that a stop interrupted, without their texts. A sweep only waits for its jobs and goes on. */
-typedef struct recovery {
-  const char *problem;
-  cm_job *jobs;
-  size_t count;
-  cm_sweep_news news;
-} recovery;
-
-static cm_job_state recovered_as(const cm_job *job)
-{
-  return job->cancel_requested ? CM_JOB_CANCELLED : job->kills + 1 >= CM_JOB_KILLS_MAX ? CM_JOB_FAILED : CM_JOB_QUEUED;
-}
-
-static cm_status read_interrupted(sqlite3 *handle, recovery *r, cm_error *error)
-{
-  sqlite3_stmt *statement;
-  bool row = true;
-  int64_t total;
-  free(r->jobs);
-  r->jobs = NULL;
-  r->count = 0;
-  if (cm_sql_number(handle, 0, &total, error, "SELECT count(*) FROM jobs WHERE state = 'running' AND kind <> 'sweep'", "") != CM_OK)
-    return error->status;
-  if (CM_HEAP(r->jobs, (size_t)total + 1, "the queue", error) != CM_OK)
-    return error->status;
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT " CM_JOB_COLUMNS " FROM jobs WHERE state = 'running' AND kind <> 'sweep'",
-                                    "");
-  while (status == CM_OK && row && r->count < (size_t)total) {
-    status = cm_sql_step(statement, &row, error);
-    if (status == CM_OK && row)
-      status = cm_job_from_row(statement, &r->jobs[r->count], error);
-    if (status == CM_OK && row)
-      cm_job_clear(&r->jobs[r->count++]);
-  }
-  return cm_sql_end(statement, status, error);
-}
-
-static cm_status recover(sqlite3 *handle, void *context, cm_error *error)
-{
-  recovery *r = context;
-  cm_sweep_news_clear(&r->news);
-  if (read_interrupted(handle, r, error) != CM_OK)
-    return error->status;
-  double now = cm_store_time();
-  for (size_t i = 0; i < r->count; i++) {
-    const cm_job *job = &r->jobs[i];
-    const cm_job_state to = recovered_as(job);
-    if (cm_job_move_in(handle, job, to, error) != CM_OK)
-      return error->status;
-    cm_status status =
-        to == CM_JOB_QUEUED
-            ? cm_sql_run(handle, NULL, error, "UPDATE jobs SET kills = kills + 1, fingerprint = NULL, waits_for = NULL WHERE id = ?", "t", job->id)
-            : cm_sql_run(handle, NULL, error, "UPDATE jobs SET kills = kills + 1, fingerprint = NULL, finished = ?, problem = coalesce(?, problem)"
-                         " WHERE id = ?", "dtt", now, to == CM_JOB_FAILED ? r->problem : NULL, job->id);
-    if (status == CM_OK && to != CM_JOB_QUEUED)
-      status = cm_sweep_point_ended_in(handle, job->id, &r->news, error);
-    if (status != CM_OK)
-      return status;
-  }
-  return CM_OK;
-}
-
-cm_status cm_jobs_recover(cm_store *store, const char *problem, cm_error *error)
-{
-  recovery r = {.problem = problem};
-  cm_status status = cm_database_write(store->database, recover, &r, error);
-  for (size_t i = 0; i < r.count && status == CM_OK; i++)
-    cm_job_log(&r.jobs[i], cm_job_state_name(recovered_as(&r.jobs[i])), "the server had ended while it ran");
-  free(r.jobs);
-  if (status == CM_OK)
-    cm_sweep_tell(store, &r.news);
-  else
-    cm_sweep_news_clear(&r.news);
-  return status;
 }

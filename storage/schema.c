@@ -403,6 +403,10 @@ const char *const cm_schema_steps[] = {
 
   /* How a job's progress went (storage/progress.h). */
   "ALTER TABLE jobs ADD COLUMN history TEXT;",
+
+  /* Where a running job is carried out: incoming/FOLDER.job, which outlives the server. */
+  "ALTER TABLE jobs ADD COLUMN folder TEXT;"
+  "CREATE INDEX jobs_folder ON jobs(folder) WHERE folder IS NOT NULL;",
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

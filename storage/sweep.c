@@ -60,7 +60,7 @@ typedef struct swept_folder {
 static const swept_folder swept_folders[] = {
   {"networks", ".zip", "SELECT 1 FROM networks WHERE id = ?1 UNION SELECT 1 FROM bin WHERE id = ?1", nothing, nothing},
   {"mappings", "", "SELECT 1 FROM mappings WHERE form <> 2 AND id = ?1 UNION SELECT 1 FROM bin WHERE id = ?1", nothing, nothing},
-  {"incoming", "", "SELECT 1 FROM uploads WHERE id = ?", nothing, is_scratch},
+  {"incoming", "", "SELECT 1 FROM uploads WHERE id = ?1 UNION SELECT 1 FROM jobs WHERE folder = substr(?1, 1, 20) AND ?1 = folder || '.job'", nothing, is_scratch},
   {"cache", "", NULL, is_cache_entry, nothing},
 };
 

@@ -6,7 +6,7 @@
 
 /* Moves what the database does not know from networks/, mappings/, incoming/ and cache/ to lost+found/, one line of the
  * log each; *moved counts. Removed are only scratch files of uploads and jobs that a stop has interrupted, which carry
- * our own random names and were never acknowledged. What cannot be moved stays, and is logged. */
+ * our own random names and were never acknowledged; those of running jobs stay. What cannot be moved stays, and is logged. */
 cm_status cm_sweep(cm_store *store, uint64_t *moved, cm_error *error);
 
 #endif

@@ -1,8 +1,9 @@
-/* The files of a job folder that both sides read and write: job.json and out/result.json. */
+/* The files of a job folder that both sides read and write: job.json and result.json. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/job/work.h"
@@ -27,8 +28,8 @@ cm_status cm_work_write(const json_t *json, const char *path, size_t flags, cm_e
 cm_status cm_work_describe(const char *folder, const cm_work_job *job, cm_error *error)
 {
   char path[CM_PATH_MAX];
-  json_t *json = json_pack("{s:s, s:s, s:s, s:s, s:O?, s:b, s:I, s:I, s:f, s:I}", "format", "coremapd job 1",
-                           "kind", job->kind, "network", job->network, "levels", job->levels, "options", job->options, "region", job->region,
+  json_t *json = json_pack("{s:s, s:s, s:s, s:s, s:s, s:O?, s:b, s:I, s:I, s:f, s:I}", "format", "coremapd job 1",
+                           "program", job->program, "kind", job->kind, "network", job->network, "levels", job->levels, "options", job->options, "region", job->region,
                            "threads", (json_int_t)job->threads, "memory_limit", (json_int_t)job->memory_limit,
                            "time_limit", job->time_limit, "file_limit", (json_int_t)job->file_limit);
   if (cm_whole(json != NULL, "describing the job", error) != CM_OK)
@@ -71,20 +72,21 @@ static cm_status not_read(const char *folder, const char *name, const char *form
 cm_status cm_work_read(const char *folder, cm_work_job *job, cm_error *error)
 {
   json_t *json, *options = NULL;
-  const char *format, *kind, *network, *levels = "";
+  const char *format, *kind, *network, *levels = "", *program = "";
   int region;
   json_int_t threads, memory, file;
   cm_work_job made = {0};
   if (read_json(folder, CM_WORK_JOB, JOB_BYTES_MAX, &json, error) != CM_OK)
     return error->status;
   const uint64_t refusals = cm_json_refusals(); /* jansson looks members up in memory of its own */
-  if (json_unpack(json, "{s:s, s:s, s:s, s?s, s:o, s:b, s:I, s:I, s:F, s:I}", "format", &format, "kind", &kind, "network",
+  if (json_unpack(json, "{s:s, s?s, s:s, s:s, s?s, s:o, s:b, s:I, s:I, s:F, s:I}", "format", &format, "program", &program, "kind", &kind, "network",
                   &network, "levels", &levels, "options", &options, "region", &region, "threads", &threads, "memory_limit", &memory,
                   "time_limit", &made.time_limit, "file_limit", &file) != 0 ||
       strcmp(format, "coremapd job 1") != 0 || threads < 1 || threads > UINT16_MAX || memory < 0 || file < 0) {
     json_decref(json);
     return not_read(folder, CM_WORK_JOB, "coremapd job 1", refusals, error);
   }
+  copy(made.program, sizeof made.program, program);
   copy(made.kind, sizeof made.kind, kind);
   copy(made.network, sizeof made.network, network);
   copy(made.levels, sizeof made.levels, levels);
@@ -102,6 +104,21 @@ void cm_work_job_clear(cm_work_job *job)
 {
   json_decref(job->options);
   job->options = NULL;
+}
+
+cm_status cm_work_out(const char *folder, int attempt, char out[CM_PATH_MAX], cm_error *error)
+{
+  return cm_path(out, error, "%s/out.%d", folder, attempt);
+}
+
+cm_status cm_work_begin(const char *folder, int attempt, char out[CM_PATH_MAX], cm_error *error)
+{
+  if (cm_work_out(folder, attempt, out, error) != CM_OK)
+    return error->status;
+  if (mkdir(out, 0777) == 0)
+    return CM_OK;
+  return errno == EEXIST ? cm_fail(error, CM_CONFLICT, "attempt %d at the job folder %s has begun already: another run has it, or had", attempt, folder)
+                         : cm_fail_errno(error, errno, "cannot create", out);
 }
 
 /* ---- the result ---- */
@@ -172,11 +189,11 @@ static bool read_problem(cm_work_result *result)
   return true;
 }
 
-cm_status cm_work_result_read(const char *folder, cm_work_result *result, cm_error *error)
+cm_status cm_work_result_read(const char *out, cm_work_result *result, cm_error *error)
 {
   cm_work_result made = {0};
   const char *format, *code;
-  cm_status status = read_json(folder, CM_WORK_RESULT, RESULT_BYTES_MAX, &made.json, error);
+  cm_status status = read_json(out, CM_WORK_RESULT, RESULT_BYTES_MAX, &made.json, error);
   if (status == CM_NOT_FOUND)
     return cm_fail(error, CM_DAMAGED, "the job has ended without a result");
   if (status != CM_OK)
@@ -186,7 +203,7 @@ cm_status cm_work_result_read(const char *folder, cm_work_result *result, cm_err
       strcmp(format, "coremapd result 1") != 0 || !status_of(code, &made.status) ||
       (made.status != CM_OK && !read_problem(&made))) {
     json_decref(made.json);
-    return not_read(folder, CM_WORK_RESULT, "coremapd result 1", refusals, error);
+    return not_read(out, CM_WORK_RESULT, "coremapd result 1", refusals, error);
   }
   *result = made;
   return CM_OK;

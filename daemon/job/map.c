@@ -106,17 +106,16 @@ static cm_status store_points(map_job *j, cm_error *error)
   cm_work *w = j->work;
   uint32_t chosen;
   const uint32_t count = library_mapping_points(j->mapping, &chosen);
-  char folder[CM_PATH_MAX];
   if (count == 0)
     return CM_OK;
-  if (cm_work_path(w, CM_WORK_POINTS, folder, error) != CM_OK || cm_folder_make(folder, error) != CM_OK)
+  if (cm_folder_make(w->points, error) != CM_OK)
     return error->status;
   for (uint32_t k = 1; k <= count; k++) {
     coremap_error *why = NULL;
     char point[CM_PATH_MAX];
     if (k == chosen)
       continue;
-    if (cm_path(point, error, "%s/%u", folder, k) != CM_OK ||
+    if (cm_path(point, error, "%s/%u", w->points, k) != CM_OK ||
         library_status(library_mapping_store_point(j->mapping, k, point, library_on_run, &w->run, &why), &why, error) != CM_OK)
       return error->status;
   }

@@ -1,4 +1,4 @@
-/* One job, folder in, folder out. Happy path: read job.json, run the kind, write out/result.json.
+/* One job, folder in, folder out. Happy path: read job.json, run the kind, write result.json.
  * What can fail: the job (its result says how); the folder itself, or the room to write the result (no result). */
 #include <errno.h>
 #include <math.h>
@@ -88,7 +88,7 @@ static cm_status write_result(cm_work *w, cm_status status, const cm_error *why,
     (void)json_object_update(result, w->result);
   cm_status done = cm_json_whole(refusals, "the job's result", error);
   if (done == CM_OK)
-    done = cm_work_path(w, CM_WORK_RESULT, path, error);
+    done = cm_path(path, error, "%s/" CM_WORK_RESULT, w->out);
   if (done == CM_OK)
     done = cm_path(written, error, "%s.new", path);
   if (done == CM_OK)
@@ -132,7 +132,7 @@ static cm_status explain(const cm_work *w, cm_status ended, cm_error *why)
   return CM_MEMORY_LIMIT;
 }
 
-cm_status cm_work_run(const char *folder, const cm_work_watch *watch, cm_error *error)
+cm_status cm_work_run(const char *folder, const char *out, const cm_work_watch *watch, cm_error *error)
 {
   cm_error why = {0};
   cm_work *w = calloc(1, sizeof *w);
@@ -141,6 +141,7 @@ cm_status cm_work_run(const char *folder, const cm_work_watch *watch, cm_error *
     return cm_fail(error, CM_NO_MEMORY, "out of memory while starting the job");
   }
   w->folder = folder;
+  w->out = out;
   w->watch = watch;
   cm_memory_init(&w->memory, 0);
   cm_run_init(&w->run);
@@ -152,9 +153,11 @@ cm_status cm_work_run(const char *folder, const cm_work_watch *watch, cm_error *
   const bool lasting = cm_files_last(false);
   cm_status status = cm_work_read(folder, &w->job, error);
   if (status == CM_OK)
-    status = cm_work_path(w, CM_WORK_MADE, w->made, error);
+    status = cm_path(w->made, error, "%s/" CM_WORK_MADE, out);
   if (status == CM_OK)
-    status = cm_work_path(w, CM_WORK_SCRATCH, w->scratch, error);
+    status = cm_path(w->points, error, "%s/" CM_WORK_POINTS, out);
+  if (status == CM_OK)
+    status = cm_path(w->scratch, error, "%s/" CM_WORK_SCRATCH, out);
   if (status == CM_OK)
     status = cm_folder_make(w->scratch, error);
   if (status == CM_OK) {

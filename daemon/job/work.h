@@ -19,16 +19,19 @@ struct cm_level_cache; /* library/private/levels.h */
 #define CM_WORK_FROM "in/from.json"
 #define CM_WORK_LEVELS "in/levels"
 #define CM_WORK_SPIKES "in/spikes" /* of a simulation: a file of them; may be missing */
-#define CM_WORK_PROGRESS "out/progress"
-#define CM_WORK_RESULT "out/result.json"
-#define CM_WORK_MADE "out/made"
-#define CM_WORK_POINTS "out/points" /* folders of the other mappings of a Pareto set, by their numbers; may be missing */
-#define CM_WORK_LEVELS_MADE "out/levels"
-#define CM_WORK_SCRATCH "out/scratch"
+
+/* What each attempt at it has a folder of its own for, out.ATTEMPT: a run that comes late, or twice, writes where nobody reads. */
+#define CM_WORK_PROGRESS "progress"
+#define CM_WORK_RESULT "result.json"
+#define CM_WORK_MADE "made"
+#define CM_WORK_POINTS "points" /* folders of the other mappings of a Pareto set, by their numbers; may be missing */
+#define CM_WORK_LEVELS_MADE "levels"
+#define CM_WORK_SCRATCH "scratch"
 
 /* job.json */
 typedef struct cm_work_job {
   char kind[16];
+  char program[65];      /* SHA-256 of the program that is to carry it out; "": any */
   char network[65];      /* SHA-256 of the network's file, "" when unknown */
   char levels[65];       /* by which coarsened levels of it are kept; "": as `network` */
   json_t *options;       /* of the kind; NULL: none */
@@ -60,18 +63,24 @@ typedef struct cm_work_watch {
   uint64_t process_bytes;       /* memory that this process may have, all of it for this job; 0: shared with others */
 } cm_work_watch;
 
-/* Carries out the job of a folder and writes out/result.json, also when the job fails. CM_OK: the result is there. */
-cm_status cm_work_run(const char *folder, const cm_work_watch *watch, cm_error *error);
+/* The path of an attempt's folder, out.ATTEMPT. CM_IO: too long. */
+cm_status cm_work_out(const char *folder, int attempt, char out[CM_PATH_MAX], cm_error *error);
 
-/* out/result.json as read. */
+/* The same, and makes it. CM_CONFLICT: this attempt has begun already, there or elsewhere. */
+cm_status cm_work_begin(const char *folder, int attempt, char out[CM_PATH_MAX], cm_error *error);
+
+/* Carries out the job of a folder and writes its result to `out`, also when the job fails. CM_OK: the result is there. */
+cm_status cm_work_run(const char *folder, const char *out, const cm_work_watch *watch, cm_error *error);
+
+/* result.json as read. */
 typedef struct cm_work_result {
   json_t *json;
   cm_status status;
   cm_error why;    /* when status is not CM_OK */
 } cm_work_result;
 
-/* Reads the result of a folder; the caller clears. CM_DAMAGED when there is none or it cannot be understood. */
-cm_status cm_work_result_read(const char *folder, cm_work_result *result, cm_error *error);
+/* Reads the result of an attempt; the caller clears. CM_DAMAGED when there is none or it cannot be understood. */
+cm_status cm_work_result_read(const char *out, cm_work_result *result, cm_error *error);
 void cm_work_result_clear(cm_work_result *result);
 
 enum { CM_WORK_SAID_MAX = CM_ERROR_DETAIL_MAX + 64 };
@@ -83,9 +92,12 @@ void cm_work_say(int file, const cm_error *error);
 /* The error of such a line; false when it is none. */
 bool cm_work_heard(const char *said, cm_error *error);
 
-/* The whole of `coremapd --work FOLDER`: confines this process (confine.h), carries out the job of the folder, writes
- * what happens to out/progress, a JSON object a line, and to standard output an empty line each time, which says that there
- * is more to read. The exit status: 0 when there is a result; else the last line of standard output says why (cm_work_say). */
-int cm_work_main(const char *folder);
+/* SHA-256 of this program's file; found once. CM_IO: it cannot be read. */
+cm_status cm_work_program(char program[65], cm_error *error);
+
+/* The whole of `coremapd --work FOLDER ATTEMPT`: confines this process (confine.h), carries out the job of the folder, writes
+ * what happens to `progress`, a JSON object a line, and to standard output an empty line each time, which says that there
+ * is more to read. `forked`: whoever made the folder runs this very program, else it is compared. The exit status: 0 when there is a result; else the last line of standard output says why (cm_work_say). */
+int cm_work_main(const char *folder, int attempt, bool forked);
 
 #endif

@@ -8,18 +8,19 @@
 #include "library/private/stored.h"
 
 typedef struct cm_work {
-  const char *folder;
+  const char *folder, *out;
   const cm_work_watch *watch;
   cm_work_job job;
   cm_memory memory;
   cm_run run;
-  char scratch[CM_PATH_MAX]; /* out/scratch */
-  char made[CM_PATH_MAX];    /* out/made: what the job makes, a folder or a file by kind */
+  char scratch[CM_PATH_MAX]; /* in out */
+  char made[CM_PATH_MAX];    /* in out: what the job makes, a folder or a file by kind */
+  char points[CM_PATH_MAX]; /* for folders of other mappings of a Pareto set; not made yet */
   json_t *result;            /* members of result.json that a kind adds: "report", "region", "import" */
   const char *phase;         /* last one logged */
 } cm_work;
 
-/* The kinds of jobs: from in/ to out/made. */
+/* The kinds of jobs: from in/ to what they make. */
 #define JOB_KIND(kind, ...) cm_status cm_work_##kind(cm_work *work, cm_error *error);
 #include "library/private/job_kinds.def"
 #undef JOB_KIND

@@ -13,8 +13,11 @@
 
 #include "base/sanitized.h"
 #include "daemon/child_limits.h"
+#include "daemon/job/work.h"
 #include "storage/jobs.h"
 
+static const char *const without[] = {"--workers", "1", "--grace", "0", "--executor", "process", "--outlive", "0", NULL};
+static const char *const briefly[] = {"--workers", "1", "--grace", "0", "--executor", "process", "--outlive", "2", NULL};
 static const char *const processes[] = {"--workers", "1", "--grace", "0", "--executor", "process", NULL};
 static test_daemon server;
 static char folder[CM_PATH_MAX];
@@ -375,26 +378,49 @@ START_TEST(a_child_that_does_not_stop_is_cancelled_all_the_same)
 }
 END_TEST
 
-START_TEST(children_die_with_the_server_and_the_job_runs_again)
+/* Of a process, as the kernel has it; 0: it is there no more, or is only to be buried. */
+static char state_of(pid_t pid)
 {
-  char id[33];
+  char path[64], line[512] = "", state = 0;
+  snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+  FILE *stream = fopen(path, "r");
+  const char *name = stream != NULL && fgets(line, sizeof line, stream) != NULL ? strrchr(line, ')') : NULL;
+  if (name == NULL || sscanf(name, ") %c", &state) != 1 || state == 'Z')
+    state = 0;
+  if (stream != NULL)
+    fclose(stream);
+  return state;
+}
+
+static void expect_death(pid_t pid)
+{
+  for (int i = 0; i < 60000 && state_of(pid) != 0; i++)
+    usleep(5000);
+  ck_assert_int_eq(state_of(pid), 0);
+}
+
+static void expect_attempts(const char *id, int attempts)
+{
+  char path[64];
+  snprintf(path, sizeof path, "/v1/jobs/%s", id);
+  test_reply reply = test_get(&server, path);
+  ck_assert_msg(json_integer_value(json_object_get(reply.json, "attempts")) == attempts, "%s", reply.body);
+  test_reply_clear(&reply);
+}
+
+/* Where the server is told that jobs do not outlive it, and where nobody comes in time. */
+START_TEST(a_child_without_a_server_ends_and_the_job_runs_again)
+{
+  char id[33], path[64];
+  ck_assert_int_eq(test_daemon_stop(&server, SIGTERM), 0);
+  test_daemon_start(&server, folder, _i == 0 ? without : briefly);
   long_job_of(id, "");
   pid_t pid = working_child(id);
   (void)test_daemon_stop(&server, SIGKILL);
-  bool alive = true;
-  for (int i = 0; i < 60000 && alive; i++) { /* its new parent may take a while to bury it */
-    char path[64], line[256] = "";
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *stream = fopen(path, "r");
-    alive = stream != NULL && fgets(line, sizeof line, stream) != NULL && strstr(line, ") Z") == NULL;
-    if (stream != NULL)
-      fclose(stream);
-    usleep(5000);
-  }
-  ck_assert(!alive);
+  expect_death(pid);
   test_daemon_start(&server, folder, processes);
   ck_assert_int_ne(working_child(id), 0);
-  char path[64];
+  expect_attempts(id, 2);
   snprintf(path, sizeof path, "/v1/jobs/%s/log", id);
   test_reply log = test_get(&server, path);
   ck_assert_ptr_nonnull(strstr(log.body, "confined: "));
@@ -438,7 +464,7 @@ static void *rest(void *argument)
 
 static void hold_much(const char *job, int told)
 {
-  static const char *const names[] = {"out/made/a", "out/b", "out/c"};
+  static const char *const names[] = {"made/a", "b", "c"};
   char path[CM_PATH_MAX + 16];
   int file = -1;
   for (size_t i = 0; i < 3; i++) {
@@ -464,14 +490,14 @@ START_TEST(threads_and_bytes_of_a_child_are_counted)
   char job[CM_PATH_MAX], path[CM_PATH_MAX + 16], word;
   int ends[2], status;
   test_folder(job);
-  snprintf(path, sizeof path, "%s/out/made", job);
+  snprintf(path, sizeof path, "%s/made", job);
   ck_ok(cm_folder_make(path, &error));
   ck_assert_int_eq(pipe(ends), 0);
   const pid_t pid = fork();
   if (pid == 0)
     hold_much(job, ends[1]);
   ck_assert_int_eq(read(ends[0], &word, 1), 1);
-  cm_child_limits limits = {.pid = pid, .folder = job, .threads = 1, .bytes = 3 << 20};
+  cm_child_limits limits = {.pid = pid, .out = job, .threads = 1, .bytes = 3 << 20};
   ck_ok(cm_child_limits_threads(&limits, &error));
   ck_ok(cm_child_limits_bytes(&limits, &error)); /* of the two without a name, the larger sum counts */
   limits.bytes = 2 << 20;
@@ -493,6 +519,65 @@ START_TEST(threads_and_bytes_of_a_child_are_counted)
 }
 END_TEST
 
+/* `coremapd --work FOLDER ATTEMPT`: its exit status; `said` [CM_WORK_SAID_MAX] is what it says last. */
+static int carry_out(const char *program, const char *job, const char *attempt, char *said)
+{
+  int output[2], status;
+  ssize_t got, used = 0;
+  ck_assert_int_eq(pipe(output), 0);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    (void)dup2(output[1], STDOUT_FILENO);
+    (void)execl(program, "coremapd", "--work", job, attempt, (char *)NULL);
+    _exit(127);
+  }
+  close(output[1]);
+  while ((got = read(output[0], said + used, (size_t)(CM_WORK_SAID_MAX - 1 - used))) > 0)
+    used += got;
+  said[used] = '\0';
+  close(output[0]);
+  ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+  return WEXITSTATUS(status);
+}
+
+/* What comes late or twice, and what another build would make, touches nothing that is read. */
+START_TEST(an_attempt_is_made_once_and_by_one_build)
+{
+  char job[CM_PATH_MAX], path[CM_PATH_MAX + 16], program[CM_PATH_MAX], first[65], now[65], said[CM_WORK_SAID_MAX], *bytes;
+  size_t size;
+  uint64_t length;
+  cm_work_job described = {.kind = "import", .threads = 1};
+  snprintf(program, sizeof program, "%s/coremapd", getenv("CM_BUILD"));
+  test_folder(job);
+  snprintf(path, sizeof path, "%s/in", job);
+  ck_ok(cm_folder_make(path, &error));
+  ck_ok(cm_file_read(test_data("celegans_herm_chem.edges.csv"), 1 << 24, &bytes, &size, &error));
+  snprintf(path, sizeof path, "%s/in/network", job);
+  test_write(path, bytes, size);
+  free(bytes);
+  ck_ok(cm_file_hash(program, described.program, &length, &error));
+  ck_ok(cm_work_describe(job, &described, &error));
+  ck_assert_int_eq(carry_out(program, job, "1", said), 0);
+  snprintf(path, sizeof path, "%s/out.1/made", job);
+  ck_ok(cm_file_hash(path, first, &length, &error));
+  ck_assert_int_ne(carry_out(program, job, "1", said), 0);
+  ck_assert_msg(strstr(said, "conflict 0 attempt 1 at the job folder") != NULL, "%s", said);
+  ck_assert_int_eq(carry_out(program, job, "2", said), 0);
+  ck_ok(cm_file_hash(path, now, &length, &error));
+  ck_assert_str_eq(first, now);
+  snprintf(path, sizeof path, "%s/out.2/made", job);
+  ck_ok(cm_file_hash(path, now, &length, &error));
+  ck_assert_str_eq(first, now);
+  described.program[0] = described.program[0] == 'f' ? '0' : 'f';
+  ck_ok(cm_work_describe(job, &described, &error));
+  ck_assert_int_ne(carry_out(program, job, "3", said), 0);
+  ck_assert_msg(strstr(said, "for another build of coremapd") != NULL, "%s", said);
+  snprintf(path, sizeof path, "%s/out.3", job);
+  ck_assert_int_ne(access(path, F_OK), 0);
+  ck_ok(cm_folder_remove(job, &error));
+}
+END_TEST
+
 /* A folder within a folder within a folder holds more than can be counted. */
 START_TEST(a_child_that_fills_the_disk_is_killed)
 {
@@ -504,7 +589,7 @@ START_TEST(a_child_that_fills_the_disk_is_killed)
   ck_assert_ptr_nonnull(listing);
   for (struct dirent *item; (item = readdir(listing)) != NULL;)
     if (strstr(item->d_name, ".job") != NULL) {
-      snprintf(below, sizeof below, "%.1000s/%.60s/out/a/a/a/a/a/a/a/a/a/a/a", path, item->d_name);
+      snprintf(below, sizeof below, "%.1000s/%.60s/out.1/a/a/a/a/a/a/a/a/a/a/a", path, item->d_name);
       ck_ok(cm_folder_make(below, &error));
     }
   closedir(listing);
@@ -561,11 +646,12 @@ int main(void)
   tcase_add_test(tests, a_hang_costs_one_job);
   tcase_add_test(tests, processor_time_is_bounded_too);
   tcase_add_test(tests, a_child_that_does_not_stop_is_cancelled_all_the_same);
-  tcase_add_test(tests, children_die_with_the_server_and_the_job_runs_again);
+  tcase_add_loop_test(tests, a_child_without_a_server_ends_and_the_job_runs_again, 0, 2);
   tcase_add_test(tests, a_fork_server_that_dies_is_started_anew);
   tcase_add_test(tests, a_fork_server_that_is_stopped_goes_on);
   tcase_add_test(tests, a_child_that_fills_the_disk_is_killed);
   tcase_add_test(plain, threads_and_bytes_of_a_child_are_counted);
+  tcase_add_test(plain, an_attempt_is_made_once_and_by_one_build);
   suite_add_tcase(suite, tests);
   suite_add_tcase(suite, plain);
   return test_main(suite);

@@ -228,6 +228,12 @@ def listed(folder):
     folder.mapping("front", pareto=RING_MAPPING, point=2, label_set=",paper=fig3,")
 
 
+def under_way(folder):
+    """A job whose folder the server left behind, and nobody carries on."""
+    folder.job("left", state="running", mapping=None, finished=None, attempt=1, folder=name("left's folder"))
+    os.makedirs(os.path.join(folder.path, "incoming", name("left's folder") + ".job", "out.1"))
+
+
 # By the version that a step leads to. A step that is not here is not tested: say what a folder of its release has.
 FILL = {
     1: base,
@@ -259,6 +265,7 @@ FILL = {
     26: listed,
     27: lambda folder: folder.db.execute("""UPDATE jobs SET history = '[{"seconds":0.5,"phase":"load","fraction":0.1,"remaining_seconds":4.5}]'"""
                                          " WHERE finished IS NOT NULL"),
+    28: under_way,
 }
 
 

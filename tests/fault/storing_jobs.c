@@ -185,9 +185,9 @@ static void prepare_folder(void)
 {
   static const char result[] = "{\"format\": \"coremapd result 1\", \"status\": \"no-room\", \"problem\": {\"detail\": \"too large\", "
                                "\"where\": \"\", \"limit_name\": \"neurons\", \"cause\": 0, \"figures\": {\"needed\": 3}}}";
-  if ((mkdir(operation_path("job"), 0700) != 0 || mkdir(operation_path("job/out"), 0700) != 0) && errno != EEXIST)
+  if ((mkdir(operation_path("job"), 0700) != 0 || mkdir(operation_path("job/out.1"), 0700) != 0) && errno != EEXIST)
     operation_wrong("no folder for a job");
-  operation_write(operation_path("job/" CM_WORK_RESULT), result, sizeof result - 1);
+  operation_write(operation_path("job/out.1/" CM_WORK_RESULT), result, sizeof result - 1);
 }
 
 static cm_status job_folder(cm_error *error)
@@ -201,7 +201,7 @@ static cm_status job_folder(cm_error *error)
   if (status == CM_OK && (strcmp(heard.kind, said.kind) != 0 || heard.memory_limit != said.memory_limit))
     operation_wrong("a job's description is read as another");
   if (status == CM_OK)
-    status = cm_work_result_read(operation_path("job"), &result, error);
+    status = cm_work_result_read(operation_path("job/out.1"), &result, error);
   if (status == CM_OK && (result.status != CM_NO_ROOM || strcmp(result.why.detail, "too large") != 0))
     operation_wrong("a job's result is read as another");
   cm_work_job_clear(&heard);

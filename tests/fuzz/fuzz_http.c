@@ -70,7 +70,7 @@ static cm_status import(void *user, const char *path, const char *rates, const c
 {
   (void)user;
   (void)memory_limit;
-  cm_import_options options = {.executor = cm_execute_in_thread, .threads = 1, .memory_limit = 256 << 20, .cancel = cancel};
+  cm_import_options options = {.executor = &cm_executor_threads, .threads = 1, .memory_limit = 256 << 20, .cancel = cancel};
   return cm_import_upload_file(store, &options, path, rates, made, network, error);
 }
 

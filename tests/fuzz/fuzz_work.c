@@ -1,4 +1,4 @@
-/* The files of a job folder that come from the other side: job.json, which a confined child reads, and out/result.json,
+/* The files of a job folder that come from the other side: job.json, which a confined child reads, and result.json,
  * which its server reads. The first byte says which. */
 #include <sys/stat.h>
 
@@ -17,12 +17,8 @@ static void remove_folder(void)
 
 static void make_folder(void)
 {
-  char out[80];
   (void)snprintf(folder, sizeof folder, "/tmp/cm-fuzz-work-XXXXXX");
-  if (mkdtemp(folder) == NULL)
-    abort();
-  (void)snprintf(out, sizeof out, "%s/out", folder);
-  if (mkdir(out, 0700) != 0 || atexit(remove_folder) != 0)
+  if (mkdtemp(folder) == NULL || atexit(remove_folder) != 0)
     abort();
 }
 

@@ -336,8 +336,9 @@ static void try_machine(void)
 /* In a process of its own: how many things are not as they should be. */
 static int try_all(void)
 {
-  char in_force[CM_IN_FORCE_MAX];
-  const cm_confinement limits = {.folder = job, .memory_limit = 1 << 20, .file_limit = 1 << 16, .cpu_seconds = 30};
+  char in_force[CM_IN_FORCE_MAX], writable[CM_PATH_MAX];
+  ck_ok(cm_path(writable, &error, "%s/out", job));
+  const cm_confinement limits = {.folder = job, .output = writable, .memory_limit = 1 << 20, .file_limit = 1 << 16, .cpu_seconds = 30};
   other = getppid();
   const int held = open(at("../beside"), O_RDWR | O_CLOEXEC); /* a log of the server, say */
   if (cm_confine(&limits, in_force, &error) != CM_OK)

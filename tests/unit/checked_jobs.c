@@ -14,7 +14,7 @@ static const char plain_chip[] = "{\"name\": \"plain\", \"cores\": [3, 3], \"lim
 static const char class_chip[] = "{\"name\": \"classes\", \"cores\": [3, 3], \"limits\": {\"neurons\": 200}, \"core_classes\": [{\"name\": \"A\", "
                                  "\"cores\": [[0, 0, 1, 2]], \"limits\": {\"neurons\": 150}}]}";
 
-static char folder[CM_PATH_MAX];
+static char folder[CM_PATH_MAX], attempt[CM_PATH_MAX];
 static cm_error error;
 static void (*spoil)(json_t *mapping); /* NULL: nothing is wrong */
 static int checks;
@@ -51,7 +51,7 @@ int __wrap_coremap_compile_files(const char *model, const coremap_chip *chip, co
 {
   char made[CM_PATH_MAX];
   int result = __real_coremap_compile_files(model, chip, options, files, out, progress, user, report, why);
-  ck_ok(cm_path(made, &error, "%s/" CM_WORK_MADE, folder));
+  ck_ok(cm_path(made, &error, "%s/" CM_WORK_MADE, attempt));
   spoil_in(made);
   return result;
 }
@@ -110,7 +110,7 @@ static void setup(void)
 {
   test_folder(folder);
   ck_ok(cm_folder_make(inside("in"), &error));
-  ck_ok(cm_folder_make(inside("out"), &error));
+  ck_ok(cm_work_begin(folder, 1, attempt, &error));
   spoil = NULL;
   checks = 0;
 }
@@ -136,11 +136,11 @@ static cm_work_result work(const char *kind, json_t *options, const char *chip)
   cm_work_result result = {0};
   (void)snprintf(job.kind, sizeof job.kind, "%s", kind);
   test_write(inside(CM_WORK_CHIP), chip, strlen(chip));
-  (void)cm_folder_remove(inside(CM_WORK_MADE), &error);
+  (void)cm_folder_remove(inside("out.1/" CM_WORK_MADE), &error);
   ck_ok(cm_work_describe(folder, &job, &error));
   json_decref(job.options);
-  ck_ok(cm_work_run(folder, &watch, &error));
-  ck_ok(cm_work_result_read(folder, &result, &error));
+  ck_ok(cm_work_run(folder, attempt, &watch, &error));
+  ck_ok(cm_work_result_read(attempt, &result, &error));
   return result;
 }
 

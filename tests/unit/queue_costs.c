@@ -243,7 +243,13 @@ START_TEST(every_query_has_its_index)
   ck_ok(cm_jobs_outlook(store, &running, &error));
   ck_ok(cm_jobs_cancel(store, id, &error));
   ck_ok(cm_bin_put(store, CM_OBJECT_JOB, id, NULL, &(bool){false}, &error));
-  ck_ok(cm_jobs_recover(store, "{}", &error));
+  cm_job *interrupted;
+  size_t interrupted_count;
+  ck_ok(cm_jobs_interrupted(store, &interrupted, &interrupted_count, &error));
+  ck_ok(cm_jobs_recover(store, interrupted, interrupted_count, "{}", &error));
+  for (size_t i = 0; i < interrupted_count; i++)
+    cm_job_clear(&interrupted[i]);
+  free(interrupted);
   ck_fails(cm_networks_delete(store, "abc", &error), CM_CONFLICT);
   ck_fails(cm_bin_put(store, CM_OBJECT_MAPPING, "none", NULL, &(bool){false}, &error), CM_NOT_FOUND);
   ck_fails(cm_chips_delete(store, "toy", NULL, NULL, &mismatch, &error), CM_CONFLICT);
