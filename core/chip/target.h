@@ -41,6 +41,7 @@ typedef struct cm_device {
   bool moves;          /* data between outside memory and the chip; else it computes */
   double bytes_per_ns; /* of one port; of a unit that computes: between it and the memory of the chip, 0: as fast as need be */
   double latency_ns;   /* before the first byte of a transfer, or the first operation */
+  uint64_t memory_bytes; /* that each of its cores has and this device states; 0: none, or stated by another */
   bool pipelined;      /* a unit that computes reads, computes and writes at the same time; else one after the other */
   cm_rate rate[CM_UNIT_KINDS][CM_TARGET_RATES_MAX]; /* of one unit, by kind of operation; none of CM_UNIT_DATA */
   uint32_t rate_count[CM_UNIT_KINDS];

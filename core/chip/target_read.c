@@ -240,7 +240,7 @@ static cm_status read_devices(const json_t *machine, const cm_chip *chip, cm_tar
 /* Gives every core of a device a memory. */
 static cm_status add_memories(const json_t *list, uint32_t number, cm_target *target, cm_error *error)
 {
-  const cm_device *device = &target->device[number];
+  cm_device *device = &target->device[number];
   char where[WHERE];
   double bytes = 0;
   (void)snprintf(where, sizeof where, "/machine/devices/%u", number);
@@ -249,6 +249,7 @@ static cm_status add_memories(const json_t *list, uint32_t number, cm_target *ta
     return error->status;
   if (fmod(bytes, 64) > 0)
     return bad(error, where, "memory_bytes should be a multiple of 64");
+  device->memory_bytes = (uint64_t)bytes;
   for (uint32_t u = 0; bytes > 0 && u < device->units; u++) {
     const uint32_t core = target->core[device->first_unit + u];
     if (u > 0 && core == target->core[device->first_unit + u - 1])
@@ -402,20 +403,6 @@ static json_t *cores_json(const cm_target *target, const cm_device *device)
   return list;
 }
 
-/* Bytes of the memory that a device's cores have, stated by the first device that has them; 0: none. */
-static uint64_t memory_of(const cm_target *target, const cm_device *device)
-{
-  const uint32_t core = target->core[device->first_unit];
-  for (const cm_device *other = target->device; other < device; other++)
-    for (uint32_t u = 0; u < other->units; u++)
-      if (target->core[other->first_unit + u] == core)
-        return 0;
-  for (uint32_t m = 0; m < target->memory_count; m++)
-    if (target->memory[m].core == core)
-      return target->memory[m].to - (m > 0 ? target->memory[m - 1].to : 0);
-  return 0;
-}
-
 static json_t *device_json(const cm_target *target, const cm_device *d)
 {
   json_t *made = json_pack("{s:s, s:o, s:i}", "name", d->name, "cores", cores_json(target, d), "units", (int)d->units);
@@ -430,9 +417,8 @@ static json_t *device_json(const cm_target *target, const cm_device *d)
   (void)json_object_set_new(made, "latency_ns", json_real(d->latency_ns));
   if (!d->pipelined)
     (void)json_object_set_new(made, "pipelined", json_false());
-  const uint64_t memory = memory_of(target, d);
-  if (memory > 0)
-    (void)json_object_set_new(made, "memory_bytes", json_integer((json_int_t)memory));
+  if (d->memory_bytes > 0)
+    (void)json_object_set_new(made, "memory_bytes", json_integer((json_int_t)d->memory_bytes));
   return made;
 }
 

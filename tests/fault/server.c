@@ -477,10 +477,10 @@ START_TEST(settings_are_checked_at_start)
   char other[CM_PATH_MAX];
   ck_ok(cm_path(other, &error, "%s/other", folder));
   ck_assert_int_eq(run_daemon((const char *const[]){"--listen", "0.0.0.0:0", "--data", other, NULL}), 2);
-  ck_assert_int_eq(run_daemon((const char *const[]){"--listen", "nonsense", NULL}), 2);
-  ck_assert_int_eq(run_daemon((const char *const[]){"--workers", "0", NULL}), 2);
+  ck_assert_int_eq(run_daemon((const char *const[]){"--listen", "nonsense", "--data", other, NULL}), 2);
+  ck_assert_int_eq(run_daemon((const char *const[]){"--workers", "0", "--data", other, NULL}), 2);
   ck_assert_int_eq(run_daemon((const char *const[]){"--what", "0", NULL}), 2);
-  ck_assert_int_eq(run_daemon((const char *const[]){"--config", file, NULL}), 2);
+  ck_assert_int_eq(run_daemon((const char *const[]){"--config", file, "--data", other, NULL}), 2);
   ck_assert_int_eq(run_daemon((const char *const[]){"--help", NULL}), 0);
   /* A second server on the same folder. */
   ck_assert_int_eq(run_daemon((const char *const[]){"--listen", "127.0.0.1:0", "--data", folder, NULL}), 1);

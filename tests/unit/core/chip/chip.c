@@ -39,6 +39,12 @@ START_TEST(presets_open_and_round_trip)
     ck_ok(cm_chip_print(again, &second, &error));
     ck_assert_str_eq(text, second);
     check_same_limits(&chip->limits, &again->limits);
+    ck_assert_int_eq(chip->target != NULL, again->target != NULL);
+    for (uint32_t m = 0; chip->target != NULL && m < chip->target->memory_count; m++) {
+      ck_assert_uint_eq(again->target->memory_count, chip->target->memory_count);
+      ck_assert_uint_eq(again->target->memory[m].core, chip->target->memory[m].core);
+      ck_assert_uint_eq(again->target->memory[m].to, chip->target->memory[m].to);
+    }
     free(text);
     free(second);
     cm_chip_free(chip);
