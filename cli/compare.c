@@ -66,7 +66,7 @@ static const char *judge(const json_t *about, double a, double b)
   const char *better = cli_text(about, "x-better");
   if (a == b)
     return "same";
-  if (better[0] == '\0')
+  if (strcmp(better, "neither") == 0)
     return "other";
   return (b < a) == (strcmp(better, "less") == 0) ? "better" : "worse";
 }
