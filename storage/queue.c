@@ -349,7 +349,8 @@ static cm_status read_blobs(cm_store *store, const char *mapping, queue_work *wo
     return error->status;
   cm_blob *all = realloc(work->blobs, (work->blob_count + count + 1) * sizeof *all);
   if (all != NULL) {
-    memcpy(all + work->blob_count, more, count * sizeof *all);
+    if (count > 0)
+      memcpy(all + work->blob_count, more, count * sizeof *all);
     work->blobs = all;
     work->blob_count += count;
   }

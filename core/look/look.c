@@ -236,7 +236,7 @@ static void choose_line(cm_look_on *on)
     on->fewest = c.parts < on->fewest ? c.parts : on->fewest;
   }
   for (int k = 0; k < CM_STRANDS; k++) {
-    cut c;
+    cut c = {0};
     if (!cut_in(on, &on->look->strand[k], TIMES * on->fewest, &c) || c.packets >= least)
       continue;
     least = c.packets;

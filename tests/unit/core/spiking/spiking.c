@@ -33,7 +33,7 @@ static cm_dynamics *dynamics_of(uint32_t neurons, uint64_t pins, cm_neuron_model
                                                      [CM_PARAMETER_V_THRESHOLD] = 1, [CM_PARAMETER_W_IN] = 1};
   cm_dynamics *d = network_array(1, sizeof *d);
   d->model = network_array(neurons, 1);
-  memset(d->model, model, neurons);
+  memset(d->model, (int)model, neurons);
   for (int p = 0; p < CM_NEURON_PARAMETERS; p++)
     if (cm_neuron_has(model, (cm_neuron_parameter)p))
       d->parameter[p] = floats(neurons, normal[p]);
