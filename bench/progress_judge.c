@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/run.h"
 #include "library/private/base.h"
@@ -56,7 +57,7 @@ static void on_progress(void *user, const cm_progress *progress)
 
 static void fail(coremap_error *error)
 {
-  (void)fprintf(stderr, "progress: %s\n", coremap_error_detail(error));
+  (void)fprintf(stderr, "progress: %s\n", error != NULL ? coremap_error_detail(error) : "no place in /tmp");
   exit(2);
 }
 
@@ -64,8 +65,8 @@ static void run_job(const char *kind, const char *file, const char *chip_name, c
 {
   coremap_error *error = NULL;
   coremap_chip *chip = NULL;
-  coremap_network *network;
-  coremap_mapping *mapping;
+  coremap_network *network = NULL;
+  coremap_mapping *mapping = NULL;
   char *report;
   cm_memory memory;
   cm_run run;
@@ -78,9 +79,13 @@ static void run_job(const char *kind, const char *file, const char *chip_name, c
   if (strcmp(chip_name, "-") != 0 && coremap_chip_open(chip_name, NULL, &chip, &error) != 0)
     fail(error);
   if (strcmp(kind, "compile") == 0) {
-    if (coremap_compile(file, chip, options, "/tmp/bench-progress.program", library_on_run, &run, &report, &error) != 0)
+    char program[] = "/tmp/coremap-progress-XXXXXX";
+    const int held = mkstemp(program);
+    if (held < 0 || coremap_compile(file, chip, options, program, library_on_run, &run, &report, &error) != 0)
       fail(error);
     coremap_text_free(report);
+    (void)close(held);
+    (void)unlink(program);
   } else {
     if (coremap_network_read(file, NULL, library_on_run, &run, &network, &error) != 0 ||
         coremap_map(network, chip, options, library_on_run, &run, &mapping, &error) != 0)
