@@ -366,7 +366,7 @@ START_TEST(spikes_are_the_same_for_any_number_of_threads)
     ck_ok(cm_simulator_step(together, NULL, 0, &many, &error));
     ck_assert_uint_eq(one.count, many.count);
     ck_assert_uint_eq(one.events, (uint64_t)one.count * TARGETS);
-    ck_assert_int_eq(memcmp(one.spike, many.spike, one.count * sizeof *one.spike), 0);
+    ck_assert(one.count == 0 || memcmp(one.spike, many.spike, one.count * sizeof *one.spike) == 0);
     ck_assert_int_eq(memcmp(cm_simulator_potentials(alone), cm_simulator_potentials(together), NEURONS * sizeof(float)), 0);
     spikes += one.count;
   }
