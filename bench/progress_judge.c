@@ -67,7 +67,7 @@ static void run_job(const char *kind, const char *file, const char *chip_name, c
   coremap_chip *chip = NULL;
   coremap_network *network = NULL;
   coremap_mapping *mapping = NULL;
-  char *report;
+  char *report = NULL;
   cm_memory memory;
   cm_run run;
   cm_memory_init(&memory, 0);
