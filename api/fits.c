@@ -20,27 +20,18 @@ typedef struct chips {
   size_t count;
 } chips;
 
-static bool bad_member(cm_request *request, const char *where, const char *why)
-{
-  cm_error error;
-  (void)cm_fail(&error, CM_BAD_REQUEST, "%s: %s", where, why);
-  (void)cm_fail_at(&error, "%s", where);
-  cm_reply_error(request, &error);
-  return false;
-}
-
 static bool open_named(cm_request *request, const json_t *names, chips *made)
 {
   cm_error error;
   size_t i;
   json_t *name;
   if (json_array_size(names) == 0 || json_array_size(names) > CHIPS_MAX)
-    return bad_member(request, "/chips", "expected names of 1 to 256 chips, or \"all\"");
+    return cm_reply_bad_member(request, CM_BAD_REQUEST, "/chips", "expected names of 1 to 256 chips, or \"all\"");
   json_array_foreach(names, i, name) {
     char where[32];
     (void)snprintf(where, sizeof where, "/chips/%zu", i);
     if (!json_is_string(name) || !cm_chips_name_is_sound(json_string_value(name)))
-      return bad_member(request, where, "expected the name of a chip");
+      return cm_reply_bad_member(request, CM_BAD_REQUEST, where, "expected the name of a chip");
     if (!cm_access_sees(request, CM_OBJECT_CHIP, json_string_value(name), where))
       return false;
     if (cm_occupancy_open(request->store, json_string_value(name), &made->chip[made->count], &error) != CM_OK) {
@@ -156,14 +147,14 @@ void cm_post_fits(cm_request *request)
   const char *all = json_string_value(named);
   bool right = object != NULL && cm_request_members(request, object, names);
   if (right && (!json_is_string(id) || strlen(json_string_value(id)) == 0))
-    right = bad_member(request, "/network", "the id of an uploaded network is needed");
+    right = cm_reply_bad_member(request, CM_BAD_REQUEST, "/network", "the id of an uploaded network is needed");
   right = right && cm_access_sees(request, CM_OBJECT_NETWORK, json_string_value(id), "/network");
   if (right && cm_networks_get(request->store, json_string_value(id), &network, &error) != CM_OK) {
     cm_reply_error(request, &error);
     right = false;
   }
   if (right && strcmp(network.format, "onnx") == 0)
-    right = bad_member(request, "/network", "an ONNX model is compiled, not mapped");
+    right = cm_reply_bad_member(request, CM_BAD_REQUEST, "/network", "an ONNX model is compiled, not mapped");
   if (right && (named == NULL || (all != NULL && strcmp(all, "all") == 0)))
     right = open_all(request, &on);
   else if (right)

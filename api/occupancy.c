@@ -68,22 +68,13 @@ static json_t *lease_json(const cm_lease *lease)
   return body;
 }
 
-static bool bad_member(cm_request *request, const char *where, const char *why)
-{
-  cm_error error;
-  (void)cm_fail(&error, CM_BAD_REQUEST, "%s: %s", where, why);
-  (void)cm_fail_at(&error, "%s", where);
-  cm_reply_error(request, &error);
-  return false;
-}
-
 /* The "ttl" member in seconds, or `fallback`. */
 static bool read_ttl(cm_request *request, const json_t *object, double fallback, double *ttl)
 {
   const json_t *member = json_object_get(object, "ttl");
   *ttl = member != NULL ? json_number_value(member) : fallback;
   if (member != NULL && (!json_is_number(member) || !(*ttl >= 1) || *ttl > cm_lease_ttl_max_s))
-    return bad_member(request, "/ttl", "expected seconds from 1 to 2592000");
+    return cm_reply_bad_member(request, CM_BAD_REQUEST, "/ttl", "expected seconds from 1 to 2592000");
   return true;
 }
 
@@ -94,7 +85,7 @@ static bool read_holder(cm_request *request, const json_t *object, cm_lease_requ
   if (!read_ttl(request, object, cm_lease_ttl_default_s, &wanted->ttl))
     return false;
   if (owner != NULL && (!json_is_string(owner) || !cm_text_is_sound(json_string_value(owner), 128)))
-    return bad_member(request, "/owner", "expected a text of at most 127 bytes");
+    return cm_reply_bad_member(request, CM_BAD_REQUEST, "/owner", "expected a text of at most 127 bytes");
   wanted->owner = owner != NULL ? json_string_value(owner) : "";
   return cm_access_owner_of(request, object, &wanted->whose);
 }
@@ -112,12 +103,12 @@ static bool read_wanted(cm_request *request, const json_t *object, cm_lease_requ
   if (!cm_request_members(request, object, names) || !read_holder(request, object, wanted))
     return false;
   if ((cores == NULL) == (count == NULL))
-    return bad_member(request, "/cores", "a reservation names either cores (a list) or a count");
+    return cm_reply_bad_member(request, CM_BAD_REQUEST, "/cores", "a reservation names either cores (a list) or a count");
   if (cores != NULL && !json_is_array(cores))
-    return bad_member(request, "/cores", "expected a list of [x,y] and [x0,y0,x1,y1]");
+    return cm_reply_bad_member(request, CM_BAD_REQUEST, "/cores", "expected a list of [x,y] and [x0,y0,x1,y1]");
   if (count != NULL && (!json_is_integer(count) || json_integer_value(count) < 1 ||
                         json_integer_value(count) > LIBRARY_CHIP_CORES_MAX))
-    return bad_member(request, "/count", "expected a number of cores from 1");
+    return cm_reply_bad_member(request, CM_BAD_REQUEST, "/count", "expected a number of cores from 1");
   wanted->cores = cores;
   wanted->count = (uint32_t)json_integer_value(count);
   return true;

@@ -123,6 +123,15 @@ void cm_reply_error(cm_request *request, const cm_error *error)
     cm_reply_header(request, "Retry-After", "10");
 }
 
+bool cm_reply_bad_member(cm_request *request, cm_status status, const char *where, const char *why)
+{
+  cm_error error;
+  (void)cm_fail(&error, status, "%s: %s", where, why);
+  (void)cm_fail_at(&error, "%s", where);
+  cm_reply_error(request, &error);
+  return false;
+}
+
 void cm_reply_refusal(cm_request *request, unsigned status, json_t *problem)
 {
   reply_json(request, status, "application/problem+json", with_id(request, problem));

@@ -20,15 +20,6 @@ enum { PRIORITY_MAX = 100 };
 /* Who is not to come before the others for nothing may only let them go first. */
 static const int priority_max[CM_ROLES] = {[CM_ROLE_USER] = 0, [CM_ROLE_OPERATOR] = 50, [CM_ROLE_ADMIN] = PRIORITY_MAX};
 
-static bool bad_member(cm_request *request, cm_status status, const char *where, const char *why)
-{
-  cm_error error;
-  (void)cm_fail(&error, status, "%s: %s", where, why);
-  (void)cm_fail_at(&error, "%s", where);
-  cm_reply_error(request, &error);
-  return false;
-}
-
 static bool read_word(cm_request *request, const json_t *object, const char *name, char *word, size_t size)
 {
   const json_t *member = json_object_get(object, name);
@@ -40,7 +31,7 @@ static bool read_word(cm_request *request, const json_t *object, const char *nam
   (void)snprintf(where, sizeof where, "/%s", name);
   if (!json_is_string(member) || json_string_length(member) != strlen(json_string_value(member)) ||
       !cm_text_is_sound(json_string_value(member), size))
-    return bad_member(request, CM_BAD_REQUEST, where, "expected a short text without control characters");
+    return cm_reply_bad_member(request, CM_BAD_REQUEST, where, "expected a short text without control characters");
   (void)snprintf(word, size, "%s", json_string_value(member));
   return true;
 }
@@ -188,7 +179,7 @@ static bool check_mapping_options(cm_request *request, const library_job_kind *k
   cm_error error;
   cm_mapping_row mapping;
   if (job->network[0] != '\0' || job->chip[0] != '\0')
-    return bad_member(request, CM_BAD_OPTION, job->network[0] != '\0' ? "/network" : "/chip",
+    return cm_reply_bad_member(request, CM_BAD_OPTION, job->network[0] != '\0' ? "/network" : "/chip",
                       "a simulation takes both from its mapping: leave it out");
   if (!check_options(request, kind->name, options, job))
     return false;
@@ -244,7 +235,7 @@ static bool network_suits(cm_request *request, const library_job_kind *kind, cm_
     return true;
   char words[80];
   (void)snprintf(words, sizeof words, "jobs of kind \"%s\" need an ONNX model", kind->name);
-  return bad_member(request, CM_BAD_OPTION, "/network",
+  return cm_reply_bad_member(request, CM_BAD_OPTION, "/network",
                     kind->input == LIBRARY_INPUT_MODEL ? words : "an ONNX model is compiled, not mapped: kind \"compile\"");
 }
 
@@ -261,7 +252,7 @@ static const library_job_kind *read_kind(cm_request *request, const json_t *obje
   if (kind->name != NULL)
     return kind;
   (void)library_job_kind_names(words + used, sizeof words - used);
-  (void)bad_member(request, CM_BAD_OPTION, "/kind", words);
+  (void)cm_reply_bad_member(request, CM_BAD_OPTION, "/kind", words);
   return NULL;
 }
 
@@ -270,10 +261,10 @@ static bool read_terms(cm_request *request, const library_job_kind *kind, const 
 {
   const json_t *reserve = json_object_get(object, "reserve"), *priority = json_object_get(object, "priority"), *ttl = json_object_get(object, "ttl");
   if (reserve != NULL && !json_is_boolean(reserve))
-    return bad_member(request, CM_BAD_REQUEST, "/reserve", "expected true or false");
+    return cm_reply_bad_member(request, CM_BAD_REQUEST, "/reserve", "expected true or false");
   if (priority != NULL && (!json_is_integer(priority) || json_integer_value(priority) < -PRIORITY_MAX ||
                            json_integer_value(priority) > PRIORITY_MAX))
-    return bad_member(request, CM_BAD_REQUEST, "/priority", "expected a whole number from -100 to 100");
+    return cm_reply_bad_member(request, CM_BAD_REQUEST, "/priority", "expected a whole number from -100 to 100");
   if (json_integer_value(priority) > priority_max[request->who.role]) {
     cm_reply_problem(request, 403, "forbidden", "The role does not suffice",
                      "priorities of role %s end at %d, yours; below it, others go first", cm_role_name(request->who.role),
@@ -282,11 +273,11 @@ static bool read_terms(cm_request *request, const library_job_kind *kind, const 
   }
   if (ttl != NULL && (!json_is_number(ttl) || !(json_number_value(ttl) >= 1) ||
                       json_number_value(ttl) > cm_lease_ttl_max_s))
-    return bad_member(request, CM_BAD_REQUEST, "/ttl", "expected seconds from 1 to 2592000");
+    return cm_reply_bad_member(request, CM_BAD_REQUEST, "/ttl", "expected seconds from 1 to 2592000");
   if (json_is_true(reserve) && !cm_access_has(request, CM_RIGHT_RESERVE))
     return false; /* who leases cores, by whatever route, may lease */
   if (json_is_true(reserve) && !kind->leases)
-    return bad_member(request, CM_BAD_OPTION, "/reserve", "only a job that maps takes cores");
+    return cm_reply_bad_member(request, CM_BAD_OPTION, "/reserve", "only a job that maps takes cores");
   job->shown = json_object_get(object, "visibility") != NULL;
   job->reserve = json_is_true(reserve);
   job->priority = (int)json_integer_value(priority);
@@ -304,16 +295,16 @@ bool cm_submit_read(cm_request *request, const json_t *object, cm_job *job)
       !read_word(request, object, "name", job->name, sizeof job->name) || !cm_labels_of(request, object, job->labels))
     return false;
   if (options != NULL && !json_is_object(options))
-    return bad_member(request, CM_BAD_OPTION, "/options", "expected an object");
+    return cm_reply_bad_member(request, CM_BAD_OPTION, "/options", "expected an object");
   const bool of_mapping = kind->input == LIBRARY_INPUT_MAPPING;
   if (of_mapping && !check_mapping_options(request, kind, options, job))
     return false;
   if (job->network[0] == '\0')
-    return bad_member(request, CM_BAD_REQUEST, "/network", "the id of an uploaded network is needed");
+    return cm_reply_bad_member(request, CM_BAD_REQUEST, "/network", "the id of an uploaded network is needed");
   if (job->chip[0] == '\0' && kind->chip)
-    return bad_member(request, CM_BAD_REQUEST, "/chip", "the name of a chip is needed");
+    return cm_reply_bad_member(request, CM_BAD_REQUEST, "/chip", "the name of a chip is needed");
   if (job->chip[0] != '\0' && kind->input == LIBRARY_INPUT_NETWORK && !kind->chip)
-    return bad_member(request, CM_BAD_OPTION, "/chip", "a network runs without a chip: leave it out");
+    return cm_reply_bad_member(request, CM_BAD_OPTION, "/chip", "a network runs without a chip: leave it out");
   if (!read_terms(request, kind, object, job) || (!of_mapping && !check_upload_options(request, kind, options, job)) ||
       !network_suits(request, kind, job, options) || (!of_mapping && !check_given(request, job->network, options)) ||
       (job->chip[0] != '\0' && !cm_access_sees(request, CM_OBJECT_CHIP, job->chip, "/chip")) ||

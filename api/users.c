@@ -26,15 +26,6 @@ void cm_get_me(cm_request *request)
   cm_reply_json(request, 200, body);
 }
 
-static bool bad_member(cm_request *request, const char *where, const char *why)
-{
-  cm_error error;
-  (void)cm_fail(&error, CM_BAD_REQUEST, "%s: %s", where, why);
-  (void)cm_fail_at(&error, "%s", where);
-  cm_reply_error(request, &error);
-  return false;
-}
-
 /* A member that is a text; "" when there is none. False: the reply is set. */
 static bool read_text(cm_request *request, const json_t *object, const char *name, size_t size, char *text)
 {
@@ -46,7 +37,7 @@ static bool read_text(cm_request *request, const json_t *object, const char *nam
   (void)snprintf(where, sizeof where, "/%s", name);
   if (!json_is_string(member) || strlen(json_string_value(member)) != json_string_length(member) ||
       !cm_text_is_sound(json_string_value(member), size))
-    return bad_member(request, where, "expected a short text without control characters");
+    return cm_reply_bad_member(request, CM_BAD_REQUEST, where, "expected a short text without control characters");
   (void)snprintf(text, size, "%s", json_string_value(member));
   return true;
 }
@@ -95,11 +86,11 @@ static bool read_user(cm_request *request, const json_t *object, cm_user *user, 
   const json_t *share = json_object_get(object, "share");
   if (share != NULL &&
       (!json_is_integer(share) || json_integer_value(share) < 1 || json_integer_value(share) > CM_SHARE_MAX))
-    return bad_member(request, "/share", "expected a whole number from 1 to 1000");
+    return cm_reply_bad_member(request, CM_BAD_REQUEST, "/share", "expected a whole number from 1 to 1000");
   user->share = (int)json_integer_value(share);
   *given = role[0] != '\0';
   user->role = *given ? cm_role_of(role) : CM_ROLE_USER;
-  return user->role != CM_ROLES || bad_member(request, "/role", "expected user, operator or admin");
+  return user->role != CM_ROLES || cm_reply_bad_member(request, CM_BAD_REQUEST, "/role", "expected user, operator or admin");
 }
 
 void cm_post_user(cm_request *request)
@@ -148,7 +139,7 @@ void cm_patch_user(cm_request *request)
   if (!cm_request_members(request, object, names) || !read_user(request, object, &user, &role))
     ;
   else if (disabled != NULL && !json_is_boolean(disabled))
-    (void)bad_member(request, "/disabled", "expected true or false");
+    (void)cm_reply_bad_member(request, CM_BAD_REQUEST, "/disabled", "expected true or false");
   else {
     const cm_user_change change = {.role = role ? &user.role : NULL,
                                    .group = json_object_get(object, "group") != NULL ? user.group : NULL,
@@ -220,10 +211,10 @@ static bool read_scopes(cm_request *request, const json_t *object, unsigned *sco
   {
     unsigned scope = json_is_string(item) ? cm_scope_of(json_string_value(item)) : 0;
     if (scope == 0)
-      return bad_member(request, "/scopes", "expected a list of read, submit, reserve and admin");
+      return cm_reply_bad_member(request, CM_BAD_REQUEST, "/scopes", "expected a list of read, submit, reserve and admin");
     *scopes |= scope;
   }
-  return *scopes != 0 || bad_member(request, "/scopes", "expected a list of read, submit, reserve and admin");
+  return *scopes != 0 || cm_reply_bad_member(request, CM_BAD_REQUEST, "/scopes", "expected a list of read, submit, reserve and admin");
 }
 
 /* Seconds until it expires; a token makes none that outlives it, for otherwise a stolen one would last for ever. */
@@ -232,12 +223,12 @@ static bool read_expiry(cm_request *request, const json_t *object, double *expir
   const json_t *member = json_object_get(object, "ttl");
   double ttl = member != NULL ? json_number_value(member) : cm_token_seconds_default, now = cm_store_time();
   if (member != NULL && (!json_is_number(member) || !(ttl >= 1) || ttl > cm_token_seconds_max))
-    return bad_member(request, "/ttl", "expected seconds from 1 to 316224000");
+    return cm_reply_bad_member(request, CM_BAD_REQUEST, "/ttl", "expected seconds from 1 to 316224000");
   *expires = now + ttl;
   double own = request->who.expires;
   if (own > 0 && *expires > own) {
     if (member != NULL)
-      return bad_member(request, "/ttl", "the new token would outlive the one that makes it");
+      return cm_reply_bad_member(request, CM_BAD_REQUEST, "/ttl", "the new token would outlive the one that makes it");
     *expires = own;
   }
   return true;
