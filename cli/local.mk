@@ -1,5 +1,5 @@
 bin_PROGRAMS += coremap
-coremap_SOURCES = $(BLAS_SINGLE) cli/cli.h cli/command.h cli/context.h cli/http.h cli/job.h cli/mapped.h cli/remote.h cli/table.h cli/upload.h \
+coremap_SOURCES = cli/cli.h cli/command.h cli/context.h cli/http.h cli/job.h cli/mapped.h cli/remote.h cli/table.h cli/upload.h \
   cli/check.c \
   cli/command.c \
   cli/common.c \

@@ -6,5 +6,5 @@ libcoremapd_a_SOURCES += \
   daemon/job/work.h daemon/job/work_parts.h daemon/job/work.c daemon/job/work_parts.c daemon/job/folder.c \
   daemon/job/map.c daemon/job/compile.c daemon/job/simulate.c daemon/job/profile.c daemon/job/import.c \
   daemon/job/main.c
-coremapd_SOURCES = $(BLAS_SINGLE) daemon/main.c
+coremapd_SOURCES = daemon/main.c
 coremapd_LDADD = $(SERVER_LIBS) -linih

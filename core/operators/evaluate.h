@@ -1,6 +1,6 @@
 /* Shapes, constants and values of operator graphs.
  *
- * The evaluator is the truth against which every rewrite is checked: plain loops, sums in double, or in float32 in one order (product.h).
+ * The evaluator is the truth against which every rewrite is checked: plain loops, sums in double, or in float32 in one order (base/product.h).
  */
 #ifndef CM_OPERATORS_EVALUATE_H
 #define CM_OPERATORS_EVALUATE_H

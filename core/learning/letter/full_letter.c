@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/blas.h"
+#include "base/product.h"
 #include "base/random.h"
 #include "core/partition/options.h"
 
@@ -29,7 +29,7 @@ static cm_status pass_below(cm_full_letter *l, const cm_letter_view *view, cm_ra
     cm_convolutions_draw(&policy, random);
     cm_draw_weights(random, weight, inputs * CM_FULL_MIDDLE, sqrt(2.0 / (double)inputs));
     cm_convolutions_forward(&policy, &from, &convolved);
-    cm_gemm((cm_product){.m = 1, .n = CM_FULL_MIDDLE, .k = (int64_t)inputs}, 1, convolved.readout, weight, 0, l->hidden);
+    cm_ordered_product((cm_product){.m = 1, .n = CM_FULL_MIDDLE, .k = (int64_t)inputs}, convolved.readout, weight, l->hidden);
     for (int i = 0; i < CM_FULL_MIDDLE; i++)
       l->hidden[i] = fmaxf(l->hidden[i], 0);
   }
@@ -87,7 +87,7 @@ void cm_full_letter_forward(cm_full_letter *letter)
 {
   cm_full_letter *l = letter;
   memcpy(l->raw, l->parameter + (size_t)CM_FULL_MIDDLE * l->outputs, l->outputs * sizeof *l->raw);
-  cm_gemm((cm_product){.m = 1, .n = l->outputs, .k = CM_FULL_MIDDLE}, 1, l->hidden, l->parameter, 1, l->raw);
+  cm_ordered_product((cm_product){.m = 1, .n = l->outputs, .k = CM_FULL_MIDDLE, .add = true}, l->hidden, l->parameter, l->raw);
   for (size_t r = 0; r < l->outputs / 2; r++) {
     l->mean[r] = l->bound * tanhf(l->raw[2 * r]);
     l->deviation[r] = l->bound * expf(middle + span * tanhf(l->raw[2 * r + 1]));
@@ -102,6 +102,6 @@ void cm_full_letter_backward(cm_full_letter *letter, const float *d_mean, const 
     l->d_raw[2 * r] = d_mean[r] * l->bound * (1 - t * t);
     l->d_raw[2 * r + 1] = d_deviation[r] * span * (1 - u * u);
   }
-  cm_gemm((cm_product){.m = CM_FULL_MIDDLE, .n = l->outputs, .k = 1}, 1, l->hidden, l->d_raw, 0, gradient);
+  cm_ordered_product((cm_product){.m = CM_FULL_MIDDLE, .n = l->outputs, .k = 1}, l->hidden, l->d_raw, gradient);
   memcpy(gradient + (size_t)CM_FULL_MIDDLE * l->outputs, l->d_raw, l->outputs * sizeof *gradient);
 }

@@ -1,10 +1,10 @@
 /* The letter's network forth and back. */
 #include "core/learning/letter/letter.h"
+#include "base/product.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/blas.h"
 #include "core/learning/policy/letter_numbers.h"
 
 /* log(deviation / bound) is middle + span * tanh: from a fiftieth of the bound to nearly three of it. */
@@ -65,11 +65,11 @@ void cm_letter_forward(const cm_policy *policy, const cm_letter_view *view, cm_l
   cm_add_columns(pass->convolved.readout, all, readout, pass->mixed);
   for (size_t k = 0; k < readout; k++)
     pass->mixed[k] /= (float)rows;
-  cm_gemm((cm_product){.m = 1, .n = s->readout, .k = s->readout}, 1, pass->mixed, p + n.mix, 0, sum);
+  cm_ordered_product((cm_product){.m = 1, .n = s->readout, .k = s->readout}, pass->mixed, p + n.mix, sum);
   cm_add_bias(sum, p + n.full_bias, 1, readout, false);
-  cm_gemm((cm_product){.m = rows, .n = s->readout, .k = s->readout}, 1, pass->convolved.readout, p + n.full, 0, pass->full);
+  cm_ordered_product((cm_product){.m = rows, .n = s->readout, .k = s->readout}, pass->convolved.readout, p + n.full, pass->full);
   cm_add_bias(pass->full, sum, all, readout, true);
-  cm_gemm((cm_product){.m = rows, .n = outputs, .k = s->readout}, 1, pass->full, p + n.output, 0, pass->raw);
+  cm_ordered_product((cm_product){.m = rows, .n = outputs, .k = s->readout}, pass->full, p + n.output, pass->raw);
   cm_add_bias(pass->raw, p + n.output_bias, all, (size_t)outputs, false);
   for (size_t r = 0; r < all * s->kind; r++) {
     pass->mean[r] = policy->bound * tanhf(pass->raw[2 * r]);
@@ -101,18 +101,23 @@ void cm_letter_backward(const cm_policy *policy, const cm_letter_view *view, cm_
   float *d_full = pass->convolved.scratch[2], sum[CM_POLICY_WIDTH_MAX] = {0}, mixed[CM_POLICY_WIDTH_MAX];
   cm_convolution_rows from = rows_of(view);
   back_to_raw(policy, view, pass, d_mean, d_deviation, d_raw);
-  cm_gemm((cm_product){.m = s->readout, .n = outputs, .k = rows, .transpose_a = true}, 1, pass->full, d_raw, 1,
-          gradient + n.output);
+  cm_ordered_product((cm_product){.m = s->readout, .n = outputs, .k = rows, .transpose_a = true, .add = true}, pass->full, d_raw,
+                     gradient + n.output);
   cm_add_columns(d_raw, all, (size_t)outputs, gradient + n.output_bias);
-  cm_gemm((cm_product){.m = rows, .n = s->readout, .k = outputs, .transpose_b = true}, 1, d_raw, p + n.output, 0, d_full);
+  cm_ordered_product((cm_product){.m = rows, .n = s->readout, .k = outputs, .transpose_b = true}, d_raw, p + n.output, d_full);
   cm_relu_back(d_full, pass->full, all * readout);
-  cm_gemm((cm_product){.m = s->readout, .n = s->readout, .k = rows, .transpose_a = true}, 1, below, d_full, 1, gradient + n.full);
+  cm_ordered_product((cm_product){.m = s->readout, .n = s->readout, .k = rows, .transpose_a = true, .add = true}, below, d_full,
+                     gradient + n.full);
   cm_add_columns(d_full, all, readout, sum);
   for (size_t k = 0; k < readout; k++)
     gradient[n.full_bias + k] += sum[k];
-  cm_gemm((cm_product){.m = s->readout, .n = s->readout, .k = 1, .transpose_a = true}, 1, pass->mixed, sum, 1, gradient + n.mix);
-  cm_gemm((cm_product){.m = 1, .n = s->readout, .k = s->readout, .transpose_b = true}, 1 / (float)rows, sum, p + n.mix, 0, mixed);
-  cm_gemm((cm_product){.m = rows, .n = s->readout, .k = s->readout, .transpose_b = true}, 1, d_full, p + n.full, 0, d_readout);
+  cm_ordered_product((cm_product){.m = s->readout, .n = s->readout, .k = 1, .transpose_a = true, .add = true}, pass->mixed, sum,
+                     gradient + n.mix);
+  cm_ordered_product((cm_product){.m = 1, .n = s->readout, .k = s->readout, .transpose_b = true}, sum, p + n.mix, mixed);
+  for (size_t k = 0; k < readout; k++)
+    mixed[k] /= (float)rows;
+  cm_ordered_product((cm_product){.m = rows, .n = s->readout, .k = s->readout, .transpose_b = true}, d_full, p + n.full,
+                     d_readout);
   cm_add_bias(d_readout, mixed, all, readout, false);
   cm_convolutions_backward(policy, &from, &pass->convolved, gradient);
 }

@@ -1,9 +1,8 @@
 #include "core/learning/policy/convolutions.h"
+#include "base/product.h"
 
 #include <math.h>
 #include <string.h>
-
-#include "base/blas.h"
 
 cm_convolutions cm_convolutions_of(const cm_policy_shape *shape)
 {
@@ -113,13 +112,13 @@ void cm_convolutions_forward(const cm_policy *policy, const cm_convolution_rows 
   for (uint32_t l = 0; l < s->layers; l++) {
     cm_laplacian_apply(from->laplacian, from->fold * n.inputs[l], below, to->differences[l]);
     clear_padding(from, n.inputs[l], to->differences[l]);
-    cm_gemm((cm_product){.m = rows, .n = s->width, .k = n.inputs[l]}, 1, below, p + n.own[l], 0, to->hidden[l]);
-    cm_gemm((cm_product){.m = rows, .n = s->width, .k = n.inputs[l]}, 1, to->differences[l], p + n.difference[l], 1,
-            to->hidden[l]);
+    cm_ordered_product((cm_product){.m = rows, .n = s->width, .k = n.inputs[l]}, below, p + n.own[l], to->hidden[l]);
+    cm_ordered_product((cm_product){.m = rows, .n = s->width, .k = n.inputs[l], .add = true}, to->differences[l],
+                       p + n.difference[l], to->hidden[l]);
     cm_add_bias(to->hidden[l], p + n.bias[l], from->rows, s->width, true);
     below = to->hidden[l];
   }
-  cm_gemm((cm_product){.m = rows, .n = s->readout, .k = n.readout_inputs}, 1, below, p + n.readout, 0, to->readout);
+  cm_ordered_product((cm_product){.m = rows, .n = s->readout, .k = n.readout_inputs}, below, p + n.readout, to->readout);
   cm_add_bias(to->readout, p + n.readout_bias, from->rows, s->readout, true);
 }
 
@@ -132,24 +131,27 @@ void cm_convolutions_backward(const cm_policy *policy, const cm_convolution_rows
   float *d = pass->scratch[0], *below = pass->scratch[1];
   cm_relu_back(below, pass->readout, from->rows * s->readout);
   const float *top = s->layers > 0 ? pass->hidden[s->layers - 1] : from->input;
-  cm_gemm((cm_product){.m = n.readout_inputs, .n = s->readout, .k = rows, .transpose_a = true}, 1, top, below, 1,
-          gradient + n.readout);
+  cm_ordered_product((cm_product){.m = n.readout_inputs, .n = s->readout, .k = rows, .transpose_a = true, .add = true}, top,
+                     below, gradient + n.readout);
   cm_add_columns(below, from->rows, s->readout, gradient + n.readout_bias);
-  cm_gemm((cm_product){.m = rows, .n = n.readout_inputs, .k = s->readout, .transpose_b = true}, 1, below, p + n.readout, 0, d);
+  cm_ordered_product((cm_product){.m = rows, .n = n.readout_inputs, .k = s->readout, .transpose_b = true}, below, p + n.readout,
+                     d);
   for (uint32_t l = s->layers; l-- > 0;) {
     const float *in = l > 0 ? pass->hidden[l - 1] : from->input;
     cm_relu_back(d, pass->hidden[l], from->rows * s->width);
-    cm_gemm((cm_product){.m = n.inputs[l], .n = s->width, .k = rows, .transpose_a = true}, 1, in, d, 1, gradient + n.own[l]);
-    cm_gemm((cm_product){.m = n.inputs[l], .n = s->width, .k = rows, .transpose_a = true}, 1, pass->differences[l], d, 1,
-            gradient + n.difference[l]);
+    cm_ordered_product((cm_product){.m = n.inputs[l], .n = s->width, .k = rows, .transpose_a = true, .add = true}, in, d,
+                       gradient + n.own[l]);
+    cm_ordered_product((cm_product){.m = n.inputs[l], .n = s->width, .k = rows, .transpose_a = true, .add = true},
+                       pass->differences[l], d, gradient + n.difference[l]);
     cm_add_columns(d, from->rows, s->width, gradient + n.bias[l]);
     if (l == 0)
       break; /* nobody asks for the derivative by the input */
-    cm_gemm((cm_product){.m = rows, .n = n.inputs[l], .k = s->width, .transpose_b = true}, 1, d, p + n.difference[l], 0, below);
+    cm_ordered_product((cm_product){.m = rows, .n = n.inputs[l], .k = s->width, .transpose_b = true}, d, p + n.difference[l],
+                       below);
     cm_laplacian_apply_transposed(from->laplacian, from->fold * n.inputs[l], below, pass->scratch[2], pass->scratch[3]);
     clear_padding(from, n.inputs[l], pass->scratch[3]);
-    cm_gemm((cm_product){.m = rows, .n = n.inputs[l], .k = s->width, .transpose_b = true}, 1, d, p + n.own[l], 1,
-            pass->scratch[3]);
+    cm_ordered_product((cm_product){.m = rows, .n = n.inputs[l], .k = s->width, .transpose_b = true, .add = true}, d,
+                       p + n.own[l], pass->scratch[3]);
     memcpy(d, pass->scratch[3], from->rows * n.inputs[l] * sizeof *d);
   }
 }

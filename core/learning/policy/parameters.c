@@ -1,7 +1,7 @@
 /* The policy network forth and back. */
 #include <math.h>
 
-#include "base/blas.h"
+#include "base/product.h"
 #include "core/learning/policy/letter_numbers.h"
 #include "core/learning/policy/parameters.h"
 #include "core/learning/policy/pilot_network.h"
@@ -75,8 +75,10 @@ void cm_policy_forward(const cm_policy *policy, const cm_laplacian *laplacian, c
   cm_convolution_rows from = rows_of(laplacian, input, pass);
   int64_t rows = (int64_t)from.rows;
   cm_convolutions_forward(policy, &from, &pass->convolved);
-  cm_gemm((cm_product){.m = rows, .n = CM_POLICY_OUTPUTS, .k = s->readout}, 1, pass->convolved.readout, p + n.full, 0, pass->raw);
-  cm_gemm((cm_product){.m = rows, .n = CM_POLICY_OUTPUTS, .k = s->inputs}, 1, input, p + n.direct, 1, pass->raw);
+  cm_ordered_product((cm_product){.m = rows, .n = CM_POLICY_OUTPUTS, .k = s->readout}, pass->convolved.readout, p + n.full,
+                     pass->raw);
+  cm_ordered_product((cm_product){.m = rows, .n = CM_POLICY_OUTPUTS, .k = s->inputs, .add = true}, input, p + n.direct,
+                     pass->raw);
   cm_add_bias(pass->raw, p + n.full_bias, from.rows, CM_POLICY_OUTPUTS, false);
   for (int64_t r = 0; r < rows; r++) {
     const float *raw = pass->raw + r * CM_POLICY_OUTPUTS;
@@ -107,12 +109,12 @@ void cm_policy_backward(const cm_policy *policy, const cm_laplacian *laplacian, 
   int64_t rows = (int64_t)from.rows;
   float *d = pass->convolved.scratch[0];
   back_to_raw(policy, pass, d_mean, d_deviation, d);
-  cm_gemm((cm_product){.m = s->readout, .n = CM_POLICY_OUTPUTS, .k = rows, .transpose_a = true}, 1, pass->convolved.readout, d, 1,
-          gradient + n.full);
-  cm_gemm((cm_product){.m = s->inputs, .n = CM_POLICY_OUTPUTS, .k = rows, .transpose_a = true}, 1, input, d, 1,
-          gradient + n.direct);
+  cm_ordered_product((cm_product){.m = s->readout, .n = CM_POLICY_OUTPUTS, .k = rows, .transpose_a = true, .add = true},
+                     pass->convolved.readout, d, gradient + n.full);
+  cm_ordered_product((cm_product){.m = s->inputs, .n = CM_POLICY_OUTPUTS, .k = rows, .transpose_a = true, .add = true}, input, d,
+                     gradient + n.direct);
   cm_add_columns(d, from.rows, CM_POLICY_OUTPUTS, gradient + n.full_bias);
-  cm_gemm((cm_product){.m = rows, .n = s->readout, .k = CM_POLICY_OUTPUTS, .transpose_b = true}, 1, d, p + n.full, 0,
-          pass->convolved.scratch[1]);
+  cm_ordered_product((cm_product){.m = rows, .n = s->readout, .k = CM_POLICY_OUTPUTS, .transpose_b = true}, d, p + n.full,
+                     pass->convolved.scratch[1]);
   cm_convolutions_backward(policy, &from, &pass->convolved, gradient);
 }

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/product.h"
 #include "core/operators/ops/window.h"
-#include "core/operators/product.h"
 
 enum { TILE = 4096 }; /* output positions unfolded at once */
 

@@ -1,8 +1,8 @@
 /* MatMul and Gemm. */
 #include <string.h>
 
+#include "base/product.h"
 #include "core/operators/operator.h"
-#include "core/operators/product.h"
 
 /* ---- MatMul: NumPy's rules; a vector is a row on the left and a column on the right ---- */
 

@@ -1,9 +1,9 @@
 /* Operator-level models: ONNX in and out, shapes, constants, values (issue 5). */
 #include "tests/unit/onnx.h"
 
+#include "base/product.h"
 #include "base/random.h"
 #include "core/operators/operator.h"
-#include "core/operators/product.h"
 
 static cm_run run;
 static cm_memory memory;
@@ -206,7 +206,7 @@ END_TEST
 START_TEST(products_sum_in_one_order)
 {
   enum { M = 9, N = 37, K = 530 };
-  static float a[M * K], b[K * N], c[M * N];
+  static float a[M * K], b[K * N], c[M * N], before[M * N];
   cm_random random;
   cm_random_init(&random, 1, 0, 0);
   for (size_t i = 0; i < M * K; i++)
@@ -214,12 +214,13 @@ START_TEST(products_sum_in_one_order)
   for (size_t i = 0; i < K * N; i++)
     b[i] = (float)(cm_random_unit(&random) - 0.5);
   for (int round = 0; round < 60; round++) {
-    const bool ta = round & 1, tb = round & 2;
+    const bool ta = round & 1, tb = round & 2, add = round & 4;
     const int64_t m = 1 + (int64_t)cm_random_below(&random, M), n = 1 + (int64_t)cm_random_below(&random, N), k = (int64_t)cm_random_below(&random, K + 1);
-    cm_ordered_product((cm_product){.m = m, .n = n, .k = k, .transpose_a = ta, .transpose_b = tb}, a, b, c);
+    memcpy(before, c, sizeof before);
+    cm_ordered_product((cm_product){.m = m, .n = n, .k = k, .transpose_a = ta, .transpose_b = tb, .add = add}, a, b, c);
     for (int64_t i = 0; i < m; i++)
       for (int64_t j = 0; j < n; j++) {
-        volatile float sum = 0, one;
+        volatile float sum = add ? before[i * n + j] : 0, one;
         for (int64_t l = 0; l < k; l++) {
           one = a[ta ? l * m + i : i * k + l] * b[tb ? j * k + l : l * n + j];
           sum = sum + one;

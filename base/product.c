@@ -1,5 +1,5 @@
 /* Blocks of rows by columns stay in registers while the sums go on; slices of k keep what is read of b in the first cache. */
-#include "core/operators/product.h"
+#include "base/product.h"
 
 #include <string.h>
 
@@ -57,7 +57,9 @@ static slice cut(const cm_product *p, const float *b, int64_t from, int64_t colu
     return (slice){b + from * p->n + column, p->n, depth};
   for (int64_t l = 0; l < depth; l++)
     for (int64_t j = 0; j < COLUMNS; j++)
-      packed[l * COLUMNS + j] = j >= columns ? 0 : p->transpose_b ? b[(column + j) * p->k + from + l] : b[(from + l) * p->n + column + j];
+      packed[l * COLUMNS + j] = j >= columns     ? 0
+                                : p->transpose_b ? b[(column + j) * p->k + from + l]
+                                                 : b[(from + l) * p->n + column + j];
   return (slice){packed, COLUMNS, depth};
 }
 
@@ -66,7 +68,8 @@ void cm_ordered_product(cm_product shape, const float *a, const float *b, float 
   const cm_product *p = &shape;
   const int64_t step = p->transpose_a ? p->m : 1, row_step = p->transpose_a ? 1 : p->k;
   float packed[DEPTH * COLUMNS], sums[ROWS][COLUMNS] = {{0}};
-  memset(c, 0, (size_t)(p->m * p->n) * sizeof *c);
+  if (!p->add && p->m * p->n > 0)
+    memset(c, 0, (size_t)(p->m * p->n) * sizeof *c);
   for (int64_t column = 0; column < p->n; column += COLUMNS)
     for (int64_t from = 0; from < p->k; from += DEPTH) {
       const slice part = cut(p, b, from, column, packed);
