@@ -3,7 +3,7 @@
 #include <coremap/coremap.h>
 #include <stdio.h>
 
-enum { NEURONS = 400 };
+enum { NEURONS = 120 };
 
 int main(void)
 {

@@ -187,7 +187,7 @@ for wrong in (lambda: coremap.load("python.map"), lambda: coremap.load("../x", s
 for complex_one in (weights * 1j, weights.toarray() * 1j, ([0], [1], [1j])):
     check("complex" in str(refused(ValueError, "complex weights", complex_one)), "complex weights say so")
 model = os.path.join(os.environ["CM_TEST_DATA"], "onnx", "shuffle.onnx")
-compiled = {where: coremap.compile(model, "npu-manycore", server=where) for where in (None, server)}
+compiled = {where: coremap.compile(model, "npu-manycore", scores=8, server=where) for where in (None, server)}
 for where, program in compiled.items():
     program.save("%s.program" % ("here" if where is None else "there"))
 check(open("here.program", "rb").read() == open("there.program", "rb").read(), "a model is compiled to the same bytes, here and there")

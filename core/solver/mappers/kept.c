@@ -235,7 +235,8 @@ void cm_kept_keep(const cm_kept *kept, const uint32_t *number, uint64_t count, c
 {
   const cm_level_cache *cache = kept->task->input->cache;
   const double seconds = cm_now() - kept->began;
-  const uint64_t head[HEAD] = {PARTS_VERSION, count, attempt->levels, attempt->levels_available, (uint64_t)(seconds * 1000)};
+  const uint64_t milliseconds = (uint64_t)(seconds * 1000) + 1; /* 0 is for what was not found */
+  const uint64_t head[HEAD] = {PARTS_VERSION, count, attempt->levels, attempt->levels_available, milliseconds};
   char folder[CM_PATH_MAX];
   cm_error ignored;
   if (kept->key[0] == '\0' || kept->task->input->demand->network->pin_count < PINS_LEAST || cache->begin(cache->user, folder, &ignored) != CM_OK)
