@@ -73,7 +73,7 @@ static const setting settings[] = {
    INT64_MAX, true},
   {"grace", "SECONDS", "time that running jobs get to end on SIGTERM before they go back to the queue, or on without a server (5)", NUMBER,
    FIELD(grace), 0, 86400, true},
-  {"outlive", "SECONDS", "time that jobs in children go on without a server, for the next one to take over; 0: none (0)", NUMBER,
+  {"outlive", "SECONDS", "time that jobs in children go on without a server, for the next one to take over; 0: none (300)", NUMBER,
    FIELD(outlive), 0, 86400, false},
   {"connections", "N", "open connections at most; fewer where the limit of open files is low (4096)", NUMBER, FIELD(connections),
    1, 1000000, true},
@@ -281,7 +281,7 @@ cm_status cm_config_read(int count, char **words, cm_config *config, cm_error *e
                     .threads = processors > 0 ? (uint64_t)processors : 1, .workers = 2,
                     .short_workers = processors < 1 ? 1 : processors < 3 ? 3 * (uint64_t)processors : 8, .half_life = 86400,
                     .memory_limit = UINT64_MAX, .upload_limit = UINT64_C(16) << 30, .upload_age = 604800, .cache_limit = UINT64_C(4) << 30,
-                    .bin_days = 7, .disk_reserve = UINT64_C(64) << 20, .grace = 5, .outlive = 0, .connections = 4096,
+                    .bin_days = 7, .disk_reserve = UINT64_C(64) << 20, .grace = 5, .outlive = 300, .connections = 4096,
                     .connections_per_address = 3072, .head_timeout = 20, .idle_timeout = 60, .stall_timeout = 60,
                     .min_rate = 1024, .executor = "threads", .visibility = "lab", .log_format = "text"};
   cm_status status = home != NULL && home[0] == '/'

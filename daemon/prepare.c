@@ -185,13 +185,12 @@ static cm_status make_folders(cm_running *r, cm_error *error)
   return cm_folder_make(path, error);
 }
 
-/* Our files never change once they stand, so another name will do for a copy. */
 static cm_status put_file(const cm_running *r, const char *from, const char *name, cm_error *error)
 {
   char path[CM_PATH_MAX];
   if (cm_path(path, error, "%s/%s", r->folder, name) != CM_OK)
     return error->status;
-  return link(from, path) == 0 ? CM_OK : cm_fail_errno(error, errno, "cannot take into the job folder", from);
+  return cm_file_take(from, path, error);
 }
 
 static cm_status put_text(const cm_running *r, const char *text, const char *name, cm_error *error)

@@ -482,6 +482,7 @@ cm_running *cm_running_adopt(const cm_workers_options *options, const cm_job *jo
     there = cm_executor_adopt(&r->execution, &r->submission, &error) == CM_OK;
   }
   if (!there) {
+    cm_job_log(job, "lost", error.detail);
     memset(&r->job, 0, sizeof r->job);
     free_running(r, true);
     return NULL;
