@@ -16,6 +16,9 @@ typedef struct cm_execution {
   uint64_t memory_limit;      /* bytes; 0: none */
   unsigned threads;           /* that the job was granted; 0: any number */
   uint64_t disk_limit;        /* bytes that it may hold on the disk; 0: none */
+  double seconds;             /* that it may take, and bytes of memory, as like jobs show: what a cluster sets aside for it */
+  uint64_t bytes;
+  const char *user;           /* whose it is */
   const cm_work_watch *watch; /* told what happens, asked whether to stop */
 } cm_execution;
 

@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "daemon/executor.h"
+#include "daemon/slurm/cluster.h"
 
 /* ---- what the job tells ---- */
 
@@ -189,9 +190,17 @@ static void adopt_levels(cm_running *r)
 /* Requests come before jobs, and short jobs before long ones. */
 enum { NICE_SHORT = 2, NICE_LONG = 10 };
 
+/* The memory that is set aside for it: twice as much as like jobs took, doubled each time that it did not do. */
+static uint64_t most_bytes(const cm_running *r)
+{
+  const double least = 256 << 20, a_synapse = 200, bytes = (least + a_synapse * r->job.size) * (1 << r->job.retries);
+  return r->work.memory_limit > 0 ? (uint64_t)fmin(bytes, (double)r->work.memory_limit) : (uint64_t)bytes;
+}
+
 /* What is asked of an executor; `seconds` that it has run already. */
 static void describe(cm_running *r, double seconds)
 {
+  const double least_seconds = 600, room = 10;
   r->watch = (cm_work_watch){.progress = on_progress, .log = on_log, .user = r};
   r->execution = (cm_execution){.folder = r->folder,
                                 .out = r->out,
@@ -203,13 +212,16 @@ static void describe(cm_running *r, double seconds)
                                 .memory_limit = r->work.memory_limit,
                                 .threads = r->work.threads,
                                 .disk_limit = r->work.file_limit,
+                                .seconds = fmax(least_seconds, room * r->job.expected) * (1 << r->job.retries),
+                                .bytes = most_bytes(r),
+                                .user = r->job.owner.user,
                                 .watch = &r->watch};
-  *r->until = r->work.time_limit > 0 ? r->execution.began + r->work.time_limit : 0;
+  *r->until = r->work.time_limit > 0 && !r->remote ? r->execution.began + r->work.time_limit : 0;
 }
 
 static cm_status submit(cm_running *r, cm_error *error)
 {
-  const cm_executor *executor = cm_executor_for(r->options.executor, r->job.kind, r->folder);
+  const cm_executor *executor = r->remote ? &cm_executor_slurm : cm_executor_for(r->options.executor, r->job.kind, r->folder);
   describe(r, 0);
   r->watch.cancel = cm_event_bus_cancel_flag(r->store->bus, r->job.id);
   r->watch.levels = executor->outside ? NULL : library_levels_cache(r->store->cache);
@@ -221,7 +233,7 @@ static cm_status take(cm_running *r, cm_error *error)
 {
   const cm_executor *executor = r->submission->executor;
   cm_status status = executor->judge(r->submission, &r->job.cpu_seconds, error);
-  if (status == CM_OK && executor->outside)
+  if (status == CM_OK && executor->outside && !r->remote)
     adopt_levels(r);
   if (status != CM_OK || cm_work_result_read(r->out, &r->result, error) != CM_OK)
     return error->status;

@@ -17,7 +17,8 @@ typedef struct cm_running {
   char fingerprint[CM_SHA_MAX]; /* "" for a job that reserves: it never shares */
   char reused[CM_ID_MAX];       /* the mapping of an identical job, "" when there is none */
   bool deferred;                /* an identical job runs: this one is in the queue again */
-  char folder[CM_PATH_MAX];     /* the job folder, under incoming/; "" when there is none */
+  bool remote;                  /* it goes to a cluster, and its folder is where that sees it */
+  char folder[CM_PATH_MAX];     /* the job folder, under incoming/ or in the shared folder; "" when there is none */
   char out[CM_PATH_MAX];        /* what this attempt makes, in it */
   cm_work_watch watch;
   cm_execution execution;

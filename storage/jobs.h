@@ -41,11 +41,19 @@ bool cm_job_may_move(cm_job_state from, cm_job_state to);
 enum { CM_LIKENESS_MAX = 64 };
 
 /* Where a job waits: what is expected to take less than two seconds has workers of its own beside the others, so that it
- * never waits behind a long one. */
-typedef enum cm_lane_of_jobs { CM_LANE_OF_SHORT, CM_LANE_OF_LONG, CM_LANES } cm_lane_of_jobs;
+ * never waits behind a long one; and what takes long goes to a cluster, where there is one. */
+typedef enum cm_lane_of_jobs { CM_LANE_OF_SHORT, CM_LANE_OF_LONG, CM_LANE_OF_CLUSTER, CM_LANES } cm_lane_of_jobs;
 
-/* What a worker may take. */
-typedef enum cm_claim { CM_CLAIM_ANY, CM_CLAIM_SHORT } cm_claim;
+/* "short", "long", "cluster"; and the lane of a row: what is none is long. */
+const char *cm_queue_lane_name(cm_lane_of_jobs lane);
+cm_lane_of_jobs cm_queue_lane_of(int number);
+
+/* The lanes that a worker may take from, a bit each. */
+typedef unsigned cm_claim;
+enum { CM_CLAIM_SHORT = 1U << CM_LANE_OF_SHORT, CM_CLAIM_CLUSTER = 1U << CM_LANE_OF_CLUSTER, CM_CLAIM_ANY = (1U << CM_LANES) - 1 };
+
+/* From now on jobs that are expected to take so many seconds wait for a cluster; INFINITY: none does. */
+cm_status cm_jobs_set_cluster(cm_store *store, double seconds, cm_error *error);
 
 typedef struct cm_job {
   int64_t sequence; /* order of arrival; the cursor of lists */
