@@ -33,6 +33,7 @@ typedef struct cm_running {
   char phase[CM_PHASE_NAME_MAX]; /* last one logged */
   char *phases;                  /* last ones told */
   unsigned known;                /* done jobs of its class */
+  double bytes;                  /* that it is expected to hold, as these show */
   cm_outlook outlook;            /* as told last */
 } cm_running;
 

@@ -74,7 +74,8 @@ typedef struct cm_job {
   double time_limit;   /* seconds, 0: none; read when it is queued */
   cm_lane_of_jobs lane;
   double expected;     /* seconds */
-  double cpu_seconds;  /* processor time of this attempt; set by whoever runs it */
+  double cpu_seconds;  /* processor time of this attempt, and the memory that it held at most; set by whoever runs it */
+  double bytes;
   cm_job_state state;
   int attempt;         /* starts so far; results are accepted from the last one only */
   int kills, moved, retries;
@@ -166,8 +167,9 @@ cm_status cm_jobs_outlook(cm_store *store, cm_jobs_running *running, cm_error *e
 /* The stored history of a job's progress (storage/progress.h); the caller frees, "" where there is none. CM_NOT_FOUND. */
 cm_status cm_jobs_history(cm_store *store, const char *id, char **text, cm_error *error);
 
-/* How many jobs of a job's class have been done, of those that estimates are made from (storage/estimates.h). */
-cm_status cm_jobs_known(cm_store *store, const cm_job *job, unsigned *known, cm_error *error);
+/* How many jobs of a job's class have been done, of those that estimates are made from, and the bytes that it is expected to hold
+ * (storage/estimates.h). */
+cm_status cm_jobs_known(cm_store *store, const cm_job *job, unsigned *known, double *bytes, cm_error *error);
 
 /* Queued jobs are cancelled at once; running ones are asked to stop. CM_CONFLICT when it has ended. */
 cm_status cm_jobs_cancel(cm_store *store, const char *id, cm_error *error);
