@@ -142,7 +142,7 @@ static void take_answer(const cm_slurm_told *told)
     if (r->missed == 0)
       r->missed = now;
     if (told->state == CM_SLURM_ENDED)
-      (void)snprintf(r->lost, sizeof r->lost, "%s", told->text);
+      (void)snprintf(r->lost, sizeof r->lost, "%.150s%s", told->text, r->beat > 0 ? "" : " before it began: the node must see the shared folder and have this coremapd");
   } else
     r->missed = 0;
   if (told->state != CM_SLURM_TAKEN)
