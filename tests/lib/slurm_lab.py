@@ -3,6 +3,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 
 from daemon import ROOT
 
@@ -38,8 +39,15 @@ class Lab:
         os.kill(self.number(name), signal.SIGKILL)
 
     def revive(self, name):
+        """Starts it again, and waits until it has written down its number."""
         program, _, node = name.partition(".")
+        before = self.number(name)
         subprocess.run([program, "-f", os.environ["SLURM_CONF"], *(["-N", node] if node else [])], check=True, stderr=subprocess.DEVNULL)
+        for _ in range(600):
+            if self.number(name) != before:
+                return
+            time.sleep(0.05)
+        raise RuntimeError(f"{name} does not come back")
 
     def resume(self):
         """What an administrator does about nodes that Slurm has drained."""
