@@ -35,6 +35,7 @@ typedef struct cm_submission {
 struct cm_executor {
   const char *name;
   bool outside; /* jobs see nothing of this process: cached levels are lent in the job folder */
+  bool elsewhere; /* on other machines: they outlive the server whatever the settings say */
   /* Begins to carry out a job. CM_NO_MEMORY, CM_IO: nothing could be started. */
   cm_status (*submit)(const cm_execution *execution, cm_submission **made, cm_error *error);
   /* Takes over one that a server before submitted and left, or died over, running or ended. CM_NOT_FOUND: there is none. NULL: its

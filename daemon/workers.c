@@ -96,7 +96,8 @@ static void on_ended(void *user)
 static void follow(flight *f)
 {
   f->followed = (cm_followed){.submission = f->running->submission, .ended = on_ended, .user = f};
-  f->lasts = f->all->options.lasting && f->running->submission->executor->leave != NULL;
+  const cm_executor *executor = f->running->submission->executor;
+  f->lasts = executor->elsewhere || (f->all->options.lasting && executor->leave != NULL);
   cm_follower_add(f->all->follower, &f->followed);
   pthread_cond_signal(&f->all->fewer);
 }

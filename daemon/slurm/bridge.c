@@ -3,6 +3,7 @@
  *
  * What can fail: Slurm does not answer (that is the answer, and the server asks again); the server goes (it comes back); what is asked is
  * wrong (it is not done: tokens are all that reaches a command line, beside numbers and the settings). */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -26,7 +27,7 @@
 #include "storage/store.h"
 
 static const double SUBMIT_S = 30;
-enum { SERVERS = 4, TOGETHER_MAX = 500, WORDS_MAX = 40, WORD_MAX = 400, LIST_KEPT_S = 30 * 86400, SWEEP_MS = 3600 * 1000 };
+enum { SERVERS = 4, TOGETHER_MAX = 500, WORDS_MAX = 40, WORD_MAX = 400, LIST_KEPT_S = 30 * 86400 };
 
 typedef struct bridge {
   const cm_config *config;
@@ -249,7 +250,7 @@ static void serve(bridge *b)
   struct pollfd polled[SERVERS + 1] = {{.fd = b->place, .events = POLLIN}};
   for (size_t i = 0; i < SERVERS; i++)
     polled[i + 1] = (struct pollfd){.fd = b->servers[i], .events = POLLIN};
-  if (poll(polled, SERVERS + 1, SWEEP_MS) <= 0)
+  if (poll(polled, SERVERS + 1, -1) <= 0)
     return;
   for (size_t i = 0; i < SERVERS; i++)
     if (polled[i + 1].revents != 0 && !take(b, b->servers[i])) {
@@ -263,6 +264,20 @@ static void serve(bridge *b)
 }
 
 /* ---- start ---- */
+
+/* Lists that no run of Slurm's can be in any more. */
+static void remove_old_lists(const bridge *b)
+{
+  char path[CM_PATH_MAX];
+  cm_error ignored;
+  struct stat about;
+  DIR *lists = cm_path(path, &ignored, "%s/lists", b->config->shared) == CM_OK ? opendir(path) : NULL;
+  for (const struct dirent *item; lists != NULL && (item = readdir(lists)) != NULL;)
+    if (fstatat(dirfd(lists), item->d_name, &about, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(about.st_mode) && about.st_mtime < time(NULL) - LIST_KEPT_S)
+      (void)unlinkat(dirfd(lists), item->d_name, 0);
+  if (lists != NULL)
+    (void)closedir(lists);
+}
 
 static cm_status listen_at(bridge *b, cm_error *error)
 {
@@ -321,6 +336,7 @@ int cm_slurm_bridge_run(const cm_config *config)
   }
   (void)printf("listening at %s\n", config->bridge);
   (void)fflush(stdout);
+  remove_old_lists(&b);
   while (!over)
     serve(&b);
   (void)unlink(config->bridge);

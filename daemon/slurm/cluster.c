@@ -5,6 +5,7 @@
  * job is tried again: the late run writes where nobody reads). */
 #include "daemon/slurm/cluster.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -24,7 +25,7 @@
 #include "storage/log.h"
 
 static const double LOOK_S = 0.5, BEAT_OLD_S = 30, ASK_S = 10, RETRY_S = 5, FORGOTTEN_S = 60, ENDED_S = 20, CONNECT_S = 2;
-enum { SUBMISSIONS_MAX = 3, SMALL_FILE = 64 << 10 };
+enum { SUBMISSIONS_MAX = 3, SMALL_FILE = 64 << 10, TOKEN_LENGTH = 20 };
 
 typedef struct remote {
   cm_submission s;
@@ -36,7 +37,7 @@ typedef struct remote {
   double submitted, missed;    /* when it was taken; since when Slurm does not know it, or has ended it: 0: is not so */
   int submissions;
   bool waits;                  /* for an answer to a submission */
-  char beat_text[128], said[CM_SLURM_TEXT_MAX];
+  char logged[CM_SLURM_TEXT_MAX], said[CM_SLURM_TEXT_MAX]; /* where it is: last told its log; as Slurm has it */
   char lost[CM_SLURM_TEXT_MAX]; /* why there will be no result; "": nothing says so */
 } remote;
 
@@ -51,7 +52,31 @@ static struct {
   uint32_t count;
 } cluster = {.lock = PTHREAD_MUTEX_INITIALIZER, .socket = -1};
 
-cm_status cm_cluster_open(const char *bridge, const char *shared, cm_error *error)
+/* Two servers would take each other's jobs for left ones. */
+static cm_status take_folder(const char *shared, const char *data, cm_error *error)
+{
+  char path[CM_PATH_MAX], host[64] = "", ours[CM_PATH_MAX + 80], *theirs;
+  size_t size;
+  cm_file file;
+  (void)gethostname(host, sizeof host - 1);
+  (void)snprintf(ours, sizeof ours, "%s:%s\n", host, data);
+  if (cm_path(path, error, "%s/server", shared) != CM_OK)
+    return error->status;
+  if (cm_file_read(path, SMALL_FILE, &theirs, &size, error) == CM_OK) {
+    theirs[strcspn(theirs, "\n")] = ours[strcspn(ours, "\n")] = '\0';
+    const cm_status status = strcmp(ours, theirs) == 0 ? CM_OK
+                               : cm_fail(error, CM_BAD_OPTION, "shared is the folder of the server on %.200s: give this one a folder of its own, or remove %s "
+                                         "where that is gone", theirs, path);
+    free(theirs);
+    return status;
+  }
+  if (cm_file_create(&file, path, error) != CM_OK)
+    return error->status;
+  (void)fputs(ours, file.stream);
+  return cm_file_commit(&file, error);
+}
+
+cm_status cm_cluster_open(const char *bridge, const char *shared, const char *data, cm_error *error)
 {
   struct stat about;
   if (bridge[0] == '\0' && shared[0] == '\0')
@@ -65,7 +90,7 @@ cm_status cm_cluster_open(const char *bridge, const char *shared, cm_error *erro
   (void)snprintf(cluster.bridge, sizeof cluster.bridge, "%s", bridge);
   (void)snprintf(cluster.shared, sizeof cluster.shared, "%s", shared);
   cluster.foreign = (about.st_mode & S_IWGRP) != 0;
-  return CM_OK;
+  return take_folder(shared, data, error);
 }
 
 const char *cm_cluster_shared(void)
@@ -136,15 +161,18 @@ static void take_answer(const cm_slurm_told *told)
     r->waits = false;
     r->submitted = now;
     r->submissions++;
-  } else if (told->state == CM_SLURM_UNREACHABLE)
-    r->missed = r->waits ? r->missed : 0;
-  else if (told->state == CM_SLURM_UNKNOWN || told->state == CM_SLURM_ENDED) {
+  } else if (told->state == CM_SLURM_UNREACHABLE) {
+    r->waits = false;
+    r->missed = 0;
+  } else if (told->state == CM_SLURM_UNKNOWN || told->state == CM_SLURM_ENDED) {
     if (r->missed == 0)
       r->missed = now;
     if (told->state == CM_SLURM_ENDED)
       (void)snprintf(r->lost, sizeof r->lost, "%.150s%s", told->text, r->beat > 0 ? "" : " before it began: the node must see the shared folder and have this coremapd");
-  } else
+  } else {
     r->missed = 0;
+    r->lost[0] = '\0';
+  }
   if (told->state != CM_SLURM_TAKEN)
     (void)snprintf(r->said, sizeof r->said, "%s", told->text);
 }
@@ -203,13 +231,6 @@ static cm_status enlist(remote *r, cm_error *error)
   return CM_OK;
 }
 
-void cm_cluster_fault(char *text, size_t size)
-{
-  (void)pthread_mutex_lock(&cluster.lock);
-  (void)snprintf(text, size, "%s", cluster.fault);
-  (void)pthread_mutex_unlock(&cluster.lock);
-}
-
 /* ---- the folder ---- */
 
 /* A small file of the run, as an object; NULL: it is not there. */
@@ -226,13 +247,13 @@ static json_t *read_file(const remote *r, const char *name)
   return object;
 }
 
-/* A word that shows where the job is, as its progress until it tells of its own, and in its log. */
+/* Where the job is, in its log. */
 static void say(remote *r, const char *text)
 {
   const cm_work_watch *watch = r->s.execution->watch;
-  if (strcmp(text, r->beat_text) == 0)
+  if (strcmp(text, r->logged) == 0)
     return;
-  (void)snprintf(r->beat_text, sizeof r->beat_text, "%s", text);
+  (void)snprintf(r->logged, sizeof r->logged, "%s", text);
   watch->log(watch->user, text);
 }
 
@@ -393,5 +414,29 @@ static void leave(cm_submission *submission)
   free(r);
 }
 
-const cm_executor cm_executor_slurm = {.name = "slurm", .outside = true, .submit = submit, .adopt = adopt, .poll = has_ended, .stop = stop,
-                                       .judge = judge, .release = leave, .leave = leave};
+static bool is_followed(const char *token)
+{
+  for (uint32_t i = 0; i < cluster.count; i++)
+    if (cluster.slots[i] != NULL && strncmp(cluster.slots[i]->token, token, strlen(cluster.slots[i]->token)) == 0)
+      return true;
+  return false;
+}
+
+/* What runs of a folder that goes ends at its next write. */
+static void settle(void)
+{
+  char path[CM_PATH_MAX];
+  cm_error ignored;
+  DIR *folder = cluster.shared[0] != '\0' ? opendir(cluster.shared) : NULL;
+  for (const struct dirent *item; folder != NULL && (item = readdir(folder)) != NULL;) {
+    const size_t length = strlen(item->d_name);
+    if (length == TOKEN_LENGTH + 4 && strcmp(item->d_name + TOKEN_LENGTH, ".job") == 0 && !is_followed(item->d_name) &&
+        cm_path(path, &ignored, "%s/%s", cluster.shared, item->d_name) == CM_OK)
+      (void)cm_folder_remove(path, &ignored);
+  }
+  if (folder != NULL)
+    (void)closedir(folder);
+}
+
+const cm_executor cm_executor_slurm = {.name = "slurm", .outside = true, .elsewhere = true, .submit = submit, .adopt = adopt, .poll = has_ended, .stop = stop,
+                                       .judge = judge, .release = leave, .leave = leave, .settle = settle};

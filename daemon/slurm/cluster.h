@@ -7,16 +7,14 @@
 
 extern const cm_executor cm_executor_slurm;
 
-/* Before the first job: where the bridge listens, and the folder that all nodes see. CM_BAD_OPTION: that is no folder we can write to. */
-cm_status cm_cluster_open(const char *bridge, const char *shared, cm_error *error);
+/* Before the first job: where the bridge listens, and the folder that all nodes see, which is from now on that of the server on `data` alone.
+ * CM_BAD_OPTION: it is another one's, or none that we can write to. */
+cm_status cm_cluster_open(const char *bridge, const char *shared, const char *data, cm_error *error);
 
 /* The shared folder; NULL: there is no cluster. */
 const char *cm_cluster_shared(void);
 
 /* Whether runs are another user's: what they read is to be open to the folder's group. */
 bool cm_cluster_is_foreign(void);
-
-/* What the bridge or Slurm wants from an administrator, "" when all is well; any thread. */
-void cm_cluster_fault(char *text, size_t size);
 
 #endif
