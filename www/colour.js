@@ -74,6 +74,14 @@ export function range(values) {
   return min <= max ? { min, max } : null;
 }
 
+/** From blue (less) by grey to orange (more), for differences; readable to the colour blind. */
+export const differences = () =>
+  Uint32Array.from({ length: STEPS }, (_, i) => {
+    const t = (2 * i) / (STEPS - 1) - 1,
+      end = t < 0 ? [23, 99, 190] : [214, 96, 12];
+    return pixel(end.map((channel) => Math.round(190 + (channel - 190) * Math.abs(t))));
+  });
+
 /** The range that holds both (for two pictures on one scale). */
 export function union(a, b) {
   if (!a || !b) return a || b;

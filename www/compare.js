@@ -70,7 +70,8 @@ export async function showComparison(main, { a, b, query, replaceQuery, attach }
   const layers = layersOf({}),
     usual = firstLayer(models[1], layers); // populations of two networks are not the same ones
   let layer = layers.find((entry) => entry.id === query.get('layer')) ?? usual;
-  const logarithmic = element('input', { type: 'checkbox', onchange: () => present() });
+  const logarithmic = element('input', { type: 'checkbox', onchange: () => present() }),
+    apart = element('input', { type: 'checkbox', disabled: !linked, onchange: () => present() });
 
   const sides = models.map((model, i) => {
     const letter = 'AB'[i];
@@ -132,7 +133,7 @@ export async function showComparison(main, { a, b, query, replaceQuery, attach }
       ? null
       : union(models[0].layer(layer.id).bounds, models[1].layer(layer.id).bounds);
     await Promise.all(
-      sides.map(({ picture }) => picture.show(layer, { bounds, logarithmic: logarithmic.checked })),
+      sides.map(({ picture }, i) => picture.show(layer, { bounds, logarithmic: logarithmic.checked, against: i === 1 && bounds && apart.checked ? models[0] : null })),
     );
     if (signal.aborted) return;
     logarithmic.disabled = Boolean(layer.categories);
@@ -169,6 +170,7 @@ export async function showComparison(main, { a, b, query, replaceQuery, attach }
         present();
       }),
       element('label', { class: 'check' }, logarithmic, 'log scale'),
+      element('label', { class: 'check' }, apart, 'B less A'),
     ),
     element(
       'div',

@@ -78,7 +78,7 @@ export function percent(share, digits = share > 0 && share < 0.01 ? 2 : 1) {
 /** Signed relative difference of b to a: "+12.4 %", "−3.0 %", "=" when equal, "–" when a is nothing to divide by. */
 export function difference(a, b) {
   if (!Number.isFinite(a) || !Number.isFinite(b)) return NONE;
-  if (a === b) return '=';
+  if (a === b || Math.abs(b - a) < 5e-6 * Math.abs(a)) return '=';
   if (a === 0) return NONE;
   const share = (b - a) / Math.abs(a);
   const digits = Math.abs(share) < 0.001 ? 3 : Math.abs(share) < 10 ? 1 : 0;

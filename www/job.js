@@ -8,6 +8,7 @@ import { fitsBox, HELPED } from './fits.js';
 import { bytes, count, duration, NONE, shortId, words } from './format.js';
 import { badge, followJob, resultOf, runText, stateLine } from './jobparts.js';
 import { metricsOf } from './metrics.js';
+import { phaseText } from './phases.js';
 import { actButton, problemNode } from './problemnode.js';
 import { reportPanels } from './program.js';
 import { progressPlot } from './progressplot.js';
@@ -46,7 +47,7 @@ function phasesTable(phases) {
     table(
       'Phases',
       [
-        ['Phase', ({ name }) => words(name)],
+        ['Phase', ({ name }) => element('span', { title: phaseText(name) }, words(name))],
         ['Time', ({ seconds }) => duration(seconds), NUMBER],
         ['Share', ({ seconds }) => share((seconds || 0) / longest), 'phase-bar'],
         ['Peak memory', ({ peak_bytes: peak }) => bytes(peak), NUMBER],
@@ -82,7 +83,8 @@ export async function showJob(main, { id }, signal) {
   const edit = element('a', { class: 'button', href: `#/new?${new URLSearchParams({ network: job.network, chip: job.chip, ...job.options })}` }, 'Edit and run');
   const open = element('a', { class: 'button primary', hidden: true }, 'Open the mapping');
   const rest = element('div', { class: 'stack' });
-  const progress = element('div', {});
+  const progress = element('div', {}),
+    doing = element('p', { class: 'quiet' });
   const dates = element('dl', { class: 'facts facts-5' });
   const title = job.name || `Job ${shortId(id)}`;
 
@@ -93,6 +95,7 @@ export async function showJob(main, { id }, signal) {
     bar.set(job.state === 'done' ? 1 : (job.progress?.fraction ?? 0));
     bar.node.classList.toggle('bar-over', job.state === 'failed' || job.state === 'cancelled');
     setText(line, stateLine(job) || (isOver(job) ? `after ${runText(job)}` : ''));
+    setText(doing, job.state === 'running' ? `${phaseText(job.progress?.phase)}.` : '');
     cancel.hidden = isOver(job);
     again.hidden = !isOver(job) || Boolean(kind.once);
     edit.hidden = !isOver(job) || !kind.edited;
@@ -162,7 +165,7 @@ export async function showJob(main, { id }, signal) {
       element('div', { class: 'buttons' }, open, edit, again, cancel),
     ),
     acted,
-    element('section', { class: 'panel', 'aria-label': 'State' }, element('div', { class: 'job-now' }, mark.node, line), bar.node, dates, progress),
+    element('section', { class: 'panel', 'aria-label': 'State' }, element('div', { class: 'job-now' }, mark.node, line), bar.node, doing, dates, progress),
     outcome,
     rest,
   );

@@ -214,7 +214,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
         told,
         element('p', { class: 'hidden', id: 'map-help' }, MAP_HELP),
       ),
-      element('section', { class: 'panel side-panel', 'aria-label': 'About the mapping' }, side.node),
+      element('section', { class: 'panel side-panel', 'aria-label': 'About the mapping' }, element('h2', { class: 'hidden' }, 'About the mapping'), side.node),
     ),
     keyFigures(model.metricList, model.metrics, model.width * model.height - (model.absent?.reduce((sum, one) => sum + one, 0) ?? 0)),
     stepLine(summary),

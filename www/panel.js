@@ -121,7 +121,7 @@ export class Panel {
         ? this.flows({ core: `${one.x},${one.y}` }, `Core ${one.x}, ${one.y}`)
         : this.flows({ link: one.direction ? `${one.x},${one.y},${one.direction}` : `${one.from},${one.to}` }, `Link ${name(one)}`);
     const axon = ({ neuron, name: of, x, y, packets }) =>
-      element('li', {}, button(of ? `${of} (${neuron})` : `neuron ${neuron}`, () => this.flows({ neuron }, `Neuron ${neuron}`)), ` on ${x}, ${y}: ${si(packets)} packets`);
+      element('li', {}, button(of ? `${of} (${neuron})` : `neuron ${neuron}`, () => this.flows({ neuron }, `Neuron ${neuron}`)), ` on ${x}, ${y}: ${si(packets)} ${packets === 1 ? 'packet' : 'packets'}`);
     const rows = [...links, ...ports].sort((a, b) => b.load - a.load).slice(0, LINKS);
     return element(
       'div',

@@ -1,13 +1,14 @@
 // One mapping's heat map with what belongs to it: the layer painted on it, the legend, the line under it.
 
-import { kindColour, middle, paint, palette, pixel, position, STEPS, viridis } from './colour.js';
+import { differences, kindColour, middle, paint, palette, pixel, position, range, STEPS, viridis } from './colour.js';
 import { announce, element, fill, setText } from './dom.js';
 import { count, dateText, si } from './format.js';
 import { HeatMap } from './heatmap.js';
 import { BROKEN, FREE, HERE, LAYERS, TAKEN } from './layers.js';
 import { problemWords } from './problem.js';
 
-const COLOURS = palette();
+const COLOURS = palette(),
+  DIFFERENCES = differences();
 const POPULATIONS_SHOWN = 24, // names in the legend
   OWNERS_SHOWN = 6;
 
@@ -74,9 +75,10 @@ export class Picture {
     document.addEventListener('themechange', recolour, { signal });
   }
 
-  /** bounds: the scale to use, null for the layer's own. */
-  async show(layer, { bounds = null, logarithmic = false } = {}) {
+  /** bounds: the scale to use, null for the layer's own. against: another mapping's model, the difference to which is shown. */
+  async show(layer, { bounds = null, logarithmic = false, against = null } = {}) {
     this.layer = layer;
+    this.against = against;
     this.logarithmic = logarithmic;
     const held = this.#holders();
     try {
@@ -124,6 +126,7 @@ export class Picture {
     else {
       const { values } = model(this, this.layer);
       if (this.layer.kinds) for (let i = 0; i < values.length; i++) pixels[i] = values[i] === values[i] ? pixel(kindColour(values[i])) : empty;
+      else if (this.against) this.#paintDifference(values, empty);
       else paint(values, pixels, this.bounds, COLOURS, empty, this.logarithmic);
     }
     const here = this.layer.categories && colour('--heat-here'),
@@ -136,6 +139,16 @@ export class Picture {
     }
     if (absent) for (let i = 0; i < absent.length; i++) if (absent[i]) pixels[i] = 0;
     this.map.repaint();
+  }
+
+  /** What a core has more, or less, than in the other mapping; 0 where one of them has none. */
+  #paintDifference(values, empty) {
+    const there = this.against.layer(this.layer.id).values,
+      change = Float64Array.from(values, (value, i) => (value !== value && there[i] !== there[i] ? NaN : (value || 0) - (there[i] || 0)));
+    const { min, max } = range(change) ?? { min: 0, max: 0 },
+      most = Math.max(-min, max, 1e-12);
+    this.bounds = { min: -most, max: most };
+    paint(change, this.map.pixels, this.bounds, DIFFERENCES, empty);
   }
 
   #fetchLinks() {
@@ -196,10 +209,7 @@ export class Picture {
 export class Legend {
   constructor() {
     this.bar = element('canvas', { class: 'legend-bar', width: STEPS, height: 1, 'aria-hidden': 'true' });
-    const context = this.bar.getContext('2d'),
-      image = context.createImageData(STEPS, 1);
-    new Uint32Array(image.data.buffer).set(COLOURS);
-    context.putImageData(image, 0, 0);
+    this.#bar(COLOURS);
     this.low = element('span', {});
     this.mid = element('span', {});
     this.high = element('span', {});
@@ -233,6 +243,13 @@ export class Legend {
     );
   }
 
+  #bar(colours) {
+    const context = this.bar.getContext('2d'),
+      image = context.createImageData(STEPS, 1);
+    new Uint32Array(image.data.buffer).set(colours);
+    context.putImageData(image, 0, 0);
+  }
+
   /** Says how much the thickest link stands for. */
   showLinks(links, routing = '', port = 0) {
     this.links.hidden = false;
@@ -241,6 +258,7 @@ export class Legend {
 
   update(picture) {
     const { layer, bounds, logarithmic, model } = picture;
+    this.#bar(picture.against ? DIFFERENCES : COLOURS);
     this.scale.hidden = Boolean(layer.categories || layer.kinds);
     this.names.hidden = !layer.categories && !layer.kinds;
     this.empty.hidden = Boolean(layer.categories);

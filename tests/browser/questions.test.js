@@ -236,14 +236,6 @@ test('which seed was best?', () =>
     assert.ok(page.url().includes(least.mapping));
   }));
 
-test('no page says a count with a prefix below one, or a path of raw keys', async () => {
-  for (const hash of ['#/jobs', pageOf(), `${pageOf()}?tab=limits`, `#/jobs/${made.today.id}`, `#/jobs/${made.program.id}`, `#/jobs/${made['no room'].id}`, `#/programs/${made.program.program}`, `#/sweeps/${made.seeds.id}`, `#/compare/${made.yesterday.mapping}/${made.today.mapping}`]) {
-    await go(hash);
-    const text = plain(await page.textContent('#main'));
-    assert.doesNotMatch(text, /\d m (packets|weight)| [>›] .* [>›] |\b[a-z]+_[a-z]+_(ns|pj|bytes)\b/, hash);
-  }
-});
-
 test('a list is shown for two requests, and its filters stand in the address', async () => {
   const asked = [],
     note = (request) => request.url().includes('/v1/') && asked.push(request.url().split('/v1/')[1].split('?')[0]);
@@ -299,16 +291,55 @@ test('cores are chosen and occupied; who was faster is told, and nothing is lost
   expected.pop();
 });
 
-test('every page at 390 pixels: nothing sticks out', async () => {
-  await page.setViewportSize({ width: 390, height: 800 });
-  for (const [name, hash] of Object.entries({ jobs: '#/jobs', mappings: '#/mappings', networks: '#/networks', sweeps: '#/sweeps', chips: '#/chips', chip: '#/chips/loihi1', mapping: `${pageOf()}?tab=links`, network: `#/networks/${made.today.network}`, sweep: `#/sweeps/${made.seeds.id}`, program: `#/programs/${made.program.program}`, job: `#/jobs/${made.today.id}`, failed: `#/jobs/${made['no room'].id}`, compare: `#/compare/${made.yesterday.mapping}/${made.today.mapping}` })) {
-    await go(hash);
-    await page.waitForTimeout(100);
-    const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-    assert.ok(over <= 0, `${name} is ${over} pixels too wide`);
-    await page.screenshot({ path: join(process.env.CM_SCREENSHOTS, `narrow-${name}.png`), fullPage: true });
-  }
+/** Every page by name. */
+const pages = () => ({
+  jobs: '#/jobs',
+  mappings: '#/mappings',
+  networks: '#/networks',
+  programs: '#/programs',
+  sweeps: '#/sweeps',
+  chips: '#/chips',
+  chip: '#/chips/loihi1',
+  new: '#/new',
+  mapping: pageOf(),
+  limits: `${pageOf()}?tab=limits`,
+  links: `${pageOf()}?tab=links&flows=1`,
+  matrix: `${pageOf('layers')}?tab=matrix&layer=population`,
+  network: `#/networks/${made.today.network}`,
+  sweep: `#/sweeps/${made.seeds.id}`,
+  program: `#/programs/${made.program.program}`,
+  job: `#/jobs/${made.today.id}`,
+  compiled: `#/jobs/${made.program.id}`,
+  failed: `#/jobs/${made['no room'].id}`,
+  compare: `#/compare/${made.yesterday.mapping}/${made.today.mapping}`,
+  timeline: '#/timeline',
+  me: '#/me',
+  admin: '#/admin',
 });
+
+for (const [width, theme] of [
+  [1280, 'light'],
+  [390, 'dark'],
+])
+  test(`every page, ${width} pixels wide and ${theme}: nothing sticks out, axe finds nothing, words instead of keys`, async () => {
+    await page.setViewportSize({ width, height: 800 });
+    await page.emulateMedia({ colorScheme: theme });
+    const axe = readFileSync(new URL('node_modules/axe-core/axe.min.js', import.meta.url), 'utf8'),
+      wrong = [];
+    for (const [name, hash] of Object.entries(pages())) {
+      await go(hash);
+      await page.waitForTimeout(150);
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      if (over > 0) wrong.push(`${name} is ${over} pixels too wide`);
+      const raw = /\d m (packets|weight)| [>›] .* [>›] |\b[a-z]+_[a-z]+_(ns|pj|bytes)\b/.exec(plain(await page.textContent('#main')));
+      if (raw) wrong.push(`${name} says "${raw[0]}"`);
+      await page.evaluate(axe);
+      const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
+      for (const { id, nodes } of violations) wrong.push(`${name}: ${id}: ${nodes[0].target.join(' ')} ${nodes[0].failureSummary.split('\n')[1] ?? ''}`);
+      await page.screenshot({ path: join(process.env.CM_SCREENSHOTS, `${width}-${name}.png`), fullPage: width === 390 });
+    }
+    assert.deepEqual(wrong, []);
+  });
 
 test('nothing was said on the console, nothing broke the policy, nobody else was asked', () => {
   assert.deepEqual([...new Set(trouble)], []);
