@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/confine.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "daemon/child_limits.h"

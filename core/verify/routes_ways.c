@@ -2,7 +2,6 @@
  * order of routers; what waits for what is gathered and taken apart. Shares nothing with what makes routes but the list of links.
  * What can fail: memory. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* Files of METIS and hMETIS: .graph, a graph as it is or a directed network with both ways added up; .hgr. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/order.h"
 #include "core/network/formats/export_writer.h"

@@ -5,8 +5,6 @@
  * stand, then moved in order of their sources. The weight of a vertex is its size. What can fail: numbers, counts;
  * each with its line. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/network/formats/readers.h"
 #include "core/network/formats/rows.h"

@@ -2,7 +2,6 @@
  * their inputs (docs/explanation/neuron-limits.md). */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "base/order.h"
