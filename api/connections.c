@@ -11,11 +11,9 @@
  * To close, the socket is shut down and the library finds it at its end: only the library frees a connection. The
  * socket stays open until cm_connections_note has been told, under the same lock. How far a client has come is asked from
  * the kernel (bytes received, bytes acknowledged), so that the library's buffers do not matter. */
-#include <errno.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <coremap/program.h>
@@ -17,7 +16,6 @@
 #include "library/private/stored.h"
 #include "storage/mappings.h"
 #include "storage/networks.h"
-#include "storage/quotas.h"
 
 /* What is asked for: an export, or a layer as a picture. */
 typedef struct wish {

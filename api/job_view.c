@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "library/private/stored.h"
 #include "storage/estimates.h"

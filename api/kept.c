@@ -4,7 +4,6 @@
  * free again when the next one comes. Only what differs is changed in it: the request's id, and the date once a second. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "api/internal.h"
 

@@ -1,6 +1,5 @@
 /* Labels of jobs, networks, mappings and programs: read, set, and shown. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "api/handlers.h"
 #include "base/json.h"

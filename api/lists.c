@@ -9,7 +9,6 @@
 #include "api/handlers.h"
 #include "api/job_view.h"
 #include "base/json.h"
-#include "storage/sweep_jobs.h"
 
 /* ---- arguments ---- */
 

@@ -1,11 +1,9 @@
 /* GET /metrics, in Prometheus' text format (docs/how-to/metrics.md). */
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "api/handlers.h"
-#include "base/file.h"
 #include "base/text.h"
 #include "storage/mappings.h"
 #include "storage/monitor.h"

@@ -1,5 +1,4 @@
 /* /v1/chips/{name}/occupancy and /reservations. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

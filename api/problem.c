@@ -1,7 +1,6 @@
 #include "api/problem.h"
 
 #include <stdio.h>
-#include <string.h>
 
 unsigned cm_problem_status(cm_status status)
 {

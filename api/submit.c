@@ -2,7 +2,6 @@
 #include <coremap/simulate.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "api/handlers.h"
 #include "api/submit.h"

@@ -7,7 +7,6 @@
  *
  * A change between looking and sleeping is not lost: both happen under the subscriptions' lock, and the event bus is asked once
  * more under it. Lock order: subscriptions, then bus. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

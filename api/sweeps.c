@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "api/handlers.h"
-#include "api/job_view.h"
 #include "api/submit.h"
 #include "base/json.h"
 #include "base/memory.h"

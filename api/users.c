@@ -1,5 +1,4 @@
 /* /v1/me, /v1/users and /v1/tokens (docs/how-to/users.md). */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

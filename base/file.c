@@ -9,7 +9,6 @@
 #include <limits.h>
 #include <nettle/sha2.h>
 #include <sodium.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

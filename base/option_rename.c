@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/memory.h"
 #include "base/option.h"
 
 static cm_status tell(json_t *told, const char *name, const char *is, const char *now, cm_error *error)

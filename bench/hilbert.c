@@ -15,7 +15,6 @@
 #include "core/network/import.h"
 #include "core/partition/flows.h"
 #include "core/network/nets_by_part.h"
-#include "core/partition/partition.h"
 #include "core/placement/curve.h"
 
 static const char usage[] =

@@ -10,7 +10,6 @@
 #include "api/server.h"
 #include "base/run.h"
 #include "storage/jobs.h"
-#include "storage/networks.h"
 
 static const char usage[] =
   "usage: bench/queue [--jobs N] [--users U] [--rounds R] [--folder FOLDER] [--json]\n"

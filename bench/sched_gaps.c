@@ -82,7 +82,7 @@ int main(int argc, char **argv)
     {"schedules", required_argument, NULL, SCHEDULES}, {"seconds", required_argument, NULL, SECONDS},
     {"seed", required_argument, NULL, SEED}, {"verbose", no_argument, NULL, VERBOSE},
     {"help", no_argument, NULL, HELP}, {NULL, 0, NULL, 0}};
-  setting s = {.folder = ".", .options = cm_schedule_defaults(), .seed = 1};
+  setting s = {.folder = ".", .options = {.method = CM_SCHEDULE_SEARCH}, .seed = 1};
   for (int flag; (flag = getopt_long(argc, argv, "", flags, NULL)) != -1;)
     switch (flag) {
     case FOLDER: s.folder = optarg; break;

@@ -2,10 +2,8 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "base/order.h"
 #include "base/random.h"
 #include "core/network/dynamics.h"
 #include "core/spiking/simulator.h"

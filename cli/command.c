@@ -7,7 +7,6 @@
 
 #include "cli/cli.h"
 #include "cli/print.h"
-#include "cli/table.h"
 
 enum { FORM_MAX = 192, NAMES_TEXT_MAX = 400, FLAGS_MAX = 96, NAME_MAX_ = 32, NAMES_MAX = 160, HELP_WIDTH = 118, NAME_COLUMN = 22 };
 enum { FIRST_FLAG = 256 }; /* getopt's numbers of flags begin where no letter is: with ':' and '?' it says that one is wrong */

@@ -9,7 +9,6 @@
 
 #include "cli/cli.h"
 #include "cli/print.h"
-#include "cli/table.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/number.h"

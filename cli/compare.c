@@ -1,6 +1,5 @@
 /* coremap compare: two mappings of one network, metric by metric. */
 #include <coremap/map.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

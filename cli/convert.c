@@ -1,5 +1,4 @@
 /* coremap convert: a network from one format to another. */
-#include <stdio.h>
 
 #include "cli/cli.h"
 

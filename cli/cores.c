@@ -1,6 +1,5 @@
 /* coremap occupancy, reserve, release: the cores of a server's chips. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/remote.h"
 #include "cli/print.h"

@@ -1,12 +1,9 @@
 /* Networks that a command line names, and how they are to be read. */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/foreign.h"
-#include "base/text.h"
 #include "cli/cli.h"
 
 static json_t *read_options; /* as they are given */

@@ -1,7 +1,6 @@
 /* coremap fit: which chips would take a network, and what a step on them would be. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/cli.h"
 

@@ -1,7 +1,6 @@
 /* coremap profile: a network that runs. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "cli/cli.h"

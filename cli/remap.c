@@ -1,5 +1,4 @@
 /* coremap remap: a job of a server that starts from an earlier mapping. */
-#include <string.h>
 
 #include "cli/remote.h"
 #include "cli/upload.h"

@@ -1,7 +1,6 @@
 /* coremap schedule: when and where each task of a published scheduling problem runs. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/cli.h"
 

@@ -1,7 +1,6 @@
 /* coremap simulate: a mapped network in motion. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/cli.h"
 #include "base/file.h"

@@ -1,7 +1,6 @@
 #include "daemon/manager.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>

@@ -1,6 +1,5 @@
 /* Mappings: made, or opened from files. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/mapping/options.h"
 #include "core/solver/map.h"

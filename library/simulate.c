@@ -4,7 +4,6 @@
 #include "base/json.h"
 #include "core/simulate/simulate_request.h"
 #include "library/internal.h"
-#include "library/private/stored.h"
 
 /* The spikes that are given, if any. */
 static cm_status read_spikes(const coremap_mapping *m, const json_t *object, const library_spikes *from, cm_run *run,

@@ -1,5 +1,4 @@
 /* Spikes that are given to a call: as text, or in a file. */
-#include <string.h>
 
 #include "base/json.h"
 #include "library/internal.h"

@@ -1,13 +1,11 @@
 /* Backups in one folder, each called by its time, each linked with the one before. */
 #include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "storage/backup.h"
 #include "storage/folder.h"
 

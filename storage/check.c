@@ -3,7 +3,6 @@
 #include "storage/check.h"
 
 #include <dirent.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,7 +1,6 @@
 /* A chip's description inside a transaction: a preset's, or one that was put. */
 #include "storage/internal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"

@@ -2,7 +2,6 @@
 
 #include <time.h>
 
-#include "storage/log.h"
 
 static double read_clock(clockid_t which)
 {

@@ -1,7 +1,6 @@
 #include "storage/holders.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "storage/audit.h"
 #include "storage/internal.h"

@@ -16,11 +16,6 @@ static const cm_made made[] = {[LIBRARY_RESULT_NONE] = {CM_OBJECT_NONE, "mapping
                                [LIBRARY_RESULT_MAPPING] = {CM_OBJECT_MAPPING, "mapping", "map"},
                                [LIBRARY_RESULT_PROGRAM] = {CM_OBJECT_PROGRAM, "program", "compile"}};
 
-const cm_made *cm_made_as(library_job_result result)
-{
-  return &made[result];
-}
-
 const cm_made *cm_made_in(const char *row)
 {
   size_t i = 0;

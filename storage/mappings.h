@@ -13,7 +13,6 @@ typedef struct cm_made {
   cm_object object; /* or CM_OBJECT_NONE */
   const char *word, *row;
 } cm_made;
-const cm_made *cm_made_as(library_job_result result);
 const cm_made *cm_made_in(const char *row);
 const cm_made *cm_job_makes(const char *kind); /* a job of this kind */
 

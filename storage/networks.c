@@ -5,13 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <sodium.h>
 
-#include "base/memory.h"
 #include "storage/audit.h"
 #include "storage/blobs.h"
 #include "storage/holders.h"

@@ -19,7 +19,6 @@
 #include "storage/digest.h"
 #include "storage/internal.h"
 #include "storage/log.h"
-#include "storage/pack.h"
 
 enum { PIECE = 1 << 18, DAMAGED_MAX = 1024, PATH_LENGTH = sizeof((cm_blob *)0)->path };
 

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/operators/ops/window.h"
 #include "core/operators/recurrent.h"
 #include "core/csource/writer.h"
 

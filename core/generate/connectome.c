@@ -1,9 +1,7 @@
 /* Synthetic connectomes (docs/reference/generators.md): regions of uneven sizes, neurons whose numbers of targets and of sources have
  * heavy tails, most targets in the own region and a few that it is tied to. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/order.h"
 #include "base/random.h"

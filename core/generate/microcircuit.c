@@ -6,7 +6,6 @@
  * is written. What can fail: memory, the disk, the run. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/random.h"
 #include "base/threads.h"

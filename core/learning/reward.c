@@ -5,7 +5,7 @@
 #include "core/chip/geometry.h"
 #include "core/learning/reward_state.h"
 #include "core/learning/agent/trade.h"
-#include "core/partition/members.h"
+#include "base/members.h"
 
 uint32_t cm_forbidden_turns(cm_turn_rule rule)
 {

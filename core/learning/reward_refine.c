@@ -2,7 +2,6 @@
  * a window around oneself that closes as it gets colder. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/annealing.h"
 #include "base/random.h"

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/members.h"
+
 enum { NONE = UINT32_MAX };
 
 /* ---- counting ---- */
@@ -16,12 +18,8 @@ cm_status cm_count_populations(const cm_topology *t, const uint32_t *part, uint3
       CM_NEW(run->memory, vertex, t->vertex_count, error) != CM_OK ||
       CM_NEW(run->memory, seen, t->population_count, error) != CM_OK)
     status = error->status;
-  for (uint32_t v = 0; status == CM_OK && v < t->vertex_count; v++)
-    first[part[v] + 2]++;
-  for (uint32_t p = 0; status == CM_OK && p < parts; p++)
-    first[p + 2] += first[p + 1];
-  for (uint32_t v = 0; status == CM_OK && v < t->vertex_count; v++)
-    vertex[first[part[v] + 1]++] = v;
+  if (status == CM_OK)
+    cm_sort_members(part, t->vertex_count, parts, first, vertex);
   for (uint32_t p = 0; status == CM_OK && p < parts; p++)
     for (uint32_t j = first[p]; j < first[p + 1]; j++) {
       uint32_t *mark = &seen[t->population_of[vertex[j]]];

@@ -3,7 +3,6 @@
 #include "core/look/look.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/partition/step/step_bound.h"
 

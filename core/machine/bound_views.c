@@ -1,5 +1,4 @@
 /* Needs of a view are needs of what lies behind it. */
-#include <string.h>
 
 #include "core/machine/bound_cone.h"
 #include "core/operators/operator.h"

@@ -1,7 +1,6 @@
 /* Read, understand, optimise; for a chip: split, order, emit, link; verify when asked, write. */
 #include "core/machine/compile.h"
 
-#include <string.h>
 
 #include "base/json.h"
 #include "core/machine/order.h"

@@ -1,5 +1,4 @@
 /* Options of compile jobs. */
-#include <string.h>
 
 #include "base/option.h"
 #include "core/machine/compile.h"

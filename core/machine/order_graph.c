@@ -1,6 +1,5 @@
 #include "core/machine/order_graph.h"
 
-#include <string.h>
 
 static bool computes(const cm_model *m, const cm_node *node)
 {

@@ -1,6 +1,5 @@
 /* Compiled models and programs beside the models given. */
 #include <math.h>
-#include <string.h>
 
 #include "base/random.h"
 #include "core/machine/report.h"

@@ -78,9 +78,10 @@ static cm_status check_input(const work *w, cm_error *error)
 cm_status cm_metrics_compute(const cm_mapped *mapped, cm_run *run, cm_metrics *metrics, cm_metrics_detail *detail,
                              cm_error *error)
 {
+  static const cm_link_count *const links[CM_GEOMETRIES] = {[CM_BY_AXES] = &cm_mesh_count, [CM_BY_WAYS] = &cm_way_count};
   const cm_topology *topology = mapped->demand->network;
   work w = {.demand = mapped->demand, .chip = mapped->chip, .part = mapped->part, .core = mapped->core, .part_count = mapped->parts,
-            .run = run, .links = cm_geometry_of(mapped->chip) == CM_BY_AXES ? &cm_mesh_count : &cm_way_count};
+            .run = run, .links = links[cm_geometry_of(mapped->chip)]};
   if (check_input(&w, error) != CM_OK || cm_interconnect_prepare(w.chip->interconnect, error) != CM_OK ||
       cm_window_around(w.chip, w.core, w.part_count, run->memory, &w.window, error) != CM_OK)
     return error->status;

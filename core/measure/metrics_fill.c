@@ -5,7 +5,6 @@
 #include "core/limits/copies.h"
 #include "core/measure/link_tally.h"
 #include "core/measure/metrics_tally.h"
-#include "core/measure/spread.h"
 
 typedef cm_metrics_work work;
 typedef cm_metrics_tally tally;

@@ -2,19 +2,7 @@
 
 #include <stdlib.h>
 
-/* Neurons by part: a counting sort into `order`, whose pieces begin at first[part]. */
-static void sort_by_part(const uint32_t *part, uint32_t neurons, uint32_t parts, uint32_t *first, uint32_t *order)
-{
-  for (uint32_t v = 0; v < neurons; v++)
-    first[part[v] + 1]++;
-  for (uint32_t p = 0; p < parts; p++)
-    first[p + 1] += first[p];
-  for (uint32_t v = neurons; v-- > 0;)
-    order[--first[part[v] + 1]] = v;
-  for (uint32_t p = 0; p < parts; p++) /* each begin came down by one place */
-    first[p] = first[p + 1];
-  first[parts] = neurons;
-}
+#include "base/members.h"
 
 /* The populations of a part's neurons order[0 .. neurons - 1], in the order in which they come, into list; returns how many. count
  * [populations] is zero before and after. */
@@ -45,12 +33,12 @@ cm_status cm_populations_by_part(const cm_demand *demand, const uint32_t *part, 
   uint32_t neurons = topology->vertex_count, *first = NULL, *order = NULL, *count = NULL, used = 0;
   cm_status status = CM_OK;
   *made = (cm_population_counts){0};
-  if (CM_NEW(memory, first, (size_t)parts + 1, error) != CM_OK || CM_NEW(memory, order, neurons, error) != CM_OK ||
+  if (CM_NEW(memory, first, (size_t)parts + 2, error) != CM_OK || CM_NEW(memory, order, neurons, error) != CM_OK ||
       CM_NEW(memory, count, topology->population_count, error) != CM_OK || CM_NEW(memory, made->first, (size_t)parts + 1, error) != CM_OK ||
       CM_NEW(memory, made->list, neurons, error) != CM_OK)
     status = error->status;
   else
-    sort_by_part(part, neurons, parts, first, order);
+    cm_sort_members(part, neurons, parts, first, order);
   for (uint32_t p = 0; p < parts && status == CM_OK; p++) {
     made->first[p] = used;
     used += count_part(demand, order + first[p], first[p + 1] - first[p], count, made->list + used);

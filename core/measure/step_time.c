@@ -1,7 +1,6 @@
 #include "core/measure/step_time.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "core/chip/geometry.h"
 #include "core/partition/step/loads.h"

@@ -240,7 +240,7 @@ cm_status cm_topology_from_nets(const cm_net_arrays *nets, cm_run *run, cm_topol
       status = copy_net(nets, e, &sorter, made, error);
   }
   if (status == CM_OK && (status = scale_nets(nets, made, error)) == CM_OK)
-    status = cm_topology_order_nets(made, run->memory, error);
+    status = cm_topology_order_nets(made, NULL, run, error);
   cm_row_sorter_free(&sorter);
   if (status == CM_OK)
     *topology = made;

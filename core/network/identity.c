@@ -97,14 +97,13 @@ static cm_status sorted(const uint64_t *key, uint32_t count, cm_run *run, keyed 
   return CM_OK;
 }
 
-static cm_status match_names(const uint64_t *old_key, uint32_t old_count, const uint64_t *key, uint32_t count,
-                             cm_run *run, uint32_t *old_of, cm_error *error)
+static cm_status match_names(const cm_versions *s, cm_run *run, uint32_t *old_of, cm_error *error)
 {
   keyed *before, *now = NULL;
-  cm_status status = sorted(old_key, old_count, run, &before, error);
+  cm_status status = sorted(s->old_key, s->old_count, run, &before, error);
   if (status == CM_OK)
-    status = sorted(key, count, run, &now, error);
-  for (uint32_t i = 0, j = 0; status == CM_OK && i < old_count && j < count;) {
+    status = sorted(s->key, s->count, run, &now, error);
+  for (uint32_t i = 0, j = 0; status == CM_OK && i < s->old_count && j < s->count;) {
     if (before[i].key == now[j].key)
       old_of[now[j++].number] = before[i++].number;
     else if (before[i].key < now[j].key)
@@ -119,18 +118,13 @@ static cm_status match_names(const uint64_t *old_key, uint32_t old_count, const 
 
 /* ---- by what can be seen ---- */
 
-typedef struct sequences {
-  const uint64_t *old_key, *key;
-  uint32_t old_count, count;
-} sequences;
-
 static uint64_t apart(uint64_t a, uint64_t b)
 {
   return a > b ? a - b : b - a;
 }
 
 /* Whether two could be the same neuron that lost or got a few synapses. */
-static bool alike(const sequences *s, uint32_t i, uint32_t j)
+static bool alike(const cm_versions *s, uint32_t i, uint32_t j)
 {
   uint64_t a = s->old_key[i], b = s->key[j], mask = (UINT64_C(1) << COUNT_BITS) - 1;
   return a >> 2 * COUNT_BITS == b >> 2 * COUNT_BITS && apart(a & mask, b & mask) <= ALIKE_STEPS &&
@@ -138,7 +132,7 @@ static bool alike(const sequences *s, uint32_t i, uint32_t j)
 }
 
 /* Whether most of those from these two on are alike. */
-static bool goes_on(const sequences *s, uint32_t i, uint32_t j)
+static bool goes_on(const cm_versions *s, uint32_t i, uint32_t j)
 {
   uint32_t same = 0, length = 0;
   for (; length < WINDOW && i + length < s->old_count && j + length < s->count; length++)
@@ -146,12 +140,12 @@ static bool goes_on(const sequences *s, uint32_t i, uint32_t j)
   return same * WINDOW >= length * ALIKE;
 }
 
-static bool goes_on_after(const sequences *s, uint32_t i, uint32_t j)
+static bool goes_on_after(const cm_versions *s, uint32_t i, uint32_t j)
 {
   return i < s->old_count && j < s->count && alike(s, i, j) && goes_on(s, i, j);
 }
 
-static cm_status match_sequences(const sequences *s, cm_run *run, uint32_t *old_of, cm_error *error)
+static cm_status match_sequences(const cm_versions *s, cm_run *run, uint32_t *old_of, cm_error *error)
 {
   uint32_t i = 0, j = 0, steps = 0;
   while (i < s->old_count && j < s->count) {
@@ -174,7 +168,7 @@ static cm_status match_sequences(const sequences *s, cm_run *run, uint32_t *old_
   return CM_OK;
 }
 
-static uint32_t count_alike(const sequences *s, const uint32_t *old_of)
+static uint32_t count_alike(const cm_versions *s, const uint32_t *old_of)
 {
   uint32_t sum = 0;
   for (uint32_t v = 0; v < s->count; v++)
@@ -182,30 +176,29 @@ static uint32_t count_alike(const sequences *s, const uint32_t *old_of)
   return sum;
 }
 
-static void match_numbers(const sequences *s, uint32_t *old_of)
+static void match_numbers(const cm_versions *s, uint32_t *old_of)
 {
   for (uint32_t v = 0; v < s->count; v++)
     old_of[v] = v < s->old_count ? v : CM_NOBODY;
 }
 
-cm_status cm_match_neurons(const uint64_t *old_key, uint32_t old_count, const uint64_t *key, uint32_t count, bool named,
-                   cm_run *run, uint32_t *old_of, cm_error *error)
+cm_status cm_match_neurons(const cm_versions *versions, bool named, cm_run *run, uint32_t *old_of, cm_error *error)
 {
-  sequences s = {old_key, key, old_count, count};
-  for (uint32_t v = 0; v < count; v++)
+  const cm_versions *s = versions;
+  for (uint32_t v = 0; v < s->count; v++)
     old_of[v] = CM_NOBODY;
   if (named)
-    return match_names(old_key, old_count, key, count, run, old_of, error);
-  if (old_count != count) {
+    return match_names(s, run, old_of, error);
+  if (s->old_count != s->count) {
     uint32_t found;
-    if (match_sequences(&s, run, old_of, error) != CM_OK)
+    if (match_sequences(s, run, old_of, error) != CM_OK)
       return error->status;
-    found = count_alike(&s, old_of);
-    for (uint32_t v = 0; v < count && v < old_count; v++)
-      found -= found > 0 && alike(&s, v, v);
+    found = count_alike(s, old_of);
+    for (uint32_t v = 0; v < s->count && v < s->old_count; v++)
+      found -= found > 0 && alike(s, v, v);
     if (found > 0)
       return CM_OK;
   }
-  match_numbers(&s, old_of);
+  match_numbers(s, old_of);
   return CM_OK;
 }

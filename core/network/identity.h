@@ -13,12 +13,17 @@ enum { CM_KEY_BITS = 52 };
  * a hash of its size and its axons' rates, and how many targets and sources it has. O(pins). */
 cm_status cm_identify(const cm_demand *demand, cm_run *run, uint64_t *key, cm_error *error);
 
+/* The keys of two versions of a network. */
+typedef struct cm_versions {
+  const uint64_t *old_key, *key;
+  uint32_t old_count, count;
+} cm_versions;
+
 /* Fills old_of [count] with the old neuron that each is, CM_NOBODY where it is new; no old one twice. By names: equal
  * keys, the first of several with the first. Else: where both versions have as many neurons, the same number; else the
  * two sequences of keys are laid side by side, over inserted and deleted runs of up to a few thousand neurons, unless
  * numbers agree more often. O((old_count + count) log) by names; else O(old_count + count) times the length of the
  * runs. */
-cm_status cm_match_neurons(const uint64_t *old_key, uint32_t old_count, const uint64_t *key, uint32_t count, bool named,
-                   cm_run *run, uint32_t *old_of, cm_error *error);
+cm_status cm_match_neurons(const cm_versions *versions, bool named, cm_run *run, uint32_t *old_of, cm_error *error);
 
 #endif

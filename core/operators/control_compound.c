@@ -9,23 +9,18 @@
 
 /* ---- nodes ---- */
 
-static cm_status add(cm_unrolling *u, const char *op, const uint32_t *inputs, uint32_t count, uint32_t *value, cm_error *error)
+static cm_status add_new(cm_unrolling *u, const cm_new_node *node, uint32_t *value, cm_error *error)
 {
   uint32_t made = CM_NONE; /* what is read may be named by `value` */
-  if (cm_unroll_node(u, op, inputs, count, NULL, 0, &made, error) != CM_OK)
+  if (cm_unroll_node(u, node, &made, error) != CM_OK)
     return error->status;
   *value = made;
   return CM_OK;
 }
 
-static cm_status add_along(cm_unrolling *u, const char *op, const uint32_t *inputs, uint32_t count, int64_t axis, uint32_t *value,
-                           cm_error *error)
+static cm_status add(cm_unrolling *u, const char *op, const uint32_t *inputs, uint32_t count, uint32_t *value, cm_error *error)
 {
-  uint32_t made = CM_NONE;
-  if (cm_unroll_node(u, op, inputs, count, "axis", axis, &made, error) != CM_OK)
-    return error->status;
-  *value = made;
-  return CM_OK;
+  return add_new(u, &(cm_new_node){.op = op, .inputs = inputs, .count = count}, value, error);
 }
 
 static cm_status reshape(cm_unrolling *u, uint32_t from, size_t rank, const int64_t *dims, uint32_t *value, cm_error *error)
@@ -63,12 +58,12 @@ static cm_status scale(cm_unrolling *u, uint32_t *value, double factor, cm_error
              ? add(u, "Mul", inputs, 2, value, error) : error->status;
 }
 
-/* Elements [from, to) of an axis. */
-static cm_status slice(cm_unrolling *u, uint32_t value, int64_t axis, int64_t from, int64_t to, uint32_t *made, cm_error *error)
+/* Elements [ends[0], ends[1]) of an axis. */
+static cm_status slice(cm_unrolling *u, uint32_t value, int64_t axis, const int64_t ends[2], uint32_t *made, cm_error *error)
 {
   uint32_t inputs[4] = {value};
-  if (cm_model_add_integers(u->model, "starts", &from, 1, &inputs[1], error) != CM_OK ||
-      cm_model_add_integers(u->model, "ends", &to, 1, &inputs[2], error) != CM_OK ||
+  if (cm_model_add_integers(u->model, "starts", ends, 1, &inputs[1], error) != CM_OK ||
+      cm_model_add_integers(u->model, "ends", ends + 1, 1, &inputs[2], error) != CM_OK ||
       cm_model_add_integers(u->model, "axes", &axis, 1, &inputs[3], error) != CM_OK)
     return error->status;
   return add(u, "Slice", inputs, 4, made, error);
@@ -119,7 +114,7 @@ static cm_status split_heads(attention *a, uint32_t from, int64_t heads, uint32_
 static cm_status with_past(attention *a, uint32_t past, uint32_t output, uint32_t *value, cm_error *error)
 {
   uint32_t both[2] = {input_of(a->n, past), *value};
-  if (both[0] != CM_NONE && add_along(a->u, "Concat", both, 2, 2, value, error) != CM_OK)
+  if (both[0] != CM_NONE && add_new(a->u, &(cm_new_node){"Concat", both, 2, "axis", 2}, value, error) != CM_OK)
     return error->status;
   return output < a->n->output_count ? cm_unroll_hand_over(a->u, *value, a->n->outputs[output], error) : CM_OK;
 }
@@ -151,15 +146,14 @@ static cm_status read_attention(attention *a, cm_error *error)
 }
 
 /* A product with keys or values: the heads that share theirs are so many times the rows. */
-static cm_status head_product(attention *a, uint32_t left, int64_t inner, uint32_t right, int64_t columns, uint32_t *made,
-                              cm_error *error)
+static cm_status head_product(attention *a, const uint32_t factors[2], int64_t inner, int64_t columns, uint32_t *made, cm_error *error)
 {
   const int64_t shared[4] = {a->frames, a->kv_heads, a->heads / a->kv_heads * a->rows, inner},
                 apart[4] = {a->frames, a->heads, a->rows, columns};
-  uint32_t both[2] = {left, right};
+  uint32_t both[2] = {factors[0], factors[1]};
   if (a->heads == a->kv_heads)
     return add(a->u, "MatMul", both, 2, made, error);
-  if (reshape(a->u, left, 4, shared, &both[0], error) != CM_OK || add(a->u, "MatMul", both, 2, made, error) != CM_OK)
+  if (reshape(a->u, factors[0], 4, shared, &both[0], error) != CM_OK || add(a->u, "MatMul", both, 2, made, error) != CM_OK)
     return error->status;
   return reshape(a->u, *made, 4, apart, made, error);
 }
@@ -221,12 +215,12 @@ cm_status cm_unroll_attention(cm_unrolling *u, const cm_node *n, cm_error *error
   const int64_t numbers = shape_of(u, a.query)->dims[3], out = shape_of(u, a.value)->dims[3];
   double factor = cm_node_attribute(n, "scale") != NULL ? (double)cm_node_number(n, "scale", 1) : 1 / sqrt((double)numbers);
   if (scale(u, &a.query, factor, error) != CM_OK || transpose(u, a.key, keys_turned, &keys, error) != CM_OK ||
-      head_product(&a, a.query, numbers, keys, a.all, &scores, error) != CM_OK || show_scores(&a, scores, 0, error) != CM_OK ||
+      head_product(&a, (uint32_t[]){a.query, keys}, numbers, a.all, &scores, error) != CM_OK || show_scores(&a, scores, 0, error) != CM_OK ||
       cap(&a, &scores, error) != CM_OK || show_scores(&a, scores, 1, error) != CM_OK || add_mask(&a, &scores, error) != CM_OK ||
       (cm_node_integer(n, "is_causal", 0) != 0 && add_causal(&a, &scores, error) != CM_OK) ||
       show_scores(&a, scores, 2, error) != CM_OK ||
-      add_along(u, "Softmax", &scores, 1, -1, &scores, error) != CM_OK || show_scores(&a, scores, 3, error) != CM_OK ||
-      head_product(&a, scores, a.all, a.value, out, &made, error) != CM_OK)
+      add_new(u, &(cm_new_node){"Softmax", &scores, 1, "axis", -1}, &scores, error) != CM_OK || show_scores(&a, scores, 3, error) != CM_OK ||
+      head_product(&a, (uint32_t[]){scores, a.value}, a.all, out, &made, error) != CM_OK)
     return error->status;
   if (shape_of(u, n->inputs[0])->rank == 3) {
     const int64_t dims[3] = {a.frames, a.rows, a.heads * out};
@@ -248,16 +242,16 @@ static cm_status rotary_half(rotary *r, uint32_t x, int i, uint32_t *half, cm_er
 {
   const int64_t most = r->dims[3], pairs[5] = {r->dims[0], r->dims[1], r->dims[2], most, 2};
   if (!r->pairs)
-    return slice(r->u, x, 3, i * most, (i + 1) * most, half, error);
-  if (reshape(r->u, x, 5, pairs, half, error) != CM_OK || slice(r->u, *half, 4, i, i + 1, half, error) != CM_OK)
+    return slice(r->u, x, 3, (int64_t[]){i * most, (i + 1) * most}, half, error);
+  if (reshape(r->u, x, 5, pairs, half, error) != CM_OK || slice(r->u, *half, 4, (int64_t[]){i, i + 1}, half, error) != CM_OK)
     return error->status;
   return reshape(r->u, *half, 4, r->dims, half, error);
 }
 
 /* a * b - c * d, or the sum of both. */
-static cm_status cross(rotary *r, uint32_t a, uint32_t b, uint32_t c, uint32_t d, const char *op, uint32_t *made, cm_error *error)
+static cm_status cross(rotary *r, const uint32_t first[2], const uint32_t second[2], const char *op, uint32_t *made, cm_error *error)
 {
-  uint32_t first[2] = {a, b}, second[2] = {c, d}, both[2];
+  uint32_t both[2];
   if (add(r->u, "Mul", first, 2, &both[0], error) != CM_OK || add(r->u, "Mul", second, 2, &both[1], error) != CM_OK)
     return error->status;
   return add(r->u, op, both, 2, made, error);
@@ -267,9 +261,9 @@ static cm_status rotary_join(rotary *r, uint32_t parts[2], uint32_t *made, cm_er
 {
   const int64_t last[5] = {r->dims[0], r->dims[1], r->dims[2], r->dims[3], 1}, all[4] = {r->dims[0], r->dims[1], r->dims[2], 2 * r->dims[3]};
   if (!r->pairs)
-    return add_along(r->u, "Concat", parts, 2, 3, made, error);
+    return add_new(r->u, &(cm_new_node){"Concat", parts, 2, "axis", 3}, made, error);
   if (reshape(r->u, parts[0], 5, last, &parts[0], error) != CM_OK || reshape(r->u, parts[1], 5, last, &parts[1], error) != CM_OK ||
-      add_along(r->u, "Concat", parts, 2, 4, made, error) != CM_OK)
+      add_new(r->u, &(cm_new_node){"Concat", parts, 2, "axis", 4}, made, error) != CM_OK)
     return error->status;
   return reshape(r->u, *made, 4, all, made, error);
 }
@@ -280,7 +274,7 @@ static cm_status rotary_table(rotary *r, const cm_node *n, uint32_t input, bool 
   uint32_t both[2] = {n->inputs[input], input_of(n, 3)};
   const int64_t dims[4] = {r->dims[0], heads_first ? 1 : r->dims[1], heads_first ? r->dims[2] : 1, r->dims[3]};
   *table = both[0];
-  if (both[1] != CM_NONE && add_along(r->u, "Gather", both, 2, 0, table, error) != CM_OK)
+  if (both[1] != CM_NONE && add_new(r->u, &(cm_new_node){"Gather", both, 2, "axis", 0}, table, error) != CM_OK)
     return error->status;
   const cm_shape *s = shape_of(r->u, *table);
   uint64_t count, wanted;
@@ -308,15 +302,15 @@ cm_status cm_unroll_rotary(cm_unrolling *u, const cm_node *n, cm_error *error)
   if ((!heads_first && reshape(u, value, 4, dims, &value, error) != CM_OK))
     return error->status;
   turned = value;
-  if ((rotated < dims[3] && slice(u, value, 3, 0, rotated, &turned, error) != CM_OK) ||
+  if ((rotated < dims[3] && slice(u, value, 3, (int64_t[]){0, rotated}, &turned, error) != CM_OK) ||
       rotary_table(&r, n, 1, heads_first, &cosine, error) != CM_OK || rotary_table(&r, n, 2, heads_first, &sine, error) != CM_OK ||
       rotary_half(&r, turned, 0, &half[0], error) != CM_OK || rotary_half(&r, turned, 1, &half[1], error) != CM_OK ||
-      cross(&r, half[0], cosine, half[1], sine, "Sub", &parts[0], error) != CM_OK ||
-      cross(&r, half[0], sine, half[1], cosine, "Add", &parts[1], error) != CM_OK || rotary_join(&r, parts, &turned, error) != CM_OK)
+      cross(&r, (uint32_t[]){half[0], cosine}, (uint32_t[]){half[1], sine}, "Sub", &parts[0], error) != CM_OK ||
+      cross(&r, (uint32_t[]){half[0], sine}, (uint32_t[]){half[1], cosine}, "Add", &parts[1], error) != CM_OK || rotary_join(&r, parts, &turned, error) != CM_OK)
     return error->status;
   if (rotated < dims[3]) {
     uint32_t both[2] = {turned};
-    if (slice(u, value, 3, rotated, dims[3], &both[1], error) != CM_OK || add_along(u, "Concat", both, 2, 3, &turned, error) != CM_OK)
+    if (slice(u, value, 3, (int64_t[]){rotated, dims[3]}, &both[1], error) != CM_OK || add_new(u, &(cm_new_node){"Concat", both, 2, "axis", 3}, &turned, error) != CM_OK)
       return error->status;
   }
   if (!heads_first && reshape(u, turned, 3, x.dims, &turned, error) != CM_OK)
@@ -344,7 +338,7 @@ cm_status cm_unroll_center(cm_unrolling *u, const cm_node *n, cm_error *error)
     if (axis < 0 || axis >= rank || wanted < 0)
       return cm_unroll_fail(n, CM_BAD_NETWORK, "its axes or its shape make no sense", error);
     int64_t extent = shape_of(u, value)->dims[axis], from = (extent - wanted) / 2;
-    if (wanted < extent && slice(u, value, axis, from, from + wanted, &value, error) != CM_OK)
+    if (wanted < extent && slice(u, value, axis, (int64_t[]){from, from + wanted}, &value, error) != CM_OK)
       return error->status;
     if (wanted > extent) {
       padded = true;

@@ -10,6 +10,8 @@ enum { AXES_AS_INPUT_OPSET = 13, SCAN_WITHOUT_BATCH_OPSET = 9 };
 /* ---- what iterations leave behind ---- */
 
 typedef struct results {
+  const cm_node *node; /* whose outputs they are, from `first` on */
+  uint32_t first;
   uint32_t **value;    /* by output, then iteration */
   uint32_t count, room;
 } results;
@@ -36,21 +38,22 @@ static cm_status keep_results(cm_unrolling *u, results *r, const uint32_t *value
   return CM_OK;
 }
 
-/* Stacks the values of all iterations along a new axis. */
-static cm_status stack(cm_unrolling *u, const cm_node *n, uint32_t *values, uint32_t count, int64_t axis, bool backward,
-                       uint32_t output, cm_error *error)
+/* Stacks the values of all iterations, of result number k, along a new axis. */
+static cm_status stack(cm_unrolling *u, const results *kept, uint32_t k, int64_t axis, bool backward, cm_error *error)
 {
+  uint32_t *values = kept->count > 0 ? kept->value[k] : NULL, count = kept->count, output = kept->node->outputs[kept->first + k];
   if (output == CM_NONE)
     return CM_OK;
   if (count == 0)
-    return cm_unroll_fail(n, CM_BAD_NETWORK, "has no iteration, so that the shape of what it collects is not known", error);
+    return cm_unroll_fail(kept->node, CM_BAD_NETWORK, "has no iteration, so that the shape of what it collects is not known", error);
   uint32_t axes = CM_NONE;
   bool as_input = u->model->opset >= AXES_AS_INPUT_OPSET;
   if (as_input && cm_unroll_constant(u, CM_INT64, 1, axis, &axes, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < count; i++) {
     uint32_t pair[2] = {values[i], axes}, made = CM_NONE;
-    if (cm_unroll_node(u, "Unsqueeze", pair, as_input ? 2 : 1, as_input ? NULL : "axes", axis, &made, error) != CM_OK)
+    const cm_new_node unsqueeze = {"Unsqueeze", pair, as_input ? 2 : 1, as_input ? NULL : "axes", axis};
+    if (cm_unroll_node(u, &unsqueeze, &made, error) != CM_OK)
       return error->status;
     values[i] = made;
   }
@@ -59,7 +62,7 @@ static cm_status stack(cm_unrolling *u, const cm_node *n, uint32_t *values, uint
     values[i] = values[count - 1 - i];
     values[count - 1 - i] = swap;
   }
-  return cm_unroll_node(u, "Concat", values, count, "axis", axis, &output, error);
+  return cm_unroll_node(u, &(cm_new_node){"Concat", values, count, "axis", axis}, &output, error);
 }
 
 /* ---- Loop ---- */
@@ -81,6 +84,7 @@ static cm_status begin_loop(cm_unrolling *u, const cm_node *n, loop *l, cm_error
     return cm_unroll_fail(n, CM_BAD_NETWORK, "has other inputs than outputs", error);
   l->carried = n->input_count - 2;
   l->collected = n->output_count - l->carried;
+  l->kept = (results){.node = n, .first = l->carried};
   if (n->inputs[0] != CM_NONE && !cm_unroll_known_integer(u->model, n->inputs[0], &l->trips))
     return cm_unroll_fail(n, CM_BAD_NETWORK, "its number of iterations is not known before the model runs", error);
   l->condition = n->inputs[1];
@@ -107,7 +111,7 @@ static cm_status goes_on(cm_unrolling *u, loop *l, bool *more, cm_error *error)
   uint32_t both[2] = {l->alive, l->condition}, made = CM_NONE;
   if (l->alive == CM_NONE)
     made = l->condition;
-  else if (cm_unroll_node(u, "And", both, 2, NULL, 0, &made, error) != CM_OK)
+  else if (cm_unroll_node(u, &(cm_new_node){.op = "And", .inputs = both, .count = 2}, &made, error) != CM_OK)
     return error->status;
   l->alive = made;
   return CM_OK;
@@ -125,11 +129,11 @@ static cm_status iterate(cm_unrolling *u, loop *l, cm_error *error)
   inputs[1] = condition;
   if (l->carried > 0)
     memcpy(inputs + 2, l->state, l->carried * sizeof *inputs);
-  if (cm_unroll_body(u, l->node, "body", inputs, l->carried + 2, outputs, 1 + l->carried + l->collected, error) != CM_OK)
+  if (cm_unroll_body(u, l->node, "body", &(cm_body_values){inputs, l->carried + 2, outputs, 1 + l->carried + l->collected}, error) != CM_OK)
     return error->status;
   for (uint32_t c = 0; c < l->carried; c++) {
     uint32_t choice[3] = {l->alive, outputs[1 + c], l->state[c]}, made = CM_NONE;
-    if (l->alive != CM_NONE && cm_unroll_node(u, "If", choice, 3, NULL, 0, &made, error) != CM_OK)
+    if (l->alive != CM_NONE && cm_unroll_node(u, &(cm_new_node){.op = "If", .inputs = choice, .count = 3}, &made, error) != CM_OK)
       return error->status;
     l->state[c] = l->alive != CM_NONE ? made : outputs[1 + c];
   }
@@ -157,8 +161,7 @@ cm_status cm_unroll_loop(cm_unrolling *u, const cm_node *n, cm_error *error)
     if (cm_unroll_hand_over(u, l.state[c], n->outputs[c], error) != CM_OK)
       return error->status;
   for (uint32_t k = 0; k < l.collected; k++)
-    if (stack(u, n, l.kept.count > 0 ? l.kept.value[k] : NULL, l.kept.count, 0, false, n->outputs[l.carried + k],
-              error) != CM_OK)
+    if (stack(u, &l.kept, k, 0, false, error) != CM_OK)
       return error->status;
   return CM_OK;
 }
@@ -211,11 +214,11 @@ static cm_status scan_once(cm_unrolling *u, scan *s, int64_t step, int64_t lengt
     uint32_t pair[2] = {s->node->inputs[s->carried + k], CM_NONE}, made = CM_NONE;
     int64_t place = listed(s->node, "scan_input_directions", k) != 0 ? length - 1 - step : step;
     if (cm_unroll_constant(u, CM_INT64, 0, place, &pair[1], error) != CM_OK ||
-        cm_unroll_node(u, "Gather", pair, 2, "axis", listed(s->node, "scan_input_axes", k), &made, error) != CM_OK)
+        cm_unroll_node(u, &(cm_new_node){"Gather", pair, 2, "axis", listed(s->node, "scan_input_axes", k)}, &made, error) != CM_OK)
       return error->status;
     inputs[s->carried + k] = made;
   }
-  if (cm_unroll_body(u, s->node, "body", inputs, s->carried + s->scanned, outputs, s->carried + s->collected, error) != CM_OK)
+  if (cm_unroll_body(u, s->node, "body", &(cm_body_values){inputs, s->carried + s->scanned, outputs, s->carried + s->collected}, error) != CM_OK)
     return error->status;
   if (s->carried > 0)
     memcpy(s->state, outputs, s->carried * sizeof *outputs);
@@ -233,6 +236,7 @@ cm_status cm_unroll_scan(cm_unrolling *u, const cm_node *n, cm_error *error)
   s.scanned = (uint32_t)scanned;
   s.carried = n->input_count - s.scanned;
   s.collected = n->output_count - s.carried;
+  s.kept = (results){.node = n, .first = s.carried};
   if (scan_length(u, &s, &length, error) != CM_OK ||
       CM_ARENA_NEW(&u->model->arena, s.state, s.carried, error) != CM_OK)
     return error->status;
@@ -245,8 +249,7 @@ cm_status cm_unroll_scan(cm_unrolling *u, const cm_node *n, cm_error *error)
     if (cm_unroll_hand_over(u, s.state[c], n->outputs[c], error) != CM_OK)
       return error->status;
   for (uint32_t k = 0; k < s.collected; k++)
-    if (stack(u, n, s.kept.count > 0 ? s.kept.value[k] : NULL, s.kept.count, listed(n, "scan_output_axes", k),
-              listed(n, "scan_output_directions", k) != 0, n->outputs[s.carried + k], error) != CM_OK)
+    if (stack(u, &s.kept, k, listed(n, "scan_output_axes", k), listed(n, "scan_output_directions", k) != 0, error) != CM_OK)
       return error->status;
   return CM_OK;
 }

@@ -40,36 +40,33 @@ cm_status cm_unroll_constant(cm_unrolling *u, cm_type type, uint32_t rank, int64
 }
 
 /* A node of one output (CM_NONE: a new value), inferred at once; `attribute` may be NULL. */
-cm_status cm_unroll_node(cm_unrolling *u, const char *op, const uint32_t *inputs, uint32_t count, const char *attribute,
-                          int64_t number, uint32_t *output, cm_error *error)
+cm_status cm_unroll_node(cm_unrolling *u, const cm_new_node *node, uint32_t *output, cm_error *error)
 {
-  uint32_t node;
-  if ((*output == CM_NONE && name_value(u, op, output, error) != CM_OK) ||
-      cm_model_add_node(u->model, op, inputs, count, output, 1, &node, error) != CM_OK)
+  uint32_t made;
+  if ((*output == CM_NONE && name_value(u, node->op, output, error) != CM_OK) ||
+      cm_model_add_node(u->model, node->op, node->inputs, node->count, output, 1, &made, error) != CM_OK)
     return error->status;
-  cm_node *n = &u->model->nodes[node];
-  cm_status status = attribute == NULL ? CM_OK
-                     : strcmp(attribute, "axes") == 0
-                         ? cm_node_set_integers(u->model, n, attribute, &number, 1, error)
-                         : cm_node_set_integer(u->model, n, attribute, number, error);
-  return status == CM_OK ? u->walk(u, node, error) : status;
+  cm_node *n = &u->model->nodes[made];
+  cm_status status = node->attribute == NULL ? CM_OK
+                     : strcmp(node->attribute, "axes") == 0
+                         ? cm_node_set_integers(u->model, n, node->attribute, &node->number, 1, error)
+                         : cm_node_set_integer(u->model, n, node->attribute, node->number, error);
+  return status == CM_OK ? u->walk(u, made, error) : status;
 }
 
 /* Gives what was computed to those who read the node's output. */
 cm_status cm_unroll_hand_over(cm_unrolling *u, uint32_t from, uint32_t output, cm_error *error)
 {
-  return output == CM_NONE ? CM_OK : cm_unroll_node(u, "Identity", &from, 1, NULL, 0, &output, error);
+  return output == CM_NONE ? CM_OK : cm_unroll_node(u, &(cm_new_node){.op = "Identity", .inputs = &from, .count = 1}, &output, error);
 }
 
 /* Splices a subgraph and infers its nodes. */
-cm_status cm_unroll_body(cm_unrolling *u, const cm_node *node, const char *attribute, const uint32_t *inputs,
-                          uint32_t input_count, uint32_t *outputs, uint32_t output_count, cm_error *error)
+cm_status cm_unroll_body(cm_unrolling *u, const cm_node *node, const char *attribute, const cm_body_values *values, cm_error *error)
 {
   size_t first = u->model->node_count;
   if (u->model->node_count > CM_UNROLL_NODES_MAX)
     return cm_unroll_fail(node, CM_TOO_LARGE, "unrolled, the model has too many nodes", error);
-  if (cm_onnx_splice(u->model, cm_node_attribute(node, attribute), inputs, input_count, outputs, output_count, error) !=
-      CM_OK)
+  if (cm_onnx_splice(u->model, cm_node_attribute(node, attribute), values, error) != CM_OK)
     return error->status == CM_BAD_NETWORK ? cm_unroll_fail(node, CM_BAD_NETWORK, error->detail, error) : error->status;
   size_t last = u->model->node_count;
   for (size_t i = first; i < last; i++)

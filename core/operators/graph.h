@@ -123,6 +123,14 @@ cm_status cm_model_add_constant(cm_model *model, const char *stem, cm_tensor *te
 cm_status cm_model_add_integers(cm_model *model, const char *stem, const int64_t *numbers, size_t count,
                                 uint32_t *value, cm_error *error);
 
+/* What a body of nodes is given, and where what it makes is put. */
+typedef struct cm_body_values {
+  const uint32_t *inputs;
+  uint32_t input_count;
+  uint32_t *outputs;
+  uint32_t output_count;
+} cm_body_values;
+
 /* Adds a node of ONNX's own domain with one output; outputs' producers are set. */
 cm_status cm_model_add_node(cm_model *model, const char *op, const uint32_t *inputs, uint32_t input_count,
                             const uint32_t *outputs, uint32_t output_count, uint32_t *node, cm_error *error);

@@ -1,7 +1,6 @@
 /* What cannot be compiled for a chip is refused before anything is laid out. */
 #include "core/operators/model_check.h"
 
-#include <string.h>
 
 #include "core/operators/evaluate.h"
 #include "core/operators/operator.h"

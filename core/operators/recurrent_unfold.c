@@ -1,6 +1,5 @@
 #include "core/operators/recurrent_unfold.h"
 
-#include <string.h>
 
 #include "core/operators/evaluate.h"
 #include "core/operators/recurrent.h"

@@ -18,16 +18,22 @@ cm_status cm_unroll_fail(const cm_node *node, cm_status status, const char *why,
 /* A new constant of rank 0 or 1 with one element. Errors: memory. */
 cm_status cm_unroll_constant(cm_unrolling *u, cm_type type, uint32_t rank, int64_t number, uint32_t *value, cm_error *error);
 
-/* A node of one output (CM_NONE: a new value), inferred at once; `attribute` may be NULL. Errors: of walk. */
-cm_status cm_unroll_node(cm_unrolling *u, const char *op, const uint32_t *inputs, uint32_t count, const char *attribute,
-                         int64_t number, uint32_t *output, cm_error *error);
+typedef struct cm_new_node {
+  const char *op;
+  const uint32_t *inputs;
+  uint32_t count;
+  const char *attribute; /* NULL: none */
+  int64_t number;
+} cm_new_node;
+
+/* A node of one output (CM_NONE: a new value), inferred at once. Errors: of walk. */
+cm_status cm_unroll_node(cm_unrolling *u, const cm_new_node *node, uint32_t *output, cm_error *error);
 
 /* Gives what was computed to those who read the node's output. Errors: of walk. */
 cm_status cm_unroll_hand_over(cm_unrolling *u, uint32_t from, uint32_t output, cm_error *error);
 
 /* Splices a subgraph and infers its nodes. Errors: of walk. */
-cm_status cm_unroll_body(cm_unrolling *u, const cm_node *node, const char *attribute, const uint32_t *inputs,
-                         uint32_t input_count, uint32_t *outputs, uint32_t output_count, cm_error *error);
+cm_status cm_unroll_body(cm_unrolling *u, const cm_node *node, const char *attribute, const cm_body_values *values, cm_error *error);
 
 /* The single element of a value that is known; false when it is not. */
 bool cm_unroll_known_integer(const cm_model *m, uint32_t value, int64_t *number);

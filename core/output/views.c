@@ -5,12 +5,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "core/measure/measure.h"
 #include "core/measure/populations_of_parts.h"
 #include "core/measure/scenario_metrics.h"
 #include "core/measure/core_shares.h"

@@ -1,5 +1,4 @@
 /* The binary views of a mapping. What can fail: memory. */
-#include "core/output/views.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,5 @@
 #include "core/partition/balanced_cut.h"
 
-#include <string.h>
 
 #define NONE UINT32_MAX
 

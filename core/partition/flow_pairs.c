@@ -1,7 +1,6 @@
 #include "core/partition/flow_pairs.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/partition/balanced_cut.h"
 #include "core/partition/contacts.h"

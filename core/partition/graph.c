@@ -2,7 +2,7 @@
 
 #include "core/partition/graph_gather.h"
 #include "core/partition/graph_rows.h"
-#include "core/partition/members.h"
+#include "base/members.h"
 
 enum { CHECK_EVERY = 4096 };
 

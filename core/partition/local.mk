@@ -4,7 +4,7 @@ libcoremap_a_SOURCES += \
   core/partition/graph_rows.h core/partition/graph_rows.c core/partition/graph_topology.c core/partition/graph_file.c \
   core/partition/fm_walk.h core/partition/fm_search.h core/partition/fm_search.c \
   core/partition/population_tally.h core/partition/population_tally.c \
-  core/partition/quality.h core/partition/quality.c core/partition/members.h \
+  core/partition/quality.h core/partition/quality.c \
   core/partition/counts.h core/partition/counts.c core/partition/part_usage.h core/partition/part_usage.c \
   core/partition/legalise.h core/partition/legalise.c \
   core/partition/flows.h core/partition/flows.c \

@@ -1,5 +1,7 @@
 #include "core/partition/synapses.h"
 
+#include "core/network/net_order.h"
+
 enum { LOOK = 256 /* entries of a row that are read at once where they stand in a file */ };
 
 void cm_synapses_free(cm_synapses *s)
@@ -18,10 +20,7 @@ cm_status cm_synapses_new(const cm_demand *demand, cm_run *run, cm_synapses *syn
     cm_synapses_free(&made);
     return error->status;
   }
-  for (uint32_t e = 0; e < t->net_count; e++)
-    made.net_first[cm_topology_source(t, e) + 1]++;
-  for (uint32_t v = 0; v < t->vertex_count; v++)
-    made.net_first[v + 1] += made.net_first[v];
+  cm_topology_nets_from(t, made.net_first);
   *synapses = made;
   return CM_OK;
 }

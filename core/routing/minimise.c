@@ -4,7 +4,6 @@
 #include "core/routing/minimise.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { NONE = UINT32_MAX };
 

@@ -4,13 +4,23 @@
 
 #include "core/routing/walk.h"
 
+static cm_status trace_axes(cm_walker *w, cm_error *error)
+{
+  return cm_tracer_new(w->routes->chip, w->routes->rule, w->memory, &w->tracer, error);
+}
+
+static cm_status trace_ways(cm_walker *w, cm_error *error)
+{
+  return cm_way_tracer_new(w->routes->chip->interconnect, w->memory, &w->ways, error);
+}
+
 cm_status cm_walker_new(const cm_routes *routes, cm_memory *memory, cm_walker *walker, cm_error *error)
 {
+  static cm_status (*const trace[CM_GEOMETRIES])(cm_walker *, cm_error *) = {[CM_BY_AXES] = trace_axes, [CM_BY_WAYS] = trace_ways};
   cm_walker w = {.routes = routes, .memory = memory};
   for (uint32_t f = 0; f < routes->flow_count; f++)
     if (routes->first[f + 1] - routes->first[f] > w.room)
       w.room = routes->first[f + 1] - routes->first[f];
-  const cm_interconnect *net = routes->chip->interconnect;
   uint32_t parts = routes->parts;
   cm_status status = CM_NEW(memory, w.router, w.room, error);
   if (status == CM_OK)
@@ -18,8 +28,7 @@ cm_status cm_walker_new(const cm_routes *routes, cm_memory *memory, cm_walker *w
   for (uint32_t p = 0; status == CM_OK && p < parts; p++)
     w.router_of[p] = cm_router_of(routes->chip, routes->core[p]);
   if (status == CM_OK)
-    status = net != NULL ? cm_way_tracer_new(net, memory, &w.ways, error)
-                         : cm_tracer_new(routes->chip, routes->rule, memory, &w.tracer, error);
+    status = trace[cm_geometry_of(routes->chip)](&w, error);
   if (status != CM_OK) {
     cm_free(w.router);
     cm_free(w.router_of);

@@ -6,11 +6,6 @@
 
 enum { PLACEMENTS = 4000000, SCHEDULES_MIN = 100, SCHEDULES_MAX = 400000 };
 
-cm_schedule_options cm_schedule_defaults(void)
-{
-  return (cm_schedule_options){.method = CM_SCHEDULE_SEARCH, .schedules = 0};
-}
-
 void cm_schedule_free(cm_schedule *schedule)
 {
   if (schedule == NULL)

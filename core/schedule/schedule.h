@@ -34,9 +34,6 @@ typedef struct cm_schedule_options {
                          at least a hundred and at most 400000 (a second at most, but for the largest workloads) */
 } cm_schedule_options;
 
-/* SEARCH with 0 schedules. */
-cm_schedule_options cm_schedule_defaults(void);
-
 /* Schedules a workload. Same workload, options and run->seed: same schedule, for any number of threads. A deadline of
  * the run only cuts the search: the best schedule by then is returned. The caller's: cm_schedule_free. Time: as the
  * schemes of generate.h per schedule; memory O((n + arcs) + population * n). Errors: CM_CANCELLED;

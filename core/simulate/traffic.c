@@ -2,9 +2,11 @@
 
 #include <stdlib.h>
 
+#include "base/members.h"
 #include "base/order.h"
 #include "core/chip/geometry.h"
 #include "core/limits/copies.h"
+#include "core/network/net_order.h"
 
 /* The targets of one net behind those that are there. */
 static cm_status add_targets(cm_traffic *t, const uint32_t *part, uint32_t net, uint32_t *scratch, cm_memory *memory,
@@ -58,16 +60,8 @@ static cm_status list_members(cm_traffic *t, const uint32_t *part, cm_memory *me
     return error->status;
   for (uint32_t p = 0; p < t->parts; p++)
     t->part_on[t->core[p]] = p;
-  for (uint32_t v = 0; v < n; v++)
-    t->member_first[part[v] + 2]++;
-  for (uint32_t p = 0; p < t->parts; p++)
-    t->member_first[p + 2] += t->member_first[p + 1];
-  for (uint32_t v = 0; v < n; v++)
-    t->member[t->member_first[part[v] + 1]++] = v;
-  for (uint32_t e = 0; e < topology->net_count; e++)
-    t->out_first[cm_topology_source(topology, e) + 1]++;
-  for (uint32_t v = 0; v < n; v++)
-    t->out_first[v + 1] += t->out_first[v];
+  cm_sort_members(part, n, t->parts, t->member_first, t->member);
+  cm_topology_nets_from(topology, t->out_first);
   return CM_OK;
 }
 

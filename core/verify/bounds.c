@@ -4,7 +4,6 @@
  * counted at either, in any shares; four ways to share are tried and the best bound counts. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/order.h"
 #include "core/verify/bounds_near.h"

@@ -1,7 +1,6 @@
 /* The check's own figures, computed the plain way: one packet per axon and target core, walked hop by hop. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/verify/check_measure.h"
 #include "core/verify/check_walk.h"

@@ -1,6 +1,5 @@
 /* The check's own figures of a network's scenarios: each is measured as a network with these rates. */
 #include <math.h>
-#include <string.h>
 
 #include "core/metrics/metrics.h"
 #include "core/verify/checker.h"

@@ -13,50 +13,6 @@
 
 static const size_t FILE_BYTES_MAX = (size_t)1 << 31;
 
-/* ---- rings ---- */
-
-/* Takes links that wait for nobody away until none is left: those that stay wait in a ring. */
-static cm_status check_rings(cm_routes_checking *c, uint64_t *channels, uint64_t *dependencies, cm_error *error)
-{
-  if (c->net != NULL)
-    return cm_routes_ways_rings(c, channels, dependencies, error);
-  size_t links = c->link_count, ready = 0, done = 0;
-  uint32_t *waits = NULL, *queue = NULL; /* links that each waits for; those that wait for none any more */
-  if (CM_NEW(c->run->memory, waits, links, error) != CM_OK || CM_NEW(c->run->memory, queue, links, error) != CM_OK) {
-    cm_free(waits);
-    return error->status;
-  }
-  *channels = *dependencies = 0;
-  for (size_t l = 0; l < links; l++) {
-    *channels += c->used[l];
-    waits[l] = (uint32_t)__builtin_popcount(c->next[l]);
-    *dependencies += waits[l];
-    if (c->used[l] && waits[l] == 0)
-      queue[ready++] = (uint32_t)l;
-  }
-  for (; done < ready; done++) {
-    uint32_t router = queue[done] / CM_DIRECTIONS;
-    for (unsigned in = 0; in < CM_DIRECTIONS; in++) { /* links that end at this router and wait for this link */
-      uint32_t before = cm_routes_beyond(c, router, in ^ 1);
-      if (before == UINT32_MAX || !(c->next[(size_t)before * CM_DIRECTIONS + in] >> queue[done] % CM_DIRECTIONS & 1))
-        continue;
-      uint32_t link = before * CM_DIRECTIONS + in;
-      if (--waits[link] == 0)
-        queue[ready++] = link;
-    }
-  }
-  for (size_t l = 0; l < links && done < *channels; l++)
-    if (c->used[l] && waits[l] > 0) {
-      routes_violation(c, "routes: packets can wait for each other for ever: link %c of router (%" PRIu32 ", %" PRIu32
-                       ") waits in a ring", cm_route_letters[l % CM_DIRECTIONS], (uint32_t)(l / CM_DIRECTIONS % c->routers_x),
-                       (uint32_t)(l / CM_DIRECTIONS / c->routers_x));
-      break;
-    }
-  cm_free(waits);
-  cm_free(queue);
-  return CM_OK;
-}
-
 /* ---- figures ---- */
 
 static json_t *tables_json(cm_routes_checking *c)
@@ -75,13 +31,11 @@ static json_t *tables_json(cm_routes_checking *c)
     most = entries > most ? entries : most;
   }
   json_t *keys = limit == 0 ? NULL : json_integer((json_int_t)(c->links + c->flows));
-  json_t *where = c->net != NULL ? json_integer(fullest)
-                                 : json_pack("[I,I]", (json_int_t)(fullest % c->routers_x), (json_int_t)(fullest / c->routers_x));
   json_t *wider = c->wider == 0 ? NULL
                                 : json_pack("{s:I, s:f}", "axons", (json_int_t)c->wider, "packets",
                                             c->dropped / (double)c->demand->network->weight_scale);
   return json_pack("{s:I, s:o, s:I, s:o, s:I, s:b, s:o*, s:o*}", "entries", (json_int_t)c->first[c->routers], "limit",
-                   limit == 0 ? json_null() : json_integer((json_int_t)limit), "most", (json_int_t)most, "fullest", where,
+                   limit == 0 ? json_null() : json_integer((json_int_t)limit), "most", (json_int_t)most, "fullest", c->geometry->router_json(c, fullest),
                    "routers_over", (json_int_t)over, "fit", over == 0, "one_per_key", keys, "widened", wider);
 }
 
@@ -90,12 +44,12 @@ static cm_status check_figures(cm_routes_checking *c, cm_error *error)
   uint64_t channels = 0, dependencies = 0, most = 0, plain = 0;
   double unit = (double)c->demand->network->weight_scale * (c->demand->network->directed ? 1 : 2);
   const json_t *stated = json_object_get(c->json, "figures");
-  if (check_rings(c, &channels, &dependencies, error) != CM_OK)
+  if (c->geometry->rings(c, &channels, &dependencies, error) != CM_OK)
     return error->status;
   for (size_t l = 0; l < c->link_count; l++) {
     most = c->load[l] > most ? c->load[l] : most;
     plain = c->plain_load[l] > plain ? c->plain_load[l] : plain;
-    if (c->net != NULL && !c->shared && c->load[l] != c->plain_load[l])
+    if (c->exact && c->load[l] != c->plain_load[l])
       routes_violation(c, "routes: the link from router %" PRIu32 " to router %" PRIu32 " carries %.17g, by the shortest ways %.17g",
                        c->net->link[l].from, c->net->link[l].to, (double)c->load[l] / unit, (double)c->plain_load[l] / unit);
   }
@@ -115,11 +69,8 @@ static cm_status check_figures(cm_routes_checking *c, cm_error *error)
                             (json_int_t)c->links, "hop_traffic", (double)c->traffic / unit, "link_load_max_before",
                             before, "link_load_max", (double)most / unit, "deadlock_free", 1, "channels",
                             (json_int_t)channels, "dependencies", (json_int_t)dependencies);
-  bool whole = truth != NULL && (!c->multicast || json_object_set_new(truth, "tables", tables_json(c)) == 0);
-  if (whole && c->net != NULL) /* packets have been carried by the stated root */
-    whole = json_object_set(truth, "root", json_object_get(stated, "root")) == 0 &&
-            json_object_set_new(truth, "virtual_channels", json_integer(c->channels)) == 0;
-  if (!whole) {
+  if (truth == NULL || (c->multicast && json_object_set_new(truth, "tables", tables_json(c)) != 0) ||
+      !c->geometry->figures(c, stated, truth)) {
     json_decref(truth);
     return cm_fail(error, CM_NO_MEMORY, "out of memory while checking the routes");
   }
@@ -154,10 +105,7 @@ static cm_status read_header(cm_routes_checking *c, cm_error *error)
   const json_t *figures = json_object_get(c->json, "figures");
   const char *rule = json_string_value(json_object_get(figures, "routing")),
              *model = json_string_value(json_object_get(figures, "model"));
-  if (c->net != NULL)
-    c->rule = rule != NULL && strcmp(rule, "up-down") == 0 ? "up-down" : NULL;
-  else
-    c->rule = cm_routes_rule(rule);
+  c->rule = rule != NULL ? c->geometry->rule(rule) : NULL;
   if (c->rule == NULL)
     routes_violation(c, "routes /figures/routing names no turn rule");
   c->multicast = json_object_get(c->json, "tables") != NULL;
@@ -177,7 +125,7 @@ static cm_status prepare(cm_routes_checking *c, cm_error *error)
 {
   cm_memory *memory = c->run->memory;
   size_t links = c->link_count;
-  if (c->net != NULL && cm_routes_ways_prepare(c, error) != CM_OK)
+  if (c->geometry->prepare(c, error) != CM_OK)
     return error->status;
   if (CM_NEW(memory, c->dead, links, error) != CM_OK || CM_NEW(memory, c->load, links, error) != CM_OK ||
       CM_NEW(memory, c->plain_load, links, error) != CM_OK || CM_NEW(memory, c->used, links, error) != CM_OK ||
@@ -225,18 +173,19 @@ static cm_status check(cm_routes_checking *c, cm_error *error)
 cm_status cm_routes_check(const char *path, const char *mapping_path, const cm_check_context *context, cm_check_result *result,
                           cm_error *error)
 {
+  static const cm_routes_geometry *const geometry[CM_GEOMETRIES] = {[CM_BY_AXES] = &cm_routes_on_mesh, [CM_BY_WAYS] = &cm_routes_on_ways};
   const cm_chip *chip = context->chip;
   cm_mapping_places places = {0};
   cm_routes_checking c = {.demand = context->demand,
                           .chip = chip,
                           .run = context->run,
                           .result = result,
+                          .geometry = geometry[cm_geometry_of(chip)],
                           .routers_x = chip->width / chip->router_x,
                           .routers_y = chip->height / chip->router_y};
   c.net = chip->interconnect;
   c.routers = cm_chip_routers(chip);
   c.link_count = cm_chip_links(chip);
-  c.start = c.net != NULL ? UINT32_MAX : CM_DIRECTIONS;
   bool fresh = result->violations == NULL;
   if (fresh && CM_NEW(NULL, result->violations, CM_CHECK_LISTED_MAX, error) != CM_OK)
     return error->status;

@@ -11,9 +11,8 @@
 typedef struct cm_stated_entry {
   uint64_t key, open;  /* it is for keys that equal `key` but for the bits of `open` */
   uint64_t cores;      /* bit: core behind the router */
-  uint8_t links;       /* bit: cm_direction */
   bool used;
-  uint64_t out;        /* on an interconnect: the first of its links in cm_routes_checking.out, */
+  uint64_t out;        /* the first of its links in cm_routes_checking.out, */
   uint32_t outs;       /* and how many */
 } cm_stated_entry;
 
@@ -22,8 +21,40 @@ typedef struct cm_waiting {
   uint64_t channel, next; /* next UINT64_MAX: the channel is in use */
 } cm_waiting;
 
+typedef struct cm_routes_checking cm_routes_checking;
+
+/* What the check asks of a chip's geometry. Links are known by `out`: on a mesh a direction, on an interconnect its number. */
+typedef struct cm_routes_geometry {
+  uint32_t start;           /* how a packet came that is at its source */
+  json_type path;           /* of paths in files */
+  const char *table_router; /* the members by which a table names its router */
+  /* The stated rule against deadlock, for ever; NULL: none that is known. */
+  const char *(*rule)(const char *name);
+  /* What packets need; links_max too. CM_BAD_MAPPING: the file's figures are out of range. */
+  cm_status (*prepare)(cm_routes_checking *c, cm_error *error);
+  json_int_t (*router_of_table)(const cm_routes_checking *c, const json_t *table); /* out of range: none */
+  json_t *(*router_json)(const cm_routes_checking *c, uint32_t router);
+  /* Reads where an entry sends packets, behind what c->out has; there is room for as many as the value has members or letters. */
+  bool (*read_outs)(cm_routes_checking *c, uint32_t router, const json_t *value, cm_stated_entry *entry);
+  uint32_t (*beyond)(const cm_routes_checking *c, uint32_t router, uint32_t out); /* UINT32_MAX: no router */
+  uint32_t (*straight)(const cm_routes_checking *c, uint32_t in);                 /* UINT32_MAX: nothing lies straight on */
+  /* One hop of the packet under way, `weight` heavy: the router that it leads to, UINT32_MAX after a violation; `who` names
+   * the packet in sentences. */
+  uint32_t (*hop)(cm_routes_checking *c, uint32_t router, uint32_t in, uint32_t out, uint64_t weight, const char *who);
+  /* Walks a path from router to router; false after a violation. */
+  bool (*walk)(cm_routes_checking *c, const json_t *path, uint32_t from, uint32_t to, uint64_t weight, const char *who);
+  /* Puts the first shape of the packet's way between two cores on plain_load, each link once a packet. */
+  void (*plain)(cm_routes_checking *c, uint32_t from_core, uint32_t to_core, uint64_t weight);
+  /* Takes channels that wait for nobody away until none is left: those that stay wait in a ring. */
+  cm_status (*rings)(cm_routes_checking *c, uint64_t *channels, uint64_t *dependencies, cm_error *error);
+  /* Adds figures of its own to the true ones; false: no memory. */
+  bool (*figures)(const cm_routes_checking *c, const json_t *stated, json_t *truth);
+} cm_routes_geometry;
+
+extern const cm_routes_geometry cm_routes_on_mesh, cm_routes_on_ways;
+
 /* What the check holds. */
-typedef struct cm_routes_checking {
+struct cm_routes_checking {
   const cm_demand *demand;
   const cm_chip *chip;
   cm_run *run;
@@ -32,7 +63,9 @@ typedef struct cm_routes_checking {
   uint32_t *part, *core, parts;
   uint32_t routers_x, routers_y, routers;
   uint32_t link_count;         /* routers * CM_DIRECTIONS, or those of the interconnect */
-  uint32_t start;              /* how a packet came that is at its source: CM_DIRECTIONS, on an interconnect UINT32_MAX */
+  const cm_routes_geometry *geometry;
+  uint32_t links_max;          /* of a router */
+  bool exact;                  /* packets take the first shape of their ways */
   const char *rule;            /* stated turn rule; NULL: none that is known */
   bool multicast;
   unsigned key_bits, rank_bits;
@@ -40,6 +73,8 @@ typedef struct cm_routes_checking {
   uint64_t *first;             /* [routers + 1] of its entries */
   uint32_t *block;             /* [parts] where the chip limits tables: a part's keys begin at block << rank_bits */
   uint8_t *dead;               /* [routers * CM_DIRECTIONS] */
+  uint32_t *out;               /* links of entries */
+  uint64_t outs, out_capacity;
   /* On an interconnect, else NULL and 0: */
   const cm_interconnect *net;
   uint32_t *order;             /* [routers] place of each: by the stated root */
@@ -51,8 +86,6 @@ typedef struct cm_routes_checking {
   uint32_t last_channel;       /* as stated: a packet never takes a higher one */
   cm_check_ways ways;
   uint32_t *way;               /* [routers] links of a way */
-  uint32_t *out;               /* links of entries */
-  uint64_t outs, out_capacity;
   cm_waiting *waiting;         /* [waiting_room] a hash table; channel UINT64_MAX: nothing */
   uint64_t waiting_count, waiting_room;
   bool widened;                /* stated: packets may come to cores that hold no target of them */
@@ -68,7 +101,7 @@ typedef struct cm_routes_checking {
   /* The net under way. */
   uint32_t *stamp, reached;    /* [parts] number of the last look at a net that reached the part; looks so far */
   uint32_t *target, targets;   /* its parts; its own only where packets come back to it over the router */
-} cm_routes_checking;
+};
 
 #define routes_violation(c, ...) cm_check_violation((c)->result, __VA_ARGS__)
 
@@ -81,38 +114,10 @@ cm_status cm_routes_follow_tables(cm_routes_checking *c, cm_error *error);
 /* Carries every pair of parts over its path. */
 cm_status cm_routes_follow_paths(cm_routes_checking *c, cm_error *error);
 
-/* The letters of the directions in files, by cm_direction. */
-extern const char cm_route_letters[];
+/* A whole number among an object's members, -1 where there is none. */
+json_int_t cm_routes_whole_of(const json_t *object, const char *name);
 
-/* The turn rule of that name, for ever; NULL: none. */
-const char *cm_routes_rule(const char *name);
-
-/* The router beyond a link of a mesh; UINT32_MAX past the edge: links that close a torus are not used. */
-uint32_t cm_routes_beyond(const cm_routes_checking *c, uint32_t router, unsigned out);
-
-/* One hop of the packet under way, `weight` heavy: the router that it leads to, UINT32_MAX after a violation; `who` names
- * the packet in sentences. `in`: how it came, c->start at the source. Both are directions, on an interconnect links. */
-uint32_t cm_routes_hop(cm_routes_checking *c, uint32_t router, unsigned in, unsigned out, uint64_t weight, const char *who);
-
-/* Puts the first shape of the packet's way to a router on plain_load: along x first where the rule allows the turn, else
- * along y first, each link once a packet. Of a mesh. */
-void cm_routes_plain_way(cm_routes_checking *c, uint32_t from, uint32_t to, uint64_t weight);
-
-/* ---- on interconnects ---- */
-
-/* The order of routers by the stated root, and what else packets need. CM_BAD_MAPPING where the root is no router. */
-cm_status cm_routes_ways_prepare(cm_routes_checking *c, cm_error *error);
-
-uint32_t cm_routes_ways_hop(cm_routes_checking *c, uint32_t router, uint32_t in, uint32_t out, uint64_t weight, const char *who);
-
-/* The link straight on; UINT32_MAX: none. */
-uint32_t cm_routes_ways_straight(const cm_routes_checking *c, uint32_t in);
-
-/* Puts the shortest way between two cores on plain_load, each link once a packet. */
-void cm_routes_ways_plain(cm_routes_checking *c, uint32_t from_core, uint32_t to_core, uint64_t weight);
-
-/* As check_rings of a mesh. */
-cm_status cm_routes_ways_rings(cm_routes_checking *c, uint64_t *channels, uint64_t *dependencies, cm_error *error);
+uint32_t cm_routes_router_of(const cm_routes_checking *c, uint32_t core);
 
 /* The parts that a net reaches, its own only in tables under a limit, in c->target [c->targets]. */
 void cm_routes_reach(cm_routes_checking *c, uint32_t net);

@@ -74,66 +74,6 @@ static cm_status gather(cm_routes_checking *c, pairs *all, cm_error *error)
   return CM_OK;
 }
 
-static uint32_t router_of(const cm_routes_checking *c, uint32_t part)
-{
-  uint32_t x = c->core[part] % c->chip->width, y = c->core[part] / c->chip->width;
-  return y / c->chip->router_y * c->routers_x + x / c->chip->router_x;
-}
-
-/* Walks "E3S2"; false after a violation. */
-static bool walk(cm_routes_checking *c, const char *path, uint32_t from, uint32_t to, uint64_t weight, const char *who)
-{
-  uint32_t at = from;
-  unsigned in = CM_DIRECTIONS;
-  c->met[at] = c->packet + 1;
-  while (*path != '\0') {
-    const char *letter = strchr(cm_route_letters, *path);
-    char *end;
-    unsigned long long steps = letter != NULL && path[1] >= '1' && path[1] <= '9' ? strtoull(path + 1, &end, 10) : 0;
-    if (steps == 0 || steps > c->routers) {
-      routes_violation(c, "routes: the path of %s is no list of directions and steps: \"%.40s\"", who, path);
-      return false;
-    }
-    for (; steps > 0; steps--) {
-      at = cm_routes_hop(c, at, in, (unsigned)(letter - cm_route_letters), weight, who);
-      in = (unsigned)(letter - cm_route_letters);
-      if (at == UINT32_MAX)
-        return false;
-    }
-    path = end;
-  }
-  if (at != to)
-    routes_violation(c, "routes: the path of %s ends at router (%" PRIu32 ", %" PRIu32 "), not at (%" PRIu32 ", %" PRIu32 ")",
-                     who, at % c->routers_x, at / c->routers_x, to % c->routers_x, to / c->routers_x);
-  return at == to;
-}
-
-/* Walks the routers of a list, the source's first; false after a violation. */
-static bool walk_ways(cm_routes_checking *c, const json_t *path, uint32_t from, uint32_t to, uint64_t weight, const char *who)
-{
-  uint32_t at = from, in = c->start, next;
-  c->met[at] = c->packet + 1;
-  for (size_t i = 0; i < json_array_size(path); i++) {
-    const json_t *value = json_array_get(path, i);
-    json_int_t router = json_is_integer(value) ? json_integer_value(value) : -1;
-    int64_t link = i == 0 || router < 0 || router >= c->routers ? CM_NO_LINK : cm_interconnect_link(c->net, at, (uint32_t)router);
-    if (i == 0 ? router != from : link == CM_NO_LINK) {
-      routes_violation(c, "routes: the path of %s %s (place %zu)", who, i == 0 ? "does not begin at its source's router" : "takes a link that is none", i);
-      return false;
-    }
-    if (i == 0)
-      continue;
-    next = cm_routes_hop(c, at, in, (uint32_t)link, weight, who);
-    if (next == UINT32_MAX)
-      return false;
-    at = next;
-    in = (uint32_t)link;
-  }
-  if (at != to || json_array_size(path) == 0)
-    routes_violation(c, "routes: the path of %s ends at router %" PRIu32 ", not at %" PRIu32, who, at, to);
-  return at == to;
-}
-
 static void follow(cm_routes_checking *c, pairs *all, size_t index, const json_t *row)
 {
   json_int_t from, to;
@@ -142,7 +82,7 @@ static void follow(cm_routes_checking *c, pairs *all, size_t index, const json_t
   char who[80];
   double unit = (double)c->demand->network->weight_scale * (c->demand->network->directed ? 1 : 2);
   if (json_unpack((json_t *)(uintptr_t)row, "[I,I,F,o!]", &from, &to, &packets, &path) != 0 || from < 0 || to < 0 ||
-      from > UINT32_MAX || to > UINT32_MAX || !(c->net != NULL ? json_is_array(path) : json_is_string(path))) {
+      from > UINT32_MAX || to > UINT32_MAX || json_typeof(path) != c->geometry->path) {
     routes_violation(c, "routes /paths/%zu is not [from, to, packets, path]", index);
     return;
   }
@@ -157,15 +97,10 @@ static void follow(cm_routes_checking *c, pairs *all, size_t index, const json_t
   if (cm_check_differs(packets, (double)found->weight / unit))
     routes_violation(c, "routes /paths/%zu: packets from %s are stated as %.17g, but are %.17g", index, who, packets,
                      (double)found->weight / unit);
-  uint32_t source = router_of(c, (uint32_t)from), target = router_of(c, (uint32_t)to);
+  uint32_t source = c->core[from], target = c->core[to];
   c->flows++;
-  if (c->net != NULL) {
-    (void)walk_ways(c, path, source, target, found->weight, who);
-    cm_routes_ways_plain(c, c->core[from], c->core[to], found->weight);
-  } else {
-    (void)walk(c, json_string_value(path), source, target, found->weight, who);
-    cm_routes_plain_way(c, source, target, found->weight);
-  }
+  (void)c->geometry->walk(c, path, cm_routes_router_of(c, source), cm_routes_router_of(c, target), found->weight, who);
+  c->geometry->plain(c, source, target, found->weight);
   c->packet++;
 }
 

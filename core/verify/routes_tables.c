@@ -37,11 +37,6 @@ static cm_stated_entry *find_entry(cm_routes_checking *c, uint32_t router, uint6
   return low < c->first[router + 1] && c->entry[low].key <= key ? &c->entry[low] : NULL;
 }
 
-static uint32_t router_of(const cm_routes_checking *c, uint32_t core)
-{
-  return core / c->chip->width / c->chip->router_y * c->routers_x + core % c->chip->width / c->chip->router_x;
-}
-
 /* A core behind a router: they are numbered row by row. */
 static uint32_t core_behind(const cm_routes_checking *c, uint32_t router, unsigned number)
 {
@@ -70,22 +65,17 @@ static uint32_t deliver(walker *w, uint32_t router, uint64_t cores, const char *
   return right;
 }
 
-/* Where a packet goes on by an entry, or straight on without one: directions (links of an interconnect) in w->out; how many. */
+/* Where a packet goes on by an entry, or straight on without one: in w->out; how many. */
 static uint32_t ways_out(walker *w, uint32_t in, const cm_stated_entry *entry)
 {
   cm_routes_checking *c = w->c;
-  uint32_t count = 0;
   if (entry == NULL) {
-    w->out[0] = c->net == NULL ? in : cm_routes_ways_straight(c, in);
+    w->out[0] = c->geometry->straight(c, in);
     return w->out[0] != UINT32_MAX;
   }
-  if (c->net != NULL) {
+  if (entry->outs > 0)
     memcpy(w->out, c->out + entry->out, entry->outs * sizeof *w->out);
-    return entry->outs;
-  }
-  for (unsigned links = entry->links; links != 0; links &= links - 1)
-    w->out[count++] = (uint32_t)__builtin_ctz(links);
-  return count;
+  return entry->outs;
 }
 
 /* Carries the packet of a key from the source's core; `wanted` cores are stamped. */
@@ -93,13 +83,13 @@ static void carry(walker *w, uint64_t key, uint32_t source, uint32_t wanted, uin
 {
   cm_routes_checking *c = w->c;
   uint32_t count = 0, right = 0;
-  w->queue[count] = router_of(c, source);
-  w->came[count++] = c->start;
+  w->queue[count] = cm_routes_router_of(c, source);
+  w->came[count++] = c->geometry->start;
   c->met[w->queue[0]] = c->packet + 1;
   for (uint32_t i = 0; i < count; i++) {
     uint32_t router = w->queue[i], in = w->came[i];
     cm_stated_entry *entry = find_entry(c, router, key);
-    if (entry == NULL && in == c->start) {
+    if (entry == NULL && in == c->geometry->start) {
       routes_violation(c, "routes: %s finds no entry at its own router (%" PRIu32 ", %" PRIu32 ")", who,
                        router % c->routers_x, router / c->routers_x);
       return;
@@ -115,7 +105,7 @@ static void carry(walker *w, uint64_t key, uint32_t source, uint32_t wanted, uin
       right += deliver(w, router, entry->cores, who);
     }
     for (uint32_t k = 0; k < outs; k++) {
-      uint32_t next = cm_routes_hop(c, router, in, w->out[k], weight, who);
+      uint32_t next = c->geometry->hop(c, router, in, w->out[k], weight, who);
       if (next == UINT32_MAX)
         continue;
       w->queue[count] = next;
@@ -168,29 +158,22 @@ static bool comes_to(walker *w, uint64_t key, uint32_t source, uint32_t wanted)
 {
   cm_routes_checking *c = w->c;
   uint32_t count = 0, right = 0, wrong = 0, stamped = c->packet + 1;
-  w->queue[count] = router_of(c, source);
-  w->came[count++] = c->start;
+  w->queue[count] = cm_routes_router_of(c, source);
+  w->came[count++] = c->geometry->start;
   for (uint32_t i = 0; i < count; i++) {
     const cm_stated_entry *entry = find_entry(c, w->queue[i], key);
-    uint32_t outs = entry == NULL && w->came[i] == c->start ? 0 : ways_out(w, w->came[i], entry);
+    uint32_t outs = entry == NULL && w->came[i] == c->geometry->start ? 0 : ways_out(w, w->came[i], entry);
     for (uint64_t cores = entry != NULL ? entry->cores : 0; cores != 0; cores &= cores - 1) {
       bool meant = w->core_stamp[core_behind(c, w->queue[i], (unsigned)__builtin_ctzll(cores))] == stamped;
       right += meant;
       wrong += !meant;
     }
     for (uint32_t k = 0; k < outs && count < c->routers; k++) {
-      uint32_t out = w->out[k], x = w->queue[i] % c->routers_x, y = w->queue[i] / c->routers_x;
-      if (c->net != NULL) {
-        w->queue[count] = c->net->link[out].to;
-        w->came[count++] = out;
-        continue;
-      }
-      x += out == CM_EAST ? 1u : out == CM_WEST ? UINT32_MAX : 0;
-      y += out == CM_SOUTH ? 1u : out == CM_NORTH ? UINT32_MAX : 0;
-      if (x >= c->routers_x || y >= c->routers_y)
+      uint32_t next = c->geometry->beyond(c, w->queue[i], w->out[k]);
+      if (next == UINT32_MAX)
         return false;
-      w->queue[count] = y * c->routers_x + x;
-      w->came[count++] = out;
+      w->queue[count] = next;
+      w->came[count++] = w->out[k];
     }
   }
   return right == wanted && wrong == 0;
@@ -234,15 +217,6 @@ static uint32_t find_net(walker *w, const outgoing *o, uint8_t *taken, uint32_t 
   return first;
 }
 
-/* Puts the ways to a core on what links carry by the shortest ways. */
-static void go_plain(cm_routes_checking *c, uint32_t from, uint32_t to, uint64_t weight)
-{
-  if (c->net != NULL)
-    cm_routes_ways_plain(c, from, to, weight);
-  else
-    cm_routes_plain_way(c, router_of(c, from), router_of(c, to), weight);
-}
-
 static void follow_rank(walker *w, const outgoing *o, uint8_t *taken, uint32_t part, size_t rank, const json_t *neuron)
 {
   cm_routes_checking *c = w->c;
@@ -268,9 +242,9 @@ static void follow_rank(walker *w, const outgoing *o, uint8_t *taken, uint32_t p
   carry(w, key, c->core[part], c->targets, weight, who);
   stamp_targets(w, false);
   for (uint32_t i = 0; i < c->targets; i++)
-    go_plain(c, c->core[part], c->core[c->target[i]], weight);
+    c->geometry->plain(c, c->core[part], c->core[c->target[i]], weight);
   for (uint32_t i = 0; i < w->mores; i++)
-    go_plain(c, c->core[part], w->more[i], weight);
+    c->geometry->plain(c, c->core[part], w->more[i], weight);
   c->wider += w->mores > 0;
   c->dropped += (double)weight * w->mores;
   c->packet++;
@@ -316,14 +290,6 @@ static cm_status follow_parts(walker *w, const outgoing *o, uint8_t *taken, cm_e
   return CM_OK;
 }
 
-static uint32_t most_links(const cm_routes_checking *c)
-{
-  uint32_t most = CM_DIRECTIONS;
-  for (uint32_t r = 0; c->net != NULL && r < c->routers; r++)
-    most = c->net->first[r + 1] - c->net->first[r] > most ? c->net->first[r + 1] - c->net->first[r] : most;
-  return most;
-}
-
 cm_status cm_routes_follow_tables(cm_routes_checking *c, cm_error *error)
 {
   walker w = {.c = c};
@@ -334,7 +300,7 @@ cm_status cm_routes_follow_tables(cm_routes_checking *c, cm_error *error)
     return cm_fail(error, CM_BAD_MAPPING, "routing tables know at most 60 cores behind one router");
   cm_status status = find_outgoing(c, &o, error);
   if (status == CM_OK &&
-      (CM_NEW(memory, w.queue, c->routers, error) != CM_OK || CM_NEW(memory, w.out, most_links(c), error) != CM_OK || CM_NEW(memory, w.came, c->routers, error) != CM_OK ||
+      (CM_NEW(memory, w.queue, c->routers, error) != CM_OK || CM_NEW(memory, w.out, c->links_max, error) != CM_OK || CM_NEW(memory, w.came, c->routers, error) != CM_OK ||
        CM_NEW(memory, w.core_stamp, cm_chip_cores(c->chip), error) != CM_OK ||
        CM_NEW(memory, w.holds, cm_chip_cores(c->chip), error) != CM_OK || CM_NEW(memory, w.more, c->parts, error) != CM_OK ||
        CM_NEW(memory, taken, o.first[c->parts], error) != CM_OK))

@@ -7,38 +7,14 @@
 #include "base/order.h"
 #include "core/verify/routes_checking.h"
 
-/* "EWSN" in any order, each once; false: something else. */
-static bool read_links(const char *text, uint8_t *links)
+/* Where an entry sends packets: behind what the entries before it have. */
+static bool read_outs(cm_routes_checking *c, uint32_t router, const json_t *value, cm_stated_entry *entry)
 {
-  *links = 0;
-  for (; *text != '\0'; text++) {
-    const char *letter = strchr(cm_route_letters, *text);
-    if (letter == NULL || *links >> (letter - cm_route_letters) & 1)
-      return false;
-    *links |= (uint8_t)(1u << (letter - cm_route_letters));
-  }
-  return true;
-}
-
-/* Routers that links lead to, each once; their links go behind those of the entries before. false: something else. */
-static bool read_ways(cm_routes_checking *c, uint32_t router, const json_t *list, cm_stated_entry *entry)
-{
+  size_t most = json_is_array(value) ? json_array_size(value) : json_string_length(value);
   entry->out = c->outs;
-  entry->outs = 0;
-  if (!json_is_array(list) ||
-      CM_ROOM(c->run->memory, c->out, &c->out_capacity, c->outs + json_array_size(list) + 1, &(cm_error){0}) != CM_OK)
+  if (CM_ROOM(c->run->memory, c->out, &c->out_capacity, c->outs + most + 1, &(cm_error){0}) != CM_OK ||
+      !c->geometry->read_outs(c, router, value, entry))
     return false;
-  for (size_t i = 0; i < json_array_size(list); i++) {
-    const json_t *value = json_array_get(list, i);
-    json_int_t to = json_is_integer(value) ? json_integer_value(value) : -1;
-    int64_t link = to < 0 || to >= c->routers ? CM_NO_LINK : cm_interconnect_link(c->net, router, (uint32_t)to);
-    for (uint32_t k = 0; k < entry->outs; k++)
-      if (c->out[entry->out + k] == link)
-        return false;
-    if (link == CM_NO_LINK)
-      return false;
-    c->out[entry->out + entry->outs++] = (uint32_t)link;
-  }
   c->outs += entry->outs;
   return true;
 }
@@ -68,8 +44,7 @@ static bool read_entry(cm_routes_checking *c, uint32_t router, const json_t *row
   uint64_t open = all & ~(uint64_t)mask;
   *entry = (cm_stated_entry){.key = (uint64_t)key, .open = open};
   return ((uint64_t)mask & ~all) == 0 && (c->block != NULL || (open & (open + 1)) == 0) && ((uint64_t)key & ~(uint64_t)mask) == 0 &&
-         (c->net != NULL ? read_ways(c, router, links, entry) : json_is_string(links) && read_links(json_string_value(links), &entry->links)) &&
-         read_cores(c, cores, &entry->cores) && (entry->links != 0 || entry->outs != 0 || entry->cores != 0);
+         read_outs(c, router, links, entry) && read_cores(c, cores, &entry->cores) && (entry->outs != 0 || entry->cores != 0);
 }
 
 static int by_key(const void *a, const void *b)
@@ -78,22 +53,12 @@ static int by_key(const void *a, const void *b)
   return p->key != q->key ? p->key < q->key ? -1 : 1 : p->open < q->open ? -1 : p->open > q->open;
 }
 
-/* A whole number among an object's members, -1 where there is none. */
-static json_int_t whole_of(const json_t *object, const char *name)
-{
-  const json_t *value = json_object_get(object, name);
-  return json_is_integer(value) ? json_integer_value(value) : -1;
-}
-
 /* The router of a table, UINT32_MAX after a violation. */
 static uint32_t router_of_table(cm_routes_checking *c, size_t index, const json_t *table, uint8_t *seen)
 {
-  const json_int_t x = whole_of(table, "x"), y = whole_of(table, "y");
-  json_int_t number = c->net != NULL ? whole_of(table, "router") : -1;
-  if (c->net == NULL && x >= 0 && y >= 0 && x < c->routers_x && y < c->routers_y)
-    number = y * c->routers_x + x;
+  const json_int_t number = c->geometry->router_of_table(c, table);
   if (number < 0 || number >= c->routers || !json_is_array(json_object_get(table, "entries"))) {
-    routes_violation(c, "routes /tables/%zu is no router's: %s or entries", index, c->net != NULL ? "router" : "x, y");
+    routes_violation(c, "routes /tables/%zu is no router's: %s or entries", index, c->geometry->table_router);
     return UINT32_MAX;
   }
   uint32_t router = (uint32_t)number;
@@ -161,7 +126,7 @@ static cm_status read_blocks(cm_routes_checking *c, const json_t *list, cm_error
 cm_status cm_routes_read_tables(cm_routes_checking *c, cm_error *error)
 {
   const json_t *list = json_object_get(c->json, "tables"), *keys = json_object_get(c->json, "keys");
-  const json_int_t bits = whole_of(keys, "bits"), rank_bits = whole_of(keys, "rank_bits");
+  const json_int_t bits = cm_routes_whole_of(keys, "bits"), rank_bits = cm_routes_whole_of(keys, "rank_bits");
   uint32_t *router = NULL;
   uint8_t *seen = NULL;
   size_t tables = json_array_size(list);

@@ -2,15 +2,20 @@
  * order of routers; what waits for what is gathered and taken apart. Shares nothing with what makes routes but the list of links.
  * What can fail: memory. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/verify/routes_checking.h"
 
 #define NONE UINT64_MAX
+#define START UINT32_MAX
 
 enum { WAITING_FIRST = 4096 };
+
+static const char *rule_of(const char *name)
+{
+  return strcmp(name, "up-down") == 0 ? "up-down" : NULL;
+}
 
 /* Levels around the root, corrected until none gets less. */
 static void find_levels(const cm_interconnect *net, uint32_t root, uint32_t *level)
@@ -28,7 +33,7 @@ static void find_levels(const cm_interconnect *net, uint32_t root, uint32_t *lev
   }
 }
 
-cm_status cm_routes_ways_prepare(cm_routes_checking *c, cm_error *error)
+static cm_status prepare(cm_routes_checking *c, cm_error *error)
 {
   cm_memory *memory = c->run->memory;
   const json_t *root = json_object_get(json_object_get(c->json, "figures"), "root");
@@ -46,6 +51,9 @@ cm_status cm_routes_ways_prepare(cm_routes_checking *c, cm_error *error)
     return error->status;
   memset(c->waiting, 0xff, c->waiting_room * sizeof *c->waiting);
   c->shared = c->multicast && c->chip->table_entries != 0 && (c->net->kind == CM_GRID || c->net->kind == CM_HEXAGONAL);
+  c->exact = !c->shared;
+  for (uint32_t r = 0; r < c->routers; r++)
+    c->links_max = c->net->first[r + 1] - c->net->first[r] > c->links_max ? c->net->first[r + 1] - c->net->first[r] : c->links_max;
   if (!json_is_null(root)) /* all at level 0 otherwise */
     find_levels(c->net, (uint32_t)number, c->order);
   return CM_OK;
@@ -91,7 +99,7 @@ static void note_waiting(cm_routes_checking *c, uint64_t channel, uint64_t next)
   c->waiting_room *= 2;
 }
 
-uint32_t cm_routes_ways_hop(cm_routes_checking *c, uint32_t router, uint32_t in, uint32_t out, uint64_t weight, const char *who)
+static uint32_t hop(cm_routes_checking *c, uint32_t router, uint32_t in, uint32_t out, uint64_t weight, const char *who)
 {
   const cm_link *k = &c->net->link[out];
   char from[CM_ROUTER_NAME_MAX], to[CM_ROUTER_NAME_MAX];
@@ -105,24 +113,24 @@ uint32_t cm_routes_ways_hop(cm_routes_checking *c, uint32_t router, uint32_t in,
     routes_violation(c, "routes: %s comes to %s twice", who, to);
     return UINT32_MAX;
   }
-  uint32_t came = c->channel[router], channel = in == c->start ? 0 : came + (!is_up(c, in) && is_up(c, out));
+  uint32_t came = c->channel[router], channel = in == START ? 0 : came + (!is_up(c, in) && is_up(c, out));
   channel = channel < c->last_channel ? channel : c->last_channel;
   uint64_t number = (uint64_t)channel * c->link_count + out;
   c->met[k->to] = c->packet + 1;
   c->channel[k->to] = channel;
-  c->hops[k->to] = (in == c->start ? 0 : c->hops[router]) + 1;
+  c->hops[k->to] = (in == START ? 0 : c->hops[router]) + 1;
   c->channels = channel >= c->channels ? channel + 1 : c->channels;
   c->load[out] += weight;
   c->links++;
   c->traffic += weight;
   note_waiting(c, number, NONE);
-  if (in != c->start)
+  if (in != START)
     note_waiting(c, (uint64_t)came * c->link_count + in, number);
   return k->to;
 }
 
 /* By where the link's ends lie; a step of more than 1 goes round a ring. */
-uint32_t cm_routes_ways_straight(const cm_routes_checking *c, uint32_t in)
+static uint32_t straight(const cm_routes_checking *c, uint32_t in)
 {
   uint32_t from = c->net->link[in].from, to = c->net->link[in].to, width = c->routers_x, height = c->routers_y;
   if (c->net->kind != CM_GRID && c->net->kind != CM_HEXAGONAL)
@@ -139,7 +147,7 @@ uint32_t cm_routes_ways_straight(const cm_routes_checking *c, uint32_t in)
   return UINT32_MAX;
 }
 
-void cm_routes_ways_plain(cm_routes_checking *c, uint32_t from_core, uint32_t to_core, uint64_t weight)
+static void go_plain(cm_routes_checking *c, uint32_t from_core, uint32_t to_core, uint64_t weight)
 {
   uint32_t count;
   cm_error error;
@@ -158,6 +166,32 @@ void cm_routes_ways_plain(cm_routes_checking *c, uint32_t from_core, uint32_t to
       c->plain_links++;
       c->plain_load[c->way[i]] += weight;
     }
+}
+
+/* Walks the routers of a list, the source's first; false after a violation. */
+static bool walk(cm_routes_checking *c, const json_t *path, uint32_t from, uint32_t to, uint64_t weight, const char *who)
+{
+  uint32_t at = from, in = START, next;
+  c->met[at] = c->packet + 1;
+  for (size_t i = 0; i < json_array_size(path); i++) {
+    const json_t *value = json_array_get(path, i);
+    json_int_t router = json_is_integer(value) ? json_integer_value(value) : -1;
+    int64_t link = i == 0 || router < 0 || router >= c->routers ? CM_NO_LINK : cm_interconnect_link(c->net, at, (uint32_t)router);
+    if (i == 0 ? router != from : link == CM_NO_LINK) {
+      routes_violation(c, "routes: the path of %s %s (place %zu)", who, i == 0 ? "does not begin at its source's router" : "takes a link that is none", i);
+      return false;
+    }
+    if (i == 0)
+      continue;
+    next = hop(c, at, in, (uint32_t)link, weight, who);
+    if (next == UINT32_MAX)
+      return false;
+    at = next;
+    in = (uint32_t)link;
+  }
+  if (at != to || json_array_size(path) == 0)
+    routes_violation(c, "routes: the path of %s ends at router %" PRIu32 ", not at %" PRIu32, who, at, to);
+  return at == to;
 }
 
 /* ---- rings ---- */
@@ -227,7 +261,7 @@ static void tell_ring(cm_routes_checking *c, const knot *k)
     }
 }
 
-cm_status cm_routes_ways_rings(cm_routes_checking *c, uint64_t *channels, uint64_t *dependencies, cm_error *error)
+static cm_status check_rings(cm_routes_checking *c, uint64_t *channels, uint64_t *dependencies, cm_error *error)
 {
   knot k = {0};
   cm_memory *memory = c->run->memory;
@@ -259,3 +293,55 @@ cm_status cm_routes_ways_rings(cm_routes_checking *c, uint64_t *channels, uint64
   cm_free(k.queue);
   return status;
 }
+
+/* ---- what the check asks ---- */
+
+/* Routers that links lead to, each once. */
+static bool read_outs(cm_routes_checking *c, uint32_t router, const json_t *list, cm_stated_entry *entry)
+{
+  if (!json_is_array(list))
+    return false;
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    const json_t *value = json_array_get(list, i);
+    json_int_t to = json_is_integer(value) ? json_integer_value(value) : -1;
+    int64_t link = to < 0 || to >= c->routers ? CM_NO_LINK : cm_interconnect_link(c->net, router, (uint32_t)to);
+    for (uint32_t k = 0; k < entry->outs; k++)
+      if (c->out[entry->out + k] == link)
+        return false;
+    if (link == CM_NO_LINK)
+      return false;
+    c->out[entry->out + entry->outs++] = (uint32_t)link;
+  }
+  return true;
+}
+
+static json_int_t router_of_table(const cm_routes_checking *c, const json_t *table)
+{
+  (void)c;
+  return cm_routes_whole_of(table, "router");
+}
+
+static json_t *router_json(const cm_routes_checking *c, uint32_t router)
+{
+  (void)c;
+  return json_integer(router);
+}
+
+static uint32_t beyond(const cm_routes_checking *c, uint32_t router, uint32_t out)
+{
+  (void)router;
+  return c->net->link[out].to;
+}
+
+/* Packets have been carried by the stated root. */
+static bool add_figures(const cm_routes_checking *c, const json_t *stated, json_t *truth)
+{
+  return json_object_set(truth, "root", json_object_get(stated, "root")) == 0 &&
+         json_object_set_new(truth, "virtual_channels", json_integer(c->channels)) == 0;
+}
+
+const cm_routes_geometry cm_routes_on_ways = {
+  .start = START, .path = JSON_ARRAY, .table_router = "router", .rule = rule_of, .prepare = prepare, .router_of_table = router_of_table,
+  .router_json = router_json, .read_outs = read_outs, .beyond = beyond, .straight = straight, .hop = hop, .walk = walk, .plain = go_plain,
+  .rings = check_rings, .figures = add_figures,
+};

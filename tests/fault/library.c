@@ -10,7 +10,6 @@
 #include "core/solver/map.h"
 #include "core/mapping/options.h"
 #include "core/output/beside.h"
-#include "core/verify/certificate.h"
 #include "core/output/views.h"
 #include "core/network/import.h"
 #include "core/network/topology_file.h"

@@ -1,5 +1,4 @@
 /* Certificates as `coremap check --certificate` reads them, of a legal mapping. */
-#include "core/verify/certificate.h"
 #include "old_mapping.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

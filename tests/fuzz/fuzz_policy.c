@@ -1,6 +1,5 @@
 /* Policy files as --policy and checkpoints bring them. The checksum is made right first, so that what lies behind it is reached. */
 #include <sodium.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#include "core/limits/limits.h"
 #include "core/mapping/options.h"
 #include "core/partition/axon/axon.h"
 #include "core/solver/map.h"

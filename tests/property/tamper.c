@@ -6,7 +6,6 @@
 
 #include "core/solver/driver/again.h"
 #include "core/output/beside.h"
-#include "core/verify/certificate.h"
 #include "core/verify/check.h"
 #include "core/output/views.h"
 #include "core/solver/map.h"

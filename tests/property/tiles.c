@@ -7,7 +7,6 @@
 #include "core/machine/run/run_lanes.h"
 #include "core/machine/schedule/search.h"
 #include "core/machine/tiles/tiles.h"
-#include "core/measure/measure.h"
 
 static cm_error error;
 

@@ -5,7 +5,6 @@
 
 #include "core/solver/map.h"
 #include "core/solver/presets.h"
-#include "core/placement/axes.h"
 #include "core/placement/trees/tree_prices.h"
 #include "core/placement/trees/tree_state.h"
 #include "core/placement/trees/trees.h"

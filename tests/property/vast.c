@@ -7,7 +7,6 @@
 #include "core/solver/map.h"
 #include "core/measure/measure.h"
 #include "core/mapping/options.h"
-#include "core/routing/routes.h"
 #include "core/network/topology_file.h"
 
 enum { NEURONS = 200, CORES = 4096 * 4096, MEGA = 1000000, MEMORY_MAX = 100 * MEGA, FOLDER_MAX = 4 * MEGA };

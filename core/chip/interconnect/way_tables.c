@@ -1,5 +1,4 @@
 /* Distances and ways: by formulas (formula.c) where they hold, else by the table of all pairs. What can fail: memory for the table. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/heap.h"

@@ -7,7 +7,7 @@
 #include "core/learning/communities/fit.h"
 #include "core/learning/communities/groups.h"
 #include "core/partition/edge/two_way_fm.h"
-#include "core/partition/members.h"
+#include "base/members.h"
 #include "core/partition/options.h"
 #include "core/partition/reference/bisect.h"
 

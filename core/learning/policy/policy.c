@@ -71,22 +71,6 @@ void cm_policy_free(cm_policy *policy)
   free(policy);
 }
 
-/* The share of a Gaussian that lies below x. */
-static double below(double x, double mean, double deviation)
-{
-  return erfc((mean - x) / (deviation * M_SQRT2)) / 2;
-}
-
-void cm_axis_probabilities(double mean, double deviation, uint32_t n, double bound, double *probability)
-{
-  double before = 0;
-  for (uint32_t i = 0; i < n; i++) {
-    double until = i + 1 < n ? below((cm_position(i, n, bound) + cm_position(i + 1, n, bound)) / 2, mean, deviation) : 1;
-    probability[i] = until - before;
-    before = until;
-  }
-}
-
 uint32_t cm_axis_likeliest(double mean, uint32_t n, double bound)
 {
   double at = round((mean / bound + 1) / 2 * (n - 1.0));

@@ -66,12 +66,7 @@ static inline double cm_position(uint32_t i, uint32_t n, double bound)
   return n > 1 ? (2.0 * i / (n - 1) - 1) * bound : 0;
 }
 
-/* A node's probability for each of n places along an axis: its Gaussian, cut at the middles between places, what lies
- * beyond the ends counting for the ends. probability [n] adds up to 1. A core's probability is that of its column times
- * that of its row. O(n). */
-void cm_axis_probabilities(double mean, double deviation, uint32_t n, double bound, double *probability);
-
-/* The place of highest probability: the nearest to the mean. O(1). */
+/* Where a node's Gaussian is highest of n places along an axis: the nearest to its mean. O(1). */
 uint32_t cm_axis_likeliest(double mean, uint32_t n, double bound);
 
 /* ---- files ---- */

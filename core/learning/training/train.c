@@ -5,7 +5,6 @@
  * memory, cancel, files. */
 #include "core/learning/training/state.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

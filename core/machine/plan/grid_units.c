@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/machine/cost.h"
 #include "core/machine/plan/stretches.h"
 
 /* In how many pieces the operator should be cut. */

@@ -7,7 +7,6 @@
 #include "core/machine/plan/partial_sums_cut.h"
 #include "core/machine/plan/plan.h"
 #include "core/operators/operator.h"
-#include "core/operators/shapes.h"
 
 enum { INPUTS_MAX = 9 };
 

@@ -12,29 +12,28 @@ static cm_status add_value(cm_model *m, const char *stem, const cm_shape *shape,
   return CM_OK;
 }
 
-static cm_status slice(cm_model *m, uint32_t from, uint32_t axis, int64_t begin, int64_t end, uint32_t *made, cm_error *error)
+static cm_status slice(cm_model *m, uint32_t from, uint32_t axis, const int64_t ends[2], uint32_t *made, cm_error *error)
 {
   cm_shape shape = m->values[from].shape;
-  shape.dims[axis] = end - begin;
-  if (cm_model_add_slice(m, from, axis, (int64_t[]){begin, end}, made, error) != CM_OK)
+  shape.dims[axis] = ends[1] - ends[0];
+  if (cm_model_add_slice(m, from, axis, ends, made, error) != CM_OK)
     return error->status;
   m->values[*made].shape = shape;
   return CM_OK;
 }
 
 /* The product of one slice each; a third operand goes to the first, zero points to all. */
-static cm_status part_of_sum(cm_model *m, uint32_t node, const cm_sum_operands *o, int64_t begin, int64_t end, uint32_t *made,
-                             cm_error *error)
+static cm_status part_of_sum(cm_model *m, uint32_t node, const cm_sum_operands *o, const int64_t ends[2], uint32_t *made, cm_error *error)
 {
   const cm_node whole = m->nodes[node];
   const bool convolution = strstr(whole.op, "Conv") != NULL;
   uint32_t inputs[4] = {CM_NONE, CM_NONE, CM_NONE, CM_NONE}, count = 2, number;
   for (int i = 0; i < 2; i++)
-    if (slice(m, whole.inputs[o->input[i]], o->axis[i], begin, end, &inputs[i], error) != CM_OK)
+    if (slice(m, whole.inputs[o->input[i]], o->axis[i], ends, &inputs[i], error) != CM_OK)
       return error->status;
   for (uint32_t i = 0; o->integer && i < 2; i++)
     inputs[2 + i] = o->zero[i] < whole.input_count ? whole.inputs[o->zero[i]] : CM_NONE;
-  if (!o->integer && o->bias < whole.input_count && begin == 0)
+  if (!o->integer && o->bias < whole.input_count && ends[0] == 0)
     inputs[2] = whole.inputs[o->bias];
   for (uint32_t i = 2; i < 4; i++)
     count = inputs[i] != CM_NONE ? i + 1 : count;
@@ -75,8 +74,9 @@ static cm_status add_step(cm_model *m, uint32_t node, const step *s, uint32_t *v
 }
 
 /* Neighbours are added until one is left: always the same order, whatever runs when. */
-static cm_status add_up(cm_model *m, uint32_t node, cm_type type, bool last, uint32_t *part, uint32_t count, cm_error *error)
+static cm_status add_up(cm_model *m, uint32_t node, const cm_sum_operands *o, uint32_t *part, uint32_t count, cm_error *error)
 {
+  const cm_type type = o->integer ? CM_INT32 : m->values[m->nodes[node].outputs[0]].shape.type;
   while (count > 1) {
     uint32_t left = 0;
     for (uint32_t i = 0; i < count; i += 2) {
@@ -85,7 +85,7 @@ static cm_status add_up(cm_model *m, uint32_t node, cm_type type, bool last, uin
         part[left++] = part[i];
         continue;
       }
-      if (add_step(m, node, &(step){"Add", part + i, 2, type, last && count == 2}, &sum, &number, error) != CM_OK)
+      if (add_step(m, node, &(step){"Add", part + i, 2, type, !o->rescaled && count == 2}, &sum, &number, error) != CM_OK)
         return error->status;
       part[left++] = sum;
     }
@@ -148,12 +148,11 @@ static cm_status rescale(cm_model *m, uint32_t node, uint32_t sum, const cm_sum_
 cm_status cm_sum_cut_node(cm_model *m, uint32_t node, const cm_sum_operands *o, int64_t extent, uint32_t parts, cm_error *error)
 {
   uint32_t part[CM_SUM_PARTS_MAX];
-  const cm_type type = o->integer ? CM_INT32 : m->values[m->nodes[node].outputs[0]].shape.type;
   m->nodes[node].removed = true;
   for (uint32_t p = 0; p < parts; p++)
-    if (part_of_sum(m, node, o, extent * p / parts, extent * (p + 1) / parts, &part[p], error) != CM_OK)
+    if (part_of_sum(m, node, o, (int64_t[]){extent * p / parts, extent * (p + 1) / parts}, &part[p], error) != CM_OK)
       return error->status;
-  if (add_up(m, node, type, !o->rescaled, part, parts, error) != CM_OK)
+  if (add_up(m, node, o, part, parts, error) != CM_OK)
     return error->status;
   return o->rescaled ? rescale(m, node, part[0], o, error) : CM_OK;
 }

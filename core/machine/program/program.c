@@ -1,7 +1,6 @@
 #include "core/machine/program/program.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/machine/cost.h"
 

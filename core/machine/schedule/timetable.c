@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/machine/cost.h"
 #include "core/machine/schedule/timing.h"
 
 /* ---- the whole ---- */

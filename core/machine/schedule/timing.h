@@ -49,7 +49,7 @@ typedef struct cm_timing {
   cm_addresses addresses;
   cm_on_chip *buffer;
   uint32_t buffer_count;
-  uint64_t buffer_room, task_capacity, timed_room;
+  uint64_t buffer_room, task_capacity;
   uint32_t *buffer_of; /* by tile: number + 1 */
   double *stored;      /* by tile: when it lies outside; below 0: it does not */
   uint64_t *next_use;  /* by entry of plan->piece_tiles: place in the sequence of the piece that reads the tile next */

@@ -1,7 +1,6 @@
 /* States of a timetable, and what follows from them. What can fail: memory. */
 #include "core/machine/schedule/windows.h"
 
-#include <string.h>
 
 #include "core/machine/schedule/timing.h"
 

@@ -3,7 +3,6 @@
 #include "core/machine/tiles/compile_tiles.h"
 #include "core/machine/tiles/tiles.h"
 #include "core/output/views.h"
-#include "core/measure/measure.h"
 #include "core/network/export.h"
 
 /* What is made on the way. */

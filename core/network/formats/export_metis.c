@@ -1,9 +1,9 @@
 /* Files of METIS and hMETIS: .graph, a graph as it is or a directed network with both ways added up; .hgr. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/order.h"
 #include "core/network/formats/export_writer.h"
+#include "core/network/net_order.h"
 
 /* ---- weights ---- */
 
@@ -118,10 +118,7 @@ static cm_status both_ways_make(const cm_topology *t, cm_memory *memory, both_wa
       CM_NEW(memory, b->weight, t->vertex_count, error) != CM_OK ||
       CM_NEW(memory, b->seen, t->vertex_count, error) != CM_OK)
     return error->status;
-  for (uint32_t e = 0; e < t->net_count; e++)
-    b->net_of[cm_topology_source(t, e) + 1]++;
-  for (uint32_t v = 0; v < t->vertex_count; v++)
-    b->net_of[v + 1] += b->net_of[v];
+  cm_topology_nets_from(t, b->net_of);
   /* Counted one place too far, so that filling in moves every start to its place. */
   for (uint64_t i = 0; i < t->pin_count; i++)
     b->in_first[t->pin[i] + 2]++;

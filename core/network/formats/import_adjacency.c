@@ -2,7 +2,6 @@
  *
  * Happy path: names become numbers; what follows the first of a row is its targets. What can fail: names that are no text, a neuron
  * with two rows, targets without a row where nobody said that it is such a list. */
-#include <string.h>
 
 #include "core/network/formats/adjacency.h"
 #include "core/network/formats/readers.h"

@@ -10,7 +10,6 @@
 
 #include <string.h>
 
-#include "core/network/formats/entries.h"
 #include "core/network/formats/readers.h"
 #include "core/network/formats/source.h"
 #include "core/network/formats/survey.h"

@@ -5,8 +5,6 @@
  * stand, then moved in order of their sources. The weight of a vertex is its size. What can fail: numbers, counts;
  * each with its line. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/network/formats/readers.h"
 #include "core/network/formats/rows.h"
@@ -228,7 +226,7 @@ cm_status cm_import_hypergraph(cm_source *source, const cm_import_limits *limits
   r.made->weight_scale = 1;
   if (read_header(&r, error) == CM_OK && read_nets(&r, error) == CM_OK && read_sizes(&r, error) == CM_OK &&
       cm_weight_scale(r.weight_sum, r.weight_max, UINT32_MAX, true, &one, error) == CM_OK &&
-      cm_topology_order_nets(r.made, run->memory, error) == CM_OK) {
+      cm_topology_order_nets(r.made, NULL, run, error) == CM_OK) {
     *topology = r.made;
     r.made = NULL;
   }

@@ -5,8 +5,6 @@
  * Happy path: entries are collected, those of half a matrix both ways, and become rows. What can fail: an other kind of matrix,
  * numbers, counts; each with its line. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "core/network/formats/entries.h"

@@ -5,7 +5,6 @@
  * Happy path: rows go straight into the topology, sorted and merged one by one; at the end every edge must
  * stand in both rows. The first vertex weight is the vertex's size; METIS's own size (of communication) is
  * read over. What can fail: numbers, counts, symmetry; each with its line. */
-#include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -16,6 +16,7 @@
 #include "core/network/formats/source.h"
 #include "core/network/formats/weighted.h"
 #include "core/network/import_limits.h"
+#include "core/network/net_order.h"
 
 static cm_status bad(cm_snn_reader *r, uint64_t offset, uint32_t hyperedge, const char *what, cm_error *error)
 {
@@ -111,61 +112,6 @@ static cm_status read_hyperedge(cm_snn_reader *r, uint32_t hyperedge, cm_error *
   return cm_snn_keep(r, &(cm_snn_net){.count = count, .kept = kept, .source = source, .selves = selves, .rate = rate, .pin = begin}, error);
 }
 
-/* Puts the nets in order of their sources; nets of one source keep theirs. */
-static cm_status order_nets(cm_snn_reader *r, cm_error *error)
-{
-  cm_topology *made = r->made;
-  uint32_t *begin = NULL, *order = NULL, *source = NULL, *pin = NULL;
-  uint64_t *first = NULL;
-  float *rate = NULL;
-  cm_status status = CM_OK;
-  /* vertex_count + 1 counters are no more than what mapping the network takes anyway. */
-  if (CM_NEW(r->memory, begin, (size_t)made->vertex_count + 1, error) != CM_OK ||
-      CM_NEW(r->memory, order, made->net_count, error) != CM_OK ||
-      CM_NEW(r->memory, source, made->net_count, error) != CM_OK ||
-      CM_NEW(r->memory, first, (size_t)made->net_count + 1, error) != CM_OK ||
-      CM_NEW(r->memory, rate, made->net_count, error) != CM_OK ||
-      CM_NEW(r->memory, pin, made->pin_count, error) != CM_OK) {
-    status = error->status;
-    goto done;
-  }
-  for (uint32_t e = 0; e < made->net_count; e++)
-    begin[made->net_source[e] + 1]++;
-  for (uint32_t v = 0; v < made->vertex_count; v++)
-    begin[v + 1] += begin[v];
-  for (uint32_t e = 0; e < made->net_count; e++)
-    order[begin[made->net_source[e]]++] = e;
-  for (uint32_t e = 0; e < made->net_count && status == CM_OK; e++) {
-    uint32_t old = order[e];
-    uint64_t count = made->net_first[old + 1] - made->net_first[old];
-    memcpy(pin + first[e], made->pin + made->net_first[old], count * sizeof *pin);
-    first[e + 1] = first[e] + count;
-    source[e] = made->net_source[old];
-    rate[e] = r->rate[old];
-    if (e % CM_CHECK_EVERY == 0)
-      status = cm_run_check(r->run, error);
-  }
-  cm_free(made->net_first);
-  cm_free(made->net_source);
-  cm_free(made->pin);
-  cm_free(r->rate);
-  made->net_first = first;
-  made->net_source = source;
-  made->pin = pin;
-  r->rate = rate;
-  first = NULL;
-  source = pin = NULL;
-  rate = NULL;
-done:
-  cm_free(begin);
-  cm_free(order);
-  cm_free(source);
-  cm_free(first);
-  cm_free(rate);
-  cm_free(pin);
-  return status;
-}
-
 static cm_status scale_rates(cm_snn_reader *r, cm_error *error)
 {
   cm_topology *made = r->made;
@@ -227,7 +173,7 @@ static cm_status read_network(cm_snn_reader *r, cm_error *error)
             (unsigned long long)end, r->hyperedges);
     return cm_fail_at(error, "byte %llu", (unsigned long long)end);
   }
-  if (!r->sources_ascend && order_nets(r, error) != CM_OK)
+  if (!r->sources_ascend && cm_topology_order_nets(made, &r->rate, r->run, error) != CM_OK)
     return error->status;
   if (scale_rates(r, error) != CM_OK)
     return error->status;

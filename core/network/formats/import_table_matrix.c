@@ -3,9 +3,7 @@
  *
  * Happy path: the survey says whether there are ids; rows follow each other. What can fail: rows of other lengths or in another
  * order, what is no number; each with its line. */
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #include "core/network/formats/readers.h"

@@ -1,5 +1,4 @@
 /* What importers do with rows once they are read: sort, merge, scale. */
-#include <math.h>
 #include <string.h>
 
 #include "core/network/formats/rows.h"

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/network/formats/entries.h"
 #include "core/network/formats/table_rows.h"

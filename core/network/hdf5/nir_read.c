@@ -35,22 +35,26 @@ typedef struct scope {
   cm_h5_texts names;
 } scope;
 
-static cm_status read_graph(const cm_h5 *h5, nir_graph *g, hid_t group, const char *prefix, int depth, local *self,
-                            cm_error *error);
+/* Where a graph is nested. */
+typedef struct nested {
+  const char *prefix; /* of its nodes' names */
+  int depth;
+} nested;
 
-static cm_status read_node(const cm_h5 *h5, nir_graph *g, hid_t nodes, const char *prefix, int depth, local *l,
-                           cm_error *error)
+static cm_status read_graph(const cm_h5 *h5, nir_graph *g, hid_t group, const nested *in, local *self, cm_error *error);
+
+static cm_status read_node(const cm_h5 *h5, nir_graph *g, hid_t nodes, const nested *in, local *l, cm_error *error)
 {
   hid_t group;
   char type[CM_POPULATION_KIND_MAX], name[2 * CM_H5_TEXT_MAX], what[240];
   if (cm_h5_object(h5, nodes, l->name, &group, error) != CM_OK)
     return error->status;
   cm_status status = cm_h5_string(h5, group, "type", type, sizeof type, error);
-  (void)snprintf(name, sizeof name, "%s%s%s", prefix, prefix[0] != '\0' ? "." : "", l->name);
+  (void)snprintf(name, sizeof name, "%s%s%s", in->prefix, in->prefix[0] != '\0' ? "." : "", l->name);
   if (status == CM_OK && (strlen(name) >= NIR_NAME_MAX || !cm_name_valid(name, strlen(name))))
     status = cm_h5_bad(h5, group, NULL, "its name has more than 119 bytes, or control characters", error);
   if (status == CM_OK && strcmp(type, "NIRGraph") == 0)
-    status = read_graph(h5, g, group, name, depth + 1, l, error);
+    status = read_graph(h5, g, group, &(nested){name, in->depth + 1}, l, error);
   else if (status == CM_OK) {
     size_t i = 0;
     while (i < sizeof types / sizeof *types && strcmp(types[i].name, type) != 0)
@@ -69,7 +73,7 @@ static cm_status read_node(const cm_h5 *h5, nir_graph *g, hid_t nodes, const cha
       l->in = l->out = g->count++;
       l->inputs = l->outputs = 1;
       status = nir_read_parameters(h5, group, n, error);
-      if (status == CM_OK && depth == 0 && strcmp(type, "Input") == 0) {
+      if (status == CM_OK && in->depth == 0 && strcmp(type, "Input") == 0) {
         n->input = true;
         n->kind = NIR_UNIT;
         n->model = CM_NEURON_INPUT;
@@ -147,12 +151,11 @@ static cm_status read_edges(const cm_h5 *h5, nir_graph *g, hid_t group, const sc
   return status;
 }
 
-static cm_status read_graph(const cm_h5 *h5, nir_graph *g, hid_t group, const char *prefix, int depth, local *self,
-                            cm_error *error)
+static cm_status read_graph(const cm_h5 *h5, nir_graph *g, hid_t group, const nested *in, local *self, cm_error *error)
 {
   hid_t nodes;
   scope s = {0};
-  if (depth > NESTED_MAX)
+  if (in->depth > NESTED_MAX)
     return cm_h5_bad(h5, group, NULL, "graphs are nested more than 32 deep", error);
   if (cm_h5_object(h5, group, "nodes", &nodes, error) != CM_OK)
     return error->status;
@@ -163,7 +166,7 @@ static cm_status read_graph(const cm_h5 *h5, nir_graph *g, hid_t group, const ch
   for (uint64_t i = 0; i < s.count && status == CM_OK; i++) {
     s.local[i] = (local){.name = cm_h5_text_at(&s.names, i), .in = NO_NODE, .out = NO_NODE};
     uint32_t before = g->count;
-    status = read_node(h5, g, nodes, prefix, depth, &s.local[i], error);
+    status = read_node(h5, g, nodes, in, &s.local[i], error);
     if (status != CM_OK || self == NULL || g->count != before + 1 || s.local[i].in != before)
       continue;
     if (strcmp(g->node[before].type, "Input") == 0) {
@@ -175,7 +178,7 @@ static cm_status read_graph(const cm_h5 *h5, nir_graph *g, hid_t group, const ch
     }
   }
   if (status == CM_OK)
-    status = read_edges(h5, g, group, &s, prefix, error);
+    status = read_edges(h5, g, group, &s, in->prefix, error);
   cm_free(s.local);
   cm_h5_texts_free(&s.names);
   (void)H5Oclose(nodes);
@@ -220,7 +223,7 @@ cm_status nir_read(const cm_h5 *h5, nir_graph *g, cm_error *error)
   if (status == CM_OK && strcmp(type, "NIRGraph") != 0)
     status = cm_h5_bad(h5, group, "type", "a NIRGraph is expected", error);
   if (status == CM_OK)
-    status = read_graph(h5, g, group, "", 0, NULL, error);
+    status = read_graph(h5, g, group, &(nested){"", 0}, NULL, error);
   (void)H5Oclose(group);
   if (status == CM_OK && nir_runs(g))
     status = nir_keep_nodes(h5, g, error);

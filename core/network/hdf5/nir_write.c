@@ -5,7 +5,6 @@
  * from NIR, neurons of one node that are of several models, memory, the disk. */
 #include <hdf5.h>
 #include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* Which of the formats that lie in HDF5 a file is, by the groups at its top. */
 #include <stdio.h>
-#include <string.h>
 
 #include "core/network/formats/source.h"
 #include "core/network/hdf5/h5.h"

@@ -1,7 +1,6 @@
 /* Happy path: each population's ids and times, a slice at a time. What can fail: files without spikes, lists of other lengths, times that are
  * none. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/network/hdf5/h5.h"

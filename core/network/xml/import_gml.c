@@ -2,7 +2,6 @@
  *
  * Happy path: keys and values follow each other; of nodes and edges those that graphs have a meaning for count, whole lists of others
  * are passed over. What can fail: brackets that do not match, texts without end; see graph.c. */
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 

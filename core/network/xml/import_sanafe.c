@@ -3,7 +3,6 @@
  *
  * Happy path: keys at the margin say which section follows, an item's first line what it is, the lines below it its attributes. What can
  * fail: edges of whole groups, flow style, compartments of dendrites, neurons that no group has; see xml_graph.c. */
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 

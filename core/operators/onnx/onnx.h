@@ -40,12 +40,10 @@ cm_status cm_onnx_write_memory(const cm_model *model, uint8_t **bytes, size_t *s
  * Errors: CM_NO_MEMORY, CM_IO and what else keeps it from being looked at. */
 cm_status cm_onnx_looks_like(const char *path, bool *looks, cm_error *error);
 
-/* Appends the nodes of a subgraph, an attribute that is kept packed, to the graph around it: its inputs are the values
- * `inputs`, what it makes comes in `outputs`; the order is not made anew. O(nodes of the subgraph * values). Errors:
+/* Appends the nodes of a subgraph, an attribute that is kept packed, to the graph around it; the order is not made anew. O(nodes of the subgraph * values). Errors:
  * CM_BAD_NETWORK (other numbers of inputs or outputs, a name that nobody makes), memory; the model is good for freeing
  * only then. */
-cm_status cm_onnx_splice(cm_model *model, const cm_attribute *graph, const uint32_t *inputs, uint32_t input_count,
-                         uint32_t *outputs, uint32_t output_count, cm_error *error);
+cm_status cm_onnx_splice(cm_model *model, const cm_attribute *graph, const cm_body_values *values, cm_error *error);
 
 /* The same for a node that calls one of the model's own functions; *found is false when it does not. */
 cm_status cm_onnx_splice_function(cm_model *model, const cm_node *caller, bool *found, uint32_t *outputs,

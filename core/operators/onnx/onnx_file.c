@@ -1,6 +1,5 @@
 /* ONNX files: a model alone, one with its data in files beside it, or a zip with both. */
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -286,27 +286,27 @@ static cm_status names_of(Onnx__ValueInfoProto **list, size_t count, cm_memory *
   return CM_OK;
 }
 
-static cm_status splice_graph(cm_model *m, const Onnx__GraphProto *g, const uint32_t *inputs, uint32_t input_count,
-                              uint32_t *outputs, uint32_t output_count, ProtobufCAllocator *allocator, cm_error *error)
+static cm_status splice_graph(cm_model *m, const Onnx__GraphProto *g, const cm_body_values *values,
+                              ProtobufCAllocator *allocator, cm_error *error)
 {
   const body b = {.nodes = g->node, .node_count = g->n_node, .constants = g->initializer,
                   .constant_count = g->n_initializer};
   char **formal = NULL, **results = NULL;
-  if (g->n_input != input_count || g->n_output != output_count)
+  if (g->n_input != values->input_count || g->n_output != values->output_count)
     return cm_fail(error, CM_BAD_NETWORK, "a subgraph has %zu inputs and %zu outputs, where %u and %u are needed",
-                   g->n_input, g->n_output, input_count, output_count);
+                   g->n_input, g->n_output, values->input_count, values->output_count);
   cm_status status = names_of(g->input, g->n_input, m->arena.memory, &formal, error);
   if (status == CM_OK)
     status = names_of(g->output, g->n_output, m->arena.memory, &results, error);
   if (status == CM_OK)
-    status = splice(m, &b, &(binds){formal, g->n_input, inputs, input_count, results, g->n_output, outputs}, allocator, error);
+    status = splice(
+      m, &b, &(binds){formal, g->n_input, values->inputs, values->input_count, results, g->n_output, values->outputs}, allocator, error);
   cm_free(formal);
   cm_free(results);
   return status;
 }
 
-cm_status cm_onnx_splice(cm_model *model, const cm_attribute *graph, const uint32_t *inputs, uint32_t input_count,
-                         uint32_t *outputs, uint32_t output_count, cm_error *error)
+cm_status cm_onnx_splice(cm_model *model, const cm_attribute *graph, const cm_body_values *values, cm_error *error)
 {
   cm_proto_account account = {.memory = model->arena.memory};
   ProtobufCAllocator allocator = cm_proto_allocator(&account);
@@ -318,7 +318,7 @@ cm_status cm_onnx_splice(cm_model *model, const cm_attribute *graph, const uint3
     return error->status;
   const Onnx__GraphProto *g = ((const Onnx__AttributeProto *)p)->g;
   cm_status status = g == NULL ? cm_fail(error, CM_BAD_NETWORK, "a subgraph is missing")
-                               : splice_graph(model, g, inputs, input_count, outputs, output_count, &allocator, error);
+                               : splice_graph(model, g, values, &allocator, error);
   protobuf_c_message_free_unpacked(p, &allocator);
   return status;
 }

@@ -104,32 +104,44 @@ cm_status cm_shape_gather_elements(cm_call *call, cm_error *error)
   return need_places(call, error);
 }
 
-/* The element of `x` that stands at an odometer's place, with `index` along the axis. */
-static cm_status place_of(const cm_call *call, const cm_tensor *x, const int64_t *strides, uint32_t axis,
-                          const int64_t *odometer, int64_t index, int64_t *place, cm_error *error)
+/* Where a walk over the indices stands in the input. */
+typedef struct walk {
+  int64_t strides[CM_RANK_MAX], odometer[CM_RANK_MAX];
+  uint32_t axis;
+} walk;
+
+static cm_status walk_begin(const cm_call *call, walk *w, cm_error *error)
 {
+  const cm_tensor *x = call->value[0];
+  *w = (walk){0};
+  cm_strides(x->rank, x->dims, w->strides);
+  return cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &w->axis, error);
+}
+
+/* The element of the input that the next index, number i, names along the axis. */
+static cm_status walk_on(const cm_call *call, walk *w, uint64_t i, int64_t *place, cm_error *error)
+{
+  const cm_tensor *x = call->value[0], *k = call->value[1];
   int64_t normal = 0, at = 0;
-  if (within(call, index, x->dims[axis], &normal, error) != CM_OK)
+  if (within(call, cm_tensor_integer(k, i), x->dims[w->axis], &normal, error) != CM_OK)
     return error->status;
-  for (uint32_t i = 0; i < x->rank; i++)
-    at += (i == axis ? normal : odometer[i]) * strides[i];
+  for (uint32_t d = 0; d < x->rank; d++)
+    at += (d == w->axis ? normal : w->odometer[d]) * w->strides[d];
+  (void)cm_next_index(k->rank, k->dims, w->odometer);
   *place = at;
   return CM_OK;
 }
 
 cm_status cm_kernel_gather_elements(cm_call *call, cm_error *error)
 {
-  const cm_tensor *x = call->value[0], *k = call->value[1];
-  int64_t strides[CM_RANK_MAX], odometer[CM_RANK_MAX] = {0}, from;
-  uint32_t axis;
-  if (cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error) != CM_OK)
+  walk w;
+  int64_t from;
+  if (walk_begin(call, &w, error) != CM_OK)
     return error->status;
-  cm_strides(x->rank, x->dims, strides);
-  for (uint64_t i = 0; i < k->count; i++) {
-    if (place_of(call, x, strides, axis, odometer, cm_tensor_integer(k, i), &from, error) != CM_OK)
+  for (uint64_t i = 0; i < call->value[1]->count; i++) {
+    if (walk_on(call, &w, i, &from, error) != CM_OK)
       return error->status;
-    copy_elements(call->result[0], (int64_t)i, x, from, 1);
-    (void)cm_next_index(k->rank, k->dims, odometer);
+    copy_elements(call->result[0], (int64_t)i, call->value[0], from, 1);
   }
   return CM_OK;
 }
@@ -148,19 +160,17 @@ cm_status cm_shape_scatter_elements(cm_call *call, cm_error *error)
 
 cm_status cm_kernel_scatter_elements(cm_call *call, cm_error *error)
 {
-  const cm_tensor *x = call->value[0], *k = call->value[1], *update = call->value[2];
+  const cm_tensor *x = call->value[0], *update = call->value[2];
   cm_tensor *y = call->result[0];
-  int64_t strides[CM_RANK_MAX], odometer[CM_RANK_MAX] = {0}, to;
-  uint32_t axis;
-  if (cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error) != CM_OK)
+  walk w;
+  int64_t to;
+  if (walk_begin(call, &w, error) != CM_OK)
     return error->status;
-  cm_strides(x->rank, x->dims, strides);
   copy_elements(y, 0, x, 0, (int64_t)x->count);
-  for (uint64_t i = 0; i < k->count; i++) {
-    if (place_of(call, x, strides, axis, odometer, cm_tensor_integer(k, i), &to, error) != CM_OK)
+  for (uint64_t i = 0; i < call->value[1]->count; i++) {
+    if (walk_on(call, &w, i, &to, error) != CM_OK)
       return error->status;
     combine(reduction_of(call), y, to, update, (int64_t)i);
-    (void)cm_next_index(k->rank, k->dims, odometer);
   }
   return CM_OK;
 }
@@ -206,9 +216,9 @@ cm_status cm_shape_gather_nd(cm_call *call, cm_error *error)
 }
 
 /* First element of the block that index number `i` names, among `batch` leading dimensions whose place is `base`. */
-static cm_status block_of(const cm_call *call, const cm_tensor *x, const cm_tensor *k, uint64_t i, uint32_t batch,
-                          int64_t base, int64_t *first, cm_error *error)
+static cm_status block_of(const cm_call *call, uint64_t i, uint32_t batch, int64_t base, int64_t *first, cm_error *error)
 {
+  const cm_tensor *x = call->value[0], *k = call->value[1];
   uint64_t length = (uint64_t)k->dims[k->rank - 1];
   int64_t strides[CM_RANK_MAX], normal = 0;
   cm_strides(x->rank, x->dims, strides);
@@ -231,7 +241,7 @@ cm_status cm_kernel_gather_nd(cm_call *call, cm_error *error)
   uint64_t count = length > 0 ? k->count / length : 0, each = batches > 0 ? count / (uint64_t)batches : 0;
   for (uint64_t i = 0; i < count; i++) {
     int64_t first;
-    if (block_of(call, x, k, i, batch, (int64_t)(i / each) * frame, &first, error) != CM_OK)
+    if (block_of(call, i, batch, (int64_t)(i / each) * frame, &first, error) != CM_OK)
       return error->status;
     copy_elements(call->result[0], (int64_t)i * block, x, first, block);
   }
@@ -261,7 +271,7 @@ cm_status cm_kernel_scatter_nd(cm_call *call, cm_error *error)
   copy_elements(y, 0, x, 0, (int64_t)x->count);
   for (uint64_t i = 0; i < count; i++) {
     int64_t first;
-    if (block_of(call, x, k, i, 0, 0, &first, error) != CM_OK)
+    if (block_of(call, i, 0, 0, &first, error) != CM_OK)
       return error->status;
     for (int64_t j = 0; j < block; j++)
       combine(reduction_of(call), y, first + j, update, (int64_t)i * block + j);

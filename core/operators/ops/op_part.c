@@ -151,7 +151,6 @@ cm_status cm_kernel_split(cm_call *call, cm_error *error)
 
 typedef struct slice {
   int64_t start[CM_RANK_MAX], step[CM_RANK_MAX], length[CM_RANK_MAX];
-  bool sliced[CM_RANK_MAX];
 } slice;
 
 /* Starts and lengths for all axes of known extent; *known false when an input is not known. */
@@ -170,7 +169,6 @@ static cm_status read_slice(const cm_call *call, const cm_shape *x, slice *s, bo
     s->start[i] = 0;
     s->step[i] = 1;
     s->length[i] = x->dims[i];
-    s->sliced[i] = false;
   }
   if (!*known)
     return CM_OK;
@@ -183,7 +181,6 @@ static cm_status read_slice(const cm_call *call, const cm_shape *x, slice *s, bo
     int64_t n = x->dims[axis], step = step_count > 0 ? steps[i] : 1, start = starts[i], end = ends[i];
     if (step == 0 || step == INT64_MIN)
       return cm_call_fail(call, error, "has a step of %lld", (long long)step);
-    s->sliced[axis] = true;
     s->step[axis] = step;
     if (n < 0) {
       s->length[axis] = CM_UNKNOWN_DIM;

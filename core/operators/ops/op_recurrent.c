@@ -1,5 +1,4 @@
 /* LSTM, GRU and RNN: one step after the other, sums in double. */
-#include <math.h>
 #include <string.h>
 
 #include "core/operators/recurrent.h"

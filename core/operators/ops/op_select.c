@@ -1,5 +1,4 @@
 /* Operators that find, order and choose elements: TopK, NonZero, Unique, Compress, ReverseSequence, CumSum, Hardmax. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

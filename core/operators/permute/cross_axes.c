@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "core/operators/permute/cross.h"
-#include "core/operators/evaluate.h"
 
 static cm_node *node_of(cm_crossing *c)
 {

@@ -1,5 +1,4 @@
 /* Crossing elementwise operators: one output element reads the elements at its own coordinates. */
-#include <string.h>
 
 #include "core/operators/permute/cross.h"
 #include "core/operators/evaluate.h"

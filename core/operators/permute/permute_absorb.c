@@ -3,12 +3,17 @@
 
 #include "core/operators/evaluate.h"
 
+/* The two matrices of a product; turned: read by columns. */
+typedef struct factors {
+  uint32_t matrix[2];
+  bool turned[2];
+} factors;
+
 /* Gemm(a, b) with flags, reshaped into `output`; before opset 11 Gemm needs a third input. */
-static cm_status add_gemm(cm_permute *p, const uint32_t *operands, const bool *flags, uint32_t addend,
-                          const int64_t *dims, uint32_t output, cm_error *error)
+static cm_status add_gemm(cm_permute *p, const factors *f, uint32_t addend, const int64_t *dims, uint32_t output, cm_error *error)
 {
   cm_model *m = p->model;
-  uint32_t inputs[3] = {operands[0], operands[1], addend}, product, node;
+  uint32_t inputs[3] = {f->matrix[0], f->matrix[1], addend}, product, node;
   cm_shape y = m->values[output].shape;
   if (addend == CM_NONE && m->opset < 11) {
     cm_tensor *zero;
@@ -21,19 +26,19 @@ static cm_status add_gemm(cm_permute *p, const uint32_t *operands, const bool *f
   }
   if (cm_permute_shaped(p, output, 2, dims, &product, error) != CM_OK ||
       cm_model_add_node(m, "Gemm", inputs, inputs[2] == CM_NONE ? 2 : 3, &product, 1, &node, error) != CM_OK ||
-      cm_node_set_integer(m, &m->nodes[node], "transA", flags[0], error) != CM_OK ||
-      cm_node_set_integer(m, &m->nodes[node], "transB", flags[1], error) != CM_OK)
+      cm_node_set_integer(m, &m->nodes[node], "transA", f->turned[0], error) != CM_OK ||
+      cm_node_set_integer(m, &m->nodes[node], "transB", f->turned[1], error) != CM_OK)
     return error->status;
   return cm_permute_reshape(p, product, y.rank, y.dims, output, error);
 }
 
 /* The matrix that a product reads: its operand, or, behind a permutation that only turns it, what is before that. */
-static cm_status take_operand(cm_permute *p, uint32_t node, uint32_t slot, int64_t rows, int64_t columns, uint32_t *matrix, bool *flag,
-                              cm_error *error)
+static cm_status take_operand(cm_permute *p, uint32_t node, uint32_t slot, const int64_t plain[2], factors *f, cm_error *error)
 {
+  bool *flag = &f->turned[slot];
   cm_model *m = p->model;
   uint32_t value = m->nodes[node].inputs[slot], producer = m->values[value].producer;
-  const int64_t plain[2] = {rows, columns}, turned[2] = {columns, rows};
+  const int64_t turned[2] = {plain[1], plain[0]};
   *flag = false;
   if (producer != CM_NONE && m->nodes[producer].layout != NULL) {
     uint32_t before = m->nodes[producer].inputs[0];
@@ -41,9 +46,9 @@ static cm_status take_operand(cm_permute *p, uint32_t node, uint32_t slot, int64
     *flag = cm_shape_known(x) && cm_product_reads_turned(p, node, slot, m->nodes[producer].layout, x->dims);
     value = *flag ? before : value;
   }
-  if (cm_permute_shaped(p, value, 2, *flag ? turned : plain, matrix, error) != CM_OK)
+  if (cm_permute_shaped(p, value, 2, *flag ? turned : plain, &f->matrix[slot], error) != CM_OK)
     return error->status;
-  return cm_permute_reshape(p, value, 2, *flag ? turned : plain, *matrix, error);
+  return cm_permute_reshape(p, value, 2, *flag ? turned : plain, f->matrix[slot], error);
 }
 
 /* The permutation that alone reads a value, or CM_NONE. */
@@ -65,22 +70,22 @@ static cm_status absorb_matmul(cm_permute *p, uint32_t node, cm_error *error)
 {
   cm_model *m = p->model;
   cm_matrix_product x;
-  uint32_t y = m->nodes[node].outputs[0], operands[2], behind = only_permutation(m, y);
-  bool flags[2];
+  uint32_t y = m->nodes[node].outputs[0], behind = only_permutation(m, y);
+  factors f;
   if (!cm_product_of(m, &m->nodes[node], &x))
     return CM_OK;
   bool turned = behind != CM_NONE && cm_product_made_turned(p, &m->nodes[behind]);
   if (!turned && !behind_free(p, m->nodes[node].inputs[0]) && !behind_free(p, m->nodes[node].inputs[1]))
     return CM_OK;
-  if (take_operand(p, node, 0, x.rows, x.inner, &operands[0], &flags[0], error) != CM_OK ||
-      take_operand(p, node, 1, x.inner, x.columns, &operands[1], &flags[1], error) != CM_OK)
+  if (take_operand(p, node, 0, (int64_t[]){x.rows, x.inner}, &f, error) != CM_OK ||
+      take_operand(p, node, 1, (int64_t[]){x.inner, x.columns}, &f, error) != CM_OK)
     return error->status;
   m->nodes[node].removed = true;
   if (!turned)
-    return add_gemm(p, operands, flags, CM_NONE, (int64_t[]){x.rows, x.columns}, y, error);
+    return add_gemm(p, &f, CM_NONE, (int64_t[]){x.rows, x.columns}, y, error);
   m->nodes[behind].removed = true;
-  return add_gemm(p, (uint32_t[]){operands[1], operands[0]}, (bool[]){!flags[1], !flags[0]}, CM_NONE, (int64_t[]){x.columns, x.rows},
-                  m->nodes[behind].outputs[0], error);
+  const factors round = {{f.matrix[1], f.matrix[0]}, {!f.turned[1], !f.turned[0]}};
+  return add_gemm(p, &round, CM_NONE, (int64_t[]){x.columns, x.rows}, m->nodes[behind].outputs[0], error);
 }
 
 static bool all_are(const cm_node *n, const char *name, int64_t number)
@@ -98,7 +103,7 @@ static cm_status absorb_conv(cm_permute *p, uint32_t node, cm_error *error)
 {
   cm_model *m = p->model;
   const cm_node *conv, *n = &m->nodes[node];
-  uint32_t made = n->inputs[0], y = n->outputs[0], producer = m->values[made].producer, operands[2], addend = CM_NONE;
+  uint32_t made = n->inputs[0], y = n->outputs[0], producer = m->values[made].producer, addend = CM_NONE;
   cm_layout view;
   if (producer == CM_NONE || m->values[made].use_count != 1 || !cm_node_is(&m->nodes[producer], cm_kernel_conv))
     return CM_OK;
@@ -118,7 +123,7 @@ static cm_status absorb_conv(cm_permute *p, uint32_t node, cm_error *error)
     addend = conv->inputs[2];
   int64_t plane[2] = {filters, pixels}, image[2] = {channels, pixels}, weights[2] = {filters, channels},
           dims[2] = {pixels, filters};
-  bool flags[2] = {true, true};
+  factors f = {.turned = {true, true}};
   if (!cm_layout_moves(n->layout, v->shape.dims) ||
       !cm_layout_reshape(p->maps, n->layout, v->shape.dims, 2, plane, &view) || view.perm[0] != 1 ||
       !cm_layout_keeps_elements(&view))
@@ -129,13 +134,13 @@ static cm_status absorb_conv(cm_permute *p, uint32_t node, cm_error *error)
   if (cm_constant_tensor(m, conv->inputs[1], p->run, &tensor, error) != CM_OK ||
       cm_tensor_reshaped(m->arena.memory, tensor, 2, weights, &flat, error) != CM_OK)
     return error->status;
-  cm_status status = cm_model_add_constant(m, w->name, flat, &operands[1], error);
+  cm_status status = cm_model_add_constant(m, w->name, flat, &f.matrix[1], error);
   cm_tensor_free(flat);
-  if (status != CM_OK || cm_permute_shaped(p, input, 2, image, &operands[0], error) != CM_OK ||
-      cm_permute_reshape(p, input, 2, image, operands[0], error) != CM_OK)
+  if (status != CM_OK || cm_permute_shaped(p, input, 2, image, &f.matrix[0], error) != CM_OK ||
+      cm_permute_reshape(p, input, 2, image, f.matrix[0], error) != CM_OK)
     return error->status;
   m->nodes[node].removed = m->nodes[producer].removed = true;
-  return add_gemm(p, operands, flags, addend, dims, y, error);
+  return add_gemm(p, &f, addend, dims, y, error);
 }
 
 cm_status cm_permute_absorb(cm_permute *p, cm_error *error)

@@ -30,7 +30,7 @@ typedef struct stored_form {
 
 typedef struct carrier {
   cm_region *r;
-  size_t old_values, old_nodes;
+  size_t old_values;
   stored_form **forms; /* by old value: in which forms it is there */
 } carrier;
 
@@ -186,7 +186,7 @@ static cm_status carry_layout(carrier *c, uint32_t node, cm_error *error)
 cm_status cm_region_carry_out(cm_region *r, cm_error *error)
 {
   cm_model *m = r->p->model;
-  carrier c = {.r = r, .old_values = m->value_count, .old_nodes = m->node_count};
+  carrier c = {.r = r, .old_values = m->value_count};
   if (make_forms(&c, error) != CM_OK)
     return error->status;
   for (size_t i = 0; i < m->order_count; i++) {

@@ -1,7 +1,6 @@
 /* Layout nodes as ONNX operators. */
 #include <string.h>
 
-#include "core/operators/evaluate.h"
 #include "core/operators/permute/permute.h"
 
 cm_status cm_permute_shaped(cm_permute *p, uint32_t like, uint32_t rank, const int64_t *dims, uint32_t *value,

@@ -1,5 +1,4 @@
 /* Chains composed, constants folded, identities gone, equal permutations made once. */
-#include <string.h>
 
 #include "core/operators/evaluate.h"
 #include "core/operators/permute/permute.h"

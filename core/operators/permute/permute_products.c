@@ -1,7 +1,6 @@
 /* Permutations that a matrix product takes along for nothing: Gemm has a flag for an operand that is read transposed, and
  * (AB)^T = B^T A^T for what it makes. */
 
-#include "core/operators/evaluate.h"
 #include "core/operators/permute/permute.h"
 
 static bool is_matrix(const cm_value *v)

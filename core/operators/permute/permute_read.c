@@ -1,5 +1,4 @@
 /* Which permutation a node is: a Transpose, or an index operator whose indices make one; and how many bytes it moves. */
-#include "core/operators/evaluate.h"
 #include "core/operators/permute/permute.h"
 
 /* A list of indices along one axis of one value, built piece by piece. */

@@ -1,6 +1,5 @@
 #include "core/output/exports/exports.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -82,22 +82,30 @@ typedef struct ways_out {
   uint64_t cores;  /* bit: core behind the router */
 } ways_out;
 
-static ways_out ways_of(const cm_routes *r, const cm_table_entry *e)
+static ways_out by_axes(const cm_routes *r, const cm_table_entry *e)
 {
   static const unsigned number[CM_DIRECTIONS] = {[CM_EAST] = 0, [CM_NORTH] = 2, [CM_WEST] = 3, [CM_SOUTH] = 5};
-  const cm_interconnect *net = r->chip->interconnect;
-  ways_out out = {0};
-  if (cm_geometry_of(r->chip) == CM_BY_WAYS) {
-    const cm_word *word = &r->words->word[e->word];
-    for (uint32_t i = 0; i < word->count; i++)
-      out.links |= 1u << cm_interconnect_direction(net, net->first[e->router] + r->words->link[word->first + i]);
-    out.cores = word->cores;
-    return out;
-  }
+  ways_out out = {.cores = e->word >> CM_DIRECTIONS};
+  (void)r;
   for (int d = 0; d < CM_DIRECTIONS; d++)
     out.links |= (uint32_t)(e->word >> d & 1) << number[d];
-  out.cores = e->word >> CM_DIRECTIONS;
   return out;
+}
+
+static ways_out by_ways(const cm_routes *r, const cm_table_entry *e)
+{
+  const cm_interconnect *net = r->chip->interconnect;
+  const cm_word *word = &r->words->word[e->word];
+  ways_out out = {.cores = word->cores};
+  for (uint32_t i = 0; i < word->count; i++)
+    out.links |= 1u << cm_interconnect_direction(net, net->first[e->router] + r->words->link[word->first + i]);
+  return out;
+}
+
+static ways_out ways_of(const cm_routes *r, const cm_table_entry *e)
+{
+  static ways_out (*const of[CM_GEOMETRIES])(const cm_routes *, const cm_table_entry *) = {[CM_BY_AXES] = by_axes, [CM_BY_WAYS] = by_ways};
+  return of[cm_geometry_of(r->chip)](r, e);
 }
 
 static void put_entry(const cm_routes *r, const cm_table_entry *e, uint64_t all, FILE *out)

@@ -2,10 +2,10 @@
  * their inputs (docs/explanation/neuron-limits.md). */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "base/order.h"
+#include "core/network/net_order.h"
 #include "core/output/exports/writers.h"
 
 typedef struct writer {
@@ -28,19 +28,12 @@ static cm_status gather(writer *w, cm_run *run, cm_error *error)
       CM_NEW(run->memory, w->net, (size_t)t->vertex_count + 1, error) != CM_OK ||
       CM_NEW(run->memory, w->parts, w->m->parts, error) != CM_OK || CM_NEW(run->memory, w->stamp, w->m->parts, error) != CM_OK)
     return error->status;
-  for (uint64_t i = 0; i < t->pin_count; i++)
-    w->in_first[t->pin[i] + 2]++;
-  for (uint32_t v = 0; v < t->vertex_count; v++) {
-    most = w->in_first[v + 2] > most ? w->in_first[v + 2] : most;
-    w->in_first[v + 2] += w->in_first[v + 1];
-  }
-  for (uint32_t e = 0; e < t->net_count; e++) {
-    w->net[cm_topology_source(t, e) + 1]++;
-    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
-      w->in[w->in_first[t->pin[i] + 1]++] = cm_topology_source(t, e);
-  }
+  cm_topology_nets_from(t, w->net);
+  cm_topology_nets_to(t, w->in_first, w->in);
   for (uint32_t v = 0; v < t->vertex_count; v++)
-    w->net[v + 1] += w->net[v];
+    most = w->in_first[v + 1] - w->in_first[v] > most ? w->in_first[v + 1] - w->in_first[v] : most;
+  for (uint64_t i = 0; i < t->pin_count; i++)
+    w->in[i] = cm_topology_source(t, w->in[i]);
   return CM_NEW(run->memory, w->open, 2 * most + 1, error);
 }
 

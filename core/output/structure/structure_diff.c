@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/members.h"
 #include "core/measure/core_shares.h"
 #include "core/output/structure/asking.h"
 
@@ -28,12 +29,7 @@ static cm_status sort_neurons(const cm_structure *s, uint32_t **first, uint32_t 
 {
   if (CM_NEW(NULL, *first, (uint64_t)cm_structure_parts(s) + 2, error) != CM_OK || CM_NEW(NULL, *order, cm_structure_neurons(s), error) != CM_OK)
     return error->status;
-  for (uint32_t v = 0; v < cm_structure_neurons(s); v++)
-    (*first)[s->part[v] + 2]++;
-  for (uint32_t p = 0; p < cm_structure_parts(s); p++)
-    (*first)[p + 2] += (*first)[p + 1];
-  for (uint32_t v = 0; v < cm_structure_neurons(s); v++) /* each beginning goes to its end, which is the next one's */
-    (*order)[(*first)[s->part[v] + 1]++] = v;
+  cm_sort_members(s->part, cm_structure_neurons(s), cm_structure_parts(s), *first, *order);
   return CM_OK;
 }
 

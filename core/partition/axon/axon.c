@@ -1,11 +1,9 @@
 #include "core/partition/axon/axon.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/partition/axon/axon_search.h"
 #include "core/partition/axon/closure.h"
-#include "core/partition/options.h"
 #include "core/partition/partition.h"
 
 /* With places, the search ends after so many cycles without gain. */

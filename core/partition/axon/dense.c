@@ -9,7 +9,6 @@
 #include "base/threads.h"
 #include "base/wide.h"
 #include "core/partition/axon/signature.h"
-#include "core/partition/partition.h"
 #include "core/partition/synapses.h"
 
 enum {

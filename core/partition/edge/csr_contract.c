@@ -2,7 +2,7 @@
 
 #include "base/threads.h"
 #include "core/partition/edge/csr_graph_rows.h"
-#include "core/partition/members.h"
+#include "base/members.h"
 
 enum {
   CHECK_EVERY = 4096,

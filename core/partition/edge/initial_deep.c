@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/members.h"
 #include "base/threads.h"
 #include "core/partition/edge/clustering.h"
 #include "core/partition/edge/initial.h"
@@ -22,7 +23,7 @@ typedef struct deep {
   uint32_t *parts, *base;      /* [options->parts] that a block becomes, and the first of them; of the `blocks` there are */
   uint32_t blocks, depth;
   uint32_t *vertex, *local;    /* [vertices] by block; scratch of induced graphs */
-  uint32_t *first;             /* [options->parts + 1] where a block begins in `vertex` */
+  uint32_t *first;             /* [options->parts + 2] where a block begins in `vertex` */
   uint32_t *part;              /* [vertices of the finest level] what is asked for */
   uint64_t *load, *most;       /* [options->parts] */
 } deep;
@@ -30,16 +31,8 @@ typedef struct deep {
 static void sort_by_block(deep *d)
 {
   uint32_t n = d->graph->vertex_count;
-  memset(d->first, 0, (d->blocks + (size_t)1) * sizeof *d->first);
-  for (uint32_t v = 0; v < n; v++)
-    d->first[d->block[v] + 1]++;
-  for (uint32_t b = 0; b < d->blocks; b++)
-    d->first[b + 1] += d->first[b];
-  for (uint32_t v = 0; v < n; v++)
-    d->vertex[d->first[d->block[v]]++] = v;
-  for (uint32_t b = d->blocks; b > 0; b--)
-    d->first[b] = d->first[b - 1];
-  d->first[0] = 0;
+  memset(d->first, 0, (d->blocks + (size_t)2) * sizeof *d->first);
+  cm_sort_members(d->block, n, d->blocks, d->first, d->vertex);
 }
 
 /* Halves one block, or on the finest level makes its parts. Blocks share no vertices, so nothing that one writes is another's. */
@@ -164,7 +157,7 @@ cm_status cm_initial_deep(cm_csr_graph *graph, const cm_initial_options *options
   if (status == CM_OK && (CM_NEW(memory, d.block, n, error) != CM_OK ||
                           CM_NEW(memory, d.vertex, n, error) != CM_OK || CM_NEW(memory, d.local, n, error) != CM_OK ||
                           CM_NEW(memory, d.parts, options->parts, error) != CM_OK || CM_NEW(memory, d.base, options->parts, error) != CM_OK ||
-                          CM_NEW(memory, d.first, (size_t)options->parts + 1, error) != CM_OK ||
+                          CM_NEW(memory, d.first, (size_t)options->parts + 2, error) != CM_OK ||
                           CM_NEW(memory, d.load, options->parts, error) != CM_OK || CM_NEW(memory, d.most, options->parts, error) != CM_OK))
     status = error->status;
   if (status == CM_OK) {

@@ -1,6 +1,5 @@
 #include "core/partition/edge/kway.h"
 
-#include <string.h>
 
 #define NONE UINT32_MAX
 

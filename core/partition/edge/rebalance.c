@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/partition/indexed_heap.h"
-#include "core/partition/members.h"
+#include "base/members.h"
 
 /* Chains of more parts would cost the cut more than a few vertices that go straight to a part with room: each step moves another
  * vertex. Where parts are many and full, the nearest room may be hundreds of steps away. */

@@ -8,7 +8,6 @@
 #include "core/partition/nets/net_fm.h"
 #include "core/partition/nets/net_initial.h"
 #include "core/partition/nets/net_levels.h"
-#include "core/partition/options.h"
 #include "core/partition/refiner.h"
 
 /* How far a loose round may fill a part beyond its limit. */

@@ -1,6 +1,5 @@
 #include "core/partition/reference/reference.h"
 
-#include <string.h>
 
 #include "core/partition/reference/bisect.h"
 #include "core/partition/reference/refine.h"

@@ -1,6 +1,5 @@
 #include "core/partition/step/step_bound.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "core/partition/step/step_state.h"

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/network/net_order.h"
+
 static cm_status transpose(cm_step_state *s, cm_error *error)
 {
   const cm_topology *t = s->demand->network;
@@ -12,17 +14,8 @@ static cm_status transpose(cm_step_state *s, cm_error *error)
       CM_NEW(memory, s->in_net, t->pin_count, error) != CM_OK ||
       CM_NEW(memory, s->out_first, (size_t)n + 1, error) != CM_OK)
     return error->status;
-  for (uint64_t i = 0; i < t->pin_count; i++)
-    s->in_first[t->pin[i] + 2]++;
-  for (uint32_t v = 0; v < n; v++)
-    s->in_first[v + 2] += s->in_first[v + 1];
-  for (uint32_t e = 0; e < t->net_count; e++) {
-    s->out_first[cm_topology_source(t, e) + 1]++;
-    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
-      s->in_net[s->in_first[t->pin[i] + 1]++] = e;
-  }
-  for (uint32_t v = 0; v < n; v++)
-    s->out_first[v + 1] += s->out_first[v];
+  cm_topology_nets_to(t, s->in_first, s->in_net);
+  cm_topology_nets_from(t, s->out_first);
   return CM_OK;
 }
 

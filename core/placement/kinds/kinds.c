@@ -9,7 +9,6 @@
 #include "core/chip/geometry.h"
 #include "core/partition/edge/csr_graph.h"
 #include "core/partition/options.h"
-#include "core/placement/axes.h"
 #include "core/placement/blocks.h"
 #include "core/placement/trades.h"
 #include "core/placement/ways/ways.h"

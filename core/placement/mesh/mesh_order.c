@@ -1,7 +1,7 @@
 /* Renumbering: neighbours get near numbers, so that what annealing touches together lies together in memory. */
 #include <string.h>
 
-#include "core/partition/members.h"
+#include "base/members.h"
 #include "core/placement/mesh/mesh_coarsen.h"
 
 /* A graph whose vertex v is the old one's order[v]; number[order[v]] == v. */

@@ -1,6 +1,5 @@
 #include "core/placement/qap/grid_symmetry.h"
 
-#include <string.h>
 
 /* Cores by their place: those at column c and row r are list[first[r * columns + c]] and following. */
 typedef struct places {

@@ -7,7 +7,6 @@
 
 #include "core/chip/turns.h"
 #include "core/partition/options.h"
-#include "core/placement/axes.h"
 #include "core/placement/ways/ways.h"
 
 enum { SAMPLES = 100, CHECK_EVERY = 64 };

@@ -1,6 +1,5 @@
 /* The order of cores that blocks are cut from. What can fail: memory, a stop. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/chip/geometry.h"
 #include "core/placement/curve.h"

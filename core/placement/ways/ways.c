@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/members.h"
 #include "core/chip/turns.h"
 #include "core/partition/edge/clustering.h"
 #include "core/placement/blocks.h"
@@ -177,14 +178,9 @@ static cm_status survey(cm_ways *w, cm_error *error)
     if (has)
       w->router[next++] = r;
   }
-  for (uint32_t i = 0; i < w->slots; i++) {
-    w->slot_router[i] = w->local[cm_router_of(chip, region->cores[w->order[i]])];
-    w->first_slot[w->slot_router[i] + 2]++;
-  }
-  for (uint32_t r = 0; r < w->routers; r++)
-    w->first_slot[r + 2] += w->first_slot[r + 1];
   for (uint32_t i = 0; i < w->slots; i++)
-    w->router_slot[w->first_slot[w->slot_router[i] + 1]++] = i;
+    w->slot_router[i] = w->local[cm_router_of(chip, region->cores[w->order[i]])];
+  cm_sort_members(w->slot_router, w->slots, w->routers, w->first_slot, w->router_slot);
   if (w->routers > CM_TABLE_ROUTERS_MAX)
     return CM_OK;
   if (CM_NEW(memory, w->far, (size_t)w->routers * w->routers, error) != CM_OK)

@@ -8,7 +8,6 @@
 #include "core/limits/limits.h"
 #include "core/limits/populations.h"
 #include "core/solver/place/place.h"
-#include "core/solver/stage/by_class.h"
 #include "core/solver/stage/kinds_of_neurons.h"
 #include "core/solver/stage/stage.h"
 

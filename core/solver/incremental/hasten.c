@@ -3,7 +3,6 @@
 #include "core/solver/incremental/hasten.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/limits/populations.h"
 #include "core/partition/step/step_anneal.h"

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/network/net_order.h"
 #include "core/solver/incremental/reassignment.h"
 
 enum { ROUNDS_MAX = 12, CANDIDATES_MAX = 128 };
@@ -16,17 +17,8 @@ static cm_status index_nets(cm_reassignment *w, cm_error *error)
       CM_NEW(memory, w->in_net, t->pin_count, error) != CM_OK ||
       CM_NEW(memory, w->out_first, (size_t)t->vertex_count + 1, error) != CM_OK)
     return error->status;
-  for (uint64_t i = 0; i < t->pin_count; i++)
-    w->in_first[t->pin[i] + 2]++;
-  for (uint32_t v = 0; v < t->vertex_count; v++)
-    w->in_first[v + 2] += w->in_first[v + 1];
-  for (uint32_t e = 0; e < t->net_count; e++)
-    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
-      w->in_net[w->in_first[t->pin[i] + 1]++] = e;
-  for (uint32_t e = 0; e < t->net_count; e++)
-    w->out_first[cm_topology_source(t, e) + 1]++;
-  for (uint32_t v = 0; v < t->vertex_count; v++)
-    w->out_first[v + 1] += w->out_first[v];
+  cm_topology_nets_to(t, w->in_first, w->in_net);
+  cm_topology_nets_from(t, w->out_first);
   return CM_OK;
 }
 

@@ -12,7 +12,6 @@
 #include "core/network/identity.h"
 #include "core/solver/incremental/hasten.h"
 #include "core/solver/incremental/remapping.h"
-#include "core/solver/stage/by_class.h"
 #include "core/solver/stage/kinds_of_neurons.h"
 #include "core/verify/check_read.h"
 

@@ -80,8 +80,9 @@ static cm_status match_neurons(cm_remapping *r, cm_error *error)
   if (CM_NEW(r->run->memory, key, n, error) != CM_OK)
     return error->status;
   cm_status status = cm_identify(r->input->demand, r->run, key, error);
+  const cm_versions versions = {.old_key = old->key, .old_count = (uint32_t)old->kept_keys, .key = key, .count = n};
   if (status == CM_OK)
-    status = cm_match_neurons(old->key, (uint32_t)old->kept_keys, key, n, named, r->run, r->old_of, error);
+    status = cm_match_neurons(&versions, named, r->run, r->old_of, error);
   cm_free(key);
   return status;
 }

@@ -4,7 +4,6 @@
 #include "core/solver/mappers/step_engine.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/partition/flows.h"
 #include "core/partition/step/loads.h"

@@ -1,7 +1,6 @@
 #include "core/solver/place/methods.h"
 
 #include "base/json.h"
-#include "core/chip/region_search.h"
 #include "core/placement/placement.h"
 #include "core/solver/mappers/learned.h"
 #include "core/solver/presets.h"

@@ -1,5 +1,4 @@
 /* Cores near each other: those of a box, those nearest a centre first, and a placement that is taken where it is better. */
-#include "core/solver/place/place.h"
 
 #include <stdlib.h>
 

@@ -6,10 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/order.h"
 #include "core/chip/reach.h"
-#include "core/chip/region_search.h"
-#include "core/placement/relief/relief.h"
 #include "core/solver/mappers/engine.h"
 #include "core/solver/place/methods.h"
 #include "core/solver/presets.h"

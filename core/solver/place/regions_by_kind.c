@@ -2,7 +2,6 @@
  * can fail: too few cores of a kind, memory, cancel. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/chip/classes.h"
 #include "core/chip/reach.h"

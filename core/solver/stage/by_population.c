@@ -3,7 +3,6 @@
  * that finds no parts, limits that tie populations together, memory, a stop. */
 #include "core/solver/stage/by_population.h"
 
-#include <string.h>
 
 #include "core/limits/populations.h"
 #include "core/partition/legalise.h"

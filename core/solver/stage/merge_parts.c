@@ -1,10 +1,8 @@
 #include "core/solver/stage/merge_parts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/order.h"
-#include "core/limits/populations.h"
 #include "core/partition/partition.h"
 
 enum { LOOKS = 32 };

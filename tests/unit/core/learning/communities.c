@@ -8,7 +8,6 @@
 #include "core/learning/communities/communities.h"
 #include "core/learning/communities/processors.h"
 #include "core/network/import.h"
-#include "core/partition/flows.h"
 
 static cm_error error;
 static cm_run run;

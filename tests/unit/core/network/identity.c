@@ -73,8 +73,8 @@ static uint32_t known_again(cm_topology *t, cm_topology *other, const uint32_t *
   uint32_t right = 0;
   ck_ok(cm_identify(CM_DEMAND_OF(t), &run, old_key, &error));
   ck_ok(cm_identify(CM_DEMAND_OF(other), &run, key, &error));
-  ck_ok(cm_match_neurons(old_key, t->vertex_count, key, other->vertex_count, t->label_text != NULL, &run, old_of,
-                         &error));
+  const cm_versions versions = {.old_key = old_key, .old_count = t->vertex_count, .key = key, .count = other->vertex_count};
+  ck_ok(cm_match_neurons(&versions, t->label_text != NULL, &run, old_of, &error));
   memset(taken, 0, sizeof taken);
   for (uint32_t v = 0; v < other->vertex_count; v++) {
     ck_assert_uint_lt(key[v], UINT64_C(1) << CM_KEY_BITS);
@@ -129,7 +129,7 @@ START_TEST(equal_keys_go_in_order)
   static const uint64_t old_key[] = {7, 3, 7, 9, 7}, key[] = {9, 7, 7, 5};
   static const uint32_t right[] = {3, 0, 2, CM_NOBODY};
   uint32_t old_of[4];
-  ck_ok(cm_match_neurons(old_key, 5, key, 4, true, &run, old_of, &error));
+  ck_ok(cm_match_neurons(&(cm_versions){.old_key = old_key, .old_count = 5, .key = key, .count = 4}, true, &run, old_of, &error));
   ck_assert_mem_eq(old_of, right, sizeof right);
 }
 END_TEST

@@ -3,7 +3,6 @@
 
 #include "core/network/export.h"
 #include "core/network/import.h"
-#include "core/network/topology_file.h"
 
 static cm_topology *import_text(const char *text, const char *name)
 {

@@ -5,7 +5,6 @@
 #include "core/partition/balanced_cut.h"
 #include "core/partition/nets/net_flow.h"
 #include "core/partition/nets/net_flow_region.h"
-#include "core/partition/nets/net_fm.h"
 #include "core/partition/nets/nets.h"
 
 static void set_up(void)

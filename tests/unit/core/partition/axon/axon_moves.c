@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#include "core/limits/limits.h"
-#include "core/partition/axon/anneal.h"
 #include "core/partition/axon/axon_probe.h"
 #include "core/partition/axon/axon_state.h"
 #include "core/partition/axon/axon_table.h"

@@ -1,6 +1,6 @@
 /* The members of every group (vertices of parts, of coarse vertices), by counting sort. */
-#ifndef CM_PARTITION_MEMBERS_H
-#define CM_PARTITION_MEMBERS_H
+#ifndef CM_BASE_MEMBERS_H
+#define CM_BASE_MEMBERS_H
 
 #include <stddef.h>
 #include <stdint.h>
