@@ -17,8 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/memory.h"
-#include "base/run.h"
 #include "daemon/config.h"
 #include "daemon/job/work.h"
 #include "daemon/slurm/probe.h"
@@ -51,9 +49,8 @@ static void on_signal(int number)
 
 /* ---- submissions ---- */
 
-static void answer(const bridge *b, int server, const cm_slurm_told *told)
+static void answer(int server, const cm_slurm_told *told)
 {
-  (void)b;
   (void)send(server, told, sizeof *told, MSG_NOSIGNAL);
 }
 
@@ -94,7 +91,7 @@ static void submit_all(bridge *b)
       cm_slurm_told told = {.slot = one->slot, .state = status == CM_OK ? CM_SLURM_TAKEN : CM_SLURM_UNREACHABLE};
       memcpy(told.token, one->token, sizeof told.token);
       (void)snprintf(told.text, sizeof told.text, "%s%.200s", status == CM_OK ? "given to Slurm" : "Slurm does not take it: ", status == CM_OK ? "" : error.detail);
-      answer(b, b->waiting[members[m]].server, &told);
+      answer(b->waiting[members[m]].server, &told);
     }
   }
   b->count = 0;
@@ -132,7 +129,7 @@ static bool take(bridge *b, int server)
       cm_slurm_queue_cancel(b->queue, asked.token);
     else {
       cm_slurm_queue_look(b->queue, &told);
-      answer(b, server, &told);
+      answer(server, &told);
     }
   }
   return b->count == TOGETHER_MAX || got != 0;

@@ -36,7 +36,7 @@ static void __attribute__((format(printf, 2, 3))) add(command_line *line, const 
 
 /* Flags of sbatch that a setting may give; all others are ours, or would change what a run is. */
 static const char *const allowed[] = {"--partition=", "--account=", "--qos=", "--constraint=", "--reservation=", "--nodelist=", "--exclude=", "--nice=",
-                                      "--gres=", "--exclusive", "--licenses=", "--clusters=", NULL};
+                                      "--gres=", "--exclusive", "--licenses=", NULL};
 
 static bool is_allowed(const char *flag, size_t length)
 {
@@ -54,7 +54,7 @@ cm_status cm_slurm_check_flags(const char *flags, cm_error *error)
     length = strcspn(flags, " ");
     if (!is_allowed(flags, length))
       return cm_fail(error, CM_BAD_OPTION, "slurm-flags: \"%.*s\" is none that may be given: --partition=, --account=, --qos=, --constraint=, "
-                     "--reservation=, --nodelist=, --exclude=, --nice=, --gres=, --licenses=, --clusters= and --exclusive may", (int)length, flags);
+                     "--reservation=, --nodelist=, --exclude=, --nice=, --gres=, --licenses= and --exclusive may", (int)length, flags);
   }
   return CM_OK;
 }
