@@ -32,7 +32,7 @@ enum { EXECUTORS = sizeof all / sizeof *all };
 const cm_executor *cm_executor_find(const char *name)
 {
   for (size_t i = 0; i < EXECUTORS; i++)
-    if (strcmp(all[i]->name, name) == 0)
+    if (!all[i]->elsewhere && strcmp(all[i]->name, name) == 0)
       return all[i];
   return NULL;
 }

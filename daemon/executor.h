@@ -61,7 +61,7 @@ struct cm_executor {
 /* Each job in a thread of this process; and each in a child, confined (base/confine.h): whatever happens there costs this job only. */
 extern const cm_executor cm_executor_threads, cm_executor_process;
 
-/* By name; NULL when there is none. */
+/* By name, of those of this machine; NULL when there is none. */
 const cm_executor *cm_executor_find(const char *name);
 
 /* The one for a job of this kind, whose folder is ready, where `chosen` runs the others: models are taken apart and compiled outside

@@ -95,8 +95,14 @@ static cm_status read_pace(sqlite3 *handle, const char *class, double *pace, cm_
   return status;
 }
 
-/* What like jobs say, `guess` where they say little; `query` gives their likeness, chip, size and figure, the last ones first. */
-static cm_status estimate(sqlite3 *handle, const cm_job *job, const char *query, double guess, double *value, cm_error *error)
+/* What is estimated: `query` gives likeness, chip, size and figure of like jobs, the last ones first; those of another chip count so much; the
+ * guess stands where they say little. */
+typedef struct figure {
+  const char *query;
+  double other_chip, guess;
+} figure;
+
+static cm_status estimate(sqlite3 *handle, const cm_job *job, const figure *f, double *value, cm_error *error)
 {
   sqlite3_stmt *statement;
   bool row = true;
@@ -104,8 +110,8 @@ static cm_status estimate(sqlite3 *handle, const cm_job *job, const char *query,
   double size = fmax(job->size, 1);
   line l = {0};
   class_of(job->likeness, class);
-  add(&l, 0.02, 0, log(guess));
-  cm_status status = cm_sql_prepare(handle, &statement, error, query, "ti", class, (int64_t)LOOKED_AT);
+  add(&l, 0.02, 0, log(f->guess));
+  cm_status status = cm_sql_prepare(handle, &statement, error, f->query, "ti", class, (int64_t)LOOKED_AT);
   for (int age = 0; status == CM_OK && row; age++) {
     status = cm_sql_step(statement, &row, error);
     if (status != CM_OK || !row)
@@ -115,7 +121,7 @@ static cm_status estimate(sqlite3 *handle, const cm_job *job, const char *query,
     double x = log(fmax(sqlite3_column_double(statement, 2), 1) / size),
            y = log(fmax(sqlite3_column_double(statement, 3), 1e-3));
     double weight = exp(-2 * fabs(x)) * alikeness(text, job->likeness) *
-                    (strcmp(chip, job->chip) == 0 ? 1 : 0.3) * exp(-age / 32.0);
+                    (strcmp(chip, job->chip) == 0 ? 1 : f->other_chip) * exp(-age / 32.0);
     add(&l, weight, x, y);
   }
   status = cm_sql_end(statement, status, error);
@@ -131,15 +137,17 @@ cm_status cm_estimate_in(sqlite3 *handle, const cm_job *job, double *seconds, cm
   class_of(job->likeness, class);
   if (read_pace(handle, class, &pace, error) != CM_OK)
     return error->status;
-  return estimate(handle, job, "SELECT likeness, chip, size, seconds FROM job_times INDEXED BY job_times_class WHERE class = ? ORDER BY id DESC LIMIT ?",
-                  first_guess(class, fmax(job->size, 1)) * exp(pace), seconds, error);
+  const figure f = {"SELECT likeness, chip, size, seconds FROM job_times INDEXED BY job_times_class WHERE class = ? ORDER BY id DESC LIMIT ?", 0.3,
+                    first_guess(class, fmax(job->size, 1)) * exp(pace)};
+  return estimate(handle, job, &f, seconds, error);
 }
 
 cm_status cm_estimate_bytes_in(sqlite3 *handle, const cm_job *job, double *bytes, cm_error *error)
 {
-  const double least = 1 << 20, each = 60; /* of random networks of 18 000 to 600 000 neurons and synapses */
-  return estimate(handle, job, "SELECT likeness, chip, size, bytes FROM job_times INDEXED BY job_times_class WHERE class = ? AND bytes > 0"
-                  " ORDER BY id DESC LIMIT ?", least + each * job->size, bytes, error);
+  const double least = 1 << 20, each = 60; /* of random networks of up to 60 000 neurons and synapses; a chip's cores may hold far more */
+  const figure f = {"SELECT likeness, chip, size, bytes FROM job_times INDEXED BY job_times_class WHERE class = ? AND bytes > 0"
+                    " ORDER BY id DESC LIMIT ?", 0.0002, least + each * job->size};
+  return estimate(handle, job, &f, bytes, error);
 }
 
 cm_status cm_estimate_known_in(sqlite3 *handle, const cm_job *job, unsigned *known, cm_error *error)

@@ -17,22 +17,20 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/memory.h"
-#include "base/run.h"
 #include "daemon/config.h"
 #include "daemon/job/work.h"
-#include "daemon/slurm/command.h"
+#include "daemon/slurm/probe.h"
 #include "daemon/slurm/queue.h"
+#include "daemon/slurm/submit.h"
 #include "storage/log.h"
-#include "storage/store.h"
 
-static const double SUBMIT_S = 30;
-enum { SERVERS = 4, TOGETHER_MAX = 500, WORDS_MAX = 40, WORD_MAX = 400, LIST_KEPT_S = 30 * 86400 };
+enum { SERVERS = 4, TOGETHER_MAX = 500, LIST_KEPT_S = 30 * 86400, PROBE_LOOK_MS = 5000 };
 
 typedef struct bridge {
   const cm_config *config;
   cm_slurm_queue *queue;
-  char script[CM_PATH_MAX]; /* what Slurm starts: a line that names this program */
+  cm_slurm_site site;
+  cm_slurm_probes *probes;
   int place, servers[SERVERS];
   struct {
     cm_slurm_ask ask;
@@ -51,101 +49,8 @@ static void on_signal(int number)
 
 /* ---- submissions ---- */
 
-/* The words of a command line, in one place. */
-typedef struct command_line {
-  const char *words[WORDS_MAX];
-  char texts[WORDS_MAX][WORD_MAX];
-  size_t count;
-} command_line;
-
-static void __attribute__((format(printf, 2, 3))) add(command_line *line, const char *format, ...)
+static void answer(int server, const cm_slurm_told *told)
 {
-  va_list values;
-  if (line->count + 1 >= WORDS_MAX)
-    return;
-  va_start(values, format);
-  (void)vsnprintf(line->texts[line->count], WORD_MAX, format, values);
-  va_end(values);
-  line->words[line->count] = line->texts[line->count];
-  line->count++;
-}
-
-/* Flags of sbatch that a setting may give; all others are ours, or would change what a run is. */
-static const char *const allowed[] = {"--partition=", "--account=", "--qos=", "--constraint=", "--reservation=", "--nodelist=", "--exclude=", "--nice=",
-                                      "--gres=", "--exclusive", "--licenses=", "--clusters=", NULL};
-
-static bool is_allowed(const char *flag, size_t length)
-{
-  for (size_t i = 0; allowed[i] != NULL; i++) {
-    const size_t name = strlen(allowed[i]);
-    if (allowed[i][name - 1] == '=' ? length > name && strncmp(flag, allowed[i], name) == 0 : length == name && strncmp(flag, allowed[i], name) == 0)
-      return true;
-  }
-  return false;
-}
-
-static cm_status check_flags(const char *flags, cm_error *error)
-{
-  for (size_t length; *(flags += strspn(flags, " ,")) != '\0'; flags += length) {
-    length = strcspn(flags, " ");
-    if (!is_allowed(flags, length))
-      return cm_fail(error, CM_BAD_OPTION, "slurm-flags: \"%.*s\" is none that may be given: --partition=, --account=, --qos=, --constraint=, "
-                     "--reservation=, --nodelist=, --exclude=, --nice=, --gres=, --licenses=, --clusters= and --exclusive may", (int)length, flags);
-  }
-  return CM_OK;
-}
-
-/* The list of one submission, whose name is never another's: Slurm may know those before for long. */
-static cm_status write_list(const bridge *b, const size_t *members, size_t count, const char *name, char path[CM_PATH_MAX], cm_error *error)
-{
-  cm_file file;
-  if (cm_path(path, error, "%s/lists/%s", b->config->shared, name) != CM_OK || cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
-  for (size_t i = 0; i < count; i++)
-    (void)fprintf(file.stream, "%s %d\n", b->waiting[members[i]].ask.token, b->waiting[members[i]].ask.attempt);
-  const cm_status status = cm_file_commit(&file, error);
-  cm_file_discard(&file);
-  return status == CM_OK && chmod(path, 0640) != 0 ? cm_fail_errno(error, errno, "cannot open to the group", path) : status;
-}
-
-static cm_status submit(bridge *b, const size_t *members, size_t count, cm_error *error)
-{
-  static command_line line;
-  const cm_slurm_ask *first = &b->waiting[members[0]].ask;
-  char name[CM_ID_MAX], list[CM_PATH_MAX], *said = NULL;
-  cm_store_id(name);
-  if (write_list(b, members, count, name, list, error) != CM_OK)
-    return error->status;
-  line.count = 0;
-  add(&line, "sbatch");
-  add(&line, "--parsable");
-  add(&line, "--no-requeue"); /* what Slurm runs anew by itself ends at once: the attempt has begun */
-  add(&line, "--export=NIL");
-  add(&line, "--output=/dev/null");
-  add(&line, "--chdir=/");
-  add(&line, "--nodes=1");
-  add(&line, "--ntasks=1");
-  add(&line, "--job-name=%s", name);
-  add(&line, "--comment=coremapd %s", first->user);
-  add(&line, "--cpus-per-task=%u", first->threads);
-  add(&line, "--mem=%u", first->mebibytes);
-  add(&line, "--time=%u", first->minutes);
-  if (count > 1)
-    add(&line, "--array=0-%zu", count - 1);
-  for (const char *flags = b->config->slurm_flags; *(flags += strspn(flags, " ")) != '\0'; flags += strcspn(flags, " "))
-    add(&line, "%.*s", (int)strcspn(flags, " "), flags);
-  add(&line, "%s", b->script);
-  add(&line, "%s", list);
-  line.words[line.count] = NULL;
-  const cm_status status = cm_command_run(line.words, SUBMIT_S, &said, error);
-  free(said);
-  cm_slurm_queue_age(b->queue);
-  return status;
-}
-
-static void answer(const bridge *b, int server, const cm_slurm_told *told)
-{
-  (void)b;
   (void)send(server, told, sizeof *told, MSG_NOSIGNAL);
 }
 
@@ -161,6 +66,7 @@ static void submit_all(bridge *b)
 {
   static bool done[TOGETHER_MAX];
   static size_t members[TOGETHER_MAX];
+  static const cm_slurm_ask *runs[TOGETHER_MAX];
   memset(done, 0, sizeof done);
   for (size_t i = 0; i < b->count; i++) {
     cm_error error;
@@ -171,11 +77,13 @@ static void submit_all(bridge *b)
     for (size_t j = i; j < b->count; j++)
       if (!done[j] && fit(first, &b->waiting[j].ask)) {
         done[j] = true;
+        runs[count] = &b->waiting[j].ask;
         members[count++] = j;
         first->minutes = b->waiting[j].ask.minutes > first->minutes ? b->waiting[j].ask.minutes : first->minutes;
         first->mebibytes = b->waiting[j].ask.mebibytes > first->mebibytes ? b->waiting[j].ask.mebibytes : first->mebibytes;
       }
-    const cm_status status = submit(b, members, count, &error);
+    const cm_status status = cm_slurm_submit(&b->site, runs, count, NULL, &error);
+    cm_slurm_queue_age(b->queue);
     if (status != CM_OK)
       cm_log("slurm-bridge: %zu runs could not be submitted: %s", count, error.detail);
     for (size_t m = 0; m < count; m++) {
@@ -183,7 +91,7 @@ static void submit_all(bridge *b)
       cm_slurm_told told = {.slot = one->slot, .state = status == CM_OK ? CM_SLURM_TAKEN : CM_SLURM_UNREACHABLE};
       memcpy(told.token, one->token, sizeof told.token);
       (void)snprintf(told.text, sizeof told.text, "%s%.200s", status == CM_OK ? "given to Slurm" : "Slurm does not take it: ", status == CM_OK ? "" : error.detail);
-      answer(b, b->waiting[members[m]].server, &told);
+      answer(b->waiting[members[m]].server, &told);
     }
   }
   b->count = 0;
@@ -221,7 +129,7 @@ static bool take(bridge *b, int server)
       cm_slurm_queue_cancel(b->queue, asked.token);
     else {
       cm_slurm_queue_look(b->queue, &told);
-      answer(b, server, &told);
+      answer(server, &told);
     }
   }
   return b->count == TOGETHER_MAX || got != 0;
@@ -250,7 +158,9 @@ static void serve(bridge *b)
   struct pollfd polled[SERVERS + 1] = {{.fd = b->place, .events = POLLIN}};
   for (size_t i = 0; i < SERVERS; i++)
     polled[i + 1] = (struct pollfd){.fd = b->servers[i], .events = POLLIN};
-  if (poll(polled, SERVERS + 1, -1) <= 0)
+  const int told = poll(polled, SERVERS + 1, cm_slurm_probes_wait(b->probes) ? PROBE_LOOK_MS : -1);
+  cm_slurm_probes_look(b->probes, &b->site, b->queue);
+  if (told <= 0)
     return;
   for (size_t i = 0; i < SERVERS; i++)
     if (polled[i + 1].revents != 0 && !take(b, b->servers[i])) {
@@ -293,31 +203,17 @@ static cm_status listen_at(bridge *b, cm_error *error)
   return CM_OK;
 }
 
-static cm_status write_script(bridge *b, cm_error *error)
-{
-  char program[CM_PATH_MAX];
-  const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-  cm_file file;
-  program[length > 0 ? length : 0] = '\0';
-  if (strpbrk(program, " \t\n") != NULL || length <= 0 || length > 200)
-    return cm_fail(error, CM_BAD_OPTION, "Slurm cannot start \"%.200s\": the path of coremapd needs at most 200 bytes and no space", program);
-  if (cm_path(b->script, error, "%s/lists/run", b->config->shared) != CM_OK || cm_file_create(&file, b->script, error) != CM_OK)
-    return error->status;
-  (void)fprintf(file.stream, "#!%s --node\n", program);
-  const cm_status status = cm_file_commit(&file, error);
-  cm_file_discard(&file);
-  return status == CM_OK && chmod(b->script, 0750) != 0 ? cm_fail_errno(error, errno, "cannot open to the group", b->script) : status;
-}
-
 static cm_status start(bridge *b, cm_error *error)
 {
   char path[CM_PATH_MAX];
   if (b->config->bridge[0] == '\0' || b->config->shared[0] == '\0')
     return cm_fail(error, CM_BAD_OPTION, "the settings bridge (a socket's path) and shared (a folder that all nodes see) are not there: coremapd slurm-bridge --config FILE");
-  if (check_flags(b->config->slurm_flags, error) != CM_OK || cm_path(path, error, "%s/lists", b->config->shared) != CM_OK || cm_folder_make(path, error) != CM_OK ||
-      write_script(b, error) != CM_OK || cm_slurm_queue_new(b->config->shared, &b->queue, error) != CM_OK)
+  b->site.shared = b->config->shared;
+  b->site.flags = b->config->slurm_flags;
+  if (cm_slurm_check_flags(b->site.flags, error) != CM_OK || cm_path(path, error, "%s/lists", b->config->shared) != CM_OK || cm_folder_make(path, error) != CM_OK ||
+      cm_slurm_write_script(&b->site, error) != CM_OK || cm_slurm_queue_new(b->config->shared, &b->queue, error) != CM_OK)
     return error->status;
-  return listen_at(b, error);
+  return cm_slurm_probes_begin(&b->site, &b->probes, error) == CM_OK ? listen_at(b, error) : error->status;
 }
 
 int cm_slurm_bridge_run(const cm_config *config)

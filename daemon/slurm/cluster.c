@@ -34,6 +34,7 @@ typedef struct remote {
   cm_told told;
   cm_told_end end;
   double looked, asked, beat;  /* when: at the folder; Slurm; the last new beat, 0: it has not begun */
+  double beats;                /* what that said: for how long it runs */
   double submitted, missed;    /* when it was taken; since when Slurm does not know it, or has ended it: 0: is not so */
   int submissions;
   bool waits;                  /* for an answer to a submission */
@@ -263,9 +264,9 @@ static void see_beat(remote *r, double now)
   json_t *beat = read_file(r, CM_SLURM_BEAT);
   const double seconds = json_number_value(json_object_get(beat, "seconds"));
   const char *node = json_string_value(json_object_get(beat, "node"));
-  if (node != NULL && (r->beat == 0 || seconds > r->end.cpu_seconds)) {
+  if (node != NULL && (r->beat == 0 || seconds > r->beats)) {
     r->beat = now;
-    r->end.cpu_seconds = seconds; /* until it has ended: of the beat */
+    r->beats = seconds;
     r->missed = 0;
     r->lost[0] = '\0';
     (void)snprintf(text, sizeof text, "running on %.60s", node);
@@ -349,6 +350,10 @@ static bool see_to(remote *r, double now)
   const bool begun = r->beat > 0;
   if (r->s.stopped && !begun && now > r->asked + 1) /* whatever starts of it later ends at once: its folder is gone */
     return true;
+  if (r->s.stopped && begun && now > r->beat + FORGOTTEN_S) {
+    (void)snprintf(r->lost, sizeof r->lost, "its node says nothing any more");
+    return true;
+  }
   if (r->missed > 0 && r->lost[0] != '\0' && now > r->missed + ENDED_S)
     return true;
   if (r->missed > 0 && r->lost[0] == '\0' && now > r->missed + FORGOTTEN_S) {
@@ -397,10 +402,8 @@ static cm_status judge(const cm_submission *submission, double *cpu_seconds, cm_
   *cpu_seconds = r->end.cpu_seconds;
   if (r->s.stopped && r->beat == 0)
     return cm_fail(error, CM_CANCELLED, "cancelled in the cluster's queue");
-  if (r->lost[0] != '\0') {
-    *cpu_seconds = 0;
+  if (r->lost[0] != '\0')
     return cm_fail(error, r->s.stopped ? CM_CANCELLED : CM_NO_MEMORY, "the cluster has ended the job: %s", r->lost);
-  }
   return cm_told_judge(&r->end, r->told.phase, r->s.execution->time_limit, error);
 }
 

@@ -169,6 +169,19 @@ static void follow(node_run *r)
   r->end.cpu_seconds = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6;
 }
 
+/* Of a probe, whose attempt is 0: says which build there is here. */
+static int answer_probe(const char *list, cm_error *error)
+{
+  const char *slash = strstr(list, "/lists/"), *name = getenv("SLURMD_NODENAME");
+  char path[CM_PATH_MAX], program[65];
+  cm_file file;
+  if (cm_work_program(program, error) != CM_OK ||
+      cm_path(path, error, "%.*s/probes/%s", (int)(slash - list), list, name != NULL ? name : "unknown") != CM_OK || cm_file_create(&file, path, error) != CM_OK)
+    return EXIT_FAILURE;
+  (void)fputs(program, file.stream);
+  return cm_file_commit(&file, error) == CM_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 int cm_slurm_node_main(const char *list)
 {
   static node_run r = {.output = -1};
@@ -177,7 +190,10 @@ int cm_slurm_node_main(const char *list)
   (void)umask(007); /* the server's user is another one of our group */
   struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
   (void)sigaction(SIGTERM, &action, NULL);
-  if (find(&r, list, &error) != CM_OK || cm_work_read(r.folder, &job, &error) != CM_OK) {
+  const bool found = find(&r, list, &error) == CM_OK;
+  if (found && r.attempt == 0)
+    return answer_probe(list, &error);
+  if (!found || cm_work_read(r.folder, &job, &error) != CM_OK) {
     (void)fprintf(stderr, "coremapd --node: %s\n", error.detail);
     return EXIT_FAILURE;
   }

@@ -4,6 +4,7 @@
  *   TOKEN.job/            a job folder (docs/how-to/executors.md); TOKEN is the job's name for everybody, never Slurm's number
  *   TOKEN.job/run.N/      made by the run that makes attempt N, once; its `beat` is written anew every few seconds, and `end` last
  *   TOKEN.job/stop        the run is to stop
+ *   probes/NODE           the SHA-256 of the program on a node, by a run whose attempt is 0
  *   lists/NAME            what a submission has: a line "TOKEN ATTEMPT" for each of its runs; NAME is its name in Slurm, of its own
  */
 #ifndef CM_DAEMON_SLURM_WIRE_H
