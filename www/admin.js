@@ -1,5 +1,6 @@
 // #/admin: for operators the queue with reasons, leases and disk; for admins users, quotas and the audit trail too; and draining.
 
+import { field, retentionPart, userPart } from './adminusers.js';
 import { change, getJson, getMe, getText, listChips, listJobs } from './api.js';
 import { announce, element, facts, fill, section, stamp } from './dom.js';
 import { bytes, count, duration, shortId, words } from './format.js';
@@ -9,9 +10,6 @@ import { parseMetrics, total } from './prometheus.js';
 
 const QUEUE_MAX = 50,
   AUDIT_MAX = 50;
-
-const button = (label, about, onclick) =>
-  element('button', { type: 'button', class: 'button small', 'aria-label': `${label} ${about}`, onclick }, label);
 
 async function queuePart(signal) {
   const lists = await Promise.all(['running', 'queued'].map((state) => listJobs({ state, limit: QUEUE_MAX }, signal)));
@@ -113,58 +111,6 @@ function drainPart(metrics, attempt, again) {
   );
 }
 
-function field(id, label, input) {
-  return element('div', { class: 'field' }, element('label', { for: id }, label), input);
-}
-
-async function userPart(signal, attempt, again) {
-  const { users } = await getJson('v1/users', signal);
-  const name = element('input', { id: 'user-name', type: 'text', required: true, autocomplete: 'off' }),
-    group = element('input', { id: 'user-group', type: 'text', autocomplete: 'off' }),
-    role = element(
-      'select',
-      { id: 'user-role' },
-      ['user', 'operator', 'admin'].map((one) => element('option', { value: one }, one)),
-    );
-  const add = (event) => {
-    event.preventDefault();
-    attempt(
-      () => change('POST', 'v1/users', { name: name.value, role: role.value, ...(group.value ? { group: group.value } : {}) }),
-      again,
-      `User ${name.value} is added`,
-    )();
-  };
-  const toggle = (user) =>
-    attempt(
-      () => change('PATCH', `v1/users/${encodeURIComponent(user.name)}`, { disabled: !user.disabled }),
-      again,
-      `${user.name} is ${user.disabled ? 'enabled' : 'disabled'}`,
-    );
-  return section(
-    'Users',
-    table(
-      'Users',
-      [
-        ['Name', (user) => user.name],
-        ['Role', (user) => user.role],
-        ['Group', (user) => user.group],
-        ['Share', (user) => String(user.share), 'number'],
-        ['', (user) => button(user.disabled ? 'Enable' : 'Disable', user.name, toggle(user))],
-      ],
-      users,
-      { empty: 'There are no users: whoever reaches the server may do all. The first one is made on its machine: coremapd user add.' },
-    ),
-    users.length > 0 &&
-      element(
-        'form',
-        { class: 'form', onsubmit: add },
-        element('div', { class: 'field-row' }, field('user-name', 'Name', name), field('user-group', 'Group', group)),
-        element('div', { class: 'field-row' }, field('user-role', 'Role', role)),
-        element('div', { class: 'buttons' }, element('button', { type: 'submit', class: 'button' }, 'Add user')),
-      ),
-  );
-}
-
 const QUOTAS = ['bytes', 'networks', 'queued', 'running', 'core_hours', 'cpu_seconds'];
 
 async function quotaPart(signal, attempt, again) {
@@ -259,6 +205,7 @@ export async function showAdmin(page, context, signal) {
       diskPart(metrics),
       admin && guarded('Users', userPart(signal, attempt, show), signal),
       admin && guarded('Quotas', quotaPart(signal, attempt, show), signal),
+      guarded('Retention', retentionPart(admin, attempt, show, signal), signal),
       admin && guarded('Audit trail', auditPart(signal), signal),
       drainPart(metrics, attempt, show),
     ]);
