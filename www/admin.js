@@ -14,8 +14,7 @@ const QUEUE_MAX = 50,
 async function queuePart(signal) {
   const lists = await Promise.all(['running', 'queued'].map((state) => listJobs({ state, limit: QUEUE_MAX }, signal)));
   const jobs = [...lists[0].jobs, ...lists[1].jobs.reverse()];
-  const waits = (job) =>
-    job.state === 'running' ? `${words(job.progress?.phase ?? 'starts')}, about ${duration(job.remaining_seconds)} left` : job.reason;
+  const waits = (job) => (job.state === 'running' ? `${words(job.progress?.phase ?? 'starts')}, about ${duration(job.remaining_seconds)} left` : job.reason);
   return section(
     'Queue',
     table(
@@ -36,9 +35,7 @@ async function queuePart(signal) {
 
 async function leasePart(signal) {
   const { chips } = await listChips(signal);
-  const lists = await Promise.all(
-    chips.map((chip) => getJson(`v1/chips/${encodeURIComponent(chip.name)}/reservations`, signal)),
-  );
+  const lists = await Promise.all(chips.map((chip) => getJson(`v1/chips/${encodeURIComponent(chip.name)}/reservations`, signal)));
   const leases = lists.flatMap((list, i) => list.reservations.map((lease) => ({ ...lease, chip: chips[i].name })));
   return section(
     'Leases',
@@ -60,8 +57,7 @@ async function leasePart(signal) {
 
 function diskPart(metrics) {
   const users = new Map();
-  for (const { labels, value } of metrics.get('coremapd_user_bytes') ?? [])
-    users.set(labels.user, (users.get(labels.user) ?? 0) + value);
+  for (const { labels, value } of metrics.get('coremapd_user_bytes') ?? []) users.set(labels.user, (users.get(labels.user) ?? 0) + value);
   const rows = [...users].sort((a, b) => b[1] - a[1]).slice(0, 20);
   return section(
     'Disk',
@@ -117,26 +113,23 @@ async function quotaPart(signal, attempt, again) {
   const { quotas } = await getJson('v1/quotas', signal);
   const of = element('select', { id: 'quota-of' }, element('option', { value: 'users' }, 'user'), element('option', { value: 'groups' }, 'group')),
     name = element('input', { id: 'quota-name', type: 'text', required: true, value: '*', autocomplete: 'off' }),
-    which = element('select', { id: 'quota-which' }, QUOTAS.map((one) => element('option', { value: one }, words(one)))),
+    which = element(
+      'select',
+      { id: 'quota-which' },
+      QUOTAS.map((one) => element('option', { value: one }, words(one))),
+    ),
     most = element('input', { id: 'quota-most', type: 'number', min: '0', step: 'any', 'aria-describedby': 'quota-note' });
   const set = (event) => {
     event.preventDefault();
     const limit = most.value === '' ? null : Number(most.value);
-    attempt(
-      () => change('PUT', `v1/quotas/${of.value}/${encodeURIComponent(name.value)}`, { [which.value]: limit }),
-      again,
-      'The quota is set',
-    )();
+    attempt(() => change('PUT', `v1/quotas/${of.value}/${encodeURIComponent(name.value)}`, { [which.value]: limit }), again, 'The quota is set')();
   };
   const shown = (quota, value) => (value === null ? '–' : quota === 'bytes' ? bytes(value) : String(value));
   return section(
     'Quotas',
     table(
       'Quotas',
-      [
-        ['Of', (row) => `${row.of} ${row.name}`],
-        ...QUOTAS.map((quota) => [words(quota), (row) => shown(quota, row.quotas[quota]), 'number']),
-      ],
+      [['Of', (row) => `${row.of} ${row.name}`], ...QUOTAS.map((quota) => [words(quota), (row) => shown(quota, row.quotas[quota]), 'number'])],
       quotas,
       { empty: 'No quotas are set.' },
     ),

@@ -9,8 +9,7 @@ import { NUMBER, table } from './table.js';
 const ROLES = ['user', 'operator', 'admin'];
 const MONTHS = 12; // of the ledger
 
-const button = (label, about, onclick) =>
-  element('button', { type: 'button', class: 'button small', 'aria-label': `${label} ${about}`, onclick }, label);
+const button = (label, about, onclick) => element('button', { type: 'button', class: 'button small', 'aria-label': `${label} ${about}`, onclick }, label);
 
 export function field(id, label, input) {
   return element('div', { class: 'field' }, element('label', { for: id }, label), input);
@@ -79,7 +78,8 @@ function roleOf(user, attempt, again) {
     'select',
     {
       'aria-label': `Role of ${user.name}`,
-      onchange: () => attempt(() => change('PATCH', `v1/users/${encodeURIComponent(user.name)}`, { role: select.value }), again, `${user.name} is ${select.value}`)(),
+      onchange: () =>
+        attempt(() => change('PATCH', `v1/users/${encodeURIComponent(user.name)}`, { role: select.value }), again, `${user.name} is ${select.value}`)(),
     },
     ROLES.map((role) => element('option', { value: role, selected: role === user.role }, role)),
   );
@@ -136,7 +136,11 @@ const RULES = [
 export async function retentionPart(admin, attempt, again, signal) {
   const { rules, bin_days: days } = await getJson('v1/retention', signal);
   const name = element('input', { id: 'rule-name', type: 'text', required: true, value: '*', autocomplete: 'off' }),
-    which = element('select', { id: 'rule-which' }, RULES.map(([rule, label]) => element('option', { value: rule }, label))),
+    which = element(
+      'select',
+      { id: 'rule-which' },
+      RULES.map(([rule, label]) => element('option', { value: rule }, label)),
+    ),
     most = element('input', { id: 'rule-most', type: 'number', min: '0', step: 'any' });
   const set = (event) => {
     event.preventDefault();
@@ -146,13 +150,21 @@ export async function retentionPart(admin, attempt, again, signal) {
   const rule = ([rule, label]) => [label, (row) => (row[rule] === null ? '–' : rule === 'bytes' ? bytes(row[rule]) : count(row[rule])), NUMBER];
   return section(
     'Retention',
-    table('Retention', [['User', ({ user }) => (user === '*' ? 'everyone' : user)], ...RULES.map(rule)], rules, { empty: 'Everything stays until somebody deletes it.' }),
+    table('Retention', [['User', ({ user }) => (user === '*' ? 'everyone' : user)], ...RULES.map(rule)], rules, {
+      empty: 'Everything stays until somebody deletes it.',
+    }),
     element('p', { class: 'note' }, `What is deleted lies in the bin for ${count(days)} days.`),
     admin &&
       element(
         'form',
         { class: 'form', onsubmit: set },
-        element('div', { class: 'field-row' }, field('rule-name', 'User (*: everyone)', name), field('rule-which', 'Rule', which), field('rule-most', 'At most (empty: no limit)', most)),
+        element(
+          'div',
+          { class: 'field-row' },
+          field('rule-name', 'User (*: everyone)', name),
+          field('rule-which', 'Rule', which),
+          field('rule-most', 'At most (empty: no limit)', most),
+        ),
         element('div', { class: 'buttons' }, element('button', { type: 'submit', class: 'button' }, 'Set rule')),
       ),
   );
