@@ -8,10 +8,16 @@ const PINNED = new Set(['networks', 'mappings', 'programs']);
 
 /** "paper=fig3, draft=" as {paper: "fig3", draft: ""}. */
 export function readLabels(text) {
-  const pairs = text.split(',').map((pair) => pair.trim()).filter(Boolean);
+  const pairs = text
+    .split(',')
+    .map((pair) => pair.trim())
+    .filter(Boolean);
   return Object.fromEntries(pairs.map((pair) => [pair.split('=')[0].trim(), pair.includes('=') ? pair.slice(pair.indexOf('=') + 1).trim() : '']));
 }
-export const labelText = (labels) => Object.entries(labels ?? {}).map(([key, value]) => (value === '' ? key : `${key}=${value}`)).join(', ');
+export const labelText = (labels) =>
+  Object.entries(labels ?? {})
+    .map(([key, value]) => (value === '' ? key : `${key}=${value}`))
+    .join(', ');
 
 export const pathOf = (kind, id) => `v1/${kind}/${encodeURIComponent(id)}`;
 
@@ -25,7 +31,12 @@ export async function deleteThings(kind, ids, outcome, onBack = () => {}) {
   };
   fill(
     outcome,
-    element('p', { class: 'undo', role: 'status' }, ids.length === 1 ? 'Deleted; it lies in the bin. ' : `${ids.length} are deleted and lie in the bin. `, actButton('Undo', back, { outcome, class: 'button small' })),
+    element(
+      'p',
+      { class: 'undo', role: 'status' },
+      ids.length === 1 ? 'Deleted; it lies in the bin. ' : `${ids.length} are deleted and lie in the bin. `,
+      actButton('Undo', back, { outcome, class: 'button small' }),
+    ),
   );
 }
 
@@ -34,7 +45,10 @@ export function actionBar(kind, id, signal) {
   const path = pathOf(kind, id),
     outcome = element('div', {}),
     labels = element('input', { type: 'text', 'aria-label': 'Labels', placeholder: 'paper=fig3, draft', maxlength: '1000' });
-  const pin = element('input', { type: 'checkbox', onchange: () => act(() => change(pin.checked ? 'PUT' : 'DELETE', `${path}/pin`), pin.checked ? 'Pinned' : 'No longer pinned') });
+  const pin = element('input', {
+    type: 'checkbox',
+    onchange: () => act(() => change(pin.checked ? 'PUT' : 'DELETE', `${path}/pin`), pin.checked ? 'Pinned' : 'No longer pinned'),
+  });
   const seen = element(
     'select',
     { 'aria-label': 'Who sees it', onchange: () => act(() => change('PUT', `${path}/access`, { visibility: seen.value }), `Seen by ${seen.value}`) },
@@ -63,7 +77,15 @@ export function actionBar(kind, id, signal) {
     element(
       'div',
       { class: 'buttons action-bar' },
-      element('form', { class: 'buttons', onsubmit: (event) => (event.preventDefault(), act(() => change('PUT', `${path}/labels`, { labels: readLabels(labels.value) }), 'Labelled')) }, labels, element('button', { type: 'submit', class: 'button small' }, 'Label')),
+      element(
+        'form',
+        {
+          class: 'buttons',
+          onsubmit: (event) => (event.preventDefault(), act(() => change('PUT', `${path}/labels`, { labels: readLabels(labels.value) }), 'Labelled')),
+        },
+        labels,
+        element('button', { type: 'submit', class: 'button small' }, 'Label'),
+      ),
       PINNED.has(kind) && element('label', { class: 'check' }, pin, 'pin: retention leaves it'),
       element('label', { class: 'check' }, 'seen by', seen),
       actButton('Delete', () => deleteThings(kind, [id], outcome), { outcome, class: 'button small' }),

@@ -1,5 +1,6 @@
 // #/admin: for operators the queue with reasons, leases and disk; for admins users, quotas and the audit trail too; and draining.
 
+import { field, retentionPart, userPart } from './adminusers.js';
 import { change, getJson, getMe, getText, listChips, listJobs } from './api.js';
 import { announce, element, facts, fill, section, stamp } from './dom.js';
 import { bytes, count, duration, shortId, words } from './format.js';
@@ -10,14 +11,10 @@ import { parseMetrics, total } from './prometheus.js';
 const QUEUE_MAX = 50,
   AUDIT_MAX = 50;
 
-const button = (label, about, onclick) =>
-  element('button', { type: 'button', class: 'button small', 'aria-label': `${label} ${about}`, onclick }, label);
-
 async function queuePart(signal) {
   const lists = await Promise.all(['running', 'queued'].map((state) => listJobs({ state, limit: QUEUE_MAX }, signal)));
   const jobs = [...lists[0].jobs, ...lists[1].jobs.reverse()];
-  const waits = (job) =>
-    job.state === 'running' ? `${words(job.progress?.phase ?? 'starts')}, about ${duration(job.remaining_seconds)} left` : job.reason;
+  const waits = (job) => (job.state === 'running' ? `${words(job.progress?.phase ?? 'starts')}, about ${duration(job.remaining_seconds)} left` : job.reason);
   return section(
     'Queue',
     table(
@@ -38,9 +35,7 @@ async function queuePart(signal) {
 
 async function leasePart(signal) {
   const { chips } = await listChips(signal);
-  const lists = await Promise.all(
-    chips.map((chip) => getJson(`v1/chips/${encodeURIComponent(chip.name)}/reservations`, signal)),
-  );
+  const lists = await Promise.all(chips.map((chip) => getJson(`v1/chips/${encodeURIComponent(chip.name)}/reservations`, signal)));
   const leases = lists.flatMap((list, i) => list.reservations.map((lease) => ({ ...lease, chip: chips[i].name })));
   return section(
     'Leases',
@@ -62,8 +57,7 @@ async function leasePart(signal) {
 
 function diskPart(metrics) {
   const users = new Map();
-  for (const { labels, value } of metrics.get('coremapd_user_bytes') ?? [])
-    users.set(labels.user, (users.get(labels.user) ?? 0) + value);
+  for (const { labels, value } of metrics.get('coremapd_user_bytes') ?? []) users.set(labels.user, (users.get(labels.user) ?? 0) + value);
   const rows = [...users].sort((a, b) => b[1] - a[1]).slice(0, 20);
   return section(
     'Disk',
@@ -113,84 +107,29 @@ function drainPart(metrics, attempt, again) {
   );
 }
 
-function field(id, label, input) {
-  return element('div', { class: 'field' }, element('label', { for: id }, label), input);
-}
-
-async function userPart(signal, attempt, again) {
-  const { users } = await getJson('v1/users', signal);
-  const name = element('input', { id: 'user-name', type: 'text', required: true, autocomplete: 'off' }),
-    group = element('input', { id: 'user-group', type: 'text', autocomplete: 'off' }),
-    role = element(
-      'select',
-      { id: 'user-role' },
-      ['user', 'operator', 'admin'].map((one) => element('option', { value: one }, one)),
-    );
-  const add = (event) => {
-    event.preventDefault();
-    attempt(
-      () => change('POST', 'v1/users', { name: name.value, role: role.value, ...(group.value ? { group: group.value } : {}) }),
-      again,
-      `User ${name.value} is added`,
-    )();
-  };
-  const toggle = (user) =>
-    attempt(
-      () => change('PATCH', `v1/users/${encodeURIComponent(user.name)}`, { disabled: !user.disabled }),
-      again,
-      `${user.name} is ${user.disabled ? 'enabled' : 'disabled'}`,
-    );
-  return section(
-    'Users',
-    table(
-      'Users',
-      [
-        ['Name', (user) => user.name],
-        ['Role', (user) => user.role],
-        ['Group', (user) => user.group],
-        ['Share', (user) => String(user.share), 'number'],
-        ['', (user) => button(user.disabled ? 'Enable' : 'Disable', user.name, toggle(user))],
-      ],
-      users,
-      { empty: 'There are no users: whoever reaches the server may do all. The first one is made on its machine: coremapd user add.' },
-    ),
-    users.length > 0 &&
-      element(
-        'form',
-        { class: 'form', onsubmit: add },
-        element('div', { class: 'field-row' }, field('user-name', 'Name', name), field('user-group', 'Group', group)),
-        element('div', { class: 'field-row' }, field('user-role', 'Role', role)),
-        element('div', { class: 'buttons' }, element('button', { type: 'submit', class: 'button' }, 'Add user')),
-      ),
-  );
-}
-
 const QUOTAS = ['bytes', 'networks', 'queued', 'running', 'core_hours', 'cpu_seconds'];
 
 async function quotaPart(signal, attempt, again) {
   const { quotas } = await getJson('v1/quotas', signal);
   const of = element('select', { id: 'quota-of' }, element('option', { value: 'users' }, 'user'), element('option', { value: 'groups' }, 'group')),
     name = element('input', { id: 'quota-name', type: 'text', required: true, value: '*', autocomplete: 'off' }),
-    which = element('select', { id: 'quota-which' }, QUOTAS.map((one) => element('option', { value: one }, words(one)))),
+    which = element(
+      'select',
+      { id: 'quota-which' },
+      QUOTAS.map((one) => element('option', { value: one }, words(one))),
+    ),
     most = element('input', { id: 'quota-most', type: 'number', min: '0', step: 'any', 'aria-describedby': 'quota-note' });
   const set = (event) => {
     event.preventDefault();
     const limit = most.value === '' ? null : Number(most.value);
-    attempt(
-      () => change('PUT', `v1/quotas/${of.value}/${encodeURIComponent(name.value)}`, { [which.value]: limit }),
-      again,
-      'The quota is set',
-    )();
+    attempt(() => change('PUT', `v1/quotas/${of.value}/${encodeURIComponent(name.value)}`, { [which.value]: limit }), again, 'The quota is set')();
   };
   const shown = (quota, value) => (value === null ? '–' : quota === 'bytes' ? bytes(value) : String(value));
   return section(
     'Quotas',
     table(
       'Quotas',
-      [
-        ['Of', (row) => `${row.of} ${row.name}`],
-        ...QUOTAS.map((quota) => [words(quota), (row) => shown(quota, row.quotas[quota]), 'number']),
-      ],
+      [['Of', (row) => `${row.of} ${row.name}`], ...QUOTAS.map((quota) => [words(quota), (row) => shown(quota, row.quotas[quota]), 'number'])],
       quotas,
       { empty: 'No quotas are set.' },
     ),
@@ -259,6 +198,7 @@ export async function showAdmin(page, context, signal) {
       diskPart(metrics),
       admin && guarded('Users', userPart(signal, attempt, show), signal),
       admin && guarded('Quotas', quotaPart(signal, attempt, show), signal),
+      guarded('Retention', retentionPart(admin, attempt, show, signal), signal),
       admin && guarded('Audit trail', auditPart(signal), signal),
       drainPart(metrics, attempt, show),
     ]);

@@ -68,7 +68,13 @@ export async function showChip(main, { name, attach }, signal) {
     tag = '*',
     box = null;
   const undo = []; // changes that take the last ones back, newest last
-  const map = new HeatMap(view, { label: `Cores of ${name}, ${width} by ${height}`, help: 'map-help', describe: (core) => announce(describe(core)), needLinks: () => {}, signal });
+  const map = new HeatMap(view, {
+    label: `Cores of ${name}, ${width} by ${height}`,
+    help: 'map-help',
+    describe: (core) => announce(describe(core)),
+    needLinks: () => {},
+    signal,
+  });
   map.showLinks = false;
   map.absent = absent;
   map.router = chip.cores_per_router ?? [1, 1];
@@ -123,10 +129,23 @@ export async function showChip(main, { name, attach }, signal) {
           ['Until', (row) => (row.until ? stamp(row.until) : 'given back')],
           ['Left', left, NUMBER],
           ['Job', (row) => (row.job ? link(`#/jobs/${encodeURIComponent(row.job)}`, 'its job') : '')],
-          ['', (row) => row.lease && row.user !== undefined && [
-            actButton('Extend', () => act('extended', () => change('PUT', `${path}/reservations/${encodeURIComponent(row.lease)}`, { ttl: Number(hours.value) * 3600 })), { outcome, class: 'button small', 'aria-label': `Extend the lease of ${row.owner}` }),
-            actButton('Release', () => act('released', () => change('DELETE', `${path}/reservations/${encodeURIComponent(row.lease)}`)), { outcome, class: 'button small', 'aria-label': `Release the lease of ${row.owner}` }),
-          ]],
+          [
+            '',
+            (row) =>
+              row.lease &&
+              row.user !== undefined && [
+                actButton(
+                  'Extend',
+                  () => act('extended', () => change('PUT', `${path}/reservations/${encodeURIComponent(row.lease)}`, { ttl: Number(hours.value) * 3600 })),
+                  { outcome, class: 'button small', 'aria-label': `Extend the lease of ${row.owner}` },
+                ),
+                actButton('Release', () => act('released', () => change('DELETE', `${path}/reservations/${encodeURIComponent(row.lease)}`)), {
+                  outcome,
+                  class: 'button small',
+                  'aria-label': `Release the lease of ${row.owner}`,
+                }),
+              ],
+          ],
         ],
         rows,
         { empty: 'Nobody has cores here.' },
@@ -159,7 +178,8 @@ export async function showChip(main, { name, attach }, signal) {
       await change('PATCH', `${path}/occupancy`, body, { 'If-Match': tag });
     } catch (error) {
       await refresh();
-      if (error instanceof Problem && error.status === 412) throw new Error(`${changesSince(seen, state) || 'the chip has changed'} while you looked: nothing was changed; look again`);
+      if (error instanceof Problem && error.status === 412)
+        throw new Error(`${changesSince(seen, state) || 'the chip has changed'} while you looked: nothing was changed; look again`);
       throw error;
     }
     if (back) undo.push(back);
@@ -190,13 +210,22 @@ export async function showChip(main, { name, attach }, signal) {
     'div',
     { class: 'chip-tools' },
     chosen,
-    element('div', { class: 'field-row' }, element('div', { class: 'field' }, element('label', { for: 'owner' }, 'For'), owner), element('div', { class: 'field' }, element('label', { for: 'lease-hours' }, 'Hours of a lease'), hours)),
+    element(
+      'div',
+      { class: 'field-row' },
+      element('div', { class: 'field' }, element('label', { for: 'owner' }, 'For'), owner),
+      element('div', { class: 'field' }, element('label', { for: 'lease-hours' }, 'Hours of a lease'), hours),
+    ),
     element(
       'div',
       { class: 'buttons' },
       button('Occupy', () => send({ occupy: rectangle(), owner: owner.value.trim() || 'no name' }, { release: rectangle() }, 'occupied')),
       button('Free', () => send({ release: rectangle() }, heldBy(rectangle()), 'free')),
-      button('Lease', () => act('leased', () => change('POST', `${path}/reservations`, { cores: rectangle(), owner: owner.value.trim() || undefined, ttl: Number(hours.value) * 3600 }))),
+      button('Lease', () =>
+        act('leased', () =>
+          change('POST', `${path}/reservations`, { cores: rectangle(), owner: owner.value.trim() || undefined, ttl: Number(hours.value) * 3600 }),
+        ),
+      ),
       button('Broken', () => send({ broken: rectangle() }, { repaired: rectangle() }, 'marked broken')),
       button('Repaired', () => send({ repaired: rectangle() }, { broken: rectangle() }, 'repaired')),
     ),
@@ -204,7 +233,8 @@ export async function showChip(main, { name, attach }, signal) {
     outcome,
   );
   view.onChange((what) => {
-    if (what === 'selected' && view.selected >= 0) choose({ x0: view.selected % width, x1: view.selected % width, y0: Math.floor(view.selected / width), y1: Math.floor(view.selected / width) });
+    if (what === 'selected' && view.selected >= 0)
+      choose({ x0: view.selected % width, x1: view.selected % width, y0: Math.floor(view.selected / width), y1: Math.floor(view.selected / width) });
     if (what === 'selected' && view.selected < 0) choose(null);
     const core = view.hover >= 0 ? view.hover : view.cursor >= 0 ? view.cursor : view.selected;
     if (core >= 0) setText(readout, describe(core));
@@ -216,12 +246,24 @@ export async function showChip(main, { name, attach }, signal) {
       'header',
       { class: 'page-head' },
       element('div', {}, element('h1', { tabindex: '-1' }, name), element('p', { class: 'quiet' }, `${count(width)} × ${count(height)} cores`)),
-      element('div', { class: 'buttons' }, element('a', { class: 'button primary', href: `#/new?chip=${encodeURIComponent(name)}` }, 'Map on it'), element('a', { class: 'button', href: `#/mappings?chip=${encodeURIComponent(name)}` }, 'Mappings'), element('a', { class: 'button', href: path, download: `${name}.json` }, 'JSON')),
+      element(
+        'div',
+        { class: 'buttons' },
+        element('a', { class: 'button primary', href: `#/new?chip=${encodeURIComponent(name)}` }, 'Map on it'),
+        element('a', { class: 'button', href: `#/mappings?chip=${encodeURIComponent(name)}` }, 'Mappings'),
+        element('a', { class: 'button', href: path, download: `${name}.json` }, 'JSON'),
+      ),
     ),
     element(
       'div',
       { class: 'map-layout' },
-      element('section', { class: 'panel map-panel', 'aria-label': 'Cores' }, map.node, element('div', { class: 'map-foot' }, readout, map.buttons), element('p', { class: 'hidden', id: 'map-help' }, `${MAP_HELP} Dragging chooses cores.`)),
+      element(
+        'section',
+        { class: 'panel map-panel', 'aria-label': 'Cores' },
+        map.node,
+        element('div', { class: 'map-foot' }, readout, map.buttons),
+        element('p', { class: 'hidden', id: 'map-help' }, `${MAP_HELP} Dragging chooses cores.`),
+      ),
       element('section', { class: 'panel side-panel', 'aria-label': 'Occupancy' }, kinds, tools, leases),
     ),
     chipFacts(chip, width, height),

@@ -23,7 +23,10 @@ const diffLine = (diff) =>
 function differences(diff, select, show) {
   const place = ([x, y]) => element('button', { type: 'button', class: 'link', 'aria-label': `core ${x}, ${y}`, onclick: () => select(x, y) }, `${x}, ${y}`);
   const pair = (name, text) => (core) => [`${text(core[name][0])} → ${text(core[name][1])}`];
-  const moves = element('input', { type: 'checkbox', onchange: () => show(moves.checked ? { in: diff.moves.slice(0, MOVES_DRAWN).map((move) => ({ ...move, packets: move.neurons })) } : null) });
+  const moves = element('input', {
+    type: 'checkbox',
+    onchange: () => show(moves.checked ? { in: diff.moves.slice(0, MOVES_DRAWN).map((move) => ({ ...move, packets: move.neurons })) } : null),
+  });
   return section(
     'What changed from A to B',
     element('label', { class: 'check' }, moves, 'draw the ways of moved neurons on B'),
@@ -83,8 +86,7 @@ export async function showComparison(main, { a, b, query, replaceQuery, attach }
     const readout = element('output', { class: 'readout', 'aria-live': 'off' });
     const idle = linked ? 'Both pictures move together' : 'The chips differ in size: the pictures move apart';
     const tell = () => {
-      const core =
-        views[i].hover >= 0 ? views[i].hover : views[i].cursor >= 0 ? views[i].cursor : views[i].selected;
+      const core = views[i].hover >= 0 ? views[i].hover : views[i].cursor >= 0 ? views[i].cursor : views[i].selected;
       setText(readout, picture.describe(core) || idle);
     };
     views[i].onChange(tell);
@@ -106,16 +108,8 @@ export async function showComparison(main, { a, b, query, replaceQuery, attach }
           element(
             'div',
             {},
-            element(
-              'a',
-              { href: `#/mappings/${encodeURIComponent(model.id)}`, title: model.id },
-              rows[i] ? mappingName(rows[i]) : model.id,
-            ),
-            element(
-              'p',
-              { class: 'quiet' },
-              `${model.networkName} on ${model.chip.name} · ${partsText(model.summary.parts, model.summary.bound)}`,
-            ),
+            element('a', { href: `#/mappings/${encodeURIComponent(model.id)}`, title: model.id }, rows[i] ? mappingName(rows[i]) : model.id),
+            element('p', { class: 'quiet' }, `${model.networkName} on ${model.chip.name} · ${partsText(model.summary.parts, model.summary.bound)}`),
           ),
         ),
         picture.node,
@@ -129,11 +123,11 @@ export async function showComparison(main, { a, b, query, replaceQuery, attach }
     said = element('p', { class: 'diff-line', role: 'status' });
   async function present() {
     if (layer.details) await Promise.all(models.map((model) => model.withDetails()));
-    const bounds = layer.categories
-      ? null
-      : union(models[0].layer(layer.id).bounds, models[1].layer(layer.id).bounds);
+    const bounds = layer.categories ? null : union(models[0].layer(layer.id).bounds, models[1].layer(layer.id).bounds);
     await Promise.all(
-      sides.map(({ picture }, i) => picture.show(layer, { bounds, logarithmic: logarithmic.checked, against: i === 1 && bounds && apart.checked ? models[0] : null })),
+      sides.map(({ picture }, i) =>
+        picture.show(layer, { bounds, logarithmic: logarithmic.checked, against: i === 1 && bounds && apart.checked ? models[0] : null }),
+      ),
     );
     if (signal.aborted) return;
     logarithmic.disabled = Boolean(layer.categories);
@@ -148,17 +142,8 @@ export async function showComparison(main, { a, b, query, replaceQuery, attach }
     element(
       'header',
       { class: 'page-head' },
-      element(
-        'div',
-        {},
-        element('h1', { tabindex: '-1' }, 'Comparison'),
-        said,
-      ),
-      element(
-        'a',
-        { class: 'button', href: `#/compare/${encodeURIComponent(b)}/${encodeURIComponent(a)}` },
-        'Swap A and B',
-      ),
+      element('div', {}, element('h1', { tabindex: '-1' }, 'Comparison'), said),
+      element('a', { class: 'button', href: `#/compare/${encodeURIComponent(b)}/${encodeURIComponent(a)}` }, 'Swap A and B'),
     ),
     element(
       'div',
@@ -195,9 +180,7 @@ export async function showComparison(main, { a, b, query, replaceQuery, attach }
     },
     (error) => error.name === 'AbortError' || fill(changed, otherwise(error)),
   );
-  const regions = models.map(
-    (model) => model.summary.region ?? { x: 0, y: 0, width: model.width, height: model.height },
-  );
+  const regions = models.map((model) => model.summary.region ?? { x: 0, y: 0, width: model.width, height: model.height });
   if (linked) startView(shared, regions, sides[0].picture.map.size);
   else sides.forEach(({ picture }, i) => startView(views[i], [regions[i]], picture.map.size));
   await present();

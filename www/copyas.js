@@ -5,7 +5,8 @@ import { announce, element, fill } from './dom.js';
 /** Options that are not as the server has them unless told. */
 const given = (options, described) =>
   Object.entries(options ?? {}).filter(
-    ([name, value]) => value !== '' && value !== null && typeof value !== 'object' && (!described || described[name]?.default !== value) && (!described || name in described),
+    ([name, value]) =>
+      value !== '' && value !== null && typeof value !== 'object' && (!described || described[name]?.default !== value) && (!described || name in described),
   );
 
 const quoted = (text) => `'${String(text).replaceAll("'", "'\\''")}'`;
@@ -43,9 +44,11 @@ export function mapCopies(job) {
     element(
       'div',
       { class: 'buttons' },
-      [['curl', 'Copy as curl'], ['coremap', 'Copy as coremap'], ['python', 'Copy as Python']].map(([way, label]) =>
-        element('button', { type: 'button', class: 'button small', onclick: () => copy(way) }, label),
-      ),
+      [
+        ['curl', 'Copy as curl'],
+        ['coremap', 'Copy as coremap'],
+        ['python', 'Copy as Python'],
+      ].map(([way, label]) => element('button', { type: 'button', class: 'button small', onclick: () => copy(way) }, label)),
     ),
     shown,
   );

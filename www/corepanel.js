@@ -29,7 +29,11 @@ async function budgets(model, core) {
   if (model.chip.table_entries) {
     const { limit, routers } = await model.ask('/routers'),
       here = model.routerOf(core);
-    rows.push(['Table entries of its router', routers.find(({ router, x, y }) => router === here || (router === undefined && y * model.routersX + x === here))?.entries ?? 0, limit]);
+    rows.push([
+      'Table entries of its router',
+      routers.find(({ router, x, y }) => router === here || (router === undefined && y * model.routersX + x === here))?.entries ?? 0,
+      limit,
+    ]);
   }
   if (of.core_ns !== undefined) rows.push(['Step time', of.core_ns, model.metrics.step_ns, time]);
   return rows;
@@ -46,12 +50,7 @@ function budget(label, value, limit, show = count) {
       'div',
       { class: 'budget-head' },
       element('span', {}, label),
-      element(
-        'span',
-        { class: 'number' },
-        show(value),
-        element('small', {}, limit > 0 ? ` / ${show(limit)}, ${percent(value / limit)}` : ' no limit'),
-      ),
+      element('span', { class: 'number' }, show(value), element('small', {}, limit > 0 ? ` / ${show(limit)}, ${percent(value / limit)}` : ' no limit')),
     ),
     element(
       'div',
@@ -81,11 +80,7 @@ export class CorePanel {
     this.signal = signal;
     this.title = element('h2', { id: 'core-title' }, 'Core');
     this.body = element('div', { class: 'core-body' });
-    this.close = element(
-      'button',
-      { type: 'button', class: 'icon-button', 'aria-label': 'Close the core', hidden: true, onclick: onClose },
-      icon('close'),
-    );
+    this.close = element('button', { type: 'button', class: 'icon-button', 'aria-label': 'Close the core', hidden: true, onclick: onClose }, icon('close'));
     this.node = element('div', { class: 'core-panel' }, element('div', { class: 'panel-head' }, this.title, this.close), this.body);
     signal.addEventListener('abort', () => this.#stop?.abort());
     this.show(-1);
@@ -101,11 +96,7 @@ export class CorePanel {
       setText(this.title, 'Core');
       fill(
         this.body,
-        element(
-          'p',
-          { class: 'quiet' },
-          'Click a core, or walk to one with the arrow keys and press Enter, to see its budgets and its neurons.',
-        ),
+        element('p', { class: 'quiet' }, 'Click a core, or walk to one with the arrow keys and press Enter, to see its budgets and its neurons.'),
       );
       return;
     }
@@ -129,23 +120,12 @@ export class CorePanel {
     const linkPanel = element('div', {}, element('h3', {}, 'Link loads'), links);
     this.#links(links, core, this.#stop.signal);
     if (part < 0) {
-      fill(
-        this.body,
-        element('p', {}, this.describe(core)),
-        traffic,
-        linkPanel,
-      );
+      fill(this.body, element('p', {}, this.describe(core)), traffic, linkPanel);
       return;
     }
     const list = element('div', { class: 'neurons' }),
       full = element('div', { class: 'budgets' });
-    fill(
-      this.body,
-      full,
-      traffic,
-      linkPanel,
-      list,
-    );
+    fill(this.body, full, traffic, linkPanel, list);
     this.#budgets(full, core, this.#stop.signal);
     this.#neurons(list, part, this.#stop.signal);
   }
@@ -153,7 +133,11 @@ export class CorePanel {
   async #budgets(node, core, signal) {
     try {
       const rows = await budgets(this.model, core);
-      if (!signal.aborted) fill(node, rows.map((row) => budget(...row)));
+      if (!signal.aborted)
+        fill(
+          node,
+          rows.map((row) => budget(...row)),
+        );
     } catch (error) {
       if (error.name !== 'AbortError' && !signal.aborted) fill(node, element('p', { class: 'error' }, problemWords(error).title));
     }
@@ -193,17 +177,10 @@ export class CorePanel {
       fill(
         list,
         some.map((entry) =>
-          element(
-            'li',
-            { title: `neuron ${entry.number}` },
-            entry.name ? [entry.name, element('small', {}, String(entry.number))] : String(entry.number),
-          ),
+          element('li', { title: `neuron ${entry.number}` }, entry.name ? [entry.name, element('small', {}, String(entry.number))] : String(entry.number)),
         ),
       );
-      setText(
-        range,
-        shown.length ? `${count(from + 1)}–${count(from + some.length)} of ${count(shown.length)}` : 'none',
-      );
+      setText(range, shown.length ? `${count(from + 1)}–${count(from + some.length)} of ${count(shown.length)}` : 'none');
       back.disabled = page === 0;
       next.disabled = page >= pages() - 1;
     };
@@ -211,16 +188,8 @@ export class CorePanel {
       page = Math.min(Math.max(page + step, 0), pages() - 1);
       draw();
     };
-    const back = element(
-      'button',
-      { type: 'button', class: 'icon-button', 'aria-label': 'Previous neurons', onclick: turn(-1) },
-      icon('back'),
-    );
-    const next = element(
-      'button',
-      { type: 'button', class: 'icon-button', 'aria-label': 'Next neurons', onclick: turn(1) },
-      icon('next'),
-    );
+    const back = element('button', { type: 'button', class: 'icon-button', 'aria-label': 'Previous neurons', onclick: turn(-1) }, icon('back'));
+    const next = element('button', { type: 'button', class: 'icon-button', 'aria-label': 'Next neurons', onclick: turn(1) }, icon('next'));
     const find = element('input', {
       type: 'search',
       class: 'neuron-find',
@@ -228,26 +197,12 @@ export class CorePanel {
       'aria-label': 'Find a neuron on this core',
       oninput: () => {
         const wanted = find.value.trim().toLowerCase();
-        shown = entries.filter(
-          (entry) => entry.name.toLowerCase().includes(wanted) || String(entry.number).includes(wanted),
-        );
+        shown = entries.filter((entry) => entry.name.toLowerCase().includes(wanted) || String(entry.number).includes(wanted));
         page = 0;
         draw();
       },
     });
-    fill(
-      node,
-      element(
-        'div',
-        { class: 'neuron-head' },
-        element('h3', {}, 'Neurons'),
-        entries.length > 12 && find,
-        range,
-        back,
-        next,
-      ),
-      list,
-    );
+    fill(node, element('div', { class: 'neuron-head' }, element('h3', {}, 'Neurons'), entries.length > 12 && find, range, back, next), list);
     draw();
   }
 }

@@ -25,7 +25,15 @@ export async function fitsTable({ network, chip, options = {}, problem }) {
   return element(
     'div',
     { class: 'stack' },
-    own !== undefined && own === problem?.limit && least?.fits === 'yes' && element('p', {}, `${chip} takes it without the job’s own limit of ${count(own)} neurons in a core: `, actButton(`Map on ${chip} without it`, () => start(chip, without), { outcome })),
+    own !== undefined &&
+      own === problem?.limit &&
+      least?.fits === 'yes' &&
+      element(
+        'p',
+        {},
+        `${chip} takes it without the job’s own limit of ${count(own)} neurons in a core: `,
+        actButton(`Map on ${chip} without it`, () => start(chip, without), { outcome }),
+      ),
     table(
       'Chips and whether they would take it',
       [
@@ -35,7 +43,10 @@ export async function fitsTable({ network, chip, options = {}, problem }) {
         ['Free', (fit) => count(fit.free), NUMBER],
         ['Takes about', (fit) => duration(fit.seconds), NUMBER],
         ['Why not', (fit) => [fit.reason ?? '', fit.earliest && [' earliest ', stamp(fit.earliest)]], 'quiet wide-only'],
-        ['', (fit) => rank(fit) < 2 && actButton('Map', () => start(fit.chip, options), { outcome, class: 'button small', 'aria-label': `Map on ${fit.chip}` })],
+        [
+          '',
+          (fit) => rank(fit) < 2 && actButton('Map', () => start(fit.chip, options), { outcome, class: 'button small', 'aria-label': `Map on ${fit.chip}` }),
+        ],
       ],
       fits.toSorted((a, b) => rank(a) - rank(b) || a.cores - b.cores),
       { of: (fit) => ({ 'data-chip': fit.chip }) },

@@ -70,17 +70,29 @@ export async function showJob(main, { id }, signal) {
   const time = element('dd', { class: 'number' });
   const outcome = element('div', {}),
     acted = element('div', {});
-  const cancel = actButton('Cancel', async () => {
-    await cancelJob(id);
-    update(await getJob(id, signal));
-  }, { outcome: acted });
-  const again = actButton('Run again', async () => {
-    const { options, name } = job,
-      of = kind.borrowed ? {} : { network: job.network, chip: job.chip || undefined };
-    const made = await createJob({ kind: job.kind, ...of, options, name: name || undefined });
-    location.hash = `#/jobs/${encodeURIComponent(made.id)}`;
-  }, { outcome: acted });
-  const edit = element('a', { class: 'button', href: `#/new?${new URLSearchParams({ network: job.network, chip: job.chip, ...job.options })}` }, 'Edit and run');
+  const cancel = actButton(
+    'Cancel',
+    async () => {
+      await cancelJob(id);
+      update(await getJob(id, signal));
+    },
+    { outcome: acted },
+  );
+  const again = actButton(
+    'Run again',
+    async () => {
+      const { options, name } = job,
+        of = kind.borrowed ? {} : { network: job.network, chip: job.chip || undefined };
+      const made = await createJob({ kind: job.kind, ...of, options, name: name || undefined });
+      location.hash = `#/jobs/${encodeURIComponent(made.id)}`;
+    },
+    { outcome: acted },
+  );
+  const edit = element(
+    'a',
+    { class: 'button', href: `#/new?${new URLSearchParams({ network: job.network, chip: job.chip, ...job.options })}` },
+    'Edit and run',
+  );
   const open = element('a', { class: 'button primary', hidden: true }, 'Open the mapping');
   const rest = element('div', { class: 'stack' });
   const progress = element('div', {}),
@@ -127,7 +139,12 @@ export async function showJob(main, { id }, signal) {
       rest,
       job.report && (kind.sections ?? plainSections)(job, metricList),
       element('div', { class: 'columns' }, phasesTable(phases), job.options && optionsTable(job.options, described)),
-      isOver(job) && section('Keep, share, copy', actionBar('jobs', id, signal), kind.mapped && mapCopies({ network: job.network, name: network, chip: job.chip, options: job.options })),
+      isOver(job) &&
+        section(
+          'Keep, share, copy',
+          actionBar('jobs', id, signal),
+          kind.mapped && mapCopies({ network: job.network, name: network, chip: job.chip, options: job.options }),
+        ),
     );
     if (job.started) drawProgress();
   }

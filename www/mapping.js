@@ -11,7 +11,21 @@ import { Model } from './model.js';
 import { Panel } from './panel.js';
 import { layerSwitch, Legend, Picture } from './picture.js';
 import { actButton } from './problemnode.js';
-import { attemptsTable, busiestTable, candidatesTable, downloads, keyFigures, kindsTable, mapperTable, metricsTable, optionsTable, paretoSection, populationsTable, scenariosTable, stepLine } from './tables.js';
+import {
+  attemptsTable,
+  busiestTable,
+  candidatesTable,
+  downloads,
+  keyFigures,
+  kindsTable,
+  mapperTable,
+  metricsTable,
+  optionsTable,
+  paretoSection,
+  populationsTable,
+  scenariosTable,
+  stepLine,
+} from './tables.js';
 import { tabs } from './tabs.js';
 import { View } from './view.js';
 
@@ -77,10 +91,22 @@ function makingButtons(id, summary, outcome) {
   };
   const reserve = async () => {
     const lease = await change('POST', mappingUrl(id, '/commit'), {});
-    fill(outcome, element('p', { role: 'status' }, `${count(lease.count)} cores are reserved until ${dateText(lease.expires)}: `, link(`#/chips/${encodeURIComponent(summary.chip.name)}`, 'see the chip')));
+    fill(
+      outcome,
+      element(
+        'p',
+        { role: 'status' },
+        `${count(lease.count)} cores are reserved until ${dateText(lease.expires)}: `,
+        link(`#/chips/${encodeURIComponent(summary.chip.name)}`, 'see the chip'),
+      ),
+    );
   };
   return [
-    canSimulate(summary.network, summary.chip) && actButton('Simulate', () => start({ kind: 'simulate', options: { mapping: id, steps: 1, saturation: true, packets: 20000 } }), { outcome, title: 'Let its packets run over the chip’s routers: step time under contention, latency against load' }),
+    canSimulate(summary.network, summary.chip) &&
+      actButton('Simulate', () => start({ kind: 'simulate', options: { mapping: id, steps: 1, saturation: true, packets: 20000 } }), {
+        outcome,
+        title: 'Let its packets run over the chip’s routers: step time under contention, latency against load',
+      }),
     summary.network?.id && actButton('Map again', again, { outcome, title: 'On the cores that are free now, from this mapping on' }),
     actButton('Reserve', reserve, { outcome, title: 'Lease these cores for an hour' }),
   ];
@@ -222,14 +248,24 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
       'div',
       { class: 'columns' },
       metricsTable(model.metricList, model.metrics),
-      element('div', { class: 'stack' }, element('section', { class: 'panel' }, busiestTitle, busiestBody), optionsTable(summary.options, options), downloads(id)),
+      element(
+        'div',
+        { class: 'stack' },
+        element('section', { class: 'panel' }, busiestTitle, busiestBody),
+        optionsTable(summary.options, options),
+        downloads(id),
+      ),
     ),
     scenariosTable(summary.scenarios),
     attemptsTable(summary.attempts),
     candidatesTable(candidates),
     paretoSection(id, pareto && (await getPareto(id, signal))),
     mapperTable(summary.report),
-    section('Keep, share, copy', actionBar('mappings', id, signal), mapCopies({ network: summary.network?.id, name: model.networkName, chip: model.chip.name, options: summary.options, described: options })),
+    section(
+      'Keep, share, copy',
+      actionBar('mappings', id, signal),
+      mapCopies({ network: summary.network?.id, name: model.networkName, chip: model.chip.name, options: summary.options, described: options }),
+    ),
   );
   comparisons(id, summary, signal).then(
     (nodes) => fill(compare, nodes),

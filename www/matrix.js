@@ -39,7 +39,11 @@ export async function matrixTab(model) {
       fill(
         shown,
         picture(rows, `${unit} from each ${by} (row) to each (column), the table has the largest`),
-        element('p', { class: 'quiet' }, `${unit} from ${by} (rows) to ${by} (columns), ${count(of)} of them${folded > 1 ? `, ${count(folded)} a row` : ''}; the scale is logarithmic`),
+        element(
+          'p',
+          { class: 'quiet' },
+          `${unit} from ${by} (rows) to ${by} (columns), ${count(of)} of them${folded > 1 ? `, ${count(folded)} a row` : ''}; the scale is logarithmic`,
+        ),
         table(
           `Largest entries, ${unit}`,
           [

@@ -27,14 +27,29 @@ export async function showNetwork(main, { id }, signal) {
     element(
       'header',
       { class: 'page-head' },
-      element('div', {}, element('h1', { tabindex: '-1' }, network.name || shortId(id)), element('p', { class: 'quiet' }, `${model ? 'model' : 'network'} `, element('code', { title: id }, shortId(id)))),
-      element('div', { class: 'buttons' }, element('a', { class: 'button primary', href: `#/new?network=${encodeURIComponent(id)}` }, model ? 'Compile it' : 'Map it'), element('a', { class: 'button', href: `v1/networks/${encodeURIComponent(id)}/content`, download: '' }, 'Download')),
+      element(
+        'div',
+        {},
+        element('h1', { tabindex: '-1' }, network.name || shortId(id)),
+        element('p', { class: 'quiet' }, `${model ? 'model' : 'network'} `, element('code', { title: id }, shortId(id))),
+      ),
+      element(
+        'div',
+        { class: 'buttons' },
+        element('a', { class: 'button primary', href: `#/new?network=${encodeURIComponent(id)}` }, model ? 'Compile it' : 'Map it'),
+        element('a', { class: 'button', href: `v1/networks/${encodeURIComponent(id)}/content`, download: '' }, 'Download'),
+      ),
     ),
     section(
       'What it is',
       facts(
         model
-          ? [['Format', network.format], ['Operators', count(network.operators)], ['Size', bytes(network.bytes)], ['Uploaded', stamp(network.created)]]
+          ? [
+              ['Format', network.format],
+              ['Operators', count(network.operators)],
+              ['Size', bytes(network.bytes)],
+              ['Uploaded', stamp(network.created)],
+            ]
           : [
               ['Format', network.format],
               ['Neurons', count(network.neurons)],

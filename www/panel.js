@@ -80,7 +80,13 @@ export class Panel {
     for (const name of names) {
       const values = new Float64Array(details.ns.length).fill(NaN);
       for (const [core, { shares }] of details.at) if (name in (shares ?? {})) values[core] = shares[name];
-      add(words(name).replace(/^./, (first) => first.toUpperCase()), 0, 1, values, percent);
+      add(
+        words(name).replace(/^./, (first) => first.toUpperCase()),
+        0,
+        1,
+        values,
+        percent,
+      );
     }
     if (model.chip.table_entries) {
       const { limit, routers } = await model.ask('/routers'),
@@ -93,12 +99,27 @@ export class Panel {
     return element(
       'div',
       { class: 'stack' },
-      rows.length > 0 && rows[0].label === 'Step time' && element('p', { class: 'limits-step' }, 'The step is limited so: ', model.metrics.step_limit, '. The core that takes longest: ', ...fullest(rows[0]), '.'),
+      rows.length > 0 &&
+        rows[0].label === 'Step time' &&
+        element(
+          'p',
+          { class: 'limits-step' },
+          'The step is limited so: ',
+          model.metrics.step_limit,
+          '. The core that takes longest: ',
+          ...fullest(rows[0]),
+          '.',
+        ),
       rows.map((row) =>
         element(
           'div',
           { class: 'limit-row' },
-          element('div', { class: 'budget-head' }, element('h3', {}, row.label), element('span', {}, 'core ', ...fullest(row), row.limit && row.show !== percent ? ` of ${row.show(row.limit)}` : '')),
+          element(
+            'div',
+            { class: 'budget-head' },
+            element('h3', {}, row.label),
+            element('span', {}, 'core ', ...fullest(row), row.limit && row.show !== percent ? ` of ${row.show(row.limit)}` : ''),
+          ),
           histogramPlot(row.label, row.values, { ...row }, (low, high) => this.light(row.values, low, high)),
         ),
       ),
@@ -121,7 +142,12 @@ export class Panel {
         ? this.flows({ core: `${one.x},${one.y}` }, `Core ${one.x}, ${one.y}`)
         : this.flows({ link: one.direction ? `${one.x},${one.y},${one.direction}` : `${one.from},${one.to}` }, `Link ${name(one)}`);
     const axon = ({ neuron, name: of, x, y, packets }) =>
-      element('li', {}, button(of ? `${of} (${neuron})` : `neuron ${neuron}`, () => this.flows({ neuron }, `Neuron ${neuron}`)), ` on ${x}, ${y}: ${si(packets)} ${packets === 1 ? 'packet' : 'packets'}`);
+      element(
+        'li',
+        {},
+        button(of ? `${of} (${neuron})` : `neuron ${neuron}`, () => this.flows({ neuron }, `Neuron ${neuron}`)),
+        ` on ${x}, ${y}: ${si(packets)} ${packets === 1 ? 'packet' : 'packets'}`,
+      );
     const rows = [...links, ...ports].sort((a, b) => b.load - a.load).slice(0, LINKS);
     return element(
       'div',
@@ -132,7 +158,10 @@ export class Panel {
         [
           ['Link or port', (one) => button(name(one), () => draw(one))],
           ['Packets', (one) => [si(one.load), share(one.load / rows[0].load)], NUMBER],
-          ['Axons', (one) => [element('p', { class: 'quiet' }, `${count(one.axon_count)} pass`), element('ul', { class: 'axons' }, (one.axons ?? []).map(axon))]],
+          [
+            'Axons',
+            (one) => [element('p', { class: 'quiet' }, `${count(one.axon_count)} pass`), element('ul', { class: 'axons' }, (one.axons ?? []).map(axon))],
+          ],
         ],
         rows,
         { empty: 'No packet leaves its core.' },
@@ -157,7 +186,11 @@ export class Panel {
         [
           ['Metric', ({ metric }) => element('span', { title: of(metric).note }, of(metric).label)],
           ['Value', ({ metric, value }) => metricText(of(metric), { [metric]: value }), NUMBER],
-          ['No mapping is below', ({ metric, bound }) => [metricText(of(metric), { [metric]: bound }), share(bound / rows.find((row) => row.metric === metric).value)], NUMBER],
+          [
+            'No mapping is below',
+            ({ metric, bound }) => [metricText(of(metric), { [metric]: bound }), share(bound / rows.find((row) => row.metric === metric).value)],
+            NUMBER,
+          ],
           ['Gap', ({ value, bound }) => (bound > 0 ? aboveBound(value / bound) : 'no bound')],
         ],
         rows,
@@ -203,7 +236,13 @@ export class Panel {
       const like = (model.summary.populations?.list ?? []).filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
       fill(
         found,
-        like.length > 0 && element('p', {}, 'Populations: ', like.map(({ name }) => [button(name, () => this.flows({ population: name }, `Population ${name}`)), ' '])),
+        like.length > 0 &&
+          element(
+            'p',
+            {},
+            'Populations: ',
+            like.map(({ name }) => [button(name, () => this.flows({ population: name }, `Population ${name}`)), ' ']),
+          ),
         element('p', { class: 'quiet' }, all === 0 ? 'No neuron has that number or name.' : `${count(all)} ${all === 1 ? 'neuron' : 'neurons'}`),
         neurons.map((neuron) => this.neuron(neuron)),
       );
@@ -218,7 +257,11 @@ export class Panel {
     return element(
       'article',
       { class: 'found', 'data-neuron': String(neuron) },
-      element('h3', {}, button(name ? `${name} (neuron ${neuron})` : `Neuron ${neuron}`, () => this.flows({ neuron }, `Neuron ${neuron}`))),
+      element(
+        'h3',
+        {},
+        button(name ? `${name} (neuron ${neuron})` : `Neuron ${neuron}`, () => this.flows({ neuron }, `Neuron ${neuron}`)),
+      ),
       element('p', {}, 'on core ', this.coreButton(x, y), `, part ${count(part)}${population ? `, population ${population}` : ''}`),
       element('p', { class: 'quiet' }, `${count(fanIn)} synapses in, ${count(fanOut)} out${targets.length ? ', to cores:' : ''}`),
       targets.length > 0 &&

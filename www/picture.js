@@ -215,25 +215,10 @@ export class Legend {
     this.high = element('span', {});
     this.unit = element('span', { class: 'legend-unit' });
     this.limit = element('span', { class: 'legend-limit' });
-    this.scale = element(
-      'div',
-      { class: 'legend-scale' },
-      this.bar,
-      element('div', { class: 'legend-ticks' }, this.low, this.mid, this.high),
-    );
+    this.scale = element('div', { class: 'legend-scale' }, this.bar, element('div', { class: 'legend-ticks' }, this.low, this.mid, this.high));
     this.names = element('ul', { class: 'legend-names' });
-    this.links = element(
-      'span',
-      { class: 'legend-key', hidden: true },
-      element('i', { class: 'swatch swatch-link' }),
-      '',
-    );
-    this.empty = element(
-      'span',
-      { class: 'legend-key' },
-      element('i', { class: 'swatch swatch-empty' }),
-      'unused',
-    );
+    this.links = element('span', { class: 'legend-key', hidden: true }, element('i', { class: 'swatch swatch-link' }), '');
+    this.empty = element('span', { class: 'legend-key' }, element('i', { class: 'swatch swatch-empty' }), 'unused');
     this.node = element(
       'div',
       { class: 'legend' },
@@ -275,7 +260,13 @@ export class Legend {
       this.#populations(model.populations);
       return;
     }
-    for (const [node, value] of bounds ? [[this.low, bounds.min], [this.mid, middle(bounds, logarithmic)], [this.high, bounds.max]] : [])
+    for (const [node, value] of bounds
+      ? [
+          [this.low, bounds.min],
+          [this.mid, middle(bounds, logarithmic)],
+          [this.high, bounds.max],
+        ]
+      : [])
       setText(node, layer.show(value));
     setText(this.unit, bounds ? `${layer.unit}, a core` : 'nothing to show');
     const limit = model.limits[layer.limit];
@@ -288,9 +279,7 @@ export class Legend {
     const rest = populations.length - shown.length;
     fill(
       this.names,
-      shown.map(({ name, number, cores }) =>
-        element('li', { class: 'legend-key' }, kindSwatch(number), `${name} ${count(cores)}`),
-      ),
+      shown.map(({ name, number, cores }) => element('li', { class: 'legend-key' }, kindSwatch(number), `${name} ${count(cores)}`)),
       rest > 0 ? element('li', {}, `and ${count(rest)} more`) : '',
     );
   }
@@ -300,18 +289,14 @@ export class Legend {
       fill(this.names, element('li', {}, 'The occupancy of this chip cannot be read.'));
       return;
     }
-    const row = (swatch, text, cores) =>
-      element(
-        'li',
-        { class: 'legend-key' },
-        element('i', { class: `swatch swatch-${swatch}` }),
-        `${text} ${count(cores)}`,
-      );
+    const row = (swatch, text, cores) => element('li', { class: 'legend-key' }, element('i', { class: `swatch swatch-${swatch}` }), `${text} ${count(cores)}`);
     fill(
       this.names,
       row('here', 'this mapping', kinds.totals[HERE]),
       row('empty', 'free', kinds.totals[FREE]),
-      kinds.owners.slice(1, 1 + OWNERS_SHOWN).map((holder, i) => element('li', { class: 'legend-key' }, ownerSwatch(i + 1), `${holderText(holder)} ${count(kinds.counts[i + 1])}`)),
+      kinds.owners
+        .slice(1, 1 + OWNERS_SHOWN)
+        .map((holder, i) => element('li', { class: 'legend-key' }, ownerSwatch(i + 1), `${holderText(holder)} ${count(kinds.counts[i + 1])}`)),
       kinds.owners.length > 1 + OWNERS_SHOWN && element('li', {}, `and ${count(kinds.owners.length - 1 - OWNERS_SHOWN)} holders more`),
       row('broken', 'broken', kinds.totals[BROKEN]),
     );

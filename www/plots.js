@@ -62,8 +62,22 @@ export function scatterPlot(label, points, { xLabel, yLabel, showX, showY, bound
     return { at: (value) => low + ((value - min + 0.04 * span) / (1.08 * span)) * (high - low), min, max };
   };
   const withBound = (values, bound) => (Number.isFinite(bound) ? [...values, bound] : values);
-  const x = scale(withBound(points.map((point) => point.x), boundX), left, width - pad),
-    y = scale(withBound(points.map((point) => point.y), boundY), height - bottom, pad);
+  const x = scale(
+      withBound(
+        points.map((point) => point.x),
+        boundX,
+      ),
+      left,
+      width - pad,
+    ),
+    y = scale(
+      withBound(
+        points.map((point) => point.y),
+        boundY,
+      ),
+      height - bottom,
+      pad,
+    );
   const text = (at, below, words, anchor) => svg('text', { x: at, y: below, 'text-anchor': anchor }, words);
   const dots = points.map((point) => {
     const dot = svg(

@@ -74,8 +74,18 @@ function operatorsSection(trace) {
   show('');
   return section(
     'What limits the program',
-    most.path > 0 && element('p', { class: 'limits-program' }, `${most.name} (${most.kind}) limits most: ${percent(most.path / trace.end)} of the program’s time is its work on the critical path.`),
-    element('input', { type: 'search', placeholder: 'find an operator', 'aria-label': 'Find an operator', oninput: (event) => show(event.target.value.trim().toLowerCase()) }),
+    most.path > 0 &&
+      element(
+        'p',
+        { class: 'limits-program' },
+        `${most.name} (${most.kind}) limits most: ${percent(most.path / trace.end)} of the program’s time is its work on the critical path.`,
+      ),
+    element('input', {
+      type: 'search',
+      placeholder: 'find an operator',
+      'aria-label': 'Find an operator',
+      oninput: (event) => show(event.target.value.trim().toLowerCase()),
+    }),
     found,
     operators.length > OPERATORS && element('p', { class: 'quiet' }, `${count(operators.length)} in all`),
   );
@@ -99,10 +109,7 @@ function headline(program, report) {
 
 export async function showProgram(main, { id, attach }, signal) {
   const [program, trace] = await Promise.all([getProgram(id, signal), scheduleOf(id, signal)]);
-  const [network, report] = await Promise.all([
-    networkName(program.network, signal),
-    getJson(programUrl(id, '/report'), signal).catch(() => null),
-  ]);
+  const [network, report] = await Promise.all([networkName(program.network, signal), getJson(programUrl(id, '/report'), signal).catch(() => null)]);
   const schedule = trace && timelineSection(trace, signal);
   fill(
     main,

@@ -37,7 +37,11 @@ function hottestSection(hottest, mapping) {
     table(
       'Hottest links and ports',
       [
-        ['Link or port', ({ kind, x, y, direction, from, to }) => (direction ? `${x}, ${y} to the ${direction}` : from !== undefined ? `router ${from} to ${to}` : `${kind} of core ${x}, ${y}`)],
+        [
+          'Link or port',
+          ({ kind, x, y, direction, from, to }) =>
+            direction ? `${x}, ${y} to the ${direction}` : from !== undefined ? `router ${from} to ${to}` : `${kind} of core ${x}, ${y}`,
+        ],
         ['Packets', ({ packets }) => count(packets), NUMBER],
         ['Packets a second', ({ packets_per_ns: pace }) => si(pace * 1e9), NUMBER],
       ],
@@ -90,9 +94,7 @@ function plot(saturation) {
     svg('path', { class: 'axis', d: `M${LEFT} ${TOP}V${HEIGHT - BOTTOM}H${WIDTH - RIGHT}` }),
     svg('path', { class: 'full', d: `M${full} ${TOP}V${HEIGHT - BOTTOM}` }),
     svg('polyline', { class: 'curve', points: points.map(({ x, y }) => `${x},${y}`).join(' ') }),
-    points.map(({ x, y, saturated }) =>
-      svg('circle', { class: saturated ? 'point saturated' : 'point', cx: x, cy: y, r: 3.5 }),
-    ),
+    points.map(({ x, y, saturated }) => svg('circle', { class: saturated ? 'point saturated' : 'point', cx: x, cy: y, r: 3.5 })),
     text(LEFT - 8, HEIGHT - BOTTOM, 'end', seconds(least)),
     text(LEFT - 8, TOP + 8, 'end', seconds(most)),
     text(LEFT, HEIGHT - BOTTOM + 18, 'start', '0'),
@@ -105,11 +107,7 @@ function loadSection(saturation) {
   if (!saturation) return null;
   return section(
     'Latency against load',
-    element(
-      'p',
-      {},
-      `The network keeps up with ${rate(saturation.load)}; at ${rate(saturation.fails_at)} it does not.`,
-    ),
+    element('p', {}, `The network keeps up with ${rate(saturation.load)}; at ${rate(saturation.fails_at)} it does not.`),
     plot(saturation),
     table(
       'Mean latency at every load that was tried',
@@ -167,8 +165,7 @@ function gridSection(frames) {
   show(0);
   return section(
     'The grid over time',
-    element('p', { class: 'quiet' }, `What passes each router in the first step, in frames of ${seconds(ns)}; `,
-      `brightest: ${count(most)} packets`),
+    element('p', { class: 'quiet' }, `What passes each router in the first step, in frames of ${seconds(ns)}; `, `brightest: ${count(most)} packets`),
     canvas,
     element('div', { class: 'map-tools' }, slider, readout),
   );

@@ -28,7 +28,8 @@ export function spread(values) {
   return sorted.length > 0 ? { least: sorted[0], median: sorted[sorted.length >> 1], most: sorted.at(-1) } : null;
 }
 
-const pointName = ({ options, chip }, several) => [...(several ? [chip] : []), ...Object.entries(options ?? {}).map(([name, value]) => `${words(name)} ${value}`)].join(', ') || 'the point';
+const pointName = ({ options, chip }, several) =>
+  [...(several ? [chip] : []), ...Object.entries(options ?? {}).map(([name, value]) => `${words(name)} ${value}`)].join(', ') || 'the point';
 
 export async function showSweep(main, { id, query, replaceQuery }, signal) {
   const metricList = metricsOf((await getSchemas(signal)).Metrics);
@@ -46,13 +47,24 @@ export async function showSweep(main, { id, query, replaceQuery }, signal) {
       best = sweep.rows.find(({ job }) => job === sweep.best?.job),
       by = of(sweep.by[0]);
     const less = (name) => of(name)?.better !== 1;
-    const points = done.map((row) => ({ x: row.metrics[chosen.x], y: row.metrics[chosen.y], label: `${pointName(row, several)}: ${of(chosen.x).label} ${metricText(of(chosen.x), row.metrics)}, ${of(chosen.y).label} ${metricText(of(chosen.y), row.metrics)}`, best: row === best, href: row.mapping ? `#/mappings/${encodeURIComponent(row.mapping)}` : `#/jobs/${encodeURIComponent(row.job)}` }));
+    const points = done.map((row) => ({
+      x: row.metrics[chosen.x],
+      y: row.metrics[chosen.y],
+      label: `${pointName(row, several)}: ${of(chosen.x).label} ${metricText(of(chosen.x), row.metrics)}, ${of(chosen.y).label} ${metricText(of(chosen.y), row.metrics)}`,
+      best: row === best,
+      href: row.mapping ? `#/mappings/${encodeURIComponent(row.mapping)}` : `#/jobs/${encodeURIComponent(row.job)}`,
+    }));
     const range = spread(done.map(({ metrics }) => metrics[sweep.by[0]]));
     const axis = (which) =>
       element(
         'select',
-        { 'aria-label': `Metric along ${which}`, onchange: (event) => ((chosen[which] = event.target.value), replaceQuery(new URLSearchParams(chosen)), draw()) },
-        metricList.filter(({ name }) => done.some(({ metrics }) => Number.isFinite(metrics[name]))).map(({ name, label }) => element('option', { value: name, selected: name === chosen[which] }, label)),
+        {
+          'aria-label': `Metric along ${which}`,
+          onchange: (event) => ((chosen[which] = event.target.value), replaceQuery(new URLSearchParams(chosen)), draw()),
+        },
+        metricList
+          .filter(({ name }) => done.some(({ metrics }) => Number.isFinite(metrics[name])))
+          .map(({ name, label }) => element('option', { value: name, selected: name === chosen[which] }, label)),
       );
     const show = (name) => (value) => metricText(of(name), { [name]: value });
     const shownMetrics = [...new Set([...sweep.by, ...COLUMNS])].map(of).filter(Boolean);
@@ -61,7 +73,19 @@ export async function showSweep(main, { id, query, replaceQuery }, signal) {
       element(
         'section',
         { class: 'panel', 'aria-label': 'State' },
-        best && element('p', { class: 'best-line' }, 'Best by ', by.label.toLowerCase(), ': ', link(`#/mappings/${encodeURIComponent(sweep.best.mapping)}`, pointName(best, several)), `, ${show(by.name)(sweep.best.values[0])}`, range && range.least !== range.most && `; median ${show(by.name)(range.median)}, ${show(by.name)(range.least)} to ${show(by.name)(range.most)}, ${percent((range.most - range.least) / Math.abs(range.least || 1))} apart`),
+        best &&
+          element(
+            'p',
+            { class: 'best-line' },
+            'Best by ',
+            by.label.toLowerCase(),
+            ': ',
+            link(`#/mappings/${encodeURIComponent(sweep.best.mapping)}`, pointName(best, several)),
+            `, ${show(by.name)(sweep.best.values[0])}`,
+            range &&
+              range.least !== range.most &&
+              `; median ${show(by.name)(range.median)}, ${show(by.name)(range.least)} to ${show(by.name)(range.most)}, ${percent((range.most - range.least) / Math.abs(range.least || 1))} apart`,
+          ),
         facts([
           ['Points', count(sweep.jobs)],
           ['Done', count(sweep.done)],
@@ -69,8 +93,18 @@ export async function showSweep(main, { id, query, replaceQuery }, signal) {
           sweep.cancelled > 0 && ['Cancelled', count(sweep.cancelled)],
           sweep.reused > 0 && ['Made before', count(sweep.reused)],
           ['Processor time', duration(sweep.cpu_seconds)],
-          ['Axes', Object.entries(sweep.axes ?? {}).map(([name, value]) => `${words(name)} ${Array.isArray(value) ? value.join(', ') : value}`).join('; ')],
-          ['All have', Object.entries(sweep.base ?? {}).map(([name, value]) => `${words(name)} ${value}`).join(', ') || 'nothing else'],
+          [
+            'Axes',
+            Object.entries(sweep.axes ?? {})
+              .map(([name, value]) => `${words(name)} ${Array.isArray(value) ? value.join(', ') : value}`)
+              .join('; '),
+          ],
+          [
+            'All have',
+            Object.entries(sweep.base ?? {})
+              .map(([name, value]) => `${words(name)} ${value}`)
+              .join(', ') || 'nothing else',
+          ],
           ['Kept', sweep.keep],
           sweep.stopped && ['Why the rest was left', sweep.stopped],
         ]),
@@ -79,19 +113,35 @@ export async function showSweep(main, { id, query, replaceQuery }, signal) {
         section(
           'Two metrics of each point',
           element('div', { class: 'map-tools' }, axis('y'), ' against ', axis('x')),
-          scatterPlot('Points of the sweep', points, { xLabel: of(chosen.x).label, yLabel: of(chosen.y).label, showX: show(chosen.x), showY: show(chosen.y), front: paretoFront(points, [less(chosen.x), less(chosen.y)]) }),
+          scatterPlot('Points of the sweep', points, {
+            xLabel: of(chosen.x).label,
+            yLabel: of(chosen.y).label,
+            showX: show(chosen.x),
+            showY: show(chosen.y),
+            front: paretoFront(points, [less(chosen.x), less(chosen.y)]),
+          }),
         ),
       section(
         'Points',
         table(
           'Points',
           [
-            ['Point', (row) => link(row.mapping && row.kept ? `#/mappings/${encodeURIComponent(row.mapping)}` : `#/jobs/${encodeURIComponent(row.job)}`, pointName(row, several))],
-            ['State', (row) => {
-              const mark = badge();
-              mark.set(row.state);
-              return [mark.node, row.problem && ` ${row.problem.title}`];
-            }],
+            [
+              'Point',
+              (row) =>
+                link(
+                  row.mapping && row.kept ? `#/mappings/${encodeURIComponent(row.mapping)}` : `#/jobs/${encodeURIComponent(row.job)}`,
+                  pointName(row, several),
+                ),
+            ],
+            [
+              'State',
+              (row) => {
+                const mark = badge();
+                mark.set(row.state);
+                return [mark.node, row.problem && ` ${row.problem.title}`];
+              },
+            ],
             ...shownMetrics.map((metric) => [metric.label, (row) => metricText(metric, row.metrics), NUMBER]),
             ['', (row) => (row === best ? 'best' : row.kept || row.state !== 'done' ? '' : 'not kept'), 'quiet'],
           ],
@@ -102,10 +152,14 @@ export async function showSweep(main, { id, query, replaceQuery }, signal) {
       ),
     );
   }
-  const cancel = actButton('Cancel', async () => {
-    await cancelJob(id);
-    await again();
-  }, {});
+  const cancel = actButton(
+    'Cancel',
+    async () => {
+      await cancelJob(id);
+      await again();
+    },
+    {},
+  );
   async function again() {
     sweep = await read();
     draw();
@@ -117,8 +171,18 @@ export async function showSweep(main, { id, query, replaceQuery }, signal) {
     element(
       'header',
       { class: 'page-head' },
-      element('div', {}, element('h1', { tabindex: '-1' }, sweep.name || 'Sweep'), element('p', { class: 'quiet' }, 'sweep ', element('code', {}, id), ' · ', stamp(sweep.created))),
-      element('div', { class: 'buttons' }, element('a', { class: 'button', href: `v1/sweeps/${encodeURIComponent(id)}?format=csv`, download: `${id}.csv` }, 'CSV'), cancel),
+      element(
+        'div',
+        {},
+        element('h1', { tabindex: '-1' }, sweep.name || 'Sweep'),
+        element('p', { class: 'quiet' }, 'sweep ', element('code', {}, id), ' · ', stamp(sweep.created)),
+      ),
+      element(
+        'div',
+        { class: 'buttons' },
+        element('a', { class: 'button', href: `v1/sweeps/${encodeURIComponent(id)}?format=csv`, download: `${id}.csv` }, 'CSV'),
+        cancel,
+      ),
     ),
     body,
   );

@@ -13,7 +13,16 @@ function cell(show, kind, row, first) {
 export function table(label, columns, rows, { empty = 'none', of = () => ({}), kind = null } = {}) {
   if (rows.length === 0) return element('p', { class: 'quiet' }, empty);
   const body = element('tbody', {});
-  const add = (more) => body.append(...more.map((row) => element('tr', of(row), columns.map(([, show, look], i) => cell(show, look, row, i === 0)))));
+  const add = (more) =>
+    body.append(
+      ...more.map((row) =>
+        element(
+          'tr',
+          of(row),
+          columns.map(([, show, look], i) => cell(show, look, row, i === 0)),
+        ),
+      ),
+    );
   add(rows);
   const node = element(
     'div',
@@ -27,9 +36,7 @@ export function table(label, columns, rows, { empty = 'none', of = () => ({}), k
         element(
           'tr',
           {},
-          columns.map(([title, , look]) =>
-            element('th', { scope: 'col', class: look }, title || element('span', { class: 'hidden' }, 'Actions')),
-          ),
+          columns.map(([title, , look]) => element('th', { scope: 'col', class: look }, title || element('span', { class: 'hidden' }, 'Actions'))),
         ),
       ),
       body,

@@ -41,7 +41,10 @@ export function stepLine({ metrics, report }) {
 export function scenariosTable(scenarios) {
   if (!scenarios) return null;
   const together = (name) => ({ name: name === scenarios.objective ? `${name} (objective)` : name, metrics: scenarios[name] });
-  const figure = (name, show) => ({ metrics }) => show(metrics[name]);
+  const figure =
+    (name, show) =>
+    ({ metrics }) =>
+      show(metrics[name]);
   const node = section(
     'Scenarios',
     table(
@@ -100,22 +103,24 @@ export function comparisonTable(a, b) {
   return section(
     'Metrics',
     GROUPS.map(([title]) =>
-      table(`${title} of both mappings`, columns(title), shown.filter((metric) => group(metric) === title), {
-        of: (metric) => ({ 'data-metric': metric.name }),
-        kind: 'metrics',
-      }),
+      table(
+        `${title} of both mappings`,
+        columns(title),
+        shown.filter((metric) => group(metric) === title),
+        {
+          of: (metric) => ({ 'data-metric': metric.name }),
+          kind: 'metrics',
+        },
+      ),
     ),
   );
 }
 
 const outcomeText = (attempt) =>
-  attempt.broken ||
-  ['legal', attempt.by_axons && 'by the method for axons', attempt.moved && 'after single moves'].filter(Boolean).join(', ');
+  attempt.broken || ['legal', attempt.by_axons && 'by the method for axons', attempt.moved && 'after single moves'].filter(Boolean).join(', ');
 
 const levelsText = (attempt) =>
-  attempt.levels_available > 0
-    ? `${count(attempt.levels)} (${count(attempt.levels_available)} along the heaviest edges available)`
-    : count(attempt.levels);
+  attempt.levels_available > 0 ? `${count(attempt.levels)} (${count(attempt.levels_available)} along the heaviest edges available)` : count(attempt.levels);
 
 const cacheText = ({ coarsening_cached: cached, saved_seconds: saved }) =>
   !cached ? 'done' : saved > 0 ? `the partition from the cache: ${duration(saved)} saved` : 'from the cache';
@@ -200,9 +205,7 @@ const plainValue = (value) =>
 
 /** Options that differ from what the server does unless told; `table`: what it says of each. */
 export function optionsTable(options, described) {
-  const given = Object.entries(options ?? {}).filter(
-    ([name, value]) => value !== '' && described?.[name]?.default !== value && typeof value !== 'object',
-  );
+  const given = Object.entries(options ?? {}).filter(([name, value]) => value !== '' && described?.[name]?.default !== value && typeof value !== 'object');
   return section(
     'Options',
     table(

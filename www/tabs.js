@@ -24,7 +24,10 @@ export function tabs(label, list, onOpen = () => {}) {
     event.preventDefault();
   }
   async function open(id) {
-    const at = Math.max(0, list.findIndex((one) => one.id === id)),
+    const at = Math.max(
+        0,
+        list.findIndex((one) => one.id === id),
+      ),
       one = list[at];
     current = one.id;
     buttons.forEach((button, i) => {

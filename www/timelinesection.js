@@ -77,11 +77,7 @@ export function timelineSection(trace, signal) {
   const spans = trace.units.reduce((sum, unit) => sum + unit.spans.length, 0);
   const node = section(
     'Schedule',
-    element(
-      'p',
-      { class: 'quiet' },
-      `${count(spans)} spans on ${count(trace.units.length)} units in ${seconds(trace.end)}`,
-    ),
+    element('p', { class: 'quiet' }, `${count(spans)} spans on ${count(trace.units.length)} units in ${seconds(trace.end)}`),
     element(
       'p',
       { class: 'hidden', id: 'timeline-help' },

@@ -338,6 +338,13 @@ START_TEST(viewer_files_are_safe)
     snprintf(condition, sizeof condition, "If-None-Match: %s", test_header(&reply, "etag"));
     const char *const headers[] = {condition, NULL};
     test_expect(test_request(&server, "GET", "/", headers, NULL, 0), 304);
+    const char *const packs[] = {"Accept-Encoding: gzip", NULL};
+    test_reply packed = test_request(&server, "GET", "/style.css", packs, NULL, 0), plain = test_get(&server, "/style.css");
+    ck_assert_str_eq(test_header(&packed, "content-encoding"), "gzip");
+    ck_assert_uint_lt(packed.size, plain.size / 2);
+    ck_assert_ptr_nonnull(strstr(test_header(&packed, "content-security-policy"), "default-src 'self'"));
+    test_reply_clear(&packed);
+    test_reply_clear(&plain);
   }
   test_reply_clear(&reply);
   test_expect(test_get(&server, "/local.mk"), 404);

@@ -816,7 +816,7 @@ test('with users one signs in with a token, by keyboard, and out again', async (
     /* What administrators and users see of the server. */
     await tab.click('#admin-link');
     await tab.waitForSelector('h1:text-is("Administration")');
-    for (const title of ['Queue', 'Leases', 'Disk', 'Users', 'Quotas', 'Audit trail', 'Going down'])
+    for (const title of ['Queue', 'Leases', 'Disk', 'Users', 'Quotas', 'Retention', 'Audit trail', 'Going down'])
       await tab.waitForSelector(`h2:text-is("${title}")`);
     assert.equal(await tab.locator('[role=alert]').count(), 0);
     assert.match(await tab.textContent('[aria-label=Users]'), /ann/);
@@ -833,6 +833,13 @@ test('with users one signs in with a token, by keyboard, and out again', async (
     await tab.waitForSelector('[aria-label="Enable carl"]');
     for (const effect of ['user carl, role user, group ""', 'networks none -> 12', 'enabled -> disabled'])
       await tab.waitForSelector(`[aria-label="Audit trail"] :is(td, th):text-is('${effect}')`);
+    await tab.selectOption('[aria-label="Role of carl"]', 'operator');
+    await tab.waitForSelector(`[aria-label="Audit trail"] td:text-is('role user -> operator')`);
+    await tab.click('[aria-label="Look at ann"]');
+    await tab.waitForSelector('[aria-label="Revoke ' + (await mine('/v1/tokens', 'tokens'))[0].id + '"]');
+    await tab.fill('#rule-most', '30');
+    await tab.press('#rule-most', 'Enter');
+    await tab.waitForSelector('[aria-label=Retention] td:text-is("30")');
     await tab.focus('button:text-is("Drain…")');
     assert.equal(await tab.isVisible('text=Drain and stop the server'), false);
     await tab.keyboard.press('Enter');
