@@ -5,15 +5,19 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "cli/remote.h"
 #include "cli/upload.h"
 
-enum { FORMAT = 1, CHIP, NAME, RESERVE, PRIORITY, VISIBILITY, WAIT, SET, LABEL };
+enum { SPIKES_BYTES_MAX = 1 << 20 };
+enum { FORMAT = 1, CHIP, NAME, RESERVE, PRIORITY, VISIBILITY, WAIT, SET, LABEL, INPUT };
 
 static const cli_flag flags[] = {
   {"chip", "NAME", CHIP, "a chip of the server"},
   {"format", "NAME", FORMAT, "the network's format, whatever it looks like: onnx, @N"},
   {"name", "TEXT", NAME, "the job's name; the file's unless given"},
+  {"input", "SPIKES", INPUT, "with --profile: which inputs fire when, a line STEP,NEURON each (more than 1 MiB: an upload, docs/reference/http.md)"},
+  {"spikes", "SPIKES", INPUT, NULL},
   {"reserve", NULL, RESERVE, "lease the region's cores when the job is done"},
   {"priority", "N", PRIORITY, "-100 to 100, higher first"},
   {"visibility", "lab|group|private", VISIBILITY, "who sees what is sent and made: every user, your group, nobody else; else as the server's settings say"},
@@ -39,9 +43,22 @@ static bool set_option(arguments *a, const char *name, const char *value)
   return strcmp(name, "shape") == 0 || cli_option_set(a->options, name, value);
 }
 
+static cm_status read_spikes(const char *path, json_t *options, cm_error *error)
+{
+  char *text;
+  size_t size;
+  if (cm_file_read(cli_input(path), SPIKES_BYTES_MAX, &text, &size, error) != CM_OK)
+    return error->status;
+  json_t *spikes = json_stringn(text, size);
+  free(text);
+  return spikes != NULL && json_object_set_new(options, "spikes", spikes) == 0
+           ? CM_OK : cm_fail(error, CM_BAD_OPTION, "--input %s is no text of lines STEP,NEURON", path);
+}
+
 /* Negative: go on. */
 static int parse(int argc, char **argv, arguments *a)
 {
+  cm_error error;
   char name[64];
   bool good;
   for (int flag; (flag = cli_next(&cli_command_submit, argc, argv)) != -1;) {
@@ -62,6 +79,10 @@ static int parse(int argc, char **argv, arguments *a)
         return cli_usage("submit", "--label \"%s\" is not of the form KEY=VALUE", optarg);
       break;
     case WAIT: a->wait = true; break;
+    case INPUT:
+      if (read_spikes(optarg, a->options, &error) != CM_OK)
+        return cli_fail(&error);
+      break;
     case SET:
       if (strchr(optarg, '=') == NULL || strcspn(optarg, "=") >= sizeof name)
         return cli_usage("submit", "--set \"%s\" is not of the form NAME=VALUE", optarg);

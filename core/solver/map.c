@@ -14,6 +14,7 @@
 #include "core/look/choices.h"
 #include "core/solver/pareto/pareto.h"
 #include "core/solver/incremental/remap.h"
+#include "core/solver/scenarios/at_rates.h"
 #include "core/solver/scenarios/scenarios.h"
 #include "core/partition/step/step_bound.h"
 
@@ -208,7 +209,7 @@ static cm_status map_knee(const cm_map_input *input, cm_run *run, cm_mapping **m
 static cm_status map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
 {
   cm_mapping *made = NULL;
-  cm_status status = (input->options->objective == CM_OBJECTIVE_KNEE ? map_knee : map_as_asked)(input, run, &made, error);
+  cm_status status = cm_map_measured(input, input->options->objective == CM_OBJECTIVE_KNEE ? map_knee : map_as_asked, run, &made, error);
   if (status == CM_OK)
     status = cm_choices_report(input, made, run, error);
   cm_run_finish(run);

@@ -72,7 +72,7 @@ static cm_status match_neurons(cm_remapping *r, cm_error *error)
   uint64_t *key;
   if (CM_NEW(r->run->memory, r->old_of, n, error) != CM_OK)
     return error->status;
-  if (old->key_count != old->neuron_count || json_is_true(before) != named) {
+  if (old->key.count != old->neuron_count || json_is_true(before) != named) {
     for (uint32_t v = 0; v < n; v++)
       r->old_of[v] = v < old->kept_neurons ? v : CM_NOBODY;
     return CM_OK;
@@ -81,7 +81,7 @@ static cm_status match_neurons(cm_remapping *r, cm_error *error)
     return error->status;
   cm_status status = cm_identify(r->input->demand, r->run, key, error);
   if (status == CM_OK)
-    status = cm_match_neurons(old->key, (uint32_t)old->kept_keys, key, n, named, r->run, r->old_of, error);
+    status = cm_match_neurons(old->key.number, (uint32_t)old->key.kept, key, n, named, r->run, r->old_of, error);
   cm_free(key);
   return status;
 }
