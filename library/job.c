@@ -1,4 +1,6 @@
 /* What is asked of a mapping or a partition: options, and what they name. */
+#include <stdio.h>
+
 #include "base/option.h"
 #include "core/mapping/options.h"
 #include "core/solver/stage/part_file.h"
@@ -40,8 +42,12 @@ static cm_status measure(library_job *job, const coremap_network *network, cm_ru
     return CM_OK;
   cm_status status = library_profile(network->topology, &job->stimulus, &asked, run, &job->profile, error);
   if (status == CM_OK)
-    status = cm_measured_count(&job->profile.spikes, asked.steps, o->profile_windows, run->memory, &measured, error);
-  return status == CM_OK ? library_network_at(network, &measured, run, &job->measured, error) : status;
+    status = cm_measured_count(network->topology, &job->profile.spikes, asked.steps, o->profile_windows, run->memory, &measured, error);
+  if (status != CM_OK)
+    return status;
+  (void)snprintf(measured.semantics, sizeof measured.semantics, "%s", job->profile.semantics->name);
+  measured.dt = o->running.dt;
+  return library_network_at(network, &measured, run, &job->measured, error);
 }
 
 /* A time limit counts from here, unless the run is of more than this call and ends before. */

@@ -6,8 +6,27 @@
 #include "base/threads.h"
 #include "core/network/rates.h"
 
-cm_status cm_measured_count(const cm_spikes *spikes, uint32_t steps, uint32_t windows, cm_memory *memory, cm_measured *measured,
-                            cm_error *error)
+static cm_status list_inputs(const cm_topology *t, const cm_spikes *spikes, cm_memory *memory, cm_measured *m, cm_error *error)
+{
+  for (int writes = 0; writes < 2; writes++) {
+    m->inputs = 0;
+    for (uint32_t s = 0; s < m->steps && s < spikes->steps; s++)
+      for (uint64_t i = spikes->first[s]; i < spikes->first[s + 1]; i++)
+        if (t->dynamics->model[spikes->neuron[i]] == CM_NEURON_INPUT) {
+          if (writes) {
+            m->stimulus[2 * m->inputs] = s;
+            m->stimulus[2 * m->inputs + 1] = spikes->neuron[i];
+          }
+          m->inputs++;
+        }
+    if (!writes && CM_NEW(memory, m->stimulus, 2 * m->inputs, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+cm_status cm_measured_count(const cm_topology *topology, const cm_spikes *spikes, uint32_t steps, uint32_t windows, cm_memory *memory,
+                            cm_measured *measured, cm_error *error)
 {
   cm_measured m = {.neurons = spikes->neurons, .steps = steps, .windows = windows};
   if (CM_NEW(memory, m.spikes, (size_t)windows * m.neurons, error) != CM_OK)
@@ -16,6 +35,10 @@ cm_status cm_measured_count(const cm_spikes *spikes, uint32_t steps, uint32_t wi
     for (uint64_t s = cm_slice_begin(steps, w, windows); s < cm_slice_begin(steps, w + 1, windows) && s < spikes->steps; s++)
       for (uint64_t i = spikes->first[s]; i < spikes->first[s + 1]; i++)
         m.spikes[(size_t)w * m.neurons + spikes->neuron[i]]++;
+  if (list_inputs(topology, spikes, memory, &m, error) != CM_OK) {
+    cm_measured_free(&m);
+    return error->status;
+  }
   *measured = m;
   return CM_OK;
 }
@@ -23,6 +46,7 @@ cm_status cm_measured_count(const cm_spikes *spikes, uint32_t steps, uint32_t wi
 void cm_measured_free(cm_measured *measured)
 {
   cm_free(measured->spikes);
+  cm_free(measured->stimulus);
   *measured = (cm_measured){.neurons = 0};
 }
 

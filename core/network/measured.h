@@ -6,14 +6,20 @@
 #include "core/network/spikes.h"
 #include "core/network/topology.h"
 
+enum { CM_SEMANTICS_NAME_MAX = 32 };
+
 typedef struct cm_measured {
   uint32_t neurons, steps, windows; /* of window w, of at least 1: steps steps * w / windows up to those of w + 1 */
+  char semantics[CM_SEMANTICS_NAME_MAX]; /* under which the network ran (core/spiking/semantics.def) */
+  double dt;                        /* seconds of a step; 0: not said */
   uint64_t *spikes;                 /* [windows * neurons] */
+  uint64_t *stimulus, inputs;       /* [2 * inputs] step and neuron of each spike of an input, by steps */
 } cm_measured;
 
-/* Counts spikes of the first `steps` steps, at least one a window. O(spikes + windows * neurons). Errors: memory. */
-cm_status cm_measured_count(const cm_spikes *spikes, uint32_t steps, uint32_t windows, cm_memory *memory, cm_measured *measured,
-                            cm_error *error);
+/* Counts spikes of the first `steps` steps, at least one a window, and lists those of inputs; semantics and dt are left out. O(spikes +
+ * windows * neurons). Errors: memory. */
+cm_status cm_measured_count(const cm_topology *topology, const cm_spikes *spikes, uint32_t steps, uint32_t windows, cm_memory *memory,
+                            cm_measured *measured, cm_error *error);
 void cm_measured_free(cm_measured *measured); /* harmless on a zeroed one */
 
 /* The same network with spikes a step as rates, those of windows as scenarios; sums of spikes are `measured`, which it takes over, also on failure. It

@@ -40,8 +40,10 @@ void cm_topology_free(cm_topology *topology)
   OWN(scenario_rate);
 #undef OWN
   free_dynamics(topology->dynamics, lender->dynamics);
-  if (topology->measured != NULL)
+  if (topology->measured != NULL) {
     cm_free(topology->measured->spikes);
+    cm_free(topology->measured->stimulus);
+  }
   cm_free(topology->measured);
   cm_free(topology);
 }

@@ -73,7 +73,7 @@ static json_t *region_json(const writer *w)
 
 static json_t *measured_json(const cm_measured *m)
 {
-  return json_pack("{s:I, s:I}", "steps", (json_int_t)m->steps, "windows", (json_int_t)m->windows);
+  return json_pack("{s:I, s:I, s:s, s:f}", "steps", (json_int_t)m->steps, "windows", (json_int_t)m->windows, "semantics", m->semantics, "dt", m->dt);
 }
 
 static json_t *summary_json(const writer *w)
@@ -212,8 +212,10 @@ static cm_status write_summary(writer *w, bool full)
     if (put_keys(w) != CM_OK)
       return w->error->status;
     const cm_measured *m = w->demand->network->measured;
-    if (m != NULL)
+    if (m != NULL) {
       put_numbers(w, "spikes", m->spikes, (uint64_t)m->windows * m->neurons);
+      put_numbers(w, "stimulus", m->stimulus, 2 * m->inputs);
+    }
   }
   cm_view_put_text(w, "}\n");
   return CM_OK;

@@ -100,8 +100,15 @@ static cm_status take_measured(cm_check_file *file, uint32_t neurons, cm_measure
   for (uint64_t i = 0; i < file->spikes.kept; i++)
     if (file->spikes.number[i] > UINT32_MAX)
       return cm_fail(error, CM_BAD_MAPPING, "/spikes/%llu is above 2^32", (unsigned long long)i);
-  *measured = (cm_measured){.neurons = neurons, .steps = (uint32_t)steps, .windows = (uint32_t)windows, .spikes = file->spikes.number};
-  file->spikes.number = NULL;
+  for (uint64_t i = 0; i < file->stimulus.kept; i++)
+    if (file->stimulus.number[i] >= (i % 2 == 0 ? (uint64_t)steps : neurons) || file->stimulus.kept % 2 != 0)
+      return cm_fail(error, CM_BAD_MAPPING, "/stimulus/%llu: pairs of a step below %lld and a neuron below %u are expected", (unsigned long long)i,
+                     (long long)steps, neurons);
+  *measured = (cm_measured){.neurons = neurons, .steps = (uint32_t)steps, .windows = (uint32_t)windows, .spikes = file->spikes.number,
+                            .dt = json_number_value(json_object_get(told, "dt")), .stimulus = file->stimulus.number, .inputs = file->stimulus.kept / 2};
+  const char *semantics = json_string_value(json_object_get(told, "semantics"));
+  (void)snprintf(measured->semantics, sizeof measured->semantics, "%s", semantics != NULL ? semantics : "");
+  file->spikes.number = file->stimulus.number = NULL;
   return CM_OK;
 }
 

@@ -197,6 +197,12 @@ static cm_status read_spikes(reader *r)
   return add_number(r, &r->file->spikes, r->neurons_max * CM_SCENARIOS_MAX, "\"spikes\" must be a list of whole numbers");
 }
 
+/* Kept where something of neurons is. */
+static cm_status read_stimulus(reader *r)
+{
+  return add_number(r, &r->file->stimulus, r->neurons_max > 0 ? UINT64_MAX : 0, "\"stimulus\" must be a list of whole numbers");
+}
+
 static cm_status core_count_field(reader *r, const json_t *core, const char *name, uint64_t *value)
 {
   const json_t *field = json_object_get(core, name);
@@ -315,6 +321,7 @@ static const bulk bulks[] = {
     {"neurons", "\"neurons\" stands twice", offsetof(cm_check_file, has_neurons), read_neuron},
     {"keys", "\"keys\" stands twice", offsetof(cm_check_file, has_keys), read_key},
     {"spikes", "\"spikes\" stands twice", offsetof(cm_check_file, has_spikes), read_spikes},
+    {"stimulus", "\"stimulus\" stands twice", offsetof(cm_check_file, has_stimulus), read_stimulus},
     {"cores", "\"cores\" stands twice", offsetof(cm_check_file, has_cores), read_core},
 };
 
@@ -368,6 +375,7 @@ void cm_check_file_free(cm_check_file *file)
   cm_free(file->neuron);
   cm_free(file->key.number);
   cm_free(file->spikes.number);
+  cm_free(file->stimulus.number);
   cm_free(file->core);
   *file = (cm_check_file){0};
 }
