@@ -30,7 +30,7 @@ static const cli_flag flags[] = {
   {0}};
 
 typedef struct arguments {
-  const char *network, *network_name, *format;
+  const char *network, *network_name, *format, *spikes;
   cli_where where;
   json_t *job, *options;
   bool wait;
@@ -43,11 +43,14 @@ static bool set_option(arguments *a, const char *name, const char *value)
   return strcmp(name, "shape") == 0 || cli_option_set(a->options, name, value);
 }
 
+/* Those of a file, if any is named, among the options. */
 static cm_status read_spikes(const char *path, json_t *options, cm_error *error)
 {
   char *text;
   size_t size;
-  if (cm_file_read(cli_input(path), SPIKES_BYTES_MAX, &text, &size, error) != CM_OK)
+  if (path == NULL)
+    return CM_OK;
+  if (cm_file_read(path, SPIKES_BYTES_MAX, &text, &size, error) != CM_OK)
     return error->status;
   json_t *spikes = json_stringn(text, size);
   free(text);
@@ -58,7 +61,6 @@ static cm_status read_spikes(const char *path, json_t *options, cm_error *error)
 /* Negative: go on. */
 static int parse(int argc, char **argv, arguments *a)
 {
-  cm_error error;
   char name[64];
   bool good;
   for (int flag; (flag = cli_next(&cli_command_submit, argc, argv)) != -1;) {
@@ -79,10 +81,7 @@ static int parse(int argc, char **argv, arguments *a)
         return cli_usage("submit", "--label \"%s\" is not of the form KEY=VALUE", optarg);
       break;
     case WAIT: a->wait = true; break;
-    case INPUT:
-      if (read_spikes(optarg, a->options, &error) != CM_OK)
-        return cli_fail(&error);
-      break;
+    case INPUT: a->spikes = cli_input(optarg); break;
     case SET:
       if (strchr(optarg, '=') == NULL || strcspn(optarg, "=") >= sizeof name)
         return cli_usage("submit", "--set \"%s\" is not of the form NAME=VALUE", optarg);
@@ -135,7 +134,7 @@ static cm_status queue(cli_server *server, cli_run *cli, const arguments *a, cli
 {
   json_t *network = NULL;
   const cli_upload file = {a->network, a->network_name, a->format, json_string_value(json_object_get(a->job, "visibility"))};
-  if (check_job(server, a, error) != CM_OK || cli_upload_network(server, cli, &file, &network, error) != CM_OK)
+  if (read_spikes(a->spikes, a->options, error) != CM_OK || check_job(server, a, error) != CM_OK || cli_upload_network(server, cli, &file, &network, error) != CM_OK)
     return error->status;
   const char *format = json_string_value(json_object_get(network, "format"));
   bool model = format != NULL && strcmp(format, "onnx") == 0;

@@ -36,17 +36,16 @@ static cm_status read_options(library_job *job, const char *text, cm_error *erro
 static cm_status measure(library_job *job, const coremap_network *network, cm_run *run, cm_error *error)
 {
   const cm_map_options *o = job->options;
-  cm_measured measured;
+  cm_measured measured = {.steps = o->profile, .windows = o->profile_windows, .dt = o->running.dt};
   const cm_profile_request asked = {.steps = o->profile, .running = o->running, .seed = o->seed};
   if (o->profile == 0)
     return CM_OK;
   cm_status status = library_profile(network->topology, &job->stimulus, &asked, run, &job->profile, error);
   if (status == CM_OK)
-    status = cm_measured_count(network->topology, &job->profile.spikes, asked.steps, o->profile_windows, run->memory, &measured, error);
+    status = cm_measured_count(network->topology, &job->profile.spikes, run->memory, &measured, error);
   if (status != CM_OK)
     return status;
   (void)snprintf(measured.semantics, sizeof measured.semantics, "%s", job->profile.semantics->name);
-  measured.dt = o->running.dt;
   return library_network_at(network, &measured, run, &job->measured, error);
 }
 

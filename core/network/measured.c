@@ -25,10 +25,11 @@ static cm_status list_inputs(const cm_topology *t, const cm_spikes *spikes, cm_m
   return CM_OK;
 }
 
-cm_status cm_measured_count(const cm_topology *topology, const cm_spikes *spikes, uint32_t steps, uint32_t windows, cm_memory *memory,
-                            cm_measured *measured, cm_error *error)
+cm_status cm_measured_count(const cm_topology *topology, const cm_spikes *spikes, cm_memory *memory, cm_measured *measured, cm_error *error)
 {
-  cm_measured m = {.neurons = spikes->neurons, .steps = steps, .windows = windows};
+  cm_measured m = *measured;
+  const uint32_t steps = m.steps, windows = m.windows;
+  m.neurons = spikes->neurons;
   if (CM_NEW(memory, m.spikes, (size_t)windows * m.neurons, error) != CM_OK)
     return error->status;
   for (uint32_t w = 0; w < windows; w++)

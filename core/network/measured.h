@@ -16,10 +16,9 @@ typedef struct cm_measured {
   uint64_t *stimulus, inputs;       /* [2 * inputs] step and neuron of each spike of an input, by steps */
 } cm_measured;
 
-/* Counts spikes of the first `steps` steps, at least one a window, and lists those of inputs; semantics and dt are left out. O(spikes +
- * windows * neurons). Errors: memory. */
-cm_status cm_measured_count(const cm_topology *topology, const cm_spikes *spikes, uint32_t steps, uint32_t windows, cm_memory *memory,
-                            cm_measured *measured, cm_error *error);
+/* Counts spikes of the first measured->steps steps in measured->windows windows, of at least a step each, and lists those of inputs. Its other
+ * fields but the neurons stay as they are. O(spikes + windows * neurons). Errors: memory. */
+cm_status cm_measured_count(const cm_topology *topology, const cm_spikes *spikes, cm_memory *memory, cm_measured *measured, cm_error *error);
 void cm_measured_free(cm_measured *measured); /* harmless on a zeroed one */
 
 /* The same network with spikes a step as rates, those of windows as scenarios; sums of spikes are `measured`, which it takes over, also on failure. It
