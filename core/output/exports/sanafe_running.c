@@ -109,12 +109,12 @@ void cm_sanafe_put_neuron(const cm_sanafe_running *r, uint32_t v, FILE *stream)
     put_train(r, v, stream);
     return;
   }
-  (void)fprintf(stream, "[threshold: %.9g, leak_decay: %.9g, input_decay: %.9g", cm_neuron_models[model].spikes ? c->threshold[v] * r->scale : never,
+  (void)fprintf(stream, "[threshold: %.9g, leak_decay: %.9g, input_decay: %.9g", cm_neuron_models[model].spikes ? (double)c->threshold[v] * r->scale : never,
                 (double)c->decay[v], cm_has_current(model) ? (double)c->decay_current[v] : 0.0);
   if (c->offset[v] != 0)
-    (void)fprintf(stream, ", bias: %.9g", c->offset[v] * r->scale);
+    (void)fprintf(stream, ", bias: %.9g", (double)c->offset[v] * r->scale);
   if (r->semantics->reset == CM_RESET_VALUE)
-    (void)fprintf(stream, ", reset_mode: hard, reset: %.9g]", c->reset[v] * r->scale);
+    (void)fprintf(stream, ", reset_mode: hard, reset: %.9g]", (double)c->reset[v] * r->scale);
   else
     (void)fputs(", reset_mode: soft]", stream);
 }
