@@ -13,3 +13,9 @@ int cm_ascending_real(const void *a, const void *b)
   double p = *(const double *)a, q = *(const double *)b;
   return p < q ? -1 : p > q;
 }
+
+int cm_ascending_long(const void *a, const void *b)
+{
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}

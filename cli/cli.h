@@ -98,6 +98,9 @@ void cli_print_scenarios(const json_t *scenarios);
 /* Prints what a mapping's report says of time steps: the lower bound, and the table of a Pareto set. */
 void cli_print_steps(const json_t *report);
 
+/* What it says of rates that were measured, and of steps under them; nothing where there are none. */
+void cli_print_rates(const json_t *report);
+
 /* What commands on a mapping are told of it, as named on the command line. */
 typedef struct cli_mapped {
   const char *network, *format, *chip, *mesh, *mapping;
@@ -124,6 +127,9 @@ json_t *cli_option_value(const char *text);
 
 /* Sets the option that a flag names, "memory-limit" as "memory_limit"; false: the value is no text. */
 bool cli_option_set(json_t *options, const char *flag, const char *value);
+
+/* Flag --poisson: a number is of all inputs, all else a file; false: it is no finite number. */
+bool cli_take_poisson(json_t *options, const char *value, const char **file);
 
 /* An object as the text that the library takes; *text is the caller's. */
 cm_status cli_json_text(const json_t *object, char **text, cm_error *error);

@@ -51,6 +51,11 @@ enum { CLI_SERVER = 900, CLI_CONTEXT, CLI_JSON, CLI_QUIET, CLI_OUTPUT };
   {"server", "URL", CLI_SERVER, "unless given, $COREMAP_SERVER, the context's, or http://127.0.0.1:8080"},    \
     {"context", "NAME", CLI_CONTEXT, "a server and a token that coremap login --context keeps; or $COREMAP_CONTEXT"}
 #define CLI_JSON_FLAG {"json", NULL, CLI_JSON, "print the result as JSON"}
+/* What makes the inputs of a network fire that runs. */
+#define CLI_STIMULUS_FLAGS(input, poisson)                                                                                                        \
+  {"input", "SPIKES", input, "which inputs fire when: a line STEP,NEURON each, steps from 0, or an array of NumPy with rows [step, neuron]"}, \
+    {"poisson", "HZ|FILE", poisson, "inputs fire at random, each so many times a second, or as a table NEURON,RATE says"}
+
 #define CLI_QUIET_FLAG {"quiet", NULL, CLI_QUIET, "no progress"}
 #define CLI_FORMAT_ABOUT "the network's format, whatever it looks like: @N"
 

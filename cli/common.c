@@ -280,6 +280,16 @@ bool cli_option_set(json_t *options, const char *flag, const char *value)
   return json_object_set_new(options, name, cli_option_value(value)) == 0;
 }
 
+bool cli_take_poisson(json_t *options, const char *value, const char **file)
+{
+  char *end;
+  const double hertz = strtod(value, &end);
+  if (end != value && *end == '\0')
+    return json_object_set_new(options, "poisson", json_real(hertz)) == 0;
+  *file = cli_input(value);
+  return true;
+}
+
 cm_status cli_json_text(const json_t *object, char **text, cm_error *error)
 {
   *text = cm_json_dumps(object, JSON_COMPACT);

@@ -11,6 +11,8 @@ static const cli_flag map_flags[] = {
   {"cache", "DIR", CLI_JOB_CACHE, "keep partitions and coarsened levels here between runs (at most 1 GiB; one run at a time)"},
   {"part", "FILE", CLI_JOB_PART, "write one part number a line"},
   {"from", "FILE", CLI_JOB_FROM, "start from an old mapping (-o of an earlier run): keep what can stay, move what must"},
+  CLI_STIMULUS_FLAGS(CLI_JOB_INPUT, CLI_JOB_POISSON),
+  {"spikes", "SPIKES", CLI_JOB_INPUT, NULL}, /* as the option is called */
   {"pareto", "DIR", CLI_JOB_PARETO, "with --objective pareto: write its mappings, their table and plot into this folder"},
   CLI_JOB_PLACED_FLAGS,
   {0}};
@@ -184,6 +186,7 @@ static void print_table(const cli_job *job, const json_t *made, const json_t *ro
     print_all(job, made, routes);
   else if (json_is_string(json_object_get(report, "note")))
     cli_printf(stdout, "note        %s\n", cli_text(report, "note"));
+  cli_print_rates(report);
   cli_print_choices(json_object_get(report, "choices"));
   cli_print_summary(job, made);
 }

@@ -14,8 +14,7 @@ typedef struct arguments {
 enum { INPUT = 1, POISSON, SPIKES, FORMAT };
 
 static const cli_flag flags[] = {
-  {"input", "SPIKES", INPUT, "which inputs fire when: a line STEP,NEURON each, steps from 0, or an array of NumPy with rows [step, neuron]"},
-  {"poisson", "HZ|FILE", POISSON, "inputs fire at random, each so many times a second, or as a table NEURON,RATE says"},
+  CLI_STIMULUS_FLAGS(INPUT, POISSON),
   {"output", "FILE", CLI_OUTPUT, "write spikes a step of every neuron there, a table that --rates takes"},
   {"spikes", "FILE", SPIKES, "write all spikes there, a line STEP,NEURON each, as simulate --spikes takes them"},
   {"format", "NAME", FORMAT, CLI_FORMAT_ABOUT},
@@ -23,24 +22,13 @@ static const cli_flag flags[] = {
   {"json", NULL, CLI_JSON, "print the whole report as JSON"},
   {0}};
 
-/* A number is of all inputs, all else a file. */
-static bool take_poisson(arguments *a, const char *value)
-{
-  char *end;
-  const double hertz = strtod(value, &end);
-  if (end != value && *end == '\0')
-    return json_object_set_new(a->flags, "poisson", json_real(hertz)) == 0;
-  a->poisson = cli_input(value);
-  return true;
-}
-
 static int parse(int argc, char **argv, arguments *a)
 {
   for (int flag; (flag = cli_next(&cli_command_profile, argc, argv)) != -1;) {
     switch (flag) {
       case INPUT: a->input = cli_input(optarg); break;
       case POISSON:
-        if (!take_poisson(a, optarg))
+        if (!cli_take_poisson(a->flags, optarg, &a->poisson))
           return cli_usage("profile", "--poisson %s is no finite number", optarg);
         break;
       case CLI_OUTPUT: a->rates = cli_output(optarg); break;

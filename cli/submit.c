@@ -5,15 +5,19 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "cli/remote.h"
 #include "cli/upload.h"
 
-enum { FORMAT = 1, CHIP, NAME, RESERVE, PRIORITY, VISIBILITY, WAIT, SET, LABEL };
+enum { SPIKES_BYTES_MAX = 1 << 20 };
+enum { FORMAT = 1, CHIP, NAME, RESERVE, PRIORITY, VISIBILITY, WAIT, SET, LABEL, INPUT };
 
 static const cli_flag flags[] = {
   {"chip", "NAME", CHIP, "a chip of the server"},
   {"format", "NAME", FORMAT, "the network's format, whatever it looks like: onnx, @N"},
   {"name", "TEXT", NAME, "the job's name; the file's unless given"},
+  {"input", "SPIKES", INPUT, "with --profile: which inputs fire when, a line STEP,NEURON each (more than 1 MiB: an upload, docs/reference/http.md)"},
+  {"spikes", "SPIKES", INPUT, NULL},
   {"reserve", NULL, RESERVE, "lease the region's cores when the job is done"},
   {"priority", "N", PRIORITY, "-100 to 100, higher first"},
   {"visibility", "lab|group|private", VISIBILITY, "who sees what is sent and made: every user, your group, nobody else; else as the server's settings say"},
@@ -26,7 +30,7 @@ static const cli_flag flags[] = {
   {0}};
 
 typedef struct arguments {
-  const char *network, *network_name, *format;
+  const char *network, *network_name, *format, *spikes;
   cli_where where;
   json_t *job, *options;
   bool wait;
@@ -37,6 +41,21 @@ static bool set_option(arguments *a, const char *name, const char *value)
   if (strcmp(name, "shape") == 0)
     cli_shape_set(a->options, value);
   return strcmp(name, "shape") == 0 || cli_option_set(a->options, name, value);
+}
+
+/* Those of a file, if any is named, among the options. */
+static cm_status read_spikes(const char *path, json_t *options, cm_error *error)
+{
+  char *text;
+  size_t size;
+  if (path == NULL)
+    return CM_OK;
+  if (cm_file_read(path, SPIKES_BYTES_MAX, &text, &size, error) != CM_OK)
+    return error->status;
+  json_t *spikes = json_stringn(text, size);
+  free(text);
+  return spikes != NULL && json_object_set_new(options, "spikes", spikes) == 0
+           ? CM_OK : cm_fail(error, CM_BAD_OPTION, "--input %s is no text of lines STEP,NEURON", path);
 }
 
 /* Negative: go on. */
@@ -62,6 +81,7 @@ static int parse(int argc, char **argv, arguments *a)
         return cli_usage("submit", "--label \"%s\" is not of the form KEY=VALUE", optarg);
       break;
     case WAIT: a->wait = true; break;
+    case INPUT: a->spikes = cli_input(optarg); break;
     case SET:
       if (strchr(optarg, '=') == NULL || strcspn(optarg, "=") >= sizeof name)
         return cli_usage("submit", "--set \"%s\" is not of the form NAME=VALUE", optarg);
@@ -114,7 +134,7 @@ static cm_status queue(cli_server *server, cli_run *cli, const arguments *a, cli
 {
   json_t *network = NULL;
   const cli_upload file = {a->network, a->network_name, a->format, json_string_value(json_object_get(a->job, "visibility"))};
-  if (check_job(server, a, error) != CM_OK || cli_upload_network(server, cli, &file, &network, error) != CM_OK)
+  if (read_spikes(a->spikes, a->options, error) != CM_OK || check_job(server, a, error) != CM_OK || cli_upload_network(server, cli, &file, &network, error) != CM_OK)
     return error->status;
   const char *format = json_string_value(json_object_get(network, "format"));
   bool model = format != NULL && strcmp(format, "onnx") == 0;

@@ -48,6 +48,32 @@ void cli_print_steps(const json_t *report)
          cli_number(bound, "energy_step_pj"));
 }
 
+void cli_print_rates(const json_t *report)
+{
+  static const char *const names[] = {"spikes", "packets_in", "packets_out"};
+  const json_t *rates = json_object_get(report, "rates"), *one = json_object_get(rates, "for_one"), *ours = json_object_get(rates, "for_measured"),
+               *steps = json_object_get(report, "steps"), *at;
+  char words[40];
+  if (rates != NULL) {
+    cli_printf(stdout, "rates       measured; %s silent; a mapping for rates of 1 has", cli_count(cli_number(rates, "silent"), "axon").text);
+    cli_printf(stdout, " a step of %s and %.4g packets between cores, one for these", quantity(cli_number(one, "step_ns"), "ns").text,
+               cli_number(one, "connectivity"));
+    cli_printf(stdout, " %s and %.4g: this is the %s\n", quantity(cli_number(ours, "step_ns"), "ns").text, cli_number(ours, "connectivity"),
+               strcmp(cli_text(rates, "kept"), "for_one") == 0 ? "former" : "latter");
+  }
+  if (steps == NULL)
+    return;
+  cli_printf(stdout, "steps       %s in the mean,", quantity(cli_number(steps, "mean_ns"), "ns").text);
+  cli_printf(stdout, " 99 %% within %s,", quantity(cli_number(steps, "p99_ns"), "ns").text);
+  cli_printf(stdout, " the longest %s, step %.0f\npeaks      ", quantity(cli_number(steps, "worst_ns"), "ns").text, cli_number(steps, "worst_step"));
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    at = json_object_get(json_object_get(steps, "peaks"), names[i]);
+    cli_printf(stdout, "%s %.0f %s of core (%.0f, %.0f) in step %.0f", i > 0 ? "," : "", cli_number(at, "most"), cli_job_words(names[i], words),
+               cli_number(at, "x"), cli_number(at, "y"), cli_number(at, "step"));
+  }
+  cli_printf(stdout, "\n");
+}
+
 static const json_t *choice_of(const json_t *choices, double cores)
 {
   const json_t *row;

@@ -25,6 +25,7 @@ typedef struct beside {
 typedef struct checking {
   const char *path;
   const beside *beside;
+  coremap_network *measured; /* the network at the mapping's rates; NULL: they are its own */
   cm_demand demand;       /* of the network, as the mapping's options and the chip make it */
   cm_check_context given; /* that and the rest */
   cm_check_result result;
@@ -101,7 +102,9 @@ static cm_status judge(checking *c, const coremap_network *network, const corema
                                 .occupancy = chip->occupancy,
                                 .network_id = network->id[0] != '\0' ? network->id : NULL,
                                 .run = run};
-  c->demand = cm_demand_of(network->topology);
+  if (library_network_of_mapping(network, c->path, run, &c->measured, error) != CM_OK)
+    return error->status;
+  c->demand = cm_demand_of(c->measured != NULL ? c->measured->topology : network->topology);
   return check(c, error);
 }
 
@@ -109,6 +112,7 @@ static void checking_free(checking *c)
 {
   cm_check_result_free(&c->result);
   cm_demand_clear(&c->demand);
+  coremap_network_free(c->measured);
 }
 
 static json_t *verdict(const checking *c)

@@ -16,13 +16,17 @@
 #include "core/mapping/mapping.h"
 #include "core/network/import.h"
 #include "core/network/spikes.h"
+#include "core/network/measured.h"
 #include "core/network/topology.h"
+#include "core/spiking/profile.h"
+#include "core/spiking/profile_request.h"
 
 struct coremap_network {
   atomic_uint owners;
   cm_topology *topology;
   char id[65]; /* SHA-256 of its file; "": it came from no file, or nobody asked */
   cm_import_report report; /* of its file */
+  struct coremap_network *lender; /* that this one is at measured rates, and whose arrays it has; NULL: none */
 };
 
 struct coremap_chip {
@@ -44,8 +48,26 @@ struct coremap_mapping {
   int32_t *place; /* [2 * parts] */
 };
 
+/* Spikes that options give: a file, which they name beside, or text. */
+typedef struct library_spikes {
+  char file[CM_PATH_MAX], name[CM_PATH_MAX]; /* "": none */
+  const char *text;                          /* the options'; NULL: none */
+  bool upload;                               /* they name what a server has */
+  bool confined;                             /* this process is, as "confined" says of networks */
+} library_spikes;
+
+/* What makes inputs fire, beside options of the table: files, or text. */
+typedef struct library_stimulus {
+  library_spikes spikes;
+  char poisson[CM_PATH_MAX]; /* "": none */
+} library_stimulus;
+
 /* What is asked of a mapping or a partition, beside its network and chip. */
 typedef struct library_job {
+  json_t *given; /* the options as text, which the stimulus is of */
+  library_stimulus stimulus;
+  coremap_network *measured; /* the network at rates of its profile; NULL: none was asked for */
+  cm_profile profile;
   cm_map_options *options;
   char from[CM_PATH_MAX], part[CM_PATH_MAX], policy[CM_PATH_MAX], cache[CM_PATH_MAX]; /* "": not given */
   bool alone;
@@ -139,20 +161,25 @@ void library_hint_clear(library_hint *hint);
  * string, or too long. */
 cm_status library_take_text(json_t *object, const char *name, char room[CM_PATH_MAX], cm_error *error);
 
-/* Spikes that options give: a file, which they name beside, or text. */
-typedef struct library_spikes {
-  char file[CM_PATH_MAX], name[CM_PATH_MAX]; /* "": none */
-  const char *text;                          /* the options'; NULL: none */
-  bool upload;                               /* they name what a server has */
-  bool confined;                             /* this process is, as "confined" says of networks */
-} library_spikes;
-
 /* Takes what is no row of a table of options out of `object`. CM_BAD_OPTION. */
 cm_status library_spikes_take(json_t *object, library_spikes *from, cm_error *error);
 bool library_spikes_are_given(const library_spikes *from);
 
 /* Reads them, where they are given; errors as of cm_spikes_read. */
 cm_status library_spikes_read(const library_spikes *from, const cm_spike_ids *ids, cm_run *run, cm_spikes *spikes, cm_error *error);
+
+/* Takes the names of such files out of `object`, which has to stay while the stimulus is used. CM_BAD_OPTION. */
+cm_status library_stimulus_take(json_t *object, library_stimulus *from, cm_error *error);
+
+/* Runs a network from rest. Errors as of coremap_profile_run. */
+cm_status library_profile(const cm_topology *topology, const library_stimulus *from, const cm_profile_request *asked, cm_run *run,
+                          cm_profile *profile, cm_error *error);
+
+/* The network at measured rates, the caller's; takes the counts over, also on failure. It keeps `network`. */
+cm_status library_network_at(const coremap_network *network, cm_measured *measured, cm_run *run, coremap_network **made, cm_error *error);
+
+/* The same at the rates of a mapping's file; *made NULL where it was made at the network's own. */
+cm_status library_network_of_mapping(const coremap_network *network, const char *path, cm_run *run, coremap_network **made, cm_error *error);
 
 /* CM_BAD_OPTION: something is left in an object of which all that is known has been taken; `of` says what has no such option. */
 cm_status library_nothing_left(json_t *object, const char *of, cm_error *error);

@@ -1,4 +1,6 @@
 /* What is asked of a mapping or a partition: options, and what they name. */
+#include <stdio.h>
+
 #include "base/option.h"
 #include "core/mapping/options.h"
 #include "core/solver/stage/part_file.h"
@@ -8,9 +10,9 @@ static const uint64_t CACHE_BYTES_MAX = UINT64_C(1) << 30;
 
 static cm_status read_options(library_job *job, const char *text, cm_error *error)
 {
-  json_t *object = NULL;
-  if (library_options(text, &object, error) != CM_OK)
+  if (library_options(text, &job->given, error) != CM_OK)
     return error->status;
+  json_t *object = job->given;
   const json_t *alone = json_object_get(object, "alone");
   job->alone = json_is_true(alone);
   cm_status status = alone == NULL || json_is_boolean(alone) ? CM_OK : cm_option_refuse(error, "alone", "true or false");
@@ -24,9 +26,27 @@ static cm_status read_options(library_job *job, const char *text, cm_error *erro
   if (status == CM_OK)
     status = library_take_text(object, "cache", job->cache, error);
   if (status == CM_OK)
+    status = library_stimulus_take(object, &job->stimulus, error);
+  if (status == CM_OK)
     status = cm_map_options_parse(object, &job->options, error);
-  json_decref(object);
   return status;
+}
+
+/* The network at the rates of its profile, where one is asked for. */
+static cm_status measure(library_job *job, const coremap_network *network, cm_run *run, cm_error *error)
+{
+  const cm_map_options *o = job->options;
+  cm_measured measured = {.steps = o->profile, .windows = o->profile_windows, .dt = o->running.dt};
+  const cm_profile_request asked = {.steps = o->profile, .running = o->running, .seed = o->seed};
+  if (o->profile == 0)
+    return CM_OK;
+  cm_status status = library_profile(network->topology, &job->stimulus, &asked, run, &job->profile, error);
+  if (status == CM_OK)
+    status = cm_measured_count(network->topology, &job->profile.spikes, run->memory, &measured, error);
+  if (status != CM_OK)
+    return status;
+  (void)snprintf(measured.semantics, sizeof measured.semantics, "%s", job->profile.semantics->name);
+  return library_network_at(network, &measured, run, &job->measured, error);
 }
 
 /* A time limit counts from here, unless the run is of more than this call and ends before. */
@@ -61,12 +81,16 @@ cm_status library_job_begin(library_job *job, const char *options, const coremap
   if (read_options(job, options, error) != CM_OK)
     return error->status;
   settle(job, run);
+  if (measure(job, network, run, error) != CM_OK)
+    return error->status;
+  network = job->measured != NULL ? job->measured : network;
   *demand = cm_demand_of(network->topology);
   if (make_scratch(job, run, error) != CM_OK ||
       cm_map_options_set_inputs(job->options, demand, run->memory, error) != CM_OK ||
       (chip != NULL && cm_chip_limit_neurons(chip->chip, demand, run->memory, error) != CM_OK))
     return error->status;
-  *input = (cm_map_input){.demand = demand, .sole_reader = job->alone, .network_id = or_none(network->id),
+  *input = (cm_map_input){.demand = demand, .sole_reader = job->alone && job->measured == NULL,
+                          .spikes = job->measured != NULL ? &job->profile.spikes : NULL, .network_id = or_none(network->id),
                           .chip = chip != NULL ? chip->chip : NULL, .occupancy = chip != NULL ? chip->occupancy : NULL,
                           .options = job->options, .scratch_folder = job->scratch[0] != '\0' ? job->scratch : run->memory->scratch_folder, .from = or_none(job->from),
                           .policy = or_none(job->policy)};
@@ -95,5 +119,8 @@ void library_job_end(library_job *job, cm_run *run)
     (void)cm_folder_remove(job->scratch, &ignored);
   cm_cache_close(job->kept);
   cm_map_options_free(job->options);
+  cm_profile_free(&job->profile);
+  coremap_network_free(job->measured);
+  json_decref(job->given);
   cm_free(job->parts);
 }

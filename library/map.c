@@ -19,6 +19,14 @@ static cm_status set_places(coremap_mapping *m, cm_error *error)
   return CM_OK;
 }
 
+/* The mapping is of that network from now on. */
+static void move_to(coremap_mapping *m, coremap_network **network)
+{
+  coremap_network_free(m->network);
+  m->network = *network;
+  *network = NULL;
+}
+
 static cm_status map(coremap_mapping *m, const char *options, const library_levels_key *levels, cm_run *run, cm_error *error)
 {
   library_job job;
@@ -30,6 +38,8 @@ static cm_status map(coremap_mapping *m, const char *options, const library_leve
   }
   if (status == CM_OK)
     status = cm_map(&input, run, &m->mapping, error);
+  if (status == CM_OK && job.measured != NULL)
+    move_to(m, &job.measured);
   library_job_end(&job, run);
   if (status != CM_OK)
     return status;
@@ -102,8 +112,13 @@ static cm_status open_mapping(coremap_mapping *m, const char *path, cm_run *run,
 {
   cm_mapping_places places = {0};
   cm_chip *described;
-  m->demand = cm_demand_of(m->network->topology);
+  coremap_network *measured;
   cm_status status = cm_mapping_read_summary(path, run, &m->summary, error);
+  if (status == CM_OK)
+    status = library_network_of_mapping(m->network, path, run, &measured, error);
+  if (status == CM_OK && measured != NULL)
+    move_to(m, &measured);
+  m->demand = cm_demand_of(m->network->topology);
   if (status == CM_OK)
     status = cm_mapping_set_inputs(m->summary, &m->demand, run->memory, error);
   if (status == CM_OK && m->chip == NULL) {

@@ -13,6 +13,7 @@
 #include "core/network/neuron_values.h"
 #include "core/network/rates.h"
 #include "core/operators/onnx/onnx.h"
+#include "core/verify/check.h"
 #include "library/internal.h"
 
 int library_network_own(cm_status status, cm_topology *topology, const char *id, coremap_network **network, cm_error *e,
@@ -283,10 +284,44 @@ const char *coremap_network_name(const coremap_network *network, uint32_t neuron
   return neuron < network->topology->vertex_count ? cm_topology_label(network->topology, neuron) : NULL;
 }
 
+/* ---- at measured rates ---- */
+
+cm_status library_network_at(const coremap_network *network, cm_measured *measured, cm_run *run, coremap_network **made, cm_error *error)
+{
+  cm_topology *topology;
+  coremap_network *own;
+  if (cm_topology_measured(network->topology, measured, run, &topology, error) != CM_OK)
+    return error->status;
+  if (CM_HEAP(own, 1, "a network", error) != CM_OK) {
+    cm_topology_free(topology);
+    return error->status;
+  }
+  atomic_init(&own->owners, 1);
+  own->topology = topology;
+  memcpy(own->id, network->id, sizeof own->id);
+  own->report = network->report;
+  own->lender = (coremap_network *)(uintptr_t)network;
+  atomic_fetch_add(&own->lender->owners, 1);
+  *made = own;
+  return CM_OK;
+}
+
+cm_status library_network_of_mapping(const coremap_network *network, const char *path, cm_run *run, coremap_network **made, cm_error *error)
+{
+  cm_measured measured = {0};
+  *made = NULL;
+  if (network->topology->dynamics == NULL || network->lender != NULL)
+    return CM_OK;
+  if (cm_mapping_read_measured(path, network->topology->vertex_count, run, &measured, error) != CM_OK)
+    return error->status;
+  return measured.spikes != NULL ? library_network_at(network, &measured, run, made, error) : CM_OK;
+}
+
 void coremap_network_free(coremap_network *network)
 {
   if (network == NULL || atomic_fetch_sub(&network->owners, 1) > 1)
     return;
   cm_topology_free(network->topology);
+  coremap_network_free(network->lender);
   free(network);
 }

@@ -13,13 +13,14 @@
 
 typedef cm_status read_options(const json_t *given, json_t **all, json_t **shaping, cm_error *error);
 
-/* Adds what is given of kinds of its own, as it is given. */
-static bool add_own(const cm_options *table, json_t *stated, const json_t *given)
+/* Adds what is given of kinds of its own, as it is given; with `shaping`, of what can change a result alone. */
+static bool add_own(const cm_options *table, json_t *stated, const json_t *given, bool shaping)
 {
   bool good = true;
   for (size_t i = 0; i < table->count && good; i++) {
-    json_t *value = table->option[i].kind == CM_OPTION_OWN ? json_object_get(given, table->option[i].name) : NULL;
-    good = value == NULL || json_object_set(stated, table->option[i].name, value) == 0;
+    const cm_option *o = &table->option[i];
+    json_t *value = o->kind == CM_OPTION_OWN && !(shaping && o->same_result) ? json_object_get(given, o->name) : NULL;
+    good = value == NULL || json_object_set(stated, o->name, value) == 0;
   }
   return good;
 }
@@ -28,7 +29,7 @@ static bool add_own(const cm_options *table, json_t *stated, const json_t *given
 static cm_status state(const cm_options *table, const json_t *given, const void *fields, json_t **all, json_t **shaping, cm_error *error)
 {
   json_t *stated = cm_options_json(table, fields, false), *alone = cm_options_json(table, fields, true);
-  if (stated == NULL || alone == NULL || !add_own(table, stated, given)) {
+  if (stated == NULL || alone == NULL || !add_own(table, stated, given, false) || !add_own(table, alone, given, true)) {
     json_decref(stated);
     json_decref(alone);
     return cm_fail(error, CM_NO_MEMORY, "out of memory for options");

@@ -16,52 +16,57 @@ struct coremap_profile {
   bool peaks;
 };
 
-/* Files that options name beside those of the table. */
-typedef struct sources {
-  library_spikes spikes;
-  char poisson[CM_PATH_MAX];
-} sources;
-
-static cm_status make_stimulus(const cm_topology *t, const sources *from, const cm_profile_request *asked, cm_run *run, cm_stimulus *stimulus,
-                               cm_error *error)
+cm_status library_stimulus_take(json_t *object, library_stimulus *from, cm_error *error)
 {
+  return library_spikes_take(object, &from->spikes, error) == CM_OK ? library_take_text(object, "poisson_file", from->poisson, error) : error->status;
+}
+
+static cm_status make_stimulus(const cm_topology *t, const library_stimulus *from, const cm_profile_request *asked, cm_run *run,
+                               cm_stimulus *stimulus, cm_error *error)
+{
+  const cm_running *how = &asked->running;
   cm_spikes spikes = {0};
   double *hertz = NULL;
-  const cm_spike_ids ids = {.neurons = t->vertex_count, .topology = t, .as = (cm_spike_ids_as)asked->spike_ids, .step_ms = asked->dt * 1e3};
+  const cm_spike_ids ids = {.neurons = t->vertex_count, .topology = t, .as = (cm_spike_ids_as)how->spike_ids, .step_ms = how->dt * 1e3};
   if (library_spikes_are_given(&from->spikes))
     return library_spikes_read(&from->spikes, &ids, run, &spikes, error) == CM_OK
              ? cm_stimulus_given(t, &spikes, asked->steps, run, stimulus, error)
              : error->status;
   cm_status status = CM_OK;
   if (from->poisson[0] != '\0')
-    status = asked->dt > 0 ? cm_rates_values(from->poisson, t, run, &hertz, error)
-                           : cm_option_refuse(error, "dt", "seconds of a time step, for spikes that come so often a second");
+    status = how->dt > 0 ? cm_rates_values(from->poisson, t, run, &hertz, error)
+                         : cm_option_refuse(error, "dt", "seconds of a time step, for spikes that come so often a second");
   if (status == CM_OK)
-    status = cm_stimulus_poisson(t, &(cm_poisson){hertz, asked->poisson, asked->dt, asked->seed}, run, stimulus, error);
+    status = cm_stimulus_poisson(t, &(cm_poisson){hertz, how->poisson, how->dt, asked->seed}, run, stimulus, error);
   cm_free(hertz);
+  return status;
+}
+
+cm_status library_profile(const cm_topology *t, const library_stimulus *from, const cm_profile_request *asked, cm_run *run, cm_profile *profile,
+                          cm_error *error)
+{
+  cm_stimulus stimulus = {.inputs = 0};
+  const cm_profile_setting setting = {&cm_semantics_table[asked->running.semantics], asked->running.dt, asked->steps};
+  cm_status status = cm_simulator_check(t, error);
+  if (status == CM_OK)
+    status = make_stimulus(t, from, asked, run, &stimulus, error);
+  if (status == CM_OK)
+    status = cm_profile_run(t, &setting, &stimulus, run, profile, error);
+  cm_stimulus_free(&stimulus);
   return status;
 }
 
 static cm_status run_network(const cm_topology *t, json_t *object, library_run *r, coremap_profile *made, cm_error *error)
 {
-  sources from;
+  library_stimulus from;
   cm_profile_request asked;
-  cm_stimulus stimulus = {.inputs = 0};
-  if (library_spikes_take(object, &from.spikes, error) != CM_OK || library_take_text(object, "poisson_file", from.poisson, error) != CM_OK ||
-      cm_profile_options_read(object, &asked, error) != CM_OK)
+  if (library_stimulus_take(object, &from, error) != CM_OK || cm_profile_options_read(object, &asked, error) != CM_OK)
     return error->status;
   r->run->threads = json_object_get(object, "threads") != NULL ? asked.threads : r->run->threads;
   r->run->deadline = asked.time_limit > 0 ? cm_now() + asked.time_limit : 0;
   r->run->memory->limit_bytes = asked.memory_limit;
-  const cm_profile_setting setting = {&cm_semantics_table[asked.semantics], asked.dt, asked.steps};
   made->peaks = asked.peaks;
-  cm_status status = cm_simulator_check(t, error);
-  if (status == CM_OK)
-    status = make_stimulus(t, &from, &asked, r->run, &stimulus, error);
-  if (status == CM_OK)
-    status = cm_profile_run(t, &setting, &stimulus, r->run, &made->profile, error);
-  cm_stimulus_free(&stimulus);
-  return status;
+  return library_profile(t, &from, &asked, r->run, &made->profile, error);
 }
 
 int coremap_profile_run(const coremap_network *network, const char *options, coremap_progress progress, void *user, coremap_profile **profile,

@@ -5,6 +5,7 @@
 #include "base/run.h"
 #include "core/chip/occupancy.h"
 #include "core/network/demand.h"
+#include "core/network/spikes.h"
 
 typedef struct cm_map_options cm_map_options; /* core/mapping/options.h */
 
@@ -22,6 +23,7 @@ typedef struct cm_map_input {
   const char *policy;              /* a policy file for mapper learned; NULL: the one that ships */
   const uint32_t *part;            /* [vertices] parts that are made already; NULL: the partition stage makes them */
   uint32_t part_count;             /* of those; none empty */
+  const cm_spikes *spikes;         /* that the network's rates were measured of, of option profile's steps; NULL: not known */
   uint64_t *traffic;               /* set by cm_map: rates [nets] that the search goes by; NULL: the network's */
   uint32_t cores_max;              /* so many parts at most, 0: as many as cores are free; set by the partition stage */
   double share;                    /* of the preset's effort, of a network that is a part of the job's; 0: all; set by the partition stage */

@@ -88,6 +88,13 @@ static const cm_option options_of_maps[] = {
    CM_SHAPES_PLACES, .about = "of mapper learned: between cores, in the reward and where the letter settles conflicts"},
   {"policy_fault_weight", CM_OPTION_REAL, FIELD(policy_fault_weight), 0, 100, 0, {0}, NULL, false,
    CM_SHAPES_PLACES, .about = "of mapper learned: weight of the tolerance of faults in the reward; 0 unless given (docs/explanation/rewards.md)"},
+  {"profile", CM_OPTION_COUNT, FIELD(profile), 0, CM_SPIKE_STEPS_MAX, 0, {0}, NULL, false,
+   CM_SHAPES_WHOLE, .about = "the network runs so many steps first, and is mapped at the rates that come of it (docs/explanation/running.md)"},
+  {"profile_windows", CM_OPTION_COUNT, FIELD(profile_windows), 1, CM_SCENARIOS_MAX, 1, {0}, NULL, false,
+   CM_SHAPES_WHOLE, .about = "with profile: as many windows of its steps are scenarios; 1 unless given"},
+#define RUNNING(name) FIELD(running.name)
+#include "core/spiking/running_options.def"
+#undef RUNNING
   {"from", CM_OPTION_NAME, FIELD(from), 0, CM_FROM_MAX, 0, {0}, NULL, false,
    CM_SHAPES_WHOLE, .about = "start from this mapping: keep what can stay, move what must"},
   {"baseline", CM_OPTION_WORD, FIELD(baseline), 0, 0, 0, {"none", "fresh"}, NULL, false,
@@ -136,7 +143,12 @@ void cm_map_options_free(cm_map_options *options)
 
 json_t *cm_map_options_shaping_json(const cm_map_options *options)
 {
-  return cm_options_json(&cm_map_option_table, options, true);
+  static const char *const running[] = {"profile", "profile_windows", "semantics", "spike_ids", "dt", "poisson"};
+  json_t *made = cm_options_json(&cm_map_option_table, options, true);
+  const size_t from = options->profile == 0 ? 0 : options->running.dt <= 0 ? 4 : options->running.poisson <= 0 ? 5 : 6;
+  for (size_t i = from; i < sizeof running / sizeof *running && made != NULL; i++)
+    (void)json_object_del(made, running[i]);
+  return made;
 }
 
 const char *cm_map_options_from(const cm_map_options *options)

@@ -8,6 +8,7 @@
 
 #include "base/option.h"
 #include "core/mapping/input.h"
+#include "core/spiking/profile_request.h"
 
 /* Numbered by the rows of the table. */
 #define PRESET(number, ...) CM_PRESET_##number,
@@ -104,6 +105,8 @@ struct cm_map_options {
   double policy_fault_weight;    /* of the tolerance of faults in the reward; 0: none */
   uint32_t baseline;             /* 1: a remapping is compared with a fresh mapping */
   char from[CM_FROM_MAX];        /* id of the mapping to start from, "": none */
+  uint32_t profile, profile_windows; /* steps that the network runs before, for rates; 0: it does not; windows of them that are scenarios */
+  cm_running running;                /* how */
   uint64_t regions; /* candidates that are placed on and compared; 0: the source's box alone */
   /* These never change a result: */
   uint32_t threads;

@@ -26,13 +26,27 @@ static void resolve(struct cm_map_options *o)
   }
 }
 
+/* What says how a profile is made goes with one. */
+static cm_status check_profile(const struct cm_map_options *o, cm_error *error)
+{
+  const cm_running *r = &o->running;
+  const char *alone = cm_spikes_are_given(&r->spikes) ? "spikes" : r->poisson > 0 ? "poisson" : r->dt > 0 ? "dt" : o->profile_windows > 1 ? "profile_windows"
+                      : r->semantics != CM_SEMANTICS_SNNTORCH ? "semantics" : r->spike_ids != CM_SPIKE_IDS_AUTO ? "spike_ids" : NULL;
+  if (o->profile == 0)
+    return alone == NULL ? CM_OK : cm_option_refuse(error, alone, "given with profile, the number of steps that the network runs, or left out");
+  if (o->profile_windows > o->profile)
+    return cm_option_refuse(error, "profile_windows", "at most as many windows as profile has steps");
+  return cm_running_check(r, error);
+}
+
 cm_status cm_map_options_parse(const json_t *json, cm_map_options **options, cm_error *error)
 {
   struct cm_map_options *made;
   if (CM_HEAP(made, 1, "the options", error) != CM_OK)
     return error->status;
   cm_options_default(&cm_map_option_table, made);
-  if (cm_options_read(&cm_map_option_table, json, made, error) != CM_OK || cm_combinations_of_options(made, error) != CM_OK) {
+  if (cm_options_read(&cm_map_option_table, json, made, error) != CM_OK || cm_combinations_of_options(made, error) != CM_OK ||
+      check_profile(made, error) != CM_OK) {
     free(made);
     return error->status;
   }

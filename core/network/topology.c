@@ -4,26 +4,47 @@
 #include <string.h>
 
 #include "base/wide.h"
+#include "core/network/measured.h"
+
+/* Those of dynamics but for weights that were kept apart. */
+static void free_dynamics(cm_dynamics *dynamics, const cm_dynamics *lent)
+{
+  if (lent == NULL)
+    cm_dynamics_free(dynamics);
+  else if (dynamics != lent) {
+    cm_free(dynamics->weight);
+    cm_free(dynamics);
+  }
+}
 
 void cm_topology_free(cm_topology *topology)
 {
+  static const cm_topology nobody;
   if (topology == NULL)
     return;
-  cm_free(topology->net_first);
-  cm_free(topology->net_source);
-  cm_free(topology->net_weight);
-  cm_free(topology->pin);
-  cm_free(topology->pin_weight);
-  cm_free(topology->pin_negative);
-  cm_free(topology->pin_delay);
-  cm_free(topology->size);
-  cm_free(topology->label_text);
-  cm_free(topology->label_first);
-  cm_free(topology->population);
-  cm_free(topology->population_of);
-  cm_free(topology->scenario_name);
-  cm_free(topology->scenario_rate);
-  cm_dynamics_free(topology->dynamics);
+  const cm_topology *lender = topology->lender != NULL ? topology->lender : &nobody;
+#define OWN(array) cm_free(topology->array != lender->array ? topology->array : NULL)
+  OWN(net_first);
+  OWN(net_source);
+  OWN(net_weight);
+  OWN(pin);
+  OWN(pin_weight);
+  OWN(pin_negative);
+  OWN(pin_delay);
+  OWN(size);
+  OWN(label_text);
+  OWN(label_first);
+  OWN(population);
+  OWN(population_of);
+  OWN(scenario_name);
+  OWN(scenario_rate);
+#undef OWN
+  free_dynamics(topology->dynamics, lender->dynamics);
+  if (topology->measured != NULL) {
+    cm_free(topology->measured->spikes);
+    cm_free(topology->measured->stimulus);
+  }
+  cm_free(topology->measured);
   cm_free(topology);
 }
 

@@ -68,6 +68,8 @@ typedef struct cm_topology {
   cm_scenario_name *scenario_name; /* [scenario_count] all different */
   uint64_t *scenario_rate;    /* [scenario_count * net_count] scaled rates, scenario by scenario; net_weight is their mean */
   cm_dynamics *dynamics;      /* NULL: the network says nothing of how it runs */
+  const struct cm_topology *lender; /* whose arrays all are that stand there too (core/network/measured.h); NULL: they are its own */
+  struct cm_measured *measured; /* where its rates are from; NULL: from a file */
   /* What the reader merged or dropped: */
   uint64_t duplicate_count;  /* repeated synapses or edges, merged (weights added) */
   uint64_t self_loop_count;  /* directed: kept as synapses of the core itself; undirected: dropped */

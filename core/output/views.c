@@ -13,6 +13,7 @@
 #include "core/measure/scenario_metrics.h"
 #include "core/measure/core_shares.h"
 #include "core/network/identity.h"
+#include "core/network/measured.h"
 #include "core/output/view_writer.h"
 
 typedef cm_view_writer writer;
@@ -68,20 +69,26 @@ static json_t *region_json(const writer *w)
                    region->rectangle, "cores", (json_int_t)region->core_count);
 }
 
+static json_t *measured_json(const cm_measured *m)
+{
+  return json_pack("{s:I, s:I, s:s, s:f}", "steps", (json_int_t)m->steps, "windows", (json_int_t)m->windows, "semantics", m->semantics, "dt", m->dt);
+}
+
 static json_t *summary_json(const writer *w)
 {
   json_t *report = w->mapping->report == NULL ? json_object() : json_incref(w->mapping->report);
   const cm_mapping *m = w->mapping;
+  const cm_measured *measured = w->demand->network->measured;
   json_t *scenarios = m->scenario_count > 0 ? cm_scenarios_json(m, w->demand->network) : NULL;
   if (m->scenario_count > 0 && scenarios == NULL) {
     json_decref(report);
     return NULL;
   }
-  return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o*, s:o, s:o}", "format", "coremapd mapping 1", "populations",
+  return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o*, s:o*, s:o, s:o}", "format", "coremapd mapping 1", "populations",
                    cm_populations_json(w->demand, m->part, m->part_count), "network",
                    network_json(w), "chip", chip_json(w), "options", options_json(w), "region", region_json(w),
                    "parts", (json_int_t)w->mapping->part_count, "bound", cm_bound_json(&w->mapping->bound), "metrics",
-                   cm_metrics_json(&w->mapping->metrics), "scenarios", scenarios, "attempts",
+                   cm_metrics_json(&w->mapping->metrics), "scenarios", scenarios, "measured", measured != NULL ? measured_json(measured) : NULL, "attempts",
                    cm_attempts_json(w->mapping->attempts, w->mapping->attempt_count, false), "report", report);
 }
 
@@ -96,6 +103,17 @@ static void put_part_list(writer *w, const char *lead)
   cm_view_put_text(w, "]");
 }
 
+static void put_numbers(writer *w, const char *name, const uint64_t *number, uint64_t count)
+{
+  (void)fprintf(w->stream, ",\n\"%s\": [", name);
+  for (uint64_t i = 0; i < count; i++) {
+    if (i > 0)
+      cm_view_put_text(w, i % 32 == 0 ? ",\n" : ",");
+    cm_view_put_count(w, number[i]);
+  }
+  cm_view_put_text(w, "]");
+}
+
 /* Who each neuron is, so that a later version of the network can be mapped from this mapping. */
 static cm_status put_keys(writer *w)
 {
@@ -105,13 +123,8 @@ static cm_status put_keys(writer *w)
   if (CM_NEW(NULL, key, w->demand->network->vertex_count, w->error) != CM_OK)
     return w->error->status;
   cm_status status = cm_identify(w->demand, &run, key, w->error);
-  cm_view_put_text(w, ",\n\"keys\": [");
-  for (uint32_t v = 0; v < w->demand->network->vertex_count && status == CM_OK; v++) {
-    if (v > 0)
-      cm_view_put_text(w, v % 32 == 0 ? ",\n" : ",");
-    cm_view_put_count(w, key[v]);
-  }
-  cm_view_put_text(w, "]");
+  if (status == CM_OK)
+    put_numbers(w, "keys", key, w->demand->network->vertex_count);
   cm_free(key);
   return status;
 }
@@ -196,6 +209,11 @@ static cm_status write_summary(writer *w, bool full)
     put_part_list(w, ",\n\"neurons\": [");
     if (put_keys(w) != CM_OK)
       return w->error->status;
+    const cm_measured *m = w->demand->network->measured;
+    if (m != NULL) {
+      put_numbers(w, "spikes", m->spikes, (uint64_t)m->windows * m->neurons);
+      put_numbers(w, "stimulus", m->stimulus, 2 * m->inputs);
+    }
   }
   cm_view_put_text(w, "}\n");
   return CM_OK;

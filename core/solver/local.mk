@@ -14,7 +14,7 @@ libcoremap_a_SOURCES += \
   core/solver/pareto/pareto.c core/solver/pareto/pareto.h \
   core/solver/place/methods.c core/solver/place/methods.h core/solver/place/near.c core/solver/place/place.c \
   core/solver/place/place.h core/solver/place/regions_by_kind.c \
-  core/solver/scenarios/scenarios.c core/solver/scenarios/scenarios.h \
+  core/solver/scenarios/at_rates.c core/solver/scenarios/at_rates.h core/solver/scenarios/scenarios.c core/solver/scenarios/scenarios.h \
   core/solver/stage/attempts.c core/solver/stage/attempts.h core/solver/stage/attempts_judge.c core/solver/stage/attempts_judge.h \
   core/solver/stage/attempts_mend.c core/solver/stage/attempts_next.c core/solver/stage/by_class.c core/solver/stage/by_class.h \
   core/solver/stage/by_population.c core/solver/stage/by_population.h core/solver/stage/infeasibility.c \

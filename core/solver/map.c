@@ -13,8 +13,21 @@
 #include "core/look/choices.h"
 #include "core/solver/pareto/pareto.h"
 #include "core/solver/incremental/remap.h"
+#include "core/solver/scenarios/at_rates.h"
 #include "core/solver/scenarios/scenarios.h"
 #include "core/partition/step/step_bound.h"
+
+/* Of a network that says how it runs, so that others can be had. */
+static bool all_rates_are_one(const cm_demand *demand)
+{
+  const cm_topology *t = demand->network;
+  if (!t->directed || t->dynamics == NULL || t->dynamics->model == NULL)
+    return false;
+  uint32_t e = 0;
+  while (e < t->net_count && t->net_weight[e] == t->weight_scale)
+    e++;
+  return e == t->net_count;
+}
 
 static cm_status report(const cm_candidate *c, cm_mapping *m, cm_error *error)
 {
@@ -43,6 +56,9 @@ static cm_status report(const cm_candidate *c, cm_mapping *m, cm_error *error)
                                    json_sprintf("chip %s runs programs and states no limit on neurons: a core may take them all; "
                                                 "name a chip for networks of neurons, or state limits",
                                                 chip->name)) == 0;
+  if (complete && json_object_get(m->report, "note") == NULL && all_rates_are_one(c->input->demand))
+    complete = json_object_set_new(m->report, "note", json_string("no rates are known, so that every neuron counts as spiking in every step: times and "
+                                                                  "energies are upper bounds; option profile, with what makes inputs fire, measures them")) == 0;
   return cm_whole(complete, "the report", error);
 }
 
@@ -207,7 +223,7 @@ static cm_status map_knee(const cm_map_input *input, cm_run *run, cm_mapping **m
 static cm_status map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
 {
   cm_mapping *made = NULL;
-  cm_status status = (input->options->objective == CM_OBJECTIVE_KNEE ? map_knee : map_as_asked)(input, run, &made, error);
+  cm_status status = cm_map_measured(input, input->options->objective == CM_OBJECTIVE_KNEE ? map_knee : map_as_asked, run, &made, error);
   if (status == CM_OK)
     status = cm_choices_report(input, made, run, error);
   cm_run_finish(run);

@@ -4,4 +4,4 @@ libcoremap_a_SOURCES += \
   core/spiking/profile_request.c core/spiking/profile_request.h core/spiking/semantics.c core/spiking/semantics.h core/spiking/stimulus.c core/spiking/stimulus.h \
   core/spiking/synapse_blocks.c core/spiking/synapse_blocks.h \
   core/spiking/update.c core/spiking/update.h
-EXTRA_DIST += core/spiking/semantics.def
+EXTRA_DIST += core/spiking/running_options.def core/spiking/semantics.def

@@ -1,6 +1,7 @@
 /* What is told of a profile. */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "core/network/dynamics.h"
 #include "core/spiking/profile.h"
 
@@ -50,12 +51,6 @@ static json_t *populations(const cm_profile *p)
   return list;
 }
 
-static int by_size(const void *a, const void *b)
-{
-  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return (x > y) - (x < y);
-}
-
 /* Spikes of the whole network in a step: mean, what 99 % of the steps stay within, the worst step and the first that has it. */
 static json_t *peak(const cm_profile *p)
 {
@@ -70,7 +65,7 @@ static json_t *peak(const cm_profile *p)
       step = s;
     }
   }
-  qsort(each, p->steps, sizeof *each, by_size);
+  qsort(each, p->steps, sizeof *each, cm_ascending_long);
   const uint64_t most = each[((uint64_t)p->steps * 99 + 99) / 100 - 1];
   free(each);
   return json_pack("{s:f, s:I, s:I, s:I}", "mean", (double)p->spikes.first[p->steps] / p->steps, "p99", (json_int_t)most, "worst",

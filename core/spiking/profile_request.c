@@ -7,24 +7,11 @@ enum { THREADS_MAX = 1024 };
 #define FIELD(name) offsetof(cm_profile_request, name)
 static const double most_bytes = 1152921504606846976.0; /* 2^60 */
 
-#define SEMANTICS(number, name, ...) name,
 static const cm_option options_of_profiles[] = {
   {"steps", CM_OPTION_COUNT, FIELD(steps), 1, CM_SPIKE_STEPS_MAX, 0, {0}, NULL, false, CM_SHAPES_BOTH, .about = "time steps, from rest"},
-  {"semantics", CM_OPTION_WORD, FIELD(semantics), 0, 0, CM_SEMANTICS_SNNTORCH,
-   {
-#include "core/spiking/semantics.def"
-   },
-   NULL, false, CM_SHAPES_BOTH,
-   .about = "the framework that takes a step so; snntorch unless given"},
-#undef SEMANTICS
-  {"dt", CM_OPTION_POSITIVE, FIELD(dt), 0, 1e6, 0, {0}, NULL, false, CM_SHAPES_BOTH,
-   .about = "seconds of a step; needed where there are time constants or delays"},
-  {"spikes", CM_OPTION_OWN, FIELD(spikes), 0, 0, 0, {0}, NULL, false, CM_SHAPES_BOTH,
-   .about = "inputs that fire, a line STEP,NEURON each, steps from 0", .own = &cm_option_of_spikes},
-  {"spike_ids", CM_OPTION_WORD, FIELD(spike_ids), 0, 0, CM_SPIKE_IDS_AUTO, {"auto", "name", "position"}, NULL, false, CM_SHAPES_BOTH,
-   .about = "what NEURON is; auto (unless given): a name, and a number a position where none is named by one"},
-  {"poisson", CM_OPTION_POSITIVE, FIELD(poisson), 0, 1e12, 0, {0}, NULL, false, CM_SHAPES_BOTH,
-   .about = "inputs fire at random, so many times a second"},
+#define RUNNING(name) FIELD(running.name)
+#include "core/spiking/running_options.def"
+#undef RUNNING
   {"seed", CM_OPTION_LONG_COUNT, FIELD(seed), 0, CM_OPTION_WHOLE_MOST, 1, {0}, NULL, false, CM_SHAPES_BOTH,
    .about = "of chance; 1 unless given"},
   {"peaks", CM_OPTION_FLAG, FIELD(peaks), 0, 1, 0, {0}, NULL, false, CM_SHAPES_BOTH, .about = "also tell the spikes of each step"},
@@ -35,6 +22,15 @@ static const cm_option options_of_profiles[] = {
 };
 const cm_options cm_profile_option_table = {options_of_profiles, sizeof options_of_profiles / sizeof *options_of_profiles, "a profile", NULL};
 
+cm_status cm_running_check(const cm_running *r, cm_error *error)
+{
+  if (cm_spikes_are_given(&r->spikes) && r->poisson > 0)
+    return cm_option_refuse(error, "poisson", "either spikes that are given or random ones, not both");
+  if (r->poisson > 0 && r->dt <= 0)
+    return cm_option_refuse(error, "dt", "seconds of a time step, for spikes that come so often a second");
+  return CM_OK;
+}
+
 cm_status cm_profile_options_read(const json_t *options, cm_profile_request *request, cm_error *error)
 {
   cm_profile_request r = {.steps = 0};
@@ -43,10 +39,8 @@ cm_status cm_profile_options_read(const json_t *options, cm_profile_request *req
     return error->status;
   if (r.steps == 0)
     return cm_option_refuse(error, "steps", "how many time steps the network runs");
-  if (cm_spikes_are_given(&r.spikes) && r.poisson > 0)
-    return cm_option_refuse(error, "poisson", "either spikes that are given or random ones, not both");
-  if (r.poisson > 0 && r.dt <= 0)
-    return cm_option_refuse(error, "dt", "seconds of a time step, for spikes that come so often a second");
+  if (cm_running_check(&r.running, error) != CM_OK)
+    return error->status;
   *request = r;
   return CM_OK;
 }

@@ -6,13 +6,21 @@
 #include "core/network/spikes_option.h"
 #include "core/spiking/semantics.h"
 
-typedef struct cm_profile_request {
-  uint32_t steps;
+/* How a network runs, and what makes its inputs fire (core/spiking/running_options.def). */
+typedef struct cm_running {
   uint32_t semantics;    /* cm_semantics_number */
   double dt;             /* seconds; 0: not said */
   cm_spikes_given spikes;
   uint32_t spike_ids;    /* cm_spike_ids_as */
   double poisson;        /* hertz; 0: not asked for */
+} cm_running;
+
+/* CM_BAD_OPTION: what does not go together. */
+cm_status cm_running_check(const cm_running *running, cm_error *error);
+
+typedef struct cm_profile_request {
+  uint32_t steps;
+  cm_running running;
   uint64_t seed;
   bool peaks;
   uint32_t threads;      /* at most; never changes the result */

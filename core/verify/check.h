@@ -10,6 +10,7 @@
 
 #include "core/chip/occupancy.h"
 #include "core/network/demand.h"
+#include "core/network/measured.h"
 
 typedef struct cm_check_result {
   uint64_t violation_count;
@@ -82,6 +83,10 @@ typedef struct cm_mapping_places {
  * many neurons on this chip, CM_NOT_FOUND. O(file). */
 cm_status cm_mapping_read_places(const char *path, uint32_t neurons, const cm_chip *chip, cm_run *run, cm_mapping_places *places,
                                  cm_error *error);
+
+/* Reads the spikes that the mapping's rates were measured of; *measured, the caller's, is zeroed where it says nothing of any. CM_BAD_MAPPING,
+ * CM_NOT_FOUND. O(file). */
+cm_status cm_mapping_read_measured(const char *path, uint32_t neurons, cm_run *run, cm_measured *measured, cm_error *error);
 
 /* CM_NO_MEMORY where something that a check found is not listed. */
 cm_status cm_check_whole(const cm_check_result *result, cm_error *error);

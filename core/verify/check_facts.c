@@ -267,16 +267,16 @@ static cm_status check_keys(cm_checker *c, cm_error *error)
     violation(c, "mapping /keys is missing; it has a key for each of %" PRIu32 " neurons", neurons);
     return CM_OK;
   }
-  if (file->key_count != neurons) {
-    violation(c, "mapping /keys has %" PRIu64 " entries, the network %" PRIu32 " neurons", file->key_count, neurons);
+  if (file->key.count != neurons) {
+    violation(c, "mapping /keys has %" PRIu64 " entries, the network %" PRIu32 " neurons", file->key.count, neurons);
     return CM_OK;
   }
   if (CM_NEW(c->given->run->memory, key, neurons, error) != CM_OK)
     return error->status;
   cm_status status = cm_identify(c->given->demand, c->given->run, key, error);
   for (uint32_t v = 0; v < neurons && status == CM_OK; v++)
-    if (key[v] != file->key[v])
-      violation(c, "mapping /keys/%" PRIu32 " is stated as %" PRIu64 ", but is %" PRIu64, v, file->key[v], key[v]);
+    if (key[v] != file->key.number[v])
+      violation(c, "mapping /keys/%" PRIu32 " is stated as %" PRIu64 ", but is %" PRIu64, v, file->key.number[v], key[v]);
   cm_free(key);
   return status;
 }

@@ -84,3 +84,47 @@ cm_status cm_mapping_read_places(const char *path, uint32_t neurons, const cm_ch
   cm_check_file_free(&file);
   return status;
 }
+
+/* ---- rates ---- */
+
+static cm_status take_measured(cm_check_file *file, uint32_t neurons, cm_measured *measured, cm_error *error)
+{
+  const json_t *told = json_object_get(file->rest, "measured");
+  const json_int_t steps = json_integer_value(json_object_get(told, "steps")), windows = json_integer_value(json_object_get(told, "windows"));
+  if (steps < 1 || steps > CM_SPIKE_STEPS_MAX || windows < 1 || windows > CM_SCENARIOS_MAX || windows > steps)
+    return cm_fail(error, CM_BAD_MAPPING, "/measured: steps from 1 to %d and windows from 1 to %d, at most one a step, are expected", CM_SPIKE_STEPS_MAX,
+                   CM_SCENARIOS_MAX);
+  if (file->spikes.count != (uint64_t)windows * neurons)
+    return cm_fail(error, CM_BAD_MAPPING, "/spikes has %llu numbers, but %lld windows of %u neurons are expected",
+                   (unsigned long long)file->spikes.count, (long long)windows, neurons);
+  for (uint64_t i = 0; i < file->spikes.kept; i++)
+    if (file->spikes.number[i] > UINT32_MAX)
+      return cm_fail(error, CM_BAD_MAPPING, "/spikes/%llu is above 2^32", (unsigned long long)i);
+  for (uint64_t i = 0; i < file->stimulus.kept; i++)
+    if (file->stimulus.number[i] >= (i % 2 == 0 ? (uint64_t)steps : neurons) || file->stimulus.kept % 2 != 0)
+      return cm_fail(error, CM_BAD_MAPPING, "/stimulus/%llu: pairs of a step below %lld and a neuron below %u are expected", (unsigned long long)i,
+                     (long long)steps, neurons);
+  *measured = (cm_measured){.neurons = neurons, .steps = (uint32_t)steps, .windows = (uint32_t)windows, .spikes = file->spikes.number,
+                            .dt = json_number_value(json_object_get(told, "dt")), .stimulus = file->stimulus.number, .inputs = file->stimulus.kept / 2};
+  const char *semantics = json_string_value(json_object_get(told, "semantics"));
+  (void)snprintf(measured->semantics, sizeof measured->semantics, "%s", semantics != NULL ? semantics : "");
+  file->spikes.number = file->stimulus.number = NULL;
+  return CM_OK;
+}
+
+cm_status cm_mapping_read_measured(const char *path, uint32_t neurons, cm_run *run, cm_measured *measured, cm_error *error)
+{
+  cm_check_file file = {0};
+  FILE *stream = fopen(path, "rbe");
+  if (stream == NULL)
+    return cm_fail_errno(error, errno, "cannot open", path);
+  cm_status status = cm_check_read(stream, neurons, 0, run, &file, error);
+  fclose(stream);
+  *measured = (cm_measured){.neurons = 0};
+  if (status == CM_OK && file.has_spikes != (json_object_get(file.rest, "measured") != NULL))
+    status = cm_fail(error, CM_BAD_MAPPING, "/measured and /spikes belong together, and there is only one of them: give the full JSON view (coremap map -o FILE)");
+  if (status == CM_OK && file.has_spikes)
+    status = take_measured(&file, neurons, measured, error);
+  cm_check_file_free(&file);
+  return status;
+}

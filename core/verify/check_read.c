@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "core/metrics/metrics.h"
+#include "core/network/topology.h"
 #include "core/verify/check_read.h"
 
 enum { REST_BYTES_MAX = 64 << 20, CORE_BYTES_MAX = 4096, CHECK_EVERY = 1 << 16 };
@@ -19,7 +20,7 @@ typedef struct reader {
   cm_run *run;
   cm_check_file *file;
   uint64_t neurons_max, cores_max;
-  uint64_t neuron_room, key_room, core_room;
+  uint64_t neuron_room, core_room;
   char *rest;
   size_t rest_size, rest_room;
   cm_error *error;
@@ -66,7 +67,7 @@ static cm_status keep(reader *r, int c)
   if (r->rest_size == r->rest_room) {
     size_t room = r->rest_room == 0 ? 1 << 14 : r->rest_room * 2;
     if (room > REST_BYTES_MAX)
-      return bad(r, "what stands beside \"neurons\", \"keys\" and \"cores\" exceeds 64 MiB");
+      return bad(r, "what stands beside its long lists exceeds 64 MiB");
     char *grown = cm_reallocate(r->run->memory, r->rest, room, 1, r->error);
     if (grown == NULL)
       return r->error->status;
@@ -173,24 +174,33 @@ static cm_status read_neuron(reader *r)
   return add_neuron(r, (uint32_t)value);
 }
 
+static cm_status add_number(reader *r, cm_check_numbers *list, uint64_t most, const char *expected)
+{
+  uint64_t value;
+  if (read_number(r, UINT64_MAX, expected, &value) != CM_OK)
+    return r->error->status;
+  if (++list->count > most)
+    return CM_OK;
+  if (CM_ROOM(r->run->memory, list->number, &list->room, list->kept + 1, r->error) != CM_OK)
+    return r->error->status;
+  list->number[list->kept++] = value;
+  return list->count % CHECK_EVERY == 0 ? cm_run_check(r->run, r->error) : CM_OK;
+}
+
 static cm_status read_key(reader *r)
 {
-  cm_check_file *file = r->file;
-  uint64_t value;
-  if (read_number(r, UINT64_MAX, "\"keys\" must be a list of whole numbers", &value) != CM_OK)
-    return r->error->status;
-  if (++file->key_count > r->neurons_max)
-    return CM_OK;
-  if (file->kept_keys == r->key_room) {
-    uint64_t room = r->key_room == 0 ? 1024 : r->key_room * 2;
-    uint64_t *grown = cm_reallocate(r->run->memory, file->key, room, sizeof *grown, r->error);
-    if (grown == NULL)
-      return r->error->status;
-    file->key = grown;
-    r->key_room = room;
-  }
-  file->key[file->kept_keys++] = value;
-  return file->key_count % CHECK_EVERY == 0 ? cm_run_check(r->run, r->error) : CM_OK;
+  return add_number(r, &r->file->key, r->neurons_max, "\"keys\" must be a list of whole numbers");
+}
+
+static cm_status read_spikes(reader *r)
+{
+  return add_number(r, &r->file->spikes, r->neurons_max * CM_SCENARIOS_MAX, "\"spikes\" must be a list of whole numbers");
+}
+
+/* Kept where something of neurons is. */
+static cm_status read_stimulus(reader *r)
+{
+  return add_number(r, &r->file->stimulus, r->neurons_max > 0 ? UINT64_MAX : 0, "\"stimulus\" must be a list of whole numbers");
 }
 
 static cm_status core_count_field(reader *r, const json_t *core, const char *name, uint64_t *value)
@@ -310,6 +320,8 @@ typedef struct bulk {
 static const bulk bulks[] = {
     {"neurons", "\"neurons\" stands twice", offsetof(cm_check_file, has_neurons), read_neuron},
     {"keys", "\"keys\" stands twice", offsetof(cm_check_file, has_keys), read_key},
+    {"spikes", "\"spikes\" stands twice", offsetof(cm_check_file, has_spikes), read_spikes},
+    {"stimulus", "\"stimulus\" stands twice", offsetof(cm_check_file, has_stimulus), read_stimulus},
     {"cores", "\"cores\" stands twice", offsetof(cm_check_file, has_cores), read_core},
 };
 
@@ -361,7 +373,9 @@ void cm_check_file_free(cm_check_file *file)
 {
   json_decref(file->rest);
   cm_free(file->neuron);
-  cm_free(file->key);
+  cm_free(file->key.number);
+  cm_free(file->spikes.number);
+  cm_free(file->stimulus.number);
   cm_free(file->core);
   *file = (cm_check_file){0};
 }

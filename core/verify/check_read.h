@@ -14,15 +14,21 @@ typedef struct cm_check_core {
   double traffic_in, traffic_out;
 } cm_check_core;
 
+/* Whole numbers. */
+typedef struct cm_check_numbers {
+  uint64_t *number; /* [kept] */
+  uint64_t count, kept, room; /* in the file; no more than the caller can use */
+} cm_check_numbers;
+
 /* A mapping file as read: bulk in arrays, the rest as JSON. */
 typedef struct cm_check_file {
-  json_t *rest;           /* the object without its bulk ("neurons", "keys" and "cores" are null in it) */
-  bool has_neurons, has_cores, has_keys;
+  json_t *rest;           /* the object without its bulk ("neurons", "keys", "spikes", "stimulus" and "cores" are null in it) */
+  bool has_neurons, has_cores, has_keys, has_spikes, has_stimulus;
   uint32_t *neuron;       /* [kept_neurons] part of each; UINT32_MAX where the number is larger than that */
   uint64_t neuron_count;  /* entries in the file; */
   uint64_t kept_neurons;  /* those kept: no more than the caller can use */
-  uint64_t *key;          /* [kept_keys] who each is (core/network/identity.h) */
-  uint64_t key_count, kept_keys;
+  cm_check_numbers key;   /* who each is (core/network/identity.h) */
+  cm_check_numbers spikes, stimulus; /* that the rates are measured of (core/network/measured.h), at most of CM_SCENARIOS_MAX windows */
   cm_check_core *core;    /* [kept_cores] */
   uint64_t core_count, kept_cores;
 } cm_check_file;

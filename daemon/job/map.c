@@ -28,7 +28,7 @@ static cm_status make_options(map_job *j, cm_error *error)
     (void)json_object_set_new(options, "from", json_string(path));
   }
   (void)json_object_set_new(options, "alone", json_true());
-  if (cm_json_whole(refusals, "the job's options", error) == CM_OK)
+  if (cm_work_name_spikes(j->work, options, error) == CM_OK && cm_json_whole(refusals, "the job's options", error) == CM_OK)
     return cm_work_text(options, &j->options, error);
   json_decref(options);
   return error->status;

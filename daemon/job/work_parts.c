@@ -70,24 +70,28 @@ cm_status cm_work_tell(cm_work *work, const char *name, json_t *value, cm_error 
   return cm_json_set(work->result, name, value, "the job's result", error);
 }
 
-cm_status cm_work_spiking_options(const cm_work *w, char **text, cm_error *error)
+cm_status cm_work_name_spikes(const cm_work *w, json_t *options, cm_error *error)
 {
   char path[CM_PATH_MAX];
+  if (!json_is_object(json_object_get(options, "spikes")))
+    return CM_OK;
+  if (cm_work_path(w, CM_WORK_SPIKES, path, error) != CM_OK)
+    return error->status;
+  (void)json_object_del(options, "spikes");
+  (void)json_object_set_new(options, "spikes_file", json_string(path));
+  (void)json_object_set_new(options, "spikes_name", json_string("the uploaded spikes"));
+  (void)json_object_set_new(options, "confined", json_true()); /* where they are such a file, cm_executor_for saw to it */
+  return CM_OK;
+}
+
+cm_status cm_work_spiking_options(const cm_work *w, char **text, cm_error *error)
+{
   const uint64_t refusals = cm_json_refusals();
   json_t *options = cm_work_options(w);
-  if (json_is_object(json_object_get(options, "spikes"))) {
-    if (cm_work_path(w, CM_WORK_SPIKES, path, error) != CM_OK) {
-      json_decref(options);
-      return error->status;
-    }
-    (void)json_object_del(options, "spikes");
-    (void)json_object_set_new(options, "spikes_file", json_string(path));
-    (void)json_object_set_new(options, "spikes_name", json_string("the uploaded spikes"));
-    (void)json_object_set_new(options, "confined", json_true()); /* where they are such a file, cm_executor_for saw to it */
-  }
+  cm_status status = cm_work_name_spikes(w, options, error);
   if (w->job.time_limit > 0)
     (void)json_object_set_new(options, "time_limit", json_real(w->job.time_limit));
-  if (cm_json_whole(refusals, "the job's options", error) == CM_OK)
+  if (status == CM_OK && cm_json_whole(refusals, "the job's options", error) == CM_OK)
     return cm_work_text(options, text, error);
   json_decref(options);
   return error->status;

@@ -276,7 +276,7 @@ def read(network: Any, *, neurons: Optional[int] = None, format: Optional[str] =
 
 def map(network: Any, chip: str = "loihi1", *, neurons: Optional[int] = None, server: Optional[str] = None, token: Optional[str] = None,
         format: Optional[str] = None, directed: Optional[str] = None, sizes: Any = None, rates: Any = None, occupancy: Any = None,
-        progress: Optional[Progress] = None, **options: Any) -> Mapping:
+        spikes: Any = None, progress: Optional[Progress] = None, **options: Any) -> Mapping:
     """Maps a network on a chip.
 
     network: a scipy matrix (row i: the synapses of neuron i), (pre, post) or (pre, post, weight), a square array,
@@ -284,6 +284,7 @@ def map(network: Any, chip: str = "loihi1", *, neurons: Optional[int] = None, se
         server also a name. neurons: how many there are where pairs do not say. server, token: a coremapd server does it; the token
         is $COREMAP_TOKEN unless given. format: of the file, whatever its bytes say. directed: "yes", every edge of a graph is two
         synapses; "no", synapses are its edges; "auto", as the network says. sizes: of each neuron, 1 unless given; rates: of its axons, packets a step.
+        spikes: with profile=STEPS, those of inputs, as profile() takes them.
         occupancy: an array [height, width] of 0 (free), 1 (taken) and 2 (broken), or a file; without one, all cores are free, or as
         the server says. progress(phase, fraction) is told how far it is; True shows a bar on standard error. All else are job options (docs/reference/options.md): preset="best", seed=7, max_part_size=16.
 
@@ -292,8 +293,10 @@ def map(network: Any, chip: str = "loihi1", *, neurons: Optional[int] = None, se
     """
     with tempfile.TemporaryDirectory(prefix="coremap-") as folder, _heard(progress) as heard:
         source, taken = _written(network, neurons, format, directed, sizes, rates, occupancy, folder)
+        given = spike_file(spikes, folder)
         if server is not None:
-            return Mapping(_server.map_file(source.file(folder), chip, server, token, source.reading, taken, options, heard))
+            return Mapping(_server.map_file(source.file(folder), chip, server, token, source.reading, taken, options, given, heard))
+        options = options if given is None else dict(options, spikes_file=given)
         return Mapping(_local.map_source(source, chip, taken, options, heard))
 
 

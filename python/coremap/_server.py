@@ -1,6 +1,7 @@
 """A coremapd server over HTTP, by the library's client."""
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
 import json
@@ -9,7 +10,7 @@ import re
 import tempfile
 import time
 import urllib.parse
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 import numpy as np
 
@@ -95,18 +96,25 @@ class _Result:
         return _spiking(self._server, {"kind": "simulate", "options": dict(options, mapping=self._path.rsplit("/", 1)[1])}, spikes, progress)
 
 
-def _spiking(server: _Server, asked: Dict[str, Any], spikes: Optional[str], progress: Any) -> Dict[str, Any]:
-    """The report of a job that spikes in a file may be given to."""
+@contextlib.contextmanager
+def _uploaded(server: _Server, spikes: Optional[str]) -> Iterator[Dict[str, Any]]:
+    """Options that name the spikes of a file, which the server has meanwhile."""
     if spikes is None:
-        return _job(server, asked, "report", dict, progress)
+        yield {}
+        return
     size = os.path.getsize(spikes)
     upload = _has(server.json("POST", "/v1/uploads", {"name": os.path.basename(spikes), "size": size}), "id", str)
     try:
         server.ask("PATCH", "/v1/uploads/%s?of=spikes" % upload, file=os.path.abspath(spikes), offset=0)
-        asked["options"]["spikes"] = {"upload": upload}
-        return _job(server, asked, "report", dict, progress)
+        yield {"spikes": {"upload": upload}}
     finally:
         server.ask("DELETE", "/v1/uploads/" + upload)
+
+
+def _spiking(server: _Server, asked: Dict[str, Any], spikes: Optional[str], progress: Any) -> Dict[str, Any]:
+    """The report of a job that spikes in a file may be given to."""
+    with _uploaded(server, spikes) as given:
+        return _job(server, dict(asked, options=dict(asked["options"], **given)), "report", dict, progress)
 
 
 def profile_file(path: str, url: str, token: Optional[str], reading: Dict[str, str], spikes: Optional[str], options: Dict[str, Any],
@@ -195,9 +203,11 @@ def _submit(server: _Server, kind: str, path: str, chip: Optional[str], reading:
 
 
 def map_file(path: str, chip: str, url: str, token: Optional[str], reading: Dict[str, str], occupancy: Any, options: Dict[str, Any],
-             progress: Any) -> _Result:
+             spikes: Optional[str], progress: Any) -> _Result:
     server = _Server(url, token)
-    return _Result(server, _has(_wait(server, _submit(server, "map", path, os.fspath(chip), reading, occupancy, options), progress), "mapping", str))
+    with _uploaded(server, spikes) as given:
+        job = _submit(server, "map", path, os.fspath(chip), reading, occupancy, dict(options, **given))
+        return _Result(server, _has(_wait(server, job, progress), "mapping", str))
 
 
 class _Program:

@@ -65,12 +65,25 @@ static cm_status find_scale(const cm_topology *t, const given *g, bool ones, uin
   return cm_weight_scale(traffic > weights ? traffic : weights, heaviest, UINT32_MAX, whole, scale, error);
 }
 
+/* Dynamics that are another network's become its own but for their arrays. */
+static cm_status own_dynamics(cm_topology *t, cm_memory *memory, cm_error *error)
+{
+  cm_dynamics *own;
+  if (t->lender == NULL)
+    return CM_OK;
+  if (CM_NEW(memory, own, 1, error) != CM_OK)
+    return error->status;
+  *own = *t->dynamics;
+  t->dynamics = own;
+  return CM_OK;
+}
+
 /* On a smaller scale weights may lose bits: those of a network that runs are kept as they were. */
 static cm_status keep_weights(cm_topology *t, uint64_t scale, cm_memory *memory, cm_error *error)
 {
   if (t->dynamics == NULL || t->dynamics->weight != NULL || t->pin_weight == NULL || scale >= t->weight_scale)
     return CM_OK;
-  if (CM_NEW(memory, t->dynamics->weight, t->pin_count, error) != CM_OK)
+  if (own_dynamics(t, memory, error) != CM_OK || CM_NEW(memory, t->dynamics->weight, t->pin_count, error) != CM_OK)
     return error->status;
   for (uint32_t e = 0; e < t->net_count; e++)
     for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
@@ -107,10 +120,12 @@ static cm_status give(cm_topology *t, const given *g, cm_run *run, cm_error *err
   for (uint64_t i = 0; pin_weight != NULL && i < t->pin_count; i++)
     pin_weight[i] = (uint32_t)(ones ? scale
                                     : cm_weight_scaled((double)t->pin_weight[i] / (double)t->weight_scale, scale));
-  cm_free(t->net_weight);
-  cm_free(t->pin_weight);
-  cm_free(t->scenario_rate);
-  cm_free(t->scenario_name);
+  if (t->lender == NULL) {
+    cm_free(t->net_weight);
+    cm_free(t->pin_weight);
+    cm_free(t->scenario_rate);
+    cm_free(t->scenario_name);
+  }
   t->net_weight = net_weight;
   t->pin_weight = pin_weight;
   t->weight_scale = scale;

@@ -7,11 +7,15 @@
 
 #include "core/chip/turns.h"
 #include "core/measure/step_time.h"
+#include "core/output/exports/sanafe_running.h"
 #include "core/output/exports/writers.h"
 
 typedef struct writer {
   const cm_mapped *m;
   cm_groups groups;
+  cm_sanafe_running running;
+  uint32_t *sources; /* [parts] units of inputs that are taken */
+  uint32_t sources_max;
   FILE *out;
 } writer;
 
@@ -100,7 +104,10 @@ static void put_architecture(const writer *w, uint32_t tiles)
   put_cost(out, "access_neuron", charge[CM_CHARGE_NEURON].pj, charge[CM_CHARGE_NEURON].ns);
   put_cost(out, "update_neuron", 0, 0);
   put_cost(out, "spike_out", charge[CM_CHARGE_SPIKE].pj, charge[CM_CHARGE_SPIKE].ns);
-  (void)fputs("            - name: source\n              attributes:\n                model: input\n", out);
+  if (w->sources_max > 0) /* each has one spike train */
+    (void)fprintf(out, "            - name: source[0..%" PRIu32 "]\n              attributes:\n                model: input\n", w->sources_max - 1);
+  else
+    (void)fputs("            - name: source\n              attributes:\n                model: input\n", out);
   put_cost(out, "access_neuron", charge[CM_CHARGE_NEURON].pj, charge[CM_CHARGE_NEURON].ns);
   put_cost(out, "update_neuron", 0, 0);
   put_cost(out, "spike_out", charge[CM_CHARGE_SPIKE].pj, charge[CM_CHARGE_SPIKE].ns);
@@ -116,6 +123,44 @@ static void put_neuron(const writer *w, uint32_t v)
   (void)fprintf(w->out, ".%" PRIu32, w->groups.at[v] - w->groups.first[population_of(w, v)]);
 }
 
+/* Runs of neurons of a group that have the same attributes. */
+static void put_neurons(const writer *w, uint32_t p)
+{
+  const uint32_t first = w->groups.first[p];
+  for (uint32_t i = first, end; i < w->groups.first[p + 1]; i = end) {
+    for (end = i + 1; end < w->groups.first[p + 1] && cm_sanafe_alike(&w->running, w->groups.neuron[i], w->groups.neuron[end]); end++) {}
+    (void)fprintf(w->out, "        - %" PRIu32, i - first);
+    if (end - i > 1)
+      (void)fprintf(w->out, "..%" PRIu32, end - 1 - first);
+    (void)fputs(": ", w->out);
+    cm_sanafe_put_neuron(&w->running, w->groups.neuron[i], w->out);
+    (void)fputc('\n', w->out);
+  }
+}
+
+/* Synapses beside the first of two neurons, and those of biases. */
+static void put_more_synapses(const writer *w)
+{
+  const cm_topology *t = w->m->demand->network;
+  const cm_dynamics *d = w->running.semantics != NULL ? t->dynamics : NULL;
+  uint32_t e = 0;
+  for (uint64_t k = 0; d != NULL && k < d->parallel_count; k++) {
+    while (t->net_first[e + 1] <= d->parallel[k].pin)
+      e++;
+    (void)fputs("    - ", w->out);
+    put_neuron(w, cm_topology_source(t, e));
+    (void)fputs(" -> ", w->out);
+    put_neuron(w, t->pin[d->parallel[k].pin]);
+    (void)fprintf(w->out, ": [weight: %.9g]\n", cm_sanafe_scaled(&w->running, t->pin[d->parallel[k].pin], (double)d->parallel[k].weight));
+  }
+  for (uint32_t v = 0; w->running.biased && v < t->vertex_count; v++)
+    if (cm_sanafe_bias(&w->running, v) != 0) {
+      (void)fputs("    - bias.0 -> ", w->out);
+      put_neuron(w, v);
+      (void)fprintf(w->out, ": [weight: %.9g]\n", cm_sanafe_bias(&w->running, v));
+    }
+}
+
 static cm_status put_network(const writer *w, cm_run *run, cm_error *error)
 {
   const cm_topology *t = w->m->demand->network;
@@ -126,9 +171,11 @@ static cm_status put_network(const writer *w, cm_run *run, cm_error *error)
       continue;
     (void)fputs("    - name: ", w->out);
     put_group(w, p);
-    (void)fputs(count > 1 ? "\n      attributes: []\n      neurons:\n        - 0.." : "\n      attributes: []\n      neurons:\n        - ", w->out);
-    (void)fprintf(w->out, "%" PRIu32 ": []\n", count - 1);
+    (void)fputs(w->running.semantics != NULL ? "\n      attributes: [log_spikes: true]\n      neurons:\n" : "\n      attributes: []\n      neurons:\n", w->out);
+    put_neurons(w, p);
   }
+  if (w->running.biased)
+    (void)fputs("    - name: bias\n      attributes: []\n      neurons:\n        - 0: [rate: 1]\n", w->out);
   (void)fputs(t->pin_count > 0 ? "  edges:\n" : "  edges: []\n", w->out);
   for (uint32_t e = 0; e < t->net_count; e++) {
     if (e % 1024 == 0 && cm_run_progress(run, (double)e / t->net_count, -1, 0, 0, error) != CM_OK)
@@ -138,15 +185,25 @@ static cm_status put_network(const writer *w, cm_run *run, cm_error *error)
       put_neuron(w, cm_topology_source(t, e));
       (void)fputs(" -> ", w->out);
       put_neuron(w, t->pin[i]);
-      (void)fprintf(w->out, ": [weight: %.9g]\n", cm_topology_pin_value(t, e, i));
+      (void)fprintf(w->out, ": [weight: %.9g]\n", cm_sanafe_weight(&w->running, e, i));
     }
   }
+  put_more_synapses(w);
   return CM_OK;
 }
 
 /* ---- mapping ---- */
 
-static void put_mapping(const writer *w)
+/* An input's own unit of its core, the next that is free. */
+static void put_source(writer *w, uint32_t part)
+{
+  const cm_chip *chip = w->m->chip;
+  const uint32_t x = cm_chip_routers_x(chip), y = cm_chip_routers_y(chip), core = w->m->core[part], router = cm_router_of(chip, core);
+  (void)fprintf(w->out, ": [core: %" PRIu32 ".%" PRIu32 ", soma: \"source[%" PRIu32 "]\"]\n", router % x * y + router / x, cm_core_behind(chip, core),
+                w->sources[part]++);
+}
+
+static void put_mapping(writer *w)
 {
   const cm_chip *chip = w->m->chip;
   uint32_t x = cm_chip_routers_x(chip), y = cm_chip_routers_y(chip);
@@ -155,15 +212,37 @@ static void put_mapping(const writer *w)
     for (uint32_t i = w->groups.first[p], end; i < w->groups.first[p + 1]; i = end) {
       uint32_t part = w->m->part[w->groups.neuron[i]], core = w->m->core[part], router = cm_router_of(chip, core),
                base = w->groups.first[p];
-      for (end = i + 1; end < w->groups.first[p + 1] && w->m->part[w->groups.neuron[end]] == part; end++) {}
+      for (end = i + 1; !is_input(w, p) && end < w->groups.first[p + 1] && w->m->part[w->groups.neuron[end]] == part; end++) {}
       (void)fputs("  - ", w->out);
       put_group(w, p);
       (void)fprintf(w->out, ".%" PRIu32, i - base);
+      if (is_input(w, p)) {
+        put_source(w, part);
+        continue;
+      }
       if (end - i > 1)
         (void)fprintf(w->out, "..%" PRIu32, end - 1 - base);
-      (void)fprintf(w->out, ": [core: %" PRIu32 ".%" PRIu32 ", soma: %s]\n", router % x * y + router / x, cm_core_behind(chip, core),
-                    is_input(w, p) ? "source" : "lif");
+      (void)fprintf(w->out, ": [core: %" PRIu32 ".%" PRIu32 ", soma: lif]\n", router % x * y + router / x, cm_core_behind(chip, core));
     }
+  if (w->running.biased) {
+    (void)fputs("  - bias.0", w->out);
+    put_source(w, 0);
+  }
+}
+
+/* How many units of inputs a core needs; leaves the counts at 0. */
+static cm_status count_sources(writer *w, cm_run *run, cm_error *error)
+{
+  const cm_mapped *m = w->m;
+  if (CM_NEW(run->memory, w->sources, m->parts, error) != CM_OK)
+    return error->status;
+  w->sources[0] += w->running.biased;
+  for (uint32_t v = 0; v < m->demand->network->vertex_count; v++)
+    w->sources[m->part[v]] += is_input(w, population_of(w, v));
+  for (uint32_t p = 0; p < m->parts; p++)
+    w->sources_max = w->sources[p] > w->sources_max ? w->sources[p] : w->sources_max;
+  memset(w->sources, 0, m->parts * sizeof *w->sources);
+  return CM_OK;
 }
 
 cm_status cm_export_sanafe(const cm_mapped *mapped, cm_run *run, FILE *stream, cm_error *error)
@@ -176,9 +255,17 @@ cm_status cm_export_sanafe(const cm_mapped *mapped, cm_run *run, FILE *stream, c
        cm_tiles_in_use(mapped->chip, mapped->core, mapped->parts, run->memory, &tiles, error) != CM_OK) ||
       cm_groups_of(mapped->demand->network, run, &w.groups, error) != CM_OK)
     return error->status;
-  put_architecture(&w, tiles);
-  cm_status status = put_network(&w, run, error);
-  put_mapping(&w);
+  cm_status status = cm_sanafe_running_make(mapped->demand->network, run, &w.running, error);
+  if (status == CM_OK)
+    status = count_sources(&w, run, error);
+  if (status == CM_OK) {
+    put_architecture(&w, tiles);
+    status = put_network(&w, run, error);
+  }
+  if (status == CM_OK)
+    put_mapping(&w);
+  cm_free(w.sources);
+  cm_sanafe_running_free(&w.running);
   cm_groups_free(&w.groups);
   return status;
 }

@@ -22,12 +22,25 @@ cm_status cm_mapped_chip(const json_t *summary, const char *path, cm_chip **chip
   return status;
 }
 
+/* The network at the rates that the mapping was made at. */
+static cm_status set_rates(const char *path, cm_run *run, cm_mapped_file *file, cm_error *error)
+{
+  cm_measured measured;
+  if (cm_mapping_read_measured(path, file->topology->vertex_count, run, &measured, error) != CM_OK ||
+      cm_topology_measured(file->topology, &measured, run, &file->measured, error) != CM_OK)
+    return error->status;
+  file->demand = cm_demand_of(file->measured);
+  return CM_OK;
+}
+
 cm_status cm_mapped_open(const char *path, cm_topology *topology, const char *chip, cm_run *run, cm_mapped_file *file,
                          cm_error *error)
 {
   *file = (cm_mapped_file){.topology = topology, .demand = cm_demand_of(topology)};
   cm_mapping_places places = {0};
   cm_status status = cm_mapping_read_summary(path, run, &file->summary, error);
+  if (status == CM_OK && json_object_get(file->summary, "measured") != NULL)
+    status = set_rates(path, run, file, error);
   if (status == CM_OK)
     status = cm_mapping_set_inputs(file->summary, &file->demand, run->memory, error);
   if (status == CM_OK)
@@ -51,6 +64,7 @@ void cm_mapped_close(cm_mapped_file *file)
 {
   json_decref(file->summary);
   cm_demand_clear(&file->demand);
+  cm_topology_free(file->measured);
   cm_topology_free(file->topology);
   cm_chip_free(file->chip);
   cm_free(file->part);

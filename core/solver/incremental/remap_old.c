@@ -72,7 +72,7 @@ static cm_status match_neurons(cm_remapping *r, cm_error *error)
   uint64_t *key;
   if (CM_NEW(r->run->memory, r->old_of, n, error) != CM_OK)
     return error->status;
-  if (old->key_count != old->neuron_count || json_is_true(before) != named) {
+  if (old->key.count != old->neuron_count || json_is_true(before) != named) {
     for (uint32_t v = 0; v < n; v++)
       r->old_of[v] = v < old->kept_neurons ? v : CM_NOBODY;
     return CM_OK;
@@ -80,7 +80,7 @@ static cm_status match_neurons(cm_remapping *r, cm_error *error)
   if (CM_NEW(r->run->memory, key, n, error) != CM_OK)
     return error->status;
   cm_status status = cm_identify(r->input->demand, r->run, key, error);
-  const cm_versions versions = {.old_key = old->key, .old_count = (uint32_t)old->kept_keys, .key = key, .count = n};
+  const cm_versions versions = {.old_key = old->key.number, .old_count = (uint32_t)old->key.kept, .key = key, .count = n};
   if (status == CM_OK)
     status = cm_match_neurons(&versions, named, r->run, r->old_of, error);
   cm_free(key);

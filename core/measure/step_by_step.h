@@ -1,0 +1,34 @@
+/* What each time step of a network that ran takes on its mapping, where the metrics know mean rates alone. */
+#ifndef CM_MEASURE_STEP_BY_STEP_H
+#define CM_MEASURE_STEP_BY_STEP_H
+
+#include "core/mapping/mapping.h"
+#include "core/network/spikes.h"
+
+/* Events of a core that are counted in a step: neurons of it that spike, packets that come in from other cores, and that go out to them. */
+typedef enum cm_peak { CM_PEAK_SPIKES, CM_PEAK_PACKETS_IN, CM_PEAK_PACKETS_OUT, CM_PEAKS } cm_peak;
+
+/* The most of a step, and the first step that has it. */
+typedef struct cm_peak_at {
+  uint64_t most;
+  uint32_t step;
+} cm_peak_at;
+
+typedef struct cm_step_by_step {
+  double mean_ns, p99_ns, worst_ns; /* time of a step: 99 % of the steps take so long at most */
+  uint32_t worst_step;              /* the first of those */
+  uint32_t parts;
+  cm_peak_at *peak;                 /* [parts * CM_PEAKS] */
+} cm_step_by_step;
+
+/* A mapping of a directed network under spikes of `steps` steps. Cores and ports are counted in every step; where a chip states a rate of
+ * links, those steps are measured whole in which links can hold it up and that can be among the slowest 1 %. O(pins + parts reached by all spikes +
+ * metrics of such steps). Errors: memory, stops. */
+cm_status cm_step_by_step_measure(const cm_mapped *mapped, const cm_spikes *spikes, uint32_t steps, cm_run *run, cm_step_by_step *made,
+                                  cm_error *error);
+void cm_step_by_step_free(cm_step_by_step *made); /* harmless on a zeroed one */
+
+/* The report's member "steps" as a new object; NULL when out of memory. */
+json_t *cm_step_by_step_json(const cm_step_by_step *made, const cm_mapped *mapped);
+
+#endif

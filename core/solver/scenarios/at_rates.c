@@ -1,0 +1,120 @@
+/* Happy path: rates with a floor -> a mapping -> one for rates of 1, both at the measured ones -> the better. What can fail: the mappings, memory, a stop. */
+#include "core/solver/scenarios/at_rates.h"
+
+#include "base/json.h"
+#include "core/mapping/options.h"
+#include "core/measure/step_by_step.h"
+
+/* Of the mean rate, of silent neurons. */
+static const double floor_share = 0.01;
+
+/* Fills rate [nets] where some are 0 and others are not; *silent: how many. The mean is of all. */
+static cm_status lift(const cm_demand *demand, cm_memory *memory, uint64_t **rate, uint32_t *silent, cm_error *error)
+{
+  const uint32_t nets = demand->network->net_count;
+  uint64_t sum = 0;
+  *silent = 0;
+  for (uint32_t e = 0; demand->net_weight != NULL && e < nets; e++) {
+    sum += demand->net_weight[e];
+    *silent += demand->net_weight[e] == 0;
+  }
+  if (*silent == 0 || sum == 0)
+    return CM_OK;
+  if (CM_NEW(memory, *rate, nets, error) != CM_OK)
+    return error->status;
+  const uint64_t mean = (uint64_t)((double)sum / nets * floor_share), least = mean > 0 ? mean : 1;
+  for (uint32_t e = 0; e < nets; e++)
+    (*rate)[e] = demand->net_weight[e] == 0 ? least : demand->net_weight[e];
+  return CM_OK;
+}
+
+/* ---- for rates of 1 ---- */
+
+/* What is minimised; *more: what decides between equals. */
+static double cost_of(const cm_map_input *in, const cm_mapping *m, double *more)
+{
+  const cm_metrics *f = &m->metrics;
+  *more = in->options->traffic_model == CM_MULTICAST ? f->multicast_energy_pj : f->energy_pj;
+  switch (cm_objective_resolve(in->options, in->demand->network->directed, true)) {
+    case CM_OBJECTIVE_TIME: return cm_mapping_aimed(m, cm_figure_step_ns);
+    case CM_OBJECTIVE_ENERGY: return cm_mapping_aimed(m, cm_figure_energy_step_pj);
+    case CM_OBJECTIVE_EDP:
+    case CM_OBJECTIVE_KNEE: return cm_mapping_aimed(m, cm_figure_step_ns) * cm_mapping_aimed(m, cm_figure_energy_step_pj);
+    case CM_OBJECTIVE_AXON: return f->connectivity;
+    default: return f->edge_cut;
+  }
+}
+
+static bool is_better(const cm_map_input *in, const cm_mapping *a, const cm_mapping *b)
+{
+  double more_a, more_b;
+  const double cost_a = cost_of(in, a, &more_a), cost_b = cost_of(in, b, &more_b);
+  return cost_a < cost_b || (cost_a == cost_b && more_a < more_b);
+}
+
+static json_t *figures(const cm_mapping *m)
+{
+  return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "step_ns", m->metrics.step_ns, "core_ns_max", m->metrics.core_ns_max, "energy_step_pj", m->metrics.energy_step_pj, "connectivity",
+                   m->metrics.connectivity, "hop_traffic", m->metrics.hop_traffic, "link_load_max", m->metrics.link_load_max);
+}
+
+/* The same job for rates of 1, judged at the measured ones; the better of both becomes *mapping. */
+static cm_status compare(const cm_map_input *input, cm_map_whole *whole, uint32_t silent, cm_run *run, cm_mapping **mapping, cm_error *error)
+{
+  cm_map_input at_one = *input;
+  const uint32_t nets = input->demand->network->net_count;
+  cm_mapping *one = NULL;
+  if (CM_NEW(run->memory, at_one.traffic, nets, error) != CM_OK)
+    return error->status;
+  for (uint32_t e = 0; e < nets; e++)
+    at_one.traffic[e] = input->demand->network->weight_scale;
+  cm_status status = whole(&at_one, run, &one, error);
+  cm_free(at_one.traffic);
+  if (status != CM_OK)
+    return status;
+  const bool better = is_better(input, one, *mapping);
+  json_t *told = json_pack("{s:s, s:I, s:s, s:o, s:o}", "from", "profile", "silent", (json_int_t)silent, "kept", better ? "for_one" : "for_measured",
+                           "for_measured", figures(*mapping), "for_one", figures(one));
+  cm_mapping_free(better ? *mapping : one);
+  *mapping = better ? one : *mapping;
+  return cm_json_set((*mapping)->report, "rates", told, "the report", error);
+}
+
+/* ---- step by step ---- */
+
+static cm_status tell_steps(const cm_map_input *input, cm_mapping *m, cm_run *run, cm_error *error)
+{
+  cm_step_by_step steps;
+  const cm_mapped mapped = cm_mapped_by(m, input->demand, input->chip);
+  if (cm_step_by_step_measure(&mapped, input->spikes, input->options->profile, run, &steps, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_json_set(m->report, "steps", cm_step_by_step_json(&steps, &mapped), "the report", error);
+  cm_step_by_step_free(&steps);
+  return status;
+}
+
+cm_status cm_map_measured(const cm_map_input *input, cm_map_whole *whole, cm_run *run, cm_mapping **mapping, cm_error *error)
+{
+  cm_map_input lifted = *input;
+  uint32_t silent = 0;
+  cm_mapping *made = NULL;
+  const bool several = input->options->objective == CM_OBJECTIVE_PARETO;
+  const size_t mark = input->options->profile > 0 && !several ? cm_run_enter(run, 0.5) : 0;
+  cm_status status = input->traffic == NULL ? lift(input->demand, run->memory, &lifted.traffic, &silent, error) : CM_OK;
+  if (status == CM_OK)
+    status = whole(&lifted, run, &made, error);
+  if (lifted.traffic != input->traffic)
+    cm_free(lifted.traffic);
+  if (input->options->profile > 0 && !several)
+    cm_run_leave(run, mark);
+  if (status == CM_OK && input->options->profile > 0 && !several)
+    status = compare(input, whole, silent, run, &made, error);
+  if (status == CM_OK && input->spikes != NULL)
+    status = tell_steps(input, made, run, error);
+  if (status != CM_OK) {
+    cm_mapping_free(made);
+    return status;
+  }
+  *mapping = made;
+  return CM_OK;
+}
