@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/option.h"
+#include "core/constraints/solution.h"
 #include "core/machine/compile.h"
 #include "core/mapping/options.h"
 #include "core/schedule/request.h"
@@ -76,6 +77,13 @@ static cm_status read_schedule(const json_t *given, json_t **all, json_t **shapi
   return status == CM_OK ? state(&cm_schedule_option_table, given, &request, all, shaping, error) : status;
 }
 
+static cm_status read_solve(const json_t *given, json_t **all, json_t **shaping, cm_error *error)
+{
+  cm_solve_request request;
+  cm_status status = cm_solve_options_read(given, &request, error);
+  return status == CM_OK ? state(&cm_solve_option_table, given, &request, all, shaping, error) : status;
+}
+
 static cm_status read_read(const json_t *given, json_t **all, json_t **shaping, cm_error *error)
 {
   json_t *rest = json_copy((json_t *)(uintptr_t)given);
@@ -101,6 +109,7 @@ static const struct kind {
 #include "library/private/job_kinds.def"
 #undef JOB_KIND
   {"schedule", &cm_schedule_option_table, read_schedule},
+  {"solve", &cm_solve_option_table, read_solve},
   {"read", NULL, read_read},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
