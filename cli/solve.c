@@ -12,7 +12,10 @@ typedef struct arguments {
   bool json, quiet;
 } arguments;
 
+enum { PROBLEM = 1 };
+
 static const cli_flag flags[] = {
+  {"problem", "FILE", PROBLEM, "the problem, which may also stand alone"},
   {"output", "FILE", CLI_OUTPUT, "write the answer as JSON"},
   CLI_JSON_FLAG,
   CLI_QUIET_FLAG,
@@ -23,6 +26,7 @@ static int parse(int argc, char **argv, arguments *a)
 {
   for (int flag; (flag = cli_next(&cli_command_solve, argc, argv)) != -1;) {
     switch (flag) {
+      case PROBLEM: a->problem = cli_input(optarg); break;
       case CLI_OUTPUT: a->output = cli_output(optarg); break;
       case CLI_JSON: a->json = true; break;
       case CLI_QUIET: a->quiet = true; break;
@@ -33,9 +37,10 @@ static int parse(int argc, char **argv, arguments *a)
       default: return cli_ended(flag);
     }
   }
-  if (optind + 1 != argc)
+  if (optind + (a->problem == NULL ? 1 : 0) != argc)
     return cli_usage("solve", optind == argc ? "no problem is named" : "one problem is needed");
-  a->problem = cli_input(argv[optind]);
+  if (a->problem == NULL)
+    a->problem = cli_input(argv[optind]);
   return -1;
 }
 

@@ -77,6 +77,7 @@ static cm_status read_schedule(const json_t *given, json_t **all, json_t **shapi
   return status == CM_OK ? state(&cm_schedule_option_table, given, &request, all, shaping, error) : status;
 }
 
+/* Of a job: who calls with a file reads options by themselves. */
 static cm_status read_solve(const json_t *given, json_t **all, json_t **shaping, cm_error *error)
 {
   cm_solve_request request;
@@ -109,7 +110,6 @@ static const struct kind {
 #include "library/private/job_kinds.def"
 #undef JOB_KIND
   {"schedule", &cm_schedule_option_table, read_schedule},
-  {"solve", &cm_solve_option_table, read_solve},
   {"read", NULL, read_read},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };

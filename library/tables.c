@@ -69,7 +69,7 @@ static const struct table {
 #define JOB_KIND(kind, ...) {#kind, NULL},
 #include "library/private/job_kinds.def"
 #undef JOB_KIND
-              {"schedule", NULL}, {"solve", NULL}, {"train", library_train_table}};
+              {"schedule", NULL}, {"train", library_train_table}};
 
 static cm_status no_table(const char *name, cm_error *error)
 {

@@ -2,8 +2,10 @@
 #include "core/constraints/solution.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "core/constraints/improve.h"
 
 #define FIELD(name) offsetof(cm_solve_request, name)
@@ -13,7 +15,39 @@ static const uint64_t SEARCH_WORK = UINT64_C(20000000), PROOF_WORK = UINT64_C(20
 static const uint64_t MOVES_A_VARIABLE = 200;
 static const uint32_t ROUNDS_A_VARIABLE = 1;
 
+/* A problem among options: it is read to be refused now, and read again when it is solved. */
+static cm_status read_problem(const char *name, const json_t *value, void *field, cm_error *error)
+{
+  cm_problem *problem;
+  char where[sizeof error->where];
+  if (cm_problem_read(value, NULL, &problem, error) != CM_OK) {
+    (void)snprintf(where, sizeof where, "%s", error->where);
+    return cm_fail_at(error, "/options/%s%.60s", name, strcmp(where, "/") == 0 ? "" : where);
+  }
+  cm_problem_free(problem);
+  *(bool *)field = true;
+  return CM_OK;
+}
+
+static json_t *problem_schema(void)
+{
+  static const char text[] =
+    "{\"type\": \"object\", \"required\": [\"array\", \"nodes\"], \"additionalProperties\": false, \"properties\": {"
+    "\"array\": {\"type\": \"object\", \"required\": [\"columns\", \"rows\", \"tiles\"], \"properties\": {\"columns\": {\"type\": \"integer\"}, "
+    "\"rows\": {\"type\": \"integer\"}, \"tiles\": {\"type\": \"array\", \"items\": {\"type\": \"object\", \"properties\": {\"kind\": {\"type\": \"string\"}}}}}}, "
+    "\"nodes\": {\"type\": \"array\", \"items\": {\"type\": \"object\", \"required\": [\"name\"], \"properties\": {\"name\": {\"type\": \"string\"}}}}, "
+    "\"edges\": {\"type\": \"array\", \"items\": {\"type\": \"object\", \"required\": [\"from\", \"to\"], \"properties\": {\"weight\": {\"type\": \"integer\"}}}}, "
+    "\"nets\": {\"type\": \"array\", \"items\": {\"type\": \"object\", \"required\": [\"nodes\"], \"properties\": {\"weight\": {\"type\": \"integer\"}}}}, "
+    "\"constraints\": {\"type\": \"array\", \"items\": {\"type\": \"object\", \"required\": [\"kind\", \"of\"], \"properties\": {\"kind\": {\"type\": \"string\"}}}}}}";
+  json_error_t trouble;
+  return cm_json_loadb(text, sizeof text - 1, 0, &trouble);
+}
+
+static const cm_option_own own_problem = {"FILE", read_problem, problem_schema};
+
 static const cm_option options_of_solve[] = {
+  {"problem", CM_OPTION_OWN, FIELD(problem), 0, 0, 0, {0}, NULL, false, CM_SHAPES_BOTH,
+   .about = "array, nodes, edges, nets and constraints", .own = &own_problem},
   {"seed", CM_OPTION_LONG_COUNT, FIELD(seed), 0, CM_OPTION_WHOLE_MOST, 1, {0}, NULL, false, CM_SHAPES_BOTH,
    .about = "same problem, options and seed: same places"},
   {"effort", CM_OPTION_COUNT, FIELD(effort), 1, 1000, 10, {0}, NULL, false, CM_SHAPES_BOTH,
@@ -24,7 +58,7 @@ const cm_options cm_solve_option_table = {options_of_solve, sizeof options_of_so
 
 cm_status cm_solve_options_read(const json_t *object, cm_solve_request *request, cm_error *error)
 {
-  cm_solve_request made;
+  cm_solve_request made = {.problem = false};
   cm_options_default(&cm_solve_option_table, &made);
   if (cm_options_read(&cm_solve_option_table, object, &made, error) != CM_OK)
     return error->status;

@@ -8,6 +8,7 @@
 enum { CM_REASON_LIMITS = CM_TILE_LIMITS + 1 }; /* the last: kinds of tiles */
 
 typedef struct cm_solve_request {
+  bool problem; /* it is among the options, and can be read */
   uint64_t seed;
   uint32_t effort; /* how long to search, 1 to 100 */
   double time_limit;
