@@ -336,33 +336,42 @@ static cm_status add_constraint(building *b, uint32_t number, cm_error *error)
   }
 }
 
-/* Limits of tiles, those that some node needs something of. */
-static cm_status add_limits(building *b, cm_error *error)
+/* What all variables that need something of a limit take of it in tiles, or behind routers, or on chips. */
+static cm_status add_limit(building *b, cm_scope scope, uint32_t limit, uint64_t capacity, cm_error *error)
 {
   cm_place_model *m = b->m;
   const cm_problem *p = b->p;
-  for (uint32_t l = 0; l < CM_TILE_LIMITS; l++) {
-    cm_packing *packing;
+  cm_packing *packing;
+  if (add_packing(b, scope, m->variables, &packing, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < p->node_count; i++)
+    if (m->variable_of[i] != UINT32_MAX)
+      packing->need[m->variable_of[i]] += p->node[i].need[limit];
+  for (uint32_t v = 0; v < m->variables; v++) {
+    b->role[v] += cm_mix(packing->need[v] ^ (uint64_t)(limit + 1) << 60);
+    if (packing->need[v] > 0) {
+      packing->variable[packing->count] = v;
+      packing->need[packing->count++] = packing->need[v];
+    }
+  }
+  for (uint32_t i = 0; i < packing->buckets; i++)
+    packing->capacity[i] = scope != CM_SCOPE_CORE ? capacity : p->tile[i].kind == CM_NO_KIND ? 0 : p->tile[i].limit[limit];
+  return CM_OK;
+}
+
+static cm_status add_limits(building *b, cm_error *error)
+{
+  cm_status status = CM_OK;
+  for (uint32_t l = 0; l < CM_TILE_LIMITS && status == CM_OK; l++) {
     if (is_out(b->out->limit, l))
       continue;
-    if (add_packing(b, CM_SCOPE_CORE, m->variables, &packing, error) != CM_OK)
-      return error->status;
-    for (uint32_t v = 0; v < m->variables; v++)
-      packing->variable[v] = v;
-    for (uint32_t i = 0; i < p->node_count; i++)
-      if (m->variable_of[i] != UINT32_MAX)
-        packing->need[m->variable_of[i]] += p->node[i].need[l];
-    for (uint32_t v = 0; v < m->variables; v++) {
-      b->role[v] += cm_mix(packing->need[v] ^ (uint64_t)(l + 1) << 60);
-      if (packing->need[v] > 0) {
-        packing->variable[packing->count] = v;
-        packing->need[packing->count++] = packing->need[v];
-      }
-    }
-    for (uint32_t t = 0; t < m->tiles; t++)
-      packing->capacity[t] = p->tile[t].kind == CM_NO_KIND ? 0 : p->tile[t].limit[l];
+    status = add_limit(b, CM_SCOPE_CORE, l, 0, error);
+    if (status == CM_OK && b->p->router_limit[l] != UINT64_MAX)
+      status = add_limit(b, CM_SCOPE_ROUTER, l, b->p->router_limit[l], error);
+    if (status == CM_OK && b->p->chip_limit[l] != UINT64_MAX)
+      status = add_limit(b, CM_SCOPE_CHIP, l, b->p->chip_limit[l], error);
   }
-  return CM_OK;
+  return status;
 }
 
 /* ---- what is looked up ---- */

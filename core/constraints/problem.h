@@ -33,6 +33,7 @@ typedef struct cm_problem {
   uint32_t router_x, router_y, chip_x, chip_y; /* tiles of a router, of a chip */
   uint32_t node_count, net_count, kind_count, group_count;
   cm_problem_tile *tile; /* [width * height], y * width + x */
+  uint64_t router_limit[CM_TILE_LIMITS], chip_limit[CM_TILE_LIMITS]; /* what the tiles of one take together; UINT64_MAX: no limit */
   cm_problem_node *node;
   char **kind;   /* [kind_count] */
   uint32_t *first, *pin; /* nodes of net n: pin[first[n]] .. pin[first[n + 1] - 1], distinct */

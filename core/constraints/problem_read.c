@@ -154,9 +154,28 @@ static cm_status read_block(const cm_problem *p, const json_t *array, const char
   return CM_OK;
 }
 
+/* What the tiles of a router, or of a chip, take together. */
+static cm_status read_shared(const json_t *array, const char *name, uint64_t limit[CM_TILE_LIMITS], cm_error *error)
+{
+  static const char *const fields[] = {"nodes", "memory", "channels_in", "channels_out", NULL};
+  const json_t *limits = json_object_get(array, name);
+  char where[CM_JSON_PLACE_MAX];
+  (void)cm_json_place(where, "/array/%s", name);
+  if (limits != NULL && !json_is_object(limits))
+    return bad(where, "an object of nodes, memory, channels_in and channels_out", error);
+  if (limits != NULL && cm_json_known_fields(limits, where, fields, CM_BAD_OPTION, error) != CM_OK)
+    return error->status;
+  for (size_t l = 0; l < CM_TILE_LIMITS; l++) {
+    limit[l] = UINT64_MAX;
+    if (read_whole(limits, where, cm_tile_limit_names[l], NEED_MAX, &limit[l], error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
 static cm_status read_array(reading *r, const json_t *array, cm_error *error)
 {
-  static const char *const fields[] = {"columns", "rows", "router", "chip", "tiles", "broken", NULL};
+  static const char *const fields[] = {"columns", "rows", "router", "chip", "router_limits", "chip_limits", "tiles", "broken", NULL};
   cm_problem *p = r->p;
   const json_t *tiles = json_object_get(array, "tiles");
   if (!json_is_object(array))
@@ -167,7 +186,8 @@ static cm_status read_array(reading *r, const json_t *array, cm_error *error)
   p->router_x = p->router_y = 1;
   p->chip_x = p->width;
   p->chip_y = p->height;
-  if (read_block(p, array, "router", &p->router_x, &p->router_y, error) != CM_OK || read_block(p, array, "chip", &p->chip_x, &p->chip_y, error) != CM_OK)
+  if (read_block(p, array, "router", &p->router_x, &p->router_y, error) != CM_OK || read_block(p, array, "chip", &p->chip_x, &p->chip_y, error) != CM_OK ||
+      read_shared(array, "router_limits", p->router_limit, error) != CM_OK || read_shared(array, "chip_limits", p->chip_limit, error) != CM_OK)
     return error->status;
   if (cm_problem_tiles(p) > CM_PROBLEM_TILES_MAX)
     return cm_json_fail(error, CM_TOO_LARGE, "/array", "an array of %u tiles: at most %d are solved", cm_problem_tiles(p), CM_PROBLEM_TILES_MAX);

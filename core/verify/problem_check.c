@@ -162,10 +162,30 @@ static cm_status check_tiles(const judged *j, cm_memory *memory)
   return status;
 }
 
+/* What blocks of tiles take together, a router's or a chip's. */
+static cm_status check_blocks(const judged *j, const uint64_t limit[CM_TILE_LIMITS], long wide, long high)
+{
+  const cm_problem *p = j->p;
+  for (uint32_t a = 0; a < p->node_count; a++)
+    for (int l = 0; l < CM_TILE_LIMITS; l++) {
+      uint64_t sum = 0;
+      for (uint32_t b = 0; b < p->node_count && limit[l] != UINT64_MAX; b++)
+        sum += same_block(j, a, b, wide, high) ? p->node[b].need[l] : 0;
+      if (sum > limit[l])
+        return cm_fail(j->error, CM_LIMIT_BROKEN, "the %ld by %ld tiles around (%ld, %ld) have too many %s", wide, high, column(j, a), row(j, a),
+                       cm_tile_limit_names[l]);
+    }
+  return CM_OK;
+}
+
 cm_status cm_problem_check(const cm_problem *problem, const uint32_t *place, cm_memory *memory, cm_error *error)
 {
   judged j = {.p = problem, .place = place, .error = error};
   cm_status status = check_tiles(&j, memory);
+  if (status == CM_OK)
+    status = check_blocks(&j, problem->router_limit, problem->router_x, problem->router_y);
+  if (status == CM_OK)
+    status = check_blocks(&j, problem->chip_limit, problem->chip_x, problem->chip_y);
   for (j.number = 0; j.number < problem->constraints.count && status == CM_OK; j.number++) {
     j.c = &problem->constraints.constraint[j.number];
     status = check_constraint(&j, memory);
