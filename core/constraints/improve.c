@@ -5,7 +5,7 @@
 
 #include "base/annealing.h"
 
-enum { STREAM = 0x706c6163, ANNEAL = 1, AROUND = 2, PROBES = 200, FREED = 6, DECISIONS_AROUND = 400 };
+enum { STREAM = 0x706c6163, ANNEAL = 1, AROUND = 2, TRIALS = 4, PROBES = 200, FREED = 6, DECISIONS_AROUND = 400 };
 static const double COLDEST = 1e-3; /* of the hottest */
 
 typedef struct annealing {
@@ -254,20 +254,38 @@ static cm_status cool(annealing *a, uint64_t moves, cm_run *run, uint32_t *best,
   return CM_OK;
 }
 
-cm_status cm_anneal_places(const cm_state *state, uint64_t moves, cm_run *run, uint32_t *place, cm_error *error)
+/* One trial, from `place` [variables] to it; as much again behind the next is room for the best. */
+static cm_status anneal(const cm_state *state, uint64_t moves, uint64_t trial, cm_run *run, uint32_t *place, cm_error *error)
 {
   annealing a = {.m = state->model, .place = place};
-  uint32_t *best;
-  if (a.m->variables == 0 || a.m->net_count == 0)
-    return CM_OK;
-  if (CM_NEW(run->memory, best, a.m->variables, error) != CM_OK)
-    return error->status;
-  cm_random_init(&a.random, run->seed, STREAM, ANNEAL);
+  uint32_t *best = place + 2 * (size_t)a.m->variables;
+  cm_random_init(&a.random, run->seed, STREAM, ANNEAL + 2 * trial);
   cm_status status = begin(&a, run->memory, state, error);
   if (status == CM_OK)
     status = cool(&a, moves, run, best, error);
   end(&a);
-  cm_free(best);
+  return status;
+}
+
+cm_status cm_anneal_places(const cm_state *state, uint64_t moves, cm_run *run, uint32_t *place, cm_error *error)
+{
+  const cm_place_model *m = state->model;
+  const size_t bytes = m->variables * sizeof *place;
+  uint32_t *tried;
+  if (m->variables == 0 || m->net_count == 0)
+    return CM_OK;
+  if (CM_NEW(run->memory, tried, 3 * (size_t)m->variables, error) != CM_OK)
+    return error->status;
+  uint32_t *first = tried + m->variables;
+  cm_status status = CM_OK;
+  memcpy(first, place, bytes);
+  for (uint64_t trial = 0; trial < TRIALS && status == CM_OK; trial++) {
+    memcpy(tried, first, bytes);
+    status = anneal(state, moves / TRIALS, trial, run, tried, error);
+    if (status == CM_OK && cm_place_model_cost(m, tried) < cm_place_model_cost(m, place))
+      memcpy(place, tried, bytes);
+  }
+  cm_free(tried);
   return status;
 }
 
@@ -300,7 +318,7 @@ cm_status cm_search_around(cm_state *state, const uint64_t *domain, uint32_t rou
   cm_random_init(&random, run->seed, STREAM, AROUND);
   cm_status status = CM_OK;
   for (uint32_t round = 0; round < rounds && cost > 0 && status == CM_OK; round++) {
-    uint32_t freed[FREED];
+    uint32_t freed[FREED] = {0};
     choose_freed(m, &random, freed, FREED);
     memset(narrow, 0, (size_t)m->variables * m->words * sizeof *narrow);
     for (uint32_t v = 0; v < m->variables; v++)

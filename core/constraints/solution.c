@@ -11,9 +11,9 @@
 #define FIELD(name) offsetof(cm_solve_request, name)
 
 /* Words that a search looks at for each of effort, and moves of annealing. */
-static const uint64_t SEARCH_WORK = UINT64_C(20000000), PROOF_WORK = UINT64_C(2000000);
+static const uint64_t SEARCH_WORK = UINT64_C(20000000), PROOF_WORK = UINT64_C(4000000);
 static const uint64_t MOVES_A_VARIABLE = 200;
-static const uint32_t ROUNDS_A_VARIABLE = 1;
+static const uint32_t ROUNDS_A_VARIABLE = 1, PROOF_VARIABLES = 16, ANNEALED_MIN = 32;
 
 /* A problem among options: it is read to be refused now, and read again when it is solved. */
 static cm_status read_problem(const char *name, const json_t *value, void *field, cm_error *error)
@@ -89,10 +89,11 @@ static cm_status improve(cm_state *state, uint32_t effort, cm_run *run, cm_found
   cm_status status = cm_state_propagate(state, &possible, error);
   memcpy(domain, state->domain, (size_t)m->variables * m->words * sizeof *domain);
   if (status == CM_OK)
-    status = cm_anneal_places(state, MOVES_A_VARIABLE * effort * m->variables, run, found->place, error);
+    status = cm_anneal_places(state, MOVES_A_VARIABLE * effort * (m->variables > ANNEALED_MIN ? m->variables : ANNEALED_MIN), run, found->place, error);
   if (status == CM_OK)
     status = cm_search_around(state, domain, ROUNDS_A_VARIABLE * effort * m->variables, run, found->place, error);
-  const cm_search all = {.work_max = PROOF_WORK * effort, .below = cm_place_model_cost(m, found->place), .cheapest = true, .domain = domain};
+  const uint32_t few = m->variables > PROOF_VARIABLES ? m->variables : PROOF_VARIABLES; /* of more there is hardly a proof */
+  const cm_search all = {.work_max = PROOF_WORK * effort * PROOF_VARIABLES / few, .below = cm_place_model_cost(m, found->place), .cheapest = true, .domain = domain};
   if (status == CM_OK)
     status = cm_search_places(state, &all, run, found, error);
   cm_free(domain);
