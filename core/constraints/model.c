@@ -6,6 +6,8 @@
 
 #include "base/random.h"
 
+enum { TABLE_WORDS_MAX = 1 << 25 };
+
 /* A model as it grows. */
 typedef struct building {
   cm_place_model *m;
@@ -18,6 +20,7 @@ typedef struct building {
     uint32_t from;
     cm_relation relation;
   } *pair;
+  const cm_constraint **tabled; /* [constraints] the first one of each pair of tables */
   uint64_t pair_count, pair_capacity, table_capacity, packing_capacity, chain_capacity;
 } building;
 
@@ -88,10 +91,23 @@ static bool related(const cm_constraint *c, cm_place_offset a, cm_place_offset b
   }
 }
 
-/* Two tables: what goes with a tile of the first, and with a tile of the second. */
+static bool same_relation(const cm_constraint *a, const cm_constraint *b)
+{
+  if (a->kind != b->kind || a->offset_count != b->offset_count || a->side != b->side || a->hops != b->hops)
+    return false;
+  return a->offset_count == 0 || memcmp(a->offset, b->offset, a->offset_count * sizeof *a->offset) == 0;
+}
+
+/* Two tables: what goes with a tile of the first, and with a tile of the second; one pair for all constraints of one relation. */
 static cm_status make_tables(building *b, const cm_constraint *c, uint32_t *first, cm_error *error)
 {
   cm_place_model *m = b->m;
+  for (*first = 0; *first < m->table_count; *first += 2)
+    if (same_relation(b->tabled[*first / 2], c))
+      return CM_OK;
+  if ((uint64_t)m->table_count * m->tiles * m->words > TABLE_WORDS_MAX)
+    return cm_fail(error, CM_TOO_LARGE, "too many different relations for an array of %u tiles: %u", m->tiles, m->table_count / 2);
+  b->tabled[m->table_count / 2] = c;
   if (CM_ROOM(b->memory, m->table, &b->table_capacity, m->table_count + 2, error) != CM_OK)
     return error->status;
   *first = m->table_count;
@@ -479,8 +495,11 @@ cm_status cm_place_model_new(const cm_problem *problem, const cm_left_out *out, 
   if (status == CM_OK)
     status = CM_NEW(memory, b.leader, problem->node_count, error);
   if (status == CM_OK)
+    status = CM_NEW(memory, b.tabled, problem->constraints.count, error);
+  if (status == CM_OK)
     status = build(&b, error);
   cm_free(b.leader);
+  cm_free(b.tabled);
   cm_free(b.role);
   cm_free(b.pair);
   if (status == CM_OK)
