@@ -238,6 +238,25 @@ static bool network_suits(cm_request *request, const library_job_kind *kind, cm_
                     kind->input == LIBRARY_INPUT_MODEL ? words : "an ONNX model is compiled, not mapped: kind \"compile\"");
 }
 
+/* Of a job whose options say all: nothing else is named. */
+static bool check_alone(cm_request *request, const library_job_kind *kind, const json_t *options, cm_job *job)
+{
+  cm_error error;
+  if (job->network[0] != '\0' || job->chip[0] != '\0')
+    return cm_reply_bad_member(request, CM_BAD_OPTION, job->network[0] != '\0' ? "/network" : "/chip", "a problem is solved without: leave it out");
+  if (!check_options(request, kind->name, options, job))
+    return false;
+  const json_t *problem = json_object_get(options, "problem");
+  if (problem != NULL) {
+    const cm_network size = {.neurons = json_array_size(json_object_get(problem, "nodes"))};
+    liken(job, kind, options, &size);
+    return true;
+  }
+  (void)cm_option_refuse(&error, "problem", "the problem to solve: array, nodes, edges, nets and constraints");
+  cm_reply_error(request, &error);
+  return false;
+}
+
 /* The kind of a job; NULL: the reply is set. */
 static const library_job_kind *read_kind(cm_request *request, const json_t *object, cm_job *job)
 {
@@ -295,17 +314,20 @@ bool cm_submit_read(cm_request *request, const json_t *object, cm_job *job)
     return false;
   if (options != NULL && !json_is_object(options))
     return cm_reply_bad_member(request, CM_BAD_OPTION, "/options", "expected an object");
-  const bool of_mapping = kind->input == LIBRARY_INPUT_MAPPING;
+  const bool of_mapping = kind->input == LIBRARY_INPUT_MAPPING, alone = kind->input == LIBRARY_INPUT_NONE;
   if (of_mapping && !check_mapping_options(request, kind, options, job))
     return false;
-  if (job->network[0] == '\0')
+  if (alone && !check_alone(request, kind, options, job))
+    return false;
+  if (!alone && job->network[0] == '\0')
     return cm_reply_bad_member(request, CM_BAD_REQUEST, "/network", "the id of an uploaded network is needed");
   if (job->chip[0] == '\0' && kind->chip)
     return cm_reply_bad_member(request, CM_BAD_REQUEST, "/chip", "the name of a chip is needed");
   if (job->chip[0] != '\0' && kind->input == LIBRARY_INPUT_NETWORK && !kind->chip)
     return cm_reply_bad_member(request, CM_BAD_OPTION, "/chip", "a network runs without a chip: leave it out");
-  if (!read_terms(request, kind, object, job) || (!of_mapping && !check_upload_options(request, kind, options, job)) ||
-      !network_suits(request, kind, job, options) || (!of_mapping && !check_given(request, job->network, options)) ||
+  const bool uploaded = !alone && !of_mapping;
+  if (!read_terms(request, kind, object, job) || (uploaded && !check_upload_options(request, kind, options, job)) ||
+      (!alone && !network_suits(request, kind, job, options)) || (uploaded && !check_given(request, job->network, options)) ||
       (job->chip[0] != '\0' && !cm_access_sees(request, CM_OBJECT_CHIP, job->chip, "/chip")) ||
       !cm_access_owner_of(request, object, &job->owner))
     return false;

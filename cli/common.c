@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "base/number.h"
 
-enum { OCCUPANCY_BYTES_MAX = 1 << 28, BAR_WIDTH = 30 };
+enum { OCCUPANCY_BYTES_MAX = 1 << 28, CONSTRAINTS_BYTES_MAX = 16 << 20, BAR_WIDTH = 30 };
 
 static atomic_bool stop_wanted;
 
@@ -175,6 +175,21 @@ cm_status cli_chip(const char *chip, const char *mesh, const char *occupancy, co
   cm_status status = open_chip(chip, mesh, text, made, error);
   free(text);
   return status == CM_BAD_OCCUPANCY ? cli_name_file(occupancy, status, error) : status;
+}
+
+cm_status cli_constrain(const char *path, const coremap_network *network, coremap_chip **chip, char **text, cm_error *error)
+{
+  coremap_chip *made;
+  coremap_error *why = NULL;
+  size_t size;
+  if (path == NULL)
+    return CM_OK;
+  if (cm_file_read(path, CONSTRAINTS_BYTES_MAX, text, &size, error) != CM_OK ||
+      library_status(coremap_chip_constrain(*chip, network, *text, &made, &why), &why, error) != CM_OK)
+    return error->status;
+  coremap_chip_free(*chip);
+  *chip = made;
+  return CM_OK;
 }
 
 bool cli_whole(const char *text, uint64_t least, uint64_t most, uint64_t *number)

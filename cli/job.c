@@ -31,6 +31,7 @@ int cli_job_parse(const cli_command *command, int argc, char **argv, cli_job *a)
       case CLI_JOB_ROUTES: a->routes = cli_output(a->routes_name = optarg); break;
       case CLI_JOB_CERTIFICATE: a->certificate = cli_output(optarg); break;
       case CLI_JOB_PARETO: a->pareto = optarg; break;
+      case CLI_JOB_CONSTRAINTS: a->constraints = cli_input(optarg); break;
       case CLI_JOB_FROM: a->from = cli_input(optarg); break;
       case CLI_JOB_INPUT: a->input = cli_input(optarg); break;
       case CLI_JOB_POISSON:

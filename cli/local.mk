@@ -30,6 +30,7 @@ coremap_SOURCES = cli/cli.h cli/command.h cli/context.h cli/http.h cli/job.h cli
   cli/remove.c \
   cli/run.c \
   cli/schedule.c \
+  cli/solve.c \
   cli/simulate.c \
   cli/table.c cli/tables.c \
   cli/tile.c \

@@ -29,6 +29,8 @@ static cm_status identify_network(cm_running *r, cm_error *error)
 {
   cm_network network;
   char text[CM_SHA_MAX + CM_USER_MAX + 32], domain[CM_USER_MAX + 16];
+  if (r->job.network[0] == '\0')
+    return CM_OK;
   if (cm_networks_get(r->store, r->job.network, &network, error) != CM_OK)
     return error->status;
   cm_owner_domain(&r->job.owner, domain);
@@ -48,7 +50,7 @@ static void bound(cm_running *r, unsigned threads, uint64_t memory_limit, double
   /* Short jobs run beside each other: each has its part of the processors. */
   const unsigned beside = r->job.lane == CM_LANE_OF_SHORT && r->options.short_workers > 1 ? r->options.short_workers : 1;
   const unsigned share = r->options.threads > beside ? r->options.threads / beside : 1;
-  r->work.threads = threads < share ? threads : share;
+  r->work.threads = threads > 0 && threads < share ? threads : share;
   r->work.memory_limit = most != 0 && (memory_limit == 0 || memory_limit > most) ? most : memory_limit;
   r->work.time_limit = time_limit;
 }
@@ -230,6 +232,8 @@ static cm_status put_chip(const preparing *p, cm_error *error)
 static cm_status put_network(cm_running *r, cm_error *error)
 {
   char path[CM_PATH_MAX];
+  if (r->job.network[0] == '\0')
+    return CM_OK;
   if (cm_networks_path(r->store, r->job.network, path, error) != CM_OK)
     return error->status;
   return put_file(r, path, CM_WORK_NETWORK, error);

@@ -467,8 +467,9 @@ bool cm_running_begin(cm_running *r)
 {
   cm_error error = {0};
   const cm_job *job = &r->job;
-  cm_event_bus_log(r->store->bus, job->id, "attempt %d: %s network %.12s%s%s, about %.3g s and %.3g MB", job->attempt, job->kind,
-                   job->network, job->chip[0] != '\0' ? " on chip " : "", job->chip, job->expected, r->bytes / 1e6);
+  cm_event_bus_log(r->store->bus, job->id, "attempt %d: %s%s%.12s%s%s, about %.3g s and %.3g MB", job->attempt, job->kind,
+                   job->network[0] != '\0' ? " network " : "", job->network, job->chip[0] != '\0' ? " on chip " : "", job->chip,
+                   job->expected, r->bytes / 1e6);
   const bool lasting = cm_files_last(false); /* the job's folder goes with it */
   cm_status status = cm_running_prepare(r, &error);
   (void)cm_files_last(lasting);

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/option.h"
+#include "core/constraints/solution.h"
 #include "core/machine/compile.h"
 #include "core/mapping/options.h"
 #include "core/schedule/request.h"
@@ -75,6 +76,14 @@ static cm_status read_schedule(const json_t *given, json_t **all, json_t **shapi
   cm_schedule_request request;
   cm_status status = cm_schedule_request_read(given, &request, error);
   return status == CM_OK ? state(&cm_schedule_option_table, given, &request, all, shaping, error) : status;
+}
+
+/* Of a job: who calls with a file reads options by themselves. */
+static cm_status read_solve(const json_t *given, json_t **all, json_t **shaping, cm_error *error)
+{
+  cm_solve_request request;
+  cm_status status = cm_solve_options_read(given, &request, error);
+  return status == CM_OK ? state(&cm_solve_option_table, given, &request, all, shaping, error) : status;
 }
 
 static cm_status read_read(const json_t *given, json_t **all, json_t **shaping, cm_error *error)

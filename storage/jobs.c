@@ -199,11 +199,11 @@ cm_status cm_jobs_by_key(cm_store *store, const char *user, const cm_job_key *ke
 /* Whether what a job is made of is there, and how visible it may be. */
 static cm_status check_sources(sqlite3 *handle, const cm_job *job, cm_owner *owner, cm_error *error)
 {
-  int64_t networks;
+  int64_t networks = 1;
   char *chip;
   bool preset;
-  if (cm_sql_number(handle, 0, &networks, error, "SELECT count(*) FROM networks WHERE id = ?", "t", job->network) !=
-      CM_OK)
+  if (library_job_kind_of(job->kind)->input != LIBRARY_INPUT_NONE &&
+      cm_sql_number(handle, 0, &networks, error, "SELECT count(*) FROM networks WHERE id = ?", "t", job->network) != CM_OK)
     return error->status;
   if (networks == 0) {
     if (library_job_kind_of(job->kind)->input == LIBRARY_INPUT_MAPPING) /* the asker has sent no id, and gets none */

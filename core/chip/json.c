@@ -17,6 +17,15 @@ cm_status cm_json_fail(cm_error *error, cm_status status, const char *where, con
   return cm_fail_at(error, "%s", where);
 }
 
+const char *cm_json_place(char place[CM_JSON_PLACE_MAX], const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(place, CM_JSON_PLACE_MAX, format, arguments);
+  va_end(arguments);
+  return place;
+}
+
 cm_status cm_json_load(const char *text, size_t size, const cm_document *kind, json_t **object, cm_error *error)
 {
   const char *what = kind->name;

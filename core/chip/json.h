@@ -29,6 +29,10 @@ cm_status cm_json_known_fields(const json_t *object, const char *where, const ch
 cm_status cm_json_fail(cm_error *error, cm_status status, const char *where, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* The place of something below another, "%s/%zu", cut to what an error has room for; returns `place`. */
+enum { CM_JSON_PLACE_MAX = 96 };
+const char *cm_json_place(char place[CM_JSON_PLACE_MAX], const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* What a document is called, how long it may be, and the code of a refusal. */
 typedef struct cm_document {
   const char *name;

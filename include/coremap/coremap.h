@@ -15,6 +15,7 @@
 #include <coremap/routes.h>
 #include <coremap/schedule.h>
 #include <coremap/simulate.h>
+#include <coremap/solve.h>
 #include <coremap/tables.h>
 #include <coremap/train.h>
 

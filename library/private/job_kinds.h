@@ -9,6 +9,7 @@
 typedef enum library_job_input {
   LIBRARY_INPUT_NETWORK, /* an uploaded network of neurons */
   LIBRARY_INPUT_MODEL,   /* an uploaded ONNX model */
+  LIBRARY_INPUT_NONE,    /* nothing that is kept: its options say all */
   LIBRARY_INPUT_MAPPING, /* a mapping, whose network and chip are the job's */
 } library_job_input;
 

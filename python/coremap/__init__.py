@@ -25,7 +25,7 @@ from ._network import Network
 from ._profile import Profile, profile, spike_file
 from ._sweep import Point, sweep
 
-__all__ = ["map", "fit", "Mapping", "Nets", "Network", "read", "profile", "Profile", "compile", "Program", "emit", "load", "submit", "Job", "jobs",
+__all__ = ["map", "fit", "solve", "Mapping", "Nets", "Network", "read", "profile", "Profile", "compile", "Program", "emit", "load", "submit", "Job", "jobs",
            "mappings", "sweep", "Point", "CoremapError", "version"]
 
 Progress = Union[bool, Callable[[str, float], None]]
@@ -317,6 +317,19 @@ def fit(network: Any, chips: Any = (), *, neurons: Optional[int] = None, format:
     with tempfile.TemporaryDirectory(prefix="coremap-") as folder, _heard(progress) as heard:
         source, _ = _written(network, neurons, format, directed, sizes, rates, None, folder)
         return _local.fit_source(source, [chips] if isinstance(chips, str) else list(chips), heard)
+
+
+def solve(problem: Any, *, progress: Optional[Progress] = None, **options: Any) -> Dict[str, Any]:
+    """Places nodes on tiles under constraints, or proves that there are no places (docs/reference/constraints.md).
+
+    problem: a dict, or the path of a file. All else are options: seed, effort, time_limit. Returns "answer" ("places", "impossible", "unknown"), with "places",
+    "hops" and "optimal", or with "reason".
+    """
+    with _heard(progress) as heard:
+        if isinstance(problem, (str, os.PathLike)):
+            with open(problem, encoding="utf-8") as file:
+                return _local.solve(file.read(), options, heard)
+        return _local.solve(json.dumps(problem), options, heard)
 
 
 class Program:

@@ -57,6 +57,7 @@ def _load() -> ctypes.CDLL:
                 ("chip_free", None, [pointer]),
                 ("table", ctypes.c_int, [text, out, out]),
                 ("fit", ctypes.c_int, [pointer, out, _PROGRESS, pointer, out, out]),
+                ("solve", ctypes.c_int, [text, text, _PROGRESS, pointer, out, out]),
                 ("map", ctypes.c_int, [pointer, pointer, text, _PROGRESS, pointer, out, out]),
                 ("mapping_parts", ctypes.POINTER(ctypes.c_uint32), [pointer, count]),
                 ("mapping_places", ctypes.POINTER(ctypes.c_int32), [pointer, count]),
@@ -233,6 +234,19 @@ def fit_source(source: Source, chips: Any, progress: Any) -> Any:
         for one in opened:
             lib.coremap_chip_free(one)
         lib.coremap_network_free(network)
+
+
+def solve(problem: str, options: Dict[str, Any], progress: Any) -> Any:
+    """What coremap_solve answers."""
+    listener, made = _Listener(progress), ctypes.c_void_p()
+    try:
+        _call("solve", problem.encode(), json.dumps(options).encode(), listener.callback, None, ctypes.byref(made))
+        return json.loads(ctypes.string_at(made.value))
+    except CoremapError as error:
+        raise listener.raised or error from None
+    finally:
+        if made.value:
+            _load().coremap_text_free(made)
 
 
 def map_source(source: Source, chip: str, occupancy: Optional[str], options: Dict[str, Any], progress: Any) -> _Result:

@@ -94,7 +94,9 @@ class Requests:
                                 "options": {"preset": "fast", "seed": r.randrange(3), "max_part_size": 64}}
             if r.random() < 0.7 else [{"network": w["network"], "chip": "hostile", "labels": {"batch": "1"}, "options": {"preset": "fast"}}] * r.randrange(1, 4)
             if r.random() < 0.3 else {"kind": "compile", "network": w["model"], "options": {"verify": True}} if r.random() < 0.7
-            else {"kind": "profile", "network": w["network"], "options": {"steps": 9, "dt": 1e-3, "spikes": "0,1\n", "semantics": "norse"}},
+            else {"kind": "solve", "options": {"problem": {"array": {"columns": 3, "rows": 3, "tiles": [{"nodes": 2}]}, "nodes": [{"name": "a"}, {"name": "b", "memory": 3}],
+                                                           "edges": [{"from": "a", "to": "b"}], "constraints": [{"kind": "order", "of": "a", "to": "b", "is": "left_of"}]}}}
+            if r.random() < 0.5 else {"kind": "profile", "network": w["network"], "options": {"steps": 9, "dt": 1e-3, "spikes": "0,1\n", "semantics": "norse"}},
             "postFits": lambda: {"network": w["network"], "chips": r.choice(["all", ["loihi1", "hostile"]])},
             "commitMapping": lambda: {"owner": "x", "ttl": 2},
             "postUser": lambda: {"name": f"u{r.randrange(10**9)}", "role": "user", "group": "vision"},

@@ -1,0 +1,205 @@
+/* Domains as they shrink and come back. What can fail: memory. */
+#include "core/constraints/domains.h"
+
+#include <string.h>
+
+enum { FLOW_PAIRS_MAX = 1 << 20 };
+
+/* ---- made and freed ---- */
+
+static cm_status make_booking(const cm_packing *p, cm_memory *memory, cm_booking *b, cm_error *error)
+{
+  const uint32_t words = (p->buckets + 63) / 64;
+  cm_status status = CM_NEW(memory, b->used, p->buckets, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, b->booked, p->count, error);
+  if (status != CM_OK || (uint64_t)p->count * p->buckets > FLOW_PAIRS_MAX)
+    return status;
+  status = CM_NEW(memory, b->flow, (size_t)p->count * p->buckets, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, b->filled, p->buckets, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, b->project, words, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, b->seen, words, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, b->queue, p->count, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, b->from_bucket, p->count, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, b->from_variable, p->buckets, error);
+  return status;
+}
+
+/* Which packings and chains a variable is in. */
+static cm_status index_members(cm_state *s, cm_error *error)
+{
+  const cm_place_model *m = s->model;
+  uint64_t in = 0, chained = 0;
+  for (uint32_t i = 0; i < m->packing_count; i++)
+    in += m->packing[i].count;
+  for (uint32_t i = 0; i < m->chain_count; i++)
+    chained += m->chain[i].count;
+  if (CM_NEW(s->memory, s->first_in, m->variables + 1, error) != CM_OK || CM_NEW(s->memory, s->packing_in, in, error) != CM_OK ||
+      CM_NEW(s->memory, s->slot_in, in, error) != CM_OK || CM_NEW(s->memory, s->first_chain, m->variables + 1, error) != CM_OK ||
+      CM_NEW(s->memory, s->chain_in, chained, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < m->packing_count; i++)
+    for (uint32_t k = 0; k < m->packing[i].count; k++)
+      s->first_in[m->packing[i].variable[k]]++;
+  for (uint32_t i = 0; i < m->chain_count; i++)
+    for (uint32_t k = 0; k < m->chain[i].count; k++)
+      s->first_chain[m->chain[i].variable[k]]++;
+  for (uint32_t v = 1; v <= m->variables; v++) {
+    s->first_in[v] += s->first_in[v - 1];
+    s->first_chain[v] += s->first_chain[v - 1];
+  }
+  for (uint32_t i = m->packing_count; i-- > 0;)
+    for (uint32_t k = m->packing[i].count; k-- > 0;) {
+      const uint32_t at = --s->first_in[m->packing[i].variable[k]];
+      s->packing_in[at] = i;
+      s->slot_in[at] = k;
+    }
+  for (uint32_t i = m->chain_count; i-- > 0;)
+    for (uint32_t k = m->chain[i].count; k-- > 0;)
+      s->chain_in[--s->first_chain[m->chain[i].variable[k]]] = i;
+  return CM_OK;
+}
+
+cm_status cm_state_new(const cm_place_model *model, cm_memory *memory, cm_state **state, cm_error *error)
+{
+  cm_state *s;
+  if (CM_NEW(memory, s, 1, error) != CM_OK)
+    return error->status;
+  s->model = model;
+  s->memory = memory;
+  cm_status status = CM_NEW(memory, s->domain, (size_t)model->variables * model->words, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, s->failures, model->variables, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, s->booking, model->packing_count, error);
+  for (uint32_t i = 0; status == CM_OK && i < model->packing_count; i++)
+    status = make_booking(&model->packing[i], memory, &s->booking[i], error);
+  if (status == CM_OK)
+    status = index_members(s, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, s->queued, model->variables, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, s->packing_due, model->packing_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, s->chain_due, model->chain_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, s->queue, model->variables, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, s->scratch, 4 * (size_t)model->words, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, s->distance, model->tiles, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, s->flood, model->tiles, error);
+  if (status != CM_OK) {
+    cm_state_free(s);
+    return status;
+  }
+  cm_state_reset(s, NULL);
+  *state = s;
+  return CM_OK;
+}
+
+void cm_state_free(cm_state *s)
+{
+  if (s == NULL)
+    return;
+  for (uint32_t i = 0; s->booking != NULL && i < s->model->packing_count; i++) {
+    cm_booking *b = &s->booking[i];
+    void *const blocks[] = {b->used, b->booked, b->flow, b->filled, b->project, b->seen, b->queue, b->from_bucket, b->from_variable};
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
+      cm_free(blocks[k]);
+  }
+  void *const blocks[] = {s->domain, s->failures, s->booking, s->first_in, s->packing_in, s->slot_in, s->first_chain, s->chain_in, s->queued,
+                          s->packing_due, s->chain_due, s->queue, s->trail, s->scratch, s->distance, s->flood, s};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+    cm_free(blocks[i]);
+}
+
+static void enqueue(cm_state *s, uint32_t variable)
+{
+  if (s->queued[variable])
+    return;
+  s->queued[variable] = true;
+  s->queue[(s->queue_begin + s->queue_count++) % s->model->variables] = variable;
+}
+
+void cm_state_clear_queue(cm_state *s)
+{
+  for (; s->queue_count > 0; s->queue_count--) {
+    s->queued[s->queue[s->queue_begin]] = false;
+    s->queue_begin = (s->queue_begin + 1) % s->model->variables;
+  }
+}
+
+void cm_state_reset(cm_state *s, const uint64_t *domain)
+{
+  const cm_place_model *m = s->model;
+  cm_state_clear_queue(s);
+  s->trail_count = 0;
+  if (m->variables > 0)
+    memcpy(s->domain, domain != NULL ? domain : m->domain, (size_t)m->variables * m->words * sizeof *s->domain);
+  for (uint32_t i = 0; i < m->packing_count; i++) {
+    memset(s->booking[i].used, 0, m->packing[i].buckets * sizeof *s->booking[i].used);
+    memset(s->booking[i].booked, 0, m->packing[i].count * sizeof *s->booking[i].booked);
+    s->packing_due[i] = true;
+  }
+  for (uint32_t i = 0; i < m->chain_count; i++)
+    s->chain_due[i] = true;
+  for (uint32_t v = 0; v < m->variables; v++)
+    enqueue(s, v);
+}
+
+/* ---- changes ---- */
+
+cm_status cm_state_remember(cm_state *s, uint32_t at, uint32_t what, uint64_t old, cm_error *error)
+{
+  if (CM_ROOM(s->memory, s->trail, &s->trail_capacity, s->trail_count + 1, error) != CM_OK)
+    return error->status;
+  s->trail[s->trail_count++] = (struct cm_trail){at, what, old};
+  return CM_OK;
+}
+
+void cm_state_undo(cm_state *s, uint64_t trail_count)
+{
+  cm_state_clear_queue(s);
+  while (s->trail_count > trail_count) {
+    const struct cm_trail *t = &s->trail[--s->trail_count];
+    if (t->what == 0) {
+      s->domain[t->at] = t->old;
+    } else {
+      s->booking[t->what - 1].booked[t->at] = false;
+      s->booking[t->what - 1].used[t->old] -= s->model->packing[t->what - 1].need[t->at];
+    }
+  }
+}
+
+cm_status cm_state_narrow(cm_state *s, uint32_t v, const uint64_t *tiles, bool inside, bool *possible, cm_error *error)
+{
+  const uint32_t words = s->model->words;
+  uint64_t *domain = cm_state_domain(s, v), left = 0;
+  bool changed = false;
+  s->work += words;
+  for (uint32_t w = 0; w < words; w++) {
+    const uint64_t now = domain[w] & (inside ? tiles[w] : ~tiles[w]);
+    if (now != domain[w]) {
+      if (cm_state_remember(s, (uint32_t)((size_t)v * words + w), 0, domain[w], error) != CM_OK)
+        return error->status;
+      domain[w] = now;
+      changed = true;
+    }
+    left |= now;
+  }
+  if (left == 0) {
+    s->failures[v]++;
+    *possible = false;
+  } else if (changed) {
+    enqueue(s, v);
+  }
+  return CM_OK;
+}

@@ -1,0 +1,164 @@
+/* Minimal reasons by deletion: what can be left out of an impossible problem that stays impossible is left out, constraints and limits one by one, nodes
+ * by halves. What can fail: memory, being cancelled. */
+#include <string.h>
+
+#include "core/constraints/solution.h"
+
+typedef struct explaining {
+  const cm_problem *p;
+  cm_run *run;
+  uint64_t work;
+  bool *constraint, *node; /* left out */
+  bool limit[CM_REASON_LIMITS];
+  bool sure; /* every answer was one */
+} explaining;
+
+void cm_reason_clear(cm_reason *reason)
+{
+  cm_free(reason->constraint);
+  cm_free(reason->node);
+  cm_free(reason->enough);
+  *reason = (cm_reason){.minimal = false};
+}
+
+static cm_status ask(explaining *e, cm_answer *answer, cm_error *error)
+{
+  const cm_left_out out = {e->constraint, e->limit, e->node};
+  cm_place_model *model;
+  cm_state *state = NULL;
+  cm_found found = {.place = NULL};
+  if (cm_place_model_new(e->p, &out, e->run->memory, &model, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_state_new(model, e->run->memory, &state, error);
+  if (status == CM_OK)
+    status = CM_NEW(e->run->memory, found.place, model->variables, error);
+  if (status == CM_OK)
+    status = cm_search_places(state, &(cm_search){.work_max = e->work, .below = UINT64_MAX}, e->run, &found, error);
+  *answer = found.answer;
+  cm_free(found.place);
+  cm_state_free(state);
+  cm_place_model_free(model);
+  return status;
+}
+
+/* Leaves something out where that leaves the rest impossible. */
+static cm_status leave_out(explaining *e, bool *what, cm_error *error)
+{
+  cm_answer answer;
+  *what = true;
+  if (ask(e, &answer, error) != CM_OK)
+    return error->status;
+  *what = answer == CM_IMPOSSIBLE;
+  e->sure = e->sure && answer != CM_UNKNOWN;
+  return CM_OK;
+}
+
+/* Nodes that a constraint on all of its members needs stay: without them it asks for more. */
+static void mark_bound(const explaining *e, bool *bound)
+{
+  for (uint32_t i = 0; i < e->p->constraints.count; i++) {
+    const cm_constraint *c = &e->p->constraints.constraint[i];
+    for (uint32_t k = 0; k < c->of_count && c->kind == CM_CONNECTED && !e->constraint[i]; k++)
+      bound[c->of[k]] = true;
+  }
+}
+
+/* By halves: all of from .. to - 1, else each half of them. */
+static cm_status leave_nodes(explaining *e, const bool *bound, uint32_t from, uint32_t to, cm_error *error)
+{
+  cm_answer answer = CM_IMPOSSIBLE;
+  bool any = false;
+  for (uint32_t i = from; i < to; i++) {
+    e->node[i] = !bound[i];
+    any = any || !bound[i];
+  }
+  if (any && ask(e, &answer, error) != CM_OK)
+    return error->status;
+  if (answer == CM_IMPOSSIBLE)
+    return CM_OK;
+  for (uint32_t i = from; i < to; i++)
+    e->node[i] = false;
+  const uint32_t middle = from + (to - from) / 2;
+  if (to - from == 1)
+    return CM_OK;
+  return leave_nodes(e, bound, from, middle, error) == CM_OK ? leave_nodes(e, bound, middle, to, error) : error->status;
+}
+
+static cm_status shrink(explaining *e, bool *bound, cm_error *error)
+{
+  const uint32_t count = e->p->constraints.count;
+  cm_status status = CM_OK;
+  /* What comes last is tried first: of two that are as much in the way, the earlier one is told. */
+  for (uint32_t i = count; i-- > 0 && status == CM_OK;)
+    status = leave_out(e, &e->constraint[i], error);
+  for (uint32_t l = 0; l < CM_REASON_LIMITS && status == CM_OK; l++)
+    status = leave_out(e, &e->limit[l], error);
+  if (status != CM_OK)
+    return status;
+  mark_bound(e, bound);
+  return leave_nodes(e, bound, 0, e->p->node_count, error);
+}
+
+/* For each of the set: whether all else has places. */
+static cm_status try_without(explaining *e, cm_reason *reason, cm_error *error)
+{
+  const uint32_t count = e->p->constraints.count;
+  cm_answer answer;
+  memset(e->constraint, 0, count * sizeof *e->constraint);
+  memset(e->limit, 0, sizeof e->limit);
+  memset(e->node, 0, e->p->node_count * sizeof *e->node);
+  for (uint32_t i = 0; i < count + CM_REASON_LIMITS; i++) {
+    bool *what = i < count ? &e->constraint[i] : &e->limit[i - count];
+    if (!(i < count ? reason->constraint[i] : reason->limit[i - count]))
+      continue;
+    *what = true;
+    if (ask(e, &answer, error) != CM_OK)
+      return error->status;
+    *what = false;
+    *(i < count ? &reason->enough[i] : &reason->enough_limit[i - count]) = answer == CM_POSSIBLE;
+  }
+  return CM_OK;
+}
+
+static cm_status explain(explaining *e, bool *bound, cm_reason *reason, cm_error *error)
+{
+  if (shrink(e, bound, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < e->p->constraints.count; i++)
+    reason->constraint[i] = !e->constraint[i];
+  for (uint32_t l = 0; l < CM_REASON_LIMITS; l++)
+    reason->limit[l] = !e->limit[l];
+  for (uint32_t i = 0; i < e->p->node_count; i++)
+    reason->node[i] = !e->node[i];
+  reason->minimal = e->sure;
+  return try_without(e, reason, error);
+}
+
+cm_status cm_explain(const cm_problem *problem, uint64_t work, cm_run *run, cm_reason *reason, cm_error *error)
+{
+  explaining e = {.p = problem, .run = run, .work = work, .sure = true};
+  cm_reason made = {.minimal = false};
+  cm_memory *memory = run->memory;
+  bool *bound = NULL;
+  cm_status status = CM_NEW(memory, e.constraint, problem->constraints.count, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, e.node, problem->node_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, bound, problem->node_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, made.constraint, problem->constraints.count, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, made.node, problem->node_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, made.enough, problem->constraints.count, error);
+  if (status == CM_OK)
+    status = explain(&e, bound, &made, error);
+  cm_free(e.constraint);
+  cm_free(e.node);
+  cm_free(bound);
+  if (status == CM_OK)
+    *reason = made;
+  else
+    cm_reason_clear(&made);
+  return status;
+}

@@ -1,0 +1,541 @@
+/* Builds models. What can fail: memory, too many pairs. */
+#include "core/constraints/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+
+enum { TABLE_WORDS_MAX = 1 << 25 };
+
+/* A model as it grows. */
+typedef struct building {
+  cm_place_model *m;
+  const cm_problem *p;
+  const cm_left_out *out;
+  cm_memory *memory;
+  uint32_t *leader;  /* [nodes] union-find of nodes that share a tile */
+  uint64_t *role;    /* [variables] hash of what a variable does in all constraints */
+  struct pair {
+    uint32_t from;
+    cm_relation relation;
+  } *pair;
+  const cm_constraint **tabled; /* [constraints] the first one of each pair of tables */
+  uint64_t pair_count, pair_capacity, table_capacity, packing_capacity, chain_capacity;
+} building;
+
+static bool is_out(const bool *list, uint32_t number)
+{
+  return list != NULL && list[number];
+}
+
+static uint32_t leader_of(building *b, uint32_t node)
+{
+  while (b->leader[node] != node)
+    node = b->leader[node] = b->leader[b->leader[node]];
+  return node;
+}
+
+/* ---- tiles ---- */
+
+/* Where a tile's router lies. */
+static cm_place_offset router_at(const cm_problem *p, uint32_t tile)
+{
+  return (cm_place_offset){(int32_t)(tile % p->width / p->router_x), (int32_t)(tile / p->width / p->router_y)};
+}
+
+static uint32_t label_at(const cm_problem *p, cm_scope scope, uint32_t tile)
+{
+  const uint32_t x = tile % p->width, y = tile / p->width;
+  switch (scope) {
+    case CM_SCOPE_ROUTER: return y / p->router_y * (p->width / p->router_x) + x / p->router_x;
+    case CM_SCOPE_CHIP: return y / p->chip_y * (p->width / p->chip_x) + x / p->chip_x;
+    case CM_SCOPE_COLUMN: return x;
+    case CM_SCOPE_ROW: return y;
+    default: return tile;
+  }
+}
+
+static cm_status label_tiles(building *b, cm_scope scope, cm_error *error)
+{
+  cm_place_model *m = b->m;
+  if (m->label[scope] != NULL)
+    return CM_OK;
+  m->labels[scope] = label_at(b->p, scope, m->tiles - 1) + 1;
+  if (CM_NEW(b->memory, m->label[scope], m->tiles, error) != CM_OK ||
+      CM_NEW(b->memory, m->mask[scope], (size_t)m->labels[scope] * m->words, error) != CM_OK)
+    return error->status;
+  for (uint32_t t = 0; t < m->tiles; t++) {
+    m->label[scope][t] = label_at(b->p, scope, t);
+    cm_tile_add(&m->mask[scope][(size_t)m->label[scope][t] * m->words], t);
+  }
+  return CM_OK;
+}
+
+/* Whether a tile may stand to another as a constraint between two says. */
+static bool related(const cm_constraint *c, cm_place_offset a, cm_place_offset b)
+{
+  const int32_t x = a.x - b.x, y = a.y - b.y;
+  if (c->kind == CM_ADJACENT) {
+    for (uint32_t i = 0; i < c->offset_count; i++)
+      if (c->offset[i].x == x && c->offset[i].y == y)
+        return true;
+    return false;
+  }
+  switch (c->side) {
+    case CM_LEFT_OF: return x < 0;
+    case CM_RIGHT_OF: return x > 0;
+    case CM_ABOVE: return y < 0;
+    case CM_BELOW: return y > 0;
+    default: return (uint32_t)abs(x) + (uint32_t)abs(y) <= c->hops;
+  }
+}
+
+static bool same_relation(const cm_constraint *a, const cm_constraint *b)
+{
+  if (a->kind != b->kind || a->offset_count != b->offset_count || a->side != b->side || a->hops != b->hops)
+    return false;
+  return a->offset_count == 0 || memcmp(a->offset, b->offset, a->offset_count * sizeof *a->offset) == 0;
+}
+
+/* Two tables: what goes with a tile of the first, and with a tile of the second; one pair for all constraints of one relation. */
+static cm_status make_tables(building *b, const cm_constraint *c, uint32_t *first, cm_error *error)
+{
+  cm_place_model *m = b->m;
+  for (*first = 0; *first < m->table_count; *first += 2)
+    if (same_relation(b->tabled[*first / 2], c))
+      return CM_OK;
+  if ((uint64_t)m->table_count * m->tiles * m->words > TABLE_WORDS_MAX)
+    return cm_fail(error, CM_TOO_LARGE, "too many different relations for an array of %u tiles: %u", m->tiles, m->table_count / 2);
+  b->tabled[m->table_count / 2] = c;
+  if (CM_ROOM(b->memory, m->table, &b->table_capacity, m->table_count + 2, error) != CM_OK)
+    return error->status;
+  *first = m->table_count;
+  for (int side = 0; side < 2; side++, m->table_count++)
+    if (CM_NEW(b->memory, m->table[m->table_count], (size_t)m->tiles * m->words, error) != CM_OK)
+      return error->status;
+  for (uint32_t s = 0; s < m->tiles; s++)
+    for (uint32_t t = 0; t < m->tiles; t++)
+      if (related(c, router_at(b->p, s), router_at(b->p, t))) {
+        cm_tile_add(&m->table[*first][(size_t)s * m->words], t);
+        cm_tile_add(&m->table[*first + 1][(size_t)t * m->words], s);
+      }
+  return CM_OK;
+}
+
+static cm_status make_links(building *b, cm_error *error)
+{
+  cm_place_model *m = b->m;
+  if (m->links != NULL)
+    return CM_OK;
+  if (CM_NEW(b->memory, m->links, (size_t)m->tiles * m->words, error) != CM_OK)
+    return error->status;
+  const cm_constraint near = {.kind = CM_ORDER, .side = CM_WITHIN_HOPS, .hops = 1};
+  for (uint32_t s = 0; s < m->tiles; s++)
+    for (uint32_t t = 0; t < m->tiles; t++)
+      if (related(&near, router_at(b->p, s), router_at(b->p, t)))
+        cm_tile_add(&m->links[(size_t)s * m->words], t);
+  return CM_OK;
+}
+
+/* ---- variables ---- */
+
+static void join_nodes(building *b)
+{
+  for (uint32_t i = 0; i < b->p->node_count; i++)
+    b->leader[i] = i;
+  for (uint32_t i = 0; i < b->p->constraints.count; i++) {
+    const cm_constraint *c = &b->p->constraints.constraint[i];
+    if (c->kind != CM_TOGETHER || c->scope != CM_SCOPE_CORE || is_out(b->out->constraint, i))
+      continue;
+    uint32_t before = UINT32_MAX;
+    for (uint32_t k = 0; k < c->of_count; k++) {
+      if (is_out(b->out->node, c->of[k]))
+        continue;
+      if (before != UINT32_MAX)
+        b->leader[leader_of(b, c->of[k])] = leader_of(b, before);
+      before = c->of[k];
+    }
+  }
+}
+
+static cm_status number_variables(building *b, cm_error *error)
+{
+  cm_place_model *m = b->m;
+  join_nodes(b);
+  for (uint32_t i = 0; i < b->p->node_count; i++)
+    m->variable_of[i] = UINT32_MAX;
+  for (uint32_t i = 0; i < b->p->node_count; i++) {
+    const uint32_t leader = leader_of(b, i);
+    if (is_out(b->out->node, i))
+      continue;
+    if (m->variable_of[leader] == UINT32_MAX)
+      m->variable_of[leader] = m->variables++;
+    m->variable_of[i] = m->variable_of[leader];
+  }
+  cm_status status = CM_NEW(b->memory, m->domain, (size_t)m->variables * m->words, error);
+  if (status == CM_OK)
+    status = CM_NEW(b->memory, b->role, m->variables, error);
+  return status;
+}
+
+static uint64_t *domain_of(cm_place_model *m, uint32_t variable)
+{
+  return &m->domain[(size_t)variable * m->words];
+}
+
+static void keep(cm_place_model *m, uint32_t variable, const uint64_t *tiles, bool inside)
+{
+  for (uint32_t w = 0; w < m->words; w++)
+    domain_of(m, variable)[w] &= inside ? tiles[w] : ~tiles[w];
+}
+
+/* Tiles that are there, and of each node's kind. */
+static cm_status first_domains(building *b, cm_error *error)
+{
+  cm_place_model *m = b->m;
+  uint64_t *tiles;
+  if (CM_NEW(b->memory, tiles, m->words, error) != CM_OK)
+    return error->status;
+  memset(m->domain, 0xff, (size_t)m->variables * m->words * sizeof *m->domain);
+  const bool kinds = !is_out(b->out->limit, CM_TILE_LIMITS);
+  for (uint32_t i = 0; i < b->p->node_count; i++) {
+    const uint16_t kind = b->p->node[i].kind;
+    if (m->variable_of[i] == UINT32_MAX)
+      continue;
+    memset(tiles, 0, m->words * sizeof *tiles);
+    for (uint32_t t = 0; t < m->tiles; t++)
+      if (b->p->tile[t].kind != CM_NO_KIND && (!kinds || kind == CM_NO_KIND || b->p->tile[t].kind == kind))
+        cm_tile_add(tiles, t);
+    keep(m, m->variable_of[i], tiles, true);
+  }
+  cm_free(tiles);
+  return CM_OK;
+}
+
+/* ---- constraints ---- */
+
+static cm_status relate(building *b, uint32_t from, uint32_t to, cm_relation relation, cm_error *error)
+{
+  cm_place_model *m = b->m;
+  if (from == to) { /* one variable is both: only tiles that go with themselves are left */
+    for (uint32_t t = 0; t < m->tiles; t++)
+      if (cm_tile_in(domain_of(m, from), t) && !cm_relation_holds(m, &relation, t, t))
+        domain_of(m, from)[t / 64] &= ~(UINT64_C(1) << t % 64);
+    return CM_OK;
+  }
+  if (b->pair_count + 2 > CM_MODEL_RELATIONS_MAX)
+    return cm_fail(error, CM_TOO_LARGE, "constraints relate more than %d pairs of nodes", CM_MODEL_RELATIONS_MAX / 2);
+  if (CM_ROOM(b->memory, b->pair, &b->pair_capacity, b->pair_count + 2, error) != CM_OK)
+    return error->status;
+  relation.other = to;
+  b->pair[b->pair_count++] = (struct pair){from, relation};
+  relation.other = from;
+  relation.table++;
+  b->pair[b->pair_count++] = (struct pair){to, relation};
+  return CM_OK;
+}
+
+/* Between each of `of` and each of `to`; without `to` between neighbours in the list, or all pairs. */
+static cm_status relate_all(building *b, const cm_constraint *c, cm_relation relation, bool all, cm_error *error)
+{
+  const uint32_t *variable_of = b->m->variable_of;
+  cm_status status = CM_OK;
+  for (uint32_t i = 0; i < c->of_count && status == CM_OK; i++) {
+    const uint32_t from = variable_of[c->of[i]];
+    const uint32_t *to = c->to_count > 0 ? c->to : c->of;
+    const uint32_t begin = c->to_count > 0 ? 0 : i + 1, end = c->to_count > 0 ? c->to_count : all || i + 2 > c->of_count ? c->of_count : i + 2;
+    for (uint32_t k = begin; k < end && status == CM_OK; k++)
+      if (from != UINT32_MAX && variable_of[to[k]] != UINT32_MAX)
+        status = relate(b, from, variable_of[to[k]], relation, error);
+  }
+  return status;
+}
+
+static cm_status add_packing(building *b, cm_scope scope, uint32_t count, cm_packing **made, cm_error *error)
+{
+  cm_place_model *m = b->m;
+  if (label_tiles(b, scope, error) != CM_OK || CM_ROOM(b->memory, m->packing, &b->packing_capacity, m->packing_count + 1, error) != CM_OK)
+    return error->status;
+  cm_packing *p = &m->packing[m->packing_count++];
+  *p = (cm_packing){.scope = scope, .buckets = m->labels[scope]};
+  if (CM_NEW(b->memory, p->variable, count, error) != CM_OK || CM_NEW(b->memory, p->need, count, error) != CM_OK ||
+      CM_NEW(b->memory, p->capacity, p->buckets, error) != CM_OK)
+    return error->status;
+  *made = p;
+  return CM_OK;
+}
+
+static cm_status add_apart(building *b, const cm_constraint *c, cm_error *error)
+{
+  cm_packing *p;
+  if (add_packing(b, c->scope, c->of_count, &p, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < c->of_count; i++) {
+    if (b->m->variable_of[c->of[i]] == UINT32_MAX)
+      continue;
+    p->variable[p->count] = b->m->variable_of[c->of[i]];
+    p->need[p->count++] = 1;
+  }
+  for (uint32_t i = 0; i < p->buckets; i++)
+    p->capacity[i] = 1;
+  return CM_OK;
+}
+
+static cm_status add_chain(building *b, const cm_constraint *c, cm_error *error)
+{
+  cm_place_model *m = b->m;
+  if (make_links(b, error) != CM_OK || CM_ROOM(b->memory, m->chain, &b->chain_capacity, m->chain_count + 1, error) != CM_OK)
+    return error->status;
+  cm_chain *chain = &m->chain[m->chain_count++];
+  *chain = (cm_chain){0};
+  if (CM_NEW(b->memory, chain->variable, c->of_count, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < c->of_count; i++)
+    if (m->variable_of[c->of[i]] != UINT32_MAX)
+      chain->variable[chain->count++] = m->variable_of[c->of[i]];
+  return CM_OK;
+}
+
+static cm_status add_pin(building *b, const cm_constraint *c, cm_error *error)
+{
+  cm_place_model *m = b->m;
+  uint64_t *tiles;
+  if (CM_NEW(b->memory, tiles, m->words, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < c->at_count; i++)
+    for (uint32_t y = c->at[i].y0; y <= c->at[i].y1; y++)
+      for (uint32_t x = c->at[i].x0; x <= c->at[i].x1; x++)
+        cm_tile_add(tiles, y * b->p->width + x);
+  for (uint32_t i = 0; i < c->of_count; i++)
+    if (m->variable_of[c->of[i]] != UINT32_MAX)
+      keep(m, m->variable_of[c->of[i]], tiles, c->kind == CM_PIN);
+  cm_free(tiles);
+  return CM_OK;
+}
+
+/* What a variable does in a constraint: its side, and its place in the list where that matters. */
+static void note_roles(building *b, uint32_t number)
+{
+  const cm_constraint *c = &b->p->constraints.constraint[number];
+  const bool listed = (c->kind == CM_ADJACENT || (c->kind == CM_ORDER && c->side != CM_WITHIN_HOPS)) && c->to_count == 0;
+  for (uint32_t i = 0; i < c->of_count + c->to_count; i++) {
+    const uint32_t v = b->m->variable_of[i < c->of_count ? c->of[i] : c->to[i - c->of_count]];
+    const uint64_t role = ((uint64_t)number << 32) + (i < c->of_count ? 0 : 1) + (listed ? i + 2 : 0);
+    if (v != UINT32_MAX && c->kind != CM_PIN && c->kind != CM_NOT_HERE && !(c->kind == CM_TOGETHER && c->scope == CM_SCOPE_CORE))
+      b->role[v] += cm_mix(role);
+  }
+}
+
+static cm_status add_constraint(building *b, uint32_t number, cm_error *error)
+{
+  const cm_constraint *c = &b->p->constraints.constraint[number];
+  cm_relation relation = {.kind = CM_BY_TABLE, .scope = (uint8_t)c->scope};
+  note_roles(b, number);
+  switch (c->kind) {
+    case CM_PIN:
+    case CM_NOT_HERE: return add_pin(b, c, error);
+    case CM_CONNECTED: return add_chain(b, c, error);
+    case CM_APART:
+      if (c->to_count == 0)
+        return add_apart(b, c, error);
+      relation.kind = CM_OTHER_LABEL;
+      return label_tiles(b, c->scope, error) == CM_OK ? relate_all(b, c, relation, true, error) : error->status;
+    case CM_TOGETHER:
+      relation.kind = CM_SAME_LABEL;
+      if (c->scope == CM_SCOPE_CORE)
+        return CM_OK;
+      return label_tiles(b, c->scope, error) == CM_OK ? relate_all(b, c, relation, false, error) : error->status;
+    default:
+      return make_tables(b, c, &relation.table, error) == CM_OK ? relate_all(b, c, relation, c->kind == CM_ORDER && c->side == CM_WITHIN_HOPS, error)
+                                                              : error->status;
+  }
+}
+
+/* What all variables that need something of a limit take of it in tiles, or behind routers, or on chips. */
+static cm_status add_limit(building *b, cm_scope scope, uint32_t limit, uint64_t capacity, cm_error *error)
+{
+  cm_place_model *m = b->m;
+  const cm_problem *p = b->p;
+  cm_packing *packing;
+  if (add_packing(b, scope, m->variables, &packing, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < p->node_count; i++)
+    if (m->variable_of[i] != UINT32_MAX)
+      packing->need[m->variable_of[i]] += p->node[i].need[limit];
+  for (uint32_t v = 0; v < m->variables; v++) {
+    b->role[v] += cm_mix(packing->need[v] ^ (uint64_t)(limit + 1) << 60);
+    if (packing->need[v] > 0) {
+      packing->variable[packing->count] = v;
+      packing->need[packing->count++] = packing->need[v];
+    }
+  }
+  for (uint32_t i = 0; i < packing->buckets; i++)
+    packing->capacity[i] = scope != CM_SCOPE_CORE ? capacity : p->tile[i].kind == CM_NO_KIND ? 0 : p->tile[i].limit[limit];
+  return CM_OK;
+}
+
+static cm_status add_limits(building *b, cm_error *error)
+{
+  cm_status status = CM_OK;
+  for (uint32_t l = 0; l < CM_TILE_LIMITS && status == CM_OK; l++) {
+    if (is_out(b->out->limit, l))
+      continue;
+    status = add_limit(b, CM_SCOPE_CORE, l, 0, error);
+    if (status == CM_OK && b->p->router_limit[l] != UINT64_MAX)
+      status = add_limit(b, CM_SCOPE_ROUTER, l, b->p->router_limit[l], error);
+    if (status == CM_OK && b->p->chip_limit[l] != UINT64_MAX)
+      status = add_limit(b, CM_SCOPE_CHIP, l, b->p->chip_limit[l], error);
+  }
+  return status;
+}
+
+/* ---- what is looked up ---- */
+
+static cm_status sort_relations(building *b, cm_error *error)
+{
+  cm_place_model *m = b->m;
+  if (CM_NEW(b->memory, m->first_relation, m->variables + 1, error) != CM_OK || CM_NEW(b->memory, m->relation, b->pair_count, error) != CM_OK)
+    return error->status;
+  for (uint64_t i = 0; i < b->pair_count; i++)
+    m->first_relation[b->pair[i].from]++;
+  for (uint32_t v = 0, sum = 0; v <= m->variables; v++) {
+    sum += m->first_relation[v];
+    m->first_relation[v] = sum;
+  }
+  for (uint64_t i = b->pair_count; i-- > 0;)
+    m->relation[--m->first_relation[b->pair[i].from]] = b->pair[i].relation;
+  return CM_OK;
+}
+
+static cm_status collect_nets(building *b, cm_error *error)
+{
+  cm_place_model *m = b->m;
+  const cm_problem *p = b->p;
+  if (CM_NEW(b->memory, m->first, p->net_count + 1, error) != CM_OK || CM_NEW(b->memory, m->pin, p->first[p->net_count], error) != CM_OK ||
+      CM_NEW(b->memory, m->weight, p->net_count, error) != CM_OK || CM_NEW(b->memory, m->first_net, m->variables + 1, error) != CM_OK ||
+      CM_NEW(b->memory, m->net_of, p->first[p->net_count], error) != CM_OK)
+    return error->status;
+  for (uint32_t n = 0; n < p->net_count; n++) {
+    uint32_t end = m->first[m->net_count];
+    for (uint32_t i = p->first[n]; i < p->first[n + 1]; i++) {
+      const uint32_t v = m->variable_of[p->pin[i]];
+      bool known = v == UINT32_MAX;
+      for (uint32_t k = m->first[m->net_count]; k < end && !known; k++)
+        known = m->pin[k] == v;
+      if (!known)
+        m->pin[end++] = v;
+    }
+    if (end - m->first[m->net_count] < 2 || p->weight[n] == 0)
+      continue;
+    m->weight[m->net_count++] = p->weight[n];
+    m->first[m->net_count] = end;
+  }
+  for (uint32_t i = 0; i < m->first[m->net_count]; i++)
+    m->first_net[m->pin[i]]++;
+  for (uint32_t v = 0, sum = 0; v <= m->variables; v++) {
+    sum += m->first_net[v];
+    m->first_net[v] = sum;
+  }
+  for (uint32_t n = m->net_count; n-- > 0;)
+    for (uint32_t i = m->first[n + 1]; i-- > m->first[n];)
+      m->net_of[--m->first_net[m->pin[i]]] = n;
+  return CM_OK;
+}
+
+/* Variables of the same needs, domains and roles may trade places. O(variables^2) of the few whose hash is one. */
+static cm_status find_alike(building *b, cm_error *error)
+{
+  cm_place_model *m = b->m;
+  if (CM_NEW(b->memory, m->alike, m->variables, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < m->variables; v++) {
+    m->alike[v] = v;
+    for (uint32_t u = 0; u < v; u++)
+      if (m->alike[u] == u && b->role[u] == b->role[v] && memcmp(domain_of(m, u), domain_of(m, v), m->words * sizeof *m->domain) == 0) {
+        m->alike[v] = u;
+        break;
+      }
+  }
+  return CM_OK;
+}
+
+static cm_status build(building *b, cm_error *error)
+{
+  cm_place_model *m = b->m;
+  cm_status status = number_variables(b, error);
+  if (status == CM_OK)
+    status = first_domains(b, error);
+  for (uint32_t i = 0; i < b->p->constraints.count && status == CM_OK; i++)
+    if (!is_out(b->out->constraint, i))
+      status = add_constraint(b, i, error);
+  if (status == CM_OK)
+    status = add_limits(b, error);
+  if (status == CM_OK)
+    status = sort_relations(b, error);
+  if (status == CM_OK)
+    status = collect_nets(b, error);
+  if (status == CM_OK)
+    status = find_alike(b, error);
+  for (uint32_t v = 0; v < m->variables && status == CM_OK && m->tiles % 64 != 0; v++)
+    domain_of(m, v)[m->words - 1] &= ~(~UINT64_C(0) << m->tiles % 64);
+  return status;
+}
+
+cm_status cm_place_model_new(const cm_problem *problem, const cm_left_out *out, cm_memory *memory, cm_place_model **model, cm_error *error)
+{
+  static const cm_left_out nothing = {NULL, NULL, NULL};
+  building b = {.p = problem, .out = out != NULL ? out : &nothing, .memory = memory};
+  if (CM_NEW(memory, b.m, 1, error) != CM_OK)
+    return error->status;
+  b.m->problem = problem;
+  b.m->tiles = cm_problem_tiles(problem);
+  b.m->words = (b.m->tiles + 63) / 64;
+  cm_status status = CM_NEW(memory, b.m->variable_of, problem->node_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, b.leader, problem->node_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(memory, b.tabled, problem->constraints.count, error);
+  if (status == CM_OK)
+    status = build(&b, error);
+  cm_free(b.leader);
+  cm_free(b.tabled);
+  cm_free(b.role);
+  cm_free(b.pair);
+  if (status == CM_OK)
+    *model = b.m;
+  else
+    cm_place_model_free(b.m);
+  return status;
+}
+
+void cm_place_model_free(cm_place_model *m)
+{
+  if (m == NULL)
+    return;
+  for (uint32_t s = 0; s < CM_SCOPES; s++) {
+    cm_free(m->label[s]);
+    cm_free(m->mask[s]);
+  }
+  for (uint32_t t = 0; t < m->table_count; t++)
+    cm_free(m->table[t]);
+  for (uint32_t i = 0; i < m->packing_count; i++) {
+    cm_free(m->packing[i].variable);
+    cm_free(m->packing[i].need);
+    cm_free(m->packing[i].capacity);
+  }
+  for (uint32_t i = 0; i < m->chain_count; i++)
+    cm_free(m->chain[i].variable);
+  void *const blocks[] = {m->variable_of, m->domain, m->table, m->links, m->relation, m->first_relation, m->packing, m->chain,
+                          m->alike, m->first, m->pin, m->first_net, m->net_of, m->weight, m};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+    cm_free(blocks[i]);
+}
+
+bool cm_relation_holds(const cm_place_model *m, const cm_relation *relation, uint32_t tile, uint32_t other)
+{
+  if (relation->kind == CM_BY_TABLE)
+    return cm_tile_in(&m->table[relation->table][(size_t)tile * m->words], other);
+  const uint32_t *label = m->label[relation->scope];
+  return (label[tile] == label[other]) == (relation->kind == CM_SAME_LABEL);
+}

@@ -1,0 +1,251 @@
+/* The search. What can fail: memory, being cancelled. */
+#include "core/constraints/place_search.h"
+
+#include <string.h>
+
+enum { FIRST_DECISIONS = 256 };
+
+/* Corners of the routers that a domain has. */
+typedef struct box {
+  uint32_t low[2], high[2];
+} box;
+
+typedef struct decision {
+  uint32_t variable, tile;
+  uint64_t trail;
+} decision;
+
+typedef struct searching {
+  cm_state *s;
+  const cm_place_model *m;
+  const cm_search *asked;
+  cm_run *run;
+  box *box;               /* [variables] */
+  decision *stack;
+  uint64_t depth, capacity, decisions, until, steps;
+  uint64_t best;          /* places have to cost less */
+  uint32_t *place;
+  bool found;
+} searching;
+
+static void grow_box(const cm_problem *p, uint32_t tile, box *b)
+{
+  const uint32_t at[2] = {tile % p->width / p->router_x, tile / p->width / p->router_y};
+  for (int axis = 0; axis < 2; axis++) {
+    b->low[axis] = at[axis] < b->low[axis] ? at[axis] : b->low[axis];
+    b->high[axis] = at[axis] > b->high[axis] ? at[axis] : b->high[axis];
+  }
+}
+
+static box box_of(const cm_place_model *m, const uint64_t *domain)
+{
+  box b = {{UINT32_MAX, UINT32_MAX}, {0, 0}};
+  for (uint32_t t = cm_tile_next(domain, m->words, 0); t < m->tiles; t = cm_tile_next(domain, m->words, t + 1))
+    grow_box(m->problem, t, &b);
+  return b;
+}
+
+uint64_t cm_place_model_cost(const cm_place_model *m, const uint32_t *place)
+{
+  uint64_t cost = 0;
+  for (uint32_t n = 0; n < m->net_count; n++) {
+    box b = {{UINT32_MAX, UINT32_MAX}, {0, 0}};
+    for (uint32_t i = m->first[n]; i < m->first[n + 1]; i++)
+      grow_box(m->problem, place[m->pin[i]], &b);
+    cost += m->weight[n] * ((uint64_t)(b.high[0] - b.low[0]) + (b.high[1] - b.low[1]));
+  }
+  return cost;
+}
+
+/* What nets cost at least: a pin that lies right of where another can be at most. */
+static uint64_t bound(searching *g)
+{
+  const cm_place_model *m = g->m;
+  uint64_t cost = 0;
+  for (uint32_t v = 0; v < m->variables; v++)
+    g->box[v] = box_of(m, cm_state_domain(g->s, v));
+  for (uint32_t n = 0; n < m->net_count; n++) {
+    uint32_t low[2] = {0, 0}, high[2] = {UINT32_MAX, UINT32_MAX}; /* the largest low, the smallest high */
+    for (uint32_t i = m->first[n]; i < m->first[n + 1]; i++)
+      for (int axis = 0; axis < 2; axis++) {
+        const box *b = &g->box[m->pin[i]];
+        low[axis] = b->low[axis] > low[axis] ? b->low[axis] : low[axis];
+        high[axis] = b->high[axis] < high[axis] ? b->high[axis] : high[axis];
+      }
+    for (int axis = 0; axis < 2; axis++)
+      cost += low[axis] > high[axis] ? m->weight[n] * (low[axis] - high[axis]) : 0;
+  }
+  g->s->work += (uint64_t)m->variables * m->words + m->net_count;
+  return cost;
+}
+
+/* What a variable's nets would cost more on a tile, against the pins that are settled. */
+static uint64_t cost_at(const searching *g, uint32_t v, uint32_t tile)
+{
+  const cm_place_model *m = g->m;
+  uint64_t cost = 0;
+  for (uint32_t i = m->first_net[v]; i < m->first_net[v + 1]; i++) {
+    const uint32_t n = m->net_of[i];
+    box all = {{UINT32_MAX, UINT32_MAX}, {0, 0}};
+    for (uint32_t k = m->first[n]; k < m->first[n + 1]; k++) {
+      const box *b = &g->box[m->pin[k]];
+      if (m->pin[k] == v || b->low[0] != b->high[0] || b->low[1] != b->high[1])
+        continue;
+      for (int axis = 0; axis < 2; axis++) {
+        all.low[axis] = b->low[axis] < all.low[axis] ? b->low[axis] : all.low[axis];
+        all.high[axis] = b->high[axis] > all.high[axis] ? b->high[axis] : all.high[axis];
+      }
+    }
+    if (all.low[0] == UINT32_MAX)
+      continue;
+    const uint64_t before = (uint64_t)(all.high[0] - all.low[0]) + (all.high[1] - all.low[1]);
+    grow_box(m->problem, tile, &all);
+    cost += m->weight[n] * ((uint64_t)(all.high[0] - all.low[0]) + (all.high[1] - all.low[1]) - before);
+  }
+  return cost;
+}
+
+/* The open variable of the smallest domain for its failures; UINT32_MAX: all are settled. */
+static uint32_t choose_variable(const searching *g)
+{
+  uint32_t chosen = UINT32_MAX;
+  double least = 0;
+  for (uint32_t v = 0; v < g->m->variables; v++) {
+    const uint32_t size = cm_tile_count(cm_state_domain(g->s, v), g->m->words);
+    const double worth = size / (1.0 + (double)g->s->failures[v]);
+    if (size > 1 && (chosen == UINT32_MAX || worth < least)) {
+      chosen = v;
+      least = worth;
+    }
+  }
+  return chosen;
+}
+
+static uint32_t choose_tile(const searching *g, uint32_t v)
+{
+  const uint64_t *domain = cm_state_domain(g->s, v);
+  uint32_t chosen = cm_tile_next(domain, g->m->words, 0);
+  uint64_t least = UINT64_MAX;
+  if (g->m->first_net[v] == g->m->first_net[v + 1])
+    return chosen;
+  for (uint32_t t = chosen; t < g->m->tiles; t = cm_tile_next(domain, g->m->words, t + 1)) {
+    const uint64_t cost = cost_at(g, v, t);
+    if (cost < least) {
+      least = cost;
+      chosen = t;
+    }
+  }
+  return chosen;
+}
+
+static cm_status settle(searching *g, uint32_t v, uint32_t tile, bool inside, bool *possible, cm_error *error)
+{
+  uint64_t *one = &g->s->scratch[g->m->words];
+  memset(one, 0, g->m->words * sizeof *one);
+  cm_tile_add(one, tile);
+  return cm_state_narrow(g->s, v, one, inside, possible, error);
+}
+
+/* The last decision was wrong: so it is for all that are like its variable and have the same domain. */
+static cm_status refute(searching *g, bool *possible, cm_error *error)
+{
+  const decision d = g->stack[--g->depth];
+  const uint32_t words = g->m->words;
+  uint64_t *before = &g->s->scratch[2 * (size_t)words];
+  cm_state_undo(g->s, d.trail);
+  *possible = true;
+  memcpy(before, cm_state_domain(g->s, d.variable), words * sizeof *before);
+  for (uint32_t v = 0; v < g->m->variables && *possible; v++) {
+    const bool like = v != d.variable && g->m->alike[v] == g->m->alike[d.variable] && g->best == UINT64_MAX && !g->asked->cheapest &&
+                      memcmp(before, cm_state_domain(g->s, v), words * sizeof *before) == 0;
+    if ((v == d.variable || like) && settle(g, v, d.tile, false, possible, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+static cm_status decide(searching *g, uint32_t v, bool *possible, cm_error *error)
+{
+  if (CM_ROOM(g->s->memory, g->stack, &g->capacity, g->depth + 1, error) != CM_OK)
+    return error->status;
+  g->stack[g->depth] = (decision){v, choose_tile(g, v), g->s->trail_count};
+  g->decisions++;
+  g->s->work += g->m->variables;
+  return settle(g, v, g->stack[g->depth++].tile, true, possible, error);
+}
+
+static void take_places(searching *g)
+{
+  for (uint32_t v = 0; v < g->m->variables; v++)
+    g->place[v] = cm_tile_next(cm_state_domain(g->s, v), g->m->words, 0);
+  g->found = true;
+  if (g->best != UINT64_MAX || g->asked->cheapest)
+    g->best = cm_place_model_cost(g->m, g->place);
+}
+
+static bool costs_count(const searching *g)
+{
+  return g->best != UINT64_MAX || g->asked->cheapest;
+}
+
+/* One run until a restart. *ended: nothing is left to search, or enough is found. */
+static cm_status descend(searching *g, bool *ended, cm_error *error)
+{
+  const uint64_t begin = g->s->work;
+  bool possible = true;
+  *ended = false;
+  g->depth = 0;
+  cm_state_reset(g->s, g->asked->domain);
+  for (uint64_t before = begin;; before = g->s->work) {
+    if (cm_state_propagate(g->s, &possible, error) != CM_OK)
+      return error->status;
+    const uint64_t cost = possible && (costs_count(g) || g->m->net_count > 0) ? bound(g) : 0;
+    possible = possible && (!costs_count(g) || cost < g->best);
+    const uint32_t v = possible ? choose_variable(g) : 0;
+    if (possible && v == UINT32_MAX) {
+      take_places(g);
+      possible = false;
+      *ended = !g->asked->cheapest;
+      if (*ended)
+        return CM_OK;
+    }
+    if (cm_run_due(&g->steps, g->s->work - before) && cm_run_check(g->run, error) != CM_OK)
+      return error->status;
+    if (g->s->work > g->asked->work_max || g->decisions > g->until)
+      return CM_OK;
+    if (possible && decide(g, v, &possible, error) != CM_OK)
+      return error->status;
+    while (!possible) {
+      *ended = g->depth == 0;
+      if (*ended)
+        return CM_OK;
+      if (refute(g, &possible, error) != CM_OK)
+        return error->status;
+    }
+  }
+}
+
+cm_status cm_search_places(cm_state *state, const cm_search *search, cm_run *run, cm_found *found, cm_error *error)
+{
+  searching g = {.s = state, .m = state->model, .asked = search, .run = run, .best = search->below, .place = found->place};
+  const uint64_t work = state->work;
+  cm_search whole = *search;
+  whole.work_max = search->work_max > UINT64_MAX - work ? UINT64_MAX : search->work_max + work;
+  g.asked = &whole;
+  bool ended = false;
+  cm_status status = CM_NEW(state->memory, g.box, g.m->variables, error);
+  for (g.until = FIRST_DECISIONS; status == CM_OK && !ended; g.until *= 2) {
+    const bool last = search->decisions_max > 0 && g.until >= search->decisions_max;
+    g.until = last ? search->decisions_max : g.until;
+    status = descend(&g, &ended, error);
+    if (state->work > whole.work_max || last)
+      break;
+  }
+  cm_free(g.box);
+  cm_free(g.stack);
+  if (status != CM_OK)
+    return status;
+  found->answer = g.found ? CM_POSSIBLE : ended ? CM_IMPOSSIBLE : CM_UNKNOWN;
+  found->proved = ended && (search->cheapest || !g.found);
+  return CM_OK;
+}
