@@ -14,6 +14,9 @@ extern const double cm_short_seconds;
  * gets a rough guess. */
 cm_status cm_estimate_in(sqlite3 *handle, const cm_job *job, double *seconds, cm_error *error);
 
+/* The same, outside of any. */
+cm_status cm_estimate(cm_store *store, const cm_job *job, double *seconds, cm_error *error);
+
 /* Notes that a job has taken so many seconds; the oldest of its class are forgotten. */
 cm_status cm_estimate_learn_in(sqlite3 *handle, const cm_job *job, double seconds, cm_error *error);
 
