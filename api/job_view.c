@@ -101,6 +101,8 @@ static void write_reason(cm_writer *w, const cm_server_options *o, const cm_job 
     (void)snprintf(text, sizeof text, "waits: as many jobs of %s run as the quota \"running\" lets, or the user is disabled%s", job->owner.user, others);
   else if (job->lane == CM_LANE_OF_SHORT && o->short_workers > 0)
     (void)snprintf(text, sizeof text, "waits in the lane for short jobs%s", others);
+  else if (job->lane == CM_LANE_OF_CLUSTER)
+    (void)snprintf(text, sizeof text, "waits to be given to the cluster%s", others);
   else if (running->count < workers)
     (void)snprintf(text, sizeof text, "starts with the next free worker%s", others);
   else
@@ -149,7 +151,7 @@ void cm_job_write(cm_writer *w, const cm_request *request, const cm_job *job, bo
     write_reason(w, o, job, running);
   }
   if (!cm_job_has_ended(job->state) && !cm_job_is_sweep(job)) {
-    cm_write_word(w, "lane", job->lane == CM_LANE_OF_SHORT ? "short" : "long");
+    cm_write_word(w, "lane", cm_queue_lane_name(job->lane));
     cm_write_real(w, "expected_seconds", job->expected);
     cm_write_real(w, "remaining_seconds", remaining_of(request->store, o, job, running));
   }

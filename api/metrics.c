@@ -80,8 +80,8 @@ static void put_jobs(FILE *out, const cm_store *store)
 static void put_users(FILE *out, const cm_figures *f)
 {
   family(out, "coremapd_queue_age_seconds", "gauge", "For how long the oldest queued job has waited, by lane.");
-  (void)fprintf(out, "coremapd_queue_age_seconds{lane=\"short\"} %.3f\ncoremapd_queue_age_seconds{lane=\"long\"} %.3f\n",
-                f->queue_age[CM_LANE_OF_SHORT], f->queue_age[CM_LANE_OF_LONG]);
+  for (int lane = 0; lane < CM_LANES; lane++)
+    (void)fprintf(out, "coremapd_queue_age_seconds{lane=\"%s\"} %.3f\n", cm_queue_lane_name((cm_lane_of_jobs)lane), f->queue_age[lane]);
   family(out, "coremapd_user_bytes", "gauge", "Stored bytes by owner; user \"\": nobody's.");
   for (size_t i = 0; i < f->user_count; i++) {
     const cm_user_figures *u = &f->users[i];

@@ -50,6 +50,12 @@ bool cm_files_last(bool last);
 /* Removes the temporary; harmless after commit and on a zeroed cm_file. */
 void cm_file_discard(cm_file *file);
 
+/* A copy of a file that lasts, under a name that is free. */
+cm_status cm_file_copy(const char *from, const char *to, unsigned mode, cm_error *error);
+
+/* Another name for a file that never changes again; a copy where there can be none, on another file system. */
+cm_status cm_file_take(const char *from, const char *to, cm_error *error);
+
 /* Makes a folder and its parents. */
 cm_status cm_folder_make(const char *path, cm_error *error);
 

@@ -6,7 +6,7 @@ libcoremap_a_SOURCES += \
   base/option_rename.c base/option_rules.c \
   base/varint.h base/varint.c base/annealing.h base/heap.h base/wide.h base/blas.h base/blas.c \
   base/threads.h base/threads.c base/json.h base/json.c base/text.h base/text.c base/foreign.h base/foreign.c \
-  base/file.h base/file.c base/path.c base/folder.c base/sanitized.h base/confine.h base/confine.c base/confine_internal.h base/confine_paths.c base/landlock.c
+  base/file.h base/file.c base/file_copy.c base/path.c base/folder.c base/sanitized.h base/confine.h base/confine.c base/confine_internal.h base/confine_paths.c base/landlock.c
 if BLAS
 BLAS_SINGLE = base/blas_single.c
 else

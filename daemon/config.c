@@ -58,6 +58,11 @@ static const setting settings[] = {
    FIELD(half_life), 60, 315360000, true},
   {"executor", "NAME", "where jobs run: threads of the server, or process: a confined child each (threads)", TEXT,
    FIELD(executor), 0, 0, false},
+  {"bridge", "PATH", "unix socket of coremapd slurm-bridge, by which long jobs are given to a Slurm cluster (none)", TEXT, FIELD(bridge), 0, 0, false},
+  {"shared", "FOLDER", "where jobs for the cluster are put: a folder that all its nodes see under this path", TEXT, FIELD(shared), 0, 0, false},
+  {"cluster-from", "SECONDS", "what a job is expected to take for it to go to the cluster (60)", NUMBER, FIELD(cluster_from), 0, 31536000, false},
+  {"cluster-jobs", "N", "jobs in the cluster's hands at once (200)", NUMBER, FIELD(cluster_jobs), 1, 100000, false},
+  {"slurm-flags", "FLAGS", "of sbatch, for all jobs, such as --partition=main --account=lab (none)", LIST, FIELD(slurm_flags), 0, 0, false},
   {"import-in-child", "yes|no",
    "read all uploads in a confined child, whatever the executor (no: models and formats of libraries alone)", YES_NO,
    FIELD(import_in_child), 0, 0, false},
@@ -73,7 +78,7 @@ static const setting settings[] = {
    INT64_MAX, true},
   {"grace", "SECONDS", "time that running jobs get to end on SIGTERM before they go back to the queue, or on without a server (5)", NUMBER,
    FIELD(grace), 0, 86400, true},
-  {"outlive", "SECONDS", "time that jobs in children go on without a server, for the next one to take over; 0: none (0)", NUMBER,
+  {"outlive", "SECONDS", "time that jobs in children go on without a server, for the next one to take over; 0: none (300)", NUMBER,
    FIELD(outlive), 0, 86400, false},
   {"connections", "N", "open connections at most; fewer where the limit of open files is low (4096)", NUMBER, FIELD(connections),
    1, 1000000, true},
@@ -281,9 +286,9 @@ cm_status cm_config_read(int count, char **words, cm_config *config, cm_error *e
                     .threads = processors > 0 ? (uint64_t)processors : 1, .workers = 2,
                     .short_workers = processors < 1 ? 1 : processors < 3 ? 3 * (uint64_t)processors : 8, .half_life = 86400,
                     .memory_limit = UINT64_MAX, .upload_limit = UINT64_C(16) << 30, .upload_age = 604800, .cache_limit = UINT64_C(4) << 30,
-                    .bin_days = 7, .disk_reserve = UINT64_C(64) << 20, .grace = 5, .outlive = 0, .connections = 4096,
+                    .bin_days = 7, .disk_reserve = UINT64_C(64) << 20, .grace = 5, .outlive = 300, .connections = 4096,
                     .connections_per_address = 3072, .head_timeout = 20, .idle_timeout = 60, .stall_timeout = 60,
-                    .min_rate = 1024, .executor = "threads", .visibility = "lab", .log_format = "text"};
+                    .cluster_from = 60, .cluster_jobs = 200, .min_rate = 1024, .executor = "threads", .visibility = "lab", .log_format = "text"};
   cm_status status = home != NULL && home[0] == '/'
                          ? cm_path(made.data, error, "%s/.local/share/coremapd", home)
                          : cm_path(made.data, error, "/var/lib/coremapd");
@@ -353,6 +358,7 @@ char *cm_config_help(void)
               "  coremapd usage ...                   what users have used by month: coremapd usage --help\n"
               "  coremapd drain ...                   end what runs, take nothing new, stop: coremapd drain --help\n"
               "  coremapd health unix:/PATH           whether the server that listens there is ready\n"
+              "  coremapd slurm-bridge ...            gives jobs to Slurm, by the same settings: docs/how-to/slurm.md\n"
               "  coremapd backup|restore DIR          the data folder to DIR, also while it is served, and back\n\n", out);
   for (int i = 0; i < SETTINGS; i++)
     (void)fprintf(out, "%c%c--%s %s%*s%s\n", settings[i].kind == LIST ? '+' : ' ', settings[i].live ? '*' : ' ', settings[i].name, settings[i].argument,

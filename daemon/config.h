@@ -33,6 +33,10 @@ typedef struct cm_config {
   uint64_t memory_limit;  /* bytes of one job or import, 0: none */
   uint64_t upload_limit;  /* bytes of one upload */
   uint64_t upload_age;    /* seconds after which an upload that nobody goes on with is removed; 0: never */
+  char bridge[CM_PATH_MAX], shared[CM_PATH_MAX]; /* of a cluster; "": there is none */
+  char slurm_flags[600];
+  uint64_t cluster_from;  /* seconds from which a job goes there */
+  uint64_t cluster_jobs;  /* there at once */
   uint64_t cache_limit;   /* bytes of the coarsening cache */
   uint64_t bin_days;      /* that what is deleted lies in the bin */
   uint64_t disk_reserve;  /* bytes that must stay free */

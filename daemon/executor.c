@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "daemon/slurm/cluster.h"
 #include "library/private/job_kinds.h"
 
 /* How often a job is looked at that does not tell. */
@@ -25,7 +26,7 @@ static bool has_strange_spikes(const char *folder)
   return !looked || (looks & COREMAP_LOOKS_CONFINED) != 0;
 }
 
-static const cm_executor *const all[] = {&cm_executor_threads, &cm_executor_process};
+static const cm_executor *const all[] = {&cm_executor_threads, &cm_executor_process, &cm_executor_slurm};
 enum { EXECUTORS = sizeof all / sizeof *all };
 
 const cm_executor *cm_executor_find(const char *name)

@@ -16,6 +16,9 @@ typedef struct cm_execution {
   uint64_t memory_limit;      /* bytes; 0: none */
   unsigned threads;           /* that the job was granted; 0: any number */
   uint64_t disk_limit;        /* bytes that it may hold on the disk; 0: none */
+  double seconds;             /* that it may take, and bytes of memory, as like jobs show: what a cluster sets aside for it */
+  uint64_t bytes;
+  const char *user;           /* whose it is */
   const cm_work_watch *watch; /* told what happens, asked whether to stop */
 } cm_execution;
 
@@ -32,6 +35,7 @@ typedef struct cm_submission {
 struct cm_executor {
   const char *name;
   bool outside; /* jobs see nothing of this process: cached levels are lent in the job folder */
+  bool elsewhere; /* on other machines: they outlive the server whatever the settings say */
   /* Begins to carry out a job. CM_NO_MEMORY, CM_IO: nothing could be started. */
   cm_status (*submit)(const cm_execution *execution, cm_submission **made, cm_error *error);
   /* Takes over one that a server before submitted and left, or died over, running or ended. CM_NOT_FOUND: there is none. NULL: its

@@ -3,6 +3,7 @@
  * the log anew and reads the settings again. */
 #include <coremap/network.h>
 #include <limits.h>
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,6 +27,8 @@
 #include "daemon/limits.h"
 #include "daemon/manager.h"
 #include "daemon/manual.h"
+#include "daemon/slurm/cluster.h"
+#include "daemon/slurm/wire.h"
 #include "daemon/usage.h"
 #include "daemon/workers.h"
 #include "storage/check.h"
@@ -90,11 +93,14 @@ static cm_status start(service *s, cm_error *error)
       cm_drain_ask(s->store->database, false, error) != CM_OK ||
         cm_usage_set_half_life(s->store, (double)c->half_life, error) != CM_OK || cm_scrub_start(s->store, error) != CM_OK)
     return error->status;
+  const bool cluster = c->shared[0] != '\0';
+  if (cm_cluster_open(c->bridge, c->shared, s->store->folder, error) != CM_OK || cm_jobs_set_cluster(s->store, cluster ? (double)c->cluster_from : INFINITY, error) != CM_OK)
+    return error->status;
   cm_fork_prepare(s->store->folder, (unsigned)c->outlive);
   cm_workers_options workers = {.store = s->store, .workers = (unsigned)c->workers,
                                 .short_workers = (unsigned)c->short_workers, .threads = (unsigned)c->threads,
                                 .memory_limit = c->memory_limit, .disk_reserve = c->disk_reserve,
-                                .executor = cm_executor_find(c->executor), .lasting = c->outlive > 0};
+                                .cluster_jobs = cluster ? (unsigned)c->cluster_jobs : 0, .executor = cm_executor_find(c->executor), .lasting = c->outlive > 0};
   if (cm_workers_start(&workers, &s->workers, error) != CM_OK)
     return error->status;
   cm_server_options server = {.listen = c->listen, .socket_mode = (unsigned)strtoul(c->socket_mode, NULL, 8),
@@ -367,6 +373,12 @@ int main(int count, char **words)
     return work(count, words);
   if (count > 1 && strcmp(words[1], "--fork-server") == 0)
     return cm_fork_server_main();
+  if (count == 4 && strcmp(words[1], "--node") == 0)
+    return cm_slurm_node_main(words[3]);
+  if (count > 1 && strcmp(words[1], "slurm-bridge") == 0) {
+    static cm_config config;
+    return cm_config_read(count - 1, words + 1, &config, &error) == CM_OK ? cm_slurm_bridge_run(&config) : fail(&error, EXIT_USAGE);
+  }
   if (count > 1 && strcmp(words[1], "drain") == 0)
     return cm_drain_run(count, words);
   if (count > 1 && cm_backup_knows(words[1]))

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "daemon/running.h"
+#include "daemon/slurm/cluster.h"
 #include "library/private/base.h"
 #include "storage/leases.h"
 #include "storage/networks.h"
@@ -172,7 +173,9 @@ static cm_status free_own_cores(preparing *p, const char *job, cm_error *error)
 
 cm_status cm_running_place(cm_running *r, cm_error *error)
 {
-  if (cm_path(r->folder, error, "%s/incoming/%s.job", r->store->folder, r->job.folder) != CM_OK)
+  r->remote = r->job.lane == CM_LANE_OF_CLUSTER && cm_cluster_shared() != NULL;
+  if ((r->remote ? cm_path(r->folder, error, "%s/%s.job", cm_cluster_shared(), r->job.folder)
+                 : cm_path(r->folder, error, "%s/incoming/%s.job", r->store->folder, r->job.folder)) != CM_OK)
     return error->status;
   return cm_work_out(r->folder, r->job.attempt, r->out, error);
 }
@@ -185,13 +188,12 @@ static cm_status make_folders(cm_running *r, cm_error *error)
   return cm_folder_make(path, error);
 }
 
-/* Our files never change once they stand, so another name will do for a copy. */
 static cm_status put_file(const cm_running *r, const char *from, const char *name, cm_error *error)
 {
   char path[CM_PATH_MAX];
   if (cm_path(path, error, "%s/%s", r->folder, name) != CM_OK)
     return error->status;
-  return link(from, path) == 0 ? CM_OK : cm_fail_errno(error, errno, "cannot take into the job folder", from);
+  return r->remote && cm_cluster_is_foreign() ? cm_file_copy(from, path, 0640, error) : cm_file_take(from, path, error);
 }
 
 static cm_status put_text(const cm_running *r, const char *text, const char *name, cm_error *error)
@@ -237,7 +239,7 @@ static cm_status put_network(cm_running *r, cm_error *error)
 static cm_status put_levels(const preparing *p, cm_error *error)
 {
   char path[CM_PATH_MAX];
-  if (!p->r->options.executor->outside)
+  if (!p->r->options.executor->outside || p->r->remote)
     return CM_OK;
   if (cm_path(path, error, "%s/" CM_WORK_LEVELS, p->r->folder) != CM_OK)
     return error->status;
@@ -277,6 +279,21 @@ static cm_status put_spikes(const preparing *p, cm_error *error)
   return put_file(p->r, path, CM_WORK_SPIKES, error);
 }
 
+/* Lets the folder's group, whose runs are, read what is in it and add to it. */
+static cm_status open_to_group(const cm_running *r, cm_error *error)
+{
+  static const char *const files[] = {CM_WORK_JOB, CM_WORK_NETWORK, CM_WORK_CHIP, CM_WORK_OCCUPANCY, CM_WORK_FROM, CM_WORK_SPIKES};
+  char path[CM_PATH_MAX];
+  if (!r->remote || !cm_cluster_is_foreign())
+    return CM_OK;
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+    if (cm_path(path, error, "%s/%s", r->folder, files[i]) != CM_OK || (chmod(path, 0640) != 0 && errno != ENOENT))
+      return cm_fail_errno(error, errno, "cannot open to the cluster", path);
+  if (cm_path(path, error, "%s/in", r->folder) != CM_OK)
+    return error->status;
+  return chmod(path, 02750) == 0 && chmod(r->folder, 02770) == 0 ? CM_OK : cm_fail_errno(error, errno, "cannot open to the cluster", r->folder);
+}
+
 static cm_status prepare(preparing *p, cm_error *error)
 {
   cm_running *r = p->r;
@@ -290,7 +307,7 @@ static cm_status prepare(preparing *p, cm_error *error)
   if (make_folders(r, error) != CM_OK || put_network(r, error) != CM_OK || put_old_mapping(p, error) != CM_OK ||
       put_spikes(p, error) != CM_OK || put_chip(p, error) != CM_OK || put_levels(p, error) != CM_OK)
     return error->status;
-  return cm_work_describe(r->folder, &r->work, error);
+  return cm_work_describe(r->folder, &r->work, error) == CM_OK ? open_to_group(r, error) : error->status;
 }
 
 /* No file of a job takes the disk's last bytes. */

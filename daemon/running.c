@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "daemon/executor.h"
+#include "daemon/slurm/cluster.h"
 
 /* ---- what the job tells ---- */
 
@@ -189,9 +190,17 @@ static void adopt_levels(cm_running *r)
 /* Requests come before jobs, and short jobs before long ones. */
 enum { NICE_SHORT = 2, NICE_LONG = 10 };
 
+/* The memory that is set aside for it: that of a process, and twice what like jobs held; twice as much each time that it did not do. */
+static uint64_t most_bytes(const cm_running *r)
+{
+  const double process = 128 << 20, bytes = (process + 2 * r->bytes) * (1 << r->job.retries);
+  return r->work.memory_limit > 0 ? (uint64_t)fmin(bytes, (double)r->work.memory_limit) : (uint64_t)bytes;
+}
+
 /* What is asked of an executor; `seconds` that it has run already. */
 static void describe(cm_running *r, double seconds)
 {
+  const double least_seconds = 600, room = 10;
   r->watch = (cm_work_watch){.progress = on_progress, .log = on_log, .user = r};
   r->execution = (cm_execution){.folder = r->folder,
                                 .out = r->out,
@@ -203,17 +212,31 @@ static void describe(cm_running *r, double seconds)
                                 .memory_limit = r->work.memory_limit,
                                 .threads = r->work.threads,
                                 .disk_limit = r->work.file_limit,
+                                .seconds = fmax(least_seconds, room * r->job.expected) * (1 << r->job.retries),
+                                .bytes = most_bytes(r),
+                                .user = r->job.owner.user,
                                 .watch = &r->watch};
-  *r->until = r->work.time_limit > 0 ? r->execution.began + r->work.time_limit : 0;
+  *r->until = r->work.time_limit > 0 && !r->remote ? r->execution.began + r->work.time_limit : 0;
 }
 
 static cm_status submit(cm_running *r, cm_error *error)
 {
-  const cm_executor *executor = cm_executor_for(r->options.executor, r->job.kind, r->folder);
+  const cm_executor *executor = r->remote ? &cm_executor_slurm : cm_executor_for(r->options.executor, r->job.kind, r->folder);
   describe(r, 0);
   r->watch.cancel = cm_event_bus_cancel_flag(r->store->bus, r->job.id);
   r->watch.levels = executor->outside ? NULL : library_levels_cache(r->store->cache);
   return cm_executor_submit(executor, &r->execution, &r->submission, error);
+}
+
+/* The bytes that a job held at most, as its phases say. */
+static double peak_of(const cm_work_result *result)
+{
+  const json_t *phase;
+  size_t i;
+  double peak = 0;
+  json_array_foreach(json_object_get(result->json, "phases"), i, phase)
+    peak = fmax(peak, json_number_value(json_object_get(phase, "peak_bytes")));
+  return peak;
 }
 
 /* Of a submission that has ended: what it made is put in its place, unless it failed. */
@@ -221,10 +244,11 @@ static cm_status take(cm_running *r, cm_error *error)
 {
   const cm_executor *executor = r->submission->executor;
   cm_status status = executor->judge(r->submission, &r->job.cpu_seconds, error);
-  if (status == CM_OK && executor->outside)
+  if (status == CM_OK && executor->outside && !r->remote)
     adopt_levels(r);
   if (status != CM_OK || cm_work_result_read(r->out, &r->result, error) != CM_OK)
     return error->status;
+  r->job.bytes = peak_of(&r->result);
   library_levels_saved(r->store->cache, json_number_value(json_object_get(json_object_get(r->result.json, "report"), "saved_seconds")));
   if (r->result.status == CM_OK)
     return makes_nothing(r) ? CM_OK : place(r, error) == CM_OK ? place_points(r, error) : error->status;
@@ -435,7 +459,7 @@ cm_running *cm_running_new(const cm_workers_options *options, cm_job *job, _Atom
   r->store = options->store;
   r->job = *job;
   r->until = until;
-  (void)cm_jobs_known(r->store, job, &r->known, &ignored);
+  (void)cm_jobs_known(r->store, job, &r->known, &r->bytes, &ignored);
   return r;
 }
 
@@ -443,8 +467,8 @@ bool cm_running_begin(cm_running *r)
 {
   cm_error error = {0};
   const cm_job *job = &r->job;
-  cm_event_bus_log(r->store->bus, job->id, "attempt %d: %s network %.12s%s%s", job->attempt, job->kind,
-                   job->network, job->chip[0] != '\0' ? " on chip " : "", job->chip);
+  cm_event_bus_log(r->store->bus, job->id, "attempt %d: %s network %.12s%s%s, about %.3g s and %.3g MB", job->attempt, job->kind,
+                   job->network, job->chip[0] != '\0' ? " on chip " : "", job->chip, job->expected, r->bytes / 1e6);
   const bool lasting = cm_files_last(false); /* the job's folder goes with it */
   cm_status status = cm_running_prepare(r, &error);
   (void)cm_files_last(lasting);
@@ -475,13 +499,14 @@ cm_running *cm_running_adopt(const cm_workers_options *options, const cm_job *jo
   r->until = until;
   memcpy(r->fingerprint, job->fingerprint, sizeof r->fingerprint);
   r->job = *job;
-  (void)cm_jobs_known(r->store, job, &r->known, &error);
+  (void)cm_jobs_known(r->store, job, &r->known, &r->bytes, &error);
   bool there = cm_running_place(r, &error) == CM_OK && cm_work_read(r->folder, &r->work, &error) == CM_OK;
   if (there) {
     describe(r, cm_store_time() - job->started);
     there = cm_executor_adopt(&r->execution, &r->submission, &error) == CM_OK;
   }
   if (!there) {
+    cm_job_log(job, "lost", error.detail);
     memset(&r->job, 0, sizeof r->job);
     free_running(r, true);
     return NULL;

@@ -17,7 +17,8 @@ typedef struct cm_running {
   char fingerprint[CM_SHA_MAX]; /* "" for a job that reserves: it never shares */
   char reused[CM_ID_MAX];       /* the mapping of an identical job, "" when there is none */
   bool deferred;                /* an identical job runs: this one is in the queue again */
-  char folder[CM_PATH_MAX];     /* the job folder, under incoming/; "" when there is none */
+  bool remote;                  /* it goes to a cluster, and its folder is where that sees it */
+  char folder[CM_PATH_MAX];     /* the job folder, under incoming/ or in the shared folder; "" when there is none */
   char out[CM_PATH_MAX];        /* what this attempt makes, in it */
   cm_work_watch watch;
   cm_execution execution;
@@ -32,6 +33,7 @@ typedef struct cm_running {
   char phase[CM_PHASE_NAME_MAX]; /* last one logged */
   char *phases;                  /* last ones told */
   unsigned known;                /* done jobs of its class */
+  double bytes;                  /* that it is expected to hold, as these show */
   cm_outlook outlook;            /* as told last */
 } cm_running;
 

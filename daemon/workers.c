@@ -25,7 +25,7 @@ typedef struct flight {
   char job[CM_ID_MAX];  /* "" until one is claimed */
   double stop;          /* when its job was first seen to be asked to stop; 0: is not */
   _Atomic double until; /* when its job's time limit ends it; 0: never */
-  bool is_short;        /* it is a place for short ones */
+  cm_lane_of_jobs lane; /* what it is a place for: short ones, any that run here, those on the cluster */
   double since;         /* when it began to look for a job */
   bool ended;           /* waits for a hand to commit it */
   bool lasts;           /* it is followed, and may be left as it is */
@@ -54,19 +54,20 @@ struct cm_workers {
 
 /* ---- the threads ---- */
 
-/* What may be started now, under the lock; false: nothing. Long jobs have so many places, and short ones of their own beside
- * them; a short job that runs twice as long as one may is a long one. */
-static bool has_place(const cm_workers *all, cm_claim *claim)
+/* What may be started now in a place for one here, or on the cluster, under the lock; 0: nothing. Long jobs have so many places, and short
+ * ones of their own beside them; a short job that runs twice as long as one may is a long one. */
+static cm_claim places(const cm_workers *all, bool here)
 {
-  unsigned any = 0, brief = 0;
-  double now = cm_now();
+  unsigned taken[CM_LANES] = {0};
+  const double now = cm_now();
   for (const flight *f = all->flights; f != NULL; f = f->next)
-    if (f->is_short && now - f->since < 2 * cm_short_seconds)
-      brief++;
-    else
-      any++;
-  *claim = any < all->options.workers ? CM_CLAIM_ANY : CM_CLAIM_SHORT;
-  return any < all->options.workers || brief < all->options.short_workers;
+    taken[f->lane == CM_LANE_OF_SHORT && now - f->since >= 2 * cm_short_seconds ? CM_LANE_OF_LONG : f->lane]++;
+  const bool cluster = all->options.cluster_jobs > 0;
+  if (!here)
+    return taken[CM_LANE_OF_CLUSTER] < all->options.cluster_jobs ? CM_CLAIM_CLUSTER : 0;
+  if (taken[CM_LANE_OF_LONG] < all->options.workers)
+    return cluster ? CM_CLAIM_ANY & ~CM_CLAIM_CLUSTER : CM_CLAIM_ANY;
+  return taken[CM_LANE_OF_SHORT] < all->options.short_workers ? CM_CLAIM_SHORT : 0;
 }
 
 /* Usually woken; the time-out covers retries whose time comes, short jobs that turn out to be long, and a claim that failed
@@ -95,7 +96,8 @@ static void on_ended(void *user)
 static void follow(flight *f)
 {
   f->followed = (cm_followed){.submission = f->running->submission, .ended = on_ended, .user = f};
-  f->lasts = f->all->options.lasting && f->running->submission->executor->leave != NULL;
+  const cm_executor *executor = f->running->submission->executor;
+  f->lasts = executor->elsewhere || (f->all->options.lasting && executor->leave != NULL);
   cm_follower_add(f->all->follower, &f->followed);
   pthread_cond_signal(&f->all->fewer);
 }
@@ -108,13 +110,13 @@ static flight *ended_one(cm_workers *all)
   return f;
 }
 
-static flight *open_place(cm_workers *all, bool is_short)
+static flight *open_place(cm_workers *all, cm_lane_of_jobs lane)
 {
   flight *f = calloc(1, sizeof *f);
   if (f == NULL)
     return NULL;
   f->all = all;
-  f->is_short = is_short;
+  f->lane = lane;
   f->since = cm_now();
   f->next = all->flights;
   all->flights = f;
@@ -173,6 +175,15 @@ static bool begin(cm_workers *all, flight *f, cm_claim claim)
   return found;
 }
 
+/* A job in a place here, or on the cluster. false: there is none, or no place. */
+static bool start_one(cm_workers *all, bool here)
+{
+  const cm_claim claim = all->stopping || all->held ? 0 : places(all, here);
+  const cm_lane_of_jobs lane = claim == CM_CLAIM_SHORT ? CM_LANE_OF_SHORT : here ? CM_LANE_OF_LONG : CM_LANE_OF_CLUSTER;
+  flight *f = claim != 0 ? open_place(all, lane) : NULL;
+  return f != NULL && begin(all, f, claim);
+}
+
 static void *loop(void *argument)
 {
   hand *me = argument;
@@ -181,15 +192,13 @@ static void *loop(void *argument)
   while (!all->leaving) {
     const uint64_t seen = all->wakes;
     flight *f = ended_one(all);
-    cm_claim claim;
     me->looked = cm_now();
     me->rests = false;
     if (f != NULL) {
       commit(all, f);
       continue;
     }
-    const bool may = !all->stopping && !all->held && has_place(all, &claim);
-    if (may && (f = open_place(all, claim == CM_CLAIM_SHORT)) != NULL && begin(all, f, claim))
+    if (start_one(all, true) || start_one(all, false))
       continue;
     me->rests = true;
     if (seen == all->wakes && ended_one(all) == NULL && !all->leaving)
@@ -214,7 +223,7 @@ static char *killed_problem(void)
 /* What an executor still has of a job goes on. */
 static bool take_over(cm_workers *all, const cm_job *job)
 {
-  flight *f = open_place(all, job->lane == CM_LANE_OF_SHORT);
+  flight *f = open_place(all, job->lane == CM_LANE_OF_CLUSTER && all->options.cluster_jobs == 0 ? CM_LANE_OF_LONG : job->lane);
   if (f == NULL)
     return false;
   memcpy(f->job, job->id, sizeof f->job);

@@ -11,6 +11,7 @@ typedef struct cm_workers_options {
   cm_store *store;
   unsigned workers;      /* jobs at once */
   unsigned short_workers; /* beside them, of those that are expected to be short */
+  unsigned cluster_jobs; /* given to a cluster at once; 0: there is none, and its jobs run here */
   unsigned threads;      /* of one job at most */
   uint64_t memory_limit; /* of one job, 0: none */
   uint64_t disk_reserve; /* bytes that jobs leave free */

@@ -21,7 +21,7 @@
 #include "storage/internal.h"
 #include "storage/schema.h"
 
-enum { LOOKS_MAX = 5, COPY_BYTES = 1 << 20, FAULT_MAX = 400 };
+enum { LOOKS_MAX = 5, FAULT_MAX = 400 };
 
 /* What goes from one folder to the other, by the folders' names. */
 typedef struct way {
@@ -33,38 +33,6 @@ typedef struct way {
 } way;
 
 /* ---- files ---- */
-
-static cm_status copy_bytes(int source, int target, const char *to, cm_error *error)
-{
-  char *buffer = malloc(COPY_BYTES);
-  ssize_t got = 0;
-  if (buffer == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while copying to %s", to);
-  cm_status status = CM_OK;
-  while (status == CM_OK && (got = read(source, buffer, COPY_BYTES)) > 0)
-    for (ssize_t done = 0, put; status == CM_OK && done < got; done += put)
-      if ((put = write(target, buffer + done, (size_t)(got - done))) < 0)
-        status = cm_fail_errno(error, errno, "cannot write", to);
-  if (status == CM_OK && got < 0)
-    status = cm_fail_errno(error, errno, "cannot read what goes to", to);
-  if (status == CM_OK && fsync(target) != 0)
-    status = cm_fail_errno(error, errno, "cannot sync", to);
-  free(buffer);
-  return status;
-}
-
-static cm_status copy_file(const char *from, const char *to, cm_error *error)
-{
-  int source = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (source < 0)
-    return cm_fail_errno(error, errno, "cannot open", from);
-  int target = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  cm_status status = target < 0 ? cm_fail_errno(error, errno, "cannot create", to) : copy_bytes(source, target, to, error);
-  if (target >= 0)
-    (void)close(target);
-  (void)close(source);
-  return status;
-}
 
 /* The file is the same in an earlier backup: under its name, of its size. What stands never changes. */
 static bool link_earlier(const way *w, const char *name, const struct stat *about, const char *to)
@@ -86,7 +54,7 @@ static cm_status take_file(way *w, const char *name, cm_error *error)
   if (stat(to, &about) == 0 || lstat(from, &about) != 0 || !S_ISREG(about.st_mode))
     return CM_OK;
   const bool linked = (w->link && link(from, to) == 0) || link_earlier(w, name, &about, to);
-  cm_status status = linked ? CM_OK : copy_file(from, to, error);
+  cm_status status = linked ? CM_OK : cm_file_copy(from, to, 0600, error);
   if (status == CM_NOT_FOUND)
     return CM_OK;
   w->counts.files++;

@@ -95,21 +95,17 @@ static cm_status read_pace(sqlite3 *handle, const char *class, double *pace, cm_
   return status;
 }
 
-cm_status cm_estimate_in(sqlite3 *handle, const cm_job *job, double *seconds, cm_error *error)
+/* What like jobs say, `guess` where they say little; `query` gives their likeness, chip, size and figure, the last ones first. */
+static cm_status estimate(sqlite3 *handle, const cm_job *job, const char *query, double guess, double *value, cm_error *error)
 {
   sqlite3_stmt *statement;
   bool row = true;
   char class[CLASS_MAX], text[CM_LIKENESS_MAX], chip[LIBRARY_CHIP_NAME_MAX];
   double size = fmax(job->size, 1);
-  double pace;
   line l = {0};
   class_of(job->likeness, class);
-  if (read_pace(handle, class, &pace, error) != CM_OK)
-    return error->status;
-  add(&l, 0.02, 0, log(first_guess(class, size)) + pace);
-  cm_status status = cm_sql_prepare(handle, &statement, error,
-                                    "SELECT likeness, chip, size, seconds FROM job_times INDEXED BY job_times_class"
-                                    " WHERE class = ? ORDER BY id DESC LIMIT ?", "ti", class, (int64_t)LOOKED_AT);
+  add(&l, 0.02, 0, log(guess));
+  cm_status status = cm_sql_prepare(handle, &statement, error, query, "ti", class, (int64_t)LOOKED_AT);
   for (int age = 0; status == CM_OK && row; age++) {
     status = cm_sql_step(statement, &row, error);
     if (status != CM_OK || !row)
@@ -124,8 +120,26 @@ cm_status cm_estimate_in(sqlite3 *handle, const cm_job *job, double *seconds, cm
   }
   status = cm_sql_end(statement, status, error);
   if (status == CM_OK)
-    *seconds = exp(level(&l));
+    *value = exp(level(&l));
   return status;
+}
+
+cm_status cm_estimate_in(sqlite3 *handle, const cm_job *job, double *seconds, cm_error *error)
+{
+  char class[CLASS_MAX];
+  double pace;
+  class_of(job->likeness, class);
+  if (read_pace(handle, class, &pace, error) != CM_OK)
+    return error->status;
+  return estimate(handle, job, "SELECT likeness, chip, size, seconds FROM job_times INDEXED BY job_times_class WHERE class = ? ORDER BY id DESC LIMIT ?",
+                  first_guess(class, fmax(job->size, 1)) * exp(pace), seconds, error);
+}
+
+cm_status cm_estimate_bytes_in(sqlite3 *handle, const cm_job *job, double *bytes, cm_error *error)
+{
+  const double least = 1 << 20, each = 60; /* of random networks of 18 000 to 600 000 neurons and synapses */
+  return estimate(handle, job, "SELECT likeness, chip, size, bytes FROM job_times INDEXED BY job_times_class WHERE class = ? AND bytes > 0"
+                  " ORDER BY id DESC LIMIT ?", least + each * job->size, bytes, error);
 }
 
 typedef struct estimate_work {
@@ -133,7 +147,7 @@ typedef struct estimate_work {
   double seconds;
 } estimate_work;
 
-static cm_status estimate(sqlite3 *handle, void *context, cm_error *error)
+static cm_status estimate_alone(sqlite3 *handle, void *context, cm_error *error)
 {
   estimate_work *work = context;
   return cm_estimate_in(handle, work->job, &work->seconds, error);
@@ -142,7 +156,7 @@ static cm_status estimate(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_estimate(cm_store *store, const cm_job *job, double *seconds, cm_error *error)
 {
   estimate_work work = {.job = job};
-  cm_status status = cm_database_read(store->database, estimate, &work, error);
+  cm_status status = cm_database_read(store->database, estimate_alone, &work, error);
   if (status == CM_OK)
     *seconds = work.seconds;
   return status;
@@ -165,8 +179,8 @@ cm_status cm_estimate_learn_in(sqlite3 *handle, const cm_job *job, double second
   if (job->likeness[0] == '\0')
     return CM_OK;
   class_of(job->likeness, class);
-  if (cm_sql_run(handle, NULL, error, "INSERT INTO job_times(class, likeness, chip, size, seconds) VALUES(?, ?, ?, ?, ?)",
-                 "tttdd", class, job->likeness, job->chip, job->size, seconds) != CM_OK)
+  if (cm_sql_run(handle, NULL, error, "INSERT INTO job_times(class, likeness, chip, size, seconds, bytes) VALUES(?, ?, ?, ?, ?, ?)",
+                 "tttddd", class, job->likeness, job->chip, job->size, seconds, job->bytes) != CM_OK)
     return error->status;
   return cm_sql_run(handle, NULL, error,
                     "DELETE FROM job_times WHERE class = ?1 AND id <= (SELECT id FROM job_times INDEXED BY job_times_class"

@@ -17,7 +17,10 @@ cm_status cm_estimate_in(sqlite3 *handle, const cm_job *job, double *seconds, cm
 /* The same, outside of any. */
 cm_status cm_estimate(cm_store *store, const cm_job *job, double *seconds, cm_error *error);
 
-/* Notes that a job has taken so many seconds; the oldest of its class are forgotten. */
+/* The bytes of memory that it is expected to hold at most, of its own account; the same way. */
+cm_status cm_estimate_bytes_in(sqlite3 *handle, const cm_job *job, double *bytes, cm_error *error);
+
+/* Notes that a job has taken so many seconds, and its bytes; the oldest of its class are forgotten. */
 cm_status cm_estimate_learn_in(sqlite3 *handle, const cm_job *job, double seconds, cm_error *error);
 
 /* How many done jobs of its class an estimate is made from. */

@@ -92,7 +92,7 @@ cm_status cm_job_from_row(sqlite3_stmt *row, cm_job *job, cm_error *error)
   }
   job->ready = job->state == CM_JOB_QUEUED && sqlite3_column_int(row, 28) != 0;
   job->duplicate = job->state == CM_JOB_QUEUED && sqlite3_column_int(row, 32) != 0;
-  job->lane = sqlite3_column_int(row, 33) == CM_LANE_OF_SHORT ? CM_LANE_OF_SHORT : CM_LANE_OF_LONG;
+  job->lane = cm_queue_lane_of(sqlite3_column_int(row, 33));
   job->expected = (double)sqlite3_column_int64(row, 34) / 1000;
   cm_sql_copy(row, 35, job->likeness, sizeof job->likeness);
   job->size = sqlite3_column_double(row, 36);
@@ -222,9 +222,43 @@ static cm_status check_sources(sqlite3 *handle, const cm_job *job, cm_owner *own
   return CM_OK;
 }
 
+const char *cm_queue_lane_name(cm_lane_of_jobs lane)
+{
+  static const char *const names[CM_LANES] = {"short", "long", "cluster"};
+  return names[lane];
+}
+
+cm_lane_of_jobs cm_queue_lane_of(int number)
+{
+  return number >= 0 && number < CM_LANES ? (cm_lane_of_jobs)number : CM_LANE_OF_LONG;
+}
+
+static cm_status set_cluster(sqlite3 *handle, void *context, cm_error *error)
+{
+  const double seconds = *(const double *)context;
+  return isinf(seconds) ? cm_sql_run(handle, NULL, error, "DELETE FROM meta WHERE name = 'cluster_from'", "")
+                        : cm_sql_run(handle, NULL, error, "INSERT INTO meta(name, value) VALUES('cluster_from', ?) ON CONFLICT(name) DO UPDATE"
+                                     " SET value = excluded.value", "i", (int64_t)seconds);
+}
+
+cm_status cm_jobs_set_cluster(cm_store *store, double seconds, cm_error *error)
+{
+  return cm_database_write(store->database, set_cluster, &seconds, error);
+}
+
+static cm_status choose_lane(sqlite3 *handle, double expected, cm_lane_of_jobs *lane, cm_error *error)
+{
+  int64_t from;
+  if (cm_sql_number(handle, INT64_MAX, &from, error, "SELECT value FROM meta WHERE name = 'cluster_from'", "") != CM_OK)
+    return error->status;
+  *lane = expected >= (double)from ? CM_LANE_OF_CLUSTER : expected < cm_short_seconds ? CM_LANE_OF_SHORT : CM_LANE_OF_LONG;
+  return CM_OK;
+}
+
 cm_status cm_job_enter_in(sqlite3 *handle, const cm_job *job, const cm_job_entry *entry, char id[CM_ID_MAX], cm_error *error)
 {
   cm_owner owner = job->owner;
+  cm_lane_of_jobs lane = CM_LANE_OF_LONG;
   double expected;
   if (check_sources(handle, job, &owner, error) != CM_OK ||
       cm_quota_check_in(handle, job->owner.user, CM_QUOTA_QUEUED, 1, error) != CM_OK ||
@@ -234,7 +268,8 @@ cm_status cm_job_enter_in(sqlite3 *handle, const cm_job *job, const cm_job_entry
     return error->status;
   if (job->time_limit > 0)
     expected = fmin(expected, job->time_limit);
-  const cm_lane_of_jobs lane = expected < cm_short_seconds ? CM_LANE_OF_SHORT : CM_LANE_OF_LONG;
+  if (choose_lane(handle, expected, &lane, error) != CM_OK)
+    return error->status;
   cm_store_id(id);
   char words[CM_OWNER_WORDS_MAX];
   const bool maps = job->preset[0] != '\0';

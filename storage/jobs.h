@@ -41,11 +41,19 @@ bool cm_job_may_move(cm_job_state from, cm_job_state to);
 enum { CM_LIKENESS_MAX = 64 };
 
 /* Where a job waits: what is expected to take less than two seconds has workers of its own beside the others, so that it
- * never waits behind a long one. */
-typedef enum cm_lane_of_jobs { CM_LANE_OF_SHORT, CM_LANE_OF_LONG, CM_LANES } cm_lane_of_jobs;
+ * never waits behind a long one; and what takes long goes to a cluster, where there is one. */
+typedef enum cm_lane_of_jobs { CM_LANE_OF_SHORT, CM_LANE_OF_LONG, CM_LANE_OF_CLUSTER, CM_LANES } cm_lane_of_jobs;
 
-/* What a worker may take. */
-typedef enum cm_claim { CM_CLAIM_ANY, CM_CLAIM_SHORT } cm_claim;
+/* "short", "long", "cluster"; and the lane of a row: what is none is long. */
+const char *cm_queue_lane_name(cm_lane_of_jobs lane);
+cm_lane_of_jobs cm_queue_lane_of(int number);
+
+/* The lanes that a worker may take from, a bit each. */
+typedef unsigned cm_claim;
+enum { CM_CLAIM_SHORT = 1U << CM_LANE_OF_SHORT, CM_CLAIM_CLUSTER = 1U << CM_LANE_OF_CLUSTER, CM_CLAIM_ANY = (1U << CM_LANES) - 1 };
+
+/* From now on jobs that are expected to take so many seconds wait for a cluster; INFINITY: none does. */
+cm_status cm_jobs_set_cluster(cm_store *store, double seconds, cm_error *error);
 
 typedef struct cm_job {
   int64_t sequence; /* order of arrival; the cursor of lists */
@@ -66,7 +74,8 @@ typedef struct cm_job {
   double time_limit;   /* seconds, 0: none; read when it is queued */
   cm_lane_of_jobs lane;
   double expected;     /* seconds */
-  double cpu_seconds;  /* processor time of this attempt; set by whoever runs it */
+  double cpu_seconds;  /* processor time of this attempt, and the memory that it held at most; set by whoever runs it */
+  double bytes;
   cm_job_state state;
   int attempt;         /* starts so far; results are accepted from the last one only */
   int kills, moved, retries;
@@ -158,8 +167,9 @@ cm_status cm_jobs_outlook(cm_store *store, cm_jobs_running *running, cm_error *e
 /* The stored history of a job's progress (storage/progress.h); the caller frees, "" where there is none. CM_NOT_FOUND. */
 cm_status cm_jobs_history(cm_store *store, const char *id, char **text, cm_error *error);
 
-/* How many jobs of a job's class have been done, of those that estimates are made from (storage/estimates.h). */
-cm_status cm_jobs_known(cm_store *store, const cm_job *job, unsigned *known, cm_error *error);
+/* How many jobs of a job's class have been done, of those that estimates are made from, and the bytes that it is expected to hold
+ * (storage/estimates.h). */
+cm_status cm_jobs_known(cm_store *store, const cm_job *job, unsigned *known, double *bytes, cm_error *error);
 
 /* Queued jobs are cancelled at once; running ones are asked to stop. CM_CONFLICT when it has ended. */
 cm_status cm_jobs_cancel(cm_store *store, const char *id, cm_error *error);

@@ -227,6 +227,7 @@ typedef struct text_work {
   const char *id;
   char *text;
   unsigned known;
+  double bytes;
 } text_work;
 
 static cm_status read_history(sqlite3 *handle, void *context, cm_error *error)
@@ -255,14 +256,15 @@ cm_status cm_jobs_history(cm_store *store, const char *id, char **text, cm_error
 static cm_status read_known(sqlite3 *handle, void *context, cm_error *error)
 {
   text_work *work = context;
-  return cm_estimate_known_in(handle, work->job, &work->known, error);
+  return cm_estimate_known_in(handle, work->job, &work->known, error) == CM_OK ? cm_estimate_bytes_in(handle, work->job, &work->bytes, error) : error->status;
 }
 
-cm_status cm_jobs_known(cm_store *store, const cm_job *job, unsigned *known, cm_error *error)
+cm_status cm_jobs_known(cm_store *store, const cm_job *job, unsigned *known, double *bytes, cm_error *error)
 {
   text_work work = {.job = job};
   cm_status status = cm_database_read(store->database, read_known, &work, error);
   *known = work.known;
+  *bytes = work.bytes;
   return status;
 }
 

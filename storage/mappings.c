@@ -265,23 +265,10 @@ cm_status cm_mappings_lend(cm_store *store, const char *id, const char *name, co
     return status;
   if (cm_path(from, error, "%s/mappings/%s/%s", store->folder, id, name) != CM_OK)
     return error->status;
-  /* Our files never change once they stand, so another name will do for a copy. */
-  return link(from, path) == 0 ? CM_OK : cm_fail_errno(error, errno, "cannot take into the job folder", from);
+  return cm_file_take(from, path, error);
 }
 
-cm_status cm_mappings_place(cm_store *store, const char *scratch_folder, const char *id, cm_error *error)
-{
-  char path[CM_PATH_MAX], parent[CM_PATH_MAX];
-  if (cm_mappings_folder(store, id, path, error) != CM_OK ||
-      cm_path(parent, error, "%s/mappings", store->folder) != CM_OK ||
-      cm_folder_sync_files(scratch_folder, error) != CM_OK)
-    return error->status;
-  if (rename(scratch_folder, path) != 0)
-    return cm_fail_errno(error, errno, "cannot rename", scratch_folder);
-  return cm_folder_sync(parent, error);
-}
-
-static cm_status link_all(const char *from, const char *to, cm_error *error)
+static cm_status take_all(const char *from, const char *to, cm_error *error)
 {
   DIR *listing = opendir(from);
   if (listing == NULL)
@@ -294,11 +281,24 @@ static cm_status link_all(const char *from, const char *to, cm_error *error)
     status = cm_path(one, error, "%s/%s", from, item->d_name);
     if (status == CM_OK)
       status = cm_path(other, error, "%s/%s", to, item->d_name);
-    if (status == CM_OK && link(one, other) != 0)
-      status = cm_fail_errno(error, errno, "cannot take", one);
+    if (status == CM_OK)
+      status = cm_file_take(one, other, error);
   }
   (void)closedir(listing);
   return status;
+}
+
+cm_status cm_mappings_place(cm_store *store, const char *finished, const char *id, cm_error *error)
+{
+  char path[CM_PATH_MAX], parent[CM_PATH_MAX];
+  cm_error ignored;
+  if (cm_mappings_folder(store, id, path, error) != CM_OK || cm_path(parent, error, "%s/mappings", store->folder) != CM_OK ||
+      cm_folder_sync_files(finished, error) != CM_OK || cm_folder_make(path, error) != CM_OK)
+    return error->status;
+  if (take_all(finished, path, error) == CM_OK && cm_folder_sync(path, error) == CM_OK && cm_folder_sync(parent, error) == CM_OK)
+    return CM_OK;
+  (void)cm_folder_remove(path, &ignored);
+  return error->status;
 }
 
 cm_status cm_mappings_lend_all(cm_store *store, const char *id, const char *folder, cm_error *error)
@@ -311,7 +311,7 @@ cm_status cm_mappings_lend_all(cm_store *store, const char *id, const char *fold
   if (status == CM_OK)
     status = cm_pack_unfold(pack.content, pack.size, folder, error);
   else if (status == CM_NOT_FOUND)
-    status = link_all(from, folder, error);
+    status = take_all(from, folder, error);
   free(pack.content);
   return status;
 }

@@ -67,9 +67,9 @@ cm_status cm_mappings_repack(cm_store *store, const cm_mapping_row *mapping, con
 /* A path of scratch in the store: swept at the next start, should it stay. */
 cm_status cm_store_scratch(const cm_store *store, char *path, cm_error *error);
 
-/* Moves a finished folder (on the same file system) to its place, durably. The row comes with the job's result
- * (cm_jobs_finish); a folder without a row is swept at the next start. */
-cm_status cm_mappings_place(cm_store *store, const char *scratch_folder, const char *id, cm_error *error);
+/* Takes the files of a finished folder, which stays as it is, into the mapping's place, durably: who dies before the row is there,
+ * which comes with the job's result (cm_jobs_finish), can do it again. A folder without a row is swept at the next start. */
+cm_status cm_mappings_place(cm_store *store, const char *finished, const char *id, cm_error *error);
 
 /* Removes row and files; CM_NOT_FOUND. Jobs keep the id of what they made. */
 cm_status cm_mappings_delete(cm_store *store, const char *id, cm_error *error);

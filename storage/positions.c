@@ -91,7 +91,7 @@ static cm_status add_share(cm_queue_order *order, sqlite3 *handle, sqlite3_stmt 
   if (user == NULL || !GROW(order->shares, order->share_count, order->share_capacity))
     return no_memory(error);
   share *s = &order->shares[order->share_count];
-  *s = (share){.lane = sqlite3_column_int(row, 1) == CM_LANE_OF_SHORT ? CM_LANE_OF_SHORT : CM_LANE_OF_LONG,
+  *s = (share){.lane = cm_queue_lane_of(sqlite3_column_int(row, 1)),
                .priority = sqlite3_column_int(row, 2), .ready = (uint64_t)sqlite3_column_int64(row, 3),
                .ready_ms = sqlite3_column_int64(row, 4)};
   /* Rows come user by user. */

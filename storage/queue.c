@@ -79,9 +79,9 @@ static cm_status any_ready(sqlite3 *handle, void *context, cm_error *error)
   queue_work *work = context;
   int64_t ready;
   if (cm_sql_number(handle, 0, &ready, error,
-                    "SELECT EXISTS (SELECT 1 FROM queue_totals INDEXED BY queue_priority WHERE ready > 0 AND lane <= ?)"
+                    "SELECT EXISTS (SELECT 1 FROM queue_totals INDEXED BY queue_priority WHERE ready > 0 AND (1 << lane) & ?)"
                     " OR EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_retry WHERE retry_at <= " CM_NOW("?") " AND state = 'queued')",
-                    "id", (int64_t)(work->claim == CM_CLAIM_SHORT ? CM_LANE_OF_SHORT : CM_LANE_OF_LONG), cm_clock_steady()) !=
+                    "id", (int64_t)work->claim, cm_clock_steady()) !=
       CM_OK)
     return error->status;
   work->flag = ready != 0;

@@ -407,6 +407,9 @@ const char *const cm_schema_steps[] = {
   /* Where a running job is carried out: incoming/FOLDER.job, which outlives the server. */
   "ALTER TABLE jobs ADD COLUMN folder TEXT;"
   "CREATE INDEX jobs_folder ON jobs(folder) WHERE folder IS NOT NULL;",
+
+  /* The memory that like jobs took, at most at once. */
+  "ALTER TABLE job_times ADD COLUMN bytes REAL;",
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

@@ -94,10 +94,10 @@ cm_status cm_queue_turn(sqlite3 *handle, cm_claim claim, bool *any, cm_turn *tur
     if (status != CM_OK || !row)
       break;
     cm_turn next = {.priority = sqlite3_column_int(statement, 0),
-                    .lane = sqlite3_column_int(statement, 1) == CM_LANE_OF_SHORT ? CM_LANE_OF_SHORT : CM_LANE_OF_LONG};
+                    .lane = cm_queue_lane_of(sqlite3_column_int(statement, 1))};
     cm_queue_person who;
     bool first = true;
-    if (claim == CM_CLAIM_SHORT && next.lane != CM_LANE_OF_SHORT)
+    if ((claim & 1U << next.lane) == 0)
       continue;
     if (found && next.priority < best.turn.priority)
       break;

@@ -1,5 +1,5 @@
 # Units of systemd, with the paths of this installation. --without-systemd leaves them out.
-systemd_UNITS = systemd/coremapd.service systemd/coremapd.socket systemd/coremapd-backup.service systemd/coremapd-backup.timer
+systemd_UNITS = systemd/coremapd.service systemd/coremapd.socket systemd/coremapd-backup.service systemd/coremapd-backup.timer systemd/coremapd-slurm-bridge.service
 systemd_FILES = $(systemd_UNITS) systemd/coremapd.tmpfiles
 EXTRA_DIST += $(systemd_FILES:%=%.in) systemd/coremapd.sysusers
 CLEANFILES += $(systemd_FILES)

@@ -1,10 +1,10 @@
 // #/admin: for operators the queue with reasons, leases and disk; for admins users, quotas and the audit trail too; and draining.
 
 import { change, getJson, getMe, getText, listChips, listJobs } from './api.js';
-import { announce, element, facts, fill, section } from './dom.js';
-import { ago, bytes, count, dateText, duration, shortId, words } from './format.js';
+import { announce, element, facts, fill, section, stamp } from './dom.js';
+import { bytes, count, duration, shortId, words } from './format.js';
 import { problemNode } from './problemnode.js';
-import { listTable } from './listtable.js';
+import { table } from './table.js';
 import { parseMetrics, total } from './prometheus.js';
 
 const QUEUE_MAX = 50,
@@ -20,7 +20,7 @@ async function queuePart(signal) {
     job.state === 'running' ? `${words(job.progress?.phase ?? 'starts')}, about ${duration(job.remaining_seconds)} left` : job.reason;
   return section(
     'Queue',
-    listTable(
+    table(
       'Queue',
       [
         ['Job', (job) => element('a', { href: `#/jobs/${encodeURIComponent(job.id)}` }, job.name || shortId(job.id))],
@@ -28,10 +28,10 @@ async function queuePart(signal) {
         ['User', (job) => job.user],
         ['Place', (job) => (job.state === 'queued' ? String(job.position) : ''), 'number'],
         ['Why', waits],
-        ['Since', (job) => ago(job.started ?? job.created)],
+        ['Since', (job) => stamp(job.started ?? job.created)],
       ],
       jobs,
-      'Nothing runs and nothing waits.',
+      { empty: 'Nothing runs and nothing waits.' },
     ),
   );
 }
@@ -44,7 +44,7 @@ async function leasePart(signal) {
   const leases = lists.flatMap((list, i) => list.reservations.map((lease) => ({ ...lease, chip: chips[i].name })));
   return section(
     'Leases',
-    listTable(
+    table(
       'Leases',
       [
         ['Chip', (lease) => lease.chip],
@@ -52,10 +52,10 @@ async function leasePart(signal) {
         ['User', (lease) => lease.user],
         ['Holder', (lease) => lease.owner],
         ['Cores', (lease) => count(lease.core_count ?? lease.count), 'number'],
-        ['Ends', (lease) => dateText(lease.expires)],
+        ['Ends', (lease) => stamp(lease.expires)],
       ],
       leases,
-      'No cores are leased.',
+      { empty: 'No cores are leased.' },
     ),
   );
 }
@@ -73,14 +73,14 @@ function diskPart(metrics) {
       ['Cache', bytes(total(metrics, 'coremapd_cache_bytes'))],
       ['Memory of the server', bytes(total(metrics, 'process_resident_memory_bytes'))],
     ]),
-    listTable(
+    table(
       'Stored bytes by user',
       [
         ['User', ([user]) => user || 'nobody'],
         ['Stored', ([, stored]) => bytes(stored), 'number'],
       ],
       rows,
-      'Nothing is stored.',
+      { empty: 'Nothing is stored.' },
     ),
   );
 }
@@ -142,7 +142,7 @@ async function userPart(signal, attempt, again) {
     );
   return section(
     'Users',
-    listTable(
+    table(
       'Users',
       [
         ['Name', (user) => user.name],
@@ -152,7 +152,7 @@ async function userPart(signal, attempt, again) {
         ['', (user) => button(user.disabled ? 'Enable' : 'Disable', user.name, toggle(user))],
       ],
       users,
-      'There are no users: whoever reaches the server may do all. The first one is made on its machine: coremapd user add.',
+      { empty: 'There are no users: whoever reaches the server may do all. The first one is made on its machine: coremapd user add.' },
     ),
     users.length > 0 &&
       element(
@@ -185,14 +185,14 @@ async function quotaPart(signal, attempt, again) {
   const shown = (quota, value) => (value === null ? '–' : quota === 'bytes' ? bytes(value) : String(value));
   return section(
     'Quotas',
-    listTable(
+    table(
       'Quotas',
       [
         ['Of', (row) => `${row.of} ${row.name}`],
         ...QUOTAS.map((quota) => [words(quota), (row) => shown(quota, row.quotas[quota]), 'number']),
       ],
       quotas,
-      'No quotas are set.',
+      { empty: 'No quotas are set.' },
     ),
     element(
       'form',
@@ -209,10 +209,10 @@ async function auditPart(signal) {
   const { entries } = await getJson(`v1/audit?limit=${AUDIT_MAX}`, signal);
   return section(
     'Audit trail',
-    listTable(
+    table(
       'Audit trail',
       [
-        ['When', (entry) => dateText(entry.at)],
+        ['When', (entry) => stamp(entry.at)],
         ['User', (entry) => entry.user],
         ['From', (entry) => entry.address],
         ['Did', (entry) => words(entry.action)],
@@ -220,7 +220,7 @@ async function auditPart(signal) {
         ['Effect', (entry) => entry.effect],
       ],
       entries,
-      'Nothing has been changed.',
+      { empty: 'Nothing has been changed.' },
     ),
     element('p', {}, element('a', { href: 'v1/audit?format=ndjson', download: 'audit.ndjson' }, 'All of it, a line an entry')),
   );

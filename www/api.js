@@ -39,11 +39,11 @@ function query(values) {
 }
 
 /** A change of something; its reply's body, null when there is none. */
-export async function change(method, path, body) {
+export async function change(method, path, body, headers = {}) {
   const response = await request(path, {
     method,
     body: body === undefined ? undefined : JSON.stringify(body),
-    headers: body === undefined ? undefined : { 'Content-Type': 'application/json' },
+    headers: body === undefined ? headers : { 'Content-Type': 'application/json', ...headers },
   });
   return response.status === 204 ? null : response.json();
 }
@@ -62,15 +62,19 @@ export const signOut = () => request('v1/session', { method: 'DELETE' });
 /** `only`: cursor, limit, and what the list is narrowed by. */
 export const listJobs = (only = {}, signal) => getJson(`v1/jobs${query(only)}`, signal);
 export const getJob = (id, signal) => getJson(`v1/jobs/${part(id)}`, signal);
-export const cancelJob = async (id) => {
-  await request(`v1/jobs/${part(id)}/cancel`, { method: 'POST' });
-};
+export const cancelJob = (id) => change('POST', `v1/jobs/${part(id)}/cancel`);
 export const listNetworks = ({ cursor } = {}, signal) => getJson(`v1/networks${query({ cursor })}`, signal);
 export const listChips = (signal) => getJson('v1/chips', signal);
 export const getNetwork = (id, signal) => getJson(`v1/networks/${part(id)}`, signal);
 export const getChip = (name, signal) => getJson(`v1/chips/${part(name)}`, signal);
-export const getOccupancy = (name, signal) => getJson(`v1/chips/${part(name)}/occupancy`, signal);
-export const listMappings = ({ limit } = {}, signal) => getJson(`v1/mappings${query({ limit })}`, signal);
+/** onTag(tag): the entity tag that a change of what was read is based on. */
+export async function getOccupancy(name, signal, onTag = () => {}) {
+  const response = await request(`v1/chips/${part(name)}/occupancy`, { signal });
+  onTag(response.headers.get('ETag'));
+  return response.json();
+}
+export const getHolders = (name, signal) => getJson(`v1/chips/${part(name)}/holders`, signal);
+export const listMappings = (only = {}, signal) => getJson(`v1/mappings${query(only)}`, signal);
 export const getMapping = (id, signal) => getJson(`v1/mappings/${part(id)}`, signal);
 export const getPareto = (id, signal) => getJson(`v1/mappings/${part(id)}/pareto`, signal);
 export const getCores = (id, signal) => getBuffer(`v1/mappings/${part(id)}/cores?format=bin`, signal);

@@ -2,30 +2,37 @@
 
 import { needsSignIn, showAccount, signInPage } from './account.js';
 import { showAdmin } from './admin.js';
+import { showChip, showChips } from './chip.js';
 import { showComparison } from './compare.js';
 import { showCreate } from './create.js';
 import { element, fill, icon } from './dom.js';
 import { showJob } from './job.js';
-import { showJobs } from './jobs.js';
+import { showList } from './lists.js';
 import { showMapping } from './mapping.js';
 import { showMe } from './me.js';
+import { showNetwork } from './network.js';
 import { problemNode } from './problemnode.js';
 import { showProgram, showTimeline } from './program.js';
+import { showSweep } from './sweep.js';
 
 const main = document.getElementById('main');
 let current = null;
 let first = true;
 
 const ROUTES = [
-  [/^\/jobs$/, 'jobs', showJobs, []],
+  ...['jobs', 'mappings', 'programs', 'networks', 'sweeps'].map((kind) => [new RegExp(`^/${kind}$`), kind, showList(kind), []]),
   [/^\/jobs\/([^/]+)$/, 'jobs', showJob, ['id']],
   [/^\/new$/, 'new', showCreate, []],
-  [/^\/mappings\/([^/]+)$/, '', showMapping, ['id']],
-  [/^\/programs\/([^/]+)$/, '', showProgram, ['id']],
+  [/^\/mappings\/([^/]+)$/, 'mappings', showMapping, ['id']],
+  [/^\/programs\/([^/]+)$/, 'programs', showProgram, ['id']],
+  [/^\/networks\/([^/]+)$/, 'networks', showNetwork, ['id']],
+  [/^\/sweeps\/([^/]+)$/, 'sweeps', showSweep, ['id']],
+  [/^\/chips$/, 'chips', showChips, []],
+  [/^\/chips\/([^/]+)$/, 'chips', showChip, ['name']],
   [/^\/timeline$/, 'timeline', showTimeline, []],
   [/^\/me$/, 'me', showMe, []],
   [/^\/admin$/, 'admin', showAdmin, []],
-  [/^\/compare\/([^/]+)\/([^/]+)$/, '', showComparison, ['a', 'b']],
+  [/^\/compare\/([^/]+)\/([^/]+)$/, 'mappings', showComparison, ['a', 'b']],
 ];
 
 function address() {

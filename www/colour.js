@@ -37,6 +37,20 @@ const KINDS = [
   [0, 80, 60],
   [180, 30, 90],
 ];
+/** Ten kinds of work, 3:1 and more against the light and the dark ground; hues apart, neighbours of different lightness. */
+export const CATEGORIES = [
+  [19, 128, 236],
+  [160, 82, 13],
+  [12, 147, 79],
+  [198, 16, 107],
+  [239, 56, 56],
+  [11, 113, 133],
+  [140, 130, 20],
+  [130, 53, 239],
+  [62, 146, 21],
+  [181, 15, 181],
+];
+
 export const kindColour = (number) => KINDS[number % KINDS.length];
 
 /** [r, g, b] as one pixel of image data seen as Uint32 (every browser's machine is little endian). */
@@ -59,6 +73,14 @@ export function range(values) {
   }
   return min <= max ? { min, max } : null;
 }
+
+/** From blue (less) by grey to orange (more), for differences; readable to the colour blind. */
+export const differences = () =>
+  Uint32Array.from({ length: STEPS }, (_, i) => {
+    const t = (2 * i) / (STEPS - 1) - 1,
+      end = t < 0 ? [23, 99, 190] : [214, 96, 12];
+    return pixel(end.map((channel) => Math.round(190 + (channel - 190) * Math.abs(t))));
+  });
 
 /** The range that holds both (for two pictures on one scale). */
 export function union(a, b) {

@@ -2,20 +2,40 @@
 
 import { getNeurons } from './api.js';
 import { element, facts, fill, icon, setText } from './dom.js';
-import { count, NONE, percent, si } from './format.js';
+import { count, NONE, percent, si, time, words } from './format.js';
 import { problemWords } from './problem.js';
 
 const PAGE = 100;
 const DIRECTIONS = ['east', 'west', 'south', 'north']; // in the order of the links file
 const BUDGETS = [
-  ['neurons', 'Neurons', 'neurons'],
-  ['synapses', 'Synapses', 'synapses'],
-  ['inboundAxons', 'Inbound axons', 'inbound_axons'],
-  ['outboundAxons', 'Outbound axons', 'outbound_axons'],
-  ['targetCores', 'Target cores', 'target_cores'],
+  ['neurons', 'Neurons'],
+  ['synapses', 'Synapses'],
+  ['inbound_axons', 'Inbound axons'],
+  ['outbound_axons', 'Outbound axons'],
+  ['target_cores', 'Target cores'],
 ];
 
-function budget(label, value, limit) {
+/** How full a core is against every limit that there is: [label, value, limit, how both read]. */
+async function budgets(model, core) {
+  const details = await model.withDetails(),
+    of = details.at.get(core) ?? {},
+    limits = model.limitsAt(core),
+    rows = BUDGETS.map(([name, label]) => [label, of[name], limits[name]]);
+  for (const [name, part] of Object.entries(of.shares ?? {})) {
+    if (BUDGETS.some(([known]) => known === name)) continue;
+    const limit = name === 'populations' ? limits.populations_per_core : limits[name];
+    rows.push([words(name).replace(/^./, (first) => first.toUpperCase()), Math.round(part * limit), limit]);
+  }
+  if (model.chip.table_entries) {
+    const { limit, routers } = await model.ask('/routers'),
+      here = model.routerOf(core);
+    rows.push(['Table entries of its router', routers.find(({ router, x, y }) => router === here || (router === undefined && y * model.routersX + x === here))?.entries ?? 0, limit]);
+  }
+  if (of.core_ns !== undefined) rows.push(['Step time', of.core_ns, model.metrics.step_ns, time]);
+  return rows;
+}
+
+function budget(label, value, limit, show = count) {
   const share = limit > 0 ? Math.min(value / limit, 1) : 0;
   const bar = element('div', { class: 'bar-fill' });
   bar.style.transform = `scaleX(${share})`;
@@ -29,8 +49,8 @@ function budget(label, value, limit) {
       element(
         'span',
         { class: 'number' },
-        count(value),
-        element('small', {}, limit > 0 ? ` / ${count(limit)}` : ' no limit'),
+        show(value),
+        element('small', {}, limit > 0 ? ` / ${show(limit)}, ${percent(value / limit)}` : ' no limit'),
       ),
     ),
     element(
@@ -43,7 +63,7 @@ function budget(label, value, limit) {
             'aria-valuemin': '0',
             'aria-valuemax': String(limit),
             'aria-valuenow': String(value),
-            'aria-valuetext': `${count(value)} of ${count(limit)}, ${percent(value / limit)}`,
+            'aria-valuetext': `${show(value)} of ${show(limit)}, ${percent(value / limit)}`,
           }
         : { class: 'bar bar-none' },
       bar,
@@ -54,29 +74,19 @@ function budget(label, value, limit) {
 export class CorePanel {
   #stop = null;
 
-  constructor(model, onClose, signal) {
+  /** describe(core): who has it, where the mapping has not. */
+  constructor(model, { onClose, describe }, signal) {
     this.model = model;
-    this.onClose = onClose;
+    this.describe = describe;
     this.signal = signal;
     this.title = element('h2', { id: 'core-title' }, 'Core');
     this.body = element('div', { class: 'core-body' });
     this.close = element(
       'button',
-      {
-        type: 'button',
-        class: 'icon-button',
-        'aria-label': 'Close the core',
-        hidden: true,
-        onclick: onClose,
-      },
+      { type: 'button', class: 'icon-button', 'aria-label': 'Close the core', hidden: true, onclick: onClose },
       icon('close'),
     );
-    this.node = element(
-      'section',
-      { class: 'panel core-panel', 'aria-labelledby': 'core-title' },
-      element('div', { class: 'panel-head' }, this.title, this.close),
-      this.body,
-    );
+    this.node = element('div', { class: 'core-panel' }, element('div', { class: 'panel-head' }, this.title, this.close), this.body);
     signal.addEventListener('abort', () => this.#stop?.abort());
     this.show(-1);
   }
@@ -101,7 +111,6 @@ export class CorePanel {
     }
     setText(this.title, `Core ${model.place(core)}`);
     const { cores } = model;
-    const limits = model.limitsAt(core);
     const kind = model.classAt(core);
     const traffic = facts(
       [
@@ -122,25 +131,32 @@ export class CorePanel {
     if (part < 0) {
       fill(
         this.body,
-        element('p', { class: 'quiet' }, 'No neurons of this mapping run here.'),
+        element('p', {}, this.describe(core)),
         traffic,
         linkPanel,
       );
       return;
     }
-    const list = element('div', { class: 'neurons' });
+    const list = element('div', { class: 'neurons' }),
+      full = element('div', { class: 'budgets' });
     fill(
       this.body,
-      element(
-        'div',
-        { class: 'budgets' },
-        BUDGETS.map(([field, label, limit]) => budget(label, cores[field][core], limits[limit] ?? 0)),
-      ),
+      full,
       traffic,
       linkPanel,
       list,
     );
+    this.#budgets(full, core, this.#stop.signal);
     this.#neurons(list, part, this.#stop.signal);
+  }
+
+  async #budgets(node, core, signal) {
+    try {
+      const rows = await budgets(this.model, core);
+      if (!signal.aborted) fill(node, rows.map((row) => budget(...row)));
+    } catch (error) {
+      if (error.name !== 'AbortError' && !signal.aborted) fill(node, element('p', { class: 'error' }, problemWords(error).title));
+    }
   }
 
   async #links(node, core, signal) {

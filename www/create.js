@@ -24,7 +24,7 @@ export async function showCreate(main, { query }, signal) {
     listChips(signal),
     getMe().catch(() => null),
   ]);
-  const { form, list } = jobForm(chips, me, { chip: query.get('chip') }, signal);
+  const { form, list } = jobForm(chips, me, Object.fromEntries(query), signal);
   list(networks, query.get('network'));
   const onRemoved = (removed) => {
     const at = networks.findIndex(({ id }) => id === removed);

@@ -1,5 +1,7 @@
 // Small helpers that make elements. Text always goes in as text: nothing from outside is ever parsed as HTML.
 
+import { dateText, moment, NONE } from './format.js';
+
 const SVG = 'http://www.w3.org/2000/svg';
 
 /** element('a', { class: 'link', href: '#/jobs', onclick: f }, 'text', node, null, [more]) */
@@ -53,6 +55,7 @@ const ICONS = {
   plus: 'M8 3v10M3 8h10',
   minus: 'M3 8h10',
   fit: 'M2.5 2.5h11v11h-11Z',
+  keep: 'M8 2.5V10M5 7.5 8 10.5l3-3M3 13.5h10',
   region: 'M5 2.5H2.5V5M11 2.5h2.5V5M13.5 11v2.5H11M5 13.5H2.5V11M6 6h4v4H6Z',
   back: 'M9.5 3.5 5 8l4.5 4.5',
   next: 'M6.5 3.5 11 8l-4.5 4.5',
@@ -69,6 +72,16 @@ export function icon(name) {
   svg.append(path);
   return svg;
 }
+
+/** A moment as the reader's clock has it; the exact one on hover. */
+export function stamp(value) {
+  const at = moment(value);
+  if (Number.isNaN(at)) return NONE;
+  const exact = new Date(at).toISOString();
+  return element('time', { datetime: exact, title: exact }, dateText(value));
+}
+
+export const link = (href, ...text) => element('a', { href }, text);
 
 /** A table of name and value rows. */
 export function facts(rows, className = 'facts') {

@@ -47,12 +47,13 @@ export function partsText(parts, bound) {
   return `${parted}, ${count(bound.parts)} at least${why}`;
 }
 
-/** 2095632 with "" -> "2.10 M"; 0.0000031 with "J" -> "3.10 µJ". Whole numbers below 1000 stay whole. */
+/** 2095632 with "" -> "2.10 M"; 0.0000031 with "J" -> "3.10 µJ". What has no unit is a count: in full below 10 000, no prefix below one. */
 export function si(value, unit = '', digits = 3) {
   if (value === null || value === undefined || !Number.isFinite(Number(value))) return NONE;
   const number = Number(value);
   if (number === 0) return unit ? `0${NARROW}${unit}` : '0';
   const size = Math.abs(number);
+  if (!unit && size < 1e4) return count(number);
   let at = PREFIXES.findIndex(([factor]) => size >= factor);
   if (at < 0) at = PREFIXES.length - 1;
   // 999.9996 must not come out as "1000": what rounds up to the next prefix takes it.
@@ -63,6 +64,8 @@ export function si(value, unit = '', digits = 3) {
   return prefix || unit ? `${text}${NARROW}${prefix}${unit}` : text;
 }
 
+export const time = (ns) => si(ns * 1e-9, 's', 4);
+export const energy = (pj) => si(pj * 1e-12, 'J', 4);
 export const bytes = (value) => si(value, 'B');
 
 /** A share of one as percent: 0.0834 -> "8.3 %", 0.0004 -> "0.04 %". */
@@ -75,7 +78,7 @@ export function percent(share, digits = share > 0 && share < 0.01 ? 2 : 1) {
 /** Signed relative difference of b to a: "+12.4 %", "−3.0 %", "=" when equal, "–" when a is nothing to divide by. */
 export function difference(a, b) {
   if (!Number.isFinite(a) || !Number.isFinite(b)) return NONE;
-  if (a === b) return '=';
+  if (a === b || Math.abs(b - a) < 5e-6 * Math.abs(a)) return '=';
   if (a === 0) return NONE;
   const share = (b - a) / Math.abs(a);
   const digits = Math.abs(share) < 0.001 ? 3 : Math.abs(share) < 10 ? 1 : 0;
@@ -94,7 +97,6 @@ export function duration(seconds) {
   return `${Math.floor(whole / 3600)}${NARROW}h ${pad(Math.floor((whole % 3600) / 60))}${NARROW}min`;
 }
 
-/** Milliseconds since 1970 of a time stamp: ISO text, or seconds since 1970. NaN when there is none. */
 /** A time as the reader's clock shows it, to the minute. */
 export function dateText(stamp) {
   const then = new Date(moment(stamp));
@@ -103,21 +105,11 @@ export function dateText(stamp) {
   return `${then.getFullYear()}-${two(then.getMonth() + 1)}-${two(then.getDate())} ${two(then.getHours())}:${two(then.getMinutes())}`;
 }
 
+/** Milliseconds since 1970 of a time stamp: ISO text, or seconds since 1970. NaN when there is none. */
 export function moment(stamp) {
   if (stamp === null || stamp === undefined || stamp === '') return NaN;
   if (typeof stamp === 'number') return stamp > 1e12 ? stamp : stamp * 1000;
   return Date.parse(stamp);
-}
-
-/** "just now", "4 min ago", "3 h ago", then the date. */
-export function ago(stamp, now = Date.now()) {
-  const then = moment(stamp);
-  if (Number.isNaN(then)) return NONE;
-  const seconds = (now - then) / 1000;
-  if (seconds < 45) return 'just now';
-  if (seconds < 3570) return `${Math.max(1, Math.round(seconds / 60))} min ago`;
-  if (seconds < 86400) return `${Math.round(seconds / 3600)} h ago`;
-  return new Date(then).toISOString().slice(0, 10);
 }
 
 /** A long identifier shortened for a table; the whole one belongs in the title. */
@@ -132,5 +124,5 @@ export const words = (name) => String(name).replace(/[_-]+/g, ' ');
 /** How far above a bound, in words: never above it by rounding alone, and in times where per cent say nothing. */
 export function aboveBound(ratio) {
   if (!(ratio > 1 + 1e-9)) return 'at the bound';
-  return ratio < 2 ? `${percent(ratio - 1)} above the bound` : `${ratio.toPrecision(3)} times the bound`;
+  return ratio < 2 ? `${percent(ratio - 1)} above the bound` : `${ratio < 10 ? ratio.toFixed(1) : count(Math.round(ratio))} times the bound`;
 }

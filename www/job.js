@@ -1,61 +1,59 @@
-// #/jobs/ID: one job live, with its phases, its problem or its mapping.
+// #/jobs/ID: one job live, with its phases, what came of it, or its problem and what would help.
 
-import { cancelJob, getJob, isOver, networkName, programUrl } from './api.js';
-import { announce, element, fill, progressBar, section, setText } from './dom.js';
-import { bytes, duration, moment, NONE, shortId, words } from './format.js';
+import { actionBar } from './actions.js';
+import { cancelJob, createJob, getJob, getJson, getMapOptions, getSchemas, isOver, networkName } from './api.js';
+import { mapCopies } from './copyas.js';
+import { announce, element, facts, fill, link, progressBar, section, setText, stamp } from './dom.js';
+import { fitsBox, HELPED } from './fits.js';
+import { bytes, count, duration, NONE, shortId, words } from './format.js';
 import { badge, followJob, resultOf, runText, stateLine } from './jobparts.js';
-import { problemNode } from './problemnode.js';
+import { metricsOf } from './metrics.js';
+import { phaseText } from './phases.js';
+import { actButton, problemNode } from './problemnode.js';
+import { reportPanels } from './program.js';
+import { progressPlot } from './progressplot.js';
 import { simulationSections } from './simulation.js';
-import { detailsTable } from './tables.js';
+import { NUMBER, share, table } from './table.js';
+import { attemptsTable, keyFigures, optionsTable, stepLine } from './tables.js';
 
-/* Kinds of jobs whose report shows more than a table does. */
-const reportSections = { simulate: simulationSections };
+/** Single figures of a report in words, where a kind of job has no sections of its own. */
+const plainSections = ({ report }) => {
+  const single = Object.entries(report).filter(([, value]) => ['number', 'string', 'boolean'].includes(typeof value));
+  return single.length > 0 && section('Report', facts(single.map(([name, value]) => [words(name), typeof value === 'number' ? count(value) : String(value)])));
+};
 
-function stamp(value) {
-  const at = moment(value);
-  return Number.isNaN(at) ? NONE : new Date(at).toLocaleString();
-}
+/* What the page of each kind of job has: of its report, whether its options stand in the schema of maps, whether it can be edited in the form,
+ * and whether network and chip are those of another result. */
+const KINDS = {
+  simulate: { sections: simulationSections, borrowed: true },
+  compile: { sections: ({ report }) => reportPanels(report), edited: true },
+  map: {
+    sections: ({ report }, metricList) => [
+      report.metrics && keyFigures(metricList, report.metrics),
+      stepLine({ metrics: report.metrics, report: report.mapper }),
+      attemptsTable(report.attempts),
+    ],
+    edited: true,
+    mapped: true,
+  },
+  sweep: { once: true },
+};
 
 function phasesTable(phases) {
   if (!phases?.length) return null;
   const longest = Math.max(...phases.map((phase) => phase.seconds || 0), 1e-9);
   return section(
     'Phases',
-    element(
-      'table',
-      { class: 'phases' },
-      element(
-        'thead',
-        {},
-        element(
-          'tr',
-          {},
-          element('th', { scope: 'col' }, 'Phase'),
-          element('th', { scope: 'col', class: 'number' }, 'Time'),
-          element('th', { scope: 'col', class: 'phase-bar' }, element('span', { class: 'hidden' }, 'Share')),
-          element('th', { scope: 'col', class: 'number' }, 'Peak memory'),
-        ),
-      ),
-      element(
-        'tbody',
-        {},
-        phases.map((phase) => {
-          const bar = element('div', { class: 'bar-fill' });
-          bar.style.transform = `scaleX(${(phase.seconds || 0) / longest})`;
-          return element(
-            'tr',
-            {},
-            element('th', { scope: 'row' }, words(phase.name)),
-            element('td', { class: 'number' }, duration(phase.seconds)),
-            element(
-              'td',
-              { class: 'phase-bar', 'aria-hidden': 'true' },
-              element('div', { class: 'bar' }, bar),
-            ),
-            element('td', { class: 'number' }, bytes(phase.peak_bytes)),
-          );
-        }),
-      ),
+    table(
+      'Phases',
+      [
+        ['Phase', ({ name }) => element('span', { title: phaseText(name) }, words(name))],
+        ['Time', ({ seconds }) => duration(seconds), NUMBER],
+        ['Share', ({ seconds }) => share((seconds || 0) / longest), 'phase-bar'],
+        ['Peak memory', ({ peak_bytes: peak }) => bytes(peak), NUMBER],
+      ],
+      phases,
+      { kind: 'phases' },
     ),
   );
 }
@@ -63,32 +61,30 @@ function phasesTable(phases) {
 export async function showJob(main, { id }, signal) {
   let job = await getJob(id, signal);
   const network = (await networkName(job.network, signal)) || shortId(job.network);
+  const metricList = metricsOf((await getSchemas(signal)).Metrics),
+    kind = KINDS[job.kind] ?? {},
+    described = kind.mapped ? await getMapOptions(signal) : null;
   const mark = badge();
   const bar = progressBar('Progress');
   const line = element('p', { class: 'job-line' });
   const time = element('dd', { class: 'number' });
-  const cancel = element(
-    'button',
-    {
-      type: 'button',
-      class: 'button',
-      onclick: async () => {
-        cancel.disabled = true;
-        try {
-          await cancelJob(id);
-          update(await getJob(id, signal));
-        } catch (error) {
-          if (error.name !== 'AbortError') fill(outcome, problemNode(error));
-        }
-        cancel.disabled = false;
-      },
-    },
-    'Cancel',
-  );
+  const outcome = element('div', {}),
+    acted = element('div', {});
+  const cancel = actButton('Cancel', async () => {
+    await cancelJob(id);
+    update(await getJob(id, signal));
+  }, { outcome: acted });
+  const again = actButton('Run again', async () => {
+    const { options, name } = job,
+      of = kind.borrowed ? {} : { network: job.network, chip: job.chip || undefined };
+    const made = await createJob({ kind: job.kind, ...of, options, name: name || undefined });
+    location.hash = `#/jobs/${encodeURIComponent(made.id)}`;
+  }, { outcome: acted });
+  const edit = element('a', { class: 'button', href: `#/new?${new URLSearchParams({ network: job.network, chip: job.chip, ...job.options })}` }, 'Edit and run');
   const open = element('a', { class: 'button primary', hidden: true }, 'Open the mapping');
-  const moves = element('a', { class: 'button', hidden: true }, 'Report of all moves');
-  const outcome = element('div', {});
   const rest = element('div', { class: 'stack' });
+  const progress = element('div', {}),
+    doing = element('p', { class: 'quiet' });
   const dates = element('dl', { class: 'facts facts-5' });
   const title = job.name || `Job ${shortId(id)}`;
 
@@ -99,24 +95,26 @@ export async function showJob(main, { id }, signal) {
     bar.set(job.state === 'done' ? 1 : (job.progress?.fraction ?? 0));
     bar.node.classList.toggle('bar-over', job.state === 'failed' || job.state === 'cancelled');
     setText(line, stateLine(job) || (isOver(job) ? `after ${runText(job)}` : ''));
+    setText(doing, job.state === 'running' ? `${phaseText(job.progress?.phase)}.` : '');
     cancel.hidden = isOver(job);
+    again.hidden = !isOver(job) || Boolean(kind.once);
+    edit.hidden = !isOver(job) || !kind.edited;
     const result = resultOf(job);
     open.hidden = !result;
-    moves.hidden = !job.program;
     if (result) {
       open.href = result.href;
       setText(open, `${result.verb} ${result.what}`);
     }
-    if (job.program) moves.href = programUrl(job.program, '/report');
     setText(time, runText(job));
     if (!changed) return;
     if (!started) announce(`${title}: ${job.state}`);
-    fill(outcome, job.state === 'failed' && problemNode(job.problem));
+    const helped = job.state === 'failed' && kind.mapped && HELPED.has(job.problem?.code);
+    fill(outcome, job.state === 'failed' && problemNode(job.problem), helped && section('What would help', fitsBox(job)));
     fill(
       dates,
       [
-        ['Network', network],
-        ['Chip', job.chip || NONE],
+        ['Network', link(`#/networks/${encodeURIComponent(job.network)}`, network)],
+        ['Chip', job.chip ? link(`#/chips/${encodeURIComponent(job.chip)}`, job.chip) : NONE],
         ['Created', stamp(job.created)],
         ['Started', stamp(job.started)],
       ].map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))),
@@ -125,19 +123,21 @@ export async function showJob(main, { id }, signal) {
     drawRest();
   }
   function drawRest(phases = job.phases) {
-    const sections = job.report && reportSections[job.kind];
-    const { frames, saturation, ...report } = job.report ?? {};
     fill(
       rest,
-      sections && sections(job.report),
-      phasesTable(phases),
-      element(
-        'div',
-        { class: 'columns' },
-        detailsTable('Report', sections ? report : job.report),
-        detailsTable('Options', job.options),
-      ),
+      job.report && (kind.sections ?? plainSections)(job, metricList),
+      element('div', { class: 'columns' }, phasesTable(phases), job.options && optionsTable(job.options, described)),
+      isOver(job) && section('Keep, share, copy', actionBar('jobs', id, signal), kind.mapped && mapCopies({ network: job.network, name: network, chip: job.chip, options: job.options })),
     );
+    if (job.started) drawProgress();
+  }
+  async function drawProgress() {
+    try {
+      const { points } = await getJson(`v1/jobs/${encodeURIComponent(id)}/history`, signal);
+      if (!signal.aborted) fill(progress, progressPlot(points));
+    } catch {
+      // A picture of the way, not of the result.
+    }
   }
   update(job, true);
   fill(
@@ -149,17 +149,23 @@ export async function showJob(main, { id }, signal) {
         'div',
         {},
         element('h1', { tabindex: '-1' }, title),
-        element('p', { class: 'quiet' }, 'job ', element('code', {}, id)),
+        element(
+          'p',
+          { class: 'quiet' },
+          'job ',
+          element('code', {}, id),
+          job.sweep && [', of ', link(`#/sweeps/${encodeURIComponent(job.sweep)}`, 'a sweep')],
+          job.reused && ', made by an equal job before',
+          ' · ',
+          link(`v1/jobs/${encodeURIComponent(id)}/log`, 'log'),
+          ' · ',
+          link(`#/jobs?network=${encodeURIComponent(job.network)}`, 'jobs of this network'),
+        ),
       ),
-      element('div', { class: 'buttons' }, open, moves, cancel),
+      element('div', { class: 'buttons' }, open, edit, again, cancel),
     ),
-    element(
-      'section',
-      { class: 'panel', 'aria-label': 'State' },
-      element('div', { class: 'job-now' }, mark.node, line),
-      bar.node,
-      dates,
-    ),
+    acted,
+    element('section', { class: 'panel', 'aria-label': 'State' }, element('div', { class: 'job-now' }, mark.node, line), bar.node, doing, dates, progress),
     outcome,
     rest,
   );

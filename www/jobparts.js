@@ -44,6 +44,7 @@ export function stateLine(job) {
 
 /** What the job has made: where it is, and what to call it; null while there is nothing. */
 export function resultOf(job) {
+  if (job.kind === 'sweep') return { href: `#/sweeps/${encodeURIComponent(job.id)}`, verb: 'Open', what: 'the sweep' };
   if (job.mapping) return { href: `#/mappings/${encodeURIComponent(job.mapping)}`, verb: 'Open', what: 'the mapping' };
   if (job.program) return { href: `#/programs/${encodeURIComponent(job.program)}`, verb: 'Open', what: 'the program' };
   return null;

@@ -1,6 +1,7 @@
 // What the heat map can show: one array of values over all cores per layer. NaN: nothing to show at this core.
 
 import { NO_PART } from './binary.js';
+import { percent, si, time } from './format.js';
 
 const ofParts = (pick) => (cores) => {
   const values = new Float64Array(cores.part.length);
@@ -8,7 +9,8 @@ const ofParts = (pick) => (cores) => {
   return values;
 };
 
-/** limit: the name of the chip limit that the layer's figure is held against. */
+/** limit: the name of the chip limit that the layer's figure is held against. details: needs what cores.json tells. show: how a
+ * value reads. */
 export const LAYERS = [
   {
     id: 'neurons',
@@ -44,53 +46,98 @@ export const LAYERS = [
     // Packets also pass cores that host no neurons; only where nothing passes is there nothing to show.
     values: (cores) => Float64Array.from(cores.congestion, (value) => (value > 0 ? value : NaN)),
   },
+  { id: 'step', label: 'Step time', unit: 'of a step', details: true, show: time, values: (_, __, details) => details.ns },
+  {
+    id: 'fullest',
+    label: 'Fullest limit',
+    unit: 'of the limit that is fullest',
+    details: true,
+    show: percent,
+    values: (_, __, details) => details.fullest,
+  },
   {
     id: 'population',
-    label: 'Layers',
+    label: 'Populations',
     unit: '',
     kinds: true, // values are numbers of the mapping's populations
+    details: true,
     values: (cores, { populations }) =>
       Float64Array.from(cores.part, (part) => (part === NO_PART ? NaN : populations.of_parts[part])),
   },
   { id: 'occupancy', label: 'Occupancy', unit: '', categories: true },
-];
+].map((layer) => ({ show: si, ...layer }));
 
 /** The layers that a mapping can show: one of a network without populations has none to colour by. */
 export const layersOf = (summary) =>
   LAYERS.filter((layer) => !layer.kinds || summary.populations?.of_parts?.length > 0);
+
+/** The layer to begin with: the first that is not the same everywhere. */
+export function firstLayer(model, layers) {
+  const varies = (layer) => !layer.details && !layer.categories && model.layer(layer.id).bounds?.min < model.layer(layer.id).bounds?.max;
+  return layers.find(varies) ?? layers[0];
+}
+
+/** What cores.json tells of each core by its number: ns of a step, how full the fullest limit is; and the core itself. */
+export function coreDetails({ width, height, cores }) {
+  const ns = new Float64Array(width * height).fill(NaN),
+    fullest = new Float64Array(width * height).fill(NaN),
+    at = new Map();
+  for (const core of cores) {
+    const number = core.y * width + core.x;
+    at.set(number, core);
+    if (core.core_ns !== undefined) ns[number] = core.core_ns;
+    for (const share of Object.values(core.shares ?? {})) if (!(share <= fullest[number])) fullest[number] = share;
+  }
+  return { ns, fullest, at };
+}
 
 export const FREE = 0,
   HERE = 1,
   TAKEN = 2,
   BROKEN = 3;
 
-/** The chip's occupancy now with this mapping's own cores on top: one category per core, and each owner's count. */
-export function categories(occupancy, cores) {
-  const { width, height } = cores;
+/** Calls take(core) for the cores of rectangles [x, y] and [x0, y0, x1, y1], as far as they are on the chip. */
+export function eachCore(rectangles, width, height, take) {
+  for (const [x0, y0, x1 = x0, y1 = y0] of rectangles ?? [])
+    for (let y = Math.max(0, y0); y <= Math.min(y1, height - 1); y++)
+      for (let x = Math.max(0, x0); x <= Math.min(x1, width - 1); x++) take(y * width + x);
+}
+
+/** By core 1 where a chip has none at this place; null: it has all. */
+export function absentOf(chip, width, height) {
+  const [rx, ry] = chip?.cores_per_router ?? [1, 1],
+    dead = (chip?.dead_routers ?? []).map(([x0, y0, x1 = x0, y1 = y0]) => [x0 * rx, y0 * ry, x1 * rx + rx - 1, y1 * ry + ry - 1]);
+  if (dead.length === 0 && !chip?.dead_cores?.length) return null;
+  const absent = new Uint8Array(width * height);
+  eachCore([...dead, ...(chip.dead_cores ?? [])], width, height, (core) => (absent[core] = 1));
+  return absent;
+}
+
+/** Who has which core of a chip, as /holders tells it, with this mapping's own cores (`part`) on top: one category a core. */
+export function categories(holders, { width, height, part }, absent = null) {
   const kind = new Uint8Array(width * height),
     owner = new Uint16Array(width * height);
-  const owners = [''],
-    counts = [0];
-  const fill = ([x0, y0, x1 = x0, y1 = y0], value, index) => {
-    for (let y = Math.max(0, y0); y <= Math.min(y1, height - 1); y++) {
-      for (let x = Math.max(0, x0); x <= Math.min(x1, width - 1); x++) {
-        kind[y * width + x] = value;
-        owner[y * width + x] = index;
-      }
-    }
-  };
-  for (const taken of occupancy?.taken ?? []) {
-    owners.push(taken.owner || 'no name');
-    for (const box of taken.cores) fill(box, TAKEN, owners.length - 1);
+  const owners = [{ owner: '' }];
+  for (const taken of holders?.taken ?? []) {
+    owners.push({ ...taken, owner: taken.owner || 'no name' });
+    eachCore(taken.cores, width, height, (core) => {
+      kind[core] = TAKEN;
+      owner[core] = owners.length - 1;
+    });
   }
-  for (const box of occupancy?.broken ?? []) fill(box, BROKEN, 0);
-  const totals = [0, 0, 0, 0];
+  eachCore(holders?.broken, width, height, (core) => {
+    kind[core] = BROKEN;
+    owner[core] = 0;
+  });
+  const totals = [0, 0, 0, 0],
+    counts = new Array(owners.length).fill(0);
   for (let i = 0; i < kind.length; i++) {
-    if (cores.part[i] !== NO_PART) kind[i] = HERE;
+    if (part && part[i] !== NO_PART) kind[i] = HERE;
+    else if (absent?.[i]) continue;
     totals[kind[i]]++;
-    if (kind[i] === TAKEN) counts[owner[i]] = (counts[owner[i]] ?? 0) + 1;
+    if (kind[i] === TAKEN) counts[owner[i]]++;
   }
-  return { kind, owner, owners, counts, totals, fragmentation: occupancy?.fragmentation };
+  return { width, height, kind, owner, owners, counts, totals };
 }
 
 /** The `most` cores with the largest values, largest first; ties by core number. O(n log most). */

@@ -1,58 +1,48 @@
-// #/mappings/ID: one mapping as a heat map with its core details, metrics, tries, report and files.
+// #/mappings/ID: one mapping as a heat map with a panel of questions beside it, its metrics, tries and files below.
 
-import { createJob, getPareto, listMappings } from './api.js';
-import { choicesSection } from './choices.js';
+import { actionBar } from './actions.js';
+import { change, createJob, getJob, getMapOptions, getPareto, listMappings, mappingUrl } from './api.js';
+import { mapCopies } from './copyas.js';
 import { CorePanel } from './corepanel.js';
-import { announce, element, fill, setText } from './dom.js';
-import { count, partsText, shortId, si } from './format.js';
-import { LAYERS, layersOf } from './layers.js';
+import { announce, element, fill, link, section, setText } from './dom.js';
+import { count, dateText, partsText, shortId, si } from './format.js';
+import { firstLayer, layersOf } from './layers.js';
 import { Model } from './model.js';
+import { Panel } from './panel.js';
 import { layerSwitch, Legend, Picture } from './picture.js';
-import { problemNode } from './problemnode.js';
-import {
-  attemptsTable,
-  busiestTable,
-  candidatesTable,
-  detailsTable,
-  downloads,
-  keyFigures,
-  kindsTable,
-  metricsTable,
-  scenariosTable,
-  paretoSection,
-  populationsTable,
-  stepLine,
-} from './tables.js';
+import { actButton } from './problemnode.js';
+import { attemptsTable, busiestTable, candidatesTable, downloads, keyFigures, kindsTable, mapperTable, metricsTable, optionsTable, paretoSection, populationsTable, scenariosTable, stepLine } from './tables.js';
+import { tabs } from './tabs.js';
 import { View } from './view.js';
 
 const HINT = 'Drag to move, wheel or pinch to zoom, click a core for its details';
 export const MAP_HELP =
   'Arrow keys walk from core to core, Enter selects, Escape clears, plus and minus zoom, ' +
   '0 shows the whole chip, R the region of the mapping, Shift with an arrow key moves the picture.';
+const OTHERS = 50; // mappings to compare with
 
-/** A select of the mappings that there are, newest first; choosing one goes to the comparison with it. */
-async function comparisonSelect(id, signal) {
-  const { mappings } = await listMappings({ limit: 50 }, signal);
-  const others = mappings.filter((mapping) => mapping.id !== id);
-  if (!others.length) return element('span', { class: 'quiet' }, 'no other mapping yet');
-  return element(
-    'select',
-    {
-      'aria-label': 'Compare with another mapping',
-      onchange: (event) => {
-        if (event.target.value)
-          location.hash = `#/compare/${encodeURIComponent(id)}/${encodeURIComponent(event.target.value)}`;
-      },
-    },
-    element('option', { value: '' }, 'Compare with…'),
-    others.map((mapping) =>
-      element(
-        'option',
-        { value: mapping.id },
-        `${mapping.name || mapping.network_name || shortId(mapping.network)} on ${mapping.chip} (${shortId(mapping.id)})`,
-      ),
+/** What to call a mapping among others of its network. */
+export const mappingName = ({ objective, preset, seed, created, name }) =>
+  [name, objective, preset, seed !== undefined && `seed ${seed}`, dateText(created)].filter(Boolean).join(' · ');
+
+/** A link to what changed since the mapping before, and a choice of others of the same network, newest first. */
+async function comparisons(id, { network, chip }, signal) {
+  if (!network?.id) return null;
+  const { mappings } = await listMappings({ network: network.id, limit: OTHERS }, signal);
+  const own = mappings.findIndex((mapping) => mapping.id === id),
+    others = mappings.filter((mapping) => mapping.id !== id);
+  if (!others.length) return null;
+  const to = (other) => `#/compare/${encodeURIComponent(other)}/${encodeURIComponent(id)}`;
+  const before = mappings.slice(own + 1).find((mapping) => mapping.chip === chip.name) ?? others.find((mapping) => mapping.chip === chip.name);
+  return [
+    before && element('a', { class: 'button', id: 'changed', href: to(before.id), title: mappingName(before) }, `Changed since ${dateText(before.created)}`),
+    element(
+      'select',
+      { 'aria-label': 'Compare with another mapping', onchange: (event) => event.target.value && (location.hash = to(event.target.value)) },
+      element('option', { value: '' }, 'Compare with…'),
+      others.map((mapping) => element('option', { value: mapping.id }, `${mappingName(mapping)} · ${mapping.chip}`)),
     ),
-  );
+  ];
 }
 
 /** A few cores on a large chip would be lost in the whole: start at what is mapped. */
@@ -72,42 +62,38 @@ function canSimulate(network, chip) {
   return network?.directed !== false && x * y <= SIMULATED_CORES_MOST;
 }
 
-/** A button that lets the packets of the mapping run, as a job whose page shows what came of it. */
-function simulateButton(id, outcome) {
-  const button = element(
-    'button',
-    {
-      type: 'button',
-      class: 'button',
-      title: 'Let its packets run over the chip’s routers: step time under contention, latency against load',
-      onclick: async () => {
-        button.disabled = true;
-        try {
-          const job = await createJob({ kind: 'simulate', options: { mapping: id, steps: 1, saturation: true, packets: 20000 } });
-          location.hash = `#/jobs/${encodeURIComponent(job.id)}`;
-        } catch (error) {
-          fill(outcome, problemNode(error));
-          button.disabled = false;
-        }
-      },
-    },
-    'Simulate',
-  );
-  return button;
-}
-
 export function networkLine(network) {
   const kind = network?.directed === false ? ', undirected' : '';
   return `${count(network?.neurons)} neurons, ${si(network?.synapses)} synapses${kind}`;
+}
+
+/** Buttons that make something of a mapping: a simulation, another mapping, a lease. What goes wrong is shown in `outcome`. */
+function makingButtons(id, summary, outcome) {
+  const start = async (job) => (location.hash = `#/jobs/${encodeURIComponent((await createJob(job)).id)}`);
+  const again = async () => {
+    const { mappings } = await listMappings({ ids: id });
+    const options = mappings[0]?.job ? (await getJob(mappings[0].job)).options : {};
+    await start({ kind: 'map', network: summary.network.id, chip: summary.chip.name, options: { ...options, from: id } });
+  };
+  const reserve = async () => {
+    const lease = await change('POST', mappingUrl(id, '/commit'), {});
+    fill(outcome, element('p', { role: 'status' }, `${count(lease.count)} cores are reserved until ${dateText(lease.expires)}: `, link(`#/chips/${encodeURIComponent(summary.chip.name)}`, 'see the chip')));
+  };
+  return [
+    canSimulate(summary.network, summary.chip) && actButton('Simulate', () => start({ kind: 'simulate', options: { mapping: id, steps: 1, saturation: true, packets: 20000 } }), { outcome, title: 'Let its packets run over the chip’s routers: step time under contention, latency against load' }),
+    summary.network?.id && actButton('Map again', again, { outcome, title: 'On the cores that are free now, from this mapping on' }),
+    actButton('Reserve', reserve, { outcome, title: 'Lease these cores for an hour' }),
+  ];
 }
 
 export async function showMapping(main, { id, query, replaceQuery, attach }, signal) {
   const model = await Model.load(id, signal);
   const view = new View(model.width, model.height);
   const { summary } = model;
-  const { candidates, choices, pareto, ...report } = summary.report ?? {};
-  const layers = layersOf(summary);
-  let layer = layers.find((entry) => entry.id === query.get('layer')) ?? LAYERS[0];
+  const { candidates, pareto } = summary.report ?? {};
+  const layers = layersOf(summary),
+    usual = firstLayer(model, layers);
+  let layer = layers.find((entry) => entry.id === query.get('layer')) ?? usual;
 
   const picture = new Picture(model, view, {
     label: `Heat map of ${model.chip.name}, ${model.width} by ${model.height} cores`,
@@ -115,11 +101,11 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
     signal,
   });
   const legend = new Legend();
-  picture.onLinks = (loads) => legend.showLinks(loads, model.routing);
-  const readout = element('output', { class: 'readout', 'aria-live': 'off' }, HINT);
+  picture.onLinks = (loads) => legend.showLinks(loads, model.routing, model.metrics.port_load_max);
+  const readout = element('output', { class: 'readout', 'aria-live': 'off' }, HINT),
+    told = element('p', { class: 'map-told', role: 'status' });
   const busiestTitle = element('h2', {}),
     busiestBody = element('div', {});
-  const panel = new CorePanel(model, () => view.set('selected', -1), signal);
   const logarithmic = element('input', { type: 'checkbox', onchange: () => present() });
   const links = element('input', {
     type: 'checkbox',
@@ -129,48 +115,53 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
       picture.map.redraw();
     },
   });
+  const flows = element('input', { type: 'checkbox', onchange: () => follow() });
   const select = (core) => {
     view.set('selected', core);
     view.reveal(core, ...picture.map.size);
   };
-  const remember = () => {
+  const corePanel = new CorePanel(model, { onClose: () => view.set('selected', -1), describe: (core) => picture.describe(core) }, signal);
+  const panel = new Panel(model, picture.map, { select, tell: (text) => setText(told, text) }, signal);
+  const side = tabs('About the mapping', panel.list(corePanel), remember);
+  function remember() {
     const values = new URLSearchParams();
-    if (layer !== LAYERS[0]) values.set('layer', layer.id);
-    if (view.selected >= 0)
-      values.set('core', `${view.selected % view.width},${Math.floor(view.selected / view.width)}`);
+    if (layer !== usual) values.set('layer', layer.id);
+    if (view.selected >= 0) values.set('core', `${view.selected % view.width},${Math.floor(view.selected / view.width)}`);
+    if (side?.current && side.current !== 'core') values.set('tab', side.current);
+    if (flows.checked) values.set('flows', '1');
     replaceQuery(values);
-  };
+  }
+  /** The flows of the selected core, where they are asked for. */
+  function follow() {
+    remember();
+    const core = view.selected;
+    if (flows.checked && core >= 0) panel.flows({ core: model.place(core).replace(' ', '') }, `Core ${model.place(core)}`);
+    else panel.draw(null);
+  }
   async function present() {
     await picture.show(layer, { logarithmic: logarithmic.checked });
     if (signal.aborted) return;
     legend.update(picture);
     logarithmic.disabled = Boolean(layer.categories || layer.kinds);
-    setText(
-      busiestTitle,
-      layer.kinds ? 'Cores by layer' : layer.categories ? 'Cores by kind' : 'Busiest cores',
-    );
-    fill(
-      busiestBody,
-      layer.kinds
-        ? populationsTable(model)
-        : layer.categories
-          ? kindsTable(picture)
-          : busiestTable(picture, select),
-    );
+    setText(busiestTitle, layer.kinds ? 'Cores by population' : layer.categories ? 'Cores by kind' : 'Busiest cores');
+    fill(busiestBody, layer.kinds ? populationsTable(model) : layer.categories ? kindsTable(picture) : busiestTable(picture, select));
   }
+  picture.onKinds = () => layer.categories || legend.update(picture);
   view.onChange((what) => {
     if (what === 'selected') {
-      panel.show(view.selected);
+      corePanel.show(view.selected);
+      if (view.selected >= 0) side.open('core');
       announce(view.selected >= 0 ? `Selected. ${picture.describe(view.selected)}` : 'No core selected');
-      remember();
+      follow();
     }
     const core = view.hover >= 0 ? view.hover : view.cursor >= 0 ? view.cursor : view.selected;
     setText(readout, picture.describe(core) || HINT);
   });
 
   const compare = element('span', { class: 'compare-choice' });
-  const refused = element('div', {});
+  const outcome = element('div', {});
   const region = summary.region ?? { x: 0, y: 0, width: model.width, height: model.height };
+  const options = await getMapOptions(signal);
   fill(
     main,
     element(
@@ -182,9 +173,9 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
         element(
           'h1',
           { tabindex: '-1' },
-          model.networkName,
+          summary.network?.id ? link(`#/networks/${encodeURIComponent(summary.network.id)}`, model.networkName) : model.networkName,
           element('span', { class: 'on' }, ' on '),
-          model.chip.name ?? 'chip',
+          link(`#/chips/${encodeURIComponent(model.chip.name)}`, model.chip.name ?? 'chip'),
         ),
         element(
           'p',
@@ -195,12 +186,9 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
           element('code', { title: id }, shortId(id)),
         ),
       ),
-      canSimulate(summary.network, model.chip) && simulateButton(id, refused),
-      compare,
+      element('div', { class: 'buttons' }, compare, makingButtons(id, summary, outcome)),
     ),
-    refused,
-    keyFigures(model),
-    stepLine(summary),
+    outcome,
     element(
       'div',
       { class: 'map-layout' },
@@ -218,47 +206,44 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
           }),
           element('label', { class: 'check' }, logarithmic, 'log scale'),
           element('label', { class: 'check' }, links, 'links'),
+          element('label', { class: 'check' }, flows, 'flows'),
         ),
         picture.node,
         element('div', { class: 'map-foot' }, readout, picture.map.buttons),
         legend.node,
+        told,
         element('p', { class: 'hidden', id: 'map-help' }, MAP_HELP),
       ),
-      panel.node,
+      element('section', { class: 'panel side-panel', 'aria-label': 'About the mapping' }, element('h2', { class: 'hidden' }, 'About the mapping'), side.node),
     ),
+    keyFigures(model.metricList, model.metrics, model.width * model.height - (model.absent?.reduce((sum, one) => sum + one, 0) ?? 0)),
+    stepLine(summary),
     element(
       'div',
       { class: 'columns' },
-      metricsTable(model),
-      element(
-        'div',
-        { class: 'stack' },
-        element('section', { class: 'panel' }, busiestTitle, busiestBody),
-        downloads(id),
-      ),
+      metricsTable(model.metricList, model.metrics),
+      element('div', { class: 'stack' }, element('section', { class: 'panel' }, busiestTitle, busiestBody), optionsTable(summary.options, options), downloads(id)),
     ),
     scenariosTable(summary.scenarios),
     attemptsTable(summary.attempts),
     candidatesTable(candidates),
-    choicesSection(choices, summary.network?.id, model.chip.name),
     paretoSection(id, pareto && (await getPareto(id, signal))),
-    element(
-      'div',
-      { class: 'columns' },
-      detailsTable('Report', report),
-      detailsTable('Options', summary.options),
-    ),
+    mapperTable(summary.report),
+    section('Keep, share, copy', actionBar('mappings', id, signal), mapCopies({ network: summary.network?.id, name: model.networkName, chip: model.chip.name, options: summary.options, described: options })),
   );
-  comparisonSelect(id, signal).then(
-    (node) => fill(compare, node),
+  comparisons(id, summary, signal).then(
+    (nodes) => fill(compare, nodes),
     () => {},
   );
 
   attach();
   startView(view, [region], picture.map.size);
+  flows.checked = query.has('flows');
   await present();
-  const wanted = /^(\d+),(\d+)$/.exec(query.get('core') ?? '');
-  if (wanted && Number(wanted[1]) < view.width && Number(wanted[2]) < view.height)
-    select(Number(wanted[2]) * view.width + Number(wanted[1]));
+  const wanted = /^(\d+),(\d+)$/.exec(query.get('core') ?? ''),
+    tab = query.get('tab') ?? 'core';
+  const core = wanted ? model.number(Number(wanted[1]), Number(wanted[2])) : -1;
+  if (core >= 0) select(core);
+  await side.open(tab);
   return `${model.networkName} on ${model.chip.name}`;
 }

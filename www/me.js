@@ -1,10 +1,10 @@
 // #/me: what one uses against one's limits, one's tokens, and what one has deleted.
 
 import { change, getJson, getMe } from './api.js';
-import { announce, element, fill, section } from './dom.js';
-import { bytes, dateText, words } from './format.js';
+import { announce, element, fill, section, stamp } from './dom.js';
+import { bytes, words } from './format.js';
 import { problemNode } from './problemnode.js';
-import { listTable } from './listtable.js';
+import { table } from './table.js';
 
 const figure = (quota, value) =>
   value === null || value === undefined ? 'no limit' : quota === 'bytes' ? bytes(value) : String(Math.round(value * 100) / 100);
@@ -26,7 +26,7 @@ function usagePart(usage) {
     ['Limit', (row) => row.quota, 'number'],
   ];
   if (usage.group) columns.push([`Group ${usage.group}`, (row) => row.group, 'number']);
-  return section('My use', listTable('My use', columns, quotaRows(usage), 'Nothing is counted.'));
+  return section('My use', table('My use', columns, quotaRows(usage), { empty: 'Nothing is counted.' }));
 }
 
 /** A form that makes a token, which is shown once. */
@@ -87,18 +87,18 @@ export async function showMe(page, context, signal) {
     };
     fill(
       tokens,
-      listTable(
+      table(
         'My tokens',
         [
           ['Token', (one) => element('code', {}, one.id)],
           ['Name', (one) => one.name],
           ['Scopes', (one) => one.scopes.join(', ')],
-          ['Expires', (one) => dateText(one.expires)],
-          ['Last used', (one) => dateText(one.last_used)],
+          ['Expires', (one) => stamp(one.expires)],
+          ['Last used', (one) => stamp(one.last_used)],
           ['', (one) => action('Revoke', one.id, attempt(revoke(one), `Token ${one.id} is revoked`))],
         ],
         list,
-        'There are no tokens.',
+        { empty: 'There are no tokens.' },
       ),
     );
   };
@@ -110,18 +110,18 @@ export async function showMe(page, context, signal) {
     };
     fill(
       bin,
-      listTable(
+      table(
         'Deleted things',
         [
           ['What', (one) => one.kind],
           ['Id', (one) => element('code', {}, one.id.slice(0, 20))],
           ['Name', (one) => one.name],
           ['Size', (one) => bytes(one.bytes), 'number'],
-          ['Goes for good', (one) => dateText(one.until)],
+          ['Goes for good', (one) => stamp(one.until)],
           ['', (one) => action('Bring back', one.id.slice(0, 20), attempt(restore(one), `The ${one.kind} is back`))],
         ],
         entries,
-        'Nothing was deleted.',
+        { empty: 'Nothing was deleted.' },
       ),
     );
   };

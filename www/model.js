@@ -1,10 +1,10 @@
 // One mapping as the pages use it: its summary, its cores, and what is fetched only when it comes in sight.
 
-import { getCores, getLinks, getMapping, getOccupancy, getRouteLinks, getSchemas, networkName } from './api.js';
+import { getCores, getHolders, getJson, getLinks, getMapping, getRouteLinks, getSchemas, mappingUrl, networkName } from './api.js';
 import { NO_PART, parseCores, parseLinks } from './binary.js';
 import { range } from './colour.js';
 import { shortId } from './format.js';
-import { categories, LAYERS } from './layers.js';
+import { absentOf, categories, coreDetails, LAYERS } from './layers.js';
 import { metricsOf } from './metrics.js';
 
 /** A chip's limits by name, the synapse limit as a number of synapses even where the chip states it in bits. */
@@ -31,6 +31,9 @@ export class Model {
   #classes;
   #links = null;
   #occupancy = null;
+  #details = null;
+  #asked = new Map();
+  details = null; // what cores.json tells, once it is there
 
   constructor(id, summary, cores, name, metricList, signal) {
     this.id = id;
@@ -41,6 +44,7 @@ export class Model {
     this.metricList = metricList; // what there is to say of each
     this.networkName = name || shortId(summary.network?.id) || 'network';
     this.signal = signal;
+    this.absent = absentOf(this.chip, cores.width, cores.height);
   }
 
   static async load(id, signal) {
@@ -76,20 +80,37 @@ export class Model {
     return part === NO_PART ? -1 : part;
   }
 
-  /** Values and their range of a layer that has a scale. */
+  /** Values and their range of a layer that has a scale; one with `details` after withDetails. */
   layer(id) {
     if (!this.#values.has(id)) {
-      const values = LAYERS.find((layer) => layer.id === id).values(this.cores, this.summary);
+      const values = LAYERS.find((layer) => layer.id === id).values(this.cores, this.summary, this.details);
       this.#values.set(id, { values, bounds: range(values) });
     }
     return this.#values.get(id);
   }
 
-  /** Populations that are the largest of some core, with how many cores each: the most first. */
+  /** A promise of what cores.json tells, asked for once. */
+  withDetails() {
+    this.#details ??= this.ask('/cores?format=json').then((cores) => (this.details = coreDetails(cores)));
+    return this.#details;
+  }
+
+  /** A promise of an answer to a question about the mapping (`/links?limit=10`), the same one each time. */
+  ask(question) {
+    if (!this.#asked.has(question)) {
+      const answer = getJson(mappingUrl(this.id, question), this.signal);
+      answer.catch(() => this.#asked.delete(question));
+      this.#asked.set(question, answer);
+    }
+    return this.#asked.get(question);
+  }
+
+  /** All populations, with how many cores hold neurons of each (once there are details; else those of which it is the largest). */
   get populations() {
     const { list, of_parts: ofParts } = this.summary.populations;
     const cores = new Array(list.length).fill(0);
-    for (const number of ofParts) cores[number]++;
+    if (this.details) for (const { populations } of this.details.at.values()) for (const { population } of populations ?? []) cores[population]++;
+    else for (const number of ofParts) cores[number]++;
     return list
       .map((population, number) => ({ ...population, number, cores: cores[number] }))
       .filter((population) => population.cores > 0)
@@ -109,6 +130,16 @@ export class Model {
     return rule === 'auto' ? '' : rule;
   }
 
+  get routersX() {
+    return this.width / (this.chip.cores_per_router ?? [1, 1])[0];
+  }
+
+  /** The number of a core's router, row by row. */
+  routerOf(core) {
+    const [rx, ry] = this.chip.cores_per_router ?? [1, 1];
+    return Math.floor(Math.floor(core / this.width) / ry) * this.routersX + Math.floor((core % this.width) / rx);
+  }
+
   /** A promise, the same one each time: a big chip's links are 16 MB. Loads of the chosen routing where one was chosen. */
   links() {
     const get = this.routing ? getRouteLinks : getLinks;
@@ -119,10 +150,8 @@ export class Model {
   /** Loads of the links that leave the core's router: east, west, south, north. */
   async linksOf(core) {
     const { ways, width, load } = await this.links();
-    const [rx, ry] = this.chip.cores_per_router ?? [1, 1];
-    const columns = ways ? this.width / rx : width;
-    const router =
-      Math.floor(Math.floor(core / this.width) / ry) * columns + Math.floor((core % this.width) / rx);
+    const columns = ways ? this.routersX : width;
+    const router = this.routerOf(core);
     if (ways) {
       // Those to the routers drawn beside it.
       return [1, -1, columns, -columns].map((step) => {
@@ -134,12 +163,14 @@ export class Model {
     return load.subarray(router * 4, router * 4 + 4);
   }
 
-  /** The chip's occupancy now, the mapping's own cores on top. */
+  /** Who has which core of the chip now, the mapping's own cores on top. */
   occupancy() {
-    this.#occupancy ??= getOccupancy(this.chip.name, this.signal).then((state) =>
-      categories(state, this.cores),
-    );
+    this.#occupancy ??= getHolders(this.chip.name, this.signal).then((state) => categories(state, this.cores, this.absent));
     return this.#occupancy;
+  }
+
+  number(x, y) {
+    return x < this.width && y < this.height ? y * this.width + x : -1;
   }
 
   place(core) {

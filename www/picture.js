@@ -1,17 +1,19 @@
 // One mapping's heat map with what belongs to it: the layer painted on it, the legend, the line under it.
 
-import { kindColour, middle, paint, palette, pixel, position, STEPS, viridis } from './colour.js';
+import { differences, kindColour, middle, paint, palette, pixel, position, range, STEPS, viridis } from './colour.js';
 import { announce, element, fill, setText } from './dom.js';
-import { count, si } from './format.js';
+import { count, dateText, si } from './format.js';
 import { HeatMap } from './heatmap.js';
 import { BROKEN, FREE, HERE, LAYERS, TAKEN } from './layers.js';
 import { problemWords } from './problem.js';
 
-const COLOURS = palette();
-const POPULATIONS_SHOWN = 24; // names in the legend
+const COLOURS = palette(),
+  DIFFERENCES = differences();
+const POPULATIONS_SHOWN = 24, // names in the legend
+  OWNERS_SHOWN = 6;
 
 /** A CSS colour as computed ("rgb(1, 2, 3)") to channels. */
-const rgb = (text) => (text.match(/[\d.]+/g) ?? [0, 0, 0]).slice(0, 3).map(Number);
+export const channelsOf = (text) => (text.match(/[\d.]+/g) ?? [0, 0, 0]).slice(0, 3).map(Number);
 
 /** The row of layer buttons: native radio buttons, so the arrow keys work. */
 export function layerSwitch(layers, chosen, onChoose) {
@@ -36,6 +38,14 @@ export function layerSwitch(layers, chosen, onChoose) {
   );
 }
 
+const css = (channels) => `rgb(${channels.join(' ')})`;
+const model = (picture, layer) => picture.model.layer(layer.id);
+/** Pale, so that what is mapped stays in front; owners by their place in the list of holders. */
+export const ownerColour = (number) => kindColour(number + 2).map((channel) => Math.round(0.55 * channel + 0.45 * 190));
+
+/** "taken by vision group until 14:02". */
+export const holderText = ({ owner, until }) => `taken by ${owner}${until ? ` until ${dateText(until)}` : ''}`;
+
 export class Picture {
   constructor(model, view, { label, help, signal }) {
     this.model = model;
@@ -56,6 +66,8 @@ export class Picture {
     const dies = model.chip.dies ?? [1, 1];
     this.map.die = dies[0] * dies[1] > 1 ? model.chip.cores : null;
     this.map.region = model.summary.region ?? null;
+    this.map.absent = model.absent;
+    this.map.markOf = (core) => [null, null, 'taken', 'broken'][this.kinds?.kind[core] ?? 0];
     this.map.labelOf = (core) => this.#figure(core);
     this.node = this.map.node;
     const recolour = () => this.#paint();
@@ -63,57 +75,80 @@ export class Picture {
     document.addEventListener('themechange', recolour, { signal });
   }
 
-  /** bounds: the scale to use, null for the layer's own. */
-  async show(layer, { bounds = null, logarithmic = false } = {}) {
+  /** bounds: the scale to use, null for the layer's own. against: another mapping's model, the difference to which is shown. */
+  async show(layer, { bounds = null, logarithmic = false, against = null } = {}) {
     this.layer = layer;
+    this.against = against;
     this.logarithmic = logarithmic;
-    if (layer.categories) {
-      try {
-        this.kinds = await this.model.occupancy();
-      } catch (error) {
-        if (error.name === 'AbortError') return;
-        announce(`The occupancy of the chip cannot be read: ${problemWords(error).title}`);
-        this.kinds = null;
-      }
-      if (this.layer !== layer) return; // switched on while waiting
-    } else {
-      this.bounds = layer.kinds ? null : (bounds ?? this.model.layer(layer.id).bounds);
+    const held = this.#holders();
+    try {
+      if (layer.details) await this.model.withDetails();
+      if (layer.categories) await held;
+    } catch (error) {
+      if (error.name !== 'AbortError') announce(`This layer cannot be read: ${problemWords(error).title}`);
+      return;
     }
-    this.map.broken = layer.categories && this.kinds ? (core) => this.kinds.kind[core] === BROKEN : null;
+    if (this.layer !== layer) return; // switched on while waiting
+    this.bounds = layer.kinds || layer.categories ? null : (bounds ?? model(this, layer).bounds);
+    this.map.bandsOf = layer.kinds ? (core) => this.#bands(core) : null;
     this.#paint();
   }
 
-  #paint() {
-    const style = getComputedStyle(this.map.canvas);
-    const colour = (name) => pixel(rgb(style.getPropertyValue(name)));
-    const empty = colour('--heat-empty');
-    if (this.layer.categories) {
-      if (!this.kinds) {
-        this.map.pixels.fill(empty);
-      } else {
-        const of = [];
-        of[FREE] = empty;
-        of[HERE] = colour('--heat-here');
-        of[TAKEN] = colour('--heat-taken');
-        of[BROKEN] = colour('--heat-broken');
-        const { kind } = this.kinds;
-        for (let i = 0; i < kind.length; i++) this.map.pixels[i] = of[kind[i]];
-      }
-    } else if (this.layer.kinds) {
-      const { values } = this.model.layer(this.layer.id);
-      for (let i = 0; i < values.length; i++)
-        this.map.pixels[i] = values[i] === values[i] ? pixel(kindColour(values[i])) : empty;
-    } else {
-      paint(
-        this.model.layer(this.layer.id).values,
-        this.map.pixels,
-        this.bounds,
-        COLOURS,
-        empty,
-        this.logarithmic,
-      );
+  /** Who has which cores: shown in every layer as soon as it is known. */
+  async #holders() {
+    if (this.kinds !== null) return;
+    try {
+      this.kinds = await this.model.occupancy();
+    } catch (error) {
+      if (error.name === 'AbortError') return;
+      this.kinds = undefined; // asked for once
+      return;
     }
+    this.#paint();
+    this.onKinds?.();
+  }
+
+  #bands(core) {
+    const { populations = [] } = this.model.details.at.get(core) ?? {};
+    if (populations.length < 2) return [];
+    const all = populations.reduce((sum, { neurons }) => sum + neurons, 0);
+    return populations.map(({ population, neurons }) => [css(kindColour(population)), neurons / all]);
+  }
+
+  #paint() {
+    if (!this.layer) return;
+    const style = getComputedStyle(this.map.canvas);
+    const colour = (name) => pixel(channelsOf(style.getPropertyValue(name)));
+    const { pixels } = this.map,
+      empty = colour('--heat-empty'),
+      { kind, owner } = this.kinds ?? {};
+    if (this.layer.categories) pixels.fill(empty);
+    else {
+      const { values } = model(this, this.layer);
+      if (this.layer.kinds) for (let i = 0; i < values.length; i++) pixels[i] = values[i] === values[i] ? pixel(kindColour(values[i])) : empty;
+      else if (this.against) this.#paintDifference(values, empty);
+      else paint(values, pixels, this.bounds, COLOURS, empty, this.logarithmic);
+    }
+    const here = this.layer.categories && colour('--heat-here'),
+      broken = colour('--heat-broken'),
+      { absent } = this.model;
+    for (let i = 0; i < (kind?.length ?? 0); i++) {
+      if (kind[i] === TAKEN) pixels[i] = pixel(ownerColour(owner[i]));
+      else if (kind[i] === BROKEN) pixels[i] = broken;
+      else if (here && kind[i] === HERE) pixels[i] = here;
+    }
+    if (absent) for (let i = 0; i < absent.length; i++) if (absent[i]) pixels[i] = 0;
     this.map.repaint();
+  }
+
+  /** What a core has more, or less, than in the other mapping; 0 where one of them has none. */
+  #paintDifference(values, empty) {
+    const there = this.against.layer(this.layer.id).values,
+      change = Float64Array.from(values, (value, i) => (value !== value && there[i] !== there[i] ? NaN : (value || 0) - (there[i] || 0)));
+    const { min, max } = range(change) ?? { min: 0, max: 0 },
+      most = Math.max(-min, max, 1e-12);
+    this.bounds = { min: -most, max: most };
+    paint(change, this.map.pixels, this.bounds, DIFFERENCES, empty);
   }
 
   #fetchLinks() {
@@ -134,8 +169,15 @@ export class Picture {
   #figure(core) {
     if (this.layer.categories) return this.model.partOf(core) >= 0 ? String(this.model.partOf(core)) : '';
     if (this.layer.kinds) return this.model.populationOf(core).slice(0, 8);
-    const value = this.model.layer(this.layer.id).values[core];
-    return value === value ? si(value) : '';
+    const value = model(this, this.layer).values[core];
+    return value === value ? this.layer.show(value) : '';
+  }
+
+  /** What else there is of a core that the mapping does not use. */
+  #other(core) {
+    if (this.model.absent?.[core]) return 'no core here';
+    const kind = this.kinds?.kind[core];
+    return kind === TAKEN ? holderText(this.kinds.owners[this.kinds.owner[core]]) : kind === BROKEN ? 'broken' : 'free';
   }
 
   /** One line about a core: for the readout and for screen readers. */
@@ -144,22 +186,22 @@ export class Picture {
     const part = this.model.partOf(core),
       { cores } = this.model;
     const where = `Core ${this.model.place(core)}`;
-    if (this.layer.categories && this.kinds) {
-      const owner = this.kinds.owners[this.kinds.owner[core]];
-      const kind = ['free', `this mapping, part ${part}`, `taken by ${owner}`, 'broken'][
-        this.kinds.kind[core]
-      ];
-      return `${where}: ${kind}`;
-    }
-    if (this.layer.kinds && part >= 0)
-      return `${where}: part ${part}, ${count(cores.neurons[core])} neurons, most of ${this.model.populationOf(core)}`;
     const congestion = cores.congestion[core];
-    if (part < 0) return `${where}: unused${congestion > 0 ? `, ${si(congestion)} packets pass` : ''}`;
+    if (part < 0) return `${where}: ${this.#other(core)}${congestion > 0 ? `, ${si(congestion)} packets pass` : ''}`;
+    if (this.layer.categories) return `${where}: this mapping, part ${part}`;
+    if (this.layer.kinds) return `${where}: part ${part}, ${count(cores.neurons[core])} neurons, ${this.#populations(core)}`;
+    const own = this.layer.details ? `, ${this.layer.label.toLowerCase()} ${this.layer.show(model(this, this.layer).values[core])}` : '';
     return (
-      `${where}: part ${part}, ${count(cores.neurons[core])} neurons, ${count(cores.synapses[core])} synapses, ` +
+      `${where}: part ${part}${own}, ${count(cores.neurons[core])} neurons, ${count(cores.synapses[core])} synapses, ` +
       `${count(cores.inboundAxons[core])} inbound axons, traffic ${si(cores.trafficIn[core] + cores.trafficOut[core])}, ` +
       `congestion ${si(congestion)}`
     );
+  }
+
+  #populations(core) {
+    const { list } = this.model.summary.populations;
+    const of = this.model.details?.at.get(core)?.populations ?? [];
+    return of.map(({ population, neurons }) => `${of.length > 1 ? `${count(neurons)} ` : ''}of ${list[population].name}`).join(', ');
   }
 }
 
@@ -167,10 +209,7 @@ export class Picture {
 export class Legend {
   constructor() {
     this.bar = element('canvas', { class: 'legend-bar', width: STEPS, height: 1, 'aria-hidden': 'true' });
-    const context = this.bar.getContext('2d'),
-      image = context.createImageData(STEPS, 1);
-    new Uint32Array(image.data.buffer).set(COLOURS);
-    context.putImageData(image, 0, 0);
+    this.#bar(COLOURS);
     this.low = element('span', {});
     this.mid = element('span', {});
     this.high = element('span', {});
@@ -204,14 +243,22 @@ export class Legend {
     );
   }
 
+  #bar(colours) {
+    const context = this.bar.getContext('2d'),
+      image = context.createImageData(STEPS, 1);
+    new Uint32Array(image.data.buffer).set(colours);
+    context.putImageData(image, 0, 0);
+  }
+
   /** Says how much the thickest link stands for. */
-  showLinks(links, routing = '') {
+  showLinks(links, routing = '', port = 0) {
     this.links.hidden = false;
-    this.links.lastChild.textContent = `links up to ${si(links.max)} packets${routing && `, ${routing} routes`}`;
+    this.links.lastChild.textContent = `fullest link ${si(links.max)}${port ? `, port ${si(port)}` : ''} packets${routing && `, ${routing} routes`}`;
   }
 
   update(picture) {
     const { layer, bounds, logarithmic, model } = picture;
+    this.#bar(picture.against ? DIFFERENCES : COLOURS);
     this.scale.hidden = Boolean(layer.categories || layer.kinds);
     this.names.hidden = !layer.categories && !layer.kinds;
     this.empty.hidden = Boolean(layer.categories);
@@ -222,16 +269,15 @@ export class Legend {
       return;
     }
     if (layer.kinds) {
-      this.unit.textContent = 'most neurons of a core';
+      this.unit.textContent = 'a band for each population of a core';
       this.limit.textContent = '';
       this.empty.lastChild.textContent = 'unused';
       this.#populations(model.populations);
       return;
     }
-    setText(this.low, bounds ? si(bounds.min) : '');
-    setText(this.mid, bounds ? si(middle(bounds, logarithmic)) : '');
-    setText(this.high, bounds ? si(bounds.max) : '');
-    setText(this.unit, bounds ? `${layer.unit} per core` : 'nothing to show');
+    for (const [node, value] of bounds ? [[this.low, bounds.min], [this.mid, middle(bounds, logarithmic)], [this.high, bounds.max]] : [])
+      setText(node, layer.show(value));
+    setText(this.unit, bounds ? `${layer.unit}, a core` : 'nothing to show');
     const limit = model.limits[layer.limit];
     setText(this.limit, layer.limit ? (model.chip.core_classes ? 'limit by class' : limit ? `limit ${count(limit)}` : 'no limit') : '');
     this.empty.lastChild.textContent = layer.id === 'congestion' ? 'nothing passes' : 'unused';
@@ -261,37 +307,26 @@ export class Legend {
         element('i', { class: `swatch swatch-${swatch}` }),
         `${text} ${count(cores)}`,
       );
-    const owners = kinds.owners
-      .map((owner, i) => [owner, kinds.counts[i] ?? 0])
-      .slice(1)
-      .filter(([, cores]) => cores > 0);
     fill(
       this.names,
       row('here', 'this mapping', kinds.totals[HERE]),
       row('empty', 'free', kinds.totals[FREE]),
-      row(
-        'taken',
-        owners.length
-          ? `taken (${owners
-              .slice(0, 4)
-              .map(([owner]) => owner)
-              .join(', ')}${owners.length > 4 ? ', …' : ''})`
-          : 'taken',
-        kinds.totals[TAKEN],
-      ),
+      kinds.owners.slice(1, 1 + OWNERS_SHOWN).map((holder, i) => element('li', { class: 'legend-key' }, ownerSwatch(i + 1), `${holderText(holder)} ${count(kinds.counts[i + 1])}`)),
+      kinds.owners.length > 1 + OWNERS_SHOWN && element('li', {}, `and ${count(kinds.owners.length - 1 - OWNERS_SHOWN)} holders more`),
       row('broken', 'broken', kinds.totals[BROKEN]),
     );
   }
 }
 
-/** The swatch of a population. */
-export function kindSwatch(number) {
+const swatchOf = (colour) => {
   const swatch = element('i', { class: 'swatch' });
-  swatch.style.backgroundColor = `rgb(${kindColour(number).join(' ')})`;
+  swatch.style.backgroundColor = css(colour);
   return swatch;
-}
+};
+export const ownerSwatch = (number) => swatchOf(ownerColour(number));
 
-/** CSS colour of a value on a scale (for the swatches of tables). */
-export function swatchColour(value, bounds, logarithmic) {
-  return `rgb(${viridis(position(value, bounds, logarithmic)).join(' ')})`;
-}
+/** The swatch of a population. */
+export const kindSwatch = (number) => swatchOf(kindColour(number));
+
+/** That of a value on a scale. */
+export const valueSwatch = (value, bounds, logarithmic) => swatchOf(viridis(position(value, bounds, logarithmic)));

@@ -1,14 +1,15 @@
 // #/programs/ID: what a compile job made, with its schedule; #/timeline: a schedule from a file of one's own.
 
 import { getJson, getProgram, getSchedule, networkName, programUrl } from './api.js';
-import { element, facts, fill } from './dom.js';
-import { bytes, moment, NONE, shortId } from './format.js';
+import { actionBar } from './actions.js';
+import { element, facts, fill, link, section, stamp } from './dom.js';
+import { bytes, count, NONE, percent, shortId, si, time as nanoseconds } from './format.js';
 import { Problem } from './problem.js';
 import { problemNode } from './problemnode.js';
-import { reportGroups, tileRows } from './programreport.js';
-import { detailsTable } from './tables.js';
-import { timelineSection } from './timeline.js';
-import { parseTrace } from './trace.js';
+import { reportGroups } from './programreport.js';
+import { NUMBER, share, table } from './table.js';
+import { timelineSection } from './timelinesection.js';
+import { operatorsOf, parseTrace } from './trace.js';
 
 /** A program without a schedule (permutations alone) is no error. */
 async function scheduleOf(id, signal) {
@@ -35,23 +36,65 @@ const fileLinks = (files) =>
     element('a', { class: i === 0 ? 'button primary' : 'button', href: files[name], download: '' }, label),
   );
 
-/** Panels side by side, a subject each; the tiles and what else there is below. */
-function reportPanels(report) {
+/** Panels side by side, a subject each. */
+export function reportPanels(report) {
   if (!report) return null;
   const { groups, rest } = reportGroups(report);
-  const { tiles, program, ...more } = rest;
-  const { mapping, ...cut } = tiles ?? {};
-  const { metrics, ...laid } = mapping ?? {};
-  return [
-    element('div', { class: 'columns' }, groups.map(([title, rows]) => detailsTable(title, rows))),
-    element(
-      'div',
-      { class: 'columns' },
-      detailsTable('Tiles', tileRows(cut)),
-      detailsTable('Tiles on cores', { ...laid, ...metrics }),
-    ),
-    detailsTable('More', { ...more, ...program }),
-  ];
+  const more = Object.entries(rest).filter(([, value]) => value === null || typeof value !== 'object');
+  const panel = ([title, rows]) => section(title, facts(Object.entries(rows), 'facts rows'));
+  return element('div', { class: 'columns' }, groups.map(panel), more.length > 0 && panel(['More', Object.fromEntries(more)]));
+}
+
+const OPERATORS = 25;
+
+/** Which operators hold the program up: of each what it takes, and how much of the critical path it is. */
+function operatorsSection(trace) {
+  const operators = operatorsOf(trace),
+    seconds = (microseconds) => si(microseconds / 1e6, 's', 4),
+    most = operators[0];
+  if (!most) return null;
+  const found = element('div', {});
+  const show = (text) =>
+    fill(
+      found,
+      table(
+        'Operators, those that limit most first',
+        [
+          ['Operator', ({ name }) => name],
+          ['Kind', ({ kind }) => kind],
+          ['On the critical path', ({ path }) => seconds(path), NUMBER],
+          ['Of the program', ({ path }) => [percent(path / trace.end), share(path / trace.end)], NUMBER],
+          ['All its work', ({ busy }) => seconds(busy), NUMBER],
+          ['Spans', ({ spans }) => count(spans), NUMBER],
+        ],
+        operators.filter(({ name, kind }) => `${name} ${kind}`.toLowerCase().includes(text)).slice(0, OPERATORS),
+        { empty: 'No operator has that name.' },
+      ),
+    );
+  show('');
+  return section(
+    'What limits the program',
+    most.path > 0 && element('p', { class: 'limits-program' }, `${most.name} (${most.kind}) limits most: ${percent(most.path / trace.end)} of the program’s time is its work on the critical path.`),
+    element('input', { type: 'search', placeholder: 'find an operator', 'aria-label': 'Find an operator', oninput: (event) => show(event.target.value.trim().toLowerCase()) }),
+    found,
+    operators.length > OPERATORS && element('p', { class: 'quiet' }, `${count(operators.length)} in all`),
+  );
+}
+
+/** A program at a glance: its time, how far that is from what no program beats, and what limits it. */
+function headline(program, report) {
+  const { time } = report?.program ?? {};
+  return section(
+    'Program',
+    facts([
+      time && ['Time', nanoseconds(time.total_ns)],
+      time?.lower_bound_ns > 0 && ['No program is below', nanoseconds(time.lower_bound_ns)],
+      ['Chip', program.chip ? link(`#/chips/${encodeURIComponent(program.chip)}`, program.chip) : NONE],
+      ['Size', bytes(program.bytes)],
+      ['Created', stamp(program.created)],
+    ]),
+    time?.limit && element('p', { class: 'quiet' }, `What limits it: ${time.limit}`),
+  );
 }
 
 export async function showProgram(main, { id, attach }, signal) {
@@ -60,7 +103,6 @@ export async function showProgram(main, { id, attach }, signal) {
     networkName(program.network, signal),
     getJson(programUrl(id, '/report'), signal).catch(() => null),
   ]);
-  const created = moment(program.created);
   const schedule = trace && timelineSection(trace, signal);
   fill(
     main,
@@ -70,7 +112,7 @@ export async function showProgram(main, { id, attach }, signal) {
       element(
         'div',
         {},
-        element('h1', { tabindex: '-1' }, network || `Program ${shortId(id)}`),
+        element('h1', { tabindex: '-1' }, link(`#/networks/${encodeURIComponent(program.network)}`, network || `Program ${shortId(id)}`)),
         element('p', { class: 'quiet' }, 'program ', element('code', {}, id)),
       ),
       element(
@@ -80,22 +122,18 @@ export async function showProgram(main, { id, attach }, signal) {
         element('a', { class: 'button', href: `#/jobs/${encodeURIComponent(program.job)}` }, 'Job'),
       ),
     ),
-    element(
-      'section',
-      { class: 'panel', 'aria-label': 'Program' },
-      facts([
-        ['Chip', program.chip || NONE],
-        ['Size', bytes(program.bytes)],
-        ['Created', Number.isNaN(created) ? NONE : new Date(created).toLocaleString()],
-      ]),
-    ),
+    headline(program, report),
+    trace && operatorsSection(trace),
     schedule?.node,
     reportPanels(report),
+    section('Keep, share', actionBar('programs', id, signal)),
   );
   attach();
   schedule?.redraw();
   return network || 'Program';
 }
+
+const SHOWN = 10; // programs on the page of timelines
 
 export async function showTimeline(main, { attach }, signal) {
   const shown = element('div', { class: 'stack' });
@@ -128,11 +166,23 @@ export async function showTimeline(main, { attach }, signal) {
     element('label', { for: 'trace-file' }, 'A trace of coremap schedule, tile or run (Chrome trace format) '),
     input,
   );
+  const { programs } = await getJson(`v1/programs?limit=${SHOWN}`, signal).catch(() => ({ programs: [] }));
+  const kept = table(
+    'Newest programs',
+    [
+      ['Program', (one) => link(`#/programs/${encodeURIComponent(one.id)}`, one.name || one.network_name || shortId(one.id))],
+      ['Chip', (one) => one.chip || NONE],
+      ['Time', (one) => (one.time_ns ? nanoseconds(one.time_ns) : NONE), NUMBER],
+      ['Created', (one) => stamp(one.created)],
+    ],
+    programs,
+  );
   fill(
     main,
     element('header', { class: 'page-head' }, element('h1', { tabindex: '-1' }, 'Timeline')),
     drop,
     shown,
+    programs.length > 0 && section('Schedules of this server', kept),
   );
   attach();
   return 'Timeline';

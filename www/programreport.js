@@ -1,9 +1,8 @@
 // The report of a compile job by subjects: what was computed, what moved, how long it takes, what was searched and
 // checked.
 
-import { bytes, count, percent, si } from './format.js';
+import { bytes, count, energy, percent, si, time } from './format.js';
 
-const time = (ns) => si(ns * 1e-9, 's', 4);
 const change = (text) => (pair) =>
   pair.before === pair.after ? text(pair.after) : `${text(pair.before)} → ${text(pair.after)}`;
 const busy = ([device, { share, lanes }]) => `${device} ${percent(share)} of ${count(lanes)} ${lanes === 1 ? 'lane' : 'lanes'}`;
@@ -15,6 +14,7 @@ const settings = (chosen) =>
   Object.entries(chosen)
     .map(([name, value]) => `${name.replaceAll('_', ' ')} ${si(value, '', 3)}`)
     .join(', ');
+const tiled = (device) => `${device.name} ${count(device.tiles)} tiles on ${count(device.units)} units, busy for ${time(device.busy_ns)}`;
 const yes = (flag) => (flag === null ? 'not computed' : flag ? 'yes' : 'no');
 
 // A row: its label, where the report has it, and how it reads.
@@ -89,6 +89,22 @@ const GROUPS = [
     ['Steps of the pass', 'moves', count],
   ],
   [
+    'Tiles',
+    ['Tiles', 'tiles.tiles', count],
+    ['Edges between them', 'tiles.arcs', count],
+    ['Moved between them', 'tiles.bytes_moved', bytes],
+    ['Held by them', 'tiles.bytes_held', bytes],
+    ['Largest', 'tiles.largest_bytes', bytes],
+    ['By device', 'tiles.devices', (devices) => devices.map(tiled).join('; ')],
+  ],
+  [
+    'Tiles on cores',
+    ['Cores', 'tiles.mapping.parts', count],
+    ['Bytes by hops', 'tiles.mapping.metrics.hop_traffic', count],
+    ['Fullest link or port, bytes', 'tiles.mapping.metrics.link_load_max', count],
+    ['Energy of hops', 'tiles.mapping.metrics.energy_pj', energy],
+  ],
+  [
     'Verification',
     ['Same numbers', 'verified.equal', yes],
     ['Largest relative deviation', 'verified.largest_relative_deviation', (value) => value.toPrecision(2)],
@@ -97,14 +113,7 @@ const GROUPS = [
 ];
 
 // Said at the head of the page, or twice.
-const ELSEWHERE = ['program.chip', 'stage', 'program.operators'];
-
-/** What tiling reports, a line a device. */
-export function tileRows({ devices, ...figures }) {
-  const line = (device) =>
-    `${count(device.tiles)} tiles on ${count(device.units)} units, busy for ${time(device.busy_ns)}`;
-  return { ...figures, ...Object.fromEntries((devices ?? []).map((device) => [device.name, line(device)])) };
-}
+const ELSEWHERE = ['program.chip', 'stage', 'program.operators', 'tiles.mapping'];
 
 const at = (report, path) => path.split('.').reduce((value, name) => value?.[name], report);
 

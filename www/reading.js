@@ -9,7 +9,7 @@ export function readingNode({ reading, format }) {
   if (!reading) return '';
   const arrow = reading.directed ? '→' : '—';
   const rowText = ({ source, target, weight, delay }) =>
-    `${source} ${arrow} ${target}, weight ${weight}${delay === undefined ? '' : `, delay ${delay} ms`}`;
+    `${source} ${arrow} ${target}, weight ${count(weight)}${delay === undefined ? '' : `, delay ${delay} ms`}`;
   const lines = [
     `Read as ${format}, by ${reading.why}; ${reading.directed ? 'directed' : 'undirected'}, ids are ${reading.ids}`,
     reading.columns.length > 0 &&

@@ -1,11 +1,10 @@
 // What a simulation came to: a step, latency against load, and the grid of routers over time.
 
 import { range, viridis } from './colour.js';
-import { element, facts, fill, section, setText, svg } from './dom.js';
-import { count, NONE, si } from './format.js';
-import { plainTable } from './tables.js';
+import { element, facts, fill, link, section, setText, svg } from './dom.js';
+import { count, NONE, si, time as seconds } from './format.js';
+import { NUMBER, table } from './table.js';
 
-const seconds = (ns) => si(ns * 1e-9, 's', 4);
 const rate = (load) => si(load * 1e9, 'steps/s', 4);
 
 function stepsFacts(steps) {
@@ -26,6 +25,24 @@ function stepsFacts(steps) {
       ['Hops', count(steps.hops)],
       steps.deadlock && ['Deadlock', 'packets were stuck'],
     ]),
+  );
+}
+
+/** Links and ports that most packets passed, with links to the mapping's page, where their axons stand. */
+function hottestSection(hottest, mapping) {
+  if (!hottest?.length) return null;
+  return section(
+    'Hottest links and ports',
+    mapping && element('p', { class: 'quiet' }, link(`#/mappings/${encodeURIComponent(mapping)}?tab=links`, 'Their axons'), ' stand on the mapping’s page.'),
+    table(
+      'Hottest links and ports',
+      [
+        ['Link or port', ({ kind, x, y, direction, from, to }) => (direction ? `${x}, ${y} to the ${direction}` : from !== undefined ? `router ${from} to ${to}` : `${kind} of core ${x}, ${y}`)],
+        ['Packets', ({ packets }) => count(packets), NUMBER],
+        ['Packets a second', ({ packets_per_ns: pace }) => si(pace * 1e9), NUMBER],
+      ],
+      hottest,
+    ),
   );
 }
 
@@ -94,20 +111,14 @@ function loadSection(saturation) {
       `The network keeps up with ${rate(saturation.load)}; at ${rate(saturation.fails_at)} it does not.`,
     ),
     plot(saturation),
-    plainTable(
+    table(
       'Mean latency at every load that was tried',
       [
-        ['Load', true],
-        ['Mean latency', true],
-        ['Saturated', false],
+        ['Load', ({ load }) => rate(load), NUMBER],
+        ['Mean latency', ({ latency_mean_ns: latency }) => (latency > 0 ? seconds(latency) : NONE), NUMBER],
+        ['Saturated', ({ saturated }) => (saturated ? 'yes' : 'no')],
       ],
-      saturation.curve
-        .toSorted((a, b) => a.load - b.load)
-        .map(({ load, latency_mean_ns: latency, saturated }) => [
-          rate(load),
-          latency > 0 ? seconds(latency) : NONE,
-          saturated ? 'yes' : 'no',
-        ]),
+      saturation.curve.toSorted((a, b) => a.load - b.load),
     ),
   );
 }
@@ -164,7 +175,7 @@ function gridSection(frames) {
 }
 
 /** The sections of a simulation's report. */
-export function simulationSections({ steps, stream, saturation, frames }) {
+export function simulationSections({ report: { steps, stream, saturation, frames }, options }) {
   const node = element('div', { class: 'stack' });
   const streamed =
     stream &&
@@ -177,5 +188,5 @@ export function simulationSections({ steps, stream, saturation, frames }) {
         ['Saturated', stream.saturated ? 'yes' : 'no'],
       ]),
     );
-  return fill(node, stepsFacts(steps), loadSection(saturation), streamed, gridSection(frames));
+  return fill(node, stepsFacts(steps), hottestSection(steps?.hottest, options?.mapping), loadSection(saturation), streamed, gridSection(frames));
 }

@@ -1,33 +1,24 @@
-// The tables of a mapping: key figures, metrics, tries, report, busiest cores, downloads.
+// The tables of a mapping: key figures, metrics, tries, candidates, scenarios, busiest cores, options, downloads.
 
 import { mappingUrl } from './api.js';
-import { element, facts, section } from './dom.js';
-import { aboveBound, count, difference, duration, fragmentText, NONE, percent, si, words } from './format.js';
+import { element, facts, link, section } from './dom.js';
+import { aboveBound, count, difference, duration, energy, NONE, percent, si, time, words } from './format.js';
 import { BROKEN, busiest, FREE, HERE, LAYERS } from './layers.js';
 import { isShown, metricText, verdict } from './metrics.js';
-import { kindSwatch, swatchColour } from './picture.js';
+import { holderText, kindSwatch, ownerSwatch, valueSwatch } from './picture.js';
+import { NUMBER, table } from './table.js';
 
-const KEY_FIGURES = [
-  'cores_used',
-  'energy_pj',
-  'step_ns',
-  'energy_step_pj',
-  'latency_mean_ns',
-  'latency_max_ns',
-  'congestion_max',
-  'connectivity',
-];
+const KEY_FIGURES = ['cores_used', 'step_ns', 'energy_step_pj', 'energy_pj', 'latency_mean_ns', 'latency_max_ns', 'congestion_max', 'connectivity'];
 const BUSIEST = 12;
-const POPULATIONS = 200; // rows of the table of layers
+const POPULATIONS = 200; // rows of the table of populations
 
-export function keyFigures(model) {
-  const cores = model.width * model.height;
+/** The figures that say most of a mapping; `cores`: of the chip. */
+export function keyFigures(metricList, metrics, cores) {
   return facts(
-    KEY_FIGURES.map((name) => {
-      const metric = model.metricList.find((entry) => entry.name === name);
-      const note =
-        name === 'cores_used' ? `${percent((model.metrics[name] ?? 0) / cores)} of the chip` : metric.unit;
-      return [metric.label, [metricText(metric, model.metrics), note && element('small', {}, note)]];
+    KEY_FIGURES.filter((name) => name in metrics).map((name) => {
+      const metric = metricList.find((entry) => entry.name === name);
+      const note = name === 'cores_used' && cores ? `${percent(metrics[name] / cores)} of the chip` : metric.unit;
+      return [metric.label, [metricText(metric, metrics), note && element('small', {}, note)], metric.note];
     }),
     'figures',
   );
@@ -36,7 +27,6 @@ export function keyFigures(model) {
 /** What holds a time step up, and how far its busiest core is from what no partition can do; null for older mappings. */
 export function stepLine({ metrics, report }) {
   if (!metrics?.step_limit) return null;
-  const time = (ns) => si(ns * 1e-9, 's', 4);
   const bound = report?.step_bound;
   return element(
     'p',
@@ -50,176 +40,85 @@ export function stepLine({ metrics, report }) {
 /** A mapping of a network whose rates vary: the time and energy of a step in every scenario; null for other networks. */
 export function scenariosTable(scenarios) {
   if (!scenarios) return null;
-  const time = (ns) => si(ns * 1e-9, 's', 4);
-  const energy = (pj) => si(pj * 1e-12, 'J', 4);
-  const row = (name, m) =>
-    element(
-      'tr',
-      {},
-      element('th', { scope: 'row' }, name),
-      ...[time(m.core_ns_max), time(m.step_ns), energy(m.energy_step_pj), energy(m.energy_pj)].map((text) =>
-        element('td', { class: 'number' }, text),
-      ),
-    );
-  const together = (name) => row(name === scenarios.objective ? `${name} (objective)` : name, scenarios[name]);
-  return element(
-    'section',
-    { class: 'panel', id: 'scenarios' },
-    element('h2', {}, 'Scenarios'),
-    scroller(
+  const together = (name) => ({ name: name === scenarios.objective ? `${name} (objective)` : name, metrics: scenarios[name] });
+  const figure = (name, show) => ({ metrics }) => show(metrics[name]);
+  const node = section(
+    'Scenarios',
+    table(
       'Scenarios',
-      element(
-        'table',
-        {},
-        element(
-          'thead',
-          {},
-          element(
-            'tr',
-            {},
-            ...['Scenario', 'Busiest core', 'Time step', 'Energy of a step', 'Energy of hops'].map((text) =>
-              element('th', { scope: 'col' }, text),
-            ),
-          ),
-        ),
-        element('tbody', {}, ...scenarios.each.map(({ name, metrics }) => row(name, metrics)), together('worst'), together('mean')),
-      ),
+      [
+        ['Scenario', ({ name }) => name],
+        ['Busiest core', figure('core_ns_max', time), NUMBER],
+        ['Time step', figure('step_ns', time), NUMBER],
+        ['Energy of a step', figure('energy_step_pj', energy), NUMBER],
+        ['Energy of hops', figure('energy_pj', energy), NUMBER],
+      ],
+      [...scenarios.each, together('worst'), together('mean')],
+    ),
+  );
+  node.id = 'scenarios';
+  return node;
+}
+
+export function metricsTable(metricList, metrics) {
+  return section(
+    'Metrics',
+    table(
+      'Metrics',
+      [
+        ['Metric', (metric) => element('span', { title: metric.note }, metric.label)],
+        ['Value', (metric) => element('span', { title: String(metrics[metric.name]) }, metricText(metric, metrics)), NUMBER],
+        ['Unit', (metric) => metric.unit ?? '', 'quiet'],
+      ],
+      metricList.filter((metric) => isShown(metric, metrics)),
+      { of: (metric) => ({ 'data-metric': metric.name }), kind: 'metrics' },
     ),
   );
 }
 
-function scroller(label, table) {
-  return element('div', { class: 'scroller', tabindex: '0', role: 'region', 'aria-label': label }, table);
-}
+const GROUPS = [
+  ['Time', /_ns|saturation/],
+  ['Energy', /_pj/],
+  ['Traffic', /hop|link|port|congestion|border/],
+  ['Partition', /./],
+];
 
-export function metricsTable(model) {
-  const table = element(
-    'table',
-    { class: 'metrics' },
-    element(
-      'thead',
-      {},
-      element(
-        'tr',
-        {},
-        element('th', { scope: 'col' }, 'Metric'),
-        element('th', { scope: 'col', class: 'number' }, 'Value'),
-        element('th', { scope: 'col' }, 'Unit'),
-      ),
-    ),
-    element(
-      'tbody',
-      {},
-      model.metricList.filter((metric) => isShown(metric, model.metrics)).map((metric) =>
-        element(
-          'tr',
-          { 'data-metric': metric.name },
-          element('th', { scope: 'row', title: metric.note }, metric.label),
-          element(
-            'td',
-            { class: 'number', title: String(model.metrics[metric.name]) },
-            metricText(metric, model.metrics),
-          ),
-          element('td', { class: 'quiet' }, metric.unit ?? ''),
-        ),
-      ),
-    ),
-  );
-  return section('Metrics', scroller('Metrics', table));
-}
-
-/** Both mappings' metrics with the difference of B to A; better or worse is said in words too, not by colour alone. */
+/** Both mappings' metrics by subjects, with the difference of B to A; better or worse is said in words too, not by colour alone. */
 export function comparisonTable(a, b) {
-  const row = (metric) => {
-    const x = a.metrics[metric.name],
-      y = b.metrics[metric.name],
-      judged = verdict(metric, x, y);
-    return element(
-      'tr',
-      { 'data-metric': metric.name },
-      element('th', { scope: 'row', title: metric.note }, metric.label),
-      element('td', { class: 'number' }, metricText(metric, a.metrics)),
-      element('td', { class: 'number' }, metricText(metric, b.metrics)),
-      element(
-        'td',
-        { class: `number ${judged > 0 ? 'better' : judged < 0 ? 'worse' : ''}` },
-        difference(x, y),
-      ),
-      element('td', { class: 'quiet' }, judged > 0 ? 'better' : judged < 0 ? 'worse' : ''),
-      element('td', { class: 'quiet wide-only' }, metric.unit ?? ''),
-    );
-  };
-  const table = element(
-    'table',
-    { class: 'metrics' },
-    element(
-      'thead',
-      {},
-      element(
-        'tr',
-        {},
-        element('th', { scope: 'col' }, 'Metric'),
-        element('th', { scope: 'col', class: 'number' }, 'A'),
-        element('th', { scope: 'col', class: 'number' }, 'B'),
-        element('th', { scope: 'col', class: 'number' }, 'B to A'),
-        element('th', { scope: 'col' }, element('span', { class: 'hidden' }, 'Verdict')),
-        element('th', { scope: 'col', class: 'wide-only' }, 'Unit'),
-      ),
-    ),
-    element(
-      'tbody',
-      {},
-      a.metricList.filter((metric) => isShown(metric, a.metrics) || isShown(metric, b.metrics)).map(row),
+  const judged = ({ name, better }) => verdict({ better }, a.metrics[name], b.metrics[name]);
+  const word = (metric) => ['worse', '', 'better'][judged(metric) + 1];
+  const columns = (title) => [
+    [title, (metric) => element('span', { title: metric.note }, metric.label)],
+    ['A', (metric) => metricText(metric, a.metrics), NUMBER],
+    ['B', (metric) => metricText(metric, b.metrics), NUMBER],
+    ['B to A', (metric) => element('span', { class: word(metric) }, difference(a.metrics[metric.name], b.metrics[metric.name])), NUMBER],
+    ['Verdict', word, 'quiet'],
+    ['Unit', (metric) => metric.unit ?? '', 'quiet wide-only'],
+  ];
+  const shown = a.metricList.filter((metric) => isShown(metric, a.metrics) || isShown(metric, b.metrics));
+  const group = (metric) => GROUPS.find(([, names]) => names.test(metric.name))[0];
+  return section(
+    'Metrics',
+    GROUPS.map(([title]) =>
+      table(`${title} of both mappings`, columns(title), shown.filter((metric) => group(metric) === title), {
+        of: (metric) => ({ 'data-metric': metric.name }),
+        kind: 'metrics',
+      }),
     ),
   );
-  return section('Metrics', scroller('Metrics of both mappings', table));
-}
-
-/** Columns are [name, is it a number]; rows have a cell for each. */
-export function plainTable(label, columns, rows) {
-  const kind = (i) => (columns[i][1] ? 'number' : '');
-  const table = element(
-    'table',
-    {},
-    element(
-      'thead',
-      {},
-      element(
-        'tr',
-        {},
-        columns.map(([name], i) => element('th', { scope: 'col', class: kind(i) }, name)),
-      ),
-    ),
-    element(
-      'tbody',
-      {},
-      rows.map((row) =>
-        element(
-          'tr',
-          {},
-          row.map((cell, i) =>
-            element(i === 0 ? 'th' : 'td', { scope: i === 0 ? 'row' : null, class: kind(i) }, cell),
-          ),
-        ),
-      ),
-    ),
-  );
-  return element('div', { class: 'tries' }, scroller(label, table));
 }
 
 const outcomeText = (attempt) =>
   attempt.broken ||
-  ['legal', attempt.by_axons && 'by the method for axons', attempt.moved && 'after single moves']
-    .filter(Boolean)
-    .join(', ');
+  ['legal', attempt.by_axons && 'by the method for axons', attempt.moved && 'after single moves'].filter(Boolean).join(', ');
 
 const levelsText = (attempt) =>
   attempt.levels_available > 0
     ? `${count(attempt.levels)} (${count(attempt.levels_available)} along the heaviest edges available)`
     : count(attempt.levels);
 
-const fromCache = (attempt) =>
-  attempt.saved_seconds > 0 ? `the partition from the cache: ${duration(attempt.saved_seconds)} saved` : 'from the cache';
+const cacheText = ({ coarsening_cached: cached, saved_seconds: saved }) =>
+  !cached ? 'done' : saved > 0 ? `the partition from the cache: ${duration(saved)} saved` : 'from the cache';
 
 export function attemptsTable(attempts) {
   if (!attempts?.length) return null;
@@ -227,26 +126,18 @@ export function attemptsTable(attempts) {
   const cached = attempts.some((attempt) => 'coarsening_cached' in attempt);
   return section(
     'Tries',
-    plainTable(
+    table(
       'Tries of the partition stage',
       [
-        ['Try', true],
-        ['Capacity', true],
-        ['Parts', true],
-        ['Edge cut', true],
-        ['Levels', true],
-        ...(cached ? [['Coarsening', false]] : []),
-        ['Outcome', false],
+        ['Try', (attempt) => String(attempts.indexOf(attempt) + 1), NUMBER],
+        ['Capacity', ({ capacity }) => count(capacity), NUMBER],
+        ['Parts', ({ parts }) => count(parts), NUMBER],
+        ['Edge cut', (attempt) => si(attempt.edge_cut, '', 4), NUMBER],
+        ['Levels', levelsText, NUMBER],
+        ...(cached ? [['Coarsening', cacheText]] : []),
+        ['Outcome', outcomeText],
       ],
-      attempts.map((attempt, i) => [
-        String(i + 1),
-        count(attempt.capacity),
-        count(attempt.parts),
-        si(attempt.edge_cut, '', 4),
-        levelsText(attempt),
-        ...(cached ? [attempt.coarsening_cached ? fromCache(attempt) : 'done'] : []),
-        outcomeText(attempt),
-      ]),
+      attempts,
     ),
   );
 }
@@ -257,22 +148,16 @@ export function candidatesTable(candidates) {
   const least = Math.min(...candidates.map(({ cost }) => cost));
   return section(
     'Candidates',
-    plainTable(
+    table(
       'Candidates',
       [
-        ['Mapper', false],
-        ['Preset', false],
-        ['Objective', false],
-        ['Cost', true],
-        ['', false],
+        ['Mapper', ({ mapper }) => mapper],
+        ['Preset', ({ preset }) => preset],
+        ['Objective', ({ objective }) => objective],
+        ['Cost', ({ cost }) => si(cost, '', 4), NUMBER],
+        ['Outcome', ({ cost }) => (cost === least ? 'taken' : difference(least, cost))],
       ],
-      candidates.map(({ mapper, preset, objective, cost }) => [
-        mapper,
-        preset,
-        objective,
-        si(cost, '', 4),
-        cost === least ? 'taken' : difference(least, cost),
-      ]),
+      candidates,
     ),
   );
 }
@@ -280,16 +165,14 @@ export function candidatesTable(candidates) {
 /** The mappings between least time and least energy, and their plot; the mapping shown is one of them. */
 export function paretoSection(id, pareto) {
   if (!pareto?.points?.length) return null;
-  const time = (ns) => si(ns * 1e-9, 's', 4),
-    energy = (pj) => si(pj * 1e-12, 'J', 4);
-  const link = ({ number, mapping }) =>
-    element(
-      'a',
-      mapping
-        ? { href: `#/mappings/${encodeURIComponent(mapping)}` }
-        : { href: mappingUrl(id, `/pareto/${number}`), download: `${id}-pareto-${number}.json` },
-      `${number}${number === pareto.chosen ? ' (shown)' : ''}`,
-    );
+  const name = ({ number }) => `${number}${number === pareto.chosen ? ' (shown)' : ''}`;
+  const open = (point) =>
+    point.mapping
+      ? link(`#/mappings/${encodeURIComponent(point.mapping)}`, name(point))
+      : point.number === undefined
+        ? 'lower bound'
+        : element('a', { href: mappingUrl(id, `/pareto/${point.number}`), download: `${id}-pareto-${point.number}.json` }, name(point));
+  const { bound } = pareto;
   return section(
     'Time against energy',
     element('img', {
@@ -297,95 +180,40 @@ export function paretoSection(id, pareto) {
       src: mappingUrl(id, '/pareto?format=svg'),
       alt: 'Time of a step against energy of the network, with lower bounds; the table has the figures',
     }),
-    plainTable(
+    table(
       'Mappings between least time and least energy',
       [
-        ['Mapping', false],
-        ['Busiest core', true],
-        ['Time step', true],
-        ['Network energy', true],
-        ['Energy of a step', true],
-        ['Cores', true],
+        ['Mapping', open],
+        ['Busiest core', (point) => time(point.core_ns_max), NUMBER],
+        ['Time step', (point) => time(point.step_ns), NUMBER],
+        ['Network energy', (point) => energy(point.energy_network_pj), NUMBER],
+        ['Energy of a step', (point) => energy(point.energy_step_pj), NUMBER],
+        ['Cores', (point) => count(point.parts), NUMBER],
       ],
-      [
-        ...pareto.points.map((point) => [
-          link(point),
-          time(point.core_ns_max),
-          time(point.step_ns),
-          energy(point.energy_network_pj),
-          energy(point.energy_step_pj),
-          count(point.parts),
-        ]),
-        [
-          'lower bound',
-          time(pareto.bound.core_ns),
-          NONE,
-          energy(pareto.bound.energy_network_pj),
-          energy(pareto.bound.energy_step_pj),
-          NONE,
-        ],
-      ],
+      [...pareto.points, { ...bound, core_ns_max: bound.core_ns }],
     ),
   );
 }
 
-// A report is whatever the stages want to tell: names are joined to paths, lists of plain values to one line.
-function flatten(value, path, rows) {
-  if (value === null || typeof value !== 'object') {
-    rows.push([
-      path,
-      typeof value === 'number'
-        ? count(value)
-        : typeof value === 'boolean'
-          ? value
-            ? 'yes'
-            : 'no'
-          : value === null
-            ? NONE
-            : String(value),
-    ]);
-  } else if (Array.isArray(value) && value.every((entry) => entry === null || typeof entry !== 'object')) {
-    rows.push([
-      path,
-      value.length > 24
-        ? `${count(value.length)} values`
-        : value.map((entry) => (typeof entry === 'number' ? count(entry) : String(entry))).join(', ') ||
-          'none',
-    ]);
-  } else {
-    for (const [name, entry] of Object.entries(value))
-      flatten(entry, path ? `${path} › ${words(name)}` : words(name), rows);
-  }
-  return rows;
-}
+const plainValue = (value) =>
+  value === null ? NONE : Array.isArray(value) ? value.map(plainValue).join(', ') || 'none' : typeof value === 'number' ? count(value) : String(value);
 
-export function detailsTable(title, value) {
-  const rows = value && typeof value === 'object' ? flatten(value, '', []) : [];
-  if (!rows.length) return null;
-  const limit = 200;
+/** Options that differ from what the server does unless told; `table`: what it says of each. */
+export function optionsTable(options, described) {
+  const given = Object.entries(options ?? {}).filter(
+    ([name, value]) => value !== '' && described?.[name]?.default !== value && typeof value !== 'object',
+  );
   return section(
-    title,
-    scroller(
-      title,
-      element(
-        'table',
-        { class: 'report' },
-        element(
-          'tbody',
-          {},
-          rows
-            .slice(0, limit)
-            .map(([name, text]) =>
-              element('tr', {}, element('th', { scope: 'row' }, name), element('td', {}, text)),
-            ),
-          rows.length > limit &&
-            element(
-              'tr',
-              {},
-              element('td', { colspan: '2' }, `and ${count(rows.length - limit)} more in the JSON`),
-            ),
-        ),
-      ),
+    'Options',
+    table(
+      'Options',
+      [
+        ['Option', ([name]) => element('code', { title: described?.[name]?.description }, name)],
+        ['Value', ([, value]) => plainValue(value)],
+        ['Else', ([name]) => plainValue(described?.[name]?.default ?? null), 'quiet'],
+      ],
+      given,
+      { empty: 'All as the server does it unless told.' },
     ),
   );
 }
@@ -395,162 +223,91 @@ export function busiestTable(picture, onSelect) {
   const { model, layer, bounds, logarithmic } = picture;
   const { values } = model.layer(layer.id);
   // Beside the layer's own figure two others, to judge it by.
-  const others = ['neurons', 'traffic', 'congestion']
-    .filter((id) => id !== layer.id)
-    .slice(0, 2)
-    .map((id) => LAYERS.find((entry) => entry.id === id));
-  const rows = busiest(values, BUSIEST).map((core) => {
-    const swatch = element('i', { class: 'swatch' });
-    swatch.style.backgroundColor = swatchColour(values[core], bounds, logarithmic);
-    const part = model.partOf(core);
-    return element(
-      'tr',
-      {},
-      element(
-        'td',
-        {},
-        element(
-          'button',
-          { type: 'button', class: 'link', onclick: () => onSelect(core) },
-          `core ${model.place(core)}`,
-        ),
-      ),
-      element('td', { class: 'number' }, part < 0 ? NONE : count(part)),
-      element('td', { class: 'number' }, swatch, si(values[core], '', 4)),
-      others.map((other) => element('td', { class: 'number' }, si(model.layer(other.id).values[core]))),
-    );
-  });
-  return scroller(
-    'Busiest cores',
-    element(
-      'table',
-      {},
-      element('caption', { class: 'hidden' }, `The ${rows.length} cores with the most ${layer.unit}`),
-      element(
-        'thead',
-        {},
-        element(
-          'tr',
-          {},
-          ['Core', 'Part', layer.label, ...others.map((other) => other.label)].map((name, i) =>
-            element('th', { scope: 'col', class: i ? 'number' : '' }, name),
-          ),
-        ),
-      ),
-      element('tbody', {}, rows),
-    ),
+  const others = LAYERS.filter(({ id }) => ['neurons', 'traffic', 'congestion'].includes(id) && id !== layer.id).slice(0, 2);
+  return table(
+    `The cores with the most ${layer.unit}`,
+    [
+      ['Core', (core) => element('button', { type: 'button', class: 'link', onclick: () => onSelect(core) }, `core ${model.place(core)}`)],
+      ['Part', (core) => (model.partOf(core) < 0 ? NONE : count(model.partOf(core))), NUMBER],
+      [layer.label, (core) => [valueSwatch(values[core], bounds, logarithmic), layer.show(values[core])], NUMBER],
+      ...others.map((other) => [other.label, (core) => si(model.layer(other.id).values[core]), NUMBER]),
+    ],
+    busiest(values, BUSIEST),
   );
 }
 
 /** The occupancy in words: how many cores are whose. */
 export function kindsTable({ model, kinds }) {
   if (!kinds) return element('p', { class: 'quiet' }, 'The occupancy of this chip cannot be read.');
-  const all = model.width * model.height;
-  const rows = [
-    ['here', 'this mapping', kinds.totals[HERE]],
-    ['empty', `free${fragmentText(kinds.fragmentation)}`, kinds.totals[FREE]],
-    ...kinds.owners
-      .map((owner, i) => ['taken', `taken by ${owner}`, kinds.counts[i] ?? 0])
-      .slice(1)
-      .filter(([, , cores]) => cores > 0),
-    ['broken', 'broken', kinds.totals[BROKEN]],
-  ];
-  return scroller(
-    'Cores by kind',
-    element(
-      'table',
-      {},
-      element(
-        'thead',
-        {},
-        element(
-          'tr',
-          {},
-          ['Kind', 'Cores', 'Share'].map((name, i) =>
-            element('th', { scope: 'col', class: i ? 'number' : '' }, name),
-          ),
-        ),
-      ),
-      element(
-        'tbody',
-        {},
-        rows.map(([swatch, text, cores]) =>
-          element(
-            'tr',
-            {},
-            element('td', {}, element('i', { class: `swatch swatch-${swatch}` }), text),
-            element('td', { class: 'number' }, count(cores)),
-            element('td', { class: 'number' }, percent(cores / all)),
-          ),
-        ),
-      ),
-    ),
+  const all = kinds.totals.reduce((sum, cores) => sum + cores, 0);
+  const plain = (swatch) => element('i', { class: `swatch swatch-${swatch}` });
+  return table(
+    `Cores of ${model.chip.name} by kind`,
+    [
+      ['Kind', ([swatch, text]) => [swatch, text]],
+      ['Cores', ([, , cores]) => count(cores), NUMBER],
+      ['Share', ([, , cores]) => percent(cores / all), NUMBER],
+    ],
+    [
+      ...(kinds.totals[HERE] > 0 ? [[plain('here'), 'this mapping', kinds.totals[HERE]]] : []),
+      [plain('empty'), 'free', kinds.totals[FREE]],
+      ...kinds.owners.map((holder, i) => [ownerSwatch(i), holderText(holder), kinds.counts[i]]).slice(1),
+      [plain('broken'), 'broken', kinds.totals[BROKEN]],
+    ],
   );
 }
 
-/** Which population most neurons of how many cores are of. */
+/** How many cores hold neurons of which population. */
 export function populationsTable(model) {
-  return scroller(
-    'Cores by layer',
-    element(
-      'table',
-      {},
-      element(
-        'thead',
-        {},
-        element(
-          'tr',
-          {},
-          ['Layer', 'Kind', 'Neurons', 'Cores'].map((name, i) =>
-            element('th', { scope: 'col', class: i > 1 ? 'number' : '' }, name),
-          ),
-        ),
-      ),
-      element(
-        'tbody',
-        {},
-        model.populations
-          .slice(0, POPULATIONS)
-          .map(({ name, kind, neurons, number, cores }) =>
-            element(
-              'tr',
-              {},
-              element('td', {}, kindSwatch(number), name),
-              element('td', {}, kind || NONE),
-              element('td', { class: 'number' }, count(neurons)),
-              element('td', { class: 'number' }, count(cores)),
-            ),
-          ),
-      ),
-    ),
+  return table(
+    'Cores by population',
+    [
+      ['Population', ({ name, number }) => [kindSwatch(number), name]],
+      ['Kind', ({ kind }) => kind || NONE],
+      ['Neurons', ({ neurons }) => count(neurons), NUMBER],
+      ['Cores', ({ cores }) => count(cores), NUMBER],
+    ],
+    model.populations.slice(0, POPULATIONS),
   );
 }
 
+/** How the mapper went about it: only what says something to who reads it. */
+export function mapperTable(report) {
+  const { region, placement, incremental, learned } = report ?? {},
+    relief = placement?.congestion_refinement;
+  const rows = [
+    placement?.method && ['Placed by', words(placement.method)],
+    region?.candidates > 1 && ['Regions tried', count(region.candidates)],
+    learned?.policy && ['Policy', learned.policy],
+    incremental?.kept_neurons !== undefined && ['Neurons that stayed', count(incremental.kept_neurons)],
+    relief?.moves !== undefined && ['Moves against congestion', count(relief.moves)],
+    report?.merged?.self_loops > 0 && ['Synapses of neurons to themselves, left out', count(report.merged.self_loops)],
+    report?.merged?.duplicates > 0 && ['Synapses that stood twice, merged', count(report.merged.duplicates)],
+  ].filter(Boolean);
+  return rows.length > 0 ? section('How it was made', facts(rows)) : null;
+}
+
+const FILES = [
+  ['Summary', 'JSON', '', 'summary.json'],
+  ['Whole', 'JSON', '/content', 'mapping.json'],
+  ['Neurons', 'CSV', '/neurons?format=csv', 'neurons.csv'],
+  ['Neurons', 'JSON', '/neurons?format=json', 'neurons.json'],
+  ['Neurons', 'binary', '/neurons?format=bin', 'neurons.bin'],
+  ['Cores', 'CSV', '/cores?format=csv', 'cores.csv'],
+  ['Cores', 'JSON', '/cores?format=json', 'cores.json'],
+  ['Links', 'CSV', '/links?format=csv', 'links.csv'],
+  ['Routes', 'JSON', '/routes?format=json', 'routes.json'],
+  ['Routes', 'CSV', '/routes?format=csv', 'routes.csv'],
+  ['Certificate', 'JSON', '/certificate', 'certificate.json'],
+  ['Parts', '.part', '/part', 'mapping.part'],
+  ['Placement', 'CSV', '/placement', 'placement.csv'],
+  ['Picture', 'SVG', '/picture?layer=neurons', 'neurons.svg'],
+  ['Links', 'SVG', '/picture?layer=links', 'links.svg'],
+];
+
+/** Files of a mapping. */
 export function downloads(id) {
-  const files = [
-    ['Summary', 'JSON', '', 'summary.json'],
-    ['Neurons', 'CSV', '/neurons?format=csv', 'neurons.csv'],
-    ['Neurons', 'JSON', '/neurons?format=json', 'neurons.json'],
-    ['Neurons', 'binary', '/neurons?format=bin', 'neurons.bin'],
-    ['Cores', 'CSV', '/cores?format=csv', 'cores.csv'],
-    ['Cores', 'JSON', '/cores?format=json', 'cores.json'],
-    ['Links', 'CSV', '/links?format=csv', 'links.csv'],
-    ['Routes', 'JSON', '/routes?format=json', 'routes.json'],
-    ['Routes', 'CSV', '/routes?format=csv', 'routes.csv'],
-    ['Certificate', 'JSON', '/certificate', 'certificate.json'],
-    ['Parts', '.part', '/part', 'mapping.part'],
-    ['Placement', 'CSV', '/placement', 'placement.csv'],
-  ];
-  const link = ([what, format, rest, name]) =>
-    element(
-      'li',
-      {},
-      element(
-        'a',
-        { href: mappingUrl(id, rest), download: `${id}-${name}` },
-        what,
-        element('small', {}, format),
-      ),
-    );
-  return section('Downloads', element('ul', { class: 'downloads' }, files.map(link)));
+  const row = ([what, format, rest, name]) =>
+    element('li', {}, element('a', { href: mappingUrl(id, rest), download: `${id}-${name}` }, what, element('small', {}, format)));
+  return section('Downloads', element('ul', { class: 'downloads' }, FILES.map(row)));
 }

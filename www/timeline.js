@@ -1,8 +1,8 @@
 // A schedule as a timeline on a canvas: a lane a unit, a bar whatever it does, coloured by kind.
 
-import { viridis, wantsDarkInk } from './colour.js';
-import { announce, element, icon, section, setText } from './dom.js';
-import { bytes, count, percent, si } from './format.js';
+import { CATEGORIES, wantsDarkInk } from './colour.js';
+import { announce, element, icon, setText } from './dom.js';
+import { bytes, count, si } from './format.js';
 import { firstAfter, firstPointAfter, spanAt, TimeWindow, tickStep, valueAt } from './trace.js';
 
 const AXIS = 22; // pixels above the lanes
@@ -11,8 +11,6 @@ const LANE_MIN = 3;
 const NAMES = 112; // pixels left of the lanes
 const LABEL_WIDTH = 44; // from this width on a bar shows its name
 const TRACK = 52; // of what is counted over time, below the lanes
-const PATH_ROWS = 500; // of the critical path as a table
-
 // Why what is on the critical path begins when it does.
 const REASONS = {
   start: 'begins with the program',
@@ -20,16 +18,13 @@ const REASONS = {
   data: 'begins when its data are there',
   room: 'begins when memory is free',
 };
-const reason = (critical) => REASONS[critical] ?? critical;
+export const reason = (critical) => REASONS[critical] ?? critical;
 const amount = (value, unit) => (unit === 'bytes' ? bytes(value) : `${count(value)} ${unit}`);
 
-const seconds = (microseconds) => si(microseconds / 1e6, 's', 4);
+export const seconds = (microseconds) => si(microseconds / 1e6, 's', 4);
 
-/** The colour of each kind by its place: even steps of the scale, the lightest end left out. */
-const colours = (kinds) =>
-  new Map(
-    kinds.map((kind, i) => [kind.name, viridis(kinds.length === 1 ? 0.35 : 0.05 + (0.85 * i) / (kinds.length - 1))]),
-  );
+/** The colour of each kind by its place; after ten they begin again. */
+const colours = (kinds) => new Map(kinds.map((kind, i) => [kind.name, CATEGORIES[i % CATEGORIES.length]]));
 
 export class Timeline {
   #frame = 0;
@@ -179,14 +174,29 @@ export class Timeline {
     return `${of.name}: ${what}, from ${seconds(start)} to ${seconds(finish)}, ${seconds(finish - start)} long${path}`;
   }
 
+  /** Shows the span on which the keyboard stands, with as much on either side. */
+  #fitSpan() {
+    const span = this.trace.units[this.#cursor.unit]?.spans[this.#cursor.span];
+    if (!span) return;
+    this.window.reset();
+    const length = Math.max(3 * (span.finish - span.start), 1e-6),
+      middle = (span.start + span.finish) / 2;
+    this.window.zoomAt(this.window.length / length, middle / this.window.length);
+    this.redraw();
+  }
+
   #say(place) {
     setText(this.readout, this.describe(place));
   }
 
   #key(event) {
     if (event.altKey || event.metaKey || event.ctrlKey) return;
-    if (event.key === '+' || event.key === '=') this.#zoom(1.6, this.#focus);
-    else if (event.key === '-') this.#zoom(1 / 1.6, this.#focus);
+    if (event.key === '+' || event.key === '=' || event.key === 'w') this.#zoom(1.6, this.#focus);
+    else if (event.key === '-' || event.key === 's') this.#zoom(1 / 1.6, this.#focus);
+    else if (event.key === 'a' || event.key === 'd') {
+      this.window.panBy(event.key === 'a' ? 0.2 : -0.2);
+      this.redraw();
+    } else if (event.key === 'f') this.#fitSpan();
     else if (event.key === '0') this.#zoom(0);
     else if (event.key === 'ArrowLeft' || event.key === 'ArrowRight') {
       const step = event.key === 'ArrowLeft' ? -1 : 1;
@@ -371,114 +381,4 @@ export class Timeline {
     context.fillText(span.name, left + 4, top + height / 2);
     context.restore();
   }
-}
-
-/** The switch that leaves the critical path alone, and the path as a table. */
-function pathSwitch(timeline) {
-  if (!timeline.trace.path.length) return null;
-  return element(
-    'label',
-    { class: 'path-switch' },
-    element('input', { type: 'checkbox', onchange: (event) => (timeline.pathOnly = event.target.checked) }),
-    ' only the critical path',
-  );
-}
-
-function pathTable({ path, units }) {
-  if (!path.length) return null;
-  const head = ['Start', 'Unit', 'What', 'Length', 'Why then'];
-  const row = ({ unit, span }) => {
-    const { name, kind, start, finish, critical } = units[unit].spans[span];
-    return element(
-      'tr',
-      {},
-      element('td', { class: 'number' }, seconds(start)),
-      element('th', { scope: 'row' }, units[unit].name),
-      element('td', {}, `${name} (${kind})`),
-      element('td', { class: 'number' }, seconds(finish - start)),
-      element('td', {}, reason(critical)),
-    );
-  };
-  return element(
-    'details',
-    {},
-    element('summary', {}, `Critical path as a table (${count(path.length)} spans)`),
-    path.length > PATH_ROWS && element('p', { class: 'quiet' }, `The first ${count(PATH_ROWS)}; the file has all.`),
-    element(
-      'table',
-      { class: 'path' },
-      element('thead', {}, element('tr', {}, head.map((name) => element('th', { scope: 'col' }, name)))),
-      element('tbody', {}, path.slice(0, PATH_ROWS).map(row)),
-    ),
-  );
-}
-
-function legend(timeline) {
-  return element(
-    'div',
-    { class: 'legend-names' },
-    timeline.trace.kinds.map((kind) => {
-      const swatch = element('span', { class: 'swatch' });
-      swatch.style.background = `rgb(${timeline.colours.get(kind.name).join(' ')})`;
-      return element('span', { class: 'legend-key' }, swatch, `${kind.name || 'other'} ${seconds(kind.time)}`);
-    }),
-  );
-}
-
-function unitsTable(trace) {
-  const head = ['Unit', 'Spans', 'Busy', 'Share'];
-  return element(
-    'details',
-    {},
-    element('summary', {}, 'Units as a table'),
-    element(
-      'table',
-      { class: 'units' },
-      element(
-        'thead',
-        {},
-        element('tr', {}, head.map((name, i) => element('th', { scope: 'col', class: i ? 'number' : null }, name))),
-      ),
-      element(
-        'tbody',
-        {},
-        trace.units.map((unit) =>
-          element(
-            'tr',
-            {},
-            element('th', { scope: 'row' }, unit.name),
-            element('td', { class: 'number' }, count(unit.spans.length)),
-            element('td', { class: 'number' }, seconds(unit.busy)),
-            element('td', { class: 'number' }, percent(trace.end > 0 ? unit.busy / trace.end : 0)),
-          ),
-        ),
-      ),
-    ),
-  );
-}
-
-/** The section of a page that shows a trace; draw it by `redraw` of what it returns once it is in the document. */
-export function timelineSection(trace, signal) {
-  const timeline = new Timeline(trace, signal);
-  const spans = trace.units.reduce((sum, unit) => sum + unit.spans.length, 0);
-  const node = section(
-    'Schedule',
-    element(
-      'p',
-      { class: 'quiet' },
-      `${count(spans)} spans on ${count(trace.units.length)} units in ${seconds(trace.end)}`,
-    ),
-    element(
-      'p',
-      { class: 'hidden', id: 'timeline-help' },
-      'Arrow keys go from span to span and from unit to unit, plus and minus zoom, 0 shows the whole schedule.',
-    ),
-    legend(timeline),
-    element('div', { class: 'timeline-frame' }, timeline.canvas),
-    element('div', { class: 'timeline-foot' }, timeline.readout, timeline.buttons),
-    pathSwitch(timeline),
-    pathTable(trace),
-    unitsTable(trace),
-  );
-  return { node, redraw: () => timeline.redraw() };
 }

@@ -161,3 +161,18 @@ export function tickStep(length, most) {
   const power = 10 ** Math.floor(Math.log10(least));
   return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= least * (1 - 1e-9));
 }
+
+/** Operators by what they take: {name, kind, spans, busy, path}: time of all spans, and on the critical path; what limits most first. O(spans). */
+export function operatorsOf(trace) {
+  const of = new Map();
+  for (const { spans } of trace.units)
+    for (const { name, kind, start, finish, critical } of spans) {
+      const key = `${kind} ${name}`,
+        known = of.get(key) ?? { name, kind, spans: 0, busy: 0, path: 0 };
+      known.spans += 1;
+      known.busy += finish - start;
+      if (critical) known.path += finish - start;
+      of.set(key, known);
+    }
+  return [...of.values()].sort((a, b) => b.path - a.path || b.busy - a.busy || (a.name < b.name ? -1 : 1));
+}

@@ -413,8 +413,9 @@ cm_status cm_routes_make(const cm_mapped *mapped, const cm_route_options *option
   if (options->multicast && mapped->demand->network->directed && (uint64_t)chip->router_x * chip->router_y > CM_LOCAL_CORES_MAX)
     return cm_fail(error, CM_TOO_LARGE, "routing tables know at most %d cores behind one router; this chip has %u x %u",
                    CM_LOCAL_CORES_MAX, chip->router_x, chip->router_y);
-  cm_status status = make_either(mapped, options, false, run, routes, error);
-  if (status != CM_LIMIT_BROKEN || options->exact)
+  cm_status status = options->keys == CM_KEYS_WIDE ? cm_fail(error, CM_LIMIT_BROKEN, "tables do not fit with wider keys either")
+                                                   : make_either(mapped, options, false, run, routes, error);
+  if (status != CM_LIMIT_BROKEN || options->keys == CM_KEYS_EXACT)
     return status;
   cm_error ignored; /* what the exact tables need is what would be right */
   cm_status wider = make_either(mapped, options, true, run, routes, &ignored);

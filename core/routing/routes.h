@@ -58,11 +58,18 @@ uint64_t cm_routes_load(const cm_routes *routes, uint32_t link);
 /* Entries of a router's table. */
 uint32_t cm_routes_entries(const cm_routes *routes, uint32_t router);
 
+/* What keys may match where a chip limits tables. */
+typedef enum cm_key_width {
+  CM_KEYS_ANY,   /* their axon, and others too where tables do not fit otherwise */
+  CM_KEYS_EXACT, /* their axon alone */
+  CM_KEYS_WIDE,  /* as CM_KEYS_ANY where it is known that exact keys do not fit */
+} cm_key_width;
+
 typedef struct cm_route_options {
   cm_turn_rule rule;
   bool multicast;     /* ignored for undirected networks, whose edges are pairs */
   bool other_rule;    /* where tables do not fit, the other of XY and YX is tried */
-  bool exact;         /* where they do not fit then, no key is widened */
+  cm_key_width keys;
   uint64_t links_max; /* CM_TOO_LARGE when flows are longer together; 0: no limit */
 } cm_route_options;
 

@@ -51,8 +51,8 @@ static void short_job(char *id)
   test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi1\", \"options\": {\"max_part_size\": 16}}", network);
 }
 
-/* A child of a process; 0: none. */
-static pid_t one_below(pid_t parent)
+/* A child of a process, other than `but`; 0: none. */
+static pid_t one_below(pid_t parent, pid_t but)
 {
   DIR *listing = opendir("/proc");
   pid_t found = 0;
@@ -65,7 +65,7 @@ static pid_t one_below(pid_t parent)
       continue;
     const char *name = fgets(line, sizeof line, stream) != NULL ? strrchr(line, ')') : NULL;
     char state = 'Z';
-    if (name != NULL && sscanf(line, "%d", &pid) == 1 && sscanf(name, ") %c %d", &state, &above) == 2 && above == parent &&
+    if (name != NULL && sscanf(line, "%d", &pid) == 1 && sscanf(name, ") %c %d", &state, &above) == 2 && above == parent && pid != but &&
         state != 'Z')
       found = pid;
     fclose(stream);
@@ -77,8 +77,8 @@ static pid_t one_below(pid_t parent)
 /* Of a server: the child of its fork server that works on a job; 0: none. */
 static pid_t child_of(pid_t parent)
 {
-  pid_t fork_server = one_below(parent);
-  return fork_server != 0 ? one_below(fork_server) : 0;
+  pid_t fork_server = one_below(parent, 0);
+  return fork_server != 0 ? one_below(fork_server, 0) : 0;
 }
 
 /* The child, once it works: its phase shows that it has confined itself. */
@@ -220,9 +220,9 @@ START_TEST(models_are_never_taken_apart_in_the_server)
   test_daemon_start(&server, folder, in_threads);
   short_job(id);
   json_decref(test_wait(&server, id));
-  ck_assert_int_eq(one_below(server.pid), 0); /* networks are mapped in the server */
+  ck_assert_int_eq(one_below(server.pid, 0), 0); /* networks are mapped in the server */
   upload_square(&server, network);
-  ck_assert_int_ne(one_below(server.pid), 0);
+  ck_assert_int_ne(one_below(server.pid, 0), 0);
   test_job(&server, id, "{\"kind\": \"compile\", \"network\": \"%s\", \"options\": {\"verify\": true, \"shape\": \"n=5000\"}}",
            network);
   test_wait_state(&server, id, "running");
@@ -408,6 +408,18 @@ static void expect_attempts(const char *id, int attempts)
   test_reply_clear(&reply);
 }
 
+static void cancel_job(const char *id)
+{
+  char path[64];
+  snprintf(path, sizeof path, "/v1/jobs/%s/cancel", id);
+  test_reply reply = test_send(&server, "POST", path, "");
+  ck_assert_msg(reply.status / 100 == 2, "%ld %s", reply.status, reply.body);
+  test_reply_clear(&reply);
+  json_t *job = test_wait(&server, id);
+  ck_assert_str_eq(test_word(job, "state"), "cancelled");
+  json_decref(job);
+}
+
 /* Where the server is told that jobs do not outlive it, and where nobody comes in time. */
 START_TEST(a_child_without_a_server_ends_and_the_job_runs_again)
 {
@@ -428,12 +440,78 @@ START_TEST(a_child_without_a_server_ends_and_the_job_runs_again)
 }
 END_TEST
 
+/* However the server ends: the same child goes on, tells the next server what it told this one, and stops when that wants it to. */
+START_TEST(a_job_outlives_its_server)
+{
+  char id[33], path[64];
+  long_job_of(id, "");
+  const pid_t pid = working_child(id);
+  for (int ends = 0; ends < 3; ends++) {
+    (void)test_daemon_stop(&server, ends == 1 ? SIGTERM : SIGKILL);
+    ck_assert_int_ne(state_of(pid), 0);
+    test_daemon_start(&server, folder, processes);
+    test_wait_state(&server, id, "running");
+    expect_attempts(id, 1);
+  }
+  snprintf(path, sizeof path, "/v1/jobs/%s/log", id);
+  bool said = false;
+  for (int i = 0; i < 6000 && !said; i++) {
+    test_reply log = test_get(&server, path);
+    said = strstr(log.body, "attempt 1 goes on") != NULL && strstr(log.body, "confined: ") != NULL;
+    test_reply_clear(&log);
+    usleep(5000);
+  }
+  ck_assert(said);
+  ck_assert_int_ne(state_of(pid), 0);
+  expect_attempts(id, 1);
+  cancel_job(id);
+  ck_assert_int_eq(state_of(pid), 0);
+  expect_service();
+}
+END_TEST
+
+/* What befalls a child while there is no server is heard by the next one: its result, its crash, that it does not stop. */
+START_TEST(what_ends_without_a_server_is_not_lost)
+{
+  char network[65], id[33], crashed[33], stuck[33];
+  const char *const three[] = {"--workers", "3", "--grace", "0", "--executor", "process", NULL};
+  ck_assert_int_eq(test_daemon_stop(&server, SIGTERM), 0);
+  test_daemon_start(&server, folder, three);
+  long_job_of(crashed, "");
+  const pid_t crashes = working_child(crashed);
+  ck_assert_int_eq(kill(crashes, SIGSTOP), 0);
+  test_upload_large(&server, 20000, 100000, 1, network);
+  test_job(&server, id, "{\"network\": \"%s\", \"chip\": \"loihi64\", \"options\": {\"preset\": \"fast\", \"seed\": 2}}", network);
+  pid_t ends = 0;
+  for (int i = 0; i < 60000 && ends == 0; i++, usleep(1000))
+    ends = one_below(one_below(server.pid, 0), crashes);
+  ck_assert_int_ne(ends, 0);
+  ck_assert_int_eq(kill(ends, SIGSTOP), 0); /* not before the server */
+  long_job_of(stuck, ", \"seed\": 3");
+  test_wait_state(&server, stuck, "running");
+  (void)test_daemon_stop(&server, SIGKILL);
+  ck_assert_int_eq(kill(ends, SIGCONT), 0);
+  ck_assert_int_eq(kill(crashes, SIGSEGV), 0);
+  ck_assert_int_eq(kill(crashes, SIGCONT), 0);
+  expect_death(crashes);
+  expect_death(ends);
+  test_daemon_start(&server, folder, three);
+  expect_end(crashed, "failed", "internal", CM_SANITIZED ? "the job's process" : "SIGSEGV");
+  json_t *job = test_wait(&server, id);
+  ck_assert_str_eq(test_word(job, "state"), "done");
+  ck_assert_int_eq(json_integer_value(json_object_get(job, "attempts")), 1);
+  json_decref(job);
+  cancel_job(stuck);
+  expect_service();
+}
+END_TEST
+
 START_TEST(a_fork_server_that_dies_is_started_anew)
 {
   char id[33], path[64];
   long_job_of(id, "");
   ck_assert_int_ne(working_child(id), 0);
-  const pid_t first = one_below(server.pid);
+  const pid_t first = one_below(server.pid, 0);
   ck_assert_int_eq(kill(first, SIGKILL), 0); /* its children die by that; the job is tried again */
   snprintf(path, sizeof path, "/v1/jobs/%s", id);
   bool again = false;
@@ -449,7 +527,7 @@ START_TEST(a_fork_server_that_dies_is_started_anew)
   ck_assert_msg(reply.status / 100 == 2, "%ld %s", reply.status, reply.body);
   test_reply_clear(&reply);
   expect_service();
-  pid_t second = one_below(server.pid);
+  pid_t second = one_below(server.pid, 0);
   ck_assert(second != 0 && second != first);
 }
 END_TEST
@@ -615,7 +693,7 @@ START_TEST(a_fork_server_that_is_stopped_goes_on)
 {
   char id[33], path[64];
   expect_service();
-  const pid_t forks = one_below(server.pid);
+  const pid_t forks = one_below(server.pid, 0);
   ck_assert_int_eq(kill(forks, SIGSTOP), 0);
   expect_service();
   long_job_of(id, "");
@@ -647,6 +725,8 @@ int main(void)
   tcase_add_test(tests, processor_time_is_bounded_too);
   tcase_add_test(tests, a_child_that_does_not_stop_is_cancelled_all_the_same);
   tcase_add_loop_test(tests, a_child_without_a_server_ends_and_the_job_runs_again, 0, 2);
+  tcase_add_test(tests, a_job_outlives_its_server);
+  tcase_add_test(tests, what_ends_without_a_server_is_not_lost);
   tcase_add_test(tests, a_fork_server_that_dies_is_started_anew);
   tcase_add_test(tests, a_fork_server_that_is_stopped_goes_on);
   tcase_add_test(tests, a_child_that_fills_the_disk_is_killed);

@@ -6,62 +6,19 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { chromium } from 'playwright-core';
+import { grouped, openBrowser, PATIENCE_MS, plain } from './harness.js';
 import { startServer } from './server.js';
 
 const NETWORK = 'celegans_herm_chem.edges.csv';
 const FILE = join(process.env.CM_SOURCE, 'tests', 'data', NETWORK);
-const FLAGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
-// On a busy machine; the whole program has a limit of its own.
-const PATIENCE_MS = 300000;
 const MORE = 'summary:text-is("More options")';
-const LAYERS = ['Neurons', 'Synapses', 'Inbound axons', 'Traffic', 'Congestion', 'Occupancy'];
+const LAYERS = ['Neurons', 'Synapses', 'Inbound axons', 'Traffic', 'Congestion', 'Step time', 'Fullest limit', 'Occupancy'];
 
-let server, browser, page, api;
+let server, browser, page, api, getJson, go, trouble, expected;
 let mappings = []; // ids of the finished jobs' mappings
-const trouble = []; // console errors, uncaught exceptions, policy violations, requests to elsewhere
-// Patterns of console errors that a test provokes. The icon of a page that is left at once is asked for by the blank one after it.
-const expected = [
-  /icon\.svg' from origin 'null'/,
-  /net::ERR_FAILED .*\/icon\.svg$/,
-];
 
-const plain = (text) => (text ?? '').replace(/[\u202f\u00a0]/g, ' ');
-const grouped = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, ' ');
 const shot = (name, options = {}) =>
   page.screenshot({ path: join(process.env.CM_SCREENSHOTS, `${name}.png`), ...options });
-const go = async (hash) => {
-  // By way of a blank page: a change of the hash alone would leave the last page's heading to be found.
-  await page.goto('about:blank');
-  await page.goto(`${server.url}/${hash}`);
-  await page.waitForSelector('h1');
-};
-const getJson = async (path) => {
-  const response = await api.get(`${server.url}${path}`);
-  assert.equal(response.status(), 200, path);
-  return response.json();
-};
-
-function watch(watched) {
-  watched.on('console', (message) => {
-    const text = `${message.text()} ${message.location().url}`;
-    if (message.type() !== 'error' && !/Content.Security.Policy/i.test(text)) return;
-    if (!expected.some((pattern) => pattern.test(text))) trouble.push(text);
-  });
-  watched.on('pageerror', (error) => trouble.push(error.stack));
-  watched.on('request', (request) => {
-    if (!request.url().startsWith(server.url)) trouble.push(`asked another host: ${request.url()}`);
-  });
-}
 
 /** The mapping's cores as the server states them: part -> the record, from the binary view. */
 async function coresOf(id) {
@@ -112,17 +69,7 @@ async function walkTo({ x, y }) {
 
 before(async () => {
   server = await startServer();
-  browser = await chromium.launch({ executablePath: process.env.CM_CHROMIUM, args: FLAGS });
-  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, colorScheme: 'light' });
-  await context.addInitScript(() =>
-    document.addEventListener('securitypolicyviolation', (event) =>
-      console.error(`Content Security Policy: ${event.violatedDirective} ${event.blockedURI}`),
-    ),
-  );
-  context.setDefaultTimeout(PATIENCE_MS);
-  page = await context.newPage();
-  api = context.request;
-  watch(page);
+  ({ browser, page, api, getJson, go, trouble, expected } = await openBrowser(server, { width: 1280, height: 860 }));
 });
 
 after(async () => {
@@ -291,14 +238,15 @@ test('a network with layers, its inputs outside, is coloured by layer', async ()
   const done = await getJson(`/v1/jobs/${decodeURIComponent(page.url().split('#/jobs/')[1])}`);
   const { populations, metrics } = await getJson(`/v1/mappings/${done.mapping}`);
   assert.equal(metrics.outside_inputs, 12);
-  const named = new Map();
-  for (const number of populations.of_parts) {
-    const { name } = populations.list[number];
-    named.set(name, (named.get(name) ?? 0) + 1);
-  }
+  const named = new Map(); // every population of a core counts, not its largest one alone
+  for (const core of (await getJson(`/v1/mappings/${done.mapping}/cores?format=json`)).cores)
+    for (const { population } of core.populations) {
+      const { name } = populations.list[population];
+      named.set(name, (named.get(name) ?? 0) + 1);
+    }
   await go(`#/mappings/${done.mapping}?layer=population`);
   await page.waitForSelector('.legend-names li');
-  assert.equal(await page.textContent('input[name=layer]:checked + span'), 'Layers');
+  assert.equal(await page.textContent('input[name=layer]:checked + span'), 'Populations');
   const keys = (await page.locator('.legend-names li').allTextContents()).map(plain);
   assert.deepEqual(keys.sort(), [...named].map(([name, cores]) => `${name} ${cores}`).sort());
   const colours = await page
@@ -309,7 +257,7 @@ test('a network with layers, its inputs outside, is coloured by layer', async ()
     first = (await coresOf(done.mapping)).find((core) => core.part === 0);
   await page.focus('.heat-canvas');
   await walkTo(first);
-  assert.match(await page.textContent('.readout'), new RegExp(`most of ${populations.list[number].name.replace('.', '\\.')}`));
+  assert.match(await page.textContent('.readout'), new RegExp(`of ${populations.list[number].name.replace('.', '\\.')}`));
   await shot('by-layer');
   await page.check('input[name=layer][value=neurons]', { force: true });
   await page.waitForSelector('.legend-scale', { state: 'visible' });
@@ -365,9 +313,9 @@ test('the list of jobs shows them, for two requests', async () => {
   const first = jobs.find((job) => String(job.mapping) === mappings[0]);
   const row = page.locator(`tr[data-job="${first.id}"]`);
   assert.equal(await row.locator('.badge').textContent(), 'done');
-  assert.equal(await row.locator('.job-chip').textContent(), 'loihi64');
+  assert.equal(await row.locator('td[data-title=Chip]').textContent(), 'loihi64');
   await page.waitForFunction(
-    ([id, name]) => document.querySelector(`tr[data-job="${id}"] .job-network`).textContent === name,
+    ([id, name]) => document.querySelector(`tr[data-job="${id}"] td[data-title=Network]`).textContent === name,
     [first.id, NETWORK],
   );
   await shot('jobs');
@@ -381,7 +329,7 @@ test('the metrics are the server’s', async () => {
   await go(`#/mappings/${mappings[0]}`);
   const { metrics, parts } = await getJson(`/v1/mappings/${mappings[0]}`);
   const value = async (name) =>
-    Number(await page.getAttribute(`tr[data-metric="${name}"] td.number`, 'title'));
+    Number(await page.getAttribute(`tr[data-metric="${name}"] td.number span`, 'title'));
   for (const name of [
     'energy_pj',
     'latency_mean_ns',
@@ -463,10 +411,12 @@ test('a job for short time steps, from the form to what holds a step up', async 
   assert.match(line, /the barrier takes 1\.[48]\d* µs/);
   assert.match(line, /this one’s is at the bound/);
   assert.equal(metrics.core_ns_max.toFixed(1), report.step_bound.ns.toFixed(1));
-  const row = await page.getAttribute('tr[data-metric="step_ns"] td.number', 'title');
+  const row = await page.getAttribute('tr[data-metric="step_ns"] td.number span', 'title');
   assert.equal(Number(row), metrics.step_ns);
   await shot('time-step', { fullPage: true });
+  await page.click('[role=tab]:text-is("Bounds")');
   const choices = page.locator('section:has(> h2:text-is("More cores, or fewer")) tbody tr');
+  await choices.first().waitFor();
   assert.equal(await choices.count(), report.choices.points.length);
   await choices.first().locator('button').click(); // the fewest cores, mapped
   await page.waitForURL(/#\/jobs\/.+/);
@@ -873,16 +823,16 @@ test('with users one signs in with a token, by keyboard, and out again', async (
     await tab.fill('#user-name', 'carl');
     await tab.focus('#user-name');
     await tab.keyboard.press('Enter');
-    await tab.waitForSelector('[aria-label=Users] td:text-is("carl")');
+    await tab.waitForSelector('[aria-label=Users] :is(td, th):text-is("carl")');
     await tab.fill('#quota-name', 'carl');
     await tab.selectOption('#quota-which', 'networks');
     await tab.fill('#quota-most', '12');
     await tab.keyboard.press('Enter');
-    await tab.waitForSelector('[aria-label=Quotas] td:text-is("12")');
+    await tab.waitForSelector('[aria-label=Quotas] :is(td, th):text-is("12")');
     await tab.click('[aria-label="Disable carl"]');
     await tab.waitForSelector('[aria-label="Enable carl"]');
     for (const effect of ['user carl, role user, group ""', 'networks none -> 12', 'enabled -> disabled'])
-      await tab.waitForSelector(`[aria-label="Audit trail"] td:text-is('${effect}')`);
+      await tab.waitForSelector(`[aria-label="Audit trail"] :is(td, th):text-is('${effect}')`);
     await tab.focus('button:text-is("Drain…")');
     assert.equal(await tab.isVisible('text=Drain and stop the server'), false);
     await tab.keyboard.press('Enter');

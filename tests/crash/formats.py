@@ -266,6 +266,7 @@ FILL = {
     27: lambda folder: folder.db.execute("""UPDATE jobs SET history = '[{"seconds":0.5,"phase":"load","fraction":0.1,"remaining_seconds":4.5}]'"""
                                          " WHERE finished IS NOT NULL"),
     28: under_way,
+    29: lambda folder: folder.db.execute("UPDATE job_times SET bytes = 2e6"),
 }
 
 

@@ -17,14 +17,14 @@ static bool is_limited(const cm_map_input *in)
          behind <= CM_LOCAL_CORES_MAX;
 }
 
-/* Whether the tables fit, `exact`: without wider keys. */
-static cm_status check(const cm_map_input *input, const cm_mapping *mapping, bool exact, cm_run *run, json_t **told,
+/* Whether the tables fit. */
+static cm_status check(const cm_map_input *input, const cm_mapping *mapping, cm_key_width keys, cm_run *run, json_t **told,
                        cm_error *error)
 {
   bool own;
   cm_route_options options = cm_routes_wanted(input->options, input->chip, &own);
   cm_routes *routes;
-  options.exact = exact;
+  options.keys = keys;
   *told = NULL;
   if (!is_limited(input))
     return CM_OK;
@@ -46,7 +46,7 @@ static cm_status check(const cm_map_input *input, const cm_mapping *mapping, boo
 
 cm_status cm_fitting_check(const cm_map_input *input, const cm_mapping *mapping, cm_run *run, json_t **told, cm_error *error)
 {
-  return check(input, mapping, false, run, told, error);
+  return check(input, mapping, CM_KEYS_ANY, run, told, error);
 }
 
 /* Takes cores until every router has `kept` free ones at most, the first row by row. */
@@ -132,8 +132,31 @@ static void list_tries(search *s)
   }
 }
 
+/* Whether tables with exact keys are so far off that no other places would do, about: with one core of each router in use a router
+ * still has its share of what it had for all of them, and other trees hardly halve that. */
+static bool places_are_vain(const cm_chip *chip, uint64_t most)
+{
+  return most / (2 * (uint64_t)chip->router_x * chip->router_y) > chip->table_entries;
+}
+
+/* The candidate's tables with exact keys; where that is far off, with wider ones at once. */
+static cm_status judge(search *s, size_t number, cm_key_width keys, cm_error *error)
+{
+  cm_mapping view = cm_candidate_view(s->candidate);
+  cm_status status = check(s->input, &view, keys, s->run, s->told, error);
+  if (status != CM_LIMIT_BROKEN || keys == CM_KEYS_WIDE)
+    return status;
+  uint64_t most = s->most[number] = needed(error);
+  if (s->least.status == CM_OK || most < needed(&s->least))
+    s->least = *error;
+  if (note(s->tried, s->tries[number], most, error) != CM_OK || !places_are_vain(s->input->chip, most))
+    return error->status;
+  s->most[number] = UINT64_MAX;
+  return check(s->input, &view, CM_KEYS_WIDE, s->run, s->told, error);
+}
+
 /* One try; it does not fit where there are no such places either. */
-static cm_status attempt(search *s, size_t number, bool exact, cm_error *error)
+static cm_status attempt(search *s, size_t number, cm_key_width keys, cm_error *error)
 {
   s->most[number] = UINT64_MAX;
   cm_status status = propose(s->input, s->tries[number], s->run, s->candidate, error);
@@ -141,17 +164,11 @@ static cm_status attempt(search *s, size_t number, bool exact, cm_error *error)
     return CM_OK;
   if (status != CM_OK)
     return status;
-  cm_mapping view = cm_candidate_view(s->candidate);
-  status = check(s->input, &view, exact, s->run, s->told, error);
+  status = judge(s, number, keys, error);
   s->fits = status == CM_OK;
   if (!s->fits)
     cm_candidate_free(s->candidate);
-  if (status != CM_LIMIT_BROKEN)
-    return status;
-  s->most[number] = needed(error);
-  if (s->least.status == CM_OK || s->most[number] < needed(&s->least))
-    s->least = *error;
-  return exact ? note(s->tried, s->tries[number], s->most[number], error) : CM_OK;
+  return status == CM_LIMIT_BROKEN ? CM_OK : status;
 }
 
 /* The try that came nearest of those that are left; s->count: none. */
@@ -169,9 +186,9 @@ static cm_status find(search *s, cm_error *error)
 {
   cm_status status = CM_OK;
   for (size_t i = 0; i < s->count && !s->fits && status == CM_OK; i++)
-    status = attempt(s, i, true, error);
+    status = attempt(s, i, CM_KEYS_EXACT, error);
   for (size_t i; !s->fits && status == CM_OK && (i = nearest(s)) < s->count;) {
-    status = attempt(s, i, false, error);
+    status = attempt(s, i, CM_KEYS_WIDE, error);
     s->most[i] = UINT64_MAX;
   }
   if (s->fits || status != CM_OK)

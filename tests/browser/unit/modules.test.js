@@ -5,18 +5,25 @@ import test from 'node:test';
 import { pathToFileURL } from 'node:url';
 
 const load = (name) => import(pathToFileURL(join(process.env.CM_WWW, name)));
-const { ago, bytes, count, dateText, difference, duration, fragmentText, moment, partsText, percent, si } = await load('format.js');
+const { aboveBound, bytes, count, dateText, difference, duration, fragmentText, moment, partsText, percent, si } = await load('format.js');
 const { NO_PART, parseCores, parseLinks } = await load('binary.js');
 const { channels, middle, paint, palette, pixel, position, range, union, viridis, wantsDarkInk } =
   await load('colour.js');
 const { View } = await load('view.js');
 const { Ways } = await load('ways.js');
-const { BROKEN, busiest, categories, FREE, HERE, LAYERS, TAKEN } = await load('layers.js');
+const { absentOf, BROKEN, busiest, categories, coreDetails, FREE, HERE, LAYERS, TAKEN } = await load('layers.js');
+const { changesSince } = await load('chip.js');
+const { mapLines } = await load('copyas.js');
+const { readLabels } = await load('actions.js');
+const { largest } = await load('matrix.js');
+const { histogram } = await load('plots.js');
+const { bands } = await load('progressplot.js');
+const { paretoFront, spread } = await load('sweep.js');
 const { isShown, metricsOf, metricText, verdict } = await load('metrics.js');
 const { Problem, problemWords } = await load('problem.js');
-const { reportGroups, tileRows } = await load('programreport.js');
+const { reportGroups } = await load('programreport.js');
 
-const { busyTime, firstAfter, parseTrace, spanAt, tickStep, TimeWindow, valueAt } = await load('trace.js');
+const { busyTime, firstAfter, operatorsOf, parseTrace, spanAt, tickStep, TimeWindow, valueAt } = await load('trace.js');
 
 const plain = (text) => text.replace(/\u202f/g, ' ');
 
@@ -71,7 +78,11 @@ test('SI prefixes cover small and large figures', () => {
   assert.equal(plain(si(42)), '42');
   assert.equal(plain(si(999.6, 's')), '1.00 ks');
   assert.equal(plain(si(999999)), '1.00 M');
-  assert.equal(plain(si(-1500)), '-1.50 k');
+  assert.equal(plain(si(-1500)), '-1 500', 'counts below 10 000 in full');
+  assert.equal(si(0.7414), '0.7414', 'no prefix below one for counts');
+  assert.equal(plain(si(12500)), '12.5 k');
+  assert.equal(aboveBound(13.2), '13 times the bound');
+  assert.equal(plain(aboveBound(1.25)), '25.0 % above the bound');
   assert.equal(plain(bytes(4.1e7)), '41.0 MB');
   assert.equal(si(NaN), '–');
   assert.equal(si(Infinity), '–');
@@ -95,7 +106,6 @@ test('shares, differences and times', () => {
   assert.equal(moment('2026-01-02T03:04:05Z'), 1767323045000);
   assert.equal(moment(1767323045), 1767323045000);
   assert.ok(Number.isNaN(moment(null)));
-  assert.equal(ago('2026-01-02T03:04:05Z', 1767323045000 + 240e3), '4 min ago');
 });
 
 function coresFile(width, height, fillCore) {
@@ -420,7 +430,7 @@ test('a report of a compile job is told by subjects, and nothing of it is left o
       time: { total_ns: 1500, units: { 'fast ones': { lanes: 2, share: 0.25, busy_ns: 750 }, dma: { lanes: 1, share: 1 } } },
     },
     verified: { equal: null, why: 'an operator is not known' },
-    tiles: { count: 4 },
+    tiles: { count: 4, devices: [{ name: 'matrix', units: 2, tiles: 48, busy_ns: 833 }] },
   });
   const told = Object.fromEntries(groups);
   assert.deepEqual(told.Operators, { Operators: '9 → 7' });
@@ -430,9 +440,7 @@ test('a report of a compile job is told by subjects, and nothing of it is left o
   assert.equal(told.Verification['Same numbers'], 'not computed');
   assert.ok(!('Order of operators' in told), 'what is not told has no panel');
   assert.deepEqual(rest, { program: { traffic: { strange: 3 } }, tiles: { count: 4 } });
-  const rows = tileRows({ arcs: 3, devices: [{ name: 'matrix', units: 2, tiles: 48, busy_ns: 833 }] });
-  assert.equal(plain(rows.matrix), '48 tiles on 2 units, busy for 833.0 ns');
-  assert.equal(rows.arcs, 3);
+  assert.equal(plain(told.Tiles['By device']), 'matrix 48 tiles on 2 units, busy for 833.0 ns');
 });
 
 test('traces become units with their spans in time, and kinds by the time they take', () => {
@@ -557,4 +565,51 @@ test('a job that is followed keeps what later events leave out', async () => {
   heard.get('progress')({ phase: 'refine' });
   leave.abort();
   assert.deepEqual(shown.at(-1), { id: 'a7', state: 'running', network: 'n1', progress: { phase: 'refine' } });
+});
+
+test('places of a chip where there is no core are known, and no kind counts them', () => {
+  const chip = { cores_per_router: [2, 1], dead_routers: [[1, 0]], dead_cores: [[0, 1]] };
+  const absent = absentOf(chip, 4, 2);
+  assert.deepEqual([...absent], [0, 0, 1, 1, 1, 0, 0, 0]);
+  assert.equal(absentOf({}, 4, 2), null);
+  const kinds = categories({ taken: [{ owner: 'ann', until: '2026-01-01T00:00:00Z', cores: [[0, 0]] }], broken: [] }, { width: 4, height: 2 }, absent);
+  assert.deepEqual(kinds.totals, [4, 0, 1, 0]);
+  assert.equal(kinds.owners[1].until, '2026-01-01T00:00:00Z');
+  const later = categories({ taken: [{ owner: 'ann', cores: [[0, 0, 1, 0]] }], broken: [[3, 1]] }, { width: 4, height: 2 }, absent);
+  assert.equal(changesSince(kinds, later), 'ann took (1,0), (3,1) broke');
+});
+
+test('of a core the fullest of its limits is found', () => {
+  const details = coreDetails({ width: 2, height: 1, cores: [{ x: 1, y: 0, core_ns: 12, shares: { neurons: 0.25, synapses: 0.75 } }] });
+  assert.deepEqual([details.ns[1], details.fullest[1]], [12, 0.75]);
+  assert.ok(Number.isNaN(details.ns[0]));
+});
+
+test('a job is written as lines for others, with what differs from the defaults alone', () => {
+  const described = { seed: { default: 1 }, preset: { default: 'balanced' }, max_part_size: { default: 0 } };
+  const lines = mapLines({ network: 'ab', name: "it's.csv", chip: 'loihi1', server: 'http://h', options: { seed: 3, preset: 'balanced', max_part_size: 16 }, described });
+  assert.equal(lines.coremap, "coremap submit 'it'\\''s.csv' --server http://h --chip loihi1 --seed 3 --max-part-size 16 --wait");
+  assert.equal(lines.python, 'coremap.map("it\'s.csv", chip="loihi1", server="http://h", seed=3, max_part_size=16)');
+  assert.deepEqual(JSON.parse(/-d '(.*)'$/.exec(lines.curl)[1]), { kind: 'map', network: 'ab', chip: 'loihi1', options: { seed: 3, max_part_size: 16 } });
+  assert.deepEqual(readLabels('paper=fig3, draft'), { paper: 'fig3', draft: '' });
+});
+
+test('values fall into steps, rows into their largest entries, points into phases', () => {
+  assert.deepEqual(histogram([0, 1, 5, 10, NaN], 10, 2), [2, 2]);
+  assert.deepEqual(largest([[0, 2], [5, 1]], 2), [{ from: 1, to: 0, value: 5 }, { from: 0, to: 1, value: 2 }]);
+  assert.deepEqual(bands([{ phase: 'a', seconds: 0 }, { phase: 'a', seconds: 1 }, { phase: 'b', seconds: 3 }]), [{ phase: 'a', from: 0, to: 3 }, { phase: 'b', from: 3, to: 3 }]);
+});
+
+test('what no other point beats is the front, whichever way is better', () => {
+  const points = [{ x: 1, y: 5 }, { x: 2, y: 3 }, { x: 3, y: 4 }, { x: 4, y: 1 }];
+  assert.deepEqual(paretoFront(points, [true, true]).map(({ x }) => x), [1, 2, 4]);
+  assert.deepEqual(paretoFront(points, [false, true]).map(({ x }) => x), [4]);
+  assert.deepEqual(spread([3, NaN, 1, 2]), { least: 1, median: 2, most: 3 });
+});
+
+test('operators are ranked by what they take of the critical path', () => {
+  const trace = parseTrace({ traceEvents: [{ ...spanEvent(0, 0, 4, 'a', 'load'), args: { critical: 'start' } }, spanEvent(1, 0, 9, 'b', 'matrix'), { ...spanEvent(0, 4, 1, 'a', 'load'), args: { critical: 'lane' } }] });
+  const [first, second] = operatorsOf(trace);
+  assert.deepEqual([first.name, first.path, first.busy, first.spans], ['a', 5, 5, 2]);
+  assert.deepEqual([second.name, second.path, second.busy], ['b', 0, 9]);
 });

@@ -1,0 +1,346 @@
+// Ten questions that users bring, each answered in the viewer within three clicks or keys; what the page says is held against the
+// server's own replies. On small networks always; with CM_SHARED also on a connectome and on ResNet-50.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { grouped, openBrowser, plain } from './harness.js';
+import { startServer } from './server.js';
+
+const MOST = 3; // clicks and keys
+const SHARED = process.env.CM_SHARED;
+const data = (...path) => join(process.env.CM_SOURCE, 'tests', 'data', ...path);
+
+let server, browser, page, api, trouble, expected, getJson, go;
+let pressed = 0;
+const made = {}; // jobs by name
+
+const press = async (selector) => {
+  pressed += 1;
+  await page.click(selector);
+};
+/** Text that is typed or pasted counts as one. */
+const type = async (selector, text) => {
+  pressed += 1;
+  await page.fill(selector, text);
+};
+/** Opens a page and asks: `find` comes to the answer by press and type. */
+async function ask(hash, find) {
+  pressed = 0;
+  await go(hash);
+  await find();
+  assert.ok(pressed <= MOST, `${pressed} clicks and keys`);
+}
+const shown = async (selector) => plain(await page.textContent(selector));
+const shot = (name) => page.screenshot({ path: join(process.env.CM_SCREENSHOTS, `${name}.png`) });
+
+async function post(path, body, status, headers = {}) {
+  const response = await api.post(`${server.url}${path}`, { data: body, headers });
+  assert.equal(response.status(), status, `${path}: ${await response.text()}`);
+  return response.json();
+}
+async function upload(file, name) {
+  const response = await api.post(`${server.url}/v1/networks?name=${name}`, { data: readFileSync(file), headers: { 'Content-Type': 'application/octet-stream' } });
+  return (await response.json()).id;
+}
+async function run(name, job) {
+  let state = await post('/v1/jobs', { name, ...job }, 202);
+  while (['queued', 'running'].includes(state.state)) state = await getJson(`/v1/jobs/${state.id}?wait=30s`);
+  made[name] = state;
+  return state;
+}
+
+before(async () => {
+  server = await startServer({ own: true });
+  ({ browser, page, api, trouble, expected, getJson, go } = await openBrowser(server, { width: 1280, height: 800 }));
+  const wiring = SHARED ? join(SHARED, 'graphs', 'larva_subset.edges.csv') : data('celegans_herm_chem.edges.csv');
+  const connectome = await upload(wiring, 'connectome'),
+    layers = await upload(data('nir', 'cnn_sinabs.nir'), 'cnn'),
+    model = SHARED ? await upload(join(SHARED, 'onnx', 'light', 'light_resnet50.onnx'), 'model') : await upload(data('onnx', 'shuffle.onnx'), 'model');
+  const taken = await api.patch(`${server.url}/v1/chips/loihi1/occupancy`, { data: { occupy: [[12, 6, 13, 7]], broken: [[15, 0]], owner: 'vision group' }, headers: { 'If-Match': '*' } });
+  assert.equal(taken.status(), 200);
+  await post('/v1/chips/loihi1/reservations', { cores: [[14, 7, 15, 7]], owner: 'ann', ttl: 7200 }, 201);
+  // Small parts spread over the chip, so that core 12, 7 of the other chip and most of this one hold something.
+  const options = { preset: 'fast', max_part_size: SHARED ? 16 : 4 };
+  await run('yesterday', { network: connectome, chip: 'loihi1', options: { ...options, seed: 1 } });
+  await run('today', { network: connectome, chip: 'loihi1', options: { ...options, seed: 2 } });
+  await run('layers', { network: layers, chip: 'spinnaker1', options: { preset: 'fast' } });
+  await run('seeds', { kind: 'sweep', network: connectome, chip: 'loihi1', base: options, axes: { seed: '1..4' }, by: 'energy_pj' });
+  await run('no room', { network: layers, chip: 'loihi1', options: { preset: 'fast', max_part_size: 64 } });
+  await run('program', { kind: 'compile', network: model, chip: SHARED ? 'npu-manycore' : 'npu-mixed' });
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const mapping = (name = 'today') => `/v1/mappings/${made[name].mapping}`;
+const pageOf = (name = 'today') => `#/mappings/${made[name].mapping}`;
+
+for (const name of ['today', 'layers'])
+  test(`which axon fills the worst link? (${name})`, () =>
+    ask(pageOf(name), async () => {
+      await press('[role=tab]:text-is("Links")');
+      await page.waitForSelector('.axons li');
+      const { links, ports = [] } = await getJson(`${mapping(name)}/links?sort=load&limit=10&axons=5`);
+      const worst = [...links, ...ports].sort((a, b) => b.load - a.load)[0];
+      const { metrics } = await getJson(mapping(name));
+      assert.equal(worst.load, metrics.link_load_max, 'the first row is what the metric tells');
+      const row = await shown('#tab-panel tbody tr:first-child');
+      const [axon] = worst.axons;
+      assert.ok(row.includes(axon.name ? `${axon.name} (${axon.neuron})` : `neuron ${axon.neuron}`), row);
+      assert.ok(row.includes(`on ${axon.x}, ${axon.y}`), row);
+      await press('#tab-panel tbody tr:first-child th button'); // and what passes is drawn
+      await page.waitForFunction(() => /packets/.test(document.querySelector('.map-told').textContent));
+      await shot(`links-${name}`);
+    }));
+
+test('which core limits the step?', () =>
+  ask(pageOf(), async () => {
+    await press('[role=tab]:text-is("Limits")');
+    await page.waitForSelector('.limits-step');
+    const { cores } = await getJson(`${mapping()}/cores?format=json`);
+    const slowest = cores.reduce((a, b) => (b.core_ns > a.core_ns ? b : a));
+    const { metrics } = await getJson(mapping());
+    const text = await shown('.limits-step');
+    assert.ok(text.includes(metrics.step_limit), text);
+    assert.ok(text.includes(`takes longest: ${slowest.x}, ${slowest.y} has`), text);
+    await press('.limits-step button');
+    await page.waitForSelector('.budget');
+    assert.equal(await shown('#core-title'), `Core ${slowest.x}, ${slowest.y}`);
+    await shot('step');
+  }));
+
+test('how full is core 12, 7 against every limit, table entries and step time included?', () =>
+  ask(pageOf('layers'), async () => {
+    await press('[role=tab]:text-is("Find")');
+    const { cores } = await getJson(`${mapping('layers')}/cores?format=json`);
+    const wanted = cores.find(({ x, y }) => x === 12 && y === 7) ?? cores[cores.length >> 1];
+    await type('#find-text', `${wanted.x},${wanted.y}`);
+    await page.waitForSelector('.budget');
+    assert.equal(await shown('#core-title'), `Core ${wanted.x}, ${wanted.y}`);
+    const now = (label) => page.getAttribute(`[role=meter][aria-label="${label}"]`, 'aria-valuenow').then(Number);
+    assert.equal(await now('Neurons'), wanted.neurons);
+    assert.equal(await now('Step time'), wanted.core_ns);
+    const { routers, limit } = await getJson(`${mapping('layers')}/routers`);
+    const router = Math.floor(wanted.y / 4) * 8 + Math.floor(wanted.x / 4); // of 4 x 4 cores, 8 in a row
+    assert.equal(await now('Table entries of its router'), routers.find((one) => one.router === router)?.entries ?? 0);
+    assert.equal(Number(await page.getAttribute('[role=meter][aria-label="Table entries of its router"]', 'aria-valuemax')), limit);
+    for (const name of Object.keys(wanted.shares))
+      assert.ok(await page.locator(`[role=meter][aria-label="${name.replaceAll('_', ' ').replace(/^./, (c) => c.toUpperCase())}"]`).count(), name);
+    await shot('core');
+  }));
+
+test('where is neuron 4711, and what does it talk to?', () =>
+  ask(pageOf('layers'), async () => {
+    await press('[role=tab]:text-is("Find")');
+    await type('#find-text', '4711');
+    await page.waitForSelector('[data-neuron="4711"]');
+    const { neurons } = await getJson(`${mapping('layers')}/neurons?find=4711&limit=1`);
+    const [neuron] = neurons;
+    assert.equal(neuron.neuron, 4711);
+    const text = await shown('[data-neuron="4711"]');
+    assert.ok(text.includes(`on core ${neuron.x}, ${neuron.y}, part ${neuron.part}, population ${neuron.population}`), text);
+    const rows = await page.locator('[data-neuron="4711"] tbody tr').allTextContents();
+    neuron.targets.slice(0, 6).forEach((to, i) => assert.ok(plain(rows[i]).startsWith(`${to.x}, ${to.y}${grouped(to.synapses)}`), rows[i]));
+    await page.waitForFunction(() => /^Neuron 4711/.test(document.querySelector('.map-told').textContent)); // its flows are drawn
+    await shot('neuron');
+  }));
+
+test('what changed against yesterday’s mapping?', () =>
+  ask(pageOf(), async () => {
+    await press('#changed');
+    await page.waitForSelector('[aria-label^="Where neurons moved"]');
+    assert.ok(page.url().endsWith(`#/compare/${made.yesterday.mapping}/${made.today.mapping}`), page.url());
+    const diff = await getJson(`${mapping()}/diff?with=${made.yesterday.mapping}&limit=300`);
+    assert.match(await shown('.diff-line'), new RegExp(`^${grouped(diff.moved)} of ${grouped(diff.neurons)} neurons .* by ${grouped(diff.move_count)} ways; ${grouped(diff.core_count)} cores`));
+    const first = plain(await page.locator('[aria-label^="Where neurons moved"] tbody tr').first().textContent());
+    const [move] = diff.moves;
+    assert.equal(first, `${move.from.join(', ')}${move.to.join(', ')}${move.neurons}`);
+    await shot('changed');
+  }));
+
+test('how far is it from the bounds?', () =>
+  ask(pageOf(), async () => {
+    await press('[role=tab]:text-is("Bounds")');
+    await page.waitForSelector('[data-bound]');
+    const { bounds } = await getJson(`${mapping()}/certificate`);
+    assert.ok(bounds.length > 0);
+    for (const { metric, value, bound } of bounds) {
+      const text = await shown(`[data-bound=${metric}]`),
+        ratio = value / bound;
+      const gap = !(ratio > 1 + 1e-9) ? 'at the bound' : ratio < 2 ? `${((ratio - 1) * 100).toFixed(ratio < 1.01 ? 2 : 1)} % above the bound` : `${ratio < 10 ? ratio.toFixed(1) : Math.round(ratio)} times the bound`;
+      assert.ok(text.endsWith(gap), `${metric}: ${text} should end with ${gap}`);
+    }
+    await shot('bounds');
+  }));
+
+test('who has these cores, and until when?', () =>
+  ask('#/chips/loihi1', async () => {
+    const { taken } = await getJson('/v1/chips/loihi1/holders');
+    const lease = taken.find(({ owner }) => owner === 'ann');
+    const row = page.locator('[aria-label="Holders of cores"] tr:has-text("ann")');
+    assert.equal(await row.locator('time').getAttribute('datetime'), lease.until);
+    assert.match(plain(await row.textContent()), /^ann2.* left/);
+    assert.ok(taken.some(({ owner }) => owner === 'vision group'));
+    assert.match(plain(await page.locator('[aria-label="Holders of cores"] tr:has-text("vision group")').textContent()), /^vision group4/);
+    await shot('chip');
+  }));
+
+test('why did it not fit, and which chip would do? And there it runs, after two clicks', () =>
+  ask(`#/jobs/${made['no room'].id}`, async () => {
+    const { problem, network, options } = made['no room'];
+    assert.equal(problem.code, 'no-room');
+    assert.ok((await shown('.problem')).includes(problem.detail.replace(/^./, (first) => first.toUpperCase())));
+    await page.waitForSelector('.fits tbody tr');
+    const { fits } = await post('/v1/fits', { network, chips: 'all' }, 200);
+    const taking = fits.filter((fit) => fit.fits === 'yes' && fit.free >= problem.needed && fit.chip !== 'loihi1').map(({ chip }) => chip);
+    assert.ok(taking.length > 0);
+    const first = await page.locator('.fits tbody tr').first().getAttribute('data-chip');
+    assert.ok(taking.includes(first), first);
+    await shot('no-room');
+    await press(`[aria-label="Map on ${first}"]`);
+    await page.waitForURL((url) => !url.hash.endsWith(made['no room'].id));
+    await page.waitForSelector('.badge-done');
+    const job = await getJson(`/v1/jobs/${page.url().split('#/jobs/')[1]}`);
+    assert.deepEqual([job.chip, job.network, job.options], [first, network, options]);
+  }));
+
+test('which operator limits the program, and by what share?', () =>
+  ask(`#/programs/${made.program.program}`, async () => {
+    await page.waitForSelector('.limits-program');
+    const { traceEvents } = await getJson(`/v1/programs/${made.program.program}/schedule`);
+    const path = new Map();
+    let end = 0;
+    for (const { ph, name, cat, ts, dur, args } of traceEvents) {
+      if (ph === 'X') end = Math.max(end, ts + dur);
+      if (ph === 'X' && args?.critical) path.set(`${name} (${cat})`, (path.get(`${name} (${cat})`) ?? 0) + dur);
+    }
+    const [name, most] = [...path].sort((a, b) => b[1] - a[1])[0];
+    assert.match(await shown('.limits-program'), new RegExp(`: ${((100 * most) / end).toFixed(1)} % of the program’s time`));
+    if ([...path.values()].filter((value) => Math.abs(value - most) < 1e-9).length === 1) assert.ok((await shown('.limits-program')).startsWith(name));
+    await shot('program');
+  }));
+
+test('which seed was best?', () =>
+  ask(`#/sweeps/${made.seeds.id}`, async () => {
+    const { rows, best } = await getJson(`/v1/sweeps/${made.seeds.id}?limit=100`);
+    const least = rows.reduce((a, b) => (b.metrics.energy_pj < a.metrics.energy_pj ? b : a));
+    assert.equal(least.job, best.job);
+    assert.match(await shown('.best-line'), new RegExp(`^Best by energy.*: seed ${least.options.seed}, `));
+    assert.equal(await page.locator('tr.best').getAttribute('data-job'), least.job);
+    await shot('sweep');
+    await press('.best-line a');
+    await page.waitForSelector('.heat-canvas');
+    assert.ok(page.url().includes(least.mapping));
+  }));
+
+test('a list is shown for two requests, and its filters stand in the address', async () => {
+  const asked = [],
+    note = (request) => request.url().includes('/v1/') && asked.push(request.url().split('/v1/')[1].split('?')[0]);
+  page.on('request', note);
+  await go('#/mappings?sort=energy_pj&chip=loihi1');
+  page.off('request', note);
+  assert.ok(asked.filter((path) => path === 'mappings').length <= 1 && asked.filter((path) => path.startsWith('mappings/')).length === 0, asked.join(' '));
+  const { mappings } = await getJson('/v1/mappings?sort=energy_pj&chip=loihi1');
+  assert.deepEqual(await page.locator('tr[data-id]').evaluateAll((rows) => rows.map((row) => row.dataset.id)), mappings.map(({ id }) => id));
+  await page.click(`tr[data-id="${mappings[0].id}"] input`);
+  await page.click(`tr[data-id="${mappings[1].id}"] input`);
+  await page.waitForSelector('.list-actions a:text-is("Compare")');
+  await page.fill('.list-actions input', 'paper=fig3');
+  await page.click('.list-actions button:text-is("Label")');
+  await page.waitForFunction(() => document.querySelectorAll('tr[data-id] input:checked').length === 0);
+  assert.deepEqual((await getJson('/v1/mappings?label=paper=fig3')).mappings.map(({ id }) => id).sort(), [mappings[0].id, mappings[1].id].sort());
+});
+
+test('what is deleted in a list comes back', async () => {
+  const doomed = made.seeds; // the jobs of its points too have mappings
+  const { mappings } = await getJson(`/v1/mappings?sweep=${doomed.id}`);
+  const gone = mappings.find(({ id }) => id !== made.today.mapping && id !== made.yesterday.mapping).id;
+  await go('#/mappings');
+  await page.click(`tr[data-id="${gone}"] input`);
+  await page.click('.list-actions button:text-is("Delete")');
+  await page.waitForSelector('.undo button');
+  assert.equal((await api.get(`${server.url}/v1/mappings/${gone}`)).status(), 404);
+  await page.click('.undo button');
+  await page.waitForSelector(`tr[data-id="${gone}"]`);
+  assert.equal((await api.get(`${server.url}/v1/mappings/${gone}`)).status(), 200);
+});
+
+test('cores are chosen and occupied; who was faster is told, and nothing is lost', async () => {
+  await go('#/chips/loihi1');
+  await page.focus('.heat-canvas');
+  for (const key of ['ArrowLeft', 'Shift+ArrowRight', 'Shift+ArrowDown']) await page.keyboard.press(key);
+  const [, x0, y0, x1, y1] = /cores (\d+), (\d+) to (\d+), (\d+), 4 places/.exec(await shown('.chosen')).map(Number);
+  await page.fill('#owner', 'us');
+  await page.click('button:text-is("Occupy")');
+  await page.waitForSelector('tr:has-text("us4")');
+  assert.deepEqual((await getJson('/v1/chips/loihi1/occupancy')).taken.find(({ owner }) => owner === 'us').cores, [[x0, y0, x1, y1]]);
+  // Somebody else takes another core meanwhile.
+  expected.push(/status of 412/);
+  await api.patch(`${server.url}/v1/chips/loihi1/occupancy`, { data: { occupy: [[0, 7]], owner: 'eve' }, headers: { 'If-Match': '*' } });
+  await page.click('button:text-is("Free")');
+  await page.waitForSelector('.problem');
+  assert.match(await shown('.problem'), /Eve took \(0,7\) while you looked/i);
+  const after = await getJson('/v1/chips/loihi1/occupancy');
+  assert.deepEqual(['us', 'eve'].map((who) => after.taken.some(({ owner }) => owner === who)), [true, true]);
+  await page.click('button:text-is("Free")'); // looked again: now it is done
+  await page.waitForFunction(() => !/us4/.test(document.querySelector('[aria-label="Holders of cores"]').textContent));
+  assert.ok((await getJson('/v1/chips/loihi1/occupancy')).taken.some(({ owner }) => owner === 'eve'));
+  expected.pop();
+});
+
+/** Every page by name. */
+const pages = () => ({
+  jobs: '#/jobs',
+  mappings: '#/mappings',
+  networks: '#/networks',
+  programs: '#/programs',
+  sweeps: '#/sweeps',
+  chips: '#/chips',
+  chip: '#/chips/loihi1',
+  new: '#/new',
+  mapping: pageOf(),
+  limits: `${pageOf()}?tab=limits`,
+  links: `${pageOf()}?tab=links&flows=1`,
+  matrix: `${pageOf('layers')}?tab=matrix&layer=population`,
+  network: `#/networks/${made.today.network}`,
+  sweep: `#/sweeps/${made.seeds.id}`,
+  program: `#/programs/${made.program.program}`,
+  job: `#/jobs/${made.today.id}`,
+  compiled: `#/jobs/${made.program.id}`,
+  failed: `#/jobs/${made['no room'].id}`,
+  compare: `#/compare/${made.yesterday.mapping}/${made.today.mapping}`,
+  timeline: '#/timeline',
+  me: '#/me',
+  admin: '#/admin',
+});
+
+for (const [width, theme] of [
+  [1280, 'light'],
+  [390, 'dark'],
+])
+  test(`every page, ${width} pixels wide and ${theme}: nothing sticks out, axe finds nothing, words instead of keys`, async () => {
+    await page.setViewportSize({ width, height: 800 });
+    await page.emulateMedia({ colorScheme: theme });
+    const axe = readFileSync(new URL('node_modules/axe-core/axe.min.js', import.meta.url), 'utf8'),
+      wrong = [];
+    for (const [name, hash] of Object.entries(pages())) {
+      await go(hash);
+      await page.waitForTimeout(150);
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      if (over > 0) wrong.push(`${name} is ${over} pixels too wide`);
+      const raw = /\d m (packets|weight)| [>›] .* [>›] |\b[a-z]+_[a-z]+_(ns|pj|bytes)\b/.exec(plain(await page.textContent('#main')));
+      if (raw) wrong.push(`${name} says "${raw[0]}"`);
+      await page.evaluate(axe);
+      const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
+      for (const { id, nodes } of violations) wrong.push(`${name}: ${id}: ${nodes[0].target.join(' ')} ${nodes[0].failureSummary.split('\n')[1] ?? ''}`);
+      await page.screenshot({ path: join(process.env.CM_SCREENSHOTS, `${width}-${name}.png`), fullPage: width === 390 });
+    }
+    assert.deepEqual(wrong, []);
+  });
+
+test('nothing was said on the console, nothing broke the policy, nobody else was asked', () => {
+  assert.deepEqual([...new Set(trouble)], []);
+});

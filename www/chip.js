@@ -1,0 +1,256 @@
+// #/chips: the chips that there are; #/chips/NAME: who has which cores and until when, and what one does about it.
+
+import { change, getChip, getHolders, getOccupancy, listChips } from './api.js';
+import { pixel } from './colour.js';
+import { announce, element, facts, fill, link, section, setText, stamp } from './dom.js';
+import { count, duration, moment, percent } from './format.js';
+import { HeatMap } from './heatmap.js';
+import { absentOf, BROKEN, categories, eachCore, FREE, TAKEN } from './layers.js';
+import { MAP_HELP } from './mapping.js';
+import { channelsOf, holderText, ownerColour, ownerSwatch } from './picture.js';
+import { Problem } from './problem.js';
+import { actButton } from './problemnode.js';
+import { NUMBER, table } from './table.js';
+import { View } from './view.js';
+
+const UNDO_MOST = 10;
+const ASK_MS = 10000;
+
+export async function showChips(main, _place, signal) {
+  const { chips } = await listChips(signal);
+  fill(
+    main,
+    element('header', { class: 'page-head' }, element('h1', { tabindex: '-1' }, 'Chips')),
+    element(
+      'section',
+      { class: 'panel' },
+      table(
+        'Chips',
+        [
+          ['Chip', (chip) => link(`#/chips/${encodeURIComponent(chip.name)}`, chip.name)],
+          ['Cores', (chip) => count(chip.cores), NUMBER],
+          ['Array', (chip) => `${count(chip.width)} × ${count(chip.height)}`, NUMBER],
+          ['Runs programs', (chip) => (chip.runs_programs ? 'yes' : '')],
+          ['Of', (chip) => (chip.preset ? 'preset' : chip.user || 'own')],
+          ['What it is', (chip) => chip.description, 'quiet wide-only'],
+        ],
+        chips,
+      ),
+    ),
+  );
+  return 'Chips';
+}
+
+/** What stands in the occupancy's place of a reply that says "412": who has changed what since. */
+export function changesSince(before, now) {
+  const text = [];
+  for (let core = 0; core < now.kind.length && text.length < 5; core++) {
+    const was = before.kind[core] === TAKEN ? before.owners[before.owner[core]].owner : before.kind[core];
+    const is = now.kind[core] === TAKEN ? now.owners[now.owner[core]].owner : now.kind[core];
+    if (was === is) continue;
+    const place = `(${core % now.width},${Math.floor(core / now.width)})`;
+    text.push(now.kind[core] === TAKEN ? `${is} took ${place}` : now.kind[core] === BROKEN ? `${place} broke` : `${place} became free`);
+  }
+  return text.join(', ');
+}
+
+/** The lower-case words of a box for readouts: "core 3, 4" or "cores 3, 4 to 6, 7". */
+const boxText = ({ x0, y0, x1, y1 }) => (x0 === x1 && y0 === y1 ? `core ${x0}, ${y0}` : `cores ${x0}, ${y0} to ${x1}, ${y1}`);
+
+export async function showChip(main, { name, attach }, signal) {
+  const [chip, entry] = await Promise.all([getChip(name, signal), listChips(signal).then(({ chips }) => chips.find((one) => one.name === name) ?? {})]);
+  const { width = chip.cores[0], height = chip.cores[1] } = entry;
+  const absent = absentOf(chip, width, height),
+    view = new View(width, height),
+    path = `v1/chips/${encodeURIComponent(name)}`;
+  let state = null, // categories
+    holders = null,
+    tag = '*',
+    box = null;
+  const undo = []; // changes that take the last ones back, newest last
+  const map = new HeatMap(view, { label: `Cores of ${name}, ${width} by ${height}`, help: 'map-help', describe: (core) => announce(describe(core)), needLinks: () => {}, signal });
+  map.showLinks = false;
+  map.absent = absent;
+  map.router = chip.cores_per_router ?? [1, 1];
+  map.markOf = (core) => [null, null, 'taken', 'broken'][state?.kind[core] ?? 0];
+  map.onBox = choose;
+  const readout = element('output', { class: 'readout' }, 'Drag, or Shift with arrow keys, chooses cores'),
+    chosen = element('p', { class: 'chosen', role: 'status' }, 'No cores are chosen.'),
+    told = element('div', { role: 'status' }),
+    outcome = element('div', {}),
+    kinds = element('div', {}),
+    leases = element('div', {});
+  const owner = element('input', { type: 'text', id: 'owner', maxlength: '127', placeholder: 'vision group' }),
+    hours = element('input', { type: 'number', id: 'lease-hours', min: '0.1', max: '720', step: '0.1', value: '1' });
+
+  function describe(core) {
+    if (core < 0) return '';
+    const kind = state?.kind[core];
+    const what = absent?.[core] ? 'no core here' : kind === TAKEN ? holderText(state.owners[state.owner[core]]) : kind === BROKEN ? 'broken' : 'free';
+    return `Core ${core % width}, ${Math.floor(core / width)}: ${what}`;
+  }
+  function paint() {
+    const style = getComputedStyle(map.canvas),
+      colour = (of) => pixel(channelsOf(style.getPropertyValue(of)));
+    for (let i = 0; i < map.pixels.length; i++) {
+      const kind = state.kind[i];
+      map.pixels[i] = absent?.[i] ? 0 : kind === TAKEN ? pixel(ownerColour(state.owner[i])) : colour(kind === BROKEN ? '--heat-broken' : '--heat-empty');
+    }
+    map.repaint();
+  }
+  const left = ({ until }) => (until ? element('span', { class: 'countdown', 'data-until': until }, countdown(until)) : '');
+  const countdown = (until) => `${duration(Math.max(0, (moment(until) - Date.now()) / 1000))} left`;
+  function draw(free) {
+    paint();
+    const rows = state.owners.map((holder, i) => ({ ...holder, number: i, cores_held: state.counts[i] })).slice(1);
+    fill(
+      kinds,
+      facts([
+        ['Free', count(state.totals[FREE])],
+        ['Taken', count(state.totals[TAKEN])],
+        ['Broken', count(state.totals[BROKEN])],
+        free?.fragmentation && ['Largest free rectangle', `${count(free.fragmentation.largest_free_rectangle)} cores`],
+        free?.fragmentation && ['Fragmentation', percent(free.fragmentation.value), 'how broken up the free cores are'],
+      ]),
+    );
+    fill(
+      leases,
+      table(
+        'Holders of cores',
+        [
+          ['Holder', (row) => [ownerSwatch(row.number), row.owner]],
+          ['Cores', (row) => count(row.cores_held), NUMBER],
+          ['Until', (row) => (row.until ? stamp(row.until) : 'given back')],
+          ['Left', left, NUMBER],
+          ['Job', (row) => (row.job ? link(`#/jobs/${encodeURIComponent(row.job)}`, 'its job') : '')],
+          ['', (row) => row.lease && row.user !== undefined && [
+            actButton('Extend', () => act('extended', () => change('PUT', `${path}/reservations/${encodeURIComponent(row.lease)}`, { ttl: Number(hours.value) * 3600 })), { outcome, class: 'button small', 'aria-label': `Extend the lease of ${row.owner}` }),
+            actButton('Release', () => act('released', () => change('DELETE', `${path}/reservations/${encodeURIComponent(row.lease)}`)), { outcome, class: 'button small', 'aria-label': `Release the lease of ${row.owner}` }),
+          ]],
+        ],
+        rows,
+        { empty: 'Nobody has cores here.' },
+      ),
+    );
+  }
+  async function read() {
+    let free;
+    [holders, free] = await Promise.all([getHolders(name, signal), getOccupancy(name, signal, (of) => (tag = of))]);
+    state = categories(holders, { width, height }, absent);
+    return free;
+  }
+  const refresh = async () => draw(await read());
+  function choose(next) {
+    box = next;
+    map.box = next;
+    setText(chosen, next ? `Chosen: ${boxText(next)}, ${count((next.x1 + 1 - next.x0) * (next.y1 + 1 - next.y0))} places.` : 'No cores are chosen.');
+    map.redraw();
+  }
+  async function act(done, run) {
+    await run();
+    await refresh();
+    fill(told, element('p', {}, `${boxed()} ${done}.`));
+  }
+  const boxed = () => (box ? boxText(box).replace(/^./, (first) => first.toUpperCase()) : 'The lease is');
+  /** Sends a change of the state that one has seen: where somebody else was faster, it is told what he did, and nothing is lost. */
+  async function send(body, back, done) {
+    const seen = state;
+    try {
+      await change('PATCH', `${path}/occupancy`, body, { 'If-Match': tag });
+    } catch (error) {
+      await refresh();
+      if (error instanceof Problem && error.status === 412) throw new Error(`${changesSince(seen, state) || 'the chip has changed'} while you looked: nothing was changed; look again`);
+      throw error;
+    }
+    if (back) undo.push(back);
+    if (undo.length > UNDO_MOST) undo.shift();
+    await refresh();
+    fill(told, element('p', {}, `${boxed()} ${done}. `, undo.length > 0 && actButton('Undo', takeBack, { outcome, class: 'button small' })));
+  }
+  async function takeBack() {
+    await send(undo.pop(), null, 'as before');
+  }
+  const rectangle = () => {
+    if (!box) throw new Error('choose cores first: drag over them, or walk to one and press Enter');
+    return [[box.x0, box.y0, box.x1, box.y1]];
+  };
+  /** The change that gives cores back to who has them, where that is one holder; null: it cannot be taken back. */
+  function heldBy(rectangles) {
+    const cores = [],
+      who = new Set();
+    eachCore(rectangles, width, height, (core) => {
+      if (state.kind[core] !== TAKEN) return;
+      cores.push([core % width, Math.floor(core / width)]);
+      who.add(state.owners[state.owner[core]].owner);
+    });
+    return who.size === 1 ? { occupy: cores, owner: [...who][0] } : null;
+  }
+  const button = (label, run) => actButton(label, run, { outcome });
+  const tools = element(
+    'div',
+    { class: 'chip-tools' },
+    chosen,
+    element('div', { class: 'field-row' }, element('div', { class: 'field' }, element('label', { for: 'owner' }, 'For'), owner), element('div', { class: 'field' }, element('label', { for: 'lease-hours' }, 'Hours of a lease'), hours)),
+    element(
+      'div',
+      { class: 'buttons' },
+      button('Occupy', () => send({ occupy: rectangle(), owner: owner.value.trim() || 'no name' }, { release: rectangle() }, 'occupied')),
+      button('Free', () => send({ release: rectangle() }, heldBy(rectangle()), 'free')),
+      button('Lease', () => act('leased', () => change('POST', `${path}/reservations`, { cores: rectangle(), owner: owner.value.trim() || undefined, ttl: Number(hours.value) * 3600 }))),
+      button('Broken', () => send({ broken: rectangle() }, { repaired: rectangle() }, 'marked broken')),
+      button('Repaired', () => send({ repaired: rectangle() }, { broken: rectangle() }, 'repaired')),
+    ),
+    told,
+    outcome,
+  );
+  view.onChange((what) => {
+    if (what === 'selected' && view.selected >= 0) choose({ x0: view.selected % width, x1: view.selected % width, y0: Math.floor(view.selected / width), y1: Math.floor(view.selected / width) });
+    if (what === 'selected' && view.selected < 0) choose(null);
+    const core = view.hover >= 0 ? view.hover : view.cursor >= 0 ? view.cursor : view.selected;
+    if (core >= 0) setText(readout, describe(core));
+  });
+  const free = await read();
+  fill(
+    main,
+    element(
+      'header',
+      { class: 'page-head' },
+      element('div', {}, element('h1', { tabindex: '-1' }, name), element('p', { class: 'quiet' }, `${count(width)} × ${count(height)} cores`)),
+      element('div', { class: 'buttons' }, element('a', { class: 'button primary', href: `#/new?chip=${encodeURIComponent(name)}` }, 'Map on it'), element('a', { class: 'button', href: `#/mappings?chip=${encodeURIComponent(name)}` }, 'Mappings'), element('a', { class: 'button', href: path, download: `${name}.json` }, 'JSON')),
+    ),
+    element(
+      'div',
+      { class: 'map-layout' },
+      element('section', { class: 'panel map-panel', 'aria-label': 'Cores' }, map.node, element('div', { class: 'map-foot' }, readout, map.buttons), element('p', { class: 'hidden', id: 'map-help' }, `${MAP_HELP} Dragging chooses cores.`)),
+      element('section', { class: 'panel side-panel', 'aria-label': 'Occupancy' }, kinds, tools, leases),
+    ),
+    chipFacts(chip, width, height),
+  );
+  attach();
+  draw(free);
+  const clock = setInterval(() => {
+    for (const node of main.querySelectorAll('.countdown')) setText(node, countdown(node.dataset.until));
+  }, 1000);
+  const asking = setInterval(() => document.hidden || refresh().catch(() => {}), ASK_MS);
+  document.addEventListener('themechange', paint, { signal });
+  signal.addEventListener('abort', () => {
+    clearInterval(clock);
+    clearInterval(asking);
+  });
+  return name;
+}
+
+function chipFacts(chip, width, height) {
+  const limits = Object.entries(chip.limits ?? {}).filter(([, value]) => typeof value === 'number' && value > 0);
+  return section(
+    'What it is',
+    element('p', { class: 'quiet' }, chip.description ?? ''),
+    facts([
+      ['Array', `${count(width)} × ${count(height)}`],
+      ['Interconnect', chip.interconnect?.kind ?? (chip.torus ? 'torus' : 'mesh')],
+      chip.cores_per_router && ['Cores at a router', chip.cores_per_router.map(count).join(' × ')],
+      chip.table_entries && ['Table entries of a router', count(chip.table_entries)],
+      ...limits.map(([name, value]) => [name.replaceAll('_', ' '), count(value)]),
+    ]),
+  );
+}

@@ -1,0 +1,52 @@
+// The same job as a line for curl, for coremap and for Python.
+
+import { announce, element, fill } from './dom.js';
+
+/** Options that are not as the server has them unless told. */
+const given = (options, described) =>
+  Object.entries(options ?? {}).filter(
+    ([name, value]) => value !== '' && value !== null && typeof value !== 'object' && (!described || described[name]?.default !== value) && (!described || name in described),
+  );
+
+const quoted = (text) => `'${String(text).replaceAll("'", "'\\''")}'`;
+
+/** {curl, coremap, python} of a job to map. Without `options` beside their defaults (`described`) only what differs is said. */
+export function mapLines({ network, name, chip, options, described, server = location.origin }) {
+  const set = given(options, described),
+    job = { kind: 'map', network, chip, options: Object.fromEntries(set) };
+  const words = set.map(([key, value]) => ` --${key.replaceAll('_', '-')} ${/^[\w.-]+$/.test(String(value)) ? value : quoted(value)}`).join('');
+  const python = (value) => (typeof value === 'boolean' ? (value ? 'True' : 'False') : JSON.stringify(value));
+  return {
+    curl: `curl -X POST ${quoted(`${server}/v1/jobs`)} -d ${quoted(JSON.stringify(job))}`,
+    coremap: `coremap submit ${quoted(name)} --server ${server} --chip ${chip}${words} --wait`,
+    python: `coremap.map(${JSON.stringify(name)}, chip=${JSON.stringify(chip)}, server=${JSON.stringify(server)}${set.map(([key, value]) => `, ${key}=${python(value)}`).join('')})`,
+  };
+}
+
+/** Buttons that copy each line, and the line that was copied. */
+export function mapCopies(job) {
+  if (!job.network || !job.chip) return null;
+  const lines = mapLines(job),
+    shown = element('code', { class: 'copied' });
+  const copy = async (way) => {
+    fill(shown, lines[way]);
+    try {
+      await navigator.clipboard.writeText(lines[way]);
+      announce(`Copied for ${way}`);
+    } catch {
+      announce('The line stands below, ready to be copied'); // no clipboard without TLS
+    }
+  };
+  return element(
+    'div',
+    { class: 'stack' },
+    element(
+      'div',
+      { class: 'buttons' },
+      [['curl', 'Copy as curl'], ['coremap', 'Copy as coremap'], ['python', 'Copy as Python']].map(([way, label]) =>
+        element('button', { type: 'button', class: 'button small', onclick: () => copy(way) }, label),
+      ),
+    ),
+    shown,
+  );
+}

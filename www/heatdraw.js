@@ -1,0 +1,339 @@
+// How a core grid is drawn on its canvas: one pixel a core scaled up, or core by core with links, figures and marks.
+
+import { EAST, NORTH, SOUTH, WEST } from './binary.js';
+import { channels, wantsDarkInk } from './colour.js';
+import { Ways } from './ways.js';
+
+const GRID_PITCH = 7; // from this size of a core (pixels) on, lines part the cores
+const CELL_PITCH = 24; // from here on cores are drawn one by one, links become visible
+const LABEL_PITCH = 46; // from here on each core shows its figure
+const GAP = 0.19; // share of the pitch that is left free around a cell for the links
+const MARK_PITCH = 5; // from here on taken cores are hatched and broken ones crossed out
+
+export function draw(map) {
+  const { canvas, view } = map,
+    [width, height] = map.size;
+  if (!width || !height) return;
+  const ratio = window.devicePixelRatio || 1;
+  const deviceWidth = Math.round(width * ratio),
+    deviceHeight = Math.round(height * ratio);
+  if (canvas.width !== deviceWidth || canvas.height !== deviceHeight) {
+    canvas.width = deviceWidth;
+    canvas.height = deviceHeight;
+  }
+  const style = getComputedStyle(canvas);
+  const ink = {
+    surface: style.backgroundColor,
+    line: style.getPropertyValue('--heat-line'),
+    strong: style.getPropertyValue('--heat-strong'),
+    link: style.getPropertyValue('--heat-link'),
+    idle: style.getPropertyValue('--heat-idle'),
+    accent: style.getPropertyValue('--heat-here'),
+  };
+  const context = canvas.getContext('2d', { alpha: false });
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.fillStyle = ink.surface;
+  context.fillRect(0, 0, width, height);
+  const { scale, left, top } = view.frame(width, height);
+  const seen = {
+    x0: Math.max(0, Math.floor(-left / scale)),
+    x1: Math.min(view.width, Math.ceil((width - left) / scale)),
+    y0: Math.max(0, Math.floor(-top / scale)),
+    y1: Math.min(view.height, Math.ceil((height - top) / scale)),
+  };
+  const place = { context, ink, scale, left, top, seen };
+  const cells = scale >= CELL_PITCH && map.showLinks;
+  if (cells) drawCells(map, place);
+  else drawPicture(map, place);
+  if (map.bandsOf && scale >= GRID_PITCH) drawBands(map, place, cells ? GAP * scale : 0);
+  if (cells && !map.overlay) drawLinks(map, place);
+  if (map.markOf && scale >= MARK_PITCH) drawKinds(map, place, cells ? GAP * scale : 1);
+  if (scale >= LABEL_PITCH) drawLabels(map, place, cells);
+  drawBorders(map, place);
+  map.overlay?.(place);
+  drawMarks(map, place, cells ? GAP * scale - 3 : 0);
+  // At the whole chip there is nothing to pan: a finger scrolls the page.
+  canvas.classList.toggle('whole', view.zoom === 1);
+}
+
+function drawPicture(map, { context, ink, scale, left, top, seen }) {
+  const { x0, x1, y0, y1 } = seen;
+  // Below a pixel per core, leaving cores out would hide them: let them mix instead.
+  context.imageSmoothingEnabled = scale * (window.devicePixelRatio || 1) < 1;
+  context.drawImage(
+    map.picture,
+    x0,
+    y0,
+    x1 - x0,
+    y1 - y0,
+    left + x0 * scale,
+    top + y0 * scale,
+    (x1 - x0) * scale,
+    (y1 - y0) * scale,
+  );
+  if (scale < GRID_PITCH) return;
+  context.strokeStyle = ink.surface;
+  context.lineWidth = Math.min(2, Math.max(0.75, scale / 20));
+  context.beginPath();
+  for (let x = x0; x <= x1; x++) {
+    context.moveTo(left + x * scale, top + y0 * scale);
+    context.lineTo(left + x * scale, top + y1 * scale);
+  }
+  for (let y = y0; y <= y1; y++) {
+    context.moveTo(left + x0 * scale, top + y * scale);
+    context.lineTo(left + x1 * scale, top + y * scale);
+  }
+  context.stroke();
+  drawRouters(map, { context, ink, scale, left, top, seen });
+}
+
+/** Routers of several cores are cells with their cores inside. */
+function drawRouters(map, { context, ink, scale, left, top, seen }) {
+  const [rx, ry] = map.router;
+  if (rx * ry === 1) return;
+  context.lineWidth = Math.min(4, Math.max(1.5, scale / 6));
+  context.strokeStyle = ink.surface;
+  for (let y = seen.y0 - (seen.y0 % ry); y < seen.y1; y += ry)
+    for (let x = seen.x0 - (seen.x0 % rx); x < seen.x1; x += rx)
+      context.strokeRect(left + x * scale, top + y * scale, rx * scale, ry * scale);
+}
+
+/** Calls take(core, x, y) for all cores in sight that there are. */
+function each(map, seen, take) {
+  for (let y = seen.y0; y < seen.y1; y++) {
+    for (let x = seen.x0; x < seen.x1; x++) {
+      const core = y * map.view.width + x;
+      if (!map.absent?.[core]) take(core, x, y);
+    }
+  }
+}
+
+function drawCells(map, { context, scale, left, top, seen }) {
+  const gap = GAP * scale,
+    side = scale - 2 * gap,
+    radius = Math.min(4, side / 8);
+  each(map, seen, (core, x, y) => {
+    const [r, g, b] = channels(map.pixels[core]);
+    context.fillStyle = `rgb(${r} ${g} ${b})`;
+    context.beginPath();
+    context.roundRect(left + x * scale + gap, top + y * scale + gap, side, side, radius);
+    context.fill();
+  });
+}
+
+/** Cores of several populations: a band each, as wide as its share. */
+function drawBands(map, { context, scale, left, top, seen }, gap) {
+  const side = scale - 2 * Math.max(gap, 0.5);
+  each(map, seen, (core, x, y) => {
+    let from = left + x * scale + (scale - side) / 2;
+    for (const [colour, share] of map.bandsOf(core)) {
+      context.fillStyle = colour;
+      context.fillRect(from, top + y * scale + (scale - side) / 2, share * side, side);
+      from += share * side;
+    }
+  });
+}
+
+/** What is not this mapping's: taken cores hatched, broken ones crossed out. */
+function drawKinds(map, { context, ink, scale, left, top, seen }, gap) {
+  context.strokeStyle = ink.strong;
+  context.lineWidth = Math.min(1.2, scale / 10);
+  context.beginPath();
+  each(map, seen, (core, i, j) => {
+    const mark = map.markOf(core);
+    if (!mark) return;
+    const x0 = left + i * scale + gap,
+      y0 = top + j * scale + gap,
+      side = scale - 2 * gap;
+    if (mark === 'taken')
+      for (const at of [0.25, 0.5, 0.75, 1]) {
+        context.moveTo(x0, y0 + at * side);
+        context.lineTo(x0 + at * side, y0);
+      }
+    else {
+      context.moveTo(x0, y0);
+      context.lineTo(x0 + side, y0 + side);
+      context.moveTo(x0 + side, y0);
+      context.lineTo(x0, y0 + side);
+    }
+  });
+  context.stroke();
+}
+
+// Each pair of neighbours has two lanes in the gap between them, one for each way, as on a road with right-hand traffic.
+function drawLinks(map, { context, ink, scale, left, top, seen }) {
+  if (!map.links) {
+    map.needLinks();
+    return;
+  }
+  if (map.links.ways) {
+    drawWays(map, { context, ink, scale, left, top, seen });
+    return;
+  }
+  const { width, height, load, max } = map.links,
+    [rx, ry] = map.router;
+  const lane = 0.11 * scale,
+    length = 2 * GAP * scale;
+  const cols = [Math.floor(seen.x0 / rx), Math.min(width, Math.ceil(seen.x1 / rx))];
+  const rows = [Math.floor(seen.y0 / ry), Math.min(height, Math.ceil(seen.y1 / ry))];
+  for (let j = rows[0]; j < rows[1]; j++) {
+    for (let i = cols[0]; i < cols[1]; i++) {
+      const x = left + (i + 0.5) * rx * scale,
+        y = top + (j + 0.5) * ry * scale;
+      const east = left + (i + 1) * rx * scale,
+        west = left + i * rx * scale;
+      const south = top + (j + 1) * ry * scale,
+        north = top + j * ry * scale;
+      for (let direction = 0; direction < 4; direction++) {
+        const value = load[(j * width + i) * 4 + direction],
+          share = max > 0 ? Math.sqrt(value / max) : 0;
+        const across = direction === EAST || direction === WEST;
+        // A link out of the array exists only on a torus: draw it only when something runs on it.
+        const outside =
+          (direction === EAST && i === width - 1) ||
+          (direction === WEST && i === 0) ||
+          (direction === SOUTH && j === height - 1) ||
+          (direction === NORTH && j === 0);
+        if (outside && value === 0) continue;
+        const thick = value > 0 ? Math.max(1.2, share * 0.16 * scale) : 0.8;
+        context.globalAlpha = value > 0 ? 0.45 + 0.55 * share : 1;
+        context.fillStyle = value > 0 ? ink.link : ink.idle;
+        const side = direction === EAST || direction === NORTH ? 1 : -1;
+        const edge =
+          direction === EAST ? east : direction === WEST ? west : direction === SOUTH ? south : north;
+        if (across) context.fillRect(edge - length / 2, y + side * lane - thick / 2, length, thick);
+        else context.fillRect(x + side * lane - thick / 2, edge - length / 2, thick, length);
+      }
+    }
+  }
+  context.globalAlpha = 1;
+}
+
+// A line for each link; what goes round an edge is a stub at either end.
+function drawWays(map, { context, ink, scale, left, top, seen }) {
+  const { ways, max } = map.links,
+    [rx, ry] = map.router;
+  const drawn = (map.links.drawn ??= new Ways(ways, map.view.width / rx, map.view.height / ry));
+  context.lineCap = 'round';
+  drawn.within({ x0: seen.x0 / rx, x1: seen.x1 / rx, y0: seen.y0 / ry, y1: seen.y1 / ry }, (i, line) => {
+    const value = ways.load[i],
+      share = max > 0 ? Math.sqrt(value / max) : 0;
+    // Idle ones would run over the cores of routers that have several.
+    if (value === 0 && rx * ry > 1) return;
+    const x = left + line.x * rx * scale,
+      y = top + line.y * ry * scale,
+      dx = line.dx * rx * scale,
+      dy = line.dy * ry * scale,
+      length = Math.hypot(dx, dy) || 1;
+    // Each way on its own side of the line between both.
+    const off = 0.06 * scale,
+      ox = (-dy / length) * off,
+      oy = (dx / length) * off;
+    context.globalAlpha = value > 0 ? 0.35 + 0.6 * share : 0.5;
+    context.strokeStyle = value > 0 ? ink.link : ink.idle;
+    context.lineWidth = value > 0 ? Math.max(1.2, share * 0.14 * scale) : 0.8;
+    context.beginPath();
+    context.moveTo(x + ox, y + oy);
+    context.lineTo(x + dx + ox, y + dy + oy);
+    context.stroke();
+  });
+  context.globalAlpha = 1;
+}
+
+function drawLabels(map, { context, scale, left, top, seen }, cells) {
+  if (!map.labelOf) return;
+  context.font = `${Math.round(Math.min(13, scale / 5))}px system-ui, sans-serif`;
+  context.textAlign = 'center';
+  context.textBaseline = 'middle';
+  const room = cells ? scale * (1 - 2 * GAP) - 3 : scale - 6;
+  for (let y = seen.y0; y < seen.y1; y++) {
+    for (let x = seen.x0; x < seen.x1; x++) {
+      const core = y * map.view.width + x,
+        text = map.labelOf(core);
+      if (!text) continue;
+      context.fillStyle = wantsDarkInk(channels(map.pixels[core])) ? '#101418' : '#ffffff';
+      context.fillText(text, left + (x + 0.5) * scale, top + (y + 0.5) * scale, room);
+    }
+  }
+}
+
+function drawBorders(map, { context, ink, scale, left, top }) {
+  const { view } = map;
+  context.lineWidth = 1;
+  context.strokeStyle = ink.line;
+  context.strokeRect(left - 0.5, top - 0.5, view.width * scale + 1, view.height * scale + 1);
+  if (map.die) {
+    context.strokeStyle = ink.strong;
+    context.beginPath();
+    for (let x = map.die[0]; x < view.width; x += map.die[0]) {
+      context.moveTo(left + x * scale, top);
+      context.lineTo(left + x * scale, top + view.height * scale);
+    }
+    for (let y = map.die[1]; y < view.height; y += map.die[1]) {
+      context.moveTo(left, top + y * scale);
+      context.lineTo(left + view.width * scale, top + y * scale);
+    }
+    context.stroke();
+  }
+  if (map.region && map.region.width * map.region.height < view.width * view.height) {
+    const { x, y, width, height } = map.region;
+    context.strokeStyle = ink.strong;
+    context.setLineDash([5, 4]);
+    context.strokeRect(
+      left + x * scale - 0.5,
+      top + y * scale - 0.5,
+      width * scale + 1,
+      height * scale + 1,
+    );
+    context.setLineDash([]);
+  }
+}
+
+function drawMarks(map, { context, ink, scale, left, top, seen }, inset) {
+  const { view } = map;
+  const box = (core, outset) => {
+    const size = Math.max(scale - 2 * inset, 5),
+      shift = (size - scale) / 2;
+    return [
+      left + (core % view.width) * scale - shift - outset,
+      top + Math.floor(core / view.width) * scale - shift - outset,
+      size + 2 * outset,
+      size + 2 * outset,
+    ];
+  };
+  if (map.lit) {
+    context.strokeStyle = ink.strong;
+    context.lineWidth = Math.min(3, Math.max(1, scale / 8));
+    each(map, seen, (core) => map.lit[core] && context.strokeRect(...box(core, -0.5)));
+  }
+  if (map.box) {
+    const { x0, y0, x1, y1 } = map.box;
+    context.fillStyle = ink.accent;
+    context.globalAlpha = 0.25;
+    context.fillRect(left + x0 * scale, top + y0 * scale, (x1 + 1 - x0) * scale, (y1 + 1 - y0) * scale);
+    context.globalAlpha = 1;
+    context.strokeStyle = ink.strong;
+    context.lineWidth = 2;
+    context.strokeRect(left + x0 * scale, top + y0 * scale, (x1 + 1 - x0) * scale, (y1 + 1 - y0) * scale);
+  }
+  if (view.hover >= 0) {
+    context.strokeStyle = ink.strong;
+    context.lineWidth = 1.5;
+    context.strokeRect(...box(view.hover, 0.5));
+  }
+  for (const [core, dashed] of [
+    [view.selected, false],
+    [view.cursor, true],
+  ]) {
+    if (core < 0) continue;
+    // White inside dark: visible on every colour of the scale.
+    context.strokeStyle = '#000000';
+    context.lineWidth = 4.5;
+    context.strokeRect(...box(core, 1.5));
+    context.strokeStyle = '#ffffff';
+    context.lineWidth = 2;
+    if (dashed) context.setLineDash([4, 3]);
+    context.strokeRect(...box(core, 1.5));
+    context.setLineDash([]);
+  }
+}

@@ -1,0 +1,98 @@
+// #/networks/ID: a network or model as it was read, what was made of it, and which chips would take it.
+
+import { actionBar } from './actions.js';
+import { getNetwork, listJobs, listMappings } from './api.js';
+import { element, facts, fill, link, section, stamp } from './dom.js';
+import { fitsTable } from './fits.js';
+import { bytes, count, energy, shortId, time } from './format.js';
+import { mappingName } from './mapping.js';
+import { actButton } from './problemnode.js';
+import { readingNode } from './reading.js';
+import { NUMBER, table } from './table.js';
+import { isModel } from './upload.js';
+
+const SHOWN = 10;
+
+export async function showNetwork(main, { id }, signal) {
+  const network = await getNetwork(id, signal),
+    model = isModel(network);
+  const only = { network: id, limit: SHOWN };
+  const [{ mappings }, { jobs }] = await Promise.all([model ? { mappings: [] } : listMappings(only, signal), listJobs(only, signal)]);
+  const fits = element('div', {}),
+    outcome = element('div', {}),
+    more = (kind) => element('p', { class: 'more' }, link(`#/${kind}?network=${encodeURIComponent(id)}`, `All ${kind}`));
+  const { duplicates, self_loops: loops, empty_nets: empty, zeros } = network.report ?? {};
+  fill(
+    main,
+    element(
+      'header',
+      { class: 'page-head' },
+      element('div', {}, element('h1', { tabindex: '-1' }, network.name || shortId(id)), element('p', { class: 'quiet' }, `${model ? 'model' : 'network'} `, element('code', { title: id }, shortId(id)))),
+      element('div', { class: 'buttons' }, element('a', { class: 'button primary', href: `#/new?network=${encodeURIComponent(id)}` }, model ? 'Compile it' : 'Map it'), element('a', { class: 'button', href: `v1/networks/${encodeURIComponent(id)}/content`, download: '' }, 'Download')),
+    ),
+    section(
+      'What it is',
+      facts(
+        model
+          ? [['Format', network.format], ['Operators', count(network.operators)], ['Size', bytes(network.bytes)], ['Uploaded', stamp(network.created)]]
+          : [
+              ['Format', network.format],
+              ['Neurons', count(network.neurons)],
+              ['Synapses', count(network.synapses)],
+              ['Hyperedges', count(network.hyperedges)],
+              network.populations > 0 && ['Populations', count(network.populations)],
+              network.inputs > 0 && ['Inputs', count(network.inputs)],
+              network.inhibitory > 0 && ['Inhibitory synapses', count(network.inhibitory)],
+              duplicates > 0 && ['Merged', `${count(duplicates)} that stood twice`],
+              loops > 0 && ['Left out', `${count(loops)} of neurons to themselves`],
+              empty > 0 && ['Nets without targets', count(empty)],
+              zeros > 0 && ['Synapses of weight 0', count(zeros)],
+              ['Size', bytes(network.bytes)],
+              ['Uploaded', stamp(network.created)],
+            ],
+      ),
+      readingNode(network),
+    ),
+    !model &&
+      section(
+        'Which chips would take it',
+        actButton('Ask', async () => fill(fits, await fitsTable({ network: id })), { outcome }),
+        outcome,
+        fits,
+      ),
+    mappings.length > 0 &&
+      section(
+        'Mappings',
+        table(
+          'Mappings of this network',
+          [
+            ['Mapping', (one) => link(`#/mappings/${encodeURIComponent(one.id)}`, mappingName(one))],
+            ['Chip', (one) => one.chip],
+            ['Cores', (one) => count(one.cores_used), NUMBER],
+            ['Step', (one) => (one.step_ns ? time(one.step_ns) : ''), NUMBER],
+            ['Energy of a step', (one) => (one.energy_step_pj ? energy(one.energy_step_pj) : ''), NUMBER],
+          ],
+          mappings,
+        ),
+        more('mappings'),
+      ),
+    section(
+      'Jobs',
+      table(
+        'Jobs of this network',
+        [
+          ['Job', (job) => link(`#/jobs/${encodeURIComponent(job.id)}`, job.name || shortId(job.id))],
+          ['Kind', (job) => job.kind],
+          ['State', (job) => job.state],
+          ['Chip', (job) => job.chip],
+          ['Created', (job) => stamp(job.created)],
+        ],
+        jobs,
+        { empty: 'No jobs yet.' },
+      ),
+      more('jobs'),
+    ),
+    section('Keep, share', actionBar('networks', id, signal)),
+  );
+  return network.name || 'Network';
+}

@@ -1,0 +1,237 @@
+// The panel beside the map: the questions that one has of a mapping, a tab each.
+
+import { choicesSection } from './choices.js';
+import { element, fill } from './dom.js';
+import { flowOverlay, getFlows } from './flows.js';
+import { aboveBound, count, percent, si, time, words } from './format.js';
+import { matrixTab } from './matrix.js';
+import { metricText } from './metrics.js';
+import { histogramPlot } from './plots.js';
+import { problemNode } from './problemnode.js';
+import { NUMBER, share, table } from './table.js';
+
+const LINKS = 10,
+  AXONS = 5,
+  FOUND = 20,
+  TARGETS = 6,
+  TYPED_MS = 250;
+
+const button = (text, onclick, about) => element('button', { type: 'button', class: 'link', 'aria-label': about, onclick }, text);
+
+/** Cores by place, the neurons' names, and what a press on them does: the same in every tab. */
+export class Panel {
+  /** select(core); map: whose overlay and lit cores are set; tell(text): what the map shows now. */
+  constructor(model, map, { select, tell }, signal) {
+    Object.assign(this, { model, map, select, tell, signal });
+  }
+
+  list(core) {
+    return [
+      { id: 'core', label: 'Core', show: () => core.node, again: true },
+      { id: 'limits', label: 'Limits', show: () => this.limits() },
+      { id: 'links', label: 'Links', show: () => this.links() },
+      { id: 'bounds', label: 'Bounds', show: () => this.bounds() },
+      { id: 'find', label: 'Find', show: () => this.find() },
+      { id: 'matrix', label: 'Matrix', show: () => matrixTab(this.model) },
+    ];
+  }
+
+  coreButton(x, y) {
+    return button(`${x}, ${y}`, () => this.select(this.model.number(x, y)), `core ${x}, ${y}`);
+  }
+
+  /** Draws lists of flows over the map; nothing: takes them away. */
+  draw(lists, text = '') {
+    this.map.overlay = lists && flowOverlay(this.map, lists);
+    this.tell(text);
+    this.map.redraw();
+  }
+
+  /** The flows of a core, a neuron, a population or a link. */
+  async flows(question, text) {
+    try {
+      const flows = await getFlows(this.model.id, question, this.signal);
+      const told = ({ count: number, packets } = { count: 0, packets: 0 }) => `${si(packets)} packets, ${count(number)} flows`;
+      const ways = flows.all.through ? `over it ${told(flows.all.through)}` : `out ${told(flows.all.out)}; in ${told(flows.all.in)}`;
+      this.draw({ out: flows.out, in: flows.in }, `${text}: ${ways}`);
+    } catch (error) {
+      if (error.name !== 'AbortError') this.draw(null);
+    }
+  }
+
+  light(values, low, high) {
+    this.map.lit = Uint8Array.from(values, (value) => (value >= low && value < high ? 1 : 0));
+    this.map.redraw();
+  }
+
+  /* ---- limits: a histogram each, with the limit as a line ---- */
+
+  async limits() {
+    const { model } = this,
+      details = await model.withDetails(),
+      rows = [];
+    const add = (label, most, limit, values, show) => {
+      let core = -1;
+      values.forEach((value, at) => (core < 0 ? value === value : value > values[core]) && (core = at));
+      if (core >= 0) rows.push({ label, limit: limit > 0 ? limit : null, most: values[core], core, values, show });
+    };
+    if (model.metrics.step_ns) add('Step time', 0, model.metrics.step_ns, details.ns, time);
+    const names = new Set([...details.at.values()].flatMap(({ shares }) => Object.keys(shares ?? {})));
+    for (const name of names) {
+      const values = new Float64Array(details.ns.length).fill(NaN);
+      for (const [core, { shares }] of details.at) if (name in (shares ?? {})) values[core] = shares[name];
+      add(words(name).replace(/^./, (first) => first.toUpperCase()), 0, 1, values, percent);
+    }
+    if (model.chip.table_entries) {
+      const { limit, routers } = await model.ask('/routers'),
+        values = new Float64Array(details.ns.length).fill(NaN),
+        entries = new Map(routers.map((of) => [of.router ?? of.y * model.routersX + of.x, of.entries]));
+      for (const core of details.at.keys()) values[core] = entries.get(model.routerOf(core)) ?? 0;
+      add('Table entries of the router', 0, limit, values, count);
+    }
+    const fullest = ({ core, most, show }) => [this.coreButton(core % model.width, Math.floor(core / model.width)), ` has ${show(most)}`];
+    return element(
+      'div',
+      { class: 'stack' },
+      rows.length > 0 && rows[0].label === 'Step time' && element('p', { class: 'limits-step' }, 'The step is limited so: ', model.metrics.step_limit, '. The core that takes longest: ', ...fullest(rows[0]), '.'),
+      rows.map((row) =>
+        element(
+          'div',
+          { class: 'limit-row' },
+          element('div', { class: 'budget-head' }, element('h3', {}, row.label), element('span', {}, 'core ', ...fullest(row), row.limit && row.show !== percent ? ` of ${row.show(row.limit)}` : '')),
+          histogramPlot(row.label, row.values, { ...row }, (low, high) => this.light(row.values, low, high)),
+        ),
+      ),
+      element('p', { class: 'quiet' }, 'Press or drag over the bars: the map shows which cores these are.'),
+      button('Show all cores alike', () => {
+        this.map.lit = null;
+        this.map.redraw();
+      }),
+    );
+  }
+
+  /* ---- links and ports, the fullest first ---- */
+
+  async links() {
+    const { links, ports = [] } = await this.model.ask(`/links?sort=load&limit=${LINKS}&axons=${AXONS}`);
+    const name = (one) =>
+      one.port ? `${one.port} of core ${one.x}, ${one.y}` : one.direction ? `${one.x}, ${one.y} to the ${one.direction}` : `router ${one.from} to ${one.to}`;
+    const draw = (one) =>
+      one.port
+        ? this.flows({ core: `${one.x},${one.y}` }, `Core ${one.x}, ${one.y}`)
+        : this.flows({ link: one.direction ? `${one.x},${one.y},${one.direction}` : `${one.from},${one.to}` }, `Link ${name(one)}`);
+    const axon = ({ neuron, name: of, x, y, packets }) =>
+      element('li', {}, button(of ? `${of} (${neuron})` : `neuron ${neuron}`, () => this.flows({ neuron }, `Neuron ${neuron}`)), ` on ${x}, ${y}: ${si(packets)} ${packets === 1 ? 'packet' : 'packets'}`);
+    const rows = [...links, ...ports].sort((a, b) => b.load - a.load).slice(0, LINKS);
+    return element(
+      'div',
+      { class: 'stack' },
+      element('p', { class: 'quiet' }, 'The fullest links and ports, and the axons that fill each most. A press draws what passes.'),
+      table(
+        'Fullest links and ports',
+        [
+          ['Link or port', (one) => button(name(one), () => draw(one))],
+          ['Packets', (one) => [si(one.load), share(one.load / rows[0].load)], NUMBER],
+          ['Axons', (one) => [element('p', { class: 'quiet' }, `${count(one.axon_count)} pass`), element('ul', { class: 'axons' }, (one.axons ?? []).map(axon))]],
+        ],
+        rows,
+        { empty: 'No packet leaves its core.' },
+      ),
+    );
+  }
+
+  /* ---- how far from what no mapping can beat ---- */
+
+  async bounds() {
+    const { model } = this,
+      { bounds = [] } = await model.ask('/certificate');
+    const of = (name) => model.metricList.find((metric) => metric.name === name) ?? { name, label: words(name), show: count };
+    const rows = [...bounds];
+    const parts = model.summary.bound;
+    if (parts) rows.unshift({ metric: 'cores_used', value: model.metrics.cores_used, bound: parts.parts });
+    return element(
+      'div',
+      { class: 'stack' },
+      table(
+        'Distance from lower bounds',
+        [
+          ['Metric', ({ metric }) => element('span', { title: of(metric).note }, of(metric).label)],
+          ['Value', ({ metric, value }) => metricText(of(metric), { [metric]: value }), NUMBER],
+          ['No mapping is below', ({ metric, bound }) => [metricText(of(metric), { [metric]: bound }), share(bound / rows.find((row) => row.metric === metric).value)], NUMBER],
+          ['Gap', ({ value, bound }) => (bound > 0 ? aboveBound(value / bound) : 'no bound')],
+        ],
+        rows,
+        { of: ({ metric }) => ({ 'data-bound': metric }), empty: 'There are no bounds of this mapping.' },
+      ),
+      parts?.limit && element('p', { class: 'quiet' }, `Fewer than ${count(parts.parts)} cores cannot be: ${parts.reason}.`),
+      choicesSection(model.summary.report?.choices, model.summary.network?.id, model.chip.name),
+    );
+  }
+
+  /* ---- a neuron, a core, a part, a population ---- */
+
+  find() {
+    const found = element('div', { class: 'stack', 'aria-live': 'polite' });
+    let due = null;
+    const input = element('input', {
+      type: 'search',
+      id: 'find-text',
+      placeholder: 'name or number, 12,7 or part 5',
+      autocomplete: 'off',
+      oninput: () => {
+        clearTimeout(due);
+        due = setTimeout(() => this.look(input.value.trim(), found), TYPED_MS);
+      },
+    });
+    return element('div', { class: 'stack' }, element('label', { for: 'find-text' }, 'Find a neuron, a core, a part or a population'), input, found);
+  }
+
+  async look(text, found) {
+    const { model } = this,
+      place = /^(\d+)\s*,\s*(\d+)$/.exec(text),
+      part = /^part\s+(\d+)$/i.exec(text);
+    fill(found);
+    if (text === '') return;
+    if (place || part) {
+      const core = place ? model.number(Number(place[1]), Number(place[2])) : model.cores.part.indexOf(Number(part[1]));
+      if (core < 0) fill(found, element('p', { class: 'quiet' }, `There is no ${text} here.`));
+      else this.select(core);
+      return;
+    }
+    try {
+      const { count: all, neurons } = await model.ask(`/neurons?find=${encodeURIComponent(text)}&limit=${FOUND}`);
+      const like = (model.summary.populations?.list ?? []).filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
+      fill(
+        found,
+        like.length > 0 && element('p', {}, 'Populations: ', like.map(({ name }) => [button(name, () => this.flows({ population: name }, `Population ${name}`)), ' '])),
+        element('p', { class: 'quiet' }, all === 0 ? 'No neuron has that number or name.' : `${count(all)} ${all === 1 ? 'neuron' : 'neurons'}`),
+        neurons.map((neuron) => this.neuron(neuron)),
+      );
+      const [first] = neurons;
+      if (first && (String(first.neuron) === text || first.name === text)) this.flows({ neuron: first.neuron }, `Neuron ${first.neuron}`);
+    } catch (error) {
+      if (error.name !== 'AbortError') fill(found, problemNode(error));
+    }
+  }
+
+  neuron({ neuron, name, part, x, y, population, fan_in: fanIn, fan_out: fanOut, targets }) {
+    return element(
+      'article',
+      { class: 'found', 'data-neuron': String(neuron) },
+      element('h3', {}, button(name ? `${name} (neuron ${neuron})` : `Neuron ${neuron}`, () => this.flows({ neuron }, `Neuron ${neuron}`))),
+      element('p', {}, 'on core ', this.coreButton(x, y), `, part ${count(part)}${population ? `, population ${population}` : ''}`),
+      element('p', { class: 'quiet' }, `${count(fanIn)} synapses in, ${count(fanOut)} out${targets.length ? ', to cores:' : ''}`),
+      targets.length > 0 &&
+        table(
+          `Targets of neuron ${neuron}`,
+          [
+            ['Core', (to) => this.coreButton(to.x, to.y)],
+            ['Synapses', (to) => count(to.synapses), NUMBER],
+            ['Packets', (to) => si(to.packets), NUMBER],
+          ],
+          targets.slice(0, TARGETS),
+        ),
+      targets.length > TARGETS && element('p', { class: 'quiet' }, `and ${count(targets.length - TARGETS)} cores more`),
+    );
+  }
+}

@@ -1,0 +1,94 @@
+// Small SVG plots: a histogram with a limit, bars from a bound to a value, points with lines of bounds.
+
+import { element, svg } from './dom.js';
+
+const WIDTH = 320;
+
+/** How many values are in each of `bins` steps from 0 to `most`. */
+export function histogram(values, most, bins = 24) {
+  const counts = new Array(bins).fill(0);
+  for (const value of values) if (value === value) counts[Math.min(bins - 1, Math.max(0, Math.floor((value / most) * bins)))]++;
+  return counts;
+}
+
+/** onBrush(low, high): a range of values was pressed or dragged over; of nothing: all. */
+export function histogramPlot(label, values, { limit, most, show }, onBrush) {
+  const end = Math.max(limit ?? 0, most) || 1,
+    counts = histogram(values, end),
+    tallest = Math.max(...counts, 1),
+    height = 54,
+    step = WIDTH / counts.length;
+  const bars = counts.map((number, i) => {
+    const tall = number > 0 ? Math.max(2, (number / tallest) * height) : 0;
+    return svg('rect', { x: i * step + 0.5, y: height - tall, width: step - 1, height: tall, class: 'bin' });
+  });
+  const plot = svg(
+    'svg',
+    { viewBox: `0 -2 ${WIDTH} ${height + 4}`, class: 'small-plot', role: 'img', 'aria-label': `${label}: how many cores have how much` },
+    bars,
+    svg('line', { x1: 0, x2: WIDTH, y1: height, y2: height, class: 'axis' }),
+    limit ? svg('line', { x1: (limit / end) * WIDTH - 1, x2: (limit / end) * WIDTH - 1, y1: -2, y2: height, class: 'limit' }) : null,
+  );
+  let from = null;
+  const bin = (event) => {
+    const box = plot.getBoundingClientRect();
+    return Math.min(counts.length - 1, Math.max(0, Math.floor(((event.clientX - box.left) / box.width) * counts.length)));
+  };
+  const brush = (a, b) => {
+    bars.forEach((bar, i) => bar.classList.toggle('lit', i >= a && i <= b));
+    onBrush((a / counts.length) * end, b === counts.length - 1 ? Infinity : ((b + 1) / counts.length) * end);
+  };
+  plot.addEventListener('pointerdown', (event) => {
+    plot.setPointerCapture(event.pointerId);
+    from = bin(event);
+    brush(from, from);
+  });
+  plot.addEventListener('pointermove', (event) => from !== null && brush(Math.min(from, bin(event)), Math.max(from, bin(event))));
+  plot.addEventListener('pointerup', () => (from = null));
+  return element('figure', { class: 'plot-box' }, plot, element('figcaption', {}, element('span', {}, '0'), element('span', {}, show(end))));
+}
+
+/** Points of {x, y, label, best, href} with the lines of their bounds; the front of Pareto is joined. less: whether less is better, of x and y. */
+export function scatterPlot(label, points, { xLabel, yLabel, showX, showY, boundX = null, boundY = null, front = [] }, onOpen) {
+  const width = 640,
+    height = 300,
+    pad = 16,
+    left = 76,
+    bottom = 40;
+  const scale = (values, low, high) => {
+    const min = Math.min(...values),
+      max = Math.max(...values),
+      span = max - min || Math.abs(max) || 1;
+    return { at: (value) => low + ((value - min + 0.04 * span) / (1.08 * span)) * (high - low), min, max };
+  };
+  const withBound = (values, bound) => (Number.isFinite(bound) ? [...values, bound] : values);
+  const x = scale(withBound(points.map((point) => point.x), boundX), left, width - pad),
+    y = scale(withBound(points.map((point) => point.y), boundY), height - bottom, pad);
+  const text = (at, below, words, anchor) => svg('text', { x: at, y: below, 'text-anchor': anchor }, words);
+  const dots = points.map((point) => {
+    const dot = svg(
+      'a',
+      { href: point.href ?? '#', 'aria-label': point.label, class: point.best ? 'dot best' : 'dot' },
+      svg('circle', { cx: x.at(point.x), cy: y.at(point.y), r: point.best ? 7 : 5 }, svg('title', {}, point.label)),
+    );
+    if (onOpen) dot.addEventListener('click', (event) => (event.preventDefault(), onOpen(point)));
+    return dot;
+  });
+  const line = (x1, y1, x2, y2, kind) => svg('line', { x1, y1, x2, y2, class: kind });
+  return svg(
+    'svg',
+    { viewBox: `0 0 ${width} ${height}`, class: 'plot load-plot', role: 'group', 'aria-label': label },
+    line(left, height - bottom, width - pad, height - bottom, 'axis'),
+    line(left, pad, left, height - bottom, 'axis'),
+    Number.isFinite(boundX) ? line(x.at(boundX), pad, x.at(boundX), height - bottom, 'limit') : null,
+    Number.isFinite(boundY) ? line(left, y.at(boundY), width - pad, y.at(boundY), 'limit') : null,
+    front.length > 1 ? svg('polyline', { points: front.map((point) => `${x.at(point.x)},${y.at(point.y)}`).join(' '), class: 'curve' }) : null,
+    dots,
+    text(left, height - bottom + 16, showX(x.min), 'start'),
+    text(width - pad, height - bottom + 16, showX(x.max), 'end'),
+    text((left + width - pad) / 2, height - 6, xLabel, 'middle'),
+    text(left - 6, height - bottom, showY(y.min), 'end'),
+    text(left - 6, pad + 10, showY(y.max), 'end'),
+    text(8, pad - 4, yLabel, 'start'),
+  );
+}

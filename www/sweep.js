@@ -1,0 +1,130 @@
+// #/sweeps/ID: the points of a sweep as a table and as a plot of any two metrics, with the best one and the Pareto front.
+
+import { cancelJob, getJson, getSchemas, isOver } from './api.js';
+import { element, facts, fill, link, section, stamp } from './dom.js';
+import { count, duration, percent, words } from './format.js';
+import { badge } from './jobparts.js';
+import { metricsOf, metricText } from './metrics.js';
+import { scatterPlot } from './plots.js';
+import { actButton } from './problemnode.js';
+import { NUMBER, table } from './table.js';
+
+const ROWS = 1000,
+  ASK_MS = 3000;
+const COLUMNS = ['cores_used', 'step_ns', 'energy_step_pj', 'energy_pj'];
+
+/** Points that no other one beats in both metrics, by x. less: whether less is better, of x and y. */
+export function paretoFront(points, [lessX, lessY]) {
+  const better = (a, b, less) => (less ? a < b : a > b);
+  const sorted = points.toSorted((a, b) => (a.x === b.x ? 0 : better(a.x, b.x, lessX) ? -1 : 1) || (better(a.y, b.y, lessY) ? -1 : 1));
+  const front = [];
+  for (const point of sorted) if (front.length === 0 || better(point.y, front.at(-1).y, lessY)) front.push(point);
+  return front.toSorted((a, b) => a.x - b.x);
+}
+
+/** Smallest, median, largest of values. */
+export function spread(values) {
+  const sorted = values.filter(Number.isFinite).toSorted((a, b) => a - b);
+  return sorted.length > 0 ? { least: sorted[0], median: sorted[sorted.length >> 1], most: sorted.at(-1) } : null;
+}
+
+const pointName = ({ options, chip }, several) => [...(several ? [chip] : []), ...Object.entries(options ?? {}).map(([name, value]) => `${words(name)} ${value}`)].join(', ') || 'the point';
+
+export async function showSweep(main, { id, query, replaceQuery }, signal) {
+  const metricList = metricsOf((await getSchemas(signal)).Metrics);
+  const read = () => getJson(`v1/sweeps/${encodeURIComponent(id)}?limit=${ROWS}`, signal);
+  let sweep = await read(),
+    timer = null;
+  const body = element('div', { class: 'stack' });
+  const of = (name) => metricList.find((metric) => metric.name === name);
+  const chosen = { x: query.get('x') ?? 'energy_step_pj', y: query.get('y') ?? sweep.by[0] };
+  if (chosen.x === chosen.y) chosen.x = chosen.y === 'step_ns' ? 'energy_step_pj' : 'step_ns';
+
+  function draw() {
+    const done = sweep.rows.filter(({ metrics }) => metrics),
+      several = new Set(sweep.rows.map(({ chip }) => chip)).size > 1,
+      best = sweep.rows.find(({ job }) => job === sweep.best?.job),
+      by = of(sweep.by[0]);
+    const less = (name) => of(name)?.better !== 1;
+    const points = done.map((row) => ({ x: row.metrics[chosen.x], y: row.metrics[chosen.y], label: `${pointName(row, several)}: ${of(chosen.x).label} ${metricText(of(chosen.x), row.metrics)}, ${of(chosen.y).label} ${metricText(of(chosen.y), row.metrics)}`, best: row === best, href: row.mapping ? `#/mappings/${encodeURIComponent(row.mapping)}` : `#/jobs/${encodeURIComponent(row.job)}` }));
+    const range = spread(done.map(({ metrics }) => metrics[sweep.by[0]]));
+    const axis = (which) =>
+      element(
+        'select',
+        { 'aria-label': `Metric along ${which}`, onchange: (event) => ((chosen[which] = event.target.value), replaceQuery(new URLSearchParams(chosen)), draw()) },
+        metricList.filter(({ name }) => done.some(({ metrics }) => Number.isFinite(metrics[name]))).map(({ name, label }) => element('option', { value: name, selected: name === chosen[which] }, label)),
+      );
+    const show = (name) => (value) => metricText(of(name), { [name]: value });
+    const shownMetrics = [...new Set([...sweep.by, ...COLUMNS])].map(of).filter(Boolean);
+    fill(
+      body,
+      element(
+        'section',
+        { class: 'panel', 'aria-label': 'State' },
+        best && element('p', { class: 'best-line' }, 'Best by ', by.label.toLowerCase(), ': ', link(`#/mappings/${encodeURIComponent(sweep.best.mapping)}`, pointName(best, several)), `, ${show(by.name)(sweep.best.values[0])}`, range && range.least !== range.most && `; median ${show(by.name)(range.median)}, ${show(by.name)(range.least)} to ${show(by.name)(range.most)}, ${percent((range.most - range.least) / Math.abs(range.least || 1))} apart`),
+        facts([
+          ['Points', count(sweep.jobs)],
+          ['Done', count(sweep.done)],
+          sweep.failed > 0 && ['Failed', count(sweep.failed)],
+          sweep.cancelled > 0 && ['Cancelled', count(sweep.cancelled)],
+          sweep.reused > 0 && ['Made before', count(sweep.reused)],
+          ['Processor time', duration(sweep.cpu_seconds)],
+          ['Axes', Object.entries(sweep.axes ?? {}).map(([name, value]) => `${words(name)} ${Array.isArray(value) ? value.join(', ') : value}`).join('; ')],
+          ['All have', Object.entries(sweep.base ?? {}).map(([name, value]) => `${words(name)} ${value}`).join(', ') || 'nothing else'],
+          ['Kept', sweep.keep],
+          sweep.stopped && ['Why the rest was left', sweep.stopped],
+        ]),
+      ),
+      points.length > 1 &&
+        section(
+          'Two metrics of each point',
+          element('div', { class: 'map-tools' }, axis('y'), ' against ', axis('x')),
+          scatterPlot('Points of the sweep', points, { xLabel: of(chosen.x).label, yLabel: of(chosen.y).label, showX: show(chosen.x), showY: show(chosen.y), front: paretoFront(points, [less(chosen.x), less(chosen.y)]) }),
+        ),
+      section(
+        'Points',
+        table(
+          'Points',
+          [
+            ['Point', (row) => link(row.mapping && row.kept ? `#/mappings/${encodeURIComponent(row.mapping)}` : `#/jobs/${encodeURIComponent(row.job)}`, pointName(row, several))],
+            ['State', (row) => {
+              const mark = badge();
+              mark.set(row.state);
+              return [mark.node, row.problem && ` ${row.problem.title}`];
+            }],
+            ...shownMetrics.map((metric) => [metric.label, (row) => metricText(metric, row.metrics), NUMBER]),
+            ['', (row) => (row === best ? 'best' : row.kept || row.state !== 'done' ? '' : 'not kept'), 'quiet'],
+          ],
+          sweep.rows,
+          { of: (row) => ({ class: row === best ? 'best' : null, 'data-job': row.job }), empty: 'No points yet.' },
+        ),
+        sweep.next && element('p', { class: 'quiet' }, `The first ${count(ROWS)}; the CSV has all.`),
+      ),
+    );
+  }
+  const cancel = actButton('Cancel', async () => {
+    await cancelJob(id);
+    await again();
+  }, {});
+  async function again() {
+    sweep = await read();
+    draw();
+    cancel.hidden = isOver(sweep);
+    if (!isOver(sweep) && !signal.aborted) timer = setTimeout(() => again().catch(() => {}), ASK_MS);
+  }
+  fill(
+    main,
+    element(
+      'header',
+      { class: 'page-head' },
+      element('div', {}, element('h1', { tabindex: '-1' }, sweep.name || 'Sweep'), element('p', { class: 'quiet' }, 'sweep ', element('code', {}, id), ' · ', stamp(sweep.created))),
+      element('div', { class: 'buttons' }, element('a', { class: 'button', href: `v1/sweeps/${encodeURIComponent(id)}?format=csv`, download: `${id}.csv` }, 'CSV'), cancel),
+    ),
+    body,
+  );
+  draw();
+  cancel.hidden = isOver(sweep);
+  if (!isOver(sweep)) timer = setTimeout(() => again().catch(() => {}), ASK_MS);
+  signal.addEventListener('abort', () => clearTimeout(timer));
+  return sweep.name || 'Sweep';
+}
