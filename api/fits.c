@@ -4,10 +4,12 @@
 
 #include "api/handlers.h"
 #include "api/making.h"
+#include "api/submit.h"
 #include "base/json.h"
 #include "library/private/base.h"
 #include "library/private/stored.h"
 #include "storage/chips.h"
+#include "storage/estimates.h"
 #include "storage/leases.h"
 #include "storage/networks.h"
 #include "storage/occupancy.h"
@@ -98,6 +100,18 @@ static cm_status add_earliest(cm_request *request, json_t *row, cm_error *error)
   return CM_OK;
 }
 
+/* What a mapping by the server's defaults takes, as jobs like it did here. */
+static cm_status add_seconds(cm_request *request, const cm_network *network, json_t *row, cm_error *error)
+{
+  cm_job job = {0};
+  double seconds;
+  cm_submit_liken(&job, library_job_kind_at(0), NULL, network);
+  (void)snprintf(job.chip, sizeof job.chip, "%s", json_string_value(json_object_get(row, "chip")));
+  if (cm_estimate(request->store, &job, &seconds, error) != CM_OK)
+    return error->status;
+  return cm_json_set(row, "seconds", json_real(seconds), "what would fit", error);
+}
+
 static cm_status look(cm_request *request, const char *id, const chips *on, cm_run *run, json_t **rows, cm_error *error)
 {
   char path[CM_PATH_MAX], *text;
@@ -114,7 +128,7 @@ static cm_status look(cm_request *request, const char *id, const chips *on, cm_r
   return library_status(result, &why, error);
 }
 
-static void reply_fits(cm_request *request, const char *id, const chips *on)
+static void reply_fits(cm_request *request, const cm_network *network, const chips *on)
 {
   cm_making making;
   cm_error error;
@@ -122,14 +136,14 @@ static void reply_fits(cm_request *request, const char *id, const chips *on)
   size_t i;
   cm_status status = cm_making_begin(request, &making, &error);
   if (status == CM_OK) {
-    status = look(request, id, on, &making.run, &rows, &error);
+    status = look(request, network->id, on, &making.run, &rows, &error);
     cm_making_end(request, &making);
   }
   json_array_foreach(rows, i, row)
-    if (status == CM_OK)
+    if (status == CM_OK && (status = add_seconds(request, network, row, &error)) == CM_OK)
       status = add_earliest(request, row, &error);
   if (status == CM_OK) {
-    cm_reply_json(request, 200, json_pack("{s:s, s:o}", "network", id, "fits", rows));
+    cm_reply_json(request, 200, json_pack("{s:s, s:o}", "network", network->id, "fits", rows));
     return;
   }
   json_decref(rows);
@@ -160,7 +174,7 @@ void cm_post_fits(cm_request *request)
   else if (right)
     right = open_named(request, named, &on);
   if (right)
-    reply_fits(request, network.id, &on);
+    reply_fits(request, &network, &on);
   for (size_t i = 0; i < on.count; i++)
     coremap_chip_free(on.chip[i]);
   json_decref(object);

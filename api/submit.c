@@ -209,8 +209,7 @@ static void add_likeness(cm_job *job, const json_t *value, const char *option, c
   (void)snprintf(job->likeness + used, sizeof job->likeness - used, " %s", word);
 }
 
-/* What says how long a job takes. */
-static void liken(cm_job *job, const library_job_kind *kind, const json_t *options, const cm_network *network)
+void cm_submit_liken(cm_job *job, const library_job_kind *kind, const json_t *options, const cm_network *network)
 {
   (void)snprintf(job->likeness, sizeof job->likeness, "%s", kind->name);
   for (size_t i = 0; kind->likeness[i].option != NULL; i++)
@@ -229,7 +228,7 @@ static bool network_suits(cm_request *request, const library_job_kind *kind, cm_
     return false; /* whoever sees a mapping may use it; the id of its network was not asked for */
   if (cm_networks_get(request->store, id, &network, &error) != CM_OK)
     return true; /* creating the job finds that out */
-  liken(job, kind, options, &network);
+  cm_submit_liken(job, kind, options, &network);
   if ((strcmp(network.format, "onnx") == 0) == (kind->input == LIBRARY_INPUT_MODEL))
     return true;
   char words[80];

@@ -8,6 +8,9 @@
 /* Reads and checks the request of a job whole; false: the reply is set. The caller clears *job in either case. */
 bool cm_submit_read(cm_request *request, const json_t *object, cm_job *job);
 
+/* Fills in what says how long a job takes: its likeness, size and time limit. */
+void cm_submit_liken(cm_job *job, const library_job_kind *kind, const json_t *options, const cm_network *network);
+
 /* Answers that a job or sweep was made, was there, or could not be. */
 void cm_submit_reply(cm_request *request, cm_job_created result, const char *id);
 

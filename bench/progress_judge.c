@@ -174,7 +174,7 @@ static void add(const trace *t, totals *all)
   (void)fflush(stdout);
   all->jobs++;
   all->told_well += f.right >= 0.8;
-  all->stand += f.stands > 0.1;
+  all->stand += f.stands > 0.1 + 1e-9;
   all->fall += f.falls > 0;
 }
 

@@ -66,6 +66,8 @@ typedef struct cli_run {
   bool quiet, terminal;
   char phase[CM_PHASE_NAME_MAX];
   double started, shown_from;
+  bool whole;       /* the bar is of all that is done, not of the phase */
+  double remaining; /* seconds, of a job of a server, as that says; 0: not known */
 } cli_run;
 void cli_run_begin(cli_run *cli, bool quiet);
 

@@ -83,6 +83,7 @@ extern const cli_command cli_command_map, cli_command_partition, cli_command_pla
   cli_command_wait, cli_command_login, cli_command_logout, cli_command_get, cli_command_cancel, cli_command_context,
   cli_command_jobs, cli_command_networks, cli_command_mappings, cli_command_programs, cli_command_chips, cli_command_top, cli_command_occupancy,
   cli_command_reserve, cli_command_release, cli_command_log, cli_command_rm, cli_command_quota, cli_command_bin, cli_command_restore, cli_command_pin, cli_command_unpin,
+  cli_command_label,
   cli_command_download, cli_command_remap,
   cli_command_fit, cli_command_export, cli_command_draw, cli_command_completion, cli_command_help_;
 

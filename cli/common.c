@@ -71,16 +71,27 @@ static void on_signal(int number)
   atomic_store(&stop_wanted, true);
 }
 
-static void show_bar(const cm_progress *progress)
+/* What is left at the pace so far; 0: not known yet. */
+static double remaining_of(const cli_run *cli, double fraction)
+{
+  static const double known_from = 0.05;
+  if (!cli->whole)
+    return cli->remaining;
+  return fraction > known_from ? (cm_now() - cli->started) * (1 - fraction) / fraction : 0;
+}
+
+static void show_bar(const cli_run *cli, const cm_progress *progress)
 {
   char bar[BAR_WIDTH + 1];
-  double fraction = fmin(fmax(progress->fraction, 0), 1);
+  double fraction = fmin(fmax(cli->whole ? progress->whole : progress->fraction, 0), 1), remaining = remaining_of(cli, fraction);
   int filled = (int)(fraction * BAR_WIDTH);
   for (int i = 0; i < BAR_WIDTH; i++)
     bar[i] = i < filled ? '#' : '.';
   bar[BAR_WIDTH] = '\0';
   fputs("\r\033[K", stderr);
   cli_printf(stderr, "%-10s [%s] %3.0f %%", progress->phase, bar, fraction * 100);
+  if (remaining >= 1)
+    cli_printf(stderr, remaining < 100 ? ", %.0f s left" : ", %.0f min left", remaining < 100 ? remaining : remaining / 60);
   if (progress->level >= 0)
     cli_printf(stderr, "  level %d, %llu vertices", progress->level, (unsigned long long)progress->vertices);
   fflush(stderr);
@@ -92,7 +103,7 @@ static void on_progress(void *user, const cm_progress *progress)
   if (cm_now() < cli->shown_from)
     return;
   if (cli->terminal)
-    show_bar(progress);
+    show_bar(cli, progress);
   else if (strcmp(cli->phase, progress->phase) != 0)
     cli_printf(stderr, "%7.2f s  %s\n", cm_now() - cli->started, progress->phase);
   (void)snprintf(cli->phase, sizeof cli->phase, "%s", progress->phase);

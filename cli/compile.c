@@ -164,6 +164,7 @@ static int compile(const arguments *a)
   if (a->chip != NULL && cli_chip(a->chip, NULL, NULL, &chip, &error) != CM_OK)
     return cli_fail(&error);
   cli_run_begin(&cli, a->quiet);
+  cli.whole = true;
   cm_status status = compile_file(a, chip, &cli.run, &report, &error);
   if (status == CM_OK)
     status = emit(a, &cli.run, &error);

@@ -111,6 +111,7 @@ cm_status cli_job_open(cli_job *job, const char *parts, char **options, cm_error
   const bool has_chip = job->chip_name != NULL || job->mesh != NULL,
              has_id = job->cache_folder != NULL || job->certificate != NULL || job->output != NULL;
   cli_run_begin(&job->cli, job->quiet);
+  job->cli.whole = true;
   if (settle(job, error) != CM_OK ||
       (has_chip && cli_chip(job->chip_name, job->mesh, job->occupancy_path, &job->chip, error) != CM_OK) ||
       cm_folder_scratch(job->scratch, error) != CM_OK)

@@ -15,7 +15,7 @@ coremap_SOURCES = cli/cli.h cli/command.h cli/context.h cli/http.h cli/job.h cli
   cli/generate.c \
   cli/http.c \
   cli/job.c \
-  cli/keep.c \
+  cli/keep.c cli/label.c \
   cli/lists.c \
   cli/log.c \
   cli/login.c \

@@ -15,7 +15,7 @@ const cli_command *const cli_commands[] = {
   &cli_command_log,     &cli_command_cancel,      &cli_command_get,      &cli_command_download, &cli_command_jobs,
   &cli_command_networks, &cli_command_mappings,   &cli_command_programs, &cli_command_chips,    &cli_command_occupancy, &cli_command_reserve,
   &cli_command_release, &cli_command_rm,          &cli_command_bin,     &cli_command_restore,  &cli_command_pin,
-  &cli_command_unpin,   &cli_command_quota,      &cli_command_top,      &cli_command_completion, &cli_command_help_,
+  &cli_command_unpin,   &cli_command_label,      &cli_command_quota,      &cli_command_top,      &cli_command_completion, &cli_command_help_,
 };
 const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;
 

@@ -150,6 +150,26 @@ cm_status cm_estimate_bytes_in(sqlite3 *handle, const cm_job *job, double *bytes
   return estimate(handle, job, &f, bytes, error);
 }
 
+typedef struct estimate_work {
+  const cm_job *job;
+  double seconds;
+} estimate_work;
+
+static cm_status estimate_alone(sqlite3 *handle, void *context, cm_error *error)
+{
+  estimate_work *work = context;
+  return cm_estimate_in(handle, work->job, &work->seconds, error);
+}
+
+cm_status cm_estimate(cm_store *store, const cm_job *job, double *seconds, cm_error *error)
+{
+  estimate_work work = {.job = job};
+  cm_status status = cm_database_read(store->database, estimate_alone, &work, error);
+  if (status == CM_OK)
+    *seconds = work.seconds;
+  return status;
+}
+
 cm_status cm_estimate_known_in(sqlite3 *handle, const cm_job *job, unsigned *known, cm_error *error)
 {
   char class[CLASS_MAX];

@@ -14,6 +14,9 @@ extern const double cm_short_seconds;
  * gets a rough guess. */
 cm_status cm_estimate_in(sqlite3 *handle, const cm_job *job, double *seconds, cm_error *error);
 
+/* The same, outside of any. */
+cm_status cm_estimate(cm_store *store, const cm_job *job, double *seconds, cm_error *error);
+
 /* The bytes of memory that it is expected to hold at most, of its own account; the same way. */
 cm_status cm_estimate_bytes_in(sqlite3 *handle, const cm_job *job, double *bytes, cm_error *error);
 

@@ -144,8 +144,9 @@ static void make_query(text *t, const cm_list_query *q, bool counts)
 {
   bool network = names(q->sort, "n."), job = names(q->sort, "j.");
   for (size_t i = 0; i < q->count; i++) {
-    network = network || names(q->conditions[i].field, "n.");
-    job = job || names(q->conditions[i].field, "j.");
+    const cm_field *f = q->conditions[i].field; /* a condition of its own looks up what it needs */
+    network = network || (f->condition == NULL && names(f, "n."));
+    job = job || (f->condition == NULL && names(f, "j."));
   }
   t->used = 0;
   add(t, counts ? "SELECT count(*)" : "SELECT t.rowid, ");

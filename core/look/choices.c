@@ -5,7 +5,7 @@
 #include "core/look/look.h"
 
 /* Of larger networks a look sees so many synapses, or this share of them. */
-enum { PINS_MIN = 1 << 16, PINS_SHARE = 8 };
+enum { PINS_MIN = 1 << 15, PINS_SHARE = 8 };
 
 uint64_t cm_choices_pins(const cm_topology *t)
 {
@@ -52,13 +52,18 @@ json_t *cm_choices_json(const cm_look_point *point, uint32_t count)
   return json_pack("{s:s, s:I, s:o}", "objective", "time", "knee", (json_int_t)(count > 0 ? point[cm_look_knee(point, count)].cores : 0), "points", points);
 }
 
+bool cm_choices_are_told(const cm_map_input *input)
+{
+  return input->demand->network->directed && cm_costs_are_stated(&input->chip->costs);
+}
+
 cm_status cm_choices_report(const cm_map_input *input, cm_mapping *m, cm_run *run, cm_error *error)
 {
   choices c = {0};
   cm_variant variant;
   cm_map_input *all = cm_vary(input, &variant);
   bool by_limits = input->options->parts == 0 && !cm_objective_is_of_steps((cm_objective)input->options->objective);
-  if (!input->demand->network->directed || !cm_costs_are_stated(&input->chip->costs))
+  if (!cm_choices_are_told(input))
     return CM_OK;
   variant.options.cores = variant.options.parts = 0; /* what all free cores would do */
   cm_status status = look(all, by_limits ? m->part_count : m->bound.parts, run, &c, error);

@@ -6,8 +6,11 @@
 #include "core/mapping/mapping.h"
 #include "core/mapping/options.h"
 
+/* Whether a mapping's report has them: the network has directions, and the chip says what a step costs. */
+bool cm_choices_are_told(const cm_map_input *input);
+
 /* Sets "choices" of the mapping's report: steps and energies of objective time on fewest cores to those of the least time, with what is
- * proved. Nothing where the network has no directions, or the chip says nothing of costs. */
+ * proved. Nothing where they are not told. */
 cm_status cm_choices_report(const cm_map_input *input, cm_mapping *mapping, cm_run *run, cm_error *error);
 
 /* "choices" as reports have them; NULL: no memory. */

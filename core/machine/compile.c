@@ -67,6 +67,9 @@ static cm_status make_packs(compiling *c, const cm_plan_options *options, cm_err
   return cm_packs_make(planned(c), c->chip->target, options->memory_bytes / PACKED_SHARE, c->run, &c->packs, error);
 }
 
+/* Of the time that is left: the first search, where two models are searched; a program from what was found. */
+static const double share_of_first_search = 0.4, share_of_draft = 0.02;
+
 /* Searches the settings; where sums may be cut, of the model with and without, and takes the faster. */
 static cm_status search_settings(compiling *c, const cm_plan_options *options, const cm_search_options *search, cm_error *error)
 {
@@ -76,11 +79,13 @@ static cm_status search_settings(compiling *c, const cm_plan_options *options, c
   if (cut == NULL || c->sums.needed)
     return cm_settings_search(planned(c), options, search, c->run, &c->best, &c->search, error);
   c->cut = NULL;
+  const size_t mark = cm_run_enter(c->run, share_of_first_search);
   if (make_packs(c, options, error) != CM_OK ||
       cm_settings_search(c->made, options, search, c->run, &c->best, &c->search, error) != CM_OK) {
     c->cut = cut;
     return error->status;
   }
+  cm_run_leave(c->run, mark);
   c->cut = cut;
   cm_status status = make_packs(c, options, error);
   if (status == CM_OK)
@@ -107,7 +112,6 @@ static cm_status make_draft(compiling *c, cm_plan_options *options, json_t **ord
                                   c->options->order == CM_COMPILE_ORDER_SAMPLE ? CM_ORDER_SAMPLE : CM_ORDER_AUTO,
                                   c->options->order != CM_COMPILE_ORDER_SEARCH};
   if (options->settings != NULL) {
-    cm_run_phase(c->run, "search");
     if (search_settings(c, options, &search, error) != CM_OK)
       return error->status;
     options->settings = &c->best.settings;
@@ -120,8 +124,10 @@ static cm_status make_draft(compiling *c, cm_plan_options *options, json_t **ord
   const cm_order_measure measure = {c->options->measure, c->options->measure_path, c->options->measure_seconds};
   const cm_draft_task task = {
     .model = planned(c), .options = options, .chip = c->chip->name, .target = c->chip->target, .run = c->run};
+  const size_t mark = cm_run_enter(c->run, share_of_draft);
   if (cm_draft_make(&task, NULL, &c->draft, error) != CM_OK)
     return error->status;
+  cm_run_leave(c->run, mark);
   return c->options->order == CM_COMPILE_ORDER_FILE || options->division != CM_DIVISION_CAPABILITY
            ? CM_OK
            : cm_order_search(&task, measure.command != NULL ? &measure : NULL, &limits, &c->draft, order, error);

@@ -81,6 +81,7 @@ typedef struct scoring {
   const cm_order_measure *measure; /* NULL: the cost model scores */
   uint64_t measured_ns[2]; /* of the order of the file and of the one that was found, where both decided */
   double file_bytes;   /* that move in the order of the file */
+  uint64_t scores;     /* that are made about, for progress */
   cm_windows *windows; /* the score of a subgraph alone */
   uint32_t *bound;     /* of its operators in the plan */
   uint32_t *found;     /* the best order of each subgraph, all together */
@@ -128,10 +129,12 @@ static cm_status score_program(void *context, uint32_t subgraph, const uint32_t 
   cm_draft draft;
   memcpy(s->node, s->subgraphs.node, s->graph.node_count * sizeof *s->node);
   memcpy(s->node + (subgraph == CM_WHOLE_GRAPH ? 0 : s->subgraphs.first[subgraph]), order, count * sizeof *order);
+  const size_t mark = cm_run_enter(s->task->run, s->scores > s->scored ? 1.0 / (double)(s->scores - s->scored) : 0);
   s->scored++;
   if (draft_of(s, s->node, &draft, error) != CM_OK)
     return error->status;
   cm_status status = time_of(s, &draft, points, error);
+  cm_run_leave(s->task->run, mark);
   cm_draft_free(&draft);
   return status;
 }
@@ -172,6 +175,7 @@ static cm_status score_alone(void *context, uint32_t subgraph, const uint32_t *o
   (void)cm_order_graph_ops(&s->graph, order, count, ops);
   cm_status status = cm_windows_score(s->windows, subgraph, ops, &ns, error);
   cm_free(ops);
+  cm_run_add(s->task->run, 1.0 / (double)s->scores);
   if (status == CM_OK)
     *points = points_of(ns);
   return status;
@@ -273,7 +277,7 @@ static cm_status find_order(scoring *s, uint64_t scores, const cm_order_limits *
   cm_order_result result;
   cm_run run = *s->task->run;
   options.nodes_min = NODES_MIN;
-  options.scores = options.scores_total = scores < needed ? 1 : scores - needed + 1;
+  options.scores = options.scores_total = s->scores = scores < needed ? 1 : scores - needed + 1;
   uint64_t each = options.scores / (alone && subgraphs > 0 ? subgraphs : 1);
   options.enumerate_max = each < options.enumerate_max ? each : options.enumerate_max;
   options.method = scores < needed ? CM_ORDER_HEIGHT : limits->method;
@@ -353,6 +357,9 @@ static cm_status begin(scoring *s, const cm_draft *first, cm_error *error)
   return cm_windows_new(first->plan, s->task->options, s->bound, s->subgraphs.count, s->task->run, &s->windows, error);
 }
 
+/* Of the time that is left; bounds and linking follow. */
+static const double share_of_search = 0.9;
+
 cm_status cm_order_search(const cm_draft_task *task, const cm_order_measure *measure, const cm_order_limits *limits,
                           cm_draft *first, json_t **report, cm_error *error)
 {
@@ -361,6 +368,7 @@ cm_status cm_order_search(const cm_draft_task *task, const cm_order_measure *mea
   double file_order = first->emission.time_ns;
   double deadline = limits->until > 0 && (run->deadline <= 0 || limits->until < run->deadline) ? limits->until : run->deadline;
   s.file_bytes = bytes_moved(first);
+  const size_t mark = cm_run_enter(run, share_of_search);
   cm_run_phase(run, "search");
   cm_status status = begin(&s, first, error);
   if (status == CM_OK && s.graph.node_count > 0 && file_order > limits->until_ns)
@@ -368,6 +376,7 @@ cm_status cm_order_search(const cm_draft_task *task, const cm_order_measure *mea
   cm_windows_free(s.windows); /* before the plan that it borrows can go */
   if (status == CM_OK)
     status = try_order(&s, s.node, first, error);
+  cm_run_leave(run, mark);
   if (status == CM_OK)
     status = cm_order_report(task,
                              &(cm_order_figures){s.subgraphs.key_count, s.subgraphs.count, s.scored, file_order,

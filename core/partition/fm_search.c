@@ -1,5 +1,6 @@
 #include "core/partition/fm_search.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Vertices that a search starts with. */
@@ -82,7 +83,12 @@ cm_status cm_fm_round(cm_fm_search *s, const cm_fm_method *method, void *context
 {
   uint32_t count = order_borders(s, method, context, random);
   memset(s->done, CM_FM_FREE, s->vertices);
+  const double work = (double)s->work;
+  double told = 0;
   for (uint32_t i = 0; i < count && s->work > 0;) {
+    const double done = fmax((double)i / count, 1 - (double)s->work / work);
+    cm_run_add(s->run, s->share * (done - told));
+    told = done;
     for (uint32_t seeds = 0; i < count && seeds < SEEDS; i++)
       if (s->done[s->order[i]] == CM_FM_FREE) {
         if (method->offer(context, s->order[i], error) != CM_OK)

@@ -15,6 +15,7 @@ typedef struct cm_fm_search {
   uint32_t vertices;
   cm_run *run;
   uint64_t work;          /* that is left of the round, counted down by the method */
+  double share;           /* of the run's stretch that a round tells as progress; 0: nothing */
   cm_indexed_heap heap;   /* of the vertices offered */
   uint32_t *place;        /* [vertices] in it */
   uint8_t *done;          /* [vertices] CM_FM_MOVED in this search, CM_FM_KEPT by an earlier one of the round */

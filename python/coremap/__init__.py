@@ -276,7 +276,7 @@ def read(network: Any, *, neurons: Optional[int] = None, format: Optional[str] =
 
 def map(network: Any, chip: str = "loihi1", *, neurons: Optional[int] = None, server: Optional[str] = None, token: Optional[str] = None,
         format: Optional[str] = None, directed: Optional[str] = None, sizes: Any = None, rates: Any = None, occupancy: Any = None,
-        spikes: Any = None, progress: Optional[Progress] = None, **options: Any) -> Mapping:
+        spikes: Any = None, labels: Optional[Dict[str, str]] = None, progress: Optional[Progress] = None, **options: Any) -> Mapping:
     """Maps a network on a chip.
 
     network: a scipy matrix (row i: the synapses of neuron i), (pre, post) or (pre, post, weight), a square array,
@@ -286,7 +286,7 @@ def map(network: Any, chip: str = "loihi1", *, neurons: Optional[int] = None, se
         synapses; "no", synapses are its edges; "auto", as the network says. sizes: of each neuron, 1 unless given; rates: of its axons, packets a step.
         spikes: with profile=STEPS, those of inputs, as profile() takes them.
         occupancy: an array [height, width] of 0 (free), 1 (taken) and 2 (broken), or a file; without one, all cores are free, or as
-        the server says. progress(phase, fraction) is told how far it is; True shows a bar on standard error. All else are job options (docs/reference/options.md): preset="best", seed=7, max_part_size=16.
+        the server says. labels, of a server: {"paper": "fig3"}, of the job and its mapping. progress(phase, fraction) is told how far it is; True shows a bar on standard error. All else are job options (docs/reference/options.md): preset="best", seed=7, max_part_size=16.
 
     Raises CoremapError with ``code``, ``detail`` and ``where``; ValueError and TypeError for arrays that are no network.
     The interpreter's lock is released while it maps.
@@ -295,7 +295,9 @@ def map(network: Any, chip: str = "loihi1", *, neurons: Optional[int] = None, se
         source, taken = _written(network, neurons, format, directed, sizes, rates, occupancy, folder)
         given = spike_file(spikes, folder)
         if server is not None:
-            return Mapping(_server.map_file(source.file(folder), chip, server, token, source.reading, taken, options, given, heard))
+            return Mapping(_server.map_file(source.file(folder), chip, server, token, source.reading, taken, options, given, heard, labels))
+        if labels:
+            raise ValueError(_server.LABELS_OF_SERVERS)
         options = options if given is None else dict(options, spikes_file=given)
         return Mapping(_local.map_source(source, chip, taken, options, heard))
 
@@ -307,16 +309,23 @@ def emit(program: Union[str, os.PathLike], folder: Union[str, os.PathLike], *, p
         return _local.emit(os.fspath(program), dict(options, output_dir=os.fspath(folder)), heard)
 
 
-def fit(network: Any, chips: Any = (), *, neurons: Optional[int] = None, format: Optional[str] = None, directed: Optional[str] = None,
-        sizes: Any = None, rates: Any = None, progress: Optional[Progress] = None) -> List[Dict[str, Any]]:
+def fit(network: Any, chips: Any = (), *, neurons: Optional[int] = None, server: Optional[str] = None, token: Optional[str] = None,
+        format: Optional[str] = None, directed: Optional[str] = None, sizes: Any = None, rates: Any = None, occupancy: Any = None,
+        progress: Optional[Progress] = None) -> List[Dict[str, Any]]:
     """Which chips would take a network, and what a step on them would be; nothing is mapped.
 
-    chips: presets, or paths of chip files; unless given, all presets that networks are mapped on. All else as in map(). Returns a
-    dict for each: "chip", "fits" ("yes", "no", "unknown"), "bound", "reason", "cores_found", "choices", "seconds" and more.
+    chips: presets, or paths of chip files; of a server its chips' names; unless given, all that networks are mapped on. occupancy: of one
+    chip. All else as in map(). Returns a dict for each: "chip", "fits" ("yes", "no", "unknown"), "bound", "reason", "cores_found",
+    "choices", "seconds" and more.
     """
+    names = [chips] if isinstance(chips, (str, os.PathLike)) else list(chips)
+    if occupancy is not None and len(names) != 1:
+        raise ValueError("an occupancy is that of one chip: name it")
     with tempfile.TemporaryDirectory(prefix="coremap-") as folder, _heard(progress) as heard:
-        source, _ = _written(network, neurons, format, directed, sizes, rates, None, folder)
-        return _local.fit_source(source, [chips] if isinstance(chips, str) else list(chips), heard)
+        source, taken = _written(network, neurons, format, directed, sizes, rates, occupancy, folder)
+        if server is not None:
+            return _server.fit_file(source.file(folder), names, server, token, source.reading, taken)
+        return _local.fit_source(source, names, taken, heard)
 
 
 def solve(problem: Any, *, progress: Optional[Progress] = None, **options: Any) -> Dict[str, Any]:

@@ -73,15 +73,14 @@ class Job:
 
 def submit(network: Any, chip: str = "loihi1", *, server: str, token: Optional[str] = None, kind: str = "map", name: Optional[str] = None,
            neurons: Optional[int] = None, format: Optional[str] = None, directed: Optional[str] = None, sizes: Any = None, rates: Any = None,
-           occupancy: Any = None, **options: Any) -> Job:
+           occupancy: Any = None, labels: Optional[Dict[str, str]] = None, **options: Any) -> Job:
     """Queues a job on a server and returns at once; ``job.result()`` waits. kind: "map", or "compile" with the path of a model. All else is
     as in coremap.map."""
     from . import _written
     with tempfile.TemporaryDirectory(prefix="coremap-") as folder:
         source, taken = _written(network, neurons, format, directed, sizes, rates, occupancy, folder)
         opened = _server._Server(server, token)
-        more = {} if name is None else {"name": name}
-        return Job(opened, _server._submit(opened, kind, source.file(folder), os.fspath(chip), source.reading, taken, options, **more))
+        return Job(opened, _server._submit(opened, kind, source.file(folder), os.fspath(chip), source.reading, taken, options, name=name, labels=labels))
 
 
 def _rows(server: str, token: Optional[str], what: str, limit: Optional[int], given: Dict[str, Any]) -> "tuple[Any, List[Dict[str, Any]]]":

@@ -214,14 +214,23 @@ class Source:
         return path
 
 
-def fit_source(source: Source, chips: Any, progress: Any) -> Any:
+def _taken(occupancy: Optional[str]) -> Optional[bytes]:
+    """The file of an occupancy."""
+    if occupancy is None:
+        return None
+    with open(occupancy, "rb") as file:
+        return file.read()
+
+
+def fit_source(source: Source, chips: Any, occupancy: Optional[str], progress: Any) -> Any:
     """What coremap_fit says of these chips."""
     lib, listener = _load(), _Listener(progress)
     network, opened, made = ctypes.c_void_p(), (ctypes.c_void_p * (len(chips) + 1))(), ctypes.c_void_p()
+    taken = _taken(occupancy)
     try:
         for number, chip in enumerate(chips):
             one = ctypes.c_void_p()
-            _call("chip_open", os.fsencode(os.fspath(chip)), None, ctypes.byref(one))
+            _call("chip_open", os.fsencode(os.fspath(chip)), taken, ctypes.byref(one))
             opened[number] = one
         source.open(network, listener.callback)
         _call("fit", network, opened if chips else None, listener.callback, None, ctypes.byref(made))
@@ -252,10 +261,7 @@ def solve(problem: str, options: Dict[str, Any], progress: Any) -> Any:
 def map_source(source: Source, chip: str, occupancy: Optional[str], options: Dict[str, Any], progress: Any) -> _Result:
     lib, listener = _load(), _Listener(progress)
     network, opened, mapping = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
-    taken = None
-    if occupancy is not None:
-        with open(occupancy, "rb") as file:
-            taken = file.read()
+    taken = _taken(occupancy)
     try:
         _call("chip_open", os.fsencode(os.fspath(chip)), taken, ctypes.byref(opened))
         source.open(network, listener.callback)

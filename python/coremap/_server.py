@@ -17,6 +17,9 @@ import numpy as np
 from ._local import CoremapError, _call, _Listener, _load, shown
 
 
+LABELS_OF_SERVERS = "labels are a server's: name one with server="
+
+
 class _Server:
     def __init__(self, url: str, token: Optional[str]):
         self.url, self._handle = url.rstrip("/"), ctypes.c_void_p()
@@ -198,16 +201,22 @@ def _job(server: _Server, asked: Dict[str, Any], made: str, kind: type, progress
 def _submit(server: _Server, kind: str, path: str, chip: Optional[str], reading: Dict[str, str], occupancy: Any, options: Dict[str, Any], **more: Any) -> Dict[str, Any]:
     """The job that was queued."""
     name = _chip(server, chip, occupancy)
-    asked = {"kind": kind, "network": _network(server, path, reading), "options": options, **more}
+    asked = {"kind": kind, "network": _network(server, path, reading), "options": options, **{key: value for key, value in more.items() if value is not None}}
     return server.json("POST", "/v1/jobs", asked if name is None else dict(asked, chip=name))
 
 
 def map_file(path: str, chip: str, url: str, token: Optional[str], reading: Dict[str, str], occupancy: Any, options: Dict[str, Any],
-             spikes: Optional[str], progress: Any) -> _Result:
+             spikes: Optional[str], progress: Any, labels: Optional[Dict[str, str]] = None) -> _Result:
     server = _Server(url, token)
     with _uploaded(server, spikes) as given:
-        job = _submit(server, "map", path, os.fspath(chip), reading, occupancy, dict(options, **given))
+        job = _submit(server, "map", path, os.fspath(chip), reading, occupancy, dict(options, **given), labels=labels)
         return _Result(server, _has(_wait(server, job, progress), "mapping", str))
+
+
+def fit_file(path: str, chips: List[Any], url: str, token: Optional[str], reading: Dict[str, str], occupancy: Any) -> List[Dict[str, Any]]:
+    server = _Server(url, token)
+    names = [_chip(server, os.fspath(chip), occupancy) for chip in chips]
+    return _has(server.json("POST", "/v1/fits", {"network": _network(server, path, reading), "chips": names or "all"}), "fits", list)
 
 
 class _Program:

@@ -159,7 +159,7 @@ def sweep(network: Any, chip: "Union[str, Sequence[str]]" = "loihi1", axes: Opti
     if budget and server is None:
         raise ValueError("a budget is a server's: name one with server=, or give fewer values")
     if labels and server is None:
-        raise ValueError("labels are a server's: name one with server=")
+        raise ValueError(_server.LABELS_OF_SERVERS)
     with tempfile.TemporaryDirectory(prefix="coremap-") as folder, _heard(progress) as heard:
         source, taken = _written(network, neurons, format, directed, sizes, rates, occupancy, folder)
         names = [os.fspath(one) for one in chips]

@@ -156,6 +156,33 @@ def refusals(client):
     must(reply.status == 400 and "in this order" in reply.json["detail"], f"a cursor of another order: {reply}")
 
 
+def command(client, *words):
+    """Exit status, and what the command says."""
+    ran = subprocess.run([os.path.join(os.environ["CM_BUILD"], "coremap"), *words, "--server", f"http://127.0.0.1:{client.port}"], capture_output=True, text=True)
+    return ran.returncode, ran.stdout + ran.stderr
+
+
+def labels_by_command(client, job, mapping):
+    must(command(client, "label", job, "best=no", "by=hand") == (0, "best=no\nby=hand\nnote=a = b\n"), "a command labels a job, and keeps what it had")
+    must(command(client, "label", job, "--remove", "by", "--remove", "note") == (0, "best=no\n"), "and takes labels away")
+    must(ask(client, "GET", f"/v1/jobs/{job}/labels", status=200)["labels"] == {"best": "no"} and command(client, "label", job) == (0, "best=no\n"), "which the server has")
+    must(command(client, "label", mapping, "best=yes") == (0, "best=yes\n"), "a mapping too")
+    for words, said in ((("nosuch",), "there is no job, mapping, program or network nosuch"), ((job, "best"), "not of the form KEY=VALUE"), (("../x", "a=b"), "is no id"),
+                        ((job, "a b=1"), "letters, digits")):
+        status, text = command(client, "label", *words)
+        must(status != 0 and said in text, f"{words}: {text}")
+
+
+def fits(client, network):
+    """The command and the route agree; the seconds are those of jobs that the server has run."""
+    rows = ask(client, "POST", "/v1/fits", {"network": network, "chips": ["loihi1"]}, 200)["fits"]
+    status, text = command(client, "fit", network, "--chip", "loihi1", "--quiet", "--json")
+    must(status == 0 and json.loads(text) == rows, f"fit of a server: {text}")
+    took = [job["finished"] - job["started"] for job in page(client, "jobs", chip="loihi1", limit=100)["jobs"] if isinstance(job.get("finished"), float)]
+    must(rows[0]["seconds"] > 0 and (not took or rows[0]["seconds"] < 1000 * max(took)), "and how long a mapping takes")
+    must(command(client, "fit", network, "--chip", "nosuch")[0] != 0, "no such chip")
+
+
 def labels(client, jobs, mappings):
     job, mapping = jobs[0], mappings[0]
     ask(client, "PUT", f"/v1/jobs/{job['id']}/labels", {"labels": {"best": "yes", "note": "a = b"}}, 200)
@@ -164,6 +191,8 @@ def labels(client, jobs, mappings):
     must(ask(client, "GET", f"/v1/mappings/{mapping['id']}/labels", status=200)["labels"] == mapping["labels"], "its mapping keeps its own")
     ask(client, "PUT", f"/v1/mappings/{mapping['id']}/labels", {"labels": {}}, 200)
     must(not page(client, "mappings", ids=mapping["id"])["mappings"][0]["labels"], "labels are taken away")
+    labels_by_command(client, job["id"], mapping["id"])
+    fits(client, job["network"])
     for bad in ({"labels": {"a b": "x"}}, {"labels": {"a": 1}}, {"labels": {"a": "x,y"}}, {"labels": {"a": "\n"}}, {"labels": []}, {}, {"label": {}},
                 {"labels": {f"key{i}": "v" * 100 for i in range(20)}}):
         must(client.ask("PUT", f"/v1/jobs/{job['id']}/labels", bad).status == 400, f"{bad} is refused")

@@ -170,13 +170,20 @@ for wrong in (dict(axes={"seed": []}), dict(axes={"seed": "3..1"}), dict(by="spe
 kept = coremap.load("python.map", weights)
 check(np.array_equal(kept.part, mapping.part) and np.array_equal(kept.xy, mapping.xy) and kept.simulate(steps=1) == mapping.simulate(steps=1), "a kept mapping")
 check(kept.metrics.keys() >= {"energy_pj", "connectivity"} and abs(kept.metrics["energy_pj"] / mapping.metrics["energy_pj"] - 1) < 1e-12, "and its metrics")
-job = coremap.submit(weights, server=server, name="later", **options)
+job = coremap.submit(weights, server=server, name="later", labels={"study": "later"}, **options)
 check(job.kind == "map" and job.state in ("queued", "running", "done") and job.name == "later", "a job: %r" % job)
 made = job.result()
 check(np.array_equal(made.part, mapping.part) and job.state == "done" and job.progress == 1 and isinstance(job.history(), list), "and what it made")
 check(np.array_equal(coremap.load(job.id, server=server).part, mapping.part) and np.array_equal(coremap.load(job.about["mapping"], server=server).xy, mapping.xy), "by either id")
 check([one.id for one in coremap.jobs(server, limit=1)] == [job.id] and len(coremap.jobs(server)) > 3 and not coremap.jobs(server, state="failed", limit=1), "a list of jobs")
 check(any(row["id"] == job.about["mapping"] for row in coremap.mappings(server)), "a list of mappings")
+labelled = coremap.map(weights, server=server, labels={"study": "now"}, **options)
+check(job.about["labels"] == {"study": "later"} and [one.about["labels"] for one in coremap.jobs(server, label="study=now")] == [{"study": "now"}], "labels of jobs")
+check(refused(ValueError, "labels without a server", weights, labels={"a": "b"}) and labelled.part.size == mapping.part.size, "labels are a server's")
+asked = [coremap.fit(weights, "loihi1", server=where)[0] for where in (server, None)]
+check(all(asked[0][name] == asked[1][name] for name in ("chip", "fits", "cores_found")) and asked[0]["choices"]["knee"] == asked[1]["choices"]["knee"],
+      "what fits on a server: %r" % asked)
+check(coremap.fit(weights, "loihi1", occupancy=np.ones((8, 16), int))[0]["free"] == 0, "nothing is free")
 for wrong in (lambda: coremap.load("python.map"), lambda: coremap.load("../x", server=server)):
     try:
         wrong()

@@ -59,6 +59,7 @@ typedef struct searching {
   uint64_t effort, effort_max; /* of all candidates together; 0: any */
   double until;
   double until_ns, least_ns; /* the search is done when the second is as low as the first */
+  double told;               /* of the budget, as progress */
   double reference_ns, reference_bytes;
 } searching;
 
@@ -150,6 +151,13 @@ static bool better_than(const searching *s, const cm_plan_candidate *a, const cm
   return reaches != reached ? reaches : a->score < b->score;
 }
 
+static void tell(searching *s)
+{
+  const double used = fmax((double)s->scored / (double)s->most, s->effort_max > 0 ? (double)s->effort / (double)s->effort_max : 0);
+  cm_run_add(s->run, used - s->told);
+  s->told = used;
+}
+
 /* Scores the batch; the best of it becomes *best when it is better. Among equals the first stays. */
 static cm_status score(searching *s, uint32_t count, point *at, cm_plan_candidate *best, bool *better, cm_error *error)
 {
@@ -164,6 +172,7 @@ static cm_status score(searching *s, uint32_t count, point *at, cm_plan_candidat
       s->effort += s->made[i].effort;
       s->least_ns = fmin(s->least_ns, s->made[i].time_ns);
     }
+  tell(s);
   for (uint32_t i = 0; i < count; i++)
     if (!s->failed[i] && better_than(s, &s->made[i], best)) {
       *best = s->made[i];
@@ -257,25 +266,23 @@ cm_status cm_chip_search(cm_model *model, const cm_plan_options *options, const 
   s->untimed = *run;
   s->untimed.deadline = 0;
   s->until = until;
-  cm_plan_candidate first, best;
-  cm_status status = cm_plan_candidate_make(model, NULL, options, run, &first, error);
-  if (status == CM_OK) {
-    double held = (double)CM_SEARCH_EFFORT / (double)(first.effort + 1);
-    s->most = search->scores > 0 ? search->scores : held < SCORES_MIN ? SCORES_MIN : held > SCORES_MAX ? SCORES_MAX : (uint64_t)held;
-    s->scored = 1;
-    s->effort = first.effort;
-    s->effort_max = search->scores > 0 ? 0 : CM_SEARCH_EFFORT + SCORES_MIN / 2 * first.effort;
-    s->until_ns = search->until_ns;
-    s->least_ns = s->reference_ns = first.time_ns;
-    s->reference_bytes = (double)first.bytes + 1;
-    first.score += BYTES_SHARE * first.time_ns;
-    best = first;
-    point at = point_of(options->settings);
-    if (!spent(s))
-      status = try_starts(s, &at, &best, error);
-    if (status == CM_OK)
-      status = descend(s, &at, &best, error);
-  }
+  cm_plan_candidate first = found->first;
+  cm_status status = CM_OK;
+  double held = (double)CM_SEARCH_EFFORT / (double)(first.effort + 1);
+  s->most = search->scores > 0 ? search->scores : held < SCORES_MIN ? SCORES_MIN : held > SCORES_MAX ? SCORES_MAX : (uint64_t)held;
+  s->scored = 1;
+  s->effort = first.effort;
+  s->effort_max = search->scores > 0 ? 0 : CM_SEARCH_EFFORT + SCORES_MIN / 2 * first.effort;
+  s->until_ns = search->until_ns;
+  s->least_ns = s->reference_ns = first.time_ns;
+  s->reference_bytes = (double)first.bytes + 1;
+  first.score += BYTES_SHARE * first.time_ns;
+  cm_plan_candidate best = first;
+  point at = point_of(options->settings);
+  if (!spent(s))
+    status = try_starts(s, &at, &best, error);
+  if (status == CM_OK)
+    status = descend(s, &at, &best, error);
   if (status == CM_OK)
     *found = (cm_found){.first = first, .best = best, .scored = s->scored, .effort = s->effort};
   cm_free(s);

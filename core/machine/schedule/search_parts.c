@@ -2,6 +2,10 @@
  * What smaller chips are searched for is searched here in the same way, so that a program for more is no slower. Parts
  * whose bound says that they cannot gain are left, and what is smaller still with them. */
 #include "core/machine/schedule/search_parts.h"
+#include <stdio.h>
+#include <time.h>
+#include <math.h>
+
 #include "core/machine/time_bound.h"
 
 enum { PARTS_MAX = 48, NAMED_MAX = 600 }; /* parts that are searched; and with those that are left */
@@ -63,6 +67,26 @@ static cm_status may_gain(exploring *e, const cm_plan_options *options, bool *ma
   return status;
 }
 
+/* Programs whose timetable takes so many steps are large; searching a chip takes so many timetables, mostly. */
+static const double effort_large = 1e7;
+enum { SCORES_MOSTLY = 50 };
+
+/* What the searches of parts take together, mostly: so many steps, or as many as so many chips. */
+static const double effort_mostly = 2.2e9, chips_mostly = 40;
+
+/* Of what is left of the search: the next part. */
+static double share_of_part(const exploring *e)
+{
+  const double each = (double)e->effort_first + 1, all = fmin(effort_mostly, chips_mostly * each);
+  return each / fmax(all - (double)e->effort, 2 * each);
+}
+
+/* Of all that is left to be done: the search for settings. Large programs are searched for an order too. */
+static double share_of_search(const cm_plan_candidate *first)
+{
+  return (double)first->effort > effort_large ? 0.6 : 0.97;
+}
+
 /* Searches a part; the best becomes its best where that is faster. */
 static cm_status try_part(exploring *e, const cm_subchip *chip, cm_error *error)
 {
@@ -83,9 +107,15 @@ static cm_status try_part(exploring *e, const cm_subchip *chip, cm_error *error)
   options.settings = &settings;
   if (may_gain(e, &options, &may, error) != CM_OK)
     return error->status;
-  cm_status status = may ? cm_chip_search(e->model, &options, e->search, e->until, e->run, &found, error) : CM_OK;
-  if (!may || status != CM_OK)
+  if (!may)
+    return CM_OK;
+  const size_t mark = cm_run_within(e->run, share_of_part(e));
+  cm_status status = cm_plan_candidate_make(e->model, NULL, &options, e->run, &found.first, error);
+  if (status == CM_OK)
+    status = cm_chip_search(e->model, &options, e->search, e->until, e->run, &found, error);
+  if (status != CM_OK)
     return status == CM_TOO_LARGE ? CM_OK : status;
+  cm_run_leave(e->run, mark);
   e->scored += found.scored;
   e->effort += found.effort;
   e->searched++;
@@ -114,11 +144,14 @@ static cm_status expand(exploring *e, part *from, cm_error *error)
   return CM_OK;
 }
 
-static cm_status explore(exploring *e, double *first_ns, cm_error *error)
+static cm_status explore(exploring *e, const cm_plan_candidate *first, double *first_ns, cm_error *error)
 {
-  cm_found found;
+  cm_found found = {.first = *first};
+  const double all = fmin(effort_mostly, chips_mostly * SCORES_MOSTLY * (double)first->effort);
+  const size_t mark = cm_run_within(e->run, fmin(0.8, SCORES_MOSTLY * (double)first->effort / all));
   if (cm_chip_search(e->model, e->options, e->search, e->until, e->run, &found, error) != CM_OK)
     return error->status;
+  cm_run_leave(e->run, mark);
   *first_ns = found.first.time_ns;
   e->best = found.best;
   e->scored = found.scored;
@@ -159,11 +192,19 @@ cm_status cm_settings_search(cm_model *model, const cm_plan_options *options, co
   exploring e = {.model = model, .options = options, .search = search, .run = run};
   double first_ns = 0;
   e.until = search->seconds > 0 ? cm_now() + search->seconds : 0;
+  cm_plan_candidate first;
+  cm_run_phase(run, "split");
   cm_status status = CM_NEW(run->memory, e.target, 1, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, e.parts, NAMED_MAX, error);
   if (status == CM_OK)
-    status = explore(&e, &first_ns, error);
+    status = cm_plan_candidate_make(model, NULL, options, run, &first, error);
+  if (status == CM_OK) {
+    const size_t mark = cm_run_enter(run, share_of_search(&first));
+    cm_run_phase(run, "search");
+    status = explore(&e, &first, &first_ns, error);
+    cm_run_leave(run, mark);
+  }
   if (status == CM_OK)
     status = report_of(&e, first_ns, report, error);
   cm_free(e.target);

@@ -12,7 +12,7 @@ typedef struct cm_found {
   uint64_t scored, effort;
 } cm_found;
 
-/* Searches the settings for one chip, options->target, alone. `until` is the time by cm_now after which no more are made, 0:
+/* Searches the settings for one chip, options->target, alone, from found->first on, which is what options->settings make. `until` is the time by cm_now after which no more are made, 0:
  * none. Errors: those of cm_settings_search. */
 cm_status cm_chip_search(cm_model *model, const cm_plan_options *options, const cm_search_options *search, double until,
                          cm_run *run, cm_found *found, cm_error *error);

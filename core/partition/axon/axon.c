@@ -257,7 +257,7 @@ static double left(const progress *p)
   const double work = (double)o->work, pins = pins_of(p) + 1, most = o->places != NULL ? 2 * VAIN_MOST : o->cycles;
   const double cycles = fmin(most, fmax(o->cycles, p->made[CYCLES]) - p->made[CYCLES]);
   double attempts = suits_levels(p) ? fmin(fmax(o->attempts, 1) - p->made[LEVELS], fmax(work - p->spent[0], 0) / pins / attempt_pins) : 0;
-  return fmax(attempts, p->made[LEVELS] == 0) + cycle_takes * fmin(cycles, fmax(work - p->spent[1], 0) / pins);
+  return fmax(attempts, p->made[LEVELS] == 0) + cycle_takes * floor(fmin(cycles, fmax(work - p->spent[1], 0) / pins));
 }
 
 static cm_status search(cm_axon_search *w, const cm_axon_options *options, cm_axon_solution *best, cm_error *error)

@@ -171,6 +171,7 @@ cm_status cm_axon_levels_build(cm_axon_levels *levels, const cm_axon_options *op
   building b = {.levels = levels, .options = options, .run = run, .part = part, .seed = seed};
   uint64_t total = 0;
   double largest = 1;
+  const size_t whole = cm_run_enter(run, 0.3); /* of a descent */
   cm_run_phase(run, "coarsen");
   for (uint32_t v = 0; v < g->vertex_count; v++) {
     total += g->size[v];
@@ -186,8 +187,11 @@ cm_status cm_axon_levels_build(cm_axon_levels *levels, const cm_axon_options *op
     double wider = fmin(size_max * growth, most);
     widened = wider > size_max;
     size_max = wider;
+    const size_t mark = cm_run_within(run, 0.4); /* a level takes nearly as long as all that are coarser */
     status = coarsen_once(&b, size_max, target, &shrunk, error);
+    cm_run_leave(run, mark);
   }
   cm_sketches_free(b.sketches);
+  cm_run_leave(run, whole);
   return status;
 }

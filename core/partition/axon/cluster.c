@@ -285,8 +285,10 @@ cm_status cm_cluster(cm_hypergraph *graph, const cm_sketches *sketches, const cm
     status = list_nets(&c, run, error);
   if (status == CM_OK)
     status = cm_thread_pool_new(run->memory, c.threads, &c.pool, error);
+  const size_t mark = cm_run_within(run, 0.4); /* a second round looks at more */
   if (status == CM_OK)
     status = visit_all(&c, run, error);
+  cm_run_leave(run, mark);
   if (status == CM_OK && c.count > options->enough) {
     c.few = true;
     c.samples = SAMPLES_MAX;

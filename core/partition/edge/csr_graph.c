@@ -183,6 +183,7 @@ static cm_status build_directed(builder *b, cm_csr_width kept, cm_error *error)
   uint32_t ranges = cut_ranges(b);
   if (cm_parallel(b->run, ranges, count_range, b, error) != CM_OK)
     return error->status;
+  cm_run_add(b->run, 0.4);
   for (uint32_t v = 0; v < n; v++) {
     b->next[v] = g->first[v];
     g->first[v + 1] += g->first[v];

@@ -57,6 +57,13 @@ static bool suits_annealing(const void *on)
   return annealing_sweeps(on) >= 1;
 }
 
+/* What a step took of a level, about. */
+static void tell(const cm_edge_search *w, double share)
+{
+  if (w->tells)
+    cm_run_add(w->run, share);
+}
+
 static cm_status anneal(void *on, cm_error *error)
 {
   const level *l = on;
@@ -69,6 +76,7 @@ static cm_status anneal(void *on, cm_error *error)
   cm_random_init(&random, w->options->seed, CM_STREAM_REFINEMENT, l->at->stream);
   cm_status status = cm_kway_anneal(state, &options, &random, error);
   cm_kway_free(state);
+  tell(w, 0.3);
   return status;
 }
 
@@ -82,7 +90,9 @@ static cm_status propagate(void *on, cm_error *error)
     return error->status;
   for (uint32_t v = 0; v < l->graph->vertex_count; v++)
     l->parts.load[l->parts.part[v]] += l->graph->size[v];
-  return cm_label_propagation(l->graph, &options, w->run, &l->parts, error);
+  cm_status status = cm_label_propagation(l->graph, &options, w->run, &l->parts, error);
+  tell(w, 0.15);
+  return status;
 }
 
 static cm_status search_pairs(const level *l, uint64_t most, uint64_t stream, cm_error *error)
@@ -157,7 +167,7 @@ static cm_status refine_all(void *on, cm_error *error)
   int64_t gain;
   uint64_t stream = 7000 + l->at->stream;
   cm_kway_fm_options options = {.most = l->most, .rounds = w->options->fm_rounds, .loose_rounds = w->options->loose_rounds,
-                                .loose = loose, .seed = w->options->seed, .stream = stream};
+                                .loose = loose, .share = w->tells ? 0.95 : 0, .seed = w->options->seed, .stream = stream};
   if (w->options->large_once && is_large(w, l->graph)) {
     options.rounds = 1;
     options.loose_rounds = w->draft ? 0 : 1;

@@ -37,8 +37,11 @@ static cm_status coarsen(cm_edge_search *w, cm_csr_graph *graph, const uint32_t 
                                     .seed = seed};
   double most = 2.0 * (double)graph->size_total / options.vertices_min;
   options.size_max = most > 1 ? (uint64_t)most : 1;
+  const size_t mark = cm_run_enter(w->run, 0.12);
   cm_run_phase(w->run, "coarsen");
-  return cm_csr_coarsen(graph, &options, w->run, &w->hierarchy, error);
+  cm_status status = cm_csr_coarsen(graph, &options, w->run, &w->hierarchy, error);
+  cm_run_leave(w->run, mark);
+  return status;
 }
 
 static cm_status start_once(void *context, size_t t, cm_error *error)
@@ -82,17 +85,27 @@ static cm_status best_start(cm_edge_search *w, uint32_t *part, cm_error *error)
   return status;
 }
 
+/* How much work a level is. */
+static double entries_on(const cm_hierarchy *h, uint32_t l)
+{
+  const cm_csr_graph *g = h->level[l];
+  return (double)g->entry_count + 1;
+}
+
 static cm_status refine_below(void *context, const cm_hierarchy *h, uint32_t l, uint32_t *part, cm_error *error)
 {
   const descent *d = context;
-  if (cm_edge_refine_level(d->work, &(cm_edge_level){l, h->levels - 1 - l, d->hot, d->stream + l}, part, error) != CM_OK)
-    return error->status;
-  double finer = 0, all = 0;
-  for (uint32_t k = 0; k < h->levels; k++) {
-    finer += k < l ? h->vertices[k] : 0;
-    all += h->vertices[k];
-  }
-  return cm_run_progress(d->work->run, 1 - finer / all, (int)l, h->vertices[l], NAN, error);
+  double left = 0;
+  for (uint32_t k = 0; k <= l; k++)
+    left += entries_on(h, k);
+  const size_t mark = cm_run_within(d->work->run, entries_on(h, l) / left);
+  d->work->tells = true;
+  cm_status status = cm_edge_refine_level(d->work, &(cm_edge_level){l, h->levels - 1 - l, d->hot, d->stream + l}, part, error);
+  d->work->tells = false;
+  if (status == CM_OK)
+    status = cm_run_progress(d->work->run, 1, (int)l, h->vertices[l], NAN, error);
+  cm_run_leave(d->work->run, mark);
+  return status;
 }
 
 static cm_status uncoarsen(cm_edge_search *w, uint64_t stream, uint32_t *part, cm_error *error)

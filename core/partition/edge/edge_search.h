@@ -14,6 +14,7 @@ typedef struct cm_edge_search {
   cm_run *run;
   cm_hierarchy hierarchy;
   bool draft; /* cycles follow, which refine the finer levels again */
+  bool tells; /* one level at a time is refined, whose steps tell progress */
 } cm_edge_search;
 
 /* Size that a part may have on a level: more than in the end where parts are full or vertices coarse. */

@@ -124,8 +124,10 @@ static cm_status by_graph(const cm_demand *demand, const cm_edge_options *option
                           cm_error *error)
 {
   graph_attempt a = {.run = run};
+  const size_t mark = cm_run_enter(run, 0.1);
   cm_run_phase(run, "coarsen");
   cm_status status = cm_csr_graph_from_topology(demand, run, &a.graph, error);
+  cm_run_leave(run, mark);
   if (status == CM_OK)
     status = with_parts(demand, options, try_graph, &a, made, error);
   if (status == CM_OK)

@@ -188,16 +188,22 @@ static unsigned clock_bits(const cm_kway *s)
   return CLOCK_BITS;
 }
 
+/* Of what is left, a round. */
+static const double share_of_round = 0.7;
+
 cm_status cm_kway_fm(cm_kway *state, const cm_kway_fm_options *options, int64_t *gain, cm_error *error)
 {
   search w = {.state = state, .options = options, .most = options->most, .clock_bits = clock_bits(state)};
   cm_random random;
   int64_t total = 0;
+  double left = options->share;
   cm_random_init(&random, options->seed, CM_STREAM_REFINEMENT, options->stream);
   cm_status status = cm_fm_search_new(state->graph->vertex_count, state->run, &w.fm, error);
   for (uint32_t round = 0; round < options->rounds && status == CM_OK; round++) {
     int64_t gained = 0;
     bool loose = round < options->loose_rounds;
+    w.fm.share = left * share_of_round;
+    left -= w.fm.share;
     status = loose ? loose_round(&w, &random, &gained, error) : search_borders(&w, &random, &gained, error);
     total += gained;
     if ((double)gained > gain_min * (double)state->cut)

@@ -10,6 +10,7 @@ typedef struct cm_kway_fm_options {
   uint32_t rounds;       /* at most; each begins at all vertices on borders */
   uint32_t loose_rounds; /* of them the first: parts may be passed by `loose` of their limit, and are brought back after */
   double loose;
+  double share;          /* of the run's stretch that it tells as progress; 0: none */
   uint64_t seed, stream;
 } cm_kway_fm_options;
 

@@ -359,6 +359,7 @@ cm_status cm_partition_nets(const cm_demand *demand, const cm_nets_options *opti
   work w = {.options = options, .run = run};
   candidate trial = {0}, result = {0};
   uint32_t n = demand->network->vertex_count;
+  const size_t mark = cm_run_enter(run, 0.12);
   cm_run_phase(run, "coarsen");
   cm_status status = cm_net_graph_from_topology(demand, run, &w.graph, error);
   if (status == CM_OK)
@@ -371,6 +372,7 @@ cm_status cm_partition_nets(const cm_demand *demand, const cm_nets_options *opti
     status = CM_NEW(run->memory, result.part, n, error);
   if (status == CM_OK)
     status = cm_net_communities(w.graph, options->seed, run, w.community, error);
+  cm_run_leave(run, mark);
   if (status == CM_OK) {
     for (uint32_t p = 0; p < options->parts; p++)
       w.most[p] = options->most;

@@ -58,6 +58,9 @@ static uint32_t choose_mate(const cm_pairing_task *task, const cm_graph_row *row
   return chosen;
 }
 
+/* Of the time of a level. */
+static const double share_of_matching = 0.6, share_of_contracting = 0.3;
+
 static cm_status pair(const cm_pairing_task *task, cm_graph_rows *rows, const uint32_t *order, cm_random *random,
                       cm_pairing *pairing, cm_error *error)
 {
@@ -70,8 +73,11 @@ static cm_status pair(const cm_pairing_task *task, cm_graph_rows *rows, const ui
   for (uint32_t i = 0; i < vertices; i++) {
     uint32_t v = order[i];
     cm_graph_row row;
-    if (i % CHECK_EVERY == 0 && cm_run_check(task->run, error) != CM_OK)
-      return error->status;
+    if (i % CHECK_EVERY == 0) {
+      if (cm_run_check(task->run, error) != CM_OK)
+        return error->status;
+      cm_run_add(task->run, i > 0 ? share_of_matching / task->options->coarsening_tries * CHECK_EVERY / vertices : 0);
+    }
     if (mate[v] != v)
       continue;
     if (cm_graph_row_of(rows, v, &row, error) != CM_OK)
@@ -236,6 +242,7 @@ cm_status cm_coarsen_level(const cm_pairing_task *task, uint32_t *parent, cm_gra
   if (status == CM_OK && shrinks) {
     uint32_t coarse_count = number_pairs(all.pairing[best].mate, graph->vertex_count, parent);
     status = cm_graph_contract(graph, parent, coarse_count, task->run, coarse, error);
+    cm_run_add(task->run, share_of_contracting);
   } else if (status == CM_OK)
     *coarse = NULL;
   *note = (cm_level_note){all.holds, shrinks && by_itself && all.task.matching == CM_MATCHING_AVAILABLE};
@@ -341,15 +348,19 @@ static cm_status add_level(cm_graph **graph, const cm_partition_options *options
   return status;
 }
 
+/* A level takes about as long as all that are coarser. */
+static const double share_of_level = 0.4;
+
 cm_status cm_coarsen(cm_graph *graph, const cm_partition_options *options, cm_level_files *files, cm_run *run, cm_error *error)
 {
   bool made = true;
   cm_status status = CM_OK;
   for (files->count = files->shared_count; status == CM_OK && made && files->count < CM_LEVELS_MAX;) {
-    double fraction = 1.0 - (double)graph->size_total / (double)options->capacity / (graph->vertex_count + 1.0);
-    status = cm_run_progress(run, fraction < 0 ? 0 : fraction, (int)files->count, graph->vertex_count, NAN, error);
+    const size_t mark = cm_run_within(run, share_of_level);
+    status = cm_run_progress(run, 0, (int)files->count, graph->vertex_count, NAN, error);
     if (status == CM_OK)
       status = add_level(&graph, options, files, run, &made, error);
+    cm_run_leave(run, mark);
   }
   cm_graph_free(graph);
   return status;

@@ -107,7 +107,9 @@ cm_status cm_partition_reference(const cm_demand *demand, const cm_partition_opt
   cm_run_phase(run, "refine");
   for (uint32_t l = files->count; status == CM_OK; l--) {
     uint64_t gain;
+    const size_t mark = cm_run_within(run, 1 / (1 + 1.5 * (double)l)); /* a level takes longer than the coarser one before */
     status = cm_refine(held.graph, options, l, run, part, parts, &gain, error);
+    cm_run_leave(run, mark);
     if (status != CM_OK || l == 0)
       break;
     status = project(&held, run, &part, error);

@@ -120,7 +120,7 @@ static cm_status refine_once(refinement *r, uint32_t level, uint32_t pass, cm_er
   cm_random_permutation(&random, order, n);
   for (uint32_t i = 0; i < n; i++) {
     uint32_t v = order[i], own = r->part[v];
-    if (i % CHECK_EVERY == 0 && cm_run_progress(r->run, (double)i / n, (int)level, n, NAN, error) != CM_OK)
+    if (i % CHECK_EVERY == 0 && cm_run_progress(r->run, 1 - (1 - 0.5 * i / n) / (pass < 30 ? 1U << pass : 1U << 30), (int)level, n, NAN, error) != CM_OK)
       return error->status;
     if (r->options->parts > 0 && r->filled[own] == 1)
       continue;

@@ -158,7 +158,8 @@ static cm_status try_all(portfolio *f, cm_error *error)
          own = {o->preset, CM_MAPPER_AUTO, o->objective, 1}, two_phase = {o->preset, CM_MAPPER_TWO_PHASE, o->objective, 0.9};
   double fast = INFINITY, integrated = INFINITY, ignored;
   bool sparse = may_win(f->input), may_be_edges = f->input->demand->network->directed && cm_axons_reach_few(f->input->demand->network);
-  own.share = may_be_edges ? 0.55 : sparse ? 0.9 : 1;
+  own.share = may_be_edges && sparse ? 0.2 : may_be_edges || sparse ? 0.55 : 1;
+  two_phase.share = may_be_edges ? 0.75 : 1;
   cm_status status = sparse ? try_method(f, quick, false, &fast, error) : CM_OK;
   bool tight = sparse && is_tight(f);
   if (status == CM_OK && !tight)

@@ -56,7 +56,8 @@ static uint32_t parts_of_start(const cm_engine_task *task)
 static cm_status start_by_edges(const cm_engine_task *task, const cm_effort *effort, cm_run *run, cm_partition **start,
                                 cm_error *error)
 {
-  const size_t mark = cm_run_enter(run, 0.05);
+  const cm_effort *own = cm_effort_of(task->input->options);
+  const size_t mark = cm_run_enter(run, effort == own ? 0.4 : effort == cm_effort_least(own) ? 0.05 : 0.2);
   cm_error none;
   cm_edge_options options = cm_engine_edge_options(task, effort);
   options.parts = parts_of_start(task);

@@ -54,6 +54,10 @@ static cm_status for_time(const cm_engine_task *task, cm_run *run, cm_attempt *a
   return search(task, &options, run, partition, &result, error);
 }
 
+/* What of the time that is left, about: parts of objective axon take beside annealing them; annealing them takes beside parts that are grown
+ * too; a first search takes beside longer budgets, and each of these. */
+static const double share_of_start = 0.15, share_of_axons = 0.55, share_of_first = 0.6, share_of_longer = 0.6;
+
 /* The parts of objective axon, as many as it likes up to the number that is asked for; NULL where it finds none. */
 static cm_status start_of_axons(const cm_engine_task *task, cm_run *run, cm_partition **start, cm_error *error)
 {
@@ -64,7 +68,9 @@ static cm_status start_of_axons(const cm_engine_task *task, cm_run *run, cm_part
   const cm_engine *axons = cm_engine_find((cm_preset)task->input->options->preset, CM_OBJECTIVE_AXON);
   cm_attempt ignored = {0};
   *start = NULL;
+  const size_t mark = cm_run_enter(run, share_of_start);
   cm_status status = axons->partition(&any, run, &ignored, start, error);
+  cm_run_leave(run, mark);
   return status == CM_NO_ROOM || status == CM_LIMIT_BROKEN ? CM_OK : status;
 }
 
@@ -173,7 +179,9 @@ static cm_status for_energy(const cm_engine_task *task, cm_run *run, cm_attempt 
   options.budget_ns = budget;
   if (isfinite(budget))
     options.visits *= share_of_budgets;
+  const size_t mark = cm_run_enter(run, isfinite(budget) ? share_of_axons : 1);
   cm_status status = from_axons(task, options, run, &made, &result, error);
+  cm_run_leave(run, mark);
   if (status == CM_OK && (made == NULL || isfinite(budget)))
     status = search(task, &options, run, &grown, &other, error);
   if (status == CM_OK && grown != NULL) {
@@ -214,14 +222,18 @@ static cm_status for_edp(const cm_engine_task *task, cm_run *run, cm_attempt *at
   cm_step_result result;
   (void)attempt;
   cm_step_options options = step_options(task);
+  size_t mark = cm_run_enter(run, share_of_first);
   cm_status status = search(task, &options, run, &best, &result, error);
+  cm_run_leave(run, mark);
   if (status != CM_OK)
     return status;
   double least = result.busiest_ns * step_energy(task, result.packets), budget = result.busiest_ns;
   for (uint32_t i = 0; i < EDP_BUDGETS_MAX && status == CM_OK; i++) {
     budget *= edp_step;
     options.budget_ns = budget;
+    mark = cm_run_enter(run, share_of_longer);
     status = search(task, &options, run, &made, &result, error);
+    cm_run_leave(run, mark);
     if (status != CM_OK)
       break;
     double product = result.busiest_ns * step_energy(task, result.packets);

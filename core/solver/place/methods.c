@@ -163,17 +163,20 @@ cm_status cm_shorten_trees(cm_candidate *c, cm_error *error)
 
 /* ---- links ---- */
 
-cm_status cm_spread_over_links(cm_candidate *c, cm_error *error)
+bool cm_spreads_over_links(const cm_candidate *c)
 {
   const struct cm_map_options *o = c->input->options;
+  return c->input->demand->network->directed && (o->objective == CM_OBJECTIVE_TIME || o->objective == CM_OBJECTIVE_EDP) &&
+         !cm_pays_for_trees(c) && knows_loads(c) && c->partition->kind == NULL;
+}
+
+cm_status cm_spread_over_links(cm_candidate *c, cm_error *error)
+{
   cm_place_task task = task_on(c, c->places.region);
   cm_flows *flows;
   cm_links_result made;
   double unit = (double)c->input->demand->network->weight_scale;
-  bool wanted = c->input->demand->network->directed &&
-                (o->objective == CM_OBJECTIVE_TIME || o->objective == CM_OBJECTIVE_EDP) && !cm_pays_for_trees(c) &&
-                knows_loads(c) && c->partition->kind == NULL;
-  if (!wanted)
+  if (!cm_spreads_over_links(c))
     return CM_OK;
   if (cm_flows_of_axons(c->input->demand, c->partition->part, c->partition->part_count, c->run, &flows, error) != CM_OK)
     return error->status;

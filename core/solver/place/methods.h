@@ -37,6 +37,9 @@ cm_status cm_gather_flows(cm_candidate *candidate, cm_error *error);
  * each other and with empty cores of candidate->places.region, until no link holds packets for long, and tells so in the report. */
 cm_status cm_spread_over_links(cm_candidate *candidate, cm_error *error);
 
+/* Whether that will be done. */
+bool cm_spreads_over_links(const cm_candidate *candidate);
+
 /* Where the job pays for trees: swaps parts that have their cores, with each other and with empty cores of
  * candidate->places.region, until their trees are short, and tells so in the report. */
 cm_status cm_shorten_trees(cm_candidate *candidate, cm_error *error);

@@ -212,14 +212,19 @@ static cm_status keep_places(cm_candidate *c, cm_error *error)
   return cm_whole(c->places.report != NULL, "the report", error);
 }
 
+/* What placing takes beside what follows it. */
+static const double share_beside_links = 0.03, share_beside_trees = 0.5;
+
 cm_status cm_place_parts(cm_candidate *c, cm_error *error)
 {
   cm_run_phase(c->run, "region");
   if (c->places.core == NULL && tell_parts(c, error) != CM_OK)
     return error->status;
+  const size_t mark = cm_run_enter(c->run, cm_spreads_over_links(c) ? share_beside_links : cm_pays_for_trees(c) ? share_beside_trees : 1);
   cm_status status = c->places.core != NULL   ? keep_places(c, error)
                      : c->partition->kind != NULL ? cm_place_on_kinds(c, error)
                                        : place_on_candidates(c, error);
+  cm_run_leave(c->run, mark);
   if (status == CM_OK && cm_pays_for_trees(c))
     status = cm_shorten_trees(c, error);
   if (status == CM_OK)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "core/solver/mappers/kept.h"
+#include "core/solver/presets.h"
 
 /* Where single moves cost so many times what the method's own partition does, parts that leave them room are tried too. */
 static const double loss_most = 1.1;
@@ -84,14 +85,22 @@ static cm_status find_widest(cm_attempts *a, const cm_partition *p, cm_error *er
   return CM_OK;
 }
 
+enum { PINS_SMALL = 1 << 14 };
+
 /* Of the time that is left, about: another attempt may follow, and places. */
 static double share_of_attempt(const cm_attempts *a)
 {
   if (a->engine->places)
     return 0.95;
-  if (cm_objective_is_of_steps((cm_objective)a->input->options->objective))
-    return 0.55;
-  return a->engine->keeps_limits ? 0.8 : 0.5;
+  switch (a->input->options->objective) { /* loads of links are spread after those of time */
+  case CM_OBJECTIVE_TIME: return 0.62;
+  case CM_OBJECTIVE_EDP: return 0.75;
+  case CM_OBJECTIVE_ENERGY: return 0.95;
+  default: break;
+  }
+  if (!cm_effort_of(a->input->options)->place.roams || a->input->demand->network->pin_count >= PINS_SMALL)
+    return 0.94;
+  return a->engine->keeps_limits ? 0.6 : 0.15; /* placing takes its time however small the network is */
 }
 
 /* The method once. *violation says what breaks; nothing where there are only too many parts. *dear: single moves made
