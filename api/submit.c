@@ -248,7 +248,7 @@ static bool check_alone(cm_request *request, const library_job_kind *kind, const
   const json_t *problem = json_object_get(options, "problem");
   if (problem != NULL) {
     const cm_network size = {.neurons = json_array_size(json_object_get(problem, "nodes"))};
-    liken(job, kind, options, &size);
+    cm_submit_liken(job, kind, options, &size);
     return true;
   }
   (void)cm_option_refuse(&error, "problem", "the problem to solve: array, nodes, edges, nets and constraints");

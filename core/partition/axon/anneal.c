@@ -285,19 +285,13 @@ cm_status cm_anneal(cm_axon_state *s, const cm_anneal_options *options, cm_rando
   const cm_hypergraph *g = s->graph;
   *w = (sweeping){.state = s, .options = options, .threads = options->silent ? 1 : s->run->threads,
                   .net_targets = g->net_count > 0 ? (double)g->pin_count / g->net_count : 0};
-  cm_status status = CM_NEW(memory, w->order, s->graph->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, w->planned, s->part_capacity, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, w->taken, w->threads, error); /* zero bytes: clear flags */
-  if (status == CM_OK)
-    status = CM_NEW(memory, w->log, w->threads, error);
+  cm_status status = CM_OK; /* flags of zero bytes are clear */
+  if (CM_NEW(memory, w->order, s->graph->vertex_count, error) != CM_OK || CM_NEW(memory, w->planned, s->part_capacity, error) != CM_OK ||
+      CM_NEW(memory, w->taken, w->threads, error) != CM_OK || CM_NEW(memory, w->log, w->threads, error) != CM_OK ||
+      CM_NEW(memory, w->visits, (size_t)w->threads * w->threads, error) != CM_OK || CM_NEW(memory, w->probe, w->threads, error) != CM_OK)
+    status = error->status;
   for (uint32_t t = 0; t < w->threads && status == CM_OK; t++)
     status = CM_NEW(memory, w->log[t].axons, s->part_capacity, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, w->visits, (size_t)w->threads * w->threads, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, w->probe, w->threads, error);
   for (uint32_t t = 0; t < w->threads && status == CM_OK; t++)
     status = cm_probe_init(&w->probe[t], s, error);
   if (status == CM_OK)

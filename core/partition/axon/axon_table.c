@@ -96,14 +96,10 @@ cm_status cm_axon_table_new(const cm_axon_state *s, cm_thread_pool *pool, cm_axo
   t->state = s;
   t->parts = s->part_count;
   choose_shift(t);
-  cm_status status = CM_NEW(memory, t->tie, (size_t)n * t->parts, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, t->all, n, error);
-  if (status == CM_OK)
-    status = cm_thread_pool_run(pool, SLICES, fill_slice, t, error);
-  if (status != CM_OK) {
+  if (CM_NEW(memory, t->tie, (size_t)n * t->parts, error) != CM_OK || CM_NEW(memory, t->all, n, error) != CM_OK ||
+      cm_thread_pool_run(pool, SLICES, fill_slice, t, error) != CM_OK) {
     cm_axon_table_free(t);
-    return status;
+    return error->status;
   }
   *table = t;
   return CM_OK;
