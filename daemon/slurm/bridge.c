@@ -195,7 +195,7 @@ static cm_status listen_at(bridge *b, cm_error *error)
   const char *path = b->config->bridge;
   if (strlen(path) >= sizeof place.sun_path)
     return cm_fail(error, CM_BAD_OPTION, "bridge is \"%.60s...\"; the path of a socket has at most %zu bytes", path, sizeof place.sun_path - 1);
-  (void)snprintf(place.sun_path, sizeof place.sun_path, "%s", path);
+  memcpy(place.sun_path, path, strlen(path) + 1);
   (void)unlink(path);
   b->place = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   if (b->place < 0 || bind(b->place, (struct sockaddr *)&place, sizeof place) != 0 || chmod(path, 0660) != 0 || listen(b->place, SERVERS) != 0)

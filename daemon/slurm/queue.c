@@ -77,7 +77,7 @@ static void explain_wait(const cm_slurm_queue *q, const char *reason, char text[
 {
   char node[64], state[32], why[80] = "";
   if (q->nodes != NULL && sscanf(q->nodes, "%63[^|]|%31[^|]|%79[^\n]", node, state, why) >= 2)
-    (void)snprintf(text, CM_SLURM_TEXT_MAX, "in the cluster's queue: %.60s; node %s is %s (%s): an administrator must resume it", reason, node, state, why);
+    (void)snprintf(text, CM_SLURM_TEXT_MAX, "in the cluster's queue: %.40s; node %.40s is %.20s (%.40s): an administrator must resume it", reason, node, state, why);
   else
     (void)snprintf(text, CM_SLURM_TEXT_MAX, "in the cluster's queue: %.100s", reason);
 }

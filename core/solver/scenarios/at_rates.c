@@ -98,16 +98,16 @@ cm_status cm_map_measured(const cm_map_input *input, cm_map_whole *whole, cm_run
   cm_map_input lifted = *input;
   uint32_t silent = 0;
   cm_mapping *made = NULL;
-  const bool several = input->options->objective == CM_OBJECTIVE_PARETO;
-  const size_t mark = input->options->profile > 0 && !several ? cm_run_enter(run, 0.5) : 0;
-  cm_status status = input->traffic == NULL ? lift(input->demand, run->memory, &lifted.traffic, &silent, error) : CM_OK;
+  const bool profiled = input->options->profile > 0, compared = profiled && input->options->objective != CM_OBJECTIVE_PARETO;
+  const size_t mark = compared ? cm_run_enter(run, 0.5) : 0;
+  cm_status status = profiled && input->traffic == NULL ? lift(input->demand, run->memory, &lifted.traffic, &silent, error) : CM_OK;
   if (status == CM_OK)
     status = whole(&lifted, run, &made, error);
   if (lifted.traffic != input->traffic)
     cm_free(lifted.traffic);
-  if (input->options->profile > 0 && !several)
+  if (compared)
     cm_run_leave(run, mark);
-  if (status == CM_OK && input->options->profile > 0 && !several)
+  if (status == CM_OK && compared)
     status = compare(input, whole, silent, run, &made, error);
   if (status == CM_OK && input->spikes != NULL)
     status = tell_steps(input, made, run, error);
