@@ -22,12 +22,12 @@ function significant(value, digits) {
   return text.includes('e') ? String(Number(text)) : text;
 }
 
-/** 12345678 -> "12 345 678"; what is no integer keeps four significant digits. */
+/** 12345678 -> "12 345 678"; what is no integer has four significant digits at most. */
 export function count(value) {
   if (value === null || value === undefined || !Number.isFinite(Number(value))) return NONE;
   const number = Number(value);
   if (!Number.isInteger(number))
-    return Math.abs(number) >= 1e4 ? count(Math.round(number)) : significant(number, 4);
+    return Math.abs(number) >= 1e4 ? count(Math.round(number)) : String(Number(number.toPrecision(4)));
   return String(number).replace(/\B(?=(\d{3})+$)/g, NARROW);
 }
 
