@@ -42,6 +42,6 @@ export function problemWords(problem) {
     figures: Object.entries(body)
       .filter(([name, value]) => !KNOWN.has(name) && value !== null)
       .filter(([name]) => name !== 'request' || body.status >= 500) // for whoever reads the log
-      .map(([name, value]) => [words(name), figureText(value)]),
+      .map(([name, value]) => [capital(words(name)), figureText(value)]),
   };
 }

@@ -410,8 +410,8 @@ test('problems are told in words with their figures', () => {
   assert.equal(told.title, 'No room');
   assert.equal(told.where, '/chip');
   assert.deepEqual(told.figures, [
-    ['needed', '301'],
-    ['largest free rectangle', '16 × 8'],
+    ['Needed', '301'],
+    ['Largest free rectangle', '16 × 8'],
   ]);
   assert.equal(problemWords(new Problem(null, 502)).detail, 'The server answered 502');
   assert.equal(problemWords(new Error('no way')).detail, 'No way');
