@@ -104,9 +104,9 @@ static void expect_end(const char *id, const char *state, const char *code, cons
   json_t *job = test_wait(&server, id);
   const json_t *problem = json_object_get(job, "problem");
   char *text = json_dumps(job, 0);
-  ck_assert_msg(strcmp(test_word(job, "state"), state) == 0, "%s", text);
-  ck_assert_msg(strcmp(test_word(problem, "code"), code) == 0, "%s", text);
-  ck_assert_msg(strstr(test_word(problem, "detail"), said) != NULL, "%s", text);
+  ck_assert_msg(strcmp(test_word(job, "state"), state) == 0, "%.2000s", text);
+  ck_assert_msg(strcmp(test_word(problem, "code"), code) == 0, "%.2000s", text);
+  ck_assert_msg(strstr(test_word(problem, "detail"), said) != NULL, "%.2000s", text);
   free(text);
   json_decref(job);
 }
@@ -276,11 +276,12 @@ START_TEST(a_crash_costs_one_job)
 {
   static const struct {
     int signal;
-    const char *code, *said;
-  } deaths[] = {{SIGSEGV, "internal", "SIGSEGV"}, {SIGABRT, "internal", "SIGABRT"}, {SIGBUS, "internal", "SIGBUS"}};
+    const char *code, *said, *seed; /* another one finds no levels kept */
+  } deaths[] = {{SIGSEGV, "internal", "SIGSEGV", ", \"seed\": 1"}, {SIGABRT, "internal", "SIGABRT", ", \"seed\": 2"},
+                {SIGBUS, "internal", "SIGBUS", ", \"seed\": 3"}};
   for (size_t i = 0; i < sizeof deaths / sizeof *deaths; i++) {
     char id[33], next[33];
-    long_job_of(id, "");
+    long_job_of(id, deaths[i].seed);
     short_job(next); /* queued behind */
     ck_assert_int_eq(kill(working_child(id), deaths[i].signal), 0);
     expect_end(id, "failed", deaths[i].code, CM_SANITIZED ? "the job's process" : deaths[i].said);
