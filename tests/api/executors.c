@@ -111,6 +111,24 @@ static void expect_end(const char *id, const char *state, const char *code, cons
   json_decref(job);
 }
 
+/* Asks that a job ends. */
+static void ask_to_stop(const char *id)
+{
+  char path[64];
+  snprintf(path, sizeof path, "/v1/jobs/%s/cancel", id);
+  test_reply reply = test_send(&server, "POST", path, "");
+  ck_assert_msg(reply.status / 100 == 2, "%ld %s", reply.status, reply.body);
+  test_reply_clear(&reply);
+}
+
+static void cancel_job(const char *id)
+{
+  ask_to_stop(id);
+  json_t *job = test_wait(&server, id);
+  ck_assert_str_eq(test_word(job, "state"), "cancelled");
+  json_decref(job);
+}
+
 /* The server answers, and the queue goes on. */
 static void expect_service(void)
 {
@@ -365,16 +383,10 @@ END_TEST
 
 START_TEST(a_child_that_does_not_stop_is_cancelled_all_the_same)
 {
-  char id[33], path[64];
+  char id[33];
   long_job_of(id, "");
   ck_assert_int_eq(kill(working_child(id), SIGSTOP), 0);
-  snprintf(path, sizeof path, "/v1/jobs/%s/cancel", id);
-  test_reply reply = test_send(&server, "POST", path, "");
-  ck_assert_msg(reply.status / 100 == 2, "%ld %s", reply.status, reply.body);
-  test_reply_clear(&reply);
-  json_t *job = test_wait(&server, id);
-  ck_assert_str_eq(test_word(job, "state"), "cancelled");
-  json_decref(job);
+  cancel_job(id);
   ck_assert_int_eq(child_of(server.pid), 0);
 }
 END_TEST
@@ -407,18 +419,6 @@ static void expect_attempts(const char *id, int attempts)
   test_reply reply = test_get(&server, path);
   ck_assert_msg(json_integer_value(json_object_get(reply.json, "attempts")) == attempts, "%s", reply.body);
   test_reply_clear(&reply);
-}
-
-static void cancel_job(const char *id)
-{
-  char path[64];
-  snprintf(path, sizeof path, "/v1/jobs/%s/cancel", id);
-  test_reply reply = test_send(&server, "POST", path, "");
-  ck_assert_msg(reply.status / 100 == 2, "%ld %s", reply.status, reply.body);
-  test_reply_clear(&reply);
-  json_t *job = test_wait(&server, id);
-  ck_assert_str_eq(test_word(job, "state"), "cancelled");
-  json_decref(job);
 }
 
 /* Where the server is told that jobs do not outlive it, and where nobody comes in time. */
@@ -523,10 +523,7 @@ START_TEST(a_fork_server_that_dies_is_started_anew)
     usleep(5000);
   }
   ck_assert(again);
-  snprintf(path, sizeof path, "/v1/jobs/%s/cancel", id);
-  test_reply reply = test_send(&server, "POST", path, "");
-  ck_assert_msg(reply.status / 100 == 2, "%ld %s", reply.status, reply.body);
-  test_reply_clear(&reply);
+  ask_to_stop(id);
   expect_service();
   pid_t second = one_below(server.pid, 0);
   ck_assert(second != 0 && second != first);
@@ -681,10 +678,7 @@ START_TEST(a_child_that_fills_the_disk_is_killed)
     usleep(5000);
   }
   ck_assert(said);
-  snprintf(path, sizeof path, "/v1/jobs/%s/cancel", id);
-  test_reply reply = test_send(&server, "POST", path, "");
-  ck_assert_msg(reply.status / 100 == 2, "%ld %s", reply.status, reply.body);
-  test_reply_clear(&reply);
+  ask_to_stop(id);
   expect_service();
 }
 END_TEST
@@ -692,7 +686,7 @@ END_TEST
 /* Found by whoever waits for it: a job that is to be started, and one that runs and is to stop. */
 START_TEST(a_fork_server_that_is_stopped_goes_on)
 {
-  char id[33], path[64];
+  char id[33];
   expect_service();
   const pid_t forks = one_below(server.pid, 0);
   ck_assert_int_eq(kill(forks, SIGSTOP), 0);
@@ -700,13 +694,7 @@ START_TEST(a_fork_server_that_is_stopped_goes_on)
   long_job_of(id, "");
   ck_assert_int_ne(working_child(id), 0);
   ck_assert_int_eq(kill(forks, SIGSTOP), 0);
-  snprintf(path, sizeof path, "/v1/jobs/%s/cancel", id);
-  test_reply reply = test_send(&server, "POST", path, "");
-  ck_assert_msg(reply.status / 100 == 2, "%ld %s", reply.status, reply.body);
-  test_reply_clear(&reply);
-  json_t *job = test_wait(&server, id);
-  ck_assert_str_eq(test_word(job, "state"), "cancelled");
-  json_decref(job);
+  cancel_job(id);
   expect_service();
 }
 END_TEST
