@@ -73,29 +73,17 @@ cm_status cm_state_new(const cm_place_model *model, cm_memory *memory, cm_state 
     return error->status;
   s->model = model;
   s->memory = memory;
-  cm_status status = CM_NEW(memory, s->domain, (size_t)model->variables * model->words, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, s->failures, model->variables, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, s->booking, model->packing_count, error);
+  cm_status status = CM_OK;
+  if (CM_NEW(memory, s->domain, (size_t)model->variables * model->words, error) != CM_OK || CM_NEW(memory, s->failures, model->variables, error) != CM_OK ||
+      CM_NEW(memory, s->booking, model->packing_count, error) != CM_OK || CM_NEW(memory, s->queued, model->variables, error) != CM_OK ||
+      CM_NEW(memory, s->packing_due, model->packing_count, error) != CM_OK || CM_NEW(memory, s->chain_due, model->chain_count, error) != CM_OK ||
+      CM_NEW(memory, s->queue, model->variables, error) != CM_OK || CM_NEW(memory, s->scratch, 4 * (size_t)model->words, error) != CM_OK ||
+      CM_NEW(memory, s->distance, model->tiles, error) != CM_OK || CM_NEW(memory, s->flood, model->tiles, error) != CM_OK)
+    status = error->status;
   for (uint32_t i = 0; status == CM_OK && i < model->packing_count; i++)
     status = make_booking(&model->packing[i], memory, &s->booking[i], error);
   if (status == CM_OK)
     status = index_members(s, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, s->queued, model->variables, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, s->packing_due, model->packing_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, s->chain_due, model->chain_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, s->queue, model->variables, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, s->scratch, 4 * (size_t)model->words, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, s->distance, model->tiles, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, s->flood, model->tiles, error);
   if (status != CM_OK) {
     cm_state_free(s);
     return status;

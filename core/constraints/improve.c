@@ -197,23 +197,14 @@ static cm_status begin(annealing *a, cm_memory *memory, const cm_state *state, c
   a->first_in = state->first_in;
   a->packing_in = state->packing_in;
   a->slot_in = state->slot_in;
-  cm_status status = CM_NEW(memory, a->used, m->packing_count, error);
-  for (uint32_t i = 0; status == CM_OK && i < m->packing_count; i++)
-    status = CM_NEW(memory, a->used[i], m->packing[i].buckets, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, a->first_on, m->tiles, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, a->next_on, m->variables, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, a->stamp, m->net_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, a->seen, m->words, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, a->members, m->words, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, a->flood, m->tiles, error);
-  if (status != CM_OK)
-    return status;
+  if (CM_NEW(memory, a->used, m->packing_count, error) != CM_OK || CM_NEW(memory, a->first_on, m->tiles, error) != CM_OK ||
+      CM_NEW(memory, a->next_on, m->variables, error) != CM_OK || CM_NEW(memory, a->stamp, m->net_count, error) != CM_OK ||
+      CM_NEW(memory, a->seen, m->words, error) != CM_OK || CM_NEW(memory, a->members, m->words, error) != CM_OK ||
+      CM_NEW(memory, a->flood, m->tiles, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < m->packing_count; i++)
+    if (CM_NEW(memory, a->used[i], m->packing[i].buckets, error) != CM_OK)
+      return error->status;
   for (uint32_t t = 0; t < m->tiles; t++)
     a->first_on[t] = UINT32_MAX;
   for (uint32_t v = 0; v < m->variables; v++)
