@@ -143,11 +143,16 @@ void cm_map_options_free(cm_map_options *options)
 
 json_t *cm_map_options_shaping_json(const cm_map_options *options)
 {
-  static const char *const running[] = {"profile", "profile_windows", "semantics", "spike_ids", "dt", "poisson"};
+  const bool profiled = options->profile != 0, timed = profiled && options->running.dt > 0;
+  const struct {
+    const char *name;
+    bool shapes;
+  } running[] = {{"profile", profiled},   {"profile_windows", profiled}, {"semantics", profiled},
+                 {"spike_ids", profiled}, {"dt", timed},                 {"poisson", timed && options->running.poisson > 0}};
   json_t *made = cm_options_json(&cm_map_option_table, options, true);
-  const size_t from = options->profile == 0 ? 0 : options->running.dt <= 0 ? 4 : options->running.poisson <= 0 ? 5 : 6;
-  for (size_t i = from; i < sizeof running / sizeof *running && made != NULL; i++)
-    (void)json_object_del(made, running[i]);
+  for (size_t i = 0; i < sizeof running / sizeof *running && made != NULL; i++)
+    if (!running[i].shapes)
+      (void)json_object_del(made, running[i].name);
   return made;
 }
 

@@ -30,10 +30,17 @@ static void resolve(struct cm_map_options *o)
 static cm_status check_profile(const struct cm_map_options *o, cm_error *error)
 {
   const cm_running *r = &o->running;
-  const char *alone = cm_spikes_are_given(&r->spikes) ? "spikes" : r->poisson > 0 ? "poisson" : r->dt > 0 ? "dt" : o->profile_windows > 1 ? "profile_windows"
-                      : r->semantics != CM_SEMANTICS_SNNTORCH ? "semantics" : r->spike_ids != CM_SPIKE_IDS_AUTO ? "spike_ids" : NULL;
+  const struct {
+    const char *name;
+    bool given;
+  } running[] = {{"spikes", cm_spikes_are_given(&r->spikes)},        {"poisson", r->poisson > 0},
+                 {"dt", r->dt > 0},                                  {"profile_windows", o->profile_windows > 1},
+                 {"semantics", r->semantics != CM_SEMANTICS_SNNTORCH}, {"spike_ids", r->spike_ids != CM_SPIKE_IDS_AUTO}};
+  for (size_t i = 0; o->profile == 0 && i < sizeof running / sizeof *running; i++)
+    if (running[i].given)
+      return cm_option_refuse(error, running[i].name, "given with profile, the number of steps that the network runs, or left out");
   if (o->profile == 0)
-    return alone == NULL ? CM_OK : cm_option_refuse(error, alone, "given with profile, the number of steps that the network runs, or left out");
+    return CM_OK;
   if (o->profile_windows > o->profile)
     return cm_option_refuse(error, "profile_windows", "at most as many windows as profile has steps");
   return cm_running_check(r, error);

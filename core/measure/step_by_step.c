@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/chip/geometry.h"
+#include "core/mapping/options.h"
 #include "core/measure/measure.h"
 #include "core/partition/step/loads.h"
 
@@ -225,20 +226,17 @@ static void work_free(work *w)
 }
 
 /* What the mean step says of all of them: neurons of cores, the barrier, the slowest link. */
-static cm_status rest(work *w, cm_error *error)
+static cm_status rest(work *w, const cm_mapping *mapping, cm_error *error)
 {
   const cm_chip *chip = w->on->chip;
-  cm_metrics metrics;
-  cm_metrics_detail detail;
-  if (cm_step_loads(w->on->demand, w->on->part, w->on->parts, w->run, w->rest, error) != CM_OK ||
-      cm_metrics_compute(w->on, w->run, &metrics, &detail, error) != CM_OK)
+  const cm_window *window = &mapping->detail.window;
+  if (cm_step_loads(w->on->demand, w->on->part, w->on->parts, w->run, w->rest, error) != CM_OK)
     return error->status;
-  w->barrier_ns = metrics.barrier_ns;
-  for (size_t i = 0; chip->costs.link_packets_per_ns > 0 && i < cm_window_links(&detail.window); i++) {
-    const double ns = cm_chip_step_ns(chip, cm_window_link(&detail.window, i), 1);
+  w->barrier_ns = mapping->metrics.barrier_ns;
+  for (size_t i = 0; chip->costs.link_packets_per_ns > 0 && i < cm_window_links(window); i++) {
+    const double ns = cm_chip_step_ns(chip, cm_window_link(window, i), 1);
     w->link_ns = ns > w->link_ns ? ns : w->link_ns;
   }
-  cm_metrics_detail_free(&detail);
   for (uint32_t p = 0; p < w->on->parts; p++) {
     w->rest[p] = (cm_core_events){{[CM_CHARGE_NEURON] = w->rest[p].count[CM_CHARGE_NEURON]}};
     const double ns = core_ns(w, p, &w->rest[p]);
@@ -265,14 +263,15 @@ static cm_status sum_up(work *w, uint32_t steps, cm_step_by_step *made, cm_error
   return status;
 }
 
-cm_status cm_step_by_step_measure(const cm_mapped *mapped, const cm_spikes *spikes, uint32_t steps, cm_run *run, cm_step_by_step *made,
-                                  cm_error *error)
+cm_status cm_step_by_step_measure(const cm_map_input *input, const cm_mapping *mapping, cm_run *run, cm_step_by_step *made, cm_error *error)
 {
-  work w = {.on = mapped, .spikes = spikes, .run = run};
-  cm_step_by_step m = {.parts = mapped->parts};
+  const cm_mapped mapped = cm_mapped_by(mapping, input->demand, input->chip);
+  const uint32_t steps = input->options->profile;
+  work w = {.on = &mapped, .spikes = input->spikes, .run = run};
+  cm_step_by_step m = {.parts = mapped.parts};
   cm_status status = work_new(&w, steps, &m, error);
   if (status == CM_OK)
-    status = rest(&w, error);
+    status = rest(&w, mapping, error);
   for (uint32_t s = 0; s < steps && status == CM_OK; s++) {
     take_step(&w, s, &m);
     status = cm_run_check(run, error);

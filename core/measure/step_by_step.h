@@ -2,8 +2,9 @@
 #ifndef CM_MEASURE_STEP_BY_STEP_H
 #define CM_MEASURE_STEP_BY_STEP_H
 
+#include "core/mapping/input.h"
+#include "core/mapping/mapped.h"
 #include "core/mapping/mapping.h"
-#include "core/network/spikes.h"
 
 /* Events of a core that are counted in a step: neurons of it that spike, packets that come in from other cores, and that go out to them. */
 typedef enum cm_peak { CM_PEAK_SPIKES, CM_PEAK_PACKETS_IN, CM_PEAK_PACKETS_OUT, CM_PEAKS } cm_peak;
@@ -21,11 +22,10 @@ typedef struct cm_step_by_step {
   cm_peak_at *peak;                 /* [parts * CM_PEAKS] */
 } cm_step_by_step;
 
-/* A mapping of a directed network under spikes of `steps` steps. Cores and ports are counted in every step; where a chip states a rate of
+/* A job's mapping of a directed network, with its metrics, under the spikes that the job has. Cores and ports are counted in every step; where a chip states a rate of
  * links, those steps are measured whole in which links can hold it up and that can be among the slowest 1 %. O(pins + parts reached by all spikes +
  * metrics of such steps). Errors: memory, stops. */
-cm_status cm_step_by_step_measure(const cm_mapped *mapped, const cm_spikes *spikes, uint32_t steps, cm_run *run, cm_step_by_step *made,
-                                  cm_error *error);
+cm_status cm_step_by_step_measure(const cm_map_input *input, const cm_mapping *mapping, cm_run *run, cm_step_by_step *made, cm_error *error);
 void cm_step_by_step_free(cm_step_by_step *made); /* harmless on a zeroed one */
 
 /* The report's member "steps" as a new object; NULL when out of memory. */

@@ -2,7 +2,6 @@
  * the partition stage (stage/stage.h), memory, cancel. */
 #include "core/solver/map.h"
 
-
 #include "base/json.h"
 #include "core/chip/interconnect/interconnect.h"
 #include "core/solver/driver/fitting.h"

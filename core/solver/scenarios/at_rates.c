@@ -86,7 +86,7 @@ static cm_status tell_steps(const cm_map_input *input, cm_mapping *m, cm_run *ru
 {
   cm_step_by_step steps;
   const cm_mapped mapped = cm_mapped_by(m, input->demand, input->chip);
-  if (cm_step_by_step_measure(&mapped, input->spikes, input->options->profile, run, &steps, error) != CM_OK)
+  if (cm_step_by_step_measure(input, m, run, &steps, error) != CM_OK)
     return error->status;
   cm_status status = cm_json_set(m->report, "steps", cm_step_by_step_json(&steps, &mapped), "the report", error);
   cm_step_by_step_free(&steps);
