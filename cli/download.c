@@ -95,20 +95,16 @@ static cm_status fetch_network(cli_server *server, cli_run *cli, const arguments
 
 static cm_status download_it(cli_server *server, cli_run *cli, const arguments *a, json_t *files, cm_error *error)
 {
-  static const char *const kinds[] = {"jobs", "mappings", "programs", "networks"};
-  char path[200], id[80];
+  static const char *const kinds[] = {"jobs", "mappings", "programs", "networks", NULL};
+  char id[80];
+  const char *kind;
   cli_reply reply = {0};
-  cm_status status = CM_NOT_FOUND;
-  size_t k = 0;
-  for (; k < sizeof kinds / sizeof *kinds && status == CM_NOT_FOUND; k++) {
-    (void)snprintf(path, sizeof path, "/v1/%s/%.64s", kinds[k], a->id);
-    status = cli_ask(server, "GET", path, NULL, &reply, error);
-  }
+  cm_status status = cli_ask_kinds(server, &(cli_search){"GET", kinds, a->id, ""}, &kind, &reply, error);
   if (status == CM_NOT_FOUND)
     return cm_fail(error, CM_NOT_FOUND, "the server has no job, mapping, program or network %.64s", a->id);
   if (status != CM_OK)
     return status;
-  const char *kind = kinds[k - 1], *mapping = cli_id(reply.json, "mapping"), *program = cli_id(reply.json, "program");
+  const char *mapping = cli_id(reply.json, "mapping"), *program = cli_id(reply.json, "program");
   (void)snprintf(id, sizeof id, "%s", a->id);
   if (strcmp(kind, "networks") == 0)
     status = fetch_network(server, cli, a, reply.json, files, error);

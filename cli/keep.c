@@ -177,13 +177,11 @@ static int restore(int argc, char **argv)
 /* The kind is found by asking for each. */
 static cm_status pin_one(cli_server *server, const char *method, const char *id, json_t **told, cm_error *error)
 {
-  static const char *const kinds[] = {"mappings", "programs", "networks"};
-  cm_status status = CM_NOT_FOUND;
-  for (size_t i = 0; i < 3 && status == CM_NOT_FOUND; i++) {
-    char path[120];
-    (void)snprintf(path, sizeof path, "/v1/%s/%.64s/pin", kinds[i], id);
-    status = ask(server, method, path, NULL, told, error);
-  }
+  static const char *const kinds[] = {"mappings", "programs", "networks", NULL};
+  const char *kind;
+  cli_reply reply = {0};
+  cm_status status = cli_ask_kinds(server, &(cli_search){method, kinds, id, "/pin"}, &kind, &reply, error);
+  *told = reply.json;
   return status == CM_NOT_FOUND ? cm_fail(error, CM_NOT_FOUND, "there is no mapping, program or network %.64s", id) : status;
 }
 

@@ -19,12 +19,10 @@ typedef struct arguments {
 /* The labels that something has, and where they stand; the kind is found by asking for each. */
 static cm_status find(cli_server *server, const char *id, char *path, size_t size, cli_reply *reply, cm_error *error)
 {
-  static const char *const kinds[] = {"jobs", "mappings", "programs", "networks"};
-  cm_status status = CM_NOT_FOUND;
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds && status == CM_NOT_FOUND; i++) {
-    (void)snprintf(path, size, "/v1/%s/%.64s/labels", kinds[i], id);
-    status = cli_ask(server, "GET", path, NULL, reply, error);
-  }
+  static const char *const kinds[] = {"jobs", "mappings", "programs", "networks", NULL};
+  const char *kind;
+  cm_status status = cli_ask_kinds(server, &(cli_search){"GET", kinds, id, "/labels"}, &kind, reply, error);
+  (void)snprintf(path, size, "/v1/%s/%.64s/labels", kind, id);
   return status == CM_NOT_FOUND ? cm_fail(error, CM_NOT_FOUND, "there is no job, mapping, program or network %.64s", id) : status;
 }
 

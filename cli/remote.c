@@ -82,6 +82,18 @@ cm_status cli_ask(cli_server *server, const char *method, const char *path, cons
   return library_client_ask(server, &request, reply, error);
 }
 
+cm_status cli_ask_kinds(cli_server *server, const cli_search *search, const char **kind, cli_reply *reply, cm_error *error)
+{
+  char path[320];
+  cm_status status = CM_NOT_FOUND;
+  for (size_t k = 0; search->kinds[k] != NULL && status == CM_NOT_FOUND; k++) {
+    *kind = search->kinds[k];
+    (void)snprintf(path, sizeof path, "/v1/%s/%.200s%.60s", *kind, search->id, search->after);
+    status = cli_ask(server, search->method, path, NULL, reply, error);
+  }
+  return status;
+}
+
 static cm_status ask(cli_server *server, const char *method, const char *kind, const char *id, const char *after,
                      const char *known, cli_reply *reply, cm_error *error)
 {
@@ -267,14 +279,10 @@ typedef struct found {
 /* What an id stands for; with a view of a job's result, that result. */
 static cm_status find(cli_server *server, const arguments *a, found *f, cm_error *error)
 {
-  static const char *const kinds[] = {"jobs", "mappings", "programs"};
+  static const char *const kinds[] = {"jobs", "mappings", "programs", NULL};
   cli_reply reply = {0};
-  cm_status status = CM_NOT_FOUND;
   *f = (found){0};
-  for (size_t k = 0; k < sizeof kinds / sizeof *kinds && status == CM_NOT_FOUND; k++) {
-    f->kind = kinds[k];
-    status = ask(server, "GET", f->kind, a->id, "", NULL, &reply, error);
-  }
+  cm_status status = cli_ask_kinds(server, &(cli_search){"GET", kinds, a->id, ""}, &f->kind, &reply, error);
   if (status == CM_NOT_FOUND)
     return cm_fail(error, CM_NOT_FOUND, "the server has no job, mapping or program %s", a->id);
   if (status != CM_OK)

@@ -27,6 +27,16 @@ bool cli_label_add(json_t *body, const char *pair);
 /* A request without a body; `known`: an ETag, or NULL. reply->json is the caller's. Errors as library_client_ask. */
 cm_status cli_ask(cli_server *server, const char *method, const char *path, const char *known, cli_reply *reply, cm_error *error);
 
+/* What an id is of may be any of several kinds: /v1/KIND/ID and what comes after is asked for. */
+typedef struct cli_search {
+  const char *method;
+  const char *const *kinds; /* NULL ends them */
+  const char *id, *after;
+} cli_search;
+
+/* Asks one kind after the other until one knows the id: *kind. CM_NOT_FOUND: none does. */
+cm_status cli_ask_kinds(cli_server *server, const cli_search *search, const char **kind, cli_reply *reply, cm_error *error);
+
 /* True when the text can be an id: letters and digits. */
 bool cli_is_id(const char *text);
 

@@ -15,16 +15,11 @@ typedef struct arguments {
 /* Removes what has that name, of the first kind that knows it. */
 static cm_status remove_one(cli_server *server, const char *name, const char **kind, cm_error *error)
 {
-  static const char *const kinds[] = {"jobs", "mappings", "programs", "networks", "chips"};
-  char path[300], *segment = library_client_segment(server, name);
+  static const char *const kinds[] = {"jobs", "mappings", "programs", "networks", "chips", NULL};
+  char *segment = library_client_segment(server, name);
   cli_reply reply = {0};
-  cm_status status = CM_NOT_FOUND;
-  for (size_t k = 0; k < sizeof kinds / sizeof *kinds && status == CM_NOT_FOUND && segment != NULL; k++) {
-    *kind = kinds[k];
-    (void)snprintf(path, sizeof path, "/v1/%s/%.200s", kinds[k], segment);
-    status = cli_ask(server, "DELETE", path, NULL, &reply, error);
-    json_decref(reply.json);
-  }
+  cm_status status = segment == NULL ? CM_NOT_FOUND : cli_ask_kinds(server, &(cli_search){"DELETE", kinds, segment, ""}, kind, &reply, error);
+  json_decref(reply.json);
   free(segment);
   if (status == CM_NOT_FOUND)
     return cm_fail(error, CM_NOT_FOUND, "the server has no job, mapping, program, network or chip \"%.64s\"", name);
