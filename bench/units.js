@@ -45,5 +45,12 @@ function chip(from, count, to) {
   writeFileSync(to, JSON.stringify(made));
 }
 
+function stream(from, window, to) {
+  const made = read(from);
+  made.name += '-in-order';
+  Object.assign(made.machine, { window: Number(window), code_bytes: 16 });
+  writeFileSync(to, JSON.stringify(made));
+}
+
 const [what, ...rest] = process.argv.slice(2);
-({ line, means, chip })[what](...rest);
+({ line, means, chip, stream })[what](...rest);

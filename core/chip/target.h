@@ -17,6 +17,8 @@ enum {
   CM_TARGET_LANES_MAX = 4096,  /* queues of a chip: ports of units that move data, and units that compute */
   CM_TARGET_NAME_MAX = 32,
   CM_TARGET_MEMORIES_MAX = 1024,
+  CM_TARGET_WINDOW_MAX = 256,
+  CM_TARGET_CODE_MAX = 65536,
 };
 
 /* In place of a core: of a memory that all cores share. */
@@ -66,6 +68,8 @@ typedef struct cm_target {
   uint64_t memory_bytes; /* on the chip, all memories together */
   double link_bytes_per_ns; /* between a unit and a memory on another core; 0: as fast as need be */
   double issue_ns;       /* before every instruction; a unit issues in order */
+  uint32_t window;       /* instructions of one stream for all lanes that wait for theirs, at most; 0: a stream a lane */
+  uint32_t code_bytes;   /* of an instruction, read over the first port; with window > 0 */
   uint32_t device_count, lane_count;
   cm_device device[CM_TARGET_DEVICES_MAX];
   uint32_t core[CM_TARGET_LANES_MAX]; /* that each unit lies on, device by device */

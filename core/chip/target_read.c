@@ -345,16 +345,31 @@ static cm_status refuse_old(const json_t *machine, const cm_chip *chip, cm_error
 
 /* ---- the whole ---- */
 
+/* How instructions come. */
+static cm_status read_issue(const json_t *object, cm_target *target, cm_error *error)
+{
+  double window = 0, code = 0;
+  if (read_number(object, "/machine", "window", (range){.min = 1, .max = CM_TARGET_WINDOW_MAX, .whole = true}, &window, error) != CM_OK ||
+      read_number(object, "/machine", "code_bytes", (range){.max = CM_TARGET_CODE_MAX, .whole = true}, &code, error) != CM_OK)
+    return error->status;
+  if (code > 0 && window < 1)
+    return bad(error, "/machine/code_bytes", "says what an instruction of one stream takes: \"window\" should say how many of it wait for their lane");
+  target->window = (uint32_t)window;
+  target->code_bytes = (uint32_t)code;
+  return CM_OK;
+}
+
 static cm_status read_machine(const json_t *object, const cm_chip *chip, cm_target *target, cm_error *error)
 {
-  static const char *const fields[] = {"memory_bytes", "link_bytes_per_ns", "issue_ns", "devices", NULL};
+  static const char *const fields[] = {"memory_bytes", "link_bytes_per_ns", "issue_ns", "window", "code_bytes", "devices", NULL};
   if (!json_is_object(object))
     return bad(error, "/machine", "expected an object");
   if (json_object_get(object, "units") != NULL)
     return refuse_old(object, chip, error);
   if (cm_json_known_fields(object, "/machine", fields, CM_BAD_CHIP, error) != CM_OK ||
       read_shared(object, target, error) != CM_OK ||
-      read_number(object, "/machine", "issue_ns", (range){.max = RATE_MAX}, &target->issue_ns, error) != CM_OK)
+      read_number(object, "/machine", "issue_ns", (range){.max = RATE_MAX}, &target->issue_ns, error) != CM_OK ||
+      read_issue(object, target, error) != CM_OK)
     return error->status;
   target->grid = (cm_core_grid){chip->width, chip->height, chip->die_width, chip->die_height, chip->router_x, chip->router_y,
                                chip->torus_x, chip->torus_y, chip->latency_ns.router, chip->latency_ns.east_west,
@@ -432,6 +447,10 @@ json_t *cm_target_json(const cm_target *target)
     }
   json_t *made = json_pack("{s:I, s:f, s:o}", "memory_bytes", (json_int_t)target->memory_bytes, "issue_ns", target->issue_ns,
                            "devices", devices);
+  if (made != NULL && target->window > 0)
+    (void)json_object_set_new(made, "window", json_integer(target->window));
+  if (made != NULL && target->code_bytes > 0)
+    (void)json_object_set_new(made, "code_bytes", json_integer(target->code_bytes));
   const uint32_t count = target->memory_count;
   if (made == NULL || count == 0)
     return made;

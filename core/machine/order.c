@@ -33,6 +33,8 @@ static cm_status lay_out_time(const cm_draft_task *task, cm_draft *made, cm_erro
   cm_timetable table = {0};
   cm_run_phase(task->run, "order");
   cm_status status = cm_sequence_make(made->plan, task->options->settings, &sequence, error);
+  if (status == CM_OK && task->pieces != NULL)
+    status = cm_piece_order_search(made->plan, task->options->settings, task->run, task->pieces, &sequence, error);
   if (status == CM_OK)
     status =
       cm_timetable_make(made->plan, &sequence, task->options->target, task->options->settings, true, task->run, &table, error);
@@ -318,24 +320,47 @@ static cm_status is_faster(scoring *s, const uint32_t *order, const cm_draft *fi
   return CM_OK;
 }
 
-/* The best order found is made, and kept when it is better than the file's. */
-static cm_status try_order(scoring *s, const uint32_t *order, cm_draft *first, cm_error *error)
+/* Takes the draft, and frees the one that is not kept. */
+static void keep(cm_draft *first, cm_draft *other, bool faster)
 {
+  cm_draft *worse = faster ? first : other;
+  cm_draft_free(worse);
+  if (faster)
+    *first = *other;
+}
+
+/* The best order found is made, and kept when it is better than the file's; s->node becomes what is kept. */
+static cm_status try_order(scoring *s, cm_draft *first, cm_error *error)
+{
+  const size_t bytes = s->graph.node_count * sizeof *s->node;
   cm_draft draft;
-  bool faster;
-  if (memcmp(order, s->subgraphs.node, s->graph.node_count * sizeof *order) == 0)
+  bool faster = false;
+  if (memcmp(s->node, s->subgraphs.node, bytes) == 0)
     return CM_OK;
-  if (draft_of(s, order, &draft, error) != CM_OK)
+  if (draft_of(s, s->node, &draft, error) != CM_OK)
     return error->status;
   s->scored++;
-  cm_status status = is_faster(s, order, first, &draft, &faster, error);
-  if (status == CM_OK && faster) {
-    cm_draft kept = *first;
-    *first = draft;
-    draft = kept;
-  }
-  cm_draft_free(&draft);
+  cm_status status = is_faster(s, s->node, first, &draft, &faster, error);
+  keep(first, &draft, faster);
+  if (!faster)
+    memcpy(s->node, s->subgraphs.node, bytes);
   return status;
+}
+
+/* The same of an order of the pieces, where the stream of a chip has one. */
+static cm_status try_pieces(scoring *s, const cm_order_limits *limits, double deadline, cm_draft *first, cm_piece_order *pieces, cm_error *error)
+{
+  cm_draft_task task = *s->task;
+  cm_draft draft;
+  *pieces = (cm_piece_order){.scores = limits->scores, .deadline = deadline, .target = task.options->target};
+  if (task.target->window == 0 || task.options->settings == NULL || s->measure != NULL || first->emission.time_ns <= limits->until_ns)
+    return CM_OK;
+  task.pieces = pieces;
+  if (cm_order_graph_nodes(&s->graph, s->node, task.run->memory, s->full, error) != CM_OK ||
+      cm_draft_make(&task, s->full, &draft, error) != CM_OK)
+    return error->status;
+  keep(first, &draft, draft.emission.time_ns < first->emission.time_ns);
+  return CM_OK;
 }
 
 static cm_status begin(scoring *s, const cm_draft *first, cm_error *error)
@@ -365,6 +390,7 @@ cm_status cm_order_search(const cm_draft_task *task, const cm_order_measure *mea
 {
   scoring s = {.task = task, .measure = measure};
   cm_run *run = task->run;
+  cm_piece_order pieces;
   double file_order = first->emission.time_ns;
   double deadline = limits->until > 0 && (run->deadline <= 0 || limits->until < run->deadline) ? limits->until : run->deadline;
   s.file_bytes = bytes_moved(first);
@@ -375,12 +401,14 @@ cm_status cm_order_search(const cm_draft_task *task, const cm_order_measure *mea
     status = find_order(&s, budget(&s, first, limits), limits, deadline, error);
   cm_windows_free(s.windows); /* before the plan that it borrows can go */
   if (status == CM_OK)
-    status = try_order(&s, s.node, first, error);
+    status = try_order(&s, first, error);
+  if (status == CM_OK)
+    status = try_pieces(&s, limits, deadline, first, &pieces, error);
   cm_run_leave(run, mark);
   if (status == CM_OK)
     status = cm_order_report(task,
                              &(cm_order_figures){s.subgraphs.key_count, s.subgraphs.count, s.scored, file_order,
-                                                 first->emission.time_ns, {s.measured_ns[0], s.measured_ns[1]}},
+                                                 first->emission.time_ns, {s.measured_ns[0], s.measured_ns[1]}, &pieces},
                              report, error);
   cm_order_graph_free(&s.graph);
   cm_subgraphs_free(&s.subgraphs);

@@ -32,9 +32,12 @@ cm_status cm_order_report(const cm_draft_task *task, const cm_order_figures *f, 
   json_t *measured = f->measured_ns[0] == 0 ? NULL
                                             : json_pack("{s:I, s:I}", "file_order_ns", (json_int_t)f->measured_ns[0],
                                                         "found_order_ns", (json_int_t)f->measured_ns[1]);
-  *report = json_pack("{s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:o*}", "key_nodes", (json_int_t)f->key_nodes, "subgraphs",
+  json_t *pieces = f->pieces->scored == 0 ? NULL
+                                          : json_pack("{s:I, s:f, s:f}", "scored", (json_int_t)f->pieces->scored, "given_ns",
+                                                      f->pieces->before_ns, "best_ns", f->pieces->best_ns);
+  *report = json_pack("{s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:o*, s:o*}", "key_nodes", (json_int_t)f->key_nodes, "subgraphs",
                       (json_int_t)f->subgraphs, "scored", (json_int_t)f->scored, "fixed_order_ns", fixed_ns, "file_order_ns",
                       f->file_ns, "best_ns", f->best_ns, "schedule_gain", gain(fixed_ns, f->file_ns), "order_gain",
-                      gain(f->file_ns, f->best_ns), "measured", measured);
+                      gain(f->file_ns, f->best_ns), "measured", measured, "pieces", pieces);
   return cm_whole(*report != NULL, "the report", error);
 }

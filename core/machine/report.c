@@ -140,7 +140,7 @@ static json_t *path_json(const cm_analysis *analysis, const cm_program *program)
   json_t *devices = json_object(), *reasons = json_object();
   for (uint32_t d = 0; d < program->target.device_count; d++)
     (void)json_object_set_new(devices, program->target.device[d].name, json_real(analysis->path_ns[d]));
-  for (cm_begin_reason r = CM_BEGINS_AT_START; r < CM_BEGIN_REASONS; r++)
+  for (cm_begin_reason r = CM_BEGINS_AT_START; r < (program->target.window > 0 ? CM_BEGIN_REASONS : CM_BEGINS_AFTER_ISSUE); r++)
     (void)json_object_set_new(reasons, cm_begin_reason_name(r), json_real(analysis->reason_ns[r]));
   return json_pack("{s:I, s:o, s:o, s:f}", "instructions", (json_int_t)analysis->path_length, "units_ns", devices,
                    "after_ns", reasons, "hops_ns", analysis->path_hops_ns);

@@ -25,7 +25,7 @@ UNUSED static void check_numbers(cm_model *model, uint64_t bytes, cm_tensor **in
   cm_program *program;
   cm_simulation result;
   cm_tensor *output[2][OUTPUTS_MAX];
-  ck_ok(cm_draft_make(&(cm_draft_task){model, &options, "test", chip->target, &run}, NULL, &draft, &error));
+  ck_ok(cm_draft_make(&(cm_draft_task){model, &options, "test", chip->target, &run, NULL}, NULL, &draft, &error));
   ck_ok(cm_link(&draft.emission, &program, &error));
   for (int k = 0; k < 2; k++)
     ck_ok(cm_simulate(program, inputs, &how, &run, output[k], &result, &error));

@@ -20,7 +20,7 @@ static cm_status make_program_for(cm_model *model, uint64_t bytes, bool time, cm
   options.division = time ? (cm_division)(bytes / 1000 % CM_DIVISIONS) : CM_DIVISION_CAPABILITY;
   ck_ok(cm_packs_make(model, chip->target, bytes / 64, &run, &packs, &error));
   options.packs = &packs;
-  cm_status status = cm_draft_make(&(cm_draft_task){model, &options, "test", chip->target, &run}, NULL, &draft, &error);
+  cm_status status = cm_draft_make(&(cm_draft_task){model, &options, "test", chip->target, &run, NULL}, NULL, &draft, &error);
   cm_packs_free(&packs);
   if (status != CM_OK)
     return status;
@@ -86,7 +86,7 @@ static void check_analysis(const cm_program *p)
   ck_assert(fabs(sum - reasons) < 1e-6 && fabs(sum + a.path_hops_ns - a.time_ns) < 1e-6 * a.time_ns);
   for (size_t k = 0; k < a.busy_count; k++)
     if (a.busy[k].reason != CM_BEGINS_OFF_PATH) { /* by start */
-      ck_assert(a.busy[k].start_ns >= until);
+      ck_assert(a.busy[k].reason == CM_BEGINS_AFTER_ISSUE || a.busy[k].start_ns >= until);
       until = a.busy[k].end_ns;
       path++;
     }
@@ -200,6 +200,119 @@ START_TEST(memories_of_cores_are_checked)
     ck_fails(cm_simulate(p, n.inputs, &options, &run, outputs, &result, &error), CM_DAMAGED);
     p->target.memory[7].to -= 64;
     cm_program_free(p);
+    free_numbers(&n);
+    cm_model_free(g.model);
+  }
+}
+END_TEST
+
+/* ---- loops ---- */
+
+static char *printed(const cm_program *p)
+{
+  char *text;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  ck_ok(cm_program_disassemble(p, out, &error));
+  ck_assert_int_eq(fclose(out), 0);
+  return text;
+}
+
+/* Twice the rows are twice the instructions and the same loop; what is read back is what was written. */
+START_TEST(pieces_of_one_shape_are_a_loop)
+{
+  size_t size[2];
+  uint64_t instructions[2];
+  for (int k = 0; k < 2; k++) {
+    graph g = graph_new(&rnd, &memory, 13);
+    graph_output(&g, graph_node(&g, "Tanh", graph_node(&g, "Relu", graph_input(&g, 2, (int64_t[]){(int64_t)60000 << k, 16}), GRAPH_END), GRAPH_END));
+    graph_finish(&g, &run);
+    cm_program *p, *read;
+    uint8_t *bytes;
+    ck_ok(make_program(g.model, 64 << 10, &p));
+    ck_ok(cm_program_write_memory(p, &bytes, &size[k], &error));
+    ck_ok(cm_program_read_memory(bytes, size[k], &run, &read, &error));
+    instructions[k] = p->instruction_count;
+    char *before = printed(p), *after = printed(read);
+    ck_assert_str_eq(before, after);
+    free(before);
+    free(after);
+    cm_free(bytes);
+    cm_program_free(p);
+    cm_program_free(read);
+    cm_model_free(g.model);
+  }
+  ck_assert_uint_gt(instructions[0], 5000);
+  ck_assert_uint_gt(instructions[1] * 10, instructions[0] * 19);
+  ck_assert_msg(size[0] < instructions[0] && size[1] * 10 < size[0] * 11, "%zu bytes for %llu instructions, %zu for %llu", size[0],
+                (unsigned long long)instructions[0], size[1], (unsigned long long)instructions[1]);
+}
+END_TEST
+
+/* ---- streams ---- */
+
+/* When instructions that are no flags begin, in the order of the stream. */
+typedef struct begins {
+  const cm_program *program;
+  double *start;     /* by instruction; below 0: a flag */
+  double transfers;  /* on ports, all together */
+} begins;
+
+static void note_begin(void *user, uint64_t instruction, double start, double end, uint64_t after)
+{
+  begins *b = user;
+  (void)after;
+  b->start[instruction] = start;
+  b->transfers += cm_opcode_unit(b->program->instructions[instruction].opcode) == CM_UNIT_DATA ? end - start : 0;
+}
+
+/* An instruction begins when it was read, after the one `window` before it has begun; ports have room for all code. */
+static double check_stream(const cm_program *p)
+{
+  begins b = {.program = p};
+  const cm_simulation_options options = {.trace = note_begin, .user = &b};
+  const double code_ns = p->target.code_bytes / p->target.device[0].bytes_per_ns;
+  cm_simulation result;
+  uint64_t count = 0;
+  double *begun = calloc(p->instruction_count + 1, sizeof *begun);
+  b.start = calloc(p->instruction_count + 1, sizeof *b.start);
+  for (uint64_t i = 0; i < p->instruction_count; i++)
+    b.start[i] = -1;
+  ck_ok(cm_simulate(p, NULL, &options, &run, NULL, &result, &error));
+  for (uint64_t i = 0; i < p->instruction_count; i++) {
+    if (b.start[i] < 0)
+      continue;
+    ck_assert(b.start[i] >= code_ns + (count >= p->target.window ? begun[count - p->target.window] : 0) - 1e-9);
+    begun[count] = fmax(count > 0 ? begun[count - 1] : 0, b.start[i]);
+    count++;
+  }
+  ck_assert(b.transfers + (double)count * code_ns <= cm_target_lanes(&p->target, CM_UNIT_DATA) * result.time_ns);
+  free(b.start);
+  free(begun);
+  return result.time_ns;
+}
+
+START_TEST(a_stream_is_read_in_order)
+{
+  for (int trial = 0; trial < (CM_SANITIZED ? 1 : 3); trial++) {
+    graph g = trial == 2 ? token_model() : image_model();
+    graph_finish(&g, &run);
+    numbers n = compute(&g);
+    double ns[4];
+    for (int k = 0; k < 4; k++) {
+      cm_program *p;
+      chip->target->window = (uint32_t[]){1, 3, CM_TARGET_WINDOW_MAX, 1}[k];
+      chip->target->code_bytes = k < 3 ? 64 : 0;
+      ck_ok(make_program(g.model, 64 << 10, &p));
+      p = write_and_read(p);
+      ck_assert_uint_eq(p->target.window, chip->target->window);
+      check_program(p, &n);
+      check_analysis(p);
+      ns[k] = check_stream(p);
+      cm_program_free(p);
+    }
+    ck_assert_msg(ns[0] > ns[2] && ns[0] > ns[3], "%g ns one by one, %g with many read ahead, %g without code", ns[0], ns[2], ns[3]);
+    chip->target->window = chip->target->code_bytes = 0;
     free_numbers(&n);
     cm_model_free(g.model);
   }
@@ -572,6 +685,8 @@ int main(void)
   tcase_add_test(tcase, programs_compute_what_models_do);
   tcase_add_test(tcase, what_lies_on_other_cores_takes_longer);
   tcase_add_test(tcase, memories_of_cores_are_checked);
+tcase_add_test(tcase, a_stream_is_read_in_order);
+tcase_add_test(tcase, pieces_of_one_shape_are_a_loop);
   tcase_add_test(tcase, every_element_is_made_once);
   tcase_add_test(tcase, fusion_moves_less);
   tcase_add_test(tcase, the_checking_mode_notices_mistakes);

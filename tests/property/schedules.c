@@ -73,8 +73,8 @@ static cm_draft ordered(graph *g, const cm_plan_options *options, unsigned threa
   const cm_order_limits limits = {.scores = scores};
   cm_draft draft;
   run.threads = threads;
-  ck_ok(cm_draft_make(&(cm_draft_task){g->model, options, "test", chip->target, &run}, NULL, &draft, &error));
-  ck_ok(cm_order_search(&(cm_draft_task){g->model, options, "test", chip->target, &run}, NULL, &limits, &draft, report, &error));
+  ck_ok(cm_draft_make(&(cm_draft_task){g->model, options, "test", chip->target, &run, NULL}, NULL, &draft, &error));
+  ck_ok(cm_order_search(&(cm_draft_task){g->model, options, "test", chip->target, &run, NULL}, NULL, &limits, &draft, report, &error));
   run.threads = 1;
   return draft;
 }
@@ -99,7 +99,7 @@ START_TEST(every_division_is_a_program)
       cm_simulation result;
       const cm_simulation_options how = {0};
       options.division = d;
-      ck_ok(cm_draft_make(&(cm_draft_task){g.model, &options, "test", chip->target, &run}, NULL, &draft, &error));
+      ck_ok(cm_draft_make(&(cm_draft_task){g.model, &options, "test", chip->target, &run, NULL}, NULL, &draft, &error));
       ck_ok(cm_link(&draft.emission, &program, &error));
       cm_draft_free(&draft);
       ck_ok(cm_simulate(program, NULL, &how, &run, NULL, &result, &error));
@@ -195,6 +195,51 @@ START_TEST(orders_only_gain)
 }
 END_TEST
 
+/* Every piece once, after what makes its inputs. */
+static void check_order(const cm_draft *d)
+{
+  const cm_plan *plan = d->plan;
+  uint32_t *place = calloc(plan->piece_count + 1, sizeof *place);
+  for (uint32_t k = 0; k < d->memory.piece_count; k++) {
+    const cm_piece *piece = &plan->pieces[d->memory.pieces[k]];
+    for (uint32_t i = 0; i < piece->input_count; i++) {
+      const cm_tile *tile = &plan->tiles[cm_piece_inputs(plan, piece)[i]];
+      ck_assert(!tile->grid || tile->piece == CM_NONE || place[tile->piece] > 0);
+    }
+    ck_assert_uint_eq(place[d->memory.pieces[k]], 0);
+    place[d->memory.pieces[k]] = k + 1;
+  }
+  free(place);
+}
+
+START_TEST(pieces_of_a_stream_are_ordered)
+{
+  cm_settings settings = cm_settings_default(24 << 10);
+  cm_plan_options options = options_for(24 << 10, &settings);
+  graph g = branching_model();
+  json_t *reports[2];
+  cm_draft drafts[2];
+  chip->target->window = 1;
+  for (int k = 0; k < 2; k++) {
+    drafts[k] = ordered(&g, &options, k == 0 ? 1 : 3, 60, &reports[k]);
+    check_order(&drafts[k]);
+  }
+  const json_t *pieces = json_object_get(reports[0], "pieces");
+  const double given = json_real_value(json_object_get(pieces, "given_ns")), best = json_real_value(json_object_get(pieces, "best_ns"));
+  ck_assert(json_equal(reports[0], reports[1]));
+  ck_assert_mem_eq(drafts[0].memory.pieces, drafts[1].memory.pieces, drafts[0].memory.piece_count * sizeof *drafts[0].memory.pieces);
+  ck_assert_int_ge(json_integer_value(json_object_get(pieces, "scored")), 60);
+  ck_assert_msg(best < given, "%g ns after %g", best, given);
+  ck_assert_msg(drafts[0].emission.time_ns < best + 0.1, "%g ns in the end, and %g found", drafts[0].emission.time_ns, best);
+  chip->target->window = 0;
+  for (int k = 0; k < 2; k++) {
+    json_decref(reports[k]);
+    cm_draft_free(&drafts[k]);
+  }
+  cm_model_free(g.model);
+}
+END_TEST
+
 /* What a subgraph is scored alone, from the state that it begins in, is what the whole comes to where nothing follows it. */
 START_TEST(a_subgraph_alone_takes_its_time_in_the_whole)
 {
@@ -282,7 +327,7 @@ START_TEST(nothing_is_faster_than_the_bound)
       cm_plan_options options = options_for(bytes, round == 5 ? NULL : &settings);
       cm_draft draft;
       cm_time_bound bound;
-      ck_ok(cm_draft_make(&(cm_draft_task){g.model, &options, "test", chip->target, &run}, NULL, &draft, &error));
+      ck_ok(cm_draft_make(&(cm_draft_task){g.model, &options, "test", chip->target, &run, NULL}, NULL, &draft, &error));
       ck_ok(cm_time_bound_make(draft.plan, chip->target, &run, &bound, &error));
       ck_assert(bound.ns > 0 && draft.emission.time_ns >= bound.ns * (1 - 1e-9));
       ck_assert(known < 0 || fabs(known - bound.ns) <= 1e-9 * known);
@@ -315,7 +360,7 @@ START_TEST(the_bound_knows_groups)
   graph_int(&g, "group", 2);
   graph_output(&g, x);
   graph_finish(&g, &run);
-  ck_ok(cm_draft_make(&(cm_draft_task){g.model, &options, "test", chip->target, &run}, NULL, &draft, &error));
+  ck_ok(cm_draft_make(&(cm_draft_task){g.model, &options, "test", chip->target, &run, NULL}, NULL, &draft, &error));
   ck_ok(cm_time_bound_make(draft.plan, chip->target, &run, &bound, &error));
   ck_assert(draft.emission.time_ns >= bound.ns);
   /* 64 places: 12 filters of 2 weights, 8 of 6, 4 of 10, on two units of 256 a nanosecond, with an issue each. */
@@ -549,6 +594,7 @@ int main(void)
   tcase_add_test(tcase, the_search_only_gains);
   tcase_add_test(tcase, small_constants_come_together);
   tcase_add_figures_test(tcase, orders_only_gain);
+  tcase_add_figures_test(tcase, pieces_of_a_stream_are_ordered);
   tcase_add_test(tcase, units_do_not_wait_while_others_may_run);
   tcase_add_test(tcase, a_subgraph_alone_takes_its_time_in_the_whole);
   tcase_add_test(tcase, nothing_is_faster_than_the_bound);

@@ -182,7 +182,7 @@ static void tile(cm_model *model, const cm_chip *chip, uint64_t bytes, bool time
   settings.stretch = stretch;
   cm_plan_options options = {.memory_bytes = bytes, .tile_share = 16, .target = chip->target, .chip_name = "test",
                              .settings = time ? &settings : NULL};
-  ck_ok(cm_draft_make(&(cm_draft_task){model, &options, "test", chip->target, run}, NULL, &t->draft, &error));
+  ck_ok(cm_draft_make(&(cm_draft_task){model, &options, "test", chip->target, run, NULL}, NULL, &t->draft, &error));
   ck_ok(cm_link(&t->draft.emission, &t->program, &error));
   ck_ok(cm_tiles_topology(t->draft.plan, t->program, t->draft.emission.pieces, run, &t->topology, &error));
   ck_ok(cm_topology_verify(t->topology, &error));

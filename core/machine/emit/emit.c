@@ -255,6 +255,7 @@ cm_status cm_emitter_begin(cm_emitter *e, const char *chip_name, const cm_target
       CM_NEW(e->memory, e->operators_like, e->operator_lists, error) != CM_OK)
     return error->status;
   e->lane = CM_NONE;
+  e->issue = cm_issue_start(target);
   return list_ends(e, error);
 }
 

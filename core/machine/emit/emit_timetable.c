@@ -1,4 +1,5 @@
-/* Code generation from a timetable: tasks in the order in which they begin. What can fail: memory. */
+/* Code generation from a timetable: tasks in the order in which they begin, or were given their lanes on a chip that issues
+ * in order. What can fail: memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,7 +188,8 @@ cm_status cm_emit_timetable(cm_plan *plan, const cm_sequence *sequence, const cm
   for (uint64_t t = 0; status == CM_OK && t < timetable->task_count; t++)
     f.order[t] = &timetable->tasks[t];
   if (status == CM_OK) {
-    qsort(f.order, timetable->task_count, sizeof *f.order, by_start);
+    if (target->window == 0) /* else the order of the stream is that of the timetable */
+      qsort(f.order, timetable->task_count, sizeof *f.order, by_start);
     status = emit_all(&f, sequence, run, error);
   }
   for (uint32_t l = 0; status == CM_OK && l < e.lanes; l++)

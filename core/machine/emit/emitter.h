@@ -3,6 +3,7 @@
 #define CM_MACHINE_EMITTER_H
 
 #include "core/machine/emit/object.h"
+#include "core/machine/issue.h"
 
 typedef struct cm_emitter {
   cm_plan *plan;
@@ -23,6 +24,7 @@ typedef struct cm_emitter {
   size_t access_capacity, writer_capacity, buffer_capacity, tensor_capacity, operator_capacity;
   uint64_t *lane_count; /* instructions of each lane */
   double *lane_free;
+  cm_issue issue;
   uint64_t *known;      /* [lane][lane]: instructions of the second that are known to be done */
   uint64_t symbol_count;
   size_t symbol_capacity;

@@ -31,6 +31,7 @@ typedef struct cm_writer {
   cm_memory *memory;
   uint8_t *bytes;
   size_t size, capacity;
+  uint64_t version; /* of the file */
   cm_status status;
   cm_error *error;
 } cm_writer;

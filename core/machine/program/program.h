@@ -9,8 +9,9 @@
 #include "core/machine/cost.h"
 #include "core/operators/graph.h"
 
-/* Programs of chips whose cores have memories of their own are version 3, others version 2. */
-enum { CM_PROGRAM_VERSION = 2, CM_PROGRAM_VERSION_MEMORIES = 3, CM_LANE_NAME_MAX = 64 };
+/* Programs with loops in their code and of chips that issue in order are version 4, others of chips whose cores have memories of
+ * their own 3, others 2. */
+enum { CM_PROGRAM_VERSION = 2, CM_PROGRAM_VERSION_MEMORIES = 3, CM_PROGRAM_VERSION_STREAM = 4, CM_LANE_NAME_MAX = 64 };
 
 typedef enum cm_opcode {
   CM_CODE_LOAD = 1, /* outside -> chip */

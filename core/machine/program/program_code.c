@@ -1,5 +1,5 @@
 /* Instructions in. Every number's range is checked, every part lies within its operand and within the chip. */
-#include "core/machine/program/reading.h"
+#include "core/machine/program/code_loops.h"
 
 #define EXTENT_MAX (INT64_C(1) << 40)
 
@@ -214,18 +214,27 @@ static void get_instruction(cm_reading *g, cm_instruction *i)
   }
 }
 
+static void get_next(cm_reading *g)
+{
+  get_instruction(g, &g->p->instructions[g->instructions++]);
+}
+
 void cm_reading_code(cm_reading *g)
 {
   cm_program *p = g->p;
   uint64_t wanted = p->instruction_count;
-  if (wanted > g->r.size) {
+  if (wanted > g->r.size * (g->version == CM_PROGRAM_VERSION_STREAM ? CM_LOOP_TURNS_MAX : 1)) {
     (void)cm_reader_fail(&g->r, "%llu instructions should follow", (unsigned long long)wanted);
     return;
   }
   if (!cm_reading_array(g, &p->instructions, wanted, sizeof *p->instructions))
     return;
-  for (uint64_t i = 0; i < wanted && g->r.status == CM_OK; i++)
-    get_instruction(g, &p->instructions[i]);
+  while (g->instructions < wanted && g->r.status == CM_OK)
+    if (g->version == CM_PROGRAM_VERSION_STREAM && g->r.at < g->r.size && g->r.bytes[g->r.at] == 0) {
+      g->r.at++;
+      cm_loops_get(g, wanted - g->instructions, get_next);
+    } else
+      get_next(g);
   for (uint64_t i = 0; i < wanted && g->r.status == CM_OK && p->target.memory_count > 0; i++)
     p->instructions[i].remote = cm_program_remote(p, &p->instructions[i], p->operands, p->parts, NULL);
 }

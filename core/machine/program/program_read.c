@@ -96,7 +96,8 @@ static void get_memories(cm_reading *g)
 {
   cm_target *t = &g->p->target;
   uint64_t cores = (uint64_t)t->grid.width * t->grid.height, to = 0;
-  t->link_bytes_per_ns = get_positive(g, 1e-12, "the bandwidth of links");
+  const bool any = g->version == CM_PROGRAM_VERSION_MEMORIES;
+  t->link_bytes_per_ns = get_positive(g, any ? 1e-12 : 0, "the bandwidth of links");
   const uint32_t count = (uint32_t)cm_get_at_most(&g->r, CM_TARGET_MEMORIES_MAX, "a count of memories");
   for (; t->memory_count < count && g->r.status == CM_OK; t->memory_count++) {
     const uint64_t core = cm_get_at_most(&g->r, cores, "the core of a memory"), bytes = cm_get_at_most(&g->r, t->memory_bytes - to, "a memory");
@@ -105,9 +106,19 @@ static void get_memories(cm_reading *g)
     if (g->r.status == CM_OK && (bytes == 0 || (core == 0 && t->memory_count + 1 < count)))
       (void)cm_reader_fail(&g->r, "memory %u has no bytes, or is shared and not the last", t->memory_count);
   }
-  if (g->r.status == CM_OK && (count == 0 || to != t->memory_bytes))
+  if (g->r.status == CM_OK && (count > 0 ? t->link_bytes_per_ns <= 0 || to != t->memory_bytes : any))
     (void)cm_reader_fail(&g->r, "memories of cores have %llu bytes together, the chip %llu", (unsigned long long)to,
                          (unsigned long long)t->memory_bytes);
+}
+
+/* How instructions come to a chip that issues in order. */
+static void get_issue(cm_reading *g)
+{
+  cm_target *t = &g->p->target;
+  t->window = (uint32_t)cm_get_at_most(&g->r, CM_TARGET_WINDOW_MAX, "the window");
+  t->code_bytes = (uint32_t)cm_get_at_most(&g->r, CM_TARGET_CODE_MAX, "the bytes of an instruction");
+  if (g->r.status == CM_OK && t->window == 0 && t->code_bytes > 0)
+    (void)cm_reader_fail(&g->r, "instructions have %u bytes, and no stream", t->code_bytes);
 }
 
 static void get_chip(cm_reading *g)
@@ -126,7 +137,9 @@ static void get_chip(cm_reading *g)
   }
   if (g->r.status == CM_OK && cm_target_number(&p->target, &error) != CM_OK)
     (void)cm_reader_fail(&g->r, "%s", error.detail);
-  if (g->version == CM_PROGRAM_VERSION_MEMORIES)
+  if (g->version == CM_PROGRAM_VERSION_STREAM)
+    get_issue(g);
+  if (g->version >= CM_PROGRAM_VERSION_MEMORIES)
     get_memories(g);
   p->buffer_count = (uint32_t)cm_get_at_most(&g->r, UINT32_MAX - 1, "the number of buffers");
   p->flag_count = (uint32_t)cm_get_at_most(&g->r, CM_TARGET_LANES_MAX * CM_TARGET_LANES_MAX, "the number of flags");
@@ -342,9 +355,9 @@ cm_status cm_program_read_memory(const void *bytes, size_t size, cm_run *run, cm
                ? cm_fail(error, CM_DAMAGED, "this is a model; compile it first (coremap compile)")
                : cm_reader_fail(&g.r, "this is no program file");
   g.version = fixed((const uint8_t *)bytes + 8, 4);
-  if (g.version != CM_PROGRAM_VERSION && g.version != CM_PROGRAM_VERSION_MEMORIES)
-    return cm_reader_fail(&g.r, "it has version %llu; this program reads versions %d and %d", (unsigned long long)g.version,
-                          CM_PROGRAM_VERSION, CM_PROGRAM_VERSION_MEMORIES);
+  if (g.version < CM_PROGRAM_VERSION || g.version > CM_PROGRAM_VERSION_STREAM)
+    return cm_reader_fail(&g.r, "it has version %llu; this program reads versions %d to %d", (unsigned long long)g.version,
+                          CM_PROGRAM_VERSION, CM_PROGRAM_VERSION_STREAM);
   if (fixed((const uint8_t *)bytes + 12, 4) != CM_SECTION_END - 1)
     return cm_reader_fail(&g.r, "it should have %d sections", CM_SECTION_END - 1);
   if (CM_NEW(run->memory, g.p, 1, error) != CM_OK)

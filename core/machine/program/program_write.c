@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "core/machine/program/codec.h"
+#include "core/machine/program/code_loops.h"
 #include "core/machine/program/program.h"
 
 static void put_dims(cm_writer *w, uint32_t rank, const int64_t *dims)
@@ -48,7 +48,11 @@ static void put_chip(cm_writer *w, const cm_program *p)
   cm_put_number(w, t->device_count);
   for (uint32_t d = 0; d < t->device_count; d++)
     put_device(w, t, &t->device[d]);
-  if (t->memory_count > 0) {
+  if (w->version == CM_PROGRAM_VERSION_STREAM) {
+    cm_put_number(w, t->window);
+    cm_put_number(w, t->code_bytes);
+  }
+  if (w->version >= CM_PROGRAM_VERSION_MEMORIES) {
     cm_put_real(w, t->link_bytes_per_ns);
     cm_put_number(w, t->memory_count);
   }
@@ -214,10 +218,30 @@ static void put_instruction(cm_writer *w, const cm_program *p, const cm_instruct
   }
 }
 
-static void put_code(cm_writer *w, const cm_program *p)
+/* Instructions one by one, or with loops where these halve the code. */
+static cm_status make_code(cm_writer *w, const cm_program *p, bool *loops)
 {
-  for (uint64_t i = 0; i < p->instruction_count; i++)
+  cm_writer shorter = {.memory = w->memory, .error = w->error};
+  size_t *at;
+  if (CM_NEW(w->memory, at, p->instruction_count + 1, w->error) != CM_OK)
+    return w->error->status;
+  for (uint64_t i = 0; i < p->instruction_count; i++) {
     put_instruction(w, p, &p->instructions[i]);
+    at[i + 1] = w->size;
+  }
+  if (w->status == CM_OK)
+    cm_loops_put(&shorter, w->bytes, at, p->instruction_count);
+  cm_free(at);
+  *loops = shorter.size < w->size / 2;
+  if (w->status == CM_OK && shorter.status != CM_OK)
+    w->status = shorter.status;
+  cm_writer other = *loops ? *w : shorter;
+  if (*loops) {
+    shorter.status = w->status;
+    *w = shorter;
+  }
+  cm_free(other.bytes);
+  return w->status;
 }
 
 /* ---- the file ---- */
@@ -228,32 +252,44 @@ static void put_fixed(cm_writer *w, uint64_t number, int bytes)
     cm_put_bytes(w, &(uint8_t){(uint8_t)(number >> 8 * i)}, 1);
 }
 
-static void put_section(cm_writer *file, const cm_program *p, cm_section section)
+/* Takes the bytes of its body. */
+static void put_section(cm_writer *file, cm_section section, const cm_writer *body)
 {
-  static void (*const put[])(cm_writer *, const cm_program *) = {
-      NULL, put_chip, put_tensors, put_constants, put_operators, put_objects, put_code};
-  cm_writer body = {.memory = file->memory, .error = file->error};
   uint8_t hash[CM_SECTION_HASH_BYTES];
-  put[section](&body, p);
-  if (body.status != CM_OK)
-    file->status = body.status;
-  cm_section_hash(body.bytes, body.size, hash);
+  if (body->status != CM_OK)
+    file->status = body->status;
+  cm_section_hash(body->bytes, body->size, hash);
   put_fixed(file, (uint64_t)section, 4);
   put_fixed(file, 0, 4);
-  put_fixed(file, body.size, 8);
+  put_fixed(file, body->size, 8);
   cm_put_bytes(file, hash, sizeof hash);
-  cm_put_bytes(file, body.bytes, body.size);
-  cm_free(body.bytes);
+  cm_put_bytes(file, body->bytes, body->size);
+  cm_free(body->bytes);
+}
+
+static uint64_t version_of(const cm_program *p, bool loops)
+{
+  return p->target.window > 0 || loops   ? CM_PROGRAM_VERSION_STREAM
+         : p->target.memory_count > 0 ? CM_PROGRAM_VERSION_MEMORIES
+                                      : CM_PROGRAM_VERSION;
 }
 
 cm_status cm_program_write_memory(const cm_program *program, uint8_t **bytes, size_t *size, cm_error *error)
 {
-  cm_writer w = {.memory = program->memory, .error = error};
+  static void (*const put[])(cm_writer *, const cm_program *) = {NULL, put_chip, put_tensors, put_constants, put_operators, put_objects};
+  cm_writer w = {.memory = program->memory, .error = error}, code = w;
+  bool loops = false;
+  w.status = make_code(&code, program, &loops);
+  w.version = version_of(program, loops);
   cm_put_bytes(&w, cm_program_magic, sizeof cm_program_magic);
-  put_fixed(&w, program->target.memory_count > 0 ? CM_PROGRAM_VERSION_MEMORIES : CM_PROGRAM_VERSION, 4);
+  put_fixed(&w, w.version, 4);
   put_fixed(&w, CM_SECTION_END - 1, 4);
-  for (int s = CM_SECTION_CHIP; s < CM_SECTION_END; s++)
-    put_section(&w, program, (cm_section)s);
+  for (int s = CM_SECTION_CHIP; s < CM_SECTION_CODE; s++) {
+    cm_writer body = {.memory = w.memory, .error = error, .version = w.version};
+    put[s](&body, program);
+    put_section(&w, (cm_section)s, &body);
+  }
+  put_section(&w, CM_SECTION_CODE, &code);
   if (w.status != CM_OK) {
     cm_free(w.bytes);
     return w.status;

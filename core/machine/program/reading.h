@@ -9,6 +9,7 @@ typedef struct cm_reading {
   cm_reader r;
   cm_program *p;
   uint64_t operand_room, part_room, version;
+  uint64_t instructions; /* that are read */
 } cm_reading;
 
 /* A shape's dimensions, as many as are returned; a type of elements. */

@@ -1,5 +1,6 @@
 #include "core/machine/run/analysis.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* A buffer as its accesses show it. */
@@ -18,7 +19,7 @@ typedef struct analysing {
 
 const char *cm_begin_reason_name(cm_begin_reason reason)
 {
-  static const char *const names[] = {"", "start", "lane", "data", "room"};
+  static const char *const names[] = {"", "start", "lane", "data", "room", "issue"};
   return names[reason];
 }
 
@@ -181,22 +182,26 @@ static void find_path(analysing *a)
   const cm_program *p = a->program;
   cm_analysis *made = a->made;
   size_t at = 0;
+  double until = HUGE_VAL; /* what follows on the path begins */
   for (size_t k = 1; k < made->busy_count; k++)
     at = made->busy[k].end_ns > made->busy[at].end_ns ? k : at;
   for (bool more = made->busy_count > 0; more;) {
     cm_busy *b = &made->busy[at];
     const cm_instruction *i = &p->instructions[b->instruction];
-    double ns = b->end_ns - b->start_ns;
+    const double ns = fmin(b->end_ns, until) - b->start_ns;
+    until = b->start_ns;
     more = b->after != CM_NO_INSTRUCTION;
     b->reason = CM_BEGINS_AT_START;
     if (more) {
       const cm_instruction *before = &p->instructions[b->after];
       const cm_busy *that = &made->busy[at = a->busy_of[b->after] - 1];
-      b->reason = before->lane == i->lane           ? CM_BEGINS_AFTER_LANE
+      b->reason = that->end_ns > until ? CM_BEGINS_AFTER_ISSUE
+                  : before->lane == i->lane ? CM_BEGINS_AFTER_LANE
                   : reads_from(p, i, before) ? CM_BEGINS_AFTER_DATA
-                                                    : CM_BEGINS_AFTER_ROOM;
-      made->path_hops_ns += b->start_ns - that->end_ns;
-    }
+                             : CM_BEGINS_AFTER_ROOM;
+      made->path_hops_ns += fmax(0, until - that->end_ns);
+    } else
+      made->path_hops_ns += until;
     made->path_length++;
     made->path_ns[p->lanes[i->lane].device] += ns;
     made->reason_ns[b->reason] += ns;

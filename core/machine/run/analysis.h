@@ -11,6 +11,7 @@ typedef enum cm_begin_reason {
   CM_BEGINS_AFTER_LANE, /* what was before it on its lane */
   CM_BEGINS_AFTER_DATA, /* what made or brought what it reads */
   CM_BEGINS_AFTER_ROOM, /* what used the memory that it fills */
+  CM_BEGINS_AFTER_ISSUE, /* it was read: what is before it in the stream of the chip begins, or leaves the port */
   CM_BEGIN_REASONS,
 } cm_begin_reason;
 
@@ -37,15 +38,15 @@ typedef struct cm_analysis {
   uint64_t held_max;
   size_t path_length;                        /* instructions on the critical path */
   double path_ns[CM_TARGET_DEVICES_MAX];     /* of it, by device */
-  double path_hops_ns;                       /* between cores */
+  double path_hops_ns;                       /* between cores, and for code */
   double reason_ns[CM_BEGIN_REASONS];        /* of its instructions, by why they begin when they do */
 } cm_analysis;
 
-/* "start", "lane", "data", "room". */
+/* "start", "lane", "data", "room", "issue". */
 const char *cm_begin_reason_name(cm_begin_reason reason);
 
 /* Simulates the time of a program and explains it. The critical path goes back from what ends last: each instruction on it
- * begins when the one before it ends (plus hops), so that together they take the whole time. The caller frees with
+ * begins when the one before it ends (plus hops), or in a stream begins, so that together they take the whole time. The caller frees with
  * cm_analysis_free. O(n log n) in instructions and parts. Errors: those of cm_simulate without computing. */
 cm_status cm_analysis_make(const cm_program *program, cm_run *run, cm_analysis *analysis, cm_error *error);
 void cm_analysis_free(cm_analysis *analysis);

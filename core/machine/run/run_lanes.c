@@ -1,7 +1,8 @@
-/* Time and order: every lane executes its instructions in turn, flags hold it up. */
+/* Time and order: every lane executes its instructions in turn, flags hold it up, and the stream of a chip that issues in order. */
 #include <string.h>
 
 #include "core/machine/hops.h"
+#include "core/machine/issue.h"
 #include "core/machine/run/runner.h"
 #include "core/operators/operator.h"
 
@@ -18,6 +19,8 @@ typedef struct lanes {
   uint64_t *signal_after;
   uint32_t *signal_lane;
   cm_hop_times hops;
+  cm_issue issue;
+  uint64_t *begun;          /* by place in the stream modulo its window: of those up to there the one that began last */
   cm_simulation result;
 } lanes;
 
@@ -29,6 +32,7 @@ static cm_status make_queues(lanes *s, cm_error *error)
       CM_NEW(p->memory, s->queue, p->instruction_count + 1, error) != CM_OK ||
       CM_NEW(p->memory, s->next, p->lane_count + 1, error) != CM_OK ||
       CM_NEW(p->memory, s->time, p->lane_count + 1, error) != CM_OK ||
+      CM_NEW(p->memory, s->begun, (size_t)p->target.window + 1, error) != CM_OK ||
       CM_NEW(p->memory, s->after, p->lane_count + 1, error) != CM_OK ||
       CM_NEW(p->memory, s->flag_first, (size_t)p->flag_count + 2, error) != CM_OK ||
       CM_NEW(p->memory, s->flag_count, (size_t)p->flag_count + 1, error) != CM_OK)
@@ -68,9 +72,33 @@ static void count_traffic(lanes *s, const cm_instruction *i)
     r->copied_bytes += i->bytes;
 }
 
+/* A lane takes its next instruction from the stream: after the one before has begun whose place it takes, or what was last on the
+ * port that it is read over. */
+static void read_code(lanes *s, uint32_t lane, uint64_t number)
+{
+  cm_issue *issue = &s->issue;
+  const uint32_t window = s->program->target.window;
+  const cm_idle idle = {s->time, sizeof *s->time};
+  const cm_issue_read read = cm_issue_next(issue, idle);
+  if (window == 0)
+    return;
+  const uint64_t at = issue->count % window, last = (issue->count + window - 1) % window;
+  double start = s->time[lane];
+  if (read.from + read.ns > start) {
+    const uint64_t place = issue->count < window ? CM_NO_INSTRUCTION : s->begun[at];
+    s->after[lane] = read.from > issue->begun[at] ? s->after[read.port] : place;
+    start = read.from + read.ns;
+  }
+  const bool later = issue->count == 0 || start >= issue->begun[last];
+  s->begun[at] = later ? number : s->begun[last];
+  cm_issue_begin(issue, &read, start, idle);
+  s->time[lane] = start;
+}
+
 static cm_status work(lanes *s, uint32_t lane, uint64_t number, cm_error *error)
 {
   const cm_instruction *i = &s->program->instructions[number];
+  read_code(s, lane, number);
   double ns = cm_instruction_ns(s->program, i), start = s->time[lane];
   s->time[lane] += ns;
   s->result.busy_ns[s->program->lanes[lane].device] += ns;
@@ -84,48 +112,68 @@ static cm_status work(lanes *s, uint32_t lane, uint64_t number, cm_error *error)
   return cm_execute(&s->runner, i, error);
 }
 
+/* Runs the next instruction of a lane; *moved is false when a flag holds it up. */
+static cm_status run_next(lanes *s, uint32_t lane, bool *moved, cm_error *error)
+{
+  cm_checker *c = s->runner.checker;
+  const uint64_t number = s->queue[s->next[lane]];
+  const cm_instruction *i = &s->program->instructions[number];
+  *moved = i->opcode != CM_CODE_WAIT || s->flag_count[i->flag] >= i->value;
+  if (!*moved)
+    return CM_OK;
+  if (i->opcode == CM_CODE_WAIT) {
+    uint64_t signal = s->flag_first[i->flag] + i->value - 1;
+    double known = s->signal_time[signal] + cm_hop_ns(&s->hops, s->signal_lane[signal], lane);
+    if (known > s->time[lane]) {
+      s->time[lane] = known;
+      s->after[lane] = s->signal_after[signal];
+    }
+    if (c != NULL)
+      cm_checker_wait(c, lane, signal);
+  } else if (i->opcode == CM_CODE_SET) {
+    uint64_t signal = s->flag_first[i->flag] + s->flag_count[i->flag]++;
+    s->signal_time[signal] = s->time[lane];
+    s->signal_after[signal] = s->after[lane];
+    s->signal_lane[signal] = lane;
+    if (c != NULL)
+      cm_checker_set(c, lane, signal);
+  } else {
+    if (c != NULL)
+      cm_checker_begin(c, lane);
+    if (work(s, lane, number, error) != CM_OK)
+      return error->status;
+  }
+  s->next[lane]++;
+  s->result.executed++;
+  return cm_run_check(s->runner.run, error);
+}
+
 /* Runs a lane until a flag holds it up; *moved when it did anything. */
 static cm_status run_lane(lanes *s, uint32_t lane, bool *moved, cm_error *error)
 {
-  const cm_program *p = s->program;
-  cm_checker *c = s->runner.checker;
-  for (; s->next[lane] < s->first[lane + 1]; s->next[lane]++, *moved = true) {
-    const cm_instruction *i = &p->instructions[s->queue[s->next[lane]]];
-    if (i->opcode == CM_CODE_WAIT) {
-      if (s->flag_count[i->flag] < i->value)
-        return CM_OK;
-      uint64_t signal = s->flag_first[i->flag] + i->value - 1;
-      double known = s->signal_time[signal] + cm_hop_ns(&s->hops, s->signal_lane[signal], lane);
-      if (known > s->time[lane]) {
-        s->time[lane] = known;
-        s->after[lane] = s->signal_after[signal];
-      }
-      if (c != NULL)
-        cm_checker_wait(c, lane, signal);
-    } else if (i->opcode == CM_CODE_SET) {
-      uint64_t signal = s->flag_first[i->flag] + s->flag_count[i->flag]++;
-      s->signal_time[signal] = s->time[lane];
-      s->signal_after[signal] = s->after[lane];
-      s->signal_lane[signal] = lane;
-      if (c != NULL)
-        cm_checker_set(c, lane, signal);
-    } else {
-      if (c != NULL)
-        cm_checker_begin(c, lane);
-      if (work(s, lane, s->queue[s->next[lane]], error) != CM_OK)
-        return error->status;
-    }
-    s->result.executed++;
-    if (cm_run_check(s->runner.run, error) != CM_OK)
+  for (bool more = true; more && s->next[lane] < s->first[lane + 1]; *moved = *moved || more)
+    if (run_next(s, lane, &more, error) != CM_OK)
       return error->status;
-  }
+  return CM_OK;
+}
+
+/* All instructions in the order of the stream. */
+static cm_status run_stream(lanes *s, cm_error *error)
+{
+  const cm_program *p = s->program;
+  bool moved = true;
+  for (uint64_t i = 0; moved && i < p->instruction_count; i++)
+    if (run_next(s, p->instructions[i].lane, &moved, error) != CM_OK)
+      return error->status;
   return CM_OK;
 }
 
 static cm_status run_all(lanes *s, cm_error *error)
 {
   const cm_program *p = s->program;
-  for (bool moved = true; moved;) {
+  if (p->target.window > 0 && run_stream(s, error) != CM_OK)
+    return error->status;
+  for (bool moved = p->target.window == 0; moved;) {
     moved = false;
     for (uint32_t l = 0; l < p->lane_count; l++)
       if (run_lane(s, l, &moved, error) != CM_OK)
@@ -185,6 +233,7 @@ static void end(lanes *s)
   cm_free(s->runner.chip);
   cm_free(s->first);
   cm_free(s->queue);
+  cm_free(s->begun);
   cm_free(s->next);
   cm_free(s->time);
   cm_free(s->after);
@@ -199,7 +248,7 @@ static void end(lanes *s)
 cm_status cm_simulate(const cm_program *program, cm_tensor *const *inputs, const cm_simulation_options *options, cm_run *run,
                       cm_tensor **outputs, cm_simulation *result, cm_error *error)
 {
-  lanes s = {.program = program, .options = options};
+  lanes s = {.program = program, .options = options, .issue = cm_issue_start(&program->target)};
   s.runner = (cm_runner){.program = program, .memory = program->memory, .run = run, .result = &s.result};
   cm_status status = make_queues(&s, error);
   if (status == CM_OK && options->compute)

@@ -8,7 +8,13 @@ cm_status cm_lanes_begin(cm_lanes *lanes, const cm_target *target, const cm_hop_
 {
   lanes->hops = hops;
   lanes->target = target;
+  lanes->issue = cm_issue_start(target);
   return CM_NEW(memory, lanes->lane, target->lane_count + 1, error);
+}
+
+static cm_idle tails(const cm_lanes *lanes)
+{
+  return (cm_idle){&lanes->lane->tail, sizeof *lanes->lane};
 }
 
 /* Where a lane can first begin; *idle is since when it is idle there. */
@@ -47,6 +53,8 @@ static cm_slot find_on(const cm_lanes *lanes, const cm_device *device, double re
 cm_slot cm_lanes_find(const cm_lanes *lanes, const double *ns, double ready, cm_at_stations at)
 {
   cm_slot best = {.lane = UINT32_MAX};
+  const cm_issue_read read = cm_issue_next(&lanes->issue, tails(lanes));
+  ready = fmax(ready, read.from + read.ns);
   for (uint32_t d = 0; d < lanes->target->device_count; d++) {
     if (ns[d] <= 0)
       continue;
@@ -90,6 +98,12 @@ void cm_lanes_take(cm_lanes *lanes, const cm_slot *slot)
   cm_lane_time *l = &lanes->lane[slot->lane];
   double start = slot->start, ns = slot->ns;
   l->busy += ns;
+  if (lanes->target->window > 0) {
+    const cm_issue_read read = cm_issue_next(&lanes->issue, tails(lanes));
+    cm_issue_begin(&lanes->issue, &read, start, tails(lanes));
+    l->tail = start + ns;
+    return;
+  }
   if (start >= l->tail) {
     if (start > l->tail)
       insert_gap(l, l->gap_count, l->tail, start);

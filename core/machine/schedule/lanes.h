@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "core/machine/hops.h"
+#include "core/machine/issue.h"
 
 enum { CM_LANE_GAPS = 16 };
 
@@ -18,6 +19,7 @@ typedef struct cm_lanes {
   cm_lane_time *lane;
   const cm_target *target;
   const cm_hop_times *hops;
+  cm_issue issue; /* of a chip that issues in order tasks are taken in the order of its stream, and no gap is filled */
 } cm_lanes;
 
 /* When and where a task can run. */

@@ -34,12 +34,17 @@ START_TEST(presets_open_and_round_trip)
     ck_assert_str_eq(chip->name, *name);
     ck_assert_uint_gt(strlen(chip->description), 40);
     char *text, *second;
+    if (chip->target != NULL) {
+      chip->target->window = 7;
+      chip->target->code_bytes = 48;
+    }
     ck_ok(cm_chip_print(chip, &text, &error));
     ck_ok(cm_chip_parse(text, strlen(text), &again, &error));
     ck_ok(cm_chip_print(again, &second, &error));
     ck_assert_str_eq(text, second);
     check_same_limits(&chip->limits, &again->limits);
     ck_assert_int_eq(chip->target != NULL, again->target != NULL);
+    ck_assert(chip->target == NULL || (again->target->window == 7 && again->target->code_bytes == 48));
     for (uint32_t m = 0; chip->target != NULL && m < chip->target->memory_count; m++) {
       ck_assert_uint_eq(again->target->memory_count, chip->target->memory_count);
       ck_assert_uint_eq(again->target->memory[m].core, chip->target->memory[m].core);

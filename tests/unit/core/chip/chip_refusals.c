@@ -65,6 +65,8 @@ START_TEST(chip_files)
     {CHIP("\"dead_links\": [[0, \"1\", \"east\"]]"), "/dead_links/0", "expected a whole number"},
     {CHIP("\"dead_links\": [[0, 0, \"north\"]]"), "/dead_links/0", "it would leave the chip"},
     {CHIP("\"machine\": {}, \"interconnect\": {\"kind\": \"grid\"}"), "/machine", "a plain mesh or torus"},
+    {CHIP("\"machine\": {\"memory_bytes\": 4096, \"window\": 0}"), "/machine/window", "1 to 256 are possible"},
+    {CHIP("\"machine\": {\"memory_bytes\": 4096, \"code_bytes\": 16}"), "/machine/code_bytes", "\"window\" should say"},
     {CHIP("\"costs\": 5"), "/costs", "expected an object"},
     {CHIP("\"costs\": {\"neuron\": 5}"), "/costs/neuron", "expected an object"},
     {CHIP("\"costs\": {\"spike\": {\"pj\": \"1\"}}"), "/costs/spike/pj", "expected a number from 0 to 1e+12"},
