@@ -69,7 +69,7 @@ typedef struct cm_target {
   double link_bytes_per_ns; /* between a unit and a memory on another core; 0: as fast as need be */
   double issue_ns;       /* before every instruction; a unit issues in order */
   uint32_t window;       /* instructions of one stream for all lanes that wait for theirs, at most; 0: a stream a lane */
-  uint32_t code_bytes;   /* of an instruction, read over the first port; with window > 0 */
+  uint32_t code_bytes;   /* of an instruction, read over a port; with window > 0 */
   uint32_t device_count, lane_count;
   cm_device device[CM_TARGET_DEVICES_MAX];
   uint32_t core[CM_TARGET_LANES_MAX]; /* that each unit lies on, device by device */

@@ -1,6 +1,7 @@
 #include "core/machine/issue.h"
 
 #include <math.h>
+#include <stddef.h>
 
 cm_issue cm_issue_start(const cm_target *target)
 {
@@ -9,7 +10,7 @@ cm_issue cm_issue_start(const cm_target *target)
 
 static double *idle_of(cm_idle idle, uint32_t lane)
 {
-  return (double *)((char *)idle.first + lane * idle.stride);
+  return idle.first + (size_t)lane * idle.stride;
 }
 
 cm_issue_read cm_issue_next(const cm_issue *issue, cm_idle idle)

@@ -6,8 +6,6 @@
 #ifndef CM_MACHINE_ISSUE_H
 #define CM_MACHINE_ISSUE_H
 
-#include <stddef.h>
-
 #include "core/chip/target.h"
 
 typedef struct cm_issue {
@@ -16,10 +14,10 @@ typedef struct cm_issue {
   double begun[CM_TARGET_WINDOW_MAX]; /* by number modulo the window: when all up to that one have */
 } cm_issue;
 
-/* Since when lanes are idle: that of lane k lies k * stride bytes behind the first one's. */
+/* Since when lanes are idle: that of lane k lies k * stride numbers behind the first one's. */
 typedef struct cm_idle {
   double *first;
-  size_t stride;
+  uint32_t stride;
 } cm_idle;
 
 /* How the next instruction is read. */

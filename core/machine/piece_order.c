@@ -20,12 +20,12 @@ typedef struct searching {
   cm_subgraphs parts; /* of the graph */
 } searching;
 
-static cm_status time_of(const searching *s, const uint32_t *pieces, double *ns, uint64_t *effort, cm_error *error)
+static cm_status time_of(const searching *s, uint32_t *pieces, double *ns, uint64_t *effort, cm_error *error)
 {
   cm_sequence sequence = *s->given;
   cm_timetable table = {0};
   cm_run run = s->run;
-  sequence.pieces = (uint32_t *)pieces;
+  sequence.pieces = pieces;
   if (cm_timetable_make(s->plan, &sequence, s->target, s->settings, false, &run, &table, error) != CM_OK)
     return error->status;
   *ns = table.time_ns;

@@ -24,7 +24,11 @@ static cm_status make_program_for(cm_model *model, uint64_t bytes, bool time, cm
   cm_packs_free(&packs);
   if (status != CM_OK)
     return status;
+  cm_simulation timed;
   ck_ok(cm_link(&draft.emission, program, &error));
+  ck_ok(cm_simulate(*program, NULL, &(cm_simulation_options){0}, &run, NULL, &timed, &error));
+  ck_assert_msg(fabs(timed.time_ns - draft.emission.time_ns) <= 1e-9 * timed.time_ns, "%g ns simulated, %g when it was made", timed.time_ns,
+                draft.emission.time_ns);
   cm_draft_free(&draft);
   return CM_OK;
 }
@@ -309,6 +313,14 @@ START_TEST(a_stream_is_read_in_order)
       check_program(p, &n);
       check_analysis(p);
       ns[k] = check_stream(p);
+      cm_program_free(p);
+    }
+    for (uint64_t division = 2; division < CM_DIVISIONS; division++) { /* whole operators, layer by layer */
+      cm_program *p;
+      chip->target->code_bytes = 16;
+      ck_ok(make_program(g.model, 64000 + 1000 * division, &p));
+      check_program(p, &n);
+      (void)check_stream(p);
       cm_program_free(p);
     }
     ck_assert_msg(ns[0] > ns[2] && ns[0] > ns[3], "%g ns one by one, %g with many read ahead, %g without code", ns[0], ns[2], ns[3]);

@@ -1,4 +1,5 @@
 /* Time and order: every lane executes its instructions in turn, flags hold it up, and the stream of a chip that issues in order. */
+#include <math.h>
 #include <string.h>
 
 #include "core/machine/hops.h"
@@ -20,6 +21,7 @@ typedef struct lanes {
   uint32_t *signal_lane;
   cm_hop_times hops;
   cm_issue issue;
+  double *idle;             /* by lane: since when it has nothing to do, nor code to read */
   uint64_t *begun;          /* by place in the stream modulo its window: of those up to there the one that began last */
   cm_simulation result;
 } lanes;
@@ -32,6 +34,7 @@ static cm_status make_queues(lanes *s, cm_error *error)
       CM_NEW(p->memory, s->queue, p->instruction_count + 1, error) != CM_OK ||
       CM_NEW(p->memory, s->next, p->lane_count + 1, error) != CM_OK ||
       CM_NEW(p->memory, s->time, p->lane_count + 1, error) != CM_OK ||
+      CM_NEW(p->memory, s->idle, p->lane_count + 1, error) != CM_OK ||
       CM_NEW(p->memory, s->begun, (size_t)p->target.window + 1, error) != CM_OK ||
       CM_NEW(p->memory, s->after, p->lane_count + 1, error) != CM_OK ||
       CM_NEW(p->memory, s->flag_first, (size_t)p->flag_count + 2, error) != CM_OK ||
@@ -78,12 +81,12 @@ static void read_code(lanes *s, uint32_t lane, uint64_t number)
 {
   cm_issue *issue = &s->issue;
   const uint32_t window = s->program->target.window;
-  const cm_idle idle = {s->time, sizeof *s->time};
+  const cm_idle idle = {s->idle, 1};
   const cm_issue_read read = cm_issue_next(issue, idle);
   if (window == 0)
     return;
   const uint64_t at = issue->count % window, last = (issue->count + window - 1) % window;
-  double start = s->time[lane];
+  double start = fmax(s->time[lane], s->idle[lane]);
   if (read.from + read.ns > start) {
     const uint64_t place = issue->count < window ? CM_NO_INSTRUCTION : s->begun[at];
     s->after[lane] = read.from > issue->begun[at] ? s->after[read.port] : place;
@@ -100,7 +103,7 @@ static cm_status work(lanes *s, uint32_t lane, uint64_t number, cm_error *error)
   const cm_instruction *i = &s->program->instructions[number];
   read_code(s, lane, number);
   double ns = cm_instruction_ns(s->program, i), start = s->time[lane];
-  s->time[lane] += ns;
+  s->idle[lane] = s->time[lane] += ns;
   s->result.busy_ns[s->program->lanes[lane].device] += ns;
   count_traffic(s, i);
   if (s->options->trace != NULL)
@@ -234,6 +237,7 @@ static void end(lanes *s)
   cm_free(s->first);
   cm_free(s->queue);
   cm_free(s->begun);
+  cm_free(s->idle);
   cm_free(s->next);
   cm_free(s->time);
   cm_free(s->after);

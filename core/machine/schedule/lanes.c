@@ -14,7 +14,7 @@ cm_status cm_lanes_begin(cm_lanes *lanes, const cm_target *target, const cm_hop_
 
 static cm_idle tails(const cm_lanes *lanes)
 {
-  return (cm_idle){&lanes->lane->tail, sizeof *lanes->lane};
+  return (cm_idle){&lanes->lane->tail, sizeof *lanes->lane / sizeof lanes->lane->tail};
 }
 
 /* Where a lane can first begin; *idle is since when it is idle there. */
@@ -53,8 +53,10 @@ static cm_slot find_on(const cm_lanes *lanes, const cm_device *device, double re
 cm_slot cm_lanes_find(const cm_lanes *lanes, const double *ns, double ready, cm_at_stations at)
 {
   cm_slot best = {.lane = UINT32_MAX};
-  const cm_issue_read read = cm_issue_next(&lanes->issue, tails(lanes));
-  ready = fmax(ready, read.from + read.ns);
+  if (lanes->target->window > 0) {
+    const cm_issue_read read = cm_issue_next(&lanes->issue, tails(lanes));
+    ready = fmax(ready, read.from + read.ns);
+  }
   for (uint32_t d = 0; d < lanes->target->device_count; d++) {
     if (ns[d] <= 0)
       continue;
