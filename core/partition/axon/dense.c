@@ -137,17 +137,9 @@ static uint32_t missing(const dense *d, const waiting *w)
   return count_missing(w->source, d->has, d->words);
 }
 
-static bool within(uint64_t use, uint64_t limit)
-{
-  return limit == 0 || use <= limit;
-}
-
 static bool fits(const dense *d, const waiting *w, uint32_t lacks)
 {
-  const cm_limits *l = &d->options->limits;
-  return within(d->size + cm_demand_size(d->demand, w->vertex), l->neurons) &&
-         within(d->inputs + w->synapses, l->synapses) && within(d->axons + lacks, l->inbound_axons) &&
-         cm_memory_holds(l, d->size + cm_demand_size(d->demand, w->vertex), d->inputs + w->synapses, d->axons + lacks);
+  return cm_core_holds(&d->options->limits, d->size + cm_demand_size(d->demand, w->vertex), d->inputs + w->synapses, d->axons + lacks);
 }
 
 static void take(dense *d, uint32_t i)
