@@ -28,7 +28,7 @@ static cm_status keep_level(const cm_level_files *files, uint32_t level, const c
 {
   char path[CM_PATH_MAX];
   uint32_t *parent = NULL;
-  cm_topology_header header;
+  cm_topology_header header = {0};
   cm_graph *bare = NULL;
   cm_status status = cm_level_path(files, level, path, error);
   if (status == CM_OK)
@@ -64,7 +64,7 @@ static cm_status restore_level(cm_graph **graph, const char *pairs, cm_level_fil
   const uint32_t finer_count = (*graph)->vertex_count;
   char path[CM_PATH_MAX];
   uint32_t *parent = NULL;
-  cm_topology_header header;
+  cm_topology_header header = {0};
   cm_graph *coarse = NULL;
   cm_status status = read_parents(pairs, run, &parent, &header, error);
   if (status == CM_OK && header.finer_count != finer_count)
