@@ -1,5 +1,5 @@
-/* Coarsened levels of a job: made from the pairs that the cache has of them, else matched now. Levels that are the same for several capacities are
- * made once. */
+/* Coarsened levels of a job: made from the pairs that the cache has of them, else matched now. Levels that are the same for several
+ * capacities are made once. */
 #ifndef CM_LEVELS_LEVELS_H
 #define CM_LEVELS_LEVELS_H
 
