@@ -36,4 +36,11 @@ static inline bool cm_memory_holds(const cm_limits *limits, uint64_t neurons, ui
   return limits->memory_bits == 0 || cm_memory_bits(limits, neurons, synapses, inbound_axons) <= limits->memory_bits;
 }
 
+/* Whether a core holds so many within all four limits. O(1). */
+static inline bool cm_core_holds(const cm_limits *limits, uint64_t neurons, uint64_t synapses, uint64_t inbound_axons)
+{
+  return (limits->neurons == 0 || neurons <= limits->neurons) && (limits->inbound_axons == 0 || inbound_axons <= limits->inbound_axons) &&
+         (limits->synapses == 0 || synapses <= limits->synapses) && cm_memory_holds(limits, neurons, synapses, inbound_axons);
+}
+
 #endif

@@ -17,8 +17,8 @@ typedef struct cm_map_input {
   const cm_chip *chip;
   const cm_occupancy *occupancy;   /* NULL: all free but dead cores */
   const cm_map_options *options;
-  const struct cm_level_cache *cache; /* core/levels/cache.h; NULL: none, coarsened levels then live in `scratch_folder` */
-  const char *scratch_folder;      /* for coarsened levels without a cache */
+  const struct cm_level_cache *cache; /* core/levels/cache.h; NULL: none */
+  const char *scratch_folder;      /* for coarsened levels */
   const char *from;                /* an old mapping's file to start from (core/solver/incremental/remap.h), NULL: map afresh */
   const char *policy;              /* a policy file for mapper learned; NULL: the one that ships */
   const uint32_t *part;            /* [vertices] parts that are made already; NULL: the partition stage makes them */

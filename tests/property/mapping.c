@@ -386,7 +386,7 @@ START_TEST(cached_levels_give_the_same_mapping_and_damage_is_rebuilt)
   ck_assert_uint_ge(first->attempts[0].levels, 2);
   ck_assert_uint_ge(first->attempt_count, 2);
   char all[CM_PATH_MAX];
-  ck_ok(cm_path(all, &error, "%s/*/level-1.zip", folder));
+  ck_ok(cm_path(all, &error, "%s/*/pairs-1.zip", folder));
   glob_t finest;
   ck_assert_int_eq(glob(all, 0, NULL, &finest), 0);
   ck_assert_uint_eq(finest.gl_pathc, 1); /* where sizes refused no pair, capacities share the level */
@@ -404,7 +404,7 @@ START_TEST(cached_levels_give_the_same_mapping_and_damage_is_rebuilt)
   char command[CM_PATH_MAX + 64], path[CM_PATH_MAX];
   (void)snprintf(command, sizeof command, "for f in %s/*/parts; do rm -rf \"${f%%/parts}\"; done", folder);
   ck_assert_int_eq(system(command), 0);
-  (void)snprintf(command, sizeof command, "ls -d %s/*/level-2.zip", folder);
+  (void)snprintf(command, sizeof command, "ls -d %s/*/pairs-2.zip", folder);
   FILE *listing = popen(command, "r");
   ck_assert_ptr_nonnull(fgets(path, sizeof path, listing));
   pclose(listing);

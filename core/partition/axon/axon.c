@@ -304,7 +304,7 @@ cm_status cm_partition_axons(const cm_demand *demand, const cm_axon_options *opt
   cm_axon_search w = {.options = options, .run = run};
   cm_axon_solution best = {.cost = INFINITY};
   uint32_t n = demand->network->vertex_count;
-  bool fill = n > 0 && cm_may_lack_clusters(demand->network);
+  bool fill = n > 0 && cm_may_lack_clusters(demand);
   /* Prices and growing on the network look up single targets. */
   bool pack = options->sole_reader && options->places == NULL && !fill && worth_packing(demand->network, run->memory);
   cm_status status = cm_axon_levels_begin(demand, pack, run, &w.levels, error);
@@ -313,7 +313,7 @@ cm_status cm_partition_axons(const cm_demand *demand, const cm_axon_options *opt
   if (status == CM_OK)
     status = CM_NEW(run->memory, w.scratch, n, error);
   if (status == CM_OK && fill)
-    status = cm_lacks_clusters(w.levels.graph[0], run, &w.flat, error);
+    status = cm_lacks_clusters(demand, w.levels.graph[0], run, &w.flat, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, w.trial, n, error);
   if (status == CM_OK && n > 0)

@@ -75,7 +75,7 @@ bool cm_copies_fit(const cm_axon_state *s, cm_copies_owed *owed, uint32_t v, uin
     uint64_t synapses = s->synapses[p] + here * s->graph->synapses[v];
     size += here * cm_axon_size(s, v);
     size -= p == s->part[v] ? cm_axon_size(s, v) : 0;
-    fit = owed->more[p] <= 0 || ((s->limit_size == 0 || size <= s->limit_size) && cm_memory_holds(&s->limits, size, synapses, axons));
+    fit = owed->more[p] <= 0 || ((s->limits.neurons == 0 || size <= s->limits.neurons) && cm_memory_holds(&s->limits, size, synapses, axons));
   }
   return fit;
 }

@@ -153,11 +153,6 @@ static void look_at_inbound_net(cm_probe *q, uint32_t v, uint32_t e)
     touch(q, net->home, net->weight, 0);
 }
 
-static bool within(uint64_t use, uint64_t limit)
-{
-  return limit == 0 || use <= limit;
-}
-
 /* Inbound axons that part `to` gets at least with v. */
 static uint32_t added(const cm_probe *q, uint32_t to)
 {
@@ -192,25 +187,19 @@ static double spread_anywhere(const cm_probe *q)
   return (double)(int64_t)(pay - q->own_pays);
 }
 
-static inline bool keeps_limits(const cm_axon_state *s, uint64_t size, uint64_t axons, uint64_t synapses)
-{
-  return within(size, s->limit_size) && within(axons, s->limit_axons) && within(synapses, s->limit_synapses) &&
-         cm_memory_holds(&s->limits, size, synapses, axons);
-}
-
 /* What entering part `to` costs at least, by the nets looked at; INFINITY when it cannot be. */
 static double entering(const cm_probe *q, uint32_t v, uint32_t to, bool hard)
 {
   const cm_axon_state *s = q->state;
   uint64_t size = s->size[to] + cm_axon_size(s, v), synapses = s->synapses[to] + s->graph->synapses[v];
   uint64_t axons = s->axons[to] + added(q, to);
-  if (keeps_limits(s, size, axons, synapses))
+  if (cm_core_holds(&s->limits, size, synapses, axons))
     return spread(q, to); /* no penalty now or then */
   if (hard || cm_part_capped(s, size, axons, synapses))
     return INFINITY;
-  double paid = keeps_limits(s, s->size[to], s->axons[to], s->synapses[to])
-                  ? 0
-                  : cm_part_penalty(s, s->size[to], s->axons[to], s->synapses[to]);
+  double paid = !cm_core_holds(&s->limits, s->size[to], s->synapses[to], s->axons[to])
+                  ? cm_part_penalty(s, s->size[to], s->axons[to], s->synapses[to])
+                  : 0;
   return spread(q, to) + cm_part_penalty(s, size, axons, synapses) - paid;
 }
 

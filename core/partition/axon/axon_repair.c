@@ -88,8 +88,8 @@ static uint32_t fullest_part(const cm_axon_state *s, double tolerance)
   uint32_t fullest = NONE;
   double most = 1 + tolerance;
   for (uint32_t p = 0; p < s->part_count; p++) {
-    double full = fmax(filling(s->axons[p], s->limit_axons),
-                       fmax(filling(s->size[p], s->limit_size), filling(s->synapses[p], s->limit_synapses)));
+    double full = fmax(filling(s->axons[p], s->limits.inbound_axons),
+                       fmax(filling(s->size[p], s->limits.neurons), filling(s->synapses[p], s->limits.synapses)));
     full = fmax(full, memory_filling(s, p));
     if (full > most && s->vertices[p] > 1) {
       most = full;
@@ -141,8 +141,8 @@ double cm_total_excess(const cm_axon_state *s)
 {
   double sum = 0;
   for (uint32_t p = 0; p < s->part_count; p++)
-    sum += fmax(filling(s->axons[p], s->limit_axons) - 1, 0) + fmax(filling(s->size[p], s->limit_size) - 1, 0) +
-           fmax(filling(s->synapses[p], s->limit_synapses) - 1, 0) + fmax(memory_filling(s, p) - 1, 0);
+    sum += fmax(filling(s->axons[p], s->limits.inbound_axons) - 1, 0) + fmax(filling(s->size[p], s->limits.neurons) - 1, 0) +
+           fmax(filling(s->synapses[p], s->limits.synapses) - 1, 0) + fmax(memory_filling(s, p) - 1, 0);
   return sum;
 }
 
@@ -151,9 +151,9 @@ cm_resource cm_scarcest(const cm_axon_state *s)
   double filled[CM_MEMORY + 1] = {0};
   cm_resource scarcest = CM_NEURONS;
   for (uint32_t p = 0; p < s->part_count; p++) {
-    filled[CM_NEURONS] += filling(s->size[p], s->limit_size);
-    filled[CM_SYNAPSES] += filling(s->synapses[p], s->limit_synapses);
-    filled[CM_INBOUND_AXONS] += filling(s->axons[p], s->limit_axons);
+    filled[CM_NEURONS] += filling(s->size[p], s->limits.neurons);
+    filled[CM_SYNAPSES] += filling(s->synapses[p], s->limits.synapses);
+    filled[CM_INBOUND_AXONS] += filling(s->axons[p], s->limits.inbound_axons);
     filled[CM_MEMORY] += memory_filling(s, p);
   }
   for (cm_resource r = 0; r <= CM_MEMORY; r++)

@@ -133,16 +133,15 @@ static void set_caps(cm_axon_state *s)
     size += g->size[v];
     synapses += g->synapses[v];
   }
-  s->cap_size = cap(s->limit_size, size, g->vertex_count);
-  s->cap_axons = cap(s->limit_axons, g->axon_count, g->vertex_count);
-  s->cap_synapses = cap(s->limit_synapses, synapses, g->vertex_count);
+  s->cap_size = cap(s->limits.neurons, size, g->vertex_count);
+  s->cap_axons = cap(s->limits.inbound_axons, g->axon_count, g->vertex_count);
+  s->cap_synapses = cap(s->limits.synapses, synapses, g->vertex_count);
   s->cap_memory = cap(l->memory_bits, cm_memory_bits(l, size, synapses, g->axon_count), g->vertex_count);
 }
 
 cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_axon_state_options *options, cm_run *run, cm_axon_state **state,
                             cm_error *error)
 {
-  const cm_limits *limits = options->limits;
   uint32_t capacity = options->parts > options->parts_max ? options->parts : options->parts_max;
   cm_axon_state *s;
   if (CM_NEW(run->memory, s, 1, error) != CM_OK)
@@ -154,10 +153,7 @@ cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_axon_state_opti
                        .part_capacity = capacity,
                        .parts_max = capacity,
                        .part_count = options->parts,
-                       .limits = *limits,
-                       .limit_size = limits->neurons,
-                       .limit_axons = limits->inbound_axons,
-                       .limit_synapses = limits->synapses};
+                       .limits = *options->limits};
   set_caps(s);
   if (cm_axon_state_fill(s, options->threads > 0 ? options->threads : run->threads, error) != CM_OK) {
     cm_axon_state_free(s);
@@ -307,15 +303,9 @@ void cm_axon_move(cm_axon_state *s, uint32_t v, uint32_t to)
   cm_axon_move_nets(s, &move, 1, NULL);
 }
 
-static bool within(uint64_t use, uint64_t limit)
-{
-  return limit == 0 || use <= limit;
-}
-
 bool cm_axon_over(const cm_axon_state *s, uint32_t p)
 {
-  return !within(s->size[p], s->limit_size) || !within(s->axons[p], s->limit_axons) ||
-         !within(s->synapses[p], s->limit_synapses) || !cm_memory_holds(&s->limits, s->size[p], s->synapses[p], s->axons[p]);
+  return !cm_core_holds(&s->limits, s->size[p], s->synapses[p], s->axons[p]);
 }
 
 static double excess(uint64_t use, uint64_t limit)
@@ -335,8 +325,8 @@ static double memory_excess(const cm_axon_state *s, uint64_t size, uint64_t axon
 
 double cm_part_penalty(const cm_axon_state *s, uint64_t size, uint64_t axons, uint64_t synapses)
 {
-  return s->penalty_size * excess(size, s->limit_size) + s->penalty_axons * excess(axons, s->limit_axons) +
-         s->penalty_axons * (excess(synapses, s->limit_synapses) + memory_excess(s, size, axons, synapses));
+  return s->penalty_size * excess(size, s->limits.neurons) + s->penalty_axons * excess(axons, s->limits.inbound_axons) +
+         s->penalty_axons * (excess(synapses, s->limits.synapses) + memory_excess(s, size, axons, synapses));
 }
 
 uint64_t cm_axon_connectivity(const cm_axon_state *s)

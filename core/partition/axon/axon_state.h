@@ -58,7 +58,6 @@ typedef struct cm_axon_state {
   uint32_t *copies;      /* [vertices] what copies of a vertex's neurons take of its part, beside themselves; NULL: nobody has any */
   uint64_t *size, *axons, *synapses;                /* [part_capacity] what a part holds, copies among its size */
   uint32_t *vertices;                               /* [part_capacity] number of vertices */
-  uint64_t limit_size, limit_axons, limit_synapses; /* 0: none */
   cm_limits limits; /* for what these take together of a core's memory */
   uint64_t cap_size, cap_axons, cap_synapses, cap_memory; /* no move of a search fills a part beyond these, whatever it saves */
   double penalty_size, penalty_axons; /* per excess, in units of cost: weight times price */

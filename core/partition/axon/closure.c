@@ -71,7 +71,7 @@ static uint32_t some_target(const cm_hypergraph *g, uint32_t e, cm_random *rando
   return g->number[g->pin[g->net_begin[e] + cm_random_below(random, targets_of(g, e))]];
 }
 
-static bool is_as_by_chance(const cm_hypergraph *g)
+static bool is_as_by_chance(const cm_hypergraph *g, double inside)
 {
   cm_random random;
   uint64_t landmark[LANDMARKS];
@@ -86,21 +86,32 @@ static bool is_as_by_chance(const cm_hypergraph *g)
     uint32_t other = net_at(g, u, cm_random_below(&random, g->in_count[u]));
     if (u == v || other == e)
       continue;
-    by_chance += (double)targets_of(g, other) / g->vertex_count;
+    by_chance += (double)targets_of(g, other) / inside;
     common += hears(g, v, other);
   }
   return common <= closure_max * by_chance;
 }
 
-bool cm_may_lack_clusters(const cm_topology *t)
+/* Vertices that parts are made of: sources that stand outside hear nothing. */
+static uint32_t inside_of(const cm_demand *demand)
 {
-  return t->pin_count >= pins_min && t->pin_count / t->vertex_count * density_min >= t->vertex_count;
+  uint32_t count = 0;
+  for (uint32_t v = 0; v < demand->network->vertex_count; v++)
+    count += cm_demand_size(demand, v) > 0;
+  return count;
 }
 
-cm_status cm_lacks_clusters(cm_hypergraph *g, cm_run *run, bool *lacks, cm_error *error)
+bool cm_may_lack_clusters(const cm_demand *demand)
+{
+  const cm_topology *t = demand->network;
+  const uint32_t inside = inside_of(demand);
+  return t->pin_count >= pins_min && inside > 0 && t->pin_count / inside * density_min >= t->vertex_count;
+}
+
+cm_status cm_lacks_clusters(const cm_demand *demand, cm_hypergraph *g, cm_run *run, bool *lacks, cm_error *error)
 {
   if (cm_hypergraph_list_inbound(g, run, error) != CM_OK)
     return error->status;
-  *lacks = is_as_by_chance(g);
+  *lacks = is_as_by_chance(g, inside_of(demand));
   return CM_OK;
 }

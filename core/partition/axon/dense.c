@@ -104,12 +104,23 @@ static cm_status read_sources(dense *d, waiting *w, cm_error *error)
   return CM_OK;
 }
 
+/* What takes no room and needs no source suits the part under way. */
+static bool suits_anywhere(const dense *d, const waiting *w)
+{
+  return w->synapses == 0 && cm_demand_size(d->demand, w->vertex) == 0;
+}
+
 static cm_status let_in(dense *d, cm_error *error)
 {
-  for (; d->waits < WAITING && d->next < d->demand->network->vertex_count; d->waits++) {
-    d->waiting[d->waits].vertex = d->order[d->next++];
-    if (read_sources(d, &d->waiting[d->waits], error) != CM_OK)
+  while (d->waits < WAITING && d->next < d->demand->network->vertex_count) {
+    waiting *w = &d->waiting[d->waits];
+    w->vertex = d->order[d->next++];
+    if (read_sources(d, w, error) != CM_OK)
       return error->status;
+    if (suits_anywhere(d, w))
+      d->part[w->vertex] = d->number;
+    else
+      d->waits++;
   }
   return CM_OK;
 }
@@ -137,17 +148,9 @@ static uint32_t missing(const dense *d, const waiting *w)
   return count_missing(w->source, d->has, d->words);
 }
 
-static bool within(uint64_t use, uint64_t limit)
-{
-  return limit == 0 || use <= limit;
-}
-
 static bool fits(const dense *d, const waiting *w, uint32_t lacks)
 {
-  const cm_limits *l = &d->options->limits;
-  return within(d->size + cm_demand_size(d->demand, w->vertex), l->neurons) &&
-         within(d->inputs + w->synapses, l->synapses) && within(d->axons + lacks, l->inbound_axons) &&
-         cm_memory_holds(l, d->size + cm_demand_size(d->demand, w->vertex), d->inputs + w->synapses, d->axons + lacks);
+  return cm_core_holds(&d->options->limits, d->size + cm_demand_size(d->demand, w->vertex), d->inputs + w->synapses, d->axons + lacks);
 }
 
 static void take(dense *d, uint32_t i)

@@ -112,23 +112,12 @@ static void take(growth *w, uint32_t v)
   }
 }
 
-static bool within(uint64_t use, uint64_t limit)
-{
-  return limit == 0 || use <= limit;
-}
-
-static bool holds(const cm_limits *l, uint64_t size, uint64_t axons, uint64_t synapses)
-{
-  return within(size, l->neurons) && within(axons, l->inbound_axons) && within(synapses, l->synapses) &&
-         cm_memory_holds(l, size, synapses, axons);
-}
-
 static bool fits(const growth *w, uint32_t v)
 {
   const cm_hypergraph *g = w->graph;
   const holding *u = &w->holds[w->number];
-  return holds(&w->options->limits, u->size + w->size[v], u->axons + w->axons_in[v] - w->candidate[v].shared,
-               u->synapses + g->synapses[v]);
+  return cm_core_holds(&w->options->limits, u->size + w->size[v], u->synapses + g->synapses[v],
+                       u->axons + w->axons_in[v] - w->candidate[v].shared);
 }
 
 /* Of those near the one with the largest share that fits, of equals the lowest number; NONE: none fits. */
@@ -263,7 +252,7 @@ static cm_status join_whole(growth *w, uint32_t *parts, cm_error *error)
     uint32_t i = 0;
     for (; u.whole && i < opened; i++) {
       const holding *o = &w->holds[open[i]];
-      if (holds(&w->options->limits, o->size + u.size, o->axons + u.axons, o->synapses + u.synapses))
+      if (cm_core_holds(&w->options->limits, o->size + u.size, o->synapses + u.synapses, o->axons + u.axons))
         break;
     }
     if (u.whole && i < opened) {

@@ -259,8 +259,7 @@ cm_status cm_level_path(const cm_level_files *files, uint32_t number, char path[
   return cm_path(path, error, "%s/level-%u.zip", number <= files->shared_count ? files->shared : files->folder, number);
 }
 
-/* Also of a level that was tried and not made. */
-static cm_status write_note(const char *folder, uint32_t level, const cm_level_note *note, cm_error *error)
+cm_status cm_level_note_write(const char *folder, uint32_t level, const cm_level_note *note, cm_error *error)
 {
   const uint64_t number[] = {note->holds.least, note->holds.most, note->available};
   char path[CM_PATH_MAX];
@@ -273,8 +272,7 @@ static cm_status write_note(const char *folder, uint32_t level, const cm_level_n
   return fclose(file) == 0 && whole ? CM_OK : cm_fail_errno(error, errno, "cannot write", path);
 }
 
-/* Whether the folder, "" for none, has one. */
-static bool read_note(const char *folder, uint32_t level, cm_level_note *note)
+bool cm_level_note_read(const char *folder, uint32_t level, cm_level_note *note)
 {
   uint64_t number[3];
   char path[CM_PATH_MAX];
@@ -292,9 +290,9 @@ static bool read_note(const char *folder, uint32_t level, cm_level_note *note)
 static const char *next_in(const cm_level_files *files, cm_level_note *note)
 {
   const uint32_t level = files->count + 1;
-  if (read_note(files->folder, level, note))
+  if (cm_level_note_read(files->folder, level, note))
     return files->folder;
-  return files->shared_count == files->count && read_note(files->shared, level, note) ? files->shared : NULL;
+  return files->shared_count == files->count && cm_level_note_read(files->shared, level, note) ? files->shared : NULL;
 }
 
 static bool is_there(const char *folder, uint32_t level)
@@ -334,7 +332,7 @@ static cm_status add_level(cm_graph **graph, const cm_partition_options *options
     return error->status;
   cm_status status = cm_coarsen_level(&(cm_pairing_task){*graph, options, options->matching, level, run}, parent, &coarse, &note, error);
   if (status == CM_OK)
-    status = write_note(files->folder, level + 1, &note, error);
+    status = cm_level_note_write(files->folder, level + 1, &note, error);
   *made = coarse != NULL;
   if (coarse != NULL) {
     cm_graph_free(*graph);
@@ -342,7 +340,7 @@ static cm_status add_level(cm_graph **graph, const cm_partition_options *options
     if (status == CM_OK)
       status = cm_level_path(files, ++files->count, path, error);
     if (status == CM_OK)
-      status = cm_graph_save(coarse, parent, finer_count, files->weight_scale, files->stored, path, run, error);
+      status = cm_graph_save(coarse, parent, finer_count, files->weight_scale, true, path, run, error);
   }
   cm_free(parent);
   return status;

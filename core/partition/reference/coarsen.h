@@ -53,10 +53,13 @@ typedef struct cm_level_files {
   char folder[CM_PATH_MAX]; /* of the others */
   uint32_t shared_count, count;
   uint64_t weight_scale;
-  bool stored; /* new ones are not packed */
 } cm_level_files;
 
 cm_status cm_level_path(const cm_level_files *files, uint32_t number, char path[CM_PATH_MAX], cm_error *error);
+
+/* The note of a level, also of one that was tried and not made, to its file and back: whether the folder, "" for none, has one. */
+cm_status cm_level_note_write(const char *folder, uint32_t level, const cm_level_note *note, cm_error *error);
+bool cm_level_note_read(const char *folder, uint32_t level, cm_level_note *note);
 
 /* Whether the levels in both folders are all that a capacity has, by their notes; counts those that it has there. */
 bool cm_levels_hold(cm_level_files *files, uint64_t capacity, uint32_t *available);

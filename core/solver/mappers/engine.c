@@ -7,7 +7,7 @@
 #include "core/partition/flows.h"
 #include "core/partition/reference/reference.h"
 
-/* The source's method; a damaged cache entry is made anew once. */
+/* The source's method. */
 static cm_status by_seed(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
                          cm_error *error)
 {
@@ -22,19 +22,15 @@ static cm_status by_seed(const cm_engine_task *task, cm_run *run, cm_attempt *at
                                   .refinement_passes = o->refinement_passes,
                                   .coarsening_seed = o->coarsening_seed,
                                   .seed = o->seed};
-  for (bool again = false;; again = true) {
-    cm_levels levels;
-    if (cm_levels_acquire(task->input, &options, task->first_levels, run, &levels, error) != CM_OK)
-      return error->status;
-    cm_status status = cm_partition_reference(task->input->demand, &options, &levels.files, run, partition, error);
-    bool damaged = levels.cached && cm_levels_are_damaged(status);
-    attempt->levels = levels.files.count;
-    attempt->levels_available = levels.available;
-    attempt->coarsening_cached = levels.cached;
-    cm_levels_release(task->input, &levels, damaged);
-    if (!damaged || again)
-      return status;
-  }
+  cm_levels levels;
+  if (cm_levels_acquire(task->input, &options, task->first_levels, run, &levels, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_partition_reference(task->input->demand, &options, &levels.files, run, partition, error);
+  attempt->levels = levels.files.count;
+  attempt->levels_available = levels.available;
+  attempt->coarsening_cached = levels.cached;
+  cm_levels_release(&levels);
+  return status;
 }
 
 static cm_status graph_of_edges(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run,

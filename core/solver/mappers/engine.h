@@ -18,7 +18,7 @@ typedef struct cm_engine_task {
   uint32_t parts;            /* exactly so many; 0: the limits decide */
   uint32_t parts_max;        /* cores that are free */
   struct cm_levels
-    *first_levels; /* of earlier attempts of the job, without a cache (core/levels/levels.h); NULL: each makes its own */
+    *first_levels; /* of earlier attempts of the job (core/levels/levels.h) */
 } cm_engine_task;
 
 typedef struct cm_engine {

@@ -59,7 +59,7 @@ void cm_attempts_end(cm_attempts *attempts)
   cm_candidate_free(&attempts->made);
   cm_candidate_free(&attempts->aside);
   cm_partition_free(attempts->nearest);
-  cm_levels_release(attempts->input, &attempts->levels, false);
+  cm_levels_release(&attempts->levels);
   *attempts = (cm_attempts){0};
 }
 

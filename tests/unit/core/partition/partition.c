@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/random.h"
+#include "core/levels/level_pairs.h"
 #include "core/network/topology_file.h"
 #include "core/partition/graph.h"
 #include "core/partition/reference/bisect.h"
@@ -382,7 +383,6 @@ static uint32_t coarsen(uint64_t weight[SMALL][SMALL], const cm_partition_option
     graph = graph_of(SMALL, weight, NULL);
   const uint32_t held = files->shared_count;
   files->weight_scale = 1;
-  files->stored = true;
   ck_ok(cm_coarsen(graph, options, files, &run, &error));
   ck_assert(!whole || files->count == held);
   ck_assert(cm_levels_hold(files, options->capacity, &available));
@@ -430,6 +430,34 @@ START_TEST(levels_made_with_one_capacity_are_shared_by_another_where_they_are_th
   }
   ck_assert_uint_gt(shared, 20);
   ck_assert_uint_gt(refused, 10);
+}
+END_TEST
+
+/* Levels again from their pairs, byte for byte with their notes; pairs of another graph are told from its own. */
+START_TEST(levels_follow_from_their_pairs)
+{
+  cm_random random;
+  uint64_t weight[SMALL][SMALL];
+  char pairs[CM_PATH_MAX];
+  for (uint64_t round = 0; round < 20; round++) {
+    cm_random_init(&random, round, 12, 0);
+    random_weights(&random, SMALL, 15, 50, weight);
+    cm_partition_options options = defaults(15 * (2 + cm_random_below(&random, 20)));
+    cm_level_files made, again = {.weight_scale = 1};
+    uint32_t available;
+    (void)coarsen(weight, &options, "", &made);
+    test_folder(pairs);
+    test_folder(again.folder);
+    ck_ok(cm_level_pairs_keep(&made, pairs, &run, &error));
+    ck_ok(cm_level_pairs_restore(graph_of(SMALL, weight, NULL), pairs, &again, &run, &error));
+    ck_assert(cm_levels_hold(&again, options.capacity, &available));
+    same_levels(&made, &again);
+    if (made.count > 0)
+      ck_fails(cm_level_pairs_restore(graph_of(SMALL - 1, weight, NULL), pairs, &again, &run, &error), CM_DAMAGED);
+    ck_ok(cm_folder_remove(made.folder, &error));
+    ck_ok(cm_folder_remove(again.folder, &error));
+    ck_ok(cm_folder_remove(pairs, &error));
+  }
 }
 END_TEST
 
@@ -669,6 +697,7 @@ int main(void)
   tcase_add_test(tests, matching_pairs_only_along_heaviest_edges_within_the_size_limit);
   tcase_add_test(tests, matching_leaves_no_pair_that_the_rule_allows);
   tcase_add_test(tests, levels_made_with_one_capacity_are_shared_by_another_where_they_are_the_same);
+  tcase_add_test(tests, levels_follow_from_their_pairs);
   tcase_add_test(tests, a_pair_refused_by_size_bounds_the_capacities_of_its_level);
   tcase_add_test(tests, a_level_that_heaviest_edges_would_end_takes_the_heaviest_available);
   tcase_add_test(tests, a_level_is_the_try_that_removes_most_weight);

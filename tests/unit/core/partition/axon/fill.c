@@ -61,11 +61,40 @@ START_TEST(nothing_is_found_to_belong_together_where_nothing_does)
     bool lacks;
     ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), false, &run, &g, &error));
     ck_ok(cm_hypergraph_list_inbound(g, &run, &error));
-    ck_ok(cm_lacks_clusters(g, &run, &lacks, &error));
+    ck_ok(cm_lacks_clusters(CM_DEMAND_OF(&t), g, &run, &lacks, &error));
     ck_assert(lacks == !near);
     cm_hypergraph_free(g);
     network_free(&t);
   }
+}
+END_TEST
+
+/* Neurons that stand outside are sources and no targets: chance does not find them either. */
+START_TEST(sources_from_outside_are_no_sign_of_clusters)
+{
+  enum { N = 1500, INSIDE = 300 };
+  cm_topology t = kinds(N, false);
+  cm_demand demand = cm_demand_of(&t);
+  uint32_t size[N] = {0};
+  uint64_t kept = 0, at = 0;
+  cm_hypergraph *g;
+  bool lacks;
+  for (uint32_t v = 0; v < INSIDE; v++)
+    size[v] = 1;
+  for (uint32_t e = 0; e < N; e++) {
+    for (; at < t.net_first[e + 1]; at++)
+      if (t.pin[at] < INSIDE)
+        t.pin[kept++] = t.pin[at];
+    t.net_first[e + 1] = kept;
+  }
+  t.pin_count = kept;
+  demand.size = size;
+  demand.size_total = INSIDE;
+  ck_ok(cm_hypergraph_from_topology(&demand, false, &run, &g, &error));
+  ck_ok(cm_lacks_clusters(&demand, g, &run, &lacks, &error));
+  ck_assert(lacks);
+  cm_hypergraph_free(g);
+  network_free(&t);
 }
 END_TEST
 
@@ -298,6 +327,7 @@ int main(void)
   TCase *tests = tcase_create("fill");
   tcase_add_checked_fixture(tests, set_up, NULL);
   tcase_add_test(tests, nothing_is_found_to_belong_together_where_nothing_does);
+  tcase_add_test(tests, sources_from_outside_are_no_sign_of_clusters);
   tcase_add_test(tests, networks_without_clusters_are_filled);
   tcase_add_loop_test(tests, gains_by_nets_are_kept_right, 0, 60);
   tcase_add_loop_test(tests, refinement_by_nets_never_loses, 0, 20);

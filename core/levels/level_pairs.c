@@ -1,0 +1,106 @@
+#include "core/levels/level_pairs.h"
+
+#include <unistd.h>
+
+#include "core/network/topology_file.h"
+#include "core/partition/graph_gather.h"
+
+static cm_status pairs_path(const char *folder, uint32_t level, char path[CM_PATH_MAX], cm_error *error)
+{
+  return cm_path(path, error, "%s/pairs-%u.zip", folder, level);
+}
+
+/* The coarse vertex of each finer one of a level, or of its pairs: *parent [finer_count], the caller's. */
+static cm_status read_parents(const char *path, cm_run *run, uint32_t **parent, cm_topology_header *header, cm_error *error)
+{
+  cm_topology_reader *reader;
+  if (cm_topology_reader_open(path, run->memory, &reader, error) != CM_OK)
+    return error->status;
+  *header = *cm_topology_reader_header(reader);
+  cm_status status = CM_NEW(run->memory, *parent, header->finer_count, error);
+  if (status == CM_OK)
+    status = cm_topology_reader_parents(reader, *parent, error);
+  cm_topology_reader_close(reader);
+  return status;
+}
+
+static cm_status keep_level(const cm_level_files *files, uint32_t level, const char *to, cm_run *run, cm_error *error)
+{
+  char path[CM_PATH_MAX];
+  uint32_t *parent = NULL;
+  cm_topology_header header = {0};
+  cm_graph *bare = NULL;
+  cm_status status = cm_level_path(files, level, path, error);
+  if (status == CM_OK)
+    status = read_parents(path, run, &parent, &header, error);
+  if (status == CM_OK)
+    status = cm_graph_new(run, header.vertex_count, 0, &bare, error);
+  for (uint32_t v = 0; status == CM_OK && v < header.vertex_count; v++)
+    bare->size[v] = 1;
+  if (status == CM_OK)
+    status = pairs_path(to, level, path, error);
+  if (status == CM_OK)
+    status = cm_graph_save(bare, parent, header.finer_count, files->weight_scale, false, path, run, error);
+  cm_graph_free(bare);
+  cm_free(parent);
+  return status;
+}
+
+cm_status cm_level_pairs_keep(const cm_level_files *files, const char *to, cm_run *run, cm_error *error)
+{
+  cm_status status = CM_OK;
+  cm_level_note note;
+  for (uint32_t level = files->shared_count + 1; status == CM_OK && cm_level_note_read(files->folder, level, &note); level++) {
+    status = cm_level_note_write(to, level, &note, error);
+    if (status == CM_OK && level <= files->count)
+      status = keep_level(files, level, to, run, error);
+  }
+  return status;
+}
+
+/* Level files->count + 1, of *graph, which it replaces. */
+static cm_status restore_level(cm_graph **graph, const char *pairs, cm_level_files *files, cm_run *run, cm_error *error)
+{
+  const uint32_t finer_count = (*graph)->vertex_count;
+  char path[CM_PATH_MAX];
+  uint32_t *parent = NULL;
+  cm_topology_header header = {0};
+  cm_graph *coarse = NULL;
+  cm_status status = read_parents(pairs, run, &parent, &header, error);
+  if (status == CM_OK && header.finer_count != finer_count)
+    status = cm_fail(error, CM_DAMAGED, "%s merges %u vertices, and the finer level has %u", pairs, header.finer_count, finer_count);
+  if (status == CM_OK)
+    status = cm_graph_contract(*graph, parent, header.vertex_count, run, &coarse, error);
+  if (status == CM_OK) {
+    cm_graph_free(*graph);
+    *graph = coarse;
+    status = cm_level_path(files, ++files->count, path, error);
+  }
+  if (status == CM_OK)
+    status = cm_graph_save(coarse, parent, finer_count, files->weight_scale, true, path, run, error);
+  cm_free(parent);
+  return status;
+}
+
+cm_status cm_level_pairs_restore(cm_graph *graph, const char *from, cm_level_files *files, cm_run *run, cm_error *error)
+{
+  char path[CM_PATH_MAX];
+  bool more = true;
+  cm_status status = CM_OK;
+  files->count = files->shared_count;
+  while (status == CM_OK && more && files->count < CM_LEVELS_MAX) {
+    const uint32_t level = files->count + 1;
+    cm_level_note note;
+    if (!cm_level_note_read(from, level, &note))
+      status = cm_fail(error, CM_DAMAGED, "%s has no note of level %u", from, level);
+    else
+      status = cm_level_note_write(files->folder, level, &note, error);
+    if (status == CM_OK)
+      status = pairs_path(from, level, path, error);
+    more = status == CM_OK && access(path, R_OK) == 0;
+    if (more)
+      status = restore_level(&graph, path, files, run, error);
+  }
+  cm_graph_free(graph);
+  return status;
+}
