@@ -1,7 +1,7 @@
 """PACMAN on a graph of machine vertices: hops, table entries, seconds. The interpreter's path has PACMAN, SpiNNMachine and
 SpiNNUtils.
 
-usage: pacman_peer.py BOARDS GRAPH.json
+usage: pacman_peer.py BOARDS GRAPH.json pacman|coremap
        pacman_peer.py write ring|layered|microcircuit VERTICES GRAPH.json EDGES.csv
 
 GRAPH.json: {"populations": [size, ..], "edges": [[source population, target population, "all" or [offset, ..]], ..]}. With
@@ -60,6 +60,7 @@ from pacman.model.graphs.machine import SimpleMachineVertex
 from pacman.model.partitioner_splitters import AbstractSplitterCommon
 from pacman.model.placements import Placements
 from pacman.model.resources import ConstantSDRAM
+from pacman.operations.multi_cast_router_check_functionality.valid_routes_checker import validate_routes
 from pacman.operations.placer_algorithms.application_placer import place_application_graph
 from pacman.operations.router_algorithms.application_router import route_application_graph
 from pacman.operations.router_compressors.ordered_covering_router_compressor import ordered_covering_compressor
@@ -153,7 +154,10 @@ def count_hops(machine, tables, placements, keys):
     return hops
 
 
-def main(boards, graph):
+def main(boards, graph, mapper):
+    place, route = place_application_graph, route_application_graph
+    if mapper == "coremap":
+        from coremap_spinnaker import place_application_graph as place, route_application_graph as route
     unittest_setup()
     set_config("Machine", "version", "5")
     set_config("Mapping", "router_table_compress_as_far_as_possible", "True")
@@ -177,16 +181,18 @@ def main(boards, graph):
         seconds[what] = time.process_time() - begin
         begin = time.process_time()
 
-    placements = place_application_graph(Placements())
+    placements = place(Placements())
     writer.set_placements(placements)
     done("place")
-    ways = route_application_graph()
+    ways = route()
     writer.set_routing_table_by_partition(ways)
     done("route")
     writer.set_routing_infos(ZonedRoutingInfoAllocator().allocate())
     done("keys")
     plain = basic_routing_table_generator()
     hops = count_hops(machine, plain, placements, writer.get_routing_infos())
+    if mapper == "coremap" and os.environ.get("CHECK"):
+        validate_routes(plain)
     seconds["count"], begin = 0, time.process_time()
     merged = merged_routing_table_generator()
     writer.set_uncompressed(merged)
@@ -209,6 +215,7 @@ def main(boards, graph):
     json.dump(dict(best, chips=len(machine), chips_used=chips, placed=placements.n_placements, hops=hops,
                    uncompressed=plain.get_total_number_of_entries(), seconds=total, phases=seconds), out)
     out.write("\n")
+    out.close()
 
 
-main(int(sys.argv[1]), graph)
+main(int(sys.argv[1]), graph, sys.argv[3])
