@@ -2,14 +2,14 @@
 SpiNNUtils.
 
 usage: pacman_peer.py BOARDS GRAPH.json pacman|coremap
-       pacman_peer.py write ring|layered|microcircuit VERTICES GRAPH.json EDGES.csv
+       pacman_peer.py write ring|layered|microcircuit|feedback|stars|random VERTICES GRAPH.json
 
 GRAPH.json: {"populations": [size, ..], "edges": [[source population, target population, "all" or [offset, ..]], ..]}. With
-offsets machine vertex i of the source sends to those at i + offset of the target. EDGES.csv has the same edges, vertices numbered
-through all populations. Prints one JSON object."""
+offsets machine vertex i of the source sends to those at i + offset of the target. Prints one JSON object."""
 import json
 import logging
 import os
+import random
 import sys
 import tempfile
 import time
@@ -26,24 +26,27 @@ def make(name, vertices):
     if name == "layered":
         layers = 8 if vertices < 2000 else 32
         return [vertices // layers] * layers, [[p, p + 1, list(range(-4, 5))] for p in range(layers - 1)]
+    if name == "feedback":
+        sizes, forward = make("layered", vertices)
+        return sizes, forward + [[t, s, [0]] for s, t, _ in forward]
+    if name == "stars":
+        hubs = vertices // 120
+        sizes = [8, 28, 28, 28, 28] * hubs
+        return sizes, [[5 * h + a, 5 * h + b, "all"] for h in range(hubs) for k in range(1, 5) for a, b in ((0, k), (k, 0))]
+    if name == "random":
+        count, draw = vertices // 20, random.Random(1)
+        return [20] * count, [[s, t, draw.choice(["all", [0]])] for s in range(count) for t in draw.sample(range(count), 3)]
     sizes = [max(1, round(vertices * s / sum(SIZES))) for s in SIZES]
     return sizes, [[s, t, "all"] for t in range(8) for s in range(8) if PROJECTS[t][s] == "1"]
 
 
-def write(name, vertices, graph, edges):
+def write(name, vertices, graph):
     sizes, between = make(name, vertices)
     json.dump({"populations": sizes, "edges": between}, open(graph, "w"))
-    first = [sum(sizes[:p]) for p in range(len(sizes))]
-    with open(edges, "w") as file:
-        file.write("source,target,weight\n")
-        for s, t, offsets in between:
-            for i in range(sizes[s]):
-                for k in range(sizes[t]) if offsets == "all" else [i + o for o in offsets if 0 <= i + o < sizes[t]]:
-                    file.write(f"{first[s] + i},{first[t] + k},1\n")
 
 
 if sys.argv[1] == "write":
-    write(sys.argv[2], int(sys.argv[3]), sys.argv[4], sys.argv[5])
+    write(sys.argv[2], int(sys.argv[3]), sys.argv[4])
     sys.exit()
 graph = json.load(open(sys.argv[2]))
 os.chdir(tempfile.mkdtemp())

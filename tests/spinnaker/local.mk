@@ -3,4 +3,4 @@ dist_check_SCRIPTS += tests/spinnaker/flows tests/spinnaker/run
 if SHARED_LIBRARY
 TESTS += tests/spinnaker/flows
 endif
-EXTRA_DIST += tests/spinnaker/flows.py tests/spinnaker/pacman.py
+EXTRA_DIST += tests/spinnaker/flows.py tests/spinnaker/inside.py
