@@ -3,8 +3,9 @@ import io
 import contextlib
 import logging
 import sys
+import types
 
-from spinn_utilities.config_holder import set_config
+from spinn_utilities.config_holder import get_config_str, set_config
 from spinn_machine.virtual_machine import virtual_machine_by_boards
 from pacman.config_setup import unittest_setup
 from pacman.data.pacman_data_writer import PacmanDataWriter
@@ -21,7 +22,7 @@ from pacman.operations.router_compressors.ordered_covering_router_compressor imp
 from pacman.operations.routing_info_allocator_algorithms import ZonedRoutingInfoAllocator
 from pacman.operations.routing_table_generators import merged_routing_table_generator
 
-from coremap_spinnaker import place_application_graph, route_application_graph
+from coremap_spinnaker import install, place_application_graph, route_application_graph
 
 logging.disable(logging.CRITICAL)
 checks = 0
@@ -161,9 +162,34 @@ with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
     except PacmanPlaceException:
         check(True, "refused as PACMAN refuses")
 try:
-    from spinn_front_end_common.interface.abstract_spinnaker_base import AbstractSpinnakerBase
-    check(AbstractSpinnakerBase._do_placer.of_coremap and AbstractSpinnakerBase._do_routing.of_coremap, "the hooks of SpiNNFrontEndCommon")
-    print("the hooks of SpiNNFrontEndCommon are taken")
-except ImportError as missing:
-    print(f"SpiNNFrontEndCommon is not tried: {missing}")
+    from spinn_front_end_common.interface.abstract_spinnaker_base import AbstractSpinnakerBase as Base
+except ImportError as missing:  # its hooks and its timer, no more
+    print(f"a stand-in for SpiNNFrontEndCommon: {missing}")
+
+    class Base:
+        def _do_placer(self, system_placements):
+            raise LookupError(get_config_str("Mapping", "placer"))
+
+        def _do_routing(self):
+            raise LookupError(get_config_str("Mapping", "router"))
+
+    names = "spinn_front_end_common", "spinn_front_end_common.interface"
+    sys.modules.update({name: types.ModuleType(name) for name in names})
+    sys.modules[names[1] + ".abstract_spinnaker_base"] = types.SimpleNamespace(AbstractSpinnakerBase=Base)
+    sys.modules[names[1] + ".provenance"] = types.SimpleNamespace(FecTimer=lambda *_: contextlib.nullcontext(), TimerWork=types.SimpleNamespace(OTHER=0))
+    install()
+with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+    writer, made = begin(1, [(10, 1, 1000)] * 2, [(0, 1, 0)])
+    simulator = object.__new__(type("Simulator", (Base,), {"_data_writer": writer}))
+    set_config("Mapping", "placer", "coremap")
+    set_config("Mapping", "router", "coremap")
+    simulator._do_placer(Placements())
+    simulator._do_routing()
+    check(writer.get_n_placements() == 20, "the hooks place")
+    set_config("Mapping", "placer", "another")
+    try:
+        simulator._do_placer(Placements())
+        check(False, "another placer")
+    except Exception as error:
+        check("another" in str(error), "what is not coremap's is left to them")
 print(f"Checks: {checks}, Failures: 0")
