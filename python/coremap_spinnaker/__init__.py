@@ -8,9 +8,12 @@
 
 With ``coremap_server = https://...`` there a coremapd server finds places. See docs/how-to/spinnaker.md.
 """
+import coremap
+
 from ._graph import place_application_graph, route_application_graph
 from ._front_end import install
 
 __all__ = ["place_application_graph", "route_application_graph", "install"]
 
+coremap.version()  # a library that is not there is told of now, not in the middle of a script
 install()

@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from typing import Any, Optional, Tuple
+from typing import Any, Optional
 
 import numpy as np
 
@@ -14,8 +14,7 @@ from coremap._fabric import Fabric, Flows
 
 def _chip(fabric: Fabric, behind: int, limit: int) -> dict:
     """A chip file: a router for each chip, `behind` cores behind it; its y grows south."""
-    there = fabric.links != 0
-    there |= fabric.cores != 0
+    there = (fabric.links != 0) | (fabric.cores != 0)
     made = {"name": "spinnaker-machine", "cores": [fabric.width * behind, fabric.height], "cores_per_router": [behind, 1], "torus": list(map(bool, fabric.wrap)),
             "interconnect": {"kind": "hexagonal"}, "limits": {"neurons": limit}, "energy_pj": {"router": 1, "link": 0.1}, "latency_ns": {"router": 1, "link": 0.01}}
     numbers = np.flatnonzero(~there)
@@ -58,10 +57,9 @@ def start_places(fabric: Fabric, flows: Flows, server: str, token: Optional[str]
     free = fabric.cores[fabric.cores > 0]
     behind, limit = (int(free.max()), 1) if single else (1, int(np.bincount(free).argmax()))
     occupancy: Any = None
-    if single and (free != behind).any() or (fabric.cores == 0).any():
+    if single and (free != behind).any() or (fabric.cores == 0).any():  # broken: cores that a chip has fewer than others
         rows = np.arange(behind)[None, None, :] >= np.minimum(fabric.cores, behind).reshape(fabric.height, fabric.width, 1)
-        state = np.where(rows, 2, 0)[::-1].reshape(fabric.height, -1)
-        occupancy = state
+        occupancy = np.where(rows, 2, 0)[::-1].reshape(fabric.height, -1)
     with tempfile.TemporaryDirectory(prefix="coremap-") as folder:
         path = os.path.join(folder, "spinnaker-machine.json")
         with open(path, "w") as file:
