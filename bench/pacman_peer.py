@@ -1,15 +1,15 @@
 """PACMAN on a graph of machine vertices: hops, table entries, seconds. The interpreter's path has PACMAN, SpiNNMachine and
 SpiNNUtils.
 
-usage: pacman_peer.py BOARDS GRAPH.json
-       pacman_peer.py write ring|layered|microcircuit VERTICES GRAPH.json EDGES.csv
+usage: pacman_peer.py BOARDS GRAPH.json pacman|coremap
+       pacman_peer.py write ring|layered|microcircuit|feedback|stars|random VERTICES GRAPH.json
 
 GRAPH.json: {"populations": [size, ..], "edges": [[source population, target population, "all" or [offset, ..]], ..]}. With
-offsets machine vertex i of the source sends to those at i + offset of the target. EDGES.csv has the same edges, vertices numbered
-through all populations. Prints one JSON object."""
+offsets machine vertex i of the source sends to those at i + offset of the target. Prints one JSON object."""
 import json
 import logging
 import os
+import random
 import sys
 import tempfile
 import time
@@ -26,24 +26,27 @@ def make(name, vertices):
     if name == "layered":
         layers = 8 if vertices < 2000 else 32
         return [vertices // layers] * layers, [[p, p + 1, list(range(-4, 5))] for p in range(layers - 1)]
+    if name == "feedback":
+        sizes, forward = make("layered", vertices)
+        return sizes, forward + [[t, s, [0]] for s, t, _ in forward]
+    if name == "stars":
+        hubs = vertices // 120
+        sizes = [8, 28, 28, 28, 28] * hubs
+        return sizes, [[5 * h + a, 5 * h + b, "all"] for h in range(hubs) for k in range(1, 5) for a, b in ((0, k), (k, 0))]
+    if name == "random":
+        count, draw = vertices // 20, random.Random(1)
+        return [20] * count, [[s, t, draw.choice(["all", [0]])] for s in range(count) for t in draw.sample(range(count), 3)]
     sizes = [max(1, round(vertices * s / sum(SIZES))) for s in SIZES]
     return sizes, [[s, t, "all"] for t in range(8) for s in range(8) if PROJECTS[t][s] == "1"]
 
 
-def write(name, vertices, graph, edges):
+def write(name, vertices, graph):
     sizes, between = make(name, vertices)
     json.dump({"populations": sizes, "edges": between}, open(graph, "w"))
-    first = [sum(sizes[:p]) for p in range(len(sizes))]
-    with open(edges, "w") as file:
-        file.write("source,target,weight\n")
-        for s, t, offsets in between:
-            for i in range(sizes[s]):
-                for k in range(sizes[t]) if offsets == "all" else [i + o for o in offsets if 0 <= i + o < sizes[t]]:
-                    file.write(f"{first[s] + i},{first[t] + k},1\n")
 
 
 if sys.argv[1] == "write":
-    write(sys.argv[2], int(sys.argv[3]), sys.argv[4], sys.argv[5])
+    write(sys.argv[2], int(sys.argv[3]), sys.argv[4])
     sys.exit()
 graph = json.load(open(sys.argv[2]))
 os.chdir(tempfile.mkdtemp())
@@ -60,6 +63,7 @@ from pacman.model.graphs.machine import SimpleMachineVertex
 from pacman.model.partitioner_splitters import AbstractSplitterCommon
 from pacman.model.placements import Placements
 from pacman.model.resources import ConstantSDRAM
+from pacman.operations.multi_cast_router_check_functionality.valid_routes_checker import validate_routes
 from pacman.operations.placer_algorithms.application_placer import place_application_graph
 from pacman.operations.router_algorithms.application_router import route_application_graph
 from pacman.operations.router_compressors.ordered_covering_router_compressor import ordered_covering_compressor
@@ -153,7 +157,10 @@ def count_hops(machine, tables, placements, keys):
     return hops
 
 
-def main(boards, graph):
+def main(boards, graph, mapper):
+    place, route = place_application_graph, route_application_graph
+    if mapper == "coremap":
+        from coremap_spinnaker import place_application_graph as place, route_application_graph as route
     unittest_setup()
     set_config("Machine", "version", "5")
     set_config("Mapping", "router_table_compress_as_far_as_possible", "True")
@@ -177,16 +184,18 @@ def main(boards, graph):
         seconds[what] = time.process_time() - begin
         begin = time.process_time()
 
-    placements = place_application_graph(Placements())
+    placements = place(Placements())
     writer.set_placements(placements)
     done("place")
-    ways = route_application_graph()
+    ways = route()
     writer.set_routing_table_by_partition(ways)
     done("route")
     writer.set_routing_infos(ZonedRoutingInfoAllocator().allocate())
     done("keys")
     plain = basic_routing_table_generator()
     hops = count_hops(machine, plain, placements, writer.get_routing_infos())
+    if mapper == "coremap" and os.environ.get("CHECK"):
+        validate_routes(plain)
     seconds["count"], begin = 0, time.process_time()
     merged = merged_routing_table_generator()
     writer.set_uncompressed(merged)
@@ -209,6 +218,7 @@ def main(boards, graph):
     json.dump(dict(best, chips=len(machine), chips_used=chips, placed=placements.n_placements, hops=hops,
                    uncompressed=plain.get_total_number_of_entries(), seconds=total, phases=seconds), out)
     out.write("\n")
+    out.close()
 
 
-main(int(sys.argv[1]), graph)
+main(int(sys.argv[1]), graph, sys.argv[3])

@@ -169,6 +169,14 @@ class Nets:
         self.arrays = (np.cumsum([0] + lengths, dtype=np.uint64), pins.astype(np.uint32),
                        None if rates is None else np.ascontiguousarray(rates, dtype=np.float64), least if vertices is None else vertices)
 
+    @classmethod
+    def of_arrays(cls, first: Any, pins: Any, rates: Any, vertices: int) -> "Nets":
+        """The same of arrays: net e has the vertices pins[first[e]:first[e + 1]]."""
+        nets = cls([])
+        nets.arrays = (np.ascontiguousarray(first, np.uint64), np.ascontiguousarray(pins, np.uint32),
+                       None if rates is None else np.ascontiguousarray(rates, np.float64), vertices)
+        return nets
+
 
 def _ids(ids: Any) -> np.ndarray:
     """Ids as they are; whole numbers of a floating point list as whole ones, where these tell them apart."""

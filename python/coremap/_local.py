@@ -78,6 +78,9 @@ def _load() -> ctypes.CDLL:
                 ("simulate", ctypes.c_int, [pointer, text, _PROGRESS, pointer, out, out]),
                 ("program_read", ctypes.c_int, [text, _PROGRESS, pointer, out, out]), ("program_free", None, [pointer]),
                 ("program_emit", ctypes.c_int, [pointer, text, _PROGRESS, pointer, out, out]),
+                ("fabric_place", ctypes.c_int, [pointer, pointer, _PROGRESS, pointer, pointer, out]),
+                ("fabric_route", ctypes.c_int, [pointer, pointer, _PROGRESS, pointer, out, out]),
+                ("fabric_entries", pointer, [pointer, count, count]), ("fabric_routes_free", None, [pointer]),
                 ("mapping_free", None, [pointer])):
             function = getattr(lib, "coremap_" + name)
             function.restype, function.argtypes = result, arguments

@@ -1,0 +1,251 @@
+#include "core/fabric/fabric_routes.h"
+
+#include <string.h>
+
+#include "core/fabric/fabric_tree.h"
+
+enum { LINK_BITS = (1 << CM_FABRIC_LINKS) - 1 };
+
+typedef struct routing {
+  const cm_chip_grid *f;
+  const cm_flows *flows;
+  const uint32_t *chip, *local; /* [vertices] */
+  cm_run *run;
+  cm_fabric_tree tree;
+  uint32_t *want;      /* chips that a tree is to have */
+  uint32_t want_count;
+  uint64_t want_capacity;
+  uint32_t *cores;     /* [chips]: bits of a route to what stands there, of the common targets and then of one sender; 0 between senders */
+  uint32_t *walk;      /* [chips]: those of the tree from a sender's on */
+  uint32_t *route;     /* [chips] */
+  uint8_t *from;       /* [chips]: the link that packets come in by */
+  uint64_t *first;     /* [chips]: where the entries of the family's last sender on this chip without targets of its own begin, plus 1; 0: none */
+  cm_fabric_entry *entry;
+  uint64_t count, capacity, links;
+} routing;
+
+static cm_status want_chips(routing *r, const uint32_t *vertex, uint64_t count, cm_error *error)
+{
+  if (CM_ROOM(r->run->memory, r->want, &r->want_capacity, r->want_count + count, error) != CM_OK)
+    return error->status;
+  for (uint64_t i = 0; i < count; i++)
+    r->want[r->want_count++] = r->chip[vertex[i]];
+  return CM_OK;
+}
+
+/* The tree that senders of a family take in common; none without common targets. */
+static cm_status common_tree(routing *r, uint32_t family, cm_error *error)
+{
+  const cm_flows *flows = r->flows;
+  const uint64_t first = flows->common_first[family], count = flows->common_first[family + 1] - first;
+  const uint32_t sender = flows->family_first[family];
+  r->want_count = 0;
+  if (count == 0)
+    return CM_OK;
+  if (want_chips(r, flows->common + first, count, error) != CM_OK ||
+      want_chips(r, flows->sender + sender, flows->family_first[family + 1] - sender, error) != CM_OK)
+    return error->status;
+  uint32_t root = r->want[0];
+  for (uint32_t i = 0; i < r->want_count; i++) /* families that reach alike are to have trees alike */
+    root = r->want[i] < root ? r->want[i] : root;
+  cm_fabric_tree_begin(&r->tree, root);
+  return cm_fabric_tree_grow(&r->tree, r->want, r->want_count, error);
+}
+
+/* The chips of the tree from `root` on, each before what lies behind it. */
+static uint32_t walk_from(routing *r, uint32_t root)
+{
+  uint32_t count = 1;
+  r->walk[0] = root;
+  r->from[root] = CM_FABRIC_LINKS;
+  for (uint32_t i = 0; i < count; i++)
+    for (unsigned link = 0; link < CM_FABRIC_LINKS; link++)
+      if (r->tree.link[r->walk[i]] >> link & 1 && link != r->from[r->walk[i]]) {
+        const uint32_t to = cm_fabric_neighbour(r->f, r->walk[i], link);
+        r->from[to] = (uint8_t)((link + 3) % CM_FABRIC_LINKS);
+        r->walk[count++] = to;
+      }
+  return count;
+}
+
+static unsigned link_of(uint32_t bit)
+{
+  unsigned link = 0;
+  while (bit >> link > 1)
+    link++;
+  return link;
+}
+
+/* Entries of one sender along the tree, without the branches that lead to no target. */
+static cm_status put_entries(routing *r, uint32_t family, uint32_t sender, cm_error *error)
+{
+  const uint32_t vertex = r->flows->sender[sender], root = r->chip[vertex], count = walk_from(r, root);
+  if (CM_ROOM(r->run->memory, r->entry, &r->capacity, r->count + count, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < count; i++)
+    r->route[r->walk[i]] = r->cores[r->walk[i]];
+  for (uint32_t i = count - 1; i > 0; i--) {
+    const uint32_t chip = r->walk[i];
+    const unsigned back = r->from[chip];
+    if (r->route[chip] != 0)
+      r->route[cm_fabric_neighbour(r->f, chip, back)] |= 1u << (back + 3) % CM_FABRIC_LINKS;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    const uint32_t chip = r->walk[i];
+    const bool outside = i == 0 && (r->local[vertex] & LINK_BITS) != 0; /* its packets come in by a link themselves */
+    const uint32_t from = outside ? link_of(r->local[vertex]) : i == 0 ? CM_NO_CHIP : r->from[chip];
+    if (i == 0 || r->route[chip] != 0)
+      r->entry[r->count++] = (cm_fabric_entry){.chip = chip, .family = family, .sender = sender, .route = r->route[chip], .from = from};
+  }
+  return CM_OK;
+}
+
+/* The same entries as of an earlier sender of the family on the same chip. */
+static cm_status repeat_entries(routing *r, uint64_t first, uint32_t sender, cm_error *error)
+{
+  const uint32_t as = r->entry[first].sender;
+  uint64_t count = 0;
+  while (first + count < r->count && r->entry[first + count].sender == as)
+    count++;
+  if (CM_ROOM(r->run->memory, r->entry, &r->capacity, r->count + count, error) != CM_OK)
+    return error->status;
+  memcpy(r->entry + r->count, r->entry + first, count * sizeof *r->entry);
+  for (uint64_t i = 0; i < count; i++)
+    r->entry[r->count++].sender = sender;
+  return CM_OK;
+}
+
+static cm_status route_sender(routing *r, uint32_t family, uint32_t sender, cm_error *error)
+{
+  const cm_flows *flows = r->flows;
+  const uint32_t vertex = flows->sender[sender], common = r->tree.size;
+  const uint32_t *own = flows->own + flows->own_first[sender];
+  const uint64_t count = flows->own_first[sender + 1] - flows->own_first[sender];
+  const bool shared = flows->common_first[family + 1] > flows->common_first[family];
+  const bool plain = count == 0 && (r->local[vertex] & LINK_BITS) == 0;
+  if (plain && r->first[r->chip[vertex]] > 0)
+    return repeat_entries(r, r->first[r->chip[vertex]] - 1, sender, error);
+  if (plain)
+    r->first[r->chip[vertex]] = r->count + 1;
+  if (!shared)
+    cm_fabric_tree_begin(&r->tree, r->chip[vertex]);
+  r->want_count = 0;
+  if (want_chips(r, own, count, error) != CM_OK || cm_fabric_tree_grow(&r->tree, r->want, r->want_count, error) != CM_OK)
+    return error->status;
+  for (uint64_t i = 0; i < count; i++)
+    r->cores[r->chip[own[i]]] |= r->local[own[i]];
+  cm_status status = put_entries(r, family, sender, error);
+  for (uint64_t i = 0; i < count; i++)
+    r->cores[r->chip[own[i]]] = 0;
+  for (uint64_t i = flows->common_first[family]; count > 0 && i < flows->common_first[family + 1]; i++)
+    r->cores[r->chip[flows->common[i]]] |= r->local[flows->common[i]];
+  if (shared)
+    cm_fabric_tree_cut(&r->tree, common);
+  return status;
+}
+
+static cm_status route_family(routing *r, uint32_t family, cm_error *error)
+{
+  const cm_flows *flows = r->flows;
+  const uint32_t begin = flows->family_first[family], end = flows->family_first[family + 1];
+  cm_status status = common_tree(r, family, error);
+  for (uint64_t i = flows->common_first[family]; i < flows->common_first[family + 1]; i++)
+    r->cores[r->chip[flows->common[i]]] |= r->local[flows->common[i]];
+  for (uint32_t s = begin; status == CM_OK && s < end; s++)
+    status = route_sender(r, family, s, error);
+  for (uint64_t i = flows->common_first[family]; i < flows->common_first[family + 1]; i++)
+    r->cores[r->chip[flows->common[i]]] = 0;
+  for (uint32_t s = begin; s < end; s++)
+    r->first[r->chip[flows->sender[s]]] = 0;
+  return status;
+}
+
+/* Puts entries in the order of chips; those of a chip stay in that of families and senders. */
+static cm_status sort_by_chip(routing *r, cm_error *error)
+{
+  const uint32_t chips = cm_fabric_chips(r->f);
+  uint64_t *at;
+  cm_fabric_entry *sorted;
+  if (CM_NEW(r->run->memory, at, (size_t)chips + 1, error) != CM_OK)
+    return error->status;
+  if (CM_NEW(r->run->memory, sorted, r->count, error) != CM_OK) {
+    cm_free(at);
+    return error->status;
+  }
+  for (uint64_t i = 0; i < r->count; i++)
+    at[r->entry[i].chip + 1]++;
+  for (uint32_t chip = 0; chip < chips; chip++)
+    at[chip + 1] += at[chip];
+  for (uint64_t i = 0; i < r->count; i++)
+    sorted[at[r->entry[i].chip]++] = r->entry[i];
+  cm_free(at);
+  cm_free(r->entry);
+  r->entry = sorted;
+  return CM_OK;
+}
+
+/* Where all senders of a family that come by a chip leave it alike, one entry is for all. */
+static void merge_families(routing *r)
+{
+  uint64_t kept = 0;
+  for (uint64_t i = 0, end; i < r->count; i = end) {
+    cm_fabric_entry all = r->entry[i];
+    bool alike = true;
+    all.sender = CM_NO_CHIP;
+    for (end = i; end < r->count && r->entry[end].chip == all.chip && r->entry[end].family == all.family; end++) {
+      alike = alike && r->entry[end].route == all.route;
+      all.from = r->entry[end].from == all.from ? all.from : CM_NO_CHIP;
+      r->links += (uint64_t)__builtin_popcount(r->entry[end].route & r->f->links[all.chip]);
+    }
+    if (alike)
+      r->entry[kept++] = all;
+    for (uint64_t k = i; !alike && k < end; k++)
+      r->entry[kept++] = r->entry[k];
+  }
+  r->count = kept;
+}
+
+static cm_status route_all(routing *r, cm_error *error)
+{
+  const uint32_t chips = cm_fabric_chips(r->f);
+  cm_memory *memory = r->run->memory;
+  if (CM_NEW(memory, r->cores, chips, error) != CM_OK || CM_NEW(memory, r->walk, chips, error) != CM_OK || CM_NEW(memory, r->route, chips, error) != CM_OK ||
+      CM_NEW(memory, r->from, chips, error) != CM_OK || CM_NEW(memory, r->first, chips, error) != CM_OK)
+    return error->status;
+  cm_run_phase(r->run, "route");
+  for (uint32_t k = 0; k < r->flows->families; k++)
+    if (route_family(r, k, error) != CM_OK || ((k & 63) == 0 && cm_run_progress(r->run, (double)k / r->flows->families, -1, 0, 0, error) != CM_OK))
+      return error->status;
+  if (sort_by_chip(r, error) != CM_OK)
+    return error->status;
+  merge_families(r);
+  return CM_OK;
+}
+
+cm_status cm_fabric_route(const cm_flows *flows, const uint32_t *chip, cm_run *run, cm_fabric_routes *routes, cm_error *error)
+{
+  const cm_chip_grid *f = flows->fabric;
+  routing r = {.f = f, .flows = flows, .chip = chip, .local = flows->local, .run = run};
+  if (cm_flows_check(flows, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < flows->vertices; v++)
+    if (chip[v] >= cm_fabric_chips(f))
+      return cm_fail(error, CM_BAD_NETWORK, "vertex %u is on chip number %u, and there are %u", v, chip[v], cm_fabric_chips(f));
+  cm_status status = cm_fabric_tree_new(f, run->memory, &r.tree, error);
+  if (status == CM_OK)
+    status = route_all(&r, error);
+  cm_fabric_tree_free(&r.tree);
+  void *const arrays[] = {r.want, r.cores, r.walk, r.route, r.from, r.first};
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+    cm_free(arrays[i]);
+  if (status == CM_OK)
+    *routes = (cm_fabric_routes){.entry = r.entry, .count = r.count, .links = r.links};
+  else
+    cm_free(r.entry);
+  return status;
+}
+
+void cm_fabric_routes_clear(cm_fabric_routes *routes)
+{
+  cm_free(routes->entry);
+}

@@ -1,0 +1,220 @@
+#include <stdlib.h>
+
+#include "base/annealing.h"
+#include "core/fabric/fabric_placing.h"
+
+/* Chips that a family's pairs are counted between: of more, all are near all anyway. Swaps that are tried for each chip while it anneals, from and to which shares of what a chip sends. */
+enum { PAIRS_MAX = 4096, ROUNDS_MAX = 32, PARTNERS_MAX = 8, FEW_PARTNERS = 64, TRIES = 400 };
+static const double hot = 0.5, coldest = 0.02;
+
+typedef struct pair {
+  uint64_t key; /* from << 32 | to */
+  uint64_t weight;
+} pair;
+
+typedef struct swapping {
+  cm_fabric_placing *p;
+  cm_memory *account;
+  pair *pair;           /* both ways, by `from`, then the heaviest first */
+  uint64_t count, capacity;
+  uint64_t *first;      /* [chips + 1] */
+  uint32_t *place;      /* [chips]: where what stood on a chip stands now */
+  uint32_t *stands;     /* [chips]: what stands there, by the chip that it stood on */
+  bool *pinned;         /* [chips] */
+  uint32_t *used_cores; /* [chips]: of what stood there */
+  uint64_t *used_memory;
+  uint32_t *seen, stamp; /* [chips] */
+  cm_random random;
+} swapping;
+
+static cm_status add_pair(swapping *s, uint32_t from, uint32_t to, uint64_t weight, cm_error *error)
+{
+  if (from == to)
+    return CM_OK;
+  if (CM_ROOM(s->account, s->pair, &s->capacity, s->count + 2, error) != CM_OK)
+    return error->status;
+  s->pair[s->count++] = (pair){.key = (uint64_t)from << 32 | to, .weight = weight};
+  s->pair[s->count++] = (pair){.key = (uint64_t)to << 32 | from, .weight = weight};
+  return CM_OK;
+}
+
+/* From each chip with a source to each with a target, once for a net of one source. */
+static cm_status add_net(swapping *s, uint32_t net, cm_error *error)
+{
+  const cm_fabric_nets *nets = s->p->nets;
+  const uint64_t targets = nets->source[net] - nets->first[net], sources = nets->first[net + 1] - nets->source[net];
+  if (targets * sources > PAIRS_MAX)
+    return CM_OK;
+  for (uint64_t i = nets->source[net]; i < nets->first[net + 1]; i++) {
+    s->stamp++;
+    for (uint64_t k = nets->first[net]; k < nets->source[net]; k++) {
+      const uint32_t to = s->p->chip[nets->pin[k]];
+      if (s->seen[to] == s->stamp)
+        continue;
+      s->seen[to] = s->stamp;
+      if (add_pair(s, s->p->chip[nets->pin[i]], to, 1, error) != CM_OK)
+        return error->status;
+    }
+  }
+  return CM_OK;
+}
+
+static int by_key(const void *a, const void *b)
+{
+  const pair *x = a, *y = b;
+  return (x->key > y->key) - (x->key < y->key);
+}
+
+static int by_weight(const void *a, const void *b)
+{
+  const pair *x = a, *y = b;
+  return x->weight != y->weight ? (x->weight < y->weight) - (x->weight > y->weight) : by_key(a, b);
+}
+
+static void merge_pairs(swapping *s, uint32_t chips)
+{
+  uint64_t kept = 0;
+  if (s->count > 0)
+    qsort(s->pair, s->count, sizeof *s->pair, by_key);
+  for (uint64_t i = 0; i < s->count; i++)
+    if (kept > 0 && s->pair[kept - 1].key == s->pair[i].key)
+      s->pair[kept - 1].weight += s->pair[i].weight;
+    else
+      s->pair[kept++] = s->pair[i];
+  s->count = kept;
+  for (uint64_t i = 0; i < kept; i++)
+    s->first[(s->pair[i].key >> 32) + 1]++;
+  for (uint32_t c = 0; c < chips; c++) {
+    s->first[c + 1] += s->first[c];
+    if (s->first[c + 1] > s->first[c])
+      qsort(s->pair + s->first[c], s->first[c + 1] - s->first[c], sizeof *s->pair, by_weight);
+  }
+}
+
+/* What changes where `what` moves to a place; flows to `other` stay as long as they are. */
+static int64_t moved(const swapping *s, uint32_t what, uint32_t to, uint32_t other)
+{
+  int64_t change = 0;
+  for (uint64_t i = s->first[what]; i < s->first[what + 1]; i++) {
+    const uint32_t partner = (uint32_t)s->pair[i].key, at = s->place[partner];
+    if (partner != other)
+      change += (int64_t)s->pair[i].weight * ((int64_t)cm_fabric_distance(s->p->f, to, at) - (int64_t)cm_fabric_distance(s->p->f, s->place[what], at));
+  }
+  return change;
+}
+
+static bool may_stand(const swapping *s, uint32_t what, uint32_t place)
+{
+  return s->used_cores[what] <= s->p->f->cores[place] && s->used_memory[what] <= s->p->f->memory[place];
+}
+
+/* Swaps what stands on a chip with what stands on another where that is better, or is taken at this temperature. */
+static bool try_swap(swapping *s, uint32_t what, uint32_t to, double temperature)
+{
+  const uint32_t from = s->place[what], other = s->stands[to];
+  if (to == from || s->pinned[other] || !may_stand(s, what, to) || !may_stand(s, other, from))
+    return false;
+  const int64_t change = moved(s, what, to, other) + moved(s, other, from, what);
+  if (temperature > 0 ? !cm_metropolis(&s->random, (double)change, temperature, CM_HOPELESS) : change >= 0)
+    return false;
+  s->place[what] = to;
+  s->place[other] = from;
+  s->stands[to] = what;
+  s->stands[from] = other;
+  return true;
+}
+
+/* Beside each of its heaviest partners. */
+static uint64_t improve(swapping *s, uint32_t what)
+{
+  uint64_t swaps = 0;
+  for (uint64_t i = s->first[what]; i < s->first[what + 1] && i < s->first[what] + PARTNERS_MAX; i++) {
+    const uint32_t at = s->place[(uint32_t)s->pair[i].key];
+    for (unsigned link = 0; link < CM_FABRIC_LINKS; link++)
+      if (s->p->f->links[at] >> link & 1)
+        swaps += try_swap(s, what, cm_fabric_neighbour(s->p->f, at, link), 0);
+  }
+  return swaps;
+}
+
+/* Chips that talk, in turn, each beside one of its partners. */
+static cm_status anneal(swapping *s, cm_run *run, cm_error *error)
+{
+  const uint32_t chips = cm_fabric_chips(s->p->f);
+  uint64_t total = 0, talking = 0;
+  for (uint64_t i = 0; i < s->count; i++)
+    total += s->pair[i].weight;
+  for (uint32_t c = 0; c < chips; c++)
+    talking += s->first[c + 1] > s->first[c];
+  const double warm = talking > 0 ? hot * (double)total / (double)talking : 0;
+  for (unsigned t = 0; t < TRIES && talking > 0; t++) {
+    const double temperature = cm_cooled(warm, coldest, (double)t / TRIES);
+    for (uint32_t c = 0; c < chips; c++) {
+      const uint64_t partners = s->first[c + 1] - s->first[c];
+      if (partners == 0 || partners > FEW_PARTNERS || s->pinned[c])
+        continue;
+      const uint64_t draw = cm_random_next(&s->random);
+      const uint32_t at = s->place[(uint32_t)s->pair[s->first[c] + (draw >> 8) % partners].key];
+      const unsigned link = (unsigned)(draw & 255) % CM_FABRIC_LINKS;
+      if (s->p->f->links[at] >> link & 1)
+        try_swap(s, c, cm_fabric_neighbour(s->p->f, at, link), temperature);
+    }
+    if (cm_run_check(run, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+static void stand(swapping *s)
+{
+  const cm_fabric_groups *groups = s->p->groups;
+  for (uint32_t c = 0; c < cm_fabric_chips(s->p->f); c++)
+    s->place[c] = s->stands[c] = c;
+  for (uint32_t g = 0; g < groups->count; g++) {
+    s->pinned[s->p->chip[g]] |= groups->pin[g] != CM_NO_CHIP;
+    s->used_cores[s->p->chip[g]] += groups->cores[g];
+    s->used_memory[s->p->chip[g]] += groups->memory[g];
+  }
+}
+
+static cm_status swap_all(swapping *s, cm_run *run, cm_error *error)
+{
+  const uint32_t chips = cm_fabric_chips(s->p->f);
+  stand(s);
+  for (uint32_t net = 0; net < s->p->nets->count; net++)
+    if (add_net(s, net, error) != CM_OK)
+      return error->status;
+  merge_pairs(s, chips);
+  cm_random_init(&s->random, 1, 0, 0);
+  if (anneal(s, run, error) != CM_OK)
+    return error->status;
+  uint64_t swaps = 1;
+  for (unsigned round = 0; round < ROUNDS_MAX && swaps > 0; round++) {
+    swaps = 0;
+    for (uint32_t c = 0; c < chips; c++)
+      swaps += s->pinned[c] ? 0 : improve(s, c);
+    if (cm_run_check(run, error) != CM_OK)
+      return error->status;
+  }
+  for (uint32_t g = 0; g < s->p->groups->count; g++)
+    s->p->chip[g] = s->place[s->p->chip[g]];
+  return CM_OK;
+}
+
+cm_status cm_fabric_swap(cm_fabric_placing *p, cm_run *run, cm_error *error)
+{
+  const uint32_t chips = cm_fabric_chips(p->f);
+  cm_memory *memory = run->memory;
+  swapping s = {.p = p, .account = memory};
+  cm_status status = CM_NEW(memory, s.first, (size_t)chips + 1, error);
+  if (status == CM_OK && (CM_NEW(memory, s.place, chips, error) != CM_OK || CM_NEW(memory, s.stands, chips, error) != CM_OK || CM_NEW(memory, s.pinned, chips, error) != CM_OK ||
+                          CM_NEW(memory, s.used_cores, chips, error) != CM_OK || CM_NEW(memory, s.used_memory, chips, error) != CM_OK ||
+                          CM_NEW(memory, s.seen, chips, error) != CM_OK))
+    status = error->status;
+  if (status == CM_OK)
+    status = swap_all(&s, run, error);
+  void *const arrays[] = {s.pair, s.first, s.place, s.stands, s.pinned, s.used_cores, s.used_memory, s.seen};
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+    cm_free(arrays[i]);
+  return status;
+}

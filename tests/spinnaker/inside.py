@@ -1,0 +1,195 @@
+"""coremap's placer and router on PACMAN's own graphs and machines; the judges are PACMAN's."""
+import io
+import contextlib
+import logging
+import sys
+import types
+
+from spinn_utilities.config_holder import get_config_str, set_config
+from spinn_machine.virtual_machine import virtual_machine_by_boards
+from pacman.config_setup import unittest_setup
+from pacman.data.pacman_data_writer import PacmanDataWriter
+from pacman.exceptions import PacmanConfigurationException, PacmanPlaceException
+from pacman.model.graphs.application import ApplicationEdge, ApplicationVertex
+from pacman.model.graphs.common import Slice
+from pacman.model.graphs.machine import SimpleMachineVertex
+from pacman.model.partitioner_splitters import AbstractSplitterCommon
+from pacman.model.placements import Placement, Placements
+from pacman.model.resources import ConstantSDRAM
+from pacman.operations.multi_cast_router_check_functionality.valid_routes_checker import validate_routes
+from pacman.operations.router_compressors import pair_compressor
+from pacman.operations.router_compressors.ordered_covering_router_compressor import ordered_covering_compressor
+from pacman.operations.routing_info_allocator_algorithms import ZonedRoutingInfoAllocator
+from pacman.operations.routing_table_generators import merged_routing_table_generator
+
+from coremap_spinnaker import install, place_application_graph, route_application_graph
+
+logging.disable(logging.CRITICAL)
+checks = 0
+
+
+def check(good, what):
+    global checks
+    checks += 1
+    if not good:
+        sys.exit("FAILED: " + what)
+
+
+class Splitter(AbstractSplitterCommon):
+    """Machine vertices of some bytes, so many of which stay on one chip; `reach` limits what one sends to a target population."""
+
+    def __init__(self, count, together, sdram):
+        super().__init__()
+        self.count, self.together, self.sdram, self.reach = count, together, sdram, {}
+
+    def create_machine_vertices(self, chip_counter):
+        for i in range(self.count):
+            app = self.governed_app_vertex
+            app.remember_machine_vertex(SimpleMachineVertex(ConstantSDRAM(self.sdram), app_vertex=app, label=f"{app.label}_{i}", vertex_slice=Slice(i, i)))
+
+    def _vertices(self, *_):
+        return list(self.governed_app_vertex.machine_vertices)
+
+    get_out_going_vertices = get_in_coming_vertices = _vertices
+
+    def get_out_going_slices(self):
+        return [v.vertex_slice for v in self._vertices()]
+
+    get_in_coming_slices = get_out_going_slices
+
+    def get_source_specific_in_coming_vertices(self, source_vertex, partition_id):
+        reach = self.reach.get(source_vertex)
+        sources = list(source_vertex.machine_vertices)
+        if reach is None:
+            return [(t, [source_vertex]) for t in self._vertices()]
+        return [(t, [s for k, s in enumerate(sources) if abs(k - i) <= reach]) for i, t in enumerate(self._vertices())]
+
+    def get_same_chip_groups(self):
+        all_, step = self._vertices(), self.together
+        return [(all_[i:i + step], ConstantSDRAM(self.sdram * len(all_[i:i + step]))) for i in range(0, len(all_), step)]
+
+    def machine_vertices_for_recording(self, variable_to_record):
+        return []
+
+    def reset_called(self):
+        pass
+
+
+class Population(ApplicationVertex):
+    def __init__(self, size, label):
+        super().__init__(label=label, max_atoms_per_core=1)
+        self.size = size
+
+    @property
+    def n_atoms(self):
+        return self.size
+
+
+def begin(boards, populations, edges):
+    """A machine, and populations (vertices, together, SDRAM of each) with edges (from, to, reach)."""
+    unittest_setup()
+    set_config("Machine", "version", "5")
+    set_config("Mapping", "router_table_compress_as_far_as_possible", "True")
+    writer = PacmanDataWriter.mock()
+    writer.set_machine(virtual_machine_by_boards(boards))
+    made = []
+    for number, (size, together, sdram) in enumerate(populations):
+        made.append(Population(size, f"population{number}"))
+        made[-1].splitter = Splitter(size, together, sdram)
+        writer.add_vertex(made[-1])
+        made[-1].splitter.create_machine_vertices(None)
+    for source, target, reach in edges:
+        if reach is not None:
+            made[target].splitter.reach[made[source]] = reach
+        writer.add_edge(ApplicationEdge(made[source], made[target]), "spikes")
+    return writer, made
+
+
+def judge(what, writer, made, system):
+    placements = place_application_graph(system)
+    writer.set_placements(placements)
+    machine, memory = writer.get_machine(), {}
+    for one in placements:
+        check(one.p in machine[one.x, one.y].placable_processors_ids, f"{what}: {one} is a core for applications")
+        memory[one.xy] = memory.get(one.xy, 0) + one.vertex.sdram_required.get_total_sdram(None)
+    check(all(used <= machine[xy].sdram for xy, used in memory.items()), what + ": SDRAM")
+    for vertex in made:
+        for group, _ in vertex.splitter.get_same_chip_groups():
+            check(len({placements.get_placement_of_vertex(v).xy for v in group}) == 1, what + ": groups stay together")
+    writer.set_routing_table_by_partition(route_application_graph())
+    writer.set_routing_infos(ZonedRoutingInfoAllocator().allocate())
+    tables = merged_routing_table_generator()
+    validate_routes(tables)
+    writer.set_uncompressed(tables)
+    writer.set_precompressed(tables)
+    for compress in (lambda: pair_compressor(accept_overflow=True)), ordered_covering_compressor:
+        check(compress().get_max_number_of_entries() <= 1023, what + ": tables fit")  # compressors compare routes before and after themselves
+    return placements
+
+
+def monitored(writer):
+    """A monitor on each chip, as SpiNNFrontEndCommon puts it there."""
+    placed = Placements()
+    for x, y in writer.get_machine().chip_coordinates:
+        placed.add_placement(Placement(SimpleMachineVertex(ConstantSDRAM(1000)), x, y, writer.get_machine()[x, y].placable_processors_ids[0]))
+    return placed
+
+
+said = io.StringIO()
+with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+    for boards in 1, 3:
+        writer, made = begin(boards, [(40, 1, 1000)] * 6, [(p, (p + 1) % 6, 1) for p in range(6)])
+        judge(f"one to three, {boards} boards", writer, made, Placements())
+        writer, made = begin(boards, [(20, 1, 1000), (30, 4, 2000), (8, 2, 1000)], [(a, b, None) for a in range(3) for b in range(3)])
+        judge(f"all to all in groups with monitors, {boards} boards", writer, made, monitored(writer))
+        writer, made = begin(boards, [(10, 1, 100_000_000), (10, 1, 1000)], [(0, 1, None), (1, 0, 0)])
+        judge(f"SDRAM, {boards} boards", writer, made, Placements())
+    writer, made = begin(1, [(3, 1, 1000), (30, 1, 1000)], [(0, 1, None), (1, 1, 2)])
+    made[0].set_fixed_location(3, 3)
+    placements = judge("fixed", writer, made, Placements())
+    check({placements.get_placement_of_vertex(v).xy for v in made[0].machine_vertices} == {(3, 3)}, "what is fixed stands there")
+    writer, made = begin(1, [(1, 1, 1000)], [(0, 0, None)])
+    made[0].set_fixed_location(7, 0)
+    try:
+        place_application_graph(Placements())
+        check(False, "a chip that is not there")
+    except PacmanConfigurationException as error:
+        check("7, 0" in str(error), "the chip is named")
+    writer, made = begin(1, [(2000, 1, 1000)], [(0, 0, 0)])
+    try:
+        place_application_graph(Placements())
+        check(False, "more vertices than cores")
+    except PacmanPlaceException:
+        check(True, "refused as PACMAN refuses")
+try:
+    from spinn_front_end_common.interface.abstract_spinnaker_base import AbstractSpinnakerBase as Base
+except ImportError as missing:  # its hooks and its timer, no more
+    print(f"a stand-in for SpiNNFrontEndCommon: {missing}")
+
+    class Base:
+        def _do_placer(self, system_placements):
+            raise LookupError(get_config_str("Mapping", "placer"))
+
+        def _do_routing(self):
+            raise LookupError(get_config_str("Mapping", "router"))
+
+    names = "spinn_front_end_common", "spinn_front_end_common.interface"
+    sys.modules.update({name: types.ModuleType(name) for name in names})
+    sys.modules[names[1] + ".abstract_spinnaker_base"] = types.SimpleNamespace(AbstractSpinnakerBase=Base)
+    sys.modules[names[1] + ".provenance"] = types.SimpleNamespace(FecTimer=lambda *_: contextlib.nullcontext(), TimerWork=types.SimpleNamespace(OTHER=0))
+    install()
+with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+    writer, made = begin(1, [(10, 1, 1000)] * 2, [(0, 1, 0)])
+    simulator = object.__new__(type("Simulator", (Base,), {"_data_writer": writer}))
+    set_config("Mapping", "placer", "coremap")
+    set_config("Mapping", "router", "coremap")
+    simulator._do_placer(Placements())
+    simulator._do_routing()
+    check(writer.get_n_placements() == 20, "the hooks place")
+    set_config("Mapping", "placer", "another")
+    try:
+        simulator._do_placer(Placements())
+        check(False, "another placer")
+    except Exception as error:
+        check("another" in str(error), "what is not coremap's is left to them")
+print(f"Checks: {checks}, Failures: 0")
