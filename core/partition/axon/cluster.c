@@ -280,7 +280,7 @@ cm_status cm_cluster(cm_hypergraph *graph, const cm_sketches *sketches, const cm
   c.floor = options->floor;
   c.count = n;
   if (status == CM_OK)
-    status = cm_bands_new(sketches, cm_hypergraph_reaches_many(graph) ? CM_BANDS_MAX : 0, run, &c.bands, error);
+    status = cm_bands_new(sketches, cm_hypergraph_reaches_many(graph) ? CM_SKETCH_KEYS / 2 : 0, run, &c.bands, error);
   if (status == CM_OK && c.bands.count == 0)
     status = list_nets(&c, run, error);
   if (status == CM_OK)

@@ -8,7 +8,6 @@
 
 /* A pin that was dealt is a word: its vertex within the group, and above it its net within the chunk. */
 enum { GROUP_BITS = 11, GROUP = 1 << GROUP_BITS, CHUNK_NETS = 1 << (32 - GROUP_BITS), CHUNK_PINS = 1 << 20, CHUNKS_MOST = 32 };
-enum { RANGES_MAX = 8 };
 
 /* Where the next net of a vertex goes. */
 typedef struct place {
@@ -28,7 +27,7 @@ typedef struct listing {
   cm_run *run;
   cm_thread_pool *pool;
   uint32_t groups, ranges;
-  range range[RANGES_MAX];
+  range range[CM_RANGES_MAX];
   uint32_t first;   /* net of the chunk */
   uint32_t *target; /* [pins of a chunk] */
   uint32_t *dealt;  /* the same, by groups, those of each by nets */
@@ -41,7 +40,7 @@ typedef struct listing {
 typedef struct counting {
   const cm_hypergraph *graph;
   cm_run *run;
-  uint32_t ranges, *count[RANGES_MAX]; /* [vertices] */
+  uint32_t ranges, *count[CM_RANGES_MAX]; /* [vertices] */
 } counting;
 
 static cm_status count_range(void *context, size_t i, cm_error *error)
@@ -218,7 +217,7 @@ cm_status cm_hypergraph_list_inbound(cm_hypergraph *graph, cm_run *run, cm_error
   listing w = {.graph = graph,
                .run = run,
                .groups = (graph->vertex_count >> GROUP_BITS) + 1,
-               .ranges = run->threads < RANGES_MAX ? run->threads : RANGES_MAX};
+               .ranges = run->threads < CM_RANGES_MAX ? run->threads : CM_RANGES_MAX};
   cm_status status = list_all(&w, error);
   cm_thread_pool_free(w.pool);
   for (uint32_t i = 0; i < w.ranges; i++)
