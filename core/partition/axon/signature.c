@@ -128,11 +128,10 @@ cm_status cm_order_by_sources(const cm_synapses *synapses, uint64_t seed, cm_run
 {
   uint32_t n = synapses->demand->network->vertex_count, *scratch = NULL;
   signatures s = {.synapses = synapses, .run = run, .n = n, .order = order};
-  cm_status status = CM_NEW(run->memory, s.old, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, s.new, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, scratch, n, error);
+  cm_status status = CM_OK;
+  if (CM_NEW(run->memory, s.old, n, error) != CM_OK || CM_NEW(run->memory, s.new, n, error) != CM_OK ||
+      CM_NEW(run->memory, scratch, n, error) != CM_OK)
+    status = error->status;
   if (status == CM_OK)
     status = make_signatures(&s, seed, error);
   if (status == CM_OK) {
