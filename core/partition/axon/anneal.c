@@ -311,10 +311,6 @@ cm_status cm_anneal(cm_axon_state *s, const cm_anneal_options *options, cm_rando
   cm_free(w->visits);
   cm_free(w->log);
   cm_axon_table_free(w->table);
-  cm_free(w->probe);
-  cm_free(w->order);
-  cm_free(w->planned);
-  cm_free(w->taken);
-  cm_free(w);
+  CM_FREE(w->probe, w->order, w->planned, w->taken, w);
   return status;
 }

@@ -12,9 +12,7 @@ void cm_axon_table_free(cm_axon_table *t)
 {
   if (t == NULL)
     return;
-  cm_free(t->tie);
-  cm_free(t->all);
-  cm_free(t);
+  CM_FREE(t->tie, t->all, t);
 }
 
 static cm_tie *row_of(const cm_axon_table *t, uint32_t v)

@@ -68,8 +68,6 @@ cm_status cm_bands_new(const cm_sketches *sketches, uint32_t count, cm_run *run,
 
 void cm_bands_free(cm_bands *bands)
 {
-  cm_free(bands->group);
-  cm_free(bands->order);
-  cm_free(bands->end);
+  CM_FREE(bands->group, bands->order, bands->end);
   *bands = (cm_bands){0};
 }

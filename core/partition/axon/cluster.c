@@ -222,16 +222,9 @@ static cm_status allocate(clustering *c, cm_memory *memory, cm_error *error)
 static void release(clustering *c)
 {
   for (uint32_t t = 0; c->notes != NULL && t < c->threads; t++) {
-    cm_free(c->notes[t].hits);
-    cm_free(c->notes[t].shared);
-    cm_free(c->notes[t].touched);
-    cm_free(c->notes[t].leader);
+    CM_FREE(c->notes[t].hits, c->notes[t].shared, c->notes[t].touched, c->notes[t].leader);
   }
-  cm_free(c->notes);
-  cm_free(c->leader);
-  cm_free(c->size);
-  cm_free(c->members);
-  cm_free(c->proposal);
+  CM_FREE(c->notes, c->leader, c->size, c->members, c->proposal);
 }
 
 /* Every vertex once, a round at a time. */

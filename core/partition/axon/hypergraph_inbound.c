@@ -222,10 +222,7 @@ cm_status cm_hypergraph_list_inbound(cm_hypergraph *graph, cm_run *run, cm_error
   cm_thread_pool_free(w.pool);
   for (uint32_t i = 0; i < w.ranges; i++)
     cm_free(w.range[i].count);
-  cm_free(w.place);
-  cm_free(w.target);
-  cm_free(w.dealt);
-  cm_free(w.begin);
+  CM_FREE(w.place, w.target, w.dealt, w.begin);
   if (status != CM_OK)
     cm_hypergraph_drop_inbound(graph);
   return status;

@@ -117,8 +117,6 @@ cm_status cm_net_sample_draw(const cm_hypergraph *g, uint32_t one_of, uint64_t s
 
 void cm_net_sample_clear(cm_net_sample *sample)
 {
-  cm_free(sample->net);
-  cm_free(sample->weight);
-  cm_free(sample->axons);
+  CM_FREE(sample->net, sample->weight, sample->axons);
   *sample = (cm_net_sample){0};
 }

@@ -139,8 +139,6 @@ cm_status cm_order_by_sources(const cm_synapses *synapses, uint64_t seed, cm_run
       order[v] = v;
     arrange(&s, 0, n, 0, scratch);
   }
-  cm_free(s.old);
-  cm_free(s.new);
-  cm_free(scratch);
+  CM_FREE(s.old, s.new, scratch);
   return status;
 }

@@ -11,9 +11,7 @@ void cm_sketches_free(cm_sketches *sketches)
 {
   if (sketches == NULL)
     return;
-  cm_free(sketches->rank);
-  cm_free(sketches->key);
-  cm_free(sketches);
+  CM_FREE(sketches->rank, sketches->key, sketches);
 }
 
 static cm_status sketches_empty(uint32_t vertices, uint32_t bins, cm_run *run, cm_sketches **sketches, cm_error *error)
