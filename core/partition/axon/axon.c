@@ -92,7 +92,7 @@ static cm_status take_other(progress *p, cm_error *error)
 static bool suits_growing(const progress *p)
 {
   const bool copies = p->search->levels.graph[0]->reach_max != 0; /* layers that fill cores need none */
-  return p->made[GROWN] == 0 && !p->search->flat && options_of(p)->places == NULL && (copies || cm_axon_is_for_growing(p->search));
+  return !p->search->grown && !p->search->flat && options_of(p)->places == NULL && (copies || cm_axon_is_for_growing(p->search));
 }
 
 /* ---- the effort below ---- */

@@ -57,6 +57,7 @@ cm_status cm_axon_grow_flat(cm_axon_search *w, cm_axon_solution *best, cm_error 
   cm_hypergraph *g = w->levels.graph[0];
   cm_growth growth = {.part = w->trial, .from = g->number[0]};
   cm_random random;
+  w->grown = true;
   cm_random_init(&random, w->options->seed, CM_STREAM_BISECTION, 1 << 20);
   cm_run_phase(w->run, "initial");
   if (cm_hypergraph_list_inbound(g, w->run, error) != CM_OK ||

@@ -34,6 +34,7 @@ typedef struct cm_axon_search {
   double mean_price;  /* of what is paid */
   uint32_t needed;    /* parts of a first partition that has far too many of them; 0: none had */
   bool flat;          /* nothing to coarsen by: no levels but the first */
+  bool grown;         /* parts were grown on the network itself */
 } cm_axon_search;
 
 /* One way down from the coarsest level. */
