@@ -196,11 +196,6 @@ double cm_reward_state_unit(const cm_reward_state *state)
   return state->unit;
 }
 
-uint32_t cm_reward_state_node(const cm_reward_state *state, uint32_t site)
-{
-  return state->node_at[site];
-}
-
 uint32_t cm_reward_state_site(const cm_reward_state *state, uint32_t node)
 {
   return state->at[node];
